@@ -1,0 +1,92 @@
+package collective
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind is what a collective does. The zero Kind is invalid.
+type Kind uint8
+
+// The kinds, with rank r's input and output in elements of n ranks and count c.
+const (
+	AllReduce      Kind = iota + 1 // c → c: the reduction of all inputs, on every rank
+	AllGather                      // c → n·c: all inputs in rank order, on every rank
+	ReduceScatter                  // n·c → c: block r of the reduction of all inputs
+	Broadcast                      // c at the root → c: the root's input, on every rank
+	Reduce                         // c → c at the root: the reduction of all inputs
+	Gather                         // c → n·c at the root: all inputs in rank order
+	Scatter                        // n·c at the root → c: block r of the root's input
+	AllToAll                       // n·c → n·c: block s is what rank s has in its block r
+	AllToAllV                      // AllToAll with a matrix of block sizes
+	AllGatherV                     // AllGather with a size for every rank
+	ReduceScatterV                 // ReduceScatter with a size for every rank
+	SendRecv                       // c → c: the input of rank r−1 (nccl-tests' sendrecv)
+	Barrier                        // nothing moves: nobody leaves before everybody has come
+)
+
+var kindNames = [...]string{
+	AllReduce: "all_reduce", AllGather: "all_gather", ReduceScatter: "reduce_scatter",
+	Broadcast: "broadcast", Reduce: "reduce", Gather: "gather", Scatter: "scatter",
+	AllToAll: "all_to_all", AllToAllV: "all_to_allv", AllGatherV: "all_gatherv",
+	ReduceScatterV: "reduce_scatterv", SendRecv: "send_recv", Barrier: "barrier",
+}
+
+// Kinds lists all kinds in the order of their declaration.
+func Kinds() []Kind {
+	kinds := make([]Kind, 0, len(kindNames)-1)
+	for k := AllReduce; k <= Barrier; k++ {
+		kinds = append(kinds, k)
+	}
+	return kinds
+}
+
+// String is the torch.distributed name, such as "all_reduce".
+func (k Kind) String() string {
+	if k == 0 || int(k) >= len(kindNames) {
+		return fmt.Sprintf("Kind(%d)", k)
+	}
+	return kindNames[k]
+}
+
+// ParseKind reads a kind's name; "-" and "_" are the same.
+func ParseKind(name string) (Kind, error) {
+	canonical := strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	for _, k := range Kinds() {
+		if k.String() == canonical {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("collective: no kind %q; kinds are %s", name, join(Kinds()))
+}
+
+// Reduces reports whether the kind applies an operator.
+func (k Kind) Reduces() bool {
+	return k == AllReduce || k == ReduceScatter || k == Reduce || k == ReduceScatterV
+}
+
+// Rooted reports whether one rank, the root, plays a part of its own.
+func (k Kind) Rooted() bool {
+	return k == Broadcast || k == Reduce || k == Gather || k == Scatter
+}
+
+// Splits reports whether block sizes are given one by one, in Spec.Splits.
+func (k Kind) Splits() bool {
+	return k == AllToAllV || k == AllGatherV || k == ReduceScatterV
+}
+
+// Gathers reports whether the output is made of one block a rank, of which the input is one.
+func (k Kind) Gathers() bool { return k == AllGather || k == AllGatherV || k == Gather }
+
+// Scatters reports whether the input is made of one block a rank, of which the output is one.
+func (k Kind) Scatters() bool {
+	return k == ReduceScatter || k == ReduceScatterV || k == Scatter
+}
+
+func join[T fmt.Stringer](values []T) string {
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = v.String()
+	}
+	return strings.Join(names, ", ")
+}

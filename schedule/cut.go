@@ -1,0 +1,223 @@
+package schedule
+
+import "fmt"
+
+// Buffer is one of a rank's buffers.
+type Buffer uint8
+
+// The buffers. In place, input and output overlap as collective.Spec.Place says.
+const (
+	Input Buffer = iota
+	Output
+	Scratch
+	numBuffers
+	work = numBuffers // the working copy: Lane resolves it to Input or Output, nothing is stored under it
+)
+
+var bufferNames = [...]string{"in", "out", "scratch", "work"}
+
+// String is the buffer's name in the text form.
+func (b Buffer) String() string { return bufferNames[b] }
+
+// Axis is what a level of a cut counts.
+type Axis uint8
+
+// The axes. A lane fixes the channel, a region names its tile and blocks; slices are not a level:
+// they cut every block once more, at the very end (Schedule.Slices).
+const (
+	Channel Axis = iota
+	Tile
+	Block
+)
+
+var axisNames = [...]string{"channel", "tile", "block"}
+
+// Split is how a level divides a length into parts.
+type Split uint8
+
+const (
+	// Even: N parts, of which the first (length mod N) have one element more.
+	Even Split = iota
+	// Ceil: N parts of ⌈length/N⌉, the last ones shorter or empty (torch.chunk).
+	Ceil
+	// Size: parts of N elements, the last shorter; their number follows from the length.
+	Size
+	// Aligned: N parts of ⌈length/N⌉ rounded up to a multiple of Align, the last ones shorter.
+	Aligned
+	// Table: the parts' ends are given, one row for all ranks or one a rank.
+	Table
+)
+
+var splitNames = [...]string{"even", "ceil", "size", "aligned", "table"}
+
+// Level is one division of a cut.
+type Level struct {
+	Axis  Axis
+	Split Split
+	N     int64 // parts, or elements for Size
+	Align int64 // of Aligned
+	// Ends of Table: Ends[r][i] is where part i ends for rank r; one row serves all ranks. Part
+	// 0 begins at 0.
+	Ends [][]int64
+	// ByRank says that the level's parts are numbered by ranks: in a schedule with a group, rank
+	// g's program names the parts of rank 0's program translated by g.
+	ByRank bool
+}
+
+// Cut divides a buffer by its levels, outermost first. Without levels it is one block.
+type Cut []Level
+
+// span is a run of elements of a buffer.
+type span struct{ off, len int64 }
+
+// part is the i-th part of s; empty beyond the last.
+func (l *Level) part(s span, i int64, rank int32) span {
+	var from, to int64
+	switch l.Split {
+	case Even:
+		size, more := s.len/l.N, s.len%l.N
+		from = i*size + min(i, more)
+		to = from + size
+		if i < more {
+			to++
+		}
+	case Table:
+		ends := l.Ends[0]
+		if len(l.Ends) > 1 {
+			ends = l.Ends[rank]
+		}
+		if i > 0 {
+			from = ends[i-1]
+		}
+		to = ends[i]
+	default:
+		size := l.partSize(s.len)
+		from, to = i*size, (i+1)*size
+	}
+	from, to = min(from, s.len), min(to, s.len)
+	return span{s.off + from, to - from}
+}
+
+// partSize is the length of all parts but the last ones, for Ceil, Size and Aligned.
+func (l *Level) partSize(length int64) int64 {
+	switch l.Split {
+	case Ceil:
+		return (length + l.N - 1) / l.N
+	case Aligned:
+		size := (length + l.N - 1) / l.N
+		return (size + l.Align - 1) / l.Align * l.Align
+	}
+	return l.N
+}
+
+// parts is how many parts a length has, empty ones of fixed numbers included.
+func (l *Level) parts(length int64) int64 {
+	switch l.Split {
+	case Size:
+		return max(1, (length+l.N-1)/l.N)
+	case Table:
+		return int64(len(l.Ends[0]))
+	}
+	return l.N
+}
+
+// level is the cut's level on an axis, nil if it has none.
+func (c Cut) level(a Axis) *Level {
+	for i := range c {
+		if c[i].Axis == a {
+			return &c[i]
+		}
+	}
+	return nil
+}
+
+// blocks is the number of blocks; 1 without a block level. A Size level on blocks needs the
+// buffer's length, so blocks are never cut by Size.
+func (c Cut) blocks() int32 {
+	if l := c.level(Block); l != nil {
+		return int32(l.parts(0))
+	}
+	return 1
+}
+
+// byRank reports whether the cut's blocks are numbered by ranks.
+func (c Cut) byRank() bool {
+	l := c.level(Block)
+	return l != nil && l.ByRank
+}
+
+// place is where an element run lies: the part of a buffer of length n that the indices name.
+func (c Cut) place(n int64, at place) span {
+	s := c.within(span{0, n}, at)
+	if at.slices > 1 {
+		slice := Level{Split: Even, N: int64(at.slices)}
+		s = slice.part(s, int64(at.slice), at.rank)
+	}
+	return s
+}
+
+// within is the part of s that the indices name, slices apart.
+func (c Cut) within(s span, at place) span {
+	for i := range c {
+		l := &c[i]
+		switch l.Axis {
+		case Channel:
+			s = l.part(s, int64(at.channel), at.rank)
+		case Tile:
+			s = l.part(s, int64(at.tile), at.rank)
+		default:
+			s = l.part(s, int64(at.block), at.rank)
+		}
+	}
+	return s
+}
+
+// place is an index per level, and the rank whose buffer it is.
+type place struct {
+	rank, channel, tile, block, slice, slices int32
+}
+
+// validate says what is wrong with a cut for a number of ranks.
+func (c Cut) validate(ranks int) error {
+	seen := [3]bool{}
+	for _, l := range c {
+		switch {
+		case int(l.Axis) >= len(seen) || seen[l.Axis]:
+			return fmt.Errorf("schedule: cut has two levels %s", axisNames[l.Axis%3])
+		case l.Split == Table && len(l.Ends) != 1 && len(l.Ends) != ranks:
+			return fmt.Errorf("schedule: table of a cut has %d rows; 1 or %d are needed",
+				len(l.Ends), ranks)
+		case l.Split == Table && !rising(l.Ends):
+			return fmt.Errorf("schedule: the ends in a cut's table must not fall, and all its " +
+				"rows must be of one length")
+		case l.Split != Table && (l.N < 1 || l.N > 1<<40 || l.Align < 0 || l.Align > 1<<40):
+			return fmt.Errorf("schedule: a cut into %d %ss is out of range", l.N, axisNames[l.Axis])
+		case l.Split == Aligned && l.Align < 1:
+			return fmt.Errorf("schedule: an aligned cut needs an alignment of at least 1")
+		case l.Split == Size && l.Axis != Tile:
+			return fmt.Errorf("schedule: only tiles are cut by size")
+		case l.Axis != Tile && l.Split != Table && l.N > 1<<24:
+			return fmt.Errorf("schedule: a cut into %d %ss is too fine", l.N, axisNames[l.Axis])
+		case l.ByRank && (l.Axis != Block || l.parts(0) != int64(ranks)):
+			return fmt.Errorf("schedule: only blocks, as many as ranks, are numbered by rank")
+		}
+		seen[l.Axis] = true
+	}
+	return nil
+}
+
+func rising(rows [][]int64) bool {
+	for _, row := range rows {
+		last := int64(0)
+		for _, end := range row {
+			if end < last {
+				return false
+			}
+			last = end
+		}
+		if len(row) == 0 || len(row) != len(rows[0]) {
+			return false
+		}
+	}
+	return len(rows) > 0
+}

@@ -1,0 +1,49 @@
+package schedule
+
+import "fmt"
+
+// Group acts on the ranks by translation. A rank is written in mixed radix with these digits, the
+// last varying fastest, and ranks add digit by digit, each modulo its radix: [n] is the cyclic
+// group of n ranks, [2 2 2] the exclusive or of eight. Nil is the trivial group: a program a rank.
+type Group []int32
+
+// Order is the number of ranks that the group acts on.
+func (g Group) Order() int {
+	n := 1
+	for _, d := range g {
+		n *= int(d)
+	}
+	return n
+}
+
+// Add is a translated by b.
+func (g Group) Add(a, b int32) int32 {
+	if len(g) == 1 {
+		if a += b; a >= g[0] {
+			a -= g[0]
+		}
+		return a
+	}
+	sum, weight := int32(0), int32(1)
+	for i := len(g) - 1; i >= 0; i-- {
+		d := g[i]
+		sum += (a%d + b%d) % d * weight
+		a, b, weight = a/d, b/d, weight*d
+	}
+	return sum
+}
+
+func (g Group) validate(ranks int) error {
+	if g == nil {
+		return nil
+	}
+	for _, d := range g {
+		if d < 1 || int(d) > ranks {
+			return fmt.Errorf("schedule: digit %d of the group is out of range", d)
+		}
+	}
+	if len(g) == 0 || g.Order() != ranks {
+		return fmt.Errorf("schedule: group %v acts on %d ranks, not on %d", []int32(g), g.Order(), ranks)
+	}
+	return nil
+}

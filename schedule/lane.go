@@ -1,0 +1,236 @@
+package schedule
+
+import "fmt"
+
+// Lane is what an author of an algorithm writes on: one lane of one rank. Its methods append one
+// step each. Ranks are taken modulo their number, and so are blocks.
+//
+// Chunk and All name the working copy: a block is the input's until this lane has written it
+// to the output, and the output's from then on. In, Out and Scratch name a buffer.
+type Lane struct {
+	Rank, Ranks int
+	Root        int
+	Index       int // of this lane in its channel, 0 … Lanes−1
+	Lanes       int
+	Channel     int
+
+	schedule *Schedule
+	roll     roll
+	steps    int
+	last     *Step // not yet rolled up, so that Post may still mark it
+	tile     int32
+	written  []int64 // the blocks of the working copy that are the output's, as runs [from, to)
+	err      error
+
+	facing    int // lane of the peers, for the next step
+	awaits    []Event
+	completes bool
+	round     int32 // of the next step, unless it sends or receives again
+	sent, got bool  // already in this round
+}
+
+// Chunk is block i of the working copy.
+func (l *Lane) Chunk(i int) Region { return l.region(work, i) }
+
+// All is the whole working copy, all its blocks.
+func (l *Lane) All() Region { return l.region(work, 0).Blocks(int(l.blocks(work))) }
+
+// In is block i of the input.
+func (l *Lane) In(i int) Region { return l.region(Input, i) }
+
+// Out is block i of the output.
+func (l *Lane) Out(i int) Region { return l.region(Output, i) }
+
+// Scratch is block i of the scratch buffer.
+func (l *Lane) Scratch(i int) Region { return l.region(Scratch, i) }
+
+func (l *Lane) region(b Buffer, i int) Region {
+	n := int(l.blocks(b))
+	return Region{Buffer: b, Tile: l.tile, First: int32(((i % n) + n) % n), Run: 1, Times: 1}
+}
+
+// Blocks is n consecutive blocks, beginning with the region's first.
+func (r Region) Blocks(n int) Region {
+	r.Run = int32(n)
+	return r
+}
+
+// Every is the region times times, each period blocks after the one before.
+func (r Region) Every(period, times int) Region {
+	r.Period, r.Times = int32(period), int32(times)
+	return r
+}
+
+// Tiles is the number of tiles of the lane's channel: of the largest block, where blocks are cut
+// into tiles.
+func (l *Lane) Tiles() int { return int(max(l.tilesOf(Input), l.tilesOf(Output))) }
+
+// tilesOf is the number of tiles of a buffer; every rank's counts, since the ranks must agree.
+func (l *Lane) tilesOf(b Buffer) int64 {
+	cut, most, longest := l.schedule.Cuts[b], int64(1), int64(0)
+	if cut.level(Tile) == nil {
+		return 1
+	}
+	for r := range l.Ranks {
+		longest = max(longest, l.schedule.Len(b, r))
+	}
+	for block := range l.schedule.blocks[b] {
+		s := span{0, longest}
+		at := place{rank: int32(l.Rank), channel: int32(l.Channel), block: block}
+		for i := range cut {
+			if cut[i].Axis == Tile {
+				most = max(most, cut[i].parts(s.len))
+				break
+			}
+			s = cut[i:i+1].within(s, at)
+		}
+	}
+	return most
+}
+
+// Tile makes the regions named from now on those of tile t.
+func (l *Lane) Tile(t int) { l.tile = int32(t) }
+
+// Send sends a region.
+func (l *Lane) Send(to int, r Region) { l.add(nil, []int{to}, l.Local(r)) }
+
+// Recv stores a message.
+func (l *Lane) Recv(from int, r Region) { l.add([]Region{r}, nil, l.From(from)) }
+
+// Reduce stores message + region: what comes in stands on the left.
+func (l *Lane) Reduce(from int, r Region) {
+	l.add([]Region{r}, nil, l.From(from), l.Local(r))
+}
+
+// Accumulate stores region + message: what comes in stands on the right.
+func (l *Lane) Accumulate(from int, r Region) {
+	l.add([]Region{r}, nil, l.Local(r), l.From(from))
+}
+
+// ReduceSend sends message + region and stores nothing.
+func (l *Lane) ReduceSend(from, to int, r Region) {
+	l.add(nil, []int{to}, l.From(from), l.Local(r))
+}
+
+// ReduceCopySend stores message + region and sends it.
+func (l *Lane) ReduceCopySend(from, to int, r Region) {
+	l.add([]Region{r}, []int{to}, l.From(from), l.Local(r))
+}
+
+// CopySend stores a message and passes it on.
+func (l *Lane) CopySend(from, to int, r Region) {
+	l.add([]Region{r}, []int{to}, l.From(from))
+}
+
+// Keep copies a region of the input to the output; in place that is no step.
+func (l *Lane) Keep(r Region) {
+	if l.keeps(r) {
+		l.add([]Region{r}, nil, l.Local(r))
+	}
+}
+
+// KeepSend is Keep and Send in one step.
+func (l *Lane) KeepSend(to int, r Region) {
+	if l.keeps(r) {
+		l.add([]Region{r}, []int{to}, l.Local(r))
+		return
+	}
+	l.Send(to, r)
+}
+
+// keeps reports whether the working copy's region must be copied to the output.
+func (l *Lane) keeps(r Region) bool {
+	if l.schedule.Spec.InPlace {
+		l.write(r)
+		return false
+	}
+	return l.resolve(r, false).Buffer == Input
+}
+
+// Copy copies a region to another.
+func (l *Lane) Copy(to, from Region) { l.add([]Region{to}, nil, l.Local(from)) }
+
+// Combine is a step in full: it combines the sources left to right, stores the value in the regions
+// and sends it to the ranks.
+func (l *Lane) Combine(into []Region, to []int, sources ...Source) { l.add(into, to, sources...) }
+
+// Local is a region of this rank as a source.
+func (l *Lane) Local(r Region) Source { return Source{Kind: Local, Region: r} }
+
+// From is the next message of a rank as a source.
+func (l *Lane) From(rank int) Source { return Source{Kind: Message, Peer: l.peer(rank, FIFO)} }
+
+// Get is a region of another rank as a source, read without its help.
+func (l *Lane) Get(owner int, r Region) Source {
+	return Source{Kind: Get, Peer: l.peer(owner, FIFO), Region: r}
+}
+
+// Put sends a region into a region of a peer, whose receive is WaitPut.
+func (l *Lane) Put(to int, at, r Region) {
+	s := Step{From: []Source{l.Local(r)},
+		Send: []Dest{{Peer: l.peer(to, Free), Put: true, Region: at}}}
+	l.append(s)
+}
+
+// WaitPut awaits the next put of a rank.
+func (l *Lane) WaitPut(from int) {
+	l.append(Step{From: []Source{{Kind: Message, Put: true, Peer: l.peer(from, Free)}}})
+}
+
+// Flush completes the puts of this lane.
+func (l *Lane) Flush() { l.append(Step{Flush: true}) }
+
+// Signal sets the signal pad of a rank.
+func (l *Lane) Signal(to int) { l.append(Step{Send: []Dest{{Peer: l.peer(to, Pad)}}}) }
+
+// Wait awaits the signal of a rank.
+func (l *Lane) Wait(from int) {
+	l.append(Step{From: []Source{{Kind: Message, Peer: l.peer(from, Pad)}}})
+}
+
+// Barrier signals to all other ranks and then awaits all their signals.
+func (l *Lane) Barrier() {
+	for i := 1; i < l.Ranks; i++ {
+		l.Signal(l.Rank + i)
+	}
+	for i := 1; i < l.Ranks; i++ {
+		l.Wait(l.Rank - i)
+	}
+}
+
+// Facing makes the next step's messages come from and go to that lane of the peers, instead of
+// the lane of the same index.
+func (l *Lane) Facing(lane int) { l.facing = lane }
+
+// After makes the next step await that many posts of another lane of this rank and channel.
+func (l *Lane) After(lane, posts int) {
+	if lane < 0 || lane >= l.Lanes || lane == l.Index {
+		l.misuse("awaits lane %d; lanes are 0…%d, and its own is %d", lane, l.Lanes-1, l.Index)
+	}
+	l.awaits = append(l.awaits, Event{int32(l.Channel*l.Lanes + lane), int32(posts)})
+}
+
+// Post makes the last step post.
+func (l *Lane) Post() {
+	if l.last == nil {
+		l.misuse("posts before its first step")
+		return
+	}
+	l.last.Post = true
+}
+
+// Completes says that the next step makes sums complete: an operator that scales after the last
+// addition scales here.
+func (l *Lane) Completes() { l.completes = true }
+
+// Round gives the next step that number. Later steps count on from there: a step that sends or
+// receives when the round has had a send or a receipt already begins the next one.
+func (l *Lane) Round(n int) {
+	l.round, l.sent, l.got = int32(n), false, false
+}
+
+func (l *Lane) misuse(format string, args ...any) {
+	if l.err == nil {
+		l.err = fmt.Errorf("step %d: "+format, append([]any{l.steps}, args...)...)
+	}
+}

@@ -1,0 +1,145 @@
+package schedule
+
+import "sort"
+
+// add appends the step that combines sources, stores the value and sends it.
+func (l *Lane) add(into []Region, to []int, sources ...Source) {
+	var s Step
+	for _, f := range sources {
+		if f.Kind == Local {
+			f.Region = l.resolve(f.Region, false)
+		}
+		if f.Kind != Message {
+			f.Scale = f.Region.Buffer == Input && l.schedule.Spec.ScalesBefore()
+		}
+		s.From = append(s.From, f)
+	}
+	for _, r := range into {
+		s.To = append(s.To, l.resolve(r, true))
+	}
+	for _, r := range into {
+		if r.Buffer == work {
+			l.write(r)
+		}
+	}
+	for _, rank := range to {
+		s.Send = append(s.Send, Dest{Peer: l.peer(rank, FIFO)})
+	}
+	l.append(s)
+}
+
+// append takes a step in: with its round, its events and its mark, once the one before is final.
+func (l *Lane) append(s Step) {
+	if l.err != nil {
+		return
+	}
+	l.finish()
+	receives := len(s.From) > 0 && (s.From[0].Kind != Local || s.From[len(s.From)-1].Kind != Local)
+	if len(s.Send) > 0 && l.sent || receives && l.got {
+		l.round, l.sent, l.got = l.round+1, false, false
+	}
+	l.sent, l.got = l.sent || len(s.Send) > 0, l.got || receives
+	s.Round, s.Await = l.round, l.awaits
+	s.Scale = l.completes && l.schedule.Spec.ScalesAfter()
+	l.last, l.awaits, l.completes, l.facing = &s, nil, false, l.Index
+	l.steps++
+}
+
+// finish rolls the last step up.
+func (l *Lane) finish() {
+	if l.last != nil {
+		l.roll.add(*l.last)
+		l.last = nil
+	}
+}
+
+func (l *Lane) peer(rank int, c Class) Peer {
+	r := mod(int32(rank), int32(l.Ranks))
+	if int(r) == l.Rank {
+		l.misuse("rank %d is its own peer", rank)
+	}
+	return Peer{Rank: r, Lane: int32(l.Channel*l.Lanes + l.facing), Class: c}
+}
+
+// blocks is the number of blocks of a buffer, or of the working copy: of the buffer that has more.
+func (l *Lane) blocks(b Buffer) int32 {
+	if b != work {
+		return l.schedule.blocks[b]
+	}
+	return max(l.schedule.blocks[Input], l.schedule.blocks[Output])
+}
+
+// resolve says in which buffer a region of the working copy is: where it is now, or where it is
+// to be written.
+func (l *Lane) resolve(r Region, write bool) Region {
+	if r.Buffer != work {
+		return r
+	}
+	kind := l.schedule.Spec.Kind
+	if !vector(kind) && !kind.Gathers() && !kind.Scatters() {
+		l.misuse("%v has no working copy: name In or Out", kind)
+		return r
+	}
+	out := 0
+	for i := range r.count() {
+		if write || l.isWritten(r.block(i)) {
+			out++
+		}
+	}
+	if out != 0 && out != int(r.count()) {
+		l.misuse("%d of %d chunks are still input, the others output: one step cannot take both",
+			int(r.count())-out, r.count())
+		return r
+	}
+	buffer, single := Input, kind.Gathers()
+	if out > 0 {
+		buffer, single = Output, kind.Scatters()
+	}
+	r.Buffer = buffer
+	if !single {
+		return r
+	}
+	// The buffer has one block: this rank's.
+	if r.count() != 1 || mod(r.block(0), int32(l.Ranks)) != int32(l.Rank) {
+		l.misuse("chunk %d is not in this rank's %s, which has only chunk %d",
+			mod(r.block(0), int32(l.Ranks)), bufferNames[buffer], l.Rank)
+	}
+	return Region{Buffer: buffer, Tile: r.Tile, Run: 1, Times: 1}
+}
+
+// key numbers the blocks of all tiles.
+func (l *Lane) key(block int32) int64 {
+	n := l.blocks(work)
+	return int64(l.tile)*int64(n) + int64(mod(block, n))
+}
+
+func (l *Lane) isWritten(block int32) bool {
+	k := l.key(block)
+	i := sort.Search(len(l.written)/2, func(i int) bool { return l.written[2*i+1] > k })
+	return 2*i < len(l.written) && l.written[2*i] <= k
+}
+
+// write remembers that a region of the working copy is the output's.
+func (l *Lane) write(r Region) {
+	for i := range r.count() {
+		k := l.key(r.block(i))
+		if l.isWritten(r.block(i)) {
+			continue
+		}
+		j := sort.Search(len(l.written)/2, func(i int) bool { return l.written[2*i] > k })
+		joinsLeft := j > 0 && l.written[2*j-1] == k
+		joinsRight := 2*j < len(l.written) && l.written[2*j] == k+1
+		switch {
+		case joinsLeft && joinsRight:
+			l.written = append(l.written[:2*j-1], l.written[2*j+1:]...)
+		case joinsLeft:
+			l.written[2*j-1]++
+		case joinsRight:
+			l.written[2*j]--
+		default:
+			l.written = append(l.written, 0, 0)
+			copy(l.written[2*j+2:], l.written[2*j:])
+			l.written[2*j], l.written[2*j+1] = k, k+1
+		}
+	}
+}

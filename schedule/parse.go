@@ -1,0 +1,299 @@
+package schedule
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"collsim/collective"
+	"collsim/dtype"
+)
+
+// ParseError is what is wrong with a schedule's text, and where.
+type ParseError struct {
+	Line int
+	Text string
+}
+
+func (e *ParseError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
+
+// Bounds of what is read: beyond them a text is refused, not a machine exhausted.
+const (
+	maxRanks = 1 << 16
+	maxLanes = 1 << 16
+	maxCount = 1 << 24 // of a loop
+)
+
+// Parse reads the text form. Blank lines and what follows a # at the beginning of a line or after
+// a space do not count.
+func Parse(text string) (*Schedule, error) {
+	p := parser{s: &Schedule{Slices: 1}}
+	for i, raw := range strings.Split(text, "\n") {
+		p.line = i + 1
+		if raw = uncomment(raw); strings.TrimSpace(raw) == "" {
+			continue
+		}
+		indent := len(raw) - len(strings.TrimLeft(raw, " "))
+		var err error
+		switch words := strings.Fields(raw); {
+		case words[0] == "rank" && indent == 0:
+			err = p.rank(words[1:])
+		case p.roles == nil && indent == 0:
+			err = p.fact(words[0], words[1:])
+		default:
+			err = p.body(indent, words, strings.TrimSpace(raw))
+		}
+		if err != nil {
+			return nil, &ParseError{p.line, err.Error()}
+		}
+	}
+	if err := p.finish(); err != nil {
+		return nil, &ParseError{p.line, err.Error()}
+	}
+	return p.s, nil
+}
+
+// parser is the state between two lines.
+type parser struct {
+	s     *Schedule
+	line  int
+	facts []string // seen
+	roles []*code  // a rank each; one with a group
+	loops []open   // not closed yet, outermost first
+}
+
+// open is a loop that still takes steps.
+type open struct{ node, indent int32 }
+
+// uncomment cuts a comment off, and the spaces before it.
+func uncomment(line string) string {
+	if strings.HasPrefix(line, "#") {
+		return ""
+	}
+	if i := strings.Index(line, " #"); i >= 0 {
+		line = line[:i]
+	}
+	return strings.TrimRight(line, " \r")
+}
+
+// fact reads a line of the header.
+func (p *parser) fact(name string, args []string) error {
+	if name != "splits" {
+		for _, seen := range p.facts {
+			if seen == name && name != "cut" {
+				return fmt.Errorf("a second %q", name)
+			}
+		}
+	}
+	p.facts = append(p.facts, name)
+	s := p.s
+	switch name {
+	case "schedule":
+		s.Name = strings.Join(args, " ")
+		return nil
+	case "collective":
+		return p.collective(args)
+	case "splits":
+		row, err := numbers[int64](args, 0, collective.MaxElements)
+		s.Spec.Splits = append(s.Spec.Splits, row)
+		return err
+	case "group":
+		digits, err := numbers[int32](args, 1, maxRanks)
+		s.Group = digits
+		return err
+	case "cut":
+		return p.cut(args)
+	}
+	into, most := map[string]*int{"ranks": &s.Spec.Ranks, "root": &s.Spec.Root, "slots": &s.Slots,
+		"slices": &s.Slices}[name], int64(maxRanks)
+	count := map[string]*int64{"count": &s.Spec.Count, "scratch": &s.Memory}[name]
+	if count != nil {
+		most = collective.MaxElements
+	}
+	if into == nil && count == nil {
+		return fmt.Errorf("%q is no fact of a schedule; facts are schedule, collective, ranks, "+
+			"root, count, splits, group, slots, slices, scratch and cut", name)
+	}
+	value, err := numbers[int64](args, 0, most)
+	if err != nil || len(value) != 1 {
+		return fmt.Errorf("%s takes one number from 0 to %d", name, most)
+	}
+	if count != nil {
+		*count = value[0]
+	} else {
+		*into = int(value[0])
+	}
+	return nil
+}
+
+// collective reads "all_reduce float32 sum post in place".
+func (p *parser) collective(args []string) (err error) {
+	spec := &p.s.Spec
+	if len(args) < 2 {
+		return fmt.Errorf("collective takes a kind and a data type")
+	}
+	if spec.Kind, err = collective.ParseKind(args[0]); err != nil {
+		return err
+	}
+	if spec.Type, err = dtype.Parse(args[1]); err != nil && spec.Kind != collective.Barrier {
+		return err
+	}
+	args = args[2:]
+	if spec.Kind.Reduces() && len(args) > 0 {
+		var factor float64
+		if spec.Op, factor, err = collective.ParseOp(args[0]); err != nil {
+			return err
+		}
+		if spec.Op == collective.PremulSum {
+			spec.Factor = factor
+		}
+		args = args[1:]
+	}
+	if len(args) > 0 && args[0] == "post" {
+		spec.Avg, args = collective.AvgPost, args[1:]
+	}
+	if len(args) == 2 && args[0] == "in" && args[1] == "place" {
+		spec.InPlace, args = true, nil
+	}
+	if len(args) > 0 {
+		return fmt.Errorf("%q does not belong to the collective", args[0])
+	}
+	return nil
+}
+
+// cut reads "in channel even 2, block even 8 by rank".
+func (p *parser) cut(args []string) error {
+	if len(args) < 1 {
+		return fmt.Errorf("cut takes a buffer and levels")
+	}
+	buffer, err := index(bufferNames[:numBuffers], args[0])
+	if err != nil || p.s.Cuts[buffer] != nil {
+		return fmt.Errorf("%q is no buffer that is still to be cut: in, out or scratch", args[0])
+	}
+	for _, text := range strings.Split(strings.Join(args[1:], " "), ",") {
+		words := strings.Fields(text)
+		if len(words) < 3 {
+			return fmt.Errorf("level %q takes an axis, a way to split, and a number", text)
+		}
+		axis, err := index(axisNames[:], words[0])
+		if err != nil {
+			return err
+		}
+		split, err := index(splitNames[:], words[1])
+		if err != nil {
+			return err
+		}
+		l := Level{Axis: Axis(axis), Split: Split(split)}
+		words = words[2:]
+		if n := len(words); n > 2 && words[n-2] == "by" && words[n-1] == "rank" {
+			l.ByRank, words = true, words[:n-2]
+		}
+		if err := l.numbers(words); err != nil {
+			return err
+		}
+		p.s.Cuts[buffer] = append(p.s.Cuts[buffer], l)
+	}
+	return nil
+}
+
+// numbers reads what stands behind the way to split.
+func (l *Level) numbers(words []string) error {
+	if l.Split == Table {
+		for _, text := range strings.Split(strings.Join(words, " "), "/") {
+			row, err := numbers[int64](strings.Fields(text), 0, collective.MaxElements)
+			if err != nil {
+				return err
+			}
+			l.Ends = append(l.Ends, row)
+		}
+		return nil
+	}
+	if l.Split == Aligned && len(words) == 3 && words[1] == "to" {
+		words = []string{words[0], words[2]}
+	} else if len(words) != 1 {
+		return fmt.Errorf("%q: one number is expected", strings.Join(words, " "))
+	}
+	row, err := numbers[int64](words, 1, 1<<40)
+	if err == nil {
+		l.N, l.Align = row[0], row[len(row)-1]
+		if l.Split != Aligned {
+			l.Align = 0
+		}
+	}
+	return err
+}
+
+// rank begins a program.
+func (p *parser) rank(args []string) error {
+	if p.roles == nil {
+		if p.s.Spec.Ranks > maxRanks {
+			return fmt.Errorf("more than %d ranks", maxRanks)
+		}
+		if err := p.s.settle(); err != nil {
+			return err
+		}
+	}
+	want := strconv.Itoa(len(p.roles))
+	if p.s.Group != nil {
+		want = "*"
+	}
+	if len(args) != 1 || args[0] != want || p.s.Group != nil && len(p.roles) == 1 ||
+		len(p.roles) >= p.s.Spec.Ranks {
+		return fmt.Errorf("rank %s: rank %s of %d is expected", strings.Join(args, " "), want,
+			p.s.Spec.Ranks)
+	}
+	p.roles = append(p.roles, &code{})
+	p.loops = nil
+	return nil
+}
+
+// finish checks that every rank has its program.
+func (p *parser) finish() error {
+	want := p.s.Spec.Ranks
+	if p.s.Group != nil {
+		want = 1
+	}
+	if p.roles == nil || len(p.roles) != want {
+		return fmt.Errorf("the text ends after %d programs; %d are needed", len(p.roles), want)
+	}
+	for _, c := range p.roles {
+		for i, n := range c.nodes {
+			if n.leaf < 0 && n.size == 0 {
+				return fmt.Errorf("loop %d of a program is empty", i)
+			}
+		}
+	}
+	roles, group := p.roles, p.s.Group != nil
+	p.s.role = func(rank int32) *code {
+		if group {
+			return roles[0]
+		}
+		return roles[rank]
+	}
+	return nil
+}
+
+// numbers reads numbers within bounds.
+func numbers[T int32 | int64](words []string, least, most T) ([]T, error) {
+	var row []T
+	for _, w := range words {
+		n, err := strconv.ParseInt(w, 10, 64)
+		if err != nil || n < int64(least) || n > int64(most) {
+			return nil, fmt.Errorf("%q: a number from %d to %d is expected", w, least, most)
+		}
+		row = append(row, T(n))
+	}
+	if row == nil {
+		return nil, fmt.Errorf("a number is missing")
+	}
+	return row, nil
+}
+
+func index(names []string, name string) (int, error) {
+	for i, n := range names {
+		if n == name {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%q: one of %s is expected", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,426 @@
+package schedule
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// body reads a line of a program: a lane, a loop, or a step.
+func (p *parser) body(indent int, words []string, text string) error {
+	if p.roles == nil {
+		return fmt.Errorf("a program begins with rank")
+	}
+	if words[0] == "lane" || words[0] == "lanes" {
+		return p.lane(indent, words)
+	}
+	c := p.roles[len(p.roles)-1]
+	if len(c.bundles) == 0 {
+		return fmt.Errorf("%q stands before the first lane", words[0])
+	}
+	for len(p.loops) > 0 && indent <= int(p.loops[len(p.loops)-1].indent) {
+		p.loops = p.loops[:len(p.loops)-1]
+	}
+	if want := 4 + 2*len(p.loops); indent != want {
+		return fmt.Errorf("indented by %d; %d is expected here", indent, want)
+	}
+	n := node{leaf: int32(len(c.leaves))}
+	if words[0] == "loop" {
+		count, err := numbers[int32](words[1:], 1, maxCount)
+		if err != nil || len(count) != 1 {
+			return fmt.Errorf("loop takes one number from 1 to %d", maxCount)
+		}
+		if len(p.loops) == maxLoops {
+			return fmt.Errorf("loops nest at most %d deep", maxLoops)
+		}
+		n = node{leaf: -1, count: count[0]}
+	} else {
+		r := reader{parser: p, bundle: &c.bundles[len(c.bundles)-1], exprs: []affine{{}}}
+		l, err := r.step(tokens(text))
+		if err != nil {
+			return err
+		}
+		c.leaves = append(c.leaves, l)
+	}
+	for _, o := range p.loops {
+		c.nodes[o.node].size++
+	}
+	if n.leaf < 0 {
+		p.loops = append(p.loops, open{int32(len(c.nodes)), int32(indent)})
+	}
+	c.nodes = append(c.nodes, n)
+	c.bundles[len(c.bundles)-1].to = int32(len(c.nodes))
+	return nil
+}
+
+// lane begins a bundle: "lane 0", "lanes 0-3 channel l".
+func (p *parser) lane(indent int, words []string) error {
+	c := p.roles[len(p.roles)-1]
+	p.loops = nil
+	u := bundle{first: c.lanes, from: int32(len(c.nodes)), to: int32(len(c.nodes))}
+	if indent != 2 || len(words) != 2 && (len(words) != 4 || words[2] != "channel") {
+		return fmt.Errorf("a lane is indented by 2 and looks like: lane 0, lanes 0-3 channel l")
+	}
+	first, last, several := strings.Cut(words[1], "-")
+	if !several {
+		last = first
+	}
+	ends, err := numbers[int32]([]string{first, last}, 0, maxLanes)
+	if err != nil {
+		return err
+	}
+	u.count = ends[1] - ends[0] + 1
+	if ends[0] != c.lanes || u.count < 1 || several != (words[0] == "lanes") {
+		return fmt.Errorf("%s %s: lane %d is to come", words[0], words[1], c.lanes)
+	}
+	if len(words) == 4 {
+		a, err := parseAffine(words[3])
+		if err != nil {
+			return err
+		}
+		last := int64(a.base) + int64(u.count-1)*int64(a.strides[0])
+		levels := int64(1)
+		for _, cut := range p.s.Cuts {
+			if l := cut.level(Channel); l != nil {
+				levels = max(levels, l.parts(0))
+			}
+		}
+		if min(int64(a.base), last) < 0 || max(int64(a.base), last) >= levels {
+			return fmt.Errorf("channel %s: the cuts have %d channels", words[3], levels)
+		}
+		u.channel, u.channelStride = a.base, a.strides[0]
+	}
+	c.lanes += u.count
+	c.bundles = append(c.bundles, u)
+	return nil
+}
+
+// tokens splits a step at spaces and before commas, but not inside brackets.
+func tokens(text string) []string {
+	var list []string
+	from, depth := 0, 0
+	cut := func(to int) {
+		if to > from {
+			list = append(list, text[from:to])
+		}
+	}
+	for i, r := range text {
+		switch {
+		case r == '[' || r == '{' || r == '<':
+			depth++
+		case r == ']' || r == '}' || r == '>':
+			depth--
+		case depth == 0 && r == ' ':
+			cut(i)
+			from = i + 1
+		case depth == 0 && r == ',':
+			cut(i)
+			list = append(list, ",")
+			from = i + 1
+		}
+	}
+	cut(len(text))
+	return list
+}
+
+// reader reads one step. Its variables hold indices into exprs until the step is whole.
+type reader struct {
+	*parser
+	bundle *bundle
+	words  []string
+	exprs  []affine
+}
+
+// step reads "recvReduceSend from 7, in[7-i] to 1 after 1#i scaled post @1+i".
+func (r *reader) step(words []string) (leaf, error) {
+	var s Step
+	if n := len(words) - 1; n > 0 && strings.HasPrefix(words[n], "@") {
+		var err error
+		if s.Round, err = r.expr(words[n][1:]); err != nil {
+			return leaf{}, err
+		}
+		words = words[:n]
+	}
+	name := words[0]
+	r.words = words[1:]
+	s.Flush = name == "flush"
+	if err := r.parts(&s, name); err != nil {
+		return leaf{}, err
+	}
+	l, err := r.settle(s)
+	if err == nil && l.step.Name() != name {
+		err = fmt.Errorf("the step is called %s, but it is a %s", name, l.step.Name())
+	}
+	return l, err
+}
+
+// parts reads sources, destinations and marks, in the order in which they are printed.
+func (r *reader) parts(s *Step, name string) error {
+	if len(r.words) > 0 && !r.at("into") && !r.at("to") && !r.at("after") && !r.at("post") &&
+		!(r.at("scaled") && len(r.words) == 1) {
+		if err := r.list(func() error { return r.source(s, name) }); err != nil {
+			return err
+		}
+	}
+	if r.take("into") {
+		err := r.list(func() error {
+			region, err := r.region()
+			s.To = append(s.To, region)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if r.take("to") {
+		if err := r.list(func() error { return r.dest(s, name) }); err != nil {
+			return err
+		}
+	}
+	if r.take("after") {
+		if err := r.list(func() error { return r.event(s) }); err != nil {
+			return err
+		}
+	}
+	s.Scale = r.take("scaled")
+	s.Post = r.take("post")
+	if len(r.words) > 0 {
+		return fmt.Errorf("%q is not expected here", r.words[0])
+	}
+	return nil
+}
+
+func (r *reader) at(word string) bool { return len(r.words) > 0 && r.words[0] == word }
+
+func (r *reader) take(word string) bool {
+	if !r.at(word) {
+		return false
+	}
+	r.words = r.words[1:]
+	return true
+}
+
+// word is the next word, empty at the end.
+func (r *reader) word() string {
+	if len(r.words) == 0 {
+		return ""
+	}
+	w := r.words[0]
+	r.words = r.words[1:]
+	return w
+}
+
+func (r *reader) list(item func() error) error {
+	for {
+		if err := item(); err != nil || !r.take(",") {
+			return err
+		}
+	}
+}
+
+func (r *reader) source(s *Step, name string) (err error) {
+	f := Source{Scale: r.take("scaled")}
+	switch {
+	case r.take("from"):
+		f.Kind = Message
+		if f.Put = r.take("put"); f.Put {
+			f.Peer, err = r.peer(Free)
+		} else {
+			f.Peer, err = r.peer(usualClass(name))
+		}
+	case r.take("get"):
+		f.Kind = Get
+		if f.Peer, err = r.peer(FIFO); err == nil {
+			f.Region, err = r.region()
+		}
+	default:
+		f.Region, err = r.region()
+	}
+	s.From = append(s.From, f)
+	return err
+}
+
+func (r *reader) dest(s *Step, name string) (err error) {
+	var d Dest
+	if d.Peer, err = r.peer(usualClass(name)); err != nil {
+		return err
+	}
+	if d.Put = r.take("at"); d.Put {
+		d.Region, err = r.region()
+	}
+	d.Relaxed = r.take("relaxed")
+	s.Send = append(s.Send, d)
+	return err
+}
+
+func (r *reader) event(s *Step) (err error) {
+	lane, value, ok := strings.Cut(r.word(), "#")
+	if !ok {
+		return fmt.Errorf("an event is LANE#POSTS, as in 1#3")
+	}
+	var e Event
+	if e.Lane, err = r.expr(lane); err == nil {
+		e.Value, err = r.expr(value)
+	}
+	s.Await = append(s.Await, e)
+	return err
+}
+
+// peer reads "3", "3-i/1" (lane 1), "pad 3". Without a lane it is the lane's own.
+func (r *reader) peer(class Class) (p Peer, err error) {
+	p.Class = class
+	for c, name := range classNames {
+		if r.take(name) {
+			p.Class = Class(c)
+		}
+	}
+	rank, lane, given := strings.Cut(r.word(), "/")
+	if p.Rank, err = r.expr(rank); err != nil {
+		return p, fmt.Errorf("a rank is expected: %w", err)
+	}
+	if given {
+		p.Lane, err = r.expr(lane)
+		return p, err
+	}
+	own := affine{base: r.bundle.first}
+	if r.bundle.count > 1 {
+		own.strides[0] = 1
+	}
+	p.Lane = r.keep(own)
+	return p, nil
+}
+
+// region reads what writer.region prints.
+func (r *reader) region() (Region, error) {
+	text := r.word()
+	wrong := fmt.Errorf("%q is no region; regions look like in, out[3-i], out[1 x2 +4 x3], "+
+		"scratch<i>[2], in{0,2,3}", text)
+	end := strings.IndexAny(text, "<[{")
+	if end < 0 {
+		end = len(text)
+	}
+	b, err := index(bufferNames[:numBuffers], text[:end])
+	if err != nil {
+		return Region{}, wrong
+	}
+	g := Region{Buffer: Buffer(b), Run: 1, Times: 1}
+	text = text[end:]
+	if tile, rest, ok := strings.Cut(text, ">"); ok && strings.HasPrefix(tile, "<") {
+		if g.Tile, err = r.expr(tile[1:]); err != nil {
+			return g, err
+		}
+		text = rest
+	}
+	switch {
+	case text == "":
+		g.Run = r.s.blocks[b]
+	case text[0] == '{' && strings.HasSuffix(text, "}"):
+		g.Run, g.Times = 0, 0
+		g.List, err = numbers[int32](strings.Split(text[1:len(text)-1], ","), 0, r.s.blocks[b]-1)
+	case text[0] == '[' && strings.HasSuffix(text, "]"):
+		words := strings.Fields(text[1 : len(text)-1])
+		if len(words) == 0 {
+			return g, wrong
+		}
+		if g.First, err = r.expr(words[0]); err == nil && !g.repeats(words[1:], r.s.blocks[b]) {
+			err = wrong
+		}
+	default:
+		err = wrong
+	}
+	return g, err
+}
+
+// repeats reads " x2 +4 x3".
+func (r *Region) repeats(words []string, blocks int32) bool {
+	if len(words) != 0 && len(words) != 1 && len(words) != 3 {
+		return false
+	}
+	for i, into := range []*int32{&r.Run, &r.Period, &r.Times}[:len(words)] {
+		text, times := strings.CutPrefix(words[i], "x")
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || times != (i != 1) || n < -int64(blocks) || n > int64(blocks) ||
+			i != 1 && n < 1 {
+			return false
+		}
+		*into = int32(n)
+	}
+	return int64(r.Run)*int64(r.Times) <= int64(blocks)
+}
+
+// expr reads an affine number and returns its index in exprs.
+func (r *reader) expr(text string) (int32, error) {
+	a, err := parseAffine(text)
+	return r.keep(a), err
+}
+
+func (r *reader) keep(a affine) int32 {
+	r.exprs = append(r.exprs, a)
+	return int32(len(r.exprs) - 1)
+}
+
+// settle puts the variables' numbers where their indices are, and the strides into the leaf.
+func (r *reader) settle(s Step) (leaf, error) {
+	depth := len(r.loops)
+	l := leaf{step: s, moves: s.Moves(), strides: make([][]int32, depth+1)}
+	var err error
+	l.step.variables(func(x *int32, m modulus) {
+		a := r.exprs[*x]
+		*x = a.base
+		for d, stride := range a.strides {
+			if d > depth && stride != 0 || d == 0 && stride != 0 && r.bundle.count == 1 {
+				err = fmt.Errorf("%v: there is no such loop or bundle of lanes around the step", a)
+			}
+			if d <= depth {
+				l.strides[d] = append(l.strides[d], stride)
+				if way := int64(stride) * int64(r.times(d)); way > maxWay || way < -maxWay {
+					err = fmt.Errorf("%v goes too far", a)
+				}
+			}
+		}
+	})
+	for d := range l.strides {
+		l.strides[d] = nonzero(l.strides[d])
+	}
+	return l, err
+}
+
+// times is how often the d-th loop around the step, or for 0 its bundle, repeats it.
+func (r *reader) times(d int) int32 {
+	if d == 0 {
+		return r.bundle.count
+	}
+	c := r.roles[len(r.roles)-1]
+	return c.nodes[r.loops[d-1].node].count
+}
+
+// parseAffine reads such as "7-i", "2+3j+l", "-2i" or "0".
+func parseAffine(text string) (a affine, err error) {
+	wrong := fmt.Errorf("%q: a number is expected, as in 3, 7-i or 2+3j", text)
+	if text == "" {
+		return a, wrong
+	}
+	for rest := text; rest != ""; {
+		end := 1 + strings.IndexAny(rest[1:], "+-")
+		if end == 0 {
+			end = len(rest)
+		}
+		term := strings.TrimPrefix(rest[:end], "+")
+		rest = rest[end:]
+		into := &a.base
+		if n := len(term); n > 0 {
+			if d := strings.IndexByte(variableNames, term[n-1]); d >= 0 {
+				into, term = &a.strides[d], term[:n-1]
+				if term == "" || term == "-" {
+					term += "1"
+				}
+			}
+		}
+		n, err := strconv.ParseInt(term, 10, 32)
+		if err != nil || n > maxWay || n < -maxWay || *into != 0 {
+			return a, wrong
+		}
+		*into = int32(n)
+	}
+	return a, nil
+}

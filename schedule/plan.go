@@ -1,0 +1,298 @@
+package schedule
+
+import (
+	"fmt"
+
+	"collsim/collective"
+)
+
+// Plan is an algorithm applied to a collective: what Build makes a Schedule of.
+type Plan struct {
+	Name string
+	Spec collective.Spec
+	// Group declares that rank g does what rank 0 does, translated by g: Lane is then called for
+	// rank 0 only. Blocks of buffers cut into one block a rank are translated, others are not.
+	Group Group
+	// Chunks is the number of blocks of the vector (1 if 0), for kinds whose input and output are one
+	// vector. All other kinds have one block a rank, with the sizes that the Spec gives.
+	Chunks   int
+	Segment  int64 // if not 0, each block is cut into tiles of so many elements
+	Lanes    int   // of a channel; 1 if 0
+	Channels int   // parallel instances over a part of the data each; 1 if 0
+	Slices   int   // 1 if 0
+	Slots    int   // of connections; 0 leaves it to the environment
+	Scratch  int   // blocks of the scratch buffer, each of the size of the largest block
+	Cuts     *[3]Cut
+	// Lane says what one lane of one rank does. It must be a pure function.
+	Lane func(*Lane)
+}
+
+// Build makes the schedule of a plan. A plan for one rank, or for no data, is not asked: one
+// rank copies its input to its output, and nothing is nothing. Misuse by Lane is an error that
+// names rank, lane and step.
+func Build(p Plan) (*Schedule, error) {
+	p.Chunks, p.Lanes = max(p.Chunks, 1), max(p.Lanes, 1)
+	p.Channels, p.Slices = max(p.Channels, 1), max(p.Slices, 1)
+	if err := p.Spec.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Schedule{Name: p.Name, Spec: p.Spec, Group: p.Group, Slices: p.Slices, Slots: p.Slots}
+	block := p.blockSize()
+	s.Memory = int64(p.Scratch) * block
+	if p.Cuts != nil {
+		s.Cuts = *p.Cuts
+	} else {
+		s.Cuts = p.cuts()
+	}
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.Spec.Empty():
+		s.Group = nil
+		s.role = func(int32) *code { return &code{} }
+	case p.Spec.Ranks == 1:
+		p.Lane, p.Lanes = alone, 1
+		fallthrough
+	default:
+		if err := s.fill(&p); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// alone is what the only rank does: its output is its input.
+func alone(l *Lane) {
+	in, out := Region{Buffer: Input}, Region{Buffer: Output}
+	in.Run, in.Times, out.Run, out.Times = l.schedule.blocks[Input], 1, l.schedule.blocks[Output], 1
+	spec := l.schedule.Spec
+	if !spec.InPlace || spec.ScalesBefore() || spec.ScalesAfter() {
+		for t := range l.Tiles() {
+			l.Tile(t)
+			l.Completes()
+			in.Tile, out.Tile = int32(t), int32(t)
+			l.Combine([]Region{out}, nil, l.Local(in))
+		}
+	}
+}
+
+// fill asks the author. With a group one rank is enough; without, every rank is asked once to hear
+// of misuse, and again whenever its program is wanted.
+func (s *Schedule) fill(p *Plan) error {
+	if s.Group != nil {
+		c, err := s.write(p, 0)
+		s.role = func(int32) *code { return c }
+		return err
+	}
+	for rank := range p.Spec.Ranks {
+		if _, err := s.write(p, rank); err != nil {
+			return err
+		}
+	}
+	plan := *p
+	s.role = func(rank int32) *code {
+		c, _ := s.write(&plan, int(rank))
+		return c
+	}
+	return nil
+}
+
+// write is the code of one rank.
+func (s *Schedule) write(p *Plan, rank int) (*code, error) {
+	var b bundler
+	mods := &moduli{ranks: int32(p.Spec.Ranks), blocks: s.blocks}
+	for channel := range p.Channels {
+		for index := range p.Lanes {
+			l := &Lane{Rank: rank, Ranks: p.Spec.Ranks, Root: p.Spec.Root, Index: index,
+				Lanes: p.Lanes, Channel: channel, schedule: s, roll: roll{mods: mods}, facing: index}
+			p.Lane(l)
+			l.finish()
+			if l.err != nil {
+				return nil, fmt.Errorf("schedule: %s: rank %d lane %d %w",
+					p.Name, rank, channel*p.Lanes+index, l.err)
+			}
+			b.add(int32(channel), l.roll.knots, mods)
+		}
+	}
+	return b.code(), nil
+}
+
+// blockSize is the number of elements of the largest block.
+func (p *Plan) blockSize() int64 {
+	spec := &p.Spec
+	switch {
+	case spec.Kind.Splits():
+		largest := int64(0)
+		for _, row := range spec.Splits {
+			for _, n := range row {
+				largest = max(largest, n)
+			}
+		}
+		return largest
+	case vector(spec.Kind):
+		return (spec.Count + int64(p.Chunks) - 1) / int64(p.Chunks)
+	}
+	return spec.Count
+}
+
+// vector reports whether input and output are the same vector, cut into chunks by the algorithm.
+func vector(k collective.Kind) bool {
+	return k == collective.AllReduce || k == collective.Broadcast || k == collective.Reduce ||
+		k == collective.SendRecv || k == collective.Barrier
+}
+
+// cuts are the usual ones: a vector is cut into channels and these into chunks; where there is
+// a block for every rank, each is cut into channels.
+func (p *Plan) cuts() [3]Cut {
+	spec := &p.Spec
+	inner := Cut{}
+	if p.Channels > 1 {
+		inner = append(inner, Level{Axis: Channel, N: int64(p.Channels)})
+	}
+	tiles := Cut{}
+	if p.Segment > 0 {
+		tiles = append(tiles, Level{Axis: Tile, Split: Size, N: p.Segment})
+	}
+	if vector(spec.Kind) {
+		chunks := Cut{}
+		if p.Chunks > 1 {
+			byRank := p.Group != nil && p.Chunks == spec.Ranks
+			chunks = append(chunks, Level{Axis: Block, N: int64(p.Chunks), ByRank: byRank})
+		}
+		cut := join(inner, chunks, tiles)
+		return [3]Cut{Input: cut, Output: cut, Scratch: join(p.scratch(), inner, tiles)}
+	}
+	whole, in, out := join(inner, tiles), p.perRank(Input), p.perRank(Output)
+	cuts := [3]Cut{Input: join(in, whole), Output: join(out, whole),
+		Scratch: join(p.scratch(), whole)}
+	if spec.Kind.Gathers() {
+		cuts[Input] = whole
+	}
+	if spec.Kind.Scatters() {
+		cuts[Output] = whole
+	}
+	return cuts
+}
+
+// perRank is the level of one block a rank.
+func (p *Plan) perRank(b Buffer) Cut {
+	spec := &p.Spec
+	level := Level{Axis: Block, N: int64(spec.Ranks), ByRank: p.Group != nil}
+	if !spec.Kind.Splits() {
+		return Cut{level}
+	}
+	rows := spec.Splits
+	if spec.Kind == collective.AllToAllV && b == Output { // what arrives: the columns
+		rows = make([][]int64, spec.Ranks)
+		for r := range rows {
+			for _, row := range spec.Splits {
+				rows[r] = append(rows[r], row[r])
+			}
+		}
+	}
+	level.Split, level.N = Table, 0
+	for _, row := range rows {
+		ends, end := make([]int64, len(row)), int64(0)
+		for i, n := range row {
+			end += n
+			ends[i] = end
+		}
+		level.Ends = append(level.Ends, ends)
+	}
+	return Cut{level}
+}
+
+func (p *Plan) scratch() Cut {
+	if p.Scratch > 1 {
+		return Cut{{Axis: Block, N: int64(p.Scratch)}}
+	}
+	return nil
+}
+
+func join(cuts ...Cut) Cut {
+	var all Cut
+	for _, c := range cuts {
+		all = append(all, c...)
+	}
+	return all
+}
+
+// bundler collects lanes; lanes that differ by constant strides become one bundle.
+type bundler struct {
+	groups []group
+	lanes  int32
+}
+
+type group struct {
+	bundle
+	knots []knot // with strides from lane to lane once there are two
+}
+
+// add appends a lane.
+func (b *bundler) add(channel int32, knots []knot, mods *moduli) {
+	r := roll{mods: mods}
+	if n := len(b.groups); n > 0 {
+		g := &b.groups[n-1]
+		switch {
+		case g.count == 1 && r.alike(g.knots, knots):
+			g.knots = stride(g.knots, knots, mods)
+			g.channelStride = channel - g.channel
+			g.count++
+			b.lanes++
+			return
+		case g.count > 1 && g.channel+g.count*g.channelStride == channel &&
+			r.continues(g.knots, knots, g.count):
+			g.count++
+			b.lanes++
+			return
+		}
+	}
+	b.groups = append(b.groups,
+		group{bundle{first: b.lanes, count: 1, channel: channel}, knots})
+	b.lanes++
+}
+
+// code is what has been collected, flat.
+func (b *bundler) code() *code {
+	c := &code{lanes: b.lanes}
+	for _, g := range b.groups {
+		g.from = int32(len(c.nodes))
+		c.flatten(g.knots, g.count > 1)
+		g.to = int32(len(c.nodes))
+		c.bundles = append(c.bundles, g.bundle)
+	}
+	return c
+}
+
+func (c *code) flatten(knots []knot, bundled bool) {
+	for i := range knots {
+		k := &knots[i]
+		at := len(c.nodes)
+		if k.step == nil {
+			c.nodes = append(c.nodes, node{leaf: -1, count: k.count})
+			c.flatten(k.body, bundled)
+			c.nodes[at].size = int32(len(c.nodes) - at - 1)
+			continue
+		}
+		l := leaf{step: k.step.clone(), moves: k.step.Moves()}
+		l.step.shift(k.values, 1)
+		if !bundled {
+			l.strides = append(l.strides, nil)
+		}
+		for _, s := range k.strides {
+			l.strides = append(l.strides, nonzero(s))
+		}
+		c.nodes = append(c.nodes, node{leaf: int32(len(c.leaves))})
+		c.leaves = append(c.leaves, l)
+	}
+}
+
+func nonzero(s []int32) []int32 {
+	for _, x := range s {
+		if x != 0 {
+			return s
+		}
+	}
+	return nil
+}

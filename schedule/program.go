@@ -1,0 +1,193 @@
+package schedule
+
+// maxLoops bounds how deep loops nest.
+const maxLoops = 4
+
+// code is what a role's ranks run: lanes, in bundles of lanes that differ by strides only, each a
+// list of steps and loops.
+type code struct {
+	bundles []bundle
+	nodes   []node
+	leaves  []leaf
+	lanes   int32
+}
+
+// bundle is count lanes from first on, which run nodes[from:to].
+type bundle struct {
+	first, count           int32
+	channel, channelStride int32
+	from, to               int32
+}
+
+// node is a step (leaf ≥ 0), or a loop over the size nodes that follow it.
+type node struct{ leaf, count, size int32 }
+
+// leaf is a step as it is in iteration 0 of all its loops and in the first lane of its bundle, and
+// the strides of its variables: strides[0] from lane to lane, strides[d] from iteration to
+// iteration of the d-th loop around it. A nil stride changes nothing.
+type leaf struct {
+	step    Step
+	strides [][]int32
+	moves   bool
+}
+
+// Program is what one rank runs: a role's code, translated to the rank.
+type Program struct {
+	schedule *Schedule
+	code     *code
+	rank     int32
+}
+
+// Rank is the rank that runs the program.
+func (p *Program) Rank() int { return int(p.rank) }
+
+// Lanes is the number of lanes.
+func (p *Program) Lanes() int { return int(p.code.lanes) }
+
+// Channel is the channel that a lane belongs to.
+func (p *Program) Channel(lane int) int {
+	b := p.bundle(int32(lane))
+	return int(b.channel + (int32(lane)-b.first)*b.channelStride)
+}
+
+func (p *Program) bundle(lane int32) *bundle {
+	i, n := 0, len(p.code.bundles)
+	for n > 1 { // binary search: the last bundle that begins at or before the lane
+		if half := n / 2; p.code.bundles[i+half].first <= lane {
+			i, n = i+half, n-half
+		} else {
+			n = half
+		}
+	}
+	return &p.code.bundles[i]
+}
+
+// Cursor walks one lane, a sub-step (one slice of a step) at a time. It is plain data: a copy
+// walks on by itself.
+type Cursor struct {
+	code         *code
+	pc, end      int32
+	lane         int32 // relative to the bundle's first
+	slice        int32
+	depth        int8
+	at, iterated [maxLoops]int32 // the loops around pc: their node, and iterations done
+	Step         int32           // steps walked so far
+}
+
+// Walk is a cursor at the beginning of a lane.
+func (p *Program) Walk(lane int) Cursor {
+	b := p.bundle(int32(lane))
+	c := Cursor{code: p.code, pc: b.from, end: b.to, lane: int32(lane) - b.first}
+	c.enter()
+	return c
+}
+
+// Done reports whether the lane has come to its end.
+func (c *Cursor) Done() bool { return c.pc >= c.end }
+
+// Slice is the slice that the present sub-step moves.
+func (c *Cursor) Slice() int32 { return c.slice }
+
+// Last reports whether the present sub-step is the last of its step. REQUIRES: not Done.
+func (c *Cursor) Last(slices int32) bool {
+	return c.slice+1 >= slices || !c.code.leaves[c.code.nodes[c.pc].leaf].moves
+}
+
+// Next goes to the next sub-step of a schedule with that many slices. REQUIRES: not Done.
+func (c *Cursor) Next(slices int32) {
+	if !c.Last(slices) {
+		c.slice++
+		return
+	}
+	c.slice = 0
+	c.Step++
+	c.pc++
+	c.enter()
+}
+
+// enter leaves the loops that end at pc, or begins their next iteration, and enters the loops that
+// begin there.
+func (c *Cursor) enter() {
+	for c.depth > 0 {
+		d := c.depth - 1
+		loop := &c.code.nodes[c.at[d]]
+		if c.pc <= c.at[d]+loop.size {
+			break
+		}
+		if c.iterated[d]++; c.iterated[d] < loop.count {
+			c.pc = c.at[d] + 1
+			break
+		}
+		c.depth--
+	}
+	for c.pc < c.end && c.code.nodes[c.pc].leaf < 0 {
+		c.at[c.depth], c.iterated[c.depth] = c.pc, 0
+		c.depth++
+		c.pc++
+	}
+}
+
+// Load writes the present step, concrete for the program's rank, into s, whose memory is reused.
+// REQUIRES: the cursor is one of p's and not Done.
+func (p *Program) Load(c *Cursor, s *Step) {
+	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
+	s.assign(&l.step)
+	if len(l.strides) > 0 {
+		if c.lane != 0 && l.strides[0] != nil {
+			s.shift(l.strides[0], c.lane)
+		}
+		for d := 1; d < len(l.strides); d++ {
+			if i := c.iterated[d-1]; i != 0 && l.strides[d] != nil {
+				s.shift(l.strides[d], i)
+			}
+		}
+	}
+	p.settle(s)
+}
+
+// settle reduces peers and blocks modulo their numbers and translates them to the rank.
+func (p *Program) settle(s *Step) {
+	for i := range s.From {
+		f := &s.From[i]
+		if f.Kind != Local {
+			p.settlePeer(&f.Peer)
+		}
+		if f.Kind != Message {
+			p.settleRegion(&f.Region)
+		}
+	}
+	for i := range s.To {
+		p.settleRegion(&s.To[i])
+	}
+	for i := range s.Send {
+		p.settlePeer(&s.Send[i].Peer)
+		if s.Send[i].Put {
+			p.settleRegion(&s.Send[i].Region)
+		}
+	}
+}
+
+func (p *Program) settlePeer(peer *Peer) {
+	peer.Rank = mod(peer.Rank, int32(p.schedule.Spec.Ranks))
+	if p.rank != 0 && p.schedule.Group != nil {
+		peer.Rank = p.schedule.Group.Add(peer.Rank, p.rank)
+	}
+}
+
+func (p *Program) settleRegion(r *Region) {
+	n := p.schedule.blocks[r.Buffer]
+	r.First = mod(r.First, n)
+	g := p.schedule.Group
+	if p.rank == 0 || g == nil || !p.schedule.byRank[r.Buffer] {
+		return
+	}
+	if r.List == nil && (len(g) == 1 || r.count() == 1) { // runs of a cyclic group stay runs
+		r.First = g.Add(r.First, p.rank)
+		return
+	}
+	list := make([]int32, r.count())
+	for i := range list {
+		list[i] = g.Add(mod(r.block(int32(i)), n), p.rank)
+	}
+	r.List = list
+}

@@ -1,0 +1,203 @@
+package schedule
+
+// maxBody bounds the length of a loop's body that roll looks for, in nodes.
+const maxBody = 64
+
+// roll is a lane under construction. Every step that is added is rolled up with those before it:
+// three equal groups of nodes whose variables rise by a constant stride become a loop, and a group
+// that continues a loop before it becomes another iteration. So the memory is that of the result.
+type roll struct {
+	knots []knot
+	mods  *moduli
+}
+
+// knot is a step, or a loop over body.
+type knot struct {
+	step    *Step     // its variables are 0
+	moduli  []modulus // of the step's variables
+	values  []int32   // the step's variables in iteration 0
+	strides [][]int32 // of the loops around the step, outermost first
+	shape   uint64
+	count   int32 // of a loop
+	body    []knot
+	depth   int8 // loops inside
+}
+
+// maxWay bounds how far a variable goes within one loop.
+const maxWay = 1 << 28
+
+// sameForm reports whether two nodes are the same step but for the variables, or loops of the
+// same count.
+func sameForm(x, y *knot) bool {
+	return x.shape == y.shape && x.count == y.count && (x.step == nil) == (y.step == nil) &&
+		(x.step == nil || x.step.equal(y.step))
+}
+
+// moduli are the numbers that variables count modulo.
+type moduli struct {
+	ranks  int32
+	blocks [numBuffers]int32
+}
+
+// of is the modulus itself, 0 for none.
+func (m *moduli) of(x modulus) int32 {
+	switch {
+	case x == plain:
+		return 0
+	case x == byPeer:
+		return m.ranks
+	}
+	return m.blocks[x-byBlock]
+}
+
+// add appends a step.
+func (r *roll) add(s Step) {
+	k := knot{step: &s, shape: s.shape()}
+	s.variables(func(x *int32, m modulus) {
+		n := r.mods.of(m)
+		if n > 0 {
+			*x = mod(*x, n)
+		}
+		k.values = append(k.values, *x)
+		k.moduli = append(k.moduli, m)
+		*x = 0
+	})
+	r.knots = append(r.knots, k)
+	for r.extend() || r.form() {
+	}
+}
+
+// extend makes the last nodes another iteration of the loop before them, if they are one.
+func (r *roll) extend() bool {
+	n := len(r.knots)
+	for k := 1; k <= maxBody && k < n; k++ {
+		loop := &r.knots[n-k-1]
+		if len(loop.body) != k || !r.continues(loop.body, r.knots[n-k:], loop.count) {
+			continue
+		}
+		loop.count++
+		r.knots = r.knots[:n-k]
+		return true
+	}
+	return false
+}
+
+// form makes the last nodes a loop, if they are three times the same.
+func (r *roll) form() bool {
+	n := len(r.knots)
+	for k := 1; k <= maxBody && 3*k <= n; k++ {
+		first, second, third := r.knots[n-3*k:n-2*k], r.knots[n-2*k:n-k], r.knots[n-k:]
+		if !r.alike(first, second) || !r.alike(second, third) {
+			continue
+		}
+		body := stride(first, second, r.mods)
+		if !r.continues(body, third, 2) {
+			continue
+		}
+		loop := knot{count: 3, body: body, shape: 1099511628211}
+		for i := range body {
+			loop.shape = loop.shape*31 + body[i].shape
+			loop.depth = max(loop.depth, body[i].depth+1)
+		}
+		if loop.depth > maxLoops {
+			return false
+		}
+		r.knots = append(r.knots[:n-3*k], loop)
+		return true
+	}
+	return false
+}
+
+// alike reports whether two lists of nodes have the same shape: the same steps but for their
+// variables, and the same loops.
+func (r *roll) alike(a, b []knot) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, y := &a[i], &b[i]
+		if !sameForm(x, y) || !sameStrides(x.strides, y.strides) || !r.alike(x.body, y.body) {
+			return false
+		}
+	}
+	return true
+}
+
+// stride is a with an outermost stride: what leads from a to b. REQUIRES: they are alike.
+func stride(a, b []knot, mods *moduli) []knot {
+	body := make([]knot, len(a))
+	for i := range a {
+		body[i] = a[i]
+		if a[i].step == nil {
+			body[i].body = stride(a[i].body, b[i].body, mods)
+			continue
+		}
+		d := make([]int32, len(a[i].values))
+		for j, v := range a[i].values {
+			d[j] = b[i].values[j] - v
+			if n := mods.of(a[i].moduli[j]); n > 0 {
+				if d[j] = mod(d[j], n); d[j] > n/2 {
+					d[j] -= n
+				}
+			}
+		}
+		body[i].strides = append([][]int32{d}, a[i].strides...)
+	}
+	return body
+}
+
+// continues reports whether next is body in the iteration of that number, by body's outermost
+// strides, and alike inside.
+func (r *roll) continues(body, next []knot, iteration int32) bool {
+	if len(body) != len(next) {
+		return false
+	}
+	for i := range body {
+		x, y := &body[i], &next[i]
+		if !sameForm(x, y) {
+			return false
+		}
+		if x.step == nil {
+			if !r.continues(x.body, y.body, iteration) {
+				return false
+			}
+			continue
+		}
+		if !sameStrides(x.strides[1:], y.strides) || !r.reaches(x, y, iteration) {
+			return false
+		}
+	}
+	return true
+}
+
+// reaches reports whether x's variables, iteration strides on, are y's.
+func (r *roll) reaches(x, y *knot, iteration int32) bool {
+	for j, v := range x.values {
+		way := int64(iteration) * int64(x.strides[0][j])
+		if way > maxWay || way < -maxWay { // a cursor counts in 32 bits
+			return false
+		}
+		d := int64(y.values[j]) - int64(v) - way
+		if n := r.mods.of(x.moduli[j]); n > 0 {
+			d %= int64(n)
+		}
+		if d != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func sameStrides(a, b [][]int32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for d := range a {
+		for j := range a[d] {
+			if a[d][j] != b[d][j] {
+				return false
+			}
+		}
+	}
+	return true
+}

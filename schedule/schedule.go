@@ -1,0 +1,210 @@
+package schedule
+
+import (
+	"fmt"
+
+	"collsim/collective"
+)
+
+// Schedule is a solution of a collective: who does what, in order.
+type Schedule struct {
+	Name   string // of the algorithm
+	Spec   collective.Spec
+	Group  Group  // nil: a program a rank
+	Cuts   [3]Cut // of Input, Output and Scratch
+	Memory int64  // elements of every rank's scratch buffer
+	Slices int    // every step that moves data is as many sub-steps in order, at least 1
+	// Slots is what a connection of class FIFO holds, in messages; 0 leaves it to the environment.
+	Slots int
+
+	blocks [numBuffers]int32 // in each buffer's cut
+	byRank [numBuffers]bool
+	role   func(rank int32) *code
+}
+
+// Program is what a rank runs. It is a pure function of the schedule and the rank.
+func (s *Schedule) Program(rank int) *Program {
+	return &Program{schedule: s, code: s.role(int32(rank)), rank: int32(rank)}
+}
+
+// Len is the number of elements of a rank's buffer.
+func (s *Schedule) Len(b Buffer, rank int) int64 {
+	switch b {
+	case Input:
+		return s.Spec.In(rank)
+	case Output:
+		return s.Spec.Out(rank)
+	}
+	return s.Memory
+}
+
+// Blocks is the number of blocks of a buffer's cut.
+func (s *Schedule) Blocks(b Buffer) int { return int(s.blocks[b]) }
+
+// settle checks cuts and group and computes what follows from them.
+func (s *Schedule) settle() error {
+	if err := s.Spec.Validate(); err != nil {
+		return err
+	}
+	if err := s.Group.validate(s.Spec.Ranks); err != nil {
+		return err
+	}
+	if s.Slices < 1 || s.Slices > 1<<16 || s.Slots < 0 || s.Memory < 0 ||
+		s.Memory > collective.MaxElements {
+		return fmt.Errorf("schedule: %d slices, %d slots or %d elements of scratch out of range",
+			s.Slices, s.Slots, s.Memory)
+	}
+	for b, cut := range s.Cuts {
+		if err := cut.validate(s.Spec.Ranks); err != nil {
+			return fmt.Errorf("%w (buffer %s)", err, Buffer(b))
+		}
+		s.blocks[b] = cut.blocks()
+		s.byRank[b] = cut.byRank()
+	}
+	return nil
+}
+
+// Spot is where a step is carried out: a rank, the channel of the lane, the slice.
+type Spot struct {
+	Rank, Channel, Slice int
+}
+
+// Span is a run of elements.
+type Span struct{ Off, Len int64 }
+
+// Spans appends the elements that a region names to dst, in order, adjoining runs joined. Offsets
+// count from the beginning of the region's buffer; Home says where that lies in place.
+func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
+	cut, n := s.Cuts[r.Buffer], s.Len(r.Buffer, where.Rank)
+	at := place{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
+		slice: int32(where.Slice), slices: int32(s.Slices)}
+	from := len(dst)
+	blocks := s.blocks[r.Buffer]
+	for i, count := int32(0), r.count(); i < count; i++ {
+		at.block = mod(r.block(i), blocks)
+		p := cut.place(n, at)
+		if p.len == 0 {
+			continue
+		}
+		if last := len(dst) - 1; last >= from && dst[last].Off+dst[last].Len == p.off {
+			dst[last].Len += p.len
+			continue
+		}
+		dst = append(dst, Span{p.off, p.len})
+	}
+	return dst
+}
+
+// Elements is the number of elements that a region names.
+func (s *Schedule) Elements(where Spot, r *Region) int64 {
+	cut, n := s.Cuts[r.Buffer], s.Len(r.Buffer, where.Rank)
+	if len(cut) == 0 && s.Slices == 1 {
+		return n
+	}
+	at := place{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
+		slice: int32(where.Slice), slices: int32(s.Slices)}
+	total, blocks := int64(0), s.blocks[r.Buffer]
+	for i, count := int32(0), r.count(); i < count; i++ {
+		at.block = mod(r.block(i), blocks)
+		total += cut.place(n, at).len
+	}
+	return total
+}
+
+// Size is the number of elements that a step moves, and whether the step itself tells: if it names
+// no region, the message that it receives does.
+func (s *Schedule) Size(where Spot, step *Step) (n int64, known bool) {
+	if len(step.To) > 0 {
+		return s.Elements(where, &step.To[0]), true
+	}
+	for i := range step.From {
+		f := &step.From[i]
+		switch f.Kind {
+		case Local:
+			return s.Elements(where, &f.Region), true
+		case Get:
+			owner := where
+			owner.Rank = int(f.Peer.Rank)
+			return s.Elements(owner, &f.Region), true
+		}
+	}
+	return 0, len(step.From) == 0
+}
+
+// Home says which memory a buffer of a rank lies in, and where it begins there: in place, the
+// output's memory is the input's.
+func (s *Schedule) Home(b Buffer, rank int) (memory Buffer, base int64) {
+	if !s.Spec.InPlace || b == Scratch {
+		return b, 0
+	}
+	in, out := s.Spec.Place(rank)
+	if b == Input {
+		return Input, in
+	}
+	return Input, out
+}
+
+// Equal reports whether two schedules have every rank do the same: the same problem, cuts and
+// slots, and the same steps in every lane, however they are written down.
+func Equal(a, b *Schedule) bool {
+	if a.header() != b.header() {
+		return false
+	}
+	var x, y Step
+	for rank := range a.Spec.Ranks {
+		p, q := a.Program(rank), b.Program(rank)
+		if p.Lanes() != q.Lanes() {
+			return false
+		}
+		for lane := range p.Lanes() {
+			if p.Channel(lane) != q.Channel(lane) {
+				return false
+			}
+			c, d := p.Walk(lane), q.Walk(lane)
+			for ; !c.Done() && !d.Done(); c.Next(1) {
+				p.Load(&c, &x)
+				q.Load(&d, &y)
+				if !a.sameStep(&x, &y) {
+					return false
+				}
+				d.Next(1)
+			}
+			if c.Done() != d.Done() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sameStep is equal but for the spelling of regions.
+func (s *Schedule) sameStep(x, y *Step) bool {
+	a, b := x.clone(), y.clone()
+	for _, step := range []*Step{&a, &b} {
+		step.regions(func(r *Region) {
+			list := make([]int32, r.count())
+			for i := range list {
+				list[i] = mod(r.block(int32(i)), s.blocks[r.Buffer])
+			}
+			*r = Region{Buffer: r.Buffer, Tile: r.Tile, List: list}
+		})
+	}
+	return a.equal(&b)
+}
+
+// regions calls f with every region that the step names.
+func (s *Step) regions(f func(*Region)) {
+	for i := range s.From {
+		if s.From[i].Kind != Message {
+			f(&s.From[i].Region)
+		}
+	}
+	for i := range s.To {
+		f(&s.To[i])
+	}
+	for i := range s.Send {
+		if s.Send[i].Put {
+			f(&s.Send[i].Region)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Waiting is a lane that cannot go on, and the lane that would have to.
+type Waiting struct {
+	Rank, Lane, Step int
+	Name             string // of the step
+	Chunk            int    // first block that it moves, −1 for none
+	For              string // "a message", "a slot" or "an event"
+	OnRank, OnLane   int
+}
+
+// StallError is an execution that cannot go on though lanes are unfinished.
+type StallError struct {
+	// Waits is who waits for whom: each entry for the next one. In a Cycle the last waits for
+	// the first, otherwise for a lane that has come to its end.
+	Waits []Waiting
+	Cycle bool
+	// Slots is what connections held; NeedsSlots says that one of the Waits is for a slot, so that
+	// more of them might do. MinSlots is how many do, 0 if that is not known.
+	Slots, MinSlots int
+	NeedsSlots      bool
+}
+
+// Error names every lane of the cycle, a line each.
+func (e *StallError) Error() string {
+	var b strings.Builder
+	if e.Cycle {
+		fmt.Fprintf(&b, "deadlock: %s in a circle", lanes(len(e.Waits)))
+	} else {
+		fmt.Fprintf(&b, "deadlock: %s for what never comes", lanes(len(e.Waits)))
+	}
+	if e.NeedsSlots {
+		fmt.Fprintf(&b, "; FIFO depth %d", e.Slots)
+		if e.MinSlots > 0 {
+			fmt.Fprintf(&b, ", depth %d would do", e.MinSlots)
+		}
+	}
+	for i, w := range e.Waits {
+		if i == 8 && len(e.Waits) > 10 {
+			fmt.Fprintf(&b, "\n  … %d more …", len(e.Waits)-9)
+		}
+		if i >= 8 && i < len(e.Waits)-1 && len(e.Waits) > 10 {
+			continue
+		}
+		what := w.Name
+		if w.Chunk >= 0 {
+			what += fmt.Sprintf(" chunk %d", w.Chunk)
+		}
+		fmt.Fprintf(&b, "\n  rank %d lane %d step %d  %s  waits for %s from rank %d lane %d",
+			w.Rank, w.Lane, w.Step, what, w.For, w.OnRank, w.OnLane)
+		if i == len(e.Waits)-1 && e.Cycle {
+			b.WriteString(", above")
+		}
+		if i == len(e.Waits)-1 && !e.Cycle {
+			b.WriteString(", which has come to its end")
+		}
+	}
+	return b.String()
+}
+
+func lanes(n int) string {
+	if n == 1 {
+		return "1 lane waits"
+	}
+	return fmt.Sprintf("%d lanes wait", n)
+}
+
+// stall follows the waits from the first lane that waits until they close or end.
+func (x *executor) stall() error {
+	at := int32(-1)
+	for i := range x.lanes {
+		if w := x.lanes[i].waits; w == forMessage || w == forSlot || w == forEvent {
+			at = int32(i)
+			break
+		}
+	}
+	e := &StallError{Slots: int(x.slots)}
+	place := make(map[int32]int)
+	var path []int32
+	for {
+		if from, seen := place[at]; seen {
+			path, e.Cycle = path[from:], true
+			break
+		}
+		place[at] = len(path)
+		path = append(path, at)
+		if at = x.waitsOn(at); at < 0 {
+			break
+		}
+	}
+	if e.Cycle { // begin with the lowest lane
+		lowest := 0
+		for i, lane := range path {
+			if lane < path[lowest] {
+				lowest = i
+			}
+		}
+		path = append(path[lowest:len(path):len(path)], path[:lowest]...)
+	}
+	for _, lane := range path {
+		e.Waits = append(e.Waits, x.describe(lane))
+		e.NeedsSlots = e.NeedsSlots || x.lanes[lane].waits == forSlot
+	}
+	return e
+}
+
+// waitsOn is the lane that a lane waits for, −1 if that has come to its end.
+func (x *executor) waitsOn(lane int32) int32 {
+	l := &x.lanes[lane]
+	on := l.on
+	switch l.waits {
+	case forMessage:
+		on = x.conns[l.on].src
+	case forSlot:
+		on = x.conns[l.on].dst
+	}
+	if x.lanes[on].waits != forRank {
+		return on
+	}
+	rank := x.lanes[on].rank
+	if x.round[rank] >= x.times {
+		return -1
+	}
+	for other := x.first[rank]; other < x.first[rank+1]; other++ { // to begin again, it needs them
+		if x.lanes[other].waits != forRank {
+			return other
+		}
+	}
+	return -1
+}
+
+func (x *executor) describe(lane int32) Waiting {
+	l := &x.lanes[lane]
+	x.programs[l.rank].Load(&l.cursor, &x.step)
+	w := Waiting{Rank: int(l.rank), Lane: int(l.lane), Step: int(l.cursor.Step),
+		Name: x.step.Name(), Chunk: x.step.Chunk()}
+	on := l.on
+	switch l.waits {
+	case forMessage:
+		w.For, on = "a message", x.conns[l.on].src
+	case forSlot:
+		w.For, on = "a slot", x.conns[l.on].dst
+	case forEvent:
+		w.For = "an event"
+	}
+	w.OnRank, w.OnLane = int(x.lanes[on].rank), int(x.lanes[on].lane)
+	return w
+}
+
+// Chunk is the first block of the first region that the step names, −1 if it names none.
+func (s *Step) Chunk() int {
+	chunk := -1
+	s.regions(func(r *Region) {
+		if chunk < 0 && r.count() > 0 {
+			chunk = int(r.block(0))
+		}
+	})
+	return chunk
+}

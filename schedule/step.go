@@ -1,0 +1,213 @@
+package schedule
+
+import "slices"
+
+// Step is one instruction of a lane, concrete for one rank: it takes an ordered list of sources,
+// combines them left to right, stores the value in zero or more local regions and sends it to
+// zero or more peers. A step with one message and nothing else awaits it (a signal, a put).
+type Step struct {
+	From  []Source
+	To    []Region
+	Send  []Dest
+	Await []Event // taken at the step's start, all of them
+	Post  bool    // adds 1 to the lane's progress counter at the step's end
+	Flush bool    // completes the puts of this lane: their origins may be written again
+	Scale bool    // the combined value is scaled (avg after the last addition)
+	Round int32   // the number that the algorithm's author gives the step
+}
+
+// SourceKind is where a source comes from.
+type SourceKind uint8
+
+// The kinds of source.
+const (
+	Local   SourceKind = iota // a region of this rank
+	Message                   // the next message of the connection from Peer
+	Get                       // a region of Peer, read one-sided: no lane of the owner takes part
+)
+
+// Source is one operand of a step.
+type Source struct {
+	Kind   SourceKind
+	Peer   Peer   // of Message and Get
+	Region Region // of Local (of this rank) and Get (of Peer)
+	Put    bool   // of Message: its bytes have landed already, this is the wait that observes them
+	Scale  bool   // the operand is scaled when read (premulsum, NCCL's avg of floats)
+}
+
+// Dest is one peer of a step's send.
+type Dest struct {
+	Peer    Peer
+	Put     bool   // one-sided: the bytes land in Region of Peer, whose receive is a wait
+	Region  Region // of Put
+	Relaxed bool   // orders nothing (a relaxed signal)
+}
+
+// Peer is the other end of a message: a rank, one of its lanes, and the class of the connection.
+type Peer struct {
+	Rank, Lane int32
+	Class      Class
+}
+
+// Class says how many messages a connection holds. Connections of different classes between the
+// same two lanes are different connections, each in order.
+type Class uint8
+
+const (
+	// FIFO holds Schedule.Slots messages, or as many as the environment has.
+	FIFO Class = iota
+	// Pad is a signal pad: one message.
+	Pad
+	// Free holds any number: semaphores and puts.
+	Free
+)
+
+var classNames = [...]string{"fifo", "pad", "free"}
+
+// Event is the progress of a lane of the same rank: Value posts in this iteration of the program.
+// Value ≤ 0 counts back from the end of the iteration before, and is free in the first.
+type Event struct{ Lane, Value int32 }
+
+// Region names elements of a buffer: blocks of one tile, in the channel of the lane and the slice
+// of the sub-step. Source and destination of a step correspond element by element.
+type Region struct {
+	Buffer Buffer
+	Tile   int32
+	// The blocks are First, First+1, … First+Run−1; and, Times times in all, the same shifted by
+	// Period (which may be negative). All are taken modulo the number of blocks.
+	First, Run, Period, Times int32
+	// List, if not nil, names the blocks one by one instead.
+	List []int32
+}
+
+// count is the number of blocks.
+func (r *Region) count() int32 {
+	if r.List != nil {
+		return int32(len(r.List))
+	}
+	return r.Run * r.Times
+}
+
+// block is the i-th block, not yet reduced modulo their number.
+func (r *Region) block(i int32) int32 {
+	if r.List != nil {
+		return r.List[i]
+	}
+	return r.First + i/r.Run*r.Period + i%r.Run
+}
+
+// equal reports whether two regions name the same blocks of the same buffer, n in number.
+func (r *Region) equal(o *Region, n int32) bool {
+	if r.Buffer != o.Buffer || r.Tile != o.Tile || r.count() != o.count() {
+		return false
+	}
+	for i := range r.count() {
+		if mod(r.block(i), n) != mod(o.block(i), n) {
+			return false
+		}
+	}
+	return true
+}
+
+// Verb spells what a step does.
+type Verb uint8
+
+// The four bits of a verb.
+const (
+	Recv Verb = 1 << iota
+	Reduces
+	Copies
+	Sends
+)
+
+// Verb is derived from the step's sources and destinations. A receive that is only stored is
+// "recv"; a reduction stored where its local operand came from is not called a copy.
+func (s *Step) Verb() Verb {
+	var v Verb
+	for i := range s.From {
+		if s.From[i].Kind == Message {
+			v |= Recv
+		}
+	}
+	if len(s.From) > 1 {
+		v |= Reduces
+	}
+	if len(s.Send) > 0 {
+		v |= Sends
+	}
+	if len(s.To) > 0 && (v == 0 || v&Sends != 0 || v&Reduces != 0 && !s.inOwnPlace()) {
+		v |= Copies
+	}
+	return v
+}
+
+// inOwnPlace reports whether the only store is where the last local operand is.
+func (s *Step) inOwnPlace() bool {
+	if len(s.To) != 1 {
+		return false
+	}
+	for i := range s.From {
+		f := &s.From[i]
+		if f.Kind == Local && f.Region.Buffer == s.To[0].Buffer && f.Region.Tile == s.To[0].Tile &&
+			f.Region.First == s.To[0].First && slices.Equal(f.Region.List, s.To[0].List) {
+			return true
+		}
+	}
+	return false
+}
+
+// Name is the verb as NCCL's primitives spell it: send, recvReduceCopySend, …; put, signal, wait,
+// flush and nop for steps that move nothing into or out of a region.
+func (s *Step) Name() string {
+	switch {
+	case s.Flush:
+		return "flush"
+	case !s.Moves() && len(s.From) == 0 && len(s.Send) == 0:
+		return "nop"
+	case !s.Moves() && len(s.From) == 0:
+		return "signal"
+	case !s.Moves() && len(s.Send) == 0:
+		return "wait"
+	case len(s.Send) > 0 && s.Send[0].Put && len(s.To) == 0 && len(s.From) == 1:
+		return "put"
+	}
+	return s.Verb().String()
+}
+
+// String spells the bits in order.
+func (v Verb) String() string {
+	if v == Reduces || v == Reduces|Copies {
+		return "reduce"
+	}
+	name := ""
+	for i, word := range [...]string{"Recv", "Reduce", "Copy", "Send"} {
+		if v&(1<<i) != 0 {
+			name += word
+		}
+	}
+	if name == "" {
+		return "nop"
+	}
+	return string(name[0]+'a'-'A') + name[1:]
+}
+
+// Moves reports whether the step reads or writes a region: such a step is cut into slices.
+func (s *Step) Moves() bool {
+	if len(s.To) > 0 || len(s.From) > 1 {
+		return true
+	}
+	for i := range s.From {
+		if s.From[i].Kind != Message || s.From[i].Put {
+			return true
+		}
+	}
+	return len(s.From) == 1 && len(s.Send) > 0
+}
+
+// mod is the remainder that is never negative.
+func mod(a, n int32) int32 {
+	if a %= n; a < 0 {
+		a += n
+	}
+	return a
+}

@@ -1,0 +1,341 @@
+package schedule
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"collsim/collective"
+)
+
+// The text form: a header of one fact a line, then the programs. With a group there is one, of
+// rank *, printed as rank 0 has it; otherwise one a rank. l counts the lanes of a bundle; i, j, k, m
+// the iterations of the loops around a step, outermost first. Peers are counted modulo the ranks,
+// blocks modulo their number.
+//
+//	schedule ring
+//	collective all_reduce float32 sum
+//	ranks 4
+//	count 1024
+//	group 4
+//	cut in block even 4 by rank
+//	cut out block even 4 by rank
+//	rank *
+//	  lane 0
+//	    send in[0] to 1 @0
+//	    loop 2
+//	      recvReduceSend from 3, in[3-i] to 1 @1+i
+//	    …
+
+// String is the schedule's text form, which Parse reads back.
+func (s *Schedule) String() string {
+	var b strings.Builder
+	b.WriteString(s.header())
+	if s.Group != nil {
+		b.WriteString("rank *\n")
+		writeCode(&b, s, s.role(0))
+		return b.String()
+	}
+	for rank := range s.Spec.Ranks {
+		fmt.Fprintf(&b, "rank %d\n", rank)
+		writeCode(&b, s, s.role(int32(rank)))
+	}
+	return b.String()
+}
+
+// header is all but the programs.
+func (s *Schedule) header() string {
+	var b strings.Builder
+	spec := &s.Spec
+	if s.Name != "" {
+		fmt.Fprintf(&b, "schedule %s\n", s.Name)
+	} else {
+		b.WriteString("schedule\n")
+	}
+	fmt.Fprintf(&b, "collective %v %v", spec.Kind, spec.Type)
+	switch {
+	case spec.Op == collective.PremulSum:
+		fmt.Fprintf(&b, " premulsum(factor=%v)", spec.Factor)
+	case spec.Op != 0:
+		fmt.Fprintf(&b, " %v", spec.Op)
+	}
+	if spec.Avg == collective.AvgPost {
+		b.WriteString(" post")
+	}
+	if spec.InPlace {
+		b.WriteString(" in place")
+	}
+	fmt.Fprintf(&b, "\nranks %d\n", spec.Ranks)
+	if spec.Kind.Rooted() {
+		fmt.Fprintf(&b, "root %d\n", spec.Root)
+	}
+	if spec.Kind.Splits() {
+		for _, row := range spec.Splits {
+			fmt.Fprintf(&b, "splits %s\n", words(row))
+		}
+	} else {
+		fmt.Fprintf(&b, "count %d\n", spec.Count)
+	}
+	if s.Group != nil {
+		fmt.Fprintf(&b, "group %s\n", words(s.Group))
+	}
+	for _, fact := range []struct {
+		name         string
+		value, usual int64
+	}{{"slots", int64(s.Slots), 0}, {"slices", int64(s.Slices), 1}, {"scratch", s.Memory, 0}} {
+		if fact.value != fact.usual {
+			fmt.Fprintf(&b, "%s %d\n", fact.name, fact.value)
+		}
+	}
+	for buffer, cut := range s.Cuts {
+		if len(cut) > 0 && (buffer != int(Scratch) || s.Memory > 0) {
+			fmt.Fprintf(&b, "cut %v %s\n", Buffer(buffer), cut)
+		}
+	}
+	return b.String()
+}
+
+// String is the levels from the outermost on, as in "channel even 2, block even 8 by rank".
+func (c Cut) String() string {
+	levels := make([]string, len(c))
+	for i, l := range c {
+		text := axisNames[l.Axis] + " " + splitNames[l.Split]
+		switch l.Split {
+		case Table:
+			for j, row := range l.Ends {
+				if j > 0 {
+					text += " /"
+				}
+				text += " " + words(row)
+			}
+		case Aligned:
+			text += fmt.Sprintf(" %d to %d", l.N, l.Align)
+		default:
+			text += fmt.Sprintf(" %d", l.N)
+		}
+		if l.ByRank {
+			text += " by rank"
+		}
+		levels[i] = text
+	}
+	return strings.Join(levels, ", ")
+}
+
+func words[T int32 | int64](numbers []T) string {
+	text := make([]string, len(numbers))
+	for i, n := range numbers {
+		text[i] = strconv.FormatInt(int64(n), 10)
+	}
+	return strings.Join(text, " ")
+}
+
+func writeCode(b *strings.Builder, s *Schedule, c *code) {
+	for i := range c.bundles {
+		u := &c.bundles[i]
+		if u.count == 1 {
+			fmt.Fprintf(b, "  lane %d", u.first)
+		} else {
+			fmt.Fprintf(b, "  lanes %d-%d", u.first, u.first+u.count-1)
+		}
+		if u.channel != 0 || u.channelStride != 0 {
+			fmt.Fprintf(b, " channel %s", affine{u.channel, [maxLoops + 1]int32{u.channelStride}})
+		}
+		b.WriteByte('\n')
+		w := writer{b: b, schedule: s, bundle: u}
+		w.nodes(c, u.from, u.to, "    ")
+	}
+}
+
+// affine is a number that varies with the lane of a bundle and the iterations of loops.
+type affine struct {
+	base    int32
+	strides [maxLoops + 1]int32
+}
+
+const variableNames = "lijkm"
+
+// String is such as "7-i", "2+3j+l" or "0".
+func (a affine) String() string {
+	text := ""
+	if a.base != 0 || a.strides == [maxLoops + 1]int32{} {
+		text = strconv.Itoa(int(a.base))
+	}
+	for d, s := range a.strides {
+		if s == 0 {
+			continue
+		}
+		if s > 0 && text != "" {
+			text += "+"
+		}
+		switch s {
+		case 1:
+		case -1:
+			text += "-"
+		default:
+			text += strconv.Itoa(int(s))
+		}
+		text += variableNames[d : d+1]
+	}
+	return text
+}
+
+// writer prints the steps of a bundle.
+type writer struct {
+	b        *strings.Builder
+	schedule *Schedule
+	bundle   *bundle
+	leaf     *leaf
+	next     int // the variable to be printed next, in variables' order
+}
+
+func (w *writer) nodes(c *code, from, to int32, indent string) {
+	for pc := from; pc < to; pc++ {
+		n := &c.nodes[pc]
+		if n.leaf < 0 {
+			fmt.Fprintf(w.b, "%sloop %d\n", indent, n.count)
+			w.nodes(c, pc+1, pc+1+n.size, indent+"  ")
+			pc += n.size
+			continue
+		}
+		w.leaf, w.next = &c.leaves[n.leaf], 0
+		w.b.WriteString(indent)
+		w.step()
+		w.b.WriteByte('\n')
+	}
+}
+
+// variable is the next variable of the step; base is its value in the first iteration.
+func (w *writer) variable(base int32) affine {
+	a := affine{base: base}
+	for d, s := range w.leaf.strides {
+		if s != nil {
+			a.strides[d] = s[w.next]
+		}
+	}
+	w.next++
+	return a
+}
+
+func (w *writer) step() {
+	s := &w.leaf.step
+	round := w.variable(s.Round)
+	name := s.Name()
+	w.b.WriteString(name)
+	for i := range s.From {
+		w.between(i, " ")
+		w.source(&s.From[i], name)
+	}
+	for i := range s.To {
+		w.between(i, " into ")
+		w.b.WriteString(w.region(&s.To[i]))
+	}
+	for i := range s.Send {
+		w.between(i, " to ")
+		w.dest(&s.Send[i], name)
+	}
+	for i := range s.Await {
+		w.between(i, " after ")
+		lane := w.variable(s.Await[i].Lane)
+		fmt.Fprintf(w.b, "%v#%v", lane, w.variable(s.Await[i].Value))
+	}
+	if s.Scale {
+		w.b.WriteString(" scaled")
+	}
+	if s.Post {
+		w.b.WriteString(" post")
+	}
+	fmt.Fprintf(w.b, " @%v", round)
+}
+
+func (w *writer) between(i int, first string) {
+	if i > 0 {
+		first = ", "
+	}
+	w.b.WriteString(first)
+}
+
+func (w *writer) source(f *Source, name string) {
+	class := ""
+	if f.Put {
+		class = "put "
+	} else if f.Peer.Class != usualClass(name) {
+		class = classNames[f.Peer.Class] + " "
+	}
+	peer := w.peer(&f.Peer)
+	region := w.region(&f.Region)
+	if f.Scale {
+		w.b.WriteString("scaled ")
+	}
+	switch f.Kind {
+	case Local:
+		w.b.WriteString(region)
+	case Message:
+		fmt.Fprintf(w.b, "from %s%s", class, peer)
+	case Get:
+		fmt.Fprintf(w.b, "get %s %s", peer, region)
+	}
+}
+
+func (w *writer) dest(d *Dest, name string) {
+	if d.Peer.Class != usualClass(name) {
+		w.b.WriteString(classNames[d.Peer.Class] + " ")
+	}
+	w.b.WriteString(w.peer(&d.Peer))
+	region := w.region(&d.Region)
+	if d.Put {
+		fmt.Fprintf(w.b, " at %s", region)
+	}
+	if d.Relaxed {
+		w.b.WriteString(" relaxed")
+	}
+}
+
+// usualClass is the class of a step's connections, if the text does not name another.
+func usualClass(name string) Class {
+	switch name {
+	case "signal", "wait":
+		return Pad
+	case "put":
+		return Free
+	}
+	return FIFO
+}
+
+// peer is the rank, and the lane unless it is the lane's own.
+func (w *writer) peer(p *Peer) string {
+	rank := w.variable(p.Rank)
+	lane := w.variable(p.Lane)
+	own := affine{base: w.bundle.first}
+	if w.bundle.count > 1 {
+		own.strides[0] = 1
+	}
+	if lane == own {
+		return rank.String()
+	}
+	return fmt.Sprintf("%v/%v", rank, lane)
+}
+
+// region is such as "in", "out[3-i]", "out[1 x2 +4 x3]", "scratch<i>[2]" (tile i), "in{0,2,3}".
+func (w *writer) region(r *Region) string {
+	tile, first := w.variable(r.Tile), w.variable(r.First)
+	text := r.Buffer.String()
+	if tile != (affine{}) {
+		text += "<" + tile.String() + ">"
+	}
+	if r.List != nil {
+		list := strings.ReplaceAll(words(r.List), " ", ",")
+		return text + "{" + list + "}"
+	}
+	whole := first == (affine{}) && r.Run == w.schedule.blocks[r.Buffer] && r.Times == 1
+	if whole {
+		return text
+	}
+	text += "[" + first.String()
+	if r.Run != 1 || r.Times != 1 {
+		text += fmt.Sprintf(" x%d", r.Run)
+	}
+	if r.Times != 1 {
+		text += fmt.Sprintf(" %+d x%d", r.Period, r.Times)
+	}
+	return text + "]"
+}

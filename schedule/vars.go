@@ -1,0 +1,170 @@
+package schedule
+
+import "slices"
+
+// The numbers of a step that may change from one iteration of a loop, and from one lane of a
+// bundle, to the next are its variables. All else is the step's shape.
+
+// modulus tells how a variable counts: peers modulo the ranks, blocks modulo their number.
+type modulus int8
+
+const (
+	plain modulus = iota
+	byPeer
+	byBlock // byBlock + Buffer
+)
+
+// variables calls f with every variable of the step, always in the same order.
+func (s *Step) variables(f func(x *int32, m modulus)) {
+	region := func(r *Region) {
+		f(&r.Tile, plain)
+		f(&r.First, byBlock+modulus(r.Buffer))
+	}
+	peer := func(p *Peer) {
+		f(&p.Rank, byPeer)
+		f(&p.Lane, plain)
+	}
+	f(&s.Round, plain)
+	for i := range s.From {
+		peer(&s.From[i].Peer)
+		region(&s.From[i].Region)
+	}
+	for i := range s.To {
+		region(&s.To[i])
+	}
+	for i := range s.Send {
+		peer(&s.Send[i].Peer)
+		region(&s.Send[i].Region)
+	}
+	for i := range s.Await {
+		f(&s.Await[i].Lane, plain)
+		f(&s.Await[i].Value, plain)
+	}
+}
+
+// shift adds times·stride to the step's variables, which are in variables' order. It is spelled
+// out because every step that is walked passes here.
+func (s *Step) shift(stride []int32, times int32) {
+	k := 1
+	s.Round += times * stride[0]
+	for i := range s.From {
+		f := &s.From[i]
+		k = shiftEnd(&f.Peer, &f.Region, stride, k, times)
+	}
+	for i := range s.To {
+		s.To[i].Tile += times * stride[k]
+		s.To[i].First += times * stride[k+1]
+		k += 2
+	}
+	for i := range s.Send {
+		d := &s.Send[i]
+		k = shiftEnd(&d.Peer, &d.Region, stride, k, times)
+	}
+	for i := range s.Await {
+		s.Await[i].Lane += times * stride[k]
+		s.Await[i].Value += times * stride[k+1]
+		k += 2
+	}
+}
+
+func shiftEnd(p *Peer, r *Region, stride []int32, k int, times int32) int {
+	p.Rank += times * stride[k]
+	p.Lane += times * stride[k+1]
+	r.Tile += times * stride[k+2]
+	r.First += times * stride[k+3]
+	return k + 4
+}
+
+// shape is a hash of all of the step but its variables.
+func (s *Step) shape() uint64 {
+	h := uint64(14695981039346656037)
+	mix := func(x uint64) { h = (h ^ x) * 1099511628211 }
+	flag := func(b bool) {
+		if b {
+			mix(1)
+		} else {
+			mix(2)
+		}
+	}
+	region := func(r *Region) {
+		mix(uint64(r.Buffer)<<32 | uint64(uint32(r.Run)))
+		mix(uint64(uint32(r.Period))<<32 | uint64(uint32(r.Times)))
+		mix(uint64(len(r.List)))
+		for _, b := range r.List {
+			mix(uint64(b))
+		}
+	}
+	mix(uint64(len(s.From))<<48 | uint64(len(s.To))<<32 | uint64(len(s.Send))<<16 |
+		uint64(len(s.Await)))
+	for i := range s.From {
+		f := &s.From[i]
+		mix(uint64(f.Kind)<<8 | uint64(f.Peer.Class))
+		flag(f.Scale)
+		flag(f.Put)
+		region(&f.Region)
+	}
+	for i := range s.To {
+		region(&s.To[i])
+	}
+	for i := range s.Send {
+		d := &s.Send[i]
+		mix(uint64(d.Peer.Class))
+		flag(d.Put)
+		flag(d.Relaxed)
+		region(&d.Region)
+	}
+	flag(s.Post)
+	flag(s.Flush)
+	flag(s.Scale)
+	return h
+}
+
+// clone copies the step and what it points to.
+func (s *Step) clone() Step {
+	var c Step
+	c.assign(s)
+	return c
+}
+
+// assign makes s a copy of t, in the memory that s has.
+func (s *Step) assign(t *Step) {
+	s.From = append(s.From[:0], t.From...)
+	s.To = append(s.To[:0], t.To...)
+	s.Send = append(s.Send[:0], t.Send...)
+	s.Await = append(s.Await[:0], t.Await...)
+	s.Post, s.Flush, s.Scale, s.Round = t.Post, t.Flush, t.Scale, t.Round
+}
+
+// equal reports whether two steps are the same to the letter.
+func (s *Step) equal(t *Step) bool {
+	if len(s.From) != len(t.From) || len(s.To) != len(t.To) || len(s.Send) != len(t.Send) ||
+		s.Post != t.Post || s.Flush != t.Flush || s.Scale != t.Scale || s.Round != t.Round ||
+		!slices.Equal(s.Await, t.Await) {
+		return false
+	}
+	for i := range s.From {
+		a, b := &s.From[i], &t.From[i]
+		if a.Kind != b.Kind || a.Peer != b.Peer || a.Put != b.Put || a.Scale != b.Scale ||
+			!a.Region.same(&b.Region) {
+			return false
+		}
+	}
+	for i := range s.To {
+		if !s.To[i].same(&t.To[i]) {
+			return false
+		}
+	}
+	for i := range s.Send {
+		a, b := &s.Send[i], &t.Send[i]
+		if a.Peer != b.Peer || a.Put != b.Put || a.Relaxed != b.Relaxed ||
+			!a.Region.same(&b.Region) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Region) same(o *Region) bool {
+	return r.Buffer == o.Buffer && r.Tile == o.Tile && r.First == o.First && r.Run == o.Run &&
+		r.Period == o.Period && r.Times == o.Times && slices.Equal(r.List, o.List)
+}
