@@ -1,0 +1,114 @@
+// Package device says what a GPU and its wires cost: the parameters o, γ, κ, λ of a step in the
+// time model, and whether sends are posted to an engine of their own. Presets are data, every
+// figure with its source. The package knows the numbers and not what is done with them: package
+// sim spends them.
+package device
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/internal/nearest"
+	"collsim/unit"
+)
+
+// Device holds the costs of one rank's hardware. A step of n bytes from several sources takes
+// Overhead, then n over ReduceRate for each source after the first, then, if it neither receives
+// nor sends, n over CopyRate; each of the three is rounded up to a picosecond on its own.
+type Device struct {
+	Name string
+
+	// Overhead is o: what a step costs before any byte moves.
+	Overhead unit.Time
+	// ReduceRate is 1/γ: bytes of one further source that are added in a second.
+	ReduceRate unit.Rate
+	// CopyRate is the speed of a step that has no message and no peer.
+	CopyRate unit.Rate
+	// LaneRate is κ: how fast one lane puts bytes out, shared among the peers of a step.
+	LaneRate unit.Rate
+	// SlotLatency is λ: how long after the receiver freed a slot the sender sees it.
+	SlotLatency unit.Time
+	// Offload says that a send is posted (to a proxy and its NIC, to a copy engine): the lane
+	// goes on when it has handed the bytes over and does not wait until they have left.
+	Offload bool
+	// Queue is how many posted sends may be outstanding; it has a meaning only with Offload.
+	Queue int
+	// Slots is the capacity, in slices, of every connection that declares none; 0 is unlimited.
+	Slots int
+}
+
+// Ideal returns the device on which only the wires cost time: the published closed forms hold on
+// it. Its 8 slots are NCCL's NCCL_STEPS (src/include/device.h).
+func Ideal() Device {
+	return Device{
+		Name:       "ideal",
+		ReduceRate: unit.Unlimited,
+		CopyRate:   unit.Unlimited,
+		LaneRate:   unit.Unlimited,
+		Slots:      8,
+	}
+}
+
+// presets lists every device by name, in the order in which Names does.
+func presets() []Device { return []Device{Ideal()} }
+
+// Names returns the names that Lookup knows.
+func Names() []string {
+	var names []string
+	for _, d := range presets() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// Lookup returns the preset of that name, or an error that lists the nearest names.
+func Lookup(name string) (Device, error) {
+	all := presets()
+	i := slices.IndexFunc(all, func(d Device) bool { return d.Name == name })
+	if i >= 0 {
+		return all[i], nil
+	}
+	hint := "one of"
+	names := Names()
+	if near := nearest.To(name, names, 3); len(near) > 0 {
+		hint, names = "nearest", near
+	}
+	return Device{}, fmt.Errorf("device: %.40q: no device of that name; %s: %s",
+		name, hint, strings.Join(names, ", "))
+}
+
+// Validate returns an error that names the first parameter that no device can have.
+func (d Device) Validate() error {
+	fail := func(parameter string, value any, want string) error {
+		return fmt.Errorf("device: %s = %v: %s", parameter, value, want)
+	}
+	for _, t := range []struct {
+		parameter string
+		value     unit.Time
+	}{{"overhead", d.Overhead}, {"slot_latency", d.SlotLatency}} {
+		if t.value < 0 || t.value > MaxCost {
+			return fail(t.parameter, t.value, "a time from 0 s to "+MaxCost.String()+" is expected")
+		}
+	}
+	for _, r := range []struct {
+		parameter string
+		value     unit.Rate
+	}{{"reduce_rate", d.ReduceRate}, {"copy_rate", d.CopyRate}, {"lane_rate", d.LaneRate}} {
+		if r.value <= 0 {
+			return fail(r.parameter, r.value, "a rate above zero is expected")
+		}
+	}
+	switch {
+	case d.Slots < 0:
+		return fail("slots", d.Slots, "a number of slots, or 0 for unlimited, is expected")
+	case d.Queue < 0:
+		return fail("queue", d.Queue, "a number of posts is expected")
+	case d.Offload && d.Queue == 0:
+		return fail("queue", d.Queue, "a device that offloads needs at least 1")
+	}
+	return nil
+}
+
+// MaxCost bounds every time of a device, so that sums of very many steps stay below Forever.
+const MaxCost = 1000 * unit.Second

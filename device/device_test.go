@@ -1,0 +1,74 @@
+package device
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/unit"
+)
+
+func TestIdealCostsNothing(t *testing.T) {
+	d := Ideal()
+	require.NoError(t, d.Validate())
+	require.Equal(t, Device{Name: "ideal", ReduceRate: unit.Unlimited, CopyRate: unit.Unlimited,
+		LaneRate: unit.Unlimited, Slots: 8}, d)
+	for _, r := range []unit.Rate{d.ReduceRate, d.CopyRate, d.LaneRate} {
+		require.Zero(t, unit.TiB.Over(r))
+	}
+}
+
+func TestEveryPresetIsFoundAndValid(t *testing.T) {
+	for _, name := range Names() {
+		d, err := Lookup(name)
+		require.NoError(t, err)
+		require.Equal(t, name, d.Name)
+		require.NoError(t, d.Validate())
+	}
+}
+
+func TestLookupErrors(t *testing.T) {
+	_, err := Lookup("idael")
+	require.EqualError(t, err, `device: "idael": no device of that name; nearest: ideal`)
+	_, err = Lookup("z9000")
+	require.EqualError(t, err, `device: "z9000": no device of that name; one of: ideal`)
+}
+
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		change func(*Device)
+		want   string
+	}{
+		{func(d *Device) { d.Overhead = -unit.Nanosecond },
+			"device: overhead = -1.00 ns: a time from 0 s to 1000 s is expected"},
+		{func(d *Device) { d.SlotLatency = unit.Forever },
+			"device: slot_latency = never: a time from 0 s to 1000 s is expected"},
+		{func(d *Device) { d.ReduceRate = 0 },
+			"device: reduce_rate = 0 B/s: a rate above zero is expected"},
+		{func(d *Device) { d.CopyRate = -1 },
+			"device: copy_rate = -1 B/s: a rate above zero is expected"},
+		{func(d *Device) { d.LaneRate = 0 },
+			"device: lane_rate = 0 B/s: a rate above zero is expected"},
+		{func(d *Device) { d.Slots = -1 },
+			"device: slots = -1: a number of slots, or 0 for unlimited, is expected"},
+		{func(d *Device) { d.Queue = -1 },
+			"device: queue = -1: a number of posts is expected"},
+		{func(d *Device) { d.Offload = true },
+			"device: queue = 0: a device that offloads needs at least 1"},
+	}
+	for _, tt := range tests {
+		d := Ideal()
+		tt.change(&d)
+		require.EqualError(t, d.Validate(), tt.want)
+	}
+	d := Ideal()
+	d.Offload, d.Queue, d.Slots = true, 1, 0
+	require.NoError(t, d.Validate())
+}
+
+func ExampleLookup() {
+	d, _ := Lookup("ideal")
+	fmt.Println("overhead", d.Overhead, "lane rate", d.LaneRate, "slots", d.Slots)
+	// Output: overhead 0 s lane rate unlimited slots 8
+}

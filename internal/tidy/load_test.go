@@ -1,0 +1,187 @@
+package tidy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// root is the directory of the module, seen from this package's.
+const root = "../.."
+
+// module is the path of ours; imports alone may spell it.
+const module = "collsim"
+
+// source is one of our packages: its files without tests, with types.
+type source struct {
+	path    string // below the module, "." for its root
+	fset    *token.FileSet
+	files   []*ast.File
+	pkg     *types.Package
+	info    *types.Info
+	imports []string // of the files without tests
+	tests   []string // imports of the test files
+}
+
+// listed is what `go list` says of a package.
+type listed struct {
+	ImportPath, Dir, Export            string
+	Standard                           bool
+	Module                             *struct{ Main bool }
+	GoFiles                            []string
+	Imports, TestImports, XTestImports []string
+	Error                              *struct{ Err string }
+}
+
+// load reads our packages, once for all tests of this package.
+var load = sync.OnceValues(func() ([]*source, error) {
+	list, err := goList()
+	if err != nil {
+		return nil, err
+	}
+	exports := map[string]string{}
+	for _, l := range list {
+		exports[l.ImportPath] = l.Export
+	}
+	fset := token.NewFileSet()
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("%s does not compile", path)
+		}
+		return os.Open(exports[path])
+	})
+	var sources []*source
+	for _, l := range list {
+		if l.Module == nil || !l.Module.Main {
+			continue
+		}
+		s := &source{path: below(l.ImportPath), fset: fset, imports: l.Imports}
+		s.tests = append(append(s.tests, l.TestImports...), l.XTestImports...)
+		for _, name := range l.GoFiles {
+			path := filepath.Join(l.Dir, name)
+			f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+			if err != nil {
+				return nil, err
+			}
+			s.files = append(s.files, f)
+		}
+		if err := s.check(imports); err != nil {
+			return nil, err
+		}
+		sources = append(sources, s)
+	}
+	return sources, nil
+})
+
+// goList describes all our packages and what they depend on, with export data.
+func goList() ([]listed, error) {
+	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Dir,Export,"+
+		"Standard,Module,GoFiles,Imports,TestImports,XTestImports,Error", "./...")
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w: %s", err, stderr.String())
+	}
+	var list []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var l listed
+		if err := d.Decode(&l); errors.Is(err, io.EOF) {
+			return list, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		list = append(list, l)
+	}
+}
+
+// below returns the path of one of our packages below the module, and "" for others'.
+func below(importPath string) string {
+	if importPath == module {
+		return "."
+	}
+	path, ok := strings.CutPrefix(importPath, module+"/")
+	if !ok {
+		return ""
+	}
+	return path
+}
+
+// check finds the types of a package.
+func (s *source) check(imports types.Importer) error {
+	s.info = &types.Info{
+		Types:      map[ast.Expr]types.TypeAndValue{},
+		Defs:       map[*ast.Ident]types.Object{},
+		Uses:       map[*ast.Ident]types.Object{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{},
+	}
+	config := types.Config{Importer: imports}
+	var err error
+	s.pkg, err = config.Check(s.path, s.fset, s.files, s.info)
+	return err
+}
+
+// fromSource imports the standard library for snippets.
+var fromSource = sync.OnceValue(func() types.Importer {
+	return importer.ForCompiler(token.NewFileSet(), "source", nil)
+})
+
+// snippet type-checks a file of package path, to try a rule on.
+func snippet(t *testing.T, path, code string) *source {
+	t.Helper()
+	s := &source{path: path, fset: token.NewFileSet()}
+	f, err := parser.ParseFile(s.fset, "bad.go", code, parser.ParseComments)
+	require.NoError(t, err)
+	s.files = []*ast.File{f}
+	require.NoError(t, s.check(fromSource()))
+	return s
+}
+
+// finding is a place where a rule is broken.
+type finding struct {
+	at   token.Position
+	text string
+}
+
+func (f finding) String() string {
+	name := f.at.Filename
+	if abs, err := filepath.Abs(root); err == nil {
+		if rel, err := filepath.Rel(abs, name); err == nil && filepath.IsAbs(name) {
+			name = filepath.ToSlash(rel)
+		}
+	}
+	return fmt.Sprintf("%s:%d: %s", name, f.at.Line, f.text)
+}
+
+// at makes a finding of a node.
+func (s *source) at(n ast.Node, format string, args ...any) finding {
+	return finding{s.fset.Position(n.Pos()), fmt.Sprintf(format, args...)}
+}
+
+// each calls visit for every node of the package.
+func (s *source) each(visit func(ast.Node)) {
+	for _, f := range s.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if n != nil {
+				visit(n)
+			}
+			return true
+		})
+	}
+}

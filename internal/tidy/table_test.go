@@ -1,0 +1,132 @@
+package tidy
+
+import "strings"
+
+// row says what a package may import: of ours, and which modules of others.
+type row struct {
+	path    string   // below the module, "." for its root; "x/..." for the packages below x
+	ours    string   // separated by blanks
+	modules []string // by the beginning of their import paths
+}
+
+// table is the design's table of packages. A package that is not in it is refused: a new idea needs
+// a row here first. Everybody may import internal/nearest, which is how errors suggest names.
+func table() []row {
+	const (
+		toAlgos = "unit collective schedule topology algos device dtype"
+		hw      = "schedule collective dtype topology device trace unit hw"
+		toHW    = "unit dtype data collective schedule schedule/... topology device bounds algos " +
+			"reference trace sim program nccl hw scenarios"
+	)
+	return []row{
+		{path: "unit"},
+		{path: "dtype"},
+		{path: "data", ours: "dtype"},
+		{path: "collective", ours: "unit dtype"},
+		{path: "schedule", ours: "collective dtype unit"},
+		{path: "schedule/...", ours: "schedule collective unit"},
+		{path: "topology", ours: "unit"},
+		{path: "topology/...", ours: "topology unit"},
+		{path: "device", ours: "unit"},
+		{path: "bounds", ours: "collective topology unit"},
+		{path: "algos", ours: "schedule topology collective unit"},
+		{path: "algos/algostest",
+			ours:    "algos schedule topology collective unit reference sim",
+			modules: testLibraries()},
+		{path: "reference", ours: "schedule collective dtype"},
+		{path: "trace", ours: "unit"},
+		{path: "sim", ours: "schedule topology device trace unit"},
+		{path: "program", ours: toAlgos},
+		{path: "nccl", ours: toAlgos + " program"},
+		{path: "hw", ours: hw},
+		{path: "hw/...", ours: hw},
+		{path: "plots", ours: "trace unit",
+			modules: []string{"gonum.org/v1/plot", "golang.org/x/image/font"}}, // plot's font styles
+		{path: "scenarios", ours: "collective dtype topology device unit",
+			modules: []string{"github.com/BurntSushi/toml"}},
+		{path: ".", ours: toHW},
+		{path: "cmd/collsim", ours: ". plots hw/... " + toHW,
+			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+		{path: "internal/nearest"},
+		{path: "internal/tidy"},
+	}
+}
+
+// testLibraries are the modules that test files of any package may import.
+func testLibraries() []string {
+	return []string{
+		"github.com/stretchr/testify",
+		"github.com/leanovate/gopter",
+		"github.com/cockroachdb/datadriven",
+		"github.com/rogpeppe/go-internal",
+	}
+}
+
+// matchPath reports whether a package is what a row's path or an entry of ours stands for.
+func matchPath(pattern, path string) bool {
+	if above, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return strings.HasPrefix(path, above+"/")
+	}
+	return pattern == path
+}
+
+// rowOf returns the row of a package: one of its own, or else that of the packages below another.
+func rowOf(path string) (row, bool) {
+	var found row
+	ok := false
+	for _, r := range table() {
+		if r.path == path {
+			return r, true
+		}
+		if matchPath(r.path, path) {
+			found, ok = r, true
+		}
+	}
+	return found, ok
+}
+
+// mayImport reports whether the package of row r may import another of ours.
+func (r row) mayImport(path string) bool {
+	if path == "internal/nearest" {
+		return true
+	}
+	for _, pattern := range strings.Fields(r.ours) {
+		if matchPath(pattern, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayUse reports whether a package of another module may be imported.
+func mayUse(modules []string, path string) bool {
+	for _, m := range modules {
+		if path == m || strings.HasPrefix(path, m+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// deterministic are the packages whose results must not depend on the order of a map: they and the
+// packages below them.
+func deterministic() []string {
+	return []string{"unit", "dtype", "collective", "schedule", "topology", "device", "algos",
+		"reference", "trace", "sim"}
+}
+
+// rounded are the packages in which a float must round alike on every processor.
+func rounded() []string {
+	return []string{"unit", "dtype", "collective", "schedule", "topology", "device", "bounds",
+		"algos", "reference", "trace", "sim", "scenarios", "."}
+}
+
+// within reports whether a package is one of these or below one of them.
+func within(path string, packages ...string) bool {
+	for _, p := range packages {
+		if path == p || strings.HasPrefix(path, p+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package topology
+
+import (
+	"fmt"
+	"strings"
+
+	"collsim/internal/nearest"
+	"collsim/unit"
+)
+
+// MatchError says that a pattern matches no link, or no rank.
+type MatchError struct {
+	Pattern string
+	What    string   // "link" or "rank"
+	Nearest []string // the names that it resembles, at most three
+}
+
+// Error returns one line with the pattern and the nearest names.
+func (e *MatchError) Error() string {
+	text := fmt.Sprintf("topology: %.60q matches no %s", e.Pattern, e.What)
+	if len(e.Nearest) > 0 {
+		text += "; nearest: " + strings.Join(e.Nearest, ", ")
+	}
+	return text
+}
+
+// Change is what an override does to a link; what is zero or nil stays as it is.
+type Change struct {
+	Bandwidth unit.Rate  // the new bandwidth
+	Share     unit.Share // or a share of the present one
+	Latency   *unit.Time // the new latency
+}
+
+// Override changes every link whose name matches the pattern (see MatchLinks). A pattern that
+// matches nothing is a *MatchError; a change that no link can have is an error and changes nothing.
+func (g *Graph) Override(pattern string, c Change) error {
+	if c.Bandwidth != 0 && c.Share != 0 {
+		return fmt.Errorf("topology: %.60q: a bandwidth and a share of it are too much", pattern)
+	}
+	if c.Bandwidth < 0 || c.Share < 0 {
+		return fmt.Errorf("topology: %.60q: a bandwidth above zero is expected", pattern)
+	}
+	if c.Latency != nil {
+		if why := badLatency(*c.Latency); why != "" {
+			return fmt.Errorf("topology: %.60q: latency = %v: %s", pattern, *c.Latency, why)
+		}
+	}
+	found, err := g.MatchLinks(pattern)
+	if err != nil {
+		return err
+	}
+	for _, i := range found {
+		l := g.Links[i]
+		if c.Share != 0 && l.Bandwidth.Times(c.Share) == 0 {
+			return fmt.Errorf("topology: %v of %v, the bandwidth of %s, is less than 1 B/s",
+				c.Share, l.Bandwidth, l.Name)
+		}
+	}
+	for _, i := range found {
+		l := &g.Links[i]
+		if c.Bandwidth != 0 {
+			l.Bandwidth = c.Bandwidth
+		}
+		if c.Share != 0 {
+			l.Bandwidth = l.Bandwidth.Times(c.Share)
+		}
+		if c.Latency != nil {
+			l.Latency = *c.Latency
+		}
+	}
+	return nil
+}
+
+// MatchLinks returns the links whose names match a pattern, by index. "*" stands for any letters,
+// also for none: "gpu0->switch", "*->gpu3", "*". "a <-> b" matches both directions, a->b and b->a.
+// Blanks around an arrow do not matter. No match is a *MatchError with the nearest names.
+func (g *Graph) MatchLinks(pattern string) ([]int32, error) {
+	there, back := directions(pattern)
+	var found []int32
+	for i := range g.Links {
+		name := g.Links[i].Name
+		if matches(there, name) || back != "" && matches(back, name) {
+			found = append(found, int32(i))
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	names := make([]string, len(g.Links))
+	for i := range g.Links {
+		names[i] = g.Links[i].Name
+	}
+	near := nearest.To(there, names, 3)
+	if from, _, arrow := strings.Cut(there, "->"); arrow && len(near) == 0 {
+		near = nearest.To(from+"->", names, 3) // the links that leave the same node
+	}
+	return nil, &MatchError{pattern, "link", near}
+}
+
+// MatchRanks returns the ranks whose nodes' names match a pattern ("gpu3", "gpu*"), in order. No
+// match is a *MatchError with the nearest names.
+func (g *Graph) MatchRanks(pattern string) ([]int32, error) {
+	names := make([]string, len(g.Ranks))
+	var found []int32
+	for r, node := range g.Ranks {
+		names[r] = g.Nodes[node].Name
+		if matches(pattern, names[r]) {
+			found = append(found, int32(r))
+		}
+	}
+	if len(found) == 0 {
+		return nil, &MatchError{pattern, "rank", nearest.To(pattern, names, 3)}
+	}
+	return found, nil
+}
+
+// directions returns the patterns of the names that a link pattern is about; back is empty but for
+// "<->".
+func directions(pattern string) (there, back string) {
+	if a, b, ok := strings.Cut(pattern, "<->"); ok {
+		a, b = strings.TrimSpace(a), strings.TrimSpace(b)
+		return a + "->" + b, b + "->" + a
+	}
+	if a, b, ok := strings.Cut(pattern, "->"); ok {
+		return strings.TrimSpace(a) + "->" + strings.TrimSpace(b), ""
+	}
+	return strings.TrimSpace(pattern), ""
+}
+
+// matches reports whether name is pattern with every "*" replaced by some letters. It tries the
+// earliest place for each part between two stars, which is enough: a later one leaves less.
+func matches(pattern, name string) bool {
+	head, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == name
+	}
+	name, ok := strings.CutPrefix(name, head)
+	if !ok {
+		return false
+	}
+	for {
+		part, more, star := strings.Cut(rest, "*")
+		if !star {
+			return strings.HasSuffix(name, part)
+		}
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name, rest = name[i+len(part):], more
+	}
+}

@@ -1,0 +1,200 @@
+// Package topology describes the network: nodes (one per rank, and switches), directed links, and
+// the route of every pair of ranks. Presets make the abstract shapes; Links takes a network wire by
+// wire; Override makes single links slower or longer.
+//
+// A route is a shortest path by number of links. Where several are shortest, each hop, beginning at
+// the source, takes the link of the lowest index that lies on one of them. Bandwidth and latency
+// play no part, so an override never moves traffic. Ranks forward what is not for them: in a ring
+// nothing else could.
+//
+// The package knows what a link is and not how traffic shares it: that is package sim's.
+package topology
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"collsim/unit"
+)
+
+// Graph is a network. Links keep their index for good; after the first Route only bandwidths and
+// latencies may change (which is what Override does). A Graph remembers routes as they are asked
+// for: it must not be used by two goroutines at once.
+type Graph struct {
+	Preset string  // the function that made it: "switch", "full-mesh", "ring", "links"
+	Nodes  []Node  // first the ranks' nodes in order of rank, then the switches
+	Links  []Link  // directed
+	Ranks  []int32 // the node of each rank
+
+	routes routes
+}
+
+// Node is an end or a fork of links. A rank's node is called "gpu0", "gpu1", …
+type Node struct {
+	Name   string
+	Switch bool // not a rank's
+}
+
+// Link is a directed wire with a queue at its beginning.
+type Link struct {
+	Name      string // "gpu0->switch"
+	From, To  int32  // nodes
+	Bandwidth unit.Rate
+	Latency   unit.Time // of its first byte, end to end
+	Port      int32     // the place of this link among the links into To, in order of index
+}
+
+// Limits of a network. The number of ranks bounds tables per rank; the number of links bounds a
+// full mesh (4096 ranks fit); the latency keeps the sum along any route below unit.Forever.
+const (
+	MaxRanks   = 1 << 16
+	MaxLinks   = 1 << 24
+	MaxLatency = 1000 * unit.Second
+)
+
+// Presets returns the names that New knows.
+func Presets() []string { return []string{"switch", "full-mesh", "ring"} }
+
+// New returns the preset of that name: Switch, FullMesh or Ring.
+func New(preset string, ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
+	switch preset {
+	case "switch":
+		return Switch(ranks, bandwidth, latency)
+	case "full-mesh":
+		return FullMesh(ranks, bandwidth, latency)
+	case "ring":
+		return Ring(ranks, bandwidth, latency)
+	}
+	return nil, fmt.Errorf("topology: preset = %.40q: one of %q is expected", preset, Presets())
+}
+
+// Switch returns ranks around one switch. Each rank has a link up and a link down, so a message
+// crosses two links and pays the latency of both. Up-links have the indices 0…ranks-1, down-links
+// follow.
+func Switch(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
+	g, err := newGraph("switch", ranks, 2*int64(ranks), Link{Bandwidth: bandwidth, Latency: latency})
+	if err != nil {
+		return nil, err
+	}
+	hub := g.addNode("switch", true)
+	for i := range int32(ranks) {
+		g.addLink(i, hub, bandwidth, latency)
+	}
+	for i := range int32(ranks) {
+		g.addLink(hub, i, bandwidth, latency)
+	}
+	return g.numbered(), nil
+}
+
+// FullMesh returns ranks with a link from each to each other. The link from i to i+d (modulo
+// ranks) has the index (d-1)·ranks + i, so that all ranks see the same ports.
+func FullMesh(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
+	links := int64(ranks) * (int64(ranks) - 1)
+	g, err := newGraph("full-mesh", ranks, links, Link{Bandwidth: bandwidth, Latency: latency})
+	if err != nil {
+		return nil, err
+	}
+	n := int32(ranks)
+	for d := int32(1); d < n; d++ {
+		for i := range n {
+			g.addLink(i, (i+d)%n, bandwidth, latency)
+		}
+	}
+	return g.numbered(), nil
+}
+
+// Ring returns ranks in a circle with a link to either neighbour; two ranks have one link each way,
+// not two. The links to the next rank have the indices 0…ranks-1, those to the previous one follow:
+// halfway round, the tie goes to the next rank, everywhere.
+func Ring(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
+	g, err := newGraph("ring", ranks, 2*int64(ranks), Link{Bandwidth: bandwidth, Latency: latency})
+	if err != nil {
+		return nil, err
+	}
+	n := int32(ranks)
+	for i := range n {
+		if n > 1 {
+			g.addLink(i, (i+1)%n, bandwidth, latency)
+		}
+	}
+	for i := range n {
+		if n > 2 {
+			g.addLink(i, (i+n-1)%n, bandwidth, latency)
+		}
+	}
+	return g.numbered(), nil
+}
+
+// newGraph returns the nodes of the ranks without links, after checking what the user asked for:
+// the number of ranks and of links, and the link that all are like.
+func newGraph(preset string, ranks int, links int64, like Link) (*Graph, error) {
+	if ranks < 1 || ranks > MaxRanks {
+		return nil, fmt.Errorf("topology: ranks = %d: 1 to %d are expected", ranks, MaxRanks)
+	}
+	if links > MaxLinks {
+		return nil, fmt.Errorf("topology: ranks = %d: a %s of as many has %d links; the limit is %d",
+			ranks, preset, links, MaxLinks)
+	}
+	if why := badBandwidth(like.Bandwidth); why != "" {
+		return nil, fmt.Errorf("topology: bandwidth = %v: %s", like.Bandwidth, why)
+	}
+	if why := badLatency(like.Latency); why != "" {
+		return nil, fmt.Errorf("topology: latency = %v: %s", like.Latency, why)
+	}
+	g := &Graph{Preset: preset, Links: make([]Link, 0, links)}
+	for i := range ranks {
+		g.Ranks = append(g.Ranks, g.addNode(rankName(i), false))
+	}
+	return g, nil
+}
+
+func rankName(rank int) string { return "gpu" + strconv.Itoa(rank) }
+
+func badBandwidth(r unit.Rate) string {
+	if r <= 0 {
+		return "a rate above zero is expected"
+	}
+	return ""
+}
+
+func badLatency(t unit.Time) string {
+	if t < 0 || t > MaxLatency {
+		return "a time from 0 s to " + MaxLatency.String() + " is expected"
+	}
+	return ""
+}
+
+func (g *Graph) addNode(name string, isSwitch bool) int32 {
+	g.Nodes = append(g.Nodes, Node{Name: name, Switch: isSwitch})
+	return int32(len(g.Nodes) - 1)
+}
+
+// addLink appends a link; numbered must follow when all are there.
+func (g *Graph) addLink(from, to int32, bandwidth unit.Rate, latency unit.Time) {
+	g.Links = append(g.Links, Link{
+		Name: g.Nodes[from].Name + "->" + g.Nodes[to].Name,
+		From: from, To: to, Bandwidth: bandwidth, Latency: latency,
+	})
+}
+
+// numbered gives every link its port and returns g.
+func (g *Graph) numbered() *Graph {
+	into := make([]int32, len(g.Nodes))
+	for i := range g.Links {
+		l := &g.Links[i]
+		l.Port = into[l.To]
+		into[l.To]++
+	}
+	return g
+}
+
+// Clone returns a copy that shares nothing with g.
+func (g *Graph) Clone() *Graph {
+	return &Graph{
+		Preset: g.Preset,
+		Nodes:  slices.Clone(g.Nodes),
+		Links:  slices.Clone(g.Links),
+		Ranks:  slices.Clone(g.Ranks),
+	}
+}
