@@ -1,14 +1,21 @@
 package schedule
 
 import (
+	"fmt"
+	"math/rand"
+	"slices"
 	"testing"
 
 	"collsim/collective"
 	"collsim/dtype"
 
+	"github.com/leanovate/gopter"
+	"github.com/leanovate/gopter/gen"
+	"github.com/leanovate/gopter/prop"
 	"github.com/stretchr/testify/require"
 )
 
+// ringLane is the ring of Patarasuk and Yuan, as NCCL has it.
 func ringLane(l *Lane) {
 	r, p := l.Rank, l.Ranks
 	prev, next := r-1, r+1
@@ -24,20 +31,197 @@ func ringLane(l *Lane) {
 	l.Recv(prev, l.Chunk(r+2))
 }
 
+// directLane is all-to-all with a lane for every peer.
+func directLane(l *Lane) {
+	if l.Index == 0 {
+		l.Copy(l.Out(l.Rank), l.In(l.Rank))
+	}
+	l.Send(l.Rank+1+l.Index, l.In(l.Rank+1+l.Index))
+	l.Recv(l.Rank-1-l.Index, l.Out(l.Rank-1-l.Index))
+}
+
 func allReduce(ranks int, count int64) collective.Spec {
 	return collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
 		Ranks: ranks, Count: count}
 }
 
-func TestRing(t *testing.T) {
-	s, err := Build(Plan{Name: "ring", Spec: allReduce(8, 1000), Group: Group{8}, Chunks: 8, Channels: 2, Slices: 2, Lane: ringLane})
+func ring(t testing.TB, ranks int, count int64, change func(*Plan)) *Schedule {
+	p := Plan{Name: "ring", Spec: allReduce(ranks, count), Group: Group{int32(ranks)},
+		Chunks: ranks, Lane: ringLane}
+	if change != nil {
+		change(&p)
+	}
+	s, err := Build(p)
 	require.NoError(t, err)
-	t.Log("\n" + s.String())
-	q, err := Parse(s.String())
+	return s
+}
+
+func direct(t testing.TB, ranks int) *Schedule {
+	s, err := Build(Plan{Name: "direct", Lanes: ranks - 1, Group: Group{int32(ranks)},
+		Spec: collective.Spec{Kind: collective.AllToAll, Type: dtype.Float32, Ranks: ranks, Count: 4},
+		Lane: directLane})
 	require.NoError(t, err)
-	require.Equal(t, s.String(), q.String())
-	require.True(t, Equal(s, q))
-	u, err := Build(Plan{Name: "ring", Spec: allReduce(4, 1000), Chunks: 4, Lane: ringLane})
+	return s
+}
+
+// A ring lane is five items, and the lanes of direct are one bundle, at any rank count.
+func TestRollsUp(t *testing.T) {
+	for _, ranks := range []int{8, 64, 1024} {
+		c := ring(t, ranks, 5000, nil).role(0)
+		require.Len(t, c.leaves, 5)
+		require.Len(t, c.nodes, 7, "two loops")
+	}
+	c := direct(t, 64).role(0)
+	require.Len(t, c.bundles, 2, "the first lane also copies")
+	require.Len(t, c.leaves, 5)
+}
+
+// With a group, every rank's program is what the author's function says for that rank.
+func TestGroupEqualsEveryRank(t *testing.T) {
+	for ranks := 2; ranks <= 17; ranks++ {
+		grouped := ring(t, ranks, 100, nil)
+		each := ring(t, ranks, 100, func(p *Plan) { p.Group = nil })
+		for rank := range ranks {
+			require.Equal(t, walkText(each, rank), walkText(grouped, rank))
+		}
+	}
+	exchange := func(l *Lane) {
+		for d := 1; d < l.Ranks; d *= 2 {
+			l.Send(l.Rank^d, l.All())
+			l.Reduce(l.Rank^d, l.All())
+		}
+	}
+	for _, group := range []Group{{2}, {2, 2}, {2, 2, 2}, {2, 2, 2, 2}} {
+		p := Plan{Spec: allReduce(group.Order(), 7), Lane: exchange}
+		each, err := Build(p)
+		require.NoError(t, err)
+		p.Group = group
+		grouped, err := Build(p)
+		require.NoError(t, err)
+		for rank := range group.Order() {
+			require.Equal(t, walkText(each, rank), walkText(grouped, rank))
+		}
+		require.NotEmpty(t, verdict(grouped, VerifyOptions{}))
+	}
+}
+
+// Whatever an author writes, the cursor gives back, rolled up or not.
+func TestRollingChangesNothing(t *testing.T) {
+	parameters := gopter.DefaultTestParametersWithSeed(1)
+	parameters.MinSuccessfulTests = 100
+	properties := gopter.NewProperties(parameters)
+	properties.Property("the cursor walks what was written", prop.ForAll(
+		func(seed int64) bool {
+			return walksAsWritten(t, rand.New(rand.NewSource(seed)))
+		}, gen.Int64()))
+	properties.TestingRun(t)
+}
+
+// walksAsWritten builds a random program of nested loops whose indices move by random strides and
+// sometimes jump.
+func walksAsWritten(t *testing.T, random *rand.Rand) bool {
+	const ranks = 7
+	var written [][]string
+	lanes := 1 + random.Intn(4)
+	outer, middle, inner := 1+random.Intn(5), 1+random.Intn(5), 1+random.Intn(5)
+	a, b, c, e := random.Intn(7), random.Intn(7), random.Intn(7), random.Intn(7)
+	jump := random.Intn(60)
+	s, err := Build(Plan{Spec: allReduce(ranks, 70), Chunks: ranks, Lanes: lanes, Channels: 2,
+		Slices: 1 + random.Intn(3), Lane: func(l *Lane) {
+			n := 0
+			for i := range outer {
+				l.Send(l.Rank+1+(a*i+l.Index)%6, l.In(a*i))
+				for j := range middle {
+					for k := range inner {
+						if n++; n == jump {
+							l.Recv(l.Rank+1, l.Out(3))
+						}
+						l.CopySend(l.Rank+1+(b*j)%6, l.Rank-1, l.Out(c*k+b*j+l.Index*e))
+					}
+					l.Reduce(l.Rank+2, l.Out(c*j-a*i))
+				}
+			}
+		}})
 	require.NoError(t, err)
-	t.Log("\n" + u.String())
+	for lane := range lanes { // the same by hand, rank 3
+		var w []string
+		n := 0
+		for i := range outer {
+			w = append(w, fmt.Sprintf("send in[%d] to %d", a*i%7, (3+1+(a*i+lane)%6)%7))
+			for j := range middle {
+				for k := range inner {
+					if n++; n == jump {
+						w = append(w, "recv from 4 into out[3]")
+					}
+					w = append(w, fmt.Sprintf("recvCopySend from %d into out[%d] to 2",
+						(3+1+(b*j)%6)%7, (c*k+b*j+lane*e)%7))
+				}
+				chunk := mod(int32(c*j-a*i), 7)
+				w = append(w, fmt.Sprintf("recvReduce from 5, out[%d] into out[%d]", chunk, chunk))
+			}
+		}
+		written = append(written, w)
+	}
+	checkWalks(t, s)
+	p := s.Program(3)
+	var step Step
+	for lane := range p.Lanes() {
+		var got []string
+		for c := p.Walk(lane); !c.Done(); c.Next(1) {
+			p.Load(&c, &step)
+			text := s.stepText(lane, &step)
+			got = append(got, text[:slices.Index([]byte(text), '@')-1])
+		}
+		if !slices.Equal(got, written[lane%lanes]) {
+			t.Logf("lane %d\n got %q\nwant %q", lane, got, written[lane%lanes])
+			return false
+		}
+	}
+	text := s.String()
+	q := mustParse(t, text)
+	return q.String() == text && Equal(s, q)
+}
+
+func TestMisuse(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		lane func(*Lane)
+		want string
+	}{
+		{"own peer", func(l *Lane) { l.Send(l.Rank+l.Ranks, l.All()) },
+			"schedule: x: rank 0 lane 0 step 0: rank 0 is its own peer"},
+		{"post", func(l *Lane) { l.Post() },
+			"schedule: x: rank 0 lane 0 step 0: posts before its first step"},
+		{"lane", func(l *Lane) { l.Send(1, l.All()); l.After(3, 1) },
+			"schedule: x: rank 0 lane 0 step 1: awaits lane 3; lanes are 0…0, and its own is 0"},
+		{"both", func(l *Lane) { l.Recv(l.Rank+1, l.Chunk(0)); l.Send(l.Rank+1, l.All()) },
+			"schedule: x: rank 0 lane 0 step 1: 3 of 4 chunks are still input, the others output: " +
+				"one step cannot take both"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Build(Plan{Name: "x", Spec: allReduce(4, 8), Chunks: 4, Lane: c.lane})
+			require.EqualError(t, err, c.want)
+		})
+	}
+	_, err := Build(Plan{Name: "x", Lane: func(l *Lane) { l.Send(l.Rank+1, l.Chunk(l.Rank+1)) },
+		Spec: collective.Spec{Kind: collective.AllGather, Type: dtype.Int32, Ranks: 4, Count: 8}})
+	require.EqualError(t, err, "schedule: x: rank 0 lane 0 step 0: "+
+		"chunk 1 is not in this rank's in, which has only chunk 0")
+	_, err = Build(Plan{Name: "x", Group: Group{3}, Spec: allReduce(4, 8), Lane: ringLane})
+	require.EqualError(t, err, "schedule: group [3] acts on 3 ranks, not on 4")
+}
+
+// One rank copies, in place it does nothing, and a collective without data has no steps.
+func TestAloneAndEmpty(t *testing.T) {
+	s := ring(t, 1, 10, nil)
+	require.Equal(t, "lane 0\n  copy in into out @0\n", walkText(s, 0))
+	s = ring(t, 1, 10, func(p *Plan) { p.Spec.InPlace = true })
+	require.Equal(t, "lane 0\n", walkText(s, 0))
+	s = ring(t, 1, 10, func(p *Plan) {
+		p.Spec.InPlace, p.Spec.Op, p.Spec.Type = true, collective.Avg, dtype.Int32
+	})
+	require.Equal(t, "lane 0\n  copy in into out scaled @0\n", walkText(s, 0))
+	s = ring(t, 8, 0, nil)
+	require.Equal(t, 0, s.Program(3).Lanes())
+	require.Contains(t, verdict(s, VerifyOptions{}), "proved: 0 rounds, 0 steps")
 }

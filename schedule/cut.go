@@ -11,7 +11,8 @@ const (
 	Output
 	Scratch
 	numBuffers
-	work = numBuffers // the working copy: Lane resolves it to Input or Output, nothing is stored under it
+	// work is the working copy: Lane resolves it to Input or Output, nothing is stored under it.
+	work = numBuffers
 )
 
 var bufferNames = [...]string{"in", "out", "scratch", "work"}

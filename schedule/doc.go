@@ -3,8 +3,8 @@
 // An author writes what one rank does, in plain Go (Plan, Lane). Build rolls it up into loops, so
 // that a ring lane is five items at any rank count, and stores it as a role: one program, and
 // the ranks that run it, translated by a Group. A Program is walked by a Cursor. A Schedule prints
-// as text and is read back (Schedule.String, Parse), is compared (Equal), is carried out without time
-// (Execute), and is proven (Verify): every input arrives exactly once where it must, nothing
+// as text and is read back (Schedule.String, Parse), is compared (Equal), is carried out without
+// time (Execute), and is proven (Verify): every input arrives exactly once where it must, nothing
 // deadlocks, nothing races.
 //
 // The parts of the vocabulary:
@@ -14,8 +14,8 @@
 //     value in local regions and sends it to peers.
 //   - Messages match in order per connection, which is a key: two lanes and a class.
 //   - Events order the lanes of a rank: a step posts, another awaits the number of posts.
-//   - A cut divides a buffer into channels, tiles and blocks; a region names blocks. Every step that
-//     moves data is one sub-step a slice.
+//   - A cut divides a buffer into channels, tiles and blocks; a region names blocks. Every step
+//     that moves data is one sub-step a slice.
 //
 // The package knows nothing of time, networks, devices or number formats: sim, reference and hw
 // give the steps their meanings, each its own.

@@ -1,6 +1,10 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+
+	"collsim/collective"
+)
 
 // Limits bound an execution.
 type Limits struct {
@@ -20,6 +24,7 @@ type Visit struct {
 	// Step.Send. A handle is a small number, of one message from the visit that sends it to the
 	// end of the visit that receives it.
 	In, Out []int32
+	Last    bool // the sub-step is the last of its step
 
 	lane int32 // among all lanes of all ranks
 }
@@ -38,7 +43,7 @@ type Hooks struct {
 // Counts is what an execution has seen.
 type Counts struct {
 	Steps, Messages int64 // sub-steps, and messages with signals among them
-	Rounds          int   // 1 + the highest round of a step that sends or gets
+	Rounds          int   // 1 + the highest round of a step that sends or gets data
 	InFlight        int   // the most messages that a connection ever held
 }
 
@@ -52,20 +57,6 @@ func Execute(s *Schedule, limits Limits, hooks Hooks) (Counts, error) {
 		return x.counts, err
 	}
 	return x.counts, x.unreceived()
-}
-
-// connection is the state of a connection: a FIFO of messages.
-type connection struct {
-	src, dst   int32 // lanes
-	class      Class
-	head, tail int32 // handles, −1 for none
-	held, most int32
-	stamp      int64 // of the last visit that took from it or added to it
-}
-
-type connectionKey struct {
-	src, dst int32
-	class    Class
 }
 
 // waiting is what a lane that cannot go on waits for.
@@ -255,45 +246,12 @@ func (x *executor) limit(c Class) int32 {
 	return x.slots
 }
 
-// connect is the connection to or from a peer. last is the one that the lane used last.
-func (x *executor) connect(lane int32, l *laneState, p *Peer, last *int32, out bool) (int32, error) {
-	if p.Rank == l.rank {
-		return 0, x.malformed(l, "is its own peer")
-	}
-	peer := x.first[p.Rank] + p.Lane
-	if p.Lane < 0 || peer >= x.first[p.Rank+1] {
-		return 0, x.malformed(l, "names lane %d of rank %d, which has %d lanes", p.Lane, p.Rank,
-			x.first[p.Rank+1]-x.first[p.Rank])
-	}
-	key := connectionKey{lane, peer, p.Class}
-	if !out {
-		key = connectionKey{peer, lane, p.Class}
-	}
-	i := *last
-	if i < 0 || x.conns[i].src != key.src || x.conns[i].dst != key.dst ||
-		x.conns[i].class != key.class {
-		known := false
-		if i, known = x.byKey[key]; !known {
-			i = int32(len(x.conns))
-			x.byKey[key] = i
-			x.conns = append(x.conns, connection{src: key.src, dst: key.dst, class: key.class,
-				head: -1, tail: -1})
-		}
-		*last = i
-	}
-	if x.conns[i].stamp == x.stamp {
-		return 0, x.malformed(l, "uses the connection with rank %d lane %d twice in one step",
-			p.Rank, p.Lane)
-	}
-	x.conns[i].stamp = x.stamp
-	return i, nil
-}
-
 // perform carries out the step in x.step, which is ready: v.In and v.Out are its connections.
 func (x *executor) perform(lane int32, l *laneState) error {
 	v := &x.visit
 	v.Rank, v.Lane, v.Channel, v.lane = l.rank, l.lane, l.channel, lane
 	v.Number, v.Slice, v.Step = l.cursor.Step, l.cursor.Slice(), &x.step
+	v.Last = l.cursor.Last(int32(x.s.Slices))
 	for i, c := range v.Out { // the slots are taken before any is freed
 		v.Out[i] = x.push(c)
 	}
@@ -317,7 +275,7 @@ func (x *executor) perform(lane int32, l *laneState) error {
 			x.next[handle], x.free = x.free, handle
 		}
 	}
-	if x.step.Post && l.cursor.Last(int32(x.s.Slices)) {
+	if x.step.Post && v.Last {
 		l.posts++
 		for other := x.first[l.rank]; other < x.first[l.rank+1]; other++ {
 			if o := &x.lanes[other]; o.waits == forEvent && o.on == lane {
@@ -328,55 +286,17 @@ func (x *executor) perform(lane int32, l *laneState) error {
 	return nil
 }
 
-// sends reports whether the step in x.step sends data or fetches it.
+// sends reports whether the step in x.step sends data or fetches it; a barrier has none.
 func (x *executor) sends() bool {
+	if !x.step.Moves() && x.s.Spec.Kind != collective.Barrier {
+		return false
+	}
 	for i := range x.step.From {
 		if x.step.From[i].Kind == Get {
 			return true
 		}
 	}
 	return len(x.step.Send) > 0
-}
-
-// push adds a message to a connection and wakes the receiver that waits for it.
-func (x *executor) push(c int32) int32 {
-	handle := x.free
-	if handle < 0 {
-		handle = int32(len(x.next))
-		x.next = append(x.next, -1)
-	} else {
-		x.free = x.next[handle]
-	}
-	x.next[handle] = -1
-	k := &x.conns[c]
-	if k.tail < 0 {
-		k.head = handle
-	} else {
-		x.next[k.tail] = handle
-	}
-	k.tail = handle
-	k.held++
-	k.most = max(k.most, k.held)
-	x.counts.InFlight = max(x.counts.InFlight, int(k.held))
-	if d := &x.lanes[k.dst]; d.waits == forMessage && d.on == c {
-		x.wake(k.dst)
-	}
-	return handle
-}
-
-// pop takes the first message of a connection and wakes the sender that waits for its slot.
-func (x *executor) pop(c int32) int32 {
-	k := &x.conns[c]
-	handle := k.head
-	k.head = x.next[handle]
-	if k.head < 0 {
-		k.tail = -1
-	}
-	k.held--
-	if s := &x.lanes[k.src]; s.waits == forSlot && s.on == c {
-		x.wake(k.src)
-	}
-	return handle
 }
 
 // finished ends an iteration of a rank and begins the next.

@@ -223,8 +223,8 @@ func (l *Lane) Post() {
 // addition scales here.
 func (l *Lane) Completes() { l.completes = true }
 
-// Round gives the next step that number. Later steps count on from there: a step that sends or
-// receives when the round has had a send or a receipt already begins the next one.
+// Round gives the next step that number. Later steps count on from there: a step that sends data,
+// or receives it, when the round has had a send, or a receipt, already begins the next one.
 func (l *Lane) Round(n int) {
 	l.round, l.sent, l.got = int32(n), false, false
 }

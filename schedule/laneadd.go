@@ -1,6 +1,9 @@
 package schedule
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // add appends the step that combines sources, stores the value and sends it.
 func (l *Lane) add(into []Region, to []int, sources ...Source) {
@@ -34,11 +37,13 @@ func (l *Lane) append(s Step) {
 		return
 	}
 	l.finish()
-	receives := len(s.From) > 0 && (s.From[0].Kind != Local || s.From[len(s.From)-1].Kind != Local)
-	if len(s.Send) > 0 && l.sent || receives && l.got {
+	sends := s.Moves() && len(s.Send) > 0
+	receives := s.Moves() && slices.ContainsFunc(s.From,
+		func(f Source) bool { return f.Kind != Local })
+	if sends && l.sent || receives && l.got {
 		l.round, l.sent, l.got = l.round+1, false, false
 	}
-	l.sent, l.got = l.sent || len(s.Send) > 0, l.got || receives
+	l.sent, l.got = l.sent || sends, l.got || receives
 	s.Round, s.Await = l.round, l.awaits
 	s.Scale = l.completes && l.schedule.Spec.ScalesAfter()
 	l.last, l.awaits, l.completes, l.facing = &s, nil, false, l.Index
@@ -56,7 +61,7 @@ func (l *Lane) finish() {
 func (l *Lane) peer(rank int, c Class) Peer {
 	r := mod(int32(rank), int32(l.Ranks))
 	if int(r) == l.Rank {
-		l.misuse("rank %d is its own peer", rank)
+		l.misuse("rank %d is its own peer", r)
 	}
 	return Peer{Rank: r, Lane: int32(l.Channel*l.Lanes + l.facing), Class: c}
 }

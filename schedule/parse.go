@@ -15,6 +15,7 @@ type ParseError struct {
 	Text string
 }
 
+// Error is such as "line 3: a second "ranks"".
 func (e *ParseError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
 
 // Bounds of what is read: beyond them a text is refused, not a machine exhausted.

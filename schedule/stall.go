@@ -26,13 +26,13 @@ type StallError struct {
 	NeedsSlots      bool
 }
 
-// Error names every lane of the cycle, a line each.
+// Error names every lane that waits, a line each; of many, the first eight and the last.
 func (e *StallError) Error() string {
 	var b strings.Builder
 	if e.Cycle {
-		fmt.Fprintf(&b, "deadlock: %s in a circle", lanes(len(e.Waits)))
+		fmt.Fprintf(&b, "%s in a circle", lanes(len(e.Waits)))
 	} else {
-		fmt.Fprintf(&b, "deadlock: %s for what never comes", lanes(len(e.Waits)))
+		fmt.Fprintf(&b, "%s for what never comes", lanes(len(e.Waits)))
 	}
 	if e.NeedsSlots {
 		fmt.Fprintf(&b, "; FIFO depth %d", e.Slots)
@@ -104,7 +104,8 @@ func (x *executor) stall() error {
 	}
 	for _, lane := range path {
 		e.Waits = append(e.Waits, x.describe(lane))
-		e.NeedsSlots = e.NeedsSlots || x.lanes[lane].waits == forSlot
+		l := &x.lanes[lane]
+		e.NeedsSlots = e.NeedsSlots || l.waits == forSlot && x.conns[l.on].class == FIFO
 	}
 	return e
 }
@@ -123,7 +124,7 @@ func (x *executor) waitsOn(lane int32) int32 {
 		return on
 	}
 	rank := x.lanes[on].rank
-	if x.round[rank] >= x.times {
+	if x.round[rank]+1 >= x.times {
 		return -1
 	}
 	for other := x.first[rank]; other < x.first[rank+1]; other++ { // to begin again, it needs them

@@ -166,7 +166,7 @@ func (s *Step) Name() string {
 		return "nop"
 	case !s.Moves() && len(s.From) == 0:
 		return "signal"
-	case !s.Moves() && len(s.Send) == 0:
+	case len(s.From) == 1 && s.From[0].Kind == Message && len(s.To) == 0 && len(s.Send) == 0:
 		return "wait"
 	case len(s.Send) > 0 && s.Send[0].Put && len(s.To) == 0 && len(s.From) == 1:
 		return "put"
@@ -210,4 +210,14 @@ func mod(a, n int32) int32 {
 		a += n
 	}
 	return a
+}
+
+// puts reports whether the step puts.
+func (s *Step) puts() bool {
+	for i := range s.Send {
+		if s.Send[i].Put {
+			return true
+		}
+	}
+	return false
 }

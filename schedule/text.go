@@ -9,9 +9,9 @@ import (
 )
 
 // The text form: a header of one fact a line, then the programs. With a group there is one, of
-// rank *, printed as rank 0 has it; otherwise one a rank. l counts the lanes of a bundle; i, j, k, m
-// the iterations of the loops around a step, outermost first. Peers are counted modulo the ranks,
-// blocks modulo their number.
+// rank *, printed as rank 0 has it; otherwise one a rank. l counts the lanes of a bundle; i, j, k
+// and m the iterations of the loops around a step, outermost first. Peers are counted modulo the
+// ranks, blocks modulo their number.
 //
 //	schedule ring
 //	collective all_reduce float32 sum
@@ -326,7 +326,9 @@ func (w *writer) region(r *Region) string {
 		list := strings.ReplaceAll(words(r.List), " ", ",")
 		return text + "{" + list + "}"
 	}
-	whole := first == (affine{}) && r.Run == w.schedule.blocks[r.Buffer] && r.Times == 1
+	n := w.schedule.blocks[r.Buffer]
+	whole := first == (affine{}) && r.Run == n && r.Times == 1 &&
+		(n == 1 || !w.schedule.byRank[r.Buffer])
 	if whole {
 		return text
 	}

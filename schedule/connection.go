@@ -1,0 +1,92 @@
+package schedule
+
+// connection is the state of a connection: a FIFO of messages.
+type connection struct {
+	src, dst   int32 // lanes
+	class      Class
+	head, tail int32 // handles, −1 for none
+	held, most int32
+	stamp      int64 // of the last visit that took from it or added to it
+}
+
+type connectionKey struct {
+	src, dst int32
+	class    Class
+}
+
+// connect is the connection to or from a peer. last is the one that the lane used last.
+func (x *executor) connect(
+	lane int32, l *laneState, p *Peer, last *int32, out bool,
+) (int32, error) {
+	if p.Rank == l.rank {
+		return 0, x.malformed(l, "is its own peer")
+	}
+	peer := x.first[p.Rank] + p.Lane
+	if p.Lane < 0 || peer >= x.first[p.Rank+1] {
+		return 0, x.malformed(l, "names lane %d of rank %d, which has %d lanes", p.Lane, p.Rank,
+			x.first[p.Rank+1]-x.first[p.Rank])
+	}
+	key := connectionKey{lane, peer, p.Class}
+	if !out {
+		key = connectionKey{peer, lane, p.Class}
+	}
+	i := *last
+	if i < 0 || x.conns[i].src != key.src || x.conns[i].dst != key.dst ||
+		x.conns[i].class != key.class {
+		known := false
+		if i, known = x.byKey[key]; !known {
+			i = int32(len(x.conns))
+			x.byKey[key] = i
+			x.conns = append(x.conns, connection{src: key.src, dst: key.dst, class: key.class,
+				head: -1, tail: -1})
+		}
+		*last = i
+	}
+	if x.conns[i].stamp == x.stamp {
+		return 0, x.malformed(l, "uses the connection with rank %d lane %d twice in one step",
+			p.Rank, p.Lane)
+	}
+	x.conns[i].stamp = x.stamp
+	return i, nil
+}
+
+// push adds a message to a connection and wakes the receiver that waits for it.
+func (x *executor) push(c int32) int32 {
+	handle := x.free
+	if handle < 0 {
+		handle = int32(len(x.next))
+		x.next = append(x.next, -1)
+	} else {
+		x.free = x.next[handle]
+	}
+	x.next[handle] = -1
+	k := &x.conns[c]
+	if k.tail < 0 {
+		k.head = handle
+	} else {
+		x.next[k.tail] = handle
+	}
+	k.tail = handle
+	k.held++
+	k.most = max(k.most, k.held)
+	x.counts.InFlight = max(x.counts.InFlight, int(k.held))
+	if d := &x.lanes[k.dst]; d.waits == forMessage && d.on == c {
+		x.wake(k.dst)
+	}
+	return handle
+}
+
+// pop takes the first message of a connection and wakes the sender that waits for its slot.
+func (x *executor) pop(c int32) int32 {
+	k := &x.conns[c]
+	handle := k.head
+	k.head = x.next[handle]
+	if k.head < 0 {
+		k.tail = -1
+	}
+	k.held--
+	if s := &x.lanes[k.src]; s.waits == forSlot && s.on == c {
+		x.wake(k.src)
+	}
+	return handle
+}

@@ -1,0 +1,363 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// An access (elements of a memory, read or write) lasts from its step's start to its end; a get's
+// on both sides; a put touches its target until the wait that observes it, and its origin until the
+// next flush. Order comes from lane order, from a post to its wait, from the end of a send to the
+// receive that it matches, from nothing else. Two accesses that overlap, one of them writing,
+// and have no order are a race.
+//
+// First, while values are computed, each cell remembers whether several lanes have met in it. Only
+// where they have, a second walk keeps clocks: what each lane knows of the others' accesses.
+
+// access is how a cell is touched.
+type access uint8
+
+const (
+	reading access = 1 << iota
+	writing
+	afar    // by a lane of another rank
+	lasting // beyond the step: the origin of a put
+)
+
+// access notes a lane's access, and taints the memory where lanes have met, one writing.
+func (v *verifier) access(m *store, s Span, where memory, lane int32, how access) {
+	first, last := m.cover(s)
+	for i := first; i < last; i++ {
+		c := &m.cells[i]
+		switch {
+		case c.lane == 0:
+			c.lane = lane + 1
+		case c.lane != lane+1:
+			c.flags |= cellShared
+		}
+		if how&writing != 0 {
+			c.flags |= cellWritten
+			if c.flags&cellOpen != 0 {
+				c.flags |= cellShared
+			}
+		}
+		if how&afar != 0 {
+			c.flags |= cellRemote
+		}
+		if how&lasting != 0 {
+			c.flags |= cellOpen
+		}
+		if c.flags&(cellWritten|cellShared) == cellWritten|cellShared {
+			where.home, _ = v.s.Home(where.home, where.rank)
+			v.tainted[where] = true
+		}
+	}
+}
+
+// callerAccess taints what the caller of a rank, who reads the output and writes the input
+// between two iterations, shares with other ranks or with puts that are not flushed.
+func (v *verifier) callerAccess(rank int) {
+	for _, b := range []Buffer{Input, Output} {
+		m, base := v.memory.of(b, rank)
+		n := v.s.Len(b, rank)
+		if n == 0 {
+			continue
+		}
+		first, last := m.cover(Span{base, n})
+		for i := first; i < last; i++ {
+			flags := m.cells[i].flags
+			if flags&cellOpen != 0 && b == Input ||
+				flags&cellRemote != 0 && (b == Input || flags&cellWritten != 0) {
+				home, _ := v.s.Home(b, rank)
+				v.tainted[memory{rank, home}] = true
+			}
+		}
+	}
+}
+
+// touch is an access that the races walk remembers.
+type touch struct {
+	known
+	number int32 // of the step
+	put    int32 // the put that it belongs to, plus 1; 0 for none
+	write  bool
+}
+
+// track is what is remembered of a cell: the last write, and the reads since that do not precede
+// one another.
+type track struct {
+	write touch
+	reads []touch
+}
+
+// putState is a put on its way: where its target and its origin come to rest, zero until then.
+type putState struct{ target, origin known }
+
+// racer is the walk that keeps clocks.
+type racer struct {
+	*verifier
+	first    []int32 // lane of each rank among all, and their number
+	clocks   []clock // of each lane
+	position []int32 // sub-steps that each lane has done
+	touched  []int32 // position of its last access to a tainted memory
+	posts    [][]clock
+	base     []int32 // posts of each lane when its iteration began
+	sent     []clock // of messages, by handle
+	puts     []putState
+	putOf    []int32   // of messages, by handle: index in puts plus 1
+	open     [][]int32 // puts of each lane since its last flush
+	tracks   map[memory][]track
+	told     map[[2]int32]bool
+}
+
+// races walks the schedule once more and reports accesses without order.
+func (v *verifier) races(slots int) {
+	r := &racer{verifier: v, tracks: map[memory][]track{}, told: map[[2]int32]bool{}}
+	for rank := range v.s.Spec.Ranks {
+		r.first = append(r.first, int32(len(r.clocks)))
+		for range v.s.Program(rank).Lanes() {
+			r.clocks = append(r.clocks, nil)
+		}
+	}
+	lanes := len(r.clocks)
+	r.first = append(r.first, int32(lanes))
+	r.position, r.touched = make([]int32, lanes), make([]int32, lanes)
+	r.posts, r.base = make([][]clock, lanes), make([]int32, lanes)
+	r.open = make([][]int32, lanes)
+	values := v.found
+	v.found = nil
+	s := *v.s
+	s.Slots = slots
+	_, err := Execute(&s, Limits{Iterations: v.iterations}, Hooks{Step: r.step, Finished: r.finished})
+	if err != nil {
+		v.reportError(err)
+	}
+	if len(v.found) == 0 {
+		v.found = values // else they are what one order of the races gave
+	}
+}
+
+// step orders a sub-step after what it has awaited, and its accesses against all others.
+func (r *racer) step(at *Visit) error {
+	lane := at.lane
+	r.position[lane]++
+	s := at.Step
+	for _, handle := range at.In {
+		if handle < 0 {
+			continue
+		}
+		r.clocks[lane] = merge(r.clocks[lane], r.sent[handle])
+		if put := r.putOf[handle]; put > 0 {
+			r.puts[put-1].target = known{lane, r.position[lane]}
+			r.touched[lane] = r.position[lane]
+		}
+	}
+	if at.Slice == 0 {
+		for _, e := range s.Await {
+			on := r.first[at.Rank] + e.Lane
+			if n := r.base[on] + e.Value; n > 0 {
+				r.clocks[lane] = merge(r.clocks[lane], r.posts[on][n-1])
+			}
+		}
+	}
+	if s.Flush {
+		for _, put := range r.open[lane] {
+			r.puts[put].origin = known{lane, r.position[lane]}
+			r.touched[lane] = r.position[lane]
+		}
+		r.open[lane] = r.open[lane][:0]
+	}
+	r.accesses(at)
+	now := r.snapshot(lane)
+	for i, handle := range at.Out {
+		for int(handle) >= len(r.sent) {
+			r.sent, r.putOf = append(r.sent, nil), append(r.putOf, 0)
+		}
+		r.sent[handle], r.putOf[handle] = now, 0
+		if s.Send[i].Relaxed {
+			r.sent[handle] = nil
+		}
+		if s.Send[i].Put {
+			r.putOf[handle] = int32(len(r.puts))
+		}
+	}
+	if s.Post && at.Last {
+		r.posts[lane] = append(r.posts[lane], now)
+	}
+	return nil
+}
+
+// accesses checks what the sub-step reads and writes.
+func (r *racer) accesses(at *Visit) {
+	s := at.Step
+	put := int32(0)
+	if s.puts() {
+		r.puts = append(r.puts, putState{})
+		put = int32(len(r.puts))
+		r.open[at.lane] = append(r.open[at.lane], put-1)
+	}
+	for i := range s.From {
+		f := &s.From[i]
+		if f.Kind == Message {
+			continue
+		}
+		rank := int(at.Rank)
+		if f.Kind == Get {
+			rank = int(f.Peer.Rank)
+		}
+		r.region(at, rank, &f.Region, false, put)
+	}
+	for i := range s.To {
+		if !r.s.ontoItself(at, &s.To[i]) {
+			r.region(at, int(at.Rank), &s.To[i], true, 0)
+		}
+	}
+	for i := range s.Send {
+		if d := &s.Send[i]; d.Put {
+			r.region(at, int(d.Peer.Rank), &d.Region, true, put)
+		}
+	}
+}
+
+// region checks an access to a region of a rank.
+func (r *racer) region(at *Visit, rank int, g *Region, write bool, put int32) {
+	home, base := r.s.Home(g.Buffer, rank)
+	if !r.tainted[memory{rank, home}] {
+		return
+	}
+	where := at.Spot()
+	where.Rank = rank
+	now := touch{known{at.lane, r.position[at.lane]}, at.Number, put, write}
+	r.touched[at.lane] = r.position[at.lane]
+	r.spans = r.s.Spans(r.spans[:0], where, g)
+	for _, span := range r.spans {
+		span.Off += base
+		r.span(memory{rank, home}, span, now, r.clocks[at.lane])
+	}
+}
+
+// span checks an access to elements of a memory by a lane that knows what knows says.
+func (r *racer) span(where memory, s Span, now touch, knows clock) {
+	m := &r.memory.ranks[where.rank][where.home]
+	tracks := r.tracks[where]
+	if tracks == nil {
+		tracks = make([]track, len(m.starts))
+		r.tracks[where] = tracks
+	}
+	first, last := m.cover(s)
+	for i := first; i < last; i++ {
+		t := &tracks[i]
+		if t.write.at > 0 && !r.precedes(t.write, now, knows) {
+			r.race(where, m.starts[i], t.write, now)
+		}
+		if now.write {
+			for _, read := range t.reads {
+				if !r.precedes(read, now, knows) {
+					r.race(where, m.starts[i], read, now)
+				}
+			}
+			t.write, t.reads = now, t.reads[:0]
+			continue
+		}
+		t.reads = slices.DeleteFunc(t.reads, func(read touch) bool {
+			return read.put == 0 && r.precedes(read, now, knows)
+		})
+		t.reads = append(t.reads, now)
+	}
+}
+
+// precedes reports whether an access has come to rest before now, by a lane that knows that.
+func (r *racer) precedes(then, now touch, knows clock) bool {
+	rest := then.known
+	if then.put > 0 {
+		if then.put == now.put || then.write && now.write && now.put > 0 && then.lane == now.lane {
+			return true // puts of one lane land in order
+		}
+		if rest = r.puts[then.put-1].origin; then.write {
+			rest = r.puts[then.put-1].target
+		}
+		if rest.at == 0 {
+			return false
+		}
+	}
+	return rest.lane == now.lane || knows.knows(rest)
+}
+
+// snapshot is what others know who know what a lane has done so far.
+func (r *racer) snapshot(lane int32) clock {
+	if r.touched[lane] > 0 {
+		r.clocks[lane] = merge(r.clocks[lane], clock{{lane, r.touched[lane]}})
+	}
+	return r.clocks[lane]
+}
+
+// race reports two accesses without order, once per pair of lanes.
+func (r *racer) race(where memory, off int64, then, now touch) {
+	pair := [2]int32{then.lane, now.lane}
+	if r.told[pair] || len(r.found) >= maxViolations {
+		return
+	}
+	r.told[pair] = true
+	buffer := where.home
+	if r.s.Spec.InPlace && buffer == Input {
+		if _, base := r.s.Home(Output, where.rank); off >= base &&
+			off < base+r.s.Len(Output, where.rank) {
+			buffer, off = Output, off-base
+		}
+	}
+	x := &Violation{Kind: Race, Chunk: r.s.blockAt(buffer, where.rank, off)}
+	var names [2]string
+	for i, t := range []touch{then, now} {
+		verb := "reads"
+		if t.write {
+			verb = "writes"
+		}
+		rank, lane := r.whose(t.lane)
+		names[i] = fmt.Sprintf("rank %d lane %d step %d %s", rank, lane, t.number, verb)
+		if lane < 0 {
+			names[i] = fmt.Sprintf("the caller of rank %d %s", rank, verb)
+			continue
+		}
+		x.Rank, x.Lane, x.Step = rank, lane, int(t.number)
+	}
+	x.Text = fmt.Sprintf("%s and %s %v element %d of rank %d; nothing orders them",
+		names[0], names[1], buffer, off, where.rank)
+	r.found = append(r.found, x)
+}
+
+// whose is the rank and the number in it of a lane; the caller of a rank is lane −1.
+func (r *racer) whose(lane int32) (rank, number int) {
+	last := r.first[len(r.first)-1]
+	if lane >= last {
+		return int(lane - last), -1
+	}
+	rank = sort.Search(len(r.first), func(i int) bool { return r.first[i] > lane }) - 1
+	return rank, int(lane - r.first[rank])
+}
+
+// finished has the caller of a rank read the output and write the input, after all the rank's
+// lanes and before any begins again.
+func (r *racer) finished(rank, iteration int) error {
+	if iteration+1 >= r.iterations {
+		return nil
+	}
+	var all clock
+	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
+		all = merge(all, r.snapshot(lane))
+		r.base[lane] = int32(len(r.posts[lane]))
+	}
+	caller := known{r.first[len(r.first)-1] + int32(rank), int32(iteration) + 1}
+	for _, b := range []Buffer{Output, Input} {
+		home, base := r.s.Home(b, rank)
+		if n := r.s.Len(b, rank); n > 0 && r.tainted[memory{rank, home}] {
+			now := touch{caller, -1, 0, b == Input}
+			r.span(memory{rank, home}, Span{base, n}, now, all)
+		}
+	}
+	all = merge(all, clock{caller})
+	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
+		r.clocks[lane] = all
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package schedule
+
+import (
+	"slices"
+	"sort"
+)
+
+// store is one memory of one rank, divided into cells: the intervals between all the ends of
+// accesses so far.
+type store struct {
+	size   int64
+	starts []int64 // of the cells; shared between ranks until owned
+	owned  bool
+	cells  []cell
+}
+
+// cell is an interval that has always been accessed whole.
+type cell struct {
+	v      *value
+	off    int64 // of its first element in the inputs
+	lane   int32 // the first that accessed it, plus 1; 0 for none
+	flags  uint8
+	filler [3]byte
+}
+
+// What has happened to a cell.
+const (
+	cellWritten uint8 = 1 << iota // by a lane
+	cellShared                    // several lanes have accessed it
+	cellRemote                    // by a lane of another rank
+	cellOpen                      // it is the origin of a put
+)
+
+// at is the index of the cell that begins at off, which is made to begin there.
+func (m *store) at(off int64) int {
+	i := sort.Search(len(m.starts), func(i int) bool { return m.starts[i] >= off })
+	if i < len(m.starts) && m.starts[i] == off || off >= m.size {
+		return i
+	}
+	if !m.owned {
+		m.starts, m.owned = slices.Clone(m.starts), true
+	}
+	m.starts = slices.Insert(m.starts, i, off)
+	half := m.cells[i-1]
+	half.off += off - m.starts[i-1]
+	m.cells = slices.Insert(m.cells, i, half)
+	return i
+}
+
+// end is where cell i ends.
+func (m *store) end(i int) int64 {
+	if i+1 < len(m.starts) {
+		return m.starts[i+1]
+	}
+	return m.size
+}
+
+// cover is the cells from the first to before the last that make up a span.
+func (m *store) cover(s Span) (first, last int) {
+	first = m.at(s.Off)
+	if first < len(m.starts) && m.end(first) == s.Off+s.Len {
+		return first, first + 1
+	}
+	last = m.at(s.Off + s.Len)
+	return first, last
+}
+
+// read appends what a span holds to segs.
+func (m *store) read(segs []seg, s Span) []seg {
+	first, last := m.cover(s)
+	for i := first; i < last; i++ {
+		c := &m.cells[i]
+		segs = appendSeg(segs, seg{m.end(i) - m.starts[i], c.v, c.off})
+	}
+	return segs
+}
+
+// write stores segs, from the i-th on, in a span and returns what is left.
+func (m *store) write(s Span, segs []seg) []seg {
+	for s.Len > 0 {
+		n := min(s.Len, segs[0].n)
+		first, last := m.cover(Span{s.Off, n})
+		for i := first; i < last; i++ {
+			m.cells[i].v = segs[0].v
+			m.cells[i].off = segs[0].off + m.starts[i] - s.Off
+		}
+		if segs[0].n -= n; segs[0].n == 0 {
+			segs = segs[1:]
+		} else {
+			segs[0].off += n
+		}
+		s.Off, s.Len = s.Off+n, s.Len-n
+	}
+	return segs
+}
+
+// appendSeg joins a segment to the last one where they are one.
+func appendSeg(segs []seg, s seg) []seg {
+	if n := len(segs); n > 0 && segs[n-1].v == s.v && segs[n-1].off+segs[n-1].n == s.off {
+		segs[n-1].n += s.n
+		return segs
+	}
+	return append(segs, s)
+}
+
+// stores are the memories of all ranks.
+type stores struct {
+	s     *Schedule
+	ranks [][numBuffers]store
+}
+
+// maxCuts bounds how many cells a memory is divided into beforehand.
+const maxCuts = 1 << 16
+
+func newStores(s *Schedule) *stores {
+	m := &stores{s: s, ranks: make([][numBuffers]store, s.Spec.Ranks)}
+	var shared [numBuffers][]int64
+	for rank := range m.ranks {
+		for b := Input; b <= Scratch; b++ {
+			m.prepare(rank, b, &shared[b])
+		}
+	}
+	return m
+}
+
+// prepare divides a memory at the ends of its cut's parts, so that cells need not be split later.
+// Ranks whose memories are cut alike share the table of ends.
+func (m *stores) prepare(rank int, b Buffer, shared *[]int64) {
+	s, k := m.s, &m.ranks[rank][b]
+	var starts []int64
+	for other := Input; other <= Scratch; other++ {
+		home, base := s.Home(other, rank)
+		n := s.Len(other, rank)
+		if home != b || n == 0 {
+			continue
+		}
+		k.size = max(k.size, base+n)
+		starts = append(starts, base)
+		starts = s.ends(starts, other, rank, base)
+	}
+	slices.Sort(starts)
+	starts = slices.Compact(starts)
+	if n := len(starts); n > 0 && starts[n-1] == k.size {
+		starts = starts[:n-1]
+	}
+	if !slices.Equal(starts, *shared) {
+		*shared = starts
+	}
+	k.starts = (*shared)[:len(*shared):len(*shared)]
+	k.cells = make([]cell, len(k.starts))
+}
+
+// ends appends where the parts of a buffer end, base added; nothing if they are too many.
+func (s *Schedule) ends(dst []int64, b Buffer, rank int, base int64) []int64 {
+	cut, n := s.Cuts[b], s.Len(b, rank)
+	from := len(dst)
+	var walk func(level int, within span) bool
+	walk = func(level int, within span) bool {
+		if level == len(cut) {
+			for i := range s.Slices {
+				slice := Level{Split: Even, N: int64(s.Slices)}
+				p := slice.part(within, int64(i), int32(rank))
+				dst = append(dst, base+p.off+p.len)
+			}
+			return len(dst)-from < maxCuts
+		}
+		l := &cut[level]
+		for i := range l.parts(within.len) {
+			if p := l.part(within, i, int32(rank)); p.len > 0 && !walk(level+1, p) {
+				return false
+			}
+		}
+		return true
+	}
+	if !walk(0, span{0, n}) {
+		return dst[:from]
+	}
+	return dst
+}
+
+// of is the memory that a buffer lies in, and where it begins there.
+func (m *stores) of(b Buffer, rank int) (*store, int64) {
+	home, base := m.s.Home(b, rank)
+	return &m.ranks[rank][home], base
+}

@@ -1,0 +1,242 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+)
+
+// walk executes the schedule on values, from the beginning.
+func (v *verifier) walk(slots int) (Counts, error) {
+	v.memory = newStores(v.s)
+	v.inputs, v.payload, v.sent = make([]*value, v.s.Spec.Ranks), nil, 0
+	v.ordered, v.found, v.tainted = true, nil, map[memory]bool{}
+	for rank := range v.inputs {
+		v.fillInput(rank, 0)
+	}
+	s := *v.s
+	s.Slots = slots
+	return Execute(&s, Limits{Iterations: v.iterations},
+		Hooks{Step: v.step, Finished: v.finished})
+}
+
+// fillInput gives a rank its input of an iteration.
+func (v *verifier) fillInput(rank, iteration int) {
+	v.inputs[rank] = inputOf(int32(rank + iteration*v.s.Spec.Ranks))
+	n := v.s.Len(Input, rank)
+	if n == 0 {
+		return
+	}
+	m, base := v.memory.of(Input, rank)
+	m.write(Span{base, n}, []seg{{n, v.inputs[rank], 0}})
+}
+
+func (v *verifier) report(kind ViolationKind, at *Visit, chunk int, format string, args ...any) {
+	if len(v.found) >= maxViolations {
+		return
+	}
+	v.found = append(v.found, &Violation{Kind: kind, Rank: int(at.Rank), Lane: int(at.Lane),
+		Step: int(at.Number), Chunk: chunk, Text: fmt.Sprintf(format, args...)})
+}
+
+// step carries one sub-step out on values.
+func (v *verifier) step(at *Visit) error {
+	s := at.Step
+	if !s.Moves() && len(s.Send) == 0 { // nothing is stored or passed on
+		return nil
+	}
+	v.a = v.a[:0]
+	for i := range s.From {
+		operand := &v.a
+		if i > 0 {
+			operand = &v.b
+			v.b = v.b[:0]
+		}
+		v.operand(at, i, operand)
+		if i > 0 {
+			v.combine(at)
+		}
+	}
+	if s.Scale {
+		v.scale(at, v.a)
+	}
+	if err := v.deliver(at); err != nil {
+		return err
+	}
+	for i := range s.To {
+		if err := v.put(at, int(at.Rank), &s.To[i], writing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// operand reads the i-th source.
+func (v *verifier) operand(at *Visit, i int, into *[]seg) {
+	f := &at.Step.From[i]
+	if f.Kind == Message {
+		*into = append(*into, v.payload[at.In[i]]...)
+		return
+	}
+	where := at.Spot()
+	if f.Kind == Get {
+		where.Rank = int(f.Peer.Rank)
+	}
+	m, base := v.memory.of(f.Region.Buffer, where.Rank)
+	v.spans = v.s.Spans(v.spans[:0], where, &f.Region)
+	how := reading
+	if f.Kind == Get {
+		how |= afar
+	}
+	if at.Step.puts() {
+		how |= lasting
+	}
+	for _, span := range v.spans {
+		span.Off += base
+		if f.Kind == Get {
+			v.sent += span.Len
+		}
+		v.access(m, span, memory{where.Rank, f.Region.Buffer}, at.lane, how)
+		*into = m.read(*into, span)
+	}
+	for _, g := range *into {
+		if g.v == nil {
+			v.report(Missing, at, int(f.Region.First), "%s reads %v, which nobody has written",
+				at.Step.Name(), f.Region.Buffer)
+			break
+		}
+	}
+	if f.Scale {
+		v.scale(at, *into)
+	}
+}
+
+// scale marks segments as scaled once more.
+func (v *verifier) scale(at *Visit, segs []seg) {
+	for i := range segs {
+		if old := segs[i].v; old != nil && old != spoilt {
+			scaled := *old
+			scaled.scaled++
+			segs[i].v = &scaled
+		}
+	}
+}
+
+// combine makes v.a what v.a and v.b give together, element by element.
+func (v *verifier) combine(at *Visit) {
+	a, b := v.a, v.b
+	if len(a) == 1 && len(b) == 1 && a[0].n == b[0].n { // nearly always
+		a[0].v = v.plus(at, a[0], b[0])
+		return
+	}
+	var out []seg
+	for len(a) > 0 && len(b) > 0 {
+		n := min(a[0].n, b[0].n)
+		out = appendSeg(out, seg{n, v.plus(at, a[0], b[0]), a[0].off})
+		a, b = skip(a, n), skip(b, n)
+	}
+	if len(a) > 0 || len(b) > 0 {
+		v.report(Malformed, at, at.Step.Chunk(), "%s combines operands of different sizes",
+			at.Step.Name())
+	}
+	v.a = append(v.a[:0], out...)
+}
+
+// skip drops the first n elements, which are of the first segment.
+func skip(segs []seg, n int64) []seg {
+	if segs[0].n == n {
+		return segs[1:]
+	}
+	segs[0].n, segs[0].off = segs[0].n-n, segs[0].off+n
+	return segs
+}
+
+// plus is the value of x and y combined, and reports if that makes no sense.
+func (v *verifier) plus(at *Visit, x, y seg) *value {
+	switch {
+	case x.v == nil || y.v == nil || x.v == spoilt || y.v == spoilt:
+		return spoilt
+	case x.off != y.off:
+		v.report(Misplaced, at, at.Step.Chunk(), "%s adds element %d of the inputs to element %d",
+			at.Step.Name(), y.off, x.off)
+		return spoilt
+	case x.v.scaled != y.v.scaled || x.v.scaled > 0 && v.s.Spec.ScalesAfter():
+		v.report(Misplaced, at, at.Step.Chunk(), "%s adds values that are scaled %d and %d times",
+			at.Step.Name(), x.v.scaled, y.v.scaled)
+		return spoilt
+	}
+	return plus(x.v, y.v)
+}
+
+// deliver sends v.a to the step's peers, and lands puts.
+func (v *verifier) deliver(at *Visit) error {
+	for i := range at.Step.Send {
+		handle := int(at.Out[i])
+		for handle >= len(v.payload) {
+			v.payload = append(v.payload, nil)
+		}
+		v.payload[handle] = append(v.payload[handle][:0], v.a...)
+		for _, g := range v.a {
+			v.sent += g.n
+		}
+		if d := &at.Step.Send[i]; d.Put {
+			if err := v.put(at, int(d.Peer.Rank), &d.Region, writing|afar); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put stores v.a in a region of a rank.
+func (v *verifier) put(at *Visit, rank int, r *Region, how access) error {
+	where := at.Spot()
+	where.Rank = rank
+	m, base := v.memory.of(r.Buffer, rank)
+	v.spans = v.s.Spans(v.spans[:0], where, r)
+	total := int64(0)
+	for _, span := range v.spans {
+		total += span.Len
+	}
+	size := int64(0)
+	for _, g := range v.a {
+		size += g.n
+	}
+	if size != total {
+		return &Violation{Kind: Malformed, Rank: int(at.Rank), Lane: int(at.Lane),
+			Step: int(at.Number), Chunk: int(mod(r.block(0), v.s.blocks[r.Buffer])),
+			Text: fmt.Sprintf("%s stores %d elements in a region of %d", at.Step.Name(), size, total)}
+	}
+	if how&afar == 0 && v.s.ontoItself(at, r) {
+		return nil
+	}
+	v.b = append(v.b[:0], v.a...)
+	left := v.b
+	for _, span := range v.spans {
+		span.Off += base
+		v.access(m, span, memory{rank, r.Buffer}, at.lane, how)
+		left = m.write(span, left)
+	}
+	return nil
+}
+
+// ontoItself reports whether the step copies elements onto themselves, which is nothing.
+func (s *Schedule) ontoItself(at *Visit, to *Region) bool {
+	if step := at.Step; len(step.From) != 1 || step.From[0].Kind != Local ||
+		step.From[0].Scale || step.Scale {
+		return false
+	}
+	from := &at.Step.From[0].Region
+	x, a := s.Home(from.Buffer, int(at.Rank))
+	y, b := s.Home(to.Buffer, int(at.Rank))
+	if x != y {
+		return false
+	}
+	p, q := s.Spans(nil, at.Spot(), from), s.Spans(nil, at.Spot(), to)
+	for i := range p {
+		p[i].Off += a
+	}
+	for i := range q {
+		q[i].Off += b
+	}
+	return slices.Equal(p, q)
+}

@@ -1,0 +1,180 @@
+package schedule
+
+import (
+	"errors"
+	"slices"
+)
+
+// Proof is what Verify has found true of a schedule, for every input.
+type Proof struct {
+	Rounds          int
+	Steps, Messages int64 // of one iteration, slices and signals counted one by one
+	BytesSent       int64 // by sends, puts and gets, each counted once
+	MinSlots        int   // the least of what connections must hold that do not declare their own
+	InFlight        int   // the most messages that any connection held with that many slots
+	KeepsRankOrder  bool  // every sum has its operands in rank order: the operator need not commute
+	SameTree        bool  // all ranks evaluate the same tree for each element, so their bits agree
+	Iterations      int   // run one after another without a barrier between the ranks
+}
+
+// VerifyOptions say how to verify; the zero value is the usual way.
+type VerifyOptions struct {
+	// Slots is what connections hold that do not declare their own: a schedule that needs more
+	// deadlocks. 0 is as many as it needs.
+	Slots int
+	// Iterations is how often the program is run; 0 is twice if it reaches into other ranks'
+	// buffers, since the next call may then meet the last one, and once otherwise.
+	Iterations int
+}
+
+// maxViolations bounds how many are reported.
+const maxViolations = 20
+
+// Verify proves that a schedule computes its collective: that every output is the reduction of
+// exactly the right inputs, each once; that nothing deadlocks; that no two accesses race. It
+// walks all ranks. Violations, if any, come without a proof.
+func Verify(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
+	if o.Iterations == 0 {
+		o.Iterations = 1
+		if s.oneSided() {
+			o.Iterations = 2
+		}
+	}
+	v := &verifier{s: s, iterations: o.Iterations}
+	slots, counts := v.findSlots(o.Slots)
+	if slots > 0 && len(v.tainted) > 0 {
+		v.races(slots)
+	}
+	if len(v.found) > 0 {
+		slices.SortStableFunc(v.found, func(a, b *Violation) int { return a.Rank - b.Rank })
+		return nil, v.found
+	}
+	n := int64(o.Iterations)
+	return &Proof{Rounds: counts.Rounds, Steps: counts.Steps / n, Messages: counts.Messages / n,
+		BytesSent: v.sent / n * int64(s.Spec.Type.Width()), MinSlots: slots,
+		InFlight: counts.InFlight, KeepsRankOrder: v.ordered, SameTree: v.sameTree(),
+		Iterations: o.Iterations}, nil
+}
+
+// oneSided reports whether a program gets or puts.
+func (s *Schedule) oneSided() bool {
+	ranks := s.Spec.Ranks
+	if s.Group != nil {
+		ranks = 1
+	}
+	for rank := range ranks {
+		for _, l := range s.role(int32(rank)).leaves {
+			for i := range l.step.From {
+				if l.step.From[i].Kind == Get {
+					return true
+				}
+			}
+			for i := range l.step.Send {
+				if l.step.Send[i].Put {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// verifier carries a schedule out on values.
+type verifier struct {
+	s          *Schedule
+	iterations int
+	memory     *stores
+	inputs     []*value // of each rank, in its present iteration
+	payload    [][]seg  // of messages, by handle
+	spans      []Span
+	a, b       []seg // operands
+	sent       int64 // elements
+	ordered    bool
+	tainted    map[memory]bool // where two lanes have accessed the same cell, one writing
+	found      []*Violation
+}
+
+// memory names a memory of a rank.
+type memory struct {
+	rank int
+	home Buffer
+}
+
+// findSlots verifies values with 1, 2, 4, … slots until the schedule does not stall, then looks for
+// the least number that does. It returns that number and what the execution has seen.
+func (v *verifier) findSlots(limit int) (int, Counts) {
+	declared := v.s.Slots
+	if declared > 0 {
+		limit = declared
+	}
+	failed := 0 // the most slots that were too few
+	var stalled *StallError
+	for slots := 1; ; slots *= 2 {
+		counts, err := v.walk(slots)
+		if !errors.As(err, &stalled) {
+			if err != nil {
+				v.reportError(err)
+				return 0, counts
+			}
+			least := slots
+			if failed+1 < slots {
+				least, counts = v.least(failed+1, slots)
+			}
+			if limit > 0 && least > limit {
+				v.tooFew(limit, least)
+			}
+			return least, counts
+		}
+		failed = slots
+		if _, still := v.execute(0); still != nil { // any number of slots is too few
+			v.reportStall(still)
+			return 0, counts
+		}
+	}
+}
+
+// least is the least number of slots, from … to, with which the schedule comes to its end, and what
+// the execution with it has seen. REQUIRES: it comes to its end with to.
+func (v *verifier) least(from, to int) (int, Counts) {
+	for from < to {
+		slots := (from + to) / 2
+		if _, err := v.execute(slots); err != nil {
+			from = slots + 1
+		} else {
+			to = slots
+		}
+	}
+	counts, _ := v.execute(to)
+	return to, counts
+}
+
+// execute carries the schedule out without values, with so many slots whatever it declares.
+func (v *verifier) execute(slots int) (Counts, *StallError) {
+	s := *v.s
+	s.Slots = slots
+	counts, err := Execute(&s, Limits{Iterations: v.iterations}, Hooks{})
+	var stalled *StallError
+	errors.As(err, &stalled)
+	return counts, stalled
+}
+
+// tooFew reports the deadlock of a schedule that has fewer slots than it needs.
+func (v *verifier) tooFew(slots, least int) {
+	if _, stalled := v.execute(slots); stalled != nil {
+		stalled.MinSlots = least
+		v.reportStall(stalled)
+	}
+}
+
+func (v *verifier) reportStall(e *StallError) {
+	w := e.Waits[0]
+	v.found = append(v.found, &Violation{Kind: Deadlock, Rank: w.Rank, Lane: w.Lane, Step: w.Step,
+		Chunk: w.Chunk, Text: e.Error(), Stall: e})
+}
+
+func (v *verifier) reportError(err error) {
+	var violation *Violation
+	if errors.As(err, &violation) {
+		v.found = append(v.found, violation)
+	}
+}

@@ -1,0 +1,111 @@
+package schedule
+
+import (
+	"testing"
+
+	"collsim/collective"
+	"collsim/dtype"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Sums of integers are divided once, where the author says that they are complete.
+func TestVerifyScales(t *testing.T) {
+	s := ring(t, 4, 100, func(p *Plan) { p.Spec.Op, p.Spec.Type = collective.Avg, dtype.Int32 })
+	require.Contains(t, s.String(), "into out[1] to 1 scaled @3")
+	require.Contains(t, verdict(s, VerifyOptions{}), "proved")
+	s = ring(t, 4, 100, func(p *Plan) { p.Spec.Op = collective.Avg })
+	require.Contains(t, s.String(), "send scaled in[0] to 1")
+	require.Contains(t, verdict(s, VerifyOptions{}), "proved")
+
+	text := damage(t, s.String(), "-     send scaled in[0] to 1 @0\n+     send in[0] to 1 @0")
+	require.Contains(t, verdict(mustParse(t, text), VerifyOptions{}),
+		"adds values that are scaled 0 and 1 times")
+}
+
+func TestVerifyInPlace(t *testing.T) {
+	s := ring(t, 6, 100, func(p *Plan) { p.Spec.InPlace = true })
+	require.Contains(t, verdict(s, VerifyOptions{}), "proved: 10 rounds")
+	// All-gather: the input is a block of the output, which the ring only passes on.
+	s, err := Build(Plan{Group: Group{5}, Lane: func(l *Lane) {
+		l.KeepSend(l.Rank+1, l.Chunk(l.Rank))
+		for i := 1; i < l.Ranks-1; i++ {
+			l.CopySend(l.Rank-1, l.Rank+1, l.Chunk(l.Rank-i))
+		}
+		l.Recv(l.Rank-1, l.Chunk(l.Rank+1))
+	}, Spec: collective.Spec{Kind: collective.AllGather, Type: dtype.Float16, Ranks: 5, Count: 3,
+		InPlace: true}, Channels: 2, Slices: 2})
+	require.NoError(t, err)
+	require.Contains(t, verdict(s, VerifyOptions{}), "proved: 4 rounds")
+}
+
+// A put touches its target until it is observed, and its origin until the flush.
+func TestVerifyPut(t *testing.T) {
+	text := `schedule push
+collective all_reduce float32 sum
+ranks 2
+count 8
+scratch 8
+rank 0
+  lane 0
+    put in to 1 at scratch @0
+    flush @0
+    wait from put 1 @0
+    reduce in, scratch into out @0
+    signal to 1 @0
+    wait from 1 @0
+rank 1
+  lane 0
+    put in to 0 at scratch @0
+    flush @0
+    wait from put 0 @0
+    reduce scratch, in into out @0
+    signal to 0 @0
+    wait from 0 @0
+`
+	s := mustParse(t, text)
+	require.Equal(t, text, s.String())
+	require.Equal(t, "proved: 1 rounds, 12 steps, 4 messages, 64 bytes sent, 1 slots needed, "+
+		"rank order true, same tree true, 2 iterations\n", verdict(s, VerifyOptions{}))
+
+	early := damage(t, text, "-     wait from put 1 @0\n-     reduce in, scratch into out @0\n"+
+		"+     reduce in, scratch into out @0\n+     wait from put 1 @0")
+	require.Contains(t, verdict(mustParse(t, early), VerifyOptions{}), "rank 0 lane 0 step 2 "+
+		"reads and rank 1 lane 0 step 0 writes scratch element 0 of rank 0; nothing orders them")
+	unflushed := damage(t, text, "-     flush @0")
+	require.Contains(t, verdict(mustParse(t, unflushed), VerifyOptions{}),
+		"rank 0 lane 0 step 0 reads and the caller of rank 0 writes in element 0 of rank 0")
+	// Without the last signals the next call's put meets this call's read.
+	again := damage(t, text, "-     signal to 1 @0\n-     wait from 1 @0\n"+
+		"-     signal to 0 @0\n-     wait from 0 @0")
+	require.Contains(t, verdict(mustParse(t, again), VerifyOptions{}), "race")
+	// A relaxed signal orders nothing.
+	relaxed := damage(t, text, "-     signal to 1 @0\n+     signal to 1 relaxed @0")
+	require.Contains(t, verdict(mustParse(t, relaxed), VerifyOptions{}), "race")
+}
+
+// Slots that are given limit what is proven; the least is looked for between powers of two.
+func TestVerifySlots(t *testing.T) {
+	s := ring(t, 4, 100, func(p *Plan) { p.Slices = 6 })
+	require.Contains(t, verdict(s, VerifyOptions{}), "7 slots needed")
+	require.Contains(t, verdict(s, VerifyOptions{Slots: 7}), "7 slots needed")
+	require.Contains(t, verdict(s, VerifyOptions{Slots: 6}), "FIFO depth 6, depth 7 would do")
+}
+
+func BenchmarkVerify(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		s    *Schedule
+	}{
+		{"ring1024", ring(b, 1024, 1<<20, nil)},
+		{"direct256", direct(b, 256)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, found := Verify(c.s, VerifyOptions{})
+				require.Empty(b, found)
+			}
+		})
+	}
+}
