@@ -1,0 +1,151 @@
+package plots
+
+import (
+	"bytes"
+	"image/color"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/font/liberation"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Lengths are in points (1/72 inch), and y grows downwards from the top edge: the first row is on
+// top.
+type length = vg.Length
+
+// capHeight is the height of Liberation Sans's capitals and digits, as a share of the font size.
+const capHeight = 0.69
+
+// typeface measures and draws text of one size and weight.
+type typeface struct{ font.Face }
+
+// typefaces are the ones of a picture; no text is smaller than 7 pt, the least that prints well.
+type typefaces struct{ title, label, small typeface }
+
+func newTypefaces() typefaces {
+	cache := font.NewCache(liberation.Collection())
+	face := func(size length, weight xfont.Weight) typeface {
+		sans := font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight}
+		return typeface{cache.Lookup(sans, size)}
+	}
+	return typefaces{
+		title: face(10, xfont.WeightBold),
+		label: face(8, xfont.WeightNormal),
+		small: face(7, xfont.WeightNormal),
+	}
+}
+
+func (f typeface) size() length { return f.Font.Size }
+
+// line is the distance between two baselines.
+func (f typeface) line() length { return 1.3 * f.size() }
+
+// wrap breaks a text between words into lines of at most a width; a word that alone is wider has a
+// line of its own.
+func (f typeface) wrap(text string, width length) []string {
+	var lines []string
+	for _, word := range strings.Fields(text) {
+		if n := len(lines) - 1; n >= 0 && f.Width(lines[n]+" "+word) <= width {
+			lines[n] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// canvas draws on an SVG picture.
+type canvas struct {
+	svg    *vgsvg.Canvas
+	height length
+}
+
+func newCanvas(width, height length) *canvas {
+	c := &canvas{vgsvg.New(width, height), height}
+	var page vg.Path
+	c.addBox(&page, box{0, 0, width, height})
+	c.fill(page, white())
+	return c
+}
+
+// box is a rectangle; y0 is its upper edge.
+type box struct{ x0, y0, x1, y1 length }
+
+// addBox makes a box a part of a path: a path of many boxes is far smaller than many paths.
+func (c *canvas) addBox(p *vg.Path, b box) {
+	p.Move(c.at(b.x0, b.y0))
+	p.Line(c.at(b.x1, b.y0))
+	p.Line(c.at(b.x1, b.y1))
+	p.Line(c.at(b.x0, b.y1))
+	p.Close()
+}
+
+// addLine makes a line a part of a path.
+func (c *canvas) addLine(p *vg.Path, x0, y0, x1, y1 length) {
+	p.Move(c.at(x0, y0))
+	p.Line(c.at(x1, y1))
+}
+
+// at turns a point of ours into one of the picture's, whose y grows upwards.
+func (c *canvas) at(x, y length) vg.Point { return vg.Point{X: x, Y: c.height - y} }
+
+func (c *canvas) fill(p vg.Path, paint color.Color) {
+	if len(p) > 0 {
+		c.svg.SetColor(paint)
+		c.svg.Fill(p)
+	}
+}
+
+func (c *canvas) stroke(p vg.Path, width length, paint color.Color) {
+	if len(p) > 0 {
+		c.svg.SetColor(paint)
+		c.svg.SetLineWidth(width)
+		c.svg.Stroke(p)
+	}
+}
+
+// align says which part of a text is at its x.
+type align float64
+
+const (
+	left   align = 0
+	centre align = 0.5
+	right  align = 1
+)
+
+// text writes a line with its baseline at y.
+func (c *canvas) text(f typeface, x, y length, a align, s string) {
+	c.svg.FillString(f.Face, c.at(x-length(float64(a)*float64(f.Width(s))), y), s)
+}
+
+// textMiddle writes a line whose capitals are centred on y.
+func (c *canvas) textMiddle(f typeface, x, y length, a align, s string) {
+	c.text(f, x, y+length(capHeight/2*f.size()), a, s)
+}
+
+func (c *canvas) ink(paint color.Color) { c.svg.SetColor(paint) }
+
+// bytes returns the finished picture. The fonts are named, not embedded (that would be 400 kB);
+// Arial and Helvetica have the same widths as Liberation Sans.
+func (c *canvas) bytes() ([]byte, error) {
+	var out bytes.Buffer
+	if _, err := c.svg.WriteTo(&out); err != nil {
+		return nil, err
+	}
+	const one = `style="font-family:Liberation Sans;`
+	const family = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`
+	return bytes.ReplaceAll(out.Bytes(), []byte(one), []byte(family)), nil
+}
+
+// printable replaces what XML cannot hold: control characters, and bytes that are no UTF-8.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7F || r == 0xFFFE || r == 0xFFFF {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}

@@ -1,0 +1,112 @@
+package plots
+
+import (
+	"gonum.org/v1/plot/vg"
+
+	"collsim/trace"
+)
+
+// entry is a part of the legend: a swatch and its meaning.
+type entry struct {
+	swatch swatch
+	kind   trace.Kind
+	text   string
+}
+
+type swatch uint8
+
+const (
+	swatchKind swatch = iota
+	swatchWaiting
+	swatchArrow
+	swatchNone
+)
+
+const (
+	legendLine  length = 14
+	swatchWidth length = 14
+	swatchAir   length = 3  // to its text
+	entryAir    length = 12 // to the next entry
+)
+
+func (p *picture) entries() []entry {
+	var e []entry
+	for _, k := range kinds() {
+		if p.seen.kinds[k] {
+			e = append(e, entry{swatchKind, k, lookOf(k).name})
+		}
+	}
+	if p.seen.waiting {
+		e = append(e, entry{swatch: swatchWaiting, text: "waiting"})
+	}
+	if len(p.messages) > 0 {
+		e = append(e, entry{swatch: swatchArrow, text: "message"})
+	}
+	if numbers := p.seen.numbers(); numbers != "" {
+		e = append(e, entry{swatch: swatchNone, text: numbers})
+	}
+	return e
+}
+
+func (p *picture) entryWidth(e entry) length {
+	w := p.faces.label.Width(e.text)
+	if e.swatch != swatchNone {
+		w += swatchWidth + swatchAir
+	}
+	return w
+}
+
+// wrapLegend breaks the legend into lines of at most a width.
+func (p *picture) wrapLegend(width length) [][]entry {
+	var lines [][]entry
+	var used length
+	for _, e := range p.entries() {
+		w := p.entryWidth(e) + entryAir
+		if n := len(lines) - 1; n >= 0 && used+w-entryAir <= width {
+			lines[n] = append(lines[n], e)
+			used += w
+		} else {
+			lines = append(lines, []entry{e})
+			used = w
+		}
+	}
+	return lines
+}
+
+// drawLegend draws the legend strip below the axis, where it can hide no bar.
+func (p *picture) drawLegend(c *canvas, y length) {
+	for n, line := range p.legend {
+		x, middle := margin, y+length(n)*legendLine+legendLine/2
+		for _, e := range line {
+			textX := x
+			if e.swatch != swatchNone {
+				y0, y1 := middle-barHeight/2, middle+barHeight/2
+				p.drawSwatch(c, e, box{x, y0, x + swatchWidth, y1})
+				textX += swatchWidth + swatchAir
+			}
+			c.ink(black())
+			c.textMiddle(p.faces.label, textX, middle, left, e.text)
+			x += p.entryWidth(e) + entryAir
+		}
+	}
+}
+
+func (p *picture) drawSwatch(c *canvas, e entry, b box) {
+	middle := (b.y0 + b.y1) / 2
+	var area, head vg.Path
+	switch e.swatch {
+	case swatchKind:
+		look := lookOf(e.kind)
+		c.addBox(&area, b)
+		c.fill(area, look.fill)
+		c.ink(look.ink)
+		c.textMiddle(p.faces.small, (b.x0+b.x1)/2, middle, centre, look.letter)
+	case swatchWaiting:
+		c.addBox(&area, b)
+		c.fill(area, waitingGrey())
+	case swatchArrow:
+		c.addArrow(&area, &head, vg.Point{X: b.x0, Y: middle - 3}, vg.Point{X: b.x1, Y: middle + 3})
+		c.stroke(area, 0.45, arrowGrey())
+		c.fill(head, arrowGrey())
+	}
+}

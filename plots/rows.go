@@ -1,0 +1,171 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// rowsDefault is how many rows a picture has at most, unless its options say otherwise.
+const rowsDefault = 64
+
+// row is a track as a picture shows it.
+type row struct {
+	track int32
+	rank  string // "rank 3" on the first row of a rank, else ""
+	lane  string // "lane 1", the track's own name, or "" where every rank has one lane
+	gap   bool   // ranks between the row above and this one are left out
+}
+
+// rows chooses at most `most` tracks to show, and says in a note what it left out ("" if nothing).
+// If not all have room, half of it goes to the lowest ranks, and the rest to those that finish last
+// (the lowest first, where several finish together): how it is meant to go, and who is late. Ranks
+// are shown whole, but for those with more lanes than half the room: they show that many.
+func rows(t *trace.Trace, most int) (shown []row, note string) {
+	groups := byRank(t)
+	whose := "the lowest ranks, and those that finish last"
+	if len(t.Tracks) > most && cutLanes(groups, most) {
+		whose = "the first lanes of the lowest ranks, and of those that finish last"
+	}
+	chosen := choose(groups, most)
+	shown = labelRows(t, groups, chosen)
+	if len(shown) < len(t.Tracks) {
+		note = fmt.Sprintf("%d of %d rows are shown: %s", len(shown), len(t.Tracks), whose)
+	}
+	return shown, note
+}
+
+// cutLanes leaves no rank with more lanes than half the rows, unless it is the only one. It says
+// whether it cut any.
+func cutLanes(groups []rankTracks, most int) (cut bool) {
+	half := max(1, most/2)
+	if len(groups) == 1 {
+		half = most
+	}
+	for n := range groups {
+		if g := &groups[n]; len(g.tracks) > half {
+			g.tracks = g.tracks[:half]
+			cut = true
+		}
+	}
+	return cut
+}
+
+// choose says of each rank whether it is shown.
+func choose(groups []rankTracks, most int) []bool {
+	chosen := make([]bool, len(groups))
+	room := most
+	take := func(g int, keep int) {
+		if n := len(groups[g].tracks); !chosen[g] && room-n >= keep {
+			chosen[g] = true
+			room -= n
+		}
+	}
+	late := make([]int, len(groups))
+	for g := range groups {
+		take(g, most/2)
+		late[g] = g
+	}
+	slices.SortStableFunc(late, func(a, b int) int {
+		return cmp.Compare(groups[b].finish, groups[a].finish)
+	})
+	for _, g := range late {
+		take(g, 0)
+	}
+	return chosen
+}
+
+// rankTracks are the tracks of one rank.
+type rankTracks struct {
+	tracks []int32
+	finish unit.Time
+}
+
+func byRank(t *trace.Trace) []rankTracks {
+	var groups []rankTracks
+	for n, track := range t.Tracks {
+		if n == 0 || t.Tracks[n-1].Rank != track.Rank {
+			groups = append(groups, rankTracks{})
+		}
+		g := &groups[len(groups)-1]
+		g.tracks = append(g.tracks, int32(n))
+		g.finish = max(g.finish, t.Finish(int32(n)))
+	}
+	return groups
+}
+
+func labelRows(t *trace.Trace, groups []rankTracks, chosen []bool) []row {
+	lanes := slices.ContainsFunc(t.Tracks, func(k trace.Track) bool {
+		return k.Lane > 0 || k.Name != ""
+	})
+	var shown []row
+	for g, group := range groups {
+		if !chosen[g] {
+			continue
+		}
+		for n, track := range group.tracks {
+			r := row{track: track}
+			if n == 0 {
+				r.rank = fmt.Sprintf("rank %d", t.Tracks[track].Rank)
+				r.gap = len(shown) > 0 && !chosen[g-1]
+			}
+			if lanes {
+				r.lane = t.Tracks[track].Name
+				if r.lane == "" {
+					r.lane = fmt.Sprintf("lane %d", t.Tracks[track].Lane)
+				}
+			}
+			shown = append(shown, r)
+		}
+	}
+	return shown
+}
+
+// stepLabels returns what may stand in a step's bar, the longest first: letter, chunk and slice.
+// The slice is told only where the run has several.
+func stepLabels(i trace.Interval, sliced bool) []string {
+	letter := lookOf(i.Kind).letter
+	if i.Chunk < 0 {
+		return []string{letter}
+	}
+	chunk := fmt.Sprintf("%s%d", letter, i.Chunk)
+	if !sliced {
+		return []string{chunk, letter}
+	}
+	return []string{fmt.Sprintf("%s:%d", chunk, i.Slice), chunk, letter}
+}
+
+// sliced says whether any step moves a part of a chunk.
+func sliced(t *trace.Trace) bool {
+	return slices.ContainsFunc(t.Intervals, func(i trace.Interval) bool { return i.Slice > 0 })
+}
+
+// seen is what can be seen in a picture: what its legend must explain, and nothing else.
+type seen struct {
+	kinds   [6]bool // by trace.Kind
+	waiting bool
+	chunks  bool
+	slices  bool
+}
+
+// step notes a step and the label that fits its bar.
+func (s *seen) step(k trace.Kind, label string) {
+	s.kinds[k] = true
+	s.chunks = s.chunks || len(label) > 1
+	s.slices = s.slices || strings.Contains(label, ":")
+}
+
+// numbers says what the number in a bar means; "" if there is none.
+func (s *seen) numbers() string {
+	switch {
+	case s.slices:
+		return "3:1 is chunk 3, slice 1"
+	case s.chunks:
+		return "the number is the chunk"
+	}
+	return ""
+}

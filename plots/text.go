@@ -1,0 +1,208 @@
+package plots
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// TextOptions are how a timeline is written as text. The zero value is the default.
+type TextOptions struct {
+	Width int // of a line, 40 to 1000 columns; 0: 80, a terminal
+	Rows  int // the most lanes to show, 1 to 512; 0: 64
+}
+
+// TimelineText writes a trace as lines of ASCII: a row for each lane, then the time axis and a
+// legend. A bar begins with the letter of what the step does and its chunk, is filled with '-' and
+// ends with '|'; '.' is waiting. A step that is too short for a column shows its letter where the
+// lane did nothing else, and is otherwise counted in a note. It returns an error if the trace is
+// not valid or an option out of range.
+func TimelineText(t *trace.Trace, o TextOptions) (string, error) {
+	if o.Width == 0 {
+		o.Width = 80
+	}
+	if o.Width < 40 || o.Width > 1000 {
+		return "", fmt.Errorf("plots: width = %d columns: 40 to 1000 is expected", o.Width)
+	}
+	most, err := checkRows(t, o.Rows)
+	if err != nil {
+		return "", err
+	}
+	shown, note := rows(t, most)
+	labels, labelWidth := textLabels(shown)
+	grid := textGrid{end: t.End, columns: o.Width - labelWidth, sliced: sliced(t)}
+
+	var out strings.Builder
+	for n, r := range shown {
+		if r.gap {
+			out.WriteString("...\n")
+		}
+		writeLine(&out, labels[n]+grid.row(t.On(r.track)))
+	}
+	if len(t.Intervals) == 0 {
+		writeLine(&out, "no steps")
+	}
+	writeLine(&out, grid.axis(labelWidth))
+	for _, line := range textLegend(&grid.seen, o.Width) {
+		writeLine(&out, line)
+	}
+	if grid.hidden > 0 {
+		writeLine(&out, fmt.Sprintf("steps too short to be seen: %d", grid.hidden))
+	}
+	if note != "" {
+		writeLine(&out, note)
+	}
+	return out.String(), nil
+}
+
+func writeLine(out *strings.Builder, line string) {
+	out.WriteString(strings.TrimRight(line, " "))
+	out.WriteByte('\n')
+}
+
+// textLabels returns the label of each row, padded to the same width, which leaves two columns
+// before the bars.
+func textLabels(shown []row) (labels []string, width int) {
+	ranks, lanes := 0, 0
+	for _, r := range shown {
+		ranks, lanes = max(ranks, len(r.rank)), max(lanes, len(ascii(r.lane)))
+	}
+	for _, r := range shown {
+		label := fmt.Sprintf("%-*s  ", ranks, r.rank)
+		if lanes > 0 {
+			label += fmt.Sprintf("%-*s  ", lanes, ascii(r.lane))
+		}
+		labels = append(labels, label)
+	}
+	width = 10
+	if len(labels) > 0 {
+		width = len(labels[0])
+	}
+	return labels, width
+}
+
+// ascii keeps a lane's name to 16 columns of one byte each.
+func ascii(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, name)
+	return name[:min(len(name), 16)]
+}
+
+// textGrid maps time to columns. A column holds what happens from its time to that of the next.
+type textGrid struct {
+	end     unit.Time
+	columns int
+	sliced  bool
+
+	seen   seen // in the rows written so far
+	hidden int  // steps that could not be shown
+}
+
+// column is where a time is: 0 to g.columns, rounded down.
+func (g *textGrid) column(t unit.Time) int {
+	if g.end == 0 {
+		return 0
+	}
+	return int(float64(t) / float64(g.end) * float64(g.columns))
+}
+
+// span returns the columns at which a step's waiting begins, its bar begins, and its bar has ended.
+// A wait that is shorter than a column is left out: the bar begins where the one before it ended.
+func (g *textGrid) span(i trace.Interval) (ready, start, end int) {
+	ready, start, end = g.column(i.Ready), g.column(i.Start), g.column(i.End)
+	if i.Start-i.Ready < g.end/unit.Time(g.columns) {
+		start = ready
+	}
+	return ready, start, end
+}
+
+// row writes the steps of a lane. Steps without a column of their own come last: they must not push
+// others aside.
+func (g *textGrid) row(steps []trace.Interval) string {
+	cells := bytes.Repeat([]byte{' '}, g.columns)
+	for _, i := range steps {
+		ready, start, end := g.span(i)
+		for c := ready; c < start; c++ {
+			cells[c] = '.'
+		}
+		if start < end {
+			g.seen.step(i.Kind, writeBar(cells[start:end], stepLabels(i, g.sliced)))
+		}
+	}
+	for _, i := range steps {
+		_, start, end := g.span(i)
+		if start < end {
+			continue
+		}
+		start = min(start, g.columns-1)
+		if cells[start] != ' ' && cells[start] != '.' {
+			g.hidden++
+			continue
+		}
+		g.seen.step(i.Kind, writeBar(cells[start:start+1], stepLabels(i, g.sliced)))
+	}
+	g.seen.waiting = g.seen.waiting || bytes.ContainsRune(cells, '.')
+	return string(cells)
+}
+
+// writeBar fills the cells of a bar: the longest label that leaves room for the '|' at its end (or
+// else the letter), and '-'. It returns the label.
+func writeBar(cells []byte, labels []string) string {
+	for c := range cells {
+		cells[c] = '-'
+	}
+	cells[len(cells)-1] = '|'
+	for _, label := range labels {
+		if len(label) < len(cells) || len(label) == 1 {
+			copy(cells, label)
+			return label
+		}
+	}
+	panic("plots: a step without a letter")
+}
+
+// axis writes the time axis: a '|' at each tick, its time beside it, the unit in the label column.
+func (g *textGrid) axis(labelWidth int) string {
+	a := newAxis(g.end, max(2, g.columns/9))
+	line := []byte(fmt.Sprintf("%-*s", labelWidth, "time "+a.scale.name))
+	line = append(line[:labelWidth], bytes.Repeat([]byte{' '}, g.columns)...)
+	for _, t := range a.ticks() {
+		mark := "|" + a.label(t)
+		if at := labelWidth + g.column(t); at+len(mark) <= len(line) {
+			copy(line[at:], mark)
+		}
+	}
+	return string(line)
+}
+
+// textLegend explains the letters that are used, in lines of at most a width.
+func textLegend(has *seen, width int) []string {
+	var entries []string
+	for _, k := range kinds() {
+		if has.kinds[k] {
+			entries = append(entries, lookOf(k).letter+" "+lookOf(k).name)
+		}
+	}
+	if has.waiting {
+		entries = append(entries, ". waiting")
+	}
+	if numbers := has.numbers(); numbers != "" {
+		entries = append(entries, numbers)
+	}
+	var lines []string
+	for _, e := range entries {
+		if n := len(lines) - 1; n >= 0 && len(lines[n])+3+len(e) <= width {
+			lines[n] += "   " + e
+		} else {
+			lines = append(lines, e)
+		}
+	}
+	return lines
+}

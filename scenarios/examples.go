@@ -1,0 +1,34 @@
+package scenarios
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"collsim/internal/nearest"
+)
+
+//go:embed examples/*.toml
+var exampleFiles embed.FS
+
+// examplePrefix marks the name of an embedded example in place of a file's.
+const examplePrefix = "example:"
+
+// Examples lists the names of the embedded examples, the first one to read first.
+func Examples() []string {
+	return []string{"ring", "recursive-doubling", "compare", "slow-link", "chain", "numbers"}
+}
+
+// Example returns the text of an embedded example; an unknown name is an error with the nearest.
+func Example(name string) ([]byte, error) {
+	text, err := exampleFiles.ReadFile("examples/" + name + ".toml")
+	if err == nil {
+		return text, nil
+	}
+	hint := "there are " + strings.Join(Examples(), ", ")
+	if near := nearest.To(name, Examples(), 1); len(near) > 0 {
+		hint = "did you mean " + examplePrefix + near[0] + "?"
+	}
+	return nil, fmt.Errorf("scenarios: %s%.40s: no example of that name; %s", examplePrefix, name,
+		hint)
+}

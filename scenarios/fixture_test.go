@@ -1,0 +1,59 @@
+package scenarios
+
+import (
+	"errors"
+	"strings"
+
+	"collsim/collective"
+)
+
+// known stands in for package algos: names as the embedded examples and the tests use them.
+func known(kind collective.Kind) []string {
+	switch kind {
+	case collective.AllReduce:
+		return []string{"ring", "recursive-doubling", "binomial", "double-binary-tree", "one-shot",
+			"two-shot"}
+	case collective.AllGather:
+		return []string{"ring", "recursive-doubling", "bruck", "direct"}
+	case collective.ReduceScatter:
+		return []string{"ring", "direct"}
+	case collective.Broadcast:
+		return []string{"binomial", "flat", "chain"}
+	case collective.Reduce:
+		return []string{"binomial", "flat"}
+	case collective.Gather, collective.Scatter:
+		return []string{"flat"}
+	case collective.AllToAll:
+		return []string{"pairwise", "bruck", "direct"}
+	case collective.SendRecv:
+		return []string{"direct"}
+	case collective.AllToAllV:
+		return []string{"direct", "pairwise"}
+	}
+	return nil
+}
+
+// judged accepts the parameter segment of chain, and no other.
+func judged(_ collective.Kind, a Algorithm) error {
+	for _, p := range a.Params {
+		if a.Name != "chain" || p.Name != "segment" {
+			return errors.New("algos: " + a.Name + " has no parameter " + p.Name)
+		}
+	}
+	return nil
+}
+
+func testOptions() Options { return Options{Algorithms: known, Check: judged} }
+
+// flags finds the lines "#! --set x" and "#! --only x" of a test's scenario, comments to TOML.
+func flags(text string) (set, only []string) {
+	for _, line := range strings.Split(text, "\n") {
+		if one, ok := strings.CutPrefix(line, "#! --set "); ok {
+			set = append(set, one)
+		}
+		if one, ok := strings.CutPrefix(line, "#! --only "); ok {
+			only = append(only, one)
+		}
+	}
+	return set, only
+}

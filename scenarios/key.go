@@ -1,0 +1,185 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+
+	"collsim/internal/nearest"
+)
+
+// Key is one key of the scenario file: all that the loader, the documentation and a list of keys
+// need to know of it.
+type Key struct {
+	Path    string   // "topology.bandwidth"; the last part is the key, the rest its table
+	Type    string   // in words: "rate", "whole number"
+	Default string   // as one would write it; empty where there is none
+	Values  []string // all that are possible, where they can be listed
+	Limit   string   // the bounds in words, or empty
+	Doc     string   // one sentence
+	Example string   // a value as one would write it
+	Axis    bool     // a list or a range makes one point for each value
+	Sweep   bool     // may stand in [sweep]
+
+	kind      kind
+	min, max  int64 // of the value in its smallest unit, where max > 0
+	unlimited bool  // a rate may be "unlimited"
+}
+
+// kind is how a value is read.
+type kind uint8
+
+const (
+	aText kind = iota
+	aFile
+	aWhole
+	aFactor
+	aFlag
+	aSize
+	aRate
+	aTime
+	aChange
+	aChoice
+	anOperator
+	aDataType
+	anAlgorithm
+	aMatrix
+)
+
+// words are the kinds as an error or the documentation says them.
+var words = [...]string{
+	aText: "text", aFile: "file name", aWhole: "whole number", aFactor: "number",
+	aFlag: "true or false", aSize: "size", aRate: "rate", aTime: "time",
+	aChange: "rate or share", aChoice: "choice", anOperator: "operator", aDataType: "data type",
+	anAlgorithm: "algorithm", aMatrix: "matrix",
+}
+
+// section is one table of the scenario file.
+type section struct {
+	path string // "topology.link"
+	many bool   // written [[topology.link]]; any number of them
+	doc  string
+}
+
+// header is how a section begins in a file.
+func (s section) header() string {
+	if s.many {
+		return "[[" + s.path + "]]"
+	}
+	return "[" + s.path + "]"
+}
+
+// table returns the path of the key's table, empty for keys before the first table.
+func (k *Key) table() string {
+	at := strings.LastIndexByte(k.Path, '.')
+	return k.Path[:max(at, 0)]
+}
+
+// name returns the last part of the key's path.
+func (k *Key) name() string { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }
+
+// textual reports whether the key's values are names and the like, which may look like numbers.
+func (k *Key) textual() bool { return k.kind == aText || k.kind == aFile }
+
+// schema is the key table with what it takes to find keys in it.
+type schema struct {
+	keys   []Key
+	byPath map[string]*Key
+}
+
+func newSchema() *schema {
+	s := &schema{keys: Keys(), byPath: map[string]*Key{}}
+	for i := range s.keys {
+		s.byPath[s.keys[i].Path] = &s.keys[i]
+	}
+	return s
+}
+
+// section returns the table of that path, nil if there is none.
+func (s *schema) section(path string) *section {
+	for i := range sections {
+		if sections[i].path == path {
+			return &sections[i]
+		}
+	}
+	return nil
+}
+
+// entries lists what may stand in a table: its keys, then its tables.
+func (s *schema) entries(path string) []string {
+	var names []string
+	for i := range s.keys {
+		if s.keys[i].table() == path {
+			names = append(names, s.keys[i].name())
+		}
+	}
+	for _, t := range sections {
+		up, name := "", t.path
+		if at := strings.LastIndexByte(t.path, '.'); at >= 0 {
+			up, name = t.path[:at], t.path[at+1:]
+		}
+		if t.path != "" && up == path {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// suggest says what may have been meant by an unknown name in a table: a near name of the same
+// table, the same name in another table, a near name there, or else what the table has.
+func (s *schema) suggest(path, name string) string {
+	if s.byPath[join(path, name)] != nil {
+		return "write " + name + " without quotes"
+	}
+	here := s.entries(path)
+	if near := nearest.To(name, here, 1); len(near) > 0 {
+		return "did you mean " + quoted(near[0]) + "?"
+	}
+	folded := strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+	for i := range s.keys {
+		k := &s.keys[i]
+		if k.name() != folded || k.table() == path {
+			continue
+		}
+		if k.table() == "" {
+			return quoted(folded) + " stands before the first table"
+		}
+		return quoted(folded) + " belongs in " + s.section(k.table()).header()
+	}
+	if path == "" {
+		return "known here: " + strings.Join(here, ", ")
+	}
+	return s.section(path).header() + " has " + strings.Join(here, ", ")
+}
+
+// suggestPath is suggest for a whole path as in --set or [sweep]; among are the paths that are
+// possible there.
+func (s *schema) suggestPath(path string, among func(*Key) bool) string {
+	var paths, same []string
+	for i := range s.keys {
+		if k := &s.keys[i]; among(k) {
+			paths = append(paths, k.Path)
+			if k.name() == path[strings.LastIndexByte(path, '.')+1:] {
+				same = append(same, k.Path)
+			}
+		}
+	}
+	if near := nearest.To(path, paths, 1); len(near) > 0 && !slices.Contains(same, path) {
+		if len(same) == 1 {
+			near = same
+		}
+		return "did you mean " + quoted(near[0]) + "?"
+	}
+	if len(same) > 0 {
+		return "did you mean " + either(same) + "?"
+	}
+	return "all keys: collsim list keys"
+}
+
+// either lists names as a sentence does: "a", "a or b", "a, b or c".
+func either(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}

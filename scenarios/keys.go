@@ -1,0 +1,239 @@
+package scenarios
+
+import (
+	"collsim/collective"
+	"collsim/device"
+	"collsim/dtype"
+	"collsim/unit"
+)
+
+// Limits. They bound what a mistyped scenario can cost, and keep every sum of times and bytes far
+// from the end of its integer.
+const (
+	maxRanks  = 65536
+	maxBytes  = int64(1024 * unit.TiB) // 1 PiB
+	maxCount  = int64(1) << 50
+	maxCopies = 64                         // channels, and slices of a chunk
+	maxSlots  = 65536                      // slots of a connection, posts outstanding
+	maxLink   = int64(8000 * unit.GB)      // bytes per second; sim counts in 2^-20 of them in int64
+	maxLocal  = int64(1_000_000 * unit.GB) // bytes per second inside a device
+	maxWait   = int64(1000 * unit.Second)
+	maxFactor = 1_000_000
+)
+
+// sections are the tables of a scenario, in the order of the documentation.
+var sections = []section{
+	{"", false, "What stands before the first table."},
+	{"topology", false, "The network: a preset, or links by hand in `[[topology.link]]`."},
+	{"topology.link", true, "A link: from and to define one where there is no preset; match " +
+		"changes all links of that name. Later entries change what earlier ones left."},
+	{"topology.rank", true, "Ranks that start late or run slowly."},
+	{"device", false, "What a GPU and its wires cost: a preset, and any of its figures by name."},
+	{"sim", false, "How virtual time is counted."},
+	{"check", false, "What is checked beside the time."},
+	{"collective", true, "A collective to run. There may be several, each an experiment of its " +
+		"own; a single one may be written `[collective]`."},
+	{"sweep", false, "Any key that is marked so, by its path in quotes, with a list or a range " +
+		"of values: every combination is one point. Keys of an array of tables are all meant, or " +
+		"one by its number from 0: `\"collective[1].bytes\"`."},
+	{"output", false, "Files to write, as the flags of the same names, which win. The name of a " +
+		"timeline may hold `{kind}`, `{algorithm}`, `{bytes}`, `{count}`, `{dtype}`, `{op}`, " +
+		"`{ranks}`, `{name}`, `{id}` and the path of any swept key in braces."},
+}
+
+// Keys lists all keys of a scenario file, table by table. Loader, --set, [sweep], documentation
+// and completion derive from it.
+func Keys() []Key {
+	keys := append(topKeys(), topologyKeys()...)
+	keys = append(keys, deviceKeys()...)
+	keys = append(keys, runKeys()...)
+	keys = append(keys, collectiveKeys()...)
+	keys = append(keys, outputKeys()...)
+	for i := range keys {
+		k := &keys[i]
+		if k.Type == "" {
+			k.Type = words[k.kind]
+		}
+		if k.kind == aFlag {
+			k.Values = []string{"true", "false"}
+		}
+		k.Limit = k.bounds()
+	}
+	return keys
+}
+
+func topKeys() []Key {
+	return []Key{
+		{Path: "schema", kind: aWhole, min: 1, max: 1, Default: "1", Example: "1",
+			Doc: "Version of this format."},
+		{Path: "name", kind: aText, Default: "the file's name", Example: `"ring on 8 ranks"`,
+			Doc: "A title for tables and pictures."},
+		{Path: "description", kind: aText, Example: `"why this was run"`,
+			Doc: "Anything worth keeping with the results."},
+		{Path: "seed", kind: aWhole, min: 0, max: 1<<63 - 1, Default: "0", Example: "1", Sweep: true,
+			Doc: "Seed of all random data; equal seeds give equal bytes."},
+	}
+}
+
+func topologyKeys() []Key {
+	return []Key{
+		{Path: "topology.preset", kind: aChoice, Values: []string{"switch", "full-mesh", "ring"},
+			Example: `"switch"`, Sweep: true,
+			Doc: "The shape: all ranks on one switch (a route is two links), a link for every " +
+				"pair, or a ring of links both ways."},
+		{Path: "topology.ranks", kind: aWhole, min: 1, max: maxRanks, Example: "8", Sweep: true,
+			Doc: "Number of ranks, one GPU each; with links by hand it is counted."},
+		{Path: "topology.bandwidth", kind: aRate, max: maxLink, Example: `"100 Gbit/s"`, Sweep: true,
+			Doc: "Of each link in each direction."},
+		{Path: "topology.latency", kind: aTime, max: maxWait, Example: `"500 ns"`, Sweep: true,
+			Doc: "Of each link; a route adds up its links."},
+		{Path: "topology.link.from", kind: aText, Example: `"gpu0"`,
+			Doc: "Where a new link begins: gpu0, gpu1, … are the ranks, all other names switches."},
+		{Path: "topology.link.to", kind: aText, Example: `"leaf"`, Doc: "Where a new link ends."},
+		{Path: "topology.link.both", kind: aFlag, Default: "true", Example: "false", Sweep: true,
+			Doc: "Whether a new link has a twin in the other direction."},
+		{Path: "topology.link.match", kind: aText, Example: `"gpu3 <-> switch"`, Sweep: true,
+			Doc: "Links to change: a name as gpu3->switch, with * for any characters; <-> means " +
+				"both directions."},
+		{Path: "topology.link.bandwidth", kind: aChange, max: maxLink, Default: "topology's",
+			Example: `"50 %"`, Sweep: true,
+			Doc: "Of this link; where match changes links, also a share of what they have."},
+		{Path: "topology.link.latency", kind: aTime, max: maxWait, Default: "topology's",
+			Example: `"2 us"`, Sweep: true, Doc: "Of this link."},
+		{Path: "topology.rank.match", kind: aText, Example: `"3"`, Sweep: true,
+			Doc: "Ranks meant: a number, with * for any digits."},
+		{Path: "topology.rank.start", kind: aTime, max: maxWait, Default: `"0 s"`,
+			Example: `"200 us"`, Sweep: true, Doc: "When the rank enters the collective."},
+		{Path: "topology.rank.slowdown", kind: aFactor, min: 1, max: maxFactor, Default: "1",
+			Example: "1.5", Sweep: true,
+			Doc: "Factor on all that the rank's device takes time for; links keep their speed."},
+	}
+}
+
+func deviceKeys() []Key {
+	return []Key{
+		{Path: "device.preset", kind: aChoice, Values: device.Names(), Default: `"ideal"`,
+			Example: `"ideal"`, Sweep: true,
+			Doc: "The device whose figures hold unless given below; ideal costs nothing."},
+		{Path: "device.overhead", kind: aTime, max: maxWait, Default: "the preset's",
+			Example: `"1 us"`, Sweep: true, Doc: "Time of every step before its data moves."},
+		{Path: "device.reduce_rate", kind: aRate, max: maxLocal, unlimited: true,
+			Default: "the preset's", Example: `"400 GB/s"`, Sweep: true,
+			Doc: "Speed of adding one more source to a step; may be \"unlimited\"."},
+		{Path: "device.copy_rate", kind: aRate, max: maxLocal, unlimited: true,
+			Default: "the preset's", Example: `"1 TB/s"`, Sweep: true,
+			Doc: "Speed of a step that moves data inside the device; may be \"unlimited\"."},
+		{Path: "device.lane_rate", kind: aRate, max: maxLink, unlimited: true,
+			Default: "the preset's", Example: `"20 GB/s"`, Sweep: true,
+			Doc: "Most that one lane can send; may be \"unlimited\"."},
+		{Path: "device.slot_latency", kind: aTime, max: maxWait, Default: "the preset's",
+			Example: `"800 ns"`, Sweep: true,
+			Doc: "How long after a slot is freed its sender sees it."},
+		{Path: "device.offload", kind: aFlag, Default: "the preset's", Example: "true", Sweep: true,
+			Doc: "Whether a send is posted to a NIC or copy engine and the lane goes on."},
+		{Path: "device.queue", kind: aWhole, min: 1, max: maxSlots, Default: "the preset's",
+			Example: "16", Sweep: true, Doc: "Posts that may be outstanding where sends are posted."},
+	}
+}
+
+func runKeys() []Key {
+	return []Key{
+		{Path: "sim.sharing", kind: aChoice, Values: []string{"fluid", "fifo"}, Default: `"fluid"`,
+			Example: `"fifo"`, Sweep: true,
+			Doc: "How messages share a link: all at once and max-min fairly, or one after the other."},
+		{Path: "sim.segment", kind: aSize, min: 1, max: maxBytes, Default: "none",
+			Example: `"64 KiB"`, Sweep: true,
+			Doc: "With fifo, other traffic may pass after every so many bytes of a message."},
+		{Path: "sim.switching", kind: aChoice, Values: []string{"cut-through", "store-and-forward"},
+			Default: `"cut-through"`, Example: `"store-and-forward"`, Sweep: true,
+			Doc: "Whether a message goes on while it arrives, or when it is there (with fifo)."},
+		{Path: "sim.slots", kind: aWhole, min: 0, max: maxSlots, Default: "the device's",
+			Example: "8", Sweep: true,
+			Doc: "Messages that may lie at the end of a connection unread; 0 is any number."},
+		{Path: "check.proof", kind: aFlag, Default: "true", Example: "false", Sweep: true,
+			Doc: "Prove that every input arrives exactly once, without deadlock and race."},
+		{Path: "check.numbers", kind: aFlag, Default: "true", Example: "false", Sweep: true,
+			Doc: "Run the schedule on real data and compare with the definition."},
+		{Path: "check.memory", kind: aSize, min: 1, max: maxBytes, Default: `"1 GiB"`,
+			Example: `"256 MiB"`, Sweep: true,
+			Doc: "Bound on all buffers of that run; a larger collective is checked on a smaller count."},
+		{Path: "check.data", kind: aChoice, Values: []string{"exact", "normal", "uniform"},
+			Default: `"exact"`, Example: `"normal"`, Sweep: true,
+			Doc: "Its data: small integers whose sums are exact in any order, or random numbers."},
+	}
+}
+
+func collectiveKeys() []Key {
+	return []Key{
+		{Path: "collective.name", kind: aText, Example: `"balanced"`,
+			Doc: "Tells several collectives apart."},
+		{Path: "collective.kind", kind: aChoice, Values: kindNames(), Example: `"all_reduce"`,
+			Axis: true, Sweep: true, Doc: "What to compute; names are torch.distributed's."},
+		{Path: "collective.algorithm", kind: anAlgorithm, Example: `"ring"`, Axis: true, Sweep: true,
+			Doc: "How: a name of `collsim list algorithms`, parameters in brackets, as " +
+				`"chain(segment=512KiB)", or "file:mine.schedule".`},
+		{Path: "collective.bytes", kind: aSize, min: 0, max: maxBytes, Example: `"64 MiB"`,
+			Axis: true, Sweep: true,
+			Doc: "Size as in nccl-tests (for all_gather, reduce_scatter, all_to_all, gather and " +
+				"scatter the whole vector), rounded down to what kind and type can divide."},
+		{Path: "collective.count", kind: aWhole, min: 0, max: maxCount, Example: "1000003",
+			Axis: true, Sweep: true,
+			Doc: "Instead of bytes: elements as in the NCCL call, exactly."},
+		{Path: "collective.dtype", kind: aDataType, Values: dtypeNames(), Default: `"float32"`,
+			Example: `"bfloat16"`, Axis: true, Sweep: true, Doc: "Type of an element."},
+		{Path: "collective.op", kind: anOperator, Values: opNames(), Default: `"sum"`,
+			Example: `"max"`, Axis: true, Sweep: true,
+			Doc: "Operator of a kind that reduces; premulsum takes premulsum(factor=0.5)."},
+		{Path: "collective.root", kind: aWhole, min: 0, max: maxRanks - 1, Default: "0",
+			Example: "3", Sweep: true, Doc: "Root of a kind that has one."},
+		{Path: "collective.in_place", kind: aFlag, Default: "false", Example: "true", Sweep: true,
+			Doc: "Whether input and output share a buffer, as NCCL places them."},
+		{Path: "collective.avg", kind: aChoice, Values: []string{"nccl", "post"},
+			Default: `"nccl"`, Example: `"post"`, Sweep: true,
+			Doc: "Where op avg divides: as NCCL (floats before, integers after), or after the sum."},
+		{Path: "collective.splits", kind: aMatrix, min: 0, max: maxCount,
+			Example: "[[0, 3], [5, 1]]",
+			Doc: "Elements of every block, for kinds ending in v: a row a sender for all_to_allv, " +
+				"one list of all ranks otherwise."},
+		{Path: "collective.channels", kind: aWhole, min: 1, max: maxCopies, Default: "1",
+			Example: "4", Sweep: true,
+			Doc: "Copies of the algorithm side by side, each on its part of the data."},
+		{Path: "collective.slices", kind: aWhole, min: 1, max: maxCopies, Default: "1",
+			Example: "2", Sweep: true, Doc: "Parts of a chunk that follow one another in a pipeline."},
+		{Path: "collective.enabled", kind: aFlag, Default: "true", Example: "false",
+			Doc: "Whether to run this one."},
+	}
+}
+
+func outputKeys() []Key {
+	return []Key{
+		{Path: "output.csv", kind: aFile, Example: `"results.csv"`, Doc: "All results as CSV."},
+		{Path: "output.json", kind: aFile, Example: `"results.json"`, Doc: "All results as JSON."},
+		{Path: "output.timeline", kind: aFile, Example: `"{algorithm}-{bytes}.svg"`,
+			Doc: "A picture of who does what when, one for each result."},
+	}
+}
+
+func kindNames() []string {
+	var names []string
+	for _, k := range collective.Kinds() {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+func opNames() []string {
+	var names []string
+	for _, o := range collective.Ops() {
+		names = append(names, o.String())
+	}
+	return names
+}
+
+func dtypeNames() []string {
+	var names []string
+	for _, t := range dtype.All() {
+		names = append(names, t.String())
+	}
+	return names
+}

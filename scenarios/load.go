@@ -1,0 +1,149 @@
+package scenarios
+
+import (
+	"path/filepath"
+	"strings"
+
+	"collsim/collective"
+)
+
+// Options are what Load takes besides the file. The zero value accepts every algorithm's name.
+type Options struct {
+	// Algorithms lists the names of a kind's algorithms; none for kinds that nothing computes.
+	Algorithms func(collective.Kind) []string
+	// Check judges the parameters of an algorithm whose name is known, or a file's name.
+	Check func(collective.Kind, Algorithm) error
+	// Set are "path=value", each replacing a key of the file; the value is TOML, or else text.
+	Set []string
+	// Only select points: "kind=all_reduce,algorithm=ring,bytes=1 MiB". Terms of one key are
+	// alternatives; those of different keys must all hold.
+	Only []string
+}
+
+// Scenario is a scenario file, read and expanded.
+type Scenario struct {
+	File        string // as given to Load
+	Name        string
+	Description string
+	Seed        int64 // where it is not swept
+	Set         []string
+	Points      []*Point // in the order in which they are to be run and shown
+	Output      Output
+	Notes       []string // what was done to the input, as rounding down: one line each
+}
+
+// Output names the files to write; empty for none. Timeline may have a name for each point: see
+// Point.FileName. A relative name is relative to the scenario: see Scenario.Resolve.
+type Output struct{ CSV, JSON, Timeline string }
+
+// Load reads the text of a scenario. file is what errors call it ("-" for standard input,
+// "example:ring"). All errors that can be found are returned at once, as *Errors.
+func Load(file string, text []byte, o Options) (*Scenario, error) {
+	d := &document{file: file, schema: newSchema()}
+	if file == "-" {
+		d.file = "standard input"
+	}
+	if !d.parse(text) {
+		return nil, d.errs.err(d.file)
+	}
+	for _, one := range o.Set {
+		d.set(one)
+	}
+	d.read()
+	r := &run{d: d, options: o, used: map[string]bool{}, networks: map[string]*Topology{},
+		names: map[collective.Kind][]string{}, checked: map[string]*problem{}}
+	s := r.scenario(file)
+	if len(d.errs.list) == 0 {
+		r.unused()
+	}
+	if len(d.errs.list) == 0 {
+		s.Points = r.only(s.Points)
+	}
+	if err := d.errs.err(d.file); err != nil {
+		return nil, err
+	}
+	s.Notes = notes(s.Points)
+	return s, nil
+}
+
+// scenario puts everything together.
+func (r *run) scenario(file string) *Scenario {
+	v := r.view()
+	s := &Scenario{File: file, Set: r.options.Set}
+	s.Name, _ = fetchOr(v, "name", title(file))
+	s.Description, _ = fetchOr(v, "description", "")
+	s.Seed, _ = fetchOr(v, "seed", int64(0))
+	s.Output.CSV, _ = fetchOr(v, "output.csv", "")
+	s.Output.JSON, _ = fetchOr(v, "output.json", "")
+	s.Output.Timeline, _ = fetchOr(v, "output.timeline", "")
+	r.patterns(v)
+	s.Points = r.expand()
+	return s
+}
+
+// title is the name of a scenario that gives none: its file's.
+func title(file string) string {
+	if file == "-" {
+		return "scenario"
+	}
+	base := filepath.Base(strings.TrimPrefix(file, examplePrefix))
+	return strings.TrimSuffix(base, ".toml")
+}
+
+// Resolve makes a file name of the scenario ("file:mine.schedule", outputs) relative to where the
+// scenario lies; those of standard input and of examples are relative to the working directory.
+func (s *Scenario) Resolve(name string) string {
+	if filepath.IsAbs(name) || s.File == "-" || strings.HasPrefix(s.File, examplePrefix) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(s.File), name)
+}
+
+// unused refuses keys that no point has a use for: what has no effect should not look as if it
+// had one.
+func (r *run) unused() {
+	for _, l := range r.d.order {
+		if why := r.idle(l.key, l.path); why != "" {
+			r.d.report(l.node, l.path, &problem{why, ""})
+		}
+	}
+	for _, s := range r.d.sweeps {
+		for _, at := range s.places {
+			if why := r.idle(s.key, at); why != "" {
+				e := r.d.at(s.node, "", problem{why, ""})
+				e.Key = `sweep."` + s.path + `"`
+				r.d.errs.add(e)
+				break
+			}
+		}
+	}
+}
+
+// idle says why a key has no effect at a place, empty if it has one.
+func (r *run) idle(k *Key, at string) string {
+	if r.used[at] {
+		return ""
+	}
+	if p, _ := parsePath(at); p[0].name == "collective" && !r.enabled(p[0].index) {
+		return ""
+	}
+	switch k.Path {
+	case "collective.op":
+		return "has no effect: no kind here reduces"
+	case "collective.avg":
+		return `has no effect: no op here is "avg"`
+	case "collective.root":
+		return "has no effect: no kind here has a root"
+	case "collective.splits":
+		return "has no effect: no kind here takes splits; they end in v"
+	case "collective.bytes", "collective.count":
+		return "has no effect: the kind takes its sizes from splits, or has none"
+	case "sim.segment":
+		return `has no effect: segments need sharing = "fifo"`
+	case "device.queue":
+		return "has no effect: nothing is posted without offload = true"
+	case "topology.bandwidth", "topology.latency":
+		return "has no effect: every link has its own"
+	}
+	return ""
+}

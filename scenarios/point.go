@@ -1,0 +1,200 @@
+package scenarios
+
+import (
+	"collsim/collective"
+	"collsim/device"
+	"collsim/dtype"
+	"collsim/unit"
+)
+
+// Point is one fully determined run of a scenario.
+type Point struct {
+	// ID is stable and unique in the scenario: "all_reduce/ring/67108864", with the values of
+	// what else varies behind it.
+	ID         string
+	Collective string // its name; empty if it has none
+	Spec       collective.Spec
+	Asked      unit.Bytes // what bytes said, before rounding down; the size where count is given
+	Algorithm  Algorithm
+	Topology   *Topology // shared by all points that have it
+	Device     device.Device
+	Sim        Sim
+	Check      Check
+	Seed       int64
+	Axes       []Axis // what [sweep] set, in its order
+
+	number int // of the [[collective]], from 0
+	view   *view
+}
+
+// Axis is a swept key at a point.
+type Axis struct {
+	Path  string // as written: "topology.ranks"
+	Value any    // string, int64, float64 or bool, as TOML has it
+}
+
+// Sim says how time is counted.
+type Sim struct {
+	Sharing   string     // "fluid" or "fifo"
+	Segment   unit.Bytes // with fifo; 0: a message is one segment
+	Switching string     // "cut-through" or "store-and-forward"
+	Slots     int        // of connections that declare none; 0 is unlimited
+}
+
+// Check says what is checked besides.
+type Check struct {
+	Proof, Numbers bool
+	Memory         unit.Bytes // bound on the buffers of the numeric check
+	Data           string     // "exact", "normal" or "uniform"
+}
+
+// Error is an error of this point at one of its keys, as "collective.dtype", for what only a later
+// stage can refuse: text says what is wrong and what was expected, hint may be empty.
+func (p *Point) Error(key, text, hint string) *Error {
+	return p.view.err(p.place(key), problem{text, hint})
+}
+
+// place is the numbered path of a key of this point.
+func (p *Point) place(key string) string {
+	if name, ok := cutTable(key, "collective"); ok {
+		return numbered("collective", p.number) + "." + name
+	}
+	return key
+}
+
+// run holds what is the same for many points of a scenario.
+type run struct {
+	d        *document
+	options  Options
+	used     map[string]bool
+	networks map[string]*Topology
+	names    map[collective.Kind][]string
+	checked  map[string]*problem
+}
+
+// point puts a view together for one collective, nil if something is wrong with it.
+func (r *run) point(v *view, number int, network *Topology) *Point {
+	p := &Point{number: number, view: v, Topology: network, Collective: r.name(v, number)}
+	ok := v.machine(p)
+	at := numbered("collective", number) + "."
+	kind, ok1 := r.kind(v, at)
+	algorithm, ok2 := need[Algorithm](v, at+"algorithm", r.expected(kind))
+	ok2 = ok2 && ok1 && r.algorithm(v, at, kind, &algorithm)
+	p.Algorithm = algorithm
+	if !ok1 || network == nil {
+		return nil
+	}
+	p.Spec.Kind, p.Spec.Ranks = kind, network.Ranks
+	ok3 := v.spec(&p.Spec, at)
+	ok4 := v.sizes(p, at)
+	if !ok || !ok2 || !ok3 || !ok4 {
+		return nil
+	}
+	if err := p.Spec.Validate(); err != nil {
+		v.fail(at[:len(at)-1], problem{text: unprefixed(err)})
+		return nil
+	}
+	if p.Asked == 0 {
+		p.Asked = p.Spec.Bytes()
+	}
+	return p
+}
+
+func (r *run) name(v *view, number int) string {
+	name, _ := fetchOr(v, numbered("collective", number)+".name", "")
+	return name
+}
+
+// machine reads device, sim, check and seed.
+func (v *view) machine(p *Point) bool {
+	ok1, ok2 := v.device(&p.Device), true
+	p.Sim, ok2 = v.sim(p.Device.Slots)
+	p.Check.Proof, _ = fetchOr(v, "check.proof", true)
+	p.Check.Numbers, _ = fetchOr(v, "check.numbers", true)
+	p.Check.Memory, _ = fetchOr(v, "check.memory", unit.GiB)
+	p.Check.Data, _ = fetchOr(v, "check.data", "exact")
+	p.Seed, _ = fetchOr(v, "seed", int64(0))
+	return ok1 && ok2
+}
+
+// device reads a preset and the figures that replace its own.
+func (v *view) device(into *device.Device) bool {
+	name, ok := fetchOr(v, "device.preset", "ideal")
+	if !ok {
+		return false
+	}
+	d, err := device.Lookup(name)
+	if err != nil {
+		v.fail("device.preset", problem{text: unprefixed(err)})
+		return false
+	}
+	d.Overhead, _ = fetchOr(v, "device.overhead", d.Overhead)
+	d.ReduceRate, _ = fetchOr(v, "device.reduce_rate", d.ReduceRate)
+	d.CopyRate, _ = fetchOr(v, "device.copy_rate", d.CopyRate)
+	d.LaneRate, _ = fetchOr(v, "device.lane_rate", d.LaneRate)
+	d.SlotLatency, _ = fetchOr(v, "device.slot_latency", d.SlotLatency)
+	d.Offload, _ = fetchOr(v, "device.offload", d.Offload)
+	queue, readable := fetchOr(v, "device.queue", int64(d.Queue))
+	d.Queue = int(queue)
+	*into = d
+	if d.Offload {
+		v.use("device.queue")
+	}
+	if d.Offload && d.Queue == 0 && readable {
+		v.missing("device", "queue", "a device that offloads has a queue", v.example("device.queue"))
+		return false
+	}
+	return true
+}
+
+// sim reads how time is counted; slots are the device's.
+func (v *view) sim(slots int) (s Sim, ok bool) {
+	s.Sharing, _ = fetchOr(v, "sim.sharing", "fluid")
+	s.Segment, _ = fetchOr(v, "sim.segment", unit.Bytes(0))
+	s.Switching, _ = fetchOr(v, "sim.switching", "cut-through")
+	n, _ := fetchOr(v, "sim.slots", int64(slots))
+	s.Slots = int(n)
+	if s.Sharing == "fifo" {
+		v.use("sim.segment")
+	}
+	if s.Sharing == "fluid" && s.Switching == "store-and-forward" {
+		v.fail("sim.switching", problem{"a fluid flow takes all its links at once and is never " +
+			"stored", `write sharing = "fifo"`})
+		return s, false
+	}
+	return s, true
+}
+
+// spec reads all of the collective but its sizes.
+func (v *view) spec(s *collective.Spec, at string) bool {
+	t, ok1 := fetchOr(v, at+"dtype", dtype.Float32)
+	s.Type = t
+	op, ok2 := fetchOr(v, at+"op", operator{collective.Sum, 1})
+	if s.Kind.Reduces() {
+		v.use(at + "op")
+		s.Op, s.Factor = op.op, op.factor
+	}
+	mode, ok3 := fetchOr(v, at+"avg", "nccl")
+	if s.Op == collective.Avg {
+		v.use(at + "avg")
+		if mode == "post" {
+			s.Avg = collective.AvgPost
+		}
+	}
+	root, ok4 := fetchOr(v, at+"root", int64(0))
+	if s.Kind.Rooted() {
+		v.use(at + "root")
+		s.Root = int(root)
+		if ok4 && s.Root >= s.Ranks {
+			v.fail(at+"root", problem{"no such rank; " + ranksUpTo(s.Ranks) + " is expected", ""})
+			ok4 = false
+		}
+	}
+	inPlace, ok5 := fetchOr(v, at+"in_place", false)
+	s.InPlace = inPlace
+	if inPlace && s.Kind == collective.AllToAllV {
+		v.fail(at+"in_place", problem{"all_to_allv has no common place for what comes and goes", ""})
+		ok5 = false
+	}
+	return ok1 && ok2 && ok3 && ok4 && ok5
+}

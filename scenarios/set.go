@@ -1,0 +1,119 @@
+package scenarios
+
+import "strings"
+
+// set applies one --set path=value to the tree, before anything is read. The value is TOML, or
+// else text.
+func (d *document) set(text string) {
+	key, value, ok := strings.Cut(text, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	if !ok || key == "" {
+		d.errs.add(&Error{File: setOrigin, Value: "", Key: shown(text),
+			Text: "path=value is expected", Hint: "for example --set topology.ranks=16"})
+		return
+	}
+	n := setNode(value)
+	possible := func(*Key) bool { return true }
+	swept, isSweep := strings.CutPrefix(key, "sweep.")
+	if isSweep {
+		d.sets = append(d.sets, sweep{path: strings.Trim(swept, `"`), node: n})
+		return
+	}
+	k, places, p := d.targets(key, possible)
+	if p != nil {
+		e := d.at(n, key, *p)
+		e.Key = shown(key)
+		d.errs.add(e)
+		return
+	}
+	if _, isText := n.value.(string); k.textual() && n.shape == scalar && !isText {
+		n.value = value // --set topology.rank.match=3: a name, though it looks like a number
+	}
+	for _, at := range places {
+		d.assign(at, n)
+	}
+	// One of bytes and count takes the other's place.
+	for _, pair := range [][2]string{{"bytes", "count"}, {"count", "bytes"}} {
+		if k.Path != "collective."+pair[0] {
+			continue
+		}
+		for _, at := range places {
+			d.remove(strings.TrimSuffix(at, pair[0]) + pair[1])
+		}
+	}
+}
+
+// setOrigin stands in place of the file in errors about --set.
+const setOrigin = "--set"
+
+// setNode makes the value of a --set.
+func setNode(value string) *node {
+	n := &node{shape: scalar, raw: value, value: value}
+	root, _ := scan("x = " + value)
+	var decoded map[string]any
+	x := root.child("x")
+	deep := strings.Count(value, "[")+strings.Count(value, "{") > maxFile
+	if x != nil && !deep && decode("x = "+value, &decoded) == nil && root.attach(decoded) &&
+		len(root.items) == 1 && len(value) <= maxFile {
+		n = x
+	}
+	n.mark()
+	return n
+}
+
+// mark says that a value comes from --set.
+func (n *node) mark() {
+	n.file, n.line = setOrigin, 0
+	for _, c := range n.items {
+		c.mark()
+	}
+}
+
+// assign puts a value at a numbered path, making the tables that are missing. Where the file has
+// something else than a table on the way, reading will complain about that.
+func (d *document) assign(at string, n *node) {
+	into, name := d.parent(at, true)
+	if into == nil {
+		return
+	}
+	one := *n
+	one.name = name
+	into.put(&one)
+}
+
+// remove takes the key at a numbered path away, if it is there.
+func (d *document) remove(at string) {
+	into, name := d.parent(at, false)
+	if into == nil || into.child(name) == nil {
+		return
+	}
+	old := into.child(name)
+	delete(into.index, name)
+	for i, c := range into.items {
+		if c == old {
+			into.items = append(into.items[:i:i], into.items[i+1:]...)
+			return
+		}
+	}
+}
+
+// parent returns the table that holds the key of a numbered path, nil if there is none.
+func (d *document) parent(at string, create bool) (*node, string) {
+	p, _ := parsePath(at)
+	n := d.root
+	for _, one := range p[:len(p)-1] {
+		next := n.child(one.name)
+		if next == nil && create {
+			next = &node{shape: table, name: one.name, file: setOrigin}
+			n.put(next)
+		}
+		if next != nil && next.shape == array && one.index >= 0 && one.index < len(next.items) {
+			next = next.items[one.index]
+		}
+		if next == nil || next.shape != table {
+			return nil, ""
+		}
+		n = next
+	}
+	return n, p[len(p)-1].name
+}

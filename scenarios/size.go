@@ -1,0 +1,202 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"collsim/collective"
+	"collsim/internal/nearest"
+	"collsim/unit"
+)
+
+// kind reads what to compute, and refuses kinds that nothing computes.
+func (r *run) kind(v *view, at string) (collective.Kind, bool) {
+	name, ok := need[string](v, at+"kind", "what to compute is expected")
+	if !ok {
+		return 0, false
+	}
+	kind, err := collective.ParseKind(name)
+	if err != nil {
+		v.fail(at+"kind", problem{text: unprefixed(err)})
+		return 0, false
+	}
+	if r.options.Algorithms != nil && len(r.algorithms(kind)) == 0 {
+		var have []string
+		for _, k := range collective.Kinds() {
+			if len(r.algorithms(k)) > 0 {
+				have = append(have, k.String())
+			}
+		}
+		v.fail(at+"kind", problem{"no algorithm computes this kind yet",
+			"kinds with algorithms: " + strings.Join(have, ", ")})
+		return 0, false
+	}
+	return kind, true
+}
+
+// algorithms lists the names that the caller knows for a kind.
+func (r *run) algorithms(kind collective.Kind) []string {
+	names, ok := r.names[kind]
+	if !ok && r.options.Algorithms != nil {
+		names = r.options.Algorithms(kind)
+		r.names[kind] = names
+	}
+	return names
+}
+
+// expected says which algorithms a kind has.
+func (r *run) expected(kind collective.Kind) string {
+	names := r.algorithms(kind)
+	if len(names) == 0 {
+		return "an algorithm is expected"
+	}
+	return "one of " + kind.String() + "'s is expected: " + strings.Join(names, ", ")
+}
+
+// algorithm checks a name with the caller and adds the keys channels and slices to it.
+func (r *run) algorithm(v *view, at string, kind collective.Kind, a *Algorithm) bool {
+	ok := v.copies(at+"channels", a.Name, &a.Channels)
+	ok = v.copies(at+"slices", a.Name, &a.Slices) && ok
+	id := kind.String() + "/" + a.String()
+	p, done := r.checked[id]
+	if !done {
+		p = r.judge(kind, *a)
+		r.checked[id] = p
+	}
+	if p != nil {
+		v.fail(at+"algorithm", *p)
+		return false
+	}
+	return ok
+}
+
+// judge asks the caller whether there is such an algorithm.
+func (r *run) judge(kind collective.Kind, a Algorithm) *problem {
+	if r.options.Algorithms != nil && a.Name != "file" {
+		names := r.algorithms(kind)
+		known := false
+		for _, name := range names {
+			known = known || name == a.Name
+		}
+		if !known {
+			p := &problem{"no " + kind.String() + " algorithm of that name",
+				kind.String() + " has " + strings.Join(names, ", ")}
+			if near := nearest.To(a.Name, names, 1); len(near) > 0 {
+				p.hint = "did you mean " + quoted(near[0]) + "? " + p.hint
+			}
+			return p
+		}
+	}
+	if r.options.Check != nil {
+		if err := r.options.Check(kind, a); err != nil {
+			return &problem{text: unprefixed(err)}
+		}
+	}
+	return nil
+}
+
+// copies reads channels or slices; the algorithm's own parameter of that name is the other place
+// to write it.
+func (v *view) copies(at, algorithm string, into *int) bool {
+	n, given, ok := fetch[int64](v, at)
+	switch {
+	case !ok:
+		return false
+	case given && algorithm == "file":
+		v.fail(at, problem{"a schedule from a file has its own; none is expected", ""})
+		return false
+	case given && *into != 0 && *into != int(n):
+		v.fail(at, problem{fmt.Sprintf("the algorithm's name says %d; one of the two is expected",
+			*into), ""})
+		return false
+	case given:
+		*into = int(n)
+	}
+	*into = max(*into, 1)
+	return true
+}
+
+// sizes reads bytes, count or splits, whichever the kind takes.
+func (v *view) sizes(p *Point, at string) bool {
+	s := &p.Spec
+	if s.Kind.Splits() {
+		return v.splits(s, at)
+	}
+	if s.Kind == collective.Barrier {
+		return true
+	}
+	v.use(at+"bytes", at+"count")
+	size, byBytes, ok1 := fetch[unit.Bytes](v, at+"bytes")
+	count, byCount, ok2 := fetch[int64](v, at+"count")
+	switch {
+	case !ok1 || !ok2:
+		return false
+	case byBytes && byCount:
+		v.fail(at+"count", problem{"bytes is given too; one of the two is expected", ""})
+		return false
+	case byBytes:
+		*s = s.WithBytes(size)
+		p.Asked = size
+		return true
+	case !byCount:
+		v.missing(at[:len(at)-1], "bytes", "bytes or count is expected", v.example(at+"bytes"))
+		return false
+	}
+	s.Count = count
+	if most := s.WithBytes(unit.Bytes(maxBytes)).Count; count > most {
+		v.fail(at+"count", problem{fmt.Sprintf("more than 1024 TiB in a buffer; at most %d is expected",
+			most), ""})
+		return false
+	}
+	return true
+}
+
+// splits reads the sizes of blocks, whose number depends on the kind and the ranks.
+func (v *view) splits(s *collective.Spec, at string) bool {
+	rows, ok := need[[][]int64](v, at+"splits", s.Kind.String()+" takes the size of every block")
+	if !ok {
+		return false
+	}
+	v.use(at + "splits")
+	want := 1
+	if s.Kind == collective.AllToAllV {
+		want = s.Ranks
+	}
+	if len(rows) != want {
+		v.fail(at+"splits", problem{fmt.Sprintf("%s; %s on %d ranks takes %d",
+			plural(len(rows), "row"), s.Kind, s.Ranks, want), ""})
+		return false
+	}
+	total := int64(0)
+	for i, row := range rows {
+		if len(row) != s.Ranks {
+			v.fail(at+"splits", problem{fmt.Sprintf("row %d has %s; one for each of %d ranks is "+
+				"expected", i, plural(len(row), "number"), s.Ranks), ""})
+			return false
+		}
+		for _, n := range row {
+			total = min(total+n, maxBytes) // neither is above 2^50: no overflow
+		}
+		if total > maxBytes/int64(s.Type.Width()) {
+			v.fail(at+"splits", problem{"more than 1024 TiB altogether", ""})
+			return false
+		}
+	}
+	s.Splits = rows
+	return true
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+func ranksUpTo(n int) string {
+	if n == 1 {
+		return "0, the only rank,"
+	}
+	return "0 to " + strconv.Itoa(n-1)
+}
