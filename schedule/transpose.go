@@ -1,0 +1,255 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+)
+
+// Transpose turns a schedule that only moves data into one that sums it the same way back: an
+// all-gather into a reduce-scatter, a broadcast into a reduce, a gather into a scatter, and each of
+// these back. Every lane runs backwards; what was sent is received and added, what was copied to
+// several places is summed from them. (A collective is a linear map of all ranks' inputs, and this
+// is the schedule of the transposed one.) op is the operator of the result, zero if it does not
+// reduce.
+//
+// The schedule must deliver every block to every rank once, by copies and messages alone: events,
+// gets and puts are refused, and so are lanes that read one region at once, since adding to it at
+// once is a race, which Verify reports.
+func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
+	t := *s
+	kind, ok := dual(s.Spec.Kind)
+	if !ok || s.Spec.Kind.Reduces() && s.Spec.Op != collective.Sum {
+		return nil, fmt.Errorf("schedule: %v has no transpose", s.Spec.Kind)
+	}
+	t.Spec.Kind, t.Spec.Op = kind, op
+	t.Cuts[Input], t.Cuts[Output] = s.Cuts[Output], s.Cuts[Input]
+	if s.Memory == 0 { // sums of blocks that are not this rank's, where there are such
+		t.Cuts[Scratch] = s.Cuts[Output]
+		for rank := range s.Spec.Ranks {
+			t.Memory = max(t.Memory, s.Len(Output, rank))
+		}
+	}
+	if err := t.settle(); err != nil {
+		return nil, err
+	}
+	used := false
+	write := func(rank int32) (*code, error) { return transposeCode(s, &t, int(rank), &used) }
+	ranks := s.Spec.Ranks
+	if t.Group != nil {
+		ranks = 1
+	}
+	for rank := range ranks {
+		if _, err := write(int32(rank)); err != nil {
+			return nil, fmt.Errorf("schedule: transpose of %s: rank %d %w", s.Name, rank, err)
+		}
+	}
+	if !used && s.Memory == 0 {
+		t.Memory, t.Cuts[Scratch] = 0, nil
+	}
+	if t.Group != nil {
+		c, _ := write(0)
+		t.role = func(int32) *code { return c }
+		return &t, nil
+	}
+	t.role = func(rank int32) *code {
+		c, _ := write(rank)
+		return c
+	}
+	return &t, nil
+}
+
+// dual is the kind of the transposed collective.
+func dual(k collective.Kind) (collective.Kind, bool) {
+	pairs := [][2]collective.Kind{
+		{collective.AllGather, collective.ReduceScatter},
+		{collective.AllGatherV, collective.ReduceScatterV},
+		{collective.Broadcast, collective.Reduce}, {collective.Gather, collective.Scatter},
+	}
+	for _, p := range pairs {
+		for i := range p {
+			if p[i] == k {
+				return p[1-i], true
+			}
+		}
+	}
+	return 0, false
+}
+
+// transposeCode runs all lanes of a rank backwards.
+func transposeCode(s, t *Schedule, rank int, used *bool) (*code, error) {
+	var b bundler
+	mods := &moduli{ranks: int32(t.Spec.Ranks), blocks: t.blocks}
+	p := s.Program(rank)
+	for lane := range p.Lanes() {
+		x := transposer{s: s, t: t, roll: roll{mods: mods}, live: map[blockKey]bool{},
+			first: map[blockKey]int{}}
+		var steps []Step
+		for c := p.Walk(lane); !c.Done(); c.Next(1) {
+			var step Step
+			p.Load(&c, &step)
+			x.note(len(steps), &step)
+			steps = append(steps, step)
+		}
+		for i := len(steps) - 1; i >= 0; i-- {
+			if err := x.step(i, &steps[i]); err != nil {
+				return nil, fmt.Errorf("lane %d step %d: %w", lane, i, err)
+			}
+		}
+		*used = *used || x.used
+		b.add(int32(p.Channel(lane)), x.roll.knots, mods)
+	}
+	return b.code(), nil
+}
+
+// blockKey is one block of a tile of a buffer of the original.
+type blockKey struct {
+	buffer      Buffer
+	tile, block int32
+}
+
+// transposer runs one lane backwards. A block of the original that is read later carries, going
+// backwards, the sum of what those reads have brought in: that is live.
+type transposer struct {
+	s, t   *Schedule
+	roll   roll
+	live   map[blockKey]bool
+	first  map[blockKey]int // the original's first step that reads a block of the input
+	rounds int32
+	used   bool // scratch, for sums
+}
+
+// note remembers what the original does first and last.
+func (x *transposer) note(i int, step *Step) {
+	x.rounds = max(x.rounds, step.Round)
+	for j := range step.From {
+		if f := &step.From[j]; f.Kind == Local && f.Region.Buffer == Input {
+			x.each(&f.Region, func(k blockKey) {
+				if _, seen := x.first[k]; !seen {
+					x.first[k] = i
+				}
+			})
+		}
+	}
+}
+
+func (x *transposer) each(r *Region, f func(blockKey)) {
+	for i := range r.count() {
+		f(blockKey{r.Buffer, r.Tile, mod(r.block(i), x.s.blocks[r.Buffer])})
+	}
+}
+
+// step appends the transpose of the i-th step.
+func (x *transposer) step(i int, step *Step) error {
+	if len(step.From) != 1 || step.From[0].Kind == Get || step.From[0].Put || step.Post ||
+		len(step.Await) > 0 || step.Flush || step.puts() || !step.Moves() {
+		return fmt.Errorf("%s: only copies and messages of data are transposed", step.Name())
+	}
+	var back Step
+	back.Round = x.rounds - step.Round
+	for _, d := range step.Send {
+		back.From = append(back.From, Source{Kind: Message, Peer: d.Peer})
+	}
+	for j := range step.To {
+		r, there, err := x.sum(&step.To[j])
+		if err != nil {
+			return err
+		}
+		if there {
+			back.From = append(back.From, x.source(r))
+		}
+		x.each(&step.To[j], func(k blockKey) { delete(x.live, k) })
+	}
+	if from := &step.From[0]; from.Kind == Message {
+		back.Send = []Dest{{Peer: from.Peer}}
+	} else if err := x.into(i, &from.Region, &back); err != nil {
+		return err
+	}
+	if len(back.From) == 0 {
+		return fmt.Errorf("%s: nobody reads what it brings", step.Name())
+	}
+	x.roll.add(back)
+	return nil
+}
+
+// into has a step add what it brings to the sum of a region that the original reads.
+func (x *transposer) into(i int, r *Region, back *Step) error {
+	sum, there, err := x.sum(r)
+	if err != nil {
+		return err
+	}
+	if there {
+		back.From = append(back.From, x.source(sum))
+	}
+	complete, blocks := 0, 0
+	x.each(r, func(k blockKey) {
+		x.live[k] = true
+		blocks++
+		if first, ok := x.first[k]; ok && first == i {
+			complete++
+		}
+	})
+	back.To = []Region{x.home(*r)}
+	if r.Buffer != Input || !x.t.Spec.ScalesAfter() {
+		return nil
+	}
+	if complete != 0 && complete != blocks {
+		return fmt.Errorf("some of its blocks are complete, others are not")
+	}
+	back.Scale = complete > 0
+	return nil
+}
+
+// source is a region as an operand.
+func (x *transposer) source(r Region) Source {
+	return Source{Kind: Local, Region: r, Scale: r.Buffer == Input && x.t.Spec.ScalesBefore()}
+}
+
+// sum is where the sum of a region of the original is, and whether there is one: a block of the
+// output that is not live yet is the transposed collective's input.
+func (x *transposer) sum(r *Region) (Region, bool, error) {
+	live, blocks := 0, 0
+	x.each(r, func(k blockKey) {
+		blocks++
+		if x.live[k] {
+			live++
+		}
+	})
+	switch {
+	case live == blocks:
+		return x.home(*r), true, nil
+	case live > 0 && r.Buffer != Output:
+		return Region{}, false, fmt.Errorf("some of its blocks are read later, others are not")
+	case live > 0: // bring the rest to where the sums are
+		var rest []int32
+		x.each(r, func(k blockKey) {
+			if !x.live[k] {
+				rest = append(rest, k.block)
+				x.live[k] = true
+			}
+		})
+		from := Region{Buffer: Input, Tile: r.Tile, List: rest}
+		to := from
+		to.Buffer, x.used = Scratch, true
+		x.roll.add(Step{From: []Source{x.source(from)}, To: []Region{to}})
+		return x.home(*r), true, nil
+	case r.Buffer == Output:
+		input := *r
+		input.Buffer, input.List = Input, slices.Clone(r.List)
+		return input, true, nil
+	}
+	return Region{}, false, nil
+}
+
+// home is where the transposed schedule keeps the sum of a region of the original: the input's in
+// the output, the output's in the scratch buffer, scratch where it was.
+func (x *transposer) home(r Region) Region {
+	switch r.Buffer {
+	case Input:
+		r.Buffer = Output
+	case Output:
+		r.Buffer, x.used = Scratch, true
+	}
+	return r
+}

@@ -1,0 +1,108 @@
+package schedule
+
+import (
+	"testing"
+
+	"collsim/collective"
+	"collsim/dtype"
+
+	"github.com/stretchr/testify/require"
+)
+
+// gatherLanes are all-gathers that the transposes below are made of.
+func allGather(t testing.TB, ranks int, group Group, lane func(*Lane)) *Schedule {
+	s, err := Build(Plan{Name: "all-gather", Group: group, Channels: 2, Slices: 2, Lane: lane,
+		Spec: collective.Spec{Kind: collective.AllGather, Type: dtype.Int32, Ranks: ranks, Count: 9}})
+	require.NoError(t, err)
+	return s
+}
+
+func ringGather(l *Lane) {
+	l.KeepSend(l.Rank+1, l.Chunk(l.Rank))
+	for i := 1; i < l.Ranks-1; i++ {
+		l.CopySend(l.Rank-1, l.Rank+1, l.Chunk(l.Rank-i))
+	}
+	l.Recv(l.Rank-1, l.Chunk(l.Rank+1))
+}
+
+func doublingGather(l *Lane) {
+	l.Keep(l.Chunk(l.Rank))
+	for d := 1; d < l.Ranks; d *= 2 {
+		l.Send(l.Rank^d, l.Out(l.Rank&^(d-1)).Blocks(d))
+		l.Recv(l.Rank^d, l.Out((l.Rank^d)&^(d-1)).Blocks(d))
+	}
+}
+
+func binomialBroadcast(l *Lane) {
+	v := (l.Rank - l.Root + l.Ranks) % l.Ranks
+	low := 1
+	for v&low == 0 && low < l.Ranks {
+		low *= 2
+	}
+	if v != 0 {
+		l.Recv(l.Rank-low, l.All())
+	} else {
+		l.Keep(l.All())
+	}
+	for d := low / 2; d > 0; d /= 2 {
+		if v+d < l.Ranks {
+			l.Send(l.Rank+d, l.All())
+		}
+	}
+}
+
+// What moves data one way, transposed sums it the other way; transposed again it is as it was.
+func TestTranspose(t *testing.T) {
+	for _, op := range []collective.Op{collective.Sum, collective.Avg} {
+		for _, ranks := range []int{2, 3, 5, 8} {
+			r, err := Transpose(allGather(t, ranks, Group{int32(ranks)}, ringGather), op)
+			require.NoError(t, err)
+			require.Contains(t, verdict(r, VerifyOptions{}), "proved")
+			require.Zero(t, r.Memory, "a ring sums in flight")
+		}
+		for _, ranks := range []int{2, 4, 8} {
+			r, err := Transpose(allGather(t, ranks, nil, doublingGather), op)
+			require.NoError(t, err)
+			require.Contains(t, verdict(r, VerifyOptions{}), "proved", r.String())
+		}
+		for ranks := 2; ranks < 12; ranks++ {
+			s, err := Build(Plan{Name: "binomial", Segment: 4, Lane: func(l *Lane) {
+				for tile := range l.Tiles() {
+					l.Tile(tile)
+					binomialBroadcast(l)
+				}
+			}, Spec: collective.Spec{Kind: collective.Broadcast, Type: dtype.Int32, Ranks: ranks,
+				Root: ranks / 2, Count: 10}})
+			require.NoError(t, err)
+			require.Contains(t, verdict(s, VerifyOptions{}), "proved")
+			r, err := Transpose(s, op)
+			require.NoError(t, err)
+			require.Contains(t, verdict(r, VerifyOptions{}), "proved", r.String())
+		}
+	}
+}
+
+func TestTransposeReadsWell(t *testing.T) {
+	s := allGather(t, 5, Group{5}, ringGather)
+	r, err := Transpose(s, collective.Sum)
+	require.NoError(t, err)
+	require.Contains(t, walkText(r, 0), `lane 0
+  send in[1] to 4 @0
+  recvReduceSend from 1, in[2] to 4 @1
+  recvReduceSend from 1, in[3] to 4 @2
+  recvReduceSend from 1, in[4] to 4 @3
+  recvReduceCopy from 1, in[0] into out @4
+`)
+}
+
+func TestTransposeRefuses(t *testing.T) {
+	_, err := Transpose(ring(t, 4, 100, nil), collective.Sum)
+	require.EqualError(t, err, "schedule: all_reduce has no transpose")
+	s := allGather(t, 3, nil, func(l *Lane) {
+		ringGather(l)
+		l.Post()
+	})
+	_, err = Transpose(s, collective.Sum)
+	require.EqualError(t, err, "schedule: transpose of all-gather: rank 0 lane 0 step 2: "+
+		"recv: only copies and messages of data are transposed")
+}
