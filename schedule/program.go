@@ -35,11 +35,17 @@ type leaf struct {
 type Program struct {
 	schedule *Schedule
 	code     *code
-	rank     int32
+	rank     int32 // in schedule
+	team     []int // the ranks that play the schedule's, nil if they are the same
 }
 
 // Rank is the rank that runs the program.
-func (p *Program) Rank() int { return int(p.rank) }
+func (p *Program) Rank() int {
+	if p.team != nil {
+		return p.team[p.rank]
+	}
+	return int(p.rank)
+}
 
 // Lanes is the number of lanes.
 func (p *Program) Lanes() int { return int(p.code.lanes) }
@@ -171,6 +177,9 @@ func (p *Program) settlePeer(peer *Peer) {
 	peer.Rank = mod(peer.Rank, int32(p.schedule.Spec.Ranks))
 	if p.rank != 0 && p.schedule.Group != nil {
 		peer.Rank = p.schedule.Group.Add(peer.Rank, p.rank)
+	}
+	if p.team != nil {
+		peer.Rank = int32(p.team[peer.Rank])
 	}
 }
 

@@ -20,15 +20,24 @@ type Schedule struct {
 	blocks [numBuffers]int32 // in each buffer's cut
 	byRank [numBuffers]bool
 	role   func(rank int32) *code
+
+	teams  []Team // of Beside
+	member []seat // of each rank
 }
 
 // Program is what a rank runs. It is a pure function of the schedule and the rank.
 func (s *Schedule) Program(rank int) *Program {
+	if s.teams != nil {
+		return s.teamProgram(rank)
+	}
 	return &Program{schedule: s, code: s.role(int32(rank)), rank: int32(rank)}
 }
 
 // Len is the number of elements of a rank's buffer.
 func (s *Schedule) Len(b Buffer, rank int) int64 {
+	if s.teams != nil {
+		s, rank = s.at(rank)
+	}
 	switch b {
 	case Input:
 		return s.Spec.In(rank)
@@ -75,6 +84,9 @@ type Span struct{ Off, Len int64 }
 // Spans appends the elements that a region names to dst, in order, adjoining runs joined. Offsets
 // count from the beginning of the region's buffer; Home says where that lies in place.
 func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
+	if s.teams != nil {
+		s, where.Rank = s.at(where.Rank)
+	}
 	cut, n := s.Cuts[r.Buffer], s.Len(r.Buffer, where.Rank)
 	at := place{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
 		slice: int32(where.Slice), slices: int32(s.Slices)}
@@ -97,6 +109,9 @@ func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
 
 // Elements is the number of elements that a region names.
 func (s *Schedule) Elements(where Spot, r *Region) int64 {
+	if s.teams != nil {
+		s, where.Rank = s.at(where.Rank)
+	}
 	cut, n := s.Cuts[r.Buffer], s.Len(r.Buffer, where.Rank)
 	if len(cut) == 0 && s.Slices == 1 {
 		return n
@@ -134,6 +149,9 @@ func (s *Schedule) Size(where Spot, step *Step) (n int64, known bool) {
 // Home says which memory a buffer of a rank lies in, and where it begins there: in place, the
 // output's memory is the input's.
 func (s *Schedule) Home(b Buffer, rank int) (memory Buffer, base int64) {
+	if s.teams != nil {
+		s, rank = s.at(rank)
+	}
 	if !s.Spec.InPlace || b == Scratch {
 		return b, 0
 	}

@@ -27,8 +27,11 @@ import (
 //	      recvReduceSend from 3, in[3-i] to 1 @1+i
 //	    …
 
-// String is the schedule's text form, which Parse reads back.
+// String is the schedule's text form, which Parse reads back; of teams, one text after the other.
 func (s *Schedule) String() string {
+	if s.teams != nil {
+		return s.teamsText()
+	}
 	var b strings.Builder
 	b.WriteString(s.header())
 	if s.Group != nil {
@@ -121,7 +124,7 @@ func (c Cut) String() string {
 	return strings.Join(levels, ", ")
 }
 
-func words[T int32 | int64](numbers []T) string {
+func words[T int | int32 | int64](numbers []T) string {
 	text := make([]string, len(numbers))
 	for i, n := range numbers {
 		text[i] = strconv.FormatInt(int64(n), 10)

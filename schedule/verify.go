@@ -34,6 +34,9 @@ const maxViolations = 20
 // exactly the right inputs, each once; that nothing deadlocks; that no two accesses race. It
 // walks all ranks. Violations, if any, come without a proof.
 func Verify(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
+	if s.teams != nil {
+		return verifyTeams(s, o)
+	}
 	if o.Iterations == 0 {
 		o.Iterations = 1
 		if s.oneSided() {
