@@ -90,19 +90,23 @@ func (t Type) String() string {
 // NCCL returns what nccl-tests prints in its type column: "float", "half", "f8e4m3". NCCL has no
 // 16-bit integers; theirs are PyTorch's names.
 //
-// REQUIRES: t is valid. So do Width, IsFloat and Signed; they panic otherwise.
+// Of the zero Type, which a barrier has, it is empty; Width is then 0, IsFloat and Signed are false.
+// Other types that are not valid make all four panic.
 func (t Type) NCCL() string { return t.info().nccl }
 
 // Width returns the size of one element in bytes.
 func (t Type) Width() int { return t.info().width }
 
 // IsFloat reports whether t is a floating-point format.
-func (t Type) IsFloat() bool { return t.info().kind == floating }
+func (t Type) IsFloat() bool { return t != 0 && t.info().kind == floating }
 
 // Signed reports whether t has negative values: all floats and the int types.
-func (t Type) Signed() bool { return t.info().kind != unsigned }
+func (t Type) Signed() bool { return t != 0 && t.info().kind != unsigned }
 
 func (t Type) info() *info {
+	if t == 0 {
+		return &info{}
+	}
 	if !t.Valid() {
 		panic("dtype: not a valid type: " + t.String())
 	}

@@ -130,16 +130,21 @@ func (p *parser) fact(name string, args []string) error {
 // collective reads "all_reduce float32 sum post in place".
 func (p *parser) collective(args []string) (err error) {
 	spec := &p.s.Spec
-	if len(args) < 2 {
+	if len(args) < 1 {
 		return fmt.Errorf("collective takes a kind and a data type")
 	}
 	if spec.Kind, err = collective.ParseKind(args[0]); err != nil {
 		return err
 	}
-	if spec.Type, err = dtype.Parse(args[1]); err != nil && spec.Kind != collective.Barrier {
-		return err
+	if args = args[1:]; spec.Kind != collective.Barrier {
+		if len(args) < 1 {
+			return fmt.Errorf("collective takes a kind and a data type")
+		}
+		if spec.Type, err = dtype.Parse(args[0]); err != nil {
+			return err
+		}
+		args = args[1:]
 	}
-	args = args[2:]
 	if spec.Kind.Reduces() && len(args) > 0 {
 		var factor float64
 		if spec.Op, factor, err = collective.ParseOp(args[0]); err != nil {

@@ -55,7 +55,10 @@ func (s *Schedule) header() string {
 	} else {
 		b.WriteString("schedule\n")
 	}
-	fmt.Fprintf(&b, "collective %v %v", spec.Kind, spec.Type)
+	fmt.Fprintf(&b, "collective %v", spec.Kind)
+	if spec.Kind != collective.Barrier {
+		fmt.Fprintf(&b, " %v", spec.Type)
+	}
 	switch {
 	case spec.Op == collective.PremulSum:
 		fmt.Fprintf(&b, " premulsum(factor=%v)", spec.Factor)

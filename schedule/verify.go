@@ -3,6 +3,8 @@ package schedule
 import (
 	"errors"
 	"slices"
+
+	"collsim/collective"
 )
 
 // Proof is what Verify has found true of a schedule, for every input.
@@ -47,6 +49,9 @@ func Verify(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
 	slots, counts := v.findSlots(o.Slots)
 	if slots > 0 && len(v.tainted) > 0 {
 		v.races(slots)
+	}
+	if slots > 0 && s.Spec.Kind == collective.Barrier {
+		v.verifyBarrier(slots)
 	}
 	if len(v.found) > 0 {
 		slices.SortStableFunc(v.found, func(a, b *Violation) int { return a.Rank - b.Rank })

@@ -92,6 +92,26 @@ func TestVerifySlots(t *testing.T) {
 	require.Contains(t, verdict(s, VerifyOptions{Slots: 6}), "FIFO depth 6, depth 7 would do")
 }
 
+// A barrier is proven by who must have come before whom may leave.
+func TestVerifyBarrier(t *testing.T) {
+	build := func(ranks, last int) *Schedule {
+		s, err := Build(Plan{Name: "dissemination", Group: Group{int32(ranks)},
+			Spec: collective.Spec{Kind: collective.Barrier, Ranks: ranks}, Lane: func(l *Lane) {
+				for d := 1; d < last; d *= 2 {
+					l.Signal(l.Rank + d)
+					l.Wait(l.Rank - d)
+				}
+			}})
+		require.NoError(t, err)
+		return s
+	}
+	for _, ranks := range []int{2, 3, 5, 8, 64, 65, 100} {
+		require.Contains(t, verdict(build(ranks, ranks), VerifyOptions{}), "proved")
+	}
+	require.Contains(t, verdict(build(8, 4), VerifyOptions{}), "missing: rank 0: leaves the barrier "+
+		"when only 4 of 8 ranks must have come; not rank 1\n")
+}
+
 func BenchmarkVerify(b *testing.B) {
 	for _, c := range []struct {
 		name string
