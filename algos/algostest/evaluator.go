@@ -1,0 +1,101 @@
+package algostest
+
+import (
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// Earliest is when each lane ends, by rank, then lane, where nothing is shared: messages alone cost
+// time, latency + n/bandwidth each, and every connection has a link of its own. It is the earliest
+// finish along the waits (design §4), found in one walk without queues or events. So it says
+// independently of package sim what that must say on a full mesh, if no two connections join the
+// same ranks the same way. Slots are those of FIFO connections that declare none; 0 is any number.
+func Earliest(s *schedule.Schedule, latency unit.Time, bandwidth unit.Rate, slots int) (
+	[]unit.Time, error) {
+	if s.Slots > 0 {
+		slots = s.Slots
+	}
+	w := walk{s: s, latency: latency, bandwidth: bandwidth, slots: [3]int{slots, 1, 0},
+		end: map[key]unit.Time{}, arrival: map[int32]unit.Time{}, bytes: map[int32]unit.Bytes{},
+		sent: map[key]int{}, posts: map[key][]unit.Time{}, freed: map[key][]unit.Time{}}
+	_, err := schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{Step: w.step})
+	var ends []unit.Time
+	for rank := range s.Spec.Ranks {
+		for l := range s.Program(rank).Lanes() {
+			ends = append(ends, w.end[key{int32(rank), int32(l)}])
+		}
+	}
+	return ends, err
+}
+
+// key is a lane (rank, lane) or a connection (the lanes from and to, the class).
+type key [5]int32
+
+// walk is what is known so far.
+type walk struct {
+	s            *schedule.Schedule
+	latency      unit.Time
+	bandwidth    unit.Rate
+	slots        [3]int // by class: FIFO, Pad, Free
+	end          map[key]unit.Time
+	posts, freed map[key][]unit.Time
+	sent         map[key]int
+	arrival      map[int32]unit.Time // of messages by handle
+	bytes        map[int32]unit.Bytes
+}
+
+// step is E of a sub-step, and what follows from it for others.
+func (w *walk) step(v *schedule.Visit) error {
+	width := int64(w.s.Spec.Type.Width())
+	elements, known := w.s.Size(v.Spot(), v.Step)
+	start, n := w.start(v), unit.Bytes(elements*width)
+	if !known {
+		n = w.bytes[v.In[0]]
+	}
+	at := start
+	for _, f := range v.Step.From { // what it gets comes after a request there
+		if owner := v.Spot(); f.Kind == schedule.Get {
+			owner.Rank = int(f.Peer.Rank)
+			got := unit.Bytes(w.s.Elements(owner, &f.Region) * width)
+			at = max(at, start+2*w.latency+got.Over(w.bandwidth))
+		}
+	}
+	if len(v.Out) > 0 {
+		at += n.Over(w.bandwidth)
+	}
+	for i, handle := range v.Out {
+		p := v.Step.Send[i].Peer
+		w.sent[key{v.Rank, v.Lane, p.Rank, p.Lane, int32(p.Class)}]++
+		w.arrival[handle], w.bytes[handle] = at+w.latency, n
+	}
+	for i, f := range v.Step.From {
+		if c := (key{f.Peer.Rank, f.Peer.Lane, v.Rank, v.Lane, int32(f.Peer.Class)}); v.In[i] >= 0 {
+			w.freed[c] = append(w.freed[c], at)
+		}
+	}
+	me := key{v.Rank, v.Lane}
+	if w.end[me] = at; v.Step.Post && (int(v.Slice) == w.s.Slices-1 || !v.Step.Moves()) {
+		w.posts[me] = append(w.posts[me], at)
+	}
+	return nil
+}
+
+// start is S: the lane is free, messages are there, events are posted, slots are free.
+func (w *walk) start(v *schedule.Visit) unit.Time {
+	at := w.end[key{v.Rank, v.Lane}]
+	for _, handle := range v.In { // −1 is no message's
+		at = max(at, w.arrival[handle])
+	}
+	for _, e := range v.Step.Await {
+		if v.Slice == 0 && e.Value > 0 {
+			at = max(at, w.posts[key{v.Rank, e.Lane}][e.Value-1])
+		}
+	}
+	for _, d := range v.Step.Send {
+		c := key{v.Rank, v.Lane, d.Peer.Rank, d.Peer.Lane, int32(d.Peer.Class)}
+		if k := w.slots[d.Peer.Class]; k > 0 && w.sent[c] >= k {
+			at = max(at, w.freed[c][w.sent[c]-k])
+		}
+	}
+	return at
+}

@@ -1,0 +1,119 @@
+package algostest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/schedule"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mutatedRanks is the most ranks at which every step is damaged.
+const mutatedRanks = 6
+
+// refusesDamage damages every step of a schedule, each in several ways, in its text. What comes
+// of it must be no schedule, or be refused by the proof, or else compute the right result. Most
+// must be refused: otherwise nothing has been damaged.
+func refusesDamage(t require.TestingT, a algos.Algorithm, kind collective.Kind, ranks int) {
+	spec := specOf(kind, ranks, int64(2*ranks+1), ranks)
+	s, err := a.Build(spec, algos.Options{})
+	require.NoError(t, err)
+	text := s.String()
+	all := mutants(text, ranks)
+	refused := 0
+	for _, m := range all {
+		damaged, err := schedule.Parse(m.text)
+		if err != nil || schedule.Equal(s, damaged) {
+			refused++
+			continue
+		}
+		if _, violations := schedule.Verify(damaged, schedule.VerifyOptions{}); len(violations) > 0 {
+			refused++
+			continue
+		}
+		require.True(t, right(t, m, damaged), "%s is proven and yet wrong:\n%s", m.what, m.text)
+	}
+	require.Greater(t, 3*refused, 2*len(all), "%d of %d damaged copies are refused:\n%s", refused,
+		len(all), text)
+}
+
+// mutant is a damaged text, and what was done to it.
+type mutant struct{ what, text string }
+
+// mutants are all the texts that differ from the given one in a single step: left out, said twice,
+// after its successor, with another peer, or with another block.
+func mutants(text string, ranks int) []mutant {
+	lines := strings.Split(text, "\n")
+	var list []mutant
+	add := func(what string, at int, instead ...string) {
+		damaged := append(append([]string(nil), lines[:at]...), instead...)
+		rest := lines[at+1:]
+		if what == "swapped" {
+			rest = lines[at+2:]
+		}
+		damaged = append(damaged, rest...)
+		list = append(list, mutant{fmt.Sprintf("line %d %s", at+1, what), strings.Join(damaged, "\n")})
+	}
+	for i, line := range lines {
+		if !isStep(line) {
+			continue
+		}
+		add("dropped", i)
+		add("doubled", i, line, line)
+		if next := lines[i+1]; isStep(next) && indent(next) == indent(line) && next != line {
+			add("swapped", i, next, line)
+		}
+		if other := retarget(line, ranks); other != line {
+			add("retargeted", i, other)
+		}
+		if other := reblock(line); other != line {
+			add("reblocked", i, other)
+		}
+	}
+	return list
+}
+
+// isStep reports whether a line of the text form is a step: indented further than lanes, no loop.
+func isStep(line string) bool {
+	return indent(line) >= 4 && !strings.HasPrefix(strings.TrimLeft(line, " "), "loop ")
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// retarget makes the first peer of a step the next rank.
+func retarget(line string, ranks int) string {
+	peer := regexp.MustCompile(`( to | from )(\d*)`)
+	at := peer.FindStringSubmatchIndex(line)
+	if at == nil {
+		return line
+	}
+	return line[:at[4]] + raised(line[at[4]:at[5]], line[at[5]:], ranks) + line[at[5]:]
+}
+
+// reblock makes the first region of a step begin one block later.
+func reblock(line string) string {
+	block := regexp.MustCompile(`\[(\d*)`)
+	at := block.FindStringSubmatchIndex(line)
+	if at == nil {
+		return line
+	}
+	return line[:at[2]] + raised(line[at[2]:at[3]], line[at[3]:], 0) + line[at[3]:]
+}
+
+// raised is one more than the number that begins an expression, modulo the ranks if there are any;
+// where it begins with a variable, the number is 0.
+func raised(number, rest string, modulo int) string {
+	n, _ := strconv.Atoi(number)
+	if n++; modulo > 0 && number != "" {
+		n %= modulo
+	}
+	if number == "" && !strings.HasPrefix(rest, "-") {
+		return strconv.Itoa(n) + "+"
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,24 @@
+package algostest
+
+import (
+	"collsim/reference"
+	"collsim/schedule"
+
+	"github.com/stretchr/testify/require"
+)
+
+// computes holds a schedule to the definition of its collective, on data that every order of
+// additions gives exactly.
+func computes(t require.TestingT, c trial, s *schedule.Schedule) {
+	report, err := reference.Check(s, reference.CheckOptions{Seed: 1})
+	require.NoError(t, err, "%s", c)
+	require.Equal(t, reference.NumbersExact, report.Numbers, "%s: %v", c, report.First)
+	require.True(t, report.RanksAgree, "%s", c)
+}
+
+// right reports whether a schedule computes what its collective is defined to.
+func right(t require.TestingT, m mutant, s *schedule.Schedule) bool {
+	report, err := reference.Check(s, reference.CheckOptions{Seed: 1})
+	require.NoError(t, err, "%s\n%s", m.what, m.text)
+	return report.Numbers == reference.NumbersExact && report.RanksAgree
+}

@@ -1,0 +1,105 @@
+package algostest
+
+import (
+	"fmt"
+	"testing"
+
+	"collsim/algos"
+	"collsim/schedule"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Test holds an algorithm to all that the package comment says.
+func Test(t *testing.T, a algos.Algorithm) {
+	for _, kind := range a.Kinds {
+		for _, ranks := range ranksTried() {
+			t.Run(fmt.Sprintf("%v/%d", kind, ranks), func(t *testing.T) {
+				t.Parallel()
+				slots := 0
+				for _, c := range trials(a, kind, ranks) {
+					slots = max(slots, conform(t, a, c))
+				}
+				t.Logf("minimum slots: at most %d", slots)
+				if ranks > 1 && ranks <= mutatedRanks {
+					refusesDamage(t, a, kind, ranks)
+				}
+			})
+		}
+	}
+}
+
+// conform holds the algorithm to a single trial and returns the slots that it needs.
+func conform(t require.TestingT, a algos.Algorithm, c trial) (slots int) {
+	s, err := a.Build(c.spec, c.options)
+	require.NoError(t, err, "%s", c)
+	survivesText(t, c, s)
+	agreesWithAuthor(t, a, c, s)
+	slots = isProven(t, a, c, s)
+	computes(t, c, s)
+	keepsTime(t, a, c, s)
+	return slots
+}
+
+// survivesText holds the text form to being read back as the same schedule.
+func survivesText(t require.TestingT, c trial, s *schedule.Schedule) {
+	text := s.String()
+	again, err := schedule.Parse(text)
+	require.NoError(t, err, "%s\n%s", c, text)
+	require.Equal(t, text, again.String(), "%s", c)
+	require.True(t, schedule.Equal(s, again), "%s\n%s", c, text)
+}
+
+// agreesWithAuthor holds a schedule with a group to what the author's function says when it is
+// asked rank by rank.
+func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) {
+	if a.Group == nil {
+		return
+	}
+	a.Group = nil
+	plain, err := a.Build(c.spec, c.options)
+	require.NoError(t, err, "%s", c)
+	var x, y schedule.Step
+	for rank := range c.spec.Ranks {
+		p, q := s.Program(rank), plain.Program(rank)
+		require.Equal(t, q.Lanes(), p.Lanes(), "%s", c)
+		for lane := range p.Lanes() {
+			i, j := p.Walk(lane), q.Walk(lane)
+			for ; !i.Done() && !j.Done(); i.Next(1) {
+				p.Load(&i, &x)
+				q.Load(&j, &y)
+				if !sameStep(s, &x, &y) {
+					require.Failf(t, "the group changes a step", "%s: rank %d lane %d step %d:\n%+v\n%+v",
+						c, rank, lane, j.Step, x, y)
+				}
+				j.Next(1)
+			}
+			require.Equal(t, j.Done(), i.Done(), "%s: rank %d lane %d", c, rank, lane)
+		}
+	}
+}
+
+// isProven holds the schedule to a proof, and the proof's slots and rounds to what they mean. It
+// returns the slots.
+func isProven(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) int {
+	proof, violations := schedule.Verify(s, schedule.VerifyOptions{})
+	require.Empty(t, violations, "%s\n%s", c, s)
+	require.NoError(t, runs(s, proof.MinSlots), "%s", c)
+	if proof.MinSlots > 1 {
+		var stall *schedule.StallError
+		require.ErrorAs(t, runs(s, proof.MinSlots-1), &stall, "%s", c)
+	}
+	cost, err := a.CostOf(c.spec, c.options)
+	require.NoError(t, err, "%s", c)
+	require.LessOrEqual(t, proof.Rounds, cost.Steps(), "%s: rounds", c)
+	if !cost.AtMost {
+		require.Equal(t, cost.Steps(), proof.Rounds, "%s: rounds", c)
+	}
+	return proof.MinSlots
+}
+
+// runs carries a schedule out with a number of slots.
+func runs(s *schedule.Schedule, slots int) error {
+	_, err := schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{})
+	return err
+}

@@ -1,0 +1,163 @@
+package algostest
+
+import (
+	"fmt"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/schedule"
+)
+
+// trial is one case: a collective and the modifiers of the algorithm.
+type trial struct {
+	spec    collective.Spec
+	options algos.Options
+	turn    int // its number, by which what is not tried in all combinations takes turns
+}
+
+// String names what differs between trials, for failures.
+func (c trial) String() string {
+	place := ""
+	if c.spec.InPlace {
+		place = " in place"
+	}
+	return fmt.Sprintf("%v %v %v%s, %d ranks, count %d, splits %v, root %d, options %+v",
+		c.spec.Kind, c.spec.Op, c.spec.Type, place, c.spec.Ranks, c.spec.Count, c.spec.Splits,
+		c.spec.Root, c.options)
+}
+
+// plain reports whether the trial has neither channels nor slices.
+func (c trial) plain() bool { return c.options.Channels <= 1 && c.options.Slices <= 1 }
+
+// ranksTried are the numbers of ranks of the grid.
+func ranksTried() []int {
+	ranks := []int{32, 64}
+	for p := 1; p <= 17; p++ {
+		ranks = append(ranks, p)
+	}
+	return ranks
+}
+
+// manyRanks are so many that the short grid has only two trials for them.
+const manyRanks = 32
+
+// trials is the grid for a kind and a number of ranks: counts, in place and not; roots and
+// modifiers take turns, unless everything is tried.
+func trials(a algos.Algorithm, kind collective.Kind, ranks int) []trial {
+	p := int64(ranks)
+	counts := []int64{0, (p + 1) / 2, p, 3*p + 2, 8 * p} // none, few, equal, uneven, even
+	if ranks >= manyRanks && !everything {
+		counts = counts[3:]
+	}
+	var list []trial
+	for i, count := range counts {
+		for j, inPlace := range []bool{false, true} {
+			if inPlace && kind == collective.AllToAllV ||
+				ranks >= manyRanks && !everything && i != j {
+				continue
+			}
+			turn := len(list) + ranks
+			for _, root := range some(roots(kind, ranks), turn) {
+				for _, o := range some(modifiers(a, count), turn) {
+					c := trial{specOf(kind, ranks, count, turn), o, turn}
+					c.spec.Root, c.spec.InPlace = root, inPlace
+					list = append(list, c)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// some is one of the choices, by turn, or all if everything is tried.
+func some[T any](choices []T, turn int) []T {
+	if everything {
+		return choices
+	}
+	i := turn % len(choices)
+	return choices[i : i+1]
+}
+
+// roots are those of the grid: the first, the last and one between.
+func roots(kind collective.Kind, ranks int) []int {
+	if !kind.Rooted() || ranks == 1 {
+		return []int{0}
+	}
+	if ranks == 2 {
+		return []int{0, 1}
+	}
+	return []int{0, ranks / 2, ranks - 1}
+}
+
+// specOf is a collective; operator and type, of those that package reference computes, differ
+// from turn to turn, and not in step with what else takes turns. A count of a kind with splits is
+// the size of the largest.
+func specOf(kind collective.Kind, ranks int, count int64, turn int) collective.Spec {
+	types := []dtype.Type{dtype.Float32, dtype.Int32, dtype.Int64, dtype.Float64}
+	spec := collective.Spec{Kind: kind, Type: types[(turn+turn/4)%len(types)], Ranks: ranks,
+		Count: count}
+	if kind.Reduces() {
+		ops := collective.Ops()
+		spec.Op, spec.Factor = ops[(turn+turn/6)%len(ops)], 1
+		if spec.Op == collective.PremulSum {
+			spec.Factor = 0.5
+			spec.Type = dtype.Float32
+		}
+	}
+	rows := 0
+	switch {
+	case kind == collective.AllToAllV:
+		rows = ranks
+	case kind.Splits():
+		rows = 1
+	case kind == collective.Barrier:
+		spec.Type, spec.Count = 0, 0
+	}
+	for r := range int64(rows) {
+		row := make([]int64, ranks)
+		for q := range row {
+			row[q] = (7*r + 5*int64(q)) % (count + 1)
+		}
+		spec.Splits, spec.Count = append(spec.Splits, row), 0
+	}
+	return spec
+}
+
+// modifiers are the options of the grid.
+func modifiers(a algos.Algorithm, count int64) []algos.Options {
+	list := []algos.Options{{}, {Channels: 2}, {Slices: 3}, {Channels: 3, Slices: 2}}
+	for _, p := range a.Params {
+		if p.Name != "segment" {
+			continue
+		}
+		var cut []algos.Options
+		for i, o := range list {
+			bytes := max(8, 8*count/int64(2+3*i))
+			o.Params = []algos.Param{{Name: "segment", Value: fmt.Sprint(bytes)}}
+			cut = append(cut, o)
+		}
+		list = append(list, cut...)
+	}
+	return list
+}
+
+// even reports whether all blocks of a schedule have the same size, and all their tiles.
+func even(s *schedule.Schedule) bool {
+	for _, b := range []schedule.Buffer{schedule.Input, schedule.Output} {
+		length, blocks := int64(0), int64(s.Blocks(b))
+		for rank := range s.Spec.Ranks {
+			length = max(length, s.Len(b, rank))
+		}
+		if s.Spec.Kind.Splits() || length%blocks != 0 {
+			return false
+		}
+		for _, level := range s.Cuts[b] {
+			block := length / blocks
+			if level.Axis == schedule.Tile && block > level.N && block%level.N != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,56 @@
+package algos
+
+import "collsim/collective"
+
+// Binomial all_reduce: a binomial reduce to rank 0, then a binomial broadcast from there. Rank v's
+// parent is v without its lowest set bit, in both. Children are added nearest first, each on the
+// right, so operands are in rank order.
+//
+//	p = 8:  1→0 3→2 5→4 7→6 │ 2→0 6→4 │ 4→0 ║ 0→4 │ 0→2 4→6 │ 0→1 2→3 4→5 6→7
+//
+// Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+// IJHPCA 19(1), 2005, §4.2 and §4.5.
+var binomialAllReduce = Algorithm{
+	Name:   "binomial",
+	Kinds:  []collective.Kind{collective.AllReduce},
+	About:  "a binomial reduce to rank 0, then a binomial broadcast",
+	Source: "Thakur, Rabenseifner and Gropp 2005, §4.2 and §4.5",
+	Lane: func(l *Lane) {
+		v, k := l.Rank, ceilLog2(l.Ranks)
+		low := lowestBit(v, l.Ranks)
+
+		for d := 1; d < low && v+d < l.Ranks; d *= 2 {
+			l.Round(floorLog2(d))
+			if v == 0 && 2*d >= l.Ranks {
+				l.Completes()
+			}
+			l.Accumulate(v+d, l.All())
+		}
+		if v > 0 {
+			l.Round(floorLog2(low))
+			l.Send(v-low, l.All())
+			l.Round(2*k - 1 - floorLog2(low))
+			l.Recv(v-low, l.All())
+		}
+		for d := low / 2; d > 0; d /= 2 {
+			if v+d < l.Ranks {
+				l.Round(2*k - 1 - floorLog2(d))
+				l.Send(v+d, l.All())
+			}
+		}
+	},
+	Cost: func(p, _ int) Cost {
+		k := ceilLog2(p)
+		return rounds(Round{Times: k, Blocks: 1, Sums: 1}, Round{Times: k, Blocks: 1}).
+			atMost(!powerOf2(p))
+	},
+}
+
+// lowestBit is the lowest set bit of a rank counted from the root: the distance to its parent in
+// the binomial tree. The root's is the first power of two that is no rank any more.
+func lowestBit(v, ranks int) int {
+	if v == 0 {
+		return 1 << ceilLog2(ranks)
+	}
+	return v & -v
+}

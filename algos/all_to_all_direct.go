@@ -1,0 +1,29 @@
+package algos
+
+import "collsim/collective"
+
+// Direct all_to_all. Every rank exchanges a block with all others at once, on a lane each: a lane
+// sends first, so in place nothing is overwritten that is still to be sent. Lane 0 copies this
+// rank's own block.
+//
+// The linear algorithm of MPI libraries, NCCL's grouped send and receive.
+var directAllToAll = Algorithm{
+	Name:   "direct",
+	Kinds:  []collective.Kind{collective.AllToAll, collective.AllToAllV},
+	About:  "every rank exchanges a block with all others at once",
+	Source: "Open MPI basic linear; NCCL grouped send/recv",
+	Group:  rotations,
+	Lanes:  perPeer,
+	Lane: func(l *Lane) {
+		q := l.Rank + 1 + l.Index
+
+		opposite(l)
+		l.Send(q, l.In(q))
+		if l.Index == 0 && !l.Spec.InPlace {
+			l.Copy(l.Out(l.Rank), l.In(l.Rank))
+		}
+		opposite(l)
+		l.Recv(q, l.Out(q))
+	},
+	Cost: func(_, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1}) },
+}

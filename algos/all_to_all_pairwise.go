@@ -1,0 +1,46 @@
+package algos
+
+import "collsim/collective"
+
+// Pairwise all_to_all. In round i every rank sends to the i-th after it and hears from the i-th
+// before it, so that nobody hears from two at once.
+//
+//	p = 4, rank 0:   →1 ←3 │ →2 ←2 │ →3 ←1
+//
+// In place, the blocks that come in the first half of the rounds would overwrite those that leave
+// in the second half: these are put aside at the beginning.
+//
+// Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+// IJHPCA 19(1), 2005, §4.3.
+var pairwiseAllToAll = Algorithm{
+	Name:   "pairwise",
+	Kinds:  []collective.Kind{collective.AllToAll, collective.AllToAllV},
+	About:  "in round i every rank sends to the i-th after it and hears from the i-th before it",
+	Source: "Thakur, Rabenseifner and Gropp 2005, §4.3",
+	Group:  rotations,
+	Scratch: func(spec collective.Spec) int {
+		if spec.InPlace {
+			return (spec.Ranks - 1) / 2
+		}
+		return 0
+	},
+	Lane: func(l *Lane) {
+		r, p := l.Rank, l.Ranks
+		aside := 0 // blocks r−aside … r−1 are in scratch
+
+		if !l.Spec.InPlace {
+			l.Copy(l.Out(r), l.In(r))
+		} else if aside = (p - 1) / 2; aside > 0 {
+			l.Copy(l.Scratch(0).Blocks(aside), l.In(r-aside).Blocks(aside))
+		}
+		for i := 1; i < p; i++ {
+			if i < p-aside {
+				l.Send(r+i, l.In(r+i))
+			} else {
+				l.Send(r+i, l.Scratch(i-(p-aside)))
+			}
+			l.Recv(r-i, l.Out(r-i))
+		}
+	},
+	Cost: func(p, _ int) Cost { return rounds(Round{Times: p - 1, Blocks: 1}) },
+}

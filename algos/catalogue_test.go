@@ -1,0 +1,107 @@
+package algos_test
+
+import (
+	"bufio"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/schedule"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestCatalogue compares proofs and costs with a table that another program computed, from its own
+// implementation of the same algorithms as rounds of messages: rounds, bytes and additions along
+// the rounds, whether operands keep the rank order and whether all ranks evaluate one tree.
+func TestCatalogue(t *testing.T) {
+	const path = "../../shared/notes/catalogue.tsv"
+	file, err := os.Open(path)
+	if os.IsNotExist(err) {
+		t.Skipf("%s is not here", path)
+	}
+	require.NoError(t, err)
+	defer func() { require.NoError(t, file.Close()) }()
+	compared := 0
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		words := strings.Split(lines.Text(), "\t")
+		kind, name, ok := ours(words[0], words[1])
+		if !ok {
+			continue
+		}
+		compareRow(t, kind, name, words)
+		compared++
+	}
+	require.Greater(t, compared, 150, "rows of the catalogue")
+}
+
+// ours is the name that an algorithm of the catalogue has here.
+func ours(kind, name string) (collective.Kind, string, bool) {
+	for _, row := range []struct {
+		kind, theirs string
+		of           collective.Kind
+		name         string
+	}{
+		{"ar", "ring", collective.AllReduce, "ring"},
+		{"ar", "recursive_doubling", collective.AllReduce, "recursive-doubling"},
+		{"ar", "binomial_reduce_bcast", collective.AllReduce, "binomial"},
+		{"ar", "one_shot_allpairs", collective.AllReduce, "one-shot"},
+		{"ar", "two_shot_allpairs", collective.AllReduce, "two-shot"},
+		{"ag", "ring", collective.AllGather, "ring"},
+		{"ag", "bruck", collective.AllGather, "bruck"},
+		{"ag", "recursive_doubling", collective.AllGather, "recursive-doubling"},
+		{"ag", "direct_spread", collective.AllGather, "direct"},
+		{"rs", "ring", collective.ReduceScatter, "ring"},
+		{"rs", "direct", collective.ReduceScatter, "direct"},
+		{"bc", "binomial", collective.Broadcast, "binomial"},
+		{"bc", "linear", collective.Broadcast, "flat"},
+		{"re", "binomial", collective.Reduce, "binomial"},
+		{"sc", "linear", collective.Scatter, "flat"},
+		{"aa", "pairwise_shift", collective.AllToAll, "pairwise"},
+		{"aa", "bruck", collective.AllToAll, "bruck"},
+		{"aa", "direct_linear", collective.AllToAll, "direct"},
+	} {
+		if row.kind == kind && row.theirs == name {
+			return row.of, row.name, true
+		}
+	}
+	return 0, "", false
+}
+
+// compareRow compares with a row: coll alg p rounds ports max_msgs max_send max_recv beta_sync
+// max_reduce gamma_sync order_ok same_tree.
+func compareRow(t *testing.T, kind collective.Kind, name string, row []string) {
+	t.Helper()
+	where := strings.Join(row, " ")
+	a, err := algos.Find(kind, name)
+	require.NoError(t, err)
+	ranks, err := strconv.Atoi(row[2])
+	require.NoError(t, err, where)
+	spec := specOf(kind, ranks, int64(ranks))
+	s, err := a.Build(spec, algos.Options{})
+	require.NoError(t, err, where)
+	proof, violations := schedule.Verify(s, schedule.VerifyOptions{})
+	require.Empty(t, violations, where)
+	cost, err := a.CostOf(spec, algos.Options{})
+	require.NoError(t, err, where)
+
+	require.Equal(t, row[3], strconv.Itoa(proof.Rounds), "%s: rounds", where)
+	if row[4] == "1" { // with more ports the catalogue adds up what leaves all of them
+		require.Equal(t, row[8], share(cost.Blocks(), s), "%s: β", where)
+	}
+	if kind.Reduces() {
+		require.Equal(t, row[10], share(cost.Sums(), s), "%s: γ", where)
+		require.True(t, proof.KeepsRankOrder || row[11] == "n", "%s: order", where)
+		require.Equal(t, row[12] == "Y", proof.SameTree, "%s: tree", where)
+	}
+}
+
+// share is so many of a schedule's blocks as a part of its nccl-tests size.
+func share(blocks int, s *schedule.Schedule) string {
+	of := max(s.Blocks(schedule.Input), s.Blocks(schedule.Output))
+	return big.NewRat(int64(blocks), int64(of)).RatString()
+}

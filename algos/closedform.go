@@ -1,0 +1,122 @@
+package algos
+
+import (
+	"math"
+
+	"collsim/collective"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// Model is what closed forms need to know of a machine.
+type Model struct {
+	Alpha  unit.Time // α: the latency of every message
+	Rate   unit.Rate // 1/β: bytes a second on every wire; 0 is unlimited
+	Reduce unit.Rate // 1/γ: bytes a second of each operand that is added; 0 is unlimited
+}
+
+// ClosedForm is the published cost in picoseconds, with the size of the largest block. Transfers
+// and additions are rounded up one by one, slices too, as in the time model. A run with one channel
+// and slots enough, on wires that it shares with nobody, never takes longer; package algostest
+// holds every algorithm to that, and to equality where the formula is exact. Channels share the
+// wires: what they transfer together counts.
+func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Time, error) {
+	plan, err := a.plan(spec, o)
+	if err != nil || idle(spec) {
+		return 0, err
+	}
+	pieces, tiles := pieces(&plan)
+	cost := a.Cost(spec.Ranks, tiles)
+	total := times(cost.Alpha, m.Alpha)
+	for _, r := range cost.Rounds {
+		total = min(total+times(r.Times, m.round(r, pieces)), unit.Forever)
+	}
+	return total, nil
+}
+
+// CostOf is the published cost of a collective, for as many tiles as the options make of its
+// largest block; no rounds for one rank, or for no data.
+func (a Algorithm) CostOf(spec collective.Spec, o Options) (Cost, error) {
+	plan, err := a.plan(spec, o)
+	if err != nil || idle(spec) {
+		return Cost{}, err
+	}
+	_, tiles := pieces(&plan)
+	return a.Cost(spec.Ranks, tiles), nil
+}
+
+// idle reports whether there is nothing to be sent.
+func idle(spec collective.Spec) bool { return spec.Ranks == 1 || spec.Empty() }
+
+// round is the time of one transfer of a round: each piece is so many bytes of the largest block.
+func (m Model) round(r Round, pieces []unit.Bytes) unit.Time {
+	total := unit.Time(0)
+	for _, piece := range pieces {
+		bytes := unit.Bytes(r.Blocks) * piece
+		total += over(bytes, 1, m.Rate) + over(bytes, r.Sums, m.Reduce)
+		total = min(total, unit.Forever)
+	}
+	return total
+}
+
+// pieces is what the largest block, or its largest tile, is transferred in: one for each slice of
+// each channel. tiles is the number of tiles of the largest block.
+func pieces(p *schedule.Plan) (sizes []unit.Bytes, tiles int) {
+	width := unit.Bytes(p.Spec.Type.Width())
+	tiles = 1
+	for channel := range int64(p.Channels) {
+		n := largestBlock(p, channel)
+		if p.Segment > 0 {
+			tiles = max(tiles, int((n+p.Segment-1)/p.Segment))
+			n = min(n, p.Segment)
+		}
+		for slice := range int64(p.Slices) {
+			sizes = append(sizes, width*unit.Bytes(evenPart(n, int64(p.Slices), slice)))
+		}
+	}
+	return sizes, tiles
+}
+
+// largestBlock is the number of elements that a channel has of the largest block: a vector is cut
+// into channels first and then into chunks; blocks that belong to ranks are cut into channels. A
+// rank's block for itself is never sent and does not count.
+func largestBlock(p *schedule.Plan, channel int64) int64 {
+	spec := &p.Spec
+	n := spec.Count
+	for from, row := range spec.Splits {
+		for to, size := range row {
+			if from != to || spec.Kind != collective.AllToAllV {
+				n = max(n, size)
+			}
+		}
+	}
+	n = evenPart(n, int64(p.Channels), channel)
+	return evenPart(n, int64(p.Chunks), 0)
+}
+
+// evenPart is the i-th of k parts of n, of which the first n mod k have one more.
+func evenPart(n, k, i int64) int64 {
+	if i < n%k {
+		return n/k + 1
+	}
+	return n / k
+}
+
+// over is the time of n transfers of so many bytes as one; no rate is no limit.
+func over(b unit.Bytes, n int, r unit.Rate) unit.Time {
+	switch {
+	case r == 0 || n == 0:
+		return 0
+	case b > math.MaxInt64/unit.Bytes(n):
+		return unit.Forever
+	}
+	return (b * unit.Bytes(n)).Over(r)
+}
+
+// times is n of a time, at most Forever.
+func times(n int, t unit.Time) unit.Time {
+	if n > 0 && t > unit.Forever/unit.Time(n) {
+		return unit.Forever
+	}
+	return unit.Time(n) * t
+}

@@ -1,0 +1,145 @@
+package algos_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"collsim/algos"
+	"collsim/algos/algostest"
+	"collsim/collective"
+	"collsim/device"
+	"collsim/dtype"
+	"collsim/sim"
+	"collsim/topology"
+	"collsim/unit"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestClosedFormsAreExact asserts where a run takes exactly its published cost, to the picosecond,
+// where every connection has a link of its own: ring, pairwise, direct and the shots always,
+// recursive doubling at powers of two, all others at powers of two when the count divides evenly.
+func TestClosedFormsAreExact(t *testing.T) {
+	for _, a := range algos.Table() {
+		for _, kind := range a.Kinds {
+			for _, ranks := range []int{1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 32} {
+				for _, count := range []int64{0, 1, int64(ranks) + 1, 1000, 1024} {
+					if exact(a.Name, kind, ranks, count) {
+						takesItsCost(t, a, specOf(kind, ranks, count))
+					}
+				}
+			}
+		}
+	}
+}
+
+// exact is the claim.
+func exact(name string, kind collective.Kind, ranks int, count int64) bool {
+	powerOf2 := ranks&(ranks-1) == 0
+	switch name {
+	case "pairwise": // blocks of all_to_allv have many sizes, and the cost is that of the largest
+		return kind == collective.AllToAll
+	case "ring", "direct", "one-shot", "two-shot":
+		return true
+	case "recursive-doubling":
+		return powerOf2
+	}
+	return powerOf2 && count%1024 == 0
+}
+
+func specOf(kind collective.Kind, ranks int, count int64) collective.Spec {
+	spec := collective.Spec{Kind: kind, Type: dtype.Float32, Ranks: ranks, Count: count}
+	if kind.Reduces() {
+		spec.Op = collective.Sum
+	}
+	if kind == collective.AllToAllV {
+		for r := range ranks {
+			row := make([]int64, ranks)
+			row[(r+1)%ranks], row[r] = count, 1
+			spec.Splits = append(spec.Splits, row)
+		}
+		spec.Count = 0
+	}
+	return spec
+}
+
+func takesItsCost(t *testing.T, a algos.Algorithm, spec collective.Spec) {
+	t.Helper()
+	o := algos.Options{}
+	if len(a.Params) > 0 {
+		o.Params = []algos.Param{{Name: "segment", Value: "256"}}
+	}
+	name := fmt.Sprintf("%v %s, %d ranks, count %d", spec.Kind, a.Name, spec.Ranks, spec.Count)
+	s, err := a.Build(spec, o)
+	require.NoError(t, err, name)
+	for _, m := range []algos.Model{
+		{Alpha: 600 * unit.Nanosecond, Rate: 7 * unit.Rate(unit.GB)},
+		{Alpha: 1},
+		{Rate: 999_999_937},
+	} {
+		want, err := a.ClosedForm(spec, o, m)
+		require.NoError(t, err, name)
+		if m.Rate == 0 {
+			m.Rate = unit.Unlimited
+		}
+		ends, err := algostest.Earliest(s, m.Alpha, m.Rate, 0)
+		require.NoError(t, err, name)
+		require.Equal(t, want, slices.Max(append(ends, 0)), name)
+	}
+}
+
+// TestClosedFormsOnFullMesh asserts the same of the simulator, where no two connections share a
+// link of the mesh, and of the additions of a device.
+func TestClosedFormsOnFullMesh(t *testing.T) {
+	const ranks, count = 8, 10_000
+	m := algos.Model{Alpha: unit.Microsecond, Rate: 12 * unit.Rate(unit.GB), Reduce: 1e9}
+	mesh, err := topology.FullMesh(ranks, m.Rate, m.Alpha)
+	require.NoError(t, err)
+	gpu := device.Ideal()
+	gpu.ReduceRate = m.Reduce
+	for _, c := range []struct {
+		kind collective.Kind
+		name string
+	}{
+		{collective.AllReduce, "ring"}, {collective.AllReduce, "recursive-doubling"},
+		{collective.AllReduce, "binomial"}, {collective.AllReduce, "one-shot"},
+		{collective.AllGather, "ring"}, {collective.AllGather, "bruck"},
+		{collective.AllGather, "recursive-doubling"}, {collective.AllGather, "direct"},
+		{collective.ReduceScatter, "ring"}, {collective.ReduceScatter, "direct"},
+		{collective.Broadcast, "binomial"}, {collective.Broadcast, "flat"},
+		{collective.Broadcast, "chain"}, {collective.Reduce, "binomial"},
+		{collective.Reduce, "flat"}, {collective.Gather, "flat"}, {collective.Scatter, "flat"},
+		{collective.AllToAll, "pairwise"}, {collective.AllToAll, "bruck"},
+		{collective.AllToAll, "direct"}, {collective.SendRecv, "direct"},
+	} {
+		a, err := algos.Find(c.kind, c.name)
+		require.NoError(t, err)
+		spec := specOf(c.kind, ranks, count)
+		s, err := a.Build(spec, algos.Options{})
+		require.NoError(t, err)
+		want, err := a.ClosedForm(spec, algos.Options{}, m)
+		require.NoError(t, err)
+		for _, sharing := range []sim.Sharing{sim.FIFO, sim.Fluid} {
+			got, err := sim.Run(s, sim.Env{Graph: mesh, Device: gpu, Sharing: sharing}, sim.Options{})
+			require.NoError(t, err)
+			require.Equal(t, want, got.Time, "%v %s, %v", c.kind, c.name, sharing)
+		}
+	}
+}
+
+// TestClosedFormSaturates asserts that absurd sizes give Forever and no overflow.
+func TestClosedFormSaturates(t *testing.T) {
+	for _, a := range algos.Table() {
+		kind := a.Kinds[0]
+		spec := specOf(kind, 4096, math.MaxInt64/64/4096)
+		o := algos.Options{}
+		if len(a.Params) > 0 {
+			o.Params = []algos.Param{{Name: "segment", Value: "1 TiB"}}
+		}
+		got, err := a.ClosedForm(spec, o, algos.Model{Alpha: unit.Forever / 2, Rate: 1, Reduce: 1})
+		require.NoError(t, err)
+		require.Equal(t, unit.Forever, got, "%v %s", kind, a.Name)
+	}
+}

@@ -1,0 +1,42 @@
+package algos
+
+import (
+	"math/bits"
+
+	"collsim/schedule"
+)
+
+// rotations is the group of algorithms in which every rank does the same as seen from itself.
+func rotations(ranks int) schedule.Group { return schedule.Group{int32(ranks)} }
+
+// perRank is one for every rank: chunks, or lanes.
+func perRank(ranks int) int { return ranks }
+
+// perPeer is one for every other rank.
+func perPeer(ranks int) int { return ranks - 1 }
+
+// floorLog2 is ⌊log₂ n⌋. REQUIRES: n ≥ 1.
+func floorLog2(n int) int { return bits.Len(uint(n)) - 1 }
+
+// ceilLog2 is ⌈log₂ n⌉. REQUIRES: n ≥ 1.
+func ceilLog2(n int) int { return bits.Len(uint(n - 1)) }
+
+// powerOf2 reports whether n is a power of two.
+func powerOf2(n int) bool { return n&(n-1) == 0 }
+
+// mod is the remainder that is never negative.
+func mod(a, n int) int {
+	if a %= n; a < 0 {
+		a += n
+	}
+	return a
+}
+
+// others lists the peers of a rank: all but itself, beginning with the next.
+func others(l *Lane) []int {
+	ranks := make([]int, l.Ranks-1)
+	for i := range ranks {
+		ranks[i] = l.Rank + 1 + i
+	}
+	return ranks
+}

@@ -1,0 +1,13 @@
+// Package algos is the collection of collective algorithms: one small file each, in plain Go that
+// says what one rank does, with its source and its published cost. Table lists them, Find looks
+// one up, and Algorithm.Build applies one to a collective, which makes a schedule.
+//
+// An Algorithm is data and pure functions. It says what each lane of a rank does (Lane) and, where
+// every rank does the same as seen from itself, how ranks are translated (Group). Channels and
+// slices are modifiers of any algorithm and not in these files. Peers and blocks are counted modulo
+// their number, and one rank or no data is Build's business, so the files have no special cases.
+//
+// Cost is the closed form that the literature gives; ClosedForm makes picoseconds of it. Nothing
+// here is simulated: the package knows nothing of links, devices or data, and proofs are
+// schedule.Verify's. Package algostest is the conformance suite that all algorithms pass.
+package algos

@@ -1,0 +1,29 @@
+package algos
+
+import "collsim/collective"
+
+// Flat gather. All send their block to the root, which receives them one after the other.
+//
+//	p = 4:  1→0 2→0 3→0
+//
+// The linear algorithm of MPI libraries (Pješivac-Grbović et al., "Performance analysis of MPI
+// collective operations", Cluster Computing 10(2), 2007). All messages leave at once and each has
+// its wire; at a port that they share they queue.
+var flatGather = Algorithm{
+	Name:   "flat",
+	Kinds:  []collective.Kind{collective.Gather},
+	About:  "all send their block to the root",
+	Source: "Open MPI basic linear; Pješivac-Grbović et al. 2007",
+	Lane: func(l *Lane) {
+		if l.Rank != l.Root {
+			l.Send(l.Root, l.Chunk(l.Rank))
+			return
+		}
+		l.Keep(l.Chunk(l.Rank))
+		for i := 1; i < l.Ranks; i++ {
+			l.Round(0)
+			l.Recv(l.Rank+i, l.Chunk(l.Rank+i))
+		}
+	},
+	Cost: func(_, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1}) },
+}

@@ -1,0 +1,89 @@
+package algos
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/internal/nearest"
+	"collsim/unit"
+)
+
+// maxTiles bounds the tiles of a block: each is a round, and rounds are counted in 32 bits.
+const maxTiles = 1 << 20
+
+// segmented is the parameter of algorithms that pipeline tiles of a block.
+func segmented(usual string) []Param {
+	return []Param{{Name: "segment", Value: usual,
+		About: "the size of the pieces that follow one another, in bytes; the last may be shorter"}}
+}
+
+// param is the value of a parameter: the given one, else the default; "" if the algorithm
+// does not have it.
+func (a Algorithm) param(name string, o Options) string {
+	for _, list := range [][]Param{o.Params, a.Params} {
+		for _, p := range list {
+			if p.Name == name {
+				return p.Value
+			}
+		}
+	}
+	return ""
+}
+
+// checkParams refuses names that the algorithm does not have and names given twice.
+func (a Algorithm) checkParams(o Options) error {
+	names := make([]string, len(a.Params))
+	for i, p := range a.Params {
+		names[i] = p.Name
+	}
+	for i, given := range o.Params {
+		known := false
+		for _, name := range names {
+			known = known || name == given.Name
+		}
+		if !known {
+			return fmt.Errorf("algos: %s has no parameter %q; %s", a.Name, given.Name,
+				choice(given.Name, append(names, "channels", "slices")))
+		}
+		for _, other := range o.Params[:i] {
+			if other.Name == given.Name {
+				return fmt.Errorf("algos: %s: the parameter %s is given twice", a.Name, given.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// choice names what somebody may have meant.
+func choice(name string, names []string) string {
+	if near := nearest.To(name, names, 3); len(near) > 0 {
+		return "nearest: " + list(near)
+	}
+	return "there are " + list(names)
+}
+
+// segment is the number of elements of a tile, 0 for algorithms that do not pipeline. It checks
+// all parameters.
+func (a Algorithm) segment(spec collective.Spec, o Options) (int64, error) {
+	if err := a.checkParams(o); err != nil {
+		return 0, err
+	}
+	text := a.param("segment", o)
+	if text == "" {
+		return 0, nil
+	}
+	size, err := unit.ParseBytes(text)
+	if err != nil {
+		return 0, fmt.Errorf("algos: %s: segment: %w", a.Name, err)
+	}
+	elements := int64(size) / int64(spec.Type.Width())
+	if elements < 1 {
+		return 0, fmt.Errorf("algos: %s: segment %v is less than one %v, which has %d bytes",
+			a.Name, size, spec.Type, spec.Type.Width())
+	}
+	if tiles := spec.Count / elements; tiles > maxTiles {
+		return 0, fmt.Errorf("algos: %s: segment %v cuts %d elements of %v into %d pieces; "+
+			"at most %d are possible", a.Name, size, spec.Count, spec.Type, tiles, maxTiles)
+	}
+	return elements, nil
+}

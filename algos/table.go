@@ -1,0 +1,77 @@
+package algos
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+)
+
+// Table lists all algorithms, by the first of their kinds and then by name.
+func Table() []Algorithm {
+	return []Algorithm{
+		binomialAllReduce,
+		doubleBinaryTreeAllReduce,
+		oneShotAllReduce,
+		recursiveDoublingAllReduce,
+		ringAllReduce,
+		twoShotAllReduce,
+
+		bruckAllGather,
+		directAllGather,
+		recursiveDoublingAllGather,
+		ringAllGather,
+
+		directReduceScatter,
+		ringReduceScatter,
+
+		binomialBroadcast,
+		chainBroadcast,
+		flatBroadcast,
+
+		binomialReduce,
+		flatReduce,
+
+		flatGather,
+		flatScatter,
+
+		bruckAllToAll,
+		directAllToAll,
+		pairwiseAllToAll,
+
+		directSendRecv,
+	}
+}
+
+// ForKind lists the algorithms of a kind, by name.
+func ForKind(k collective.Kind) []Algorithm {
+	return slices.DeleteFunc(Table(), func(a Algorithm) bool { return !a.Does(k) })
+}
+
+// Find is the algorithm of a kind that has a name; "-" and "_" are the same. If there is none, the
+// error names the nearest ones, and the kinds that have an algorithm of that name.
+func Find(k collective.Kind, name string) (Algorithm, error) {
+	canonical := strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	var names, elsewhere []string
+	for _, a := range Table() {
+		switch {
+		case a.Does(k) && a.Name == canonical:
+			return a, nil
+		case a.Does(k):
+			names = append(names, a.Name)
+		case a.Name == canonical:
+			elsewhere = append(elsewhere, kindsText(a.Kinds))
+		}
+	}
+	hint := "no algorithm does it"
+	if len(names) > 0 {
+		hint = choice(canonical, names)
+	}
+	if len(elsewhere) > 0 {
+		hint += fmt.Sprintf(" (%s is for %s)", canonical, list(elsewhere))
+	}
+	return Algorithm{}, fmt.Errorf("algos: %v has no algorithm %q; %s", k, name, hint)
+}
+
+func list(words []string) string { return strings.Join(words, ", ") }

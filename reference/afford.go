@@ -1,0 +1,185 @@
+package reference
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// affordable is the survey of the schedule, or of one of a smaller count that needs no more memory
+// than there is.
+func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
+	for {
+		limit := o.Memory / 4
+		if o.Rebuild != nil && buffers(s, s.Spec.InPlace) > o.Memory { // will not do anyway
+			limit = 0
+		}
+		v, err := look(s, o.Slots, limit)
+		if err != nil {
+			return nil, err
+		}
+		need, spec := v.need(), &s.Spec
+		if need <= o.Memory {
+			return v, nil
+		}
+		if o.Rebuild == nil || spec.Kind.Splits() || spec.Count <= 1 {
+			if v.window(1, o.Memory) > 0 { // takes longer, but not more memory
+				return v, nil
+			}
+			return nil, fmt.Errorf("reference: the check needs %d bytes, but memory is %d: allow more "+
+				"by [check] memory, or use [check] numbers = false", need, o.Memory)
+		}
+		count := smaller(s, need, o.Memory)
+		next, err := o.Rebuild(count)
+		if err != nil {
+			return nil, fmt.Errorf("reference: rebuilding with count %d: %w", count, err)
+		}
+		if next.Spec.Count != count || next.Spec.Ranks != spec.Ranks || next.Spec.Kind != spec.Kind ||
+			next.Spec.Type != spec.Type {
+			return nil, fmt.Errorf("reference: rebuilt with count %d, the schedule is of %v of %d %v on "+
+				"%d ranks", count, next.Spec.Kind, next.Spec.Count, next.Spec.Type, next.Spec.Ranks)
+		}
+		s = next
+	}
+}
+
+// need is what a check of whole memories takes, in bytes, or the largest number there is.
+func (v *survey) need() int64 {
+	held := buffers(v.s, v.stored)
+	flying := times(v.inFlight, v.width())
+	return held + min(flying, math.MaxInt64-held)
+}
+
+// width is that of an element in bytes.
+func (v *survey) width() int64 {
+	if v.s.Spec.Kind == collective.Barrier {
+		return 0
+	}
+	return int64(v.s.Spec.Type.Width())
+}
+
+// buffers is what all ranks' memories take, in bytes.
+func buffers(s *schedule.Schedule, stored bool) int64 {
+	v := survey{s: s, stored: stored}
+	total := int64(0)
+	for b := schedule.Input; b <= schedule.Scratch; b++ {
+		for rank := range s.Spec.Ranks {
+			if v.holds(b) {
+				n := times(extent(s, b, rank), v.width())
+				total += min(n, math.MaxInt64-total)
+			}
+		}
+	}
+	return total
+}
+
+// times is a·b, or the largest number there is.
+func times(a, b int64) int64 {
+	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo <= math.MaxInt64 {
+		return int64(lo)
+	}
+	return math.MaxInt64
+}
+
+// smaller is the largest count that is expected to need no more than memory, and less than the
+// schedule's, with the same remainder modulo the number of chunks if there is one.
+func smaller(s *schedule.Schedule, need, memory int64) int64 {
+	count := s.Spec.Count
+	most := max(1, min(scaled(count, max(memory, 0), need), count-1))
+	m := chunks(s)
+	if less := most - ((most-count)%m+m)%m; less > 0 {
+		return less
+	}
+	return most
+}
+
+// chunks is the number of pieces that Count is divided into, as far as remainders matter: of
+// channels, blocks, tiles and slices. For kinds with one block a rank, Count is a block.
+func chunks(s *schedule.Schedule) int64 {
+	kind, product := s.Spec.Kind, int64(s.Slices)
+	perRank := kind.Gathers() || kind.Scatters() || kind == collective.AllToAll
+	cut := s.Cuts[schedule.Output]
+	if kind.Gathers() {
+		cut = s.Cuts[schedule.Input]
+	}
+	for i := range cut {
+		l := &cut[i]
+		n := max(1, l.N)
+		switch {
+		case perRank && l.Axis == schedule.Block, l.Split == schedule.Table:
+			n = 1
+		case l.Split == schedule.Aligned:
+			n *= l.Align
+		}
+		if product > collective.MaxElements/n {
+			return collective.MaxElements
+		}
+		product *= n
+	}
+	return product
+}
+
+// small is how many elements moved in all are not worth dividing; grain how many a sub-step should
+// move at least in a window, and resident how many bytes all memories should take at most.
+const (
+	small    = 1 << 17
+	grain    = 64
+	resident = 64 << 20
+)
+
+// window is how many places of every part are best computed at a time, 0 for whole memories, or
+// if windows cannot be. That many machines then have room in the memory.
+func (v *survey) window(workers int, memory int64) int64 {
+	longest := v.longestPart()
+	if v.ragged || v.moved == 0 || longest == 0 || v.moved < small && v.need() <= memory {
+		return 0
+	}
+	bytes := v.perPlace() * v.width()
+	window := min(longest, max(resident/bytes, scaled(longest, grain, v.moved/v.steps)))
+	window = min(window, (longest+int64(workers)-1)/int64(workers))
+	return min(window, (memory-v.bytes)/int64(workers)/bytes)
+}
+
+// perPlace is how many elements a machine holds for each place of a window, at most.
+func (v *survey) perPlace() int64 {
+	n := 2*v.inFlight/v.longestPart() + 1 // messages' buffers are powers of two
+	for b := schedule.Input; b <= schedule.Scratch; b++ {
+		for rank := range v.s.Spec.Ranks {
+			if v.holds(b) && extent(v.s, b, rank) > 0 {
+				n += int64(len(v.parts[b].starts))
+			}
+		}
+	}
+	return n
+}
+
+// scaled is n·a/b, at most n.
+func scaled(n, a, b int64) int64 {
+	if a >= b || a < 0 {
+		return n
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(a))
+	quotient, _ := bits.Div64(hi, lo, uint64(b))
+	return int64(quotient)
+}
+
+// windows is how many windows there are.
+func (v *survey) windows(window int64) int64 {
+	if window == 0 {
+		return 1
+	}
+	return (v.longestPart() + window - 1) / window
+}
+
+func (v *survey) longestPart() int64 {
+	most := int64(0)
+	for b := schedule.Input; b <= schedule.Scratch; b++ {
+		if v.holds(b) {
+			most = max(most, v.parts[b].longest())
+		}
+	}
+	return most
+}

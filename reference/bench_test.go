@@ -1,0 +1,65 @@
+package reference
+
+import (
+	"testing"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/schedule"
+
+	"github.com/stretchr/testify/require"
+)
+
+func BenchmarkCheckRing8(b *testing.B)          { benchmarkRing(b, 8, dtype.Float32, Exact) }
+func BenchmarkCheckRing256(b *testing.B)        { benchmarkRing(b, 256, dtype.Float32, Exact) }
+func BenchmarkCheckRing256Float64(b *testing.B) { benchmarkRing(b, 256, dtype.Float64, Exact) }
+func BenchmarkCheckRing256Int32(b *testing.B)   { benchmarkRing(b, 256, dtype.Int32, Exact) }
+func BenchmarkCheckRing256Uniform(b *testing.B) { benchmarkRing(b, 256, dtype.Float32, Uniform) }
+func BenchmarkCheckRing256Normal(b *testing.B)  { benchmarkRing(b, 256, dtype.Float32, Normal) }
+
+// benchmarkRing checks an all-reduce of 64 MiB with 1 GiB of memory.
+func benchmarkRing(b *testing.B, ranks int, t dtype.Type, data Data) {
+	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: t, Ranks: ranks}
+	benchmark(b, spec.WithBytes(64<<20), data, ring)
+}
+
+// benchmark checks what an author's function makes of a spec.
+func benchmark(b *testing.B, spec collective.Spec, data Data, plan func() schedule.Plan) {
+	s := build(b, spec, plan)
+	o := CheckOptions{Data: data, Rebuild: rebuilder(spec, plan)}
+	for b.Loop() {
+		r, err := Check(s, o)
+		require.NoError(b, err)
+		require.NotEqual(b, NumbersMismatch, r.Numbers)
+		b.ReportMetric(float64(r.Checked), "checked")
+	}
+}
+
+func BenchmarkCheckDirectAllToAll64(b *testing.B) {
+	spec := collective.Spec{Kind: collective.AllToAll, Type: dtype.Float32, Ranks: 64}
+	benchmark(b, spec.WithBytes(64<<20), Exact, direct)
+}
+
+func BenchmarkSurveyRing256(b *testing.B) {
+	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
+		Ranks: 256, Count: 1 << 20}
+	s := build(b, spec, ring)
+	for b.Loop() {
+		_, err := look(s, 0, 1<<28)
+		require.NoError(b, err)
+	}
+}
+
+func BenchmarkFill(b *testing.B) {
+	for _, data := range []Data{Exact, Uniform, Normal} {
+		b.Run(data.String(), func(b *testing.B) {
+			spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum,
+				Type: dtype.Float32, Ranks: 256, Count: block}
+			g, dst := newGenerator[float32](&spec, data, 1), make([]float32, block)
+			b.SetBytes(4 * block)
+			for b.Loop() {
+				g.fill(dst, 3, 0)
+			}
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package reference
+
+import "collsim/schedule"
+
+// A compiler makes of each sub-step of a schedule the moves of data that it consists of, so that
+// they can be repeated for every window without walking the schedule again.
+//
+//	recvReduceCopySend  ──►  take message 3 · fold in[2] · store out[2] · give message 7
+type compiler struct {
+	s      *schedule.Schedule
+	stored bool          // inputs are kept in memory
+	parts  *[3]partition // of the memories
+	tape
+	spans []schedule.Span
+}
+
+// tape is a sequence of moves.
+type tape struct {
+	moves []move
+	list  []part // of all moves
+}
+
+// move is one thing that is done with the value of a sub-step. The value of a sub-step is gone when
+// the next begins.
+type move struct {
+	kind     moveKind
+	memory   schedule.Buffer // of a region: the memory it lies in
+	scale    bool            // the operand is scaled first
+	rank     int32           // whose memory
+	handle   int32           // of a message
+	from, to int32           // the region's parts in the compiler's list
+}
+
+type moveKind uint8
+
+const (
+	take       moveKind = iota // the value is a message
+	load                       // the value is a region
+	foldIn                     // the value is combined with a message, on its right
+	fold                       // the value is combined with a region, on its right
+	scaleValue                 // the value is scaled
+	store                      // the value is stored in a region
+	give                       // a copy of the value becomes a message
+	giveAway                   // the value becomes a message
+	drop                       // the value is forgotten
+)
+
+// bytesPerMove and bytesPerPart are what a move and a part take in memory.
+const (
+	bytesPerMove = 24
+	bytesPerPart = 16
+)
+
+// part is n elements that are named as one. at is the number of the part in its memory's partition;
+// or in an input that is not stored, where it begins.
+type part struct{ at, n int64 }
+
+// compile appends the moves of a sub-step.
+func (c *compiler) compile(at *schedule.Visit) {
+	step, found := at.Step, false
+	for i := range step.From {
+		f := &step.From[i]
+		m := move{scale: f.Scale}
+		switch {
+		case f.Kind == schedule.Message && f.Put: // its bytes have landed
+			continue
+		case f.Kind == schedule.Message:
+			m.kind, m.handle = take, at.In[i]
+		default:
+			rank := int(at.Rank)
+			if f.Kind == schedule.Get {
+				rank = int(f.Peer.Rank)
+			}
+			m.kind = load
+			c.region(&m, at, rank, &f.Region)
+		}
+		if found {
+			m.kind += foldIn - take
+		}
+		c.moves, found = append(c.moves, m), true
+	}
+	if step.Scale {
+		c.moves = append(c.moves, move{kind: scaleValue})
+	}
+	c.results(at, found)
+}
+
+// results appends what becomes of the value: puts land, regions are stored, then the last message
+// gets the buffer itself.
+func (c *compiler) results(at *schedule.Visit, found bool) {
+	step, last := at.Step, -1
+	for i := range step.Send {
+		if d := &step.Send[i]; d.Put {
+			m := move{kind: store}
+			c.region(&m, at, int(d.Peer.Rank), &d.Region)
+			c.moves = append(c.moves, m)
+			continue
+		}
+		last = i
+	}
+	for i := range step.To {
+		m := move{kind: store}
+		c.region(&m, at, int(at.Rank), &step.To[i])
+		c.moves = append(c.moves, m)
+	}
+	for i := range step.Send {
+		if !step.Send[i].Put && i != last {
+			c.moves = append(c.moves, move{kind: give, handle: at.Out[i]})
+		}
+	}
+	switch {
+	case last >= 0:
+		c.moves = append(c.moves, move{kind: giveAway, handle: at.Out[last]})
+	case found:
+		c.moves = append(c.moves, move{kind: drop})
+	}
+}
+
+// region lists the parts of a region of a rank. It names blocks one by one, since a partition
+// is made of blocks.
+func (c *compiler) region(m *move, at *schedule.Visit, rank int, r *schedule.Region) {
+	where := at.Spot()
+	where.Rank = rank
+	home, base := c.s.Home(r.Buffer, rank)
+	m.memory, m.rank, m.from = home, int32(rank), int32(len(c.list))
+	one := schedule.Region{Buffer: r.Buffer, Tile: r.Tile, Run: 1, Times: 1}
+	count := r.Run * r.Times
+	if r.List != nil {
+		count = int32(len(r.List))
+	}
+	for i := range count {
+		if r.List != nil {
+			one.First = r.List[i]
+		} else {
+			one.First = r.First + i/r.Run*r.Period + i%r.Run
+		}
+		c.spans = c.s.Spans(c.spans[:0], where, &one)
+		for _, span := range c.spans {
+			p := part{span.Off, span.Len}
+			if c.stored || home != schedule.Input {
+				p.at = c.parts[home].number(base+span.Off, span.Len)
+			}
+			c.list = append(c.list, p)
+		}
+	}
+	m.to = int32(len(c.list))
+}
+
+// reset forgets all moves.
+func (t *tape) reset() { t.moves, t.list = t.moves[:0], t.list[:0] }
+
+// full reports whether it is time for another tape: long ones would be copied when they grow.
+func (t *tape) full() bool { return len(t.moves) >= 1<<14 || len(t.list) >= 1<<14 }
+
+// fresh is an empty tape that is expected to become as long.
+func (t *tape) fresh() tape {
+	return tape{make([]move, 0, len(t.moves)+8), make([]part, 0, len(t.list)+8)}
+}
+
+func (t *tape) bytes() int64 {
+	return bytesPerMove*int64(cap(t.moves)) + bytesPerPart*int64(cap(t.list))
+}

@@ -1,0 +1,197 @@
+package reference
+
+import (
+	"fmt"
+
+	"collsim/collective"
+)
+
+// Define is the result of a collective by its definition: from each rank's input, each rank's
+// output, empty where it gets nothing. Floats are what exact arithmetic gives, rounded once;
+// where the operator has a factor, it is the factor rounded to T, and the mean is the exact one
+// whatever Spec.Avg. Inputs are as long as Spec.In says.
+func Define[T Number](spec collective.Spec, inputs [][]T) ([][]T, error) {
+	if err := fits[T](&spec, inputs); err != nil {
+		return nil, err
+	}
+	d := newDefinition(&spec, reader(inputs), false)
+	outputs := make([][]T, spec.Ranks)
+	for rank := range outputs {
+		out := make([]T, spec.Out(rank))
+		outputs[rank] = out
+		if rank > 0 && common(spec.Kind) {
+			copy(out, outputs[0])
+			continue
+		}
+		for off := int64(0); off < int64(len(out)); {
+			o := d.origin(rank, off)
+			n := min(o.n, int64(len(out))-off, block)
+			d.produce(out[off:off+n], o)
+			off += n
+		}
+	}
+	return outputs, nil
+}
+
+// common reports whether all ranks' outputs are the same.
+func common(k collective.Kind) bool {
+	return k == collective.AllReduce || k == collective.AllGather || k == collective.AllGatherV ||
+		k == collective.Broadcast
+}
+
+// fits says what is wrong with a spec or with given inputs.
+func fits[T Number](spec *collective.Spec, inputs [][]T) error {
+	if err := spec.Validate(); err != nil {
+		return err
+	}
+	if err := refuse(spec); err != nil {
+		return err
+	}
+	if spec.Kind != collective.Barrier && spec.Type != typeOf[T]() {
+		return fmt.Errorf("reference: inputs are %v, but the collective is of %v", typeOf[T](),
+			spec.Type)
+	}
+	if len(inputs) != spec.Ranks {
+		return fmt.Errorf("reference: inputs of %d ranks; there are %d", len(inputs), spec.Ranks)
+	}
+	for rank, in := range inputs {
+		if int64(len(in)) != spec.In(rank) {
+			return fmt.Errorf("reference: rank %d has %d input elements; %d are expected", rank,
+				len(in), spec.In(rank))
+		}
+	}
+	return nil
+}
+
+// source fills dst with the elements off, off+1, … of a rank's input.
+type source[T Number] func(dst []T, rank int, off int64)
+
+// reader is the source of given inputs.
+func reader[T Number](inputs [][]T) source[T] {
+	return func(dst []T, rank int, off int64) { copy(dst, inputs[rank][off:]) }
+}
+
+// block is how many elements are defined at a time: its buffers stay in the first cache.
+const block = 2048
+
+// definition computes what outputs should be, element by element, from the meaning of the kind.
+// It is written without collective.Spec.Want, so that each can be held against the other.
+type definition[T Number] struct {
+	spec   *collective.Spec
+	input  source[T]
+	simple bool // float64 sums and products of the inputs are exact
+
+	buffer [block]T
+	hi, lo [block]float64 // the exact result is hi+lo, for products times 2^power
+	power  [block]int
+	lost   [block]bool // hi+lo is not exact
+}
+
+func newDefinition[T Number](spec *collective.Spec, input source[T], simple bool) *definition[T] {
+	return &definition[T]{spec: spec, input: input, simple: simple}
+}
+
+// allRanks as origin.from is the reduction over all ranks.
+const allRanks = -1
+
+// origin is what n output elements are: the elements off, off+1, … of the input of a rank, or
+// of the reduction over all.
+type origin struct {
+	from int
+	off  int64
+	n    int64
+}
+
+// origin says what element off of a rank's output, and those after it, are made of.
+func (d *definition[T]) origin(rank int, off int64) origin {
+	s := d.spec
+	switch s.Kind {
+	case collective.AllReduce, collective.Reduce:
+		return origin{allRanks, off, s.Count - off}
+	case collective.ReduceScatter:
+		return origin{allRanks, int64(rank)*s.Count + off, s.Count - off}
+	case collective.ReduceScatterV:
+		before := int64(0)
+		for r := range rank {
+			before += s.Splits[0][r]
+		}
+		return origin{allRanks, before + off, s.Splits[0][rank] - off}
+	case collective.Broadcast:
+		return origin{s.Root, off, s.Count - off}
+	case collective.Scatter:
+		return origin{s.Root, int64(rank)*s.Count + off, s.Count - off}
+	case collective.AllGather, collective.Gather:
+		return origin{int(off / s.Count), off % s.Count, s.Count - off%s.Count}
+	case collective.AllToAll:
+		within := off % s.Count
+		return origin{int(off / s.Count), int64(rank)*s.Count + within, s.Count - within}
+	case collective.SendRecv:
+		left := rank - 1
+		if left < 0 {
+			left = s.Ranks - 1
+		}
+		return origin{left, off, s.Count - off}
+	}
+	return d.uneven(rank, off)
+}
+
+// uneven is origin for the kinds that concatenate blocks of given sizes.
+func (d *definition[T]) uneven(rank int, off int64) origin {
+	for from := range d.spec.Ranks {
+		size, before := int64(0), int64(0)
+		switch d.spec.Kind {
+		case collective.AllGatherV:
+			size = d.spec.Splits[0][from]
+		case collective.AllToAllV:
+			row := d.spec.Splits[from]
+			size = row[rank]
+			if off < size {
+				for _, n := range row[:rank] {
+					before += n
+				}
+			}
+		}
+		if off < size {
+			return origin{from, before + off, size - off}
+		}
+		off -= size
+	}
+	panic(fmt.Sprintf("reference: element %d is beyond the output of rank %d", off, rank))
+}
+
+// produce makes dst, of at most block elements, what an origin says.
+func (d *definition[T]) produce(dst []T, o origin) {
+	switch {
+	case o.from != allRanks:
+		d.input(dst, o.from, o.off)
+	case isFloat[T]() && d.spec.Op != collective.Min && d.spec.Op != collective.Max:
+		d.reduceFloats(dst, o.off)
+	default:
+		d.reduce(dst, o.off)
+	}
+}
+
+// reduce computes what the format itself computes without error: integers, which wrap, and
+// minima and maxima.
+func (d *definition[T]) reduce(dst []T, off int64) {
+	spec := d.spec
+	next := d.buffer[:len(dst)]
+	for rank := range spec.Ranks {
+		into := next
+		if rank == 0 {
+			into = dst
+		}
+		d.input(into, rank, off)
+		if spec.Op == collective.PremulSum {
+			multiply(into, T(spec.Factor))
+		}
+		if rank > 0 {
+			combine(spec.Op, dst, next)
+		}
+	}
+	if spec.Op == collective.Avg { // the wrapped sum, divided once, truncating
+		for i := range dst {
+			dst[i] /= T(spec.Ranks)
+		}
+	}
+}

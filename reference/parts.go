@@ -1,0 +1,66 @@
+package reference
+
+import "slices"
+
+// partition is the parts of a memory, numbered as they were first named.
+type partition struct {
+	starts, lengths []int64
+	numbers         map[int64]int64 // of parts, by start
+	clash           bool            // a part was named with two lengths
+}
+
+// number is the number of a part, a new one if need be.
+func (p *partition) number(start, length int64) int64 {
+	i, known := p.numbers[start]
+	if !known {
+		if p.numbers == nil {
+			p.numbers = map[int64]int64{}
+		}
+		i = int64(len(p.starts))
+		p.numbers[start] = i
+		p.starts, p.lengths = append(p.starts, start), append(p.lengths, length)
+	} else if p.lengths[i] != length && !p.clash {
+		p.clash = true
+	}
+	return i
+}
+
+// settle makes parts of the gaps between parts and up to total, and reports whether the parts are
+// disjoint.
+func (p *partition) settle(total int64) bool {
+	order := make([]int, len(p.starts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if p.starts[a] < p.starts[b] {
+			return -1
+		}
+		return 1
+	})
+	end := int64(0)
+	for _, i := range order {
+		if p.clash || p.starts[i] < end {
+			return false
+		}
+		p.gap(end, p.starts[i])
+		end = p.starts[i] + p.lengths[i]
+	}
+	p.gap(end, total)
+	return true
+}
+
+func (p *partition) gap(from, to int64) {
+	if from < to {
+		p.starts, p.lengths = append(p.starts, from), append(p.lengths, to-from)
+	}
+}
+
+// longest is the length of the longest part.
+func (p *partition) longest() int64 {
+	most := int64(0)
+	for _, n := range p.lengths {
+		most = max(most, n)
+	}
+	return most
+}

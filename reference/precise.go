@@ -1,0 +1,87 @@
+package reference
+
+import (
+	"math"
+	"math/big"
+
+	"collsim/collective"
+)
+
+// precisely is the exact reduction of one element of all ranks, in arbitrary precision, rounded
+// once. Infinities and NaNs give what IEEE 754 gives.
+func (d *definition[T]) precisely(off int64) T {
+	product := d.spec.Op == collective.Prod
+	factor := 1.0
+	if d.spec.Op == collective.PremulSum {
+		factor = float64(T(d.spec.Factor))
+	}
+	// Sums of products of two float64 span 2·2046 + 2·53 bits; a product of n has 53·n.
+	precision := uint(4400)
+	if product {
+		precision = uint(53*d.spec.Ranks + 64)
+	}
+	total := new(big.Float).SetPrec(precision)
+	special, finite := 0.0, true // what floats make of it, for what is not finite
+	if product {
+		total.SetInt64(1)
+		special = 1
+	}
+	one := make([]T, 1)
+	for rank := range d.spec.Ranks {
+		d.input(one, rank, off)
+		x := float64(one[0])
+		if math.IsInf(x, 0) || math.IsNaN(x) {
+			finite = false
+		}
+		if product {
+			special = float64(special * clip(x))
+		} else {
+			special += float64(clip(x) * clip(factor))
+		}
+		if finite && product {
+			total.Mul(total, big.NewFloat(x))
+		} else if finite {
+			y := new(big.Float).SetPrec(106).Mul(big.NewFloat(x), big.NewFloat(factor))
+			total.Add(total, y)
+		}
+	}
+	if !finite {
+		return T(special)
+	}
+	return rounded[T](total, d.divisor())
+}
+
+// clip makes finite numbers so small that float64 does not overflow before its time.
+func clip(x float64) float64 {
+	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return x
+	}
+	return math.Copysign(1, x)
+}
+
+func (d *definition[T]) divisor() int64 {
+	if d.spec.Op == collective.Avg {
+		return int64(d.spec.Ranks)
+	}
+	return 1
+}
+
+// rounded is x/n rounded to T.
+func rounded[T Number](x *big.Float, n int64) T {
+	if n == 1 {
+		if size[T]() == 4 {
+			y, _ := x.Float32()
+			return T(y)
+		}
+		y, _ := x.Float64()
+		return T(y)
+	}
+	r, _ := x.Rat(nil)
+	r.Quo(r, big.NewRat(n, 1))
+	if size[T]() == 4 {
+		y, _ := r.Float32()
+		return T(y)
+	}
+	y, _ := r.Float64()
+	return T(y)
+}

@@ -1,0 +1,208 @@
+package reference
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"collsim/schedule"
+)
+
+// survey is what a schedule does to its memories, found by carrying it out on sizes alone.
+//
+// Its purpose is to tell whether the schedule may be computed window by window. Let the parts of
+// a memory be the runs of elements that steps name as one block (of one tile, channel and
+// slice). If, over all ranks and steps,
+//
+//	(1) any two parts of a memory are the same or disjoint, and
+//	(2) the operands and destinations of a step are lists of parts of the same lengths in the same
+//	    order, a message having the list that was sent,
+//
+// then place x of a part is only ever combined with, and stored at, place x of other parts: by
+// induction over the steps, what all memories hold at places from w·j to w·(j+1) of their parts
+// depends on nothing but what they held there. So each such window may be computed on its own.
+type survey struct {
+	s      *schedule.Schedule
+	slots  int
+	parts  [3]partition // of each memory, all ranks alike
+	ragged bool         // (1) or (2) does not hold
+	stored bool         // inputs are kept in memory, because a step may write there
+
+	code  compiler // of the present tape
+	tapes []tape   // all moves, if they are kept; else they are compiled anew in every run
+	kept  bool
+	limit int64 // bytes that tapes may take
+	bytes int64 // that they take
+
+	steps, moved int64 // sub-steps that move data, and the elements that they move
+	inFlight     int64 // the most elements in messages at a time, in buffers of powers of two
+	now          int64
+
+	value    []int64   // lengths of the parts of the step's value
+	operand  []int64   // and of another operand
+	messages [][]int64 // of messages, by handle
+}
+
+// look surveys a schedule, and keeps its moves if they take no more bytes than limit. Steps that
+// cannot be carried out are a *schedule.Violation, a deadlock a *schedule.StallError.
+func look(s *schedule.Schedule, slots int, limit int64) (*survey, error) {
+	v := &survey{s: s, slots: slots, limit: limit, kept: limit > 0, stored: s.Spec.InPlace}
+	err := v.walk()
+	if v.stored && !v.code.stored && err == nil { // a step writes to an input: begin again
+		v = &survey{s: s, slots: slots, limit: limit, kept: limit > 0, stored: true}
+		err = v.walk()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for b := schedule.Input; b <= schedule.Scratch; b++ {
+		if v.holds(b) && !v.parts[b].settle(v.longest(b)) {
+			v.ragged = true
+		}
+	}
+	return v, nil
+}
+
+func (v *survey) walk() error {
+	v.code = compiler{s: v.s, stored: v.stored, parts: &v.parts}
+	hooks := schedule.Hooks{Step: v.step}
+	_, err := schedule.Execute(v.s, schedule.Limits{Slots: v.slots}, hooks)
+	v.keep()
+	return err
+}
+
+// keep puts the present tape to the others and begins a fresh one.
+func (v *survey) keep() {
+	if !v.kept {
+		v.code.reset()
+		return
+	}
+	v.bytes += v.code.bytes()
+	v.tapes = append(v.tapes, v.code.tape)
+	v.code.tape = v.code.fresh()
+	if v.bytes > v.limit {
+		v.kept, v.tapes, v.bytes = false, nil, 0
+	}
+}
+
+// holds reports whether a memory is kept.
+func (v *survey) holds(b schedule.Buffer) bool { return b != schedule.Input || v.stored }
+
+// longest is the size of the largest rank's memory.
+func (v *survey) longest(b schedule.Buffer) int64 {
+	most := int64(0)
+	for rank := range v.s.Spec.Ranks {
+		most = max(most, extent(v.s, b, rank))
+	}
+	return most
+}
+
+// extent is how many elements of a rank's memory are used. In place all is in the input's.
+func extent(s *schedule.Schedule, memory schedule.Buffer, rank int) int64 {
+	most := int64(0)
+	for b := schedule.Input; b <= schedule.Scratch; b++ {
+		if home, base := s.Home(b, rank); home == memory {
+			most = max(most, base+s.Len(b, rank))
+		}
+	}
+	return most
+}
+
+// step compiles a sub-step and checks its moves.
+func (v *survey) step(at *schedule.Visit) error {
+	if !v.kept || v.code.full() {
+		v.keep()
+	}
+	from := len(v.code.moves)
+	v.code.compile(at)
+	v.value = v.value[:0]
+	for i := range v.code.moves[from:] {
+		m := &v.code.moves[from+i]
+		if err := v.check(at, m); err != nil {
+			return err
+		}
+	}
+	if len(v.value) > 0 {
+		v.steps++
+		v.moved += sum(v.value)
+	}
+	return nil
+}
+
+// check follows a move on the lengths of parts.
+func (v *survey) check(at *schedule.Visit, m *move) error {
+	spec := &v.s.Spec
+	if (m.scale || m.kind == scaleValue) && !spec.ScalesBefore() && !spec.ScalesAfter() {
+		return malformed(at, fmt.Sprintf("scales, but operator %q has no factor", spec.Op))
+	}
+	switch m.kind {
+	case take, load:
+		v.value = append(v.value[:0], v.lengths(m)...)
+		v.inFlight = max(v.inFlight, v.now+capacity(sum(v.value)))
+	case foldIn, fold:
+		if spec.Op == 0 {
+			return malformed(at, fmt.Sprintf("combines, but %v has no operator", spec.Kind))
+		}
+		return v.compare(at, v.lengths(m), "combines")
+	case store:
+		if m.memory == schedule.Input {
+			v.stored = true
+		}
+		return v.compare(at, v.lengths(m), "stores")
+	case give, giveAway:
+		for int(m.handle) >= len(v.messages) {
+			v.messages = append(v.messages, nil)
+		}
+		v.messages[m.handle] = append(v.messages[m.handle][:0], v.value...)
+		v.now += capacity(sum(v.value))
+		v.inFlight = max(v.inFlight, v.now)
+	}
+	return nil
+}
+
+// lengths lists the lengths of the parts of a move's operand.
+func (v *survey) lengths(m *move) []int64 {
+	if m.kind == take || m.kind == foldIn {
+		sent := v.messages[m.handle]
+		v.now -= capacity(sum(sent))
+		return sent
+	}
+	v.operand = v.operand[:0]
+	for _, p := range v.code.list[m.from:m.to] {
+		v.operand = append(v.operand, p.n)
+	}
+	return v.operand
+}
+
+// compare checks that the value is as long as the list, and notes whether its parts are.
+func (v *survey) compare(at *schedule.Visit, list []int64, verb string) error {
+	if slices.Equal(v.value, list) {
+		return nil
+	}
+	v.ragged = true
+	if have, want := sum(v.value), sum(list); have != want {
+		return malformed(at, fmt.Sprintf("%s %d elements with %d", verb, have, want))
+	}
+	return nil
+}
+
+func malformed(at *schedule.Visit, text string) error {
+	return &schedule.Violation{Kind: schedule.Malformed, Rank: int(at.Rank), Lane: int(at.Lane),
+		Step: int(at.Number), Chunk: -1, Text: at.Step.Name() + " " + text}
+}
+
+// capacity is the size of the buffer that a message of n elements is in.
+func capacity(n int64) int64 {
+	if n == 0 {
+		return 0
+	}
+	return 1 << bits.Len64(uint64(n-1))
+}
+
+func sum(values []int64) int64 {
+	total := int64(0)
+	for _, n := range values {
+		total += n
+	}
+	return total
+}

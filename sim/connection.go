@@ -1,0 +1,211 @@
+package sim
+
+import (
+	"fmt"
+
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// connection is a FIFO of messages from one lane to another.
+type connection struct {
+	src, dst   int32 // lanes, among those of all ranks
+	route      int32
+	class      schedule.Class
+	bounded    bool
+	head, tail int32 // messages, −1 for none
+	// room is how many slots were never used. Of those used before, freed to last are free again, in
+	// order: marks that say since when.
+	room        int32
+	freed, last int32
+	stamp       int64 // of the last sub-step that named the connection
+}
+
+// message is on its way from when it is sent until the step that receives it has ended.
+type message struct {
+	since moment     // when it asked for its first link: D
+	at    moment     // of arrival, once it is here
+	sent  unit.Time  // when its first byte left
+	bytes unit.Bytes // of its data
+	line  uint64     // place in line at its first link
+	lane  int32      // that sends, or that gets
+	conn  int32      // −1 for a get's request and reply
+	route int32
+	peers int32 // of its step, which share the lane's pace; 0 for what no lane paces
+	post  int32 // mark in the lane's queue of posts, −1 for none
+	next  int32 // in the connection, or of those that one step has received, or that are free
+	also  int32 // the next message of the same step
+	kind  messageKind
+	here  bool
+}
+
+type messageKind uint8
+
+const (
+	data   messageKind = iota
+	asking             // a get's request, on its way to the owner
+	reply              // a get's data
+)
+
+// mark is a moment in a list: a slot is free again, a post has left.
+type mark struct {
+	at    moment
+	next  int32
+	known bool
+}
+
+// connect is the connection between a lane and a peer, made if need be; near is the one that the
+// lane used last in that direction.
+func (e *engine) connect(lane int32, p *schedule.Peer, out bool) (int32, error) {
+	l := &e.lanes[lane]
+	if p.Rank == l.rank {
+		return 0, e.malformed(lane, "is its own peer")
+	}
+	src, dst, near := e.first[p.Rank]+p.Lane, lane, &l.in
+	if p.Lane < 0 || src >= e.first[p.Rank+1] {
+		return 0, e.malformed(lane, "names lane %d of rank %d, which has %d lanes", p.Lane, p.Rank,
+			e.first[p.Rank+1]-e.first[p.Rank])
+	}
+	if out {
+		src, dst, near = dst, src, &l.out
+	}
+	i := *near
+	if i < 0 || e.conns[i].src != src || e.conns[i].dst != dst || e.conns[i].class != p.Class {
+		key := uint64(src)<<33 | uint64(dst)<<2 | uint64(p.Class)
+		if i = e.connBy.find(key); i < 0 {
+			i = e.newConnection(src, dst, p.Class)
+			e.connBy.put(key, i)
+		}
+		*near = i
+	}
+	if e.conns[i].stamp == e.stamp {
+		return 0, e.malformed(lane, "uses the connection with rank %d lane %d twice in one step",
+			p.Rank, p.Lane)
+	}
+	e.conns[i].stamp = e.stamp
+	return i, nil
+}
+
+func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
+	c := connection{src: src, dst: dst, class: class, head: -1, tail: -1, freed: -1, last: -1,
+		route: e.routeOf(e.lanes[src].rank, e.lanes[dst].rank)}
+	switch class {
+	case schedule.Pad:
+		c.room = 1
+	case schedule.FIFO:
+		c.room = e.slots
+	}
+	c.bounded = c.room > 0
+	e.conns = append(e.conns, c)
+	return int32(len(e.conns) - 1)
+}
+
+// slot says when the connection has a slot for the next message; not known where the receiver has
+// not got so far.
+func (e *engine) slot(c *connection) (at moment, known bool) {
+	switch {
+	case !c.bounded || c.room > 0:
+		return moment{}, true
+	case c.freed < 0:
+		return moment{}, false
+	}
+	return e.marks[c.freed].at, true
+}
+
+// take uses the slot that was found.
+func (e *engine) take(c *connection) {
+	switch {
+	case !c.bounded:
+	case c.room > 0:
+		c.room--
+	default:
+		i := c.freed
+		if c.freed = e.marks[i].next; c.freed < 0 {
+			c.last = -1
+		}
+		e.dropMark(i)
+	}
+}
+
+// release makes the slot of a received message free from a moment on, and forgets the message.
+func (e *engine) release(m int32, at moment) {
+	c := &e.conns[e.messages[m].conn]
+	if c.bounded {
+		i := e.newMark(at, true)
+		if c.last < 0 {
+			c.freed = i
+		} else {
+			e.marks[c.last].next = i
+		}
+		c.last = i
+		if src := &e.lanes[c.src]; src.waits == forSlot && src.on == e.messages[m].conn {
+			e.wake(c.src)
+		}
+	}
+	e.dropMessage(m)
+}
+
+// enqueue adds a message to its connection.
+func (e *engine) enqueue(m int32) {
+	c := &e.conns[e.messages[m].conn]
+	if c.tail < 0 {
+		c.head = m
+	} else {
+		e.messages[c.tail].next = m
+	}
+	c.tail = m
+}
+
+// dequeue takes the first message out of its connection.
+func (e *engine) dequeue(c *connection) int32 {
+	m := c.head
+	if c.head = e.messages[m].next; c.head < 0 {
+		c.tail = -1
+	}
+	return m
+}
+
+func (e *engine) newMessage(m message) int32 {
+	m.next, m.also = -1, -1
+	i := e.freeMessage
+	if i < 0 {
+		e.messages = append(e.messages, m)
+		if e.env.Sharing == Fluid {
+			e.flows = append(e.flows, flow{})
+		}
+		return int32(len(e.messages) - 1)
+	}
+	e.freeMessage = e.messages[i].next
+	e.messages[i] = m
+	return i
+}
+
+func (e *engine) dropMessage(m int32) {
+	e.messages[m].next = e.freeMessage
+	e.freeMessage = m
+}
+
+func (e *engine) newMark(at moment, known bool) int32 {
+	m := mark{at: at, known: known, next: -1}
+	i := e.freeMark
+	if i < 0 {
+		e.marks = append(e.marks, m)
+		return int32(len(e.marks) - 1)
+	}
+	e.freeMark = e.marks[i].next
+	e.marks[i] = m
+	return i
+}
+
+func (e *engine) dropMark(i int32) {
+	e.marks[i].next = e.freeMark
+	e.freeMark = i
+}
+
+// malformed is a step that cannot be carried out.
+func (e *engine) malformed(lane int32, format string, args ...any) error {
+	l := &e.lanes[lane]
+	return &schedule.Violation{Kind: schedule.Malformed, Rank: int(l.rank),
+		Lane: int(lane - e.first[l.rank]), Step: int(l.cursor.Step), Chunk: -1,
+		Text: e.step.Name() + " " + fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,22 @@
+// Package sim says when: it plays a schedule on a network and tells when every lane is done, to the
+// picosecond.
+//
+// A step starts when its lane is free and all that it awaits is there (messages, events, slots),
+// costs what the device says, and then asks its first link to carry its messages; it holds its lane
+// until its last byte has left the rank. Only the sharing of links needs events. All else is the
+// later of known times, worked out as soon as the last of them is known, even if it lies ahead.
+//
+//	        lane                     links of the route                    receiver
+//	wait ──► S ──cost──► D ──request──► link 1 ──► link 2 ──► … ──arrival──► its S
+//	                     E ◄──last byte has left──┘
+//
+// Links are shared in one of two ways. FIFO: a link carries one message (or segment) after the
+// other, in the order of the requests. Fluid: all messages of a link flow at once, at max-min fair
+// rates. Both are integer arithmetic; requests of one time are put in order by what they are (the
+// port they come from, the lane, the place in its program), never by the order in which they were
+// found. So a result is a function of schedule and Env alone.
+//
+// The package knows nothing of data, of proofs and of pictures. That a schedule is right is
+// schedule.Verify's question; here a deadlock is a StallError and an impossible step a
+// schedule.Violation, never a number.
+package sim

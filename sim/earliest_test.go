@@ -1,0 +1,173 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/algos/algostest"
+	"collsim/collective"
+	"collsim/device"
+	"collsim/dtype"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// TestEarliest compares every lane's end with the independent evaluator, for all algorithms, on a
+// full mesh. Where two connections join the same ranks the same way, or a get meets a message, they
+// share a link: then links without limit are tried, too.
+func TestEarliest(t *testing.T) {
+	for _, kind := range collective.Kinds() {
+		for _, a := range algos.ForKind(kind) {
+			for _, ranks := range []int{2, 3, 4, 5, 8, 13} {
+				for _, o := range []algos.Options{{}, {Slices: 3}, {Channels: 2, Slots: 4}} {
+					s, err := a.Build(specOf(kind, ranks), o)
+					require.NoError(t, err)
+					for _, slots := range []int{5, 8, 0} {
+						name := fmt.Sprintf("%v %s %d ranks %+v %d slots", kind, a.Name, ranks, o, slots)
+						compare(t, name, s, 3e9, slots)
+						if shares(s) {
+							compare(t, name, s, unit.Unlimited, slots)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEarliestRandom does the same for schedules without sense, stalls among them.
+func TestEarliestRandom(t *testing.T) {
+	for seed := range uint64(600) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		s := sim.RandomSchedule(t, rng)
+		slots := rng.IntN(5)
+		for _, rate := range []unit.Rate{3e9, unit.Unlimited} {
+			compare(t, fmt.Sprintf("seed %d, %v", seed, rate), s, rate, slots)
+		}
+	}
+}
+
+// TestClosedForms: on a full mesh ring takes 2(p−1) rounds of a chunk, the largest; pairwise p−1;
+// direct one (Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19, 2005).
+func TestClosedForms(t *testing.T) {
+	const latency, rate = 700 * unit.Nanosecond, 3_000_000_000
+	for _, tt := range []struct {
+		kind   collective.Kind
+		name   string
+		rounds func(p int) int
+		chunk  func(n int64, p int) int64 // elements of the largest
+	}{
+		{collective.AllReduce, "ring", func(p int) int { return 2 * (p - 1) },
+			func(n int64, p int) int64 { return (n + int64(p) - 1) / int64(p) }},
+		{collective.AllToAll, "pairwise", func(p int) int { return p - 1 },
+			func(n int64, _ int) int64 { return n }},
+		{collective.AllToAll, "direct", func(p int) int { return 1 },
+			func(n int64, _ int) int64 { return n }},
+	} {
+		for _, p := range []int{2, 3, 4, 5, 7, 8, 16, 17, 33, 64} {
+			a, err := algos.Find(tt.kind, tt.name)
+			require.NoError(t, err)
+			spec := specOf(tt.kind, p)
+			s, err := a.Build(spec, algos.Options{})
+			require.NoError(t, err)
+			g, err := topology.FullMesh(p, rate, latency)
+			require.NoError(t, err)
+			chunk := unit.Bytes(4 * tt.chunk(spec.Count, p))
+			want := unit.Time(tt.rounds(p)) * (latency + chunk.Over(rate))
+			for _, sharing := range []sim.Sharing{sim.FIFO, sim.Fluid} {
+				env := sim.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: 8}
+				r, err := sim.Run(s, env, sim.Options{})
+				require.NoError(t, err)
+				require.Equal(t, want, r.Time, "%s %d", tt.name, p)
+			}
+		}
+	}
+}
+
+// specOf is a collective with uneven blocks, some of them empty where a kind allows it.
+func specOf(kind collective.Kind, ranks int) collective.Spec {
+	spec := collective.Spec{Kind: kind, Type: dtype.Float32, Ranks: ranks, Count: 1001}
+	switch {
+	case kind.Reduces():
+		spec.Op = collective.Sum
+	case kind == collective.Barrier:
+		spec.Type = 0
+	}
+	if kind == collective.Barrier || kind.Splits() {
+		spec.Count = 0
+	}
+	rows := 1
+	if kind == collective.AllToAllV {
+		rows = ranks
+	}
+	for r := 0; r < rows && kind.Splits(); r++ {
+		row := make([]int64, ranks)
+		for c := range row {
+			row[c] = int64((7*r + 5*c) % 11 * 100)
+		}
+		spec.Splits = append(spec.Splits, row)
+	}
+	return spec
+}
+
+// compare runs a schedule on a full mesh under both sharings and compares: equal where nothing is
+// shared, and never earlier where something is.
+func compare(t *testing.T, name string, s *schedule.Schedule, rate unit.Rate, slots int) {
+	t.Helper()
+	const latency = 700 * unit.Nanosecond
+	want, stall := algostest.Earliest(s, latency, rate, slots)
+	g, err := topology.FullMesh(s.Spec.Ranks, rate, latency)
+	require.NoError(t, err)
+	shared := rate != unit.Unlimited && shares(s)
+	for _, sharing := range []sim.Sharing{sim.FIFO, sim.Fluid} {
+		env := sim.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: slots}
+		r, err := sim.Run(s, env, sim.Options{})
+		require.Equal(t, stall, err, name)
+		switch {
+		case err != nil:
+		case !shared:
+			require.Equal(t, want, r.LaneEnd, name)
+		default:
+			for i, end := range want {
+				require.GreaterOrEqual(t, r.LaneEnd[i], end, name)
+			}
+		}
+	}
+}
+
+// shares reports whether two messages of different connections can meet on a link of a full mesh.
+func shares(s *schedule.Schedule) bool {
+	type pair struct{ from, to int32 }
+	type connection struct {
+		from, to schedule.Peer
+	}
+	seen := map[pair]connection{}
+	clash := false
+	add := func(p pair, c connection) {
+		other, ok := seen[p]
+		clash = clash || ok && other != c
+		seen[p] = c
+	}
+	_, _ = schedule.Execute(s, schedule.Limits{}, schedule.Hooks{Step: func(v *schedule.Visit) error {
+		me := schedule.Peer{Rank: v.Rank, Lane: v.Lane}
+		for _, d := range v.Step.Send {
+			me.Class = d.Peer.Class
+			add(pair{v.Rank, d.Peer.Rank}, connection{me, d.Peer})
+		}
+		for _, f := range v.Step.From {
+			if f.Kind == schedule.Get {
+				me.Class = schedule.Free + 1
+				add(pair{v.Rank, f.Peer.Rank}, connection{me, f.Peer})
+				add(pair{f.Peer.Rank, v.Rank}, connection{f.Peer, me})
+			}
+		}
+		return nil
+	}})
+	return clash
+}

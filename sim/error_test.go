@@ -1,0 +1,160 @@
+package sim
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/schedule"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+func TestBadEnvironments(t *testing.T) {
+	tests := []struct {
+		change func(*Env)
+		want   string
+	}{
+		{func(e *Env) { e.Graph = nil }, "sim: a network is needed"},
+		{func(e *Env) { e.Graph, _ = topology.Switch(2, gbs, 0) },
+			"sim: the network has 2 ranks; the schedule needs 3"},
+		{func(e *Env) {
+			e.Graph, _ = topology.Links(3, []topology.Wire{{From: "gpu0", To: "gpu1", Bandwidth: gbs}})
+		}, "topology: no route from gpu1 to gpu0"},
+		{func(e *Env) { e.Sharing = 2 }, "sim: sharing 2, switching 0: there are 2 of each"},
+		{func(e *Env) { e.Slots = -1 },
+			"sim: segment = 0, slots = -1: neither can be negative"},
+		{func(e *Env) { e.Switching = StoreForward }, "sim: switching = store-and-forward: a fluid " +
+			"flow takes all its links at once and is never stored; it needs sharing = fifo"},
+		{func(e *Env) { e.Segment = 64 * unit.KiB },
+			"sim: segment = 64 KiB: fluid sharing has none; they need sharing = fifo"},
+		{func(e *Env) { e.Device.LaneRate = 0 },
+			"device: lane_rate = 0 B/s: a rate above zero is expected"},
+		{func(e *Env) { e.Start = make([]unit.Time, 2) },
+			"sim: start has 2 times; the schedule has 3 ranks"},
+		{func(e *Env) { e.Start = []unit.Time{0, -1, 0} },
+			"sim: start of rank 1 = -1 ps: a time from 0 s on is expected"},
+		{func(e *Env) { e.Slowdown = make([]unit.Share, 1) },
+			"sim: slowdown has 1 factors; the schedule has 3 ranks"},
+		{func(e *Env) { e.Slowdown = []unit.Share{1, 1, 0} },
+			"sim: slowdown of rank 2 = 0 millionths: more than 0 is expected"},
+		{func(e *Env) { e.Graph, _ = topology.Switch(3, maxFluidRate+1, 0) },
+			"sim: link gpu0->switch: fluid sharing counts bandwidths up to 17.592186044415 TB/s, not " +
+				"17.592186044416 TB/s; use sharing = fifo, or unlimited"},
+	}
+	s := build(t, ringPlan(3, 30))
+	for _, tt := range tests {
+		env := onSwitch(t, 3, gbs, 0)
+		tt.change(&env)
+		_, err := Run(s, env, Options{})
+		require.EqualError(t, err, tt.want)
+	}
+}
+
+// TestStall: a ring of two slices needs three slots. The words are those of the untimed executor.
+func TestStall(t *testing.T) {
+	p := ringPlan(4, 400)
+	p.Slices, p.Slots = 2, 2
+	s := build(t, p)
+	_, want := schedule.Execute(s, schedule.Limits{}, schedule.Hooks{})
+	for _, sharing := range []Sharing{Fluid, FIFO} {
+		env := onSwitch(t, 4, gbs, ns)
+		env.Sharing = sharing
+		_, err := Run(s, env, Options{})
+		var stall *StallError
+		require.True(t, errors.As(err, &stall))
+		require.Equal(t, want, err)
+		require.True(t, stall.Cycle)
+		require.True(t, stall.NeedsSlots)
+		require.Len(t, stall.Waits, 4)
+		require.Equal(t, schedule.Waiting{Rank: 2, Step: 1, Name: "recvReduceSend", Chunk: 1,
+			For: "a slot", OnRank: 3}, stall.Waits[2])
+	}
+}
+
+// TestBroken schedules are refused in the words of the untimed executor.
+func TestBroken(t *testing.T) {
+	const twice = "uses the connection with rank 1 lane 0 twice in one step"
+	tests := []struct {
+		rank0 func(l *schedule.Lane)
+		want  string
+	}{
+		{func(l *schedule.Lane) { l.Recv(1, l.Out(0)) },
+			"waits for a message from rank 1 lane 0, which has come to its end"},
+		{func(l *schedule.Lane) { l.Send(1, l.In(0)) },
+			"unmatched: rank 0 lane 0: 1 messages to rank 1 lane 0 are never received"},
+		{func(l *schedule.Lane) { l.Combine(nil, []int{1, 1}, l.Local(l.In(0))) },
+			"malformed: rank 0 lane 0 step 0: send " + twice},
+		{func(l *schedule.Lane) {
+			l.Facing(7)
+			l.Send(1, l.In(0))
+		}, "malformed: rank 0 lane 0 step 0: send names lane 7 of rank 1, which has 1 lanes"},
+	}
+	for _, tt := range tests {
+		s := script(t, 2, 1, func(l *schedule.Lane) {
+			if l.Rank == 0 {
+				tt.rank0(l)
+			} else {
+				l.Copy(l.Out(0), l.In(0))
+			}
+		})
+		_, want := schedule.Execute(s, schedule.Limits{Slots: 8}, schedule.Hooks{})
+		for _, sharing := range []Sharing{Fluid, FIFO} {
+			env := onSwitch(t, 2, gbs, ns)
+			env.Sharing = sharing
+			_, err := Run(s, env, Options{})
+			require.Equal(t, want, err)
+			require.ErrorContains(t, err, tt.want)
+		}
+	}
+}
+
+// TestForever: 27 days are as far as time goes.
+func TestForever(t *testing.T) {
+	s := build(t, ringPlan(2, 1<<40))
+	env := onSwitch(t, 2, 1_000_000, 0)
+	for _, sharing := range []Sharing{Fluid, FIFO} {
+		env.Sharing = sharing
+		_, err := Run(s, env, Options{})
+		require.EqualError(t, err, "sim: rank 0 lane 0 step 1 does not end within 26 days; time is "+
+			"counted no further")
+	}
+}
+
+// TestTooSlow: a pace of 1 B/s among two peers and a slowdown of 2²⁰ is less than a unit of rate.
+func TestTooSlow(t *testing.T) {
+	s := script(t, 3, 1, func(l *schedule.Lane) {
+		if l.Rank == 0 {
+			l.Combine(nil, []int{1, 2}, l.Local(l.In(0)))
+		} else {
+			l.Recv(0, l.Out(0))
+		}
+	})
+	env := onSwitch(t, 3, gbs, 0)
+	env.Device.LaneRate = 1
+	env.Slowdown = []unit.Share{1_000_000 << 20, 1_000_000, 1_000_000}
+	_, err := Run(s, env, Options{})
+	require.EqualError(t, err, "sim: rank 0 lane 0: a link that its messages share gives each less "+
+		"than 2^-20 B/s; use sharing = fifo")
+}
+
+// TestCostError: what a run would cost follows from what it has cost so far. The same counts must
+// give the same answer, and a run that is nearly done is not refused.
+func TestCostError(t *testing.T) {
+	s := build(t, directPlan(8, 100)) // 56 messages
+	env := onSwitch(t, 8, gbs, 0)
+	e := newEngine(s, &env, Options{})
+	require.NoError(t, e.affordable()) // looks again after a second's visits
+	e.visits, e.spent.begun, e.spent.ended, e.spent.solutions = 10*visitsASecond, 56, 8, 8
+	// 10 s for 8 messages; 48 are left, which go on beside fewer and fewer: 10 + 10/8·48/2 = 40 s
+	require.NoError(t, e.affordable())
+	e.visits, e.spent.ended, e.spent.solutions = 40*visitsASecond, 9, 10
+	err := e.affordable() // 30 s for one more: 40 + 30·47/2
+	var cost *CostError
+	require.True(t, errors.As(err, &cost))
+	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 15 * visitsASecond}, *cost)
+	require.ErrorContains(t, err, "sim: fluid sharing would take about 745 s: 56 messages, and each "+
+		"that begins or ends changes the rates of about")
+	require.ErrorContains(t, err, "use sharing = fifo")
+}

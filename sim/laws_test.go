@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/leanovate/gopter"
+	"github.com/leanovate/gopter/gen"
+	"github.com/leanovate/gopter/prop"
+	"github.com/stretchr/testify/require"
+
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// law checks a property of random schedules on random networks, each made from a number.
+func law(t *testing.T, runs int, name string, holds func(t testing.TB, rng *rand.Rand) bool) {
+	t.Helper()
+	parameters := gopter.DefaultTestParametersWithSeed(20260731)
+	parameters.MinSuccessfulTests = runs
+	properties := gopter.NewProperties(parameters)
+	properties.Property(name, prop.ForAll(func(seed uint64) bool {
+		return holds(t, rand.New(rand.NewPCG(seed, 1)))
+	}, gen.UInt64()))
+	properties.TestingRun(t)
+}
+
+// TestStallsAgree: sim stalls, or refuses a schedule, if and only if the untimed executor does, in
+// the same words; and otherwise it counts the same steps, messages and bytes.
+func TestStallsAgree(t *testing.T) {
+	stalls := 0
+	law(t, 1500, "sim and the untimed executor agree", func(t testing.TB, rng *rand.Rand) bool {
+		s := randomSchedule(t, rng, true)
+		env := randomEnv(t, rng, s.Spec.Ranks)
+		bytes, linkBytes := unit.Bytes(0), unit.Bytes(0)
+		carry := func(from, to int32, n int64) {
+			bytes += unit.Bytes(n)
+			hops := len(env.Graph.Route(int(from), int(to), nil))
+			linkBytes += unit.Bytes(n * int64(hops))
+		}
+		counts, want := schedule.Execute(s, schedule.Limits{Slots: env.Slots},
+			schedule.Hooks{Step: func(v *schedule.Visit) error {
+				n, _ := s.Size(v.Spot(), v.Step)
+				for _, d := range v.Step.Send {
+					carry(v.Rank, d.Peer.Rank, n)
+				}
+				for _, f := range v.Step.From {
+					if f.Kind == schedule.Get {
+						carry(f.Peer.Rank, v.Rank, s.Elements(v.Spot(), &f.Region))
+					}
+				}
+				return nil
+			}})
+		r, err := Run(s, env, Options{Trace: true})
+		if want != nil {
+			stalls++
+			return sameError(want, err)
+		}
+		require.NoError(t, err)
+		require.NoError(t, r.Trace.Validate())
+		require.Len(t, r.Trace.Intervals, int(r.Steps))
+		require.Len(t, r.Trace.Messages, int(r.Messages))
+		load := unit.Bytes(0)
+		for _, n := range r.LinkLoad {
+			load += n
+		}
+		return r.Steps == counts.Steps && r.Messages == counts.Messages && r.BytesSent == bytes &&
+			r.LinkBytes == linkBytes && load == linkBytes && r.Time == slices.Max(r.LaneEnd)
+	})
+	require.Greater(t, stalls, 100, "the generator has lost its bite")
+}
+
+func sameError(a, b error) bool { return b != nil && a.Error() == b.Error() }
+
+// TestOrderDoesNotMatter: lanes may be looked at in any order, and links' flows be listed in any:
+// nothing depends on it, to the picosecond.
+func TestOrderDoesNotMatter(t *testing.T) {
+	law(t, 600, "any order of looking gives the same", func(t testing.TB, rng *rand.Rand) bool {
+		s := randomSchedule(t, rng, false)
+		env := randomEnv(t, rng, s.Spec.Ranks)
+		want, err := Run(s, env, Options{Trace: true})
+		require.NoError(t, err)
+		again, err := Run(s, env, Options{Trace: true})
+		require.NoError(t, err)
+		require.Equal(t, want, again)
+		e := newEngine(s, &env, Options{})
+		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
+		loop := e.runFIFO
+		if env.Sharing == Fluid {
+			loop = e.runFluid
+		}
+		require.NoError(t, loop())
+		got := e.finished()
+		got.Trace = want.Trace
+		require.Equal(t, want, got)
+		return true
+	})
+}
+
+// TestScaling: k times the latencies and costs and 1/k of the bandwidths take k times as long: to
+// the picosecond under FIFO, where every n/b is whole; under fluid sharing within k picoseconds a
+// completion, which each rounds up.
+func TestScaling(t *testing.T) {
+	law(t, 600, "time scales", func(t testing.TB, rng *rand.Rand) bool {
+		s := randomSchedule(t, rng, false)
+		env := randomEnv(t, rng, s.Spec.Ranks)
+		r, err := Run(s, env, Options{})
+		require.NoError(t, err)
+		k := []int64{2, 4, 5, 8, 10, 40}[rng.IntN(6)]
+		slow, err := Run(s, slower(env, k), Options{})
+		require.NoError(t, err)
+		slack := unit.Time(0)
+		if env.Sharing == Fluid {
+			slack = unit.Time(k * (r.Messages + r.Steps))
+		}
+		for i, end := range r.LaneEnd {
+			if d := slow.LaneEnd[i] - end*unit.Time(k); d > slack || -d > slack {
+				t.Logf("lane %d: %v, %d times slower %v", i, end, k, slow.LaneEnd[i])
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// slower is the same environment with everything k times as slow.
+func slower(env Env, k int64) Env {
+	env.Graph = env.Graph.Clone()
+	for i := range env.Graph.Links {
+		env.Graph.Links[i].Bandwidth /= unit.Rate(k)
+		env.Graph.Links[i].Latency *= unit.Time(k)
+	}
+	d := &env.Device
+	for _, rate := range []*unit.Rate{&d.ReduceRate, &d.CopyRate, &d.LaneRate} {
+		if *rate != unit.Unlimited {
+			*rate /= unit.Rate(k)
+		}
+	}
+	d.Overhead *= unit.Time(k)
+	d.SlotLatency *= unit.Time(k)
+	env.Start = slices.Clone(env.Start)
+	for i := range env.Start {
+		env.Start[i] *= unit.Time(k)
+	}
+	return env
+}

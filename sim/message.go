@@ -1,0 +1,109 @@
+package sim
+
+import "collsim/unit"
+
+// request lets a message set out at a moment.
+func (e *engine) request(m int32, at moment) {
+	e.messages[m].since = at
+	if e.env.Sharing == Fluid {
+		e.pour(m, at)
+		return
+	}
+	e.addPacket(m, 0, at)
+}
+
+// carried is how many bytes of a message cross the links.
+func (m *message) carried() unit.Bytes {
+	if m.kind == asking {
+		return 0
+	}
+	return m.bytes
+}
+
+// departed tells that the last byte of a message has left its first node.
+func (e *engine) departed(m int32, at moment) {
+	x := &e.messages[m]
+	switch {
+	case x.kind != data: // no lane takes part
+	case x.post >= 0:
+		e.marks[x.post].at, e.marks[x.post].known = at, true
+		if e.lanes[x.lane].waits == forPost {
+			e.wake(x.lane)
+		}
+	default:
+		e.left(x.lane, at)
+	}
+}
+
+// arrived tells that the last byte of a message has come to its end.
+func (e *engine) arrived(m int32, at moment) {
+	x := &e.messages[m]
+	switch x.kind {
+	case asking:
+		there := e.routes[x.route]
+		x.kind, x.route = reply, e.routeOf(there.dst, there.src)
+		e.request(m, at)
+	case reply:
+		lane := x.lane
+		e.dropMessage(m)
+		e.left(lane, at)
+	default:
+		x.at, x.here = at, true
+		c := &e.conns[x.conn]
+		if e.trace != nil {
+			e.recordMessage(m)
+		}
+		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == x.conn {
+			e.wake(c.dst)
+		}
+	}
+}
+
+// left tells a lane that one more of the things that its step waits for is over.
+func (e *engine) left(i int32, at moment) {
+	l := &e.lanes[i]
+	l.leaves = later(l.leaves, at)
+	if l.flying--; l.flying == 0 {
+		e.through(i)
+	}
+}
+
+// post hands a message to the queue of a device that offloads: the step need only wait until it is
+// handed over.
+func (e *engine) post(i, m int32, at moment) {
+	l, x := &e.lanes[i], &e.messages[m]
+	l.leaves = later(l.leaves, at.plus(e.pace(x, x.bytes)))
+	x.post = e.newMark(moment{}, false)
+	if l.outstanding == 0 {
+		l.oldest = x.post
+	} else {
+		e.marks[l.newest].next = x.post
+	}
+	l.newest = x.post
+	l.outstanding++
+}
+
+// room makes room for what the step in e.step will post: it begins only when so many of the
+// lane's earlier posts have left, in order, that all of its own can be outstanding; a flush, when
+// all have. It reports whether it is known when that is.
+func (e *engine) room(l *lane, at *moment) bool {
+	may := max(int32(e.env.Device.Queue-len(e.step.Send)), 0)
+	if e.step.Flush {
+		may = 0
+	} else if len(e.step.Send) == 0 {
+		return true
+	}
+	i := l.oldest
+	for k := may; k < l.outstanding; k++ {
+		if !e.marks[i].known {
+			return false
+		}
+		i = e.marks[i].next
+	}
+	for ; l.outstanding > may; l.outstanding-- {
+		i, l.oldest = l.oldest, e.marks[l.oldest].next
+		*at = later(*at, e.marks[i].at)
+		e.dropMark(i)
+	}
+	return true
+}

@@ -1,0 +1,180 @@
+package sim
+
+import (
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// perform carries out the sub-step in e.step, which starts at S = start: it works out D, takes what
+// it receives and the slots of what it sends, and asks for links.
+func (e *engine) perform(i int32, start moment) error {
+	l, s := &e.lanes[i], &e.step
+	e.result.Steps++
+	l.waits, l.got, l.sends, l.flying = forStep, -1, -1, 1
+	l.will = s.Post && l.cursor.Last(int32(e.s.Slices))
+	gets, err := e.receive(i)
+	if err != nil {
+		return err
+	}
+	n := e.size(l)
+	done := start.plus(e.cost(l.rank, n))
+	l.leaves = done
+	e.prepare(i, n)
+	if e.trace != nil {
+		e.record(i, n, start.t, done.t)
+	}
+	if gets > 0 {
+		e.fetch(i, done)
+	} else {
+		e.depart(i, done)
+	}
+	if l.flying--; l.flying == 0 { // the 1 above: nobody but us ends the step meanwhile
+		e.through(i)
+	}
+	return e.err
+}
+
+// receive takes the messages of the step in e.step out of their connections, and counts its gets.
+func (e *engine) receive(i int32) (gets int, err error) {
+	l, s := &e.lanes[i], &e.step
+	messages := 0
+	for k := range s.From {
+		f := &s.From[k]
+		switch f.Kind {
+		case schedule.Message:
+			m := e.dequeue(&e.conns[e.named[messages]])
+			e.messages[m].next = l.got
+			l.got = m
+			messages++
+		case schedule.Get:
+			if f.Peer.Rank == l.rank {
+				return 0, e.malformed(i, "is its own peer")
+			}
+			gets++
+		}
+	}
+	return gets, nil
+}
+
+// size is the number of bytes that the step in e.step moves: what its regions say, or else what it
+// has received.
+func (e *engine) size(l *lane) unit.Bytes {
+	n, known := e.s.Size(l.spot(), &e.step)
+	if known {
+		return unit.Bytes(n * e.width)
+	}
+	most := unit.Bytes(0)
+	for m := l.got; m >= 0; m = e.messages[m].next {
+		most = max(most, e.messages[m].bytes)
+	}
+	return most
+}
+
+// spot is where the lane's present sub-step takes place.
+func (l *lane) spot() schedule.Spot {
+	return schedule.Spot{Rank: int(l.rank), Channel: int(l.channel), Slice: int(l.cursor.Slice())}
+}
+
+// cost is D − S of the step in e.step: o + (sources − 1)·n·γ, and n over the copy rate where it has
+// neither message nor peer.
+func (e *engine) cost(rank int32, n unit.Bytes) unit.Time {
+	d, s := &e.env.Device, &e.step
+	cost := e.slowed(rank, d.Overhead)
+	if more := len(s.From) - 1; more > 0 {
+		cost = min(cost+e.slowed(rank, times(n, more, d.ReduceRate)), unit.Forever)
+	}
+	if d.CopyRate == unit.Unlimited || len(s.Send) > 0 || len(s.From) == 0 {
+		return cost
+	}
+	for k := range s.From {
+		if s.From[k].Kind != schedule.Local {
+			return cost
+		}
+	}
+	return min(cost+e.slowed(rank, n.Over(d.CopyRate)), unit.Forever)
+}
+
+func (e *engine) slowed(rank int32, t unit.Time) unit.Time {
+	if e.env.Slowdown == nil {
+		return t
+	}
+	return scaled(t, e.env.Slowdown[rank])
+}
+
+// pace is how long a lane takes to put out n bytes to each of k peers.
+func (e *engine) pace(m *message, n unit.Bytes) unit.Time {
+	if m.peers == 0 {
+		return 0
+	}
+	return e.slowed(e.lanes[m.lane].rank, times(n, int(m.peers), e.env.Device.LaneRate))
+}
+
+// prepare makes the messages of the step in e.step, n bytes each, and takes their slots.
+func (e *engine) prepare(i int32, n unit.Bytes) {
+	l, k := &e.lanes[i], len(e.step.Send)
+	for j := len(e.named) - 1; j >= len(e.named)-k; j-- { // so that l.sends is in program order
+		c := e.named[j]
+		e.take(&e.conns[c])
+		m := e.newMessage(message{bytes: n, lane: i, conn: c, route: e.conns[c].route,
+			peers: int32(k), post: -1})
+		e.enqueue(m)
+		e.messages[m].also = l.sends
+		l.sends = m
+	}
+	e.result.Messages += int64(k)
+	e.result.BytesSent += n * unit.Bytes(k)
+}
+
+// depart lets the messages of the lane's present step ask for their first links.
+func (e *engine) depart(i int32, at moment) {
+	l := &e.lanes[i]
+	l.leaves = later(l.leaves, at)
+	for m := l.sends; m >= 0; {
+		x := &e.messages[m]
+		next := x.also
+		x.line = l.line
+		l.line++
+		if e.env.Device.Offload {
+			e.post(i, m, at)
+		} else {
+			l.flying++
+		}
+		e.request(m, at)
+		m = next
+	}
+	l.sends = -1
+}
+
+// fetch lets the gets of the step in e.step ask their owners.
+func (e *engine) fetch(i int32, at moment) {
+	l, s := &e.lanes[i], &e.step
+	for k := range s.From {
+		f := &s.From[k]
+		if f.Kind != schedule.Get {
+			continue
+		}
+		owner := l.spot()
+		owner.Rank = int(f.Peer.Rank)
+		n := unit.Bytes(e.s.Elements(owner, &f.Region) * e.width)
+		m := e.newMessage(message{kind: asking, bytes: n, lane: i, conn: -1, post: -1, line: l.line,
+			route: e.routeOf(l.rank, f.Peer.Rank)})
+		l.line++
+		l.flying++
+		e.result.BytesSent += n
+		e.request(m, at)
+	}
+}
+
+// through is called when all that the step waited for, after D, has left or come.
+func (e *engine) through(i int32) {
+	l := &e.lanes[i]
+	if l.sends < 0 {
+		e.finish(i)
+		return
+	}
+	l.flying = 1 // what it sends had to be fetched first
+	e.depart(i, l.leaves)
+	if l.flying--; l.flying == 0 {
+		e.finish(i)
+	}
+}
