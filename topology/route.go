@@ -6,21 +6,39 @@ import (
 	"slices"
 )
 
-// routes is what Route has worked out so far. A node from which one link leads away, or to which
-// only one leads, needs no table: there is no choice. Ranks on a switch are of that kind, so their
-// routes take memory for each link and not for each pair.
-type routes struct {
-	built bool
-	out   adjacency // links by the node they leave, then by the node they reach
-	in    adjacency // links by the node they reach, then by index
-	next  [][]int32 // next[d][v] is the link that v takes towards node d; nil until asked for
-	depth []int32   // scratch of table: the number of links from a node to the destination
-	queue []int32   // scratch of table
+// Routing is how a hop is chosen where several lie on a shortest path.
+type Routing uint8
+
+const (
+	// Shortest takes the link of the lowest index: all pairs alike.
+	Shortest Routing = iota
+	// ECMP (equal-cost multi-path) spreads the pairs of ranks: of the links that lie on a shortest
+	// path, a pair takes the one for which mix(mix(src·2³² + dst) + link) is largest, mix being the
+	// finalizer of splitmix64 and link the index. (That is rendezvous hashing, Thaler and Ravishankar,
+	// IEEE/ACM Trans. Networking 1998: even, not the same at every switch, and fixed for ever.)
+	ECMP
+)
+
+// String is the value of topology.routing in a scenario.
+func (r Routing) String() string {
+	if r == ECMP {
+		return "ecmp"
+	}
+	return "shortest"
+}
+
+// mix is the finalizer of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
+// Generators", OOPSLA 2014; the constants are Stafford's mix13).
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
 }
 
 // Route appends to buf the links from rank src to rank dst, in order; none if they are the same.
 // The package comment has the rule. What it works out it keeps: the neighbours of every node at
-// the first call, and one number per node for every destination that leaves a choice.
+// the first call, and a table for a destination that is asked for often (see distances).
 //
 // REQUIRES: Connected returned nil. Route panics where there is no way.
 func (g *Graph) Route(src, dst int, buf []int32) []int32 {
@@ -29,7 +47,7 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 	}
 	from, to := g.Ranks[src], g.Ranks[dst]
 	limit := len(buf) + len(g.Nodes)
-	for from != to { // forward from the source, as long as there is no choice
+	for from != to && g.parts == nil { // forward from the source, as long as there is no choice
 		l := g.routes.out.only(from)
 		if l < 0 {
 			break
@@ -41,7 +59,7 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 		from = g.Links[l].To
 	}
 	end, tail := to, 0
-	for from != end { // backward from the destination likewise
+	for from != end && g.parts == nil { // backward from the destination likewise
 		l := g.routes.in.only(end)
 		if l < 0 {
 			break
@@ -51,7 +69,7 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 		}
 		end = g.Links[l].From
 	}
-	buf, ok := g.walk(from, end, buf)
+	buf, ok := g.walk(from, end, mix(uint64(src)<<32+uint64(dst)), buf)
 	if !ok {
 		panic(g.noRoute(src, dst))
 	}
@@ -69,17 +87,21 @@ func (g *Graph) noRoute(src, dst int) string {
 		g.Nodes[g.Ranks[src]].Name, g.Nodes[g.Ranks[dst]].Name)
 }
 
-// walk appends the links from node v to node end, and reports whether there is a way.
-func (g *Graph) walk(v, end int32, buf []int32) ([]int32, bool) {
+// walk appends the links from node v to node end, and reports whether there is a way. seed is the
+// hash of the pair of ranks.
+func (g *Graph) walk(v, end int32, seed uint64, buf []int32) ([]int32, bool) {
 	if v == end {
 		return buf, true
 	}
-	if l := g.direct(v, end); l >= 0 { // neighbours need no table
+	if l := g.direct(v, end); l >= 0 && g.Links[l].extra == 0 { // neighbours need no distances
 		return append(buf, l), true
 	}
-	next := g.table(end)
+	var known []int32
+	if g.grid == nil && g.parts == nil {
+		known = g.distances(v, end)
+	}
 	for v != end {
-		l := next[v]
+		l := g.hop(v, end, seed, known)
 		if l < 0 {
 			return buf, false
 		}
@@ -87,6 +109,38 @@ func (g *Graph) walk(v, end int32, buf []int32) ([]int32, bool) {
 		v = g.Links[l].To
 	}
 	return buf, true
+}
+
+// hop returns the link that a route from v to end takes, -1 if there is none.
+func (g *Graph) hop(v, end int32, seed uint64, known []int32) int32 {
+	left := g.left(v, end, known)
+	best, most := int32(-1), uint64(0)
+	for _, l := range g.routes.out.of(v) {
+		link := &g.Links[l]
+		d := g.left(link.To, end, known)
+		if d < 0 || d+1+link.extra != left {
+			continue
+		}
+		weight := uint64(0)
+		if g.Routing == ECMP {
+			weight = mix(seed + uint64(l))
+		}
+		if best < 0 || weight > most || weight == most && l < best {
+			best, most = l, weight
+		}
+	}
+	return best
+}
+
+// left returns the length of the way from v to end, negative where there is none.
+func (g *Graph) left(v, end int32, known []int32) int32 {
+	switch {
+	case g.grid != nil:
+		return g.grid.distance(v, end)
+	case g.parts != nil:
+		return g.parts.left(v, end)
+	}
+	return known[v]
 }
 
 // direct returns the link of the lowest index from one node to another, or -1.
@@ -99,127 +153,4 @@ func (g *Graph) direct(from, to int32) int32 {
 		return -1
 	}
 	return links[i]
-}
-
-// table returns the link that each node takes towards dst, -1 for dst itself and where there is no
-// way: a breadth-first search backward from dst, then for each node the lowest link that goes down.
-func (g *Graph) table(dst int32) []int32 {
-	r := &g.routes
-	if r.next[dst] != nil {
-		return r.next[dst]
-	}
-	for v := range r.depth {
-		r.depth[v] = -1
-	}
-	r.depth[dst] = 0
-	r.queue = append(r.queue[:0], dst)
-	for i := 0; i < len(r.queue); i++ {
-		v := r.queue[i]
-		for _, l := range r.in.of(v) {
-			if u := g.Links[l].From; r.depth[u] < 0 {
-				r.depth[u] = r.depth[v] + 1
-				r.queue = append(r.queue, u)
-			}
-		}
-	}
-	next := make([]int32, len(g.Nodes))
-	for v := range next {
-		next[v] = -1
-	}
-	for i := len(g.Links) - 1; i >= 0; i-- { // the lowest index is written last
-		l := &g.Links[i]
-		if d := r.depth[l.To]; d >= 0 && r.depth[l.From] == d+1 {
-			next[l.From] = int32(i)
-		}
-	}
-	r.next[dst] = next
-	return next
-}
-
-// buildNeighbours makes what routes holds for the whole graph.
-func (g *Graph) buildNeighbours() {
-	n := len(g.Nodes)
-	r := &g.routes
-	r.out = group(g.Links, n, func(l *Link) int32 { return l.From })
-	r.in = group(g.Links, n, func(l *Link) int32 { return l.To })
-	for v := range int32(n) {
-		slices.SortStableFunc(r.out.of(v), func(a, b int32) int {
-			return cmp.Compare(g.Links[a].To, g.Links[b].To)
-		})
-	}
-	r.next = make([][]int32, n)
-	r.depth = make([]int32, n)
-	r.built = true
-}
-
-// adjacency lists links by node: those of node v are links[start[v]:start[v+1]].
-type adjacency struct{ start, links []int32 }
-
-func (a *adjacency) of(v int32) []int32 { return a.links[a.start[v]:a.start[v+1]] }
-
-// only returns the single link of v, or -1 if it has another number of them.
-func (a *adjacency) only(v int32) int32 {
-	if l := a.of(v); len(l) == 1 {
-		return l[0]
-	}
-	return -1
-}
-
-// group lists the links of each of n nodes by index, the node of a link being what end says.
-func group(links []Link, n int, end func(*Link) int32) adjacency {
-	a := adjacency{start: make([]int32, n+1), links: make([]int32, len(links))}
-	for i := range links {
-		a.start[end(&links[i])+1]++
-	}
-	for v := range n {
-		a.start[v+1] += a.start[v]
-	}
-	free := slices.Clone(a.start[:n])
-	for i := range links {
-		v := end(&links[i])
-		a.links[free[v]] = int32(i)
-		free[v]++
-	}
-	return a
-}
-
-// Connected returns an error that names two ranks of which the first cannot reach the second, or
-// nil if there is a route from every rank to every other.
-func (g *Graph) Connected() error {
-	if len(g.Ranks) == 0 {
-		return fmt.Errorf("topology: a network without ranks")
-	}
-	if !g.routes.built {
-		g.buildNeighbours()
-	}
-	first := g.Ranks[0]
-	there := g.reach(first, &g.routes.out, func(l *Link) int32 { return l.To })
-	back := g.reach(first, &g.routes.in, func(l *Link) int32 { return l.From })
-	for _, v := range g.Ranks {
-		from, to := first, v
-		if there[v] {
-			from, to = v, first
-		}
-		if !there[v] || !back[v] {
-			return fmt.Errorf("topology: no route from %s to %s",
-				g.Nodes[from].Name, g.Nodes[to].Name)
-		}
-	}
-	return nil
-}
-
-// reach marks the nodes that can be reached from v over the links that a lists, whose far ends far
-// returns.
-func (g *Graph) reach(v int32, a *adjacency, far func(*Link) int32) []bool {
-	seen := make([]bool, len(g.Nodes))
-	seen[v] = true
-	for queue := []int32{v}; len(queue) > 0; queue = queue[1:] {
-		for _, l := range a.of(queue[0]) {
-			if u := far(&g.Links[l]); !seen[u] {
-				seen[u] = true
-				queue = append(queue, u)
-			}
-		}
-	}
-	return seen
 }

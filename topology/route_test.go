@@ -3,6 +3,7 @@ package topology
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/leanovate/gopter"
@@ -12,34 +13,42 @@ import (
 )
 
 // rule is the documented rule, word for word and slowly: of all shortest paths take, hop by hop
-// from the source, the link of the lowest index. It returns nil where there is no path.
-func rule(g *Graph, from, to int32) []int32 {
-	distance := func(from int32) int { // Bellman-Ford over links of length 1
-		d := make([]int, len(g.Nodes))
-		for v := range d {
-			d[v] = len(g.Nodes)
-		}
-		d[from] = 0
-		for range g.Nodes {
-			for _, l := range g.Links {
-				d[l.To] = min(d[l.To], d[l.From]+1)
+// from the source, the link of the lowest index, or with ECMP that of the largest hash. It returns
+// nil where there is no path.
+func rule(g *Graph, src, dst int) []int32 {
+	const never = 1 << 40
+	from, to := g.Ranks[src], g.Ranks[dst]
+	left := make([]int, len(g.Nodes)) // the length of the way to the end: Bellman and Ford's
+	for v := range left {
+		left[v] = never
+	}
+	left[to] = 0
+	for changed := true; changed; {
+		changed = false
+		for _, l := range g.Links {
+			if d := left[l.To] + 1 + int(l.extra); d < left[l.From] {
+				left[l.From] = d
+				changed = true
 			}
 		}
-		return d[to]
+	}
+	if left[from] >= never {
+		return nil
 	}
 	route := []int32{}
 	for from != to {
-		left := distance(from)
-		if left == len(g.Nodes) {
-			return nil
-		}
+		best := -1
 		for i, l := range g.Links {
-			if l.From == from && distance(l.To) == left-1 {
-				route = append(route, int32(i))
-				from = l.To
-				break
+			if l.From != from || left[l.To]+1+int(l.extra) != left[from] {
+				continue
+			}
+			hash := func(link int) uint64 { return mix(mix(uint64(src)<<32+uint64(dst)) + uint64(link)) }
+			if best < 0 || g.Routing == ECMP && hash(i) > hash(best) {
+				best = i
 			}
 		}
+		route = append(route, int32(best))
+		from = g.Links[best].To
 	}
 	return route
 }
@@ -74,26 +83,26 @@ func randomGraph(seed int64, ranks, switches, percent int) *Graph {
 func equalsRule(g *Graph) error {
 	connected := true
 	want := map[[2]int][]int32{}
-	for s, from := range g.Ranks {
-		for d, to := range g.Ranks {
-			want[[2]int{s, d}] = rule(g, from, to)
+	for s := range g.Ranks {
+		for d := range g.Ranks {
+			want[[2]int{s, d}] = rule(g, s, d)
 			connected = connected && want[[2]int{s, d}] != nil
 		}
 	}
 	if err := g.Connected(); (err == nil) != connected {
 		return fmt.Errorf("connected is %v, Connected says %v", connected, err)
 	}
-	for s := range g.Ranks {
-		for d := range g.Ranks {
-			w := want[[2]int{s, d}]
-			if w == nil {
-				continue // Route would panic, see below
-			}
-			// A prefix stands for what the caller has in the buffer already.
-			got := g.Route(s, d, []int32{-7})
-			if fmt.Sprint(got) != fmt.Sprint(append([]int32{-7}, w...)) {
-				return fmt.Errorf("%d to %d: %v, want %v", s, d, got[1:], w)
-			}
+	n := len(g.Ranks)
+	for i := range 4 * n * n { // often enough for tables to be made
+		s, d := i/n%n, i%n
+		w := want[[2]int{s, d}]
+		if w == nil {
+			continue // Route would panic, see below
+		}
+		// A prefix stands for what the caller has in the buffer already.
+		got := g.Route(s, d, []int32{-7})
+		if !slices.Equal(got[1:], w) || got[0] != -7 {
+			return fmt.Errorf("%d to %d: %v, want %v", s, d, got[1:], w)
 		}
 	}
 	return nil
@@ -105,7 +114,13 @@ func TestRoutesFollowTheRule(t *testing.T) {
 	p := gopter.NewProperties(params)
 	p.Property("random graphs", prop.ForAll(
 		func(seed int64, ranks, switches, percent int) (bool, error) {
-			err := equalsRule(randomGraph(seed, ranks, switches, percent))
+			g := randomGraph(seed, ranks, switches, percent)
+			rng := rand.New(rand.NewSource(seed))
+			g.Routing = Routing(rng.Intn(2))
+			for i := range g.Links { // some links count more
+				g.Links[i].extra = []int32{0, aGlobal, anAttachment}[rng.Intn(3)]
+			}
+			err := equalsRule(g)
 			return err == nil, err
 		}, gen.Int64(), gen.IntRange(1, 5), gen.IntRange(0, 4), gen.IntRange(5, 80)))
 	p.Property("presets", prop.ForAll(
@@ -116,7 +131,86 @@ func TestRoutesFollowTheRule(t *testing.T) {
 			}
 			return err == nil, err
 		}, gen.IntRange(0, len(Presets())-1), gen.IntRange(1, 9)))
+	p.Property("built", prop.ForAll(
+		func(i int, ecmp bool) (bool, error) {
+			params := builds()[i]
+			if ecmp {
+				params.Routing = ECMP
+			}
+			g, err := Build(params)
+			if err == nil {
+				err = equalsRule(g)
+			}
+			if err != nil {
+				err = fmt.Errorf("%+v: %w", params, err)
+			}
+			return err == nil, err
+		}, gen.IntRange(0, len(builds())-1), gen.Bool()))
 	p.TestingRun(t)
+}
+
+// TestTablesAreMadeWhenTheyPay: a few routes leave no table, many to one destination leave one.
+func TestTablesAreMadeWhenTheyPay(t *testing.T) {
+	g, err := Build(Params{Preset: "fat-tree", K: 8, Bandwidth: rate})
+	require.NoError(t, err)
+	for s := range 3 {
+		g.Route(s, 127, nil)
+	}
+	require.Zero(t, g.routes.held)
+	before := g.Route(5, 127, nil)
+	for s := range 64 {
+		g.Route(s, 127, nil)
+	}
+	require.Equal(t, 1, g.routes.held)
+	require.Equal(t, before, g.Route(5, 127, nil))
+}
+
+// TestTooLittleRoomForTables: without room for a table a general network searches every time, and a
+// cluster, which cannot do without, keeps forgetting. Routes are the same.
+func TestTooLittleRoomForTables(t *testing.T) {
+	for _, p := range builds() {
+		free, err := Build(p)
+		require.NoError(t, err)
+		tight, err := Build(p)
+		require.NoError(t, err)
+		tight.buildNeighbours()
+		tight.routes.room = 0
+		if tight.parts != nil {
+			tight.parts.node.buildNeighbours()
+			tight.parts.network.buildNeighbours()
+			tight.parts.node.routes.room = 1
+			tight.parts.network.routes.room = 1
+		}
+		for i := range 400 {
+			s, d := i%7%len(free.Ranks), i%11%len(free.Ranks)
+			require.Equal(t, free.Route(s, d, nil), tight.Route(s, d, nil))
+		}
+		require.Zero(t, tight.routes.held)
+		if tight.parts != nil {
+			require.LessOrEqual(t, tight.parts.node.routes.held, 1)
+			require.LessOrEqual(t, tight.parts.network.routes.held, 1)
+		}
+	}
+}
+
+// TestClusterRoutesAreTheGeneralOnes: what parts know equals what a search of the whole finds.
+func TestClusterRoutesAreTheGeneralOnes(t *testing.T) {
+	node := Params{Preset: "fat-tree", Ranks: 9, Bandwidth: rate}
+	for _, network := range []Params{
+		{Preset: "rails"}, {Preset: "rails", NICs: 4}, {Preset: "fat-tree"}, {Preset: "dragonfly"},
+		{Preset: "torus", Shape: []int{6, 9}}, {Preset: "leaf-spine", NICs: 1}, {Preset: "ring"},
+	} {
+		network.Bandwidth = rate
+		g, err := Build(Params{Nodes: 6, Node: &node, Network: &network, Routing: ECMP})
+		require.NoError(t, err)
+		general := g.Clone()
+		general.parts = nil
+		for s := range g.Ranks {
+			for d := range g.Ranks {
+				require.Equal(t, general.Route(s, d, nil), g.Route(s, d, nil), network.Preset)
+			}
+		}
+	}
 }
 
 func TestRoutePanicsWhereThereIsNoWay(t *testing.T) {
@@ -199,9 +293,7 @@ func TestThousandRanksNeedNoTables(t *testing.T) {
 			want *= 2
 		}
 		require.Equal(t, want, hops)
-		for _, table := range g.routes.next {
-			require.Nil(t, table)
-		}
+		require.Zero(t, g.routes.held)
 	}
 }
 
@@ -212,5 +304,13 @@ func TestRouteDoesNotAllocateTwice(t *testing.T) {
 		buf := g.Route(0, 4, make([]int32, 0, 16))
 		require.Zero(t, testing.AllocsPerRun(100, func() { buf = g.Route(0, 4, buf[:0]) }))
 		require.NotEmpty(t, buf)
+	}
+	for _, p := range builds() {
+		p.Routing = ECMP
+		g, err := Build(p)
+		require.NoError(t, err)
+		last := len(g.Ranks) - 1
+		buf := g.Route(0, last, make([]int32, 0, 64))
+		require.Zero(t, testing.AllocsPerRun(100, func() { buf = g.Route(0, last, buf[:0]) }))
 	}
 }

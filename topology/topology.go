@@ -1,11 +1,14 @@
 // Package topology describes the network: nodes (one per rank, and switches), directed links, and
-// the route of every pair of ranks. Presets make the abstract shapes; Links takes a network wire by
-// wire; Override makes single links slower or longer.
+// the route of every pair of ranks. Build makes the presets and clusters of them; Links takes a
+// network wire by wire; Override makes single links slower or longer.
 //
-// A route is a shortest path by number of links. Where several are shortest, each hop, beginning at
-// the source, takes the link of the lowest index that lies on one of them. Bandwidth and latency
-// play no part, so an override never moves traffic. Ranks forward what is not for them: in a ring
-// nothing else could.
+// A route is a shortest path by number of links. Two kinds of link count more: a dragonfly's global
+// link counts three, so that a route takes one of them at most; the link between a GPU and its NIC
+// counts more than any path without one, so that routes inside a node stay there and others leave
+// their nodes once. Where several paths are shortest, each hop, beginning at the source, takes the
+// link of the lowest index that lies on one of them, or with ECMP one that a fixed hash of the two
+// ranks picks. Bandwidth and latency play no part, so an override never moves traffic. Ranks
+// forward what is not for them: in a ring nothing else could.
 //
 // The package knows what a link is and not how traffic shares it: that is package sim's.
 package topology
@@ -22,18 +25,22 @@ import (
 // latencies may change (which is what Override does). A Graph remembers routes as they are asked
 // for: it must not be used by two goroutines at once.
 type Graph struct {
-	Preset string  // the function that made it: "switch", "full-mesh", "ring", "links"
-	Nodes  []Node  // first the ranks' nodes in order of rank, then the switches
-	Links  []Link  // directed
-	Ranks  []int32 // the node of each rank
+	Preset  string  // what it was made as: "switch", "torus", …; "links"; "cluster"
+	Nodes   []Node  // first the ranks' nodes, in order of rank but for Params.Order; then switches
+	Links   []Link  // directed
+	Ranks   []int32 // the node of each rank
+	Routing Routing // may be changed at any time
 
+	grid   *grid  // knows all distances; nil elsewhere
+	parts  *parts // of a cluster; nil elsewhere
 	routes routes
 }
 
-// Node is an end or a fork of links. A rank's node is called "gpu0", "gpu1", …
+// Node is an end or a fork of links. A rank's node is called "gpu0", "gpu1", …, in a cluster
+// "node2/gpu3": names are of places, and a Params.Order moves ranks between them.
 type Node struct {
 	Name   string
-	Switch bool // not a rank's
+	Switch bool // not a rank's; a NIC is one
 }
 
 // Link is a directed wire with a queue at its beginning.
@@ -43,6 +50,8 @@ type Link struct {
 	Bandwidth unit.Rate
 	Latency   unit.Time // of its first byte, end to end
 	Port      int32     // the place of this link among the links into To, in order of index
+
+	extra int32 // what it counts in the length of a route, less one
 }
 
 // Limits of a network. The number of ranks bounds tables per rank; the number of links bounds a
@@ -53,10 +62,11 @@ const (
 	MaxLatency = 1000 * unit.Second
 )
 
-// Presets returns the names that New knows.
+// Presets returns the names that New knows; Catalogue has all that Build knows.
 func Presets() []string { return []string{"switch", "full-mesh", "ring"} }
 
-// New returns the preset of that name: Switch, FullMesh or Ring.
+// New returns the preset of that name: Switch, FullMesh or Ring. What needs more parameters is
+// Build's.
 func New(preset string, ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 	switch preset {
 	case "switch":
@@ -113,6 +123,7 @@ func Ring(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 		return nil, err
 	}
 	n := int32(ranks)
+	g.grid = &grid{[]int32{n}, true}
 	for i := range n {
 		if n > 1 {
 			g.addLink(i, (i+1)%n, bandwidth, latency)
@@ -130,23 +141,27 @@ func Ring(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 // the number of ranks and of links, and the link that all are like.
 func newGraph(preset string, ranks int, links int64, like Link) (*Graph, error) {
 	if ranks < 1 || ranks > MaxRanks {
-		return nil, fmt.Errorf("topology: ranks = %d: 1 to %d are expected", ranks, MaxRanks)
+		return nil, badRanks(ranks)
 	}
 	if links > MaxLinks {
-		return nil, fmt.Errorf("topology: ranks = %d: a %s of as many has %d links; the limit is %d",
-			ranks, preset, links, MaxLinks)
+		return nil, badParam("ranks", ranks, "a %s of as many has %d links; the limit is %d",
+			preset, links, MaxLinks)
 	}
 	if why := badBandwidth(like.Bandwidth); why != "" {
-		return nil, fmt.Errorf("topology: bandwidth = %v: %s", like.Bandwidth, why)
+		return nil, &ParamError{"bandwidth", like.Bandwidth.String(), why}
 	}
 	if why := badLatency(like.Latency); why != "" {
-		return nil, fmt.Errorf("topology: latency = %v: %s", like.Latency, why)
+		return nil, &ParamError{"latency", like.Latency.String(), why}
 	}
 	g := &Graph{Preset: preset, Links: make([]Link, 0, links)}
 	for i := range ranks {
 		g.Ranks = append(g.Ranks, g.addNode(rankName(i), false))
 	}
 	return g, nil
+}
+
+func badRanks(ranks int) error {
+	return badParam("ranks", ranks, "1 to %d are expected", MaxRanks)
 }
 
 func rankName(rank int) string { return "gpu" + strconv.Itoa(rank) }
@@ -191,10 +206,16 @@ func (g *Graph) numbered() *Graph {
 
 // Clone returns a copy that shares nothing with g.
 func (g *Graph) Clone() *Graph {
-	return &Graph{
-		Preset: g.Preset,
-		Nodes:  slices.Clone(g.Nodes),
-		Links:  slices.Clone(g.Links),
-		Ranks:  slices.Clone(g.Ranks),
+	c := &Graph{
+		Preset:  g.Preset,
+		Nodes:   slices.Clone(g.Nodes),
+		Links:   slices.Clone(g.Links),
+		Ranks:   slices.Clone(g.Ranks),
+		Routing: g.Routing,
+		grid:    g.grid, // never changes
 	}
+	if g.parts != nil {
+		c.parts = g.parts.clone()
+	}
+	return c
 }

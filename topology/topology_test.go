@@ -20,11 +20,14 @@ const (
 // TestScripts builds networks, changes them and asks for routes, as testdata shows:
 //
 //	preset NAME ranks=N       a preset
+//	build                     parameters, key=value; lines "node: …", "network: …" for a cluster
 //	links [ranks=N]           wires, one a line: from to [both]
 //	override PATTERN          one change a line: rate, share or latency
 //	print                     the links with their ports
+//	nodes                     the names of all nodes, a kind a line
 //	route SRC DST             the links of a route; "route all" for every pair
 //	match links|ranks PATTERN
+//	teams all|node|rail
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		g := &Graph{}
@@ -53,6 +56,14 @@ func run(t *testing.T, g *Graph, d *datadriven.TestData) (*Graph, string, error)
 	case "preset":
 		made, err := New(words[0], ranks, rate, hop)
 		return summary(made, err)
+	case "build":
+		made, err := Build(params(t, d.Input))
+		return summary(made, err)
+	case "nodes":
+		return g, printNodes(g), nil
+	case "teams":
+		teams, err := g.Teams(words[0])
+		return g, fmt.Sprintln(teams), err
 	case "links":
 		made, err := Links(ranks, wires(t, d.Input))
 		return summary(made, err)

@@ -1,0 +1,176 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"collsim/unit"
+)
+
+// anAttachment is what a link between a GPU and its NIC counts more than another link. A route that
+// enters a network between nodes must leave it again, so this is larger than any way that does not:
+// inside a node routes stay there, between nodes they cross the network once.
+const anAttachment = 2 * MaxRanks
+
+// cluster returns Nodes copies of the network Node, joined by Network, whose ranks are the NICs:
+// NIC i of node n is its rank n·nics+i. GPU g hangs on NIC ⌊g·nics/GPUs⌋ of its node; where there
+// are more NICs than GPUs, NIC i on GPU ⌊i·GPUs/nics⌋. A link between GPU and NIC has no latency,
+// and no limit until an Override gives it one: a NIC that several share is as narrow as its links.
+//
+// Links inside the nodes come first, node by node, then those between GPUs and NICs, then the
+// network's. Among equally short routes the lowest index wins, so what must change rails does so
+// inside the sending node.
+func (p *Params) cluster() (*Graph, error) {
+	takes := []string{"nodes", "node", "network", "ranks", "order", "routing"}
+	if err := p.only("a cluster", takes, nil); err != nil {
+		return nil, err
+	}
+	if p.Nodes == 0 {
+		p.Nodes = 1
+	}
+	if p.Nodes < 1 || p.Nodes > MaxRanks {
+		return nil, badParam("nodes", p.Nodes, "1 to %d are expected", MaxRanks)
+	}
+	if p.Node == nil {
+		return nil, &ParamError{"node", "", "the network inside a node is expected"}
+	}
+	if p.Network == nil && p.Nodes > 1 {
+		return nil, &ParamError{"network", "", "the network between the nodes is expected"}
+	}
+	node, err := p.Node.flat()
+	if err != nil {
+		return nil, inside("node", err)
+	}
+	if node.Connected() != nil {
+		return nil, &ParamError{"node.preset", strconv.Quote(p.Node.Preset),
+			"a network in which all ranks reach each other is expected"}
+	}
+	n := len(node.Ranks)
+	switch {
+	case n*p.Nodes > MaxRanks:
+		return nil, badParam("nodes", p.Nodes, "at most %d ranks are expected, not %d in each node",
+			MaxRanks, n)
+	case p.Ranks != 0 && p.Ranks != n*p.Nodes:
+		return nil, badParam("ranks", p.Ranks, "nodes = %d of %d ranks have %d",
+			p.Nodes, n, n*p.Nodes)
+	}
+	network := &Graph{}
+	if p.Network != nil {
+		if network, err = p.Network.between(p.Nodes, n); err != nil {
+			return nil, inside("network", err)
+		}
+	}
+	if links := int64(p.Nodes)*int64(len(node.Links)) + int64(len(network.Links)); links > MaxLinks {
+		return nil, badParam("nodes", p.Nodes, "at most %d links are expected, not %d",
+			MaxLinks, links)
+	}
+	return compose(p.Nodes, node, network), nil
+}
+
+// inside names the table that an error about a parameter is in.
+func inside(table string, err error) error {
+	var e *ParamError
+	if errors.As(err, &e) {
+		return &ParamError{table + "." + e.Key, e.Value, e.Text}
+	}
+	return err
+}
+
+// between returns the network of the NICs of so many nodes of so many GPUs.
+func (p Params) between(nodes, gpus int) (*Graph, error) {
+	nics := p.NICs
+	if nics == 0 {
+		nics = gpus
+	}
+	if nics < 1 || nics*nodes > MaxRanks {
+		return nil, badParam("nics", nics, "1 to %d in each of %d nodes are expected",
+			MaxRanks/nodes, nodes)
+	}
+	if p.Ranks != 0 && p.Ranks != nics*nodes {
+		return nil, badParam("ranks", p.Ranks, "%d nodes with %d NICs have %d", nodes, nics,
+			nics*nodes)
+	}
+	given := p.Ranks
+	p.Ranks = nics * nodes
+	if p.Preset == "rails" {
+		if p.K != 0 && p.K != nics {
+			return nil, badParam("k", p.K, "there are %d rails, one a NIC", nics)
+		}
+		p.K = nics
+	}
+	g, err := p.flat("nics")
+	var e *ParamError
+	if errors.As(err, &e) && e.Key == "ranks" && given == 0 { // the user did not write it
+		return nil, badParam("nics", nics, "in %d nodes there are %d: %s", nodes, p.Ranks, e.Text)
+	}
+	return g, err
+}
+
+// compose returns the nodes and the network as one; it keeps both, without their names.
+func compose(nodes int, node, network *Graph) *Graph {
+	p := &parts{node: node, network: network, nodes: int32(nodes), gpus: int32(len(node.Ranks)),
+		switches: int32(len(node.Nodes) - len(node.Ranks)), nics: int32(len(network.Ranks) / nodes),
+		end: -1}
+	p.fabric = p.nodes * (p.gpus + p.switches)
+	g := &Graph{Preset: "cluster", parts: p}
+	for i := range p.nodes * p.gpus {
+		g.Ranks = append(g.Ranks, i)
+		g.addNode(fmt.Sprint("node", i/p.gpus, "/", node.Nodes[i%p.gpus].Name), false)
+	}
+	for i := range p.nodes * p.switches {
+		name := node.Nodes[p.gpus+i%p.switches].Name
+		g.addNode(fmt.Sprint("node", i/p.switches, "/", name), true)
+	}
+	for i, v := range network.Nodes {
+		if i < len(network.Ranks) {
+			v.Name = "node" + strconv.Itoa(i/int(p.nics)) + "/nic" + strconv.Itoa(i%int(p.nics))
+		}
+		g.addNode(v.Name, true)
+	}
+	g.Links = make([]Link, 0, nodes*len(node.Links)+len(network.Links)+
+		2*nodes*int(max(p.gpus, p.nics)))
+	for i := range p.nodes {
+		g.copyLinks(node, func(v int32) int32 {
+			if v < p.gpus {
+				return i*p.gpus + v
+			}
+			return p.nodes*p.gpus + i*p.switches + v - p.gpus
+		})
+	}
+	g.attach(p)
+	g.copyLinks(network, func(v int32) int32 { return p.fabric + v })
+	for _, part := range []*Graph{node, network} {
+		clear(part.Nodes) // Names only; what is left is their number
+		for i := range part.Links {
+			part.Links[i].Name = ""
+		}
+	}
+	return g.numbered()
+}
+
+// attach appends the links between GPUs and NICs.
+func (g *Graph) attach(p *parts) {
+	if p.nics == 0 {
+		return
+	}
+	pairs := max(p.gpus, p.nics)
+	first := len(g.Links)
+	g.join(p.nodes*pairs, Params{Bandwidth: unit.Unlimited}, func(i int32) (low, high int32) {
+		node := i / pairs
+		gpu, nic := p.pair(i % pairs)
+		return node*p.gpus + gpu, p.fabric + node*p.nics + nic
+	})
+	for i := first; i < len(g.Links); i++ {
+		g.Links[i].extra = anAttachment
+	}
+}
+
+// copyLinks appends the links of from, whose nodes are called at(v) here.
+func (g *Graph) copyLinks(from *Graph, at func(int32) int32) {
+	for i := range from.Links {
+		l := &from.Links[i]
+		g.addLink(at(l.From), at(l.To), l.Bandwidth, l.Latency)
+		g.Links[len(g.Links)-1].extra = l.extra
+	}
+}

@@ -1,0 +1,200 @@
+package topology
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/unit"
+)
+
+// Params say which network Build makes. What is zero is not given. What a preset does not take may
+// not be given: Catalogue has the list.
+type Params struct {
+	Preset string
+	Ranks  int   // 0: as many as the other parameters make room for
+	Shape  []int // mesh, torus: the size of each dimension
+	K      int   // tree: children of a switch; fat-tree: ports; leaf-spine: ranks of a leaf; rails
+	// The dragonfly's, in the letters of its paper: A routers in a group, P ranks and H global links
+	// on a router.
+	A, P, H int
+	// Oversubscription is links down for each link up of a switch that ranks hang on, in millionths;
+	// 0 is 1: as many up as down. Links up are fewer, not slower.
+	Oversubscription unit.Share
+	Bandwidth        unit.Rate // of each link, each direction
+	Latency          unit.Time // of each link
+
+	// A cluster has Node and Network in place of a preset: a network inside each of Nodes nodes (0 is
+	// 1), and one between their NICs. NICs is a parameter of Network, a node's number; 0 is one a GPU.
+	Nodes         int
+	Node, Network *Params
+	NICs          int
+
+	// Order says where the ranks sit: "block" (or "") fills node after node, "round-robin" gives
+	// every node one in turn; with neither, rank r sits on place Places[r], places being counted in
+	// the order of "block".
+	Order   string
+	Places  []int
+	Routing Routing
+}
+
+// ParamError says which parameter makes a network impossible.
+type ParamError struct {
+	Key   string // "ranks", "shape", "order"; "node.k", "network.nics" inside a cluster
+	Value string // as a user would write it, empty where there is none
+	Text  string // what was expected
+}
+
+// Error returns one line that names the parameter, its value and what was expected.
+func (e *ParamError) Error() string {
+	if e.Value == "" {
+		return "topology: " + e.Key + ": " + e.Text
+	}
+	return fmt.Sprintf("topology: %s = %.60s: %s", e.Key, e.Value, e.Text)
+}
+
+// badParam returns the error about a whole number.
+func badParam(key string, value int, format string, args ...any) error {
+	return &ParamError{key, strconv.Itoa(value), fmt.Sprintf(format, args...)}
+}
+
+// Preset is an entry of the Catalogue.
+type Preset struct {
+	Name  string
+	Takes []string // the keys of its parameters, next to bandwidth and latency
+	Text  string   // a sentence
+
+	build func(Params) (*Graph, error)
+}
+
+// Catalogue returns the presets that Build knows, each described by the function that makes it.
+func Catalogue() []Preset {
+	return []Preset{
+		{"switch", []string{"ranks"}, "All ranks on one switch.",
+			func(p Params) (*Graph, error) { return Switch(p.Ranks, p.Bandwidth, p.Latency) }},
+		{"full-mesh", []string{"ranks"}, "A link from each rank to each other.",
+			func(p Params) (*Graph, error) { return FullMesh(p.Ranks, p.Bandwidth, p.Latency) }},
+		{"ring", []string{"ranks"}, "Each rank is linked to the next and to the one before.",
+			func(p Params) (*Graph, error) { return Ring(p.Ranks, p.Bandwidth, p.Latency) }},
+		{"mesh", []string{"ranks", "shape"}, "A grid of any dimensions; ranks forward.", mesh},
+		{"torus", []string{"ranks", "shape"}, "A mesh whose ends are joined; ranks forward.", torus},
+		{"hypercube", []string{"ranks"}, "Ranks whose numbers differ in one bit are linked.",
+			hypercube},
+		{"tree", []string{"ranks", "k"}, "Switches with k children each; ranks are the leaves.",
+			tree},
+		{"fat-tree", []string{"ranks", "k", "oversubscription"},
+			"Three levels of switches with k ports in k pods; k³/4 ranks or fewer.", fatTree},
+		{"leaf-spine", []string{"ranks", "k", "oversubscription"},
+			"k ranks on each leaf switch, every leaf on every spine switch; two racks if no k is given.",
+			leafSpine},
+		{"dragonfly", []string{"ranks", "a", "p", "h"},
+			"Groups of a routers with p ranks and h global links each; a link joins each two groups.",
+			dragonfly},
+		{"rails", []string{"ranks", "k"},
+			"k separate switches, rank r on rail r mod k; in a cluster, NIC i of every node on rail i.",
+			rails},
+	}
+}
+
+// Build returns the network that p describes: a preset, or a cluster of nodes. Nodes are called as
+// in the presets; in a cluster, "node2/gpu3", "node2/switch", "node2/nic5". A parameter that does
+// not fit is a *ParamError. Whether all ranks reach each other is Connected's question.
+func Build(p Params) (*Graph, error) {
+	var g *Graph
+	var err error
+	if p.Nodes != 0 || p.Node != nil || p.Network != nil {
+		g, err = p.cluster()
+	} else {
+		g, err = p.flat("order", "routing")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.Routing > ECMP {
+		return nil, badParam("routing", int(p.Routing), "shortest (0) or ecmp (1) is expected")
+	}
+	g.Routing = p.Routing
+	if err := g.seat(p.Order, p.Places); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// flat returns the preset; also lists what may be given besides its parameters.
+func (p *Params) flat(also ...string) (*Graph, error) {
+	presets := Catalogue()
+	names := make([]string, len(presets))
+	for i, c := range presets {
+		names[i] = c.Name
+		if c.Name == p.Preset {
+			takes := append(slices.Clone(c.Takes), "bandwidth", "latency")
+			if err := p.only(c.Name, takes, append(also, "preset")); err != nil {
+				return nil, err
+			}
+			return c.build(*p)
+		}
+	}
+	return nil, &ParamError{"preset", strconv.Quote(p.Preset),
+		"one of " + strings.Join(names, ", ") + " is expected"}
+}
+
+// only refuses parameters that are given and neither taken by what nor allowed besides.
+func (p *Params) only(what string, takes, also []string) error {
+	for _, g := range p.given() {
+		if !slices.Contains(takes, g.Key) && !slices.Contains(also, g.Key) {
+			g.Text = what + " takes " + strings.Join(takes, ", ")
+			return &g
+		}
+	}
+	return nil
+}
+
+// given returns the keys and values of the parameters that are not zero.
+func (p *Params) given() []ParamError {
+	var all []ParamError
+	add := func(key, value string, set bool) {
+		if set {
+			all = append(all, ParamError{Key: key, Value: value})
+		}
+	}
+	number := func(key string, v int) { add(key, strconv.Itoa(v), v != 0) }
+	add("preset", strconv.Quote(p.Preset), p.Preset != "")
+	number("ranks", p.Ranks)
+	add("shape", fmt.Sprint(p.Shape), len(p.Shape) > 0)
+	number("k", p.K)
+	number("a", p.A)
+	number("p", p.P)
+	number("h", p.H)
+	add("oversubscription", factor(p.Oversubscription), p.Oversubscription != 0)
+	add("bandwidth", p.Bandwidth.String(), p.Bandwidth != 0)
+	add("latency", p.Latency.String(), p.Latency != 0)
+	number("nodes", p.Nodes)
+	add("node", "", p.Node != nil)
+	add("network", "", p.Network != nil)
+	number("nics", p.NICs)
+	add("order", strconv.Quote(p.Order), p.Order != "")
+	add("order", fmt.Sprint(p.Places), p.Places != nil)
+	add("routing", p.Routing.String(), p.Routing != Shortest)
+	return all
+}
+
+// factor prints a share as the number that it multiplies by.
+func factor(s unit.Share) string { return strconv.FormatFloat(float64(s)/1e6, 'f', -1, 64) }
+
+// upLinks returns how many links lead up from a switch with so many links down, or why none can.
+func upLinks(down int, oversubscription unit.Share) (int, error) {
+	const one = 1_000_000
+	o := int64(oversubscription)
+	switch {
+	case o == 0:
+		return down, nil
+	case o < one:
+		return 0, &ParamError{"oversubscription", factor(oversubscription),
+			"1 or more links down for each link up are expected"}
+	case int64(down)*one%o != 0:
+		return 0, &ParamError{"oversubscription", factor(oversubscription),
+			fmt.Sprintf("a divisor of the %d links down is expected, so that links up are whole", down)}
+	}
+	return int(int64(down) * one / o), nil
+}

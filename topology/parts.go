@@ -1,0 +1,165 @@
+package topology
+
+// parts is what a cluster is made of. Nodes are alike and a route crosses the network once, so the
+// lengths of ways inside one node and inside the network are enough to know all: tables are shared
+// by all nodes, and 16,384 ranks route as quickly as the network alone.
+type parts struct {
+	node, network *Graph // without names
+	nodes, gpus   int32
+	switches      int32 // in a node
+	nics          int32 // in a node; 0 where there is no network
+	fabric        int32 // where the nodes of network begin; NICs are the first
+
+	// What is known of the ways to the destination that was asked for last.
+	end   int32 // the GPU; -1 before the first
+	exits []exit
+	from  int32   // the node that ways leave; -1 if there are none
+	ways  []int32 // from each NIC of node from to end
+}
+
+// exit is a link from a NIC to a GPU of the destination's node.
+type exit struct {
+	nic   int32
+	last  int32   // from the NIC to the destination
+	table []int32 // to the NIC, less step; nil in a grid
+	step  int32
+}
+
+// clone returns a copy that shares nothing with p.
+func (p *parts) clone() *parts {
+	c := *p
+	c.node, c.network = p.node.Clone(), p.network.Clone()
+	c.end, c.exits, c.ways = -1, nil, nil
+	return &c
+}
+
+// pair returns the ends of link i between the GPUs and the NICs of a node.
+func (p *parts) pair(i int32) (gpu, nic int32) {
+	pairs := max(p.gpus, p.nics)
+	return i * p.gpus / pairs, i * p.nics / pairs
+}
+
+// place returns the node of the cluster that v is in and its number there. In the network the node
+// is -1.
+func (p *parts) place(v int32) (node, local int32) {
+	switch {
+	case v >= p.fabric:
+		return -1, v - p.fabric
+	case v < p.nodes*p.gpus:
+		return v / p.gpus, v % p.gpus
+	}
+	v -= p.nodes * p.gpus
+	return v / p.switches, p.gpus + v%p.switches
+}
+
+// left returns the length of the way from v to the GPU end: inside the node if it is the same, else
+// through the best NIC of either. It is negative where there is no way.
+func (p *parts) left(v, end int32) int32 {
+	if p.end != end {
+		p.aim(end)
+	}
+	node, local := p.place(v)
+	switch to, target := p.place(end); node {
+	case to:
+		return p.node.length(local, target)
+	case -1:
+		return p.fromNetwork(local)
+	}
+	if p.from != node {
+		p.from, p.ways = node, p.ways[:0]
+		for nic := range p.nics {
+			p.ways = append(p.ways, p.fromNetwork(node*p.nics+nic))
+		}
+	}
+	best := int32(-1)
+	for i := range max(p.gpus, p.nics) {
+		gpu, nic := p.pair(i)
+		if p.ways[nic] < 0 {
+			continue
+		}
+		if d := p.node.length(local, gpu) + 1 + anAttachment + p.ways[nic]; best < 0 || d < best {
+			best = d
+		}
+	}
+	return best
+}
+
+// aim makes end the destination.
+func (p *parts) aim(end int32) {
+	p.end, p.from, p.exits = end, -1, p.exits[:0]
+	if p.nics == 0 {
+		return
+	}
+	node, local := p.place(end)
+	for i := range max(p.gpus, p.nics) {
+		gpu, nic := p.pair(i)
+		x := exit{nic: node*p.nics + nic, last: 1 + anAttachment + p.node.length(gpu, local)}
+		if p.network.grid == nil {
+			x.table, x.step = p.network.towards(x.nic)
+		}
+		p.exits = append(p.exits, x)
+	}
+}
+
+// fromNetwork returns the length from v of the network to the destination.
+func (p *parts) fromNetwork(v int32) int32 {
+	best := int32(-1)
+	for i := range p.exits {
+		x := &p.exits[i]
+		d := x.last
+		switch {
+		case v == x.nic:
+		case x.table == nil:
+			d += p.network.grid.distance(v, x.nic)
+		case x.table[v] < 0:
+			continue
+		default:
+			d += x.table[v] + x.step
+		}
+		if best < 0 || d < best {
+			best = d
+		}
+	}
+	return best
+}
+
+// length returns the length of the way from v to end, negative where there is none.
+func (g *Graph) length(v, end int32) int32 {
+	if g.grid != nil {
+		return g.grid.distance(v, end)
+	}
+	if v == end {
+		return 0
+	}
+	table, step := g.towards(end)
+	if table[v] < 0 {
+		return -1
+	}
+	return table[v] + step
+}
+
+// towards returns the length of the way to end from every node but end itself, less step. Nodes
+// that one link leads to share the table of the node which it leaves.
+func (g *Graph) towards(end int32) (table []int32, step int32) {
+	if !g.routes.built {
+		g.buildNeighbours()
+	}
+	if l := g.routes.in.only(end); l >= 0 {
+		return g.table(g.Links[l].From), 1 + g.Links[l].extra
+	}
+	return g.table(end), 0
+}
+
+// table returns the length of the way to end from every node. When tables take too much memory it
+// forgets all and begins anew.
+func (g *Graph) table(end int32) []int32 {
+	r := &g.routes
+	if r.tables[end] != nil {
+		return r.tables[end]
+	}
+	if r.held >= r.room {
+		clear(r.tables)
+		r.held = 0
+	}
+	return g.makeTable(end)
+}

@@ -1,0 +1,231 @@
+package topology
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// routes is what Route has worked out so far. A node from which one link leads away, or to which
+// only one leads, needs no search: there is no choice. Ranks on a switch are of that kind, and
+// share what is known of their switch.
+type routes struct {
+	built  bool
+	out    adjacency // links by the node they leave, then by the node they reach
+	in     adjacency // links by the node they reach, then by index
+	tables [][]int32 // tables[d][v] is the length of the way from v to d; nil until it pays
+	held   int       // tables that are not nil
+	room   int       // tables that there may be
+	effort []int32   // how many nodes searches towards each node have visited
+	near   []int32   // as a table, of the latest search only
+	queues []queue   // by how much a link counts; scratch of search
+}
+
+// queue holds nodes in the order of their distance, since that of the node which added each never
+// falls and all links of the queue count alike.
+type queue struct {
+	extra int32
+	nodes []visit
+	next  int // the first that is not served yet
+}
+
+// visit is a node and the distance that it was found at.
+type visit struct{ node, distance int32 }
+
+// maxTables bounds the memory of tables, in numbers of 4 bytes.
+const maxTables = 1 << 26
+
+// distances returns the length of the way to end from v and from every node nearer than v; it is
+// negative for those that have none, and what the others have is meaningless. Until the searches
+// towards a node have visited as many nodes as four tables have, each goes only as far as v: who
+// asks for a few routes pays for a few, who asks for all pairs pays for a table a destination.
+func (g *Graph) distances(v, end int32) []int32 {
+	r := &g.routes
+	if r.tables[end] != nil {
+		return r.tables[end]
+	}
+	for _, q := range r.queues { // undo the latest search
+		for _, n := range q.nodes {
+			r.near[n.node] = -1
+		}
+	}
+	pays := 4 * len(g.Nodes)
+	if int(r.effort[end]) > pays && r.held < r.room {
+		return g.makeTable(end)
+	}
+	g.search(r.near, end, v)
+	if int(r.effort[end]) <= pays {
+		for _, q := range r.queues {
+			r.effort[end] += int32(len(q.nodes))
+		}
+	}
+	return r.near
+}
+
+// makeTable searches all and keeps it.
+func (g *Graph) makeTable(end int32) []int32 {
+	table := make([]int32, len(g.Nodes))
+	for i := range table {
+		table[i] = -1
+	}
+	g.search(table, end, -1)
+	g.routes.tables[end] = table
+	g.routes.held++
+	return table
+}
+
+// search writes the length of the way to end from each node, nearest first, until it knows that of
+// stop; -1 stops nowhere. It is Dijkstra's algorithm with a queue for each of the few lengths that
+// links have, in place of a heap. All distances must be -1 before.
+func (g *Graph) search(distances []int32, end, stop int32) {
+	r := &g.routes
+	for i := range r.queues {
+		r.queues[i].nodes = r.queues[i].nodes[:0]
+		r.queues[i].next = 0
+	}
+	distances[end] = 0
+	r.queues[0].nodes = append(r.queues[0].nodes, visit{end, 0})
+	for {
+		at := r.nearest()
+		if at.node < 0 || at.node == stop {
+			return
+		}
+		if at.distance > distances[at.node] {
+			continue // a shorter way was found since
+		}
+		for _, l := range r.in.of(at.node) {
+			link := &g.Links[l]
+			d := at.distance + 1 + link.extra
+			if old := distances[link.From]; old >= 0 && old <= d {
+				continue
+			}
+			distances[link.From] = d
+			q := r.queue(link.extra)
+			q.nodes = append(q.nodes, visit{link.From, d})
+		}
+	}
+}
+
+// nearest takes the nearest node from the queues; it is negative if they are empty.
+func (r *routes) nearest() visit {
+	best, from := visit{-1, 0}, -1
+	for i := range r.queues {
+		q := &r.queues[i]
+		if q.next < len(q.nodes) && (from < 0 || q.nodes[q.next].distance < best.distance) {
+			best, from = q.nodes[q.next], i
+		}
+	}
+	if from >= 0 {
+		r.queues[from].next++
+	}
+	return best
+}
+
+// queue returns the queue of the links that count so much.
+func (r *routes) queue(extra int32) *queue {
+	i := 0
+	for r.queues[i].extra != extra {
+		i++
+	}
+	return &r.queues[i]
+}
+
+// buildNeighbours makes what routes holds for the whole graph.
+func (g *Graph) buildNeighbours() {
+	n := len(g.Nodes)
+	r := &g.routes
+	r.out = group(g.Links, n, func(l *Link) int32 { return l.From })
+	r.in = group(g.Links, n, func(l *Link) int32 { return l.To })
+	for v := range int32(n) {
+		slices.SortStableFunc(r.out.of(v), func(a, b int32) int {
+			return cmp.Compare(g.Links[a].To, g.Links[b].To)
+		})
+	}
+	r.tables = make([][]int32, n)
+	r.room = maxTables / n
+	r.effort = make([]int32, n)
+	r.near = make([]int32, n)
+	for v := range r.near {
+		r.near[v] = -1
+	}
+	r.queues = []queue{{}}
+	for i := range g.Links {
+		extra := g.Links[i].extra
+		if !slices.ContainsFunc(r.queues, func(q queue) bool { return q.extra == extra }) {
+			r.queues = append(r.queues, queue{extra: extra})
+		}
+	}
+	r.built = true
+}
+
+// adjacency lists links by node: those of node v are links[start[v]:start[v+1]].
+type adjacency struct{ start, links []int32 }
+
+func (a *adjacency) of(v int32) []int32 { return a.links[a.start[v]:a.start[v+1]] }
+
+// only returns the single link of v, or -1 if it has another number of them.
+func (a *adjacency) only(v int32) int32 {
+	if l := a.of(v); len(l) == 1 {
+		return l[0]
+	}
+	return -1
+}
+
+// group lists the links of each of n nodes by index, the node of a link being what end says.
+func group(links []Link, n int, end func(*Link) int32) adjacency {
+	a := adjacency{start: make([]int32, n+1), links: make([]int32, len(links))}
+	for i := range links {
+		a.start[end(&links[i])+1]++
+	}
+	for v := range n {
+		a.start[v+1] += a.start[v]
+	}
+	free := slices.Clone(a.start[:n])
+	for i := range links {
+		v := end(&links[i])
+		a.links[free[v]] = int32(i)
+		free[v]++
+	}
+	return a
+}
+
+// Connected returns an error that names two ranks of which the first cannot reach the second, or
+// nil if there is a route from every rank to every other.
+func (g *Graph) Connected() error {
+	if len(g.Ranks) == 0 {
+		return fmt.Errorf("topology: a network without ranks")
+	}
+	if !g.routes.built {
+		g.buildNeighbours()
+	}
+	first := g.Ranks[0]
+	there := g.reach(first, &g.routes.out, func(l *Link) int32 { return l.To })
+	back := g.reach(first, &g.routes.in, func(l *Link) int32 { return l.From })
+	for _, v := range g.Ranks {
+		from, to := first, v
+		if there[v] {
+			from, to = v, first
+		}
+		if !there[v] || !back[v] {
+			return fmt.Errorf("topology: no route from %s to %s",
+				g.Nodes[from].Name, g.Nodes[to].Name)
+		}
+	}
+	return nil
+}
+
+// reach marks the nodes that can be reached from v over the links that a lists, whose far ends far
+// returns.
+func (g *Graph) reach(v int32, a *adjacency, far func(*Link) int32) []bool {
+	seen := make([]bool, len(g.Nodes))
+	seen[v] = true
+	for queue := []int32{v}; len(queue) > 0; queue = queue[1:] {
+		for _, l := range a.of(queue[0]) {
+			if u := far(&g.Links[l]); !seen[u] {
+				seen[u] = true
+				queue = append(queue, u)
+			}
+		}
+	}
+	return seen
+}
