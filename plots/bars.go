@@ -16,6 +16,7 @@ type bar struct {
 // several.
 func (p *picture) makeBars() (merged int) {
 	parts := sliced(p.trace)
+	longest := longestLabels(p.trace)
 	for _, r := range p.rows {
 		m := merger{picture: p}
 		for _, i := range p.trace.On(r.track) {
@@ -26,7 +27,7 @@ func (p *picture) makeBars() (merged int) {
 				continue
 			}
 			m.flush()
-			label := p.fitting(stepLabels(i, parts), x1-x0-2)
+			label := p.fitting(stepLabels(i, parts), stepLabels(longest, parts), x1-x0-2)
 			p.seen.step(i.Kind, label)
 			m.bars = append(m.bars, bar{x0, x1, i.Kind, label})
 		}
@@ -37,10 +38,20 @@ func (p *picture) makeBars() (merged int) {
 	return merged
 }
 
-// fitting returns the first label that is no wider than a width, or "".
-func (p *picture) fitting(labels []string, width length) string {
-	for _, label := range labels {
-		if p.faces.small.Width(label) <= width {
+// longestLabels returns a step whose labels are as long as any.
+func longestLabels(t *trace.Trace) trace.Interval {
+	longest := trace.Interval{Kind: trace.Compute} // "C" is the widest letter
+	for _, i := range t.Intervals {
+		longest.Chunk, longest.Slice = max(longest.Chunk, i.Chunk), max(longest.Slice, i.Slice)
+	}
+	return longest
+}
+
+// fitting returns the first label for whose kind there is room, or "". The longest label of the
+// kind must have room: bars of the same width shall tell as much, whatever the number in them.
+func (p *picture) fitting(labels, longest []string, width length) string {
+	for n, label := range labels {
+		if p.faces.small.Width(longest[len(longest)-len(labels)+n]) <= width {
 			return label
 		}
 	}

@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"bytes"
 	"image/color"
 	"strings"
 
@@ -9,7 +8,6 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/font/liberation"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Lengths are in points (1/72 inch), and y grows downwards from the top edge: the first row is on
@@ -57,14 +55,15 @@ func (f typeface) wrap(text string, width length) []string {
 	return lines
 }
 
-// canvas draws on an SVG picture.
+// canvas draws on a picture of some format.
 type canvas struct {
-	svg    *vgsvg.Canvas
-	height length
+	painter painter
+	height  length
+	paint   color.Color // of text
 }
 
-func newCanvas(width, height length) *canvas {
-	c := &canvas{vgsvg.New(width, height), height}
+func newCanvas(f Format, width, height length) *canvas {
+	c := &canvas{painter: newPainter(f, width, height), height: height, paint: black()}
 	var page vg.Path
 	c.addBox(&page, box{0, 0, width, height})
 	c.fill(page, white())
@@ -94,16 +93,17 @@ func (c *canvas) at(x, y length) vg.Point { return vg.Point{X: x, Y: c.height - 
 
 func (c *canvas) fill(p vg.Path, paint color.Color) {
 	if len(p) > 0 {
-		c.svg.SetColor(paint)
-		c.svg.Fill(p)
+		c.painter.fill(p, paint)
 	}
 }
 
 func (c *canvas) stroke(p vg.Path, width length, paint color.Color) {
+	c.dashed(p, pen{width: width, paint: paint})
+}
+
+func (c *canvas) dashed(p vg.Path, with pen) {
 	if len(p) > 0 {
-		c.svg.SetColor(paint)
-		c.svg.SetLineWidth(width)
-		c.svg.Stroke(p)
+		c.painter.stroke(p, with)
 	}
 }
 
@@ -118,7 +118,8 @@ const (
 
 // text writes a line with its baseline at y.
 func (c *canvas) text(f typeface, x, y length, a align, s string) {
-	c.svg.FillString(f.Face, c.at(x-length(float64(a)*float64(f.Width(s))), y), s)
+	x -= length(float64(a) * float64(f.Width(s)))
+	c.painter.text(f, c.at(x, y), s, c.paint)
 }
 
 // textMiddle writes a line whose capitals are centred on y.
@@ -126,19 +127,9 @@ func (c *canvas) textMiddle(f typeface, x, y length, a align, s string) {
 	c.text(f, x, y+length(capHeight/2*f.size()), a, s)
 }
 
-func (c *canvas) ink(paint color.Color) { c.svg.SetColor(paint) }
+func (c *canvas) ink(paint color.Color) { c.paint = paint }
 
-// bytes returns the finished picture. The fonts are named, not embedded (that would be 400 kB);
-// Arial and Helvetica have the same widths as Liberation Sans.
-func (c *canvas) bytes() ([]byte, error) {
-	var out bytes.Buffer
-	if _, err := c.svg.WriteTo(&out); err != nil {
-		return nil, err
-	}
-	const one = `style="font-family:Liberation Sans;`
-	const family = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`
-	return bytes.ReplaceAll(out.Bytes(), []byte(one), []byte(family)), nil
-}
+func (c *canvas) bytes() ([]byte, error) { return c.painter.bytes() }
 
 // printable replaces what XML cannot hold: control characters, and bytes that are no UTF-8.
 func printable(s string) string {

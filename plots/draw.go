@@ -11,7 +11,7 @@ const (
 )
 
 func (p *picture) draw() ([]byte, error) {
-	c := newCanvas(p.width, p.height)
+	c := newCanvas(p.format, p.width, p.height)
 	c.ink(black())
 	for n, line := range p.title {
 		c.text(p.faces.title, margin, margin+length(n)*p.faces.title.line()+8, left, line)
@@ -68,7 +68,7 @@ func (p *picture) drawLabels(c *canvas) {
 		}
 		if r.gap {
 			var dots vg.Path
-			x, y := margin+8, p.middle[n]-rowPitch/2-omitGap/2
+			x, y := margin+8, p.middle[n]-p.pitch/2-omitGap/2
 			for _, dy := range [...]length{-3, 0, 3} {
 				c.addBox(&dots, box{x - 0.6, y + dy - 0.6, x + 0.6, y + dy + 0.6})
 			}
@@ -91,7 +91,7 @@ func (p *picture) drawWaiting(c *canvas) {
 }
 
 func (p *picture) barBox(row int, x0, x1 length) box {
-	return box{x0, p.middle[row] - barHeight/2, x1, p.middle[row] + barHeight/2}
+	return box{x0, p.middle[row] - p.bar/2, x1, p.middle[row] + p.bar/2}
 }
 
 // drawBars draws the bars of a row kind by kind, narrow ones last: they would be hidden.

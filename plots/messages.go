@@ -86,8 +86,8 @@ func (p *picture) drawMessages(c *canvas) {
 	for _, m := range p.messages {
 		from, to := p.middle[rowOf[m.From]], p.middle[rowOf[m.To]]
 		down := length(math.Copysign(1, float64(to-from)))
-		from += down * barHeight / 2
-		to -= down * barHeight / 2
+		from += down * p.bar / 2
+		to -= down * p.bar / 2
 		c.addArrow(&lines, &heads,
 			vg.Point{X: p.x(m.Sent), Y: from}, vg.Point{X: p.x(m.Arrived), Y: to})
 	}

@@ -3,8 +3,6 @@ package plots
 import (
 	"fmt"
 
-	"gonum.org/v1/plot/vg"
-
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -13,40 +11,50 @@ import (
 type Options struct {
 	Title   string  // above the rows; none if empty
 	Caption string  // below all: what it takes to get this picture again (scenario, seed, version)
-	WidthMM float64 // of the picture, in mm, 60 to 1000; 0: 180, a page (a column is 88)
+	Format  Format  // of the file
+	Figure  Figure  // decides the size; a slide shows as many rows as have room
+	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
 	Rows    int     // the most lanes to show, 1 to 512; 0: 64
 }
 
 // Sizes of a timeline, in points.
 const (
 	margin    length = 8
-	rowPitch  length = 16 // from row to row
-	barHeight length = 10.5
-	rankGap   length = 5   // more between ranks, where ranks have several lanes
-	omitGap   length = 9   // more where ranks are left out
-	labelAir  length = 8   // right of a row's label
-	timeAir   length = 12  // right of the axis's label: the one of the tick at 0 is centred on it
-	barLeast  length = 0.7 // a narrower bar would not be seen
-	tickApart length = 55  // ticks are at least this far apart
+	rowPitch  length = 16   // from row to row
+	rowsLoose        = 24   // with more rows they stand closer, so that 64 fit a sheet of paper
+	rowClose  length = 10   // from row to row, then
+	rowLeast  length = 9    // from row to row, on a slide: 7 pt letters still fit
+	rowMost   length = 24   // from row to row, on a slide
+	barHeight length = 10.5 // of a legend's swatch, and of a bar where rows are rowPitch apart
+	rankGap   length = 5    // more between ranks, where ranks have several lanes
+	omitGap   length = 9    // more where ranks are left out
+	labelAir  length = 8    // right of a row's label
+	timeAir   length = 12   // right of the axis's label: the one of the tick at 0 is centred on it
+	barLeast  length = 0.7  // a narrower bar would not be seen
+	tickApart length = 55   // ticks are at least this far apart
 )
 
-// Timeline draws a trace as an SVG picture: a row for each lane, a bar for each step, grey where a
+// Timeline draws a trace as a picture: a row for each lane, a bar for each step, grey where a
 // lane waited, an arrow for each message while the arrows stay readable. Steps that are too narrow
 // to be seen are drawn together, in the colour of most of their time; more rows than Options.Rows
 // are left out (lowest ranks and last finishers stay). A note below the caption tells of either.
 // It returns an error if the trace is not valid or an option out of range.
-func Timeline(t *trace.Trace, o Options) (svg []byte, err error) {
-	if o.WidthMM == 0 {
-		o.WidthMM = 180
-	}
-	if !(o.WidthMM >= 60 && o.WidthMM <= 1000) {
-		return nil, fmt.Errorf("plots: width = %v mm: 60 to 1000 is expected", o.WidthMM)
+func Timeline(t *trace.Trace, o Options) (file []byte, err error) {
+	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
+	if err != nil {
+		return nil, err
 	}
 	if o.Rows, err = checkRows(t, o.Rows); err != nil {
 		return nil, err
 	}
-	p := newPicture(t, o)
-	p.layOut()
+	if f.height > 0 {
+		o.Rows = min(o.Rows, max(1, int(f.height/rowLeast)))
+	}
+	p := newPicture(t, o, f)
+	for !p.layOut() && len(p.rows) > 1 {
+		o.Rows = len(p.rows) - 1
+		p = newPicture(t, o, f)
+	}
 	return p.draw()
 }
 
@@ -66,6 +74,7 @@ func checkRows(t *trace.Trace, most int) (int, error) {
 
 // picture is a timeline with the place of everything in it.
 type picture struct {
+	frame
 	trace    *trace.Trace
 	faces    typefaces
 	rows     []row
@@ -78,17 +87,17 @@ type picture struct {
 	legend   [][]entry
 	notes    []string // caption, and what we left out or drew together
 
-	width, height  length
+	pitch, bar     length // from row to row; height of a bar
 	laneX          length // of the lanes' names
 	x0, x1, y0, y1 length // the area of the bars
 }
 
-func newPicture(t *trace.Trace, o Options) *picture {
-	p := &picture{trace: t, faces: newTypefaces(), width: length(o.WidthMM) * vg.Millimeter}
+func newPicture(t *trace.Trace, o Options, f frame) *picture {
+	p := &picture{frame: f, trace: t, faces: newTypefaces()}
 	var note string
 	p.rows, note = rows(t, o.Rows)
 	p.placeLabels()
-	p.axis = newAxis(t.End, max(2, int((p.x1-p.x0)/tickApart)))
+	p.axis = newAxis(t.End, max(4, int((p.x1-p.x0)/tickApart)))
 
 	text := p.width - 2*margin
 	p.title = p.faces.title.wrap(printable(o.Title), text)
@@ -130,10 +139,35 @@ func (p *picture) placeLabels() {
 	p.x1 = p.width - margin - 6 // the label of a tick at the very end needs room
 }
 
-// layOut stacks title, rows, axis, legend and caption.
-func (p *picture) layOut() {
-	y := margin + length(len(p.title))*p.faces.title.line() + 3
-	p.y0 = y
+// layOut stacks title, rows, axis, legend and caption. It says whether they fit: in a picture of
+// given height there may not be room for all rows.
+func (p *picture) layOut() (fits bool) {
+	top := margin + length(len(p.title))*p.faces.title.line() + 3
+	below := axisHeight + length(len(p.legend))*legendLine + margin - 3
+	if len(p.notes) > 0 {
+		below += 3 + length(len(p.notes))*p.faces.small.line()
+	}
+	given := p.height
+	p.pitch = max(rowClose, min(rowPitch, rowsLoose*rowPitch/length(max(1, len(p.rows)))))
+	if given > 0 {
+		p.pitch = 0
+		free := given - top - below - p.placeRows(0)
+		p.pitch = min(rowMost, max(rowLeast, free/length(max(1, len(p.rows)))))
+	}
+	p.bar = p.pitch * barHeight / rowPitch
+	p.y0, p.y1 = top, p.placeRows(top)
+	p.height = p.y1 + below
+	if given > 0 {
+		fits = p.height < given+0.01
+		p.height = max(p.height, given)
+		return fits
+	}
+	return true
+}
+
+// placeRows places the rows from y on, p.pitch apart, and returns where they end.
+func (p *picture) placeRows(y length) length {
+	p.middle = p.middle[:0]
 	several := len(p.rows) > 0 && len(p.rows) > ranksOf(p.rows)
 	for n, r := range p.rows {
 		switch {
@@ -142,18 +176,13 @@ func (p *picture) layOut() {
 		case n > 0 && r.rank != "" && several:
 			y += rankGap
 		}
-		p.middle = append(p.middle, y+rowPitch/2)
-		y += rowPitch
+		p.middle = append(p.middle, y+p.pitch/2)
+		y += p.pitch
 	}
 	if len(p.rows) == 0 {
-		y += rowPitch
+		y += p.pitch
 	}
-	p.y1 = y
-	y += axisHeight + length(len(p.legend))*legendLine
-	if len(p.notes) > 0 {
-		y += 3 + length(len(p.notes))*p.faces.small.line()
-	}
-	p.height = y + margin - 3
+	return y
 }
 
 // ranksOf counts the ranks that rows show.

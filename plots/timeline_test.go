@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,29 @@ func TestTimelineTellsWhatItLeavesOut(t *testing.T) {
 			require.Less(t, len(svg), 4_000_000)
 		})
 	}
+}
+
+// TestBarsOfOneWidthTellAsMuch: chunks 0 to 9 would fit where 10 to 15 do not; no bar has a number.
+func TestBarsOfOneWidthTellAsMuch(t *testing.T) {
+	tells := func(widthMM float64) []string {
+		svg, err := plots.Timeline(ringAllReduce(16, 1, 1, 64*unit.MiB),
+			plots.Options{WidthMM: widthMM})
+		require.NoError(t, err)
+		return requireXML(t, svg)
+	}
+	var none, all int
+	for width := 60.0; width < 220; width += 10 {
+		texts := tells(width)
+		one, two := slices.Contains(texts, "+9"), slices.Contains(texts, "+10")
+		require.Equal(t, two, one, "at %v mm", width)
+		if one {
+			all++
+		} else {
+			none++
+		}
+	}
+	require.Positive(t, none)
+	require.Positive(t, all)
 }
 
 func TestTimelineSurvivesAnyText(t *testing.T) {

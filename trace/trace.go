@@ -14,12 +14,14 @@ import (
 )
 
 // Trace is one run. Tracks are ordered by rank, then lane; Intervals by track, then start; Messages
-// by the time at which they were sent. Sort brings about the latter two, Validate checks all three.
-// The zero value is the run of a schedule without any lane.
+// by the time at which they were sent; Counters as pictures shall show them. Sort brings about the
+// second and third, Validate checks the first three. The zero value is the run of a schedule
+// without any lane.
 type Trace struct {
 	Tracks    []Track
 	Intervals []Interval
 	Messages  []Message
+	Counters  []Counter // of the links; none where nobody counted
 	End       unit.Time // when the last lane finished; nothing lies beyond it
 }
 
@@ -59,6 +61,10 @@ type Message struct {
 	From, To      int32 // indices into Trace.Tracks
 	Sent, Arrived unit.Time
 	Bytes         unit.Bytes
+
+	// Which steps sent and took it: the n-th interval of From and of To, counted from 1 in the
+	// track's order. 0: not told.
+	FromStep, ToStep int32
 }
 
 // Sort puts intervals and messages in the order that a Trace promises, whatever order an executor

@@ -24,8 +24,12 @@ func pair() *trace.Trace {
 			{Track: 1, Kind: trace.Signal, Ready: 10, Start: 10, Done: 10, End: 10},
 		},
 		Messages: []trace.Message{
-			{From: 0, To: 1, Sent: 1, Arrived: 10, Bytes: 8},
+			{From: 0, To: 1, Sent: 1, Arrived: 10, Bytes: 8, FromStep: 1, ToStep: 1},
 			{From: 1, To: 0, Sent: 10, Arrived: 10},
+		},
+		Counters: []trace.Counter{
+			{Name: "gpu0->gpu1", Samples: []trace.Sample{{At: 1}, {At: 8, Value: 8}}},
+			{Name: "gpu1->gpu0"},
 		},
 		End: 10,
 	}
@@ -43,6 +47,8 @@ func TestReaders(t *testing.T) {
 	require.EqualValues(t, 8, p.Finish(0))
 	require.EqualValues(t, 10, p.Finish(1))
 	require.EqualValues(t, 0, p.Finish(2))
+	require.EqualValues(t, 8, p.Counters[0].Total())
+	require.EqualValues(t, 0, p.Counters[1].Total())
 	require.NoError(t, (&trace.Trace{}).Validate(), "nothing happened: that is a trace too")
 }
 
@@ -107,6 +113,17 @@ func TestValidateRefuses(t *testing.T) {
 			"trace: message 0: 0 <= sent <= arrived <= 10 ps is expected, not 1, 0"},
 		{"message bytes", func(t *trace.Trace) { t.Messages[1].Bytes = -1 },
 			"trace: message 1: -1 bytes: at least 0 is expected"},
+		{"no such sending step", func(t *trace.Trace) { t.Messages[0].FromStep = 2 },
+			"trace: message 0: sent by step 2 of track 0: 0 to 1 is expected"},
+		{"no such taking step", func(t *trace.Trace) { t.Messages[0].ToStep = -1 },
+			"trace: message 0: taken by step -1 of track 1: 0 to 2 is expected"},
+		{"a counter beyond the end", func(t *trace.Trace) { t.Counters[0].Samples[1].At = 11 },
+			`trace: counter 0 ("gpu0->gpu1"): sample 1: 11 ps: 1 to 10 is expected`},
+		{"a counter that goes back in time", func(t *trace.Trace) {
+			t.Counters[0].Samples[1].At = 0
+		}, `trace: counter 0 ("gpu0->gpu1"): sample 1: 0 ps: 1 to 10 is expected`},
+		{"a counter that counts down", func(t *trace.Trace) { t.Counters[0].Samples[0].Value = 9 },
+			`trace: counter 0 ("gpu0->gpu1"): sample 1: 8 bytes: at least 9 is expected`},
 		{"messages out of order", func(t *trace.Trace) {
 			t.Messages[0], t.Messages[1] = t.Messages[1], t.Messages[0]
 		}, "trace: message 1: sent at 1 ps, comes after one sent at 10 ps"},

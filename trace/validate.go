@@ -3,9 +3,9 @@ package trace
 import "fmt"
 
 // Validate checks what every Trace promises: tracks, intervals and messages in order; no two
-// intervals of a track overlap; times in their order and within End; indices within range. The
-// error names the first thing that is wrong. A trace from a file may be wrong; one that an executor
-// of ours wrote never is.
+// intervals of a track overlap; times in their order and within End; indices within range; totals
+// that never fall. The error names the first thing that is wrong. A trace from a file may be wrong;
+// one that an executor of ours wrote never is.
 func (t *Trace) Validate() error {
 	if t.End < 0 {
 		return fmt.Errorf("trace: end = %d ps: at least 0 is expected", t.End)
@@ -28,6 +28,11 @@ func (t *Trace) Validate() error {
 	for n := range t.Messages {
 		if err := t.checkMessage(n); err != nil {
 			return fmt.Errorf("trace: message %d: %w", n, err)
+		}
+	}
+	for n, c := range t.Counters {
+		if err := t.checkCounter(c); err != nil {
+			return fmt.Errorf("trace: counter %d (%q): %w", n, c.Name, err)
 		}
 	}
 	return nil
@@ -69,6 +74,12 @@ func (t *Trace) checkMessage(n int) error {
 			t.End, m.Sent, m.Arrived)
 	case m.Bytes < 0:
 		return fmt.Errorf("%d bytes: at least 0 is expected", m.Bytes)
+	case !t.hasStep(m.From, m.FromStep):
+		return fmt.Errorf("sent by step %d of track %d: 0 to %d is expected",
+			m.FromStep, m.From, len(t.On(m.From)))
+	case !t.hasStep(m.To, m.ToStep):
+		return fmt.Errorf("taken by step %d of track %d: 0 to %d is expected",
+			m.ToStep, m.To, len(t.On(m.To)))
 	case n > 0 && compareMessages(t.Messages[n-1], m) > 0:
 		return fmt.Errorf("sent at %d ps, comes after one sent at %d ps",
 			m.Sent, t.Messages[n-1].Sent)
@@ -78,4 +89,9 @@ func (t *Trace) checkMessage(n int) error {
 
 func (t *Trace) has(track int32) bool {
 	return track >= 0 && int(track) < len(t.Tracks)
+}
+
+// hasStep says whether a track has its n-th interval, or none is told.
+func (t *Trace) hasStep(track, n int32) bool {
+	return n == 0 || n > 0 && int(n) <= len(t.On(track))
 }

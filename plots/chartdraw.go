@@ -1,0 +1,229 @@
+package plots
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// end is the name of a series at its right end.
+type end struct {
+	series int
+	at     vg.Point // the last point
+	y      length   // of the name, which others may have pushed away
+}
+
+// namesWidth returns how wide the names at the ends are; 0 if a legend has them.
+func (c *chart) namesWidth() length {
+	curves := 0
+	width := length(0)
+	for _, s := range c.series {
+		if !s.Bound {
+			curves++
+		}
+		width = max(width, c.faces.label.Width(printable(s.Name)))
+	}
+	if width += markAir; curves > labelledCurves || width > c.width*2/5 {
+		return 0
+	}
+	return width
+}
+
+// placeEnds puts each name beside the end of its curve, or as near as the other names allow.
+func (c *chart) placeEnds() {
+	if len(c.legend) > 0 {
+		return
+	}
+	for n, s := range c.series {
+		last := len(s.X) - 1
+		at := c.at(s.X[last], s.Y[last])
+		c.ends = append(c.ends, end{n, at, at.Y})
+	}
+	slices.SortStableFunc(c.ends, func(a, b end) int {
+		if a.y == b.y && c.series[a.series].Bound {
+			return -1 // what bounds stands above what it bounds
+		}
+		return cmp.Compare(a.y, b.y)
+	})
+	apart := c.faces.label.line()
+	least := c.y0 - topAir
+	for n := range c.ends { // downwards from the top
+		c.ends[n].y = max(c.ends[n].y, least)
+		least = c.ends[n].y + apart
+	}
+	most := c.y1
+	for n := len(c.ends) - 1; n >= 0; n-- { // and up again from the axis
+		c.ends[n].y = min(c.ends[n].y, most)
+		most = c.ends[n].y - apart
+	}
+}
+
+// wrapLegend breaks the legend into lines of at most a width.
+func (c *chart) wrapLegend(width length) [][]int {
+	var lines [][]int
+	var used length
+	for n := range c.series {
+		w := c.entryWidth(n)
+		if l := len(lines) - 1; l >= 0 && used+w-entryAir <= width {
+			lines[l] = append(lines[l], n)
+			used += w
+		} else {
+			lines = append(lines, []int{n})
+			used = w
+		}
+	}
+	return lines
+}
+
+func (c *chart) entryWidth(n int) length {
+	name := c.faces.label.Width(printable(c.series[n].Name))
+	return swatchWidth + swatchAir + name + entryAir
+}
+
+func (c *chart) draw() ([]byte, error) {
+	v := newCanvas(c.format, c.width, c.height)
+	v.ink(black())
+	for n, line := range c.title {
+		v.text(c.faces.title, margin, margin+length(n)*c.faces.title.line()+8, left, line)
+	}
+	name := margin + length(len(c.title))*c.faces.title.line() + c.faces.label.size()
+	v.text(c.faces.label, margin, name, left, c.yName)
+	c.drawAxes(v)
+	c.drawCurves(v)
+	c.drawEnds(v)
+	y := c.y1 + tickLength + 5 + 2*c.faces.label.line()
+	c.drawLegend(v, y)
+	y += length(len(c.legend))*legendLine + 5
+	v.ink(captionGrey())
+	for _, line := range c.notes {
+		v.text(c.faces.small, margin, y+c.faces.small.size(), left, line)
+		y += c.faces.small.line()
+	}
+	return v.bytes()
+}
+
+func (c *chart) drawAxes(v *canvas) {
+	var grid, ticks vg.Path
+	values, powers := c.y.ticks(), c.x.powers()
+	for _, y := range values[1:] {
+		at := c.at(1, y).Y
+		v.addLine(&grid, c.x0, at, c.x1, at)
+	}
+	v.stroke(grid, 0.4, gridGrey())
+	v.addLine(&ticks, c.x0, c.y1, c.x1, c.y1)
+	v.ink(black())
+	for _, y := range values {
+		at := c.at(1, y).Y
+		v.textMiddle(c.faces.label, c.x0-tickLength-2, at, right, c.y.label(y))
+	}
+	below := c.y1 + tickLength + 2 + c.faces.label.size()
+	for _, p := range powers {
+		x := c.at(1<<p, 0).X
+		long := tickLength
+		if label := c.x.label(p); label != "" {
+			v.text(c.faces.label, x, below, centre, label)
+		} else {
+			long /= 2
+		}
+		v.addLine(&ticks, x, c.y1, x, c.y1+long)
+	}
+	v.stroke(ticks, 0.5, black())
+	v.text(c.faces.label, (c.x0+c.x1)/2, below+c.faces.label.line(), centre, "size")
+}
+
+// drawCurves draws bounds above the lines of what they bound, which may lie on them, and markers
+// above all.
+func (c *chart) drawCurves(v *canvas) {
+	for _, bounds := range [...]bool{false, true} {
+		for _, s := range c.series {
+			if s.Bound == bounds {
+				c.drawLine(v, s)
+			}
+		}
+	}
+	for _, s := range c.series {
+		if s.Bound {
+			continue
+		}
+		var markers vg.Path
+		for n := range s.X {
+			v.addMarker(&markers, shapeOf(s.Look), c.at(s.X[n], s.Y[n]))
+		}
+		v.fill(markers, curveColour(s.Look))
+	}
+}
+
+func (c *chart) drawLine(v *canvas, s Series) {
+	var line vg.Path
+	from := c.at(s.X[0], s.Y[0])
+	line.Move(v.at(from.X, from.Y))
+	for n := range s.X[1:] {
+		to := c.at(s.X[n+1], s.Y[n+1])
+		line.Line(v.at(to.X, to.Y))
+	}
+	if len(s.X) == 1 {
+		if !s.Bound {
+			return // its marker shows it
+		}
+		line = nil
+		v.addLine(&line, from.X-10, from.Y, from.X+10, from.Y)
+	}
+	v.dashed(line, s.pen())
+}
+
+func (s Series) pen() pen {
+	if s.Bound {
+		return pen{width: 0.9, paint: captionGrey(), dashes: []length{4, 2.5}}
+	}
+	return pen{width: 1.2, paint: curveColour(s.Look)}
+}
+
+// drawEnds writes the names at the curves' ends behind their markers, with a thin line from where
+// a name had to move away.
+func (c *chart) drawEnds(v *canvas) {
+	for _, e := range c.ends {
+		s, x := c.series[e.series], c.x1+endAir
+		if moved := e.y - e.at.Y; moved > 1.5 || moved < -1.5 || e.at.X < c.x1-1 {
+			var leader vg.Path
+			v.addLine(&leader, e.at.X+4, e.at.Y, x-1.5, e.y)
+			v.stroke(leader, 0.35, arrowGrey())
+		}
+		c.drawMark(v, s, box{x, e.y, x + markWidth, e.y})
+		v.ink(black())
+		v.textMiddle(c.faces.label, x+markAir, e.y, left, printable(s.Name))
+	}
+}
+
+// drawMark draws what stands for a series on a line from left to right: its marker, or dashes.
+func (c *chart) drawMark(v *canvas, s Series, b box) {
+	if s.Bound {
+		var dashes vg.Path
+		v.addLine(&dashes, b.x0, b.y0, b.x1, b.y1)
+		with := s.pen()
+		with.dashes = []length{3, 2}
+		v.dashed(dashes, with)
+		return
+	}
+	var marker vg.Path
+	v.addMarker(&marker, shapeOf(s.Look), vg.Point{X: (b.x0 + b.x1) / 2, Y: b.y0})
+	v.fill(marker, curveColour(s.Look))
+}
+
+func (c *chart) drawLegend(v *canvas, y length) {
+	for l, line := range c.legend {
+		x, middle := margin, y+length(l)*legendLine+legendLine/2
+		for _, n := range line {
+			s, swatch := c.series[n], box{x, middle, x + swatchWidth, middle}
+			if !s.Bound {
+				var line vg.Path
+				v.addLine(&line, swatch.x0, middle, swatch.x1, middle)
+				v.stroke(line, s.pen().width, s.pen().paint)
+			}
+			c.drawMark(v, s, swatch)
+			v.ink(black())
+			v.textMiddle(c.faces.label, x+swatchWidth+swatchAir, middle, left, printable(s.Name))
+			x += c.entryWidth(n)
+		}
+	}
+}

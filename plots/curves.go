@@ -1,0 +1,165 @@
+package plots
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+
+	"collsim/unit"
+)
+
+// Series is a curve: Y[n] at the size X[n].
+type Series struct {
+	Name string
+	X    []unit.Bytes // at least 1 B each, ascending
+	Y    []float64    // as many, finite, at least 0
+
+	// Look is the series' place in an order that stays the same from figure to figure, as that of all
+	// algorithms: it decides colour and marker, so that "ring" looks alike wherever it appears.
+	Look int
+	// Bound makes it a limit that no curve exceeds: a dashed line without markers; Look is not used.
+	Bound bool
+}
+
+// CurveOptions are how curves are drawn. The zero value is the default.
+type CurveOptions struct {
+	Title   string  // above the curves; none if empty
+	Caption string  // below all: what it takes to get this picture again (scenario, seed, version)
+	YName   string  // what Y is, with its unit; "": "busbw (GB/s)"
+	Format  Format  // of the file
+	Figure  Figure  // decides the size
+	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
+}
+
+// labelledCurves is how many curves may have their names at their ends; more have a legend.
+const labelledCurves = 6
+
+// Curves draws series over a logarithmic axis of sizes (x) and a linear one from 0 (y): a colour
+// and a marker shape for each, a dashed line for a bound. Up to six curves are named at their right
+// ends, more of them in a legend below. It returns an error if there is no series, if one is not
+// as its type says, or if an option is out of range.
+func Curves(series []Series, o CurveOptions) (file []byte, err error) {
+	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
+	if err != nil {
+		return nil, err
+	}
+	if len(series) == 0 {
+		return nil, errors.New("plots: no series: at least one curve is expected")
+	}
+	for _, s := range series {
+		if err := s.check(); err != nil {
+			return nil, fmt.Errorf("plots: series %q: %w", s.Name, err)
+		}
+	}
+	if o.YName == "" {
+		o.YName = "busbw (GB/s)"
+	}
+	c := newChart(series, o, f)
+	c.layOut()
+	return c.draw()
+}
+
+func (s Series) check() error {
+	if len(s.X) != len(s.Y) || len(s.X) == 0 {
+		return fmt.Errorf("%d sizes and %d values: as many of each, at least one, are expected",
+			len(s.X), len(s.Y))
+	}
+	if s.Look < 0 {
+		return fmt.Errorf("look = %d: at least 0 is expected", s.Look)
+	}
+	for n, x := range s.X {
+		if x < 1 {
+			return fmt.Errorf("size %d B: at least 1 B is expected", x)
+		}
+		if n > 0 && s.X[n-1] >= x {
+			return fmt.Errorf("size %d B follows %d B: ascending sizes are expected", x, s.X[n-1])
+		}
+		if y := s.Y[n]; !(y >= 0 && y <= math.MaxFloat32) {
+			return fmt.Errorf("value %v at %v: a finite number of at least 0 is expected", y, x)
+		}
+	}
+	return nil
+}
+
+// chart is a picture of curves with the place of everything in it.
+type chart struct {
+	frame
+	faces  typefaces
+	series []Series
+	title  []string
+	yName  string
+	notes  []string
+	ends   []end    // names at the right ends, none with a legend
+	legend [][]int  // lines of series
+	x      sizeAxis // of sizes
+	y      valueAxis
+
+	x0, x1, y0, y1 length // the area of the curves
+}
+
+func newChart(series []Series, o CurveOptions, f frame) *chart {
+	c := &chart{frame: f, faces: newTypefaces(), series: series}
+	text := c.width - 2*margin
+	c.title = c.faces.title.wrap(printable(o.Title), text)
+	c.notes = c.faces.small.wrap(printable(o.Caption), text)
+	c.yName = printable(o.YName)
+	return c
+}
+
+// Sizes of a chart, in points.
+const (
+	areaShape         = 0.5 // height of the curves' area as a share of its width
+	areaLeast  length = 120
+	sizeApart  length = 46 // labels of sizes are at least this far apart, from middle to middle
+	valueApart length = 17
+	markWidth  length = 8
+	markAir    length = 11 // from the left of a mark to its name
+	endAir     length = 7  // between a curve's end and the mark of its name
+	topAir     length = 6  // above the highest value
+)
+
+// layOut finds the area of the curves: what titles, axes, names, legend and caption leave.
+func (c *chart) layOut() {
+	above := margin + length(len(c.title))*c.faces.title.line() + c.faces.label.line() + topAir
+	c.x1 = c.width - margin - 12 // half a label of the x axis
+	if names := c.namesWidth(); names > 0 {
+		c.x1 = c.width - margin - names - endAir
+	} else {
+		c.legend = c.wrapLegend(c.width - 2*margin)
+	}
+	below := 2*c.faces.label.line() + tickLength + 5 + length(len(c.legend))*legendLine + margin - 3
+	if len(c.notes) > 0 {
+		below += 5 + length(len(c.notes))*c.faces.small.line()
+	}
+	highest := 0.0
+	for _, s := range c.series {
+		for _, y := range s.Y {
+			highest = max(highest, y)
+		}
+	}
+	tall := max(areaLeast, length(areaShape)*(c.x1-margin-20))
+	if c.height > 0 {
+		tall = max(areaLeast/2, c.height-above-below)
+	}
+	c.y = newValueAxis(highest, max(2, int(tall/valueApart)))
+	labels := length(0)
+	for _, v := range c.y.ticks() {
+		labels = max(labels, c.faces.label.Width(c.y.label(v)))
+	}
+	c.x0 = margin + labels + tickLength + 3
+	c.x = newSizeAxis(c.series, max(1, int((c.x1-c.x0)/sizeApart)))
+	c.y0, c.y1 = above, above+tall
+	c.height = max(c.height, c.y1+below)
+	c.placeEnds()
+}
+
+func (c *chart) at(x unit.Bytes, y float64) vg.Point {
+	across := (math.Log2(float64(x)) - c.x.from) / (c.x.to - c.x.from)
+	up := y / c.y.end
+	return vg.Point{
+		X: c.x0 + length(across*float64(c.x1-c.x0)),
+		Y: c.y1 - length(up*float64(c.y1-c.y0)),
+	}
+}

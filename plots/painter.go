@@ -1,0 +1,83 @@
+package plots
+
+import (
+	"bytes"
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// painter puts marks on a picture of one format. Its y grows upwards from the lower edge.
+type painter interface {
+	fill(p vg.Path, paint color.Color)
+	stroke(p vg.Path, with pen)
+	text(f typeface, at vg.Point, s string, paint color.Color)
+	bytes() ([]byte, error) // the finished picture
+}
+
+// pen is how a line is drawn: dashes are its marks and gaps in turn, none for a whole line.
+type pen struct {
+	width  length
+	paint  color.Color
+	dashes []length
+}
+
+// pngDPI makes a slide 1920 x 1080 pixels, a page 2041 wide, and a point four pixels.
+const pngDPI = 288
+
+func newPainter(f Format, width, height length) painter {
+	switch f {
+	case SVG:
+		svg := vgsvg.New(width, height)
+		return vgPainter{canvas: svg, finish: func() ([]byte, error) { return finishSVG(svg) }}
+	case PNG:
+		img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI))
+		return vgPainter{canvas: img, finish: func() ([]byte, error) {
+			var out bytes.Buffer
+			_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(&out)
+			return out.Bytes(), err
+		}}
+	case PDF:
+		return newPDF(width, height)
+	}
+	panic("plots: no painter for " + f.String()) // the options have been checked
+}
+
+// vgPainter draws with gonum/plot.
+type vgPainter struct {
+	canvas vg.Canvas
+	finish func() ([]byte, error)
+}
+
+func (v vgPainter) fill(p vg.Path, paint color.Color) {
+	v.canvas.SetColor(paint)
+	v.canvas.Fill(p)
+}
+
+func (v vgPainter) stroke(p vg.Path, with pen) {
+	v.canvas.SetColor(with.paint)
+	v.canvas.SetLineWidth(with.width)
+	v.canvas.SetLineDash(with.dashes, 0)
+	v.canvas.Stroke(p)
+}
+
+func (v vgPainter) text(f typeface, at vg.Point, s string, paint color.Color) {
+	v.canvas.SetColor(paint)
+	v.canvas.FillString(f.Face, at, s)
+}
+
+func (v vgPainter) bytes() ([]byte, error) { return v.finish() }
+
+// finishSVG returns the SVG picture. The fonts are named, not embedded (that would be 400 kB);
+// Arial and Helvetica have the same widths as Liberation Sans.
+func finishSVG(svg *vgsvg.Canvas) ([]byte, error) {
+	var out bytes.Buffer
+	if _, err := svg.WriteTo(&out); err != nil {
+		return nil, err
+	}
+	const one = `style="font-family:Liberation Sans;`
+	const family = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`
+	return bytes.ReplaceAll(out.Bytes(), []byte(one), []byte(family)), nil
+}

@@ -1,0 +1,221 @@
+package perfetto
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"slices"
+
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// Field numbers and values of Perfetto's messages, from protos/perfetto/trace/ of
+// https://github.com/google/perfetto: trace_packet.proto, interned_data.proto and
+// track_event/*.proto, release 59.
+const (
+	tracePacket = 1 // Trace
+
+	packetTimestamp  = 8 // TracePacket
+	packetSequence   = 10
+	packetEvent      = 11
+	packetInterned   = 12
+	packetFlags      = 13
+	packetDescriptor = 60
+
+	flagCleared = 1 // TracePacket.SequenceFlags
+	flagNeeds   = 2
+
+	internedEventNames = 2 // InternedData
+	internedArgNames   = 3
+	internedID         = 1 // EventName, DebugAnnotationName
+	internedName       = 2
+
+	trackUUID            = 1 // TrackDescriptor
+	trackName            = 2
+	trackProcess         = 3
+	trackThread          = 4
+	trackParent          = 5
+	trackCounter         = 8
+	trackChildOrdering   = 11
+	trackRank            = 12 // sibling_order_rank
+	trackProcessOrdering = 19
+	trackThreadOrdering  = 20
+
+	childExplicit, processExplicit, threadExplicit = 3, 1, 1
+
+	processPID  = 1 // ProcessDescriptor
+	processName = 6
+	threadPID   = 1 // ThreadDescriptor
+	threadTID   = 2
+	threadName  = 5
+
+	counterUnitName = 6 // CounterDescriptor
+	counterShareKey = 7 // counters with the same key have the same y axis
+
+	eventArgs    = 4 // TrackEvent: debug_annotations
+	eventType    = 9
+	eventNameID  = 10
+	eventTrack   = 11
+	eventCounter = 44 // double_counter_value
+	eventFlows   = 47
+
+	typeBegin, typeEnd, typeCounter = 1, 2, 4 // TrackEvent.Type
+
+	argNameID = 1 // DebugAnnotation
+	argInt    = 4
+)
+
+// sequence is the one series of packets in the file.
+const sequence = 1
+
+// protoWriter writes packets. Tracks are numbered in the order of their descriptors.
+type protoWriter struct {
+	*view
+	out   *bufio.Writer
+	names map[string]uint64 // numbers of the names of slices and args, which are never the same
+
+	packet, inner, part, head message // reused
+}
+
+func writeProto(w io.Writer, v *view) error {
+	p := &protoWriter{view: v, out: bufio.NewWriterSize(w, 1<<16), names: map[string]uint64{}}
+	p.writeNames()
+	p.writeTracks()
+	p.writeSlices()
+	p.writeCounters()
+	return p.out.Flush() // with the first error of any write
+}
+
+// end ends the packet that is being made, and writes it.
+func (p *protoWriter) end() {
+	p.packet = p.packet.uint(packetSequence, sequence)
+	p.head = p.head[:0].bytes(tracePacket, p.packet)
+	p.out.Write(p.head)
+	p.packet = p.packet[:0]
+}
+
+// writeNames writes the names that the slices refer to by number.
+func (p *protoWriter) writeNames() {
+	p.inner = p.inner[:0]
+	add := func(field int, name string) {
+		if _, ok := p.names[name]; ok {
+			return
+		}
+		p.names[name] = uint64(len(p.names) + 1)
+		p.part = p.part[:0].uint(internedID, p.names[name]).string(internedName, name)
+		p.inner = p.inner.bytes(field, p.part)
+	}
+	for _, a := range appendArgs(nil, trace.Interval{}) { // one with all of them
+		add(internedArgNames, a.name)
+	}
+	for _, i := range p.trace.Intervals {
+		add(internedEventNames, i.Name())
+	}
+	p.packet = p.packet[:0].uint(packetFlags, flagCleared).bytes(packetInterned, p.inner)
+	p.end()
+}
+
+// Tracks: the root is 0, processes follow, then threads, then the group of the counters, then the
+// counters.
+func (p *protoWriter) processTrack(n int) uint64 { return uint64(1 + n) }
+func (p *protoWriter) threadTrack(n int) uint64  { return p.processTrack(len(p.processes) + n) }
+func (p *protoWriter) groupTrack() uint64        { return p.threadTrack(len(p.threads)) }
+func (p *protoWriter) counterTrack(n int) uint64 { return p.groupTrack() + 1 + uint64(n) }
+
+// writeTracks describes the tracks. That processes and threads are to be shown in the order of
+// their ranks is said on the root; child_ordering would not be heard on the track of a process. The
+// counters are in a group below theirs for the same reason.
+func (p *protoWriter) writeTracks() {
+	p.track(message(nil).uint(trackUUID, 0).uint(trackProcessOrdering, processExplicit).
+		uint(trackThreadOrdering, threadExplicit))
+	for n, c := range p.processes {
+		process := message(nil).uint(processPID, uint64(c.pid)).string(processName, c.name)
+		p.track(message(nil).uint(trackUUID, p.processTrack(n)).uint(trackRank, uint64(n)).
+			bytes(trackProcess, process))
+	}
+	for n, c := range p.threads {
+		thread := message(nil).uint(threadPID, uint64(p.processes[c.process].pid)).
+			uint(threadTID, uint64(c.tid)).string(threadName, c.name)
+		p.track(message(nil).uint(trackUUID, p.threadTrack(n)).uint(trackRank, uint64(n)).
+			uint(trackParent, p.processTrack(c.process)).bytes(trackThread, thread))
+	}
+	if len(p.trace.Counters) == 0 {
+		return
+	}
+	p.track(message(nil).uint(trackUUID, p.groupTrack()).string(trackName, "speed of links").
+		uint(trackParent, p.processTrack(len(p.processes)-1)).
+		uint(trackChildOrdering, childExplicit))
+	for n, c := range p.trace.Counters {
+		counter := message(nil).string(counterUnitName, "GB/s").string(counterShareKey, "links")
+		p.track(message(nil).uint(trackUUID, p.counterTrack(n)).string(trackName, c.Name).
+			uint(trackParent, p.groupTrack()).uint(trackRank, uint64(n)).
+			bytes(trackCounter, counter))
+	}
+}
+
+func (p *protoWriter) track(descriptor message) {
+	p.packet = p.packet[:0].bytes(packetDescriptor, descriptor)
+	p.end()
+}
+
+// edge is where a slice begins or ends.
+type edge struct {
+	at       unit.Time
+	interval int32
+	end      bool
+}
+
+// writeSlices writes the slices in the order of time. On a track they are in order anyway, and what
+// happens at the same time stays in the order of the tracks.
+func (p *protoWriter) writeSlices() {
+	edges := make([]edge, 0, 2*len(p.trace.Intervals))
+	for n, i := range p.trace.Intervals {
+		edges = append(edges, edge{i.Start, int32(n), false}, edge{i.End, int32(n), true})
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	var args []arg
+	for _, e := range edges {
+		i := p.trace.Intervals[e.interval]
+		track := p.threadTrack(int(i.Track))
+		if e.end {
+			p.event(e.at, typeEnd, track)
+		} else {
+			args = appendArgs(args[:0], i)
+			p.event(e.at, typeBegin, track)
+			p.inner = p.inner.uint(eventNameID, p.names[i.Name()])
+			for _, a := range args {
+				p.part = p.part[:0].uint(argNameID, p.names[a.name]).uint(argInt, uint64(a.value))
+				p.inner = p.inner.bytes(eventArgs, p.part)
+			}
+			p.flows(p.arrows.taken.of(e.interval))
+			p.flows(p.arrows.sent.of(e.interval))
+		}
+		p.packet = p.packet.uint(packetFlags, flagNeeds).bytes(packetEvent, p.inner)
+		p.end()
+	}
+}
+
+// event begins a packet with an event in p.inner.
+func (p *protoWriter) event(at unit.Time, kind, track uint64) {
+	p.packet = p.packet[:0].uint(packetTimestamp, uint64(nanoseconds(at)))
+	p.inner = p.inner[:0].uint(eventType, kind).uint(eventTrack, track)
+}
+
+// flows adds arrows to the event. The earlier of an arrow's two events is where it begins.
+func (p *protoWriter) flows(messages []int32) {
+	for _, m := range messages {
+		p.inner = p.inner.fixed64(eventFlows, uint64(m)+1)
+	}
+}
+
+func (p *protoWriter) writeCounters() {
+	for n, c := range p.trace.Counters {
+		for _, l := range levels(c) {
+			p.event(unit.Time(l.ns)*unit.Nanosecond, typeCounter, p.counterTrack(n))
+			p.inner = p.inner.double(eventCounter, l.GBps)
+			p.packet = p.packet.bytes(packetEvent, p.inner)
+			p.end()
+		}
+	}
+}
