@@ -5,66 +5,66 @@ package sim
 type agenda []int32
 
 // add puts a flow in.
-func (a *agenda) add(m int32, flows []flow) {
+func (a *agenda) add(m int32, rests []rest) {
 	*a = append(*a, m)
-	a.up(len(*a)-1, flows)
+	a.up(len(*a)-1, rests)
 }
 
 // remove takes out the flow at a place; what its own place was is of no use any more.
-func (a *agenda) remove(i int32, flows []flow) {
+func (a *agenda) remove(i int32, rests []rest) {
 	h := *a
 	last := len(h) - 1
 	moved := h[last]
 	*a = h[:last]
 	if int(i) < last {
 		h[i] = moved
-		flows[moved].place = i
-		a.moved(moved, flows)
+		rests[moved].place = i
+		a.moved(moved, rests)
 	}
 }
 
 // moved restores the order after a change of a flow's end.
-func (a agenda) moved(m int32, flows []flow) {
-	i := int(flows[m].place)
-	if i > 0 && flows[m].ends < flows[a[(i-1)/2]].ends {
-		a.up(i, flows)
+func (a agenda) moved(m int32, rests []rest) {
+	i := int(rests[m].place)
+	if i > 0 && rests[m].ends < rests[a[(i-1)/2]].ends {
+		a.up(i, rests)
 	} else {
-		a.down(i, flows)
+		a.down(i, rests)
 	}
 }
 
-func (a agenda) up(i int, flows []flow) {
+func (a agenda) up(i int, rests []rest) {
 	m := a[i]
 	for i > 0 {
 		parent := (i - 1) / 2
-		if flows[m].ends >= flows[a[parent]].ends {
+		if rests[m].ends >= rests[a[parent]].ends {
 			break
 		}
 		a[i] = a[parent]
-		flows[a[i]].place = int32(i)
+		rests[a[i]].place = int32(i)
 		i = parent
 	}
 	a[i] = m
-	flows[m].place = int32(i)
+	rests[m].place = int32(i)
 }
 
-func (a agenda) down(i int, flows []flow) {
+func (a agenda) down(i int, rests []rest) {
 	m := a[i]
 	for {
 		child := 2*i + 1
 		if child >= len(a) {
 			break
 		}
-		if child+1 < len(a) && flows[a[child+1]].ends < flows[a[child]].ends {
+		if child+1 < len(a) && rests[a[child+1]].ends < rests[a[child]].ends {
 			child++
 		}
-		if flows[a[child]].ends >= flows[m].ends {
+		if rests[a[child]].ends >= rests[m].ends {
 			break
 		}
 		a[i] = a[child]
-		flows[a[i]].place = int32(i)
+		rests[a[i]].place = int32(i)
 		i = child
 	}
 	a[i] = m
-	flows[m].place = int32(i)
+	rests[m].place = int32(i)
 }

@@ -171,7 +171,8 @@ func (e *engine) newMessage(m message) int32 {
 	if i < 0 {
 		e.messages = append(e.messages, m)
 		if e.env.Sharing == Fluid {
-			e.flows = append(e.flows, flow{})
+			e.flows, e.rests = append(e.flows, flow{}), append(e.rests, rest{})
+			e.seen = append(e.seen, 0)
 		}
 		return int32(len(e.messages) - 1)
 	}

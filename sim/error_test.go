@@ -135,8 +135,8 @@ func TestTooSlow(t *testing.T) {
 	env.Device.LaneRate = 1
 	env.Slowdown = []unit.Share{1_000_000 << 20, 1_000_000, 1_000_000}
 	_, err := Run(s, env, Options{})
-	require.EqualError(t, err, "sim: rank 0 lane 0: a link that its messages share gives each less "+
-		"than 2^-20 B/s; use sharing = fifo")
+	require.EqualError(t, err, "sim: rank 0 lane 0: what it sends, or a link on its way, is too slow "+
+		"to give each of its messages 2^-20 B/s; use sharing = fifo")
 }
 
 // TestCostError: what a run would cost follows from what it has cost so far. The same counts must
@@ -147,14 +147,15 @@ func TestCostError(t *testing.T) {
 	e := newEngine(s, &env, Options{})
 	require.NoError(t, e.affordable()) // looks again after a second's visits
 	e.visits, e.spent.begun, e.spent.ended, e.spent.solutions = 10*visitsASecond, 56, 8, 8
+	e.spent.joined = 300
 	// 10 s for 8 messages; 48 are left, which go on beside fewer and fewer: 10 + 10/8·48/2 = 40 s
 	require.NoError(t, e.affordable())
 	e.visits, e.spent.ended, e.spent.solutions = 40*visitsASecond, 9, 10
+	e.spent.joined = 396
 	err := e.affordable() // 30 s for one more: 40 + 30·47/2
 	var cost *CostError
 	require.True(t, errors.As(err, &cost))
-	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 15 * visitsASecond}, *cost)
+	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 48}, *cost)
 	require.ErrorContains(t, err, "sim: fluid sharing would take about 745 s: 56 messages, and each "+
-		"that begins or ends changes the rates of about")
-	require.ErrorContains(t, err, "use sharing = fifo")
+		"that begins or ends changes the rates of about 48 others; use sharing = fifo")
 }

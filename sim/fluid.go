@@ -2,60 +2,51 @@ package sim
 
 import (
 	"math/bits"
+	"slices"
 
 	"collsim/unit"
 )
 
-// fluid is the state of fluid sharing: flows (a message's, by its number), where they touch links,
-// and which links have seen a change since the rates were last worked out.
+// fluid is the state of fluid sharing: flows and what is left of them (of a message, by its
+// number), and which links have seen a change since the rates were last worked out.
 type fluid struct {
 	flows    []flow
-	touches  []touch
-	freeOne  int32   // of touches
+	rests    []rest
+	seen     []int64 // twice the solution that last saw a flow, and 1 more when it has its rate
 	dirty    []int32 // links
 	finishes agenda
 	solver
 }
 
-// flow is a message that is being poured through all links of its route at once.
+// flow is a message that is being poured through all links of its route at once: what working out
+// rates looks at.
 type flow struct {
-	work    work      // left, as of since
-	since   unit.Time // when rate was set
-	ends    unit.Time // when it will be drained at this rate
-	rate    uint64    // in units of 2⁻²⁰ B/s
-	next    uint64    // the rate of the solution under way
-	cap     uint64    // the pace of its lane, likewise
-	touches int32     // the first of its touches, −1 for none
-	place   int32     // in finishes, −1 if it is not there
-	fixed   bool      // in this solution
-	round   int64     // of the solution that last saw it
+	rate     uint64 // in units of 2⁻²⁰ B/s
+	next     uint64 // the rate of the solution under way
+	from, to int32  // its links are engine.hops[from:to]
 }
 
-// touch is a flow on a link: an element of the link's list, and of the flow's.
-type touch struct {
-	flow, link int32
-	next, prev int32 // on the link
-	also       int32 // the flow's next
+// rest is what is left of a flow.
+type rest struct {
+	work  work      // as of since
+	since unit.Time // when the rate was set
+	ends  unit.Time // when it will be drained at this rate
+	cap   uint64    // the pace of its lane, in units of 2⁻²⁰ B/s
+	place int32     // in finishes, −1 if it is not there
 }
 
 // fluidLink is what fluid sharing keeps of a link.
 type fluidLink struct {
-	capacity uint64 // in units of 2⁻²⁰ B/s; 0 for a link without limit, which nobody need share
-	flows    int32  // the first touch, −1 for none
-	count    int32
+	capacity uint64  // in units of 2⁻²⁰ B/s; 0 for a link without limit, which nobody need share
+	flows    []int32 // in no order
 	isDirty  bool
-
-	// of the solution under way
-	round  int64
-	left   uint64
-	weight uint64 // flows not fixed
+	round    int64 // the solution that last saw it
 }
 
 // unitShift makes units of 2⁻²⁰ B/s of bytes per second.
 const unitShift = 20
 
 func (l *fluidLink) settle(bandwidth unit.Rate) {
-	l.flows = -1
 	if bandwidth != unit.Unlimited {
 		l.capacity = uint64(bandwidth) << unitShift
 	}
@@ -93,7 +84,6 @@ func (w work) over(rate uint64) unit.Time {
 // runFluid goes from instant to instant: all that starts or ends at one, and all that follows at
 // the same instant, and then one solution for the links that have seen a change.
 func (e *engine) runFluid() error {
-	e.freeOne = -1
 	for {
 		if err := e.settle(); err != nil {
 			return err
@@ -103,7 +93,7 @@ func (e *engine) runFluid() error {
 			now = e.queue[0].t
 		}
 		if len(e.finishes) > 0 {
-			now = min(now, e.flows[e.finishes[0]].ends)
+			now = min(now, e.rests[e.finishes[0]].ends)
 		}
 		if e.err != nil || len(e.queue) == 0 && len(e.finishes) == 0 {
 			return e.err
@@ -120,7 +110,7 @@ func (e *engine) instant(now unit.Time) error {
 		switch {
 		case len(e.queue) > 0 && e.queue[0].t == now:
 			e.begin(e.queue.pop().item)
-		case len(e.finishes) > 0 && e.flows[e.finishes[0]].ends == now:
+		case len(e.finishes) > 0 && e.rests[e.finishes[0]].ends == now:
 			e.drained(e.finishes[0], now)
 		default:
 			return e.share(now)
@@ -154,22 +144,15 @@ func (e *engine) pour(m int32, at moment) {
 // begin puts a flow on its links.
 func (e *engine) begin(m int32) {
 	x := &e.messages[m]
-	f := &e.flows[m]
-	e.spent.begun++
-	*f = flow{work: workOf(x.bytes), cap: e.cap(x), touches: -1, place: -1}
 	path := &e.routes[x.route]
-	for k := path.to - 1; k >= path.from; k-- {
-		l := &e.links[e.hops[k]]
-		if l.capacity == 0 {
-			continue
+	e.spent.begun++
+	e.flows[m] = flow{from: path.from, to: path.to}
+	e.rests[m] = rest{work: workOf(x.bytes), cap: e.cap(x), place: -1}
+	for _, h := range e.hops[path.from:path.to] {
+		if l := &e.links[h]; l.capacity > 0 {
+			l.flows = append(l.flows, m)
+			e.soil(h)
 		}
-		t := e.newTouch(touch{flow: m, link: e.hops[k], next: l.flows, prev: -1, also: f.touches})
-		if l.flows >= 0 {
-			e.touches[l.flows].prev = t
-		}
-		l.flows, f.touches = t, t
-		l.count++
-		e.soil(e.hops[k])
 	}
 }
 
@@ -195,41 +178,23 @@ func (e *engine) cap(x *message) uint64 {
 	return lo
 }
 
-// drained takes a flow that has ended off its links.
+// drained takes a flow that has ended off its links. To look for it in their lists costs less than
+// to work out their rates, which must follow.
 func (e *engine) drained(m int32, now unit.Time) {
-	e.finishes.remove(0, e.flows)
+	e.finishes.remove(0, e.rests)
 	e.spent.ended++
-	for t := e.flows[m].touches; t >= 0; {
-		x := e.touches[t]
-		l := &e.links[x.link]
-		if x.prev >= 0 {
-			e.touches[x.prev].next = x.next
-		} else {
-			l.flows = x.next
+	path := &e.routes[e.messages[m].route]
+	for _, h := range e.hops[path.from:path.to] {
+		if l := &e.links[h]; l.capacity > 0 {
+			i, last := slices.Index(l.flows, m), len(l.flows)-1
+			l.flows[i] = l.flows[last]
+			l.flows = l.flows[:last]
+			e.soil(h)
 		}
-		if x.next >= 0 {
-			e.touches[x.next].prev = x.prev
-		}
-		l.count--
-		e.soil(x.link)
-		e.touches[t].next, e.freeOne = e.freeOne, t
-		t = x.also
 	}
-	latency := e.routes[e.messages[m].route].latency
-	at := moment{t: now}
+	at, latency := moment{t: now}, path.latency
 	e.departed(m, at)
 	e.arrived(m, at.plus(latency))
-}
-
-func (e *engine) newTouch(t touch) int32 {
-	i := e.freeOne
-	if i < 0 {
-		e.touches = append(e.touches, t)
-		return int32(len(e.touches) - 1)
-	}
-	e.freeOne = e.touches[i].next
-	e.touches[i] = t
-	return i
 }
 
 // soil remembers that a link has seen a change.

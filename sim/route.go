@@ -38,6 +38,7 @@ type route struct {
 // node itself, 24 bits for the port and 39 for a running number.
 func (e *engine) newLinks() {
 	e.links = make([]link, len(e.env.Graph.Links))
+	e.fills = make([]filling, len(e.links))
 	for i := range e.links {
 		g := &e.env.Graph.Links[i]
 		e.links[i] = link{bandwidth: g.Bandwidth, latency: g.Latency,

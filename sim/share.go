@@ -12,13 +12,17 @@ import (
 // memory and the counts.
 type solver struct {
 	round   int64
-	part    []int32  // links of the component
-	members []int32  // its flows
-	order   []offer  // heap of links by what they have for each flow
-	tight   []int32  // the tightest links of a step
-	visits  int64    // touches seen so far, a measure of the time spent
-	spent   estimate // of the whole run
+	part    []int32   // links of the component
+	fills   []filling // of all links
+	members []int32   // its flows
+	order   []offer   // heap of links by what they have for each flow
+	tight   []int32   // the tightest links of a step
+	visits  int64     // of flows on links, a measure of the time spent
+	spent   estimate  // of the whole run
 }
+
+// filling is a link in a solution: what it has left, for how many flows without a rate.
+type filling struct{ left, weight uint64 }
 
 // offer is a link with what it had for each flow when the offer was made. It may have more by now,
 // never less.
@@ -34,7 +38,7 @@ func (e *engine) share(now unit.Time) error {
 	e.solver.round++
 	for _, l := range e.dirty {
 		e.links[l].isDirty = false
-		if e.links[l].round == e.solver.round || e.links[l].count == 0 {
+		if e.links[l].round == e.solver.round || len(e.links[l].flows) == 0 {
 			continue
 		}
 		e.spent.solutions++
@@ -52,28 +56,29 @@ func (e *engine) share(now unit.Time) error {
 
 // gather collects the links and flows that are joined to a link.
 func (e *engine) gather(from int32) {
+	round := e.solver.round
 	e.part, e.members = append(e.part[:0], from), e.members[:0]
-	e.links[from].round = e.solver.round
+	e.links[from].round = round
 	for i := 0; i < len(e.part); i++ {
 		l := &e.links[e.part[i]]
-		l.left, l.weight = l.capacity, uint64(l.count)
-		e.visits += int64(l.count)
-		for t := l.flows; t >= 0; t = e.touches[t].next {
-			m := e.touches[t].flow
-			f := &e.flows[m]
-			if f.round == e.solver.round {
+		e.fills[e.part[i]] = filling{l.capacity, uint64(len(l.flows))}
+		e.visits += int64(len(l.flows))
+		for _, m := range l.flows {
+			if e.seen[m] == 2*round {
 				continue
 			}
-			f.round, f.fixed = e.solver.round, false
+			e.seen[m] = 2 * round
 			e.members = append(e.members, m)
-			for u := f.touches; u >= 0; u = e.touches[u].also {
-				if k := e.touches[u].link; e.links[k].round != e.solver.round {
-					e.links[k].round = e.solver.round
-					e.part = append(e.part, k)
+			f := &e.flows[m]
+			for _, h := range e.hops[f.from:f.to] {
+				if k := &e.links[h]; k.round != round && k.capacity > 0 {
+					k.round = round
+					e.part = append(e.part, h)
 				}
 			}
 		}
 	}
+	e.spent.joined += int64(len(e.members))
 }
 
 // fill gives every flow of the component its max-min fair rate (progressive filling: Bertsekas and
@@ -83,36 +88,36 @@ func (e *engine) gather(from int32) {
 func (e *engine) fill() error {
 	e.order = e.order[:0]
 	for _, l := range e.part {
-		k := &e.links[l]
-		e.offer(l, k.left/k.weight)
+		e.offer(l, e.fills[l].left/e.fills[l].weight)
 	}
+	capped := len(e.members) // from here on: those that are not fixed, by their caps
 	if e.env.Device.LaneRate != unit.Unlimited {
+		capped = 0
 		slices.SortFunc(e.members, func(a, b int32) int {
-			return cmp.Compare(e.flows[a].cap, e.flows[b].cap)
+			return cmp.Compare(e.rests[a].cap, e.rests[b].cap)
 		})
 	}
-	capped := 0
-	for {
-		for capped < len(e.members) && e.flows[e.members[capped]].fixed {
+	for free := len(e.members); free > 0; {
+		least := ^uint64(0)
+		for capped < len(e.members) && e.seen[e.members[capped]]&1 > 0 {
 			capped++
 		}
-		if capped == len(e.members) {
-			return nil
+		if capped < len(e.members) {
+			least = e.rests[e.members[capped]].cap
 		}
-		least := e.flows[e.members[capped]].cap
-		least = e.tightest(least)
-		if least == 0 {
-			return e.tooSlow(e.members[capped])
+		if least = e.tightest(least); least == 0 {
+			return e.tooSlow()
 		}
-		for i := capped; i < len(e.members) && e.flows[e.members[i]].cap == least; i++ {
-			e.fix(e.members[i], least)
+		for i := capped; i < len(e.members) && e.rests[e.members[i]].cap == least; i++ {
+			free -= e.fix(e.members[i], least)
 		}
 		for _, l := range e.tight {
-			for t := e.links[l].flows; t >= 0; t = e.touches[t].next {
-				e.fix(e.touches[t].flow, least)
+			for _, m := range e.links[l].flows {
+				free -= e.fix(m, least)
 			}
 		}
 	}
+	return nil
 }
 
 // tightest is the least that a link has for each of its flows, or limit if that is less; e.tight
@@ -121,7 +126,7 @@ func (e *engine) tightest(limit uint64) uint64 {
 	e.tight = e.tight[:0]
 	for len(e.order) > 0 && e.order[0].share <= limit {
 		o := e.takeOffer()
-		l := &e.links[o.link]
+		l := &e.fills[o.link]
 		if l.weight == 0 {
 			continue
 		}
@@ -136,18 +141,20 @@ func (e *engine) tightest(limit uint64) uint64 {
 	return limit
 }
 
-// fix gives a flow its rate.
-func (e *engine) fix(m int32, rate uint64) {
-	f := &e.flows[m]
-	if f.fixed {
-		return
+// fix gives a flow its rate; it counts the flows that had none.
+func (e *engine) fix(m int32, rate uint64) int {
+	if e.seen[m]&1 > 0 {
+		return 0
 	}
-	f.fixed, f.next = true, rate
-	for t := f.touches; t >= 0; t = e.touches[t].also {
-		l := &e.links[e.touches[t].link]
-		l.left -= rate
+	e.seen[m]++
+	f := &e.flows[m]
+	f.next = rate
+	for _, h := range e.hops[f.from:f.to] {
+		l := &e.fills[h]
+		l.left -= rate // of a link without limit, nobody looks
 		l.weight--
 	}
+	return 1
 }
 
 // setRate makes a flow go on at the rate of the solution.
@@ -156,22 +163,28 @@ func (e *engine) setRate(m int32, now unit.Time) {
 	if f.next == f.rate {
 		return
 	}
-	f.work = f.work.less(f.rate, now-f.since)
-	f.since, f.rate = now, f.next
-	f.ends = min(now+f.work.over(f.rate), unit.Forever)
-	if f.place < 0 {
-		e.finishes.add(m, e.flows)
+	r := &e.rests[m]
+	r.work = r.work.less(f.rate, now-r.since)
+	r.since, f.rate = now, f.next
+	r.ends = min(now+r.work.over(f.rate), unit.Forever)
+	if r.place < 0 {
+		e.finishes.add(m, e.rests)
 	} else {
-		e.finishes.moved(m, e.flows)
+		e.finishes.moved(m, e.rests)
 	}
 }
 
 // tooSlow is a flow that would not get a single unit.
-func (e *engine) tooSlow(m int32) error {
-	x := &e.messages[m]
-	l := &e.lanes[x.lane]
-	return fmt.Errorf("sim: rank %d lane %d: a link that its messages share gives each less than "+
-		"2^-20 B/s; use sharing = fifo", l.rank, x.lane-e.first[l.rank])
+func (e *engine) tooSlow() error {
+	for _, m := range e.members {
+		if x := &e.messages[m]; e.seen[m]&1 == 0 {
+			l := &e.lanes[x.lane]
+			return fmt.Errorf("sim: rank %d lane %d: what it sends, or a link on its way, is too slow "+
+				"to give each of its messages 2^-20 B/s; use sharing = fifo",
+				l.rank, x.lane-e.first[l.rank])
+		}
+	}
+	panic("sim: a link that nobody uses is too slow")
 }
 
 // offer puts a link into the heap.

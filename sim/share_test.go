@@ -21,7 +21,6 @@ func TestRates(t *testing.T) {
 			env.Graph.Links[i].Bandwidth += unit.Rate(rng.IntN(1000))
 		}
 		e := newEngine(s, &env, Options{})
-		e.freeOne = -1
 		require.NoError(t, e.settle())
 		for len(e.queue) > 0 || len(e.finishes) > 0 {
 			now := unit.Forever
@@ -29,11 +28,11 @@ func TestRates(t *testing.T) {
 				now = e.queue[0].t
 			}
 			if len(e.finishes) > 0 {
-				now = min(now, e.flows[e.finishes[0]].ends)
+				now = min(now, e.rests[e.finishes[0]].ends)
 			}
 			require.NoError(t, e.instant(now))
 			for _, m := range e.finishes {
-				require.LessOrEqual(t, e.flows[m].since, now)
+				require.LessOrEqual(t, e.rests[m].since, now)
 			}
 			require.Equal(t, naiveRates(e), ratesOf(e))
 			instants++
@@ -58,7 +57,7 @@ func naiveRates(e *engine) map[int32]uint64 {
 	left, on := map[int]uint64{}, map[int][]int32{}
 	for _, m := range e.finishes {
 		own := -1 - int(m)
-		left[own], on[own] = e.flows[m].cap, []int32{m}
+		left[own], on[own] = e.rests[m].cap, []int32{m}
 		r := e.routes[e.messages[m].route]
 		for _, h := range e.hops[r.from:r.to] {
 			left[int(h)] = uint64(e.env.Graph.Links[h].Bandwidth) << unitShift

@@ -28,7 +28,9 @@ func (e *engine) stall() error {
 	}
 	for _, lane := range path {
 		err.Waits = append(err.Waits, e.describe(lane))
-		err.NeedsSlots = err.NeedsSlots || e.lanes[lane].waits == forSlot
+		l := &e.lanes[lane] // pads have one slot, whatever is asked
+		err.NeedsSlots = err.NeedsSlots ||
+			l.waits == forSlot && e.conns[l.on].class == schedule.FIFO
 	}
 	return err
 }
