@@ -127,8 +127,29 @@ func chunks(s *schedule.Schedule) int64 {
 const (
 	small    = 1 << 17
 	grain    = 64
-	resident = 64 << 20
+	resident = 32 << 20
 )
+
+// work is how a check is divided: into windows of so many places, 0 for whole memories, and among
+// so many machines.
+type work struct {
+	window  int64
+	workers int
+}
+
+// divide divides a check among as many machines as there is room for. If that is one of whole
+// memories, moves are forgotten where there is no room for them beside.
+func (v *survey) divide(workers int, memory int64) work {
+	for ; workers > 0; workers-- {
+		if window := v.window(workers, memory); window > 0 {
+			return work{window, workers}
+		}
+	}
+	if v.need() > memory-v.bytes {
+		v.forget()
+	}
+	return work{0, 1}
+}
 
 // window is how many places of every part are best computed at a time, 0 for whole memories, or
 // if windows cannot be. That many machines then have room in the memory.
@@ -145,7 +166,7 @@ func (v *survey) window(workers int, memory int64) int64 {
 
 // perPlace is how many elements a machine holds for each place of a window, at most.
 func (v *survey) perPlace() int64 {
-	n := 2*v.inFlight/v.longestPart() + 1 // messages' buffers are powers of two
+	n := v.inFlight/v.longestPart() + 1
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
 		for rank := range v.s.Spec.Ranks {
 			if v.holds(b) && extent(v.s, b, rank) > 0 {

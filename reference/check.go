@@ -50,11 +50,12 @@ type Report struct {
 	First      *Mismatch // the wrong element of the lowest rank and index, nil if none
 }
 
-// Mismatch is an output element that is wrong.
+// Mismatch is an output element that is wrong. Its values are text, with all their digits: a
+// float64 does not hold every int64, and JSON no NaN.
 type Mismatch struct {
 	Rank      int
 	Element   int64
-	Got, Want float64
+	Got, Want string
 }
 
 // String is such as "rank 3 element 17 is 4; 5 is wanted".
@@ -62,12 +63,9 @@ func (m *Mismatch) String() string {
 	return fmt.Sprintf("rank %d element %d is %v; %v is wanted", m.Rank, m.Element, m.Got, m.Want)
 }
 
-// note keeps the first of two mismatches.
-func (r *Report) note(m *Mismatch) {
-	if f := r.First; m != nil && (f == nil || m.Rank < f.Rank ||
-		m.Rank == f.Rank && m.Element < f.Element) {
-		r.First = m
-	}
+// after reports whether the mismatch is none, or comes after an element.
+func (m *Mismatch) after(rank int, element int64) bool {
+	return m == nil || rank < m.Rank || rank == m.Rank && element < m.Element
 }
 
 // Check computes a schedule and its collective's definition on the same inputs and compares all
@@ -92,16 +90,16 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 		return Report{Numbers: NumbersExact, RanksAgree: true}, nil
 	}
 	var r Report
-	window := v.window(runtime.GOMAXPROCS(0), o.Memory)
+	work := v.divide(runtime.GOMAXPROCS(0), o.Memory)
 	switch s.Spec.Type {
 	case dtype.Float32:
-		r, err = check[float32](v, &o, window)
+		r, err = check[float32](v, &o, work)
 	case dtype.Float64:
-		r, err = check[float64](v, &o, window)
+		r, err = check[float64](v, &o, work)
 	case dtype.Int32:
-		r, err = check[int32](v, &o, window)
+		r, err = check[int32](v, &o, work)
 	default:
-		r, err = check[int64](v, &o, window)
+		r, err = check[int64](v, &o, work)
 	}
 	if r.Checked = v.s.Spec.Count; v.s.Spec.Kind.Splits() {
 		r.Checked = int64(v.s.Spec.Bytes()) / int64(v.s.Spec.Type.Width())
@@ -111,9 +109,9 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 
 // check computes and compares all windows, on all processors. Windows are independent, and how
 // findings are put together does not depend on their order.
-func check[T Number](v *survey, o *CheckOptions, window int64) (Report, error) {
-	windows := v.windows(window)
-	workers := int(min(int64(runtime.GOMAXPROCS(0)), windows))
+func check[T Number](v *survey, o *CheckOptions, w work) (Report, error) {
+	windows := v.windows(w.window)
+	workers := int(min(int64(w.workers), windows))
 	g := newGenerator[T](&v.s.Spec, o.Data, o.Seed)
 	results := make([]*comparison[T], workers)
 	errs, panics := make([]error, workers), make([]any, workers)
@@ -124,7 +122,7 @@ func check[T Number](v *survey, o *CheckOptions, window int64) (Report, error) {
 		go func() {
 			defer done.Done()
 			defer func() { panics[i] = recover() }()
-			m := newMachine(v, g.fill, window)
+			m := newMachine(v, g.fill, w.window)
 			c := newComparison(m, newDefinition(&v.s.Spec, g.fill, g.simple()))
 			results[i] = c
 			for index := next.Add(1) - 1; index < windows; index = next.Add(1) - 1 {
@@ -155,7 +153,9 @@ func together[T Number](results []*comparison[T]) Report {
 		total.Wrong += c.report.Wrong
 		total.MaxULP = max(total.MaxULP, c.report.MaxULP)
 		total.RanksAgree = total.RanksAgree && c.report.RanksAgree
-		total.note(c.report.First)
+		if m := c.report.First; m != nil && total.First.after(m.Rank, m.Element) {
+			total.First = m
+		}
 	}
 	switch {
 	case total.Wrong > 0:

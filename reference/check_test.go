@@ -138,10 +138,10 @@ func TestWindowsChangeNothing(t *testing.T) {
 				require.NoError(t, err)
 				require.False(t, v.ragged, tr.name)
 				require.Equal(t, limit > 0, v.kept)
-				whole, err := check[float32](v, &o, 0)
+				whole, err := check[float32](v, &o, work{0, 1})
 				require.NoError(t, err)
 				for _, window := range []int64{1, 2, 5, 36, 37, 100} {
-					got, err := check[float32](v, &o, window)
+					got, err := check[float32](v, &o, work{window, 2})
 					require.NoError(t, err)
 					require.Equal(t, whole, got, "%s %v in place %v window %d", tr.name, s.Kind,
 						inPlace, window)
@@ -167,9 +167,13 @@ func TestRaggedScheduleIsComputedWhole(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, v.ragged)
 	require.Zero(t, v.window(2, 1<<30))
-	r, err := Check(sch, CheckOptions{})
-	require.NoError(t, err)
-	require.Equal(t, Report{Numbers: NumbersExact, Checked: 1 << 17, RanksAgree: true}, r)
+	for _, memory := range []int64{0, v.need()} { // in the latter is no room for moves
+		r, err := Check(sch, CheckOptions{Memory: memory})
+		require.NoError(t, err)
+		require.Equal(t, Report{Numbers: NumbersExact, Checked: 1 << 17, RanksAgree: true}, r)
+	}
+	require.Equal(t, work{0, 1}, v.divide(2, v.need()))
+	require.False(t, v.kept)
 }
 
 func TestDamagedSchedulesMismatch(t *testing.T) {
@@ -228,10 +232,10 @@ func TestFirstMismatch(t *testing.T) {
 	require.Equal(t, NumbersMismatch, r.Numbers)
 	require.Equal(t, int64(5), r.Wrong)
 	require.False(t, r.RanksAgree)
-	require.Equal(t, &Mismatch{Rank: 2, Element: 5, Got: float64(unwritten[int32]()),
-		Want: float64(want[0])}, r.First)
-	require.Equal(t, fmt.Sprintf("rank 2 element 5 is -1.515870811e+09; %v is wanted",
-		float64(want[0])), r.First.String())
+	require.Equal(t, &Mismatch{Rank: 2, Element: 5, Got: "-1515870811",
+		Want: fmt.Sprint(want[0])}, r.First)
+	require.Equal(t, fmt.Sprintf("rank 2 element 5 is -1515870811; %d is wanted", want[0]),
+		r.First.String())
 }
 
 // TestMemoryBoundsTheCheck: the count shrinks with the memory and keeps its remainder.
@@ -273,6 +277,15 @@ func TestTooLittleMemory(t *testing.T) {
 	r, err := Check(sch, CheckOptions{Memory: 1 << 18})
 	require.NoError(t, err)
 	require.Equal(t, Report{Numbers: NumbersExact, Checked: 80000, RanksAgree: true}, r)
+	v, err := look(sch, 0, 0)
+	require.NoError(t, err)
+	tight := 3 * v.perPlace() * v.width() / 2 // room for one machine, not for two
+	require.Equal(t, work{1, 1}, v.divide(2, tight))
+	v, err = look(sch, 0, 1<<20)
+	require.NoError(t, err)
+	require.Positive(t, v.bytes)
+	require.Equal(t, work{1, 1}, v.divide(2, tight+v.bytes))
+	require.True(t, v.kept)
 	_, err = Check(sch, CheckOptions{Memory: 100})
 	require.ErrorContains(t, err, "bytes, but memory is 100: allow more by [check] memory, or use "+
 		"[check] numbers = false")

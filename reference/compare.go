@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"fmt"
 	"math"
 
 	"collsim/collective"
@@ -90,9 +91,9 @@ func (c *comparison[T]) elements(rank int, off int64, got []T, o origin) {
 	c.inexact = c.inexact || f.differ
 	c.report.Wrong += f.wrong
 	c.report.MaxULP = max(c.report.MaxULP, f.ulp)
-	if f.wrong > 0 {
-		c.report.note(&Mismatch{Rank: rank, Element: off + int64(f.at),
-			Got: float64(got[f.at]), Want: float64(c.want[f.at])})
+	if off += int64(f.at); f.wrong > 0 && c.report.First.after(rank, off) {
+		c.report.First = &Mismatch{Rank: rank, Element: off, Got: fmt.Sprint(got[f.at]),
+			Want: fmt.Sprint(c.want[f.at])}
 	}
 }
 

@@ -52,8 +52,9 @@ type generator[T Number] struct {
 	ranks int
 	seed  uint64
 	// Exact sums without scale are integers of 32 or 64 random bits, shifted right by so much.
-	shift uint
-	exact exactness
+	shift  uint
+	exact  exactness
+	normal *normalTable // of Normal
 }
 
 func newGenerator[T Number](spec *collective.Spec, data Data, seed uint64) *generator[T] {
@@ -67,6 +68,9 @@ func newGenerator[T Number](spec *collective.Spec, data Data, seed uint64) *gene
 		g.shift = min(word-1, g.shift+uint(bits.Len(uint(spec.Ranks-1))))
 	}
 	g.exact = exactFor[T](spec)
+	if data == Normal {
+		g.normal = newNormalTable()
+	}
 	return g
 }
 

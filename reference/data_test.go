@@ -154,6 +154,9 @@ func TestQuantile(t *testing.T) {
 		want := math.Sqrt2 * math.Erfinv(2*q)
 		require.InDelta(t, want, quantile(q), 1e-6*max(1, math.Abs(want)))
 	}
+	for z, table := -1.0, newNormalTable(); z <= 1; z += 0.00013 {
+		require.InDelta(t, quantile(z/2), table.at(z), 2e-3)
+	}
 	for _, tail := range []float64{1e-5, 1e-8, 1e-12, 1e-15} {
 		want := math.Sqrt2 * math.Erfinv(2*(0.5-tail))
 		require.InEpsilon(t, want, quantile(0.5-tail), 1e-4) // 0.5 − 1e−15 itself is rounded

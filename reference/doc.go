@@ -13,7 +13,7 @@
 // Inputs of a check are never stored unless the schedule writes there: each element is a pure
 // function of seed, rank and index. Where all steps of a schedule take the same places of
 // whole blocks, as nearly all do, the check goes through the blocks window by window, which
-// stays in the caches and occupies all processors; the result is the same bytes.
+// stays in the caches and occupies all processors; the report is the same.
 //
 // The formats are float32, float64, int32 and int64. Minimum and maximum of floats are those of
 // IEEE 754-2019 minimumNumber and maximumNumber, as fminf and fmaxf on the device: a NaN loses

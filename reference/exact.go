@@ -15,6 +15,7 @@ import (
 // is rounded with a relative error of at most 2^−p/m, which times n·2^j is less than what
 // rounding to the power of two forgives; and n·(sum of ±2^j) is exact while n's odd part times
 // that sum has at most p bits. If not even n ranks fit, only some are not 0 at each element.
+// (A factor at the very ends of the format's range over- or underflows all the same.)
 type exactness struct {
 	powers bool    // inputs are of this form
 	unit   float64 // n for avg, else 1
@@ -30,7 +31,7 @@ func exactFor[T Number](spec *collective.Spec) exactness {
 	case collective.Avg:
 		n := uint(spec.Ranks)
 		e.unit = float64(n)
-		room -= uint(bits.Len(n >> bits.TrailingZeros(n)))
+		room -= min(room, uint(bits.Len(n>>bits.TrailingZeros(n))))
 	case collective.PremulSum:
 		room -= significant(float64(T(spec.Factor)))
 	default:

@@ -21,9 +21,9 @@ type machine[T Number] struct {
 	memory [3][]T
 	start  [3][]int64
 
-	payload [][]T // of messages, by handle
-	value   []T   // of the present sub-step
-	pool    [64][][]T
+	payload [][]T     // of messages, by handle
+	value   []T       // of the present sub-step
+	pool    [64][][]T // free buffers, by the bits of their capacity
 	scratch [block]T
 }
 
@@ -257,23 +257,22 @@ func (m *machine[T]) store(v *move, parts []part) {
 	}
 }
 
-// buffer is memory for n elements, of a capacity that is a power of two.
+// buffer is memory for n elements. A free one of about that size that is too small is given up:
+// sizes that differ by one, as those of chunks do, soon have buffers of the larger.
 func (m *machine[T]) buffer(n int64) []T {
-	if n == 0 {
-		return nil
-	}
-	class := bits.Len64(uint64(n - 1))
+	class := bits.Len64(uint64(n))
 	if free := m.pool[class]; len(free) > 0 {
+		b := free[len(free)-1]
 		m.pool[class] = free[:len(free)-1]
-		return free[len(free)-1][:n]
+		if int64(cap(b)) >= n {
+			return b[:n]
+		}
 	}
-	return make([]T, n, capacity(n))
+	return make([]T, n)
 }
 
 // release takes a buffer back.
 func (m *machine[T]) release(b []T) {
-	if cap(b) > 0 {
-		class := bits.Len64(uint64(cap(b) - 1))
-		m.pool[class] = append(m.pool[class], b)
-	}
+	class := bits.Len64(uint64(cap(b)))
+	m.pool[class] = append(m.pool[class], b)
 }

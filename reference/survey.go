@@ -2,7 +2,6 @@ package reference
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"collsim/schedule"
@@ -35,8 +34,8 @@ type survey struct {
 	bytes int64 // that they take
 
 	steps, moved int64 // sub-steps that move data, and the elements that they move
-	inFlight     int64 // the most elements in messages at a time, in buffers of powers of two
-	now          int64
+	inFlight     int64 // the most elements that messages and the step's value ever have
+	now          int64 // elements in messages
 
 	value    []int64   // lengths of the parts of the step's value
 	operand  []int64   // and of another operand
@@ -81,9 +80,12 @@ func (v *survey) keep() {
 	v.tapes = append(v.tapes, v.code.tape)
 	v.code.tape = v.code.fresh()
 	if v.bytes > v.limit {
-		v.kept, v.tapes, v.bytes = false, nil, 0
+		v.forget()
 	}
 }
+
+// forget gives the moves up.
+func (v *survey) forget() { v.kept, v.tapes, v.bytes = false, nil, 0 }
 
 // holds reports whether a memory is kept.
 func (v *survey) holds(b schedule.Buffer) bool { return b != schedule.Input || v.stored }
@@ -138,7 +140,7 @@ func (v *survey) check(at *schedule.Visit, m *move) error {
 	switch m.kind {
 	case take, load:
 		v.value = append(v.value[:0], v.lengths(m)...)
-		v.inFlight = max(v.inFlight, v.now+capacity(sum(v.value)))
+		v.inFlight = max(v.inFlight, v.now+sum(v.value))
 	case foldIn, fold:
 		if spec.Op == 0 {
 			return malformed(at, fmt.Sprintf("combines, but %v has no operator", spec.Kind))
@@ -154,7 +156,7 @@ func (v *survey) check(at *schedule.Visit, m *move) error {
 			v.messages = append(v.messages, nil)
 		}
 		v.messages[m.handle] = append(v.messages[m.handle][:0], v.value...)
-		v.now += capacity(sum(v.value))
+		v.now += sum(v.value)
 		v.inFlight = max(v.inFlight, v.now)
 	}
 	return nil
@@ -164,7 +166,7 @@ func (v *survey) check(at *schedule.Visit, m *move) error {
 func (v *survey) lengths(m *move) []int64 {
 	if m.kind == take || m.kind == foldIn {
 		sent := v.messages[m.handle]
-		v.now -= capacity(sum(sent))
+		v.now -= sum(sent)
 		return sent
 	}
 	v.operand = v.operand[:0]
@@ -189,14 +191,6 @@ func (v *survey) compare(at *schedule.Visit, list []int64, verb string) error {
 func malformed(at *schedule.Visit, text string) error {
 	return &schedule.Violation{Kind: schedule.Malformed, Rank: int(at.Rank), Lane: int(at.Lane),
 		Step: int(at.Number), Chunk: -1, Text: at.Step.Name() + " " + text}
-}
-
-// capacity is the size of the buffer that a message of n elements is in.
-func capacity(n int64) int64 {
-	if n == 0 {
-		return 0
-	}
-	return 1 << bits.Len64(uint64(n-1))
 }
 
 func sum(values []int64) int64 {
