@@ -90,8 +90,8 @@ func (t Type) String() string {
 // NCCL returns what nccl-tests prints in its type column: "float", "half", "f8e4m3". NCCL has no
 // 16-bit integers; theirs are PyTorch's names.
 //
-// Of the zero Type, which a barrier has, it is empty; Width is then 0, IsFloat and Signed are false.
-// Other types that are not valid make all four panic.
+// Of the zero Type, which a barrier has, it is empty; Width is then 0, IsFloat and Signed are
+// false. Other types that are not valid make all four panic.
 func (t Type) NCCL() string { return t.info().nccl }
 
 // Width returns the size of one element in bytes.

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim"
+)
+
+// repository is the way from here to the root of the repository.
+func repository(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	return root
+}
+
+var (
+	// fileBlock is a file's text in a document: what its commands find in their directory.
+	fileBlock = regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```\\w*\n(.*?)```\n")
+	// consoleBlock is a command and what it prints.
+	consoleBlock = regexp.MustCompile("(?s)```console\n" +
+		"\\$ (?:go run ./cmd/)?collsim ([^\n]*)\n(.*?)```\n")
+)
+
+// TestDocuments runs every command that a document shows, and compares what it prints.
+func TestDocuments(t *testing.T) {
+	for _, name := range []string{"README.md", "docs/schedule.md"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(repository(t), name)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			t.Chdir(t.TempDir())
+			for _, m := range fileBlock.FindAllSubmatch(text, -1) {
+				require.NoError(t, os.WriteFile(string(m[1]), m[2], 0o644))
+			}
+			ran := 0
+			regenerated := consoleBlock.ReplaceAllStringFunc(string(text), func(block string) string {
+				ran++
+				command := consoleBlock.FindStringSubmatch(block)[1]
+				first, _, _ := strings.Cut(block[len("```console\n"):], "\n")
+				return "```console\n" + first + "\n" + call(t, command) + "```\n"
+			})
+			require.NotZero(t, ran)
+			require.Equal(t, strings.Count(string(text), "```console"), ran, "all blocks are run")
+			if *update {
+				require.NoError(t, os.WriteFile(path, []byte(regenerated), 0o644))
+				return
+			}
+			require.Equal(t, string(text), regenerated, "go test ./cmd/collsim -update rewrites it")
+		})
+	}
+}
+
+// call runs a command line of plain words and returns what appears on a terminal.
+func call(t *testing.T, line string) string {
+	t.Helper()
+	var out, err bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &out, err: &err}
+	a.main(context.Background(), strings.Fields(line))
+	return err.String() + out.String()
+}
+
+// TestPicture draws the README's picture again.
+func TestPicture(t *testing.T) {
+	want := filepath.Join(repository(t), "docs", "ring.svg")
+	t.Chdir(t.TempDir())
+	call(t, "example:ring --timeline ring.svg --quiet")
+	got, err := os.ReadFile("ring.svg")
+	require.NoError(t, err)
+	if *update {
+		require.NoError(t, os.WriteFile(want, got, 0o644))
+		return
+	}
+	old, err := os.ReadFile(want)
+	require.NoError(t, err)
+	require.Equal(t, string(old), string(got), "go test ./cmd/collsim -update draws it anew")
+}
+
+// TestReadmeProgram holds the README's program to the example that is compiled and run.
+func TestReadmeProgram(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	example, err := os.ReadFile("../../example_test.go")
+	require.NoError(t, err)
+	_, program, ok := strings.Cut(string(readme), "```go\n")
+	require.True(t, ok)
+	program, _, _ = strings.Cut(program, "```")
+	indented := "\t" + strings.ReplaceAll(strings.TrimSpace(program), "\n", "\n\t")
+	require.Contains(t, string(example), indented)
+	require.LessOrEqual(t, strings.Count(program, "\n"), 15)
+}
+
+// TestScheduleDocument holds the example of the text form to what the algorithm makes.
+func TestScheduleDocument(t *testing.T) {
+	text, err := os.ReadFile("../../docs/schedule.md")
+	require.NoError(t, err)
+	s, err := collsim.Load("example:ring", nil, collsim.LoadOptions{
+		Set: []string{"collective.bytes=4 KiB"}})
+	require.NoError(t, err)
+	ring, err := s.Build(s.Points[0])
+	require.NoError(t, err)
+	require.Contains(t, string(text), "```text\n"+ring.String()+"```")
+}

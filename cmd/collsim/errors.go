@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"collsim"
+	"collsim/internal/nearest"
+	"collsim/scenarios"
+)
+
+// usageError is wrong usage: of flags, commands or files.
+type usageError struct {
+	file, text, hint string // file may be empty
+}
+
+func (e *usageError) Error() string {
+	text := e.text
+	if e.file != "" {
+		text = e.file + ": " + text
+	}
+	if e.hint != "" {
+		text += "\n  " + e.hint
+	}
+	return text
+}
+
+var (
+	errHelp   = errors.New("a scenario is expected")
+	errFailed = errors.New("a check failed") // which the output has said
+)
+
+// report prints an error and returns the exit code.
+func (a *app) report(err error) int {
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errFailed):
+		return exitFailed
+	case errors.Is(err, context.Canceled):
+		a.print(a.err, "collsim: interrupted; what was finished has been written\n")
+		return exitInterrupted
+	case errors.Is(err, errHelp) && !a.wantsJSON():
+		a.print(a.err, helpText)
+	case a.wantsJSON():
+		a.print(a.err, jsonError(err))
+	default:
+		a.print(a.err, plainError(err))
+	}
+	return exitUsage
+}
+
+// wantsJSON reports whether --json is given, also where flags could not be read.
+func (a *app) wantsJSON() bool {
+	return slices.Contains(a.args, "--json") || slices.Contains(a.args, "--json=true")
+}
+
+// plainError is an error for a reader.
+func plainError(err error) string {
+	list := scenarioErrors(err)
+	if len(list) == 0 {
+		return "collsim: " + err.Error() + "\n"
+	}
+	text := err.Error() + "\n"
+	files := map[string]int{}
+	for _, e := range list {
+		files[e.File]++
+	}
+	if len(list) > 1 && len(files) == 1 {
+		text += fmt.Sprintf("collsim: %d errors in %s\n", len(list)+more(err), list[0].File)
+	}
+	return text
+}
+
+// scenarioErrors are the errors that have a place in a scenario.
+func scenarioErrors(err error) []*scenarios.Error {
+	var all *scenarios.Errors
+	var one *scenarios.Error
+	var joined interface{ Unwrap() []error }
+	switch {
+	case errors.As(err, &all) && error(all) == err:
+		return all.List
+	case errors.As(err, &joined):
+		var list []*scenarios.Error
+		for _, e := range joined.Unwrap() {
+			list = append(list, scenarioErrors(e)...)
+		}
+		return list
+	case errors.As(err, &one):
+		return []*scenarios.Error{one}
+	}
+	return nil
+}
+
+// more is how many errors were found and not listed.
+func more(err error) int {
+	var all *scenarios.Errors
+	if errors.As(err, &all) {
+		return all.More
+	}
+	return 0
+}
+
+// oneError is an error in JSON.
+type oneError struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Key  string `json:"key"`
+	Text string `json:"text"`
+	Hint string `json:"hint"`
+}
+
+// jsonError is one object: the first error, and where there are several, all of them.
+func jsonError(err error) string {
+	var list []oneError
+	for _, e := range scenarioErrors(err) {
+		text := e.Text
+		if e.Value != "" {
+			text = e.Value + ": " + text
+		}
+		list = append(list, oneError{e.File, e.Line, e.Key, text, e.Hint})
+	}
+	var usage *usageError
+	if len(list) == 0 && errors.As(err, &usage) {
+		list = []oneError{{File: usage.file, Text: usage.text, Hint: usage.hint}}
+	}
+	if len(list) == 0 {
+		list = []oneError{{Text: err.Error()}}
+	}
+	object := struct {
+		Error  oneError   `json:"error"`
+		Errors []oneError `json:"errors,omitempty"`
+	}{Error: list[0]}
+	if len(list) > 1 {
+		object.Errors = list
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(object); err != nil {
+		panic(err) // strings and numbers can be encoded
+	}
+	return b.String()
+}
+
+// bug reports a panic.
+func (a *app) bug(p any, stack []byte) {
+	seed := a.seed
+	if seed == "" {
+		seed = "none yet"
+	}
+	a.print(a.err, fmt.Sprintf("collsim: a bug in collsim: %v\n"+
+		"  please report it, with the scenario and all of this\n"+
+		"  version  %s (%s %s/%s)\n  command  collsim %s\n  seed     %s\n\n%s", p,
+		collsim.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		strings.Join(a.args, " "), seed, stack))
+}
+
+// bare reports whether an argument looks like a command: a file has a dot or a slash.
+func bare(arg string) bool {
+	return arg != "-" && !strings.ContainsAny(arg, "./\\:")
+}
+
+// unknownCommand refuses an argument that is no command and is never taken for a file.
+func unknownCommand(root *cobra.Command, arg string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	e := &usageError{text: fmt.Sprintf("unknown command %q", arg)}
+	switch near := nearest.To(arg, names, 1); {
+	case slices.Contains(scenarios.Examples(), arg):
+		e.hint = "did you mean example:" + arg + "?"
+	case len(near) > 0:
+		e.hint = "did you mean " + near[0] + "?"
+	}
+	if _, err := os.Stat(arg); err == nil {
+		e.hint = "for the file of that name, write ./" + arg
+	}
+	if e.hint == "" {
+		e.hint = "commands are " + strings.Join(names, ", ") + "; a file's name has a dot or a slash"
+	}
+	return e
+}
+
+var flagName = regexp.MustCompile(`^unknown flag: --(.*)$`)
+
+// flagError words what pflag says.
+func flagError(cmd *cobra.Command, err error) error {
+	e := &usageError{text: err.Error()}
+	if m := flagName.FindStringSubmatch(e.text); m != nil {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := nearest.To(m[1], names, 1); len(near) > 0 {
+			e.hint = "did you mean --" + near[0] + "?"
+		} else {
+			e.hint = "flags are --" + strings.Join(names, ", --")
+		}
+	}
+	return e
+}
+
+// fileError words what the operating system says of a file, and suggests one that is there.
+func fileError(name string, err error) error {
+	e := &usageError{file: name}
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.text = "no such file"
+		if there, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "*.toml")); len(there) > 0 {
+			if near := nearest.To(filepath.Clean(name), there, 1); len(near) > 0 {
+				e.hint = "did you mean " + near[0] + "?"
+			}
+		}
+		if e.hint == "" {
+			e.hint = "examples are in the program: collsim list examples"
+		}
+	case errors.As(err, &path):
+		e.text = path.Err.Error()
+	default:
+		e.text = err.Error()
+	}
+	return e
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collsim"
+	"collsim/algos"
+	"collsim/collective"
+)
+
+// initFlags are what a new scenario says. Single letters are those of nccl-tests.
+type initFlags struct {
+	kind      collective.Kind
+	from, to  string
+	factor    int
+	dtype     string
+	op        string
+	root      int
+	topology  string
+	ranks     int
+	algorithm string
+}
+
+func (a *app) initCommand() *cobra.Command {
+	o := &initFlags{}
+	cmd := &cobra.Command{
+		Use:   "init [KIND]",
+		Short: "print a scenario to begin with",
+		Long: "Init prints a commented scenario for a kind of collective (all_reduce). Its letters are " +
+			"those of nccl-tests; 1M is 1 MiB, as there.",
+		Example: "  collsim init > mine.toml\n" +
+			"  collsim init all_gather -b 8 -e 1G -f 2 --ranks 16 | collsim -",
+		RunE: func(_ *cobra.Command, args []string) error { return a.init(args, o) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.from, "minbytes", "b", "1M", "least `SIZE`")
+	f.StringVarP(&o.to, "maxbytes", "e", "", "greatest `SIZE`, if there is more than one")
+	f.IntVarP(&o.factor, "stepfactor", "f", 2, "`FACTOR` between sizes")
+	f.StringVarP(&o.dtype, "datatype", "d", "float", "`TYPE` of an element")
+	f.StringVarP(&o.op, "op", "o", "sum", "`OP` of a kind that reduces")
+	f.IntVarP(&o.root, "root", "r", 0, "root `RANK` of a kind that has one")
+	f.StringVar(&o.topology, "topology", "switch", "`PRESET` of the network")
+	f.IntVar(&o.ranks, "ranks", 8, "number of ranks")
+	f.StringVar(&o.algorithm, "algorithm", "", "`NAME` of the algorithm; see collsim list algorithms")
+	f.SortFlags = false
+	return cmd
+}
+
+// init prints a scenario that loads as it is.
+func (a *app) init(args []string, o *initFlags) error {
+	kind := "all_reduce"
+	if len(args) > 1 {
+		return &usageError{text: fmt.Sprintf("one kind is expected, not %d", len(args))}
+	}
+	if len(args) == 1 {
+		kind = args[0]
+	}
+	var err error
+	if o.kind, err = collective.ParseKind(kind); err != nil {
+		return kindError(kind)
+	}
+	names := algorithmsOf(o.kind)
+	switch {
+	case len(names) == 0:
+		return &usageError{text: fmt.Sprintf("no algorithm computes %v yet", o.kind),
+			hint: "kinds with algorithms: collsim list algorithms"}
+	case o.algorithm == "" && slices.Contains(names, "ring"):
+		o.algorithm = "ring"
+	case o.algorithm == "":
+		o.algorithm = names[0]
+	}
+	text := o.scenario(names)
+	if _, err := collsim.Load("collsim init", []byte(text), collsim.LoadOptions{}); err != nil {
+		return err
+	}
+	a.print(a.out, text)
+	return nil
+}
+
+func algorithmsOf(kind collective.Kind) (names []string) {
+	for _, al := range algos.ForKind(kind) {
+		names = append(names, al.Name)
+	}
+	return names
+}
+
+// scenario is the text; names are the kind's algorithms.
+func (o *initFlags) scenario(names []string) string {
+	var b strings.Builder
+	line := func(key, value, remark string) {
+		text := key + " = " + value
+		if remark != "" {
+			text = fmt.Sprintf("%-26s # %s", text, remark)
+		}
+		b.WriteString(text + "\n")
+	}
+	b.WriteString("# A scenario for collsim. All keys: docs/scenario.md, or collsim list keys.\n\n")
+	line("name", fmt.Sprintf("%q", fmt.Sprintf("%v on %d ranks", o.kind, o.ranks)), "")
+	b.WriteString("\n[topology]\n")
+	line("preset", quoted(o.topology), "all of them: collsim list topologies")
+	line("ranks", fmt.Sprint(o.ranks), "one GPU each")
+	line("bandwidth", `"100 Gbit/s"`, "of each link, in each direction")
+	line("latency", `"500 ns"`, "of each link; a route adds up its links")
+	if !computed(o.dtype) {
+		b.WriteString("\n[check]\n")
+		line("numbers", "false", "those of "+o.dtype+" come with a later release")
+	}
+	b.WriteString("\n[[collective]]\n")
+	line("kind", quoted(o.kind.String()), "")
+	line("algorithm", quoted(o.algorithm), remark(names))
+	o.sizes(line)
+	line("dtype", quoted(o.dtype), "")
+	if o.kind.Reduces() {
+		line("op", quoted(o.op), "")
+	}
+	if o.kind.Rooted() {
+		line("root", fmt.Sprint(o.root), "")
+	}
+	return b.String()
+}
+
+// remark lists names as far as a line takes them; a list of them makes a run for each.
+func remark(names []string) string {
+	text := "or a list of " + strings.Join(names, ", ")
+	if len(text) > 70 {
+		text = text[:strings.LastIndex(text[:66], ",")] + ", …"
+	}
+	return text
+}
+
+// sizes writes bytes, or for kinds that have them splits: one row of blocks for each sender.
+func (o *initFlags) sizes(line func(key, value, remark string)) {
+	if o.kind.Splits() {
+		row := "[" + strings.TrimSuffix(strings.Repeat("1024, ", max(o.ranks, 0)), ", ") + "]"
+		rows := max(o.ranks, 0)
+		if o.kind != collective.AllToAllV {
+			rows = 1
+		}
+		all := strings.TrimSuffix(strings.Repeat("  "+row+",\n", rows), ",\n")
+		line("splits", "[\n"+all+",\n]", "")
+		return
+	}
+	const meaning = "nccl-tests' size; rounded down where the kind cannot divide it"
+	if o.to == "" {
+		line("bytes", quoted(size(o.from)), meaning)
+		return
+	}
+	line("bytes", fmt.Sprintf("{ from = %s, to = %s, factor = %d }", quoted(size(o.from)),
+		quoted(size(o.to)), o.factor), "")
+}
+
+// letters are the sizes of nccl-tests.
+var letters = regexp.MustCompile(`^([0-9]+)([kKmMgG]?)$`)
+
+// size is a size of nccl-tests, where K, M and G are powers of 1024, in ours.
+func size(text string) string {
+	m := letters.FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		return text
+	case m[2] == "":
+		return m[1] + " B"
+	}
+	return m[1] + " " + strings.ToUpper(m[2]) + "iB"
+}
+
+// computed reports whether numbers of a type can be checked, by asking for a check.
+func computed(dtype string) bool {
+	_, err := collsim.Load("example:ring", nil, collsim.LoadOptions{
+		Set: []string{"collective.dtype=" + quoted(dtype)}})
+	return err == nil
+}
+
+// quoted is a text in TOML.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}

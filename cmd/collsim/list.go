@@ -1,0 +1,263 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"collsim"
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/device"
+	"collsim/internal/nearest"
+	"collsim/scenarios"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// things are what can be listed.
+func things() []string {
+	return []string{"algorithms", "topologies", "devices", "examples", "keys"}
+}
+
+func (a *app) listCommand() *cobra.Command {
+	var kind string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list [" + strings.Join(things(), "|") + "]",
+		Short: "list what there is",
+		Long: "List prints a name and a few words a line; without an argument, of everything but " +
+			"keys.",
+		Example:   "  collsim list algorithms --kind all_reduce\n  collsim list keys",
+		ValidArgs: things(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			what, err := whatToList(args)
+			if err != nil {
+				return err
+			}
+			k := collective.Kind(0)
+			if kind != "" {
+				if k, err = collective.ParseKind(kind); err != nil {
+					return kindError(kind)
+				}
+				if !slices.Contains(what, "algorithms") {
+					return &usageError{text: "--kind is for algorithms, not for " + what[0]}
+				}
+				what = []string{"algorithms"}
+			}
+			return a.list(what, k, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&kind, "kind", "", "only algorithms of this `KIND` of collective")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func whatToList(args []string) ([]string, error) {
+	switch {
+	case len(args) == 0:
+		return things()[:4], nil
+	case len(args) > 1:
+		return nil, &usageError{text: "one thing to list is expected, not " + fmt.Sprint(len(args))}
+	case slices.Contains(things(), args[0]):
+		return args, nil
+	}
+	e := &usageError{text: fmt.Sprintf("%q cannot be listed", args[0]),
+		hint: "there are " + strings.Join(things(), ", ")}
+	if near := nearest.To(args[0], things(), 1); len(near) > 0 {
+		e.hint = "did you mean " + near[0] + "?"
+	}
+	return nil, e
+}
+
+func kindError(kind string) error {
+	var names []string
+	for _, k := range collective.Kinds() {
+		names = append(names, k.String())
+	}
+	e := &usageError{text: fmt.Sprintf("--kind %q: no kind of that name", kind),
+		hint: "kinds are " + strings.Join(names, ", ")}
+	if near := nearest.To(kind, names, 1); len(near) > 0 {
+		e.hint = "did you mean " + near[0] + "?"
+	}
+	return e
+}
+
+// entry is one thing in a list: its name first.
+type entry struct {
+	Name    string   `json:"name"`
+	Kinds   []string `json:"kinds,omitempty"`
+	Type    string   `json:"type,omitempty"`
+	Default string   `json:"default,omitempty"`
+	About   string   `json:"about"`
+	Source  string   `json:"source,omitempty"`
+}
+
+// list prints lists, each under its name.
+func (a *app) list(what []string, k collective.Kind, asJSON bool) error {
+	lists := map[string][]entry{}
+	var b strings.Builder
+	for i, name := range what {
+		entries := entriesOf(name, k)
+		lists[name] = entries
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		if len(what) > 1 {
+			b.WriteString("# " + name + "\n")
+		}
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, e := range entries {
+			cells := []string{e.Name}
+			if len(e.Kinds) > 0 {
+				cells = append(cells, strings.Join(e.Kinds, " "))
+			}
+			if name == "keys" {
+				cells = append(cells, e.Type, e.Default)
+			}
+			if _, err := fmt.Fprintln(w, strings.Join(append(cells, e.About), "\t")); err != nil {
+				return err
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		text, err := json.MarshalIndent(lists, "", "  ")
+		if err != nil {
+			return err
+		}
+		a.print(a.out, string(text)+"\n")
+		return nil
+	}
+	a.print(a.out, b.String())
+	return nil
+}
+
+func entriesOf(name string, k collective.Kind) (list []entry) {
+	switch name {
+	case "algorithms":
+		for _, al := range algos.Table() {
+			if k == 0 || al.Does(k) {
+				list = append(list, algorithmEntry(al))
+			}
+		}
+	case "topologies":
+		return topologies()
+	case "devices":
+		return devices()
+	case "examples":
+		for _, name := range scenarios.Examples() {
+			list = append(list, entry{Name: "example:" + name, About: exampleTitle(name)})
+		}
+	case "keys":
+		for _, key := range scenarios.Keys() {
+			list = append(list, entry{Name: key.Path, Type: key.Type, Default: key.Default,
+				About: key.Doc})
+		}
+	}
+	return list
+}
+
+func algorithmEntry(al algos.Algorithm) entry {
+	e := entry{Name: al.Name, About: al.About, Source: al.Source}
+	for _, kind := range al.Kinds {
+		e.Kinds = append(e.Kinds, kind.String())
+	}
+	var params []string
+	for _, p := range al.Params {
+		params = append(params, p.Name+"="+p.Value)
+	}
+	if len(params) > 0 {
+		e.Name += "(" + strings.Join(params, ",") + ")"
+	}
+	return e
+}
+
+func topologies() (list []entry) {
+	for _, key := range scenarios.Keys() {
+		if key.Path == "topology.preset" {
+			for _, name := range key.Values {
+				list = append(list, entry{Name: name, About: shape(name)})
+			}
+			list = append(list, entry{Name: "(none)", About: "links by hand, in [[topology.link]]"})
+		}
+	}
+	return list
+}
+
+// shape says what a preset is made of, by making one.
+func shape(preset string) string {
+	const ranks = 8
+	g, err := topology.New(preset, ranks, unit.Rate(unit.GB), unit.Microsecond)
+	if err != nil {
+		return ""
+	}
+	least, most := len(g.Links), 0
+	for src := range ranks {
+		for dst := range ranks {
+			if n := len(g.Route(src, dst, nil)); src != dst {
+				least, most = min(least, n), max(most, n)
+			}
+		}
+	}
+	cross := fmt.Sprint(least)
+	if least != most {
+		cross = fmt.Sprintf("%d to %d", least, most)
+	}
+	return fmt.Sprintf("%d ranks have %d links; a message crosses %s", ranks, len(g.Links), cross)
+}
+
+func devices() (list []entry) {
+	for _, name := range device.Names() {
+		d, err := device.Lookup(name)
+		if err != nil {
+			panic(err) // it is one of Names
+		}
+		list = append(list, entry{Name: name, About: fmt.Sprintf("overhead %v, reduce_rate %v, "+
+			"copy_rate %v, lane_rate %v, slot_latency %v, slots %d", d.Overhead, d.ReduceRate,
+			d.CopyRate, d.LaneRate, d.SlotLatency, d.Slots)})
+	}
+	return list
+}
+
+// exampleTitle is the name that an example gives itself.
+func exampleTitle(name string) string {
+	s, err := collsim.Load("example:"+name, nil, collsim.LoadOptions{})
+	if err != nil {
+		panic(err) // an example of ours
+	}
+	return s.Name
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{text: fmt.Sprintf("version takes no argument, not %q", args[0])}
+			}
+			if !asJSON {
+				a.print(a.out, "collsim "+collsim.Version+"\n")
+				return nil
+			}
+			text, err := json.Marshal(struct {
+				Collsim string `json:"collsim"`
+				Schema  int    `json:"schema"`
+				Go      string `json:"go"`
+			}{collsim.Version, 1, runtime.Version()})
+			a.print(a.out, string(text)+"\n")
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,144 @@
+// Command collsim simulates collective communication: it reads scenarios and prints what the
+// package collsim says of them. It knows flags, streams, files and exit codes, and calculates
+// nothing.
+//
+// Results go to standard output, notes and progress to standard error. Exit codes: 0 all is well,
+// 1 a check failed, 2 wrong input or usage, 3 not available on this machine, 4 a bug in collsim,
+// 130 interrupted.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes. 3, for hardware that is missing, is not in use yet.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitBug         = 4
+	exitInterrupted = 130
+)
+
+func main() {
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	os.Exit(a.main(context.Background(), os.Args[1:]))
+}
+
+// app is one call of the command.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	args     []string
+	seed     string // of the scenarios read so far, for the report of a bug
+}
+
+// main carries out a command line and returns the exit code.
+func (a *app) main(ctx context.Context, args []string) (code int) {
+	a.args = args
+	return a.protect(func() int {
+		root := a.root()
+		root.SetArgs(args)
+		root.SetIn(a.in)
+		root.SetOut(a.out)
+		root.SetErr(a.err)
+		return a.report(root.ExecuteContext(ctx))
+	})
+}
+
+// protect turns a panic into a report that somebody can send.
+func (a *app) protect(f func() int) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.bug(p, debug.Stack())
+			code = exitBug
+		}
+	}()
+	return f()
+}
+
+// root is the command itself, which runs scenarios.
+func (a *app) root() *cobra.Command {
+	o := &runFlags{}
+	root := &cobra.Command{
+		Use:               "collsim FILE|example:NAME|-",
+		Short:             "simulate collective communication",
+		Args:              cobra.ArbitraryArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		ValidArgsFunction: completeScenarios,
+	}
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 && cmd.Flags().NFlag() == 0 {
+			return errHelp
+		}
+		for _, arg := range args {
+			if bare(arg) {
+				return unknownCommand(root, arg)
+			}
+		}
+		return a.run(cmd.Context(), args, o)
+	}
+	o.register(root.Flags())
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd == root {
+			a.print(a.out, helpText)
+			return
+		}
+		help(cmd, args)
+	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(a.helpCommand(root))
+	root.AddCommand(a.runCommand(), a.verifyCommand(), a.initCommand(), a.listCommand(),
+		a.versionCommand())
+	return root
+}
+
+// helpCommand prints the help of a command.
+func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "print the help of a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, _, err := root.Find(args)
+			if err != nil || cmd == root && len(args) > 0 {
+				return unknownCommand(root, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+// helpText is what a bare collsim says; its first commands work as typed.
+const helpText = `collsim simulates collective communication: proof, numbers, time, picture.
+
+  collsim example:ring                run an example
+  collsim example:ring --timeline -   and draw who does what when
+  collsim list                        what there is to try
+
+  collsim FILE|example:NAME|- …       run scenarios (= collsim run): one table
+  collsim init [KIND]                 print a scenario to begin with
+  collsim verify FILE …               prove a schedule, or those of a scenario
+  collsim list|version|help           names and keys; the version; more help
+
+  --json                  print JSON instead of the table
+  --csv FILE|-            write a line for each result
+  --timeline FILE.svg|-   draw each result, as text with -; in the name,
+                          {algorithm}, {bytes} … stand for what it has
+  --set PATH=VALUE        replace a key of the scenario
+  --only KEY=VALUE,…      keep the results that have this
+  --seed N, --quiet       replace the seed; no notes and no progress
+
+A scenario is a TOML file; its keys: collsim list keys, docs/scenario.md.
+Exit codes: 0 all is well, 1 a check failed, 2 wrong input or usage,
+4 a bug in collsim, 130 interrupted (what is finished is written).
+`
+
+// print writes to a stream. What a closed stream cannot take is lost, as there is nobody to tell.
+func (a *app) print(w io.Writer, text string) { _, _ = io.WriteString(w, text) }

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"collsim"
+	"collsim/scenarios"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	json     bool
+	csv      string
+	timeline string
+	set      []string
+	only     []string
+	seed     int64
+	quiet    bool
+	flags    *pflag.FlagSet
+}
+
+func (o *runFlags) register(f *pflag.FlagSet) {
+	o.flags = f
+	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
+	f.StringVar(&o.csv, "csv", "", "write a line for each result to `FILE`; - is standard output")
+	f.StringVar(&o.timeline, "timeline", "", "draw each result to `FILE.svg`, with {algorithm}, "+
+		"{bytes}, … in its name; - is text on standard output")
+	f.StringArrayVar(&o.set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
+	f.StringArrayVar(&o.only, "only", nil, "keep results with these `KEY=VALUE,…`")
+	f.Int64Var(&o.seed, "seed", 0, "replace the seed of all random data by `N`")
+	f.BoolVar(&o.quiet, "quiet", false, "no notes and no progress on standard error")
+	f.SortFlags = false
+}
+
+// load is what the flags say to package collsim.
+func (o *runFlags) load() collsim.LoadOptions {
+	l := collsim.LoadOptions{Set: o.set, Only: o.only}
+	if o.flags.Changed("seed") {
+		l.Set = append(l.Set[:len(l.Set):len(l.Set)], fmt.Sprintf("seed=%d", o.seed))
+	}
+	return l
+}
+
+func (a *app) runCommand() *cobra.Command {
+	o := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run FILE|example:NAME|- …",
+		Short: "run scenarios: proof, numbers, time",
+		Long: "Run carries out every point of the scenarios: proves the schedule, checks its numbers " +
+			"against the definition, and simulates its time. Several files make one table.",
+		Example: "  collsim run ring.toml\n" +
+			"  collsim run a.toml b.toml --json\n" +
+			"  collsim run sweep.toml --only algorithm=ring --timeline '{algorithm}-{bytes}.svg'",
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.run(cmd.Context(), args, o)
+		},
+	}
+	o.register(cmd.Flags())
+	return cmd
+}
+
+// completeScenarios completes the names of examples once they are begun, and else those of files.
+func completeScenarios(_ *cobra.Command, _ []string, begun string) ([]string,
+	cobra.ShellCompDirective) {
+	if begun == "" || !strings.HasPrefix("example:", begun) && !strings.HasPrefix(begun, "example:") {
+		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
+	}
+	var names []string
+	for _, name := range scenarios.Examples() {
+		names = append(names, "example:"+name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// run carries out scenarios. Files are written before anything is printed, so that an error leaves
+// standard output empty.
+func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
+	if len(args) == 0 {
+		return &usageError{text: "a scenario is expected", hint: "for example: collsim example:ring"}
+	}
+	if o.seed < 0 {
+		return &usageError{text: fmt.Sprintf("--seed %d: a whole number from 0 on is expected", o.seed)}
+	}
+	list, err := a.loadAll(args, o.load())
+	if err != nil {
+		return err
+	}
+	out, err := newOutputs(list, o)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	var reports []*collsim.Report
+	good, interrupted := true, error(nil)
+	for i, s := range list {
+		report, err := a.runOne(ctx, s, i, out)
+		if report == nil {
+			return err
+		}
+		reports = append(reports, report)
+		good = good && report.Good()
+		if interrupted = err; err != nil {
+			break
+		}
+	}
+	text, err := out.write(reports)
+	if err != nil {
+		return err
+	}
+	if !o.quiet && !o.json {
+		a.notes(reports)
+	}
+	a.print(a.out, text)
+	if interrupted != nil {
+		return interrupted
+	}
+	if !good {
+		return errFailed
+	}
+	return nil
+}
+
+// runOne runs a scenario. The report of an interrupted run comes with the context's error.
+func (a *app) runOne(ctx context.Context, s *collsim.Scenario, index int,
+	out *outputs) (*collsim.Report, error) {
+	var failed error
+	p := a.newProgress(len(s.Points), out.flags.quiet)
+	done := 0
+	report, err := s.Run(ctx, collsim.RunOptions{
+		Trace: out.drawing(index),
+		Done: func(r *collsim.Result) {
+			if failed == nil {
+				failed = out.draw(index, r)
+			}
+			r.Trace = nil
+			done++
+			p.show(done)
+		},
+	})
+	p.clear()
+	switch {
+	case failed != nil:
+		return nil, failed
+	case err != nil && !errors.Is(err, context.Canceled):
+		return nil, err
+	}
+	return report, err
+}
+
+// loadAll reads all scenarios, or returns all that is wrong with them.
+func (a *app) loadAll(names []string, o collsim.LoadOptions) ([]*collsim.Scenario, error) {
+	var list []*collsim.Scenario
+	var wrong []error
+	stdin := 0
+	for _, name := range names {
+		if name == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return nil, &usageError{text: "- is given twice; standard input can be read once"}
+	}
+	for _, name := range names {
+		text, err := a.read(name)
+		if err != nil {
+			return nil, err
+		}
+		s, err := collsim.Load(name, text, o)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		a.noteSeed(s.Points)
+		list = append(list, s)
+	}
+	if len(wrong) == 1 {
+		return nil, wrong[0]
+	}
+	return list, errors.Join(wrong...)
+}
+
+// noteSeed remembers the seed, for the report of a bug.
+func (a *app) noteSeed(points []*scenarios.Point) {
+	for _, p := range points {
+		switch text := fmt.Sprint(p.Seed); a.seed {
+		case text:
+		case "":
+			a.seed = text
+		default:
+			a.seed = strings.TrimSuffix(a.seed, " and others") + " and others"
+			return
+		}
+	}
+}
+
+// read is the text that an argument names, never nil.
+func (a *app) read(name string) ([]byte, error) {
+	switch example, ok := strings.CutPrefix(name, "example:"); {
+	case ok:
+		text, err := scenarios.Example(example)
+		if err != nil {
+			return nil, &usageError{text: strings.TrimPrefix(err.Error(), "scenarios: ")}
+		}
+		return text, nil
+	case name == "-":
+		text, err := io.ReadAll(a.in)
+		if err != nil {
+			return nil, fileError("standard input", err)
+		}
+		return text, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fileError(name, err)
+	}
+	return text, nil
+}
+
+// maxNotes is how many notes of a report are printed; JSON has them all.
+const maxNotes = 5
+
+// notes prints what a reader of the table might stumble over.
+func (a *app) notes(reports []*collsim.Report) {
+	for _, r := range reports {
+		for i, w := range r.Warnings {
+			if i == maxNotes {
+				a.print(a.err, fmt.Sprintf("note: and %d more; --json has them all\n",
+					len(r.Warnings)-i))
+				break
+			}
+			a.print(a.err, "note: "+w+"\n")
+		}
+	}
+}
+
+// progress is a line on a terminal that says how far a run is.
+type progress struct {
+	a     *app
+	total int
+	on    bool
+}
+
+func (a *app) newProgress(total int, quiet bool) *progress {
+	p := &progress{a: a, total: total}
+	if f, ok := a.err.(*os.File); ok && total > 1 && !quiet {
+		info, err := f.Stat()
+		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return p
+}
+
+func (p *progress) show(done int) {
+	if p.on {
+		p.a.print(p.a.err, fmt.Sprintf("\r%d of %d", done, p.total))
+	}
+}
+
+func (p *progress) clear() {
+	if p.on {
+		p.a.print(p.a.err, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,177 @@
+// Package collsim is the front door: a scenario goes in, results come out.
+//
+//	scenario.toml ─► Load ─► Scenario.Run ─► Report ─► Table, JSON, CSV
+//
+// Every point of a scenario becomes a schedule. The schedule is proven (schedule.Verify), computed
+// on real numbers (reference.Check) and timed (sim.Run), and what they found is one Result. The
+// three share the schedule and nothing else, so that their agreement means something.
+//
+// The package reads files through the function that it is given and writes none; it knows nothing
+// of flags, terminals and pictures. Equal input gives equal bytes, however many threads there are.
+package collsim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/scenarios"
+	"collsim/schedule"
+)
+
+// Version is the version of the program and of this package.
+const Version = "0.1.0"
+
+// LoadOptions are what Load takes besides the file.
+type LoadOptions struct {
+	Set  []string // "path=value", each replacing a key of the file, as "topology.ranks=16"
+	Only []string // points to keep, as "algorithm=ring,bytes=1 MiB"
+	// Read reads the scenario, unless its text is given, and the schedules that it names; nil is
+	// os.ReadFile.
+	Read func(name string) ([]byte, error)
+}
+
+// Scenario is a scenario that is ready to run: its algorithms exist, its schedules are read.
+type Scenario struct {
+	*scenarios.Scenario
+
+	files map[string]*schedule.Schedule // of "file:mine.schedule", by the name as written
+}
+
+// Load reads a scenario: its text, or if that is nil the embedded example ("example:ring") or the
+// file of that name. "-" is what standard input is called. What is wrong with the content is a
+// *scenarios.Errors, each error with its line.
+func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
+	if o.Read == nil {
+		o.Read = os.ReadFile
+	}
+	text, err := source(file, text, o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scenario{files: map[string]*schedule.Schedule{}}
+	where := &scenarios.Scenario{File: file}
+	s.Scenario, err = scenarios.Load(file, text, scenarios.Options{
+		Algorithms: algorithmNames,
+		Set:        o.Set,
+		Only:       o.Only,
+		Check: func(kind collective.Kind, a scenarios.Algorithm) error {
+			if a.Name != "file" {
+				return checkParams(kind, a)
+			}
+			if s.files[a.File] != nil {
+				return nil
+			}
+			read, err := readSchedule(where.Resolve(a.File), o)
+			s.files[a.File] = read
+			return err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.judge()
+}
+
+// source is the text of a scenario.
+func source(file string, text []byte, o LoadOptions) ([]byte, error) {
+	if text != nil {
+		return text, nil
+	}
+	if name, ok := strings.CutPrefix(file, "example:"); ok {
+		return scenarios.Example(name)
+	}
+	return o.Read(file)
+}
+
+// algorithmNames lists a kind's algorithms.
+func algorithmNames(kind collective.Kind) []string {
+	var names []string
+	for _, a := range algos.ForKind(kind) {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// checkParams judges the parameters of an algorithm before its collective is known, by building it
+// for a single rank.
+func checkParams(kind collective.Kind, a scenarios.Algorithm) error {
+	found, err := algos.Find(kind, a.Name)
+	if err != nil {
+		return err
+	}
+	one := collective.Spec{Kind: kind, Type: dtype.Uint8, Ranks: 1}
+	if kind.Reduces() {
+		one.Op = collective.Sum
+	}
+	if kind.Splits() {
+		one.Splits = [][]int64{{0}}
+	}
+	_, err = found.Build(one, options(a))
+	return err
+}
+
+// options are an algorithm's modifiers as package algos takes them.
+func options(a scenarios.Algorithm) algos.Options {
+	o := algos.Options{Channels: a.Channels, Slices: a.Slices}
+	for _, p := range a.Params {
+		o.Params = append(o.Params, algos.Param{Name: p.Name, Value: p.Value})
+	}
+	return o
+}
+
+// readSchedule reads a schedule in its text form.
+func readSchedule(name string, o LoadOptions) (*schedule.Schedule, error) {
+	text, err := o.Read(name)
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return nil, fmt.Errorf("cannot be read: %w", path.Err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	s, err := schedule.Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// judge refuses what no later stage could do, before anything is run.
+func (s *Scenario) judge() error {
+	var found []*scenarios.Error
+	seen := map[scenarios.Error]bool{}
+	for _, p := range s.Points {
+		if e := s.refusal(p); e != nil && !seen[*e] {
+			seen[*e] = true
+			found = append(found, e)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	n := min(len(found), scenarios.MaxErrors)
+	return &scenarios.Errors{List: found[:n:n], More: len(found) - n}
+}
+
+// refusal is what is wrong with a point, nil if nothing is.
+func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Error {
+	if p.Algorithm.Name == "file" {
+		if _, err := fit(s.files[p.Algorithm.File], p.Spec); err != nil {
+			return p.Error("collective.algorithm", err.Error(), "")
+		}
+	}
+	switch p.Spec.Type {
+	case dtype.Float32, dtype.Float64, dtype.Int32, dtype.Int64: // what package reference computes
+		return nil
+	}
+	if !p.Check.Numbers {
+		return nil
+	}
+	return p.Error("collective.dtype", "numbers of this type come with a later release",
+		"write float32, float64, int32 or int64, or [check] numbers = false")
+}

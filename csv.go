@@ -1,0 +1,81 @@
+package collsim
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// CSV writes a line for each result of all reports under a line of names. The columns are the
+// scenario and the keys of a result in JSON, in their order; what is an object or a list there is
+// left out but for limit, which is its name and its share; null is nothing.
+func CSV(reports ...*Report) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	names := append([]string{"scenario", "seed", "topology"}, csvKeys()...)
+	if err := w.Write(append(names, "limit", "limit_busy", "point", "violation")); err != nil {
+		return nil, err
+	}
+	for _, r := range reports {
+		for _, result := range r.Results {
+			line, err := result.csv(r.Scenario.File)
+			if err != nil {
+				return nil, err
+			}
+			if err := w.Write(line); err != nil {
+				return nil, err
+			}
+		}
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+// csvKeys are the keys of a result in JSON that have one value.
+func csvKeys() []string {
+	return []string{"id", "kind", "algorithm", "ranks", "bytes", "count", "dtype", "op", "root",
+		"in_place", "executor", "engine", "time_ps", "algbw_GBps", "busbw_GBps", "peak_link_GBps",
+		"rounds", "steps", "messages", "bytes_sent", "link_bytes", "closed_form_ps", "proof", "slots",
+		"min_slots", "numbers", "checked_count", "wrong", "max_ulp", "ranks_agree"}
+}
+
+// csv is a result's line. Values are spelt as in JSON.
+func (r *Result) csv(scenario string) ([]string, error) {
+	j := r.json()
+	text, err := encode(j, "")
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(text, &values); err != nil {
+		return nil, err
+	}
+	line := []string{scenario, fmt.Sprint(r.Point.Seed), r.Point.Topology.Preset}
+	for _, key := range csvKeys() {
+		line = append(line, plain(values[key]))
+	}
+	limit, busy := "", ""
+	if j.Limit != nil {
+		limit, busy = j.Limit.Name, fmt.Sprint(j.Limit.Busy)
+	}
+	var axes []string
+	for _, a := range r.Point.Axes {
+		axes = append(axes, fmt.Sprintf("%s=%v", a.Path, a.Value))
+	}
+	violation := ""
+	if len(r.Violations) > 0 {
+		violation = r.Violations[0].Kind
+	}
+	return append(line, limit, busy, strings.Join(axes, " "), violation), nil
+}
+
+// plain is a JSON value without quotes; null is nothing.
+func plain(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s // also of null
+	}
+	return string(raw)
+}

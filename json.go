@@ -1,0 +1,234 @@
+package collsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"collsim/collective"
+	"collsim/scenarios"
+	"collsim/unit"
+)
+
+// The JSON form: names and meanings are a contract. Keys may be added, never renamed.
+type (
+	jsonReport struct {
+		Collsim  string       `json:"collsim"`
+		Schema   int          `json:"schema"`
+		Scenario string       `json:"scenario"`
+		Name     string       `json:"name"`
+		Seed     any          `json:"seed"` // here and below: null where results differ
+		Set      []string     `json:"set"`
+		Topology jsonTopology `json:"topology"`
+		Device   any          `json:"device"`
+		Sharing  any          `json:"sharing"`
+		Results  []jsonResult `json:"results"`
+		Skipped  []jsonResult `json:"skipped"`
+		Warnings []string     `json:"warnings"`
+	}
+	jsonTopology struct {
+		Preset any `json:"preset"`
+		Nodes  int `json:"nodes"`
+		Ranks  any `json:"ranks"`
+	}
+	jsonResult struct {
+		ID         string      `json:"id"`
+		Point      jsonPoint   `json:"point"`
+		Variant    string      `json:"variant"`
+		Kind       string      `json:"kind"`
+		Algorithm  string      `json:"algorithm"`
+		Ranks      int         `json:"ranks"`
+		Bytes      int64       `json:"bytes"`
+		Count      int64       `json:"count"`
+		DType      string      `json:"dtype"`
+		Op         string      `json:"op"`
+		Root       int         `json:"root"`
+		InPlace    bool        `json:"in_place"`
+		Executor   string      `json:"executor"`
+		Engine     any         `json:"engine"`
+		Time       any         `json:"time_ps"`
+		AlgBW      any         `json:"algbw_GBps"`
+		BusBW      any         `json:"busbw_GBps"`
+		PeakLink   any         `json:"peak_link_GBps"`
+		Rounds     any         `json:"rounds"`
+		Steps      any         `json:"steps"`
+		Messages   any         `json:"messages"`
+		BytesSent  any         `json:"bytes_sent"`
+		LinkBytes  any         `json:"link_bytes"`
+		ClosedForm any         `json:"closed_form_ps"`
+		Proof      string      `json:"proof"`
+		Slots      int         `json:"slots"`
+		MinSlots   any         `json:"min_slots"`
+		Violations []Violation `json:"violations"`
+		Numbers    string      `json:"numbers"`
+		Checked    any         `json:"checked_count"`
+		Wrong      any         `json:"wrong"`
+		MaxULP     any         `json:"max_ulp"`
+		RanksAgree any         `json:"ranks_agree"`
+		Limit      *jsonLimit  `json:"limit"`
+		HW         any         `json:"hw"`
+	}
+	jsonLimit struct {
+		What string `json:"what"`
+		Name string `json:"name"`
+		Like int    `json:"like"`
+		Busy any    `json:"busy"`
+	}
+)
+
+// jsonPoint writes what [sweep] set, in its order.
+type jsonPoint []scenarios.Axis
+
+// MarshalJSON makes an object of it.
+func (axes jsonPoint) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, a := range axes {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := encode(a.Path, "")
+		if err != nil {
+			return nil, err
+		}
+		value, err := encode(a.Value, "")
+		if err != nil {
+			return nil, err
+		}
+		b.Write(bytes.TrimSpace(key))
+		b.WriteByte(':')
+		b.Write(bytes.TrimSpace(value))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// JSON writes reports: an object for one, an array of them for several. It ends with a newline.
+func JSON(reports ...*Report) ([]byte, error) {
+	list := make([]jsonReport, len(reports))
+	for i, r := range reports {
+		list[i] = r.json()
+	}
+	if len(list) == 1 {
+		return encode(list[0], "  ")
+	}
+	return encode(list, "  ")
+}
+
+// encode leaves <, > and & as they are: links are called a->b.
+func encode(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+func (r *Report) json() jsonReport {
+	s := r.Scenario
+	j := jsonReport{Collsim: Version, Schema: 1, Scenario: s.File, Name: s.Name,
+		Set: orEmpty(s.Set), Results: make([]jsonResult, 0, len(r.Results)), Skipped: []jsonResult{},
+		Warnings: orEmpty(r.Warnings), Topology: jsonTopology{Nodes: 1}}
+	j.Seed = shared(s.Points, func(p *scenarios.Point) int64 { return p.Seed })
+	j.Topology.Preset = shared(s.Points, func(p *scenarios.Point) string { return p.Topology.Preset })
+	j.Topology.Ranks = shared(s.Points, func(p *scenarios.Point) int { return p.Topology.Ranks })
+	j.Device = shared(s.Points, func(p *scenarios.Point) string { return p.Device.Name })
+	j.Sharing = shared(s.Points, func(p *scenarios.Point) string { return p.Sim.Sharing })
+	for _, result := range r.Results {
+		j.Results = append(j.Results, result.json())
+	}
+	return j
+}
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// shared is what all points have, nil if they differ.
+func shared[T comparable](points []*scenarios.Point, fact func(*scenarios.Point) T) any {
+	for _, p := range points {
+		if fact(p) != fact(points[0]) {
+			return nil
+		}
+	}
+	if len(points) == 0 {
+		return nil
+	}
+	return fact(points[0])
+}
+
+func (r *Result) json() jsonResult {
+	p, spec := r.Point, r.Point.Spec
+	j := jsonResult{ID: p.ID, Point: p.Axes, Kind: spec.Kind.String(),
+		Algorithm: p.Algorithm.String(), Ranks: spec.Ranks, Bytes: int64(spec.Bytes()),
+		Count: r.count(), DType: spec.Type.String(), Op: r.op(), Root: r.root(),
+		InPlace: spec.InPlace, Executor: "sim", Proof: r.Proof, Slots: r.Slots,
+		Violations: r.Violations, Numbers: r.Numbers,
+		Rounds: known(r.Rounds >= 0, r.Rounds), MinSlots: known(r.MinSlots >= 0, r.MinSlots),
+		ClosedForm: known(r.ClosedForm >= 0, int64(r.ClosedForm))}
+	if j.Violations == nil {
+		j.Violations = []Violation{}
+	}
+	if r.Numbers != Off {
+		j.Checked, j.Wrong, j.RanksAgree = r.Checked, r.Wrong, r.RanksAgree
+		j.MaxULP = finite(r.MaxULP)
+	}
+	if !r.Timed {
+		return j
+	}
+	j.Engine, j.Time = r.Engine, int64(r.Time)
+	j.AlgBW, j.BusBW, j.PeakLink = rate(r.AlgBW()), rate(r.BusBW()), rate(r.PeakLink())
+	j.Steps, j.Messages = r.Steps, r.Messages
+	j.BytesSent, j.LinkBytes = int64(r.BytesSent), int64(r.LinkBytes)
+	if busy, ok := r.Busy(); ok && r.Limit.Name != "" {
+		j.Limit = &jsonLimit{"link", r.Limit.Name, r.Limit.Like, math.Round(busy*1e4) / 1e4}
+	}
+	return j
+}
+
+// known is a value, or nil where there is none.
+func known[T any](ok bool, v T) any {
+	if !ok {
+		return nil
+	}
+	return v
+}
+
+// rate is a bandwidth, or nil where there is none.
+func rate(gbps float64, ok bool) any { return known(ok, gbps) }
+
+// finite is a number that JSON can hold, or nil.
+func finite(x float64) any { return known(!math.IsNaN(x) && !math.IsInf(x, 0), x) }
+
+// count is the number of elements as in the NCCL call; where blocks differ, of the largest buffer.
+func (r *Result) count() int64 {
+	spec := r.Point.Spec
+	if spec.Kind.Splits() {
+		return int64(spec.Bytes() / unit.Bytes(spec.Type.Width()))
+	}
+	return spec.Count
+}
+
+// op is the operator as a scenario has it, "none" for kinds without one.
+func (r *Result) op() string {
+	if r.Point.Spec.Op == 0 {
+		return "none"
+	}
+	if f := r.Point.Spec.Factor; r.Point.Spec.Op == collective.PremulSum && f != 1 {
+		return fmt.Sprintf("premulsum(factor=%v)", f)
+	}
+	return r.Point.Spec.Op.String()
+}
+
+// root is −1 for kinds without one, as in nccl-tests.
+func (r *Result) root() int {
+	if !r.Point.Spec.Kind.Rooted() {
+		return -1
+	}
+	return r.Point.Spec.Root
+}

@@ -1,0 +1,194 @@
+package collsim
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// What became of a check. Of numbers the package reference has more words.
+const (
+	Proved = "proved"
+	Failed = "failed"
+	Off    = "off" // not asked for, or impossible as the schedule cannot be carried out
+)
+
+// Result is what came out of a point.
+type Result struct {
+	Point *scenarios.Point
+
+	Proof      string // Proved, Failed or Off
+	Violations []Violation
+	Rounds     int // −1 where neither a proof nor a count succeeded
+	Slots      int // messages that a connection held at most; 0 is any number
+	MinSlots   int // the least with which nothing stalls; −1 without a proof
+
+	Numbers    string // "exact", "bounded" (within the proven rounding error), "mismatch" or Off
+	Checked    int64  // count on which they were checked
+	Wrong      int64  // elements, on all ranks
+	MaxULP     float64
+	RanksAgree bool                // where ranks should have the same, they have the same bits
+	Mismatch   *reference.Mismatch // the first wrong element, nil if none
+
+	Timed                bool // false: the schedule came to no end, and all that follows is zero
+	Time                 unit.Time
+	Engine               string
+	Steps, Messages      int64
+	BytesSent, LinkBytes unit.Bytes // each message once; once for each link
+	Limit                Limit
+	Trace                *trace.Trace // nil unless asked for
+
+	ClosedForm unit.Time // as published; −1 where links differ, or for a schedule from a file
+	Warnings   []string
+
+	network string // what it was understood as
+}
+
+// Violation is a reason why a schedule is wrong: one of package schedule's, or "stall" where only
+// the simulation found that lanes wait for one another.
+type Violation struct {
+	Kind  string `json:"kind"`
+	Rank  int    `json:"rank"`
+	Lane  int    `json:"lane"`  // −1 where it is none in particular; so are Step and Chunk
+	Step  int    `json:"step"`  //
+	Chunk int    `json:"chunk"` //
+	Text  string `json:"text"`
+}
+
+// String is such as "race: rank 3 lane 0 step 5: …".
+func (v Violation) String() string {
+	text := fmt.Sprintf("%s: rank %d", v.Kind, v.Rank)
+	for _, at := range []struct {
+		name string
+		n    int
+	}{{"lane", v.Lane}, {"step", v.Step}, {"chunk", v.Chunk}} {
+		if at.n >= 0 {
+			text += fmt.Sprintf(" %s %d", at.name, at.n)
+		}
+	}
+	return text + ": " + v.Text
+}
+
+func violations(found []*schedule.Violation) []Violation {
+	list := make([]Violation, 0, len(found))
+	for _, v := range found {
+		list = append(list, violation(v))
+	}
+	return list
+}
+
+func violation(v *schedule.Violation) Violation {
+	return Violation{Kind: v.Kind.String(), Rank: v.Rank, Lane: v.Lane, Step: v.Step,
+		Chunk: v.Chunk, Text: v.Text}
+}
+
+// refuted reports whether an error says that the schedule is wrong, and keeps it unless the proof
+// has said so already.
+func (r *Result) refuted(err error) bool {
+	var stall *schedule.StallError
+	var wrong *schedule.Violation
+	var v Violation
+	switch {
+	case errors.As(err, &stall):
+		w := stall.Waits[0]
+		v = Violation{Kind: "stall", Rank: w.Rank, Lane: w.Lane, Step: w.Step, Chunk: w.Chunk,
+			Text: stall.Error()}
+	case errors.As(err, &wrong):
+		v = violation(wrong)
+	default:
+		return false
+	}
+	if len(r.Violations) == 0 {
+		r.Violations = append(r.Violations, v)
+	}
+	return true
+}
+
+// Good reports whether no check has failed.
+func (r *Result) Good() bool {
+	return len(r.Violations) == 0 && r.Numbers != string(reference.NumbersMismatch)
+}
+
+// AlgBW is nccl-tests' algorithm bandwidth in GB/s (10⁹ bytes per second), and whether there is
+// one: what takes no time has none.
+func (r *Result) AlgBW() (gbps float64, ok bool) {
+	if r.Time == 0 {
+		return 0, false
+	}
+	return float64(r.Point.Spec.Bytes()) / (float64(r.Time) * 1e-12) / 1e9, true
+}
+
+// BusBW is nccl-tests' bus bandwidth in GB/s: AlgBW times a factor of the kind, by which a perfect
+// ring reaches the speed of its links.
+func (r *Result) BusBW() (gbps float64, ok bool) {
+	gbps, ok = r.AlgBW()
+	num, den := r.Point.Spec.BusFactor()
+	return gbps * float64(num) / float64(den), ok
+}
+
+// Busy is the share of the time for which the busiest link was busy, and whether there is one.
+func (r *Result) Busy() (share float64, ok bool) {
+	if r.Time == 0 {
+		return 0, false
+	}
+	return float64(r.Limit.Busy) / float64(r.Time), true
+}
+
+// PeakLink is the rate in GB/s at which the busiest link worked, and whether there is one.
+func (r *Result) PeakLink() (gbps float64, ok bool) {
+	if r.Limit.Busy == 0 {
+		return 0, false
+	}
+	return float64(r.Limit.Load) / (float64(r.Limit.Busy) * 1e-12) / 1e9, true
+}
+
+// closedForm evaluates the published cost, where the network has one α and one β.
+func (r *Result) closedForm(n *network) {
+	p := r.Point
+	if p.Algorithm.Name == "file" || !n.uniform() {
+		return
+	}
+	a, err := algos.Find(p.Spec.Kind, p.Algorithm.Name)
+	if err != nil {
+		return
+	}
+	model := algos.Model{Alpha: n.latency[0], Rate: n.rate[0], Reduce: p.Device.ReduceRate}
+	if t, err := a.ClosedForm(p.Spec, options(p.Algorithm), model); err == nil {
+		r.ClosedForm = t
+	}
+}
+
+// warn says what a reader of the numbers might stumble over.
+func (r *Result) warn(n *network) {
+	spec := r.Point.Spec
+	if r.Numbers != Off && r.Checked < r.count() {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("numbers checked on count %d instead of %d: "+
+			"check.memory = %v holds no more", r.Checked, r.count(), r.Point.Check.Memory))
+	}
+	bus, timed := r.BusBW()
+	fastest := unit.Rate(0)
+	for _, l := range n.graph.Links {
+		fastest = max(fastest, l.Bandwidth)
+	}
+	if busy, _ := r.Busy(); timed && fastest > 0 && bus*1e9 > float64(fastest)*1.0001 &&
+		spec.Kind != collective.SendRecv {
+		peak, _ := r.PeakLink()
+		r.Warnings = append(r.Warnings, fmt.Sprintf("busbw %.2f GB/s is above every link: it is "+
+			"defined for rings; the busiest link carries %.2f GB/s (%.0f %% of the time)", bus, peak,
+			busy*100))
+	}
+}
+
+// prefix is the name of the package that an error comes from.
+var prefix = regexp.MustCompile(`^([a-z]+: )+`)
+
+// unprefixed is an error's text for a user, who knows no packages.
+func unprefixed(err error) string { return prefix.ReplaceAllString(err.Error(), "") }

@@ -1,0 +1,251 @@
+package collsim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/reference"
+	"collsim/unit"
+)
+
+// fastest is the shortest time of a row, of results that are right.
+func fastest(row []*Result) unit.Time {
+	best := unit.Forever
+	for _, r := range row {
+		if r != nil && r.Timed && r.Good() {
+			best = min(best, r.Time)
+		}
+	}
+	return best
+}
+
+// summary says what the checks have found and what limits the time.
+func summary(results []*Result) []string {
+	if len(results) == 0 {
+		return []string{"no results"}
+	}
+	lines := append(proofLines(results), numberLines(results)...)
+	if limit := limitText(results); limit != "" {
+		lines = append(lines, "limit    "+limit)
+	}
+	return lines
+}
+
+// proofLines sums up the proofs.
+func proofLines(results []*Result) (lines []string) {
+	var proved, wrong []*Result
+	off := 0
+	for _, r := range results {
+		switch {
+		case len(r.Violations) > 0:
+			wrong = append(wrong, r)
+		case r.Proof == Proved:
+			proved = append(proved, r)
+		default:
+			off++
+		}
+	}
+	if len(proved) > 0 {
+		slots := span(proved, func(r *Result) int { return r.MinSlots })
+		rounds := span(proved, func(r *Result) int { return r.Rounds }) + " rounds"
+		if rounds == "1 rounds" {
+			rounds = "1 round"
+		}
+		lines = append(lines, fmt.Sprintf("proof    %severy input once, no deadlock (FIFO depth %s), "+
+			"no race: %s", share(len(proved), len(results)), slots, rounds))
+	}
+	if off > 0 {
+		lines = append(lines, "proof    "+share(off, len(results))+"off")
+	}
+	for i, r := range wrong {
+		if i == maxWrong {
+			lines = append(lines, fmt.Sprintf("         and %d more", len(wrong)-i))
+			break
+		}
+		check := "proof" // or what has failed without one
+		if r.Proof == Off {
+			check = "run  "
+		}
+		lines = append(lines, check+"    FAILED: "+r.Point.ID)
+		for j, v := range r.Violations {
+			if j == maxWrong {
+				lines = append(lines, fmt.Sprintf("         and %d more", len(r.Violations)-j))
+				break
+			}
+			for _, line := range strings.Split(v.String(), "\n") {
+				lines = append(lines, "         "+line)
+			}
+		}
+	}
+	return lines
+}
+
+// maxWrong is how many things of a sort that are wrong are printed.
+const maxWrong = 5
+
+// share names a part of all results, nothing if there is one only.
+func share(n, of int) string {
+	switch {
+	case of == 1:
+		return ""
+	case n == of:
+		return fmt.Sprintf("all %d: ", of)
+	}
+	return fmt.Sprintf("%d of %d: ", n, of)
+}
+
+// span is the range of a fact.
+func span(results []*Result, fact func(*Result) int) string {
+	least, most := fact(results[0]), fact(results[0])
+	for _, r := range results {
+		least, most = min(least, fact(r)), max(most, fact(r))
+	}
+	return between(least, most, " to ")
+}
+
+// numberLines sums up the checks of numbers.
+func numberLines(results []*Result) (lines []string) {
+	for _, verdict := range []string{string(reference.NumbersExact),
+		string(reference.NumbersBounded), string(reference.NumbersMismatch), Off} {
+		var with []*Result
+		for _, r := range results {
+			if r.Numbers == verdict {
+				with = append(with, r)
+			}
+		}
+		if len(with) == 0 {
+			continue
+		}
+		text := "numbers  " + share(len(with), len(results)) + verdict
+		if verdict == string(reference.NumbersMismatch) {
+			text = "numbers  " + share(len(with), len(results)) + "MISMATCH"
+		}
+		if verdict == Off && with[0].Point.Check.Numbers {
+			text += ": the schedule cannot be carried out"
+		} else if verdict != Off {
+			text += elements(with) + ulps(with) + " (" + dataText(with) + ")"
+		}
+		lines = append(lines, text)
+		if verdict != string(reference.NumbersMismatch) {
+			continue
+		}
+		for _, r := range with[:min(len(with), maxWrong)] {
+			lines = append(lines, fmt.Sprintf("         %s: %d wrong; %v", r.Point.ID, r.Wrong,
+				r.Mismatch))
+		}
+	}
+	return lines
+}
+
+// elements is how many elements were checked, where that is worth a word.
+func elements(results []*Result) string {
+	if len(results) == 1 {
+		r := results[0]
+		if r.Checked < r.count() {
+			return fmt.Sprintf(" on %d of %d elements a rank", r.Checked, r.count())
+		}
+		return fmt.Sprintf(" on %d elements a rank", r.Checked)
+	}
+	fewer := 0
+	for _, r := range results {
+		if r.Checked < r.count() {
+			fewer++
+		}
+	}
+	if fewer == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of them on fewer elements", fewer)
+}
+
+// ulps is the largest error of results that are not exact.
+func ulps(results []*Result) string {
+	most, agree, order := 0.0, true, false
+	for _, r := range results {
+		most, agree = max(most, r.MaxULP), agree && r.RanksAgree
+		order = order || r.Point.Check.Data != reference.Exact.String()
+	}
+	text := ""
+	if most > 0 {
+		text = fmt.Sprintf(", error up to %.3g ulp", most)
+	}
+	if order && !agree {
+		text += ", ranks differ in bits"
+	} else if order {
+		text += ", ranks agree in bits"
+	}
+	return text
+}
+
+func dataText(results []*Result) string {
+	data := results[0].Point.Check.Data
+	for _, r := range results {
+		if r.Point.Check.Data != data {
+			return "several kinds of data"
+		}
+	}
+	if data == reference.Exact.String() {
+		return "nccl-tests data"
+	}
+	return data + " data"
+}
+
+// limitText names the busiest link, where all results have the same.
+func limitText(results []*Result) string {
+	var limits []Limit
+	least, most := 1.0, 0.0
+	for _, r := range results {
+		busy, ok := r.Busy()
+		if !ok || r.Limit.Name == "" {
+			continue
+		}
+		l := Limit{Name: r.Limit.Name, Like: r.Limit.Like}
+		if !slices.Contains(limits, l) {
+			limits = append(limits, l)
+		}
+		least, most = min(least, busy), max(most, busy)
+	}
+	if len(limits) != 1 {
+		return ""
+	}
+	text := limits[0].Name
+	if more := limits[0].Like - 1; more == 1 {
+		text += " and 1 more link"
+	} else if more > 1 {
+		text += fmt.Sprintf(" and %d more links", more)
+	}
+	low, high := fmt.Sprintf("%.1f", least*100), fmt.Sprintf("%.1f", most*100)
+	if most < 0.5 { // latency, the device, or one link after the other
+		text = "no single link: " + text
+	}
+	return fmt.Sprintf("%s, busy %s %% of the time", text, between(low, high, " to "))
+}
+
+// next suggests what to look at, for a scenario that can be read again.
+func (r *Report) next() string {
+	s := r.Scenario
+	if s.File == "-" || len(r.Results) == 0 {
+		return ""
+	}
+	command := "collsim " + quote(s.File)
+	for _, set := range s.Set {
+		command += " --set " + quote(set)
+	}
+	if len(s.Points) > 1 {
+		command += " --only " + quote("id="+r.Results[0].Point.ID)
+	}
+	return "next     " + command + " --timeline -"
+}
+
+// quote writes an argument so that a shell takes it as one.
+func quote(s string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.ContainsRune("-_=+.,:/@%", c)
+	}
+	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !plain(c) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
