@@ -5,7 +5,7 @@ type connection struct {
 	src, dst   int32 // lanes
 	class      Class
 	head, tail int32 // handles, −1 for none
-	held, most int32
+	held       int32
 	stamp      int64 // of the last visit that took from it or added to it
 }
 
@@ -68,7 +68,6 @@ func (x *executor) push(c int32) int32 {
 	}
 	k.tail = handle
 	k.held++
-	k.most = max(k.most, k.held)
 	x.counts.InFlight = max(x.counts.InFlight, int(k.held))
 	if d := &x.lanes[k.dst]; d.waits == forMessage && d.on == c {
 		x.wake(k.dst)

@@ -52,6 +52,27 @@ func TestStallNamesTheCircle(t *testing.T) {
   rank 2 lane 0 step 1  recvReduceSend chunk 1  waits for a slot from rank 0 lane 0, above`)
 }
 
+// Steps that move data are cut into slices, signals are not.
+func TestSignalsAreWhole(t *testing.T) {
+	s := mustParse(t, `schedule
+collective send_recv int32
+ranks 2
+count 8
+group 2
+slices 4
+rank *
+  lane 0
+    signal to 1 @0
+    wait from 1 @0
+    send in to 1 @0
+    recv from 1 into out @0
+`)
+	counts, err := Execute(s, Limits{}, Hooks{})
+	require.NoError(t, err)
+	require.Equal(t, Counts{Steps: 2 * (1 + 1 + 4 + 4), Messages: 2 * (1 + 4), Rounds: 1,
+		InFlight: 4}, counts)
+}
+
 func TestHookErrorEndsExecution(t *testing.T) {
 	stop := errors.New("stop")
 	_, err := Execute(ring(t, 3, 30, nil), Limits{}, Hooks{Step: func(*Visit) error { return stop }})

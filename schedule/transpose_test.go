@@ -82,6 +82,30 @@ func TestTranspose(t *testing.T) {
 	}
 }
 
+// A root that reads its input for every peer divides the sum once, when it is complete.
+func TestTransposeScalesOnce(t *testing.T) {
+	s, err := Build(Plan{Name: "flat", Lane: func(l *Lane) {
+		if l.Rank != l.Root {
+			l.Recv(l.Root, l.Out(0))
+			return
+		}
+		for i := 1; i < l.Ranks; i++ {
+			l.Send(l.Root+i, l.In(0))
+		}
+		l.Copy(l.Out(0), l.In(0))
+	}, Spec: collective.Spec{Kind: collective.Broadcast, Type: dtype.Int32, Ranks: 4, Count: 10}})
+	require.NoError(t, err)
+	r, err := Transpose(s, collective.Avg)
+	require.NoError(t, err)
+	require.Equal(t, `lane 0
+  copy in into out @0
+  recvReduce from 3, out into out @0
+  recvReduce from 2, out into out @1
+  recvReduce from 1, out into out scaled @2
+`, walkText(r, 0))
+	require.Contains(t, verdict(r, VerifyOptions{}), "proved")
+}
+
 func TestTransposeReadsWell(t *testing.T) {
 	s := allGather(t, 5, Group{5}, ringGather)
 	r, err := Transpose(s, collective.Sum)

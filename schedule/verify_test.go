@@ -23,6 +23,39 @@ func TestVerifyScales(t *testing.T) {
 		"adds values that are scaled 0 and 1 times")
 }
 
+// A sum that nobody divides is not the mean.
+func TestVerifyMissesScale(t *testing.T) {
+	s := ring(t, 4, 100, func(p *Plan) { p.Spec.Op, p.Spec.Type = collective.Avg, dtype.Int32 })
+	text := damage(t, s.String(),
+		"-     recvReduceCopySend from 3, in[1] into out[1] to 1 scaled @3\n"+
+			"+     recvReduceCopySend from 3, in[1] into out[1] to 1 @3")
+	require.Contains(t, verdict(mustParse(t, text), VerifyOptions{}),
+		"misplaced: rank 0 chunk 0: output element 0 is scaled 0 times instead of 1")
+}
+
+// Memories that are cut too finely to be divided beforehand are divided where they are accessed.
+func TestVerifyManyBlocks(t *testing.T) {
+	text := `schedule halves
+collective send_recv int32
+ranks 2
+count 140000
+group 2
+cut in block even 70000
+cut out block even 70000
+rank *
+  lane 0
+    loop 2
+      send in[35000i x35000] to 1 @i
+    loop 2
+      recv from 1 into out[35000i x35000] @i
+`
+	require.Contains(t, verdict(mustParse(t, text), VerifyOptions{}), "proved: 2 rounds, 8 steps")
+	swapped := damage(t, text, "-       recv from 1 into out[35000i x35000] @i\n"+
+		"+       recv from 1 into out[35000-35000i x35000] @i")
+	require.Contains(t, verdict(mustParse(t, swapped), VerifyOptions{}),
+		"rank 0 chunk 0: output element 0 holds element 70000 of the inputs instead of 0")
+}
+
 func TestVerifyInPlace(t *testing.T) {
 	s := ring(t, 6, 100, func(p *Plan) { p.Spec.InPlace = true })
 	require.Contains(t, verdict(s, VerifyOptions{}), "proved: 10 rounds")

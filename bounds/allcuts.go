@@ -1,0 +1,79 @@
+package bounds
+
+import (
+	"math/bits"
+
+	"collsim/unit"
+)
+
+// allCuts claims every cut of a small network. Sets of nodes follow each other in the order of a
+// Gray code, so that only what one node changes is counted anew; the last node is outside, since a
+// cut is tried both ways.
+//
+// REQUIRES: at most 62 nodes (and few enough to wait for); all rates together are below Unlimited.
+func (s *search) allCuts(t traffic) {
+	c := cutCount{net: s.net, traffic: t}
+	for i := uint64(1); i < 1<<(len(s.net.rank)-1); i++ {
+		c.flip(int32(bits.TrailingZeros64(i)))
+		for way, into := range []bool{false, true} {
+			rough := claim{bytes: c.bytes[way], rate: unit.Rate(c.rate[way])}
+			if c.unlimited[way] == 0 && rough.exceeds(s.best) {
+				near := func(v int32) bool { return c.set>>v&1 == 1 }
+				exact := s.net.across(near, into, noClaim(rough.bytes))
+				s.claim(exact, func() string { return s.describeCut(near, into) })
+			}
+		}
+	}
+}
+
+// cutCount is what crosses the border of a set of nodes, out of it and into it.
+type cutCount struct {
+	net       *network
+	traffic   traffic
+	set       uint64
+	bytes     [2]int64
+	rate      [2]int64 // of the limited links
+	unlimited [2]int   // the number of the others
+}
+
+// flip takes a node into the set, or out of it.
+func (c *cutCount) flip(v int32) {
+	sign := int64(1) // a link from v to a node outside counts from now on
+	if c.set>>v&1 == 1 {
+		sign = -1
+	}
+	c.set ^= 1 << v
+	for way, links := range [2][]int32{c.net.out.of(v), c.net.in.of(v)} {
+		for _, l := range links {
+			other := c.net.to[l] + c.net.from[l] - v
+			if c.set>>other&1 == 0 {
+				c.count(way, c.net.rate[l], sign)
+			} else {
+				c.count(1-way, c.net.rate[l], -sign)
+			}
+		}
+	}
+	r := c.net.rank[v]
+	if r < 0 {
+		return
+	}
+	for other, u := range c.net.ranks {
+		sent, received := c.traffic.bytes(int(r), other), c.traffic.bytes(other, int(r))
+		if c.set>>u&1 == 0 {
+			c.bytes[0] += sign * sent
+			c.bytes[1] += sign * received
+		} else {
+			c.bytes[0] -= sign * received
+			c.bytes[1] -= sign * sent
+		}
+	}
+}
+
+// count adds a link to those that cross one way, or takes it away.
+func (c *cutCount) count(way int, rate unit.Rate, sign int64) {
+	if rate == unit.Unlimited {
+		c.unlimited[way] += int(sign)
+		return
+	}
+	c.rate[way] += sign * int64(rate)
+}

@@ -1,0 +1,286 @@
+package bounds
+
+import (
+	"math"
+	"math/bits"
+
+	"collsim/collective"
+	"collsim/unit"
+)
+
+// cutFamily is a set of cuts. A cut is a set R of nodes with at least one root in it: what the
+// ranks outside R hold must cross the links into R; or, with into false, what is held for the ranks
+// outside R must cross the links out of R.
+//
+//	all_gather      every rank holds its block     all ranks are roots            into R
+//	broadcast       the root holds the vector      all ranks but the root         into R
+//	gather          every rank holds its block     the root                       into R
+//	reduce_scatter  every rank's block comes to it, from all ranks                out of R
+//	reduce          the vector comes to the root, from all ranks but the root     out of R
+//	scatter         every rank's block comes to it, from the root                 out of R
+//
+// A reduced block comes from R as one sum, however many ranks of R add to it. An all_reduce needs
+// the vector to cross every cut with a rank on either side, both ways: into R without rank 0, and
+// out of R without rank 0, is each of them once.
+type cutFamily struct {
+	held  []int64 // bytes, by rank
+	roots []int
+	into  bool
+}
+
+// held is what each rank holds, or is held for it. For all_reduce it is the vector at rank 0.
+func (s *search) held() []int64 {
+	bytes := make([]int64, s.spec.Ranks)
+	width := int64(s.spec.Type.Width())
+	switch s.spec.Kind {
+	case collective.AllReduce, collective.Broadcast, collective.Reduce:
+		bytes[s.spec.Root] = s.spec.Count * width
+		return bytes
+	}
+	for r := range bytes {
+		if s.spec.Kind.Splits() {
+			bytes[r] = s.spec.Splits[0][r] * width
+		} else {
+			bytes[r] = s.spec.Count * width
+		}
+	}
+	return bytes
+}
+
+// cuts claims the worst cut of a family, and some others.
+//
+// For a ratio d/b, a root r has no worse cut than that if the flow from r to a sink fills the sink,
+// where a link carries rate·d and from every rank held·b goes to the sink: a set R with r in it
+// then has room for what is held outside it, held(outside)·b ≤ rate(R)·d. Otherwise the least cut
+// is worse, and its ratio is tried next (Newton's iteration; Dinkelbach 1967): a few rounds, since
+// the ratio only grows. Once r is through, cuts with r inside need no further look, so the sink
+// takes all that comes to r; the next roots have short ways to it.
+func (s *search) cuts(f cutFamily) {
+	s.ports(f)
+	m := s.newSeparator(f)
+	m.tune(s.best)
+	for _, r := range scattered(f.roots) {
+		root := s.net.ranks[r]
+		for !m.plain(root) && m.run([]int32{root}, m.target) < m.target {
+			c := s.cutClaim(&m)
+			if !s.claim(c, func() string { return s.describeCut(m.reached, f.into) }) {
+				break // a worse ratio by less than the rounding of capacities
+			}
+			m.tune(s.best)
+		}
+		m.through(root)
+		if m.work > s.limits.work {
+			s.found.Partial = true
+			return
+		}
+	}
+}
+
+// ports claims the cuts around single ranks: a root alone, and all but one rank that holds
+// something.
+func (s *search) ports(f cutFamily) {
+	total := int64(0)
+	for _, bytes := range f.held {
+		total += bytes
+	}
+	claim := func(r int, out bool, bytes int64) {
+		c := s.net.inward[s.net.ranks[r]]
+		if out {
+			c = s.net.outward[s.net.ranks[r]]
+		}
+		c.bytes = bytes
+		s.claim(c, func() string { return s.describePort(r, out) })
+	}
+	for _, r := range f.roots {
+		claim(r, !f.into, total-f.held[r])
+	}
+	for r, bytes := range f.held {
+		if len(f.roots) > 1 || f.roots[0] != r {
+			claim(r, f.into, bytes)
+		}
+	}
+}
+
+// separator is the flow that finds a worse cut of a family than a ratio.
+type separator struct {
+	flow
+	net    *network
+	family cutFamily
+	done   []bool  // by node: no cut with it is worse
+	target int64   // what fills the sink
+	direct []int64 // by node: what can go to the sink in one link, over a node that takes all
+
+	// Common divisors of what is held and of the rates that are limited, to keep capacities small.
+	bytes, rate int64
+}
+
+func (s *search) newSeparator(f cutFamily) separator {
+	m := separator{flow: s.net.newFlow(f.into), net: s.net, family: f,
+		done: make([]bool, len(s.net.rank)), direct: make([]int64, len(s.net.rank))}
+	for _, bytes := range f.held {
+		m.bytes = gcd(m.bytes, bytes)
+	}
+	m.rate = s.net.commonRate()
+	return m
+}
+
+// tune sets the capacities for the ratio of a claim. Where they would be too large they are
+// rounded, to 60 bits or so; a cut that is worse by as little may then be missed, but none is
+// claimed that is not there.
+func (m *separator) tune(c claim) {
+	if c.bytes == 0 || c.rate == unit.Unlimited { // no cut is as good as all links for one byte
+		c = claim{bytes: 1, rate: m.net.allRates()}
+	}
+	units := int64(0)
+	for _, bytes := range m.family.held {
+		units += bytes / m.bytes
+	}
+	// In units of bytes and of rate the ratio is c.bytes·m.rate / c.rate·m.bytes.
+	num, den := fraction([2]int64{c.bytes, m.rate}, [2]int64{int64(c.rate), m.bytes})
+	shift := uint(0)
+	for shifted(units, den, shift) > endless {
+		shift++
+	}
+	m.target = 0
+	for _, bytes := range m.family.held {
+		m.target += shifted(bytes/m.bytes, den, shift)
+	}
+	for l, rate := range m.net.rate {
+		m.room[l] = m.target // a link never needs more
+		if rate != unit.Unlimited {
+			m.room[l] = min(m.target, shifted(int64(rate)/m.rate, num, shift))
+		}
+	}
+	clear(m.direct)
+	for r, v := range m.net.ranks {
+		m.drain[v] = shifted(m.family.held[r]/m.bytes, den, shift)
+		if m.done[v] || m.drain[v] == m.target {
+			m.takeAll(v)
+		}
+	}
+}
+
+// through notes that no cut with this root is worse than the ratio.
+func (m *separator) through(root int32) {
+	m.done[root] = true
+	if m.drain[root] < m.target {
+		m.takeAll(root)
+	}
+}
+
+// takeAll lets all that comes to a node go to the sink.
+func (m *separator) takeAll(v int32) {
+	m.drain[v] = m.target
+	for _, l := range m.behind.of(v) {
+		from := m.tail[l]
+		m.direct[from] = min(m.direct[from]+m.room[l], m.target)
+	}
+}
+
+// plain reports whether what can go from a root to the sink over one or two links fills it already:
+// from the root itself, from its neighbours, and over each neighbour from those nodes next to it
+// that take all. No two of these ways share a link. So a rank of a full mesh or around a switch
+// needs no flow, only its own links.
+func (m *separator) plain(root int32) bool {
+	total := m.drain[root]
+	links := m.ahead.of(root)
+	for _, l := range links {
+		if total >= m.target {
+			break
+		}
+		next := m.head[l]
+		total += min(m.room[l], m.drain[next]+m.direct[next])
+	}
+	m.work += int64(len(links))
+	return total >= m.target
+}
+
+// cutClaim is the claim about the cut that ended a flow.
+func (s *search) cutClaim(m *separator) claim {
+	c := noClaim(0)
+	for r, v := range s.net.ranks {
+		if !m.reached(v) {
+			c.bytes += m.family.held[r]
+		}
+	}
+	return s.net.across(m.reached, m.family.into, c)
+}
+
+// across is a claim with the links that leave certain nodes or, with into, lead to them.
+func (n *network) across(near func(v int32) bool, into bool, c claim) claim {
+	for l := range n.rate {
+		if from := near(n.from[l]); from != near(n.to[l]) && from != into {
+			c = c.over(n.rate[l], n.lead[l])
+		}
+	}
+	return c
+}
+
+// commonRate is the greatest common divisor of all limited rates, 1 without any.
+func (n *network) commonRate() int64 {
+	common := int64(0)
+	for _, rate := range n.rate {
+		if rate != unit.Unlimited {
+			common = gcd(common, int64(rate))
+		}
+	}
+	return max(common, 1)
+}
+
+// allRates is the sum of all limited rates, below Unlimited and at least 1.
+func (n *network) allRates() unit.Rate {
+	total := int64(0)
+	for _, rate := range n.rate {
+		if rate != unit.Unlimited {
+			total = sum(total, int64(rate))
+		}
+	}
+	return unit.Rate(min(max(total, 1), math.MaxInt64-1))
+}
+
+// fraction is num/den, each given as two factors and returned as one: exactly if that is possible,
+// else with the same number of low bits cut off both. What is then still too large is the largest
+// int64.
+func fraction(num, den [2]int64) (n, d int64) {
+	for i := range num {
+		for j := range den {
+			g := gcd(num[i], den[j])
+			num[i], den[j] = num[i]/g, den[j]/g
+		}
+	}
+	shift := uint(0)
+	for shifted(den[0], den[1], shift) == math.MaxInt64 {
+		shift++
+	}
+	return max(shifted(num[0], num[1], shift), 1), shifted(den[0], den[1], shift)
+}
+
+// shifted is a·b in 128 bits, without its low bits, at most the largest int64.
+func shifted(a, b int64, shift uint) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	low := lo>>shift | hi<<(64-shift) // a shift by 64 is 0
+	if hi>>shift > 0 || low > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(low)
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// scattered puts ranks into the order of their places with the bits reversed: each is far from all
+// before it, so that the flow from it, to the nearest of them, is short.
+func scattered(ranks []int) []int {
+	width := bits.Len(uint(len(ranks) - 1))
+	order := make([]int, 0, len(ranks))
+	for i := range 1 << width {
+		if place := int(bits.Reverse64(uint64(i)) >> (64 - width)); place < len(ranks) {
+			order = append(order, ranks[place])
+		}
+	}
+	return order
+}

@@ -1,0 +1,159 @@
+package bounds
+
+import (
+	"fmt"
+	"slices"
+)
+
+// grouping divides nodes into groups: by node the number of its group, -1 for none. Every rank is
+// in one, and every group has a rank.
+type grouping struct {
+	of     []int32
+	groups int
+}
+
+// groupings returns ways to divide the ranks, each with two groups at least:
+//
+//	every rank by itself;
+//	ranks with the switches that they are linked to (the leaves of a tree, the groups of a
+//	  dragonfly, unless ranks tie them together);
+//	what is connected by links faster than some rate, for up to 16 rates that occur (the nodes of a
+//	  cluster in which the network is slower than what is inside a node).
+func (n *network) groupings() []grouping {
+	alone := grouping{of: n.rank, groups: len(n.ranks)}
+	all := []grouping{alone}
+	add := func(joined func(l int) bool) {
+		g := n.connectedBy(joined)
+		known := func(other grouping) bool { return slices.Equal(g.of, other.of) }
+		if g.groups > 1 && !slices.ContainsFunc(all, known) {
+			all = append(all, g)
+		}
+	}
+	add(func(l int) bool { return n.rank[n.from[l]] >= 0 || n.rank[n.to[l]] >= 0 })
+	rates := slices.Compact(slices.Clone(n.rate)) // few, mostly
+	slices.Sort(rates)
+	rates = slices.Compact(rates)
+	const most = 16
+	for i := range min(len(rates), most) {
+		rate := rates[i*len(rates)/min(len(rates), most)]
+		add(func(l int) bool { return n.rate[l] > rate })
+	}
+	return all
+}
+
+// connectedBy groups nodes that certain links connect, whichever way they lead. Groups without a
+// rank are dissolved; the others are numbered by their first rank.
+func (n *network) connectedBy(joined func(l int) bool) grouping {
+	parent := make([]int32, len(n.rank))
+	for v := range parent {
+		parent[v] = int32(v)
+	}
+	root := func(v int32) int32 {
+		for parent[v] != v {
+			parent[v] = parent[parent[v]]
+			v = parent[v]
+		}
+		return v
+	}
+	for l := range n.rate {
+		if joined(l) {
+			parent[root(n.from[l])] = root(n.to[l])
+		}
+	}
+	number := make([]int32, len(n.rank)) // by root, plus 1
+	g := grouping{of: make([]int32, len(n.rank))}
+	for _, v := range n.ranks {
+		if number[root(v)] == 0 {
+			g.groups++
+			number[root(v)] = int32(g.groups)
+		}
+	}
+	for v := range g.of {
+		g.of[v] = number[root(int32(v))] - 1
+	}
+	return g
+}
+
+// groupClaims claims for all_reduce that of every element 2(k−1) values leave k groups, and as many
+// enter them:
+//
+// Take one element. At some moment the first rank can have its result; before, each of the other
+// k−1 groups has sent something of its ranks' inputs, a value at least. At that moment the ranks of
+// k−1 groups have no result, so each of these groups still has to receive a value. Values that were
+// received before and after are different ones. So 2(k−1) values go from group to group, none of
+// them as a part of another: messages carry elements, and no switch adds or multiplies them.
+//
+// With every rank by itself and equal ports this is the 2(p−1)/p · n of Patarasu and Yuan (2009).
+// It speaks of all groups together: a single rank with slow links may send and receive n only.
+func (s *search) groupClaims() {
+	bytes := s.spec.Count * int64(s.spec.Type.Width())
+	for _, g := range s.net.groupings() {
+		out := noClaim(product(2*int64(g.groups-1), bytes))
+		in := out
+		for l := range s.net.rate {
+			from, to := g.of[s.net.from[l]], g.of[s.net.to[l]]
+			if from == to {
+				continue
+			}
+			if from >= 0 {
+				out = out.over(s.net.rate[l], s.net.lead[l])
+			}
+			if to >= 0 {
+				in = in.over(s.net.rate[l], s.net.lead[l])
+			}
+		}
+		s.claim(out, func() string { return s.describeGroups(g, "out of") })
+		s.claim(in, func() string { return s.describeGroups(g, "into") })
+	}
+}
+
+// describeGroups names the links of all groups: "all links out of the ranks", "all links into 4
+// groups of ranks (the first is gpu0-gpu7)".
+func (s *search) describeGroups(g grouping, way string) string {
+	if g.groups == s.spec.Ranks {
+		return "all links " + way + " the ranks"
+	}
+	first := s.describeRanks(func(r int) bool { return g.of[s.net.ranks[r]] == 0 })
+	return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", way, g.groups, first)
+}
+
+// groupCuts makes claims about the traffic out of and into every group.
+func (s *search) groupCuts(t traffic, g grouping) {
+	out, in := make([]claim, g.groups), make([]claim, g.groups)
+	of := make([]int32, s.spec.Ranks)
+	for r, v := range s.net.ranks {
+		of[r] = g.of[v]
+	}
+	sent, received := t.between(g.groups, of)
+	for i := range out {
+		out[i], in[i] = noClaim(sent[i]), noClaim(received[i])
+	}
+	for l := range s.net.rate {
+		a, b := g.of[s.net.from[l]], g.of[s.net.to[l]]
+		if a == b {
+			continue
+		}
+		if a >= 0 {
+			out[a] = out[a].over(s.net.rate[l], s.net.lead[l])
+		}
+		if b >= 0 {
+			in[b] = in[b].over(s.net.rate[l], s.net.lead[l])
+		}
+	}
+	for i := range out {
+		s.claim(out[i], func() string { return s.describeGroup(g, i, true) })
+		s.claim(in[i], func() string { return s.describeGroup(g, i, false) })
+	}
+}
+
+// describeGroup names the links out of or into one group.
+func (s *search) describeGroup(g grouping, i int, out bool) string {
+	var links []int32
+	for l := range s.net.rate {
+		a, b := g.of[s.net.from[l]], g.of[s.net.to[l]]
+		if a != b && (out && int(a) == i || !out && int(b) == i) {
+			links = append(links, int32(l))
+		}
+	}
+	return s.describe(links, out, func(r int) bool { return int(g.of[s.net.ranks[r]]) == i })
+}

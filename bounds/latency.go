@@ -1,0 +1,229 @@
+package bounds
+
+import (
+	"collsim/collective"
+	"collsim/unit"
+)
+
+// paths finds shortest ways by latency from some nodes to all, or backward from all to them
+// (Dijkstra 1959).
+type paths struct {
+	net  *network
+	view view
+	dist []unit.Time // Forever where there is no way yet
+	heap []visit     // a binary heap by time
+	work int64
+}
+
+// visit is a node with the latency of a way to it.
+type visit struct {
+	at   unit.Time
+	node int32
+}
+
+func (n *network) newPaths(backward bool) *paths {
+	return &paths{net: n, view: n.view(backward), dist: make([]unit.Time, len(n.rank))}
+}
+
+// run fills in dist. If need is not nil, it ends when nothing is open any more.
+func (p *paths) run(from []int32, need *need) {
+	for v := range p.dist {
+		p.dist[v] = unit.Forever
+	}
+	p.heap = p.heap[:0]
+	for _, v := range from {
+		p.dist[v] = 0
+		p.push(visit{0, v})
+	}
+	for len(p.heap) > 0 && (need == nil || need.open > 0) {
+		x := p.pop()
+		if x.at > p.dist[x.node] {
+			continue // a shorter way was found meanwhile
+		}
+		if need != nil {
+			need.arrived(x)
+		}
+		for _, l := range p.view.ahead.of(x.node) {
+			next := visit{plus(x.at, p.net.latency[l]), p.view.head[l]}
+			if next.at < p.dist[next.node] {
+				p.dist[next.node] = next.at
+				p.push(next)
+				if need != nil {
+					need.within(next)
+				}
+			}
+		}
+		p.work += int64(len(p.view.ahead.of(x.node)))
+	}
+}
+
+// push adds a visit to the heap.
+func (p *paths) push(x visit) {
+	p.heap = append(p.heap, x)
+	i := len(p.heap) - 1
+	for i > 0 && p.heap[(i-1)/2].at > x.at {
+		p.heap[i] = p.heap[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	p.heap[i] = x
+}
+
+// pop takes the earliest visit off the heap.
+func (p *paths) pop() visit {
+	first := p.heap[0]
+	last := len(p.heap) - 1
+	x := p.heap[last]
+	p.heap = p.heap[:last]
+	i := 0
+	for {
+		child := 2*i + 1
+		if child+1 < last && p.heap[child+1].at < p.heap[child].at {
+			child++
+		}
+		if child >= last || p.heap[child].at >= x.at {
+			break
+		}
+		p.heap[i] = p.heap[child]
+		i = child
+	}
+	if last > 0 {
+		p.heap[i] = x
+	}
+	return first
+}
+
+// need is the farthest of the nodes that matter. A node is open until it is known to be no farther
+// than that: most are so at first sight once one node as far has been found, which is why all pairs
+// of a full mesh take no longer than its links.
+type need struct {
+	farthest unit.Time
+	wanted   []bool // by node: it is open
+	open     int
+}
+
+// arrived is called with the shortest way to a node.
+func (n *need) arrived(x visit) {
+	if n.wanted[x.node] {
+		n.farthest = max(n.farthest, x.at)
+	}
+	n.within(x)
+}
+
+// within is called with some way to a node.
+func (n *need) within(x visit) {
+	if n.wanted[x.node] && x.at <= n.farthest {
+		n.wanted[x.node] = false
+		n.open--
+	}
+}
+
+// latency finds the longest of the shortest ways between two ranks of which the second needs
+// something that the first has.
+func (s *search) latency() {
+	n := s.spec.Ranks
+	switch s.spec.Kind {
+	case collective.Broadcast, collective.Scatter:
+		s.farthest([]int{s.spec.Root}, false)
+	case collective.Reduce, collective.Gather:
+		s.farthest([]int{s.spec.Root}, true)
+	default:
+		s.farthest(others(n, -1), false)
+	}
+}
+
+// farthest looks at the pairs of each of these ranks with all others; backward, the ranks given are
+// those that need something.
+func (s *search) farthest(ranks []int, backward bool) {
+	net := s.net
+	paths := net.newPaths(backward)
+	need := need{wanted: make([]bool, len(net.rank))}
+	middle := net.newMiddle(len(ranks))
+	for _, r := range ranks {
+		if middle.within(net.ranks[r], need.farthest) {
+			continue
+		}
+		if paths.work > s.limits.work {
+			s.found.Partial = true
+			break
+		}
+		need.open = 0
+		clear(need.wanted)
+		for other, v := range net.ranks {
+			from, to := r, other
+			if backward {
+				from, to = other, r
+			}
+			if from != to && needs(&s.spec, from, to) {
+				need.wanted[v] = true
+				need.open++
+			}
+		}
+		paths.work += int64(len(net.rank))
+		paths.run(net.ranks[r:r+1], &need)
+	}
+	s.found.Latency = need.farthest
+}
+
+// middle is a switch over which all ranks can go, though it need not be on their shortest ways.
+type middle struct {
+	to   []unit.Time // by node: the latency of the way to the switch
+	from unit.Time   // that of the way from it to the farthest rank
+}
+
+// newMiddle takes the switch with the most links. Without one, or for a single rank, it is empty.
+func (n *network) newMiddle(ranks int) middle {
+	best, most := int32(-1), 0
+	for v := range n.rank {
+		links := len(n.out.of(int32(v)))
+		if ranks > 1 && n.rank[v] < 0 && links > most {
+			best, most = int32(v), links
+		}
+	}
+	if best < 0 {
+		return middle{}
+	}
+	to, from := n.newPaths(true), n.newPaths(false)
+	to.run([]int32{best}, nil)
+	from.run([]int32{best}, nil)
+	m := middle{to: to.dist}
+	for _, v := range n.ranks {
+		m.from = max(m.from, from.dist[v])
+	}
+	return m
+}
+
+// within reports whether no rank is farther from this node than some time, going over the middle.
+func (m *middle) within(v int32, t unit.Time) bool {
+	return m.to != nil && plus(m.to[v], m.from) <= t
+}
+
+// needs reports whether rank to needs something of rank from, another rank. For kinds with one root
+// one of the two is the root. A barrier needs to hear of everybody.
+func needs(spec *collective.Spec, from, to int) bool {
+	switch spec.Kind {
+	case collective.AllToAllV:
+		return spec.Splits[from][to] > 0
+	case collective.AllGatherV:
+		return spec.Splits[0][from] > 0
+	case collective.ReduceScatterV:
+		return spec.Splits[0][to] > 0
+	case collective.SendRecv:
+		return to == (from+1)%spec.Ranks
+	}
+	return true
+}
+
+// moves reports whether anything has to go from a rank to another one.
+func moves(spec collective.Spec) bool {
+	if spec.Kind != collective.AllToAllV {
+		return true // not empty, on two ranks or more
+	}
+	for r, row := range spec.Splits {
+		for t, n := range row {
+			if r != t && n > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,114 @@
+package bounds
+
+import (
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// network is a topology laid out for searching: what a search reads of a link, by link, and the
+// links of every node.
+type network struct {
+	graph *topology.Graph
+	ranks []int32 // the node of each rank of the collective
+	rank  []int32 // the rank of each node, -1 for a node that only forwards
+
+	from, to []int32
+	rate     []unit.Rate
+	latency  []unit.Time
+	lead     []unit.Time // of every link; see measure
+	out, in  adjacency
+
+	outward, inward []claim // by node: all links out of it, and into it; see measure
+}
+
+// adjacency lists links by node, in order: those of node v are links[start[v]:start[v+1]].
+type adjacency struct{ start, links []int32 }
+
+func (a *adjacency) of(v int32) []int32 { return a.links[a.start[v]:a.start[v+1]] }
+
+func newNetwork(g *topology.Graph, ranks int) *network {
+	n := &network{graph: g, ranks: g.Ranks[:ranks], rank: make([]int32, len(g.Nodes)),
+		from: make([]int32, len(g.Links)), to: make([]int32, len(g.Links)),
+		rate: make([]unit.Rate, len(g.Links)), latency: make([]unit.Time, len(g.Links)),
+		lead:    make([]unit.Time, len(g.Links)),
+		outward: make([]claim, len(g.Nodes)), inward: make([]claim, len(g.Nodes))}
+	for v := range n.rank {
+		n.rank[v] = -1
+	}
+	for r, v := range n.ranks {
+		n.rank[v] = int32(r)
+	}
+	for i := range g.Links {
+		l := &g.Links[i]
+		n.from[i], n.to[i], n.rate[i], n.latency[i] = l.From, l.To, l.Bandwidth, l.Latency
+	}
+	n.out, n.in = group(n.from, len(g.Nodes)), group(n.to, len(g.Nodes))
+	return n
+}
+
+// group lists links by the node that end has for each.
+func group(end []int32, nodes int) adjacency {
+	a := adjacency{start: make([]int32, nodes+2), links: make([]int32, len(end))}
+	for _, v := range end {
+		a.start[v+2]++
+	}
+	for v := range nodes {
+		a.start[v+1] += a.start[v]
+	}
+	// start[v+1] is where the links of v begin; putting them in moves it to where they end.
+	for i, v := range end {
+		a.links[a.start[v+1]] = int32(i)
+		a.start[v+1]++
+	}
+	return a
+}
+
+// view is the network as one looks along its links or, backward, against them.
+type view struct {
+	ahead, behind *adjacency // links by the node where one comes to them, by the node beyond
+	head, tail    []int32    // where a link leads to, and where it begins
+}
+
+func (n *network) view(backward bool) view {
+	if backward {
+		return view{ahead: &n.in, behind: &n.out, head: n.from, tail: n.to}
+	}
+	return view{ahead: &n.out, behind: &n.in, head: n.to, tail: n.from}
+}
+
+// connected reports whether every rank reaches every other: the first reaches all, and all it.
+func (n *network) connected() bool {
+	for _, backward := range []bool{false, true} {
+		some := need{farthest: unit.Forever, wanted: make([]bool, len(n.rank)), open: len(n.ranks)}
+		for _, v := range n.ranks {
+			some.wanted[v] = true
+		}
+		n.newPaths(backward).run(n.ranks[:1], &some)
+		if some.open > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// measure works out what claims are made of: the least latency of a route from a rank to a rank
+// over each link, and the links of each node together.
+func (n *network) measure() {
+	if len(n.ranks) == len(n.rank) { // every link is such a route
+		copy(n.lead, n.latency)
+	} else {
+		there, back := n.newPaths(false), n.newPaths(true)
+		there.run(n.ranks, nil)
+		back.run(n.ranks, nil)
+		for l := range n.lead {
+			n.lead[l] = plus(plus(there.dist[n.from[l]], n.latency[l]), back.dist[n.to[l]])
+		}
+	}
+	for v := range n.outward {
+		n.outward[v], n.inward[v] = noClaim(0), noClaim(0)
+	}
+	for l, rate := range n.rate {
+		out, in := &n.outward[n.from[l]], &n.inward[n.to[l]]
+		*out, *in = out.over(rate, n.lead[l]), in.over(rate, n.lead[l])
+	}
+}
