@@ -239,6 +239,9 @@ func TestRoundsCountOn(t *testing.T) {
 		l.Round(7)
 		l.Send(3+l.Rank, l.Out(0))
 		l.ReduceSend(1+l.Rank, 3+l.Rank, l.Out(0))
+		l.Recv(3+l.Rank, l.Out(0))
+		l.Send(3+l.Rank, l.Out(0))
+		l.Recv(3+l.Rank, l.Out(0))
 	}})
 	require.NoError(t, err)
 	require.Equal(t, `lane 0
@@ -250,6 +253,9 @@ func TestRoundsCountOn(t *testing.T) {
   send out to 2 @1
   send out to 3 @7
   recvReduceSend from 1, out to 3 @8
+  recv from 3 into out @9
+  send out to 3 @9
+  recv from 3 into out @10
 `, walkText(s, 0))
 }
 

@@ -16,7 +16,8 @@ import (
 //
 // The schedule must deliver every block to every rank once, by copies and messages alone: events,
 // gets and puts are refused, and so are lanes that read one region at once, since adding to it at
-// once is a race, which Verify reports.
+// once is a race, which Verify reports. Rounds count back from the last. Operands stand in the
+// order of the ranks they come from; under a group, where ranks have no order, messages come first.
 func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	t := *s
 	kind, ok := dual(s.Spec.Kind)
@@ -34,18 +35,22 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	if err := t.settle(); err != nil {
 		return nil, err
 	}
-	used := false
-	write := func(rank int32) (*code, error) { return transposeCode(s, &t, int(rank), &used) }
 	ranks := s.Spec.Ranks
 	if t.Group != nil {
 		ranks = 1
 	}
+	used, last := false, lastRound(s, ranks)
+	write := func(rank int32) (*code, error) { return transposeCode(s, &t, int(rank), last, &used) }
 	for rank := range ranks {
 		if _, err := write(int32(rank)); err != nil {
 			return nil, fmt.Errorf("schedule: transpose of %s: rank %d %w", s.Name, rank, err)
 		}
 	}
-	if !used && s.Memory == 0 {
+	switch {
+	case used && s.Memory > 0:
+		return nil, fmt.Errorf("schedule: transpose of %s: its scratch buffer would have to hold "+
+			"sums of the output too", s.Name)
+	case !used && s.Memory == 0:
 		t.Memory, t.Cuts[Scratch] = 0, nil
 	}
 	if t.Group != nil {
@@ -77,14 +82,31 @@ func dual(k collective.Kind) (collective.Kind, bool) {
 	return 0, false
 }
 
-// transposeCode runs all lanes of a rank backwards.
-func transposeCode(s, t *Schedule, rank int, used *bool) (*code, error) {
+// lastRound is the highest round of any step of the first ranks.
+func lastRound(s *Schedule, ranks int) int32 {
+	last := int32(0)
+	var step Step
+	for rank := range ranks {
+		p := s.Program(rank)
+		for lane := range p.Lanes() {
+			for c := p.Walk(lane); !c.Done(); c.Next(1) {
+				p.Load(&c, &step)
+				last = max(last, step.Round)
+			}
+		}
+	}
+	return last
+}
+
+// transposeCode runs all lanes of a rank backwards, from the round that is the last of all.
+func transposeCode(s, t *Schedule, rank int, last int32, used *bool) (*code, error) {
 	var b bundler
 	mods := &moduli{ranks: int32(t.Spec.Ranks), blocks: t.blocks}
 	p := s.Program(rank)
 	for lane := range p.Lanes() {
-		x := transposer{s: s, t: t, roll: roll{mods: mods}, live: map[blockKey]bool{},
-			first: map[blockKey]int{}}
+		x := transposer{s: s, t: t, rank: int32(rank), last: last, roll: roll{mods: mods},
+			live: map[blockKey]bool{}, first: map[blockKey]int{},
+			twins: vector(s.Spec.Kind) && s.Len(Input, rank) > 0}
 		var steps []Step
 		for c := p.Walk(lane); !c.Done(); c.Next(1) {
 			var step Step
@@ -97,6 +119,7 @@ func transposeCode(s, t *Schedule, rank int, used *bool) (*code, error) {
 				return nil, fmt.Errorf("lane %d step %d: %w", lane, i, err)
 			}
 		}
+		x.finish()
 		*used = *used || x.used
 		b.add(int32(p.Channel(lane)), x.roll.knots, mods)
 	}
@@ -112,23 +135,30 @@ type blockKey struct {
 // transposer runs one lane backwards. A block of the original that is read later carries, going
 // backwards, the sum of what those reads have brought in: that is live.
 type transposer struct {
-	s, t   *Schedule
-	roll   roll
-	live   map[blockKey]bool
-	first  map[blockKey]int // the original's first step that reads a block of the input
-	rounds int32
-	used   bool // scratch, for sums
+	s, t *Schedule
+	rank int32
+	last int32 // the round that becomes the first
+	roll roll
+	held *Step // the last step, which may still pass its sum on
+	live map[blockKey]bool
+	// first is the original's first step that reads a block of the input.
+	first map[blockKey]int
+	// twins says that the sum of a block of the output may be kept where that of the same block of
+	// the input goes: they are the same vector, and the original reads each input once.
+	twins bool
+	used  bool // scratch, for sums
 }
 
-// note remembers what the original does first and last.
+// note remembers what the original reads of its input.
 func (x *transposer) note(i int, step *Step) {
-	x.rounds = max(x.rounds, step.Round)
 	for j := range step.From {
 		if f := &step.From[j]; f.Kind == Local && f.Region.Buffer == Input {
 			x.each(&f.Region, func(k blockKey) {
-				if _, seen := x.first[k]; !seen {
-					x.first[k] = i
+				if _, seen := x.first[k]; seen {
+					x.twins = false
+					return
 				}
+				x.first[k] = i
 			})
 		}
 	}
@@ -147,7 +177,7 @@ func (x *transposer) step(i int, step *Step) error {
 		return fmt.Errorf("%s: only copies and messages of data are transposed", step.Name())
 	}
 	var back Step
-	back.Round = x.rounds - step.Round
+	back.Round = x.last - step.Round
 	for _, d := range step.Send {
 		back.From = append(back.From, Source{Kind: Message, Peer: d.Peer})
 	}
@@ -169,8 +199,46 @@ func (x *transposer) step(i int, step *Step) error {
 	if len(back.From) == 0 {
 		return fmt.Errorf("%s: nobody reads what it brings", step.Name())
 	}
-	x.roll.add(back)
+	if x.s.Group == nil {
+		slices.SortStableFunc(back.From, func(a, b Source) int {
+			return int(x.origin(&a)) - int(x.origin(&b))
+		})
+	}
+	x.append(back)
 	return nil
+}
+
+// origin is the rank that an operand comes from.
+func (x *transposer) origin(f *Source) int32 {
+	if f.Kind == Message {
+		return f.Peer.Rank
+	}
+	return x.rank
+}
+
+// append adds a step. If it only passes on the sum that the one before has stored, which nobody
+// else reads (step forgets it), both are one step.
+func (x *transposer) append(s Step) {
+	h := x.held
+	if h == nil || len(h.To) != 1 || len(h.Send) > 0 || h.To[0].Buffer == Input ||
+		len(s.From) != 1 || s.From[0].Kind != Local ||
+		!h.To[0].equal(&s.From[0].Region, x.t.blocks[h.To[0].Buffer]) {
+		x.finish()
+		x.held = &s
+		return
+	}
+	h.To, h.Send, h.Scale = s.To, s.Send, h.Scale || s.Scale
+	if len(s.Send) > 0 {
+		h.Round = s.Round
+	}
+}
+
+// finish rolls the last step up.
+func (x *transposer) finish() {
+	if x.held != nil {
+		x.roll.add(*x.held)
+		x.held = nil
+	}
 }
 
 // into has a step add what it brings to the sum of a region that the original reads.
@@ -229,10 +297,9 @@ func (x *transposer) sum(r *Region) (Region, bool, error) {
 				x.live[k] = true
 			}
 		})
-		from := Region{Buffer: Input, Tile: r.Tile, List: rest}
-		to := from
-		to.Buffer, x.used = Scratch, true
-		x.roll.add(Step{From: []Source{x.source(from)}, To: []Region{to}})
+		from, to := Region{Buffer: Input, Tile: r.Tile, List: rest}, Region{Buffer: Output,
+			Tile: r.Tile, List: slices.Clone(rest)}
+		x.append(Step{From: []Source{x.source(from)}, To: []Region{x.home(to)}})
 		return x.home(*r), true, nil
 	case r.Buffer == Output:
 		input := *r
@@ -243,12 +310,13 @@ func (x *transposer) sum(r *Region) (Region, bool, error) {
 }
 
 // home is where the transposed schedule keeps the sum of a region of the original: the input's in
-// the output, the output's in the scratch buffer, scratch where it was.
+// the output, the output's there too if they are twins, else in the scratch buffer, scratch where
+// it was.
 func (x *transposer) home(r Region) Region {
-	switch r.Buffer {
-	case Input:
+	switch {
+	case r.Buffer == Input:
 		r.Buffer = Output
-	case Output:
+	case r.Buffer == Output && !x.twins:
 		r.Buffer, x.used = Scratch, true
 	}
 	return r
