@@ -31,6 +31,28 @@ func BenchmarkRing(b *testing.B) {
 	}
 }
 
+// BenchmarkAsked is what a trace and a critical path cost where they are asked for.
+func BenchmarkAsked(b *testing.B) {
+	for _, sharing := range []Sharing{FIFO, Fluid} {
+		for i, o := range []Options{{}, {Critical: true}, {Trace: true}} {
+			name := [...]string{"nothing", "critical", "trace"}[i]
+			b.Run(fmt.Sprintf("%v-%s", sharing, name), func(b *testing.B) {
+				s := build(b, ringPlan(256, 1<<24))
+				env := onSwitch(b, 256, 25*gbs/2, 500*unit.Nanosecond)
+				env.Sharing = sharing
+				b.ReportAllocs()
+				sends := int64(0)
+				for b.Loop() {
+					r, err := Run(s, env, o)
+					require.NoError(b, err)
+					sends += r.Messages
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(sends), "ns/send")
+			})
+		}
+	}
+}
+
 func BenchmarkDirect64(b *testing.B) {
 	for _, sharing := range []Sharing{FIFO, Fluid} {
 		b.Run(sharing.String(), func(b *testing.B) {

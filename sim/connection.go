@@ -138,6 +138,9 @@ func (e *engine) release(m int32, at moment) {
 			e.marks[c.last].next = i
 		}
 		c.last = i
+		if e.why != nil {
+			e.why.ofMark = put(e.why.ofMark, i, e.why.lanes[c.dst].step)
+		}
 		if src := &e.lanes[c.src]; src.waits == forSlot && src.on == e.messages[m].conn {
 			e.wake(c.src)
 		}

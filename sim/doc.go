@@ -16,6 +16,9 @@
 // port they come from, the lane, the place in its program), never by the order in which they were
 // found. So a result is a function of schedule and Env alone.
 //
+// Asked for, a run also tells why it took so long: every step and message remembers what it waited
+// for last, and the way back from the end is the critical path, whose pieces sum to the time.
+//
 // The package knows nothing of data, of proofs and of pictures. That a schedule is right is
 // schedule.Verify's question; here a deadlock is a StallError and an impossible step a
 // schedule.Violation, never a number.

@@ -5,9 +5,27 @@ import (
 	"testing"
 
 	"collsim/schedule"
+	"collsim/trace"
 )
 
-// RandomSchedule is for tests outside the package, which may import what imports it.
+// These are for tests outside the package, which may import what imports it.
+
+// RandomSchedule may stall.
 func RandomSchedule(t testing.TB, rng *rand.Rand) *schedule.Schedule {
 	return randomSchedule(t, rng, true)
+}
+
+// RandomEnv has every kind of coincidence.
+func RandomEnv(t testing.TB, rng *rand.Rand, ranks int) Env { return randomEnv(t, rng, ranks) }
+
+// Law checks a property of what is made from a random number.
+func Law(t *testing.T, runs int, name string, holds func(t testing.TB, rng *rand.Rand) bool) {
+	t.Helper()
+	law(t, runs, name, holds)
+}
+
+// Arrows counts the arrows that a viewer shows.
+func Arrows(t testing.TB, tr *trace.Trace) int {
+	t.Helper()
+	return arrows(t, tr)
 }

@@ -59,6 +59,12 @@ func (e *engine) serve(r request) {
 	l.free = over.t
 	l.busy = min(l.busy+takes, unit.Forever)
 	l.load += p.to - p.from
+	if e.why != nil {
+		e.why.crosses(p, e.env.Segment, start.t)
+	}
+	if e.trace != nil {
+		e.carries(uint32(r.link), start.t, over.t)
+	}
 	if p.hop == p.begin {
 		e.setOut(r.item, start, over, l)
 	} else {

@@ -137,6 +137,9 @@ func (e *engine) pour(m int32, at moment) {
 		return
 	}
 	latency, gone := path.latency, at.plus(e.pace(x, n))
+	if e.trace != nil {
+		e.poured(m, gone.t)
+	}
 	e.departed(m, gone)
 	e.arrived(m, gone.plus(latency))
 }
@@ -148,6 +151,9 @@ func (e *engine) begin(m int32) {
 	e.spent.begun++
 	e.flows[m] = flow{from: path.from, to: path.to}
 	e.rests[m] = rest{work: workOf(x.bytes), cap: e.cap(x), place: -1}
+	if e.why != nil {
+		e.why.flow(e, m, e.messages[m].since.t)
+	}
 	for _, h := range e.hops[path.from:path.to] {
 		if l := &e.links[h]; l.capacity > 0 {
 			l.flows = append(l.flows, m)
@@ -183,6 +189,12 @@ func (e *engine) cap(x *message) uint64 {
 func (e *engine) drained(m int32, now unit.Time) {
 	e.finishes.remove(0, e.rests)
 	e.spent.ended++
+	if e.why != nil {
+		e.why.lost(m, e.flows[m].rate, now)
+	}
+	if e.trace != nil {
+		e.poured(m, now)
+	}
 	path := &e.routes[e.messages[m].route]
 	for _, h := range e.hops[path.from:path.to] {
 		if l := &e.links[h]; l.capacity > 0 {

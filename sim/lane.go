@@ -160,6 +160,9 @@ func (e *engine) finish(i int32) {
 	if l.end.t >= unit.Forever {
 		e.tooLate(i)
 	}
+	if e.why != nil {
+		e.why.finishes(i, l.will)
+	}
 	visible := l.end.plus(e.env.Device.SlotLatency)
 	for m := l.got; m >= 0; {
 		next := e.messages[m].next

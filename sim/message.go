@@ -31,6 +31,9 @@ func (e *engine) departed(m int32, at moment) {
 			e.wake(x.lane)
 		}
 	default:
+		if e.why != nil {
+			e.why.ended(x.lane, m, at.t)
+		}
 		e.left(x.lane, at)
 	}
 }
@@ -42,16 +45,22 @@ func (e *engine) arrived(m int32, at moment) {
 	case asking:
 		there := e.routes[x.route]
 		x.kind, x.route = reply, e.routeOf(there.dst, there.src)
+		if e.why != nil {
+			e.setsOut(m, at.t, e.why.ofMessage[m])
+		}
 		e.request(m, at)
 	case reply:
 		lane := x.lane
+		if e.why != nil {
+			e.why.ended(lane, m, at.t)
+		}
 		e.dropMessage(m)
 		e.left(lane, at)
 	default:
 		x.at, x.here = at, true
 		c := &e.conns[x.conn]
 		if e.trace != nil {
-			e.recordMessage(m)
+			e.recordArrival(m)
 		}
 		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == x.conn {
 			e.wake(c.dst)
@@ -72,8 +81,13 @@ func (e *engine) left(i int32, at moment) {
 // handed over.
 func (e *engine) post(i, m int32, at moment) {
 	l, x := &e.lanes[i], &e.messages[m]
-	l.leaves = later(l.leaves, at.plus(e.pace(x, x.bytes)))
+	over := at.plus(e.pace(x, x.bytes))
+	l.leaves = later(l.leaves, over)
 	x.post = e.newMark(moment{}, false)
+	if e.why != nil {
+		e.why.ended(i, m, over.t)
+		e.why.ofMark = put(e.why.ofMark, x.post, e.why.ofMessage[m])
+	}
 	if l.outstanding == 0 {
 		l.oldest = x.post
 	} else {
@@ -102,6 +116,9 @@ func (e *engine) room(l *lane, at *moment) bool {
 	}
 	for ; l.outstanding > may; l.outstanding-- {
 		i, l.oldest = l.oldest, e.marks[l.oldest].next
+		if e.why != nil && e.marks[i].at.t > at.t {
+			e.why.room = e.why.ofMark[i]
+		}
 		*at = later(*at, e.marks[i].at)
 		e.dropMark(i)
 	}

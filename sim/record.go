@@ -6,7 +6,46 @@ import (
 	"collsim/unit"
 )
 
-// record begins the interval of the sub-step in e.step; finish ends it.
+// recorder is what writing a trace needs besides the trace.
+type recorder struct {
+	count  []int32 // sub-steps of each lane so far
+	arrows []int32 // of each message that is on its way: its place in the trace
+	meters []meter // of the links
+}
+
+// startRecord makes the trace of a run that has not begun.
+func (e *engine) startRecord() {
+	e.trace = &trace.Trace{Tracks: make([]trace.Track, len(e.lanes)),
+		Counters: make([]trace.Counter, len(e.links))}
+	for i := range e.lanes {
+		rank := e.lanes[i].rank
+		e.trace.Tracks[i] = trace.Track{Rank: rank, Lane: int32(i) - e.first[rank]}
+	}
+	for i := range e.links {
+		e.trace.Counters[i].Name = e.env.Graph.Links[i].Name
+	}
+	e.count, e.meters = make([]int32, len(e.lanes)), make([]meter, len(e.links))
+}
+
+// endRecord completes the trace of a run.
+func (e *engine) endRecord(end unit.Time) {
+	for i := range e.meters {
+		e.settleJumps(int32(i))
+	}
+	e.trace.End = end
+	e.trace.Sort()
+}
+
+// taken notes what the sub-step in e.step, the lane's next, takes out of its connections: those
+// that it names first.
+func (e *engine) taken(i int32) {
+	e.count[i]++
+	for _, c := range e.named[:len(e.named)-len(e.step.Send)] {
+		e.trace.Messages[e.arrows[e.conns[c].head]].ToStep = e.count[i]
+	}
+}
+
+// record begins the interval of the sub-step in e.step, whose messages are made; finish ends it.
 func (e *engine) record(i int32, n unit.Bytes, start, done unit.Time) {
 	l, s := &e.lanes[i], &e.step
 	v := trace.Interval{Track: i, Verb: trace.Verb(s.Verb()), Chunk: int32(s.Chunk()),
@@ -26,12 +65,16 @@ func (e *engine) record(i int32, n unit.Bytes, start, done unit.Time) {
 	}
 	l.interval = int32(len(e.trace.Intervals))
 	e.trace.Intervals = append(e.trace.Intervals, v)
+	for m := l.sends; m >= 0; m = e.messages[m].also {
+		e.arrows = put(e.arrows, m, int32(len(e.trace.Messages)))
+		e.trace.Messages = append(e.trace.Messages, trace.Message{From: i,
+			To: e.conns[e.messages[m].conn].dst, Bytes: n, FromStep: e.count[i]})
+	}
 }
 
-// recordMessage adds a message that has arrived. A get's data is none: no lane sends it.
-func (e *engine) recordMessage(m int32) {
+// recordArrival notes when a message was on its way. A get's data is none: no lane sends it.
+func (e *engine) recordArrival(m int32) {
 	x := &e.messages[m]
-	c := &e.conns[x.conn]
-	e.trace.Messages = append(e.trace.Messages, trace.Message{From: c.src, To: c.dst,
-		Sent: x.sent, Arrived: x.at.t, Bytes: x.bytes})
+	v := &e.trace.Messages[e.arrows[m]]
+	v.Sent, v.Arrived = x.sent, x.at.t
 }

@@ -38,7 +38,13 @@ func (e *engine) share(now unit.Time) error {
 	e.solver.round++
 	for _, l := range e.dirty {
 		e.links[l].isDirty = false
-		if e.links[l].round == e.solver.round || len(e.links[l].flows) == 0 {
+		if e.links[l].round == e.solver.round {
+			continue
+		}
+		if len(e.links[l].flows) == 0 {
+			if e.trace != nil {
+				e.speeds(l, now)
+			}
 			continue
 		}
 		e.spent.solutions++
@@ -46,7 +52,15 @@ func (e *engine) share(now unit.Time) error {
 		if err := e.fill(); err != nil {
 			return err
 		}
+		if e.trace != nil {
+			for _, l := range e.part {
+				e.speeds(l, now)
+			}
+		}
 		for _, m := range e.members {
+			if e.why != nil {
+				e.limit(m, now)
+			}
 			e.setRate(m, now)
 		}
 	}
@@ -110,6 +124,9 @@ func (e *engine) fill() error {
 		}
 		for i := capped; i < len(e.members) && e.rests[e.members[i]].cap == least; i++ {
 			free -= e.fix(e.members[i], least)
+		}
+		if e.why != nil {
+			e.why.full(e.tight, e.solver.round, least)
 		}
 		for _, l := range e.tight {
 			for _, m := range e.links[l].flows {

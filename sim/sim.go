@@ -11,7 +11,10 @@ import (
 
 // Options are what the caller wants besides the numbers.
 type Options struct {
-	Trace bool // record every interval and message
+	Trace bool // record every interval and message, and what each link carries
+	// Critical asks for the critical path. The run then remembers every sub-step and message:
+	// about 80 bytes for each message and the sub-step that sends it.
+	Critical bool
 }
 
 // Result is what a run tells. Times are counted from 0, not from the ranks' Start.
@@ -28,6 +31,12 @@ type Result struct {
 	LinkBusy []unit.Time
 	LinkLoad []unit.Bytes // by index
 	Trace    *trace.Trace // nil unless asked for
+	// Critical, unless not asked for, is what the last lane's end waited for, from 0 to Time without
+	// a gap: the To of each piece is the From of the next. What is waited for without an own cost (a
+	// message, an event, a slot) is no piece; the path goes on with what brought it about. Where
+	// several things come at the same time, the lane's own step before goes first, then messages,
+	// slots, events.
+	Critical []Piece
 }
 
 // StallError is a schedule that cannot go on though lanes are unfinished: who waits for whom.
@@ -66,6 +75,7 @@ type engine struct {
 	slots  int32
 	result *Result
 	trace  *trace.Trace // nil: not recorded
+	why    *causes      // nil: not remembered
 	err    error        // found where no error can be returned
 
 	programs   []*schedule.Program
@@ -95,6 +105,7 @@ type engine struct {
 	freePacket int32
 
 	fluid
+	recorder
 }
 
 func newEngine(s *schedule.Schedule, env *Env, o Options) *engine {
@@ -106,9 +117,6 @@ func newEngine(s *schedule.Schedule, env *Env, o Options) *engine {
 		slots:  int32(min(slots, math.MaxInt32)),
 		result: &Result{Engine: "event"}, connBy: newTable(), routeBy: newTable(),
 		freeMessage: -1, freeMark: -1, freePacket: -1}
-	if o.Trace {
-		e.trace = &trace.Trace{}
-	}
 	e.newLinks()
 	lanes := 0
 	for rank := range s.Spec.Ranks {
@@ -126,13 +134,16 @@ func newEngine(s *schedule.Schedule, env *Env, o Options) *engine {
 			e.lanes = append(e.lanes, lane{cursor: p.Walk(i), end: begin, rank: int32(rank),
 				channel: int32(p.Channel(i)), in: -1, out: -1, got: -1, sends: -1, awaited: -1,
 				line: uint64(i) << lineBits})
-			if o.Trace {
-				e.trace.Tracks = append(e.trace.Tracks, trace.Track{Rank: int32(rank), Lane: int32(i)})
-			}
 		}
 	}
 	e.first = append(e.first, int32(len(e.lanes)))
 	e.unfinished = len(e.lanes)
+	if o.Trace {
+		e.startRecord()
+	}
+	if o.Critical {
+		e.why = newCauses(e)
+	}
 	for i := len(e.lanes) - 1; i >= 0; i-- {
 		e.wake(int32(i))
 	}
@@ -170,9 +181,11 @@ func (e *engine) finished() *Result {
 		r.LinkBytes += l.load
 	}
 	if e.trace != nil {
-		e.trace.End = r.Time
-		e.trace.Sort()
+		e.endRecord(r.Time)
 		r.Trace = e.trace
+	}
+	if e.why != nil {
+		r.Critical = e.critical(r.Time)
 	}
 	return r
 }

@@ -12,6 +12,12 @@ func (e *engine) perform(i int32, start moment) error {
 	e.result.Steps++
 	l.waits, l.got, l.sends, l.flying = forStep, -1, -1, 1
 	l.will = s.Post && l.cursor.Last(int32(e.s.Slices))
+	if e.why != nil {
+		e.begins(i, start.t)
+	}
+	if e.trace != nil {
+		e.taken(i)
+	}
 	gets, err := e.receive(i)
 	if err != nil {
 		return err
@@ -19,6 +25,9 @@ func (e *engine) perform(i int32, start moment) error {
 	n := e.size(l)
 	done := start.plus(e.cost(l.rank, n))
 	l.leaves = done
+	if e.why != nil {
+		e.dispatched(i, n, done.t)
+	}
 	e.prepare(i, n)
 	if e.trace != nil {
 		e.record(i, n, start.t, done.t)
@@ -79,10 +88,7 @@ func (l *lane) spot() schedule.Spot {
 // neither message nor peer.
 func (e *engine) cost(rank int32, n unit.Bytes) unit.Time {
 	d, s := &e.env.Device, &e.step
-	cost := e.slowed(rank, d.Overhead)
-	if more := len(s.From) - 1; more > 0 {
-		cost = min(cost+e.slowed(rank, times(n, more, d.ReduceRate)), unit.Forever)
-	}
+	cost := min(e.slowed(rank, d.Overhead)+e.additions(rank, n), unit.Forever)
 	if d.CopyRate == unit.Unlimited || len(s.Send) > 0 || len(s.From) == 0 {
 		return cost
 	}
@@ -92,6 +98,15 @@ func (e *engine) cost(rank int32, n unit.Bytes) unit.Time {
 		}
 	}
 	return min(cost+e.slowed(rank, n.Over(d.CopyRate)), unit.Forever)
+}
+
+// additions is how long the step in e.step takes to combine its sources.
+func (e *engine) additions(rank int32, n unit.Bytes) unit.Time {
+	more := len(e.step.From) - 1
+	if more <= 0 {
+		return 0
+	}
+	return e.slowed(rank, times(n, more, e.env.Device.ReduceRate))
 }
 
 func (e *engine) slowed(rank int32, t unit.Time) unit.Time {
@@ -127,13 +142,19 @@ func (e *engine) prepare(i int32, n unit.Bytes) {
 
 // depart lets the messages of the lane's present step ask for their first links.
 func (e *engine) depart(i int32, at moment) {
-	l := &e.lanes[i]
+	l, after := &e.lanes[i], int32(-1)
 	l.leaves = later(l.leaves, at)
+	if e.why != nil {
+		after = e.why.lanes[i].ends // a get, if any
+	}
 	for m := l.sends; m >= 0; {
 		x := &e.messages[m]
 		next := x.also
 		x.line = l.line
 		l.line++
+		if e.why != nil {
+			e.setsOut(m, at.t, after)
+		}
 		if e.env.Device.Offload {
 			e.post(i, m, at)
 		} else {
@@ -161,6 +182,9 @@ func (e *engine) fetch(i int32, at moment) {
 		l.line++
 		l.flying++
 		e.result.BytesSent += n
+		if e.why != nil {
+			e.setsOut(m, at.t, -1)
+		}
 		e.request(m, at)
 	}
 }

@@ -1,0 +1,170 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/unit"
+)
+
+// Piece is a part of the critical path: what the end of the run waited for from From to To.
+type Piece struct {
+	What What
+	Link int32 // that transfers, or is waited for, or whose latency it is; −1: none, the rank itself
+	// Whose step it is. A message is of the step that sends it, a get of the step that gets, a slot
+	// of the step that frees it. Lane counts within the rank, Step within the lane's program; −1
+	// where no step has begun.
+	Rank, Lane, Step int32
+	From, To         unit.Time
+}
+
+// What a piece of the critical path is spent on.
+type What uint8
+
+// The kinds of pieces.
+const (
+	Start       What = iota // until the rank began
+	Overhead                // what a step costs before any byte moves
+	Reduction               // adding
+	Copy                    // copying, by a step without message and peer
+	Transfer                // bytes over the link that is slowest for them, or out of a lane
+	Contention              // a link busy with others, or the time lost by sharing it
+	Latency                 // of a link
+	SlotLatency             // until the sender sees a freed slot
+)
+
+// String is the name of the kind, as output spells it.
+func (w What) String() string {
+	switch w {
+	case Start:
+		return "start"
+	case Overhead:
+		return "overhead"
+	case Reduction:
+		return "reduction"
+	case Copy:
+		return "copy"
+	case Transfer:
+		return "transfer"
+	case Contention:
+		return "contention"
+	case Latency:
+		return "latency"
+	case SlotLatency:
+		return "slot-latency"
+	}
+	return fmt.Sprintf("what(%d)", uint8(w))
+}
+
+// walk goes back from the end of a run. Each piece that it takes ends where the one taken before
+// begins.
+type walk struct {
+	*engine
+	at     unit.Time
+	whose  Piece   // whose step the pieces are, but for that empty
+	pieces []Piece // the last first
+	tails  []tailTimes
+}
+
+// critical is the path that leads to the end of the run: from the first lane that ends last, back
+// to what each step, and each message, waited for last.
+func (e *engine) critical(end unit.Time) []Piece {
+	last := int32(0)
+	for int(last) < len(e.lanes)-1 && e.lanes[last].end.t < end {
+		last++
+	}
+	w := walk{engine: e, at: end}
+	step, atEnd := e.why.lanes[last].step, true
+	w.of(last, -1)
+	for step >= 0 {
+		s := &e.why.steps[step]
+		w.of(s.lane, s.step)
+		if atEnd {
+			w.toDispatch(s.ends)
+			w.of(s.lane, s.step)
+		}
+		w.toStart(step)
+		step, atEnd = w.before(step)
+	}
+	w.whose.Step = -1
+	w.back(Start, -1, 0)
+	slices.Reverse(w.pieces)
+	return w.pieces
+}
+
+// of says whose step the next pieces are.
+func (w *walk) of(lane, step int32) {
+	rank := w.lanes[lane].rank
+	w.whose = Piece{Rank: rank, Lane: lane - w.first[rank], Step: step}
+}
+
+// back takes the piece from a time to where the walk is.
+func (w *walk) back(what What, link int32, from unit.Time) {
+	if from > w.at {
+		panic(fmt.Sprintf("sim: the critical path goes from %d ps back to %d ps", w.at, from))
+	}
+	if from == w.at {
+		return
+	}
+	p := w.whose
+	p.What, p.Link, p.From, p.To = what, link, from, w.at
+	w.at = from
+	if n := len(w.pieces); n > 0 {
+		after := &w.pieces[n-1]
+		if p.To = after.To; p == (Piece{after.What, after.Link, after.Rank, after.Lane, after.Step,
+			from, after.To}) {
+			after.From = from
+			return
+		}
+		p.To = after.From
+	}
+	w.pieces = append(w.pieces, p)
+}
+
+// toDispatch goes from the end of a step, which a message held, to its D.
+func (w *walk) toDispatch(ends int32) {
+	if ends < 0 {
+		return
+	}
+	switch m := &w.why.messages[ends]; {
+	case m.peers == 0:
+		w.arrival(ends)
+	case w.env.Device.Offload: // it is the lane that takes the time to hand it over
+		w.back(Transfer, -1, m.since)
+		w.origin(m)
+	default:
+		w.departure(ends)
+	}
+}
+
+// toStart goes from D of a step to its start: overhead, additions, copying, in this order.
+func (w *walk) toStart(step int32) {
+	start := w.why.steps[step].start
+	fixed := min(start+w.slowed(w.whose.Rank, w.env.Device.Overhead), w.at)
+	adds := fixed
+	if w.why.adds != nil {
+		adds = min(fixed+w.why.adds[step], w.at)
+	}
+	w.back(Copy, -1, adds)
+	w.back(Reduction, -1, fixed)
+	w.back(Overhead, -1, start)
+}
+
+// before is the step that the start of another waited for, and whether until its end or only until
+// the D at which it sent a message.
+func (w *walk) before(step int32) (next int32, atEnd bool) {
+	s := &w.why.steps[step]
+	switch w.why.awaited[step] {
+	case aMessage:
+		w.arrival(s.by)
+		return w.why.messages[s.by].step, false
+	case aPost:
+		w.departure(s.by)
+		return w.why.messages[s.by].step, false
+	case aSlot:
+		freed := &w.why.steps[s.by]
+		w.of(freed.lane, freed.step)
+		w.back(SlotLatency, -1, w.at-w.env.Device.SlotLatency)
+	}
+	return s.by, true
+}
