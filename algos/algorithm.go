@@ -2,6 +2,7 @@ package algos
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"collsim/collective"
@@ -12,9 +13,21 @@ import (
 type Algorithm struct {
 	Name   string            // kebab-case, unique among the algorithms of a kind
 	Kinds  []collective.Kind // what it computes
-	About  string            // one sentence
+	About  string            // what it does, one sentence
+	When   string            // when to use it, one sentence
 	Source string            // where it was published
-	Params []Param           // what may be set, with its default as the value
+	// Formula is Cost for people, at powers of two at least: of p ranks, n bytes (as
+	// collective.Spec.Bytes counts them), k = ⌈log₂ p⌉, q the largest power of two that is at most p,
+	// f = 0 if that is p, else 1, m segments of a block, and parameters by name.
+	Formula string
+	Params  []Param // what may be set, with its default as the value
+
+	// Of is the algorithm that this one is, run backwards (schedule.Transpose): Kinds[i] is the
+	// transpose of Of's Kinds[i]. All below follows from it and stays nil.
+	Of *Algorithm
+	// Bind completes an algorithm whose functions below depend on its parameters: it returns a with
+	// these functions, for the values that param gives. For one rank it only judges the values.
+	Bind func(a Algorithm, ranks int, param func(name string) string) (Algorithm, error)
 
 	// Group translates rank 0's program to the other ranks; nil is a program for every rank.
 	Group func(ranks int) schedule.Group
@@ -68,9 +81,12 @@ func (a Algorithm) Does(k collective.Kind) bool {
 // Build applies the algorithm to a collective of any number of ranks. Errors say which option,
 // parameter or property of the collective is out of range, or where the algorithm misuses its lane.
 func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, error) {
-	plan, err := a.plan(spec, o)
+	_, plan, err := a.plan(spec, o)
 	if err != nil {
 		return nil, err
+	}
+	if a.Of != nil && !idle(spec) {
+		return a.transpose(spec, o)
 	}
 	s, err := schedule.Build(plan)
 	if err != nil {
@@ -79,14 +95,56 @@ func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, e
 	return s, nil
 }
 
-func (a Algorithm) plan(spec collective.Spec, o Options) (schedule.Plan, error) {
+// transpose builds the schedule of Of and runs it backwards. Place is no matter of the way: what
+// is proven with two buffers is built, and then said to be in place.
+func (a Algorithm) transpose(spec collective.Spec, o Options) (*schedule.Schedule, error) {
+	original := spec
+	original.Kind = a.Of.Kinds[slices.Index(a.Kinds, spec.Kind)]
+	original.Op, original.InPlace = 0, false
+	if original.Kind.Reduces() {
+		original.Op = collective.Sum
+	}
+	s, err := a.Of.Build(original, o)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = schedule.Transpose(s, spec.Op); err != nil {
+		return nil, fmt.Errorf("algos: %s: %w", a.Name, err)
+	}
+	s.Name, s.Spec = a.Name, spec
+	return s, nil
+}
+
+// Bound is the algorithm for a number of ranks with the options' parameters bound: what Build
+// makes a schedule of.
+func (a Algorithm) Bound(ranks int, o Options) (Algorithm, error) {
+	if err := a.checkParams(o); err != nil || a.Bind == nil {
+		return a, err
+	}
+	b, err := a.Bind(a, ranks, func(name string) string { return a.param(name, o) })
+	if err != nil {
+		return a, fmt.Errorf("algos: %s: %w", a.Name, err)
+	}
+	b.Bind = nil
+	return b, nil
+}
+
+// plan is the algorithm bound, and its plan. That of a transpose has all but what a lane does.
+func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Plan, error) {
 	none := schedule.Plan{}
 	if err := a.check(spec, o); err != nil {
-		return none, err
+		return a, none, err
+	}
+	a, err := a.Bound(spec.Ranks, o)
+	if err != nil {
+		return a, none, err
 	}
 	segment, err := a.segment(spec, o)
 	if err != nil {
-		return none, err
+		return a, none, err
+	}
+	if a.Of != nil {
+		a.Chunks, a.Cost = a.Of.Chunks, a.Of.backwards(spec.Kind)
 	}
 	p := schedule.Plan{Name: a.Name, Spec: spec, Chunks: count(a.Chunks, spec.Ranks),
 		Segment: segment, Lanes: count(a.Lanes, spec.Ranks), Channels: max(o.Channels, 1),
@@ -98,7 +156,24 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (schedule.Plan, error) 
 		p.Scratch = a.Scratch(spec)
 	}
 	p.Lane = func(l *schedule.Lane) { a.Lane(&Lane{l, spec}) }
-	return p, nil
+	return a, p, nil
+}
+
+// backwards is the cost of the transpose: the rounds in the opposite order, each with an addition
+// of all that it transfers if the kind reduces.
+func (a *Algorithm) backwards(kind collective.Kind) func(ranks, tiles int) Cost {
+	return func(ranks, tiles int) Cost {
+		c := a.Cost(ranks, tiles)
+		c.Rounds = slices.Clone(c.Rounds)
+		slices.Reverse(c.Rounds)
+		for i := range c.Rounds {
+			c.Rounds[i].Sums = 0
+			if kind.Reduces() {
+				c.Rounds[i].Sums = 1
+			}
+		}
+		return c
+	}
 }
 
 // check says what is wrong with what is asked, parameters apart.

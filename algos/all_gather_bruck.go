@@ -14,11 +14,13 @@ import "collsim/collective"
 // Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
 // multiport message-passing systems", IEEE TPDS 8(11), 1997: concatenation.
 var bruckAllGather = Algorithm{
-	Name:   "bruck",
-	Kinds:  []collective.Kind{collective.AllGather},
-	About:  "ranks at distance 1, 2, 4, … fetch all that the other has; any number of ranks",
-	Source: "Bruck et al. 1997, concatenation",
-	Group:  rotations,
+	Name:    "bruck",
+	Kinds:   []collective.Kind{collective.AllGather, collective.AllGatherV},
+	About:   "ranks at distance 1, 2, 4, … fetch all that the other has; any number of ranks",
+	When:    "short blocks on any number of ranks: the fewest rounds there can be",
+	Source:  "Bruck et al. 1997, concatenation",
+	Formula: "k·α + (p−1)/p·n·β",
+	Group:   rotations,
 	Lane: func(l *Lane) {
 		r, p := l.Rank, l.Ranks
 

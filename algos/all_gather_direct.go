@@ -9,12 +9,14 @@ import "collsim/collective"
 //
 // "AllPairs" of Microsoft's MSCCL and MSCCL++ (allgather fullmesh); NCCL's symmetric AllGather_ST.
 var directAllGather = Algorithm{
-	Name:   "direct",
-	Kinds:  []collective.Kind{collective.AllGather},
-	About:  "every rank sends its block to all others at once",
-	Source: "MSCCL++ allgather fullmesh; NCCL AllGather_ST",
-	Group:  rotations,
-	Lanes:  perPeer,
+	Name:    "direct",
+	Kinds:   []collective.Kind{collective.AllGather, collective.AllGatherV},
+	About:   "every rank sends its block to all others at once",
+	When:    "all ranks have wires to all others, as behind NVSwitch, or blocks are short",
+	Source:  "MSCCL++ allgather fullmesh; NCCL AllGather_ST",
+	Formula: "α + n/p·β",
+	Group:   rotations,
+	Lanes:   perPeer,
 	Lane: func(l *Lane) {
 		q := l.Rank + 1 + l.Index
 

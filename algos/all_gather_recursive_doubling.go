@@ -11,10 +11,12 @@ import "collsim/collective"
 // Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005, §4.1; the fold as in MPICH's recursive exchange (allgather "recexch").
 var recursiveDoublingAllGather = Algorithm{
-	Name:   "recursive-doubling",
-	Kinds:  []collective.Kind{collective.AllGather},
-	About:  "partners at distance 1, 2, 4, … exchange all the blocks they have",
-	Source: "Thakur, Rabenseifner and Gropp 2005, §4.1; fold: MPICH recexch",
+	Name:    "recursive-doubling",
+	Kinds:   []collective.Kind{collective.AllGather, collective.AllGatherV},
+	About:   "partners at distance 1, 2, 4, … exchange all the blocks they have",
+	When:    "short blocks at powers of two, where partners stay aligned",
+	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.1; fold: MPICH recexch",
+	Formula: "k·α + (p−1)/p·n·β",
 	Lane: func(l *Lane) {
 		r, p, f := l.Rank, l.Ranks, foldOf(l.Ranks)
 		me := f.number(r)

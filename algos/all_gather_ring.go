@@ -12,20 +12,26 @@ import "collsim/collective"
 // Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005, §4.1; the steps are those of NCCL (device/all_gather.h).
 var ringAllGather = Algorithm{
-	Name:   "ring",
-	Kinds:  []collective.Kind{collective.AllGather},
-	About:  "every block goes round the ring once",
-	Source: "Thakur, Rabenseifner and Gropp 2005, §4.1; NCCL",
-	Group:  rotations,
-	Lane: func(l *Lane) {
-		r, p := l.Rank, l.Ranks
-		prev, next := r-1, r+1
+	Name:    "ring",
+	Kinds:   []collective.Kind{collective.AllGather, collective.AllGatherV},
+	About:   "every block goes round the ring once",
+	When:    "long blocks: every wire is always busy, and only neighbours talk",
+	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.1; NCCL",
+	Formula: "(p−1)·α + (p−1)/p·n·β",
+	Group:   rotations,
+	Lane:    func(l *Lane) { passAround(l, +1) },
+	Cost:    func(p, _ int) Cost { return rounds(Round{Times: p - 1, Blocks: 1}) },
+}
 
-		l.KeepSend(next, l.Chunk(r))
-		for i := 1; i < p-1; i++ {
-			l.CopySend(prev, next, l.Chunk(r-i))
-		}
-		l.Recv(prev, l.Chunk(r+1))
-	},
-	Cost: func(p, _ int) Cost { return rounds(Round{Times: p - 1, Blocks: 1}) },
+// passAround makes every rank's block go round the ring: +1 from each rank to the next, −1 to the
+// one before.
+func passAround(l *Lane, way int) {
+	r, p := l.Rank, l.Ranks
+	prev, next := r-way, r+way
+
+	l.KeepSend(next, l.Chunk(r))
+	for i := 1; i < p-1; i++ {
+		l.CopySend(prev, next, l.Chunk(r-way*i))
+	}
+	l.Recv(prev, l.Chunk(r+way))
 }

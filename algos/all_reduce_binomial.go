@@ -11,10 +11,12 @@ import "collsim/collective"
 // Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005, §4.2 and §4.5.
 var binomialAllReduce = Algorithm{
-	Name:   "binomial",
-	Kinds:  []collective.Kind{collective.AllReduce},
-	About:  "a binomial reduce to rank 0, then a binomial broadcast",
-	Source: "Thakur, Rabenseifner and Gropp 2005, §4.2 and §4.5",
+	Name:    "binomial",
+	Kinds:   []collective.Kind{collective.AllReduce},
+	About:   "a binomial reduce to rank 0, then a binomial broadcast",
+	When:    "a baseline; operators that do not commute; short vectors on slow switches",
+	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.2 and §4.5",
+	Formula: "2·k·α + 2·k·n·β + k·n·γ",
 	Lane: func(l *Lane) {
 		v, k := l.Rank, ceilLog2(l.Ranks)
 		low := lowestBit(v, l.Ranks)

@@ -26,13 +26,15 @@ import (
 // Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
 // Parallel Computing 35(12), 2009; the trees are those of NCCL (graph/trees.cc, ncclGetDtree).
 var doubleBinaryTreeAllReduce = Algorithm{
-	Name:   "double-binary-tree",
-	Kinds:  []collective.Kind{collective.AllReduce},
-	About:  "a tree for each half of the vector: sums go up and come down, in segments",
-	Source: "Sanders, Speck and Träff 2009; NCCL ncclGetDtree",
-	Params: segmented("512KiB"),
-	Chunks: func(int) int { return 2 },
-	Lanes:  func(int) int { return 4 },
+	Name:    "double-binary-tree",
+	Kinds:   []collective.Kind{collective.AllReduce},
+	About:   "a tree for each half of the vector: sums go up and come down, in segments",
+	When:    "many ranks and middling vectors: few rounds, and all wires at work",
+	Source:  "Sanders, Speck and Träff 2009; NCCL ncclGetDtree",
+	Formula: "2·k·α + (2·k+m−1)/(2·m)·n·β + (k+m−1)/m·n·γ",
+	Params:  segmented("512KiB"),
+	Chunks:  func(int) int { return 2 },
+	Lanes:   func(int) int { return 4 },
 	Lane: func(l *Lane) {
 		tree := l.Index / 2
 		n := doubleTree(tree, l.Rank, l.Ranks)

@@ -13,10 +13,12 @@ import (
 //
 // "AllPairs" of Microsoft's MSCCL (allreduce, one pass) and MSCCL++; torch's one_shot_all_reduce.
 var oneShotAllReduce = Algorithm{
-	Name:   "one-shot",
-	Kinds:  []collective.Kind{collective.AllReduce},
-	About:  "every rank sends its vector to all others at once, and adds all in rank order",
-	Source: "MSCCL allreduce_allpairs; torch one_shot_all_reduce",
+	Name:    "one-shot",
+	Kinds:   []collective.Kind{collective.AllReduce},
+	About:   "every rank sends its vector to all others at once, and adds all in rank order",
+	When:    "tiny vectors on ranks with wires to all others: a single round",
+	Source:  "MSCCL allreduce_allpairs; torch one_shot_all_reduce",
+	Formula: "α + n·β + (p−1)·n·γ",
 	Lane: func(l *Lane) {
 		l.Combine(nil, others(l), l.Local(l.All()))
 

@@ -13,10 +13,12 @@ import "collsim/collective"
 // Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005, §4.5.
 var recursiveDoublingAllReduce = Algorithm{
-	Name:   "recursive-doubling",
-	Kinds:  []collective.Kind{collective.AllReduce},
-	About:  "partners at distance 1, 2, 4, … exchange all they have, and add",
-	Source: "Thakur, Rabenseifner and Gropp 2005, §4.5",
+	Name:    "recursive-doubling",
+	Kinds:   []collective.Kind{collective.AllReduce},
+	About:   "partners at distance 1, 2, 4, … exchange all they have, and add",
+	When:    "short vectors: the fewest rounds, and operators that do not commute",
+	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.5",
+	Formula: "(k+f)·(α + n·β) + k·n·γ",
 	Lane: func(l *Lane) {
 		f := foldOf(l.Ranks)
 		me := f.number(l.Rank)

@@ -14,12 +14,14 @@ import "collsim/collective"
 // Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
 // J. Parallel Distrib. Comput. 69(2), 2009; the steps are those of NCCL (device/all_reduce.h).
 var ringAllReduce = Algorithm{
-	Name:   "ring",
-	Kinds:  []collective.Kind{collective.AllReduce},
-	About:  "every chunk goes round the ring twice: to be summed, then to be copied",
-	Source: "Patarasuk and Yuan 2009; NCCL",
-	Group:  rotations,
-	Chunks: perRank,
+	Name:    "ring",
+	Kinds:   []collective.Kind{collective.AllReduce},
+	About:   "every chunk goes round the ring twice: to be summed, then to be copied",
+	When:    "long vectors: the fewest bytes there can be, and only neighbours talk",
+	Source:  "Patarasuk and Yuan 2009; NCCL",
+	Formula: "2·(p−1)·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
+	Group:   rotations,
+	Chunks:  perRank,
 	Lane: func(l *Lane) {
 		r, p := l.Rank, l.Ranks
 		prev, next := r-1, r+1

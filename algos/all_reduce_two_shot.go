@@ -17,12 +17,14 @@ import (
 // "AllPairs" of Microsoft's MSCCL (allreduce_a100_allpairs) and MSCCL++; torch's
 // two_shot_all_reduce.
 var twoShotAllReduce = Algorithm{
-	Name:   "two-shot",
-	Kinds:  []collective.Kind{collective.AllReduce},
-	About:  "rank q adds chunk q of all ranks in rank order, and sends the sum to all",
-	Source: "MSCCL allreduce_allpairs; torch two_shot_all_reduce",
-	Chunks: perRank,
-	Lanes:  perRank,
+	Name:    "two-shot",
+	Kinds:   []collective.Kind{collective.AllReduce},
+	About:   "rank q adds chunk q of all ranks in rank order, and sends the sum to all",
+	When:    "middling vectors on ranks with wires to all others: two rounds, few bytes",
+	Source:  "MSCCL allreduce_allpairs; torch two_shot_all_reduce",
+	Formula: "2·α + 2/p·n·β + (p−1)/p·n·γ",
+	Chunks:  perRank,
+	Lanes:   perRank,
 	Lane: func(l *Lane) {
 		if l.Index < l.Ranks-1 {
 			sendBlock(l)

@@ -19,7 +19,9 @@ var bruckAllToAll = Algorithm{
 	Name:    "bruck",
 	Kinds:   []collective.Kind{collective.AllToAll},
 	About:   "blocks go 1, 2, 4, … ranks ahead as the bits of their way say; ⌈log₂ p⌉ rounds",
+	When:    "short blocks on many ranks: few messages, though blocks travel several hops",
 	Source:  "Bruck et al. 1997, index operation",
+	Formula: "k·α + k/2·n·β",
 	Group:   rotations,
 	Scratch: func(spec collective.Spec) int { return spec.Ranks },
 	Lane: func(l *Lane) {

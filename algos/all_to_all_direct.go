@@ -8,12 +8,14 @@ import "collsim/collective"
 //
 // The linear algorithm of MPI libraries, NCCL's grouped send and receive.
 var directAllToAll = Algorithm{
-	Name:   "direct",
-	Kinds:  []collective.Kind{collective.AllToAll, collective.AllToAllV},
-	About:  "every rank exchanges a block with all others at once",
-	Source: "Open MPI basic linear; NCCL grouped send/recv",
-	Group:  rotations,
-	Lanes:  perPeer,
+	Name:    "direct",
+	Kinds:   []collective.Kind{collective.AllToAll, collective.AllToAllV},
+	About:   "every rank exchanges a block with all others at once",
+	When:    "all ranks have wires to all others, or the network may sort it out",
+	Source:  "Open MPI basic linear; NCCL grouped send/recv",
+	Formula: "α + n/p·β",
+	Group:   rotations,
+	Lanes:   perPeer,
 	Lane: func(l *Lane) {
 		q := l.Rank + 1 + l.Index
 

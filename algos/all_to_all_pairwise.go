@@ -13,11 +13,13 @@ import "collsim/collective"
 // Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005, §4.3.
 var pairwiseAllToAll = Algorithm{
-	Name:   "pairwise",
-	Kinds:  []collective.Kind{collective.AllToAll, collective.AllToAllV},
-	About:  "in round i every rank sends to the i-th after it and hears from the i-th before it",
-	Source: "Thakur, Rabenseifner and Gropp 2005, §4.3",
-	Group:  rotations,
+	Name:    "pairwise",
+	Kinds:   []collective.Kind{collective.AllToAll, collective.AllToAllV},
+	About:   "in round i every rank sends to the i-th after it and hears from the i-th before it",
+	When:    "long blocks on switched networks: nobody hears from two at once",
+	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.3",
+	Formula: "(p−1)·α + (p−1)/p·n·β",
+	Group:   rotations,
 	Scratch: func(spec collective.Spec) int {
 		if spec.InPlace {
 			return (spec.Ranks - 1) / 2

@@ -10,10 +10,12 @@ import "collsim/collective"
 // Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005, §4.2.
 var binomialBroadcast = Algorithm{
-	Name:   "binomial",
-	Kinds:  []collective.Kind{collective.Broadcast},
-	About:  "a binomial tree: who has the data doubles every round",
-	Source: "Thakur, Rabenseifner and Gropp 2005, §4.2",
+	Name:    "binomial",
+	Kinds:   []collective.Kind{collective.Broadcast},
+	About:   "a binomial tree: who has the data doubles every round",
+	When:    "short vectors: the fewest rounds, each with the whole vector",
+	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.2",
+	Formula: "k·α + k·n·β",
 	Lane: func(l *Lane) {
 		v, k := mod(l.Rank-l.Root, l.Ranks), ceilLog2(l.Ranks)
 		low := lowestBit(v, l.Ranks)

@@ -11,11 +11,13 @@ import "collsim/collective"
 // 10(2), 2007: pipeline, LogGP; NCCL's broadcast is such a chain (device/broadcast.h). A segment
 // leaves right behind the one before, so α counts once for each of the p−1 hops.
 var chainBroadcast = Algorithm{
-	Name:   "chain",
-	Kinds:  []collective.Kind{collective.Broadcast},
-	About:  "from each rank to the next, in segments that follow one another",
-	Source: "Pješivac-Grbović et al. 2007, pipeline; NCCL",
-	Params: segmented("512KiB"),
+	Name:    "chain",
+	Kinds:   []collective.Kind{collective.Broadcast},
+	About:   "from each rank to the next, in segments that follow one another",
+	When:    "long vectors: every wire of the chain is always busy, and nothing is sent twice",
+	Source:  "Pješivac-Grbović et al. 2007, pipeline; NCCL",
+	Formula: "(p−1)·α + (p−2+m)/m·n·β",
+	Params:  segmented("512KiB"),
 	Lane: func(l *Lane) {
 		v := mod(l.Rank-l.Root, l.Ranks)
 		prev, next := l.Rank-1, l.Rank+1

@@ -10,10 +10,12 @@ import "collsim/collective"
 // (Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster Computing
 // 10(2), 2007: flat tree, LogGP).
 var flatBroadcast = Algorithm{
-	Name:   "flat",
-	Kinds:  []collective.Kind{collective.Broadcast},
-	About:  "the root sends to one rank after the other",
-	Source: "Pješivac-Grbović et al. 2007, flat tree",
+	Name:    "flat",
+	Kinds:   []collective.Kind{collective.Broadcast},
+	About:   "the root sends to one rank after the other",
+	When:    "a baseline; two or three ranks",
+	Source:  "Pješivac-Grbović et al. 2007, flat tree",
+	Formula: "α + (p−1)·n·β",
 	Lane: func(l *Lane) {
 		if v := mod(l.Rank-l.Root, l.Ranks); v > 0 {
 			l.Round(v - 1)

@@ -21,7 +21,7 @@ type Model struct {
 // holds every algorithm to that, and to equality where the formula is exact. Channels share the
 // wires: what they transfer together counts.
 func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Time, error) {
-	plan, err := a.plan(spec, o)
+	a, plan, err := a.plan(spec, o)
 	if err != nil || idle(spec) {
 		return 0, err
 	}
@@ -37,7 +37,7 @@ func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Ti
 // CostOf is the published cost of a collective, for as many tiles as the options make of its
 // largest block; no rounds for one rank, or for no data.
 func (a Algorithm) CostOf(spec collective.Spec, o Options) (Cost, error) {
-	plan, err := a.plan(spec, o)
+	a, plan, err := a.plan(spec, o)
 	if err != nil || idle(spec) {
 		return Cost{}, err
 	}

@@ -39,14 +39,16 @@ func TestClosedFormsAreExact(t *testing.T) {
 func exact(name string, kind collective.Kind, ranks int, count int64) bool {
 	powerOf2 := ranks&(ranks-1) == 0
 	switch name {
-	case "pairwise": // blocks of all_to_allv have many sizes, and the cost is that of the largest
-		return kind == collective.AllToAll
-	case "ring", "direct", "one-shot", "two-shot":
+	case "ring", "pairwise": // with splits blocks have many sizes, and the cost is the largest's
+		return !kind.Splits()
+	case "direct", "one-shot", "two-shot", "dissemination":
 		return true
-	case "recursive-doubling":
-		return powerOf2
+	case "hierarchical": // parts are chunks, one for each group
+		return count%int64(ranks) == 0
+	case "recursive-doubling", "recursive-halving":
+		return powerOf2 && !kind.Splits()
 	}
-	return powerOf2 && count%1024 == 0
+	return powerOf2 && count%1024 == 0 && !kind.Splits()
 }
 
 func specOf(kind collective.Kind, ranks int, count int64) collective.Spec {
@@ -54,21 +56,30 @@ func specOf(kind collective.Kind, ranks int, count int64) collective.Spec {
 	if kind.Reduces() {
 		spec.Op = collective.Sum
 	}
-	if kind == collective.AllToAllV {
-		for r := range ranks {
-			row := make([]int64, ranks)
-			row[(r+1)%ranks], row[r] = count, 1
-			spec.Splits = append(spec.Splits, row)
-		}
-		spec.Count = 0
+	rows := 0
+	switch {
+	case kind == collective.AllToAllV:
+		rows = ranks
+	case kind.Splits():
+		rows = 1
+	case kind == collective.Barrier:
+		spec.Type, spec.Count = 0, 0
+	}
+	for r := range rows {
+		row := make([]int64, ranks)
+		row[(r+1)%ranks], row[r] = count, 1
+		spec.Splits, spec.Count = append(spec.Splits, row), 0
 	}
 	return spec
 }
 
+// segmented reports whether an algorithm pipelines segments.
+func segmented(a algos.Algorithm) bool { return len(a.Params) > 0 && a.Params[0].Name == "segment" }
+
 func takesItsCost(t *testing.T, a algos.Algorithm, spec collective.Spec) {
 	t.Helper()
 	o := algos.Options{}
-	if len(a.Params) > 0 {
+	if segmented(a) {
 		o.Params = []algos.Param{{Name: "segment", Value: "256"}}
 	}
 	name := fmt.Sprintf("%v %s, %d ranks, count %d", spec.Kind, a.Name, spec.Ranks, spec.Count)
@@ -105,12 +116,17 @@ func TestClosedFormsOnFullMesh(t *testing.T) {
 	}{
 		{collective.AllReduce, "ring"}, {collective.AllReduce, "recursive-doubling"},
 		{collective.AllReduce, "binomial"}, {collective.AllReduce, "one-shot"},
+		{collective.AllReduce, "rabenseifner"}, {collective.AllReduce, "hierarchical"},
 		{collective.AllGather, "ring"}, {collective.AllGather, "bruck"},
 		{collective.AllGather, "recursive-doubling"}, {collective.AllGather, "direct"},
 		{collective.ReduceScatter, "ring"}, {collective.ReduceScatter, "direct"},
+		{collective.ReduceScatter, "pairwise"}, {collective.ReduceScatter, "recursive-halving"},
 		{collective.Broadcast, "binomial"}, {collective.Broadcast, "flat"},
 		{collective.Broadcast, "chain"}, {collective.Reduce, "binomial"},
-		{collective.Reduce, "flat"}, {collective.Gather, "flat"}, {collective.Scatter, "flat"},
+		{collective.Broadcast, "scatter-allgather"}, {collective.Reduce, "chain"},
+		{collective.Gather, "binomial"}, {collective.Scatter, "binomial"},
+		{collective.Barrier, "dissemination"}, {collective.Reduce, "flat"},
+		{collective.Gather, "flat"}, {collective.Scatter, "flat"},
 		{collective.AllToAll, "pairwise"}, {collective.AllToAll, "bruck"},
 		{collective.AllToAll, "direct"}, {collective.SendRecv, "direct"},
 	} {
@@ -135,7 +151,7 @@ func TestClosedFormSaturates(t *testing.T) {
 		kind := a.Kinds[0]
 		spec := specOf(kind, 4096, math.MaxInt64/64/4096)
 		o := algos.Options{}
-		if len(a.Params) > 0 {
+		if segmented(a) {
 			o.Params = []algos.Param{{Name: "segment", Value: "1 TiB"}}
 		}
 		got, err := a.ClosedForm(spec, o, algos.Model{Alpha: unit.Forever / 2, Rate: 1, Reduce: 1})

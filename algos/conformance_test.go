@@ -8,6 +8,9 @@ import (
 
 	"collsim/algos"
 	"collsim/algos/algostest"
+	"collsim/collective"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestMain lets the heap, which is small, grow more between collections: the suite builds and drops
@@ -23,5 +26,24 @@ func TestConformance(t *testing.T) {
 		t.Run(fmt.Sprintf("%v/%s", a.Kinds[0], a.Name), func(t *testing.T) {
 			algostest.Test(t, a)
 		})
+	}
+}
+
+// TestNonPowersOf2 names the folds of Rabenseifner's all_reduce.
+func TestNonPowersOf2(t *testing.T) {
+	a, err := algos.Find(collective.AllReduce, "rabenseifner")
+	require.NoError(t, err)
+	for _, ranks := range []int{3, 5, 6, 12} {
+		algostest.TestAt(t, a, ranks)
+	}
+}
+
+// TestHierarchies names the groups that clusters have, and those at the ends of what is possible.
+func TestHierarchies(t *testing.T) {
+	a, err := algos.Find(collective.AllReduce, "hierarchical")
+	require.NoError(t, err)
+	for _, c := range []struct{ groups, inner int }{{2, 8}, {4, 8}, {3, 5}, {1, 6}, {6, 1}} {
+		inner := algos.Param{Name: "inner", Value: fmt.Sprint(c.inner)}
+		algostest.TestAt(t, a, c.groups*c.inner, inner)
 	}
 }

@@ -45,4 +45,5 @@ func ExampleForKind() {
 	// binomial: a binomial tree: who has the data doubles every round
 	// chain: from each rank to the next, in segments that follow one another
 	// flat: the root sends to one rank after the other
+	// scatter-allgather: a binomial scatter of chunks, then a ring all_gather
 }

@@ -10,10 +10,12 @@ import "collsim/collective"
 // collective operations", Cluster Computing 10(2), 2007). All messages leave at once and each has
 // its wire; at a port that they share they queue.
 var flatGather = Algorithm{
-	Name:   "flat",
-	Kinds:  []collective.Kind{collective.Gather},
-	About:  "all send their block to the root",
-	Source: "Open MPI basic linear; Pješivac-Grbović et al. 2007",
+	Name:    "flat",
+	Kinds:   []collective.Kind{collective.Gather},
+	About:   "all send their block to the root",
+	When:    "long blocks: no byte travels twice, and the root's port is the limit anyway",
+	Source:  "Open MPI basic linear; Pješivac-Grbović et al. 2007",
+	Formula: "α + n/p·β",
 	Lane: func(l *Lane) {
 		if l.Rank != l.Root {
 			l.Send(l.Root, l.Chunk(l.Rank))

@@ -62,12 +62,8 @@ func choice(name string, names []string) string {
 	return "there are " + list(names)
 }
 
-// segment is the number of elements of a tile, 0 for algorithms that do not pipeline. It checks
-// all parameters.
+// segment is the number of elements of a tile, 0 for algorithms that do not pipeline.
 func (a Algorithm) segment(spec collective.Spec, o Options) (int64, error) {
-	if err := a.checkParams(o); err != nil {
-		return 0, err
-	}
 	text := a.param("segment", o)
 	if text == "" {
 		return 0, nil

@@ -12,10 +12,12 @@ import "collsim/collective"
 // collective operations", Cluster Computing 10(2), 2007: flat tree). All messages leave at once and
 // each has its wire; at a port that they share they queue.
 var flatReduce = Algorithm{
-	Name:   "flat",
-	Kinds:  []collective.Kind{collective.Reduce},
-	About:  "all send to the root, which adds one after the other",
-	Source: "Pješivac-Grbović et al. 2007, flat tree",
+	Name:    "flat",
+	Kinds:   []collective.Kind{collective.Reduce},
+	About:   "all send to the root, which adds one after the other",
+	When:    "a baseline; operators that do not commute, at any root",
+	Source:  "Pješivac-Grbović et al. 2007, flat tree",
+	Formula: "α + n·β + (p−1)·n·γ",
 	Lane: func(l *Lane) {
 		if l.Rank != l.Root {
 			l.Send(l.Root, l.In(0))

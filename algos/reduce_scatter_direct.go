@@ -13,11 +13,13 @@ import (
 //
 // The first half of MSCCL's allreduce_allpairs; NCCL's symmetric ReduceScatter_LD.
 var directReduceScatter = Algorithm{
-	Name:   "direct",
-	Kinds:  []collective.Kind{collective.ReduceScatter},
-	About:  "rank q gets block q of all others at once, and adds in rank order",
-	Source: "MSCCL allreduce_allpairs, first half; NCCL ReduceScatter_LD",
-	Lanes:  perRank,
+	Name:    "direct",
+	Kinds:   []collective.Kind{collective.ReduceScatter, collective.ReduceScatterV},
+	About:   "rank q gets block q of all others at once, and adds in rank order",
+	When:    "all ranks have wires to all others, as behind NVSwitch, or blocks are short",
+	Source:  "MSCCL allreduce_allpairs, first half; NCCL ReduceScatter_LD",
+	Formula: "α + n/p·β + (p−1)/p·n·γ",
+	Lanes:   perRank,
 	Lane: func(l *Lane) {
 		if l.Index < l.Ranks-1 {
 			sendBlock(l)

@@ -10,10 +10,12 @@ import "collsim/collective"
 // (Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster Computing
 // 10(2), 2007: flat tree, LogGP).
 var flatScatter = Algorithm{
-	Name:   "flat",
-	Kinds:  []collective.Kind{collective.Scatter},
-	About:  "the root sends each rank its block, one after the other",
-	Source: "Open MPI basic linear; Pješivac-Grbović et al. 2007",
+	Name:    "flat",
+	Kinds:   []collective.Kind{collective.Scatter},
+	About:   "the root sends each rank its block, one after the other",
+	When:    "long blocks: no byte travels twice, and the root's port is the limit anyway",
+	Source:  "Open MPI basic linear; Pješivac-Grbović et al. 2007",
+	Formula: "α + (p−1)/p·n·β",
 	Lane: func(l *Lane) {
 		if v := mod(l.Rank-l.Root, l.Ranks); v > 0 {
 			l.Round(v - 1)

@@ -115,10 +115,15 @@ func problem(kind collective.Kind, args []datadriven.CmdArg) (
 			return spec, o, fmt.Errorf("%s=%s: %w", arg.Key, value, err)
 		}
 	}
-	if kind == collective.AllToAllV { // count is the largest split here
-		most := spec.Count
-		spec.Count = 0
-		for r := range int64(spec.Ranks) {
+	if kind == collective.Barrier {
+		spec.Type = 0
+	}
+	if kind.Splits() { // count is the largest split here
+		most, rows := spec.Count, 1
+		if spec.Count = 0; kind == collective.AllToAllV {
+			rows = spec.Ranks
+		}
+		for r := range int64(rows) {
 			row := make([]int64, spec.Ranks)
 			for q := range row {
 				row[q] = (2*r + 3*int64(q)) % (most + 1)
@@ -136,7 +141,13 @@ func TestTable(t *testing.T) {
 		require.Less(t, last, place, "the table is sorted by kind and name")
 		last = place
 		require.NotEmpty(t, a.About)
+		require.NotEmpty(t, a.When)
 		require.NotEmpty(t, a.Source)
+		require.NotEmpty(t, a.Formula)
+		if a.Of != nil {
+			require.Equal(t, a.Of.Params, a.Params)
+			require.Len(t, a.Of.Kinds, len(a.Kinds))
+		}
 		for _, k := range a.Kinds {
 			found, err := algos.Find(k, strings.ReplaceAll(a.Name, "-", "_"))
 			require.NoError(t, err)

@@ -13,7 +13,9 @@ func Table() []Algorithm {
 	return []Algorithm{
 		binomialAllReduce,
 		doubleBinaryTreeAllReduce,
+		hierarchicalAllReduce,
 		oneShotAllReduce,
+		rabenseifnerAllReduce,
 		recursiveDoublingAllReduce,
 		ringAllReduce,
 		twoShotAllReduce,
@@ -24,16 +26,23 @@ func Table() []Algorithm {
 		ringAllGather,
 
 		directReduceScatter,
+		pairwiseReduceScatter,
+		recursiveHalvingReduceScatter,
 		ringReduceScatter,
 
 		binomialBroadcast,
 		chainBroadcast,
 		flatBroadcast,
+		scatterAllgatherBroadcast,
 
 		binomialReduce,
+		chainReduce,
 		flatReduce,
 
+		binomialGather,
 		flatGather,
+
+		binomialScatter,
 		flatScatter,
 
 		bruckAllToAll,
@@ -41,6 +50,8 @@ func Table() []Algorithm {
 		pairwiseAllToAll,
 
 		directSendRecv,
+
+		disseminationBarrier,
 	}
 }
 
@@ -61,7 +72,9 @@ func Find(k collective.Kind, name string) (Algorithm, error) {
 		case a.Does(k):
 			names = append(names, a.Name)
 		case a.Name == canonical:
-			elsewhere = append(elsewhere, kindsText(a.Kinds))
+			for _, kind := range a.Kinds {
+				elsewhere = append(elsewhere, kind.String())
+			}
 		}
 	}
 	hint := "no algorithm does it"

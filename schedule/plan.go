@@ -27,9 +27,9 @@ type Plan struct {
 	Lane func(*Lane)
 }
 
-// Build makes the schedule of a plan. A plan for one rank, or for no data, is not asked: one
-// rank copies its input to its output, and nothing is nothing. Misuse by Lane is an error that
-// names rank, lane and step.
+// Build makes the schedule of a plan. A plan for one rank, or for no data, is not asked: one rank
+// copies its input to its output, or waits for nobody, and nothing is nothing. Misuse by Lane is an
+// error that names rank, lane and step.
 func Build(p Plan) (*Schedule, error) {
 	p.Chunks, p.Lanes = max(p.Chunks, 1), max(p.Lanes, 1)
 	p.Channels, p.Slices = max(p.Channels, 1), max(p.Slices, 1)
@@ -48,7 +48,7 @@ func Build(p Plan) (*Schedule, error) {
 		return nil, err
 	}
 	switch {
-	case p.Spec.Empty():
+	case p.Spec.Empty() || p.Spec.Ranks == 1 && p.Spec.Kind == collective.Barrier:
 		s.Group = nil
 		s.role = func(int32) *code { return &code{} }
 	case p.Spec.Ranks == 1:

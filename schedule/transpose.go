@@ -16,7 +16,7 @@ import (
 //
 // The schedule must deliver every block to every rank once, by copies and messages alone: events,
 // gets and puts are refused, and so are lanes that read one region at once, since adding to it at
-// once is a race, which Verify reports. Rounds count back from the last. Operands stand in the
+// once is a race, which Verify reports. Rounds are counted from the last. Operands stand in the
 // order of the ranks they come from; under a group, where ranks have no order, messages come first.
 func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	t := *s
@@ -39,27 +39,26 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	if t.Group != nil {
 		ranks = 1
 	}
-	used, last := false, lastRound(s, ranks)
-	write := func(rank int32) (*code, error) { return transposeCode(s, &t, int(rank), last, &used) }
+	used, sent := false, roundsOf(s, ranks)
+	var first *code
 	for rank := range ranks {
-		if _, err := write(int32(rank)); err != nil {
+		c, scratch, err := transposeCode(s, &t, rank, sent)
+		if err != nil {
 			return nil, fmt.Errorf("schedule: transpose of %s: rank %d %w", s.Name, rank, err)
 		}
+		if used = used || scratch; rank == 0 {
+			first = c
+		}
 	}
-	switch {
-	case used && s.Memory > 0:
-		return nil, fmt.Errorf("schedule: transpose of %s: its scratch buffer would have to hold "+
-			"sums of the output too", s.Name)
-	case !used && s.Memory == 0:
+	if !used && s.Memory == 0 {
 		t.Memory, t.Cuts[Scratch] = 0, nil
 	}
 	if t.Group != nil {
-		c, _ := write(0)
-		t.role = func(int32) *code { return c }
+		t.role = func(int32) *code { return first }
 		return &t, nil
 	}
 	t.role = func(rank int32) *code {
-		c, _ := write(rank)
+		c, _, _ := transposeCode(s, &t, int(rank), sent)
 		return c
 	}
 	return &t, nil
@@ -82,31 +81,15 @@ func dual(k collective.Kind) (collective.Kind, bool) {
 	return 0, false
 }
 
-// lastRound is the highest round of any step of the first ranks.
-func lastRound(s *Schedule, ranks int) int32 {
-	last := int32(0)
-	var step Step
-	for rank := range ranks {
-		p := s.Program(rank)
-		for lane := range p.Lanes() {
-			for c := p.Walk(lane); !c.Done(); c.Next(1) {
-				p.Load(&c, &step)
-				last = max(last, step.Round)
-			}
-		}
-	}
-	return last
-}
-
-// transposeCode runs all lanes of a rank backwards, from the round that is the last of all.
-func transposeCode(s, t *Schedule, rank int, last int32, used *bool) (*code, error) {
+// transposeCode runs all lanes of a rank backwards, and says whether they use scratch.
+func transposeCode(s, t *Schedule, rank int, sent *sentRounds) (c *code, scratch bool, err error) {
 	var b bundler
 	mods := &moduli{ranks: int32(t.Spec.Ranks), blocks: t.blocks}
 	p := s.Program(rank)
 	for lane := range p.Lanes() {
-		x := transposer{s: s, t: t, rank: int32(rank), last: last, roll: roll{mods: mods},
-			live: map[blockKey]bool{}, first: map[blockKey]int{},
-			twins: vector(s.Spec.Kind) && s.Len(Input, rank) > 0}
+		x := transposer{s: s, t: t, rank: int32(rank), lane: int32(lane), sent: sent,
+			roll: roll{mods: mods}, live: map[blockKey]bool{}, first: map[blockKey]int{},
+			came: map[wire]int{}, got: -1, twins: vector(s.Spec.Kind) && s.Len(Input, rank) > 0}
 		var steps []Step
 		for c := p.Walk(lane); !c.Done(); c.Next(1) {
 			var step Step
@@ -116,14 +99,17 @@ func transposeCode(s, t *Schedule, rank int, last int32, used *bool) (*code, err
 		}
 		for i := len(steps) - 1; i >= 0; i-- {
 			if err := x.step(i, &steps[i]); err != nil {
-				return nil, fmt.Errorf("lane %d step %d: %w", lane, i, err)
+				return nil, false, fmt.Errorf("lane %d step %d: %w", lane, i, err)
 			}
 		}
 		x.finish()
-		*used = *used || x.used
+		if x.moved && s.Memory > 0 {
+			return nil, false, fmt.Errorf("lane %d: scratch is not free to hold sums of the output", lane)
+		}
+		scratch = scratch || x.used
 		b.add(int32(p.Channel(lane)), x.roll.knots, mods)
 	}
-	return b.code(), nil
+	return b.code(), scratch, nil
 }
 
 // blockKey is one block of a tile of a buffer of the original.
@@ -137,7 +123,11 @@ type blockKey struct {
 type transposer struct {
 	s, t *Schedule
 	rank int32
-	last int32 // the round that becomes the first
+	lane int32
+	sent *sentRounds
+	came map[wire]int // messages of the original that are not yet sent back
+	got  int32        // the last round in which it receives
+	now  int32        // the round of the step at hand
 	roll roll
 	held *Step // the last step, which may still pass its sum on
 	live map[blockKey]bool
@@ -146,12 +136,16 @@ type transposer struct {
 	// twins says that the sum of a block of the output may be kept where that of the same block of
 	// the input goes: they are the same vector, and the original reads each input once.
 	twins bool
-	used  bool // scratch, for sums
+	moved bool // a sum of the output to scratch, unless it is only passed on
+	used  bool // scratch
 }
 
-// note remembers what the original reads of its input.
+// note remembers what the original receives and what it reads of its input.
 func (x *transposer) note(i int, step *Step) {
 	for j := range step.From {
+		if step.From[j].Kind == Message {
+			x.came[x.sent.wire(x.rank, x.lane, step.From[j].Peer)]++
+		}
 		if f := &step.From[j]; f.Kind == Local && f.Region.Buffer == Input {
 			x.each(&f.Region, func(k blockKey) {
 				if _, seen := x.first[k]; seen {
@@ -176,8 +170,8 @@ func (x *transposer) step(i int, step *Step) error {
 		len(step.Await) > 0 || step.Flush || step.puts() || !step.Moves() {
 		return fmt.Errorf("%s: only copies and messages of data are transposed", step.Name())
 	}
-	var back Step
-	back.Round = x.last - step.Round
+	x.now = x.round(step)
+	back := Step{Round: x.now}
 	for _, d := range step.Send {
 		back.From = append(back.From, Source{Kind: Message, Peer: d.Peer})
 	}
@@ -208,6 +202,29 @@ func (x *transposer) step(i int, step *Step) error {
 	return nil
 }
 
+// round is that of the transpose of a step: what it sends goes when that came, counted from the
+// end; a step that only receives begins the next round if it would be the second in its own (as
+// Lane.Round has it).
+func (x *transposer) round(step *Step) int32 {
+	if f := &step.From[0]; f.Kind == Message {
+		w := x.sent.wire(x.rank, x.lane, f.Peer)
+		x.came[w]--
+		round := x.sent.last - x.sent.round(w, x.came[w])
+		if len(step.Send) > 0 {
+			x.got = round
+		}
+		return round
+	}
+	round := max(x.sent.last-step.Round, 0)
+	if len(step.Send) > 0 {
+		if round == x.got {
+			round++
+		}
+		x.got = round
+	}
+	return round
+}
+
 // origin is the rank that an operand comes from.
 func (x *transposer) origin(f *Source) int32 {
 	if f.Kind == Message {
@@ -236,6 +253,7 @@ func (x *transposer) append(s Step) {
 // finish rolls the last step up.
 func (x *transposer) finish() {
 	if x.held != nil {
+		x.held.regions(func(r *Region) { x.used = x.used || r.Buffer == Scratch })
 		x.roll.add(*x.held)
 		x.held = nil
 	}
@@ -299,7 +317,7 @@ func (x *transposer) sum(r *Region) (Region, bool, error) {
 		})
 		from, to := Region{Buffer: Input, Tile: r.Tile, List: rest}, Region{Buffer: Output,
 			Tile: r.Tile, List: slices.Clone(rest)}
-		x.append(Step{From: []Source{x.source(from)}, To: []Region{x.home(to)}})
+		x.append(Step{From: []Source{x.source(from)}, To: []Region{x.home(to)}, Round: x.now})
 		return x.home(*r), true, nil
 	case r.Buffer == Output:
 		input := *r
@@ -317,7 +335,7 @@ func (x *transposer) home(r Region) Region {
 	case r.Buffer == Input:
 		r.Buffer = Output
 	case r.Buffer == Output && !x.twins:
-		r.Buffer, x.used = Scratch, true
+		r.Buffer, x.moved = Scratch, true
 	}
 	return r
 }

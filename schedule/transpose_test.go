@@ -99,11 +99,47 @@ func TestTransposeScalesOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, `lane 0
   copy in into out @0
-  recvReduce from 3, out into out @0
-  recvReduce from 2, out into out @1
-  recvReduce from 1, out into out scaled @2
+  recvReduce out, from 3 into out @0
+  recvReduce out, from 2 into out @1
+  recvReduce out, from 1 into out scaled @2
 `, walkText(r, 0))
 	require.Contains(t, verdict(r, VerifyOptions{}), "proved")
+}
+
+// Operands stand in rank order where that is possible, a sum that is only passed on is not stored,
+// the root has no scratch of its own, and rounds are counted back from the last of all ranks.
+func TestTransposeKeepsRankOrder(t *testing.T) {
+	for ranks := 2; ranks < 20; ranks++ {
+		s, err := Build(Plan{Name: "binomial", Lane: binomialBroadcast, Spec: collective.Spec{
+			Kind: collective.Broadcast, Type: dtype.Int32, Ranks: ranks, Count: 10}})
+		require.NoError(t, err)
+		r, err := Transpose(s, collective.Sum)
+		require.NoError(t, err)
+		proof, found := Verify(r, VerifyOptions{})
+		require.Empty(t, found)
+		require.True(t, proof.KeepsRankOrder)
+		forward, found := Verify(s, VerifyOptions{})
+		require.Empty(t, found)
+		require.Equal(t, forward.Rounds, proof.Rounds)
+		require.Equal(t, forward.Messages, proof.Messages)
+		require.Equal(t, ranks > 6, r.Memory > 0, "rank 4 is the first with two children")
+	}
+}
+
+// Under a group rank 0's messages stand for all, in groups of several digits too.
+func TestTransposeOfGroups(t *testing.T) {
+	for _, g := range []Group{{5}, {2, 3}, {2, 2, 2}} {
+		for a := range int32(g.Order()) {
+			require.Zero(t, g.Add(a, g.inverse(a)), "%v, %d", g, a)
+		}
+	}
+	s := allGather(t, 8, Group{2, 2, 2}, doublingGather)
+	r, err := Transpose(s, collective.Sum)
+	require.NoError(t, err)
+	proof, found := Verify(r, VerifyOptions{})
+	require.Empty(t, found)
+	require.Equal(t, 3, proof.Rounds)
+	require.Equal(t, Group{2, 2, 2}, r.Group)
 }
 
 func TestTransposeReadsWell(t *testing.T) {
@@ -122,6 +158,16 @@ func TestTransposeReadsWell(t *testing.T) {
 func TestTransposeRefuses(t *testing.T) {
 	_, err := Transpose(ring(t, 4, 100, nil), collective.Sum)
 	require.EqualError(t, err, "schedule: all_reduce has no transpose")
+	own, err := Build(Plan{Name: "by-scratch", Scratch: 1, Lane: func(l *Lane) {
+		l.Copy(l.Scratch(0), l.In(0))
+		l.Copy(l.Out(l.Rank), l.Scratch(0))
+		l.Send(l.Rank+1, l.Out(l.Rank))
+		l.Recv(l.Rank+1, l.Out(l.Rank+1))
+	}, Spec: collective.Spec{Kind: collective.AllGather, Type: dtype.Int32, Ranks: 2, Count: 9}})
+	require.NoError(t, err)
+	_, err = Transpose(own, collective.Sum)
+	require.EqualError(t, err, "schedule: transpose of by-scratch: rank 0 lane 0: scratch is not "+
+		"free to hold sums of the output")
 	s := allGather(t, 3, nil, func(l *Lane) {
 		ringGather(l)
 		l.Post()

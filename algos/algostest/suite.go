@@ -29,30 +29,49 @@ func Test(t *testing.T, a algos.Algorithm) {
 	}
 }
 
+// TestAt holds an algorithm, with values of its parameters, to the same at a number of ranks: where
+// only some numbers are possible, or are worth a name.
+func TestAt(t *testing.T, a algos.Algorithm, ranks int, params ...algos.Param) {
+	for _, kind := range a.Kinds {
+		t.Run(fmt.Sprintf("%v/%d", kind, ranks), func(t *testing.T) {
+			for _, c := range trials(a, kind, ranks) {
+				c.options.Params = append(c.options.Params, params...)
+				conform(t, a, c)
+			}
+		})
+	}
+}
+
 // conform holds the algorithm to a single trial and returns the slots that it needs.
 func conform(t require.TestingT, a algos.Algorithm, c trial) (slots int) {
 	s, err := a.Build(c.spec, c.options)
 	require.NoError(t, err, "%s", c)
-	survivesText(t, c, s)
 	agreesWithAuthor(t, a, c, s)
+	s = survivesText(t, c, s)
 	slots = isProven(t, a, c, s)
 	computes(t, c, s)
 	keepsTime(t, a, c, s)
 	return slots
 }
 
-// survivesText holds the text form to being read back as the same schedule.
-func survivesText(t require.TestingT, c trial, s *schedule.Schedule) {
+// survivesText holds the text form to being read back as the same schedule, which it returns: that
+// has its programs at hand, where s asks the author whenever one is wanted.
+func survivesText(t require.TestingT, c trial, s *schedule.Schedule) *schedule.Schedule {
 	text := s.String()
 	again, err := schedule.Parse(text)
 	require.NoError(t, err, "%s\n%s", c, text)
 	require.Equal(t, text, again.String(), "%s", c)
-	require.True(t, schedule.Equal(s, again), "%s\n%s", c, text)
+	if !schedule.Equal(s, again) {
+		require.Failf(t, "the text is of another schedule", "%s\n%s", c, text)
+	}
+	return again
 }
 
 // agreesWithAuthor holds a schedule with a group to what the author's function says when it is
-// asked rank by rank.
+// asked rank by rank. A transpose has no author.
 func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) {
+	a, err := a.Bound(c.spec.Ranks, c.options)
+	require.NoError(t, err, "%s", c)
 	if a.Group == nil {
 		return
 	}

@@ -1,0 +1,156 @@
+package algostest
+
+import (
+	"collsim/collective"
+	"collsim/dtype"
+
+	"github.com/leanovate/gopter"
+	"github.com/leanovate/gopter/gen"
+)
+
+// maxRanks and maxCount bound what Specs generates: enough for blocks that are empty, uneven and
+// longer than any number of ranks, and little enough to be tried often.
+const (
+	maxRanks = 17
+	maxCount = 200
+)
+
+// Specs generates random collectives for properties of one's own: of these kinds, or of all kinds
+// if none are given, on 1 to 17 ranks, with any root, operator and mode of the mean, of the types
+// that package reference computes, in place or not, and with up to 200 elements a rank (or in a
+// split). All are valid. A failure is shrunk to fewer ranks and elements, the plainest operator,
+// root 0 and separate buffers.
+func Specs(kinds ...collective.Kind) gopter.Gen {
+	if len(kinds) == 0 {
+		kinds = collective.Kinds()
+	}
+	number := gen.IntRange(0, 1<<30)
+	draw := gopter.CombineGens(gen.IntRange(0, len(kinds)-1), gen.IntRange(1, maxRanks),
+		gen.Int64Range(0, maxCount), number, number, gen.Bool(), number)
+	return draw.Map(func(v []any) collective.Spec {
+		d := drawn{kinds[v[0].(int)], v[1].(int), v[2].(int64), v[3].(int), v[4].(int), v[5].(bool),
+			v[6].(int)}
+		return d.spec()
+	}).WithShrinker(shrinkSpec)
+}
+
+// drawn are the independent numbers that a collective is derived from.
+type drawn struct {
+	kind     collective.Kind
+	ranks    int
+	count    int64
+	root, op int // of any size
+	inPlace  bool
+	rest     int // decides the type, the factor and the splits
+}
+
+func (d drawn) spec() collective.Spec {
+	types := []dtype.Type{dtype.Float32, dtype.Float64, dtype.Int32, dtype.Int64}
+	s := collective.Spec{Kind: d.kind, Type: types[d.rest%len(types)], Ranks: d.ranks,
+		Count: d.count, InPlace: d.inPlace && d.kind != collective.AllToAllV}
+	if d.kind.Rooted() {
+		s.Root = d.root % d.ranks
+	}
+	if d.kind.Reduces() {
+		ops, modes := collective.Ops(), []collective.AvgMode{collective.AvgNCCL, collective.AvgPost}
+		s.Op = ops[d.op%len(ops)]
+		switch s.Op {
+		case collective.Avg:
+			s.Avg = modes[d.rest/4%len(modes)]
+		case collective.PremulSum: // whole: integers are multiplied too
+			s.Factor = []float64{1, -1, 2, 3}[d.rest/4%4]
+		}
+	}
+	rows := 0
+	switch {
+	case d.kind == collective.AllToAllV:
+		rows = d.ranks
+	case d.kind.Splits():
+		rows = 1
+	case d.kind == collective.Barrier:
+		s.Type, s.Count = 0, 0
+	}
+	state := uint64(d.rest)
+	for range rows {
+		row := make([]int64, d.ranks)
+		for q := range row { // the constants of Knuth's MMIX generator; a quarter are empty
+			state = state*6364136223846793005 + 1442695040888963407
+			if state>>62 != 0 {
+				row[q] = int64(state>>33) % (d.count + 1)
+			}
+		}
+		s.Splits, s.Count = append(s.Splits, row), 0
+	}
+	return s
+}
+
+// shrinkSpec lists simpler collectives than the one that failed, those that leave out most first.
+func shrinkSpec(v any) gopter.Shrink {
+	s := v.(collective.Spec)
+	var list []collective.Spec
+	try := func(change func(*collective.Spec)) {
+		c := s
+		change(&c)
+		list = append(list, c)
+	}
+	for _, ranks := range smaller(int64(s.Ranks), 1) {
+		try(func(c *collective.Spec) { resize(c, int(ranks)) })
+	}
+	for _, count := range smaller(s.Count, 0) {
+		try(func(c *collective.Spec) { c.Count = count })
+	}
+	if !s.Empty() && s.Kind.Splits() {
+		try(func(c *collective.Spec) { c.Splits = halved(s.Splits) })
+	}
+	if s.Root > 0 {
+		try(func(c *collective.Spec) { c.Root = 0 })
+	}
+	if s.InPlace {
+		try(func(c *collective.Spec) { c.InPlace = false })
+	}
+	if s.Kind.Reduces() && s.Op != collective.Sum {
+		try(func(c *collective.Spec) { c.Op, c.Avg, c.Factor = collective.Sum, 0, 0 })
+	}
+	return func() (any, bool) {
+		if len(list) == 0 {
+			return collective.Spec{}, false
+		}
+		next := list[0]
+		list = list[1:]
+		return next, true
+	}
+}
+
+// smaller are numbers between the least and n, below n: the least, the half, one less.
+func smaller(n, least int64) []int64 {
+	var list []int64
+	for _, m := range []int64{least, n / 2, n - 1} {
+		if m >= least && m < n && (len(list) == 0 || m > list[len(list)-1]) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// resize takes the last ranks away.
+func resize(s *collective.Spec, ranks int) {
+	s.Ranks, s.Root = ranks, min(s.Root, ranks-1)
+	splits := s.Splits
+	s.Splits = nil
+	for i, row := range splits {
+		if len(splits) == 1 || i < ranks {
+			s.Splits = append(s.Splits, row[:ranks:ranks])
+		}
+	}
+}
+
+// halved are splits of half the size each, rounded down.
+func halved(splits [][]int64) [][]int64 {
+	half := make([][]int64, len(splits))
+	for i, row := range splits {
+		for _, n := range row {
+			half[i] = append(half[i], n/2)
+		}
+	}
+	return half
+}
