@@ -113,7 +113,7 @@ func (c *comparison[T]) judge(got []T) finding {
 			c.tolerate()
 		}
 		f.differ = true
-		distance := math.Abs(float64(x) - float64(y))
+		distance := apart(x, y)
 		if ulps := distance / ulp(y); !math.IsNaN(ulps) && !math.IsInf(ulps, 0) {
 			f.ulp = max(f.ulp, ulps)
 		}
@@ -125,6 +125,15 @@ func (c *comparison[T]) judge(got []T) finding {
 		}
 	}
 	return f
+}
+
+// apart is the distance of two numbers; of two integers, never 0 unless they are equal, however
+// large they are.
+func apart[T Number](x, y T) float64 {
+	if isFloat[T]() {
+		return math.Abs(float64(x) - float64(y))
+	}
+	return float64(uint64(int64(max(x, y))) - uint64(int64(min(x, y))))
 }
 
 // ulp is the distance from |x| to the next larger number; 1 for integers.

@@ -7,6 +7,9 @@
 // other; where they differ, the distance is the algorithm's rounding error, and must lie within
 // the bound that is proven for every order of additions.
 //
+// What has been computed without a schedule, by hardware or by a program of one's own, is judged in
+// the same way: Inputs makes the data, Compare compares.
+//
 //	inputs ──► definition ────────────────► what is wanted ─┐
 //	   └────► interpreter ◄── schedule ──► what is got ────┴─► Report
 //

@@ -49,3 +49,13 @@ func ExampleDefine() {
 	fmt.Println(outputs, err)
 	// Output: [[1] [1] [1]] <nil>
 }
+
+// Somebody else's result is judged, here by a rank that got one element wrong.
+func ExampleCompare() {
+	mean := collective.Spec{Kind: collective.AllReduce, Op: collective.Avg, Type: dtype.Float32,
+		Ranks: 3, Count: 2}
+	inputs := [][]float32{{1, 2}, {4, 5}, {7, 8}}
+	report, err := reference.Compare(mean, inputs, [][]float32{{4, 5}, {4, 5}, {4, 6}})
+	fmt.Println(report.Numbers, report.Wrong, report.First, err)
+	// Output: mismatch 1 rank 2 element 1 is 6; 5 is wanted <nil>
+}

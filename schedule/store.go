@@ -16,11 +16,10 @@ type store struct {
 
 // cell is an interval that has always been accessed whole.
 type cell struct {
-	v      *value
-	off    int64 // of its first element in the inputs
-	lane   int32 // the first that accessed it, plus 1; 0 for none
-	flags  uint8
-	filler [3]byte
+	v     *value
+	off   int64 // of its first element in the inputs
+	lane  int32 // the first that accessed it, plus 1; 0 for none
+	flags uint8
 }
 
 // What has happened to a cell.

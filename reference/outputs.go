@@ -1,0 +1,75 @@
+package reference
+
+import (
+	"fmt"
+
+	"collsim/collective"
+)
+
+// Inputs makes each rank's input for a collective, of the same numbers that Check uses: every
+// element is a function of the seed, the rank and its index alone.
+func Inputs[T Number](spec collective.Spec, data Data, seed uint64) ([][]T, error) {
+	inputs := make([][]T, max(spec.Ranks, 0))
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	for rank := range inputs {
+		inputs[rank] = make([]T, spec.In(rank))
+	}
+	if err := fits(&spec, inputs); err != nil {
+		return nil, err
+	}
+	g := newGenerator[T](&spec, data, seed)
+	for rank, in := range inputs {
+		g.fill(in, rank, 0)
+	}
+	return inputs, nil
+}
+
+// Compare holds outputs, computed by whomever from these inputs, against the definition: as Check
+// does, but without a schedule. Inputs and outputs are as long as Spec.In and Spec.Out say; other
+// lengths, and a type that is not T, are errors. What the Spec says of places has no meaning here.
+func Compare[T Number](spec collective.Spec, inputs, outputs [][]T) (Report, error) {
+	if err := fits(&spec, inputs); err != nil {
+		return Report{}, err
+	}
+	if len(outputs) != spec.Ranks {
+		return Report{}, fmt.Errorf("reference: outputs of %d ranks; there are %d", len(outputs),
+			spec.Ranks)
+	}
+	longest := int64(0)
+	for rank, out := range outputs {
+		if int64(len(out)) != spec.Out(rank) {
+			return Report{}, fmt.Errorf("reference: rank %d has %d output elements; %d are expected",
+				rank, len(out), spec.Out(rank))
+		}
+		longest = max(longest, spec.In(rank), spec.Out(rank))
+	}
+	d := newDefinition(&spec, reader(inputs), false)
+	c := &comparison[T]{d: d, common: common(spec.Kind), report: Report{RanksAgree: true}}
+	if c.common {
+		c.given(outputs, 0)
+	} else {
+		for rank := range outputs {
+			c.given(outputs[rank:rank+1], rank)
+		}
+	}
+	r := together([]*comparison[T]{c})
+	if r.Checked = spec.Count; spec.Kind.Splits() {
+		r.Checked = longest
+	}
+	return r, nil
+}
+
+// given compares the outputs of ranks that should all have the same, from the first of them on.
+func (c *comparison[T]) given(outputs [][]T, first int) {
+	n := int64(len(outputs[0]))
+	for off := int64(0); off < n; {
+		o := c.d.origin(first, off)
+		o.n = min(o.n, n-off, block)
+		for i, out := range outputs {
+			c.elements(first+i, off, out[off:off+o.n], o)
+		}
+		off += o.n
+	}
+}
