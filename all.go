@@ -14,6 +14,7 @@ import (
 // RunOptions are how points are run; the zero value is the usual way.
 type RunOptions struct {
 	Trace bool // keep every result's timeline
+	Links bool // keep what every link did
 	// Done is called for every result as soon as those before it are done, in the order of the
 	// points, never by two goroutines at once; nil is not called.
 	Done func(*Result)
@@ -23,6 +24,7 @@ type RunOptions struct {
 type Report struct {
 	Scenario *Scenario
 	Results  []*Result // in the order of the points; fewer if the run was interrupted
+	Skipped  []Skip    // of the algorithms that "all" stands for, those that cannot do it
 	Warnings []string
 }
 
@@ -47,9 +49,28 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (*Report, error) {
 		go c.work(ctx)
 	}
 	results, err := c.collect(ctx)
-	report := &Report{Scenario: s, Results: results}
+	report := &Report{Scenario: s}
+	for _, r := range results {
+		if r.skipped != "" {
+			report.Skipped = append(report.Skipped, Skip{Point: r.Point, Why: r.skipped})
+			continue
+		}
+		report.Results = append(report.Results, r)
+	}
+	if err == nil && len(report.Results) == 0 && len(report.Skipped) > 0 {
+		return nil, report.nothing()
+	}
 	report.warn()
 	return report, err
+}
+
+// nothing is the error of a scenario whose every point is skipped.
+func (r *Report) nothing() error {
+	var list []Candidate
+	for _, s := range r.Skipped {
+		list = append(list, Candidate{Algorithm: s.Point.Algorithm, Why: s.Why})
+	}
+	return r.Skipped[0].Point.Error("collective.algorithm", noneOf(list), "")
 }
 
 // crew is a number of workers that share the points of a scenario.
@@ -141,7 +162,7 @@ func (c *crew) collect(ctx context.Context) ([]*Result, error) {
 }
 
 func (c *crew) tell(r *Result) {
-	if c.options.Done != nil {
+	if c.options.Done != nil && r.skipped == "" {
 		c.options.Done(r)
 	}
 }
@@ -163,7 +184,11 @@ func (c *crew) finished(results []*Result, told int) (list []*Result) {
 // RunPoint carries out one point of the scenario.
 func (s *Scenario) RunPoint(p *scenarios.Point, o RunOptions) (*Result, error) {
 	r := &runner{s: s, options: o, numbers: func(check func()) { check() }}
-	return r.run(p)
+	result, err := r.run(p)
+	if err == nil && result.skipped != "" {
+		return nil, p.Error("collective.algorithm", result.skipped, "")
+	}
+	return result, err
 }
 
 // warn gathers the notes on the scenario and the warnings of all results.

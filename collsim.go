@@ -60,7 +60,7 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 		Set:        o.Set,
 		Only:       o.Only,
 		Check: func(kind collective.Kind, a scenarios.Algorithm) error {
-			if a.Name != "file" {
+			if a.Name != fileName {
 				return checkParams(kind, a)
 			}
 			if s.files[a.File] != nil {
@@ -160,9 +160,9 @@ func (s *Scenario) judge() error {
 
 // refusal is what is wrong with a point, nil if nothing is.
 func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Error {
-	if p.Algorithm.Name == "file" {
-		if _, err := fit(s.files[p.Algorithm.File], p.Spec); err != nil {
-			return p.Error("collective.algorithm", err.Error(), "")
+	if p.Algorithm.Name == fileName {
+		if _, err := s.make(p, p.Algorithm); err != nil {
+			return p.Error("collective.algorithm", unprefixed(err), "")
 		}
 	}
 	switch p.Spec.Type {

@@ -60,10 +60,13 @@ func TestJSON(t *testing.T) {
 	    "op": "sum", "root": -1, "in_place": false, "executor": "sim", "engine": "event",
 	    "time_ps": 9409240960, "algbw_GBps": 7.132229293020464, "busbw_GBps": 12.48140126278581,
 	    "peak_link_GBps": 12.5, "rounds": 14, "steps": 120, "messages": 112, "bytes_sent": 939524096,
-	    "link_bytes": 1879048192, "closed_form_ps": 9409240960, "proof": "proved", "slots": 8,
+	    "link_bytes": 1879048192, "closed_form_ps": 9409240960,
+	    "lower_bound_ps": 9396240960, "bounds": {"latency_ps": 1000000, "bandwidth_ps": 9395240960,
+	      "reduction_ps": 0}, "proof": "proved", "slots": 8,
 	    "min_slots": 2, "violations": [], "numbers": "exact", "checked_count": 16777216, "wrong": 0,
 	    "max_ulp": 0, "ranks_agree": true,
-	    "limit": {"what": "link", "name": "gpu0->switch", "like": 8, "busy": 0.9985}, "hw": null}],
+	    "limit": {"what": "link", "name": "gpu0->switch", "like": 8, "busy": 0.9985}, "hw": null,
+	    "asked": "ring", "candidates": null, "teams": 1}],
 	  "skipped": [], "warnings": []}`
 	text, err := json.Marshal(got)
 	require.NoError(t, err)
@@ -137,6 +140,9 @@ func TestCSV(t *testing.T) {
 				delete(m, name)
 				continue
 			}
+			if part, ok := strings.CutPrefix(name, "bound_"); ok {
+				m[name] = m["bounds"].(map[string]any)[part]
+			}
 			require.Contains(t, m, name)
 			if m[name] == nil {
 				require.Empty(t, line[c])
@@ -150,7 +156,7 @@ func TestCSV(t *testing.T) {
 			}
 			delete(m, name)
 		}
-		for _, other := range []string{"violations", "variant", "hw"} {
+		for _, other := range []string{"violations", "variant", "hw", "candidates", "bounds"} {
 			delete(m, other)
 		}
 		require.Empty(t, m, "every key of a result has its column")
@@ -265,7 +271,7 @@ func TestNetworkText(t *testing.T) {
 	} {
 		g, err := topology.New(c.preset, c.ranks, unit.Rate(unit.GB), unit.Microsecond)
 		require.NoError(t, err)
-		n := newNetwork(g)
+		n := newNetwork(g, nil)
 		require.Equal(t, c.want, n.String())
 	}
 	require.Equal(t, "500 ns…1.50 us", between(500*unit.Nanosecond, 1500*unit.Nanosecond, "…"))

@@ -6,16 +6,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"collsim/unit"
 )
 
 // CSV writes a line for each result of all reports under a line of names. The columns are the
 // scenario and the keys of a result in JSON, in their order; what is an object or a list there is
-// left out but for limit, which is its name and its share; null is nothing.
+// left out but for limit, which is its name and its share, and bounds; null is nothing.
+// Newer columns follow.
 func CSV(reports ...*Report) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	names := append([]string{"scenario", "seed", "topology"}, csvKeys()...)
-	if err := w.Write(append(names, "limit", "limit_busy", "point", "violation")); err != nil {
+	names = append(names, "limit", "limit_busy", "point", "violation", "asked", "teams",
+		"lower_bound_ps", "bound_latency_ps", "bound_bandwidth_ps", "bound_reduction_ps")
+	if err := w.Write(names); err != nil {
 		return nil, err
 	}
 	for _, r := range reports {
@@ -68,8 +73,13 @@ func (r *Result) csv(scenario string) ([]string, error) {
 	if len(r.Violations) > 0 {
 		violation = r.Violations[0].Kind
 	}
-	return append(line, limit, busy, strings.Join(axes, " "), violation), nil
+	return append(line, limit, busy, strings.Join(axes, " "), violation, j.Asked,
+		fmt.Sprint(j.Teams), ps(j.LowerBound), ps(j.Bounds.Latency), ps(j.Bounds.Bandwidth),
+		ps(j.Bounds.Reduction)), nil
 }
+
+// ps is a time in picoseconds.
+func ps(t unit.Time) string { return fmt.Sprint(int64(t)) }
 
 // plain is a JSON value without quotes; null is nothing.
 func plain(raw json.RawMessage) string {

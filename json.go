@@ -24,12 +24,12 @@ type (
 		Device   any          `json:"device"`
 		Sharing  any          `json:"sharing"`
 		Results  []jsonResult `json:"results"`
-		Skipped  []jsonResult `json:"skipped"`
+		Skipped  []jsonSkip   `json:"skipped"`
 		Warnings []string     `json:"warnings"`
 	}
 	jsonTopology struct {
 		Preset any `json:"preset"`
-		Nodes  int `json:"nodes"`
+		Nodes  any `json:"nodes"`
 		Ranks  any `json:"ranks"`
 	}
 	jsonResult struct {
@@ -57,6 +57,8 @@ type (
 		BytesSent  any         `json:"bytes_sent"`
 		LinkBytes  any         `json:"link_bytes"`
 		ClosedForm any         `json:"closed_form_ps"`
+		LowerBound unit.Time   `json:"lower_bound_ps"`
+		Bounds     jsonBounds  `json:"bounds"`
 		Proof      string      `json:"proof"`
 		Slots      int         `json:"slots"`
 		MinSlots   any         `json:"min_slots"`
@@ -68,6 +70,25 @@ type (
 		RanksAgree any         `json:"ranks_agree"`
 		Limit      *jsonLimit  `json:"limit"`
 		HW         any         `json:"hw"`
+		// Asked is the algorithm as the scenario has it: "fastest" where Algorithm was chosen from
+		// Candidates, which are null otherwise.
+		Asked      string          `json:"asked"`
+		Candidates []jsonCandidate `json:"candidates"`
+		Teams      int             `json:"teams"`
+	}
+	jsonCandidate struct {
+		Algorithm string `json:"algorithm"`
+		Time      any    `json:"time_ps"` // null where it was left out
+		Why       string `json:"why"`
+	}
+	jsonSkip struct {
+		ID        string    `json:"id"`
+		Point     jsonPoint `json:"point"`
+		Kind      string    `json:"kind"`
+		Algorithm string    `json:"algorithm"`
+		Ranks     int       `json:"ranks"`
+		Bytes     int64     `json:"bytes"`
+		Why       string    `json:"why"`
 	}
 	jsonLimit struct {
 		What string `json:"what"`
@@ -129,15 +150,23 @@ func encode(v any, indent string) ([]byte, error) {
 func (r *Report) json() jsonReport {
 	s := r.Scenario
 	j := jsonReport{Collsim: Version, Schema: 1, Scenario: s.File, Name: s.Name,
-		Set: orEmpty(s.Set), Results: make([]jsonResult, 0, len(r.Results)), Skipped: []jsonResult{},
-		Warnings: orEmpty(r.Warnings), Topology: jsonTopology{Nodes: 1}}
+		Set: orEmpty(s.Set), Results: make([]jsonResult, 0, len(r.Results)),
+		Skipped:  make([]jsonSkip, 0, len(r.Skipped)),
+		Warnings: orEmpty(r.Warnings)}
 	j.Seed = shared(s.Points, func(p *scenarios.Point) int64 { return p.Seed })
 	j.Topology.Preset = shared(s.Points, func(p *scenarios.Point) string { return p.Topology.Preset })
+	j.Topology.Nodes = shared(s.Points, func(p *scenarios.Point) int { return p.Topology.Nodes })
 	j.Topology.Ranks = shared(s.Points, func(p *scenarios.Point) int { return p.Topology.Ranks })
 	j.Device = shared(s.Points, func(p *scenarios.Point) string { return p.Device.Name })
 	j.Sharing = shared(s.Points, func(p *scenarios.Point) string { return p.Sim.Sharing })
 	for _, result := range r.Results {
 		j.Results = append(j.Results, result.json())
+	}
+	for _, skip := range r.Skipped {
+		p := skip.Point
+		j.Skipped = append(j.Skipped, jsonSkip{ID: p.ID, Point: p.Axes, Kind: p.Spec.Kind.String(),
+			Algorithm: p.Algorithm.String(), Ranks: p.Spec.Ranks, Bytes: int64(p.Spec.Bytes()),
+			Why: skip.Why})
 	}
 	return j
 }
@@ -165,7 +194,9 @@ func shared[T comparable](points []*scenarios.Point, fact func(*scenarios.Point)
 func (r *Result) json() jsonResult {
 	p, spec := r.Point, r.Point.Spec
 	j := jsonResult{ID: p.ID, Point: p.Axes, Kind: spec.Kind.String(),
-		Algorithm: p.Algorithm.String(), Ranks: spec.Ranks, Bytes: int64(spec.Bytes()),
+		Algorithm: r.Algorithm.String(), Ranks: spec.Ranks, Bytes: int64(spec.Bytes()),
+		Asked: p.Algorithm.String(), Teams: r.Teams,
+		LowerBound: r.Bounds.Lower, Bounds: partsOf(r.Bounds),
 		Count: r.count(), DType: spec.Type.String(), Op: r.op(), Root: r.root(),
 		InPlace: spec.InPlace, Executor: "sim", Proof: r.Proof, Slots: r.Slots,
 		Violations: r.Violations, Numbers: r.Numbers,
@@ -173,6 +204,10 @@ func (r *Result) json() jsonResult {
 		ClosedForm: known(r.ClosedForm >= 0, int64(r.ClosedForm))}
 	if j.Violations == nil {
 		j.Violations = []Violation{}
+	}
+	for _, c := range r.Candidates {
+		j.Candidates = append(j.Candidates, jsonCandidate{c.Algorithm.String(),
+			known(c.Time >= 0, int64(c.Time)), c.Why})
 	}
 	if r.Numbers != Off {
 		j.Checked, j.Wrong, j.RanksAgree = r.Checked, r.Wrong, r.RanksAgree
@@ -207,7 +242,10 @@ func finite(x float64) any { return known(!math.IsNaN(x) && !math.IsInf(x, 0), x
 
 // count is the number of elements as in the NCCL call; where blocks differ, of the largest buffer.
 func (r *Result) count() int64 {
-	spec := r.Point.Spec
+	return countOf(r.Point.Spec)
+}
+
+func countOf(spec collective.Spec) int64 {
 	if spec.Kind.Splits() {
 		return int64(spec.Bytes() / unit.Bytes(spec.Type.Width()))
 	}

@@ -14,6 +14,8 @@ import (
 // routes are alike, and the range of each figure where they are not.
 type network struct {
 	graph   *topology.Graph
+	nodes   int          // of a cluster
+	teams   [][]int      // nil: one of all ranks
 	links   [2]int       // of a route, least and most; 0 with one rank
 	latency [2]unit.Time // the sum over a route
 	rate    [2]unit.Rate // of a route's slowest link
@@ -23,24 +25,40 @@ type network struct {
 // maxPairs is how many routes are looked at; beyond, a part stands for all.
 const maxPairs = 1 << 16
 
-func newNetwork(g *topology.Graph) network {
-	n := network{graph: g}
-	ranks := len(g.Ranks)
-	if ranks*(ranks-1) <= maxPairs {
-		for src := range ranks {
-			for dst := range ranks {
-				n.add(src, dst)
-			}
+// newNetwork looks at the routes between ranks of a team; no teams are one of all ranks.
+func newNetwork(g *topology.Graph, teams [][]int) network {
+	n := network{graph: g, teams: teams}
+	if teams == nil {
+		all := make([]int, len(g.Ranks))
+		for rank := range all {
+			all[rank] = rank
 		}
-		return n
+		teams = [][]int{all}
 	}
-	n.sampled = true
-	for i := range ranks { // every rank's way out and way in, and its neighbours
-		n.add(0, i)
-		n.add(i, 0)
-		n.add(i, (i+1)%ranks)
+	pairs := 0
+	for _, team := range teams {
+		pairs += len(team) * (len(team) - 1)
+	}
+	n.sampled = pairs > maxPairs
+	for _, team := range teams {
+		n.look(team)
 	}
 	return n
+}
+
+// look adds the routes of a team.
+func (n *network) look(team []int) {
+	for i, src := range team {
+		if n.sampled { // every rank's way out and way in, and its neighbours
+			n.add(team[0], src)
+			n.add(src, team[0])
+			n.add(src, team[(i+1)%len(team)])
+			continue
+		}
+		for _, dst := range team {
+			n.add(src, dst)
+		}
+	}
 }
 
 // add widens the ranges by a route.
@@ -75,9 +93,12 @@ func (n *network) String() string {
 	if len(n.graph.Ranks) == 1 {
 		return "1 rank: nothing goes over a link"
 	}
-	shape := "a " + strings.ReplaceAll(n.graph.Preset, "-", " ")
-	if n.graph.Preset == "links" {
-		shape = plural(len(n.graph.Links), "link") + " by hand"
+	text := fmt.Sprintf("%d ranks on %s", len(n.graph.Ranks), n.shape())
+	if n.teams != nil {
+		text += ", " + n.teamText()
+	}
+	if n.links[1] == 0 {
+		return text + ": nothing goes over a link"
 	}
 	links := between(n.links[0], n.links[1], " to ") + " links"
 	if n.links[1] == 1 {
@@ -86,8 +107,41 @@ func (n *network) String() string {
 	if n.sampled && n.links[0] != n.links[1] {
 		links = "about " + links
 	}
-	return fmt.Sprintf("%d ranks on %s: %s a message, %s + n / %s", len(n.graph.Ranks), shape, links,
+	return fmt.Sprintf("%s: %s a message, %s + n / %s", text, links,
 		between(n.latency[0], n.latency[1], "…"), between(n.rate[0], n.rate[1], "…"))
+}
+
+// shape is what the network was made as.
+func (n *network) shape() string {
+	switch preset := n.graph.Preset; preset {
+	case "cluster":
+		return plural(n.nodes, "node")
+	case "links":
+		return plural(len(n.graph.Links), "link") + " by hand"
+	case "leaf-spine":
+		return "a leaf-spine network"
+	default:
+		return "a " + strings.ReplaceAll(preset, "-", " ")
+	}
+}
+
+// equalTeams reports whether all teams have as many ranks.
+func (n *network) equalTeams() bool {
+	for _, team := range n.teams {
+		if len(team) != len(n.teams[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// teamText counts the teams: "4 teams of 2".
+func (n *network) teamText() string {
+	least, most := len(n.teams[0]), len(n.teams[0])
+	for _, team := range n.teams {
+		least, most = min(least, len(team)), max(most, len(team))
+	}
+	return plural(len(n.teams), "team") + " of " + between(least, most, " to ")
 }
 
 // between is a range, or its one value. A unit that both ends have is written once.

@@ -6,10 +6,12 @@ import (
 	"regexp"
 
 	"collsim/algos"
+	"collsim/bounds"
 	"collsim/collective"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
+	"collsim/sim"
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -23,7 +25,13 @@ const (
 
 // Result is what came out of a point.
 type Result struct {
-	Point *scenarios.Point
+	Point      *scenarios.Point
+	Algorithm  scenarios.Algorithm // that was carried out: Point's, or that which "fastest" chose
+	Candidates []Candidate         // of "fastest", in the order of the table; else nil
+	// Teams do the collective at once, each on its own; 1 is all ranks. As nccl-tests has it, ranks,
+	// sizes and bandwidths are those of one communicator: of the first team, in the time of the
+	// slowest. Steps, messages, bytes sent and what is wrong are those of all teams.
+	Teams int
 
 	Proof      string // Proved, Failed or Off
 	Violations []Violation
@@ -45,11 +53,19 @@ type Result struct {
 	BytesSent, LinkBytes unit.Bytes // each message once; once for each link
 	Limit                Limit
 	Trace                *trace.Trace // nil unless asked for
+	Devices              []string     // by rank: names in the topology; nil unless Trace is asked for
+	Links                []LinkUse    // all of them, by index; nil unless asked for
 
+	// Bounds are times that no schedule with as many lanes beats on this network. Of teams they are
+	// those of the one of which most is known, as if it were alone.
+	Bounds     bounds.Bounds
 	ClosedForm unit.Time // as published; −1 where links differ, or for a schedule from a file
 	Warnings   []string
 
-	network string // what it was understood as
+	network    string      // what it was understood as
+	ran        *sim.Result // nil unless it is to be explained
+	skipped    string      // why there is no result; empty where there is one
+	checkedAll bool        // no schedule was checked on fewer elements than it has
 }
 
 // Violation is a reason why a schedule is wrong: one of package schedule's, or "stall" where only
@@ -129,9 +145,17 @@ func (r *Result) AlgBW() (gbps float64, ok bool) {
 // BusBW is nccl-tests' bus bandwidth in GB/s: AlgBW times a factor of the kind, by which a perfect
 // ring reaches the speed of its links.
 func (r *Result) BusBW() (gbps float64, ok bool) {
-	gbps, ok = r.AlgBW()
-	num, den := r.Point.Spec.BusFactor()
-	return gbps * float64(num) / float64(den), ok
+	return busBW(r.Point.Spec, r.Time)
+}
+
+// busBW is the bus bandwidth in GB/s of a collective that takes so long.
+func busBW(spec collective.Spec, t unit.Time) (gbps float64, ok bool) {
+	if t == 0 {
+		return 0, false
+	}
+	num, den := spec.BusFactor()
+	gbps = float64(spec.Bytes()) / (float64(t) * 1e-12) / 1e9
+	return gbps * float64(num) / float64(den), true
 }
 
 // Busy is the share of the time for which the busiest link was busy, and whether there is one.
@@ -153,15 +177,15 @@ func (r *Result) PeakLink() (gbps float64, ok bool) {
 // closedForm evaluates the published cost, where the network has one α and one β.
 func (r *Result) closedForm(n *network) {
 	p := r.Point
-	if p.Algorithm.Name == "file" || !n.uniform() {
+	if r.Algorithm.Name == fileName || !n.uniform() || !n.equalTeams() {
 		return
 	}
-	a, err := algos.Find(p.Spec.Kind, p.Algorithm.Name)
+	a, err := algos.Find(p.Spec.Kind, r.Algorithm.Name)
 	if err != nil {
 		return
 	}
 	model := algos.Model{Alpha: n.latency[0], Rate: n.rate[0], Reduce: p.Device.ReduceRate}
-	if t, err := a.ClosedForm(p.Spec, options(p.Algorithm), model); err == nil {
+	if t, err := a.ClosedForm(p.Spec, options(r.Algorithm), model); err == nil {
 		r.ClosedForm = t
 	}
 }
@@ -169,9 +193,13 @@ func (r *Result) closedForm(n *network) {
 // warn says what a reader of the numbers might stumble over.
 func (r *Result) warn(n *network) {
 	spec := r.Point.Spec
-	if r.Numbers != Off && r.Checked < r.count() {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("numbers checked on count %d instead of %d: "+
-			"check.memory = %v holds no more", r.Checked, r.count(), r.Point.Check.Memory))
+	if r.Numbers != Off && !r.checkedAll {
+		text := fmt.Sprintf("numbers checked on count %d instead of %d", r.Checked, r.count())
+		if r.Checked >= r.count() {
+			text = "numbers of some teams checked on fewer elements"
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: check.memory = %v holds no more", text,
+			r.Point.Check.Memory))
 	}
 	bus, timed := r.BusBW()
 	fastest := unit.Rate(0)

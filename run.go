@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"collsim/algos"
-	"collsim/collective"
+	"collsim/bounds"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -14,82 +14,76 @@ import (
 	"collsim/unit"
 )
 
-// Build makes the schedule of a point.
-func (s *Scenario) Build(p *scenarios.Point) (*schedule.Schedule, error) {
-	return s.build(p, p.Spec)
-}
-
-// build is Build for another size of the same collective.
-func (s *Scenario) build(p *scenarios.Point, spec collective.Spec) (*schedule.Schedule, error) {
-	if p.Algorithm.Name == "file" {
-		return fit(s.files[p.Algorithm.File], spec)
-	}
-	a, err := algos.Find(spec.Kind, p.Algorithm.Name)
-	if err != nil {
-		return nil, err
-	}
-	return a.Build(spec, options(p.Algorithm))
-}
-
-// fit is a schedule from a file for another count, type or operator. What it says of the ranks
-// must hold as it is.
-func fit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error) {
-	own := s.Spec
-	for _, fact := range []struct{ what, has, wants string }{
-		{"the collective", own.Kind.String(), spec.Kind.String()},
-		{"ranks", fmt.Sprint(own.Ranks), fmt.Sprint(spec.Ranks)},
-		{"root", fmt.Sprint(own.Root), fmt.Sprint(spec.Root)},
-		{"in place", fmt.Sprint(own.InPlace), fmt.Sprint(spec.InPlace)},
-		{"splits", fmt.Sprint(own.Splits), fmt.Sprint(spec.Splits)},
-	} {
-		if fact.has != fact.wants {
-			return nil, fmt.Errorf("the schedule is for %s %s, not %s", fact.what, fact.has, fact.wants)
-		}
-	}
-	if own.Count != spec.Count && s.Memory > 0 {
-		return nil, fmt.Errorf("the schedule has a scratch buffer for count %d, not %d", own.Count,
-			spec.Count)
-	}
-	fitted := *s
-	fitted.Spec = spec
-	return schedule.Parse(fitted.String()) // which checks the cuts of the new size
-}
-
 // runner runs points one after the other, and remembers the network of the last.
 type runner struct {
-	s       *Scenario
-	options RunOptions
-	topo    *scenarios.Topology
-	network network
-	numbers func(check func()) // runs a check of numbers when the memory for one is free
+	s        *Scenario
+	options  RunOptions
+	topo     *scenarios.Topology
+	teams    string
+	network  network
+	bounds   map[string]bounds.Bounds // of this network
+	critical bool                     // keep what the simulation says of the critical path
+	numbers  func(check func())       // runs a check of numbers when the memory for one is free
 }
 
 // run carries a point out. The error is a *scenarios.Error where the scenario can be changed to
-// avoid it.
+// avoid it. An algorithm of "all" that cannot do it makes a result that is skipped.
 func (r *runner) run(p *scenarios.Point) (*Result, error) {
-	s, err := r.s.Build(p)
-	if err != nil {
-		return nil, p.Error("collective.algorithm", unprefixed(err), "")
+	result, m, err := r.begin(p)
+	if err != nil || result.skipped != "" {
+		return result, err
 	}
-	if r.topo != p.Topology {
-		g, err := p.Topology.Graph()
-		if err != nil {
-			return nil, p.Error("topology", unprefixed(err), "")
-		}
-		r.topo, r.network = p.Topology, newNetwork(g)
-	}
-	result := &Result{Point: p, Proof: Off, Numbers: Off, Rounds: -1, MinSlots: -1, ClosedForm: -1,
-		network: r.network.String()}
-	result.prove(s)
-	if err := r.time(s, result); err != nil {
+	result.prove(m.whole)
+	if err := r.time(m.whole, result); err != nil {
 		return nil, err
 	}
-	if err := r.compute(s, result); err != nil {
+	if err := r.compute(m, result); err != nil {
+		return nil, err
+	}
+	if err := r.bound(m, result); err != nil {
 		return nil, err
 	}
 	result.closedForm(&r.network)
 	result.warn(&r.network)
 	return result, nil
+}
+
+// begin makes what a point is carried out as, and its result, which may say that it is skipped.
+func (r *runner) begin(p *scenarios.Point) (*Result, *made, error) {
+	if err := r.enter(p); err != nil {
+		return nil, nil, err
+	}
+	result := &Result{Point: p, Proof: Off, Numbers: Off, Rounds: -1, MinSlots: -1, ClosedForm: -1,
+		Teams: max(1, len(p.Teams)), network: r.network.String()}
+	m, err := r.choose(result)
+	var cannot *illegal
+	switch {
+	case errors.As(err, &cannot) && p.Algorithm.Every:
+		result.skipped = unprefixed(err)
+		return result, nil, nil
+	case err != nil:
+		return nil, nil, p.Error("collective.algorithm", unprefixed(err), "")
+	}
+	return result, m, nil
+}
+
+// enter makes the network of a point, unless the point before has had the same.
+func (r *runner) enter(p *scenarios.Point) error {
+	teams := ""
+	if p.Teams != nil {
+		teams = fmt.Sprint(p.Teams)
+	}
+	if r.topo == p.Topology && r.teams == teams {
+		return nil
+	}
+	g, err := p.Topology.Graph()
+	if err != nil {
+		return p.Error("topology", unprefixed(err), "")
+	}
+	r.topo, r.teams, r.network = p.Topology, teams, newNetwork(g, p.Teams)
+	r.network.nodes = p.Topology.Nodes
+	r.bounds = map[string]bounds.Bounds{}
+	return nil
 }
 
 // prove verifies the schedule. Without a proof its rounds are counted all the same.
@@ -119,7 +113,8 @@ func (r *Result) prove(s *schedule.Schedule) {
 // time simulates the schedule.
 func (r *runner) time(s *schedule.Schedule, result *Result) error {
 	env := r.env(result.Point)
-	ran, err := sim.Run(s, env, sim.Options{Trace: r.options.Trace})
+	ran, err := sim.Run(s, env, sim.Options{Trace: r.options.Trace,
+		Critical: r.critical})
 	var cost *sim.CostError
 	switch {
 	case errors.As(err, &cost):
@@ -133,7 +128,16 @@ func (r *runner) time(s *schedule.Schedule, result *Result) error {
 	result.Steps, result.Messages = ran.Steps, ran.Messages
 	result.BytesSent, result.LinkBytes = ran.BytesSent, ran.LinkBytes
 	result.Trace = ran.Trace
+	if r.critical {
+		result.ran = ran
+	}
 	result.Limit = r.network.limit(ran)
+	if r.options.Trace {
+		result.Devices = r.network.devices()
+	}
+	if r.options.Links {
+		result.Links = r.network.uses(ran)
+	}
 	return nil
 }
 
@@ -153,18 +157,37 @@ func (r *runner) env(p *scenarios.Point) sim.Env {
 	return env
 }
 
-// compute runs the schedule on numbers and compares them with the definition. A schedule that
-// cannot be carried out has none.
-func (r *runner) compute(s *schedule.Schedule, result *Result) error {
-	p := result.Point
-	if !p.Check.Numbers {
+// compute runs the schedules on numbers and compares them with the definition. What cannot be
+// carried out has none.
+func (r *runner) compute(m *made, result *Result) error {
+	if !result.Point.Check.Numbers {
 		return nil
 	}
+	for i, member := range m.members {
+		report, err := r.check(member.schedule, m.algorithm, result.Point)
+		if err != nil && result.refuted(err) {
+			result.Numbers = Off
+			return nil
+		}
+		if err != nil {
+			return result.Point.Error("check.memory", unprefixed(err), "")
+		}
+		if i == 0 {
+			result.Numbers, result.Checked = string(report.Numbers), report.Checked
+			result.RanksAgree, result.checkedAll = true, true
+		}
+		result.add(report, member)
+	}
+	return nil
+}
+
+// check compares one schedule's numbers with the definition.
+func (r *runner) check(s *schedule.Schedule, a scenarios.Algorithm,
+	p *scenarios.Point) (report reference.Report, err error) {
 	data, err := reference.ParseData(p.Check.Data)
 	if err != nil {
-		return p.Error("check.data", unprefixed(err), "")
+		return report, err
 	}
-	var report reference.Report
 	r.numbers(func() {
 		report, err = reference.Check(s, reference.CheckOptions{
 			Seed:   uint64(p.Seed),
@@ -172,20 +195,31 @@ func (r *runner) compute(s *schedule.Schedule, result *Result) error {
 			Memory: int64(p.Check.Memory),
 			Slots:  p.Sim.Slots,
 			Rebuild: func(count int64) (*schedule.Schedule, error) {
-				spec := p.Spec
+				spec := s.Spec
 				spec.Count = count
-				return r.s.build(p, spec)
+				return r.s.build(spec, a)
 			},
 		})
 	})
-	if err != nil {
-		if result.refuted(err) {
-			return nil
-		}
-		return p.Error("check.memory", unprefixed(err), "")
+	return report, err
+}
+
+// add takes in what became of the numbers of some teams: the worst of all counts.
+func (r *Result) add(report reference.Report, m member) {
+	if rank(report.Numbers) > rank(reference.Verdict(r.Numbers)) {
+		r.Numbers = string(report.Numbers)
 	}
-	result.Numbers, result.Checked, result.Wrong = string(report.Numbers), report.Checked, report.Wrong
-	result.MaxULP, result.RanksAgree = report.MaxULP, report.RanksAgree
-	result.Mismatch = report.First
-	return nil
+	r.Wrong += report.Wrong * int64(m.teams)
+	r.MaxULP = max(r.MaxULP, report.MaxULP)
+	r.RanksAgree = r.RanksAgree && report.RanksAgree
+	r.checkedAll = r.checkedAll && report.Checked >= countOf(m.schedule.Spec)
+	if r.Mismatch == nil {
+		r.Mismatch = report.First
+	}
+}
+
+// rank orders verdicts from the best to the worst.
+func rank(v reference.Verdict) int {
+	return slices.Index([]reference.Verdict{reference.NumbersExact, reference.NumbersBounded,
+		reference.NumbersMismatch}, v)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"collsim/reference"
 	"collsim/unit"
@@ -28,6 +29,25 @@ func summary(results []*Result) []string {
 	lines := append(proofLines(results), numberLines(results)...)
 	if limit := limitText(results); limit != "" {
 		lines = append(lines, "limit    "+limit)
+	}
+	return lines
+}
+
+// skipLines say which algorithms of "all" could not do what was asked, and why.
+func skipLines(reports []*Report) (lines []string) {
+	counts := map[string]int{}
+	for _, r := range reports {
+		for _, s := range r.Skipped {
+			line := "skipped  " + s.Point.Algorithm.String() + ": " + s.Why
+			if counts[line]++; counts[line] == 1 {
+				lines = append(lines, line)
+			}
+		}
+	}
+	for i, line := range lines {
+		if n := counts[line]; n > 1 {
+			lines[i] += fmt.Sprintf(" (%d points)", n)
+		}
 	}
 	return lines
 }
@@ -228,14 +248,19 @@ func (r *Report) next() string {
 	if s.File == "-" || len(r.Results) == 0 {
 		return ""
 	}
-	command := "collsim " + quote(s.File)
+	command := quote(s.File)
 	for _, set := range s.Set {
 		command += " --set " + quote(set)
 	}
 	if len(s.Points) > 1 {
 		command += " --only " + quote("id="+r.Results[0].Point.ID)
 	}
-	return "next     " + command + " --timeline -"
+	draw := "collsim " + command + " --timeline -"
+	line := "next     collsim explain " + command + "     "
+	if utf8.RuneCountInString(line+draw) > columns-len("# ") {
+		line = strings.TrimSpace(line) + "\n#          "
+	}
+	return line + draw
 }
 
 // quote writes an argument so that a shell takes it as one.

@@ -2,6 +2,7 @@ package collsim
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,7 +12,7 @@ import (
 )
 
 // Table prints reports as lines of 80 columns where that is possible: nccl-tests' first nine
-// columns in its order, then %busy, the share of the time for which the busiest link was busy. All
+// columns in its order, then %bound, the time that no schedule beats as a share of the time. All
 // else is behind a #. With more than one algorithm a table of times follows, size × algorithm.
 func Table(reports ...*Report) string {
 	var b strings.Builder
@@ -24,7 +25,7 @@ func Table(reports ...*Report) string {
 		results = append(results, r.Results...)
 	}
 	b.WriteString("#\n")
-	for _, line := range summary(results) {
+	for _, line := range append(summary(results), skipLines(reports)...) {
 		b.WriteString("# " + line + "\n")
 	}
 	for _, r := range reports {
@@ -45,13 +46,16 @@ func (r *Report) table(b *strings.Builder) {
 	for _, set := range s.Set {
 		comment(b, "set "+set)
 	}
-	for _, section := range split(r.Results, sectionOf) {
+	for i, section := range split(r.Results, sectionOf) {
 		at := section[0].Point
-		if axes := axesText(at, true); axes != "" {
+		axes := axesText(at, true)
+		if i > 0 || axes != "" {
 			b.WriteString("#\n")
+		}
+		if axes != "" {
 			comment(b, axes)
 		}
-		comment(b, section[0].network, deviceText(at.Device), simText(at.Sim))
+		comment(b, append(halves(section[0].network), deviceText(at.Device), simText(at.Sim))...)
 		for _, variant := range split(section, (*Result).variant) {
 			for _, group := range split(variant, (*Result).heading) {
 				b.WriteString("#\n")
@@ -61,6 +65,15 @@ func (r *Report) table(b *strings.Builder) {
 			writeMatrix(b, variant)
 		}
 	}
+}
+
+// halves cuts a text that is too long for a line behind its colon.
+func halves(text string) []string {
+	head, tail, ok := strings.Cut(text, ": ")
+	if !ok || utf8.RuneCountInString("# "+text) <= columns {
+		return []string{text}
+	}
+	return []string{head + ":", tail}
 }
 
 // split makes parts of equal key, in the order in which the keys first appear.
@@ -99,7 +112,21 @@ func (r *Result) variant() string {
 // heading names a group of rows.
 func (r *Result) heading() string {
 	name, extras, _ := strings.Cut(r.variant(), "\n")
-	return name + " " + r.Point.Algorithm.String() + extras
+	return name + " " + r.Algorithm.String() + r.choice() + extras
+}
+
+// choice says that an algorithm was chosen, and from how many.
+func (r *Result) choice() string {
+	if r.Candidates == nil {
+		return ""
+	}
+	ran := 0
+	for _, c := range r.Candidates {
+		if c.Time >= 0 {
+			ran++
+		}
+	}
+	return fmt.Sprintf(", the fastest of %d", ran)
 }
 
 // extras are what else varies.
@@ -198,7 +225,7 @@ func comment(b *strings.Builder, parts ...string) {
 // headings of the columns, with their units, and the width of each with the blank before it.
 var (
 	headings = []string{"size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong",
-		"%busy"}
+		"%bound"}
 	units  = []string{"(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", ""}
 	widths = []int{12, 11, 8, 6, 5, 9, 7, 7, 7, 8}
 )
@@ -256,14 +283,22 @@ func (r *Result) cells() []string {
 		}
 		cells = append(cells, text)
 	}
-	wrong, busy := missing, missing
+	wrong, reached := missing, missing
 	if r.Numbers != Off {
 		wrong = fmt.Sprint(r.Wrong)
 	}
-	if share, ok := r.Busy(); ok {
-		busy = fmt.Sprintf("%.1f", share*100)
+	if share, ok := r.BoundReached(); ok {
+		reached = percent(share)
 	}
-	return append(cells, wrong, busy)
+	return append(cells, wrong, reached)
+}
+
+// percent is a share with a decimal. What is not quite all is not called 100.
+func percent(share float64) string {
+	if tenths := math.Round(share * 1000); tenths != 1000 || share >= 1 {
+		return fmt.Sprintf("%.1f", share*100)
+	}
+	return "99.9"
 }
 
 // microseconds is the time as nccl-tests prints it.

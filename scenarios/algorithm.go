@@ -8,13 +8,16 @@ import (
 )
 
 // Algorithm is an algorithm as a scenario names it: "ring", "chain(segment=512KiB)",
-// "ring(channels=8)" or "file:mine.schedule". Whether it exists is the caller's to say.
+// "ring(channels=8)" or "file:mine.schedule". Whether it exists is the caller's to say. "fastest",
+// the default, leaves the choice to whoever runs the point; "all" becomes a point for every
+// algorithm of the kind (it stays "all" where Options.Algorithms is nil).
 type Algorithm struct {
 	Name     string  // "ring"; "file" where File holds
 	File     string  // of "file:mine.schedule", as written
 	Params   []Param // in the order given, without channels and slices
 	Channels int     // copies side by side, at least 1; channels of the scenario count too
 	Slices   int     // parts of a chunk, at least 1
+	Every    bool    // "all" chose it: if it cannot be built, it is to be left out with the reason
 }
 
 // Param is one parameter of an algorithm: segment=512KiB. The value has no spaces; what it means
@@ -61,7 +64,7 @@ func parseAlgorithm(s string) (any, *problem) {
 	a := Algorithm{Name: strings.ReplaceAll(strings.ToLower(base), "_", "-")}
 	if a.Name == "auto" {
 		return nil, &problem{`"auto" can mean what NCCL would pick, or the fastest one`,
-			"name an algorithm: collsim list algorithms"}
+			`write "fastest", or the name of an algorithm: collsim list algorithms`}
 	}
 	list, closed := strings.CutSuffix(list, ")")
 	if !algorithmName.MatchString(a.Name) || called != closed {
@@ -90,6 +93,15 @@ func parseAlgorithm(s string) (any, *problem) {
 	return a, nil
 }
 
+// chosen reports whether the name stands for others.
+func (a Algorithm) chosen() bool { return a.Name == allOf || a.Name == fastest }
+
+// The names that stand for others.
+const (
+	allOf   = "all"
+	fastest = "fastest"
+)
+
 // set takes in one parameter.
 func (a *Algorithm) set(name, value string) *problem {
 	into := &a.Channels
@@ -98,6 +110,10 @@ func (a *Algorithm) set(name, value string) *problem {
 	case "slices":
 		into = &a.Slices
 	default:
+		if a.chosen() {
+			return &problem{quoted(a.Name) + " takes channels and slices alone", "the parameter " +
+				name + " belongs to one algorithm: name that"}
+		}
 		a.Params = append(a.Params, Param{name, value})
 		return nil
 	}

@@ -41,7 +41,7 @@ func (k *Key) values(n *node, report func(sub string, n *node, p *problem)) []it
 	var items []item
 	seen := map[string]bool{}
 	for _, one := range n.items {
-		if one.shape == array {
+		if one.shape == array && !k.listed() {
 			report("", one, &problem{text: "one value is expected, not a list in a list"})
 			continue
 		}
@@ -197,6 +197,8 @@ func canonical(v any) string {
 		return v.String()
 	case Algorithm:
 		return v.String()
+	case []int:
+		return listText(v)
 	}
 	return fmt.Sprint(v)
 }

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"fmt"
 	"strings"
+
+	"collsim/topology"
 )
 
 // Markdown is the reference of the scenario file, made from the key table: docs/scenario.md.
@@ -27,6 +29,23 @@ func Markdown() string {
 					markdownDefault(k.Default), escape(k.Doc))
 			}
 		}
+		if s.path == "topology" {
+			b.WriteString(markdownPresets())
+		}
+	}
+	return b.String()
+}
+
+// markdownPresets is the table of presets, which package topology describes.
+func markdownPresets() string {
+	var b strings.Builder
+	b.WriteString("\n| preset | takes | shape |\n|---|---|---|\n")
+	for _, p := range topology.Catalogue() {
+		takes := "`" + strings.Join(p.Takes, "` `") + "`"
+		if p.Name == "rails" {
+			takes = "in `[topology.network]` only"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Name, takes, escape(p.Text))
 	}
 	return b.String()
 }
@@ -61,8 +80,12 @@ func (k *Key) markdownValue() string {
 	case k.Limit != "":
 		text += ", " + k.Limit
 	}
-	if k.kind != aFlag && len(k.Values) == 0 {
+	switch {
+	case k.kind == aFlag:
+	case len(k.Values) == 0:
 		text += ": `" + escape(k.Example) + "`"
+	case k.listed():
+		text += " `" + escape(k.Example) + "`"
 	}
 	if k.Axis {
 		text += ", or a list"

@@ -143,9 +143,8 @@ func (d *document) entries(list *node, s *section, at string) {
 func (d *document) unknown(c *node, plain, place string) {
 	e := d.at(c, place, problem{"unknown key", d.schema.suggest(plain, c.name)})
 	e.Value = ""
-	if near := nearest.To(c.name, d.schema.entries(plain), 1); len(near) > 0 {
-		at := strings.TrimSuffix(place, c.name)
-		d.meant[at+near[0]] = true
+	if near := nearKey(c.name, d.schema.entries(plain)); near != "" {
+		d.meant[strings.TrimSuffix(place, c.name)+near] = true
 	}
 	if c.shape != scalar && c.raw == "" {
 		e.Text = "unknown table"

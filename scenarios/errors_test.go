@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"errors"
+	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -50,6 +52,32 @@ func TestErrors(t *testing.T) {
 			return err.Error() + "\n"
 		})
 	})
+}
+
+// classes are the ways in which a scenario can be wrong; each has a file of the same name with at
+// least five cases, that says so in its first line.
+var classes = map[string]string{
+	"syntax": "syntax", "unknown-key": "unknown key", "unknown-name": "unknown name",
+	"wrong-type": "wrong type", "bad-unit": "bad unit", "out-of-range": "out of range",
+	"missing": "missing", "contradictory": "contradictory", "impossible": "impossible combination",
+	"file": "unreadable or missing file", "huge": "huge values", "not-toml": "not TOML at all",
+}
+
+// TestClasses: of every class there are enough wrong scenarios, each with an error of its own.
+func TestClasses(t *testing.T) {
+	require.Len(t, classes, 12)
+	for file, class := range classes {
+		text, err := os.ReadFile("testdata/errors/" + file)
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(string(text), "# Class: "+class+".\n"), file)
+		cases := strings.Split(string(text), "\nload")[1:]
+		require.GreaterOrEqual(t, len(cases), 5, file)
+		seen := map[string]bool{}
+		for _, c := range cases {
+			require.False(t, seen[c], "%s has a case twice: %s", file, c)
+			seen[c] = true
+		}
+	}
 }
 
 // requireOurs checks that an error is in our words, not in those of Go or of a library.

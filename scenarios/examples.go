@@ -16,7 +16,8 @@ const examplePrefix = "example:"
 
 // Examples lists the names of the embedded examples, the first one to read first.
 func Examples() []string {
-	return []string{"ring", "recursive-doubling", "compare", "slow-link", "chain", "numbers"}
+	return []string{"ring", "recursive-doubling", "compare", "every", "slow-link", "late-rank",
+		"chain", "numbers", "shapes", "two-racks", "nodes", "experts"}
 }
 
 // Example returns the text of an embedded example; an unknown name is an error with the nearest.

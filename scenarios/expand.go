@@ -88,11 +88,14 @@ func (r *run) axes(number int) []axis {
 	}
 	for _, name := range []string{"kind", "dtype", "op", "algorithm", "count", "bytes"} {
 		l := r.d.leaves[mine+name]
-		if l != nil && l.axis && len(l.items) > 0 && !taken[l.path] {
+		if l == nil || len(l.items) == 0 || taken[l.path] {
+			continue
+		}
+		if l.axis || name == "algorithm" && slices.ContainsFunc(l.items, isAll) {
 			axes = append(axes, axis{label: name, places: []string{l.path}, items: l.items, key: l.key})
 		}
 	}
-	return axes
+	return r.unfold(axes, mine)
 }
 
 // maxTrouble ends an expansion early whose points are all wrong in different ways.
@@ -172,7 +175,7 @@ func (p *Point) identity(axes []axis, pick []int) {
 	for i, a := range axes {
 		it := a.items[pick[i]]
 		if a.swept {
-			p.Axes = append(p.Axes, Axis{a.label, it.node.value})
+			p.Axes = append(p.Axes, Axis{a.label, it.node.plain()})
 		}
 		name, own := cutTable(a.key.Path, "collective")
 		if !own {
@@ -225,10 +228,12 @@ func notes(points []*Point) []string {
 		number := points[i].number
 		var changes []string
 		for ; i < len(points) && points[i].number == number; i++ {
-			asked, got := points[i].Asked, points[i].Spec.Bytes()
-			text := fmt.Sprintf("%v to %v", asked, got)
-			if asked != got && !slices.Contains(changes, text) {
-				changes = append(changes, text)
+			for _, s := range points[i].specs() {
+				asked, got := points[i].Asked, s.Bytes()
+				text := fmt.Sprintf("%v to %v", asked, got)
+				if points[i].byBytes && asked != got && !slices.Contains(changes, text) {
+					changes = append(changes, text)
+				}
 			}
 		}
 		if len(changes) == 0 {

@@ -20,9 +20,12 @@ func (p *Point) FileName(pattern string) string {
 		if !ok {
 			return s
 		}
-		return strings.Map(fileRune, values[0])
+		return strings.Map(fileRune, listRunes.Replace(values[0]))
 	})
 }
+
+// listRunes makes [[0,1],[2,3]] into 0-1_2-3, with fileRune.
+var listRunes = strings.NewReplacer("],[", "_", "[", "", "]", "")
 
 func fileRune(r rune) rune {
 	switch {
@@ -38,7 +41,7 @@ func fileRune(r rune) rune {
 // patterns checks the placeholders of the names under [output].
 func (r *run) patterns(v *view) {
 	known := r.onlyKeys()
-	for _, name := range []string{"csv", "json", "timeline"} {
+	for _, name := range []string{"csv", "json", "timeline", "trace", "curves", "links"} {
 		at := "output." + name
 		pattern, given, ok := fetch[string](v, at)
 		if !given || !ok {
@@ -46,7 +49,7 @@ func (r *run) patterns(v *view) {
 		}
 		for _, m := range placeholder.FindAllStringSubmatch(pattern, -1) {
 			switch {
-			case name != "timeline":
+			case name == "csv" || name == "json" || name == "links":
 				v.fail(at, problem{"all results go to one file; a name without { } is expected", ""})
 			case !slices.Contains(known, m[1]):
 				hint := "known: " + strings.Join(known, ", ")

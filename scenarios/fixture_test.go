@@ -2,6 +2,9 @@ package scenarios
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"collsim/collective"
@@ -33,8 +36,16 @@ func known(kind collective.Kind) []string {
 	return nil
 }
 
-// judged accepts the parameter segment of chain, and no other.
+// judged accepts the parameter segment of chain, and no other; and files that can be read.
 func judged(_ collective.Kind, a Algorithm) error {
+	if a.Name == "file" {
+		_, err := fs.ReadFile(os.DirFS("testdata/files"), a.File)
+		var wrong *fs.PathError
+		if errors.As(err, &wrong) {
+			return fmt.Errorf("cannot be read: %w", wrong.Err)
+		}
+		return err
+	}
 	for _, p := range a.Params {
 		if a.Name != "chain" || p.Name != "segment" {
 			return errors.New("algos: " + a.Name + " has no parameter " + p.Name)

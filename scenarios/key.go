@@ -43,6 +43,9 @@ const (
 	aDataType
 	anAlgorithm
 	aMatrix
+	aShape
+	anOrder
+	aTeams
 )
 
 // words are the kinds as an error or the documentation says them.
@@ -50,7 +53,8 @@ var words = [...]string{
 	aText: "text", aFile: "file name", aWhole: "whole number", aFactor: "number",
 	aFlag: "true or false", aSize: "size", aRate: "rate", aTime: "time",
 	aChange: "rate or share", aChoice: "choice", anOperator: "operator", aDataType: "data type",
-	anAlgorithm: "algorithm", aMatrix: "matrix",
+	anAlgorithm: "algorithm", aMatrix: "matrix", aShape: "list of whole numbers",
+	anOrder: "order", aTeams: "teams",
 }
 
 // section is one table of the scenario file.
@@ -131,8 +135,8 @@ func (s *schema) suggest(path, name string) string {
 		return "write " + name + " without quotes"
 	}
 	here := s.entries(path)
-	if near := nearest.To(name, here, 1); len(near) > 0 {
-		return "did you mean " + quoted(near[0]) + "?"
+	if near := nearKey(name, here); near != "" {
+		return "did you mean " + quoted(near) + "?"
 	}
 	folded := strings.ToLower(strings.ReplaceAll(name, "-", "_"))
 	for i := range s.keys {
@@ -149,6 +153,17 @@ func (s *schema) suggest(path, name string) string {
 		return "known here: " + strings.Join(here, ", ")
 	}
 	return s.section(path).header() + " has " + strings.Join(here, ", ")
+}
+
+// nearKey is the key that a misspelt one most likely stands for, empty if there is none. A key of
+// one letter is near to every other letter, so only to its capital.
+func nearKey(name string, keys []string) string {
+	for _, near := range nearest.To(name, keys, len(keys)) {
+		if len(near) > 1 || strings.EqualFold(near, name) {
+			return near
+		}
+	}
+	return ""
 }
 
 // suggestPath is suggest for a whole path as in --set or [sweep]; among are the paths that are

@@ -24,7 +24,14 @@ const (
 // sections are the tables of a scenario, in the order of the documentation.
 var sections = []section{
 	{"", false, "What stands before the first table."},
-	{"topology", false, "The network: a preset, or links by hand in `[[topology.link]]`."},
+	{"topology", false, "The network: a preset, links by hand in `[[topology.link]]`, or nodes of " +
+		"several GPUs each: `nodes` with a preset, or with `[topology.node]`, and " +
+		"`[topology.network]` between them. A preset takes the keys that the table of presets " +
+		"below names, and `bandwidth` and `latency`."},
+	{"topology.node", false, "The network inside each node, where `[topology]` has no preset. Its " +
+		"links are called as `node2/gpu3->node2/switch`."},
+	{"topology.network", false, "The network between the nodes: its ends are their NICs, as in " +
+		"`node2/gpu3->node2/nic3` and `node2/nic3->rail3`."},
 	{"topology.link", true, "A link: from and to define one where there is no preset; match " +
 		"changes all links of that name. Later entries change what earlier ones left."},
 	{"topology.rank", true, "Ranks that start late or run slowly."},
@@ -36,9 +43,9 @@ var sections = []section{
 	{"sweep", false, "Any key that is marked so, by its path in quotes, with a list or a range " +
 		"of values: every combination is one point. Keys of an array of tables are all meant, or " +
 		"one by its number from 0: `\"collective[1].bytes\"`."},
-	{"output", false, "Files to write, as the flags of the same names, which win. The name of a " +
-		"timeline may hold `{kind}`, `{algorithm}`, `{bytes}`, `{count}`, `{dtype}`, `{op}`, " +
-		"`{ranks}`, `{name}`, `{id}` and the path of any swept key in braces."},
+	{"output", false, "Files to write, as the flags of the same names, which win. The names of a " +
+		"timeline, a trace and curves may hold `{kind}`, `{algorithm}`, `{bytes}`, `{count}`, " +
+		"`{dtype}`, `{op}`, `{ranks}`, `{name}`, `{id}` and the path of any swept key in braces."},
 }
 
 // Keys lists all keys of a scenario file, table by table. Loader, --set, [sweep], documentation
@@ -72,41 +79,6 @@ func topKeys() []Key {
 			Doc: "Anything worth keeping with the results."},
 		{Path: "seed", kind: aWhole, min: 0, max: 1<<63 - 1, Default: "0", Example: "1", Sweep: true,
 			Doc: "Seed of all random data; equal seeds give equal bytes."},
-	}
-}
-
-func topologyKeys() []Key {
-	return []Key{
-		{Path: "topology.preset", kind: aChoice, Values: []string{"switch", "full-mesh", "ring"},
-			Example: `"switch"`, Sweep: true,
-			Doc: "The shape: all ranks on one switch (a route is two links), a link for every " +
-				"pair, or a ring of links both ways."},
-		{Path: "topology.ranks", kind: aWhole, min: 1, max: maxRanks, Example: "8", Sweep: true,
-			Doc: "Number of ranks, one GPU each; with links by hand it is counted."},
-		{Path: "topology.bandwidth", kind: aRate, max: maxLink, Example: `"100 Gbit/s"`, Sweep: true,
-			Doc: "Of each link in each direction."},
-		{Path: "topology.latency", kind: aTime, max: maxWait, Example: `"500 ns"`, Sweep: true,
-			Doc: "Of each link; a route adds up its links."},
-		{Path: "topology.link.from", kind: aText, Example: `"gpu0"`,
-			Doc: "Where a new link begins: gpu0, gpu1, … are the ranks, all other names switches."},
-		{Path: "topology.link.to", kind: aText, Example: `"leaf"`, Doc: "Where a new link ends."},
-		{Path: "topology.link.both", kind: aFlag, Default: "true", Example: "false", Sweep: true,
-			Doc: "Whether a new link has a twin in the other direction."},
-		{Path: "topology.link.match", kind: aText, Example: `"gpu3 <-> switch"`, Sweep: true,
-			Doc: "Links to change: a name as gpu3->switch, with * for any characters; <-> means " +
-				"both directions."},
-		{Path: "topology.link.bandwidth", kind: aChange, max: maxLink, Default: "topology's",
-			Example: `"50 %"`, Sweep: true,
-			Doc: "Of this link; where match changes links, also a share of what they have."},
-		{Path: "topology.link.latency", kind: aTime, max: maxWait, Default: "topology's",
-			Example: `"2 us"`, Sweep: true, Doc: "Of this link."},
-		{Path: "topology.rank.match", kind: aText, Example: `"3"`, Sweep: true,
-			Doc: "Ranks meant: a number, with * for any digits."},
-		{Path: "topology.rank.start", kind: aTime, max: maxWait, Default: `"0 s"`,
-			Example: `"200 us"`, Sweep: true, Doc: "When the rank enters the collective."},
-		{Path: "topology.rank.slowdown", kind: aFactor, min: 1, max: maxFactor, Default: "1",
-			Example: "1.5", Sweep: true,
-			Doc: "Factor on all that the rank's device takes time for; links keep their speed."},
 	}
 }
 
@@ -169,9 +141,11 @@ func collectiveKeys() []Key {
 			Doc: "Tells several collectives apart."},
 		{Path: "collective.kind", kind: aChoice, Values: kindNames(), Example: `"all_reduce"`,
 			Axis: true, Sweep: true, Doc: "What to compute; names are torch.distributed's."},
-		{Path: "collective.algorithm", kind: anAlgorithm, Example: `"ring"`, Axis: true, Sweep: true,
+		{Path: "collective.algorithm", kind: anAlgorithm, Default: `"fastest"`, Example: `"ring"`,
+			Axis: true, Sweep: true,
 			Doc: "How: a name of `collsim list algorithms`, parameters in brackets, as " +
-				`"chain(segment=512KiB)", or "file:mine.schedule".`},
+				"\"chain(segment=512KiB)\", or \"file:mine.schedule\"; \"all\" is every one that can " +
+				"do it, \"fastest\" the one of them whose simulation takes the least time."},
 		{Path: "collective.bytes", kind: aSize, min: 0, max: maxBytes, Example: `"64 MiB"`,
 			Axis: true, Sweep: true,
 			Doc: "Size as in nccl-tests (for all_gather, reduce_scatter, all_to_all, gather and " +
@@ -195,6 +169,12 @@ func collectiveKeys() []Key {
 			Example: "[[0, 3], [5, 1]]",
 			Doc: "Elements of every block, for kinds ending in v: a row a sender for all_to_allv, " +
 				"one list of all ranks otherwise."},
+		{Path: "collective.teams", kind: aTeams, max: maxRanks - 1,
+			Values: []string{"all", "node", "rail"}, Default: `"all"`, Example: "[[0, 1], [2, 3]]",
+			Sweep: true,
+			Doc: "Who does it together, each team for itself and all teams at once: all ranks, those " +
+				"of each node, those at the same place of every node, or teams rank by rank; root, " +
+				"splits and sizes are those of a team."},
 		{Path: "collective.channels", kind: aWhole, min: 1, max: maxCopies, Default: "1",
 			Example: "4", Sweep: true,
 			Doc: "Copies of the algorithm side by side, each on its part of the data."},
@@ -210,7 +190,13 @@ func outputKeys() []Key {
 		{Path: "output.csv", kind: aFile, Example: `"results.csv"`, Doc: "All results as CSV."},
 		{Path: "output.json", kind: aFile, Example: `"results.json"`, Doc: "All results as JSON."},
 		{Path: "output.timeline", kind: aFile, Example: `"{algorithm}-{bytes}.svg"`,
-			Doc: "A picture of who does what when, one for each result."},
+			Doc: "A picture of who does what when, one for each result: SVG, PNG or PDF."},
+		{Path: "output.trace", kind: aFile, Example: `"{algorithm}-{bytes}.pftrace"`,
+			Doc: "The same for Perfetto: .pftrace, or .json for other viewers."},
+		{Path: "output.curves", kind: aFile, Example: `"{kind}.svg"`,
+			Doc: "A picture of busbw against size, a curve for each algorithm: SVG, PNG or PDF."},
+		{Path: "output.links", kind: aFile, Example: `"links.csv"`,
+			Doc: "What every link carried and for how long it was busy, for each result, as CSV."},
 	}
 }
 

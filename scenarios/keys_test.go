@@ -184,4 +184,12 @@ algorithm = ["anything(x=1)", "file:x.schedule"]
 	require.Equal(t, []string{"barrier anything(x=1)", "barrier file:x.schedule"}, asked)
 	require.ErrorContains(t, err,
 		`s.toml:10: collective.algorithm = "file:x.schedule": file does not exist`)
+	_, err = Load("s.toml", text, Options{Algorithms: func(k collective.Kind) []string {
+		if k == collective.SendRecv || k == collective.Gather {
+			return []string{"flat"}
+		}
+		return nil
+	}})
+	require.ErrorContains(t, err, `s.toml:9: collective.kind = "barrier": no algorithm computes `+
+		"this kind yet\n  kinds with algorithms: gather, send_recv")
 }

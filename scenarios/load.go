@@ -32,9 +32,10 @@ type Scenario struct {
 	Notes       []string // what was done to the input, as rounding down: one line each
 }
 
-// Output names the files to write; empty for none. Timeline may have a name for each point: see
-// Point.FileName. A relative name is relative to the scenario: see Scenario.Resolve.
-type Output struct{ CSV, JSON, Timeline string }
+// Output names the files to write; empty for none. Timeline, Trace and Curves may have a name for
+// each point: see Point.FileName. A relative name is relative to the scenario: see
+// Scenario.Resolve.
+type Output struct{ CSV, JSON, Timeline, Trace, Curves, Links string }
 
 // Load reads the text of a scenario. file is what errors call it ("-" for standard input,
 // "example:ring"). All errors that can be found are returned at once, as *Errors.
@@ -76,6 +77,9 @@ func (r *run) scenario(file string) *Scenario {
 	s.Output.CSV, _ = fetchOr(v, "output.csv", "")
 	s.Output.JSON, _ = fetchOr(v, "output.json", "")
 	s.Output.Timeline, _ = fetchOr(v, "output.timeline", "")
+	s.Output.Trace, _ = fetchOr(v, "output.trace", "")
+	s.Output.Curves, _ = fetchOr(v, "output.curves", "")
+	s.Output.Links, _ = fetchOr(v, "output.links", "")
 	r.patterns(v)
 	s.Points = r.expand()
 	return s
@@ -143,7 +147,12 @@ func (r *run) idle(k *Key, at string) string {
 	case "device.queue":
 		return "has no effect: nothing is posted without offload = true"
 	case "topology.bandwidth", "topology.latency":
+		if r.view().clustered() {
+			return "has no effect: [topology.node] and [topology.network] have their own"
+		}
 		return "has no effect: every link has its own"
+	case "topology.order":
+		return "has no effect: links by hand name the ranks"
 	}
-	return ""
+	return idleParam(k)
 }

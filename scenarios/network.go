@@ -2,7 +2,8 @@ package scenarios
 
 import (
 	"errors"
-	"fmt"
+	glob "path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,18 +14,24 @@ import (
 // Topology is the network of a point. Points of a scenario that have the same network share one
 // Topology.
 type Topology struct {
-	Preset    string    // of package topology; "links" where they are given by hand
-	Ranks     int       // ≥ 1
-	Bandwidth unit.Rate // of each link before changes; 0 by hand where every link has its own
+	// Preset is a name of package topology, "links" where they are given by hand, "cluster" where
+	// there are nodes.
+	Preset    string
+	Nodes     int       // 1 but for a cluster
+	Ranks     int       // ≥ 1, of all nodes
+	Bandwidth unit.Rate // of each link before changes; 0 where not all links have the same
 	Latency   unit.Time // likewise
 	// Starts and Slowdowns are those of [[topology.rank]] by rank; nil where all ranks begin at
 	// once, at full speed.
 	Starts    []unit.Time
 	Slowdowns []float64
 
+	params  topology.Params // but for links by hand, of which only the routing is used
 	wires   []topology.Wire
 	places  []string // the numbered path of the entry of each wire
 	changes []alteration
+	node    [][]int // the ranks of each node of a cluster
+	rail    [][]int // the ranks at each place of its nodes
 }
 
 // alteration is an entry of [[topology.link]] that changes links.
@@ -43,22 +50,33 @@ func (t *Topology) Graph() (*topology.Graph, error) {
 	return g, err
 }
 
-// build returns the network, or what is wrong and the path of the key to blame.
+// byHand is the Preset of links by hand, inNodes that of nodes.
+const (
+	byHand  = "links"
+	inNodes = "cluster"
+)
+
+// build returns the network, or what is wrong and the path of the key to blame; it is empty where
+// the error has a better one.
 func (t *Topology) build() (g *topology.Graph, blame string, err error) {
-	if t.Preset == "links" {
-		g, err = topology.Links(t.Ranks, t.wires)
+	blame = "topology"
+	if t.Preset == byHand {
+		blame = "topology.link"
+		if g, err = topology.Links(t.Ranks, t.wires); err == nil {
+			g.Routing = t.params.Routing
+		}
 	} else {
-		g, err = topology.New(t.Preset, t.Ranks, t.Bandwidth, t.Latency)
+		g, err = topology.Build(t.params)
 	}
 	var wire *topology.WireError
 	switch {
 	case errors.As(err, &wire):
 		return nil, t.places[wire.Wire] + "." + wire.Key, err
 	case err != nil:
-		return nil, "topology.link", err
+		return nil, blame, err
 	}
 	if err := g.Connected(); err != nil {
-		return nil, "topology.link", err
+		return nil, blame, err
 	}
 	for _, c := range t.changes {
 		if err := g.Override(c.pattern, c.change); err != nil {
@@ -70,56 +88,50 @@ func (t *Topology) build() (g *topology.Graph, blame string, err error) {
 
 // topology reads the network of a view, nil if something is wrong with it.
 func (v *view) topology() *Topology {
-	t := &Topology{}
-	preset, given, ok := fetch[string](v, "topology.preset")
 	if n := v.d.root.child("topology"); n != nil && n.shape != table {
 		return nil
 	}
-	if !v.has("topology.preset") && v.d.count("topology.link") == 0 {
+	t := &Topology{Nodes: 1}
+	var ok bool
+	switch {
+	case v.clustered():
+		ok = v.cluster(t)
+	case v.has("topology.preset"):
+		ok = v.preset(t)
+	case v.d.count("topology.link") > 0:
+		ok = v.hand(t)
+	default:
 		v.missing("topology", "preset", "a preset, or links by hand, is expected",
-			"presets are "+strings.Join(topology.Presets(), ", "))
+			"presets are "+strings.Join(presetNames("topology"), ", "))
 		return nil
 	}
-	if given {
-		t.Preset = preset
-		ok = v.shape(t) && ok
-	} else {
-		t.Preset = "links"
-		ok = v.hand(t)
-	}
+	ok = v.seating(t) && ok
 	ok = v.alterations(t) && ok
 	groups, readable := v.groups()
 	if !ok || !readable {
 		return nil
 	}
-	if len(t.wires)+len(t.changes)+len(groups) == 0 {
+	if t.simple() && len(t.changes)+len(groups) == 0 {
 		return t
 	}
 	g, blame, err := t.build()
 	if err != nil {
-		v.blame(blame, err)
+		v.blame(t, blame, err)
 		return nil
 	}
 	t.Ranks = len(g.Ranks)
+	t.teams(g)
 	if !v.match(t, g, groups) {
 		return nil
 	}
 	return t
 }
 
-// shape reads the parameters of a preset.
-func (v *view) shape(t *Topology) bool {
-	ranks, ok1 := need[int64](v, "topology.ranks", "the number of ranks is expected")
-	bandwidth, ok2 := need[unit.Rate](v, "topology.bandwidth", "the bandwidth of a link is expected")
-	latency, ok3 := need[unit.Time](v, "topology.latency", "the latency of a link is expected")
-	t.Ranks, t.Bandwidth, t.Latency = int(ranks), bandwidth, latency
-	v.use("topology.bandwidth", "topology.latency")
-	if links := t.Ranks * (t.Ranks - 1); t.Preset == "full-mesh" && links > topology.MaxLinks {
-		v.fail("topology.ranks", problem{fmt.Sprintf("a full mesh of so many ranks has %d links; "+
-			"at most %d are expected", links, topology.MaxLinks), ""})
-		return false
-	}
-	return ok1 && ok2 && ok3
+// simple reports whether nothing can be wrong with the network that has not been looked at: it need
+// not be built to be judged.
+func (t *Topology) simple() bool {
+	return len(t.params.Places) == 0 &&
+		(t.Preset == "switch" || t.Preset == "full-mesh" || t.Preset == "ring")
 }
 
 // hand reads what [topology] says where links are given by hand: the number of ranks, if it wants
@@ -128,7 +140,8 @@ func (v *view) hand(t *Topology) bool {
 	ranks, _, ok1 := fetch[int64](v, "topology.ranks")
 	bandwidth, _, ok2 := fetch[unit.Rate](v, "topology.bandwidth")
 	latency, _, ok3 := fetch[unit.Time](v, "topology.latency")
-	t.Ranks, t.Bandwidth, t.Latency = int(ranks), bandwidth, latency
+	t.Preset, t.Ranks, t.Bandwidth, t.Latency = byHand, int(ranks), bandwidth, latency
+	v.use("topology.ranks")
 	return ok1 && ok2 && ok3
 }
 
@@ -144,7 +157,7 @@ func (v *view) alterations(t *Topology) bool {
 			ok = false
 		case v.has(at + ".match"):
 			ok = v.alteration(t, at) && ok
-		case v.has("topology.preset"):
+		case t.Preset != byHand:
 			blamed := at
 			if v.has(at + ".from") {
 				blamed = at + ".from"
@@ -237,18 +250,41 @@ func (v *view) groups() (list []group, ok bool) {
 	return list, ok
 }
 
-// match applies the groups to the ranks that they mean, later ones over earlier ones.
+// rankNumber is how [[topology.rank]] means ranks by their numbers: "3", "gpu3", "1*".
+var rankNumber = regexp.MustCompile(`^(?:gpu)?([0-9*]+)$`)
+
+// match applies the groups to the ranks that they mean, later ones over earlier ones. A pattern is
+// about a rank's number, or with a "/" about its place in a cluster.
 func (v *view) match(t *Topology, net *topology.Graph, groups []group) bool {
 	for _, g := range groups {
-		ranks, err := net.MatchRanks("gpu" + strings.TrimPrefix(g.pattern, "gpu"))
-		if err != nil {
-			last := strconv.Itoa(t.Ranks - 1)
-			v.fail(g.at+".match", problem{"matches no rank; ranks are 0 to " + last, ""})
+		var ranks []int32
+		if m := rankNumber.FindStringSubmatch(g.pattern); m != nil {
+			ranks = numbers(m[1], t.Ranks)
+		} else if strings.Contains(g.pattern, "/") {
+			ranks, _ = net.MatchRanks(g.pattern)
+		}
+		if len(ranks) == 0 {
+			p := problem{text: "matches no rank; ranks are 0 to " + strconv.Itoa(t.Ranks-1)}
+			if t.Preset == inNodes {
+				p.hint = `their places are called as node0/gpu3`
+			}
+			v.fail(g.at+".match", p)
 			return false
 		}
 		t.set(g, ranks)
 	}
 	return true
+}
+
+// numbers lists the ranks whose numbers match a pattern of digits and stars.
+func numbers(pattern string, ranks int) []int32 {
+	var found []int32
+	for r := range ranks {
+		if ok, err := glob.Match(pattern, strconv.Itoa(r)); ok && err == nil {
+			found = append(found, int32(r))
+		}
+	}
+	return found
 }
 
 // set applies a group to ranks.
@@ -270,23 +306,4 @@ func (t *Topology) set(g group, ranks []int32) {
 			t.Slowdowns[r] = g.slowdown
 		}
 	}
-}
-
-// blame reports an error of package topology at the key that is to blame.
-func (v *view) blame(at string, err error) {
-	p := problem{text: unprefixed(err)}
-	var match *topology.MatchError
-	var wire *topology.WireError
-	switch {
-	case errors.As(err, &match):
-		p.text = "matches no link"
-		if len(match.Nearest) > 0 {
-			p.hint = "nearest: " + strings.Join(match.Nearest, ", ")
-		} else {
-			p.hint = `links are called as gpu0->switch; * stands for any characters`
-		}
-	case errors.As(err, &wire):
-		p.text = wire.Text
-	}
-	v.fail(at, p)
 }

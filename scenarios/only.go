@@ -126,7 +126,7 @@ func (p *Point) facts(key string) ([]string, bool) {
 		}
 		return []string{canonical(operator{p.Spec.Op, p.Spec.Factor})}, true
 	case "ranks":
-		return []string{strconv.Itoa(p.Spec.Ranks)}, true
+		return []string{strconv.Itoa(p.Topology.Ranks)}, true
 	case "name":
 		if p.Collective == "" {
 			return []string{p.Spec.Kind.String()}, true

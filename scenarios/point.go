@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"collsim/collective"
 	"collsim/device"
 	"collsim/dtype"
@@ -13,24 +15,30 @@ type Point struct {
 	// what else varies behind it.
 	ID         string
 	Collective string // its name; empty if it has none
-	Spec       collective.Spec
-	Asked      unit.Bytes // what bytes said, before rounding down; the size where count is given
-	Algorithm  Algorithm
-	Topology   *Topology // shared by all points that have it
-	Device     device.Device
-	Sim        Sim
-	Check      Check
-	Seed       int64
-	Axes       []Axis // what [sweep] set, in its order
+	// Spec is the collective on all ranks, or where there are teams on the first of them: TeamSpec
+	// has those of the others. Topology.Ranks is the number of all ranks in any case.
+	Spec  collective.Spec
+	Asked unit.Bytes // what bytes said, before rounding down; the size where count is given
+	// Teams are the ranks of each team, all of which do the collective at once: place i of a list
+	// plays rank i. Ranks in no team do nothing. Nil is one team of all ranks in their order.
+	Teams     [][]int
+	Algorithm Algorithm
+	Topology  *Topology // shared by all points that have it
+	Device    device.Device
+	Sim       Sim
+	Check     Check
+	Seed      int64
+	Axes      []Axis // what [sweep] set, in its order
 
-	number int // of the [[collective]], from 0
-	view   *view
+	byBytes bool // the size is given by bytes
+	number  int  // of the [[collective]], from 0
+	view    *view
 }
 
 // Axis is a swept key at a point.
 type Axis struct {
 	Path  string // as written: "topology.ranks"
-	Value any    // string, int64, float64 or bool, as TOML has it
+	Value any    // string, int64, float64 or bool, as TOML has it, or a list of values
 }
 
 // Sim says how time is counted.
@@ -78,21 +86,29 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	ok := v.machine(p)
 	at := numbered("collective", number) + "."
 	kind, ok1 := r.kind(v, at)
-	algorithm, ok2 := need[Algorithm](v, at+"algorithm", r.expected(kind))
+	algorithm, ok2 := fetchOr(v, at+"algorithm", Algorithm{Name: fastest})
+	if algorithm.Every && ok1 && !slices.Contains(r.algorithms(kind), algorithm.Name) {
+		return nil // of another kind of the same collective
+	}
 	ok2 = ok2 && ok1 && r.algorithm(v, at, kind, &algorithm)
 	p.Algorithm = algorithm
 	if !ok1 || network == nil {
 		return nil
 	}
-	p.Spec.Kind, p.Spec.Ranks = kind, network.Ranks
-	ok3 := v.spec(&p.Spec, at)
+	p.Spec.Kind = kind
+	if !v.teams(p, at) {
+		return nil
+	}
+	ok3 := v.spec(p, at)
 	ok4 := v.sizes(p, at)
 	if !ok || !ok2 || !ok3 || !ok4 {
 		return nil
 	}
-	if err := p.Spec.Validate(); err != nil {
-		v.fail(at[:len(at)-1], problem{text: unprefixed(err)})
-		return nil
+	for _, s := range p.specs() {
+		if err := s.Validate(); err != nil {
+			v.fail(at[:len(at)-1], problem{text: unprefixed(err)})
+			return nil
+		}
 	}
 	if p.Asked == 0 {
 		p.Asked = p.Spec.Bytes()
@@ -166,9 +182,12 @@ func (v *view) sim(slots int) (s Sim, ok bool) {
 }
 
 // spec reads all of the collective but its sizes.
-func (v *view) spec(s *collective.Spec, at string) bool {
+func (v *view) spec(p *Point, at string) bool {
+	s := &p.Spec
 	t, ok1 := fetchOr(v, at+"dtype", dtype.Float32)
-	s.Type = t
+	if s.Type = t; !ok1 {
+		s.Type = dtype.Float32 // so that sizes can be judged all the same
+	}
 	op, ok2 := fetchOr(v, at+"op", operator{collective.Sum, 1})
 	if s.Kind.Reduces() {
 		v.use(at + "op")
@@ -185,8 +204,12 @@ func (v *view) spec(s *collective.Spec, at string) bool {
 	if s.Kind.Rooted() {
 		v.use(at + "root")
 		s.Root = int(root)
-		if ok4 && s.Root >= s.Ranks {
-			v.fail(at+"root", problem{"no such rank; " + ranksUpTo(s.Ranks) + " is expected", ""})
+		if n := p.smallest(); ok4 && s.Root >= n {
+			text := "no such rank; " + ranksUpTo(n) + " is expected"
+			if p.Teams != nil {
+				text = "no such place in every team; " + ranksUpTo(n) + " is expected"
+			}
+			v.fail(at+"root", problem{text, ""})
 			ok4 = false
 		}
 	}

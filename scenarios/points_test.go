@@ -33,6 +33,9 @@ func TestPoints(t *testing.T) {
 			for _, a := range p.Axes {
 				fmt.Fprintf(&b, "  %s = %v (%T)", a.Path, a.Value, a.Value)
 			}
+			for i, team := range p.Teams {
+				fmt.Fprintf(&b, "  team %d %v count %d", i, team, p.TeamSpec(len(team)).Count)
+			}
 			if s.Output.Timeline != "" {
 				fmt.Fprintf(&b, "  > %s", p.FileName(s.Output.Timeline))
 			}

@@ -28,11 +28,11 @@ type operator struct {
 }
 
 // read turns one value into what the key's kind stands for: string (text, file, choice), int64,
-// float64, bool, unit.Bytes, unit.Rate, unit.Time, change, operator, dtype.Type, Algorithm or
-// [][]int64.
+// float64, bool, unit.Bytes, unit.Rate, unit.Time, change, operator, dtype.Type, Algorithm, or
+// what readList returns.
 func (k *Key) read(n *node) (any, *problem) {
-	if k.kind == aMatrix {
-		return k.matrix(n)
+	if k.listed() {
+		return k.readList(n)
 	}
 	if n.shape != scalar {
 		return nil, k.notOne(n)
@@ -241,10 +241,24 @@ func (k *Key) noneOf(s string, err error) *problem {
 		return &problem{text: "only premulsum has a parameter, as in premulsum(factor=0.5)"}
 	}
 	what := k.name()
+	hint := "known: " + strings.Join(k.Values, ", ")
 	if near := nearest.To(s, k.Values, 1); len(near) > 0 {
-		return &problem{"no " + what + " of that name", "did you mean " + quoted(near[0]) + "?"}
+		hint = "did you mean " + quoted(near[0]) + "?"
+	} else if table := k.elsewhere(s); table != "" {
+		hint = quoted(s) + " is for " + table + "; " + hint
 	}
-	return &problem{"no " + what + " of that name", "known: " + strings.Join(k.Values, ", ")}
+	return &problem{"no " + what + " of that name", hint}
+}
+
+// elsewhere returns the header of a table whose key of the same name has a value, or nothing.
+func (k *Key) elsewhere(value string) string {
+	s := newSchema()
+	for i := range s.keys {
+		if o := &s.keys[i]; o.name() == k.name() && slices.Contains(o.Values, value) {
+			return s.section(o.table()).header()
+		}
+	}
+	return ""
 }
 
 // maxText bounds names, descriptions and file names, in bytes.
@@ -261,37 +275,6 @@ func (k *Key) text(s string) (any, *problem) {
 		return nil, &problem{text: "one line of text is expected"}
 	}
 	return s, nil
-}
-
-// matrix reads [[1, 2], [3, 4]], or [1, 2] as a single row. It judges the numbers; how many
-// there must be depends on the kind and the ranks.
-func (k *Key) matrix(n *node) (any, *problem) {
-	expected := &problem{"a list of rows of whole numbers is expected", "for example " + k.Example}
-	if n.shape != array || len(n.items) == 0 {
-		return nil, expected
-	}
-	if n.items[0].shape == scalar {
-		n = &node{shape: array, items: []*node{n}}
-	}
-	rows := make([][]int64, len(n.items))
-	for i, row := range n.items {
-		if row.shape != array {
-			return nil, expected
-		}
-		rows[i] = make([]int64, len(row.items))
-		for j, item := range row.items {
-			v, ok := item.value.(int64)
-			if !ok {
-				return nil, expected
-			}
-			if v < k.min || v > k.max {
-				return nil, &problem{text: fmt.Sprintf("row %d, column %d is %d; %s is expected",
-					i, j, v, k.bounds())}
-			}
-			rows[i][j] = v
-		}
-	}
-	return rows, nil
 }
 
 // prefix is how errors of our packages begin.

@@ -14,7 +14,7 @@ type node struct {
 	name  string  // the last part of the key; empty for elements of an array
 	line  int     // of the key or header; of an element, its own first line
 	raw   string  // the source of the value; empty for tables under a header
-	value any     // of a scalar, as the library decoded it
+	value any     // of a scalar, and of an array of values, as the library decoded it
 	items []*node // of a table and of an array, in the order of the file
 	index map[string]*node
 	file  string // where the value was set from, when not from the file: "--set"
@@ -309,6 +309,7 @@ func (n *node) attach(decoded any) bool {
 		if n.shape != array || len(v) != len(n.items) {
 			return false
 		}
+		n.value = v
 		for i, c := range n.items {
 			if !c.attach(v[i]) {
 				return false

@@ -133,7 +133,9 @@ func FuzzLoad(f *testing.F) {
 		require.NotEmpty(t, s.Points)
 		ids := map[string]bool{}
 		for _, p := range s.Points {
-			require.NoError(t, p.Spec.Validate())
+			for _, spec := range p.specs() {
+				require.NoError(t, spec.Validate())
+			}
 			require.NoError(t, p.Device.Validate())
 			require.False(t, ids[p.ID], p.ID)
 			ids[p.ID] = true

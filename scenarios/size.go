@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,19 +46,13 @@ func (r *run) algorithms(kind collective.Kind) []string {
 	return names
 }
 
-// expected says which algorithms a kind has.
-func (r *run) expected(kind collective.Kind) string {
-	names := r.algorithms(kind)
-	if len(names) == 0 {
-		return "an algorithm is expected"
-	}
-	return "one of " + kind.String() + "'s is expected: " + strings.Join(names, ", ")
-}
-
 // algorithm checks a name with the caller and adds the keys channels and slices to it.
 func (r *run) algorithm(v *view, at string, kind collective.Kind, a *Algorithm) bool {
 	ok := v.copies(at+"channels", a.Name, &a.Channels)
 	ok = v.copies(at+"slices", a.Name, &a.Slices) && ok
+	if a.chosen() || a.Every {
+		return ok
+	}
 	id := kind.String() + "/" + a.String()
 	p, done := r.checked[id]
 	if !done {
@@ -82,7 +77,8 @@ func (r *run) judge(kind collective.Kind, a Algorithm) *problem {
 		if !known {
 			p := &problem{"no " + kind.String() + " algorithm of that name",
 				kind.String() + " has " + strings.Join(names, ", ")}
-			if near := nearest.To(a.Name, names, 1); len(near) > 0 {
+			meant := append(slices.Clone(names), allOf, fastest)
+			if near := nearest.To(a.Name, meant, 1); len(near) > 0 {
 				p.hint = "did you mean " + quoted(near[0]) + "? " + p.hint
 			}
 			return p
@@ -137,14 +133,14 @@ func (v *view) sizes(p *Point, at string) bool {
 		return false
 	case byBytes:
 		*s = s.WithBytes(size)
-		p.Asked = size
+		p.Asked, p.byBytes = size, true
 		return true
 	case !byCount:
 		v.missing(at[:len(at)-1], "bytes", "bytes or count is expected", v.example(at+"bytes"))
 		return false
 	}
 	s.Count = count
-	if most := s.WithBytes(unit.Bytes(maxBytes)).Count; count > most {
+	if most := p.largest().WithBytes(unit.Bytes(maxBytes)).Count; count > most {
 		v.fail(at+"count", problem{fmt.Sprintf("more than 1024 TiB in a buffer; at most %d is expected",
 			most), ""})
 		return false

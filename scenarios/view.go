@@ -61,12 +61,9 @@ func need[T any](v *view, at, expected string) (value T, ok bool) {
 	return value, ok
 }
 
-// example shows how to write a key; for an algorithm there is none that fits all kinds.
+// example shows how to write a key.
 func (v *view) example(at string) string {
 	p, _ := parsePath(at)
-	if strings.HasSuffix(at, "algorithm") {
-		return ""
-	}
 	k := v.d.schema.byPath[p.plain()]
 	return "for example " + k.name() + " = " + k.Example
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // A schedule of one's own is built, proven and timed. Two ranks exchange 1 MB and add it: α + n·β,
-// here 2 us + 1 MB / 25 GB/s. That the network is slower for one of them is a matter of the graph.
+// here 2 us + 1 MB / 25 GB/s. Then the same schedule meets a network with a slow link.
 func Example() {
 	s, err := schedule.Build(schedule.Plan{Name: "exchange",
 		Spec: collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,

@@ -138,9 +138,9 @@ func TestEveryExampleIsHeld(t *testing.T) {
 	}
 }
 
-// TestHelpFits checks that help fits a terminal.
+// TestHelpFits checks that help fits a terminal of 24 lines, of which the prompt takes one.
 func TestHelpFits(t *testing.T) {
-	require.LessOrEqual(t, strings.Count(helpText, "\n"), 22)
+	require.LessOrEqual(t, strings.Count(helpText, "\n"), 23)
 	for _, line := range strings.Split(helpText, "\n") {
 		require.LessOrEqual(t, len([]rune(line)), 80, line)
 	}

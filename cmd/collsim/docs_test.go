@@ -68,20 +68,27 @@ func call(t *testing.T, line string) string {
 	return err.String() + out.String()
 }
 
-// TestPicture draws the README's picture again.
-func TestPicture(t *testing.T) {
-	want := filepath.Join(repository(t), "docs", "ring.svg")
-	t.Chdir(t.TempDir())
-	call(t, "example:ring --timeline ring.svg --quiet")
-	got, err := os.ReadFile("ring.svg")
-	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile(want, got, 0o644))
-		return
+// TestPictures draws the README's pictures again.
+func TestPictures(t *testing.T) {
+	for name, command := range map[string]string{
+		"ring.svg":    "example:ring --timeline ring.svg --quiet",
+		"compare.svg": "example:compare --curves compare.svg --quiet",
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := filepath.Join(repository(t), "docs", name)
+			t.Chdir(t.TempDir())
+			call(t, command)
+			got, err := os.ReadFile(name)
+			require.NoError(t, err)
+			if *update {
+				require.NoError(t, os.WriteFile(want, got, 0o644))
+				return
+			}
+			old, err := os.ReadFile(want)
+			require.NoError(t, err)
+			require.Equal(t, string(old), string(got), "go test ./cmd/collsim -update draws it anew")
+		})
 	}
-	old, err := os.ReadFile(want)
-	require.NoError(t, err)
-	require.Equal(t, string(old), string(got), "go test ./cmd/collsim -update draws it anew")
 }
 
 // TestReadmeProgram holds the README's program to the example that is compiled and run.

@@ -113,8 +113,10 @@ func (o *initFlags) scenario(names []string) string {
 	b.WriteString("\n[[collective]]\n")
 	line("kind", quoted(o.kind.String()), "")
 	line("algorithm", quoted(o.algorithm), remark(names))
-	o.sizes(line)
-	line("dtype", quoted(o.dtype), "")
+	if o.kind != collective.Barrier { // which moves nothing
+		o.sizes(line)
+		line("dtype", quoted(o.dtype), "")
+	}
 	if o.kind.Reduces() {
 		line("op", quoted(o.op), "")
 	}

@@ -17,7 +17,6 @@ import (
 	"collsim/internal/nearest"
 	"collsim/scenarios"
 	"collsim/topology"
-	"collsim/unit"
 )
 
 // things are what can be listed.
@@ -94,6 +93,7 @@ type entry struct {
 	Kinds   []string `json:"kinds,omitempty"`
 	Type    string   `json:"type,omitempty"`
 	Default string   `json:"default,omitempty"`
+	Takes   []string `json:"takes,omitempty"`
 	About   string   `json:"about"`
 	Source  string   `json:"source,omitempty"`
 }
@@ -116,6 +116,9 @@ func (a *app) list(what []string, k collective.Kind, asJSON bool) error {
 			cells := []string{e.Name}
 			if len(e.Kinds) > 0 {
 				cells = append(cells, strings.Join(e.Kinds, " "))
+			}
+			if name == "topologies" {
+				cells = append(cells, strings.Join(e.Takes, " "))
 			}
 			if name == "keys" {
 				cells = append(cells, e.Type, e.Default)
@@ -180,38 +183,16 @@ func algorithmEntry(al algos.Algorithm) entry {
 	return e
 }
 
+// topologies are the catalogue of package topology, with the keys that each takes next to bandwidth
+// and latency.
 func topologies() (list []entry) {
-	for _, key := range scenarios.Keys() {
-		if key.Path == "topology.preset" {
-			for _, name := range key.Values {
-				list = append(list, entry{Name: name, About: shape(name)})
-			}
-			list = append(list, entry{Name: "(none)", About: "links by hand, in [[topology.link]]"})
-		}
+	for _, p := range topology.Catalogue() {
+		list = append(list, entry{Name: p.Name, Takes: p.Takes, About: p.Text})
 	}
-	return list
-}
-
-// shape says what a preset is made of, by making one.
-func shape(preset string) string {
-	const ranks = 8
-	g, err := topology.New(preset, ranks, unit.Rate(unit.GB), unit.Microsecond)
-	if err != nil {
-		return ""
-	}
-	least, most := len(g.Links), 0
-	for src := range ranks {
-		for dst := range ranks {
-			if n := len(g.Route(src, dst, nil)); src != dst {
-				least, most = min(least, n), max(most, n)
-			}
-		}
-	}
-	cross := fmt.Sprint(least)
-	if least != most {
-		cross = fmt.Sprintf("%d to %d", least, most)
-	}
-	return fmt.Sprintf("%d ranks have %d links; a message crosses %s", ranks, len(g.Links), cross)
+	return append(list,
+		entry{Name: "(nodes)", Takes: []string{"nodes", "node", "network"},
+			About: "Nodes of GPUs: [topology.node] inside each, [topology.network] between them."},
+		entry{Name: "(links)", Takes: []string{"link"}, About: "Links by hand, in [[topology.link]]."})
 }
 
 func devices() (list []entry) {

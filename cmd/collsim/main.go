@@ -95,8 +95,8 @@ func (a *app) root() *cobra.Command {
 	})
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.helpCommand(root))
-	root.AddCommand(a.runCommand(), a.verifyCommand(), a.initCommand(), a.listCommand(),
-		a.versionCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.explainCommand(), a.verifyCommand(),
+		a.initCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
 	return root
 }
 
@@ -120,22 +120,22 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
 
   collsim example:ring                run an example
   collsim example:ring --timeline -   and draw who does what when
-  collsim list                        what there is to try
 
   collsim FILE|example:NAME|- …       run scenarios (= collsim run): one table
   collsim init [KIND]                 print a scenario to begin with
+  collsim check|explain FILE …        what it will cost; what decides its time
   collsim verify FILE …               prove a schedule, or those of a scenario
-  collsim list|version|help           names and keys; the version; more help
+  collsim list|schema|version|help    what there is to try; more help
 
-  --json                  print JSON instead of the table
-  --csv FILE|-            write a line for each result
-  --timeline FILE.svg|-   draw each result, as text with -; in the name,
-                          {algorithm}, {bytes} … stand for what it has
-  --set PATH=VALUE        replace a key of the scenario
-  --only KEY=VALUE,…      keep the results that have this
-  --seed N, --quiet       replace the seed; no notes and no progress
+  --json, --csv FILE|-             JSON instead of the table; a line a result
+  --timeline FILE.svg|png|pdf|-    draw each result, as text with -
+  --trace FILE.pftrace|json        the same for Perfetto
+  --curves FILE.svg|png|pdf        busbw against size, a curve an algorithm
+  --links FILE|-                   what every link carried
+  --set PATH=VALUE                 replace a key of the scenario
+  --only KEY=VALUE,…               keep the results that have this
 
-A scenario is a TOML file; its keys: collsim list keys, docs/scenario.md.
+Scenario keys: collsim list keys, docs/scenario.md. All flags: docs/cli.md.
 Exit codes: 0 all is well, 1 a check failed, 2 wrong input or usage,
 4 a bug in collsim, 130 interrupted (what is finished is written).
 `

@@ -1,73 +1,123 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 
 	"collsim"
 	"collsim/plots"
 	"collsim/scenarios"
-	"collsim/unit"
 )
 
 // outputs knows where results go: flags win over the scenario's [output].
 type outputs struct {
 	flags     *runFlags
 	scenarios []*collsim.Scenario
+	figure    plots.Figure
 	pictures  strings.Builder // timelines as text
+	figures   []*figure       // curves, in the order in which they begin
+
+	interrupted bool // not all results are there
 }
 
 // newOutputs refuses what cannot be written, before anything is run.
 func newOutputs(list []*collsim.Scenario, o *runFlags) (*outputs, error) {
 	out := &outputs{flags: o, scenarios: list}
-	if o.json && o.csv == "-" {
-		return nil, &usageError{text: "--json and --csv - both want standard output",
-			hint: "give --csv a file"}
-	}
-	if o.timeline == "-" && (o.json || o.csv == "-") {
-		return nil, &usageError{text: "--timeline - wants standard output, as --json and --csv - do",
-			hint: "draw into a file: --timeline '{id}.svg'"}
-	}
-	owner := map[string]string{} // of each file to be written
-	claim := func(name, what string) error {
-		if name == "" || name == "-" {
-			return nil
-		}
-		if other, taken := owner[name]; taken {
-			return &usageError{text: fmt.Sprintf("%s and %s would both be written to %s", other, what,
-				name)}
-		}
-		owner[name] = what
-		return nil
-	}
-	if err := claim(o.csv, "--csv"); err != nil {
+	if err := out.streams(); err != nil {
 		return nil, err
 	}
-	for i, s := range list {
-		if err := claim(out.file(s, s.Output.JSON), "output.json of "+s.File); err != nil {
+	var err error
+	if out.figure, err = plots.FigureOf(o.figure); err != nil {
+		return nil, &usageError{text: fmt.Sprintf("--figure %q: no figure of that name", o.figure),
+			hint: "there are page, column and slide"}
+	}
+	c := claims{}
+	for _, one := range []struct{ name, flag string }{{o.csv, "--csv"}, {o.links, "--links"}} {
+		if err := c.claim(one.name, one.flag); err != nil {
 			return nil, err
 		}
-		if o.csv == "" {
-			if err := claim(out.file(s, s.Output.CSV), "output.csv of "+s.File); err != nil {
-				return nil, err
-			}
-		}
-		for _, p := range s.Points {
-			name, err := out.picture(i, p)
-			if err != nil {
-				return nil, err
-			}
-			if claim(name, "the timeline of "+p.ID) != nil {
-				return nil, out.manyPictures(name)
-			}
+	}
+	for i := range list {
+		if err := out.claim(c, i); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// streams refuses several things on standard output.
+func (out *outputs) streams() error {
+	o := out.flags
+	var taken []string
+	for _, one := range []struct {
+		wants bool
+		flag  string
+	}{{o.json, "--json"}, {o.csv == "-", "--csv -"}, {o.links == "-", "--links -"}} {
+		if one.wants {
+			taken = append(taken, one.flag)
+		}
+	}
+	switch {
+	case len(taken) > 1:
+		return &usageError{text: taken[0] + " and " + taken[1] + " both want standard output",
+			hint: "give " + strings.TrimSuffix(taken[1], " -") + " a file"}
+	case o.timeline == "-" && len(taken) > 0:
+		return &usageError{text: "--timeline - wants standard output, as " + taken[0] + " does",
+			hint: "draw into a file: --timeline '{id}.svg'"}
+	}
+	for _, one := range []struct{ name, flag string }{{o.trace, "--trace"}, {o.curves, "--curves"}} {
+		if one.name == "-" {
+			return &usageError{text: one.flag + " - would write no text to standard output",
+				hint: "give " + one.flag + " a file"}
+		}
+	}
+	return nil
+}
+
+// claims knows the owner of each file to be written.
+type claims map[string]string
+
+func (c claims) claim(name, what string) error {
+	if name == "" || name == "-" {
+		return nil
+	}
+	if other, taken := c[name]; taken {
+		return &usageError{text: fmt.Sprintf("%s and %s would both be written to %s", other, what,
+			name)}
+	}
+	c[name] = what
+	return nil
+}
+
+// claim claims the files of a scenario.
+func (out *outputs) claim(c claims, index int) error {
+	s := out.scenarios[index]
+	for _, one := range []struct{ flag, name, key string }{
+		{"", s.Output.JSON, "json"},
+		{out.flags.csv, s.Output.CSV, "csv"},
+		{out.flags.links, s.Output.Links, "links"},
+	} {
+		if one.flag == "" {
+			if err := c.claim(out.file(s, one.name), "output."+one.key+" of "+s.File); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range s.Points {
+		for _, d := range drawings() {
+			name, err := out.picture(d, index, p)
+			if err != nil {
+				return err
+			}
+			if c.claim(name, "the "+d.what+" of "+p.ID) != nil {
+				return out.manyPictures(name)
+			}
+		}
+		if err := out.join(c, index, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // manyPictures is the error of several results that would be drawn into one file.
@@ -88,184 +138,83 @@ func (out *outputs) file(s *collsim.Scenario, name string) string {
 	return s.Resolve(name)
 }
 
-// pattern is the name that timelines of a scenario go to, "" for none.
-func (out *outputs) pattern(index int) string {
-	if out.flags.timeline != "" {
-		return out.flags.timeline
-	}
+// options are what running a scenario takes for its outputs.
+func (out *outputs) options(index int) collsim.RunOptions {
 	s := out.scenarios[index]
-	return out.file(s, s.Output.Timeline)
+	o := collsim.RunOptions{Links: out.flags.links+s.Output.Links != ""}
+	for _, d := range drawings() {
+		o.Trace = o.Trace || out.pattern(d, index) != ""
+	}
+	return o
 }
 
-// drawing reports whether timelines of a scenario are wanted.
-func (out *outputs) drawing(index int) bool { return out.pattern(index) != "" }
-
-var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
-
-// picture is the file that a point's timeline goes to, "" for none.
-func (out *outputs) picture(index int, p *scenarios.Point) (string, error) {
-	pattern := out.pattern(index)
-	if pattern == "" || pattern == "-" {
-		return pattern, nil
-	}
-	name := p.FileName(pattern)
-	if unknown := placeholder.FindString(name); unknown != "" {
-		known := []string{"{kind}", "{algorithm}", "{bytes}", "{count}", "{dtype}", "{op}", "{ranks}",
-			"{name}", "{id}"}
-		for _, a := range p.Axes {
-			known = append(known, "{"+a.Path+"}")
-		}
-		return "", &usageError{file: pattern, text: unknown + " stands for nothing",
-			hint: "known: " + strings.Join(known, ", ")}
-	}
-	if filepath.Ext(name) != ".svg" {
-		return "", &usageError{file: name, text: "timelines are drawn as SVG",
-			hint: "let the name end in .svg, or write - for text"}
-	}
-	return name, nil
-}
-
-// draw draws the timeline of a result. One that came to no end has none.
-func (out *outputs) draw(index int, r *collsim.Result) error {
-	name, err := out.picture(index, r.Point)
-	if err != nil || name == "" || r.Trace == nil {
-		return err
-	}
-	if name == "-" {
-		text, err := plots.TimelineText(r.Trace, plots.TextOptions{})
-		out.pictures.WriteString("\n# " + r.Point.ID + "\n" + text)
-		return err
-	}
-	s := out.scenarios[index]
-	svg, err := plots.Timeline(r.Trace, plots.Options{
-		Title: fmt.Sprintf("%v %v, %d ranks, %v: %s", r.Point.Spec.Kind, r.Point.Algorithm,
-			r.Point.Spec.Ranks, r.Point.Spec.Bytes(), short(r.Time)),
-		Caption: fmt.Sprintf("%s, seed %d, collsim %s", caption(s, r.Point), r.Point.Seed,
-			collsim.Version),
-	})
-	if err != nil {
-		return err
-	}
-	return writeFile(name, svg)
-}
-
-// caption is what it takes to get a result again.
-func caption(s *collsim.Scenario, p *scenarios.Point) string {
-	parts := append([]string{s.File}, s.Set...)
-	if len(s.Points) > 1 {
-		parts = append(parts, p.ID)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// short is a time in the unit that its size asks for, to four digits.
-func short(t unit.Time) string {
-	for _, u := range []struct {
-		of   unit.Time
-		name string
-	}{{unit.Second, "s"}, {unit.Millisecond, "ms"}, {unit.Microsecond, "us"},
-		{unit.Nanosecond, "ns"}} {
-		if t >= u.of {
-			return fmt.Sprintf("%.4g %s", float64(t)/float64(u.of), u.name)
+// take draws what a result has for itself, and keeps what it adds to a figure.
+func (out *outputs) take(index int, r *collsim.Result) error {
+	for _, d := range drawings() {
+		if err := out.draw(d, index, r); err != nil {
+			return err
 		}
 	}
-	return t.String()
+	out.plot(index, r)
+	return nil
 }
 
 // write writes the files of reports and returns what goes to standard output.
 func (out *outputs) write(reports []*collsim.Report) (string, error) {
-	if err := out.writeCSV(reports); err != nil {
+	for _, t := range []struct {
+		flag string
+		key  func(scenarios.Output) string
+		text func(...*collsim.Report) ([]byte, error)
+	}{
+		{out.flags.csv, func(o scenarios.Output) string { return o.CSV }, collsim.CSV},
+		{out.flags.links, func(o scenarios.Output) string { return o.Links }, collsim.LinksCSV},
+		{"", func(o scenarios.Output) string { return o.JSON }, collsim.JSON},
+	} {
+		if err := out.writeTable(reports, t.flag, t.key, t.text); err != nil {
+			return "", err
+		}
+	}
+	if err := out.writeFigures(); err != nil {
 		return "", err
 	}
-	for _, r := range reports {
-		name := out.file(r.Scenario, r.Scenario.Output.JSON)
-		if name == "" {
-			continue
-		}
-		text, err := collsim.JSON(r)
-		if err != nil {
-			return "", err
-		}
-		if err := writeFile(name, text); err != nil {
-			return "", err
-		}
-	}
+	var text []byte
+	var err error
 	switch {
 	case out.flags.json:
-		text, err := collsim.JSON(reports...)
-		return string(text), err
+		text, err = collsim.JSON(reports...)
 	case out.flags.csv == "-":
-		text, err := collsim.CSV(reports...)
-		return string(text), err
+		text, err = collsim.CSV(reports...)
+	case out.flags.links == "-":
+		text, err = collsim.LinksCSV(reports...)
+	default:
+		return collsim.Table(reports...) + out.pictures.String(), nil
 	}
-	return collsim.Table(reports...) + out.pictures.String(), nil
+	return string(text), err
 }
 
-// writeCSV writes one file where the flag says so, else one for each scenario that names one.
-func (out *outputs) writeCSV(reports []*collsim.Report) error {
-	if out.flags.csv != "" {
-		if out.flags.csv == "-" {
-			return nil
-		}
-		text, err := collsim.CSV(reports...)
+// writeTable writes one file where a flag says so, else one for each scenario that names one.
+func (out *outputs) writeTable(reports []*collsim.Report, flag string,
+	key func(scenarios.Output) string, text func(...*collsim.Report) ([]byte, error)) error {
+	write := func(name string, reports ...*collsim.Report) error {
+		content, err := text(reports...)
 		if err != nil {
 			return err
 		}
-		return writeFile(out.flags.csv, text)
+		return writeFile(name, content)
+	}
+	switch flag {
+	case "-":
+		return nil
+	case "":
+	default:
+		return write(flag, reports...)
 	}
 	for _, r := range reports {
-		if name := out.file(r.Scenario, r.Scenario.Output.CSV); name != "" {
-			text, err := collsim.CSV(r)
-			if err != nil {
-				return err
-			}
-			if err := writeFile(name, text); err != nil {
+		if name := out.file(r.Scenario, key(r.Scenario.Output)); name != "" {
+			if err := write(name, r); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// writeFile puts a file in its place when it is complete: nobody sees half of it. What is no
-// ordinary file (a device, a pipe) is written to as it is.
-func writeFile(name string, text []byte) error {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		if err := os.WriteFile(name, text, 0o666); err != nil {
-			return writeError(name, err)
-		}
-		return nil
-	}
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(name); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return writeError(name, err)
-	}
-	_, err = f.Write(text)
-	for _, step := range []func() error{
-		func() error { return f.Chmod(mode) },
-		f.Close,
-		func() error { return os.Rename(f.Name(), name) },
-	} {
-		if failed := step(); err == nil {
-			err = failed
-		}
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return writeError(name, err)
-	}
-	return nil
-}
-
-func writeError(name string, err error) error {
-	e := fileError(name, err).(*usageError)
-	if errors.Is(err, fs.ErrNotExist) {
-		e.text = "there is no such directory"
-	}
-	e.text, e.hint = "cannot be written: "+e.text, ""
-	return e
 }

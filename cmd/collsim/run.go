@@ -21,6 +21,10 @@ type runFlags struct {
 	json     bool
 	csv      string
 	timeline string
+	trace    string
+	curves   string
+	figure   string
+	links    string
 	set      []string
 	only     []string
 	seed     int64
@@ -32,8 +36,15 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	o.flags = f
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	f.StringVar(&o.csv, "csv", "", "write a line for each result to `FILE`; - is standard output")
-	f.StringVar(&o.timeline, "timeline", "", "draw each result to `FILE.svg`, with {algorithm}, "+
-		"{bytes}, … in its name; - is text on standard output")
+	f.StringVar(&o.timeline, "timeline", "", "draw each result to `FILE.svg`, .png or .pdf, with "+
+		"{algorithm}, {bytes}, … in its name; - is text on standard output")
+	f.StringVar(&o.trace, "trace", "", "write each result's timeline for Perfetto to `FILE.pftrace`, "+
+		"or .json")
+	f.StringVar(&o.curves, "curves", "", "draw busbw against size, a curve for each algorithm, to "+
+		"`FILE.svg`, .png or .pdf")
+	f.StringVar(&o.figure, "figure", "page", "what pictures are for: page, column or slide")
+	f.StringVar(&o.links, "links", "", "write what every link carried, and for how long it was busy, "+
+		"to `FILE`; - is standard output")
 	f.StringArrayVar(&o.set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.only, "only", nil, "keep results with these `KEY=VALUE,…`")
 	f.Int64Var(&o.seed, "seed", 0, "replace the seed of all random data by `N`")
@@ -114,6 +125,7 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 			break
 		}
 	}
+	out.interrupted = interrupted != nil
 	text, err := out.write(reports)
 	if err != nil {
 		return err
@@ -136,19 +148,16 @@ func (a *app) runOne(ctx context.Context, s *collsim.Scenario, index int,
 	out *outputs) (*collsim.Report, error) {
 	var failed error
 	p := a.newProgress(len(s.Points), out.flags.quiet)
-	done := 0
-	report, err := s.Run(ctx, collsim.RunOptions{
-		Trace: out.drawing(index),
-		Done: func(r *collsim.Result) {
-			if failed == nil {
-				failed = out.draw(index, r)
-			}
-			r.Trace = nil
-			done++
-			p.show(done)
-		},
-	})
-	p.clear()
+	o := out.options(index)
+	o.Done = func(r *collsim.Result) {
+		if failed == nil {
+			failed = out.take(index, r)
+		}
+		r.Trace = nil
+		p.step()
+	}
+	report, err := s.Run(ctx, o)
+	p.end()
 	switch {
 	case failed != nil:
 		return nil, failed
@@ -241,33 +250,5 @@ func (a *app) notes(reports []*collsim.Report) {
 			}
 			a.print(a.err, "note: "+w+"\n")
 		}
-	}
-}
-
-// progress is a line on a terminal that says how far a run is.
-type progress struct {
-	a     *app
-	total int
-	on    bool
-}
-
-func (a *app) newProgress(total int, quiet bool) *progress {
-	p := &progress{a: a, total: total}
-	if f, ok := a.err.(*os.File); ok && total > 1 && !quiet {
-		info, err := f.Stat()
-		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	return p
-}
-
-func (p *progress) show(done int) {
-	if p.on {
-		p.a.print(p.a.err, fmt.Sprintf("\r%d of %d", done, p.total))
-	}
-}
-
-func (p *progress) clear() {
-	if p.on {
-		p.a.print(p.a.err, "\r\x1b[K")
 	}
 }

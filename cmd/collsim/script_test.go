@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -25,8 +27,8 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code":    code,
-			"appears": appears,
+			"code":      code,
+			"interrupt": interrupt,
 		},
 	})
 }
@@ -49,12 +51,38 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// appears FILE waits until a file is there; go test's limit ends what waits for ever.
-func appears(ts *testscript.TestScript, neg bool, args []string) {
+// interrupt N FILE COMMAND … runs a command, interrupts it when FILE is there, and wants it to exit
+// with N; its streams are in the files stdout and stderr then. go test's limit ends what waits for
+// ever.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: interrupt N file command …")
+	}
+	var out, errs bytes.Buffer
+	cmd := exec.Command(args[2], args[3:]...)
+	cmd.Path = filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], args[2])
+	cmd.Err = nil // of looking for it elsewhere
+	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), &out, &errs
+	cmd.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"))
+	ts.Check(cmd.Start())
 	for {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
+		if _, err := os.Stat(ts.MkAbs(args[1])); err == nil {
+			break
 		}
 		time.Sleep(5 * time.Millisecond)
+	}
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	got := 0
+	if err := cmd.Wait(); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("stdout"), out.Bytes(), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("stderr"), errs.Bytes(), 0o600))
+	if want, err := strconv.Atoi(args[0]); err != nil || got != want {
+		ts.Fatalf("exit code %d; %s is wanted\n%s", got, args[0], errs.String())
 	}
 }

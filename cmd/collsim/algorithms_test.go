@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/device"
+	"collsim/plots"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// What docs/algorithms.md begins with; the pictures' machine is that of drawn.
+const aboutAlgorithms = `# Algorithms
+
+<!-- Written from the table in package algos, by go test ./cmd/collsim -run Algorithms -update -->
+
+What "collsim list algorithms" lists, with what each costs, where it comes from, and what it
+looks like. All pass the same suite (package algos/algostest); [CONTRIBUTING.md](../CONTRIBUTING.md)
+says how to add one.
+
+Costs are those of the literature, in the α-β-γ model: every message takes α and β for each of its
+bytes, γ for each byte that is added, and nobody shares a wire. In them
+
+* p is the number of ranks,
+* n the size in bytes as nccl-tests counts it: for all_gather, reduce_scatter, all_to_all, gather
+  and scatter the whole vector, of all ranks' blocks,
+* k is ⌈log₂ p⌉,
+* q the largest power of two that is at most p, and f is 0 if that is p, else 1,
+* m the number of segments of the largest block.
+
+A test evaluates every formula at many numbers of ranks and compares it with the closed form, and
+another holds the closed form to the schedule.
+
+The pictures are runs of ` + drawnOn + `. A row is
+a lane of a rank; of more than 16 rows only some are shown.
+
+`
+
+// drawnOn is the machine of the pictures in words.
+const drawnOn = "1 MiB on 8 ranks with a wire from each to each, of 1 us and 10 GB/s"
+
+const (
+	drawnRanks   = 8
+	drawnSize    = 1 * unit.MiB
+	drawnSegment = 128 * unit.KiB // of algorithms that have segments
+	drawnRows    = 16
+)
+
+// TestAlgorithmsDocument writes docs/algorithms.md again.
+func TestAlgorithmsDocument(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(aboutAlgorithms)
+	contents(&b)
+	for _, kind := range collective.Kinds() {
+		first := true
+		for _, a := range algos.ForKind(kind) {
+			if a.Kinds[0] != kind {
+				continue
+			}
+			if first {
+				fmt.Fprintf(&b, "\n## %v\n", kind)
+			}
+			first = false
+			describe(t, &b, a)
+		}
+	}
+	path := filepath.Join(repository(t), "docs", "algorithms.md")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
+		return
+	}
+	have, err := os.ReadFile(path)
+	require.NoError(t, err)
+	was, is := strings.Split(string(have), "\n"), strings.Split(b.String(), "\n")
+	for i := range min(len(was), len(is)) { // all at once would be unreadable
+		require.Equal(t, was[i], is[i], "line %d: go test ./cmd/collsim -run Algorithms -update "+
+			"rewrites it", i+1)
+	}
+	require.Equal(t, len(was), len(is), "lines")
+}
+
+// contents lists what there is for each kind.
+func contents(b *strings.Builder) {
+	b.WriteString("| kind | algorithms |\n|---|---|\n")
+	for _, kind := range collective.Kinds() {
+		var links []string
+		for _, a := range algos.ForKind(kind) {
+			links = append(links, fmt.Sprintf("[%s](#%s)", a.Name, anchor(a)))
+		}
+		fmt.Fprintf(b, "| %v | %s |\n", kind, strings.Join(links, ", "))
+	}
+}
+
+// title is an algorithm's heading, and anchor the place that it makes.
+func title(a algos.Algorithm) string {
+	kinds := make([]string, len(a.Kinds))
+	for i, k := range a.Kinds {
+		kinds[i] = k.String()
+	}
+	return a.Name + ": " + strings.Join(kinds, ", ")
+}
+
+func anchor(a algos.Algorithm) string {
+	return strings.NewReplacer(" ", "-", ":", "", ",", "").Replace(title(a))
+}
+
+// describe writes the section of an algorithm.
+func describe(t *testing.T, b *strings.Builder, a algos.Algorithm) {
+	t.Helper()
+	spec, options := drawn(a)
+	fmt.Fprintf(b, "\n### %s\n\n%s.\n\n", title(a), sentence(a.About))
+	fmt.Fprintf(b, "* When: %s.\n* Cost: %s", a.When, a.Formula)
+	if len(formulaFails(t, a, 3, 5, 6, 7, 9, 12)) > 0 {
+		b.WriteString(" if p is a power of two")
+	}
+	fmt.Fprintf(b, "; at 8 ranks %s.\n", drawnCost(t, a, spec, options))
+	for _, p := range a.Params {
+		fmt.Fprintf(b, "* Parameter `%s` (%s): %s.\n", p.Name, p.Value, p.About)
+	}
+	fmt.Fprintf(b, "* Source: %s.\n\n", a.Source)
+
+	s, err := a.Build(spec, options)
+	require.NoError(t, err, a.Name)
+	proof, wrong := schedule.Verify(s, schedule.VerifyOptions{})
+	require.Empty(t, wrong, a.Name)
+	mesh, err := topology.FullMesh(drawnRanks, 10*unit.Rate(unit.GB), unit.Microsecond)
+	require.NoError(t, err)
+	run, err := sim.Run(s, sim.Env{Graph: mesh, Device: device.Ideal(), Slots: 8},
+		sim.Options{Trace: true})
+	require.NoError(t, err, a.Name)
+	picture, err := plots.TimelineText(run.Trace, plots.TextOptions{Rows: drawnRows})
+	require.NoError(t, err, a.Name)
+	fmt.Fprintf(b, "```text\n%s```\n\nTime %v, ", picture, run.Time)
+	fmt.Fprintf(b, "rounds %d, messages %d, bytes sent %d, FIFO depth %d.\n", proof.Rounds,
+		proof.Messages, proof.BytesSent, proof.MinSlots)
+}
+
+// sentence begins with a capital letter.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// drawn is the collective of an algorithm's picture, and how the algorithm is applied.
+func drawn(a algos.Algorithm) (collective.Spec, algos.Options) {
+	spec := plainSpec(a.Kinds[0], drawnRanks)
+	rows := 0
+	switch {
+	case spec.Kind == collective.AllToAllV:
+		rows = drawnRanks
+	case spec.Kind.Splits():
+		rows = 1
+	}
+	block := int64(drawnSize) / drawnRanks / 4
+	for r := range rows { // half, the whole or one and a half of a block, in turn
+		row := make([]int64, drawnRanks)
+		for i := range row {
+			row[i] = block * int64(1+(r+i)%3) / 2
+		}
+		spec.Splits = append(spec.Splits, row)
+	}
+	var o algos.Options
+	if hasSegments(a) {
+		o.Params = []algos.Param{{Name: "segment", Value: drawnSegment.String()}}
+	}
+	return spec.WithBytes(drawnSize), o
+}
+
+// drawnCost is the closed form of the picture's collective, with numbers for all symbols but n.
+func drawnCost(t *testing.T, a algos.Algorithm, spec collective.Spec, o algos.Options) string {
+	t.Helper()
+	counts, err := countsOf(a, spec, o)
+	require.NoError(t, err, a.Name)
+	var terms []string
+	for i, symbol := range []string{"α", "n·β", "n·γ"} {
+		count := counts[i]
+		if i > 0 {
+			count.Quo(count, big.NewRat(max(int64(spec.Bytes()), 1), 1))
+		}
+		switch {
+		case count.Sign() == 0:
+		case count.Cmp(big.NewRat(1, 1)) == 0:
+			terms = append(terms, symbol)
+		default:
+			terms = append(terms, count.RatString()+"·"+symbol)
+		}
+	}
+	text := strings.Join(terms, " + ")
+	cost, err := a.CostOf(spec, o)
+	require.NoError(t, err, a.Name)
+	if cost.AtMost {
+		text = "at most " + text
+	}
+	if len(o.Params) > 0 {
+		text += " in segments of " + drawnSegment.String()
+	}
+	return text
+}

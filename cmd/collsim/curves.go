@@ -1,0 +1,190 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim"
+	"collsim/algos"
+	"collsim/plots"
+	"collsim/scenarios"
+	"collsim/unit"
+)
+
+// figure is a picture of curves: results of one file name, which differ in algorithm and size only.
+type figure struct {
+	index  int    // of the scenario
+	name   string // of the file
+	first  *scenarios.Point
+	points map[string]*scenarios.Point // by algorithm and size, all that will come
+	series []plots.Series              // as the results come, one for each algorithm
+	bound  plots.Series
+}
+
+// curvesOf is the name that curves of a scenario go to, "" for none.
+func (out *outputs) curvesOf(index int) string {
+	if out.flags.curves != "" {
+		return out.flags.curves
+	}
+	s := out.scenarios[index]
+	return out.file(s, s.Output.Curves)
+}
+
+// join puts a point into its figure, before anything is run.
+func (out *outputs) join(c claims, index int, p *scenarios.Point) error {
+	pattern := out.curvesOf(index)
+	if pattern == "" {
+		return nil
+	}
+	for _, part := range []string{"{algorithm}", "{bytes}", "{count}", "{id}"} {
+		if strings.Contains(pattern, part) {
+			return &usageError{file: pattern, text: part + " would tear curves apart: a figure is over " +
+				"all algorithms and sizes", hint: "put {kind}, {dtype} or a swept key into the name"}
+		}
+	}
+	name := p.FileName(pattern)
+	if unknown := placeholder.FindString(name); unknown != "" {
+		return &usageError{file: pattern, text: unknown + " stands for nothing"}
+	}
+	if _, err := plots.FormatOf(name); err != nil {
+		return &usageError{file: name, text: "curves have no such format",
+			hint: "let the name end in .svg, .png or .pdf"}
+	}
+	f := out.figureOf(index, name)
+	if f == nil {
+		f = &figure{index: index, name: name, first: p, points: map[string]*scenarios.Point{}}
+		if err := c.claim(name, "the curves of "+out.scenarios[index].File); err != nil {
+			return err
+		}
+		out.figures = append(out.figures, f)
+	}
+	other := f.first
+	if rest(other) == rest(p) {
+		key := fmt.Sprintf("%v %d", p.Algorithm, p.Spec.Bytes())
+		if other = f.points[key]; other == nil {
+			f.points[key] = p
+			return nil
+		}
+	}
+	return &usageError{file: name, text: fmt.Sprintf("%s and %s belong in different figures",
+		other.ID, p.ID), hint: "choose with --only, or put what differs into the name: {kind}, " +
+		"{dtype}, {op}, {ranks}, {name} or a swept key in braces"}
+}
+
+// figureOf is the figure of a file, nil if there is none yet.
+func (out *outputs) figureOf(index int, name string) *figure {
+	for _, f := range out.figures {
+		if f.index == index && f.name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// rest is all of a point but algorithm and size.
+func rest(p *scenarios.Point) string {
+	s := p.Spec
+	text := fmt.Sprintf("%s %v %v %v %v %d %d %v", p.Collective, s.Kind, s.Type, s.Op, s.Factor,
+		s.Ranks, s.Root, s.InPlace)
+	text += fmt.Sprint(p.Teams)
+	for _, a := range p.Axes {
+		_, key, _ := strings.Cut(a.Path, ".")
+		if !slices.Contains([]string{"algorithm", "bytes", "count"}, key) {
+			text += fmt.Sprintf(" %s=%v", a.Path, a.Value)
+		}
+	}
+	return text
+}
+
+// plot adds a result to its figure. What took no time has no bandwidth.
+func (out *outputs) plot(index int, r *collsim.Result) {
+	pattern := out.curvesOf(index)
+	busbw, ok := r.BusBW()
+	size := r.Point.Spec.Bytes()
+	if pattern == "" || !ok || size < 1 {
+		return
+	}
+	f := out.figureOf(index, r.Point.FileName(pattern))
+	name := r.Point.Algorithm.String()
+	at := slices.IndexFunc(f.series, func(s plots.Series) bool { return s.Name == name })
+	if at < 0 {
+		at = len(f.series)
+		f.series = append(f.series, plots.Series{Name: name, Look: f.look(r.Point.Algorithm)})
+	}
+	insert(&f.series[at], size, busbw)
+	best, ok := r.BoundBusBW()
+	at = slices.Index(f.bound.X, size)
+	switch {
+	case ok && at < 0:
+		insert(&f.bound, size, best)
+	case ok: // algorithms with more lanes may have a higher one
+		f.bound.Y[at] = max(f.bound.Y[at], best)
+	}
+}
+
+// insert keeps sizes ascending.
+func insert(s *plots.Series, x unit.Bytes, y float64) {
+	at, _ := slices.BinarySearchFunc(s.X, x, cmp.Compare[unit.Bytes])
+	s.X, s.Y = slices.Insert(s.X, at, x), slices.Insert(s.Y, at, y)
+}
+
+// looks are how many a colour has: plots' second eight have the same colours, with other markers.
+const looks = 8
+
+// look is an algorithm's place in the table of all, the same in every figure. Of one algorithm with
+// several parameters, the second has the same colour and another marker.
+func (f *figure) look(a scenarios.Algorithm) int {
+	var names []string
+	for _, al := range algos.Table() {
+		if !slices.Contains(names, al.Name) {
+			names = append(names, al.Name)
+		}
+	}
+	look := slices.Index(names, a.Name)
+	if look < 0 { // a file's, or the fastest
+		look = len(names)
+	}
+	for slices.ContainsFunc(f.series, func(s plots.Series) bool { return s.Look == look }) {
+		look += looks
+	}
+	return look
+}
+
+// writeFigures draws all curves. What has none is told, unless the run was interrupted.
+func (out *outputs) writeFigures() error {
+	for _, f := range out.figures {
+		if len(f.series) == 0 && out.interrupted {
+			continue
+		}
+		if len(f.series) == 0 {
+			return &usageError{file: f.name, text: "there are no curves: nothing took any time"}
+		}
+		format, err := plots.FormatOf(f.name)
+		if err != nil {
+			return err
+		}
+		series := f.series
+		if len(f.bound.X) > 0 {
+			f.bound.Name, f.bound.Bound = "bound", true
+			series = append(slices.Clone(series), f.bound)
+		}
+		p, s := f.first, out.scenarios[f.index]
+		content, err := plots.Curves(series, plots.CurveOptions{
+			Title: fmt.Sprintf("%v on %d ranks%s: %s", p.Spec.Kind, p.Spec.Ranks,
+				teamText(len(p.Teams)), s.Name),
+			Caption: fmt.Sprintf("%s, seed %d, collsim %s",
+				strings.Join(append([]string{s.File}, s.Set...), ", "), p.Seed, collsim.Version),
+			Format: format,
+			Figure: out.figure,
+		})
+		if err != nil {
+			return &usageError{file: f.name, text: err.Error()}
+		}
+		if err := writeFile(f.name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}

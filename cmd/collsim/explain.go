@@ -1,0 +1,80 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collsim"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	o := &collsim.LoadOptions{}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain FILE|example:NAME|- …",
+		Short: "say what decides the time, and what if that were free",
+		Long: "Explain simulates every point of the scenarios and prints what its critical path went " +
+			"into, in shares that sum up to the time; what the time would be if the resource with the " +
+			"largest share were infinitely fast, and if links had no latency, by simulation; the " +
+			"published closed form; and what no schedule beats. Nothing is proven or computed.",
+		Example: "  collsim explain ring.toml\n" +
+			"  collsim explain example:compare --only algorithm=ring --json",
+		ValidArgsFunction: completeScenarios,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{text: "a scenario is expected",
+					hint: "for example: collsim explain example:ring"}
+			}
+			return a.explain(args, *o, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.StringArrayVar(&o.Set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
+	f.StringArrayVar(&o.Only, "only", nil, "keep points with these `KEY=VALUE,…`")
+	f.SortFlags = false
+	return cmd
+}
+
+// explain prints explanations. JSON of several files is one object after the other. What "all"
+// stands for and cannot do a point is left out.
+func (a *app) explain(names []string, o collsim.LoadOptions, asJSON bool) error {
+	list, err := a.loadAll(names, o)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	good := true
+	for _, s := range list {
+		var explanations []*collsim.Explanation
+		for _, p := range s.Points {
+			e, err := s.Explain(p)
+			if err != nil {
+				return err
+			}
+			if e == nil {
+				continue
+			}
+			good = good && e.Result.Good()
+			if explanations = append(explanations, e); !asJSON {
+				if b.Len() > 0 {
+					b.WriteString("\n")
+				}
+				b.WriteString(e.String())
+			}
+		}
+		if asJSON {
+			text, err := collsim.ExplainJSON(s, explanations)
+			if err != nil {
+				return err
+			}
+			b.Write(text)
+		}
+	}
+	a.print(a.out, b.String())
+	if !good {
+		return errFailed
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package collsim
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// Estimate is what a point will cost, worked out from its schedule without running it.
+type Estimate struct {
+	Point           *scenarios.Point
+	Skipped         string // why the point will be skipped; empty if it will be run
+	Algorithms      int    // that will be simulated: several for "fastest", else 1
+	Steps, Messages int64  // of all of them; slices one by one
+	Seconds         float64
+	Memory          unit.Bytes
+}
+
+// What things take on one core of a server of the 2020s, as measured with rings, trees and
+// all-to-alls of 8 to 1024 ranks. Most runs are within a factor of three; fluid sharing of links
+// that hundreds of messages cross at once takes longer (sim.CostError says so), and so do steps of
+// many blocks.
+const (
+	simSeconds    = 0.6e-6 // a message
+	proofSeconds  = 0.5e-6 // a step
+	numberSeconds = 1.5e-6 // a step,
+	byteSeconds   = 0.5e-9 // and each byte that it sends
+	linkBytes     = 200    // of a network
+	laneBytes     = 1000   // of a simulation, with what is in flight
+)
+
+// Estimate builds the schedule of a point, or of every algorithm that may turn out the fastest, and
+// counts its steps.
+func (s *Scenario) Estimate(p *scenarios.Point) (*Estimate, error) {
+	e := &Estimate{Point: p}
+	algorithms := standsFor(p)
+	var why error
+	for _, a := range algorithms {
+		m, err := s.make(p, a)
+		var cannot *illegal
+		if errors.As(err, &cannot) && (p.Algorithm.Every || len(algorithms) > 1) {
+			why = err
+			continue
+		}
+		if err != nil {
+			return nil, p.Error("collective.algorithm", unprefixed(err), "")
+		}
+		e.add(m)
+	}
+	if e.Algorithms == 0 {
+		e.Skipped = unprefixed(why)
+		return e, nil
+	}
+	g, err := p.Topology.Graph()
+	if err != nil {
+		return nil, p.Error("topology", unprefixed(err), "")
+	}
+	e.Memory += unit.Bytes(linkBytes * len(g.Links))
+	return e, nil
+}
+
+// add counts one algorithm. Checks are made of one alone.
+func (e *Estimate) add(m *made) {
+	e.Algorithms++
+	check := e.Point.Check
+	var all work
+	buffers := unit.Bytes(0)
+	for _, member := range m.members {
+		w := workOf(member.schedule).times(int64(member.teams))
+		all.steps, all.messages = all.steps+w.steps, all.messages+w.messages
+		all.bytes, all.lanes = all.bytes+w.bytes, all.lanes+w.lanes
+		buffers = max(buffers, held(member.schedule))
+	}
+	e.Steps, e.Messages = e.Steps+all.steps, e.Messages+all.messages
+	e.Seconds += float64(simSeconds * float64(all.messages))
+	e.Memory = max(e.Memory, unit.Bytes(laneBytes*all.lanes)+min(buffers, check.Memory))
+	if e.Algorithms > 1 {
+		return
+	}
+	if check.Proof {
+		e.Seconds += float64(proofSeconds * float64(all.steps))
+	}
+	if check.Numbers {
+		share := min(1, float64(check.Memory)/float64(max(buffers, 1))) // the rest is not checked
+		e.Seconds += float64(numberSeconds*float64(all.steps)) +
+			float64(byteSeconds*share*float64(all.bytes))
+	}
+}
+
+// work is what there is to do in a schedule.
+type work struct{ steps, messages, bytes, lanes int64 }
+
+func (w work) times(n int64) work {
+	return work{w.steps * n, w.messages * n, w.bytes * n, w.lanes * n}
+}
+
+// workOf walks the lanes of every rank; with a group, those of one, as all do the same.
+func workOf(s *schedule.Schedule) (all work) {
+	ranks, alike := s.Spec.Ranks, int64(1)
+	if s.Group != nil {
+		ranks, alike = 1, int64(s.Spec.Ranks)
+	}
+	var step schedule.Step
+	slices := int32(max(s.Slices, 1))
+	for rank := range ranks {
+		p := s.Program(rank)
+		all.lanes += int64(p.Lanes())
+		for lane := range p.Lanes() {
+			spot := schedule.Spot{Rank: rank, Channel: p.Channel(lane)}
+			for c := p.Walk(lane); !c.Done(); c.Next(slices) {
+				p.Load(&c, &step)
+				spot.Slice = int(c.Slice())
+				n, _ := s.Size(spot, &step)
+				all.steps++
+				all.messages += int64(len(step.Send))
+				all.bytes += int64(len(step.Send)) * n * int64(s.Spec.Type.Width())
+			}
+		}
+	}
+	return all.times(alike)
+}
+
+// held is what all buffers of a schedule take.
+func held(s *schedule.Schedule) unit.Bytes {
+	elements := int64(0)
+	for rank := range s.Spec.Ranks {
+		for b := schedule.Input; b <= schedule.Scratch; b++ {
+			elements += s.Len(b, rank)
+		}
+	}
+	return unit.Bytes(elements * int64(s.Spec.Type.Width()))
+}
+
+// EstimateText prints the points of a scenario and what they will cost, in 80 columns where that is
+// possible.
+func EstimateText(s *Scenario, list []*Estimate) string {
+	var b strings.Builder
+	comment(&b, "collsim "+Version, s.Name, plural(len(s.Points), "point"))
+	fmt.Fprintf(&b, "#%9s %11s %9s %9s  %s\n", "steps", "messages", "time", "memory", "point")
+	seconds, memory := 0.0, unit.Bytes(0)
+	for _, e := range list {
+		if e.Skipped != "" {
+			fmt.Fprintf(&b, "%10s %11s %9s %9s  %s\n", "-", "-", "-", "-", e.Point.ID)
+			fmt.Fprintf(&b, "#%42s%s\n", "", "skipped: "+e.Skipped)
+			continue
+		}
+		seconds, memory = seconds+e.Seconds, max(memory, e.Memory)
+		name := e.Point.ID
+		if e.Algorithms > 1 {
+			name += " of " + plural(e.Algorithms, "algorithm")
+		}
+		fmt.Fprintf(&b, "%10d %11d %9s %9s  %s\n", e.Steps, e.Messages, about(e.Seconds),
+			roughly(e.Memory), name)
+	}
+	fmt.Fprintf(&b, "# in all %s on one core, with %s of memory; nothing was run\n", about(seconds),
+		roughly(memory))
+	return b.String()
+}
+
+// about is a duration that is not known well.
+func about(seconds float64) string {
+	switch {
+	case seconds < 0.1:
+		return "< 0.1 s"
+	case seconds < 10:
+		return fmt.Sprintf("%.1f s", seconds)
+	case seconds < 1000:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 100*3600:
+		return fmt.Sprintf("%.1f h", seconds/3600)
+	}
+	return fmt.Sprintf("%.0f days", seconds/86400)
+}
+
+// roughly is a size that is not known well: at least 1 MiB, to the next unit.
+func roughly(b unit.Bytes) string {
+	switch {
+	case b <= unit.MiB:
+		return "1 MiB"
+	case b < unit.GiB:
+		return fmt.Sprintf("%d MiB", (b+unit.MiB-1)/unit.MiB)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(b)/float64(unit.GiB))
+}
+
+// EstimateJSON is the same as an object: "points", each with "id", "skipped" (why, or null),
+// "algorithms", "steps", "messages", "seconds" and "memory" in bytes.
+func EstimateJSON(s *Scenario, list []*Estimate) ([]byte, error) {
+	type point struct {
+		ID         string    `json:"id"`
+		Point      jsonPoint `json:"point"`
+		Kind       string    `json:"kind"`
+		Algorithm  string    `json:"algorithm"`
+		Ranks      int       `json:"ranks"`
+		Bytes      int64     `json:"bytes"`
+		Skipped    any       `json:"skipped"`
+		Algorithms int       `json:"algorithms"`
+		Steps      int64     `json:"steps"`
+		Messages   int64     `json:"messages"`
+		Seconds    float64   `json:"seconds"`
+		Memory     int64     `json:"memory"`
+	}
+	points := make([]point, 0, len(list))
+	for _, e := range list {
+		p := e.Point
+		points = append(points, point{p.ID, p.Axes, p.Spec.Kind.String(), p.Algorithm.String(),
+			p.Spec.Ranks, int64(p.Spec.Bytes()), known(e.Skipped != "", e.Skipped), e.Algorithms,
+			e.Steps, e.Messages, e.Seconds, int64(e.Memory)})
+	}
+	return encode(struct {
+		Collsim  string  `json:"collsim"`
+		Schema   int     `json:"schema"`
+		Scenario string  `json:"scenario"`
+		Name     string  `json:"name"`
+		Points   []point `json:"points"`
+	}{Version, 1, s.File, s.Name, points}, "  ")
+}

@@ -1,0 +1,303 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// preset reads a network that is one preset.
+func (v *view) preset(t *Topology) bool {
+	p, ok := v.flat("topology", needed)
+	t.Preset, t.Ranks, t.Bandwidth, t.Latency = p.Preset, p.Ranks, p.Bandwidth, p.Latency
+	t.params = p
+	if links := t.Ranks * (t.Ranks - 1); t.Preset == "full-mesh" && links > topology.MaxLinks {
+		v.fail("topology.ranks", problem{fmt.Sprintf("a full mesh of so many ranks has %d links; "+
+			"at most %d are expected", links, topology.MaxLinks), ""})
+		return false
+	}
+	return ok
+}
+
+// What flat is to think of the number of ranks, if it is none.
+const (
+	needed  = 0  // the table has it, or should
+	implied = -1 // it follows from the rest of the scenario
+)
+
+// flat reads the parameters of the preset of one table. ranks is their number where the table does
+// not say it, or needed, or implied. Whether the parameters go together is Build's to say.
+func (v *view) flat(under string, ranks int) (p topology.Params, ok bool) {
+	at := under + "."
+	if n := v.d.tableNode(under); n != nil && n.shape != table {
+		return p, false // reported
+	}
+	p.Preset, ok = need[string](v, at+"preset", "a preset is expected")
+	takes := takenBy(p.Preset)
+	whole := func(key string, into *int) {
+		if slices.Contains(takes, key) {
+			v.use(at + key)
+			n, _, readable := fetch[int64](v, at+key)
+			*into, ok = int(n), ok && readable
+		}
+	}
+	whole("k", &p.K)
+	whole("a", &p.A)
+	whole("p", &p.P)
+	whole("h", &p.H)
+	if ranks != implied {
+		whole("ranks", &p.Ranks)
+	}
+	if slices.Contains(takes, "shape") {
+		v.use(at + "shape")
+		shape, _, readable := fetch[[]int](v, at+"shape")
+		p.Shape, ok = shape, ok && readable
+	} else if ranks > 0 && p.Ranks == 0 {
+		p.Ranks = ranks
+	}
+	if slices.Contains(takes, "oversubscription") {
+		v.use(at + "oversubscription")
+		factor, _, readable := fetch[float64](v, at+"oversubscription")
+		p.Oversubscription, ok = unit.Share(math.Round(factor*1e6)), ok && readable
+	}
+	if ranks == needed {
+		ok = v.counted(under, takes) && ok
+	}
+	var ok1, ok2 bool
+	v.use(at+"bandwidth", at+"latency")
+	p.Bandwidth, ok1 = need[unit.Rate](v, at+"bandwidth", "the bandwidth of a link is expected")
+	p.Latency, ok2 = need[unit.Time](v, at+"latency", "the latency of a link is expected")
+	return p, ok && ok1 && ok2
+}
+
+// counted asks for the number of ranks of a preset that takes such keys, if nothing else says it.
+func (v *view) counted(under string, takes []string) bool {
+	expected := "the number of ranks is expected"
+	switch {
+	case takes == nil, slices.Contains(takes, "shape"):
+		return true
+	case slices.Contains(takes, "a"):
+		if v.has(under+".a") || v.has(under+".p") || v.has(under+".h") {
+			return true
+		}
+		expected = "the number of ranks, or a, p and h, are expected"
+	case v.has(under+".k") && v.is(under+".preset", "fat-tree"):
+		return true
+	case v.is(under+".preset", "fat-tree"):
+		expected = "the number of ranks, or k, is expected"
+	}
+	_, ok := need[int64](v, under+".ranks", expected)
+	return ok
+}
+
+// is reports whether a key is given with that text.
+func (v *view) is(at, text string) bool {
+	given, _, _ := fetch[string](v, at)
+	return given == text
+}
+
+// takenBy lists the keys that a preset takes, beside bandwidth and latency.
+func takenBy(preset string) []string {
+	for _, p := range topology.Catalogue() {
+		if p.Name == preset {
+			return p.Takes
+		}
+	}
+	return nil
+}
+
+// idleParam says which presets would take a parameter that none here does; empty for other keys.
+func idleParam(k *Key) string {
+	switch k.table() {
+	case "topology", "topology.node", "topology.network":
+	default:
+		return ""
+	}
+	var takers []string
+	for _, name := range presetNames(k.table()) {
+		if slices.Contains(takenBy(name), k.name()) {
+			takers = append(takers, name)
+		}
+	}
+	if len(takers) == 0 {
+		return ""
+	}
+	return "has no effect: " + k.name() + " is for " + either(takers)
+}
+
+// clustered reports whether the network consists of nodes.
+func (v *view) clustered() bool {
+	return v.has("topology.nodes") || v.hasTable("topology.node") || v.hasTable("topology.network")
+}
+
+// hasTable reports whether a table, or a key of it, is given.
+func (v *view) hasTable(at string) bool {
+	return v.d.tableNode(at) != nil || slices.ContainsFunc(v.d.schema.keys, func(k Key) bool {
+		return k.table() == at && v.has(k.Path)
+	})
+}
+
+// cluster reads a network of nodes: how many there are, what each is inside, and what joins them.
+func (v *view) cluster(t *Topology) bool {
+	t.Preset = inNodes
+	v.use("topology.nodes", "topology.ranks")
+	nodes, given, ok := fetch[int64](v, "topology.nodes")
+	total, _, readable := fetch[int64](v, "topology.ranks")
+	ok = ok && readable
+	if !given {
+		nodes = 1
+		if v.hasTable("topology.network") {
+			v.missing("topology", "nodes", "the number of nodes that the network joins is expected",
+				v.example("topology.nodes"))
+			ok = false
+		}
+	}
+	t.Nodes = int(nodes)
+	t.params.Nodes, t.params.Ranks = int(nodes), int(total)
+	inside, good := v.inside(int(nodes), int(total))
+	t.params.Node, ok = &inside, ok && good
+	switch {
+	case v.hasTable("topology.network"):
+		between, good := v.flat("topology.network", implied)
+		v.use("topology.network.nics")
+		nics, _, readable := fetch[int64](v, "topology.network.nics")
+		between.NICs = int(nics)
+		t.params.Network, ok = &between, ok && good && readable
+	case nodes > 1:
+		v.missing("topology", "network", "what joins the nodes is expected",
+			"write [topology.network] with preset, bandwidth and latency")
+		return false
+	}
+	return ok
+}
+
+// inside reads the network of each of so many nodes, from [topology.node] or [topology] itself.
+// total is the number of all ranks, or 0.
+func (v *view) inside(nodes, total int) (p topology.Params, ok bool) {
+	table := "topology.node"
+	switch {
+	case v.has("topology.preset") && v.hasTable(table):
+		v.fail("topology.preset", problem{"the network inside a node is given by [topology.node] too",
+			"one of the two is expected"})
+		return p, false
+	case v.has("topology.preset"):
+		table = "topology"
+	case !v.hasTable(table):
+		v.missing("topology", "preset", "the network inside each node is expected",
+			"here, or in [topology.node]; presets are "+strings.Join(presetNames(table), ", "))
+		return p, false
+	}
+	own := table == "topology.node" && v.has("topology.node.ranks")
+	if total > 0 && !own {
+		if total%max(nodes, 1) != 0 {
+			v.fail("topology.ranks", problem{fmt.Sprintf("%d nodes have as many ranks each; a multiple "+
+				"of %d is expected", nodes, nodes), ""})
+			return p, false
+		}
+		p, ok = v.flat(table, total/max(nodes, 1))
+	} else {
+		p, ok = v.flat(table, needed)
+	}
+	if table == "topology" && total > 0 { // ranks of [topology] are those of all nodes
+		p.Ranks = 0
+		if len(p.Shape) == 0 {
+			p.Ranks = total / max(nodes, 1)
+		}
+	}
+	return p, ok
+}
+
+// seating reads routing and order.
+func (v *view) seating(t *Topology) bool {
+	v.use("topology.routing")
+	routing, given, ok1 := fetch[string](v, "topology.routing")
+	if given && routing == topology.ECMP.String() || !given && t.spreads() {
+		t.params.Routing = topology.ECMP
+	}
+	seats, _, ok2 := fetch[order](v, "topology.order")
+	if t.Preset != byHand {
+		v.use("topology.order")
+		t.params.Order, t.params.Places = seats.name, seats.places
+	}
+	return ok1 && ok2
+}
+
+// spreads reports whether ECMP is what one would expect: the first of equal ways of a fat-tree or a
+// leaf-spine is the same switch for everybody, which no such network is built for.
+func (t *Topology) spreads() bool {
+	return slices.ContainsFunc([]*topology.Params{&t.params, t.params.Node, t.params.Network},
+		func(p *topology.Params) bool {
+			return p != nil && (p.Preset == "fat-tree" || p.Preset == "leaf-spine")
+		})
+}
+
+// teams keeps who is with whom in a cluster.
+func (t *Topology) teams(g *topology.Graph) {
+	if t.Preset != inNodes {
+		return
+	}
+	for by, into := range []*[][]int{&t.node, &t.rail} {
+		lists, err := g.Teams([]string{"node", "rail"}[by])
+		if err != nil {
+			panic(err) // these names are topology's own
+		}
+		for _, ranks := range lists {
+			var one []int
+			for _, r := range ranks {
+				one = append(one, int(r))
+			}
+			*into = append(*into, one)
+		}
+	}
+}
+
+// blame reports an error of package topology at the key that is to blame.
+func (v *view) blame(t *Topology, at string, err error) {
+	p := problem{text: unprefixed(err)}
+	var match *topology.MatchError
+	var wire *topology.WireError
+	var param *topology.ParamError
+	switch {
+	case errors.As(err, &param):
+		v.blameParam(param)
+		return
+	case errors.As(err, &match):
+		p.text = "matches no link"
+		p.hint = `links are called as gpu0->switch; * stands for any characters`
+		if t.Preset == inNodes {
+			p.hint = `links are called as node0/gpu0->node0/nic0; * stands for any characters`
+		}
+		if len(match.Nearest) > 0 {
+			p.hint = "nearest: " + strings.Join(match.Nearest, ", ")
+		}
+	case errors.As(err, &wire):
+		p.text = wire.Text
+	}
+	v.fail(at, p)
+}
+
+// blameParam reports a parameter that makes a network impossible: at its key if that is given, as
+// missing if it should be, else at its table, where it follows from other keys.
+func (v *view) blameParam(e *topology.ParamError) {
+	at, text := "topology."+e.Key, e.Text
+	if rest, ok := strings.CutPrefix(e.Key, "node."); ok && v.has("topology.preset") {
+		at = "topology." + rest
+	}
+	if e.Key == "node.ranks" && !v.has("topology.node.ranks") && v.has("topology.ranks") {
+		at, text = "topology.ranks", "each node has "+e.Value+" of them: "+text
+	}
+	dot := strings.LastIndexByte(at, '.')
+	switch {
+	case v.has(at):
+		v.fail(at, problem{text: text})
+	case e.Value == "0" || e.Value == "[]" || e.Value == "":
+		v.missing(at[:dot], at[dot+1:], text, v.example(at))
+	default:
+		v.fail(at[:dot], problem{text: at[dot+1:] + " is then " + e.Value + ": " + text})
+	}
+}

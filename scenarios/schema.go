@@ -1,0 +1,116 @@
+package scenarios
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// object is a JSON object; encoding/json writes its keys in alphabetical order.
+type object map[string]any
+
+// JSONSchema is the key table as a JSON Schema (draft 7, which editors of TOML know). It accepts
+// whatever Load accepts and refuses unknown keys and wrong types; the spelling of names, units and
+// bounds of quantities are Load's to judge.
+func JSONSchema() ([]byte, error) {
+	keys := Keys()
+	root := tableSchema(keys, "")
+	root["$schema"] = "http://json-schema.org/draft-07/schema#"
+	root["title"] = "collsim scenario"
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(root)
+	return b.Bytes(), err
+}
+
+// tableSchema is a table with its keys and the tables in it.
+func tableSchema(keys []Key, path string) object {
+	properties := object{}
+	for i := range keys {
+		if k := &keys[i]; k.table() == path {
+			properties[k.name()] = k.jsonSchema()
+		}
+	}
+	for _, s := range sections {
+		up, name := "", s.path
+		if at := strings.LastIndexByte(s.path, '.'); at >= 0 {
+			up, name = s.path[:at], s.path[at+1:]
+		}
+		if s.path == "" || up != path {
+			continue
+		}
+		properties[name] = sectionSchema(keys, s)
+	}
+	return object{"type": "object", "properties": properties, "additionalProperties": false}
+}
+
+// sectionSchema is a table, or a list of them; a single [collective] is both.
+func sectionSchema(keys []Key, s section) object {
+	one := tableSchema(keys, s.path)
+	switch {
+	case s.path == "sweep":
+		one = object{"type": "object", "additionalProperties": axisSchema(object{})}
+	case s.path == "collective":
+		one = object{"anyOf": []any{one, object{"type": "array", "items": one}}}
+	case s.many:
+		one = object{"type": "array", "items": one}
+	}
+	one["description"] = strings.ReplaceAll(s.doc, "`", "")
+	return one
+}
+
+// jsonSchema is one key.
+func (k *Key) jsonSchema() object {
+	o := k.valueSchema()
+	if k.Axis {
+		o = axisSchema(o)
+	}
+	text := strings.ReplaceAll(k.Doc, "`", "")
+	if k.Default != "" {
+		text += " Default: " + k.Default + "."
+	}
+	o["description"] = text
+	return o
+}
+
+// axisSchema is one value, a list of them, or a range.
+func axisSchema(one object) object {
+	end := object{"type": []string{"string", "number"}}
+	ranged := object{"type": "object", "additionalProperties": false,
+		"required":   []string{"from", "to"},
+		"properties": object{"from": end, "to": end, "factor": end, "step": end}}
+	list := object{"type": "array", "items": one}
+	if len(one) == 0 {
+		return object{"anyOf": []any{list, ranged}}
+	}
+	return object{"anyOf": []any{one, list, ranged}}
+}
+
+// valueSchema is what one value may be. Names are offered, but other spellings of them accepted.
+func (k *Key) valueSchema() object {
+	switch k.kind {
+	case aFlag:
+		return object{"type": "boolean"}
+	case aWhole, aFactor:
+		o := object{"type": "number", "minimum": k.min}
+		if k.kind == aWhole {
+			o["type"] = "integer"
+		}
+		if k.max > 0 {
+			o["maximum"] = k.max
+		}
+		return o
+	case aSize:
+		return object{"type": []string{"string", "integer"}}
+	case aText, aFile, aRate, aTime, aChange:
+		return object{"type": "string"}
+	case aChoice, anOperator, aDataType, anAlgorithm:
+		if len(k.Values) == 0 {
+			return object{"type": "string"}
+		}
+		return object{"anyOf": []any{object{"enum": k.Values}, object{"type": "string"}}}
+	}
+	return object{} // lists, which Load judges
+}
