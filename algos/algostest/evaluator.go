@@ -1,6 +1,8 @@
 package algostest
 
 import (
+	"cmp"
+
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -12,9 +14,7 @@ import (
 // same ranks the same way. Slots are those of FIFO connections that declare none; 0 is any number.
 func Earliest(s *schedule.Schedule, latency unit.Time, bandwidth unit.Rate, slots int) (
 	[]unit.Time, error) {
-	if s.Slots > 0 {
-		slots = s.Slots
-	}
+	slots = cmp.Or(s.Slots, slots)
 	w := walk{s: s, latency: latency, bandwidth: bandwidth, slots: [3]int{slots, 1, 0},
 		end: map[key]unit.Time{}, arrival: map[int32]unit.Time{}, bytes: map[int32]unit.Bytes{},
 		sent: map[key]int{}, posts: map[key][]unit.Time{}, freed: map[key][]unit.Time{}}
@@ -46,18 +46,15 @@ type walk struct {
 
 // step is E of a sub-step, and what follows from it for others.
 func (w *walk) step(v *schedule.Visit) error {
-	width := int64(w.s.Spec.Type.Width())
 	elements, known := w.s.Size(v.Spot(), v.Step)
-	start, n := w.start(v), unit.Bytes(elements*width)
+	start, n := w.start(v), unit.Bytes(elements*int64(w.s.Spec.Type.Width()))
 	if !known {
 		n = w.bytes[v.In[0]]
 	}
 	at := start
-	for _, f := range v.Step.From { // what it gets comes after a request there
-		if owner := v.Spot(); f.Kind == schedule.Get {
-			owner.Rank = int(f.Peer.Rank)
-			got := unit.Bytes(w.s.Elements(owner, &f.Region) * width)
-			at = max(at, start+2*w.latency+got.Over(w.bandwidth))
+	for _, f := range v.Step.From {
+		if f.Kind == schedule.Get { // comes after a request there
+			at = start + 2*w.latency + n.Over(w.bandwidth)
 		}
 	}
 	if len(v.Out) > 0 {
@@ -74,7 +71,7 @@ func (w *walk) step(v *schedule.Visit) error {
 		}
 	}
 	me := key{v.Rank, v.Lane}
-	if w.end[me] = at; v.Step.Post && (int(v.Slice) == w.s.Slices-1 || !v.Step.Moves()) {
+	if w.end[me] = at; v.Step.Post && v.Last {
 		w.posts[me] = append(w.posts[me], at)
 	}
 	return nil
