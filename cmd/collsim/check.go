@@ -10,22 +10,27 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	o := &collsim.LoadOptions{}
-	var asJSON bool
-	cmd := &cobra.Command{
+	return scenarioCommand(&cobra.Command{
 		Use:   "check FILE|example:NAME|- …",
 		Short: "read scenarios, and say what they will run and cost",
 		Long: "Check expands scenarios and prints their points with what they will cost: steps and " +
 			"messages, which are counted, time and memory, which are estimated. Nothing is run.",
-		Example:           "  collsim check sweep.toml\n  collsim check example:compare --json",
-		ValidArgsFunction: completeScenarios,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return &usageError{text: "a scenario is expected",
-					hint: "for example: collsim check example:compare"}
-			}
-			return a.check(args, *o, asJSON)
-		},
+		Example: "  collsim check sweep.toml\n  collsim check example:compare --json",
+	}, "collsim check example:compare", a.check)
+}
+
+// scenarioCommand completes a command that reads scenarios and prints text or JSON about their
+// points. example is what to try for somebody who named none.
+func scenarioCommand(cmd *cobra.Command, example string,
+	run func(names []string, o collsim.LoadOptions, asJSON bool) error) *cobra.Command {
+	var o collsim.LoadOptions
+	var asJSON bool
+	cmd.ValidArgsFunction = completeScenarios
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return &usageError{text: "a scenario is expected", hint: "for example: " + example}
+		}
+		return run(args, o, asJSON)
 	}
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print JSON")

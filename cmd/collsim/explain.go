@@ -9,9 +9,7 @@ import (
 )
 
 func (a *app) explainCommand() *cobra.Command {
-	o := &collsim.LoadOptions{}
-	var asJSON bool
-	cmd := &cobra.Command{
+	return scenarioCommand(&cobra.Command{
 		Use:   "explain FILE|example:NAME|- …",
 		Short: "say what decides the time, and what if that were free",
 		Long: "Explain simulates every point of the scenarios and prints what its critical path went " +
@@ -20,21 +18,7 @@ func (a *app) explainCommand() *cobra.Command {
 			"published closed form; and what no schedule beats. Nothing is proven or computed.",
 		Example: "  collsim explain ring.toml\n" +
 			"  collsim explain example:compare --only algorithm=ring --json",
-		ValidArgsFunction: completeScenarios,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return &usageError{text: "a scenario is expected",
-					hint: "for example: collsim explain example:ring"}
-			}
-			return a.explain(args, *o, asJSON)
-		},
-	}
-	f := cmd.Flags()
-	f.BoolVar(&asJSON, "json", false, "print JSON")
-	f.StringArrayVar(&o.Set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
-	f.StringArrayVar(&o.Only, "only", nil, "keep points with these `KEY=VALUE,…`")
-	f.SortFlags = false
-	return cmd
+	}, "collsim explain example:ring", a.explain)
 }
 
 // explain prints explanations. JSON of several files is one object after the other. What "all"
