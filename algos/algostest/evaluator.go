@@ -13,13 +13,11 @@ import (
 // independently of package sim what that must say on a full mesh, if no two connections join the
 // same ranks the same way. Slots are those of FIFO connections that declare none; 0 is any number.
 func Earliest(s *schedule.Schedule, latency unit.Time, bandwidth unit.Rate, slots int) (
-	[]unit.Time, error) {
-	slots = cmp.Or(s.Slots, slots)
-	w := walk{s: s, latency: latency, bandwidth: bandwidth, slots: [3]int{slots, 1, 0},
-		end: map[key]unit.Time{}, arrival: map[int32]unit.Time{}, bytes: map[int32]unit.Bytes{},
-		sent: map[key]int{}, posts: map[key][]unit.Time{}, freed: map[key][]unit.Time{}}
-	_, err := schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{Step: w.step})
-	var ends []unit.Time
+	ends []unit.Time, err error) {
+	w := walk{s: s, latency: latency, bandwidth: bandwidth, freed: map[key][]unit.Time{},
+		slots: [3]int{cmp.Or(s.Slots, slots), 1, 0}, end: map[key]unit.Time{}, sent: map[key]int{},
+		arrival: map[int32]unit.Time{}, bytes: map[int32]unit.Bytes{}, posts: map[key][]unit.Time{}}
+	_, err = schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{Step: w.step})
 	for rank := range s.Spec.Ranks {
 		for l := range s.Program(rank).Lanes() {
 			ends = append(ends, w.end[key{int32(rank), int32(l)}])
