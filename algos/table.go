@@ -22,6 +22,7 @@ func Table() []Algorithm {
 
 		bruckAllGather,
 		directAllGather,
+		pairwiseAllGather,
 		recursiveDoublingAllGather,
 		ringAllGather,
 
