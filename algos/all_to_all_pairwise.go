@@ -1,6 +1,9 @@
 package algos
 
-import "collsim/collective"
+import (
+	"collsim/collective"
+	"collsim/schedule"
+)
 
 // Pairwise all_to_all. In round i every rank sends to the i-th after it and hears from the i-th
 // before it, so that nobody hears from two at once.
@@ -20,29 +23,41 @@ var pairwiseAllToAll = Algorithm{
 	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.3",
 	Formula: "(p−1)·α + (p−1)/p·n·β",
 	Group:   rotations,
-	Scratch: func(spec collective.Spec) int {
-		if spec.InPlace {
-			return (spec.Ranks - 1) / 2
-		}
-		return 0
-	},
+	Scratch: setAside,
 	Lane: func(l *Lane) {
 		r, p := l.Rank, l.Ranks
-		aside := 0 // blocks r−aside … r−1 are in scratch
+		block := outgoing(l)
 
-		if !l.Spec.InPlace {
-			l.Copy(l.Out(r), l.In(r))
-		} else if aside = (p - 1) / 2; aside > 0 {
-			l.Copy(l.Scratch(0).Blocks(aside), l.In(r-aside).Blocks(aside))
-		}
 		for i := 1; i < p; i++ {
-			if i < p-aside {
-				l.Send(r+i, l.In(r+i))
-			} else {
-				l.Send(r+i, l.Scratch(i-(p-aside)))
-			}
+			l.Send(r+i, block(i))
 			l.Recv(r-i, l.Out(r-i))
 		}
 	},
 	Cost: func(p, _ int) Cost { return rounds(Round{Times: p - 1, Blocks: 1}) },
+}
+
+// setAside is how many blocks an all_to_all that goes by distance keeps in scratch: in place, those
+// that would be overwritten before they are sent.
+func setAside(spec collective.Spec) int {
+	if spec.InPlace {
+		return (spec.Ranks - 1) / 2
+	}
+	return 0
+}
+
+// outgoing keeps the rank's own block and sets blocks r−aside … r−1 aside. What it returns says
+// where the block for rank r+i is.
+func outgoing(l *Lane) func(i int) schedule.Region {
+	r, aside := l.Rank, setAside(l.Spec)
+	if !l.Spec.InPlace {
+		l.Copy(l.Out(r), l.In(r))
+	} else if aside > 0 {
+		l.Copy(l.Scratch(0).Blocks(aside), l.In(r-aside).Blocks(aside))
+	}
+	return func(i int) schedule.Region {
+		if i < l.Ranks-aside {
+			return l.In(r + i)
+		}
+		return l.Scratch(i - (l.Ranks - aside))
+	}
 }

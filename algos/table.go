@@ -49,6 +49,7 @@ func Table() []Algorithm {
 		bruckAllToAll,
 		directAllToAll,
 		pairwiseAllToAll,
+		ringAllToAll,
 
 		directSendRecv,
 
