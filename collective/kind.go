@@ -23,6 +23,9 @@ const (
 	ReduceScatterV                 // ReduceScatter with a size for every rank
 	SendRecv                       // c → c: the input of rank r−1 (nccl-tests' sendrecv)
 	Barrier                        // nothing moves: nobody leaves before everybody has come
+	// Custom is what somebody else's schedule does, with no definition to hold it against: any
+	// size in and out, rank by rank. No algorithm of ours is for it.
+	Custom
 )
 
 var kindNames = [...]string{
@@ -30,11 +33,12 @@ var kindNames = [...]string{
 	Broadcast: "broadcast", Reduce: "reduce", Gather: "gather", Scatter: "scatter",
 	AllToAll: "all_to_all", AllToAllV: "all_to_allv", AllGatherV: "all_gatherv",
 	ReduceScatterV: "reduce_scatterv", SendRecv: "send_recv", Barrier: "barrier",
+	Custom: "custom",
 }
 
-// Kinds lists all kinds in the order of their declaration.
+// Kinds lists all kinds that have a definition, in the order of their declaration.
 func Kinds() []Kind {
-	kinds := make([]Kind, 0, len(kindNames)-1)
+	kinds := make([]Kind, 0, Barrier)
 	for k := AllReduce; k <= Barrier; k++ {
 		kinds = append(kinds, k)
 	}
@@ -52,7 +56,7 @@ func (k Kind) String() string {
 // ParseKind reads a kind's name; "-" and "_" are the same.
 func ParseKind(name string) (Kind, error) {
 	canonical := strings.ReplaceAll(strings.ToLower(name), "-", "_")
-	for _, k := range Kinds() {
+	for k := AllReduce; k <= Custom; k++ {
 		if k.String() == canonical {
 			return k, nil
 		}
@@ -72,7 +76,7 @@ func (k Kind) Rooted() bool {
 
 // Splits reports whether block sizes are given one by one, in Spec.Splits.
 func (k Kind) Splits() bool {
-	return k == AllToAllV || k == AllGatherV || k == ReduceScatterV
+	return k == AllToAllV || k == AllGatherV || k == ReduceScatterV || k == Custom
 }
 
 // Gathers reports whether the output is made of one block a rank, of which the input is one.

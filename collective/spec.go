@@ -19,7 +19,8 @@ type Spec struct {
 	// vector of n blocks (see Kind). It is 0 for kinds with Splits and for Barrier.
 	Count int64
 	// Splits gives block sizes in elements. AllToAllV: Splits[r][s] goes from rank r to rank s.
-	// AllGatherV, ReduceScatterV: Splits[0][r] belongs to rank r.
+	// AllGatherV, ReduceScatterV: Splits[0][r] belongs to rank r. Custom: Splits[0][r] elements
+	// are rank r's input, Splits[1][r] its output.
 	Splits  [][]int64
 	InPlace bool    // see Spec.Place
 	Avg     AvgMode // of Op Avg
@@ -32,7 +33,7 @@ const MaxElements = math.MaxInt64 / 64
 // Validate says what is wrong with the Spec, nil if nothing.
 func (s Spec) Validate() error {
 	switch {
-	case s.Kind < AllReduce || s.Kind > Barrier:
+	case s.Kind < AllReduce || s.Kind > Custom:
 		return fmt.Errorf("collective: kind %v is none", s.Kind)
 	case s.Ranks < 1:
 		return fmt.Errorf("collective: %d ranks; at least 1 is needed", s.Ranks)
@@ -40,9 +41,9 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("collective: root %d is not one of the ranks 0…%d", s.Root, s.Ranks-1)
 	case s.Root != 0 && !s.Kind.Rooted():
 		return fmt.Errorf("collective: %v has no root, but root is %d", s.Kind, s.Root)
-	case s.Kind.Reduces() && (s.Op < Sum || s.Op > PremulSum):
+	case s.Kind.Reduces() && s.Op < Sum || s.Op > PremulSum:
 		return fmt.Errorf("collective: %v needs an operator", s.Kind)
-	case !s.Kind.Reduces() && s.Op != 0:
+	case !s.Kind.Reduces() && s.Kind != Custom && s.Op != 0:
 		return fmt.Errorf("collective: %v does not reduce, but has operator %v", s.Kind, s.Op)
 	case s.Kind != Barrier && s.Type.Width() == 0:
 		return fmt.Errorf("collective: %v needs a data type", s.Kind)
@@ -63,6 +64,8 @@ func (s Spec) validateSplits() error {
 	switch {
 	case s.Kind == AllToAllV:
 		rows = s.Ranks
+	case s.Kind == Custom:
+		rows = 2
 	case s.Kind.Splits():
 		rows = 1
 	}
@@ -99,7 +102,7 @@ func (s Spec) In(rank int) int64 {
 		return atRoot(s, rank, s.Count*int64(s.Ranks))
 	case AllToAllV:
 		return sum(s.Splits[rank])
-	case AllGatherV:
+	case AllGatherV, Custom:
 		return s.Splits[0][rank]
 	case ReduceScatterV:
 		return sum(s.Splits[0])
@@ -128,6 +131,8 @@ func (s Spec) Out(rank int) int64 {
 		return sum(s.Splits[0])
 	case ReduceScatterV:
 		return s.Splits[0][rank]
+	case Custom:
+		return s.Splits[1][rank]
 	}
 	return 0
 }
@@ -155,6 +160,9 @@ func (s Spec) blockStart(rank int) int64 {
 
 // Empty reports whether no element is to be moved: such a collective has no steps.
 func (s Spec) Empty() bool {
+	if s.Kind == Custom {
+		return false
+	}
 	if s.Kind.Splits() {
 		for _, row := range s.Splits {
 			if sum(row) > 0 {

@@ -11,9 +11,10 @@ type Piece struct {
 	InOff    int64 // in the input of From
 }
 
-// Want is the definition of the kind: the pieces of a rank's output, in order, without gaps.
+// Want is the definition of the kind: the pieces of a rank's output, in order, without gaps; of
+// Custom, which has none, nothing.
 func (s Spec) Want(rank int) []Piece {
-	if s.Out(rank) == 0 {
+	if s.Out(rank) == 0 || s.Kind == Custom {
 		return nil
 	}
 	switch s.Kind {

@@ -12,6 +12,7 @@ type Step struct {
 	Await []Event // taken at the step's start, all of them
 	Post  bool    // adds 1 to the lane's progress counter at the step's end
 	Flush bool    // completes the puts of this lane: their origins may be written again
+	Cost  int64   // picoseconds that a kernel takes, of a step that computes and moves nothing
 	Scale bool    // the combined value is scaled (avg after the last addition)
 	Round int32   // the number that the algorithm's author gives the step
 }
@@ -21,36 +22,46 @@ type SourceKind uint8
 
 // The kinds of source.
 const (
-	Local   SourceKind = iota // a region of this rank
-	Message                   // the next message of the connection from Peer
-	Get                       // a region of Peer, read one-sided: no lane of the owner takes part
+	Local    SourceKind = iota // a region of this rank
+	Message                    // the next message of the connection from Peer
+	Get                        // a region of Peer, read one-sided: no lane of the owner takes part
+	Multimem                   // a region of every rank of Team, added up by the switch on its way
 )
 
 // Source is one operand of a step.
 type Source struct {
 	Kind   SourceKind
 	Peer   Peer   // of Message and Get
-	Region Region // of Local (of this rank) and Get (of Peer)
-	Put    bool   // of Message: its bytes have landed already, this is the wait that observes them
-	Scale  bool   // the operand is scaled when read (premulsum, NCCL's avg of floats)
+	Region Region // of Local (of this rank), Get (of Peer) and Multimem (of every rank of Team)
+	Team   []int32
+	Put    bool // of Message: its bytes have landed already, this is the wait that observes them
+	Scale  bool // the operand is scaled when read (premulsum, NCCL's avg of floats)
 }
 
-// Dest is one peer of a step's send.
+// Dest is one peer of a step's send, or several that the switch writes to.
 type Dest struct {
 	Peer    Peer
 	Put     bool   // one-sided: the bytes land in Region of Peer, whose receive is a wait
 	Region  Region // of Put
 	Relaxed bool   // orders nothing (a relaxed signal)
+	// Silent puts have no message of their own: the lane's next signal says that they have landed.
+	Silent bool
+	// Packet puts carry a flag with every word: twice the bytes on the wire, and no signal.
+	Packet bool
+	// Team, if not nil, is the ranks whose Regions the switch writes to (multimem): a silent put.
+	Team []int32
 }
 
-// Peer is the other end of a message: a rank, one of its lanes, and the class of the connection.
+// Peer is the other end of a message: a rank, one of its lanes, the class of the connection and a
+// tag.
 type Peer struct {
 	Rank, Lane int32
 	Class      Class
+	Tag        int32
 }
 
-// Class says how many messages a connection holds. Connections of different classes between the
-// same two lanes are different connections, each in order.
+// Class says how many messages a connection holds. Connections of different classes or tags between
+// the same two lanes are different connections, each in order.
 type Class uint8
 
 const (
@@ -162,6 +173,8 @@ func (s *Step) Name() string {
 	switch {
 	case s.Flush:
 		return "flush"
+	case s.Cost > 0:
+		return "compute"
 	case !s.Moves() && len(s.From) == 0 && len(s.Send) == 0:
 		return "nop"
 	case !s.Moves() && len(s.From) == 0:

@@ -94,11 +94,19 @@ func (s *Step) shape() uint64 {
 			mix(uint64(b))
 		}
 	}
+	ranks := func(team []int32) {
+		mix(uint64(len(team)))
+		for _, r := range team {
+			mix(uint64(r))
+		}
+	}
 	mix(uint64(len(s.From))<<48 | uint64(len(s.To))<<32 | uint64(len(s.Send))<<16 |
 		uint64(len(s.Await)))
+	mix(uint64(s.Cost))
 	for i := range s.From {
 		f := &s.From[i]
-		mix(uint64(f.Kind)<<8 | uint64(f.Peer.Class))
+		mix(uint64(f.Peer.Tag)<<32 | uint64(f.Kind)<<8 | uint64(f.Peer.Class))
+		ranks(f.Team)
 		flag(f.Scale)
 		flag(f.Put)
 		region(&f.Region)
@@ -108,7 +116,10 @@ func (s *Step) shape() uint64 {
 	}
 	for i := range s.Send {
 		d := &s.Send[i]
-		mix(uint64(d.Peer.Class))
+		mix(uint64(d.Peer.Tag)<<32 | uint64(d.Peer.Class))
+		ranks(d.Team)
+		flag(d.Silent)
+		flag(d.Packet)
 		flag(d.Put)
 		flag(d.Relaxed)
 		region(&d.Region)
@@ -132,20 +143,20 @@ func (s *Step) assign(t *Step) {
 	s.To = append(s.To[:0], t.To...)
 	s.Send = append(s.Send[:0], t.Send...)
 	s.Await = append(s.Await[:0], t.Await...)
-	s.Post, s.Flush, s.Scale, s.Round = t.Post, t.Flush, t.Scale, t.Round
+	s.Post, s.Flush, s.Scale, s.Round, s.Cost = t.Post, t.Flush, t.Scale, t.Round, t.Cost
 }
 
 // equal reports whether two steps are the same to the letter.
 func (s *Step) equal(t *Step) bool {
 	if len(s.From) != len(t.From) || len(s.To) != len(t.To) || len(s.Send) != len(t.Send) ||
 		s.Post != t.Post || s.Flush != t.Flush || s.Scale != t.Scale || s.Round != t.Round ||
-		!slices.Equal(s.Await, t.Await) {
+		s.Cost != t.Cost || !slices.Equal(s.Await, t.Await) {
 		return false
 	}
 	for i := range s.From {
 		a, b := &s.From[i], &t.From[i]
 		if a.Kind != b.Kind || a.Peer != b.Peer || a.Put != b.Put || a.Scale != b.Scale ||
-			!a.Region.same(&b.Region) {
+			!slices.Equal(a.Team, b.Team) || !a.Region.same(&b.Region) {
 			return false
 		}
 	}
@@ -157,6 +168,7 @@ func (s *Step) equal(t *Step) bool {
 	for i := range s.Send {
 		a, b := &s.Send[i], &t.Send[i]
 		if a.Peer != b.Peer || a.Put != b.Put || a.Relaxed != b.Relaxed ||
+			a.Silent != b.Silent || a.Packet != b.Packet || !slices.Equal(a.Team, b.Team) ||
 			!a.Region.same(&b.Region) {
 			return false
 		}

@@ -27,6 +27,17 @@ type VerifyOptions struct {
 	// Iterations is how often the program is run; 0 is twice if it reaches into other ranks'
 	// buffers, since the next call may then meet the last one, and once otherwise.
 	Iterations int
+	// Rendezvous has every send wait for its receive, as large messages do in MPI.
+	Rendezvous bool
+	// Causal, if not nil, is what a schedule without data is held to.
+	Causal *Causal
+}
+
+// Causal is what a schedule must do that carries no data of its own: whose start must come before
+// whose end, over messages and events, so that it can be a collective of that kind at all.
+type Causal struct {
+	Kind collective.Kind
+	Root int
 }
 
 // maxViolations bounds how many are reported.

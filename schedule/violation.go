@@ -14,10 +14,11 @@ const (
 	Deadlock                           // lanes wait for each other, or for what never comes
 	Unmatched                          // a message is sent and never received
 	Malformed                          // a step that cannot be carried out
+	Limit                              // more than the runtime that it is written for can hold
 )
 
 var violationNames = [...]string{Missing: "missing", Doubled: "doubled", Misplaced: "misplaced",
-	Race: "race", Deadlock: "deadlock", Unmatched: "unmatched", Malformed: "malformed"}
+	Race: "race", Deadlock: "deadlock", Unmatched: "unmatched", Malformed: "malformed", Limit: "limit"}
 
 // String is the kind's name in JSON.
 func (k ViolationKind) String() string {

@@ -24,7 +24,7 @@ func table() []row {
 		{path: "data", ours: "dtype"},
 		{path: "collective", ours: "unit dtype"},
 		{path: "schedule", ours: "collective dtype unit"},
-		{path: "schedule/...", ours: "schedule collective unit"},
+		{path: "schedule/...", ours: "schedule schedule/foreign collective dtype unit"},
 		{path: "topology", ours: "unit"},
 		{path: "topology/...", ours: "topology unit"},
 		{path: "device", ours: "unit"},
