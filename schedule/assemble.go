@@ -69,7 +69,9 @@ func (s *Schedule) admit(step *Step, lanes []int) (err error) {
 		if f := &step.From[i]; f.Kind == Message || f.Kind == Get {
 			peer(&f.Peer)
 		}
-		team(step.From[i].Team)
+		if team(step.From[i].Team); step.From[i].Kind == Multimem && len(step.From[i].Team) == 0 {
+			err = fmt.Errorf("multimem without ranks")
+		}
 	}
 	for i := range step.Send {
 		d := &step.Send[i]

@@ -4,6 +4,7 @@ package schedule
 type connection struct {
 	src, dst   int32 // lanes
 	class      Class
+	tag        int32
 	head, tail int32 // handles, −1 for none
 	held       int32
 	stamp      int64 // of the last visit that took from it or added to it
@@ -12,6 +13,7 @@ type connection struct {
 type connectionKey struct {
 	src, dst int32
 	class    Class
+	tag      int32
 }
 
 // connect is the connection to or from a peer. last is the one that the lane used last.
@@ -26,19 +28,19 @@ func (x *executor) connect(
 		return 0, x.malformed(l, "names lane %d of rank %d, which has %d lanes", p.Lane, p.Rank,
 			x.first[p.Rank+1]-x.first[p.Rank])
 	}
-	key := connectionKey{lane, peer, p.Class}
+	key := connectionKey{lane, peer, p.Class, p.Tag}
 	if !out {
-		key = connectionKey{peer, lane, p.Class}
+		key.src, key.dst = peer, lane
 	}
 	i := *last
 	if i < 0 || x.conns[i].src != key.src || x.conns[i].dst != key.dst ||
-		x.conns[i].class != key.class {
+		x.conns[i].class != key.class || x.conns[i].tag != key.tag {
 		known := false
 		if i, known = x.byKey[key]; !known {
 			i = int32(len(x.conns))
 			x.byKey[key] = i
 			x.conns = append(x.conns, connection{src: key.src, dst: key.dst, class: key.class,
-				head: -1, tail: -1})
+				tag: key.tag, head: -1, tail: -1})
 		}
 		*last = i
 	}
@@ -84,7 +86,13 @@ func (x *executor) pop(c int32) int32 {
 		k.tail = -1
 	}
 	k.held--
-	if s := &x.lanes[k.src]; s.waits == forSlot && s.on == c {
+	s := &x.lanes[k.src]
+	if x.meet && k.class == FIFO {
+		if s.unreceived--; s.unreceived == 0 && s.waits == forReceive {
+			x.wake(k.src)
+		}
+	}
+	if s.waits == forSlot && s.on == c {
 		x.wake(k.src)
 	}
 	return handle

@@ -13,6 +13,9 @@ type Limits struct {
 	// Iterations is how often every rank runs its program; 0 is once. A rank begins again when
 	// all its lanes have come to their end, whatever other ranks do.
 	Iterations int
+	// Rendezvous has a step that sends on a connection of class FIFO end, and its lane go on, when
+	// the last of its messages is received.
+	Rendezvous bool
 }
 
 // Visit is one sub-step as it is carried out. It is reused: copy what is to be kept.
@@ -20,8 +23,8 @@ type Visit struct {
 	Rank, Lane, Channel int32
 	Number, Slice       int32 // of the step in its lane, and of the sub-step in the step
 	Step                *Step
-	// In and Out are the handles of the messages, as in Step.From (−1 where it is no message) and
-	// Step.Send. A handle is a small number, of one message from the visit that sends it to the
+	// In and Out are the handles of the messages, as in Step.From and Step.Send, −1 where there is
+	// no message (local regions, silent puts, multimem). A handle is a small number, of one message from the visit that sends it to the
 	// end of the visit that receives it.
 	In, Out []int32
 	Last    bool // the sub-step is the last of its step
@@ -67,6 +70,7 @@ const (
 	forMessage         // of a connection
 	forSlot            // of a connection
 	forEvent           // of a lane
+	forReceive         // of what it has sent on a connection, in rendezvous
 	forRank            // the other lanes of its rank, to begin again
 )
 
@@ -82,6 +86,8 @@ type laneState struct {
 	value      int32 // posts that it waits for
 	out, in    int32 // the connection last used each way, −1 for none
 	queued     bool
+	performed  bool  // the present step, which has not ended: rendezvous
+	unreceived int32 // messages of that step
 }
 
 type executor struct {
@@ -89,6 +95,7 @@ type executor struct {
 	hooks    Hooks
 	slots    int32
 	times    int32
+	meet     bool // rendezvous
 	programs []*Program
 	first    []int32 // lane of each rank among all, and their number
 	lanes    []laneState
@@ -107,7 +114,7 @@ type executor struct {
 
 func newExecutor(s *Schedule, limits Limits, hooks Hooks) *executor {
 	x := &executor{s: s, hooks: hooks, slots: int32(s.Slots), times: int32(max(1, limits.Iterations)),
-		byKey: map[connectionKey]int32{}, free: -1}
+		meet: limits.Rendezvous, byKey: map[connectionKey]int32{}, free: -1}
 	if s.Slots == 0 {
 		x.slots = int32(limits.Slots)
 	}
@@ -156,7 +163,7 @@ func (x *executor) run() error {
 		}
 	}
 	for i := range x.lanes {
-		if w := x.lanes[i].waits; w == forMessage || w == forSlot || w == forEvent {
+		if w := x.lanes[i].waits; w != forNothing && w != forRank {
 			return x.stall()
 		}
 	}
@@ -177,14 +184,34 @@ func (x *executor) advance(lane int32) error {
 			return nil
 		}
 		p.Load(&l.cursor, &x.step)
-		if ready, err := x.ready(lane, l); err != nil || !ready {
-			return err
+		if !l.performed {
+			if ready, err := x.ready(lane, l); err != nil || !ready {
+				return err
+			}
+			if err := x.perform(lane, l); err != nil {
+				return err
+			}
 		}
-		if err := x.perform(lane, l); err != nil {
-			return err
+		if l.unreceived > 0 {
+			l.performed, l.waits = true, forReceive
+			return nil
 		}
-		l.cursor.Next(int32(x.s.Slices))
+		x.end(lane, l)
 	}
+}
+
+// end ends the sub-step in x.step.
+func (x *executor) end(lane int32, l *laneState) {
+	if x.step.Post && l.cursor.Last(int32(x.s.Slices)) {
+		l.posts++
+		for other := x.first[l.rank]; other < x.first[l.rank+1]; other++ {
+			if o := &x.lanes[other]; o.waits == forEvent && o.on == lane {
+				x.wake(other)
+			}
+		}
+	}
+	l.performed = false
+	l.cursor.Next(int32(x.s.Slices))
 }
 
 // ready reports whether the step in x.step can be carried out; if not, the lane waits for the
@@ -210,6 +237,10 @@ func (x *executor) ready(lane int32, l *laneState) (bool, error) {
 		}
 	}
 	for i := range s.Send {
+		if !s.Send[i].Message() {
+			v.Out = append(v.Out, -1)
+			continue
+		}
 		c, err := x.connect(lane, l, &s.Send[i].Peer, &l.out, true)
 		if err != nil {
 			return false, err
@@ -253,7 +284,13 @@ func (x *executor) perform(lane int32, l *laneState) error {
 	v.Number, v.Slice, v.Step = l.cursor.Step, l.cursor.Slice(), &x.step
 	v.Last = l.cursor.Last(int32(x.s.Slices))
 	for i, c := range v.Out { // the slots are taken before any is freed
-		v.Out[i] = x.push(c)
+		if c >= 0 {
+			v.Out[i] = x.push(c)
+			x.counts.Messages++
+			if x.meet && x.conns[c].class == FIFO {
+				l.unreceived++
+			}
+		}
 	}
 	for i, c := range v.In {
 		if c >= 0 {
@@ -261,7 +298,6 @@ func (x *executor) perform(lane int32, l *laneState) error {
 		}
 	}
 	x.counts.Steps++
-	x.counts.Messages += int64(len(v.Out))
 	if x.sends() {
 		x.counts.Rounds = max(x.counts.Rounds, int(x.step.Round)+1)
 	}
@@ -275,14 +311,6 @@ func (x *executor) perform(lane int32, l *laneState) error {
 			x.next[handle], x.free = x.free, handle
 		}
 	}
-	if x.step.Post && v.Last {
-		l.posts++
-		for other := x.first[l.rank]; other < x.first[l.rank+1]; other++ {
-			if o := &x.lanes[other]; o.waits == forEvent && o.on == lane {
-				x.wake(other)
-			}
-		}
-	}
 	return nil
 }
 
@@ -292,7 +320,7 @@ func (x *executor) sends() bool {
 		return false
 	}
 	for i := range x.step.From {
-		if x.step.From[i].Kind == Get {
+		if k := x.step.From[i].Kind; k == Get || k == Multimem {
 			return true
 		}
 	}

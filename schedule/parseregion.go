@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// peer reads "3", "3-i/1" (lane 1), "pad 3". Without a lane it is the lane's own.
+// peer reads "3", "3-i/1" (lane 1), "pad 3", "3/1:7" (tag 7). Without a lane it is the lane's own.
 func (r *reader) peer(class Class) (p Peer, err error) {
 	p.Class = class
 	for c, name := range classNames {
@@ -14,7 +14,15 @@ func (r *reader) peer(class Class) (p Peer, err error) {
 			p.Class = Class(c)
 		}
 	}
-	rank, lane, given := strings.Cut(r.word(), "/")
+	text, tag, tagged := strings.Cut(r.word(), ":")
+	if tagged {
+		n, err := numbers[int32]([]string{tag}, 0, maxWay)
+		if err != nil {
+			return p, fmt.Errorf("tag %w", err)
+		}
+		p.Tag = n[0]
+	}
+	rank, lane, given := strings.Cut(text, "/")
 	if p.Rank, err = r.expr(rank); err != nil {
 		return p, fmt.Errorf("a rank is expected: %w", err)
 	}

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -143,6 +144,12 @@ func (r *reader) step(words []string) (leaf, error) {
 	name := words[0]
 	r.words = words[1:]
 	s.Flush = name == "flush"
+	if name == "compute" {
+		cost, err := strconv.ParseInt(strings.TrimSuffix(r.word(), "ps"), 10, 64)
+		if s.Cost = cost; err != nil || cost < 1 {
+			return leaf{}, fmt.Errorf("compute takes a time, as in 5000ps")
+		}
+	}
 	if err := r.parts(&s, name); err != nil {
 		return leaf{}, err
 	}
@@ -232,6 +239,11 @@ func (r *reader) source(s *Step, name string) (err error) {
 		if f.Peer, err = r.peer(FIFO); err == nil {
 			f.Region, err = r.region()
 		}
+	case len(r.words) > 0 && strings.HasPrefix(r.words[0], "multimem{"):
+		f.Kind = Multimem
+		if f.Team, err = r.team(); err == nil {
+			f.Region, err = r.region()
+		}
 	default:
 		f.Region, err = r.region()
 	}
@@ -241,15 +253,37 @@ func (r *reader) source(s *Step, name string) (err error) {
 
 func (r *reader) dest(s *Step, name string) (err error) {
 	var d Dest
-	if d.Peer, err = r.peer(usualClass(name)); err != nil {
+	if len(r.words) > 0 && strings.HasPrefix(r.words[0], "multimem{") {
+		d.Team, err = r.team()
+	} else {
+		d.Peer, err = r.peer(usualClass(name))
+	}
+	if err != nil {
 		return err
 	}
-	if d.Put = r.take("at"); d.Put {
+	if at := r.take("at"); at {
+		d.Put = d.Team == nil
 		d.Region, err = r.region()
+	} else if d.Team != nil {
+		return fmt.Errorf("multimem needs a region that it writes: at out[0]")
 	}
-	d.Relaxed = r.take("relaxed")
+	for i, mark := range d.marks() {
+		*mark = r.take(markNames[i])
+	}
+	if (d.Silent || d.Packet) && !d.Put {
+		return fmt.Errorf("only a put is silent or a packet")
+	}
 	s.Send = append(s.Send, d)
 	return err
+}
+
+// team reads "multimem{0,1,2}".
+func (r *reader) team() ([]int32, error) {
+	list, ok := strings.CutSuffix(strings.TrimPrefix(r.word(), "multimem{"), "}")
+	if !ok {
+		return nil, fmt.Errorf("multimem names its ranks, as in multimem{0,1,2}")
+	}
+	return numbers(strings.Split(list, ","), 0, int32(r.s.Spec.Ranks-1))
 }
 
 func (r *reader) event(s *Step) (err error) {

@@ -157,6 +157,7 @@ func (p *Program) settle(s *Step) {
 		f := &s.From[i]
 		if f.Kind != Local {
 			p.settlePeer(&f.Peer)
+			f.Team = p.settleTeam(f.Team)
 		}
 		if f.Kind != Message {
 			p.settleRegion(&f.Region)
@@ -166,11 +167,27 @@ func (p *Program) settle(s *Step) {
 		p.settleRegion(&s.To[i])
 	}
 	for i := range s.Send {
-		p.settlePeer(&s.Send[i].Peer)
-		if s.Send[i].Put {
-			p.settleRegion(&s.Send[i].Region)
+		d := &s.Send[i]
+		p.settlePeer(&d.Peer)
+		if d.Lands() {
+			p.settleRegion(&d.Region)
+			d.Team = p.settleTeam(d.Team)
 		}
 	}
+}
+
+// settleTeam translates the ranks of a multimem, which keep their order.
+func (p *Program) settleTeam(team []int32) []int32 {
+	if team == nil || p.team == nil && (p.rank == 0 || p.schedule.Group == nil) {
+		return team
+	}
+	settled := make([]int32, len(team))
+	for i, r := range team {
+		peer := Peer{Rank: r}
+		p.settlePeer(&peer)
+		settled[i] = peer.Rank
+	}
+	return settled
 }
 
 func (p *Program) settlePeer(peer *Peer) {

@@ -9,7 +9,7 @@ import (
 // An access (elements of a memory, read or write) lasts from its step's start to its end; a get's
 // on both sides; a put touches its target until the wait that observes it, and its origin until the
 // next flush. Order comes from lane order, from a post to its wait, from the end of a send to the
-// receive that it matches, from nothing else. Two accesses that overlap, one of them writing,
+// receive that it matches, in rendezvous back again, from nothing else. Two accesses that overlap, one of them writing,
 // and have no order are a race.
 //
 // First, while values are computed, each cell remembers whether several lanes have met in it. Only
@@ -109,6 +109,9 @@ type racer struct {
 	open     [][]int32 // puts of each lane since its last flush
 	tracks   map[memory][]track
 	told     map[[2]int32]bool
+	senders  []int32 // of messages, by handle: the lane
+	acks     []clock // what each lane has learned from the receives of its last step
+	posted   []int32 // position of each lane's last post
 }
 
 // races walks the schedule once more and reports accesses without order.
@@ -124,12 +127,11 @@ func (v *verifier) races(slots int) {
 	r.first = append(r.first, int32(lanes))
 	r.position, r.touched = make([]int32, lanes), make([]int32, lanes)
 	r.posts, r.base = make([][]clock, lanes), make([]int32, lanes)
-	r.open = make([][]int32, lanes)
+	r.open, r.acks = make([][]int32, lanes), make([]clock, lanes)
+	r.posted = make([]int32, lanes)
 	values := v.found
 	v.found = nil
-	s := *v.s
-	s.Slots = slots
-	_, err := Execute(&s, Limits{Iterations: v.iterations}, Hooks{Step: r.step, Finished: r.finished})
+	_, err := v.run(slots, Hooks{Step: r.step, Finished: r.finished})
 	if err != nil {
 		v.reportError(err)
 	}
@@ -143,6 +145,7 @@ func (r *racer) step(at *Visit) error {
 	lane := at.lane
 	r.position[lane]++
 	s := at.Step
+	r.clocks[lane], r.acks[lane] = merge(r.clocks[lane], r.acks[lane]), nil
 	for _, handle := range at.In {
 		if handle < 0 {
 			continue
@@ -168,24 +171,48 @@ func (r *racer) step(at *Visit) error {
 		}
 		r.open[lane] = r.open[lane][:0]
 	}
+	before := r.snapshot(lane)
 	r.accesses(at)
 	now := r.snapshot(lane)
+	r.acknowledge(at, now)
 	for i, handle := range at.Out {
+		if handle < 0 {
+			continue
+		}
 		for int(handle) >= len(r.sent) {
 			r.sent, r.putOf = append(r.sent, nil), append(r.putOf, 0)
+			r.senders = append(r.senders, 0)
 		}
-		r.sent[handle], r.putOf[handle] = now, 0
+		r.sent[handle], r.putOf[handle], r.senders[handle] = now, 0, lane
+		if r.rendezvous && len(at.Out) > 1 { // one receive is not yet the end of the step
+			r.sent[handle] = before
+		}
 		if s.Send[i].Relaxed {
 			r.sent[handle] = nil
 		}
-		if s.Send[i].Put {
+		if s.Send[i].Put && s.Send[i].Message() {
 			r.putOf[handle] = int32(len(r.puts))
 		}
 	}
 	if s.Post && at.Last {
-		r.posts[lane] = append(r.posts[lane], now)
+		r.posts[lane], r.posted[lane] = append(r.posts[lane], now), r.position[lane]
 	}
 	return nil
+}
+
+// acknowledge has, in rendezvous, the senders of what a sub-step has received go on after it, and
+// what they have posted with it.
+func (r *racer) acknowledge(at *Visit, now clock) {
+	for i, handle := range at.In {
+		if handle < 0 || !r.rendezvous || at.Step.From[i].Peer.Class != FIFO {
+			continue
+		}
+		sender := r.senders[handle]
+		r.acks[sender] = merge(r.acks[sender], now)
+		if n := len(r.posts[sender]); n > 0 && r.posted[sender] == r.position[sender] {
+			r.posts[sender][n-1] = merge(r.posts[sender][n-1], r.acks[sender])
+		}
+	}
 }
 
 // accesses checks what the sub-step reads and writes.
@@ -202,11 +229,15 @@ func (r *racer) accesses(at *Visit) {
 		if f.Kind == Message {
 			continue
 		}
-		rank := int(at.Rank)
-		if f.Kind == Get {
-			rank = int(f.Peer.Rank)
+		switch f.Kind {
+		case Local:
+			r.region(at, int(at.Rank), &f.Region, false, put)
+		case Get:
+			r.region(at, int(f.Peer.Rank), &f.Region, false, put)
 		}
-		r.region(at, rank, &f.Region, false, put)
+		for _, rank := range f.Team {
+			r.region(at, int(rank), &f.Region, false, put)
+		}
 	}
 	for i := range s.To {
 		if !r.s.ontoItself(at, &s.To[i]) {
@@ -214,8 +245,15 @@ func (r *racer) accesses(at *Visit) {
 		}
 	}
 	for i := range s.Send {
-		if d := &s.Send[i]; d.Put {
+		d := &s.Send[i]
+		switch {
+		case d.Put && d.Message():
 			r.region(at, int(d.Peer.Rank), &d.Region, true, put)
+		case d.Put && d.Team == nil:
+			r.region(at, int(d.Peer.Rank), &d.Region, true, 0)
+		}
+		for _, rank := range d.Team {
+			r.region(at, int(rank), &d.Region, true, 0)
 		}
 	}
 }

@@ -137,6 +137,10 @@ func (s *Schedule) Size(where Spot, step *Step) (n int64, known bool) {
 		switch f.Kind {
 		case Local:
 			return s.Elements(where, &f.Region), true
+		case Multimem:
+			owner := where
+			owner.Rank = int(f.Team[0])
+			return s.Elements(owner, &f.Region), true
 		case Get:
 			owner := where
 			owner.Rank = int(f.Peer.Rank)
@@ -221,7 +225,7 @@ func (s *Step) regions(f func(*Region)) {
 		f(&s.To[i])
 	}
 	for i := range s.Send {
-		if s.Send[i].Put {
+		if s.Send[i].Lands() {
 			f(&s.Send[i].Region)
 		}
 	}

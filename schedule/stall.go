@@ -10,7 +10,7 @@ type Waiting struct {
 	Rank, Lane, Step int
 	Name             string // of the step
 	Chunk            int    // first block that it moves, −1 for none
-	For              string // "a message", "a slot" or "an event"
+	For              string // "a message", "a slot", "an event" or "a receive"
 	OnRank, OnLane   int
 }
 
@@ -74,7 +74,7 @@ func lanes(n int) string {
 func (x *executor) stall() error {
 	at := int32(-1)
 	for i := range x.lanes {
-		if w := x.lanes[i].waits; w == forMessage || w == forSlot || w == forEvent {
+		if w := x.lanes[i].waits; w != forNothing && w != forRank {
 			at = int32(i)
 			break
 		}
@@ -119,6 +119,8 @@ func (x *executor) waitsOn(lane int32) int32 {
 		on = x.conns[l.on].src
 	case forSlot:
 		on = x.conns[l.on].dst
+	case forReceive:
+		on = x.conns[x.sending(lane)].dst
 	}
 	if x.lanes[on].waits != forRank {
 		return on
@@ -135,6 +137,16 @@ func (x *executor) waitsOn(lane int32) int32 {
 	return -1
 }
 
+// sending is the connection of a message that a lane in rendezvous has sent and nobody received.
+func (x *executor) sending(lane int32) int32 {
+	for c := range x.conns {
+		if k := &x.conns[c]; k.src == lane && k.class == FIFO && k.held > 0 {
+			return int32(c)
+		}
+	}
+	panic("schedule: a lane waits for a receive of nothing")
+}
+
 func (x *executor) describe(lane int32) Waiting {
 	l := &x.lanes[lane]
 	x.programs[l.rank].Load(&l.cursor, &x.step)
@@ -146,6 +158,8 @@ func (x *executor) describe(lane int32) Waiting {
 		w.For, on = "a message", x.conns[l.on].src
 	case forSlot:
 		w.For, on = "a slot", x.conns[l.on].dst
+	case forReceive:
+		w.For, on = "a receive", x.conns[x.sending(lane)].dst
 	case forEvent:
 		w.For = "an event"
 	}

@@ -131,13 +131,22 @@ const (
 	Sends
 )
 
+// Lands reports whether the bytes are stored in Region of the other side: a put or a multimem store.
+func (d *Dest) Lands() bool { return d.Put || d.Team != nil }
+
+// Message reports whether there is a message, on the connection to Peer, that somebody receives.
+func (d *Dest) Message() bool { return !d.Silent && d.Team == nil }
+
 // Verb is derived from the step's sources and destinations. A receive that is only stored is
 // "recv"; a reduction stored where its local operand came from is not called a copy.
 func (s *Step) Verb() Verb {
 	var v Verb
 	for i := range s.From {
-		if s.From[i].Kind == Message {
+		switch s.From[i].Kind {
+		case Message:
 			v |= Recv
+		case Multimem:
+			v |= Reduces
 		}
 	}
 	if len(s.From) > 1 {
@@ -181,7 +190,8 @@ func (s *Step) Name() string {
 		return "signal"
 	case len(s.From) == 1 && s.From[0].Kind == Message && len(s.To) == 0 && len(s.Send) == 0:
 		return "wait"
-	case len(s.Send) > 0 && s.Send[0].Put && len(s.To) == 0 && len(s.From) == 1:
+	case len(s.Send) > 0 && s.Send[0].Lands() && len(s.To) == 0 && len(s.From) == 1 &&
+		s.From[0].Kind != Multimem:
 		return "put"
 	}
 	return s.Verb().String()
@@ -225,10 +235,10 @@ func mod(a, n int32) int32 {
 	return a
 }
 
-// puts reports whether the step puts.
+// puts reports whether the step puts and goes on before the bytes have landed.
 func (s *Step) puts() bool {
 	for i := range s.Send {
-		if s.Send[i].Put {
+		if s.Send[i].Put && s.Send[i].Message() {
 			return true
 		}
 	}

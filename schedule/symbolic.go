@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"slices"
+
+	"collsim/collective"
 )
 
 // walk executes the schedule on values, from the beginning.
@@ -13,10 +15,7 @@ func (v *verifier) walk(slots int) (Counts, error) {
 	for rank := range v.inputs {
 		v.fillInput(rank, 0)
 	}
-	s := *v.s
-	s.Slots = slots
-	return Execute(&s, Limits{Iterations: v.iterations},
-		Hooks{Step: v.step, Finished: v.finished})
+	return v.run(slots, Hooks{Step: v.step, Finished: v.finished})
 }
 
 // fillInput gives a rank its input of an iteration.
@@ -53,7 +52,7 @@ func (v *verifier) step(at *Visit) error {
 		}
 		v.operand(at, i, operand)
 		if i > 0 {
-			v.combine(at)
+			v.a = v.combine(at, v.a, v.b)
 		}
 	}
 	if s.Scale {
@@ -77,37 +76,63 @@ func (v *verifier) operand(at *Visit, i int, into *[]seg) {
 		*into = append(*into, v.payload[at.In[i]]...)
 		return
 	}
+	switch f.Kind {
+	case Local:
+		*into = v.load(at, *into, int(at.Rank), &f.Region, reading)
+	case Get:
+		*into = v.load(at, *into, int(f.Peer.Rank), &f.Region, reading|afar)
+	case Multimem:
+		*into = v.loadReduce(at, *into, f)
+	}
+	if f.Scale {
+		v.scale(at, *into)
+	}
+}
+
+// load appends what a region of a rank holds.
+func (v *verifier) load(at *Visit, into []seg, rank int, r *Region, how access) []seg {
 	where := at.Spot()
-	if f.Kind == Get {
-		where.Rank = int(f.Peer.Rank)
-	}
-	m, base := v.memory.of(f.Region.Buffer, where.Rank)
-	v.spans = v.s.Spans(v.spans[:0], where, &f.Region)
-	how := reading
-	if f.Kind == Get {
-		how |= afar
-	}
+	where.Rank = rank
+	m, base := v.memory.of(r.Buffer, rank)
+	v.spans = v.s.Spans(v.spans[:0], where, r)
 	if at.Step.puts() {
 		how |= lasting
 	}
 	for _, span := range v.spans {
 		span.Off += base
-		if f.Kind == Get {
+		if how&afar != 0 {
 			v.sent += span.Len
 		}
-		v.access(m, span, memory{where.Rank, f.Region.Buffer}, at.lane, how)
-		*into = m.read(*into, span)
+		v.access(m, span, memory{rank, r.Buffer}, at.lane, how)
+		into = m.read(into, span)
 	}
-	for _, g := range *into {
+	for _, g := range into {
 		if g.v == nil {
-			v.report(Missing, at, int(f.Region.First), "%s reads %v, which nobody has written",
-				at.Step.Name(), f.Region.Buffer)
+			v.report(Missing, at, int(r.block(0)), "%s reads %v of rank %d, which nobody has written",
+				at.Step.Name(), r.Buffer, rank)
 			break
 		}
 	}
-	if f.Scale {
-		v.scale(at, *into)
+	return into
+}
+
+// loadReduce appends the sum of a region over the ranks of a multimem. The switch adds in an order
+// that it does not tell, and may do so anew each time.
+func (v *verifier) loadReduce(at *Visit, into []seg, f *Source) []seg {
+	total := v.load(at, nil, int(f.Team[0]), &f.Region, reading|afar)
+	for _, rank := range f.Team[1:] {
+		total = v.combine(at, total, v.load(at, nil, int(rank), &f.Region, reading|afar))
 	}
+	for _, g := range total {
+		if g.v != nil && g.v != spoilt && len(f.Team) > 1 {
+			unknown := *g.v
+			unknown.ordered = false
+			unknown.tree = scramble(unknown.tree + uint64(at.Rank))
+			g.v = &unknown
+		}
+		into = appendSeg(into, g)
+	}
+	return into
 }
 
 // scale marks segments as scaled once more.
@@ -121,13 +146,13 @@ func (v *verifier) scale(at *Visit, segs []seg) {
 	}
 }
 
-// combine makes v.a what v.a and v.b give together, element by element.
-func (v *verifier) combine(at *Visit) {
-	a, b := v.a, v.b
+// combine is what a and b give together, element by element. It takes a's memory.
+func (v *verifier) combine(at *Visit, a, b []seg) []seg {
 	if len(a) == 1 && len(b) == 1 && a[0].n == b[0].n { // nearly always
 		a[0].v = v.plus(at, a[0], b[0])
-		return
+		return a
 	}
+	memory := a[:0]
 	var out []seg
 	for len(a) > 0 && len(b) > 0 {
 		n := min(a[0].n, b[0].n)
@@ -138,7 +163,7 @@ func (v *verifier) combine(at *Visit) {
 		v.report(Malformed, at, at.Step.Chunk(), "%s combines operands of different sizes",
 			at.Step.Name())
 	}
-	v.a = append(v.a[:0], out...)
+	return append(memory, out...)
 }
 
 // skip drops the first n elements, which are of the first segment.
@@ -155,6 +180,8 @@ func (v *verifier) plus(at *Visit, x, y seg) *value {
 	switch {
 	case x.v == nil || y.v == nil || x.v == spoilt || y.v == spoilt:
 		return spoilt
+	case v.s.Spec.Kind == collective.Custom && (x.off != y.off || x.v.scaled != y.v.scaled):
+		return spoilt // no definition says what belongs together
 	case x.off != y.off:
 		v.report(Misplaced, at, at.Step.Chunk(), "%s adds element %d of the inputs to element %d",
 			at.Step.Name(), y.off, x.off)
@@ -170,18 +197,31 @@ func (v *verifier) plus(at *Visit, x, y seg) *value {
 // deliver sends v.a to the step's peers, and lands puts.
 func (v *verifier) deliver(at *Visit) error {
 	for i := range at.Step.Send {
-		handle := int(at.Out[i])
-		for handle >= len(v.payload) {
-			v.payload = append(v.payload, nil)
+		d := &at.Step.Send[i]
+		if handle := int(at.Out[i]); handle >= 0 {
+			for handle >= len(v.payload) {
+				v.payload = append(v.payload, nil)
+			}
+			v.payload[handle] = append(v.payload[handle][:0], v.a...)
 		}
-		v.payload[handle] = append(v.payload[handle][:0], v.a...)
 		for _, g := range v.a {
 			v.sent += g.n
 		}
-		if d := &at.Step.Send[i]; d.Put {
-			if err := v.put(at, int(d.Peer.Rank), &d.Region, writing|afar); err != nil {
-				return err
-			}
+		if err := v.land(at, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// land stores v.a where a put or a multimem store lands.
+func (v *verifier) land(at *Visit, d *Dest) error {
+	if d.Team == nil && d.Put {
+		return v.put(at, int(d.Peer.Rank), &d.Region, writing|afar)
+	}
+	for _, rank := range d.Team {
+		if err := v.put(at, int(rank), &d.Region, writing|afar); err != nil {
+			return err
 		}
 	}
 	return nil

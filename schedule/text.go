@@ -227,6 +227,9 @@ func (w *writer) step() {
 	round := w.variable(s.Round)
 	name := s.Name()
 	w.b.WriteString(name)
+	if s.Cost > 0 {
+		fmt.Fprintf(w.b, " %dps", s.Cost)
+	}
 	for i := range s.From {
 		w.between(i, " ")
 		w.source(&s.From[i], name)
@@ -279,21 +282,38 @@ func (w *writer) source(f *Source, name string) {
 		fmt.Fprintf(w.b, "from %s%s", class, peer)
 	case Get:
 		fmt.Fprintf(w.b, "get %s %s", peer, region)
+	case Multimem:
+		fmt.Fprintf(w.b, "%s %s", multimem(f.Team), region)
 	}
 }
 
 func (w *writer) dest(d *Dest, name string) {
-	if d.Peer.Class != usualClass(name) {
-		w.b.WriteString(classNames[d.Peer.Class] + " ")
+	peer, region := w.peer(&d.Peer), w.region(&d.Region)
+	switch {
+	case d.Team != nil:
+		peer = multimem(d.Team)
+	case d.Peer.Class != usualClass(name):
+		peer = classNames[d.Peer.Class] + " " + peer
 	}
-	w.b.WriteString(w.peer(&d.Peer))
-	region := w.region(&d.Region)
-	if d.Put {
+	w.b.WriteString(peer)
+	if d.Lands() {
 		fmt.Fprintf(w.b, " at %s", region)
 	}
-	if d.Relaxed {
-		w.b.WriteString(" relaxed")
+	for i, mark := range d.marks() {
+		if *mark {
+			w.b.WriteString(" " + markNames[i])
+		}
 	}
+}
+
+// markNames are the words behind a dest, in the order of marks.
+var markNames = [...]string{"relaxed", "silent", "packet"}
+
+func (d *Dest) marks() [3]*bool { return [...]*bool{&d.Relaxed, &d.Silent, &d.Packet} }
+
+// multimem is such as "multimem{0,1,2}".
+func multimem(team []int32) string {
+	return "multimem{" + strings.ReplaceAll(words(team), " ", ",") + "}"
 }
 
 // usualClass is the class of a step's connections, if the text does not name another.
@@ -307,7 +327,7 @@ func usualClass(name string) Class {
 	return FIFO
 }
 
-// peer is the rank, and the lane unless it is the lane's own.
+// peer is the rank, the lane unless it is the lane's own, and the tag unless it is 0: "3/1:7".
 func (w *writer) peer(p *Peer) string {
 	rank := w.variable(p.Rank)
 	lane := w.variable(p.Lane)
@@ -315,10 +335,14 @@ func (w *writer) peer(p *Peer) string {
 	if w.bundle.count > 1 {
 		own.strides[0] = 1
 	}
-	if lane == own {
-		return rank.String()
+	text := rank.String()
+	if lane != own {
+		text += "/" + lane.String()
 	}
-	return fmt.Sprintf("%v/%v", rank, lane)
+	if p.Tag != 0 {
+		text += fmt.Sprintf(":%d", p.Tag)
+	}
+	return text
 }
 
 // region is such as "in", "out[3-i]", "out[1 x2 +4 x3]", "scratch<i>[2]" (tile i), "in{0,2,3}".

@@ -166,8 +166,9 @@ func (x *transposer) each(r *Region, f func(blockKey)) {
 
 // step appends the transpose of the i-th step.
 func (x *transposer) step(i int, step *Step) error {
-	if len(step.From) != 1 || step.From[0].Kind == Get || step.From[0].Put || step.Post ||
-		len(step.Await) > 0 || step.Flush || step.puts() || !step.Moves() {
+	lands := slices.ContainsFunc(step.Send, func(d Dest) bool { return d.Lands() })
+	if len(step.From) != 1 || step.From[0].Kind > Message || step.From[0].Put || step.Post ||
+		len(step.Await) > 0 || step.Flush || lands || !step.Moves() {
 		return fmt.Errorf("%s: only copies and messages of data are transposed", step.Name())
 	}
 	x.now = x.round(step)

@@ -12,6 +12,7 @@ type sentRounds struct {
 type wire struct {
 	from, fromLane, to, toLane int32
 	class                      Class
+	tag                        int32
 }
 
 // roundsOf walks the first ranks.
@@ -24,7 +25,8 @@ func roundsOf(s *Schedule, ranks int) *sentRounds {
 			for c := p.Walk(lane); !c.Done(); c.Next(1) {
 				p.Load(&c, &step)
 				for _, d := range step.Send {
-					w := wire{rank, int32(lane), d.Peer.Rank, d.Peer.Lane, d.Peer.Class}
+					w := wire{rank, int32(lane), d.Peer.Rank, d.Peer.Lane, d.Peer.Class,
+						d.Peer.Tag}
 					r.of[w] = append(r.of[w], step.Round)
 					r.last = max(r.last, step.Round)
 				}
@@ -36,7 +38,7 @@ func roundsOf(s *Schedule, ranks int) *sentRounds {
 
 // wire is the connection by which a lane of a rank receives from a peer, as roundsOf has it.
 func (r *sentRounds) wire(rank, lane int32, from Peer) wire {
-	w := wire{from.Rank, from.Lane, rank, lane, from.Class}
+	w := wire{from.Rank, from.Lane, rank, lane, from.Class, from.Tag}
 	if r.group != nil { // the peer's message is rank 0's, translated by the peer
 		w.from, w.to = 0, r.group.Add(rank, r.group.inverse(from.Rank))
 	}

@@ -56,13 +56,16 @@ func Verify(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
 			o.Iterations = 2
 		}
 	}
-	v := &verifier{s: s, iterations: o.Iterations}
+	v := &verifier{s: s, iterations: o.Iterations, rendezvous: o.Rendezvous}
 	slots, counts := v.findSlots(o.Slots)
 	if slots > 0 && len(v.tainted) > 0 {
 		v.races(slots)
 	}
-	if slots > 0 && s.Spec.Kind == collective.Barrier {
-		v.verifyBarrier(slots)
+	if s.Spec.Kind == collective.Barrier {
+		o.Causal = &Causal{Kind: collective.Barrier}
+	}
+	if slots > 0 && o.Causal != nil {
+		v.verifyCausal(slots, o.Causal)
 	}
 	if len(v.found) > 0 {
 		slices.SortStableFunc(v.found, func(a, b *Violation) int { return a.Rank - b.Rank })
@@ -84,12 +87,12 @@ func (s *Schedule) oneSided() bool {
 	for rank := range ranks {
 		for _, l := range s.role(int32(rank)).leaves {
 			for i := range l.step.From {
-				if l.step.From[i].Kind == Get {
+				if k := l.step.From[i].Kind; k == Get || k == Multimem {
 					return true
 				}
 			}
 			for i := range l.step.Send {
-				if l.step.Send[i].Put {
+				if l.step.Send[i].Lands() {
 					return true
 				}
 			}
@@ -102,6 +105,7 @@ func (s *Schedule) oneSided() bool {
 type verifier struct {
 	s          *Schedule
 	iterations int
+	rendezvous bool
 	memory     *stores
 	inputs     []*value // of each rank, in its present iteration
 	payload    [][]seg  // of messages, by handle
@@ -169,12 +173,17 @@ func (v *verifier) least(from, to int) (int, Counts) {
 
 // execute carries the schedule out without values, with so many slots whatever it declares.
 func (v *verifier) execute(slots int) (Counts, *StallError) {
-	s := *v.s
-	s.Slots = slots
-	counts, err := Execute(&s, Limits{Iterations: v.iterations}, Hooks{})
+	counts, err := v.run(slots, Hooks{})
 	var stalled *StallError
 	errors.As(err, &stalled)
 	return counts, stalled
+}
+
+// run carries the schedule out with so many slots, whatever it declares.
+func (v *verifier) run(slots int, hooks Hooks) (Counts, error) {
+	s := *v.s
+	s.Slots = slots
+	return Execute(&s, Limits{Iterations: v.iterations, Rendezvous: v.rendezvous}, hooks)
 }
 
 // tooFew reports the deadlock of a schedule that has fewer slots than it needs.
