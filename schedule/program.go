@@ -1,5 +1,7 @@
 package schedule
 
+import "slices"
+
 // maxLoops bounds how deep loops nest.
 const maxLoops = 4
 
@@ -176,7 +178,7 @@ func (p *Program) settle(s *Step) {
 	}
 }
 
-// settleTeam translates the ranks of a multimem, which keep their order.
+// settleTeam translates the ranks of a multimem, a set: it is named in rising order.
 func (p *Program) settleTeam(team []int32) []int32 {
 	if team == nil || p.team == nil && (p.rank == 0 || p.schedule.Group == nil) {
 		return team
@@ -187,6 +189,7 @@ func (p *Program) settleTeam(team []int32) []int32 {
 		p.settlePeer(&peer)
 		settled[i] = peer.Rank
 	}
+	slices.Sort(settled)
 	return settled
 }
 

@@ -219,10 +219,13 @@ func (r *racer) acknowledge(at *Visit, now clock) {
 func (r *racer) accesses(at *Visit) {
 	s := at.Step
 	put := int32(0)
-	if s.puts() {
+	if puts, stays := s.puts(); puts {
 		r.puts = append(r.puts, putState{})
-		put = int32(len(r.puts))
-		r.open[at.lane] = append(r.open[at.lane], put-1)
+		if put = int32(len(r.puts)); stays {
+			r.open[at.lane] = append(r.open[at.lane], put-1)
+		} else {
+			r.puts[put-1].origin = known{at.lane, r.position[at.lane]}
+		}
 	}
 	for i := range s.From {
 		f := &s.From[i]

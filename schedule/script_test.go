@@ -15,7 +15,7 @@ import (
 //	schedule          read a schedule; check that it prints as it was written and that the cursor
 //	                  walks it as the naive unroller does, rank by rank
 //	walk rank=R       print every step of a rank, concrete
-//	verify [slots=N]  print the proof, or what is wrong
+//	verify [slots=N] [rendezvous]  print the proof, or what is wrong
 //	damage            replace lines of the schedule ("- old", "+ new") and verify the twin
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -35,6 +35,7 @@ func TestScripts(t *testing.T) {
 			case "verify":
 				o := VerifyOptions{}
 				d.MaybeScanArgs(t, "slots", &o.Slots)
+				o.Rendezvous = d.HasArg("rendezvous")
 				return verdict(mustParse(t, text), o)
 			case "damage":
 				return verdict(mustParse(t, damage(t, text, d.Input)), VerifyOptions{})
@@ -191,6 +192,23 @@ func naiveTranslate(s *Schedule, step *Step, rank int32) {
 			*x = mod(*x, s.blocks[m-byBlock])
 		}
 	})
+	team := func(ranks []int32) []int32 {
+		if s.Group == nil || ranks == nil {
+			return ranks
+		}
+		moved := []int32{}
+		for _, r := range ranks {
+			moved = append(moved, add(r))
+		}
+		slices.Sort(moved)
+		return moved
+	}
+	for i := range step.From {
+		step.From[i].Team = team(step.From[i].Team)
+	}
+	for i := range step.Send {
+		step.Send[i].Team = team(step.Send[i].Team)
+	}
 	step.regions(func(r *Region) {
 		if s.Group == nil || !s.Cuts[r.Buffer].byRank() {
 			return

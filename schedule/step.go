@@ -235,12 +235,13 @@ func mod(a, n int32) int32 {
 	return a
 }
 
-// puts reports whether the step puts and goes on before the bytes have landed.
-func (s *Step) puts() bool {
+// puts reports whether the step puts and goes on before the bytes have landed, and whether even
+// before they have left: packets and silent puts are stores of the lane's own threads.
+func (s *Step) puts() (puts, lasting bool) {
 	for i := range s.Send {
-		if s.Send[i].Put && s.Send[i].Message() {
-			return true
+		if d := &s.Send[i]; d.Put && d.Message() {
+			puts, lasting = true, lasting || !d.Packet
 		}
 	}
-	return false
+	return puts, lasting
 }

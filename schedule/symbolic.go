@@ -10,7 +10,8 @@ import (
 // walk executes the schedule on values, from the beginning.
 func (v *verifier) walk(slots int) (Counts, error) {
 	v.memory = newStores(v.s)
-	v.inputs, v.payload, v.sent = make([]*value, v.s.Spec.Ranks), nil, 0
+	v.inputs, v.payload = make([]*value, v.s.Spec.Ranks), nil
+	v.traffic, v.flowOf = nil, map[[2]int32]int{}
 	v.ordered, v.found, v.tainted = true, nil, map[memory]bool{}
 	for rank := range v.inputs {
 		v.fillInput(rank, 0)
@@ -95,13 +96,13 @@ func (v *verifier) load(at *Visit, into []seg, rank int, r *Region, how access) 
 	where.Rank = rank
 	m, base := v.memory.of(r.Buffer, rank)
 	v.spans = v.s.Spans(v.spans[:0], where, r)
-	if at.Step.puts() {
+	if _, stays := at.Step.puts(); stays {
 		how |= lasting
 	}
 	for _, span := range v.spans {
 		span.Off += base
 		if how&afar != 0 {
-			v.sent += span.Len
+			v.carry(int32(rank), at.Rank, span.Len)
 		}
 		v.access(m, span, memory{rank, r.Buffer}, at.lane, how)
 		into = m.read(into, span)
@@ -204,8 +205,12 @@ func (v *verifier) deliver(at *Visit) error {
 			}
 			v.payload[handle] = append(v.payload[handle][:0], v.a...)
 		}
+		to := d.Peer.Rank
+		if d.Team != nil {
+			to = -1
+		}
 		for _, g := range v.a {
-			v.sent += g.n
+			v.carry(at.Rank, to, g.n)
 		}
 		if err := v.land(at, d); err != nil {
 			return err

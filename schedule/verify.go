@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -10,13 +11,21 @@ import (
 // Proof is what Verify has found true of a schedule, for every input.
 type Proof struct {
 	Rounds          int
-	Steps, Messages int64 // of one iteration, slices and signals counted one by one
-	BytesSent       int64 // by sends, puts and gets, each counted once
-	MinSlots        int   // the least of what connections must hold that do not declare their own
-	InFlight        int   // the most messages that any connection held with that many slots
-	KeepsRankOrder  bool  // every sum has its operands in rank order: the operator need not commute
-	SameTree        bool  // all ranks evaluate the same tree for each element, so their bits agree
-	Iterations      int   // run one after another without a barrier between the ranks
+	Steps, Messages int64  // of one iteration, slices and signals counted one by one
+	BytesSent       int64  // by sends, puts and gets, each counted once
+	Flows           []Flow // of which BytesSent is the sum, by From and To
+	MinSlots        int    // the least of what connections must hold that do not declare their own
+	InFlight        int    // the most messages that any connection held with that many slots
+	KeepsRankOrder  bool   // every sum has its operands in rank order: the operator need not commute
+	SameTree        bool   // all ranks evaluate the same tree for each element, so their bits agree
+	Iterations      int    // run one after another without a barrier between the ranks
+}
+
+// Flow is the bytes that go from one rank to another, wherever the network takes them. To is −1 for
+// what a switch hands to several (multimem).
+type Flow struct {
+	From, To int
+	Bytes    int64
 }
 
 // VerifyOptions say how to verify; the zero value is the usual way.
@@ -68,14 +77,58 @@ func Verify(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
 		v.verifyCausal(slots, o.Causal)
 	}
 	if len(v.found) > 0 {
-		slices.SortStableFunc(v.found, func(a, b *Violation) int { return a.Rank - b.Rank })
-		return nil, v.found
+		return nil, distinct(v.found)
 	}
 	n := int64(o.Iterations)
+	flows, sent := v.flows(n)
 	return &Proof{Rounds: counts.Rounds, Steps: counts.Steps / n, Messages: counts.Messages / n,
-		BytesSent: v.sent / n * int64(s.Spec.Type.Width()), MinSlots: slots,
+		BytesSent: sent, Flows: flows, MinSlots: slots,
 		InFlight: counts.InFlight, KeepsRankOrder: v.ordered, SameTree: v.sameTree(),
 		Iterations: o.Iterations}, nil
+}
+
+// distinct is the violations by rank, each once however many iterations have shown it.
+func distinct(found []*Violation) []*Violation {
+	slices.SortStableFunc(found, func(a, b *Violation) int { return a.Rank - b.Rank })
+	told := map[string]bool{}
+	return slices.DeleteFunc(found, func(v *Violation) bool {
+		text := v.Error()
+		again := told[text]
+		told[text] = true
+		return again
+	})
+}
+
+// carry counts elements that go from one rank to another.
+func (v *verifier) carry(from, to int32, elements int64) {
+	if i := v.lastFlow; i < len(v.traffic) && v.traffic[i].From == int(from) &&
+		v.traffic[i].To == int(to) {
+		v.traffic[i].Bytes += elements
+		return
+	}
+	i, known := v.flowOf[[2]int32{from, to}]
+	if !known {
+		i = len(v.traffic)
+		v.flowOf[[2]int32{from, to}] = i
+		v.traffic = append(v.traffic, Flow{From: int(from), To: int(to)})
+	}
+	v.traffic[i].Bytes += elements
+	v.lastFlow = i
+}
+
+// flows is what has been carried in one of n iterations, in bytes, and the sum.
+func (v *verifier) flows(n int64) ([]Flow, int64) {
+	flows, total := make([]Flow, 0, len(v.traffic)), int64(0)
+	for _, f := range v.traffic {
+		f.Bytes = f.Bytes / n * int64(v.s.Spec.Type.Width())
+		if total += f.Bytes; f.Bytes > 0 {
+			flows = append(flows, f)
+		}
+	}
+	slices.SortFunc(flows, func(a, b Flow) int {
+		return cmp.Or(a.From-b.From, a.To-b.To)
+	})
+	return flows, total
 }
 
 // oneSided reports whether a program gets or puts.
@@ -110,11 +163,13 @@ type verifier struct {
 	inputs     []*value // of each rank, in its present iteration
 	payload    [][]seg  // of messages, by handle
 	spans      []Span
-	a, b       []seg // operands
-	sent       int64 // elements
-	ordered    bool
-	tainted    map[memory]bool // where two lanes have accessed the same cell, one writing
-	found      []*Violation
+	a, b       []seg               // operands
+	traffic    []Flow // in elements
+	flowOf     map[[2]int32]int
+	lastFlow   int
+	ordered bool
+	tainted map[memory]bool // where two lanes have accessed the same cell, one writing
+	found   []*Violation
 }
 
 // memory names a memory of a rank.
