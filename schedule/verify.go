@@ -163,13 +163,13 @@ type verifier struct {
 	inputs     []*value // of each rank, in its present iteration
 	payload    [][]seg  // of messages, by handle
 	spans      []Span
-	a, b       []seg               // operands
+	a, b       []seg  // operands
 	traffic    []Flow // in elements
 	flowOf     map[[2]int32]int
 	lastFlow   int
-	ordered bool
-	tainted map[memory]bool // where two lanes have accessed the same cell, one writing
-	found   []*Violation
+	ordered    bool
+	tainted    map[memory]bool // where two lanes have accessed the same cell, one writing
+	found      []*Violation
 }
 
 // memory names a memory of a rank.

@@ -119,14 +119,16 @@ func compose(nodes int, node, network *Graph) *Graph {
 		g.addNode(fmt.Sprint("node", i/p.gpus, "/", node.Nodes[i%p.gpus].Name), false)
 	}
 	for i := range p.nodes * p.switches {
-		name := node.Nodes[p.gpus+i%p.switches].Name
-		g.addNode(fmt.Sprint("node", i/p.switches, "/", name), true)
+		v := node.Nodes[p.gpus+i%p.switches]
+		v.Name = fmt.Sprint("node", i/p.switches, "/", v.Name)
+		g.Nodes = append(g.Nodes, v)
 	}
 	for i, v := range network.Nodes {
 		if i < len(network.Ranks) {
 			v.Name = "node" + strconv.Itoa(i/int(p.nics)) + "/nic" + strconv.Itoa(i%int(p.nics))
 		}
-		g.addNode(v.Name, true)
+		v.Switch = true
+		g.Nodes = append(g.Nodes, v)
 	}
 	g.Links = make([]Link, 0, nodes*len(node.Links)+len(network.Links)+
 		2*nodes*int(max(p.gpus, p.nics)))

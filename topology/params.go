@@ -24,6 +24,9 @@ type Params struct {
 	Oversubscription unit.Share
 	Bandwidth        unit.Rate // of each link, each direction
 	Latency          unit.Time // of each link
+	// Multimem has every switch multicast and reduce (Node.Multicast, Node.Reduce). A preset without
+	// switches does not take it.
+	Multimem bool
 
 	// A cluster has Node and Network in place of a preset: a network inside each of Nodes nodes (0 is
 	// 1), and one between their NICs. NICs is a parameter of Network, a node's number; 0 is one a GPU.
@@ -65,35 +68,41 @@ type Preset struct {
 	Takes []string // the keys of its parameters, next to bandwidth and latency
 	Text  string   // a sentence
 
-	build func(Params) (*Graph, error)
+	build    func(Params) (*Graph, error)
+	switches bool // has some
 }
 
 // Catalogue returns the presets that Build knows, each described by the function that makes it.
 func Catalogue() []Preset {
+	const switches = true
 	return []Preset{
 		{"switch", []string{"ranks"}, "All ranks on one switch.",
-			func(p Params) (*Graph, error) { return Switch(p.Ranks, p.Bandwidth, p.Latency) }},
+			func(p Params) (*Graph, error) { return Switch(p.Ranks, p.Bandwidth, p.Latency) },
+			switches},
 		{"full-mesh", []string{"ranks"}, "A link from each rank to each other.",
-			func(p Params) (*Graph, error) { return FullMesh(p.Ranks, p.Bandwidth, p.Latency) }},
+			func(p Params) (*Graph, error) { return FullMesh(p.Ranks, p.Bandwidth, p.Latency) },
+			!switches},
 		{"ring", []string{"ranks"}, "Each rank is linked to the next and to the one before.",
-			func(p Params) (*Graph, error) { return Ring(p.Ranks, p.Bandwidth, p.Latency) }},
-		{"mesh", []string{"ranks", "shape"}, "A grid of any dimensions; ranks forward.", mesh},
-		{"torus", []string{"ranks", "shape"}, "A mesh whose ends are joined; ranks forward.", torus},
+			func(p Params) (*Graph, error) { return Ring(p.Ranks, p.Bandwidth, p.Latency) }, !switches},
+		{"mesh", []string{"ranks", "shape"}, "A grid of any dimensions; ranks forward.", mesh,
+			!switches},
+		{"torus", []string{"ranks", "shape"}, "A mesh whose ends are joined; ranks forward.", torus,
+			!switches},
 		{"hypercube", []string{"ranks"}, "Ranks whose numbers differ in one bit are linked.",
-			hypercube},
+			hypercube, !switches},
 		{"tree", []string{"ranks", "k"}, "Switches with k children each; ranks are the leaves.",
-			tree},
+			tree, switches},
 		{"fat-tree", []string{"ranks", "k", "oversubscription"},
-			"Three levels of switches with k ports in k pods; k³/4 ranks or fewer.", fatTree},
+			"Three levels of switches with k ports in k pods; k³/4 ranks or fewer.", fatTree, switches},
 		{"leaf-spine", []string{"ranks", "k", "oversubscription"},
 			"k ranks on each leaf switch, every leaf on every spine switch; two racks if no k is given.",
-			leafSpine},
+			leafSpine, switches},
 		{"dragonfly", []string{"ranks", "a", "p", "h"},
 			"Groups of a routers with p ranks and h global links each; a link joins each two groups.",
-			dragonfly},
+			dragonfly, switches},
 		{"rails", []string{"ranks", "k"},
 			"k separate switches, rank r on rail r mod k; in a cluster, NIC i of every node on rail i.",
-			rails},
+			rails, switches},
 	}
 }
 
@@ -129,10 +138,17 @@ func (p *Params) flat(also ...string) (*Graph, error) {
 		names[i] = c.Name
 		if c.Name == p.Preset {
 			takes := append(slices.Clone(c.Takes), "bandwidth", "latency")
+			if c.switches {
+				also = append(also, "multimem")
+			}
 			if err := p.only(c.Name, takes, append(also, "preset")); err != nil {
 				return nil, err
 			}
-			return c.build(*p)
+			g, err := c.build(*p)
+			if err == nil && p.Multimem {
+				g.multimem()
+			}
+			return g, err
 		}
 	}
 	return nil, &ParamError{"preset", strconv.Quote(p.Preset),
@@ -176,6 +192,7 @@ func (p *Params) given() []ParamError {
 	add("order", strconv.Quote(p.Order), p.Order != "")
 	add("order", fmt.Sprint(p.Places), p.Places != nil)
 	add("routing", p.Routing.String(), p.Routing != Shortest)
+	add("multimem", "true", p.Multimem)
 	return all
 }
 

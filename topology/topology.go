@@ -41,6 +41,9 @@ type Graph struct {
 type Node struct {
 	Name   string
 	Switch bool // not a rank's; a NIC is one
+	// Multicast and Reduce say what a switch does with traffic besides forwarding: copy what comes in
+	// once to several ranks, add up what several ranks have and hand out the sum. See Multimem.
+	Multicast, Reduce bool
 }
 
 // Link is a directed wire with a queue at its beginning.
