@@ -1,0 +1,247 @@
+package collective
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/dtype"
+)
+
+// Communication is a collective on tensors, as a value: what an operator of a framework or a node
+// of a compiler's program holds. It names a team of ranks but no device; a rank asks what its part
+// is only when it runs (Role). Two communications with the same attributes are the same.
+type Communication struct {
+	Kind   Kind
+	Op     Op // zero unless Kind.Reduces
+	Avg    AvgMode
+	Factor float64 // of PremulSum
+	Type   dtype.Type
+	Team   []int     // an ordered subset of the ranks; nil is all of them
+	Root   int       // a rank of the team; 0 unless Kind.Rooted
+	Shape  Shape     // of an input; nil leaves it open
+	Axis   int       // that is gathered, scattered, or split by all_to_all
+	Concat int       // along which all_to_all joins
+	Splits [][]int64 // lengths on Axis, of kinds with splits, by position in the team
+	// InPlace and Disabled are what they say; a disabled communication is skipped, and leaves its
+	// output as it is.
+	InPlace, Disabled bool
+}
+
+// Equal reports whether two communications have the same attributes.
+func (c *Communication) Equal(d *Communication) bool { return c.String() == d.String() }
+
+// Hash is equal for equal communications, on every machine.
+func (c *Communication) Hash() uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(c.String()))
+	return h.Sum64()
+}
+
+// String is such as "reduce_scatter bfloat16 sum team 3,1,2 shape 12x5 axis 0", every attribute that
+// is not at its zero, in a fixed order. ParseCommunication reads it back.
+func (c *Communication) String() string {
+	var b strings.Builder
+	b.WriteString(c.Kind.String())
+	word := func(format string, args ...any) { fmt.Fprintf(&b, " "+format, args...) }
+	if c.Type != 0 {
+		word("%v", c.Type)
+	}
+	if c.Op != 0 {
+		word("%v", c.Op)
+	}
+	if c.Factor != 0 {
+		word("factor %s", strconv.FormatFloat(c.Factor, 'g', -1, 64))
+	}
+	if c.Avg != 0 {
+		word("average %v", c.Avg)
+	}
+	if c.Team != nil {
+		word("team %s", commas(c.Team))
+	}
+	if c.Root != 0 {
+		word("root %d", c.Root)
+	}
+	if c.Shape != nil {
+		word("shape %v", c.Shape)
+	}
+	if c.Axis != 0 {
+		word("axis %d", c.Axis)
+	}
+	if c.Concat != 0 {
+		word("concat %d", c.Concat)
+	}
+	if c.Splits != nil {
+		rows := make([]string, len(c.Splits))
+		for i, row := range c.Splits {
+			rows[i] = commas(row)
+		}
+		word("splits %s", strings.Join(rows, "/"))
+	}
+	if c.InPlace {
+		word("in_place")
+	}
+	if c.Disabled {
+		word("disabled")
+	}
+	return b.String()
+}
+
+func commas[T int | int64](numbers []T) string {
+	text := make([]string, len(numbers))
+	for i, n := range numbers {
+		text[i] = strconv.FormatInt(int64(n), 10)
+	}
+	return strings.Join(text, ",")
+}
+
+// ParseCommunication reads what String prints.
+func ParseCommunication(text string) (*Communication, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return nil, fmt.Errorf("collective: no kind in an empty communication")
+	}
+	c := &Communication{}
+	var err error
+	if c.Kind, err = ParseKind(words[0]); err != nil {
+		return nil, err
+	}
+	for words = words[1:]; len(words) > 0; {
+		used, err := c.attribute(words)
+		if err != nil {
+			return nil, fmt.Errorf("collective: %q: %w", text, err)
+		}
+		words = words[used:]
+	}
+	return c, nil
+}
+
+// attribute reads one attribute and returns how many words it took.
+func (c *Communication) attribute(words []string) (int, error) {
+	name, value := words[0], ""
+	switch name {
+	case "in_place":
+		c.InPlace = true
+		return 1, nil
+	case "disabled":
+		c.Disabled = true
+		return 1, nil
+	}
+	if t, err := dtype.Parse(name); err == nil {
+		c.Type = t
+		return 1, nil
+	}
+	if op, factor, err := ParseOp(name); err == nil {
+		if c.Op = op; strings.Contains(name, "(") {
+			c.Factor = factor
+		}
+		return 1, nil
+	}
+	if len(words) > 1 {
+		value = words[1]
+	}
+	var err error
+	switch name {
+	case "factor":
+		c.Factor, err = strconv.ParseFloat(value, 64)
+	case "average":
+		c.Avg, err = ParseAvgMode(value)
+	case "team":
+		c.Team, err = integers[int](value)
+	case "root":
+		c.Root, err = strconv.Atoi(value)
+	case "shape":
+		c.Shape, err = ParseShape(value)
+	case "axis":
+		c.Axis, err = strconv.Atoi(value)
+	case "concat":
+		c.Concat, err = strconv.Atoi(value)
+	case "splits":
+		for _, row := range strings.Split(value, "/") {
+			numbers, wrong := integers[int64](row)
+			if wrong != nil {
+				err = wrong
+			}
+			c.Splits = append(c.Splits, numbers)
+		}
+	default:
+		return 0, fmt.Errorf("%q is no attribute; attributes are a type, an operator, factor, average, "+
+			"team, root, shape, axis, concat, splits, in_place and disabled", name)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return 2, nil
+}
+
+func integers[T int | int64](text string) ([]T, error) {
+	var row []T
+	for _, word := range strings.Split(text, ",") {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q: numbers with commas between them are expected", text)
+		}
+		row = append(row, T(n))
+	}
+	return row, nil
+}
+
+// rank is the rank at a position of the team.
+func (c *Communication) rank(position int) int {
+	if c.Team == nil {
+		return position
+	}
+	return c.Team[position]
+}
+
+// position is where a rank stands in the team of n, −1 if it is none of them.
+func (c *Communication) position(rank, n int) int {
+	if c.Team != nil {
+		return slices.Index(c.Team, rank)
+	}
+	if rank < 0 || rank >= n {
+		return -1
+	}
+	return rank
+}
+
+// validate checks the attributes for a team of n.
+func (c *Communication) validate(n int) error {
+	switch {
+	case c.Kind < AllReduce || c.Kind > Barrier:
+		return fmt.Errorf("collective: %v is no communication", c.Kind)
+	case c.Team != nil && len(c.Team) != n:
+		return fmt.Errorf("collective: a team of %d ranks, but %d take part", len(c.Team), n)
+	case c.Kind.Rooted() && c.position(c.Root, n) < 0:
+		return fmt.Errorf("collective: %v: the root %d is not a member of the team %s", c.Kind, c.Root,
+			c.teamText(n))
+	case c.Axis < 0 || c.Concat < 0:
+		return fmt.Errorf("collective: %v: axes are counted from 0, not %d or %d", c.Kind, c.Axis,
+			c.Concat)
+	case c.Concat != 0 && c.Kind != AllToAll:
+		return fmt.Errorf("collective: concat is an axis of all_to_all, not of %v", c.Kind)
+	}
+	for i, rank := range c.Team {
+		if rank < 0 || slices.Index(c.Team, rank) != i {
+			return fmt.Errorf("collective: team %s: rank %d is negative or named twice",
+				c.teamText(n), rank)
+		}
+	}
+	rows := Spec{Kind: c.Kind, Op: c.Op, Type: c.Type, Ranks: n, Splits: c.Splits, Factor: c.Factor}
+	if c.Kind.Splits() {
+		return rows.validateSplits()
+	}
+	if c.Splits != nil {
+		return fmt.Errorf("collective: %v has no splits", c.Kind)
+	}
+	return nil
+}
+
+func (c *Communication) teamText(n int) string {
+	if c.Team != nil {
+		return "{" + commas(c.Team) + "}"
+	}
+	return fmt.Sprintf("{0…%d}", n-1)
+}

@@ -1,0 +1,141 @@
+package collective
+
+import "fmt"
+
+// Backward is how the gradient of a collective's output becomes that of its input. A collective
+// without max and min is a linear map of all ranks' inputs, and this is the transposed one: with
+// ⟨·,·⟩ summed over all ranks, ⟨C x, y⟩ = ⟨x, Cᵀ y⟩.
+type Backward struct {
+	// Spec carries the gradient: its inputs are the gradients of the outputs, its outputs those
+	// of the inputs. Ranks whose output has no part in it (all but the root of reduce and
+	// gather) pass none.
+	Spec Spec
+	// Scale multiplies every element of the result: 1/n for avg, the factor of premulsum, else 1.
+	Scale float64
+	// Mask is set for max and min: an element of the result counts where the input is equal to
+	// the output, and is 0 elsewhere. Where several ranks tie, each of them gets all of it. All
+	// ranks of an all_reduce have the output; otherwise it comes by Spec, as the gradient does.
+	Mask bool
+}
+
+// Gradient is the full gradient, which is right when the loss is the sum of what each rank computes
+// from its own output (the convention of torch.distributed.nn and MegEngine's grad_mode full).
+//
+//	all_reduce → all_reduce        all_gather(v) ↔ reduce_scatter(v)    broadcast ↔ reduce
+//	all_to_all → all_to_all        all_to_allv → its splits transposed  gather ↔ scatter
+//	send_recv → all_to_allv that sends every block back
+//
+// prod has no linear form, and barrier and custom have none at all: they are refused.
+func Gradient(s Spec) (Backward, error) {
+	g := Backward{Spec: Spec{Type: s.Type, Ranks: s.Ranks, Root: s.Root, Count: s.Count}, Scale: 1}
+	if err := s.Validate(); err != nil {
+		return g, err
+	}
+	switch s.Op {
+	case Prod:
+		return g, fmt.Errorf("collective: %v prod has no gradient; sum, avg, premulsum, min and max "+
+			"have one", s.Kind)
+	case Avg:
+		g.Scale = 1 / float64(s.Ranks)
+	case PremulSum:
+		g.Scale = s.Factor
+	case Max, Min:
+		g.Mask = true
+	}
+	b := &g.Spec
+	switch s.Kind {
+	case AllReduce, AllToAll:
+		b.Kind = s.Kind
+	case AllGather:
+		b.Kind = ReduceScatter
+	case ReduceScatter:
+		b.Kind = AllGather
+	case AllGatherV:
+		b.Kind, b.Splits = ReduceScatterV, s.Splits
+	case ReduceScatterV:
+		b.Kind, b.Splits = AllGatherV, s.Splits
+	case Broadcast:
+		b.Kind = Reduce
+	case Reduce:
+		b.Kind = Broadcast
+	case Gather:
+		b.Kind = Scatter
+	case Scatter:
+		b.Kind = Gather
+	case AllToAllV:
+		b.Kind, b.Splits = AllToAllV, make([][]int64, s.Ranks)
+		for to := range b.Splits {
+			for from := range s.Ranks {
+				b.Splits[to] = append(b.Splits[to], s.Splits[from][to])
+			}
+		}
+	case SendRecv:
+		b.Kind, b.Count, b.Splits = AllToAllV, 0, make([][]int64, s.Ranks)
+		for rank := range b.Splits {
+			b.Splits[rank] = make([]int64, s.Ranks)
+			b.Splits[rank][(rank+s.Ranks-1)%s.Ranks] = s.Count
+		}
+	default:
+		return g, fmt.Errorf("collective: %v has no gradient", s.Kind)
+	}
+	if b.Kind.Reduces() {
+		b.Op = Sum
+	}
+	return g, b.Validate()
+}
+
+// Zero in Piece.From stands for elements that are 0.
+const Zero = -2
+
+// LocalBackward is the gradient in the other convention: every rank computes the same loss from what
+// it got, and only its own share of it goes back (MegEngine's local_grad, mpi4jax, Megatron's f and
+// g). Nothing is communicated: pieces say which elements of a rank's own output gradient its input
+// gradient is made of, Zero where of none. Scale and Mask are as in Backward.
+//
+//	all_reduce        identity                    all_gather(v)       the rank's own slice
+//	reduce_scatter(v) zeros around its own block  all_to_all(v)       its own block, zeros elsewhere
+type LocalBackward struct {
+	Pieces []Piece
+	Scale  float64
+	Mask   bool
+}
+
+// LocalGradient is the local gradient for a rank. The other kinds are refused: broadcast, reduce,
+// gather and scatter treat the root unlike the rest, so no rank's share is its own.
+func LocalGradient(s Spec, rank int) (LocalBackward, error) {
+	g, err := Gradient(s)
+	if err != nil {
+		return LocalBackward{}, err
+	}
+	local := LocalBackward{Scale: g.Scale, Mask: g.Mask}
+	if rank < 0 || rank >= s.Ranks {
+		return local, fmt.Errorf("collective: rank %d is none of the %d", rank, s.Ranks)
+	}
+	n := s.In(rank)
+	own := Piece{Len: n, From: rank}
+	switch s.Kind {
+	case AllReduce:
+	case AllGather, AllGatherV:
+		own.InOff = s.blockStart(rank)
+	case ReduceScatter, ReduceScatterV:
+		own.Off, own.Len = s.blockStart(rank), s.Out(rank)
+	case AllToAll:
+		own.Off, own.InOff, own.Len = s.blockStart(rank), s.blockStart(rank), s.Count
+	case AllToAllV:
+		own.Off, own.Len = sum(s.Splits[rank][:rank]), s.Splits[rank][rank]
+		for _, row := range s.Splits[:rank] {
+			own.InOff += row[rank]
+		}
+	default:
+		return local, fmt.Errorf("collective: %v has no local gradient; all_reduce, all_gather, "+
+			"all_gatherv, reduce_scatter, reduce_scatterv, all_to_all and all_to_allv have one",
+			s.Kind)
+	}
+	for _, p := range []Piece{{Len: own.Off, From: Zero}, own,
+		{Off: own.Off + own.Len, Len: n - own.Off - own.Len, From: Zero}} {
+		if p.Len > 0 {
+			local.Pieces = append(local.Pieces, p)
+		}
+	}
+	return local, nil
+}
