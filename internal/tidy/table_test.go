@@ -23,6 +23,7 @@ func table() []row {
 		{path: "dtype"},
 		{path: "data", ours: "dtype"},
 		{path: "collective", ours: "unit dtype"},
+		{path: "group", ours: "collective dtype"},
 		{path: "schedule", ours: "collective dtype unit"},
 		{path: "schedule/...", ours: "schedule schedule/foreign collective dtype unit"},
 		{path: "topology", ours: "unit"},
