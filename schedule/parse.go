@@ -235,6 +235,9 @@ func (p *parser) rank(args []string) error {
 		if p.s.Spec.Ranks > maxRanks {
 			return fmt.Errorf("more than %d ranks", maxRanks)
 		}
+		if p.s.Memory == 0 {
+			p.s.Cuts[Scratch] = nil // nothing is nothing, however cut; it is not printed either
+		}
 		if err := p.s.settle(); err != nil {
 			return err
 		}

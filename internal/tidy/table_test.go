@@ -35,6 +35,7 @@ func table() []row {
 			ours:    "algos schedule topology collective dtype unit device reference sim",
 			modules: testLibraries()},
 		{path: "reference", ours: "schedule collective dtype"},
+		{path: "driven", ours: "schedule collective dtype"},
 		{path: "trace", ours: "unit"},
 		{path: "trace/...", ours: "trace unit"},
 		{path: "sim", ours: "schedule topology device trace unit"},

@@ -1,0 +1,158 @@
+package msccl
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/schedule"
+)
+
+// even refuses cuts whose blocks are not all of one size, since chunks are: with the count that
+// would do.
+func (x *writer) even() error {
+	spec, multiple := &x.s.Spec, int64(1)
+	for b := range x.s.Cuts {
+		longest := x.s.Memory
+		if buffer := schedule.Buffer(b); buffer != schedule.Scratch {
+			longest = 0
+			for r := range spec.Ranks {
+				longest = max(longest, x.s.Len(buffer, r))
+			}
+		}
+		parts := int64(x.s.Slices)
+		for _, l := range x.s.Cuts[b] {
+			switch {
+			case l.Split == schedule.Table:
+				parts = 1
+			case l.Split == schedule.Aligned:
+				parts *= l.N * l.Align
+			default:
+				parts *= l.N
+			}
+		}
+		if longest == 0 || longest%parts == 0 {
+			continue
+		}
+		if buffer := schedule.Buffer(b); buffer == schedule.Scratch || spec.Count == 0 ||
+			longest%spec.Count != 0 {
+			return fmt.Errorf("%d elements of %v are cut into %d unequal parts: a file has chunks of "+
+				"one size", longest, buffer, parts)
+		}
+		need := parts / gcd(parts, longest/spec.Count)
+		multiple = multiple / gcd(multiple, need) * need
+	}
+	if multiple > 1 {
+		return fmt.Errorf("count %d is cut into unequal parts, and a file has chunks of one size: "+
+			"%d would do", spec.Count, (spec.Count+multiple-1)/multiple*multiple)
+	}
+	return nil
+}
+
+// cut settles where messages are cut: sender, receiver and all who pass a value on must agree; and
+// the size of a chunk, of which everything is a multiple.
+func (x *writer) cut() error {
+	x.grain = gcd(x.whole, x.s.Memory)
+	if c := x.s.Spec.Count; c > 0 {
+		x.grain = gcd(x.grain, c)
+	}
+	for r := range x.s.Spec.Ranks {
+		x.grain = gcd(gcd(x.grain, x.s.Len(schedule.Input, r)), x.s.Len(schedule.Output, r))
+	}
+	err := x.each(func(a *act) error {
+		for _, areas := range [][]area{a.from, a.to} {
+			for _, area := range areas {
+				at := int64(0)
+				for _, s := range area.spans {
+					x.grain = gcd(gcd(x.grain, s.Off), s.Len)
+					at += s.Len
+					x.note(a, at)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for g := range x.groups {
+		cuts := x.groups[g].cuts
+		slices.Sort(cuts)
+		x.groups[g].cuts = slices.Compact(cuts)
+	}
+	return x.each(func(a *act) error {
+		if a.group >= 0 {
+			a.cuts = x.groups[x.root(a.group)].cuts
+		}
+		slices.Sort(a.cuts)
+		a.cuts = slices.Compact(a.cuts)
+		n := len(a.cuts)
+		if a.size >= 0 && n > 0 && a.cuts[n-1] != a.size || n > 0 && a.cuts[0] == 0 {
+			return fmt.Errorf("%s: a message of %d elements for %d", a.step.Name(), a.cuts[n-1], a.size)
+		}
+		if n == 0 && len(a.step.From) > 0 {
+			return fmt.Errorf("%s of nothing", a.step.Name())
+		}
+		return nil
+	})
+}
+
+// note adds a place where a step's value is cut.
+func (x *writer) note(a *act, at int64) {
+	cuts := &a.cuts
+	if a.group >= 0 {
+		cuts = &x.groups[x.root(a.group)].cuts
+	}
+	if n := len(*cuts); n == 0 || (*cuts)[n-1] != at {
+		*cuts = append(*cuts, at)
+	}
+}
+
+// each calls f with every act.
+func (x *writer) each(f func(a *act) error) error {
+	for rank := range x.lanes {
+		for i := range x.lanes[rank] {
+			acts := x.lanes[rank][i].acts
+			for j := range acts {
+				if err := f(&acts[j]); err != nil {
+					return fmt.Errorf("rank %d lane %d: %w", rank, i, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// piece is a part of a step's value: elements from … to of it.
+type piece struct{ from, to int64 }
+
+// pieces are the parts of a step's value that are moved one by one: side by side everywhere, and
+// less than the runtimes' largest cnt.
+func (x *writer) pieces(a *act) []piece {
+	var parts []piece
+	from, most := int64(0), (maxCount-1)*x.grain
+	for _, end := range a.cuts {
+		for ; from < end; from = parts[len(parts)-1].to {
+			parts = append(parts, piece{from, min(end, from+most)})
+		}
+	}
+	return parts
+}
+
+// place is where a piece of a value lies in the file.
+func (x *writer) place(a area, p piece) place {
+	at := p.from
+	for _, s := range a.spans {
+		if at < s.Len {
+			return place{buffer(a.buffer), int32((s.Off + at) / x.grain)}
+		}
+		at -= s.Len
+	}
+	panic("msccl: a piece outside its region")
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,143 @@
+package msccl_test
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/schedule"
+	"collsim/schedule/foreign"
+	"collsim/schedule/msccl"
+)
+
+// samples are the collected files, outside the repository, and what their index says of each.
+func samples(t *testing.T) (dir string, cases []map[string]string) {
+	dir = filepath.Join("..", "..", "..", "shared", "schedules", "msccl_xml")
+	f, err := os.Open(filepath.Join(dir, "index.toml"))
+	if err != nil {
+		t.Skipf("the collected files are not beside this repository: %v", err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if lines.Text() == "[[case]]" {
+			cases = append(cases, map[string]string{})
+		}
+		if key, value, ok := strings.Cut(lines.Text(), " = "); ok {
+			cases[len(cases)-1][key] = strings.Trim(value, `"`)
+		}
+	}
+	return dir, cases
+}
+
+func readFile(t testing.TB, path string, o foreign.Options) *foreign.File {
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	o.File = filepath.Base(path)
+	file, err := msccl.Read(f, o)
+	require.NoError(t, err)
+	return file
+}
+
+// judge is the proof, and what is wrong with the place in the file of each.
+func judge(f *foreign.File) (*schedule.Proof, []string) {
+	proof, found := schedule.Verify(f.Schedule, schedule.VerifyOptions{Iterations: 1,
+		Causal: f.Causal})
+	var lines []string
+	for _, v := range append(f.Found, found...) {
+		lines = append(lines, f.Where(v.Rank, v.Lane, v.Step).String()+": "+v.Error())
+	}
+	return proof, lines
+}
+
+// reasons are parts of what must be found in the files that are wrong, each of them there.
+func reasons() map[string][]string {
+	never := "in a circle\n  rank 0 lane 0 step 0  recv chunk 1  waits for a message from rank 1 lane 0"
+	return map[string][]string{
+		// s[0] of node 1's gpus, which two tbs write
+		"generated/alltonext_forward_3n.xml": {
+			"race: rank 9 lane 0 step 0 chunk 0: rank 9 lane 4 step 0 writes and rank 9 lane 0 step 0 " +
+				"writes scratch element 0 of rank 9"},
+		"generated/ar_allpairs_v2_n3.xml": {
+			"gpu 0: missing: rank 0 chunk 0: output element 0 lacks the input of rank 2"},
+		"generated/pipe_ring_n8_c1.xml": {"gpu 1: missing: rank 1 chunk 0: output element 0 lacks the input of ranks 2 to 15"},
+		"sccl/a2a_line3_s2m1.xml": {"gpu 1: misplaced: rank 1 chunk 1: output element 4 holds",
+			"gpu 2: misplaced: rank 2 chunk 0"},
+		"teccl-msccl/64MB_msccl_annotated.xml": {"line 5: gpu 0 tb 0 step 0: r: deadlock", never},
+		"teccl-msccl/64MB_msccl_strict.xml":    {"line 5: gpu 0 tb 0 step 0: r: deadlock", never},
+		"xml-builder/two_step_alltoall_dep_node_nums2_gpus_pernode2.xml": {
+			"gpu 0: missing: rank 0 chunk 0: output element 0 lacks the input of ranks 1 to 3"},
+		"xml-builder/two_step_alltoall_node_nums2_gpus_pernode4.xml": {
+			"gpu 1: missing: rank 1 chunk 1: output element 4 lacks the input of rank 0"},
+	}
+}
+
+// Every file gets the verdict of the index, those that are wrong for its reason, and needs as many
+// slots as it says.
+func TestCollectedFilesGetTheirVerdicts(t *testing.T) {
+	dir, cases := samples(t)
+	require.Len(t, cases, 120)
+	wrong := 0
+	for _, c := range cases {
+		t.Run(c["file"], func(t *testing.T) {
+			f := readFile(t, filepath.Join(dir, c["file"]), foreign.Options{})
+			proof, lines := judge(f)
+			if c["verdict"] == "OK" {
+				require.Empty(t, lines)
+				if c["min_fifo"] != "?" {
+					require.Equal(t, c["min_fifo"], string(rune('0'+proof.MinSlots)))
+				}
+				return
+			}
+			wrong++
+			require.NotEmpty(t, reasons()[c["file"]])
+			for _, reason := range reasons()[c["file"]] {
+				require.Contains(t, strings.Join(lines, "\n"), reason, c["error"])
+			}
+		})
+	}
+	require.Equal(t, len(reasons()), wrong)
+}
+
+// Three files are wrong by their label only: two are an all-to-all, one is two rings of eight gpus,
+// the second after the first, which has no name.
+func TestFilesThatAreRightUnderAnotherLabel(t *testing.T) {
+	dir, _ := samples(t)
+	for file, kind := range map[string]collective.Kind{
+		"xml-builder/two_step_alltoall_dep_node_nums2_gpus_pernode2.xml": collective.AllToAll,
+		"xml-builder/two_step_alltoall_node_nums2_gpus_pernode4.xml":     collective.AllToAll,
+		"generated/pipe_ring_n8_c1.xml":                                  collective.Custom,
+		"sccl/bcast_fc4_s1.xml":                                          collective.Broadcast,
+		"sccl/gather_line4.xml":                                          collective.Gather,
+		"sccl/scatter_line4.xml":                                         collective.Scatter,
+	} {
+		f := readFile(t, filepath.Join(dir, file), foreign.Options{As: kind})
+		require.Equal(t, kind, f.Schedule.Spec.Kind)
+		_, lines := judge(f)
+		require.Empty(t, lines, file)
+	}
+}
+
+// Every correct file stays so at sizes of several tiles, under either protocol's slots.
+func TestCollectedFilesAtSeveralTiles(t *testing.T) {
+	dir, cases := samples(t)
+	for _, c := range cases {
+		if c["verdict"] != "OK" || len(c["steps"]) > 3 {
+			continue
+		}
+		path := filepath.Join(dir, c["file"])
+		small := readFile(t, path, foreign.Options{Protocol: "LL"})
+		grown := readFile(t, path, foreign.Options{Protocol: "LL",
+			Count: small.Schedule.Spec.Count * 5000, // chunks of 20,000 floats: 3 tiles
+			As:    small.Schedule.Spec.Kind})
+		proof, lines := judge(grown)
+		require.Empty(t, lines, c["file"])
+		once, _ := judge(small)
+		require.Greater(t, proof.Messages, 2*once.Messages, c["file"])
+	}
+}
