@@ -1,6 +1,3 @@
-// Package dtype names the number formats of tensors: what each is called by PyTorch, by nccl-tests
-// and by people, and how many bytes an element takes. It does no arithmetic: adding in a format is
-// the business of package reference.
 package dtype
 
 import (
@@ -37,6 +34,7 @@ type info struct {
 	name    string // torch's
 	nccl    string // the "type" column of nccl-tests
 	width   int    // bytes
+	bits    int    // of the significand, or of an integer without its sign
 	kind    kind
 	aliases string // what Parse takes besides, separated by blanks
 }
@@ -51,20 +49,20 @@ const (
 
 // table is indexed by Type; nothing assigns to it.
 var table = [...]info{
-	Float64:    {"float64", "double", 8, floating, "f64 fp64 double"},
-	Float32:    {"float32", "float", 4, floating, "f32 fp32 float"},
-	Float16:    {"float16", "half", 2, floating, "f16 fp16 half"},
-	BFloat16:   {"bfloat16", "bfloat16", 2, floating, "bf16"},
-	Float8E4M3: {"float8_e4m3fn", "f8e4m3", 1, floating, "e4m3 f8e4m3 float8_e4m3 fp8_e4m3 e4m3fn"},
-	Float8E5M2: {"float8_e5m2", "f8e5m2", 1, floating, "e5m2 f8e5m2 fp8_e5m2"},
-	Int8:       {"int8", "int8", 1, signed, "i8"},
-	Int16:      {"int16", "int16", 2, signed, "i16"},
-	Int32:      {"int32", "int32", 4, signed, "i32"},
-	Int64:      {"int64", "int64", 8, signed, "i64"},
-	Uint8:      {"uint8", "uint8", 1, unsigned, "u8"},
-	Uint16:     {"uint16", "uint16", 2, unsigned, "u16"},
-	Uint32:     {"uint32", "uint32", 4, unsigned, "u32"},
-	Uint64:     {"uint64", "uint64", 8, unsigned, "u64"},
+	Float64:    {"float64", "double", 8, 53, floating, "f64 fp64 double"},
+	Float32:    {"float32", "float", 4, 24, floating, "f32 fp32 float"},
+	Float16:    {"float16", "half", 2, 11, floating, "f16 fp16 half"},
+	BFloat16:   {"bfloat16", "bfloat16", 2, 8, floating, "bf16"},
+	Float8E4M3: {"float8_e4m3fn", "f8e4m3", 1, 4, floating, "e4m3 f8e4m3 float8_e4m3 fp8_e4m3 e4m3fn"},
+	Float8E5M2: {"float8_e5m2", "f8e5m2", 1, 3, floating, "e5m2 f8e5m2 fp8_e5m2"},
+	Int8:       {"int8", "int8", 1, 7, signed, "i8"},
+	Int16:      {"int16", "int16", 2, 15, signed, "i16"},
+	Int32:      {"int32", "int32", 4, 31, signed, "i32"},
+	Int64:      {"int64", "int64", 8, 63, signed, "i64"},
+	Uint8:      {"uint8", "uint8", 1, 8, unsigned, "u8"},
+	Uint16:     {"uint16", "uint16", 2, 16, unsigned, "u16"},
+	Uint32:     {"uint32", "uint32", 4, 32, unsigned, "u32"},
+	Uint64:     {"uint64", "uint64", 8, 64, unsigned, "u64"},
 }
 
 // All returns every type, in the order of the constants.

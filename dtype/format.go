@@ -1,0 +1,109 @@
+package dtype
+
+import "math"
+
+// format is a float format of at most 16 bits: a sign, an exponent field and a fraction, as in
+// IEEE 754, but that the exponent of all ones may hold numbers too.
+type format struct {
+	precision int    // bits of the significand, with the one that is not stored
+	sign      uint16 // its mask
+	max       uint16 // the largest number; what lies above it is no number
+	inf       uint16 // 0 if there is none
+	nan       uint16 // the one that results are
+	saturates bool   // CUDA's conversions to it give max where others give inf
+
+	// What follows are float64, or their bits, derived by the constructor.
+	rebias   uint64  // the difference of the exponents' biases, in place
+	normal   uint64  // the least normal number
+	overflow uint64  // the least that is rounded to more than max
+	least    float64 // the least positive number
+	magic    float64 // the power of two whose unit in the last place is least
+}
+
+// The formats; nothing assigns to them.
+var (
+	f16  = newFormat(format{precision: 11, sign: 0x8000, max: 0x7bff, inf: 0x7c00, nan: 0x7fff}, 15)
+	bf16 = newFormat(format{precision: 8, sign: 0x8000, max: 0x7f7f, inf: 0x7f80, nan: 0x7fff}, 127)
+	e4m3 = newFormat(format{precision: 4, sign: 0x80, max: 0x7e, nan: 0x7f, saturates: true}, 7)
+	e5m2 = newFormat(format{precision: 3, sign: 0x80, max: 0x7b, inf: 0x7c, nan: 0x7f,
+		saturates: true}, 15)
+)
+
+const (
+	bias64   = 1023
+	stored64 = 52 // bits of a float64's fraction
+	sign64   = 1 << 63
+)
+
+func newFormat(f format, bias int) format {
+	f.rebias = uint64(bias64-bias) << stored64
+	f.normal = math.Float64bits(math.Ldexp(1, 1-bias))
+	f.least = math.Ldexp(1, 2-bias-f.precision)
+	f.magic = math.Ldexp(f.least, stored64)
+	half := uint64(1) << (stored64 - f.precision) // of max's unit in the last place
+	f.overflow = math.Float64bits(f.decode(f.max)) + half
+	if f.max&1 == 0 {
+		f.overflow++ // the tie goes to max, which is even
+	}
+	return f
+}
+
+// decode returns the value of a pattern, exactly.
+func (f *format) decode(pattern uint16) float64 {
+	abs := pattern &^ f.sign
+	x := 0.0
+	switch {
+	case abs > f.max && abs == f.inf:
+		x = math.Inf(1)
+	case abs > f.max:
+		return math.Float64frombits(nan64)
+	case abs < 1<<(f.precision-1): // zero or subnormal
+		x = float64(abs) * f.least
+	default:
+		x = math.Float64frombits(uint64(abs)<<(stored64+1-f.precision) + f.rebias)
+	}
+	if pattern&f.sign != 0 {
+		return -x
+	}
+	return x
+}
+
+// encode rounds x to nearest, ties to even; over is what becomes of numbers that are too large.
+func (f *format) encode(x float64, over uint16) uint16 {
+	bits := math.Float64bits(x)
+	sign, abs := uint16(0), bits&^sign64
+	if bits != abs {
+		sign = f.sign
+	}
+	if abs >= f.overflow {
+		if abs > math.Float64bits(math.Inf(1)) {
+			return f.nan
+		}
+		return sign | over
+	}
+	if abs < f.normal {
+		// The addition rounds to a multiple of least, whose number the low bits of the sum are.
+		sum := math.Float64frombits(abs) + f.magic
+		return sign | uint16(math.Float64bits(sum)-math.Float64bits(f.magic))
+	}
+	shift := stored64 + 1 - f.precision
+	odd := abs >> shift & 1
+	abs += 1<<(shift-1) - 1 + odd // carries into the exponent where it must
+	return sign | uint16((abs-f.rebias)>>shift)
+}
+
+// round encodes as CUDA does.
+func (f *format) round(x float64) uint16 {
+	if f.saturates {
+		return f.encode(x, f.max)
+	}
+	return f.encode(x, f.inf)
+}
+
+// unsaturated encodes as PyTorch does: what is too large becomes infinity, or NaN without one.
+func (f *format) unsaturated(x float64) uint16 {
+	if f.inf == 0 {
+		return f.encode(x, f.nan)
+	}
+	return f.encode(x, f.inf)
+}

@@ -1,0 +1,62 @@
+//go:build long
+
+package dtype
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestEveryPairOfHalves goes through all pairs of positive numbers with both signs of the lesser
+// one, which by the laws of negation and of the operands' order is all pairs. The sum in float64,
+// rounded to odd, forgets nothing that the rounding to 16 bits wants to know (Boldo and
+// Melquiond, "Emulation of FMA and correctly rounded sums", IEEE TC 57(4), 2008); the product is
+// exact there.
+func TestEveryPairOfHalves(t *testing.T) {
+	t.Run("float16", func(t *testing.T) { everyPair[F16](t, 0x7c00) })
+	t.Run("bfloat16", func(t *testing.T) { everyPair[BF16](t, 0x7f80) })
+}
+
+func everyPair[T F16 | BF16](t *testing.T, inf int) {
+	sums, products, other := make([]T, 2*inf), make([]T, 2*inf), make([]T, 2*inf)
+	values := make([]float64, inf)
+	for i := range inf {
+		values[i] = Value(T(i))
+	}
+	round := of[T]().from
+	for a := range inf {
+		n := a + 1
+		for b := range n {
+			sums[b], sums[n+b] = T(a), T(a)
+			other[b], other[n+b] = T(b), T(b)|0x8000
+		}
+		copy(products, sums[:n])
+		Sum(sums[:2*n], other[:2*n])
+		Prod(products[:n], other[:n])
+		x := values[a]
+		for b, y := range values[:n] {
+			plus, minus, times := round(oddSum(x, y)), round(oddSum(x, -y)), round(x*y)
+			if sums[b] != plus || sums[n+b] != minus || products[b] != times {
+				require.Failf(t, "rounded twice", "%#x and %#x: %#x %#x %#x, want %#x %#x %#x", a, b,
+					sums[b], sums[n+b], products[b], plus, minus, times)
+			}
+		}
+	}
+}
+
+// oddSum is x + y rounded to odd.
+func oddSum(x, y float64) float64 {
+	sum := x + y
+	part := sum - x
+	lost := (x - (sum - part)) + (y - part)
+	bits := math.Float64bits(sum)
+	if lost == 0 || bits&1 == 1 {
+		return sum
+	}
+	if (lost > 0) == (sum > 0) {
+		return math.Float64frombits(bits + 1)
+	}
+	return math.Float64frombits(bits - 1)
+}
