@@ -145,7 +145,7 @@ func (p *parser) collective(args []string) (err error) {
 		}
 		args = args[1:]
 	}
-	if spec.Kind.Reduces() && len(args) > 0 {
+	if (spec.Kind.Reduces() || spec.Kind == collective.Custom) && len(args) > 0 {
 		var factor float64
 		if spec.Op, factor, err = collective.ParseOp(args[0]); err != nil {
 			return err

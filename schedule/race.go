@@ -92,7 +92,10 @@ type track struct {
 }
 
 // putState is a put on its way: where its target and its origin come to rest, zero until then.
-type putState struct{ target, origin known }
+type putState struct {
+	target, origin known
+	step           int32 // the first put of its step, plus 1
+}
 
 // racer is the walk that keeps clocks.
 type racer struct {
@@ -172,7 +175,8 @@ func (r *racer) step(at *Visit) error {
 		r.open[lane] = r.open[lane][:0]
 	}
 	before := r.snapshot(lane)
-	r.accesses(at)
+	put := r.begin(at)
+	r.accesses(at, put)
 	now := r.snapshot(lane)
 	r.acknowledge(at, now)
 	for i, handle := range at.Out {
@@ -191,7 +195,8 @@ func (r *racer) step(at *Visit) error {
 			r.sent[handle] = nil
 		}
 		if s.Send[i].Put && s.Send[i].Message() {
-			r.putOf[handle] = int32(len(r.puts))
+			r.putOf[handle] = put
+			put++
 		}
 	}
 	if s.Post && at.Last {
@@ -215,18 +220,9 @@ func (r *racer) acknowledge(at *Visit, now clock) {
 	}
 }
 
-// accesses checks what the sub-step reads and writes.
-func (r *racer) accesses(at *Visit) {
+// accesses checks what the sub-step reads and writes; put is its first put, which its origin goes with.
+func (r *racer) accesses(at *Visit, put int32) {
 	s := at.Step
-	put := int32(0)
-	if puts, stays := s.puts(); puts {
-		r.puts = append(r.puts, putState{})
-		if put = int32(len(r.puts)); stays {
-			r.open[at.lane] = append(r.open[at.lane], put-1)
-		} else {
-			r.puts[put-1].origin = known{at.lane, r.position[at.lane]}
-		}
-	}
 	for i := range s.From {
 		f := &s.From[i]
 		if f.Kind == Message {
@@ -252,6 +248,7 @@ func (r *racer) accesses(at *Visit) {
 		switch {
 		case d.Put && d.Message():
 			r.region(at, int(d.Peer.Rank), &d.Region, true, put)
+			put++
 		case d.Put && d.Team == nil:
 			r.region(at, int(d.Peer.Rank), &d.Region, true, 0)
 		}
@@ -259,6 +256,30 @@ func (r *racer) accesses(at *Visit) {
 			r.region(at, int(rank), &d.Region, true, 0)
 		}
 	}
+}
+
+// begin makes a state of every put of a sub-step and returns the number of the first plus 1, 0 if
+// there is none.
+func (r *racer) begin(at *Visit) int32 {
+	first := int32(0)
+	_, stays := at.Step.puts()
+	for i := range at.Step.Send {
+		if d := &at.Step.Send[i]; !d.Put || !d.Message() {
+			continue
+		}
+		put := int32(len(r.puts)) + 1
+		if first == 0 {
+			first = put
+		}
+		state := putState{step: first}
+		if stays {
+			r.open[at.lane] = append(r.open[at.lane], put-1)
+		} else {
+			state.origin = known{at.lane, r.position[at.lane]}
+		}
+		r.puts = append(r.puts, state)
+	}
+	return first
 }
 
 // region checks an access to a region of a rank.
@@ -312,7 +333,8 @@ func (r *racer) span(where memory, s Span, now touch, knows clock) {
 func (r *racer) precedes(then, now touch, knows clock) bool {
 	rest := then.known
 	if then.put > 0 {
-		if then.put == now.put || then.write && now.write && now.put > 0 && then.lane == now.lane {
+		same := now.put > 0 && r.puts[then.put-1].step == r.puts[now.put-1].step
+		if same || then.write && now.write && now.put > 0 && then.lane == now.lane {
 			return true // puts of one lane land in order
 		}
 		if rest = r.puts[then.put-1].origin; then.write {

@@ -2,8 +2,8 @@
 // to a schedule: what the plan says, at one size, as its executor carries it out
 // (microsoft/mscclpp, src/core/executor and execution_kernel.hpp, commit 1f5f065d).
 //
-// A thread block is a lane, and its operations are in order; held to the letter (StrictNop) they are
-// ordered by nop alone, and every operation between two of them gets a lane of its own.
+// A thread block is a lane, and its operations are in order; held to the letter (StrictNop) they
+// are ordered by nop alone, and every operation between two of them gets a lane of its own.
 //
 //   - Buffers are made of chunks, chunks of units of buffer_alignment bytes. All places where a
 //     range of some operation begins or ends divide a buffer into the schedule's blocks.
@@ -23,6 +23,7 @@ package mscclpp
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"collsim/schedule"
 	"collsim/schedule/foreign"
@@ -46,6 +47,7 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	}
 	l.checkLimits()
 	l.checkAliases()
+	l.checkOverlaps()
 	s, err := l.assemble()
 	if err != nil {
 		return nil, l.named(err)
@@ -80,9 +82,13 @@ type lowering struct {
 	ghosts  []ghost     // of each rank
 	ends    [3][]int64  // of the blocks of each buffer
 	steps   [][][]int32 // of each lane of each rank: the node that each step belongs to
+	looks   int         // at writes of packets
 	found   []finding
 	notes   []string
 }
+
+// maxFound bounds how many violations, and how many notes, are kept.
+const maxFound = 100
 
 // ghost is a lane of a rank that stands for what the plan lacks: it ends without what others await,
 // and takes what nobody else does. It exists if needed.
@@ -102,15 +108,14 @@ type finding struct {
 // note adds something that a reader should know, once.
 func (l *lowering) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	for _, old := range l.notes {
-		if old == text {
-			return
-		}
+	if len(l.notes) < maxFound && !slices.Contains(l.notes, text) {
+		l.notes = append(l.notes, text)
 	}
-	l.notes = append(l.notes, text)
 }
 
 // find adds a violation at a node.
 func (l *lowering) find(kind schedule.ViolationKind, n int32, format string, args ...any) {
-	l.found = append(l.found, finding{kind, n, int(l.nodes[n].rank), fmt.Sprintf(format, args...)})
+	if len(l.found) < maxFound {
+		l.found = append(l.found, finding{kind, n, int(l.nodes[n].rank), fmt.Sprintf(format, args...)})
+	}
 }

@@ -87,11 +87,18 @@ func (l *lowering) region(x *operand) schedule.Region {
 	return schedule.Region{Buffer: x.buffer, First: first, Run: block(x.off+x.n) - first, Times: 1}
 }
 
-// count numbers the posts that others of the same rank await.
+// count numbers the posts that others of the same rank await, and the rounds: a block begins
+// another when it hears of data that others have sent.
 func (l *lowering) count() {
 	wanted := make([]bool, len(l.nodes))
 	for i := range l.nodes {
 		n := &l.nodes[i]
+		if i > 0 && l.nodes[i-1].rank == n.rank && l.nodes[i-1].block == n.block {
+			n.round = l.nodes[i-1].round
+		}
+		if n.hears {
+			n.round++
+		}
 		for _, on := range n.awaits {
 			wanted[on] = wanted[on] || l.nodes[on].lane != n.lane
 		}
@@ -112,16 +119,12 @@ func (l *lowering) count() {
 // writer writes the steps of a lane.
 type writer struct {
 	*lowering
-	open  map[int32]bool // port channels with puts that are not flushed
-	round int32
+	open map[int32]bool // port channels with puts that are not flushed
 }
 
 // node writes a node's steps: what it waits for, what it moves, whom it signals.
 func (w *writer) node(n *node) []schedule.Step {
 	var steps []schedule.Step
-	if n.hears {
-		w.round++
-	}
 	for _, source := range n.waits {
 		steps = append(steps, schedule.Step{From: []schedule.Source{source}})
 	}
@@ -145,7 +148,7 @@ func (w *writer) node(n *node) []schedule.Step {
 		steps[len(steps)-1].Post = n.posts > 0
 	}
 	for i := range steps {
-		steps[i].Round = w.round
+		steps[i].Round = n.round
 	}
 	return steps
 }

@@ -40,7 +40,9 @@ func (l *lowering) checkLimits() {
 
 // limit adds a violation of a limit at no step.
 func (l *lowering) limit(rank int, format string, args ...any) {
-	l.found = append(l.found, finding{schedule.Limit, -1, rank, fmt.Sprintf(format, args...)})
+	if len(l.found) < maxFound {
+		l.found = append(l.found, finding{schedule.Limit, -1, rank, fmt.Sprintf(format, args...)})
+	}
 }
 
 // checkBlock checks a thread block.
@@ -96,8 +98,8 @@ type extent struct {
 	node     int32
 }
 
-// checkAliases finds plain elements of scratch buffers in the bytes of packets. A packet's flag is as
-// long as its data, so that chunk c of packets lies where chunks 2c and 2c+1 of elements do.
+// checkAliases finds plain elements of scratch buffers in the bytes of packets. A packet's flag is
+// as long as its data: chunk c of packets lies where chunks 2c and 2c+1 of elements do.
 func (l *lowering) checkAliases() {
 	byRank := make([][]extent, len(l.plan.gpus))
 	for i := range l.nodes {
@@ -142,5 +144,29 @@ func (l *lowering) checkAlias(rank int, extents []extent) {
 			return
 		}
 		reach[mine] = max(reach[mine], e.to)
+	}
+}
+
+// checkOverlaps finds operations that write where they read, moved: their threads go through the
+// elements in no order.
+func (l *lowering) checkOverlaps() {
+	local := func(x *operand) bool { return x.letter == 'l' || x.letter == 'p' }
+	for i := range l.nodes {
+		n := &l.nodes[i]
+		for a := range n.src {
+			for b := range n.dst {
+				x, y := &n.src[a], &n.dst[b]
+				if !local(x) || !local(y) {
+					continue
+				}
+				home, from := l.head.Home(x.buffer, int(n.rank))
+				other, to := l.head.Home(y.buffer, int(n.rank))
+				from, to = from+x.off, to+y.off
+				if home == other && from != to && from < to+y.n && to < from+x.n {
+					l.find(schedule.Race, int32(i), "%s writes elements of %v that other threads of the "+
+						"block read", n.op.what.name, y.buffer)
+				}
+			}
+		}
 	}
 }

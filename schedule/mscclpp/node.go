@@ -21,7 +21,8 @@ type node struct {
 	awaits  []int32           // nodes of the same rank that come before
 	never   bool              // it awaits what the plan lacks
 	posts   int32             // of its lane at its end, if others await it
-	hears   bool              // it awaits data: a round of its own
+	hears   bool              // it awaits data of others
+	round   int32
 }
 
 // maxNodes bounds how many operations are carried out, turns of pipelines counted one by one.
@@ -140,8 +141,8 @@ func (u *unroller) wraps(n *node) bool {
 	return beyond
 }
 
-// spare leaves a rank out of those whose packets a switch stores, where it would store the rank's own
-// onto themselves: whoever reads there finds the same word and flag, before and after.
+// spare leaves a rank out of those whose packets a switch stores, where it would store the rank's
+// own onto themselves: whoever reads there finds the same word and flag, before and after.
 func (u *unroller) spare(n *node) {
 	others := slices.DeleteFunc(slices.Clone(n.dst[0].team), func(r int32) bool { return r == n.rank })
 	if n.dst[0].team = others; len(others) == 0 {

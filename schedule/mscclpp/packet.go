@@ -25,6 +25,9 @@ type flags struct {
 // maxOverlaps bounds the intervals that writes are divided into, all together.
 const maxOverlaps = 1 << 22
 
+// maxLooks bounds how often a reader looks at a write.
+const maxLooks = 1 << 26
+
 // pairPackets finds whose packets each node awaits. Within a launch a flag is raised once: a word
 // that several nodes write lets its readers go on after any of them.
 func (l *lowering) pairPackets() error {
@@ -37,6 +40,9 @@ func (l *lowering) pairPackets() error {
 		for _, lane := range l.lanes[rank] {
 			known := map[int32]bool{} // writes that the lane has awaited
 			for _, i := range lane {
+				if l.looks > maxLooks {
+					return fmt.Errorf("packets are read where more than %d writes overlap", maxLooks)
+				}
 				for _, w := range l.awaited(i, writes, &byRank[rank]) {
 					if !known[w] {
 						known[w] = true
@@ -125,6 +131,7 @@ func (l *lowering) awaited(i int32, writes []write, f *flags) []int32 {
 		gap := k < 0
 		for ; k >= 0 && k < len(f.starts) && f.starts[k] < x.off+x.n; k++ {
 			gap = gap || len(f.writers[k]) == 0
+			l.looks += 1 + len(f.writers[k])
 			if w := l.first(i, f.writers[k], writes); w >= 0 {
 				all = append(all, w)
 			}
@@ -138,8 +145,8 @@ func (l *lowering) awaited(i int32, writes []write, f *flags) []int32 {
 	return slices.Compact(all)
 }
 
-// first is which of the writers of a word a reader waits for; −1 if any of several will do, so that
-// none of them is sure to come before.
+// first is which of the writers of a word a reader waits for; −1 if any of several will do, so
+// that none of them is sure to come before.
 func (l *lowering) first(i int32, writers []int32, writes []write) int32 {
 	reader := &l.nodes[i]
 	alone := int32(-1)
@@ -163,8 +170,8 @@ func (l *lowering) first(i int32, writers []int32, writes []write) int32 {
 // chunkOf is the chunk that a write begins in.
 func (l *lowering) chunkOf(w *write) int64 { return w.from / max(1, l.chunk) }
 
-// deliver has a write reach its readers. One lane elsewhere gets the data's own message; several get
-// a flag each, after the data; those of the same rank await an event.
+// deliver has a write reach its readers. One lane elsewhere gets the data's own message; several
+// get a flag each, after the data; those of the same rank await an event.
 func (l *lowering) deliver(w *write, numbers map[[2]int32]int32, lane [2]int32) {
 	writer := &l.nodes[w.node]
 	var far []int32

@@ -117,10 +117,10 @@ var keyNames = [...]string{"src_buff", "dst_buff", "channel_type", "channel_ids"
 
 // operation is what is known of operations of a name.
 //
-// Operands are spelled as letters: l plain elements of this rank; p packets of this rank; q the same,
-// taken without a look at their flags; r plain elements of another rank; R packets there; s plain
-// elements through a switch; S packets through one. A star repeats the letter before it, from no
-// times on.
+// Operands are spelled as letters: l plain elements of this rank; p packets of this rank; q the
+// same, taken without a look at their flags; r plain elements of another rank; R packets there; s
+// plain elements through a switch; S packets through one. A star repeats the letter before it, from
+// no times on.
 type operation struct {
 	name       string
 	need, may  int // keys

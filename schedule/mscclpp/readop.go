@@ -147,8 +147,8 @@ func (d *decoder) iteration(o *op) {
 	})
 }
 
-// pattern is how an operation's operands are spelled, given its channel: a proxy takes packets for a
-// port as they lie, flags and all, without a look at them.
+// pattern is how an operation's operands are spelled, given its channel: a proxy takes packets for
+// a port as they lie, flags and all, without a look at them.
 func (o *op) pattern() (src, dst string) {
 	if o.what.name == "ppkt" && o.kind == portChannel {
 		return "qq*", o.what.dst

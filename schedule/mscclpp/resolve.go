@@ -239,7 +239,11 @@ func (l *lowering) checkShape(g *gpu, o *op) error {
 			len(o.in), len(o.out))
 	}
 	for i := range o.in {
-		if !o.what.pairs && o.in[i].size != o.in[0].size || o.what.pairs && o.in[i].size != o.out[i].size {
+		like := &o.in[0]
+		if o.what.pairs {
+			like = &o.out[i]
+		}
+		if o.in[i].size != like.size {
 			return at(o.line, "%s of sources and destinations of different sizes", o.what.name)
 		}
 		if o.what.name != "get" && o.what.pairs && o.kind == memoryChannel &&

@@ -42,6 +42,9 @@ func (l *lowering) size() error {
 		return fmt.Errorf("buffer_alignment %d is no multiple of the %d bytes of an element",
 			l.plan.align, width)
 	}
+	if l.plan.double {
+		l.note("launches take turns between two halves of the scratch buffer; one launch is verified")
+	}
 	kind, ranks := l.label(), len(l.plan.gpus)
 	if l.options.As != 0 {
 		kind = l.options.As
@@ -148,8 +151,8 @@ func (l *lowering) problem(kind collective.Kind, ranks int) (collective.Spec, er
 	return one, nil
 }
 
-// measure is a rank with chunks, the elements of its input (or else output) of a problem whose count
-// is 1, and its chunks of them.
+// measure is a rank with chunks, the elements of its input (or else output) of a problem whose
+// count is 1, and its chunks of them.
 func (l *lowering) measure(unit *collective.Spec) (rank int, elements, chunks int64) {
 	for rank := range l.plan.gpus {
 		g := &l.plan.gpus[rank]
