@@ -116,5 +116,5 @@ func TestReadOptions(t *testing.T) {
 	require.Nil(t, f.Causal)
 	require.Equal(t, "goal", f.Format)
 	require.Equal(t, "the sizes in the file", f.Sizes)
-	require.Empty(t, f.Where(0, 0, 0))
+	require.Zero(t, f.Where(0, 0, 0).Line)
 }

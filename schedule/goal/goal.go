@@ -10,10 +10,10 @@
 //	l3 requires l2
 //	}
 //
-// A statement is a line. Optional fields stand in the order tag, cpu, nic; labels are those of their
-// rank and are defined before they are used. The computation's time is in nanoseconds, as the
-// parameters of LogGOPSim are. A GOAL file has sizes but no data, so its verdict is causal: see
-// package graph, which lowers it, and foreign.Options.As.
+// A statement is a line. Optional fields stand in the order tag, cpu, nic; labels are those of
+// their rank and are defined before they are used. The computation's time is in nanoseconds, as
+// the parameters of LogGOPSim are. A GOAL file has sizes but no data, so its verdict is causal:
+// see package graph, which lowers it, and foreign.Options.As.
 //
 // T. Hoefler, C. Siebert and A. Lumsdaine, "Group Operation Assembly Language", ICPP 2009;
 // T. Hoefler, T. Schneider and A. Lumsdaine, "LogGOPSim", HPDC 2010. The grammar is that of
@@ -36,8 +36,8 @@ import (
 // psPerUnit is the picoseconds of a unit of calc.
 const psPerUnit = int64(unit.Nanosecond)
 
-// Read reads a GOAL file. Errors are *foreign.Error, with the line. Receives from any source or with
-// any tag are refused: what they match is not in the file.
+// Read reads a GOAL file. Errors are *foreign.Error, with the line. Receives from any source or
+// with any tag are refused: what they match is not in the file.
 func Read(in io.Reader, o foreign.Options) (*foreign.File, error) {
 	if err := graph.Refuse(&o); err != nil {
 		return nil, err

@@ -9,21 +9,21 @@ import (
 	"collsim/schedule"
 )
 
-// Write writes a schedule as GOAL. What it sends and receives become send and recv, lanes and events
-// become requires; tags number the connections of two ranks, whose messages are in order, so that
-// matching is never ambiguous. Of the rest,
+// Write writes a schedule as GOAL. What it sends and receives become send and recv, lanes and
+// events become requires; tags number the connections of two ranks, whose messages are in order,
+// so that matching is never ambiguous. Of the rest,
 //
-//   - a put is a send whose receive is the wait for it. A silent put, or a multimem store to each of
-//     its ranks, is a send too; what its lane then tells that rank is heard after it is received.
+//   - a put is a send whose receive is the wait for it. A silent put, or a multimem store to each
+//     of its ranks, is a send too; what its lane then tells that rank is heard after its receive.
 //   - a get is an empty message to the owner, which sends the data as soon as that has come; a
 //     multimem load-reduce gets from all other ranks of its team.
 //   - a packet has twice the bytes.
 //   - a compute step is calc, in nanoseconds, rounded up, on the CPU of its lane.
-//   - copies and additions take no time and are left out; where such a step joins several lanes, calc
-//     0 stands for it.
+//   - copies and additions take no time and are left out; where such a step joins several lanes,
+//     calc 0 stands for it.
 //
-// The error is that of an execution that does not come to its end, of a calc in a lane above 255, or
-// of w. Equal schedules give equal bytes.
+// The error is that of an execution that does not come to its end, of a calc in a lane above 255,
+// or of w. Equal schedules give equal bytes.
 func Write(w io.Writer, s *schedule.Schedule) error {
 	p := writer{s: s, width: int64(s.Spec.Type.Width()), ranks: make([]page, s.Spec.Ranks),
 		lanes: map[place]*laneEnd{}, tags: map[connection]int32{}, used: map[[2]int32]int32{}}

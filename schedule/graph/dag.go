@@ -45,7 +45,7 @@ type dag struct {
 	placed     int32
 	mate       []int32 // the operation of Peer at the other end of the message, −1 for none
 	prev       []int32 // the receive that is known to end no later, −1 for none
-	round      []int32 // of Send and Recv
+	round      []int32 // of what it sends, or could send
 
 	lanes [][]int32 // operations in order
 	lane  []int32   // of each operation

@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // facts are what must have happened before an operation of a rank is posted.
 type facts struct {
 	*dag
@@ -116,4 +118,17 @@ func (f *facts) alike(ops []int32) bool {
 		}
 	}
 	return true
+}
+
+// InOrder sorts operations of a rank as they are posted, and finds two neighbours that nothing
+// orders (see match.go, where messages can order more); ok if there are none.
+func (r *Rank) InOrder(ops []int32) (sorted []int32, a, b int32, ok bool) {
+	d := newDAG(r, nil)
+	d.cover()
+	sorted = slices.Clone(ops)
+	slices.SortFunc(sorted, func(a, b int32) int { return int(d.pos[a] - d.pos[b]) })
+	work := int64(maxWork)
+	f := newFacts(d, &work)
+	a, b, ok = f.unordered(sorted)
+	return sorted, a, b, ok
 }

@@ -15,6 +15,7 @@ package graph
 import (
 	"fmt"
 
+	"collsim/schedule"
 	"collsim/schedule/foreign"
 )
 
@@ -59,9 +60,18 @@ type Graph struct {
 	Ranks        []Rank
 	// Where is the place of an operation in the file.
 	Where func(rank, op int) foreign.Place
-	// Simulator is whose the format is: it runs the operations of a CPU, and the sends of a NIC, one
-	// at a time. A note says where that would make a difference.
+	// Defects are what the reader has found wrong with operations.
+	Defects []Defect
+	// Simulator is whose the format is: it runs the operations of a CPU, and the sends of a NIC,
+	// one at a time. A note says where that would make a difference.
 	Simulator string
+}
+
+// Defect is something wrong with an operation of a rank.
+type Defect struct {
+	Rank, Op int
+	Kind     schedule.ViolationKind
+	Text     string
 }
 
 // MaxRanks and MaxLanes bound what a file may ask for; lanes are those of one rank.

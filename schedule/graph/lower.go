@@ -54,6 +54,9 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 		}
 		l.dags = append(l.dags, d)
 	}
+	for _, x := range g.Defects {
+		l.report(x.Kind, int32(x.Rank), int32(x.Op), "%s", x.Text)
+	}
 	l.strangers()
 	l.match()
 	l.rounds()
@@ -70,7 +73,8 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 	return f, nil
 }
 
-// toItself has every receive from the rank itself wait for its send: such messages do not travel.
+// toItself has every receive from the rank itself wait for its send, as if it were posted then:
+// such messages do not travel.
 func (g *Graph) toItself(rank int) (edges []Edge) {
 	ops := g.Ranks[rank].Ops
 	sends := map[int64][]int32{}
@@ -136,7 +140,7 @@ func (l *lowering) violations() []*schedule.Violation {
 		f.Lane, f.Step = int(d.lane[f.op]), int(d.step[f.op])
 		all = append(all, f.Violation)
 	}
-	slices.SortStableFunc(all, func(a, b *schedule.Violation) int { return cmp.Compare(a.Rank, b.Rank) })
+	slices.SortStableFunc(all, func(a, b *schedule.Violation) int { return a.Rank - b.Rank })
 	return all
 }
 

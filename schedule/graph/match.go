@@ -21,8 +21,8 @@ import (
 // in order, a receive ends no later than the next one, since messages do not overtake.
 //
 // If sends or receives have no such order, the match is still sure if it makes no difference: all
-// messages have one size, and what waits for one of the receives waits for all of them. Otherwise it
-// is ambiguous, which is reported, and paired in the order of the numbers.
+// messages have one size, and what waits for one of the receives waits for all of them. Otherwise
+// it is ambiguous, which is reported, and paired in the order of the numbers.
 
 // channel is the messages of one source, destination and tag.
 type channel struct {

@@ -31,11 +31,9 @@ func (l *lowering) rounds() {
 		d := l.dags[p.rank]
 		o, base := &d.ops[p.op], d.round[p.op]
 		after[p.rank][p.op] = base
-		if l.crosses(p.rank, p.op) {
-			if o.Kind == Send {
-				settle(place{o.Peer, d.mate[p.op]}, base)
-			}
+		if o.Kind == Send && l.crosses(p.rank, p.op) {
 			after[p.rank][p.op] = base + 1
+			settle(place{o.Peer, d.mate[p.op]}, base+1)
 		}
 		for _, s := range d.succs.of(p.op) {
 			if s.start {

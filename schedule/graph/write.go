@@ -42,6 +42,7 @@ func (l *lowering) step(rank, op int32) schedule.Step {
 	case l.crosses(rank, op):
 		peer := schedule.Peer{Rank: o.Peer, Lane: l.dags[o.Peer].lane[d.mate[op]], Tag: l.tag(o.Tag)}
 		if o.Kind == Recv {
+			s.Round = l.dags[o.Peer].round[d.mate[op]]
 			s.From = []schedule.Source{{Kind: schedule.Message, Peer: peer}}
 			break
 		}

@@ -1,0 +1,116 @@
+package chakra
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The JSON form of Chakra's feeder: one object with the nodes in "workload_graph".
+
+type jsonNode struct {
+	ID         *uint64  `json:"Id"`
+	Name       string   `json:"Name"`
+	Type       uint64   `json:"NodeType"`
+	Ctrl       []uint64 `json:"ctrlDeps"`
+	Data       []uint64 `json:"data_deps"`
+	Runtime    uint64   `json:"runtime"`
+	CPU        *bool    `json:"is_cpu_op"`
+	NumOps     uint64   `json:"num_ops"`
+	TensorSize uint64   `json:"tensor_size"`
+	CommType   *int64   `json:"comm_type"`
+	Priority   int64    `json:"comm_priority"`
+	CommSize   *int64   `json:"comm_size"`
+	CommSrc    *int64   `json:"comm_src"`
+	CommDst    *int64   `json:"comm_dst"`
+	CommTag    *int64   `json:"comm_tag"`
+	Group      string   `json:"pg_name"`
+}
+
+// node is the node as the protobuf form has it.
+func (j *jsonNode) node() (node, error) {
+	n := node{kind: nodeType(j.Type), data: j.Data, ctrl: j.Ctrl, micros: j.Runtime,
+		cpu: j.CPU == nil || *j.CPU, group: j.Group}
+	n.setName(j.Name)
+	if j.ID == nil {
+		return n, errors.New("a node without Id")
+	}
+	n.id = *j.ID
+	for i, x := range []*int64{j.CommType, j.CommSize, j.CommSrc, j.CommDst, j.CommTag} {
+		if x != nil {
+			n.attrs[i], n.given[i] = *x, true
+		}
+	}
+	return n, n.check()
+}
+
+// readJSON reads the JSON form, node by node.
+func (r *reader) readJSON(in *bufio.Reader) error {
+	d := json.NewDecoder(in)
+	d.DisallowUnknownFields()
+	if _, err := d.Token(); err != nil { // the brace
+		return r.fail("%v", err)
+	}
+	found := false
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return r.fail("%v", err)
+		}
+		switch key {
+		case "workload_graph":
+			found = true
+			err = r.jsonNodes(d)
+		case "workload_name", "ngpus", "soc":
+			var about any
+			err = d.Decode(&about)
+		case "schema", "pid", "nodes":
+			return r.fail("key %q: this is an execution trace of PyTorch; chakra_trace_link and "+
+				"chakra_converter make a Chakra trace of it", key)
+		default:
+			return r.fail("key %q: workload_graph, workload_name, ngpus or soc is expected", key)
+		}
+		if err != nil {
+			return r.fail("%v: %v", key, err)
+		}
+	}
+	if !found {
+		return r.fail("no workload_graph")
+	}
+	if _, err := d.Token(); err != nil {
+		return r.fail("%v", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return r.fail("more behind the closing brace")
+	}
+	return nil
+}
+
+// jsonNodes reads the array of nodes.
+func (r *reader) jsonNodes(d *json.Decoder) error {
+	open, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if open != json.Delim('[') {
+		return errors.New("an array is expected")
+	}
+	for d.More() {
+		var j jsonNode
+		if err := d.Decode(&j); err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		}
+		n, err := j.node()
+		if err != nil {
+			return fmt.Errorf("%v: %w", &n, err)
+		}
+		if err := r.take(n); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
