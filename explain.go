@@ -192,6 +192,8 @@ func (r *runner) without(what Share, s *schedule.Schedule, p *scenarios.Point) (
 		env.Device.ReduceRate = unit.Unlimited
 	case sim.Copy:
 		env.Device.CopyRate = unit.Unlimited
+	case sim.Compute:
+		env.FreeCompute = true
 	case sim.Transfer:
 		if what.Link == "" {
 			env.Device.LaneRate = unit.Unlimited

@@ -53,6 +53,9 @@ func (e *Explanation) String() string {
 		figure(&b, "closed form", r.ClosedForm, difference(r.Time, r.ClosedForm))
 		wrap(&b, "  ", e.Formula)
 	}
+	if r.unbounded {
+		return b.String()
+	}
 	partial := ""
 	if r.Bounds.Partial {
 		partial = "search cut short" // see bounds.MaxWork
@@ -130,8 +133,11 @@ func (s Share) note(total unit.Time) string {
 		}
 		return fmt.Sprintf("%s, busy %s %%", text, percent(float64(s.Busy)/float64(total)))
 	}
-	if s.What == sim.Start {
+	switch s.What {
+	case sim.Start:
 		return "ranks that begin late"
+	case sim.Compute:
+		return "the schedule's own compute steps"
 	}
 	return s.key()
 }
@@ -164,6 +170,8 @@ func (w *WhatIf) name() string {
 	switch c := w.Changed; {
 	case c.What == sim.Latency:
 		return "if the latency were zero"
+	case c.What == sim.Compute:
+		return "if compute steps took no time"
 	case c.What == sim.Overhead:
 		return "if " + c.key() + " were zero"
 	case c.Link == "":

@@ -127,7 +127,9 @@ func (s *search) bandwidth() {
 	n := s.spec.Ranks
 	switch s.spec.Kind {
 	case collective.AllReduce:
-		s.groupClaims()
+		if !s.net.computes() {
+			s.groupClaims()
+		}
 		whole := s.held() // of any one rank: which does not matter, both ways every cut is met
 		s.cuts(cutFamily{held: whole, roots: others(n, 0)})
 		s.cuts(cutFamily{held: whole, roots: others(n, 0), into: true})
@@ -160,10 +162,10 @@ func (s *search) result(o Options) Bounds {
 }
 
 // reduction is the time of the additions: of every element the values of all p ranks are combined
-// somewhere, which takes p−1 additions, whoever does them. The lanes of all ranks do at most
-// p·lanes at a time.
+// somewhere, which takes p−1 additions, whichever rank does them. The lanes of all ranks do at most
+// p·lanes at a time. Where switches add nothing is known.
 func (s *search) reduction(o Options) unit.Time {
-	if !s.spec.Kind.Reduces() || o.Lanes == 0 || o.ReduceRate == 0 {
+	if !s.spec.Kind.Reduces() || o.Lanes == 0 || o.ReduceRate == 0 || s.net.computes() {
 		return 0
 	}
 	p := int64(s.spec.Ranks)

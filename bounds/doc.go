@@ -16,10 +16,11 @@
 //	                        lower bound  9.39624096 ms  and the last byte still goes up, down
 //
 // What is assumed: data moves in messages from rank to rank, over links that have a rate and a
-// latency; ranks do all copying and adding, and a switch does neither. (The bound on all_reduce
-// over groups of ranks depends on the last: where switches add or multicast it does not hold.)
-// Ranks may have any number of lanes, so the latency of a collective is that of one way through
-// the network, not ⌈log₂ p⌉ of them.
+// latency; ranks do all copying and adding, and a switch does neither. Only the bound on all_reduce
+// over groups of ranks and that on additions depend on the last: on a network in which a switch
+// adds or multicasts they are not made. What must cross a cut must cross it there, too. Ranks may
+// have any number of lanes, so the latency of a collective is that of one way through the
+// network, not ⌈log₂ p⌉ of them.
 //
 // The package knows no algorithm and no schedule, and nothing of how traffic shares a link.
 package bounds

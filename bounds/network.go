@@ -46,6 +46,16 @@ func newNetwork(g *topology.Graph, ranks int) *network {
 	return n
 }
 
+// computes reports whether a switch adds or multicasts.
+func (n *network) computes() bool {
+	for i := range n.graph.Nodes {
+		if v := &n.graph.Nodes[i]; v.Multicast || v.Reduce {
+			return true
+		}
+	}
+	return false
+}
+
 // group lists links by the node that end has for each.
 func group(end []int32, nodes int) adjacency {
 	a := adjacency{start: make([]int32, nodes+2), links: make([]int32, len(end))}

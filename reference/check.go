@@ -35,6 +35,7 @@ const (
 	NumbersExact    Verdict = "exact"    // all elements are equal
 	NumbersBounded  Verdict = "bounded"  // all are within the bound that is proven for any order
 	NumbersMismatch Verdict = "mismatch" // some are not
+	NumbersOff      Verdict = "off"      // there is nothing to compare with
 )
 
 // Report is the outcome of a check.
@@ -48,6 +49,7 @@ type Report struct {
 	// RanksAgree says that all ranks hold the same bits, where the kind gives all the same output.
 	RanksAgree bool
 	First      *Mismatch // the wrong element of the lowest rank and index, nil if none
+	Why        string    // of NumbersOff: why nothing was compared
 }
 
 // Mismatch is an output element that is wrong. Its values are text, with all their digits: a
@@ -70,11 +72,19 @@ func (m *Mismatch) after(rank int, element int64) bool {
 
 // Check computes a schedule and its collective's definition on the same inputs and compares all
 // outputs. A schedule that cannot be carried out is a *schedule.Violation or *schedule.StallError;
-// a type that cannot be computed with, or too little memory, is another error. The report is a
-// function of the schedule and the options alone.
+// a type that cannot be computed with, or too little memory, is another error. A schedule of the
+// kind custom, which has no definition, is not carried out. The report is a function of the
+// schedule and the options alone.
+//
+// Where a switch adds floats (multimem), the report never says more than NumbersBounded: order and
+// width of its additions are not published, and what was compared is one of the orders. Integers,
+// minima and maxima do not depend on that.
 func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	if err := s.Spec.Validate(); err != nil {
 		return Report{}, err
+	}
+	if s.Spec.Kind == collective.Custom {
+		return Report{Numbers: NumbersOff, Why: undefined}, nil
 	}
 	if err := refuse(&s.Spec); err != nil {
 		return Report{}, err
@@ -142,7 +152,13 @@ func check[T Number](v *survey, o *CheckOptions, w work) (Report, error) {
 			return Report{}, errs[i]
 		}
 	}
-	return together(results), nil
+	r := together(results)
+	op := v.s.Spec.Op
+	if v.code.merges && isFloat[T]() && op != collective.Min && op != collective.Max &&
+		r.Numbers == NumbersExact {
+		r.Numbers = NumbersBounded
+	}
+	return r, nil
 }
 
 // together puts the findings of all workers together.

@@ -10,6 +10,7 @@ type compiler struct {
 	s      *schedule.Schedule
 	stored bool          // inputs are kept in memory
 	parts  *[3]partition // of the memories
+	merges bool          // a switch adds
 	tape
 	spans []schedule.Span
 }
@@ -38,6 +39,8 @@ const (
 	load                       // the value is a region
 	foldIn                     // the value is combined with a message, on its right
 	fold                       // the value is combined with a region, on its right
+	setAside                   // the value is set aside; another will be made
+	foldAside                  // what was set aside is combined with the value, on its right
 	scaleValue                 // the value is scaled
 	store                      // the value is stored in a region
 	give                       // a copy of the value becomes a message
@@ -64,6 +67,10 @@ func (c *compiler) compile(at *schedule.Visit) {
 		switch {
 		case f.Kind == schedule.Message && f.Put: // its bytes have landed
 			continue
+		case f.Kind == schedule.Multimem:
+			c.multimem(at, f, found)
+			found = true
+			continue
 		case f.Kind == schedule.Message:
 			m.kind, m.handle = take, at.In[i]
 		default:
@@ -85,18 +92,49 @@ func (c *compiler) compile(at *schedule.Visit) {
 	c.results(at, found)
 }
 
-// results appends what becomes of the value: puts land, regions are stored, then the last message
-// gets the buffer itself.
+// multimem appends what a switch does: it adds up the regions of a team, in the team's order,
+// before the sum is combined with what there is.
+func (c *compiler) multimem(at *schedule.Visit, f *schedule.Source, found bool) {
+	c.merges = true
+	if found {
+		c.moves = append(c.moves, move{kind: setAside})
+	}
+	for i, rank := range f.Team {
+		m := move{kind: load}
+		if i > 0 {
+			m.kind = fold
+		}
+		c.region(&m, at, int(rank), &f.Region)
+		c.moves = append(c.moves, m)
+	}
+	if f.Scale {
+		c.moves = append(c.moves, move{kind: scaleValue})
+	}
+	if found {
+		c.moves = append(c.moves, move{kind: foldAside})
+	}
+}
+
+// results appends what becomes of the value: puts land, also those of a switch, regions are stored,
+// then the last message gets the buffer itself.
 func (c *compiler) results(at *schedule.Visit, found bool) {
 	step, last := at.Step, -1
+	lands := func(rank int32, r *schedule.Region) {
+		m := move{kind: store}
+		c.region(&m, at, int(rank), r)
+		c.moves = append(c.moves, m)
+	}
 	for i := range step.Send {
-		if d := &step.Send[i]; d.Put {
-			m := move{kind: store}
-			c.region(&m, at, int(d.Peer.Rank), &d.Region)
-			c.moves = append(c.moves, m)
-			continue
+		switch d := &step.Send[i]; {
+		case d.Team != nil:
+			for _, rank := range d.Team {
+				lands(rank, &d.Region)
+			}
+		case d.Put:
+			lands(d.Peer.Rank, &d.Region)
+		default:
+			last = i
 		}
-		last = i
 	}
 	for i := range step.To {
 		m := move{kind: store}
@@ -104,7 +142,7 @@ func (c *compiler) results(at *schedule.Visit, found bool) {
 		c.moves = append(c.moves, m)
 	}
 	for i := range step.Send {
-		if !step.Send[i].Put && i != last {
+		if !step.Send[i].Lands() && i != last {
 			c.moves = append(c.moves, move{kind: give, handle: at.Out[i]})
 		}
 	}

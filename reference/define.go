@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"errors"
 	"fmt"
 
 	"collsim/collective"
@@ -9,10 +10,13 @@ import (
 // Define is the result of a collective by its definition: from each rank's input, each rank's
 // output, empty where it gets nothing. Floats are what exact arithmetic gives, rounded once;
 // where the operator has a factor, it is the factor rounded to T, and the mean is the exact one
-// whatever Spec.Avg. Inputs are as long as Spec.In says.
+// whatever Spec.Avg. Inputs are as long as Spec.In says. The kind custom has no definition.
 func Define[T Number](spec collective.Spec, inputs [][]T) ([][]T, error) {
 	if err := fits[T](&spec, inputs); err != nil {
 		return nil, err
+	}
+	if spec.Kind == collective.Custom {
+		return nil, errors.New("reference: " + undefined)
 	}
 	d := newDefinition(&spec, reader(inputs), false)
 	outputs := make([][]T, spec.Ranks)
@@ -38,6 +42,9 @@ func common(k collective.Kind) bool {
 	return k == collective.AllReduce || k == collective.AllGather || k == collective.AllGatherV ||
 		k == collective.Broadcast
 }
+
+// undefined is why there is nothing to compare with.
+const undefined = "custom has no definition to compare with"
 
 // fits says what is wrong with a spec or with given inputs.
 func fits[T Number](spec *collective.Spec, inputs [][]T) error {

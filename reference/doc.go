@@ -22,5 +22,9 @@
 // IEEE 754-2019 minimumNumber and maximumNumber, as fminf and fmaxf on the device: a NaN loses
 // against a number, and −0 is less than +0 (the device leaves that open).
 //
+// Where a switch adds (multimem), its operands are taken in the order of the team, before the lane
+// adds what else it has. How real switches do that is not published: such a report says bounded at
+// best. Schedules of the kind custom can be carried out, but there is nothing to compare with.
+//
 // The package knows nothing of algorithms, networks or time.
 package reference

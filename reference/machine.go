@@ -23,6 +23,7 @@ type machine[T Number] struct {
 
 	payload [][]T     // of messages, by handle
 	value   []T       // of the present sub-step
+	aside   []T       // another of its values
 	pool    [64][][]T // free buffers, by the bits of their capacity
 	scratch [block]T
 }
@@ -144,6 +145,12 @@ func (m *machine[T]) run(c *tape) {
 			m.release(right)
 		case fold:
 			m.fold(v, c.list[v.from:v.to])
+		case setAside:
+			m.aside = m.value
+		case foldAside:
+			combine(spec.Op, m.aside, m.value)
+			m.release(m.value)
+			m.value, m.aside = m.aside, nil
 		case scaleValue:
 			scale(spec, m.value)
 		case store:

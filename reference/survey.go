@@ -38,6 +38,7 @@ type survey struct {
 	now          int64 // elements in messages
 
 	value    []int64   // lengths of the parts of the step's value
+	aside    []int64   // and of what was set aside
 	operand  []int64   // and of another operand
 	messages [][]int64 // of messages, by handle
 }
@@ -140,12 +141,23 @@ func (v *survey) check(at *schedule.Visit, m *move) error {
 	switch m.kind {
 	case take, load:
 		v.value = append(v.value[:0], v.lengths(m)...)
-		v.inFlight = max(v.inFlight, v.now+sum(v.value))
-	case foldIn, fold:
+		v.inFlight = max(v.inFlight, v.now+sum(v.value)+sum(v.aside))
+	case setAside:
+		v.aside = append(v.aside[:0], v.value...)
+	case foldIn, fold, foldAside:
 		if spec.Op == 0 {
 			return malformed(at, fmt.Sprintf("combines, but %v has no operator", spec.Kind))
 		}
-		return v.compare(at, v.lengths(m), "combines")
+		operand := v.aside
+		if m.kind != foldAside {
+			operand = v.lengths(m)
+		}
+		if err := v.compare(at, operand, "combines"); err != nil {
+			return err
+		}
+		if m.kind == foldAside {
+			v.aside = v.aside[:0]
+		}
 	case store:
 		if m.memory == schedule.Input {
 			v.stored = true

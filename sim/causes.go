@@ -42,6 +42,8 @@ const (
 	aSlot                     // the end of the step that freed it, and λ
 	anEvent                   // the end of the step that posted it
 	aPost                     // the leaving of a message in the lane's queue of posts
+
+	computes awaited = 1 << 7 // besides: the sub-step is one that computes
 )
 
 // messageCause is a message, a get's request or its reply. Under FIFO its spans are when each
@@ -52,10 +54,13 @@ type messageCause struct {
 	bytes unit.Bytes // that cross links
 	spans int64
 	step  int32 // that sends, or gets
-	by    int32 // what had to come before it, after D: a reply; for a reply its request
+	by    int32 // what had to come before it, after D: a reply; for a reply its request; behind − r: r
 	route int32
 	peers int32 // of its step; 0 for gets, which no lane paces
 }
+
+// behind − r, in messageCause.by, says that it was not the arrival of message r but its leaving.
+const behind = -2
 
 // laneCause is a lane's present sub-step.
 type laneCause struct {
@@ -80,6 +85,9 @@ func newCauses(e *engine) *causes {
 func (e *engine) begins(i int32, start unit.Time) {
 	w := e.why
 	what, by := e.cause(i, start)
+	if e.step.Cost > 0 {
+		what |= computes
+	}
 	w.lanes[i].step = int32(len(w.steps))
 	w.steps = append(w.steps, stepCause{start: start, by: by, ends: -1, lane: i,
 		step: e.lanes[i].cursor.Step})
@@ -95,13 +103,12 @@ func (e *engine) cause(i int32, start unit.Time) (what awaited, by int32) {
 		}
 		return laneBefore, w.lanes[i].step
 	}
-	receives := len(e.named) - len(s.Send)
-	for _, c := range e.named[:receives] {
+	for _, c := range e.named[:e.receives] {
 		if m := e.conns[c].head; e.messages[m].at.t == start {
 			return aMessage, w.ofMessage[m]
 		}
 	}
-	for _, c := range e.named[receives:] {
+	for _, c := range e.named[e.receives:] {
 		c := &e.conns[c]
 		if c.bounded && c.room == 0 && e.marks[c.freed].at.t == start {
 			return aSlot, w.ofMark[c.freed]
@@ -132,7 +139,7 @@ func (e *engine) setsOut(m int32, at unit.Time, by int32) {
 	w, x := e.why, &e.messages[m]
 	r := &e.routes[x.route]
 	segments := int64(1)
-	if s := e.env.Segment; s > 0 && x.carried() > s {
+	if s := e.env.Segment; s > 0 && x.carried() > s && r.fan < 0 {
 		segments = int64((x.carried() + s - 1) / s)
 	}
 	w.ofMessage = put(w.ofMessage, m, int32(len(w.messages)))
@@ -142,6 +149,15 @@ func (e *engine) setsOut(m int32, at unit.Time, by int32) {
 	for range segments + int64(r.to-r.from) - 1 {
 		w.spans = append(w.spans, 0)
 	}
+}
+
+// waitsBehind remembers that a message can only set out now because one before has left.
+func (e *engine) waitsBehind(m int32, at unit.Time, before int32) {
+	w := e.why
+	step := w.messages[w.ofMessage[m]].step
+	e.setsOut(m, at, behind-before)
+	w.messages[w.ofMessage[m]].step = step
+	w.ofMark[e.messages[m].post] = w.ofMessage[m]
 }
 
 // crosses remembers when a packet began to cross a link. What segments before the last do after

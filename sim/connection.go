@@ -13,6 +13,7 @@ type connection struct {
 	route      int32
 	class      schedule.Class
 	bounded    bool
+	tag        int32
 	head, tail int32 // messages, −1 for none
 	// room is how many slots were never used. Of those used before, freed to last are free again, in
 	// order: marks that say since when.
@@ -29,22 +30,36 @@ type message struct {
 	bytes unit.Bytes // of its data
 	line  uint64     // place in line at its first link
 	lane  int32      // that sends, or that gets
-	conn  int32      // −1 for a get's request and reply
+	conn  int32      // −1 for what no lane receives: silent puts, gets and multimem
 	route int32
 	peers int32 // of its step, which share the lane's pace; 0 for what no lane paces
 	post  int32 // mark in the lane's queue of posts, −1 for none
 	next  int32 // in the connection, or of those that one step has received, or that are free
 	also  int32 // the next message of the same step
 	kind  messageKind
+	flags messageFlags
 	here  bool
 }
+
+type messageFlags uint8
+
+const (
+	flagged messageFlags = 1 << iota // 1: a flag beside every word: twice the bytes cross the links
+	relaxed                          // it orders nothing
+	lined                            // it stands in its lane's line of silent posts
+	gone                             // it has left its rank, though it stands there
+	fanned                           // its route is one of multimem
+)
 
 type messageKind uint8
 
 const (
-	data   messageKind = iota
-	asking             // a get's request, on its way to the owner
-	reply              // a get's data
+	data    messageKind = iota // that a lane receives
+	silent                     // a silent put or a multimem store
+	asking                     // a get's request, on its way to the owner
+	reply                      // a get's data
+	calling                    // a multimem load's request, under FIFO
+	merging                    // a multimem load's data, under FIFO
 )
 
 // mark is a moment in a list: a slot is free again, a post has left.
@@ -70,12 +85,9 @@ func (e *engine) connect(lane int32, p *schedule.Peer, out bool) (int32, error) 
 		src, dst, near = dst, src, &l.out
 	}
 	i := *near
-	if i < 0 || e.conns[i].src != src || e.conns[i].dst != dst || e.conns[i].class != p.Class {
-		key := uint64(src)<<33 | uint64(dst)<<2 | uint64(p.Class)
-		if i = e.connBy.find(key); i < 0 {
-			i = e.newConnection(src, dst, p.Class)
-			e.connBy.put(key, i)
-		}
+	if i < 0 || e.conns[i].src != src || e.conns[i].dst != dst || e.conns[i].class != p.Class ||
+		e.conns[i].tag != p.Tag {
+		i = e.connection(src, dst, p)
 		*near = i
 	}
 	if e.conns[i].stamp == e.stamp {
@@ -84,6 +96,27 @@ func (e *engine) connect(lane int32, p *schedule.Peer, out bool) (int32, error) 
 	}
 	e.conns[i].stamp = e.stamp
 	return i, nil
+}
+
+// connection is the one between two lanes that has the class and the tag of a peer. Those with a
+// tag are found by the number of the one without, which is made for that if need be.
+func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
+	key := uint64(src)<<33 | uint64(dst)<<2 | uint64(p.Class)
+	i := e.connBy.find(key)
+	if i < 0 {
+		i = e.newConnection(src, dst, p.Class)
+		e.connBy.put(key, i)
+	}
+	if p.Tag == 0 {
+		return i
+	}
+	key = uint64(i)<<32 | uint64(uint32(p.Tag))
+	if i = e.tagBy.find(key); i < 0 {
+		i = e.newConnection(src, dst, p.Class)
+		e.conns[i].tag = p.Tag
+		e.tagBy.put(key, i)
+	}
+	return i
 }
 
 func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {

@@ -83,7 +83,7 @@ func (e *engine) countFlows() int64 {
 				}
 				total += slices * int64(len(s.Send))
 				for k := range s.From {
-					if s.From[k].Kind == schedule.Get {
+					if f := s.From[k].Kind; f == schedule.Get || f == schedule.Multimem {
 						total += slices
 					}
 				}

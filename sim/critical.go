@@ -27,6 +27,7 @@ const (
 	Overhead                // what a step costs before any byte moves
 	Reduction               // adding
 	Copy                    // copying, by a step without message and peer
+	Compute                 // a kernel
 	Transfer                // bytes over the link that is slowest for them, or out of a lane
 	Contention              // a link busy with others, or the time lost by sharing it
 	Latency                 // of a link
@@ -44,6 +45,8 @@ func (w What) String() string {
 		return "reduction"
 	case Copy:
 		return "copy"
+	case Compute:
+		return "compute"
 	case Transfer:
 		return "transfer"
 	case Contention:
@@ -137,13 +140,17 @@ func (w *walk) toDispatch(ends int32) {
 	}
 }
 
-// toStart goes from D of a step to its start: overhead, additions, copying, in this order.
+// toStart goes from D of a step to its start: overhead, additions, copying or computing, in this
+// order.
 func (w *walk) toStart(step int32) {
 	start := w.why.steps[step].start
 	fixed := min(start+w.slowed(w.whose.Rank, w.env.Device.Overhead), w.at)
 	adds := fixed
 	if w.why.adds != nil {
 		adds = min(fixed+w.why.adds[step], w.at)
+	}
+	if w.why.awaited[step]&computes > 0 {
+		w.back(Compute, -1, adds)
 	}
 	w.back(Copy, -1, adds)
 	w.back(Reduction, -1, fixed)
@@ -154,13 +161,13 @@ func (w *walk) toStart(step int32) {
 // the D at which it sent a message.
 func (w *walk) before(step int32) (next int32, atEnd bool) {
 	s := &w.why.steps[step]
-	switch w.why.awaited[step] {
+	switch w.why.awaited[step] &^ computes {
 	case aMessage:
 		w.arrival(s.by)
-		return w.why.messages[s.by].step, false
+		return w.sentBy(s.by), false
 	case aPost:
 		w.departure(s.by)
-		return w.why.messages[s.by].step, false
+		return w.sentBy(s.by), false
 	case aSlot:
 		freed := &w.why.steps[s.by]
 		w.of(freed.lane, freed.step)

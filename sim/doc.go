@@ -16,6 +16,10 @@
 // port they come from, the lane, the place in its program), never by the order in which they were
 // found. So a result is a function of schedule and Env alone.
 //
+// Most messages are received by a lane. Gets, silent puts and multimem are not: they are on their
+// way like any other and nobody hears of them but the lane that they hold. What a switch copies
+// or adds up is one transfer over several branches (multimem.go).
+//
 // Asked for, a run also tells why it took so long: every step and message remembers what it waited
 // for last, and the way back from the end is the critical path, whose pieces sum to the time.
 //

@@ -46,6 +46,9 @@ func TestEarliestRandom(t *testing.T) {
 	for seed := range uint64(600) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		s := sim.RandomSchedule(t, rng)
+		mesh, err := topology.FullMesh(s.Spec.Ranks, 3e9, 0)
+		require.NoError(t, err)
+		s = sim.Dressed(t, rng, s, mesh)
 		slots := rng.IntN(5)
 		for _, rate := range []unit.Rate{3e9, unit.Unlimited} {
 			compare(t, fmt.Sprintf("seed %d, %v", seed, rate), s, rate, slots)

@@ -15,16 +15,19 @@ type Env struct {
 	Device    device.Device   // every rank's; its Slots are the caller's to put into Env.Slots
 	Sharing   Sharing
 	Switching Switching
-	// Segment is the most bytes that a link carries in one go under FIFO; 0 is whole messages.
+	// Segment is the most bytes that a link carries in one go under FIFO; 0 is whole messages. What
+	// a switch copies or adds up (multimem) is never cut.
 	Segment unit.Bytes
 	// Slots is what a connection of class FIFO holds if the schedule does not say; 0 is any number.
 	Slots int
 	// Start is when each rank begins; nil is 0 for all.
 	Start []unit.Time
-	// Slowdown multiplies what each rank's device takes (overhead, additions, copies, the lane's own
-	// pace; not what its links take), rounded up; in millionths, so 1 500 000 is half as slow again.
-	// Nil is 1 for all.
+	// Slowdown multiplies what each rank's device takes (overhead, additions, copies, kernels,
+	// the lane's own pace; not what its links take), rounded up; in millionths, so 1 500 000 is
+	// half as slow again. Nil is 1 for all.
 	Slowdown []unit.Share
+	// FreeCompute has compute steps cost nothing but the overhead, to ask what if.
+	FreeCompute bool
 }
 
 // Sharing is how messages share a link.

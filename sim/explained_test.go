@@ -48,7 +48,8 @@ func sums(t testing.TB, s *schedule.Schedule, env sim.Env) {
 		sum += p.To - p.From
 		byLink := p.What == sim.Latency || p.What == sim.Contention
 		require.True(t, byLink && p.Link >= 0 || !byLink && p.Link < 0 || p.What == sim.Transfer)
-		if p.What == sim.Overhead || p.What == sim.Reduction || p.What == sim.Copy {
+		if p.What == sim.Overhead || p.What == sim.Reduction || p.What == sim.Copy ||
+			p.What == sim.Compute {
 			require.True(t, within(r, p), "%v", p)
 		}
 	}
@@ -83,6 +84,7 @@ func TestCriticalSums(t *testing.T) {
 	sim.Law(t, 500, "random schedules", func(t testing.TB, rng *rand.Rand) bool {
 		s := sim.RandomSchedule(t, rng)
 		env := sim.RandomEnv(t, rng, s.Spec.Ranks)
+		s = sim.Dressed(t, rng, s, env.Graph)
 		if _, err := sim.Run(s, env, sim.Options{}); err == nil {
 			sums(t, s, env)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"collsim/schedule"
+	"collsim/topology"
 	"collsim/trace"
 )
 
@@ -17,6 +18,13 @@ func RandomSchedule(t testing.TB, rng *rand.Rand) *schedule.Schedule {
 
 // RandomEnv has every kind of coincidence.
 func RandomEnv(t testing.TB, rng *rand.Rand, ranks int) Env { return randomEnv(t, rng, ranks) }
+
+// Dressed has tags, packets, silent puts, kernels, and on a switch multimem.
+func Dressed(t testing.TB, rng *rand.Rand, s *schedule.Schedule,
+	g *topology.Graph) *schedule.Schedule {
+	t.Helper()
+	return dressed(t, rng, s, g)
+}
 
 // Law checks a property of what is made from a random number.
 func Law(t *testing.T, runs int, name string, holds func(t testing.TB, rng *rand.Rand) bool) {

@@ -15,22 +15,28 @@ type packet struct {
 // addPacket lets the part of a message that begins at from ask for its first link.
 func (e *engine) addPacket(m int32, from unit.Bytes, at moment) {
 	x := &e.messages[m]
-	to := x.carried()
-	if s := e.env.Segment; s > 0 && to-from > s {
+	r := &e.routes[x.route]
+	all := x.carried()
+	to, end := all, r.to
+	if x.flags&fanned > 0 { // what is multicast goes up whole, and parts at the switch
+		end = r.from + 1
+	} else if s := e.env.Segment; s > 0 && to-from > s {
 		to = from + s
 	}
-	r := &e.routes[x.route]
-	p := packet{from: from, to: to, message: m, begin: r.from, hop: r.from, end: r.to,
-		last: to == x.carried()}
+	i := e.newPacket(packet{from: from, to: to, message: m, begin: r.from, hop: r.from, end: end,
+		last: to == all})
+	e.queue.push(e.ask(i, at, x.line))
+}
+
+func (e *engine) newPacket(p packet) int32 {
 	i := e.freePacket
 	if i < 0 {
-		i = int32(len(e.packets))
 		e.packets = append(e.packets, p)
-	} else {
-		e.freePacket = e.packets[i].next
-		e.packets[i] = p
+		return int32(len(e.packets) - 1)
 	}
-	e.queue.push(e.ask(i, at, x.line))
+	e.freePacket = e.packets[i].next
+	e.packets[i] = p
+	return i
 }
 
 // ask is a packet's request for its next link.
@@ -80,6 +86,10 @@ func (e *engine) setOut(i int32, start, over moment, l *link) {
 	p := &e.packets[i]
 	m, from, to := p.message, p.from, p.to
 	x := &e.messages[m]
+	if x.kind == merging { // no lane puts it out
+		p.tail = later(over, p.tail)
+		return
+	}
 	path := &e.routes[x.route]
 	put, before := e.pace(x, to), e.pace(x, from)
 	p.tail = start.plus(put - before)
@@ -114,16 +124,20 @@ func (e *engine) forward(i int32, start moment, l *link) {
 	l.line++
 	head := start.plus(l.latency)
 	p.tail = p.tail.plus(l.latency)
+	if e.env.Switching == StoreForward {
+		head = p.tail
+	}
 	if p.hop++; p.hop < p.end {
-		if e.env.Switching == StoreForward {
-			head = p.tail
-		}
 		e.queue.push(e.ask(i, head, line))
 		return
 	}
 	p.next, e.freePacket = e.freePacket, i
-	if p.last {
-		e.messages[p.message].line = line // a reply uses the port that its request came in by
-		e.arrived(p.message, p.tail)
+	switch m := p.message; {
+	case !p.last:
+	case e.messages[m].flags&fanned > 0:
+		e.crossed(m, crossing{p.hop - 1, head, p.tail, line})
+	default:
+		e.messages[m].line = line // a reply uses the port that its request came in by
+		e.arrived(m, p.tail)
 	}
 }

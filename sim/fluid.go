@@ -150,7 +150,7 @@ func (e *engine) begin(m int32) {
 	path := &e.routes[x.route]
 	e.spent.begun++
 	e.flows[m] = flow{from: path.from, to: path.to}
-	e.rests[m] = rest{work: workOf(x.bytes), cap: e.cap(x), place: -1}
+	e.rests[m] = rest{work: workOf(x.carried()), cap: e.cap(x), place: -1}
 	if e.why != nil {
 		e.why.flow(e, m, e.messages[m].since.t)
 	}

@@ -28,8 +28,7 @@ type lane struct {
 	// Posted sends of a device that offloads, in order: marks that say when each has left. Those whose
 	// place in the queue has been taken again are forgotten.
 	oldest, newest, outstanding int32
-
-	interval int32 // in the trace
+	interval                    int32 // in the trace
 }
 
 // waiting is what a lane that cannot go on waits for.
@@ -104,8 +103,15 @@ func (e *engine) start(i int32) (at moment, known bool, err error) {
 		}
 		at = later(at, e.messages[m].at)
 	}
+	e.receives, e.plain = len(e.named), true
 	for k := range s.Send {
-		c, err := e.connect(i, &s.Send[k].Peer, true)
+		d := &s.Send[k]
+		if d.Packet || d.Relaxed || !d.Message() {
+			if e.plain = false; !d.Message() {
+				continue
+			}
+		}
+		c, err := e.connect(i, &d.Peer, true)
 		if err != nil {
 			return at, false, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/schedule"
+	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -33,23 +34,12 @@ func TestStallsAgree(t *testing.T) {
 	law(t, 1500, "sim and the untimed executor agree", func(t testing.TB, rng *rand.Rand) bool {
 		s := randomSchedule(t, rng, true)
 		env := randomEnv(t, rng, s.Spec.Ranks)
+		s = dressed(t, rng, s, env.Graph)
 		bytes, linkBytes := unit.Bytes(0), unit.Bytes(0)
-		carry := func(from, to int32, n int64) {
-			bytes += unit.Bytes(n)
-			hops := len(env.Graph.Route(int(from), int(to), nil))
-			linkBytes += unit.Bytes(n * int64(hops))
-		}
 		counts, want := schedule.Execute(s, schedule.Limits{Slots: env.Slots},
 			schedule.Hooks{Step: func(v *schedule.Visit) error {
-				n, _ := s.Size(v.Spot(), v.Step)
-				for _, d := range v.Step.Send {
-					carry(v.Rank, d.Peer.Rank, n)
-				}
-				for _, f := range v.Step.From {
-					if f.Kind == schedule.Get {
-						carry(f.Peer.Rank, v.Rank, s.Elements(v.Spot(), &f.Region))
-					}
-				}
+				sent, carried := traffic(s, env.Graph, v)
+				bytes, linkBytes = bytes+unit.Bytes(sent), linkBytes+unit.Bytes(carried)
 				return nil
 			}})
 		r, err := Run(s, env, Options{Trace: true})
@@ -72,12 +62,43 @@ func TestStallsAgree(t *testing.T) {
 	require.Greater(t, stalls, 100, "the generator has lost its bite")
 }
 
+// traffic is what a sub-step sends, and what all links carry of it, in bytes of one an element.
+func traffic(s *schedule.Schedule, g *topology.Graph, v *schedule.Visit) (sent, carried int64) {
+	n, _ := s.Size(v.Spot(), v.Step)
+	hops := func(from, to int32) int64 { return int64(len(g.Route(int(from), int(to), nil))) }
+	for _, d := range v.Step.Send {
+		sent += n
+		links := int64(1 + len(d.Team))
+		if d.Team == nil {
+			links = hops(v.Rank, d.Peer.Rank)
+		}
+		if d.Packet {
+			links *= 2
+		}
+		carried += n * links
+	}
+	for _, f := range v.Step.From {
+		got := int64(0)
+		switch f.Kind {
+		case schedule.Get:
+			got = s.Elements(v.Spot(), &f.Region)
+			carried += got * hops(f.Peer.Rank, v.Rank)
+		case schedule.Multimem:
+			got = s.Elements(v.Spot(), &f.Region)
+			carried += got * int64(1+len(f.Team))
+		}
+		sent += got
+	}
+	return sent, carried
+}
+
 // TestOrderDoesNotMatter: lanes may be looked at in any order, and links' flows be listed in any:
 // nothing depends on it, to the picosecond.
 func TestOrderDoesNotMatter(t *testing.T) {
 	law(t, 600, "any order of looking gives the same", func(t testing.TB, rng *rand.Rand) bool {
 		s := randomSchedule(t, rng, false)
 		env := randomEnv(t, rng, s.Spec.Ranks)
+		s = dressed(t, rng, s, env.Graph)
 		want, err := Run(s, env, Options{Trace: true, Critical: true})
 		require.NoError(t, err)
 		again, err := Run(s, env, Options{Trace: true, Critical: true})
@@ -103,9 +124,14 @@ func TestScaling(t *testing.T) {
 	law(t, 600, "time scales", func(t testing.TB, rng *rand.Rand) bool {
 		s := randomSchedule(t, rng, false)
 		env := randomEnv(t, rng, s.Spec.Ranks)
+		s = dressed(t, rng, s, env.Graph)
 		r, err := Run(s, env, Options{})
 		require.NoError(t, err)
 		k := []int64{2, 4, 5, 8, 10, 40}[rng.IntN(6)]
+		s = rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
+			step.Cost *= k
+			add(step)
+		})
 		slow, err := Run(s, slower(env, k), Options{})
 		require.NoError(t, err)
 		slack := unit.Time(0)

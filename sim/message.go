@@ -14,21 +14,27 @@ func (e *engine) request(m int32, at moment) {
 
 // carried is how many bytes of a message cross the links.
 func (m *message) carried() unit.Bytes {
-	if m.kind == asking {
+	switch {
+	case m.kind == data && m.flags == 0:
+		return m.bytes
+	case m.kind == asking || m.kind == calling:
 		return 0
 	}
-	return m.bytes
+	return m.bytes << (m.flags & flagged)
 }
 
 // departed tells that the last byte of a message has left its first node.
 func (e *engine) departed(m int32, at moment) {
 	x := &e.messages[m]
 	switch {
-	case x.kind != data: // no lane takes part
+	case x.kind > silent: // no lane takes part
 	case x.post >= 0:
 		e.marks[x.post].at, e.marks[x.post].known = at, true
 		if e.lanes[x.lane].waits == forPost {
 			e.wake(x.lane)
+		}
+		if x.kind == silent {
+			e.hush(m, at)
 		}
 	default:
 		if e.why != nil {
@@ -44,12 +50,20 @@ func (e *engine) arrived(m int32, at moment) {
 	switch x.kind {
 	case asking:
 		there := e.routes[x.route]
-		x.kind, x.route = reply, e.routeOf(there.dst, there.src)
+		if x.kind = reply; there.fan >= 0 {
+			x.route = e.fans[there.fan].back
+		} else {
+			x.route = e.routeOf(there.dst, there.src)
+		}
 		if e.why != nil {
 			e.setsOut(m, at.t, e.why.ofMessage[m])
 		}
 		e.request(m, at)
-	case reply:
+	case silent:
+		if x.here = true; x.flags&lined == 0 {
+			e.dropMessage(m)
+		}
+	case reply, merging:
 		lane := x.lane
 		if e.why != nil {
 			e.why.ended(lane, m, at.t)
@@ -81,7 +95,7 @@ func (e *engine) left(i int32, at moment) {
 // handed over.
 func (e *engine) post(i, m int32, at moment) {
 	l, x := &e.lanes[i], &e.messages[m]
-	over := at.plus(e.pace(x, x.bytes))
+	over := at.plus(e.pace(x, x.carried()))
 	l.leaves = later(l.leaves, over)
 	x.post = e.newMark(moment{}, false)
 	if e.why != nil {

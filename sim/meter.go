@@ -74,7 +74,7 @@ func (e *engine) flowing(l int32, now unit.Time) unit.Bytes {
 	for _, m := range e.links[l].flows {
 		r := &e.rests[m]
 		left := r.work.less(e.flows[m].rate, now-r.since)
-		all := workOf(e.messages[m].bytes)
+		all := workOf(e.messages[m].carried())
 		lo, borrow := bits.Sub64(all.lo, left.lo, 0)
 		n, rest := bits.Div64(all.hi-left.hi-borrow, lo, aByte)
 		sum += unit.Bytes(n)

@@ -1,20 +1,31 @@
 package sim
 
-import "collsim/unit"
+import (
+	"slices"
+
+	"collsim/unit"
+)
 
 // arrival goes from when a message came to D of the step that sent it.
 func (w *walk) arrival(number int32) {
 	m := &w.why.messages[number]
 	w.sender(m)
-	if w.env.Sharing == Fluid {
-		r := &w.routes[m.route]
-		for i := r.to - 1; i >= r.from; i-- {
-			l := w.hops[i]
+	r := &w.routes[m.route]
+	switch hops := w.hops[r.from:r.to]; {
+	case w.env.Sharing == Fluid:
+		if r.fan >= 0 {
+			ends := w.ends(r)
+			hops = ends[:]
+		}
+		for _, l := range slices.Backward(hops) {
 			w.back(Latency, l, w.at-w.links[l].latency)
 		}
 		w.flowed(m)
-	} else {
-		w.tail(m)
+	case r.fan >= 0: // nothing else of multimem has anybody wait
+		w.merged(m)
+		return
+	default:
+		w.tail(m, hops, w.why.spans[m.spans+w.segments(m)-1:])
 	}
 	w.origin(m)
 }
@@ -37,11 +48,23 @@ func (w *walk) sender(m *messageCause) {
 	w.of(s.lane, s.step)
 }
 
-// origin goes from when a message asked for its first link to D: there may be gets in between.
+// origin goes from when a message asked for its first link to D: there may be gets in between, or
+// the silent puts that it had to follow.
 func (w *walk) origin(m *messageCause) {
 	if m.by >= 0 {
 		w.arrival(m.by)
+	} else if m.by <= behind {
+		w.departure(behind - m.by)
 	}
+}
+
+// sentBy is the step at whose D the way of a message begins, as origin goes it.
+func (w *walk) sentBy(number int32) int32 {
+	m := &w.why.messages[number]
+	for m.by <= behind {
+		m = &w.why.messages[behind-m.by]
+	}
+	return m.step
 }
 
 // flowed goes from when a flow was drained to when it began. What it would have taken alone is
@@ -96,7 +119,7 @@ func (w *walk) paced(m *messageCause, n unit.Bytes) unit.Time {
 
 // segments is how many a message has.
 func (w *walk) segments(m *messageCause) int64 {
-	if s := w.env.Segment; s > 0 && m.bytes > s {
+	if s := w.env.Segment; s > 0 && m.bytes > s && w.routes[m.route].fan < 0 {
 		return int64((m.bytes + s - 1) / s)
 	}
 	return 1
@@ -147,10 +170,8 @@ func (w *walk) queued(m *messageCause, segment int64) {
 // tail goes from when a message arrived, under FIFO, to when it asked for its first link. At each
 // link its last byte was there when it had come over the link before, or when the link had carried
 // the whole, for which its head had come. Where both took the same, the link before is named.
-func (w *walk) tail(m *messageCause) {
-	last := w.segments(m) - 1
-	hops := w.hops[w.routes[m.route].from:w.routes[m.route].to]
-	starts := w.why.spans[m.spans+last:]
+// starts is when the last segment began to cross each of the links.
+func (w *walk) tail(m *messageCause, hops []int32, starts []unit.Time) {
 	w.follow(m, hops, starts)
 	i := len(hops) - 1
 	w.back(Latency, hops[i], w.tails[i].over)

@@ -33,6 +33,11 @@ func (e *engine) endRecord(end unit.Time) {
 		e.settleJumps(int32(i))
 	}
 	e.trace.End = end
+	for i := range e.trace.Counters { // silent puts may land after all lanes have ended
+		if s := e.trace.Counters[i].Samples; len(s) > 0 {
+			e.trace.End = max(e.trace.End, s[len(s)-1].At)
+		}
+	}
 	e.trace.Sort()
 }
 
@@ -40,7 +45,7 @@ func (e *engine) endRecord(end unit.Time) {
 // that it names first.
 func (e *engine) taken(i int32) {
 	e.count[i]++
-	for _, c := range e.named[:len(e.named)-len(e.step.Send)] {
+	for _, c := range e.named[:e.receives] {
 		e.trace.Messages[e.arrows[e.conns[c].head]].ToStep = e.count[i]
 	}
 }
@@ -55,17 +60,23 @@ func (e *engine) record(i int32, n unit.Bytes, start, done unit.Time) {
 		v.Verb = 0
 	}
 	v.Kind = v.Verb.Kind()
+	if s.Cost > 0 {
+		v.Kind = trace.Compute
+	}
 	for k := range s.From {
-		if s.From[k].Kind != schedule.Local && v.Peer < 0 {
-			v.Peer = s.From[k].Peer.Rank
+		if f := &s.From[k]; (f.Kind == schedule.Message || f.Kind == schedule.Get) && v.Peer < 0 {
+			v.Peer = f.Peer.Rank
 		}
 	}
-	if len(s.Send) > 0 {
+	if len(s.Send) > 0 && s.Send[0].Team == nil {
 		v.Peer = s.Send[0].Peer.Rank
 	}
 	l.interval = int32(len(e.trace.Intervals))
 	e.trace.Intervals = append(e.trace.Intervals, v)
 	for m := l.sends; m >= 0; m = e.messages[m].also {
+		if e.messages[m].conn < 0 { // no lane receives it
+			continue
+		}
 		e.arrows = put(e.arrows, m, int32(len(e.trace.Messages)))
 		e.trace.Messages = append(e.trace.Messages, trace.Message{From: i,
 			To: e.conns[e.messages[m].conn].dst, Bytes: n, FromStep: e.count[i]})

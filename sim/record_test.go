@@ -117,6 +117,7 @@ func TestTraceTells(t *testing.T) {
 	law(t, 400, "a trace tells all", func(t testing.TB, rng *rand.Rand) bool {
 		s := randomSchedule(t, rng, false)
 		env := randomEnv(t, rng, s.Spec.Ranks)
+		s = dressed(t, rng, s, env.Graph)
 		r, err := Run(s, env, Options{Trace: true})
 		require.NoError(t, err)
 		require.NoError(t, r.Trace.Validate())

@@ -32,6 +32,7 @@ type route struct {
 	from, to int32     // its links are engine.hops[from:to]
 	latency  unit.Time // of all its links
 	slowest  unit.Rate // of its links
+	fan      int32     // of multimem: more about it; else −1
 }
 
 // newLinks copies the network's links. A line is a bit that puts wires after what starts at the
@@ -57,7 +58,8 @@ func (e *engine) routeOf(src, dst int32) int32 {
 	}
 	from := int32(len(e.hops))
 	e.hops = e.env.Graph.Route(int(src), int(dst), e.hops)
-	r := route{src: src, dst: dst, from: from, to: int32(len(e.hops)), slowest: unit.Unlimited}
+	r := route{src: src, dst: dst, from: from, to: int32(len(e.hops)), slowest: unit.Unlimited,
+		fan: -1}
 	for _, l := range e.hops[from:] {
 		r.latency = min(r.latency+e.links[l].latency, unit.Forever)
 		r.slowest = min(r.slowest, e.links[l].bandwidth)

@@ -16,6 +16,7 @@ func TestRates(t *testing.T) {
 	law(t, 300, "rates are max-min fair", func(t testing.TB, rng *rand.Rand) bool {
 		s := randomSchedule(t, rng, false)
 		env := randomEnv(t, rng, s.Spec.Ranks)
+		s = dressed(t, rng, s, env.Graph)
 		env.Sharing, env.Switching, env.Segment = Fluid, CutThrough, 0
 		for i := range env.Graph.Links { // shares that leave remainders
 			env.Graph.Links[i].Bandwidth += unit.Rate(rng.IntN(1000))

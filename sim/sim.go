@@ -23,8 +23,9 @@ type Result struct {
 	Time     unit.Time   // when the last lane ends
 	LaneEnd  []unit.Time // when each lane ends, by rank, then lane; its Start if it has no steps
 	Steps    int64       // sub-steps: a step that moves data counts once a slice
-	Messages int64       // sent, signals and puts among them; gets are none
-	// BytesSent counts every message and get once, LinkBytes once a link.
+	Messages int64       // sent, signals and puts among them; gets, silent puts and multimem are none
+	// BytesSent counts what the schedule sends: every message, put, get and multimem operation once.
+	// LinkBytes counts what the links carry: each of those once a link, of a packet the flags too.
 	BytesSent, LinkBytes unit.Bytes
 	// LinkBusy is how long each link would have been at work at its full bandwidth, by index. Under
 	// FIFO each message is rounded up on its own.
@@ -85,10 +86,12 @@ type engine struct {
 	ready      []int32 // lanes that may be able to go on
 	step       schedule.Step
 	named      []int32 // the connections that e.step names
+	receives   int     // how many of them it receives on; those come first
+	plain      bool    // and whether all that it sends are messages and no more
 	stamp      int64
 
-	conns  []connection
-	connBy table
+	conns         []connection
+	connBy, tagBy table
 
 	messages    []message
 	freeMessage int32
@@ -99,6 +102,10 @@ type engine struct {
 	routes  []route
 	routeBy table
 	hops    []int32 // the links of all routes
+	fans    []fan   // what is more to say of those of multimem
+	fanBy   table
+	joins   []join // of the messages of multimem, under FIFO
+	quiet   []line // of the lanes, on a device that offloads; else nil
 
 	queue      queue
 	packets    []packet
@@ -115,7 +122,8 @@ func newEngine(s *schedule.Schedule, env *Env, o Options) *engine {
 	}
 	e := &engine{s: s, env: env, width: int64(s.Spec.Type.Width()),
 		slots:  int32(min(slots, math.MaxInt32)),
-		result: &Result{Engine: "event"}, connBy: newTable(), routeBy: newTable(),
+		result: &Result{Engine: "event"}, connBy: newTable(), tagBy: newTable(),
+		routeBy: newTable(), fanBy: newTable(),
 		freeMessage: -1, freeMark: -1, freePacket: -1}
 	e.newLinks()
 	lanes := 0
@@ -138,6 +146,9 @@ func newEngine(s *schedule.Schedule, env *Env, o Options) *engine {
 	}
 	e.first = append(e.first, int32(len(e.lanes)))
 	e.unfinished = len(e.lanes)
+	if env.Device.Offload {
+		e.quiet = newLines(len(e.lanes))
+	}
 	if o.Trace {
 		e.startRecord()
 	}

@@ -28,14 +28,16 @@ func (e *engine) perform(i int32, start moment) error {
 	if e.why != nil {
 		e.dispatched(i, n, done.t)
 	}
-	e.prepare(i, n)
+	if err := e.prepare(i, n); err != nil {
+		return err
+	}
 	if e.trace != nil {
 		e.record(i, n, start.t, done.t)
 	}
-	if gets > 0 {
-		e.fetch(i, done)
-	} else {
+	if gets == 0 {
 		e.depart(i, done)
+	} else if err := e.fetch(i, done); err != nil {
+		return err
 	}
 	if l.flying--; l.flying == 0 { // the 1 above: nobody but us ends the step meanwhile
 		e.through(i)
@@ -58,6 +60,11 @@ func (e *engine) receive(i int32) (gets int, err error) {
 		case schedule.Get:
 			if f.Peer.Rank == l.rank {
 				return 0, e.malformed(i, "is its own peer")
+			}
+			gets++
+		case schedule.Multimem:
+			if len(f.Team) == 0 {
+				return 0, e.malformed(i, "loads from no rank")
 			}
 			gets++
 		}
@@ -85,10 +92,13 @@ func (l *lane) spot() schedule.Spot {
 }
 
 // cost is D − S of the step in e.step: o + (sources − 1)·n·γ, and n over the copy rate where it has
-// neither message nor peer.
+// neither message nor peer; or o and what the step computes.
 func (e *engine) cost(rank int32, n unit.Bytes) unit.Time {
 	d, s := &e.env.Device, &e.step
 	cost := min(e.slowed(rank, d.Overhead)+e.additions(rank, n), unit.Forever)
+	if s.Cost > 0 && !e.env.FreeCompute {
+		return min(cost+e.slowed(rank, min(unit.Time(s.Cost), unit.Forever)), unit.Forever)
+	}
 	if d.CopyRate == unit.Unlimited || len(s.Send) > 0 || len(s.From) == 0 {
 		return cost
 	}
@@ -125,9 +135,14 @@ func (e *engine) pace(m *message, n unit.Bytes) unit.Time {
 }
 
 // prepare makes the messages of the step in e.step, n bytes each, and takes their slots.
-func (e *engine) prepare(i int32, n unit.Bytes) {
+func (e *engine) prepare(i int32, n unit.Bytes) error {
 	l, k := &e.lanes[i], len(e.step.Send)
-	for j := len(e.named) - 1; j >= len(e.named)-k; j-- { // so that l.sends is in program order
+	e.result.Messages += int64(len(e.named) - e.receives)
+	e.result.BytesSent += n * unit.Bytes(k)
+	if !e.plain {
+		return e.prepareOthers(i, n)
+	}
+	for j := len(e.named) - 1; j >= e.receives; j-- { // so that l.sends is in program order
 		c := e.named[j]
 		e.take(&e.conns[c])
 		m := e.newMessage(message{bytes: n, lane: i, conn: c, route: e.conns[c].route,
@@ -136,8 +151,38 @@ func (e *engine) prepare(i int32, n unit.Bytes) {
 		e.messages[m].also = l.sends
 		l.sends = m
 	}
-	e.result.Messages += int64(k)
-	e.result.BytesSent += n * unit.Bytes(k)
+	return nil
+}
+
+// prepareOthers is prepare where some of the messages are silent, packets or relaxed.
+func (e *engine) prepareOthers(i int32, n unit.Bytes) error {
+	l, k, named := &e.lanes[i], len(e.step.Send), len(e.named)
+	for j := k - 1; j >= 0; j-- {
+		d := &e.step.Send[j]
+		x := message{bytes: n, lane: i, conn: -1, peers: int32(k), post: -1}
+		if d.Message() {
+			named--
+			x.conn = e.named[named]
+			c := &e.conns[x.conn]
+			e.take(c)
+			x.route = c.route
+		} else if err := e.silence(&x, d); err != nil {
+			return err
+		}
+		if d.Packet {
+			x.flags |= flagged
+		}
+		if d.Relaxed {
+			x.flags |= relaxed
+		}
+		m := e.newMessage(x)
+		if x.conn >= 0 {
+			e.enqueue(m)
+		}
+		e.messages[m].also = l.sends
+		l.sends = m
+	}
+	return nil
 }
 
 // depart lets the messages of the lane's present step ask for their first links.
@@ -157,36 +202,48 @@ func (e *engine) depart(i int32, at moment) {
 		}
 		if e.env.Device.Offload {
 			e.post(i, m, at)
+			e.follow(m, at)
 		} else {
 			l.flying++
+			e.request(m, at)
 		}
-		e.request(m, at)
 		m = next
 	}
 	l.sends = -1
 }
 
 // fetch lets the gets of the step in e.step ask their owners.
-func (e *engine) fetch(i int32, at moment) {
+func (e *engine) fetch(i int32, at moment) error {
 	l, s := &e.lanes[i], &e.step
 	for k := range s.From {
-		f := &s.From[k]
-		if f.Kind != schedule.Get {
+		f, owner := &s.From[k], l.spot()
+		x := message{kind: asking, lane: i, conn: -1, post: -1, line: l.line}
+		switch f.Kind {
+		case schedule.Get:
+			owner.Rank, x.route = int(f.Peer.Rank), e.routeOf(l.rank, f.Peer.Rank)
+		case schedule.Multimem:
+			route, err := e.fan(i, f.Team, true)
+			if err != nil {
+				return err
+			}
+			owner.Rank, x.route, x.flags = int(f.Team[0]), route, fanned
+		default:
 			continue
 		}
-		owner := l.spot()
-		owner.Rank = int(f.Peer.Rank)
-		n := unit.Bytes(e.s.Elements(owner, &f.Region) * e.width)
-		m := e.newMessage(message{kind: asking, bytes: n, lane: i, conn: -1, post: -1, line: l.line,
-			route: e.routeOf(l.rank, f.Peer.Rank)})
+		x.bytes = unit.Bytes(e.s.Elements(owner, &f.Region) * e.width)
 		l.line++
 		l.flying++
-		e.result.BytesSent += n
+		e.result.BytesSent += x.bytes
+		m := e.newMessage(x)
 		if e.why != nil {
 			e.setsOut(m, at.t, -1)
 		}
+		if x.flags&fanned > 0 && e.env.Sharing == FIFO {
+			e.call(m)
+		}
 		e.request(m, at)
 	}
+	return nil
 }
 
 // through is called when all that the step waited for, after D, has left or come.

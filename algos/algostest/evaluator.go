@@ -2,6 +2,7 @@ package algostest
 
 import (
 	"cmp"
+	"errors"
 
 	"collsim/schedule"
 	"collsim/unit"
@@ -12,6 +13,7 @@ import (
 // finish along the waits (design §4), found in one walk without queues or events. So it says
 // independently of package sim what that must say on a full mesh, if no two connections join the
 // same ranks the same way. Slots are those of FIFO connections that declare none; 0 is any number.
+// Multimem, which needs a switch, is an error.
 func Earliest(s *schedule.Schedule, latency unit.Time, bandwidth unit.Rate, slots int) (
 	ends []unit.Time, err error) {
 	w := walk{s: s, latency: latency, bandwidth: bandwidth, freed: map[key][]unit.Time{},
@@ -26,8 +28,17 @@ func Earliest(s *schedule.Schedule, latency unit.Time, bandwidth unit.Rate, slot
 	return ends, err
 }
 
-// key is a lane (rank, lane) or a connection (the lanes from and to, the class).
-type key [5]int32
+// key is a lane (rank, lane) or a connection (the lanes from and to, the class, the tag).
+type key [6]int32
+
+// connection is the key of the messages from one lane to another that a peer stands for.
+func connection(rank, lane, toRank, toLane int32, p schedule.Peer) key {
+	return key{rank, lane, toRank, toLane, int32(p.Class), p.Tag}
+}
+
+// errMultimem is what the evaluator cannot do.
+var errMultimem = errors.New("algostest: multimem needs a switch; here every connection has a " +
+	"wire of its own")
 
 // walk is what is known so far.
 type walk struct {
@@ -49,22 +60,34 @@ func (w *walk) step(v *schedule.Visit) error {
 	if !known {
 		n = w.bytes[v.In[0]]
 	}
-	at := start
+	done := start + unit.Time(v.Step.Cost)
 	for _, f := range v.Step.From {
-		if f.Kind == schedule.Get { // comes after a request there
-			at = start + 2*w.latency + n.Over(w.bandwidth)
+		switch f.Kind {
+		case schedule.Get: // comes after a request there
+			done = start + 2*w.latency + n.Over(w.bandwidth)
+		case schedule.Multimem:
+			return errMultimem
 		}
 	}
-	if len(v.Out) > 0 {
-		at += n.Over(w.bandwidth)
-	}
+	at := done
 	for i, handle := range v.Out {
-		p := v.Step.Send[i].Peer
-		w.sent[key{v.Rank, v.Lane, p.Rank, p.Lane, int32(p.Class)}]++
-		w.arrival[handle], w.bytes[handle] = at+w.latency, n
+		d, carried := &v.Step.Send[i], n
+		switch {
+		case d.Team != nil:
+			return errMultimem
+		case d.Packet: // a flag beside every word
+			carried = 2 * n
+		}
+		gone := done + carried.Over(w.bandwidth)
+		at = max(at, gone)
+		if handle >= 0 { // of a silent put nobody hears
+			w.sent[connection(v.Rank, v.Lane, d.Peer.Rank, d.Peer.Lane, d.Peer)]++
+			w.arrival[handle], w.bytes[handle] = gone+w.latency, n
+		}
 	}
 	for i, f := range v.Step.From {
-		if c := (key{f.Peer.Rank, f.Peer.Lane, v.Rank, v.Lane, int32(f.Peer.Class)}); v.In[i] >= 0 {
+		if v.In[i] >= 0 {
+			c := connection(f.Peer.Rank, f.Peer.Lane, v.Rank, v.Lane, f.Peer)
 			w.freed[c] = append(w.freed[c], at)
 		}
 	}
@@ -87,8 +110,8 @@ func (w *walk) start(v *schedule.Visit) unit.Time {
 		}
 	}
 	for _, d := range v.Step.Send {
-		c := key{v.Rank, v.Lane, d.Peer.Rank, d.Peer.Lane, int32(d.Peer.Class)}
-		if k := w.slots[d.Peer.Class]; k > 0 && w.sent[c] >= k {
+		c := connection(v.Rank, v.Lane, d.Peer.Rank, d.Peer.Lane, d.Peer)
+		if k := w.slots[d.Peer.Class]; d.Message() && k > 0 && w.sent[c] >= k {
 			at = max(at, w.freed[c][w.sent[c]-k])
 		}
 	}

@@ -12,13 +12,19 @@ import (
 func computes(t require.TestingT, c trial, s *schedule.Schedule) {
 	report, err := reference.Check(s, reference.CheckOptions{Seed: 1})
 	require.NoError(t, err, "%s", c)
-	require.Equal(t, reference.NumbersExact, report.Numbers, "%s: %v", c, report.First)
+	require.True(t, equal(report), "%s: %s, %v", c, report.Numbers, report.First)
 	require.True(t, report.RanksAgree, "%s", c)
+}
+
+// equal reports whether all elements were as they are defined: also where the verdict is bounded
+// because a switch adds.
+func equal(r reference.Report) bool {
+	return r.Wrong == 0 && r.MaxULP == 0 && r.Numbers != reference.NumbersOff
 }
 
 // right reports whether a schedule computes what its collective is defined to.
 func right(t require.TestingT, m mutant, s *schedule.Schedule) bool {
 	report, err := reference.Check(s, reference.CheckOptions{Seed: 1})
 	require.NoError(t, err, "%s\n%s", m.what, m.text)
-	return report.Numbers == reference.NumbersExact && report.RanksAgree
+	return equal(report) && report.RanksAgree
 }

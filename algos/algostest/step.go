@@ -25,7 +25,7 @@ func spelledOut(s *schedule.Schedule, step *schedule.Step) schedule.Step {
 		c.To = append(c.To, listed(s, r))
 	}
 	for _, d := range step.Send {
-		if d.Put {
+		if d.Lands() {
 			d.Region = listed(s, d.Region)
 		}
 		c.Send = append(c.Send, d)

@@ -1,0 +1,117 @@
+package topology
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/unit"
+)
+
+// names are those of links.
+func names(g *Graph, links []int32) []string {
+	var list []string
+	for _, l := range links {
+		list = append(list, g.Links[l].Name)
+	}
+	return list
+}
+
+// TestMultimem: the rank's own links come first, then those of the team in its order.
+func TestMultimem(t *testing.T) {
+	g, err := Build(Params{Preset: "switch", Ranks: 4, Bandwidth: rate, Multimem: true})
+	require.NoError(t, err)
+	up, down, err := g.Multimem(1, []int32{3, 1, 0}, true)
+	require.NoError(t, err)
+	require.Equal(t, []string{"gpu1->switch", "gpu3->switch", "gpu1->switch", "gpu0->switch"},
+		names(g, up))
+	require.Equal(t, []string{"switch->gpu1", "switch->gpu3", "switch->gpu1", "switch->gpu0"},
+		names(g, down))
+}
+
+// TestMultimemInACluster: what hangs on one switch can, and a clone knows it; the NICs are no
+// switches that do. Across nodes, the error names who is elsewhere.
+func TestMultimemInACluster(t *testing.T) {
+	node := Params{Preset: "switch", Ranks: 2, Bandwidth: rate, Multimem: true}
+	network := Params{Preset: "rails", Bandwidth: rate, Multimem: true}
+	g, err := Build(Params{Nodes: 2, Node: &node, Network: &network, Order: "round-robin"})
+	require.NoError(t, err)
+	g = g.Clone()
+	able := []string{}
+	for _, n := range g.Nodes {
+		require.Equal(t, n.Multicast, n.Reduce)
+		if n.Multicast {
+			able = append(able, n.Name)
+		}
+	}
+	require.Equal(t, []string{"node0/switch", "node1/switch", "rail0", "rail1"}, able)
+	up, down, err := g.Multimem(3, []int32{1}, false) // ranks 1 and 3 are on node 1
+	require.NoError(t, err)
+	require.Equal(t, []string{"node1/gpu1->node1/switch", "node1/gpu0->node1/switch"}, names(g, up))
+	require.Equal(t, []string{"node1/switch->node1/gpu1", "node1/switch->node1/gpu0"},
+		names(g, down))
+	_, _, err = g.Multimem(0, []int32{0, 2, 1}, false)
+	require.EqualError(t, err,
+		"topology: node1/gpu0 does not hang on node0/switch, as node0/gpu0 does")
+}
+
+// TestMultimemTakesTheSwitchThatCan: a rank on two switches uses the one that does it, wherever its
+// routes go. What is missing is told of the one that comes closest.
+func TestMultimemTakesTheSwitchThatCan(t *testing.T) {
+	var wires []Wire
+	for _, gpu := range []string{"gpu0", "gpu1"} {
+		for _, hub := range []string{"plain", "clever"} {
+			wires = append(wires, Wire{From: gpu, To: hub, Bandwidth: rate, Both: true})
+		}
+	}
+	wires = append(wires, Wire{From: "gpu2", To: "plain", Bandwidth: rate, Both: true})
+	wires = append(wires, Wire{From: "gpu1", To: "gpu2", Bandwidth: unit.Unlimited})
+	g, err := Links(0, wires)
+	require.NoError(t, err)
+	_, _, err = g.Multimem(0, []int32{1}, false)
+	require.EqualError(t, err, "topology: plain does not declare multicast")
+	for i := range g.Nodes {
+		g.Nodes[i].Multicast = g.Nodes[i].Name == "clever"
+	}
+	up, _, err := g.Multimem(0, []int32{1}, false)
+	require.NoError(t, err)
+	require.Equal(t, []string{"gpu0->clever", "gpu1->clever"}, names(g, up))
+	_, _, err = g.Multimem(0, []int32{1}, true)
+	require.EqualError(t, err, "topology: clever does not declare reduce")
+	_, _, err = g.Multimem(0, []int32{1, 2}, false)
+	require.EqualError(t, err, "topology: plain does not declare multicast")
+}
+
+// TestMultimemParam: presets with switches take it, others say that they do not.
+func TestMultimemParam(t *testing.T) {
+	able := map[string]Params{
+		"switch": {Ranks: 4}, "tree": {Ranks: 4, K: 2}, "fat-tree": {Ranks: 4},
+		"leaf-spine": {Ranks: 4, K: 2}, "dragonfly": {Ranks: 4, A: 2, P: 1, H: 1},
+		"rails": {Ranks: 4, K: 2},
+	}
+	unable := map[string]Params{
+		"full-mesh": {Ranks: 4}, "ring": {Ranks: 4}, "hypercube": {Ranks: 4},
+		"mesh": {Shape: []int{4}}, "torus": {Shape: []int{4}},
+	}
+	for _, c := range Catalogue() {
+		p, can := able[c.Name]
+		if !can {
+			p = unable[c.Name]
+		}
+		p.Preset, p.Bandwidth = c.Name, rate
+		_, err := Build(p)
+		require.NoError(t, err, c.Name)
+		p.Multimem = true
+		g, err := Build(p)
+		if !can {
+			require.ErrorContains(t, err, "topology: multimem = true: "+c.Name+" takes ", c.Name)
+			continue
+		}
+		require.NoError(t, err, c.Name)
+		for _, n := range g.Nodes {
+			require.Equal(t, n.Switch, n.Multicast && n.Reduce, n.Name)
+		}
+	}
+	_, err := Build(Params{Nodes: 2, Multimem: true})
+	require.ErrorContains(t, err, "topology: multimem = true: a cluster takes nodes, node")
+}
