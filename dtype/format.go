@@ -35,7 +35,7 @@ const (
 	sign64   = 1 << 63
 )
 
-func newFormat(f format, bias int) format {
+func newFormat(f format, bias int) *format {
 	f.rebias = uint64(bias64-bias) << stored64
 	f.normal = math.Float64bits(math.Ldexp(1, 1-bias))
 	f.least = math.Ldexp(1, 2-bias-f.precision)
@@ -45,7 +45,7 @@ func newFormat(f format, bias int) format {
 	if f.max&1 == 0 {
 		f.overflow++ // the tie goes to max, which is even
 	}
-	return f
+	return &f
 }
 
 // decode returns the value of a pattern, exactly.

@@ -10,6 +10,7 @@ import (
 // to be rolled up into a loop again.
 const (
 	maxSteps    = 1 << 22
+	maxTiles    = 1 << 20
 	maxUnrolled = 1 << 19
 	rolledUp    = 64
 )

@@ -7,8 +7,9 @@ import (
 	"collsim/schedule"
 )
 
-// even refuses cuts whose blocks are not all of one size, since chunks are: with the count that
-// would do.
+// even refuses cuts into a number of blocks that are not all of one size, since chunks are: with
+// the count that would do. Tiles may end with a shorter one, and tables have any ends: a chunk is
+// then what divides them all.
 func (x *writer) even() error {
 	spec, multiple := &x.s.Spec, int64(1)
 	for b := range x.s.Cuts {
@@ -21,13 +22,11 @@ func (x *writer) even() error {
 		}
 		parts := int64(x.s.Slices)
 		for _, l := range x.s.Cuts[b] {
-			switch {
-			case l.Split == schedule.Table:
-				parts = 1
-			case l.Split == schedule.Aligned:
-				parts *= l.N * l.Align
-			default:
+			switch l.Split {
+			case schedule.Even, schedule.Ceil:
 				parts *= l.N
+			case schedule.Aligned:
+				parts *= l.N * l.Align
 			}
 		}
 		if longest == 0 || longest%parts == 0 {

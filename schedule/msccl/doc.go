@@ -3,8 +3,8 @@
 //
 // A file holds a program for every gpu: thread blocks (tb), which become lanes, of steps. A tb has
 // at most one peer to send to and one to receive from, on a channel: (source, destination, channel)
-// is a connection, a FIFO. The runtime cuts every chunk into tiles that fit a place of that FIFO and
-// carries every program out once a tile. Between the tbs of a gpu there are flags: a step with
+// is a connection, a FIFO. The runtime cuts every chunk into tiles that fit a place of that FIFO
+// and carries every program out once a tile. Between the tbs of a gpu there are flags: a step with
 // hasdep="1" sets its tb's flag to its own number, and a step waits (depid, deps) until the flag of
 // another tb is at least that high, in the same tile. Flags only rise, so a wait for a step that
 // sets none is satisfied by a later one, or never.

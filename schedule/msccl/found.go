@@ -61,8 +61,8 @@ func (l *lowering) limits(g *gpu) {
 			"gpu %d has %d thread blocks; %s holds %d", id, len(g.blocks), rt.name, rt.blocks))
 	}
 	if most := max(g.chunks[input], g.chunks[output], g.chunks[scratch]); most > maxOffset {
-		l.note(schedule.Limit, &block{}, id, -1, fmt.Sprintf("gpu %d has a buffer of %d chunks; the "+
-			"offsets of %s are numbers of 16 bits", id, most, rt.name))
+		l.note(schedule.Limit, &block{id: -1}, id, -1, fmt.Sprintf("gpu %d has a buffer of %d "+
+			"chunks; the offsets of %s are numbers of 16 bits", id, most, rt.name))
 	}
 	ends := map[[2]int32]int{} // direction and channel → thread blocks
 	for i := range g.blocks {

@@ -90,9 +90,9 @@ func (l *lowering) connect(g *gpu, b *block) error {
 	return nil
 }
 
-// tie makes the waits of a gpu's thread blocks events: the flag number is the post that sets it, the
-// first as high as the wait asks for. If the thread block sets none, the next one is of the next
-// tile, and the last tile waits forever.
+// tie makes the waits of a gpu's thread blocks events: for the post that first sets the flag as
+// high as the wait asks for. If the thread block sets none, the next one is of the next tile, and
+// the last tile waits forever.
 func (l *lowering) tie(g int) {
 	posts := make([][]int32, len(l.transfers[g])) // numbers of each block's transfers that post
 	for b, list := range l.transfers[g] {

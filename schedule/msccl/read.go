@@ -94,6 +94,9 @@ func (l *lowering) settle() (err error) {
 	if l.spec, err = o.Spec(kind, g.ranks, parts, g.inPlace && !custom); err != nil {
 		return err
 	}
+	if l.spec.Kind == collective.Barrier || l.spec.Kind == collective.SendRecv {
+		return l.fail(0, "as %v: the runtimes have no such collective", l.spec.Kind)
+	}
 	if err := l.checkCall(); err != nil {
 		return err
 	}
@@ -124,8 +127,8 @@ func (l *lowering) checkChunks(label collective.Kind) error {
 			if !l.runtime.exactChunks || n == 0 || n*times[b] == int64(g.chunks) {
 				continue
 			}
-			text := fmt.Sprintf("%s_chunks=\"%d\" of gpu %d: with nchunksperloop=\"%d\", %s takes "+
-				"0 or %d/%d", bufferNames[b], n, g.gpus[i].id, g.chunks, g.coll, g.chunks, times[b])
+			text := fmt.Sprintf("%s_chunks=\"%d\" of gpu %d: %d times that, or 0, must be "+
+				"nchunksperloop=\"%d\"", bufferNames[b], n, g.gpus[i].id, times[b], g.chunks)
 			if label != collective.Custom {
 				return l.fail(int(g.gpus[i].line), "%s", text)
 			}
@@ -189,6 +192,10 @@ func (l *lowering) size() error {
 	l.chunk = whole / chunks
 	l.tile = l.protocol.bytes / width
 	l.tiles = (l.chunk + l.tile - 1) / l.tile
+	if l.tiles > maxTiles {
+		return l.fail(0, "%d tiles of %d bytes a chunk, more than this reader takes: a smaller size is "+
+			"expected", l.tiles, l.protocol.bytes)
+	}
 	l.piece = int32(max(1, min(maxCount-1, l.protocol.bytes/(l.chunk*width))))
 	if l.spec.Kind == collective.Custom {
 		l.spec.Splits = [][]int64{make([]int64, l.ranks), make([]int64, l.ranks)}

@@ -23,12 +23,12 @@ type WriteOptions struct {
 // defaultMaxBytes is up to where Microsoft's runtime chooses a file that does not say (topo.cc).
 const defaultMaxBytes = 1 << 27
 
-// Write writes a schedule as an MSCCL XML file that the runtime carries out in the same order. Lanes
-// become thread blocks, each with one peer to send to and one to receive from on a channel. A step
-// with several messages, or with blocks that are not side by side, becomes several. What the format
-// has no words for (puts, gets, signals, scales, several sizes of block) and what the runtime does
-// not hold (steps, thread blocks, places of a connection) is an error that names it. Equal
-// schedules give equal bytes.
+// Write writes a schedule as an MSCCL XML file that the runtime carries out in the same order.
+// Lanes become thread blocks, each with one peer to send to and one to receive from on a channel. A
+// step with several messages, or with blocks that are not side by side, becomes several. What the
+// format has no words for (puts, gets, signals, scales, several sizes of block) and what the
+// runtime does not hold (steps, thread blocks, places of a connection) is an error that names it.
+// Equal schedules give equal bytes.
 func Write(w io.Writer, s *schedule.Schedule, o WriteOptions) error {
 	if o.Protocol == "" {
 		o.Protocol = protocols()[0].name
@@ -49,9 +49,12 @@ func Write(w io.Writer, s *schedule.Schedule, o WriteOptions) error {
 	if err != nil {
 		return fmt.Errorf("msccl: %w", err)
 	}
-	p := x.program(label, proto)
+	p, err := x.program(label, proto)
+	if err != nil {
+		return fmt.Errorf("msccl: %w", err)
+	}
 	p.sizes(&o, rt, unit.Bytes(x.whole*int64(s.Spec.Type.Width())))
-	if err := tryOut(p, s, rt.name); err != nil {
+	if err := tryOut(p, s, x.whole, rt.name); err != nil {
 		return fmt.Errorf("msccl: %w", err)
 	}
 	b := bufio.NewWriter(w)
@@ -102,13 +105,13 @@ func (p *program) sizes(o *WriteOptions, rt *runtime, bytes unit.Bytes) {
 	p.outOfPlace = !p.inPlace
 }
 
-// tryOut reads a program as the runtime would and carries it out without data: what it finds would
-// happen there.
-func tryOut(p *program, s *schedule.Schedule, runtime string) error {
+// tryOut takes a program as the runtime would and verifies it: what is found would happen there.
+// Schedules that are wrong themselves, or are several side by side, end here.
+func tryOut(p *program, s *schedule.Schedule, whole int64, runtime string) error {
 	o := foreign.Options{File: "the file", Type: s.Spec.Type, Op: s.Spec.Op, Root: s.Spec.Root,
 		Count: s.Spec.Count, Runtime: runtime, As: s.Spec.Kind}
 	if s.Spec.Kind == collective.Custom {
-		o.Op, o.Count = 0, p.whole
+		o.Op, o.Count = 0, whole
 	}
 	l := &lowering{scanner: &scanner{file: o.File}, program: p, options: &o, ranks: p.ranks}
 	if err := l.settle(); err != nil {
@@ -124,8 +127,10 @@ func tryOut(p *program, s *schedule.Schedule, runtime string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := schedule.Execute(made, schedule.Limits{}, schedule.Hooks{}); err != nil {
-		return fmt.Errorf("with the %d places of a connection of %s: %w", made.Slots, p.protocol, err)
+	_, found := schedule.Verify(made, schedule.VerifyOptions{Iterations: 1})
+	for _, v := range found {
+		return fmt.Errorf("the file would not do %v, with %d places of a connection as %s has: %w",
+			s.Spec.Kind, made.Slots, p.protocol, v)
 	}
 	return nil
 }
