@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collsim/bounds"
+	"collsim/collective"
 	"collsim/scenarios"
 	"collsim/topology"
 	"collsim/unit"
@@ -17,6 +18,10 @@ const maxTeamLinks = 1 << 20
 // share it. Of teams it is what the slowest cannot beat even if it had the network for itself.
 func (r *runner) bound(m *made, result *Result) error {
 	p := result.Point
+	if m.whole.Spec.Kind == collective.Custom {
+		result.unbounded = true
+		return nil
+	}
 	lanes := map[int]int{} // by the number of ranks
 	for _, member := range m.members {
 		lanes[member.schedule.Spec.Ranks] = lanesOf(member)
@@ -85,7 +90,7 @@ func (n *network) views(teams [][]int) (list []*topology.Graph) {
 // BoundReached is the share of the bandwidth that is possible that a result reaches: Bounds.Lower
 // over Time. There is none where there is no time.
 func (r *Result) BoundReached() (share float64, ok bool) {
-	if r.Time == 0 {
+	if r.Time == 0 || r.unbounded {
 		return 0, false
 	}
 	return float64(r.Bounds.Lower) / float64(r.Time), true

@@ -2,12 +2,12 @@ package collsim
 
 import (
 	"errors"
-	"fmt"
 
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/scenarios"
 	"collsim/schedule"
+	"collsim/schedule/foreign"
 )
 
 // made is what a point is carried out as.
@@ -15,6 +15,7 @@ type made struct {
 	algorithm scenarios.Algorithm
 	whole     *schedule.Schedule // of all ranks: what the network sees
 	members   []member           // the schedules in it: one, or those of teams, each once
+	file      *foreign.File      // of another format than our text form, that holds whole; else nil
 }
 
 // member is a schedule that a number of teams plays, each on its own ranks.
@@ -46,11 +47,24 @@ func (s *Scenario) Build(p *scenarios.Point) (*schedule.Schedule, error) {
 // make is Build for an algorithm of the point's kind.
 func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error) {
 	if p.Teams == nil {
-		built, err := s.build(p.Spec, a)
-		if err != nil {
-			return nil, err
+		m := &made{algorithm: a}
+		if a.FromFile() {
+			f, err := s.fromFile(p, p.Spec, a)
+			if err != nil {
+				return nil, err
+			}
+			if m.whole = f.Schedule; f.Format != textFormat {
+				m.file = f
+			}
+		} else {
+			built, err := s.build(p, p.Spec, a)
+			if err != nil {
+				return nil, err
+			}
+			m.whole = built
 		}
-		return &made{algorithm: a, whole: built, members: []member{{built, 1}}}, nil
+		m.members = []member{{m.whole, 1}}
+		return m, nil
 	}
 	m := &made{algorithm: a}
 	bySize := map[int]int{} // place in members
@@ -58,7 +72,7 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 	for i, ranks := range p.Teams {
 		at, ok := bySize[len(ranks)]
 		if !ok {
-			built, err := s.build(p.TeamSpec(len(ranks)), a)
+			built, err := s.build(p, p.TeamSpec(len(ranks)), a)
 			if err != nil {
 				return nil, err
 			}
@@ -74,10 +88,15 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 	return m, err
 }
 
-// build applies an algorithm to a collective.
-func (s *Scenario) build(spec collective.Spec, a scenarios.Algorithm) (*schedule.Schedule, error) {
-	if a.Name == fileName {
-		return fit(s.files[a.File], spec)
+// build applies an algorithm to a collective of a point.
+func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
+	a scenarios.Algorithm) (*schedule.Schedule, error) {
+	if a.FromFile() {
+		f, err := s.fromFile(p, spec, a)
+		if err != nil {
+			return nil, err
+		}
+		return f.Schedule, nil
 	}
 	found, err := algos.Find(spec.Kind, a.Name)
 	if err != nil {
@@ -88,28 +107,4 @@ func (s *Scenario) build(spec collective.Spec, a scenarios.Algorithm) (*schedule
 		return nil, &illegal{err}
 	}
 	return built, nil
-}
-
-// fit is a schedule from a file for another count, type or operator. What it says of the ranks
-// must hold as it is.
-func fit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error) {
-	own := s.Spec
-	for _, fact := range []struct{ what, has, wants string }{
-		{"the collective", own.Kind.String(), spec.Kind.String()},
-		{"ranks", fmt.Sprint(own.Ranks), fmt.Sprint(spec.Ranks)},
-		{"root", fmt.Sprint(own.Root), fmt.Sprint(spec.Root)},
-		{"in place", fmt.Sprint(own.InPlace), fmt.Sprint(spec.InPlace)},
-		{"splits", fmt.Sprint(own.Splits), fmt.Sprint(spec.Splits)},
-	} {
-		if fact.has != fact.wants {
-			return nil, fmt.Errorf("the schedule is for %s %s, not %s", fact.what, fact.has, fact.wants)
-		}
-	}
-	if own.Count != spec.Count && s.Memory > 0 {
-		return nil, fmt.Errorf("the schedule has a scratch buffer for count %d, not %d", own.Count,
-			spec.Count)
-	}
-	fitted := *s
-	fitted.Spec = spec
-	return schedule.Parse(fitted.String()) // which checks the cuts of the new size
 }

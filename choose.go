@@ -13,7 +13,6 @@ import (
 
 // Names in a scenario that are no algorithm's.
 const (
-	fileName    = "file"    // of "file:mine.schedule"
 	fastestName = "fastest" // by simulation
 )
 

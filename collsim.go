@@ -12,7 +12,6 @@ package collsim
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -20,7 +19,6 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/scenarios"
-	"collsim/schedule"
 )
 
 // Version is the version of the program and of this package.
@@ -39,7 +37,8 @@ type LoadOptions struct {
 type Scenario struct {
 	*scenarios.Scenario
 
-	files map[string]*schedule.Schedule // of "file:mine.schedule", by the name as written
+	file  string             // as given to Load
+	files map[string]*source // of "file:mine.schedule", by the algorithm as printed
 }
 
 // Load reads a scenario: its text, or if that is nil the embedded example ("example:ring") or the
@@ -49,27 +48,27 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 	if o.Read == nil {
 		o.Read = os.ReadFile
 	}
-	text, err := source(file, text, o)
+	text, err := textOf(file, text, o)
 	if err != nil {
 		return nil, err
 	}
-	s := &Scenario{files: map[string]*schedule.Schedule{}}
+	s := &Scenario{file: file, files: map[string]*source{}}
 	where := &scenarios.Scenario{File: file}
 	s.Scenario, err = scenarios.Load(file, text, scenarios.Options{
 		Algorithms: algorithmNames,
 		Set:        o.Set,
 		Only:       o.Only,
 		Check: func(kind collective.Kind, a scenarios.Algorithm) error {
-			if a.Name != fileName {
+			if !a.FromFile() {
 				return checkParams(kind, a)
 			}
-			if s.files[a.File] != nil {
-				return nil
+			src, err := s.load(a, where.Resolve, o)
+			if err != nil {
+				return err
 			}
-			read, err := readSchedule(where.Resolve(a.File), o)
-			s.files[a.File] = read
-			return err
+			return src.checkKind(kind)
 		},
+		Shape: s.shape,
 	})
 	if err != nil {
 		return nil, err
@@ -77,8 +76,8 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 	return s, s.judge()
 }
 
-// source is the text of a scenario.
-func source(file string, text []byte, o LoadOptions) ([]byte, error) {
+// textOf is the text of a scenario.
+func textOf(file string, text []byte, o LoadOptions) ([]byte, error) {
 	if text != nil {
 		return text, nil
 	}
@@ -124,23 +123,6 @@ func options(a scenarios.Algorithm) algos.Options {
 	return o
 }
 
-// readSchedule reads a schedule in its text form.
-func readSchedule(name string, o LoadOptions) (*schedule.Schedule, error) {
-	text, err := o.Read(name)
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return nil, fmt.Errorf("cannot be read: %w", path.Err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", err)
-	}
-	s, err := schedule.Parse(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return s, nil
-}
-
 // judge refuses what no later stage could do, before anything is run.
 func (s *Scenario) judge() error {
 	var found []*scenarios.Error
@@ -160,8 +142,10 @@ func (s *Scenario) judge() error {
 
 // refusal is what is wrong with a point, nil if nothing is.
 func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Error {
-	if p.Algorithm.Name == fileName {
-		if _, err := s.make(p, p.Algorithm); err != nil {
+	if p.Algorithm.FromFile() {
+		_, err := s.make(p, p.Algorithm)
+		var cannot *illegal
+		if err != nil && !(errors.As(err, &cannot) && s.mayLeaveOut(p)) {
 			return p.Error("collective.algorithm", unprefixed(err), "")
 		}
 	}
@@ -169,7 +153,7 @@ func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Error {
 	case dtype.Float32, dtype.Float64, dtype.Int32, dtype.Int64: // what package reference computes
 		return nil
 	}
-	if !p.Check.Numbers {
+	if !p.Check.Numbers || p.Spec.Kind == collective.Custom {
 		return nil
 	}
 	return p.Error("collective.dtype", "numbers of this type come with a later release",

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/scenarios"
+	"collsim/schedule/foreign"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -309,7 +310,7 @@ func TestVerify(t *testing.T) {
 		require.Len(t, list, 1)
 		require.Equal(t, good, list[0].Good(), "%d slots", slots)
 	}
-	_, err := VerifySchedule("x", []byte("schedule x\nnonsense\n"), 0)
+	_, err := ReadSchedule("x", strings.NewReader("schedule x\nnonsense\n"), foreign.Options{})
 	var e *scenarios.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, 2, e.Line)

@@ -42,7 +42,7 @@ func (s *Scenario) Estimate(p *scenarios.Point) (*Estimate, error) {
 	for _, a := range algorithms {
 		m, err := s.make(p, a)
 		var cannot *illegal
-		if errors.As(err, &cannot) && (p.Algorithm.Every || len(algorithms) > 1) {
+		if errors.As(err, &cannot) && (s.mayLeaveOut(p) || len(algorithms) > 1) {
 			why = err
 			continue
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"strings"
 
 	"collsim"
+	"collsim/schedule/foreign"
 )
 
 // A scenario is loaded, here an embedded example made smaller, and run; every point has a Result.
@@ -48,8 +50,8 @@ bytes = "64M"
 }
 
 // A schedule of one's own is proven, or every reason is given why it is wrong.
-func ExampleVerifySchedule() {
-	text := []byte(`schedule exchange
+func ExampleVerifyFile() {
+	text := strings.NewReader(`schedule exchange
 collective all_reduce float32 sum
 ranks 2
 count 1024
@@ -62,10 +64,11 @@ rank 1
     send in to 0 @0
     recv from 0 into out @0
 `)
-	v, err := collsim.VerifySchedule("exchange.schedule", text, 0)
+	f, err := collsim.ReadSchedule("exchange.schedule", text, foreign.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
+	v := collsim.VerifyFile("exchange.schedule", f, collsim.VerifyOptions{})
 	fmt.Print(v.Text())
 	// Output:
 	// exchange.schedule: missing: rank 1 chunk 0: output element 0 lacks the input of rank 1

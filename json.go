@@ -57,7 +57,7 @@ type (
 		BytesSent  any         `json:"bytes_sent"`
 		LinkBytes  any         `json:"link_bytes"`
 		ClosedForm any         `json:"closed_form_ps"`
-		LowerBound unit.Time   `json:"lower_bound_ps"`
+		LowerBound unit.Time   `json:"lower_bound_ps"` // 0 for custom, of which nothing is known
 		Bounds     jsonBounds  `json:"bounds"`
 		Proof      string      `json:"proof"`
 		Slots      int         `json:"slots"`
@@ -70,6 +70,8 @@ type (
 		RanksAgree any         `json:"ranks_agree"`
 		Limit      *jsonLimit  `json:"limit"`
 		HW         any         `json:"hw"`
+		// NumbersWhy is why numbers are off though they were asked for, left out elsewhere.
+		NumbersWhy string `json:"numbers_why,omitempty"`
 		// Asked is the algorithm as the scenario has it: "fastest" where Algorithm was chosen from
 		// Candidates, which are null otherwise.
 		Asked      string          `json:"asked"`
@@ -202,6 +204,7 @@ func (r *Result) json() jsonResult {
 		Violations: r.Violations, Numbers: r.Numbers,
 		Rounds: known(r.Rounds >= 0, r.Rounds), MinSlots: known(r.MinSlots >= 0, r.MinSlots),
 		ClosedForm: known(r.ClosedForm >= 0, int64(r.ClosedForm))}
+	j.NumbersWhy = r.numbersOff
 	if j.Violations == nil {
 		j.Violations = []Violation{}
 	}
@@ -252,21 +255,25 @@ func countOf(spec collective.Spec) int64 {
 	return spec.Count
 }
 
-// op is the operator as a scenario has it, "none" for kinds without one.
-func (r *Result) op() string {
-	if r.Point.Spec.Op == 0 {
+func (r *Result) op() string { return opOf(r.Point.Spec) }
+
+// opOf is the operator as a scenario has it, "none" for kinds without one.
+func opOf(spec collective.Spec) string {
+	switch {
+	case spec.Op == 0:
 		return "none"
+	case spec.Op == collective.PremulSum && spec.Factor != 1:
+		return fmt.Sprintf("premulsum(factor=%v)", spec.Factor)
 	}
-	if f := r.Point.Spec.Factor; r.Point.Spec.Op == collective.PremulSum && f != 1 {
-		return fmt.Sprintf("premulsum(factor=%v)", f)
-	}
-	return r.Point.Spec.Op.String()
+	return spec.Op.String()
 }
 
-// root is −1 for kinds without one, as in nccl-tests.
-func (r *Result) root() int {
-	if !r.Point.Spec.Kind.Rooted() {
+func (r *Result) root() int { return rootOf(r.Point.Spec) }
+
+// rootOf is −1 for kinds without a root, as in nccl-tests.
+func rootOf(spec collective.Spec) int {
+	if !spec.Kind.Rooted() {
 		return -1
 	}
-	return r.Point.Spec.Root
+	return spec.Root
 }

@@ -64,7 +64,10 @@ type Result struct {
 
 	network    string      // what it was understood as
 	ran        *sim.Result // nil unless it is to be explained
+	proven     string      // what Proof holds, but for deadlocks and races
+	unbounded  bool        // no bounds are known: of what has no definition
 	skipped    string      // why there is no result; empty where there is one
+	numbersOff string      // why Numbers is Off though they were asked for; empty elsewhere
 	checkedAll bool        // no schedule was checked on fewer elements than it has
 }
 
@@ -77,11 +80,30 @@ type Violation struct {
 	Step  int    `json:"step"`  //
 	Chunk int    `json:"chunk"` //
 	Text  string `json:"text"`
+	// Place is where that is in a file of another format; nil (and not in JSON) elsewhere.
+	*Place
 }
 
-// String is such as "race: rank 3 lane 0 step 5: …".
+// String is such as "race: rank 3 lane 0 step 5: …"; in a file of another format, "my.xml:12: race:
+// gpu 3 tb 0 step 5: rrc, chunk 2: …".
 func (v Violation) String() string {
-	text := fmt.Sprintf("%s: rank %d", v.Kind, v.Rank)
+	if v.Place != nil && v.What != "" {
+		at := v.What
+		if v.Chunk >= 0 {
+			at += fmt.Sprintf(", chunk %d", v.Chunk)
+		}
+		return fmt.Sprintf("%v: %s: %s: %s", v.Place, v.Kind, at, v.Text)
+	}
+	text := fmt.Sprintf("%s: %s: %s", v.Kind, v.where(), v.Text)
+	if v.Place != nil {
+		text = v.Place.String() + ": " + text
+	}
+	return text
+}
+
+// where names the step in the schedule: "rank 3 lane 0 step 5 chunk 2".
+func (v Violation) where() string {
+	text := fmt.Sprintf("rank %d", v.Rank)
 	for _, at := range []struct {
 		name string
 		n    int
@@ -90,7 +112,7 @@ func (v Violation) String() string {
 			text += fmt.Sprintf(" %s %d", at.name, at.n)
 		}
 	}
-	return text + ": " + v.Text
+	return text
 }
 
 func violations(found []*schedule.Violation) []Violation {
@@ -177,7 +199,7 @@ func (r *Result) PeakLink() (gbps float64, ok bool) {
 // closedForm evaluates the published cost, where the network has one α and one β.
 func (r *Result) closedForm(n *network) {
 	p := r.Point
-	if r.Algorithm.Name == fileName || !n.uniform() || !n.equalTeams() {
+	if r.Algorithm.FromFile() || !n.uniform() || !n.equalTeams() {
 		return
 	}
 	a, err := algos.Find(p.Spec.Kind, r.Algorithm.Name)

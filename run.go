@@ -33,7 +33,7 @@ func (r *runner) run(p *scenarios.Point) (*Result, error) {
 	if err != nil || result.skipped != "" {
 		return result, err
 	}
-	result.prove(m.whole)
+	r.prove(m, result)
 	if err := r.time(m.whole, result); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (r *runner) begin(p *scenarios.Point) (*Result, *made, error) {
 	m, err := r.choose(result)
 	var cannot *illegal
 	switch {
-	case errors.As(err, &cannot) && p.Algorithm.Every:
+	case errors.As(err, &cannot) && r.s.mayLeaveOut(p):
 		result.skipped = unprefixed(err)
 		return result, nil, nil
 	case err != nil:
@@ -87,27 +87,29 @@ func (r *runner) enter(p *scenarios.Point) error {
 }
 
 // prove verifies the schedule. Without a proof its rounds are counted all the same.
-func (r *Result) prove(s *schedule.Schedule) {
-	slots := r.Point.Sim.Slots
+func (r *runner) prove(m *made, result *Result) {
+	s, p := m.whole, result.Point
+	result.Slots = p.Sim.Slots
 	if s.Slots > 0 {
-		slots = s.Slots
+		result.Slots = s.Slots
 	}
-	r.Slots = slots
-	if !r.Point.Check.Proof {
-		counts, err := schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{})
+	if !p.Check.Proof {
+		counts, err := schedule.Execute(s, schedule.Limits{Slots: result.Slots}, schedule.Hooks{})
 		if err == nil {
-			r.Rounds = counts.Rounds
+			result.Rounds = counts.Rounds
 		}
 		return
 	}
-	proof, found := schedule.Verify(s, schedule.VerifyOptions{Slots: r.Point.Sim.Slots})
-	r.Proof = Proved
-	if len(found) > 0 {
-		r.Proof = Failed
-		r.Violations = violations(found)
+	v := m.verify(r.s.nameOf(p), p, -1)
+	result.Proof, result.proven = Proved, proven(s.Spec.Kind, v.Causal)
+	if !v.Good() {
+		result.Proof, result.Violations = Failed, v.Violations
 		return
 	}
-	r.Rounds, r.MinSlots = proof.Rounds, proof.MinSlots
+	result.Rounds, result.MinSlots = v.Proof.Rounds, v.Proof.MinSlots
+	if m.file != nil {
+		result.Warnings = append(result.Warnings, v.Notes[len(m.file.Notes):]...)
+	}
 }
 
 // time simulates the schedule.
@@ -163,6 +165,10 @@ func (r *runner) compute(m *made, result *Result) error {
 	if !result.Point.Check.Numbers {
 		return nil
 	}
+	if m.file != nil && r.s.files[m.algorithm.String()].format.dataless {
+		result.numbersOff = "the file tells how many bytes move, not what they hold"
+		return nil
+	}
 	for i, member := range m.members {
 		report, err := r.check(member.schedule, m.algorithm, result.Point)
 		if err != nil && result.refuted(err) {
@@ -171,6 +177,10 @@ func (r *runner) compute(m *made, result *Result) error {
 		}
 		if err != nil {
 			return result.Point.Error("check.memory", unprefixed(err), "")
+		}
+		if report.Numbers == reference.NumbersOff {
+			result.Numbers, result.numbersOff = Off, report.Why
+			return nil
 		}
 		if i == 0 {
 			result.Numbers, result.Checked = string(report.Numbers), report.Checked
@@ -197,7 +207,7 @@ func (r *runner) check(s *schedule.Schedule, a scenarios.Algorithm,
 			Rebuild: func(count int64) (*schedule.Schedule, error) {
 				spec := s.Spec
 				spec.Count = count
-				return r.s.build(spec, a)
+				return r.s.build(p, spec, a)
 			},
 		})
 	})

@@ -66,14 +66,14 @@ func proofLines(results []*Result) (lines []string) {
 			off++
 		}
 	}
-	if len(proved) > 0 {
+	for _, proved := range split(proved, func(r *Result) string { return r.proven }) {
 		slots := span(proved, func(r *Result) int { return r.MinSlots })
 		rounds := span(proved, func(r *Result) int { return r.Rounds }) + " rounds"
 		if rounds == "1 rounds" {
 			rounds = "1 round"
 		}
-		lines = append(lines, fmt.Sprintf("proof    %severy input once, no deadlock (FIFO depth %s), "+
-			"no race: %s", share(len(proved), len(results)), slots, rounds))
+		lines = append(lines, fmt.Sprintf("proof    %s%s, no deadlock (FIFO depth %s), "+
+			"no race: %s", share(len(proved), len(results)), proved[0].proven, slots, rounds))
 	}
 	if off > 0 {
 		lines = append(lines, "proof    "+share(off, len(results))+"off")
@@ -141,10 +141,13 @@ func numberLines(results []*Result) (lines []string) {
 		if verdict == string(reference.NumbersMismatch) {
 			text = "numbers  " + share(len(with), len(results)) + "MISMATCH"
 		}
-		if verdict == Off && with[0].Point.Check.Numbers {
-			text += ": the schedule cannot be carried out"
-		} else if verdict != Off {
+		switch {
+		case verdict != Off:
 			text += elements(with) + ulps(with) + " (" + dataText(with) + ")"
+		case with[0].numbersOff != "":
+			text += ": " + with[0].numbersOff
+		case with[0].Point.Check.Numbers:
+			text += ": the schedule cannot be carried out"
 		}
 		lines = append(lines, text)
 		if verdict != string(reference.NumbersMismatch) {

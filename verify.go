@@ -1,60 +1,143 @@
 package collsim
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
-	"collsim/collective"
 	"collsim/scenarios"
 	"collsim/schedule"
+	"collsim/schedule/foreign"
 )
 
 // Verification is a schedule's proof, or why there is none.
 type Verification struct {
 	File       string
-	Format     string // "schedule" or "scenario"
-	ID         string // of the scenario's point
-	Schedule   *schedule.Schedule
-	Proof      *schedule.Proof // nil if there are violations
+	Format     string             // one of Formats, or "scenario"
+	ID         string             // of the scenario's point
+	Name       string             // that the file gives the schedule
+	Schedule   *schedule.Schedule // nil for a file of requests, which is no schedule
+	Proof      *schedule.Proof    // nil if there are violations, or no schedule
 	Violations []Violation
+	Slots      int              // what connections were taken to hold; 0 is as many as needed
+	Causal     *schedule.Causal // what a schedule without data was held to; else nil
+	Sizes      string           // for which sizes the verdict holds, in words; may be empty
+	Notes      []string         // what a reader should know besides
 }
 
-// VerifySchedule reads a schedule in its text form and proves it. slots is what a connection holds
-// that does not declare its own; 0 is as many as it needs. What cannot be read is a
-// *scenarios.Error with its line.
-func VerifySchedule(file string, text []byte, slots int) (*Verification, error) {
-	s, err := schedule.Parse(string(text))
-	var wrong *schedule.ParseError
-	if errors.As(err, &wrong) {
-		return nil, &scenarios.Error{File: file, Line: wrong.Line, Text: wrong.Text}
+// VerifyOptions say how a schedule from a file is proven; the zero value is the usual way.
+type VerifyOptions struct {
+	// Slots is what a connection holds, in messages. 0 leaves it to the file, or where that does not
+	// say is as many as needed; −1 is as many as needed in any case. What our text form declares
+	// stands.
+	Slots int
+	// Rendezvous has every send wait for its receive.
+	Rendezvous bool
+	// Iterations is how often the schedule is run. 0 is the usual number: of our text form 2 if it
+	// reaches into other ranks' buffers; of other formats 1, since their runtimes begin a call when
+	// the last has ended, with a note of what a second call without a barrier would meet.
+	Iterations int
+}
+
+// VerifyFile proves a schedule that ReadSchedule has read; name is what violations call the file.
+func VerifyFile(name string, f *foreign.File, o VerifyOptions) *Verification {
+	v := &Verification{File: name, Format: f.Format, Name: f.Name, Causal: f.Causal, Sizes: f.Sizes,
+		Notes: f.Notes, Violations: []Violation{}}
+	s := f.Schedule
+	for _, x := range f.Found {
+		v.Violations = append(v.Violations, placed(name, f, x))
 	}
-	if err != nil {
-		return nil, &scenarios.Error{File: file, Text: unprefixed(err)}
+	if s == nil {
+		return v
 	}
-	return verify(file, "schedule", s, slots), nil
+	if o.Slots != 0 && f.Format != textFormat {
+		s = withSlots(s, o.Slots)
+	}
+	options := schedule.VerifyOptions{Slots: max(o.Slots, 0), Iterations: o.Iterations,
+		Rendezvous: o.Rendezvous, Causal: f.Causal}
+	again := false // whether a second call is to be looked at
+	if f.Format != textFormat && o.Iterations == 0 {
+		options.Iterations, again = 1, reachesAcross(s)
+	}
+	proof, found := schedule.Verify(s, options)
+	for _, x := range found {
+		v.Violations = append(v.Violations, placed(name, f, x))
+	}
+	if len(v.Violations) == 0 {
+		v.Proof = proof
+	}
+	v.Schedule, v.Slots = s, s.Slots
+	if v.Slots == 0 {
+		v.Slots = options.Slots
+	}
+	if again && v.Proof != nil {
+		v.Notes = append(v.Notes[:len(v.Notes):len(v.Notes)], secondCall(name, f, s, options)...)
+	}
+	return v
+}
+
+// withSlots is a schedule whose connections hold another number of messages; below 1 they hold as
+// many as needed.
+func withSlots(s *schedule.Schedule, slots int) *schedule.Schedule {
+	other := *s
+	other.Slots = max(slots, 0)
+	return &other
+}
+
+// secondCall says what a call would meet that begins before all ranks have ended the last.
+func secondCall(name string, f *foreign.File, s *schedule.Schedule,
+	o schedule.VerifyOptions) []string {
+	o.Iterations = 2
+	_, found := schedule.Verify(s, o)
+	if len(found) == 0 {
+		return nil
+	}
+	text := "a second call without a barrier before it would meet the first: " +
+		placed(name, f, found[0]).String()
+	if more := len(found) - 1; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return []string{text}
+}
+
+// reachesAcross reports whether a schedule reads or writes other ranks' buffers.
+func reachesAcross(s *schedule.Schedule) bool {
+	var step schedule.Step
+	for rank := range s.Spec.Ranks {
+		p := s.Program(rank)
+		for lane := range p.Lanes() {
+			for c := p.Walk(lane); !c.Done(); c.Next(int32(max(s.Slices, 1))) {
+				p.Load(&c, &step)
+				for i := range step.From {
+					if k := step.From[i].Kind; k == schedule.Get || k == schedule.Multimem {
+						return true
+					}
+				}
+				for i := range step.Send {
+					if step.Send[i].Lands() {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 // Verify proves the schedules of all points; for "fastest", those of all algorithms that it may
-// turn out to be. What "all" stands for and cannot do it is left out. slots takes the place of
-// sim.slots if it is not negative.
+// turn out to be. What "all" stands for and cannot do it is left out, and so are sizes that a file
+// cannot do where it has others. slots takes the place of sim.slots if it is not negative.
 func (s *Scenario) Verify(slots int) ([]*Verification, error) {
 	var list []*Verification
 	for _, p := range s.Points {
-		n := slots
-		if n < 0 {
-			n = p.Sim.Slots
-		}
 		for _, a := range standsFor(p) {
 			m, err := s.make(p, a)
-			if leavesOut(err) && (p.Algorithm.Every || a.Name != p.Algorithm.Name) {
+			if leavesOut(err) && (s.mayLeaveOut(p) || a.Name != p.Algorithm.Name) {
 				continue
 			}
 			if err != nil {
 				return nil, p.Error("collective.algorithm", unprefixed(err), "")
 			}
-			v := verify(s.File, "scenario", m.whole, n)
-			v.ID = p.ID
+			v := m.verify(s.nameOf(p), p, slots)
+			v.File, v.Format, v.ID = s.File, "scenario", p.ID
 			if a.Name != p.Algorithm.Name {
 				v.ID += ", " + a.String()
 			}
@@ -64,96 +147,31 @@ func (s *Scenario) Verify(slots int) ([]*Verification, error) {
 	return list, nil
 }
 
-func verify(file, format string, s *schedule.Schedule, slots int) *Verification {
-	proof, found := schedule.Verify(s, schedule.VerifyOptions{Slots: max(slots, 0)})
-	return &Verification{File: file, Format: format, Schedule: s, Proof: proof,
-		Violations: violations(found)}
+// verify proves what a point is carried out as; file is what holds it.
+func (m *made) verify(file string, p *scenarios.Point, slots int) *Verification {
+	f := m.file
+	if f == nil {
+		f = &foreign.File{Format: textFormat, Name: m.whole.Name, Schedule: m.whole}
+	}
+	o := VerifyOptions{Slots: slots}
+	if slots < 0 { // as in the scenario
+		o.Slots = p.Sim.Slots
+		if m.file != nil && m.whole.Slots > 0 {
+			o.Slots = 0 // the file's own
+		}
+	} else if slots == 0 {
+		o.Slots = -1
+	}
+	return VerifyFile(file, f, o)
 }
 
-// Good reports whether the schedule is proven.
+// nameOf is the file that a point's schedule stands in.
+func (s *Scenario) nameOf(p *scenarios.Point) string {
+	if src := s.files[p.Algorithm.String()]; src != nil && p.Algorithm.FromFile() {
+		return src.name
+	}
+	return s.File
+}
+
+// Good reports whether nothing is wrong.
 func (v *Verification) Good() bool { return len(v.Violations) == 0 }
-
-// Text is a few lines that say what is proven of the schedule, or every violation.
-func (v *Verification) Text() string {
-	var b strings.Builder
-	spec := v.Schedule.Spec
-	name := v.File
-	if v.ID != "" {
-		name += ": " + v.ID
-	}
-	if !v.Good() {
-		for _, violation := range v.Violations {
-			fmt.Fprintf(&b, "%s: %v\n", name, violation)
-		}
-		return b.String()
-	}
-	problem, every := spec.Kind.String(), "every input once"
-	if spec.Op != 0 {
-		problem += " " + spec.Op.String()
-	}
-	problem += " on " + plural(spec.Ranks, "rank")
-	if spec.Kind == collective.Barrier {
-		every = "nobody leaves before all have come"
-	} else {
-		problem += fmt.Sprintf(", %v of %v", spec.Bytes(), spec.Type)
-	}
-	fmt.Fprintf(&b, "%s: proved\n  problem  %s\n", name, problem)
-	fmt.Fprintf(&b, "  proof    %s, no deadlock (FIFO depth %d), no race\n", every,
-		v.Proof.MinSlots)
-	fmt.Fprintf(&b, "  moves    %s, %s, %d bytes sent\n", plural(v.Proof.Rounds, "round"),
-		plural(v.Proof.Messages, "message"), v.Proof.BytesSent)
-	if spec.Kind.Reduces() {
-		order, tree := "not in rank order: the operator must commute", ""
-		if v.Proof.KeepsRankOrder {
-			order = "in rank order"
-		}
-		if !v.Proof.SameTree {
-			tree = "; ranks add in different orders: bits may differ"
-		}
-		fmt.Fprintf(&b, "  sums     %s%s\n", order, tree)
-	}
-	return b.String()
-}
-
-func plural[T int | int64](n T, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// jsonVerification is a contract as jsonReport is.
-type jsonVerification struct {
-	File       string      `json:"file"`
-	Format     string      `json:"format"`
-	ID         any         `json:"id"`
-	Kind       string      `json:"kind"`
-	Ranks      int         `json:"ranks"`
-	OK         bool        `json:"ok"`
-	Violations []Violation `json:"violations"`
-	MinSlots   any         `json:"min_slots"` // here and below: null without a proof
-	Rounds     any         `json:"rounds"`
-	Messages   any         `json:"messages"`
-	BytesSent  any         `json:"bytes_sent"`
-	RankOrder  any         `json:"keeps_rank_order"`
-	SameTree   any         `json:"same_tree"`
-}
-
-// VerificationJSON writes verifications: an object for one, an array of them for several.
-func VerificationJSON(list ...*Verification) ([]byte, error) {
-	all := make([]jsonVerification, len(list))
-	for i, v := range list {
-		j := jsonVerification{File: v.File, Format: v.Format, ID: known(v.ID != "", v.ID),
-			Kind: v.Schedule.Spec.Kind.String(), Ranks: v.Schedule.Spec.Ranks, OK: v.Good(),
-			Violations: v.Violations}
-		if p := v.Proof; p != nil {
-			j.MinSlots, j.Rounds, j.Messages = p.MinSlots, p.Rounds, p.Messages
-			j.BytesSent, j.RankOrder, j.SameTree = p.BytesSent, p.KeepsRankOrder, p.SameTree
-		}
-		all[i] = j
-	}
-	if len(all) == 1 {
-		return encode(all[0], "  ")
-	}
-	return encode(all, "  ")
-}

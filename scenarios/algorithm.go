@@ -8,7 +8,7 @@ import (
 )
 
 // Algorithm is an algorithm as a scenario names it: "ring", "chain(segment=512KiB)",
-// "ring(channels=8)" or "file:mine.schedule". Whether it exists is the caller's to say. "fastest",
+// "ring(channels=8)", "file:mine.schedule" or "file:my.xml(protocol=LL)". Whether it exists is the caller's to say. "fastest",
 // the default, leaves the choice to whoever runs the point; "all" becomes a point for every
 // algorithm of the kind (it stays "all" where Options.Algorithms is nil).
 type Algorithm struct {
@@ -26,8 +26,9 @@ type Param struct{ Name, Value string }
 
 // String is the one spelling for tables, JSON and legends; channels and slices of 1 are left out.
 func (a Algorithm) String() string {
-	if a.Name == "file" {
-		return "file:" + a.File
+	name := a.Name
+	if a.FromFile() {
+		name = "file:" + a.File
 	}
 	var params []string
 	for _, p := range a.Params {
@@ -40,24 +41,49 @@ func (a Algorithm) String() string {
 		params = append(params, "slices="+strconv.Itoa(a.Slices))
 	}
 	if len(params) == 0 {
-		return a.Name
+		return name
 	}
-	return a.Name + "(" + strings.Join(params, ",") + ")"
+	return name + "(" + strings.Join(params, ",") + ")"
 }
 
 var (
 	algorithmName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 	paramName     = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	paramValue    = regexp.MustCompile(`^[A-Za-z0-9_.+:/-]+$`)
+	// fileParams are the parameters behind a file's name, which may itself have brackets.
+	fileParams = regexp.MustCompile(`^(.*\S)\s*\(([^()]*=[^()]*)\)$`)
 )
+
+// FromFile reports whether the schedule is read from File.
+func (a Algorithm) FromFile() bool { return a.Name == "file" }
+
+// parseFile reads a file's name and what stands in brackets behind it.
+func parseFile(file string) (any, *problem) {
+	a := Algorithm{Name: "file", File: strings.TrimSpace(file)}
+	list := ""
+	if m := fileParams.FindStringSubmatch(a.File); m != nil {
+		a.File, list = m[1], m[2]
+	}
+	if a.File == "" || strings.ContainsAny(a.File, "\n\r\x00") {
+		return nil, &problem{`a file's name is expected, as "file:mine.schedule"`, ""}
+	}
+	if list == "" {
+		return a, nil
+	}
+	if p := a.setAll(strings.Join(strings.Fields(list), "")); p != nil {
+		return nil, p
+	}
+	if a.Channels != 0 || a.Slices != 0 {
+		return nil, &problem{"a schedule from a file has its own channels and slices; none are expected",
+			""}
+	}
+	return a, nil
+}
 
 // parseAlgorithm reads the syntax. Channels and Slices are 0 where the name does not give them.
 func parseAlgorithm(s string) (any, *problem) {
 	if file, ok := strings.CutPrefix(s, "file:"); ok {
-		if file = strings.TrimSpace(file); file == "" || strings.ContainsAny(file, "\n\r\x00") {
-			return nil, &problem{`a file's name is expected, as "file:mine.schedule"`, ""}
-		}
-		return Algorithm{Name: "file", File: file}, nil
+		return parseFile(file)
 	}
 	s = strings.Join(strings.Fields(s), "")
 	base, list, called := strings.Cut(s, "(")
@@ -74,23 +100,31 @@ func parseAlgorithm(s string) (any, *problem) {
 	if !called {
 		return a, nil
 	}
+	if p := a.setAll(list); p != nil {
+		return nil, p
+	}
+	return a, nil
+}
+
+// setAll takes in parameters: name=value, one behind the other with commas between them.
+func (a *Algorithm) setAll(list string) *problem {
 	seen := map[string]bool{}
 	for _, text := range strings.Split(list, ",") {
 		name, value, ok := strings.Cut(text, "=")
 		name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 		if !ok || !paramName.MatchString(name) || !paramValue.MatchString(value) {
-			return nil, &problem{quoted(text) + " is no parameter; name=value is expected",
+			return &problem{quoted(text) + " is no parameter; name=value is expected",
 				`for example "chain(segment=512KiB)"`}
 		}
 		if seen[name] {
-			return nil, &problem{"the parameter " + name + " is given twice", ""}
+			return &problem{"the parameter " + name + " is given twice", ""}
 		}
 		seen[name] = true
 		if p := a.set(name, value); p != nil {
-			return nil, p
+			return p
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // chosen reports whether the name stands for others.

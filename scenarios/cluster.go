@@ -68,11 +68,12 @@ func (v *view) flat(under string, ranks int) (p topology.Params, ok bool) {
 	if ranks == needed {
 		ok = v.counted(under, takes) && ok
 	}
-	var ok1, ok2 bool
-	v.use(at+"bandwidth", at+"latency")
+	var ok1, ok2, ok3 bool
+	v.use(at+"bandwidth", at+"latency", at+"multimem")
+	p.Multimem, ok3 = fetchOr(v, at+"multimem", false)
 	p.Bandwidth, ok1 = need[unit.Rate](v, at+"bandwidth", "the bandwidth of a link is expected")
 	p.Latency, ok2 = need[unit.Time](v, at+"latency", "the latency of a link is expected")
-	return p, ok && ok1 && ok2
+	return p, ok && ok1 && ok2 && ok3
 }
 
 // counted asks for the number of ranks of a preset that takes such keys, if nothing else says it.

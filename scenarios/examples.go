@@ -8,7 +8,7 @@ import (
 	"collsim/internal/nearest"
 )
 
-//go:embed examples/*.toml
+//go:embed examples
 var exampleFiles embed.FS
 
 // examplePrefix marks the name of an embedded example in place of a file's.
@@ -17,8 +17,11 @@ const examplePrefix = "example:"
 // Examples lists the names of the embedded examples, the first one to read first.
 func Examples() []string {
 	return []string{"ring", "recursive-doubling", "compare", "every", "slow-link", "late-rank",
-		"chain", "numbers", "shapes", "two-racks", "nodes", "experts"}
+		"chain", "imported", "numbers", "shapes", "two-racks", "nodes", "experts"}
 }
+
+// ExampleFile returns a file that lies beside the embedded examples, as "allpairs.xml".
+func ExampleFile(name string) ([]byte, error) { return exampleFiles.ReadFile("examples/" + name) }
 
 // Example returns the text of an embedded example; an unknown name is an error with the nearest.
 func Example(name string) ([]byte, error) {

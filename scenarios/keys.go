@@ -121,7 +121,9 @@ func runKeys() []Key {
 			Doc: "Whether a message goes on while it arrives, or when it is there (with fifo)."},
 		{Path: "sim.slots", kind: aWhole, min: 0, max: maxSlots, Default: "the device's",
 			Example: "8", Sweep: true,
-			Doc: "Messages that may lie at the end of a connection unread; 0 is any number."},
+			Doc: "Messages that may lie at the end of a connection unread; 0 is any number. A schedule " +
+				"that says how many keeps its own, but one of another format (\"file:my.xml\") does so " +
+				"only where this key is not given."},
 		{Path: "check.proof", kind: aFlag, Default: "true", Example: "false", Sweep: true,
 			Doc: "Prove that every input arrives exactly once, without deadlock and race."},
 		{Path: "check.numbers", kind: aFlag, Default: "true", Example: "false", Sweep: true,
@@ -140,12 +142,14 @@ func collectiveKeys() []Key {
 		{Path: "collective.name", kind: aText, Example: `"balanced"`,
 			Doc: "Tells several collectives apart."},
 		{Path: "collective.kind", kind: aChoice, Values: kindNames(), Example: `"all_reduce"`,
-			Axis: true, Sweep: true, Doc: "What to compute; names are torch.distributed's."},
+			Axis: true, Sweep: true, Doc: "What to compute; names are torch.distributed's. Custom is " +
+				"whatever a schedule from a file does: it takes \"file:…\" and at most bytes."},
 		{Path: "collective.algorithm", kind: anAlgorithm, Default: `"fastest"`, Example: `"ring"`,
 			Axis: true, Sweep: true,
 			Doc: "How: a name of `collsim list algorithms`, parameters in brackets, as " +
-				"\"chain(segment=512KiB)\", or \"file:mine.schedule\"; \"all\" is every one that can " +
-				"do it, \"fastest\" the one of them whose simulation takes the least time."},
+				"\"chain(segment=512KiB)\", or a schedule from a file, as \"file:my.xml\" (formats: " +
+				"`collsim list formats`); \"all\" is every one that can do it, \"fastest\" the one of " +
+				"them whose simulation takes the least time. Files are not among these."},
 		{Path: "collective.bytes", kind: aSize, min: 0, max: maxBytes, Example: `"64 MiB"`,
 			Axis: true, Sweep: true,
 			Doc: "Size as in nccl-tests (for all_gather, reduce_scatter, all_to_all, gather and " +
@@ -205,7 +209,7 @@ func kindNames() []string {
 	for _, k := range collective.Kinds() {
 		names = append(names, k.String())
 	}
-	return names
+	return append(names, collective.Custom.String())
 }
 
 func opNames() []string {

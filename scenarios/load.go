@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"collsim/collective"
+	"collsim/unit"
 )
 
 // Options are what Load takes besides the file. The zero value accepts every algorithm's name.
@@ -13,6 +14,10 @@ type Options struct {
 	Algorithms func(collective.Kind) []string
 	// Check judges the parameters of an algorithm whose name is known, or a file's name.
 	Check func(collective.Kind, Algorithm) error
+	// Shape completes the Spec of a custom collective, whose sizes only the algorithm's file knows:
+	// its Splits. size is what bytes says, 0 where the scenario leaves it to the file. Nil refuses
+	// kind = "custom".
+	Shape func(spec collective.Spec, a Algorithm, size unit.Bytes) (collective.Spec, error)
 	// Set are "path=value", each replacing a key of the file; the value is TOML, or else text.
 	Set []string
 	// Only select points: "kind=all_reduce,algorithm=ring,bytes=1 MiB". Terms of one key are
@@ -151,6 +156,11 @@ func (r *run) idle(k *Key, at string) string {
 			return "has no effect: [topology.node] and [topology.network] have their own"
 		}
 		return "has no effect: every link has its own"
+	case "topology.multimem":
+		if r.view().clustered() {
+			return "has no effect: [topology.node] and [topology.network] have their own"
+		}
+		return "has no effect: links by hand have no switches of a preset"
 	case "topology.order":
 		return "has no effect: links by hand name the ranks"
 	}

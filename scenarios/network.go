@@ -130,7 +130,7 @@ func (v *view) topology() *Topology {
 // simple reports whether nothing can be wrong with the network that has not been looked at: it need
 // not be built to be judged.
 func (t *Topology) simple() bool {
-	return len(t.params.Places) == 0 &&
+	return len(t.params.Places) == 0 && !t.params.Multimem &&
 		(t.Preset == "switch" || t.Preset == "full-mesh" || t.Preset == "ring")
 }
 

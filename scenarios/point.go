@@ -19,6 +19,7 @@ type Point struct {
 	// has those of the others. Topology.Ranks is the number of all ranks in any case.
 	Spec  collective.Spec
 	Asked unit.Bytes // what bytes said, before rounding down; the size where count is given
+	Whole unit.Bytes // of a custom collective: what bytes said, 0 if nothing
 	// Teams are the ranks of each team, all of which do the collective at once: place i of a list
 	// plays rank i. Ranks in no team do nothing. Nil is one team of all ranks in their order.
 	Teams     [][]int
@@ -47,6 +48,7 @@ type Sim struct {
 	Segment   unit.Bytes // with fifo; 0: a message is one segment
 	Switching string     // "cut-through" or "store-and-forward"
 	Slots     int        // of connections that declare none; 0 is unlimited
+	SlotsSet  bool       // the scenario says so, not the device
 }
 
 // Check says what is checked besides.
@@ -100,7 +102,12 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 		return nil
 	}
 	ok3 := v.spec(p, at)
-	ok4 := v.sizes(p, at)
+	var ok4 bool
+	if kind == collective.Custom {
+		ok4 = ok2 && ok3 && r.shape(v, p, at)
+	} else {
+		ok4 = v.sizes(p, at)
+	}
 	if !ok || !ok2 || !ok3 || !ok4 {
 		return nil
 	}
@@ -168,8 +175,10 @@ func (v *view) sim(slots int) (s Sim, ok bool) {
 	s.Sharing, _ = fetchOr(v, "sim.sharing", "fluid")
 	s.Segment, _ = fetchOr(v, "sim.segment", unit.Bytes(0))
 	s.Switching, _ = fetchOr(v, "sim.switching", "cut-through")
-	n, _ := fetchOr(v, "sim.slots", int64(slots))
-	s.Slots = int(n)
+	n, given, _ := fetch[int64](v, "sim.slots")
+	if s.Slots, s.SlotsSet = int(n), given; !given {
+		s.Slots = slots
+	}
 	if s.Sharing == "fifo" {
 		v.use("sim.segment")
 	}
@@ -189,7 +198,7 @@ func (v *view) spec(p *Point, at string) bool {
 		s.Type = dtype.Float32 // so that sizes can be judged all the same
 	}
 	op, ok2 := fetchOr(v, at+"op", operator{collective.Sum, 1})
-	if s.Kind.Reduces() {
+	if s.Kind.Reduces() || s.Kind == collective.Custom {
 		v.use(at + "op")
 		s.Op, s.Factor = op.op, op.factor
 	}

@@ -172,8 +172,8 @@ timeline = "{kind}-{algorithm}.svg"
 	require.Equal(t, "ring(channels=3,slices=2)", p.Algorithm.String())
 	require.Equal(t, unit.Bytes(2*4*7), p.Asked)
 	require.Equal(t, "reduce_scatter-ring-channels=3-slices=2-.svg", p.FileName(s.Output.Timeline))
-	require.Equal(t, Sim{Sharing: "fifo", Segment: 64 * unit.KiB, Switching: "store-and-forward"},
-		p.Sim)
+	require.Equal(t, Sim{Sharing: "fifo", Segment: 64 * unit.KiB, Switching: "store-and-forward",
+		SlotsSet: true}, p.Sim)
 	require.Equal(t, Check{Memory: unit.MiB, Data: "normal"}, p.Check)
 	require.Equal(t, device.Device{Name: "ideal", Overhead: unit.Microsecond,
 		ReduceRate: 400_000_000_000, CopyRate: unit.Unlimited, LaneRate: 20_000_000_000,

@@ -22,7 +22,7 @@ func (r *run) kind(v *view, at string) (collective.Kind, bool) {
 		v.fail(at+"kind", problem{text: unprefixed(err)})
 		return 0, false
 	}
-	if r.options.Algorithms != nil && len(r.algorithms(kind)) == 0 {
+	if r.options.Algorithms != nil && len(r.algorithms(kind)) == 0 && kind != collective.Custom {
 		var have []string
 		for _, k := range collective.Kinds() {
 			if len(r.algorithms(k)) > 0 {
@@ -50,6 +50,11 @@ func (r *run) algorithms(kind collective.Kind) []string {
 func (r *run) algorithm(v *view, at string, kind collective.Kind, a *Algorithm) bool {
 	ok := v.copies(at+"channels", a.Name, &a.Channels)
 	ok = v.copies(at+"slices", a.Name, &a.Slices) && ok
+	if kind == collective.Custom && (!a.FromFile() || r.options.Shape == nil) {
+		v.fail(at+"algorithm", problem{"a custom collective is what a schedule from a file does",
+			`name one: algorithm = "file:mine.xml"`})
+		return false
+	}
 	if a.chosen() || a.Every {
 		return ok
 	}
@@ -68,7 +73,7 @@ func (r *run) algorithm(v *view, at string, kind collective.Kind, a *Algorithm) 
 
 // judge asks the caller whether there is such an algorithm.
 func (r *run) judge(kind collective.Kind, a Algorithm) *problem {
-	if r.options.Algorithms != nil && a.Name != "file" {
+	if r.options.Algorithms != nil && !a.FromFile() {
 		names := r.algorithms(kind)
 		known := false
 		for _, name := range names {
@@ -144,6 +149,30 @@ func (v *view) sizes(p *Point, at string) bool {
 		v.fail(at+"count", problem{fmt.Sprintf("more than 1024 TiB in a buffer; at most %d is expected",
 			most), ""})
 		return false
+	}
+	return true
+}
+
+// shape asks the caller for the sizes of a custom collective.
+func (r *run) shape(v *view, p *Point, at string) bool {
+	v.use(at + "bytes")
+	size, given, ok := fetch[unit.Bytes](v, at+"bytes")
+	if !ok {
+		return false
+	}
+	if p.Teams != nil {
+		v.fail(at+"teams", problem{"a custom collective is one of all ranks; no teams are expected",
+			""})
+		return false
+	}
+	spec, err := r.options.Shape(p.Spec, p.Algorithm, size)
+	if err != nil {
+		v.fail(at+"algorithm", problem{text: unprefixed(err)})
+		return false
+	}
+	p.Spec, p.Whole = spec, size
+	if given {
+		p.Asked = size
 	}
 	return true
 }

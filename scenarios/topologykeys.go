@@ -54,6 +54,9 @@ func flatKeys(table, shape string) []Key {
 			Doc: "Of each link in each direction."},
 		{Path: table + ".latency", kind: aTime, max: maxWait, Example: `"500 ns"`, Sweep: true,
 			Doc: "Of each link; a route adds up its links."},
+		{Path: table + ".multimem", kind: aFlag, Default: "false", Example: "true", Sweep: true,
+			Doc: "Whether every switch multicasts, and adds up what several ranks have (NVLink SHARP), " +
+				"as schedules with multimem steps need."},
 	}
 	ranks := Key{Path: table + ".ranks", kind: aWhole, min: 1, max: maxRanks, Example: "8",
 		Sweep: true, Doc: "Number of ranks, one GPU each, of all nodes together; with links by hand " +

@@ -24,7 +24,7 @@ func Assemble(
 	for rank := range codes {
 		var b bundler
 		for lane := range lanes[rank] {
-			r := roll{mods: mods}
+			r := roll{mods: mods, long: true}
 			number := 0
 			var wrong error
 			write(rank, lane, func(step Step) {

@@ -1,7 +1,11 @@
 package schedule
 
-// maxBody bounds the length of a loop's body that roll looks for, in nodes.
-const maxBody = 64
+// maxBody bounds the length of a loop's body that roll looks for, in nodes; maxTile does so in
+// programs that are written out, where a loop over tiles repeats all that a lane does.
+const (
+	maxBody = 64
+	maxTile = 512
+)
 
 // roll is a lane under construction. Every step that is added is rolled up with those before it:
 // three equal groups of nodes whose variables rise by a constant stride become a loop, and a group
@@ -9,6 +13,15 @@ const maxBody = 64
 type roll struct {
 	knots []knot
 	mods  *moduli
+	long  bool // bodies go up to maxTile
+}
+
+// body is the length of a loop's body up to which roll looks.
+func (r *roll) body() int {
+	if r.long {
+		return maxTile
+	}
+	return maxBody
 }
 
 // knot is a step, or a loop over body.
@@ -70,7 +83,7 @@ func (r *roll) add(s Step) {
 // extend makes the last nodes another iteration of the loop before them, if they are one.
 func (r *roll) extend() bool {
 	n := len(r.knots)
-	for k := 1; k <= maxBody && k < n; k++ {
+	for k := 1; k <= r.body() && k < n; k++ {
 		loop := &r.knots[n-k-1]
 		if len(loop.body) != k || !r.continues(loop.body, r.knots[n-k:], loop.count) {
 			continue
@@ -85,7 +98,7 @@ func (r *roll) extend() bool {
 // form makes the last nodes a loop, if they are three times the same.
 func (r *roll) form() bool {
 	n := len(r.knots)
-	for k := 1; k <= maxBody && 3*k <= n; k++ {
+	for k := 1; k <= r.body() && 3*k <= n; k++ {
 		first, second, third := r.knots[n-3*k:n-2*k], r.knots[n-2*k:n-k], r.knots[n-k:]
 		if !r.alike(first, second) || !r.alike(second, third) {
 			continue

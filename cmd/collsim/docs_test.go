@@ -32,7 +32,7 @@ var (
 
 // TestDocuments runs every command that a document shows, and compares what it prints.
 func TestDocuments(t *testing.T) {
-	for _, name := range []string{"README.md", "docs/schedule.md"} {
+	for _, name := range []string{"README.md", "docs/schedule.md", "docs/schedules.md"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(repository(t), name)
 			text, err := os.ReadFile(path)

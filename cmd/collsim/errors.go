@@ -220,7 +220,11 @@ func fileError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.text = "no such file"
-		if there, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "*.toml")); len(there) > 0 {
+		pattern := "*.toml" // or files of its own sort
+		if ext := filepath.Ext(name); ext != "" && !strings.ContainsAny(ext, `*?[\\`) {
+			pattern = "*" + ext
+		}
+		if there, _ := filepath.Glob(filepath.Join(filepath.Dir(name), pattern)); len(there) > 0 {
 			if near := nearest.To(filepath.Clean(name), there, 1); len(near) > 0 {
 				e.hint = "did you mean " + near[0] + "?"
 			}

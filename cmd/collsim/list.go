@@ -21,7 +21,7 @@ import (
 
 // things are what can be listed.
 func things() []string {
-	return []string{"algorithms", "topologies", "devices", "examples", "keys"}
+	return []string{"algorithms", "topologies", "devices", "formats", "examples", "keys"}
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -60,7 +60,7 @@ func (a *app) listCommand() *cobra.Command {
 func whatToList(args []string) ([]string, error) {
 	switch {
 	case len(args) == 0:
-		return things()[:4], nil
+		return things()[:5], nil
 	case len(args) > 1:
 		return nil, &usageError{text: "one thing to list is expected, not " + fmt.Sprint(len(args))}
 	case slices.Contains(things(), args[0]):
@@ -117,8 +117,11 @@ func (a *app) list(what []string, k collective.Kind, asJSON bool) error {
 			if len(e.Kinds) > 0 {
 				cells = append(cells, strings.Join(e.Kinds, " "))
 			}
-			if name == "topologies" {
+			switch name {
+			case "topologies":
 				cells = append(cells, strings.Join(e.Takes, " "))
+			case "formats":
+				cells = append(cells, "."+strings.Join(e.Takes, " ."))
 			}
 			if name == "keys" {
 				cells = append(cells, e.Type, e.Default)
@@ -155,6 +158,10 @@ func entriesOf(name string, k collective.Kind) (list []entry) {
 		return topologies()
 	case "devices":
 		return devices()
+	case "formats":
+		for _, f := range collsim.Formats() {
+			list = append(list, entry{Name: f.Name, Takes: f.Extensions, About: f.About})
+		}
 	case "examples":
 		for _, name := range scenarios.Examples() {
 			list = append(list, entry{Name: "example:" + name, About: exampleTitle(name)})

@@ -96,7 +96,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.helpCommand(root))
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.explainCommand(), a.verifyCommand(),
-		a.initCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
+		a.importCommand(), a.exportCommand(), a.initCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
 	return root
 }
 
@@ -124,7 +124,8 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim FILE|example:NAME|- …       run scenarios (= collsim run): one table
   collsim init [KIND]                 print a scenario to begin with
   collsim check|explain FILE …        what it will cost; what decides its time
-  collsim verify FILE …               prove a schedule, or those of a scenario
+  collsim verify FILE …               prove schedules, whoever wrote them
+  collsim import|export FILE          read others' formats; write them
   collsim list|schema|version|help    what there is to try; more help
 
   --json, --csv FILE|-             JSON instead of the table; a line a result

@@ -80,19 +80,6 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// completeScenarios completes the names of examples once they are begun, and else those of files.
-func completeScenarios(_ *cobra.Command, _ []string, begun string) ([]string,
-	cobra.ShellCompDirective) {
-	if begun == "" || !strings.HasPrefix("example:", begun) && !strings.HasPrefix(begun, "example:") {
-		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
-	}
-	var names []string
-	for _, name := range scenarios.Examples() {
-		names = append(names, "example:"+name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
 // run carries out scenarios. Files are written before anything is printed, so that an error leaves
 // standard output empty.
 func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
@@ -217,6 +204,9 @@ func (a *app) noteSeed(points []*scenarios.Point) {
 func (a *app) read(name string) ([]byte, error) {
 	switch example, ok := strings.CutPrefix(name, "example:"); {
 	case ok:
+		if text, ok := exampleFile(example); ok {
+			return text, nil
+		}
 		text, err := scenarios.Example(example)
 		if err != nil {
 			return nil, &usageError{text: strings.TrimPrefix(err.Error(), "scenarios: ")}

@@ -2,62 +2,75 @@ package main
 
 import (
 	"bytes"
-	"path/filepath"
+	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"collsim"
 )
 
+// verifyFlags are the flags of verify.
+type verifyFlags struct {
+	fileFlags
+	json              bool
+	slots, iterations int
+	rendezvous        bool
+}
+
 func (a *app) verifyCommand() *cobra.Command {
-	var asJSON bool
-	var slots int
+	o := &verifyFlags{}
 	cmd := &cobra.Command{
-		Use:   "verify FILE.schedule|FILE.toml|example:NAME|- …",
+		Use:   "verify FILE|example:NAME|- …",
 		Short: "prove schedules: every input once, no deadlock, no race",
-		Long: "Verify proves a schedule in its text form (docs/schedule.md), or the schedules of all " +
-			"points of a scenario, without a network. It exits with 1 if one is wrong.",
-		Example: "  collsim verify mine.schedule\n  collsim verify example:compare --json",
+		Long: "Verify proves a schedule in any format (collsim list formats, docs/schedules.md), or " +
+			"the schedules of all points of a scenario, without a network. What is wrong is told with " +
+			"its line in the file. It exits with 1 if one is wrong.",
+		Example: "  collsim verify mine.xml\n" +
+			"  collsim verify mine.xml --as all_gather --bytes '1 MiB' --protocol LL\n" +
+			"  collsim verify example:compare --json",
+		ValidArgsFunction: completeSchedules,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &usageError{text: "a schedule or a scenario is expected",
 					hint: "for example: collsim verify example:ring"}
 			}
-			if cmd.Flags().Changed("slots") && slots < 0 {
-				return &usageError{text: "--slots is negative; 0 is as many as needed"}
-			}
-			return a.verify(args, slots, asJSON)
+			return a.verify(args, o)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().IntVar(&slots, "slots", -1, "messages that a connection holds that does not say; 0 "+
-		"is as many as needed (default of a schedule; a scenario has its own)")
-	cmd.Flags().Lookup("slots").DefValue = ""
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.IntVar(&o.slots, "slots", -1, "messages that a connection holds; 0 is as many as needed (a "+
+		"file or a scenario has its own; what .schedule files declare stands)")
+	f.Lookup("slots").DefValue = ""
+	f.BoolVar(&o.rendezvous, "rendezvous", false, "have every send wait for its receive")
+	f.IntVar(&o.iterations, "iterations", 0, "how often the program is run without a barrier (of "+
+		"other formats once; of ours twice if it reaches into other ranks' buffers)")
+	f.Lookup("iterations").DefValue = "0"
+	o.register(f)
+	registerValues(cmd)
 	return cmd
 }
 
+// check refuses values that mean nothing.
+func (o *verifyFlags) check() error {
+	switch {
+	case o.flags.Changed("slots") && o.slots < 0:
+		return &usageError{text: "--slots is negative; 0 is as many as needed"}
+	case o.flags.Changed("iterations") && (o.iterations < 1 || o.iterations > 16):
+		return &usageError{text: fmt.Sprintf("--iterations %d: 1 to 16 is expected", o.iterations)}
+	}
+	return nil
+}
+
 // verify proves all that the arguments name.
-func (a *app) verify(names []string, slots int, asJSON bool) error {
+func (a *app) verify(names []string, o *verifyFlags) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	var list []*collsim.Verification
 	for _, name := range names {
-		text, err := a.read(name)
-		if err != nil {
-			return err
-		}
-		if isSchedule(name, text) {
-			v, err := collsim.VerifySchedule(name, text, slots)
-			if err != nil {
-				return err
-			}
-			list = append(list, v)
-			continue
-		}
-		s, err := collsim.Load(name, text, collsim.LoadOptions{})
-		if err != nil {
-			return err
-		}
-		a.noteSeed(s.Points)
-		proofs, err := s.Verify(slots)
+		proofs, err := a.verifyOne(name, o)
 		if err != nil {
 			return err
 		}
@@ -69,7 +82,7 @@ func (a *app) verify(names []string, slots int, asJSON bool) error {
 		good = good && v.Good()
 		b.WriteString(v.Text())
 	}
-	if asJSON {
+	if o.json {
 		text, err := collsim.VerificationJSON(list...)
 		if err != nil {
 			return err
@@ -83,19 +96,42 @@ func (a *app) verify(names []string, slots int, asJSON bool) error {
 	return nil
 }
 
-// isSchedule reports whether a text is a schedule: by the file's name, or else by its first word.
-func isSchedule(name string, text []byte) bool {
-	switch filepath.Ext(name) {
-	case ".schedule":
-		return true
-	case ".toml":
-		return false
+// verifyOne proves a schedule, or those of a scenario.
+func (a *app) verifyOne(name string, o *verifyFlags) ([]*collsim.Verification, error) {
+	options, err := o.options()
+	if err != nil {
+		return nil, err
 	}
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
-		if len(line) > 0 && line[0] != '#' {
-			return bytes.Equal(bytes.Fields(line)[0], []byte("schedule"))
+	in, err := a.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.close() }() // it was read only
+	if in.isSchedule() {
+		f, err := in.readSchedule(options)
+		if err != nil {
+			return nil, err
+		}
+		how := collsim.VerifyOptions{Rendezvous: o.rendezvous, Iterations: o.iterations}
+		if how.Slots = max(o.slots, 0); o.slots == 0 {
+			how.Slots = -1
+		}
+		return []*collsim.Verification{collsim.VerifyFile(name, f, how)}, nil
+	}
+	for _, flag := range []string{o.given(), changed(o.flags, "rendezvous", "iterations")} {
+		if flag != "" {
+			return nil, &usageError{file: name, text: "--" + flag + " is for a schedule from a file; " +
+				"this is a scenario, which says so itself"}
 		}
 	}
-	return false
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, fileError(name, err)
+	}
+	s, err := collsim.Load(name, text, collsim.LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	a.noteSeed(s.Points)
+	return s.Verify(o.slots)
 }

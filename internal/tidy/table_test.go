@@ -26,7 +26,8 @@ func table() []row {
 		{path: "group", ours: "collective dtype"},
 		{path: "schedule", ours: "collective dtype unit"},
 		{path: "schedule/...",
-			ours: "schedule schedule/foreign schedule/graph collective dtype unit"},
+			ours: "schedule schedule/foreign schedule/foreign/strictjson schedule/graph " +
+				"schedule/synth collective dtype unit"},
 		{path: "topology", ours: "unit"},
 		{path: "topology/...", ours: "topology unit"},
 		{path: "device", ours: "unit"},

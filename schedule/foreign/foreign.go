@@ -145,6 +145,8 @@ func (o *Options) Spec(
 		}
 	}
 	switch {
+	case o.Count > collective.MaxElements/int64(max(ranks, 1)):
+		return s, fmt.Errorf("count %d on %d ranks is too large", o.Count, ranks)
 	case s.Kind == collective.Custom:
 		return s, nil
 	case s.Kind.Splits():

@@ -18,7 +18,7 @@ const (
 	maxRanks  = 1 << 16
 	maxChunks = 1 << 20
 	maxTrees  = 1 << 20
-	maxEdges  = 1 << 24
+	maxEdges  = 1 << 22
 )
 
 // rawTree and rawSend are elements of the file, with the names of nodes.
@@ -88,8 +88,9 @@ func (d *decoder) read() error {
 			depth--
 			done = depth == 0
 		case xml.CharData:
-			if strings.TrimSpace(string(t)) != "" {
-				return d.wrong("text %.40q: only elements are expected", strings.TrimSpace(string(t)))
+			if text := strings.TrimSpace(string(t)); text != "" {
+				d.line -= strings.Count(strings.TrimLeft(string(t), " \t\r\n"), "\n")
+				return d.wrong("text %.40q: only elements are expected", text)
 			}
 		}
 	}

@@ -24,6 +24,7 @@ type tree struct {
 	first, chunks int // of the root's
 	height        int // as the file says
 	levels        int // as it is
+	reached       int // ranks
 	line          int
 	edges         [2]int // from, to
 }
@@ -102,7 +103,7 @@ func (f *forest) level(t *tree, level []int) {
 		level[edges[i].from], level[edges[i].to] = -1, -1
 		from[edges[i].from] = append(from[edges[i].from], i)
 	}
-	level[t.root] = 0
+	level[t.root], t.reached = 0, 1
 	for queue := []int{t.root}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
 		for _, i := range from[at] {
@@ -110,6 +111,7 @@ func (f *forest) level(t *tree, level []int) {
 			t.levels = max(t.levels, level[at]+1)
 			if to := edges[i].to; level[to] < 0 {
 				level[to] = level[at] + 1
+				t.reached++
 				queue = append(queue, to)
 			}
 		}

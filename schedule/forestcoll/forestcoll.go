@@ -59,6 +59,7 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 		return nil, wrong(err)
 	}
 	return &foreign.File{Format: "forestcoll", Schedule: low.Schedule, Notes: f.notes(tiles),
+		Found: f.found(spec.Kind),
 		Sizes: fmt.Sprintf("every size: a block is cut into %d chunks, the first ones larger", f.chunks),
 		Where: func(rank, lane, step int) foreign.Place { return f.place(low, rank, lane, step) },
 	}, nil

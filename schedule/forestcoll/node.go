@@ -51,8 +51,12 @@ func parseNodes(text string) (list []node, err error) {
 				return nil, fmt.Errorf("an open parenthesis")
 			}
 			inner, text = text[1:end], text[end+1:]
-		} else if inner, text, _ = strings.Cut(text, ","); text != "" {
-			text = "," + text
+		} else {
+			end := strings.IndexByte(text, ',')
+			if end < 0 {
+				end = len(text)
+			}
+			inner, text = text[:end], text[end:]
 		}
 		n, err := parseNode(inner)
 		if err != nil {

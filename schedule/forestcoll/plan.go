@@ -89,8 +89,8 @@ type caster struct {
 	strand *strand
 	tree   *tree
 	edges  []edge
-	// Of the ranks of a reducing strand: whether something has arrived, and the lowest rank whose input
-	// is in the sum.
+	// Of the ranks of a reducing strand: whether something has arrived, and the lowest rank whose
+	// input is in the sum.
 	begun map[int]bool
 	least map[int]int
 }
@@ -149,15 +149,16 @@ func (c *caster) down() {
 // up sends to the root, what is farthest first. What does not reach it is left out, and missing.
 func (c *caster) up() {
 	order := make([]int, 0, len(c.edges))
+	for i := range c.edges {
+		if c.edges[i].level >= 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return c.edges[b].level - c.edges[a].level })
 	last := -1
-	for level := c.tree.levels - 1; level >= 0; level-- {
-		for i := range c.edges {
-			if c.edges[i].level == level {
-				order = append(order, i)
-			}
-			if c.edges[i].level == level && c.edges[i].from == c.tree.root {
-				last = i
-			}
+	for _, i := range order {
+		if c.edges[i].from == c.tree.root {
+			last = i
 		}
 	}
 	for _, i := range order {

@@ -24,16 +24,17 @@ type strand struct {
 
 // split makes the strands.
 func (f *forest) split(d *decoder) error {
-	f.strands = nil
+	moves := 0
 	for i := range f.trees {
 		t := &f.trees[i]
 		if !d.shared {
 			f.strands = append(f.strands, strand{tree: i, first: t.first, chunks: t.chunks})
 			continue
 		}
-		if len(f.strands)+t.chunks > maxTrees {
+		moves += t.chunks * max(t.edges[1]-t.edges[0], 1)
+		if t.chunks > maxEdges || moves > maxEdges {
 			return &foreign.Error{File: d.file, Line: t.line, Text: fmt.Sprintf(
-				"more than %d chunks in all", maxTrees)}
+				"more than %d sends of single chunks", maxEdges)}
 		}
 		for c := range t.chunks {
 			f.strands = append(f.strands, strand{tree: i, first: t.first + c, chunks: 1,

@@ -18,21 +18,10 @@ func (m *mover) begin() error {
 			return m.wrong(0, "the maps have addresses that no chunk of the collective has")
 		}
 	}
-	begins := map[spot]bool{}
-	for rank := range m.a.coll.nodes {
-		for i, addr := range m.a.inputs[rank] {
-			if err := m.classify(addr, i); err != nil {
-				return err
-			}
-			m.hold(spot{rank, addr}).at = synth.At(schedule.Input, i)
-		}
-		for i, addr := range m.a.outputs[rank] {
-			if err := m.classify(addr, i); err != nil {
-				return err
-			}
-			m.homes[spot{rank, addr}] = synth.At(schedule.Output, i)
-		}
+	if err := m.place(); err != nil {
+		return err
 	}
+	begins := map[spot]bool{}
 	err := m.spread("input_map", func(c *chunk) []int { return c.pre },
 		func(at spot, number int) bool {
 			h := m.holds[at]
@@ -58,16 +47,38 @@ func (m *mover) begin() error {
 	if err != nil {
 		return err
 	}
+	if err := m.mapped("input_map", m.a.inputs, begins, "begins"); err != nil {
+		return err
+	}
+	return m.mapped("output_map", m.a.outputs, ends, "ends")
+}
+
+// mapped makes sure that a map has only addresses at which a chunk begins, or ends.
+func (m *mover) mapped(name string, lists map[int][]int, spots map[spot]bool, what string) error {
 	for rank := range m.a.coll.nodes {
-		for _, addr := range m.a.inputs[rank] {
-			if !begins[spot{rank, addr}] {
-				return m.wrong(0, "input_map gives rank %d address %d, where no chunk begins", rank, addr)
+		for _, addr := range lists[rank] {
+			if !spots[spot{rank, addr}] {
+				return m.wrong(0, "%s gives rank %d address %d, where no chunk %s", name, rank, addr, what)
 			}
 		}
-		for _, addr := range m.a.outputs[rank] {
-			if !ends[spot{rank, addr}] {
-				return m.wrong(0, "output_map gives rank %d address %d, where no chunk ends", rank, addr)
+	}
+	return nil
+}
+
+// place gives the addresses of the maps their places in the buffers.
+func (m *mover) place() error {
+	for rank := range m.a.coll.nodes {
+		for i, addr := range m.a.inputs[rank] {
+			if err := m.classify(addr, i); err != nil {
+				return err
 			}
+			m.hold(spot{rank, addr}).at = synth.At(schedule.Input, i)
+		}
+		for i, addr := range m.a.outputs[rank] {
+			if err := m.classify(addr, i); err != nil {
+				return err
+			}
+			m.homes[spot{rank, addr}] = synth.At(schedule.Output, i)
 		}
 	}
 	return nil
@@ -100,7 +111,9 @@ func (m *mover) classify(addr, i int) error {
 
 // spread calls f for every rank of every chunk, at all its addresses, with the number of the
 // chunk among those of the address, until f does not know the address.
-func (m *mover) spread(name string, ranks func(*chunk) []int, f func(at spot, number int) bool) error {
+func (m *mover) spread(
+	name string, ranks func(*chunk) []int, f func(at spot, number int) bool,
+) error {
 	numbers := map[int]int{}
 	for i := range m.a.coll.chunks {
 		c := &m.a.coll.chunks[i]

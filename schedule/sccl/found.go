@@ -11,15 +11,19 @@ import (
 // maxFound bounds what is reported.
 const maxFound = 20
 
-// unmet holds an algorithm of no known kind to its own postcondition: every rank ends with the
-// chunks that it is to have, each added once.
-func (m *mover) unmet(low *synth.Lowered) (found []*schedule.Violation) {
-	for _, i := range m.doubled {
+// repeated are the sends that add a chunk to a sum which holds it.
+func (m *mover) repeated(low *synth.Lowered) (found []*schedule.Violation) {
+	for _, i := range m.doubled[:min(len(m.doubled), maxFound)] {
 		v := m.violation(low, schedule.Doubled, i)
-		s := &m.a.sends[i]
-		v.Text = fmt.Sprintf("%v is added again", spot{s.src, s.addr})
+		v.Text = fmt.Sprintf("%v is added again", spot{m.a.sends[i].src, m.a.sends[i].addr})
 		found = append(found, v)
 	}
+	return found
+}
+
+// unmet holds an algorithm of no known kind to its own postcondition: every rank ends with the
+// chunks that it is to have, and no others.
+func (m *mover) unmet() (found []*schedule.Violation) {
 	wanted := map[spot]set{}
 	_ = m.spread("output_map", func(c *chunk) []int { return c.post },
 		func(at spot, number int) bool {
@@ -54,7 +58,9 @@ func (m *mover) chunk(addr, number int) int { return m.at[addr/m.divisor][number
 func (m *mover) sent() int { return len(m.a.sends) }
 
 // violation is one of the receiving end of a send.
-func (m *mover) violation(low *synth.Lowered, kind schedule.ViolationKind, send int) *schedule.Violation {
+func (m *mover) violation(
+	low *synth.Lowered, kind schedule.ViolationKind, send int,
+) *schedule.Violation {
 	v := &schedule.Violation{Kind: kind, Rank: m.a.sends[send].dst, Chunk: -1}
 	v.Lane, v.Step = low.Arrival(len(m.moves) - m.sent() + send)
 	return v

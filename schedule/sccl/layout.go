@@ -194,6 +194,9 @@ func (l *layout) start(chunk int) int64 {
 
 // cut divides a buffer of at most so many chunks.
 func (l *layout) cut(chunks int) schedule.Cut {
+	if l.count%int64(l.parts) == 0 && l.spec.Kind != collective.Custom {
+		return schedule.Cut{{Axis: schedule.Block, Split: schedule.Even, N: int64(max(chunks, 1))}}
+	}
 	ends := make([]int64, max(chunks, 1))
 	for i := range ends {
 		ends[i] = l.start(i + 1)

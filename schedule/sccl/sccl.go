@@ -3,8 +3,8 @@
 // chunks between ranks which hold some from the beginning and need others in the end.
 //
 // A send reads what was at its source before the step and lands after it. Chunks that share an
-// address are summands: what arrives there is added, unless it holds all that is there already, when
-// it takes its place (the all-gather half of an all-reduce). TACCL's sends may say so themselves:
+// address are summands: what arrives there is added, unless it holds all that is there already,
+// when it takes its place (the all-gather half of an all-reduce). TACCL's sends may say so:
 // [address, source, destination, time, link, "rrc" or null]. The tools check that every
 // chunk reaches its ranks, but with OR: adding a contribution twice escapes them, and does not
 // escape schedule.Verify. A chunk lies in the input or the output, at its place among the
@@ -29,11 +29,14 @@ import (
 	"collsim/schedule/synth"
 )
 
+// maxScratch bounds the chunks of a scratch buffer, and its elements in units of 2²².
+const maxScratch = 1 << 22
+
 // Read reads an algorithm. Kinds are those of the collective's name (Allgather(n=8),
-// Broadcast(n=4,root=0), …) or Options.As; a name that is none of those is collective.Custom, and
-// then the file's own postcondition is checked, and what breaks it is in File.Found. So is a
-// step that puts more on a link than the file's topology lets it, which msccl-tools refuses (unless
-// Options.Runtime is "none").
+// Broadcast(n=4,root=0), …) or Options.As; a name that is none of those is collective.Custom. In
+// File.Found are the sends that add what is there already; of Custom what is missing or out of
+// place by the file's own postcondition; and steps that put more on a link than the file's
+// topology lets them, which msccl-tools refuses (unless Options.Runtime is "none").
 func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	a, err := decode(r, o.File)
 	if err != nil {
@@ -53,7 +56,10 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	if err := m.run(); err != nil {
 		return nil, err
 	}
-	low, err := synth.Lower(synth.Plan{Name: a.name, Spec: l.spec, Memory: m.memory(),
+	if n := int64(m.slots); n*int64(l.parts) > maxScratch || n*(l.count>>22) > maxScratch {
+		return nil, wrong("scratch of %d times %d chunks is too large", m.slots, l.parts)
+	}
+	low, err := synth.Lower(synth.Plan{Name: "sccl", Spec: l.spec, Memory: m.memory(),
 		Cuts:  [3]schedule.Cut{l.cut(l.blocks[0]), l.cut(l.blocks[1]), l.cut(m.slots * l.parts)},
 		Moves: m.moves})
 	if err != nil {
@@ -69,8 +75,9 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	if l.spec.Empty() {
 		return f, nil
 	}
+	f.Found = m.repeated(low)
 	if l.spec.Kind == collective.Custom {
-		f.Found = m.unmet(low)
+		f.Found = append(f.Found, m.unmet()...)
 	}
 	if o.Runtime != "none" && !a.taccl {
 		f.Found = append(f.Found, a.overloads(low, m)...)

@@ -166,13 +166,11 @@ func (o *orderer) each(rank int32, p Place, f func(*cell)) {
 	}
 }
 
-// read orders a move after the writers of its source.
+// read orders a send after the writers of its source.
 func (o *orderer) read(move int32) {
-	m, e := &o.l.plan.Moves[move], 2*move
-	if m.From == m.To {
-		e++
+	if m := &o.l.plan.Moves[move]; m.From != m.To {
+		o.each(m.From, m.Source, func(c *cell) { o.l.ends[2*move].after(c, 2*move) })
 	}
-	o.each(m.From, m.Source, func(c *cell) { o.l.ends[e].after(c, e) })
 }
 
 // after orders an end after the writer of a cell that it reads.
@@ -188,6 +186,9 @@ func (e *end) after(c *cell, number int32) {
 func (o *orderer) write(move int32) {
 	m, number := &o.l.plan.Moves[move], 2*move+1
 	e := &o.l.ends[number]
+	if m.From == m.To {
+		o.each(m.From, m.Source, func(c *cell) { e.after(c, number) })
+	}
 	o.each(m.To, m.Add, func(c *cell) { e.after(c, number) })
 	o.each(m.To, m.Target, func(c *cell) {
 		if c.writer >= 0 {

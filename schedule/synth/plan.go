@@ -17,7 +17,8 @@ type Place struct {
 // At is one block.
 func At(b schedule.Buffer, block int) Place { return Place{b, int32(block), 1} }
 
-// Move carries a chunk from one rank to another, or copies it within a rank.
+// Move carries a chunk from one rank to another, or copies it within a rank. A message is read as
+// the stage begins, a copy when it is its turn among the stage's writes.
 type Move struct {
 	Stage    int32
 	From, To int32
