@@ -25,8 +25,9 @@ import (
 )
 
 // TestDamagedFiles damages good files of others in ways that are easily made by hand or by a broken
-// generator, 200 times each. Every mutant must be rejected, with a reason, or else compute the right
-// result when its schedule is carried out on numbers: reading and proving neither panics nor hangs.
+// generator, 200 times each. Every mutant must be rejected, with a reason, or else compute the
+// right result when its schedule is carried out on numbers: reading and proving neither panics nor
+// hangs.
 func TestDamagedFiles(t *testing.T) {
 	const mutants = 200
 	files := goodFiles(t)
@@ -73,8 +74,8 @@ type goodFile struct {
 	read   func(*bytes.Reader, foreign.Options) (*foreign.File, error)
 }
 
-// goodFiles are the smallest good samples of the two formats that say everything: 35 of MSCCL, 15 of
-// MSCCL++. Files that are good only as a collective without definition are left out.
+// goodFiles are the smallest good samples of the two formats that say everything: 35 of MSCCL, 15
+// of MSCCL++. Files that are good only as a collective without definition are left out.
 func goodFiles(t *testing.T) []goodFile {
 	var all []goodFile
 	for _, format := range []goodFile{

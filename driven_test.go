@@ -14,8 +14,8 @@ import (
 	"collsim/reference"
 )
 
-// TestMessageDriven: every algorithm, carried out by callbacks with messages that arrive in any order,
-// gives the bits that the interpreter gives.
+// TestMessageDriven: every algorithm, carried out by callbacks with messages that arrive in any
+// order, gives the bits that the interpreter gives.
 func TestMessageDriven(t *testing.T) {
 	runs := 0
 	for _, a := range algos.Table() {

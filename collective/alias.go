@@ -8,10 +8,10 @@ type Extent struct{ Off, Len int64 }
 // CheckAlias says whether the input and the output of a rank may lie as they do in one memory. They
 // may lie apart. They may overlap in the one way that is the kind's in-place form:
 //
-//	all_reduce, reduce, broadcast, send_recv, all_to_all   the input is where the output is
-//	all_gather(v), gather                                  the input is the output's block of the rank
-//	reduce_scatter(v), scatter                             the output is the input's block of the rank
-//	all_to_allv                                            not at all: blocks have no common place
+//	all_gather(v), gather        the input is the output's block of the rank
+//	reduce_scatter(v), scatter   the output is the input's block of the rank
+//	all_to_allv                  not at all: blocks have no common place
+//	others                       the input is where the output is
 //
 // Everything else is refused: NCCL leaves it undefined.
 func (s Spec) CheckAlias(rank int, in, out Extent) error {

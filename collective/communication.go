@@ -40,8 +40,8 @@ func (c *Communication) Hash() uint64 {
 	return h.Sum64()
 }
 
-// String is such as "reduce_scatter bfloat16 sum team 3,1,2 shape 12x5 axis 0", every attribute that
-// is not at its zero, in a fixed order. ParseCommunication reads it back.
+// String is such as "reduce_scatter bfloat16 sum team 3,1,2 shape 12x5 axis 0", every attribute
+// that is not at its zero, in a fixed order. ParseCommunication reads it back.
 func (c *Communication) String() string {
 	var b strings.Builder
 	b.WriteString(c.Kind.String())

@@ -87,10 +87,10 @@ func Gradient(s Spec) (Backward, error) {
 // Zero in Piece.From stands for elements that are 0.
 const Zero = -2
 
-// LocalBackward is the gradient in the other convention: every rank computes the same loss from what
-// it got, and only its own share of it goes back (MegEngine's local_grad, mpi4jax, Megatron's f and
-// g). Nothing is communicated: pieces say which elements of a rank's own output gradient its input
-// gradient is made of, Zero where of none. Scale and Mask are as in Backward.
+// LocalBackward is the gradient in the other convention: every rank computes the same loss from
+// what it got, and only its own share of it goes back (MegEngine's local_grad, mpi4jax, Megatron's
+// f and g). Nothing is communicated: pieces say which elements of a rank's own output gradient its
+// input gradient is made of, Zero where of none. Scale and Mask are as in Backward.
 //
 //	all_reduce        identity                    all_gather(v)       the rank's own slice
 //	reduce_scatter(v) zeros around its own block  all_to_all(v)       its own block, zeros elsewhere

@@ -136,8 +136,8 @@ func TestGradientTwice(t *testing.T) {
 	}
 }
 
-// TestLocalGradient: with y as the gradient of a rank's own output, the derivative of ⟨C x, y⟩ by the
-// rank's own input, which moving it by a unit gives without any formula.
+// TestLocalGradient: with y as the gradient of a rank's own output, the derivative of ⟨C x, y⟩ by
+// the rank's own input, which moving it by a unit gives without any formula.
 func TestLocalGradient(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, kind := range []Kind{AllReduce, AllGather, AllGatherV, ReduceScatter, ReduceScatterV,
@@ -173,8 +173,8 @@ func TestLocalGradient(t *testing.T) {
 	}
 }
 
-// TestMaxGradient compares the mask with numeric differentiation: of all ranks' summed loss ⟨C x, y⟩
-// by each input, away from ties, where a step of 1 changes no order.
+// TestMaxGradient compares the mask with numeric differentiation: of all ranks' summed loss ⟨C x,
+// y⟩ by each input, away from ties, where a step of 1 changes no order.
 func TestMaxGradient(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, kind := range []Kind{AllReduce, Reduce, ReduceScatter, ReduceScatterV} {

@@ -13,8 +13,8 @@ type Role struct {
 	Sources, Destinations int
 }
 
-// Role binds the communication to a rank of a machine with so many ranks. A rank outside the team is
-// refused by name, and so is a root.
+// Role binds the communication to a rank of a machine with so many ranks. A rank outside the team
+// is refused by name, and so is a root.
 func (c *Communication) Role(rank, ranks int) (Role, error) {
 	n := ranks
 	if c.Team != nil {
@@ -87,9 +87,9 @@ func (c *Communication) CheckBuffers(rank, ranks int, sources, destinations int)
 	return nil
 }
 
-// Spec is the communication on so many ranks without shapes and axes: blocks of elements that lie one
-// behind the other. Ranks are those of the team, in its order. Pack and Unpack say how the blocks
-// lie in the tensors. REQUIRES: Shape.
+// Spec is the communication on so many ranks without shapes and axes: blocks of elements that lie
+// one behind the other. Ranks are those of the team, in its order. Pack and Unpack say how the
+// blocks lie in the tensors. REQUIRES: Shape.
 func (c *Communication) Spec(ranks int) (Spec, error) {
 	n := ranks
 	if c.Team != nil {

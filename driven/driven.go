@@ -71,10 +71,10 @@ func (f *Failure) Error() string { return fmt.Sprintf("driven: send of %v: %v", 
 // Unwrap is the reason.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Run carries a schedule out on the inputs of all ranks and returns their outputs. REQUIRES: Verify has
-// proven it; of one that deadlocks an error tells who waits, of one that races nothing does. A run that cannot
-// go on, or whose sends fail, is an error; every rank has then completed with it, and nothing is
-// left waiting.
+// Run carries a schedule out on the inputs of all ranks and returns their outputs. REQUIRES: Verify
+// has proven it; of one that deadlocks an error tells who waits, of one that races nothing does. A
+// run that cannot go on, or whose sends fail, is an error; every rank has then completed with it,
+// and nothing is left waiting.
 func Run[T dtype.Number](s *schedule.Schedule, inputs [][]T, o Options) ([][]T, error) {
 	spec := &s.Spec
 	if spec.Kind != collective.Barrier && dtype.Of[T]() != spec.Type {

@@ -13,9 +13,9 @@ import (
 	"collsim/schedule"
 )
 
-// ring is TFRT's ring all-reduce, as its kernels.cc has it: 2n−1 callbacks, of which the first
-// only sends, those before the n-th add what comes to what is there, and the others copy; callback i
-// of rank r concerns chunk (r − i) mod n. In place.
+// ring is TFRT's ring all-reduce, as its kernels.cc has it: 2n−1 callbacks, of which the first only
+// sends, those before the n-th add what comes to what is there, and the others copy; callback i of
+// rank r concerns chunk (r − i) mod n. In place.
 func ring(t *testing.T, ranks int, count int64, op collective.Op) *schedule.Schedule {
 	t.Helper()
 	s, err := schedule.Build(schedule.Plan{
@@ -55,8 +55,8 @@ func inputs(ranks int, count int64, seed uint64) [][]float32 {
 	return in
 }
 
-// expected is the ring's sum of an element by hand: chunk c starts at rank c and goes round, and each
-// rank adds what comes (on the left) to its own.
+// expected is the ring's sum of an element by hand: chunk c starts at rank c and goes round, and
+// each rank adds what comes (on the left) to its own.
 func expected(in [][]float32, chunk, i int) float32 {
 	n := len(in)
 	total := in[chunk][i]

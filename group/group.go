@@ -59,8 +59,8 @@ type group struct {
 
 // Join adds a member to the group of a name and waits until all have come. The wait ends with the
 // context: then the error names who is missing, and the group is no more. A member that contradicts
-// the others (another kind, size, type or count, a rank twice, a second root) is an error for all of
-// them, at once. Joining again under the same name with the same request returns the same seat.
+// the others (another kind, size, type or count, a rank twice, a second root) is an error for all
+// of them, at once. Joining again under the same name with the same request returns the same seat.
 func (r *Registry) Join(ctx context.Context, name string, q Request) (Seat, error) {
 	g, err := r.add(name, q)
 	if err != nil {

@@ -24,8 +24,8 @@ type Visit struct {
 	Number, Slice       int32 // of the step in its lane, and of the sub-step in the step
 	Step                *Step
 	// In and Out are the handles of the messages, as in Step.From and Step.Send, −1 where there is
-	// no message (local regions, silent puts, multimem). A handle is a small number, of one message from the visit that sends it to the
-	// end of the visit that receives it.
+	// no message (local regions, silent puts, multimem). A handle is a small number, of one message
+	// from the visit that sends it to the end of the visit that receives it.
 	In, Out []int32
 	Last    bool // the sub-step is the last of its step
 

@@ -9,8 +9,8 @@ import (
 // An access (elements of a memory, read or write) lasts from its step's start to its end; a get's
 // on both sides; a put touches its target until the wait that observes it, and its origin until the
 // next flush. Order comes from lane order, from a post to its wait, from the end of a send to the
-// receive that it matches, in rendezvous back again, from nothing else. Two accesses that overlap, one of them writing,
-// and have no order are a race.
+// receive that it matches, in rendezvous back again, from nothing else. Two accesses that overlap,
+// one of them writing, and have no order are a race.
 //
 // First, while values are computed, each cell remembers whether several lanes have met in it. Only
 // where they have, a second walk keeps clocks: what each lane knows of the others' accesses.
@@ -220,7 +220,8 @@ func (r *racer) acknowledge(at *Visit, now clock) {
 	}
 }
 
-// accesses checks what the sub-step reads and writes; put is its first put, which its origin goes with.
+// accesses checks what the sub-step reads and writes; put is its first put, which its origin goes
+// with.
 func (r *racer) accesses(at *Visit, put int32) {
 	s := at.Step
 	for i := range s.From {

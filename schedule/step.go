@@ -131,7 +131,8 @@ const (
 	Sends
 )
 
-// Lands reports whether the bytes are stored in Region of the other side: a put or a multimem store.
+// Lands reports whether the bytes are stored in Region of the other side: a put or a multimem
+// store.
 func (d *Dest) Lands() bool { return d.Put || d.Team != nil }
 
 // Message reports whether there is a message, on the connection to Peer, that somebody receives.
