@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -71,7 +72,7 @@ type goodFile struct {
 	path   string
 	text   []byte
 	damage func(*rand.Rand, []byte) []byte
-	read   func(*bytes.Reader, foreign.Options) (*foreign.File, error)
+	read   func(io.Reader, foreign.Options) (*foreign.File, error)
 }
 
 // goodFiles are the smallest good samples of the two formats that say everything: 35 of MSCCL, 15
@@ -80,9 +81,9 @@ func goodFiles(t *testing.T) []goodFile {
 	var all []goodFile
 	for _, format := range []goodFile{
 		{path: "msccl_xml", damage: damageXML,
-			read: func(r *bytes.Reader, o foreign.Options) (*foreign.File, error) { return msccl.Read(r, o) }},
+			read: msccl.Read},
 		{path: "mscclpp_json", damage: damageJSON,
-			read: func(r *bytes.Reader, o foreign.Options) (*foreign.File, error) { return mscclpp.Read(r, o) }},
+			read: mscclpp.Read},
 	} {
 		var files []goodFile
 		root := filepath.Join("..", "shared", "schedules", format.path)
@@ -182,7 +183,9 @@ func renumber(lines []string) []byte {
 	return []byte(strings.Join(lines, "\n"))
 }
 
-func attribute(name string) *regexp.Regexp { return regexp.MustCompile(`( ` + name + `=")([^"]*)"`) }
+func attribute(name string) *regexp.Regexp {
+	return regexp.MustCompile(`( ` + name + `=")([^"]*)"`)
+}
 
 func get(line, name string) string {
 	if m := attribute(name).FindStringSubmatch(line); m != nil {

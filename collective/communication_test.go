@@ -20,7 +20,8 @@ func TestShapes(t *testing.T) {
 	}{
 		{"all_reduce sum", shapes{{4, 5}, {4, 5}}, shapes{{4, 5}, {4, 5}}, ""},
 		{"all_reduce sum", shapes{{4, 5}, {5, 4}}, nil,
-			"collective: all_reduce: rank 0 passes shape 4x5, rank 1 shape 5x4; all inputs must have one shape"},
+			"collective: all_reduce: rank 0 passes shape 4x5, rank 1 shape 5x4; " +
+				"all inputs must have one shape"},
 		{"all_reduce sum team 3,1", shapes{{4}, nil}, nil,
 			"collective: all_reduce: rank 1 passes no input"},
 		{"all_reduce sum", shapes{{}, {}}, shapes{{}, {}}, ""},
@@ -132,8 +133,8 @@ func TestAxes(t *testing.T) {
 	_, err := (&Communication{Kind: ReduceScatter, Op: Sum, Type: dtype.Int64, Shape: in,
 		Axis: 2}).Spec(ranks)
 	require.ErrorContains(t, err, "axis 2 of length 4 cannot be divided into 3 parts")
-	for rank, got := range run(&Communication{Kind: ReduceScatter, Op: Sum, Type: dtype.Int64, Shape: in,
-		Axis: 1}) {
+	for rank, got := range run(&Communication{Kind: ReduceScatter, Op: Sum, Type: dtype.Int64,
+		Shape: in, Axis: 1}) {
 		part := Shape{2, 2, 4}
 		for x := range part.Elements() {
 			i, j, k := x/8, x/4%2, x%4
@@ -180,9 +181,13 @@ func TestCommunicationText(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                     "collective: no kind in an empty communication",
-		"all_reduce sum tem 1": `collective: "all_reduce sum tem 1": "tem" is no attribute; attributes are a type, an operator, factor, average, team, root, shape, axis, concat, splits, in_place and disabled`,
-		"all_reduce team":      `collective: "all_reduce team": team: "": numbers with commas between them are expected`,
-		"all_reduce shape 4x":  `collective: "all_reduce shape 4x": shape: collective: "4x" is no shape; shapes look like 4x5x6`,
+		"all_reduce sum tem 1": `collective: "all_reduce sum tem 1": "tem" is no attribute; ` +
+			"attributes are a type, an operator, factor, average, team, root, shape, axis, concat, " +
+			"splits, in_place and disabled",
+		"all_reduce team":      `collective: "all_reduce team": team: "": ` +
+			"numbers with commas between them are expected",
+		"all_reduce shape 4x":  `collective: "all_reduce shape 4x": shape: collective: "4x" is no shape; ` +
+			"shapes look like 4x5x6",
 	} {
 		_, err := ParseCommunication(text)
 		require.EqualError(t, err, want)

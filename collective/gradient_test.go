@@ -224,8 +224,8 @@ func TestGradientRules(t *testing.T) {
 	require.Equal(t, 0.5, g.Scale)
 	s.Op = Prod
 	_, err = Gradient(s)
-	require.EqualError(t, err, "collective: all_reduce prod has no gradient; sum, avg, premulsum, min "+
-		"and max have one")
+	require.EqualError(t, err, "collective: all_reduce prod has no gradient; sum, avg, "+
+		"premulsum, min and max have one")
 	_, err = Gradient(Spec{Kind: Barrier, Ranks: 2})
 	require.EqualError(t, err, "collective: barrier has no gradient")
 	for _, kind := range []Kind{Broadcast, Reduce, Gather, Scatter, SendRecv} {
