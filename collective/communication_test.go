@@ -180,13 +180,14 @@ func TestCommunicationText(t *testing.T) {
 		require.Equal(t, d, again)
 	}
 	for text, want := range map[string]string{
-		"":                     "collective: no kind in an empty communication",
+		"": "collective: no kind in an empty communication",
 		"all_reduce sum tem 1": `collective: "all_reduce sum tem 1": "tem" is no attribute; ` +
 			"attributes are a type, an operator, factor, average, team, root, shape, axis, concat, " +
 			"splits, in_place and disabled",
-		"all_reduce team":      `collective: "all_reduce team": team: "": ` +
+		"all_reduce team": `collective: "all_reduce team": team: "": ` +
 			"numbers with commas between them are expected",
-		"all_reduce shape 4x":  `collective: "all_reduce shape 4x": shape: collective: "4x" is no shape; ` +
+		"all_reduce shape 4x": `collective: "all_reduce shape 4x": shape: ` +
+			`collective: "4x" is no shape; ` +
 			"shapes look like 4x5x6",
 	} {
 		_, err := ParseCommunication(text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"strings"
 	"testing"
 
 	"collsim/collective"
@@ -294,4 +295,35 @@ func TestSplits(t *testing.T) {
 		require.Equal(t, c.want, got, "%v", c.level)
 		require.Equal(t, int64(15), end)
 	}
+}
+
+// TestAssembleRollsTilesUp: a program written out for every tile takes the memory of one, whatever its
+// length, and prints as short.
+func TestAssembleRollsTilesUp(t *testing.T) {
+	const body, tiles = 300, 20
+	spec := collective.Spec{Kind: collective.SendRecv, Type: dtype.Float32, Ranks: 2,
+		Count: body * tiles}
+	cut := Cut{{Axis: Tile, Split: Even, N: tiles}, {Axis: Block, N: body}}
+	s, err := Assemble(Schedule{Name: "tiles", Spec: spec, Cuts: [3]Cut{Input: cut, Output: cut}},
+		[]int{2, 2}, func(rank, lane int, add func(Step)) {
+			peer := Peer{Rank: int32(1 - rank), Lane: int32(1 - lane)}
+			for tile := range int32(tiles) {
+				for b := range int32(body) { // a walk through the blocks that is no loop itself
+					r := Region{Tile: tile, First: (b*b + 3*b) % body, Run: 1, Times: 1}
+					if lane == 0 {
+						add(Step{From: []Source{{Region: r}}, Send: []Dest{{Peer: peer}}})
+						continue
+					}
+					r.Buffer = Output
+					add(Step{From: []Source{{Kind: Message, Peer: peer}}, To: []Region{r}})
+				}
+			}
+		})
+	require.NoError(t, err)
+	steps := 0
+	for c := s.Program(0).Walk(0); !c.Done(); c.Next(1) {
+		steps++
+	}
+	require.Equal(t, body*tiles, steps)
+	require.Less(t, strings.Count(s.String(), "\n"), 4*(body+10))
 }
