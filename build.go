@@ -15,7 +15,7 @@ type made struct {
 	algorithm scenarios.Algorithm
 	whole     *schedule.Schedule // of all ranks: what the network sees
 	members   []member           // the schedules in it: one, or those of teams, each once
-	file      *foreign.File      // of another format than our text form, that holds whole; else nil
+	file      *foreign.File      // of another format than our text form, that holds it; else nil
 }
 
 // member is a schedule that a number of teams plays, each on its own ranks.
@@ -46,27 +46,17 @@ func (s *Scenario) Build(p *scenarios.Point) (*schedule.Schedule, error) {
 
 // make is Build for an algorithm of the point's kind.
 func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error) {
+	m := &made{algorithm: a}
 	if p.Teams == nil {
-		m := &made{algorithm: a}
-		if a.FromFile() {
-			f, err := s.fromFile(p, p.Spec, a)
-			if err != nil {
-				return nil, err
-			}
-			if m.whole = f.Schedule; f.Format != textFormat {
-				m.file = f
-			}
-		} else {
-			built, err := s.build(p, p.Spec, a)
-			if err != nil {
-				return nil, err
-			}
-			m.whole = built
+		f, err := s.build(p, p.Spec, a)
+		if err != nil {
+			return nil, err
 		}
+		m.take(f)
+		m.whole = f.Schedule
 		m.members = []member{{m.whole, 1}}
 		return m, nil
 	}
-	m := &made{algorithm: a}
 	bySize := map[int]int{} // place in members
 	teams := make([]schedule.Team, len(p.Teams))
 	for i, ranks := range p.Teams {
@@ -78,7 +68,8 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 			}
 			at = len(m.members)
 			bySize[len(ranks)] = at
-			m.members = append(m.members, member{schedule: built})
+			m.members = append(m.members, member{schedule: built.Schedule})
+			m.take(built)
 		}
 		m.members[at].teams++
 		teams[i] = schedule.Team{Ranks: ranks, Schedule: m.members[at].schedule}
@@ -88,15 +79,20 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 	return m, err
 }
 
-// build applies an algorithm to a collective of a point.
+// take keeps the file of a schedule that another format holds. Teams that play it are all of its
+// number of ranks, so there is but one.
+func (m *made) take(f *foreign.File) {
+	if f.Format != textFormat {
+		m.file = f
+	}
+}
+
+// build applies an algorithm to a collective of a point. What no file holds is in a file all the
+// same, of our text form.
 func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
-	a scenarios.Algorithm) (*schedule.Schedule, error) {
+	a scenarios.Algorithm) (*foreign.File, error) {
 	if a.FromFile() {
-		f, err := s.fromFile(p, spec, a)
-		if err != nil {
-			return nil, err
-		}
-		return f.Schedule, nil
+		return s.fromFile(p, spec, a)
 	}
 	found, err := algos.Find(spec.Kind, a.Name)
 	if err != nil {
@@ -106,5 +102,5 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 	if err != nil {
 		return nil, &illegal{err}
 	}
-	return built, nil
+	return &foreign.File{Format: textFormat, Schedule: built}, nil
 }

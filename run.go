@@ -90,8 +90,8 @@ func (r *runner) enter(p *scenarios.Point) error {
 func (r *runner) prove(m *made, result *Result) {
 	s, p := m.whole, result.Point
 	result.Slots = p.Sim.Slots
-	if s.Slots > 0 {
-		result.Slots = s.Slots
+	if own := m.members[0].schedule.Slots; own > 0 {
+		result.Slots = own
 	}
 	if !p.Check.Proof {
 		counts, err := schedule.Execute(s, schedule.Limits{Slots: result.Slots}, schedule.Hooks{})
@@ -207,7 +207,11 @@ func (r *runner) check(s *schedule.Schedule, a scenarios.Algorithm,
 			Rebuild: func(count int64) (*schedule.Schedule, error) {
 				spec := s.Spec
 				spec.Count = count
-				return r.s.build(p, spec, a)
+				f, err := r.s.build(p, spec, a)
+				if err != nil {
+					return nil, err
+				}
+				return f.Schedule, nil
 			},
 		})
 	})

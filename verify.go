@@ -156,7 +156,7 @@ func (m *made) verify(file string, p *scenarios.Point, slots int) *Verification 
 	o := VerifyOptions{Slots: slots}
 	if slots < 0 { // as in the scenario
 		o.Slots = p.Sim.Slots
-		if m.file != nil && m.whole.Slots > 0 {
+		if m.file != nil && m.file.Schedule.Slots > 0 {
 			o.Slots = 0 // the file's own
 		}
 	} else if slots == 0 {

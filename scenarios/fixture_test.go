@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"collsim/collective"
+	"collsim/unit"
 )
 
 // known stands in for package algos: names as the embedded examples and the tests use them.
@@ -39,6 +40,9 @@ func known(kind collective.Kind) []string {
 // judged accepts the parameter segment of chain, and no other; and files that can be read.
 func judged(_ collective.Kind, a Algorithm) error {
 	if a.Name == "file" {
+		if _, err := ExampleFile(a.File); err == nil {
+			return nil
+		}
 		_, err := fs.ReadFile(os.DirFS("testdata/files"), a.File)
 		var wrong *fs.PathError
 		if errors.As(err, &wrong) {
@@ -54,7 +58,23 @@ func judged(_ collective.Kind, a Algorithm) error {
 	return nil
 }
 
-func testOptions() Options { return Options{Algorithms: known, Check: judged} }
+// shaped gives every rank of a custom collective an output of size, or of what the file has.
+func shaped(spec collective.Spec, a Algorithm, size unit.Bytes) (collective.Spec, error) {
+	if a.File != "mine.schedule" {
+		return spec, errors.New("collsim: of no known shape")
+	}
+	elements := int64(8)
+	if size > 0 {
+		elements = int64(size) / int64(spec.Type.Width())
+	}
+	spec.Splits = [][]int64{make([]int64, spec.Ranks), make([]int64, spec.Ranks)}
+	for r := range spec.Ranks {
+		spec.Splits[1][r] = elements
+	}
+	return spec, nil
+}
+
+func testOptions() Options { return Options{Algorithms: known, Check: judged, Shape: shaped} }
 
 // flags finds the lines "#! --set x" and "#! --only x" of a test's scenario, comments to TOML.
 func flags(text string) (set, only []string) {

@@ -220,6 +220,52 @@ timeline = "{kind}-{algorithm}.svg"
 		p.Error("topology.ranks", "too few", "").Error())
 }
 
+// TestFiles: parameters behind a file's name, and what a custom collective takes from its file.
+func TestFiles(t *testing.T) {
+	s, err := Load("s.toml", []byte(`
+[[collective]]
+kind = "custom"
+algorithm = ["file:mine.schedule", "file:mine.schedule ( strict-nop = true, protocol=LL )"]
+[[collective]]
+kind = "custom"
+algorithm = "file:mine.schedule"
+bytes = "1 KiB"
+op = "max"
+`+someNetwork+"multimem = true\n"), testOptions())
+	require.NoError(t, err)
+	require.Len(t, s.Points, 3)
+	p := s.Points[0]
+	require.Equal(t, "custom/file:mine.schedule/32", p.ID)
+	require.Equal(t, collective.Sum, p.Spec.Op)
+	require.Zero(t, p.Whole)
+	p = s.Points[1]
+	require.Equal(t, "file:mine.schedule(strict_nop=true,protocol=LL)", p.Algorithm.String())
+	require.Equal(t, "mine.schedule", p.Algorithm.File)
+	require.True(t, p.Algorithm.FromFile())
+	require.Equal(t, []Param{{"strict_nop", "true"}, {"protocol", "LL"}}, p.Algorithm.Params)
+	p = s.Points[2]
+	require.Equal(t, unit.KiB, p.Whole)
+	require.Equal(t, unit.KiB, p.Spec.Bytes())
+	require.Equal(t, collective.Max, p.Spec.Op)
+	g, err := p.Topology.Graph()
+	require.NoError(t, err)
+	_, _, err = g.Multimem(0, []int32{0, 1, 2}, true)
+	require.NoError(t, err)
+
+	_, err = Load("s.toml", []byte(`
+[[collective]]
+kind = "custom"
+algorithm = "file:mine.schedule"
+count = 4
+splits = [[1]]
+root = 1
+`+someNetwork), testOptions())
+	for _, key := range []string{"count", "splits", "root"} {
+		require.ErrorContains(t, err, "collective."+key)
+		require.ErrorContains(t, err, "has no effect")
+	}
+}
+
 // TestByHand: links by hand, one each way, over a switch.
 func TestByHand(t *testing.T) {
 	s, err := Load("s.toml", []byte(`

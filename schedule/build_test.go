@@ -309,7 +309,7 @@ func TestAssembleRollsTilesUp(t *testing.T) {
 			peer := Peer{Rank: int32(1 - rank), Lane: int32(1 - lane)}
 			for tile := range int32(tiles) {
 				for b := range int32(body) { // a walk through the blocks that is no loop itself
-					r := Region{Tile: tile, First: (b*b + 3*b) % body, Run: 1, Times: 1}
+					r := Region{Tile: tile, First: int32(scramble(uint64(b)) % body), Run: 1, Times: 1}
 					if lane == 0 {
 						add(Step{From: []Source{{Region: r}}, Send: []Dest{{Peer: peer}}})
 						continue
