@@ -100,7 +100,8 @@ func (r *roll) form() bool {
 	n := len(r.knots)
 	for k := 1; k <= r.body() && 3*k <= n; k++ {
 		first, second, third := r.knots[n-3*k:n-2*k], r.knots[n-2*k:n-k], r.knots[n-k:]
-		if !r.alike(first, second) || !r.alike(second, third) {
+		if !r.even(&first[k-1], &second[k-1], &third[k-1]) ||
+			!r.alike(first, second) || !r.alike(second, third) {
 			continue
 		}
 		body := stride(first, second, r.mods)
@@ -119,6 +120,24 @@ func (r *roll) form() bool {
 		return true
 	}
 	return false
+}
+
+// even reports whether three nodes may be the same one in three iterations: a quick look before the
+// whole bodies are compared.
+func (r *roll) even(x, y, z *knot) bool {
+	if x.shape != y.shape || y.shape != z.shape || len(x.values) != len(z.values) {
+		return false
+	}
+	for j := range x.values {
+		d := (int64(z.values[j]) - int64(y.values[j])) - (int64(y.values[j]) - int64(x.values[j]))
+		if n := r.mods.of(x.moduli[j]); n > 0 {
+			d %= int64(n)
+		}
+		if d != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // alike reports whether two lists of nodes have the same shape: the same steps but for their
