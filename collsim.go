@@ -6,6 +6,10 @@
 // on real numbers (reference.Check) and timed (sim.Run), and what they found is one Result. The
 // three share the schedule and nothing else, so that their agreement means something.
 //
+// Schedules that other tools have written come in by the same door: ReadSchedule knows their
+// formats, VerifyFile proves them with places in their files, a scenario runs them
+// ("file:my.xml"), and Scenario.Export writes ours in theirs.
+//
 // The package reads files through the function that it is given and writes none; it knows nothing
 // of flags, terminals and pictures. Equal input gives equal bytes, however many threads there are.
 package collsim

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"collsim"
+	"collsim/internal/nearest"
+)
+
+func (a *app) importCommand() *cobra.Command {
+	o := &fileFlags{}
+	var output string
+	cmd := &cobra.Command{
+		Use:   "import FILE|-",
+		Short: "print somebody else's schedule in our text form",
+		Long: "Import reads a schedule in any format (collsim list formats) and prints it in our text " +
+			"form (docs/schedule.md), which verify and scenarios (file:x.schedule) read back. Comments " +
+			"above it say what it was and what is proven of it.",
+		Example: "  collsim import mine.xml\n" +
+			"  collsim import mine.xml --bytes '1 MiB' -o mine.schedule",
+		ValidArgsFunction: completeSchedules,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &usageError{text: fmt.Sprintf("one schedule is expected, not %d", len(args)),
+					hint: "for example: collsim import mine.xml"}
+			}
+			return a.importOne(args[0], output, o)
+		},
+	}
+	o.register(cmd.Flags())
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write `FILE` instead of printing")
+	registerValues(cmd)
+	return cmd
+}
+
+func (a *app) importOne(name, output string, o *fileFlags) error {
+	options, err := o.options()
+	if err != nil {
+		return err
+	}
+	in, err := a.open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.close() }() // it was read only
+	f, err := in.readSchedule(options)
+	if err != nil {
+		return err
+	}
+	v := collsim.VerifyFile(name, f, collsim.VerifyOptions{})
+	text, err := v.ImportText()
+	if err != nil {
+		return err
+	}
+	if !v.Good() {
+		a.print(a.err, fmt.Sprintf("note: %s is wrong: see the comments, or collsim verify\n", name))
+	}
+	return a.put(output, text)
+}
+
+// put writes a file, or prints where there is none.
+func (a *app) put(output, text string) error {
+	if output == "" || output == "-" {
+		a.print(a.out, text)
+		return nil
+	}
+	return writeFile(output, []byte(text))
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var o collsim.LoadOptions
+	var how collsim.ExportOptions
+	var format, output string
+	cmd := &cobra.Command{
+		Use:   "export FILE|example:NAME|-",
+		Short: "write the schedule of a scenario's point for others to run",
+		Long: "Export writes the schedule of the one point of a scenario: as MSCCL XML, which " +
+			"Microsoft's and AMD's runtimes load; as GOAL, for LogGOPSim and ATLAHS; or in our text " +
+			"form. What a format or a runtime cannot hold is refused, with the limit.",
+		Example: "  collsim export example:ring --format msccl -o ring.xml\n" +
+			"  collsim export sweep.toml --only bytes=1MiB --format goal",
+		ValidArgsFunction: completeScenarios,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &usageError{text: fmt.Sprintf("one scenario is expected, not %d", len(args)),
+					hint: "for example: collsim export example:ring --format msccl"}
+			}
+			if err := exportable(format); err != nil {
+				return err
+			}
+			var err error
+			if how.Runtime, err = oneOf("runtime", how.Runtime, "msccl", "rccl", "none"); err != nil {
+				return err
+			}
+			how.Protocol, err = oneOf("protocol", how.Protocol, "Simple", "LL", "LL128")
+			if err != nil {
+				return err
+			}
+			return a.export(args[0], format, output, o, how)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&format, "format", "", "`NAME` of the format: "+
+		strings.Join(collsim.ExportFormats(), ", "))
+	f.StringVarP(&output, "output", "o", "", "write `FILE` instead of printing")
+	f.StringVar(&how.Runtime, "runtime", "", "of msccl: obey the limits of `NAME`: msccl, rccl, none")
+	f.StringVar(&how.Protocol, "protocol", "", "of msccl: `NAME` of the protocol: Simple, LL, LL128")
+	f.StringArrayVar(&o.Set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
+	f.StringArrayVar(&o.Only, "only", nil, "keep points with these `KEY=VALUE,…`")
+	f.SortFlags = false
+	registerValues(cmd)
+	return cmd
+}
+
+// exportable refuses formats that are not written.
+func exportable(format string) error {
+	formats := collsim.ExportFormats()
+	if slices.Contains(formats, format) {
+		return nil
+	}
+	e := &usageError{text: fmt.Sprintf("--format %q: no format of that name is written", format),
+		hint: "formats are " + strings.Join(formats, ", ")}
+	if format == "" {
+		e.text = "--format is expected"
+	}
+	if near := nearest.To(format, formats, 1); len(near) > 0 {
+		e.hint = "did you mean " + near[0] + "?"
+	}
+	return e
+}
+
+func (a *app) export(name, format, output string, o collsim.LoadOptions,
+	how collsim.ExportOptions) error {
+	list, err := a.loadAll([]string{name}, o)
+	if err != nil {
+		return err
+	}
+	text, err := list[0].Export(format, how)
+	if err != nil {
+		return err
+	}
+	return a.put(output, string(text))
+}

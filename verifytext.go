@@ -1,0 +1,185 @@
+package collsim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// Text is a few lines that say what is proven of the schedule, or every violation.
+func (v *Verification) Text() string {
+	var b strings.Builder
+	name := v.File
+	if v.ID != "" {
+		name += ": " + v.ID
+	}
+	if !v.Good() {
+		v.failures(&b, name)
+		return b.String()
+	}
+	format := ""
+	if v.foreign() {
+		format = " (" + v.Format + ")"
+	}
+	if v.Schedule == nil {
+		fmt.Fprintf(&b, "%s: OK%s, nothing to prove\n", name, format)
+	} else {
+		fmt.Fprintf(&b, "%s: OK%s\n", name, format)
+		v.facts(&b)
+	}
+	v.remarks(&b)
+	return b.String()
+}
+
+// foreign reports whether somebody else's format holds the schedule.
+func (v *Verification) foreign() bool { return v.Format != textFormat && v.Format != "scenario" }
+
+// failures prints every violation, and of a file what it was judged as.
+func (v *Verification) failures(b *strings.Builder, name string) {
+	for _, x := range v.Violations {
+		if x.Place != nil {
+			fmt.Fprintf(b, "%v\n", x)
+			continue
+		}
+		fmt.Fprintf(b, "%s: %v\n", name, x)
+	}
+	if !v.foreign() {
+		return
+	}
+	fmt.Fprintf(b, "%s: WRONG (%s): %s\n", name, v.Format, plural(len(v.Violations), "violation"))
+	if v.Schedule != nil {
+		hint := ""
+		if slices.ContainsFunc(v.Violations, Violation.byKind) {
+			hint = "; --as KIND judges it as another"
+		}
+		fmt.Fprintf(b, "  judged   as %s%s\n", v.problem(), hint)
+	}
+	v.remarks(b)
+}
+
+// byKind reports whether another kind of collective might not have the violation.
+func (v Violation) byKind() bool {
+	return v.Rank >= 0 && v.Lane < 0 && slices.Contains([]string{schedule.Missing.String(),
+		schedule.Doubled.String(), schedule.Misplaced.String()}, v.Kind)
+}
+
+// problem says what is computed, on how many ranks and of what size.
+func (v *Verification) problem() string {
+	spec := v.Schedule.Spec
+	text := spec.Kind.String()
+	if c := v.Causal; c != nil && c.Kind != collective.Custom {
+		text = c.Kind.String()
+		if c.Kind.Rooted() {
+			text += fmt.Sprintf(" from rank %d", c.Root)
+			if c.Kind == collective.Reduce || c.Kind == collective.Gather {
+				text = strings.Replace(text, "from", "to", 1)
+			}
+		}
+		return text + fmt.Sprintf(" on %s, messages without data", plural(spec.Ranks, "rank"))
+	}
+	if f, _ := formatNamed(v.Format); f.dataless {
+		return fmt.Sprintf("messages without data on %s; --as KIND says what they are to be",
+			plural(spec.Ranks, "rank"))
+	}
+	if spec.Op != 0 && spec.Kind.Reduces() {
+		text += " " + spec.Op.String()
+	}
+	text += " on " + plural(spec.Ranks, "rank")
+	if spec.Kind == collective.Barrier {
+		return text
+	}
+	if text += fmt.Sprintf(", %v of %v", spec.Bytes(), spec.Type); spec.InPlace {
+		text += ", in place"
+	}
+	return text
+}
+
+// proven is what a proof holds, but for deadlocks and races.
+func proven(kind collective.Kind, causal *schedule.Causal) string {
+	switch {
+	case causal != nil && causal.Kind != collective.Custom:
+		return "every rank has heard from all it needs"
+	case kind == collective.Custom:
+		return "every message received, nothing read that nobody wrote"
+	case kind == collective.Barrier:
+		return "nobody leaves before all have come"
+	}
+	return "every input once"
+}
+
+// facts prints what is proven.
+func (v *Verification) facts(b *strings.Builder) {
+	spec, p := v.Schedule.Spec, v.Proof
+	fmt.Fprintf(b, "  problem  %s\n", v.problem())
+	depth := fmt.Sprint(p.MinSlots)
+	if v.foreign() && v.Slots > 0 {
+		depth += fmt.Sprintf(" of %d", v.Slots)
+	}
+	fmt.Fprintf(b, "  proof    %s, no deadlock (FIFO depth %s), no race\n",
+		proven(spec.Kind, v.Causal), depth)
+	fmt.Fprintf(b, "  moves    %s, %s, %d bytes sent\n", plural(p.Rounds, "round"),
+		plural(p.Messages, "message"), p.BytesSent)
+	if v.foreign() {
+		least, most := sentBy(p, spec.Ranks)
+		fmt.Fprintf(b, "  ranks    %s of them in all, %s bytes sent by each, %d bytes of scratch\n",
+			plural(p.Steps, "step"), between(least, most, " to "), v.scratch())
+	}
+	if spec.Kind.Reduces() {
+		order, tree := "not in rank order: the operator must commute", ""
+		if p.KeepsRankOrder {
+			order = "in rank order"
+		}
+		if !p.SameTree {
+			tree = "; ranks add in different orders: bits may differ"
+		}
+		fmt.Fprintf(b, "  sums     %s%s\n", order, tree)
+	}
+}
+
+// remarks prints for which sizes the verdict holds, and notes.
+func (v *Verification) remarks(b *strings.Builder) {
+	if v.Sizes != "" {
+		fmt.Fprintf(b, "  sizes    %s\n", v.sizes())
+	}
+	for _, note := range v.Notes {
+		fmt.Fprintf(b, "  note     %s\n", note)
+	}
+}
+
+// sizes is such as "OK for every size that 8 chunks divide; …".
+func (v *Verification) sizes() string {
+	if v.Good() && (strings.HasPrefix(v.Sizes, "every ") || strings.HasPrefix(v.Sizes, "the ")) {
+		return "OK for " + v.Sizes
+	}
+	return v.Sizes
+}
+
+// sentBy is the least and the most bytes that a rank sends.
+func sentBy(p *schedule.Proof, ranks int) (least, most int64) {
+	sent := sentBytes(p, ranks)
+	return slices.Min(sent), slices.Max(sent)
+}
+
+// sentBytes is what every rank sends.
+func sentBytes(p *schedule.Proof, ranks int) []int64 {
+	sent := make([]int64, ranks)
+	for _, f := range p.Flows {
+		sent[f.From] += f.Bytes
+	}
+	return sent
+}
+
+// scratch is the bytes of every rank's scratch buffer.
+func (v *Verification) scratch() int64 {
+	return v.Schedule.Memory * int64(v.Schedule.Spec.Type.Width())
+}
+
+func plural[T int | int64](n T, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
