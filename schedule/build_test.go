@@ -297,8 +297,8 @@ func TestSplits(t *testing.T) {
 	}
 }
 
-// TestAssembleRollsTilesUp: a program written out for every tile takes the memory of one, whatever its
-// length, and prints as short.
+// TestAssembleRollsTilesUp: a program written out for every tile takes the memory of one, whatever
+// its length, and prints as short.
 func TestAssembleRollsTilesUp(t *testing.T) {
 	const body, tiles = 300, 20
 	spec := collective.Spec{Kind: collective.SendRecv, Type: dtype.Float32, Ranks: 2,

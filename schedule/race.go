@@ -1,11 +1,5 @@
 package schedule
 
-import (
-	"fmt"
-	"slices"
-	"sort"
-)
-
 // An access (elements of a memory, read or write) lasts from its step's start to its end; a get's
 // on both sides; a put touches its target until the wait that observes it, and its origin until the
 // next flush. Order comes from lane order, from a post to its wait, from the end of a send to the
@@ -74,27 +68,6 @@ func (v *verifier) callerAccess(rank int) {
 			}
 		}
 	}
-}
-
-// touch is an access that the races walk remembers.
-type touch struct {
-	known
-	number int32 // of the step
-	put    int32 // the put that it belongs to, plus 1; 0 for none
-	write  bool
-}
-
-// track is what is remembered of a cell: the last write, and the reads since that do not precede
-// one another.
-type track struct {
-	write touch
-	reads []touch
-}
-
-// putState is a put on its way: where its target and its origin come to rest, zero until then.
-type putState struct {
-	target, origin known
-	step           int32 // the first put of its step, plus 1
 }
 
 // racer is the walk that keeps clocks.
@@ -283,121 +256,12 @@ func (r *racer) begin(at *Visit) int32 {
 	return first
 }
 
-// region checks an access to a region of a rank.
-func (r *racer) region(at *Visit, rank int, g *Region, write bool, put int32) {
-	home, base := r.s.Home(g.Buffer, rank)
-	if !r.tainted[memory{rank, home}] {
-		return
-	}
-	where := at.Spot()
-	where.Rank = rank
-	now := touch{known{at.lane, r.position[at.lane]}, at.Number, put, write}
-	r.touched[at.lane] = r.position[at.lane]
-	r.spans = r.s.Spans(r.spans[:0], where, g)
-	for _, span := range r.spans {
-		span.Off += base
-		r.span(memory{rank, home}, span, now, r.clocks[at.lane])
-	}
-}
-
-// span checks an access to elements of a memory by a lane that knows what knows says.
-func (r *racer) span(where memory, s Span, now touch, knows clock) {
-	m := &r.memory.ranks[where.rank][where.home]
-	tracks := r.tracks[where]
-	if tracks == nil {
-		tracks = make([]track, len(m.starts))
-		r.tracks[where] = tracks
-	}
-	first, last := m.cover(s)
-	for i := first; i < last; i++ {
-		t := &tracks[i]
-		if t.write.at > 0 && !r.precedes(t.write, now, knows) {
-			r.race(where, m.starts[i], t.write, now)
-		}
-		if now.write {
-			for _, read := range t.reads {
-				if !r.precedes(read, now, knows) {
-					r.race(where, m.starts[i], read, now)
-				}
-			}
-			t.write, t.reads = now, t.reads[:0]
-			continue
-		}
-		t.reads = slices.DeleteFunc(t.reads, func(read touch) bool {
-			return read.put == 0 && r.precedes(read, now, knows)
-		})
-		t.reads = append(t.reads, now)
-	}
-}
-
-// precedes reports whether an access has come to rest before now, by a lane that knows that.
-func (r *racer) precedes(then, now touch, knows clock) bool {
-	rest := then.known
-	if then.put > 0 {
-		same := now.put > 0 && r.puts[then.put-1].step == r.puts[now.put-1].step
-		if same || then.write && now.write && now.put > 0 && then.lane == now.lane {
-			return true // puts of one lane land in order
-		}
-		if rest = r.puts[then.put-1].origin; then.write {
-			rest = r.puts[then.put-1].target
-		}
-		if rest.at == 0 {
-			return false
-		}
-	}
-	return rest.lane == now.lane || knows.knows(rest)
-}
-
 // snapshot is what others know who know what a lane has done so far.
 func (r *racer) snapshot(lane int32) clock {
 	if r.touched[lane] > 0 {
 		r.clocks[lane] = merge(r.clocks[lane], clock{{lane, r.touched[lane]}})
 	}
 	return r.clocks[lane]
-}
-
-// race reports two accesses without order, once per pair of lanes.
-func (r *racer) race(where memory, off int64, then, now touch) {
-	pair := [2]int32{then.lane, now.lane}
-	if r.told[pair] || len(r.found) >= maxViolations {
-		return
-	}
-	r.told[pair] = true
-	buffer := where.home
-	if r.s.Spec.InPlace && buffer == Input {
-		if _, base := r.s.Home(Output, where.rank); off >= base &&
-			off < base+r.s.Len(Output, where.rank) {
-			buffer, off = Output, off-base
-		}
-	}
-	x := &Violation{Kind: Race, Chunk: r.s.blockAt(buffer, where.rank, off)}
-	var names [2]string
-	for i, t := range []touch{then, now} {
-		verb := "reads"
-		if t.write {
-			verb = "writes"
-		}
-		rank, lane := r.whose(t.lane)
-		names[i] = fmt.Sprintf("rank %d lane %d step %d %s", rank, lane, t.number, verb)
-		if lane < 0 {
-			names[i] = fmt.Sprintf("the caller of rank %d %s", rank, verb)
-			continue
-		}
-		x.Rank, x.Lane, x.Step = rank, lane, int(t.number)
-	}
-	x.Text = fmt.Sprintf("%s and %s %v element %d of rank %d; nothing orders them",
-		names[0], names[1], buffer, off, where.rank)
-	r.found = append(r.found, x)
-}
-
-// whose is the rank and the number in it of a lane; the caller of a rank is lane −1.
-func (r *racer) whose(lane int32) (rank, number int) {
-	last := r.first[len(r.first)-1]
-	if lane >= last {
-		return int(lane - last), -1
-	}
-	rank = sort.Search(len(r.first), func(i int) bool { return r.first[i] > lane }) - 1
-	return rank, int(lane - r.first[rank])
 }
 
 // finished has the caller of a rank read the output and write the input, after all the rank's
