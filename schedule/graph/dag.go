@@ -52,7 +52,6 @@ type dag struct {
 	step  []int32   // its number in the lane
 	ends  []int32   // posts of its lane when it has ended, 0 if it does not post
 	opens []int32   // posts of its lane when it has been posted, 0 if that is not posted
-	never bool      // something waits for what never comes: one more lane does not post it
 }
 
 func newDAG(r *Rank, self []Edge) *dag {
