@@ -17,7 +17,7 @@ func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
 		if o.Rebuild != nil && buffers(s, s.Spec.InPlace) > o.Memory { // will not do anyway
 			limit = 0
 		}
-		v, err := look(s, o.Slots, limit)
+		v, err := look(s, lookOptions{limit, o.Slots, o.Accumulate})
 		if err != nil {
 			return nil, err
 		}

@@ -45,7 +45,7 @@ func BenchmarkSurveyRing256(b *testing.B) {
 		Ranks: 256, Count: 1 << 20}
 	s := build(b, spec, ring)
 	for b.Loop() {
-		_, err := look(s, 0, 1<<28)
+		_, err := look(s, lookOptions{limit: 1 << 28})
 		require.NoError(b, err)
 	}
 }
@@ -62,4 +62,55 @@ func BenchmarkFill(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkReduceStep reduces messages of 64 KiB in the caches: MB/s are bytes reduced.
+func BenchmarkReduceStep(b *testing.B) {
+	reduceStep[float32](b)
+	reduceStep[float64](b)
+	reduceStep[dtype.F16](b)
+	reduceStep[dtype.BF16](b)
+	reduceStep[dtype.E4M3](b)
+	reduceStep[dtype.E5M2](b)
+	reduceStep[int32](b)
+}
+
+func reduceStep[T dtype.Number](b *testing.B) {
+	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Of[T](),
+		Ranks: 8, Count: 1 << 16 / int64(dtype.Of[T]().Width())}
+	inputs, err := Inputs[T](spec, Normal, 1)
+	require.NoError(b, err)
+	b.Run(spec.Type.String(), func(b *testing.B) {
+		b.SetBytes(1 << 16)
+		for b.Loop() {
+			combine(spec.Op, inputs[0], inputs[1])
+		}
+	})
+}
+
+// BenchmarkReduceRing8 runs a ring of 8 ranks on 8 MiB each: MB/s are the bytes of the 7 vectors
+// that are added to one, in all chunks; what is moved besides is not counted.
+func BenchmarkReduceRing8(b *testing.B) {
+	for _, acc := range []Accumulate{Native, InFloat32} {
+		reduceRing[float32](b, acc)
+		reduceRing[dtype.F16](b, acc)
+		reduceRing[dtype.BF16](b, acc)
+		reduceRing[dtype.E4M3](b, acc)
+	}
+}
+
+func reduceRing[T dtype.Number](b *testing.B, acc Accumulate) {
+	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Of[T](),
+		Ranks: 8}
+	spec = spec.WithBytes(8 << 20)
+	inputs, err := Inputs[T](spec, Normal, 1)
+	require.NoError(b, err)
+	s := build(b, spec, ring)
+	b.Run(spec.Type.String()+"/"+acc.String(), func(b *testing.B) {
+		b.SetBytes(7 << 23)
+		for b.Loop() {
+			_, err := RunWith(s, inputs, RunOptions{Accumulate: acc})
+			require.NoError(b, err)
+		}
+	})
 }

@@ -24,7 +24,8 @@ type CheckOptions struct {
 	// number of chunks, as far as its need is proportional.
 	Rebuild func(count int64) (*schedule.Schedule, error)
 	// Slots is what connections hold that do not declare their own; 0 is any number.
-	Slots int
+	Slots      int
+	Accumulate Accumulate
 }
 
 // Verdict is how the numbers of a schedule compare with the definition.
@@ -33,7 +34,7 @@ type Verdict string
 // The verdicts, as in JSON.
 const (
 	NumbersExact    Verdict = "exact"    // all elements are equal
-	NumbersBounded  Verdict = "bounded"  // all are within the bound that is proven for any order
+	NumbersBounded  Verdict = "bounded"  // all are within the proven bound of rounding errors
 	NumbersMismatch Verdict = "mismatch" // some are not
 	NumbersOff      Verdict = "off"      // there is nothing to compare with
 )
@@ -44,8 +45,18 @@ type Report struct {
 	Checked int64 // the Count that was checked; for kinds with splits the largest buffer's elements
 	Wrong   int64 // output elements that are out of bounds, over all ranks
 	// MaxULP is the largest distance to the definition in units of its last place, or in ones for
-	// integers, of all elements for which that is a number.
-	MaxULP float64
+	// integers, of all elements for which that is a number. MeanULP is the mean over all elements
+	// of all ranks, to 2^−20; of an element, no more than 2^32 are counted.
+	MaxULP, MeanULP float64
+	// MaxRelative is the largest distance by what the definition is, where that is neither 0 nor
+	// infinite.
+	MaxRelative float64
+	// Depth is how many roundings lie between an input and a result at most: additions, or with
+	// Accumulate InFloat32 steps that add; of products all of them. Bound is what follows from it:
+	// of any data, the sum of an element is within Bound·Σ|x| of the exact one (of products, |Πx|),
+	// but for scales. Both are 0 where nothing rounds. See the package's comment.
+	Depth int
+	Bound float64
 	// RanksAgree says that all ranks hold the same bits, where the kind gives all the same output.
 	RanksAgree bool
 	First      *Mismatch // the wrong element of the lowest rank and index, nil if none
@@ -72,9 +83,14 @@ func (m *Mismatch) after(rank int, element int64) bool {
 
 // Check computes a schedule and its collective's definition on the same inputs and compares all
 // outputs. A schedule that cannot be carried out is a *schedule.Violation or *schedule.StallError;
-// a type that cannot be computed with, or too little memory, is another error. A schedule of the
+// a factor that is not one of the type, or too little memory, is another error. A schedule of the
 // kind custom, which has no definition, is not carried out. The report is a function of the
 // schedule and the options alone.
+//
+// The definition rounds the exact result, so it is infinite, or the 8-bit formats' largest number,
+// only if that is too large. A schedule whose partial sums are too large though the result is not
+// gives something else, and the bound does not cover it: that is a finding about the schedule on
+// these data, reported as a mismatch. Exact data never are too large.
 //
 // Where a switch adds floats (multimem), the report never says more than NumbersBounded: order and
 // width of its additions are not published, and what was compared is one of the orders. Integers,
@@ -86,7 +102,7 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	if s.Spec.Kind == collective.Custom {
 		return Report{Numbers: NumbersOff, Why: undefined}, nil
 	}
-	if err := refuse(&s.Spec); err != nil {
+	if err := Computable(s.Spec); err != nil {
 		return Report{}, err
 	}
 	if o.Memory == 0 {
@@ -101,28 +117,54 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	}
 	var r Report
 	work := v.divide(runtime.GOMAXPROCS(0), o.Memory)
-	switch s.Spec.Type {
-	case dtype.Float32:
-		r, err = check[float32](v, &o, work)
-	case dtype.Float64:
-		r, err = check[float64](v, &o, work)
-	case dtype.Int32:
-		r, err = check[int32](v, &o, work)
-	default:
-		r, err = check[int64](v, &o, work)
-	}
+	r, err = checkAs(v, &o, work)
 	if r.Checked = v.s.Spec.Count; v.s.Spec.Kind.Splits() {
 		r.Checked = int64(v.s.Spec.Bytes()) / int64(v.s.Spec.Type.Width())
 	}
 	return r, err
 }
 
+// checkAs is check in the schedule's type.
+func checkAs(v *survey, o *CheckOptions, w work) (Report, error) {
+	switch v.s.Spec.Type {
+	case dtype.Float64:
+		return check[float64](v, o, w)
+	case dtype.Float32:
+		return check[float32](v, o, w)
+	case dtype.Float16:
+		return check[dtype.F16](v, o, w)
+	case dtype.BFloat16:
+		return check[dtype.BF16](v, o, w)
+	case dtype.Float8E4M3:
+		return check[dtype.E4M3](v, o, w)
+	case dtype.Float8E5M2:
+		return check[dtype.E5M2](v, o, w)
+	case dtype.Int8:
+		return check[int8](v, o, w)
+	case dtype.Int16:
+		return check[int16](v, o, w)
+	case dtype.Int32:
+		return check[int32](v, o, w)
+	case dtype.Int64:
+		return check[int64](v, o, w)
+	case dtype.Uint8:
+		return check[uint8](v, o, w)
+	case dtype.Uint16:
+		return check[uint16](v, o, w)
+	case dtype.Uint32:
+		return check[uint32](v, o, w)
+	case dtype.Uint64:
+		return check[uint64](v, o, w)
+	}
+	panic("reference: a valid collective of no type")
+}
+
 // check computes and compares all windows, on all processors. Windows are independent, and how
 // findings are put together does not depend on their order.
-func check[T Number](v *survey, o *CheckOptions, w work) (Report, error) {
+func check[T dtype.Number](v *survey, o *CheckOptions, w work) (Report, error) {
 	windows := v.windows(w.window)
 	workers := int(min(int64(w.workers), windows))
-	g := newGenerator[T](&v.s.Spec, o.Data, o.Seed)
+	all, rounding := newGenerator[T](&v.s.Spec, o.Data, o.Seed), v.rounding()
 	results := make([]*comparison[T], workers)
 	errs, panics := make([]error, workers), make([]any, workers)
 	var next atomic.Int64
@@ -132,8 +174,10 @@ func check[T Number](v *survey, o *CheckOptions, w work) (Report, error) {
 		go func() {
 			defer done.Done()
 			defer func() { panics[i] = recover() }()
+			g := all.another()
 			m := newMachine(v, g.fill, w.window)
-			c := newComparison(m, newDefinition(&v.s.Spec, g.fill, g.simple()))
+			c := newComparison(newDefinition(&v.s.Spec, g.fill, g.simple()), rounding)
+			c.m = m
 			results[i] = c
 			for index := next.Add(1) - 1; index < windows; index = next.Add(1) - 1 {
 				if errs[i] = m.compute(index); errs[i] != nil {
@@ -153,18 +197,20 @@ func check[T Number](v *survey, o *CheckOptions, w work) (Report, error) {
 		}
 	}
 	r := together(results)
-	op := v.s.Spec.Op
-	if v.code.merges && isFloat[T]() && op != collective.Min && op != collective.Max &&
-		r.Numbers == NumbersExact {
+	if v.code.merges && rounds(&v.s.Spec) && r.Numbers == NumbersExact {
 		r.Numbers = NumbersBounded
 	}
 	return r, nil
 }
 
 // together puts the findings of all workers together.
-func together[T Number](results []*comparison[T]) Report {
+func together[T dtype.Number](results []*comparison[T]) Report {
 	total, inexact := Report{Numbers: NumbersExact, RanksAgree: true}, false
+	var mean mean
 	for _, c := range results {
+		mean.add(c.mean.hi, c.mean.lo, c.mean.elements)
+		total.MaxRelative = max(total.MaxRelative, c.report.MaxRelative)
+		total.Depth, total.Bound = c.report.Depth, c.report.Bound
 		inexact = inexact || c.inexact
 		total.Wrong += c.report.Wrong
 		total.MaxULP = max(total.MaxULP, c.report.MaxULP)
@@ -173,6 +219,7 @@ func together[T Number](results []*comparison[T]) Report {
 			total.First = m
 		}
 	}
+	total.MeanULP = mean.value()
 	switch {
 	case total.Wrong > 0:
 		total.Numbers = NumbersMismatch

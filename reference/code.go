@@ -10,6 +10,7 @@ type compiler struct {
 	s      *schedule.Schedule
 	stored bool          // inputs are kept in memory
 	parts  *[3]partition // of the memories
+	widens bool          // steps compute in float32
 	merges bool          // a switch adds
 	tape
 	spans []schedule.Span
@@ -42,6 +43,8 @@ const (
 	setAside                   // the value is set aside; another will be made
 	foldAside                  // what was set aside is combined with the value, on its right
 	scaleValue                 // the value is scaled
+	widen                      // the value becomes float32: until narrow, all is done in that
+	narrow                     // the value becomes the type's again, rounded
 	store                      // the value is stored in a region
 	give                       // a copy of the value becomes a message
 	giveAway                   // the value becomes a message
@@ -61,6 +64,7 @@ type part struct{ at, n int64 }
 // compile appends the moves of a sub-step.
 func (c *compiler) compile(at *schedule.Visit) {
 	step, found := at.Step, false
+	wide := c.widens && computes(step)
 	for i := range step.From {
 		f := &step.From[i]
 		m := move{scale: f.Scale}
@@ -68,7 +72,7 @@ func (c *compiler) compile(at *schedule.Visit) {
 		case f.Kind == schedule.Message && f.Put: // its bytes have landed
 			continue
 		case f.Kind == schedule.Multimem:
-			c.multimem(at, f, found)
+			c.multimem(at, f, found, wide)
 			found = true
 			continue
 		case f.Kind == schedule.Message:
@@ -84,17 +88,53 @@ func (c *compiler) compile(at *schedule.Visit) {
 		if found {
 			m.kind += foldIn - take
 		}
-		c.moves, found = append(c.moves, m), true
+		c.add(m, wide && !found)
+		found = true
 	}
 	if step.Scale {
 		c.moves = append(c.moves, move{kind: scaleValue})
 	}
+	if wide && found {
+		c.moves = append(c.moves, move{kind: narrow})
+	}
 	c.results(at, found)
+}
+
+// computes reports whether a step combines or scales.
+func computes(step *schedule.Step) bool {
+	n := 0
+	for i := range step.From {
+		f := &step.From[i]
+		if f.Scale {
+			return true
+		}
+		switch {
+		case f.Kind == schedule.Multimem:
+			n += len(f.Team)
+		case f.Kind != schedule.Message || !f.Put:
+			n++
+		}
+	}
+	return n > 1 || step.Scale
+}
+
+// add appends a move; one that makes a value, with what it takes to go on in float32.
+func (c *compiler) add(m move, widens bool) {
+	if !widens {
+		c.moves = append(c.moves, m)
+		return
+	}
+	scaled := m.scale
+	m.scale = false
+	c.moves = append(c.moves, m, move{kind: widen})
+	if scaled {
+		c.moves = append(c.moves, move{kind: scaleValue})
+	}
 }
 
 // multimem appends what a switch does: it adds up the regions of a team, in the team's order,
 // before the sum is combined with what there is.
-func (c *compiler) multimem(at *schedule.Visit, f *schedule.Source, found bool) {
+func (c *compiler) multimem(at *schedule.Visit, f *schedule.Source, found, wide bool) {
 	c.merges = true
 	if found {
 		c.moves = append(c.moves, move{kind: setAside})
@@ -105,7 +145,7 @@ func (c *compiler) multimem(at *schedule.Visit, f *schedule.Source, found bool) 
 			m.kind = fold
 		}
 		c.region(&m, at, int(rank), &f.Region)
-		c.moves = append(c.moves, m)
+		c.add(m, wide && i == 0)
 	}
 	if f.Scale {
 		c.moves = append(c.moves, move{kind: scaleValue})

@@ -3,27 +3,35 @@ package reference
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"collsim/collective"
+	"collsim/dtype"
 	"collsim/schedule"
 )
 
 // comparison holds what a machine has computed against the definition, and sums up.
-type comparison[T Number] struct {
+type comparison[T dtype.Number] struct {
 	m       *machine[T]
 	d       *definition[T]
-	common  bool // all ranks' outputs are the same elements
+	common  bool    // all ranks' outputs are the same elements
+	bound   float64 // of sums or products, see rounding
+	format  layout
 	report  Report
+	mean    mean
 	inexact bool // some element differs, within its bound
 
 	// The elements that were wanted last. Ranks follow each other with the same ones, so they are
 	// defined once, and what the first rank's were like is known of all that have the same bits.
 	key       origin
 	want      [block]T
+	right     []float64 // the same as float64
 	tolerance [block]float64
-	tolerant  bool // tolerance is computed
+	tolerant  bool // right and tolerance are computed
 	first     []T
 	found     finding
+
+	rightWide, gotWide []float64
 }
 
 // finding is what some elements are like.
@@ -32,10 +40,48 @@ type finding struct {
 	at     int // the first wrong one
 	differ bool
 	ulp    float64
+	units  uint64  // Σ ulp, in units of 1/ulpUnit
+	share  float64 // the largest relative distance
 }
 
-func newComparison[T Number](m *machine[T], d *definition[T]) *comparison[T] {
-	return &comparison[T]{m: m, d: d, common: common(d.spec.Kind), report: Report{RanksAgree: true}}
+// mean is a sum of 128 bits, so that it does not depend on the order.
+type mean struct {
+	hi, lo   uint64
+	elements int64
+}
+
+// ulpUnit and mostULP are the resolution of MeanULP, and the most that an element counts.
+const (
+	ulpUnit = 1 << 20
+	mostULP = 1 << 32
+)
+
+func (m *mean) add(hi, lo uint64, elements int64) {
+	sum, carry := bits.Add64(m.lo, lo, 0)
+	m.hi, m.lo, m.elements = m.hi+hi+carry, sum, m.elements+elements
+}
+
+func (m *mean) value() float64 {
+	if m.elements == 0 {
+		return 0
+	}
+	sum := math.Ldexp(float64(m.hi), 64) + float64(m.lo)
+	return sum / ulpUnit / float64(m.elements)
+}
+
+// newComparison compares with a definition; whatever has been rounded in this way.
+func newComparison[T dtype.Number](d *definition[T], r rounding) *comparison[T] {
+	c := &comparison[T]{d: d, common: common(d.spec.Kind), report: Report{RanksAgree: true}}
+	if c.bound = r.bound(d.spec); c.bound > 0 {
+		if c.report.Depth = r.height; d.spec.Op == collective.Prod {
+			c.report.Depth = r.n - 1
+		}
+		c.report.Bound = c.bound
+	}
+	if isFloat[T]() {
+		c.format = layoutOf(dtype.Of[T]())
+	}
+	return c
 }
 
 // outputs compares all outputs of the machine's window.
@@ -91,6 +137,8 @@ func (c *comparison[T]) elements(rank int, off int64, got []T, o origin) {
 	c.inexact = c.inexact || f.differ
 	c.report.Wrong += f.wrong
 	c.report.MaxULP = max(c.report.MaxULP, f.ulp)
+	c.report.MaxRelative = max(c.report.MaxRelative, f.share)
+	c.mean.add(0, f.units, int64(len(got)))
 	if off += int64(f.at); f.wrong > 0 && c.report.First.after(rank, off) {
 		c.report.First = &Mismatch{Rank: rank, Element: off, Got: fmt.Sprint(got[f.at]),
 			Want: fmt.Sprint(c.want[f.at])}
@@ -100,100 +148,70 @@ func (c *comparison[T]) elements(rank int, off int64, got []T, o origin) {
 // judge says what elements are like, compared with those that are wanted.
 func (c *comparison[T]) judge(got []T) finding {
 	want := c.want[:len(got)]
-	if sameBits(got, want) {
+	switch {
+	case sameBits(got, want):
 		return finding{}
+	case isFloat[T]():
+		return c.judgeFloats(got)
 	}
-	var f finding
+	f := finding{differ: true}
 	for i, x := range got {
-		y := want[i]
-		if x == y || isNaN(x) && isNaN(y) {
-			continue
-		}
-		if !c.tolerant {
-			c.tolerate()
-		}
-		f.differ = true
-		distance := apart(x, y)
-		if ulps := distance / ulp(y); !math.IsNaN(ulps) && !math.IsInf(ulps, 0) {
-			f.ulp = max(f.ulp, ulps)
-		}
-		if !(distance <= c.tolerance[i]) { // so NaN is wrong
-			if f.wrong == 0 {
-				f.at = i
-			}
-			f.wrong++
+		if y := want[i]; x != y {
+			f.note(gap(x, y), 1, math.Abs(dtype.Value(y)))
+			f.reject(i)
 		}
 	}
 	return f
 }
 
-// apart is the distance of two numbers; of two integers, never 0 unless they are equal, however
-// large they are.
-func apart[T Number](x, y T) float64 {
-	if isFloat[T]() {
-		return math.Abs(float64(x) - float64(y))
+// judgeFloats takes zeros of both signs, and all NaN, as equal.
+func (c *comparison[T]) judgeFloats(got []T) finding {
+	var f finding
+	n := len(got)
+	if !c.tolerant {
+		c.right = room(&c.rightWide, n)
+		dtype.Widen(c.right, c.want[:n])
+		c.tolerate()
 	}
+	wide := room(&c.gotWide, n)
+	dtype.Widen(wide, got)
+	for i, x := range wide {
+		y := c.right[i]
+		if x == y || math.IsNaN(x) && math.IsNaN(y) {
+			continue
+		}
+		distance := c.format.apart(x, y)
+		f.note(distance, c.format.ulp(c.format.clip(y)), math.Abs(y))
+		if !(distance <= c.tolerance[i]) { // so NaN is wrong
+			f.reject(i)
+		}
+	}
+	return f
+}
+
+// note takes an element that differs into account.
+func (f *finding) note(distance, ulp, size float64) {
+	f.differ = true
+	if math.IsNaN(distance) || math.IsInf(distance, 0) {
+		return
+	}
+	ulps := distance / ulp
+	f.ulp = max(f.ulp, ulps)
+	f.units += uint64(min(ulps, mostULP) * ulpUnit)
+	if size > 0 && !math.IsInf(size, 0) {
+		f.share = max(f.share, distance/size)
+	}
+}
+
+// reject counts an element as wrong.
+func (f *finding) reject(i int) {
+	if f.wrong == 0 {
+		f.at = i
+	}
+	f.wrong++
+}
+
+// gap is the distance of two integers: never 0 unless they are equal, however large they are.
+func gap[T dtype.Number](x, y T) float64 {
 	return float64(uint64(int64(max(x, y))) - uint64(int64(min(x, y))))
-}
-
-// ulp is the distance from |x| to the next larger number; 1 for integers.
-func ulp[T Number](x T) float64 {
-	switch x := any(x).(type) {
-	case float32:
-		x = max(x, -x)
-		return float64(math.Nextafter32(x, float32(math.Inf(1)))) - float64(x)
-	case float64:
-		x = max(x, -x)
-		return math.Nextafter(x, math.Inf(1)) - x
-	}
-	return 1
-}
-
-// tolerate computes how far from the definition each wanted element may be: 0 for integers, minima,
-// maxima and copies. With γ_k = k·u/(1−k·u), u = 2^−24 or 2^−53, and n ranks, a sum in any order
-// has an error of at most γ_{n−1}·Σ|x| (Higham, Accuracy and Stability of Numerical Algorithms,
-// 2nd edition, 2002, §4.2), a product one of γ_{n−1}·|Πx| (§3.1). A scale before adds the
-// roundings of 1/n and of the product to every x, a scale after one to the sum, and rounding
-// the definition one: γ_{n+2} covers all. Each rounding may also lose half of the smallest number
-// where it underflows; for products, in which that can grow, only while no partial one does.
-func (c *comparison[T]) tolerate() {
-	c.tolerant = true
-	n := len(c.want[:c.key.n])
-	tolerance, spec := c.tolerance[:n], c.d.spec
-	clear(tolerance)
-	if c.key.from != allRanks || !isFloat[T]() || spec.Op == collective.Min ||
-		spec.Op == collective.Max {
-		return
-	}
-	k, least := float64(spec.Ranks+2), math.SmallestNonzeroFloat64
-	if size[T]() == 4 {
-		least = math.SmallestNonzeroFloat32
-	}
-	ku := math.Ldexp(k, -int(precision[T]()))
-	gamma := ku / (1 - ku)
-	if spec.Op == collective.Prod {
-		for i := range tolerance {
-			tolerance[i] = float64(gamma*math.Abs(float64(c.want[i]))) + least
-		}
-		return
-	}
-	weight := 1.0
-	switch spec.Op {
-	case collective.Avg:
-		weight = 1 / float64(spec.Ranks)
-	case collective.PremulSum:
-		weight = math.Abs(float64(T(spec.Factor)))
-	}
-	buffer := c.d.buffer[:n]
-	for rank := range spec.Ranks {
-		c.d.input(buffer, rank, c.key.off)
-		for i, x := range buffer {
-			tolerance[i] += math.Abs(float64(x))
-		}
-	}
-	// The sum of magnitudes is itself rounded n times, to 53 bits.
-	gamma *= weight * (1 + math.Ldexp(k, -50))
-	for i := range tolerance {
-		tolerance[i] = float64(gamma*tolerance[i]) + float64(k*least)
-	}
 }

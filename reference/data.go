@@ -2,10 +2,12 @@ package reference
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"strings"
 
 	"collsim/collective"
+	"collsim/dtype"
 )
 
 // Data is the kind of numbers that a check is made on (check.data).
@@ -44,43 +46,54 @@ func ParseData(name string) (Data, error) {
 	return 0, fmt.Errorf("reference: data %q: %s is expected", name, strings.Join(dataNames[:], ", "))
 }
 
-// generator makes the inputs of a check: every element is a pure function of it, rank and index.
-type generator[T Number] struct {
-	data  Data
-	op    collective.Op // 0 for kinds that do not reduce
-	float bool
-	ranks int
-	seed  uint64
+// numbers is how the inputs of a check are made: every element is a pure function of it, rank and
+// index.
+type numbers struct {
+	data      Data
+	op        collective.Op // 0 for kinds that do not reduce
+	dtype     dtype.Type
+	ranks     int
+	seed      uint64
+	precision uint
 	// Exact sums without scale are integers of 32 or 64 random bits, shifted right by so much.
 	shift  uint
 	exact  exactness
+	turns  int          // ranks of which a factor of a product is not ±1
 	normal *normalTable // of Normal
 }
 
-func newGenerator[T Number](spec *collective.Spec, data Data, seed uint64) *generator[T] {
-	g := &generator[T]{data: data, op: spec.Op, float: isFloat[T](), ranks: spec.Ranks,
-		seed: scramble(seed + golden)}
-	p := precision[T]()
-	word := uint(8 * size[T]())
-	g.shift = word - 1 - p // magnitudes up to 2^p
-	if g.op == collective.Sum {
-		// n of them add up to 2^p at most
-		g.shift = min(word-1, g.shift+uint(bits.Len(uint(spec.Ranks-1))))
+// generator makes the inputs of a check in T. Machines that work at once have one each.
+type generator[T dtype.Number] struct {
+	numbers
+	narrow []float32 // in which numbers of other types are made, and then rounded
+	fine   []float64
+}
+
+func newGenerator[T dtype.Number](spec *collective.Spec, data Data, seed uint64) *generator[T] {
+	t := dtype.Of[T]()
+	g := &generator[T]{numbers: numbers{data: data, op: spec.Op, dtype: t, ranks: spec.Ranks,
+		seed: scramble(seed + golden), precision: uint(t.Precision())}}
+	if t.IsFloat() {
+		word := uint(32)
+		if t == dtype.Float64 {
+			word = 64
+		}
+		g.shift = word - 1 - g.precision // magnitudes up to 2^p
+		if g.op == collective.Sum {
+			// n of them add up to 2^p at most
+			g.shift = min(word-1, g.shift+uint(bits.Len(uint(spec.Ranks-1))))
+		}
+		g.exact = exactFor[T](spec)
+		g.turns = turnsOf(t, data)
 	}
-	g.exact = exactFor[T](spec)
 	if data == Normal {
 		g.normal = newNormalTable()
 	}
 	return g
 }
 
-// precision is the number of significant bits of a float format.
-func precision[T Number]() uint {
-	if size[T]() == 4 {
-		return 24
-	}
-	return 53
-}
+// another is the same generator, for another machine.
+func (g *generator[T]) another() *generator[T] { return &generator[T]{numbers: g.numbers} }
 
 const golden = 0x9e3779b97f4a7c15
 
@@ -107,29 +120,58 @@ func mix(state uint64) uint64 {
 }
 
 // stream is the state of a rank's random words; rank −1 has those that all ranks share.
-func (g *generator[T]) stream(rank int) uint64 {
+func (g *numbers) stream(rank int) uint64 {
 	return scramble(g.seed + uint64(rank+2)*golden)
 }
 
 // fill makes dst the elements off, off+1, … of a rank's input.
 func (g *generator[T]) fill(dst []T, rank int, off int64) {
-	special := g.float && g.data == Exact && (g.op == collective.Prod || g.exact.powers)
-	switch {
-	case special:
-		g.fillExact(dst, rank, off)
-	case g.data == Normal || g.op == collective.Prod && g.float:
-		g.fillNormal(dst, rank, off)
-	default:
-		switch dst := any(dst).(type) {
-		case []float32:
+	switch dst := any(dst).(type) {
+	case []float32:
+		if g.fractions() {
+			fillFloats(&g.numbers, dst, rank, off)
+		} else {
 			fillFloat32(dst, g.stream(rank), off, g.shift, g.data == Uniform)
-		case []float64:
-			fillFloat64(dst, g.stream(rank), off, g.shift, g.data == Uniform)
-		case []int32:
-			fillInt32(dst, g.stream(rank), off, g.op == collective.Prod)
-		case []int64:
-			fillInt64(dst, g.stream(rank), off, g.op == collective.Prod)
 		}
+		return
+	case []float64:
+		if g.fractions() {
+			fillFloats(&g.numbers, dst, rank, off)
+		} else {
+			fillFloat64(dst, g.stream(rank), off, g.shift, g.data == Uniform)
+		}
+		return
+	}
+	if !g.dtype.IsFloat() {
+		fillWhole(&g.numbers, dst, rank, off)
+		return
+	}
+	for ; len(dst) > 0; off += block {
+		n := min(len(dst), block)
+		if g.fractions() {
+			fine := room(&g.fine, n)
+			fillFloats(&g.numbers, fine, rank, off)
+			dtype.Narrow(dst[:n], fine)
+		} else {
+			narrow := room(&g.narrow, n)
+			fillFloat32(narrow, g.stream(rank), off, g.shift, g.data == Uniform)
+			dtype.Narrow(dst[:n], narrow)
+		}
+		dst = dst[n:]
+	}
+}
+
+// fractions reports whether floats are not simply random integers, or these divided by one number.
+func (g *numbers) fractions() bool {
+	return g.data == Normal || g.op == collective.Prod || g.data == Exact && g.exact.powers
+}
+
+// fillFloats makes floats that fractions speaks of.
+func fillFloats[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
+	if g.data == Exact {
+		fillExact(g, dst, rank, off)
+	} else {
+		fillNormal(g, dst, rank, off)
 	}
 }
 
@@ -160,6 +202,12 @@ func fillFloat32(dst []float32, stream uint64, off int64, shift uint, unit bool)
 	}
 }
 
+func multiply[F float32 | float64](values []F, by F) {
+	for i := range values {
+		values[i] *= by
+	}
+}
+
 // fillFloat64 makes integers of 64−shift bits; unit makes them fractions below 1 of 54 bits.
 func fillFloat64(dst []float64, stream uint64, off int64, shift uint, unit bool) {
 	if unit {
@@ -173,34 +221,52 @@ func fillFloat64(dst []float64, stream uint64, off int64, shift uint, unit bool)
 	}
 }
 
-// fillInt32 makes any integers; odd ones for products, which would else soon be 0.
-func fillInt32(dst []int32, stream uint64, off int64, odd bool) {
-	or := int32(0)
-	if odd {
-		or = 1
+// fillWhole makes integers: any, or near 0 if they are normally distributed; odd ones for products,
+// which would else soon be 0.
+func fillWhole[T dtype.Number](g *numbers, dst []T, rank int, off int64) {
+	stream, odd := g.stream(rank), uint64(0)
+	if g.op == collective.Prod {
+		odd = 1
 	}
-	for i := range dst {
-		dst[i] = int32(half(stream, off+int64(i))) | or
-	}
-}
-
-func fillInt64(dst []int64, stream uint64, off int64, odd bool) {
-	or := int64(0)
-	if odd {
-		or = 1
-	}
-	for i := range dst {
-		dst[i] = int64(word(stream, off+int64(i))) | or
+	switch {
+	case g.data == Normal:
+		spread := math.Sqrt(math.Ldexp(1, 8*g.dtype.Width()))
+		for i := range dst {
+			z := g.normal.at(fraction(word(stream, off+int64(i))))
+			dst[i] = T(int64(math.RoundToEven(float64(z*spread))) | int64(odd))
+		}
+	case g.dtype.Width() == 8:
+		for i := range dst {
+			dst[i] = T(word(stream, off+int64(i)) | odd)
+		}
+	default:
+		for i := range dst {
+			dst[i] = T(half(stream, off+int64(i)) | uint32(odd))
+		}
 	}
 }
 
 // simple reports whether sums and products of these inputs are exact in float64, in every order.
-func (g *generator[T]) simple() bool {
+func (g *numbers) simple() bool {
 	switch {
-	case !g.float || g.data == Exact:
+	case !g.dtype.IsFloat() || g.data == Exact:
 		return true
-	case size[T]() == 8 || g.data == Normal || g.op == collective.Prod:
+	case g.op == collective.Prod || g.op == collective.PremulSum:
 		return false
 	}
-	return g.op != collective.PremulSum && g.ranks < 1<<28 // 25 bits, of one power of two
+	// Elements are multiples of 2^lowest, and less than 2^highest.
+	lowest, highest := exponent(g.dtype.Smallest()), 4 // 2^4 is beyond any normal number that is made
+	if g.data == Uniform {
+		lowest, highest = max(lowest, -24), 1
+		if g.dtype == dtype.Float64 {
+			lowest = -53
+		}
+	}
+	return highest-lowest+bits.Len(uint(g.ranks)) <= 53
+}
+
+// exponent is that of a power of two.
+func exponent(x float64) int {
+	_, e := math.Frexp(x)
+	return e - 1
 }

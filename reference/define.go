@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"collsim/collective"
+	"collsim/dtype"
 )
 
 // Define is the result of a collective by its definition: from each rank's input, each rank's
-// output, empty where it gets nothing. Floats are what exact arithmetic gives, rounded once;
-// where the operator has a factor, it is the factor rounded to T, and the mean is the exact one
-// whatever Spec.Avg. Inputs are as long as Spec.In says. The kind custom has no definition.
-func Define[T Number](spec collective.Spec, inputs [][]T) ([][]T, error) {
+// output, empty where it gets nothing. Floats are what exact arithmetic gives, rounded once, to
+// infinity or in the 8-bit formats to the largest number where it is too large; where the operator
+// has a factor, it is the factor rounded to T, and the mean is the exact one whatever Spec.Avg.
+// Inputs are as long as Spec.In says. The kind custom has no definition.
+func Define[T dtype.Number](spec collective.Spec, inputs [][]T) ([][]T, error) {
 	if err := fits[T](&spec, inputs); err != nil {
 		return nil, err
 	}
@@ -47,15 +49,15 @@ func common(k collective.Kind) bool {
 const undefined = "custom has no definition to compare with"
 
 // fits says what is wrong with a spec or with given inputs.
-func fits[T Number](spec *collective.Spec, inputs [][]T) error {
+func fits[T dtype.Number](spec *collective.Spec, inputs [][]T) error {
 	if err := spec.Validate(); err != nil {
 		return err
 	}
-	if err := refuse(spec); err != nil {
+	if err := Computable(*spec); err != nil {
 		return err
 	}
-	if spec.Kind != collective.Barrier && spec.Type != typeOf[T]() {
-		return fmt.Errorf("reference: inputs are %v, but the collective is of %v", typeOf[T](),
+	if spec.Kind != collective.Barrier && spec.Type != dtype.Of[T]() {
+		return fmt.Errorf("reference: inputs are %v, but the collective is of %v", dtype.Of[T](),
 			spec.Type)
 	}
 	if len(inputs) != spec.Ranks {
@@ -71,10 +73,10 @@ func fits[T Number](spec *collective.Spec, inputs [][]T) error {
 }
 
 // source fills dst with the elements off, off+1, … of a rank's input.
-type source[T Number] func(dst []T, rank int, off int64)
+type source[T dtype.Number] func(dst []T, rank int, off int64)
 
 // reader is the source of given inputs.
-func reader[T Number](inputs [][]T) source[T] {
+func reader[T dtype.Number](inputs [][]T) source[T] {
 	return func(dst []T, rank int, off int64) { copy(dst, inputs[rank][off:]) }
 }
 
@@ -83,19 +85,22 @@ const block = 2048
 
 // definition computes what outputs should be, element by element, from the meaning of the kind.
 // It is written without collective.Spec.Want, so that each can be held against the other.
-type definition[T Number] struct {
+type definition[T dtype.Number] struct {
 	spec   *collective.Spec
 	input  source[T]
 	simple bool // float64 sums and products of the inputs are exact
+	double bool // T is float64
 
 	buffer [block]T
-	hi, lo [block]float64 // the exact result is hi+lo, for products times 2^power
-	power  [block]int
-	lost   [block]bool // hi+lo is not exact
+	wide   []float64
+	upper  []T // what the exact result may be rounded to at most
+	sums
 }
 
-func newDefinition[T Number](spec *collective.Spec, input source[T], simple bool) *definition[T] {
-	return &definition[T]{spec: spec, input: input, simple: simple}
+func newDefinition[T dtype.Number](spec *collective.Spec, input source[T],
+	simple bool) *definition[T] {
+	return &definition[T]{spec: spec, input: input, simple: simple,
+		double: dtype.Of[T]() == dtype.Float64}
 }
 
 // allRanks as origin.from is the reduction over all ranks.
@@ -171,7 +176,7 @@ func (d *definition[T]) produce(dst []T, o origin) {
 	switch {
 	case o.from != allRanks:
 		d.input(dst, o.from, o.off)
-	case isFloat[T]() && d.spec.Op != collective.Min && d.spec.Op != collective.Max:
+	case rounds(d.spec):
 		d.reduceFloats(dst, o.off)
 	default:
 		d.reduce(dst, o.off)
@@ -189,16 +194,14 @@ func (d *definition[T]) reduce(dst []T, off int64) {
 			into = dst
 		}
 		d.input(into, rank, off)
-		if spec.Op == collective.PremulSum {
-			multiply(into, T(spec.Factor))
+		if spec.ScalesBefore() { // integers, by premulsum
+			scale(spec, into)
 		}
 		if rank > 0 {
 			combine(spec.Op, dst, next)
 		}
 	}
 	if spec.Op == collective.Avg { // the wrapped sum, divided once, truncating
-		for i := range dst {
-			dst[i] /= T(spec.Ranks)
-		}
+		dtype.Divide(dst, spec.Ranks)
 	}
 }

@@ -67,9 +67,9 @@ func TestDefinitionOfKinds(t *testing.T) {
 }
 
 // define reduces one element of every rank.
-func define[T Number](t *testing.T, s collective.Spec, values ...T) T {
+func define[T dtype.Number](t *testing.T, s collective.Spec, values ...T) T {
 	t.Helper()
-	s.Kind, s.Type, s.Ranks, s.Count = collective.AllReduce, typeOf[T](), len(values), 1
+	s.Kind, s.Type, s.Ranks, s.Count = collective.AllReduce, dtype.Of[T](), len(values), 1
 	inputs := make([][]T, len(values))
 	for i, x := range values {
 		inputs[i] = []T{x}
@@ -143,8 +143,8 @@ func TestFastFloatsArePrecise(t *testing.T) {
 	}
 }
 
-func fastIsPrecise[T Number](t *testing.T, s collective.Spec, data Data) {
-	s.Type = typeOf[T]()
+func fastIsPrecise[T dtype.Number](t *testing.T, s collective.Spec, data Data) {
+	s.Type = dtype.Of[T]()
 	g := newGenerator[T](&s, data, 7)
 	for _, simple := range []bool{false, g.simple()} {
 		d := newDefinition(&s, g.fill, simple)
@@ -233,8 +233,6 @@ func TestWhatDefineRefuses(t *testing.T) {
 		p.Factor = f
 		return p
 	}
-	bf16 := s
-	bf16.Type = dtype.BFloat16
 	tests := []struct {
 		spec collective.Spec
 		in   [][]int32
@@ -242,8 +240,6 @@ func TestWhatDefineRefuses(t *testing.T) {
 	}{
 		{s, [][]int32{{1}}, "reference: inputs of 1 ranks; there are 2"},
 		{s, [][]int32{{1}, {1, 2}}, "reference: rank 1 has 2 input elements; 1 are expected"},
-		{bf16, [][]int32{{1}, {1}}, "reference: dtype bfloat16: the numbers come with a later " +
-			"release: use float32, float64, int32 or int64, or [check] numbers = false"},
 		{premul(0.5), [][]int32{{1}, {1}},
 			"reference: premulsum factor 0.5: for int32 a whole number of that type is expected"},
 		{premul(math.Inf(1)), [][]int32{{1}, {1}},

@@ -18,9 +18,16 @@
 // whole blocks, as nearly all do, the check goes through the blocks window by window, which
 // stays in the caches and occupies all processors; the report is the same.
 //
-// The formats are float32, float64, int32 and int64. Minimum and maximum of floats are those of
-// IEEE 754-2019 minimumNumber and maximumNumber, as fminf and fmaxf on the device: a NaN loses
-// against a number, and −0 is less than +0 (the device leaves that open).
+// All formats of package dtype are computed in, with its operations: what it says of rounding,
+// saturation, NaN and zeros holds here. A step rounds after every operation (Native), or scales and
+// combines all its sources in float32 and rounds once at its end (InFloat32); messages and
+// memories are of the type in any case.
+//
+// How far rounding may take a result from the definition is known beforehand, from the height of
+// the tree of additions: see Report.Bound. What overflows, or saturates in the 8-bit formats, on
+// the way to a result that is not too large, is not covered by that and found as a mismatch. Data
+// of the kind Exact have no rounding at all, whatever the order, in every type and on every number
+// of ranks; what that takes is said at the type exactness.
 //
 // Where a switch adds (multimem), its operands are taken in the order of the team, before the lane
 // adds what else it has. How real switches do that is not published: such a report says bounded at

@@ -5,46 +5,124 @@ import (
 	"math/bits"
 
 	"collsim/collective"
+	"collsim/dtype"
 )
 
-// exactness is how inputs are made for operators that scale, such that nothing is ever rounded.
+// exactness is how floats are made such that nothing is ever rounded, where random integers below
+// 2^precision/n do not do: for operators that scale, and for formats of fewer numbers than ranks.
 //
-// Each is unit·(±2^j) with 0 ≤ j ≤ spread. A factor f of b significant bits gives products
-// ±f·2^j, and sums of them are f times an integer: exact while that has at most p−b bits. For
-// avg the unit is n: n·2^j times 1/n rounded is 2^j exactly, because 1/n = m·2^e with 1 ≤ m < 2
-// is rounded with a relative error of at most 2^−p/m, which times n·2^j is less than what
-// rounding to the power of two forgives; and n·(sum of ±2^j) is exact while n's odd part times
-// that sum has at most p bits. If not even n ranks fit, only some are not 0 at each element.
-// (A factor at the very ends of the format's range over- or underflows all the same.)
+// Each is unit·(±2^j) with 0 ≤ j ≤ spread, for as many ranks as add up to no more than the format
+// holds; the others have 0 at that element, and at each element it is others. A factor f of b
+// significant bits gives products ±f·2^j, and sums of them are f times an integer: exact while
+// that has at most p−b bits. For avg the unit is n, or its odd part times a power of two that is
+// not
+// too large: n·2^j times 1/n rounded is 2^j exactly, because 1/n = m·2^e with 1 ≤ m < 2 is
+// rounded with a relative error of at most 2^−p/m, which times n·2^j is less than what rounding to
+// the power of two forgives; and n·(sum of ±2^j) is exact while n's odd part times that sum has at
+// most p bits. Where n has no such unit (its odd part has more than p bits, or 1/n is not normal),
+// one rank alone has one at each element, for which the product by 1/n, rounded, is the quotient.
+// Above 1024 ranks float8_e4m3's 1/n is 0, and so are then all means, exact and rounded.
 type exactness struct {
 	powers bool    // inputs are of this form
-	unit   float64 // n for avg, else 1
+	unit   float64 // for avg, else 1
 	spread uint    // of j
 	active int     // ranks of which an element is not 0
 }
 
 // exactFor is the form for a collective; its powers are false if plain integers do.
-func exactFor[T Number](spec *collective.Spec) exactness {
-	e := exactness{unit: 1, active: spec.Ranks}
-	room := precision[T]()
-	switch spec.Op {
-	case collective.Avg:
-		n := uint(spec.Ranks)
-		e.unit = float64(n)
-		room -= min(room, uint(bits.Len(n>>bits.TrailingZeros(n))))
-	case collective.PremulSum:
-		room -= significant(float64(T(spec.Factor)))
-	default:
-		return e
-	}
-	e.powers = true
+func exactFor[T dtype.Number](spec *collective.Spec) exactness {
+	t := dtype.Of[T]()
+	e := exactness{unit: 1, active: spec.Ranks, powers: true}
+	room := uint(t.Precision())
 	need := uint(bits.Len(uint(spec.Ranks - 1))) // n ≤ 2^need
+	switch spec.Op {
+	case collective.Sum:
+		if e.powers = need > room; !e.powers {
+			return e
+		}
+	case collective.Avg:
+		e.unit, room = averageable[T](spec)
+	case collective.PremulSum:
+		room = premultiplied[T](spec)
+	default:
+		return exactness{}
+	}
 	if need > room {
 		e.active = 1 << room
 		return e
 	}
 	e.spread = min(7, room-need)
 	return e
+}
+
+// premultiplied is the bits that a sum may have which is multiplied by the factor, so that the
+// product is a number.
+func premultiplied[T dtype.Number](spec *collective.Spec) uint {
+	t, f := dtype.Of[T](), math.Abs(dtype.Value(factor[T](spec)))
+	room := uint(t.Precision()) - significant(f)
+	for room > 0 && math.Ldexp(f, int(room)) > t.Largest() {
+		room--
+	}
+	return room
+}
+
+// averageable is a unit whose multiples of so many bits have a mean that is never rounded.
+func averageable[T dtype.Number](spec *collective.Spec) (unit float64, room uint) {
+	t, n := dtype.Of[T](), uint(spec.Ranks)
+	twos := bits.TrailingZeros(n)
+	odd, p := n>>twos, uint(t.Precision())
+	if width := uint(bits.Len(odd)); width <= p {
+		room = p - width
+		up := min(twos, topExponent(t)-int(p))
+		unit = math.Ldexp(float64(odd), up)
+		if !spec.ScalesBefore() || scalesExactly[T](unit, room, int(n)) {
+			return unit, room
+		}
+	}
+	if !spec.ScalesBefore() { // one rounding, of an exact sum
+		return 1, p
+	}
+	return singly[T](int(n)), 0
+}
+
+// topExponent is the exponent of a float type's largest number.
+func topExponent(t dtype.Type) int {
+	_, e := math.Frexp(t.Largest())
+	return e - 1
+}
+
+// scalesExactly reports whether unit·2^j times 1/n, rounded, is unit·2^j/n.
+func scalesExactly[T dtype.Number](unit float64, room uint, n int) bool {
+	for j := range int(room) + 1 {
+		x := math.Ldexp(unit, j)
+		if product, _ := means[T](x, n); product != x/float64(n) {
+			return false
+		}
+	}
+	return true
+}
+
+// singly is a number whose mean with n−1 zeros is the same scaled before and divided after.
+func singly[T dtype.Number](n int) float64 {
+	t := dtype.Of[T]()
+	p := min(t.Precision(), 9) // so many are tried of each exponent
+	for e := topExponent(t) - 1; e >= exponent(t.Smallest()); e-- {
+		for m := 1<<(p-1) + 1; m < 1<<p; m++ {
+			x := math.Ldexp(float64(m), e-p+1)
+			product, quotient := means[T](x, n)
+			if product == quotient && product != 0 && dtype.Value(dtype.From[T](x)) == x {
+				return x
+			}
+		}
+	}
+	return t.Smallest() // 1/n is 0
+}
+
+// means are x times 1/n, and x divided by n, as T has them.
+func means[T dtype.Number](x float64, n int) (product, quotient float64) {
+	scaled := []T{dtype.From[T](x)}
+	dtype.Scale(scaled, dtype.Reciprocal[T](n))
+	return dtype.Value(scaled[0]), dtype.Value(dtype.From[T](x / float64(n)))
 }
 
 // significant is the number of bits from the first to the last that is set in a float's mantissa.
@@ -61,40 +139,59 @@ func significant(x float64) uint {
 // partial product then never leave float32's.
 const maxTurns = 64
 
-// fillExact makes inputs for products, and for operators that scale. The ranks that have a part
-// at an element are consecutive ones from a random rank on.
-func (g *generator[T]) fillExact(dst []T, rank int, off int64) {
-	own, shared := g.stream(rank), g.stream(-1)
+// turnsOf is how many ranks' factors are not ±1, so that no partial product is too large, or so
+// small that it has fewer bits. Factors are from ½ to 2, or in random products from ⅔ to 3/2 or a
+// little more where they are rounded to few bits.
+func turnsOf(t dtype.Type, data Data) int {
+	up := topExponent(t) - 1
+	down := -(exponent(t.Smallest()) + t.Precision() - 1) // of the least normal number
+	if data == Exact {
+		return 1 + min(maxTurns-1, up, down)
+	}
+	if t.Width() >= 4 || t == dtype.BFloat16 {
+		return math.MaxInt
+	}
+	return min(up, down)
+}
+
+// turn is a rank's place among those that take turns at an element, from a random rank on.
+func (g *numbers) turn(rank int, at int64) int {
+	first, _ := bits.Mul64(word(g.stream(-1), at), uint64(g.ranks))
+	return (rank + int(first)) % g.ranks
+}
+
+// fillExact makes inputs for products, and of the form of exactness.
+func fillExact[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
+	own := g.stream(rank)
 	for i := range dst {
 		at := off + int64(i)
 		h := word(own, at)
 		turn := 0
 		if g.op == collective.Prod || g.exact.active < g.ranks {
-			first, _ := bits.Mul64(word(shared, at), uint64(g.ranks))
-			turn = (rank + int(first)) % g.ranks
+			turn = g.turn(rank, at)
 		}
 		x := 0.0
 		if g.op == collective.Prod {
 			x = g.factor(h, turn)
 		} else if turn < g.exact.active {
 			j := uint(h>>32) % (g.exact.spread + 1)
-			x = g.exact.unit * float64(uint64(1)<<j)
+			x = float64(g.exact.unit * float64(uint64(1)<<j))
 		}
 		if h&1 != 0 && x != 0 {
 			x = -x
 		}
-		dst[i] = T(x)
+		dst[i] = F(x)
 	}
 }
 
 // factor is ½, 1 or 2, for the first rank in turn a full mantissa, and 1 for the last in turn:
 // the product has one mantissa, whatever the order (nccl-tests' idea).
-func (g *generator[T]) factor(h uint64, turn int) float64 {
+func (g *numbers) factor(h uint64, turn int) float64 {
 	switch {
 	case turn == 0:
-		p := precision[T]()
+		p := g.precision
 		return 1 + float64(h>>(65-p))/float64(uint64(1)<<(p-1))
-	case turn < maxTurns:
+	case turn < g.turns:
 		return [...]float64{0.5, 1, 2}[(h>>32)%3]
 	}
 	return 1

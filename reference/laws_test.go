@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"collsim/collective"
+	"collsim/dtype"
 
 	"github.com/leanovate/gopter"
 	"github.com/leanovate/gopter/gen"
@@ -45,7 +46,7 @@ func TestLaws(t *testing.T) {
 					tr.kind == collective.AllToAll || tr.kind == collective.SendRecv {
 					continue // the latter read inputs that in place may be outputs already
 				}
-				s := tr.spec(collective.Sum, typeOf[float32](), n, c)
+				s := tr.spec(collective.Sum, dtype.Of[float32](), n, c)
 				g := newGenerator[float32](&s, Normal, seed)
 				inputs := make([][]float32, n)
 				for r := range inputs {

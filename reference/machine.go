@@ -3,12 +3,13 @@ package reference
 import (
 	"math/bits"
 
+	"collsim/dtype"
 	"collsim/schedule"
 )
 
 // machine carries a schedule out on numbers: all of it, or one window of every part at a time.
 // REQUIRES: the survey of the schedule has found no fault, so nothing is checked again here.
-type machine[T Number] struct {
+type machine[T dtype.Number] struct {
 	s      *schedule.Schedule
 	survey *survey
 	code   compiler // if the survey has not kept its moves
@@ -26,11 +27,12 @@ type machine[T Number] struct {
 	aside   []T       // another of its values
 	pool    [64][][]T // free buffers, by the bits of their capacity
 	scratch [block]T
+	wide    widened // the present value, from widen to narrow
 }
 
-func newMachine[T Number](v *survey, input source[T], window int64) *machine[T] {
+func newMachine[T dtype.Number](v *survey, input source[T], window int64) *machine[T] {
 	m := &machine[T]{s: v.s, survey: v, input: input, window: window,
-		code:    compiler{s: v.s, stored: v.stored, parts: &v.parts},
+		code:    compiler{s: v.s, stored: v.stored, parts: &v.parts, widens: v.widens},
 		payload: make([][]T, len(v.messages))}
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
 		end, start := int64(0), make([]int64, 1, v.s.Spec.Ranks+1)
@@ -77,7 +79,7 @@ func (m *machine[T]) compute(index int64) error {
 }
 
 // spread makes all elements x.
-func spread[T Number](memory []T, x T) {
+func spread[T any](memory []T, x T) {
 	head := memory[:min(len(memory), block)]
 	for i := range head {
 		head[i] = x
@@ -123,7 +125,7 @@ func (m *machine[T]) overlap(b schedule.Buffer, base, n int64, f func(at, off, n
 // run carries moves out.
 func (m *machine[T]) run(c *tape) {
 	spec := &m.s.Spec
-	for i := range c.moves {
+	for i := 0; i < len(c.moves); i++ {
 		v := &c.moves[i]
 		switch v.kind {
 		case take:
@@ -153,6 +155,8 @@ func (m *machine[T]) run(c *tape) {
 			m.value, m.aside = m.aside, nil
 		case scaleValue:
 			scale(spec, m.value)
+		case widen:
+			i = m.runWide(c, i)
 		case store:
 			m.store(v, c.list[v.from:v.to])
 		default:

@@ -6,33 +6,41 @@ import (
 	"collsim/collective"
 )
 
-// fillNormal makes normally distributed inputs. Factors of products are 1 + |z|/8 (normal) or
-// 1 + |z|/2 (uniform), or one over that, so that long products neither overflow nor vanish.
-func (g *generator[T]) fillNormal(dst []T, rank int, off int64) {
-	stream := g.stream(rank)
-	spread := math.Sqrt(math.Ldexp(1, 8*size[T]()))
+// fraction is a random number of [−1, 1).
+func fraction(h uint64) float64 { return float64(int64(h)>>10) * (1.0 / (1 << 53)) }
+
+// fillNormal makes normally distributed inputs; for products, fillFactors does.
+func fillNormal[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
+	if g.op == collective.Prod {
+		fillFactors(g, dst, rank, off)
+		return
+	}
+	stream, table := g.stream(rank), g.normal
 	for i := range dst {
-		h := word(stream, off+int64(i))
-		z := float64(int64(h)>>10) * (1.0 / (1 << 53)) // in [−1, 1)
-		if g.data == Normal {
-			z = g.normal.at(z)
-		}
-		switch {
-		case !g.float:
-			n := int64(math.RoundToEven(z * spread))
-			if g.op == collective.Prod {
-				n |= 1
-			}
-			dst[i] = T(n)
-		case g.op == collective.Prod:
-			dst[i] = T(g.nearOne(z, h&1 != 0, h&2 != 0))
-		default:
-			dst[i] = T(z)
-		}
+		dst[i] = F(table.at(fraction(word(stream, off+int64(i)))))
 	}
 }
 
-func (g *generator[T]) nearOne(z float64, inverse, negative bool) float64 {
+// fillFactors makes factors 1 + |z|/8 (normal) or 1 + |z|/2 (uniform), or one over that, so that
+// long products neither overflow nor vanish; where exponents are few, only so many ranks in turn
+// have one that is not ±1.
+func fillFactors[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
+	stream := g.stream(rank)
+	for i := range dst {
+		at := off + int64(i)
+		h := word(stream, at)
+		z := fraction(h)
+		switch {
+		case g.turns < g.ranks && g.turn(rank, at) >= g.turns:
+			z = 0
+		case g.data == Normal:
+			z = g.normal.at(z)
+		}
+		dst[i] = F(g.nearOne(z, h&1 != 0, h&2 != 0))
+	}
+}
+
+func (g *numbers) nearOne(z float64, inverse, negative bool) float64 {
 	x := 1 + math.Abs(z)/2
 	if g.data == Normal {
 		x = 1 + math.Abs(z)/8

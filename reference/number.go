@@ -10,163 +10,130 @@ import (
 	"collsim/dtype"
 )
 
-// Number is a format that collectives are computed in.
-type Number interface {
-	float32 | float64 | int32 | int64
-}
+// Elements are only ever computed with by package dtype: T may hold the bits of a float in an
+// unsigned integer, for which Go's own operators mean something else.
 
-// typeOf is T's name.
-func typeOf[T Number]() dtype.Type {
-	switch any(T(0)).(type) {
-	case float32:
-		return dtype.Float32
-	case float64:
-		return dtype.Float64
-	case int32:
-		return dtype.Int32
-	}
-	return dtype.Int64
-}
-
-func isFloat[T Number]() bool { return typeOf[T]().IsFloat() }
-
-// isNaN reports whether x is not equal to itself, which is true of NaN alone.
-func isNaN[T Number](x T) bool {
-	y := x
-	return x != y
-}
+func isFloat[T dtype.Number]() bool { return dtype.Of[T]().IsFloat() }
 
 // unwritten is what a memory holds before anything is written to it: a NaN, or an integer that is
 // unlikely to be right.
-func unwritten[T Number]() T {
-	var x T
-	switch x := any(&x).(type) {
-	case *float32:
-		*x = float32(math.NaN())
-	case *float64:
-		*x = math.NaN()
-	case *int32:
-		*x = -0x5a5a5a5b
-	case *int64:
-		*x = -0x5a5a5a5a5a5a5a5b
+func unwritten[T dtype.Number]() T {
+	if isFloat[T]() {
+		return dtype.From[T](math.NaN())
 	}
-	return x
+	x := make([]T, 1)
+	dtype.Get(x, []byte{0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5})
+	return x[0]
 }
 
-// refuse says why a collective cannot be computed, nil if it can.
-func refuse(spec *collective.Spec) error {
-	switch spec.Type {
-	case dtype.Float32, dtype.Float64, dtype.Int32, dtype.Int64:
-	default:
-		if spec.Kind == collective.Barrier {
-			return nil
-		}
-		return fmt.Errorf("reference: dtype %v: the numbers come with a later release: use float32, "+
-			"float64, int32 or int64, or [check] numbers = false", spec.Type)
-	}
+// Computable says why a collective's numbers cannot be computed, nil if they can: the factor of a
+// premulsum must be a finite number that the type has room for, of integers a whole one.
+func Computable(spec collective.Spec) error {
 	if spec.Op != collective.PremulSum {
 		return nil
 	}
-	f, limit := spec.Factor, math.Ldexp(1, 8*spec.Type.Width()-1)
+	f, t := spec.Factor, spec.Type
+	least, beyond := math.Inf(-1), math.Inf(1)
+	if !t.IsFloat() {
+		beyond = math.Ldexp(1, t.Precision())
+		if least = 0; t.Signed() {
+			least = -beyond
+		}
+	}
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		return fmt.Errorf("reference: premulsum factor %v: a finite number is expected", f)
-	case !spec.Type.IsFloat() && (f != math.Trunc(f) || f < -limit || f >= limit):
+	case !t.IsFloat() && (f != math.Trunc(f) || f < least || f >= beyond):
 		return fmt.Errorf("reference: premulsum factor %v: for %v a whole number of that type is "+
-			"expected", f, spec.Type)
+			"expected", f, t)
+	case t.IsFloat() && math.Abs(f) > t.Largest():
+		return fmt.Errorf("reference: premulsum factor %v: %v has numbers up to %v", f, t, t.Largest())
 	}
 	return nil
 }
 
 // combine makes every dst[i] what dst[i] and src[i] give together, rounded once.
 // REQUIRES: the operator is one, and src is as long as dst.
-func combine[T Number](op collective.Op, dst, src []T) {
-	src = src[:len(dst)]
+func combine[T dtype.Number](op collective.Op, dst, src []T) {
 	switch op {
 	case collective.Prod:
-		for i := range dst {
-			dst[i] *= src[i]
-		}
+		dtype.Prod(dst, src)
 	case collective.Min:
-		for i := range dst {
-			dst[i] = lesser(dst[i], src[i])
-		}
+		dtype.Min(dst, src)
 	case collective.Max:
-		for i := range dst {
-			dst[i] = greater(dst[i], src[i])
-		}
+		dtype.Max(dst, src)
 	default:
 		add(dst, src)
 	}
 }
 
-// add is the loop that most time is spent in: four elements at once, without bounds checks.
-func add[T Number](dst, src []T) {
-	for len(dst) >= 4 && len(src) >= 4 {
-		d, s := (*[4]T)(dst), (*[4]T)(src)
-		d[0] += s[0]
-		d[1] += s[1]
-		d[2] += s[2]
-		d[3] += s[3]
-		dst, src = dst[4:], src[4:]
+// add is dtype.Sum, made fast for the types that most time is spent in.
+func add[T dtype.Number](dst, src []T) {
+	switch d := any(dst).(type) {
+	case []float32:
+		addFloats(d, any(src).([]float32))
+	case []float64:
+		addFloats(d, any(src).([]float64))
+	default:
+		dtype.Sum(dst, src)
+	}
+}
+
+// addFloats leaves to dtype what gives a NaN, which is the type's own there: it adds eight at once,
+// and then the sums, which shows any NaN.
+func addFloats[F float32 | float64](dst, src []F) {
+	for len(dst) >= 8 && len(src) >= 8 {
+		d, s := (*[8]F)(dst), (*[8]F)(src)
+		a, b, c, e := d[0]+s[0], d[1]+s[1], d[2]+s[2], d[3]+s[3]
+		f, g, h, i := d[4]+s[4], d[5]+s[5], d[6]+s[6], d[7]+s[7]
+		if all := ((a + b) + (c + e)) + ((f + g) + (h + i)); all != all {
+			dtype.Sum(dst[:8], src[:8])
+		} else {
+			d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = a, b, c, e, f, g, h, i
+		}
+		dst, src = dst[8:], src[8:]
 	}
 	for i := range dst {
-		dst[i] += src[i]
+		x := dst[i] + src[i]
+		if x != x {
+			dtype.Sum(dst[i:i+1], src[i:i+1])
+			continue
+		}
+		dst[i] = x
 	}
-}
-
-func lesser[T Number](a, b T) T {
-	switch {
-	case isNaN(a):
-		return b
-	case isNaN(b):
-		return a
-	}
-	return min(a, b)
-}
-
-func greater[T Number](a, b T) T {
-	switch {
-	case isNaN(a):
-		return b
-	case isNaN(b):
-		return a
-	}
-	return max(a, b)
 }
 
 // scale applies the collective's scale, as NCCL does: premulsum multiplies by the factor rounded
 // to the format; avg multiplies floats by 1/n rounded to the format, or else divides by n, integers
 // truncating.
-func scale[T Number](spec *collective.Spec, values []T) {
-	n := T(spec.Ranks)
-	switch {
-	case spec.Op == collective.PremulSum:
-		multiply(values, T(spec.Factor))
-	case spec.ScalesBefore():
-		multiply(values, 1/n)
-	default:
-		for i := range values {
-			values[i] /= n
-		}
+func scale[T dtype.Number](spec *collective.Spec, values []T) {
+	if spec.ScalesBefore() {
+		dtype.Scale(values, factor[T](spec))
+		return
 	}
+	dtype.Divide(values, spec.Ranks)
 }
 
-func multiply[T Number](values []T, by T) {
-	for i := range values {
-		values[i] *= by
+// factor is what inputs are multiplied by. REQUIRES: spec.ScalesBefore.
+func factor[T dtype.Number](spec *collective.Spec) T {
+	if spec.Op == collective.PremulSum {
+		return dtype.From[T](spec.Factor)
 	}
+	return dtype.Reciprocal[T](spec.Ranks)
+}
+
+// room is a buffer of n ≤ block elements, made when it is first wanted: most checks are small.
+func room[T any](buffer *[]T, n int) []T {
+	if *buffer == nil {
+		*buffer = make([]T, block)
+	}
+	return (*buffer)[:n]
 }
 
 // sameBits compares as memory is compared, which is many times faster than by value.
-func sameBits[T Number](a, b []T) bool { return bytes.Equal(raw(a), raw(b)) }
+func sameBits[T dtype.Number](a, b []T) bool { return bytes.Equal(raw(a), raw(b)) }
 
-func raw[T Number](s []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*size[T]())
-}
-
-// size is the width of a number in bytes.
-func size[T Number]() int {
+func raw[T dtype.Number](s []T) []byte {
 	var x T
-	return int(unsafe.Sizeof(x))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(x)))
 }

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"collsim/collective"
+	"collsim/dtype"
 )
 
 // Inputs makes each rank's input for a collective, of the same numbers that Check uses: every
 // element is a function of the seed, the rank and its index alone.
-func Inputs[T Number](spec collective.Spec, data Data, seed uint64) ([][]T, error) {
+func Inputs[T dtype.Number](spec collective.Spec, data Data, seed uint64) ([][]T, error) {
 	inputs := make([][]T, max(spec.Ranks, 0))
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -29,7 +30,9 @@ func Inputs[T Number](spec collective.Spec, data Data, seed uint64) ([][]T, erro
 // Compare holds outputs, computed by whomever from these inputs, against the definition: as Check
 // does, but without a schedule. Inputs and outputs are as long as Spec.In and Spec.Out say; other
 // lengths, and a type that is not T, are errors. What the Spec says of places has no meaning here.
-func Compare[T Number](spec collective.Spec, inputs, outputs [][]T) (Report, error) {
+// The bound is the one that holds for any order of additions, rounded to T one by one or, as one
+// step does with InFloat32, all at once.
+func Compare[T dtype.Number](spec collective.Spec, inputs, outputs [][]T) (Report, error) {
 	if err := fits(&spec, inputs); err != nil {
 		return Report{}, err
 	}
@@ -48,8 +51,8 @@ func Compare[T Number](spec collective.Spec, inputs, outputs [][]T) (Report, err
 		}
 		longest = max(longest, spec.In(rank), spec.Out(rank))
 	}
-	d := newDefinition(&spec, reader(inputs), false)
-	c := &comparison[T]{d: d, common: common(spec.Kind), report: Report{RanksAgree: true}}
+	c := newComparison(newDefinition(&spec, reader(inputs), false),
+		rounding{n: spec.Ranks, height: spec.Ranks - 1})
 	if c.common {
 		c.given(outputs, 0)
 	} else {

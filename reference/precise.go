@@ -5,15 +5,16 @@ import (
 	"math/big"
 
 	"collsim/collective"
+	"collsim/dtype"
 )
 
 // precisely is the exact reduction of one element of all ranks, in arbitrary precision, rounded
-// once. Infinities and NaNs give what IEEE 754 gives.
+// once. Infinities, NaNs and zeros give what IEEE 754 gives.
 func (d *definition[T]) precisely(off int64) T {
 	product := d.spec.Op == collective.Prod
 	factor := 1.0
 	if d.spec.Op == collective.PremulSum {
-		factor = float64(T(d.spec.Factor))
+		factor = dtype.Value(dtype.From[T](d.spec.Factor))
 	}
 	// Sums of products of two float64 span 2·2046 + 2·53 bits; a product of n has 53·n.
 	precision := uint(4400)
@@ -21,7 +22,8 @@ func (d *definition[T]) precisely(off int64) T {
 		precision = uint(53*d.spec.Ranks + 64)
 	}
 	total := new(big.Float).SetPrec(precision)
-	special, finite := 0.0, true // what floats make of it, for what is not finite
+	total.Neg(total)                              // −0, which is neutral: 0 is not
+	special, finite := math.Copysign(0, -1), true // what floats make of it, for what is not finite
 	if product {
 		total.SetInt64(1)
 		special = 1
@@ -29,7 +31,7 @@ func (d *definition[T]) precisely(off int64) T {
 	one := make([]T, 1)
 	for rank := range d.spec.Ranks {
 		d.input(one, rank, off)
-		x := float64(one[0])
+		x := dtype.Value(one[0])
 		if math.IsInf(x, 0) || math.IsNaN(x) {
 			finite = false
 		}
@@ -46,7 +48,7 @@ func (d *definition[T]) precisely(off int64) T {
 		}
 	}
 	if !finite {
-		return T(special)
+		return dtype.From[T](special)
 	}
 	return rounded[T](total, d.divisor())
 }
@@ -66,22 +68,22 @@ func (d *definition[T]) divisor() int64 {
 	return 1
 }
 
-// rounded is x/n rounded to T.
-func rounded[T Number](x *big.Float, n int64) T {
-	if n == 1 {
-		if size[T]() == 4 {
-			y, _ := x.Float32()
-			return T(y)
-		}
+// rounded is x/n rounded to T, once: for types narrower than float64 by way of a float64 that is
+// rounded to odd, as toOdd does.
+func rounded[T dtype.Number](x *big.Float, n int64) T {
+	if dtype.Of[T]() == dtype.Float64 {
 		y, _ := x.Float64()
-		return T(y)
+		if n != 1 && x.Sign() != 0 {
+			r, _ := x.Rat(nil)
+			y, _ = r.Quo(r, big.NewRat(n, 1)).Float64()
+		}
+		return dtype.From[T](y)
 	}
-	r, _ := x.Rat(nil)
-	r.Quo(r, big.NewRat(n, 1))
-	if size[T]() == 4 {
-		y, _ := r.Float32()
-		return T(y)
+	q := new(big.Float).SetPrec(53).SetMode(big.ToZero)
+	q.Quo(x, new(big.Float).SetInt64(n))
+	y, _ := q.Float64()
+	if bits := math.Float64bits(y); q.Acc() != big.Exact && !math.IsInf(y, 0) {
+		y = math.Float64frombits(bits | 1)
 	}
-	y, _ := r.Float64()
-	return T(y)
+	return dtype.From[T](y)
 }

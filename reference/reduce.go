@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"collsim/collective"
+	"collsim/dtype"
 )
 
 // reduceFloats makes dst the exact sum, product or mean of all ranks' elements, rounded once.
@@ -11,7 +12,7 @@ import (
 // about the few elements that this leaves open.
 func (d *definition[T]) reduceFloats(dst []T, off int64) {
 	n := len(dst)
-	clear(d.hi[:n])
+	spread(d.hi[:n], math.Copysign(0, -1)) // the neutral element: 0 + −0 is 0
 	clear(d.lo[:n])
 	clear(d.lost[:n])
 	if d.spec.Op == collective.Prod {
@@ -19,13 +20,32 @@ func (d *definition[T]) reduceFloats(dst []T, off int64) {
 	} else {
 		d.addAll(n, off)
 	}
-	for i := range dst {
-		x, sure := d.round(i)
-		if !sure {
-			x = d.precisely(off + int64(i))
+	if d.simple && d.spec.Op != collective.Avg {
+		if values, ok := any(dst).([]float32); ok { // none is a NaN
+			for i, x := range d.hi[:n] {
+				values[i] = float32(x)
+			}
+			return
 		}
-		dst[i] = x
+		dtype.Narrow(dst, d.hi[:n])
+		return
 	}
+	d.round(dst)
+	for i := range dst {
+		if d.lost[i] {
+			dst[i] = d.precisely(off + int64(i))
+		}
+	}
+}
+
+// widen makes float64 of elements; it is exact.
+func (d *definition[T]) widen(values []T) []float64 {
+	if wide, ok := any(values).([]float64); ok {
+		return wide
+	}
+	wide := room(&d.wide, len(values))
+	dtype.Widen(wide, values)
+	return wide
 }
 
 // addAll sums over the ranks. With simple inputs nothing is lost in hi alone.
@@ -33,32 +53,53 @@ func (d *definition[T]) addAll(n int, off int64) {
 	hi, buffer := d.hi[:n], d.buffer[:n]
 	factor := 1.0
 	if d.spec.Op == collective.PremulSum {
-		factor = float64(T(d.spec.Factor))
+		factor = dtype.Value(dtype.From[T](d.spec.Factor))
 	}
 	for rank := range d.spec.Ranks {
 		d.input(buffer, rank, off)
+		narrow, ok := any(buffer).([]float32) // widened on the way
 		switch {
-		case !d.simple:
-			d.addExactly(buffer, factor)
-		case factor == 1:
-			for i, x := range buffer {
-				hi[i] += float64(x)
-			}
+		case d.simple && ok:
+			addScaled(hi, narrow, factor)
+		case d.simple:
+			addScaled(hi, d.widen(buffer), factor)
+		case ok:
+			addExactly(&d.sums, narrow, factor)
 		default:
-			for i, x := range buffer {
-				hi[i] += float64(factor * float64(x))
-			}
+			addExactly(&d.sums, d.widen(buffer), factor)
 		}
 	}
 }
 
-// addExactly adds factor·x to hi+lo without error, or marks the element as lost.
-func (d *definition[T]) addExactly(values []T, factor float64) {
+// addScaled adds factor·x to every sum.
+func addScaled[F float32 | float64](sums []float64, values []F, factor float64) {
+	sums = sums[:len(values)]
+	if factor == 1 {
+		for i, x := range values {
+			sums[i] += float64(x)
+		}
+		return
+	}
 	for i, x := range values {
-		product := factor * float64(x)
+		sums[i] += float64(factor * float64(x))
+	}
+}
+
+// sums are exact results, hi+lo, for products times 2^power.
+type sums struct {
+	hi, lo [block]float64
+	power  [block]int
+	lost   [block]bool // hi+lo is not exact
+}
+
+// addExactly adds factor·x to hi+lo without error, or marks the element as lost.
+func addExactly[F float32 | float64](d *sums, values []F, factor float64) {
+	for i, y := range values {
+		x := float64(y)
+		product := float64(factor * x)
 		rest := 0.0
 		if factor != 1 {
-			rest = math.FMA(factor, float64(x), -product)
+			rest = math.FMA(factor, x, -product)
 			if p := math.Abs(product); p < 0x1p-900 && x != 0 {
 				d.lost[i] = true // the rest may be too small to be held
 			}
@@ -82,13 +123,13 @@ func (d *definition[T]) multiplyAll(n int, off int64) {
 	}
 	for rank := range d.spec.Ranks {
 		d.input(buffer, rank, off)
-		for i, x := range buffer {
+		for i, x := range d.widen(buffer) {
 			if d.simple {
-				d.hi[i] *= float64(x)
+				d.hi[i] *= x
 				continue
 			}
-			m, e := math.Frexp(float64(x))
-			product := d.hi[i] * m
+			m, e := math.Frexp(x)
+			product := float64(d.hi[i] * m)
 			rest := math.FMA(d.hi[i], m, -product)
 			rest += float64(d.lo[i] * m)
 			hi, lo := fastTwoSum(product, rest)
@@ -99,32 +140,55 @@ func (d *definition[T]) multiplyAll(n int, off int64) {
 	}
 }
 
-// round rounds the i-th result to T, and reports whether that is certain.
-func (d *definition[T]) round(i int) (T, bool) {
+// round rounds all results to T, and marks those as lost for which that is not certain.
+func (d *definition[T]) round(dst []T) {
+	// In place of hi and lo, the least and the greatest that the result may be.
+	n, slack := len(dst), d.spec.Op == collective.Prod || d.spec.Op == collective.Avg
+	for i := range dst {
+		low, high, sure := d.between(i)
+		d.hi[i], d.lo[i], d.lost[i] = low, high, !sure
+	}
+	dtype.Narrow(dst, d.hi[:n])
+	if !slack {
+		return
+	}
+	upper := room(&d.upper, n)
+	dtype.Narrow(upper, d.lo[:n])
+	for i, x := range dst {
+		if x != upper[i] {
+			d.lost[i] = true
+		}
+	}
+}
+
+// between is what the i-th result lies between, rounded to odd, and whether that is certain.
+func (d *definition[T]) between(i int) (low, high float64, sure bool) {
 	hi, lo := d.hi[i], d.lo[i]
-	if d.simple && (d.spec.Op != collective.Avg || hi == 0) {
-		return T(hi), true
+	if d.simple && hi == 0 {
+		return hi, hi, true
 	}
 	if d.lost[i] || hi == 0 || math.IsNaN(hi) || math.IsInf(hi, 0) {
-		return 0, false
+		return 0, 0, false
 	}
 	slack := 0.0
 	switch d.spec.Op {
 	case collective.Prod:
 		power := d.power[i]
 		if lowest := -100; power < lowest || power > -lowest { // stay far from float32's ends
-			return 0, false
+			return 0, 0, false
 		}
 		hi, lo = math.Ldexp(hi, power), math.Ldexp(lo, power)
 		slack = float64(math.Abs(hi) * float64(d.spec.Ranks) * 0x1p-100)
 	case collective.Avg:
 		hi, lo, slack = quotient(hi, lo, float64(d.spec.Ranks))
 		if math.Abs(hi) < 0x1p-100 {
-			return 0, false
+			return 0, 0, false
 		}
+	default:
+		x := d.toOdd(hi, lo)
+		return x, x, true
 	}
-	low, high := nearest[T](hi, lo-slack), nearest[T](hi, lo+slack)
-	return low, low == high
+	return d.toOdd(hi, lo-slack), d.toOdd(hi, lo+slack), true
 }
 
 // quotient is (hi+lo)/n as the sum of two, and the error that this may have.
@@ -136,13 +200,13 @@ func quotient(hi, lo, n float64) (q, rest, slack float64) {
 	return q, rest, float64(math.Abs(rest) * 0x1p-50)
 }
 
-// nearest rounds hi+lo to T, once. For float32, hi+lo is first rounded to odd, which forgets
+// toOdd is hi+lo rounded to float64: for T float64 to nearest, for others to odd, which forgets
 // nothing that the second rounding wants to know (Boldo and Melquiond, "Emulation of FMA and
 // correctly rounded sums: proved algorithms using rounding to odd", IEEE TC 57(4), 2008).
-func nearest[T Number](hi, lo float64) T {
+func (d *definition[T]) toOdd(hi, lo float64) float64 {
 	hi, lo = twoSum(hi, lo)
-	if size[T]() == 8 || lo == 0 {
-		return T(hi)
+	if lo == 0 || d.double {
+		return hi
 	}
 	if b := math.Float64bits(hi); b&1 == 0 {
 		if (lo > 0) == (hi > 0) {
@@ -152,7 +216,7 @@ func nearest[T Number](hi, lo float64) T {
 		}
 		hi = math.Float64frombits(b)
 	}
-	return T(hi)
+	return hi
 }
 
 // twoSum is a+b rounded, and the error of that. Knuth, TAOCP volume 2, §4.2.2, theorem B.

@@ -1,17 +1,30 @@
 package reference
 
-import "collsim/schedule"
+import (
+	"collsim/dtype"
+	"collsim/schedule"
+)
 
 // Run carries a schedule out on given inputs, one for each rank, and returns each rank's output.
 // Every operation is rounded to T on its own, in the schedule's order. Output that no step writes
-// is NaN, or an odd negative integer. Inputs are not changed; in place, the output is the part of
-// the common buffer that Spec.Place says. A schedule that cannot be carried out is a
+// is NaN, or of integers the bytes 0xA5. Inputs are not changed; in place, the output is the part
+// of the common buffer that Spec.Place says. A schedule that cannot be carried out is a
 // *schedule.Violation or *schedule.StallError.
-func Run[T Number](s *schedule.Schedule, inputs [][]T) ([][]T, error) {
+func Run[T dtype.Number](s *schedule.Schedule, inputs [][]T) ([][]T, error) {
+	return RunWith(s, inputs, RunOptions{})
+}
+
+// RunOptions say how a schedule is carried out; the zero value is the usual way.
+type RunOptions struct {
+	Accumulate Accumulate
+}
+
+// RunWith is Run with options.
+func RunWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, error) {
 	if err := fits[T](&s.Spec, inputs); err != nil {
 		return nil, err
 	}
-	v, err := look(s, 0, 0)
+	v, err := look(s, lookOptions{accumulate: o.Accumulate})
 	if err != nil {
 		return nil, err
 	}
@@ -22,9 +35,8 @@ func Run[T Number](s *schedule.Schedule, inputs [][]T) ([][]T, error) {
 	outputs := make([][]T, s.Spec.Ranks)
 	for rank := range outputs {
 		home, base := s.Home(schedule.Output, rank)
-		out := make([]T, s.Len(schedule.Output, rank))
-		copy(out, m.of(home, rank)[base:])
-		outputs[rank] = out
+		end := base + s.Len(schedule.Output, rank)
+		outputs[rank] = m.of(home, rank)[base:end:end]
 	}
 	return outputs, nil
 }

@@ -19,9 +19,10 @@ func reducing(op collective.Op, t dtype.Type, ranks int) collective.Spec {
 }
 
 // run reduces one element a rank and returns rank 0's result.
-func run[T Number](t *testing.T, s collective.Spec, plan func() schedule.Plan, values ...T) T {
+func run[T dtype.Number](t *testing.T, s collective.Spec, plan func() schedule.Plan,
+	values ...T) T {
 	t.Helper()
-	s.Ranks, s.Type = len(values), typeOf[T]()
+	s.Ranks, s.Type = len(values), dtype.Of[T]()
 	inputs := make([][]T, len(values))
 	for i, x := range values {
 		inputs[i] = []T{x}
@@ -121,7 +122,7 @@ func TestOutputThatIsNeverWritten(t *testing.T) {
 	require.NoError(t, err)
 	got, err := Run(s, [][]float32{{1}, {2}})
 	require.NoError(t, err)
-	require.True(t, isNaN(got[0][0]))
+	require.True(t, math.IsNaN(float64(got[0][0])))
 }
 
 func TestRunDoesNotChangeItsInputs(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 type survey struct {
 	s      *schedule.Schedule
 	slots  int
+	widens bool         // steps compute in float32
 	parts  [3]partition // of each memory, all ranks alike
 	ragged bool         // (1) or (2) does not hold
 	stored bool         // inputs are kept in memory, because a step may write there
@@ -37,19 +38,32 @@ type survey struct {
 	inFlight     int64 // the most elements that messages and the step's value ever have
 	now          int64 // elements in messages
 
+	heights heights // of the trees of additions
+
 	value    []int64   // lengths of the parts of the step's value
 	aside    []int64   // and of what was set aside
 	operand  []int64   // and of another operand
 	messages [][]int64 // of messages, by handle
 }
 
+// lookOptions are the bytes that moves may take, and how the schedule is carried out.
+type lookOptions struct {
+	limit      int64
+	slots      int
+	accumulate Accumulate
+}
+
 // look surveys a schedule, and keeps its moves if they take no more bytes than limit. Steps that
 // cannot be carried out are a *schedule.Violation, a deadlock a *schedule.StallError.
-func look(s *schedule.Schedule, slots int, limit int64) (*survey, error) {
-	v := &survey{s: s, slots: slots, limit: limit, kept: limit > 0, stored: s.Spec.InPlace}
+func look(s *schedule.Schedule, o lookOptions) (*survey, error) {
+	fresh := survey{s: s, slots: o.slots, limit: o.limit, kept: o.limit > 0, stored: s.Spec.InPlace,
+		widens: o.accumulate.widens(s.Spec.Type)}
+	v := &survey{}
+	*v = fresh
 	err := v.walk()
 	if v.stored && !v.code.stored && err == nil { // a step writes to an input: begin again
-		v = &survey{s: s, slots: slots, limit: limit, kept: limit > 0, stored: true}
+		fresh.stored = true
+		*v = fresh
 		err = v.walk()
 	}
 	if err != nil {
@@ -64,10 +78,12 @@ func look(s *schedule.Schedule, slots int, limit int64) (*survey, error) {
 }
 
 func (v *survey) walk() error {
-	v.code = compiler{s: v.s, stored: v.stored, parts: &v.parts}
+	v.code = compiler{s: v.s, stored: v.stored, parts: &v.parts, widens: v.widens}
+	v.heights = newHeights(v.s)
 	hooks := schedule.Hooks{Step: v.step}
 	_, err := schedule.Execute(v.s, schedule.Limits{Slots: v.slots}, hooks)
 	v.keep()
+	v.heights.settle()
 	return err
 }
 
@@ -124,6 +140,7 @@ func (v *survey) step(at *schedule.Visit) error {
 		if err := v.check(at, m); err != nil {
 			return err
 		}
+		v.heights.follow(m, &v.code, v.widens)
 	}
 	if len(v.value) > 0 {
 		v.steps++
@@ -142,6 +159,9 @@ func (v *survey) check(at *schedule.Visit, m *move) error {
 	case take, load:
 		v.value = append(v.value[:0], v.lengths(m)...)
 		v.inFlight = max(v.inFlight, v.now+sum(v.value)+sum(v.aside))
+	case widen: // four bytes an element more
+		wide := (sum(v.value) + sum(v.aside)) * max(1, 4/v.width())
+		v.inFlight = max(v.inFlight, v.now+sum(v.value)+wide)
 	case setAside:
 		v.aside = append(v.aside[:0], v.value...)
 	case foldIn, fold, foldAside:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collsim/collective"
+	"collsim/dtype"
 	"collsim/reference"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,7 @@ import (
 // equal, and on uniformly and normally distributed ones, where each must lie within the rounding
 // that is proven for any order. A failure says in words what differs first. Where the spec wants
 // input and output is not looked at.
-func Oracle[T reference.Number](t require.TestingT, spec collective.Spec,
+func Oracle[T dtype.Number](t require.TestingT, spec collective.Spec,
 	f func(inputs [][]T) [][]T) {
 	if h, ok := t.(interface{ Helper() }); ok {
 		h.Helper()
@@ -31,7 +32,7 @@ func Oracle[T reference.Number](t require.TestingT, spec collective.Spec,
 }
 
 // differs says how f differs from the definition on some data; "" if it does not.
-func differs[T reference.Number](spec collective.Spec, data reference.Data,
+func differs[T dtype.Number](spec collective.Spec, data reference.Data,
 	f func(inputs [][]T) [][]T) string {
 	inputs, err := reference.Inputs[T](spec, data, 1)
 	if err != nil {

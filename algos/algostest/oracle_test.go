@@ -22,22 +22,47 @@ func TestOracleAcceptsWhatIsRight(t *testing.T) {
 	laws.Property("nothing to complain about", prop.ForAll(
 		func(spec collective.Spec) string {
 			return holds(func(t require.TestingT) {
-				switch spec.Type {
-				case dtype.Float32:
-					accepts[float32](t, spec)
-				case dtype.Float64:
-					accepts[float64](t, spec)
-				case dtype.Int64:
-					accepts[int64](t, spec)
-				default:
-					accepts[int32](t, spec)
-				}
+				acceptsAs(t, spec)
 			})
 		}, Specs()))
 	laws.TestingRun(t)
 }
 
-func accepts[T reference.Number](t require.TestingT, spec collective.Spec) {
+// acceptsAs is accepts in the spec's type.
+func acceptsAs(t require.TestingT, spec collective.Spec) {
+	switch spec.Type {
+	case dtype.Float64:
+		accepts[float64](t, spec)
+	case dtype.Float32, 0:
+		accepts[float32](t, spec)
+	case dtype.Float16:
+		accepts[dtype.F16](t, spec)
+	case dtype.BFloat16:
+		accepts[dtype.BF16](t, spec)
+	case dtype.Float8E4M3:
+		accepts[dtype.E4M3](t, spec)
+	case dtype.Float8E5M2:
+		accepts[dtype.E5M2](t, spec)
+	case dtype.Int8:
+		accepts[int8](t, spec)
+	case dtype.Int16:
+		accepts[int16](t, spec)
+	case dtype.Int32:
+		accepts[int32](t, spec)
+	case dtype.Int64:
+		accepts[int64](t, spec)
+	case dtype.Uint8:
+		accepts[uint8](t, spec)
+	case dtype.Uint16:
+		accepts[uint16](t, spec)
+	case dtype.Uint32:
+		accepts[uint32](t, spec)
+	case dtype.Uint64:
+		accepts[uint64](t, spec)
+	}
+}
+
+func accepts[T dtype.Number](t require.TestingT, spec collective.Spec) {
 	Oracle(t, spec, func(inputs [][]T) [][]T {
 		outputs, err := reference.Define(spec, inputs)
 		require.NoError(t, err)

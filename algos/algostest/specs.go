@@ -1,6 +1,8 @@
 package algostest
 
 import (
+	"math"
+
 	"collsim/collective"
 	"collsim/dtype"
 
@@ -16,8 +18,8 @@ const (
 )
 
 // Specs generates random collectives for properties of one's own: of these kinds, or of all kinds
-// if none are given, on 1 to 17 ranks, with any root, operator and mode of the mean, of the types
-// that package reference computes, in place or not, and with up to 200 elements a rank (or in a
+// if none are given, on 1 to 17 ranks, with any root, operator and mode of the mean, of any type,
+// in place or not, and with up to 200 elements a rank (or in a
 // split). All are valid. A failure is shrunk to fewer ranks and elements, the plainest operator,
 // root 0 and separate buffers.
 func Specs(kinds ...collective.Kind) gopter.Gen {
@@ -45,7 +47,7 @@ type drawn struct {
 }
 
 func (d drawn) spec() collective.Spec {
-	types := []dtype.Type{dtype.Float32, dtype.Float64, dtype.Int32, dtype.Int64}
+	types := dtype.All()
 	s := collective.Spec{Kind: d.kind, Type: types[d.rest%len(types)], Ranks: d.ranks,
 		Count: d.count, InPlace: d.inPlace && d.kind != collective.AllToAllV}
 	if d.kind.Rooted() {
@@ -56,9 +58,12 @@ func (d drawn) spec() collective.Spec {
 		s.Op = ops[d.op%len(ops)]
 		switch s.Op {
 		case collective.Avg:
-			s.Avg = modes[d.rest/4%len(modes)]
+			s.Avg = modes[d.rest/len(types)%len(modes)]
 		case collective.PremulSum: // whole: integers are multiplied too
-			s.Factor = []float64{1, -1, 2, 3}[d.rest/4%4]
+			s.Factor = []float64{1, -1, 2, 3}[d.rest/len(types)%4]
+			if !s.Type.Signed() {
+				s.Factor = math.Abs(s.Factor)
+			}
 		}
 	}
 	rows := 0

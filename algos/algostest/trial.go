@@ -90,19 +90,19 @@ func roots(kind collective.Kind, ranks int) []int {
 	return []int{0, ranks / 2, ranks - 1}
 }
 
-// specOf is a collective; operator and type, of those that package reference computes, differ
-// from turn to turn, and not in step with what else takes turns. A count of a kind with splits is
+// specOf is a collective; operator and type differ from turn to turn, and not in step with what else takes turns. A count of a kind with splits is
 // the size of the largest.
 func specOf(kind collective.Kind, ranks int, count int64, turn int) collective.Spec {
-	types := []dtype.Type{dtype.Float32, dtype.Int32, dtype.Int64, dtype.Float64}
-	spec := collective.Spec{Kind: kind, Type: types[(turn+turn/4)%len(types)], Ranks: ranks,
-		Count: count}
+	types := dtype.All()
+	spec := collective.Spec{Kind: kind, Type: types[(5*turn+turn/len(types))%len(types)],
+		Ranks: ranks, Count: count}
 	if kind.Reduces() {
 		ops := collective.Ops()
 		spec.Op, spec.Factor = ops[(turn+turn/6)%len(ops)], 1
 		if spec.Op == collective.PremulSum {
-			spec.Factor = 0.5
-			spec.Type = dtype.Float32
+			if spec.Factor = 3; spec.Type.IsFloat() {
+				spec.Factor = 0.5
+			}
 		}
 	}
 	rows := 0

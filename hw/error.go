@@ -1,0 +1,52 @@
+package hw
+
+import (
+	"fmt"
+	"strings"
+
+	"collsim/schedule"
+)
+
+// Error is what went wrong while a schedule was played: a code that a call returned, a peer that
+// was lost, a run that did not go on. All ranks get the same one.
+type Error struct {
+	Call string // what was called: "read", "dial", "MPI_Isend"; "wait" for a run without progress
+	Code string // the name of what it returned: "ECONNRESET", "SIGKILL", "timeout"
+	// Where it happened, or for a peer that was lost: which. −1 stands for none.
+	Rank, Lane, Step int
+	Text             string               // the rest, for people
+	Stall            *schedule.StallError // who waits for whom, of a run without progress
+}
+
+// Error is such as "hw: rank 3 lane 0 step 5: read: ECONNRESET: …".
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("hw:")
+	for _, part := range []struct {
+		name  string
+		value int
+	}{{"rank", e.Rank}, {"lane", e.Lane}, {"step", e.Step}} {
+		if part.value >= 0 {
+			fmt.Fprintf(&b, " %s %d", part.name, part.value)
+		}
+	}
+	if b.Len() > len("hw:") {
+		b.WriteByte(':')
+	}
+	fmt.Fprintf(&b, " %s: %s", e.Call, e.Code)
+	if e.Text != "" {
+		b.WriteString(": " + e.Text)
+	}
+	if e.Stall != nil {
+		b.WriteString(": " + e.Stall.Error())
+	}
+	return b.String()
+}
+
+// Unwrap is the stall, if it is one.
+func (e *Error) Unwrap() error {
+	if e.Stall == nil {
+		return nil
+	}
+	return e.Stall
+}

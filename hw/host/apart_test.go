@@ -1,0 +1,63 @@
+package host
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/dtype"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// processes are the transports with a process for every rank.
+func processes() []Transport { return []Transport{Unix, TCP} }
+
+// TestProcesses: over sockets, too, everything gives the bits that it must.
+func TestProcesses(t *testing.T) {
+	for _, transport := range processes() {
+		t.Run(transport.String(), func(t *testing.T) {
+			h := open(t, Config{Transport: transport})
+			for _, s := range scripts(t) {
+				p, _ := schedule.Verify(s, schedule.VerifyOptions{})
+				agree(t, h, s, hw.Env{Slots: p.MinSlots, Repetitions: 3})
+				agree(t, h, s, hw.Env{Slots: p.MinSlots, Iterations: p.Iterations, Trace: true})
+			}
+			for _, typ := range dtype.All() {
+				agree(t, h, ringOf(t, 4, 1021, typ), hw.Env{Slots: 2})
+			}
+			r := agree(t, h, ringOf(t, 4, 4096, dtype.Float32),
+				hw.Env{Warmup: 1, Repetitions: 5, Trace: true})
+			checkTimeline(t, r)
+			require.Positive(t, r.Skew)
+			require.Equal(t, transport.String(), r.RanOn.Transport)
+		})
+	}
+}
+
+// TestWorkers: ranks that are started by hand, here in this very process so that the race detector
+// sees both ends of every socket, are ranks like others.
+func TestWorkers(t *testing.T) {
+	nothingLeft(t)
+	started, ended := 0, make(chan error, 64)
+	h, err := New(Config{Transport: TCP, Listen: "127.0.0.1:0", Hosts: []string{"elsewhere"},
+		Announce: func(ranks []Rendezvous) {
+			started += len(ranks)
+			for _, r := range ranks {
+				go func() { ended <- Worker(context.Background(), r) }()
+			}
+		}})
+	require.NoError(t, err)
+	for _, s := range scripts(t) {
+		if s.Spec.Ranks <= 4 {
+			agree(t, h, s, hw.Env{Iterations: 2, Slots: 8, Timeout: 10 * time.Second})
+		}
+	}
+	agree(t, h, ringOf(t, 8, 1<<20, dtype.Float32), hw.Env{Repetitions: 2})
+	require.NoError(t, h.Close())
+	for range started {
+		require.NoError(t, <-ended)
+	}
+}

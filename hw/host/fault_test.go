@@ -1,0 +1,292 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/dtype"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// endless is a job that takes longer than any test.
+func endless(t testing.TB, ranks int, timeout time.Duration) *hw.Job {
+	s := ringOf(t, ranks, 1<<12, dtype.Float32)
+	in := make([][]byte, ranks)
+	for rank := range in {
+		in[rank] = make([]byte, 4<<12)
+	}
+	return &hw.Job{Schedule: s, Inputs: in, Env: hw.Env{Iterations: 1 << 30, Timeout: timeout}}
+}
+
+// stuck is a schedule in which ranks wait for each other: rank 0 for rank 2's message, which comes
+// after rank 1's, which comes after rank 0's.
+const stuck = `schedule stuck
+collective broadcast float32
+ranks 3
+root 0
+count 4
+rank 0
+  lane 0
+    recv from 2 into out @0
+    send in to 1 @1
+rank 1
+  lane 0
+    recv from 0 into out @0
+    send out to 2 @1
+rank 2
+  lane 0
+    recv from 1 into out @0
+    send out to 0 @1
+`
+
+// leftovers are the goroutines, open files and child processes of this program.
+func leftovers(t *testing.T) [3]int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skipf("open files are not told on %s: %v", runtime.GOOS, err)
+	}
+	children := 0
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+	for _, path := range stats {
+		if stat, err := os.ReadFile(path); err == nil {
+			rest := strings.Fields(string(stat[strings.LastIndex(string(stat), ")")+1:]))
+			if rest[1] == fmt.Sprint(os.Getpid()) {
+				children++
+			}
+		}
+	}
+	return [3]int{runtime.NumGoroutine(), len(files), children}
+}
+
+// nothingLeft checks, when the test ends, that as much is there as was before.
+func nothingLeft(t *testing.T) {
+	t.Helper()
+	before := leftovers(t)
+	t.Cleanup(func() {
+		require.Eventually(t, func() bool {
+			now := leftovers(t)
+			return now[0] <= before[0]+1 && now[1] <= before[1] && now[2] <= before[2]
+		}, 2*time.Second, 10*time.Millisecond, "goroutines, files, processes: %v, then %v", before,
+			leftovers(t))
+	})
+}
+
+// TestNothingLeft: also after runs that went well.
+func TestNothingLeft(t *testing.T) {
+	for _, transport := range []Transport{Goroutines, Unix, TCP} {
+		t.Run(transport.String(), func(t *testing.T) {
+			nothingLeft(t)
+			h := open(t, Config{Transport: transport})
+			agree(t, h, ringOf(t, 3, 100, dtype.Int32), hw.Env{})
+			agree(t, h, ringOf(t, 5, 100, dtype.Int32), hw.Env{})
+			if h.crew != nil && h.crew.dir != "" {
+				dir := h.crew.dir
+				require.NoError(t, h.Close())
+				require.NoDirExists(t, dir)
+			}
+		})
+	}
+}
+
+// TestStall: a run that cannot go on is ended, and says who waits for whom.
+func TestStall(t *testing.T) {
+	s, err := schedule.Parse(stuck)
+	require.NoError(t, err)
+	in := [][]byte{make([]byte, 16), {}, {}}
+	for _, transport := range []Transport{Goroutines, Unix, TCP} {
+		t.Run(transport.String(), func(t *testing.T) {
+			nothingLeft(t)
+			h := open(t, Config{Transport: transport})
+			_, err = h.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
+				Env: hw.Env{Timeout: 400 * time.Millisecond}})
+			require.EqualError(t, err, "hw: rank 0 lane 0 step 0: wait: timeout: "+
+				"no progress for 400ms: 3 lanes wait in a circle\n"+
+				"  rank 0 lane 0 step 0  recv chunk 0  waits for a message from rank 2 lane 0\n"+
+				"  rank 2 lane 0 step 0  recv chunk 0  waits for a message from rank 1 lane 0\n"+
+				"  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, above")
+			var stall *schedule.StallError
+			require.ErrorAs(t, err, &stall)
+			agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{}) // it can be used again
+		})
+	}
+}
+
+// TestLostRank: a rank that is killed, or stopped, is named within the timeout.
+func TestLostRank(t *testing.T) {
+	for _, c := range []struct {
+		transport Transport
+		signal    syscall.Signal
+		code      string
+	}{{Unix, syscall.SIGKILL, "killed"}, {TCP, syscall.SIGKILL, "killed"},
+		{TCP, syscall.SIGSTOP, "timeout"}} {
+		t.Run(c.transport.String()+"/"+c.signal.String(), func(t *testing.T) {
+			nothingLeft(t)
+			h := open(t, Config{Transport: c.transport})
+			agree(t, h, ringOf(t, 4, 10, dtype.Int8), hw.Env{})
+			pid := h.crew.hands[2].process.cmd.Process.Pid
+			struck := make(chan time.Time, 1)
+			timer := time.AfterFunc(200*time.Millisecond, func() {
+				struck <- time.Now()
+				syscall.Kill(pid, c.signal)
+			})
+			defer timer.Stop()
+			const timeout = 3 * time.Second
+			_, err := h.Run(context.Background(), endless(t, 4, timeout))
+			require.Less(t, time.Since(<-struck), timeout)
+			var e *hw.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, 2, e.Rank)
+			require.Equal(t, c.code, e.Code)
+			require.Contains(t, e.Text, fmt.Sprintf("process %d", pid))
+			require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
+			agree(t, h, ringOf(t, 4, 10, dtype.Int8), hw.Env{})
+		})
+	}
+}
+
+// TestNonsense: who does not speak as a rank does is sent away, and disturbs nobody.
+func TestNonsense(t *testing.T) {
+	nothingLeft(t)
+	h := open(t, Config{Transport: TCP})
+	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
+	for _, address := range []string{h.crew.listener.Addr().String(), h.crew.hands[1].hello.Address} {
+		for _, says := range []string{"", "GET / HTTP/1.1\r\n\r\n"} {
+			conn, err := net.Dial("tcp", address)
+			require.NoError(t, err)
+			fmt.Fprint(conn, says)
+			require.NoError(t, conn.Close())
+		}
+	}
+	agree(t, h, ringOf(t, 3, 1000, dtype.Int8), hw.Env{})
+}
+
+// TestLostIdle: a rank that dies between two jobs is replaced.
+func TestLostIdle(t *testing.T) {
+	nothingLeft(t)
+	h := open(t, Config{Transport: Unix})
+	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
+	p := h.crew.hands[1].process
+	p.kill()
+	require.Eventually(t, func() bool { return len(h.crew.events) > 0 }, time.Second, time.Millisecond)
+	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
+}
+
+// TestLostAtEveryRank: ranks that were started by hand end with an error that names the lost one.
+func TestLostAtEveryRank(t *testing.T) {
+	nothingLeft(t)
+	leaves, leave := context.WithCancelCause(context.Background())
+	ended := make(chan error, 3)
+	h := open(t, Config{Transport: TCP, Listen: "127.0.0.1:0", Hosts: []string{"a", "b", "c", "d"},
+		Announce: func(ranks []Rendezvous) {
+			for _, r := range ranks {
+				go func() {
+					if r.Rank == 1 {
+						Worker(leaves, r)
+						return
+					}
+					ended <- Worker(context.Background(), r)
+				}()
+			}
+		}})
+	timer := time.AfterFunc(200*time.Millisecond, func() { leave(errors.New("power failure")) })
+	defer timer.Stop()
+	_, err := h.Run(context.Background(), endless(t, 4, 2*time.Second))
+	var e *hw.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, 1, e.Rank)
+	for range 3 {
+		require.EqualError(t, <-ended, err.Error())
+	}
+}
+
+// TestMissing: a rank that never comes is named.
+func TestMissing(t *testing.T) {
+	nothingLeft(t)
+	h := open(t, Config{Transport: TCP, Listen: "127.0.0.1:0", Hosts: []string{"", "far"},
+		Announce: func(ranks []Rendezvous) { require.Len(t, ranks, 1) }})
+	_, err := h.Run(context.Background(), endless(t, 2, 300*time.Millisecond))
+	require.EqualError(t, err, "hw: rank 1: wait: timeout: 300ms was not enough to come")
+}
+
+// TestCancel: a context that ends, ends the run, with its cause.
+func TestCancel(t *testing.T) {
+	cause := errors.New("somebody is in a hurry")
+	for _, transport := range []Transport{Goroutines, Unix, TCP} {
+		t.Run(transport.String(), func(t *testing.T) {
+			nothingLeft(t)
+			h := open(t, Config{Transport: transport})
+			ctx, cancel := context.WithCancelCause(context.Background())
+			timer := time.AfterFunc(150*time.Millisecond, func() { cancel(cause) })
+			defer timer.Stop()
+			_, err := h.Run(ctx, endless(t, 3, 5*time.Second))
+			require.ErrorIs(t, err, cause)
+		})
+	}
+}
+
+// TestOrphans: ranks end when the coordinator's process is killed, and clear up after it.
+func TestOrphans(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), orphanage+"=yes")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	var pids [3]int
+	var dir string
+	_, err = fmt.Sscan(line, &pids[0], &pids[1], &pids[2], &dir)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
+	cmd.Wait()
+	for _, pid := range pids {
+		require.Eventually(t, func() bool { return gone(pid) }, 2*time.Second, 5*time.Millisecond)
+	}
+	require.NoDirExists(t, dir)
+}
+
+// gone reports whether a process has ended, whoever has to bury it.
+func gone(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(stat), ") Z ")
+}
+
+// orphanage has this program start ranks, say which, and wait to be killed.
+const orphanage = "COLLSIM_HOST_TEST_ORPHANAGE"
+
+func raiseOrphans() {
+	h, err := New(Config{Transport: Unix})
+	if err != nil {
+		panic(err)
+	}
+	job := endless(&testing.B{}, 3, 20*time.Second)
+	endless := job.Env.Iterations
+	job.Env.Iterations = 1
+	if _, err := h.Run(context.Background(), job); err != nil {
+		panic(err)
+	}
+	for _, hand := range h.crew.hands {
+		fmt.Print(hand.process.cmd.Process.Pid, " ")
+	}
+	fmt.Println(h.crew.dir)
+	job.Env.Iterations = endless
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	h.Run(ctx, job) // if nobody kills it
+}

@@ -1,0 +1,148 @@
+// Package host plays schedules on the processors of ordinary machines: no GPU is needed.
+//
+// Every lane is a goroutine that carries out its steps one after the other and waits where the
+// schedule has it wait; bytes move, and are added by package dtype. Ranks share the memory of this
+// process (goroutines), or are processes of their own that talk over Unix sockets or TCP, on this
+// machine or on several. Whatever the transport, results are the same, bit for bit.
+//
+// A process of a rank is this very program, started again: the program's main must call Child
+// before anything else. Other machines' ranks are started by hand, with what Config.Announce is
+// told, which ends in Worker. Ranks find each other at the address of the process that holds the
+// Host (the coordinator), and connect in pairs where the schedule has them talk.
+//
+// Whoever can reach these addresses can take part: they are for machines and networks that one
+// trusts, like those of MPI and NCCL.
+package host
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"collsim/hw"
+)
+
+// Transport is how ranks talk.
+type Transport uint8
+
+// The transports.
+const (
+	Goroutines Transport = iota // ranks are goroutines that share memory
+	Unix                        // ranks are processes; Unix sockets
+	TCP                         // ranks are processes; TCP
+)
+
+// String is the transport's name in scenarios and reports.
+func (t Transport) String() string {
+	switch t {
+	case Goroutines:
+		return "goroutines"
+	case Unix:
+		return "unix"
+	case TCP:
+		return "tcp"
+	}
+	return fmt.Sprintf("Transport(%d)", uint8(t))
+}
+
+// ParseTransport reads a transport's name.
+func ParseTransport(name string) (Transport, error) {
+	for _, t := range []Transport{Goroutines, Unix, TCP} {
+		if t.String() == name {
+			return t, nil
+		}
+	}
+	return 0, fmt.Errorf(`host: transport %q: "goroutines", "unix" or "tcp" is expected`, name)
+}
+
+// Config says how a Host's ranks run. Its zero value has them share memory.
+type Config struct {
+	Transport Transport
+	// Hosts are the machines that the ranks are on, the first ranks on the first: as many on each
+	// as comes out even. "" and "localhost" are this one, whose ranks are started; those of others
+	// are announced and awaited. None stands for this one alone. TCP only.
+	Hosts []string
+	// Listen is the TCP address at which the coordinator awaits the ranks, as they can reach it:
+	// "10.0.0.1:7000". It is needed where there are other machines; else any free port of
+	// 127.0.0.1 does.
+	Listen string
+	// Announce is told what has to be started by hand, before that is awaited: in the first run, in
+	// one that needs more ranks, and in the one after a failure.
+	Announce func([]Rendezvous)
+}
+
+// Host is the executor. It keeps the processes of its ranks from one run to the next.
+type Host struct {
+	config Config
+	stock  *stock
+	crew   *crew // of processes; nil if there are none
+}
+
+// New returns a Host. Nothing is started before the first run.
+func New(c Config) (*Host, error) {
+	switch {
+	case c.Transport > TCP:
+		return nil, fmt.Errorf("host: %v is none of the transports", c.Transport)
+	case len(c.Hosts) > 0 && c.Transport != TCP:
+		return nil, fmt.Errorf("host: transport %v: several machines need tcp", c.Transport)
+	case c.Listen != "" && c.Transport != TCP:
+		return nil, fmt.Errorf("host: transport %v does not listen at %q: only tcp does", c.Transport,
+			c.Listen)
+	case c.remote() && !c.reachable():
+		return nil, fmt.Errorf("host: hosts %v: an address to listen at is needed that they can reach",
+			c.Hosts)
+	case c.remote() && c.Announce == nil:
+		return nil, fmt.Errorf("host: hosts %v: somebody must be told what to start there", c.Hosts)
+	}
+	return &Host{config: c, stock: &stock{}}, nil
+}
+
+// remote reports whether there are ranks on other machines.
+func (c *Config) remote() bool {
+	for _, name := range c.Hosts {
+		if !local(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// reachable reports whether Listen says where others find this machine.
+func (c *Config) reachable() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	return err == nil && host != "" && host != "0.0.0.0" && host != "::"
+}
+
+func local(host string) bool { return host == "" || host == "localhost" }
+
+// hostOf is the machine of a rank.
+func (c *Config) hostOf(rank, ranks int) string {
+	if len(c.Hosts) == 0 {
+		return ""
+	}
+	return c.Hosts[rank*len(c.Hosts)/ranks]
+}
+
+// Run plays a job.
+func (h *Host) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
+	env, err := job.Check()
+	if err != nil {
+		return nil, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("host: %w", err)
+	}
+	if h.config.Transport == Goroutines {
+		return h.together(ctx, job, env)
+	}
+	return h.apart(ctx, job, env)
+}
+
+// Close ends the processes of the ranks and removes what they listened at.
+func (h *Host) Close() error {
+	if h.crew != nil {
+		h.crew.dismiss(nil)
+		h.crew = nil
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package host
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collsim/hw"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// lane carries out the steps of one lane, in a goroutine of its own. It waits for one thing at a
+// time: whoever makes that true rouses it, and it looks again.
+type lane struct {
+	player  *player
+	index   int
+	channel int
+	wake    chan struct{} // holds one
+	follows []*lane       // the lanes that await this one's events
+
+	posts  atomic.Int32 // in this iteration
+	rounds atomic.Int32 // iterations that have ended
+	done   atomic.Int64 // sub-steps, and time slices of kernels: progress
+
+	mu      sync.Mutex
+	waiting schedule.Waiting // For is empty while it doesn't wait
+
+	cursor     schedule.Cursor
+	step       schedule.Step
+	number     int32 // of the sub-step in the repetition, from 1
+	start, end unit.Time
+	stamps     []hw.Stamp
+
+	in       []*inbound // of the sub-step's sources, nil for those that are no message
+	parcels  []*parcel
+	out      []*outbound // of the sub-step's destinations
+	lastIn   *inbound
+	lastOut  *outbound
+	spans    []schedule.Span
+	others   []schedule.Span
+	reply    answer
+	unlanded map[int32]int // silent puts on their way, by rank
+}
+
+// answer is where the reader of a socket leaves what a get has asked for.
+type answer struct {
+	mu   sync.Mutex
+	into []byte
+	came bool
+	acks map[int32]int
+}
+
+// reset begins a repetition.
+func (l *lane) reset() {
+	l.posts.Store(0)
+	l.rounds.Store(0)
+	l.number, l.start, l.end, l.stamps = 0, 0, 0, l.stamps[:0]
+	l.waiting, l.unlanded = schedule.Waiting{}, map[int32]int{}
+	l.reply.acks = map[int32]int{}
+	select {
+	case <-l.wake:
+	default:
+	}
+}
+
+// follow has a lane be roused by this one's posts.
+func (l *lane) follow(by *lane) {
+	for _, other := range l.follows {
+		if other == by {
+			return
+		}
+	}
+	l.follows = append(l.follows, by)
+}
+
+// rouse makes the lane look again at what it waits for.
+func (l *lane) rouse() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until ready returns true; what and on are what it waits for, and whom.
+func (l *lane) await(ready func() bool, what string, rank, lane int32) error {
+	for !ready() {
+		if f := l.player.failed.Load(); f != nil {
+			return f.err
+		}
+		l.waits(what, rank, lane)
+		<-l.wake
+	}
+	l.goesOn()
+	return nil
+}
+
+// waits notes what the lane waits for.
+func (l *lane) waits(what string, rank, lane int32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = schedule.Waiting{For: what, OnRank: int(rank), OnLane: int(lane)}
+}
+
+// wait is what the lane waits for, if it does. Its step stays as it is meanwhile.
+func (l *lane) wait() (w schedule.Waiting, waits bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w = l.waiting; w.For == "" {
+		return w, false
+	}
+	w.Rank, w.Lane, w.Step = int(l.player.rank), l.index, int(l.cursor.Step)
+	if !l.cursor.Done() {
+		w.Name, w.Chunk = l.step.Name(), l.step.Chunk()
+	}
+	return w, true
+}
+
+// goesOn notes that it waits no more.
+func (l *lane) goesOn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting.For = ""
+}
+
+// from and to are the connections with a peer.
+func (l *lane) from(p *schedule.Peer) hw.Connection {
+	return hw.Connection{From: p.Rank, FromLane: p.Lane, To: l.player.rank, ToLane: int32(l.index),
+		Class: p.Class, Tag: p.Tag}
+}
+
+func (l *lane) to(p *schedule.Peer) hw.Connection {
+	return hw.Connection{From: l.player.rank, FromLane: int32(l.index), To: p.Rank, ToLane: p.Lane,
+		Class: p.Class, Tag: p.Tag}
+}
+
+// run carries out the lane's program, as often as the environment says.
+func (l *lane) run() error {
+	p := l.player
+	l.start = p.now()
+	ready := l.start
+	for i := range p.iterations {
+		if i > 0 {
+			if err := l.again(i); err != nil {
+				return err
+			}
+		}
+		for l.cursor = p.program.Walk(l.index); !l.cursor.Done(); l.cursor.Next(int32(p.s.Slices)) {
+			p.program.Load(&l.cursor, &l.step)
+			l.number++
+			var err error
+			if ready, err = l.perform(ready); err != nil {
+				return err
+			}
+			l.done.Add(1)
+			if p.failed.Load() != nil {
+				return nil
+			}
+		}
+		if err := p.net.landed(l, -1); err != nil {
+			return err
+		}
+	}
+	l.end = p.now()
+	return nil
+}
+
+// again begins iteration i when all lanes of the rank have ended the one before. The last to do so
+// does what the rank's caller does in between.
+func (l *lane) again(i int) error {
+	p := l.player
+	l.rounds.Store(int32(i))
+	p.turn.Lock()
+	if p.left--; p.left == 0 {
+		if p.dirty {
+			p.load()
+		}
+		p.left = len(p.lanes)
+		p.round = i
+		for _, other := range p.lanes {
+			other.posts.Store(0)
+			other.rouse()
+		}
+	}
+	p.turn.Unlock()
+	return l.await(func() bool {
+		p.turn.Lock()
+		defer p.turn.Unlock()
+		return p.round >= i
+	}, "the end", p.rank, p.behind(int32(i)))
+}
+
+// behind is the first lane that has not ended so many iterations, or else the first.
+func (p *player) behind(iterations int32) int32 {
+	for i, l := range p.lanes {
+		if l.rounds.Load() < iterations {
+			return int32(i)
+		}
+	}
+	return 0
+}
+
+// receives waits for the messages of the step and takes them out.
+func (l *lane) receives() error {
+	l.in, l.parcels = l.in[:0], l.parcels[:0]
+	for i := range l.step.From {
+		f := &l.step.From[i]
+		if f.Kind != schedule.Message {
+			l.in, l.parcels = append(l.in, nil), append(l.parcels, nil)
+			continue
+		}
+		if c := l.from(&f.Peer); l.lastIn == nil || l.lastIn.Connection != c {
+			l.lastIn = l.player.byIn[c]
+		}
+		in := l.lastIn
+		p, ok := in.take(l.number)
+		if !ok {
+			err := l.await(func() bool { p, ok = in.take(l.number); return ok }, "a message",
+				in.From, in.FromLane)
+			if err != nil {
+				return err
+			}
+		}
+		l.in, l.parcels = append(l.in, in), append(l.parcels, p)
+	}
+	return nil
+}
+
+// reserves waits for slots for the messages that the step sends.
+func (l *lane) reserves() error {
+	l.out = l.out[:0]
+	for i := range l.step.Send {
+		d := &l.step.Send[i]
+		if !d.Message() {
+			l.out = append(l.out, nil)
+			continue
+		}
+		if c := l.to(&d.Peer); l.lastOut == nil || l.lastOut.Connection != c {
+			l.lastOut = l.player.byOut[c]
+		}
+		out := l.lastOut
+		if !out.reserve() {
+			if err := l.await(out.reserve, "a slot", out.To, out.ToLane); err != nil {
+				return err
+			}
+		}
+		l.out = append(l.out, out)
+	}
+	return nil
+}
+
+// awaits waits for the events of the step. Those of the iteration before are posted: all lanes
+// have ended it.
+func (l *lane) awaits() error {
+	if l.cursor.Slice() > 0 {
+		return nil
+	}
+	for _, e := range l.step.Await {
+		other := l.player.lanes[e.Lane]
+		posted := func() bool { return other.posts.Load() >= e.Value }
+		if posted() {
+			continue
+		}
+		if err := l.await(posted, "an event", l.player.rank, e.Lane); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// computes spends the time of a kernel.
+func (l *lane) computes() error {
+	const slice = 10 * time.Millisecond
+	until := time.Now().Add(time.Duration(l.step.Cost / int64(unit.Nanosecond)))
+	for left := time.Until(until); left > 0; left = time.Until(until) {
+		if f := l.player.failed.Load(); f != nil {
+			return f.err
+		}
+		if left > slice {
+			time.Sleep(slice)
+			l.done.Add(1)
+		} else if left > 200*time.Microsecond {
+			time.Sleep(left - 100*time.Microsecond)
+		} // what is left is too short to sleep
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package host
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// piece is how much is read from a socket at a time: every piece is progress.
+const piece = 1 << 18
+
+// link is the socket between this rank and another. Lanes write to it; a goroutine reads what the
+// other rank sends and never waits for anything else, so that the other's writes end; what the
+// other gets is written by a third, so that two that get from each other don't wait for each other.
+type link struct {
+	mesh *mesh
+	peer int32
+	conn net.Conn
+	in   *bufio.Reader
+
+	writing sync.Mutex
+	small   []byte // a frame that goes out in one call
+
+	asked   chan struct{} // holds one: there are requests
+	mu      sync.Mutex
+	queue   []request
+	closing chan struct{}
+	running sync.WaitGroup
+}
+
+// request is a get of the peer's, or a silent put that is to be acknowledged.
+type request struct {
+	header frame
+	player *player
+	spans  []schedule.Span
+}
+
+func newLink(m *mesh, peer int32, conn net.Conn) *link {
+	return &link{mesh: m, peer: peer, conn: conn, in: bufio.NewReaderSize(conn, 1<<16),
+		asked: make(chan struct{}, 1), closing: make(chan struct{})}
+}
+
+// start begins to serve the peer.
+func (k *link) start() {
+	k.running.Go(func() {
+		k.mesh.lost(k.peer, "read", k.read())
+	})
+	k.running.Go(func() {
+		for {
+			select {
+			case <-k.closing:
+				return
+			case <-k.asked:
+			}
+			if err := k.answer(); err != nil {
+				k.mesh.lost(k.peer, "write", err)
+				return
+			}
+		}
+	})
+}
+
+// close ends it, and returns when nothing of it runs.
+func (k *link) close() {
+	close(k.closing)
+	k.conn.Close()
+	k.running.Wait()
+}
+
+// write sends a header, runs, and bytes that lie elsewhere.
+func (k *link) write(f frame, spans []schedule.Span, value []byte) error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	f.runs = uint32(len(spans))
+	n := headerSize + len(spans)*runSize
+	k.small = slices.Grow(k.small[:0], n)[:n]
+	f.put(k.small)
+	putRuns(k.small[headerSize:], spans)
+	if len(value) <= piece { // one call instead of two
+		k.small, value = append(k.small, value...), nil
+	}
+	if _, err := k.conn.Write(k.small); err != nil || len(value) == 0 {
+		return err
+	}
+	_, err := k.conn.Write(value)
+	return err
+}
+
+// post sends a parcel, whose header is its own.
+func (k *link) post(f frame, p *parcel) error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	f.put(p.memory)
+	_, err := k.conn.Write(p.memory)
+	return err
+}
+
+// read takes in what the peer sends, until the socket ends.
+func (k *link) read() error {
+	var f frame
+	head := make([]byte, headerSize)
+	for {
+		if _, err := io.ReadFull(k.in, head); err != nil {
+			return err
+		}
+		f.get(head)
+		runs := make([]byte, int(f.runs)*runSize)
+		if _, err := io.ReadFull(k.in, runs); err != nil {
+			return err
+		}
+		p := k.mesh.playing(f.epoch)
+		if p == nil { // of a repetition that has ended
+			if f.kind != frameGet {
+				if _, err := k.in.Discard(int(max(f.size, 0))); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err := k.take(p, &f, runs); err != nil {
+			return err
+		}
+		p.moved.Add(1)
+	}
+}
+
+// take does what a frame says.
+func (k *link) take(p *player, f *frame, runs []byte) error {
+	switch f.kind {
+	case frameMessage, framePut:
+		return k.message(p, f, runs)
+	case frameSilent:
+		if err := k.store(p, f, runs); err != nil {
+			return err
+		}
+		k.ask(request{*f, p, nil})
+		return nil
+	case frameGet:
+		spans, ok := getRuns(runs, int64(len(p.memory[f.home])))
+		if !ok {
+			return fmt.Errorf("asks for what is not in the %v", f.home)
+		}
+		k.ask(request{*f, p, spans})
+		return nil
+	case frameCredit:
+		out := p.byOut[f.connection(p.rank, k.peer)]
+		if out == nil {
+			return fmt.Errorf("frees a slot of a connection that does not exist")
+		}
+		out.freed()
+		return nil
+	}
+	if int(f.fromLane) >= len(p.lanes) || f.fromLane < 0 {
+		return fmt.Errorf("answers lane %d, which is not there", f.fromLane)
+	}
+	return p.lanes[f.fromLane].answered(k, f)
+}
+
+// message takes in a message, or a put and its message.
+func (k *link) message(p *player, f *frame, runs []byte) error {
+	in := p.byIn[f.connection(k.peer, p.rank)]
+	if in == nil {
+		return &hw.Error{Call: "step", Code: "malformed", Rank: int(k.peer), Lane: int(f.fromLane),
+			Step: -1, Text: fmt.Sprintf("messages to rank %d lane %d are never received", p.rank, f.toLane)}
+	}
+	if f.kind == framePut {
+		if err := k.store(p, f, runs); err != nil {
+			return err
+		}
+		in.arrive(nil)
+		return nil
+	}
+	if f.size < 0 {
+		in.arrive(nil)
+		return nil
+	}
+	parcel := p.stock.get(f.size)
+	if err := k.fill(p, parcel.bytes()); err != nil {
+		return err
+	}
+	in.arrive(parcel)
+	return nil
+}
+
+// store reads the bytes of a put into the memory of the rank.
+func (k *link) store(p *player, f *frame, runs []byte) error {
+	memory := p.memory[f.home]
+	spans, ok := getRuns(runs, int64(len(memory)))
+	if !ok || size(spans) != f.size {
+		return fmt.Errorf("puts %d bytes into what is not in the %v", f.size, f.home)
+	}
+	for _, s := range spans {
+		if err := k.fill(p, memory[s.Off:s.Off+s.Len]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill reads bytes, a piece at a time.
+func (k *link) fill(p *player, b []byte) error {
+	for len(b) > 0 {
+		n := min(len(b), piece)
+		if _, err := io.ReadFull(k.in, b[:n]); err != nil {
+			return err
+		}
+		p.moved.Add(1)
+		b = b[n:]
+	}
+	return nil
+}
+
+// ask leaves a request to the goroutine that answers.
+func (k *link) ask(q request) {
+	k.mu.Lock()
+	k.queue = append(k.queue, q)
+	k.mu.Unlock()
+	select {
+	case k.asked <- struct{}{}:
+	default:
+	}
+}
+
+// answer writes what the peer has asked for.
+func (k *link) answer() error {
+	for {
+		k.mu.Lock()
+		if len(k.queue) == 0 {
+			k.mu.Unlock()
+			return nil
+		}
+		q := k.queue[0]
+		k.queue = k.queue[1:]
+		k.mu.Unlock()
+		f := frame{kind: frameLanded, epoch: q.header.epoch, fromLane: q.header.fromLane}
+		if q.header.kind == frameSilent {
+			if err := k.write(f, nil, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		value := q.player.stock.get(size(q.spans))
+		gather(value.bytes(), q.player.memory[q.header.home], q.spans)
+		f.kind, f.size = frameData, int64(len(value.bytes()))
+		if err := k.post(f, value); err != nil {
+			return err
+		}
+		q.player.stock.put(value)
+	}
+}

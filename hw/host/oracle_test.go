@@ -1,0 +1,170 @@
+package host
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/driven"
+	"collsim/dtype"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// randomInputs are random numbers, normally distributed, or any integers.
+func randomInputs(s *schedule.Schedule, seed uint64) [][]byte {
+	r := rand.New(rand.NewPCG(seed, 3))
+	in := make([][]byte, s.Spec.Ranks)
+	for rank := range in {
+		in[rank] = make([]byte, s.Len(schedule.Input, rank)*int64(s.Spec.Type.Width()))
+		fill(s.Spec.Type, in[rank], r)
+	}
+	return in
+}
+
+func fill(t dtype.Type, b []byte, r *rand.Rand) {
+	switch t {
+	case dtype.Float64:
+		random[float64](b, r)
+	case dtype.Float32:
+		random[float32](b, r)
+	case dtype.Float16:
+		random[dtype.F16](b, r)
+	case dtype.BFloat16:
+		random[dtype.BF16](b, r)
+	case dtype.Float8E4M3:
+		random[dtype.E4M3](b, r)
+	case dtype.Float8E5M2:
+		random[dtype.E5M2](b, r)
+	default:
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+	}
+}
+
+func random[T dtype.Number](b []byte, r *rand.Rand) {
+	x := make([]T, len(b)/dtype.Of[T]().Width())
+	for i := range x {
+		x[i] = dtype.From[T](r.NormFloat64())
+	}
+	dtype.Put(b, x)
+}
+
+// oracle is what package driven makes of the same inputs.
+func oracle(t *testing.T, s *schedule.Schedule, in [][]byte) [][]byte {
+	t.Helper()
+	run := map[dtype.Type]func(*schedule.Schedule, [][]byte) ([][]byte, error){
+		0: play[float32], dtype.Float64: play[float64], dtype.Float32: play[float32],
+		dtype.Float16: play[dtype.F16], dtype.BFloat16: play[dtype.BF16],
+		dtype.Float8E4M3: play[dtype.E4M3], dtype.Float8E5M2: play[dtype.E5M2],
+		dtype.Int8: play[int8], dtype.Int16: play[int16], dtype.Int32: play[int32],
+		dtype.Int64: play[int64], dtype.Uint8: play[uint8], dtype.Uint16: play[uint16],
+		dtype.Uint32: play[uint32], dtype.Uint64: play[uint64]}[s.Spec.Type]
+	out, err := run(s, in)
+	require.NoError(t, err)
+	return out
+}
+
+func play[T dtype.Number](s *schedule.Schedule, in [][]byte) ([][]byte, error) {
+	width := dtype.Of[T]().Width()
+	numbers := make([][]T, len(in))
+	for rank := range in {
+		numbers[rank] = make([]T, len(in[rank])/width)
+		dtype.Get(numbers[rank], in[rank])
+	}
+	results, err := driven.Run(s, numbers, driven.Options{})
+	out := make([][]byte, len(results))
+	for rank := range out {
+		out[rank] = make([]byte, len(results[rank])*width)
+		dtype.Put(out[rank], results[rank])
+	}
+	return out, err
+}
+
+// open is a host that the test closes.
+func open(t *testing.T, c Config) *Host {
+	t.Helper()
+	h, err := New(c)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	return h
+}
+
+// agree plays a schedule and compares every bit with the oracle's.
+func agree(t *testing.T, h *Host, s *schedule.Schedule, env hw.Env) *hw.Result {
+	t.Helper()
+	in := randomInputs(s, uint64(s.Spec.Ranks))
+	result, err := h.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in, Env: env})
+	require.NoError(t, err, "%s %v of %d", s.Name, s.Spec.Kind, s.Spec.Ranks)
+	want := oracle(t, s, in)
+	for rank := range want {
+		if s.Spec.Kind == collective.Custom {
+			require.Len(t, result.Outputs[rank], len(want[rank])) // some write no output
+			continue
+		}
+		require.Equal(t, want[rank], append([]byte{}, result.Outputs[rank]...),
+			"%s %v, rank %d of %d", s.Name, s.Spec.Kind, rank, s.Spec.Ranks)
+	}
+	return result
+}
+
+// ringOf is the ring all-reduce: reduce-scatter, then all-gather.
+func ringOf(t testing.TB, ranks int, count int64, typ dtype.Type) *schedule.Schedule {
+	t.Helper()
+	return ringWith(t, collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: typ,
+		Ranks: ranks, Count: count})
+}
+
+func ringWith(t testing.TB, spec collective.Spec) *schedule.Schedule {
+	t.Helper()
+	s, err := schedule.Build(schedule.Plan{
+		Name:   "ring",
+		Spec:   spec,
+		Group:  schedule.Group{int32(spec.Ranks)},
+		Chunks: spec.Ranks,
+		Lane: func(l *schedule.Lane) {
+			n, next, prev := l.Ranks, l.Rank+1, l.Rank-1
+			l.Send(next, l.Chunk(l.Rank))
+			for i := 1; i < n-1; i++ {
+				l.ReduceSend(prev, next, l.Chunk(l.Rank-i))
+			}
+			l.Completes()
+			l.ReduceCopySend(prev, next, l.Chunk(l.Rank-n+1))
+			for i := n; i < 2*n-2; i++ {
+				l.CopySend(prev, next, l.Chunk(l.Rank-i))
+			}
+			l.Recv(prev, l.Chunk(l.Rank-2*n+2))
+		},
+	})
+	require.NoError(t, err)
+	return s
+}
+
+// scripts are the schedules that package schedule's tests have written by hand: all that the
+// vocabulary has, proven.
+func scripts(t *testing.T) (all []*schedule.Schedule) {
+	t.Helper()
+	paths, err := filepath.Glob("../../schedule/testdata/*.txt")
+	require.NoError(t, err)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, part := range strings.Split("\n"+string(text), "\nschedule\n")[1:] {
+			body, _, _ := strings.Cut(part, "\n----")
+			s, err := schedule.Parse(body + "\n")
+			require.NoError(t, err, path)
+			if _, found := schedule.Verify(s, schedule.VerifyOptions{}); len(found) == 0 {
+				all = append(all, s)
+			}
+		}
+	}
+	require.Greater(t, len(all), 12)
+	return all
+}

@@ -1,0 +1,96 @@
+package host
+
+import (
+	"sync"
+
+	"collsim/hw"
+)
+
+// inbound is a connection's end at the receiver: messages that have arrived, in order.
+type inbound struct {
+	hw.Connection
+	receiver *lane
+	far      *outbound // the other end, where it is in the same process
+
+	mu    sync.Mutex
+	queue []*parcel // a put's or a signal's parcel is nil
+	times []hw.Mark // when the messages of the repetition arrived; the receiver adds the steps
+	got   int       // messages taken
+}
+
+// arrive adds a message and wakes the receiver.
+func (in *inbound) arrive(p *parcel) {
+	in.mu.Lock()
+	in.queue = append(in.queue, p)
+	if in.receiver.player.tracing {
+		in.times = append(in.times, hw.Mark{At: in.receiver.player.now()})
+	}
+	in.mu.Unlock()
+	in.receiver.rouse()
+}
+
+// take removes the first message, if there is one.
+func (in *inbound) take(step int32) (p *parcel, ok bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.queue) == 0 {
+		return nil, false
+	}
+	p = in.queue[0]
+	if in.queue[0] = nil; len(in.queue) == 1 {
+		in.queue = in.queue[:0]
+	} else {
+		in.queue = in.queue[1:]
+	}
+	if in.receiver.player.tracing {
+		in.times[in.got].Step = step
+	}
+	in.got++
+	return p, true
+}
+
+// reset forgets a repetition.
+func (in *inbound) reset() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.queue, in.got, in.times = nil, 0, nil
+}
+
+// outbound is a connection's end at the sender: how many of its slots are taken.
+type outbound struct {
+	hw.Connection
+	sender *lane
+	far    *inbound // the other end, where it is in the same process
+	limit  int32    // slots; 0 is any number
+
+	mu    sync.Mutex
+	held  int32     // slots that messages are in
+	times []hw.Mark // when the messages of the repetition were sent
+	sent  int
+}
+
+// reserve takes a slot, if there is one.
+func (out *outbound) reserve() bool {
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	if out.limit > 0 && out.held >= out.limit {
+		return false
+	}
+	out.held++
+	return true
+}
+
+// freed gives a slot back and wakes the sender.
+func (out *outbound) freed() {
+	out.mu.Lock()
+	out.held--
+	out.mu.Unlock()
+	out.sender.rouse()
+}
+
+// reset forgets a repetition.
+func (out *outbound) reset() {
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	out.held, out.sent, out.times = 0, 0, nil
+}

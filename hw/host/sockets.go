@@ -1,0 +1,125 @@
+package host
+
+import (
+	"fmt"
+
+	"collsim/hw"
+)
+
+// sockets is the network of a rank whose peers are other processes.
+type sockets struct{ mesh *mesh }
+
+// to is the socket to a rank.
+func (n *sockets) to(rank int32) (*link, error) {
+	if k := n.mesh.links[rank]; k != nil {
+		return k, nil
+	}
+	return nil, fmt.Errorf("host: there is no socket to rank %d", rank)
+}
+
+// write writes a frame, and has what fails name the peer.
+func (n *sockets) write(l *lane, rank int32, do func(k *link) error) error {
+	k, err := n.to(rank)
+	if err != nil {
+		return err
+	}
+	l.waits("a receive", rank, int32(l.index))
+	err = do(k)
+	l.goesOn()
+	if err != nil {
+		return n.mesh.lost(rank, "write", err)
+	}
+	return nil
+}
+
+func (n *sockets) send(l *lane, out *outbound, p *parcel) error {
+	f := frame{kind: frameMessage, epoch: n.mesh.epoch.Load(), size: -1}.of(out.Connection)
+	return n.write(l, out.To, func(k *link) error {
+		if p == nil {
+			return k.write(f, nil, nil)
+		}
+		f.size = int64(len(p.bytes()))
+		err := k.post(f, p)
+		l.player.stock.put(p)
+		return err
+	})
+}
+
+func (n *sockets) put(l *lane, to target, value []byte, out *outbound) error {
+	f := frame{kind: frameSilent, fromLane: int32(l.index)}
+	if out != nil {
+		f = frame{kind: framePut}.of(out.Connection)
+	} else {
+		l.unlanded[to.rank]++
+	}
+	f.home, f.epoch, f.size = to.home, n.mesh.epoch.Load(), int64(len(value))
+	return n.write(l, to.rank, func(k *link) error { return k.write(f, to.spans, value) })
+}
+
+func (n *sockets) landed(l *lane, except int32) error {
+	for rank, puts := range l.unlanded {
+		if rank == except {
+			continue
+		}
+		all := func() bool {
+			l.reply.mu.Lock()
+			defer l.reply.mu.Unlock()
+			if l.reply.acks[rank] < puts {
+				return false
+			}
+			delete(l.reply.acks, rank)
+			return true
+		}
+		if err := l.await(all, "a put to land", rank, 0); err != nil {
+			return err
+		}
+		delete(l.unlanded, rank)
+	}
+	return nil
+}
+
+func (n *sockets) get(l *lane, from target, dst []byte) error {
+	l.reply.mu.Lock()
+	l.reply.into, l.reply.came = dst, false
+	l.reply.mu.Unlock()
+	f := frame{kind: frameGet, home: from.home, epoch: n.mesh.epoch.Load(),
+		fromLane: int32(l.index), size: int64(len(dst))}
+	err := n.write(l, from.rank, func(k *link) error { return k.write(f, from.spans, nil) })
+	if err != nil {
+		return err
+	}
+	return l.await(func() bool {
+		l.reply.mu.Lock()
+		defer l.reply.mu.Unlock()
+		return l.reply.came
+	}, "what it gets", from.rank, 0)
+}
+
+func (n *sockets) free(l *lane, in *inbound) error {
+	if limit(in.Class, l.player.slots) == 0 {
+		return nil
+	}
+	f := frame{kind: frameCredit, epoch: n.mesh.epoch.Load()}.of(in.Connection)
+	return n.write(l, in.From, func(k *link) error { return k.write(f, nil, nil) })
+}
+
+// answered is called by the reader of a socket: a silent put has landed, or what a get has asked
+// for has come.
+func (l *lane) answered(k *link, f *frame) error {
+	l.reply.mu.Lock()
+	defer l.reply.mu.Unlock()
+	switch {
+	case f.kind == frameLanded:
+		l.reply.acks[k.peer]++
+	case f.kind != frameData || l.reply.came || int64(len(l.reply.into)) != f.size:
+		return &hw.Error{Call: "read", Code: "malformed", Rank: int(k.peer), Lane: int(f.fromLane),
+			Step: -1, Text: fmt.Sprintf("frame %d of %d bytes, which nobody awaits", f.kind, f.size)}
+	default:
+		if err := k.fill(l.player, l.reply.into); err != nil {
+			return err
+		}
+		l.reply.came, l.reply.into = true, nil
+	}
+	l.rouse()
+	return nil
+}

@@ -1,0 +1,216 @@
+package host
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// TestScripts: gets, puts, silent ones, packets, multimem, events, slices and lanes give the bits
+// that they must, with as few slots as will do, and once more without a pause.
+func TestScripts(t *testing.T) {
+	h := open(t, Config{})
+	for _, s := range scripts(t) {
+		p, _ := schedule.Verify(s, schedule.VerifyOptions{})
+		agree(t, h, s, hw.Env{Slots: p.MinSlots, Repetitions: 3})
+		agree(t, h, s, hw.Env{Slots: p.MinSlots, Iterations: p.Iterations, Trace: true})
+	}
+}
+
+// TestTypes: all formats and operators, in place and not, and with the other mean.
+func TestTypes(t *testing.T) {
+	h := open(t, Config{})
+	for _, typ := range dtype.All() {
+		for _, op := range collective.Ops() {
+			s := ringWith(t, collective.Spec{Kind: collective.AllReduce, Op: op, Type: typ, Ranks: 4,
+				Count: 53, Factor: 3, InPlace: typ.IsFloat()})
+			agree(t, h, s, hw.Env{Slots: 2, Iterations: 2})
+		}
+		agree(t, h, ringWith(t, collective.Spec{Kind: collective.AllReduce, Op: collective.Avg,
+			Avg: collective.AvgPost, Type: typ, Ranks: 3, Count: 53}), hw.Env{Slots: 2})
+	}
+}
+
+// TestTeams: teams play beside each other, and who is in none does nothing.
+func TestTeams(t *testing.T) {
+	s := teams(t)
+	for _, transport := range []Transport{Goroutines, Unix} {
+		agree(t, open(t, Config{Transport: transport}), s, hw.Env{Slots: 2, Repetitions: 2})
+	}
+}
+
+func teams(t testing.TB) *schedule.Schedule {
+	three, two := ringOf(t, 3, 31, dtype.Float32), ringOf(t, 2, 8, dtype.Float32)
+	s, err := schedule.Beside(9, schedule.Team{Ranks: []int{0, 2, 4}, Schedule: three},
+		schedule.Team{Ranks: []int{8, 7}, Schedule: two},
+		schedule.Team{Ranks: []int{5, 3, 1}, Schedule: three})
+	require.NoError(t, err)
+	return s
+}
+
+// TestText: a process reads the schedule that was sent.
+func TestText(t *testing.T) {
+	for _, s := range append(scripts(t), teams(t), ringOf(t, 5, 7, dtype.Int8)) {
+		back, err := parse(s.String(), s.Spec.Ranks)
+		require.NoError(t, err)
+		require.Equal(t, s.Spec, back.Spec)
+		for rank := range s.Spec.Ranks {
+			require.Equal(t, s.Len(schedule.Input, rank), back.Len(schedule.Input, rank))
+		}
+		require.Equal(t, s.String(), back.String())
+	}
+	for text, want := range map[string]string{
+		"# ranks 0 x\nschedule\n": `host: rank "x" of a team: a number is expected`,
+		"# ranks 0 1\nnonsense\n": "line 1",
+		"nonsense":                "line 1",
+	} {
+		_, err := parse(text, 2)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add(teams(f).String())
+	f.Add(ringOf(f, 3, 4, dtype.Float32).String())
+	f.Add("# ranks 0 1\n# ranks")
+	f.Fuzz(func(t *testing.T, text string) {
+		if s, err := parse(text, 9); err == nil && s.Spec.Ranks == 9 {
+			again, err := parse(s.String(), 9)
+			require.NoError(t, err)
+			require.Equal(t, s.String(), again.String())
+		}
+	})
+}
+
+// TestPeers: of two rings of three and one of two, each member talks with its own.
+func TestPeers(t *testing.T) {
+	v, err := look(teams(t))
+	require.NoError(t, err)
+	require.Equal(t, [][]int32{{2, 4}, {3, 5}, {0, 4}, {1, 5}, {0, 2}, {1, 3}, nil, {8}, {7}},
+		v.peers)
+}
+
+// TestRefused: what no host can do is refused, and says what is expected.
+func TestRefused(t *testing.T) {
+	announce := func([]Rendezvous) {}
+	for _, c := range []struct {
+		config Config
+		want   string
+	}{
+		{Config{Transport: 9}, "host: Transport(9) is none of the transports"},
+		{Config{Transport: Unix, Hosts: []string{"a"}},
+			"host: transport unix: several machines need tcp"},
+		{Config{Listen: "x:1"}, `host: transport goroutines does not listen at "x:1": only tcp does`},
+		{Config{Transport: TCP, Hosts: []string{"a"}, Announce: announce},
+			"host: hosts [a]: an address to listen at is needed that they can reach"},
+		{Config{Transport: TCP, Hosts: []string{"a"}, Listen: "0.0.0.0:7000", Announce: announce},
+			"host: hosts [a]: an address to listen at is needed that they can reach"},
+		{Config{Transport: TCP, Hosts: []string{"a"}, Listen: "x:1"},
+			"host: hosts [a]: somebody must be told what to start there"},
+	} {
+		_, err := New(c.config)
+		require.EqualError(t, err, c.want)
+	}
+	for _, transport := range []Transport{Goroutines, Unix, TCP} {
+		got, err := ParseTransport(transport.String())
+		require.NoError(t, err)
+		require.Equal(t, transport, got)
+	}
+	_, err := ParseTransport("pigeons")
+	require.EqualError(t, err,
+		`host: transport "pigeons": "goroutines", "unix" or "tcp" is expected`)
+}
+
+// TestHosts: ranks are spread evenly, the first on the first machine.
+func TestHosts(t *testing.T) {
+	c := Config{Hosts: []string{"", "b", "c"}}
+	var on []string
+	for rank := range 7 {
+		on = append(on, c.hostOf(rank, 7))
+	}
+	require.Equal(t, []string{"", "", "", "b", "b", "c", "c"}, on)
+}
+
+// TestUnproven: schedules that no proof would let through are ended, or refused by name.
+func TestUnproven(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{"    recv from 1 into out @0\n", "    nop\n",
+			"hw: rank 1 lane 0: step: malformed: messages to rank 0 lane 0 are never received"},
+		{"recv from 1 into out", "recv from 1/3 into out",
+			"hw: rank 1 lane 0: step: malformed: messages to rank 0 lane 0 are never received"},
+		{"recv from 1 into out", "recv from 0 into out",
+			"hw: rank 0 lane 0 step 1: step: malformed: receives from rank 0 lane 0, " +
+				"which is itself, or twice"},
+		{"    recv from 1 into out @0\n", "    recv from 1 into out after 2#1 @0\n",
+			"hw: rank 0 lane 0 step 1: step: malformed: awaits lane 2, which is none of the others"},
+	} {
+		text := strings.Replace(swap, c.from, c.to, 1)
+		require.NotEqual(t, swap, text)
+		s, err := schedule.Parse(text)
+		require.NoError(t, err)
+		for _, transport := range []Transport{Goroutines, Unix} {
+			h := open(t, Config{Transport: transport})
+			_, err := h.Run(t.Context(), &hw.Job{Schedule: s, Inputs: randomInputs(s, 1),
+				Env: hw.Env{Timeout: time.Second}})
+			require.EqualError(t, err, c.want)
+		}
+	}
+}
+
+const swap = `schedule swap
+collective send_recv float32
+ranks 2
+count 4
+rank 0
+  lane 0
+    send in to 1 @0
+    recv from 1 into out @0
+rank 1
+  lane 0
+    send in to 0 @0
+    recv from 0 into out @0
+`
+
+// TestTimeline: a trace has the tracks and the intervals that the program has, each ring message,
+// and fits the fastest repetition.
+func TestTimeline(t *testing.T) {
+	h := open(t, Config{})
+	r := agree(t, h, ringOf(t, 4, 4096, dtype.Float32), hw.Env{Warmup: 1, Repetitions: 5, Trace: true})
+	checkTimeline(t, r)
+	require.Zero(t, r.Skew)
+	require.Equal(t, "goroutines", r.RanOn.Transport)
+}
+
+func checkTimeline(t *testing.T, r *hw.Result) {
+	t.Helper()
+	require.Len(t, r.Repetitions, 5)
+	require.NoError(t, r.Trace.Validate())
+	require.Len(t, r.Trace.Tracks, 4)
+	require.Len(t, r.Trace.Messages, 24)
+	for rank := range int32(4) {
+		var names []string
+		for _, i := range r.Trace.On(rank) {
+			names = append(names, i.Name())
+			require.EqualValues(t, 4096, i.Bytes)
+		}
+		require.Equal(t, []string{"send", "recvReduceSend", "recvReduceSend", "recvReduceCopySend",
+			"recvCopySend", "recvCopySend", "recv"}, names)
+	}
+	for _, m := range r.Trace.Messages {
+		require.Equal(t, (m.From+1)%4, m.To)
+		require.Equal(t, m.FromStep+1, m.ToStep)
+	}
+	fastest := r.Repetitions[r.Fastest()]
+	require.LessOrEqual(t, r.Trace.Finish(0), fastest.End[0])
+	require.GreaterOrEqual(t, r.Trace.On(0)[0].Ready, fastest.Start[0])
+	for _, rep := range r.Repetitions {
+		require.Positive(t, rep.Time)
+	}
+}

@@ -1,0 +1,236 @@
+package hw
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/schedule"
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// pair is an exchange of two ranks: each sends its vector and adds what comes.
+const pair = `schedule pair
+collective all_reduce float32 sum
+ranks 2
+count 3
+rank 0
+  lane 0
+    send in to 1 @0
+    recvReduceCopy from 1, in into out @0
+rank 1
+  lane 0
+    send in to 0 @0
+    recvReduceCopy from 0, in into out @0
+`
+
+func parsed(t *testing.T) *schedule.Schedule {
+	t.Helper()
+	s, err := schedule.Parse(pair)
+	require.NoError(t, err)
+	return s
+}
+
+func TestCheck(t *testing.T) {
+	s := parsed(t)
+	good := [][]byte{make([]byte, 12), make([]byte, 12)}
+	env, err := (&Job{Schedule: s, Inputs: good}).Check()
+	require.NoError(t, err)
+	require.Equal(t, Env{Repetitions: 1, Iterations: 1, Timeout: DefaultTimeout}, env)
+	for _, c := range []struct {
+		job  Job
+		want string
+	}{
+		{Job{}, "hw: no schedule"},
+		{Job{Schedule: s, Inputs: good[:1]}, "hw: inputs of 1 ranks: 2 are expected"},
+		{Job{Schedule: s, Inputs: [][]byte{good[0], good[1][:11]}},
+			"hw: rank 1 has 11 bytes of input: 12 are expected"},
+		{Job{Schedule: s, Inputs: good, Env: Env{Repetitions: -1}},
+			"hw: -1 repetitions: at least 0 is expected"},
+		{Job{Schedule: s, Inputs: good, Env: Env{Warmup: -2}},
+			"hw: -2 warm-up repetitions: at least 0 is expected"},
+		{Job{Schedule: s, Inputs: good, Env: Env{Iterations: -3}},
+			"hw: -3 iterations: at least 0 is expected"},
+		{Job{Schedule: s, Inputs: good, Env: Env{Slots: -4}},
+			"hw: -4 slots: at least 0 is expected"},
+		{Job{Schedule: s, Inputs: good, Env: Env{Timeout: -5}},
+			"hw: -5 nanoseconds of timeout: at least 0 is expected"},
+	} {
+		_, err := c.job.Check()
+		require.EqualError(t, err, c.want)
+	}
+}
+
+// The quartiles of 1 2 4 8 are the medians 1.5 of 1 2 and 6 of 4 8; of 1 2 4 8 9 the halves share 4.
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		times          []unit.Time
+		median, spread unit.Time
+		fastest        int
+	}{
+		{nil, 0, 0, 0},
+		{[]unit.Time{7}, 7, 0, 0},
+		{[]unit.Time{80, 10, 40, 20}, 30, 60 - 15, 1},
+		{[]unit.Time{8, 9, 4, 1, 2}, 4, 8 - 2, 3},
+	} {
+		var r Result
+		for _, at := range c.times {
+			r.Repetitions = append(r.Repetitions, Repetition{Time: at})
+		}
+		median, spread := r.Median()
+		require.Equal(t, []unit.Time{c.median, c.spread}, []unit.Time{median, spread}, "%v", c.times)
+		require.Equal(t, c.fastest, r.Fastest())
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	r, origin := Measure([]unit.Time{105, 100}, []unit.Time{130, 120})
+	require.Equal(t, unit.Time(100), origin)
+	require.Equal(t, Repetition{Start: []unit.Time{5, 0}, End: []unit.Time{30, 20}, Time: 30}, r)
+}
+
+func TestErrorText(t *testing.T) {
+	for _, c := range []struct {
+		e    Error
+		want string
+	}{
+		{Error{Call: "read", Code: "EOF", Rank: 3, Lane: -1, Step: -1, Text: "x"},
+			"hw: rank 3: read: EOF: x"},
+		{Error{Call: "MPI_Isend", Code: "MPI_ERR_COMM", Rank: 0, Lane: 1, Step: 2},
+			"hw: rank 0 lane 1 step 2: MPI_Isend: MPI_ERR_COMM"},
+		{Error{Call: "listen", Code: "EACCES", Rank: -1, Lane: -1, Step: -1}, "hw: listen: EACCES"},
+	} {
+		require.EqualError(t, &c.e, c.want)
+		require.NoError(t, errors.Unwrap(&c.e))
+	}
+}
+
+// TestStalled: the chain is followed from the first that waits; a circle begins with its lowest
+// lane.
+func TestStalled(t *testing.T) {
+	waits := func(rank, on int) schedule.Waiting {
+		return schedule.Waiting{Rank: rank, Step: 4, Name: "recv", Chunk: 2, For: "a message",
+			OnRank: on}
+	}
+	for _, c := range []struct {
+		waits []schedule.Waiting
+		ranks []int
+		cycle bool
+	}{
+		{[]schedule.Waiting{waits(0, 2), waits(1, 2), waits(2, 3)}, []int{0, 2}, false},
+		{[]schedule.Waiting{waits(0, 3), waits(3, 2), waits(2, 3)}, []int{2, 3}, true},
+		{[]schedule.Waiting{waits(5, 5)}, []int{5}, true},
+	} {
+		e := Stalled(c.waits, time.Second, 8)
+		var ranks []int
+		for _, w := range e.Stall.Waits {
+			ranks = append(ranks, w.Rank)
+		}
+		require.Equal(t, c.ranks, ranks)
+		require.Equal(t, c.cycle, e.Stall.Cycle)
+		require.Equal(t, []int{c.ranks[0], 0, 4}, []int{e.Rank, e.Lane, e.Step})
+		var stall *schedule.StallError
+		require.ErrorAs(t, error(e), &stall)
+	}
+	require.EqualError(t, Stalled(nil, time.Second, 0), "hw: wait: timeout: no progress for 1s")
+}
+
+// TestWatch: a number that grows is progress; one that doesn't is none.
+func TestWatch(t *testing.T) {
+	n := int64(0)
+	require.True(t, Watch(context.Background(), 10*time.Millisecond, func() int64 { return 1 }))
+	ctx, cancel := context.WithCancel(context.Background())
+	require.False(t, Watch(ctx, 10*time.Millisecond, func() int64 {
+		if n++; n == 30 {
+			cancel()
+		}
+		return n
+	}))
+}
+
+// TestArithmetic: of every type and operator, that of package dtype.
+func TestArithmetic(t *testing.T) {
+	for _, typ := range dtype.All() {
+		for _, op := range collective.Ops() {
+			a := ArithmeticOf(&collective.Spec{Kind: collective.AllReduce, Op: op, Type: typ, Ranks: 2,
+				Count: 1, Factor: 2})
+			require.Equal(t, typ.Width(), a.Width)
+			dst, src, out := Memory(int64(a.Width)), Memory(int64(a.Width)), make([]byte, a.Width)
+			one := bytesOf(typ, 1)
+			a.Load(dst, bytesOf(typ, 3))
+			a.Load(src, one)
+			a.Combine(dst, src)
+			a.Store(out, dst)
+			want := map[collective.Op]float64{collective.Prod: 3, collective.Min: 1, collective.Max: 3}[op]
+			if want == 0 {
+				want = 4
+			}
+			require.Equal(t, bytesOf(typ, want), out, "%v of %v", op, typ)
+			if op == collective.Avg || op == collective.PremulSum {
+				a.Scale(dst)
+				a.Store(out, dst)
+				scaled := map[collective.Op]float64{collective.Avg: 2, collective.PremulSum: 8}[op]
+				require.Equal(t, bytesOf(typ, scaled), out, "%v of %v", op, typ)
+			}
+		}
+	}
+	none := ArithmeticOf(&collective.Spec{Kind: collective.Barrier, Ranks: 2})
+	require.Zero(t, none.Width)
+	none.Combine(nil, nil)
+}
+
+// bytesOf is a small whole number, little-endian.
+func bytesOf(typ dtype.Type, x float64) []byte {
+	put := map[dtype.Type]func(float64) []byte{
+		dtype.Float64: put[float64], dtype.Float32: put[float32], dtype.Float16: put[dtype.F16],
+		dtype.BFloat16: put[dtype.BF16], dtype.Float8E4M3: put[dtype.E4M3],
+		dtype.Float8E5M2: put[dtype.E5M2], dtype.Int8: put[int8], dtype.Int16: put[int16],
+		dtype.Int32: put[int32], dtype.Int64: put[int64], dtype.Uint8: put[uint8],
+		dtype.Uint16: put[uint16], dtype.Uint32: put[uint32], dtype.Uint64: put[uint64]}[typ]
+	return put(x)
+}
+
+func put[T dtype.Number](x float64) []byte {
+	b := make([]byte, dtype.Of[T]().Width())
+	dtype.Put(b, []T{dtype.From[T](x)})
+	return b
+}
+
+// TestTimeline: what ranks have noted becomes the simulator's kind of trace. Rank 1's clock is 10
+// behind, and 1 wrong: a message that would arrive before it was sent arrives at once.
+func TestTimeline(t *testing.T) {
+	c01, c10 := Connection{From: 0, To: 1}, Connection{From: 1, To: 0}
+	ranks := []Recording{
+		{Lanes: [][]Stamp{{{0, 1, 2, 3, 12}, {3, 6, 7, 8, 12}}},
+			Sent: []Flow{{c01, []Mark{{2, 1}}}}, Got: []Flow{{c10, []Mark{{5, 2}}}}},
+		{Lanes: [][]Stamp{{{-9, -8, -7, -6, 12}, {-6, -6, -5, -4, 12}}},
+			Sent: []Flow{{c10, []Mark{{-7, 1}}}}, Got: []Flow{{c01, []Mark{{-9, 2}}}}},
+	}
+	ranks[1].Shift(10)
+	got := Timeline(parsed(t), 1, ranks)
+	require.NoError(t, got.Validate())
+	require.Equal(t, []trace.Track{{Rank: 0}, {Rank: 1}}, got.Tracks)
+	require.Equal(t, unit.Time(8), got.End)
+	require.Equal(t, []trace.Message{
+		{From: 0, To: 1, Sent: 2, Arrived: 2, Bytes: 12, FromStep: 1, ToStep: 2},
+		{From: 1, To: 0, Sent: 3, Arrived: 5, Bytes: 12, FromStep: 1, ToStep: 2}}, got.Messages)
+	require.Equal(t, trace.Interval{Track: 1, Kind: trace.Reduce,
+		Verb: trace.VerbRecv | trace.VerbReduce | trace.VerbCopy, Peer: 0, Bytes: 12,
+		Ready: 4, Start: 4, Done: 5, End: 6}, got.On(1)[1])
+	require.Equal(t, "send", got.On(0)[0].Name())
+}
+
+func TestHere(t *testing.T) {
+	on := Here("host", "tcp")
+	require.NotEmpty(t, on.CPU)
+	require.Positive(t, on.Cores)
+	on = RanOn{Executor: "host", Transport: "tcp", CPU: "Xeon", Cores: 2, OS: "linux/amd64",
+		Go: "go1.26", Hosts: []string{"a", "b"}}
+	require.Equal(t, "host (tcp) on 2 cores of Xeon, linux/amd64, go1.26, hosts a b", on.String())
+}

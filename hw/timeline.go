@@ -1,0 +1,147 @@
+package hw
+
+import (
+	"collsim/schedule"
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// Connection names a connection of a schedule, as both of its ends see it.
+type Connection struct {
+	From, FromLane, To, ToLane int32
+	Class                      schedule.Class
+	Tag                        int32
+}
+
+// Stamp is when a sub-step of a lane was: after the lane's one before (Ready), when it had what it
+// waited for (Start), when its value was made (Done), when all it does was done (End).
+type Stamp struct {
+	Ready, Start, Done, End unit.Time
+	Bytes                   unit.Bytes
+}
+
+// Mark is when a message left or arrived, and in which sub-step of the lane, counted from 1.
+type Mark struct {
+	At   unit.Time
+	Step int32
+}
+
+// Flow is the messages of a connection in order, as one of its ends has noted them.
+type Flow struct {
+	Connection Connection
+	Marks      []Mark
+}
+
+// Recording is what a rank has noted of a repetition, by the clock of its machine.
+type Recording struct {
+	Lanes     [][]Stamp // of each lane, in the order of its program
+	Sent, Got []Flow
+}
+
+// Shift moves a recording's times, to another clock's.
+func (r *Recording) Shift(by unit.Time) {
+	for _, lane := range r.Lanes {
+		for i := range lane {
+			s := &lane[i]
+			s.Ready, s.Start, s.Done, s.End = s.Ready+by, s.Start+by, s.Done+by, s.End+by
+		}
+	}
+	for _, flows := range [][]Flow{r.Sent, r.Got} {
+		for _, f := range flows {
+			for i := range f.Marks {
+				f.Marks[i].At += by
+			}
+		}
+	}
+}
+
+// Timeline makes a trace of what all ranks have noted of a schedule whose programs ran so many
+// times, by one clock whose 0 is no later than the first interval. Where the clocks of machines are
+// so far apart that a message would arrive before it was sent, it arrives when it is sent.
+func Timeline(s *schedule.Schedule, iterations int, ranks []Recording) *trace.Trace {
+	t := &trace.Trace{}
+	first := make([]int32, len(ranks))
+	for rank := range ranks {
+		p := s.Program(rank)
+		first[rank] = int32(len(t.Tracks))
+		for lane, stamps := range ranks[rank].Lanes {
+			track := int32(len(t.Tracks))
+			t.Tracks = append(t.Tracks, trace.Track{Rank: int32(rank), Lane: int32(lane)})
+			for range iterations {
+				l := laneWalk{program: p, cursor: p.Walk(lane), slices: int32(s.Slices), track: track}
+				for ; len(stamps) > 0 && !l.cursor.Done(); stamps = stamps[1:] {
+					t.Intervals = append(t.Intervals, l.interval(stamps[0]))
+				}
+			}
+		}
+	}
+	t.Messages = messages(ranks, first)
+	for i := range t.Intervals {
+		t.End = max(t.End, t.Intervals[i].End)
+	}
+	for i := range t.Messages {
+		t.End = max(t.End, t.Messages[i].Arrived)
+	}
+	t.Sort()
+	return t
+}
+
+// laneWalk goes through a lane's program to tell what each sub-step was.
+type laneWalk struct {
+	program *schedule.Program
+	cursor  schedule.Cursor
+	slices  int32
+	track   int32
+	step    schedule.Step
+}
+
+// interval is the next sub-step with its stamp, described as the simulator describes it.
+func (l *laneWalk) interval(at Stamp) trace.Interval {
+	s := &l.step
+	l.program.Load(&l.cursor, s)
+	v := trace.Interval{Track: l.track, Verb: trace.Verb(s.Verb()), Chunk: int32(s.Chunk()),
+		Slice: l.cursor.Slice(), Round: s.Round, Peer: -1, Bytes: at.Bytes,
+		Ready: at.Ready, Start: at.Start, Done: at.Done, End: at.End}
+	if !s.Moves() {
+		v.Verb = 0
+	}
+	v.Kind = v.Verb.Kind()
+	if s.Cost > 0 {
+		v.Kind = trace.Compute
+	}
+	for i := range s.From {
+		if f := &s.From[i]; (f.Kind == schedule.Message || f.Kind == schedule.Get) && v.Peer < 0 {
+			v.Peer = f.Peer.Rank
+		}
+	}
+	if len(s.Send) > 0 && s.Send[0].Team == nil {
+		v.Peer = s.Send[0].Peer.Rank
+	}
+	l.cursor.Next(l.slices)
+	return v
+}
+
+// messages matches what was sent with what was received: both in the order of their connection.
+func messages(ranks []Recording, first []int32) (all []trace.Message) {
+	sent := map[Connection][]Mark{}
+	for _, r := range ranks {
+		for _, f := range r.Sent {
+			sent[f.Connection] = f.Marks
+		}
+	}
+	stamp := func(rank, lane, step int32) Stamp { return ranks[rank].Lanes[lane][step-1] }
+	for _, r := range ranks {
+		for _, f := range r.Got {
+			c, marks := f.Connection, sent[f.Connection]
+			for i, got := range f.Marks[:min(len(f.Marks), len(marks))] {
+				left := marks[i]
+				all = append(all, trace.Message{
+					From: first[c.From] + c.FromLane, To: first[c.To] + c.ToLane,
+					Sent: left.At, Arrived: max(left.At, got.At),
+					Bytes:    stamp(c.From, c.FromLane, left.Step).Bytes,
+					FromStep: left.Step, ToStep: got.Step})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,189 @@
+package reference
+
+import (
+	"math"
+
+	"collsim/collective"
+	"collsim/dtype"
+)
+
+// rounding is what the a priori bound of an element's error depends on.
+//
+// Let u = 2^−precision be the most that one rounding to nearest is off, relatively. A sum of n
+// numbers x in a tree of additions of height h ≤ n−1 has an error of at most B·Σ|x|:
+//
+//	B = min((1+u)^h − 1, (n−1)·u)
+//
+// The first holds as every x goes through at most h roundings (Higham, Accuracy and Stability of
+// Numerical Algorithms, 2nd edition, 2002, §4.2); it is h·u and terms of u². The second holds in
+// any order and for any n (Rump, "Error estimation of floating-point summation and dot product",
+// BIT 52, 2012), and is what is left of a bound where formats are narrow and ranks many. Sums of
+// a step in float32 add at most n+1 of its roundings: B = (1+u)^h·(1+2^−24)^(n+1) − 1. Products
+// go through n−1 roundings in any tree: B = (1+u)^(n−1) − 1, times |Πx| (Higham, §3.1).
+//
+// All hold if nothing overflows or saturates on the way; see Check for what does.
+type rounding struct {
+	n      int
+	height int
+	widens bool
+}
+
+// roundingOf is what a survey knows. Where a switch adds, or parts overlap, the height is the most
+// that a tree of n inputs has.
+func (v *survey) rounding() rounding {
+	spec := &v.s.Spec
+	r := rounding{n: spec.Ranks, height: spec.Ranks - 1, widens: v.widens}
+	if v.heights.needed && !v.ragged && !v.code.merges && v.heights.most < math.MaxUint16 {
+		r.height = int(v.heights.most)
+	}
+	return r
+}
+
+// bound is B for a collective; 0 if its operator does not round.
+func (r rounding) bound(spec *collective.Spec) float64 {
+	if !rounds(spec) || !spec.Kind.Reduces() {
+		return 0
+	}
+	u := unitRoundoff(spec.Type)
+	height := r.height
+	if spec.Op == collective.Prod {
+		height = r.n - 1
+	}
+	b := grown(u, height)
+	switch {
+	case r.widens:
+		wide := grown(unitRoundoff(dtype.Float32), r.n+1)
+		return b + wide + float64(b*wide)
+	case spec.Op != collective.Prod:
+		b = min(b, float64(float64(r.n-1)*u))
+	}
+	return b
+}
+
+// unitRoundoff is the largest relative error of rounding to a float type.
+func unitRoundoff(t dtype.Type) float64 { return math.Ldexp(1, -t.Precision()) }
+
+// grown is (1+u)^n − 1, at least: for small n·u it is n·u/(1−n·u), that is Higham's γ_n.
+func grown(u float64, n int) float64 {
+	nu := float64(n) * u
+	if nu < 0x1p-10 {
+		return nu / (1 - nu)
+	}
+	power, square := 1.0, 1+u
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			power *= square
+		}
+		square *= square
+	}
+	return power*(1+0x1p-30) - 1 // each product may be rounded down
+}
+
+// tolerate computes how far from the definition each wanted element may be: 0 for integers, minima,
+// maxima and copies. Where floats are scaled, each leaf of the tree has one rounding more, or the
+// root; fl(1/n) is not 1/n; and each product may lose half of the least number where it
+// underflows. The definition is itself rounded, by half a unit in the last place at most. In
+// products
+// of more factors underflow can grow: the bound holds while no partial one is below the normal
+// numbers.
+func (c *comparison[T]) tolerate() {
+	c.tolerant = true
+	n := len(c.want[:c.key.n])
+	tolerance, spec := c.tolerance[:n], c.d.spec
+	clear(tolerance)
+	if c.key.from != allRanks || !rounds(spec) {
+		return
+	}
+	least := spec.Type.Smallest()
+	if spec.Op == collective.Prod {
+		for i := range tolerance {
+			half := c.format.ulp(c.format.clip(c.right[i])) / 2
+			tolerance[i] = float64(c.bound*(math.Abs(c.right[i])+half)) + half + least
+		}
+		return
+	}
+	c.magnitudes(tolerance)
+	weight, rest := c.weight(least)
+	for i, sum := range tolerance {
+		if math.IsInf(sum, 0) || math.IsNaN(sum) { // infinite inputs: nothing is approximate
+			tolerance[i] = 0
+			continue
+		}
+		half := c.format.ulp(c.format.clip(c.right[i])) / 2
+		tolerance[i] = float64(weight*sum) + rest + half
+	}
+}
+
+// magnitudes makes sums Σ|x| over the ranks.
+func (c *comparison[T]) magnitudes(sums []float64) {
+	buffer := c.d.buffer[:len(sums)]
+	for rank := range c.d.spec.Ranks {
+		c.d.input(buffer, rank, c.key.off)
+		if narrow, ok := any(buffer).([]float32); ok { // widened on the way
+			addMagnitudes(sums, narrow)
+		} else {
+			addMagnitudes(sums, c.d.widen(buffer))
+		}
+	}
+}
+
+func addMagnitudes[F float32 | float64](sums []float64, values []F) {
+	sums = sums[:len(values)]
+	for i, x := range values {
+		sums[i] += math.Abs(float64(x))
+	}
+}
+
+// weight is what Σ|x| is multiplied by in the tolerance, and what is added.
+func (c *comparison[T]) weight(least float64) (weight, rest float64) {
+	spec, n := c.d.spec, float64(c.d.spec.Ranks)
+	u := unitRoundoff(spec.Type)
+	b := c.bound * (1 + 0x1p-30) // Σ|x| is itself rounded n times, to 53 bits
+	switch {
+	case spec.ScalesBefore():
+		f := math.Abs(dtype.Value(factor[T](spec)))
+		off := 0.0 // of fl(1/n) from 1/n
+		if spec.Op == collective.Avg {
+			off = float64(math.Abs(math.FMA(f, n, -1))/n) * (1 + 0x1p-50)
+		}
+		return float64(f*(b+u+float64(b*u))) + off, float64(float64((1+b)*n)*least) / 2
+	case spec.ScalesAfter():
+		return (b + u + float64(b*u)) / n, least / 2
+	}
+	return b, 0
+}
+
+// layout is what distances in a float type are measured by.
+type layout struct {
+	precision int
+	least     float64 // the least positive number
+	beyond    float64 // the power of two after the largest number; infinity for float64
+}
+
+func layoutOf(t dtype.Type) layout {
+	_, e := math.Frexp(t.Largest())
+	return layout{t.Precision(), t.Smallest(), math.Ldexp(1, e)}
+}
+
+// ulp is the distance from |y| to the next larger number of the type, were its exponents unbounded
+// above; y is a number of it.
+func (l *layout) ulp(y float64) float64 {
+	if y == 0 {
+		return l.least
+	}
+	_, e := math.Frexp(y)
+	return max(math.Ldexp(1, e-l.precision), l.least)
+}
+
+// apart is the distance of two numbers, of which an infinite one counts as the power of two after
+// the largest number: from there on all is rounded to infinity or to the largest.
+func (l *layout) apart(x, y float64) float64 {
+	return math.Abs(l.clip(x) - l.clip(y))
+}
+
+func (l *layout) clip(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return math.Copysign(l.beyond, x)
+	}
+	return x
+}
