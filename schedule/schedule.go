@@ -169,6 +169,9 @@ func (s *Schedule) Home(b Buffer, rank int) (memory Buffer, base int64) {
 // Equal reports whether two schedules have every rank do the same: the same problem, cuts and
 // slots, and the same steps in every lane, however they are written down.
 func Equal(a, b *Schedule) bool {
+	if a.teams != nil || b.teams != nil {
+		return equalTeams(a, b)
+	}
 	if a.header() != b.header() {
 		return false
 	}

@@ -22,6 +22,10 @@ func (v *verifier) walk(slots int) (Counts, error) {
 // fillInput gives a rank its input of an iteration.
 func (v *verifier) fillInput(rank, iteration int) {
 	v.inputs[rank] = inputOf(int32(rank + iteration*v.s.Spec.Ranks))
+	if v.labels != nil {
+		v.inputs[rank].tree = inputOf(int32(v.labels[rank])).tree
+	}
+	v.noteInput(v.inputs[rank], rank)
 	n := v.s.Len(Input, rank)
 	if n == 0 {
 		return
@@ -59,6 +63,7 @@ func (v *verifier) step(at *Visit) error {
 	if s.Scale {
 		v.scale(at, v.a)
 	}
+	v.noteEnd(v.a)
 	if err := v.deliver(at); err != nil {
 		return err
 	}
@@ -129,6 +134,7 @@ func (v *verifier) loadReduce(at *Visit, into []seg, f *Source) []seg {
 			unknown := *g.v
 			unknown.ordered = false
 			unknown.tree = scramble(unknown.tree + uint64(at.Rank))
+			v.noteCopy(&unknown, g.v, false, true)
 			g.v = &unknown
 		}
 		into = appendSeg(into, g)
@@ -142,6 +148,7 @@ func (v *verifier) scale(at *Visit, segs []seg) {
 		if old := segs[i].v; old != nil && old != spoilt {
 			scaled := *old
 			scaled.scaled++
+			v.noteCopy(&scaled, old, true, false)
 			segs[i].v = &scaled
 		}
 	}
@@ -192,7 +199,9 @@ func (v *verifier) plus(at *Visit, x, y seg) *value {
 			at.Step.Name(), x.v.scaled, y.v.scaled)
 		return spoilt
 	}
-	return plus(x.v, y.v)
+	sum := plus(x.v, y.v)
+	v.noteSum(sum, x.v, y.v)
+	return sum
 }
 
 // deliver sends v.a to the step's peers, and lands puts.

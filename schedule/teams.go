@@ -96,12 +96,26 @@ func verifyTeams(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
 		all.Rounds, all.MinSlots = max(all.Rounds, p.Rounds), max(all.MinSlots, p.MinSlots)
 		all.Steps, all.Messages = all.Steps+p.Steps, all.Messages+p.Messages
 		all.BytesSent += p.BytesSent
+		for _, f := range p.Flows {
+			if f.From = t.Ranks[f.From]; f.To >= 0 {
+				f.To = t.Ranks[f.To]
+			}
+			all.Flows = append(all.Flows, f)
+		}
 		all.InFlight = max(all.InFlight, p.InFlight)
 		all.KeepsRankOrder = all.KeepsRankOrder && p.KeepsRankOrder
 		all.SameTree = all.SameTree && p.SameTree
 		all.Iterations = max(all.Iterations, p.Iterations)
 	}
+	sortFlows(all.Flows)
 	return &all, nil
+}
+
+// equalTeams is Equal of schedules of teams: the same ranks play equal schedules in the same places.
+func equalTeams(a, b *Schedule) bool {
+	return len(a.member) == len(b.member) && slices.EqualFunc(a.teams, b.teams, func(x, y Team) bool {
+		return slices.Equal(x.Ranks, y.Ranks) && Equal(x.Schedule, y.Schedule)
+	})
 }
 
 // teamsText prints the schedules that teams play, each once, below who plays them.

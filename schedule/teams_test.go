@@ -30,6 +30,15 @@ func TestBeside(t *testing.T) {
 	proof, found := Verify(s, VerifyOptions{})
 	require.Empty(t, found)
 	require.Equal(t, int64(2*3*4), proof.Messages)
+	require.Len(t, proof.Flows, 6)
+	require.Equal(t, []Flow{{0, 2, 160}, {1, 5, 160}}, proof.Flows[:2])
+	again, err := Beside(7, Team{[]int{0, 2, 4}, ring(t, 3, 30, nil)}, Team{[]int{5, 3, 1}, member})
+	require.NoError(t, err)
+	require.True(t, Equal(s, again))
+	require.False(t, Equal(s, member))
+	other, err := Beside(7, Team{[]int{0, 2, 4}, member}, Team{[]int{5, 1, 3}, member})
+	require.NoError(t, err)
+	require.False(t, Equal(s, other))
 	require.Contains(t, s.String(), "# ranks 0 2 4\n# ranks 5 3 1\nschedule ring\n")
 }
 

@@ -125,10 +125,12 @@ func (v *verifier) flows(n int64) ([]Flow, int64) {
 			flows = append(flows, f)
 		}
 	}
-	slices.SortFunc(flows, func(a, b Flow) int {
-		return cmp.Or(a.From-b.From, a.To-b.To)
-	})
+	sortFlows(flows)
 	return flows, total
+}
+
+func sortFlows(flows []Flow) {
+	slices.SortFunc(flows, func(a, b Flow) int { return cmp.Or(a.From-b.From, a.To-b.To) })
 }
 
 // oneSided reports whether a program gets or puts.
@@ -170,6 +172,8 @@ type verifier struct {
 	ordered    bool
 	tainted    map[memory]bool // where two lanes have accessed the same cell, one writing
 	found      []*Violation
+	labels     []int            // of the ranks' inputs in trees; nil: their ranks
+	terms      map[*value]*Term // where values come from, if that is asked for
 }
 
 // memory names a memory of a rank.
