@@ -1,0 +1,223 @@
+package calibrate
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"collsim/unit"
+)
+
+// ReadLog reads what a program of nccl-tests or rccl-tests has printed, whatever else is in the
+// log. A row is: size, count, type; redop and root, or one of them, or none (versions before 2.11,
+// by the collective); then time in microseconds, algbw and busbw in GB/s and what is wrong, out of
+// place and again in place, if that was measured. With per-iteration statistics four more follow
+// each. What stands before a row (mpirun's tags, a time stamp) and a time stamp after it do not
+// matter; anything else in a row that is no number is a *ParseError.
+//
+// The kind is that of the last program's name before the rows, the ranks are those listed before
+// them. Rows of other kinds, types or operators are other tables.
+func ReadLog(file string, text []byte) ([]Table, error) {
+	l := logReader{file: file}
+	for line := range strings.Lines(string(text)) {
+		l.line++
+		if err := l.read(words(line)); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.tables.all) == 0 {
+		return nil, &ParseError{File: file, Line: l.line,
+			Text: "no row of an nccl-tests table is in it: size, count, type, …, time, algbw, busbw"}
+	}
+	return l.tables.all, nil
+}
+
+type logReader struct {
+	file    string
+	line    int
+	head    Table
+	measure bool // rows of the present table have been seen: a rank listed now begins another
+	tables  tables
+}
+
+// word is a word of a line and its column, from 1.
+type word struct {
+	text   string
+	column int
+}
+
+// words are those of a line; a tag of mpirun that sticks to the next word is one of its own.
+func words(line string) (all []word) {
+	line = strings.ToValidUTF8(line, "?")
+	at := 0
+	for _, text := range strings.FieldsFunc(line, blank) {
+		at += strings.Index(line[at:], text)
+		if cut := strings.Index(text, ">:"); cut > 0 && text[0] == '[' && cut+2 < len(text) {
+			all = append(all, word{text[:cut+2], at + 1})
+			all = append(all, word{text[cut+2:], at + cut + 3})
+		} else {
+			all = append(all, word{text, at + 1})
+		}
+		at += len(text)
+	}
+	return all
+}
+
+func blank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
+
+func (l *logReader) read(line []word) error {
+	if row := rowOf(line); row != nil {
+		return l.row(row)
+	}
+	l.listed(line)
+	for _, w := range line {
+		name := w.text[strings.LastIndexByte(w.text, '/')+1:]
+		if program, ok := strings.CutSuffix(name, "_perf"); ok && kindOf(program) != 0 {
+			l.begin()
+			l.head.Kind = kindOf(program)
+		}
+	}
+	return nil
+}
+
+// begin is before the rows of a run.
+func (l *logReader) begin() {
+	if l.measure {
+		l.head, l.measure = Table{}, false
+	}
+}
+
+// listed takes notice of "# Rank 3 Group 0 Pid …".
+func (l *logReader) listed(line []word) {
+	for i := range line {
+		if i+2 >= len(line) || line[i].text != "#" || line[i+1].text != "Rank" {
+			continue
+		}
+		if rank, err := strconv.Atoi(line[i+2].text); err == nil && rank >= 0 && rank < 1<<20 {
+			if l.measure {
+				kind := l.head.Kind
+				l.begin()
+				l.head.Kind = kind
+			}
+			l.head.Ranks = max(l.head.Ranks, rank+1)
+		}
+	}
+}
+
+// rowOf is the part of a line that is a row, nil if there is none. At the beginning of a line two
+// of size, count and type are enough to take it for a row, so that damage is told.
+func rowOf(line []word) []word {
+	if len(line) > 0 && strings.HasPrefix(line[0].text, "[") && strings.HasSuffix(line[0].text, ">:") {
+		line = line[1:]
+	}
+	for i := 0; i+6 < len(line); i++ {
+		like := 0
+		for j, is := range []func(string) bool{digits, digits, isType} {
+			if is(line[i+j].text) {
+				like++
+			}
+		}
+		if like == 3 || i == 0 && like == 2 && strings.Contains(line[len(line)-1].text+
+			line[len(line)-2].text+line[len(line)-3].text, ".") {
+			return line[i:]
+		}
+	}
+	return nil
+}
+
+func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+// row reads a row by its number of words.
+func (l *logReader) row(line []word) error {
+	if n := len(line); n > 2 && strings.Count(line[n-2].text, "-") == 2 &&
+		strings.Count(line[n-1].text, ":") == 2 {
+		line = line[:n-2] // report_timestamps
+	}
+	lead, body, bodies := layout(len(line))
+	if lead == 0 {
+		return l.fail(line[len(line)-1], fmt.Sprintf("a row has 7 to 9, 11 to 13 or 19 to 21 fields; "+
+			"this one has %d", len(line)))
+	}
+	as := l.head
+	as.File, as.Type = l.file, line[2].text
+	r := Row{Line: l.line, Root: -1}
+	if err := l.lead(line[:lead], &as, &r); err != nil {
+		return err
+	}
+	for i, into := range []*Timing{&r.Out, &r.In}[:bodies] {
+		if err := l.timing(line[lead+i*body:][:body], into); err != nil {
+			return err
+		}
+	}
+	l.measure = true
+	l.tables.add(as, r)
+	return nil
+}
+
+// layout is how many words a row of n has before its times, how many a measurement is, and how many
+// of these there are.
+func layout(n int) (lead, body, bodies int) {
+	for _, b := range [][2]int{{4, 2}, {4, 1}, {8, 2}} {
+		if lead := n - b[0]*b[1]; lead >= 3 && lead <= 5 {
+			return lead, b[0], b[1]
+		}
+	}
+	return 0, 0, 0
+}
+
+// lead reads size, count, type, redop and root.
+func (l *logReader) lead(line []word, as *Table, r *Row) error {
+	size, err := whole(line[0].text)
+	if err != nil {
+		return l.fail(line[0], err.Error())
+	}
+	if r.Count, err = whole(line[1].text); err != nil {
+		return l.fail(line[1], err.Error())
+	}
+	if !isType(line[2].text) {
+		return l.fail(line[2], "a data type is expected")
+	}
+	r.Size = unit.Bytes(size)
+	for _, w := range line[3:] {
+		if root, err := strconv.Atoi(w.text); err == nil {
+			if root < -1 {
+				return l.fail(w, "a root, or -1 for none, is expected")
+			}
+			r.Root = root
+		} else if as.Op != "" || strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyz") != "" {
+			return l.fail(w, "an operator and a root are expected")
+		} else {
+			as.Op = w.text
+		}
+	}
+	return nil
+}
+
+// timing reads time, algbw, busbw, what is wrong, and of statistics only that they are numbers.
+func (l *logReader) timing(line []word, into *Timing) (err error) {
+	if line[0].text == "N/A" {
+		return nil
+	}
+	if into.Time, err = microseconds(line[0].text); err != nil {
+		return l.fail(line[0], err.Error())
+	}
+	for i, v := range []*float64{&into.AlgBW, &into.BusBW, &into.Wrong} {
+		w := line[i+1]
+		if i == 2 && (w.text == "N/A" || strings.TrimLeft(w.text, "-") == "nan") {
+			*v = -1
+		} else if *v, err = number(w.text); err != nil {
+			return l.fail(w, err.Error())
+		}
+	}
+	into.Step = step(line[2].text)
+	for _, w := range line[4:] {
+		if _, err = number(w.text); err != nil {
+			return l.fail(w, err.Error())
+		}
+	}
+	return nil
+}
+
+func (l *logReader) fail(w word, text string) error {
+	return &ParseError{File: l.file, Line: l.line, Column: w.column, Value: w.text, Text: text}
+}

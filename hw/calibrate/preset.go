@@ -1,0 +1,202 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"collsim/unit"
+)
+
+// Head is what a preset says about where it comes from.
+type Head struct {
+	Title  string // "8 × A100, NVLink"
+	Source string // what was measured, on what, or who published it
+}
+
+// Preset is the tables [topology] and [device] of a scenario with the figures that a campaign's fit
+// knows; what it does not know is a comment that says why. Every figure has its 95 % interval, and
+// the median error of the points that it makes up at least a tenth of; all residuals follow. With
+// several classes, name the tables that their figures stand in.
+func (c *Campaign) Preset(h Head, f *Fit) string {
+	var p printer
+	p.head(h, f.Trained, f.HeldOut)
+	p.notes("launch of a job", f, 0)
+	for i := range c.Classes {
+		class := &c.Classes[i]
+		at := firstOfLinks + i*perClass
+		p.table(class.table())
+		p.printf("preset = %q\n", class.preset())
+		if class.table() == "topology" {
+			p.printf("ranks = %d\n", c.Ranks)
+		}
+		p.rate("bandwidth", f, at+byByte)
+		p.time("latency", f, at+byLatency, float64(max(class.Wires, 1)))
+		p.rateNote("both ways at once", f, at+byDuplex)
+		if len(class.Pairs) > 1 {
+			p.rateNote(fmt.Sprintf("each of %d pairs at once", len(class.Pairs)), f, at+byPairs)
+		}
+	}
+	p.table("device")
+	p.time("overhead", f, 1, 1)
+	p.rate("copy_rate", f, 2)
+	p.rate("reduce_rate", f, 3)
+	p.residuals(f.Residuals)
+	return p.String()
+}
+
+func (c *Class) table() string {
+	if c.Table == "" {
+		return "topology"
+	}
+	return c.Table
+}
+
+func (c *Class) preset() string {
+	if c.Preset == "" {
+		return "full-mesh"
+	}
+	return c.Preset
+}
+
+// Preset is the table [topology] of a scenario on which the collective takes the times that were
+// fitted: a full mesh, with the figures of the range of the largest sizes. Those of the other
+// ranges are comments, to be put in its place.
+func (r *Ranges) Preset(h Head, ranks int) string {
+	var p printer
+	p.head(h, r.Trained, r.HeldOut)
+	p.table("topology")
+	p.printf("preset = \"full-mesh\"\nranks = %d\n", ranks)
+	for i := len(r.Ranges) - 1; i >= 0; i-- {
+		one := &r.Ranges[i]
+		p.printf("# %v to %v\n", one.From, one.To)
+		p.quiet = i < len(r.Ranges)-1
+		p.rate("bandwidth", one.Fit, 1)
+		p.time("latency", one.Fit, 0, 1)
+	}
+	p.quiet = false
+	p.residuals(r.Residuals)
+	return p.String()
+}
+
+// printer writes TOML. Quiet figures are comments.
+type printer struct {
+	strings.Builder
+	quiet bool
+}
+
+func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+func (p *printer) head(h Head, trained, held Quality) {
+	for _, text := range []string{h.Title, "Source: " + h.Source} {
+		for line := range strings.Lines(text) {
+			p.printf("# %s\n", strings.TrimSpace(line))
+		}
+	}
+	p.printf("# Fitted to %d points: errors %s.\n", trained.Points, trained)
+	if held.Points > 0 {
+		p.printf("# Held out were %d points: errors %s.\n", held.Points, held)
+	} else {
+		p.printf("# No points were held out: there are too few.\n")
+	}
+}
+
+func (p *printer) table(name string) { p.printf("\n[%s]\n", name) }
+
+// String is such as "1.2 % (median), 3.4 % (90th percentile)".
+func (q Quality) String() string {
+	return fmt.Sprintf("%s (median), %s (90th percentile)", percent(q.Median), percent(q.P90))
+}
+
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
+
+// figure is a line of a key, or a comment in its place if the data do not determine it.
+func (p *printer) figure(key string, f *Fit, parameter int, show func(float64) string) {
+	e := &f.Estimates[parameter]
+	value := show(e.Value)
+	switch {
+	case !e.Known || value == "":
+		p.printf("# %s is not known: %s", key, e.Why)
+		if bound := show(e.High); bound != "" && !math.IsInf(e.High, 1) {
+			p.printf(" (95 %%: beyond %s)", bound)
+		}
+		p.printf("\n")
+	case p.quiet:
+		p.printf("# %s = %q  # %s\n", key, value, p.why(f, parameter, show))
+	default:
+		p.printf("%s = %q  # %s\n", key, value, p.why(f, parameter, show))
+	}
+}
+
+// why is the interval and the error of what rests on a figure.
+func (p *printer) why(f *Fit, parameter int, show func(float64) string) string {
+	e, q := &f.Estimates[parameter], f.Depends(parameter)
+	low, high := e.Low, e.High
+	if strings.HasSuffix(e.Name, "per byte") || strings.HasSuffix(e.Name, "at once") {
+		low, high = high, low // the slowest byte is the lowest rate
+	}
+	return fmt.Sprintf("95 %%: %s to %s; %d points rest on it, median error %s", show(low), show(high),
+		q.Points, percent(q.Median))
+}
+
+// time is a figure that is a time, of so many wires.
+func (p *printer) time(key string, f *Fit, parameter int, wires float64) {
+	p.figure(key, f, parameter, func(v float64) string {
+		return unit.Time(rounded(v / wires)).String()
+	})
+}
+
+// rate is a figure whose parameter is a time per byte.
+func (p *printer) rate(key string, f *Fit, parameter int) { p.figure(key, f, parameter, rateOf) }
+
+// rateOf is the rate of a time per byte in picoseconds.
+func rateOf(perByte float64) string {
+	if perByte < 1e-6 {
+		return unit.Unlimited.String()
+	}
+	return unit.Rate(max(1, rounded(1e12/perByte))).String()
+}
+
+// notes and rateNote are figures that no scenario has a key for.
+func (p *printer) notes(what string, f *Fit, parameter int) {
+	p.note(what, f, parameter, func(v float64) string { return unit.Time(rounded(v)).String() })
+}
+
+func (p *printer) rateNote(what string, f *Fit, parameter int) {
+	p.note(what, f, parameter, rateOf)
+}
+
+func (p *printer) note(what string, f *Fit, parameter int, show func(float64) string) {
+	if e := &f.Estimates[parameter]; e.Known {
+		p.printf("# %s: %s (%s)\n", what, show(e.Value), p.why(f, parameter, show))
+	} else {
+		p.printf("# %s: not known, %s\n", what, e.Why)
+	}
+}
+
+// rounded is a value to four digits: more would only be noise.
+func rounded(v float64) int64 {
+	if v <= 0 || math.IsInf(v, 0) {
+		return 0
+	}
+	digits, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 3, 64), 64)
+	return int64(math.Round(min(digits, float64(unit.Forever-1))))
+}
+
+// residuals are a table in comments: what was measured, what the figures give.
+func (p *printer) residuals(all []Residual) {
+	p.printf("\n# point, measured, fitted, error; * was held out\n")
+	widest := 0
+	for _, r := range all {
+		widest = max(widest, len([]rune(r.Name)))
+	}
+	for _, r := range all {
+		held := ""
+		if r.HeldOut {
+			held = " *"
+		}
+		p.printf("# %-*s %12s %12s %+8.1f %%%s\n", widest, r.Name, unit.Time(rounded(r.Measured)),
+			unit.Time(rounded(r.Predicted)), 100*r.Error, held)
+	}
+}

@@ -1,0 +1,133 @@
+package calibrate
+
+import (
+	"math"
+	"slices"
+)
+
+// regression is a linear model with relative errors: x·θ should be y in every row. A row is divided
+// by the sample's time and times its weight, so y is the weight.
+type regression struct {
+	x [][]float64
+	y []float64
+}
+
+func (r *regression) add(s *Sample, weight float64) {
+	row := make([]float64, len(s.Parts))
+	for j, part := range s.Parts {
+		row[j] = part / s.Time * weight
+	}
+	r.x, r.y = append(r.x, row), append(r.y, weight)
+}
+
+// leastScale is the least scale of errors that is told from none: rounding is below it.
+const leastScale = 1e-7
+
+// tuning is where Huber's function turns from squares to absolute values, in scales: 95 % as good
+// as least squares if all errors are normal (Huber and Ronchetti 2009, §1.4).
+const tuning = 1.345
+
+// absolute is the least sum of absolute errors: least squares, weighted again and again by what the
+// errors were (Schlossmacher, JASA 68(344), 1973), with a floor under them that sinks.
+func (r *regression) absolute() []float64 {
+	u := make([]float64, len(r.y))
+	for i := range u {
+		u[i] = 1
+	}
+	theta := r.squares(u)
+	for floor := 0.1; floor > leastScale; floor *= 0.5 {
+		for i := range u {
+			u[i] = 1 / max(math.Abs(r.error(i, theta)), floor)
+		}
+		theta = r.squares(u)
+	}
+	return theta
+}
+
+// huber is the least sum of Huber's function, and the scale of errors that it turns at: from the
+// median of the least absolute ones.
+func (r *regression) huber() (theta []float64, scale float64) {
+	theta = r.absolute()
+	scale = max(1.4826*median(r.errors(theta)), leastScale)
+	u := make([]float64, len(r.y))
+	for range 200 {
+		for i := range u {
+			u[i] = min(1, tuning*scale/max(math.Abs(r.error(i, theta)), leastScale))
+		}
+		next := r.squares(u)
+		done := true
+		for j := range next {
+			done = done && math.Abs(next[j]-theta[j]) <= 1e-12*math.Abs(next[j])
+		}
+		theta = next
+		if done {
+			break
+		}
+	}
+	return theta, scale
+}
+
+func (r *regression) error(i int, theta []float64) float64 { return dot(r.x[i], theta) - r.y[i] }
+
+// errors are absolute.
+func (r *regression) errors(theta []float64) []float64 {
+	all := make([]float64, len(r.y))
+	for i := range all {
+		all[i] = math.Abs(r.error(i, theta))
+	}
+	return all
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return quantile(values, 0.5)
+}
+
+// norms are the lengths of the columns, 1 for one of zeros.
+func (r *regression) norms(u []float64) []float64 {
+	norms := make([]float64, len(r.x[0]))
+	for i, row := range r.x {
+		for j, v := range row {
+			norms[j] += float64(float64(u[i]*v) * v)
+		}
+	}
+	for j, n := range norms {
+		norms[j] = math.Sqrt(n)
+		if n == 0 {
+			norms[j] = 1
+		}
+	}
+	return norms
+}
+
+// normal is the matrix and the right side of the normal equations, for columns of length 1.
+func (r *regression) normal(u, norms []float64) (g [][]float64, c []float64) {
+	p := len(norms)
+	g, c = square(p), make([]float64, p)
+	for i, row := range r.x {
+		for j := range p {
+			v := float64(u[i]*row[j]) / norms[j]
+			c[j] += float64(v * r.y[i])
+			for k := range p {
+				g[j][k] += float64(v * (row[k] / norms[k]))
+			}
+		}
+	}
+	for j := range p {
+		g[j][j] += ridge
+	}
+	return g, c
+}
+
+// squares is the least sum of squared errors, weighted, of parameters of at least 0.
+func (r *regression) squares(u []float64) []float64 {
+	if len(r.x) == 0 {
+		return nil
+	}
+	norms := r.norms(u)
+	theta := nonNegative(r.normal(u, norms))
+	for j := range theta {
+		theta[j] /= norms[j]
+	}
+	return theta
+}
