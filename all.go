@@ -15,8 +15,12 @@ import (
 type RunOptions struct {
 	Trace bool // keep every result's timeline
 	Links bool // keep what every link did
+	// Numerics checks numbers on normal data where the scenario has exact ones, and finds out what
+	// the order of additions depends on.
+	Numerics bool
 	// Done is called for every result as soon as those before it are done, in the order of the
-	// points, never by two goroutines at once; nil is not called.
+	// points, never by two goroutines at once; nil is not called. A backward pass is a result of
+	// its own (Result.Gradient), behind the forward one.
 	Done func(*Result)
 }
 
@@ -51,11 +55,13 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	results, err := c.collect(ctx)
 	report := &Report{Scenario: s}
 	for _, r := range results {
-		if r.skipped != "" {
-			report.Skipped = append(report.Skipped, Skip{Point: r.Point, Why: r.skipped})
-			continue
+		for _, row := range r.rows() {
+			if row.skipped != "" {
+				report.Skipped = append(report.Skipped, Skip{Point: row.Point, Why: row.skipped})
+				continue
+			}
+			report.Results = append(report.Results, row)
 		}
-		report.Results = append(report.Results, r)
 	}
 	if err == nil && len(report.Results) == 0 && len(report.Skipped) > 0 {
 		return nil, report.nothing()
@@ -162,8 +168,10 @@ func (c *crew) collect(ctx context.Context) ([]*Result, error) {
 }
 
 func (c *crew) tell(r *Result) {
-	if c.options.Done != nil && r.skipped == "" {
-		c.options.Done(r)
+	for _, row := range r.rows() {
+		if c.options.Done != nil && row.skipped == "" {
+			c.options.Done(row)
+		}
 	}
 }
 

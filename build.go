@@ -16,6 +16,8 @@ type made struct {
 	whole     *schedule.Schedule // of all ranks: what the network sees
 	members   []member           // the schedules in it: one, or those of teams, each once
 	file      *foreign.File      // of another format than our text form, that holds it; else nil
+	// another makes the schedule for another count, where that is not what Scenario.build does.
+	another func(spec collective.Spec) (*schedule.Schedule, error)
 }
 
 // member is a schedule that a number of teams plays, each on its own ranks.

@@ -21,7 +21,9 @@ import (
 
 	"collsim/algos"
 	"collsim/collective"
+	"collsim/data"
 	"collsim/dtype"
+	"collsim/reference"
 	"collsim/scenarios"
 )
 
@@ -35,6 +37,8 @@ type LoadOptions struct {
 	// Read reads the scenario, unless its text is given, and the schedules that it names; nil is
 	// os.ReadFile.
 	Read func(name string) ([]byte, error)
+	// ReadArrays reads the data that it names; nil is data.ReadRanks.
+	ReadArrays func(path string, w data.Want) ([]data.Array, error)
 }
 
 // Scenario is a scenario that is ready to run: its algorithms exist, its schedules are read.
@@ -43,6 +47,8 @@ type Scenario struct {
 
 	file  string             // as given to Load
 	files map[string]*source // of "file:mine.schedule", by the algorithm as printed
+	// arrays are the data files that it names; they are read by Load alone.
+	arrays *arrays
 }
 
 // Load reads a scenario: its text, or if that is nil the embedded example ("example:ring") or the
@@ -56,8 +62,12 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scenario{file: file, files: map[string]*source{}}
+	if o.ReadArrays == nil {
+		o.ReadArrays = data.ReadRanks
+	}
 	where := &scenarios.Scenario{File: file}
+	s := &Scenario{file: file, files: map[string]*source{},
+		arrays: &arrays{read: o.ReadArrays, resolve: where.Resolve}}
 	s.Scenario, err = scenarios.Load(file, text, scenarios.Options{
 		Algorithms: algorithmNames,
 		Set:        o.Set,
@@ -72,7 +82,8 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 			}
 			return src.checkKind(kind)
 		},
-		Shape: s.shape,
+		Shape:  s.shape,
+		Inputs: s.arrays.inputShapes,
 	})
 	if err != nil {
 		return nil, err
@@ -153,13 +164,14 @@ func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Error {
 			return p.Error("collective.algorithm", unprefixed(err), "")
 		}
 	}
-	switch p.Spec.Type {
-	case dtype.Float32, dtype.Float64, dtype.Int32, dtype.Int64: // what package reference computes
-		return nil
+	if e := s.judgeData(p); e != nil {
+		return e
 	}
 	if !p.Check.Numbers || p.Spec.Kind == collective.Custom {
 		return nil
 	}
-	return p.Error("collective.dtype", "numbers of this type come with a later release",
-		"write float32, float64, int32 or int64, or [check] numbers = false")
+	if err := reference.Computable(p.Spec); err != nil {
+		return p.Error("collective.op", unprefixed(err), "")
+	}
+	return nil
 }

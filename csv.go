@@ -12,7 +12,7 @@ import (
 
 // CSV writes a line for each result of all reports under a line of names. The columns are the
 // scenario and the keys of a result in JSON, in their order; what is an object or a list there is
-// left out but for limit, which is its name and its share, and bounds; null is nothing.
+// left out but for limit, which is its name and its share, bounds, and numerics; null is nothing.
 // Newer columns follow.
 func CSV(reports ...*Report) ([]byte, error) {
 	var b bytes.Buffer
@@ -20,6 +20,7 @@ func CSV(reports ...*Report) ([]byte, error) {
 	names := append([]string{"scenario", "seed", "topology"}, csvKeys()...)
 	names = append(names, "limit", "limit_busy", "point", "violation", "asked", "teams",
 		"lower_bound_ps", "bound_latency_ps", "bound_bandwidth_ps", "bound_reduction_ps")
+	names = append(names, numericsKeys()...)
 	if err := w.Write(names); err != nil {
 		return nil, err
 	}
@@ -73,9 +74,34 @@ func (r *Result) csv(scenario string) ([]string, error) {
 	if len(r.Violations) > 0 {
 		violation = r.Violations[0].Kind
 	}
-	return append(line, limit, busy, strings.Join(axes, " "), violation, j.Asked,
+	line = append(line, limit, busy, strings.Join(axes, " "), violation, j.Asked,
 		fmt.Sprint(j.Teams), ps(j.LowerBound), ps(j.Bounds.Latency), ps(j.Bounds.Bandwidth),
-		ps(j.Bounds.Reduction)), nil
+		ps(j.Bounds.Reduction))
+	return append(line, j.Numerics.csv()...), nil
+}
+
+// numericsKeys are the columns of a result's numerics.
+func numericsKeys() []string {
+	return []string{"accumulate", "mean_ulp", "max_relative_error", "depth", "error_bound",
+		"order_depends_on"}
+}
+
+func (n *jsonNumerics) csv() []string {
+	if n == nil {
+		return make([]string, len(numericsKeys()))
+	}
+	text := func(x any) string {
+		if x == nil {
+			return ""
+		}
+		return fmt.Sprint(x)
+	}
+	order := ""
+	if n.Order != nil {
+		order = strings.Join(n.Order.DependsOn, " ")
+	}
+	return []string{n.Accumulate, text(n.MeanULP), text(n.MaxRelative), fmt.Sprint(n.Depth),
+		text(n.Bound), order}
 }
 
 // ps is a time in picoseconds.

@@ -68,8 +68,10 @@ type (
 		Wrong      any         `json:"wrong"`
 		MaxULP     any         `json:"max_ulp"`
 		RanksAgree any         `json:"ranks_agree"`
-		Limit      *jsonLimit  `json:"limit"`
-		HW         any         `json:"hw"`
+		// Numerics is null where numbers are off.
+		Numerics *jsonNumerics `json:"numerics"`
+		Limit    *jsonLimit    `json:"limit"`
+		HW       any           `json:"hw"`
 		// NumbersWhy is why numbers are off though they were asked for, left out elsewhere.
 		NumbersWhy string `json:"numbers_why,omitempty"`
 		// Asked is the algorithm as the scenario has it: "fastest" where Algorithm was chosen from
@@ -77,6 +79,12 @@ type (
 		Asked      string          `json:"asked"`
 		Candidates []jsonCandidate `json:"candidates"`
 		Teams      int             `json:"teams"`
+
+		Shape    []int64         `json:"shape,omitempty"` // of inputs, where they are tensors
+		Axis     int             `json:"axis,omitempty"`
+		Concat   int             `json:"concat,omitempty"`
+		Compare  *jsonComparison `json:"compare,omitempty"`  // with the file of the key compare
+		Gradient *jsonGradient   `json:"gradient,omitempty"` // of a backward pass
 	}
 	jsonCandidate struct {
 		Algorithm string `json:"algorithm"`
@@ -205,6 +213,10 @@ func (r *Result) json() jsonResult {
 		Rounds: known(r.Rounds >= 0, r.Rounds), MinSlots: known(r.MinSlots >= 0, r.MinSlots),
 		ClosedForm: known(r.ClosedForm >= 0, int64(r.ClosedForm))}
 	j.NumbersWhy = r.numbersOff
+	if c := p.Tensor; c != nil {
+		j.Shape, j.Axis, j.Concat = c.Shape, c.Axis, c.Concat
+	}
+	j.Compare, j.Gradient = r.Comparison.json(), r.Gradient.json()
 	if j.Violations == nil {
 		j.Violations = []Violation{}
 	}
@@ -215,6 +227,7 @@ func (r *Result) json() jsonResult {
 	if r.Numbers != Off {
 		j.Checked, j.Wrong, j.RanksAgree = r.Checked, r.Wrong, r.RanksAgree
 		j.MaxULP = finite(r.MaxULP)
+		j.Numerics = r.numericsJSON()
 	}
 	if !r.Timed {
 		return j

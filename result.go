@@ -8,6 +8,7 @@ import (
 	"collsim/algos"
 	"collsim/bounds"
 	"collsim/collective"
+	"collsim/data"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -39,12 +40,26 @@ type Result struct {
 	Slots      int // messages that a connection held at most; 0 is any number
 	MinSlots   int // the least with which nothing stalls; −1 without a proof
 
-	Numbers    string // "exact", "bounded" (within the proven rounding error), "mismatch" or Off
-	Checked    int64  // count on which they were checked
-	Wrong      int64  // elements, on all ranks
-	MaxULP     float64
-	RanksAgree bool                // where ranks should have the same, they have the same bits
-	Mismatch   *reference.Mismatch // the first wrong element, nil if none
+	Numbers string // "exact", "bounded" (within the proven rounding error), "mismatch" or Off
+	Checked int64  // count on which they were checked
+	Wrong   int64  // elements, on all ranks
+	MaxULP  float64
+	// MeanULP, MaxRelative, Depth and Bound are those of reference.Report, of teams the largest.
+	MeanULP, MaxRelative float64
+	Depth                int
+	Bound                float64
+	RanksAgree           bool // where ranks should have the same, they have the same bits
+
+	Mismatch *reference.Mismatch // the first wrong element, nil if none
+
+	Comparison *Comparison  // with the file that the scenario names; nil if it names none
+	Outputs    []data.Array // of each rank of the network, where a file for them is named; else nil
+
+	// Numerics is what rounding does; nil unless it is asked for, or where numbers are off.
+	Numerics *Numerics
+
+	Backward *Result   // of the backward pass, where the scenario asks for one; else nil
+	Gradient *Gradient // of the result of a backward pass; else nil
 
 	Timed                bool // false: the schedule came to no end, and all that follows is zero
 	Time                 unit.Time
@@ -67,6 +82,7 @@ type Result struct {
 	proven     string      // what Proof holds, but for deadlocks and races
 	unbounded  bool        // no bounds are known: of what has no definition
 	skipped    string      // why there is no result; empty where there is one
+	data       string      // that numbers were checked on: its kind, or a file
 	numbersOff string      // why Numbers is Off though they were asked for; empty elsewhere
 	checkedAll bool        // no schedule was checked on fewer elements than it has
 }
@@ -115,14 +131,6 @@ func (v Violation) where() string {
 	return text
 }
 
-func violations(found []*schedule.Violation) []Violation {
-	list := make([]Violation, 0, len(found))
-	for _, v := range found {
-		list = append(list, violation(v))
-	}
-	return list
-}
-
 func violation(v *schedule.Violation) Violation {
 	return Violation{Kind: v.Kind.String(), Rank: v.Rank, Lane: v.Lane, Step: v.Step,
 		Chunk: v.Chunk, Text: v.Text}
@@ -152,7 +160,9 @@ func (r *Result) refuted(err error) bool {
 
 // Good reports whether no check has failed.
 func (r *Result) Good() bool {
-	return len(r.Violations) == 0 && r.Numbers != string(reference.NumbersMismatch)
+	return len(r.Violations) == 0 && r.Numbers != string(reference.NumbersMismatch) &&
+		(r.Comparison == nil || r.Comparison.Different == 0) &&
+		(r.Gradient == nil || r.Gradient.Law != string(reference.NumbersMismatch))
 }
 
 // AlgBW is nccl-tests' algorithm bandwidth in GB/s (10⁹ bytes per second), and whether there is

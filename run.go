@@ -33,19 +33,31 @@ func (r *runner) run(p *scenarios.Point) (*Result, error) {
 	if err != nil || result.skipped != "" {
 		return result, err
 	}
+	if err := r.carryOut(m, result); err != nil {
+		return nil, err
+	}
+	if err := r.backward(m, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// carryOut proves, times, computes and bounds what has been made of a point.
+func (r *runner) carryOut(m *made, result *Result) error {
 	r.prove(m, result)
 	if err := r.time(m.whole, result); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.compute(m, result); err != nil {
-		return nil, err
+		return err
 	}
+	r.numerics(m, result)
 	if err := r.bound(m, result); err != nil {
-		return nil, err
+		return err
 	}
 	result.closedForm(&r.network)
 	result.warn(&r.network)
-	return result, nil
+	return nil
 }
 
 // begin makes what a point is carried out as, and its result, which may say that it is skipped.
@@ -53,8 +65,7 @@ func (r *runner) begin(p *scenarios.Point) (*Result, *made, error) {
 	if err := r.enter(p); err != nil {
 		return nil, nil, err
 	}
-	result := &Result{Point: p, Proof: Off, Numbers: Off, Rounds: -1, MinSlots: -1, ClosedForm: -1,
-		Teams: max(1, len(p.Teams)), network: r.network.String()}
+	result := r.blank(p)
 	m, err := r.choose(result)
 	var cannot *illegal
 	switch {
@@ -65,6 +76,12 @@ func (r *runner) begin(p *scenarios.Point) (*Result, *made, error) {
 		return nil, nil, p.Error("collective.algorithm", unprefixed(err), "")
 	}
 	return result, m, nil
+}
+
+// blank is a result of which nothing is known yet.
+func (r *runner) blank(p *scenarios.Point) *Result {
+	return &Result{Point: p, Proof: Off, Numbers: Off, Rounds: -1, MinSlots: -1, ClosedForm: -1,
+		Teams: max(1, len(p.Teams)), network: r.network.String()}
 }
 
 // enter makes the network of a point, unless the point before has had the same.
@@ -169,8 +186,14 @@ func (r *runner) compute(m *made, result *Result) error {
 		result.numbersOff = "the file tells how many bytes move, not what they hold"
 		return nil
 	}
+	if result.Point.Data.Any() {
+		return r.carry(m, result)
+	}
+	if kind, err := r.dataOf(result.Point); err == nil {
+		result.data = kind.String()
+	}
 	for i, member := range m.members {
-		report, err := r.check(member.schedule, m.algorithm, result.Point)
+		report, err := r.check(member.schedule, m, result.Point)
 		if err != nil && result.refuted(err) {
 			result.Numbers = Off
 			return nil
@@ -192,28 +215,32 @@ func (r *runner) compute(m *made, result *Result) error {
 }
 
 // check compares one schedule's numbers with the definition.
-func (r *runner) check(s *schedule.Schedule, a scenarios.Algorithm,
+func (r *runner) check(s *schedule.Schedule, m *made,
 	p *scenarios.Point) (report reference.Report, err error) {
-	data, err := reference.ParseData(p.Check.Data)
+	data, err := r.dataOf(p)
 	if err != nil {
 		return report, err
 	}
+	accumulate, err := reference.ParseAccumulate(p.Accumulate)
+	if err != nil {
+		return report, err
+	}
+	o := reference.CheckOptions{Seed: uint64(p.Seed), Data: data, Memory: int64(p.Check.Memory),
+		Slots: p.Sim.Slots, Accumulate: accumulate}
+	fits := true // a file can do the smaller count that a check is made on
+	o.Rebuild = func(count int64) (*schedule.Schedule, error) {
+		spec := s.Spec
+		spec.Count = count
+		other, err := r.rebuild(m, p, spec)
+		fits = fits && err == nil
+		return other, err
+	}
 	r.numbers(func() {
-		report, err = reference.Check(s, reference.CheckOptions{
-			Seed:   uint64(p.Seed),
-			Data:   data,
-			Memory: int64(p.Check.Memory),
-			Slots:  p.Sim.Slots,
-			Rebuild: func(count int64) (*schedule.Schedule, error) {
-				spec := s.Spec
-				spec.Count = count
-				f, err := r.s.build(p, spec, a)
-				if err != nil {
-					return nil, err
-				}
-				return f.Schedule, nil
-			},
-		})
+		report, err = reference.Check(s, o)
+		if !fits && m.algorithm.FromFile() { // takes longer, but not more memory
+			o.Rebuild = nil
+			report, err = reference.Check(s, o)
+		}
 	})
 	return report, err
 }
@@ -224,7 +251,9 @@ func (r *Result) add(report reference.Report, m member) {
 		r.Numbers = string(report.Numbers)
 	}
 	r.Wrong += report.Wrong * int64(m.teams)
-	r.MaxULP = max(r.MaxULP, report.MaxULP)
+	r.MaxULP, r.MeanULP = max(r.MaxULP, report.MaxULP), max(r.MeanULP, report.MeanULP)
+	r.MaxRelative = max(r.MaxRelative, report.MaxRelative)
+	r.Depth, r.Bound = max(r.Depth, report.Depth), max(r.Bound, report.Bound)
 	r.RanksAgree = r.RanksAgree && report.RanksAgree
 	r.checkedAll = r.checkedAll && report.Checked >= countOf(m.schedule.Spec)
 	if r.Mismatch == nil {

@@ -27,6 +27,8 @@ func summary(results []*Result) []string {
 		return []string{"no results"}
 	}
 	lines := append(proofLines(results), numberLines(results)...)
+	lines = append(lines, gradientLines(results)...)
+	lines = append(lines, compareLines(results)...)
 	if limit := limitText(results); limit != "" {
 		lines = append(lines, "limit    "+limit)
 	}
@@ -187,7 +189,7 @@ func ulps(results []*Result) string {
 	most, agree, order := 0.0, true, false
 	for _, r := range results {
 		most, agree = max(most, r.MaxULP), agree && r.RanksAgree
-		order = order || r.Point.Check.Data != reference.Exact.String()
+		order = order || r.data != reference.Exact.String()
 	}
 	text := ""
 	if most > 0 {
@@ -202,11 +204,14 @@ func ulps(results []*Result) string {
 }
 
 func dataText(results []*Result) string {
-	data := results[0].Point.Check.Data
+	data := results[0].data
 	for _, r := range results {
-		if r.Point.Check.Data != data {
+		if r.data != data {
 			return "several kinds of data"
 		}
+	}
+	if results[0].Point.Data.Input != "" {
+		return "data: " + data
 	}
 	if data == reference.Exact.String() {
 		return "nccl-tests data"

@@ -24,6 +24,7 @@ func Table(reports ...*Report) string {
 		r.table(&b)
 		results = append(results, r.Results...)
 	}
+	numericsTable(&b, results)
 	b.WriteString("#\n")
 	for _, line := range append(summary(results), skipLines(reports)...) {
 		b.WriteString("# " + line + "\n")
@@ -138,7 +139,7 @@ func (r *Result) extras() string {
 	if axes := axesText(r.Point, false); axes != "" {
 		text += ", " + axes
 	}
-	return text
+	return text + r.Gradient.words()
 }
 
 // axesText prints what [sweep] set: of the machine, or of the collective; not what has a column.

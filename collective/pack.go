@@ -7,7 +7,7 @@ type Move struct{ Tensor, Flat, Len int64 }
 // order of the latter: one move if the cut axis is the first. REQUIRES: Spec succeeds.
 func (c *Communication) Pack(position, ranks int) []Move {
 	n := c.size(ranks)
-	in := c.inputs(n)[position]
+	in := c.Inputs(n)[position]
 	if in == nil || c.Kind == Barrier {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (c *Communication) Unpack(position, ranks int) []Move {
 	if c.Kind == Barrier || (c.Kind == Reduce || c.Kind == Gather) && c.rank(position) != c.Root {
 		return nil
 	}
-	shapes, err := c.Shapes(c.inputs(n))
+	shapes, err := c.Shapes(c.Inputs(n))
 	if err != nil {
 		return nil
 	}

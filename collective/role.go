@@ -109,7 +109,7 @@ func (c *Communication) Spec(ranks int) (Spec, error) {
 	if s.Root = 0; c.Kind.Rooted() {
 		s.Root = c.position(c.Root, n)
 	}
-	if _, err := c.Shapes(c.inputs(n)); err != nil {
+	if _, err := c.Shapes(c.Inputs(n)); err != nil {
 		return s, err
 	}
 	per := int64(1) // elements of one step along the axis
@@ -135,8 +135,8 @@ func (c *Communication) Spec(ranks int) (Spec, error) {
 	return s, s.Validate()
 }
 
-// inputs are the shapes of all ranks' inputs, as Shape and Splits give them.
-func (c *Communication) inputs(n int) []Shape {
+// Inputs are the shapes of all ranks' inputs, as Shape and Splits give them.
+func (c *Communication) Inputs(n int) []Shape {
 	in := make([]Shape, n)
 	for i := range in {
 		switch {

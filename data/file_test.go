@@ -163,3 +163,18 @@ func TestStreamsThatBreak(t *testing.T) {
 		require.EqualError(t, err, "data: x.npy: the cable was pulled")
 	}
 }
+
+// TestAnyCount: a rank with Any may have any number of elements, one with Nothing none at all.
+func TestAnyCount(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "any.npz")
+	require.NoError(t, WriteRanks(path, []Array{
+		{Type: dtype.Uint8, Shape: []int64{3}, Data: []byte{1, 2, 3}},
+		{Type: dtype.Uint8, Shape: []int64{1, 1}, Data: []byte{4}},
+	}))
+	ranks, err := ReadRanks(path, Want{Ranks: 2, Type: dtype.Uint8, Counts: []int64{Any, Nothing}})
+	require.NoError(t, err)
+	require.Equal(t, []byte{1, 2, 3}, ranks[0].Data)
+	require.Nil(t, ranks[1].Data)
+	_, err = ReadRanks(path, Want{Ranks: 2, Type: dtype.Uint8, Counts: []int64{Any, 2}})
+	require.ErrorContains(t, err, "a count of 1; a count of 2 is expected")
+}

@@ -18,12 +18,16 @@ type Want struct {
 	Type  dtype.Type // see Array.As; 0: any type
 
 	// Counts are the elements of each rank, in any shape; nil: any number. A rank with Nothing has
-	// no data here, as those that a broadcast only reaches: what is there for it is not looked at.
+	// no data here, as those that a broadcast only reaches: what is there for it is not looked at. A
+	// rank with Any has any number.
 	Counts []int64
 }
 
-// Nothing is the count of a rank without data.
-const Nothing = -1
+// Nothing is the count of a rank without data, Any that of a rank with any number of elements.
+const (
+	Nothing = -1
+	Any     = -2
+)
 
 // ReadRanks returns the data of each rank: from tensors rank0, rank1, … of an .npz or .safetensors;
 // from an only array (of a .npy always), whose first axis is the rank; or from one file per rank if
@@ -178,7 +182,7 @@ func (f *File) suits(a Array, w Want, rank int) error {
 			return in(f.name, a.Name, err)
 		}
 	}
-	if w.Counts == nil || a.Count() == w.Counts[rank] {
+	if w.Counts == nil || w.Counts[rank] == Any || a.Count() == w.Counts[rank] {
 		return nil
 	}
 	return in(f.name, a.Name, failed("gives rank %d shape %s, a count of %d; a count of %d is"+

@@ -67,7 +67,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The quartiles of 1 2 4 8 are the medians 1.5 of 1 2 and 6 of 4 8; of 1 2 4 8 9 the halves share 4.
+// The quartiles of 1 2 4 8 are the medians 1.5 of 1 2 and 6 of 4 8; of 1 2 4 8 9 the halves share
+// the 4.
 func TestMedian(t *testing.T) {
 	for _, c := range []struct {
 		times          []unit.Time

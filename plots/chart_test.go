@@ -37,6 +37,37 @@ func TestSizeAxis(t *testing.T) {
 	}
 }
 
+func TestLogAxis(t *testing.T) {
+	cases := []struct {
+		lowest, highest float64
+		want            []string
+	}{
+		{1.3, 94, []string{"1", "10", "100"}},
+		{0.02, 3, []string{"0.01", "0.1", "1", "10"}},
+		{5, 5, []string{"1", "10"}},
+		{1, 1, []string{"1", "10"}},
+		{1e-6, 1e12, []string{"1e-06", "0.001", "1", "1000", "1000000", "1e+09", "1e+12"}},
+	}
+	for _, c := range cases {
+		a := newLogAxis(c.lowest, c.highest)
+		var got []string
+		for _, v := range a.ticks() {
+			got = append(got, a.label(v))
+		}
+		require.Equal(t, c.want, got)
+		require.GreaterOrEqual(t, a.up(c.lowest), 0.0)
+		require.LessOrEqual(t, a.up(c.highest), 1.0)
+	}
+	_, err := Curves([]Series{{Name: "a", X: []unit.Bytes{8}, Y: []float64{0}}},
+		CurveOptions{YLog: true, XName: "ranks"})
+	require.ErrorContains(t, err, "more than 0 is expected on a logarithmic axis")
+	svg, err := Curves([]Series{{Name: "a", X: []unit.Bytes{8, 64}, Y: []float64{1, 20}}},
+		CurveOptions{YLog: true, XName: "ranks"})
+	require.NoError(t, err)
+	require.Contains(t, string(svg), ">64</text>")
+	require.Contains(t, string(svg), ">ranks</text>")
+}
+
 func TestValueAxis(t *testing.T) {
 	cases := []struct {
 		highest float64

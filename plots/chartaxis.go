@@ -10,7 +10,8 @@ import (
 // sizeAxis is a logarithmic axis of sizes: from and to are powers of two, as the labels' step is.
 type sizeAxis struct {
 	from, to float64
-	step     int // powers from one label to the next
+	step     int  // powers from one label to the next
+	plain    bool // labels are numbers without a unit
 }
 
 // newSizeAxis returns the axis that holds all sizes, with at most that many steps from label to
@@ -48,11 +49,16 @@ func (a sizeAxis) label(power int) string {
 	if power%a.step != 0 {
 		return ""
 	}
+	if a.plain {
+		return strconv.FormatInt(1<<power, 10)
+	}
 	return (unit.Bytes(1) << power).String()
 }
 
-// valueAxis is a linear axis from 0.
+// valueAxis is a linear axis from 0, or a logarithmic one of whole powers of ten.
 type valueAxis struct {
+	log      bool
+	from     float64 // exponent at the bottom of a logarithmic axis; its end is that at the top
 	end      float64
 	step     float64 // 1, 2 or 5 times 10 to the power
 	decimals int
@@ -76,9 +82,34 @@ func newValueAxis(highest float64, most int) valueAxis {
 	}
 }
 
-// ticks returns the values of the tick marks, the first of which is 0.
+// newLogAxis returns the logarithmic axis that holds both values, from a power of ten to another.
+//
+// REQUIRES: 0 < lowest <= highest, finite.
+func newLogAxis(lowest, highest float64) valueAxis {
+	a := valueAxis{log: true, from: math.Floor(math.Log10(lowest)),
+		end: math.Ceil(math.Log10(highest))}
+	a.end = max(a.end, a.from+1)
+	a.step = math.Ceil((a.end - a.from) / 8)
+	return a
+}
+
+// up returns where a value is, from 0 at the bottom to 1 at the top.
+func (a valueAxis) up(y float64) float64 {
+	if a.log {
+		return (math.Log10(y) - a.from) / (a.end - a.from)
+	}
+	return y / a.end
+}
+
+// ticks returns the values of the tick marks, from the bottom of the axis.
 func (a valueAxis) ticks() []float64 {
 	var ticks []float64
+	for e := a.from; a.log && e <= a.end; e += a.step {
+		ticks = append(ticks, math.Pow10(int(e)))
+	}
+	if a.log {
+		return ticks
+	}
 	for n := 0; float64(n)*a.step <= a.end; n++ {
 		ticks = append(ticks, float64(n)*a.step)
 	}
@@ -86,7 +117,10 @@ func (a valueAxis) ticks() []float64 {
 }
 
 func (a valueAxis) label(v float64) string {
-	if a.decimals > 4 || v >= 1e7 {
+	if a.log && v >= 1e-4 && v < 1e7 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	if a.log || a.decimals > 4 || v >= 1e7 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	return strconv.FormatFloat(v, 'f', a.decimals, 64)

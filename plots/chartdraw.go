@@ -119,7 +119,7 @@ func (c *chart) drawAxes(v *canvas) {
 	}
 	below := c.y1 + tickLength + 2 + c.faces.label.size()
 	for _, p := range powers {
-		x := c.at(1<<p, 0).X
+		x := c.at(1<<p, 1).X
 		long := tickLength
 		if label := c.x.label(p); label != "" {
 			v.text(c.faces.label, x, below, centre, label)
@@ -129,7 +129,7 @@ func (c *chart) drawAxes(v *canvas) {
 		v.addLine(&ticks, x, c.y1, x, c.y1+long)
 	}
 	v.stroke(ticks, 0.5, black())
-	v.text(c.faces.label, (c.x0+c.x1)/2, below+c.faces.label.line(), centre, "size")
+	v.text(c.faces.label, (c.x0+c.x1)/2, below+c.faces.label.line(), centre, c.xName)
 }
 
 // drawCurves draws bounds above the lines of what they bound, which may lie on them, and markers

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 
@@ -28,6 +29,8 @@ type CurveOptions struct {
 	Title   string  // above the curves; none if empty
 	Caption string  // below all: what it takes to get this picture again (scenario, seed, version)
 	YName   string  // what Y is, with its unit; "": "busbw (GB/s)"
+	YLog    bool    // Y is drawn on a logarithmic axis; it must be more than 0 then
+	XName   string  // what X counts, if not bytes: labels are plain numbers then; "": sizes in bytes
 	Format  Format  // of the file
 	Figure  Figure  // decides the size
 	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
@@ -49,7 +52,13 @@ func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 		return nil, errors.New("plots: no series: at least one curve is expected")
 	}
 	for _, s := range series {
-		if err := s.check(); err != nil {
+		err := s.check()
+		if at := slices.IndexFunc(s.Y, func(y float64) bool { return y <= 0 }); o.YLog && err == nil &&
+			at >= 0 {
+			err = fmt.Errorf("value %v at %v: more than 0 is expected on a logarithmic axis", s.Y[at],
+				s.X[at])
+		}
+		if err != nil {
 			return nil, fmt.Errorf("plots: series %q: %w", s.Name, err)
 		}
 	}
@@ -90,6 +99,8 @@ type chart struct {
 	series []Series
 	title  []string
 	yName  string
+	xName  string
+	yLog   bool
 	notes  []string
 	ends   []end    // names at the right ends, none with a legend
 	legend [][]int  // lines of series
@@ -104,7 +115,11 @@ func newChart(series []Series, o CurveOptions, f frame) *chart {
 	text := c.width - 2*margin
 	c.title = c.faces.title.wrap(printable(o.Title), text)
 	c.notes = c.faces.small.wrap(printable(o.Caption), text)
-	c.yName = printable(o.YName)
+	c.yName, c.yLog = printable(o.YName), o.YLog
+	if c.xName = "size"; o.XName != "" {
+		c.xName = printable(o.XName)
+	}
+	c.x.plain = o.XName != ""
 	return c
 }
 
@@ -133,23 +148,26 @@ func (c *chart) layOut() {
 	if len(c.notes) > 0 {
 		below += 5 + length(len(c.notes))*c.faces.small.line()
 	}
-	highest := 0.0
+	lowest, highest := math.MaxFloat64, 0.0
 	for _, s := range c.series {
-		for _, y := range s.Y {
-			highest = max(highest, y)
-		}
+		lowest, highest = min(lowest, slices.Min(s.Y)), max(highest, slices.Max(s.Y))
 	}
 	tall := max(areaLeast, length(areaShape)*(c.x1-margin-20))
 	if c.height > 0 {
 		tall = max(areaLeast/2, c.height-above-below)
 	}
 	c.y = newValueAxis(highest, max(2, int(tall/valueApart)))
+	if c.yLog {
+		c.y = newLogAxis(lowest, highest)
+	}
 	labels := length(0)
 	for _, v := range c.y.ticks() {
 		labels = max(labels, c.faces.label.Width(c.y.label(v)))
 	}
 	c.x0 = margin + labels + tickLength + 3
+	plain := c.x.plain
 	c.x = newSizeAxis(c.series, max(1, int((c.x1-c.x0)/sizeApart)))
+	c.x.plain = plain
 	c.y0, c.y1 = above, above+tall
 	c.height = max(c.height, c.y1+below)
 	c.placeEnds()
@@ -157,7 +175,7 @@ func (c *chart) layOut() {
 
 func (c *chart) at(x unit.Bytes, y float64) vg.Point {
 	across := (math.Log2(float64(x)) - c.x.from) / (c.x.to - c.x.from)
-	up := y / c.y.end
+	up := c.y.up(y)
 	return vg.Point{
 		X: c.x0 + length(across*float64(c.x1-c.x0)),
 		Y: c.y1 - length(up*float64(c.y1-c.y0)),

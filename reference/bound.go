@@ -65,7 +65,7 @@ func unitRoundoff(t dtype.Type) float64 { return math.Ldexp(1, -t.Precision()) }
 
 // grown is (1+u)^n − 1, at least: for small n·u it is n·u/(1−n·u), that is Higham's γ_n.
 func grown(u float64, n int) float64 {
-	nu := float64(n) * u
+	nu := float64(float64(n) * u)
 	if nu < 0x1p-10 {
 		return nu / (1 - nu)
 	}
@@ -76,7 +76,7 @@ func grown(u float64, n int) float64 {
 		}
 		square *= square
 	}
-	return power*(1+0x1p-30) - 1 // each product may be rounded down
+	return float64(power*(1+0x1p-30)) - 1 // each product may be rounded down
 }
 
 // tolerate computes how far from the definition each wanted element may be: 0 for integers, minima,
@@ -138,13 +138,13 @@ func addMagnitudes[F float32 | float64](sums []float64, values []F) {
 func (c *comparison[T]) weight(least float64) (weight, rest float64) {
 	spec, n := c.d.spec, float64(c.d.spec.Ranks)
 	u := unitRoundoff(spec.Type)
-	b := c.bound * (1 + 0x1p-30) // Σ|x| is itself rounded n times, to 53 bits
+	b := float64(c.bound * (1 + 0x1p-30)) // Σ|x| is itself rounded n times, to 53 bits
 	switch {
 	case spec.ScalesBefore():
 		f := math.Abs(dtype.Value(factor[T](spec)))
 		off := 0.0 // of fl(1/n) from 1/n
 		if spec.Op == collective.Avg {
-			off = float64(math.Abs(math.FMA(f, n, -1))/n) * (1 + 0x1p-50)
+			off = float64(float64(math.Abs(math.FMA(f, n, -1))/n) * (1 + 0x1p-50))
 		}
 		return float64(f*(b+u+float64(b*u))) + off, float64(float64((1+b)*n)*least) / 2
 	case spec.ScalesAfter():

@@ -17,7 +17,7 @@ const examplePrefix = "example:"
 // Examples lists the names of the embedded examples, the first one to read first.
 func Examples() []string {
 	return []string{"ring", "recursive-doubling", "compare", "every", "slow-link", "late-rank",
-		"chain", "imported", "numbers", "shapes", "two-racks", "nodes", "experts"}
+		"chain", "imported", "numbers", "numerics", "shapes", "two-racks", "nodes", "experts"}
 }
 
 // ExampleFile returns a file that lies beside the embedded examples, as "allpairs.xml".

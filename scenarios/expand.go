@@ -26,6 +26,22 @@ func (r *run) enabled(number int) bool {
 	return on && ok
 }
 
+// disabled notes the collectives that are not run.
+func (r *run) disabled() []string {
+	var lines []string
+	for i := range r.d.count("collective") {
+		if r.enabled(i) {
+			continue
+		}
+		what := numbered("collective", i)
+		if name := r.name(r.view(), i); name != "" {
+			what += " " + quoted(name)
+		}
+		lines = append(lines, what+" is disabled: skipped")
+	}
+	return lines
+}
+
 // expand makes the points of all collectives: those of [sweep] outermost, in its order, then kind,
 // dtype, op, algorithm and size.
 func (r *run) expand() []*Point {

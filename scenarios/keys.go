@@ -19,6 +19,7 @@ const (
 	maxLocal  = int64(1_000_000 * unit.GB) // bytes per second inside a device
 	maxWait   = int64(1000 * unit.Second)
 	maxFactor = 1_000_000
+	maxAxes   = 64 // as NumPy's
 )
 
 // sections are the tables of a scenario, in the order of the documentation.
@@ -55,6 +56,8 @@ func Keys() []Key {
 	keys = append(keys, deviceKeys()...)
 	keys = append(keys, runKeys()...)
 	keys = append(keys, collectiveKeys()...)
+	keys = append(keys, sizeKeys()...)
+	keys = append(keys, passKeys()...)
 	keys = append(keys, outputKeys()...)
 	for i := range keys {
 		k := &keys[i]
@@ -150,13 +153,6 @@ func collectiveKeys() []Key {
 				"\"chain(segment=512KiB)\", or a schedule from a file, as \"file:my.xml\" (formats: " +
 				"`collsim list formats`); \"all\" is every one that can do it, \"fastest\" the one of " +
 				"them whose simulation takes the least time. Files are not among these."},
-		{Path: "collective.bytes", kind: aSize, min: 0, max: maxBytes, Example: `"64 MiB"`,
-			Axis: true, Sweep: true,
-			Doc: "Size as in nccl-tests (for all_gather, reduce_scatter, all_to_all, gather and " +
-				"scatter the whole vector), rounded down to what kind and type can divide."},
-		{Path: "collective.count", kind: aWhole, min: 0, max: maxCount, Example: "1000003",
-			Axis: true, Sweep: true,
-			Doc: "Instead of bytes: elements as in the NCCL call, exactly."},
 		{Path: "collective.dtype", kind: aDataType, Values: dtypeNames(), Default: `"float32"`,
 			Example: `"bfloat16"`, Axis: true, Sweep: true, Doc: "Type of an element."},
 		{Path: "collective.op", kind: anOperator, Values: opNames(), Default: `"sum"`,
@@ -169,6 +165,11 @@ func collectiveKeys() []Key {
 		{Path: "collective.avg", kind: aChoice, Values: []string{"nccl", "post"},
 			Default: `"nccl"`, Example: `"post"`, Sweep: true,
 			Doc: "Where op avg divides: as NCCL (floats before, integers after), or after the sum."},
+		{Path: "collective.accumulate", kind: aChoice, Values: []string{"native", "float32"},
+			Default: `"native"`, Example: `"float32"`, Sweep: true,
+			Doc: "In what a step adds: in the type, rounding after every operation, or all its sources " +
+				"in float32, rounding once at its end; for float32, float64 and integers that is the " +
+				"same. Messages are of the type."},
 		{Path: "collective.splits", kind: aMatrix, min: 0, max: maxCount,
 			Example: "[[0, 3], [5, 1]]",
 			Doc: "Elements of every block, for kinds ending in v: a row a sender for all_to_allv, " +
@@ -184,8 +185,49 @@ func collectiveKeys() []Key {
 			Doc: "Copies of the algorithm side by side, each on its part of the data."},
 		{Path: "collective.slices", kind: aWhole, min: 1, max: maxCopies, Default: "1",
 			Example: "2", Sweep: true, Doc: "Parts of a chunk that follow one another in a pipeline."},
+	}
+}
+
+// sizeKeys are those of a collective that say how much data there is.
+func sizeKeys() []Key {
+	return []Key{
+		{Path: "collective.bytes", kind: aSize, min: 0, max: maxBytes, Example: `"64 MiB"`,
+			Axis: true, Sweep: true,
+			Doc: "Size as in nccl-tests (for all_gather, reduce_scatter, all_to_all, gather and " +
+				"scatter the whole vector), rounded down to what kind and type can divide."},
+		{Path: "collective.count", kind: aWhole, min: 0, max: maxCount, Example: "1000003",
+			Axis: true, Sweep: true,
+			Doc: "Instead of bytes: elements as in the NCCL call, exactly."},
+		{Path: "collective.shape", kind: aShape, min: 0, max: maxCount, Example: "[1024, 768]",
+			Sweep: true, Doc: "Instead of bytes: of every rank's input tensor (the root's, where it " +
+				"alone has one), outermost axis first."},
+		{Path: "collective.axis", kind: aWhole, min: 0, max: maxAxes - 1, Default: "0", Example: "1",
+			Sweep: true, Doc: "Axis of the tensor that is gathered, or cut into parts for the ranks."},
+		{Path: "collective.concat", kind: aWhole, min: 0, max: maxAxes - 1, Default: "0",
+			Example: "1", Sweep: true, Doc: "Axis along which all_to_all joins what it receives."},
+	}
+}
+
+// passKeys are those of a collective that say which passes are made, and on what data.
+func passKeys() []Key {
+	return []Key{
+		{Path: "collective.gradient", kind: aChoice, Values: []string{"full", "local"},
+			Default: "none", Example: `"full"`, Sweep: true,
+			Doc: "Run the backward pass too: of the full gradient, a collective by the same algorithm " +
+				"or the schedule run backwards; of the local one, each rank's own share, which moves " +
+				"nothing."},
 		{Path: "collective.enabled", kind: aFlag, Default: "true", Example: "false",
-			Doc: "Whether to run this one."},
+			Doc: "Whether to run this one; one that is skipped leaves its output as it is."},
+		{Path: "collective.input", kind: aFile, Example: `"grads.safetensors"`,
+			Doc: "Every rank's input: .npy, .npz or .safetensors, of tensors rank0, rank1, …, or one " +
+				"array whose first axis is the rank, or a file a rank with {rank} in its name. It " +
+				"gives the shape where none of bytes, count and shape does."},
+		{Path: "collective.output", kind: aFile, Example: `"mine.safetensors"`,
+			Doc: "File for every rank's result, in the same forms; a .npy without {rank} is one array " +
+				"whose first axis is the rank."},
+		{Path: "collective.compare", kind: aFile, Example: `"theirs.npz"`,
+			Doc: "Somebody else's result of the same input, in the same forms: compared bit for bit, " +
+				"but that any NaN equals any other."},
 	}
 }
 

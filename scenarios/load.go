@@ -18,6 +18,9 @@ type Options struct {
 	// its Splits. size is what bytes says, 0 where the scenario leaves it to the file. Nil refuses
 	// kind = "custom".
 	Shape func(spec collective.Spec, a Algorithm, size unit.Bytes) (collective.Spec, error)
+	// Inputs are the shapes in the input file of a point, whose kind, type, root, ranks and teams are
+	// known: of every rank of the network, nil for those that pass none. Nil does not look.
+	Inputs func(p *Point) ([]collective.Shape, error)
 	// Set are "path=value", each replacing a key of the file; the value is TOML, or else text.
 	Set []string
 	// Only select points: "kind=all_reduce,algorithm=ring,bytes=1 MiB". Terms of one key are
@@ -68,7 +71,7 @@ func Load(file string, text []byte, o Options) (*Scenario, error) {
 	if err := d.errs.err(d.file); err != nil {
 		return nil, err
 	}
-	s.Notes = notes(s.Points)
+	s.Notes = append(r.disabled(), notes(s.Points)...)
 	return s, nil
 }
 
@@ -147,6 +150,12 @@ func (r *run) idle(k *Key, at string) string {
 		return "has no effect: no kind here takes splits; they end in v"
 	case "collective.bytes", "collective.count":
 		return "has no effect: the kind takes its sizes from splits, or has none"
+	case "collective.shape":
+		return "has no effect: no kind here has tensors"
+	case "collective.axis":
+		return "has no effect: no kind here cuts or joins an axis of a shape"
+	case "collective.concat":
+		return "has no effect: it is for all_to_all on tensors of a shape"
 	case "sim.segment":
 		return `has no effect: segments need sharing = "fifo"`
 	case "device.queue":

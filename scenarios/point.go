@@ -22,17 +22,26 @@ type Point struct {
 	Whole unit.Bytes // of a custom collective: what bytes said, 0 if nothing
 	// Teams are the ranks of each team, all of which do the collective at once: place i of a list
 	// plays rank i. Ranks in no team do nothing. Nil is one team of all ranks in their order.
-	Teams     [][]int
+	Teams [][]int
+	// Tensor is the collective on tensors, of all ranks of a team, where the scenario or the input
+	// file gives a shape; nil where there are elements alone. Spec and TeamSpec follow from it.
+	Tensor    *collective.Communication
+	Data      Files
+	Gradient  string // "full", "local", or empty for none
 	Algorithm Algorithm
 	Topology  *Topology // shared by all points that have it
 	Device    device.Device
 	Sim       Sim
 	Check     Check
-	Seed      int64
-	Axes      []Axis // what [sweep] set, in its order
+	// Accumulate is in which format steps add: "native" or "float32". It is a property of who
+	// carries the schedule out, so it is not in Spec.
+	Accumulate string
+	Seed       int64
+	Axes       []Axis // what [sweep] set, in its order
 
-	byBytes bool // the size is given by bytes
-	number  int  // of the [[collective]], from 0
+	forward *Point // of a backward pass, the point whose it is
+	byBytes bool   // the size is given by bytes
+	number  int    // of the [[collective]], from 0
 	view    *view
 }
 
@@ -102,11 +111,13 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 		return nil
 	}
 	ok3 := v.spec(p, at)
+	ok3 = r.files(v, p, at) && ok3
 	var ok4 bool
 	if kind == collective.Custom {
 		ok4 = ok2 && ok3 && r.shape(v, p, at)
 	} else {
-		ok4 = v.sizes(p, at)
+		tensors := v.has(at+"shape") || v.has(at+"input") // cannot be judged without the rest
+		ok4 = (ok3 || !tensors) && r.sizes(v, p, at)
 	}
 	if !ok || !ok2 || !ok3 || !ok4 {
 		return nil
@@ -119,6 +130,9 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	}
 	if p.Asked == 0 {
 		p.Asked = p.Spec.Bytes()
+	}
+	if !r.inputs(v, p, at) || !v.gradient(p, at) {
+		return nil
 	}
 	return p
 }
@@ -208,6 +222,10 @@ func (v *view) spec(p *Point, at string) bool {
 		if mode == "post" {
 			s.Avg = collective.AvgPost
 		}
+	}
+	p.Accumulate, _ = fetchOr(v, at+"accumulate", "native")
+	if s.Op != 0 {
+		v.use(at + "accumulate")
 	}
 	root, ok4 := fetchOr(v, at+"root", int64(0))
 	if s.Kind.Rooted() {

@@ -1,6 +1,9 @@
 package scenarios
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // set applies one --set path=value to the tree, before anything is read. The value is TOML, or
 // else text.
@@ -32,13 +35,15 @@ func (d *document) set(text string) {
 	for _, at := range places {
 		d.assign(at, n)
 	}
-	// One of bytes and count takes the other's place.
-	for _, pair := range [][2]string{{"bytes", "count"}, {"count", "bytes"}} {
-		if k.Path != "collective."+pair[0] {
-			continue
-		}
+	// One of bytes, count and shape takes the others' place.
+	sizes := []string{"bytes", "count", "shape"}
+	if name, ok := cutTable(k.Path, "collective"); ok && slices.Contains(sizes, name) {
 		for _, at := range places {
-			d.remove(strings.TrimSuffix(at, pair[0]) + pair[1])
+			for _, other := range sizes {
+				if other != name {
+					d.remove(strings.TrimSuffix(at, name) + other)
+				}
+			}
 		}
 	}
 }

@@ -118,15 +118,9 @@ func (v *view) copies(at, algorithm string, into *int) bool {
 	return true
 }
 
-// sizes reads bytes, count or splits, whichever the kind takes.
-func (v *view) sizes(p *Point, at string) bool {
+// elements reads bytes or count.
+func (v *view) elements(p *Point, at string) bool {
 	s := &p.Spec
-	if s.Kind.Splits() {
-		return v.splits(s, at)
-	}
-	if s.Kind == collective.Barrier {
-		return true
-	}
 	v.use(at+"bytes", at+"count")
 	size, byBytes, ok1 := fetch[unit.Bytes](v, at+"bytes")
 	count, byCount, ok2 := fetch[int64](v, at+"count")
@@ -141,7 +135,7 @@ func (v *view) sizes(p *Point, at string) bool {
 		p.Asked, p.byBytes = size, true
 		return true
 	case !byCount:
-		v.missing(at[:len(at)-1], "bytes", "bytes or count is expected", v.example(at+"bytes"))
+		v.missing(at[:len(at)-1], "bytes", "bytes, count or shape is expected", v.example(at+"bytes"))
 		return false
 	}
 	s.Count = count

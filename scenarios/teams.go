@@ -51,6 +51,14 @@ func (v *view) teams(p *Point, at string) bool {
 // gives bytes, its count is what they make of it.
 func (p *Point) TeamSpec(ranks int) collective.Spec {
 	s := p.Spec
+	if p.forward != nil && p.forward.Gradient == "full" {
+		return p.forward.backwardSpec(ranks)
+	}
+	if p.Tensor != nil && ranks != s.Ranks {
+		if s, err := p.Tensor.Spec(ranks); err == nil {
+			return s
+		}
+	}
 	s.Ranks = ranks
 	if p.byBytes {
 		s = s.WithBytes(p.Asked)

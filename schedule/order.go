@@ -21,10 +21,10 @@ type stretch struct {
 	tree uint64 // a hash
 }
 
-// OrdersOf finds the orders of a schedule by carrying it out on symbols. labels[r], if labels is not
-// nil, is what the input of rank r is called in the trees, from 0 on: with a permutation one sees
-// what another numbering of the ranks would do to given data. A schedule that cannot be carried out
-// is a *Violation or *StallError. REQUIRES: no Beside.
+// OrdersOf finds the orders of a schedule by carrying it out on symbols. labels[r], if labels is
+// not nil, is what the input of rank r is called in the trees, from 0 on: with a permutation one
+// sees what another numbering of the ranks would do to given data. A schedule that cannot be
+// carried out is a *Violation or *StallError. REQUIRES: no Beside.
 func OrdersOf(s *Schedule, labels []int) (*Orders, error) {
 	v := &verifier{s: s, iterations: 1, labels: labels}
 	if err := v.trace(); err != nil {

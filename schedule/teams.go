@@ -111,7 +111,8 @@ func verifyTeams(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
 	return &all, nil
 }
 
-// equalTeams is Equal of schedules of teams: the same ranks play equal schedules in the same places.
+// equalTeams is Equal of schedules of teams: the same ranks play equal schedules, in the same
+// places.
 func equalTeams(a, b *Schedule) bool {
 	return len(a.member) == len(b.member) && slices.EqualFunc(a.teams, b.teams, func(x, y Team) bool {
 		return slices.Equal(x.Ranks, y.Ranks) && Equal(x.Schedule, y.Schedule)

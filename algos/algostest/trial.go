@@ -90,8 +90,8 @@ func roots(kind collective.Kind, ranks int) []int {
 	return []int{0, ranks / 2, ranks - 1}
 }
 
-// specOf is a collective; operator and type differ from turn to turn, and not in step with what else takes turns. A count of a kind with splits is
-// the size of the largest.
+// specOf is a collective; operator and type differ from turn to turn, and not in step with what
+// else takes turns. A count of a kind with splits is the size of the largest.
 func specOf(kind collective.Kind, ranks int, count int64, turn int) collective.Spec {
 	types := dtype.All()
 	spec := collective.Spec{Kind: kind, Type: types[(5*turn+turn/len(types))%len(types)],

@@ -98,12 +98,13 @@ func rest(p *scenarios.Point) string {
 	return text
 }
 
-// plot adds a result to its figure. What took no time has no bandwidth.
+// plot adds a result to its figure. What took no time has no bandwidth, and a backward pass is
+// another collective, which no figure was made for.
 func (out *outputs) plot(index int, r *collsim.Result) {
 	pattern := out.curvesOf(index)
 	busbw, ok := r.BusBW()
 	size := r.Point.Spec.Bytes()
-	if pattern == "" || !ok || size < 1 {
+	if pattern == "" || !ok || size < 1 || r.Gradient != nil {
 		return
 	}
 	f := out.figureOf(index, r.Point.FileName(pattern))

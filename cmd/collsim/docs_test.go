@@ -32,7 +32,15 @@ var (
 
 // TestDocuments runs every command that a document shows, and compares what it prints.
 func TestDocuments(t *testing.T) {
-	for _, name := range []string{"README.md", "docs/schedule.md", "docs/schedules.md"} {
+	oracle, err := filepath.Glob("testdata/oracle/*.safetensors")
+	require.NoError(t, err)
+	arrays := map[string][]byte{} // that documents speak of, and cannot hold
+	for _, name := range oracle {
+		arrays[filepath.Base(name)], err = os.ReadFile(name)
+		require.NoError(t, err)
+	}
+	for _, name := range []string{"README.md", "docs/schedule.md", "docs/schedules.md",
+		"docs/oracle.md", "docs/numerics.md"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(repository(t), name)
 			text, err := os.ReadFile(path)
@@ -40,6 +48,9 @@ func TestDocuments(t *testing.T) {
 			t.Chdir(t.TempDir())
 			for _, m := range fileBlock.FindAllSubmatch(text, -1) {
 				require.NoError(t, os.WriteFile(string(m[1]), m[2], 0o644))
+			}
+			for file, content := range arrays {
+				require.NoError(t, os.WriteFile(file, content, 0o644))
 			}
 			ran := 0
 			regenerated := consoleBlock.ReplaceAllStringFunc(string(text), func(block string) string {

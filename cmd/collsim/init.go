@@ -106,10 +106,6 @@ func (o *initFlags) scenario(names []string) string {
 	line("ranks", fmt.Sprint(o.ranks), "one GPU each")
 	line("bandwidth", `"100 Gbit/s"`, "of each link, in each direction")
 	line("latency", `"500 ns"`, "of each link; a route adds up its links")
-	if !computed(o.dtype) {
-		b.WriteString("\n[check]\n")
-		line("numbers", "false", "those of "+o.dtype+" come with a later release")
-	}
 	b.WriteString("\n[[collective]]\n")
 	line("kind", quoted(o.kind.String()), "")
 	line("algorithm", quoted(o.algorithm), remark(names))
@@ -169,13 +165,6 @@ func size(text string) string {
 		return m[1] + " B"
 	}
 	return m[1] + " " + strings.ToUpper(m[2]) + "iB"
-}
-
-// computed reports whether numbers of a type can be checked, by asking for a check.
-func computed(dtype string) bool {
-	_, err := collsim.Load("example:ring", nil, collsim.LoadOptions{
-		Set: []string{"collective.dtype=" + quoted(dtype)}})
-	return err == nil
 }
 
 // quoted is a text in TOML.

@@ -133,7 +133,7 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   --timeline FILE.svg|png|pdf|-    draw each result, as text with -
   --trace FILE.pftrace|json        the same for Perfetto
   --curves FILE.svg|png|pdf        busbw against size, a curve an algorithm
-  --links FILE|-                   what every link carried
+  --links FILE|-, --numerics       what links carried; what rounding does
   --set PATH=VALUE                 replace a key of the scenario
   --only KEY=VALUE,…               keep the results that have this
 

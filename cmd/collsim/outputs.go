@@ -16,6 +16,7 @@ type outputs struct {
 	figure    plots.Figure
 	pictures  strings.Builder // timelines as text
 	figures   []*figure       // curves, in the order in which they begin
+	errors    []plots.Series  // of --numerics-plot
 
 	interrupted bool // not all results are there
 }
@@ -42,7 +43,7 @@ func newOutputs(list []*collsim.Scenario, o *runFlags) (*outputs, error) {
 			return nil, err
 		}
 	}
-	return out, nil
+	return out, out.checkErrors(c)
 }
 
 // streams refuses several things on standard output.
@@ -65,7 +66,8 @@ func (out *outputs) streams() error {
 		return &usageError{text: "--timeline - wants standard output, as " + taken[0] + " does",
 			hint: "draw into a file: --timeline '{id}.svg'"}
 	}
-	for _, one := range []struct{ name, flag string }{{o.trace, "--trace"}, {o.curves, "--curves"}} {
+	for _, one := range []struct{ name, flag string }{{o.trace, "--trace"}, {o.curves, "--curves"},
+		{o.errors, "--numerics-plot"}} {
 		if one.name == "-" {
 			return &usageError{text: one.flag + " - would write no text to standard output",
 				hint: "give " + one.flag + " a file"}
@@ -116,6 +118,9 @@ func (out *outputs) claim(c claims, index int) error {
 		if err := out.join(c, index, p); err != nil {
 			return err
 		}
+		if err := out.claimData(c, index, p); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -141,7 +146,8 @@ func (out *outputs) file(s *collsim.Scenario, name string) string {
 // options are what running a scenario takes for its outputs.
 func (out *outputs) options(index int) collsim.RunOptions {
 	s := out.scenarios[index]
-	o := collsim.RunOptions{Links: out.flags.links+s.Output.Links != ""}
+	o := collsim.RunOptions{Links: out.flags.links+s.Output.Links != "",
+		Numerics: out.flags.numerics || out.flags.errors != ""}
 	for _, d := range drawings() {
 		o.Trace = o.Trace || out.pattern(d, index) != ""
 	}
@@ -156,7 +162,8 @@ func (out *outputs) take(index int, r *collsim.Result) error {
 		}
 	}
 	out.plot(index, r)
-	return nil
+	out.plotErrors(r)
+	return out.writeData(index, r)
 }
 
 // write writes the files of reports and returns what goes to standard output.
@@ -175,6 +182,9 @@ func (out *outputs) write(reports []*collsim.Report) (string, error) {
 		}
 	}
 	if err := out.writeFigures(); err != nil {
+		return "", err
+	}
+	if err := out.writeErrors(); err != nil {
 		return "", err
 	}
 	var text []byte

@@ -86,6 +86,9 @@ func (out *outputs) draw(d drawing, index int, r *collsim.Result) error {
 	if err != nil || name == "" || r.Trace == nil {
 		return err
 	}
+	if r.Gradient != nil && name != "-" { // the forward pass has the name
+		name = strings.TrimSuffix(name, filepath.Ext(name)) + "-grad" + filepath.Ext(name)
+	}
 	if name == "-" {
 		text, err := plots.TimelineText(r.Trace, plots.TextOptions{})
 		out.pictures.WriteString("\n# " + r.Point.ID + "\n" + text)

@@ -25,6 +25,8 @@ type runFlags struct {
 	curves   string
 	figure   string
 	links    string
+	numerics bool
+	errors   string // the picture of --numerics-plot
 	set      []string
 	only     []string
 	seed     int64
@@ -45,6 +47,10 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.figure, "figure", "page", "what pictures are for: page, column or slide")
 	f.StringVar(&o.links, "links", "", "write what every link carried, and for how long it was busy, "+
 		"to `FILE`; - is standard output")
+	f.BoolVar(&o.numerics, "numerics", false, "print what rounding does: errors on normal data, and "+
+		"what the order of additions depends on")
+	f.StringVar(&o.errors, "numerics-plot", "", "draw the mean error against the number of ranks, a "+
+		"curve for each algorithm and type, to `FILE.svg`, .png or .pdf; means --numerics")
 	f.StringArrayVar(&o.set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.only, "only", nil, "keep results with these `KEY=VALUE,…`")
 	f.Int64Var(&o.seed, "seed", 0, "replace the seed of all random data by `N`")
@@ -140,8 +146,9 @@ func (a *app) runOne(ctx context.Context, s *collsim.Scenario, index int,
 		if failed == nil {
 			failed = out.take(index, r)
 		}
-		r.Trace = nil
-		p.step()
+		if r.Trace, r.Outputs = nil, nil; r.Gradient == nil {
+			p.step()
+		}
 	}
 	report, err := s.Run(ctx, o)
 	p.end()

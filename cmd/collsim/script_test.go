@@ -26,6 +26,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error { // where arrays are that a script cannot hold
+			oracle, err := filepath.Abs(filepath.Join("testdata", "oracle"))
+			env.Setenv("ORACLE", oracle)
+			return err
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":      code,
 			"interrupt": interrupt,

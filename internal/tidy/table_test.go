@@ -45,6 +45,8 @@ func table() []row {
 		{path: "nccl", ours: toAlgos + " program"},
 		{path: "hw", ours: hw},
 		{path: "hw/...", ours: hw},
+		{path: "hw/host/netns", ours: hw + " hw/host"},
+		{path: "hw/mpi", ours: hw, modules: []string{"github.com/ebitengine/purego"}},
 		{path: "plots", ours: "trace unit",
 			modules: []string{"gonum.org/v1/plot",
 				"golang.org/x/image/font",    // plot's font styles

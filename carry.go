@@ -1,0 +1,254 @@
+package collsim
+
+import (
+	"fmt"
+
+	"collsim/data"
+	"collsim/dtype"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+)
+
+// play is a schedule to be carried out on data.
+type play struct {
+	schedule   *schedule.Schedule
+	in         [][]byte // of each rank, as the collective has it; nil: made of what follows
+	data       reference.Data
+	seed       uint64
+	accumulate reference.Accumulate
+}
+
+// played is what came of it.
+type played struct {
+	in, out [][]byte
+	report  reference.Report
+}
+
+// numberAs is the number of T.
+func numberAs[T dtype.Number]() number {
+	return number{play: playAs[T], text: func(element []byte) string {
+		return fmt.Sprint(get[T](element))
+	}, isNaN: func(element []byte) bool {
+		x := get[T](element)
+		return x != x
+	}, value: valueAs[T]}
+}
+
+// get is an element.
+func get[T dtype.Number](element []byte) T {
+	var x [1]T
+	dtype.Get(x[:], element)
+	return x[0]
+}
+
+func put[T dtype.Number](x []T) []byte {
+	b := make([]byte, len(x)*dtype.Of[T]().Width())
+	dtype.Put(b, x)
+	return b
+}
+
+// playAs carries a schedule out in T and holds the result against the definition.
+func playAs[T dtype.Number](x *play) (*played, error) {
+	spec := x.schedule.Spec
+	var inputs [][]T
+	var err error
+	if x.in == nil {
+		inputs, err = reference.Inputs[T](spec, x.data, x.seed)
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		inputs = make([][]T, spec.Ranks)
+		for i := range inputs {
+			inputs[i] = make([]T, spec.In(i))
+			dtype.Get(inputs[i], x.in[i])
+		}
+	}
+	outputs, err := reference.RunWith(x.schedule, inputs,
+		reference.RunOptions{Accumulate: x.accumulate})
+	if err != nil {
+		return nil, err
+	}
+	done := &played{in: x.in}
+	for i := range outputs {
+		if x.in == nil {
+			done.in = append(done.in, put(inputs[i]))
+		}
+		done.out = append(done.out, put(outputs[i]))
+	}
+	if done.report, err = reference.Compare(spec, inputs, outputs); err != nil {
+		return nil, err
+	}
+	if done.report.Numbers == reference.NumbersExact && spec.Type.IsFloat() &&
+		spec.Kind.Reduces() && mergesInSwitch(x.schedule) {
+		done.report.Numbers = reference.NumbersBounded // nobody tells the order of a switch
+	}
+	return done, nil
+}
+
+// mergesInSwitch reports whether a switch combines anything.
+func mergesInSwitch(s *schedule.Schedule) bool {
+	found := false
+	eachStep(s, func(step *schedule.Step) {
+		for i := range step.From {
+			found = found || step.From[i].Kind == schedule.Multimem
+		}
+	})
+	return found
+}
+
+// eachStep walks the lanes of all ranks.
+func eachStep(s *schedule.Schedule, f func(*schedule.Step)) {
+	var step schedule.Step
+	for rank := range s.Spec.Ranks {
+		p := s.Program(rank)
+		for lane := range p.Lanes() {
+			for c := p.Walk(lane); !c.Done(); c.Next(1) {
+				p.Load(&c, &step)
+				f(&step)
+			}
+		}
+	}
+}
+
+// carry runs the schedules of a point on its data: the input of its file, or that of check.data.
+func (r *runner) carry(m *made, result *Result) error {
+	p := result.Point
+	outputs := make([]data.Array, p.Topology.Ranks)
+	var theirs, inputs []data.Array
+	var err error
+	if p.Data.Input != "" {
+		if inputs, err = r.s.arrays.of(p.Data.Input, inputWant(p)); err != nil {
+			return p.Error("collective.input", unprefixed(err), "")
+		}
+	}
+	if p.Data.Compare != "" {
+		if theirs, err = r.s.arrays.theirs(p); err != nil {
+			return p.Error("collective.compare", unprefixed(err), "")
+		}
+		result.Comparison = &Comparison{File: p.FileName(p.Data.Compare)}
+	}
+	if result.data = p.Data.Input; result.data == "" {
+		kind, err := r.dataOf(p)
+		if err != nil {
+			return p.Error("check.data", unprefixed(err), "")
+		}
+		result.data = kind.String()
+	}
+	for i, team := range p.Members() {
+		t := &teamRun{point: p, team: team, schedule: m.of(len(team)), number: numberOf(p.Spec.Type)}
+		if err := r.playTeam(t, inputs); err != nil {
+			if result.refuted(err) {
+				result.Numbers = Off
+				return nil
+			}
+			return p.Error("check.memory", unprefixed(err), "")
+		}
+		result.addTeam(t, i == 0)
+		if err := t.give(outputs); err != nil {
+			return err
+		}
+		if theirs != nil {
+			t.compare(theirs, outputs, result.Comparison)
+		}
+	}
+	if p.Data.Output != "" {
+		result.Outputs = outputs
+	}
+	return nil
+}
+
+// of is the schedule of teams of n ranks.
+func (m *made) of(n int) *schedule.Schedule {
+	for _, member := range m.members {
+		if member.schedule.Spec.Ranks == n {
+			return member.schedule
+		}
+	}
+	panic("collsim: a team without a schedule")
+}
+
+// teamRun is a team at work on data.
+type teamRun struct {
+	point    *scenarios.Point
+	team     []int
+	schedule *schedule.Schedule
+	number   number
+	played   *played
+	sums     reference.Accumulate
+}
+
+// playTeam carries a team's schedule out.
+func (r *runner) playTeam(t *teamRun, inputs []data.Array) error {
+	p, spec := t.point, &t.schedule.Spec
+	kind, err := r.dataOf(p)
+	if err != nil {
+		return err
+	}
+	if t.sums, err = reference.ParseAccumulate(p.Accumulate); err != nil {
+		return err
+	}
+	x := &play{schedule: t.schedule, data: kind, seed: uint64(p.Seed), accumulate: t.sums}
+	if inputs != nil {
+		x.in = make([][]byte, spec.Ranks)
+		for place, rank := range t.team {
+			x.in[place] = inputs[rank].Data
+			if p.Tensor != nil && hasInput(spec, place) {
+				x.in[place] = pack(p.Tensor.Pack(place, spec.Ranks), int64(spec.Type.Width()),
+					inputs[rank].Data, spec.In(place), false)
+			}
+		}
+	}
+	r.numbers(func() { t.played, err = t.number.play(x) })
+	return err
+}
+
+// addTeam takes in what became of a team's numbers.
+func (r *Result) addTeam(t *teamRun, first bool) {
+	report := t.played.report
+	if report.Numbers == reference.NumbersOff {
+		r.Numbers, r.numbersOff = Off, report.Why
+		return
+	}
+	if first {
+		r.Numbers, r.Checked = string(report.Numbers), report.Checked
+		r.RanksAgree, r.checkedAll = true, true
+	}
+	r.add(report, member{t.schedule, 1})
+}
+
+// give puts a team's outputs to those of all ranks.
+func (t *teamRun) give(outputs []data.Array) error {
+	shapes, err := outputShapes(t.point, len(t.team))
+	if err != nil {
+		return err
+	}
+	spec := &t.schedule.Spec
+	for place, rank := range t.team {
+		if shapes[place] == nil {
+			continue
+		}
+		bytes := t.played.out[place]
+		if t.point.Tensor != nil {
+			bytes = pack(t.point.Tensor.Unpack(place, spec.Ranks), int64(spec.Type.Width()), bytes,
+				spec.Out(place), true)
+		}
+		outputs[rank] = data.Array{Type: spec.Type, Width: spec.Type.Width(),
+			Shape: shapes[place], Data: bytes}
+	}
+	return nil
+}
+
+// flat is where an element of a place's output tensor stands in the output of the collective.
+func (t *teamRun) flat(place int, element int64) int64 {
+	if t.point.Tensor == nil {
+		return element
+	}
+	for _, m := range t.point.Tensor.Unpack(place, t.schedule.Spec.Ranks) {
+		if element >= m.Tensor && element < m.Tensor+m.Len {
+			return m.Flat + element - m.Tensor
+		}
+	}
+	panic("collsim: an element in no part of its tensor")
+}

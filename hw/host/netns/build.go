@@ -1,0 +1,113 @@
+package netns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Unavailable says what this machine lacks for a lab, and how to get it.
+type Unavailable struct{ What, Get string }
+
+// Error is one line.
+func (e *Unavailable) Error() string { return "netns: " + e.What + ": " + e.Get }
+
+// Available returns an *Unavailable if this machine lacks what can be told without building
+// anything.
+func Available() error {
+	if runtime.GOOS != "linux" {
+		return &Unavailable{"this is " + runtime.GOOS, "network namespaces are Linux's"}
+	}
+	if os.Geteuid() != 0 {
+		return &Unavailable{"not root", "namespaces need root: run it with sudo"}
+	}
+	for _, tool := range []string{"ip", "tc"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return &Unavailable{tool + " is missing", "install iproute2"}
+		}
+	}
+	return nil
+}
+
+// build carries out a plan.
+func (p *plan) build(ctx context.Context) error {
+	for c := p.commands; len(c) > 0; {
+		if err := context.Cause(ctx); err != nil {
+			return fmt.Errorf("netns: %w", err)
+		}
+		n := 1
+		if c[0].space == "" { // one at a time, to know which are ours when one fails
+			if err := call(c[0].tool, "", strings.Fields(c[0].line)...); err != nil {
+				return err
+			}
+			p.made = append(p.made, p.spaces[len(p.made)])
+			c = c[1:]
+			continue
+		}
+		for n < len(c) && c[n].space == c[0].space && c[n].tool == c[0].tool {
+			n++
+		}
+		if err := carryOut(c[:n]); err != nil {
+			return err
+		}
+		c = c[n:]
+	}
+	return nil
+}
+
+// carryOut does commands of one namespace and one tool.
+func carryOut(c []command) error {
+	if c[0].tool == "set" {
+		return within(c[0].space, func() error { return set(c) })
+	}
+	var lines strings.Builder
+	for _, one := range c {
+		lines.WriteString(one.line + "\n")
+	}
+	return call(c[0].tool, lines.String(), "-n", c[0].space, "-batch", "-")
+}
+
+// call runs a tool. What the kernel does not have or does not allow is an *Unavailable.
+func call(tool, input string, args ...string) error {
+	cmd := exec.Command(tool, args...)
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	text := strings.Join(strings.Fields(string(out)), " ")
+	switch {
+	case strings.Contains(text, "not permitted"), strings.Contains(text, "Permission denied"):
+		return &Unavailable{text, "namespaces need root with CAP_SYS_ADMIN and CAP_NET_ADMIN " +
+			"(in a container: --privileged)"}
+	case strings.Contains(text, "kind is unknown"):
+		return &Unavailable{text, "load the kernel's sch_tbf (modprobe sch_tbf)"}
+	case strings.Contains(text, "Unknown device type"):
+		return &Unavailable{text, "load the kernel's veth (modprobe veth)"}
+	}
+	return fmt.Errorf("netns: %s %s: %w: %s", tool, strings.Join(args, " "), err, text)
+}
+
+// set changes settings of the namespace that the caller is in. Those of what the kernel does not
+// have need not be changed.
+func set(c []command) error {
+	for _, one := range c {
+		name, value, _ := strings.Cut(one.line, " = ")
+		err := os.WriteFile(filepath.Join("/proc/sys/net", name), []byte(value), 0)
+		if errors.Is(err, os.ErrNotExist) && strings.HasPrefix(name, "ipv6/") {
+			continue
+		}
+		if errors.Is(err, os.ErrPermission) || errors.Is(err, errReadOnly) {
+			return &Unavailable{err.Error(), "/proc/sys must be writable (in a container: --privileged)"}
+		}
+		if err != nil {
+			return fmt.Errorf("netns: %q: %w", one.line, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package netns
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// MaxRanks of a lab. Each is a process.
+const MaxRanks = 64
+
+const (
+	mtu     = 4000      // bytes of an IP packet: the larger, the less the processor has to do
+	frame   = mtu + 14  // with its Ethernet header, as tc counts it
+	bucket  = 2 * frame // one that goes, and one for what the timer that wakes the queue is late by
+	window  = 512 << 10 // bytes that a receiver lets be on their way
+	backlog = 64 << 10  // bytes that a sender's socket keeps of those that have not left
+	// gateway is whom every route goes by: who is at the other end of that wire.
+	gateway     = "169.254.0.1"
+	coordinator = "10.1.0.1"
+)
+
+// wire is a veth pair: a link, and the one that leads back.
+type wire struct {
+	links [2]int32 // of the topology
+	nodes [2]int32
+}
+
+// wireName is a wire's name at both ends.
+func wireName(i int) string { return fmt.Sprintf("w%d", i) }
+
+// addressOf is the only address of a rank.
+func addressOf(rank int) string { return fmt.Sprintf("10.0.0.%d", rank+1) }
+
+// hardware is the address of an end of a wire.
+func hardware(wire, end int) string {
+	return fmt.Sprintf("02:00:00:%02x:%02x:%02x", wire>>8&0xff, wire&0xff, end)
+}
+
+// wires pairs every link with the one that leads back: of several between the same nodes, the
+// first with the first.
+func wires(g *topology.Graph) ([]wire, error) {
+	type way struct{ from, to int32 }
+	open := map[way][]int{}
+	var all []wire
+	for i := range g.Links {
+		k := &g.Links[i]
+		back := way{k.To, k.From}
+		if w := open[back]; len(w) > 0 {
+			all[w[0]].links[1] = int32(i)
+			open[back] = w[1:]
+			continue
+		}
+		open[way{k.From, k.To}] = append(open[way{k.From, k.To}], len(all))
+		all = append(all, wire{[2]int32{int32(i), -1}, [2]int32{k.From, k.To}})
+	}
+	for _, w := range all {
+		if w.links[1] < 0 {
+			return nil, fmt.Errorf("netns: link %s has none back: TCP needs both",
+				g.Links[w.links[0]].Name)
+		}
+	}
+	return all, nil
+}
+
+// hops is the link by which each node sends to each rank, −1 where no route needs one. Routes that
+// depend on where they come from are refused.
+func hops(g *topology.Graph) ([][]int32, error) {
+	next := make([][]int32, len(g.Nodes))
+	for node := range next {
+		next[node] = slices.Repeat([]int32{-1}, len(g.Ranks))
+	}
+	var route []int32
+	for src := range g.Ranks {
+		for dst := range g.Ranks {
+			route = g.Route(src, dst, route[:0])
+			for _, k := range route {
+				hop := &next[g.Links[k].From][dst]
+				if *hop >= 0 && *hop != k {
+					return nil, fmt.Errorf("netns: traffic to rank %d leaves by %s or %s, depending on "+
+						"where it comes from: routing = %q is expected", dst, g.Links[*hop].Name,
+						g.Links[k].Name, topology.Shortest)
+				}
+				*hop = k
+			}
+		}
+	}
+	return next, nil
+}
+
+// command is a line for ip or tc in a namespace, or a setting there ("set"); in none, it is ip's
+// about namespaces.
+type command struct {
+	space string
+	tool  string
+	line  string
+}
+
+// plan is what builds a lab, in order.
+type plan struct {
+	prefix   string
+	spaces   []string // of the nodes; the control network's is last
+	commands []command
+	made     []string // the spaces that have been made
+}
+
+func (p *plan) add(space int, tool, format string, args ...any) {
+	p.commands = append(p.commands, command{p.spaces[space], tool, fmt.Sprintf(format, args...)})
+}
+
+// newPlan says how to build a network in namespaces whose names begin alike.
+func newPlan(g *topology.Graph, prefix string) (*plan, error) {
+	if n := len(g.Ranks); n > MaxRanks {
+		return nil, fmt.Errorf("netns: %d ranks: at most %d are expected", n, MaxRanks)
+	}
+	if err := g.Connected(); err != nil {
+		return nil, fmt.Errorf("netns: %w", err)
+	}
+	all, err := wires(g)
+	if err != nil {
+		return nil, err
+	}
+	next, err := hops(g)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{prefix: prefix}
+	for node := range g.Nodes {
+		p.spaces = append(p.spaces, fmt.Sprintf("%s-%d", prefix, node))
+	}
+	p.spaces = append(p.spaces, prefix+"-control")
+	for space := range p.spaces {
+		p.commands = append(p.commands, command{"", "ip", "netns add " + p.spaces[space]})
+	}
+	for space := range p.spaces {
+		for _, s := range settings() {
+			p.add(space, "set", "%s", s)
+		}
+	}
+	p.connect(g, all)
+	p.control(g, len(all))
+	p.shape(g, all)
+	p.routes(g, all, next)
+	return p, nil
+}
+
+// settings are of the whole namespace, under /proc/sys/net.
+func settings() []string {
+	buffers := func(most int) string { return fmt.Sprintf("= 4096 %d %d", most, most) }
+	return []string{
+		"ipv4/ip_forward = 1",
+		"ipv4/conf/all/rp_filter = 0",
+		"ipv4/conf/default/rp_filter = 0",
+		// Nothing but the ranks' traffic goes over the wires.
+		"ipv6/conf/default/disable_ipv6 = 1",
+		// Windows are alike and constant: nothing is lost, so Reno opens them all the way.
+		"ipv4/tcp_congestion_control = reno",
+		"ipv4/tcp_slow_start_after_idle = 0",
+		"ipv4/tcp_early_retrans = 0", // no probes for what is only late
+		"ipv4/tcp_no_metrics_save = 1",
+		"ipv4/tcp_rmem " + buffers(window),
+		// What a socket keeps is what a lane leaves behind when it goes on. Its whole memory would
+		// bound what is on its way, too, and be filled up late.
+		"ipv4/tcp_wmem " + buffers(4*window),
+		fmt.Sprintf("ipv4/tcp_notsent_lowat = %d", backlog),
+	}
+}
+
+// connect lays the wires.
+func (p *plan) connect(g *topology.Graph, all []wire) {
+	for space := range p.spaces {
+		p.add(space, "ip", "link set lo up")
+	}
+	for rank, node := range g.Ranks {
+		p.add(int(node), "ip", "addr add %s/32 dev lo", addressOf(rank))
+	}
+	for i, w := range all {
+		p.veth(i, wireName(i), int(w.nodes[0]), wireName(i), int(w.nodes[1]))
+	}
+}
+
+// veth makes a pair, whose ends know each other. Segments are no larger than a frame.
+func (p *plan) veth(i int, name string, from int, far string, to int) {
+	p.add(from, "ip", "link add %s address %s type veth peer name %s address %s netns %s", name,
+		hardware(i, 0), far, hardware(i, 1), p.spaces[to])
+	for end, at := range []int{from, to} {
+		dev := []string{name, far}[end]
+		p.add(at, "ip", "link set %s mtu %d gso_max_segs 1 up", dev, mtu)
+		p.add(at, "ip", "neigh add %s lladdr %s dev %s nud permanent", gateway, hardware(i, 1-end), dev)
+	}
+}
+
+// control gives every rank a way to the coordinator that is not shaped.
+func (p *plan) control(g *topology.Graph, first int) {
+	hub := len(p.spaces) - 1
+	p.add(hub, "ip", "addr add %s/32 dev lo", coordinator)
+	for rank, node := range g.Ranks {
+		dev := fmt.Sprintf("r%d", rank)
+		p.veth(first+rank, "control", int(node), dev, hub)
+		p.add(int(node), "ip", "route add %s via %s dev control onlink src %s", coordinator, gateway,
+			addressOf(rank))
+		p.add(hub, "ip", "route add %s via %s dev %s onlink src %s", addressOf(rank), gateway, dev,
+			coordinator)
+	}
+}
+
+// shape gives every direction of a wire its rate, and a queue that holds all that can be on its
+// way.
+func (p *plan) shape(g *topology.Graph, all []wire) {
+	limit := len(g.Ranks) * len(g.Ranks) * window
+	for i, w := range all {
+		for end, k := range w.links {
+			if rate := g.Links[k].Bandwidth; rate != unit.Unlimited {
+				p.add(int(w.nodes[end]), "tc", "qdisc add dev %s root tbf rate %dbps burst %d limit %d",
+					wireName(i), rate, bucket, limit)
+			}
+		}
+	}
+}
+
+// routes writes the topology's down at every node. A rank's own traffic has its address, and is
+// acknowledged at once: where a socket keeps little, its sender would wait for a delayed one.
+func (p *plan) routes(g *topology.Graph, all []wire, next [][]int32) {
+	over := make([]int, len(g.Links))
+	for i, w := range all {
+		over[w.links[0]], over[w.links[1]] = i, i
+	}
+	from := make([]string, len(g.Nodes))
+	for rank, node := range g.Ranks {
+		from[node] = " quickack 1 src " + addressOf(rank)
+	}
+	for node := range next {
+		for rank, k := range next[node] {
+			if k >= 0 {
+				p.add(node, "ip", "route add %s via %s dev %s onlink%s", addressOf(rank), gateway,
+					wireName(over[k]), from[node])
+			}
+		}
+	}
+}

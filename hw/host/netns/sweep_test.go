@@ -1,0 +1,82 @@
+package netns
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/schedule"
+)
+
+// longPlan takes a minute at a megabyte a second.
+func longPlan() schedule.Plan {
+	return schedule.Plan{Name: "long", Spec: collective.Spec{Kind: collective.SendRecv,
+		Type: dtype.Float32, Ranks: 2, Count: 15 << 20}, Lane: func(l *schedule.Lane) {
+		if l.Rank == 0 {
+			l.Send(1, l.In(0))
+		} else {
+			l.Recv(0, l.Out(0))
+		}
+	}}
+}
+
+// TestOwnersEnd ends owners of labs in the middle of a run: interrupted, one removes its lab;
+// killed, its lab is swept.
+func TestOwnersEnd(t *testing.T) {
+	for _, tt := range []struct {
+		signal syscall.Signal
+		left   int
+	}{{syscall.SIGINT, 0}, {syscall.SIGKILL, 4}} {
+		self, err := os.Executable()
+		require.NoError(t, err)
+		cmd := exec.Command(self)
+		cmd.Env = append(os.Environ(), ownerOfLab+"=yes")
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		if !strings.HasPrefix(line, "runs") {
+			cmd.Wait()
+			t.Skip(line)
+		}
+		pid := cmd.Process.Pid
+		require.Len(t, mine(t, pid), 4)
+		require.NoError(t, cmd.Process.Signal(tt.signal))
+		cmd.Wait()
+		if tt.left == 0 {
+			require.Equal(t, 0, cmd.ProcessState.ExitCode())
+		}
+		left := mine(t, pid)
+		require.Len(t, left, tt.left)
+		if tt.left > 0 {
+			removed, err := Sweep()
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, removed, tt.left)
+			require.Empty(t, mine(t, pid))
+		}
+	}
+}
+
+func TestOnlyTheDeadsAreOrphans(t *testing.T) {
+	lives := func(pid int) string { return map[int]string{7: "100"}[pid] }
+	for name, want := range map[string]bool{
+		"collsim-7-100-0-3":       false, // lives
+		"collsim-7-99-0-3":        true,  // another process had the number
+		"collsim-8-100-0-control": true,
+		"collsim-8-100-0":         false, // not ours
+		"collsim-x-100-0-3":       false,
+		"collsim--100-0-3":        false,
+		"other-8-100-0-3":         false,
+		"collsim":                 false,
+	} {
+		require.Equal(t, want, orphaned(name, lives), name)
+	}
+	require.False(t, orphaned(owned()+"-0-control", born))
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package netns
+
+import "errors"
+
+const names = "/var/run/netns"
+
+var errReadOnly = errors.New("read-only file system")
+
+func within(string, func() error) error { return Available() }

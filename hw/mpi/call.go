@@ -1,0 +1,140 @@
+package mpi
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// call is a rank's part of a collective that the library does.
+type call struct {
+	worker     *worker
+	spec       collective.Spec
+	math       hw.Arithmetic
+	given      []byte // the input, little-endian
+	memory     []byte // that both lie in, if in place
+	in, out    []byte
+	name       string
+	args       []uintptr
+	counts     []int32 // of MPI_Reduce_scatter
+	iterations int
+}
+
+func newCall(w *worker, t *task) (part, error) {
+	f, err := functionOf(t.Choice.Function)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{worker: w, spec: t.Spec, math: hw.ArithmeticOf(&t.Spec), given: t.Input,
+		name: f.call, iterations: t.Env.Iterations}
+	c.place()
+	c.args, err = c.arguments(w.lib)
+	return c, err
+}
+
+// place gives input and output their memory.
+func (c *call) place() {
+	s, rank, width := &c.spec, c.worker.rank, int64(c.math.Width)
+	in, out := s.In(rank)*width, s.Out(rank)*width
+	if !s.InPlace {
+		c.in, c.out = hw.Memory(in), hw.Memory(out)
+		return
+	}
+	atIn, atOut := s.Place(rank)
+	atIn, atOut = atIn*width, atOut*width
+	c.memory = hw.Memory(max(atIn+in, atOut+out))
+	c.in, c.out = c.memory[atIn:atIn+in], c.memory[atOut:atOut+out]
+}
+
+// arguments are those of the library's function, made once: what they point to stays where it is.
+func (c *call) arguments(l *library) ([]uintptr, error) {
+	s, comm := &c.spec, c.worker.comm
+	typ, each, err := l.datatype(s)
+	if err != nil && s.Kind != collective.Barrier {
+		return nil, err
+	}
+	op := uintptr(0)
+	if s.Kind.Reduces() {
+		if op, err = l.operator(s.Op); err != nil {
+			return nil, err
+		}
+	}
+	n, root := uintptr(s.Count*each), uintptr(s.Root)
+	in, out, sends := memory(c.in), memory(c.out), n
+	amRoot := c.worker.rank == s.Root
+	if s.InPlace && (!s.Kind.Rooted() || s.Kind == collective.Broadcast || amRoot) {
+		in = inPlace
+	}
+	switch s.Kind {
+	case collective.Barrier:
+		return []uintptr{comm}, nil
+	case collective.AllReduce:
+		return []uintptr{in, out, n, typ, op, comm}, nil
+	case collective.Broadcast:
+		return []uintptr{out, n, typ, root, comm}, nil
+	case collective.Reduce:
+		return []uintptr{in, out, n, typ, op, root, comm}, nil
+	case collective.AllGather, collective.AllToAll:
+		return []uintptr{in, sends, typ, out, n, typ, comm}, nil
+	case collective.Gather:
+		return []uintptr{in, sends, typ, out, n, typ, root, comm}, nil
+	case collective.Scatter:
+		if s.InPlace && amRoot {
+			in, out = memory(c.in), inPlace
+		}
+		return []uintptr{in, sends, typ, out, n, typ, root, comm}, nil
+	case collective.ReduceScatter:
+		if c.name == "MPI_Reduce_scatter_block" {
+			return []uintptr{in, out, n, typ, op, comm}, nil
+		}
+		c.counts = slices.Repeat([]int32{int32(s.Count)}, s.Ranks)
+		return []uintptr{in, out, address(&c.counts[0]), typ, op, comm}, nil
+	}
+	return nil, fmt.Errorf("mpi: no function of MPI does %v", s.Kind)
+}
+
+// reset writes the input, and elsewhere all ones, a NaN in every format that has one.
+func (c *call) reset() {
+	for _, b := range [][]byte{c.memory, c.in, c.out} {
+		for i := range b {
+			b[i] = 0xff
+		}
+	}
+	c.load()
+}
+
+func (c *call) load() {
+	c.math.Load(c.in, c.given)
+	if c.spec.Kind == collective.Broadcast && c.worker.rank == c.spec.Root {
+		c.math.Load(c.out, c.given) // MPI_Bcast has one buffer
+	}
+}
+
+// play calls the function, as often as the environment says.
+func (c *call) play() error {
+	c.worker.enter(c.name)
+	defer c.worker.enter("")
+	for i := range c.iterations {
+		if i > 0 && c.spec.InPlace {
+			c.load()
+		}
+		if err := c.worker.lib.call(c.name, c.args...); err != nil {
+			return err
+		}
+		c.worker.moved.Add(1)
+	}
+	return nil
+}
+
+func (c *call) output() []byte {
+	out := hw.Memory(int64(len(c.out)))
+	c.math.Store(out, c.out)
+	return out
+}
+
+func (c *call) keep()                     {}
+func (c *call) notes() hw.Recording       { return hw.Recording{} }
+func (c *call) waits() []schedule.Waiting { return nil }

@@ -1,0 +1,18 @@
+// Package mpi plays collectives on a message passing library that nobody here wrote: Open MPI,
+// loaded at run time by its name, so that nothing of it is needed to build.
+//
+// It has two modes. Device.Run plays a schedule: every message is an MPI_Isend, every receive an
+// MPI_Irecv, all that is local is done here. Device.Perform has the library do the collective by
+// one of its own algorithms (a Choice, forced by the variables of its component "tuned"). Like
+// writes down what such an algorithm does as a schedule: who adds what to what, in which order.
+// That the library's bits are those of the schedule shows that both are understood.
+//
+// Ranks are processes of this very program, started by mpirun: the program's main must call Child
+// before anything else. They are told what to do over a socket of their own, over which they also
+// say that they live and go on; a rank that is lost, and a run without progress, are named and
+// ended within the environment's timeout, and no process is left.
+//
+// A rank calls the library from one thread of the system only (MPI_THREAD_FUNNELED), and has it
+// return its errors instead of ending the process. The package knows no algorithm of ours, no
+// scenario, and nothing of simulated time.
+package mpi

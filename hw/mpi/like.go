@@ -1,0 +1,163 @@
+package mpi
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// Like returns what one of the library's algorithms does, as a schedule: the same messages between
+// the same ranks, and the same operands in the same order (the library computes "inout = in op
+// inout"). Source: Open MPI 4.1's ompi/mca/coll/base (allreduce, reduce, reduce_scatter,
+// reduce_scatter_block, topo), read as fact; nothing of it is copied.
+//
+// Only algorithms that reduce are written down: those that move bytes give the same bits whatever
+// they do. Of "nonoverlapping" the broadcast is a binomial tree here, and the library's own choice
+// there. An error says what of a choice is not known.
+func Like(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	if err := c.check(&spec); err != nil {
+		return nil, err
+	}
+	if !spec.Kind.Reduces() {
+		return nil, fmt.Errorf("mpi: %v only moves: any schedule gives the same bits", c)
+	}
+	var l library
+	if _, err := l.operator(spec.Op); err != nil {
+		return nil, err
+	}
+	plan := schedule.Plan{Name: "Open MPI " + c.String(), Spec: spec}
+	if spec.Ranks > 1 && !spec.Empty() {
+		if err := c.write(&plan); err != nil {
+			return nil, err
+		}
+	}
+	if plan.Lane == nil {
+		plan.Lane = func(*schedule.Lane) {}
+	}
+	return schedule.Build(plan)
+}
+
+// write completes the plan of more than one rank and some data.
+func (c Choice) write(p *schedule.Plan) error {
+	unknown := fmt.Errorf("mpi: %v: what the library does is its own choice", c)
+	switch c.Function {
+	case "reduce":
+		return c.writeReduce(p, c.Algorithm)
+	case "allreduce":
+		return c.writeAllReduce(p)
+	}
+	switch c.Algorithm {
+	case "non-overlapping", "basic_linear":
+		return c.reduceThenScatter(p)
+	case "ring":
+		p.Lane = ringReduceScatter
+	case "recursive_halving":
+		p.Scratch = p.Spec.Ranks
+		p.Lane = recursiveHalving
+	case "butterfly":
+		p.Scratch = p.Spec.Ranks
+		p.Lane = butterfly
+	case "recursive_doubling":
+		p.Scratch = 2 * p.Spec.Ranks
+		p.Lane = doublingReduceScatter
+	default:
+		return unknown
+	}
+	return nil
+}
+
+// segment is the elements of a segment; 0 is no segments. The library rounds to the nearest number
+// of elements (COLL_BASE_COMPUTED_SEGCOUNT).
+func (c Choice) segment(spec *collective.Spec) int64 {
+	width := int64(spec.Type.Width())
+	if c.Segment < width || c.Segment >= width*spec.Count {
+		return 0
+	}
+	n := c.Segment / width
+	if c.Segment%width > width/2 {
+		n++
+	}
+	return n
+}
+
+// fold makes a power of two of any number of ranks: of the first 2·rest ranks, one of each pair of
+// neighbours takes part with what both have; "kept" says which, 1 the odd ones, 0 the even ones.
+type fold struct{ ranks, q, rest, kept int }
+
+func foldOf(ranks, kept int) fold {
+	q := 1
+	for 2*q <= ranks {
+		q *= 2
+	}
+	return fold{ranks: ranks, q: q, rest: ranks - q, kept: kept}
+}
+
+// number is what a rank is among the q; −1 if it doesn't take part.
+func (f fold) number(rank int) int {
+	switch {
+	case rank >= 2*f.rest:
+		return rank - f.rest
+	case rank%2 == f.kept:
+		return rank / 2
+	}
+	return -1
+}
+
+// rank is the rank of a number.
+func (f fold) rank(number int) int {
+	if number < f.rest {
+		return 2*number + f.kept
+	}
+	return number + f.rest
+}
+
+// first is the first of the ranks that a number stands for; that of q is the number of all ranks.
+func (f fold) first(number int) int { return number + min(number, f.rest) }
+
+// mirror is a number below q with its bits in the opposite order.
+func (f fold) mirror(number int) (m int) {
+	for b := 1; b < f.q; b *= 2 {
+		m *= 2
+		if number&b != 0 {
+			m++
+		}
+	}
+	return m
+}
+
+// halves are the q windows that halving leaves: of n elements the left half has ⌊n/2⌋. A cut by
+// them is a table of where each ends.
+func halves(n int64, q int) []int64 {
+	if q == 1 {
+		return []int64{n}
+	}
+	ends := halves(n/2, q/2)
+	for _, end := range halves(n-n/2, q/2) {
+		ends = append(ends, n/2+end)
+	}
+	return ends
+}
+
+// even are the ends of so many parts, the first of which have one element more.
+func even(n int64, parts int) (ends []int64) {
+	each, more, at := n/int64(parts), n%int64(parts), int64(0)
+	for i := range int64(parts) {
+		if at += each; i < more {
+			at++
+		}
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+// cutAt cuts all buffers of a plan at these ends.
+func cutAt(p *schedule.Plan, ends []int64) {
+	cut := schedule.Cut{{Axis: schedule.Block, Split: schedule.Table, N: int64(len(ends)),
+		Ends: [][]int64{ends}}}
+	p.Cuts = &[3]schedule.Cut{cut, cut, cut}
+	p.Chunks = len(ends)
+}

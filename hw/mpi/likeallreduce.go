@@ -1,0 +1,178 @@
+package mpi
+
+import "collsim/schedule"
+
+// writeAllReduce is MPI_Allreduce.
+func (c Choice) writeAllReduce(p *schedule.Plan) error {
+	ranks, count := p.Spec.Ranks, p.Spec.Count
+	switch c.Algorithm {
+	case "basic_linear":
+		return c.reduceThenBroadcast(p, "linear")
+	case "nonoverlapping":
+		return c.reduceThenBroadcast(p, c.Inner)
+	case "ring", "segmented_ring":
+		if count < int64(ranks) {
+			p.Lane = doubling
+			return nil
+		}
+		phases := 1
+		if c.Algorithm == "segmented_ring" {
+			phases = c.phases(p)
+		}
+		var ends []int64
+		at := int64(0)
+		for _, end := range even(count, ranks) {
+			for _, part := range even(end-at, phases) {
+				ends = append(ends, at+part)
+			}
+			at = end
+		}
+		cutAt(p, ends)
+		p.Lane = func(l *schedule.Lane) { ring(l, phases) }
+	case "rabenseifner":
+		q := foldOf(ranks, 0).q
+		if count < int64(q) {
+			return c.reduceThenBroadcast(p, "linear")
+		}
+		cutAt(p, halves(count, q))
+		p.Lane = rabenseifner
+	case "recursive_doubling":
+		p.Lane = doubling
+	default:
+		return c.reduceThenBroadcast(p, "")
+	}
+	return nil
+}
+
+// reduceThenBroadcast reduces to rank 0, which sends to all one after the other (basic_linear), or
+// by a binomial tree.
+func (c Choice) reduceThenBroadcast(p *schedule.Plan, algorithm string) error {
+	if algorithm == "rabenseifner" {
+		algorithm = "" // its windows are cut otherwise
+	}
+	reduce, err := c.reduction(algorithm, p.Spec.Ranks, 0)
+	if err != nil {
+		return err
+	}
+	p.Scratch = 1
+	if algorithm != "linear" {
+		p.Segment = c.segment(&p.Spec)
+	}
+	linear := c.Algorithm != "nonoverlapping"
+	p.Lane = func(l *schedule.Lane) {
+		for t := range l.Tiles() {
+			l.Tile(t)
+			reduce(l, regions{l.In(0), l.Scratch(0), l.Out(0)})
+		}
+		b := binomial(l.Ranks, 0)
+		for t := range l.Tiles() {
+			l.Tile(t)
+			if linear {
+				linearBroadcast(l)
+				continue
+			}
+			if l.Rank > 0 {
+				l.Recv(b.parent[l.Rank], l.Out(0))
+			}
+			for i := len(b.children[l.Rank]) - 1; i >= 0; i-- {
+				l.Send(b.children[l.Rank][i], l.Out(0))
+			}
+		}
+	}
+	return nil
+}
+
+func linearBroadcast(l *schedule.Lane) {
+	if l.Rank > 0 {
+		l.Recv(0, l.Out(0))
+		return
+	}
+	for rank := 1; rank < l.Ranks; rank++ {
+		l.Send(rank, l.Out(0))
+	}
+}
+
+// doubling exchanges all with partners at distance 1, 2, 4, …; the lower rank's operand stands on
+// the left on both sides.
+func doubling(l *schedule.Lane) {
+	f := foldOf(l.Ranks, 1)
+	me := f.number(l.Rank)
+	if me < 0 {
+		l.Send(l.Rank+1, l.All())
+		l.Recv(l.Rank+1, l.All())
+		return
+	}
+	paired := l.Rank < 2*f.rest
+	if paired {
+		l.Reduce(l.Rank-1, l.All())
+	}
+	for d := 1; d < f.q; d *= 2 {
+		peer := f.rank(me ^ d)
+		l.Send(peer, l.All())
+		if me&d != 0 {
+			l.Reduce(peer, l.All())
+		} else {
+			l.Accumulate(peer, l.All())
+		}
+	}
+	if paired {
+		l.Send(l.Rank-1, l.All())
+	}
+}
+
+// phases is how many parts each block is summed in, one after the other.
+func (c Choice) phases(p *schedule.Plan) int {
+	count, segment := p.Spec.Count, c.segment(&p.Spec)
+	if segment == 0 {
+		segment = count
+	}
+	round := segment * int64(p.Spec.Ranks)
+	if count < round {
+		return 1
+	}
+	phases := int(count / round)
+	if rest := count % round; rest >= int64(p.Spec.Ranks) && rest > round/2 {
+		phases++
+	}
+	return phases
+}
+
+// ring sums each phase's parts of all blocks on their way round, then passes whole blocks round.
+func ring(l *schedule.Lane, phases int) {
+	r, p := l.Rank, l.Ranks
+	prev, next := r-1, r+1
+	for phase := range phases {
+		part := func(block int) schedule.Region { return l.Chunk(block*phases + phase) }
+		l.Send(next, part(r))
+		for i := 1; i < p-1; i++ {
+			l.ReduceSend(prev, next, part(r-i))
+		}
+		l.Reduce(prev, part(r+1))
+	}
+	for i := range p - 1 {
+		l.Send(next, l.Chunk((r+1-i)*phases).Blocks(phases))
+		l.Recv(prev, l.Chunk((r-i)*phases).Blocks(phases))
+	}
+}
+
+// rabenseifner halves windows at distance 1, 2, 4, …, and gathers them the same way back.
+func rabenseifner(l *schedule.Lane) {
+	f := foldOf(l.Ranks, 0)
+	me, paired := f.number(l.Rank), l.Rank < 2*f.rest
+	l.Copy(l.Out(0).Blocks(f.q), l.In(0).Blocks(f.q))
+	foldHalves(l, f, l.Out)
+	if me < 0 {
+		l.Recv(l.Rank-1, l.Out(0).Blocks(f.q))
+		return
+	}
+	window := halveWindows(l, f, me, l.Out)
+	for d, n := f.q/2, 1; d > 0; d, n = d/2, 2*n {
+		peer := f.rank(me ^ d)
+		l.Send(peer, l.Out(window).Blocks(n))
+		l.Recv(peer, l.Out(window^n).Blocks(n))
+		window &^= n
+	}
+	if paired {
+		l.Send(l.Rank+1, l.Out(0).Blocks(f.q))
+	}
+}

@@ -1,0 +1,217 @@
+package mpi
+
+import (
+	"fmt"
+
+	"collsim/schedule"
+)
+
+// regions are where a reduction finds its parts: the vector that a rank brings, where sums are
+// made, and where the root wants the result.
+type regions struct{ own, sum, result schedule.Region }
+
+// writeReduce is MPI_Reduce.
+func (c Choice) writeReduce(p *schedule.Plan, algorithm string) error {
+	if algorithm == "rabenseifner" {
+		q := foldOf(p.Spec.Ranks, 0).q
+		if p.Spec.Count >= int64(q) {
+			cutAt(p, halves(p.Spec.Count, q))
+			p.Scratch = q
+			p.Lane = rabenseifnerReduce
+			return nil
+		}
+		algorithm = "linear"
+	}
+	if algorithm != "linear" {
+		p.Segment = c.segment(&p.Spec)
+	}
+	p.Scratch = 1
+	reduce, err := c.reduction(algorithm, p.Spec.Ranks, p.Spec.Root)
+	if err != nil {
+		return err
+	}
+	p.Lane = func(l *schedule.Lane) {
+		for t := range l.Tiles() {
+			l.Tile(t)
+			r := regions{own: l.In(0), sum: l.Scratch(0)}
+			if l.Rank == l.Root {
+				r.result = l.Out(0)
+			}
+			reduce(l, r)
+		}
+	}
+	return nil
+}
+
+// reduction is what a rank does in the reduce of an algorithm that goes by a tree, or "linear".
+func (c Choice) reduction(
+	algorithm string, ranks, root int,
+) (func(*schedule.Lane, regions), error) {
+	fanout := c.Fanout
+	if fanout == 0 {
+		fanout = 4 // coll_tuned_init_chain_fanout
+	}
+	var t tree
+	switch algorithm {
+	case "linear":
+		return func(l *schedule.Lane, r regions) { linearReduce(l, r, root) }, nil
+	case "chain":
+		t = chains(ranks, root, fanout)
+	case "pipeline":
+		t = chains(ranks, root, 1)
+	case "binary":
+		t = twoWay(ranks, root)
+	case "binomial":
+		t = binomial(ranks, root)
+	case "in-order_binary":
+		return func(l *schedule.Lane, r regions) { inOrderReduce(l, r, root) }, nil
+	default:
+		return nil, fmt.Errorf("mpi: %v: which reduce the library takes is its own choice", c)
+	}
+	return func(l *schedule.Lane, r regions) { treeReduce(l, r, t) }, nil
+}
+
+// linearReduce has the root take all vectors from the last rank's to the first's, each on the left
+// of what it has.
+func linearReduce(l *schedule.Lane, r regions, root int) {
+	if l.Rank != root {
+		l.Send(root, r.own)
+		return
+	}
+	take := func(rank int) schedule.Source {
+		if rank == root {
+			return l.Local(r.own)
+		}
+		return l.From(rank)
+	}
+	sum := take(l.Ranks - 1)
+	for rank := l.Ranks - 2; rank >= 0; rank-- {
+		into := r.sum
+		if rank == 0 {
+			into = r.result
+		}
+		l.Combine([]schedule.Region{into}, nil, take(rank), sum)
+		sum = l.Local(into)
+	}
+}
+
+// treeReduce has each rank combine its own vector with its first child's, then the next child's
+// with that, and hand the sum on.
+func treeReduce(l *schedule.Lane, r regions, t tree) {
+	parent, children := t.parent[l.Rank], t.children[l.Rank]
+	if len(children) == 0 {
+		l.Send(parent, r.own)
+		return
+	}
+	for i, child := range children {
+		sources := []schedule.Source{l.From(child), l.Local(r.sum)}
+		if i == 0 {
+			sources = []schedule.Source{l.Local(r.own), l.From(child)}
+		}
+		switch last := i == len(children)-1; {
+		case !last:
+			l.Combine([]schedule.Region{r.sum}, nil, sources...)
+		case parent < 0:
+			l.Combine([]schedule.Region{r.result}, nil, sources...)
+		default:
+			l.Combine(nil, []int{parent}, sources...)
+		}
+	}
+}
+
+// inOrderReduce goes by the tree whose root is the last rank, which sends the result to the root.
+func inOrderReduce(l *schedule.Lane, r regions, root int) {
+	last := l.Ranks - 1
+	result := r.result
+	if l.Rank == last && last != root {
+		r.result = r.sum
+	}
+	treeReduce(l, r, inOrder(l.Ranks))
+	switch {
+	case last == root:
+	case l.Rank == last:
+		l.Send(root, r.sum)
+	case l.Rank == root:
+		l.Recv(last, result)
+	}
+}
+
+// rabenseifnerReduce halves windows at distance 1, 2, 4, …, then gathers them at the root.
+func rabenseifnerReduce(l *schedule.Lane) {
+	f := foldOf(l.Ranks, 0)
+	all := func(r schedule.Region) schedule.Region { return r.Blocks(f.q) }
+	l.Copy(all(l.Scratch(0)), all(l.In(0)))
+	me, root := f.number(l.Rank), f.number(l.Root)
+	foldHalves(l, f, l.Scratch)
+	window := 0
+	if me >= 0 {
+		window = halveWindows(l, f, me, l.Scratch)
+	}
+	if root < 0 { // it stands in for number 0, whose window it gets
+		root = 0
+		switch l.Rank {
+		case l.Root:
+			l.Recv(0, l.Scratch(0))
+			me = 0
+		case 0:
+			l.Send(l.Root, l.Scratch(0))
+			me = -1
+		}
+	}
+	if me >= 0 {
+		gatherWindows(l, f, me, root, window)
+	}
+	if l.Rank == l.Root {
+		l.Copy(all(l.Out(0)), all(l.Scratch(0)))
+	}
+}
+
+// gatherWindows hands windows on towards a number at distance q/2, …, 2, 1.
+func gatherWindows(l *schedule.Lane, f fold, me, root, window int) {
+	for d, n := f.q/2, 1; d > 0; d, n = d/2, 2*n {
+		peer := f.rank(me ^ d)
+		if (me^d) == 0 && f.number(l.Root) < 0 {
+			peer = l.Root
+		}
+		if (me^d)&^(d-1) == root&^(d-1) {
+			l.Send(peer, l.Scratch(window).Blocks(n))
+			return
+		}
+		l.Recv(peer, l.Scratch(window^n).Blocks(n))
+		window &^= n
+	}
+}
+
+// foldHalves has the pairs exchange halves of what they have, add, and leave the sum with the even
+// rank.
+func foldHalves(l *schedule.Lane, f fold, block func(int) schedule.Region) {
+	if l.Rank >= 2*f.rest {
+		return
+	}
+	h := f.q / 2
+	low, high, peer := block(0).Blocks(h), block(h).Blocks(f.q-h), l.Rank^1
+	if l.Rank%2 == 1 {
+		l.Send(peer, low)
+		l.Combine([]schedule.Region{high}, []int{peer}, l.From(peer), l.Local(high))
+		return
+	}
+	l.Send(peer, high)
+	l.Combine([]schedule.Region{low}, nil, l.From(peer), l.Local(low))
+	l.Recv(peer, high)
+}
+
+// halveWindows leaves a number with the sum of one window, which it returns: partners at distance
+// 1, 2, 4, … send each other the half that the other keeps, and add; what comes stands on the left.
+func halveWindows(l *schedule.Lane, f fold, me int, block func(int) schedule.Region) (window int) {
+	for d, n := 1, f.q/2; d < f.q; d, n = 2*d, n/2 {
+		peer, keep, give := f.rank(me^d), window, window+n
+		if me&d != 0 {
+			keep, give = give, keep
+		}
+		l.Send(peer, block(give).Blocks(n))
+		kept := block(keep).Blocks(n)
+		l.Combine([]schedule.Region{kept}, nil, l.From(peer), l.Local(kept))
+		window = keep
+	}
+	return window
+}

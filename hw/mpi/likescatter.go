@@ -1,0 +1,178 @@
+package mpi
+
+import "collsim/schedule"
+
+// reduceThenScatter reduces the whole vector to rank 0, which sends each rank its block.
+func (c Choice) reduceThenScatter(p *schedule.Plan) error {
+	inner := c.Inner
+	if inner == "rabenseifner" {
+		inner = "" // its windows are cut otherwise
+	}
+	reduce, err := c.reduction(inner, p.Spec.Ranks, 0)
+	if err != nil {
+		return err
+	}
+	ranks := p.Spec.Ranks
+	p.Scratch = ranks
+	p.Lane = func(l *schedule.Lane) {
+		sum := l.Scratch(0).Blocks(ranks)
+		reduce(l, regions{l.In(0).Blocks(ranks), sum, sum})
+		if l.Rank > 0 {
+			l.Recv(0, l.Out(0))
+			return
+		}
+		for rank := range ranks {
+			if rank == 0 {
+				l.Copy(l.Out(0), l.Scratch(0))
+				continue
+			}
+			l.Send(rank, l.Scratch(rank))
+		}
+	}
+	return nil
+}
+
+// ringReduceScatter sums the block of each rank on its way round to it.
+func ringReduceScatter(l *schedule.Lane) {
+	prev, next := l.Rank-1, l.Rank+1
+	l.Send(next, l.In(l.Rank-1))
+	for k := 2; k < l.Ranks; k++ {
+		l.ReduceSend(prev, next, l.In(l.Rank-k))
+	}
+	l.Combine([]schedule.Region{l.Out(0)}, nil, l.From(prev), l.Local(l.In(l.Rank)))
+}
+
+// start leaves a number with its sum, or what it has, in scratch; ranks that don't take part send
+// all to the odd one of their pair.
+func start(l *schedule.Lane, f fold) (takesPart bool) {
+	in, sum := l.In(0).Blocks(l.Ranks), l.Scratch(0).Blocks(l.Ranks)
+	switch {
+	case f.number(l.Rank) < 0:
+		l.Send(l.Rank+1, in)
+		return false
+	case l.Rank < 2*f.rest:
+		l.Combine([]schedule.Region{sum}, nil, l.From(l.Rank-1), l.Local(in))
+	default:
+		l.Copy(sum, in)
+	}
+	return true
+}
+
+// blocks are those of the ranks that so many numbers stand for.
+func (f fold) blocks(l *schedule.Lane, from, n int) schedule.Region {
+	first := f.first(from)
+	return l.Scratch(first).Blocks(f.first(from+n) - first)
+}
+
+// recursiveHalving: partners at distance q/2, …, 2, 1 send each other the half that the other is
+// in; what comes stands on the left.
+func recursiveHalving(l *schedule.Lane) {
+	f := foldOf(l.Ranks, 1)
+	if !start(l, f) {
+		l.Recv(l.Rank+1, l.Out(0))
+		return
+	}
+	me := f.number(l.Rank)
+	for d := f.q / 2; d > 0; d /= 2 {
+		peer := f.rank(me ^ d)
+		l.Send(peer, f.blocks(l, (me^d)&^(d-1), d))
+		kept := f.blocks(l, me&^(d-1), d)
+		l.Combine([]schedule.Region{kept}, nil, l.From(peer), l.Local(kept))
+	}
+	l.Copy(l.Out(0), l.Scratch(l.Rank))
+	if l.Rank < 2*f.rest {
+		l.Send(l.Rank-1, l.Scratch(l.Rank-1))
+	}
+}
+
+// butterfly: partners at distance 1, 2, 4, … send each other halves of what they have; the lower
+// one's operand stands on the left. Each then has the blocks of the number with the same bits in
+// the opposite order, and sends them there. (Of reduce_scatter_block at powers of two the library
+// permutes the blocks before instead: the same sums, without that message.)
+func butterfly(l *schedule.Lane) {
+	f := foldOf(l.Ranks, 1)
+	if !start(l, f) {
+		l.Recv(f.rank(f.mirror(l.Rank/2)), l.Out(0))
+		return
+	}
+	me, at := f.number(l.Rank), 0
+	for d, n := 1, f.q/2; d < f.q; d, n = 2*d, n/2 {
+		peer, give := f.rank(me^d), at+n
+		if me&d != 0 {
+			at, give = give, at
+		}
+		l.Send(peer, f.blocks(l, give, n))
+		kept := f.blocks(l, at, n)
+		sources := []schedule.Source{l.Local(kept), l.From(peer)}
+		if me&d != 0 {
+			sources = []schedule.Source{l.From(peer), l.Local(kept)}
+		}
+		l.Combine([]schedule.Region{kept}, nil, sources...)
+	}
+	owner := f.rank(at) // at is now the mirror of me
+	if at < f.rest {
+		l.Send(owner-1, l.Scratch(owner-1))
+	}
+	if owner == l.Rank {
+		l.Copy(l.Out(0), l.Scratch(l.Rank))
+		return
+	}
+	l.Send(owner, l.Scratch(owner))
+	l.Recv(owner, l.Out(0))
+}
+
+// doublingReduceScatter: partners at distance 1, 2, 4, … send each other all blocks but those of
+// their own subtree. A subtree that has no partner, or not for all, gets what it lacks from those
+// of its ranks that have it. Commutative operators have what came on the left.
+func doublingReduceScatter(l *schedule.Lane) {
+	p, r := l.Ranks, l.Rank
+	received := p // the second half of scratch
+	outside := func(at, root, d int) schedule.Region {
+		region := l.Scratch(0)
+		region.List = []int32{}
+		for block := range p {
+			if block < root || block >= root+d {
+				region.List = append(region.List, int32(at+block))
+			}
+		}
+		return region
+	}
+	l.Copy(l.Scratch(0).Blocks(p), l.In(0).Blocks(p))
+	for d := 1; d < p; d *= 2 {
+		mine, theirs := r&^(d-1), (r^d)&^(d-1)
+		came := outside(received, theirs, d)
+		has := false
+		if peer := r ^ d; peer < p {
+			if out := outside(0, mine, d); len(out.List) > 0 {
+				l.Send(peer, out)
+			}
+			l.Recv(peer, came)
+			has = true
+		}
+		if theirs+d > p {
+			has = spread(l, came, p-mine-d, d) || has
+		}
+		if has {
+			sum := outside(0, theirs, d)
+			l.Combine([]schedule.Region{sum}, nil, l.Local(came), l.Local(sum))
+		}
+	}
+	l.Copy(l.Out(0), l.Scratch(r))
+}
+
+// spread hands what has come to the ranks of a subtree that lack it: the first "having" of it have
+// it. It reports whether this rank has got it so.
+func spread(l *schedule.Lane, came schedule.Region, having, d int) (got bool) {
+	r := l.Rank
+	for h := d / 2; h > 0; h /= 2 {
+		peer, root := r^h, r&^(2*h-1)
+		switch {
+		case peer > r && r < root+having && peer >= root+having:
+			l.Send(peer, came)
+		case peer < r && peer < root+having && r >= root+having:
+			l.Recv(peer, came)
+			got = true
+		}
+	}
+	return got
+}

@@ -1,0 +1,174 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"collsim/collective"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// Config says what to start. Its zero value is mpirun and libmpi as they are installed here.
+type Config struct {
+	// Library is the file of the MPI library; "" is what COLLSIM_LIBMPI names, else libmpi.so.40
+	// or libmpi.so, wherever the system's loader finds them.
+	Library string
+	// Launcher is the program that starts ranks; "" is mpirun.
+	Launcher string
+	// Arguments are further ones for mpirun: hosts ("--host", "a,b"), variables ("--mca", "btl",
+	// "self,tcp"). They win over ours.
+	Arguments []string
+	// Listen is the TCP address at which ranks of other machines reach this process. Without it
+	// all are on this machine, and use a Unix socket.
+	Listen string
+}
+
+// Call is a collective for the library to do by one of its own algorithms.
+type Call struct {
+	Spec   collective.Spec
+	Choice Choice
+	// Inputs are the elements of every rank's input, little-endian: as many as Spec.In(rank).
+	Inputs [][]byte
+	// Env is as for a schedule. The library's collectives have no slots, and no timeline can be
+	// asked of them: Slots and Trace must be zero.
+	Env hw.Env
+}
+
+// Device is the executor. It keeps the processes of its ranks from one run to the next.
+type Device struct {
+	config Config
+	crew   *crew // nil if there is none
+}
+
+// New returns a Device. Nothing is started before the first run.
+func New(c Config) *Device { return &Device{config: c} }
+
+// Run plays a schedule by messages. One-sided steps (gets, puts, multimem) are refused by name:
+// they are no messages, and MPI's windows complete them in other places than a schedule does. What
+// MPI is not available for is a *Missing.
+func (d *Device) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
+	env, err := job.Check()
+	if err != nil {
+		return nil, err
+	}
+	if err := onlyMessages(job.Schedule); err != nil {
+		return nil, err
+	}
+	if err := counted(job.Schedule); err != nil {
+		return nil, err
+	}
+	text := job.Schedule.String()
+	if strings.HasPrefix(text, "# ranks ") { // schedule.Parse reads that of one team
+		return nil, fmt.Errorf("mpi: %s: several teams, each with a schedule of its own, are not "+
+			"played: play each alone", job.Schedule.Name)
+	}
+	return d.run(ctx, job.Inputs, task{Ranks: job.Schedule.Spec.Ranks, Text: text, Env: env},
+		job.Schedule)
+}
+
+// counted refuses buffers, and so messages, of more bytes than MPI counts.
+func counted(s *schedule.Schedule) error {
+	for rank := range s.Spec.Ranks {
+		for _, b := range []schedule.Buffer{schedule.Input, schedule.Output, schedule.Scratch} {
+			if n := s.Len(b, rank); n > math.MaxInt32/int64(max(s.Spec.Type.Width(), 1)) {
+				return fmt.Errorf("mpi: %v of %d elements: MPI counts bytes in 31 bits", b, n)
+			}
+		}
+	}
+	return nil
+}
+
+// Perform has the library do a collective. The result has no timeline. Its bits are Like's, but for
+// sums of integers of 8 and 16 bits that overflow: those of Open MPI 4.1 saturate in vector
+// instructions (its component op/avx) and wrap elsewhere, even within one buffer.
+func (d *Device) Perform(ctx context.Context, c *Call) (*hw.Result, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	env := c.Env
+	env.Repetitions, env.Iterations = max(env.Repetitions, 1), max(env.Iterations, 1)
+	if env.Timeout == 0 {
+		env.Timeout = hw.DefaultTimeout
+	}
+	return d.run(ctx, c.Inputs, task{Ranks: c.Spec.Ranks, Spec: c.Spec, Choice: c.Choice, Env: env},
+		nil)
+}
+
+// check says what is wrong with a call, nil if nothing.
+func (c *Call) check() error {
+	s, e := &c.Spec, &c.Env
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	if err := c.Choice.check(s); err != nil {
+		return err
+	}
+	var l library
+	if _, _, err := l.datatype(s); s.Kind != collective.Barrier && err != nil {
+		return err
+	}
+	switch _, err := l.operator(s.Op); {
+	case s.Kind.Reduces() && err != nil:
+		return err
+	case s.Count*int64(max(s.Type.Width(), 1))*int64(s.Ranks) > math.MaxInt32:
+		return fmt.Errorf("mpi: %d elements on %d ranks: MPI counts them in 31 bits", s.Count, s.Ranks)
+	case s.Kind == collective.ReduceScatter && s.InPlace:
+		return fmt.Errorf("mpi: reduce_scatter in place: MPI leaves the result at the beginning of " +
+			"the buffer, not in this rank's block")
+	case e.Slots != 0 || e.Trace:
+		return fmt.Errorf("mpi: slots and a timeline are not the library's to give")
+	case e.Warmup < 0 || e.Repetitions < 0 || e.Iterations < 0 || e.Timeout < 0:
+		return fmt.Errorf("mpi: an environment with numbers below 0: %+v", *e)
+	case len(c.Inputs) != s.Ranks:
+		return fmt.Errorf("mpi: inputs of %d ranks: %d are expected", len(c.Inputs), s.Ranks)
+	}
+	for rank, in := range c.Inputs {
+		if want := s.In(rank) * int64(s.Type.Width()); int64(len(in)) != want {
+			return fmt.Errorf("mpi: rank %d has %d bytes of input: %d are expected", rank, len(in), want)
+		}
+	}
+	return nil
+}
+
+// run has the first ranks of a crew do a task; a crew that is too small is replaced.
+func (d *Device) run(
+	ctx context.Context, inputs [][]byte, t task, s *schedule.Schedule,
+) (*hw.Result, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("mpi: %w", err)
+	}
+	if d.crew != nil && (len(d.crew.hands) < t.Ranks || d.crew.broken()) {
+		d.Close()
+	}
+	if d.crew == nil {
+		w, err := muster(ctx, &d.config, t.Ranks, t.Env.Timeout)
+		if err != nil {
+			return nil, err
+		}
+		d.crew = w
+	}
+	d.crew.timeout, d.crew.slots = t.Env.Timeout, t.Env.Slots
+	if s != nil && s.Slots > 0 {
+		d.crew.slots = s.Slots
+	}
+	result, err := d.crew.play(ctx, inputs, t, s)
+	if err != nil {
+		d.crew.dismiss(false)
+		d.crew = nil
+		return nil, err
+	}
+	result.RanOn = d.crew.ranOn(t.Ranks)
+	return result, nil
+}
+
+// Close ends the processes of the ranks.
+func (d *Device) Close() error {
+	if d.crew != nil {
+		d.crew.dismiss(true)
+		d.crew = nil
+	}
+	return nil
+}

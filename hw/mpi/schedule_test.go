@@ -1,0 +1,134 @@
+package mpi
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// specsOf are collectives of float32 of a kind.
+func specsOf(kind collective.Kind, ranks int) collective.Spec {
+	s := collective.Spec{Kind: kind, Type: dtype.Float32, Ranks: ranks, Count: 29}
+	switch {
+	case kind == collective.Barrier:
+		s.Type, s.Count = 0, 0
+	case kind.Splits():
+		s.Count = 0
+		rows := 1
+		if kind == collective.AllToAllV {
+			rows = ranks
+		}
+		for i := range rows {
+			var row []int64
+			for j := range ranks {
+				row = append(row, int64((i+2*j)%5))
+			}
+			s.Splits = append(s.Splits, row)
+		}
+	}
+	if kind.Reduces() {
+		s.Op = collective.Sum
+	}
+	if kind.Rooted() {
+		s.Root = 1
+	}
+	return s
+}
+
+// testEveryAlgorithm: every algorithm of ours that sends messages has the bits that package driven
+// gives, of every kind and of 2 to 6 ranks; those that are one-sided are refused by name.
+func testEveryAlgorithm(t *testing.T, d *Device) {
+	played, refused := 0, map[string]bool{}
+	for _, a := range algos.Table() {
+		for _, kind := range a.Kinds {
+			for ranks := 2; ranks <= 6; ranks++ {
+				s, err := a.Build(specsOf(kind, ranks), algos.Options{})
+				if err != nil {
+					continue // it is not for so many ranks
+				}
+				in, env := sensitive(&s.Spec, uint64(ranks)), hw.Env{Iterations: 2}
+				if ranks%2 == 0 {
+					p, found := schedule.Verify(s, schedule.VerifyOptions{})
+					require.Empty(t, found)
+					env.Slots = p.MinSlots // as few as will do
+				}
+				r, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in, Env: env})
+				if err != nil {
+					require.ErrorContains(t, err, "is one-sided: messages alone can't play it")
+					refused[a.Name] = true
+					continue
+				}
+				played++
+				require.Zero(t, differing(t, oracle(t, s, in), r.Outputs), "%s %v, %d ranks", a.Name, kind,
+					ranks)
+			}
+		}
+	}
+	require.Greater(t, played, 200)
+	require.Empty(t, refused)
+}
+
+// testTimeline: a trace has each message of a ring, and fits the fastest repetition.
+func testTimeline(t *testing.T, d *Device) {
+	a, err := algos.Find(collective.AllReduce, "ring")
+	require.NoError(t, err)
+	spec := specsOf(collective.AllReduce, 4)
+	spec.Count = 50_000
+	s, err := a.Build(spec, algos.Options{Channels: 2, Slices: 2})
+	require.NoError(t, err)
+	in := sensitive(&s.Spec, 1)
+	r, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
+		Env: hw.Env{Warmup: 1, Repetitions: 4, Iterations: 2, Slots: 3, Trace: true}})
+	require.NoError(t, err)
+	require.Zero(t, differing(t, oracle(t, s, in), r.Outputs))
+	require.Len(t, r.Repetitions, 4)
+	require.NoError(t, r.Trace.Validate())
+	require.Len(t, r.Trace.Tracks, 8)
+	require.Len(t, r.Trace.Messages, 4*6*2*2*2) // ranks, rounds, channels, slices, iterations
+	fastest := r.Repetitions[r.Fastest()]
+	require.Less(t, r.Trace.End, fastest.Time+r.Skew+10_000_000)
+	require.Contains(t, r.RanOn.String(), "mpi (Open MPI v")
+}
+
+// stuck is a schedule in which three ranks wait in a circle.
+const stuck = `schedule stuck
+collective broadcast float32
+ranks 3
+root 0
+count 4
+rank 0
+  lane 0
+    recv from 2 into out @0
+    send in to 1 @1
+rank 1
+  lane 0
+    recv from 0 into out @0
+    send out to 2 @1
+rank 2
+  lane 0
+    recv from 1 into out @0
+    send out to 0 @1
+`
+
+// testStall: a run that cannot go on is ended, and says who waits for whom.
+func testStall(t *testing.T, d *Device) {
+	s, err := schedule.Parse(stuck)
+	require.NoError(t, err)
+	in := [][]byte{make([]byte, 16), {}, {}}
+	_, err = d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
+		Env: hw.Env{Timeout: time.Second}})
+	require.EqualError(t, err, "hw: rank 0 lane 0 step 0: wait: timeout: "+
+		"no progress for 1s: 3 lanes wait in a circle\n"+
+		"  rank 0 lane 0 step 0  recv chunk 0  waits for a message from rank 2 lane 0\n"+
+		"  rank 2 lane 0 step 0  recv chunk 0  waits for a message from rank 1 lane 0\n"+
+		"  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, above")
+	d.start(t, 3) // it can be used again
+}

@@ -1,0 +1,111 @@
+package mpi
+
+// tree is who hands its sum to whom: the parent of each rank, −1 of the root, and the children in
+// the order in which their sums are taken.
+type tree struct {
+	parent   []int
+	children [][]int
+}
+
+// treeOf makes a tree from its parents. Children are taken in the order of their places after the
+// root, which is how Open MPI's trees list them, but for those of the in-order binary one.
+func treeOf(root int, parent []int) tree {
+	t := tree{parent, make([][]int, len(parent))}
+	for i := range parent {
+		rank := (root + i) % len(parent)
+		if p := parent[rank]; p >= 0 {
+			t.children[p] = append(t.children[p], rank)
+		}
+	}
+	return t
+}
+
+// shifted is the tree of a root, of parents that are given for root 0.
+func shifted(root int, parent []int) tree {
+	n := len(parent)
+	moved := make([]int, n)
+	for i, p := range parent {
+		if p >= 0 {
+			p = (p + root) % n
+		}
+		moved[(i+root)%n] = p
+	}
+	return treeOf(root, moved)
+}
+
+// chains is so many chains below the root, the first of which are longer by one if they must be
+// (ompi_coll_base_topo_build_chain).
+func chains(ranks, root, fanout int) tree {
+	fanout = max(min(fanout, ranks-1), 1)
+	parent := make([]int, ranks)
+	parent[0] = -1
+	at := 1
+	for chain := range fanout {
+		length := (ranks - 1) / fanout
+		if chain < (ranks-1)%fanout {
+			length++
+		}
+		for i := range length {
+			if parent[at] = at - 1; i == 0 {
+				parent[at] = 0
+			}
+			at++
+		}
+	}
+	return shifted(root, parent)
+}
+
+// twoWay is the tree whose level l has 2^l places, and in which the children of a place are 2^l and
+// twice that after it (ompi_coll_base_topo_build_tree with a fan-out of 2).
+func twoWay(ranks, root int) tree {
+	parent := make([]int, ranks)
+	parent[0] = -1
+	for level, first := 1, 0; first < ranks; level *= 2 {
+		for place := first; place < first+level; place++ {
+			for i := 1; i <= 2; i++ {
+				if child := place + i*level; child < ranks {
+					parent[child] = place
+				}
+			}
+		}
+		first += level
+	}
+	return shifted(root, parent)
+}
+
+// binomial is the tree in which a place without its lowest one is its parent
+// (ompi_coll_base_topo_build_in_order_bmtree).
+func binomial(ranks, root int) tree {
+	parent := make([]int, ranks)
+	parent[0] = -1
+	for place := 1; place < ranks; place++ {
+		parent[place] = place & (place - 1)
+	}
+	return shifted(root, parent)
+}
+
+// inOrder is the binary tree whose root is the last rank, and in which all ranks of a right subtree
+// are below those of the left one, and these below their parent
+// (ompi_coll_base_topo_build_in_order_bintree).
+func inOrder(ranks int) tree {
+	t := tree{make([]int, ranks), make([][]int, ranks)}
+	var grow func(first, size, parent int)
+	grow = func(first, size, parent int) {
+		if size == 0 {
+			return
+		}
+		root := first + size - 1
+		t.parent[root] = parent
+		if parent >= 0 {
+			t.children[parent] = append(t.children[parent], root)
+		}
+		right := size / 2
+		if size == 2 {
+			right = 0 // one child is a left one
+		}
+		grow(first+right, size-right-1, root)
+		grow(first, right, root)
+	}
+	grow(0, ranks, -1)
+	return t
+}

@@ -1,0 +1,248 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/internal/nearest"
+	"collsim/unit"
+)
+
+// Files are where a collective's data come from and go to, as written; empty for none. {rank} in a
+// name stands for the rank.
+type Files struct{ Input, Output, Compare string }
+
+// Any reports whether there is one.
+func (f Files) Any() bool { return f != Files{} }
+
+// rankInName is what a file of each rank has in its name.
+const rankInName = "rank"
+
+// files reads the names of data files, and refuses what makes no sense with them.
+func (r *run) files(v *view, p *Point, at string) bool {
+	ok := true
+	for _, one := range []struct {
+		name string
+		into *string
+	}{{"input", &p.Data.Input}, {"output", &p.Data.Output}, {"compare", &p.Data.Compare}} {
+		name, given, readable := fetch[string](v, at+one.name)
+		if ok = ok && readable; !given || !readable {
+			continue
+		}
+		*one.into = name
+		if !p.Check.Numbers {
+			v.fail(at+one.name, problem{"needs numbers, which check.numbers = false turns off", ""})
+			ok = false
+		}
+		known := append(r.onlyKeys(), rankInName)
+		if one.name == "input" { // which is read before a point is what it is
+			known = []string{rankInName}
+		}
+		for _, m := range placeholder.FindAllStringSubmatch(name, -1) {
+			if slices.Contains(known, m[1]) {
+				continue
+			}
+			hint := "known: " + strings.Join(known, ", ")
+			if near := nearest.To(m[1], known, 1); len(near) > 0 {
+				hint = "did you mean " + quoted(near[0]) + "?"
+			}
+			v.fail(at+one.name, problem{quoted(m[0]) + " stands for nothing", hint})
+			ok = false
+		}
+	}
+	return ok
+}
+
+// sizes reads bytes, count, shape or splits, whichever the kind takes; or takes the shape of the
+// input.
+func (r *run) sizes(v *view, p *Point, at string) bool {
+	s := &p.Spec
+	if s.Kind == collective.Barrier {
+		return true
+	}
+	if s.Kind.Splits() && !v.splits(s, at) {
+		return false
+	}
+	v.use(at + "shape")
+	lengths, shaped, ok := fetch[[]int](v, at+"shape")
+	if !ok {
+		return false
+	}
+	sized := v.has(at+"bytes") || v.has(at+"count")
+	switch {
+	case shaped && sized:
+		other := "bytes"
+		if v.has(at + "count") {
+			other = "count"
+		}
+		v.fail(at+"shape", problem{other + " is given too; one of the two is expected", ""})
+		return false
+	case shaped:
+		shape := make(collective.Shape, len(lengths))
+		for i, n := range lengths {
+			shape[i] = int64(n)
+		}
+		return v.tensor(p, at, shape, "shape")
+	case p.Data.Input != "" && !sized && r.options.Inputs != nil:
+		shapes, ok := r.shapesOf(v, p, at)
+		if !ok {
+			return false
+		}
+		first := 0
+		for shapes[first] == nil {
+			first++
+		}
+		return v.tensor(p, at, shapes[first], "input")
+	case s.Kind.Splits():
+		return true
+	}
+	return v.elements(p, at)
+}
+
+// tensor makes a collective on tensors of a shape, which the key gives.
+func (v *view) tensor(p *Point, at string, shape collective.Shape, key string) bool {
+	s := p.Spec
+	c := &collective.Communication{Kind: s.Kind, Op: s.Op, Avg: s.Avg, Factor: s.Factor,
+		Type: s.Type, Root: s.Root, Shape: shape, Splits: s.Splits, InPlace: s.InPlace}
+	axis, _, ok1 := fetch[int64](v, at+"axis")
+	concat, _, ok2 := fetch[int64](v, at+"concat")
+	if !ok1 || !ok2 {
+		return false
+	}
+	if s.Kind.Gathers() || s.Kind.Scatters() || s.Kind == collective.AllToAll ||
+		s.Kind == collective.AllToAllV {
+		v.use(at + "axis")
+		c.Axis = int(axis)
+	}
+	if s.Kind == collective.AllToAll {
+		v.use(at + "concat")
+		c.Concat = int(concat)
+	}
+	p.Tensor = c
+	for _, n := range p.sizesOfTeams() {
+		spec, err := c.Spec(n)
+		if err == nil && spec.Bytes() > unit.Bytes(maxBytes) {
+			err = fmt.Errorf("more than 1024 TiB in a buffer")
+		}
+		if err != nil {
+			v.fail(at+key, problem{text: unprefixed(err)})
+			return false
+		}
+		if n == p.Spec.Ranks {
+			p.Spec = spec
+		}
+	}
+	return true
+}
+
+// sizesOfTeams lists the numbers of ranks that teams have, that of the first team first.
+func (p *Point) sizesOfTeams() []int {
+	sizes := []int{p.Spec.Ranks}
+	for _, team := range p.Teams {
+		if !slices.Contains(sizes, len(team)) {
+			sizes = append(sizes, len(team))
+		}
+	}
+	return sizes
+}
+
+// shapesOf asks the caller for the shapes in the input file: of every rank of the network, nil for
+// those that have none.
+func (r *run) shapesOf(v *view, p *Point, at string) ([]collective.Shape, bool) {
+	shapes, err := r.options.Inputs(p)
+	if err != nil {
+		v.fail(at+"input", problem{text: unprefixed(err)})
+		return nil, false
+	}
+	return shapes, true
+}
+
+// inputs holds what the input file has against what the collective takes.
+func (r *run) inputs(v *view, p *Point, at string) bool {
+	if p.Data.Input == "" || r.options.Inputs == nil || p.Spec.Kind == collective.Barrier {
+		return true
+	}
+	shapes, ok := r.shapesOf(v, p, at)
+	if !ok {
+		return false
+	}
+	for _, team := range p.Members() {
+		spec := p.TeamSpec(len(team))
+		if p.Tensor != nil {
+			if text := p.misshapen(shapes, team); text != "" {
+				v.fail(at+"input", problem{text: text})
+				return false
+			}
+			continue
+		}
+		for place, rank := range team {
+			have, want := shapes[rank], spec.In(place)
+			if have == nil || have.Elements() == want {
+				continue
+			}
+			v.fail(at+"input", problem{text: fmt.Sprintf("rank %d has shape %v there, %d elements; "+
+				"the collective takes %d of every rank", rank, have, have.Elements(), want)})
+			return false
+		}
+	}
+	return true
+}
+
+// misshapen says which input of a team has another shape than the collective takes.
+func (p *Point) misshapen(shapes []collective.Shape, team []int) string {
+	c := *p.Tensor
+	c.Team = team
+	if c.Kind.Rooted() {
+		c.Root = team[c.Root]
+	}
+	in := make([]collective.Shape, len(team))
+	for place, rank := range team {
+		in[place] = shapes[rank]
+	}
+	if _, err := c.Shapes(in); err != nil {
+		return unprefixed(err)
+	}
+	for place, rank := range team {
+		if have := in[place]; have != nil && len(p.Spec.Splits) == 0 &&
+			!slices.Equal(have, p.Tensor.Shape) {
+			return fmt.Sprintf("rank %d has shape %v there; shape %v is expected", rank, have,
+				p.Tensor.Shape)
+		}
+	}
+	return ""
+}
+
+// Members are the ranks of each team; of a point without teams, all ranks.
+func (p *Point) Members() [][]int {
+	if p.Teams != nil {
+		return p.Teams
+	}
+	all := make([]int, p.Spec.Ranks)
+	for i := range all {
+		all[i] = i
+	}
+	return [][]int{all}
+}
+
+// gradient reads which backward pass is asked for.
+func (v *view) gradient(p *Point, at string) bool {
+	mode, given, ok := fetch[string](v, at+"gradient")
+	if p.Gradient = mode; !given || !ok {
+		return ok
+	}
+	var err error
+	for _, s := range p.specs() {
+		if mode == "local" {
+			_, err = collective.LocalGradient(s, 0)
+		} else {
+			_, err = collective.Gradient(s)
+		}
+		if err != nil {
+			v.fail(at+"gradient", problem{text: unprefixed(err)})
+			return false
+		}
+	}
+	return true
+}
