@@ -231,6 +231,14 @@ func TestRoles(t *testing.T) {
 	check("gather root 4", 1, "collective: gather: the root 4 is not a member of the team {0…3}")
 }
 
+func TestDeclaredType(t *testing.T) {
+	c, err := ParseCommunication("all_reduce bfloat16 sum")
+	require.NoError(t, err)
+	require.NoError(t, c.CheckType(3, dtype.BFloat16))
+	require.EqualError(t, c.CheckType(3, dtype.Float16),
+		"collective: all_reduce is declared on bfloat16, but rank 3 passes float16")
+}
+
 // TestAlias walks an input past an output: only the documented place is legal.
 func TestAlias(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))

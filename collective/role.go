@@ -2,6 +2,8 @@ package collective
 
 import (
 	"fmt"
+
+	"collsim/dtype"
 )
 
 // Role is the part of one rank in a communication: where it stands in the team, and how many
@@ -61,8 +63,17 @@ func (c *Communication) Role(rank, ranks int) (Role, error) {
 	return r, nil
 }
 
-// CheckBuffers says, before anything is posted, what is wrong with what a rank passes: the numbers
-// of source and destination buffers, and their type.
+// CheckType says whether a buffer that a rank passes has the declared type.
+func (c *Communication) CheckType(rank int, t dtype.Type) error {
+	if t == c.Type {
+		return nil
+	}
+	return fmt.Errorf("collective: %v is declared on %v, but rank %d passes %v", c.Kind, c.Type,
+		rank, t)
+}
+
+// CheckBuffers says, before anything is posted, what is wrong with how many source and destination
+// buffers a rank passes.
 func (c *Communication) CheckBuffers(rank, ranks int, sources, destinations int) error {
 	r, err := c.Role(rank, ranks)
 	if err != nil {
