@@ -59,15 +59,15 @@ func TestLostRank(t *testing.T) {
 		pid := d.crew.hands[2].hello.Process
 		dir, processes := d.crew.dir, d.processes()
 		require.Len(t, alive(processes), 4)
-		var struck time.Time
+		struck := make(chan time.Time, 1)
 		timer := time.AfterFunc(200*time.Millisecond, func() {
-			struck = time.Now()
+			struck <- time.Now()
 			syscall.Kill(pid, how.signal)
 		})
 		defer timer.Stop()
 		const timeout = 3 * time.Second
 		_, err := d.Perform(context.Background(), endless(3, timeout))
-		require.Less(t, time.Since(struck), timeout)
+		require.Less(t, time.Since(<-struck), timeout)
 		var e *hw.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, 2, e.Rank)
