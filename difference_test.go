@@ -28,9 +28,7 @@ func TestOrderExplainsBits(t *testing.T) {
 						spec.Factor = 3
 					}
 					s, err := a.Build(spec, algos.Options{})
-					if err != nil {
-						t.Skip(err)
-					}
+					require.NoError(t, err)
 					explainedBits(t, s, reference.Native)
 					explainedBits(t, s, reference.InFloat32)
 				}
