@@ -8,8 +8,8 @@ import (
 	"collsim/schedule"
 )
 
-// TestMaskIsChecked: ranks that keep to themselves are their own transpose, so the law of sums cannot
-// tell them from an all_reduce. The mask of max can: everybody takes its own for the largest.
+// TestMaskIsChecked: ranks that keep to themselves are their own transpose, so the law of sums
+// cannot tell them from an all_reduce. The mask of max can: each takes its own for the largest.
 func TestMaskIsChecked(t *testing.T) {
 	s, err := schedule.Parse(`schedule aloof
 collective all_reduce float32 max
