@@ -50,3 +50,12 @@ func (e *Error) Unwrap() error {
 	}
 	return e.Stall
 }
+
+// Refusal is why a device has no way to play a job that others may play. Nothing has gone wrong.
+type Refusal struct{ Text string }
+
+// Error is the reason, with the device's prefix.
+func (r *Refusal) Error() string { return r.Text }
+
+// Refuse makes a Refusal.
+func Refuse(format string, args ...any) *Refusal { return &Refusal{fmt.Sprintf(format, args...)} }

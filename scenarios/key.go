@@ -46,6 +46,8 @@ const (
 	aShape
 	anOrder
 	aTeams
+	aShare
+	aNames
 )
 
 // words are the kinds as an error or the documentation says them.
@@ -54,7 +56,7 @@ var words = [...]string{
 	aFlag: "true or false", aSize: "size", aRate: "rate", aTime: "time",
 	aChange: "rate or share", aChoice: "choice", anOperator: "operator", aDataType: "data type",
 	anAlgorithm: "algorithm", aMatrix: "matrix", aShape: "list of whole numbers",
-	anOrder: "order", aTeams: "teams",
+	anOrder: "order", aTeams: "teams", aShare: "share", aNames: "list of names",
 }
 
 // section is one table of the scenario file.

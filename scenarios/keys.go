@@ -44,6 +44,12 @@ var sections = []section{
 	{"sweep", false, "Any key that is marked so, by its path in quotes, with a list or a range " +
 		"of values: every combination is one point. Keys of an array of tables are all meant, or " +
 		"one by its number from 0: `\"collective[1].bytes\"`."},
+	{"hardware", false, "What `collsim validate` plays the schedules on, for real: see " +
+		"[hardware.md](hardware.md). A simulation has no use for it."},
+	{"hardware.tolerance", false, "How far measured times and bits may be from what was foretold " +
+		"before `collsim validate` exits with 1; mostly written in one line, `tolerance = { … }`."},
+	{"hardware.known", true, "Results that are known to miss, and why: a report says so beside " +
+		"them. The tolerance holds for them all the same."},
 	{"output", false, "Files to write, as the flags of the same names, which win. The names of a " +
 		"timeline, a trace and curves may hold `{kind}`, `{algorithm}`, `{bytes}`, `{count}`, " +
 		"`{dtype}`, `{op}`, `{ranks}`, `{name}`, `{id}` and the path of any swept key in braces."},
@@ -58,6 +64,7 @@ func Keys() []Key {
 	keys = append(keys, collectiveKeys()...)
 	keys = append(keys, sizeKeys()...)
 	keys = append(keys, passKeys()...)
+	keys = append(keys, hardwareKeys()...)
 	keys = append(keys, outputKeys()...)
 	for i := range keys {
 		k := &keys[i]

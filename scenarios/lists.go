@@ -19,11 +19,15 @@ type teams struct {
 
 // listed reports whether one value of the key may be a list.
 func (k *Key) listed() bool {
-	return k.kind == aMatrix || k.kind == aShape || k.kind == anOrder || k.kind == aTeams
+	switch k.kind {
+	case aMatrix, aShape, anOrder, aTeams, aNames:
+		return true
+	}
+	return false
 }
 
-// readList is read for keys whose one value may be a list: []int (shape), order, teams or [][]int64
-// (matrix).
+// readList is read for keys whose one value may be a list: []int (shape), order, teams, []string
+// (names) or [][]int64 (matrix).
 func (k *Key) readList(n *node) (any, *problem) {
 	if s, ok := n.value.(string); ok && len(k.Values) > 0 {
 		name, p := k.choice(s)
@@ -43,6 +47,8 @@ func (k *Key) readList(n *node) (any, *problem) {
 		return order{places: places}, p
 	case aTeams:
 		return k.teams(n)
+	case aNames:
+		return k.names(n)
 	}
 	return k.wholes(n, "dimension %d")
 }
@@ -55,6 +61,8 @@ func (k *Key) unlisted() *problem {
 		text = "a list of rows of whole numbers is expected"
 	case aTeams:
 		text = "a list of teams, each a list of ranks, is expected"
+	case aNames:
+		text = "a list of names in quotes is expected"
 	}
 	if len(k.Values) > 0 {
 		text = strings.Join(k.Values, ", ") + ", or " + text
@@ -184,4 +192,23 @@ func (t teams) String() string {
 		return t.by
 	}
 	return strings.ReplaceAll(fmt.Sprint(t.lists), " ", ",")
+}
+
+// names reads a list of names.
+func (k *Key) names(n *node) (any, *problem) {
+	if n.shape != array || len(n.items) == 0 {
+		return nil, k.unlisted()
+	}
+	var list []string
+	for _, item := range n.items {
+		s, ok := item.value.(string)
+		if !ok || item.shape != scalar {
+			return nil, k.unlisted()
+		}
+		if _, p := k.text(s); p != nil {
+			return nil, p
+		}
+		list = append(list, s)
+	}
+	return list, nil
 }

@@ -37,6 +37,8 @@ type Scenario struct {
 	Set         []string
 	Points      []*Point // in the order in which they are to be run and shown
 	Output      Output
+	Tolerance   Tolerance
+	Known       []Known  // reasons why results miss
 	Notes       []string // what was done to the input, as rounding down: one line each
 }
 
@@ -90,6 +92,7 @@ func (r *run) scenario(file string) *Scenario {
 	s.Output.Links, _ = fetchOr(v, "output.links", "")
 	r.patterns(v)
 	s.Points = r.expand()
+	s.Tolerance, s.Known = v.tolerance(s.Points)
 	return s
 }
 
@@ -172,6 +175,9 @@ func (r *run) idle(k *Key, at string) string {
 		return "has no effect: links by hand have no switches of a preset"
 	case "topology.order":
 		return "has no effect: links by hand name the ranks"
+	}
+	if why := idleHardware(k); why != "" {
+		return why
 	}
 	return idleParam(k)
 }

@@ -33,6 +33,7 @@ type Point struct {
 	Device    device.Device
 	Sim       Sim
 	Check     Check
+	Hardware  Hardware
 	// Accumulate is in which format steps add: "native" or "float32". It is a property of who
 	// carries the schedule out, so it is not in Spec.
 	Accumulate string
@@ -151,7 +152,7 @@ func (v *view) machine(p *Point) bool {
 	p.Check.Memory, _ = fetchOr(v, "check.memory", unit.GiB)
 	p.Check.Data, _ = fetchOr(v, "check.data", "exact")
 	p.Seed, _ = fetchOr(v, "seed", int64(0))
-	return ok1 && ok2
+	return v.hardware(&p.Hardware) && ok1 && ok2
 }
 
 // device reads a preset and the figures that replace its own.

@@ -28,8 +28,8 @@ type operator struct {
 }
 
 // read turns one value into what the key's kind stands for: string (text, file, choice), int64,
-// float64, bool, unit.Bytes, unit.Rate, unit.Time, change, operator, dtype.Type, Algorithm, or
-// what readList returns.
+// float64, bool, unit.Bytes, unit.Rate, unit.Time, unit.Share, change, operator, dtype.Type,
+// Algorithm, or what readList returns.
 func (k *Key) read(n *node) (any, *problem) {
 	if k.listed() {
 		return k.readList(n)
@@ -44,7 +44,7 @@ func (k *Key) read(n *node) (any, *problem) {
 		return k.whole(n)
 	case aFactor:
 		return k.factor(n)
-	case aSize, aRate, aTime, aChange:
+	case aSize, aRate, aTime, aChange, aShare:
 		return k.quantity(n)
 	}
 	s, ok := n.value.(string)
@@ -183,6 +183,9 @@ func (k *Key) parse(s string) (v any, size int64, err error) {
 	case aTime:
 		t, err := unit.ParseTime(s)
 		return t, int64(t), err
+	case aShare:
+		share, err := unit.ParseShare(s)
+		return share, int64(share), err
 	case aChange:
 		if strings.Contains(s, "%") {
 			share, err := unit.ParseShare(s)
@@ -214,6 +217,8 @@ func (k *Key) bounds() string {
 			return unit.Bytes(k.min).String() + " to " + unit.Bytes(k.max).String()
 		}
 		return "at most " + unit.Bytes(k.max).String()
+	case aShare:
+		return "at most " + unit.Share(k.max).String()
 	case aRate, aChange:
 		return "at most " + unit.Rate(k.max).String()
 	case aTime:

@@ -1,0 +1,204 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"collsim/unit"
+)
+
+// Hardware is what a point is to be played on.
+type Hardware struct {
+	Executor  string // "host" or "mpi"
+	Transport string // of host: "goroutines", "unix" or "tcp"
+	Network   string // "machine": what is there; "lab": namespaces wired as the topology is
+	Library   bool   // of mpi: the library's own algorithms, not our steps
+	Hosts     []string
+	Listen    string // address at which ranks of other hosts reach this program
+	Ranks     int    // a point with more is not played; 0 is any number
+	// Repetitions are measured, after Warmup that are not.
+	Repetitions, Warmup int
+	Timeout             time.Duration // without progress
+}
+
+// Tolerance is how far measurements may be from what was foretold.
+type Tolerance struct {
+	Bits string // "equal", or "any"
+	// TimeMedian and TimeP90 bound the median and the 90th percentile of the errors of all times of
+	// the scenario; 0 is no bound.
+	TimeMedian, TimeP90 unit.Share
+}
+
+// Known is a reason why results miss.
+type Known struct {
+	Match string // IDs of points, * for any characters
+	Why   string
+}
+
+// Matches reports whether a point is meant.
+func (k *Known) Matches(p *Point) bool { return wild(k.Match, p.ID) }
+
+// wild reports whether a text is what a pattern says, in which * stands for any characters.
+func wild(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	rest, ok := strings.CutPrefix(text, parts[0])
+	if !ok || len(parts) == 1 {
+		return ok && rest == ""
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		at := strings.Index(rest, part)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(part):]
+	}
+	return strings.HasSuffix(rest, parts[last])
+}
+
+// The most of each that a scenario may ask for.
+const (
+	maxRepetitions = 100_000
+	maxHardware    = 4096 // ranks, which are processes
+)
+
+func hardwareKeys() []Key {
+	return append([]Key{
+		{Path: "hardware.executor", kind: aChoice, Values: []string{"host", "mpi"}, Default: `"host"`,
+			Example: `"mpi"`, Sweep: true,
+			Doc: "What plays the schedules: host, the processors of this machine or of hosts, or mpi, " +
+				"Open MPI."},
+		{Path: "hardware.transport", kind: aChoice, Values: []string{"goroutines", "unix", "tcp"},
+			Default: "goroutines; tcp with hosts and in a lab", Example: `"tcp"`, Sweep: true,
+			Doc: "How the ranks of host talk: through the memory of one process, or as processes, by " +
+				"Unix sockets or TCP."},
+		{Path: "hardware.network", kind: aChoice, Values: []string{"machine", "lab"},
+			Default: `"machine"`, Example: `"lab"`, Sweep: true,
+			Doc: "What messages go over: what is there, or a lab, network namespaces that are wired as " +
+				"the topology is, with its bandwidths (Linux, root)."},
+		{Path: "hardware.library", kind: aFlag, Default: "false", Example: "true", Sweep: true,
+			Doc: "Whether Open MPI does the collective by its own algorithm of the same name, or plays " +
+				"the steps of ours."},
+		{Path: "hardware.hosts", kind: aNames, Default: "this machine",
+			Example: `["node1", "node2"]`,
+			Doc: "Machines that the ranks are on, the first ranks on the first, as many on each as " +
+				"comes out even; \"localhost\" is this one. Host says what to start on the others."},
+		{Path: "hardware.listen", kind: aText, Default: "any port of 127.0.0.1",
+			Example: `"10.0.0.1:7000"`,
+			Doc:     "Address at which ranks of other machines reach this program; needed with hosts."},
+	}, measureKeys()...)
+}
+
+// measureKeys are those of how often and how well.
+func measureKeys() []Key {
+	return []Key{
+		{Path: "hardware.ranks", kind: aWhole, min: 1, max: maxHardware, Default: "any number",
+			Example: "8",
+			Doc:     "Ranks that the hardware has: what has more is simulated and not played."},
+		{Path: "hardware.repetitions", kind: aWhole, min: 1, max: maxRepetitions, Default: "5",
+			Example: "20", Doc: "How often each schedule is played and timed; the median counts."},
+		{Path: "hardware.warmup", kind: aWhole, min: 0, max: maxRepetitions, Default: "1",
+			Example: "5", Doc: "How often it is played before that, untimed."},
+		{Path: "hardware.timeout", kind: aTime, max: maxWait, Default: `"30 s"`, Example: `"5 s"`,
+			Doc: "How long a run may make no progress, or a peer say nothing, before it is ended."},
+		{Path: "hardware.tolerance.bits", kind: aChoice, Values: []string{"equal", "any"},
+			Default: `"equal"`, Example: `"any"`,
+			Doc: "Whether the bits of every result must be those that the schedule gives."},
+		{Path: "hardware.tolerance.time_median", kind: aShare, max: int64(maxShare),
+			Default: "no bound", Example: `"5 %"`,
+			Doc: "Bound on the median of the errors of simulated times, signs aside."},
+		{Path: "hardware.tolerance.time_p90", kind: aShare, max: int64(maxShare),
+			Default: "no bound", Example: `"15 %"`, Doc: "Bound on their 90th percentile."},
+		{Path: "hardware.known.match", kind: aText, Example: `"all_to_all/pairwise/*"`,
+			Doc: "Results that are meant, by their ID in JSON, with * for any characters."},
+		{Path: "hardware.known.why", kind: aText, Example: `"two processors carry eight ranks"`,
+			Doc: "The reason, in a sentence."},
+	}
+}
+
+// maxShare is 100 times the whole.
+const maxShare = 100_000_000 * unit.Share(1)
+
+// hardware reads what a point is to be played on.
+func (v *view) hardware(h *Hardware) bool {
+	h.Executor, _ = fetchOr(v, "hardware.executor", "host")
+	h.Network, _ = fetchOr(v, "hardware.network", "machine")
+	h.Library, _ = fetchOr(v, "hardware.library", false)
+	h.Hosts, _, _ = fetch[[]string](v, "hardware.hosts")
+	h.Listen, _ = fetchOr(v, "hardware.listen", "")
+	ranks, _ := fetchOr(v, "hardware.ranks", int64(0))
+	repetitions, _ := fetchOr(v, "hardware.repetitions", int64(5))
+	warmup, _ := fetchOr(v, "hardware.warmup", int64(1))
+	timeout, _ := fetchOr(v, "hardware.timeout", 30*unit.Second)
+	h.Ranks, h.Repetitions, h.Warmup = int(ranks), int(repetitions), int(warmup)
+	h.Timeout = time.Duration(timeout / unit.Nanosecond)
+	return v.transport(h)
+}
+
+// transport reads how ranks talk, and refuses what cannot be together.
+func (v *view) transport(h *Hardware) bool {
+	lab, mpi, away := h.Network == "lab", h.Executor == "mpi", len(h.Hosts) > 0
+	otherwise := "goroutines"
+	if lab || away {
+		otherwise = "tcp"
+	}
+	h.Transport, _ = fetchOr(v, "hardware.transport", otherwise)
+	if mpi {
+		h.Transport = ""
+	} else {
+		h.Library = false
+	}
+	if !lab {
+		v.use("hardware.hosts")
+	}
+	if away || mpi && !lab {
+		v.use("hardware.listen")
+	}
+	switch {
+	case h.Timeout <= 0:
+		v.fail("hardware.timeout", problem{"a time of at least 1 ns is expected", ""})
+	case !mpi && (lab || away) && h.Transport != "tcp":
+		v.fail("hardware.transport", problem{"between machines, and in a lab, ranks talk by TCP",
+			`write transport = "tcp"`})
+	case away && !lab && h.Listen == "":
+		v.missing("hardware", "listen", "the address at which the other machines reach this one",
+			`for example listen = "10.0.0.1:7000"`)
+	default:
+		return true
+	}
+	return false
+}
+
+// tolerance reads how far is too far, and which points are known to be.
+func (v *view) tolerance(points []*Point) (t Tolerance, known []Known) {
+	t.Bits, _ = fetchOr(v, "hardware.tolerance.bits", "equal")
+	t.TimeMedian, _ = fetchOr(v, "hardware.tolerance.time_median", unit.Share(0))
+	t.TimeP90, _ = fetchOr(v, "hardware.tolerance.time_p90", unit.Share(0))
+	for i := range v.d.count("hardware.known") {
+		at := numbered("hardware.known", i)
+		match, ok1 := need[string](v, at+".match", "the ID of a result")
+		why, ok2 := need[string](v, at+".why", "a reason")
+		k := Known{match, why}
+		if !ok1 || !ok2 {
+			continue
+		}
+		if len(points) > 0 && !slices.ContainsFunc(points, k.Matches) {
+			v.fail(at+".match", problem{"no result has such an ID", "for example " + points[0].ID})
+		}
+		known = append(known, k)
+	}
+	return t, known
+}
+
+// idleHardware says why a key of [hardware] has no effect. What only one executor has may be there
+// for another: --hw chooses.
+func idleHardware(k *Key) string {
+	switch k.Path {
+	case "hardware.hosts":
+		return "has no effect: a lab is on this machine"
+	case "hardware.listen":
+		return "has no effect: all ranks are on this machine"
+	}
+	return ""
+}
