@@ -18,16 +18,21 @@ type timeScale struct {
 	one  unit.Time
 }
 
+// timeScales are the units of time, each a thousand of the one before.
+func timeScales() [5]timeScale {
+	return [...]timeScale{
+		{"ps", unit.Picosecond}, {"ns", unit.Nanosecond}, {"us", unit.Microsecond},
+		{"ms", unit.Millisecond}, {"s", unit.Second},
+	}
+}
+
 // newAxis returns the axis up to end that has the closest ticks, but at most `most` after the one
 // at 0. Its unit is the largest of which end holds at least one.
 //
 // REQUIRES: most >= 2: then a tick follows the one at 0.
 func newAxis(end unit.Time, most int) axis {
 	a := axis{end: end, step: 1, scale: timeScale{"us", unit.Microsecond}}
-	for _, s := range [...]timeScale{
-		{"ps", unit.Picosecond}, {"ns", unit.Nanosecond}, {"us", unit.Microsecond},
-		{"ms", unit.Millisecond}, {"s", unit.Second},
-	} {
+	for _, s := range timeScales() {
 		if end >= s.one {
 			a.scale = s
 		}

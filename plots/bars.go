@@ -12,13 +12,11 @@ type bar struct {
 	label  string // "" where none fits
 }
 
-// makeBars turns the steps of each row into bars. It returns how many steps are hidden in a bar of
-// several.
-func (p *picture) makeBars() (merged int) {
-	parts := sliced(p.trace)
-	longest := longestLabels(p.trace)
+// makeBars turns the steps of each row into bars. Longest is what the picture's longestLabels
+// returned. It returns how many steps are hidden in a bar of several.
+func (p *panel) makeBars(longest []string) (merged int) {
 	for _, r := range p.rows {
-		m := merger{picture: p}
+		m := merger{picture: p.picture}
 		for _, i := range p.trace.On(r.track) {
 			x0, x1 := p.x(i.Start), p.x(i.End)
 			p.seen.waiting = p.seen.waiting || x0-p.x(i.Ready) >= barLeast
@@ -27,7 +25,7 @@ func (p *picture) makeBars() (merged int) {
 				continue
 			}
 			m.flush()
-			label := p.fitting(stepLabels(i, parts), stepLabels(longest, parts), x1-x0-2)
+			label := p.fitting(stepLabels(i, p.sliced), longest, x1-x0-2)
 			p.seen.step(i.Kind, label)
 			m.bars = append(m.bars, bar{x0, x1, i.Kind, label})
 		}
@@ -38,13 +36,15 @@ func (p *picture) makeBars() (merged int) {
 	return merged
 }
 
-// longestLabels returns a step whose labels are as long as any.
-func longestLabels(t *trace.Trace) trace.Interval {
+// longestLabels returns the labels of a step that are as long as those of any.
+func (p *picture) longestLabels() []string {
 	longest := trace.Interval{Kind: trace.Compute} // "C" is the widest letter
-	for _, i := range t.Intervals {
-		longest.Chunk, longest.Slice = max(longest.Chunk, i.Chunk), max(longest.Slice, i.Slice)
+	for _, panel := range p.panels {
+		for _, i := range panel.trace.Intervals {
+			longest.Chunk, longest.Slice = max(longest.Chunk, i.Chunk), max(longest.Slice, i.Slice)
+		}
 	}
-	return longest
+	return stepLabels(longest, p.sliced)
 }
 
 // fitting returns the first label for whose kind there is room, or "". The longest label of the

@@ -21,7 +21,7 @@ const capHeight = 0.69
 type typeface struct{ font.Face }
 
 // typefaces are the ones of a picture; no text is smaller than 7 pt, the least that prints well.
-type typefaces struct{ title, label, small typeface }
+type typefaces struct{ title, heading, label, small typeface }
 
 func newTypefaces() typefaces {
 	cache := font.NewCache(liberation.Collection())
@@ -30,9 +30,10 @@ func newTypefaces() typefaces {
 		return typeface{cache.Lookup(sans, size)}
 	}
 	return typefaces{
-		title: face(10, xfont.WeightBold),
-		label: face(8, xfont.WeightNormal),
-		small: face(7, xfont.WeightNormal),
+		title:   face(10, xfont.WeightBold),
+		heading: face(8, xfont.WeightBold),
+		label:   face(8, xfont.WeightNormal),
+		small:   face(7, xfont.WeightNormal),
 	}
 }
 
@@ -125,6 +126,23 @@ func (c *canvas) text(f typeface, x, y length, a align, s string) {
 // textMiddle writes a line whose capitals are centred on y.
 func (c *canvas) textMiddle(f typeface, x, y length, a align, s string) {
 	c.text(f, x, y+length(capHeight/2*f.size()), a, s)
+}
+
+// title writes a picture's title at its top.
+func (c *canvas) title(f typefaces, lines []string) {
+	c.ink(black())
+	for n, line := range lines {
+		c.text(f.title, margin, margin+length(n)*f.title.line()+8, left, line)
+	}
+}
+
+// notes writes a picture's caption, and what else it has to tell, from y on.
+func (c *canvas) notes(f typefaces, y length, lines []string) {
+	c.ink(captionGrey())
+	for _, line := range lines {
+		c.text(f.small, margin, y+f.small.size(), left, line)
+		y += f.small.line()
+	}
 }
 
 func (c *canvas) ink(paint color.Color) { c.paint = paint }

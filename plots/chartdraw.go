@@ -59,34 +59,13 @@ func (c *chart) placeEnds() {
 	}
 }
 
-// wrapLegend breaks the legend into lines of at most a width.
-func (c *chart) wrapLegend(width length) [][]int {
-	var lines [][]int
-	var used length
-	for n := range c.series {
-		w := c.entryWidth(n)
-		if l := len(lines) - 1; l >= 0 && used+w-entryAir <= width {
-			lines[l] = append(lines[l], n)
-			used += w
-		} else {
-			lines = append(lines, []int{n})
-			used = w
-		}
-	}
-	return lines
-}
-
-func (c *chart) entryWidth(n int) length {
-	name := c.faces.label.Width(printable(c.series[n].Name))
-	return swatchWidth + swatchAir + name + entryAir
+func (c *chart) entryWidth(s Series) length {
+	return swatchWidth + swatchAir + c.faces.label.Width(printable(s.Name))
 }
 
 func (c *chart) draw() ([]byte, error) {
 	v := newCanvas(c.format, c.width, c.height)
-	v.ink(black())
-	for n, line := range c.title {
-		v.text(c.faces.title, margin, margin+length(n)*c.faces.title.line()+8, left, line)
-	}
+	v.title(c.faces, c.title)
 	name := margin + length(len(c.title))*c.faces.title.line() + c.faces.label.size()
 	v.text(c.faces.label, margin, name, left, c.yName)
 	c.drawAxes(v)
@@ -94,12 +73,7 @@ func (c *chart) draw() ([]byte, error) {
 	c.drawEnds(v)
 	y := c.y1 + tickLength + 5 + 2*c.faces.label.line()
 	c.drawLegend(v, y)
-	y += length(len(c.legend))*legendLine + 5
-	v.ink(captionGrey())
-	for _, line := range c.notes {
-		v.text(c.faces.small, margin, y+c.faces.small.size(), left, line)
-		y += c.faces.small.line()
-	}
+	v.notes(c.faces, y+length(len(c.legend))*legendLine+5, c.notes)
 	return v.bytes()
 }
 
@@ -213,8 +187,8 @@ func (c *chart) drawMark(v *canvas, s Series, b box) {
 func (c *chart) drawLegend(v *canvas, y length) {
 	for l, line := range c.legend {
 		x, middle := margin, y+length(l)*legendLine+legendLine/2
-		for _, n := range line {
-			s, swatch := c.series[n], box{x, middle, x + swatchWidth, middle}
+		for _, s := range line {
+			swatch := box{x, middle, x + swatchWidth, middle}
 			if !s.Bound {
 				var line vg.Path
 				v.addLine(&line, swatch.x0, middle, swatch.x1, middle)
@@ -223,7 +197,7 @@ func (c *chart) drawLegend(v *canvas, y length) {
 			c.drawMark(v, s, swatch)
 			v.ink(black())
 			v.textMiddle(c.faces.label, x+swatchWidth+swatchAir, middle, left, printable(s.Name))
-			x += c.entryWidth(n)
+			x += c.entryWidth(s) + entryAir
 		}
 	}
 }

@@ -102,8 +102,8 @@ type chart struct {
 	xName  string
 	yLog   bool
 	notes  []string
-	ends   []end    // names at the right ends, none with a legend
-	legend [][]int  // lines of series
+	ends   []end // names at the right ends, none with a legend
+	legend [][]Series
 	x      sizeAxis // of sizes
 	y      valueAxis
 
@@ -142,7 +142,7 @@ func (c *chart) layOut() {
 	if names := c.namesWidth(); names > 0 {
 		c.x1 = c.width - margin - names - endAir
 	} else {
-		c.legend = c.wrapLegend(c.width - 2*margin)
+		c.legend = wrapLegend(c.series, c.width-2*margin, c.entryWidth)
 	}
 	below := 2*c.faces.label.line() + tickLength + 5 + length(len(c.legend))*legendLine + margin - 3
 	if len(c.notes) > 0 {

@@ -12,13 +12,23 @@ const (
 
 func (p *picture) draw() ([]byte, error) {
 	c := newCanvas(p.format, p.width, p.height)
-	c.ink(black())
-	for n, line := range p.title {
-		c.text(p.faces.title, margin, margin+length(n)*p.faces.title.line()+8, left, line)
-	}
+	c.title(p.faces, p.title)
 	p.drawAxis(c)
+	for _, panel := range p.panels {
+		panel.draw(c)
+	}
+	y := p.y1 + axisHeight
+	p.drawLegend(c, y)
+	c.notes(p.faces, y+length(len(p.legend))*legendLine+3, p.notes)
+	return c.bytes()
+}
+
+// draw draws what is a timeline's own: all but the axis and the legend.
+func (p *panel) draw(c *canvas) {
+	p.drawHeading(c)
 	p.drawLabels(c)
 	p.drawWaiting(c)
+	p.drawEnds(c)
 	p.drawMessages(c)
 	for n := range p.rows {
 		p.drawBars(c, n)
@@ -27,22 +37,40 @@ func (p *picture) draw() ([]byte, error) {
 		c.ink(captionGrey())
 		c.textMiddle(p.faces.label, (p.x0+p.x1)/2, (p.y0+p.y1)/2, centre, "no steps")
 	}
-	y := p.y1 + axisHeight
-	p.drawLegend(c, y)
-	y += length(len(p.legend))*legendLine + 3
-	c.ink(captionGrey())
-	for _, line := range p.notes {
-		c.text(p.faces.small, margin, y+p.faces.small.size(), left, line)
-		y += p.faces.small.line()
-	}
-	return c.bytes()
 }
 
-// drawAxis draws the time axis below the rows, and faint lines up from its ticks.
+func (p *panel) drawHeading(c *canvas) {
+	c.ink(black())
+	below := length(len(p.heading)-1)*p.faces.heading.line() + headingAir
+	for n, line := range p.heading {
+		y := p.y0 - below + length(n)*p.faces.heading.line()
+		c.text(p.faces.heading, margin, y, left, line)
+	}
+}
+
+// drawEnds draws a dashed line where each of several timelines ends through this one, so that one
+// can see how far it is when another has ended. Bars, and what stands in them, are above it.
+func (p *panel) drawEnds(c *canvas) {
+	if len(p.panels) == 1 {
+		return
+	}
+	var ends vg.Path
+	for _, other := range p.panels {
+		x := p.x(other.trace.End)
+		c.addLine(&ends, x, p.y0, x, p.y1)
+	}
+	c.dashed(ends, endPen())
+}
+
+func endPen() pen { return pen{width: 0.7, paint: black(), dashes: []length{3, 2}} }
+
+// drawAxis draws the time axis below all rows, and faint lines behind them from its ticks.
 func (p *picture) drawAxis(c *canvas) {
 	var grid, ticks vg.Path
 	for _, t := range p.axis.ticks() {
-		c.addLine(&grid, p.x(t), p.y0, p.x(t), p.y1)
+		for _, panel := range p.panels {
+			c.addLine(&grid, p.x(t), panel.y0, p.x(t), panel.y1)
+		}
 		c.addLine(&ticks, p.x(t), p.y1, p.x(t), p.y1+tickLength)
 	}
 	c.stroke(grid, 0.4, gridGrey())
@@ -56,7 +84,7 @@ func (p *picture) drawAxis(c *canvas) {
 	c.text(p.faces.label, p.x0-timeAir, y, right, "time ("+p.axis.scale.name+")")
 }
 
-func (p *picture) drawLabels(c *canvas) {
+func (p *panel) drawLabels(c *canvas) {
 	for n, r := range p.rows {
 		c.ink(black())
 		if r.rank != "" {
@@ -78,7 +106,7 @@ func (p *picture) drawLabels(c *canvas) {
 }
 
 // drawWaiting greys the time from the end of a lane's step to the start of its next.
-func (p *picture) drawWaiting(c *canvas) {
+func (p *panel) drawWaiting(c *canvas) {
 	var grey vg.Path
 	for n, r := range p.rows {
 		for _, i := range p.trace.On(r.track) {
@@ -90,12 +118,12 @@ func (p *picture) drawWaiting(c *canvas) {
 	c.fill(grey, waitingGrey())
 }
 
-func (p *picture) barBox(row int, x0, x1 length) box {
+func (p *panel) barBox(row int, x0, x1 length) box {
 	return box{x0, p.middle[row] - p.bar/2, x1, p.middle[row] + p.bar/2}
 }
 
 // drawBars draws the bars of a row kind by kind, narrow ones last: they would be hidden.
-func (p *picture) drawBars(c *canvas, row int) {
+func (p *panel) drawBars(c *canvas, row int) {
 	var wide, narrow [6]vg.Path
 	for _, b := range p.bars[row] {
 		if width := b.x1 - b.x0; width > barLeast {

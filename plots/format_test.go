@@ -39,7 +39,7 @@ func TestFigureOf(t *testing.T) {
 	require.EqualError(t, err, `plots: figure = "poster": page, column or slide is expected`)
 }
 
-// pictures draws a timeline and curves alike.
+// pictures draws a timeline, two of them, curves and points alike.
 func pictures(t *testing.T, f plots.Format, g plots.Figure, widthMM float64) [][]byte {
 	t.Helper()
 	timeline, err := plots.Timeline(ringAllReduce(8, 1, 1, 64*unit.MiB), plots.Options{
@@ -48,7 +48,14 @@ func pictures(t *testing.T, f plots.Format, g plots.Figure, widthMM float64) [][
 	curves, err := plots.Curves(curvesOf("ring", "binomial"), plots.CurveOptions{
 		Title: "all_reduce", Caption: caption, Format: f, Figure: g, WidthMM: widthMM})
 	require.NoError(t, err)
-	return [][]byte{timeline, curves}
+	timelines, err := plots.Timelines(pair(ringAllReduce(4, 1, 1, 64*unit.MiB), 110, 0),
+		plots.Options{Title: "a pair", Caption: caption, Format: f, Figure: g, WidthMM: widthMM})
+	require.NoError(t, err)
+	scatter, err := plots.Scatter(scatterOf("ring", "binomial"), plots.ScatterOptions{
+		Title: "all_reduce", Caption: caption, Format: f, Figure: g, WidthMM: widthMM,
+		Tolerance: 120_000})
+	require.NoError(t, err)
+	return [][]byte{timeline, curves, timelines, scatter}
 }
 
 func TestPicturesAreTheSameBytesAgain(t *testing.T) {
@@ -115,6 +122,8 @@ func TestAnyTextInAnyFormat(t *testing.T) {
 		require.NoError(t, err)
 		series := curvesOf("😀(\\)")
 		_, err = plots.Curves(series, plots.CurveOptions{Format: f, YName: "\x00環"})
+		require.NoError(t, err)
+		_, err = plots.Scatter(scatterOf("😀(\\) \x00環"), plots.ScatterOptions{Format: f})
 		require.NoError(t, err)
 	}
 }

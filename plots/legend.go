@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot/vg"
 
 	"collsim/trace"
@@ -19,6 +21,7 @@ const (
 	swatchKind swatch = iota
 	swatchWaiting
 	swatchArrow
+	swatchEnd
 	swatchNone
 )
 
@@ -39,8 +42,11 @@ func (p *picture) entries() []entry {
 	if p.seen.waiting {
 		e = append(e, entry{swatch: swatchWaiting, text: "waiting"})
 	}
-	if len(p.messages) > 0 {
+	if slices.ContainsFunc(p.panels, func(p *panel) bool { return len(p.messages) > 0 }) {
 		e = append(e, entry{swatch: swatchArrow, text: "message"})
+	}
+	if len(p.panels) > 1 {
+		e = append(e, entry{swatch: swatchEnd, text: "end of a timeline"})
 	}
 	if numbers := p.seen.numbers(); numbers != "" {
 		e = append(e, entry{swatch: swatchNone, text: numbers})
@@ -56,17 +62,18 @@ func (p *picture) entryWidth(e entry) length {
 	return w
 }
 
-// wrapLegend breaks the legend into lines of at most a width.
-func (p *picture) wrapLegend(width length) [][]entry {
-	var lines [][]entry
+// wrapLegend breaks a legend into lines of at most a width. The width of an entry is without the
+// air to the next one.
+func wrapLegend[E any](entries []E, width length, of func(E) length) [][]E {
+	var lines [][]E
 	var used length
-	for _, e := range p.entries() {
-		w := p.entryWidth(e) + entryAir
+	for _, e := range entries {
+		w := of(e) + entryAir
 		if n := len(lines) - 1; n >= 0 && used+w-entryAir <= width {
 			lines[n] = append(lines[n], e)
 			used += w
 		} else {
-			lines = append(lines, []entry{e})
+			lines = append(lines, []E{e})
 			used = w
 		}
 	}
@@ -104,6 +111,9 @@ func (p *picture) drawSwatch(c *canvas, e entry, b box) {
 	case swatchWaiting:
 		c.addBox(&area, b)
 		c.fill(area, waitingGrey())
+	case swatchEnd:
+		c.addLine(&area, (b.x0+b.x1)/2, b.y0, (b.x0+b.x1)/2, b.y1)
+		c.dashed(area, endPen())
 	case swatchArrow:
 		c.addArrow(&area, &head, vg.Point{X: b.x0, Y: middle - 3}, vg.Point{X: b.x1, Y: middle + 3})
 		c.stroke(area, 0.45, arrowGrey())

@@ -16,8 +16,26 @@ const (
 	arrowsClose length = 2.5
 )
 
+// makeMessages finds the messages to draw: in all timelines or, where those of one would not be
+// readable, in none, so that they can be compared. It returns how many are not drawn for that.
+func (p *picture) makeMessages() (hidden int) {
+	readable := true
+	for _, panel := range p.panels {
+		panel.messages = panel.visibleMessages()
+		hidden += len(panel.messages)
+		readable = readable && panel.readable()
+	}
+	if readable {
+		return 0
+	}
+	for _, panel := range p.panels {
+		panel.messages = nil
+	}
+	return hidden
+}
+
 // visibleMessages returns the messages of which the picture shows both ends.
-func (p *picture) visibleMessages() []trace.Message {
+func (p *panel) visibleMessages() []trace.Message {
 	rowOf := p.rowOf()
 	var visible []trace.Message
 	for _, m := range p.trace.Messages {
@@ -29,7 +47,7 @@ func (p *picture) visibleMessages() []trace.Message {
 }
 
 // rowOf gives the row of each track, -1 for one that is left out.
-func (p *picture) rowOf() []int {
+func (p *panel) rowOf() []int {
 	rowOf := slices.Repeat([]int{-1}, len(p.trace.Tracks))
 	for n, r := range p.rows {
 		rowOf[r.track] = n
@@ -39,7 +57,7 @@ func (p *picture) rowOf() []int {
 
 // readable says whether the messages can be drawn as arrows: few of them on average, and at most
 // one in ten close to the next. A message crosses as many gaps between rows as it goes up or down.
-func (p *picture) readable() bool {
+func (p *panel) readable() bool {
 	if len(p.messages) == 0 {
 		return true
 	}
@@ -80,7 +98,7 @@ func (p *picture) readable() bool {
 
 // drawMessages draws an arrow from the sender's row when the message was sent to the receiver's
 // when it arrived.
-func (p *picture) drawMessages(c *canvas) {
+func (p *panel) drawMessages(c *canvas) {
 	rowOf := p.rowOf()
 	var lines, heads vg.Path
 	for _, m := range p.messages {

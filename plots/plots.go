@@ -1,12 +1,13 @@
-// Package plots draws pictures of timelines and of curves: as SVG, PNG or PDF, for a page, a column
-// or a slide.
+// Package plots draws pictures of timelines, of curves and of simulated against measured times: as
+// SVG, PNG or PDF, for a page, a column or a slide.
 //
 // A timeline has a row for every lane of every rank, rank 0 on top, and a bar for every step. What
 // a step does is told twice, by a colour with a fixed meaning (Okabe and Ito's, which readers with
 // any of the common colour-vision deficiencies can tell apart) and by a letter, so that a grey
-// print and a terminal read as well. Curves are plain numbers over sizes; each has a colour and a
-// marker that stay its own from figure to figure. The same data always gives the same bytes, in
-// every format.
+// print and a terminal read as well. Several timelines in one picture share its time axis. Curves
+// are plain numbers over sizes, and a scatter plot is times over times; each series has a colour
+// and a marker that stay its own from figure to figure. The same data always gives the same bytes,
+// in every format.
 //
 // The package sees traces and numbers and nothing behind them: no schedule, no network, no
 // scenario. Whoever calls it writes the title and the caption.

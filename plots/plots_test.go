@@ -82,6 +82,25 @@ func lanesOf(lanes []int, ends []unit.Time) *trace.Trace {
 	return t
 }
 
+// TestRowsOfSeveral: a rank that is late in one timeline is shown in all that have it.
+func TestRowsOfSeveral(t *testing.T) {
+	one := []int{1, 1, 1, 1, 1, 1}
+	panels := []Panel{{Trace: lanesOf(one, []unit.Time{7, 7, 7, 7, 7, 8})},
+		{Trace: lanesOf(one, []unit.Time{9, 9, 9, 10, 9, 9})},
+		{Trace: lanesOf([]int{1, 1, 2, 2}, []unit.Time{1, 2, 2, 1})}}
+	shown, note := rows(panels, 4)
+	var tracks [][]int32
+	for _, of := range shown {
+		tracks = append(tracks, nil)
+		for _, r := range of {
+			tracks[len(tracks)-1] = append(tracks[len(tracks)-1], r.track)
+		}
+	}
+	// Rank 3 is the last by the second. The third has two rows for it, and one left.
+	require.Equal(t, [][]int32{{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 4, 5}}, tracks)
+	require.Equal(t, "12 of 18 rows are shown: the lowest ranks, and those that finish last", note)
+}
+
 func TestRowsThatAreShown(t *testing.T) {
 	cases := []struct {
 		name  string
@@ -111,7 +130,8 @@ func TestRowsThatAreShown(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			run := lanesOf(c.lanes, c.ends)
-			shown, note := rows(run, c.most)
+			all, note := rows([]Panel{{Trace: run}}, c.most)
+			shown := all[0]
 			var tracks []int32
 			var gaps []int
 			for n, r := range shown {

@@ -21,20 +21,36 @@ type row struct {
 	gap   bool   // ranks between the row above and this one are left out
 }
 
-// rows chooses at most `most` tracks to show, and says in a note what it left out ("" if nothing).
-// If not all have room, half of it goes to the lowest ranks, and the rest to those that finish last
-// (the lowest first, where several finish together): how it is meant to go, and who is late. Ranks
-// are shown whole, but for those with more lanes than half the room: they show that many.
-func rows(t *trace.Trace, most int) (shown []row, note string) {
-	groups := byRank(t)
-	whose := "the lowest ranks, and those that finish last"
-	if len(t.Tracks) > most && cutLanes(groups, most) {
-		whose = "the first lanes of the lowest ranks, and of those that finish last"
+// rows chooses at most `most` tracks of each timeline to show, and says in a note what it left out
+// ("" if nothing). If not all have room, half of it goes to the lowest ranks, and the rest to those
+// that finish last (the lowest first, where several finish together): how it is meant to go, and
+// who is late. Ranks are shown whole, but for those with more lanes than half the room: they show
+// that many. A rank is as late as in the timeline where it is latest, so that all timelines show
+// the same ranks if they have the same tracks.
+func rows(panels []Panel, most int) (shown [][]row, note string) {
+	var groups [][]rankTracks
+	late := map[int32]unit.Time{} // of each rank; never walked through
+	for _, p := range panels {
+		ranks := byRank(p.Trace)
+		for _, g := range ranks {
+			late[g.rank] = max(late[g.rank], g.finish)
+		}
+		groups = append(groups, ranks)
 	}
-	chosen := choose(groups, most)
-	shown = labelRows(t, groups, chosen)
-	if len(shown) < len(t.Tracks) {
-		note = fmt.Sprintf("%d of %d rows are shown: %s", len(shown), len(t.Tracks), whose)
+	whose := "the lowest ranks, and those that finish last"
+	count, all := 0, 0
+	for n, p := range panels {
+		for g := range groups[n] {
+			groups[n][g].finish = late[groups[n][g].rank]
+		}
+		if len(p.Trace.Tracks) > most && cutLanes(groups[n], most) {
+			whose = "the first lanes of the lowest ranks, and of those that finish last"
+		}
+		shown = append(shown, labelRows(p.Trace, groups[n], choose(groups[n], most)))
+		count, all = count+len(shown[n]), all+len(p.Trace.Tracks)
+	}
+	if count < all {
+		note = fmt.Sprintf("%d of %d rows are shown: %s", count, all, whose)
 	}
 	return shown, note
 }
@@ -81,6 +97,7 @@ func choose(groups []rankTracks, most int) []bool {
 
 // rankTracks are the tracks of one rank.
 type rankTracks struct {
+	rank   int32
 	tracks []int32
 	finish unit.Time
 }
@@ -89,7 +106,7 @@ func byRank(t *trace.Trace) []rankTracks {
 	var groups []rankTracks
 	for n, track := range t.Tracks {
 		if n == 0 || t.Tracks[n-1].Rank != track.Rank {
-			groups = append(groups, rankTracks{})
+			groups = append(groups, rankTracks{rank: track.Rank})
 		}
 		g := &groups[len(groups)-1]
 		g.tracks = append(g.tracks, int32(n))
@@ -139,9 +156,12 @@ func stepLabels(i trace.Interval, sliced bool) []string {
 	return []string{fmt.Sprintf("%s:%d", chunk, i.Slice), chunk, letter}
 }
 
-// sliced says whether any step moves a part of a chunk.
-func sliced(t *trace.Trace) bool {
-	return slices.ContainsFunc(t.Intervals, func(i trace.Interval) bool { return i.Slice > 0 })
+// sliced says whether any step of any timeline moves a part of a chunk.
+func sliced(panels []Panel) bool {
+	return slices.ContainsFunc(panels, func(p Panel) bool {
+		return slices.ContainsFunc(p.Trace.Intervals,
+			func(i trace.Interval) bool { return i.Slice > 0 })
+	})
 }
 
 // seen is what can be seen in a picture: what its legend must explain, and nothing else.

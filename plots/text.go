@@ -3,16 +3,17 @@ package plots
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"collsim/trace"
 	"collsim/unit"
 )
 
-// TextOptions are how a timeline is written as text. The zero value is the default.
+// TextOptions are how timelines are written as text. The zero value is the default.
 type TextOptions struct {
 	Width int // of a line, 40 to 1000 columns; 0: 80, a terminal
-	Rows  int // the most lanes to show, 1 to 512; 0: 64
+	Rows  int // the most lanes to show, of all timelines together, 1 to 512; 0: 64
 }
 
 // TimelineText writes a trace as lines of ASCII: a row for each lane, then the time axis and a
@@ -21,31 +22,44 @@ type TextOptions struct {
 // lane did nothing else, and is otherwise counted in a note. It returns an error if the trace is
 // not valid or an option out of range.
 func TimelineText(t *trace.Trace, o TextOptions) (string, error) {
+	return TimelinesText([]Panel{{Trace: t}}, o)
+}
+
+// TimelinesText writes runs of the same one above the other, as TimelineText writes one and
+// Timelines chooses rows: what is in the same column was at the same time after the start. Each has
+// its heading above it; axis, legend and notes are those of all. It returns an error if there is no
+// timeline, if one is not valid or if an option is out of range.
+func TimelinesText(panels []Panel, o TextOptions) (string, error) {
 	if o.Width == 0 {
 		o.Width = 80
 	}
 	if o.Width < 40 || o.Width > 1000 {
 		return "", fmt.Errorf("plots: width = %d columns: 40 to 1000 is expected", o.Width)
 	}
-	most, err := checkRows(t, o.Rows)
+	most, err := checkPanels(panels, o.Rows)
 	if err != nil {
 		return "", err
 	}
-	shown, note := rows(t, most)
-	labels, labelWidth := textLabels(shown)
-	grid := textGrid{end: t.End, columns: o.Width - labelWidth, sliced: sliced(t)}
+	shown, note := rows(panels, most)
+	label := newTextLabels(shown)
+	grid := textGrid{end: latest(panels), columns: o.Width - label.width, sliced: sliced(panels)}
 
 	var out strings.Builder
-	for n, r := range shown {
-		if r.gap {
-			out.WriteString("...\n")
+	for n, p := range panels {
+		for _, line := range wrapText(p.Heading, o.Width) {
+			writeLine(&out, line)
 		}
-		writeLine(&out, labels[n]+grid.row(t.On(r.track)))
+		for _, r := range shown[n] {
+			if r.gap {
+				out.WriteString("...\n")
+			}
+			writeLine(&out, label.of(r)+grid.row(p.Trace.On(r.track)))
+		}
+		if len(p.Trace.Intervals) == 0 {
+			writeLine(&out, "no steps")
+		}
 	}
-	if len(t.Intervals) == 0 {
-		writeLine(&out, "no steps")
-	}
-	writeLine(&out, grid.axis(labelWidth))
+	writeLine(&out, grid.axis(label.width))
 	for _, line := range textLegend(&grid.seen, o.Width) {
 		writeLine(&out, line)
 	}
@@ -63,36 +77,60 @@ func writeLine(out *strings.Builder, line string) {
 	out.WriteByte('\n')
 }
 
-// textLabels returns the label of each row, padded to the same width, which leaves two columns
-// before the bars.
-func textLabels(shown []row) (labels []string, width int) {
-	ranks, lanes := 0, 0
-	for _, r := range shown {
-		ranks, lanes = max(ranks, len(r.rank)), max(lanes, len(ascii(r.lane)))
+// textLabels writes the labels of rows, padded to the same width, which leaves two columns before
+// the bars.
+type textLabels struct{ ranks, lanes, width int }
+
+func newTextLabels(shown [][]row) textLabels {
+	var l textLabels
+	l.width = 10
+	for _, r := range slices.Concat(shown...) {
+		l.ranks, l.lanes = max(l.ranks, len(r.rank)), max(l.lanes, len(ascii(r.lane)))
 	}
-	for _, r := range shown {
-		label := fmt.Sprintf("%-*s  ", ranks, r.rank)
-		if lanes > 0 {
-			label += fmt.Sprintf("%-*s  ", lanes, ascii(r.lane))
-		}
-		labels = append(labels, label)
+	if l.ranks > 0 {
+		l.width = len(l.of(row{}))
 	}
-	width = 10
-	if len(labels) > 0 {
-		width = len(labels[0])
+	return l
+}
+
+func (l textLabels) of(r row) string {
+	label := fmt.Sprintf("%-*s  ", l.ranks, r.rank)
+	if l.lanes > 0 {
+		label += fmt.Sprintf("%-*s  ", l.lanes, ascii(r.lane))
 	}
-	return labels, width
+	return label
 }
 
 // ascii keeps a lane's name to 16 columns of one byte each.
 func ascii(name string) string {
-	name = strings.Map(func(r rune) rune {
+	name = toASCII(name)
+	return name[:min(len(name), 16)]
+}
+
+func toASCII(s string) string {
+	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'
 		}
 		return r
-	}, name)
-	return name[:min(len(name), 16)]
+	}, s)
+}
+
+// wrapText breaks a text between words, and words that are too long, into lines of at most a width.
+func wrapText(text string, width int) []string {
+	var lines []string
+	for _, word := range strings.Fields(text) {
+		word = toASCII(word)
+		if n := len(lines) - 1; n >= 0 && len(lines[n])+1+len(word) <= width {
+			lines[n] += " " + word
+			continue
+		}
+		for ; len(word) > width; word = word[width:] {
+			lines = append(lines, word[:width])
+		}
+		lines = append(lines, word)
+	}
+	return lines
 }
 
 // textGrid maps time to columns. A column holds what happens from its time to that of the next.

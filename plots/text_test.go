@@ -44,6 +44,12 @@ func TestTimelineText(t *testing.T) {
 		default:
 			d.Fatalf(t, "unknown command %q", d.Cmd)
 		}
+		percent := 0
+		if d.MaybeScanArgs(t, "beside", &percent); percent > 0 {
+			text, err := plots.TimelinesText(pair(run, unit.Time(percent), unit.Microsecond), o)
+			require.NoError(t, err)
+			return text
+		}
 		text, err := plots.TimelineText(run, o)
 		require.NoError(t, err)
 		return text

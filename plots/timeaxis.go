@@ -1,0 +1,95 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+)
+
+// timeAxis is a logarithmic axis of times: from and to are powers of ten, in picoseconds.
+type timeAxis struct {
+	from, to float64
+	digits   []int // of each decade that has labels, those that have one: 1, 2 and 5, say
+	every    int   // how many decades there are from one with labels to the next
+	fine     bool  // all nine digits have a mark, not only those with a label
+}
+
+// There is so much between two labels at least; where a decade is shorter than the other length its
+// digits have no marks.
+const (
+	timeLabelAir  length = 8
+	timeMarksFrom length = 40
+)
+
+// newTimeAxis returns the axis that holds both times, in picoseconds, with some air around them. It
+// is a decade long at least: what is almost equal shall look so.
+//
+// REQUIRES: 0 < least <= largest.
+func newTimeAxis(least, largest float64) timeAxis {
+	from, to := math.Log10(least), math.Log10(largest)
+	middle, half := (from+to)/2, float64(max(to-from, 1)/2*1.08)
+	return timeAxis{from: middle - half, to: middle + half, digits: []int{1, 2, 5}, every: 1,
+		fine: true}
+}
+
+// label chooses the closest labels for which an axis of that length has room, if they are so wide.
+func (a *timeAxis) label(long, wide length) {
+	decade := float64(long) / (a.to - a.from)
+	a.fine = decade >= float64(timeMarksFrom)
+	room := func(share float64) bool { return share*decade >= float64(wide+timeLabelAir) }
+	switch a.every = 1; {
+	case room(math.Log10(2)):
+		a.digits = []int{1, 2, 5}
+	case room(math.Log10(3)):
+		a.digits = []int{1, 3}
+	default:
+		for a.digits = []int{1}; !room(float64(a.every)); {
+			a.every++
+		}
+	}
+}
+
+// labelWidth is how wide the widest label is, before label has chosen some: of all that may be.
+func (a timeAxis) labelWidth(f typeface) (width length) {
+	for _, t := range a.ticks() {
+		width = max(width, f.Width(t.label))
+	}
+	return width
+}
+
+// up returns where a time is, in picoseconds, from 0 at the begin of the axis to 1 at its end.
+func (a timeAxis) up(t float64) float64 { return (math.Log10(t) - a.from) / (a.to - a.from) }
+
+// share returns how much of the axis a factor is.
+func (a timeAxis) share(factor float64) float64 { return math.Log10(factor) / (a.to - a.from) }
+
+// timeTick is a mark on a timeAxis, from 0 to 1. Most have no label.
+type timeTick struct {
+	at    float64
+	label string
+}
+
+// ticks returns the tick marks in their order.
+func (a timeAxis) ticks() []timeTick {
+	var ticks []timeTick
+	for e := max(0, int(math.Floor(a.from))); float64(e) <= a.to; e++ {
+		for digit := 1; digit < 10 && (digit == 1 || a.fine); digit++ {
+			t := timeTick{at: a.up(float64(digit) * math.Pow10(e))}
+			for _, d := range a.digits {
+				if d == digit && e%a.every == 0 {
+					t.label = timeLabel(digit, e)
+				}
+			}
+			if t.at >= 0 && t.at <= 1 {
+				ticks = append(ticks, t)
+			}
+		}
+	}
+	return ticks
+}
+
+// timeLabel returns digit times ten to the power of so many picoseconds: "20 us".
+func timeLabel(digit, power int) string {
+	units := timeScales()
+	n := min(power/3, len(units)-1)
+	return fmt.Sprintf("%.0f %s", float64(digit)*math.Pow10(power-3*n), units[n].name)
+}
