@@ -30,6 +30,7 @@ type Report struct {
 	Results  []*Result // in the order of the points; fewer if the run was interrupted
 	Skipped  []Skip    // of the algorithms that "all" stands for, those that cannot do it
 	Warnings []string
+	Misses   []string // of a validation: what is outside of the scenario's tolerance
 }
 
 // Good reports whether no check has failed.
@@ -39,7 +40,7 @@ func (r *Report) Good() bool {
 			return false
 		}
 	}
-	return true
+	return len(r.Misses) == 0
 }
 
 // Run carries out all points, as many at a time as there are processors, one check of numbers at a

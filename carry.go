@@ -27,7 +27,7 @@ type played struct {
 
 // numberAs is the number of T.
 func numberAs[T dtype.Number]() number {
-	return number{play: playAs[T], text: func(element []byte) string {
+	return number{play: playAs[T], inputs: inputsAs[T], text: func(element []byte) string {
 		return fmt.Sprint(get[T](element))
 	}, isNaN: func(element []byte) bool {
 		x := get[T](element)
@@ -46,6 +46,17 @@ func put[T dtype.Number](x []T) []byte {
 	b := make([]byte, len(x)*dtype.Of[T]().Width())
 	dtype.Put(b, x)
 	return b
+}
+
+// inputsAs makes the inputs of all ranks.
+func inputsAs[T dtype.Number](x *play) ([][]byte, error) {
+	inputs, err := reference.Inputs[T](x.schedule.Spec, x.data, x.seed)
+	var all [][]byte
+	for i := range inputs {
+		all = append(all, put(inputs[i]))
+		inputs[i] = nil
+	}
+	return all, err
 }
 
 // playAs carries a schedule out in T and holds the result against the definition.
@@ -181,13 +192,23 @@ type teamRun struct {
 
 // playTeam carries a team's schedule out.
 func (r *runner) playTeam(t *teamRun, inputs []data.Array) error {
-	p, spec := t.point, &t.schedule.Spec
-	kind, err := r.dataOf(p)
+	x, err := r.playOf(t, inputs)
 	if err != nil {
 		return err
 	}
+	r.numbers(func() { t.played, err = t.number.play(x) })
+	return err
+}
+
+// playOf is how a team's schedule is to be carried out.
+func (r *runner) playOf(t *teamRun, inputs []data.Array) (*play, error) {
+	p, spec := t.point, &t.schedule.Spec
+	kind, err := r.dataOf(p)
+	if err != nil {
+		return nil, err
+	}
 	if t.sums, err = reference.ParseAccumulate(p.Accumulate); err != nil {
-		return err
+		return nil, err
 	}
 	x := &play{schedule: t.schedule, data: kind, seed: uint64(p.Seed), accumulate: t.sums}
 	if inputs != nil {
@@ -200,8 +221,7 @@ func (r *runner) playTeam(t *teamRun, inputs []data.Array) error {
 			}
 		}
 	}
-	r.numbers(func() { t.played, err = t.number.play(x) })
-	return err
+	return x, nil
 }
 
 // addTeam takes in what became of a team's numbers.

@@ -20,7 +20,7 @@ func CSV(reports ...*Report) ([]byte, error) {
 	names := append([]string{"scenario", "seed", "topology"}, csvKeys()...)
 	names = append(names, "limit", "limit_busy", "point", "violation", "asked", "teams",
 		"lower_bound_ps", "bound_latency_ps", "bound_bandwidth_ps", "bound_reduction_ps")
-	names = append(names, numericsKeys()...)
+	names = append(append(names, numericsKeys()...), hwKeys()...)
 	if err := w.Write(names); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (r *Result) csv(scenario string) ([]string, error) {
 	line = append(line, limit, busy, strings.Join(axes, " "), violation, j.Asked,
 		fmt.Sprint(j.Teams), ps(j.LowerBound), ps(j.Bounds.Latency), ps(j.Bounds.Bandwidth),
 		ps(j.Bounds.Reduction))
-	return append(line, j.Numerics.csv()...), nil
+	return append(append(line, j.Numerics.csv()...), r.Measured.csv()...), nil
 }
 
 // numericsKeys are the columns of a result's numerics.

@@ -202,10 +202,11 @@ func pack(moves []collective.Move, width int64, from []byte, size int64, unpack 
 
 // number is what is done with the elements of one type where only their bytes are known.
 type number struct {
-	play  func(*play) (*played, error)
-	text  func(element []byte) string
-	isNaN func(element []byte) bool
-	value func(t *term, leaves func(place int) []byte) []byte
+	play   func(*play) (*played, error)
+	inputs func(*play) ([][]byte, error)
+	text   func(element []byte) string
+	isNaN  func(element []byte) bool
+	value  func(t *term, leaves func(place int) []byte) []byte
 }
 
 // numberOf is the number of a type.

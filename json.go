@@ -26,6 +26,8 @@ type (
 		Results  []jsonResult `json:"results"`
 		Skipped  []jsonSkip   `json:"skipped"`
 		Warnings []string     `json:"warnings"`
+		// Fidelity sums up what was measured; it is left out of a simulation.
+		Fidelity *jsonFidelity `json:"fidelity,omitempty"`
 	}
 	jsonTopology struct {
 		Preset any `json:"preset"`
@@ -169,6 +171,7 @@ func (r *Report) json() jsonReport {
 	j.Topology.Ranks = shared(s.Points, func(p *scenarios.Point) int { return p.Topology.Ranks })
 	j.Device = shared(s.Points, func(p *scenarios.Point) string { return p.Device.Name })
 	j.Sharing = shared(s.Points, func(p *scenarios.Point) string { return p.Sim.Sharing })
+	j.Fidelity = r.fidelityJSON()
 	for _, result := range r.Results {
 		j.Results = append(j.Results, result.json())
 	}
@@ -212,7 +215,7 @@ func (r *Result) json() jsonResult {
 		Violations: r.Violations, Numbers: r.Numbers,
 		Rounds: known(r.Rounds >= 0, r.Rounds), MinSlots: known(r.MinSlots >= 0, r.MinSlots),
 		ClosedForm: known(r.ClosedForm >= 0, int64(r.ClosedForm))}
-	j.NumbersWhy = r.numbersOff
+	j.NumbersWhy, j.HW = r.numbersOff, r.Measured.json()
 	if c := p.Tensor; c != nil {
 		j.Shape, j.Axis, j.Concat = c.Shape, c.Axis, c.Concat
 	}

@@ -58,6 +58,7 @@ type Result struct {
 	// Numerics is what rounding does; nil unless it is asked for, or where numbers are off.
 	Numerics *Numerics
 
+	Measured *Measured // of a result that was to be played for real; else nil
 	Backward *Result   // of the backward pass, where the scenario asks for one; else nil
 	Gradient *Gradient // of the result of a backward pass; else nil
 
@@ -162,6 +163,7 @@ func (r *Result) refuted(err error) bool {
 func (r *Result) Good() bool {
 	return len(r.Violations) == 0 && r.Numbers != string(reference.NumbersMismatch) &&
 		(r.Comparison == nil || r.Comparison.Different == 0) &&
+		(r.Measured == nil || r.Measured.Failure == nil) &&
 		(r.Gradient == nil || r.Gradient.Law != string(reference.NumbersMismatch))
 }
 

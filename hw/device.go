@@ -54,12 +54,15 @@ type Env struct {
 type Result struct {
 	Outputs     [][]byte // of every rank in the last repetition, little-endian
 	Repetitions []Repetition
-	// Trace is the timeline of the fastest repetition; nil unless the environment asks for it.
+	// Trace is the timeline of the fastest repetition; nil unless the environment asks for it, and
+	// the device can tell.
 	Trace *trace.Trace
 	// Skew bounds how far the clocks of two ranks may be apart in Repetitions and Trace; 0 where
 	// all have the same clock.
 	Skew  unit.Time
 	RanOn RanOn
+	// Played is what was done, where that is not the job's schedule; nil elsewhere.
+	Played *schedule.Schedule
 }
 
 // Repetition is one measured repetition. Times count from the start of the first rank.

@@ -45,6 +45,7 @@ var (
 
 // report prints an error and returns the exit code.
 func (a *app) report(err error) int {
+	var missing *unavailableError
 	switch {
 	case err == nil:
 		return exitOK
@@ -59,6 +60,9 @@ func (a *app) report(err error) int {
 		a.print(a.err, jsonError(err))
 	default:
 		a.print(a.err, plainError(err))
+	}
+	if errors.As(err, &missing) {
+		return exitMissing
 	}
 	return exitUsage
 }
@@ -136,6 +140,10 @@ func jsonError(err error) string {
 	var usage *usageError
 	if len(list) == 0 && errors.As(err, &usage) {
 		list = []oneError{{File: usage.file, Text: usage.text, Hint: usage.hint}}
+	}
+	var missing *unavailableError
+	if len(list) == 0 && errors.As(err, &missing) {
+		list = []oneError{{Text: missing.what, Hint: missing.hint}}
 	}
 	if len(list) == 0 {
 		list = []oneError{{Text: err.Error()}}

@@ -16,16 +16,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The exit codes. 3, for hardware that is missing, is not in use yet.
+// The exit codes.
 const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitMissing     = 3
 	exitBug         = 4
 	exitInterrupted = 130
 )
 
 func main() {
+	if code, is := child(); is {
+		os.Exit(code)
+	}
 	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	os.Exit(a.main(context.Background(), os.Args[1:]))
 }
@@ -96,8 +100,8 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.helpCommand(root))
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.explainCommand(), a.verifyCommand(),
-		a.importCommand(), a.exportCommand(), a.initCommand(), a.listCommand(), a.schemaCommand(),
-		a.versionCommand())
+		a.validateCommand(), a.workerCommand(), a.importCommand(), a.exportCommand(), a.initCommand(),
+		a.listCommand(), a.schemaCommand(), a.versionCommand())
 	return root
 }
 
@@ -125,8 +129,8 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim FILE|example:NAME|- …       run scenarios (= collsim run): one table
   collsim init [KIND]                 print a scenario to begin with
   collsim check|explain FILE …        what it will cost; what decides its time
-  collsim verify FILE …               prove schedules, whoever wrote them
-  collsim import|export FILE          read others' formats; write them
+  collsim verify|import|export FILE   prove, read, write schedules of others
+  collsim validate|calibrate FILE     play it for real and compare; measure
   collsim list|schema|version|help    what there is to try; more help
 
   --json, --csv FILE|-             JSON instead of the table; a line a result
@@ -138,8 +142,8 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   --only KEY=VALUE,…               keep the results that have this
 
 Scenario keys: collsim list keys, docs/scenario.md. All flags: docs/cli.md.
-Exit codes: 0 all is well, 1 a check failed, 2 wrong input or usage,
-4 a bug in collsim, 130 interrupted (what is finished is written).
+Exit codes: 0 all is well, 1 a check failed, 2 wrong input or usage, 3 not
+available here, 4 a bug in collsim, 130 interrupted (what is there is written).
 `
 
 // print writes to a stream. What a closed stream cannot take is lost, as there is nobody to tell.

@@ -17,13 +17,16 @@ type outputs struct {
 	pictures  strings.Builder // timelines as text
 	figures   []*figure       // curves, in the order in which they begin
 	errors    []plots.Series  // of --numerics-plot
+	table     func(...*collsim.Report) string
+	playing   bool // schedules are played for real, too
 
 	interrupted bool // not all results are there
 }
 
-// newOutputs refuses what cannot be written, before anything is run.
-func newOutputs(list []*collsim.Scenario, o *runFlags) (*outputs, error) {
-	out := &outputs{flags: o, scenarios: list}
+// newOutputs refuses what cannot be written, before anything is run; more may refuse further files.
+// With more, measured traces are written beside simulated ones.
+func newOutputs(list []*collsim.Scenario, o *runFlags, more func(claims) error) (*outputs, error) {
+	out := &outputs{flags: o, scenarios: list, table: collsim.Table, playing: more != nil}
 	if err := out.streams(); err != nil {
 		return nil, err
 	}
@@ -40,6 +43,11 @@ func newOutputs(list []*collsim.Scenario, o *runFlags) (*outputs, error) {
 	}
 	for i := range list {
 		if err := out.claim(c, i); err != nil {
+			return nil, err
+		}
+	}
+	if more != nil {
+		if err := more(c); err != nil {
 			return nil, err
 		}
 	}
@@ -113,6 +121,11 @@ func (out *outputs) claim(c claims, index int) error {
 			}
 			if c.claim(name, "the "+d.what+" of "+p.ID) != nil {
 				return out.manyPictures(name)
+			}
+			if out.playing && d.what == "trace" && name != "" {
+				if err := c.claim(measuredName(name), "the measured trace of "+p.ID); err != nil {
+					return err
+				}
 			}
 		}
 		if err := out.join(c, index, p); err != nil {
@@ -197,7 +210,7 @@ func (out *outputs) write(reports []*collsim.Report) (string, error) {
 	case out.flags.links == "-":
 		text, err = collsim.LinksCSV(reports...)
 	default:
-		return collsim.Table(reports...) + out.pictures.String(), nil
+		return out.table(reports...) + out.pictures.String(), nil
 	}
 	return string(text), err
 }

@@ -90,7 +90,7 @@ func (out *outputs) draw(d drawing, index int, r *collsim.Result) error {
 		name = strings.TrimSuffix(name, filepath.Ext(name)) + "-grad" + filepath.Ext(name)
 	}
 	if name == "-" {
-		text, err := plots.TimelineText(r.Trace, plots.TextOptions{})
+		text, err := plots.TimelinesText(panels(r), plots.TextOptions{})
 		out.pictures.WriteString("\n# " + r.Point.ID + "\n" + text)
 		return err
 	}
@@ -101,13 +101,28 @@ func (out *outputs) draw(d drawing, index int, r *collsim.Result) error {
 	return writeFile(name, content)
 }
 
+// panels are the timelines of a result: what was simulated, and below it what was measured, if it
+// was.
+func panels(r *collsim.Result) []plots.Panel {
+	if r.Measured == nil || r.Measured.Trace == nil {
+		return []plots.Panel{{Trace: r.Trace}}
+	}
+	m := r.Measured
+	return []plots.Panel{
+		{Heading: "simulated: " + short(r.Time), Trace: r.Trace},
+		{Heading: fmt.Sprintf("measured: %s, the fastest of %d (median %s)", short(m.Fastest),
+			m.Repetitions, short(m.Time)),
+			Trace: m.Trace},
+	}
+}
+
 // timeline is a picture of who did what when.
 func (out *outputs) timeline(index int, r *collsim.Result, end string) ([]byte, error) {
 	format, err := plots.FormatOf(end)
 	if err != nil {
 		return nil, err
 	}
-	return plots.Timeline(r.Trace, plots.Options{
+	return plots.Timelines(panels(r), plots.Options{
 		Title: fmt.Sprintf("%v %v, %d ranks%s, %v: %s", r.Point.Spec.Kind, r.Algorithm,
 			r.Point.Spec.Ranks, teamText(r.Teams), r.Point.Spec.Bytes(), short(r.Time)),
 		Caption: fmt.Sprintf("%s, seed %d, collsim %s", caption(out.scenarios[index], r.Point),
@@ -125,8 +140,23 @@ func teamText(teams int) string {
 	return fmt.Sprintf(" in each of %d teams", teams)
 }
 
-// perfetto is a trace for Perfetto and its like.
-func (out *outputs) perfetto(_ int, r *collsim.Result, end string) ([]byte, error) {
+// perfetto is a trace for Perfetto and its like. What was measured is in a file of its own.
+func (out *outputs) perfetto(index int, r *collsim.Result, end string) ([]byte, error) {
+	if r.Measured != nil && r.Measured.Trace != nil {
+		measured := *r
+		measured.Trace, measured.Measured = r.Measured.Trace, nil
+		content, err := out.perfetto(index, &measured, end)
+		if err != nil {
+			return nil, err
+		}
+		name, err := out.picture(drawings()[1], index, r.Point)
+		if err != nil {
+			return nil, err
+		}
+		if err := writeFile(measuredName(name), content); err != nil {
+			return nil, err
+		}
+	}
 	write := perfetto.Write
 	if end == ".json" {
 		write = perfetto.WriteJSON
@@ -134,6 +164,12 @@ func (out *outputs) perfetto(_ int, r *collsim.Result, end string) ([]byte, erro
 	var b bytes.Buffer
 	err := write(&b, r.Trace, perfetto.Options{Devices: r.Devices})
 	return b.Bytes(), err
+}
+
+// measuredName is the file beside another that has what was measured.
+func measuredName(name string) string {
+	ext := filepath.Ext(name)
+	return strings.TrimSuffix(name, ext) + "-measured" + ext
 }
 
 // caption is what it takes to get a result again.

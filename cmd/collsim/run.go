@@ -29,6 +29,7 @@ type runFlags struct {
 	errors   string // the picture of --numerics-plot
 	set      []string
 	only     []string
+	hw       string
 	seed     int64
 	quiet    bool
 	flags    *pflag.FlagSet
@@ -53,6 +54,8 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 		"curve for each algorithm and type, to `FILE.svg`, .png or .pdf; means --numerics")
 	f.StringArrayVar(&o.set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.only, "only", nil, "keep results with these `KEY=VALUE,…`")
+	f.StringVar(&o.hw, "hw", "", "play schedules on `EXECUTOR`, as validate does: host or mpi; sim "+
+		"simulates alone")
 	f.Int64Var(&o.seed, "seed", 0, "replace the seed of all random data by `N`")
 	f.BoolVar(&o.quiet, "quiet", false, "no notes and no progress on standard error")
 	f.SortFlags = false
@@ -86,52 +89,72 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
+// check refuses values that mean nothing.
+func (o *runFlags) check() error {
+	if o.seed < 0 {
+		return &usageError{text: fmt.Sprintf("--seed %d: a whole number from 0 on is expected", o.seed)}
+	}
+	if o.hw != "" {
+		return checkExecutor(o.hw)
+	}
+	return nil
+}
+
 // run carries out scenarios. Files are written before anything is printed, so that an error leaves
 // standard output empty.
 func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	if len(args) == 0 {
 		return &usageError{text: "a scenario is expected", hint: "for example: collsim example:ring"}
 	}
-	if o.seed < 0 {
-		return &usageError{text: fmt.Sprintf("--seed %d: a whole number from 0 on is expected", o.seed)}
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.hw != "" && o.hw != "sim" {
+		return a.validate(ctx, args, &validateFlags{runFlags: *o})
 	}
 	list, err := a.loadAll(args, o.load())
 	if err != nil {
 		return err
 	}
-	out, err := newOutputs(list, o)
+	out, err := newOutputs(list, o, nil)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	var reports []*collsim.Report
-	good, interrupted := true, error(nil)
+	var interrupted error
 	for i, s := range list {
 		report, err := a.runOne(ctx, s, i, out)
 		if report == nil {
 			return err
 		}
 		reports = append(reports, report)
-		good = good && report.Good()
 		if interrupted = err; err != nil {
 			break
 		}
 	}
+	return a.finish(reports, out, interrupted)
+}
+
+// finish writes all files of reports, prints them, and says how they ended.
+func (a *app) finish(reports []*collsim.Report, out *outputs, interrupted error) error {
 	out.interrupted = interrupted != nil
 	text, err := out.write(reports)
 	if err != nil {
 		return err
 	}
-	if !o.quiet && !o.json {
+	if o := out.flags; !o.quiet && !o.json {
 		a.notes(reports)
 	}
 	a.print(a.out, text)
 	if interrupted != nil {
 		return interrupted
 	}
-	if !good {
-		return errFailed
+	for _, r := range reports {
+		if !r.Good() {
+			return errFailed
+		}
 	}
 	return nil
 }

@@ -16,8 +16,17 @@ import (
 
 var update = flag.Bool("update", false, "rewrite expected outputs in testdata and in the README")
 
+// asCommand has this binary be the command, for tests that no script can be.
+const asCommand = "COLLSIM_TEST_COMMAND"
+
 // TestMain lets scripts run this binary as the command.
 func TestMain(m *testing.M) {
+	if code, is := child(); is {
+		os.Exit(code)
+	}
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
 	testscript.Main(m, map[string]func(){"collsim": main})
 }
 

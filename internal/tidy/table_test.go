@@ -16,7 +16,7 @@ func table() []row {
 		toAlgos = "unit collective schedule topology algos device dtype"
 		hw      = "schedule collective dtype topology device trace unit hw"
 		toHW    = "unit dtype data collective schedule schedule/... topology device bounds algos " +
-			"reference trace sim program nccl hw scenarios"
+			"reference trace sim program nccl hw scenarios fidelity"
 	)
 	return []row{
 		{path: "unit"},
@@ -47,6 +47,7 @@ func table() []row {
 		{path: "hw/...", ours: hw},
 		{path: "hw/host/netns", ours: hw + " hw/host"},
 		{path: "hw/mpi", ours: hw, modules: []string{"github.com/ebitengine/purego"}},
+		{path: "fidelity", ours: "unit"},
 		{path: "plots", ours: "trace unit",
 			modules: []string{"gonum.org/v1/plot",
 				"golang.org/x/image/font",    // plot's font styles
@@ -121,13 +122,13 @@ func mayUse(modules []string, path string) bool {
 // packages below them.
 func deterministic() []string {
 	return []string{"unit", "dtype", "collective", "schedule", "topology", "device", "algos",
-		"reference", "trace", "sim"}
+		"reference", "trace", "sim", "fidelity"}
 }
 
 // rounded are the packages in which a float must round alike on every processor.
 func rounded() []string {
 	return []string{"unit", "dtype", "collective", "schedule", "topology", "device", "bounds",
-		"algos", "reference", "trace", "sim", "scenarios", "."}
+		"algos", "reference", "trace", "sim", "scenarios", "fidelity", "."}
 }
 
 // within reports whether a package is one of these or below one of them.

@@ -1,0 +1,106 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/hw/mpi"
+)
+
+// endless is a scenario that is played for a very long time.
+const endless = `[topology]
+preset = "full-mesh"
+ranks = 3
+bandwidth = "1 GB/s"
+latency = "10 us"
+[collective]
+kind = "all_reduce"
+algorithm = "ring"
+bytes = "1 MiB"
+[hardware]
+transport = "tcp"
+repetitions = 100000
+timeout = "5 s"
+`
+
+// TestKilledRank: a rank that is killed while it plays is named, the exit code is 1, and no process
+// is left.
+func TestKilledRank(t *testing.T) {
+	for _, executor := range []string{"host", "mpi"} {
+		t.Run(executor, func(t *testing.T) {
+			if executor == "mpi" {
+				if _, err := mpi.Available(context.Background(), mpi.Config{}); err != nil {
+					t.Skip(err)
+				}
+			}
+			name := filepath.Join(t.TempDir(), "endless.toml")
+			require.NoError(t, os.WriteFile(name, []byte(endless), 0o600))
+			self, err := os.Executable()
+			require.NoError(t, err)
+			cmd := exec.Command(self, "validate", name, "--hw", executor)
+			cmd.Env = append(os.Environ(), asCommand+"=yes")
+			var out, errs bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			require.NoError(t, cmd.Start())
+			ranks := ranksBelow(t, cmd.Process.Pid, 3)
+			require.NoError(t, syscall.Kill(ranks[1], syscall.SIGKILL))
+			var exit *exec.ExitError
+			require.ErrorAs(t, cmd.Wait(), &exit)
+			require.Equal(t, exitFailed, exit.ExitCode(), "%s%s", &out, &errs)
+			require.Regexp(t, `FAILED: all_reduce/ring/1048576: rank [012]: `, out.String())
+			for _, pid := range ranks {
+				_, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe") // a zombie has none
+				require.Error(t, err, "a rank is left")
+			}
+		})
+	}
+}
+
+// ranksBelow waits until so many processes that run this program are below another, and busy.
+func ranksBelow(t *testing.T, pid, ranks int) []int {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for {
+		var found []int
+		for _, p := range below(pid) {
+			if exe, err := os.Readlink("/proc/" + strconv.Itoa(p) + "/exe"); err == nil && exe == self {
+				found = append(found, p)
+			}
+		}
+		if len(found) == ranks {
+			time.Sleep(300 * time.Millisecond) // so that they play
+			return found
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// below lists the processes that a process has started, and those that these have.
+func below(pid int) (all []int) {
+	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		for _, word := range strings.Fields(string(text)) {
+			if p, err := strconv.Atoi(word); err == nil {
+				all = append(append(all, p), below(p)...)
+			}
+		}
+	}
+	return all
+}

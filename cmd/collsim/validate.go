@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"collsim"
+	"collsim/internal/nearest"
+)
+
+// validateFlags are the flags of validate beside those of run.
+type validateFlags struct {
+	runFlags
+	hosts, listen string
+	scatter       string
+	report        string
+}
+
+func (a *app) validateCommand() *cobra.Command {
+	o := &validateFlags{}
+	cmd := &cobra.Command{
+		Use:   "validate FILE|example:NAME|- …",
+		Short: "play schedules for real, and hold bits and times against what was foretold",
+		Long: "Validate carries out every point of the scenarios as run does, then plays its schedule " +
+			"on the hardware of [hardware]: on ordinary processors (host: goroutines, processes over " +
+			"sockets, several machines, a network lab), or on Open MPI (mpi). It prints simulated and " +
+			"measured times side by side, the error by algorithm, and whether the bits are those that " +
+			"the schedule gives. It exits with 1 outside of the scenario's tolerance, with 3 where the " +
+			"hardware is not there. See docs/hardware.md.",
+		Example: "  collsim validate ring.toml --hw host\n" +
+			"  collsim validate ring.toml --hw mpi --set hardware.library=true\n" +
+			"  collsim validate lab.toml --with calibrated.toml --scatter fidelity.svg",
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.validate(cmd.Context(), args, o)
+		},
+	}
+	o.register(cmd.Flags())
+	f := cmd.Flags()
+	f.StringVar(&o.hosts, "hosts", "", "machines that the ranks are on: `A,B,…`; "+
+		"what to start on others than localhost is said")
+	f.StringVar(&o.listen, "listen", "", "`ADDRESS` at which ranks of other machines reach this one")
+	f.StringVar(&o.scatter, "scatter", "", "draw measured against simulated times to `FILE.svg`, "+
+		".png or .pdf")
+	f.StringVar(&o.report, "report", "", "write all of it as Markdown to `FILE.md`")
+	return cmd
+}
+
+// settings are the keys of a scenario that the flags of hardware stand for.
+func (o *validateFlags) settings() (set []string, err error) {
+	if o.hw != "" {
+		if err := checkExecutor(o.hw); err != nil {
+			return nil, err
+		}
+		if o.hw == "sim" {
+			return nil, &usageError{text: "--hw sim: validate plays for real; to simulate: collsim run"}
+		}
+		set = append(set, "hardware.executor="+strconv.Quote(o.hw))
+	}
+	if o.hosts != "" {
+		var list []string
+		for _, name := range strings.Split(o.hosts, ",") {
+			list = append(list, strconv.Quote(strings.TrimSpace(name)))
+		}
+		set = append(set, "hardware.hosts=["+strings.Join(list, ", ")+"]")
+	}
+	if o.listen != "" {
+		set = append(set, "hardware.listen="+strconv.Quote(o.listen))
+	}
+	return set, nil
+}
+
+// checkExecutor refuses what --hw does not know, and what there is none of.
+func checkExecutor(name string) error {
+	switch {
+	case name == "cuda" || name == "nccl":
+		return &unavailableError{"--hw " + name + ": this collsim has no executor for GPUs yet",
+			"there are host and mpi, which need none"}
+	case slices.Contains(executors(), name):
+		return nil
+	}
+	e := &usageError{text: fmt.Sprintf("--hw %q: no executor of that name", name),
+		hint: "there are " + strings.Join(executors(), ", ")}
+	if near := nearest.To(name, executors(), 1); len(near) > 0 {
+		e.hint = "did you mean " + near[0] + "?"
+	}
+	return e
+}
+
+// validate carries scenarios out and plays them.
+func (a *app) validate(ctx context.Context, args []string, o *validateFlags) error {
+	if len(args) == 0 {
+		return &usageError{text: "a scenario is expected",
+			hint: "for example: collsim validate example:ring"}
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	load, err := o.load(), error(nil)
+	set, err := o.settings()
+	if err != nil {
+		return err
+	}
+	load.Set = append(load.Set[:len(load.Set):len(load.Set)], set...)
+	list, err := a.loadAll(args, load)
+	if err != nil {
+		return err
+	}
+	out, err := newOutputs(list, &o.runFlags, o.checkValidation)
+	if err != nil {
+		return err
+	}
+	out.table = collsim.ValidationText
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	reports, interrupted, err := a.validateAll(ctx, list, out)
+	if err != nil {
+		return err
+	}
+	if err := a.writeValidation(reports, o, out); err != nil {
+		return err
+	}
+	return a.finish(reports, out, interrupted)
+}
+
+// validateAll returns the reports of all scenarios, of the last what there is where the context has
+// ended, with its error.
+func (a *app) validateAll(ctx context.Context, list []*collsim.Scenario,
+	out *outputs) (reports []*collsim.Report, interrupted, err error) {
+	played := false
+	for i, s := range list {
+		report, err := a.validateOne(ctx, s, i, out)
+		switch {
+		case report == nil:
+			return nil, nil, err
+		case err != nil:
+			return append(reports, report), err, nil
+		}
+		reports = append(reports, report)
+		for _, r := range report.Results {
+			played = played || r.Measured.Skipped == ""
+		}
+	}
+	if !played {
+		return nil, nil, &unavailableError{what: "nothing was played: " + firstReason(reports)}
+	}
+	return reports, nil, nil
+}
+
+// firstReason is why the first result was not played.
+func firstReason(reports []*collsim.Report) string {
+	for _, report := range reports {
+		for _, r := range report.Results {
+			return r.Point.ID + ": " + r.Measured.Skipped
+		}
+	}
+	return "there are no results"
+}
+
+// validateOne is runOne for real.
+func (a *app) validateOne(ctx context.Context, s *collsim.Scenario, index int,
+	out *outputs) (*collsim.Report, error) {
+	var failed error
+	p := a.newProgress(len(s.Points), out.flags.quiet)
+	o := collsim.ValidateOptions{RunOptions: out.options(index), Open: a.openHardware}
+	o.Done = func(r *collsim.Result) {
+		if failed == nil {
+			failed = out.take(index, r)
+		}
+		r.Trace, r.Outputs, r.Measured.Trace = nil, nil, nil
+		p.step()
+	}
+	report, err := s.Validate(ctx, o)
+	p.end()
+	switch {
+	case failed != nil:
+		return nil, failed
+	case report == nil && !isScenarioError(err):
+		return nil, unavailable(err)
+	}
+	return report, err
+}
+
+// isScenarioError reports whether an error has a place in a scenario.
+func isScenarioError(err error) bool { return len(scenarioErrors(err)) > 0 }

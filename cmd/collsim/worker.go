@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collsim/hw/host"
+)
+
+// maxWorkers is how many ranks one call starts.
+const maxWorkers = 1024
+
+func (a *app) workerCommand() *cobra.Command {
+	var at, ranks string
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "worker --at ADDRESS --ranks 4-7",
+		Short: "be ranks that another machine's validate waits for",
+		Long: "Worker plays ranks of a validation that was started on another machine, as that says on " +
+			"its standard error. It ends when that one ends. Whoever can reach the address can take " +
+			"part: use it in networks that you trust.",
+		Example: "  collsim worker --at 10.0.0.1:7000 --ranks 4-7\n" +
+			"  srun --nodelist=node2 --ntasks=1 collsim worker --at 10.0.0.1:7000 --ranks 4-7",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, _, err := net.SplitHostPort(at); err != nil {
+				return &usageError{text: fmt.Sprintf("--at %q: host:port is expected", at),
+					hint: "validate says which"}
+			}
+			first, last, err := rankRange(ranks)
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			r := host.Rendezvous{Network: "tcp", Address: at, Rank: first, Timeout: timeout}
+			return unavailable(work(ctx, r, last))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&at, "at", "", "`ADDRESS` at which validate waits, as host:port")
+	f.StringVar(&ranks, "ranks", "", "`N` or FIRST-LAST: which ranks to be")
+	f.DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait for validate to be there")
+	f.SortFlags = false
+	return cmd
+}
+
+// rankRange reads "4" or "4-7".
+func rankRange(text string) (first, last int, err error) {
+	from, to, many := strings.Cut(text, "-")
+	first, err1 := strconv.Atoi(from)
+	last = first
+	var err2 error
+	if many {
+		last, err2 = strconv.Atoi(to)
+	}
+	if err1 != nil || err2 != nil || first < 0 || last < first || last-first >= maxWorkers {
+		return 0, 0, &usageError{text: fmt.Sprintf("--ranks %q: a rank, or the first and the last of at "+
+			"most %d, is expected", text, maxWorkers), hint: "for example --ranks 4-7"}
+	}
+	return first, last, nil
+}
+
+// work plays a rank, or each of several in a process of its own.
+func work(ctx context.Context, r host.Rendezvous, last int) error {
+	if r.Rank == last {
+		return host.Worker(ctx, r)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	all := make(chan error)
+	first := r.Rank
+	for ; r.Rank <= last; r.Rank++ {
+		cmd := exec.CommandContext(ctx, self, "worker", "--at", r.Address, "--ranks",
+			strconv.Itoa(r.Rank), "--timeout", r.Timeout.String())
+		cmd.Stderr = os.Stderr
+		go func() { all <- cmd.Run() }()
+	}
+	var failed []error
+	for range last - first + 1 {
+		if err := <-all; err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,169 @@
+package fidelity
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"collsim/unit"
+)
+
+// Head is what a page says before its tables.
+type Head struct {
+	Title string     // a line
+	Text  string     // paragraphs of Markdown: what was run, and on what
+	Miss  unit.Share // the error above which a case misses; 0: time_p90, or else time_median
+}
+
+// Markdown prints a page on cases: the head; the errors by algorithm and of all; what is outside
+// the tolerance; the cases that miss and why, the worst first; and all cases, a table for each
+// network and executor. Names and reasons are shown as they are, whatever signs are in them. It
+// panics where Judge does.
+func Markdown(h Head, cases []Case, t Tolerance) string {
+	if h.Miss == 0 {
+		h.Miss = t.missBound()
+	}
+	var b strings.Builder
+	b.WriteString("# " + escape(h.Title) + "\n")
+	if text := strings.TrimSpace(h.Text); text != "" {
+		b.WriteString("\n" + text + "\n")
+	}
+	summaryPart(&b, cases)
+	tolerancePart(&b, cases, t)
+	missPart(&b, h.Miss, cases, t)
+	casesPart(&b, cases)
+	return b.String()
+}
+
+func summaryPart(b *strings.Builder, cases []Case) {
+	b.WriteString(`
+## Summary
+
+The error of a case is its simulated time over the measured one, less one: above 0 the simulation
+is too slow. Measured is the median of the repetitions, ± the distance between their quartiles.
+Median and 90th percentile are of errors without their signs (of two middle ones the mean; of n
+sorted ones the ⌈0.9·n⌉-th).
+
+`)
+	rows := [][]string{{"executor", "collective", "algorithm", "timed", "median", "90th percentile",
+		"worst", "bits"}}
+	line := func(q *Quality, names ...string) {
+		rows = append(rows, append(names, q.timed(), q.share(q.Median), q.share(q.P90),
+			q.worst(cases), q.bits()))
+	}
+	s := Summarize(cases)
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		line(&g.Quality, escape(g.Executor), escape(g.Kind), escape(g.Algorithm))
+	}
+	line(&s.All, "all", "", "")
+	writeTable(b, "lllrrrrl", rows)
+}
+
+func tolerancePart(b *strings.Builder, cases []Case, t Tolerance) {
+	outside, stated := t.Judge(cases), t.String()
+	switch {
+	case stated == "":
+		b.WriteString("\nNo tolerance was stated.\n")
+	case len(outside) == 0:
+		b.WriteString("\nWithin the tolerance: " + stated + ".\n")
+	default:
+		b.WriteString("\nOutside the tolerance (" + stated + "):\n\n")
+		for _, sentence := range outside {
+			b.WriteString("- " + escape(sentence) + "\n")
+		}
+	}
+}
+
+func missPart(b *strings.Builder, bound unit.Share, cases []Case, t Tolerance) {
+	b.WriteString("\n## Cases that miss\n\n")
+	words := t.missWords(bound)
+	if words == "" {
+		b.WriteString("Nothing was asked of single cases.\n")
+		return
+	}
+	missing := t.misses(cases, bound)
+	if len(missing) == 0 {
+		b.WriteString("No case has " + words + ".\n")
+		return
+	}
+	fmt.Fprintf(b, "%d of %d, by %s; the worst first.\n\n", len(missing), len(cases), words)
+	rows := [][]string{{"network", "executor", "case", "simulated", "measured", "miss", "why"}}
+	for _, i := range missing {
+		c := &cases[i]
+		rows = append(rows, []string{escape(c.Network), escape(c.Executor), escape(c.ID),
+			c.simulatedText(), c.measuredText(), t.missOf(c, bound), escape(why(c))})
+	}
+	writeTable(b, "lllrrrl", rows)
+}
+
+func casesPart(b *strings.Builder, cases []Case) {
+	b.WriteString("\n## All cases\n")
+	if len(cases) == 0 {
+		b.WriteString("\nNone.\n")
+		return
+	}
+	place := func(i int) [2]string { return [2]string{cases[i].Network, cases[i].Executor} }
+	for _, part := range split(upTo(len(cases)), place) {
+		at := place(part[0])
+		b.WriteString("\n### " + escape(strings.TrimPrefix(at[0]+", "+at[1], ", ")) + "\n\n")
+		rows := [][]string{{"collective", "algorithm", "size", "simulated", "measured", "repetitions",
+			"error", "bits"}}
+		for _, i := range part {
+			c := &cases[i]
+			algorithm := c.Algorithm
+			if rest := c.rest(); rest != "" {
+				algorithm += ", " + rest
+			}
+			rows = append(rows, []string{escape(c.Kind), escape(algorithm), c.Bytes.String(),
+				c.simulatedText(), c.measuredText(), c.reps(), c.errorText(), c.Bits})
+		}
+		writeTable(b, "llrrrrrl", rows)
+	}
+}
+
+// writeTable writes rows under the first one as a table, each column flush left (l) or right (r),
+// and as wide in the text as it is on the page.
+func writeTable(b *strings.Builder, sides string, rows [][]string) {
+	width := make([]int, len(sides))
+	for _, row := range rows {
+		for c, cell := range row {
+			width[c] = max(width[c], utf8.RuneCountInString(cell), len("--:"))
+		}
+	}
+	rule := make([]string, len(sides))
+	for c, side := range sides {
+		rule[c] = strings.Repeat("-", width[c])
+		if side == 'r' {
+			rule[c] = rule[c][1:] + ":"
+		}
+	}
+	write := func(cells []string) {
+		for c, cell := range cells {
+			if sides[c] == 'r' {
+				fmt.Fprintf(b, "| %*s ", width[c], cell)
+			} else {
+				fmt.Fprintf(b, "| %-*s ", width[c], cell)
+			}
+		}
+		b.WriteString("|\n")
+	}
+	write(rows[0])
+	write(rule)
+	for _, row := range rows[1:] {
+		write(row)
+	}
+}
+
+// escape makes a text one line in which no sign means anything to Markdown. Within a word an _
+// means nothing as it is.
+func escape(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, sign := range []string{`\`, "|", "*", "`", "<", "[", "~"} {
+		text = strings.ReplaceAll(text, sign, `\`+sign)
+	}
+	if strings.HasPrefix(text, "_") || strings.Contains(text, " _") {
+		text = strings.ReplaceAll(text, "_", `\_`)
+	}
+	return text
+}

@@ -1,0 +1,179 @@
+package fidelity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// columns is the width of a terminal.
+const columns = 80
+
+// listed is how many misses a terminal lists.
+const listed = 10
+
+// Text prints cases in 80 columns where that is possible: a heading for each network and executor
+// and for each collective and algorithm, under it a line a case, with a ! behind the error of what
+// misses; then, behind #, the errors by algorithm and of all, the worst misses with their reasons
+// (a case misses whose error is above time_p90, or else time_median, or whose bits differ though
+// they may not), and what is outside the tolerance. It panics where Judge does.
+func Text(cases []Case, t Tolerance) string {
+	outside := t.Judge(cases)
+	s := Summarize(cases)
+	var b strings.Builder
+	place := func(i int) [2]string { return [2]string{cases[i].Network, cases[i].Executor} }
+	group := func(i int) [3]string { return cases[i].group() }
+	for i, section := range split(upTo(len(cases)), place) {
+		if i > 0 {
+			b.WriteString("#\n")
+		}
+		heading(&b, cases[section[0]].Network, cases[section[0]].Executor)
+		for _, part := range split(section, group) {
+			c := &cases[part[0]]
+			b.WriteString("#\n# " + c.Kind + " " + c.Algorithm + "\n")
+			t.rows(&b, cases, part)
+		}
+	}
+	if len(cases) == 0 {
+		b.WriteString("# no cases\n")
+	} else {
+		b.WriteString("#\n")
+		s.text(&b, cases)
+	}
+	t.missText(&b, cases)
+	verdict(&b, t, outside)
+	return b.String()
+}
+
+// heading writes two names on a line, or on one each.
+func heading(b *strings.Builder, network, executor string) {
+	line := "# " + network + "   " + executor
+	if network == "" {
+		line = "# " + executor
+	} else if utf8.RuneCountInString(line) > columns {
+		line = "# " + network + "\n#   " + executor
+	}
+	b.WriteString(line + "\n")
+}
+
+// rows prints the cases of these indices under the names of their columns.
+func (t Tolerance) rows(b *strings.Builder, cases []Case, of []int) {
+	names := []string{"size", "simulated", "measured", "reps", "error  ", "bits", ""}
+	rows := [][]string{names, {"(B)", "", "", "", "", "", ""}}
+	for _, i := range of {
+		c := &cases[i]
+		mark := "  "
+		if far(c, t.missBound()) {
+			mark = " !"
+		}
+		rows = append(rows, []string{fmt.Sprint(int64(c.Bytes)), c.simulatedText(), c.measuredText(),
+			c.reps(), c.errorText() + mark, c.Bits, c.rest()})
+	}
+	// Right but for the words at the end; the first column has room for the #.
+	table{width: []int{12, 10, 18, 5, 11, -7, 0}, headings: 2}.write(b, rows)
+}
+
+// text prints the summary: a line for each group, by executor, and one for all.
+func (s *Summary) text(b *strings.Builder, cases []Case) {
+	names := []string{"errors, signs aside", "timed", "median", "p90", "worst", "bits"}
+	line := func(name string, q *Quality) []string {
+		return []string{name, q.timed(), q.share(q.Median), q.share(q.P90), q.worst(cases), q.bits()}
+	}
+	rows := [][]string{names}
+	executor := func(i int) string { return s.Groups[i].Executor }
+	for _, part := range split(upTo(len(s.Groups)), executor) {
+		rows = append(rows, []string{executor(part[0])})
+		for _, i := range part {
+			g := &s.Groups[i]
+			rows = append(rows, line("  "+g.Kind+" "+g.Algorithm, &g.Quality))
+		}
+	}
+	rows = append(rows, line("all", &s.All))
+	table{width: []int{-35, 6, 8, 8, 9, -7}, headings: len(rows)}.write(b, rows)
+}
+
+// missText lists the worst misses and why.
+func (t Tolerance) missText(b *strings.Builder, cases []Case) {
+	bound := t.missBound()
+	missing := t.misses(cases, bound)
+	if len(missing) == 0 {
+		return
+	}
+	b.WriteString("#\n")
+	writeWords(b, fmt.Sprintf("%d of %d cases miss, by %s; the worst first", len(missing), len(cases),
+		t.missWords(bound)), "# ", "#   ")
+	for _, i := range missing[:min(listed, len(missing))] {
+		text := nameOf(cases, i) + ": " + t.missOf(&cases[i], bound) + ": " + why(&cases[i])
+		writeWords(b, text, "#   ", "#     ")
+	}
+	if more := len(missing) - listed; more > 0 {
+		fmt.Fprintf(b, "#   and %d more\n", more)
+	}
+}
+
+// verdict says what is outside the tolerance, or else what was kept to.
+func verdict(b *strings.Builder, t Tolerance, outside []string) {
+	label := "outside"
+	if len(outside) == 0 {
+		label, outside = "within", []string{t.String()}
+	}
+	if outside[0] == "" {
+		return
+	}
+	b.WriteString("#\n")
+	for _, sentence := range outside {
+		writeWords(b, sentence, fmt.Sprintf("# %-9s", label), "#          ")
+	}
+}
+
+// writeWords breaks a text into lines of at most 80 columns, the first and the others after a
+// prefix.
+func writeWords(b *strings.Builder, text, first, next string) {
+	line, gap := first, ""
+	for _, word := range strings.Fields(text) {
+		if gap != "" && utf8.RuneCountInString(line+gap+word) > columns {
+			b.WriteString(line + "\n")
+			line, gap = next, ""
+		}
+		line, gap = line+gap+word, " "
+	}
+	b.WriteString(line + "\n")
+}
+
+// table lays cells out in columns of at least these widths with a blank before each, flush right,
+// or flush left where the width is negative.
+type table struct {
+	width    []int
+	headings int // rows at the top that are behind a #
+}
+
+func (t table) write(b *strings.Builder, rows [][]string) {
+	width := slices.Clone(t.width)
+	for _, row := range rows {
+		for c, cell := range row {
+			n := 1 + utf8.RuneCountInString(cell)
+			switch {
+			case len(row) == 1: // a heading of rows, which may be longer than its column
+			case width[c] > 0:
+				width[c] = max(width[c], n)
+			default:
+				width[c] = min(width[c], -n-1)
+			}
+		}
+	}
+	for i, row := range rows {
+		line := ""
+		for c, cell := range row {
+			if width[c] > 0 {
+				line += fmt.Sprintf("%*s", width[c], cell)
+			} else {
+				line += "  " + fmt.Sprintf("%-*s", -width[c]-2, cell)
+			}
+		}
+		if i < t.headings {
+			line = "#" + line[1:]
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
