@@ -17,7 +17,8 @@ type Choice struct {
 	Segment   int64  // bytes of a segment, where the algorithm has some; 0 is the whole
 	Fanout    int    // of a chain algorithm: how many chains; the library's 4 if 0
 	// Inner is the reduce algorithm inside of "nonoverlapping", "non-overlapping" and
-	// "basic_linear" of reduce_scatter_block; "" is the library's own choice.
+	// "basic_linear" of reduce_scatter_block; "" is the library's own choice. With one, what follows
+	// the reduce is known too: a binomial broadcast, or a linear scatter.
 	Inner string
 }
 
@@ -143,6 +144,14 @@ func (c Choice) composed() bool {
 		c.Function == "reduce_scatter_block" && c.Algorithm == "basic_linear"
 }
 
+// fanout is how many chains a chain algorithm has.
+func (c Choice) fanout() int {
+	if c.Fanout == 0 {
+		return 4 // coll_tuned_init_chain_fanout
+	}
+	return c.Fanout
+}
+
 // variable is one of the library's, and its value.
 type variable struct {
 	name  string
@@ -151,7 +160,7 @@ type variable struct {
 
 // variables are those that make the library take the choice, for the communicators made after.
 func (c Choice) variables() (all []variable, err error) {
-	force := func(name, algorithm string, segment int64, fanout int) error {
+	force := func(name, algorithm string) error {
 		f, err := functionOf(name)
 		if err != nil {
 			return err
@@ -163,21 +172,46 @@ func (c Choice) variables() (all []variable, err error) {
 		prefix := "coll_tuned_" + name + "_algorithm"
 		all = append(all, variable{prefix, n})
 		if name == "allreduce" || name == "bcast" || name == "reduce" {
-			if fanout == 0 {
-				fanout = 4 // coll_tuned_init_chain_fanout
-			}
-			all = append(all, variable{prefix + "_segmentsize", int(segment)},
-				variable{prefix + "_chain_fanout", fanout})
+			all = append(all, variable{prefix + "_segmentsize", int(c.Segment)},
+				variable{prefix + "_chain_fanout", c.fanout()})
 		}
 		return nil
 	}
-	if err := force(c.Function, c.Algorithm, c.Segment, c.Fanout); err != nil {
+	if err := force(c.Function, c.Algorithm); err != nil {
 		return nil, err
 	}
 	if c.Inner != "" {
-		if err := force("reduce", c.Inner, c.Segment, c.Fanout); err != nil {
+		if err := force("reduce", c.Inner); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return append(all, c.after()...), nil
 }
+
+// after are the variables of what a choice calls after its reduce, and those that an algorithm
+// reads besides.
+func (c Choice) after() []variable {
+	switch {
+	case c.Algorithm == "nonoverlapping" && c.Inner != "":
+		segment := c.Segment
+		if c.Inner == "linear" {
+			segment = 0
+		}
+		return []variable{{"coll_tuned_bcast_algorithm", 6}, // binomial
+			{"coll_tuned_bcast_algorithm_segmentsize", int(segment)}}
+	case c.Function == "reduce_scatter_block" && c.Inner != "":
+		return []variable{{"coll_tuned_scatter_algorithm", 1}} // basic_linear
+	case c.Algorithm == "knomial":
+		return []variable{{"coll_tuned_bcast_algorithm_knomial_radix", radix}}
+	case c.Function == "alltoall" && c.Algorithm == "linear_sync":
+		return []variable{{"coll_tuned_alltoall_algorithm_max_requests", 0}} // no bound
+	case c.Function == "scatter" && c.Algorithm == "linear_nb":
+		return []variable{{"coll_tuned_scatter_algorithm_max_requests", 0}} // none of them blocks
+	case c.Function == "gather" && c.Algorithm == "linear_sync":
+		return []variable{{"coll_tuned_gather_algorithm_segmentsize", int(c.Segment)}}
+	}
+	return nil
+}
+
+// radix is that of the tree "knomial".
+const radix = 4

@@ -64,22 +64,15 @@ func muster(ctx context.Context, c *Config, ranks int, timeout time.Duration) (*
 	w := &crew{since: time.Now(), events: make(chan event, 64),
 		timeout: max(timeout, hw.DefaultTimeout)}
 	w.serving, w.stop = context.WithCancel(context.Background())
-	if err := w.listen(c); err != nil {
-		w.stop()
-		return nil, err
-	}
 	for rank := range ranks {
 		w.hands = append(w.hands, &hand{rank: rank})
 	}
 	w.host, _ = os.Hostname()
-	w.running.Go(w.accept)
-	at := w.listener.Addr()
-	var err error
-	w.launcher, err = launch(c, at.Network()+" "+at.String()+" "+c.Library, ranks)
-	if err != nil {
+	if err := w.start(c, ranks); err != nil {
 		w.dismiss(false)
 		return nil, err
 	}
+	w.running.Go(w.accept)
 	w.running.Go(func() {
 		select {
 		case <-w.launcher.done:
@@ -99,6 +92,22 @@ func muster(ctx context.Context, c *Config, ranks int, timeout time.Duration) (*
 	return w, nil
 }
 
+// start opens the socket and runs mpirun.
+func (w *crew) start(c *Config, ranks int) error {
+	start := func() (err error) {
+		if err := w.listen(c); err != nil {
+			return err
+		}
+		at := w.listener.Addr()
+		w.launcher, err = launch(c, at.Network()+" "+at.String()+" "+c.Library, ranks)
+		return err
+	}
+	if c.Start == nil {
+		return start()
+	}
+	return c.Start(ranks, start)
+}
+
 // listen opens the socket that ranks come to.
 func (w *crew) listen(c *Config) (err error) {
 	network, address := "tcp", c.Listen
@@ -109,8 +118,7 @@ func (w *crew) listen(c *Config) (err error) {
 		network, address = "unix", filepath.Join(w.dir, "c")
 	}
 	if w.listener, err = net.Listen(network, address); err != nil {
-		os.RemoveAll(w.dir)
-		return fmt.Errorf("mpi: %w", err)
+		return fmt.Errorf("mpi: %w", err) // dismiss removes the directory
 	}
 	return nil
 }
@@ -201,7 +209,9 @@ func (w *crew) dismiss(well bool) {
 		}
 	}
 	w.stop()
-	w.listener.Close()
+	if w.listener != nil {
+		w.listener.Close()
+	}
 	w.running.Wait()
 	if w.dir != "" {
 		os.RemoveAll(w.dir)

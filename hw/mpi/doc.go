@@ -4,8 +4,10 @@
 // It has two modes. Device.Run plays a schedule: every message is an MPI_Isend, every receive an
 // MPI_Irecv, all that is local is done here. Device.Perform has the library do the collective by
 // one of its own algorithms (a Choice, forced by the variables of its component "tuned"). Like
-// writes down what such an algorithm does as a schedule: who adds what to what, in which order.
-// That the library's bits are those of the schedule shows that both are understood.
+// writes down what such an algorithm does as a schedule: who sends what to whom, in which order,
+// which sends go out at once, and who adds what to what. That the library's messages and bits are
+// those of the schedule shows that both are understood. Device.Library is the second mode as a
+// hw.Device: the library's algorithm of a schedule's name (Counterpart) instead of its steps.
 //
 // Ranks are processes of this very program, started by mpirun: the program's main must call Child
 // before anything else. They are told what to do over a socket of their own, over which they also
@@ -13,6 +15,6 @@
 // ended within the environment's timeout, and no process is left.
 //
 // A rank calls the library from one thread of the system only (MPI_THREAD_FUNNELED), and has it
-// return its errors instead of ending the process. The package knows no algorithm of ours, no
-// scenario, and nothing of simulated time.
+// return its errors instead of ending the process. The package knows the names of our algorithms
+// and none of their schedules, no scenario, and nothing of simulated time.
 package mpi

@@ -215,7 +215,7 @@ func (l *library) datatype(spec *collective.Spec) (handle uintptr, each int64, e
 		return l.objects["ompi_mpi_"+name], 1, nil
 	}
 	if spec.Kind.Reduces() {
-		return 0, 0, fmt.Errorf("mpi: %v: MPI has no such type to reduce", spec.Type)
+		return 0, 0, hw.Refuse("mpi: %v: MPI has no such type to reduce", spec.Type)
 	}
 	return l.objects["ompi_mpi_byte"], int64(spec.Type.Width()), nil
 }
@@ -227,5 +227,5 @@ func (l *library) operator(op collective.Op) (uintptr, error) {
 	if name, ok := names[op]; ok {
 		return l.objects["ompi_mpi_op_"+name], nil
 	}
-	return 0, fmt.Errorf("mpi: MPI has no operator %v", op)
+	return 0, hw.Refuse("mpi: MPI has no operator %v", op)
 }

@@ -8,13 +8,19 @@ import (
 )
 
 // Like returns what one of the library's algorithms does, as a schedule: the same messages between
-// the same ranks, and the same operands in the same order (the library computes "inout = in op
-// inout"). Source: Open MPI 4.1's ompi/mca/coll/base (allreduce, reduce, reduce_scatter,
-// reduce_scatter_block, topo), read as fact; nothing of it is copied.
+// the same ranks in the same order, and the same operands in the same order (the library computes
+// "inout = in op inout"). Source: Open MPI 4.1's ompi/mca/coll/base (allreduce, reduce,
+// reduce_scatter, reduce_scatter_block, bcast, allgather, alltoall, gather, scatter, barrier,
+// topo), read as fact; nothing of it is copied.
 //
-// Only algorithms that reduce are written down: those that move bytes give the same bits whatever
-// they do. Of "nonoverlapping" the broadcast is a binomial tree here, and the library's own choice
-// there. An error says what of a choice is not known.
+// How a rank's sends block is kept too, since time depends on it. One that blocks is a step: it
+// holds its lane until the bytes have left. A send with a receive posted before it (the library's
+// sendrecv) is a send, then a receive: a schedule's receives need no posting. The same data sent to
+// several at once and then awaited is one step with several peers, different data a lane each. What
+// the library copies in between is copied here, but for sums that it makes in another buffer than
+// the schedule does.
+//
+// An error says what of a choice is not known.
 func Like(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -22,11 +28,8 @@ func Like(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
 	if err := c.check(&spec); err != nil {
 		return nil, err
 	}
-	if !spec.Kind.Reduces() {
-		return nil, fmt.Errorf("mpi: %v only moves: any schedule gives the same bits", c)
-	}
 	var l library
-	if _, err := l.operator(spec.Op); err != nil {
+	if _, err := l.operator(spec.Op); spec.Kind.Reduces() && err != nil {
 		return nil, err
 	}
 	plan := schedule.Plan{Name: "Open MPI " + c.String(), Spec: spec}
@@ -43,29 +46,32 @@ func Like(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
 
 // write completes the plan of more than one rank and some data.
 func (c Choice) write(p *schedule.Plan) error {
-	unknown := fmt.Errorf("mpi: %v: what the library does is its own choice", c)
+	known := true
 	switch c.Function {
 	case "reduce":
 		return c.writeReduce(p, c.Algorithm)
 	case "allreduce":
 		return c.writeAllReduce(p)
+	case "reduce_scatter", "reduce_scatter_block":
+		if c.composed() {
+			return c.reduceThenScatter(p)
+		}
+		known = c.writeReduceScatter(p)
+	case "bcast":
+		known = c.writeBroadcast(p)
+	case "allgather":
+		known = c.writeAllGather(p)
+	case "alltoall":
+		known = c.writeAllToAll(p)
+	case "gather":
+		known = c.writeGather(p)
+	case "scatter":
+		known = c.writeScatter(p)
+	case "barrier":
+		known = c.writeBarrier(p)
 	}
-	switch c.Algorithm {
-	case "non-overlapping", "basic_linear":
-		return c.reduceThenScatter(p)
-	case "ring":
-		p.Lane = ringReduceScatter
-	case "recursive_halving":
-		p.Scratch = p.Spec.Ranks
-		p.Lane = recursiveHalving
-	case "butterfly":
-		p.Scratch = p.Spec.Ranks
-		p.Lane = butterfly
-	case "recursive_doubling":
-		p.Scratch = 2 * p.Spec.Ranks
-		p.Lane = doublingReduceScatter
-	default:
-		return unknown
+	if !known {
+		return fmt.Errorf("mpi: %v: what the library does is its own choice", c)
 	}
 	return nil
 }

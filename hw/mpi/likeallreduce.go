@@ -44,8 +44,8 @@ func (c Choice) writeAllReduce(p *schedule.Plan) error {
 	return nil
 }
 
-// reduceThenBroadcast reduces to rank 0, which sends to all one after the other (basic_linear), or
-// by a binomial tree.
+// reduceThenBroadcast reduces to rank 0, which broadcasts by a binomial tree, or sends to all at
+// once (basic_linear).
 func (c Choice) reduceThenBroadcast(p *schedule.Plan, algorithm string) error {
 	if algorithm == "rabenseifner" {
 		algorithm = "" // its windows are cut otherwise
@@ -58,38 +58,21 @@ func (c Choice) reduceThenBroadcast(p *schedule.Plan, algorithm string) error {
 	if algorithm != "linear" {
 		p.Segment = c.segment(&p.Spec)
 	}
-	linear := c.Algorithm != "nonoverlapping"
+	down := star(p.Spec.Ranks, 0)
+	if c.Algorithm == "nonoverlapping" {
+		down = highBit(p.Spec.Ranks, 0)
+	}
 	p.Lane = func(l *schedule.Lane) {
 		for t := range l.Tiles() {
 			l.Tile(t)
 			reduce(l, regions{l.In(0), l.Scratch(0), l.Out(0)})
 		}
-		b := binomial(l.Ranks, 0)
 		for t := range l.Tiles() {
 			l.Tile(t)
-			if linear {
-				linearBroadcast(l)
-				continue
-			}
-			if l.Rank > 0 {
-				l.Recv(b.parent[l.Rank], l.Out(0))
-			}
-			for i := len(b.children[l.Rank]) - 1; i >= 0; i-- {
-				l.Send(b.children[l.Rank][i], l.Out(0))
-			}
+			handDown(l, down, l.Out(0))
 		}
 	}
 	return nil
-}
-
-func linearBroadcast(l *schedule.Lane) {
-	if l.Rank > 0 {
-		l.Recv(0, l.Out(0))
-		return
-	}
-	for rank := 1; rank < l.Ranks; rank++ {
-		l.Send(rank, l.Out(0))
-	}
 }
 
 // doubling exchanges all with partners at distance 1, 2, 4, …; the lower rank's operand stands on

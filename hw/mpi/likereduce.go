@@ -47,16 +47,12 @@ func (c Choice) writeReduce(p *schedule.Plan, algorithm string) error {
 func (c Choice) reduction(
 	algorithm string, ranks, root int,
 ) (func(*schedule.Lane, regions), error) {
-	fanout := c.Fanout
-	if fanout == 0 {
-		fanout = 4 // coll_tuned_init_chain_fanout
-	}
 	var t tree
 	switch algorithm {
 	case "linear":
 		return func(l *schedule.Lane, r regions) { linearReduce(l, r, root) }, nil
 	case "chain":
-		t = chains(ranks, root, fanout)
+		t = chains(ranks, root, c.fanout())
 	case "pipeline":
 		t = chains(ranks, root, 1)
 	case "binary":
@@ -72,25 +68,26 @@ func (c Choice) reduction(
 }
 
 // linearReduce has the root take all vectors from the last rank's to the first's, each on the left
-// of what it has.
+// of what it has. Sends and receives block.
 func linearReduce(l *schedule.Lane, r regions, root int) {
 	if l.Rank != root {
 		l.Send(root, r.own)
 		return
 	}
-	take := func(rank int) schedule.Source {
-		if rank == root {
-			return l.Local(r.own)
-		}
-		return l.From(rank)
+	sum := l.Local(r.own)
+	if last := l.Ranks - 1; last != root {
+		l.Recv(last, r.sum)
+		sum = l.Local(r.sum)
 	}
-	sum := take(l.Ranks - 1)
 	for rank := l.Ranks - 2; rank >= 0; rank-- {
-		into := r.sum
+		next, into := l.Local(r.own), r.sum
+		if rank != root {
+			next = l.From(rank)
+		}
 		if rank == 0 {
 			into = r.result
 		}
-		l.Combine([]schedule.Region{into}, nil, take(rank), sum)
+		l.Combine([]schedule.Region{into}, nil, next, sum)
 		sum = l.Local(into)
 	}
 }

@@ -2,6 +2,28 @@ package mpi
 
 import "collsim/schedule"
 
+// writeReduceScatter is MPI_Reduce_scatter and MPI_Reduce_scatter_block, but for what they make of
+// a reduce.
+func (c Choice) writeReduceScatter(p *schedule.Plan) (known bool) {
+	switch c.Algorithm {
+	case "ring":
+		p.Lane = ringReduceScatter
+	case "recursive_halving":
+		p.Scratch = p.Spec.Ranks
+		p.Lane = recursiveHalving
+	case "butterfly":
+		p.Scratch = p.Spec.Ranks
+		mirrored := c.Function == "reduce_scatter_block" && p.Spec.Ranks&(p.Spec.Ranks-1) == 0
+		p.Lane = func(l *schedule.Lane) { butterfly(l, mirrored) }
+	case "recursive_doubling":
+		p.Scratch = 2 * p.Spec.Ranks
+		p.Lane = doublingReduceScatter
+	default:
+		return false
+	}
+	return true
+}
+
 // reduceThenScatter reduces the whole vector to rank 0, which sends each rank its block.
 func (c Choice) reduceThenScatter(p *schedule.Plan) error {
 	inner := c.Inner
@@ -87,11 +109,17 @@ func recursiveHalving(l *schedule.Lane) {
 
 // butterfly: partners at distance 1, 2, 4, … send each other halves of what they have; the lower
 // one's operand stands on the left. Each then has the blocks of the number with the same bits in
-// the opposite order, and sends them there. (Of reduce_scatter_block at powers of two the library
-// permutes the blocks before instead: the same sums, without that message.)
-func butterfly(l *schedule.Lane) {
+// the opposite order, and sends them there; or blocks were put in that order before ("mirrored", at
+// powers of two), and it has its own.
+func butterfly(l *schedule.Lane, mirrored bool) {
 	f := foldOf(l.Ranks, 1)
-	if !start(l, f) {
+	if mirrored {
+		blocks := l.Scratch(0)
+		for i := range l.Ranks {
+			blocks.List = append(blocks.List, int32(f.mirror(i)))
+		}
+		l.Copy(blocks, l.In(0).Blocks(l.Ranks))
+	} else if !start(l, f) {
 		l.Recv(f.rank(f.mirror(l.Rank/2)), l.Out(0))
 		return
 	}
@@ -108,6 +136,10 @@ func butterfly(l *schedule.Lane) {
 			sources = []schedule.Source{l.From(peer), l.Local(kept)}
 		}
 		l.Combine([]schedule.Region{kept}, nil, sources...)
+	}
+	if mirrored {
+		l.Copy(l.Out(0), l.Scratch(at))
+		return
 	}
 	owner := f.rank(at) // at is now the mirror of me
 	if at < f.rest {
@@ -150,7 +182,7 @@ func doublingReduceScatter(l *schedule.Lane) {
 			has = true
 		}
 		if theirs+d > p {
-			has = spread(l, came, p-mine-d, d) || has
+			has = spread(l, r, came, p-mine-d, d) || has
 		}
 		if has {
 			sum := outside(0, theirs, d)
@@ -160,17 +192,18 @@ func doublingReduceScatter(l *schedule.Lane) {
 	l.Copy(l.Out(0), l.Scratch(r))
 }
 
-// spread hands what has come to the ranks of a subtree that lack it: the first "having" of it have
-// it. It reports whether this rank has got it so.
-func spread(l *schedule.Lane, came schedule.Region, having, d int) (got bool) {
-	r := l.Rank
+// spread hands what has come to the places of a subtree that lack it: the first "having" of it have
+// it. Places are ranks, counted from some rank on; "at" is this rank's. It reports whether this
+// rank has got it so.
+func spread(l *schedule.Lane, at int, came schedule.Region, having, d int) (got bool) {
+	first := l.Rank - at
 	for h := d / 2; h > 0; h /= 2 {
-		peer, root := r^h, r&^(2*h-1)
+		peer, root := at^h, at&^(2*h-1)
 		switch {
-		case peer > r && r < root+having && peer >= root+having:
-			l.Send(peer, came)
-		case peer < r && peer < root+having && r >= root+having:
-			l.Recv(peer, came)
+		case peer > at && at < root+having && peer >= root+having:
+			l.Send(first+peer, came)
+		case peer < at && peer < root+having && at >= root+having:
+			l.Recv(first+peer, came)
 			got = true
 		}
 	}

@@ -36,11 +36,12 @@ func device(t *testing.T) *Device {
 // same. The last ends them.
 func TestMPI(t *testing.T) {
 	d := device(t)
-	d.start(t, 6)
+	d.start(t, 8)
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *Device)
-	}{{"like-bits", testLikeBits}, {"moving", testMoving}, {"schedules", testEveryAlgorithm},
+	}{{"like-bits", testLikeBits}, {"moving", testMoving}, {"library", testLibrary},
+		{"schedules", testEveryAlgorithm},
 		{"timeline", testTimeline}, {"hung", testHung}, {"errors", testErrors},
 		{"stall", testStall}} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, d) })

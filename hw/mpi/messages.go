@@ -51,7 +51,7 @@ func refused(rank, lane, step int, v *schedule.Step) error {
 		f := &v.From[i]
 		switch {
 		case f.Kind == schedule.Get || f.Kind == schedule.Multimem || f.Put:
-			return fmt.Errorf("mpi: rank %d lane %d step %d: %s is one-sided: messages alone can't play it",
+			return hw.Refuse("mpi: rank %d lane %d step %d: %s is one-sided: messages alone can't play it",
 				rank, lane, step, v.Name())
 		case f.Kind == schedule.Message && int(f.Peer.Rank) == rank:
 			return malformed(rank, lane, step, "receives from itself")
@@ -61,7 +61,7 @@ func refused(rank, lane, step int, v *schedule.Step) error {
 		d := &v.Send[i]
 		switch {
 		case d.Lands() || !d.Message():
-			return fmt.Errorf("mpi: rank %d lane %d step %d: %s is one-sided: messages alone can't play it",
+			return hw.Refuse("mpi: rank %d lane %d step %d: %s is one-sided: messages alone can't play it",
 				rank, lane, step, v.Name())
 		case int(d.Peer.Rank) == rank:
 			return malformed(rank, lane, step, "sends to itself")

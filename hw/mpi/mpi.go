@@ -24,6 +24,9 @@ type Config struct {
 	// Listen is the TCP address at which ranks of other machines reach this process. Without it
 	// all are on this machine, and use a Unix socket.
 	Listen string
+	// Start, where it is not nil, is asked to start so many ranks: it calls start, which opens the
+	// socket that they come to and runs mpirun, in a thread that is where both are to be.
+	Start func(ranks int, start func() error) error
 }
 
 // Call is a collective for the library to do by one of its own algorithms.
@@ -48,7 +51,7 @@ func New(c Config) *Device { return &Device{config: c} }
 
 // Run plays a schedule by messages. One-sided steps (gets, puts, multimem) are refused by name:
 // they are no messages, and MPI's windows complete them in other places than a schedule does. What
-// MPI is not available for is a *Missing.
+// MPI is not available for is a *Missing, what it has no way to a *hw.Refusal.
 func (d *Device) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
@@ -60,13 +63,22 @@ func (d *Device) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	if err := counted(job.Schedule); err != nil {
 		return nil, err
 	}
-	text := job.Schedule.String()
-	if strings.HasPrefix(text, "# ranks ") { // schedule.Parse reads that of one team
-		return nil, fmt.Errorf("mpi: %s: several teams, each with a schedule of its own, are not "+
-			"played: play each alone", job.Schedule.Name)
+	text, err := textOf(job.Schedule)
+	if err != nil {
+		return nil, err
 	}
 	return d.run(ctx, job.Inputs, task{Ranks: job.Schedule.Spec.Ranks, Text: text, Env: env},
 		job.Schedule)
+}
+
+// textOf is what schedule.Parse reads, which is a schedule of one team.
+func textOf(s *schedule.Schedule) (string, error) {
+	text := s.String()
+	if strings.HasPrefix(text, "# ranks ") {
+		return "", hw.Refuse("mpi: %s: several teams, each with a schedule of its own, are not "+
+			"played: play each alone", s.Name)
+	}
+	return text, nil
 }
 
 // counted refuses buffers, and so messages, of more bytes than MPI counts.
@@ -74,7 +86,7 @@ func counted(s *schedule.Schedule) error {
 	for rank := range s.Spec.Ranks {
 		for _, b := range []schedule.Buffer{schedule.Input, schedule.Output, schedule.Scratch} {
 			if n := s.Len(b, rank); n > math.MaxInt32/int64(max(s.Spec.Type.Width(), 1)) {
-				return fmt.Errorf("mpi: %v of %d elements: MPI counts bytes in 31 bits", b, n)
+				return hw.Refuse("mpi: %v of %d elements: MPI counts bytes in 31 bits", b, n)
 			}
 		}
 	}
@@ -114,9 +126,9 @@ func (c *Call) check() error {
 	case s.Kind.Reduces() && err != nil:
 		return err
 	case s.Count*int64(max(s.Type.Width(), 1))*int64(s.Ranks) > math.MaxInt32:
-		return fmt.Errorf("mpi: %d elements on %d ranks: MPI counts them in 31 bits", s.Count, s.Ranks)
+		return hw.Refuse("mpi: %d elements on %d ranks: MPI counts them in 31 bits", s.Count, s.Ranks)
 	case s.Kind == collective.ReduceScatter && s.InPlace:
-		return fmt.Errorf("mpi: reduce_scatter in place: MPI leaves the result at the beginning of " +
+		return hw.Refuse("mpi: reduce_scatter in place: MPI leaves the result at the beginning of " +
 			"the buffer, not in this rank's block")
 	case e.Slots != 0 || e.Trace:
 		return fmt.Errorf("mpi: slots and a timeline are not the library's to give")

@@ -65,15 +65,22 @@ func TestRefused(t *testing.T) {
 
 // TestLikeRefused: what a library chooses by itself is not known.
 func TestLikeRefused(t *testing.T) {
-	for _, c := range []Choice{{Function: "allreduce"}, {Function: "reduce"},
-		{Function: "reduce_scatter"}, {Function: "allreduce", Algorithm: "nonoverlapping"},
-		{Function: "allreduce", Algorithm: "nonoverlapping", Inner: "rabenseifner"}} {
-		_, err := Like(c, specOf(t, c, 4, 0, 8))
-		require.ErrorContains(t, err, "choice", "%v", c)
+	choices := []Choice{{Function: "allreduce", Algorithm: "nonoverlapping"},
+		{Function: "allreduce", Algorithm: "nonoverlapping", Inner: "rabenseifner"},
+		{Function: "allgather", Algorithm: "linear"}} // a gather and a broadcast
+	for _, f := range functions() {
+		choices = append(choices, Choice{Function: f.name})
 	}
-	c := Choice{Function: "bcast", Algorithm: "chain"}
-	_, err := Like(c, specOf(t, c, 4, 0, 8))
-	require.EqualError(t, err, "mpi: bcast chain only moves: any schedule gives the same bits")
+	for _, c := range choices {
+		spec := specOf(t, c, 4, 0, 8)
+		_, err := Like(c, spec)
+		require.ErrorContains(t, err, "its own choice", "%v", c)
+		if spec.Kind == collective.AllToAll {
+			spec.InPlace = true
+			_, err := Like(c, spec)
+			require.ErrorContains(t, err, "its own choice", "%v", c)
+		}
+	}
 }
 
 // oneSided is a schedule whose second rank reads the first one's memory.

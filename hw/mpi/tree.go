@@ -1,7 +1,9 @@
 package mpi
 
-// tree is who hands its sum to whom: the parent of each rank, −1 of the root, and the children in
-// the order in which their sums are taken.
+import "math/bits"
+
+// tree is who hands its sum to whom, or the other way round: the parent of each rank, −1 of the
+// root, and the children in the order in which their sums are taken, or they are sent to.
 type tree struct {
 	parent   []int
 	children [][]int
@@ -82,6 +84,52 @@ func binomial(ranks, root int) tree {
 		parent[place] = place & (place - 1)
 	}
 	return shifted(root, parent)
+}
+
+// highBit is the tree in which a place without its highest one is its parent: the first child has
+// the largest subtree (ompi_coll_base_topo_build_bmtree).
+func highBit(ranks, root int) tree {
+	parent := make([]int, ranks)
+	parent[0] = -1
+	for place := 1; place < ranks; place++ {
+		parent[place] = place &^ (1 << (bits.Len(uint(place)) - 1))
+	}
+	return shifted(root, parent)
+}
+
+// knomial is the tree in which a place without its lowest digit is its parent, in digits of a
+// radix. Children with the highest digits come first (ompi_coll_base_topo_build_kmtree).
+func knomial(ranks, root, radix int) tree {
+	t := tree{make([]int, ranks), make([][]int, ranks)}
+	for place := range ranks {
+		rank, unit := (place+root)%ranks, 1
+		for unit < ranks && place%(radix*unit) == 0 {
+			unit *= radix
+		}
+		t.parent[rank] = -1
+		if place > 0 {
+			t.parent[rank] = (place/(radix*unit)*(radix*unit) + root) % ranks
+		}
+		for unit /= radix; unit > 0; unit /= radix {
+			for child := place + unit; child < min(place+radix*unit, ranks); child += unit {
+				t.children[rank] = append(t.children[rank], (child+root)%ranks)
+			}
+		}
+	}
+	return t
+}
+
+// star is the tree of a root whose children are all others, from the lowest rank on.
+func star(ranks, root int) tree {
+	t := tree{make([]int, ranks), make([][]int, ranks)}
+	for rank := range ranks {
+		t.parent[rank] = root
+		if rank != root {
+			t.children[root] = append(t.children[root], rank)
+		}
+	}
+	t.parent[root] = -1
+	return t
 }
 
 // inOrder is the binary tree whose root is the last rank, and in which all ranks of a right subtree

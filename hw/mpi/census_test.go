@@ -1,0 +1,263 @@
+//go:build linux && (amd64 || arm64) && !nohw
+
+package mpi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// The environment of a rank of the census: where it leaves what it has seen.
+const censusEnvironment = "COLLSIM_MPI_CENSUS"
+
+// censusRanks are enough for every case that an algorithm distinguishes.
+const censusRanks = 7
+
+// The calls below the collectives.
+const (
+	isRecv = iota
+	isIrecv
+	isSend
+	isIsend
+)
+
+// posted is one of them: a message to a peer or from it (−1: from any), of so many bytes (of a
+// receive: at most).
+type posted struct{ Kind, Peer, Bytes int }
+
+// censusCase is a collective whose messages are seen.
+type censusCase struct {
+	choice Choice
+	spec   collective.Spec
+}
+
+// String is such as "bcast chain on 3 ranks, root 1, 7 elements".
+func (c censusCase) String() string {
+	place := ""
+	if c.spec.InPlace {
+		place = " in place"
+	}
+	return fmt.Sprintf("%v on %d ranks, root %d, %d elements%s", c.choice, c.spec.Ranks, c.spec.Root,
+		c.spec.Count, place)
+}
+
+// censusCases are all choices on 2 to 7 ranks, of few elements and of many, at any root, in both
+// places.
+func censusCases(t *testing.T) (all []censusCase) {
+	r := rand.New(rand.NewPCG(7, 11))
+	for _, c := range append(reducing(), moving()...) {
+		for ranks := 2; ranks <= censusRanks; ranks++ {
+			if !c.legal(ranks) {
+				continue
+			}
+			for _, count := range []int64{1 + r.Int64N(int64(ranks)), 100 + r.Int64N(1000)} {
+				spec := specOf(t, c, ranks, r.IntN(ranks), count)
+				spec.InPlace = spec.Kind != collective.ReduceScatter && r.IntN(3) == 0
+				all = append(all, censusCase{c, spec})
+			}
+		}
+	}
+	return all
+}
+
+// TestCensus: each rank sends, in the library, the messages of the schedules that are written down:
+// to the same peers, of the same sizes, in the same order; those that go out at once are isends
+// there; and it receives from the same peers in the same order.
+func TestCensus(t *testing.T) {
+	var missing *Missing
+	version, err := Available(context.Background(), Config{})
+	if errors.As(err, &missing) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	if !strings.Contains(version, " 4.1.") {
+		t.Skipf("%s: the calls below the collectives are known of 4.1", version)
+	}
+	dir := t.TempDir()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command("mpirun", "--oversubscribe", "--bind-to", "none", "--allow-run-as-root",
+		"-x", censusEnvironment, "-n", strconv.Itoa(censusRanks), self,
+		"-test.run", "^TestCensusRank$")
+	cmd.Env = append(append(os.Environ(), variablesOfOpenMPI()...), censusEnvironment+"="+dir)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	cases := censusCases(t)
+	for rank := range censusRanks {
+		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(rank)))
+		require.NoError(t, err)
+		var seen [][]posted
+		require.NoError(t, json.Unmarshal(text, &seen))
+		require.Len(t, seen, len(cases))
+		for i, c := range cases {
+			if rank >= c.spec.Ranks {
+				continue
+			}
+			s, err := Like(c.choice, c.spec)
+			require.NoError(t, err)
+			compareSends(t, fmt.Sprintf("%v: rank %d", c, rank), s, rank, seen[i])
+			if c.choice.Function == "gather" && c.choice.Algorithm == "linear_sync" {
+				continue // it posts the receives of second segments early
+			}
+			compareReceives(t, fmt.Sprintf("%v: rank %d", c, rank), s, rank, seen[i])
+		}
+	}
+}
+
+func compareSends(t *testing.T, name string, s *schedule.Schedule, rank int, seen []posted) {
+	sent := []posted{}
+	for _, p := range seen {
+		if p.Kind == isSend || p.Kind == isIsend {
+			sent = append(sent, p)
+		}
+	}
+	lanes, at := s.Program(rank).Lanes(), 0
+	eachStep(s, rank, func(_, step int, v *schedule.Step) error {
+		n, _ := s.Size(schedule.Spot{Rank: rank}, v)
+		for i := range v.Send {
+			want := posted{isSend, int(v.Send[i].Peer.Rank), int(n) * s.Spec.Type.Width()}
+			if at < len(sent) && sent[at].Kind == isIsend {
+				want.Kind = isIsend // and a wait
+			}
+			if lanes > 1 || len(v.Send) > 1 {
+				want.Kind = isIsend
+			}
+			if at >= len(sent) || sent[at] != want {
+				t.Errorf("%s step %d sends %v, not the library's %v", name, step, want, sent[min(at,
+					len(sent)):])
+			}
+			at++
+		}
+		return nil
+	})
+	if at < len(sent) {
+		t.Errorf("%s: the library sends %v besides", name, sent[at:])
+	}
+}
+
+func compareReceives(t *testing.T, name string, s *schedule.Schedule, rank int, seen []posted) {
+	var got, want []int
+	for _, p := range seen {
+		if p.Kind == isRecv || p.Kind == isIrecv {
+			got = append(got, p.Peer)
+		}
+	}
+	eachStep(s, rank, func(_, _ int, v *schedule.Step) error {
+		for i := range v.From {
+			if v.From[i].Kind == schedule.Message {
+				peer := int(v.From[i].Peer.Rank)
+				if n := len(want); n < len(got) && got[n] < 0 {
+					peer = -1
+				}
+				want = append(want, peer)
+			}
+		}
+		return nil
+	})
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s receives from %v, in the library %v", name, want, got)
+	}
+}
+
+// TestCensusRank is a rank of the census.
+func TestCensusRank(t *testing.T) {
+	dir := os.Getenv(censusEnvironment)
+	if dir == "" {
+		t.Skip("it is no rank of the census")
+	}
+	runtime.LockOSThread()
+	lib, err := load("")
+	require.NoError(t, err)
+	rank, _, err := lib.begin()
+	require.NoError(t, err)
+	tap := tapOf(t, lib)
+	w := &worker{rank: rank, lib: lib}
+	var seen [][]posted
+	for _, c := range censusCases(t) {
+		job := &task{Ranks: c.spec.Ranks, Spec: c.spec, Choice: c.choice, Env: hw.Env{Iterations: 1}}
+		if rank < c.spec.Ranks {
+			job.Input = hw.Memory(c.spec.In(rank) * int64(c.spec.Type.Width()))
+		}
+		require.NoError(t, w.prepare(job))
+		tap.seen = []posted{}
+		if w.part != nil {
+			w.part.reset()
+			tap.open = true
+			require.NoError(t, w.part.play())
+			tap.open = false
+			require.NoError(t, w.dismantle())
+		}
+		seen = append(seen, tap.seen)
+	}
+	text, err := json.Marshal(seen)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(rank)), text, 0o600))
+	require.NoError(t, lib.call("MPI_Finalize"))
+}
+
+// tap stands between the library's collectives and its messages. These call functions by a table
+// (struct mca_pml_base_module, whose instance mca_pml is a symbol), in which ours take the place of
+// those that send and receive: they note the call, and make it.
+type tap struct {
+	lib  *library
+	open bool
+	size *int32
+	seen []posted
+}
+
+func tapOf(t *testing.T, lib *library) *tap {
+	p := &tap{lib: lib, size: new(int32)}
+	for _, name := range []string{"mca_pml", "MPI_Type_size"} {
+		at, err := symbol(lib.handle, name)
+		require.NoError(t, err)
+		lib.functions[name] = at
+	}
+	table := *(**[12]uintptr)(unsafe.Pointer(&[]uintptr{lib.functions["mca_pml"]}[0]))
+	for place, kind := range map[int]int{6: isIrecv, 7: isIrecv, 8: isRecv} {
+		original := table[place]
+		table[place] = purego.NewCallback(func(buf, count, typ, peer, tag, comm, last uintptr) uintptr {
+			p.note(kind, peer, count, typ)
+			return uintptr(invoke(original, buf, count, typ, peer, tag, comm, last))
+		})
+	}
+	for place, kind := range map[int]int{9: isIsend, 10: isIsend} {
+		original := table[place]
+		table[place] = purego.NewCallback(
+			func(buf, count, typ, peer, tag, mode, comm, request uintptr) uintptr {
+				p.note(kind, peer, count, typ)
+				return uintptr(invoke(original, buf, count, typ, peer, tag, mode, comm, request))
+			})
+	}
+	send := table[11]
+	table[11] = purego.NewCallback(func(buf, count, typ, peer, tag, mode, comm uintptr) uintptr {
+		p.note(isSend, peer, count, typ)
+		return uintptr(invoke(send, buf, count, typ, peer, tag, mode, comm))
+	})
+	return p
+}
+
+func (p *tap) note(kind int, peer, count, typ uintptr) {
+	if !p.open {
+		return
+	}
+	invoke(p.lib.functions["MPI_Type_size"], typ, address(p.size))
+	p.seen = append(p.seen, posted{kind, int(int32(peer)), int(count) * int(*p.size)})
+}

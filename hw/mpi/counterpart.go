@@ -1,0 +1,177 @@
+package mpi
+
+import (
+	"fmt"
+	"strings"
+
+	"collsim/collective"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// counterpart is an algorithm that both we and the library have, by our name of it; why they are
+// the same one, and what they still do differently.
+type counterpart struct {
+	kind   collective.Kind
+	name   string
+	choice Choice
+	where  condition
+	why    string
+}
+
+// condition is what else is to be known of a counterpart.
+type condition uint8
+
+const (
+	always    condition = iota
+	segments            // both send the vector in segments that follow one another
+	powersOf2           // at other numbers of ranks the library does something else
+)
+
+// counterparts are all that the library has of algorithms of ours. The same is what is published
+// under that name: who exchanges which blocks with whom, in which order. Roles may go to other
+// ranks, sends may overlap otherwise, and the operands of a sum may stand in another order: Like
+// tells.
+func counterparts() []counterpart { return append(thatReduce(), thatMove()...) }
+
+// has is a choice without options.
+func has(function, algorithm string) Choice {
+	return Choice{Function: function, Algorithm: algorithm}
+}
+
+func thatReduce() []counterpart {
+	composed := Choice{Function: "allreduce", Algorithm: "nonoverlapping", Inner: "binomial"}
+	return []counterpart{
+		{collective.AllReduce, "binomial", composed, always,
+			"a binomial reduce, then a binomial broadcast, as each is alone"},
+		{collective.AllReduce, "rabenseifner", has("allreduce", "rabenseifner"), always,
+			"halves at distance 1, 2, 4, …, and back; if ranks are no power of two, the even ones of " +
+				"pairs go on instead of the odd ones, and the two share their first sum"},
+		{collective.AllReduce, "recursive-doubling", has("allreduce", "recursive_doubling"), always,
+			"the same pairs, the same sums"},
+		{collective.AllReduce, "ring", has("allreduce", "ring"), always,
+			"the same blocks the same way round, the same sums; of fewer elements than ranks it is " +
+				"recursive doubling"},
+		{collective.ReduceScatter, "recursive-halving", has("reduce_scatter", "recursive_halving"),
+			powersOf2, "the same messages and sums; else the library's folds whole vectors, ours blocks"},
+		{collective.ReduceScatter, "ring", has("reduce_scatter", "ring"), always,
+			"the same blocks the same way round, the same sums"},
+		{collective.Reduce, "binomial", has("reduce", "binomial"), always,
+			"the same tree, the same sums"},
+		{collective.Reduce, "chain", has("reduce", "pipeline"), segments,
+			"the same chain, the same sums; the first segment comes first, of ours the last one"},
+		{collective.Reduce, "flat", has("reduce", "linear"), always,
+			"all send to the root, which adds from the last rank to the first"},
+	}
+}
+
+func thatMove() []counterpart {
+	return []counterpart{
+		{collective.AllGather, "bruck", has("allgather", "bruck"), always,
+			"the same messages; blocks are shifted to where they belong at the end"},
+		{collective.AllGather, "recursive-doubling", has("allgather", "recursive_doubling"), powersOf2,
+			"the same messages; else the library's is Bruck's, ours folds"},
+		{collective.AllGather, "ring", has("allgather", "ring"), always, "the same messages"},
+		{collective.Broadcast, "binomial", has("bcast", "binomial"), always,
+			"a binomial tree, with other ranks inside: a place's parent lacks its highest bit instead " +
+				"of the lowest; a rank sends to all its children at once"},
+		{collective.Broadcast, "chain", has("bcast", "pipeline"), segments,
+			"the same messages, segment by segment"},
+		{collective.Broadcast, "flat", has("bcast", "basic_linear"), always,
+			"the root sends to all, at once instead of to one after the other"},
+		{collective.Broadcast, "scatter-allgather", has("bcast", "scatter_allgather_ring"), always,
+			"a binomial scatter, then a ring; all blocks but the last ones are the largest; of fewer " +
+				"elements than ranks it is linear"},
+		{collective.Gather, "binomial", has("gather", "binomial"), always,
+			"the same tree; a root that is not rank 0 puts blocks in order at the end"},
+		{collective.Gather, "flat", has("gather", "basic_linear"), always,
+			"all send to the root, which receives from the first rank to the last"},
+		{collective.Scatter, "binomial", has("scatter", "binomial"), always,
+			"the same tree; a root that is not rank 0 puts blocks in order first"},
+		{collective.Scatter, "flat", has("scatter", "basic_linear"), always,
+			"the root sends to one rank after the other, from the first to the last"},
+		{collective.AllToAll, "bruck", has("alltoall", "modified_bruck"), always,
+			"the same messages; what comes is copied to where it leaves from"},
+		{collective.AllToAll, "direct", has("alltoall", "linear"), always,
+			"all exchange with all at once"},
+		{collective.AllToAll, "pairwise", has("alltoall", "pairwise"), always, "the same messages"},
+		{collective.Barrier, "dissemination", has("barrier", "bruck"), always, "the same messages"},
+	}
+}
+
+// NoCounterpart says that the library does not do what a schedule does, and what it does have.
+type NoCounterpart struct {
+	Kind      collective.Kind
+	Algorithm string   // by our name
+	Why       string   // this schedule has none though the algorithm has; else empty
+	Has       []string // algorithms of ours, of this kind, that have one
+}
+
+// Unwrap is the refusal of a device that would need one.
+func (e *NoCounterpart) Unwrap() error { return hw.Refuse("%s", e.Error()) }
+
+// Error is one line.
+func (e *NoCounterpart) Error() string {
+	has := "none of that kind"
+	if len(e.Has) > 0 {
+		has = strings.Join(e.Has, ", ")
+	}
+	why := ""
+	if e.Why != "" {
+		why = " (" + e.Why + ")"
+	}
+	return fmt.Sprintf("mpi: Open MPI has no %v %s%s; it has %s", e.Kind, e.Algorithm, why, has)
+}
+
+// Counterpart is the library's algorithm that is the same as a schedule's: which one that is, its
+// Name says. Segments are those that its buffers are cut into. If there is none, the error is a
+// *NoCounterpart.
+func Counterpart(s *schedule.Schedule) (Choice, error) {
+	none := &NoCounterpart{Kind: s.Spec.Kind, Algorithm: s.Name}
+	var found *counterpart
+	for _, c := range counterparts() {
+		if c.kind != s.Spec.Kind {
+			continue
+		}
+		none.Has = append(none.Has, c.name)
+		if c.name == s.Name {
+			found = &c
+		}
+	}
+	if found == nil {
+		return Choice{}, none
+	}
+	none.Why = found.unlike(s)
+	if none.Why != "" {
+		return Choice{}, none
+	}
+	choice := found.choice
+	if n := levelOf(s, schedule.Tile); found.where == segments && n < s.Spec.Count {
+		choice.Segment = n * int64(s.Spec.Type.Width())
+	}
+	return choice, nil
+}
+
+// unlike is how a schedule of an algorithm is none of the library's; "" if it is one.
+func (c *counterpart) unlike(s *schedule.Schedule) string {
+	ranks := s.Spec.Ranks
+	switch {
+	case levelOf(s, schedule.Channel) > 1:
+		return fmt.Sprintf("in %d channels", levelOf(s, schedule.Channel))
+	case s.Slices > 1:
+		return fmt.Sprintf("in %d slices", s.Slices)
+	case c.where == powersOf2 && ranks&(ranks-1) != 0:
+		return fmt.Sprintf("on %d ranks: only on powers of two", ranks)
+	}
+	return ""
+}
+
+// levelOf is the number of a level of the cut of what a schedule computes; 0 if it has none.
+func levelOf(s *schedule.Schedule, axis schedule.Axis) int64 {
+	for _, level := range s.Cuts[schedule.Output] {
+		if level.Axis == axis {
+			return level.N
+		}
+	}
+	return 0
+}

@@ -1,0 +1,147 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// TestCounterparts tells which algorithm of the library is which of ours, and why, or that none is;
+// and where Like's bits are those of our own schedule.
+func TestCounterparts(t *testing.T) {
+	const file = "testdata/counterparts.txt"
+	datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+		var ranks int
+		var count int64
+		d.ScanArgs(t, "ranks", &ranks)
+		d.ScanArgs(t, "count", &count)
+		why := map[string]string{}
+		for _, c := range counterparts() {
+			why[c.kind.String()+c.name] = c.why
+		}
+		var b strings.Builder
+		kind, err := collective.ParseKind(d.Cmd)
+		require.NoError(t, err)
+		for _, a := range algos.ForKind(kind) {
+			spec := specsOf(kind, ranks)
+			if !kind.Splits() && kind != collective.Barrier {
+				spec.Count = count
+			}
+			s, err := a.Build(spec, algos.Options{})
+			require.NoError(t, err)
+			c, err := Counterpart(s)
+			if err != nil {
+				fmt.Fprintf(&b, "%s: %v\n", a.Name, err)
+				continue
+			}
+			like, err := Like(c, spec)
+			require.NoError(t, err)
+			same := "the same bits"
+			in := sensitive(&spec, 3)
+			if n := differing(t, oracle(t, s, in), oracle(t, like, in)); n > 0 {
+				same = "other bits"
+			}
+			fmt.Fprintf(&b, "%s: %v: %s: %s\n", a.Name, c, same, why[kind.String()+a.Name])
+		}
+		return b.String()
+	})
+	for _, c := range counterparts() {
+		_, err := algos.Find(c.kind, c.name)
+		require.NoError(t, err)
+	}
+}
+
+// TestNoCounterpart: what is asked for besides an algorithm may be what the library has not.
+func TestNoCounterpart(t *testing.T) {
+	build := func(kind collective.Kind, name string, ranks int, o algos.Options) *schedule.Schedule {
+		a, err := algos.Find(kind, name)
+		require.NoError(t, err)
+		s, err := a.Build(specsOf(kind, ranks), o)
+		require.NoError(t, err)
+		return s
+	}
+	segment := func(size string) algos.Options {
+		return algos.Options{Params: []algos.Param{{Name: "segment", Value: size}}}
+	}
+	for size, want := range map[string]int64{"4 B": 4, "40 B": 40, "116 B": 0, "1 KiB": 0} {
+		c, err := Counterpart(build(collective.Broadcast, "chain", 4, segment(size)))
+		require.NoError(t, err)
+		require.Equal(t, Choice{Function: "bcast", Algorithm: "pipeline", Segment: want}, c)
+	}
+	for _, test := range []struct {
+		s    *schedule.Schedule
+		want string
+	}{
+		{build(collective.AllReduce, "ring", 4, algos.Options{Channels: 2}),
+			"mpi: Open MPI has no all_reduce ring (in 2 channels); it has binomial, rabenseifner, " +
+				"recursive-doubling, ring"},
+		{build(collective.AllReduce, "ring", 4, algos.Options{Slices: 3}),
+			"mpi: Open MPI has no all_reduce ring (in 3 slices); it has binomial, rabenseifner, " +
+				"recursive-doubling, ring"},
+		{build(collective.AllGather, "recursive-doubling", 6, algos.Options{}),
+			"mpi: Open MPI has no all_gather recursive-doubling (on 6 ranks: only on powers of two); " +
+				"it has bruck, recursive-doubling, ring"},
+		{build(collective.SendRecv, "direct", 2, algos.Options{}),
+			"mpi: Open MPI has no send_recv direct; it has none of that kind"},
+	} {
+		_, err := Counterpart(test.s)
+		require.EqualError(t, err, test.want)
+		none := &NoCounterpart{}
+		d := New(Config{Launcher: "nothing"}).Library()
+		in := sensitive(&test.s.Spec, 1)
+		_, err = d.Run(context.Background(), &hw.Job{Schedule: test.s, Inputs: in})
+		require.ErrorAs(t, err, &none)
+		require.Equal(t, test.s.Name, none.Algorithm)
+	}
+	d := New(Config{Launcher: "nothing"}).Library()
+	_, err := d.Run(context.Background(), &hw.Job{})
+	require.EqualError(t, err, "hw: no schedule")
+	half := build(collective.Broadcast, "flat", 2, algos.Options{})
+	both, err := schedule.Beside(4, schedule.Team{Ranks: []int{0, 1}, Schedule: half},
+		schedule.Team{Ranks: []int{2, 3}, Schedule: half})
+	require.NoError(t, err)
+	in := [][]byte{{}, make([]byte, 29*4), {}, make([]byte, 29*4)}
+	_, err = d.Run(context.Background(), &hw.Job{Schedule: both, Inputs: in})
+	require.EqualError(t, err, "mpi: flat: several teams, each with a schedule of its own, are not "+
+		"played: play each alone")
+}
+
+// testLibrary: of every algorithm that both have, the library's bits are those of the schedule that
+// it says it has played, which is proven and computes what the job does.
+func testLibrary(t *testing.T, d *Device) {
+	library := d.Library()
+	for _, c := range counterparts() {
+		a, err := algos.Find(c.kind, c.name)
+		require.NoError(t, err)
+		options := algos.Options{}
+		if c.where == segments {
+			options.Params = []algos.Param{{Name: "segment", Value: "36 B"}}
+		}
+		for ranks := 2; ranks <= 8; ranks++ {
+			spec := specsOf(c.kind, ranks)
+			s, err := a.Build(spec, options)
+			require.NoError(t, err)
+			if c.unlike(s) != "" {
+				continue
+			}
+			in := sensitive(&spec, uint64(ranks))
+			r, err := library.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
+				Env: hw.Env{Slots: 3, Trace: true, Repetitions: 2}})
+			require.NoError(t, err, "%s %v, %d ranks", c.name, c.kind, ranks)
+			require.Equal(t, spec, r.Played.Spec)
+			require.Zero(t, differing(t, oracle(t, r.Played, in), r.Outputs), "%s %v, %d ranks", c.name,
+				c.kind, ranks)
+			require.Nil(t, r.Trace)
+			require.Len(t, r.Repetitions, 2)
+		}
+	}
+}
