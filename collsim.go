@@ -32,6 +32,8 @@ const Version = "0.1.0"
 
 // LoadOptions are what Load takes besides the file.
 type LoadOptions struct {
+	// With are files whose keys replace those of the scenario, before Set does.
+	With []scenarios.With
 	Set  []string // "path=value", each replacing a key of the file, as "topology.ranks=16"
 	Only []string // points to keep, as "algorithm=ring,bytes=1 MiB"
 	// Read reads the scenario, unless its text is given, and the schedules that it names; nil is
@@ -70,6 +72,7 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 		arrays: &arrays{read: o.ReadArrays, resolve: where.Resolve}}
 	s.Scenario, err = scenarios.Load(file, text, scenarios.Options{
 		Algorithms: algorithmNames,
+		With:       o.With,
 		Set:        o.Set,
 		Only:       o.Only,
 		Check: func(kind collective.Kind, a scenarios.Algorithm) error {

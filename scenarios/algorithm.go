@@ -159,3 +159,15 @@ func (a *Algorithm) set(name, value string) *problem {
 	*into = n
 	return nil
 }
+
+// ParseAlgorithm reads an algorithm as a scenario names it, a file's schedule too. It judges the
+// form alone.
+func ParseAlgorithm(text string) (Algorithm, error) {
+	v, p := parseAlgorithm(text)
+	if p != nil {
+		return Algorithm{}, fmt.Errorf("scenarios: %s: %s", quoted(text), p.text)
+	}
+	a := v.(Algorithm)
+	a.Channels, a.Slices = max(a.Channels, 1), max(a.Slices, 1)
+	return a, nil
+}

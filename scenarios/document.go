@@ -13,15 +13,16 @@ import (
 
 // document is a scenario whose values have been read one by one, before they are put together.
 type document struct {
-	file   string
-	schema *schema
-	root   *node
-	errs   collector
-	leaves map[string]*leaf // by numbered path: "collective[1].bytes"
-	order  []*leaf          // in the order of the file
-	sweeps []sweep
-	sets   []sweep         // of --set sweep.…, until the file's are known
-	meant  map[string]bool // numbered paths that a misspelt key most likely stands for
+	file     string
+	schema   *schema
+	root     *node
+	errs     collector
+	leaves   map[string]*leaf // by numbered path: "collective[1].bytes"
+	order    []*leaf          // in the order of the file
+	sweeps   []sweep
+	sets     []sweep         // of --set sweep.…, until the file's are known
+	replaced []string        // by other files, as "path=value"
+	meant    map[string]bool // numbered paths that a misspelt key most likely stands for
 }
 
 // leaf is a key that is given.
@@ -189,7 +190,7 @@ func (d *document) at(n *node, path string, p problem) *Error {
 	e := &Error{File: d.file, Line: n.line, Key: d.display(path), Value: shown(n.raw), Text: p.text,
 		Hint: p.hint}
 	if n.file != "" {
-		e.File, e.Line = n.file, 0
+		e.File = n.file
 	}
 	return e
 }

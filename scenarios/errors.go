@@ -13,7 +13,7 @@ import (
 //	ring.toml:6: topology.ranks = "8": a whole number is expected
 //	  write 8 without quotes
 type Error struct {
-	File  string // as the caller named it, or "--set", "--only"
+	File  string // as the caller named it, or another file's name, or "--set", "--only"
 	Line  int    // from 1; 0 where there is no line to point at
 	Key   string // path of the key, as "collective[1].bytes"; empty for the file itself
 	Value string // as it was written, shortened; empty where only the key matters
@@ -91,8 +91,8 @@ func (c *collector) add(e *Error) {
 	c.list = append(c.list, e)
 }
 
-// err returns what was gathered as one *Errors sorted by line (those of --set and --only last), or
-// nil.
+// err returns what was gathered as one *Errors sorted by line (those of other files, --set and
+// --only last), or nil.
 func (c *collector) err(file string) error {
 	if len(c.list) == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (c *collector) err(file string) error {
 			}
 			return 1
 		}
-		return cmp.Compare(a.Line, b.Line)
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	n := min(len(c.list), MaxErrors)
 	return &Errors{List: c.list[:n:n], More: len(c.list) - n}

@@ -21,6 +21,8 @@ type Options struct {
 	// Inputs are the shapes in the input file of a point, whose kind, type, root, ranks and teams are
 	// known: of every rank of the network, nil for those that pass none. Nil does not look.
 	Inputs func(p *Point) ([]collective.Shape, error)
+	// With are files whose keys replace those of the scenario, the later the earlier; Set wins.
+	With []With
 	// Set are "path=value", each replacing a key of the file; the value is TOML, or else text.
 	Set []string
 	// Only select points: "kind=all_reduce,algorithm=ring,bytes=1 MiB". Terms of one key are
@@ -33,8 +35,8 @@ type Scenario struct {
 	File        string // as given to Load
 	Name        string
 	Description string
-	Seed        int64 // where it is not swept
-	Set         []string
+	Seed        int64    // where it is not swept
+	Set         []string // what has replaced keys of the file, as "path=value": of With, then of Set
 	Points      []*Point // in the order in which they are to be run and shown
 	Output      Output
 	Tolerance   Tolerance
@@ -56,6 +58,9 @@ func Load(file string, text []byte, o Options) (*Scenario, error) {
 	}
 	if !d.parse(text) {
 		return nil, d.errs.err(d.file)
+	}
+	for _, one := range o.With {
+		d.with(one)
 	}
 	for _, one := range o.Set {
 		d.set(one)
@@ -80,7 +85,7 @@ func Load(file string, text []byte, o Options) (*Scenario, error) {
 // scenario puts everything together.
 func (r *run) scenario(file string) *Scenario {
 	v := r.view()
-	s := &Scenario{File: file, Set: r.options.Set}
+	s := &Scenario{File: file, Set: append(r.d.replaced, r.options.Set...)}
 	s.Name, _ = fetchOr(v, "name", title(file))
 	s.Description, _ = fetchOr(v, "description", "")
 	s.Seed, _ = fetchOr(v, "seed", int64(0))

@@ -74,6 +74,10 @@ func (p *Point) Error(key, text, hint string) *Error {
 	return p.view.err(p.place(key), problem{text, hint})
 }
 
+// Given reports whether the scenario says something of a key, as "topology.node.preset", or leaves
+// it to its default.
+func (p *Point) Given(key string) bool { return p.view.has(p.place(key)) }
+
 // place is the numbered path of a key of this point.
 func (p *Point) place(key string) string {
 	if name, ok := cutTable(key, "collective"); ok {

@@ -16,34 +16,51 @@ func (d *document) set(text string) {
 		return
 	}
 	n := setNode(value)
-	possible := func(*Key) bool { return true }
 	swept, isSweep := strings.CutPrefix(key, "sweep.")
 	if isSweep {
 		d.sets = append(d.sets, sweep{path: strings.Trim(swept, `"`), node: n})
 		return
 	}
-	k, places, p := d.targets(key, possible)
+	d.replace(key, n, value)
+}
+
+// replace puts a value in place of a key's, whose path is as a user writes it; text is what a name
+// that looks like a number was written as. It reports whether the path leads anywhere.
+func (d *document) replace(key string, n *node, text string) bool {
+	k, places, p := d.targets(key, func(*Key) bool { return true })
 	if p != nil {
 		e := d.at(n, key, *p)
 		e.Key = shown(key)
 		d.errs.add(e)
-		return
+		return false
 	}
 	if _, isText := n.value.(string); k.textual() && n.shape == scalar && !isText {
-		n.value = value // --set topology.rank.match=3: a name, though it looks like a number
+		n.value = text // --set topology.rank.match=3: a name, though it looks like a number
 	}
 	for _, at := range places {
 		d.assign(at, n)
 	}
-	// One of bytes, count and shape takes the others' place.
-	sizes := []string{"bytes", "count", "shape"}
-	if name, ok := cutTable(k.Path, "collective"); ok && slices.Contains(sizes, name) {
+	if name, ok := cutTable(k.Path, "collective"); ok {
 		for _, at := range places {
-			for _, other := range sizes {
-				if other != name {
-					d.remove(strings.TrimSuffix(at, name) + other)
-				}
-			}
+			d.oneSize(strings.TrimSuffix(at, name), name, n)
+		}
+	}
+	return true
+}
+
+// oneSize lets one of bytes, count and shape take the others' place, unless a file gives both.
+func (d *document) oneSize(before, name string, n *node) {
+	sizes := []string{"bytes", "count", "shape"}
+	if !slices.Contains(sizes, name) {
+		return
+	}
+	for _, other := range sizes {
+		into, _ := d.parent(before+other, false)
+		if other == name || into == nil {
+			continue
+		}
+		if old := into.child(other); old != nil && (old.file != n.file || n.file == setOrigin) {
+			d.remove(before + other)
 		}
 	}
 }

@@ -25,15 +25,21 @@ func scenarioCommand(cmd *cobra.Command, example string,
 	run func(names []string, o collsim.LoadOptions, asJSON bool) error) *cobra.Command {
 	var o collsim.LoadOptions
 	var asJSON bool
+	var with []string
 	cmd.ValidArgsFunction = completeScenarios
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return &usageError{text: "a scenario is expected", hint: "for example: " + example}
 		}
+		var err error
+		if o.With, err = readWith(with); err != nil {
+			return err
+		}
 		return run(args, o, asJSON)
 	}
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print JSON")
+	registerWith(f, &with)
 	f.StringArrayVar(&o.Set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.Only, "only", nil, "keep points with these `KEY=VALUE,…`")
 	f.SortFlags = false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"collsim/hw"
 	"collsim/hw/host"
@@ -80,26 +81,42 @@ func (a *app) executor(ctx context.Context, h *scenarios.Hardware,
 func (a *app) openMPI(ctx context.Context, h *scenarios.Hardware,
 	g *topology.Graph) (hw.Device, error) {
 	c := mpi.Config{Listen: h.Listen}
-	for i, name := range h.Hosts {
-		if i == 0 {
-			c.Arguments = append(c.Arguments, "--host", "")
-		}
-		c.Arguments[1] += fmt.Sprintf("%s%s:%d", comma(i), name, (len(g.Ranks)+len(h.Hosts)-1)/
-			len(h.Hosts))
+	if len(h.Hosts) > 0 {
+		slots := (len(g.Ranks) + len(h.Hosts) - 1) / len(h.Hosts)
+		c.Arguments = []string{"--host",
+			strings.Join(h.Hosts, fmt.Sprintf(":%d,", slots)) + fmt.Sprintf(":%d", slots)}
 	}
 	if _, err := mpi.Available(ctx, c); err != nil {
 		return nil, err
 	}
-	d := mpi.New(c)
-	return d, nil
+	mode := func(d *mpi.Device) hw.Device {
+		if h.Library {
+			return d.Library()
+		}
+		return d
+	}
+	if h.Network != "lab" {
+		return mode(mpi.New(c)), nil
+	}
+	lab, err := netns.Open(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	d, err := lab.MPI(c)
+	if err != nil {
+		return nil, errors.Join(err, lab.Close())
+	}
+	return &guest{mode(d), lab}, nil
 }
 
-func comma(i int) string {
-	if i == 0 {
-		return ""
-	}
-	return ","
+// guest is a device in a lab, which is closed with it.
+type guest struct {
+	hw.Device
+	lab *netns.Lab
 }
+
+// Close closes both.
+func (g *guest) Close() error { return errors.Join(g.Device.Close(), g.lab.Close()) }
 
 // announce says what to start on other machines.
 func (a *app) announce(ranks []host.Rendezvous) {

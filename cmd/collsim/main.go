@@ -100,8 +100,8 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.helpCommand(root))
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.explainCommand(), a.verifyCommand(),
-		a.validateCommand(), a.workerCommand(), a.importCommand(), a.exportCommand(), a.initCommand(),
-		a.listCommand(), a.schemaCommand(), a.versionCommand())
+		a.validateCommand(), a.calibrateCommand(), a.workerCommand(), a.importCommand(),
+		a.exportCommand(), a.initCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
 	return root
 }
 

@@ -27,6 +27,7 @@ type runFlags struct {
 	links    string
 	numerics bool
 	errors   string // the picture of --numerics-plot
+	with     []string
 	set      []string
 	only     []string
 	hw       string
@@ -52,6 +53,7 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 		"what the order of additions depends on")
 	f.StringVar(&o.errors, "numerics-plot", "", "draw the mean error against the number of ranks, a "+
 		"curve for each algorithm and type, to `FILE.svg`, .png or .pdf; means --numerics")
+	registerWith(f, &o.with)
 	f.StringArrayVar(&o.set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.only, "only", nil, "keep results with these `KEY=VALUE,…`")
 	f.StringVar(&o.hw, "hw", "", "play schedules on `EXECUTOR`, as validate does: host or mpi; sim "+
@@ -62,12 +64,32 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 }
 
 // load is what the flags say to package collsim.
-func (o *runFlags) load() collsim.LoadOptions {
+func (o *runFlags) load() (collsim.LoadOptions, error) {
 	l := collsim.LoadOptions{Set: o.set, Only: o.only}
 	if o.flags.Changed("seed") {
 		l.Set = append(l.Set[:len(l.Set):len(l.Set)], fmt.Sprintf("seed=%d", o.seed))
 	}
-	return l
+	var err error
+	l.With, err = readWith(o.with)
+	return l, err
+}
+
+// registerWith adds the flag for files that replace keys.
+func registerWith(f *pflag.FlagSet, with *[]string) {
+	f.StringArrayVar(with, "with", nil, "replace keys of the scenario by those of `FILE.toml`: what "+
+		"calibrate has found, say")
+}
+
+// readWith reads files that replace keys.
+func readWith(names []string) (list []scenarios.With, err error) {
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fileError(name, err)
+		}
+		list = append(list, scenarios.With{Name: name, Text: text})
+	}
+	return list, nil
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -112,7 +134,11 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	if o.hw != "" && o.hw != "sim" {
 		return a.validate(ctx, args, &validateFlags{runFlags: *o})
 	}
-	list, err := a.loadAll(args, o.load())
+	load, err := o.load()
+	if err != nil {
+		return err
+	}
+	list, err := a.loadAll(args, load)
 	if err != nil {
 		return err
 	}

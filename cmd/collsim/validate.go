@@ -104,7 +104,10 @@ func (a *app) validate(ctx context.Context, args []string, o *validateFlags) err
 	if err := o.check(); err != nil {
 		return err
 	}
-	load, err := o.load(), error(nil)
+	load, err := o.load()
+	if err != nil {
+		return err
+	}
 	set, err := o.settings()
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 type verifyFlags struct {
 	fileFlags
 	json              bool
+	with              []string
 	slots, iterations int
 	rendezvous        bool
 }
@@ -40,6 +41,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON")
+	registerWith(f, &o.with)
 	f.IntVar(&o.slots, "slots", -1, "messages that a connection holds; 0 is as many as needed (a "+
 		"file or a scenario has its own; what .schedule files declare stands)")
 	f.Lookup("slots").DefValue = ""
@@ -108,6 +110,9 @@ func (a *app) verifyOne(name string, o *verifyFlags) ([]*collsim.Verification, e
 	}
 	defer func() { _ = in.close() }() // it was read only
 	if in.isSchedule() {
+		if len(o.with) > 0 {
+			return nil, &usageError{file: name, text: "--with is for scenarios; this is a schedule"}
+		}
 		f, err := in.readSchedule(options)
 		if err != nil {
 			return nil, err
@@ -128,7 +133,11 @@ func (a *app) verifyOne(name string, o *verifyFlags) ([]*collsim.Verification, e
 	if err != nil {
 		return nil, fileError(name, err)
 	}
-	s, err := collsim.Load(name, text, collsim.LoadOptions{})
+	with, err := readWith(o.with)
+	if err != nil {
+		return nil, err
+	}
+	s, err := collsim.Load(name, text, collsim.LoadOptions{With: with})
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package calibrate
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"collsim/hw"
 	"collsim/schedule"
@@ -15,11 +16,21 @@ type Class struct {
 	Name  string // "node": what its figures are called by
 	Pairs [][2]int
 	// Table, Preset and Wires say how a scenario has it: the table of the topology that its figures
-	// stand in ("topology" if empty), the preset there ("full-mesh" if empty), and how many wires a
-	// message takes there, over which the latency is spread (1 if 0; a switch has 2).
+	// stand in ("topology" if empty; of several classes in one table the first sets its keys, the
+	// others are comments), the preset there ("full-mesh" if empty; AsIs leaves it and the ranks to
+	// the scenario), and how many wires a message takes there, over which the latency is spread (1 if
+	// 0; a switch has 2).
 	Table, Preset string
 	Wires         int
+	// Shaped is the rate of its narrowest wire where the network has been built to have it: then the
+	// bandwidth that is found is a comment. 0 elsewhere.
+	Shaped unit.Rate
+	// Own says that every wire of a scenario has figures of its own: then those found are comments.
+	Own bool
 }
+
+// AsIs is the Preset of a class whose preset and number of ranks are the scenario's to say.
+const AsIs = "as is"
 
 // CampaignOptions say what to measure.
 type CampaignOptions struct {
@@ -30,6 +41,8 @@ type CampaignOptions struct {
 	// Budget bounds what an experiment sends from a rank, or copies, but for the least that there is
 	// to do; 256 MiB if 0.
 	Budget unit.Bytes
+	// Local bounds what copies and reductions read instead; Budget if 0.
+	Local unit.Bytes
 }
 
 // Campaign is a list of experiments, and the parameters that their times are the sums of.
@@ -38,6 +51,7 @@ type Campaign struct {
 	Experiments []Experiment
 	Classes     []Class
 	Ranks       int
+	Done        func(*Experiment, *hw.Result) // called after each; nil for none
 }
 
 // Experiment is a schedule whose time, in the time model, is a sum of parameters.
@@ -56,21 +70,34 @@ const (
 	firstOfLinks = 4 // parameters
 )
 
-// The parameters of a class, in their order after the first.
+// The parameters of a class, in their order after the first. What wires are busy with changes both
+// figures of a message, so each way of using them has a latency and a time per byte of its own.
 const (
-	byLatency = iota // of a message
-	byByte           // of one pair alone
+	byLatency = iota // of a message of one pair alone
+	byByte           // likewise
 	byDuplex         // with messages both ways at once
 	byPairs          // with all pairs at once
+	byAll            // with all pairs both ways at once
+	byDuplexLatency
+	byPairsLatency
+	byAllLatency
 	perClass
 )
 
+// latencyOf is the latency that goes with a time per byte.
+func latencyOf(by int) int {
+	if by == byByte {
+		return byLatency
+	}
+	return by - byDuplex + byDuplexLatency
+}
+
 // NewCampaign makes the experiments: for every class and size ping-pongs of one round and of
-// several, streams of messages one way, exchanges both ways at once, ping-pongs of all pairs at
-// once; and copies and reductions on rank 0. Together they tell the figures of the time model
-// apart: a ping-pong of r rounds is launch + 4r·o + 2r·(l + n·β), a stream of k messages and one
-// back launch + (k+3)·o + 2l + (k+1)·n·β, an exchange half of a ping-pong; k copies are launch +
-// k·(o + n·κ), k reductions of m+1 sources launch + k·(o + m·n·γ + n·κ).
+// several, streams of messages one way, exchanges both ways at once, ping-pongs and exchanges of
+// all pairs at once; and copies and reductions on rank 0. Together they tell the figures of the
+// time model apart: a ping-pong of r rounds is launch + 4r·o + 2r·(l + n·β), a stream of k messages
+// and one back launch + (k+3)·o + 2l + (k+1)·n·β, an exchange half of a ping-pong; k copies are
+// launch + k·(o + n·κ), k reductions of m+1 sources launch + k·(o + m·n·γ + n·κ).
 func NewCampaign(o CampaignOptions) (*Campaign, error) {
 	o = o.complete()
 	if err := o.check(); err != nil {
@@ -79,9 +106,13 @@ func NewCampaign(o CampaignOptions) (*Campaign, error) {
 	c := &Campaign{Classes: o.Classes, Ranks: o.Ranks,
 		Parameters: []string{launch, overhead, copyTime, reduceTime}}
 	for _, class := range o.Classes {
-		for _, what := range []string{latency, perByte, "time per byte both ways at once",
-			fmt.Sprintf("time per byte of %d pairs at once", len(class.Pairs))} {
-			c.Parameters = append(c.Parameters, class.Name+" "+what)
+		ways := []string{" both ways at once", fmt.Sprintf(" of %d pairs at once", len(class.Pairs)),
+			fmt.Sprintf(" of %d pairs both ways at once", len(class.Pairs))}
+		c.Parameters = append(c.Parameters, class.Name+" "+latency, class.Name+" "+perByte)
+		for _, what := range []string{perByte, latency} {
+			for _, way := range ways {
+				c.Parameters = append(c.Parameters, class.Name+" "+what+way)
+			}
 		}
 	}
 	p := planner{campaign: c, options: o}
@@ -111,13 +142,16 @@ func (o CampaignOptions) complete() CampaignOptions {
 	if o.Budget == 0 {
 		o.Budget = 256 * unit.MiB
 	}
+	if o.Local == 0 {
+		o.Local = o.Budget
+	}
 	return o
 }
 
 func (o *CampaignOptions) check() error {
-	if o.Ranks < 2 || o.Budget < 0 {
-		return fmt.Errorf("calibrate: %d ranks, a budget of %v: at least 2 and 0 are expected", o.Ranks,
-			o.Budget)
+	if o.Ranks < 2 || o.Budget < 0 || o.Local < 0 {
+		return fmt.Errorf("calibrate: %d ranks, budgets of %v and %v: at least 2 and 0 are expected",
+			o.Ranks, o.Budget, o.Local)
 	}
 	for _, n := range o.Sizes {
 		if n <= 0 || n%4 != 0 || n > unit.GiB {
@@ -143,6 +177,14 @@ func (o *CampaignOptions) check() error {
 		}
 	}
 	return nil
+}
+
+// Asks reports whether any experiment depends on a parameter: none does on those of several pairs
+// at once where a class has one.
+func (c *Campaign) Asks(parameter int) bool {
+	return slices.ContainsFunc(c.Experiments, func(e Experiment) bool {
+		return e.Parts[parameter] > 0
+	})
 }
 
 // Job is what a device is to play for an experiment. Inputs are zeros.
@@ -175,6 +217,9 @@ func (c *Campaign) Measure(ctx context.Context, d hw.Device, env hw.Env) ([]Samp
 			return nil, fmt.Errorf("calibrate: %s: %w", e.Name, err)
 		}
 		samples = append(samples, e.Sample(result))
+		if c.Done != nil {
+			c.Done(e, result)
+		}
 	}
 	return samples, nil
 }

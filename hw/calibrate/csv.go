@@ -137,8 +137,10 @@ func (c *csvReader) field(name, text string, as *Table, r *Row, spread [2]*unit.
 		*spread[1], err = microseconds(text)
 	case "algbw_oop":
 		r.Out.AlgBW, err = number(text)
+		r.Out.AlgStep = step(text)
 	case "algbw_ip":
 		r.In.AlgBW, err = number(text)
+		r.In.AlgStep = step(text)
 	case "busbw_oop":
 		r.Out.BusBW, err = number(text)
 		r.Out.Step = step(text)

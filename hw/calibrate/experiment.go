@@ -24,10 +24,8 @@ type planner struct {
 	err      error
 }
 
-// times is as often as wanted, or as the budget allows, but at least once.
-func (p *planner) times(wanted int, n unit.Bytes) int {
-	return max(1, min(wanted, int(p.options.Budget/n)))
-}
+// times is as often as wanted, or as a budget allows, but at least once.
+func times(wanted int, n, budget unit.Bytes) int { return max(1, min(wanted, int(budget/n))) }
 
 // messages adds the experiments of a class with messages of n bytes.
 func (p *planner) messages(class int, n unit.Bytes) {
@@ -37,23 +35,25 @@ func (p *planner) messages(class int, n unit.Bytes) {
 	link := func(o, l, bytes, by int) []float64 {
 		parts := p.parts(1, o)
 		at := firstOfLinks + class*perClass
-		parts[at+byLatency] = float64(l)
+		parts[at+latencyOf(by)] = float64(l)
 		parts[at+by] = float64(bytes) * float64(n)
 		return parts
 	}
-	once, more := 1, p.times(rounds, n)
+	once, more := 1, times(rounds, n, p.options.Budget)
 	p.pairs(name("ping-pong"), n, alone, pingPong(once), link(4, 2, 2, byByte))
 	if more > once {
 		p.pairs(name(fmt.Sprintf("ping-pong × %d", more)), n, alone, pingPong(more),
 			link(4*more, 2*more, 2*more, byByte))
 	}
-	k := p.times(burst, n)
+	k := times(burst, n, p.options.Budget)
 	p.pairs(name(fmt.Sprintf("stream × %d", k)), n, alone, stream(k), link(k+3, 2, k+1, byByte))
 	p.pairs(name(fmt.Sprintf("exchange × %d", more)), n, alone, exchange(more),
 		link(2*more, more, more, byDuplex))
 	if len(c.Pairs) > 1 {
 		p.pairs(name(fmt.Sprintf("%d pairs × %d", len(c.Pairs), more)), n, c.Pairs, pingPong(more),
 			link(4*more, 2*more, 2*more, byPairs))
+		p.pairs(name(fmt.Sprintf("%d pairs exchange × %d", len(c.Pairs), more)), n, c.Pairs,
+			exchange(more), link(2*more, more, more, byAll))
 	}
 }
 
@@ -66,27 +66,25 @@ func (p *planner) parts(launches, overheads int) []float64 {
 
 // local adds copies and reductions on rank 0, of n bytes.
 func (p *planner) local(n unit.Bytes) {
-	k := p.times(copies, n)
+	k := times(copies, n, p.options.Local)
 	parts := p.parts(1, k)
 	parts[2] = float64(k) * float64(n)
 	p.alone(fmt.Sprintf("copy %v × %d", n, k), 1, n, k, parts)
 
-	k = p.times(copies, sources*n)
+	k = times(copies, sources*n, p.options.Local)
 	parts = p.parts(1, k)
 	parts[2], parts[3] = float64(k)*float64(n), float64(k*(sources-1))*float64(n)
 	p.alone(fmt.Sprintf("reduce %d × %v × %d", sources, n, k), sources, n, k, parts)
 }
 
 // alone adds an experiment in which rank 0 adds up so many blocks of n bytes of its input, again
-// and again, and rank 1 does nothing: a schedule of one rank would be Build's own copy.
+// and again, and nobody else does anything.
 func (p *planner) alone(name string, from int64, n unit.Bytes, times int, parts []float64) {
+	ranks := p.options.Ranks
 	count := int64(n) / 4
-	blocks := func(n int64) schedule.Cut {
-		return schedule.Cut{{Axis: schedule.Block, Split: schedule.Even, N: n}}
-	}
-	p.build(name, [][]int{{0, 1}}, schedule.Plan{
-		Spec: collective.Spec{Kind: collective.Custom, Op: collective.Sum, Type: dtype.Float32,
-			Ranks: 2, Splits: [][]int64{{from * count, 0}, {count, 0}}},
+	in, out := make([]int64, ranks), make([]int64, ranks)
+	in[0], out[0] = from*count, count
+	p.build(name, in, out, schedule.Plan{
 		Cuts: &[3]schedule.Cut{schedule.Input: blocks(from), schedule.Output: blocks(1),
 			schedule.Scratch: blocks(1)},
 		Lane: func(l *schedule.Lane) {
@@ -102,32 +100,45 @@ func (p *planner) alone(name string, from int64, n unit.Bytes, times int, parts 
 		}}, parts)
 }
 
-// pairs adds an experiment of pairs that all do the same: rank 0 and rank 1 of a send_recv.
-func (p *planner) pairs(name string, n unit.Bytes, pairs [][2]int, lane func(*schedule.Lane),
-	parts []float64) {
-	var teams [][]int
+// pairs adds an experiment in which pairs all do the same, and the other ranks nothing: lane is
+// what the first or the second rank of a pair does.
+func (p *planner) pairs(name string, n unit.Bytes, pairs [][2]int,
+	lane func(l *schedule.Lane, peer int, first bool), parts []float64) {
+	size := make([]int64, p.options.Ranks)
+	peers := make([]int, p.options.Ranks)
 	for _, pair := range pairs {
-		teams = append(teams, pair[:])
+		for place, rank := range pair {
+			size[rank], peers[rank] = int64(n)/4, pair[1-place]
+		}
 	}
-	p.build(name, teams, schedule.Plan{Lane: lane,
-		Spec: collective.Spec{Kind: collective.SendRecv, Type: dtype.Float32, Ranks: 2,
-			Count: int64(n) / 4}}, parts)
+	firsts := make([]bool, p.options.Ranks)
+	for _, pair := range pairs {
+		firsts[pair[0]] = true
+	}
+	p.build(name, size, size, schedule.Plan{
+		Cuts: &[3]schedule.Cut{schedule.Input: blocks(1), schedule.Output: blocks(1),
+			schedule.Scratch: blocks(1)},
+		Lane: func(l *schedule.Lane) {
+			if size[l.Rank] > 0 {
+				lane(l, peers[l.Rank], firsts[l.Rank])
+			}
+		}}, parts)
 }
 
-// build adds an experiment in which every team plays a plan.
-func (p *planner) build(name string, teams [][]int, plan schedule.Plan, parts []float64) {
+func blocks(n int64) schedule.Cut {
+	return schedule.Cut{{Axis: schedule.Block, Split: schedule.Even, N: n}}
+}
+
+// build adds an experiment of all ranks, with so many elements of input and output each. It is one
+// schedule and not one for every pair: not every device plays several at once.
+func (p *planner) build(name string, in, out []int64, plan schedule.Plan, parts []float64) {
 	if p.err != nil {
 		return
 	}
 	plan.Name = name
+	plan.Spec = collective.Spec{Kind: collective.Custom, Op: collective.Sum, Type: dtype.Float32,
+		Ranks: p.options.Ranks, Splits: [][]int64{in, out}}
 	s, err := schedule.Build(plan)
-	if err == nil {
-		var all []schedule.Team
-		for _, ranks := range teams {
-			all = append(all, schedule.Team{Ranks: ranks, Schedule: s})
-		}
-		s, err = schedule.Beside(p.options.Ranks, all...)
-	}
 	if err != nil {
 		p.err = fmt.Errorf("calibrate: %s: %w", name, err)
 		return
@@ -137,43 +148,43 @@ func (p *planner) build(name string, teams [][]int, plan schedule.Plan, parts []
 }
 
 // pingPong is rounds of a message there and one back: both ranks' inputs, again and again.
-func pingPong(rounds int) func(*schedule.Lane) {
-	return func(l *schedule.Lane) {
+func pingPong(rounds int) func(*schedule.Lane, int, bool) {
+	return func(l *schedule.Lane, peer int, first bool) {
 		for range rounds {
-			if l.Rank == 0 {
-				l.Send(1, l.In(0))
+			if first {
+				l.Send(peer, l.In(0))
 			}
-			l.Recv(1-l.Rank, l.Out(0))
-			if l.Rank == 1 {
-				l.Send(0, l.In(0))
+			l.Recv(peer, l.Out(0))
+			if !first {
+				l.Send(peer, l.In(0))
 			}
 		}
 	}
 }
 
-// stream is a burst of messages from rank 0, and one back when all are there.
-func stream(messages int) func(*schedule.Lane) {
-	return func(l *schedule.Lane) {
-		if l.Rank == 0 {
+// stream is a burst of messages from the first rank, and one back when all are there.
+func stream(messages int) func(*schedule.Lane, int, bool) {
+	return func(l *schedule.Lane, peer int, first bool) {
+		if first {
 			for range messages {
-				l.Send(1, l.In(0))
+				l.Send(peer, l.In(0))
 			}
-			l.Recv(1, l.Out(0))
+			l.Recv(peer, l.Out(0))
 			return
 		}
 		for range messages {
-			l.Recv(0, l.Out(0))
+			l.Recv(peer, l.Out(0))
 		}
-		l.Send(0, l.In(0))
+		l.Send(peer, l.In(0))
 	}
 }
 
 // exchange is rounds in which both ranks send, and then receive.
-func exchange(rounds int) func(*schedule.Lane) {
-	return func(l *schedule.Lane) {
+func exchange(rounds int) func(*schedule.Lane, int, bool) {
+	return func(l *schedule.Lane, peer int, _ bool) {
 		for range rounds {
-			l.Send(1-l.Rank, l.In(0))
-			l.Recv(1-l.Rank, l.Out(0))
+			l.Send(peer, l.In(0))
+			l.Recv(peer, l.Out(0))
 		}
 	}
 }

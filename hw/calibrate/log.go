@@ -209,7 +209,7 @@ func (l *logReader) timing(line []word, into *Timing) (err error) {
 			return l.fail(w, err.Error())
 		}
 	}
-	into.Step = step(line[2].text)
+	into.AlgStep, into.Step = step(line[1].text), step(line[2].text)
 	for _, w := range line[4:] {
 		if _, err = number(w.text); err != nil {
 			return l.fail(w, err.Error())

@@ -19,24 +19,32 @@ type Head struct {
 // knows; what it does not know is a comment that says why. Every figure has its 95 % interval, and
 // the median error of the points that it makes up at least a tenth of; all residuals follow. With
 // several classes, name the tables that their figures stand in.
+//
+// Bandwidth and latency are those of all pairs both ways at once, or of the next in this order that
+// is known: one pair both ways, all pairs one way, one pair alone. Collectives have most ranks send
+// and receive at the same time, so a wire that is faster alone is so for nobody; and one that was
+// idle may let the first bytes through at no cost, which a token bucket does.
 func (c *Campaign) Preset(h Head, f *Fit) string {
 	var p printer
 	p.head(h, f.Trained, f.HeldOut)
-	p.notes("launch of a job", f, 0)
+	p.timeNote("launch of a job", f, 0, 1)
+	seen := ""
 	for i := range c.Classes {
 		class := &c.Classes[i]
-		at := firstOfLinks + i*perClass
-		p.table(class.table())
-		p.printf("preset = %q\n", class.preset())
-		if class.table() == "topology" {
-			p.printf("ranks = %d\n", c.Ranks)
+		first := i == 0 || class.table() != seen
+		if seen = class.table(); first {
+			p.table(seen)
 		}
-		p.rate("bandwidth", f, at+byByte)
-		p.time("latency", f, at+byLatency, float64(max(class.Wires, 1)))
-		p.rateNote("both ways at once", f, at+byDuplex)
-		if len(class.Pairs) > 1 {
-			p.rateNote(fmt.Sprintf("each of %d pairs at once", len(class.Pairs)), f, at+byPairs)
+		if first && class.Preset != AsIs {
+			p.printf("preset = %q\n", class.preset())
+			if seen == "topology" {
+				p.printf("ranks = %d\n", c.Ranks)
+			}
 		}
+		if len(c.Classes) > 1 {
+			p.printf("# %s: %d wires a message\n", class.Name, max(class.Wires, 1))
+		}
+		p.class(class, f, firstOfLinks+i*perClass, !first || class.Own)
 	}
 	p.table("device")
 	p.time("overhead", f, 1, 1)
@@ -44,6 +52,51 @@ func (c *Campaign) Preset(h Head, f *Fit) string {
 	p.rate("reduce_rate", f, 3)
 	p.residuals(f.Residuals)
 	return p.String()
+}
+
+// class writes the figures of a class whose parameters begin at a place; quiet ones are comments.
+func (p *printer) class(c *Class, f *Fit, at int, quiet bool) {
+	itself := func(by int) int { return by }
+	by, wires := carried(c, f, at, itself), float64(max(c.Wires, 1))
+	ways := []string{byByte: "one pair, one way at a time", byDuplex: "one pair, both ways at once",
+		byPairs: fmt.Sprintf("each of %d pairs, one way at a time", len(c.Pairs)),
+		byAll:   fmt.Sprintf("each of %d pairs, both ways at once", len(c.Pairs))}
+	p.quiet = quiet || c.Shaped > 0
+	p.rate("bandwidth", f, at+by)
+	if e := &f.Estimates[at+by]; e.Known {
+		p.printf("# That is %s: most ranks of a\n"+
+			"# collective send and receive at the same time.\n", ways[by])
+		if c.Shaped > 0 {
+			p.printf("# It is %s of the %s that the wires are shaped to; the rest are headers and\n"+
+				"# answers. The network is built from the scenario's own bandwidth, so that stays.\n",
+				percent(1e12/e.Value/float64(c.Shaped)), c.Shaped)
+		}
+	}
+	p.quiet = quiet
+	late := carried(c, f, at, latencyOf)
+	p.time("latency", f, at+latencyOf(late), wires)
+	if f.Estimates[at+latencyOf(late)].Known {
+		p.printf("# That is a wire's, with %s.\n", ways[late])
+	}
+	p.quiet = false
+	for way := byByte; way <= byAll && (len(c.Pairs) > 1 || way < byPairs); way++ {
+		p.rateNote("bandwidth of "+ways[way], f, at+way)
+		p.timeNote("latency of a wire with "+ways[way], f, at+latencyOf(way), wires)
+	}
+}
+
+// carried is the way of using wires that a figure is taken from: the busiest in which it is known.
+func carried(c *Class, f *Fit, at int, figure func(by int) int) int {
+	order := []int{byAll, byDuplex, byPairs, byByte}
+	if len(c.Pairs) == 1 {
+		order = []int{byDuplex, byByte}
+	}
+	for _, by := range order {
+		if f.Estimates[at+figure(by)].Known {
+			return by
+		}
+	}
+	return order[0]
 }
 
 func (c *Class) table() string {
@@ -133,11 +186,17 @@ func (p *printer) figure(key string, f *Fit, parameter int, show func(float64) s
 func (p *printer) why(f *Fit, parameter int, show func(float64) string) string {
 	e, q := &f.Estimates[parameter], f.Depends(parameter)
 	low, high := e.Low, e.High
-	if strings.HasSuffix(e.Name, "per byte") || strings.HasSuffix(e.Name, "at once") {
+	if strings.Contains(e.Name, perByte) {
 		low, high = high, low // the slowest byte is the lowest rate
 	}
-	return fmt.Sprintf("95 %%: %s to %s; %d points rest on it, median error %s", show(low), show(high),
-		q.Points, percent(q.Median))
+	rests := fmt.Sprintf("%d points rest on it, median error %s", q.Points, percent(q.Median))
+	switch q.Points {
+	case 0:
+		rests = "no point rests on it mostly"
+	case 1:
+		rests = "1 point rests on it, error " + percent(q.Median)
+	}
+	return fmt.Sprintf("95 %%: %s to %s; %s", show(low), show(high), rests)
 }
 
 // time is a figure that is a time, of so many wires.
@@ -158,9 +217,11 @@ func rateOf(perByte float64) string {
 	return unit.Rate(max(1, rounded(1e12/perByte))).String()
 }
 
-// notes and rateNote are figures that no scenario has a key for.
-func (p *printer) notes(what string, f *Fit, parameter int) {
-	p.note(what, f, parameter, func(v float64) string { return unit.Time(rounded(v)).String() })
+// timeNote and rateNote are figures that no scenario has a key for.
+func (p *printer) timeNote(what string, f *Fit, parameter int, wires float64) {
+	p.note(what, f, parameter, func(v float64) string {
+		return unit.Time(rounded(v / wires)).String()
+	})
 }
 
 func (p *printer) rateNote(what string, f *Fit, parameter int) {

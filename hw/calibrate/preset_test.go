@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -45,6 +46,32 @@ func campaignPreset(t *testing.T, sizes []unit.Bytes) string {
 	return c.Preset(Head{Title: "Known machine", Source: "the simulator, with noise of 1 %"}, fit)
 }
 
+// shapedPreset is that of a network which is built to have its rate, with two classes of wires in
+// one table, of which the second has one pair.
+func shapedPreset(t *testing.T) string {
+	t.Helper()
+	rate := 10_400 * unit.Rate(unit.MB)
+	c, err := NewCampaign(CampaignOptions{Ranks: 4, Sizes: []unit.Bytes{8, unit.MiB},
+		Classes: []Class{
+			{Name: "near", Pairs: [][2]int{{0, 1}, {2, 3}}, Preset: AsIs, Wires: 2, Shaped: rate},
+			{Name: "far", Pairs: [][2]int{{0, 2}}, Preset: AsIs, Wires: 4, Shaped: rate}}})
+	require.NoError(t, err)
+	played := 0
+	c.Done = func(e *Experiment, r *hw.Result) {
+		require.Same(t, &c.Experiments[played], e)
+		require.Len(t, r.Repetitions, 2)
+		played++
+	}
+	samples, err := c.Measure(t.Context(), known(t, 4), hw.Env{Repetitions: 2})
+	require.NoError(t, err)
+	require.Equal(t, len(c.Experiments), played)
+	fit, err := Solve(c.Parameters, samples, Options{})
+	require.NoError(t, err)
+	text := c.Preset(Head{Title: "Shaped", Source: "the simulator"}, fit)
+	head, _, _ := strings.Cut(text, "\n# point, measured")
+	return head
+}
+
 // rangesPreset is that of a table with two protocols.
 func rangesPreset(t *testing.T) string {
 	t.Helper()
@@ -68,6 +95,8 @@ func TestPreset(t *testing.T) {
 			return campaignPreset(t, []unit.Bytes{8, 4 * unit.KiB, unit.MiB, 16 * unit.MiB})
 		case "small":
 			return campaignPreset(t, []unit.Bytes{8, 16, 32})
+		case "shaped":
+			return shapedPreset(t)
 		default:
 			return rangesPreset(t)
 		}

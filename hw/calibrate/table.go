@@ -1,8 +1,10 @@
 package calibrate
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -34,9 +36,9 @@ type Row struct {
 type Timing struct {
 	Time   unit.Time
 	Spread unit.Time // between the quartiles, if the table tells anything of the kind
-	// AlgBW and BusBW are as printed, in GB/s of 10⁹; 0 if not there. Step is half a unit of BusBW's
-	// last printed digit.
-	AlgBW, BusBW, Step float64
+	// AlgBW and BusBW are as printed, in GB/s of 10⁹; 0 if not there. AlgStep and Step are half a
+	// unit of their last printed digits.
+	AlgBW, BusBW, AlgStep, Step float64
 	// Wrong is as printed: elements that were wrong, or the largest error, in older versions. −1 if
 	// nobody has looked.
 	Wrong float64
@@ -68,6 +70,38 @@ func (t *Table) Points(inPlace, derived bool) []Point {
 		points = append(points, Point{Size: r.Size, Time: timing.Time, Spread: spread})
 	}
 	return points
+}
+
+// Read reads a table of whatever form: text whose first line is a header with commas is ReadCSV's,
+// any other ReadLog's.
+func Read(file string, text []byte) ([]Table, error) {
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	if header.Match(bytes.TrimSpace(first)) {
+		return ReadCSV(file, text)
+	}
+	return ReadLog(file, text)
+}
+
+// header is names with commas between them.
+var header = regexp.MustCompile(`^[A-Za-z_][\w .-]*(,[\w .-]+)+$`)
+
+// BusFactor is between which numbers all rows have the ratio of busbw to algbw, as far as what is
+// printed tells: it depends on the collective and the number of ranks alone. ok is false where the
+// table has no such columns, or contradicts itself.
+func (t *Table) BusFactor() (low, high float64, ok bool) {
+	low, high = 0, math.Inf(1)
+	for i := range t.Rows {
+		for _, v := range []*Timing{&t.Rows[i].Out, &t.Rows[i].In} {
+			if v.AlgBW <= v.AlgStep || v.BusBW <= 0 {
+				continue
+			}
+			low = max(low, (v.BusBW-v.Step)/(v.AlgBW+v.AlgStep))
+			high = min(high, (v.BusBW+v.Step)/(v.AlgBW-v.AlgStep))
+			ok = true
+		}
+	}
+	return low, high, ok && low <= high
 }
 
 // ParseError is what is wrong with a table, and where.

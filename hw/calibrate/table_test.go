@@ -18,9 +18,9 @@ func TestRead(t *testing.T) {
 		var tables []Table
 		var err error
 		if d.Cmd == "log" {
-			tables, err = ReadLog("in.log", []byte(d.Input))
+			tables, err = Read("in.log", []byte(d.Input))
 		} else {
-			tables, err = ReadCSV("in.csv", []byte(d.Input))
+			tables, err = Read("in.csv", []byte(d.Input))
 		}
 		if err != nil {
 			return err.Error() + "\n"
@@ -55,11 +55,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("collective,size_bytes,median_us,p10_us,p90_us\nbcast,256,1.5,1.25,2e1\nbcast,512,2,,\n")
 	f.Add("collective,size_bytes,time_us_ip,busbw_ip\nall_reduce,256,1.5,\"2.0000\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		read := ReadLog
-		if strings.HasPrefix(text, "collective,") {
-			read = ReadCSV
-		}
-		tables, err := read("in", []byte(text))
+		tables, err := Read("in", []byte(text))
 		if err != nil {
 			var at *ParseError
 			require.True(t, errors.As(err, &at))

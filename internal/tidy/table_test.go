@@ -54,7 +54,7 @@ func table() []row {
 				"codeberg.org/go-pdf/fpdf"}}, // what plot draws PDF with
 		{path: "scenarios", ours: "collective dtype topology device unit",
 			modules: []string{"github.com/BurntSushi/toml"}},
-		{path: ".", ours: toHW},
+		{path: ".", ours: toHW + " hw/calibrate"},
 		{path: "cmd/collsim", ours: ". plots hw/... trace/... " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/nearest"},

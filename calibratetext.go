@@ -1,0 +1,100 @@
+package collsim
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"collsim/hw/calibrate"
+	"collsim/unit"
+)
+
+// TableFitsText says for people what was fitted to published tables: each range of sizes with its
+// latency and bandwidth, the last of which a preset takes, and how far off that is.
+func TableFitsText(fits ...*TableFit) string {
+	var b strings.Builder
+	for i, f := range fits {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s, table %d: %s, as %v\n", f.Table.File, f.Number, f.Title(), f.Algorithm)
+		for j := range f.Ranges.Ranges {
+			r := &f.Ranges.Ranges[j]
+			e := r.Fit.Estimates
+			fmt.Fprintf(&b, "  %-22s latency %12s  bandwidth %12s\n", fmt.Sprintf("%v to %v", r.From,
+				r.To), estimateText(&e[0], psText), estimateText(&e[1], rateText))
+		}
+		fmt.Fprintf(&b, "  error of %d points %v\n", f.Ranges.Trained.Points, f.Ranges.Trained)
+		b.WriteString(heldOutText(f.Ranges.HeldOut))
+		for _, note := range f.Notes {
+			b.WriteString("  note: " + note + "\n")
+		}
+	}
+	return b.String()
+}
+
+func heldOutText(q calibrate.Quality) string {
+	if q.Points == 0 {
+		return "  no points were held out: there are too few\n"
+	}
+	return fmt.Sprintf("  of %d held out %v\n", q.Points, q)
+}
+
+// estimateText is a value, or that nobody knows it.
+func estimateText(e *calibrate.Estimate, text func(float64) string) string {
+	if !e.Known {
+		return "not known"
+	}
+	return text(e.Value)
+}
+
+// psText is a time of so many picoseconds, rateText the rate of a byte that takes so many: to four
+// digits, as the fit knows no more.
+func psText(ps float64) string { return unit.Time(fourDigits(ps)).String() }
+
+func rateText(perByte float64) string {
+	if perByte < 1e-6 {
+		return unit.Unlimited.String()
+	}
+	return unit.Rate(max(1, fourDigits(1e12/perByte))).String()
+}
+
+func fourDigits(v float64) int64 {
+	if v <= 0 || v >= float64(unit.Forever) {
+		return 0
+	}
+	unitOf := math.Pow10(max(0, int(math.Floor(math.Log10(v)))-3))
+	return int64(math.Round(v/unitOf) * unitOf)
+}
+
+// perByte reports whether an estimate is a time per byte.
+func perByte(e *calibrate.Estimate) bool { return strings.Contains(e.Name, "per byte") }
+
+// Text says for people what was found.
+func (c *Calibration) Text() string {
+	var b strings.Builder
+	b.WriteString("measured on " + c.RanOn.String() + "\n")
+	for i := range c.Fit.Estimates {
+		e := &c.Fit.Estimates[i]
+		if !c.Campaign.Asks(i) {
+			continue
+		}
+		name, text := e.Name, psText
+		if perByte(e) {
+			name, text = strings.Replace(name, "time per byte", "bandwidth", 1), rateText
+		}
+		name = strings.NewReplacer("copy bandwidth", "copy rate", "reduce bandwidth",
+			"reduce rate").Replace(name)
+		value := estimateText(e, text)
+		if !e.Known {
+			value += ", " + e.Why
+		}
+		fmt.Fprintf(&b, "  %-50s %s\n", name, value)
+	}
+	fmt.Fprintf(&b, "  error of %d points %v\n", c.Fit.Trained.Points, c.Fit.Trained)
+	b.WriteString(heldOutText(c.Fit.HeldOut))
+	for _, note := range c.Notes {
+		b.WriteString("  note: " + note + "\n")
+	}
+	return b.String()
+}

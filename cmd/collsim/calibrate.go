@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"collsim"
+	"collsim/hw"
+	"collsim/unit"
+)
+
+// calibrateFlags are the flags of calibrate.
+type calibrateFlags struct {
+	output      string
+	json, quiet bool
+
+	from, with, set     []string
+	kind, algorithm     string
+	ranks, table        int
+	inPlace, outOfPlace bool
+	derived             bool
+	hw, hosts, listen   string
+	sizes, budget       string
+	repetitions, warmup int
+	flags               *pflag.FlagSet
+}
+
+const calibrateLong = `
+Calibrate finds latency and bandwidth, and what messages, copies and sums cost, and writes them
+as the tables of a scenario, with the 95 % interval of each figure and all residuals in
+comments. A fifth of the points is held out of the fit: their error tells how good it is. What
+is written is for --with FILE of run, check, explain, verify and validate.
+
+With a SCENARIO it measures the hardware that this names, by ping-pongs, streams and exchanges
+of pairs of ranks, alone and all at once. Pairs are of a class if their routes have as many
+links of the same bandwidth; in a cluster, figures inside a node and between nodes go to
+[topology.node] and [topology.network]. Bandwidth and latency are what all pairs get both ways
+at once, as in most collectives. A lab is built with the scenario's own bandwidth: that stays,
+and what was found is a comment.
+
+With --from it reads published tables instead: logs of nccl-tests and rccl-tests, or CSV with a
+header (collective, size_bytes, time_us_ip, time_us_oop, algo, median_us, …), told by their
+content. They are held against the closed form of an algorithm on a full mesh: --algorithm, or
+the table's own if it is one of ours, or ring for all_reduce, all_gather and reduce_scatter,
+pairwise for all_to_all, direct for send_recv, binomial for broadcast, reduce, gather and
+scatter. Latency and bandwidth are found for as many ranges of sizes as pay; those of the
+largest sizes are the preset, the others are comments. Several tables make several presets, one
+after the other, which are no one scenario: --table N takes one, --output 'NAME-{table}.toml'
+writes each to a file of its own.
+
+What was found is told on standard error. With --json it is an object on standard output, in
+place of the preset. Of tables: tables, of which each has file, table (its number there), kind,
+algorithm, called (there), ranks, dtype, op, in_place, ranges, fitted, held_out, residuals,
+notes and preset; a range has from_bytes, to_bytes, latency and bandwidth. Of a measurement:
+scenario, name, set, ran_on, classes (name, table, wires, pairs), sizes, repetitions, warmup,
+figures, fitted, held_out, residuals, notes and preset. A figure has name, unit (ps or GB/s),
+value, low and high of its 95 % interval, known, why not, points that rest on it and their
+median_error; fitted and held_out have points, median and p90 of the errors, as shares; a
+residual has name, measured_ps, fitted_ps, error and held_out.`
+
+func (a *app) calibrateCommand() *cobra.Command {
+	o := &calibrateFlags{}
+	cmd := &cobra.Command{
+		Use:   "calibrate SCENARIO | --from TABLE …",
+		Short: "measure a machine, or fit published tables: figures for scenarios",
+		Long:  joined(calibrateLong),
+		Example: "  collsim calibrate lab.toml --output calibrated.toml\n" +
+			"  collsim validate lab.toml --with calibrated.toml\n" +
+			"  collsim calibrate --from all_reduce.log --ranks 8 --output a100.toml",
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.calibrate(cmd.Context(), args, o)
+		},
+	}
+	o.register(cmd.Flags())
+	return cmd
+}
+
+// joined makes one line of each paragraph.
+func joined(text string) string {
+	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
+	for i, p := range paragraphs {
+		paragraphs[i] = strings.ReplaceAll(p, "\n", " ")
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+func (o *calibrateFlags) register(f *pflag.FlagSet) {
+	o.flags = f
+	f.StringVar(&o.output, "output", "", "write the preset to `FILE.toml` instead of standard output")
+	f.BoolVar(&o.json, "json", false, "print JSON instead of the preset")
+	f.BoolVar(&o.quiet, "quiet", false, "nothing but errors on standard error")
+	registerWith(f, &o.with)
+	f.StringArrayVar(&o.set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
+	f.StringVar(&o.hw, "hw", "", "measure this `EXECUTOR`: host or mpi")
+	f.StringVar(&o.hosts, "hosts", "", "machines that the ranks are on: `A,B,…`")
+	f.StringVar(&o.listen, "listen", "", "`ADDRESS` at which ranks of other machines reach this one")
+	f.StringVar(&o.sizes, "sizes", "", "sizes of messages, `A,B,…`; up to what the scenario's "+
+		"bandwidth carries in a minute, in all")
+	f.StringVar(&o.budget, "budget", "", "most that a rank sends in one experiment, a `SIZE`; the "+
+		"largest message")
+	f.IntVar(&o.repetitions, "repetitions", 0, "measure each experiment `N` times; the scenario's")
+	f.IntVar(&o.warmup, "warmup", -1, "and play it `N` times before; the scenario's")
+	f.StringArrayVar(&o.from, "from", nil, "fit published tables: a log of nccl-tests, or CSV, in "+
+		"`FILE`; further files may follow as arguments")
+	f.IntVar(&o.table, "table", 0, "of several tables in a file take the `N`th")
+	f.StringVar(&o.kind, "kind", "", "take the tables of this `KIND`, and those that do not say so "+
+		"as being of it")
+	f.IntVar(&o.ranks, "ranks", 0, "the `NUMBER` of ranks, where tables do not say so")
+	f.StringVar(&o.algorithm, "algorithm", "", "hold tables against the closed form of `NAME`")
+	f.BoolVar(&o.inPlace, "in-place", false, "take the times in place (so it is where there are any)")
+	f.BoolVar(&o.outOfPlace, "out-of-place", false, "take the times out of place")
+	f.BoolVar(&o.derived, "derived", false, "times were worked out from the printed bandwidth")
+	for _, name := range []string{"repetitions", "warmup", "table", "ranks"} {
+		f.Lookup(name).DefValue = "0"
+	}
+	f.SortFlags = false
+}
+
+// check refuses flags that cannot be together, or mean nothing.
+func (o *calibrateFlags) check() error {
+	tables := changed(o.flags, "table", "kind", "ranks", "algorithm", "in-place", "out-of-place",
+		"derived")
+	measure := changed(o.flags, "with", "set", "hw", "hosts", "listen", "sizes", "budget",
+		"repetitions", "warmup")
+	switch {
+	case len(o.from) == 0 && tables != "":
+		return &usageError{text: "--" + tables + " is for published tables",
+			hint: "name them with --from"}
+	case len(o.from) > 0 && measure != "":
+		return &usageError{text: "--" + measure + " is for measuring; tables have been measured"}
+	case o.inPlace && o.outOfPlace:
+		return &usageError{text: "--in-place and --out-of-place are both given"}
+	case o.hw == "sim":
+		return &usageError{text: "--hw sim: a simulation has the figures that it is given"}
+	}
+	for _, n := range []struct {
+		name         string
+		value, least int
+	}{{"table", o.table, 1}, {"ranks", o.ranks, 2}, {"repetitions", o.repetitions, 1},
+		{"warmup", o.warmup, 0}} {
+		if o.flags.Changed(n.name) && n.value < n.least {
+			return &usageError{text: fmt.Sprintf("--%s %d: %d or more is expected", n.name, n.value,
+				n.least)}
+		}
+	}
+	return nil
+}
+
+// calibrate measures a machine, or fits published tables.
+func (a *app) calibrate(ctx context.Context, args []string, o *calibrateFlags) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if len(o.from) > 0 {
+		return a.calibrateTables(append(o.from[:len(o.from):len(o.from)], args...), o)
+	}
+	if len(args) != 1 {
+		return &usageError{text: "one scenario is expected, or --from with published tables",
+			hint: "for example: collsim calibrate lab.toml"}
+	}
+	options, err := o.options()
+	if err != nil {
+		return err
+	}
+	c, err := a.planCalibration(args, o, options)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	switch err := a.measure(ctx, c, o.quiet); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return a.measuringFailed(err)
+	}
+	if !o.quiet {
+		a.print(a.err, c.Text())
+	}
+	object, err := c.JSON()
+	if err != nil {
+		return err
+	}
+	return a.writePresets([]preset{{name: o.output, text: c.Preset()}}, object, o)
+}
+
+// options are what the flags say of measuring.
+func (o *calibrateFlags) options() (c collsim.CalibrateOptions, err error) {
+	c = collsim.CalibrateOptions{Repetitions: o.repetitions, Warmup: o.warmup, Executor: o.hw}
+	if o.sizes != "" {
+		for _, text := range strings.Split(o.sizes, ",") {
+			n, err := unit.ParseBytes(strings.TrimSpace(text))
+			if err != nil {
+				return c, flagValue("sizes", text, err)
+			}
+			if n < 4 || n%4 != 0 || n > unit.GiB {
+				return c, &usageError{text: fmt.Sprintf("--sizes %q: multiples of 4 B up to 1 GiB are "+
+					"expected", text)}
+			}
+			c.Sizes = append(c.Sizes, n)
+		}
+	}
+	if o.budget != "" {
+		if c.Budget, err = unit.ParseBytes(o.budget); err != nil {
+			return c, flagValue("budget", o.budget, err)
+		}
+		if c.Budget < 1 {
+			return c, &usageError{text: "--budget " + o.budget + ": more than nothing is expected"}
+		}
+	}
+	return c, nil
+}
+
+// planCalibration reads the scenario and says what is going to be measured.
+func (a *app) planCalibration(args []string, o *calibrateFlags,
+	options collsim.CalibrateOptions) (*collsim.Calibration, error) {
+	v := &validateFlags{hosts: o.hosts, listen: o.listen}
+	v.hw = o.hw
+	set, err := v.settings()
+	if err != nil {
+		return nil, err
+	}
+	load := collsim.LoadOptions{Set: append(o.set[:len(o.set):len(o.set)], set...)}
+	if load.With, err = readWith(o.with); err != nil {
+		return nil, err
+	}
+	list, err := a.loadAll(args, load)
+	if err != nil {
+		return nil, err
+	}
+	c, err := list[0].Calibration(options)
+	if err != nil && !isScenarioError(err) {
+		return nil, &usageError{file: args[0], text: strings.TrimPrefix(err.Error(), "collsim: ")}
+	}
+	return c, err
+}
+
+// measure opens the hardware and plays all experiments.
+func (a *app) measure(ctx context.Context, c *collsim.Calibration, quiet bool) (err error) {
+	if !quiet {
+		a.print(a.err, c.Plan()+"\n")
+	}
+	h := c.Hardware()
+	d, err := a.openHardware(ctx, &h, c.Graph)
+	if err != nil {
+		return err
+	}
+	p := a.newProgress(len(c.Campaign.Experiments), quiet)
+	err = c.Measure(ctx, d, p.step)
+	p.end()
+	if closing := d.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// measuringFailed says what ended a measurement. What went wrong on the hardware is told here.
+func (a *app) measuringFailed(err error) error {
+	var failure *hw.Error
+	switch {
+	case !errors.As(err, &failure):
+		return unavailable(err)
+	case a.wantsJSON():
+		a.print(a.err, jsonError(err))
+	default:
+		a.print(a.err, plainError(err))
+	}
+	return errFailed
+}
+
+// preset is a text and the file that it goes to, "" for standard output.
+type preset struct{ name, text string }
+
+// writePresets writes files, then standard output: JSON if that is asked for.
+func (a *app) writePresets(all []preset, object []byte, o *calibrateFlags) error {
+	var out bytes.Buffer
+	for _, p := range all {
+		if p.name == "" {
+			out.WriteString(p.text)
+			continue
+		}
+		if err := writeFile(p.name, []byte(p.text)); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		out = *bytes.NewBuffer(object)
+	}
+	a.print(a.out, out.String())
+	return nil
+}

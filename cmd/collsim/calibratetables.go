@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"collsim"
+	"collsim/collective"
+	"collsim/hw/calibrate"
+	"collsim/scenarios"
+)
+
+// tableInName stands for the number of a table in the name of a file.
+const tableInName = "{table}"
+
+// calibrateTables fits published tables.
+func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
+	options := collsim.TableOptions{Ranks: o.ranks, Algorithm: o.algorithm, Derived: o.derived}
+	switch {
+	case o.inPlace:
+		options.Place = "in"
+	case o.outOfPlace:
+		options.Place = "out"
+	}
+	if o.kind != "" {
+		var err error
+		if options.Kind, err = collective.ParseKind(o.kind); err != nil {
+			return kindError(o.kind)
+		}
+	}
+	var fits []*collsim.TableFit
+	for _, name := range names {
+		some, err := a.fitTables(name, o.table, options)
+		if err != nil {
+			return err
+		}
+		fits = append(fits, some...)
+	}
+	object, err := collsim.TableFitsJSON(fits...)
+	if err != nil {
+		return err
+	}
+	presets, err := presetsOf(fits, o.output)
+	if err != nil {
+		return err
+	}
+	if !o.quiet {
+		a.print(a.err, collsim.TableFitsText(fits...))
+		if len(fits) > 1 && o.output == "" && !o.json {
+			a.print(a.err, fmt.Sprintf("note: %d presets, of which a scenario takes one: --table N, or "+
+				"--output 'NAME-%s.toml'\n", len(fits), tableInName))
+		}
+	}
+	return a.writePresets(presets, object, o)
+}
+
+// fitTables fits the tables of a file: that of this number, or all if it is 0.
+func (a *app) fitTables(name string, number int,
+	o collsim.TableOptions) (fits []*collsim.TableFit, err error) {
+	text, err := a.read(name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := calibrate.Read(name, text)
+	if err != nil {
+		return nil, tableError(err)
+	}
+	if number > len(list) {
+		return nil, &usageError{file: name, text: fmt.Sprintf("--table %d: there are %d", number,
+			len(list))}
+	}
+	for i := range list {
+		t := &list[i]
+		if number > 0 && number != i+1 || o.Kind != 0 && t.Kind != 0 && t.Kind != o.Kind {
+			continue
+		}
+		f, err := collsim.FitTable(t, o)
+		if err != nil {
+			return nil, lacking(name, i+1, len(list), err)
+		}
+		f.Number = i + 1
+		fits = append(fits, f)
+	}
+	if len(fits) == 0 {
+		return nil, &usageError{file: name, text: fmt.Sprintf("no table of %v is to be taken; the first "+
+			"of %d is of %v", o.Kind, len(list), list[0].Kind)}
+	}
+	return fits, nil
+}
+
+// tableError gives what is wrong with a table its place, as an error of a scenario has it.
+func tableError(err error) error {
+	var at *calibrate.ParseError
+	if !errors.As(err, &at) {
+		return err
+	}
+	text := at.Text
+	if at.Value != "" {
+		text = fmt.Sprintf("%.60q: %s", at.Value, at.Text)
+	}
+	e := &scenarios.Error{File: at.File, Line: at.Line, Text: text}
+	if at.Column > 0 {
+		e.Key = fmt.Sprintf("column %d", at.Column)
+	}
+	return e
+}
+
+// lacking says what to give for a table that does not have it.
+func lacking(name string, number, of int, err error) error {
+	var missing *collsim.TableError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	e := &usageError{file: name, text: missing.Text}
+	if of > 1 {
+		e.text = fmt.Sprintf("table %d: %s", number, e.text)
+	}
+	switch missing.Missing {
+	case "kind":
+		e.hint = "give it by --kind, as --kind all_reduce"
+	case "ranks":
+		e.hint = "give it by --ranks"
+	case "place":
+		e.hint = "leave out --in-place and --out-of-place"
+	case "algorithm":
+		e.hint = "collsim list algorithms has those for --algorithm"
+	}
+	return e
+}
+
+// presetsOf are the presets of tables, and where each goes.
+func presetsOf(fits []*collsim.TableFit, output string) ([]preset, error) {
+	if output != "" && len(fits) > 1 && !strings.Contains(output, tableInName) {
+		return nil, &usageError{text: fmt.Sprintf("%d tables make as many presets; --output names one "+
+			"file", len(fits)), hint: "choose one by --table N, or name all as in --output 'NAME-" +
+			tableInName + ".toml'"}
+	}
+	var all []preset
+	for i, f := range fits {
+		p := preset{name: strings.ReplaceAll(output, tableInName, strconv.Itoa(i+1)), text: f.Preset()}
+		if output == "" && len(fits) > 1 {
+			p.text = fmt.Sprintf("# ==== preset %d of %d ====\n%s\n", i+1, len(fits), p.text)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
