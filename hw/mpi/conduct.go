@@ -212,7 +212,7 @@ func (w *crew) explain(e event) error {
 				culprit.Text += fmt.Sprintf(", process %d", w.hands[culprit.Rank].hello.Process)
 				return culprit
 			}
-			return e.lost
+			return w.deserted(e.lost)
 		case other := <-w.events:
 			if other.report.Kind == reportFailed {
 				return w.explain(other)
@@ -224,6 +224,18 @@ func (w *crew) explain(e event) error {
 			return e.lost
 		}
 	}
+}
+
+// deserted is the loss of a rank, of which mpirun may know that it lost the host of another first.
+func (w *crew) deserted(other error) error {
+	node := w.launcher.lost()
+	for _, h := range w.hands {
+		if node != "" && h.hello.Host == node {
+			return &hw.Error{Call: "process", Code: "lost", Rank: h.rank, Lane: -1, Step: -1,
+				Text: "mpirun has lost its daemon on " + node}
+		}
+	}
+	return other
 }
 
 // pings is how often the coordinator asks a rank for its clock; the quickest answer counts.

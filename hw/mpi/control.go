@@ -97,6 +97,7 @@ type hello struct {
 	Wall        unit.Time // the wall clock when its clock was 0, in nanoseconds since 1970
 	Library     string
 	Host        string
+	Machine     string // that its process's number is of
 	RanOn       hw.RanOn
 }
 

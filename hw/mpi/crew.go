@@ -23,7 +23,7 @@ type crew struct {
 	launcher *process
 	listener net.Listener
 	dir      string // of the socket's name, "" for none
-	host     string // this machine
+	machine  string // this one
 	since    time.Time
 	hands    []*hand
 	events   chan event
@@ -67,7 +67,7 @@ func muster(ctx context.Context, c *Config, ranks int, timeout time.Duration) (*
 	for rank := range ranks {
 		w.hands = append(w.hands, &hand{rank: rank})
 	}
-	w.host, _ = os.Hostname()
+	w.machine = machine()
 	if err := w.start(c, ranks); err != nil {
 		w.dismiss(false)
 		return nil, err
@@ -193,7 +193,7 @@ func (w *crew) dismiss(well bool) {
 		case well:
 			h.channel.conn.SetWriteDeadline(time.Now().Add(grace))
 			h.channel.send(order{Kind: orderBye})
-		case h.hello.Host == w.host:
+		case h.hello.Machine == w.machine:
 			kill(h.hello.Process)
 		}
 	}
@@ -204,7 +204,7 @@ func (w *crew) dismiss(well bool) {
 		w.launcher.end()
 	}
 	for _, h := range w.hands {
-		if h.channel != nil && h.hello.Host == w.host {
+		if h.channel != nil && h.hello.Machine == w.machine {
 			h.bury()
 		}
 	}

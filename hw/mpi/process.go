@@ -62,9 +62,13 @@ func variablesOfOpenMPI() []string {
 	}
 }
 
-// The words in which mpirun names a rank that has ended.
-var signalled = regexp.MustCompile(
-	`process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+) \(([^)]*)\)`)
+// The words in which mpirun names a rank that has ended, and a host whose daemon has.
+var (
+	signalled = regexp.MustCompile(
+		`process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+) \(([^)]*)\)`)
+	deserted = regexp.MustCompile(`lost communication with a remote daemon.*Remote daemon\s*: ` +
+		`\[\[[0-9,]+\],\d+\] on node (\S+)`)
+)
 
 // culprit is the rank that mpirun says has ended first, nil if it does not say.
 func (p *process) culprit() *hw.Error {
@@ -79,6 +83,15 @@ func (p *process) culprit() *hw.Error {
 	}
 	return &hw.Error{Call: "process", Code: strings.ToLower(m[4]), Rank: rank, Lane: -1, Step: -1,
 		Text: fmt.Sprintf("ended by signal %s on %s", m[3], m[2])}
+}
+
+// lost is the host that mpirun says it has lost, "" if it does not say.
+func (p *process) lost() string {
+	text := strings.Join(strings.Fields(p.output.String()), " ")
+	if m := deserted.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // said is what mpirun and its ranks have said, in short.

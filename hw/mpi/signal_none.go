@@ -9,6 +9,11 @@ import (
 
 func apart(*exec.Cmd) {}
 
+func machine() string {
+	host, _ := os.Hostname()
+	return host
+}
+
 func kill(process int) {
 	if p, err := os.FindProcess(process); err == nil {
 		p.Kill()

@@ -107,7 +107,8 @@ func (w *worker) introduce(libraryName string) error {
 	if w.rank, notOurs = strconv.Atoi(os.Getenv(rankEnvironment)); notOurs != nil {
 		w.rank = 0
 	}
-	h := &hello{Rank: w.rank, Process: os.Getpid(), Wall: unit.Time(w.since.UnixNano()), Host: host}
+	h := &hello{Rank: w.rank, Process: os.Getpid(), Wall: unit.Time(w.since.UnixNano()), Host: host,
+		Machine: machine()}
 	if err := w.send(report{Kind: reportHello, Hello: h}); err != nil { // so that it can be ended
 		return err
 	}

@@ -45,7 +45,7 @@ func table() []row {
 		{path: "nccl", ours: toAlgos + " program"},
 		{path: "hw", ours: hw},
 		{path: "hw/...", ours: hw},
-		{path: "hw/host/netns", ours: hw + " hw/host"},
+		{path: "hw/host/netns", ours: hw + " hw/host hw/mpi"},
 		{path: "hw/mpi", ours: hw, modules: []string{"github.com/ebitengine/purego"}},
 		{path: "fidelity", ours: "unit"},
 		{path: "plots", ours: "trace unit",

@@ -86,7 +86,9 @@ func call(tool, input string, args ...string) error {
 		return &Unavailable{text, "namespaces need root with CAP_SYS_ADMIN and CAP_NET_ADMIN " +
 			"(in a container: --privileged)"}
 	case strings.Contains(text, "kind is unknown"):
-		return &Unavailable{text, "load the kernel's sch_tbf (modprobe sch_tbf)"}
+		return &Unavailable{text, "load the kernel's sch_htb (modprobe sch_htb)"}
+	case strings.Contains(text, "classifier not found"):
+		return &Unavailable{text, "load the kernel's cls_u32 (modprobe cls_u32)"}
 	case strings.Contains(text, "Unknown device type"):
 		return &Unavailable{text, "load the kernel's veth (modprobe veth)"}
 	}
@@ -99,7 +101,7 @@ func set(c []command) error {
 	for _, one := range c {
 		name, value, _ := strings.Cut(one.line, " = ")
 		err := os.WriteFile(filepath.Join("/proc/sys/net", name), []byte(value), 0)
-		if errors.Is(err, os.ErrNotExist) && strings.HasPrefix(name, "ipv6/") {
+		if errors.Is(err, os.ErrNotExist) && !strings.HasPrefix(name, "ipv4/") {
 			continue
 		}
 		if errors.Is(err, os.ErrPermission) || errors.Is(err, errReadOnly) {

@@ -12,14 +12,22 @@
 // one address, by which its peers reach it over the shaped wires and the coordinator over the
 // control network.
 //
-// A wire's rate counts frames as Ethernet has them, without preamble, checksum and gap. A frame
-// holds 3948 bytes of a message and 66 of headers, and is answered by one of 66 the other way. The
-// bucket holds two frames, and segments are never larger than a frame, so a wire that was idle
-// bursts no further. Queues are longer than all that TCP lets be on its way: nothing is dropped. A
-// lab adds no latency (netem is missing in many kernels): that of a topology is not built, and what
-// a lab has is to be measured.
+// A wire's rate is what messages get, in each direction: of a frame of 4014 bytes, tc counts the
+// 3948 of a message and not the 66 of headers (stab); so what goes the other way does not matter,
+// and a link of that bandwidth is simulated without a correction. Packets of less than 256 bytes
+// pass by: acknowledgements, and what executors say to each other about messages. (Behind data, an
+// acknowledgement would hold the other direction up: a slow direction would make both slow.) What a
+// rank sends leaves it in the order in which it was written, as a lane's messages do. Inside of the
+// network, what goes from one rank to another has a queue of its own, and queues take turns: their
+// shares of a wire are max-min fair, as the simulator's are by default. The bucket holds two
+// frames, and segments are never larger than a frame, so a wire that was idle bursts no further.
+// Nothing is dropped. A socket keeps what its wire carries in 10 ms; that much of a message may be
+// left behind when a lane goes on. A lab adds no latency (netem is missing in many kernels): that
+// of a topology is not built, and what a lab has is to be measured.
 //
-// It needs root, iproute2 (ip, tc) and a kernel with namespaces, veth and TBF; what is missing is
-// an *Unavailable. The package knows how ranks are wired and started, and not how they talk: that
-// is package host's.
+// Ranks are processes of package host's, or Open MPI's (Lab.MPI), one at a time.
+//
+// It needs root, iproute2 (ip, tc) and a kernel with namespaces, veth, HTB and u32; what is missing
+// is an *Unavailable. The package knows how ranks are wired and started, and not how they talk:
+// that is for packages host and mpi.
 package netns

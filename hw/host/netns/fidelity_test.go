@@ -33,7 +33,6 @@ const (
 
 // figures are what one calibration, on the star, tells of every lab.
 type figures struct {
-	goodput float64   // of a wire's rate
 	latency unit.Time // of a wire
 	device  device.Device
 }
@@ -56,10 +55,10 @@ func measure(t *testing.T, l *Lab) figures {
 		t.Logf("%-40s %12.4g (%.4g to %.4g) known %v", e.Name, e.Value, e.Low, e.High, e.Known)
 	}
 	t.Logf("held out: %+v", fit.HeldOut)
-	// Schedules have most wires carry messages and the answers to others: as an exchange does.
-	perByte := value[c.Parameters[6]]
-	f := figures{goodput: 1e12 / labRate / perByte, latency: unit.Time(value[c.Parameters[4]] / 2),
-		device: device.Ideal()}
+	for _, name := range c.Parameters[5:9] { // times per byte: one way, both, all pairs so
+		require.InEpsilon(t, 1e12/labRate, value[name], 0.02, name)
+	}
+	f := figures{latency: unit.Time(value[c.Parameters[4]] / 2), device: device.Ideal()}
 	f.device.Overhead = unit.Time(value[c.Parameters[1]])
 	f.device.CopyRate = rateOf(value[c.Parameters[2]])
 	f.device.ReduceRate = rateOf(value[c.Parameters[3]])
@@ -79,8 +78,7 @@ func (f figures) predict(t *testing.T, g *topology.Graph, s *schedule.Schedule) 
 	t.Helper()
 	g = g.Clone()
 	for i := range g.Links {
-		k := &g.Links[i]
-		k.Bandwidth, k.Latency = unit.Rate(f.goodput*float64(k.Bandwidth)), f.latency
+		g.Links[i].Latency = f.latency
 	}
 	r, err := sim.Run(s, sim.Env{Graph: g, Device: f.device, Slots: labSlots}, sim.Options{})
 	require.NoError(t, err)
@@ -118,8 +116,8 @@ func TestFidelity(t *testing.T) {
 		l := open(t, g)
 		if i == 0 {
 			f = measure(t, l)
-			t.Logf("goodput %.4f, latency of a wire %v, overhead %v, copy %v, reduce %v", f.goodput,
-				f.latency, f.device.Overhead, f.device.CopyRate, f.device.ReduceRate)
+			t.Logf("latency of a wire %v, overhead %v, copy %v, reduce %v", f.latency,
+				f.device.Overhead, f.device.CopyRate, f.device.ReduceRate)
 		}
 		for _, c := range []struct {
 			kind collective.Kind

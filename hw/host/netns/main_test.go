@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/mpi"
 	"collsim/schedule"
 	"collsim/topology"
 )
@@ -20,14 +21,17 @@ func TestMain(m *testing.M) {
 	if code, child := Child(); child {
 		os.Exit(code)
 	}
+	if code, child := mpi.Child(); child {
+		os.Exit(code)
+	}
 	if os.Getenv(ownerOfLab) != "" {
-		os.Exit(own())
+		os.Exit(own(os.Getenv(ownerOfLab) == "mpi"))
 	}
 	os.Exit(m.Run())
 }
 
 // own has a lab play something long, says so, and goes on until it is interrupted.
-func own() (code int) {
+func own(byMPI bool) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	g, err := topology.Switch(2, 1_000_000, 0)
@@ -44,9 +48,17 @@ func own() (code int) {
 	if err != nil {
 		return 5
 	}
-	time.AfterFunc(300*time.Millisecond, func() { fmt.Println("runs") })
+	var d hw.Device = l
+	after := 300 * time.Millisecond
+	if byMPI {
+		after = 1500 * time.Millisecond // mpirun takes its time
+		if d, err = l.MPI(mpi.Config{}); err != nil {
+			return 7
+		}
+	}
+	time.AfterFunc(after, func() { fmt.Println("runs") })
 	in := hw.Memory(s.Len(schedule.Input, 0) * 4)
-	if _, err := l.Run(ctx, &hw.Job{Schedule: s, Inputs: [][]byte{in, in}}); err == nil {
+	if _, err := d.Run(ctx, &hw.Job{Schedule: s, Inputs: [][]byte{in, in}}); err == nil {
 		return 6
 	}
 	return 0

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,16 +16,20 @@ import (
 
 	"collsim/hw"
 	"collsim/hw/host"
+	"collsim/hw/mpi"
 	"collsim/topology"
 )
 
 // Lab is a network in namespaces, and an executor: a process for every rank plays there what it is
 // given, over TCP. It is used by one goroutine at a time.
 type Lab struct {
-	ranks  []string // their namespaces
-	spaces []string // all; the control network's is last
-	host   *host.Host
-	cancel context.CancelCauseFunc // ends the run
+	ranks   []string // their namespaces
+	spaces  []string // all; the control network's is last
+	prefix  string   // of their names
+	dir     string   // that Open MPI uses, "" if there is none
+	host    *host.Host
+	devices []*mpi.Device
+	cancel  context.CancelCauseFunc // ends the run
 
 	running sync.WaitGroup
 	mu      sync.Mutex
@@ -50,7 +55,7 @@ func Open(ctx context.Context, g *topology.Graph) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{}
+	l := &Lab{prefix: prefix}
 	for _, node := range g.Ranks {
 		l.ranks = append(l.ranks, p.spaces[node])
 	}
@@ -80,6 +85,8 @@ func free() (string, error) {
 	}
 }
 
+var errClosed = errors.New("netns: the lab is closed")
+
 // Run plays a job of as many ranks as the lab has.
 func (l *Lab) Run(ctx context.Context, job *hw.Job) (result *hw.Result, err error) {
 	if _, err := job.Check(); err != nil {
@@ -89,7 +96,7 @@ func (l *Lab) Run(ctx context.Context, job *hw.Job) (result *hw.Result, err erro
 		return nil, fmt.Errorf("netns: a schedule of %d ranks: the lab has %d", n, len(l.ranks))
 	}
 	if l.host == nil {
-		return nil, fmt.Errorf("netns: the lab is closed")
+		return nil, errClosed
 	}
 	ctx, l.cancel = context.WithCancelCause(ctx)
 	defer l.cancel(nil)
@@ -109,6 +116,10 @@ func (l *Lab) Run(ctx context.Context, job *hw.Job) (result *hw.Result, err erro
 // Close ends the ranks and removes the network.
 func (l *Lab) Close() error {
 	var all []error
+	for _, d := range l.devices {
+		all = append(all, d.Close())
+	}
+	l.devices = nil
 	if l.host != nil {
 		all = append(all, l.host.Close())
 		l.reap()
@@ -116,6 +127,10 @@ func (l *Lab) Close() error {
 	}
 	all = append(all, remove(l.spaces))
 	l.spaces = nil
+	if l.dir != "" {
+		all = append(all, os.RemoveAll(l.dir))
+		l.dir = ""
+	}
 	return errors.Join(all...)
 }
 
@@ -166,10 +181,13 @@ func (l *Lab) reap() {
 	l.running.Wait()
 }
 
-// Child does the work of a rank if this process was started for that, and returns the code to exit
-// with. The main of a program that uses this package, and the TestMain of a test, must call it
-// before anything else.
+// Child does the work of a rank if this process was started for that, or of what takes a daemon of
+// Open MPI's to its rank, and returns the code to exit with. The main of a program that uses this
+// package, and the TestMain of a test, must call it before anything else, and before package mpi's.
 func Child() (code int, child bool) {
+	if dir, name := filepath.Split(os.Args[0]); name == agent && beAgent(dir, os.Args[1:]) != nil {
+		return 1, true // mpirun says which daemon it could not start
+	}
 	rank, address, ok := strings.Cut(os.Getenv(environment), " ")
 	if !ok {
 		return 0, false

@@ -5,21 +5,17 @@ import (
 	"slices"
 
 	"collsim/topology"
-	"collsim/unit"
 )
 
 // MaxRanks of a lab. Each is a process.
 const MaxRanks = 64
 
 const (
-	mtu     = 4000      // bytes of an IP packet: the larger, the less the processor has to do
-	frame   = mtu + 14  // with its Ethernet header, as tc counts it
-	bucket  = 2 * frame // one that goes, and one for what the timer that wakes the queue is late by
-	window  = 512 << 10 // bytes that a receiver lets be on their way
-	backlog = 64 << 10  // bytes that a sender's socket keeps of those that have not left
 	// gateway is whom every route goes by: who is at the other end of that wire.
 	gateway     = "169.254.0.1"
 	coordinator = "10.1.0.1"
+	// ranksNetwork holds the addresses of all ranks.
+	ranksNetwork = "10.0.0.0/24"
 )
 
 // wire is a veth pair: a link, and the one that leads back.
@@ -101,6 +97,7 @@ type command struct {
 // plan is what builds a lab, in order.
 type plan struct {
 	prefix   string
+	buffers  buffers
 	spaces   []string // of the nodes; the control network's is last
 	commands []command
 	made     []string // the spaces that have been made
@@ -126,7 +123,7 @@ func newPlan(g *topology.Graph, prefix string) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{prefix: prefix}
+	p := &plan{prefix: prefix, buffers: buffersFor(g)}
 	for node := range g.Nodes {
 		p.spaces = append(p.spaces, fmt.Sprintf("%s-%d", prefix, node))
 	}
@@ -135,7 +132,7 @@ func newPlan(g *topology.Graph, prefix string) (*plan, error) {
 		p.commands = append(p.commands, command{"", "ip", "netns add " + p.spaces[space]})
 	}
 	for space := range p.spaces {
-		for _, s := range settings() {
+		for _, s := range p.buffers.settings() {
 			p.add(space, "set", "%s", s)
 		}
 	}
@@ -146,38 +143,21 @@ func newPlan(g *topology.Graph, prefix string) (*plan, error) {
 	return p, nil
 }
 
-// settings are of the whole namespace, under /proc/sys/net.
-func settings() []string {
-	buffers := func(most int) string { return fmt.Sprintf("= 4096 %d %d", most, most) }
-	return []string{
-		"ipv4/ip_forward = 1",
-		"ipv4/conf/all/rp_filter = 0",
-		"ipv4/conf/default/rp_filter = 0",
-		// Nothing but the ranks' traffic goes over the wires.
-		"ipv6/conf/default/disable_ipv6 = 1",
-		// Windows are alike and constant: nothing is lost, so Reno opens them all the way.
-		"ipv4/tcp_congestion_control = reno",
-		"ipv4/tcp_slow_start_after_idle = 0",
-		"ipv4/tcp_early_retrans = 0", // no probes for what is only late
-		"ipv4/tcp_no_metrics_save = 1",
-		"ipv4/tcp_rmem " + buffers(window),
-		// What a socket keeps is what a lane leaves behind when it goes on. Its whole memory would
-		// bound what is on its way, too, and be filled up late.
-		"ipv4/tcp_wmem " + buffers(4*window),
-		fmt.Sprintf("ipv4/tcp_notsent_lowat = %d", backlog),
-	}
-}
-
-// connect lays the wires.
+// connect lays the wires. The address of a rank is at its end of its first one, since Open MPI
+// looks for addresses at interfaces, and not at the one that is called lo.
 func (p *plan) connect(g *topology.Graph, all []wire) {
 	for space := range p.spaces {
 		p.add(space, "ip", "link set lo up")
 	}
-	for rank, node := range g.Ranks {
-		p.add(int(node), "ip", "addr add %s/32 dev lo", addressOf(rank))
+	first := slices.Repeat([]string{"lo"}, len(g.Nodes))
+	for i, w := range slices.Backward(all) {
+		first[w.nodes[0]], first[w.nodes[1]] = wireName(i), wireName(i)
 	}
 	for i, w := range all {
 		p.veth(i, wireName(i), int(w.nodes[0]), wireName(i), int(w.nodes[1]))
+	}
+	for rank, node := range g.Ranks {
+		p.add(int(node), "ip", "addr add %s/32 dev %s", addressOf(rank), first[node])
 	}
 }
 
@@ -187,7 +167,8 @@ func (p *plan) veth(i int, name string, from int, far string, to int) {
 		hardware(i, 0), far, hardware(i, 1), p.spaces[to])
 	for end, at := range []int{from, to} {
 		dev := []string{name, far}[end]
-		p.add(at, "ip", "link set %s mtu %d gso_max_segs 1 up", dev, mtu)
+		p.add(at, "ip", "link set %s mtu %d txqueuelen %d gso_max_segs 1 up", dev, mtu,
+			p.buffers.frames())
 		p.add(at, "ip", "neigh add %s lladdr %s dev %s nud permanent", gateway, hardware(i, 1-end), dev)
 	}
 }
@@ -195,10 +176,12 @@ func (p *plan) veth(i int, name string, from int, far string, to int) {
 // control gives every rank a way to the coordinator that is not shaped.
 func (p *plan) control(g *topology.Graph, first int) {
 	hub := len(p.spaces) - 1
-	p.add(hub, "ip", "addr add %s/32 dev lo", coordinator)
 	for rank, node := range g.Ranks {
 		dev := fmt.Sprintf("r%d", rank)
 		p.veth(first+rank, "control", int(node), dev, hub)
+		if rank == 0 {
+			p.add(hub, "ip", "addr add %s/32 dev %s", coordinator, dev)
+		}
 		p.add(int(node), "ip", "route add %s via %s dev control onlink src %s", coordinator, gateway,
 			addressOf(rank))
 		p.add(hub, "ip", "route add %s via %s dev %s onlink src %s", addressOf(rank), gateway, dev,
@@ -206,22 +189,9 @@ func (p *plan) control(g *topology.Graph, first int) {
 	}
 }
 
-// shape gives every direction of a wire its rate, and a queue that holds all that can be on its
-// way.
-func (p *plan) shape(g *topology.Graph, all []wire) {
-	limit := len(g.Ranks) * len(g.Ranks) * window
-	for i, w := range all {
-		for end, k := range w.links {
-			if rate := g.Links[k].Bandwidth; rate != unit.Unlimited {
-				p.add(int(w.nodes[end]), "tc", "qdisc add dev %s root tbf rate %dbps burst %d limit %d",
-					wireName(i), rate, bucket, limit)
-			}
-		}
-	}
-}
-
-// routes writes the topology's down at every node. A rank's own traffic has its address, and is
-// acknowledged at once: where a socket keeps little, its sender would wait for a delayed one.
+// routes writes the topology's down at every node. A rank's own traffic has its address, is
+// acknowledged at once (where a socket keeps little, its sender would wait for a delayed one), and
+// is not sent again while it may still wait in a queue.
 func (p *plan) routes(g *topology.Graph, all []wire, next [][]int32) {
 	over := make([]int, len(g.Links))
 	for i, w := range all {
@@ -229,7 +199,7 @@ func (p *plan) routes(g *topology.Graph, all []wire, next [][]int32) {
 	}
 	from := make([]string, len(g.Nodes))
 	for rank, node := range g.Ranks {
-		from[node] = " quickack 1 src " + addressOf(rank)
+		from[node] = " quickack 1 rto_min 5s src " + addressOf(rank)
 	}
 	for node := range next {
 		for rank, k := range next[node] {

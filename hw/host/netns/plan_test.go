@@ -115,14 +115,27 @@ func TestPlanRefuses(t *testing.T) {
 	require.NoError(t, err)
 	p, err := newPlan(g, "lab")
 	require.NoError(t, err)
-	shaped := 0
+	queues := 0
 	for _, c := range p.commands {
-		if c.tool == "tc" {
-			_, limit, _ := strings.Cut(c.line, " limit ")
-			_, err := strconv.ParseUint(limit, 10, 32)
-			require.NoError(t, err, "the kernel keeps it in 32 bits")
-			shaped++
+		if _, minor, ok := strings.Cut(c.line, " classid 1:"); c.tool == "tc" && ok {
+			minor, _, _ = strings.Cut(minor, " ")
+			_, err := strconv.ParseUint(minor, 16, 16)
+			require.NoError(t, err, "the kernel keeps it in 16 bits")
+			queues++
 		}
 	}
-	require.Equal(t, 2*MaxRanks, shaped)
+	// Every direction has a class for all; up, one for its rank, down, one for each of the others.
+	require.Equal(t, 2*MaxRanks+MaxRanks+MaxRanks*(MaxRanks-1), queues)
+}
+
+func TestBuffers(t *testing.T) {
+	of := func(rate unit.Rate) buffers {
+		g, err := topology.Switch(2, rate, 0)
+		require.NoError(t, err)
+		return buffersFor(g)
+	}
+	require.Equal(t, buffers{125_000, 4 << 20}, of(12_500_000), "10 ms at 100 Mbit/s")
+	require.Equal(t, buffers{1_250_000, 40_000_000}, of(125_000_000), "10 ms at 1 Gbit/s")
+	require.Equal(t, buffers{64 << 10, 4 << 20}, of(1000), "at least some frames")
+	require.Equal(t, buffers{4 << 20, 128 << 20}, of(unit.Unlimited), "at most")
 }

@@ -2,8 +2,10 @@ package netns
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,36 +33,57 @@ func longPlan() schedule.Plan {
 // killed, its lab is swept.
 func TestOwnersEnd(t *testing.T) {
 	for _, tt := range []struct {
-		signal syscall.Signal
-		left   int
-	}{{syscall.SIGINT, 0}, {syscall.SIGKILL, 4}} {
-		self, err := os.Executable()
-		require.NoError(t, err)
-		cmd := exec.Command(self)
-		cmd.Env = append(os.Environ(), ownerOfLab+"=yes")
-		out, err := cmd.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		line, _ := bufio.NewReader(out).ReadString('\n')
-		if !strings.HasPrefix(line, "runs") {
-			cmd.Wait()
-			t.Skip(line)
-		}
-		pid := cmd.Process.Pid
-		require.Len(t, mine(t, pid), 4)
-		require.NoError(t, cmd.Process.Signal(tt.signal))
+		executor string
+		signal   syscall.Signal
+	}{{"host", syscall.SIGINT}, {"host", syscall.SIGKILL}, {"mpi", syscall.SIGINT},
+		{"mpi", syscall.SIGKILL}} {
+		t.Run(tt.executor+" "+tt.signal.String(), func(t *testing.T) {
+			if tt.executor == "mpi" {
+				needMPI(t)
+			}
+			testOwnerEnds(t, tt.executor, tt.signal)
+		})
+	}
+}
+
+func testOwnerEnds(t *testing.T, executor string, by syscall.Signal) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), ownerOfLab+"="+executor)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	if !strings.HasPrefix(line, "runs") {
 		cmd.Wait()
-		if tt.left == 0 {
-			require.Equal(t, 0, cmd.ProcessState.ExitCode())
-		}
-		left := mine(t, pid)
-		require.Len(t, left, tt.left)
-		if tt.left > 0 {
-			removed, err := Sweep()
-			require.NoError(t, err)
-			require.GreaterOrEqual(t, removed, tt.left)
-			require.Empty(t, mine(t, pid))
-		}
+		t.Skip(line)
+	}
+	pid := cmd.Process.Pid
+	all := mine(t, pid)
+	require.Len(t, all, 4)
+	var pids []int
+	for _, space := range all {
+		pids = append(pids, running(t, space, "")...)
+	}
+	require.GreaterOrEqual(t, len(pids), map[string]int{"host": 2, "mpi": 5}[executor],
+		"ranks, and of Open MPI daemons and mpirun")
+	require.NoError(t, cmd.Process.Signal(by))
+	cmd.Wait()
+	if by == syscall.SIGINT {
+		require.Equal(t, 0, cmd.ProcessState.ExitCode())
+	} else {
+		require.Len(t, mine(t, pid), 4)
+		removed, err := Sweep()
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, removed, 4)
+	}
+	require.Empty(t, mine(t, pid))
+	dirs, err := filepath.Glob(filepath.Join(desks, fmt.Sprintf("%s-%d-*", mark, pid)))
+	require.NoError(t, err)
+	require.Empty(t, dirs)
+	for _, pid := range pids {
+		require.Empty(t, born(pid), "process %d is left", pid)
 	}
 }
 
