@@ -3,6 +3,7 @@ package collsim
 import (
 	"collsim/fidelity"
 	"collsim/hw"
+	"collsim/scenarios"
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -46,7 +47,7 @@ func (r *Report) Cases() []fidelity.Case {
 			continue
 		}
 		p := result.Point
-		c := fidelity.Case{Network: r.Scenario.Name, ID: p.ID, Executor: m.executor(),
+		c := fidelity.Case{Network: r.Scenario.Name, ID: p.ID, Executor: m.executor(p),
 			Kind: p.Spec.Kind.String(), Algorithm: result.Algorithm.String(), Bytes: p.Spec.Bytes(),
 			Simulated: result.Time, Measured: m.Time, Spread: m.Spread, Repetitions: m.Repetitions,
 			Bits: m.Bits}
@@ -60,15 +61,19 @@ func (r *Report) Cases() []fidelity.Case {
 	return all
 }
 
-// executor is who played, in short: "host (tcp)", "mpi", "mpi library".
-func (m *Measured) executor() string {
-	switch {
-	case m.Algorithm != "":
-		return m.Executor + " library"
-	case m.Executor == "host":
-		return m.Executor + " (" + m.RanOn.Transport + ")"
+// executor is who played, in short: "host (tcp)", "host (lab)", "mpi", "mpi library (lab)".
+func (m *Measured) executor(p *scenarios.Point) string {
+	text := m.Executor
+	if m.Algorithm != "" {
+		text += " library"
 	}
-	return m.Executor
+	switch {
+	case p.Hardware.Network == "lab":
+		return text + " (lab)"
+	case m.Executor == "host":
+		return text + " (" + m.RanOn.Transport + ")"
+	}
+	return text
 }
 
 // Tolerance is what the scenario says of it.

@@ -3,6 +3,7 @@ package collsim_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -260,4 +261,21 @@ func TestValidateInterrupted(t *testing.T) {
 	r, err := s.Validate(ctx, o)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, r.Results, 1)
+}
+
+// TestLabs: the labs of the documentation can be read, with what was measured in one of them.
+func TestLabs(t *testing.T) {
+	figures, err := os.ReadFile("docs/lab/calibrated.toml")
+	require.NoError(t, err)
+	for _, name := range []string{"star", "racks", "slow-link"} {
+		s, err := collsim.Load("docs/lab/"+name+".toml", nil, collsim.LoadOptions{
+			With: []scenarios.With{{Name: "calibrated.toml", Text: figures}}})
+		require.NoError(t, err)
+		require.Len(t, s.Points, 36)
+		for _, p := range s.Points {
+			require.Equal(t, "lab", p.Hardware.Network)
+			_, err := s.Build(p)
+			require.NoError(t, err)
+		}
+	}
 }

@@ -19,22 +19,6 @@ import (
 	"collsim/hw/mpi"
 )
 
-// endless is a scenario that is played for a very long time.
-const endless = `[topology]
-preset = "full-mesh"
-ranks = 3
-bandwidth = "1 GB/s"
-latency = "10 us"
-[collective]
-kind = "all_reduce"
-algorithm = "ring"
-bytes = "1 MiB"
-[hardware]
-transport = "tcp"
-repetitions = 100000
-timeout = "5 s"
-`
-
 // TestKilledRank: a rank that is killed while it plays is named, the exit code is 1, and no process
 // is left.
 func TestKilledRank(t *testing.T) {
@@ -47,10 +31,7 @@ func TestKilledRank(t *testing.T) {
 			}
 			name := filepath.Join(t.TempDir(), "endless.toml")
 			require.NoError(t, os.WriteFile(name, []byte(endless), 0o600))
-			self, err := os.Executable()
-			require.NoError(t, err)
-			cmd := exec.Command(self, "validate", name, "--hw", executor)
-			cmd.Env = append(os.Environ(), asCommand+"=yes")
+			cmd := command(t, "validate", name, "--hw", executor)
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			require.NoError(t, cmd.Start())

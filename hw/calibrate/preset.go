@@ -67,8 +67,8 @@ func (p *printer) class(c *Class, f *Fit, at int, quiet bool) {
 		p.printf("# That is %s: most ranks of a\n"+
 			"# collective send and receive at the same time.\n", ways[by])
 		if c.Shaped > 0 {
-			p.printf("# It is %s of the %s that the wires are shaped to; the rest are headers and\n"+
-				"# answers. The network is built from the scenario's own bandwidth, so that stays.\n",
+			p.printf("# It is %s of the %s that the wires are shaped to. The network is built from\n"+
+				"# the scenario's own bandwidth, so that stays.\n",
 				percent(1e12/e.Value/float64(c.Shaped)), c.Shaped)
 		}
 	}

@@ -106,7 +106,7 @@ func (w *crew) listen(c *Config) (err error) {
 	case address == "":
 		address = "127.0.0.1:0"
 	}
-	if w.listener, err = net.Listen(network, address); err != nil {
+	if w.listener, err = listenAt(network, address); err != nil {
 		if w.dir != "" {
 			os.RemoveAll(w.dir)
 		}

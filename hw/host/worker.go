@@ -125,12 +125,20 @@ func listen(r Rendezvous, conn net.Conn) (net.Listener, error) {
 		}
 		address = net.JoinHostPort(host, "0")
 	}
-	l, err := net.Listen(r.Network, address)
+	l, err := listenAt(r.Network, address)
 	if err != nil {
 		return nil, &hw.Error{Call: "listen", Code: code(err), Rank: r.Rank, Lane: -1, Step: -1,
 			Text: err.Error()}
 	}
 	return l, nil
+}
+
+// listenAt opens a socket. Go's listeners ask for multipath TCP, whose own buffers would take in
+// more of a message than its receiver has read.
+func listenAt(network, address string) (net.Listener, error) {
+	var c net.ListenConfig
+	c.SetMultipathTCP(false)
+	return c.Listen(context.Background(), network, address)
 }
 
 // coordinatorError is the loss of the coordinator.
