@@ -14,6 +14,7 @@ import (
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/topology"
+	"collsim/unit"
 )
 
 // ValidateOptions are how points are played for real.
@@ -110,13 +111,6 @@ func (v *validator) point(ctx context.Context, p *scenarios.Point) (*Result, err
 	if err := v.carryOut(m, result); err != nil {
 		return nil, err
 	}
-	if p.Gradient != "" {
-		result.Warnings = append(result.Warnings, "the backward pass is not played")
-	}
-	if p.Accumulate != reference.Native.String() && p.Spec.Op != 0 {
-		result.Warnings = append(result.Warnings, "executors add in the type itself: their bits are "+
-			"held against that")
-	}
 	result.Measured = &Measured{Executor: p.Hardware.Executor, Bits: fidelity.NotComparable}
 	if result.Measured.Skipped = unfit(m, result); result.Measured.Skipped != "" {
 		return result, nil
@@ -124,7 +118,23 @@ func (v *validator) point(ctx context.Context, p *scenarios.Point) (*Result, err
 	if err := v.open(ctx, p); err != nil {
 		return nil, err
 	}
-	return result, v.measure(ctx, m, result)
+	err = v.measure(ctx, m, result)
+	result.Warnings = append(result.Warnings, caveats(p)...)
+	return result, err
+}
+
+// caveats say what of a point hardware does not do.
+func caveats(p *scenarios.Point) (list []string) {
+	if p.Gradient != "" {
+		list = append(list, "the backward pass is not played")
+	}
+	if p.Topology.Starts != nil || p.Topology.Slowdowns != nil {
+		list = append(list, "ranks that start late or run slowly do so in the simulation alone")
+	}
+	if p.Accumulate != reference.Native.String() && p.Spec.Op != 0 {
+		list = append(list, "executors add in the type itself: their bits are held against that")
+	}
+	return list
 }
 
 // unfit says why a point is not played, whatever the executor; empty if it is.
@@ -243,7 +253,8 @@ func inputsOf(s *schedule.Schedule, teams []*teamRun) [][]byte {
 func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) error {
 	to := result.Measured
 	if need := needed(teams); need > int64(result.Point.Check.Memory) {
-		to.Why = fmt.Sprintf("check.memory = %v holds no more", result.Point.Check.Memory)
+		to.Why = fmt.Sprintf("that takes %v of memory; check.memory = %v", unit.Bytes(need),
+			result.Point.Check.Memory)
 		return nil
 	}
 	to.Comparison = &Comparison{}

@@ -263,6 +263,16 @@ func TestValidateInterrupted(t *testing.T) {
 	require.Len(t, r.Results, 1)
 }
 
+// What hardware does not do is said.
+func TestValidateCaveats(t *testing.T) {
+	r := validated(t, four+"[[topology.rank]]\nmatch = \"2\"\nstart = \"3 us\"\n", nil,
+		`collective.accumulate="float32"`, `collective.gradient="full"`)
+	require.Len(t, r.Warnings, 3*4)
+	for _, result := range r.Results {
+		require.Equal(t, fidelity.Equal, result.Measured.Bits)
+	}
+}
+
 // TestLabs: the labs of the documentation can be read, with what was measured in one of them.
 func TestLabs(t *testing.T) {
 	figures, err := os.ReadFile("docs/lab/calibrated.toml")
