@@ -21,6 +21,7 @@ type document struct {
 	order    []*leaf          // in the order of the file
 	sweeps   []sweep
 	sets     []sweep         // of --set sweep.…, until the file's are known
+	fixed    map[string]bool // numbered paths of what --set and other files have replaced
 	replaced []string        // by other files, as "path=value"
 	meant    map[string]bool // numbered paths that a misspelt key most likely stands for
 }

@@ -170,8 +170,10 @@ func (v *view) transport(h *Hardware) bool {
 	return false
 }
 
-// tolerance reads how far is too far, and which points are known to be.
+// tolerance reads how far is too far, and which points are known to be. A pattern that means none of
+// them is refused, unless they are fewer than the file has.
 func (v *view) tolerance(points []*Point) (t Tolerance, known []Known) {
+	all := len(v.d.fixed)+len(v.d.sets) == 0
 	t.Bits, _ = fetchOr(v, "hardware.tolerance.bits", "equal")
 	t.TimeMedian, _ = fetchOr(v, "hardware.tolerance.time_median", unit.Share(0))
 	t.TimeP90, _ = fetchOr(v, "hardware.tolerance.time_p90", unit.Share(0))
@@ -183,7 +185,7 @@ func (v *view) tolerance(points []*Point) (t Tolerance, known []Known) {
 		if !ok1 || !ok2 {
 			continue
 		}
-		if len(points) > 0 && !slices.ContainsFunc(points, k.Matches) {
+		if all && len(points) > 0 && !slices.ContainsFunc(points, k.Matches) {
 			v.fail(at+".match", problem{"no result has such an ID", "for example " + points[0].ID})
 		}
 		known = append(known, k)

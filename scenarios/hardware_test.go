@@ -67,6 +67,32 @@ func TestHardwareSwept(t *testing.T) {
 	require.Same(t, s.Points[0].Topology, s.Points[2].Topology)
 }
 
+// What --set gives a value is not swept, and patterns may mean what there is no more.
+func TestSetAgainstSweep(t *testing.T) {
+	text := pair + `[sweep]
+"hardware.executor" = ["host", "mpi"]
+"topology.ranks" = [4, 8]
+[[hardware.known]]
+match = "*/hardware.executor=host"
+why = "a reason"
+`
+	o := testOptions()
+	o.Set = []string{`hardware.executor="mpi"`}
+	s, err := Load("s.toml", []byte(text), o)
+	require.NoError(t, err)
+	require.Len(t, s.Points, 4)
+	for _, p := range s.Points {
+		require.Equal(t, "mpi", p.Hardware.Executor)
+		require.NotContains(t, p.ID, "executor")
+	}
+	o.Set = []string{"topology.ranks=6", `sweep."hardware.executor"=["host"]`}
+	s, err = Load("s.toml", []byte(text), o)
+	require.NoError(t, err)
+	require.Len(t, s.Points, 2)
+	require.Equal(t, "all_reduce/ring/1024/hardware.executor=host", s.Points[0].ID)
+	require.Equal(t, 6, s.Points[0].Topology.Ranks)
+}
+
 func TestTolerance(t *testing.T) {
 	s, err := Load("s.toml", []byte(pair+`[hardware]
 tolerance = { bits = "any", time_median = "5 %", time_p90 = "12.5 %" }

@@ -52,7 +52,7 @@ type Output struct{ CSV, JSON, Timeline, Trace, Curves, Links string }
 // Load reads the text of a scenario. file is what errors call it ("-" for standard input,
 // "example:ring"). All errors that can be found are returned at once, as *Errors.
 func Load(file string, text []byte, o Options) (*Scenario, error) {
-	d := &document{file: file, schema: newSchema()}
+	d := &document{file: file, schema: newSchema(), fixed: map[string]bool{}}
 	if file == "-" {
 		d.file = "standard input"
 	}

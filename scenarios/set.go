@@ -39,6 +39,7 @@ func (d *document) replace(key string, n *node, text string) bool {
 	}
 	for _, at := range places {
 		d.assign(at, n)
+		d.fixed[at] = true
 	}
 	if name, ok := cutTable(k.Path, "collective"); ok {
 		for _, at := range places {

@@ -1,5 +1,7 @@
 package scenarios
 
+import "slices"
+
 // readSweep reads [sweep]. Paths may be written in quotes or not: a table that is no range is a
 // longer path.
 func (d *document) readSweep(n *node, before string) {
@@ -35,7 +37,7 @@ func (d *document) mergeSweeps() {
 }
 
 // readSwept finds the places of a swept key and reads its values. taken are the places that
-// earlier entries sweep.
+// earlier entries sweep. What --set has given a value the file does not sweep.
 func (d *document) readSwept(s *sweep, taken map[string]bool) {
 	fail := func(n *node, p *problem) {
 		e := d.at(n, "", *p)
@@ -50,6 +52,12 @@ func (d *document) readSwept(s *sweep, taken map[string]bool) {
 	if !k.Sweep {
 		fail(s.node, &problem{"this key cannot be swept", ""})
 		return
+	}
+	if s.node.file == "" {
+		places = slices.DeleteFunc(slices.Clone(places), func(at string) bool { return d.fixed[at] })
+		if len(places) == 0 {
+			return // --set has given it one value
+		}
 	}
 	for _, at := range places {
 		if taken[at] {
