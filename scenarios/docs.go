@@ -65,7 +65,8 @@ or ~"12.5 GB/s"~, times ~"500 ns"~ or ~"1.5 us"~.
 * **paths**: ~--set collective.bytes=1KiB~, ~[sweep]~ and errors name keys by table and key. With
   several tables of one name all are meant, or one by its number from 0:
   ~collective[1].bytes~. ~--set collective.bytes~ takes the place of
-  ~count~ and ~shape~, and the reverse; and of a sweep over it. ~--with FILE~ sets all keys of a file so.
+  ~count~ and ~shape~, and the reverse; and of a sweep over it. ~--with FILE~ sets all keys of a
+  file so.
 * **files** are relative to the scenario.
 
 Limits: 1 MiB of TOML, 10000 values in a list, 100000 points.

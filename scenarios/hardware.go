@@ -170,8 +170,8 @@ func (v *view) transport(h *Hardware) bool {
 	return false
 }
 
-// tolerance reads how far is too far, and which points are known to be. A pattern that means none of
-// them is refused, unless they are fewer than the file has.
+// tolerance reads how far is too far, and which points are known to be. A pattern that means none
+// of them is refused, unless they are fewer than the file has.
 func (v *view) tolerance(points []*Point) (t Tolerance, known []Known) {
 	all := len(v.d.fixed)+len(v.d.sets) == 0
 	t.Bits, _ = fetchOr(v, "hardware.tolerance.bits", "equal")
