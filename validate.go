@@ -34,8 +34,8 @@ func (s *Scenario) Validate(ctx context.Context, o ValidateOptions) (report *Rep
 	v := &validator{options: o, runner: runner{s: s, options: o.RunOptions,
 		numbers: func(check func()) { check() }}}
 	defer func() {
-		if closing := v.close(); err == nil {
-			err = closing
+		if closing := v.close(); err == nil && closing != nil {
+			report, err = nil, closing
 		}
 	}()
 	report = &Report{Scenario: s}

@@ -149,7 +149,7 @@ func (a *app) validateAll(ctx context.Context, list []*collsim.Scenario,
 		}
 		reports = append(reports, report)
 		for _, r := range report.Results {
-			played = played || r.Measured.Skipped == ""
+			played = played || r.Measured.Skipped == "" || !r.Good()
 		}
 	}
 	if !played {
