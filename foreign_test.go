@@ -215,7 +215,8 @@ rank 1
 	f.Format = "mscclpp"
 	v := VerifyFile("x.json", f, VerifyOptions{})
 	require.True(t, v.Good(), v.Text())
-	require.Len(t, v.Notes, 1)
-	require.Contains(t, v.Notes[0], "a second call without a barrier before it would meet the first")
+	require.Equal(t, 1, v.Calls)
+	require.NotEmpty(t, v.NextCall)
+	require.Contains(t, v.Text(), "calls    one at a time; one that begins before all ranks have")
 	require.False(t, VerifyFile("x.json", f, VerifyOptions{Iterations: 2}).Good())
 }

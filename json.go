@@ -184,9 +184,9 @@ func (r *Report) json() jsonReport {
 	return j
 }
 
-func orEmpty(list []string) []string {
+func orEmpty[T any](list []T) []T {
 	if list == nil {
-		return []string{}
+		return []T{}
 	}
 	return list
 }

@@ -1,7 +1,7 @@
 package collsim
 
 import (
-	"fmt"
+	"slices"
 
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -21,6 +21,11 @@ type Verification struct {
 	Causal     *schedule.Causal // what a schedule without data was held to; else nil
 	Sizes      string           // for which sizes the verdict holds, in words; may be empty
 	Notes      []string         // what a reader should know besides
+	// Calls is how many calls, one after another without a barrier between the ranks, are proven
+	// right: 2 for any number. NextCall is what a second call meets that begins on some ranks before
+	// all have ended the first, if Calls is 1.
+	Calls    int
+	NextCall []Violation
 }
 
 // VerifyOptions say how a schedule from a file is proven; the zero value is the usual way.
@@ -32,8 +37,8 @@ type VerifyOptions struct {
 	// Rendezvous has every send wait for its receive.
 	Rendezvous bool
 	// Iterations is how often the schedule is run. 0 is the usual number: of our text form 2 if it
-	// reaches into other ranks' buffers; of other formats 1, since their runtimes begin a call when
-	// the last has ended, with a note of what a second call without a barrier would meet.
+	// reaches into other ranks' buffers; of other formats 1, since a caller may put a barrier between
+	// two calls. What is right in one call is tried in two as well: Verification.Calls.
 	Iterations int
 }
 
@@ -52,10 +57,9 @@ func VerifyFile(name string, f *foreign.File, o VerifyOptions) *Verification {
 		s = withSlots(s, o.Slots)
 	}
 	options := schedule.VerifyOptions{Slots: max(o.Slots, 0), Iterations: o.Iterations,
-		Rendezvous: o.Rendezvous, Causal: f.Causal}
-	again := false // whether a second call is to be looked at
+		Rendezvous: o.Rendezvous, Causal: f.Causal, Scratches: f.Scratches}
 	if f.Format != textFormat && o.Iterations == 0 {
-		options.Iterations, again = 1, reachesAcross(s)
+		options.Iterations = 1
 	}
 	proof, found := schedule.Verify(s, options)
 	for _, x := range found {
@@ -68,10 +72,22 @@ func VerifyFile(name string, f *foreign.File, o VerifyOptions) *Verification {
 	if v.Slots == 0 {
 		v.Slots = options.Slots
 	}
-	if again && v.Proof != nil {
-		v.Notes = append(v.Notes[:len(v.Notes):len(v.Notes)], secondCall(name, f, s, options)...)
+	if v.Proof != nil {
+		v.backToBack(name, f, s, options)
+	} else if raced(found) && relaxes(s) {
+		v.Notes = append(v.Notes[:len(v.Notes):len(v.Notes)], relaxedNote)
 	}
 	return v
+}
+
+// relaxedNote says what MSCCL++ says of such signals, in include/mscclpp/semaphore_device.hpp.
+const relaxedNote = "a relaxed signal tells that a rank has begun its call, not that its stores " +
+	"have arrived: \"no memory completion guarantee\" (MSCCL++, semaphore_device.hpp, relaxedSignal)"
+
+func raced(found []*schedule.Violation) bool {
+	return slices.ContainsFunc(found, func(x *schedule.Violation) bool {
+		return x.Kind == schedule.Race
+	})
 }
 
 // withSlots is a schedule whose connections hold another number of messages; below 1 they hold as
@@ -82,44 +98,54 @@ func withSlots(s *schedule.Schedule, slots int) *schedule.Schedule {
 	return &other
 }
 
-// secondCall says what a call would meet that begins before all ranks have ended the last.
-func secondCall(name string, f *foreign.File, s *schedule.Schedule,
-	o schedule.VerifyOptions) []string {
-	o.Iterations = 2
+// backToBack proves two calls of what is right in one, where they could meet.
+func (v *Verification) backToBack(name string, f *foreign.File, s *schedule.Schedule,
+	o schedule.VerifyOptions) {
+	v.Calls = max(v.Proof.Iterations, 1)
+	if v.Calls > 1 || !reachesAcross(s) {
+		v.Calls = 2
+		return
+	}
+	o.Iterations = 1 + max(o.Scratches, 1) // the last call meets what the first has left
 	_, found := schedule.Verify(s, o)
 	if len(found) == 0 {
-		return nil
+		v.Calls = 2
 	}
-	text := "a second call without a barrier before it would meet the first: " +
-		placed(name, f, found[0]).String()
-	if more := len(found) - 1; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
+	for _, x := range found {
+		v.NextCall = append(v.NextCall, placed(name, f, x))
 	}
-	return []string{text}
 }
 
-// reachesAcross reports whether a schedule reads or writes other ranks' buffers.
-func reachesAcross(s *schedule.Schedule) bool {
+// anyStep reports whether a step of the schedule is such.
+func anyStep(s *schedule.Schedule, such func(*schedule.Step) bool) bool {
 	var step schedule.Step
 	for rank := range s.Spec.Ranks {
 		p := s.Program(rank)
 		for lane := range p.Lanes() {
 			for c := p.Walk(lane); !c.Done(); c.Next(int32(max(s.Slices, 1))) {
-				p.Load(&c, &step)
-				for i := range step.From {
-					if k := step.From[i].Kind; k == schedule.Get || k == schedule.Multimem {
-						return true
-					}
-				}
-				for i := range step.Send {
-					if step.Send[i].Lands() {
-						return true
-					}
+				if p.Load(&c, &step); such(&step) {
+					return true
 				}
 			}
 		}
 	}
 	return false
+}
+
+// reachesAcross reports whether a schedule reads or writes other ranks' buffers.
+func reachesAcross(s *schedule.Schedule) bool {
+	return anyStep(s, func(step *schedule.Step) bool {
+		return slices.ContainsFunc(step.From, func(f schedule.Source) bool {
+			return f.Kind == schedule.Get || f.Kind == schedule.Multimem
+		}) || slices.ContainsFunc(step.Send, func(d schedule.Dest) bool { return d.Lands() })
+	})
+}
+
+// relaxes reports whether a schedule has relaxed signals.
+func relaxes(s *schedule.Schedule) bool {
+	return anyStep(s, func(step *schedule.Step) bool {
+		return slices.ContainsFunc(step.Send, func(d schedule.Dest) bool { return d.Relaxed })
+	})
 }
 
 // Verify proves the schedules of all points; for "fastest", those of all algorithms that it may

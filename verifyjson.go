@@ -32,6 +32,10 @@ type jsonVerification struct {
 	Sizes      any             `json:"sizes"`  // for which the verdict holds, in words, or null
 	Causal     *jsonCausal     `json:"causal"` // what a schedule without data was held to, or null
 	Notes      []string        `json:"notes"`
+	// BackToBack is whether a call may begin on a rank as soon as its last has ended there, null
+	// without a proof; NextCall is why not.
+	BackToBack any         `json:"back_to_back"`
+	NextCall   []Violation `json:"next_call"`
 }
 
 type (
@@ -69,7 +73,8 @@ func VerificationJSON(list ...*Verification) ([]byte, error) {
 func (v *Verification) json() jsonVerification {
 	j := jsonVerification{File: v.File, Format: v.Format, ID: known(v.ID != "", v.ID), OK: v.Good(),
 		Violations: v.Violations, Name: v.Name, Sizes: known(v.Sizes != "", v.Sizes),
-		Notes: orEmpty(v.Notes), Slots: known(v.Slots > 0, v.Slots)}
+		Notes: orEmpty(v.Notes), NextCall: orEmpty(v.NextCall),
+		BackToBack: known(v.Calls > 0, v.Calls == 2), Slots: known(v.Slots > 0, v.Slots)}
 	if c := v.Causal; c != nil {
 		j.Causal = &jsonCausal{c.Kind.String(), c.Root}
 	}

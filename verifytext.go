@@ -120,6 +120,7 @@ func (v *Verification) facts(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "  proof    %s, no deadlock (FIFO depth %s), no race\n",
 		proven(spec.Kind, v.Causal), depth)
+	v.calls(b)
 	fmt.Fprintf(b, "  moves    %s, %s, %d bytes sent\n", plural(p.Rounds, "round"),
 		plural(p.Messages, "message"), p.BytesSent)
 	if v.foreign() {
@@ -136,6 +137,20 @@ func (v *Verification) facts(b *strings.Builder) {
 			tree = "; ranks add in different orders: bits may differ"
 		}
 		fmt.Fprintf(b, "  sums     %s%s\n", order, tree)
+	}
+}
+
+// calls prints whether calls may follow one another, of a schedule whose ranks could meet.
+func (v *Verification) calls(b *strings.Builder) {
+	switch {
+	case v.Calls == 2 && reachesAcross(v.Schedule):
+		fmt.Fprintln(b, "  calls    also back to back, without a barrier between the ranks")
+	case v.Calls == 1:
+		fmt.Fprintf(b, "  calls    one at a time; one that begins before all ranks have ended "+
+			"the last would meet it:\n           %v\n", v.NextCall[0])
+		if more := len(v.NextCall) - 1; more > 0 {
+			fmt.Fprintf(b, "           and %d more\n", more)
+		}
 	}
 }
 

@@ -74,6 +74,8 @@ func (b *causal) step(at *Visit) error {
 		b.sent[handle] = make(ranksSet, len(known))
 		if !at.Step.Send[i].Relaxed {
 			copy(b.sent[handle], known)
+		} else { // its rank has begun, no more
+			b.sent[handle][at.Rank/64] |= 1 << (at.Rank % 64)
 		}
 	}
 	if at.Step.Post && at.Last {

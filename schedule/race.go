@@ -6,6 +6,11 @@ package schedule
 // receive that it matches, in rendezvous back again, from nothing else. Two accesses that overlap,
 // one of them writing, and have no order are a race.
 //
+// Every rank has a caller, who counts as a lane: before each call it writes the input, after each
+// it reads the output. A relaxed signal tells no more than that its rank has begun the call: a
+// launch completes what was before it, but the lane's own stores may be on their way (MSCCL++,
+// include/mscclpp/semaphore_device.hpp: "Use it only for synchronizing execution, not data").
+//
 // First, while values are computed, each cell remembers whether several lanes have met in it. Only
 // where they have, a second walk keeps clocks: what each lane knows of the others' accesses.
 
@@ -17,6 +22,7 @@ const (
 	writing
 	afar    // by a lane of another rank
 	lasting // beyond the step: the origin of a put
+	landing // beyond the step: the target of a put with a message
 )
 
 // access notes a lane's access, and taints the memory where lanes have met, one writing.
@@ -30,6 +36,9 @@ func (v *verifier) access(m *store, s Span, where memory, lane int32, how access
 		case c.lane != lane+1:
 			c.flags |= cellShared
 		}
+		if c.flags&cellLanding != 0 {
+			c.flags |= cellShared // its own lane may come before it
+		}
 		if how&writing != 0 {
 			c.flags |= cellWritten
 			if c.flags&cellOpen != 0 {
@@ -42,6 +51,9 @@ func (v *verifier) access(m *store, s Span, where memory, lane int32, how access
 		if how&lasting != 0 {
 			c.flags |= cellOpen
 		}
+		if how&landing != 0 {
+			c.flags |= cellLanding
+		}
 		if c.flags&(cellWritten|cellShared) == cellWritten|cellShared {
 			where.home, _ = v.s.Home(where.home, where.rank)
 			v.tainted[where] = true
@@ -49,22 +61,26 @@ func (v *verifier) access(m *store, s Span, where memory, lane int32, how access
 	}
 }
 
-// callerAccess taints what the caller of a rank, who reads the output and writes the input
-// between two iterations, shares with other ranks or with puts that are not flushed.
-func (v *verifier) callerAccess(rank int) {
-	for _, b := range []Buffer{Input, Output} {
-		m, base := v.memory.of(b, rank)
-		n := v.s.Len(b, rank)
-		if n == 0 {
-			continue
-		}
-		first, last := m.cover(Span{base, n})
-		for i := first; i < last; i++ {
-			flags := m.cells[i].flags
-			if flags&cellOpen != 0 && b == Input ||
-				flags&cellRemote != 0 && (b == Input || flags&cellWritten != 0) {
-				home, _ := v.s.Home(b, rank)
-				v.tainted[memory{rank, home}] = true
+// callers taints what the callers of the ranks share with other ranks, or with puts that are not
+// flushed: in every call the caller of a rank writes the input before the lanes begin, and reads
+// the output after all of them have ended.
+func (v *verifier) callers() {
+	for rank := range v.s.Spec.Ranks {
+		for _, b := range []Buffer{Input, Output} {
+			n := v.s.Len(b, rank)
+			if n == 0 {
+				continue
+			}
+			m, base := v.memory.of(b, rank)
+			first, last := m.cover(Span{base, n})
+			for i := first; i < last; i++ {
+				flags := m.cells[i].flags
+				open := flags&cellOpen != 0 && b == Input && v.iterations > 1
+				if open || flags&cellRemote != 0 && (b == Input || flags&cellWritten != 0) {
+					home, _ := v.s.Home(b, rank)
+					v.tainted[memory{rank, home}] = true
+					break
+				}
 			}
 		}
 	}
@@ -75,7 +91,7 @@ type racer struct {
 	*verifier
 	first    []int32 // lane of each rank among all, and their number
 	clocks   []clock // of each lane
-	position []int32 // sub-steps that each lane has done
+	position []int32 // twice the sub-steps that each lane has begun
 	touched  []int32 // position of its last access to a tainted memory
 	posts    [][]clock
 	base     []int32 // posts of each lane when its iteration began
@@ -88,6 +104,8 @@ type racer struct {
 	senders  []int32 // of messages, by handle: the lane
 	acks     []clock // what each lane has learned from the receives of its last step
 	posted   []int32 // position of each lane's last post
+	began    []clock // what each rank's caller knew when the present call began
+	meeting  int     // of the present sub-step
 }
 
 // races walks the schedule once more and reports accesses without order.
@@ -104,9 +122,11 @@ func (v *verifier) races(slots int) {
 	r.position, r.touched = make([]int32, lanes), make([]int32, lanes)
 	r.posts, r.base = make([][]clock, lanes), make([]int32, lanes)
 	r.open, r.acks = make([][]int32, lanes), make([]clock, lanes)
-	r.posted = make([]int32, lanes)
+	r.posted, r.began = make([]int32, lanes), make([]clock, v.s.Spec.Ranks)
 	values := v.found
 	v.found = nil
+	clear(v.ended)
+	r.calls()
 	_, err := v.run(slots, Hooks{Step: r.step, Finished: r.finished})
 	if err != nil {
 		v.reportError(err)
@@ -119,8 +139,27 @@ func (v *verifier) races(slots int) {
 // step orders a sub-step after what it has awaited, and its accesses against all others.
 func (r *racer) step(at *Visit) error {
 	lane := at.lane
-	r.position[lane]++
-	s := at.Step
+	r.position[lane] += 2
+	r.hear(at)
+	put := r.begin(at)
+	r.meeting = r.meetings(at)
+	r.accesses(at, put)
+	now := r.snapshot(lane)
+	r.acknowledge(at, now)
+	if r.meeting > 0 && r.touched[lane] == r.position[lane] {
+		r.touched[lane]++ // what it has read to send
+	}
+	r.tell(at, put, now)
+	if at.Step.Post && at.Last {
+		r.posts[lane], r.posted[lane] = append(r.posts[lane], r.snapshot(lane)), r.position[lane]
+	}
+	return nil
+}
+
+// hear has the lane of a sub-step know what its messages and events tell, and lays its puts to rest
+// that are observed or flushed.
+func (r *racer) hear(at *Visit) {
+	lane := at.lane
 	r.clocks[lane], r.acks[lane] = merge(r.clocks[lane], r.acks[lane]), nil
 	for _, handle := range at.In {
 		if handle < 0 {
@@ -133,25 +172,25 @@ func (r *racer) step(at *Visit) error {
 		}
 	}
 	if at.Slice == 0 {
-		for _, e := range s.Await {
+		for _, e := range at.Step.Await {
 			on := r.first[at.Rank] + e.Lane
 			if n := r.base[on] + e.Value; n > 0 {
 				r.clocks[lane] = merge(r.clocks[lane], r.posts[on][n-1])
 			}
 		}
 	}
-	if s.Flush {
+	if at.Step.Flush {
 		for _, put := range r.open[lane] {
 			r.puts[put].origin = known{lane, r.position[lane]}
 			r.touched[lane] = r.position[lane]
 		}
 		r.open[lane] = r.open[lane][:0]
 	}
-	before := r.snapshot(lane)
-	put := r.begin(at)
-	r.accesses(at, put)
-	now := r.snapshot(lane)
-	r.acknowledge(at, now)
+}
+
+// tell has the messages of a sub-step carry what their lane knew when it had done it; put is its
+// first put.
+func (r *racer) tell(at *Visit, put int32, now clock) {
 	for i, handle := range at.Out {
 		if handle < 0 {
 			continue
@@ -160,22 +199,30 @@ func (r *racer) step(at *Visit) error {
 			r.sent, r.putOf = append(r.sent, nil), append(r.putOf, 0)
 			r.senders = append(r.senders, 0)
 		}
-		r.sent[handle], r.putOf[handle], r.senders[handle] = now, 0, lane
-		if r.rendezvous && len(at.Out) > 1 { // one receive is not yet the end of the step
-			r.sent[handle] = before
+		d := &at.Step.Send[i]
+		r.sent[handle], r.putOf[handle], r.senders[handle] = now, 0, at.lane
+		if r.meeting == 1 && d.Peer.Class == FIFO { // its receive is the end of the step
+			r.sent[handle] = r.snapshot(at.lane)
 		}
-		if s.Send[i].Relaxed {
-			r.sent[handle] = nil
+		if d.Relaxed {
+			r.sent[handle] = r.began[at.Rank]
 		}
-		if s.Send[i].Put && s.Send[i].Message() {
+		if d.Put && d.Message() {
 			r.putOf[handle] = put
 			put++
 		}
 	}
-	if s.Post && at.Last {
-		r.posts[lane], r.posted[lane] = append(r.posts[lane], now), r.position[lane]
+}
+
+// meetings is how many messages of a sub-step must be received for it to end: in rendezvous, those
+// of class FIFO. Until then its sources are read.
+func (r *racer) meetings(at *Visit) (n int) {
+	for i, handle := range at.Out {
+		if r.rendezvous && handle >= 0 && at.Step.Send[i].Peer.Class == FIFO {
+			n++
+		}
 	}
-	return nil
+	return n
 }
 
 // acknowledge has, in rendezvous, the senders of what a sub-step has received go on after it, and
@@ -245,7 +292,7 @@ func (r *racer) begin(at *Visit) int32 {
 		if first == 0 {
 			first = put
 		}
-		state := putState{step: first}
+		state := putState{packet: at.Step.Send[i].Packet}
 		if stays {
 			r.open[at.lane] = append(r.open[at.lane], put-1)
 		} else {
@@ -264,28 +311,54 @@ func (r *racer) snapshot(lane int32) clock {
 	return r.clocks[lane]
 }
 
-// finished has the caller of a rank read the output and write the input, after all the rank's
-// lanes and before any begins again.
-func (r *racer) finished(rank, iteration int) error {
-	if iteration+1 >= r.iterations {
-		return nil
+// caller is the position of a rank's caller, who counts as one lane more.
+func (r *racer) caller(rank int, at int32) known {
+	return known{r.first[len(r.first)-1] + int32(rank), at}
+}
+
+// calls has the caller of every rank write the input of the first call, before its lanes begin.
+func (r *racer) calls() {
+	for rank := range r.s.Spec.Ranks {
+		if home, _ := r.s.Home(Input, rank); r.tainted[memory{rank, home}] {
+			r.touches(rank, Input, r.caller(rank, 1), nil)
+			r.begins(rank, clock{r.caller(rank, 1)})
+		}
 	}
+}
+
+// touches is what the caller of a rank does to a buffer, knowing that.
+func (r *racer) touches(rank int, b Buffer, caller known, knows clock) {
+	home, base := r.s.Home(b, rank)
+	if n := r.s.Len(b, rank); n > 0 && r.tainted[memory{rank, home}] {
+		now := touch{caller, -1, 0, b == Input}
+		r.span(memory{rank, home}, Span{base, n}, now, knows)
+	}
+}
+
+// begins has all lanes of a rank know what its caller knows.
+func (r *racer) begins(rank int, caller clock) {
+	r.began[rank] = caller
+	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
+		r.clocks[lane] = merge(r.clocks[lane], caller)
+	}
+}
+
+// finished has the caller of a rank read the output, after all the rank's lanes, and write the
+// input of the next call before any begins again.
+func (r *racer) finished(rank, iteration int) error {
+	r.ended[rank]++
 	var all clock
 	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
+		r.clocks[lane], r.acks[lane] = merge(r.clocks[lane], r.acks[lane]), nil
 		all = merge(all, r.snapshot(lane))
 		r.base[lane] = int32(len(r.posts[lane]))
 	}
-	caller := known{r.first[len(r.first)-1] + int32(rank), int32(iteration) + 1}
-	for _, b := range []Buffer{Output, Input} {
-		home, base := r.s.Home(b, rank)
-		if n := r.s.Len(b, rank); n > 0 && r.tainted[memory{rank, home}] {
-			now := touch{caller, -1, 0, b == Input}
-			r.span(memory{rank, home}, Span{base, n}, now, all)
-		}
+	caller := r.caller(rank, int32(iteration)+2)
+	r.touches(rank, Output, caller, all)
+	if iteration+1 >= r.iterations {
+		return nil
 	}
-	all = merge(all, clock{caller})
-	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
-		r.clocks[lane] = all
-	}
+	r.touches(rank, Input, caller, all)
+	r.begins(rank, merge(all, clock{caller}))
 	return nil
 }

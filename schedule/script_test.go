@@ -16,8 +16,8 @@ import (
 //	schedule          read a schedule; check that it prints as it was written and that the cursor
 //	                  walks it as the naive unroller does, rank by rank
 //	walk rank=R       print every step of a rank, concrete
-//	verify [slots=N] [rendezvous]  print the proof, or what is wrong
-//	damage            replace lines of the schedule ("- old", "+ new") and verify the twin
+//	verify [slots=N] [iterations=N] [rendezvous]  print the proof, or what is wrong
+//	damage [iterations=N]  replace lines of the schedule ("- old", "+ new") and verify the twin
 func TestScripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -39,10 +39,13 @@ func TestScripts(t *testing.T) {
 			case "verify":
 				o := VerifyOptions{}
 				d.MaybeScanArgs(t, "slots", &o.Slots)
+				d.MaybeScanArgs(t, "iterations", &o.Iterations)
 				o.Rendezvous = d.HasArg("rendezvous")
 				return verdict(mustParse(t, text), o)
 			case "damage":
-				return verdict(mustParse(t, damage(t, text, d.Input)), VerifyOptions{})
+				o := VerifyOptions{}
+				d.MaybeScanArgs(t, "iterations", &o.Iterations)
+				return verdict(mustParse(t, damage(t, text, d.Input)), o)
 			}
 			d.Fatalf(t, "no command %q", d.Cmd)
 			return ""

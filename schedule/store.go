@@ -28,6 +28,7 @@ const (
 	cellShared                    // several lanes have accessed it
 	cellRemote                    // by a lane of another rank
 	cellOpen                      // it is the origin of a put
+	cellLanding                   // a put with a message has been on its way to it
 )
 
 // at is the index of the cell that begins at off, which is made to begin there.
@@ -111,12 +112,15 @@ type stores struct {
 // maxCuts bounds how many cells a memory is divided into beforehand.
 const maxCuts = 1 << 16
 
-func newStores(s *Schedule) *stores {
+func newStores(s *Schedule, scratches int) *stores {
 	m := &stores{s: s, ranks: make([][numBuffers]store, s.Spec.Ranks)}
 	var shared [numBuffers][]int64
 	for rank := range m.ranks {
 		for b := Input; b <= Scratch; b++ {
 			m.prepare(rank, b, &shared[b])
+		}
+		if k := &m.ranks[rank][Scratch]; scratches > 1 {
+			m.repeat(k, scratches)
 		}
 	}
 	return m
@@ -146,6 +150,19 @@ func (m *stores) prepare(rank int, b Buffer, shared *[]int64) {
 		*shared = starts
 	}
 	k.starts = (*shared)[:len(*shared):len(*shared)]
+	k.cells = make([]cell, len(k.starts))
+}
+
+// repeat makes several memories of one, one behind the other.
+func (m *stores) repeat(k *store, times int) {
+	once := k.starts
+	k.starts, k.owned = nil, true
+	for i := range times {
+		for _, start := range once {
+			k.starts = append(k.starts, start+int64(i)*k.size)
+		}
+	}
+	k.size *= int64(times)
 	k.cells = make([]cell, len(k.starts))
 }
 

@@ -9,7 +9,7 @@ import (
 
 // walk executes the schedule on values, from the beginning.
 func (v *verifier) walk(slots int) (Counts, error) {
-	v.memory = newStores(v.s)
+	v.memory, v.ended = newStores(v.s, v.scratches), make([]int, v.s.Spec.Ranks)
 	v.inputs, v.payload = make([]*value, v.s.Spec.Ranks), nil
 	v.traffic, v.flowOf = nil, map[[2]int32]int{}
 	v.ordered, v.found, v.tainted = true, nil, map[memory]bool{}
@@ -78,11 +78,9 @@ func (v *verifier) step(at *Visit) error {
 // operand reads the i-th source.
 func (v *verifier) operand(at *Visit, i int, into *[]seg) {
 	f := &at.Step.From[i]
-	if f.Kind == Message {
-		*into = append(*into, v.payload[at.In[i]]...)
-		return
-	}
 	switch f.Kind {
+	case Message:
+		*into = append(*into, v.payload[at.In[i]]...)
 	case Local:
 		*into = v.load(at, *into, int(at.Rank), &f.Region, reading)
 	case Get:
@@ -100,6 +98,7 @@ func (v *verifier) load(at *Visit, into []seg, rank int, r *Region, how access) 
 	where := at.Spot()
 	where.Rank = rank
 	m, base := v.memory.of(r.Buffer, rank)
+	base += v.turn(r.Buffer, at.Rank)
 	v.spans = v.s.Spans(v.spans[:0], where, r)
 	if _, stays := at.Step.puts(); stays {
 		how |= lasting
@@ -231,7 +230,11 @@ func (v *verifier) deliver(at *Visit) error {
 // land stores v.a where a put or a multimem store lands.
 func (v *verifier) land(at *Visit, d *Dest) error {
 	if d.Team == nil && d.Put {
-		return v.put(at, int(d.Peer.Rank), &d.Region, writing|afar)
+		how := writing | afar
+		if d.Message() {
+			how |= landing
+		}
+		return v.put(at, int(d.Peer.Rank), &d.Region, how)
 	}
 	for _, rank := range d.Team {
 		if err := v.put(at, int(rank), &d.Region, writing|afar); err != nil {
@@ -246,6 +249,7 @@ func (v *verifier) put(at *Visit, rank int, r *Region, how access) error {
 	where := at.Spot()
 	where.Rank = rank
 	m, base := v.memory.of(r.Buffer, rank)
+	base += v.turn(r.Buffer, at.Rank)
 	v.spans = v.s.Spans(v.spans[:0], where, r)
 	total := int64(0)
 	for _, span := range v.spans {

@@ -24,7 +24,7 @@ type track struct {
 // putState is a put on its way: where its target and its origin come to rest, zero until then.
 type putState struct {
 	target, origin known
-	step           int32 // the first put of its step, plus 1
+	packet         bool
 }
 
 // region checks an access to a region of a rank.
@@ -33,9 +33,13 @@ func (r *racer) region(at *Visit, rank int, g *Region, write bool, put int32) {
 	if !r.tainted[memory{rank, home}] {
 		return
 	}
+	base += r.turn(g.Buffer, at.Rank)
 	where := at.Spot()
 	where.Rank = rank
 	now := touch{known{at.lane, r.position[at.lane]}, at.Number, put, write}
+	if !write && r.meeting > 0 {
+		now.at++
+	}
 	r.touched[at.lane] = r.position[at.lane]
 	r.spans = r.s.Spans(r.spans[:0], where, g)
 	for _, span := range r.spans {
@@ -64,7 +68,8 @@ func (r *racer) span(where memory, s Span, now touch, knows clock) {
 					r.race(where, m.starts[i], read, now)
 				}
 			}
-			t.write, t.reads = now, t.reads[:0]
+			t.write = now
+			t.reads = slices.DeleteFunc(t.reads, func(read touch) bool { return !r.lasts(read) })
 			continue
 		}
 		t.reads = slices.DeleteFunc(t.reads, func(read touch) bool {
@@ -74,13 +79,21 @@ func (r *racer) span(where memory, s Span, now touch, knows clock) {
 	}
 }
 
+// lasts reports whether a read is of the origin of a put that has not been flushed.
+func (r *racer) lasts(read touch) bool {
+	return read.put > 0 && r.puts[read.put-1].origin.at == 0
+}
+
 // precedes reports whether an access has come to rest before now, by a lane that knows that.
 func (r *racer) precedes(then, now touch, knows clock) bool {
 	rest := then.known
 	if then.put > 0 {
-		same := now.put > 0 && r.puts[then.put-1].step == r.puts[now.put-1].step
-		if same || then.write && now.write && now.put > 0 && then.lane == now.lane {
-			return true // puts of one lane land in order
+		if then.lane == now.lane && then.at|1 == now.at|1 {
+			return true // a step does all at once
+		}
+		if then.write && now.write && now.put > 0 && then.lane == now.lane &&
+			r.puts[then.put-1].packet == r.puts[now.put-1].packet {
+			return true // puts of one lane and kind land in order
 		}
 		if rest = r.puts[then.put-1].origin; then.write {
 			rest = r.puts[then.put-1].target
@@ -100,6 +113,9 @@ func (r *racer) race(where memory, off int64, then, now touch) {
 	}
 	r.told[pair] = true
 	buffer := where.home
+	if buffer == Scratch {
+		off %= r.s.Memory
+	}
 	if r.s.Spec.InPlace && buffer == Input {
 		if _, base := r.s.Home(Output, where.rank); off >= base &&
 			off < base+r.s.Len(Output, where.rank) {

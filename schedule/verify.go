@@ -38,6 +38,8 @@ type VerifyOptions struct {
 	Iterations int
 	// Rendezvous has every send wait for its receive, as large messages do in MPI.
 	Rendezvous bool
+	// Scratches is how many scratch buffers a rank has, which its calls take turns at; 0 is one.
+	Scratches int
 	// Causal, if not nil, is what a schedule without data is held to.
 	Causal *Causal
 }
@@ -65,8 +67,12 @@ func Verify(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
 			o.Iterations = 2
 		}
 	}
-	v := &verifier{s: s, iterations: o.Iterations, rendezvous: o.Rendezvous}
+	v := &verifier{s: s, iterations: o.Iterations, rendezvous: o.Rendezvous,
+		scratches: max(o.Scratches, 1)}
 	slots, counts := v.findSlots(o.Slots)
+	if slots > 0 {
+		v.callers()
+	}
 	if slots > 0 && len(v.tainted) > 0 {
 		v.races(slots)
 	}
@@ -161,6 +167,8 @@ type verifier struct {
 	s          *Schedule
 	iterations int
 	rendezvous bool
+	scratches  int   // of each rank, which iterations take turns at
+	ended      []int // iterations of each rank
 	memory     *stores
 	inputs     []*value // of each rank, in its present iteration
 	payload    [][]seg  // of messages, by handle
@@ -180,6 +188,14 @@ type verifier struct {
 type memory struct {
 	rank int
 	home Buffer
+}
+
+// turn is where the scratch buffer of the iteration begins that a rank is in.
+func (v *verifier) turn(b Buffer, rank int32) int64 {
+	if b != Scratch || v.scratches < 2 {
+		return 0
+	}
+	return int64(v.ended[rank]%v.scratches) * v.s.Memory
 }
 
 // findSlots verifies values with 1, 2, 4, … slots until the schedule does not stall, then looks for

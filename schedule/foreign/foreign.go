@@ -58,8 +58,10 @@ type File struct {
 	Found []*schedule.Violation
 	// Causal is what a file without data must do instead, nil for files with data.
 	Causal *schedule.Causal
-	Sizes  string   // for which sizes the verdict holds, in words
-	Notes  []string // what a reader should know besides
+	// Scratches is how many scratch buffers a rank has, which its calls take turns at; 0 is one.
+	Scratches int
+	Sizes     string   // for which sizes the verdict holds, in words
+	Notes     []string // what a reader should know besides
 }
 
 // Place is a place in a file. Block and Step are the file's own numbers, −1 where it has none.

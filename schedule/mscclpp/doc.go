@@ -53,7 +53,15 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 		return nil, l.named(err)
 	}
 	return &foreign.File{Format: "mscclpp", Name: p.name, Schedule: s, Where: l.where,
-		Found: l.violations(), Sizes: l.sizes(), Notes: l.notes}, nil
+		Found: l.violations(), Sizes: l.sizes(), Notes: l.notes, Scratches: l.scratches()}, nil
+}
+
+// scratches is 2 if launches take turns between two halves of the scratch buffer.
+func (l *lowering) scratches() int {
+	if l.plan.double {
+		return 2
+	}
+	return 1
 }
 
 // named gives an error the file's name.

@@ -42,9 +42,6 @@ func (l *lowering) size() error {
 		return fmt.Errorf("buffer_alignment %d is no multiple of the %d bytes of an element",
 			l.plan.align, width)
 	}
-	if l.plan.double {
-		l.note("launches take turns between two halves of the scratch buffer; one launch is verified")
-	}
 	kind, ranks := l.label(), len(l.plan.gpus)
 	if l.options.As != 0 {
 		kind = l.options.As
