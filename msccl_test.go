@@ -89,7 +89,9 @@ func exportAndBack(t *testing.T, c exported, ranks int) {
 	require.Equal(t, want.MinSlots, got.MinSlots)
 	require.Equal(t, want.BytesSent, got.BytesSent)
 	require.Equal(t, want.SameTree, got.SameTree)
-	if ranks > 2 { // of two operands a file cannot say which was first: the lower rank's is
+	// Of two operands a file cannot say which was first: the lower rank's is. A rank of two, or of a
+	// tree, that adds a lower child's sum to its own part gains the order of ranks so.
+	if ranks > 2 && c.name != "double-binary-tree" {
 		require.Equal(t, want.KeepsRankOrder, got.KeepsRankOrder)
 	}
 	if c.split {

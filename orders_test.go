@@ -28,6 +28,12 @@ func TestOrderOfEveryAlgorithm(t *testing.T) {
 	}{
 		{collective.AllReduce, "ring", 4, 0,
 			"((0+1)+2)+3 ((1+2)+3)+0 ((2+3)+0)+1 ((3+0)+1)+2"},
+		{collective.AllReduce, "ring(order=openmpi)", 4, 0,
+			"((0+1)+2)+3 ((1+2)+3)+0 ((2+3)+0)+1 ((3+0)+1)+2"},
+		{collective.AllReduce, "ring(order=nccl)", 4, 0,
+			"((1+2)+3)+0 ((2+3)+0)+1 ((3+0)+1)+2 ((0+1)+2)+3"},
+		{collective.AllReduce, "ring(order=gloo)", 4, 0,
+			"((3+2)+1)+0 ((0+3)+2)+1 ((1+0)+3)+2 ((2+1)+0)+3"},
 		{collective.ReduceScatter, "ring", 4, 0,
 			"((1+2)+3)+0 ((2+3)+0)+1 ((3+0)+1)+2 ((0+1)+2)+3"},
 		{collective.AllReduce, "recursive-doubling", 8, 0, "((0+1)+(2+3))+((4+5)+(6+7))"},
@@ -38,14 +44,23 @@ func TestOrderOfEveryAlgorithm(t *testing.T) {
 		{collective.AllReduce, "one-shot", 5, 0, "(((0+1)+2)+3)+4"},
 		{collective.AllReduce, "two-shot", 5, 0, "(((0+1)+2)+3)+4"},
 		{collective.ReduceScatter, "direct", 5, 0, "(((0+1)+2)+3)+4"},
+		{collective.ReduceScatter, "recursive-halving", 4, 0, "(0+2)+(1+3)"},
+		// Folded, all blocks of 0 with 1 and of 2 with 3; then 01 with 4, 23 with 5.
+		{collective.ReduceScatter, "recursive-halving", 6, 0, "((0+1)+4)+((2+3)+5)"},
+		{collective.ReduceScatter, "recursive-halving", 7, 0, "((0+1)+(4+5))+((2+3)+6)"},
 		{collective.ReduceScatter, "pairwise", 4, 0,
 			"((0+3)+2)+1 ((1+0)+3)+2 ((2+1)+0)+3 ((3+2)+1)+0"},
 		{collective.AllReduce, "binomial", 6, 0, "((0+1)+(2+3))+(4+5)"},
 		{collective.AllReduce, "hierarchical", 4, 0, "(0+1)+(2+3)"},
-		// The child on the left, the rank itself, the child on the right: 0 has 2, which has 1 and
-		// 3. The second tree is the mirror image.
-		{collective.AllReduce, "double-binary-tree", 4, 0, "0+((1+2)+3) ((0+1)+2)+3"},
+		// A rank, its first child, its second one: 0 has 2, which has 1 and 3. The second tree is the
+		// mirror image, so that 1 adds 2 before 0; of an odd number, the first one moved on.
+		{collective.AllReduce, "double-binary-tree", 4, 0, "0+((2+1)+3) 3+((1+2)+0)"},
+		{collective.AllReduce, "double-binary-tree", 7, 0,
+			"0+((4+((2+1)+3))+(6+5)) 1+((5+((3+2)+4))+(0+6))"},
+		{collective.AllReduce, "double-binary-tree", 8, 0,
+			"0+((4+((2+1)+3))+((6+5)+7)) 7+((3+((5+6)+4))+((1+2)+0))"},
 		{collective.Reduce, "flat", 5, 2, "((0+(1+2))+3)+4"},
+		{collective.Reduce, "linear", 5, 2, "0+(1+(2+(3+4)))"},
 		{collective.Reduce, "chain", 4, 1, "((0+3)+2)+1"},
 		{collective.Reduce, "binomial", 6, 0, "((0+1)+(2+3))+(4+5)"},
 	} {
@@ -65,9 +80,15 @@ func TestOrderOfEveryAlgorithm(t *testing.T) {
 func inOrder[T dtype.Number](t *testing.T, spec collective.Spec, name string, orders []string) {
 	t.Helper()
 	spec.Type = dtype.Of[T]()
-	a, err := algos.Find(spec.Kind, name)
+	base, params, given := strings.Cut(strings.TrimSuffix(name, ")"), "(")
+	a, err := algos.Find(spec.Kind, base)
 	require.NoError(t, err)
-	s, err := a.Build(spec, algos.Options{})
+	var o algos.Options
+	if given {
+		key, value, _ := strings.Cut(params, "=")
+		o.Params = []algos.Param{{Name: key, Value: value}}
+	}
+	s, err := a.Build(spec, o)
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
 	inputs := make([][]T, spec.Ranks)
@@ -79,7 +100,7 @@ func inOrder[T dtype.Number](t *testing.T, spec collective.Spec, name string, or
 	}
 	outputs, err := reference.Run(s, inputs)
 	require.NoError(t, err)
-	backwards := 0 // of the sums, that would have other bits
+	sensitive := 0 // of the sums, that would have other bits from the first rank up, or the last down
 	for rank, out := range outputs {
 		for i, got := range out {
 			at := int64(i)
@@ -87,23 +108,24 @@ func inOrder[T dtype.Number](t *testing.T, spec collective.Spec, name string, or
 				at += int64(rank) * spec.Count
 			}
 			leaves := make([]T, spec.Ranks)
-			other := []T{inputs[spec.Ranks-1][at]}
 			for q := range leaves {
 				leaves[q] = inputs[q][at]
 			}
-			for q := spec.Ranks - 2; q >= 0; q-- {
-				dtype.Sum(other, leaves[q:q+1])
+			up, down := []T{leaves[0]}, []T{leaves[spec.Ranks-1]}
+			for q := 1; q < spec.Ranks; q++ {
+				dtype.Sum(up, leaves[q:q+1])
+				dtype.Sum(down, leaves[spec.Ranks-1-q:spec.Ranks-q])
 			}
 			order := orders[at*int64(len(orders))/total]
 			want := evaluate(&order, leaves)
 			require.Equal(t, dtype.Bits(want), dtype.Bits(got), "%s %v of %v: rank %d element %d: %v",
 				name, spec.Kind, spec.Type, rank, i, leaves)
-			if dtype.Bits(other[0]) != dtype.Bits(got) {
-				backwards++
+			if dtype.Bits(up[0]) != dtype.Bits(got) || dtype.Bits(down[0]) != dtype.Bits(got) {
+				sensitive++
 			}
 		}
 	}
-	require.Positive(t, backwards, "the data do not depend on the order")
+	require.Positive(t, sensitive, "the data do not depend on the order")
 }
 
 // evaluate computes a sum as it is written, from its front, and cuts it off: sum = term "+" term …,

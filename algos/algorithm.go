@@ -160,7 +160,7 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 }
 
 // backwards is the cost of the transpose: the rounds in the opposite order, each with an addition
-// of all that it transfers if the kind reduces.
+// of all that it transfers if the kind reduces, but for what was handed over.
 func (a *Algorithm) backwards(kind collective.Kind) func(ranks, tiles int) Cost {
 	return func(ranks, tiles int) Cost {
 		c := a.Cost(ranks, tiles)
@@ -168,7 +168,7 @@ func (a *Algorithm) backwards(kind collective.Kind) func(ranks, tiles int) Cost 
 		slices.Reverse(c.Rounds)
 		for i := range c.Rounds {
 			c.Rounds[i].Sums = 0
-			if kind.Reduces() {
+			if kind.Reduces() && !c.Rounds[i].Handed {
 				c.Rounds[i].Sums = 1
 			}
 		}

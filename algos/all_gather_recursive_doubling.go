@@ -17,42 +17,53 @@ var recursiveDoublingAllGather = Algorithm{
 	When:    "short blocks at powers of two, where partners stay aligned",
 	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.1; fold: MPICH recexch",
 	Formula: "k·α + (p−1)/p·n·β",
-	Lane: func(l *Lane) {
-		r, p, f := l.Rank, l.Ranks, foldOf(l.Ranks)
-		me := f.number(r)
+	Lane:    func(l *Lane) { doublingGather(l, l.Ranks-1) },
+	Cost:    func(p, _ int) Cost { return doublingCost(p, p-1) },
+}
 
-		if me < 0 {
+// doublingGather is what a rank does where a folded rank gets so many blocks at the end: all but
+// its own, which it keeps, or all.
+func doublingGather(l *Lane, back int) {
+	r, p, f := l.Rank, l.Ranks, foldOf(l.Ranks)
+	me := f.number(r)
+
+	if me < 0 {
+		if back < p {
 			l.KeepSend(r+1, l.Chunk(r))
-			l.Round(floorLog2(f.q) + 1)
-			l.Recv(r+1, l.Chunk(r+1).Blocks(p-1))
-			return
+		} else {
+			l.Send(r+1, l.Chunk(r))
 		}
-		l.Keep(l.Chunk(r))
-		if f.paired(me) {
-			l.Recv(r-1, l.Chunk(r-1))
-		}
-		l.Round(min(f.rest, 1))
-		for d := 1; d < f.q; d *= 2 {
-			mine, theirs := me&^(d-1), (me^d)&^(d-1)
-			l.Send(f.rank(me^d), f.blocks(l, mine, d))
-			l.Recv(f.rank(me^d), f.blocks(l, theirs, d))
-		}
-		if f.paired(me) {
-			l.Send(r-1, l.Chunk(r).Blocks(p-1))
-		}
-	},
-	Cost: func(p, _ int) Cost {
-		f := foldOf(p)
-		var r []Round
-		if f.rest > 0 {
-			r = append(r, Round{Times: 1, Blocks: 1})
-		}
-		for d := 1; d < f.q; d *= 2 {
-			r = append(r, Round{Times: 1, Blocks: d + min(d, f.rest)})
-		}
-		if f.rest > 0 {
-			r = append(r, Round{Times: 1, Blocks: p - 1})
-		}
-		return rounds(r...).atMost(f.rest > 0)
-	},
+		l.Round(floorLog2(f.q) + 1)
+		l.Recv(r+1, l.Chunk(r+1).Blocks(back))
+		return
+	}
+	l.Keep(l.Chunk(r))
+	if f.paired(me) {
+		l.Recv(r-1, l.Chunk(r-1))
+	}
+	l.Round(min(f.rest, 1))
+	for d := 1; d < f.q; d *= 2 {
+		mine, theirs := me&^(d-1), (me^d)&^(d-1)
+		l.Send(f.rank(me^d), f.blocks(l, mine, d))
+		l.Recv(f.rank(me^d), f.blocks(l, theirs, d))
+	}
+	if f.paired(me) {
+		l.Send(r-1, l.Chunk(r).Blocks(back))
+	}
+}
+
+// doublingCost is its cost.
+func doublingCost(p, back int) Cost {
+	f := foldOf(p)
+	var r []Round
+	if f.rest > 0 {
+		r = append(r, Round{Times: 1, Blocks: 1, Handed: back == p})
+	}
+	for d := 1; d < f.q; d *= 2 {
+		r = append(r, Round{Times: 1, Blocks: d + min(d, f.rest)})
+	}
+	if f.rest > 0 {
+		r = append(r, Round{Times: 1, Blocks: back})
+	}
+	return rounds(r...).atMost(f.rest > 0)
 }

@@ -1,8 +1,6 @@
 package algos
 
 import (
-	"slices"
-
 	"collsim/collective"
 	"collsim/schedule"
 )
@@ -19,7 +17,9 @@ import (
 //
 //	lane 0, 1   of tree 0: up, down       lane 2, 3   of tree 1: up, down
 //
-// A segment of up to two children is received and added in one step, operands in rank order. The
+// A rank adds to its own part that of its first child, then that of the second, in one step, as
+// NCCL does (device/all_reduce.h, runTreeSplit; graph/connect.cc keeps the children in the order
+// of ncclGetDtree): in tree 0 the lower child is the first, in its mirror image the higher one. The
 // root's down lane waits for its up lane, segment by segment. In place nothing races, since a
 // result comes down after the same rank's part of it has gone up.
 //
@@ -58,12 +58,8 @@ var doubleBinaryTreeAllReduce = Algorithm{
 
 // sendUp sends this rank's part of segment t and its children's to the parent.
 func sendUp(l *Lane, n node, segment schedule.Region, t int) {
-	var sources []schedule.Source
-	for _, child := range n.before {
-		sources = append(sources, l.From(child))
-	}
-	sources = append(sources, l.Local(segment))
-	for _, child := range n.after {
+	sources := []schedule.Source{l.Local(segment)}
+	for _, child := range n.children {
 		sources = append(sources, l.From(child))
 	}
 	l.Round(t + ceilLog2(l.Ranks) - n.depth)
@@ -78,16 +74,15 @@ func sendUp(l *Lane, n node, segment schedule.Region, t int) {
 
 // sendDown keeps the result of segment t and sends it to the children.
 func sendDown(l *Lane, n node, segment schedule.Region, t int) {
-	children := append(slices.Clone(n.before), n.after...)
 	round := t + ceilLog2(l.Ranks) + n.depth
-	if len(children) == 0 {
+	if len(n.children) == 0 {
 		round-- // it only receives, when the parent sends
 	}
 	l.Round(round)
 	if n.parent < 0 {
 		l.After(l.Index-1, t+1)
-		l.Combine(nil, children, l.Local(segment))
+		l.Combine(nil, n.children, l.Local(segment))
 		return
 	}
-	l.Combine([]schedule.Region{segment}, children, l.From(n.parent))
+	l.Combine([]schedule.Region{segment}, n.children, l.From(n.parent))
 }

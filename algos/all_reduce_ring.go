@@ -1,6 +1,12 @@
 package algos
 
-import "collsim/collective"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+)
 
 // Ring all_reduce. Every chunk goes round the ring twice: once to be summed, once to be copied.
 //
@@ -11,33 +17,79 @@ import "collsim/collective"
 //	4, 5      0, 3        1, 0        2, 1        3, 2      keep, pass on
 //	end       2           3           0           1         keep
 //
+// Where a chunk sets out and which way it goes decide the order of its additions, and libraries
+// differ in that (ringOrders); the picture is Open MPI's. Chunks here are as even as they can be,
+// which not every library cuts them to.
+//
 // Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
-// J. Parallel Distrib. Comput. 69(2), 2009; the steps are those of NCCL (device/all_reduce.h).
+// J. Parallel Distrib. Comput. 69(2), 2009.
 var ringAllReduce = Algorithm{
 	Name:    "ring",
 	Kinds:   []collective.Kind{collective.AllReduce},
 	About:   "every chunk goes round the ring twice: to be summed, then to be copied",
 	When:    "long vectors: the fewest bytes there can be, and only neighbours talk",
-	Source:  "Patarasuk and Yuan 2009; NCCL",
+	Source:  "Patarasuk and Yuan 2009; orders of Open MPI, NCCL and gloo",
 	Formula: "2·(p−1)·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
-	Group:   rotations,
-	Chunks:  perRank,
-	Lane: func(l *Lane) {
-		r, p := l.Rank, l.Ranks
-		prev, next := r-1, r+1
-
-		l.Send(next, l.Chunk(r))
-		for i := 1; i < p-1; i++ {
-			l.ReduceSend(prev, next, l.Chunk(r-i))
-		}
-		l.Completes()
-		l.ReduceCopySend(prev, next, l.Chunk(r+1))
-		for i := range p - 2 {
-			l.CopySend(prev, next, l.Chunk(r-i))
-		}
-		l.Recv(prev, l.Chunk(r+2))
+	Params: []Param{{Name: "order", Value: openMPIOrder, About: "whose order of additions: " +
+		"openmpi has chunk c set out from rank c and go on to the next, nccl (oneCCL, MPICH) from " +
+		"rank c+1, gloo from rank c−1 and back to the one before"}},
+	Group:  rotations,
+	Chunks: perRank,
+	Bind: func(a Algorithm, _ int, param func(string) string) (Algorithm, error) {
+		o, err := ringOrderOf(param("order"))
+		a.Lane = func(l *Lane) { ringAround(l, o) }
+		return a, err
 	},
 	Cost: func(p, _ int) Cost {
 		return rounds(Round{Times: p - 1, Blocks: 1, Sums: 1}, Round{Times: p - 1, Blocks: 1})
 	},
+}
+
+// ringOrder is a library's order of additions: chunk c sets out from rank c+start and goes from
+// each rank to rank+way.
+type ringOrder struct {
+	library    string
+	start, way int
+}
+
+// openMPIOrder is the default.
+const openMPIOrder = "openmpi"
+
+// ringOrders lists them. Open MPI's is in coll/base/coll_base_allreduce.c
+// (ompi_coll_base_allreduce_intra_ring), NCCL's in device/all_reduce.h (runRing), gloo's in
+// gloo/allreduce.cc (ring). oneCCL and MPICH (allreduce_intra_ring) add up as NCCL does.
+func ringOrders() []ringOrder {
+	return []ringOrder{{"nccl", +1, +1}, {openMPIOrder, 0, +1}, {"gloo", -1, -1}}
+}
+
+// ringOrderOf is the order of a library.
+func ringOrderOf(library string) (ringOrder, error) {
+	all := ringOrders()
+	i := slices.IndexFunc(all, func(o ringOrder) bool { return o.library == library })
+	if i < 0 {
+		var names []string
+		for _, o := range all {
+			names = append(names, o.library)
+		}
+		return ringOrder{}, fmt.Errorf("order=%s: one of %s is expected", library,
+			strings.Join(names, ", "))
+	}
+	return all[i], nil
+}
+
+// ringAround is what a rank does.
+func ringAround(l *Lane, o ringOrder) {
+	p, prev, next := l.Ranks, l.Rank-o.way, l.Rank+o.way
+	first := l.Rank - o.start // of the chunks, the one that sets out here
+
+	l.Send(next, l.Chunk(first))
+	for i := 1; i < p-1; i++ {
+		l.ReduceSend(prev, next, l.Chunk(first-i*o.way))
+	}
+	l.Completes()
+	l.ReduceCopySend(prev, next, l.Chunk(first+o.way))
+	for i := range p - 2 {
+		l.CopySend(prev, next, l.Chunk(first-i*o.way))
+	}
+	l.Recv(prev, l.Chunk(first+2*o.way))
 }

@@ -112,10 +112,9 @@ func compareRow(t *testing.T, kind collective.Kind, name string, row []string) {
 }
 
 // otherFold reports whether the catalogue folds in another way: its Rabenseifner cuts the vector
-// into a chunk for every rank, which makes uneven halves; its folded ranks of recursive halving
-// send their own block too. Costs then differ, rounds do not.
+// into a chunk for every rank, which makes uneven halves. Costs then differ, rounds do not.
 func otherFold(name string, ranks int) bool {
-	return (name == "rabenseifner" || name == "recursive-halving") && ranks&(ranks-1) != 0
+	return name == "rabenseifner" && ranks&(ranks-1) != 0
 }
 
 // share is so many of a schedule's blocks as a part of its nccl-tests size.

@@ -38,6 +38,17 @@ func TestNonPowersOf2(t *testing.T) {
 	}
 }
 
+// TestRingOrders names the orders that are not the default.
+func TestRingOrders(t *testing.T) {
+	a, err := algos.Find(collective.AllReduce, "ring")
+	require.NoError(t, err)
+	for _, order := range []string{"nccl", "gloo"} {
+		for _, ranks := range []int{1, 2, 3, 4, 5, 8, 13} {
+			algostest.TestAt(t, a, ranks, algos.Param{Name: "order", Value: order})
+		}
+	}
+}
+
 // TestHierarchies names the groups that clusters have, and those at the ends of what is possible.
 func TestHierarchies(t *testing.T) {
 	a, err := algos.Find(collective.AllReduce, "hierarchical")

@@ -18,6 +18,9 @@ type Round struct {
 	Times  int // of them
 	Blocks int // of the largest size that each transfers; of its largest tile, where there are tiles
 	Sums   int // operands that each first adds, of the size of what it transfers
+	// Handed says that who sends does not keep what it sends: there is nothing to add it to when the
+	// round is run backwards.
+	Handed bool
 }
 
 // rounds is a cost in lock step: each transfer has its latency.

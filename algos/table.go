@@ -39,6 +39,7 @@ func Table() []Algorithm {
 		binomialReduce,
 		chainReduce,
 		flatReduce,
+		linearReduce,
 
 		binomialGather,
 		flatGather,

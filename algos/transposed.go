@@ -8,26 +8,40 @@ import "collsim/collective"
 
 // Recursive halving reduce_scatter: recursive doubling all_gather backwards. Partners at distance
 // …, 4, 2, 1 exchange the halves of what they have that the other one needs, and add. If the ranks
-// are no power of two, the even one of a pair of neighbours first hands all blocks but its own to
-// the odd one, and at the end gets the sum of its own block, to which it adds its part.
+// are no power of two, the even one of a pair of neighbours first hands all its blocks to the odd
+// one, and gets the sum of its own at the end.
 //
 //	p = 4:   0↔2 1↔3 │ 0↔1 2↔3                  p = 3:   0→1 │ 1↔2 │ 1→0
 //
+// So all blocks are added up by one tree, that of Open MPI (coll/base/coll_base_reduce_scatter.c,
+// ompi_coll_base_reduce_scatter_intra_basic_recursivehalving), MPICH and Intel MPI.
+//
 // Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
-// IJHPCA 19(1), 2005, §4.4. MPICH's folded ranks hand over their own block as well.
+// IJHPCA 19(1), 2005, §4.4.
 var recursiveHalvingReduceScatter = Algorithm{
 	Name:    "recursive-halving",
 	Kinds:   []collective.Kind{collective.ReduceScatter, collective.ReduceScatterV},
 	About:   "partners at distance …, 4, 2, 1 exchange halves of what they have, and add",
 	When:    "short vectors, where rounds cost more than bytes; best at powers of two",
-	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.4; fold: MPICH recexch",
+	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.4; Open MPI, MPICH",
 	Formula: "k·α + (p−1)/p·n·β + (p−1)/p·n·γ",
-	Of:      &recursiveDoublingAllGather,
+	Of:      &doublingAllGatherOfAll,
+}
+
+// doublingAllGatherOfAll is what recursiveHalvingReduceScatter is made of: a folded rank gets its
+// own block back with the others, which backwards is that it hands it over with them. It is no
+// algorithm of its own.
+var doublingAllGatherOfAll = Algorithm{
+	Name:  "recursive-doubling",
+	Kinds: recursiveDoublingAllGather.Kinds,
+	Lane:  func(l *Lane) { doublingGather(l, l.Ranks) },
+	Cost:  func(p, _ int) Cost { return doublingCost(p, p) },
 }
 
 // Ring reduce_scatter: an all_gather round the ring the other way, backwards. Block r sets out from
 // rank r+1, goes round the ring being added to, and arrives complete at rank r. Sums are made in
-// flight, without scratch.
+// flight, without scratch. Where a block must arrive decides where it sets out, so that this is the
+// order of NCCL, oneCCL and Open MPI alike.
 //
 //	round     rank 0      rank 1      rank 2      rank 3
 //	0         send 3      send 0      send 1      send 2

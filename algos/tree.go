@@ -2,36 +2,32 @@ package algos
 
 // node is a rank's place in a binary tree.
 type node struct {
-	parent        int   // −1 at the root
-	before, after []int // children of a lower rank, and of a higher one: at most two in all
-	depth         int   // hops to the root, at most ⌈log₂ p⌉
+	parent   int   // −1 at the root
+	children []int // at most two, in the order in which NCCL adds what they send
+	depth    int   // hops to the root, at most ⌈log₂ p⌉
 }
 
 // binaryTree is a rank's place in NCCL's binary tree, whose leaves are the odd ranks
 // (graph/trees.cc, ncclGetBtree). The parent has the next higher bit set instead of the lowest one,
 // or just not the lowest one if that is beyond the last rank. From left to right, nodes are in
-// rank order.
+// rank order, and so are children.
 //
 //	p = 14:   0───────────8
 //	                  4       12
 //	                2   6   10  │
 //	               1 3 5 7 9 11 13
 func binaryTree(rank, ranks int) node {
-	low := lowestBit(rank, ranks)
 	n := node{parent: treeParent(rank, ranks)}
 	for at := rank; at != 0; at = treeParent(at, ranks) {
 		n.depth++
 	}
-	half := low / 2
-	if half == 0 {
-		return n
-	}
-	if rank != 0 {
-		n.before = []int{rank - half}
+	half := lowestBit(rank, ranks) / 2
+	if half > 0 && rank != 0 {
+		n.children = append(n.children, rank-half)
 	}
 	for ; half > 0; half /= 2 {
 		if rank+half < ranks {
-			n.after = []int{rank + half}
+			n.children = append(n.children, rank+half)
 			break
 		}
 	}
@@ -52,33 +48,27 @@ func treeParent(rank, ranks int) int {
 
 // doubleTree is a rank's place in tree 0 or 1 of NCCL's two. Tree 1 is tree 0 mirrored where the
 // number of ranks is even, so that nobody is inside both; where it is odd, tree 0 with everyone
-// moved on by one (graph/trees.cc, ncclGetDtree).
+// moved on by one. Children stay in the order of tree 0 (graph/trees.cc, ncclGetDtree).
 func doubleTree(tree, rank, ranks int) node {
 	switch {
 	case tree == 0:
 		return binaryTree(rank, ranks)
 	case ranks%2 == 0:
 		n := binaryTree(ranks-1-rank, ranks)
-		return n.renumbered(rank, func(i int) int { return ranks - 1 - i })
+		return n.renumbered(func(i int) int { return ranks - 1 - i })
 	}
 	n := binaryTree(mod(rank-1, ranks), ranks)
-	return n.renumbered(rank, func(i int) int { return (i + 1) % ranks })
+	return n.renumbered(func(i int) int { return (i + 1) % ranks })
 }
 
-// renumbered is the node with other numbers, which is now rank.
-func (n node) renumbered(rank int, number func(int) int) node {
+// renumbered is the node in a tree whose ranks have other numbers.
+func (n node) renumbered(number func(int) int) node {
 	r := node{parent: n.parent, depth: n.depth}
 	if n.parent >= 0 {
 		r.parent = number(n.parent)
 	}
-	for _, children := range [][]int{n.before, n.after} {
-		for _, child := range children {
-			if c := number(child); c < rank {
-				r.before = append(r.before, c)
-			} else {
-				r.after = append(r.after, c)
-			}
-		}
+	for _, child := range n.children {
+		r.children = append(r.children, number(child))
 	}
 	return r
 }

@@ -26,6 +26,7 @@ const (
 	always    condition = iota
 	segments            // both send the vector in segments that follow one another
 	powersOf2           // at other numbers of ranks the library does something else
+	ownFirst            // rank 0 sends its own block first, to rank 1: one of several ways round
 )
 
 // counterparts are all that the library has of algorithms of ours. The same is what is published
@@ -49,19 +50,19 @@ func thatReduce() []counterpart {
 				"pairs go on instead of the odd ones, and the two share their first sum"},
 		{collective.AllReduce, "recursive-doubling", has("allreduce", "recursive_doubling"), always,
 			"the same pairs, the same sums"},
-		{collective.AllReduce, "ring", has("allreduce", "ring"), always,
+		{collective.AllReduce, "ring", has("allreduce", "ring"), ownFirst,
 			"the same blocks the same way round, the same sums; of fewer elements than ranks it is " +
 				"recursive doubling"},
 		{collective.ReduceScatter, "recursive-halving", has("reduce_scatter", "recursive_halving"),
-			powersOf2, "the same messages and sums; else the library's folds whole vectors, ours blocks"},
+			always, "the same messages, the same sums"},
 		{collective.ReduceScatter, "ring", has("reduce_scatter", "ring"), always,
 			"the same blocks the same way round, the same sums"},
 		{collective.Reduce, "binomial", has("reduce", "binomial"), always,
 			"the same tree, the same sums"},
 		{collective.Reduce, "chain", has("reduce", "pipeline"), segments,
 			"the same chain, the same sums; the first segment comes first, of ours the last one"},
-		{collective.Reduce, "flat", has("reduce", "linear"), always,
-			"all send to the root, which adds from the last rank to the first"},
+		{collective.Reduce, "linear", has("reduce", "linear"), always,
+			"the same messages, the same sums"},
 	}
 }
 
@@ -162,8 +163,26 @@ func (c *counterpart) unlike(s *schedule.Schedule) string {
 		return fmt.Sprintf("in %d slices", s.Slices)
 	case c.where == powersOf2 && ranks&(ranks-1) != 0:
 		return fmt.Sprintf("on %d ranks: only on powers of two", ranks)
+	case c.where == ownFirst && !sendsOwnFirst(s):
+		return "in another library's order: only in openmpi's"
 	}
 	return ""
+}
+
+// sendsOwnFirst reports whether rank 0's first step sends block 0 to rank 1. Where nothing is sent
+// there is no order.
+func sendsOwnFirst(s *schedule.Schedule) bool {
+	var v schedule.Step
+	p := s.Program(0)
+	if p.Lanes() == 0 {
+		return true
+	}
+	c := p.Walk(0)
+	if c.Done() {
+		return true
+	}
+	p.Load(&c, &v)
+	return len(v.Send) == 1 && v.Send[0].Peer.Rank == 1 && v.From[0].Region.First == 0
 }
 
 // levelOf is the number of a level of the cut of what a schedule computes; 0 if it has none.

@@ -72,6 +72,9 @@ func TestNoCounterpart(t *testing.T) {
 	segment := func(size string) algos.Options {
 		return algos.Options{Params: []algos.Param{{Name: "segment", Value: size}}}
 	}
+	order := func(library string) algos.Options {
+		return algos.Options{Params: []algos.Param{{Name: "order", Value: library}}}
+	}
 	for size, want := range map[string]int64{"4 B": 4, "40 B": 40, "116 B": 0, "1 KiB": 0} {
 		c, err := Counterpart(build(collective.Broadcast, "chain", 4, segment(size)))
 		require.NoError(t, err)
@@ -87,6 +90,14 @@ func TestNoCounterpart(t *testing.T) {
 		{build(collective.AllReduce, "ring", 4, algos.Options{Slices: 3}),
 			"mpi: Open MPI has no all_reduce ring (in 3 slices); it has binomial, rabenseifner, " +
 				"recursive-doubling, ring"},
+		{build(collective.AllReduce, "ring", 4, order("nccl")),
+			"mpi: Open MPI has no all_reduce ring (in another library's order: only in openmpi's); " +
+				"it has binomial, rabenseifner, recursive-doubling, ring"},
+		{build(collective.AllReduce, "ring", 4, order("gloo")),
+			"mpi: Open MPI has no all_reduce ring (in another library's order: only in openmpi's); " +
+				"it has binomial, rabenseifner, recursive-doubling, ring"},
+		{build(collective.Reduce, "flat", 4, algos.Options{}),
+			"mpi: Open MPI has no reduce flat; it has binomial, chain, linear"},
 		{build(collective.AllGather, "recursive-doubling", 6, algos.Options{}),
 			"mpi: Open MPI has no all_gather recursive-doubling (on 6 ranks: only on powers of two); " +
 				"it has bruck, recursive-doubling, ring"},
