@@ -34,7 +34,7 @@ func specOf(t testing.TB, c Choice, ranks, root int, count int64) collective.Spe
 
 // reducing are the choices that add, with what can be set of them.
 func reducing() (all []Choice) {
-	inner := []string{"linear", "chain", "pipeline", "binary", "binomial", "in-order_binary"}
+	inner := []string{"", "linear", "chain", "pipeline", "binary", "binomial", "in-order_binary"}
 	for _, kind := range []collective.Kind{collective.AllReduce, collective.Reduce,
 		collective.ReduceScatter} {
 		for _, c := range Choices(kind) {
@@ -58,6 +58,17 @@ func reducing() (all []Choice) {
 	return all
 }
 
+// openChoices are those that leave something to the library.
+func openChoices() (all []Choice) {
+	for _, f := range functions() {
+		all = append(all, Choice{Function: f.name})
+	}
+	return append(all, Choice{Function: "allreduce", Algorithm: "nonoverlapping"},
+		Choice{Function: "allgather", Algorithm: "linear"},
+		Choice{Function: "reduce_scatter", Algorithm: "non-overlapping"},
+		Choice{Function: "reduce_scatter_block", Algorithm: "basic_linear"})
+}
+
 // counts are of fewer elements than ranks, of few, of many that no number of ranks divides, and of
 // so many that the library sends them in another way.
 func counts(ranks int) []int64 {
@@ -72,9 +83,6 @@ func moving() (all []Choice) {
 	for _, kind := range []collective.Kind{collective.Broadcast, collective.AllGather,
 		collective.AllToAll, collective.Gather, collective.Scatter, collective.Barrier} {
 		for _, c := range Choices(kind) {
-			if c.Function == "allgather" && c.Algorithm == "linear" {
-				continue // of what it is made is the library's own choice
-			}
 			all = append(all, c)
 			switch c.Algorithm {
 			case "chain":

@@ -18,7 +18,7 @@ type Choice struct {
 	Fanout    int    // of a chain algorithm: how many chains; the library's 4 if 0
 	// Inner is the reduce algorithm inside of "nonoverlapping", "non-overlapping" and
 	// "basic_linear" of reduce_scatter_block; "" is the library's own choice. With one, what follows
-	// the reduce is known too: a binomial broadcast, or a linear scatter.
+	// the reduce is forced too: a binomial broadcast, or a linear scatter.
 	Inner string
 }
 

@@ -5,8 +5,9 @@
 // MPI_Irecv, all that is local is done here. Device.Perform has the library do the collective by
 // one of its own algorithms (a Choice, forced by the variables of its component "tuned"). Like
 // writes down what such an algorithm does as a schedule: who sends what to whom, in which order,
-// which sends go out at once, and who adds what to what. That the library's messages and bits are
-// those of the schedule shows that both are understood. Device.Library is the second mode as a
+// which sends go out at once, and who adds what to what; of a choice that leaves something open,
+// what the library decides (Choice.Decided). That the library's messages and bits are those of the
+// schedule shows that both are understood. Device.Library is the second mode as a
 // hw.Device: the library's algorithm of a schedule's name (Counterpart) instead of its steps.
 //
 // Ranks are processes of this very program, started by mpirun: the program's main must call Child

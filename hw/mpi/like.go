@@ -2,6 +2,8 @@ package mpi
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"collsim/collective"
 	"collsim/schedule"
@@ -20,7 +22,8 @@ import (
 // the library copies in between is copied here, but for sums that it makes in another buffer than
 // the schedule does.
 //
-// An error says what of a choice is not known.
+// What a choice leaves open is what the library decides (Decided); the schedule's name says what
+// that is. An error says what is not known.
 func Like(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -34,7 +37,12 @@ func Like(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
 	}
 	plan := schedule.Plan{Name: "Open MPI " + c.String(), Spec: spec}
 	if spec.Ranks > 1 && !spec.Empty() {
-		if err := c.write(&plan); err != nil {
+		decided := c.Decided(spec)
+		said := slices.DeleteFunc(slices.Clone(decided), func(d Choice) bool { return d == c })
+		if c.Inner == "" && len(said) > 0 {
+			plan.Name += " as " + names(said)
+		}
+		if err := write(&plan, decided); err != nil {
 			return nil, err
 		}
 	}
@@ -44,18 +52,27 @@ func Like(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
 	return schedule.Build(plan)
 }
 
-// write completes the plan of more than one rank and some data.
-func (c Choice) write(p *schedule.Plan) error {
-	known := true
+// names are those of choices, in the order of the calls.
+func names(choices []Choice) string {
+	var all []string
+	for _, c := range choices {
+		all = append(all, c.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+// write completes the plan of more than one rank and some data, for what the library decides.
+func write(p *schedule.Plan, decided []Choice) error {
+	c, known := decided[0], true
+	if len(decided) == 3 {
+		return writeComposed(p, decided)
+	}
 	switch c.Function {
 	case "reduce":
-		return c.writeReduce(p, c.Algorithm)
+		known = c.writeReduce(p)
 	case "allreduce":
-		return c.writeAllReduce(p)
+		known = c.writeAllReduce(p)
 	case "reduce_scatter", "reduce_scatter_block":
-		if c.composed() {
-			return c.reduceThenScatter(p)
-		}
 		known = c.writeReduceScatter(p)
 	case "bcast":
 		known = c.writeBroadcast(p)

@@ -2,18 +2,16 @@ package mpi
 
 import "collsim/schedule"
 
-// writeAllReduce is MPI_Allreduce.
-func (c Choice) writeAllReduce(p *schedule.Plan) error {
+// writeAllReduce is MPI_Allreduce, but for what it makes of other functions.
+func (c Choice) writeAllReduce(p *schedule.Plan) (known bool) {
 	ranks, count := p.Spec.Ranks, p.Spec.Count
 	switch c.Algorithm {
 	case "basic_linear":
-		return c.reduceThenBroadcast(p, "linear")
-	case "nonoverlapping":
-		return c.reduceThenBroadcast(p, c.Inner)
+		linearAllReduce(p)
 	case "ring", "segmented_ring":
 		if count < int64(ranks) {
 			p.Lane = doubling
-			return nil
+			return true
 		}
 		phases := 1
 		if c.Algorithm == "segmented_ring" {
@@ -32,47 +30,27 @@ func (c Choice) writeAllReduce(p *schedule.Plan) error {
 	case "rabenseifner":
 		q := foldOf(ranks, 0).q
 		if count < int64(q) {
-			return c.reduceThenBroadcast(p, "linear")
+			linearAllReduce(p)
+			return true
 		}
 		cutAt(p, halves(count, q))
 		p.Lane = rabenseifner
 	case "recursive_doubling":
 		p.Lane = doubling
 	default:
-		return c.reduceThenBroadcast(p, "")
+		return false
 	}
-	return nil
+	return true
 }
 
-// reduceThenBroadcast reduces to rank 0, which broadcasts by a binomial tree, or sends to all at
-// once (basic_linear).
-func (c Choice) reduceThenBroadcast(p *schedule.Plan, algorithm string) error {
-	if algorithm == "rabenseifner" {
-		algorithm = "" // its windows are cut otherwise
-	}
-	reduce, err := c.reduction(algorithm, p.Spec.Ranks, 0)
-	if err != nil {
-		return err
-	}
+// linearAllReduce has rank 0 take all vectors, and send the sum to all at once.
+func linearAllReduce(p *schedule.Plan) {
 	p.Scratch = 1
-	if algorithm != "linear" {
-		p.Segment = c.segment(&p.Spec)
-	}
 	down := star(p.Spec.Ranks, 0)
-	if c.Algorithm == "nonoverlapping" {
-		down = highBit(p.Spec.Ranks, 0)
-	}
 	p.Lane = func(l *schedule.Lane) {
-		for t := range l.Tiles() {
-			l.Tile(t)
-			reduce(l, regions{l.In(0), l.Scratch(0), l.Out(0)})
-		}
-		for t := range l.Tiles() {
-			l.Tile(t)
-			handDown(l, down, l.Out(0))
-		}
+		linearReduce(l, regions{l.In(0), l.Scratch(0), l.Out(0)}, 0)
+		handDown(l, down, l.Out(0), l.Out(0))
 	}
-	return nil
 }
 
 // doubling exchanges all with partners at distance 1, 2, 4, …; the lower rank's operand stands on

@@ -2,28 +2,58 @@ package mpi
 
 import (
 	"math/bits"
+	"slices"
 
 	"collsim/schedule"
 )
 
 // writeBroadcast is MPI_Bcast.
 func (c Choice) writeBroadcast(p *schedule.Plan) (known bool) {
-	ranks, root := p.Spec.Ranks, p.Spec.Root
+	c, ends := c.settled(p.Spec.Count, p.Spec.Ranks, p.Spec.Type)
+	c.cut(p, ends)
+	v := vector{count: p.Spec.Count, from: schedule.Input, keep: !p.Spec.InPlace,
+		blocks: max(len(ends), 1)}
+	p.Lane, known = c.broadcast(p.Spec.Ranks, p.Spec.Root, v, ends)
+	return known
+}
+
+// vector is what a broadcast hands down: so many elements in so many blocks. The root has it in the
+// input and keeps it in the output too, unless in place, since a broadcast of MPI has but one
+// buffer; or it is in the output already.
+type vector struct {
+	count  int64
+	from   schedule.Buffer
+	keep   bool
+	blocks int
+}
+
+// at is where the root has a block.
+func (v vector) at(l *schedule.Lane, block int) schedule.Region {
+	if v.from == schedule.Input {
+		return l.In(block)
+	}
+	return l.Out(block)
+}
+
+// kept is where the root must have what it sends, too.
+func (v vector) kept(r schedule.Region) []schedule.Region {
+	if !v.keep {
+		return nil
+	}
+	return []schedule.Region{r}
+}
+
+// broadcast is what a rank does in a broadcast; ends are those of the blocks that settled gives.
+func (c Choice) broadcast(ranks, root int, v vector, ends []int64) (
+	run func(*schedule.Lane), known bool) {
 	var t tree
 	switch c.Algorithm {
 	case "basic_linear":
-		t, c.Segment = star(ranks, root), 0
+		t = star(ranks, root)
 	case "split_binary_tree":
-		return c.splitBinary(p)
+		return splitBinary(ranks, root, v, ends), true
 	case "scatter_allgather", "scatter_allgather_ring":
-		if p.Spec.Count < int64(ranks) {
-			c.Algorithm = "basic_linear"
-			return c.writeBroadcast(p)
-		}
-		cut := schedule.Cut{{Axis: schedule.Block, Split: schedule.Ceil, N: int64(ranks)}}
-		p.Cuts, p.Chunks = &[3]schedule.Cut{cut, cut}, ranks
-		p.Lane = func(l *schedule.Lane) { scatterThenGather(l, p, c.Algorithm) }
-		return true
+		return func(l *schedule.Lane) { scatterThenGather(l, v, c.Algorithm) }, true
 	case "chain":
 		t = chains(ranks, root, c.fanout())
 	case "pipeline":
@@ -35,32 +65,22 @@ func (c Choice) writeBroadcast(p *schedule.Plan) (known bool) {
 	case "knomial":
 		t = knomial(ranks, root, radix)
 	default:
-		return false
+		return nil, false
 	}
-	p.Segment = c.segment(&p.Spec)
-	p.Lane = func(l *schedule.Lane) {
+	return func(l *schedule.Lane) {
 		for tile := range l.Tiles() {
 			l.Tile(tile)
-			handDown(l, t, l.In(0), kept(p, l.Out(0))...)
+			out := l.Out(0).Blocks(v.blocks)
+			handDown(l, t, out, v.at(l, 0).Blocks(v.blocks), v.kept(out)...)
 		}
-	}
-	return true
-}
-
-// kept is where the root of a broadcast, which has but one buffer in MPI, must have what it sends,
-// too.
-func kept(p *schedule.Plan, r schedule.Region) []schedule.Region {
-	if p.Spec.InPlace {
-		return nil
-	}
-	return []schedule.Region{r}
+	}, true
 }
 
 // handDown has the root of a tree send what it has, and others what has come, to all their children
 // at once (isend to each, then a wait for all).
-func handDown(l *schedule.Lane, t tree, has schedule.Region, keep ...schedule.Region) {
+func handDown(l *schedule.Lane, t tree, out, has schedule.Region, keep ...schedule.Region) {
 	if parent := t.parent[l.Rank]; parent >= 0 {
-		l.Combine([]schedule.Region{l.Out(0)}, t.children[l.Rank], l.From(parent))
+		l.Combine([]schedule.Region{out}, t.children[l.Rank], l.From(parent))
 		return
 	}
 	l.Combine(keep, t.children[l.Rank], l.Local(has))
@@ -69,10 +89,10 @@ func handDown(l *schedule.Lane, t tree, has schedule.Region, keep ...schedule.Re
 // scatterThenGather is a binomial scatter of as many blocks as ranks (sends that block; none of
 // what has no elements), then an all_gather of them by sendrecv, empty ones too. Block v is that of
 // the v-th rank from the root on.
-func scatterThenGather(l *schedule.Lane, p *schedule.Plan, algorithm string) {
+func scatterThenGather(l *schedule.Lane, x vector, algorithm string) {
 	ranks, v := l.Ranks, (l.Rank-l.Root+l.Ranks)%l.Ranks
-	size := (p.Spec.Count + int64(ranks) - 1) / int64(ranks)
-	has := func(block int) bool { return block < ranks && int64(block)*size < p.Spec.Count }
+	size := (x.count + int64(ranks) - 1) / int64(ranks)
+	has := func(block int) bool { return block < ranks && int64(block)*size < x.count }
 	low := 1 << bits.Len(uint(ranks-1)) // the root's is the first power of two that is no rank
 	if v > 0 {
 		low = v & -v
@@ -85,7 +105,7 @@ func scatterThenGather(l *schedule.Lane, p *schedule.Plan, algorithm string) {
 		switch {
 		case !has(v + d):
 		case v == 0:
-			l.Combine(kept(p, l.Out(d).Blocks(n)), []int{l.Rank + d}, l.Local(l.In(d).Blocks(n)))
+			l.Combine(x.kept(l.Out(d).Blocks(n)), []int{l.Rank + d}, l.Local(x.at(l, d).Blocks(n)))
 		default:
 			l.Send(l.Rank+d, l.Out(v+d).Blocks(n))
 		}
@@ -95,7 +115,7 @@ func scatterThenGather(l *schedule.Lane, p *schedule.Plan, algorithm string) {
 	if v == 0 {
 		send = func(to int, r schedule.Region) {
 			if r.First == 0 && r.Run == 1 {
-				l.Combine(kept(p, r), []int{to}, l.Local(l.In(0)))
+				l.Combine(x.kept(r), []int{to}, l.Local(x.at(l, 0)))
 				return
 			}
 			l.Send(to, r)
@@ -133,12 +153,9 @@ func doublingGather(l *schedule.Lane, v int, send func(to int, r schedule.Region
 	}
 }
 
-// splitBinary sends each half of the data, in segments, down one side of a binary tree (sends that
-// block), where places at distance 1 are in other halves; these exchange halves then by sendrecv.
-// If the ranks are even, the last place gets its second half from the root.
-func (c Choice) splitBinary(p *schedule.Plan) (known bool) {
-	ranks, root, count := p.Spec.Ranks, p.Spec.Root, p.Spec.Count
-	width := int64(p.Spec.Type.Width())
+// settledHalves is where the halves of a split binary tree end, in segments; or what is done where
+// a half is too short for one.
+func (c Choice) settledHalves(count, width int64) (Choice, []int64) {
 	half := [2]int64{count - count/2, count / 2}
 	segment := max(half[0], 1)
 	if c.Segment > 0 {
@@ -147,24 +164,29 @@ func (c Choice) splitBinary(p *schedule.Plan) (known bool) {
 	}
 	if half[1] == 0 || c.Segment > half[1]*width {
 		c.Algorithm = "pipeline"
-		return c.writeBroadcast(p)
+		return c, nil
 	}
 	var ends []int64
 	for at := segment; at < half[0]; at += segment {
 		ends = append(ends, at)
 	}
 	ends = append(ends, half[0])
-	n := [2]int{len(ends)}
 	for at := segment; at < half[1]; at += segment {
 		ends = append(ends, half[0]+at)
 	}
-	ends = append(ends, count)
-	n[1] = len(ends) - n[0]
-	cutAt(p, ends)
+	return c, append(ends, count)
+}
+
+// splitBinary sends each half of the data, in segments, down one side of a binary tree (sends that
+// block), where places at distance 1 are in other halves; these exchange halves then by sendrecv.
+// If the ranks are even, the last place gets its second half from the root.
+func splitBinary(ranks, root int, x vector, ends []int64) func(*schedule.Lane) {
+	first := slices.Index(ends, x.count-x.count/2) + 1
+	n := [2]int{first, len(ends) - first}
 	t := twoWay(ranks, root)
-	p.Lane = func(l *schedule.Lane) {
+	return func(l *schedule.Lane) {
 		if l.Rank == root {
-			rootOfHalves(l, p, t, n)
+			rootOfHalves(l, x, t, n)
 			return
 		}
 		v := (l.Rank - root + ranks) % ranks
@@ -189,16 +211,15 @@ func (c Choice) splitBinary(p *schedule.Plan) (known bool) {
 			l.Recv(l.Rank-1, other)
 		}
 	}
-	return true
 }
 
 // rootOfHalves is what the root of splitBinary does.
-func rootOfHalves(l *schedule.Lane, p *schedule.Plan, t tree, n [2]int) {
+func rootOfHalves(l *schedule.Lane, x vector, t tree, n [2]int) {
 	children := t.children[l.Rank]
 	for s := range n[0] {
 		for side, child := range children {
 			if block := side*n[0] + s; s < n[side] {
-				l.Combine(kept(p, l.Out(block)), []int{child}, l.Local(l.In(block)))
+				l.Combine(x.kept(l.Out(block)), []int{child}, l.Local(x.at(l, block)))
 			}
 		}
 	}
@@ -206,8 +227,8 @@ func rootOfHalves(l *schedule.Lane, p *schedule.Plan, t tree, n [2]int) {
 		second := func(r schedule.Region) schedule.Region { return r.Blocks(n[1]) }
 		var keep []schedule.Region
 		if len(children) < 2 { // it has kept what it has sent
-			keep = kept(p, second(l.Out(n[0])))
+			keep = x.kept(second(l.Out(n[0])))
 		}
-		l.Combine(keep, []int{l.Rank - 1}, l.Local(second(l.In(n[0]))))
+		l.Combine(keep, []int{l.Rank - 1}, l.Local(second(x.at(l, n[0]))))
 	}
 }

@@ -113,7 +113,24 @@ func binomialGather(l *schedule.Lane, t tree, inPlace bool) {
 
 // writeScatter is MPI_Scatter.
 func (c Choice) writeScatter(p *schedule.Plan) (known bool) {
-	inPlace := p.Spec.InPlace
+	return c.scatter(p, scattering{from: schedule.Input, keep: !p.Spec.InPlace})
+}
+
+// scattering is where the root has all blocks, and whether it puts its own into the output.
+type scattering struct {
+	from schedule.Buffer
+	keep bool
+}
+
+func (s scattering) at(l *schedule.Lane, block int) schedule.Region {
+	if s.from == schedule.Input {
+		return l.In(block)
+	}
+	return l.Scratch(block)
+}
+
+// scatter is what a rank does in a scatter.
+func (c Choice) scatter(p *schedule.Plan, s scattering) (known bool) {
 	switch c.Algorithm {
 	case "basic_linear": // sends that block
 		p.Lane = func(l *schedule.Lane) {
@@ -124,19 +141,19 @@ func (c Choice) writeScatter(p *schedule.Plan) (known bool) {
 			for rank := range l.Ranks {
 				switch {
 				case rank != l.Root:
-					l.Send(rank, l.In(rank))
-				case !inPlace:
-					l.Copy(l.Out(0), l.In(rank))
+					l.Send(rank, s.at(l, rank))
+				case s.keep:
+					l.Copy(l.Out(0), s.at(l, rank))
 				}
 			}
 		}
 	case "linear_nb": // isends, then a wait for all
 		p.Lanes = p.Spec.Ranks
-		p.Lane = func(l *schedule.Lane) { linearScatter(l, inPlace) }
+		p.Lane = func(l *schedule.Lane) { linearScatter(l, s) }
 	case "binomial":
 		p.Scratch = p.Spec.Ranks
 		t := binomial(p.Spec.Ranks, p.Spec.Root)
-		p.Lane = func(l *schedule.Lane) { binomialScatter(l, t, inPlace) }
+		p.Lane = func(l *schedule.Lane) { binomialScatter(l, t, s) }
 	default:
 		return false
 	}
@@ -145,7 +162,7 @@ func (c Choice) writeScatter(p *schedule.Plan) (known bool) {
 
 // linearScatter posts a send to each rank, and copies the root's own block when it comes to it: the
 // root's lane i is for rank i.
-func linearScatter(l *schedule.Lane, inPlace bool) {
+func linearScatter(l *schedule.Lane, s scattering) {
 	switch {
 	case l.Rank != l.Root:
 		if l.Index == 0 {
@@ -154,20 +171,20 @@ func linearScatter(l *schedule.Lane, inPlace bool) {
 		}
 		return
 	case l.Index != l.Root:
-		if l.Index > l.Root && !inPlace {
+		if l.Index > l.Root && s.keep {
 			l.After(l.Root, 1)
 		}
 		l.Facing(0)
-		l.Send(l.Index, l.In(l.Index))
-	case !inPlace:
-		l.Copy(l.Out(0), l.In(l.Root))
+		l.Send(l.Index, s.at(l, l.Index))
+	case s.keep:
+		l.Copy(l.Out(0), s.at(l, l.Root))
 		l.Post()
 	}
 }
 
 // binomialScatter: blocks of subtrees part on their way from the root (sends that block), the
 // largest subtree first. If the root is not rank 0, it puts them in the order of places first.
-func binomialScatter(l *schedule.Lane, t tree, inPlace bool) {
+func binomialScatter(l *schedule.Lane, t tree, s scattering) {
 	v := (l.Rank - l.Root + l.Ranks) % l.Ranks
 	if v%2 == 1 {
 		l.Recv(t.parent[l.Rank], l.Out(0))
@@ -178,11 +195,11 @@ func binomialScatter(l *schedule.Lane, t tree, inPlace bool) {
 	case v > 0:
 		l.Recv(t.parent[l.Rank], at(0).Blocks(subtree(v, l.Ranks)))
 	case l.Root > 0:
-		l.Copy(at(0).Blocks(l.Ranks), l.In(l.Root).Blocks(l.Ranks))
+		l.Copy(at(0).Blocks(l.Ranks), s.at(l, l.Root).Blocks(l.Ranks))
 	default:
-		at = l.In
+		at = func(block int) schedule.Region { return s.at(l, block) }
 	}
-	if v > 0 || !inPlace {
+	if v > 0 || s.keep {
 		l.Copy(l.Out(0), at(0))
 	}
 	children := t.children[l.Rank]

@@ -1,8 +1,7 @@
 package mpi
 
 import (
-	"fmt"
-
+	"collsim/dtype"
 	"collsim/schedule"
 )
 
@@ -11,46 +10,68 @@ import (
 type regions struct{ own, sum, result schedule.Region }
 
 // writeReduce is MPI_Reduce.
-func (c Choice) writeReduce(p *schedule.Plan, algorithm string) error {
-	if algorithm == "rabenseifner" {
-		q := foldOf(p.Spec.Ranks, 0).q
-		if p.Spec.Count >= int64(q) {
-			cutAt(p, halves(p.Spec.Count, q))
-			p.Scratch = q
-			p.Lane = rabenseifnerReduce
-			return nil
-		}
-		algorithm = "linear"
-	}
-	if algorithm != "linear" {
-		p.Segment = c.segment(&p.Spec)
-	}
-	p.Scratch = 1
-	reduce, err := c.reduction(algorithm, p.Spec.Ranks, p.Spec.Root)
-	if err != nil {
-		return err
-	}
+func (c Choice) writeReduce(p *schedule.Plan) (known bool) {
+	c, ends := c.settled(p.Spec.Count, p.Spec.Ranks, p.Spec.Type)
+	c.cut(p, ends)
+	p.Scratch = max(len(ends), 1)
+	reduce, known := c.reduction(p.Spec.Ranks, p.Spec.Root)
 	p.Lane = func(l *schedule.Lane) {
 		for t := range l.Tiles() {
 			l.Tile(t)
-			r := regions{own: l.In(0), sum: l.Scratch(0)}
+			r := regions{own: l.In(0).Blocks(p.Scratch), sum: l.Scratch(0).Blocks(p.Scratch)}
 			if l.Rank == l.Root {
-				r.result = l.Out(0)
+				r.result = l.Out(0).Blocks(p.Scratch)
 			}
 			reduce(l, r)
 		}
 	}
-	return nil
+	return known
 }
 
-// reduction is what a rank does in the reduce of an algorithm that goes by a tree, or "linear".
-func (c Choice) reduction(
-	algorithm string, ranks, root int,
-) (func(*schedule.Lane, regions), error) {
+// settled is what a reduce or a broadcast of so many elements really does, since some algorithms
+// give way to others if these are few; and where the blocks end that it cuts them into, if it does.
+func (c Choice) settled(count int64, ranks int, typ dtype.Type) (Choice, []int64) {
+	least, instead := int64(ranks), "basic_linear"
+	var ends []int64
+	switch c.Algorithm {
+	case "rabenseifner":
+		q := foldOf(ranks, 0).q
+		least, instead = int64(q), "linear"
+		ends = halves(count, q)
+	case "scatter_allgather", "scatter_allgather_ring":
+		size := (count + least - 1) / least
+		for i := range least {
+			ends = append(ends, min((i+1)*size, count))
+		}
+	case "split_binary_tree":
+		return c.settledHalves(count, int64(typ.Width()))
+	}
+	if ends != nil && count < least {
+		c.Algorithm, ends = instead, nil
+	}
+	if c.Algorithm == "linear" || c.Algorithm == "basic_linear" {
+		c.Segment = 0
+	}
+	return c, ends
+}
+
+// cut cuts a vector into blocks, or else into segments.
+func (c Choice) cut(p *schedule.Plan, ends []int64) {
+	if ends != nil {
+		cutAt(p, ends)
+		return
+	}
+	p.Segment = c.segment(&p.Spec)
+}
+
+// reduction is what a rank does in a reduce.
+func (c Choice) reduction(ranks, root int) (run func(*schedule.Lane, regions), known bool) {
 	var t tree
-	switch algorithm {
+	switch c.Algorithm {
 	case "linear":
-		return func(l *schedule.Lane, r regions) { linearReduce(l, r, root) }, nil
+		return func(l *schedule.Lane, r regions) { linearReduce(l, r, root) }, true
+	case "rabenseifner":
+		return rabenseifnerReduce, true
 	case "chain":
 		t = chains(ranks, root, c.fanout())
 	case "pipeline":
@@ -60,11 +81,11 @@ func (c Choice) reduction(
 	case "binomial":
 		t = binomial(ranks, root)
 	case "in-order_binary":
-		return func(l *schedule.Lane, r regions) { inOrderReduce(l, r, root) }, nil
+		return func(l *schedule.Lane, r regions) { inOrderReduce(l, r, root) }, true
 	default:
-		return nil, fmt.Errorf("mpi: %v: which reduce the library takes is its own choice", c)
+		return nil, false
 	}
-	return func(l *schedule.Lane, r regions) { treeReduce(l, r, t) }, nil
+	return func(l *schedule.Lane, r regions) { treeReduce(l, r, t) }, true
 }
 
 // linearReduce has the root take all vectors from the last rank's to the first's, each on the left
@@ -134,10 +155,9 @@ func inOrderReduce(l *schedule.Lane, r regions, root int) {
 }
 
 // rabenseifnerReduce halves windows at distance 1, 2, 4, …, then gathers them at the root.
-func rabenseifnerReduce(l *schedule.Lane) {
+func rabenseifnerReduce(l *schedule.Lane, r regions) {
 	f := foldOf(l.Ranks, 0)
-	all := func(r schedule.Region) schedule.Region { return r.Blocks(f.q) }
-	l.Copy(all(l.Scratch(0)), all(l.In(0)))
+	l.Copy(r.sum, r.own)
 	me, root := f.number(l.Rank), f.number(l.Root)
 	foldHalves(l, f, l.Scratch)
 	window := 0
@@ -158,8 +178,8 @@ func rabenseifnerReduce(l *schedule.Lane) {
 	if me >= 0 {
 		gatherWindows(l, f, me, root, window)
 	}
-	if l.Rank == l.Root {
-		l.Copy(all(l.Out(0)), all(l.Scratch(0)))
+	if l.Rank == l.Root && r.result.Buffer != schedule.Scratch { // where the sum is
+		l.Copy(r.result, r.sum)
 	}
 }
 

@@ -24,36 +24,6 @@ func (c Choice) writeReduceScatter(p *schedule.Plan) (known bool) {
 	return true
 }
 
-// reduceThenScatter reduces the whole vector to rank 0, which sends each rank its block.
-func (c Choice) reduceThenScatter(p *schedule.Plan) error {
-	inner := c.Inner
-	if inner == "rabenseifner" {
-		inner = "" // its windows are cut otherwise
-	}
-	reduce, err := c.reduction(inner, p.Spec.Ranks, 0)
-	if err != nil {
-		return err
-	}
-	ranks := p.Spec.Ranks
-	p.Scratch = ranks
-	p.Lane = func(l *schedule.Lane) {
-		sum := l.Scratch(0).Blocks(ranks)
-		reduce(l, regions{l.In(0).Blocks(ranks), sum, sum})
-		if l.Rank > 0 {
-			l.Recv(0, l.Out(0))
-			return
-		}
-		for rank := range ranks {
-			if rank == 0 {
-				l.Copy(l.Out(0), l.Scratch(0))
-				continue
-			}
-			l.Send(rank, l.Scratch(rank))
-		}
-	}
-	return nil
-}
-
 // ringReduceScatter sums the block of each rank on its way round to it.
 func ringReduceScatter(l *schedule.Lane) {
 	prev, next := l.Rank-1, l.Rank+1

@@ -63,23 +63,23 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLikeRefused: what a library chooses by itself is not known.
+// TestLikeRefused: what is not written down is named, with what the library would do.
 func TestLikeRefused(t *testing.T) {
-	choices := []Choice{{Function: "allreduce", Algorithm: "nonoverlapping"},
-		{Function: "allreduce", Algorithm: "nonoverlapping", Inner: "rabenseifner"},
-		{Function: "allgather", Algorithm: "linear"}} // a gather and a broadcast
-	for _, f := range functions() {
-		choices = append(choices, Choice{Function: f.name})
-	}
-	for _, c := range choices {
-		spec := specOf(t, c, 4, 0, 8)
-		_, err := Like(c, spec)
-		require.ErrorContains(t, err, "its own choice", "%v", c)
-		if spec.Kind == collective.AllToAll {
-			spec.InPlace = true
-			_, err := Like(c, spec)
-			require.ErrorContains(t, err, "its own choice", "%v", c)
-		}
+	for _, test := range []struct {
+		choice Choice
+		ranks  int
+		count  int64
+		want   string
+	}{
+		{Choice{Function: "allgather", Algorithm: "linear"}, 257, 20, // 20 KiB in all, halves of 257
+			"mpi: allgather linear: the library's own choice is gather binomial, bcast " +
+				"split_binary_tree; together they are not written down"},
+		{Choice{Function: "reduce_scatter_block", Algorithm: "basic_linear", Inner: "rabenseifner"}, 3,
+			8, "mpi: reduce_scatter_block basic_linear(reduce=rabenseifner): the library's own choice is " +
+				"reduce rabenseifner, scatter basic_linear; together they are not written down"},
+	} {
+		_, err := Like(test.choice, specOf(t, test.choice, test.ranks, 0, test.count))
+		require.EqualError(t, err, test.want)
 	}
 }
 

@@ -1,0 +1,5 @@
+//go:build long
+
+package mpi
+
+const turnsBelow = 1 << 20

@@ -1,0 +1,7 @@
+//go:build !long
+
+package mpi
+
+// turnsBelow is up to how many bytes the library's own decisions are tried. The long tier tries all
+// that change below 1 MiB.
+const turnsBelow = 32 << 10
