@@ -12,7 +12,7 @@ import (
 )
 
 // TestRoundingOfBFloat16: why sums in bfloat16 differ from ours, which round ties to even, as IEEE
-// 754 has it. MPICH rounds ties away from zero, and oneCCL, on a processor without AVX-512, cuts off
+// 754 has it. MPICH rounds ties away from zero; oneCCL, on a processor without AVX-512, cuts off
 // what does not fit: with these the order of recursive doubling has their bits.
 func TestRoundingOfBFloat16(t *testing.T) {
 	rounded := map[string]func(float32) float32{
