@@ -18,8 +18,9 @@ type Explanation struct {
 	Result  *Result // without proof and numbers
 	Formula string  // of Result.ClosedForm; empty where that is −1
 	Shares  []Share // of the critical path, the largest first; their times sum up to the time
-	// Unlimited is without the resource that takes the largest share, NoLatency with links that have
-	// no latency. They are nil where no resource takes any time, or where the run came to no end.
+	// Unlimited is without the resource that takes the largest share, NoLatency with links and
+	// messages that have no latency. They are nil where no resource takes any time, or where the run
+	// came to no end.
 	Unlimited, NoLatency *WhatIf
 }
 
@@ -150,7 +151,7 @@ func limiting(list []Share) *Share {
 	var sums []Share
 	for _, s := range list {
 		switch s.What {
-		case sim.Start, sim.Latency, sim.SlotLatency:
+		case sim.Start, sim.Latency, sim.MessageLatency, sim.SlotLatency:
 			continue
 		case sim.Contention:
 			s.What = sim.Transfer
@@ -186,6 +187,9 @@ func (r *runner) without(what Share, s *schedule.Schedule, p *scenarios.Point) (
 		for i := range g.Links {
 			g.Links[i].Latency = 0
 		}
+		env.Device = env.Device.FreeMessages()
+	case sim.Launch:
+		env.Device.Launch = 0
 	case sim.Overhead:
 		env.Device.Overhead = 0
 	case sim.Reduction:

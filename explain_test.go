@@ -97,6 +97,7 @@ func TestExplainDevice(t *testing.T) {
 		// 6 rounds of 2 us and 256 B at 1 GB/s are left where links limit next.
 		{"device.overhead=1 ms", sim.Overhead, "if device.overhead were zero", 13_536_000},
 		{"device.reduce_rate=1 MB/s", sim.Reduction, "if device.reduce_rate were unlimited", 13_536_000},
+		{"device.launch=20 ms", sim.Launch, "if device.launch were zero", 13_536_000},
 		{"device.lane_rate=1 MB/s", sim.Transfer, "if device.lane_rate were unlimited", 13_536_000},
 	} {
 		t.Run(c.set, func(t *testing.T) {

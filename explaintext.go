@@ -153,6 +153,10 @@ func (s Share) key() string {
 		return "device.copy_rate"
 	case sim.SlotLatency:
 		return "device.slot_latency"
+	case sim.Launch:
+		return "device.launch"
+	case sim.MessageLatency:
+		return "device.latency"
 	}
 	return "device.lane_rate"
 }
@@ -172,7 +176,7 @@ func (w *WhatIf) name() string {
 		return "if the latency were zero"
 	case c.What == sim.Compute:
 		return "if compute steps took no time"
-	case c.What == sim.Overhead:
+	case c.What == sim.Overhead || c.What == sim.Launch:
 		return "if " + c.key() + " were zero"
 	case c.Link == "":
 		return "if " + c.key() + " were unlimited"

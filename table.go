@@ -183,10 +183,16 @@ func deviceText(d device.Device) string {
 		{"slot_latency", d.SlotLatency, preset.SlotLatency},
 		{"offload", d.Offload, preset.Offload},
 		{"queue", d.Queue, preset.Queue},
+		{"launch", d.Launch, preset.Launch},
+		{"latency", d.Own.Latency, preset.Own.Latency},
+		{"efficiency", d.Own.Efficiency, preset.Own.Efficiency},
 	} {
 		if figure.has != figure.owns {
 			text += fmt.Sprintf(", %s %v", figure.name, figure.has)
 		}
+	}
+	if n := len(d.Ranges); n > 0 {
+		text += ", " + plural(n, "range") + " of messages"
 	}
 	return text
 }

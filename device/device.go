@@ -36,6 +36,12 @@ type Device struct {
 	Queue int
 	// Slots is the capacity, in slices, of every connection that declares none; 0 is unlimited.
 	Slots int
+
+	// Launch is what a call costs on every rank, once, before the first step of any of its lanes.
+	Launch unit.Time
+	// Own are the figures of messages, and Ranges those of messages up to a size, by size.
+	Own    Message
+	Ranges []Range
 }
 
 // Ideal returns the device on which only the wires cost time: the published closed forms hold on
@@ -86,7 +92,7 @@ func (d Device) Validate() error {
 	for _, t := range []struct {
 		parameter string
 		value     unit.Time
-	}{{"overhead", d.Overhead}, {"slot_latency", d.SlotLatency}} {
+	}{{"overhead", d.Overhead}, {"slot_latency", d.SlotLatency}, {"launch", d.Launch}} {
 		if t.value < 0 || t.value > MaxCost {
 			return fail(t.parameter, t.value, "a time from 0 s to "+MaxCost.String()+" is expected")
 		}
@@ -107,7 +113,7 @@ func (d Device) Validate() error {
 	case d.Offload && d.Queue == 0:
 		return fail("queue", d.Queue, "a device that offloads needs at least 1")
 	}
-	return nil
+	return d.validateRanges()
 }
 
 // MaxCost bounds every time of a device, so that sums of very many steps stay below Forever.

@@ -37,6 +37,11 @@ var sections = []section{
 		"changes all links of that name. Later entries change what earlier ones left."},
 	{"topology.rank", true, "Ranks that start late or run slowly."},
 	{"device", false, "What a GPU and its wires cost: a preset, and any of its figures by name."},
+	{"device.range", true, "Figures of messages up to a size, in place of those of `[device]`: of " +
+		"several entries the first that a message is not too long for, so they stand by size, and " +
+		"longer messages have `[device]`'s. Libraries change their protocol like this. The size is " +
+		"that of one message (of a slice, where there are several), not of the collective; a signal " +
+		"has none, 0 B. `range = []` in the `[device]` of a file for `--with` takes a scenario's away."},
 	{"sim", false, "How virtual time is counted."},
 	{"check", false, "What is checked beside the time."},
 	{"collective", true, "A collective to run. There may be several, each an experiment of its " +
@@ -59,7 +64,7 @@ var sections = []section{
 // and completion derive from it.
 func Keys() []Key {
 	keys := append(topKeys(), topologyKeys()...)
-	keys = append(keys, deviceKeys()...)
+	keys = append(append(keys, deviceKeys()...), messageKeys()...)
 	keys = append(keys, runKeys()...)
 	keys = append(keys, collectiveKeys()...)
 	keys = append(keys, sizeKeys()...)
@@ -115,6 +120,9 @@ func deviceKeys() []Key {
 			Doc: "Whether a send is posted to a NIC or copy engine and the lane goes on."},
 		{Path: "device.queue", kind: aWhole, min: 1, max: maxSlots, Default: "the preset's",
 			Example: "16", Sweep: true, Doc: "Posts that may be outstanding where sends are posted."},
+		{Path: "device.launch", kind: aTime, max: maxWait, Default: "the preset's",
+			Example: `"20 us"`, Sweep: true,
+			Doc: "What a call costs every rank, once, before its first step."},
 	}
 }
 

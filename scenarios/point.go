@@ -178,6 +178,7 @@ func (v *view) device(into *device.Device) bool {
 	d.Offload, _ = fetchOr(v, "device.offload", d.Offload)
 	queue, readable := fetchOr(v, "device.queue", int64(d.Queue))
 	d.Queue = int(queue)
+	readable = v.messages(&d) && readable
 	*into = d
 	if d.Offload {
 		v.use("device.queue")

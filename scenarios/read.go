@@ -158,6 +158,10 @@ func (k *Key) quantity(n *node) (any, *problem) {
 		return nil, &problem{k.article() + " in quotes, with its unit, is expected",
 			"for example " + k.Example}
 	}
+	if s == notKnown {
+		return nil, &problem{"the calibration that wrote this could not tell; " + k.article() +
+			" is expected", "give it here, or by --set " + k.Path + "=VALUE"}
+	}
 	v, size, err := k.parse(s)
 	var parse *unit.ParseError
 	switch {
@@ -218,6 +222,9 @@ func (k *Key) bounds() string {
 		}
 		return "at most " + unit.Bytes(k.max).String()
 	case aShare:
+		if k.min > 0 {
+			return unit.Share(k.min).String() + " to " + unit.Share(k.max).String()
+		}
 		return "at most " + unit.Share(k.max).String()
 	case aRate, aChange:
 		return "at most " + unit.Rate(k.max).String()

@@ -21,6 +21,10 @@ func (d *document) set(text string) {
 		d.sets = append(d.sets, sweep{path: strings.Trim(swept, `"`), node: n})
 		return
 	}
+	if key == rangeTable && n.shape == array {
+		d.replaceList(key, n)
+		return
+	}
 	d.replace(key, n, value)
 }
 

@@ -51,12 +51,25 @@ func (d *document) replaceAll(t *node, plain string) {
 			d.errs.add(e)
 		case n.shape == table:
 			d.replaceAll(n, at)
+		case n.shape == array && at == rangeTable:
+			d.replaceList(at, n)
+			d.replaced = append(d.replaced, at+"="+n.oneLine())
 		case n.shape == array && s.many:
 			d.alone(n, at, "an array of tables is the scenario's alone", "["+s.path+
 				"] with one pair of brackets has keys that replace those of every entry")
 		default:
 			d.report(n, at, &problem{"a table is expected", "write [" + s.path +
 				"] and its keys on the lines below"})
+		}
+	}
+}
+
+// replaceList puts an array of tables in place of the scenario's.
+func (d *document) replaceList(at string, n *node) {
+	d.assign(at, n)
+	for i, c := range n.items {
+		for _, figure := range c.items {
+			d.fixed[join(numbered(at, i), figure.name)] = true
 		}
 	}
 }

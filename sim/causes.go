@@ -12,6 +12,7 @@ type causes struct {
 	awaited  []awaited   // by step: what its start waited for
 	adds     []unit.Time // by step: how long its additions took; nil if they are free
 	messages []messageCause
+	late     []unit.Time // by message: its own latency; nil where none has any
 	spans    []unit.Time // of messages, from messageCause.spans on
 
 	lanes     []laneCause
@@ -143,6 +144,9 @@ func (e *engine) setsOut(m int32, at unit.Time, by int32) {
 		segments = int64((x.carried() + s - 1) / s)
 	}
 	w.ofMessage = put(w.ofMessage, m, int32(len(w.messages)))
+	if e.late != nil {
+		w.late = append(w.late, e.late[m])
+	}
 	w.messages = append(w.messages, messageCause{since: at, bytes: x.carried(),
 		spans: int64(len(w.spans)), step: w.lanes[x.lane].step, by: by, route: x.route,
 		peers: x.peers})

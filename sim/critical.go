@@ -23,15 +23,17 @@ type What uint8
 
 // The kinds of pieces.
 const (
-	Start       What = iota // until the rank began
-	Overhead                // what a step costs before any byte moves
-	Reduction               // adding
-	Copy                    // copying, by a step without message and peer
-	Compute                 // a kernel
-	Transfer                // bytes over the link that is slowest for them, or out of a lane
-	Contention              // a link busy with others, or the time lost by sharing it
-	Latency                 // of a link
-	SlotLatency             // until the sender sees a freed slot
+	Start          What = iota // until the rank began
+	Overhead                   // what a step costs before any byte moves
+	Reduction                  // adding
+	Copy                       // copying, by a step without message and peer
+	Compute                    // a kernel
+	Transfer                   // bytes over the link that is slowest for them, or out of a lane
+	Contention                 // a link busy with others, or the time lost by sharing it
+	Latency                    // of a link
+	SlotLatency                // until the sender sees a freed slot
+	Launch                     // of the call
+	MessageLatency             // of a message, on top of its links'
 )
 
 // String is the name of the kind, as output spells it.
@@ -55,6 +57,10 @@ func (w What) String() string {
 		return "latency"
 	case SlotLatency:
 		return "slot-latency"
+	case Launch:
+		return "launch"
+	case MessageLatency:
+		return "message-latency"
 	}
 	return fmt.Sprintf("what(%d)", uint8(w))
 }
@@ -90,9 +96,18 @@ func (e *engine) critical(end unit.Time) []Piece {
 		step, atEnd = w.before(step)
 	}
 	w.whose.Step = -1
+	w.back(Launch, -1, min(w.at, w.started(w.whose.Rank)))
 	w.back(Start, -1, 0)
 	slices.Reverse(w.pieces)
 	return w.pieces
+}
+
+// started is when a rank began.
+func (w *walk) started(rank int32) unit.Time {
+	if w.env.Start == nil {
+		return 0
+	}
+	return w.env.Start[rank]
 }
 
 // of says whose step the next pieces are.

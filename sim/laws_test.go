@@ -10,8 +10,8 @@ import (
 	"github.com/leanovate/gopter/prop"
 	"github.com/stretchr/testify/require"
 
+	"collsim/device"
 	"collsim/schedule"
-	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -38,7 +38,7 @@ func TestStallsAgree(t *testing.T) {
 		bytes, linkBytes := unit.Bytes(0), unit.Bytes(0)
 		counts, want := schedule.Execute(s, schedule.Limits{Slots: env.Slots},
 			schedule.Hooks{Step: func(v *schedule.Visit) error {
-				sent, carried := traffic(s, env.Graph, v)
+				sent, carried := traffic(s, &env, v)
 				bytes, linkBytes = bytes+unit.Bytes(sent), linkBytes+unit.Bytes(carried)
 				return nil
 			}})
@@ -63,19 +63,24 @@ func TestStallsAgree(t *testing.T) {
 }
 
 // traffic is what a sub-step sends, and what all links carry of it, in bytes of one an element.
-func traffic(s *schedule.Schedule, g *topology.Graph, v *schedule.Visit) (sent, carried int64) {
+func traffic(s *schedule.Schedule, env *Env, v *schedule.Visit) (sent, carried int64) {
 	n, _ := s.Size(v.Spot(), v.Step)
-	hops := func(from, to int32) int64 { return int64(len(g.Route(int(from), int(to), nil))) }
+	hops := func(from, to int32) int64 { return int64(len(env.Graph.Route(int(from), int(to), nil))) }
+	figures := env.Device.Of(unit.Bytes(n))
 	for _, d := range v.Step.Send {
 		sent += n
 		links := int64(1 + len(d.Team))
 		if d.Team == nil {
 			links = hops(v.Rank, d.Peer.Rank)
 		}
+		crossing := n
 		if d.Packet {
-			links *= 2
+			crossing *= 2
 		}
-		carried += n * links
+		if figures.Efficiency > 0 {
+			crossing *= int64(device.AllEfficiency / figures.Efficiency)
+		}
+		carried += crossing * links
 	}
 	for _, f := range v.Step.From {
 		got := int64(0)
@@ -163,6 +168,12 @@ func slower(env Env, k int64) Env {
 	}
 	d.Overhead *= unit.Time(k)
 	d.SlotLatency *= unit.Time(k)
+	d.Launch *= unit.Time(k)
+	d.Own.Latency *= unit.Time(k)
+	d.Ranges = slices.Clone(d.Ranges)
+	for i := range d.Ranges {
+		d.Ranges[i].Latency *= unit.Time(k)
+	}
 	env.Start = slices.Clone(env.Start)
 	for i := range env.Start {
 		env.Start[i] *= unit.Time(k)

@@ -14,13 +14,10 @@ func (e *engine) request(m int32, at moment) {
 
 // carried is how many bytes of a message cross the links.
 func (m *message) carried() unit.Bytes {
-	switch {
-	case m.kind == data && m.flags == 0:
-		return m.bytes
-	case m.kind == asking || m.kind == calling:
+	if m.kind == asking || m.kind == calling {
 		return 0
 	}
-	return m.bytes << (m.flags & flagged)
+	return m.bytes + m.more
 }
 
 // departed tells that the last byte of a message has left its first node.
@@ -71,6 +68,9 @@ func (e *engine) arrived(m int32, at moment) {
 		e.dropMessage(m)
 		e.left(lane, at)
 	default:
+		if e.late != nil {
+			at = at.plus(e.late[m])
+		}
 		x.at, x.here = at, true
 		c := &e.conns[x.conn]
 		if e.trace != nil {

@@ -10,6 +10,9 @@ import (
 func (w *walk) arrival(number int32) {
 	m := &w.why.messages[number]
 	w.sender(m)
+	if w.why.late != nil {
+		w.back(MessageLatency, -1, w.at-w.why.late[number])
+	}
 	r := &w.routes[m.route]
 	switch hops := w.hops[r.from:r.to]; {
 	case w.env.Sharing == Fluid:

@@ -161,5 +161,23 @@ func randomEnv(t testing.TB, rng *rand.Rand, ranks int) Env {
 		env.Sharing, env.Switching = FIFO, Switching(rng.IntN(2))
 		env.Segment = unit.Bytes(50 * (1 + rng.IntN(6)))
 	}
+	if rng.IntN(3) == 0 {
+		randomMessages(rng, &env.Device, times)
+	}
 	return env
+}
+
+// randomMessages makes what calls and messages cost, by ranges of their sizes.
+func randomMessages(rng *rand.Rand, d *device.Device, times []unit.Time) {
+	d.Launch = times[rng.IntN(5)]
+	message := func() device.Message {
+		return device.Message{Latency: times[rng.IntN(5)],
+			Efficiency: []unit.Share{0, 500_000, 250_000}[rng.IntN(3)]}
+	}
+	d.Own = message()
+	upTo := unit.Bytes(0)
+	for range rng.IntN(3) {
+		d.Ranges = append(d.Ranges, device.Range{UpTo: upTo, Message: message()})
+		upTo += unit.Bytes(1 + rng.IntN(1000))
+	}
 }

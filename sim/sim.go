@@ -107,6 +107,8 @@ type engine struct {
 	joins   []join // of the messages of multimem, under FIFO
 	quiet   []line // of the lanes, on a device that offloads; else nil
 
+	protocol
+
 	queue      queue
 	packets    []packet
 	freePacket int32
@@ -138,14 +140,22 @@ func newEngine(s *schedule.Schedule, env *Env, o Options) *engine {
 		if env.Start != nil {
 			begin.t = env.Start[rank]
 		}
+		launched := begin.plus(e.slowed(int32(rank), env.Device.Launch))
 		for i := range p.Lanes() {
-			e.lanes = append(e.lanes, lane{cursor: p.Walk(i), end: begin, rank: int32(rank),
+			cursor, end := p.Walk(i), launched
+			if cursor.Done() {
+				end = begin // there is nothing to be launched
+			}
+			e.lanes = append(e.lanes, lane{cursor: cursor, end: end, rank: int32(rank),
 				channel: int32(p.Channel(i)), in: -1, out: -1, got: -1, sends: -1, awaited: -1,
 				line: uint64(i) << lineBits})
 		}
 	}
 	e.first = append(e.first, int32(len(e.lanes)))
 	e.unfinished = len(e.lanes)
+	if env.Device.HasMessage() {
+		e.late, e.lag = []unit.Time{}, make([]unit.Time, len(e.lanes))
+	}
 	if env.Device.Offload {
 		e.quiet = newLines(len(e.lanes))
 	}

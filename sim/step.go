@@ -147,6 +147,11 @@ func (e *engine) prepare(i int32, n unit.Bytes) error {
 		e.take(&e.conns[c])
 		m := e.newMessage(message{bytes: n, lane: i, conn: c, route: e.conns[c].route,
 			peers: int32(k), post: -1})
+		if e.late != nil {
+			if err := e.addFigures(m); err != nil {
+				return err
+			}
+		}
 		e.enqueue(m)
 		e.messages[m].also = l.sends
 		l.sends = m
@@ -156,7 +161,7 @@ func (e *engine) prepare(i int32, n unit.Bytes) error {
 
 // prepareOthers is prepare where some of the messages are silent, packets or relaxed.
 func (e *engine) prepareOthers(i int32, n unit.Bytes) error {
-	l, k, named := &e.lanes[i], len(e.step.Send), len(e.named)
+	l, k, named, quiet := &e.lanes[i], len(e.step.Send), len(e.named), false
 	for j := k - 1; j >= 0; j-- {
 		d := &e.step.Send[j]
 		x := message{bytes: n, lane: i, conn: -1, peers: int32(k), post: -1}
@@ -169,18 +174,27 @@ func (e *engine) prepareOthers(i int32, n unit.Bytes) error {
 		} else if err := e.silence(&x, d); err != nil {
 			return err
 		}
+		quiet = quiet || x.kind == silent
 		if d.Packet {
-			x.flags |= flagged
+			x.more = n // a flag beside every word
 		}
 		if d.Relaxed {
 			x.flags |= relaxed
 		}
 		m := e.newMessage(x)
+		if e.late != nil {
+			if err := e.addFigures(m); err != nil {
+				return err
+			}
+		}
 		if x.conn >= 0 {
 			e.enqueue(m)
 		}
 		e.messages[m].also = l.sends
 		l.sends = m
+	}
+	if quiet {
+		e.lags(i, n)
 	}
 	return nil
 }

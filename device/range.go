@@ -1,0 +1,101 @@
+package device
+
+import (
+	"fmt"
+	"math/bits"
+
+	"collsim/unit"
+)
+
+// Message is what a message costs beside the links that it crosses. It may depend on its size, as
+// libraries change their protocol with it: parameterized LogP (Kielmann, Bal and Verstoep, 2000)
+// and SimGrid's SMPI (its factors of latency and of bandwidth) have such figures by size, too.
+type Message struct {
+	// Latency is what comes on top of the latencies of its links. It holds nobody.
+	Latency unit.Time
+	// Efficiency is the part of what crosses the links that is data, in millionths: flags and
+	// padding are the rest. 0 is all of it.
+	Efficiency unit.Share
+}
+
+// Range holds the figures of messages of more than the range before and at most UpTo bytes.
+type Range struct {
+	UpTo unit.Bytes
+	Message
+}
+
+// Limits of efficiency: what a message puts on the links stays below 2⁶³ for any that there is.
+const (
+	LeastEfficiency unit.Share = 100       // 0.01 %
+	AllEfficiency   unit.Share = 1_000_000 // all is data
+)
+
+// Of returns the figures of messages of n bytes of data.
+func (d *Device) Of(n unit.Bytes) *Message {
+	for i := range d.Ranges {
+		if n <= d.Ranges[i].UpTo {
+			return &d.Ranges[i].Message
+		}
+	}
+	return &d.Own
+}
+
+// HasMessage reports whether messages cost anything of their own.
+func (d *Device) HasMessage() bool { return d.Own != (Message{}) || len(d.Ranges) > 0 }
+
+// FreeMessages is the device with messages that have no latency of their own.
+func (d Device) FreeMessages() Device {
+	d.Own.Latency = 0
+	ranges := make([]Range, len(d.Ranges))
+	for i, r := range d.Ranges {
+		r.Latency = 0
+		ranges[i] = r
+	}
+	d.Ranges = ranges
+	return d
+}
+
+// OnLinks is how many bytes cross the links for n: n over the efficiency, rounded up; at most
+// 2⁶³ − 1.
+func (m *Message) OnLinks(n unit.Bytes) unit.Bytes {
+	if m.Efficiency == 0 || m.Efficiency == AllEfficiency {
+		return n
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(AllEfficiency))
+	if hi >= uint64(m.Efficiency) {
+		return unit.Bytes(1<<63 - 1)
+	}
+	quo, rem := bits.Div64(hi, lo, uint64(m.Efficiency))
+	if rem > 0 {
+		quo++
+	}
+	return unit.Bytes(min(quo, 1<<63-1))
+}
+
+func (d Device) validateRanges() error {
+	if err := d.Own.validate(""); err != nil {
+		return err
+	}
+	for i, r := range d.Ranges {
+		at := fmt.Sprintf("range %d: ", i)
+		if r.UpTo < 0 || i > 0 && r.UpTo <= d.Ranges[i-1].UpTo {
+			return fmt.Errorf("device: %sup_to = %v: more than the range before is expected", at, r.UpTo)
+		}
+		if err := r.validate(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m Message) validate(at string) error {
+	switch {
+	case m.Latency < 0 || m.Latency > MaxCost:
+		return fmt.Errorf("device: %slatency = %v: a time from 0 s to %v is expected", at, m.Latency,
+			MaxCost)
+	case m.Efficiency != 0 && (m.Efficiency < LeastEfficiency || m.Efficiency > AllEfficiency):
+		return fmt.Errorf("device: %sefficiency = %v: %v to %v is expected", at, m.Efficiency,
+			LeastEfficiency, AllEfficiency)
+	}
+	return nil
+}

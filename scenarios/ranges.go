@@ -1,0 +1,75 @@
+package scenarios
+
+import (
+	"strconv"
+
+	"collsim/device"
+	"collsim/unit"
+)
+
+// notKnown stands in a preset in place of a figure that a calibration could not find: whoever takes
+// the preset is told, and has to say what it is.
+const notKnown = "not known"
+
+// rangeTable is an array of tables that --set and other files replace as a whole: it is one figure
+// of the device, by the size.
+const rangeTable = "device.range"
+
+// messageKeys are the figures of messages, in [device] and by size in [[device.range]].
+func messageKeys() []Key {
+	keys := []Key{{Path: "device.range.up_to", kind: aSize, max: maxBytes, Example: `"64 KiB"`,
+		Sweep: true, Doc: "The longest message that is meant; more than that of the entry before."}}
+	for _, table := range []string{"device", "device.range"} {
+		otherwise := "the preset's"
+		if table != "device" {
+			otherwise = "device's"
+		}
+		keys = append(keys,
+			Key{Path: table + ".latency", kind: aTime, max: maxWait, Default: otherwise,
+				Example: `"2 us"`, Sweep: true,
+				Doc: "What a message takes on top of the latencies of its links, holding nobody."},
+			Key{Path: table + ".efficiency", kind: aShare, min: int64(device.LeastEfficiency),
+				max: int64(device.AllEfficiency), Default: otherwise, Example: `"50 %"`, Sweep: true,
+				Doc: "Part of what a message puts on its links that is data; the rest are flags, or what " +
+					"else its protocol wastes."})
+	}
+	return keys
+}
+
+// messages reads what a call and its messages cost, by ranges of sizes.
+func (v *view) messages(d *device.Device) (ok bool) {
+	d.Launch, _ = fetchOr(v, "device.launch", d.Launch)
+	d.Own, ok = v.message("device", d.Own)
+	n := v.d.count("device.range")
+	if n > 0 {
+		d.Ranges = nil
+	}
+	for i := range n {
+		at := numbered("device.range", i)
+		upTo, ok1 := need[unit.Bytes](v, at+".up_to", "the longest message that is meant is expected")
+		figures, ok2 := v.message(at, d.Own)
+		switch last := len(d.Ranges) - 1; {
+		case !ok1 || !ok2:
+			ok = false
+		case last >= 0 && upTo <= d.Ranges[last].UpTo:
+			v.fail(at+".up_to", problem{"more than the " + d.Ranges[last].UpTo.String() + " of entry " +
+				strconv.Itoa(i-1) + " is expected: entries stand by size", ""})
+			ok = false
+		case !v.has(at+".latency") && !v.has(at+".efficiency"):
+			v.fail(at+".up_to", problem{"nothing is said of these messages; latency or efficiency is " +
+				"expected", ""})
+			ok = false
+		default:
+			d.Ranges = append(d.Ranges, device.Range{UpTo: upTo, Message: figures})
+		}
+	}
+	return ok
+}
+
+// message reads the figures of messages that stand in a table.
+func (v *view) message(table string, otherwise device.Message) (m device.Message, ok bool) {
+	m.Latency, ok = fetchOr(v, table+".latency", otherwise.Latency)
+	var ok2 bool
+	m.Efficiency, ok2 = fetchOr(v, table+".efficiency", otherwise.Efficiency)
+	return m, ok && ok2
+}
