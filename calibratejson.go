@@ -13,6 +13,17 @@ type (
 		Collsim string      `json:"collsim"`
 		Schema  int         `json:"schema"`
 		Tables  []jsonTable `json:"tables"`
+		Machine any         `json:"machine"` // a jsonMachine, if one preset was fitted to all of them
+	}
+	jsonMachine struct {
+		Ranks     int            `json:"ranks"`
+		Launch    jsonFigure     `json:"launch"`
+		Ranges    []jsonRange    `json:"ranges"`
+		Fitted    jsonFitted     `json:"fitted"`
+		HeldOut   jsonFitted     `json:"held_out"`
+		Residuals []jsonResidual `json:"residuals"`
+		Notes     []string       `json:"notes"`
+		Preset    string         `json:"preset"` // TOML
 	}
 	jsonTable struct {
 		File      string         `json:"file"`
@@ -32,8 +43,9 @@ type (
 		Preset    string         `json:"preset"` // TOML
 	}
 	jsonRange struct {
-		From      int64      `json:"from_bytes"`
+		From      int64      `json:"from_bytes"` // of a call
 		To        int64      `json:"to_bytes"`
+		UpTo      any        `json:"message_up_to_bytes"` // null of the last, which has all longer ones
 		Latency   jsonFigure `json:"latency"`
 		Bandwidth jsonFigure `json:"bandwidth"`
 	}
@@ -89,7 +101,9 @@ type (
 )
 
 // TableFitsJSON writes what was fitted to published tables. It ends with a newline.
-func TableFitsJSON(fits ...*TableFit) ([]byte, error) {
+func TableFitsJSON(fits ...*TableFit) ([]byte, error) { return encode(tablesJSON(fits), "  ") }
+
+func tablesJSON(fits []*TableFit) jsonTables {
 	j := jsonTables{Collsim: Version, Schema: 1, Tables: []jsonTable{}}
 	for _, f := range fits {
 		t := jsonTable{File: f.Table.File, Table: f.Number, Kind: f.Kind.String(),
@@ -97,13 +111,34 @@ func TableFitsJSON(fits ...*TableFit) ([]byte, error) {
 			DType: f.Table.Type, Op: f.Table.Op, InPlace: f.InPlace,
 			Fitted: qualityJSON(f.Ranges.Trained), HeldOut: qualityJSON(f.Ranges.HeldOut),
 			Residuals: residualsJSON(f.Ranges.Residuals), Notes: orEmpty(f.Notes), Preset: f.Preset()}
-		for i := range f.Ranges.Ranges {
-			r := &f.Ranges.Ranges[i]
-			t.Ranges = append(t.Ranges, jsonRange{From: int64(r.From), To: int64(r.To),
-				Latency: figureJSON(r.Fit, 0), Bandwidth: figureJSON(r.Fit, 1)})
-		}
+		t.Ranges = rangesJSON(f.Ranges)
 		j.Tables = append(j.Tables, t)
 	}
+	return j
+}
+
+func rangesJSON(r *calibrate.Ranges) (list []jsonRange) {
+	for i := range r.Ranges {
+		one := &r.Ranges[i]
+		j := jsonRange{From: int64(one.From), To: int64(one.To),
+			Latency: figureJSON(one.Fit, 0), Bandwidth: figureJSON(one.Fit, 1)}
+		if i+1 < len(r.Ranges) {
+			j.UpTo = int64(one.UpTo)
+		}
+		list = append(list, j)
+	}
+	return list
+}
+
+// JSON writes what was fitted to all tables of a machine, and to each. It ends with a newline.
+func (m *MachineFit) JSON() ([]byte, error) {
+	j := tablesJSON(m.Tables)
+	e := m.Ranges.Launch
+	j.Machine = jsonMachine{Ranks: m.Ranks, Launch: jsonFigure{Name: e.Name, Unit: "ps",
+		Known: e.Known, Why: e.Why, Value: finite(e.Value), Low: finite(e.Low), High: finite(e.High)},
+		Ranges: rangesJSON(m.Ranges), Fitted: qualityJSON(m.Ranges.Trained),
+		HeldOut: qualityJSON(m.Ranges.HeldOut), Residuals: residualsJSON(m.Ranges.Residuals),
+		Notes: orEmpty(m.Notes), Preset: m.Preset()}
 	return encode(j, "  ")
 }
 
@@ -113,7 +148,8 @@ func (c *Calibration) JSON() ([]byte, error) {
 	j := jsonCalibration{Collsim: Version, Schema: 1, Scenario: s.File, Name: s.Name,
 		Set: orEmpty(s.Set), Reps: c.Env.Repetitions,
 		Warmup: c.Env.Warmup, Fitted: qualityJSON(c.Fit.Trained), HeldOut: qualityJSON(c.Fit.HeldOut),
-		Residuals: residualsJSON(c.Fit.Residuals), Notes: orEmpty(c.Notes), Preset: c.Preset()}
+		Residuals: residualsJSON(c.Fit.Residuals), Notes: orEmpty(append(c.Notes[:len(c.Notes):len(c.Notes)],
+			c.Campaign.Doubts(c.Fit)...)), Preset: c.Preset()}
 	on := c.RanOn
 	j.RanOn = &jsonRanOn{on.Executor, on.Transport, on.CPU, on.Cores, on.OS, on.Go, orEmpty(on.Hosts)}
 	for _, class := range c.Campaign.Classes {

@@ -6,10 +6,8 @@ import (
 
 	"collsim/algos"
 	"collsim/collective"
-	"collsim/dtype"
 	"collsim/hw/calibrate"
 	"collsim/scenarios"
-	"collsim/unit"
 )
 
 // TableOptions say of a published table what it may leave out.
@@ -36,6 +34,8 @@ type TableFit struct {
 	InPlace   bool
 	Ranges    *calibrate.Ranges
 	Notes     []string // what a reader should know
+
+	series calibrate.Series
 }
 
 // TableError is what a table lacks: of Missing ("kind", "ranks", "place", "algorithm") the caller
@@ -62,8 +62,9 @@ func UsualAlgorithm(k collective.Kind) string {
 	return ""
 }
 
-// FitTable fits latency and bandwidth of a full mesh to a table, in ranges of sizes, so that the
-// closed form of an algorithm takes its times. What the table lacks is a *TableError.
+// FitTable fits latency and bandwidth of a switch's ports to a table, in ranges of the size of
+// messages, so that the closed form of an algorithm takes its times. What the table lacks is a
+// *TableError.
 func FitTable(t *calibrate.Table, o TableOptions) (*TableFit, error) {
 	f := &TableFit{Table: t, Number: 1, Kind: t.Kind, Ranks: t.Ranks}
 	if err := f.complete(o); err != nil {
@@ -77,9 +78,15 @@ func FitTable(t *calibrate.Table, o TableOptions) (*TableFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Ranges, err = calibrate.FitRanges(points, f.curve(found), calibrate.Options{}); err != nil {
+	f.series = calibrate.Series{Points: points}
+	if err := f.model(found); err != nil {
 		return nil, &TableError{"algorithm", unprefixed(err)}
 	}
+	f.Ranges, err = calibrate.FitRanges([]calibrate.Series{f.series}, calibrate.Options{})
+	if err != nil {
+		return nil, &TableError{"algorithm", unprefixed(err)}
+	}
+	f.Notes = append(f.Notes, f.Ranges.Doubts()...)
 	return f, nil
 }
 
@@ -195,20 +202,6 @@ func (f *TableFit) points(o TableOptions) ([]calibrate.Point, error) {
 	return points, nil
 }
 
-// curve is the closed form of an algorithm on a full mesh.
-func (f *TableFit) curve(found algos.Algorithm) calibrate.Curve {
-	return func(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, error) {
-		spec := collective.Spec{Kind: f.Kind, Type: dtype.Uint8, Ranks: f.Ranks, Count: int64(size)}
-		if f.Kind.Reduces() {
-			spec.Op = collective.Sum
-		}
-		if spec.Bytes() > size { // size is the whole vector
-			spec.Count = max(1, int64(size)/int64(f.Ranks))
-		}
-		return found.ClosedForm(spec, options(f.Algorithm), algos.Model{Alpha: alpha, Rate: rate})
-	}
-}
-
 // Place is "in place" or "out of place".
 func (f *TableFit) Place() string {
 	if f.InPlace {
@@ -231,13 +224,18 @@ func (f *TableFit) Title() string {
 	return b.String()
 }
 
-// Preset is the table [topology] of a scenario on which the algorithm takes these times, with
-// intervals and residuals in comments.
+// Preset is the tables [topology] and [device] of a scenario on which the algorithm takes these
+// times, with intervals and residuals in comments.
 func (f *TableFit) Preset() string {
-	source := fmt.Sprintf("%s, table %d, held against %v on a full mesh", f.Table.File, f.Number,
-		f.Algorithm)
+	source := f.source()
 	for _, note := range f.Notes {
 		source += "\nNote: " + note
 	}
 	return f.Ranges.Preset(calibrate.Head{Title: f.Title(), Source: source}, f.Ranks)
+}
+
+// source says where the times are from and what they were held against.
+func (f *TableFit) source() string {
+	return fmt.Sprintf("%s, table %d, held against %v on a switch", f.Table.File, f.Number,
+		f.Algorithm)
 }

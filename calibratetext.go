@@ -10,7 +10,7 @@ import (
 )
 
 // TableFitsText says for people what was fitted to published tables: each range of sizes with its
-// latency and bandwidth, the last of which a preset takes, and how far off that is.
+// latency and bandwidth, and how far off that is.
 func TableFitsText(fits ...*TableFit) string {
 	var b strings.Builder
 	for i, f := range fits {
@@ -18,17 +18,41 @@ func TableFitsText(fits ...*TableFit) string {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "%s, table %d: %s, as %v\n", f.Table.File, f.Number, f.Title(), f.Algorithm)
-		for j := range f.Ranges.Ranges {
-			r := &f.Ranges.Ranges[j]
-			e := r.Fit.Estimates
-			fmt.Fprintf(&b, "  %-22s latency %12s  bandwidth %12s\n", fmt.Sprintf("%v to %v", r.From,
-				r.To), estimateText(&e[0], psText), estimateText(&e[1], rateText))
+		b.WriteString(rangesText(f.Ranges, f.Notes))
+	}
+	return b.String()
+}
+
+// Text says for people what was fitted to all tables of a machine; sizes are those of messages.
+func (m *MachineFit) Text() string {
+	var b strings.Builder
+	b.WriteString(m.Title() + "; sizes are those of messages\n")
+	for i, f := range m.Tables {
+		fmt.Fprintf(&b, "  %d: %s, table %d: %s, as %v\n", i+1, f.Table.File, f.Number, f.Title(),
+			f.Algorithm)
+	}
+	return b.String() + rangesText(m.Ranges, m.Notes)
+}
+
+// rangesText is what was found: a launch tells that sizes are those of messages.
+func rangesText(r *calibrate.Ranges, notes []string) string {
+	var b strings.Builder
+	if r.Launch != nil {
+		fmt.Fprintf(&b, "  %-22s %s\n", "launch of a call", estimateText(r.Launch, psText))
+	}
+	for i := range r.Ranges {
+		one := &r.Ranges[i]
+		e, from, to := one.Fit.Estimates, one.From, one.To
+		if r.Launch != nil {
+			from, to = one.MessageFrom, one.MessageTo
 		}
-		fmt.Fprintf(&b, "  error of %d points %v\n", f.Ranges.Trained.Points, f.Ranges.Trained)
-		b.WriteString(heldOutText(f.Ranges.HeldOut))
-		for _, note := range f.Notes {
-			b.WriteString("  note: " + note + "\n")
-		}
+		fmt.Fprintf(&b, "  %-22s latency %12s  bandwidth %12s\n", fmt.Sprintf("%v to %v", from, to),
+			estimateText(&e[0], psText), estimateText(&e[1], rateText))
+	}
+	fmt.Fprintf(&b, "  error of %d points %v\n", r.Trained.Points, r.Trained)
+	b.WriteString(heldOutText(r.HeldOut))
+	for _, note := range notes {
+		b.WriteString("  note: " + note + "\n")
 	}
 	return b.String()
 }
@@ -93,7 +117,7 @@ func (c *Calibration) Text() string {
 	}
 	fmt.Fprintf(&b, "  error of %d points %v\n", c.Fit.Trained.Points, c.Fit.Trained)
 	b.WriteString(heldOutText(c.Fit.HeldOut))
-	for _, note := range c.Notes {
+	for _, note := range append(c.Notes[:len(c.Notes):len(c.Notes)], c.Campaign.Doubts(c.Fit)...) {
 		b.WriteString("  note: " + note + "\n")
 	}
 	return b.String()

@@ -27,7 +27,7 @@ type calibrateFlags struct {
 	kind, algorithm     string
 	ranks, table        int
 	inPlace, outOfPlace bool
-	derived             bool
+	derived, together   bool
 	hw, hosts, listen   string
 	sizes, budget       string
 	repetitions, warmup int
@@ -37,8 +37,8 @@ type calibrateFlags struct {
 const calibrateLong = `
 Calibrate finds latency and bandwidth, and what messages, copies and sums cost, and writes them
 as the tables of a scenario, with the 95 % interval of each figure and all residuals in
-comments. A fifth of the points is held out of the fit: their error tells how good it is. What
-is written is for --with FILE of run, check, explain, verify and validate.
+comments. A fifth of the points is held out of the fit, where that is three or more: their
+error tells how good it is. What is written is for --with FILE of run, check, explain, verify and validate.
 
 With a SCENARIO it measures the hardware that this names, by ping-pongs, streams and exchanges
 of pairs of ranks, alone and all at once. Pairs are of a class if their routes have as many
@@ -49,18 +49,28 @@ and what was found is a comment.
 
 With --from it reads published tables instead: logs of nccl-tests and rccl-tests, or CSV with a
 header (collective, size_bytes, time_us_ip, time_us_oop, algo, median_us, …), told by their
-content. They are held against the closed form of an algorithm on a full mesh: --algorithm, or
+content. They are held against the closed form of an algorithm on a switch: --algorithm, or
 the table's own if it is one of ours, or ring for all_reduce, all_gather and reduce_scatter,
 pairwise for all_to_all, direct for send_recv, binomial for broadcast, reduce, gather and
-scatter. Latency and bandwidth are found for as many ranges of sizes as pay; those of the
-largest sizes are the preset, the others are comments. Several tables make several presets, one
-after the other, which are no one scenario: --table N takes one, --output 'NAME-{table}.toml'
-writes each to a file of its own.
+scatter. Latency and bandwidth are found for as many ranges of sizes of messages as pay, and
+the preset has them all: a switch, whose ports are those of the fastest range, and a
+[[device.range]] for each but the last. A file may have several tables, told apart by
+collective, algorithm, type, operator or ranks (--ranks and --kind take those of one). Several
+tables make several presets, one after the other, which are no one scenario: --table N takes
+one, --output 'NAME-{table}.toml' writes each to a file of its own. With --together they are of
+one machine, and make one preset: what a call costs besides its messages (device.launch), which
+is what small sizes of all of them have in common, can then be told from latency; one table
+alone has it in the latency.
+
+What the data only bound is told as not known, and the preset has what the fit took; what they
+do not even bound is refused by whoever reads the preset, until somebody gives it.
 
 What was found is told on standard error. With --json it is an object on standard output, in
 place of the preset. Of tables: tables, of which each has file, table (its number there), kind,
 algorithm, called (there), ranks, dtype, op, in_place, ranges, fitted, held_out, residuals,
-notes and preset; a range has from_bytes, to_bytes, latency and bandwidth. Of a measurement:
+notes and preset; a range has from_bytes and to_bytes of a call, message_up_to_bytes, latency and
+bandwidth; and machine, null unless --together, with ranks, launch, ranges, fitted, held_out,
+residuals, notes and preset of them all. Of a measurement:
 scenario, name, set, ran_on, classes (name, table, wires, pairs), sizes, repetitions, warmup,
 figures, fitted, held_out, residuals, notes and preset. A figure has name, unit (ps or GB/s),
 value, low and high of its 95 % interval, known, why not, points that rest on it and their
@@ -119,6 +129,7 @@ func (o *calibrateFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.algorithm, "algorithm", "", "hold tables against the closed form of `NAME`")
 	f.BoolVar(&o.inPlace, "in-place", false, "take the times in place (so it is where there are any)")
 	f.BoolVar(&o.outOfPlace, "out-of-place", false, "take the times out of place")
+	f.BoolVar(&o.together, "together", false, "the tables are of one machine: fit one preset to all")
 	f.BoolVar(&o.derived, "derived", false, "times were worked out from the printed bandwidth")
 	for _, name := range []string{"repetitions", "warmup", "table", "ranks"} {
 		f.Lookup(name).DefValue = "0"
@@ -129,7 +140,7 @@ func (o *calibrateFlags) register(f *pflag.FlagSet) {
 // check refuses flags that cannot be together, or mean nothing.
 func (o *calibrateFlags) check() error {
 	tables := changed(o.flags, "table", "kind", "ranks", "algorithm", "in-place", "out-of-place",
-		"derived")
+		"derived", "together")
 	measure := changed(o.flags, "with", "set", "hw", "hosts", "listen", "sizes", "budget",
 		"repetitions", "warmup")
 	switch {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,9 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 		}
 		fits = append(fits, some...)
 	}
+	if o.together {
+		return a.calibrateMachine(fits, o)
+	}
 	object, err := collsim.TableFitsJSON(fits...)
 	if err != nil {
 		return err
@@ -49,11 +53,27 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 	if !o.quiet {
 		a.print(a.err, collsim.TableFitsText(fits...))
 		if len(fits) > 1 && o.output == "" && !o.json {
-			a.print(a.err, fmt.Sprintf("note: %d presets, of which a scenario takes one: --table N, or "+
-				"--output 'NAME-%s.toml'\n", len(fits), tableInName))
+			a.print(a.err, fmt.Sprintf("note: %d presets, of which a scenario takes one: --table N, "+
+				"--together, or --output 'NAME-%s.toml'\n", len(fits), tableInName))
 		}
 	}
 	return a.writePresets(presets, object, o)
+}
+
+// calibrateMachine fits one preset to several tables.
+func (a *app) calibrateMachine(fits []*collsim.TableFit, o *calibrateFlags) error {
+	m, err := collsim.FitMachine(fits)
+	if err != nil {
+		return &usageError{text: "--together: " + strings.TrimPrefix(err.Error(), "collsim: ")}
+	}
+	object, err := m.JSON()
+	if err != nil {
+		return err
+	}
+	if !o.quiet {
+		a.print(a.err, m.Text())
+	}
+	return a.writePresets([]preset{{name: o.output, text: m.Preset()}}, object, o)
 }
 
 // fitTables fits the tables of a file: that of this number, or all if it is 0.
@@ -71,9 +91,13 @@ func (a *app) fitTables(name string, number int,
 		return nil, &usageError{file: name, text: fmt.Sprintf("--table %d: there are %d", number,
 			len(list))}
 	}
+	several := slices.ContainsFunc(list, func(t calibrate.Table) bool {
+		return t.Ranks != list[0].Ranks
+	})
 	for i := range list {
 		t := &list[i]
-		if number > 0 && number != i+1 || o.Kind != 0 && t.Kind != 0 && t.Kind != o.Kind {
+		if number > 0 && number != i+1 || o.Kind != 0 && t.Kind != 0 && t.Kind != o.Kind ||
+			several && o.Ranks != 0 && t.Ranks != 0 && t.Ranks != o.Ranks {
 			continue
 		}
 		f, err := collsim.FitTable(t, o)
@@ -82,6 +106,10 @@ func (a *app) fitTables(name string, number int,
 		}
 		f.Number = i + 1
 		fits = append(fits, f)
+	}
+	if len(fits) == 0 && o.Kind == 0 {
+		return nil, &usageError{file: name, text: fmt.Sprintf("no table of %d ranks is to be taken; the "+
+			"first of %d is of %d", o.Ranks, len(list), list[0].Ranks)}
 	}
 	if len(fits) == 0 {
 		return nil, &usageError{file: name, text: fmt.Sprintf("no table of %v is to be taken; the first "+

@@ -10,7 +10,7 @@ func (f *rangeFit) starts() ([]int, error) {
 	}
 	n := len(f.seen)
 	best, fewest := []int{0}, math.Inf(1)
-	ways := cheapest(costs, min(maxRanges, max(1, n/leastSizes)))
+	ways := cheapest(costs, min(f.most, max(1, n/leastSizes)))
 	for k, way := range ways {
 		if math.IsInf(way.cost, 1) {
 			continue

@@ -3,6 +3,7 @@ package calibrate
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -10,10 +11,10 @@ import (
 )
 
 // ReadCSV reads a table with a header. Its columns are, in any order: collective, size_bytes, count
-// and type; then redop, time_us_oop, algbw_oop, busbw_oop, time_us_ip, algbw_ip, busbw_ip and
+// and type; ranks (or nranks); then redop, time_us_oop, algbw_oop, busbw_oop, time_us_ip, algbw_ip, busbw_ip and
 // wrong, as nccl-tests measures; or algo, median_us, min_us, p10_us, p90_us and samples, as
 // micro-benchmarks of MPI do. Times are microseconds, bandwidths GB/s; an empty field is not there.
-// Rows of different collectives, algorithms, types or operators are different tables.
+// Rows of different collectives, algorithms, types, operators or ranks are different tables.
 func ReadCSV(file string, text []byte) ([]Table, error) {
 	r := csv.NewReader(strings.NewReader(string(text)))
 	c := csvReader{file: file, csv: r}
@@ -37,6 +38,9 @@ func ReadCSV(file string, text []byte) ([]Table, error) {
 	return c.tables.all, nil
 }
 
+// maxTableRanks is how many ranks a table may say that there were.
+const maxTableRanks = 1 << 20
+
 type csvReader struct {
 	file   string
 	csv    *csv.Reader
@@ -58,13 +62,17 @@ func (c *csvReader) header() error {
 	if err != nil {
 		return c.broken(err)
 	}
-	const known = " collective size_bytes count type redop algo time_us_oop algbw_oop busbw_oop " +
+	const known = " collective ranks size_bytes count type redop algo time_us_oop algbw_oop busbw_oop " +
 		"time_us_ip algbw_ip busbw_ip wrong median_us min_us p10_us p90_us samples "
 	seen := " "
-	for i, name := range names {
+	for i, written := range names {
+		name := written
+		if name == "nranks" {
+			name, names[i] = "ranks", "ranks"
+		}
 		if strings.ContainsAny(name, " ") || !strings.Contains(known, " "+name+" ") ||
 			strings.Contains(seen, " "+name+" ") {
-			return &ParseError{File: c.file, Line: 1, Column: i + 1, Value: name,
+			return &ParseError{File: c.file, Line: 1, Column: i + 1, Value: written,
 				Text: "each of these columns is expected once at most:" + strings.TrimRight(known, " ")}
 		}
 		seen += name + " "
@@ -122,6 +130,11 @@ func (c *csvReader) field(name, text string, as *Table, r *Row, spread [2]*unit.
 		as.Op = text
 	case "type":
 		as.Type = text
+	case "ranks":
+		if n, err = whole(text); err == nil && (n < 1 || n > maxTableRanks) {
+			err = fmt.Errorf("a number of ranks from 1 to %d is expected", maxTableRanks)
+		}
+		as.Ranks = int(n)
 	case "size_bytes":
 		n, err = whole(text)
 		r.Size = unit.Bytes(n)

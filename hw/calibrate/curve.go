@@ -12,8 +12,8 @@ import (
 // twice the latency and half the rate take twice the time.
 type Curve func(size unit.Bytes, alpha unit.Time, rate unit.Rate) (unit.Time, error)
 
-// wire is a latency in picoseconds and a time per byte, in picoseconds too.
-type wire struct{ alpha, beta float64 }
+// Wire is a latency in picoseconds and a time per byte, in picoseconds too.
+type Wire struct{ Alpha, Beta float64 }
 
 // limits keep wires within what the time model takes.
 const (
@@ -22,8 +22,8 @@ const (
 	maxBeta  = 1e12 // 1 B/s
 )
 
-func (w wire) clamp() wire {
-	return wire{alpha: min(max(w.alpha, 0), maxAlpha), beta: min(max(w.beta, minBeta), maxBeta)}
+func (w Wire) clamp() Wire {
+	return Wire{Alpha: min(max(w.Alpha, 0), maxAlpha), Beta: min(max(w.Beta, minBeta), maxBeta)}
 }
 
 // parts are how many latencies and bytes a curve has at a size, near a wire: its derivatives. By
@@ -31,11 +31,11 @@ func (w wire) clamp() wire {
 //
 // A byte is never so fast that all of them would take less than a thousandth of the time, where the
 // picoseconds that curves round up by would count for bytes.
-func (c Curve) parts(size unit.Bytes, at wire) ([]float64, error) {
+func (c Curve) parts(size unit.Bytes, at Wire) ([]float64, error) {
 	at = at.clamp()
-	alpha := unit.Time(math.Round(at.alpha))
-	at.beta = max(at.beta, float64(alpha)/1000/float64(size))
-	rate := unit.Rate(max(1, math.Round(1e12/at.beta)))
+	alpha := unit.Time(math.Round(at.Alpha))
+	at.Beta = max(at.Beta, float64(alpha)/1000/float64(size))
+	rate := unit.Rate(max(1, math.Round(1e12/at.Beta)))
 	more := max(alpha/64, unit.Nanosecond)
 	here, err := c.at(size, alpha, rate)
 	if err != nil {

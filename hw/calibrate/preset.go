@@ -15,8 +15,8 @@ type Head struct {
 	Source string // what was measured, on what, or who published it
 }
 
-// Preset is the tables [topology] and [device] of a scenario with the figures that a campaign's fit
-// knows; what it does not know is a comment that says why. Every figure has its 95 % interval, and
+// Preset is the tables [topology] and [device] of a scenario with the figures of a campaign's fit;
+// what it does not know it says, and why: see Doubts. Every figure has its 95 % interval, and
 // the median error of the points that it makes up at least a tenth of; all residuals follow. With
 // several classes, name the tables that their figures stand in.
 //
@@ -24,10 +24,15 @@ type Head struct {
 // is known: one pair both ways, all pairs one way, one pair alone. Collectives have most ranks send
 // and receive at the same time, so a wire that is faster alone is so for nobody; and one that was
 // idle may let the first bytes through at no cost, which a token bucket does.
-func (c *Campaign) Preset(h Head, f *Fit) string {
-	var p printer
+func (c *Campaign) Preset(h Head, f *Fit) string { return c.print(h, f).String() }
+
+// Doubts are the figures of the preset that the data do not determine, and what stands there in
+// their place: a line each.
+func (c *Campaign) Doubts(f *Fit) []string { return c.print(Head{}, f).doubts }
+
+func (c *Campaign) print(h Head, f *Fit) *printer {
+	p := &printer{}
 	p.head(h, f.Trained, f.HeldOut)
-	p.timeNote("launch of a job", f, 0, 1)
 	seen := ""
 	for i := range c.Classes {
 		class := &c.Classes[i]
@@ -47,11 +52,12 @@ func (c *Campaign) Preset(h Head, f *Fit) string {
 		p.class(class, f, firstOfLinks+i*perClass, !first || class.Own)
 	}
 	p.table("device")
+	p.time("launch", f, 0, 1)
 	p.time("overhead", f, 1, 1)
 	p.rate("copy_rate", f, 2)
 	p.rate("reduce_rate", f, 3)
 	p.residuals(f.Residuals)
-	return p.String()
+	return p
 }
 
 // class writes the figures of a class whose parameters begin at a place; quiet ones are comments.
@@ -113,30 +119,11 @@ func (c *Class) preset() string {
 	return c.Preset
 }
 
-// Preset is the table [topology] of a scenario on which the collective takes the times that were
-// fitted: a full mesh, with the figures of the range of the largest sizes. Those of the other
-// ranges are comments, to be put in its place.
-func (r *Ranges) Preset(h Head, ranks int) string {
-	var p printer
-	p.head(h, r.Trained, r.HeldOut)
-	p.table("topology")
-	p.printf("preset = \"full-mesh\"\nranks = %d\n", ranks)
-	for i := len(r.Ranges) - 1; i >= 0; i-- {
-		one := &r.Ranges[i]
-		p.printf("# %v to %v\n", one.From, one.To)
-		p.quiet = i < len(r.Ranges)-1
-		p.rate("bandwidth", one.Fit, 1)
-		p.time("latency", one.Fit, 0, 1)
-	}
-	p.quiet = false
-	p.residuals(r.Residuals)
-	return p.String()
-}
-
 // printer writes TOML. Quiet figures are comments.
 type printer struct {
 	strings.Builder
-	quiet bool
+	quiet  bool
+	doubts []string // figures that are not known, and what stands in their place
 }
 
 func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
@@ -164,22 +151,45 @@ func (q Quality) String() string {
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
 
-// figure is a line of a key, or a comment in its place if the data do not determine it.
+// notKnown stands in place of a figure that the data do not even bound, so that whoever takes the
+// preset is told: a scenario refuses it, where leaving the key out would leave it its own value.
+const notKnown = "not known"
+
+// fastestLink is the most that a scenario takes for a link's bandwidth.
+const fastestLink = 8000 * unit.Rate(unit.GB)
+
+// figure is a line of a key. What the data only bound is what the fit's predictions have, and what
+// they do not even bound is refused by whoever reads it; both are doubts. Quiet ones are comments.
 func (p *printer) figure(key string, f *Fit, parameter int, show func(float64) string) {
 	e := &f.Estimates[parameter]
-	value := show(e.Value)
-	switch {
-	case !e.Known || value == "":
-		p.printf("# %s is not known: %s", key, e.Why)
-		if bound := show(e.High); bound != "" && !math.IsInf(e.High, 1) {
-			p.printf(" (95 %%: beyond %s)", bound)
+	value, line := show(e.Value), ""
+	bound := ""
+	if !math.IsInf(e.High, 1) {
+		bound = " (95 %: beyond " + show(e.High) + ")"
+		if !strings.Contains(e.Name, perByte) {
+			bound = " (95 %: at most " + show(e.High) + ")"
 		}
-		p.printf("\n")
-	case p.quiet:
-		p.printf("# %s = %q  # %s\n", key, value, p.why(f, parameter, show))
-	default:
-		p.printf("%s = %q  # %s\n", key, value, p.why(f, parameter, show))
 	}
+	unlimited := key == "bandwidth" && e.Value < 1e12/float64(fastestLink)
+	switch {
+	case e.Known:
+		line = fmt.Sprintf("%s = %q  # %s", key, value, p.why(f, parameter, show))
+	case p.quiet:
+		p.printf("# %s is not known: %s%s\n", key, e.Why, bound)
+		return
+	case math.IsInf(e.High, 1) || unlimited:
+		line = fmt.Sprintf("%s = %q  # %s%s", key, notKnown, e.Why, bound)
+		p.doubts = append(p.doubts, fmt.Sprintf("%s is not known: %s%s; the preset is refused until it "+
+			"is given", key, e.Why, bound))
+	default:
+		line = fmt.Sprintf("%s = %q  # not known, %s%s: what the fit took", key, value, e.Why, bound)
+		p.doubts = append(p.doubts, fmt.Sprintf("%s is not known: %s%s; the preset has %s, which the fit "+
+			"took", key, e.Why, bound, value))
+	}
+	if p.quiet {
+		line = "# " + line
+	}
+	p.printf("%s\n", line)
 }
 
 // why is the interval and the error of what rests on a figure.

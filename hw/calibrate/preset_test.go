@@ -82,10 +82,16 @@ func rangesPreset(t *testing.T) string {
 	require.Len(t, tables, 1)
 	curve, err := closedForm(tables[0].Kind, "ring", tables[0].Ranks)
 	require.NoError(t, err)
-	r, err := FitRanges(tables[0].Points(true, false), curve, Options{})
+	r, err := FitRanges([]Series{{Points: tables[0].Points(true, false), Curve: curve,
+		Message: part(tables[0].Ranks)}}, Options{})
 	require.NoError(t, err)
 	return r.Preset(Head{Title: "Two protocols", Source: "two-protocols.log, in place, as ring"},
 		tables[0].Ranks)
+}
+
+// part is the size of the messages of a ring.
+func part(ranks int) func(unit.Bytes) unit.Bytes {
+	return func(n unit.Bytes) unit.Bytes { return n / unit.Bytes(ranks) }
 }
 
 func TestPreset(t *testing.T) {
@@ -115,7 +121,7 @@ func TestPresetIsAScenario(t *testing.T) {
 	near(int64(20*unit.GB), int64(p.Device.ReduceRate))
 	near(int64(10*unit.GB), int64(p.Topology.Bandwidth))
 	near(int64(500*unit.Nanosecond), int64(p.Topology.Latency)) // of each of the two wires
-	require.Equal(t, "full-mesh", loaded(t, rangesPreset(t)).Topology.Preset)
+	require.Equal(t, "switch", loaded(t, rangesPreset(t)).Topology.Preset)
 }
 
 func TestRounded(t *testing.T) {

@@ -40,7 +40,7 @@ func TestRangesAreFound(t *testing.T) {
 		points = append(points, Point{Size: n,
 			Time: unit.Time(math.Round(float64(best) * (1 + 0.01*random.NormFloat64())))})
 	}
-	r, err := FitRanges(points, curve, Options{})
+	r, err := FitRanges([]Series{{Points: points, Curve: curve, Message: same}}, Options{})
 	require.NoError(t, err)
 	require.Len(t, r.Ranges, 3)
 	for i, one := range r.Ranges {
@@ -70,7 +70,7 @@ func TestNoBreakWhereThereIsNone(t *testing.T) {
 			points = append(points, Point{Size: n,
 				Time: unit.Time(math.Round(float64(time) * (1 + 0.03*random.NormFloat64())))})
 		}
-		r, err := FitRanges(points, Hockney, Options{})
+		r, err := FitRanges([]Series{{Points: points, Curve: Hockney, Message: same}}, Options{})
 		require.NoError(t, err)
 		if len(r.Ranges) > 1 {
 			broken++
@@ -106,7 +106,7 @@ func TestSimulatedCurve(t *testing.T) {
 		require.NoError(t, err)
 		points = append(points, Point{Size: n, Time: time})
 	}
-	r, err := FitRanges(points, curve, Options{})
+	r, err := FitRanges([]Series{{Points: points, Curve: curve, Message: same}}, Options{})
 	require.NoError(t, err)
 	require.Len(t, r.Ranges, 1)
 	require.InEpsilon(t, 4e6, r.Ranges[0].Fit.Estimates[0].Value, 1e-4)
@@ -115,14 +115,15 @@ func TestSimulatedCurve(t *testing.T) {
 }
 
 func TestFitRangesErrors(t *testing.T) {
-	_, err := FitRanges(nil, Hockney, Options{})
+	_, err := FitRanges(nil, Options{})
 	require.EqualError(t, err, "calibrate: no points")
-	_, err = FitRanges([]Point{{Size: 8, Time: 0}}, Hockney, Options{})
+	_, err = FitRanges([]Series{{Points: []Point{{Size: 8, Time: 0}}, Curve: Hockney}}, Options{})
 	require.EqualError(t, err, "calibrate: 8 B in 0 s, spread 0 s: a size and a time above 0 are "+
 		"expected, and a spread of at least 0")
-	_, err = FitRanges([]Point{{Size: 8, Time: 5}},
-		func(unit.Bytes, unit.Time, unit.Rate) (unit.Time, error) { return 0, errors.New("no way") },
-		Options{})
+	_, err = FitRanges([]Series{{Points: []Point{{Size: 8, Time: 5}},
+		Curve: func(unit.Bytes, unit.Time, unit.Rate) (unit.Time, error) {
+			return 0, errors.New("no way")
+		}}}, Options{})
 	require.ErrorContains(t, err, "calibrate: the curve at 8 B")
 	require.ErrorContains(t, err, "no way")
 }

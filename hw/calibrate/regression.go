@@ -6,7 +6,7 @@ import (
 )
 
 // regression is a linear model with relative errors: x·θ should be y in every row. A row is divided
-// by the sample's time and times its weight, so y is the weight.
+// by the sample's time and times its weight, so y is the weight where no part of the time is fixed.
 type regression struct {
 	x [][]float64
 	y []float64
@@ -17,7 +17,7 @@ func (r *regression) add(s *Sample, weight float64) {
 	for j, part := range s.Parts {
 		row[j] = part / s.Time * weight
 	}
-	r.x, r.y = append(r.x, row), append(r.y, weight)
+	r.x, r.y = append(r.x, row), append(r.y, float64((1-s.Fixed/s.Time)*weight))
 }
 
 // leastScale is the least scale of errors that is told from none: rounding is below it.

@@ -12,12 +12,14 @@ type Sample struct {
 	Time   float64   // picoseconds, above 0
 	Spread float64   // of repetitions, in picoseconds: the distance between their quartiles
 	Parts  []float64 // how many of each parameter the time is the sum of, none negative
+	Fixed  float64   // a part of the time that is of no parameter, in picoseconds
 }
 
 // Options say how to fit. The zero value is meant for most data.
 type Options struct {
-	// HoldOut keeps one sample of so many from the fit, to try it on; 5 if 0, none if negative.
-	// Fewer samples than this are all used.
+	// HoldOut keeps one sample of so many from the fit, to try it on; none if negative. 0 is 5, but
+	// none where that would be fewer than leastHeldOut: one or two errors tell nothing, and a fit of
+	// few points is the better for them. Fewer samples than HoldOut are all used.
 	HoldOut int
 	// Noise is how far, as a share of it, a time may be from the model whatever its own spread: at
 	// least as far as the median sample is if all weigh the same, and 0.01 if 0. Samples weigh as 1
@@ -25,6 +27,9 @@ type Options struct {
 	// wrong by more than the times spread, all weigh about the same.
 	Noise float64
 }
+
+// leastHeldOut is of how many points an error is worth telling.
+const leastHeldOut = 3
 
 // Estimate is a parameter as the data have it. Value is what the fit's predictions use, even if it
 // is not Known.
@@ -79,7 +84,9 @@ func Solve(names []string, samples []Sample, o Options) (*Fit, error) {
 func (o Options) every(samples int) int {
 	every := o.HoldOut
 	if every == 0 {
-		every = 5
+		if every = 5; samples < leastHeldOut*every {
+			return 0
+		}
 	}
 	if every < 0 || samples < max(every, 3) {
 		return 0
@@ -157,7 +164,7 @@ func solve(names []string, samples []Sample, held []bool, o Options) *Fit {
 	f := &Fit{Estimates: r.estimates(names, theta, scale)}
 	for i := range samples {
 		s := &samples[i]
-		predicted := dot(s.Parts, theta)
+		predicted := s.Fixed + dot(s.Parts, theta)
 		f.parts = append(f.parts, s.Parts)
 		f.Residuals = append(f.Residuals, Residual{Name: s.Name, Measured: s.Time,
 			Predicted: predicted, Error: (predicted - s.Time) / s.Time, HeldOut: held[i]})

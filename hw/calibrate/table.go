@@ -18,7 +18,7 @@ type Table struct {
 	Kind      collective.Kind // 0 if the file does not say
 	Algorithm string          // as the file calls it, "" if it does not
 	Type, Op  string          // as the file writes them; Op is "" or "none" where nothing is reduced
-	Ranks     int             // 0 if the file does not say
+	Ranks     int             // 0 if the file does not say; a file may have tables of several
 	Rows      []Row           // in the order of the file, of one size there may be several
 }
 

@@ -70,7 +70,7 @@ func FuzzRead(f *testing.F) {
 			if len(points) == 0 || len(points) > 40 {
 				continue
 			}
-			r, err := FitRanges(points, Hockney, Options{})
+			r, err := FitRanges([]Series{{Points: points, Curve: Hockney, Message: same}}, Options{})
 			require.NoError(t, err)
 			require.Len(t, r.Residuals, len(points))
 		}
