@@ -71,5 +71,8 @@ func (v *view) message(table string, otherwise device.Message) (m device.Message
 	m.Latency, ok = fetchOr(v, table+".latency", otherwise.Latency)
 	var ok2 bool
 	m.Efficiency, ok2 = fetchOr(v, table+".efficiency", otherwise.Efficiency)
+	if m.Efficiency == device.AllEfficiency {
+		m.Efficiency = 0 // as a device has it that wastes nothing
+	}
 	return m, ok && ok2
 }

@@ -40,7 +40,7 @@ func TestDocuments(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, name := range []string{"README.md", "docs/schedule.md", "docs/schedules.md",
-		"docs/oracle.md", "docs/numerics.md"} {
+		"docs/oracle.md", "docs/numerics.md", "docs/calibration.md"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(repository(t), name)
 			text, err := os.ReadFile(path)
