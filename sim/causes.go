@@ -140,14 +140,14 @@ func (e *engine) setsOut(m int32, at unit.Time, by int32) {
 	w, x := e.why, &e.messages[m]
 	r := &e.routes[x.route]
 	segments := int64(1)
-	if s := e.env.Segment; s > 0 && x.carried() > s && r.fan < 0 {
-		segments = int64((x.carried() + s - 1) / s)
+	if s := e.env.Segment; s > 0 && e.carried(m) > s && r.fan < 0 {
+		segments = int64((e.carried(m) + s - 1) / s)
 	}
 	w.ofMessage = put(w.ofMessage, m, int32(len(w.messages)))
 	if e.late != nil {
 		w.late = append(w.late, e.late[m])
 	}
-	w.messages = append(w.messages, messageCause{since: at, bytes: x.carried(),
+	w.messages = append(w.messages, messageCause{since: at, bytes: e.carried(m),
 		spans: int64(len(w.spans)), step: w.lanes[x.lane].step, by: by, route: x.route,
 		peers: x.peers})
 	for range segments + int64(r.to-r.from) - 1 {

@@ -28,7 +28,6 @@ type message struct {
 	at    moment     // of arrival, once it is here
 	sent  unit.Time  // when its first byte left
 	bytes unit.Bytes // of its data
-	more  unit.Bytes // that cross the links besides: flags, and what its protocol adds
 	line  uint64     // place in line at its first link
 	lane  int32      // that sends, or that gets
 	conn  int32      // −1 for what no lane receives: silent puts, gets and multimem
@@ -45,10 +44,12 @@ type message struct {
 type messageFlags uint8
 
 const (
-	relaxed messageFlags = 1 << iota // it orders nothing
-	lined                            // it stands in its lane's line of silent posts
-	gone                             // it has left its rank, though it stands there
-	fanned                           // its route is one of multimem
+	flagged  messageFlags = 1 << iota // 1: a flag beside every word: twice the bytes cross the links
+	relaxed                           // it orders nothing
+	lined                             // it stands in its lane's line of silent posts
+	gone                              // it has left its rank, though it stands there
+	fanned                            // its route is one of multimem
+	wasteful                          // its protocol adds to what crosses the links
 )
 
 type messageKind uint8
@@ -207,7 +208,7 @@ func (e *engine) newMessage(m message) int32 {
 	if i < 0 {
 		e.messages = append(e.messages, m)
 		if e.late != nil {
-			e.late = append(e.late, 0)
+			e.late, e.crossing = append(e.late, 0), append(e.crossing, 0)
 		}
 		if e.env.Sharing == Fluid {
 			e.flows, e.rests = append(e.flows, flow{}), append(e.rests, rest{})

@@ -16,7 +16,7 @@ type packet struct {
 func (e *engine) addPacket(m int32, from unit.Bytes, at moment) {
 	x := &e.messages[m]
 	r := &e.routes[x.route]
-	all := x.carried()
+	all := e.carried(m)
 	to, end := all, r.to
 	if x.flags&fanned > 0 { // what is multicast goes up whole, and parts at the switch
 		end = r.from + 1

@@ -128,7 +128,7 @@ func (e *engine) instant(now unit.Time) error {
 func (e *engine) pour(m int32, at moment) {
 	x := &e.messages[m]
 	x.sent = at.t
-	n, path := x.carried(), &e.routes[x.route]
+	n, path := e.carried(m), &e.routes[x.route]
 	for _, h := range e.hops[path.from:path.to] {
 		e.links[h].load += n
 	}
@@ -150,7 +150,7 @@ func (e *engine) begin(m int32) {
 	path := &e.routes[x.route]
 	e.spent.begun++
 	e.flows[m] = flow{from: path.from, to: path.to}
-	e.rests[m] = rest{work: workOf(x.carried()), cap: e.cap(x), place: -1}
+	e.rests[m] = rest{work: workOf(e.carried(m)), cap: e.cap(x), place: -1}
 	if e.why != nil {
 		e.why.flow(e, m, e.messages[m].since.t)
 	}

@@ -13,11 +13,17 @@ func (e *engine) request(m int32, at moment) {
 }
 
 // carried is how many bytes of a message cross the links.
-func (m *message) carried() unit.Bytes {
-	if m.kind == asking || m.kind == calling {
+func (e *engine) carried(m int32) unit.Bytes {
+	x := &e.messages[m]
+	switch {
+	case x.kind == data && x.flags == 0:
+		return x.bytes
+	case x.kind == asking || x.kind == calling:
 		return 0
+	case x.flags&wasteful > 0:
+		return e.crossing[m]
 	}
-	return m.bytes + m.more
+	return x.bytes << (x.flags & flagged)
 }
 
 // departed tells that the last byte of a message has left its first node.
@@ -95,7 +101,7 @@ func (e *engine) left(i int32, at moment) {
 // handed over.
 func (e *engine) post(i, m int32, at moment) {
 	l, x := &e.lanes[i], &e.messages[m]
-	over := at.plus(e.pace(x, x.carried()))
+	over := at.plus(e.pace(x, e.carried(m)))
 	l.leaves = later(l.leaves, over)
 	x.post = e.newMark(moment{}, false)
 	if e.why != nil {

@@ -36,7 +36,7 @@ func (e *engine) carries(l uint32, from, to unit.Time) {
 // poured notes a flow that is over. What it carried over a link without limit crossed that at once.
 func (e *engine) poured(m int32, now unit.Time) {
 	x := &e.messages[m]
-	n := x.carried()
+	n := e.carried(m)
 	if n == 0 {
 		return
 	}
@@ -74,7 +74,7 @@ func (e *engine) flowing(l int32, now unit.Time) unit.Bytes {
 	for _, m := range e.links[l].flows {
 		r := &e.rests[m]
 		left := r.work.less(e.flows[m].rate, now-r.since)
-		all := workOf(e.messages[m].carried())
+		all := workOf(e.carried(m))
 		lo, borrow := bits.Sub64(all.lo, left.lo, 0)
 		n, rest := bits.Div64(all.hi-left.hi-borrow, lo, aByte)
 		sum += unit.Bytes(n)

@@ -160,7 +160,7 @@ func (e *engine) crossed(m int32, at crossing) {
 	case x.kind == merging:
 		e.merge(m, at)
 	case at.hop == r.from:
-		data, n := int32(-1), x.carried()
+		data, n := int32(-1), e.carried(m)
 		if x.kind == calling {
 			data = e.joins[m].data
 		}

@@ -16,8 +16,9 @@ import (
 
 // protocol is what a run keeps of these figures; it is empty where a device has none.
 type protocol struct {
-	late []unit.Time // of each message: latency on top of its links'
-	lag  []unit.Time // of each lane: the longest of its silent puts so far
+	late     []unit.Time  // of each message: latency on top of its links'
+	crossing []unit.Bytes // of each message that is wasteful: what crosses the links
+	lag      []unit.Time  // of each lane: the longest of its silent puts so far
 }
 
 // mostOnLinks is how many bytes a message may put on a link: fluid sharing counts no further.
@@ -27,14 +28,17 @@ const mostOnLinks unit.Bytes = 1<<59 - 1
 func (e *engine) addFigures(m int32) error {
 	x := &e.messages[m]
 	f := e.env.Device.Of(x.bytes)
-	crossing := f.OnLinks(x.bytes + x.more)
+	crossing := f.OnLinks(x.bytes << (x.flags & flagged))
 	if crossing > mostOnLinks {
 		l := &e.lanes[x.lane]
 		return fmt.Errorf("sim: rank %d lane %d step %d: a message of %v puts more on its links, at "+
 			"efficiency %v, than is counted", l.rank, x.lane-e.first[l.rank], l.cursor.Step, x.bytes,
 			f.Efficiency)
 	}
-	x.more = crossing - x.bytes
+	if f.Efficiency > 0 {
+		x.flags |= wasteful
+		e.crossing[m] = crossing
+	}
 	e.late[m] = f.Latency
 	if x.kind != silent && x.flags&relaxed == 0 {
 		e.late[m] = max(f.Latency, e.lag[x.lane])

@@ -176,7 +176,7 @@ func (e *engine) prepareOthers(i int32, n unit.Bytes) error {
 		}
 		quiet = quiet || x.kind == silent
 		if d.Packet {
-			x.more = n // a flag beside every word
+			x.flags |= flagged
 		}
 		if d.Relaxed {
 			x.flags |= relaxed
