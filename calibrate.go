@@ -202,6 +202,11 @@ func (c *Calibration) Plan() string {
 		c.Env.Repetitions, c.Env.Warmup)
 }
 
+// allNotes are those of the plan, and of the figures that the data do not determine.
+func (c *Calibration) allNotes() []string {
+	return append(c.Notes[:len(c.Notes):len(c.Notes)], c.Campaign.Doubts(c.Fit)...)
+}
+
 // Preset is the tables of a scenario with the figures found. On a network that is built from the
 // scenario, those that it is built from stay the scenario's.
 func (c *Calibration) Preset() string {

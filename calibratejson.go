@@ -148,8 +148,7 @@ func (c *Calibration) JSON() ([]byte, error) {
 	j := jsonCalibration{Collsim: Version, Schema: 1, Scenario: s.File, Name: s.Name,
 		Set: orEmpty(s.Set), Reps: c.Env.Repetitions,
 		Warmup: c.Env.Warmup, Fitted: qualityJSON(c.Fit.Trained), HeldOut: qualityJSON(c.Fit.HeldOut),
-		Residuals: residualsJSON(c.Fit.Residuals), Notes: orEmpty(append(c.Notes[:len(c.Notes):len(c.Notes)],
-			c.Campaign.Doubts(c.Fit)...)), Preset: c.Preset()}
+		Residuals: residualsJSON(c.Fit.Residuals), Notes: orEmpty(c.allNotes()), Preset: c.Preset()}
 	on := c.RanOn
 	j.RanOn = &jsonRanOn{on.Executor, on.Transport, on.CPU, on.Cores, on.OS, on.Go, orEmpty(on.Hosts)}
 	for _, class := range c.Campaign.Classes {

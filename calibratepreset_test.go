@@ -96,8 +96,8 @@ func simulated(t *testing.T, preset, kind, algorithm string, sizes []unit.Bytes)
 }
 
 // TestPresetTakesTheTimes: on the preset of a table every collective takes the times that the fit
-// foretells, to the digits of a preset, and so the table's, over all sizes and whatever the scenario
-// had: 1 us and 5 GB/s a message, then 4 us and 50 GB/s, then 9
+// foretells, to the digits of a preset, and so the table's, over all sizes and whatever the
+// scenario had: 1 us and 5 GB/s a message, then 4 us and 50 GB/s, then 9
 // us and 200 GB/s, whichever is least. Algorithms that send to several at once share their port.
 func TestPresetTakesTheTimes(t *testing.T) {
 	least := func(rounds, bytes float64) float64 {
@@ -214,7 +214,8 @@ func TestFitMachine(t *testing.T) {
 	require.True(t, m.Ranges.Launch.Known)
 	require.InEpsilon(t, 30e6, m.Ranges.Launch.Value, 1e-3)
 	require.Contains(t, m.Text(), "launch of a call       30")
-	for kind, rounds := range map[string]float64{"all_reduce": 14, "all_gather": 7, "reduce_scatter": 7} {
+	for kind, rounds := range map[string]float64{"all_reduce": 14, "all_gather": 7,
+		"reduce_scatter": 7} {
 		for i, got := range simulated(t, m.Preset(), kind, "ring", sizes) {
 			require.InEpsilon(t, us(rounds)(float64(sizes[i])), got, 0.01, sizes[i])
 		}

@@ -117,7 +117,7 @@ func (c *Calibration) Text() string {
 	}
 	fmt.Fprintf(&b, "  error of %d points %v\n", c.Fit.Trained.Points, c.Fit.Trained)
 	b.WriteString(heldOutText(c.Fit.HeldOut))
-	for _, note := range append(c.Notes[:len(c.Notes):len(c.Notes)], c.Campaign.Doubts(c.Fit)...) {
+	for _, note := range c.allNotes() {
 		b.WriteString("  note: " + note + "\n")
 	}
 	return b.String()

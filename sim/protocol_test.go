@@ -67,8 +67,8 @@ func TestRangesOfSlices(t *testing.T) {
 }
 
 // TestSignalWaitsForSlowPuts: a silent put of 200 bytes leaves at 200 and lands at 200 + 100 +
-// 1000. The signal, of 0 bytes, has 50 ns of its own, but not before the put has landed; a relaxed one
-// orders nothing. A get has no figures: 100 there, 200 bytes and 100 back.
+// 1000. The signal, of 0 bytes, has 50 ns of its own, but not before the put has landed; a relaxed
+// one orders nothing. A get has no figures: 100 there, 200 bytes and 100 back.
 func TestSignalWaitsForSlowPuts(t *testing.T) {
 	const text = `
 rank 0

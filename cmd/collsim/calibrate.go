@@ -38,7 +38,8 @@ const calibrateLong = `
 Calibrate finds latency and bandwidth, and what messages, copies and sums cost, and writes them
 as the tables of a scenario, with the 95 % interval of each figure and all residuals in
 comments. A fifth of the points is held out of the fit, where that is three or more: their
-error tells how good it is. What is written is for --with FILE of run, check, explain, verify and validate.
+error tells how good it is. What is written is for --with FILE of run, check, explain, verify
+and validate.
 
 With a SCENARIO it measures the hardware that this names, by ping-pongs, streams and exchanges
 of pairs of ranks, alone and all at once. Pairs are of a class if their routes have as many

@@ -10,11 +10,12 @@ import (
 	"collsim/unit"
 )
 
-// ReadCSV reads a table with a header. Its columns are, in any order: collective, size_bytes, count
-// and type; ranks (or nranks); then redop, time_us_oop, algbw_oop, busbw_oop, time_us_ip, algbw_ip, busbw_ip and
-// wrong, as nccl-tests measures; or algo, median_us, min_us, p10_us, p90_us and samples, as
-// micro-benchmarks of MPI do. Times are microseconds, bandwidths GB/s; an empty field is not there.
-// Rows of different collectives, algorithms, types, operators or ranks are different tables.
+// ReadCSV reads a table with a header. Its columns are, in any order: collective, size_bytes,
+// count and type; ranks (or nranks); then redop, time_us_oop, algbw_oop, busbw_oop, time_us_ip,
+// algbw_ip, busbw_ip and wrong, as nccl-tests measures; or algo, median_us, min_us, p10_us, p90_us
+// and samples, as micro-benchmarks of MPI do. Times are microseconds, bandwidths GB/s; an empty
+// field is not there. Rows of different collectives, algorithms, types, operators or ranks are
+// different tables.
 func ReadCSV(file string, text []byte) ([]Table, error) {
 	r := csv.NewReader(strings.NewReader(string(text)))
 	c := csvReader{file: file, csv: r}
@@ -62,8 +63,8 @@ func (c *csvReader) header() error {
 	if err != nil {
 		return c.broken(err)
 	}
-	const known = " collective ranks size_bytes count type redop algo time_us_oop algbw_oop busbw_oop " +
-		"time_us_ip algbw_ip busbw_ip wrong median_us min_us p10_us p90_us samples "
+	const known = " collective ranks size_bytes count type redop algo time_us_oop algbw_oop " +
+		"busbw_oop time_us_ip algbw_ip busbw_ip wrong median_us min_us p10_us p90_us samples "
 	seen := " "
 	for i, written := range names {
 		name := written

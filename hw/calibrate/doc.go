@@ -12,6 +12,6 @@
 //
 // The result is written as the tables of a scenario, with intervals, errors and residuals beside
 // the figures. It has every figure that was fitted: one that the data do not determine says so, or
-// is refused by whoever reads it. The package knows no clock, no simulator and no algorithm: what a collective is made
-// of is a Curve that the caller gives.
+// is refused by whoever reads it. The package knows no clock, no simulator and no algorithm: what
+// a collective is made of is a Curve that the caller gives.
 package calibrate

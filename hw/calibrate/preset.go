@@ -183,8 +183,8 @@ func (p *printer) figure(key string, f *Fit, parameter int, show func(float64) s
 			"is given", key, e.Why, bound))
 	default:
 		line = fmt.Sprintf("%s = %q  # not known, %s%s: what the fit took", key, value, e.Why, bound)
-		p.doubts = append(p.doubts, fmt.Sprintf("%s is not known: %s%s; the preset has %s, which the fit "+
-			"took", key, e.Why, bound, value))
+		p.doubts = append(p.doubts, fmt.Sprintf("%s is not known: %s%s; the preset has %s, which the "+
+			"fit took", key, e.Why, bound, value))
 	}
 	if p.quiet {
 		line = "# " + line

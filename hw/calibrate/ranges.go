@@ -59,12 +59,12 @@ const (
 )
 
 // FitRanges fits latency and bandwidth to the times of collectives whose algorithms have these
-// curves, in as many ranges of the size of messages as pay: breakpoints minimise the sum of absolute
-// relative errors (Bellman's dynamic programme over all of them), their number Schwarz's criterion
-// (Annals of Statistics 6(2), 1978) for errors of Laplace's distribution, where a breakpoint counts
-// as three parameters (Ninomiya, Statistics and Probability Letters 72(3), 2005). Points that are
-// held out, all of every so many-th size, have no say in either. Of several series what a call
-// costs besides its messages is found too, by all ranges at once.
+// curves, in as many ranges of the size of messages as pay: breakpoints minimise the sum of
+// absolute relative errors (Bellman's dynamic programme over all of them), their number Schwarz's
+// criterion (Annals of Statistics 6(2), 1978) for errors of Laplace's distribution, where a
+// breakpoint counts as three parameters (Ninomiya, Statistics and Probability Letters 72(3),
+// 2005). Points that are held out, all of every so many-th size, have no say in either. Of several
+// series what a call costs besides its messages is found too, by all ranges at once.
 func FitRanges(series []Series, o Options) (*Ranges, error) {
 	f, err := newRangeFit(series, o)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 // wiresOfSwitch is how many a message takes on the preset of a table.
 const wiresOfSwitch = 2
 
-// Preset is the tables [topology] and [device] of a scenario on which the collectives take the times
-// that were fitted: a switch, each rank with a port of the bandwidth of the fastest range and half
-// of the least latency on either side, and by [[device.range]] what messages of a size have less of
-// the one and more of the other. What the fit took to cost nothing is said to.
+// Preset is the tables [topology] and [device] of a scenario on which the collectives take the
+// times that were fitted: a switch, each rank with a port of the bandwidth of the fastest range
+// and half of the least latency on either side, and by [[device.range]] what messages of a size
+// have less of the one and more of the other. What the fit took to cost nothing is said to.
 func (r *Ranges) Preset(h Head, ranks int) string { return r.print(h, ranks).String() }
 
 // Doubts are the figures of the preset that the data do not determine, and what stands there in
