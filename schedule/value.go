@@ -13,8 +13,12 @@ type value struct {
 	small   [2]run // memory of runs, most have one or two
 }
 
-// run is ranks from … to−1, each times times. Rank r's input of iteration i is r + i·ranks.
+// run is ranks from … to−1, each times times, or often and more. Rank r's input of iteration i is
+// r + i·ranks.
 type run struct{ from, to, times int32 }
+
+// often is where counting ends: what doubles from step to step must not come back to once.
+const often = 1<<31 - 1
 
 // seg is n elements of one value: element i is the combination of element off+i of the inputs. A
 // nil value is what nobody has written.
@@ -83,7 +87,7 @@ func union(dst, a, b []run) []run {
 			y.from = x.from
 		default:
 			end := min(x.to, y.to)
-			add(run{x.from, end, x.times + y.times})
+			add(run{x.from, end, x.times + min(y.times, often-x.times)})
 			x.from, y.from = end, end
 		}
 	}
@@ -109,8 +113,11 @@ func (v *value) describe(first, last, ranks int32) (ViolationKind, string) {
 		case r.from > at:
 			return Missing, "lacks the input of " + ranksText(at, r.from, ranks)
 		case r.times != 1:
-			return Doubled, fmt.Sprintf("holds the input of %s %d times",
-				ranksText(r.from, r.to, ranks), r.times)
+			times := fmt.Sprintf("%d times", r.times)
+			if r.times == often {
+				times += ", or more"
+			}
+			return Doubled, fmt.Sprintf("holds the input of %s %s", ranksText(r.from, r.to, ranks), times)
 		}
 		at = r.to
 	}

@@ -162,3 +162,28 @@ func BenchmarkVerify(b *testing.B) {
 		})
 	}
 }
+
+// What doubles from step to step never comes back to once: 32 doublings are 2^32, and one more.
+func TestVerifyCountsFar(t *testing.T) {
+	const text = `schedule
+collective all_reduce float32 sum
+ranks 2
+count 4
+scratch 4
+rank 0
+  lane 0
+    copy in into scratch @0
+    loop 32
+      reduce scratch, scratch into scratch @0
+    reduceSend scratch, in to 1 @0
+    recvReduceCopy from 1, in into out @0
+rank 1
+  lane 0
+    send in to 0 @0
+    recvReduceCopy from 0, in into out @0
+`
+	require.Equal(t, "doubled: rank 1 chunk 0: output element 0 holds the input of rank 0 2147483647 "+
+		"times, or more\n", verdict(mustParse(t, text), VerifyOptions{}))
+	require.Equal(t, "doubled: rank 1 chunk 0: output element 0 holds the input of rank 0 5 times\n",
+		verdict(mustParse(t, damage(t, text, "-     loop 32\n+     loop 2")), VerifyOptions{}))
+}
