@@ -151,10 +151,6 @@ func (v *survey) step(at *schedule.Visit) error {
 
 // check follows a move on the lengths of parts.
 func (v *survey) check(at *schedule.Visit, m *move) error {
-	spec := &v.s.Spec
-	if (m.scale || m.kind == scaleValue) && !spec.ScalesBefore() && !spec.ScalesAfter() {
-		return malformed(at, fmt.Sprintf("scales, but operator %q has no factor", spec.Op))
-	}
 	switch m.kind {
 	case take, load:
 		v.value = append(v.value[:0], v.lengths(m)...)
@@ -165,9 +161,6 @@ func (v *survey) check(at *schedule.Visit, m *move) error {
 	case setAside:
 		v.aside = append(v.aside[:0], v.value...)
 	case foldIn, fold, foldAside:
-		if spec.Op == 0 {
-			return malformed(at, fmt.Sprintf("combines, but %v has no operator", spec.Kind))
-		}
 		operand := v.aside
 		if m.kind != foldAside {
 			operand = v.lengths(m)

@@ -7,7 +7,6 @@ type connection struct {
 	tag        int32
 	head, tail int32 // handles, −1 for none
 	held       int32
-	stamp      int64 // of the last visit that took from it or added to it
 }
 
 type connectionKey struct {
@@ -17,17 +16,8 @@ type connectionKey struct {
 }
 
 // connect is the connection to or from a peer. last is the one that the lane used last.
-func (x *executor) connect(
-	lane int32, l *laneState, p *Peer, last *int32, out bool,
-) (int32, error) {
-	if p.Rank == l.rank {
-		return 0, x.malformed(l, "is its own peer")
-	}
+func (x *executor) connect(lane int32, p *Peer, last *int32, out bool) int32 {
 	peer := x.first[p.Rank] + p.Lane
-	if p.Lane < 0 || peer >= x.first[p.Rank+1] {
-		return 0, x.malformed(l, "names lane %d of rank %d, which has %d lanes", p.Lane, p.Rank,
-			x.first[p.Rank+1]-x.first[p.Rank])
-	}
 	key := connectionKey{lane, peer, p.Class, p.Tag}
 	if !out {
 		key.src, key.dst = peer, lane
@@ -44,12 +34,7 @@ func (x *executor) connect(
 		}
 		*last = i
 	}
-	if x.conns[i].stamp == x.stamp {
-		return 0, x.malformed(l, "uses the connection with rank %d lane %d twice in one step",
-			p.Rank, p.Lane)
-	}
-	x.conns[i].stamp = x.stamp
-	return i, nil
+	return i
 }
 
 // push adds a message to a connection and wakes the receiver that waits for it.

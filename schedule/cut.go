@@ -71,29 +71,33 @@ type Cut []Level
 // span is a run of elements of a buffer.
 type span struct{ off, len int64 }
 
-// part is the i-th part of s; empty beyond the last.
+// part is the i-th part of s; empty where there is none. A part's ends are clipped before they are
+// multiplied out, so that no size and no index wraps.
 func (l *Level) part(s span, i int64, rank int32) span {
-	var from, to int64
-	switch l.Split {
-	case Even:
+	from, to := s.len, s.len
+	switch {
+	case i < 0 || i >= l.parts(s.len):
+	case l.Split == Table:
+		ends := l.Ends[0]
+		if len(l.Ends) > 1 {
+			ends = l.Ends[rank]
+		}
+		if from = 0; i > 0 {
+			from = ends[i-1]
+		}
+		to = ends[i]
+	case l.Split == Even:
 		size, more := s.len/l.N, s.len%l.N
 		from = i*size + min(i, more)
 		to = from + size
 		if i < more {
 			to++
 		}
-	case Table:
-		ends := l.Ends[0]
-		if len(l.Ends) > 1 {
-			ends = l.Ends[rank]
-		}
-		if i > 0 {
-			from = ends[i-1]
-		}
-		to = ends[i]
 	default:
-		size := l.partSize(s.len)
-		from, to = i*size, (i+1)*size
+		if size := l.partSize(s.len); size > 0 && i <= s.len/size {
+			from = i * size
+			to = from + min(size, s.len-from)
+		}
 	}
 	from, to = min(from, s.len), min(to, s.len)
 	return span{s.off + from, to - from}
@@ -103,19 +107,35 @@ func (l *Level) part(s span, i int64, rank int32) span {
 func (l *Level) partSize(length int64) int64 {
 	switch l.Split {
 	case Ceil:
-		return (length + l.N - 1) / l.N
-	case Aligned:
-		size := (length + l.N - 1) / l.N
-		return (size + l.Align - 1) / l.Align * l.Align
+		return up(length, l.N)
+	case Aligned: // at most 2^58 + 2^40
+		return up(up(length, l.N), l.Align) * l.Align
 	}
 	return l.N
+}
+
+// up is a/b rounded up.
+func up(a, b int64) int64 { return a/b + min(1, a%b) }
+
+// longest is the length of the longest part of a length, of any rank.
+func (l *Level) longest(length int64) int64 {
+	if l.Split != Table {
+		return l.part(span{0, length}, 0, 0).len
+	}
+	most := int64(0)
+	for rank, row := range l.Ends {
+		for i := range row {
+			most = max(most, l.part(span{0, length}, int64(i), int32(rank)).len)
+		}
+	}
+	return most
 }
 
 // parts is how many parts a length has, empty ones of fixed numbers included.
 func (l *Level) parts(length int64) int64 {
 	switch l.Split {
 	case Size:
-		return max(1, (length+l.N-1)/l.N)
+		return max(1, up(length, l.N))
 	case Table:
 		return int64(len(l.Ends[0]))
 	}

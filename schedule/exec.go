@@ -52,8 +52,8 @@ type Counts struct {
 
 // Execute carries a schedule out, without time: every wait is respected, each sub-step happens at
 // once. Since every wait names what it waits for, all interleavings stall alike and move the same
-// messages; the order of visits is a function of the schedule alone. A deadlock is a *StallError,
-// an impossible step a *Violation. Memory is that of the lanes and the messages in flight.
+// messages; the order of visits is a function of the schedule alone. A deadlock is a *StallError, a
+// message that nobody receives, or a sum without an operator, a *Violation. Memory is that of the lanes and the messages in flight.
 func Execute(s *Schedule, limits Limits, hooks Hooks) (Counts, error) {
 	x := newExecutor(s, limits, hooks)
 	if err := x.run(); err != nil {
@@ -108,7 +108,6 @@ type executor struct {
 	queue    []int32
 	visit    Visit
 	step     Step
-	stamp    int64
 	counts   Counts
 }
 
@@ -185,8 +184,8 @@ func (x *executor) advance(lane int32) error {
 		}
 		p.Load(&l.cursor, &x.step)
 		if !l.performed {
-			if ready, err := x.ready(lane, l); err != nil || !ready {
-				return err
+			if !x.ready(lane, l) {
+				return nil
 			}
 			if err := x.perform(lane, l); err != nil {
 				return err
@@ -216,9 +215,8 @@ func (x *executor) end(lane int32, l *laneState) {
 
 // ready reports whether the step in x.step can be carried out; if not, the lane waits for the
 // first thing that is missing.
-func (x *executor) ready(lane int32, l *laneState) (bool, error) {
+func (x *executor) ready(lane int32, l *laneState) bool {
 	s := &x.step
-	x.stamp++
 	v := &x.visit
 	v.In, v.Out = v.In[:0], v.Out[:0]
 	for i := range s.From {
@@ -226,14 +224,11 @@ func (x *executor) ready(lane int32, l *laneState) (bool, error) {
 			v.In = append(v.In, -1)
 			continue
 		}
-		c, err := x.connect(lane, l, &s.From[i].Peer, &l.in, false)
-		if err != nil {
-			return false, err
-		}
+		c := x.connect(lane, &s.From[i].Peer, &l.in, false)
 		v.In = append(v.In, c)
 		if x.conns[c].held == 0 {
 			l.waits, l.on = forMessage, c
-			return false, nil
+			return false
 		}
 	}
 	for i := range s.Send {
@@ -241,29 +236,23 @@ func (x *executor) ready(lane int32, l *laneState) (bool, error) {
 			v.Out = append(v.Out, -1)
 			continue
 		}
-		c, err := x.connect(lane, l, &s.Send[i].Peer, &l.out, true)
-		if err != nil {
-			return false, err
-		}
+		c := x.connect(lane, &s.Send[i].Peer, &l.out, true)
 		v.Out = append(v.Out, c)
 		if limit := x.limit(x.conns[c].class); limit > 0 && x.conns[c].held >= limit {
 			l.waits, l.on = forSlot, c
-			return false, nil
+			return false
 		}
 	}
 	if l.cursor.Slice() == 0 {
 		for _, e := range s.Await {
 			on := x.first[l.rank] + e.Lane
-			if e.Lane < 0 || on >= x.first[l.rank+1] || on == lane {
-				return false, x.malformed(l, "awaits lane %d, which is none of the others", e.Lane)
-			}
 			if x.lanes[on].posts-x.lanes[on].base < e.Value {
 				l.waits, l.on, l.value = forEvent, on, e.Value
-				return false, nil
+				return false
 			}
 		}
 	}
-	return true, nil
+	return true
 }
 
 // limit is the slots of a class; 0 is any number.
@@ -283,6 +272,10 @@ func (x *executor) perform(lane int32, l *laneState) error {
 	v.Rank, v.Lane, v.Channel, v.lane = l.rank, l.lane, l.channel, lane
 	v.Number, v.Slice, v.Step = l.cursor.Step, l.cursor.Slice(), &x.step
 	v.Last = l.cursor.Last(int32(x.s.Slices))
+	if err := x.s.computes(v.Step); err != nil {
+		return &Violation{Kind: Malformed, Rank: int(l.rank), Lane: int(l.lane), Step: int(v.Number),
+			Chunk: -1, Text: v.Step.Name() + " " + err.Error()}
+	}
 	for i, c := range v.Out { // the slots are taken before any is freed
 		if c >= 0 {
 			v.Out[i] = x.push(c)
@@ -344,13 +337,6 @@ func (x *executor) finished(rank int32) error {
 		x.wake(lane)
 	}
 	return nil
-}
-
-// malformed is a step that no executor can carry out.
-func (x *executor) malformed(l *laneState, format string, args ...any) error {
-	return &Violation{Kind: Malformed, Rank: int(l.rank), Lane: int(l.lane),
-		Step: int(l.cursor.Step), Chunk: -1,
-		Text: x.step.Name() + " " + fmt.Sprintf(format, args...)}
 }
 
 // unreceived reports a message that nobody has received.

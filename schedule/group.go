@@ -37,13 +37,17 @@ func (g Group) validate(ranks int) error {
 	if g == nil {
 		return nil
 	}
+	order := 1
 	for _, d := range g {
 		if d < 1 || int(d) > ranks {
 			return fmt.Errorf("schedule: digit %d of the group is out of range", d)
 		}
+		if order *= int(d); order > ranks {
+			break
+		}
 	}
-	if len(g) == 0 || g.Order() != ranks {
-		return fmt.Errorf("schedule: group %v acts on %d ranks, not on %d", []int32(g), g.Order(), ranks)
+	if len(g) == 0 || order != ranks {
+		return fmt.Errorf("schedule: group %v acts on %d ranks, not on %d", []int32(g), order, ranks)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ type Lane struct {
 	Channel     int
 
 	schedule *Schedule
+	keep     keeper
 	roll     roll
 	steps    int
 	last     *Step // not yet rolled up, so that Post may still mark it

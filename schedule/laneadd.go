@@ -46,6 +46,10 @@ func (l *Lane) append(s Step) {
 	l.sent, l.got = l.sent || sends, l.got || receives
 	s.Round, s.Await = l.round, l.awaits
 	s.Scale = l.completes && l.schedule.Spec.ScalesAfter()
+	s.regions(l.wrap)
+	if err := l.keep.step(&s); err != nil {
+		l.misuse("%s: %w", s.Name(), err)
+	}
 	l.last, l.awaits, l.completes, l.facing = &s, nil, false, l.Index
 	l.steps++
 }
@@ -55,6 +59,28 @@ func (l *Lane) finish() {
 	if l.last != nil {
 		l.roll.add(*l.last)
 		l.last = nil
+	}
+}
+
+// wrap has a region name blocks that exist where an author has counted beyond their number. Under a
+// group blocks are counted modulo their number in any case.
+func (l *Lane) wrap(r *Region) {
+	n := l.schedule.blocks[r.Buffer]
+	if l.schedule.Group != nil || r.List != nil || r.Run < 1 || r.Times < 1 ||
+		int64(r.Run)*int64(r.Times) > int64(n) {
+		return
+	}
+	way := int64(r.Period) * int64(r.Times-1)
+	low := int64(r.First) + min(way, 0)
+	if high := int64(r.First) + max(way, 0) + int64(r.Run); low >= 0 && high <= int64(n) {
+		return
+	}
+	list := make([]int32, r.count())
+	for i := range list {
+		list[i] = mod(r.block(int32(i)), n)
+	}
+	if *r = (Region{Buffer: r.Buffer, Tile: r.Tile, List: list}); len(list) == 1 {
+		r.First, r.Run, r.Times, r.List = list[0], 1, 1, nil
 	}
 }
 

@@ -20,9 +20,13 @@ func (e *ParseError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, 
 
 // Bounds of what is read: beyond them a text is refused, not a machine exhausted.
 const (
-	maxRanks = 1 << 16
-	maxLanes = 1 << 16
-	maxCount = 1 << 24 // of a loop
+	maxRanks    = 1 << 16
+	maxLanes    = 1 << 16 // of a rank
+	maxAllLanes = 1 << 22 // of all ranks; a lane that does nothing takes some 300 bytes of a proof
+	maxCount    = 1 << 24 // of a loop
+	// maxWork bounds what all ranks do, in regions' blocks and peers that sub-steps name: a ring
+	// all_reduce on 11,000 ranks names so many. A proof looks at some millions a second.
+	maxWork = 1 << 30
 )
 
 // Parse reads the text form. Blank lines and what follows a # at the beginning of a line or after
@@ -51,6 +55,9 @@ func Parse(text string) (*Schedule, error) {
 	if err := p.finish(); err != nil {
 		return nil, &ParseError{p.line, err.Error()}
 	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	return p.s, nil
 }
 
@@ -60,6 +67,8 @@ type parser struct {
 	line  int
 	facts []string // seen
 	roles []*code  // a rank each; one with a group
+	lines [][]int  // of the leaves of each role
+	lanes int64    // of all ranks so far
 	loops []open   // not closed yet, outermost first
 }
 
@@ -235,6 +244,9 @@ func (p *parser) rank(args []string) error {
 		if p.s.Spec.Ranks > maxRanks {
 			return fmt.Errorf("more than %d ranks", maxRanks)
 		}
+		if err := p.complete(); err != nil {
+			return err
+		}
 		if p.s.Memory == 0 {
 			p.s.Cuts[Scratch] = nil // nothing is nothing, however cut; it is not printed either
 		}
@@ -251,7 +263,7 @@ func (p *parser) rank(args []string) error {
 		return fmt.Errorf("rank %s: rank %s of %d is expected", strings.Join(args, " "), want,
 			p.s.Spec.Ranks)
 	}
-	p.roles = append(p.roles, &code{})
+	p.roles, p.lines = append(p.roles, &code{}), append(p.lines, nil)
 	p.loops = nil
 	return nil
 }

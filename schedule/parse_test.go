@@ -60,22 +60,6 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// What cannot be carried out is said by Verify, not by a panic.
-func TestMalformedSteps(t *testing.T) {
-	for _, c := range []struct{ edit, want string }{
-		{"-     send in to 1 @0\n+     send in to 0 @0",
-			"malformed: rank 0 lane 0 step 0: send is its own peer\n"},
-		{"-     send in to 1 @0\n+     send in to 1/3 @0",
-			"malformed: rank 0 lane 0 step 0: send names lane 3 of rank 1, which has 1 lanes\n"},
-		{"-     send in to 1 @0\n+     send in to 1, 1 @0", "malformed: rank 0 lane 0 step 0: " +
-			"send uses the connection with rank 1 lane 0 twice in one step\n"},
-		{"-     send in to 1 @0\n+     send in to 1 after 4#1 @0",
-			"malformed: rank 0 lane 0 step 0: send awaits lane 4, which is none of the others\n"},
-	} {
-		require.Equal(t, c.want, verdict(mustParse(t, damage(t, smallText, c.edit)), VerifyOptions{}))
-	}
-}
-
 // FuzzParse: no text makes Parse panic, and what it reads prints as something that it reads alike.
 func FuzzParse(f *testing.F) {
 	f.Add(smallText)

@@ -30,11 +30,7 @@ func (r *reader) peer(class Class) (p Peer, err error) {
 		p.Lane, err = r.expr(lane)
 		return p, err
 	}
-	own := affine{base: r.bundle.first}
-	if r.bundle.count > 1 {
-		own.strides[0] = 1
-	}
-	p.Lane = r.keep(own)
+	p.Lane = r.keep(r.bundle.own())
 	return p, nil
 }
 
@@ -114,7 +110,10 @@ func (r *reader) settle(s Step) (leaf, error) {
 	var err error
 	l.step.variables(func(x *int32, m modulus) {
 		a := r.exprs[*x]
-		*x = a.base
+		base, ok := a.from(r.bundle)
+		if *x = base; !ok {
+			err = fmt.Errorf("%v goes too far", a)
+		}
 		for d, stride := range a.strides {
 			if d > depth && stride != 0 || d == 0 && stride != 0 && r.bundle.count == 1 {
 				err = fmt.Errorf("%v: there is no such loop or bundle of lanes around the step", a)
@@ -142,6 +141,12 @@ func (r *reader) times(d int) int32 {
 	return c.nodes[r.loops[d-1].node].count
 }
 
+// from is the value in the first lane of a bundle, and whether a program can hold it.
+func (a affine) from(u *bundle) (int32, bool) {
+	base := a.base + int64(a.strides[0])*int64(u.first)
+	return int32(base), -maxWay <= base && base <= maxWay
+}
+
 // parseAffine reads such as "7-i", "2+3j+l", "-2i" or "0".
 func parseAffine(text string) (a affine, err error) {
 	wrong := fmt.Errorf("%q: a number is expected, as in 3, 7-i or 2+3j", text)
@@ -155,20 +160,24 @@ func parseAffine(text string) (a affine, err error) {
 		}
 		term := strings.TrimPrefix(rest[:end], "+")
 		rest = rest[end:]
-		into := &a.base
+		d, most := -1, int64(maxWay*maxLanes)
 		if n := len(term); n > 0 {
-			if d := strings.IndexByte(variableNames, term[n-1]); d >= 0 {
-				into, term = &a.strides[d], term[:n-1]
+			if d = strings.IndexByte(variableNames, term[n-1]); d >= 0 {
+				most, term = maxWay, term[:n-1]
 				if term == "" || term == "-" {
 					term += "1"
 				}
 			}
 		}
-		n, err := strconv.ParseInt(term, 10, 32)
-		if err != nil || n > maxWay || n < -maxWay || *into != 0 {
+		n, err := strconv.ParseInt(term, 10, 64)
+		if err != nil || n > most || n < -most || d < 0 && a.base != 0 || d >= 0 && a.strides[d] != 0 {
 			return a, wrong
 		}
-		*into = int32(n)
+		if d < 0 {
+			a.base = n
+		} else {
+			a.strides[d] = int32(n)
+		}
 	}
 	return a, nil
 }

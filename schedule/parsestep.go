@@ -41,6 +41,7 @@ func (p *parser) body(indent int, words []string, text string) error {
 			return err
 		}
 		c.leaves = append(c.leaves, l)
+		p.lines[len(p.lines)-1] = append(p.lines[len(p.lines)-1], p.line)
 	}
 	for _, o := range p.loops {
 		c.nodes[o.node].size++
@@ -73,22 +74,26 @@ func (p *parser) lane(indent int, words []string) error {
 	if ends[0] != c.lanes || u.count < 1 || several != (words[0] == "lanes") {
 		return fmt.Errorf("%s %s: lane %d is to come", words[0], words[1], c.lanes)
 	}
+	if err := p.count(u.count); err != nil {
+		return err
+	}
 	if len(words) == 4 {
 		a, err := parseAffine(words[3])
 		if err != nil {
 			return err
 		}
-		last := int64(a.base) + int64(u.count-1)*int64(a.strides[0])
+		first, ok := a.from(&u)
+		last := int64(first) + int64(u.count-1)*int64(a.strides[0])
 		levels := int64(1)
 		for _, cut := range p.s.Cuts {
 			if l := cut.level(Channel); l != nil {
 				levels = max(levels, l.parts(0))
 			}
 		}
-		if min(int64(a.base), last) < 0 || max(int64(a.base), last) >= levels {
+		if !ok || min(int64(first), last) < 0 || max(int64(first), last) >= levels {
 			return fmt.Errorf("channel %s: the cuts have %d channels", words[3], levels)
 		}
-		u.channel, u.channelStride = a.base, a.strides[0]
+		u.channel, u.channelStride = first, a.strides[0]
 	}
 	c.lanes += u.count
 	c.bundles = append(c.bundles, u)

@@ -101,11 +101,14 @@ func (s *Schedule) fill(p *Plan) error {
 // write is the code of one rank.
 func (s *Schedule) write(p *Plan, rank int) (*code, error) {
 	var b bundler
-	mods := &moduli{ranks: int32(p.Spec.Ranks), blocks: s.blocks}
+	mods := s.moduli()
 	for channel := range p.Channels {
 		for index := range p.Lanes {
 			l := &Lane{Rank: rank, Ranks: p.Spec.Ranks, Root: p.Spec.Root, Index: index,
-				Lanes: p.Lanes, Channel: channel, schedule: s, roll: roll{mods: mods}, facing: index}
+				Lanes: p.Lanes, Channel: channel, schedule: s, roll: roll{mods: mods}, facing: index,
+				keep: keeper{s: s, rank: int32(rank), lane: int32(channel*p.Lanes + index),
+					channels: int64(channel) + 1,
+					lanes:    func(int32) int32 { return int32(p.Channels * p.Lanes) }}}
 			p.Lane(l)
 			l.finish()
 			if l.err != nil {

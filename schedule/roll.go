@@ -46,16 +46,23 @@ func sameForm(x, y *knot) bool {
 		(x.step == nil || x.step.equal(y.step))
 }
 
-// moduli are the numbers that variables count modulo.
+// moduli are the numbers that variables count modulo. Without a group they do not: a loop never
+// leads from the last rank, or block, to the first.
 type moduli struct {
+	wraps  bool
 	ranks  int32
 	blocks [numBuffers]int32
+}
+
+// moduli are those of a schedule.
+func (s *Schedule) moduli() *moduli {
+	return &moduli{wraps: s.Group != nil, ranks: int32(s.Spec.Ranks), blocks: s.blocks}
 }
 
 // of is the modulus itself, 0 for none.
 func (m *moduli) of(x modulus) int32 {
 	switch {
-	case x == plain:
+	case x == plain || !m.wraps:
 		return 0
 	case x == byPeer:
 		return m.ranks

@@ -18,6 +18,7 @@ type Schedule struct {
 	Slots int
 
 	blocks [numBuffers]int32 // in each buffer's cut
+	tiles  [numBuffers]int64 // of its longest part that is cut into tiles, on any rank
 	byRank [numBuffers]bool
 	role   func(rank int32) *code
 
@@ -69,8 +70,32 @@ func (s *Schedule) settle() error {
 		}
 		s.blocks[b] = cut.blocks()
 		s.byRank[b] = cut.byRank()
+		s.tiles[b] = s.mostTiles(Buffer(b))
 	}
 	return nil
+}
+
+// mostTiles is how many tiles a buffer has at most: of the longest part that is cut into tiles.
+func (s *Schedule) mostTiles(b Buffer) int64 {
+	cut := s.Cuts[b]
+	tile := cut.level(Tile)
+	if tile == nil {
+		return 1
+	}
+	if tile.Split != Size {
+		return tile.parts(0)
+	}
+	longest := int64(0)
+	for rank := range s.Spec.Ranks {
+		longest = max(longest, s.Len(b, rank))
+	}
+	for i := range cut {
+		if cut[i].Axis == Tile {
+			break
+		}
+		longest = cut[i].longest(longest)
+	}
+	return tile.parts(longest)
 }
 
 // Spot is where a step is carried out: a rank, the channel of the lane, the slice.

@@ -182,7 +182,11 @@ func (s *Schedule) ends(dst []int64, b Buffer, rank int, base int64) []int64 {
 		}
 		l := &cut[level]
 		for i := range l.parts(within.len) {
-			if p := l.part(within, i, int32(rank)); p.len > 0 && !walk(level+1, p) {
+			p := l.part(within, i, int32(rank))
+			if p.len == 0 && l.Split != Table { // nor have the others any
+				break
+			}
+			if p.len > 0 && !walk(level+1, p) {
 				return false
 			}
 		}

@@ -9,9 +9,9 @@ import (
 )
 
 // The text form: a header of one fact a line, then the programs. With a group there is one, of
-// rank *, printed as rank 0 has it; otherwise one a rank. l counts the lanes of a bundle; i, j, k
-// and m the iterations of the loops around a step, outermost first. Peers are counted modulo the
-// ranks, blocks modulo their number.
+// rank *, printed as rank 0 has it; otherwise one a rank. l is the number of a bundle's lane; i, j,
+// k and m count the iterations of the loops around a step, outermost first. With a group, ranks and
+// blocks are counted modulo their number.
 //
 //	schedule ring
 //	collective all_reduce float32 sum
@@ -144,7 +144,8 @@ func writeCode(b *strings.Builder, s *Schedule, c *code) {
 			fmt.Fprintf(b, "  lanes %d-%d", u.first, u.first+u.count-1)
 		}
 		if u.channel != 0 || u.channelStride != 0 {
-			fmt.Fprintf(b, " channel %s", affine{u.channel, [maxLoops + 1]int32{u.channelStride}})
+			fmt.Fprintf(b, " channel %s", affineOf(u, u.channel,
+				[maxLoops + 1]int32{u.channelStride}))
 		}
 		b.WriteByte('\n')
 		w := writer{b: b, schedule: s, bundle: u}
@@ -152,10 +153,24 @@ func writeCode(b *strings.Builder, s *Schedule, c *code) {
 	}
 }
 
-// affine is a number that varies with the lane of a bundle and the iterations of loops.
+// affine is a number that varies with the lane, by its number l, and with the iterations of loops.
 type affine struct {
-	base    int32
+	base    int64
 	strides [maxLoops + 1]int32
+}
+
+// affineOf is what a variable looks like that a bundle has from base on: programs count from the
+// bundle's first lane, l from lane 0.
+func affineOf(u *bundle, base int32, strides [maxLoops + 1]int32) affine {
+	return affine{int64(base) - int64(strides[0])*int64(u.first), strides}
+}
+
+// own is the number of a lane of the bundle.
+func (u *bundle) own() affine {
+	if u.count == 1 {
+		return affine{base: int64(u.first)}
+	}
+	return affine{strides: [maxLoops + 1]int32{1}}
 }
 
 const variableNames = "lijkm"
@@ -164,7 +179,7 @@ const variableNames = "lijkm"
 func (a affine) String() string {
 	text := ""
 	if a.base != 0 || a.strides == [maxLoops + 1]int32{} {
-		text = strconv.Itoa(int(a.base))
+		text = strconv.FormatInt(a.base, 10)
 	}
 	for d, s := range a.strides {
 		if s == 0 {
@@ -212,14 +227,14 @@ func (w *writer) nodes(c *code, from, to int32, indent string) {
 
 // variable is the next variable of the step; base is its value in the first iteration.
 func (w *writer) variable(base int32) affine {
-	a := affine{base: base}
+	var strides [maxLoops + 1]int32
 	for d, s := range w.leaf.strides {
 		if s != nil {
-			a.strides[d] = s[w.next]
+			strides[d] = s[w.next]
 		}
 	}
 	w.next++
-	return a
+	return affineOf(w.bundle, base, strides)
 }
 
 func (w *writer) step() {
@@ -331,12 +346,8 @@ func usualClass(name string) Class {
 func (w *writer) peer(p *Peer) string {
 	rank := w.variable(p.Rank)
 	lane := w.variable(p.Lane)
-	own := affine{base: w.bundle.first}
-	if w.bundle.count > 1 {
-		own.strides[0] = 1
-	}
 	text := rank.String()
-	if lane != own {
+	if lane != w.bundle.own() {
 		text += "/" + lane.String()
 	}
 	if p.Tag != 0 {

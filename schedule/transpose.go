@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"collsim/collective"
@@ -43,6 +44,12 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	var first *code
 	for rank := range ranks {
 		c, scratch, err := transposeCode(s, &t, rank, sent)
+		if err == nil { // the lanes of peers are the original's
+			keep := keeper{s: &t, rank: int32(rank), lanes: func(int32) int32 { return math.MaxInt32 }}
+			err = c.each(func(u *bundle, i int32, times []int32) error {
+				return keep.bundle(u, &c.leaves[i], times)
+			})
+		}
 		if err != nil {
 			return nil, fmt.Errorf("schedule: transpose of %s: rank %d %w", s.Name, rank, err)
 		}
@@ -84,7 +91,7 @@ func dual(k collective.Kind) (collective.Kind, bool) {
 // transposeCode runs all lanes of a rank backwards, and says whether they use scratch.
 func transposeCode(s, t *Schedule, rank int, sent *sentRounds) (c *code, scratch bool, err error) {
 	var b bundler
-	mods := &moduli{ranks: int32(t.Spec.Ranks), blocks: t.blocks}
+	mods := t.moduli()
 	p := s.Program(rank)
 	for lane := range p.Lanes() {
 		x := transposer{s: s, t: t, rank: int32(rank), lane: int32(lane), sent: sent,

@@ -1,0 +1,341 @@
+package schedule
+
+import "fmt"
+
+// form is a variable of a step, over the lanes of a bundle (stride 0) and the iterations of the
+// loops around it.
+type form struct {
+	base    int64
+	strides [maxLoops + 1]int64
+}
+
+func (f form) minus(g form) form {
+	f.base -= g.base
+	for d := range f.strides {
+		f.strides[d] -= g.strides[d]
+	}
+	return f
+}
+
+// keeper holds the steps of a rank's lane, or of a bundle of lanes, to the rules.
+type keeper struct {
+	s        *Schedule
+	rank     int32
+	lane     int32                  // the first
+	channels int64                  // 1 + the highest of theirs
+	lanes    func(rank int32) int32 // how many a rank has
+	foreign  bool                   // what is computed is for Execute to judge
+
+	times [maxLoops + 1]int32 // how often the step is made: in lanes, and in each loop around it
+	vars  []form              // of the step, in variables' order
+	at    int                 // the next of them
+	ends  []end               // of its messages
+}
+
+// end is one end of a connection.
+type end struct {
+	rank, lane form
+	class      Class
+	tag        int32
+	out        bool
+}
+
+// step says which rule a step breaks that is made once.
+func (k *keeper) step(s *Step) error {
+	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
+	return k.check(s, nil)
+}
+
+// bundle says which rule a step breaks that is made in the lanes of a bundle, times[0] of them, and
+// times[d] times in the d-th loop around it.
+func (k *keeper) bundle(u *bundle, l *leaf, times []int32) error {
+	last := u.channel + (u.count-1)*u.channelStride
+	k.lane, k.channels = u.first, int64(max(u.channel, last))+1
+	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
+	copy(k.times[:], times)
+	return k.check(&l.step, l.strides)
+}
+
+func (k *keeper) check(s *Step, strides [][]int32) error {
+	if err := k.s.shaped(s); err != nil {
+		return err
+	}
+	if err := k.s.computes(s); err != nil && !k.foreign {
+		return err
+	}
+	k.vars, k.ends, k.at = k.vars[:0], k.ends[:0], 0
+	s.variables(func(x *int32, _ modulus) {
+		f := form{base: int64(*x)}
+		for d, by := range strides {
+			if by != nil {
+				f.strides[d] = int64(by[len(k.vars)])
+			}
+		}
+		k.vars = append(k.vars, f)
+	})
+	return k.inRange(s)
+}
+
+// next is the next variable of the step.
+func (k *keeper) next() form {
+	k.at++
+	return k.vars[k.at-1]
+}
+
+// extremes is the least and the greatest value of a form: it has them where every iteration is its
+// first or its last.
+func (k *keeper) extremes(f form) (low, high int64) {
+	low, high = f.base, f.base
+	for d, stride := range f.strides {
+		way := stride * int64(k.times[d]-1)
+		low, high = low+min(way, 0), high+max(way, 0)
+	}
+	return low, high
+}
+
+// some reports whether forms together have values that pass a test. It looks at every iteration in
+// which one of them may differ: no more often than the step is carried out.
+func (k *keeper) some(test func(x []int64) bool, forms ...form) bool {
+	var values [2]int64
+	x := values[:len(forms)]
+	for i, f := range forms {
+		x[i] = f.base
+	}
+	var walk func(d int) bool
+	walk = func(d int) bool {
+		if d == len(k.times) {
+			return test(x)
+		}
+		times, moves := k.times[d], false
+		for _, f := range forms {
+			moves = moves || f.strides[d] != 0
+		}
+		if !moves {
+			return walk(d + 1)
+		}
+		for n := range times {
+			if walk(d + 1) {
+				return true
+			}
+			for i, f := range forms {
+				if x[i] += f.strides[d]; n == times-1 {
+					x[i] -= int64(times) * f.strides[d]
+				}
+			}
+		}
+		return false
+	}
+	return walk(0)
+}
+
+// inRange holds the variables of a step to the rules.
+func (k *keeper) inRange(s *Step) error {
+	if low, _ := k.extremes(k.next()); low < 0 {
+		return fmt.Errorf("round %d is negative", low)
+	}
+	for i := range s.From {
+		f := &s.From[i]
+		if err := k.source(f); err != nil {
+			return err
+		}
+	}
+	for i := range s.To {
+		if err := k.region(&s.To[i]); err != nil {
+			return err
+		}
+	}
+	for i := range s.Send {
+		if err := k.dest(&s.Send[i]); err != nil {
+			return err
+		}
+	}
+	if k.twice() {
+		return fmt.Errorf("a connection is used twice in one step")
+	}
+	for range s.Await {
+		if err := k.event(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *keeper) source(f *Source) error {
+	if f.Kind != Message && f.Kind != Get {
+		k.at += 2
+	} else if err := k.peer(&f.Peer, f.Kind == Message, false); err != nil {
+		return err
+	}
+	if f.Kind == Message {
+		k.at += 2
+		return nil
+	}
+	return k.region(&f.Region)
+}
+
+func (k *keeper) dest(d *Dest) error {
+	if d.Team != nil {
+		k.at += 2
+	} else if err := k.peer(&d.Peer, d.Message(), true); err != nil {
+		return err
+	}
+	if !d.Lands() {
+		k.at += 2
+		return nil
+	}
+	return k.region(&d.Region)
+}
+
+// outside is the one of two bounds that is not in 0 … n−1.
+func outside(low, high, n int64) int64 {
+	if low < 0 {
+		return low
+	}
+	return high
+}
+
+func (k *keeper) region(g *Region) error {
+	tile, first := k.next(), k.next()
+	if g.Buffer >= numBuffers || g.List == nil && (g.Run < 1 || g.Times < 1) ||
+		g.List != nil && len(g.List) == 0 {
+		return fmt.Errorf("a region of no buffer, or of no blocks")
+	}
+	if low, high := k.extremes(tile); low < 0 || high >= k.s.tiles[g.Buffer] {
+		n := k.s.tiles[g.Buffer]
+		return fmt.Errorf("tile %d of %v, which has %d", outside(low, high, n), g.Buffer, n)
+	}
+	if l := k.s.Cuts[g.Buffer].level(Channel); l != nil && k.channels > l.parts(0) {
+		return fmt.Errorf("channel %d of %v, which has %d", k.channels-1, g.Buffer, l.parts(0))
+	}
+	blocks := int64(k.s.blocks[g.Buffer])
+	low, high := k.extremes(first)
+	if g.List == nil {
+		if n := int64(g.Run) * int64(g.Times); n > blocks {
+			return fmt.Errorf("%d blocks of %v, which has %d", n, g.Buffer, blocks)
+		}
+		way := int64(g.Period) * int64(g.Times-1)
+		low, high = low+min(way, 0), high+max(way, 0)+int64(g.Run)-1
+	} else {
+		low, high = int64(g.List[0]), int64(g.List[0])
+		for _, b := range g.List {
+			low, high = min(low, int64(b)), max(high, int64(b))
+		}
+	}
+	if k.s.Group == nil && (low < 0 || high >= blocks) {
+		return fmt.Errorf("block %d of %v, which has %d", outside(low, high, blocks), g.Buffer, blocks)
+	}
+	return nil
+}
+
+// peer holds another rank to the rules, and the lane there that a message goes to or comes from.
+func (k *keeper) peer(p *Peer, message, out bool) error {
+	rank, lane := k.next(), k.next()
+	low, high := k.extremes(rank)
+	ranks, own := int64(k.s.Spec.Ranks), int64(k.rank)
+	if k.s.Group == nil && (low < 0 || high >= ranks) {
+		return fmt.Errorf("rank %d is none of the %d", outside(low, high, ranks), ranks)
+	}
+	if (k.s.Group != nil || low <= own && own <= high) &&
+		k.some(func(x []int64) bool { return (x[0]-own)%ranks == 0 }, rank) {
+		return fmt.Errorf("rank %d is its own peer", own)
+	}
+	if !message {
+		return nil
+	}
+	if p.Class > Free || p.Tag < 0 {
+		return fmt.Errorf("a connection of no class, or of tag %d", p.Tag)
+	}
+	var absent [2]int64
+	if k.lacks(rank, lane) && k.some(func(x []int64) bool {
+		absent = [2]int64{((x[0] % ranks) + ranks) % ranks, x[1]}
+		return x[1] < 0 || x[1] >= int64(k.lanes(int32(absent[0])))
+	}, rank, lane) {
+		return fmt.Errorf("lane %d of rank %d, which has %d", absent[1], absent[0],
+			k.lanes(int32(absent[0])))
+	}
+	k.ends = append(k.ends, end{rank, lane, p.Class, p.Tag, out})
+	return nil
+}
+
+// lacks reports whether one of the ranks may lack one of the lanes: a quick look at the extremes.
+func (k *keeper) lacks(rank, lane form) bool {
+	low, high := k.extremes(rank)
+	least, most := k.extremes(lane)
+	if k.s.Group != nil { // all ranks have as many
+		low, high = 0, 0
+	}
+	for r := low; r <= high; r++ {
+		if least < 0 || most >= int64(k.lanes(int32(r))) {
+			return true
+		}
+	}
+	return false
+}
+
+// twice reports whether two messages of the step share a connection and a direction.
+func (k *keeper) twice() bool {
+	if len(k.ends) < 2 {
+		return false
+	}
+	ranks := int64(k.s.Spec.Ranks)
+	shared := func() bool {
+		seen := make(map[end]bool, len(k.ends))
+		for _, e := range k.ends {
+			e.rank, e.lane = form{base: ((e.rank.base % ranks) + ranks) % ranks}, form{base: e.lane.base}
+			if seen[e] {
+				return true
+			}
+			seen[e] = true
+		}
+		return false
+	}
+	return k.atEvery(shared, 0)
+}
+
+// atEvery calls f with the ends of the step as they are in every iteration in which they may meet,
+// until it reports true.
+func (k *keeper) atEvery(f func() bool, d int) bool {
+	if d == len(k.times) {
+		return f()
+	}
+	differ := false // where all move alike, none comes nearer to another
+	for _, e := range k.ends {
+		differ = differ || e.rank.strides[d] != k.ends[0].rank.strides[d] ||
+			e.lane.strides[d] != k.ends[0].lane.strides[d]
+	}
+	if !differ {
+		return k.atEvery(f, d+1)
+	}
+	for n := range k.times[d] {
+		if k.atEvery(f, d+1) {
+			return true
+		}
+		for i := range k.ends {
+			e, times := &k.ends[i], int64(1)
+			if n == k.times[d]-1 { // back to the first
+				times -= int64(k.times[d])
+			}
+			e.rank.base += times * e.rank.strides[d]
+			e.lane.base += times * e.lane.strides[d]
+		}
+	}
+	return false
+}
+
+// event holds an event that is awaited to the rules: it is of another lane of the rank.
+func (k *keeper) event() error {
+	lane := k.next()
+	k.at++ // any value will do
+	n := int64(k.lanes(k.rank))
+	if low, high := k.extremes(lane); low < 0 || high >= n {
+		return fmt.Errorf("awaits lane %d, which is none of the %d", outside(low, high, n), n)
+	}
+	own := form{base: int64(k.lane)}
+	if k.times[0] > 1 {
+		own.strides[0] = 1
+	}
+	if k.some(func(x []int64) bool { return x[0] == 0 }, lane.minus(own)) {
+		return fmt.Errorf("awaits its own lane")
+	}
+	return nil
+}

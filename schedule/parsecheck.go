@@ -1,0 +1,152 @@
+package schedule
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"collsim/collective"
+)
+
+// What a text is held to as a whole: that its header says all, that its programs keep to the rules
+// of schedules, and that they can be carried out in the time and memory of a machine.
+
+// complete says which fact the header lacks. Without a count it would be that of no elements, of
+// which everything is true.
+func (p *parser) complete() error {
+	size := "count"
+	if p.s.Spec.Kind.Splits() {
+		size = "splits"
+	}
+	for _, fact := range []struct{ name, what string }{
+		{"collective", "the problem, as in collective all_reduce float32 sum"},
+		{"ranks", "how many there are, as in ranks 8"},
+		{size, "the elements as in the NCCL call"},
+	} {
+		if slices.Contains(p.facts, fact.name) ||
+			fact.name == size && p.s.Spec.Kind == collective.Barrier {
+			continue
+		}
+		return fmt.Errorf("the header has no %q line: %s", fact.name, fact.what)
+	}
+	return nil
+}
+
+// count counts lanes of one rank, or under a group of every rank.
+func (p *parser) count(lanes int32) error {
+	times := int64(1)
+	if p.s.Group != nil {
+		times = int64(p.s.Spec.Ranks)
+	}
+	if p.lanes += times * int64(lanes); p.lanes > maxAllLanes {
+		return fmt.Errorf("%d lanes on all ranks so far; at most %d are read", p.lanes,
+			int64(maxAllLanes))
+	}
+	return nil
+}
+
+// check holds every step to the rules of schedules, in all its lanes and iterations, and their
+// number to the bound of what is read.
+func (p *parser) check() error {
+	work, s := int64(0), p.s
+	lanes := func(rank int32) int32 {
+		if s.Group != nil {
+			rank = 0
+		}
+		return p.roles[rank].lanes
+	}
+	for rank, c := range p.roles {
+		keep := keeper{s: s, rank: int32(rank), lanes: lanes}
+		err := c.each(func(u *bundle, i int32, times []int32) error {
+			l := &c.leaves[i]
+			work = sumUp(work, s.work(l, times))
+			if work > maxWork {
+				return &ParseError{p.lines[rank][i], fmt.Sprintf("with this step in all its loops, lanes, "+
+					"slices and ranks, the programs name %s blocks and peers; at most %d are read",
+					atLeast(work), int64(maxWork))}
+			}
+			if err := keep.bundle(u, l, times); err != nil {
+				return &ParseError{p.lines[rank][i], err.Error()}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls f with every leaf, its bundle, and how often it is carried out: in lanes, and in each
+// loop around it.
+func (c *code) each(f func(u *bundle, leaf int32, times []int32) error) error {
+	var walk func(u *bundle, from, to int32, times []int32) error
+	walk = func(u *bundle, from, to int32, times []int32) error {
+		for pc := from; pc < to; pc++ {
+			n := &c.nodes[pc]
+			if n.leaf >= 0 {
+				if err := f(u, n.leaf, times); err != nil {
+					return err
+				}
+				continue
+			}
+			inner := append(times[:len(times):len(times)], n.count)
+			if err := walk(u, pc+1, pc+1+n.size, inner); err != nil {
+				return err
+			}
+			pc += n.size
+		}
+		return nil
+	}
+	for i := range c.bundles {
+		u := &c.bundles[i]
+		if err := walk(u, u.from, u.to, []int32{u.count}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// work is the blocks and peers that all sub-steps of a leaf name together, at least 1 each.
+func (s *Schedule) work(l *leaf, times []int32) int64 {
+	step := l.step // each does not change it
+	names := int64(1 + len(step.From) + len(step.Send) + len(step.Await))
+	for i := range step.From {
+		names += int64(len(step.From[i].Team))
+	}
+	for i := range step.Send {
+		names += int64(len(step.Send[i].Team))
+	}
+	step.regions(func(r *Region) { names += int64(r.count()) })
+	if l.moves {
+		names = multiply(names, int64(s.Slices))
+	}
+	if s.Group != nil {
+		names = multiply(names, int64(s.Spec.Ranks))
+	}
+	for _, n := range times {
+		names = multiply(names, int64(n))
+	}
+	return names
+}
+
+// multiply and sumUp are a·b and a+b, or the largest number if that is more. REQUIRES: neither is
+// negative.
+func multiply(a, b int64) int64 {
+	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= most {
+		return int64(low)
+	}
+	return most
+}
+
+func sumUp(a, b int64) int64 { return a + min(b, most-a) }
+
+const most = 1<<63 - 1
+
+// atLeast is a number, or that it is too large to be told.
+func atLeast(n int64) string {
+	if n == most {
+		return "more than 2^63"
+	}
+	return fmt.Sprint(n)
+}
