@@ -26,8 +26,12 @@ type message[T any] struct {
 	dest *landing[T]
 }
 
-// landing is where a put's bytes go when they arrive.
-type landing[T any] struct{ at [][]T }
+// landing is where a put's bytes go when they arrive. Puts of one lane to one peer land in the order
+// in which they were issued; packets, which are stores of its own threads, among themselves.
+type landing[T any] struct {
+	at     [][]T
+	packet bool
+}
 
 // run is the state of one collective.
 type run[T dtype.Number] struct {
@@ -84,6 +88,7 @@ func (r *run[T]) deliver() {
 	if r.o.Next != nil {
 		i = r.o.Next(len(r.flying))
 	}
+	i = r.before(i)
 	m := r.flying[i]
 	r.flying = append(r.flying[:i], r.flying[i+1:]...)
 	if m.dest != nil {
@@ -96,6 +101,20 @@ func (r *run[T]) deliver() {
 		r.lanes[lane].wants = nil
 		r.ready = append(r.ready, lane)
 	}
+}
+
+// before is the first message on its way that cannot be overtaken by the i-th: itself, or of a put
+// the first one of its lane to its peer, in the same way.
+func (r *run[T]) before(i int) int {
+	m := &r.flying[i]
+	for j := range r.flying[:i] {
+		o := &r.flying[j]
+		if m.dest != nil && o.dest != nil && m.dest.packet == o.dest.packet && m.key.To == o.key.To &&
+			m.key.From == o.key.From && m.key.FromLane == o.key.FromLane {
+			return j
+		}
+	}
+	return i
 }
 
 // advance runs the callbacks of a lane until one is not ready.
@@ -172,7 +191,7 @@ func (r *run[T]) callback(l *lane) error {
 		r.o.Ran(l.rank, l.lane, l.ran)
 	}
 	l.ran++
-	spec := &r.s.Spec
+	spec := r.s.SpecOf(l.rank)
 	var value []T
 	for i := range r.step.From {
 		operand, err := r.operand(l, &r.step.From[i])
@@ -188,11 +207,13 @@ func (r *run[T]) callback(l *lane) error {
 	if r.step.Scale {
 		scale(spec, value)
 	}
-	for i := range r.step.To {
-		scatter(r.views(l, l.rank, &r.step.To[i]), value)
-	}
 	for i := range r.step.Send {
 		if err := r.send(l, &r.step.Send[i], value); err != nil {
+			return err
+		}
+	}
+	for i := range r.step.To {
+		if err := r.store(l, l.rank, &r.step.To[i], value); err != nil {
 			return err
 		}
 	}
@@ -224,7 +245,7 @@ func (r *run[T]) operand(l *lane, f *schedule.Source) ([]T, error) {
 		}
 	}
 	if f.Scale {
-		scale(&r.s.Spec, value)
+		scale(r.s.SpecOf(l.rank), value)
 	}
 	return value, nil
 }
@@ -232,10 +253,14 @@ func (r *run[T]) operand(l *lane, f *schedule.Source) ([]T, error) {
 // send puts a message on its way, or stores it where others see it at once.
 func (r *run[T]) send(l *lane, d *schedule.Dest, value []T) error {
 	for _, rank := range d.Team {
-		scatter(r.views(l, int(rank), &d.Region), value)
+		if err := r.store(l, int(rank), &d.Region, value); err != nil {
+			return err
+		}
 	}
 	if d.Put && d.Silent {
-		scatter(r.views(l, int(d.Peer.Rank), &d.Region), value)
+		if err := r.store(l, int(d.Peer.Rank), &d.Region, value); err != nil {
+			return err
+		}
 	}
 	if !d.Message() {
 		return nil
@@ -252,7 +277,10 @@ func (r *run[T]) send(l *lane, d *schedule.Dest, value []T) error {
 	}
 	m := message[T]{key: key, data: append([]T{}, value...)}
 	if d.Put {
-		m.dest = &landing[T]{r.views(l, int(d.Peer.Rank), &d.Region)}
+		m.dest = &landing[T]{r.views(l, int(d.Peer.Rank), &d.Region), d.Packet}
+		if err := fits(m.dest.at, value); err != nil {
+			return err
+		}
 	}
 	r.flying = append(r.flying, m)
 	return nil
@@ -269,6 +297,25 @@ func (r *run[T]) views(l *lane, rank int, g *schedule.Region) [][]T {
 		views[i] = memory[base+span.Off : base+span.Off+span.Len]
 	}
 	return views
+}
+
+// store puts a value into a region of a rank at once.
+func (r *run[T]) store(l *lane, rank int, g *schedule.Region, value []T) error {
+	views := r.views(l, rank, g)
+	scatter(views, value)
+	return fits(views, value)
+}
+
+// fits says that a value and a region are of different lengths.
+func fits[T any](views [][]T, value []T) error {
+	room := 0
+	for _, v := range views {
+		room += len(v)
+	}
+	if room != len(value) {
+		return fmt.Errorf("driven: %d elements for a region of %d", len(value), room)
+	}
+	return nil
 }
 
 func gather[T any](views [][]T) []T {

@@ -78,10 +78,9 @@ func scaleWide[T dtype.Number](spec *collective.Spec, values []float32) {
 }
 
 // runWide carries out the moves of a step that computes in float32, from widen to narrow; it
-// returns
-// the place of that.
+// returns the place of that.
 func (m *machine[T]) runWide(c *tape, i int) int {
-	spec := &m.s.Spec
+	spec := m.spec
 	for ; ; i++ {
 		v := &c.moves[i]
 		switch v.kind {
@@ -115,7 +114,7 @@ func (m *machine[T]) runWide(c *tape, i int) int {
 
 // foldWide combines n elements of the float32 value, from at on, with a region's or message's.
 func (m *machine[T]) foldWide(at int, right []T, scaled bool) {
-	spec := &m.s.Spec
+	spec := m.spec
 	for len(right) > 0 {
 		n := min(len(right), block)
 		operand := room(&m.wide.operand, n)

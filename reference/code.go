@@ -28,7 +28,7 @@ type move struct {
 	kind     moveKind
 	memory   schedule.Buffer // of a region: the memory it lies in
 	scale    bool            // the operand is scaled first
-	rank     int32           // whose memory
+	rank     int32           // whose memory; of take, who takes it
 	handle   int32           // of a message
 	from, to int32           // the region's parts in the compiler's list
 }
@@ -76,7 +76,7 @@ func (c *compiler) compile(at *schedule.Visit) {
 			found = true
 			continue
 		case f.Kind == schedule.Message:
-			m.kind, m.handle = take, at.In[i]
+			m.kind, m.handle, m.rank = take, at.In[i], at.Rank
 		default:
 			rank := int(at.Rank)
 			if f.Kind == schedule.Get {

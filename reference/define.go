@@ -56,6 +56,11 @@ func fits[T dtype.Number](spec *collective.Spec, inputs [][]T) error {
 	if err := Computable(*spec); err != nil {
 		return err
 	}
+	return given(spec, inputs, spec.In)
+}
+
+// given says what is wrong with inputs: their type, number, or lengths.
+func given[T dtype.Number](spec *collective.Spec, inputs [][]T, length func(rank int) int64) error {
 	if spec.Kind != collective.Barrier && spec.Type != dtype.Of[T]() {
 		return fmt.Errorf("reference: inputs are %v, but the collective is of %v", dtype.Of[T](),
 			spec.Type)
@@ -64,9 +69,9 @@ func fits[T dtype.Number](spec *collective.Spec, inputs [][]T) error {
 		return fmt.Errorf("reference: inputs of %d ranks; there are %d", len(inputs), spec.Ranks)
 	}
 	for rank, in := range inputs {
-		if int64(len(in)) != spec.In(rank) {
+		if want := length(rank); int64(len(in)) != want {
 			return fmt.Errorf("reference: rank %d has %d input elements; %d are expected", rank,
-				len(in), spec.In(rank))
+				len(in), want)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package reference
 import (
 	"math/bits"
 
+	"collsim/collective"
 	"collsim/dtype"
 	"collsim/schedule"
 )
@@ -11,6 +12,7 @@ import (
 // REQUIRES: the survey of the schedule has found no fault, so nothing is checked again here.
 type machine[T dtype.Number] struct {
 	s      *schedule.Schedule
+	spec   *collective.Spec // of who carries out the present sub-step: of its team
 	survey *survey
 	code   compiler // if the survey has not kept its moves
 	input  source[T]
@@ -31,7 +33,7 @@ type machine[T dtype.Number] struct {
 }
 
 func newMachine[T dtype.Number](v *survey, input source[T], window int64) *machine[T] {
-	m := &machine[T]{s: v.s, survey: v, input: input, window: window,
+	m := &machine[T]{s: v.s, spec: &v.s.Spec, survey: v, input: input, window: window,
 		code:    compiler{s: v.s, stored: v.stored, parts: &v.parts, widens: v.widens},
 		payload: make([][]T, len(v.messages))}
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
@@ -124,9 +126,13 @@ func (m *machine[T]) overlap(b schedule.Buffer, base, n int64, f func(at, off, n
 
 // run carries moves out.
 func (m *machine[T]) run(c *tape) {
-	spec := &m.s.Spec
+	spec := m.spec
 	for i := 0; i < len(c.moves); i++ {
 		v := &c.moves[i]
+		if v.kind == take || v.kind == load {
+			spec = m.s.SpecOf(int(v.rank))
+			m.spec = spec
+		}
 		switch v.kind {
 		case take:
 			m.value = m.message(v)
@@ -238,7 +244,7 @@ func (m *machine[T]) read(dst []T, v *move, off int64) {
 
 // fold combines the value with a region, on its right.
 func (m *machine[T]) fold(v *move, parts []part) {
-	value, spec := m.value, &m.s.Spec
+	value, spec := m.value, m.spec
 	for _, p := range parts {
 		off, n := m.place(v, p)
 		if !v.scale && !m.pure(v) {

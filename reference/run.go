@@ -8,7 +8,8 @@ import (
 // Run carries a schedule out on given inputs, one for each rank, and returns each rank's output.
 // Every operation is rounded to T on its own, in the schedule's order. Output that no step writes
 // is NaN, or of integers the bytes 0xA5. Inputs are not changed; in place, the output is the part
-// of the common buffer that Spec.Place says. A schedule that cannot be carried out is a
+// of the common buffer that Spec.Place says; of teams (schedule.Beside), inputs and means are those
+// of each rank's team. A schedule that cannot be carried out is a
 // *schedule.Violation or *schedule.StallError.
 func Run[T dtype.Number](s *schedule.Schedule, inputs [][]T) ([][]T, error) {
 	return RunWith(s, inputs, RunOptions{})
@@ -21,7 +22,12 @@ type RunOptions struct {
 
 // RunWith is Run with options.
 func RunWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, error) {
-	if err := fits[T](&s.Spec, inputs); err != nil {
+	for rank := range s.Spec.Ranks {
+		if err := Computable(*s.SpecOf(rank)); err != nil {
+			return nil, err
+		}
+	}
+	if err := given(&s.Spec, inputs, func(r int) int64 { return s.Len(schedule.Input, r) }); err != nil {
 		return nil, err
 	}
 	v, err := look(s, lookOptions{accumulate: o.Accumulate})

@@ -53,7 +53,8 @@ type Counts struct {
 // Execute carries a schedule out, without time: every wait is respected, each sub-step happens at
 // once. Since every wait names what it waits for, all interleavings stall alike and move the same
 // messages; the order of visits is a function of the schedule alone. A deadlock is a *StallError, a
-// message that nobody receives, or a sum without an operator, a *Violation. Memory is that of the lanes and the messages in flight.
+// message that nobody receives, or a sum without an operator, a *Violation. Memory is that of the
+// lanes and the messages in flight.
 func Execute(s *Schedule, limits Limits, hooks Hooks) (Counts, error) {
 	x := newExecutor(s, limits, hooks)
 	if err := x.run(); err != nil {

@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"slices"
+
+	"collsim/collective"
 )
 
 // Team is a set of ranks that do a schedule of their own, and only among themselves.
@@ -63,6 +65,12 @@ func (s *Schedule) at(rank int) (*Schedule, int) {
 		return &Schedule{}, 0
 	}
 	return s.teams[seat.team].Schedule, seat.place
+}
+
+// SpecOf is the collective that a rank takes part in: of teams, its team's.
+func (s *Schedule) SpecOf(rank int) *collective.Spec {
+	t, _ := s.at(rank)
+	return &t.Spec
 }
 
 // teamProgram is what a rank of a team runs.

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// What every schedule keeps to, however it came to be. Parse holds every line of a text to it, Build
-// and Assemble every step as it is written, so that nobody who carries a schedule out meets anything
-// else, and all mean the same by what they meet. What depends on the sizes of messages, which only
-// the matching tells, is for Verify to find.
+// What every schedule keeps to, however it came to be. Parse holds every line of a text to it,
+// Build and Assemble every step as it is written, so that nobody who carries a schedule out meets
+// anything else, and all mean the same by what they meet. What depends on the sizes of messages,
+// which only the matching tells, is for Verify to find.
 //
 //   - Ranks, lanes, blocks, tiles and channels exist. With a group, ranks and blocks count modulo
 //     their number; without, they do not.
-//   - A peer is another rank, whose lane exists if a message goes there; a multimem names ranks, each
-//     once.
+//   - A peer is another rank, whose lane exists if a message goes there; a multimem names ranks,
+//     each once.
 //   - A step takes from a connection one message at most, and gives it one at most.
 //   - Who combines, or scales, has an operator, or a factor. (Programs of others' runtimes, which
 //     know no operators, are assembled all the same, and Execute reports it: they are judged.)

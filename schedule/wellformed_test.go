@@ -138,11 +138,10 @@ rank 4
 
 // Sums need an operator: with custom, which may have none, and with kinds that only move.
 func TestWellFormedOperator(t *testing.T) {
-	text := damage(t, smallText, "-     recv from 1 into out @0\n+     recvReduceCopy in, from 1 into out @0")
-	_, err := Parse(text)
+	const recv = "-     recv from 1 into out @0\n+     "
+	_, err := Parse(damage(t, smallText, recv+"recvReduceCopy in, from 1 into out @0"))
 	require.EqualError(t, err, "line 9: combines, but send_recv has no operator")
-	text = damage(t, smallText, "-     recv from 1 into out @0\n+     reduce multimem{0,1} in into out @0")
-	_, err = Parse(text)
+	_, err = Parse(damage(t, smallText, recv+"reduce multimem{0,1} in into out @0"))
 	require.EqualError(t, err, "line 9: combines, but send_recv has no operator")
 }
 
