@@ -78,10 +78,10 @@ func TestReadText(t *testing.T) {
 		Type: dtype.Float64, Ranks: 2, Count: 8, InPlace: true}, f.Schedule.Spec)
 	require.Equal(t, "schedule", f.Format)
 
-	f, err = read(foreign.Options{As: collective.Broadcast, Root: 1, Count: 4})
+	f, err = read(foreign.Options{As: collective.Reduce, Root: 1, Count: 4})
 	require.NoError(t, err)
-	require.Equal(t, collective.Spec{Kind: collective.Broadcast, Type: dtype.Float32, Ranks: 2,
-		Root: 1, Count: 4}, f.Schedule.Spec)
+	require.Equal(t, collective.Spec{Kind: collective.Reduce, Op: collective.Sum,
+		Type: dtype.Float32, Ranks: 2, Root: 1, Count: 4}, f.Schedule.Spec)
 	require.False(t, VerifyFile("x", f, VerifyOptions{}).Good())
 
 	for _, c := range []struct {
@@ -91,6 +91,7 @@ func TestReadText(t *testing.T) {
 		{foreign.Options{Protocol: "LL"}, `protocol "LL" cannot be chosen: schedule files have none`},
 		{foreign.Options{StrictNop: true}, "strict-nop is for mscclpp plans; this is schedule"},
 		{foreign.Options{Runtime: "rccl"}, `runtime "rccl" cannot be chosen`},
+		{foreign.Options{As: collective.Broadcast}, "line 9: combines, but broadcast has no operator"},
 		{foreign.Options{As: collective.Broadcast, Root: 2}, "root 2 is not one of the ranks 0…1"},
 		{foreign.Options{As: collective.AllToAllV}, "all_to_allv"},
 		{foreign.Options{As: collective.AllToAllV, Count: 4}, "the sizes of all_to_allv are in the file"},

@@ -21,7 +21,8 @@ type jsonVerification struct {
 	RankOrder  any         `json:"keeps_rank_order"`
 	SameTree   any         `json:"same_tree"`
 	Steps      any         `json:"steps"`
-	// SentBytes is by rank, Flows by sender and receiver (−1 for what a switch hands to several).
+	// SentBytes is by rank, Flows by sender and receiver (−1 as a sender for what a switch has added
+	// up, as a receiver for what it hands to several).
 	// Schedules of a scenario, of which there may be very many, have neither.
 	SentBytes  []int64         `json:"sent_bytes"`
 	Flows      []jsonFlow      `json:"flows"`

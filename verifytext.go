@@ -52,7 +52,7 @@ func (v *Verification) failures(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "%s: WRONG (%s): %s\n", name, v.Format, plural(len(v.Violations), "violation"))
 	if v.Schedule != nil {
 		hint := ""
-		if slices.ContainsFunc(v.Violations, Violation.byKind) {
+		if slices.ContainsFunc(v.Violations, v.byKind) {
 			hint = "; --as KIND judges it as another"
 		}
 		fmt.Fprintf(b, "  judged   as %s%s\n", v.problem(), hint)
@@ -60,10 +60,14 @@ func (v *Verification) failures(b *strings.Builder, name string) {
 	v.remarks(b)
 }
 
-// byKind reports whether another kind of collective might not have the violation.
-func (v Violation) byKind() bool {
-	return v.Rank >= 0 && v.Lane < 0 && slices.Contains([]string{schedule.Missing.String(),
-		schedule.Doubled.String(), schedule.Misplaced.String()}, v.Kind)
+// byKind reports whether another kind of collective might not have a violation: another output is
+// wanted, or the kind has no operator for a step that combines.
+func (v *Verification) byKind(x Violation) bool {
+	if x.Kind == schedule.Malformed.String() {
+		return x.Rank >= 0 && x.Step >= 0 && v.Schedule.Spec.Op == 0
+	}
+	return x.Rank >= 0 && x.Lane < 0 && slices.Contains([]string{schedule.Missing.String(),
+		schedule.Doubled.String(), schedule.Misplaced.String()}, x.Kind)
 }
 
 // problem says what is computed, on how many ranks and of what size.
@@ -178,11 +182,13 @@ func sentBy(p *schedule.Proof, ranks int) (least, most int64) {
 	return slices.Min(sent), slices.Max(sent)
 }
 
-// sentBytes is what every rank sends.
+// sentBytes is what every rank sends; what a switch has added up is no rank's.
 func sentBytes(p *schedule.Proof, ranks int) []int64 {
 	sent := make([]int64, ranks)
 	for _, f := range p.Flows {
-		sent[f.From] += f.Bytes
+		if f.From >= 0 {
+			sent[f.From] += f.Bytes
+		}
 	}
 	return sent
 }

@@ -21,7 +21,7 @@ func (p *parser) complete() error {
 	for _, fact := range []struct{ name, what string }{
 		{"collective", "the problem, as in collective all_reduce float32 sum"},
 		{"ranks", "how many there are, as in ranks 8"},
-		{size, "the elements as in the NCCL call"},
+		{size, fmt.Sprintf("the elements of the %v, as in the NCCL call", p.s.Spec.Kind)},
 	} {
 		if slices.Contains(p.facts, fact.name) ||
 			fact.name == size && p.s.Spec.Kind == collective.Barrier {

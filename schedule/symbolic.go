@@ -85,8 +85,10 @@ func (v *verifier) operand(at *Visit, i int, into *[]seg) {
 		*into = v.load(at, *into, int(at.Rank), &f.Region, reading)
 	case Get:
 		*into = v.load(at, *into, int(f.Peer.Rank), &f.Region, reading|afar)
-	case Multimem:
+		v.carry(f.Peer.Rank, at.Rank, *into)
+	case Multimem: // the switch hands the sum down, once
 		*into = v.loadReduce(at, *into, f)
+		v.carry(-1, at.Rank, *into)
 	}
 	if f.Scale {
 		v.scale(at, *into)
@@ -105,9 +107,6 @@ func (v *verifier) load(at *Visit, into []seg, rank int, r *Region, how access) 
 	}
 	for _, span := range v.spans {
 		span.Off += base
-		if how&afar != 0 {
-			v.carry(int32(rank), at.Rank, span.Len)
-		}
 		v.access(m, span, memory{rank, r.Buffer}, at.lane, how)
 		into = m.read(into, span)
 	}
@@ -217,9 +216,7 @@ func (v *verifier) deliver(at *Visit) error {
 		if d.Team != nil {
 			to = -1
 		}
-		for _, g := range v.a {
-			v.carry(at.Rank, to, g.n)
-		}
+		v.carry(at.Rank, to, v.a)
 		if err := v.land(at, d); err != nil {
 			return err
 		}

@@ -103,9 +103,12 @@ func verifyTeams(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
 		}
 		all.Rounds, all.MinSlots = max(all.Rounds, p.Rounds), max(all.MinSlots, p.MinSlots)
 		all.Steps, all.Messages = all.Steps+p.Steps, all.Messages+p.Messages
-		all.BytesSent += p.BytesSent
+		all.BytesSent = sumUp(all.BytesSent, p.BytesSent)
 		for _, f := range p.Flows {
-			if f.From = t.Ranks[f.From]; f.To >= 0 {
+			if f.From >= 0 {
+				f.From = t.Ranks[f.From]
+			}
+			if f.To >= 0 {
 				f.To = t.Ranks[f.To]
 			}
 			all.Flows = append(all.Flows, f)

@@ -12,7 +12,7 @@ import (
 type Proof struct {
 	Rounds          int
 	Steps, Messages int64  // of one iteration, slices and signals counted one by one
-	BytesSent       int64  // by sends, puts and gets, each counted once
+	BytesSent       int64  // by sends, puts, gets and multimem operations, each counted once
 	Flows           []Flow // of which BytesSent is the sum, by From and To
 	MinSlots        int    // the least of what connections must hold that do not declare their own
 	InFlight        int    // the most messages that any connection held with that many slots
@@ -21,8 +21,8 @@ type Proof struct {
 	Iterations      int    // run one after another without a barrier between the ranks
 }
 
-// Flow is the bytes that go from one rank to another, wherever the network takes them. To is −1 for
-// what a switch hands to several (multimem).
+// Flow is the bytes that go from one rank to another, wherever the network takes them. From is −1
+// for what a switch has added up, To for what it hands to several (multimem).
 type Flow struct {
 	From, To int
 	Bytes    int64
@@ -105,29 +105,29 @@ func distinct(found []*Violation) []*Violation {
 	})
 }
 
-// carry counts elements that go from one rank to another.
-func (v *verifier) carry(from, to int32, elements int64) {
-	if i := v.lastFlow; i < len(v.traffic) && v.traffic[i].From == int(from) &&
-		v.traffic[i].To == int(to) {
-		v.traffic[i].Bytes += elements
-		return
+// carry counts the elements that go from one rank to another, as many as there can be.
+func (v *verifier) carry(from, to int32, segs []seg) {
+	i := v.lastFlow
+	if i >= len(v.traffic) || v.traffic[i].From != int(from) || v.traffic[i].To != int(to) {
+		known := false
+		if i, known = v.flowOf[[2]int32{from, to}]; !known {
+			i = len(v.traffic)
+			v.flowOf[[2]int32{from, to}] = i
+			v.traffic = append(v.traffic, Flow{From: int(from), To: int(to)})
+		}
+		v.lastFlow = i
 	}
-	i, known := v.flowOf[[2]int32{from, to}]
-	if !known {
-		i = len(v.traffic)
-		v.flowOf[[2]int32{from, to}] = i
-		v.traffic = append(v.traffic, Flow{From: int(from), To: int(to)})
+	for _, g := range segs {
+		v.traffic[i].Bytes = sumUp(v.traffic[i].Bytes, g.n)
 	}
-	v.traffic[i].Bytes += elements
-	v.lastFlow = i
 }
 
 // flows is what has been carried in one of n iterations, in bytes, and the sum.
 func (v *verifier) flows(n int64) ([]Flow, int64) {
 	flows, total := make([]Flow, 0, len(v.traffic)), int64(0)
 	for _, f := range v.traffic {
-		f.Bytes = f.Bytes / n * int64(v.s.Spec.Type.Width())
-		if total += f.Bytes; f.Bytes > 0 {
+		f.Bytes = multiply(f.Bytes/n, int64(v.s.Spec.Type.Width()))
+		if total = sumUp(total, f.Bytes); f.Bytes > 0 {
 			flows = append(flows, f)
 		}
 	}

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"collsim/collective"
@@ -186,4 +188,38 @@ rank 1
 		"times, or more\n", verdict(mustParse(t, text), VerifyOptions{}))
 	require.Equal(t, "doubled: rank 1 chunk 0: output element 0 holds the input of rank 0 5 times\n",
 		verdict(mustParse(t, damage(t, text, "-     loop 32\n+     loop 2")), VerifyOptions{}))
+}
+
+// Every operation counts once, a multimem's too: what the switch has added up goes to one rank, what
+// it hands to all leaves one rank. Nothing wraps that is too much to be counted.
+func TestVerifyFlows(t *testing.T) {
+	s := mustParse(t, `schedule
+collective custom int32 sum
+ranks 3
+splits 4 4 4
+splits 4 4 4
+rank 0
+  lane 0
+    reduceSend multimem{0,1,2} in to multimem{0,1,2} at out @0
+rank 1
+rank 2
+`)
+	p, found := Verify(s, VerifyOptions{Iterations: 1})
+	require.Empty(t, found)
+	require.Equal(t, []Flow{{From: -1, To: 0, Bytes: 16}, {From: 0, To: -1, Bytes: 16}}, p.Flows)
+	require.Equal(t, int64(32), p.BytesSent)
+	huge := mustParse(t, fmt.Sprintf(`schedule
+collective send_recv float64
+ranks 2
+count %d
+group 2
+rank *
+  lane 0
+    loop 100
+      send in to 1 @0
+      recv from 1 into out @0
+`, collective.MaxElements/2))
+	p, found = Verify(huge, VerifyOptions{})
+	require.Empty(t, found)
+	require.Equal(t, int64(math.MaxInt64), p.BytesSent)
 }

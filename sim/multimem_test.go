@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/schedule"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -266,5 +267,30 @@ rank %d
 		few, many := allocations("10"), allocations("1000")
 		t.Logf("%s: %v allocations, %v with 100 times the operations", m.name, few, many)
 		require.InDelta(t, few, many, 30)
+	}
+}
+
+// TestBytesSentAgree: the simulator and the proof count what is sent alike, whatever the way.
+func TestBytesSentAgree(t *testing.T) {
+	for _, step := range []string{"reduce multimem{0,1,2,3} in into out",
+		"put in to multimem{0,1,2,3} at out", "put in to multimem{1,2} at out packet",
+		"reduceSend multimem{1,3} in to multimem{0,1,2,3} at out",
+		"put in to 1 at out silent", "put in to 1 at out silent packet", "copy get 3 in into out",
+		"send in to 1, 2"} {
+		text := "schedule\ncollective custom int32 sum\nranks 4\nsplits 9 9 9 9\nsplits 9 9 9 9\n" +
+			"rank 0\n  lane 0\n    " + step + " @0\n"
+		for rank := 1; rank < 4; rank++ {
+			text += fmt.Sprintf("rank %d\n", rank)
+			if strings.HasPrefix(step, "send") && rank < 3 {
+				text += "  lane 0\n    recv from 0 into out @0\n"
+			}
+		}
+		s, err := schedule.Parse(text)
+		require.NoError(t, err)
+		p, found := schedule.Verify(s, schedule.VerifyOptions{Iterations: 1})
+		require.Empty(t, found, step)
+		r, err := Run(s, spokes(t), Options{})
+		require.NoError(t, err)
+		require.Equal(t, unit.Bytes(p.BytesSent), r.BytesSent, step)
 	}
 }
