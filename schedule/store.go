@@ -6,8 +6,9 @@ import (
 )
 
 // store is one memory of one rank, divided into cells: the intervals between all the ends of
-// accesses so far.
+// accesses so far. Until somebody accesses a part it is one cell.
 type store struct {
+	divide func() []int64 // where its cuts' parts begin; nil once it is divided there
 	size   int64
 	starts []int64 // of the cells; shared between ranks until owned
 	owned  bool
@@ -57,12 +58,26 @@ func (m *store) end(i int) int64 {
 
 // cover is the cells from the first to before the last that make up a span.
 func (m *store) cover(s Span) (first, last int) {
+	if m.divide != nil && (s.Off != 0 || s.Len != m.size) {
+		m.cut()
+	}
 	first = m.at(s.Off)
 	if first < len(m.starts) && m.end(first) == s.Off+s.Len {
 		return first, first + 1
 	}
 	last = m.at(s.Off + s.Len)
 	return first, last
+}
+
+// cut divides the memory at the ends of its cuts' parts, so that cells need not be split later.
+func (m *store) cut() {
+	whole := m.cells[0]
+	m.starts, m.divide = m.divide(), nil
+	m.cells = make([]cell, len(m.starts))
+	for i, start := range m.starts {
+		m.cells[i] = whole
+		m.cells[i].off += start
+	}
 }
 
 // read appends what a span holds to segs.
@@ -117,7 +132,16 @@ func newStores(s *Schedule, scratches int) *stores {
 	var shared [numBuffers][]int64
 	for rank := range m.ranks {
 		for b := Input; b <= Scratch; b++ {
-			m.prepare(rank, b, &shared[b])
+			home, base := s.Home(b, rank)
+			if n := s.Len(b, rank); n > 0 {
+				m.ranks[rank][home].size = max(m.ranks[rank][home].size, base+n)
+			}
+		}
+		for b := range m.ranks[rank] {
+			if k := &m.ranks[rank][b]; k.size > 0 {
+				k.starts, k.cells = whole, make([]cell, 1)
+				k.divide = func() []int64 { return m.begins(rank, Buffer(b), k.size, &shared[b]) }
+			}
 		}
 		if k := &m.ranks[rank][Scratch]; scratches > 1 {
 			m.repeat(k, scratches)
@@ -126,31 +150,27 @@ func newStores(s *Schedule, scratches int) *stores {
 	return m
 }
 
-// prepare divides a memory at the ends of its cut's parts, so that cells need not be split later.
-// Ranks whose memories are cut alike share the table of ends.
-func (m *stores) prepare(rank int, b Buffer, shared *[]int64) {
-	s, k := m.s, &m.ranks[rank][b]
-	var starts []int64
+// whole is where the cells of a memory begin that is one cell.
+var whole = []int64{0}
+
+// begins is where the parts of a memory begin. Ranks whose memories are cut alike share the table.
+func (m *stores) begins(rank int, b Buffer, size int64, shared *[]int64) []int64 {
+	s, starts := m.s, []int64{0}
 	for other := Input; other <= Scratch; other++ {
-		home, base := s.Home(other, rank)
-		n := s.Len(other, rank)
-		if home != b || n == 0 {
-			continue
+		if home, base := s.Home(other, rank); home == b && s.Len(other, rank) > 0 {
+			starts = append(starts, base)
+			starts = s.ends(starts, other, rank, base)
 		}
-		k.size = max(k.size, base+n)
-		starts = append(starts, base)
-		starts = s.ends(starts, other, rank, base)
 	}
 	slices.Sort(starts)
 	starts = slices.Compact(starts)
-	if n := len(starts); n > 0 && starts[n-1] == k.size {
+	if n := len(starts); starts[n-1] == size {
 		starts = starts[:n-1]
 	}
 	if !slices.Equal(starts, *shared) {
 		*shared = starts
 	}
-	k.starts = (*shared)[:len(*shared):len(*shared)]
-	k.cells = make([]cell, len(k.starts))
+	return (*shared)[:len(*shared):len(*shared)]
 }
 
 // repeat makes several memories of one, one behind the other.
