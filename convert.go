@@ -69,37 +69,38 @@ type ExportOptions struct {
 // ExportFormats lists what Export writes.
 func ExportFormats() []string { return []string{"msccl", "goal", textFormat} }
 
-// Export writes a schedule in one of ExportFormats.
-func Export(w io.Writer, s *schedule.Schedule, format string, o ExportOptions) error {
+// Export writes a schedule in one of ExportFormats. The notes say what is not as in the schedule.
+func Export(w io.Writer, s *schedule.Schedule, format string, o ExportOptions) ([]string, error) {
 	if format != "msccl" && (o.Runtime != "" || o.Protocol != "") {
-		return fmt.Errorf("collsim: runtime and protocol are for msccl, not for %s", format)
+		return nil, fmt.Errorf("collsim: runtime and protocol are for msccl, not for %s", format)
 	}
 	switch format {
 	case "msccl":
 		return msccl.Write(w, s, msccl.WriteOptions{Runtime: o.Runtime, Protocol: o.Protocol})
 	case "goal":
-		return goal.Write(w, s)
+		return nil, goal.Write(w, s)
 	case textFormat:
 		_, err := io.WriteString(w, s.String())
-		return err
+		return nil, err
 	}
-	return fmt.Errorf("collsim: format %q cannot be written; %s can", format,
+	return nil, fmt.Errorf("collsim: format %q cannot be written; %s can", format,
 		strings.Join(ExportFormats(), ", "))
 }
 
-// Export writes the schedule of the scenario's only point.
-func (s *Scenario) Export(format string, o ExportOptions) ([]byte, error) {
+// Export writes the schedule of the scenario's only point, with notes as of Export.
+func (s *Scenario) Export(format string, o ExportOptions) ([]byte, []string, error) {
 	if n := len(s.Points); n != 1 {
-		return nil, &scenarios.Error{File: s.File, Text: fmt.Sprintf("%d points, one schedule", n),
+		return nil, nil, &scenarios.Error{File: s.File, Text: fmt.Sprintf("%d points, one schedule", n),
 			Hint: "choose one with --only, as --only id=" + s.Points[0].ID}
 	}
 	built, err := s.Build(s.Points[0])
 	if err != nil {
-		return nil, s.Points[0].Error("collective.algorithm", unprefixed(err), "")
+		return nil, nil, s.Points[0].Error("collective.algorithm", unprefixed(err), "")
 	}
 	var b bytes.Buffer
-	if err := Export(&b, built, format, o); err != nil {
-		return nil, &scenarios.Error{File: s.File, Text: s.Points[0].ID + ": " + unprefixed(err)}
+	notes, err := Export(&b, built, format, o)
+	if err != nil {
+		return nil, nil, &scenarios.Error{File: s.File, Text: s.Points[0].ID + ": " + unprefixed(err)}
 	}
-	return b.Bytes(), nil
+	return b.Bytes(), notes, nil
 }

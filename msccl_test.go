@@ -76,7 +76,8 @@ func TestExportedToMSCCLAndBack(t *testing.T) {
 func exportAndBack(t *testing.T, c exported, ranks int) {
 	ours := buildExported(t, c, ranks)
 	var file bytes.Buffer
-	require.NoError(t, msccl.Write(&file, ours, msccl.WriteOptions{Protocol: "LL"}))
+	_, err := msccl.Write(&file, ours, msccl.WriteOptions{Protocol: "LL"})
+	require.NoError(t, err)
 	back, err := msccl.Read(bytes.NewReader(file.Bytes()), foreign.Options{Count: ours.Spec.Count})
 	require.NoError(t, err)
 	require.Empty(t, back.Found)
@@ -170,7 +171,7 @@ func TestEveryAlgorithmToMSCCL(t *testing.T) {
 				}
 				var file bytes.Buffer
 				o := msccl.WriteOptions{Runtime: "none", Protocol: "LL"}
-				err = msccl.Write(&file, s, o)
+				_, err = msccl.Write(&file, s, o)
 				if kind == collective.SendRecv {
 					require.ErrorContains(t, err, "send_recv has no label in a file")
 					continue

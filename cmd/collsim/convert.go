@@ -139,9 +139,12 @@ func (a *app) export(name, format, output string, o collsim.LoadOptions,
 	if err != nil {
 		return err
 	}
-	text, err := list[0].Export(format, how)
+	text, notes, err := list[0].Export(format, how)
 	if err != nil {
 		return err
+	}
+	for _, note := range notes {
+		a.print(a.err, "note: "+note+"\n")
 	}
 	return a.put(output, string(text))
 }

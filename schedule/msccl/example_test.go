@@ -54,7 +54,7 @@ rank 1
 		log.Fatal(err)
 	}
 	var file strings.Builder
-	if err := msccl.Write(&file, s, msccl.WriteOptions{Runtime: "rccl"}); err != nil {
+	if _, err := msccl.Write(&file, s, msccl.WriteOptions{Runtime: "rccl"}); err != nil {
 		log.Fatal(err)
 	}
 	for line := range strings.Lines(file.String()) {

@@ -96,7 +96,7 @@ func holds(t *testing.T, file []byte, rccl bool) {
 		return
 	}
 	var again bytes.Buffer
-	if msccl.Write(&again, s, msccl.WriteOptions{Runtime: "none", Protocol: "LL"}) != nil {
+	if _, err := msccl.Write(&again, s, msccl.WriteOptions{Runtime: "none", Protocol: "LL"}); err != nil {
 		return
 	}
 	back, err := msccl.Read(&again, foreign.Options{Runtime: "none", Root: s.Spec.Root,

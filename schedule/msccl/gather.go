@@ -19,7 +19,11 @@ type writer struct {
 	// groups are the messages that must be cut alike: each is a parent, and of roots where to cut.
 	groups []group
 	taken  []int64 // elements of scratch of each rank
+	apart  parted  // messages that become several
 }
+
+// parted counts messages that the file sends in several steps, and those steps.
+type parted struct{ messages, sends int }
 
 // lane is what a lane of the schedule does.
 type lane struct{ acts []act }

@@ -26,7 +26,8 @@ func TestCollectedFilesRewritten(t *testing.T) {
 			f := readFile(t, filepath.Join(dir, c["file"]), foreign.Options{})
 			var file, again bytes.Buffer
 			o := msccl.WriteOptions{Runtime: "none", Protocol: c["proto"]}
-			require.NoError(t, msccl.Write(&file, f.Schedule, o))
+			_, err := msccl.Write(&file, f.Schedule, o)
+			require.NoError(t, err)
 			back, err := msccl.Read(bytes.NewReader(file.Bytes()), foreign.Options{Runtime: "none",
 				Count: max(f.Schedule.Spec.Count, largest(f.Schedule))})
 			require.NoError(t, err)
@@ -38,7 +39,8 @@ func TestCollectedFilesRewritten(t *testing.T) {
 			require.Equal(t, want.MinSlots, got.MinSlots)
 			require.Equal(t, want.KeepsRankOrder, got.KeepsRankOrder)
 			require.Equal(t, want.SameTree, got.SameTree)
-			require.NoError(t, msccl.Write(&again, back.Schedule, o))
+			_, err = msccl.Write(&again, back.Schedule, o)
+			require.NoError(t, err)
 			require.Equal(t, file.String(), again.String())
 			rewritten++
 		})

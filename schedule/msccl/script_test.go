@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 				s, err := schedule.Parse(text)
 				require.NoError(t, err)
 				var b bytes.Buffer
-				err = msccl.Write(&b, s, writeOptions(t, d))
+				_, err = msccl.Write(&b, s, writeOptions(t, d))
 				require.Error(t, err)
 				require.Zero(t, b.Len())
 				return err.Error() + "\n"
@@ -162,8 +162,10 @@ func written(t *testing.T, text string, d *datadriven.TestData) string {
 	require.NoError(t, err)
 	var b, again bytes.Buffer
 	o := writeOptions(t, d)
-	require.NoError(t, msccl.Write(&b, s, o))
-	require.NoError(t, msccl.Write(&again, s, o))
+	notes, err := msccl.Write(&b, s, o)
+	require.NoError(t, err)
+	_, err = msccl.Write(&again, s, o)
+	require.NoError(t, err)
 	require.Equal(t, b.String(), again.String())
 	count := s.Spec.Count
 	f, err := msccl.Read(&again, foreign.Options{Count: count, Op: s.Spec.Op, Root: s.Spec.Root,
@@ -174,5 +176,8 @@ func written(t *testing.T, text string, d *datadriven.TestData) string {
 	ours, _ := schedule.Verify(s, schedule.VerifyOptions{})
 	require.Equal(t, ours.BytesSent, proof.BytesSent)
 	require.Equal(t, ours.MinSlots, proof.MinSlots)
+	for _, note := range notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
 	return b.String()
 }

@@ -127,6 +127,10 @@ func (s *strand) pieces(a *act, o op, ends []link, before []sent) []link {
 		s.sent = s.sent[:0:0]
 	}
 	parts := s.writer.pieces(a)
+	if o.kind.sends() && len(parts) > 1 {
+		s.writer.apart.messages++
+		s.writer.apart.sends += len(parts)
+	}
 	for i, p := range parts {
 		made := stitch{step: step{kind: o.kind, count: int32((p.to - p.from) / s.grain),
 			from: place{input, -1}, to: place{output, -1}, waitBlock: -1, waitFor: -1}}

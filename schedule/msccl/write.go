@@ -28,38 +28,48 @@ const defaultMaxBytes = 1 << 27
 // step with several messages, or with blocks that are not side by side, becomes several. What the
 // format has no words for (puts, gets, signals, scales, several sizes of block) and what the
 // runtime does not hold (steps, thread blocks, places of a connection) is an error that names it.
-// Equal schedules give equal bytes.
-func Write(w io.Writer, s *schedule.Schedule, o WriteOptions) error {
+// Equal schedules give equal bytes. The notes say what costs time there that the schedule does not.
+func Write(w io.Writer, s *schedule.Schedule, o WriteOptions) ([]string, error) {
 	if o.Protocol == "" {
 		o.Protocol = protocols()[0].name
 	}
 	proto, err := findProtocol(o.Protocol)
 	if err != nil {
-		return fmt.Errorf("msccl: %w", err)
+		return nil, fmt.Errorf("msccl: %w", err)
 	}
 	rt, err := findRuntime(o.Runtime)
 	if err != nil {
-		return fmt.Errorf("msccl: %w", err)
+		return nil, fmt.Errorf("msccl: %w", err)
 	}
 	label, err := labelOf(&s.Spec, rt)
 	if err != nil {
-		return fmt.Errorf("msccl: %w", err)
+		return nil, fmt.Errorf("msccl: %w", err)
 	}
 	x, err := gather(s)
 	if err != nil {
-		return fmt.Errorf("msccl: %w", err)
+		return nil, fmt.Errorf("msccl: %w", err)
 	}
 	p, err := x.program(label, proto)
 	if err != nil {
-		return fmt.Errorf("msccl: %w", err)
+		return nil, fmt.Errorf("msccl: %w", err)
 	}
 	p.sizes(&o, rt, unit.Bytes(x.whole*int64(s.Spec.Type.Width())))
 	if err := tryOut(p, s, x.whole, rt.name); err != nil {
-		return fmt.Errorf("msccl: %w", err)
+		return nil, fmt.Errorf("msccl: %w", err)
 	}
 	b := bufio.NewWriter(w)
 	p.print(b)
-	return b.Flush()
+	return x.apart.notes(), b.Flush()
+}
+
+// notes say what the file does otherwise than the schedule.
+func (p parted) notes() []string {
+	if p.messages == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("messages of blocks that are not side by side, or of more than a step "+
+		"of the runtime moves: %d, which the file sends as %d; it takes longer than the schedule, a "+
+		"latency for each", p.messages, p.sends)}
 }
 
 // labelOf is the runtime's name of a collective, or why it has none.
