@@ -28,7 +28,7 @@ func (v *Verification) ImportText() (string, error) {
 	line("steps", fmt.Sprint(steps(v.Schedule)))
 	if v.Good() {
 		line("verdict", fmt.Sprintf("OK: %s, no deadlock (FIFO depth %d), no race",
-			proven(v.Schedule.Spec.Kind, v.Causal), v.Proof.MinSlots))
+			proven(&v.Schedule.Spec, v.Causal), v.Proof.MinSlots))
 	}
 	for i, x := range v.Violations {
 		if i == maxWrong {

@@ -221,3 +221,21 @@ rank 1
 	require.Contains(t, v.Text(), "calls    one at a time; one that begins before all ranks have")
 	require.False(t, VerifyFile("x.json", f, VerifyOptions{Iterations: 2}).Good())
 }
+
+// Of no elements everything is true: the verdict says that nothing was proven, and a text that does
+// not say how many there are is refused.
+func TestNothingIsProvenOfNothing(t *testing.T) {
+	empty := strings.Replace(exchanged, "count 1024", "count 0", 1)
+	f, err := ReadSchedule("x.schedule", strings.NewReader(empty), foreign.Options{})
+	require.NoError(t, err)
+	v := VerifyFile("x.schedule", f, VerifyOptions{})
+	require.True(t, v.Good())
+	require.Contains(t, v.Text(), "proof    of the data nothing, there are no elements, no deadlock")
+	require.NotContains(t, v.Text(), "every input once")
+	text, err := VerificationJSON(v)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "of what becomes of the data nothing was proven")
+	_, err = ReadSchedule("x.schedule", strings.NewReader(strings.Replace(exchanged, "count 1024\n",
+		"", 1)), foreign.Options{})
+	require.ErrorContains(t, err, `x.schedule:4: the header has no "count" line`)
+}

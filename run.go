@@ -118,7 +118,7 @@ func (r *runner) prove(m *made, result *Result) {
 		return
 	}
 	v := m.verify(r.s.nameOf(p), p, -1)
-	result.Proof, result.proven = Proved, proven(s.Spec.Kind, v.Causal)
+	result.Proof, result.proven = Proved, proven(&s.Spec, v.Causal)
 	if !v.Good() {
 		result.Proof, result.Violations = Failed, v.Violations
 		return

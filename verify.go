@@ -68,7 +68,10 @@ func VerifyFile(name string, f *foreign.File, o VerifyOptions) *Verification {
 	if len(v.Violations) == 0 {
 		v.Proof = proof
 	}
-	v.Schedule, v.Slots = s, s.Slots
+	if v.Schedule, v.Slots = s, s.Slots; s.Spec.Empty() && f.Causal == nil {
+		v.Notes = append(v.Notes[:len(v.Notes):len(v.Notes)], "there are no elements: of what becomes "+
+			"of the data nothing was proven")
+	}
 	if v.Slots == 0 {
 		v.Slots = options.Slots
 	}

@@ -102,8 +102,11 @@ func (v *Verification) problem() string {
 }
 
 // proven is what a proof holds, but for deadlocks and races.
-func proven(kind collective.Kind, causal *schedule.Causal) string {
+func proven(spec *collective.Spec, causal *schedule.Causal) string {
+	kind := spec.Kind
 	switch {
+	case spec.Empty() && causal == nil:
+		return "of the data nothing, there are no elements"
 	case causal != nil && causal.Kind != collective.Custom:
 		return "every rank has heard from all it needs"
 	case kind == collective.Custom:
@@ -123,7 +126,7 @@ func (v *Verification) facts(b *strings.Builder) {
 		depth += fmt.Sprintf(" of %d", v.Slots)
 	}
 	fmt.Fprintf(b, "  proof    %s, no deadlock (FIFO depth %s), no race\n",
-		proven(spec.Kind, v.Causal), depth)
+		proven(&spec, v.Causal), depth)
 	v.calls(b)
 	fmt.Fprintf(b, "  moves    %s, %s, %d bytes sent\n", plural(p.Rounds, "round"),
 		plural(p.Messages, "message"), p.BytesSent)
