@@ -200,9 +200,19 @@ splits 4 4 4
 splits 4 4 4
 rank 0
   lane 0
+    wait from 1 @0
+    wait from 2 @0
     reduceSend multimem{0,1,2} in to multimem{0,1,2} at out @0
+    signal to 1 @0
+    signal to 2 @0
 rank 1
+  lane 0
+    signal to 0 @0
+    wait from 0 @0
 rank 2
+  lane 0
+    signal to 0 @0
+    wait from 0 @0
 `)
 	p, found := Verify(s, VerifyOptions{Iterations: 1})
 	require.Empty(t, found)

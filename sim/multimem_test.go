@@ -278,12 +278,14 @@ func TestBytesSentAgree(t *testing.T) {
 		"put in to 1 at out silent", "put in to 1 at out silent packet", "copy get 3 in into out",
 		"send in to 1, 2"} {
 		text := "schedule\ncollective custom int32 sum\nranks 4\nsplits 9 9 9 9\nsplits 9 9 9 9\n" +
-			"rank 0\n  lane 0\n    " + step + " @0\n"
+			"rank 0\n  lane 0\n    wait from 1 @0\n    wait from 2 @0\n    wait from 3 @0\n    " + step +
+			" @0\n    signal to 1 @0\n    signal to 2 @0\n    signal to 3 @0\n"
 		for rank := 1; rank < 4; rank++ {
-			text += fmt.Sprintf("rank %d\n", rank)
+			text += fmt.Sprintf("rank %d\n  lane 0\n    signal to 0 @0\n", rank)
 			if strings.HasPrefix(step, "send") && rank < 3 {
-				text += "  lane 0\n    recv from 0 into out @0\n"
+				text += "    recv from 0 into out @0\n"
 			}
+			text += "    wait from 0 @0\n"
 		}
 		s, err := schedule.Parse(text)
 		require.NoError(t, err)
