@@ -26,8 +26,8 @@ type message[T any] struct {
 	dest *landing[T]
 }
 
-// landing is where a put's bytes go when they arrive. Puts of one lane to one peer land in the order
-// in which they were issued; packets, which are stores of its own threads, among themselves.
+// landing is where a put's bytes go when they arrive. Puts of one lane to one peer land in the
+// order in which they were issued; packets, which are stores of its own threads, among themselves.
 type landing[T any] struct {
 	at     [][]T
 	packet bool

@@ -27,7 +27,8 @@ func RunWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) (
 			return nil, err
 		}
 	}
-	if err := given(&s.Spec, inputs, func(r int) int64 { return s.Len(schedule.Input, r) }); err != nil {
+	length := func(rank int) int64 { return s.Len(schedule.Input, rank) }
+	if err := given(&s.Spec, inputs, length); err != nil {
 		return nil, err
 	}
 	v, err := look(s, lookOptions{accumulate: o.Accumulate})

@@ -37,11 +37,12 @@ func TestParseBounds(t *testing.T) {
 	for _, c := range []struct{ edit, want string }{
 		{loops, "line 10: with this step in all its loops, lanes, slices and ranks, the programs name " +
 			"562949953421312 blocks and peers; at most 1073741824 are read"},
-		{strings.Replace(loops, "nop", "loop 16777216\n+           nop", 1), "line 11: with this step in " +
-			"all its loops, lanes, slices and ranks, the programs name more than 2^63 blocks and peers"},
+		{strings.Replace(loops, "nop", "loop 16777216\n+           nop", 1), "line 11: with this " +
+			"step in all its loops, lanes, slices and ranks, the programs name more than 2^63"},
 		{"- ranks 2\n+ ranks 1024\n- group 2\n+ group 1024\n-   lane 0\n+   lanes 0-65535",
 			"line 7: 67108864 lanes on all ranks so far; at most 4194304 are read"},
-		{head + "+ cut in block even 16777216\n+ rank *\n+   lane 0\n+     loop 64\n+       send in to 1 @0",
+		{head + "+ cut in block even 16777216\n+ rank *\n+   lane 0\n+     loop 64\n" +
+			"+       send in to 1 @0",
 			"line 10: with this step"},
 	} {
 		_, err := Parse(damage(t, smallText, c.edit))

@@ -190,8 +190,8 @@ rank 1
 		verdict(mustParse(t, damage(t, text, "-     loop 32\n+     loop 2")), VerifyOptions{}))
 }
 
-// Every operation counts once, a multimem's too: what the switch has added up goes to one rank, what
-// it hands to all leaves one rank. Nothing wraps that is too much to be counted.
+// Every operation counts once, a multimem's too: what the switch has added up goes to one rank,
+// what it hands to all leaves one rank. Nothing wraps that is too much to be counted.
 func TestVerifyFlows(t *testing.T) {
 	s := mustParse(t, `schedule
 collective custom int32 sum

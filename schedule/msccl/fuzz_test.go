@@ -96,7 +96,8 @@ func holds(t *testing.T, file []byte, rccl bool) {
 		return
 	}
 	var again bytes.Buffer
-	if _, err := msccl.Write(&again, s, msccl.WriteOptions{Runtime: "none", Protocol: "LL"}); err != nil {
+	how := msccl.WriteOptions{Runtime: "none", Protocol: "LL"}
+	if _, err := msccl.Write(&again, s, how); err != nil {
 		return
 	}
 	back, err := msccl.Read(&again, foreign.Options{Runtime: "none", Root: s.Spec.Root,

@@ -67,9 +67,9 @@ func (p parted) notes() []string {
 	if p.messages == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("messages of blocks that are not side by side, or of more than a step "+
-		"of the runtime moves: %d, which the file sends as %d; it takes longer than the schedule, a "+
-		"latency for each", p.messages, p.sends)}
+	return []string{fmt.Sprintf("messages of blocks that are not side by side, or of more than a "+
+		"step of the runtime moves: %d, which the file sends as %d; it takes longer than the "+
+		"schedule, a latency for each", p.messages, p.sends)}
 }
 
 // labelOf is the runtime's name of a collective, or why it has none.
