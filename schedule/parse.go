@@ -154,7 +154,8 @@ func (p *parser) collective(args []string) (err error) {
 		}
 		args = args[1:]
 	}
-	if (spec.Kind.Reduces() || spec.Kind == collective.Custom) && len(args) > 0 {
+	if (spec.Kind.Reduces() || spec.Kind == collective.Custom) && len(args) > 0 &&
+		args[0] != "post" && args[0] != "in" { // custom has an operator or not
 		var factor float64
 		if spec.Op, factor, err = collective.ParseOp(args[0]); err != nil {
 			return err

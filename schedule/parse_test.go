@@ -95,3 +95,12 @@ func FuzzParse(f *testing.F) {
 		_, _ = Execute(s, Limits{Slots: 4}, Hooks{Step: limit})
 	})
 }
+
+// A custom collective has an operator or not, and may be in place all the same.
+func TestCustomInPlace(t *testing.T) {
+	for _, problem := range []string{"in place", "post in place", "sum in place", "avg post"} {
+		text := "schedule custom\ncollective custom float32 " + problem + "\nranks 1\n" +
+			"splits 4\nsplits 4\nrank 0\n  lane 0\n    nop @0\n"
+		require.Equal(t, text, mustParse(t, text).String())
+	}
+}
