@@ -1,0 +1,260 @@
+package judge
+
+import "slices"
+
+// moves are the states after one more thing has happened.
+func (x *explorer) moves(s *state) (next []*state) {
+	for lane := range x.lanes {
+		k := &x.lanes[lane]
+		if s.running[k.rank] == 0 || s.at[lane] == len(k.works) {
+			continue
+		}
+		w := k.works[s.at[lane]]
+		switch {
+		case s.value[lane] != nil:
+			t := s.clone()
+			x.finish(t, w, s.value[lane])
+			next = append(next, t)
+		case x.can(s, w):
+			t := s.clone()
+			if value := x.read(t, w); w.atOnce() {
+				x.finish(t, w, value)
+			} else {
+				t.value = replace(t.value, lane, value)
+			}
+			next = append(next, t)
+		}
+	}
+	for road := range s.flying {
+		next = append(next, fly(s, road)...)
+	}
+	for rank := range s.call {
+		if s.call[rank] == x.limits.Calls {
+			continue
+		}
+		if s.running[rank] == 0 {
+			next = append(next, x.begin(s, rank))
+		} else if x.idle(s, rank) {
+			next = append(next, x.end(s, rank))
+		}
+	}
+	return next
+}
+
+// atOnce reports whether a work reads no memory or stores none: what happens between its start and
+// its end might then as well happen before it or after it, and need not be told apart.
+func (w *work) atOnce() bool {
+	reads, stores := false, false
+	for _, source := range w.reads {
+		reads = reads || len(source) > 0
+	}
+	for _, cells := range w.stores {
+		stores = stores || cells != nil
+	}
+	for i := range w.step.To {
+		t := &w.step.To[i]
+		stores = stores || w.lands[i] != nil && !t.Message()
+	}
+	return !reads || !stores
+}
+
+// fly reads the origin of a put on a road, or lands the first of them.
+func fly(s *state, road int) (next []*state) {
+	for i, f := range s.flying[road] {
+		if f.value == nil {
+			t := s.clone()
+			f.value = make([]int, len(f.origin))
+			for j, cell := range f.origin {
+				f.value[j] = s.memory[cell]
+			}
+			flights := slices.Clone(s.flying[road])
+			flights[i] = f
+			t.flying = replace(s.flying, road, flights)
+			next = append(next, t)
+		} else if i == 0 {
+			t := s.clone()
+			for j, cell := range f.target {
+				t.memory[cell] = f.value[j]
+			}
+			t.flying = replace(s.flying, road, s.flying[road][1:])
+			t.landed[road]++
+			next = append(next, t)
+		}
+	}
+	return next
+}
+
+// begin has the caller of a rank write the inputs.
+func (x *explorer) begin(s *state, rank int) *state {
+	t := s.clone()
+	t.running[rank] = 1
+	from, to := x.model.buffer(Input, rank)
+	for cell := from; cell < to; cell++ {
+		t.memory[cell] = x.terms.input(rank, s.call[rank], cell-from)
+	}
+	for lane := x.first[rank]; lane < x.first[rank+1]; lane++ {
+		t.at[lane], t.base[lane] = 0, t.posts[lane]
+	}
+	return t
+}
+
+// idle reports whether all lanes of a rank have ended, and what they have stored is there.
+func (x *explorer) idle(s *state, rank int) bool {
+	for lane := x.first[rank]; lane < x.first[rank+1]; lane++ {
+		if s.at[lane] < len(x.lanes[lane].works) || len(s.flying[x.way(road{lane: lane})]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// end has the caller of a rank read the outputs.
+func (x *explorer) end(s *state, rank int) *state {
+	t := s.clone()
+	t.running[rank] = 0
+	t.call[rank]++
+	p := &x.plan.Problem
+	from, to := x.model.buffer(Output, rank)
+	if p.Kind == "custom" {
+		t.told = replace(s.told, rank, slices.Concat(s.told[rank], s.memory[from:to]))
+	}
+	for cell := from; cell < to && p.defined(); cell++ {
+		if why := x.terms.wrong(s.memory[cell], rank, s.call[rank], cell-from); why != "" {
+			x.fail("rank %d call %d: output element %d %s", rank, s.call[rank], cell-from, why)
+		}
+	}
+	for other := range s.call {
+		if p.Kind == "barrier" && s.call[other] < s.call[rank] ||
+			p.Kind == "barrier" && s.call[other] == s.call[rank] && s.running[other] == 0 {
+			x.fail("rank %d leaves the barrier before rank %d has come", rank, other)
+		}
+	}
+	return t
+}
+
+// can reports whether a work can start.
+func (x *explorer) can(s *state, w *work) bool {
+	for i := range w.step.From {
+		f := &w.step.From[i]
+		if f.Kind != Message {
+			continue
+		}
+		letters := s.queue[x.conn(x.from(w.lane, &f.Peer))]
+		if len(letters) == 0 || letters[0].ofPut && s.landed[letters[0].road] < letters[0].nth {
+			return false
+		}
+	}
+	for i := range w.step.To {
+		t := &w.step.To[i]
+		limit := [...]int{FIFO: x.limits.Slots, Pad: 1, Free: 0}[t.Peer.Class]
+		if t.Message() && limit > 0 && len(s.queue[x.conn(x.to(w.lane, &t.Peer))]) >= limit {
+			return false
+		}
+	}
+	for _, e := range w.step.After {
+		on := x.first[w.rank] + e.Lane
+		if w.slice == 0 && s.posts[on]-s.base[on] < e.Posts {
+			return false
+		}
+	}
+	if !w.relaxes() && len(s.flying[x.way(road{lane: w.lane})]) > 0 {
+		return false
+	}
+	return !w.step.Flush || x.flushed(s, w.lane)
+}
+
+// relaxes reports whether a work is a relaxed signal, which may overtake the lane's own stores.
+func (w *work) relaxes() bool {
+	for i := range w.step.To {
+		if t := &w.step.To[i]; !t.Relaxed || t.At {
+			return false
+		}
+	}
+	return len(w.step.To) > 0 && len(w.step.From) == 0 && !w.step.Post
+}
+
+// flushed reports whether the origins of all puts of a lane have been read.
+func (x *explorer) flushed(s *state, lane int) bool {
+	for r, n := range x.ways {
+		for _, f := range s.flying[n] {
+			if r.lane == lane && f.value == nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// read is what a work has read and combined when it starts.
+func (x *explorer) read(s *state, w *work) []int {
+	value, err := reckoner{x.terms, x.fail}.value(w, s.memory, func(i int) []int {
+		return s.queue[x.conn(x.from(w.lane, &w.step.From[i].Peer))][0].value
+	})
+	if err != nil {
+		x.fail("%v", err)
+	}
+	return value
+}
+
+// finish ends a work: it takes its messages, stores and sends.
+func (x *explorer) finish(s *state, w *work, value []int) {
+	for i := range w.step.From {
+		if f := &w.step.From[i]; f.Kind == Message {
+			c := x.conn(x.from(w.lane, &f.Peer))
+			s.queue = replace(s.queue, c, s.queue[c][1:])
+		}
+	}
+	for _, cells := range w.stores {
+		if cells != nil {
+			x.store(s, w, cells, value)
+		}
+	}
+	for i := range w.step.To {
+		t := &w.step.To[i]
+		if !t.Message() {
+			for _, cells := range w.lands[i] {
+				x.store(s, w, cells, value)
+			}
+			continue
+		}
+		l := letter{value: value}
+		if t.At {
+			l.road, l.ofPut = x.way(roadOf(w, i)), true
+			l.nth = s.landed[l.road] + len(s.flying[l.road]) + 1
+			f := flight{value: value, target: w.lands[i][0]}
+			if w.step.lasts() && len(w.step.From) == 1 && w.step.From[0].Kind == Local &&
+				!w.step.From[0].Scaled && !w.step.Scaled {
+				f.value, f.origin = nil, w.reads[0][0]
+			}
+			s.flying = replace(s.flying, l.road, append(slices.Clip(s.flying[l.road]), f))
+		}
+		c := x.conn(x.to(w.lane, &t.Peer))
+		s.queue = replace(s.queue, c, append(slices.Clip(s.queue[c]), l))
+	}
+	if w.step.Post && w.last {
+		s.posts[w.lane]++
+	}
+	s.value = replace(s.value, w.lane, nil)
+	s.at[w.lane]++
+}
+
+// store writes a value; if a relaxed signal follows, only some time later.
+func (x *explorer) store(s *state, w *work, cells, value []int) {
+	works := x.lanes[w.lane].works
+	if next := s.at[w.lane] + 1; next < len(works) && works[next].relaxes() && !w.step.tells() {
+		own := x.way(road{lane: w.lane})
+		f := flight{value: value, target: cells}
+		s.flying = replace(s.flying, own, append(slices.Clip(s.flying[own]), f))
+		return
+	}
+	for i, cell := range cells[:min(len(cells), len(value))] {
+		s.memory[cell] = value[i]
+	}
+}
+
+// tells reports whether somebody learns from a step that it has ended.
+func (s *Step) tells() bool {
+	return s.Post || slices.ContainsFunc(s.To, func(t Target) bool {
+		return t.Message() && !t.Relaxed
+	})
+}

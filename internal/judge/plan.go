@@ -1,0 +1,197 @@
+package judge
+
+import "slices"
+
+// Plan is a schedule as it was read, written out: every lane of every rank is a list of steps, with
+// the numbers that they have on that rank.
+type Plan struct {
+	Name    string
+	Problem Problem
+	Slots   int // messages that a connection holds; 0 leaves it open
+	Slices  int // every step that moves data is so many in order
+	Scratch int // elements
+	Cuts    [3]Cut
+	Ranks   [][]Lane
+}
+
+// Lane is steps in order, in a channel.
+type Lane struct {
+	Channel int
+	Steps   []Step
+}
+
+// Buffer is one of a rank's buffers.
+type Buffer int
+
+// The buffers.
+const (
+	Input Buffer = iota
+	Output
+	Scratch
+)
+
+// Region is blocks of a tile of a buffer, in order.
+type Region struct {
+	Buffer Buffer
+	Tile   int
+	Blocks []int
+}
+
+// Class is how many messages a connection holds.
+type Class int
+
+// The classes.
+const (
+	FIFO Class = iota // the schedule's slots
+	Pad               // one
+	Free              // any number
+)
+
+// Peer is the other end of a connection.
+type Peer struct {
+	Rank, Lane int
+	Class      Class
+	Tag        int
+}
+
+// Kind is where a source comes from.
+type Kind int
+
+// The kinds of source.
+const (
+	Local    Kind = iota // a region of this rank
+	Message              // the next message of a peer
+	Get                  // a region of a peer, read without its help
+	Multimem             // a region of every rank of a team, added up by the switch
+)
+
+// Source is an operand of a step.
+type Source struct {
+	Kind   Kind
+	Peer   Peer
+	Region Region
+	Team   []int
+	Put    bool // the message is awaited as that of a put
+	Scaled bool
+}
+
+// Target is whom a step sends to. At says that the value lands in Region of the peer; with a Team,
+// in that of every rank of it.
+type Target struct {
+	Peer                    Peer
+	At                      bool
+	Region                  Region
+	Relaxed, Silent, Packet bool
+	Team                    []int
+}
+
+// Event is the number of posts of a lane of the same rank.
+type Event struct{ Lane, Posts int }
+
+// Step is one instruction.
+type Step struct {
+	From                []Source
+	Into                []Region
+	To                  []Target
+	After               []Event
+	Scaled, Post, Flush bool
+	Compute             string // the time that a kernel takes, as in 5000ps
+	Round               int
+}
+
+// Moves reports whether a step reads or writes a region: such a step is cut into slices.
+func (s *Step) Moves() bool {
+	if len(s.Into) > 0 || len(s.From) > 1 || len(s.From) == 1 && len(s.To) > 0 {
+		return true
+	}
+	return len(s.From) == 1 && (s.From[0].Kind != Message || s.From[0].Put)
+}
+
+// waits reports whether a step only awaits a message.
+func (s *Step) waits() bool {
+	return len(s.From) == 1 && s.From[0].Kind == Message && len(s.Into) == 0 && len(s.To) == 0
+}
+
+// Message reports whether somebody receives what goes to the target.
+func (t *Target) Message() bool { return !t.Silent && t.Team == nil }
+
+// lasts reports whether the origin of what the step sends is read after its end, until a flush: a
+// put by the port, which somebody else's engine carries out.
+func (s *Step) lasts() bool {
+	return slices.ContainsFunc(s.To, func(t Target) bool {
+		return t.At && t.Message() && !t.Packet
+	})
+}
+
+// Regions are all that a step names.
+func (s *Step) Regions() (list []*Region) {
+	for i := range s.From {
+		if s.From[i].Kind != Message {
+			list = append(list, &s.From[i].Region)
+		}
+	}
+	for i := range s.Into {
+		list = append(list, &s.Into[i])
+	}
+	for i := range s.To {
+		if s.To[i].At {
+			list = append(list, &s.To[i].Region)
+		}
+	}
+	return list
+}
+
+// Clone copies a plan and all that it points to.
+func (p *Plan) Clone() *Plan {
+	c := *p
+	c.Problem.Splits = nil
+	for _, row := range p.Problem.Splits {
+		c.Problem.Splits = append(c.Problem.Splits, slices.Clone(row))
+	}
+	for b := range c.Cuts {
+		c.Cuts[b] = slices.Clone(p.Cuts[b])
+	}
+	c.Ranks = make([][]Lane, len(p.Ranks))
+	for r, lanes := range p.Ranks {
+		for _, l := range lanes {
+			steps := make([]Step, len(l.Steps))
+			for i := range l.Steps {
+				steps[i] = l.Steps[i].Clone()
+			}
+			c.Ranks[r] = append(c.Ranks[r], Lane{l.Channel, steps})
+		}
+	}
+	return &c
+}
+
+// Clone copies a step and all that it points to.
+func (s *Step) Clone() Step {
+	c := *s
+	c.From, c.Into, c.To = slices.Clone(s.From), slices.Clone(s.Into), slices.Clone(s.To)
+	c.After = slices.Clone(s.After)
+	for i := range c.From {
+		c.From[i].Region.Blocks = slices.Clone(c.From[i].Region.Blocks)
+		c.From[i].Team = slices.Clone(c.From[i].Team)
+	}
+	for i := range c.Into {
+		c.Into[i].Blocks = slices.Clone(c.Into[i].Blocks)
+	}
+	for i := range c.To {
+		c.To[i].Region.Blocks = slices.Clone(c.To[i].Region.Blocks)
+		c.To[i].Team = slices.Clone(c.To[i].Team)
+	}
+	return c
+}
+
+// Size is the number of elements of all buffers, and of sub-steps of all lanes.
+func (p *Plan) Size() (elements, steps int) {
+	for r, lanes := range p.Ranks {
+		for b := Input; b <= Scratch; b++ {
+			elements += p.size(b, r)
+		}
+		for _, l := range lanes {
+			steps += len(l.Steps) * p.Slices
+		}
+	}
+	return elements, steps
+}

@@ -1,0 +1,315 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is what a schedule is to compute. A rank's element names follow the NCCL call: count is
+// one rank's vector, or its block of a vector of n blocks.
+type Problem struct {
+	Kind, Type, Op string
+	Post, InPlace  bool
+	Ranks, Root    int
+	Count          int
+	Splits         [][]int
+}
+
+// The words of the header, and which kinds are of which sort.
+const (
+	plainKinds = " all_reduce all_gather reduce_scatter broadcast reduce gather scatter " +
+		"all_to_all send_recv barrier "
+	splitKinds = " all_to_allv all_gatherv reduce_scatterv custom "
+	reducing   = " all_reduce reduce reduce_scatter reduce_scatterv "
+	rooted     = " broadcast reduce gather scatter "
+	operators  = " sum prod min max avg premulsum "
+	typeNames  = " float64 float32 float16 bfloat16 float8_e4m3fn float8_e5m2 " +
+		"int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+)
+
+// among reports whether a word is one of a list.
+func among(list, word string) bool { return strings.Contains(list, " "+word+" ") }
+
+// check says what is wrong with a problem.
+func (p *Problem) check() error {
+	rows := map[string]int{"all_to_allv": p.Ranks, "custom": 2, "all_gatherv": 1,
+		"reduce_scatterv": 1}[p.Kind]
+	op, _, _ := strings.Cut(p.Op, "(")
+	switch {
+	case !among(plainKinds+splitKinds, p.Kind):
+		return fmt.Errorf("no kind %q", p.Kind)
+	case p.Ranks < 1 || p.Root < 0 || p.Root >= p.Ranks || p.Root > 0 && !among(rooted, p.Kind):
+		return fmt.Errorf("root %d of %d ranks", p.Root, p.Ranks)
+	case p.Kind != "barrier" && !among(typeNames, p.Type):
+		return fmt.Errorf("no type %q", p.Type)
+	case p.Op != "" && !among(operators, op) || p.Op == "" && among(reducing, p.Kind):
+		return fmt.Errorf("no operator %q", p.Op)
+	case p.InPlace && p.Kind == "all_to_allv":
+		return fmt.Errorf("all_to_allv is not in place")
+	case p.Count > 0 && (rows > 0 || p.Kind == "barrier"):
+		return fmt.Errorf("%s has no count", p.Kind)
+	case len(p.Splits) != rows:
+		return fmt.Errorf("%d lines of splits; %d are needed", len(p.Splits), rows)
+	}
+	for _, row := range p.Splits {
+		if len(row) != p.Ranks {
+			return fmt.Errorf("a line of %d splits on %d ranks", len(row), p.Ranks)
+		}
+	}
+	return nil
+}
+
+// size is the number of elements of a rank's buffer.
+func (p *Plan) size(b Buffer, rank int) int {
+	switch b {
+	case Input:
+		return p.Problem.in(rank)
+	case Output:
+		return p.Problem.out(rank)
+	}
+	return p.Scratch
+}
+
+func (p *Problem) in(rank int) int {
+	switch p.Kind {
+	case "all_reduce", "all_gather", "reduce", "gather", "send_recv":
+		return p.Count
+	case "reduce_scatter", "all_to_all":
+		return p.Count * p.Ranks
+	case "broadcast":
+		return p.atRoot(rank, p.Count)
+	case "scatter":
+		return p.atRoot(rank, p.Count*p.Ranks)
+	case "all_to_allv":
+		return sum(p.Splits[rank])
+	case "all_gatherv", "custom":
+		return p.Splits[0][rank]
+	case "reduce_scatterv":
+		return sum(p.Splits[0])
+	}
+	return 0
+}
+
+func (p *Problem) out(rank int) int {
+	switch p.Kind {
+	case "all_reduce", "broadcast", "reduce_scatter", "scatter", "send_recv":
+		return p.Count
+	case "all_gather", "all_to_all":
+		return p.Count * p.Ranks
+	case "reduce":
+		return p.atRoot(rank, p.Count)
+	case "gather":
+		return p.atRoot(rank, p.Count*p.Ranks)
+	case "all_to_allv":
+		return sum(p.column(rank))
+	case "all_gatherv":
+		return sum(p.Splits[0])
+	case "reduce_scatterv":
+		return p.Splits[0][rank]
+	case "custom":
+		return p.Splits[1][rank]
+	}
+	return 0
+}
+
+func (p *Problem) atRoot(rank, n int) int {
+	if rank != p.Root {
+		return 0
+	}
+	return n
+}
+
+// column is what every rank sends to one, of all_to_allv.
+func (p *Problem) column(rank int) (list []int) {
+	for _, row := range p.Splits {
+		list = append(list, row[rank])
+	}
+	return list
+}
+
+func sum(list []int) (total int) {
+	for _, n := range list {
+		total += n
+	}
+	return total
+}
+
+// home is the memory that a buffer of a rank lies in, and where it begins there: in place, the
+// input and the output share one, in which the smaller one is the rank's block of the larger.
+func (p *Plan) home(b Buffer, rank int) (memory Buffer, begin int) {
+	q := &p.Problem
+	if !q.InPlace || b == Scratch {
+		return b, 0
+	}
+	start := rank * q.Count
+	if q.Splits != nil {
+		start = sum(q.Splits[0][:rank])
+	}
+	switch {
+	case b == Input && among(" all_gather all_gatherv gather ", q.Kind) && q.out(rank) > 0,
+		b == Output && among(" reduce_scatter reduce_scatterv scatter ", q.Kind) && q.in(rank) > 0:
+		return Input, start
+	}
+	return Input, 0
+}
+
+// everyRank stands for the combination of all ranks' inputs.
+const everyRank = -1
+
+// want is what element i of a rank's output must be: an element of the input of a rank.
+func (p *Problem) want(rank, i int) (from, element int) {
+	switch p.Kind {
+	case "reduce_scatter":
+		return everyRank, rank*p.Count + i
+	case "reduce_scatterv":
+		return everyRank, sum(p.Splits[0][:rank]) + i
+	case "broadcast":
+		return p.Root, i
+	case "scatter":
+		return p.Root, rank*p.Count + i
+	case "send_recv":
+		return (rank + p.Ranks - 1) % p.Ranks, i
+	case "all_gather", "gather":
+		return i / p.Count, i % p.Count
+	case "all_to_all":
+		return i / p.Count, rank*p.Count + i%p.Count
+	case "all_gatherv":
+		from, i = piece(p.Splits[0], i)
+		return from, i
+	case "all_to_allv":
+		from, i = piece(p.column(rank), i)
+		return from, sum(p.Splits[from][:rank]) + i
+	}
+	return everyRank, i // all_reduce, reduce
+}
+
+// piece is which of the pieces element i is in, and where in there.
+func piece(lengths []int, i int) (which, within int) {
+	for which < len(lengths) && i >= lengths[which] {
+		i -= lengths[which]
+		which++
+	}
+	return which, i
+}
+
+// defined reports whether outputs have a value that the kind defines.
+func (p *Problem) defined() bool { return p.Kind != "custom" && p.Kind != "barrier" }
+
+// scales says whether every input is scaled when it is first read, or every output after the last
+// addition: premulsum and the mean of floats before, other means after.
+func (p *Problem) scales() (before, after bool) {
+	isFloat := strings.HasPrefix(p.Type, "float") || strings.HasPrefix(p.Type, "bfloat")
+	switch {
+	case strings.HasPrefix(p.Op, "premulsum"):
+		return true, false
+	case p.Op != "avg":
+		return false, false
+	}
+	return isFloat && !p.Post, !isFloat || p.Post
+}
+
+// tiles is how many tiles a buffer has. Of tiles of a size, that is how many the longest part has
+// that is cut into them, on any rank.
+func (p *Plan) tiles(b Buffer) int {
+	most := 1
+	for rank := range p.Problem.Ranks {
+		longest := p.size(b, rank)
+		for i := range p.Cuts[b] {
+			l := &p.Cuts[b][i]
+			parts := l.parts()
+			if l.Axis == "tile" {
+				if l.Way == "size" {
+					parts = (longest + l.N - 1) / l.N
+				}
+				most = max(most, parts)
+				break
+			}
+			longest = l.longest(longest)
+		}
+	}
+	return most
+}
+
+// Cut divides a buffer, outermost level first.
+type Cut []Level
+
+// Level is one division: its axis is channel, tile or block, its way even, ceil, size, aligned or
+// table.
+type Level struct {
+	Axis, Way string
+	N, Align  int
+	Ends      [][]int // of table: of all ranks, or of each
+	ByRank    bool
+}
+
+// parts is how many parts a level has; of size it depends on what is cut, and 0 is returned.
+func (l *Level) parts() int {
+	switch l.Way {
+	case "table":
+		return len(l.Ends[0])
+	case "size":
+		return 0
+	}
+	return l.N
+}
+
+// Blocks is how many blocks a buffer has, and whether they are numbered by rank.
+func (c Cut) Blocks() (n int, byRank bool) {
+	i := slices.IndexFunc(c, func(l Level) bool { return l.Axis == "block" })
+	if i < 0 {
+		return 1, false
+	}
+	return c[i].parts(), c[i].ByRank
+}
+
+// stretch is elements from … to−1.
+type stretch struct{ from, to int }
+
+// part is the i-th part of a stretch; empty beyond the last.
+func (l *Level) part(s stretch, i, rank int) stretch {
+	n := s.to - s.from
+	var from, to int
+	switch l.Way {
+	case "even":
+		from = times(i, n/l.N, n) + min(i, n%l.N)
+		to = from + n/l.N
+		if i < n%l.N {
+			to++
+		}
+	case "table":
+		ends := l.Ends[rank%len(l.Ends)]
+		if to = ends[i]; i > 0 {
+			from = ends[i-1]
+		}
+	default:
+		size := l.N
+		if l.Way != "size" {
+			size = (n + l.N - 1) / l.N
+		}
+		if l.Way == "aligned" {
+			size = (size + l.Align - 1) / l.Align * l.Align
+		}
+		from, to = times(i, size, n), times(i+1, size, n)
+	}
+	return stretch{s.from + min(from, n), s.from + min(to, n)}
+}
+
+// longest is the length of the longest part of a length, of any rank.
+func (l *Level) longest(n int) (most int) {
+	for rank := range max(1, len(l.Ends)) {
+		for i := range min(n, l.parts()) { // those after the first n elements are empty
+			part := l.part(stretch{0, n}, i, rank)
+			most = max(most, part.to-part.from)
+		}
+	}
+	return most
+}
+
+// times is a·b, but no more than most.
+func times(a, b, most int) int {
+	if b > 0 && a > most/b {
+		return most
+	}
+	return a * b
+}
