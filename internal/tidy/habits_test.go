@@ -131,7 +131,7 @@ func noLuck(s *source) []finding {
 }
 
 func noPrinting(s *source) []finding {
-	if within(s.path, "cmd") {
+	if within(s.path, commands()...) {
 		return nil
 	}
 	found := s.uses(func(o types.Object) bool {

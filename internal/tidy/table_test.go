@@ -59,6 +59,9 @@ func table() []row {
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/golden"}, // its tests alone import anything
 		{path: "internal/judge"}, // an opinion of its own: it must not know the proof
+		{path: "internal/judge/vary", ours: "internal/judge"},
+		{path: "internal/judge/campaign",
+			ours: "internal/judge internal/judge/vary schedule algos collective dtype"},
 		{path: "internal/nearest"},
 		{path: "internal/tidy"},
 	}
@@ -126,6 +129,9 @@ func deterministic() []string {
 	return []string{"unit", "dtype", "collective", "schedule", "topology", "device", "algos",
 		"reference", "trace", "sim", "fidelity"}
 }
+
+// commands are the packages that may print: they and the packages below them.
+func commands() []string { return []string{"cmd", "internal/judge/campaign"} }
 
 // rounded are the packages in which a float must round alike on every processor.
 func rounded() []string {
