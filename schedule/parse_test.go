@@ -104,3 +104,13 @@ func TestCustomInPlace(t *testing.T) {
 		require.Equal(t, text, mustParse(t, text).String())
 	}
 }
+
+// A reduction into two blocks of which one was its operand is not in its own place, even if the
+// other is empty.
+func TestOwnPlace(t *testing.T) {
+	_, err := Parse("schedule own\ncollective reduce float32 sum\nranks 2\ncount 1\nscratch 1\n" +
+		"cut scratch block table 1 1\nrank 0\n  lane 0\n    copy in into scratch[0]\n" +
+		"    recvReduce scratch[0 x2], from 1 into scratch[0]\n    copy scratch[0] into out\n" +
+		"rank 1\n  lane 0\n    send in to 0\n")
+	require.ErrorContains(t, err, "line 10: the step is called recvReduce, but it is a recvReduceCopy")
+}

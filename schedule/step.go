@@ -1,7 +1,5 @@
 package schedule
 
-import "slices"
-
 // Step is one instruction of a lane, concrete for one rank: it takes an ordered list of sources,
 // combines them left to right, stores the value in zero or more local regions and sends it to
 // zero or more peers. A step with one message and nothing else awaits it (a signal, a put).
@@ -169,8 +167,7 @@ func (s *Step) inOwnPlace() bool {
 	}
 	for i := range s.From {
 		f := &s.From[i]
-		if f.Kind == Local && f.Region.Buffer == s.To[0].Buffer && f.Region.Tile == s.To[0].Tile &&
-			f.Region.First == s.To[0].First && slices.Equal(f.Region.List, s.To[0].List) {
+		if f.Kind == Local && f.Region.same(&s.To[0]) {
 			return true
 		}
 	}
