@@ -58,7 +58,7 @@ func table() []row {
 		{path: "cmd/collsim", ours: ". plots hw/... trace/... " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/golden"}, // its tests alone import anything
-		{path: "internal/judge"}, // an opinion of its own: it must not know the proof
+		{path: "internal/judge"},  // an opinion of its own: it must not know the proof
 		{path: "internal/judge/vary", ours: "internal/judge"},
 		{path: "internal/judge/campaign",
 			ours: "internal/judge internal/judge/vary schedule algos collective dtype"},

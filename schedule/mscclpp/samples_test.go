@@ -43,11 +43,22 @@ func index(t *testing.T) []sample {
 		ranks, err := strconv.Atoi(keys["ranks"])
 		require.NoError(t, err)
 		require.Contains(t, []string{"OK", "FAIL"}, keys["verdict"])
+		if untold(keys["file"]) {
+			keys["verdict"] = "RACE"
+		}
 		cases = append(cases, sample{keys["file"], keys["collective"], keys["verdict"], keys["error"],
 			ranks})
 	}
 	require.Len(t, cases, 62)
 	return cases
+}
+
+// untold reports whether nobody tells a rank of a plan's last stores: the signals at its end are
+// relaxed, or there is none. Its index calls it right; its caller may read before they have come.
+func untold(file string) bool {
+	return strings.HasPrefix(file, "generated/ag_nvls_zc_n") ||
+		strings.HasPrefix(file, "generated/ar_nvls_zc_n") ||
+		file == "repo/reduce_nvls_pipeline.json" || file == "unit/tbg_reduce_send_test.json"
 }
 
 // read reads a sample.
@@ -98,10 +109,18 @@ func testSample(t *testing.T, c sample, o foreign.Options) {
 	require.Equal(t, kindOf(c), f.Schedule.Spec.Kind)
 	require.Equal(t, c.Ranks, f.Schedule.Spec.Ranks)
 	_, found := schedule.Verify(f.Schedule, schedule.VerifyOptions{Iterations: 1})
-	if c.Verdict == "OK" {
+	switch c.Verdict {
+	case "OK":
 		require.Empty(t, f.Found)
 		require.Empty(t, found)
-	} else {
+	case "RACE":
+		require.Empty(t, f.Found)
+		require.NotEmpty(t, found)
+		for _, v := range found {
+			require.Equal(t, schedule.Race, v.Kind)
+			require.Contains(t, v.Text, "writes and the caller of rank")
+		}
+	default:
 		kind, block := reason(t, c)
 		require.NotEmpty(t, f.Found)
 		at := slices.IndexFunc(f.Found, func(v *schedule.Violation) bool { return v.Kind == kind })
