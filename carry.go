@@ -2,6 +2,7 @@ package collsim
 
 import (
 	"fmt"
+	"math"
 
 	"collsim/data"
 	"collsim/dtype"
@@ -29,9 +30,8 @@ type played struct {
 func numberAs[T dtype.Number]() number {
 	return number{play: playAs[T], inputs: inputsAs[T], text: func(element []byte) string {
 		return fmt.Sprint(get[T](element))
-	}, isNaN: func(element []byte) bool {
-		x := get[T](element)
-		return x != x
+	}, isNaN: func(element []byte) bool { // of bits in an integer, x != x would say nothing
+		return math.IsNaN(dtype.Value(get[T](element)))
 	}, value: valueAs[T]}
 }
 

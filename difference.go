@@ -56,6 +56,11 @@ func (n *number) bits(element []byte) Bits {
 		n.text(element)}
 }
 
+// same reports whether two elements have the same bits, or are both NaN.
+func (n *number) same(a, b []byte) bool {
+	return string(a) == string(b) || n.isNaN(a) && n.isNaN(b)
+}
+
 // compare holds a team's outputs against theirs.
 func (t *teamRun) compare(theirs, ours []data.Array, c *Comparison) {
 	width := t.schedule.Spec.Type.Width()
@@ -70,7 +75,7 @@ func (t *teamRun) compare(theirs, ours []data.Array, c *Comparison) {
 		}
 		for at := 0; at < len(b); at += width {
 			x, y := a[at:at+width], b[at:at+width]
-			if string(x) == string(y) || t.number.isNaN(x) && t.number.isNaN(y) {
+			if t.number.same(x, y) {
 				continue
 			}
 			different = true
@@ -167,7 +172,7 @@ func (x *trial) value(order *term, leaves []int, i int) []byte {
 // try notes an order if it gives their first element.
 func (x *trial) try(what string, order *term, leaves []int) {
 	same := 0
-	for same < len(x.theirs) && string(x.value(order, leaves, same)) == string(x.theirs[same]) {
+	for same < len(x.theirs) && x.number.same(x.value(order, leaves, same), x.theirs[same]) {
 		same++
 	}
 	if same > 0 {
@@ -188,7 +193,7 @@ func (x *trial) take(place int, element int64, leaves []int, theirs, ours []byte
 			break
 		}
 		mine := ours[at : at+width]
-		if got := x.value(x.order, leaves, int(i)); string(got) != string(mine) {
+		if got := x.value(x.order, leaves, int(i)); !x.number.same(got, mine) {
 			break
 		}
 		x.theirs, x.ours = append(x.theirs, theirs[at:at+width]), append(x.ours, mine)
