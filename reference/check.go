@@ -196,11 +196,15 @@ func check[T dtype.Number](v *survey, o *CheckOptions, w work) (Report, error) {
 			return Report{}, errs[i]
 		}
 	}
-	r := together(results)
+	return v.doubt(together(results)), nil
+}
+
+// doubt is a report of what is in doubt where a switch adds: nobody tells its order.
+func (v *survey) doubt(r Report) Report {
 	if v.code.merges && rounds(&v.s.Spec) && r.Numbers == NumbersExact {
 		r.Numbers = NumbersBounded
 	}
-	return r, nil
+	return r
 }
 
 // together puts the findings of all workers together.

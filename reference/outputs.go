@@ -43,16 +43,19 @@ func Compare[T dtype.Number](spec collective.Spec, inputs, outputs [][]T) (Repor
 		return Report{}, fmt.Errorf("reference: outputs of %d ranks; there are %d", len(outputs),
 			spec.Ranks)
 	}
-	longest := int64(0)
 	for rank, out := range outputs {
 		if int64(len(out)) != spec.Out(rank) {
 			return Report{}, fmt.Errorf("reference: rank %d has %d output elements; %d are expected",
 				rank, len(out), spec.Out(rank))
 		}
-		longest = max(longest, spec.In(rank), spec.Out(rank))
 	}
 	c := newComparison(newDefinition(&spec, reader(inputs), false),
 		rounding{n: spec.Ranks, height: spec.Ranks - 1})
+	return judge(c, outputs), nil
+}
+
+// judge compares the outputs of all ranks. REQUIRES: they are as long as Spec.Out says.
+func judge[T dtype.Number](c *comparison[T], outputs [][]T) Report {
 	if c.common {
 		c.given(outputs, 0)
 	} else {
@@ -60,11 +63,13 @@ func Compare[T dtype.Number](spec collective.Spec, inputs, outputs [][]T) (Repor
 			c.given(outputs[rank:rank+1], rank)
 		}
 	}
-	r := together([]*comparison[T]{c})
+	r, spec := together([]*comparison[T]{c}), c.d.spec
 	if r.Checked = spec.Count; spec.Kind.Splits() {
-		r.Checked = longest
+		for rank := range outputs {
+			r.Checked = max(r.Checked, spec.In(rank), spec.Out(rank))
+		}
 	}
-	return r, nil
+	return r
 }
 
 // given compares the outputs of ranks that should all have the same, from the first of them on.

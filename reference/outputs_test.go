@@ -6,6 +6,7 @@ import (
 
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/schedule"
 
 	"github.com/stretchr/testify/require"
 )
@@ -87,4 +88,53 @@ func TestCompareRefuses(t *testing.T) {
 	spec.Ranks = -1
 	_, err = Inputs[float32](spec, Exact, 1)
 	require.EqualError(t, err, "collective: -1 ranks; at least 1 is needed")
+}
+
+// TestRunAndCompareIsCheck: on the same numbers, given or made, the report is the same in all that
+// it says, depth and bound of the schedule's own tree among it.
+func TestRunAndCompareIsCheck(t *testing.T) {
+	for _, c := range []struct {
+		plan  func() schedule.Plan
+		kind  collective.Kind
+		op    collective.Op
+		depth int // of 16 ranks
+	}{
+		{ring, collective.AllReduce, collective.Sum, 15},
+		{doubling, collective.AllReduce, collective.Sum, 4},
+		{doubling, collective.AllReduce, collective.Avg, 4},
+		{doubling, collective.AllReduce, collective.Prod, 15},
+		{doubling, collective.AllReduce, collective.Max, 0},
+		{chainReduce, collective.Reduce, collective.Sum, 15},
+		{ringReduceScatter, collective.ReduceScatter, collective.Sum, 15},
+	} {
+		for _, acc := range []Accumulate{Native, InFloat32} {
+			s := collective.Spec{Kind: c.kind, Op: c.op, Ranks: 16, Count: 99}
+			runIsCheck[float32](t, s, c.plan, c.depth, acc)
+			runIsCheck[dtype.BF16](t, s, c.plan, c.depth, acc)
+		}
+	}
+	s := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
+		Ranks: 8, Count: 40}
+	inputs, err := Inputs[float32](s, Exact, 0)
+	require.NoError(t, err)
+	_, r, err := RunAndCompare(twoShot(t, "float32 sum", 8), inputs[:1], RunOptions{})
+	require.Error(t, err)
+	require.Zero(t, r)
+}
+
+func runIsCheck[T dtype.Number](t *testing.T, s collective.Spec, plan func() schedule.Plan,
+	depth int, acc Accumulate) {
+	t.Helper()
+	s.Type = dtype.Of[T]()
+	sch := build(t, s, plan)
+	want, err := Check(sch, CheckOptions{Data: Normal, Seed: 5, Accumulate: acc})
+	require.NoError(t, err)
+	if acc == Native {
+		require.Equal(t, depth, want.Depth)
+	}
+	inputs, err := Inputs[T](s, Normal, 5)
+	require.NoError(t, err)
+	_, got, err := RunAndCompare(sch, inputs, RunOptions{Accumulate: acc})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
 }

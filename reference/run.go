@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"collsim/collective"
 	"collsim/dtype"
 	"collsim/schedule"
 )
@@ -22,22 +23,47 @@ type RunOptions struct {
 
 // RunWith is Run with options.
 func RunWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, error) {
+	outputs, _, err := runWith(s, inputs, o)
+	return outputs, err
+}
+
+// RunAndCompare is RunWith, and holds the outputs against the definition: within the bound that
+// follows from this schedule's tree of additions, as Check does on data of its own.
+func RunAndCompare[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, Report,
+	error) {
+	if err := fits(&s.Spec, inputs); err != nil {
+		return nil, Report{}, err
+	}
+	outputs, v, err := runWith(s, inputs, o)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	if s.Spec.Kind == collective.Custom {
+		return outputs, Report{Numbers: NumbersOff, Why: undefined}, nil
+	}
+	r := judge(newComparison(newDefinition(&s.Spec, reader(inputs), false), v.rounding()), outputs)
+	return outputs, v.doubt(r), nil
+}
+
+// runWith carries a schedule out, and says what it has surveyed.
+func runWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, *survey,
+	error) {
 	for rank := range s.Spec.Ranks {
 		if err := Computable(*s.SpecOf(rank)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	length := func(rank int) int64 { return s.Len(schedule.Input, rank) }
 	if err := given(&s.Spec, inputs, length); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v, err := look(s, lookOptions{accumulate: o.Accumulate})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m := newMachine(v, reader(inputs), 0)
 	if err := m.compute(0); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	outputs := make([][]T, s.Spec.Ranks)
 	for rank := range outputs {
@@ -45,5 +71,5 @@ func RunWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) (
 		end := base + s.Len(schedule.Output, rank)
 		outputs[rank] = m.of(home, rank)[base:end:end]
 	}
-	return outputs, nil
+	return outputs, v, nil
 }
