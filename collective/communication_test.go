@@ -179,6 +179,13 @@ func TestCommunicationText(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, d, again)
 	}
+	for _, factor := range []float64{1.0 / 3, 16777217, 1e-300, -0x1p-52} { // with all their digits
+		d := full()
+		d.Factor = factor
+		again, err := ParseCommunication(d.String())
+		require.NoError(t, err)
+		require.Equal(t, factor, again.Factor, d.String())
+	}
 	for text, want := range map[string]string{
 		"": "collective: no kind in an empty communication",
 		"all_reduce sum tem 1": `collective: "all_reduce sum tem 1": "tem" is no attribute; ` +
@@ -228,6 +235,7 @@ func TestRoles(t *testing.T) {
 	check("gather team 3,1,9 root 1", 1, "collective: team {3,1,9} on 4 ranks: there is no rank 9")
 	check("gather team 3,1,3 root 1", 1,
 		"collective: team {3,1,3}: rank 3 is negative or named twice")
+	check("gather team 3,1,4 root 1", 1, "collective: team {3,1,4} on 4 ranks: there is no rank 4")
 	check("gather root 4", 1, "collective: gather: the root 4 is not a member of the team {0…3}")
 }
 

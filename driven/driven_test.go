@@ -171,6 +171,39 @@ rank 1
 	require.Equal(t, 2, done)
 }
 
+// TestPosts: a lane waits for as many posts as it says, each of which is one step's however many
+// slices it has. Lane 1 is to take what the second message brings, not what was there before.
+func TestPosts(t *testing.T) {
+	for _, slices := range []string{"", "slices 2\n"} {
+		s, err := schedule.Parse(`schedule posts
+collective broadcast float32
+ranks 2
+root 0
+count 4
+scratch 8
+cut scratch block even 2
+` + slices + `rank 0
+  lane 0
+    copy in into out @0
+    send in to 1 @0
+    send in to 1 @0
+rank 1
+  lane 0
+    recv from 0 into scratch[0] post @0
+    recv from 0 into scratch[1] post @0
+  lane 1
+    copy scratch[1] into out after 0#2 @0
+`)
+		require.NoError(t, err)
+		_, found := schedule.Verify(s, schedule.VerifyOptions{})
+		require.Empty(t, found)
+		in := [][]float32{{1, 2, 3, 4}, {}}
+		out, err := Run(s, in, Options{})
+		require.NoError(t, err)
+		require.Equal(t, in[0], out[1], slices)
+	}
+}
+
 func TestWrongInputs(t *testing.T) {
 	s := ring(t, 2, 4, collective.Sum)
 	_, err := Run(s, [][]float64{{}, {}}, Options{})

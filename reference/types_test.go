@@ -332,6 +332,13 @@ func TestDefinitionsThatNeedMoreThanTwoFloats(t *testing.T) {
 	require.Equal(t, float32(1), define[float32](t, sum, 1, 0x1p-24, -0x1p-90, -0x1p-149))
 	f := dtype.From[dtype.BF16]
 	require.Equal(t, f(1+0x1p-7), define(t, sum, f(1), f(0x1p-8), f(0x1p-70), f(0x1p-130)))
+	// (2^53 + 3)·(2^196 − 1): a hair below a tie, which would go up, seen with 250 bits alone. The
+	// factors are 5·7·11·1187 · 19709623201, and 2^98 + 1 in two parts, (2^49 + 1)·(2^49 − 1).
+	product := collective.Spec{Op: collective.Prod}
+	require.Equal(t, math.Ldexp(1<<53+2, 196), define[float64](t, product, 456995, 19709623201,
+		4907129832467945, 64582079724121, 1<<49+1, 1<<49-1))
+	require.Equal(t, math.Ldexp(1<<53+4, 196), define[float64](t, product, 456995, 19709623201,
+		1<<98, 1<<98))
 	zero := float32(math.Copysign(0, -1))
 	require.True(t, math.Signbit(float64(define(t, sum, zero, zero))))
 	require.False(t, math.Signbit(float64(define(t, sum, zero, 0))))
