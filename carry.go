@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"collsim/collective"
 	"collsim/data"
 	"collsim/dtype"
 	"collsim/reference"
@@ -32,7 +33,24 @@ func numberAs[T dtype.Number]() number {
 		return fmt.Sprint(get[T](element))
 	}, isNaN: func(element []byte) bool { // of bits in an integer, x != x would say nothing
 		return math.IsNaN(dtype.Value(get[T](element)))
-	}, value: valueAs[T]}
+	}, value: valueAs[T], judge: judgeAs[T], twice: func(elements []byte) []byte {
+		x := getAll[T](elements)
+		dtype.Sum(x, append([]T{}, x...))
+		return put(x)
+	}, one: func() []byte { return put([]T{dtype.From[T](1)}) }}
+}
+
+// judgeAs holds outputs against the definition.
+func judgeAs[T dtype.Number](spec *collective.Spec, in, out [][]byte,
+	wrong func(place int, element int64, right []byte)) error {
+	inputs, outputs := make([][]T, len(in)), make([][]T, len(out))
+	for i := range in {
+		inputs[i], outputs[i] = getAll[T](in[i]), getAll[T](out[i])
+	}
+	_, err := reference.CompareEach(*spec, inputs, outputs, func(rank int, element int64, want T) {
+		wrong(rank, element, put([]T{want}))
+	})
+	return err
 }
 
 // get is an element.
@@ -40,6 +58,13 @@ func get[T dtype.Number](element []byte) T {
 	var x [1]T
 	dtype.Get(x[:], element)
 	return x[0]
+}
+
+// getAll are elements.
+func getAll[T dtype.Number](elements []byte) []T {
+	x := make([]T, len(elements)/dtype.Of[T]().Width())
+	dtype.Get(x, elements)
+	return x
 }
 
 func put[T dtype.Number](x []T) []byte {
@@ -72,8 +97,7 @@ func playAs[T dtype.Number](x *play) (*played, error) {
 	} else {
 		inputs = make([][]T, spec.Ranks)
 		for i := range inputs {
-			inputs[i] = make([]T, spec.In(i))
-			dtype.Get(inputs[i], x.in[i])
+			inputs[i] = getAll[T](x.in[i])
 		}
 	}
 	outputs, report, err := reference.RunAndCompare(x.schedule, inputs,
@@ -115,11 +139,17 @@ func (r *runner) carry(m *made, result *Result) error {
 		}
 		result.data = kind.String()
 	}
+	if c := result.Comparison; c != nil && len(result.Violations) > 0 {
+		c.Why, theirs = unproven, nil
+	}
 	for i, team := range p.Members() {
 		t := &teamRun{point: p, team: team, schedule: m.of(len(team)), number: numberOf(p.Spec.Type)}
 		if err := r.playTeam(t, inputs); err != nil {
 			if result.refuted(err) {
 				result.Numbers = Off
+				if theirs != nil {
+					result.Comparison = &Comparison{File: p.FileName(p.Data.Compare), Why: unproven}
+				}
 				return nil
 			}
 			return p.Error("check.memory", unprefixed(err), "")
@@ -128,8 +158,11 @@ func (r *runner) carry(m *made, result *Result) error {
 		if err := t.give(outputs); err != nil {
 			return err
 		}
-		if theirs != nil {
-			t.compare(theirs, outputs, result.Comparison)
+		if theirs == nil {
+			continue
+		}
+		if err := t.compare(theirs, outputs, result.Comparison); err != nil {
+			return p.Error("collective.compare", unprefixed(err), "")
 		}
 	}
 	if p.Data.Output != "" {
@@ -226,6 +259,29 @@ func (t *teamRun) give(outputs []data.Array) error {
 			Shape: shapes[place], Data: bytes}
 	}
 	return nil
+}
+
+// flattened is a place's output tensor as the collective has it.
+func (t *teamRun) flattened(place int, tensor []byte) []byte {
+	spec := &t.schedule.Spec
+	if t.point.Tensor == nil || tensor == nil {
+		return tensor
+	}
+	return pack(t.point.Tensor.Unpack(place, spec.Ranks), int64(spec.Type.Width()), tensor,
+		spec.Out(place), false)
+}
+
+// unflat is where an element of a place's output stands in its tensor.
+func (t *teamRun) unflat(place int, element int64) int64 {
+	if t.point.Tensor == nil {
+		return element
+	}
+	for _, m := range t.point.Tensor.Unpack(place, t.schedule.Spec.Ranks) {
+		if element >= m.Flat && element < m.Flat+m.Len {
+			return m.Tensor + element - m.Flat
+		}
+	}
+	panic("collsim: an element in no part of its tensor")
 }
 
 // flat is where an element of a place's output tensor stands in the output of the collective.

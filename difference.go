@@ -6,21 +6,10 @@ import (
 	"slices"
 
 	"collsim/collective"
-	"collsim/data"
 	"collsim/dtype"
 	"collsim/reference"
 	"collsim/schedule"
 )
-
-// Comparison is how a result compares with somebody else's, bit for bit; but any NaN equals any
-// other, since hardware and libraries differ in their payloads.
-type Comparison struct {
-	File      string
-	Elements  int64       // compared, of all ranks
-	Different int64       // of them
-	Ranks     int         // that have different elements
-	First     *Difference // of the lowest rank and element; nil if there is none
-}
 
 // Difference is an element that differs.
 type Difference struct {
@@ -56,43 +45,9 @@ func (n *number) bits(element []byte) Bits {
 		n.text(element)}
 }
 
-// same reports whether two elements have the same bits, or are both NaN.
-func (n *number) same(a, b []byte) bool {
-	return string(a) == string(b) || n.isNaN(a) && n.isNaN(b)
-}
-
-// compare holds a team's outputs against theirs.
-func (t *teamRun) compare(theirs, ours []data.Array, c *Comparison) {
-	width := t.schedule.Spec.Type.Width()
-	for place, rank := range t.team {
-		if ours[rank].Data == nil {
-			continue
-		}
-		a, b, different := theirs[rank].Data, ours[rank].Data, false
-		c.Elements += int64(len(b) / width)
-		if string(a) == string(b) {
-			continue
-		}
-		for at := 0; at < len(b); at += width {
-			x, y := a[at:at+width], b[at:at+width]
-			if t.number.same(x, y) {
-				continue
-			}
-			different = true
-			c.Different++
-			element := int64(at / width)
-			if c.First == nil || rank < c.First.Rank {
-				c.First = t.explain(place, element, a, b)
-			}
-		}
-		if different {
-			c.Ranks++
-		}
-	}
-}
-
-// explain says what is known of the first element that differs in a rank's outputs.
-func (t *teamRun) explain(place int, element int64, theirs, ours []byte) *Difference {
+// explain says what is known of the first element that differs in a rank's outputs, and is not
+// wrong.
+func (t *teamRun) explain(place int, element int64, theirs, ours []byte, wrong []bool) *Difference {
 	s, flat := t.schedule, t.flat(place, element)
 	width := int64(s.Spec.Type.Width())
 	at := element * width
@@ -108,7 +63,7 @@ func (t *teamRun) explain(place int, element int64, theirs, ours []byte) *Differ
 		d.Order = fmt.Sprintf("rank %d input element %d", t.team[leaves[0]], order.Element)
 		return d
 	}
-	x := &trial{teamRun: t, order: &term{order, &s.Spec, t.sums}}
+	x := &trial{teamRun: t, order: &term{order, &s.Spec, t.sums}, wrong: wrong}
 	x.take(place, element, leaves, theirs, ours)
 	t.tryOrders(d, x, leaves)
 	return d
@@ -150,6 +105,7 @@ type trial struct {
 	*teamRun
 	order        *term
 	theirs, ours [][]byte
+	wrong        []bool // by element of the place's output; nil where none is
 	found        []gives
 }
 
@@ -180,7 +136,8 @@ func (x *trial) try(what string, order *term, leaves []int) {
 	}
 }
 
-// take takes the elements from one of a place's output on, as far as the order explains ours.
+// take takes the elements from one of a place's output on, as far as the order explains ours, and
+// theirs are not wrong.
 func (x *trial) take(place int, element int64, leaves []int, theirs, ours []byte) {
 	spec := &x.schedule.Spec
 	width := int64(spec.Type.Width())
@@ -189,7 +146,8 @@ func (x *trial) take(place int, element int64, leaves []int, theirs, ours []byte
 	for i := range int64(maxSample) {
 		at := (element + i) * width
 		if at >= int64(len(ours)) || x.flat(place, element+i) != flat+i ||
-			x.schedule.ChunkAt(place, flat+i) != chunk || x.order.Element+i >= most {
+			x.schedule.ChunkAt(place, flat+i) != chunk || x.order.Element+i >= most ||
+			x.wrong != nil && x.wrong[flat+i] {
 			break
 		}
 		mine := ours[at : at+width]

@@ -207,6 +207,12 @@ type number struct {
 	text   func(element []byte) string
 	isNaN  func(element []byte) bool
 	value  func(t *term, leaves func(place int) []byte) []byte
+	// judge holds outputs of all ranks against the definition, and tells of those that no order of
+	// additions gives, with what is right.
+	judge func(spec *collective.Spec, in, out [][]byte,
+		wrong func(place int, element int64, right []byte)) error
+	twice func(elements []byte) []byte // doubles each
+	one   func() []byte
 }
 
 // numberOf is the number of a type.

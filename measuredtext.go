@@ -178,9 +178,7 @@ func (r *Report) unplayed() (lines []string) {
 		if c := m.Comparison; c != nil && c.Different > 0 {
 			lines = append(lines, fmt.Sprintf("bits     DIFFER: %s: %d of %d elements, on %s",
 				result.Point.ID, c.Different, c.Elements, plural(c.Ranks, "rank")))
-			for _, line := range c.First.lines("the hardware") {
-				lines = append(lines, "         "+line)
-			}
+			lines = append(lines, c.lines(result.Point.ID, "the hardware")...)
 		}
 		switch {
 		case m.Failure != nil:

@@ -162,7 +162,7 @@ func (r *Result) refuted(err error) bool {
 // Good reports whether no check has failed.
 func (r *Result) Good() bool {
 	return len(r.Violations) == 0 && r.Numbers != string(reference.NumbersMismatch) &&
-		(r.Comparison == nil || r.Comparison.Different == 0) &&
+		(r.Comparison == nil || r.Comparison.Equal()) &&
 		(r.Measured == nil || r.Measured.Failure == nil) &&
 		(r.Gradient == nil || r.Gradient.Law != string(reference.NumbersMismatch))
 }

@@ -272,9 +272,11 @@ func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) erro
 		for place, rank := range t.team {
 			theirs[rank].Data, ours[rank].Data = done.Outputs[rank], got.out[place]
 		}
-		t.compare(theirs, ours, to.Comparison)
+		if err := t.compare(theirs, ours, to.Comparison); err != nil {
+			return p.Error("collective.algorithm", unprefixed(err), "")
+		}
 	}
-	if to.Bits = fidelity.Equal; to.Comparison.Different > 0 {
+	if to.Bits = fidelity.Equal; !to.Comparison.Equal() {
 		to.Bits = fidelity.Differ
 	}
 	return nil

@@ -87,6 +87,11 @@ func (k Kind) Scatters() bool {
 	return k == ReduceScatter || k == ReduceScatterV || k == Scatter
 }
 
+// Shared reports whether all ranks get the same output.
+func (k Kind) Shared() bool {
+	return k == AllReduce || k == AllGather || k == AllGatherV || k == Broadcast
+}
+
 func join[T fmt.Stringer](values []T) string {
 	names := make([]string, len(values))
 	for i, v := range values {

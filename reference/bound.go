@@ -17,9 +17,11 @@ import (
 // The first holds as every x goes through at most h roundings (Higham, Accuracy and Stability of
 // Numerical Algorithms, 2nd edition, 2002, §4.2); it is h·u and terms of u². The second holds in
 // any order and for any n (Rump, "Error estimation of floating-point summation and dot product",
-// BIT 52, 2012), and is what is left of a bound where formats are narrow and ranks many. Sums of
-// a step in float32 add at most n+1 of its roundings: B = (1+u)^h·(1+2^−24)^(n+1) − 1. Products
-// go through n−1 roundings in any tree: B = (1+u)^(n−1) − 1, times |Πx| (Higham, §3.1).
+// BIT 52, 2012), and is what is left of a bound where formats are narrow and ranks many. His
+// argument, that a rounding is off by no more than either operand, since that is a number of the
+// format, is as true of a step that rounds a sum of many. Sums of a step in float32 add at most n+1
+// of its roundings: (1+B)·(1+2^−24)^(n+1) − 1. Products go through n−1 roundings in any tree:
+// B = (1+u)^(n−1) − 1, times |Πx| (Higham, §3.1).
 //
 // All hold if nothing overflows or saturates on the way; see Check for what does.
 type rounding struct {
@@ -50,14 +52,14 @@ func (r rounding) bound(spec *collective.Spec) float64 {
 		height = r.n - 1
 	}
 	b := grown(u, height)
-	switch {
-	case r.widens:
-		wide := grown(unitRoundoff(dtype.Float32), r.n+1)
-		return b + wide + float64(b*wide)
-	case spec.Op != collective.Prod:
+	if spec.Op != collective.Prod {
 		b = min(b, float64(float64(r.n-1)*u))
 	}
-	return b
+	if !r.widens {
+		return b
+	}
+	wide := grown(unitRoundoff(dtype.Float32), r.n+1)
+	return b + wide + float64(b*wide)
 }
 
 // unitRoundoff is the largest relative error of rounding to a float type.

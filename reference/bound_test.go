@@ -92,14 +92,14 @@ func boundOf(t dtype.Type, r rounding) *big.Float {
 	}
 	one, u := exact(1), unitRoundoff(t)
 	b := grow(u, r.height)
+	b.Sub(b, one)
+	if rump := product(exact(float64(r.n-1)), exact(u)); rump.Cmp(b) < 0 {
+		b = rump
+	}
 	if !r.widens {
-		b.Sub(b, one)
-		if rump := product(exact(float64(r.n-1)), exact(u)); rump.Cmp(b) < 0 {
-			return rump
-		}
 		return b
 	}
-	b = product(b, grow(0x1p-24, r.n+1))
+	b = product(summed(one, b), grow(0x1p-24, r.n+1))
 	return b.Sub(b, one)
 }
 

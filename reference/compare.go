@@ -19,7 +19,8 @@ type comparison[T dtype.Number] struct {
 	format  layout
 	report  Report
 	mean    mean
-	inexact bool // some element differs, within its bound
+	inexact bool                                  // some element differs, within its bound
+	each    func(rank int, element int64, want T) // is told of wrong elements, unless it is nil
 
 	// The elements that were wanted last. Ranks follow each other with the same ones, so they are
 	// defined once, and what the first rank's were like is known of all that have the same bits.
@@ -42,6 +43,8 @@ type finding struct {
 	ulp    float64
 	units  uint64  // Σ ulp, in units of 1/ulpUnit
 	share  float64 // the largest relative distance
+	places []int   // of the wrong ones, if somebody is to be told
+	tells  bool
 }
 
 // mean is a sum of 128 bits, so that it does not depend on the order.
@@ -71,7 +74,7 @@ func (m *mean) value() float64 {
 
 // newComparison compares with a definition; whatever has been rounded in this way.
 func newComparison[T dtype.Number](d *definition[T], r rounding) *comparison[T] {
-	c := &comparison[T]{d: d, common: common(d.spec.Kind), report: Report{RanksAgree: true}}
+	c := &comparison[T]{d: d, common: d.spec.Kind.Shared(), report: Report{RanksAgree: true}}
 	if c.bound = r.bound(d.spec); c.bound > 0 {
 		if c.report.Depth = r.height; d.spec.Op == collective.Prod {
 			c.report.Depth = r.n - 1
@@ -139,6 +142,9 @@ func (c *comparison[T]) elements(rank int, off int64, got []T, o origin) {
 	c.report.MaxULP = max(c.report.MaxULP, f.ulp)
 	c.report.MaxRelative = max(c.report.MaxRelative, f.share)
 	c.mean.add(0, f.units, int64(len(got)))
+	for _, i := range f.places {
+		c.each(rank, off+int64(i), c.want[i])
+	}
 	if off += int64(f.at); f.wrong > 0 && c.report.First.after(rank, off) {
 		c.report.First = &Mismatch{Rank: rank, Element: off, Got: fmt.Sprint(got[f.at]),
 			Want: fmt.Sprint(c.want[f.at])}
@@ -154,7 +160,7 @@ func (c *comparison[T]) judge(got []T) finding {
 	case isFloat[T]():
 		return c.judgeFloats(got)
 	}
-	f := finding{differ: true}
+	f := finding{differ: true, tells: c.each != nil}
 	for i, x := range got {
 		if y := want[i]; x != y {
 			f.note(gap(x, y), 1, math.Abs(dtype.Value(y)))
@@ -166,7 +172,7 @@ func (c *comparison[T]) judge(got []T) finding {
 
 // judgeFloats takes zeros of both signs, and all NaN, as equal.
 func (c *comparison[T]) judgeFloats(got []T) finding {
-	var f finding
+	f := finding{tells: c.each != nil}
 	n := len(got)
 	if !c.tolerant {
 		c.right = room(&c.rightWide, n)
@@ -209,6 +215,9 @@ func (f *finding) reject(i int) {
 		f.at = i
 	}
 	f.wrong++
+	if f.tells {
+		f.places = append(f.places, i)
+	}
 }
 
 // gap is the distance of two integers: never 0 unless they are equal, however large they are.

@@ -25,7 +25,7 @@ func Define[T dtype.Number](spec collective.Spec, inputs [][]T) ([][]T, error) {
 	for rank := range outputs {
 		out := make([]T, spec.Out(rank))
 		outputs[rank] = out
-		if rank > 0 && common(spec.Kind) {
+		if rank > 0 && spec.Kind.Shared() {
 			copy(out, outputs[0])
 			continue
 		}
@@ -37,12 +37,6 @@ func Define[T dtype.Number](spec collective.Spec, inputs [][]T) ([][]T, error) {
 		}
 	}
 	return outputs, nil
-}
-
-// common reports whether all ranks' outputs are the same.
-func common(k collective.Kind) bool {
-	return k == collective.AllReduce || k == collective.AllGather || k == collective.AllGatherV ||
-		k == collective.Broadcast
 }
 
 // undefined is why there is nothing to compare with.

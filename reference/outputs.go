@@ -30,9 +30,16 @@ func Inputs[T dtype.Number](spec collective.Spec, data Data, seed uint64) ([][]T
 // Compare holds outputs, computed by whomever from these inputs, against the definition: as Check
 // does, but without a schedule. Inputs and outputs are as long as Spec.In and Spec.Out say; other
 // lengths, and a type that is not T, are errors. What the Spec says of places has no meaning here.
-// The bound is the one that holds for any order of additions, rounded to T one by one or, as one
-// step does with InFloat32, all at once.
+// The bound is the one that holds for any order of additions, whether they are rounded to T one by
+// one or in any groups at once, as a step does with InFloat32, and for both ways to take a mean.
 func Compare[T dtype.Number](spec collective.Spec, inputs, outputs [][]T) (Report, error) {
+	return CompareEach(spec, inputs, outputs, nil)
+}
+
+// CompareEach is Compare, and calls wrong, unless it is nil, with each element that is out of
+// bounds, and what it should be: of every rank in the order of its elements.
+func CompareEach[T dtype.Number](spec collective.Spec, inputs, outputs [][]T,
+	wrong func(rank int, element int64, want T)) (Report, error) {
 	if err := fits(&spec, inputs); err != nil {
 		return Report{}, err
 	}
@@ -49,8 +56,10 @@ func Compare[T dtype.Number](spec collective.Spec, inputs, outputs [][]T) (Repor
 				rank, len(out), spec.Out(rank))
 		}
 	}
-	c := newComparison(newDefinition(&spec, reader(inputs), false),
-		rounding{n: spec.Ranks, height: spec.Ranks - 1})
+	spec.Avg = collective.AvgNCCL // of the two, the one that may be further off
+	c := newComparison(newDefinition(&spec, reader(inputs), false), rounding{n: spec.Ranks,
+		height: spec.Ranks - 1, widens: InFloat32.widens(spec.Type)})
+	c.each = wrong
 	return judge(c, outputs), nil
 }
 

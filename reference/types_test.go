@@ -281,6 +281,48 @@ func boundHolds[T dtype.Number](t *testing.T, random *rand.Rand) {
 	require.LessOrEqual(t, b, float64(n-1)*unitRoundoff(s.Type))
 }
 
+// TestBoundHoldsInAnyGroups adds random numbers in random groups, each in float32 and rounded to
+// the type at its end: the bound of any order is that of any groups.
+func TestBoundHoldsInAnyGroups(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		groupsHold[dtype.E4M3](t, random)
+		groupsHold[dtype.E5M2](t, random)
+		groupsHold[dtype.BF16](t, random)
+		groupsHold[dtype.F16](t, random)
+	}
+}
+
+func groupsHold[T dtype.Number](t *testing.T, random *rand.Rand) {
+	t.Helper()
+	n := 2 + random.IntN(60)
+	s := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Of[T](),
+		Ranks: n, Count: 1}
+	inputs, outputs, left := make([][]T, n), make([][]T, n), make([]T, n)
+	for i := range inputs {
+		left[i] = dtype.From[T](random.NormFloat64())
+		inputs[i] = []T{left[i]}
+	}
+	for len(left) > 1 {
+		random.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+		sum, operand := make([]float32, 1), make([]float32, 1)
+		some := 2 + random.IntN(len(left)-1)
+		dtype.Widen(sum, left[:1])
+		for _, x := range left[1:some] {
+			dtype.Widen(operand, []T{x})
+			dtype.Sum(sum, operand)
+		}
+		left = left[some-1:]
+		dtype.Narrow(left[:1], sum)
+	}
+	for i := range outputs {
+		outputs[i] = left
+	}
+	r, err := Compare(s, inputs, outputs)
+	require.NoError(t, err)
+	require.Zero(t, r.Wrong, "%v", inputs)
+}
+
 // TestHeights: of blocks that are sent together, of switches, and of unequal cuts.
 func TestHeights(t *testing.T) {
 	for _, c := range []struct {

@@ -33,3 +33,12 @@ np.savez("scattered.npz", **{f"rank{r}": parts[r] for r in range(n)})
 sent = [np.split(t, n, axis=1) for t in x]
 np.savez("exchanged.npz", **{f"rank{r}": np.concatenate([s[r] for s in sent], axis=2)
                              for r in range(n)})
+
+# The same result, gone wrong: on rank 3 twenty elements of the last chunk still hold what it passed
+# in, and on rank 5 one bit of an exponent has flipped.
+n = 8
+wrong = [result.copy() for _ in range(n)]
+wrong[3][168:188] = flat[3][168:188]
+bits = wrong[5].view(np.uint16)
+bits[77] ^= 1 << 9
+save_file({f"rank{r}": wrong[r].reshape(rows, columns) for r in range(n)}, "wrong.safetensors")
