@@ -3,7 +3,51 @@ package dtype
 import (
 	"math/rand"
 	"testing"
+	"time"
 )
+
+// BenchmarkBandwidth holds sums of 64 MiB, which no cache has, against copies of as much, in turns and
+// in pieces of 256 KiB: GB/s are all bytes that are read and written, two a byte that is copied, three
+// a byte that is added. The best piece of each counts, so that others on the machine do not.
+func BenchmarkBandwidth(b *testing.B) {
+	const bytes, piece = 64 << 20, 1 << 18
+	from, to := make([]byte, bytes), make([]byte, bytes)
+	x, y := make([]float32, bytes/4), make([]float32, bytes/4)
+	u, v := make([]BF16, bytes/2), make([]BF16, bytes/2)
+	for i := range from {
+		from[i] = byte(i)
+	}
+	for i := range x {
+		x[i], y[i] = float32(i%1000), float32(i%77)
+	}
+	for i := range u {
+		u[i], v[i] = BF16(0x3f80+i%100), BF16(0x3f80+i%70)
+	}
+	jobs := []struct {
+		name  string
+		bytes float64
+		run   func(at int)
+	}{
+		{"copy", 2 * piece, func(at int) { copy(to[at:at+piece], from[at:]) }},
+		{"float32", 3 * piece, func(at int) { Sum(x[at/4:][:piece/4], y[at/4:][:piece/4]) }},
+		{"bfloat16", 3 * piece, func(at int) { Sum(u[at/2:][:piece/2], v[at/2:][:piece/2]) }},
+	}
+	best := make([]time.Duration, len(jobs))
+	for b.Loop() {
+		for i, job := range jobs {
+			for at := 0; at < bytes; at += piece {
+				start := time.Now()
+				job.run(at)
+				if took := time.Since(start); best[i] == 0 || took < best[i] {
+					best[i] = took
+				}
+			}
+		}
+	}
+	for i, job := range jobs {
+		b.ReportMetric(job.bytes/best[i].Seconds()/1e9, job.name+"-GB/s")
+	}
+}
 
 // BenchmarkKernels has a million elements a second as "MB/s".
 func BenchmarkKernels(b *testing.B) {

@@ -20,7 +20,7 @@ func kernelOfBF16() kernel[BF16] {
 		widen32:     widenBF16[float32],
 		widen64:     widenBF16[float64],
 		narrow32:    narrowBF16,
-		narrow64:    func(dst []BF16, src []float64) { narrowEach(dst, src, from) },
+		narrow64:    func(dst []BF16, src []float64) { encodeEach(dst, src, bf16) },
 	}
 }
 

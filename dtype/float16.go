@@ -20,7 +20,7 @@ func kernelOfF16() kernel[F16] {
 		widen32:     widenF16[float32],
 		widen64:     widenF16[float64],
 		narrow32:    narrowF16,
-		narrow64:    func(dst []F16, src []float64) { narrowEach(dst, src, from) },
+		narrow64:    func(dst []F16, src []float64) { encodeEach(dst, src, f16) },
 	}
 }
 

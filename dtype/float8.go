@@ -18,6 +18,14 @@ func float8[T E4M3 | E5M2](t Type, f *format) kernel[T] {
 		}
 		return &all
 	})
+	single := sync.OnceValue(func() *[1 << 8]float32 {
+		var all [1 << 8]float32
+		for i, x := range values() {
+			all[i] = float32(x)
+		}
+		return &all
+	})
+	nearest := sync.OnceValue(func() *[1 << topBits]T { return nearestOfTop[T](f) })
 	return kernel[T]{
 		dtype: t,
 		sum:   apply(pairs[T](f, func(a, b float64) float64 { return a + b })),
@@ -42,10 +50,10 @@ func float8[T E4M3 | E5M2](t Type, f *format) kernel[T] {
 		from:        from,
 		unsaturated: func(x float64) T { return T(f.unsaturated(x)) },
 		value:       func(x T) float64 { return values()[x] },
-		widen32:     func(dst []float32, src []T) { look(dst, src, values()) },
+		widen32:     func(dst []float32, src []T) { look(dst, src, single()) },
 		widen64:     func(dst []float64, src []T) { look(dst, src, values()) },
-		narrow32:    func(dst []T, src []float32) { narrowEach(dst, src, from) },
-		narrow64:    func(dst []T, src []float64) { narrowEach(dst, src, from) },
+		narrow32:    func(dst []T, src []float32) { narrowTop(dst, src, nearest()) },
+		narrow64:    func(dst []T, src []float64) { encodeEach(dst, src, f) },
 	}
 }
 
@@ -74,9 +82,37 @@ func apply[T E4M3 | E5M2](table func() *[1 << 16]T) func(dst, src []T) {
 	}
 }
 
-func look[F float32 | float64, T E4M3 | E5M2](dst []F, src []T, values *[1 << 8]float64) {
+func look[F float32 | float64, T E4M3 | E5M2](dst []F, src []T, values *[1 << 8]F) {
 	src = src[:len(dst)]
 	for i, x := range src {
-		dst[i] = F(values[x])
+		dst[i] = values[x]
+	}
+}
+
+// topBits of a float32 are its sign, its exponent and 5 bits of its fraction. With the last of
+// these set where anything follows them, they tell all that a rounding to 3 bits wants to know: those
+// that stay, the next one, and whether there is more. So what a float32 is rounded to is in a table.
+const topBits = 1 + 8 + 5
+
+// top is where a float32 stands in the table.
+func top(x float32) uint32 {
+	const below = 1<<(32-topBits) - 1
+	bits := math.Float32bits(x)
+	return bits>>(32-topBits) | (bits&below+below)>>(32-topBits)
+}
+
+// nearestOfTop makes the table.
+func nearestOfTop[T E4M3 | E5M2](f *format) *[1 << topBits]T {
+	table := new([1 << topBits]T)
+	for i := range table {
+		table[i] = T(f.round(float64(math.Float32frombits(uint32(i) << (32 - topBits)))))
+	}
+	return table
+}
+
+func narrowTop[T E4M3 | E5M2](dst []T, src []float32, table *[1 << topBits]T) {
+	src = src[:len(dst)]
+	for i, x := range src {
+		dst[i] = table[top(x)]
 	}
 }

@@ -1,6 +1,9 @@
 package dtype
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // format is a float format of at most 16 bits: a sign, an exponent field and a fraction, as in
 // IEEE 754, but that the exponent of all ones may hold numbers too.
@@ -106,4 +109,22 @@ func (f *format) unsaturated(x float64) uint16 {
 		return f.encode(x, f.nan)
 	}
 	return f.encode(x, f.inf)
+}
+
+// encodeEach makes dst[i] what round makes of src[i]. Normal numbers are rounded on the spot.
+func encodeEach[T F16 | BF16 | E4M3 | E5M2](dst []T, src []float64, f *format) {
+	src = src[:len(dst)]
+	normal, span, rebias := f.normal, f.overflow-f.normal, f.rebias
+	shift := uint(stored64+1-f.precision) & 63
+	half, left := uint64(1)<<(shift-1)-1, uint(bits.LeadingZeros16(f.sign))
+	for i, x := range src {
+		bits := math.Float64bits(x)
+		abs := bits &^ sign64
+		if abs-normal >= span {
+			dst[i] = T(f.round(x))
+			continue
+		}
+		sign := T(bits >> 63 << 15 >> left)
+		dst[i] = sign | T((abs+half+abs>>shift&1-rebias)>>shift)
+	}
 }

@@ -60,3 +60,21 @@ func oddSum(x, y float64) float64 {
 	}
 	return math.Float64frombits(bits - 1)
 }
+
+// TestEveryFloat32 rounds all of them to the 8-bit formats.
+func TestEveryFloat32(t *testing.T) {
+	const n = 1 << 16
+	from, four, five := make([]float32, n), make([]E4M3, n), make([]E5M2, n)
+	for top := range uint32(1 << 16) {
+		for i := range from {
+			from[i] = math.Float32frombits(top<<16 | uint32(i))
+		}
+		Narrow(four, from)
+		Narrow(five, from)
+		for i, x := range from {
+			if four[i] != E4M3(e4m3.round(float64(x))) || five[i] != E5M2(e5m2.round(float64(x))) {
+				require.Failf(t, "rounded wrongly", "%v (%#x)", x, math.Float32bits(x))
+			}
+		}
+	}
+}

@@ -17,6 +17,16 @@ func BenchmarkCheckRing256Int32(b *testing.B)   { benchmarkRing(b, 256, dtype.In
 func BenchmarkCheckRing256Uniform(b *testing.B) { benchmarkRing(b, 256, dtype.Float32, Uniform) }
 func BenchmarkCheckRing256Normal(b *testing.B)  { benchmarkRing(b, 256, dtype.Float32, Normal) }
 
+// BenchmarkCheckRing256Types is the same in the narrow types, on data of each kind.
+func BenchmarkCheckRing256Types(b *testing.B) {
+	for _, t := range []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float8E4M3,
+		dtype.Float8E5M2} {
+		for _, data := range []Data{Exact, Normal} {
+			b.Run(t.String()+"/"+data.String(), func(b *testing.B) { benchmarkRing(b, 256, t, data) })
+		}
+	}
+}
+
 // benchmarkRing checks an all-reduce of 64 MiB with 1 GiB of memory.
 func benchmarkRing(b *testing.B, ranks int, t dtype.Type, data Data) {
 	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: t, Ranks: ranks}

@@ -65,6 +65,7 @@ type numbers struct {
 // generator makes the inputs of a check in T. Machines that work at once have one each.
 type generator[T dtype.Number] struct {
 	numbers
+	listed []T       // of Exact: levels, or the integers of a type narrower than 32 bits
 	narrow []float32 // in which numbers of other types are made, and then rounded
 	fine   []float64
 }
@@ -86,14 +87,26 @@ func newGenerator[T dtype.Number](spec *collective.Spec, data Data, seed uint64)
 		g.exact = exactFor[T](spec)
 		g.turns = turnsOf(t, data)
 	}
-	if data == Normal {
+	switch {
+	case data == Normal:
 		g.normal = newNormalTable()
+	case data == Exact && t.IsFloat() && g.levelled():
+		g.listed = levels[T](g.exact)
+	case data == Exact && t.IsFloat() && t.Width() < 4 && g.op != collective.Prod:
+		g.listed = integers[T](g.shift)
 	}
 	return g
 }
 
+// levelled reports whether inputs are of the form of exactness.
+func (g *numbers) levelled() bool {
+	return g.data == Exact && g.op != collective.Prod && g.exact.powers
+}
+
 // another is the same generator, for another machine.
-func (g *generator[T]) another() *generator[T] { return &generator[T]{numbers: g.numbers} }
+func (g *generator[T]) another() *generator[T] {
+	return &generator[T]{numbers: g.numbers, listed: g.listed}
+}
 
 const golden = 0x9e3779b97f4a7c15
 
@@ -126,6 +139,14 @@ func (g *numbers) stream(rank int) uint64 {
 
 // fill makes dst the elements off, off+1, … of a rank's input.
 func (g *generator[T]) fill(dst []T, rank int, off int64) {
+	switch {
+	case g.levelled():
+		fillLevels(&g.numbers, dst, g.listed, rank, off)
+		return
+	case g.listed != nil:
+		fillIntegers(dst, g.listed, g.stream(rank), off, g.shift)
+		return
+	}
 	switch dst := any(dst).(type) {
 	case []float32:
 		if g.fractions() {
@@ -161,15 +182,14 @@ func (g *generator[T]) fill(dst []T, rank int, off int64) {
 	}
 }
 
-// fractions reports whether floats are not simply random integers, or these divided by one number.
-func (g *numbers) fractions() bool {
-	return g.data == Normal || g.op == collective.Prod || g.data == Exact && g.exact.powers
-}
+// fractions reports whether floats are not simply random integers, or these divided by one number,
+// nor of the form of exactness.
+func (g *numbers) fractions() bool { return g.data == Normal || g.op == collective.Prod }
 
 // fillFloats makes floats that fractions speaks of.
 func fillFloats[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
 	if g.data == Exact {
-		fillExact(g, dst, rank, off)
+		fillProduct(g, dst, rank, off)
 	} else {
 		fillNormal(g, dst, rank, off)
 	}

@@ -156,31 +156,85 @@ func turnsOf(t dtype.Type, data Data) int {
 
 // turn is a rank's place among those that take turns at an element, from a random rank on.
 func (g *numbers) turn(rank int, at int64) int {
-	first, _ := bits.Mul64(word(g.stream(-1), at), uint64(g.ranks))
-	return (rank + int(first)) % g.ranks
+	return g.after(g.stream(-1), rank, at)
 }
 
-// fillExact makes inputs for products, and of the form of exactness.
-func fillExact[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
-	own := g.stream(rank)
+// after is turn with the stream that all ranks share.
+func (g *numbers) after(shared uint64, rank int, at int64) int {
+	first, _ := bits.Mul64(word(shared, at), uint64(g.ranks))
+	turn := rank + int(first)
+	if turn >= g.ranks {
+		turn -= g.ranks
+	}
+	return turn
+}
+
+// fillProduct makes inputs for products.
+func fillProduct[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
+	own, shared := g.stream(rank), g.stream(-1)
 	for i := range dst {
 		at := off + int64(i)
 		h := word(own, at)
-		turn := 0
-		if g.op == collective.Prod || g.exact.active < g.ranks {
-			turn = g.turn(rank, at)
-		}
-		x := 0.0
-		if g.op == collective.Prod {
-			x = g.factor(h, turn)
-		} else if turn < g.exact.active {
-			j := uint(h>>32) % (g.exact.spread + 1)
-			x = float64(g.exact.unit * float64(uint64(1)<<j))
-		}
-		if h&1 != 0 && x != 0 {
+		x := g.factor(h, g.after(shared, rank, at))
+		if h&1 != 0 {
 			x = -x
 		}
 		dst[i] = F(x)
+	}
+}
+
+// levels lists the numbers of the form of exactness: unit·2^j and its negative, for every j.
+func levels[T dtype.Number](e exactness) []T {
+	var list []T
+	for j := range e.spread + 1 {
+		x := float64(e.unit * float64(uint64(1)<<j))
+		list = append(list, dtype.From[T](x), dtype.From[T](-x))
+	}
+	return list
+}
+
+// fillLevels makes inputs of the form of exactness, out of its numbers.
+func fillLevels[T dtype.Number](g *numbers, dst []T, levels []T, rank int, off int64) {
+	own, shared, kinds := g.stream(rank), g.stream(-1), uint32(len(levels)/2)
+	var zero T
+	for i := range dst {
+		at := off + int64(i)
+		if g.exact.active < g.ranks && g.after(shared, rank, at) >= g.exact.active {
+			dst[i] = zero
+			continue
+		}
+		h, j := word(own, at), uint32(0)
+		if kinds > 1 {
+			j = uint32(h>>32) % kinds
+		}
+		dst[i] = levels[2*j+uint32(h&1)]
+	}
+}
+
+// integers lists the integers of 32−shift bits, in the order of these.
+func integers[T dtype.Number](shift uint) []T {
+	list := make([]T, 1<<(32-shift))
+	for i := range list {
+		list[i] = dtype.From[T](float64(int32(i<<shift) >> shift))
+	}
+	return list
+}
+
+// fillIntegers is fillFloat32 for a type of few numbers, which are listed.
+func fillIntegers[T dtype.Number](dst []T, list []T, stream uint64, off int64, shift uint) {
+	shift &= 31
+	if len(dst) > 0 && off&1 == 1 {
+		dst[0] = list[half(stream, off)>>shift]
+		dst, off = dst[1:], off+1
+	}
+	state := stream + uint64(off>>1)*wyStep
+	for len(dst) >= 2 {
+		h, d := mix(state), (*[2]T)(dst)
+		d[0], d[1] = list[uint32(h)>>shift], list[h>>32>>shift]
+		dst, state = dst[2:], state+wyStep
+	}
+	if len(dst) > 0 {
+		dst[0] = list[uint32(mix(state))>>shift]
 	}
 }
 

@@ -63,43 +63,7 @@ func combine[T dtype.Number](op collective.Op, dst, src []T) {
 	case collective.Max:
 		dtype.Max(dst, src)
 	default:
-		add(dst, src)
-	}
-}
-
-// add is dtype.Sum, made fast for the types that most time is spent in.
-func add[T dtype.Number](dst, src []T) {
-	switch d := any(dst).(type) {
-	case []float32:
-		addFloats(d, any(src).([]float32))
-	case []float64:
-		addFloats(d, any(src).([]float64))
-	default:
 		dtype.Sum(dst, src)
-	}
-}
-
-// addFloats leaves to dtype what gives a NaN, which is the type's own there: it adds eight at once,
-// and then the sums, which shows any NaN.
-func addFloats[F float32 | float64](dst, src []F) {
-	for len(dst) >= 8 && len(src) >= 8 {
-		d, s := (*[8]F)(dst), (*[8]F)(src)
-		a, b, c, e := d[0]+s[0], d[1]+s[1], d[2]+s[2], d[3]+s[3]
-		f, g, h, i := d[4]+s[4], d[5]+s[5], d[6]+s[6], d[7]+s[7]
-		if all := ((a + b) + (c + e)) + ((f + g) + (h + i)); all != all {
-			dtype.Sum(dst[:8], src[:8])
-		} else {
-			d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = a, b, c, e, f, g, h, i
-		}
-		dst, src = dst[8:], src[8:]
-	}
-	for i := range dst {
-		x := dst[i] + src[i]
-		if x != x {
-			dtype.Sum(dst[i:i+1], src[i:i+1])
-			continue
-		}
-		dst[i] = x
 	}
 }
 
