@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// BenchmarkBandwidth holds sums of 64 MiB, which no cache has, against copies of as much, in turns and
-// in pieces of 256 KiB: GB/s are all bytes that are read and written, two a byte that is copied, three
-// a byte that is added. The best piece of each counts, so that others on the machine do not.
+// BenchmarkBandwidth holds sums of 64 MiB, which no cache has, against copies of as much, in turns
+// and in pieces of 256 KiB. GB/s are all bytes that are read and written: two a byte copied,
+// three a byte added. The best piece counts, so that others on the machine do not.
 func BenchmarkBandwidth(b *testing.B) {
 	const bytes, piece = 64 << 20, 1 << 18
 	from, to := make([]byte, bytes), make([]byte, bytes)

@@ -51,8 +51,8 @@ func narrowIsEncode[T F16 | BF16 | E4M3 | E5M2](t *testing.T, f *format) {
 	}
 }
 
-// TestNarrowOfEveryTop: of every sign, exponent and beginning of a fraction, with nothing, a tie and
-// next to a tie behind it.
+// TestNarrowOfEveryTop: of every sign, exponent and beginning of a fraction, with nothing, a tie
+// and next to a tie behind it.
 func TestNarrowOfEveryTop(t *testing.T) {
 	var from []float32
 	for top := range uint32(1 << 16) {

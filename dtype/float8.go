@@ -90,8 +90,8 @@ func look[F float32 | float64, T E4M3 | E5M2](dst []F, src []T, values *[1 << 8]
 }
 
 // topBits of a float32 are its sign, its exponent and 5 bits of its fraction. With the last of
-// these set where anything follows them, they tell all that a rounding to 3 bits wants to know: those
-// that stay, the next one, and whether there is more. So what a float32 is rounded to is in a table.
+// these set where anything follows them, they tell all that a rounding to 3 bits wants to know:
+// those that stay, the next one, and whether there is more. So the roundings are in a table.
 const topBits = 1 + 8 + 5
 
 // top is where a float32 stands in the table.
