@@ -2,6 +2,7 @@ package collsim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -53,6 +54,42 @@ func numericsTable(b *strings.Builder, results []*Result) {
 		}
 		writeNumerics(b, group)
 	}
+	for _, line := range overSeeds(with) {
+		b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+	}
+}
+
+// overSeeds sums the mean errors of results up that differ in their seed alone, of which there are
+// more than one: median, least and greatest.
+func overSeeds(results []*Result) (lines []string) {
+	var keys []string
+	means := map[string][]float64{}
+	for _, r := range results {
+		spec := r.Point.Spec
+		key := fmt.Sprintf("%-24v %9s %6d ranks %10d B", r.Algorithm, spec.Type.NCCL(), spec.Ranks,
+			int64(spec.Bytes()))
+		if means[key] == nil {
+			keys = append(keys, key)
+		}
+		means[key] = append(means[key], r.MeanULP)
+	}
+	for _, key := range keys {
+		if list := slices.Sorted(slices.Values(means[key])); len(list) > 1 {
+			if lines == nil {
+				lines = []string{"", "mean error (ulp) of several seeds: median, from least to greatest"}
+			}
+			lines = append(lines, fmt.Sprintf("%s %7.3g  from %.3g to %.3g of %d", key, Median(list),
+				list[0], list[len(list)-1], len(list)))
+		}
+	}
+	return lines
+}
+
+// Median is that of values in ascending order, at least one: the mean of the middle two if their
+// number is even.
+func Median(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // numericsHeading names what rows of the table have in common.

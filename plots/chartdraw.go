@@ -120,7 +120,14 @@ func (c *chart) drawCurves(v *canvas) {
 		if s.Bound {
 			continue
 		}
-		var markers vg.Path
+		var markers, spreads vg.Path
+		for n := range s.Low {
+			low, high := c.at(s.X[n], s.Low[n]), c.at(s.X[n], s.High[n])
+			v.addLine(&spreads, low.X, low.Y, high.X, high.Y)
+		}
+		if len(s.Low) > 0 {
+			v.stroke(spreads, 0.7, curveColour(s.Look))
+		}
 		for n := range s.X {
 			v.addMarker(&markers, shapeOf(s.Look), c.at(s.X[n], s.Y[n]))
 		}

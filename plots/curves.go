@@ -17,6 +17,10 @@ type Series struct {
 	X    []unit.Bytes // at least 1 B each, ascending
 	Y    []float64    // as many, finite, at least 0
 
+	// Low and High are between what Y was found, where it stands for several: a vertical line at each
+	// size. Both are as long as X, or empty.
+	Low, High []float64
+
 	// Look is the series' place in an order that stays the same from figure to figure, as that of all
 	// algorithms: it decides colour and marker, so that "ring" looks alike wherever it appears.
 	Look int
@@ -53,9 +57,13 @@ func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 	}
 	for _, s := range series {
 		err := s.check()
-		if at := slices.IndexFunc(s.Y, func(y float64) bool { return y <= 0 }); o.YLog && err == nil &&
-			at >= 0 {
-			err = fmt.Errorf("value %v at %v: more than 0 is expected on a logarithmic axis", s.Y[at],
+		least := s.Y
+		if len(s.Low) > 0 {
+			least = s.Low
+		}
+		at := slices.IndexFunc(least, func(y float64) bool { return y <= 0 })
+		if o.YLog && err == nil && at >= 0 {
+			err = fmt.Errorf("value %v at %v: more than 0 is expected on a logarithmic axis", least[at],
 				s.X[at])
 		}
 		if err != nil {
@@ -75,6 +83,10 @@ func (s Series) check() error {
 		return fmt.Errorf("%d sizes and %d values: as many of each, at least one, are expected",
 			len(s.X), len(s.Y))
 	}
+	if len(s.Low) != len(s.High) || len(s.Low) != len(s.X) && len(s.Low) != 0 {
+		return fmt.Errorf("%d low and %d high values of %d: as many of each, or none, are expected",
+			len(s.Low), len(s.High), len(s.X))
+	}
 	if s.Look < 0 {
 		return fmt.Errorf("look = %d: at least 0 is expected", s.Look)
 	}
@@ -87,6 +99,10 @@ func (s Series) check() error {
 		}
 		if y := s.Y[n]; !(y >= 0 && y <= math.MaxFloat32) {
 			return fmt.Errorf("value %v at %v: a finite number of at least 0 is expected", y, x)
+		}
+		if len(s.Low) > 0 && !(0 <= s.Low[n] && s.Low[n] <= s.Y[n] && s.Y[n] <= s.High[n] &&
+			s.High[n] <= math.MaxFloat32) {
+			return fmt.Errorf("value %v at %v does not lie from %v to %v", s.Y[n], x, s.Low[n], s.High[n])
 		}
 	}
 	return nil
@@ -151,6 +167,9 @@ func (c *chart) layOut() {
 	lowest, highest := math.MaxFloat64, 0.0
 	for _, s := range c.series {
 		lowest, highest = min(lowest, slices.Min(s.Y)), max(highest, slices.Max(s.Y))
+		if len(s.Low) > 0 {
+			lowest, highest = min(lowest, slices.Min(s.Low)), max(highest, slices.Max(s.High))
+		}
 	}
 	tall := max(areaLeast, length(areaShape)*(c.x1-margin-20))
 	if c.height > 0 {

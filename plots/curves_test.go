@@ -95,6 +95,37 @@ func TestALookStaysTheSame(t *testing.T) {
 	}
 }
 
+// TestSpread: what a curve stands for is within a vertical line at each size, and on the axis.
+func TestSpread(t *testing.T) {
+	curve := plots.Series{Name: "ring", X: []unit.Bytes{8, 64}, Y: []float64{2, 5},
+		Low: []float64{1, 4}, High: []float64{3, 900}}
+	plain := curve
+	plain.Low, plain.High = nil, nil
+	with, err := plots.Curves([]plots.Series{curve}, plots.CurveOptions{YLog: true})
+	require.NoError(t, err)
+	without, err := plots.Curves([]plots.Series{plain}, plots.CurveOptions{YLog: true})
+	require.NoError(t, err)
+	require.Contains(t, string(with), ">1000<", "the axis has room for the greatest")
+	require.NotContains(t, string(without), ">1000<")
+	require.Contains(t, string(with), "stroke-width:0.7")
+	require.NotContains(t, string(without), "stroke-width:0.7")
+	for _, damage := range []func(s *plots.Series){
+		func(s *plots.Series) { s.Low = s.Low[:1] },
+		func(s *plots.Series) { s.High = nil },
+		func(s *plots.Series) { s.Low = []float64{1, 6} },
+		func(s *plots.Series) { s.High = []float64{1, 900} },
+		func(s *plots.Series) { s.High = []float64{3, math.NaN()} },
+	} {
+		wrong := curve
+		damage(&wrong)
+		_, err := plots.Curves([]plots.Series{wrong}, plots.CurveOptions{})
+		require.ErrorContains(t, err, "plots: series \"ring\"")
+	}
+	curve.Low = []float64{0, 4}
+	_, err = plots.Curves([]plots.Series{curve}, plots.CurveOptions{YLog: true})
+	require.ErrorContains(t, err, "more than 0 is expected on a logarithmic axis")
+}
+
 func TestCurvesAtTheEdge(t *testing.T) {
 	one := []unit.Bytes{1}
 	cases := map[string][]plots.Series{

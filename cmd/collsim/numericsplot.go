@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func (out *outputs) checkErrors(c claims) error {
 			if first == nil {
 				first = p
 			}
-			key := fmt.Sprintf("%s %d", errorCurve(p), p.Spec.Ranks)
+			key := fmt.Sprintf("%s %d %d", errorCurve(p), p.Spec.Ranks, p.Seed)
 			other := at[key]
 			if at[key] = p; other == nil && (p.Spec.Kind != first.Spec.Kind || p.Spec.Op != first.Spec.Op) {
 				other = first
@@ -43,7 +44,7 @@ func (out *outputs) checkErrors(c claims) error {
 			if other != nil {
 				return &usageError{file: name, text: fmt.Sprintf("%s and %s belong in different "+
 					"figures", other.ID, p.ID), hint: "curves are over ranks, one for each algorithm " +
-					"and type: choose with --only"}
+					"and type, and may differ in the seed: choose with --only"}
 			}
 		}
 	}
@@ -56,13 +57,47 @@ func (out *outputs) plotErrors(r *collsim.Result) {
 	if out.flags.errors == "" || r.Numerics == nil || r.Gradient != nil || r.MeanULP <= 0 {
 		return
 	}
-	name := errorCurve(r.Point)
-	at := slices.IndexFunc(out.errors, func(s plots.Series) bool { return s.Name == name })
+	name, ranks := errorCurve(r.Point), unit.Bytes(r.Point.Spec.Ranks)
+	at := slices.IndexFunc(out.errors, func(c errorSeries) bool { return c.name == name })
 	if at < 0 {
 		at = len(out.errors)
-		out.errors = append(out.errors, plots.Series{Name: name, Look: at})
+		out.errors = append(out.errors, errorSeries{name: name, found: map[unit.Bytes][]float64{}})
 	}
-	insert(&out.errors[at], unit.Bytes(r.Point.Spec.Ranks), r.MeanULP)
+	found := out.errors[at].found
+	found[ranks] = append(found[ranks], r.MeanULP)
+}
+
+// errorSeries is a curve of errors: by ranks, those of all seeds.
+type errorSeries struct {
+	name  string
+	found map[unit.Bytes][]float64
+}
+
+// series is the curve of medians, with what lies between the least and the greatest.
+func (c errorSeries) series(look int) plots.Series {
+	s := plots.Series{Name: c.name, Look: look}
+	for _, ranks := range slices.Sorted(maps.Keys(c.found)) {
+		list := slices.Sorted(slices.Values(c.found[ranks]))
+		s.X, s.Y = append(s.X, ranks), append(s.Y, collsim.Median(list))
+		s.Low, s.High = append(s.Low, list[0]), append(s.High, list[len(list)-1])
+	}
+	return s
+}
+
+// seeds says of which seeds results are: "seed 0", or "medians of seeds 0, 1, 2".
+func (out *outputs) seeds() string {
+	var seeds []string
+	for _, s := range out.scenarios {
+		for _, p := range s.Points {
+			if text := fmt.Sprint(p.Seed); !slices.Contains(seeds, text) {
+				seeds = append(seeds, text)
+			}
+		}
+	}
+	if len(seeds) == 1 {
+		return "seed " + seeds[0]
+	}
+	return fmt.Sprintf("medians and spread of %d seeds", len(seeds))
 }
 
 // writeErrors draws the picture of errors.
@@ -84,10 +119,14 @@ func (out *outputs) writeErrors() error {
 		files = append(files, append([]string{s.File}, s.Set...)...)
 	}
 	p := out.scenarios[0].Points[0]
-	content, err := plots.Curves(out.errors, plots.CurveOptions{
+	var curves []plots.Series
+	for look, c := range out.errors {
+		curves = append(curves, c.series(look))
+	}
+	content, err := plots.Curves(curves, plots.CurveOptions{
 		Title: fmt.Sprintf("%v %v: mean error of %v elements in units of the last place",
 			p.Spec.Kind, p.Spec.Op, p.Spec.Count),
-		Caption: fmt.Sprintf("%s, seed %d, collsim %s", strings.Join(files, ", "), p.Seed,
+		Caption: fmt.Sprintf("%s, %s, collsim %s", strings.Join(files, ", "), out.seeds(),
 			collsim.Version),
 		YName: "mean error (ulp)", YLog: true, XName: "ranks", Format: format, Figure: out.figure,
 	})

@@ -16,7 +16,7 @@ type outputs struct {
 	figure    plots.Figure
 	pictures  strings.Builder // timelines as text
 	figures   []*figure       // curves, in the order in which they begin
-	errors    []plots.Series  // of --numerics-plot
+	errors    []errorSeries   // of --numerics-plot
 	table     func(...*collsim.Report) string
 	playing   bool // schedules are played for real, too
 
