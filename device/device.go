@@ -34,6 +34,15 @@ type Device struct {
 	Offload bool
 	// Queue is how many posted sends may be outstanding; it has a meaning only with Offload.
 	Queue int
+	// SendBuffer is how many bytes of a connection may not have left yet when the lane that sends
+	// them goes on: what a socket takes. A device that offloads has a queue in its place.
+	SendBuffer unit.Bytes
+	// EagerLimit is the size above which a message is asked for first and sent when its receive is
+	// posted; 0 is never.
+	EagerLimit unit.Bytes
+	// ReceivesAhead is how many steps before its own a receive is posted; it has a meaning only
+	// with EagerLimit.
+	ReceivesAhead int
 	// Slots is the capacity, in slices, of every connection that declares none; 0 is unlimited.
 	Slots int
 
@@ -110,6 +119,15 @@ func (d Device) Validate() error {
 		return fail("slots", d.Slots, "a number of slots, or 0 for unlimited, is expected")
 	case d.Queue < 0:
 		return fail("queue", d.Queue, "a number of posts is expected")
+	case d.SendBuffer < 0:
+		return fail("send_buffer", d.SendBuffer, "a number of bytes is expected")
+	case d.SendBuffer > 0 && d.Offload:
+		return fail("send_buffer", d.SendBuffer,
+			"a device that offloads has a queue of messages, not a buffer of bytes")
+	case d.EagerLimit < 0:
+		return fail("eager_limit", d.EagerLimit, "a number of bytes, or 0 for none, is expected")
+	case d.ReceivesAhead < 0:
+		return fail("receives_ahead", d.ReceivesAhead, "a number of steps is expected")
 	case d.Offload && d.Queue == 0:
 		return fail("queue", d.Queue, "a device that offloads needs at least 1")
 	}

@@ -56,6 +56,15 @@ func TestValidate(t *testing.T) {
 			"device: queue = -1: a number of posts is expected"},
 		{func(d *Device) { d.Offload = true },
 			"device: queue = 0: a device that offloads needs at least 1"},
+		{func(d *Device) { d.SendBuffer = -1 },
+			"device: send_buffer = -1 B: a number of bytes is expected"},
+		{func(d *Device) { d.Offload, d.Queue, d.SendBuffer = true, 1, unit.KiB },
+			"device: send_buffer = 1 KiB: a device that offloads has a queue of messages, not a buffer " +
+				"of bytes"},
+		{func(d *Device) { d.EagerLimit = -1 },
+			"device: eager_limit = -1 B: a number of bytes, or 0 for none, is expected"},
+		{func(d *Device) { d.ReceivesAhead = -1 },
+			"device: receives_ahead = -1: a number of steps is expected"},
 	}
 	for _, tt := range tests {
 		d := Ideal()

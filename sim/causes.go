@@ -60,14 +60,19 @@ type messageCause struct {
 	peers int32 // of its step; 0 for gets, which no lane paces
 }
 
-// behind − r, in messageCause.by, says that it was not the arrival of message r but its leaving.
-const behind = -2
+// behind − r, in messageCause.by, says that it was not the arrival of message r but its leaving;
+// handed − r, in stepCause.ends, that message r only had to be handed over.
+const (
+	behind = -2
+	handed = -2
+)
 
 // laneCause is a lane's present sub-step.
 type laneCause struct {
 	step   int32
 	ends   int32 // the latest of what has left or come after D, the first of those that tie
 	endsAt unit.Time
+	order  uint64  // of that message among those of the step
 	posts  []int32 // the steps that posted, so far
 }
 
@@ -97,7 +102,7 @@ func (e *engine) begins(i int32, start unit.Time) {
 
 // cause finds what the start of the step in e.step, which is known, had to wait for.
 func (e *engine) cause(i int32, start unit.Time) (what awaited, by int32) {
-	l, s, w := &e.lanes[i], &e.step, e.why
+	l, w := &e.lanes[i], e.why
 	if l.end.t == start {
 		if w.lanes[i].step < 0 {
 			return ownStart, -1
@@ -116,14 +121,22 @@ func (e *engine) cause(i int32, start unit.Time) (what awaited, by int32) {
 		}
 	}
 	if l.cursor.Slice() == 0 {
-		for _, v := range s.Await {
-			on := e.first[l.rank] + v.Lane
-			if v.Value > 0 && e.lanes[on].posts[v.Value-1].t == start {
-				return anEvent, w.lanes[on].posts[v.Value-1]
-			}
+		if what, by := e.event(i, start); by >= 0 {
+			return what, by
 		}
 	}
 	return aPost, w.room // the last that is looked at, so the only one that can be left
+}
+
+// event is the step that posted what the step in e.step awaits, at a time; −1 is none.
+func (e *engine) event(i int32, at unit.Time) (what awaited, by int32) {
+	for _, v := range e.step.Await {
+		on := e.first[e.lanes[i].rank] + v.Lane
+		if v.Value > 0 && e.lanes[on].posts[v.Value-1].t == at {
+			return anEvent, e.why.lanes[on].posts[v.Value-1]
+		}
+	}
+	return anEvent, -1
 }
 
 // dispatched remembers D of the sub-step at hand.
@@ -150,6 +163,9 @@ func (e *engine) setsOut(m int32, at unit.Time, by int32) {
 	w.messages = append(w.messages, messageCause{since: at, bytes: e.carried(m),
 		spans: int64(len(w.spans)), step: w.lanes[x.lane].step, by: by, route: x.route,
 		peers: x.peers})
+	if x.kind == requesting {
+		w.messages[len(w.messages)-1].peers = ofRequest
+	}
 	for range segments + int64(r.to-r.from) - 1 {
 		w.spans = append(w.spans, 0)
 	}
@@ -161,7 +177,9 @@ func (e *engine) waitsBehind(m int32, at unit.Time, before int32) {
 	step := w.messages[w.ofMessage[m]].step
 	e.setsOut(m, at, behind-before)
 	w.messages[w.ofMessage[m]].step = step
-	w.ofMark[e.messages[m].post] = w.ofMessage[m]
+	if p := e.messages[m].post; p >= 0 {
+		w.ofMark[p] = w.ofMessage[m]
+	}
 }
 
 // crosses remembers when a packet began to cross a link. What segments before the last do after
@@ -179,12 +197,16 @@ func (w *causes) crosses(p *packet, segment unit.Bytes, at unit.Time) {
 
 // ended remembers that a message of the lane's present step has left, or been handed over, or that
 // a reply has come: the step cannot end before.
-func (w *causes) ended(lane, m int32, at unit.Time) {
-	l, r := &w.lanes[lane], w.ofMessage[m]
-	if at > l.endsAt || at == l.endsAt && l.ends > r {
-		l.ends, l.endsAt = r, at
+// Of those that tie the lowest order counts: replies by their records, then what is sent.
+func (w *causes) ended(lane, record int32, order uint64, at unit.Time) {
+	l := &w.lanes[lane]
+	if at > l.endsAt || at == l.endsAt && l.ends != -1 && l.order > order {
+		l.ends, l.endsAt, l.order = record, at, order
 	}
 }
+
+// inStep is the order of what is sent, by its place in line.
+func inStep(line uint64) uint64 { return line | 1<<62 }
 
 // finishes remembers what the lane's present step ended with.
 func (w *causes) finishes(lane int32, posts bool) {

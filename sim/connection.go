@@ -20,6 +20,7 @@ type connection struct {
 	room        int32
 	freed, last int32
 	stamp       int64 // of the last sub-step that named the connection
+	stream      int32 // what it has to send, where lanes may run ahead of it
 }
 
 // message is on its way from when it is sent until the step that receives it has ended.
@@ -50,17 +51,20 @@ const (
 	gone                              // it has left its rank, though it stands there
 	fanned                            // its route is one of multimem
 	wasteful                          // its protocol adds to what crosses the links
+	early                             // its lane goes on before it has left
 )
 
 type messageKind uint8
 
 const (
-	data    messageKind = iota // that a lane receives
-	silent                     // a silent put or a multimem store
-	asking                     // a get's request, on its way to the owner
-	reply                      // a get's data
-	calling                    // a multimem load's request, under FIFO
-	merging                    // a multimem load's data, under FIFO
+	data       messageKind = iota // that a lane receives
+	silent                        // a silent put or a multimem store
+	asking                        // a get's request, on its way to the owner
+	reply                         // a get's data
+	requesting                    // a large message's request, on its way to the receiver, or there
+	granting                      // and the receiver's answer
+	calling                       // a multimem load's request, under FIFO
+	merging                       // a multimem load's data, under FIFO
 )
 
 // mark is a moment in a list: a slot is free again, a post has left.
@@ -130,7 +134,13 @@ func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
 		c.room = e.slots
 	}
 	c.bounded = c.room > 0
+	if e.streams != nil {
+		c.stream = e.newStream(src, c.route)
+	}
 	e.conns = append(e.conns, c)
+	if e.meets != nil {
+		e.meets = append(e.meets, meeting{first: -1, last: -1})
+	}
 	return int32(len(e.conns) - 1)
 }
 

@@ -34,6 +34,8 @@ const (
 	SlotLatency                // until the sender sees a freed slot
 	Launch                     // of the call
 	MessageLatency             // of a message, on top of its links'
+	SendBuffer                 // bytes that must leave until a connection's buffer has room for more
+	Rendezvous                 // the request for a large message, and the answer
 )
 
 // String is the name of the kind, as output spells it.
@@ -61,6 +63,10 @@ func (w What) String() string {
 		return "launch"
 	case MessageLatency:
 		return "message-latency"
+	case SendBuffer:
+		return "send-buffer"
+	case Rendezvous:
+		return "rendezvous"
 	}
 	return fmt.Sprintf("what(%d)", uint8(w))
 }
@@ -88,9 +94,9 @@ func (e *engine) critical(end unit.Time) []Piece {
 	for step >= 0 {
 		s := &e.why.steps[step]
 		w.of(s.lane, s.step)
-		if atEnd {
-			w.toDispatch(s.ends)
-			w.of(s.lane, s.step)
+		if atEnd && s.ends != -1 {
+			step, atEnd = w.toDispatch(s.ends)
+			continue
 		}
 		w.toStart(step)
 		step, atEnd = w.before(step)
@@ -139,20 +145,26 @@ func (w *walk) back(what What, link int32, from unit.Time) {
 	w.pieces = append(w.pieces, p)
 }
 
-// toDispatch goes from the end of a step, which a message held, to its D.
-func (w *walk) toDispatch(ends int32) {
-	if ends < 0 {
-		return
+// toDispatch goes from the end of a step, which a message held, to D of the step that sends that,
+// or to what else that message waited for, as before does.
+func (w *walk) toDispatch(ends int32) (next int32, atEnd bool) {
+	over := w.env.Device.Offload
+	if ends <= handed {
+		ends, over = handed-ends, true
 	}
 	switch m := &w.why.messages[ends]; {
 	case m.peers == 0:
 		w.arrival(ends)
-	case w.env.Device.Offload: // it is the lane that takes the time to hand it over
+	case over: // it is the lane that takes the time to hand it over
+		w.sender(m)
 		w.back(Transfer, -1, m.since)
 		w.origin(m)
+	case w.env.Device.SendBuffer > 0 && w.routes[m.route].fan < 0:
+		w.departure(ends, SendBuffer)
 	default:
-		w.departure(ends)
+		w.departure(ends, Transfer)
 	}
+	return w.sentBy(ends)
 }
 
 // toStart goes from D of a step to its start: overhead, additions, copying or computing, in this
@@ -179,10 +191,10 @@ func (w *walk) before(step int32) (next int32, atEnd bool) {
 	switch w.why.awaited[step] &^ computes {
 	case aMessage:
 		w.arrival(s.by)
-		return w.sentBy(s.by), false
+		return w.sentBy(s.by)
 	case aPost:
-		w.departure(s.by)
-		return w.sentBy(s.by), false
+		w.departure(s.by, Transfer)
+		return w.sentBy(s.by)
 	case aSlot:
 		freed := &w.why.steps[s.by]
 		w.of(freed.lane, freed.step)

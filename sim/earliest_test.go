@@ -56,6 +56,45 @@ func TestEarliestRandom(t *testing.T) {
 	}
 }
 
+// TestEarliestAhead does the same on devices whose lanes run ahead, and ask for large messages.
+func TestEarliestAhead(t *testing.T) {
+	stalls, met := 0, 0
+	for seed := range uint64(600) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		s := sim.RandomSchedule(t, rng)
+		m := algostest.Machine{Latency: 700 * unit.Nanosecond, Bandwidth: 3e9, Slots: rng.IntN(5),
+			SendBuffer: []unit.Bytes{0, 1, 150, 1000, unit.MiB}[rng.IntN(5)]}
+		if rng.IntN(2) == 0 {
+			m.EagerLimit, m.ReceivesAhead = []unit.Bytes{1, 300, 900}[rng.IntN(3)], rng.IntN(3)
+		}
+		if shares(s) || m.EagerLimit > 0 && rng.IntN(2) == 0 {
+			m.Bandwidth = unit.Unlimited
+		}
+		want, stall := algostest.EarliestOn(s, m)
+		g, err := topology.FullMesh(s.Spec.Ranks, m.Bandwidth, m.Latency)
+		require.NoError(t, err)
+		for _, sharing := range []sim.Sharing{sim.FIFO, sim.Fluid} {
+			if sharing == sim.FIFO && m.EagerLimit > 0 && m.Bandwidth != unit.Unlimited {
+				continue // answers stand behind what goes their way
+			}
+			env := sim.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: m.Slots}
+			env.Device.SendBuffer, env.Device.EagerLimit = m.SendBuffer, m.EagerLimit
+			env.Device.ReceivesAhead = m.ReceivesAhead
+			r, err := sim.Run(s, env, sim.Options{})
+			if stall != nil {
+				stalls++
+				require.IsType(t, &sim.StallError{}, err, "seed %d", seed)
+				continue
+			}
+			require.NoError(t, err, "seed %d", seed)
+			require.Equal(t, want, r.LaneEnd, "seed %d %v %+v", seed, sharing, m)
+			met++
+		}
+	}
+	require.Greater(t, stalls, 100, "the generator has lost its bite")
+	require.Greater(t, met, 500, "the generator has lost its sense")
+}
+
 // TestClosedForms: on a full mesh ring takes 2(p−1) rounds of a chunk, the largest; pairwise p−1;
 // direct one (Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19, 2005).
 func TestClosedForms(t *testing.T) {

@@ -101,6 +101,9 @@ func (e *engine) setOut(i int32, start, over moment, l *link) {
 	if from == 0 {
 		x.sent = start.t
 	}
+	if e.streams != nil {
+		e.streamed(m, from, to, start)
+	}
 	if p.last {
 		e.departed(m, leaves)
 	} else {

@@ -15,6 +15,7 @@ type fluid struct {
 	seen     []int64 // twice the solution that last saw a flow, and 1 more when it has its rate
 	dirty    []int32 // links
 	finishes agenda
+	now      unit.Time // the instant that is carried out
 	solver
 }
 
@@ -69,6 +70,16 @@ func (w work) less(rate uint64, t unit.Time) work {
 	return work{hi, lo}
 }
 
+// without is the rest of the work, that is at least as much.
+func (w work) without(o work) work {
+	lo, borrow := bits.Sub64(w.lo, o.lo, 0)
+	hi, borrow := bits.Sub64(w.hi, o.hi, borrow)
+	if borrow > 0 { // rounded up, it may be done with a little more
+		return work{}
+	}
+	return work{hi, lo}
+}
+
 // over is how long the work takes at a rate, rounded up; Forever where that is longer.
 func (w work) over(rate uint64) unit.Time {
 	if w.hi >= rate {
@@ -106,6 +117,7 @@ func (e *engine) runFluid() error {
 
 // instant carries out all that happens at a time.
 func (e *engine) instant(now unit.Time) error {
+	e.now = now
 	for {
 		switch {
 		case len(e.queue) > 0 && e.queue[0].t == now:
@@ -137,6 +149,9 @@ func (e *engine) pour(m int32, at moment) {
 		return
 	}
 	latency, gone := path.latency, at.plus(e.pace(x, n))
+	if e.streams != nil {
+		e.streamed(m, 0, n, at)
+	}
 	if e.trace != nil {
 		e.poured(m, gone.t)
 	}
@@ -153,6 +168,9 @@ func (e *engine) begin(m int32) {
 	e.rests[m] = rest{work: workOf(e.carried(m)), cap: e.cap(x), place: -1}
 	if e.why != nil {
 		e.why.flow(e, m, e.messages[m].since.t)
+	}
+	if e.streams != nil {
+		e.flowed(m)
 	}
 	for _, h := range e.hops[path.from:path.to] {
 		if l := &e.links[h]; l.capacity > 0 {
@@ -187,6 +205,12 @@ func (e *engine) cap(x *message) uint64 {
 // drained takes a flow that has ended off its links. To look for it in their lists costs less than
 // to work out their rates, which must follow.
 func (e *engine) drained(m int32, now unit.Time) {
+	if e.streams != nil {
+		if e.halfway(m, now) {
+			return
+		}
+		e.ebbed(m, now)
+	}
 	e.finishes.remove(0, e.rests)
 	e.spent.ended++
 	if e.why != nil {

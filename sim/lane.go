@@ -85,6 +85,11 @@ func (e *engine) settle() error {
 func (e *engine) start(i int32) (at moment, known bool, err error) {
 	l, s := &e.lanes[i], &e.step
 	at = l.end
+	if e.meets != nil {
+		if known, err := e.reach(i); err != nil || !known {
+			return at, false, err
+		}
+	}
 	e.stamp++
 	e.named = e.named[:0]
 	for k := range s.From {
@@ -130,7 +135,7 @@ func (e *engine) start(i int32) (at moment, known bool, err error) {
 		}
 		at = later(at, t)
 	}
-	if e.env.Device.Offload && !e.room(l, &at) {
+	if e.quiet != nil && !e.room(i, &at) {
 		l.waits = forPost
 		return at, false, nil
 	}
@@ -186,5 +191,8 @@ func (e *engine) finish(i int32) {
 		e.trace.Intervals[l.interval].End = l.end.t
 	}
 	l.cursor.Next(int32(e.s.Slices))
+	if e.meets != nil {
+		e.scouts[i].ahead--
+	}
 	e.wake(i)
 }

@@ -18,9 +18,17 @@ func (e *engine) carried(m int32) unit.Bytes {
 	switch {
 	case x.kind == data && x.flags == 0:
 		return x.bytes
-	case x.kind == asking || x.kind == calling:
+	case x.kind == asking || x.kind == calling || x.kind == requesting || x.kind == granting:
 		return 0
-	case x.flags&wasteful > 0:
+	}
+	return e.crosses(m)
+}
+
+// crosses is how many bytes of the data of a message cross the links, also while it is only asked
+// for.
+func (e *engine) crosses(m int32) unit.Bytes {
+	x := &e.messages[m]
+	if x.flags&wasteful > 0 {
 		return e.crossing[m]
 	}
 	return x.bytes << (x.flags & flagged)
@@ -31,6 +39,7 @@ func (e *engine) departed(m int32, at moment) {
 	x := &e.messages[m]
 	switch {
 	case x.kind > silent: // no lane takes part
+		return
 	case x.post >= 0:
 		e.marks[x.post].at, e.marks[x.post].known = at, true
 		if e.lanes[x.lane].waits == forPost {
@@ -39,11 +48,19 @@ func (e *engine) departed(m int32, at moment) {
 		if x.kind == silent {
 			e.hush(m, at)
 		}
+	case x.flags&early > 0:
+		e.unloaded(m, at)
+		if x.kind == silent {
+			e.hush(m, at)
+		}
 	default:
 		if e.why != nil {
-			e.why.ended(x.lane, m, at.t)
+			e.why.ended(x.lane, e.why.ofMessage[m], inStep(x.line), at.t)
 		}
 		e.left(x.lane, at)
+	}
+	if e.streams != nil {
+		e.passed(m, at)
 	}
 }
 
@@ -62,6 +79,10 @@ func (e *engine) arrived(m int32, at moment) {
 			e.setsOut(m, at.t, e.why.ofMessage[m])
 		}
 		e.request(m, at)
+	case requesting:
+		e.requested(m, at)
+	case granting:
+		e.granted(m, at)
 	case silent:
 		if x.here = true; x.flags&lined == 0 {
 			e.dropMessage(m)
@@ -69,7 +90,7 @@ func (e *engine) arrived(m int32, at moment) {
 	case reply, merging:
 		lane := x.lane
 		if e.why != nil {
-			e.why.ended(lane, m, at.t)
+			e.why.ended(lane, e.why.ofMessage[m], uint64(e.why.ofMessage[m]), at.t)
 		}
 		e.dropMessage(m)
 		e.left(lane, at)
@@ -105,7 +126,7 @@ func (e *engine) post(i, m int32, at moment) {
 	l.leaves = later(l.leaves, over)
 	x.post = e.newMark(moment{}, false)
 	if e.why != nil {
-		e.why.ended(i, m, over.t)
+		e.why.ended(i, e.why.ofMessage[m], inStep(x.line), over.t)
 		e.why.ofMark = put(e.why.ofMark, x.post, e.why.ofMessage[m])
 	}
 	if l.outstanding == 0 {
@@ -120,27 +141,31 @@ func (e *engine) post(i, m int32, at moment) {
 // room makes room for what the step in e.step will post: it begins only when so many of the
 // lane's earlier posts have left, in order, that all of its own can be outstanding; a flush, when
 // all have. It reports whether it is known when that is.
-func (e *engine) room(l *lane, at *moment) bool {
+func (e *engine) room(i int32, at *moment) bool {
+	if !e.env.Device.Offload {
+		return !e.step.Flush || e.emptied(i, at)
+	}
+	l := &e.lanes[i]
 	may := max(int32(e.env.Device.Queue-len(e.step.Send)), 0)
 	if e.step.Flush {
 		may = 0
 	} else if len(e.step.Send) == 0 {
 		return true
 	}
-	i := l.oldest
+	p := l.oldest
 	for k := may; k < l.outstanding; k++ {
-		if !e.marks[i].known {
+		if !e.marks[p].known {
 			return false
 		}
-		i = e.marks[i].next
+		p = e.marks[p].next
 	}
 	for ; l.outstanding > may; l.outstanding-- {
-		i, l.oldest = l.oldest, e.marks[l.oldest].next
-		if e.why != nil && e.marks[i].at.t > at.t {
-			e.why.room = e.why.ofMark[i]
+		p, l.oldest = l.oldest, e.marks[l.oldest].next
+		if e.why != nil && e.marks[p].at.t > at.t {
+			e.why.room = e.why.ofMark[p]
 		}
-		*at = later(*at, e.marks[i].at)
-		e.dropMark(i)
+		*at = later(*at, e.marks[p].at)
+		e.dropMark(p)
 	}
 	return true
 }

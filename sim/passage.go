@@ -10,6 +10,11 @@ import (
 func (w *walk) arrival(number int32) {
 	m := &w.why.messages[number]
 	w.sender(m)
+	if m.peers < 0 { // neither a request nor an answer has figures of its size
+		w.back(Rendezvous, -1, m.since)
+		w.origin(m)
+		return
+	}
 	if w.why.late != nil {
 		w.back(MessageLatency, -1, w.at-w.why.late[number])
 	}
@@ -23,7 +28,7 @@ func (w *walk) arrival(number int32) {
 		for _, l := range slices.Backward(hops) {
 			w.back(Latency, l, w.at-w.links[l].latency)
 		}
-		w.flowed(m)
+		w.flowed(m, Transfer)
 	case r.fan >= 0: // nothing else of multimem has anybody wait
 		w.merged(m)
 		return
@@ -33,20 +38,25 @@ func (w *walk) arrival(number int32) {
 	w.origin(m)
 }
 
-// departure goes from when the last byte of a message left its rank to D of its step.
-func (w *walk) departure(number int32) {
+// departure goes from when the last byte of a message left its rank to D of its step; what its
+// bytes took is named.
+func (w *walk) departure(number int32, took What) {
 	m := &w.why.messages[number]
 	w.sender(m)
 	if w.env.Sharing == Fluid {
-		w.flowed(m)
+		w.flowed(m, took)
 	} else {
-		w.gone(m)
+		w.gone(m, took)
 	}
 	w.origin(m)
 }
 
 // sender makes the next pieces those of the step that sends a message.
 func (w *walk) sender(m *messageCause) {
+	if m.step < -1 { // there was none
+		w.of(-2-m.step, -1)
+		return
+	}
 	s := &w.why.steps[m.step]
 	w.of(s.lane, s.step)
 }
@@ -57,23 +67,30 @@ func (w *walk) origin(m *messageCause) {
 	if m.by >= 0 {
 		w.arrival(m.by)
 	} else if m.by <= behind {
-		w.departure(behind - m.by)
+		w.departure(behind-m.by, Transfer)
 	}
 }
 
-// sentBy is the step at whose D the way of a message begins, as origin goes it.
-func (w *walk) sentBy(number int32) int32 {
-	m := &w.why.messages[number]
-	for m.by <= behind {
-		m = &w.why.messages[behind-m.by]
+// sentBy is the step at whose D the way of a message begins, as origin goes it, or at whose end:
+// the one after which a receive was posted. −1 or less is none.
+func (w *walk) sentBy(number int32) (step int32, atEnd bool) {
+	for {
+		m := &w.why.messages[number]
+		switch {
+		case m.by >= 0:
+			number = m.by
+		case m.by <= behind:
+			number = behind - m.by
+		default:
+			return m.step, m.peers == ofPosting
+		}
 	}
-	return m.step
 }
 
 // flowed goes from when a flow was drained to when it began. What it would have taken alone is
 // transfer, and the rest is contention, shared out among its links by what each cost it; what
 // rounding leaves goes to the one that cost most. They were at work together; it stands first here.
-func (w *walk) flowed(m *messageCause) {
+func (w *walk) flowed(m *messageCause, took What) {
 	r := &w.routes[m.route]
 	total, link := w.alone(m, m.bytes)
 	rest := max(w.at-m.since-total, 0)
@@ -93,7 +110,7 @@ func (w *walk) flowed(m *messageCause) {
 	for _, t := range lost {
 		from += t
 	}
-	w.back(Transfer, link, from)
+	w.back(took, link, from)
 	for i := len(lost) - 1; i >= 0; i-- {
 		w.back(Contention, w.hops[r.from+int32(i)], w.at-lost[i])
 	}
@@ -148,10 +165,10 @@ func (w *walk) asked(m *messageCause, segment int64) unit.Time {
 
 // gone goes from when the last segment had left, under FIFO, to when the message asked for its
 // first link.
-func (w *walk) gone(m *messageCause) {
+func (w *walk) gone(m *messageCause, took What) {
 	last := w.segments(m) - 1
 	_, slowest := w.alone(m, m.bytes)
-	w.back(Transfer, slowest, w.why.spans[m.spans+last])
+	w.back(took, slowest, w.why.spans[m.spans+last])
 	w.queued(m, last)
 }
 

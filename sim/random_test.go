@@ -149,6 +149,13 @@ func randomEnv(t testing.TB, rng *rand.Rand, ranks int) Env {
 	if rng.IntN(3) == 0 {
 		env.Device.Offload, env.Device.Queue = true, 1+rng.IntN(3)
 	}
+	if !env.Device.Offload && rng.IntN(2) == 0 {
+		env.Device.SendBuffer = []unit.Bytes{50, 100, 250, 1000, unit.MiB}[rng.IntN(5)]
+	}
+	if rng.IntN(3) == 0 {
+		env.Device.EagerLimit = []unit.Bytes{1, 100, 500, 1000}[rng.IntN(4)]
+		env.Device.ReceivesAhead = rng.IntN(3)
+	}
 	for range ranks {
 		env.Start = append(env.Start, times[rng.IntN(5)])
 	}

@@ -183,7 +183,9 @@ func (e *engine) setRate(m int32, now unit.Time) {
 	r := &e.rests[m]
 	r.work = r.work.less(f.rate, now-r.since)
 	r.since, f.rate = now, f.next
-	r.ends = min(now+r.work.over(f.rate), unit.Forever)
+	if r.ends = min(now+r.work.over(f.rate), unit.Forever); e.streams != nil {
+		r.ends = e.endOf(m)
+	}
 	if r.place < 0 {
 		e.finishes.add(m, e.rests)
 	} else {

@@ -33,6 +33,12 @@ type line struct {
 	first, last int32  // messages, −1 for none
 	left        moment // when all before them have left
 	latest      int32  // the record of causes of the last of those
+
+	// With a send buffer: how many of the lane's messages have not left, when the last of those that
+	// have did so, and its record of causes.
+	aloft int32
+	gone  moment
+	by    int32
 }
 
 func newLines(lanes int) []line {
@@ -62,7 +68,7 @@ func (e *engine) follow(m int32, at moment) {
 		l.last = m
 	}
 	if !follows {
-		e.request(m, at)
+		e.clear(m, at)
 	}
 }
 
@@ -102,5 +108,5 @@ func (e *engine) setOff(m int32, at moment) {
 			e.waitsBehind(m, at.t, l.latest)
 		}
 	}
-	e.request(m, at)
+	e.clear(m, at)
 }

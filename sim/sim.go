@@ -105,7 +105,12 @@ type engine struct {
 	fans    []fan   // what is more to say of those of multimem
 	fanBy   table
 	joins   []join // of the messages of multimem, under FIFO
-	quiet   []line // of the lanes, on a device that offloads; else nil
+	quiet   []line // of the lanes, where they go on before what they send has left; else nil
+
+	streams  []stream // of the connections, and of silent puts; nil where no lane runs ahead
+	streamBy table    // of silent puts, by lane and rank
+	places   []place  // of messages, in streams
+	rendezvous
 
 	protocol
 
@@ -126,7 +131,7 @@ func newEngine(s *schedule.Schedule, env *Env, o Options) *engine {
 		slots:  int32(min(slots, math.MaxInt32)),
 		result: &Result{Engine: "event"}, connBy: newTable(), tagBy: newTable(),
 		routeBy: newTable(), fanBy: newTable(),
-		freeMessage: -1, freeMark: -1, freePacket: -1}
+		freeMessage: -1, freeMark: -1, freePacket: -1, rendezvous: rendezvous{freePost: -1}}
 	e.newLinks()
 	lanes := 0
 	for rank := range s.Spec.Ranks {
@@ -156,9 +161,7 @@ func newEngine(s *schedule.Schedule, env *Env, o Options) *engine {
 	if env.Device.HasMessage() {
 		e.late, e.lag = []unit.Time{}, make([]unit.Time, len(e.lanes))
 	}
-	if env.Device.Offload {
-		e.quiet = newLines(len(e.lanes))
-	}
+	e.startStreams()
 	if o.Trace {
 		e.startRecord()
 	}

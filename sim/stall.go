@@ -46,6 +46,11 @@ func (e *engine) target(i int32) int32 {
 	case forEvent:
 		return l.on
 	}
+	if e.meets != nil {
+		if m := e.ungranted(i); m >= 0 {
+			return e.conns[e.messages[m].conn].dst
+		}
+	}
 	panic("sim: nothing is left to do and a lane waits for something that is under way")
 }
 
@@ -69,6 +74,8 @@ func (e *engine) describe(i int32) schedule.Waiting {
 		w.For = "a message"
 	case forSlot:
 		w.For = "a slot"
+	case forStep, forPost:
+		w.For = "a receive"
 	default:
 		w.For = "an event"
 	}

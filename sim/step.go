@@ -54,6 +54,9 @@ func (e *engine) receive(i int32) (gets int, err error) {
 		switch f.Kind {
 		case schedule.Message:
 			m := e.dequeue(&e.conns[e.named[messages]])
+			if e.meets != nil {
+				e.met(e.named[messages])
+			}
 			e.messages[m].next = l.got
 			l.got = m
 			messages++
@@ -211,12 +214,14 @@ func (e *engine) depart(i int32, at moment) {
 		next := x.also
 		x.line = l.line
 		l.line++
+		if e.meets != nil {
+			e.asks(x)
+		}
 		if e.why != nil {
 			e.setsOut(m, at.t, after)
 		}
-		if e.env.Device.Offload {
-			e.post(i, m, at)
-			e.follow(m, at)
+		if e.streams != nil {
+			e.enter(i, m, at)
 		} else {
 			l.flying++
 			e.request(m, at)

@@ -3,6 +3,8 @@ package algostest
 import (
 	"cmp"
 	"errors"
+	"maps"
+	"slices"
 
 	"collsim/schedule"
 	"collsim/unit"
@@ -16,16 +18,52 @@ import (
 // Multimem, which needs a switch, is an error.
 func Earliest(s *schedule.Schedule, latency unit.Time, bandwidth unit.Rate, slots int) (
 	ends []unit.Time, err error) {
-	w := walk{s: s, latency: latency, bandwidth: bandwidth, freed: map[key][]unit.Time{},
-		slots: [3]int{cmp.Or(s.Slots, slots), 1, 0}, end: map[key]unit.Time{}, sent: map[key]int{},
-		arrival: map[int32]unit.Time{}, bytes: map[int32]unit.Bytes{}, posts: map[key][]unit.Time{}}
-	_, err = schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{Step: w.step})
-	for rank := range s.Spec.Ranks {
-		for l := range s.Program(rank).Lanes() {
+	return EarliestOn(s, Machine{Latency: latency, Bandwidth: bandwidth, Slots: slots})
+}
+
+// Machine is what Earliest counts with; the last three are the device's of the same names. With
+// them, it knows no silent puts.
+type Machine struct {
+	Latency                unit.Time
+	Bandwidth              unit.Rate
+	Slots                  int
+	SendBuffer, EagerLimit unit.Bytes
+	ReceivesAhead          int
+}
+
+// EarliestOn is Earliest on a machine. When a receive is posted follows from what comes after the
+// send that waits for it, so the walk is repeated with the times that the one before has found,
+// until they stay. Each walk settles one more posting at least, if any are to be settled: where
+// they grow on, somebody is never granted, and that is an error.
+func EarliestOn(s *schedule.Schedule, m Machine) (ends []unit.Time, err error) {
+	var posted map[key][]unit.Time
+	for passes, counts := int64(0), (schedule.Counts{}); passes <= counts.Messages+1; passes++ {
+		w := newWalk(s, m, posted)
+		counts, err = schedule.Execute(s, schedule.Limits{Slots: m.Slots}, schedule.Hooks{Step: w.step})
+		if err != nil || m.EagerLimit == 0 || maps.EqualFunc(posted, w.posted, slices.Equal) {
+			return w.ends(), err
+		}
+		posted = w.posted
+	}
+	return nil, errors.New("algostest: receives are never posted: a deadlock of rendezvous")
+}
+
+func newWalk(s *schedule.Schedule, m Machine, known map[key][]unit.Time) *walk {
+	return &walk{s: s, m: m, known: known, posted: map[key][]unit.Time{},
+		freed: map[key][]unit.Time{}, slots: [3]int{cmp.Or(s.Slots, m.Slots), 1, 0},
+		end: map[key]unit.Time{}, sent: map[key]int{}, arrival: map[int32]unit.Time{},
+		bytes: map[int32]unit.Bytes{}, posts: map[key][]unit.Time{}, reached: map[key][]unit.Time{},
+		awaiting: map[key]int{}, streams: map[key][]part{}, gone: map[key]unit.Time{}}
+}
+
+// ends are when the lanes end.
+func (w *walk) ends() (ends []unit.Time) {
+	for rank := range w.s.Spec.Ranks {
+		for l := range w.s.Program(rank).Lanes() {
 			ends = append(ends, w.end[key{int32(rank), int32(l)}])
 		}
 	}
-	return ends, err
+	return ends
 }
 
 // key is a lane (rank, lane) or a connection (the lanes from and to, the class, the tag).
@@ -43,14 +81,26 @@ var errMultimem = errors.New("algostest: multimem needs a switch; here every con
 // walk is what is known so far.
 type walk struct {
 	s            *schedule.Schedule
-	latency      unit.Time
-	bandwidth    unit.Rate
+	m            Machine
 	slots        [3]int // by class: FIFO, Pad, Free
 	end          map[key]unit.Time
 	posts, freed map[key][]unit.Time
 	sent         map[key]int
 	arrival      map[int32]unit.Time // of messages by handle
 	bytes        map[int32]unit.Bytes
+
+	known, posted map[key][]unit.Time // by connection: when each receive is posted; known: last time
+	reached       map[key][]unit.Time // by lane: when it came to each sub-step, with its events
+	awaiting      map[key]int         // by lane: the last sub-step that awaited events
+	streams       map[key][]part      // by connection: what it has sent
+	gone          map[key]unit.Time   // by lane: when all that it has sent had left
+}
+
+// part is a message in a connection's stream.
+type part struct {
+	base, end unit.Bytes
+	begin     unit.Time
+	left      unit.Time
 }
 
 // step is E of a sub-step, and what follows from it for others.
@@ -64,7 +114,7 @@ func (w *walk) step(v *schedule.Visit) error {
 	for _, f := range v.Step.From {
 		switch f.Kind {
 		case schedule.Get: // comes after a request there
-			done = start + 2*w.latency + n.Over(w.bandwidth)
+			done = start + 2*w.m.Latency + n.Over(w.m.Bandwidth)
 		case schedule.Multimem:
 			return errMultimem
 		}
@@ -78,11 +128,13 @@ func (w *walk) step(v *schedule.Visit) error {
 		case d.Packet: // a flag beside every word
 			carried = 2 * n
 		}
-		gone := done + carried.Over(w.bandwidth)
-		at = max(at, gone)
+		c := connection(v.Rank, v.Lane, d.Peer.Rank, d.Peer.Lane, d.Peer)
+		over, left := w.send(c, d, done, n, carried)
+		at = max(at, over)
+		w.gone[key{v.Rank, v.Lane}] = max(w.gone[key{v.Rank, v.Lane}], left)
 		if handle >= 0 { // of a silent put nobody hears
-			w.sent[connection(v.Rank, v.Lane, d.Peer.Rank, d.Peer.Lane, d.Peer)]++
-			w.arrival[handle], w.bytes[handle] = gone+w.latency, n
+			w.sent[c]++
+			w.arrival[handle], w.bytes[handle] = left+w.m.Latency, n
 		}
 	}
 	for i, f := range v.Step.From {
@@ -100,14 +152,27 @@ func (w *walk) step(v *schedule.Visit) error {
 
 // start is S: the lane is free, messages are there, events are posted, slots are free.
 func (w *walk) start(v *schedule.Visit) unit.Time {
-	at := w.end[key{v.Rank, v.Lane}]
-	for _, handle := range v.In { // −1 is no message's
-		at = max(at, w.arrival[handle])
-	}
+	me := key{v.Rank, v.Lane}
+	at := w.end[me]
 	for _, e := range v.Step.Await {
 		if v.Slice == 0 && e.Value > 0 {
 			at = max(at, w.posts[key{v.Rank, e.Lane}][e.Value-1])
+			w.awaiting[me] = len(w.reached[me])
 		}
+	}
+	w.reached[me] = append(w.reached[me], at)
+	when := max(len(w.reached[me])-1-w.m.ReceivesAhead, w.awaiting[me])
+	for i, f := range v.Step.From {
+		if v.In[i] >= 0 {
+			c := connection(f.Peer.Rank, f.Peer.Lane, v.Rank, v.Lane, f.Peer)
+			w.posted[c] = append(w.posted[c], w.reached[me][when])
+		}
+	}
+	for _, handle := range v.In { // −1 is no message's
+		at = max(at, w.arrival[handle])
+	}
+	if v.Step.Flush {
+		at = max(at, w.gone[me])
 	}
 	for _, d := range v.Step.Send {
 		c := connection(v.Rank, v.Lane, d.Peer.Rank, d.Peer.Lane, d.Peer)
@@ -116,4 +181,36 @@ func (w *walk) start(v *schedule.Visit) unit.Time {
 		}
 	}
 	return at
+}
+
+// send is when a step that is done with all else may end as far as a message is concerned, and when
+// the last byte of that has left.
+func (w *walk) send(c key, d *schedule.Dest, done unit.Time, n, carried unit.Bytes) (over,
+	left unit.Time) {
+	if d.Silent {
+		left = done + carried.Over(w.m.Bandwidth)
+		return left, left
+	}
+	before := part{}
+	if sent := w.streams[c]; len(sent) > 0 {
+		before = sent[len(sent)-1]
+	}
+	begin := max(done, before.left)
+	if w.m.EagerLimit > 0 && n > w.m.EagerLimit && d.Peer.Class == schedule.FIFO {
+		begin += w.m.Latency // the request
+		if i := w.sent[c]; i < len(w.known[c]) {
+			begin = max(begin, w.known[c][i])
+		}
+		begin += w.m.Latency // the answer
+		done = begin
+	}
+	p := part{base: before.end, end: before.end + carried, begin: begin,
+		left: begin + carried.Over(w.m.Bandwidth)}
+	w.streams[c] = append(w.streams[c], p)
+	for _, q := range w.streams[c] {
+		if want := p.end - w.m.SendBuffer; q.base < want && want <= q.end {
+			done = max(done, q.begin+(want-q.base).Over(w.m.Bandwidth))
+		}
+	}
+	return done, p.left
 }
