@@ -153,7 +153,7 @@ func limiting(list []Share) *Share {
 		switch s.What {
 		case sim.Start, sim.Latency, sim.MessageLatency, sim.SlotLatency:
 			continue
-		case sim.Contention:
+		case sim.Contention, sim.SendBuffer:
 			s.What = sim.Transfer
 		}
 		at := slices.IndexFunc(sums, func(t Share) bool {
@@ -198,6 +198,8 @@ func (r *runner) without(what Share, s *schedule.Schedule, p *scenarios.Point) (
 		env.Device.CopyRate = unit.Unlimited
 	case sim.Compute:
 		env.FreeCompute = true
+	case sim.Rendezvous:
+		env.Device.EagerLimit = 0
 	case sim.Transfer:
 		if what.Link == "" {
 			env.Device.LaneRate = unit.Unlimited

@@ -197,3 +197,25 @@ func TestWrap(t *testing.T) {
 	require.Equal(t, "  word word word word word word word word word word\n"+
 		strings.Repeat(" ", figureWidth+1)+"      2.50 us  note\n", b.String())
 }
+
+// TestExplainAhead: a schedule whose messages are asked for and whose senders wait for buffers is
+// explained by both, the shares sum up, and what if nobody asked is told.
+func TestExplainAhead(t *testing.T) {
+	s := load(t, "s.toml", small, "collective.bytes=1024 KB", "device.send_buffer=64 KB",
+		"device.eager_limit=1 KB", "device.receives_ahead=1", "collective.kind=scatter",
+		"collective.algorithm=flat")
+	e := explained(t, s)
+	sum, seen := unit.Time(0), map[sim.What]unit.Time{}
+	for _, share := range e.Shares {
+		sum += share.Time
+		seen[share.What] += share.Time
+	}
+	require.Equal(t, e.Result.Time, sum)
+	require.Positive(t, seen[sim.Rendezvous])
+	require.Positive(t, seen[sim.SendBuffer])
+	text := e.String()
+	require.Contains(t, text, "rendezvous")
+	require.Contains(t, text, "device.eager_limit")
+	require.Contains(t, text, "send-buffer")
+	require.Contains(t, text, "send_buffer 64 KB, eager_limit 1 KB, receives_ahead 1")
+}

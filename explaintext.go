@@ -153,6 +153,8 @@ func (s Share) key() string {
 		return "device.copy_rate"
 	case sim.SlotLatency:
 		return "device.slot_latency"
+	case sim.Rendezvous:
+		return "device.eager_limit"
 	case sim.Launch:
 		return "device.launch"
 	case sim.MessageLatency:

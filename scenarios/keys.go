@@ -120,6 +120,18 @@ func deviceKeys() []Key {
 			Doc: "Whether a send is posted to a NIC or copy engine and the lane goes on."},
 		{Path: "device.queue", kind: aWhole, min: 1, max: maxSlots, Default: "the preset's",
 			Example: "16", Sweep: true, Doc: "Posts that may be outstanding where sends are posted."},
+		{Path: "device.send_buffer", kind: aSize, max: maxBytes, Default: "the preset's",
+			Example: `"128 KiB"`, Sweep: true,
+			Doc: "Bytes of a connection that a lane may leave behind when it goes on, as a socket takes " +
+				"them; not with offload."},
+		{Path: "device.eager_limit", kind: aSize, max: maxBytes, Default: "the preset's",
+			Example: `"64 KiB"`, Sweep: true,
+			Doc: "A message of more is asked for first and sent when its receive is posted " +
+				"(rendezvous); 0 is never."},
+		{Path: "device.receives_ahead", kind: aWhole, max: maxSlots, Default: "the preset's",
+			Example: "1", Sweep: true,
+			Doc: "Steps before its own at which a receive is posted, where messages are asked for; 1 " +
+				"if each is posted before the send that goes with it."},
 		{Path: "device.launch", kind: aTime, max: maxWait, Default: "the preset's",
 			Example: `"20 us"`, Sweep: true,
 			Doc: "What a call costs every rank, once, before its first step."},

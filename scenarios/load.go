@@ -168,6 +168,8 @@ func (r *run) idle(k *Key, at string) string {
 		return `has no effect: segments need sharing = "fifo"`
 	case "device.queue":
 		return "has no effect: nothing is posted without offload = true"
+	case "device.receives_ahead":
+		return "has no effect: no message is asked for without eager_limit"
 	case "topology.bandwidth", "topology.latency":
 		if r.view().clustered() {
 			return "has no effect: [topology.node] and [topology.network] have their own"

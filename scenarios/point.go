@@ -178,10 +178,22 @@ func (v *view) device(into *device.Device) bool {
 	d.Offload, _ = fetchOr(v, "device.offload", d.Offload)
 	queue, readable := fetchOr(v, "device.queue", int64(d.Queue))
 	d.Queue = int(queue)
+	d.SendBuffer, _ = fetchOr(v, "device.send_buffer", d.SendBuffer)
+	d.EagerLimit, _ = fetchOr(v, "device.eager_limit", d.EagerLimit)
+	ahead, _ := fetchOr(v, "device.receives_ahead", int64(d.ReceivesAhead))
+	d.ReceivesAhead = int(ahead)
 	readable = v.messages(&d) && readable
 	*into = d
 	if d.Offload {
 		v.use("device.queue")
+	}
+	if d.EagerLimit > 0 {
+		v.use("device.receives_ahead")
+	}
+	if d.Offload && d.SendBuffer > 0 {
+		v.fail("device.send_buffer", problem{"a device that offloads has a queue of messages, not a " +
+			"buffer of bytes", "leave out one of offload and send_buffer"})
+		return false
 	}
 	if d.Offload && d.Queue == 0 && readable {
 		v.missing("device", "queue", "a device that offloads has a queue", v.example("device.queue"))

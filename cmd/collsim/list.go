@@ -209,8 +209,9 @@ func devices() (list []entry) {
 			panic(err) // it is one of Names
 		}
 		list = append(list, entry{Name: name, About: fmt.Sprintf("overhead %v, reduce_rate %v, "+
-			"copy_rate %v, lane_rate %v, slot_latency %v, slots %d", d.Overhead, d.ReduceRate,
-			d.CopyRate, d.LaneRate, d.SlotLatency, d.Slots)})
+			"copy_rate %v, lane_rate %v, slot_latency %v, slots %d, "+
+			"send_buffer %v, eager_limit %v", d.Overhead, d.ReduceRate, d.CopyRate, d.LaneRate,
+			d.SlotLatency, d.Slots, d.SendBuffer, d.EagerLimit)})
 	}
 	return list
 }
