@@ -181,6 +181,10 @@ func (c *Calibration) Measure(ctx context.Context, d hw.Device, done func()) err
 			done()
 		}
 	}
+	if lab, ok := d.(interface{ SendBuffer() unit.Bytes }); ok {
+		c.Notes = append(c.Notes, fmt.Sprintf("a socket of this lab takes %v (send_buffer under "+
+			"[device]); that follows from its fastest wire, so every lab has its own", lab.SendBuffer()))
+	}
 	samples, err := c.Campaign.Measure(ctx, d, c.Env)
 	if err != nil {
 		return err

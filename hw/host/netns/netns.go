@@ -18,6 +18,7 @@ import (
 	"collsim/hw/host"
 	"collsim/hw/mpi"
 	"collsim/topology"
+	"collsim/unit"
 )
 
 // Lab is a network in namespaces, and an executor: a process for every rank plays there what it is
@@ -26,6 +27,7 @@ type Lab struct {
 	ranks   []string // their namespaces
 	spaces  []string // all; the control network's is last
 	prefix  string   // of their names
+	buffer  int      // of a socket, for what it sends
 	dir     string   // that Open MPI uses, "" if there is none
 	host    *host.Host
 	devices []*mpi.Device
@@ -55,7 +57,7 @@ func Open(ctx context.Context, g *topology.Graph) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{prefix: prefix}
+	l := &Lab{prefix: prefix, buffer: p.buffers.send}
 	for _, node := range g.Ranks {
 		l.ranks = append(l.ranks, p.spaces[node])
 	}
@@ -70,6 +72,10 @@ func Open(ctx context.Context, g *topology.Graph) (*Lab, error) {
 	}
 	return l, nil
 }
+
+// SendBuffer is how many bytes a socket of the lab takes before its sender must wait: tcp_wmem, of
+// which the kernel's own share of each packet is a part.
+func (l *Lab) SendBuffer() unit.Bytes { return unit.Bytes(l.buffer) }
 
 // free is a prefix that no lab of this process has.
 func free() (string, error) {
