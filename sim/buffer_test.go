@@ -186,3 +186,26 @@ func TestAheadBySize(t *testing.T) {
 	ends = []float64{400, 1500}
 	check(t, script(t, 2, 1, to(2, 1)), env, want{fluid: ends, fifo: ends, stored: ends})
 }
+
+// TestSendBufferTwice: one step puts the same 1000 bytes into two places of rank 1, silently; both
+// are of one stream. It ends when all but 500 of both have left, at 1500; with a buffer of 1500, when
+// 500 have. The signal behind both is there at 2100.
+func TestSendBufferTwice(t *testing.T) {
+	s := written(t, 2, `
+rank 0
+  lane 0
+    put in[0 x10] to 1 at out[0 x10] silent, 1 at out[20 x10] silent @0
+    signal to 1 @0
+rank 1
+  lane 0
+    wait from 0 @0`)
+	for _, tt := range []struct {
+		buffer unit.Bytes
+		ends   float64
+	}{{500, 1500}, {1500, 500}, {unit.MiB, 0}} {
+		env := meshOf(t, 2)
+		env.Device.SendBuffer = tt.buffer
+		all := []float64{tt.ends, 2100}
+		check(t, s, env, want{fluid: all, fifo: all, stored: all})
+	}
+}

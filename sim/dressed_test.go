@@ -65,8 +65,15 @@ func extra(rng *rand.Rand, ranks, me int32, multimem bool) schedule.Step {
 		return schedule.Step{Cost: []int64{1, 100_000, 250_000}[rng.IntN(3)]}
 	case 1:
 		peer := (me + 1 + rng.Int32N(ranks-1)) % ranks
-		return schedule.Step{From: []schedule.Source{{Region: at}},
-			Send: []schedule.Dest{{Peer: schedule.Peer{Rank: peer}, Put: true, Silent: true, Region: out}}}
+		put := schedule.Dest{Peer: schedule.Peer{Rank: peer}, Put: true, Silent: true, Region: out}
+		puts := []schedule.Dest{put}
+		for range rng.IntN(3) { // more of them, to the same rank or another
+			if rng.IntN(2) == 0 {
+				put.Peer.Rank = (me + 1 + rng.Int32N(ranks-1)) % ranks
+			}
+			puts = append(puts, put)
+		}
+		return schedule.Step{From: []schedule.Source{{Region: at}}, Send: puts}
 	case 2:
 		return schedule.Step{From: []schedule.Source{load}, To: []schedule.Region{out}}
 	case 3:

@@ -198,7 +198,10 @@ func shares(s *schedule.Schedule) bool {
 	}
 	_, _ = schedule.Execute(s, schedule.Limits{}, schedule.Hooks{Step: func(v *schedule.Visit) error {
 		me := schedule.Peer{Rank: v.Rank, Lane: v.Lane}
-		for _, d := range v.Step.Send {
+		for i, d := range v.Step.Send {
+			for _, other := range v.Step.Send[:i] { // silent puts of one step to one rank
+				clash = clash || d.Team == nil && other.Team == nil && d.Peer.Rank == other.Peer.Rank
+			}
 			me.Class = d.Peer.Class
 			add(pair{v.Rank, d.Peer.Rank}, connection{me, d.Peer})
 		}

@@ -33,6 +33,7 @@ type stream struct {
 
 	want int64  // the lane waits until so many bytes have left; −1: it does not
 	line uint64 // of the message that it wants to be done with
+	held int32  // messages of its step that wait for that: silent puts to a rank are of one stream
 }
 
 // place is where a message stands.
@@ -193,10 +194,11 @@ func (e *engine) hold(m int32, at moment) {
 		e.why.ended(x.lane, handed-e.why.ofMessage[m], inStep(x.line), over.t)
 	}
 	s.line = x.line
+	s.held++ // of several, what the last wants comes last
 	s.want = int64(p.base + e.crosses(m) - e.env.Device.SendBuffer)
 	switch want := unit.Bytes(s.want); {
 	case want <= s.from:
-		s.want = -1
+		s.want, s.held = -1, s.held-1
 		e.left(x.lane, moment{})
 	case want <= s.to:
 		e.enough(s, s.begin.plus(e.lead(s, want-s.base)-e.lead(s, s.from-s.base)))
@@ -218,7 +220,11 @@ func (e *engine) enough(s *stream, at moment) {
 			e.why.late = append(e.why.late, 0)
 		}
 	}
-	e.left(s.lane, at)
+	lane, held := s.lane, s.held
+	s.held = 0
+	for range held {
+		e.left(lane, at)
+	}
 }
 
 // lead is how long n bytes of the message that leaves take if nothing is in their way.
@@ -259,8 +265,12 @@ func (e *engine) flowed(m int32) {
 func (e *engine) watch(m int32) {
 	p, r := &e.places[m], &e.rests[m]
 	s := &e.streams[p.stream]
-	end := p.base + e.carried(m)
-	if s.want < 0 || unit.Bytes(s.want) >= end {
+	end, watched := p.base+e.carried(m), p.beyond != work{}
+	if p.beyond = (work{}); s.want < 0 || unit.Bytes(s.want) >= end {
+		if watched && r.place >= 0 { // for what another message of the step wanted
+			r.ends = e.endOf(m)
+			e.finishes.moved(m, e.rests)
+		}
 		return
 	}
 	if e.why != nil {
