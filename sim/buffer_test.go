@@ -174,9 +174,10 @@ func linkOf(env Env, name string) int32 {
 	return -1
 }
 
-// TestAheadBySize: with figures by size, the buffer holds what crosses the links: 100 bytes are 200
-// there, so that with a buffer of 150 the step ends at 50. A message of 200 that is asked for has its
-// own 1000 ns more, the request and the answer none: 200, sent …400, there at 400 + 100 + 1000.
+// TestAheadBySize: with figures by size, the buffer holds what crosses the links: 100 bytes are
+// 200 there, so that with a buffer of 150 the step ends at 50. A message of 200 that is asked for
+// has its own 1000 ns more, the request and the answer none: 200, sent …400, there at
+// 400 + 100 + 1000.
 func TestAheadBySize(t *testing.T) {
 	env := bySize(t)
 	env.Device.SendBuffer = 150
@@ -188,8 +189,8 @@ func TestAheadBySize(t *testing.T) {
 }
 
 // TestSendBufferTwice: one step puts the same 1000 bytes into two places of rank 1, silently; both
-// are of one stream. It ends when all but 500 of both have left, at 1500; with a buffer of 1500, when
-// 500 have. The signal behind both is there at 2100.
+// are of one stream. It ends when all but 500 of both have left, at 1500; with a buffer of 1500,
+// when 500 have. The signal behind both is there at 2100.
 func TestSendBufferTwice(t *testing.T) {
 	s := written(t, 2, `
 rank 0

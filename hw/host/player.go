@@ -83,7 +83,7 @@ func (p *player) errorf(lane, step int, format string, args ...any) error {
 }
 
 // newPlayer prepares a rank: memory, lanes, and both kinds of connections that its program names.
-func newPlayer(s *schedule.Schedule, rank int, slots int) (*player, error) {
+func newPlayer(s *schedule.Schedule, rank int, slots int) *player {
 	p := &player{s: s, rank: int32(rank), math: hw.ArithmeticOf(&s.Spec), program: s.Program(rank),
 		byIn: map[hw.Connection]*inbound{}, byOut: map[hw.Connection]*outbound{}, iterations: 1}
 	for _, b := range []schedule.Buffer{schedule.Input, schedule.Output, schedule.Scratch} {
@@ -104,27 +104,20 @@ func newPlayer(s *schedule.Schedule, rank int, slots int) (*player, error) {
 	for i, l := range p.lanes {
 		for c := p.program.Walk(i); !c.Done(); c.Next(1) {
 			p.program.Load(&c, &p.expanded)
-			if err := p.connect(l, &p.expanded, c.Step); err != nil {
-				return nil, err
-			}
+			p.connect(l, &p.expanded)
 		}
 	}
-	return p, nil
+	return p
 }
 
 // connect makes the ends of the connections that a step names.
-func (p *player) connect(l *lane, s *schedule.Step, step int32) error {
-	seen := make(map[hw.Connection]bool, len(s.From)+len(s.Send))
+func (p *player) connect(l *lane, s *schedule.Step) {
 	for i := range s.From {
 		f := &s.From[i]
 		if f.Kind != schedule.Message {
 			continue
 		}
-		c := l.from(&f.Peer)
-		if f.Peer.Rank == p.rank || seen[c] {
-			return p.twice(l, step, "receives from", &f.Peer)
-		}
-		if seen[c] = true; p.byIn[c] == nil {
+		if c := l.from(&f.Peer); p.byIn[c] == nil {
 			p.byIn[c] = &inbound{Connection: c, receiver: l}
 			p.ins = append(p.ins, p.byIn[c])
 		}
@@ -134,28 +127,14 @@ func (p *player) connect(l *lane, s *schedule.Step, step int32) error {
 		if !d.Message() {
 			continue
 		}
-		c := l.to(&d.Peer)
-		if d.Peer.Rank == p.rank || seen[c] {
-			return p.twice(l, step, "sends to", &d.Peer)
-		}
-		if seen[c] = true; p.byOut[c] == nil {
+		if c := l.to(&d.Peer); p.byOut[c] == nil {
 			p.byOut[c] = &outbound{Connection: c, sender: l, limit: limit(d.Peer.Class, p.slots)}
 			p.outs = append(p.outs, p.byOut[c])
 		}
 	}
 	for _, e := range s.Await {
-		if e.Lane < 0 || int(e.Lane) >= len(p.lanes) || int(e.Lane) == l.index {
-			return p.errorf(l.index, int(step), "awaits lane %d, which is none of the others", e.Lane)
-		}
 		p.lanes[e.Lane].follow(l)
 	}
-	return nil
-}
-
-// twice is the error of a connection that a step cannot have.
-func (p *player) twice(l *lane, step int32, verb string, peer *schedule.Peer) error {
-	return p.errorf(l.index, int(step), "%s rank %d lane %d, which is itself, or twice", verb,
-		peer.Rank, peer.Lane)
 }
 
 // limit is the slots of a connection; 0 is any number.

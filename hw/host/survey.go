@@ -10,7 +10,6 @@ type survey struct {
 	peers [][]int32 // of every rank, in order: those that it talks with
 	ends  map[hw.Connection]uint8
 	order []hw.Connection // of ends
-	fault error           // the first step that no rank can carry out
 }
 
 // The ends of a connection that steps have named.
@@ -37,7 +36,7 @@ func look(s *schedule.Schedule) (*survey, error) {
 			for c := p.Walk(i); !c.Done(); c.Next(1) {
 				p.Load(&c, &step)
 				named(&step, meet)
-				v.note(l, &step, c.Step)
+				v.note(l, &step)
 			}
 		}
 	}
@@ -50,7 +49,7 @@ func look(s *schedule.Schedule) (*survey, error) {
 }
 
 // note notes the connections that a step names.
-func (v *survey) note(l *lane, s *schedule.Step, step int32) {
+func (v *survey) note(l *lane, s *schedule.Step) {
 	add := func(c hw.Connection, end uint8) {
 		if v.ends[c] == 0 {
 			v.order = append(v.order, c)
@@ -58,22 +57,12 @@ func (v *survey) note(l *lane, s *schedule.Step, step int32) {
 		v.ends[c] |= end
 	}
 	for i := range s.From {
-		if s.From[i].Kind != schedule.Message {
-			continue
-		}
-		if peer := &s.From[i].Peer; peer.Rank == l.player.rank && v.fault == nil {
-			v.fault = l.player.twice(l, step, "receives from", peer)
-		} else {
+		if s.From[i].Kind == schedule.Message {
 			add(l.from(&s.From[i].Peer), receives)
 		}
 	}
 	for i := range s.Send {
-		if !s.Send[i].Message() {
-			continue
-		}
-		if peer := &s.Send[i].Peer; peer.Rank == l.player.rank && v.fault == nil {
-			v.fault = l.player.twice(l, step, "sends to", peer)
-		} else {
+		if s.Send[i].Message() {
 			add(l.to(&s.Send[i].Peer), sends)
 		}
 	}
@@ -81,9 +70,6 @@ func (v *survey) note(l *lane, s *schedule.Step, step int32) {
 
 // oneEnded reports a connection on which messages are sent and not received, or the other way.
 func (v *survey) oneEnded() error {
-	if v.fault != nil {
-		return v.fault
-	}
 	for _, end := range []uint8{sends, receives} {
 		for _, c := range v.order {
 			if v.ends[c] == end {

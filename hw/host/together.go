@@ -17,10 +17,7 @@ func (h *Host) together(ctx context.Context, job *hw.Job, env hw.Env) (*hw.Resul
 	w, since := &shared{}, time.Now()
 	dirty := env.Iterations > 1 && writes(s)
 	for rank := range s.Spec.Ranks {
-		p, err := newPlayer(s, rank, env.Slots)
-		if err != nil {
-			return nil, err
-		}
+		p := newPlayer(s, rank, env.Slots)
 		p.net, p.stock, p.input, p.since = w, h.stock, job.Inputs[rank], since
 		p.iterations, p.tracing, p.dirty = env.Iterations, env.Trace, dirty
 		w.players = append(w.players, p)

@@ -294,10 +294,7 @@ func (w *worker) prepare(o *order) error {
 	if err != nil {
 		return err
 	}
-	p, err := newPlayer(s, w.rank, t.Env.Slots)
-	if err != nil {
-		return err
-	}
+	p := newPlayer(s, w.rank, t.Env.Slots)
 	p.net, p.stock, p.input, p.since = &sockets{w.mesh}, &w.stock, t.Input, w.since
 	p.iterations, p.tracing, p.dirty = t.Env.Iterations, t.Env.Trace, t.Dirty
 	if err := w.mesh.connect(w.ctx, t.Peers, t.Env.Timeout); err != nil {
