@@ -14,6 +14,7 @@ func BenchmarkBandwidth(b *testing.B) {
 	from, to := make([]byte, bytes), make([]byte, bytes)
 	x, y := make([]float32, bytes/4), make([]float32, bytes/4)
 	u, v := make([]BF16, bytes/2), make([]BF16, bytes/2)
+	f, g := make([]F16, bytes/2), make([]F16, bytes/2)
 	for i := range from {
 		from[i] = byte(i)
 	}
@@ -22,6 +23,7 @@ func BenchmarkBandwidth(b *testing.B) {
 	}
 	for i := range u {
 		u[i], v[i] = BF16(0x3f80+i%100), BF16(0x3f80+i%70)
+		f[i], g[i] = F16(0x3c00+i%100), F16(0x3c00+i%70)
 	}
 	jobs := []struct {
 		name  string
@@ -31,6 +33,7 @@ func BenchmarkBandwidth(b *testing.B) {
 		{"copy", 2 * piece, func(at int) { copy(to[at:at+piece], from[at:]) }},
 		{"float32", 3 * piece, func(at int) { Sum(x[at/4:][:piece/4], y[at/4:][:piece/4]) }},
 		{"bfloat16", 3 * piece, func(at int) { Sum(u[at/2:][:piece/2], v[at/2:][:piece/2]) }},
+		{"float16", 3 * piece, func(at int) { Sum(f[at/2:][:piece/2], g[at/2:][:piece/2]) }},
 	}
 	best := make([]time.Duration, len(jobs))
 	for b.Loop() {

@@ -3,12 +3,13 @@ package dtype
 import "math"
 
 // kernelOfBF16 is that of bfloat16. Everything is computed in float32, or for quotients in float64,
-// and rounded once: see "Why one rounding" in the package's comment.
-func kernelOfBF16() kernel[BF16] {
+// and rounded once: see "Why one rounding" in the package's comment. Sums are many at a time if
+// there are vectors, with the same bits.
+func kernelOfBF16(vectors bool) kernel[BF16] {
 	from := func(x float64) BF16 { return BF16(bf16.round(x)) }
 	return kernel[BF16]{
 		dtype:       BFloat16,
-		sum:         addBF16,
+		sum:         sumOfHalves(vectors, addBlocksBF16, addBF16),
 		prod:        multiplyBF16,
 		min:         func(dst, src []BF16) { lesserBits(dst, src, BF16(bf16.inf)) },
 		max:         func(dst, src []BF16) { greaterBits(dst, src, BF16(bf16.inf)) },

@@ -3,12 +3,13 @@ package dtype
 import "math"
 
 // kernelOfF16 is that of float16. Everything is computed in float32, or for quotients in float64,
-// and rounded once: see "Why one rounding" in the package's comment.
-func kernelOfF16() kernel[F16] {
+// and rounded once: see "Why one rounding" in the package's comment. Sums are many at a time if
+// there are vectors, with the same bits.
+func kernelOfF16(vectors bool) kernel[F16] {
 	from := func(x float64) F16 { return F16(f16.round(x)) }
 	return kernel[F16]{
 		dtype:       Float16,
-		sum:         addF16,
+		sum:         sumOfHalves(vectors, addBlocksF16, addF16),
 		prod:        multiplyF16,
 		min:         func(dst, src []F16) { lesserBits(dst, src, F16(f16.inf)) },
 		max:         func(dst, src []F16) { greaterBits(dst, src, F16(f16.inf)) },
@@ -21,6 +22,22 @@ func kernelOfF16() kernel[F16] {
 		widen64:     widenF16[float64],
 		narrow32:    narrowF16,
 		narrow64:    func(dst []F16, src []float64) { encodeEach(dst, src, f16) },
+	}
+}
+
+// blockOfHalves is how many elements are added at once where there are vectors.
+const blockOfHalves = 16
+
+// sumOfHalves returns each, or if there are vectors what adds whole blocks by them, and the rest by
+// each.
+func sumOfHalves[T F16 | BF16](vectors bool, blocks, each func(dst, src []T)) func(dst, src []T) {
+	if !vectors {
+		return each
+	}
+	return func(dst, src []T) {
+		whole := len(dst) - len(dst)%blockOfHalves
+		blocks(dst[:whole], src[:whole])
+		each(dst[whole:], src[whole:])
 	}
 }
 

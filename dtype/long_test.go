@@ -4,6 +4,7 @@ package dtype
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,32 @@ func everyPair[T F16 | BF16](t *testing.T, inf int) {
 				require.Failf(t, "rounded twice", "%#x and %#x: %#x %#x %#x, want %#x %#x %#x", a, b,
 					sums[b], sums[n+b], products[b], plus, minus, times)
 			}
+		}
+	}
+}
+
+// TestSumsOfEveryPairOfHalves holds sums by vectors to those one by one, for all pairs in one
+// order or the other: at the nth turn, every element is added to the one that is n patterns on.
+func TestSumsOfEveryPairOfHalves(t *testing.T) {
+	ofHalves(t, sumsOfEveryPair[F16], sumsOfEveryPair[BF16])
+}
+
+func sumsOfEveryPair[T F16 | BF16](t *testing.T, h half[T]) {
+	if h.vectors == nil {
+		t.Skip("no vectors")
+	}
+	every := everyHalf[T]()
+	twice := slices.Concat(every, every)
+	got, want := make([]T, len(every)), make([]T, len(every))
+	for n := range len(every)/2 + 1 {
+		other := twice[n:][:len(every)]
+		copy(got, every)
+		copy(want, every)
+		h.vectors(got, other)
+		h.each(want, other)
+		if i := firstDifference(got, want); i >= 0 {
+			require.Failf(t, "another sum", "%#x + %#x: %#x, not %#x", i, uint16(other[i]),
+				uint16(got[i]), uint16(want[i]))
 		}
 	}
 }

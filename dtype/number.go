@@ -56,8 +56,8 @@ type kernel[T Number] struct {
 var (
 	kernelFloat64 = nativeFloat[float64](Float64, nan64)
 	kernelFloat32 = nativeFloat[float32](Float32, nan32)
-	kernelF16     = kernelOfF16()
-	kernelBF16    = kernelOfBF16()
+	kernelF16     = kernelOfF16(hasVectors())
+	kernelBF16    = kernelOfBF16(hasVectors())
 	kernelE4M3    = float8[E4M3](Float8E4M3, e4m3)
 	kernelE5M2    = float8[E5M2](Float8E5M2, e5m2)
 	kernelInt8    = integer[int8](Int8)
