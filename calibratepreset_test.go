@@ -96,7 +96,7 @@ func simulated(t *testing.T, preset, kind, algorithm string, sizes []unit.Bytes)
 }
 
 // TestPresetTakesTheTimes: on the preset of a table every collective takes the times that the fit
-// foretells, to the digits of a preset, and so the table's, over all sizes and whatever the
+// predicts, to the digits of a preset, and so the table's, over all sizes and whatever the
 // scenario had: 1 us and 5 GB/s a message, then 4 us and 50 GB/s, then 9
 // us and 200 GB/s, whichever is least. Algorithms that send to several at once share their port.
 func TestPresetTakesTheTimes(t *testing.T) {
@@ -201,7 +201,7 @@ func TestFewSizes(t *testing.T) {
 }
 
 // TestFitMachine: what every call costs, 30 us, is told from latency by two tables of one machine,
-// 1 us and 10 GB/s a message, and so a kind that neither of them is of is foretold.
+// 1 us and 10 GB/s a message, and so a kind that neither of them is of is predicted.
 func TestFitMachine(t *testing.T) {
 	sizes := powers(256, 64*unit.MiB)
 	us := func(rounds float64) func(n float64) float64 {

@@ -55,8 +55,8 @@ func dgxTimes(t *testing.T, name string) (sizes []unit.Bytes, us []float64) {
 	return sizes, us
 }
 
-// foretold is the median error below 1 MiB with which a preset foretells a collective.
-func foretold(t *testing.T, preset, name, kind, algorithm string) float64 {
+// predicted is the median error below 1 MiB with which a preset predicts a collective.
+func predicted(t *testing.T, preset, name, kind, algorithm string) float64 {
 	t.Helper()
 	sizes, measured := dgxTimes(t, name)
 	var all []float64
@@ -67,14 +67,14 @@ func foretold(t *testing.T, preset, name, kind, algorithm string) float64 {
 	return all[len(all)/2]
 }
 
-// TestOneCollectiveForetellsAnother: figures by size that one collective told hold for another with
+// TestOneCollectivePredictsAnother: figures by size that one collective told hold for another with
 // as many messages (1.4 %; the figures of the largest sizes for all gave 210 %), and with what a
 // call costs, which two kinds tell, for those with more or fewer: 1.3 % and 3.3 % (49 % from
 // all_reduce alone).
-func TestOneCollectiveForetellsAnother(t *testing.T) {
+func TestOneCollectivePredictsAnother(t *testing.T) {
 	gather, reduce := dgxFit(t, "allgather"), dgxFit(t, "allreduce")
-	require.Less(t, foretold(t, gather.Preset(), "reducescatter", "reduce_scatter", "ring"), 0.023)
-	require.Greater(t, foretold(t, reduce.Preset(), "reducescatter", "reduce_scatter", "ring"), 0.4)
+	require.Less(t, predicted(t, gather.Preset(), "reducescatter", "reduce_scatter", "ring"), 0.023)
+	require.Greater(t, predicted(t, reduce.Preset(), "reducescatter", "reduce_scatter", "ring"), 0.4)
 	m, err := collsim.FitMachine([]*collsim.TableFit{gather, reduce})
 	require.NoError(t, err)
 	require.InEpsilon(t, 35e6, m.Ranges.Launch.Value, 0.02)
@@ -86,7 +86,7 @@ func TestOneCollectiveForetellsAnother(t *testing.T) {
 		{"reducescatter", "reduce_scatter", "ring", 0.02},
 		{"broadcast", "broadcast", "binomial", 0.02}, {"reduce", "reduce", "binomial", 0.04},
 	} {
-		got := foretold(t, m.Preset(), tt.name, tt.kind, tt.algorithm)
+		got := predicted(t, m.Preset(), tt.name, tt.kind, tt.algorithm)
 		t.Logf("%s: %.1f %%", tt.name, 100*got)
 		require.Less(t, got, tt.within, tt.name)
 	}

@@ -98,7 +98,7 @@ func resimulate(t *testing.T, r *recorded, plain bool) float64 {
 	return float64(result.Time) / float64(unit.Second)
 }
 
-// TestRecorded: the times that labs have measured are foretold with what was read of their sockets
+// TestRecorded: the times that labs have measured are predicted with what was read of their sockets
 // and of Open MPI. It tells how well, with that and without, and holds it to what the labs are to
 // keep.
 func TestRecorded(t *testing.T) {
