@@ -43,7 +43,7 @@ func (v *Verification) ImportText() (string, error) {
 	for _, note := range v.Notes {
 		line("note", note)
 	}
-	if v.foreign() && reachesAcross(v.Schedule) {
+	if v.foreign() && v.Schedule.OneSided() {
 		line("note", "verify runs our text form twice without a barrier; as the runtime calls it: "+
 			"--iterations 1")
 	}

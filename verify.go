@@ -105,7 +105,7 @@ func withSlots(s *schedule.Schedule, slots int) *schedule.Schedule {
 func (v *Verification) backToBack(name string, f *foreign.File, s *schedule.Schedule,
 	o schedule.VerifyOptions) {
 	v.Calls = max(v.Proof.Iterations, 1)
-	if v.Calls > 1 || !reachesAcross(s) {
+	if v.Calls > 1 || !s.OneSided() {
 		v.Calls = 2
 		return
 	}
@@ -119,34 +119,9 @@ func (v *Verification) backToBack(name string, f *foreign.File, s *schedule.Sche
 	}
 }
 
-// anyStep reports whether a step of the schedule is such.
-func anyStep(s *schedule.Schedule, such func(*schedule.Step) bool) bool {
-	var step schedule.Step
-	for rank := range s.Spec.Ranks {
-		p := s.Program(rank)
-		for lane := range p.Lanes() {
-			for c := p.Walk(lane); !c.Done(); c.Next(int32(max(s.Slices, 1))) {
-				if p.Load(&c, &step); such(&step) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// reachesAcross reports whether a schedule reads or writes other ranks' buffers.
-func reachesAcross(s *schedule.Schedule) bool {
-	return anyStep(s, func(step *schedule.Step) bool {
-		return slices.ContainsFunc(step.From, func(f schedule.Source) bool {
-			return f.Kind == schedule.Get || f.Kind == schedule.Multimem
-		}) || slices.ContainsFunc(step.Send, func(d schedule.Dest) bool { return d.Lands() })
-	})
-}
-
 // relaxes reports whether a schedule has relaxed signals.
 func relaxes(s *schedule.Schedule) bool {
-	return anyStep(s, func(step *schedule.Step) bool {
+	return s.AnyStep(func(step *schedule.Step) bool {
 		return slices.ContainsFunc(step.Send, func(d schedule.Dest) bool { return d.Relaxed })
 	})
 }

@@ -150,7 +150,7 @@ func (v *Verification) facts(b *strings.Builder) {
 // calls prints whether calls may follow one another, of a schedule whose ranks could meet.
 func (v *Verification) calls(b *strings.Builder) {
 	switch {
-	case v.Calls == 2 && reachesAcross(v.Schedule):
+	case v.Calls == 2 && v.Schedule.OneSided():
 		fmt.Fprintln(b, "  calls    also back to back, without a barrier between the ranks")
 	case v.Calls == 1:
 		fmt.Fprintf(b, "  calls    one at a time; one that begins before all ranks have ended "+

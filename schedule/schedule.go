@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/collective"
 )
@@ -32,6 +33,41 @@ func (s *Schedule) Program(rank int) *Program {
 		return s.teamProgram(rank)
 	}
 	return &Program{schedule: s, code: s.role(int32(rank)), rank: int32(rank)}
+}
+
+// AnyStep reports whether some step is such. It looks at steps as they are written: at those in
+// loops, in lanes of a bundle and on ranks of a group once.
+func (s *Schedule) AnyStep(such func(*Step) bool) bool {
+	for _, t := range s.teams {
+		if t.Schedule.AnyStep(such) {
+			return true
+		}
+	}
+	if s.teams != nil {
+		return false
+	}
+	ranks := s.Spec.Ranks
+	if s.Group != nil {
+		ranks = 1
+	}
+	for rank := range ranks {
+		leaves := s.role(int32(rank)).leaves
+		for i := range leaves {
+			if such(&leaves[i].step) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// OneSided reports whether the schedule reads or writes other ranks' buffers: gets, puts, multimem.
+func (s *Schedule) OneSided() bool {
+	return s.AnyStep(func(step *Step) bool {
+		return slices.ContainsFunc(step.From, func(f Source) bool {
+			return f.Kind == Get || f.Kind == Multimem
+		}) || slices.ContainsFunc(step.Send, func(d Dest) bool { return d.Lands() })
+	})
 }
 
 // Len is the number of elements of a rank's buffer.

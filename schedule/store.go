@@ -137,14 +137,12 @@ func newStores(s *Schedule, scratches int) *stores {
 				m.ranks[rank][home].size = max(m.ranks[rank][home].size, base+n)
 			}
 		}
+		m.ranks[rank][Scratch].size *= int64(max(scratches, 1)) // one behind the other
 		for b := range m.ranks[rank] {
 			if k := &m.ranks[rank][b]; k.size > 0 {
 				k.starts, k.cells = whole, make([]cell, 1)
 				k.divide = func() []int64 { return m.begins(rank, Buffer(b), k.size, &shared[b]) }
 			}
-		}
-		if k := &m.ranks[rank][Scratch]; scratches > 1 {
-			m.repeat(k, scratches)
 		}
 	}
 	return m
@@ -171,19 +169,6 @@ func (m *stores) begins(rank int, b Buffer, size int64, shared *[]int64) []int64
 		*shared = starts
 	}
 	return (*shared)[:len(*shared):len(*shared)]
-}
-
-// repeat makes several memories of one, one behind the other.
-func (m *stores) repeat(k *store, times int) {
-	once := k.starts
-	k.starts, k.owned = nil, true
-	for i := range times {
-		for _, start := range once {
-			k.starts = append(k.starts, start+int64(i)*k.size)
-		}
-	}
-	k.size *= int64(times)
-	k.cells = make([]cell, len(k.starts))
 }
 
 // ends appends where the parts of a buffer end, base added; nothing if they are too many.

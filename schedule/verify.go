@@ -63,7 +63,7 @@ func Verify(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
 	}
 	if o.Iterations == 0 {
 		o.Iterations = 1
-		if s.oneSided() {
+		if s.OneSided() {
 			o.Iterations = 2
 		}
 	}
@@ -137,29 +137,6 @@ func (v *verifier) flows(n int64) ([]Flow, int64) {
 
 func sortFlows(flows []Flow) {
 	slices.SortFunc(flows, func(a, b Flow) int { return cmp.Or(a.From-b.From, a.To-b.To) })
-}
-
-// oneSided reports whether a program gets or puts.
-func (s *Schedule) oneSided() bool {
-	ranks := s.Spec.Ranks
-	if s.Group != nil {
-		ranks = 1
-	}
-	for rank := range ranks {
-		for _, l := range s.role(int32(rank)).leaves {
-			for i := range l.step.From {
-				if k := l.step.From[i].Kind; k == Get || k == Multimem {
-					return true
-				}
-			}
-			for i := range l.step.Send {
-				if l.step.Send[i].Lands() {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // verifier carries a schedule out on values.
