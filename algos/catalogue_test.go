@@ -8,22 +8,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"collsim/algos"
 	"collsim/collective"
+	"collsim/proof"
 	"collsim/schedule"
-
-	"github.com/stretchr/testify/require"
 )
 
-// TestCatalogue compares proofs and costs with a table that another program computed, from its own
-// implementation of the same algorithms as rounds of messages: rounds, bytes and additions along
-// the rounds, whether operands keep the rank order and whether all ranks evaluate one tree.
+// TestCatalogue compares proofs and costs with a table that another program of ours computed, from
+// its own implementation of the same algorithms as rounds of messages: rounds, bytes and additions
+// along the rounds, whether operands keep the rank order and whether all ranks evaluate one tree.
 func TestCatalogue(t *testing.T) {
-	const path = "../../shared/notes/catalogue.tsv"
-	file, err := os.Open(path)
-	if os.IsNotExist(err) {
-		t.Skipf("%s is not here", path)
-	}
+	file, err := os.Open("testdata/catalogue.tsv")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, file.Close()) }()
 	compared := 0
@@ -92,12 +89,12 @@ func compareRow(t *testing.T, kind collective.Kind, name string, row []string) {
 	spec := specOf(kind, ranks, int64(ranks))
 	s, err := a.Build(spec, algos.Options{})
 	require.NoError(t, err, where)
-	proof, violations := schedule.Verify(s, schedule.VerifyOptions{})
+	proven, violations := proof.Verify(s, proof.Options{})
 	require.Empty(t, violations, where)
 	cost, err := a.CostOf(spec, algos.Options{})
 	require.NoError(t, err, where)
 
-	require.Equal(t, row[3], strconv.Itoa(proof.Rounds), "%s: rounds", where)
+	require.Equal(t, row[3], strconv.Itoa(proven.Rounds), "%s: rounds", where)
 	if kind == collective.Barrier || otherFold(name, ranks) {
 		return
 	}
@@ -106,8 +103,8 @@ func compareRow(t *testing.T, kind collective.Kind, name string, row []string) {
 	}
 	if kind.Reduces() {
 		require.Equal(t, row[10], share(cost.Sums(), s), "%s: γ", where)
-		require.True(t, proof.KeepsRankOrder || row[11] == "n", "%s: order", where)
-		require.Equal(t, row[12] == "Y", proof.SameTree, "%s: tree", where)
+		require.True(t, proven.KeepsRankOrder || row[11] == "n", "%s: order", where)
+		require.Equal(t, row[12] == "Y", proven.SameTree, "%s: tree", where)
 	}
 }
 

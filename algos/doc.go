@@ -12,5 +12,5 @@
 //
 // Cost is the closed form that the literature gives; ClosedForm makes picoseconds of it. Nothing
 // here is simulated: the package knows nothing of links, devices or data, and proofs are
-// schedule.Verify's. Package algostest is the conformance suite that all algorithms pass.
+// proof.Verify's. Package algostest is the conformance suite that all algorithms pass.
 package algos

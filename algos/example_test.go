@@ -6,7 +6,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/schedule"
+	"collsim/proof"
 	"collsim/unit"
 )
 
@@ -25,8 +25,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	proof, violations := schedule.Verify(s, schedule.VerifyOptions{})
-	fmt.Println(len(violations), "violations,", proof.Rounds, "rounds,", proof.MinSlots, "slots")
+	proven, violations := proof.Verify(s, proof.Options{})
+	fmt.Println(len(violations), "violations,", proven.Rounds, "rounds,", proven.MinSlots, "slots")
 
 	model := algos.Model{Alpha: unit.Microsecond, Rate: 12_500_000_000}
 	took, err := ring.ClosedForm(spec, algos.Options{}, model)

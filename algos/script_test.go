@@ -5,17 +5,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/schedule"
+	"collsim/proof"
 	"collsim/unit"
-
-	"github.com/cockroachdb/datadriven"
-	"github.com/stretchr/testify/require"
 )
 
-// TestScripts runs the commands in testdata:
+// TestScripts runs the commands in testdata/scripts:
 //
 //	build KIND ALGORITHM ranks=N count=N …   the schedule's text
 //	prove KIND ALGORITHM ranks=N count=N …   what the proof found
@@ -25,7 +25,7 @@ import (
 //
 // The other arguments are root, op, type, in-place, channels, slices, slots and parameters.
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			text, err := command(d)
 			if err != nil {
@@ -62,12 +62,12 @@ func command(d *datadriven.TestData) (string, error) {
 	if d.Cmd == "build" {
 		return s.String(), nil
 	}
-	proof, violations := schedule.Verify(s, schedule.VerifyOptions{})
+	proven, violations := proof.Verify(s, proof.Options{})
 	if len(violations) > 0 {
 		return "", violations[0]
 	}
-	proof.Flows = nil // too long to read
-	return strings.Replace(fmt.Sprintf("%+v\n", *proof), " Flows:[]", "", 1), nil
+	proven.Flows = nil // too long to read
+	return strings.Replace(fmt.Sprintf("%+v\n", *proven), " Flows:[]", "", 1), nil
 }
 
 func cost(a algos.Algorithm, spec collective.Spec, o algos.Options) (string, error) {
@@ -75,7 +75,8 @@ func cost(a algos.Algorithm, spec collective.Spec, o algos.Options) (string, err
 	if err != nil {
 		return "", err
 	}
-	m := algos.Model{Alpha: unit.Microsecond, Rate: unit.Rate(unit.GB), Reduce: unit.Rate(4 * unit.GB)}
+	m := algos.Model{Alpha: unit.Microsecond, Rate: unit.Rate(unit.GB),
+		Reduce: unit.Rate(4 * unit.GB)}
 	time, err := a.ClosedForm(spec, o, m)
 	bound := ""
 	if c.AtMost {

@@ -14,14 +14,14 @@ import (
 	"collsim/unit"
 )
 
-// TestScripts prints the bounds of collectives on networks, as testdata shows:
+// TestScripts prints the bounds of collectives on networks, as testdata/scripts shows:
 //
 //	network PRESET ranks=N   a preset, every link of 1 GB/s and 1 us
 //	network                  wires both ways, one a line: from to GB/s; 1 us each
 //	slow LINK GB/S           changes a link
 //	bounds [KIND…]           all kinds or some, of a million bytes a rank (see collective.Kind)
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		var g *topology.Graph
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {

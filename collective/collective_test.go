@@ -168,6 +168,7 @@ func TestValidate(t *testing.T) {
 		{func(s *Spec) { s.Kind = AllGather },
 			"collective: all_gather does not reduce, but has operator sum"},
 		{func(s *Spec) { s.Type = 0 }, "collective: all_reduce needs a data type"},
+		{func(s *Spec) { s.Type = 99 }, "collective: all_reduce needs a data type"},
 		{func(s *Spec) { s.Count = -1 }, "collective: count -1 is negative"},
 		{func(s *Spec) { s.Count = MaxElements }, "is too large"},
 		{func(s *Spec) { s.Splits = [][]int64{{1}} },

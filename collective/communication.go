@@ -53,7 +53,7 @@ func (c *Communication) String() string {
 		word("%v", c.Op)
 	}
 	if c.Factor != 0 {
-		word("factor %s", strconv.FormatFloat(c.Factor, 'g', -1, 64))
+		word("factor %s", exactly(c.Factor))
 	}
 	if c.Avg != 0 {
 		word("average %v", c.Avg)
@@ -207,9 +207,12 @@ func (c *Communication) position(rank, n int) int {
 	return rank
 }
 
-// validate checks the attributes for a team of n.
-func (c *Communication) validate(n int) error {
+// Validate says what is wrong with the attributes for a team of n ranks, nil if nothing. Shapes and
+// types may still be open.
+func (c *Communication) Validate(n int) error {
 	switch {
+	case n < 1:
+		return fmt.Errorf("collective: %d ranks; at least 1 is needed", n)
 	case c.Kind < AllReduce || c.Kind > Barrier:
 		return fmt.Errorf("collective: %v is no communication", c.Kind)
 	case c.Team != nil && len(c.Team) != n:
@@ -222,12 +225,21 @@ func (c *Communication) validate(n int) error {
 			c.Concat)
 	case c.Concat != 0 && c.Kind != AllToAll:
 		return fmt.Errorf("collective: concat is an axis of all_to_all, not of %v", c.Kind)
+	case c.Op > PremulSum:
+		return fmt.Errorf("collective: %v: there is no operator %v", c.Kind, c.Op)
+	case c.Type != 0 && !c.Type.Valid():
+		return fmt.Errorf("collective: %v: there is no type %v", c.Kind, c.Type)
 	}
-	for i, rank := range c.Team {
-		if rank < 0 || slices.Index(c.Team, rank) != i {
+	named := make(map[int]bool, len(c.Team))
+	for _, rank := range c.Team {
+		if rank < 0 || named[rank] {
 			return fmt.Errorf("collective: team %s: rank %d is negative or named twice",
 				c.teamText(n), rank)
 		}
+		named[rank] = true
+	}
+	if err := c.Shape.Validate(); err != nil {
+		return err
 	}
 	rows := Spec{Kind: c.Kind, Op: c.Op, Type: c.Type, Ranks: n, Splits: c.Splits, Factor: c.Factor}
 	if c.Kind.Splits() {

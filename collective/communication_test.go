@@ -162,6 +162,8 @@ func TestCommunicationText(t *testing.T) {
 	require.Equal(t, c, back)
 	require.True(t, c.Equal(full()), "another value with the same attributes")
 	require.Equal(t, c.Hash(), full().Hash())
+	attribute, _, _ := c.Difference(full())
+	require.Empty(t, attribute)
 	for i, change := range []func(*Communication){
 		func(c *Communication) { c.Kind = AllGatherV }, func(c *Communication) { c.Op = Sum },
 		func(c *Communication) { c.Factor = 0.2 }, func(c *Communication) { c.Avg = AvgNCCL },
@@ -174,6 +176,9 @@ func TestCommunicationText(t *testing.T) {
 		d := full()
 		change(d)
 		require.False(t, c.Equal(d), "change %d", i)
+		attribute, ours, theirs := c.Difference(d)
+		require.NotEmpty(t, attribute, "change %d", i)
+		require.NotEqual(t, ours, theirs, "change %d", i)
 		require.NotEqual(t, c.Hash(), d.Hash(), "change %d", i)
 		again, err := ParseCommunication(d.String())
 		require.NoError(t, err)
@@ -239,6 +244,27 @@ func TestRoles(t *testing.T) {
 	check("gather root 4", 1, "collective: gather: the root 4 is not a member of the team {0…3}")
 }
 
+// TestValidateCommunication: what no team, operator or type can be is refused, not tripped over.
+func TestValidateCommunication(t *testing.T) {
+	for _, c := range []struct {
+		communication Communication
+		ranks         int
+		want          string
+	}{
+		{Communication{Kind: AllReduce}, 0, "collective: 0 ranks; at least 1 is needed"},
+		{Communication{Kind: AllReduce, Op: 99}, 2,
+			"collective: all_reduce: there is no operator Op(99)"},
+		{Communication{Kind: AllReduce, Type: 99}, 2,
+			"collective: all_reduce: there is no type dtype.Type(99)"},
+		{Communication{Kind: AllReduce, Shape: Shape{-1}}, 2,
+			"collective: shape -1: axis 0 has length -1"},
+	} {
+		require.EqualError(t, c.communication.Validate(c.ranks), c.want)
+	}
+	_, err := (&Communication{Kind: AllReduce}).Shapes(nil)
+	require.EqualError(t, err, "collective: 0 ranks; at least 1 is needed")
+}
+
 func TestDeclaredType(t *testing.T) {
 	c, err := ParseCommunication("all_reduce bfloat16 sum")
 	require.NoError(t, err)
@@ -277,4 +303,57 @@ func TestAlias(t *testing.T) {
 	require.EqualError(t, s.CheckAlias(2, Extent{0, 8}, Extent{0, 32}), "collective: all_gather: the "+
 		"input of rank 2 overlaps its output and begins +0 elements from it; in place it begins at +16, "+
 		"otherwise they must lie apart")
+}
+
+// TestBlocks: buffers are as many as the role says, and hold the blocks of the flat collective.
+func TestBlocks(t *testing.T) {
+	for _, c := range []struct {
+		communication string
+		position      int
+		in, out       []Shape
+	}{
+		{"all_reduce float32 sum shape 4x3", 1, []Shape{{4, 3}}, []Shape{{4, 3}}},
+		{"send_recv float32 shape 4", 1, []Shape{{4}}, []Shape{{4}}},
+		{"all_gather float32 shape 4x3 axis 1", 1, []Shape{{4, 3}}, []Shape{{4, 3}, {4, 3}, {4, 3}}},
+		{"all_gatherv float32 shape 9x3 splits 1,0,5", 2, []Shape{{5, 3}},
+			[]Shape{{1, 3}, {0, 3}, {5, 3}}},
+		{"reduce_scatter float32 sum shape 4x3 axis 1", 1, []Shape{{4, 1}, {4, 1}, {4, 1}},
+			[]Shape{{4, 1}}},
+		{"reduce_scatterv float32 sum shape 6x3 splits 1,0,5", 2, []Shape{{1, 3}, {0, 3}, {5, 3}},
+			[]Shape{{5, 3}}},
+		{"broadcast float32 shape 4x3 team 7,5,6 root 5", 1, []Shape{{4, 3}}, []Shape{{4, 3}}},
+		{"broadcast float32 shape 4x3 team 7,5,6 root 5", 0, nil, []Shape{{4, 3}}},
+		{"reduce float32 sum shape 4x3 root 2", 2, []Shape{{4, 3}}, []Shape{{4, 3}}},
+		{"reduce float32 sum shape 4x3 root 2", 0, []Shape{{4, 3}}, nil},
+		{"gather float32 shape 4 root 2", 2, []Shape{{4}}, []Shape{{4}, {4}, {4}}},
+		{"gather float32 shape 4 root 2", 1, []Shape{{4}}, nil},
+		{"scatter float32 shape 6 root 2", 2, []Shape{{2}, {2}, {2}}, []Shape{{2}}},
+		{"scatter float32 shape 6 root 2", 0, nil, []Shape{{2}}},
+		{"all_to_all float32 shape 2x6 axis 1", 0, []Shape{{2, 2}, {2, 2}, {2, 2}},
+			[]Shape{{2, 2}, {2, 2}, {2, 2}}},
+		{"all_to_allv float32 shape 9x2 splits 1,2,3/4,5,6/7,8,9", 1,
+			[]Shape{{4, 2}, {5, 2}, {6, 2}}, []Shape{{2, 2}, {5, 2}, {8, 2}}},
+		{"barrier", 0, nil, nil},
+	} {
+		comm, err := ParseCommunication(c.communication)
+		require.NoError(t, err)
+		spec, err := comm.Spec(3)
+		require.NoError(t, err, c.communication)
+		in, out := comm.Blocks(c.position, 3)
+		require.Equal(t, c.in, in, c.communication)
+		require.Equal(t, c.out, out, c.communication)
+		ranks := 3
+		if comm.Team != nil {
+			ranks = 9
+		}
+		require.NoError(t, comm.CheckBuffers(comm.rank(c.position), ranks, len(in), len(out)))
+		elements := func(shapes []Shape) (n int64) {
+			for _, s := range shapes {
+				n += s.Elements()
+			}
+			return n
+		}
+		require.Equal(t, spec.In(c.position), elements(in), c.communication)
+		require.Equal(t, spec.Out(c.position), elements(out), c.communication)
+	}
 }

@@ -63,12 +63,7 @@ func Gradient(s Spec) (Backward, error) {
 	case Scatter:
 		b.Kind = Gather
 	case AllToAllV:
-		b.Kind, b.Splits = AllToAllV, make([][]int64, s.Ranks)
-		for to := range b.Splits {
-			for from := range s.Ranks {
-				b.Splits[to] = append(b.Splits[to], s.Splits[from][to])
-			}
-		}
+		b.Kind, b.Splits = AllToAllV, transposed(s.Splits)
 	case SendRecv:
 		b.Kind, b.Count, b.Splits = AllToAllV, 0, make([][]int64, s.Ranks)
 		for rank := range b.Splits {
@@ -138,4 +133,56 @@ func LocalGradient(s Spec, rank int) (LocalBackward, error) {
 		}
 	}
 	return local, nil
+}
+
+// Gradient is the communication that carries the gradient of this one's output tensors to its
+// inputs on so many ranks: its Spec is that of Gradient of this one's, and its blocks lie in its
+// tensors as they do in this one's, so that what this one takes, that one gives. Scale and Mask are
+// as in Backward. REQUIRES: Spec succeeds.
+func (c *Communication) Gradient(ranks int) (*Communication, error) {
+	spec, err := c.Spec(ranks)
+	if err != nil {
+		return nil, err
+	}
+	back, err := Gradient(spec)
+	if err != nil {
+		return nil, err
+	}
+	n := c.size(ranks)
+	out, err := c.Shapes(c.Inputs(n))
+	if err != nil {
+		return nil, err
+	}
+	g := &Communication{Kind: back.Spec.Kind, Op: back.Spec.Op, Type: c.Type, Team: c.Team,
+		Root: c.Root, Shape: c.Shape, Axis: c.Axis, Splits: c.Splits}
+	switch c.Kind {
+	case AllGather, AllGatherV, ReduceScatter, Scatter:
+		g.Shape = out[0]
+	case Gather:
+		g.Shape = out[c.position(c.Root, n)]
+	case AllToAll:
+		g.Shape, g.Axis, g.Concat = out[0], c.Concat, c.Axis
+	case AllToAllV:
+		g.Splits = transposed(c.Splits)
+	case SendRecv:
+		if len(c.Shape) == 0 {
+			g.Shape = Shape{1}
+		}
+		g.Splits = make([][]int64, n)
+		for rank := range g.Splits {
+			g.Splits[rank] = make([]int64, n)
+			g.Splits[rank][(rank+n-1)%n] = g.Shape[0]
+		}
+	}
+	return g, nil
+}
+
+func transposed(matrix [][]int64) [][]int64 {
+	t := make([][]int64, len(matrix))
+	for to := range t {
+		for from := range matrix {
+			t[to] = append(t[to], matrix[from][to])
+		}
+	}
+	return t
 }

@@ -234,3 +234,44 @@ func TestGradientRules(t *testing.T) {
 			"all_gather, all_gatherv, reduce_scatter, reduce_scatterv, all_to_all and all_to_allv have one")
 	}
 }
+
+// TestGradientOfCommunication: the gradient of a communication on tensors is that of the flat
+// collective, and takes and gives blocks where the other gives and takes them.
+func TestGradientOfCommunication(t *testing.T) {
+	for _, text := range []string{
+		"all_reduce float32 avg shape 4x3", "all_reduce float32 max shape 4x3 in_place",
+		"all_gather float32 shape 4x3 axis 1", "all_gather float32 shape 4x3 team 5,1,2",
+		"all_gatherv float32 shape 9x3 splits 1,0,5", "all_gatherv float32 shape 2x9 splits 1,0,5 axis 1",
+		"reduce_scatter float32 sum shape 6x2", "reduce_scatter float32 max shape 2x6 axis 1",
+		"reduce_scatterv float32 premulsum factor 3 shape 2x6 splits 1,0,5 axis 1",
+		"broadcast float32 shape 3x3 team 7,4,6 root 4", "reduce float32 min shape 5 root 2",
+		"gather float32 shape 2x2 root 1 axis 1", "scatter float32 shape 2x6 root 2 axis 1",
+		"all_to_all float32 shape 6x2 concat 1", "all_to_all float32 shape 2x6x1 axis 1 concat 2",
+		"all_to_allv float32 shape 9x2 splits 1,2,3/0,5,1/2,2,2",
+		"all_to_allv float32 shape 2x9 splits 1,2,3/0,5,1/2,2,2 axis 1",
+		"send_recv float32 shape 7x2", "send_recv float32 shape scalar",
+	} {
+		c, err := ParseCommunication(text)
+		require.NoError(t, err)
+		spec, err := c.Spec(3)
+		require.NoError(t, err, text)
+		want, err := Gradient(spec)
+		require.NoError(t, err, text)
+		g, err := c.Gradient(3)
+		require.NoError(t, err, text)
+		got, err := g.Spec(3)
+		require.NoError(t, err, text)
+		require.Equal(t, want.Spec, got, text)
+		for place := range 3 {
+			require.Equal(t, c.Unpack(place, 3), g.Pack(place, 3), "%s: gradient in, place %d", text, place)
+			require.Equal(t, c.Pack(place, 3), g.Unpack(place, 3), "%s: gradient out, place %d", text, place)
+		}
+	}
+	for _, text := range []string{"barrier", "all_reduce float32 prod shape 4",
+		"all_reduce float32 sum"} {
+		c, err := ParseCommunication(text)
+		require.NoError(t, err)
+		_, err = c.Gradient(3)
+		require.Error(t, err, text)
+	}
+}

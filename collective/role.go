@@ -22,7 +22,7 @@ func (c *Communication) Role(rank, ranks int) (Role, error) {
 	if c.Team != nil {
 		n = len(c.Team)
 	}
-	if err := c.validate(n); err != nil {
+	if err := c.Validate(n); err != nil {
 		return Role{}, err
 	}
 	for _, member := range c.Team {
@@ -108,7 +108,7 @@ func (c *Communication) Spec(ranks int) (Spec, error) {
 	}
 	s := Spec{Kind: c.Kind, Op: c.Op, Type: c.Type, Ranks: n, InPlace: c.InPlace, Avg: c.Avg,
 		Factor: c.Factor}
-	if err := c.validate(n); err != nil {
+	if err := c.Validate(n); err != nil {
 		return s, err
 	}
 	if c.Kind == Barrier {

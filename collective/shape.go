@@ -90,7 +90,7 @@ func (s Shape) with(axis int, length int64) Shape {
 // A shape that does not fit is an error that names the rank, the lengths and what was expected.
 func (c *Communication) Shapes(in []Shape) ([]Shape, error) {
 	n := len(in)
-	if err := c.validate(n); err != nil {
+	if err := c.Validate(n); err != nil {
 		return nil, err
 	}
 	given, err := c.givenShape(in)

@@ -45,7 +45,7 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("collective: %v needs an operator", s.Kind)
 	case !s.Kind.Reduces() && s.Kind != Custom && s.Op != 0:
 		return fmt.Errorf("collective: %v does not reduce, but has operator %v", s.Kind, s.Op)
-	case s.Kind != Barrier && s.Type.Width() == 0:
+	case !s.Type.Valid() && (s.Kind != Barrier || s.Type != 0):
 		return fmt.Errorf("collective: %v needs a data type", s.Kind)
 	case s.Count < 0:
 		return fmt.Errorf("collective: count %d is negative", s.Count)

@@ -29,7 +29,7 @@ import (
 const (
 	Equal         = "equal"
 	Differ        = "differ"
-	NotComparable = "not comparable" // no such result is foretold, or none was looked at
+	NotComparable = "not comparable" // no such result is predicted, or none was looked at
 	Any           = "any"            // of a Tolerance
 )
 
@@ -75,7 +75,7 @@ func (c *Case) check() {
 	}
 }
 
-// Quality is how well simulated times foretell measured ones, and schedules bits.
+// Quality is how well simulated times predict measured ones, and schedules bits.
 type Quality struct {
 	Cases, Timed  int
 	Equal, Differ int     // cases, by their bits; the rest are not comparable

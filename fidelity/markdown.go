@@ -3,8 +3,8 @@ package fidelity
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
+	"collsim/internal/prose"
 	"collsim/unit"
 )
 
@@ -57,7 +57,7 @@ sorted ones the ⌈0.9·n⌉-th).
 		line(&g.Quality, escape(g.Executor), escape(g.Kind), escape(g.Algorithm))
 	}
 	line(&s.All, "all", "", "")
-	writeTable(b, "lllrrrrl", rows)
+	b.WriteString(prose.Markdown("lllrrrrl", rows))
 }
 
 func tolerancePart(b *strings.Builder, cases []Case, t Tolerance) {
@@ -94,7 +94,7 @@ func missPart(b *strings.Builder, bound unit.Share, cases []Case, t Tolerance) {
 		rows = append(rows, []string{escape(c.Network), escape(c.Executor), escape(c.ID),
 			c.simulatedText(), c.measuredText(), t.missOf(c, bound), escape(why(c))})
 	}
-	writeTable(b, "lllrrrl", rows)
+	b.WriteString(prose.Markdown("lllrrrl", rows))
 }
 
 func casesPart(b *strings.Builder, cases []Case) {
@@ -118,40 +118,7 @@ func casesPart(b *strings.Builder, cases []Case) {
 			rows = append(rows, []string{escape(c.Kind), escape(algorithm), c.Bytes.String(),
 				c.simulatedText(), c.measuredText(), c.reps(), c.errorText(), c.Bits})
 		}
-		writeTable(b, "llrrrrrl", rows)
-	}
-}
-
-// writeTable writes rows under the first one as a table, each column flush left (l) or right (r),
-// and as wide in the text as it is on the page.
-func writeTable(b *strings.Builder, sides string, rows [][]string) {
-	width := make([]int, len(sides))
-	for _, row := range rows {
-		for c, cell := range row {
-			width[c] = max(width[c], utf8.RuneCountInString(cell), len("--:"))
-		}
-	}
-	rule := make([]string, len(sides))
-	for c, side := range sides {
-		rule[c] = strings.Repeat("-", width[c])
-		if side == 'r' {
-			rule[c] = rule[c][1:] + ":"
-		}
-	}
-	write := func(cells []string) {
-		for c, cell := range cells {
-			if sides[c] == 'r' {
-				fmt.Fprintf(b, "| %*s ", width[c], cell)
-			} else {
-				fmt.Fprintf(b, "| %-*s ", width[c], cell)
-			}
-		}
-		b.WriteString("|\n")
-	}
-	write(rows[0])
-	write(rule)
-	for _, row := range rows[1:] {
-		write(row)
+		b.WriteString(prose.Markdown("llrrrrrl", rows))
 	}
 }
 

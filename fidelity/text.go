@@ -2,13 +2,11 @@ package fidelity
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
-)
 
-// columns is the width of a terminal.
-const columns = 80
+	"collsim/internal/prose"
+)
 
 // listed is how many misses a terminal lists.
 const listed = 10
@@ -51,7 +49,7 @@ func heading(b *strings.Builder, network, executor string) {
 	line := "# " + network + "   " + executor
 	if network == "" {
 		line = "# " + executor
-	} else if utf8.RuneCountInString(line) > columns {
+	} else if utf8.RuneCountInString(line) > prose.Columns {
 		line = "# " + network + "\n#   " + executor
 	}
 	b.WriteString(line + "\n")
@@ -71,7 +69,8 @@ func (t Tolerance) rows(b *strings.Builder, cases []Case, of []int) {
 			c.reps(), c.errorText() + mark, c.Bits, c.rest()})
 	}
 	// Right but for the words at the end; the first column has room for the #.
-	table{width: []int{12, 10, 18, 5, 11, -7, 0}, headings: 2}.write(b, rows)
+	b.WriteString(prose.Table{Widths: []int{12, 10, 18, 5, 11, -7, -2}, Marked: 2,
+		Rows: rows}.String())
 }
 
 // text prints the summary: a line for each group, by executor, and one for all.
@@ -83,14 +82,15 @@ func (s *Summary) text(b *strings.Builder, cases []Case) {
 	rows := [][]string{names}
 	executor := func(i int) string { return s.Groups[i].Executor }
 	for _, part := range split(upTo(len(s.Groups)), executor) {
-		rows = append(rows, []string{executor(part[0])})
+		rows = append(rows, []string{"  " + executor(part[0])})
 		for _, i := range part {
 			g := &s.Groups[i]
 			rows = append(rows, line("  "+g.Kind+" "+g.Algorithm, &g.Quality))
 		}
 	}
 	rows = append(rows, line("all", &s.All))
-	table{width: []int{-35, 6, 8, 8, 9, -7}, headings: len(rows)}.write(b, rows)
+	b.WriteString(prose.Table{Widths: []int{-35, 6, 8, 8, 9, -7}, Marked: len(rows),
+		Rows: rows}.String())
 }
 
 // missText lists the worst misses and why.
@@ -101,11 +101,11 @@ func (t Tolerance) missText(b *strings.Builder, cases []Case) {
 		return
 	}
 	b.WriteString("#\n")
-	writeWords(b, fmt.Sprintf("%d of %d cases miss, by %s; the worst first", len(missing), len(cases),
-		t.missWords(bound)), "# ", "#   ")
+	lines(b, prose.Wrap(fmt.Sprintf("%d of %d cases miss, by %s; the worst first", len(missing),
+		len(cases), t.missWords(bound)), prose.Columns, "# ", "#   "))
 	for _, i := range missing[:min(listed, len(missing))] {
 		text := nameOf(cases, i) + ": " + t.missOf(&cases[i], bound) + ": " + why(&cases[i])
-		writeWords(b, text, "#   ", "#     ")
+		lines(b, prose.Wrap(text, prose.Columns, "#   ", "#     "))
 	}
 	if more := len(missing) - listed; more > 0 {
 		fmt.Fprintf(b, "#   and %d more\n", more)
@@ -123,57 +123,8 @@ func verdict(b *strings.Builder, t Tolerance, outside []string) {
 	}
 	b.WriteString("#\n")
 	for _, sentence := range outside {
-		writeWords(b, sentence, fmt.Sprintf("# %-9s", label), "#          ")
+		lines(b, prose.Wrap(sentence, prose.Columns, fmt.Sprintf("# %-9s", label), "#          "))
 	}
 }
 
-// writeWords breaks a text into lines of at most 80 columns, the first and the others after a
-// prefix.
-func writeWords(b *strings.Builder, text, first, next string) {
-	line, gap := first, ""
-	for _, word := range strings.Fields(text) {
-		if gap != "" && utf8.RuneCountInString(line+gap+word) > columns {
-			b.WriteString(line + "\n")
-			line, gap = next, ""
-		}
-		line, gap = line+gap+word, " "
-	}
-	b.WriteString(line + "\n")
-}
-
-// table lays cells out in columns of at least these widths with a blank before each, flush right,
-// or flush left where the width is negative.
-type table struct {
-	width    []int
-	headings int // rows at the top that are behind a #
-}
-
-func (t table) write(b *strings.Builder, rows [][]string) {
-	width := slices.Clone(t.width)
-	for _, row := range rows {
-		for c, cell := range row {
-			n := 1 + utf8.RuneCountInString(cell)
-			switch {
-			case len(row) == 1: // a heading of rows, which may be longer than its column
-			case width[c] > 0:
-				width[c] = max(width[c], n)
-			default:
-				width[c] = min(width[c], -n-1)
-			}
-		}
-	}
-	for i, row := range rows {
-		line := ""
-		for c, cell := range row {
-			if width[c] > 0 {
-				line += fmt.Sprintf("%*s", width[c], cell)
-			} else {
-				line += "  " + fmt.Sprintf("%-*s", -width[c]-2, cell)
-			}
-		}
-		if i < t.headings {
-			line = "#" + line[1:]
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-}
+func lines(b *strings.Builder, list []string) { b.WriteString(strings.Join(list, "\n") + "\n") }

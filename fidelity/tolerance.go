@@ -11,7 +11,7 @@ import (
 	"collsim/unit"
 )
 
-// Tolerance is how far measurements may be from what was foretold, over all cases together. Its
+// Tolerance is how far measurements may be from what was predicted, over all cases together. Its
 // zero value admits everything.
 type Tolerance struct {
 	Bits string // Equal: no case may differ (some may be not comparable); Any or "": not judged

@@ -7,7 +7,7 @@ import (
 	"collsim/schedule"
 )
 
-// Error is what went wrong while a schedule was played: a code that a call returned, a peer that
+// Error is what went wrong while a schedule was executed: a code that a call returned, a peer that
 // was lost, a run that did not go on. All ranks get the same one.
 type Error struct {
 	Call string // what was called: "read", "dial", "MPI_Isend"; "wait" for a run without progress
@@ -51,10 +51,24 @@ func (e *Error) Unwrap() error {
 	return e.Stall
 }
 
-// Refusal is why a device has no way to play a job that others may play. Nothing has gone wrong.
+// Malformed is the error of a step that nobody can carry out; a number of −1 is none.
+func Malformed(rank, lane, step int, format string, args ...any) *Error {
+	return &Error{Call: "step", Code: "malformed", Rank: rank, Lane: lane, Step: step,
+		Text: fmt.Sprintf(format, args...)}
+}
+
+// Missing says that an executor is not available here: what is missing, why, and how to get it.
+type Missing struct{ What, Why, Get string }
+
+// Error is one line.
+func (m *Missing) Error() string {
+	return fmt.Sprintf("hw: %s: %s; %s", m.What, m.Why, m.Get)
+}
+
+// Refusal is why an executor has no way to execute a job that others may. Nothing has gone wrong.
 type Refusal struct{ Text string }
 
-// Error is the reason, with the device's prefix.
+// Error is the reason, with the executor's prefix.
 func (r *Refusal) Error() string { return r.Text }
 
 // Refuse makes a Refusal.

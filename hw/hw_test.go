@@ -1,17 +1,14 @@
 package hw
 
 import (
-	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/schedule"
-	"collsim/trace"
 	"collsim/unit"
 )
 
@@ -112,49 +109,6 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestStalled: the chain is followed from the first that waits; a circle begins with its lowest
-// lane.
-func TestStalled(t *testing.T) {
-	waits := func(rank, on int) schedule.Waiting {
-		return schedule.Waiting{Rank: rank, Step: 4, Name: "recv", Chunk: 2, For: "a message",
-			OnRank: on}
-	}
-	for _, c := range []struct {
-		waits []schedule.Waiting
-		ranks []int
-		cycle bool
-	}{
-		{[]schedule.Waiting{waits(0, 2), waits(1, 2), waits(2, 3)}, []int{0, 2}, false},
-		{[]schedule.Waiting{waits(0, 3), waits(3, 2), waits(2, 3)}, []int{2, 3}, true},
-		{[]schedule.Waiting{waits(5, 5)}, []int{5}, true},
-	} {
-		e := Stalled(c.waits, time.Second, 8)
-		var ranks []int
-		for _, w := range e.Stall.Waits {
-			ranks = append(ranks, w.Rank)
-		}
-		require.Equal(t, c.ranks, ranks)
-		require.Equal(t, c.cycle, e.Stall.Cycle)
-		require.Equal(t, []int{c.ranks[0], 0, 4}, []int{e.Rank, e.Lane, e.Step})
-		var stall *schedule.StallError
-		require.ErrorAs(t, error(e), &stall)
-	}
-	require.EqualError(t, Stalled(nil, time.Second, 0), "hw: wait: timeout: no progress for 1s")
-}
-
-// TestWatch: a number that grows is progress; one that doesn't is none.
-func TestWatch(t *testing.T) {
-	n := int64(0)
-	require.True(t, Watch(context.Background(), 10*time.Millisecond, func() int64 { return 1 }))
-	ctx, cancel := context.WithCancel(context.Background())
-	require.False(t, Watch(ctx, 10*time.Millisecond, func() int64 {
-		if n++; n == 30 {
-			cancel()
-		}
-		return n
-	}))
-}
-
 // TestArithmetic: of every type and operator, that of package dtype.
 func TestArithmetic(t *testing.T) {
 	for _, typ := range dtype.All() {
@@ -201,30 +155,6 @@ func put[T dtype.Number](x float64) []byte {
 	b := make([]byte, dtype.Of[T]().Width())
 	dtype.Put(b, []T{dtype.From[T](x)})
 	return b
-}
-
-// TestTimeline: what ranks have noted becomes the simulator's kind of trace. Rank 1's clock is 10
-// behind, and 1 wrong: a message that would arrive before it was sent arrives at once.
-func TestTimeline(t *testing.T) {
-	c01, c10 := Connection{From: 0, To: 1}, Connection{From: 1, To: 0}
-	ranks := []Recording{
-		{Lanes: [][]Stamp{{{0, 1, 2, 3, 12}, {3, 6, 7, 8, 12}}},
-			Sent: []Flow{{c01, []Mark{{2, 1}}}}, Got: []Flow{{c10, []Mark{{5, 2}}}}},
-		{Lanes: [][]Stamp{{{-9, -8, -7, -6, 12}, {-6, -6, -5, -4, 12}}},
-			Sent: []Flow{{c10, []Mark{{-7, 1}}}}, Got: []Flow{{c01, []Mark{{-9, 2}}}}},
-	}
-	ranks[1].Shift(10)
-	got := Timeline(parsed(t), 1, ranks)
-	require.NoError(t, got.Validate())
-	require.Equal(t, []trace.Track{{Rank: 0}, {Rank: 1}}, got.Tracks)
-	require.Equal(t, unit.Time(8), got.End)
-	require.Equal(t, []trace.Message{
-		{From: 0, To: 1, Sent: 2, Arrived: 2, Bytes: 12, FromStep: 1, ToStep: 2},
-		{From: 1, To: 0, Sent: 3, Arrived: 5, Bytes: 12, FromStep: 1, ToStep: 2}}, got.Messages)
-	require.Equal(t, trace.Interval{Track: 1, Kind: trace.Reduce,
-		Verb: trace.VerbRecv | trace.VerbReduce | trace.VerbCopy, Peer: 0, Bytes: 12,
-		Ready: 4, Start: 4, Done: 5, End: 6}, got.On(1)[1])
-	require.Equal(t, "send", got.On(0)[0].Name())
 }
 
 func TestHere(t *testing.T) {

@@ -13,6 +13,30 @@ type Connection struct {
 	Tag                        int32
 }
 
+// ConnectionFrom is the one on which a rank's lane hears a peer.
+func ConnectionFrom(rank, lane int, p *schedule.Peer) Connection {
+	return Connection{From: p.Rank, FromLane: p.Lane, To: int32(rank), ToLane: int32(lane),
+		Class: p.Class, Tag: p.Tag}
+}
+
+// ConnectionTo is the one on which a rank's lane speaks to a peer.
+func ConnectionTo(rank, lane int, p *schedule.Peer) Connection {
+	return Connection{From: int32(rank), FromLane: int32(lane), To: p.Rank, ToLane: p.Lane,
+		Class: p.Class, Tag: p.Tag}
+}
+
+// Limit is how many messages the connection holds where those of class FIFO hold so many; 0 is any
+// number.
+func (c *Connection) Limit(slots int) int {
+	switch c.Class {
+	case schedule.Pad:
+		return 1
+	case schedule.Free:
+		return 0
+	}
+	return slots
+}
+
 // Stamp is when a sub-step of a lane was: after the lane's one before (Ready), when it had what it
 // waited for (Start), when its value was made (Done), when all it does was done (End).
 type Stamp struct {
@@ -32,7 +56,7 @@ type Flow struct {
 	Marks      []Mark
 }
 
-// Recording is what a rank has noted of a repetition, by the clock of its machine.
+// Recording is what a rank has noted of a repetition, by the clock of its worker.
 type Recording struct {
 	Lanes     [][]Stamp // of each lane, in the order of its program
 	Sent, Got []Flow

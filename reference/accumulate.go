@@ -29,16 +29,6 @@ func (a Accumulate) String() string {
 	return accumulateNames[a]
 }
 
-// ParseAccumulate reads "native" or "float32".
-func ParseAccumulate(name string) (Accumulate, error) {
-	for i, n := range accumulateNames {
-		if n == name {
-			return Accumulate(i), nil
-		}
-	}
-	return 0, fmt.Errorf("reference: accumulate %q: native or float32 is expected", name)
-}
-
 // widens reports whether steps of this type compute in a wider one.
 func (a Accumulate) widens(t dtype.Type) bool {
 	return a == InFloat32 && t.IsFloat() && t.Width() < 4

@@ -117,46 +117,11 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	}
 	var r Report
 	work := v.divide(runtime.GOMAXPROCS(0), o.Memory)
-	r, err = checkAs(v, &o, work)
+	r, err = typeOf(v.s.Spec.Type).check(v, &o, work)
 	if r.Checked = v.s.Spec.Count; v.s.Spec.Kind.Splits() {
 		r.Checked = int64(v.s.Spec.Bytes()) / int64(v.s.Spec.Type.Width())
 	}
 	return r, err
-}
-
-// checkAs is check in the schedule's type.
-func checkAs(v *survey, o *CheckOptions, w work) (Report, error) {
-	switch v.s.Spec.Type {
-	case dtype.Float64:
-		return check[float64](v, o, w)
-	case dtype.Float32:
-		return check[float32](v, o, w)
-	case dtype.Float16:
-		return check[dtype.F16](v, o, w)
-	case dtype.BFloat16:
-		return check[dtype.BF16](v, o, w)
-	case dtype.Float8E4M3:
-		return check[dtype.E4M3](v, o, w)
-	case dtype.Float8E5M2:
-		return check[dtype.E5M2](v, o, w)
-	case dtype.Int8:
-		return check[int8](v, o, w)
-	case dtype.Int16:
-		return check[int16](v, o, w)
-	case dtype.Int32:
-		return check[int32](v, o, w)
-	case dtype.Int64:
-		return check[int64](v, o, w)
-	case dtype.Uint8:
-		return check[uint8](v, o, w)
-	case dtype.Uint16:
-		return check[uint16](v, o, w)
-	case dtype.Uint32:
-		return check[uint32](v, o, w)
-	case dtype.Uint64:
-		return check[uint64](v, o, w)
-	}
-	panic("reference: a valid collective of no type")
 }
 
 // check computes and compares all windows, on all processors. Windows are independent, and how

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 
 	"collsim/collective"
 	"collsim/dtype"
@@ -34,16 +33,6 @@ func (d Data) String() string {
 		return fmt.Sprintf("Data(%d)", d)
 	}
 	return dataNames[d]
-}
-
-// ParseData reads "exact", "uniform" or "normal".
-func ParseData(name string) (Data, error) {
-	for i, n := range dataNames {
-		if n == name {
-			return Data(i), nil
-		}
-	}
-	return 0, fmt.Errorf("reference: data %q: %s is expected", name, strings.Join(dataNames[:], ", "))
 }
 
 // numbers is how the inputs of a check are made: every element is a pure function of it, rank and

@@ -169,15 +169,3 @@ func TestQuantile(t *testing.T) {
 		require.InDelta(t, math.Log(x), ln(x), 1e-14*max(1, math.Abs(math.Log(x))))
 	}
 }
-
-func TestParseData(t *testing.T) {
-	for _, d := range []Data{Exact, Uniform, Normal} {
-		got, err := ParseData(d.String())
-		require.NoError(t, err)
-		require.Equal(t, d, got)
-	}
-	_, err := ParseData("random")
-	require.EqualError(t, err,
-		`reference: data "random": exact, uniform, normal is expected`)
-	require.Equal(t, "Data(9)", Data(9).String())
-}

@@ -3,11 +3,12 @@ package reference
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/proof"
 	"collsim/schedule"
-
-	"github.com/stretchr/testify/require"
 )
 
 // A mean over teams is over the ranks of the team, and inputs are as long as the team needs.
@@ -47,7 +48,7 @@ func teamMeans(t *testing.T, avg collective.AvgMode) *schedule.Schedule {
 				}
 			}})
 		require.NoError(t, err)
-		_, found := schedule.Verify(s, schedule.VerifyOptions{})
+		_, found := proof.Verify(s, proof.Options{})
 		require.Empty(t, found)
 		return s
 	}

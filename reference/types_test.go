@@ -164,17 +164,6 @@ func TestAccumulateThroughASwitch(t *testing.T) {
 	require.Equal(t, 1.0, dtype.Value(got[0][0]))
 }
 
-func TestParseAccumulate(t *testing.T) {
-	for _, a := range []Accumulate{Native, InFloat32} {
-		got, err := ParseAccumulate(a.String())
-		require.NoError(t, err)
-		require.Equal(t, a, got)
-	}
-	_, err := ParseAccumulate("double")
-	require.EqualError(t, err, `reference: accumulate "double": native or float32 is expected`)
-	require.Equal(t, "Accumulate(7)", Accumulate(7).String())
-}
-
 // TestPartialSumsThatAreTooLarge: the total is a number, a partial sum is not. That the schedule
 // gives something else is found, and is no rounding error.
 func TestPartialSumsThatAreTooLarge(t *testing.T) {

@@ -12,16 +12,63 @@ func (p *Point) Backward() *Point {
 		b.Collective = p.Spec.Kind.String()
 	}
 	b.Collective += gradSuffix
-	b.Data, b.Tensor, b.Gradient, b.forward = Files{}, nil, "", p
-	if p.Gradient == "full" {
+	b.Data, b.GradientData, b.Tensor, b.Gradient = p.GradientData, Files{}, nil, NoGradient
+	b.Forward = p
+	if p.Gradient == FullGradient {
 		b.Spec = b.TeamSpec(p.Spec.Ranks)
 		b.Asked = b.Spec.Bytes()
 	}
 	return &b
 }
 
+// Local reports whether the point is that of a local gradient.
+func (p *Point) Local() bool { return p.Forward != nil && p.Forward.Gradient == LocalGradient }
+
+// Carried is the point of a local gradient with the collective of the full one: its inputs are the
+// gradients of outputs, its outputs those of inputs.
+func (p *Point) Carried() *Point {
+	full := *p.Forward
+	full.Gradient = FullGradient
+	return full.Backward()
+}
+
 // gradSuffix is under what a gradient is registered, behind the name of the collective.
 const gradSuffix = ":grad"
+
+// TensorOf is the communication on tensors of a team of so many ranks: Tensor, or of a backward
+// pass its gradient; nil where there are elements alone.
+func (p *Point) TensorOf(ranks int) *collective.Communication {
+	if p.Forward == nil || p.Forward.Gradient != FullGradient || p.Forward.Tensor == nil {
+		return p.Tensor
+	}
+	g, err := p.Forward.Tensor.Gradient(ranks)
+	if err != nil {
+		panic("scenarios: the gradient of a point that had one: " + err.Error())
+	}
+	return g
+}
+
+// Flat is the point without tensors: its elements are numbered as they lie in the collective.
+func (p *Point) Flat() *Point {
+	f := *p
+	if f.Tensor = nil; p.Forward != nil {
+		f.Forward = p.Forward.Flat()
+	}
+	return &f
+}
+
+// gradientKey is the key of a backward pass that stands where a collective has another: its files.
+func gradientKey(key string) string {
+	switch key {
+	case "collective.input":
+		return "collective.gradient_of_output"
+	case "collective.output":
+		return "collective.gradient_of_input"
+	case "collective.compare":
+		return "collective.compare_gradient"
+	}
+	return key
+}
 
 // backwardSpec is the collective of the full gradient of a team of so many ranks.
 func (p *Point) backwardSpec(ranks int) collective.Spec {

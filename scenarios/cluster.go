@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"collsim/internal/prose"
 	"errors"
 	"fmt"
 	"math"
@@ -259,7 +260,7 @@ func (t *Topology) teams(g *topology.Graph) {
 
 // blame reports an error of package topology at the key that is to blame.
 func (v *view) blame(t *Topology, at string, err error) {
-	p := problem{text: unprefixed(err)}
+	p := problem{text: prose.Unprefixed(err)}
 	var match *topology.MatchError
 	var wire *topology.WireError
 	var param *topology.ParamError

@@ -130,6 +130,7 @@ func (r *run) walk(number int, axes []axis) []*Point {
 		}
 		if p := r.point(v, number, r.network(v, axes)); p != nil && !p.repeats(axes, pick) {
 			p.identity(axes, pick)
+			r.views[p] = v
 			points = append(points, p)
 		}
 		if len(r.d.errs.list) > maxTrouble || !next(pick, axes) {
@@ -191,7 +192,7 @@ func (p *Point) identity(axes []axis, pick []int) {
 	for i, a := range axes {
 		it := a.items[pick[i]]
 		if a.swept {
-			p.Axes = append(p.Axes, Axis{a.label, it.node.plain()})
+			p.Axes = append(p.Axes, Axis{a.label, it.node.plain(), canonical(it.value)})
 		}
 		name, own := cutTable(a.key.Path, "collective")
 		if !own {
@@ -214,17 +215,17 @@ func identify(points []*Point) {
 	owners := map[string]int{}
 	shared := map[string]bool{}
 	for _, p := range points {
-		if n, ok := owners[p.ID]; ok && n != p.number {
+		if n, ok := owners[p.ID]; ok && n != p.Number {
 			shared[p.ID] = true
 		}
-		owners[p.ID] = p.number
+		owners[p.ID] = p.Number
 	}
 	seen := map[string]bool{}
 	for _, p := range points {
 		if shared[p.ID] {
 			label := p.Collective
 			if label == "" {
-				label = strconv.Itoa(p.number)
+				label = strconv.Itoa(p.Number)
 			}
 			p.ID += "/collective=" + label
 		}
@@ -241,13 +242,13 @@ func notes(points []*Point) []string {
 	const shown = 3
 	var lines []string
 	for i := 0; i < len(points); {
-		number := points[i].number
+		number := points[i].Number
 		var changes []string
-		for ; i < len(points) && points[i].number == number; i++ {
+		for ; i < len(points) && points[i].Number == number; i++ {
 			for _, s := range points[i].specs() {
 				asked, got := points[i].Asked, s.Bytes()
 				text := fmt.Sprintf("%v to %v", asked, got)
-				if points[i].byBytes && asked != got && !slices.Contains(changes, text) {
+				if points[i].ByBytes && asked != got && !slices.Contains(changes, text) {
 					changes = append(changes, text)
 				}
 			}

@@ -10,7 +10,7 @@ import (
 
 // Hardware is what a point is to be played on.
 type Hardware struct {
-	Executor  string // "host" or "mpi"
+	Executor  string // "host", "callbacks", "mpi", or another of Options.Executors
 	Transport string // of host: "goroutines", "unix" or "tcp"
 	Network   string // "machine": what is there; "lab": namespaces wired as the topology is
 	Library   bool   // of mpi: the library's own algorithms, not our steps
@@ -22,7 +22,7 @@ type Hardware struct {
 	Timeout             time.Duration // without progress
 }
 
-// Tolerance is how far measurements may be from what was foretold.
+// Tolerance is how far measurements may be from what was predicted.
 type Tolerance struct {
 	Bits string // "equal", or "any"
 	// TimeMedian and TimeP90 bound the median and the 90th percentile of the errors of all times of
@@ -65,10 +65,10 @@ const (
 
 func hardwareKeys() []Key {
 	return append([]Key{
-		{Path: "hardware.executor", kind: aChoice, Values: []string{"host", "mpi"}, Default: `"host"`,
-			Example: `"mpi"`, Sweep: true,
-			Doc: "What plays the schedules: host, the processors of this machine or of hosts, or mpi, " +
-				"Open MPI."},
+		{Path: "hardware.executor", kind: aChoice, Values: []string{"host", "callbacks", "mpi"},
+			Default: `"host"`, Example: `"mpi"`, Sweep: true,
+			Doc: "What plays the schedules: host, the processors of this machine or of hosts; callbacks, " +
+				"one thread that waits for nothing and runs what messages make ready; or mpi, Open MPI."},
 		{Path: "hardware.transport", kind: aChoice, Values: []string{"goroutines", "unix", "tcp"},
 			Default: "goroutines; tcp with hosts and in a lab", Example: `"tcp"`, Sweep: true,
 			Doc: "How the ranks of host talk: through the memory of one process, or as processes, by " +
@@ -138,27 +138,36 @@ func (v *view) hardware(h *Hardware) bool {
 
 // transport reads how ranks talk, and refuses what cannot be together.
 func (v *view) transport(h *Hardware) bool {
-	lab, mpi, away := h.Network == "lab", h.Executor == "mpi", len(h.Hosts) > 0
+	lab, away := h.Network == "lab", len(h.Hosts) > 0
+	host := h.Executor == "host"
+	callbacks := h.Executor == "callbacks"
 	otherwise := "goroutines"
 	if lab || away {
 		otherwise = "tcp"
 	}
 	h.Transport, _ = fetchOr(v, "hardware.transport", otherwise)
-	if mpi {
+	if !host {
 		h.Transport = ""
-	} else {
+	}
+	if h.Executor != "mpi" {
 		h.Library = false
 	}
 	if !lab {
 		v.use("hardware.hosts")
 	}
-	if away || mpi && !lab {
+	if away || !host && !lab {
 		v.use("hardware.listen")
 	}
 	switch {
 	case h.Timeout <= 0:
 		v.fail("hardware.timeout", problem{"a time of at least 1 ns is expected", ""})
-	case !mpi && (lab || away) && h.Transport != "tcp":
+	case callbacks && lab:
+		v.fail("hardware.network", problem{"callbacks run in one thread, which talks over no network",
+			`write network = "machine"`})
+	case callbacks && away:
+		v.fail("hardware.hosts", problem{"callbacks run in one thread, on this machine alone",
+			`leave it out, or write executor = "host"`})
+	case host && (lab || away) && h.Transport != "tcp":
 		v.fail("hardware.transport", problem{"between machines, and in a lab, ranks talk by TCP",
 			`write transport = "tcp"`})
 	case away && !lab && h.Listen == "":

@@ -43,6 +43,8 @@ func TestHardware(t *testing.T) {
 			"executor = \"mpi\"\nlibrary = true\ntransport = \"unix\"", with(func(h *Hardware) {
 				h.Executor, h.Transport, h.Library = "mpi", "", true
 			})},
+		"callbacks have no transport": {"executor = \"callbacks\"\ntransport = \"unix\"\nlibrary = true",
+			with(func(h *Hardware) { h.Executor, h.Transport = "callbacks", "" })},
 		"figures": {"ranks = 8\nrepetitions = 20\nwarmup = 0\ntimeout = \"5 s\"",
 			with(func(h *Hardware) {
 				h.Ranks, h.Repetitions, h.Warmup, h.Timeout = 8, 20, 0, 5*time.Second

@@ -92,10 +92,17 @@ type schema struct {
 	byPath map[string]*Key
 }
 
-func newSchema() *schema {
+// newSchema is all keys; executors are known besides those of the key table.
+func newSchema(executors ...string) *schema {
 	s := &schema{keys: Keys(), byPath: map[string]*Key{}}
 	for i := range s.keys {
 		s.byPath[s.keys[i].Path] = &s.keys[i]
+	}
+	executor := s.byPath["hardware.executor"]
+	for _, name := range executors {
+		if !slices.Contains(executor.Values, name) {
+			executor.Values = append(executor.Values, name)
+		}
 	}
 	return s
 }

@@ -51,7 +51,7 @@ var sections = []section{
 		"one by its number from 0: `\"collective[1].bytes\"`."},
 	{"hardware", false, "What `collsim validate` plays the schedules on, for real: see " +
 		"[hardware.md](hardware.md). A simulation has no use for it."},
-	{"hardware.tolerance", false, "How far measured times and bits may be from what was foretold " +
+	{"hardware.tolerance", false, "How far measured times and bits may be from what was predicted " +
 		"before `collsim validate` exits with 1; mostly written in one line, `tolerance = { … }`."},
 	{"hardware.known", true, "Results that are known to miss, and why: a report says so beside " +
 		"them. The tolerance holds for them all the same."},
@@ -140,13 +140,13 @@ func deviceKeys() []Key {
 
 func runKeys() []Key {
 	return []Key{
-		{Path: "sim.sharing", kind: aChoice, Values: []string{"fluid", "fifo"}, Default: `"fluid"`,
+		{Path: "sim.sharing", kind: aChoice, Values: sharings(), Default: `"fluid"`,
 			Example: `"fifo"`, Sweep: true,
 			Doc: "How messages share a link: all at once and max-min fairly, or one after the other."},
 		{Path: "sim.segment", kind: aSize, min: 1, max: maxBytes, Default: "none",
 			Example: `"64 KiB"`, Sweep: true,
 			Doc: "With fifo, other traffic may pass after every so many bytes of a message."},
-		{Path: "sim.switching", kind: aChoice, Values: []string{"cut-through", "store-and-forward"},
+		{Path: "sim.switching", kind: aChoice, Values: switchings(),
 			Default: `"cut-through"`, Example: `"store-and-forward"`, Sweep: true,
 			Doc: "Whether a message goes on while it arrives, or when it is there (with fifo)."},
 		{Path: "sim.slots", kind: aWhole, min: 0, max: maxSlots, Default: "the device's",
@@ -161,7 +161,7 @@ func runKeys() []Key {
 		{Path: "check.memory", kind: aSize, min: 1, max: maxBytes, Default: `"1 GiB"`,
 			Example: `"256 MiB"`, Sweep: true,
 			Doc: "Bound on all buffers of that run; a larger collective is checked on a smaller count."},
-		{Path: "check.data", kind: aChoice, Values: []string{"exact", "normal", "uniform"},
+		{Path: "check.data", kind: aChoice, Values: dataKinds(),
 			Default: `"exact"`, Example: `"normal"`, Sweep: true,
 			Doc: "Its data: small integers whose sums are exact in any order, or random numbers."},
 	}
@@ -192,7 +192,7 @@ func collectiveKeys() []Key {
 		{Path: "collective.avg", kind: aChoice, Values: []string{"nccl", "post"},
 			Default: `"nccl"`, Example: `"post"`, Sweep: true,
 			Doc: "Where op avg divides: as NCCL (floats before, integers after), or after the sum."},
-		{Path: "collective.accumulate", kind: aChoice, Values: []string{"native", "float32"},
+		{Path: "collective.accumulate", kind: aChoice, Values: accumulations(),
 			Default: `"native"`, Example: `"float32"`, Sweep: true,
 			Doc: "In what a step adds: in the type, rounding after every operation, or all its sources " +
 				"in float32, rounding once at its end; for float32, float64 and integers that is the " +
@@ -238,11 +238,19 @@ func sizeKeys() []Key {
 // passKeys are those of a collective that say which passes are made, and on what data.
 func passKeys() []Key {
 	return []Key{
-		{Path: "collective.gradient", kind: aChoice, Values: []string{"full", "local"},
+		{Path: "collective.gradient", kind: aChoice, Values: gradientModes()[1:],
 			Default: "none", Example: `"full"`, Sweep: true,
 			Doc: "Run the backward pass too: of the full gradient, a collective by the same algorithm " +
 				"or the schedule run backwards; of the local one, each rank's own share, which moves " +
 				"nothing."},
+		{Path: "collective.gradient_of_output", kind: aFile, Example: `"upstream.safetensors"`,
+			Doc: "What the backward pass takes: the gradient of the loss by every rank's output, in the " +
+				"forms of input; without it, made data."},
+		{Path: "collective.gradient_of_input", kind: aFile, Example: `"downstream.safetensors"`,
+			Doc: "File for what the backward pass gives: the gradient by every rank's input, scaled " +
+				"(avg, premulsum) and masked (max, min), in the forms of output."},
+		{Path: "collective.compare_gradient", kind: aFile, Example: `"autograd.npz"`,
+			Doc: "Somebody else's gradient by every rank's input: compared bit for bit, as by compare."},
 		{Path: "collective.enabled", kind: aFlag, Default: "true", Example: "false",
 			Doc: "Whether to run this one; one that is skipped leaves its output as it is."},
 		{Path: "collective.input", kind: aFile, Example: `"grads.safetensors"`,

@@ -21,6 +21,8 @@ type Options struct {
 	// Inputs are the shapes in the input file of a point, whose kind, type, root, ranks and teams are
 	// known: of every rank of the network, nil for those that pass none. Nil does not look.
 	Inputs func(p *Point) ([]collective.Shape, error)
+	// Executors are names that hardware.executor may have besides those that are documented.
+	Executors []string
 	// With are files whose keys replace those of the scenario, the later the earlier; Set wins.
 	With []With
 	// Set are "path=value", each replacing a key of the file; the value is TOML, or else text.
@@ -32,7 +34,7 @@ type Options struct {
 
 // Scenario is a scenario file, read and expanded.
 type Scenario struct {
-	File        string // as given to Load
+	File        string // as given to Load; empty of points that a program has made
 	Name        string
 	Description string
 	Seed        int64    // where it is not swept
@@ -42,6 +44,8 @@ type Scenario struct {
 	Tolerance   Tolerance
 	Known       []Known  // reasons why results miss
 	Notes       []string // what was done to the input, as rounding down: one line each
+
+	views map[string]*view // of the points of a file, by ID
 }
 
 // Output names the files to write; empty for none. Timeline, Trace and Curves may have a name for
@@ -52,7 +56,7 @@ type Output struct{ CSV, JSON, Timeline, Trace, Curves, Links string }
 // Load reads the text of a scenario. file is what errors call it ("-" for standard input,
 // "example:ring"). All errors that can be found are returned at once, as *Errors.
 func Load(file string, text []byte, o Options) (*Scenario, error) {
-	d := &document{file: file, schema: newSchema(), fixed: map[string]bool{}}
+	d := &document{file: file, schema: newSchema(o.Executors...), fixed: map[string]bool{}}
 	if file == "-" {
 		d.file = "standard input"
 	}
@@ -67,6 +71,7 @@ func Load(file string, text []byte, o Options) (*Scenario, error) {
 	}
 	d.read()
 	r := &run{d: d, options: o, used: map[string]bool{}, networks: map[string]*Topology{},
+		views: map[*Point]*view{},
 		names: map[collective.Kind][]string{}, checked: map[string]*problem{}}
 	s := r.scenario(file)
 	if len(d.errs.list) == 0 {
@@ -79,6 +84,10 @@ func Load(file string, text []byte, o Options) (*Scenario, error) {
 		return nil, err
 	}
 	s.Notes = append(r.disabled(), notes(s.Points)...)
+	s.views = map[string]*view{}
+	for _, p := range s.Points {
+		s.views[p.ID] = r.views[p]
+	}
 	return s, nil
 }
 

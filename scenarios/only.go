@@ -66,7 +66,7 @@ func (r *run) select1(points []*Point, t term) bool {
 			r.onlyError(t.key, t.value, problem{"points are not told apart by this", hint})
 			return false
 		}
-		if slices.Contains(values, p.spelling(t)) {
+		if slices.Contains(values, r.spelling(t)) {
 			return true
 		}
 		if !slices.Contains(have, values[0]) {
@@ -85,7 +85,7 @@ func (r *run) select1(points []*Point, t term) bool {
 func (r *run) holds(p *Point, terms []term, key string) bool {
 	values, _ := p.facts(key)
 	return slices.ContainsFunc(terms, func(t term) bool {
-		return t.key == key && slices.Contains(values, p.spelling(t))
+		return t.key == key && slices.Contains(values, r.spelling(t))
 	})
 }
 
@@ -137,27 +137,14 @@ func (p *Point) facts(key string) ([]string, bool) {
 	}
 	for _, a := range p.Axes {
 		if own, ok := cutTable(a.Path, "collective"); a.Path == key || ok && own == key {
-			it, _ := p.view.item(p.sweptPlace(a.Path))
-			return []string{canonical(it.value)}, true
+			return []string{a.Text}, true
 		}
 	}
 	return nil, false
 }
 
-// sweptPlace is the numbered path of a swept key as this point has it.
-func (p *Point) sweptPlace(written string) string {
-	_, places, _ := p.view.d.targets(written, func(*Key) bool { return true })
-	mine := numbered("collective", p.number) + "."
-	for _, at := range places {
-		if strings.HasPrefix(at, mine) || !strings.HasPrefix(at, "collective[") {
-			return at
-		}
-	}
-	return ""
-}
-
 // spelling is a term's value in the spelling of facts; what cannot be read stays as it is.
-func (p *Point) spelling(t term) string {
+func (r *run) spelling(t term) string {
 	switch t.key {
 	case "kind":
 		if k, err := collective.ParseKind(t.value); err == nil {
@@ -178,7 +165,7 @@ func (p *Point) spelling(t term) string {
 	case "count", "op", "ranks", "name", "id":
 	default:
 		path, _ := parsePath(t.key)
-		if k := p.view.d.schema.byPath[path.plain()]; k != nil {
+		if k := r.d.schema.byPath[path.plain()]; k != nil {
 			if v, wrong := k.read(setNode(t.value)); wrong == nil {
 				return canonical(v)
 			}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"collsim/internal/prose"
 	"slices"
 
 	"collsim/collective"
@@ -9,7 +10,8 @@ import (
 	"collsim/unit"
 )
 
-// Point is one fully determined run of a scenario.
+// Point is one fully determined run of a scenario. It is plain data: NewPoint makes one without a
+// file.
 type Point struct {
 	// ID is stable and unique in the scenario: "all_reduce/ring/67108864", with the values of
 	// what else varies behind it.
@@ -25,65 +27,48 @@ type Point struct {
 	Teams [][]int
 	// Tensor is the collective on tensors, of all ranks of a team, where the scenario or the input
 	// file gives a shape; nil where there are elements alone. Spec and TeamSpec follow from it.
-	Tensor    *collective.Communication
-	Data      Files
-	Gradient  string // "full", "local", or empty for none
-	Algorithm Algorithm
-	Topology  *Topology // shared by all points that have it
-	Device    device.Device
-	Sim       Sim
-	Check     Check
-	Hardware  Hardware
-	// Accumulate is in which format steps add: "native" or "float32". It is a property of who
-	// carries the schedule out, so it is not in Spec.
-	Accumulate string
+	Tensor   *collective.Communication
+	Data     Files
+	Gradient GradientMode
+	// GradientData are the files of its backward pass: gradients of outputs go in, those of inputs
+	// come out. They are the Data of Backward.
+	GradientData Files
+	Algorithm    Algorithm
+	Topology     *Topology // shared by all points that have it
+	Device       device.Device
+	Sim          Sim
+	Check        Check
+	Hardware     Hardware
+	// Accumulate is a property of who carries the schedule out, so it is not in Spec.
+	Accumulate Accumulation
 	Seed       int64
 	Axes       []Axis // what [sweep] set, in its order
-
-	forward *Point // of a backward pass, the point whose it is
-	byBytes bool   // the size is given by bytes
-	number  int    // of the [[collective]], from 0
-	view    *view
+	Forward    *Point // of a backward pass, the point whose it is; else nil
+	ByBytes    bool   // the size is given by bytes: teams of another size have another count
+	Number     int    // of the [[collective]], from 0
 }
 
 // Axis is a swept key at a point.
 type Axis struct {
 	Path  string // as written: "topology.ranks"
 	Value any    // string, int64, float64 or bool, as TOML has it, or a list of values
+	Text  string // the value in its one spelling
 }
 
 // Sim says how time is counted.
 type Sim struct {
-	Sharing   string     // "fluid" or "fifo"
-	Segment   unit.Bytes // with fifo; 0: a message is one segment
-	Switching string     // "cut-through" or "store-and-forward"
-	Slots     int        // of connections that declare none; 0 is unlimited
-	SlotsSet  bool       // the scenario says so, not the device
+	Sharing   Sharing
+	Segment   unit.Bytes // with FIFO; 0: a message is one segment
+	Switching Switching
+	Slots     int  // of connections that declare none; 0 is unlimited
+	SlotsSet  bool // the scenario says so, not the device
 }
 
 // Check says what is checked besides.
 type Check struct {
 	Proof, Numbers bool
 	Memory         unit.Bytes // bound on the buffers of the numeric check
-	Data           string     // "exact", "normal" or "uniform"
-}
-
-// Error is an error of this point at one of its keys, as "collective.dtype", for what only a later
-// stage can refuse: text says what is wrong and what was expected, hint may be empty.
-func (p *Point) Error(key, text, hint string) *Error {
-	return p.view.err(p.place(key), problem{text, hint})
-}
-
-// Given reports whether the scenario says something of a key, as "topology.node.preset", or leaves
-// it to its default.
-func (p *Point) Given(key string) bool { return p.view.has(p.place(key)) }
-
-// place is the numbered path of a key of this point.
-func (p *Point) place(key string) string {
-	if name, ok := cutTable(key, "collective"); ok {
-		return numbered("collective", p.number) + "." + name
-	}
-	return key
+	Data           DataKind
 }
 
 // run holds what is the same for many points of a scenario.
@@ -91,6 +76,7 @@ type run struct {
 	d        *document
 	options  Options
 	used     map[string]bool
+	views    map[*Point]*view // the document as each point sees it
 	networks map[string]*Topology
 	names    map[collective.Kind][]string
 	checked  map[string]*problem
@@ -98,7 +84,7 @@ type run struct {
 
 // point puts a view together for one collective, nil if something is wrong with it.
 func (r *run) point(v *view, number int, network *Topology) *Point {
-	p := &Point{number: number, view: v, Topology: network, Collective: r.name(v, number)}
+	p := &Point{Number: number, Topology: network, Collective: r.name(v, number)}
 	ok := v.machine(p)
 	at := numbered("collective", number) + "."
 	kind, ok1 := r.kind(v, at)
@@ -129,7 +115,7 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	}
 	for _, s := range p.specs() {
 		if err := s.Validate(); err != nil {
-			v.fail(at[:len(at)-1], problem{text: unprefixed(err)})
+			v.fail(at[:len(at)-1], problem{text: prose.Unprefixed(err)})
 			return nil
 		}
 	}
@@ -154,7 +140,7 @@ func (v *view) machine(p *Point) bool {
 	p.Check.Proof, _ = fetchOr(v, "check.proof", true)
 	p.Check.Numbers, _ = fetchOr(v, "check.numbers", true)
 	p.Check.Memory, _ = fetchOr(v, "check.memory", unit.GiB)
-	p.Check.Data, _ = fetchOr(v, "check.data", "exact")
+	p.Check.Data, _, _ = choose[DataKind](v, "check.data", dataKinds())
 	p.Seed, _ = fetchOr(v, "seed", int64(0))
 	return v.hardware(&p.Hardware) && ok1 && ok2
 }
@@ -167,7 +153,7 @@ func (v *view) device(into *device.Device) bool {
 	}
 	d, err := device.Lookup(name)
 	if err != nil {
-		v.fail("device.preset", problem{text: unprefixed(err)})
+		v.fail("device.preset", problem{text: prose.Unprefixed(err)})
 		return false
 	}
 	d.Overhead, _ = fetchOr(v, "device.overhead", d.Overhead)
@@ -204,17 +190,17 @@ func (v *view) device(into *device.Device) bool {
 
 // sim reads how time is counted; slots are the device's.
 func (v *view) sim(slots int) (s Sim, ok bool) {
-	s.Sharing, _ = fetchOr(v, "sim.sharing", "fluid")
+	s.Sharing, _, _ = choose[Sharing](v, "sim.sharing", sharings())
 	s.Segment, _ = fetchOr(v, "sim.segment", unit.Bytes(0))
-	s.Switching, _ = fetchOr(v, "sim.switching", "cut-through")
+	s.Switching, _, _ = choose[Switching](v, "sim.switching", switchings())
 	n, given, _ := fetch[int64](v, "sim.slots")
 	if s.Slots, s.SlotsSet = int(n), given; !given {
 		s.Slots = slots
 	}
-	if s.Sharing == "fifo" {
+	if s.Sharing == FIFO {
 		v.use("sim.segment")
 	}
-	if s.Sharing == "fluid" && s.Switching == "store-and-forward" {
+	if s.Sharing == Fluid && s.Switching == StoreForward {
 		v.fail("sim.switching", problem{"a fluid flow takes all its links at once and is never " +
 			"stored", `write sharing = "fifo"`})
 		return s, false
@@ -241,7 +227,7 @@ func (v *view) spec(p *Point, at string) bool {
 			s.Avg = collective.AvgPost
 		}
 	}
-	p.Accumulate, _ = fetchOr(v, at+"accumulate", "native")
+	p.Accumulate, _, _ = choose[Accumulation](v, at+"accumulate", accumulations())
 	if s.Op != 0 {
 		v.use(at + "accumulate")
 	}

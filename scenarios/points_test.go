@@ -61,8 +61,8 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, unit.MiB, p.Asked)
 	require.Equal(t, Algorithm{Name: "ring", Channels: 1, Slices: 1}, p.Algorithm)
 	require.Equal(t, device.Ideal(), p.Device)
-	require.Equal(t, Sim{Sharing: "fluid", Switching: "cut-through", Slots: 8}, p.Sim)
-	require.Equal(t, Check{Proof: true, Numbers: true, Memory: unit.GiB, Data: "exact"}, p.Check)
+	require.Equal(t, Sim{Slots: 8}, p.Sim)
+	require.Equal(t, Check{Proof: true, Numbers: true, Memory: unit.GiB}, p.Check)
 	require.Nil(t, p.Topology.Starts)
 	require.Nil(t, p.Topology.Slowdowns)
 	g, err := p.Topology.Graph()
@@ -172,9 +172,9 @@ timeline = "{kind}-{algorithm}.svg"
 	require.Equal(t, "ring(channels=3,slices=2)", p.Algorithm.String())
 	require.Equal(t, unit.Bytes(2*4*7), p.Asked)
 	require.Equal(t, "reduce_scatter-ring-channels=3-slices=2-.svg", p.FileName(s.Output.Timeline))
-	require.Equal(t, Sim{Sharing: "fifo", Segment: 64 * unit.KiB, Switching: "store-and-forward",
+	require.Equal(t, Sim{Sharing: FIFO, Segment: 64 * unit.KiB, Switching: StoreForward,
 		SlotsSet: true}, p.Sim)
-	require.Equal(t, Check{Memory: unit.MiB, Data: "normal"}, p.Check)
+	require.Equal(t, Check{Memory: unit.MiB, Data: NormalData}, p.Check)
 	require.Equal(t, device.Device{Name: "ideal", Overhead: unit.Microsecond,
 		ReduceRate: 400_000_000_000, CopyRate: unit.Unlimited, LaneRate: 20_000_000_000,
 		SlotLatency: 800 * unit.Nanosecond, Offload: true, Queue: 16, Slots: 8}, p.Device)
@@ -213,11 +213,13 @@ timeline = "{kind}-{algorithm}.svg"
 
 	// A later stage points to the same places.
 	require.Equal(t, "standard input:72: collective[2].dtype = \"int8\": no sums of this yet",
-		p.Error("collective.dtype", "no sums of this yet", "").Error())
+		s.Locate(p.Refuse("collective.dtype", "no sums of this yet", "")).Error())
 	require.Equal(t, "standard input:68: collective[2].op: none\n  hint",
-		p.Error("collective.op", "none", "hint").Error())
+		s.Locate(p.Refuse("collective.op", "none", "hint")).Error())
 	require.Equal(t, "standard input:10: topology.ranks = 4: too few",
-		p.Error("topology.ranks", "too few", "").Error())
+		s.Locate(p.Refuse("topology.ranks", "too few", "")).Error())
+	require.Equal(t, p.ID+": collective.op: none\n  hint",
+		p.Refuse("collective.op", "none", "hint").Error())
 }
 
 // TestFiles: parameters behind a file's name, and what a custom collective takes from its file.

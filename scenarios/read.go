@@ -1,10 +1,10 @@
 package scenarios
 
 import (
+	"collsim/internal/prose"
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,7 +168,7 @@ func (k *Key) quantity(n *node) (any, *problem) {
 	case errors.As(err, &parse):
 		return nil, &problem{parse.Text, parse.Hint}
 	case err != nil:
-		return nil, &problem{text: unprefixed(err)}
+		return nil, &problem{text: prose.Unprefixed(err)}
 	case size == math.MaxInt64 && !k.unlimited:
 		return nil, &problem{text: "a link has a limit; " + k.bounds() + " is expected"}
 	case size == math.MaxInt64:
@@ -288,9 +288,3 @@ func (k *Key) text(s string) (any, *problem) {
 	}
 	return s, nil
 }
-
-// prefix is how errors of our packages begin.
-var prefix = regexp.MustCompile(`^[a-z]+: `)
-
-// unprefixed is an error's text without the name of the package that it comes from.
-func unprefixed(err error) string { return prefix.ReplaceAllString(err.Error(), "") }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"collsim/internal/prose"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ func (r *run) kind(v *view, at string) (collective.Kind, bool) {
 	}
 	kind, err := collective.ParseKind(name)
 	if err != nil {
-		v.fail(at+"kind", problem{text: unprefixed(err)})
+		v.fail(at+"kind", problem{text: prose.Unprefixed(err)})
 		return 0, false
 	}
 	if r.options.Algorithms != nil && len(r.algorithms(kind)) == 0 && kind != collective.Custom {
@@ -91,7 +92,7 @@ func (r *run) judge(kind collective.Kind, a Algorithm) *problem {
 	}
 	if r.options.Check != nil {
 		if err := r.options.Check(kind, a); err != nil {
-			return &problem{text: unprefixed(err)}
+			return &problem{text: prose.Unprefixed(err)}
 		}
 	}
 	return nil
@@ -132,7 +133,7 @@ func (v *view) elements(p *Point, at string) bool {
 		return false
 	case byBytes:
 		*s = s.WithBytes(size)
-		p.Asked, p.byBytes = size, true
+		p.Asked, p.ByBytes = size, true
 		return true
 	case !byCount:
 		v.missing(at[:len(at)-1], "bytes", "bytes, count or shape is expected", v.example(at+"bytes"))
@@ -161,7 +162,7 @@ func (r *run) shape(v *view, p *Point, at string) bool {
 	}
 	spec, err := r.options.Shape(p.Spec, p.Algorithm, size)
 	if err != nil {
-		v.fail(at+"algorithm", problem{text: unprefixed(err)})
+		v.fail(at+"algorithm", problem{text: prose.Unprefixed(err)})
 		return false
 	}
 	p.Spec, p.Whole = spec, size
@@ -184,14 +185,14 @@ func (v *view) splits(s *collective.Spec, at string) bool {
 	}
 	if len(rows) != want {
 		v.fail(at+"splits", problem{fmt.Sprintf("%s; %s on %d ranks takes %d",
-			plural(len(rows), "row"), s.Kind, s.Ranks, want), ""})
+			prose.Plural(len(rows), "row"), s.Kind, s.Ranks, want), ""})
 		return false
 	}
 	total := int64(0)
 	for i, row := range rows {
 		if len(row) != s.Ranks {
 			v.fail(at+"splits", problem{fmt.Sprintf("row %d has %s; one for each of %d ranks is "+
-				"expected", i, plural(len(row), "number"), s.Ranks), ""})
+				"expected", i, prose.Plural(len(row), "number"), s.Ranks), ""})
 			return false
 		}
 		for _, n := range row {
@@ -204,13 +205,6 @@ func (v *view) splits(s *collective.Spec, at string) bool {
 	}
 	s.Splits = rows
 	return true
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }
 
 func ranksUpTo(n int) string {

@@ -51,8 +51,8 @@ func (v *view) teams(p *Point, at string) bool {
 // gives bytes, its count is what they make of it.
 func (p *Point) TeamSpec(ranks int) collective.Spec {
 	s := p.Spec
-	if p.forward != nil && p.forward.Gradient == "full" {
-		return p.forward.backwardSpec(ranks)
+	if p.Forward != nil && p.Forward.Gradient == FullGradient {
+		return p.Forward.backwardSpec(ranks)
 	}
 	if p.Tensor != nil && ranks != s.Ranks {
 		if s, err := p.Tensor.Spec(ranks); err == nil {
@@ -60,7 +60,7 @@ func (p *Point) TeamSpec(ranks int) collective.Spec {
 		}
 	}
 	s.Ranks = ranks
-	if p.byBytes {
+	if p.ByBytes {
 		s = s.WithBytes(p.Asked)
 	}
 	return s

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"collsim/internal/prose"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,9 @@ func (r *run) files(v *view, p *Point, at string) bool {
 	for _, one := range []struct {
 		name string
 		into *string
-	}{{"input", &p.Data.Input}, {"output", &p.Data.Output}, {"compare", &p.Data.Compare}} {
+	}{{"input", &p.Data.Input}, {"output", &p.Data.Output}, {"compare", &p.Data.Compare},
+		{"gradient_of_output", &p.GradientData.Input}, {"gradient_of_input", &p.GradientData.Output},
+		{"compare_gradient", &p.GradientData.Compare}} {
 		name, given, readable := fetch[string](v, at+one.name)
 		if ok = ok && readable; !given || !readable {
 			continue
@@ -37,7 +40,7 @@ func (r *run) files(v *view, p *Point, at string) bool {
 			ok = false
 		}
 		known := append(r.onlyKeys(), rankInName)
-		if one.name == "input" { // which is read before a point is what it is
+		if one.name == "input" || one.name == "gradient_of_output" { // read before it is what it is
 			known = []string{rankInName}
 		}
 		for _, m := range placeholder.FindAllStringSubmatch(name, -1) {
@@ -127,7 +130,7 @@ func (v *view) tensor(p *Point, at string, shape collective.Shape, key string) b
 			err = fmt.Errorf("more than 1024 TiB in a buffer")
 		}
 		if err != nil {
-			v.fail(at+key, problem{text: unprefixed(err)})
+			v.fail(at+key, problem{text: prose.Unprefixed(err)})
 			return false
 		}
 		if n == p.Spec.Ranks {
@@ -153,7 +156,7 @@ func (p *Point) sizesOfTeams() []int {
 func (r *run) shapesOf(v *view, p *Point, at string) ([]collective.Shape, bool) {
 	shapes, err := r.options.Inputs(p)
 	if err != nil {
-		v.fail(at+"input", problem{text: unprefixed(err)})
+		v.fail(at+"input", problem{text: prose.Unprefixed(err)})
 		return nil, false
 	}
 	return shapes, true
@@ -202,7 +205,7 @@ func (p *Point) misshapen(shapes []collective.Shape, team []int) string {
 		in[place] = shapes[rank]
 	}
 	if _, err := c.Shapes(in); err != nil {
-		return unprefixed(err)
+		return prose.Unprefixed(err)
 	}
 	for place, rank := range team {
 		if have := in[place]; have != nil && len(p.Spec.Splits) == 0 &&
@@ -228,19 +231,30 @@ func (p *Point) Members() [][]int {
 
 // gradient reads which backward pass is asked for.
 func (v *view) gradient(p *Point, at string) bool {
-	mode, given, ok := fetch[string](v, at+"gradient")
-	if p.Gradient = mode; !given || !ok {
+	mode, given, ok := choose[GradientMode](v, at+"gradient", gradientModes())
+	if p.Gradient = mode; ok && !given && p.GradientData.Any() {
+		key := "compare_gradient"
+		switch {
+		case p.GradientData.Input != "":
+			key = "gradient_of_output"
+		case p.GradientData.Output != "":
+			key = "gradient_of_input"
+		}
+		v.fail(at+key, problem{"there is no backward pass", `write gradient = "full"`})
+		return false
+	}
+	if !given || !ok {
 		return ok
 	}
 	var err error
 	for _, s := range p.specs() {
-		if mode == "local" {
+		if mode == LocalGradient {
 			_, err = collective.LocalGradient(s, 0)
 		} else {
 			_, err = collective.Gradient(s)
 		}
 		if err != nil {
-			v.fail(at+"gradient", problem{text: unprefixed(err)})
+			v.fail(at+"gradient", problem{text: prose.Unprefixed(err)})
 			return false
 		}
 	}

@@ -103,9 +103,9 @@ func TestGiven(t *testing.T) {
 	s, err := Load("s.toml", []byte(pair), testOptions())
 	require.NoError(t, err)
 	p := s.Points[0]
-	require.True(t, p.Given("topology.preset"))
-	require.True(t, p.Given("collective.kind"))
-	require.False(t, p.Given("topology.node.preset"))
+	require.True(t, s.Given(p, "topology.preset"))
+	require.True(t, s.Given(p, "collective.kind"))
+	require.False(t, s.Given(p, "topology.node.preset"))
 }
 
 func TestParseAlgorithm(t *testing.T) {
@@ -114,8 +114,9 @@ func TestParseAlgorithm(t *testing.T) {
 	require.Equal(t, "chain(segment=512KiB,channels=2)", a.String())
 	require.Equal(t, 1, a.Slices)
 	_, err = ParseAlgorithm("ring(")
-	require.EqualError(t, err, `scenarios: "ring(": an algorithm's name is expected, with parameters `+
-		"in brackets if any")
+	require.EqualError(t, err,
+		`scenarios: "ring(": an algorithm's name is expected, with parameters `+
+			"in brackets if any")
 }
 
 // FuzzWith holds files whose keys replace others to: errors, or a scenario that --set alone gives.

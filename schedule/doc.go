@@ -3,9 +3,8 @@
 // An author writes what one rank does, in plain Go (Plan, Lane). Build rolls it up into loops, so
 // that a ring lane is five items at any rank count, and stores it as a role: one program, and
 // the ranks that run it, translated by a Group. A Program is walked by a Cursor. A Schedule prints
-// as text and is read back (Schedule.String, Parse), is compared (Equal), is carried out without
-// time (Execute), and is proven (Verify): every input arrives exactly once where it must, nothing
-// deadlocks, nothing races.
+// as text and is read back (Schedule.String, Parse), is compared (Equal), and is carried out
+// without time (Execute). Package proof proves it.
 //
 // The parts of the vocabulary:
 //
@@ -17,6 +16,6 @@
 //   - A cut divides a buffer into channels, tiles and blocks; a region names blocks. Every step
 //     that moves data is one sub-step a slice.
 //
-// The package knows nothing of time, networks, devices or number formats: sim, reference and hw
-// give the steps their meanings, each its own.
+// The package knows nothing of time, networks, devices or number formats: proof, reference, sim
+// and hw give the steps their meanings, each its own.
 package schedule

@@ -5,6 +5,7 @@ import (
 
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/proof"
 	"collsim/schedule"
 )
 
@@ -32,9 +33,10 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	proof, violations := schedule.Verify(s, schedule.VerifyOptions{})
-	fmt.Println(len(violations), "violations,", proof.Messages, "messages,", proof.BytesSent, "bytes")
-	fmt.Println("rank order:", proof.KeepsRankOrder, " same bits on all ranks:", proof.SameTree)
+	proven, violations := proof.Verify(s, proof.Options{})
+	fmt.Println(len(violations), "violations,", proven.Messages, "messages,", proven.BytesSent,
+		"bytes")
+	fmt.Println("rank order:", proven.KeepsRankOrder, " same bits on all ranks:", proven.SameTree)
 	fmt.Print(s)
 	// Output:
 	// 0 violations, 6 messages, 24000 bytes
@@ -84,7 +86,7 @@ rank 1
 		fmt.Println(err)
 		return
 	}
-	_, violations := schedule.Verify(s, schedule.VerifyOptions{})
+	_, violations := proof.Verify(s, proof.Options{})
 	for _, v := range violations {
 		fmt.Println(v)
 	}
@@ -116,7 +118,7 @@ func ExampleTranspose() {
 		fmt.Println(err)
 		return
 	}
-	_, violations := schedule.Verify(back, schedule.VerifyOptions{})
+	_, violations := proof.Verify(back, proof.Options{})
 	fmt.Println(len(violations), "violations")
 	fmt.Print(back)
 	// Output:

@@ -1,8 +1,6 @@
 package schedule
 
 import (
-	"fmt"
-
 	"collsim/collective"
 )
 
@@ -29,7 +27,7 @@ type Visit struct {
 	In, Out []int32
 	Last    bool // the sub-step is the last of its step
 
-	lane int32 // among all lanes of all ranks
+	Index int32 // of the lane among all lanes of all ranks, in order of ranks and lanes
 }
 
 // Spot is where the sub-step takes place.
@@ -270,7 +268,7 @@ func (x *executor) limit(c Class) int32 {
 // perform carries out the step in x.step, which is ready: v.In and v.Out are its connections.
 func (x *executor) perform(lane int32, l *laneState) error {
 	v := &x.visit
-	v.Rank, v.Lane, v.Channel, v.lane = l.rank, l.lane, l.channel, lane
+	v.Rank, v.Lane, v.Channel, v.Index = l.rank, l.lane, l.channel, lane
 	v.Number, v.Slice, v.Step = l.cursor.Step, l.cursor.Slice(), &x.step
 	v.Last = l.cursor.Last(int32(x.s.Slices))
 	if err := x.s.computes(v.Step); err != nil {
@@ -345,9 +343,9 @@ func (x *executor) unreceived() error {
 	for i := range x.conns {
 		if c := &x.conns[i]; c.held > 0 {
 			from, to := &x.lanes[c.src], &x.lanes[c.dst]
-			return &Violation{Kind: Unmatched, Rank: int(from.rank), Lane: int(from.lane), Step: -1,
-				Chunk: -1, Text: fmt.Sprintf("%d messages to rank %d lane %d are never received",
-					c.held, to.rank, to.lane)}
+			v := &Violation{Kind: Unmatched, Rank: int(from.rank), Lane: int(from.lane), Step: -1, Chunk: -1}
+			return v.Say("%d messages to %v are never received", c.held,
+				At{int(to.rank), int(to.lane), -1})
 		}
 	}
 	return nil

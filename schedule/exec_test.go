@@ -8,7 +8,7 @@ import (
 )
 
 func TestExecuteCounts(t *testing.T) {
-	s := ring(t, 8, 1000, nil)
+	s := Ring(t, 8, 1000, nil)
 	counts, err := Execute(s, Limits{Slots: 2}, Hooks{})
 	require.NoError(t, err)
 	require.Equal(t, Counts{Steps: 8 * 15, Messages: 8 * 14, Rounds: 14, InFlight: 2}, counts)
@@ -20,7 +20,7 @@ func TestExecuteHandles(t *testing.T) {
 	flying := map[int32]sent{}
 	next := map[int32]int32{} // rank → step whose message its neighbour receives next
 	err := func() error {
-		_, err := Execute(ring(t, 5, 100, nil), Limits{}, Hooks{Step: func(v *Visit) error {
+		_, err := Execute(Ring(t, 5, 100, nil), Limits{}, Hooks{Step: func(v *Visit) error {
 			for i, h := range v.In {
 				if v.Step.From[i].Kind != Message {
 					require.Equal(t, int32(-1), h)
@@ -42,7 +42,7 @@ func TestExecuteHandles(t *testing.T) {
 }
 
 func TestStallNamesTheCircle(t *testing.T) {
-	_, err := Execute(ring(t, 3, 30, nil), Limits{Slots: 1}, Hooks{})
+	_, err := Execute(Ring(t, 3, 30, nil), Limits{Slots: 1}, Hooks{})
 	var stalled *StallError
 	require.ErrorAs(t, err, &stalled)
 	require.True(t, stalled.Cycle)
@@ -54,7 +54,7 @@ func TestStallNamesTheCircle(t *testing.T) {
 
 // Steps that move data are cut into slices, signals are not.
 func TestSignalsAreWhole(t *testing.T) {
-	s := mustParse(t, `schedule
+	s := MustParse(t, `schedule
 collective send_recv int32
 ranks 2
 count 8
@@ -75,12 +75,12 @@ rank *
 
 func TestHookErrorEndsExecution(t *testing.T) {
 	stop := errors.New("stop")
-	_, err := Execute(ring(t, 3, 30, nil), Limits{}, Hooks{Step: func(*Visit) error { return stop }})
+	_, err := Execute(Ring(t, 3, 30, nil), Limits{}, Hooks{Step: func(*Visit) error { return stop }})
 	require.ErrorIs(t, err, stop)
 }
 
 func BenchmarkExecuteRing1024(b *testing.B) {
-	s := ring(b, 1024, 1<<20, nil)
+	s := Ring(b, 1024, 1<<20, nil)
 	steps := int64(0)
 	for b.Loop() {
 		counts, err := Execute(s, Limits{Slots: 2}, Hooks{})

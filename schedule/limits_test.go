@@ -1,34 +1,11 @@
 package schedule
 
 import (
-	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
-
-// Ranks that do nothing cost nothing, however finely their buffers are cut: twice as many ranks and
-// blocks take about twice the memory.
-func TestVerifyEmptyRanks(t *testing.T) {
-	taken := func(ranks int) uint64 {
-		var b strings.Builder
-		fmt.Fprintf(&b, "schedule\ncollective all_gather int8\nranks %d\ncount 1\n", ranks)
-		fmt.Fprintf(&b, "cut out block even %d\n", ranks)
-		for rank := range ranks {
-			fmt.Fprintf(&b, "rank %d\n", rank)
-		}
-		s := mustParse(t, b.String())
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, found := Verify(s, VerifyOptions{})
-		runtime.ReadMemStats(&after)
-		require.Len(t, found, maxViolations)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	require.Less(t, taken(4096), 3*taken(2048))
-}
 
 // What would exhaust a machine is refused before it is carried out, with the line and the number.
 func TestParseBounds(t *testing.T) {
@@ -45,10 +22,11 @@ func TestParseBounds(t *testing.T) {
 			"+       send in to 1 @0",
 			"line 10: with this step"},
 	} {
-		_, err := Parse(damage(t, smallText, c.edit))
+		_, err := Parse(Damage(t, smallText, c.edit))
 		require.Error(t, err)
 		require.True(t, strings.HasPrefix(err.Error(), c.want), err.Error())
 	}
-	_, err := Parse(damage(t, smallText, "-     send in to 1 @0\n+     loop 16777216\n+       nop @0"))
+	_, err := Parse(Damage(t, smallText,
+		"-     send in to 1 @0\n+     loop 16777216\n+       nop @0"))
 	require.NoError(t, err)
 }

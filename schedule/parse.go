@@ -32,15 +32,25 @@ const (
 // Parse reads the text form. Blank lines and what follows a # at the beginning of a line or after
 // a space do not count.
 func Parse(text string) (*Schedule, error) {
-	p := parser{s: &Schedule{Slices: 1}}
-	for i, raw := range strings.Split(text, "\n") {
-		p.line = i + 1
-		if raw = uncomment(raw); strings.TrimSpace(raw) == "" {
+	return (&parser{}).parse(strings.Split(text, "\n"))
+}
+
+// parse reads lines, of which the first is the one after p.line.
+func (p *parser) parse(lines []string) (*Schedule, error) {
+	p.s = &Schedule{Slices: 1}
+	for len(lines) > 0 {
+		p.line++
+		raw := uncomment(lines[0])
+		if lines = lines[1:]; strings.TrimSpace(raw) == "" {
 			continue
 		}
-		indent := len(raw) - len(strings.TrimLeft(raw, " "))
+		indent := indentOf(raw)
 		var err error
 		switch words := strings.Fields(raw); {
+		case words[0] == "team" && indent == 0:
+			lines, err = p.team(words[1:], lines)
+		case len(p.teams) > 0:
+			err = fmt.Errorf("%q: a team is expected, or what it does, indented below it", words[0])
 		case words[0] == "rank" && indent == 0:
 			err = p.rank(words[1:])
 		case p.roles == nil && indent == 0:
@@ -49,16 +59,27 @@ func Parse(text string) (*Schedule, error) {
 			err = p.body(indent, words, strings.TrimSpace(raw))
 		}
 		if err != nil {
-			return nil, &ParseError{p.line, err.Error()}
+			return nil, atLine(p.line, err)
 		}
 	}
+	if len(p.teams) > 0 {
+		return p.beside()
+	}
 	if err := p.finish(); err != nil {
-		return nil, &ParseError{p.line, err.Error()}
+		return nil, atLine(p.line, err)
 	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	return p.s, nil
+}
+
+// atLine is an error in a line, unless it has one already.
+func atLine(line int, err error) error {
+	if _, has := err.(*ParseError); has {
+		return err
+	}
+	return &ParseError{line, err.Error()}
 }
 
 // parser is the state between two lines.
@@ -68,9 +89,15 @@ type parser struct {
 	facts []string // seen
 	roles []*code  // a rank each; one with a group
 	lines [][]int  // of the leaves of each role
-	lanes int64    // of all ranks so far
 	loops []open   // not closed yet, outermost first
+	load           // of all ranks so far
+
+	member bool // of a team: it has none itself
+	teams  []readTeam
 }
+
+// load is what a text asks of a machine.
+type load struct{ lanes, work int64 }
 
 // open is a loop that still takes steps.
 type open struct{ node, indent int32 }
@@ -85,6 +112,9 @@ func uncomment(line string) string {
 	}
 	return strings.TrimRight(line, " \r")
 }
+
+// indentOf is the number of spaces that a line begins with.
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // fact reads a line of the header.
 func (p *parser) fact(name string, args []string) error {

@@ -42,7 +42,8 @@ func TestParseErrors(t *testing.T) {
 		{"lane", "-   lane 0\n+   lane 1", "line 7: lane 1: lane 0 is to come"},
 		{"channel", "-   lane 0\n+   lane 0 channel 1", "line 7: channel 1: the cuts have 1 channels"},
 		{"no lane", "-   lane 0", `line 7: "send" stands before the first lane`},
-		{"indent", "-     send in to 1 @0\n+    send in to 1 @0", "line 8: indented by 3; 4 is expected"},
+		{"indent", "-     send in to 1 @0\n+    send in to 1 @0",
+			"line 8: indented by 3; 4 is expected"},
 		{"name", "-     send in to 1 @0\n+     recv in to 1 @0",
 			"line 8: the step is called recv, but it is a send"},
 		{"region", "-     send in to 1 @0\n+     send inn to 1 @0", `line 8: "inn" is no region`},
@@ -58,7 +59,7 @@ func TestParseErrors(t *testing.T) {
 			"line 6: the text ends after 0 programs; 1 are needed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Parse(damage(t, smallText, c.edit))
+			_, err := Parse(Damage(t, smallText, c.edit))
 			require.Error(t, err)
 			require.True(t, strings.HasPrefix(err.Error(), c.want), err.Error())
 		})
@@ -68,6 +69,8 @@ func TestParseErrors(t *testing.T) {
 // FuzzParse: no text makes Parse panic, and what it reads prints as something that it reads alike.
 func FuzzParse(f *testing.F) {
 	f.Add(smallText)
+	f.Add("schedule two\nranks 5\nteam 0 2" + strings.ReplaceAll("\n"+strings.TrimSpace(smallText),
+		"\n", "\n  ") + "\nteam 4 3 as 0\n")
 	paths, _ := filepath.Glob("testdata/*.txt")
 	for _, path := range paths {
 		script, err := os.ReadFile(path)
@@ -101,7 +104,7 @@ func TestCustomInPlace(t *testing.T) {
 	for _, problem := range []string{"in place", "post in place", "sum in place", "avg post"} {
 		text := "schedule custom\ncollective custom float32 " + problem + "\nranks 1\n" +
 			"splits 4\nsplits 4\nrank 0\n  lane 0\n    nop @0\n"
-		require.Equal(t, text, mustParse(t, text).String())
+		require.Equal(t, text, MustParse(t, text).String())
 	}
 }
 
@@ -112,5 +115,6 @@ func TestOwnPlace(t *testing.T) {
 		"cut scratch block table 1 1\nrank 0\n  lane 0\n    copy in into scratch[0]\n" +
 		"    recvReduce scratch[0 x2], from 1 into scratch[0]\n    copy scratch[0] into out\n" +
 		"rank 1\n  lane 0\n    send in to 0\n")
-	require.ErrorContains(t, err, "line 10: the step is called recvReduce, but it is a recvReduceCopy")
+	require.ErrorContains(t, err,
+		"line 10: the step is called recvReduce, but it is a recvReduceCopy")
 }

@@ -2,10 +2,10 @@ package schedule
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"collsim/collective"
+	"collsim/unit"
 )
 
 // What a text is held to as a whole: that its header says all, that its programs keep to the rules
@@ -48,7 +48,7 @@ func (p *parser) count(lanes int32) error {
 // check holds every step to the rules of schedules, in all its lanes and iterations, and their
 // number to the bound of what is read.
 func (p *parser) check() error {
-	work, s := int64(0), p.s
+	s := p.s
 	lanes := func(rank int32) int32 {
 		if s.Group != nil {
 			rank = 0
@@ -59,11 +59,11 @@ func (p *parser) check() error {
 		keep := keeper{s: s, rank: int32(rank), lanes: lanes}
 		err := c.each(func(u *bundle, i int32, times []int32) error {
 			l := &c.leaves[i]
-			work = sumUp(work, s.work(l, times))
-			if work > maxWork {
+			p.work = unit.AddCapped(p.work, s.work(l, times))
+			if p.work > maxWork {
 				return &ParseError{p.lines[rank][i], fmt.Sprintf("with this step in all its loops, lanes, "+
 					"slices and ranks, the programs name %s blocks and peers; at most %d are read",
-					atLeast(work), int64(maxWork))}
+					atLeast(p.work), int64(maxWork))}
 			}
 			if err := keep.bundle(u, l, times); err != nil {
 				return &ParseError{p.lines[rank][i], err.Error()}
@@ -119,33 +119,20 @@ func (s *Schedule) work(l *leaf, times []int32) int64 {
 	}
 	step.regions(func(r *Region) { names += int64(r.count()) })
 	if l.moves {
-		names = multiply(names, int64(s.Slices))
+		names = unit.MultiplyCapped(names, int64(s.Slices))
 	}
 	if s.Group != nil {
-		names = multiply(names, int64(s.Spec.Ranks))
+		names = unit.MultiplyCapped(names, int64(s.Spec.Ranks))
 	}
 	for _, n := range times {
-		names = multiply(names, int64(n))
+		names = unit.MultiplyCapped(names, int64(n))
 	}
 	return names
 }
 
-// multiply and sumUp are a·b and a+b, or the largest number if that is more. REQUIRES: neither is
-// negative.
-func multiply(a, b int64) int64 {
-	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= most {
-		return int64(low)
-	}
-	return most
-}
-
-func sumUp(a, b int64) int64 { return a + min(b, most-a) }
-
-const most = 1<<63 - 1
-
 // atLeast is a number, or that it is too large to be told.
 func atLeast(n int64) string {
-	if n == most {
+	if n == unit.Largest {
 		return "more than 2^63"
 	}
 	return fmt.Sprint(n)

@@ -87,6 +87,9 @@ func (s *Schedule) Len(b Buffer, rank int) int64 {
 // Blocks is the number of blocks of a buffer's cut.
 func (s *Schedule) Blocks(b Buffer) int { return int(s.blocks[b]) }
 
+// FirstBlock is the number of the first block of a region.
+func (s *Schedule) FirstBlock(r *Region) int { return int(mod(r.block(0), s.blocks[r.Buffer])) }
+
 // settle checks cuts and group and computes what follows from them.
 func (s *Schedule) settle() error {
 	if err := s.Spec.Validate(); err != nil {

@@ -26,8 +26,19 @@ type StallError struct {
 	NeedsSlots      bool
 }
 
+// Steps are the steps that wait, and the lanes that they wait for.
+func (e *StallError) Steps() (list []At) {
+	for _, w := range e.Waits {
+		list = append(list, At{w.Rank, w.Lane, w.Step}, At{w.OnRank, w.OnLane, -1})
+	}
+	return list
+}
+
 // Error names every lane that waits, a line each; of many, the first eight and the last.
-func (e *StallError) Error() string {
+func (e *StallError) Error() string { return e.Named(At.String) }
+
+// Named is Error with other names for steps and lanes.
+func (e *StallError) Named(name func(At) string) string {
 	var b strings.Builder
 	if e.Cycle {
 		fmt.Fprintf(&b, "%s in a circle", lanes(len(e.Waits)))
@@ -51,8 +62,8 @@ func (e *StallError) Error() string {
 		if w.Chunk >= 0 {
 			what += fmt.Sprintf(" chunk %d", w.Chunk)
 		}
-		fmt.Fprintf(&b, "\n  rank %d lane %d step %d  %s  waits for %s from rank %d lane %d",
-			w.Rank, w.Lane, w.Step, what, w.For, w.OnRank, w.OnLane)
+		fmt.Fprintf(&b, "\n  %s  %s  waits for %s from %s", name(At{w.Rank, w.Lane, w.Step}), what,
+			w.For, name(At{w.OnRank, w.OnLane, -1}))
 		if i == len(e.Waits)-1 && e.Cycle {
 			b.WriteString(", above")
 		}

@@ -233,9 +233,9 @@ func mod(a, n int32) int32 {
 	return a
 }
 
-// puts reports whether the step puts and goes on before the bytes have landed, and whether even
+// Puts reports whether the step puts and goes on before the bytes have landed, and whether even
 // before they have left: packets and silent puts are stores of the lane's own threads.
-func (s *Step) puts() (puts, lasting bool) {
+func (s *Step) Puts() (puts, lasting bool) {
 	for i := range s.Send {
 		if d := &s.Send[i]; d.Put && d.Message() {
 			puts, lasting = true, lasting || !d.Packet

@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"collsim/collective"
 )
@@ -21,36 +22,54 @@ func Beside(ranks int, teams ...Team) (*Schedule, error) {
 	if len(teams) == 0 {
 		return nil, fmt.Errorf("schedule: no team")
 	}
-	first := teams[0].Schedule
-	s := &Schedule{Name: first.Name, Spec: first.Spec, Slots: first.Slots, Slices: first.Slices,
-		teams: teams, member: make([]seat, ranks)}
-	s.Spec.Ranks, s.Spec.Root = ranks, 0
-	for rank := range s.member {
-		s.member[rank].team = -1
-	}
-	for i, t := range teams {
-		spec := t.Schedule.Spec
-		switch {
-		case len(t.Ranks) != spec.Ranks:
-			return nil, fmt.Errorf("schedule: team %d has %d ranks, its schedule %d", i, len(t.Ranks),
-				spec.Ranks)
-		case t.Schedule.teams != nil:
-			return nil, fmt.Errorf("schedule: team %d is made of teams", i)
-		case t.Schedule.Slots != s.Slots || t.Schedule.Slices != s.Slices ||
-			spec.Kind != s.Spec.Kind || spec.Type != s.Spec.Type || spec.Op != s.Spec.Op:
-			return nil, fmt.Errorf("schedule: team %d does another collective, or has other slots or "+
-				"slices, than team 0", i)
-		}
-		for place, rank := range t.Ranks {
-			if rank < 0 || rank >= ranks || s.member[rank].team >= 0 {
-				return nil, fmt.Errorf("schedule: rank %d of team %d is in another team, or none of "+
-					"the ranks 0…%d", rank, i, ranks-1)
-			}
-			s.member[rank] = seat{team: i, place: place}
+	s := newBeside(ranks, teams[0].Schedule)
+	for _, t := range teams {
+		if err := s.join(t); err != nil {
+			return nil, err
 		}
 	}
 	return s, nil
 }
+
+// newBeside is the schedule of teams of which none has joined yet, and of which the first does
+// this.
+func newBeside(ranks int, first *Schedule) *Schedule {
+	s := &Schedule{Name: first.Name, Spec: first.Spec, Slots: first.Slots, Slices: first.Slices,
+		teams: []Team{}, member: make([]seat, ranks)}
+	s.Spec.Ranks, s.Spec.Root = ranks, 0
+	for rank := range s.member {
+		s.member[rank].team = -1
+	}
+	return s
+}
+
+// join adds a team.
+func (s *Schedule) join(t Team) error {
+	i, spec := len(s.teams), t.Schedule.Spec
+	switch {
+	case len(t.Ranks) != spec.Ranks:
+		return fmt.Errorf("schedule: team %d has %d ranks, its schedule %d", i, len(t.Ranks),
+			spec.Ranks)
+	case t.Schedule.teams != nil:
+		return fmt.Errorf("schedule: team %d is made of teams", i)
+	case t.Schedule.Slots != s.Slots || t.Schedule.Slices != s.Slices ||
+		spec.Kind != s.Spec.Kind || spec.Type != s.Spec.Type || spec.Op != s.Spec.Op:
+		return fmt.Errorf("schedule: team %d does another collective, or has other slots or slices, "+
+			"than team 0", i)
+	}
+	for place, rank := range t.Ranks {
+		if rank < 0 || rank >= len(s.member) || s.member[rank].team >= 0 {
+			return fmt.Errorf("schedule: rank %d of team %d is in another team, or none of the ranks "+
+				"0…%d", rank, i, len(s.member)-1)
+		}
+		s.member[rank] = seat{team: i, place: place}
+	}
+	s.teams = append(s.teams, t)
+	return nil
+}
+
+// Teams are those of a schedule that Beside has made; nil of any other.
+func (s *Schedule) Teams() []Team { return s.teams }
 
 // seat is a rank's team, −1 for none, and its rank in there.
 type seat struct{ team, place int }
@@ -85,43 +104,6 @@ func (s *Schedule) teamProgram(rank int) *Program {
 	return p
 }
 
-// verifyTeams proves every schedule that a team plays, once.
-func verifyTeams(s *Schedule, o VerifyOptions) (*Proof, []*Violation) {
-	all := Proof{KeepsRankOrder: true, SameTree: true}
-	proofs := map[*Schedule]*Proof{}
-	for _, t := range s.teams {
-		p := proofs[t.Schedule]
-		if p == nil {
-			var found []*Violation
-			if p, found = Verify(t.Schedule, o); p == nil {
-				for _, v := range found {
-					v.Rank = t.Ranks[v.Rank]
-				}
-				return nil, found
-			}
-			proofs[t.Schedule] = p
-		}
-		all.Rounds, all.MinSlots = max(all.Rounds, p.Rounds), max(all.MinSlots, p.MinSlots)
-		all.Steps, all.Messages = all.Steps+p.Steps, all.Messages+p.Messages
-		all.BytesSent = sumUp(all.BytesSent, p.BytesSent)
-		for _, f := range p.Flows {
-			if f.From >= 0 {
-				f.From = t.Ranks[f.From]
-			}
-			if f.To >= 0 {
-				f.To = t.Ranks[f.To]
-			}
-			all.Flows = append(all.Flows, f)
-		}
-		all.InFlight = max(all.InFlight, p.InFlight)
-		all.KeepsRankOrder = all.KeepsRankOrder && p.KeepsRankOrder
-		all.SameTree = all.SameTree && p.SameTree
-		all.Iterations = max(all.Iterations, p.Iterations)
-	}
-	sortFlows(all.Flows)
-	return &all, nil
-}
-
 // equalTeams is Equal of schedules of teams: the same ranks play equal schedules, in the same
 // places.
 func equalTeams(a, b *Schedule) bool {
@@ -130,20 +112,23 @@ func equalTeams(a, b *Schedule) bool {
 	})
 }
 
-// teamsText prints the schedules that teams play, each once, below who plays them.
+// teamsText prints how many ranks there are and all teams, and below each what it does, indented;
+// a schedule that several teams play is below the first of them.
 func (s *Schedule) teamsText() string {
-	text, printed := "", []*Schedule{}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nranks %d\n", strings.TrimSpace("schedule "+s.Name), s.Spec.Ranks)
+	printed := map[*Schedule]int{}
 	for i, t := range s.teams {
-		if slices.Contains(printed, t.Schedule) {
+		fmt.Fprintf(&b, "team %s", words(t.Ranks))
+		if as, ok := printed[t.Schedule]; ok {
+			fmt.Fprintf(&b, " as %d\n", as)
 			continue
 		}
-		printed = append(printed, t.Schedule)
-		for _, u := range s.teams[i:] {
-			if u.Schedule == t.Schedule {
-				text += fmt.Sprintf("# ranks %s\n", words(u.Ranks))
-			}
+		printed[t.Schedule] = i
+		b.WriteByte('\n')
+		for line := range strings.Lines(t.Schedule.String()) {
+			b.WriteString("  " + line)
 		}
-		text += t.Schedule.String()
 	}
-	return text
+	return b.String()
 }

@@ -26,8 +26,20 @@ import (
 //	    loop 2
 //	      recvReduceSend from 3, in[3-i] to 1 @1+i
 //	    …
+//
+// A schedule of teams says how many ranks there are in all, then who is in each team, and below
+// what the team does, in the same form. What several teams do stands below the first of them.
+//
+//	schedule ring
+//	ranks 7
+//	team 0 2 4
+//	  schedule ring
+//	  collective all_reduce float32 sum
+//	  ranks 3
+//	  …
+//	team 5 3 1 as 0
 
-// String is the schedule's text form, which Parse reads back; of teams, one text after the other.
+// String is the schedule's text form, which Parse reads back.
 func (s *Schedule) String() string {
 	if s.teams != nil {
 		return s.teamsText()

@@ -40,7 +40,7 @@ func roundsOf(s *Schedule, ranks int) *sentRounds {
 func (r *sentRounds) wire(rank, lane int32, from Peer) wire {
 	w := wire{from.Rank, from.Lane, rank, lane, from.Class, from.Tag}
 	if r.group != nil { // the peer's message is rank 0's, translated by the peer
-		w.from, w.to = 0, r.group.Add(rank, r.group.inverse(from.Rank))
+		w.from, w.to = 0, r.group.Add(rank, r.group.Inverse(from.Rank))
 	}
 	return w
 }
@@ -54,7 +54,7 @@ func (r *sentRounds) round(w wire, i int) int32 {
 }
 
 // inverse is the translation that undoes a.
-func (g Group) inverse(a int32) int32 {
+func (g Group) Inverse(a int32) int32 {
 	sum, weight := int32(0), int32(1)
 	for i := len(g) - 1; i >= 0; i-- {
 		sum += (g[i] - a%g[i]) % g[i] * weight

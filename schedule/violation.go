@@ -1,6 +1,10 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // ViolationKind is what a schedule does wrong.
 type ViolationKind uint8
@@ -18,7 +22,8 @@ const (
 )
 
 var violationNames = [...]string{Missing: "missing", Doubled: "doubled", Misplaced: "misplaced",
-	Race: "race", Deadlock: "deadlock", Unmatched: "unmatched", Malformed: "malformed", Limit: "limit"}
+	Race: "race", Deadlock: "deadlock", Unmatched: "unmatched", Malformed: "malformed",
+	Limit: "limit"}
 
 // String is the kind's name in JSON.
 func (k ViolationKind) String() string {
@@ -28,13 +33,71 @@ func (k ViolationKind) String() string {
 	return violationNames[k]
 }
 
+// At is a step of a schedule, or with Step −1 a lane.
+type At struct{ Rank, Lane, Step int }
+
+// String is such as "rank 3 lane 0 step 5".
+func (a At) String() string {
+	if a.Step < 0 {
+		return fmt.Sprintf("rank %d lane %d", a.Rank, a.Lane)
+	}
+	return fmt.Sprintf("rank %d lane %d step %d", a.Rank, a.Lane, a.Step)
+}
+
 // Violation is one thing that a schedule does wrong, and where. Lane, Step and Chunk are −1 where
 // there is none.
 type Violation struct {
 	Kind                    ViolationKind
 	Rank, Lane, Step, Chunk int
 	Text                    string
+	Steps                   []At        // that Text names, in its order; of a Stall: its own
 	Stall                   *StallError // of a Deadlock
+
+	parts []string // of Text, before, between and behind Steps
+}
+
+// Say sets the text, with Steps: those among what is printed.
+func (v *Violation) Say(format string, args ...any) *Violation {
+	const mark = "\x00"
+	marked := slices.Clone(args)
+	v.Steps = nil
+	for i := range marked {
+		if at, ok := marked[i].(At); ok {
+			v.Steps = append(v.Steps, at)
+			marked[i] = mark
+		}
+	}
+	v.parts = strings.Split(fmt.Sprintf(format, marked...), mark)
+	v.Text = v.Named(At.String)
+	return v
+}
+
+// Renamed is the violation with other numbers for its ranks, and for those of the steps that its
+// text names.
+func (v *Violation) Renamed(rank func(int) int) *Violation {
+	other := *v
+	other.Rank, other.Steps = rank(v.Rank), nil
+	for _, at := range v.Steps {
+		at.Rank = rank(at.Rank)
+		other.Steps = append(other.Steps, at)
+	}
+	other.Text = other.Named(At.String)
+	return &other
+}
+
+// Named is the text with other names for the steps and lanes that it names.
+func (v *Violation) Named(name func(At) string) string {
+	if v.Stall != nil {
+		return v.Stall.Named(name)
+	}
+	if v.parts == nil {
+		return v.Text
+	}
+	text := v.parts[0]
+	for i, at := range v.Steps {
+		text += name(at) + v.parts[i+1]
+	}
+	return text
 }
 
 // Error is such as "race: rank 3 lane 0 step 5 chunk 2: …".

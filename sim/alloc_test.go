@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"collsim/sim/simtest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,10 +11,10 @@ import (
 func TestAllocations(t *testing.T) {
 	for _, sharing := range []Sharing{FIFO, Fluid} {
 		allocations := func(slices int) float64 {
-			p := ringPlan(8, 1<<20)
+			p := simtest.RingPlan(8, 1<<20)
 			p.Slices, p.Channels = slices, 2
-			s := build(t, p)
-			env := onSwitch(t, 8, gbs, 100*ns)
+			s := simtest.Build(t, p)
+			env := simtest.OnSwitch(t, 8, gbs, 100*ns)
 			env.Sharing, env.Slots = sharing, slices+1
 			return testing.AllocsPerRun(5, func() {
 				_, err := Run(s, env, Options{})

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/unit"
 )
 
@@ -55,7 +56,7 @@ func TestSendBuffer(t *testing.T) {
 //	stored  the same, and each comes down in another 1000
 func TestSendBufferTwoPeers(t *testing.T) {
 	s := script(t, 3, 1, to(10, 1, 2))
-	env := onSwitch(t, 3, gbs, 100*ns)
+	env := simtest.OnSwitch(t, 3, gbs, 100*ns)
 	env.Device.SendBuffer = 500
 	check(t, s, env, want{
 		fluid:  []float64{1500, 1700, 2200},

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"collsim/schedule"
+	"collsim/sim/simtest"
 )
 
 // All links carry 1 GB/s, 1000 bytes in 1000 ns, and take 100 ns, unless a test says otherwise.
@@ -24,7 +25,7 @@ func TestTwoSenders(t *testing.T) {
 		l.Recv(0, l.Out(0).Blocks(10))
 		l.Recv(1, l.Out(10).Blocks(10))
 	})
-	check(t, s, onSwitch(t, 3, gbs, 100*ns), want{
+	check(t, s, simtest.OnSwitch(t, 3, gbs, 100*ns), want{
 		fluid:  []float64{2000, 2000, 2200},
 		fifo:   []float64{1000, 1000, 2200},
 		stored: []float64{1000, 1000, 3200},
@@ -47,7 +48,7 @@ func TestGather(t *testing.T) {
 			l.Recv(from, l.Out(from*10).Blocks(10))
 		}
 	})
-	check(t, s, onSwitch(t, 4, gbs, 100*ns), want{
+	check(t, s, simtest.OnSwitch(t, 4, gbs, 100*ns), want{
 		fluid:  []float64{3200.001, 3000.001, 3000.001, 3000.001},
 		fifo:   []float64{3200, 1000, 1000, 1000},
 		stored: []float64{4200, 1000, 1000, 1000},

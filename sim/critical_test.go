@@ -3,11 +3,11 @@ package sim
 import (
 	"fmt"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/unit"
 )
 
@@ -52,7 +52,7 @@ func TestCriticalContention(t *testing.T) {
 		l.Recv(0, l.Out(0).Blocks(10))
 		l.Recv(1, l.Out(10).Blocks(10))
 	})
-	leads(t, s, onSwitch(t, 3, gbs, 100*ns), []string{
+	leads(t, s, simtest.OnSwitch(t, 3, gbs, 100*ns), []string{
 		"contention switch->gpu2 0-1000 0.0.0",
 		"transfer gpu0->switch 1000-2000 0.0.0",
 		"latency gpu0->switch 2000-2100 0.0.0",
@@ -162,7 +162,7 @@ func limitsCase(t testing.TB) (*schedule.Schedule, Env) {
 			l.Recv(0, l.Out(0).Blocks(5))
 		}
 	})
-	env := onSwitch(t, 4, gbs, 100*ns)
+	env := simtest.OnSwitch(t, 4, gbs, 100*ns)
 	env.Device.CopyRate = gbs
 	env.Start = []unit.Time{0, 1000 * ns, 0, 0}
 	return s, env
@@ -213,7 +213,7 @@ func TestCriticalRounding(t *testing.T) {
 			l.Recv(from, l.Out(from*10).Blocks(10))
 		}
 	})
-	leads(t, s, onSwitch(t, 4, gbs, 100*ns), []string{
+	leads(t, s, simtest.OnSwitch(t, 4, gbs, 100*ns), []string{
 		"contention switch->gpu0 0-2000.001 1.0.0",
 		"transfer gpu1->switch 2000.001-3000.001 1.0.0",
 		"latency gpu1->switch 3000.001-3100.001 1.0.0",
@@ -351,28 +351,4 @@ func TestCriticalPosts(t *testing.T) {
 	env.Device.LaneRate, env.Device.CopyRate = gbs/2, gbs
 	lines = []string{"transfer - 0-2000 0.0.0", "copy - 2000-2100 0.0.1"}
 	leads(t, s, env, lines, lines, lines)
-}
-
-// TestCriticalMemory: what Options says it costs.
-func TestCriticalMemory(t *testing.T) {
-	require.EqualValues(t, 24, unsafe.Sizeof(stepCause{}))
-	require.EqualValues(t, 1, unsafe.Sizeof(laneBefore))
-	require.EqualValues(t, 40, unsafe.Sizeof(messageCause{}))
-	s := build(t, ringPlan(8, 1<<20))
-	for _, sharing := range []Sharing{FIFO, Fluid} {
-		env := onSwitch(t, 8, gbs, 100*ns)
-		env.Sharing = sharing
-		e := newEngine(s, &env, Options{Critical: true})
-		loop := e.runFIFO
-		if sharing == Fluid {
-			loop = e.runFluid
-		}
-		require.NoError(t, loop())
-		r := e.finished()
-		require.Len(t, e.why.steps, int(r.Steps))
-		require.Len(t, e.why.awaited, int(r.Steps))
-		require.Empty(t, e.why.adds)
-		require.Len(t, e.why.messages, int(r.Messages))
-		require.Len(t, e.why.spans, 2*int(r.Messages)) // a switch is two links away
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/unit"
 )
 
@@ -126,7 +127,7 @@ func TestPaceOverTwoLinks(t *testing.T) {
 			l.Recv(0, l.Out(0).Blocks(10))
 		}
 	})
-	env := onSwitch(t, 2, gbs, 100*ns)
+	env := simtest.OnSwitch(t, 2, gbs, 100*ns)
 	env.Device.LaneRate = gbs / 2
 	check(t, s, env, want{
 		fluid: []float64{2000, 2200}, fifo: []float64{2000, 2200}, stored: []float64{2000, 3200},

@@ -14,6 +14,7 @@ import (
 	"collsim/dtype"
 	"collsim/schedule"
 	"collsim/sim"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -45,10 +46,10 @@ func TestEarliest(t *testing.T) {
 func TestEarliestRandom(t *testing.T) {
 	for seed := range uint64(600) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		s := sim.RandomSchedule(t, rng)
+		s := simtest.Schedule(t, rng, true)
 		mesh, err := topology.FullMesh(s.Spec.Ranks, 3e9, 0)
 		require.NoError(t, err)
-		s = sim.Dressed(t, rng, s, mesh)
+		s = simtest.Extended(t, rng, s, mesh)
 		slots := rng.IntN(5)
 		for _, rate := range []unit.Rate{3e9, unit.Unlimited} {
 			compare(t, fmt.Sprintf("seed %d, %v", seed, rate), s, rate, slots)
@@ -61,7 +62,7 @@ func TestEarliestAhead(t *testing.T) {
 	stalls, met := 0, 0
 	for seed := range uint64(600) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		s := sim.RandomSchedule(t, rng)
+		s := simtest.Schedule(t, rng, true)
 		m := algostest.Machine{Latency: 700 * unit.Nanosecond, Bandwidth: 3e9, Slots: rng.IntN(5),
 			SendBuffer: []unit.Bytes{0, 1, 150, 1000, unit.MiB}[rng.IntN(5)]}
 		if rng.IntN(2) == 0 {

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -39,13 +41,13 @@ func TestBadEnvironments(t *testing.T) {
 			"sim: slowdown has 1 factors; the schedule has 3 ranks"},
 		{func(e *Env) { e.Slowdown = []unit.Share{1, 1, 0} },
 			"sim: slowdown of rank 2 = 0 millionths: more than 0 is expected"},
-		{func(e *Env) { e.Graph, _ = topology.Switch(3, maxFluidRate+1, 0) },
+		{func(e *Env) { e.Graph, _ = topology.Switch(3, model.MaxFluidRate+1, 0) },
 			"sim: link gpu0->switch: fluid sharing counts bandwidths up to 17.592186044415 TB/s, not " +
 				"17.592186044416 TB/s; use sharing = fifo, or unlimited"},
 	}
-	s := build(t, ringPlan(3, 30))
+	s := simtest.Build(t, simtest.RingPlan(3, 30))
 	for _, tt := range tests {
-		env := onSwitch(t, 3, gbs, 0)
+		env := simtest.OnSwitch(t, 3, gbs, 0)
 		tt.change(&env)
 		_, err := Run(s, env, Options{})
 		require.EqualError(t, err, tt.want)
@@ -54,12 +56,12 @@ func TestBadEnvironments(t *testing.T) {
 
 // TestStall: a ring of two slices needs three slots. The words are those of the untimed executor.
 func TestStall(t *testing.T) {
-	p := ringPlan(4, 400)
+	p := simtest.RingPlan(4, 400)
 	p.Slices, p.Slots = 2, 2
-	s := build(t, p)
+	s := simtest.Build(t, p)
 	_, want := schedule.Execute(s, schedule.Limits{}, schedule.Hooks{})
 	for _, sharing := range []Sharing{Fluid, FIFO} {
-		env := onSwitch(t, 4, gbs, ns)
+		env := simtest.OnSwitch(t, 4, gbs, ns)
 		env.Sharing = sharing
 		_, err := Run(s, env, Options{})
 		var stall *StallError
@@ -94,7 +96,7 @@ func TestBroken(t *testing.T) {
 		})
 		_, want := schedule.Execute(s, schedule.Limits{Slots: 8}, schedule.Hooks{})
 		for _, sharing := range []Sharing{Fluid, FIFO} {
-			env := onSwitch(t, 2, gbs, ns)
+			env := simtest.OnSwitch(t, 2, gbs, ns)
 			env.Sharing = sharing
 			_, err := Run(s, env, Options{})
 			require.Equal(t, want, err)
@@ -105,8 +107,8 @@ func TestBroken(t *testing.T) {
 
 // TestForever: 27 days are as far as time goes.
 func TestForever(t *testing.T) {
-	s := build(t, ringPlan(2, 1<<40))
-	env := onSwitch(t, 2, 1_000_000, 0)
+	s := simtest.Build(t, simtest.RingPlan(2, 1<<40))
+	env := simtest.OnSwitch(t, 2, 1_000_000, 0)
 	for _, sharing := range []Sharing{Fluid, FIFO} {
 		env.Sharing = sharing
 		_, err := Run(s, env, Options{})
@@ -124,31 +126,10 @@ func TestTooSlow(t *testing.T) {
 			l.Recv(0, l.Out(0))
 		}
 	})
-	env := onSwitch(t, 3, gbs, 0)
+	env := simtest.OnSwitch(t, 3, gbs, 0)
 	env.Device.LaneRate = 1
 	env.Slowdown = []unit.Share{1_000_000 << 20, 1_000_000, 1_000_000}
 	_, err := Run(s, env, Options{})
 	require.EqualError(t, err, "sim: rank 0 lane 0: what it sends, or a link on its way, is too slow "+
 		"to give each of its messages 2^-20 B/s; use sharing = fifo")
-}
-
-// TestCostError: what a run would cost follows from what it has cost so far. The same counts must
-// give the same answer, and a run that is nearly done is not refused.
-func TestCostError(t *testing.T) {
-	s := build(t, directPlan(8, 100)) // 56 messages
-	env := onSwitch(t, 8, gbs, 0)
-	e := newEngine(s, &env, Options{})
-	require.NoError(t, e.affordable()) // looks again after a second's visits
-	e.visits, e.spent.begun, e.spent.ended, e.spent.solutions = 10*visitsASecond, 56, 8, 8
-	e.spent.joined = 300
-	// 10 s for 8 messages; 48 are left, which go on beside fewer and fewer: 10 + 10/8·48/2 = 40 s
-	require.NoError(t, e.affordable())
-	e.visits, e.spent.ended, e.spent.solutions = 40*visitsASecond, 9, 10
-	e.spent.joined = 396
-	err := e.affordable() // 30 s for one more: 40 + 30·47/2
-	var cost *CostError
-	require.True(t, errors.As(err, &cost))
-	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 48}, *cost)
-	require.ErrorContains(t, err, "sim: fluid sharing would take about 745 s: 56 messages, and each "+
-		"that begins or ends changes the rates of about 48 others; use sharing = fifo")
 }

@@ -12,6 +12,7 @@ import (
 	"collsim/device"
 	"collsim/schedule"
 	"collsim/sim"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -76,9 +77,9 @@ func within(r *sim.Result, p sim.Piece) bool {
 // TestCriticalSums: over all algorithms, and schedules without sense, and all ways of sharing and
 // kinds of devices, the pieces sum to the time.
 func TestCriticalSums(t *testing.T) {
-	sim.Law(t, 500, "algorithms", func(t testing.TB, rng *rand.Rand) bool {
+	simtest.Law(t, 500, "algorithms", func(t testing.TB, rng *rand.Rand) bool {
 		s := randomAlgorithm(t, rng)
-		env := sim.RandomEnv(t, rng, s.Spec.Ranks)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Slots = 8
 		var stall *sim.StallError
 		if _, err := sim.Run(s, env, sim.Options{}); errors.As(err, &stall) {
@@ -87,10 +88,10 @@ func TestCriticalSums(t *testing.T) {
 		sums(t, s, env)
 		return true
 	})
-	sim.Law(t, 500, "random schedules", func(t testing.TB, rng *rand.Rand) bool {
-		s := sim.RandomSchedule(t, rng)
-		env := sim.RandomEnv(t, rng, s.Spec.Ranks)
-		s = sim.Dressed(t, rng, s, env.Graph)
+	simtest.Law(t, 500, "random schedules", func(t testing.TB, rng *rand.Rand) bool {
+		s := simtest.Schedule(t, rng, true)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
+		s = simtest.Extended(t, rng, s, env.Graph)
 		if _, err := sim.Run(s, env, sim.Options{}); err == nil {
 			sums(t, s, env)
 		}
@@ -103,7 +104,7 @@ func TestCriticalSums(t *testing.T) {
 // shorter, at most k·d earlier. A path that is not the longest fails this.
 func TestCriticalIsTight(t *testing.T) {
 	const latency, d = 700 * unit.Nanosecond, 3 * unit.Nanosecond
-	sim.Law(t, 300, "the path bounds the end", func(t testing.TB, rng *rand.Rand) bool {
+	simtest.Law(t, 300, "the path bounds the end", func(t testing.TB, rng *rand.Rand) bool {
 		s := randomAlgorithm(t, rng)
 		rate := unit.Rate(unit.Unlimited)
 		if !shares(s) {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,66 +11,12 @@ import (
 	"collsim/device"
 	"collsim/dtype"
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
 
-// ring is the all-reduce that every test knows: n−1 steps that add, n−1 that copy.
-func ring(l *schedule.Lane) {
-	r, p := l.Rank, l.Ranks
-	prev, next := r-1, r+1
-	l.Send(next, l.Chunk(r))
-	for i := 1; i < p-1; i++ {
-		l.ReduceSend(prev, next, l.Chunk(r-i))
-	}
-	l.ReduceCopySend(prev, next, l.Chunk(r+1))
-	for i := range p - 2 {
-		l.CopySend(prev, next, l.Chunk(r-i))
-	}
-	l.Recv(prev, l.Chunk(r+2))
-}
-
-// direct is the all-to-all with a lane for every peer.
-func direct(l *schedule.Lane) {
-	to, from := l.Rank+l.Index+1, l.Rank-l.Index-1
-	l.Send(to, l.In(to))
-	l.Recv(from, l.Out(from))
-	if l.Index == 0 {
-		l.Copy(l.Out(l.Rank), l.In(l.Rank))
-	}
-}
-
-func allReduce(ranks int, count int64) collective.Spec {
-	return collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
-		Ranks: ranks, Count: count}
-}
-
-func ringPlan(ranks int, count int64) schedule.Plan {
-	return schedule.Plan{Name: "ring", Spec: allReduce(ranks, count),
-		Group: schedule.Group{int32(ranks)}, Chunks: ranks, Lane: ring}
-}
-
-func directPlan(ranks int, count int64) schedule.Plan {
-	return schedule.Plan{Name: "direct", Spec: collective.Spec{Kind: collective.AllToAll,
-		Type: dtype.Float32, Ranks: ranks, Count: count},
-		Group: schedule.Group{int32(ranks)}, Lanes: ranks - 1, Lane: direct}
-}
-
-func build(t testing.TB, p schedule.Plan) *schedule.Schedule {
-	t.Helper()
-	s, err := schedule.Build(p)
-	require.NoError(t, err)
-	return s
-}
-
-func onSwitch(t testing.TB, ranks int, bandwidth unit.Rate, latency unit.Time) Env {
-	t.Helper()
-	g, err := topology.Switch(ranks, bandwidth, latency)
-	require.NoError(t, err)
-	return Env{Graph: g, Device: device.Ideal(), Slots: 8}
-}
-
-const gbs = unit.Rate(1_000_000_000) // a byte is 1000 ps
+const gbs = simtest.GBs // a byte is 1000 ps
 
 // wires are links of 100 ns and 1 GB/s but for what is said: "gpu0->switch", "a->b 0.5 GB/s, 10
 // ns".
@@ -105,7 +52,27 @@ func script(t testing.TB, ranks, lanes int, f func(l *schedule.Lane)) *schedule.
 	t.Helper()
 	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Int8,
 		Ranks: ranks, Count: 10_000}
-	return build(t, schedule.Plan{Spec: spec, Chunks: 100, Lanes: lanes, Lane: f})
+	return simtest.Build(t, schedule.Plan{Spec: spec, Chunks: 100, Lanes: lanes, Lane: f})
+}
+
+// written is a schedule of so many ranks from the text of their lanes; who is not named has none.
+// Data are blocks of 100 bytes, which take 100 ns at 1 GB/s.
+func written(t testing.TB, ranks int, lanes string) *schedule.Schedule {
+	t.Helper()
+	if !strings.Contains(lanes, "rank *") {
+		all := ""
+		for rank := range ranks {
+			head := fmt.Sprintf("\nrank %d\n", rank)
+			_, after, _ := strings.Cut(lanes+"\n", head)
+			mine, _, _ := strings.Cut(after, "\nrank ")
+			all += head + mine
+		}
+		lanes = all
+	}
+	s, err := schedule.Parse(fmt.Sprintf("schedule test\ncollective all_reduce int8 sum\nranks %d\n"+
+		"count 10000\ncut in block even 100\ncut out block even 100\n%s", ranks, lanes))
+	require.NoError(t, err)
+	return s
 }
 
 // mode is a way to share links.

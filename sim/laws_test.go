@@ -5,37 +5,23 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/leanovate/gopter"
-	"github.com/leanovate/gopter/gen"
-	"github.com/leanovate/gopter/prop"
 	"github.com/stretchr/testify/require"
 
 	"collsim/device"
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/unit"
 )
-
-// law checks a property of random schedules on random networks, each made from a number.
-func law(t *testing.T, runs int, name string, holds func(t testing.TB, rng *rand.Rand) bool) {
-	t.Helper()
-	parameters := gopter.DefaultTestParametersWithSeed(20260731)
-	parameters.MinSuccessfulTests = runs
-	properties := gopter.NewProperties(parameters)
-	properties.Property(name, prop.ForAll(func(seed uint64) bool {
-		return holds(t, rand.New(rand.NewPCG(seed, 1)))
-	}, gen.UInt64()))
-	properties.TestingRun(t)
-}
 
 // TestStallsAgree: sim stalls, or refuses a schedule, if and only if the untimed executor does, in
 // the same words; and otherwise it counts the same steps, messages and bytes.
 func TestStallsAgree(t *testing.T) {
 	stalls := 0
-	law(t, 1500, "sim and the untimed executor agree", func(t testing.TB, rng *rand.Rand) bool {
-		s := randomSchedule(t, rng, true)
-		env := randomEnv(t, rng, s.Spec.Ranks)
+	simtest.Law(t, 1500, "the untimed executor agrees", func(t testing.TB, rng *rand.Rand) bool {
+		s := simtest.Schedule(t, rng, true)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Device.EagerLimit = 0 // the untimed executor has another notion of rendezvous
-		s = dressed(t, rng, s, env.Graph)
+		s = simtest.Extended(t, rng, s, env.Graph)
 		bytes, linkBytes := unit.Bytes(0), unit.Bytes(0)
 		counts, want := schedule.Execute(s, schedule.Limits{Slots: env.Slots},
 			schedule.Hooks{Step: func(v *schedule.Visit) error {
@@ -98,43 +84,18 @@ func traffic(s *schedule.Schedule, env *Env, v *schedule.Visit) (sent, carried i
 	return sent, carried
 }
 
-// TestOrderDoesNotMatter: lanes may be looked at in any order, and links' flows be listed in any:
-// nothing depends on it, to the picosecond.
-func TestOrderDoesNotMatter(t *testing.T) {
-	law(t, 600, "any order of looking gives the same", func(t testing.TB, rng *rand.Rand) bool {
-		s := randomSchedule(t, rng, false)
-		env := randomEnv(t, rng, s.Spec.Ranks)
-		s = dressed(t, rng, s, env.Graph)
-		want, err := Run(s, env, Options{Trace: true, Critical: true})
-		require.NoError(t, err)
-		again, err := Run(s, env, Options{Trace: true, Critical: true})
-		require.NoError(t, err)
-		require.Equal(t, want, again)
-		e := newEngine(s, &env, Options{Trace: true, Critical: true})
-		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
-		loop := e.runFIFO
-		if env.Sharing == Fluid {
-			loop = e.runFluid
-		}
-		require.NoError(t, loop())
-		got := e.finished()
-		require.Equal(t, want, got)
-		return true
-	})
-}
-
 // TestScaling: k times the latencies and costs and 1/k of the bandwidths take k times as long: to
 // the picosecond under FIFO, where every n/b is whole; under fluid sharing within k picoseconds a
 // completion, which each rounds up.
 func TestScaling(t *testing.T) {
-	law(t, 600, "time scales", func(t testing.TB, rng *rand.Rand) bool {
-		s := randomSchedule(t, rng, false)
-		env := randomEnv(t, rng, s.Spec.Ranks)
-		s = dressed(t, rng, s, env.Graph)
+	simtest.Law(t, 600, "time scales", func(t testing.TB, rng *rand.Rand) bool {
+		s := simtest.Schedule(t, rng, false)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
+		s = simtest.Extended(t, rng, s, env.Graph)
 		r, err := Run(s, env, Options{})
 		require.NoError(t, err)
 		k := []int64{2, 4, 5, 8, 10, 40}[rng.IntN(6)]
-		s = rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
+		s = simtest.Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
 			step.Cost *= k
 			add(step)
 		})

@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/proof"
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -43,69 +45,6 @@ const loadAll = `
 rank 0
   lane 0
     reduce multimem{0,1,2,3} in[0 x10] into out[0 x10] @0`
-
-// TestMultimemLoad: rank 0 loads 1000 bytes, added up over ranks 0 to 3.
-//
-//	all alike   the request needs 100 up and 100 down, the data 100 up, 100 down and 1000: 1400, as a
-//	            get does. Stored, the data are at the switch at 200 + 1100, and there 1100 later
-//	rank 2 sends at 0.5 GB/s, rank 3 hears of it 300 later
-//	  fluid     the last request has come at 500; 2000 at 0.5 GB/s, and 200: 2700
-//	  fifo      first bytes are at the switch at 300, 300, 300, 600, last ones at 1300, 1300, 2300,
-//	            1600. The link down begins at 600, has carried at 1600, is over at 2300: 2400
-//	  stored    the link down begins at 2300: 3400
-func TestMultimemLoad(t *testing.T) {
-	s := written(t, 4, loadAll)
-	check(t, s, spokes(t), want{
-		fluid: []float64{1400}, fifo: []float64{1400}, stored: []float64{2400},
-	})
-	uneven := spokes(t, "gpu2->switch 0.5 GB/s, 100 ns", "switch->gpu3 1 GB/s, 400 ns")
-	check(t, s, uneven, want{
-		fluid: []float64{2700}, fifo: []float64{2400}, stored: []float64{3400},
-	})
-	for _, m := range modes {
-		env := spokes(t)
-		env.Sharing, env.Switching, env.Segment = m.sharing, m.switching, 0
-		r, err := Run(s, env, Options{Trace: true, Critical: true})
-		require.NoError(t, err)
-		require.Zero(t, r.Messages)
-		require.Equal(t, unit.Bytes(1000), r.BytesSent)
-		require.Equal(t, unit.Bytes(5000), r.LinkBytes, "4 up, 1 down")
-		require.Equal(t, []unit.Bytes{1000, 1000, 1000, 0, 1000, 0, 1000, 0}, r.LinkLoad)
-	}
-}
-
-// TestMultimemLoadPath: what the uneven load above waits for. Links are numbered by pairs, up and
-// down, rank by rank.
-func TestMultimemLoadPath(t *testing.T) {
-	s := written(t, 4, loadAll)
-	env := spokes(t, "gpu2->switch 0.5 GB/s, 100 ns", "switch->gpu3 1 GB/s, 400 ns")
-	const up0, down0, up2, down2, up3, down3 = 0, 1, 4, 5, 6, 7
-	type leg struct {
-		what     What
-		link     int32
-		from, to unit.Time
-	}
-	for _, tt := range []struct {
-		mode mode
-		legs []leg
-	}{
-		{modes[0], []leg{{Latency, up0, 0, 100}, {Latency, down3, 100, 500}, {Transfer, up2, 500, 2500},
-			{Latency, up0, 2500, 2600}, {Latency, down0, 2600, 2700}}},
-		{modes[1], []leg{{Latency, up0, 0, 100}, {Latency, down2, 100, 200}, {Transfer, up2, 200, 2200},
-			{Latency, up2, 2200, 2300}, {Latency, down0, 2300, 2400}}},
-		{modes[2], []leg{{Latency, up0, 0, 100}, {Latency, down2, 100, 200}, {Transfer, up2, 200, 2200},
-			{Latency, up2, 2200, 2300}, {Transfer, down0, 2300, 3300}, {Latency, down0, 3300, 3400}}},
-	} {
-		env.Sharing, env.Switching = tt.mode.sharing, tt.mode.switching
-		r, err := Run(s, env, Options{Critical: true})
-		require.NoError(t, err)
-		var legs []leg
-		for _, p := range r.Critical {
-			legs = append(legs, leg{p.What, p.Link, p.From / ns, p.To / ns})
-		}
-		require.Equal(t, tt.legs, legs, tt.mode.name)
-	}
-}
 
 // TestMultimemLoadShares: rank 1 sends 1000 bytes to rank 2 meanwhile, as in TestGet.
 //
@@ -213,7 +152,7 @@ func TestMultimemNeedsASwitch(t *testing.T) {
 		network := topology.Params{Preset: "switch", Bandwidth: gbs, Multimem: true}
 		g, err := topology.Build(topology.Params{Nodes: 2, Node: &node, Network: &network})
 		require.NoError(t, err)
-		env := onSwitch(t, 4, gbs, 0)
+		env := simtest.OnSwitch(t, 4, gbs, 0)
 		env.Graph = g
 		return env
 	}
@@ -224,7 +163,7 @@ func TestMultimemNeedsASwitch(t *testing.T) {
 		what string
 	}{
 		{meshOf(t, 4), "gpu0 hangs on no switch"},
-		{onSwitch(t, 4, gbs, 0), "switch does not declare multicast"},
+		{simtest.OnSwitch(t, 4, gbs, 0), "switch does not declare multicast"},
 		{half, "switch does not declare reduce"},
 		{cluster(), "node1/gpu0 does not hang on node0/switch, as node0/gpu0 does"},
 	} {
@@ -289,7 +228,7 @@ func TestBytesSentAgree(t *testing.T) {
 		}
 		s, err := schedule.Parse(text)
 		require.NoError(t, err)
-		p, found := schedule.Verify(s, schedule.VerifyOptions{Iterations: 1})
+		p, found := proof.Verify(s, proof.Options{Iterations: 1})
 		require.Empty(t, found, step)
 		r, err := Run(s, spokes(t), Options{})
 		require.NoError(t, err)

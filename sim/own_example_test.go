@@ -6,6 +6,7 @@ import (
 	"collsim/collective"
 	"collsim/device"
 	"collsim/dtype"
+	"collsim/proof"
 	"collsim/schedule"
 	"collsim/sim"
 	"collsim/topology"
@@ -26,7 +27,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	_, violations := schedule.Verify(s, schedule.VerifyOptions{})
+	_, violations := proof.Verify(s, proof.Options{})
 	fmt.Println(len(violations), "violations")
 
 	g, err := topology.FullMesh(2, 25*unit.Rate(unit.GB), 2*unit.Microsecond)

@@ -8,6 +8,7 @@ import (
 
 	"collsim/device"
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/unit"
 )
 
@@ -54,7 +55,7 @@ func TestRanges(t *testing.T) {
 // TestRangesOfSlices: it is the slice that has a size: 200 bytes in two slices are two messages of
 // 100, of which the second sets out when the first has left, at 200, and is there at 400 + 150.
 func TestRangesOfSlices(t *testing.T) {
-	s := build(t, schedule.Plan{Spec: allReduce(2, 100), Chunks: 2, Slices: 2,
+	s := simtest.Build(t, schedule.Plan{Spec: simtest.AllReduce(2, 100), Chunks: 2, Slices: 2,
 		Lane: func(l *schedule.Lane) {
 			if l.Rank == 0 {
 				l.Send(1, l.In(0))
@@ -110,7 +111,7 @@ func TestLaunch(t *testing.T) {
 	})
 	env := meshOf(t, 2)
 	env.Device.Launch = 300 * ns
-	env.Start, env.Slowdown = []unit.Time{0, 500 * ns}, []unit.Share{whole, 2 * whole}
+	env.Start, env.Slowdown = []unit.Time{0, 500 * ns}, []unit.Share{1_000_000, 2_000_000}
 	ends := []float64{1300, 0, 1200, 500}
 	check(t, s, env, want{fluid: ends, fifo: ends, stored: ends})
 	r, err := Run(s, env, Options{Critical: true})
@@ -124,7 +125,8 @@ func TestLaunch(t *testing.T) {
 // TestTooManyBytesOnLinks: 2⁵⁰ bytes at 0.01 % are more than is counted: an error, not a wrong
 // time.
 func TestTooManyBytesOnLinks(t *testing.T) {
-	s := build(t, schedule.Plan{Spec: allReduce(2, 1<<48), Chunks: 1, Lane: func(l *schedule.Lane) {
+	spec := simtest.AllReduce(2, 1<<48)
+	s := simtest.Build(t, schedule.Plan{Spec: spec, Chunks: 1, Lane: func(l *schedule.Lane) {
 		if l.Rank == 0 {
 			l.Send(1, l.In(0))
 		} else {

@@ -8,9 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/formats/perfetto"
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/trace"
-	"collsim/trace/perfetto"
 	"collsim/unit"
 )
 
@@ -114,10 +115,10 @@ func TestCountersJump(t *testing.T) {
 // faster; every message is sent and taken by steps that were under way at the time; and there is an
 // arrow for it.
 func TestTraceTells(t *testing.T) {
-	law(t, 400, "a trace tells all", func(t testing.TB, rng *rand.Rand) bool {
-		s := randomSchedule(t, rng, false)
-		env := randomEnv(t, rng, s.Spec.Ranks)
-		s = dressed(t, rng, s, env.Graph)
+	simtest.Law(t, 400, "a trace tells all", func(t testing.TB, rng *rand.Rand) bool {
+		s := simtest.Schedule(t, rng, false)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
+		s = simtest.Extended(t, rng, s, env.Graph)
 		r, err := Run(s, env, Options{Trace: true})
 		require.NoError(t, err)
 		require.NoError(t, r.Trace.Validate())

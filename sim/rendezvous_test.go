@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/unit"
 )
 
@@ -166,7 +167,7 @@ func TestRendezvousSlowLink(t *testing.T) {
 			l.Recv(l.Index, l.Out(10*l.Index).Blocks(10))
 		}
 	})
-	env := onSwitch(t, 3, gbs, 0)
+	env := simtest.OnSwitch(t, 3, gbs, 0)
 	env.Start = []unit.Time{0, 1500 * ns, 1000 * ns}
 	check(t, s, env, want{fluid: []float64{1000, 0, 1500, 2500, 1000, 2500}})
 	env.Device.EagerLimit = 500
@@ -210,10 +211,10 @@ func TestRendezvousCritical(t *testing.T) {
 // is stuck here is stuck there; some of it would not be if nobody asked.
 func TestRendezvousStallsLikeTheProof(t *testing.T) {
 	alone := 0
-	law(t, 600, "rendezvous stalls no more than in the proof", func(t testing.TB,
+	simtest.Law(t, 600, "rendezvous stalls no more than in the proof", func(t testing.TB,
 		rng *rand.Rand) bool {
-		s := randomSchedule(t, rng, true)
-		env := randomEnv(t, rng, s.Spec.Ranks)
+		s := simtest.Schedule(t, rng, true)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Device.Offload, env.Device.Queue, env.Device.ReceivesAhead = false, 0, 0
 		env.Device.EagerLimit = 0
 		_, eager := Run(s, env, Options{})

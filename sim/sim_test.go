@@ -5,15 +5,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/sim/simtest"
 	"collsim/unit"
 )
 
 // TestDesignExample is the run whose numbers the design prints: ring on 8 ranks, 64 MiB, 100 Gbit/s
 // and 500 ns a link, two links a message.
 func TestDesignExample(t *testing.T) {
-	s := build(t, ringPlan(8, 1<<24))
+	s := simtest.Build(t, simtest.RingPlan(8, 1<<24))
 	for _, sharing := range []Sharing{Fluid, FIFO} {
-		env := onSwitch(t, 8, 25*gbs/2, 500*unit.Nanosecond)
+		env := simtest.OnSwitch(t, 8, 25*gbs/2, 500*unit.Nanosecond)
 		env.Sharing = sharing
 		r, err := Run(s, env, Options{Trace: true})
 		require.NoError(t, err)

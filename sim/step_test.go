@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -15,7 +16,7 @@ func meshOf(t testing.TB, ranks int) Env {
 	t.Helper()
 	g, err := topology.FullMesh(ranks, gbs, 100*ns)
 	require.NoError(t, err)
-	env := onSwitch(t, ranks, gbs, 0)
+	env := simtest.OnSwitch(t, ranks, gbs, 0)
 	env.Graph = g
 	return env
 }
@@ -148,7 +149,7 @@ func TestGet(t *testing.T) {
 			}
 		})
 	}
-	env := onSwitch(t, 3, gbs, 100*ns)
+	env := simtest.OnSwitch(t, 3, gbs, 100*ns)
 	check(t, get(false), env, want{
 		fluid: []float64{1400, 0, 0}, fifo: []float64{1400, 0, 0}, stored: []float64{2400, 0, 0},
 	})

@@ -9,6 +9,7 @@ import (
 
 	"collsim/device"
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -111,9 +112,9 @@ func inOrder(t testing.TB, r *Result) bool {
 // TestInOrder: the messages of a connection arrive in the order in which they were sent, however
 // links are shared and lanes run ahead. Signals and puts are other connections; they are left out.
 func TestInOrder(t *testing.T) {
-	law(t, 1000, "messages of a connection arrive in order", func(t testing.TB, rng *rand.Rand) bool {
-		s := randomSchedule(t, rng, false)
-		env := randomEnv(t, rng, s.Spec.Ranks)
+	simtest.Law(t, 1000, "messages arrive in order", func(t testing.TB, rng *rand.Rand) bool {
+		s := simtest.Schedule(t, rng, false)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
 		// Messages of two sizes may have two latencies, and so leave in order and come in another.
 		env.Device.Own, env.Device.Ranges = device.Message{}, nil
 		if env.Device.SendBuffer == 0 {
@@ -128,7 +129,7 @@ func TestInOrder(t *testing.T) {
 // twoSided is a schedule in which nothing but its sends and receives is left, and events.
 func twoSided(t testing.TB, s *schedule.Schedule) *schedule.Schedule {
 	t.Helper()
-	return rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
+	return simtest.Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
 		other := func(c schedule.Class) bool { return c != schedule.FIFO }
 		for _, d := range step.Send {
 			if other(d.Peer.Class) {
@@ -149,10 +150,10 @@ func twoSided(t testing.TB, s *schedule.Schedule) *schedule.Schedule {
 // TestBufferWithoutEnd: with a buffer for all, a lane goes on when it has handed its bytes over, as
 // on a device that offloads and has a place for every post.
 func TestBufferWithoutEnd(t *testing.T) {
-	law(t, 600, "a buffer without end is a queue without end", func(t testing.TB,
+	simtest.Law(t, 600, "a buffer without end is a queue without end", func(t testing.TB,
 		rng *rand.Rand) bool {
-		s := randomSchedule(t, rng, false)
-		env := randomEnv(t, rng, s.Spec.Ranks)
+		s := simtest.Schedule(t, rng, false)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Device.Offload, env.Device.Queue, env.Device.SendBuffer = false, 0, unit.GiB
 		env.Device.EagerLimit = 0 // a lane that offloads does not wait for the answer
 		// Under FIFO what is posted is handed over while it waits for its link.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"collsim/schedule"
+	"collsim/sim/simtest"
 	"collsim/unit"
 )
 
@@ -49,7 +50,7 @@ func TestTieReply(t *testing.T) {
 			l.Recv(1, l.Out(0).Blocks(10))
 		}
 	})
-	env := onSwitch(t, 3, gbs, 100*ns)
+	env := simtest.OnSwitch(t, 3, gbs, 100*ns)
 	env.Start = []unit.Time{0, 200 * ns, 0}
 	check(t, s, env, want{
 		fluid:  []float64{2400, 0, 200, 2200, 0, 2400},
@@ -113,7 +114,7 @@ func TestTieChain(t *testing.T) {
 			l.Send(2, l.In(0).Blocks(10))
 		}
 	})
-	env := onSwitch(t, 4, gbs, 0)
+	env := simtest.OnSwitch(t, 4, gbs, 0)
 	check(t, s, env, want{
 		fluid:  []float64{0, 0, 0, 0, 2000, 0, 0, 0, 0, 2000, 0, 2000, 2000, 0, 0, 0},
 		fifo:   []float64{0, 0, 0, 0, 1000, 0, 0, 0, 0, 2000, 0, 1000, 1000, 0, 0, 0},
@@ -152,7 +153,7 @@ func TestTieBusy(t *testing.T) {
 			l.Recv(1+3*l.Index, l.Out(10*l.Index).Blocks(10))
 		}
 	})
-	env := onSwitch(t, 5, gbs, 0)
+	env := simtest.OnSwitch(t, 5, gbs, 0)
 	env.Start = []unit.Time{0, 0, 0, 1000 * ns, 0}
 	check(t, s, env, want{
 		fifo: []float64{1000, 1000, 2000, 0, 3000, 2000, 1000, 1000, 1000, 2000},
@@ -174,7 +175,7 @@ func TestTieOrderOfLeaving(t *testing.T) {
 		}
 		l.Recv(0, l.Out(0).Blocks(5))
 	})
-	check(t, s, onSwitch(t, 3, gbs, 100*ns), want{
+	check(t, s, simtest.OnSwitch(t, 3, gbs, 100*ns), want{
 		fluid:  []float64{1000, 1200, 1200},
 		fifo:   []float64{1000, 700, 1200},
 		stored: []float64{1000, 1200, 1700},

@@ -5,14 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leanovate/gopter"
+	"github.com/leanovate/gopter/prop"
+
 	"collsim/algos"
 	"collsim/algos/algostest"
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/proof"
 	"collsim/schedule"
-
-	"github.com/leanovate/gopter"
-	"github.com/leanovate/gopter/prop"
 )
 
 // toNeighbours is an all_gather: everybody sends to everybody, the nearest first.
@@ -72,7 +73,7 @@ func ExampleSpecs() {
 		if err != nil {
 			return false
 		}
-		_, violations := schedule.Verify(s, schedule.VerifyOptions{})
+		_, violations := proof.Verify(s, proof.Options{})
 		return len(violations) == 0
 	}, algostest.Specs(collective.AllGather))
 	result := proven.Check(gopter.DefaultTestParametersWithSeed(1))

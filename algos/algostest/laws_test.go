@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collsim/algos"
-	"collsim/collective"
-	"collsim/schedule"
-
 	"github.com/leanovate/gopter"
 	"github.com/leanovate/gopter/gen"
 	"github.com/leanovate/gopter/prop"
 	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/proof"
 )
 
 // subject is an algorithm and one of its kinds.
@@ -121,9 +121,9 @@ func sent(s subject, c trial) int64 {
 	if err != nil {
 		return -1
 	}
-	proof, violations := schedule.Verify(built, schedule.VerifyOptions{})
+	proven, violations := proof.Verify(built, proof.Options{})
 	if len(violations) > 0 {
 		return -1
 	}
-	return proof.BytesSent
+	return proven.BytesSent
 }

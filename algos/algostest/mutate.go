@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stretchr/testify/require"
+
 	"collsim/algos"
 	"collsim/collective"
+	"collsim/proof"
 	"collsim/schedule"
-
-	"github.com/stretchr/testify/require"
 )
 
 // mutatedRanks is the most ranks at which every step is damaged.
@@ -32,7 +33,7 @@ func refusesDamage(t require.TestingT, a algos.Algorithm, kind collective.Kind, 
 			refused++
 			continue
 		}
-		if _, violations := schedule.Verify(damaged, schedule.VerifyOptions{}); len(violations) > 0 {
+		if _, violations := proof.Verify(damaged, proof.Options{}); len(violations) > 0 {
 			refused++
 			continue
 		}

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"testing"
 
-	"collsim/algos"
-	"collsim/collective"
-	"collsim/reference"
-	"collsim/schedule"
-
 	"github.com/leanovate/gopter"
 	"github.com/leanovate/gopter/prop"
 	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/proof"
+	"collsim/reference"
 )
 
 // TestSpecs asserts that what is generated is valid, and that nothing which may occur does not.
@@ -104,7 +104,7 @@ func TestTableOnSpecs(t *testing.T) {
 				if err != nil {
 					continue // it says which collectives it is not for; Test holds it to the others
 				}
-				if _, wrong := schedule.Verify(s, schedule.VerifyOptions{}); len(wrong) > 0 {
+				if _, wrong := proof.Verify(s, proof.Options{}); len(wrong) > 0 {
 					return fmt.Sprintf("%s: %v", a.Name, wrong[0])
 				}
 				report, err := reference.Check(s, reference.CheckOptions{Data: reference.Uniform})

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"collsim/algos"
-	"collsim/schedule"
-
 	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/proof"
+	"collsim/schedule"
 )
 
 // Test holds an algorithm to all that the package comment says.
@@ -101,20 +102,20 @@ func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedul
 // isProven holds the schedule to a proof, and the proof's slots and rounds to what they mean. It
 // returns the slots.
 func isProven(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) int {
-	proof, violations := schedule.Verify(s, schedule.VerifyOptions{})
+	proven, violations := proof.Verify(s, proof.Options{})
 	require.Empty(t, violations, "%s\n%s", c, s)
-	require.NoError(t, runs(s, proof.MinSlots), "%s", c)
-	if proof.MinSlots > 1 {
+	require.NoError(t, runs(s, proven.MinSlots), "%s", c)
+	if proven.MinSlots > 1 {
 		var stall *schedule.StallError
-		require.ErrorAs(t, runs(s, proof.MinSlots-1), &stall, "%s", c)
+		require.ErrorAs(t, runs(s, proven.MinSlots-1), &stall, "%s", c)
 	}
 	cost, err := a.CostOf(c.spec, c.options)
 	require.NoError(t, err, "%s", c)
-	require.LessOrEqual(t, proof.Rounds, cost.Steps(), "%s: rounds", c)
+	require.LessOrEqual(t, proven.Rounds, cost.Steps(), "%s: rounds", c)
 	if !cost.AtMost {
-		require.Equal(t, cost.Steps(), proof.Rounds, "%s: rounds", c)
+		require.Equal(t, cost.Steps(), proven.Rounds, "%s: rounds", c)
 	}
-	return proof.MinSlots
+	return proven.MinSlots
 }
 
 // runs carries a schedule out with a number of slots.

@@ -14,7 +14,7 @@ import (
 	"collsim/collective"
 	"collsim/device"
 	"collsim/plots"
-	"collsim/schedule"
+	"collsim/proof"
 	"collsim/sim"
 	"collsim/topology"
 	"collsim/unit"
@@ -132,7 +132,7 @@ func describe(t *testing.T, b *strings.Builder, a algos.Algorithm) {
 
 	s, err := a.Build(spec, options)
 	require.NoError(t, err, a.Name)
-	proof, wrong := schedule.Verify(s, schedule.VerifyOptions{})
+	proven, wrong := proof.Verify(s, proof.Options{})
 	require.Empty(t, wrong, a.Name)
 	mesh, err := topology.FullMesh(drawnRanks, 10*unit.Rate(unit.GB), unit.Microsecond)
 	require.NoError(t, err)
@@ -142,8 +142,8 @@ func describe(t *testing.T, b *strings.Builder, a algos.Algorithm) {
 	picture, err := plots.TimelineText(run.Trace, plots.TextOptions{Rows: drawnRows})
 	require.NoError(t, err, a.Name)
 	fmt.Fprintf(b, "```text\n%s```\n\nTime %v, ", picture, run.Time)
-	fmt.Fprintf(b, "rounds %d, messages %d, bytes sent %d, FIFO depth %d.\n", proof.Rounds,
-		proof.Messages, proof.BytesSent, proof.MinSlots)
+	fmt.Fprintf(b, "rounds %d, messages %d, bytes sent %d, FIFO depth %d.\n", proven.Rounds,
+		proven.Messages, proven.BytesSent, proven.MinSlots)
 }
 
 // sentence begins with a capital letter.

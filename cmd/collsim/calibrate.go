@@ -13,8 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"collsim"
 	"collsim/hw"
+	"collsim/report"
+	"collsim/run"
 	"collsim/unit"
 )
 
@@ -93,6 +94,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 		},
 	}
 	o.register(cmd.Flags())
+	registerValues(cmd)
 	return cmd
 }
 
@@ -112,7 +114,7 @@ func (o *calibrateFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.quiet, "quiet", false, "nothing but errors on standard error")
 	registerWith(f, &o.with)
 	f.StringArrayVar(&o.set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
-	f.StringVar(&o.hw, "hw", "", "measure this `EXECUTOR`: host or mpi")
+	f.StringVar(&o.hw, "hw", "", "measure this `EXECUTOR`: "+builtNames())
 	f.StringVar(&o.hosts, "hosts", "", "machines that the ranks are on: `A,B,…`")
 	f.StringVar(&o.listen, "listen", "", "`ADDRESS` at which ranks of other machines reach this one")
 	f.StringVar(&o.sizes, "sizes", "", "sizes of messages, `A,B,…`; up to what the scenario's "+
@@ -197,9 +199,9 @@ func (a *app) calibrate(ctx context.Context, args []string, o *calibrateFlags) e
 		return a.measuringFailed(err)
 	}
 	if !o.quiet {
-		a.print(a.err, c.Text())
+		a.print(a.err, report.CalibrationText(c))
 	}
-	object, err := c.JSON()
+	object, err := report.CalibrationJSON(c)
 	if err != nil {
 		return err
 	}
@@ -207,8 +209,8 @@ func (a *app) calibrate(ctx context.Context, args []string, o *calibrateFlags) e
 }
 
 // options are what the flags say of measuring.
-func (o *calibrateFlags) options() (c collsim.CalibrateOptions, err error) {
-	c = collsim.CalibrateOptions{Repetitions: o.repetitions, Warmup: o.warmup, Executor: o.hw}
+func (o *calibrateFlags) options() (c run.CalibrateOptions, err error) {
+	c = run.CalibrateOptions{Repetitions: o.repetitions, Warmup: o.warmup, Executor: o.hw}
 	if o.sizes != "" {
 		for _, text := range strings.Split(o.sizes, ",") {
 			n, err := unit.ParseBytes(strings.TrimSpace(text))
@@ -235,14 +237,14 @@ func (o *calibrateFlags) options() (c collsim.CalibrateOptions, err error) {
 
 // planCalibration reads the scenario and says what is going to be measured.
 func (a *app) planCalibration(args []string, o *calibrateFlags,
-	options collsim.CalibrateOptions) (*collsim.Calibration, error) {
+	options run.CalibrateOptions) (*run.Calibration, error) {
 	v := &validateFlags{hosts: o.hosts, listen: o.listen}
 	v.hw = o.hw
 	set, err := v.settings()
 	if err != nil {
 		return nil, err
 	}
-	load := collsim.LoadOptions{Set: append(o.set[:len(o.set):len(o.set)], set...)}
+	load := run.LoadOptions{Set: append(o.set[:len(o.set):len(o.set)], set...)}
 	if load.With, err = readWith(o.with); err != nil {
 		return nil, err
 	}
@@ -258,7 +260,7 @@ func (a *app) planCalibration(args []string, o *calibrateFlags,
 }
 
 // measure opens the hardware and plays all experiments.
-func (a *app) measure(ctx context.Context, c *collsim.Calibration, quiet bool) (err error) {
+func (a *app) measure(ctx context.Context, c *run.Calibration, quiet bool) (err error) {
 	if !quiet {
 		a.print(a.err, c.Plan()+"\n")
 	}

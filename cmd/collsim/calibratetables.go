@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"collsim"
 	"collsim/collective"
 	"collsim/hw/calibrate"
+	"collsim/report"
+	"collsim/run"
 	"collsim/scenarios"
 )
 
@@ -18,7 +19,7 @@ const tableInName = "{table}"
 
 // calibrateTables fits published tables.
 func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
-	options := collsim.TableOptions{Ranks: o.ranks, Algorithm: o.algorithm, Derived: o.derived}
+	options := run.TableOptions{Ranks: o.ranks, Algorithm: o.algorithm, Derived: o.derived}
 	switch {
 	case o.inPlace:
 		options.Place = "in"
@@ -31,7 +32,7 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 			return kindError(o.kind)
 		}
 	}
-	var fits []*collsim.TableFit
+	var fits []*run.TableFit
 	for _, name := range names {
 		some, err := a.fitTables(name, o.table, options)
 		if err != nil {
@@ -42,7 +43,7 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 	if o.together {
 		return a.calibrateMachine(fits, o)
 	}
-	object, err := collsim.TableFitsJSON(fits...)
+	object, err := report.TableFitsJSON(fits...)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 		return err
 	}
 	if !o.quiet {
-		a.print(a.err, collsim.TableFitsText(fits...))
+		a.print(a.err, report.TableFitsText(fits...))
 		if len(fits) > 1 && o.output == "" && !o.json {
 			a.print(a.err, fmt.Sprintf("note: %d presets, of which a scenario takes one: --table N, "+
 				"--together, or --output 'NAME-%s.toml'\n", len(fits), tableInName))
@@ -61,24 +62,24 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 }
 
 // calibrateMachine fits one preset to several tables.
-func (a *app) calibrateMachine(fits []*collsim.TableFit, o *calibrateFlags) error {
-	m, err := collsim.FitMachine(fits)
+func (a *app) calibrateMachine(fits []*run.TableFit, o *calibrateFlags) error {
+	m, err := run.FitMachine(fits)
 	if err != nil {
 		return &usageError{text: "--together: " + strings.TrimPrefix(err.Error(), "collsim: ")}
 	}
-	object, err := m.JSON()
+	object, err := report.MachineFitJSON(m)
 	if err != nil {
 		return err
 	}
 	if !o.quiet {
-		a.print(a.err, m.Text())
+		a.print(a.err, report.MachineFitText(m))
 	}
 	return a.writePresets([]preset{{name: o.output, text: m.Preset()}}, object, o)
 }
 
 // fitTables fits the tables of a file: that of this number, or all if it is 0.
 func (a *app) fitTables(name string, number int,
-	o collsim.TableOptions) (fits []*collsim.TableFit, err error) {
+	o run.TableOptions) (fits []*run.TableFit, err error) {
 	text, err := a.read(name)
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func (a *app) fitTables(name string, number int,
 			several && o.Ranks != 0 && t.Ranks != 0 && t.Ranks != o.Ranks {
 			continue
 		}
-		f, err := collsim.FitTable(t, o)
+		f, err := run.FitTable(t, o)
 		if err != nil {
 			return nil, lacking(name, i+1, len(list), err)
 		}
@@ -108,12 +109,14 @@ func (a *app) fitTables(name string, number int,
 		fits = append(fits, f)
 	}
 	if len(fits) == 0 && o.Kind == 0 {
-		return nil, &usageError{file: name, text: fmt.Sprintf("no table of %d ranks is to be taken; the "+
-			"first of %d is of %d", o.Ranks, len(list), list[0].Ranks)}
+		return nil, &usageError{file: name,
+			text: fmt.Sprintf("no table of %d ranks is to be taken; the "+
+				"first of %d is of %d", o.Ranks, len(list), list[0].Ranks)}
 	}
 	if len(fits) == 0 {
-		return nil, &usageError{file: name, text: fmt.Sprintf("no table of %v is to be taken; the first "+
-			"of %d is of %v", o.Kind, len(list), list[0].Kind)}
+		return nil, &usageError{file: name,
+			text: fmt.Sprintf("no table of %v is to be taken; the first "+
+				"of %d is of %v", o.Kind, len(list), list[0].Kind)}
 	}
 	return fits, nil
 }
@@ -137,7 +140,7 @@ func tableError(err error) error {
 
 // lacking says what to give for a table that does not have it.
 func lacking(name string, number, of int, err error) error {
-	var missing *collsim.TableError
+	var missing *run.TableError
 	if !errors.As(err, &missing) {
 		return err
 	}
@@ -159,7 +162,7 @@ func lacking(name string, number, of int, err error) error {
 }
 
 // presetsOf are the presets of tables, and where each goes.
-func presetsOf(fits []*collsim.TableFit, output string) ([]preset, error) {
+func presetsOf(fits []*run.TableFit, output string) ([]preset, error) {
 	if output != "" && len(fits) > 1 && !strings.Contains(output, tableInName) {
 		return nil, &usageError{text: fmt.Sprintf("%d tables make as many presets; --output names one "+
 			"file", len(fits)), hint: "choose one by --table N, or name all as in --output 'NAME-" +

@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collsim"
+	"collsim/report"
+	"collsim/run"
 	"collsim/scenarios"
 )
 
@@ -22,8 +23,8 @@ func (a *app) checkCommand() *cobra.Command {
 // scenarioCommand completes a command that reads scenarios and prints text or JSON about their
 // points. example is what to try for somebody who named none.
 func scenarioCommand(cmd *cobra.Command, example string,
-	run func(names []string, o collsim.LoadOptions, asJSON bool) error) *cobra.Command {
-	var o collsim.LoadOptions
+	carryOut func(names []string, o run.LoadOptions, asJSON bool) error) *cobra.Command {
+	var o run.LoadOptions
 	var asJSON bool
 	var with []string
 	cmd.ValidArgsFunction = completeScenarios
@@ -35,7 +36,7 @@ func scenarioCommand(cmd *cobra.Command, example string,
 		if o.With, err = readWith(with); err != nil {
 			return err
 		}
-		return run(args, o, asJSON)
+		return carryOut(args, o, asJSON)
 	}
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print JSON")
@@ -47,14 +48,14 @@ func scenarioCommand(cmd *cobra.Command, example string,
 }
 
 // check prints estimates. JSON of several files is one object after the other.
-func (a *app) check(names []string, o collsim.LoadOptions, asJSON bool) error {
+func (a *app) check(names []string, o run.LoadOptions, asJSON bool) error {
 	list, err := a.loadAll(names, o)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
 	for i, s := range list {
-		var estimates []*collsim.Estimate
+		var estimates []*run.Estimate
 		for _, p := range s.Points {
 			e, err := s.Estimate(p)
 			if err != nil {
@@ -66,10 +67,10 @@ func (a *app) check(names []string, o collsim.LoadOptions, asJSON bool) error {
 			if i > 0 {
 				b.WriteString("\n")
 			}
-			b.WriteString(collsim.EstimateText(s, estimates))
+			b.WriteString(report.EstimateText(s, estimates))
 			continue
 		}
-		text, err := collsim.EstimateJSON(s, estimates)
+		text, err := report.EstimateJSON(s, estimates)
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
 
-	"collsim"
+	"collsim/run"
 )
 
 // What a case of scenarios' wrong files may leave out.
@@ -64,7 +64,7 @@ func TestWrongScenarios(t *testing.T) {
 			if c.HasArg("collective") {
 				text += someCollective
 			}
-			args, o := []string{"s.toml"}, collsim.LoadOptions{}
+			args, o := []string{"s.toml"}, run.LoadOptions{}
 			for _, line := range strings.Split(c.Input, "\n") {
 				if one, ok := strings.CutPrefix(line, "#! --set "); ok {
 					args, o.Set = append(args, "--set", one), append(o.Set, one)
@@ -76,16 +76,16 @@ func TestWrongScenarios(t *testing.T) {
 			t.Chdir(t.TempDir())
 			require.NoError(t, os.WriteFile("s.toml", []byte(text), 0o644))
 			require.NoError(t, os.WriteFile("mine.schedule", []byte(exchange), 0o644))
-			_, want := collsim.Load("s.toml", []byte(text), o)
+			_, want := run.Load("s.toml", []byte(text), o)
 			require.Error(t, want)
 
-			code, out, stderr := run(args...)
+			code, out, stderr := runCommand(args...)
 			require.Equal(t, exitUsage, code)
 			require.Empty(t, out)
 			require.True(t, strings.HasPrefix(stderr, want.Error()+"\n"), stderr)
 			require.Equal(t, place.FindAllString(c.Expected, -1), place.FindAllString(stderr, -1))
 
-			code, out, stderr = run(append(args, "--json")...)
+			code, out, stderr = runCommand(append(args, "--json")...)
 			require.Equal(t, exitUsage, code)
 			require.Empty(t, out)
 			var object struct {
@@ -100,7 +100,7 @@ func TestWrongScenarios(t *testing.T) {
 	require.GreaterOrEqual(t, cases, 30)
 }
 
-func run(args ...string) (code int, out, err string) {
+func runCommand(args ...string) (code int, out, err string) {
 	var stdout, stderr bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &stdout, err: &stderr}
 	code = a.main(context.Background(), args)
@@ -111,17 +111,17 @@ func run(args ...string) (code int, out, err string) {
 func TestBug(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	a := &app{out: &stdout, err: &stderr, args: []string{"example:ring", "--json"}}
-	s, err := collsim.Load("example:numbers", nil, collsim.LoadOptions{})
+	s, err := run.Load("example:numbers", nil, run.LoadOptions{})
 	require.NoError(t, err)
 	a.noteSeed(s.Points)
 	s.Points[1] = nil // a bug of ours
 	code := a.protect(func() int {
-		_, err := s.Run(context.Background(), collsim.RunOptions{})
+		_, err := s.Run(context.Background(), run.RunOptions{})
 		return a.report(err)
 	})
 	require.Equal(t, exitBug, code)
 	require.Empty(t, stdout.String())
-	for _, part := range []string{"a bug in collsim", "please report", "version  " + collsim.Version,
+	for _, part := range []string{"a bug in collsim", "please report", "version  " + run.Version,
 		"command  collsim example:ring --json", "seed     7\n", "run.go"} {
 		require.Contains(t, stderr.String(), part)
 	}
@@ -131,7 +131,7 @@ func TestBug(t *testing.T) {
 func TestEveryExampleIsHeld(t *testing.T) {
 	text, err := os.ReadFile("testdata/script/examples.txtar")
 	require.NoError(t, err)
-	_, list, _ := run("list", "examples")
+	_, list, _ := runCommand("list", "examples")
 	for _, line := range strings.Split(strings.TrimSpace(list), "\n") {
 		name := strings.Fields(line)[0]
 		require.Contains(t, string(text), "collsim "+name+" --quiet\ncmp stdout ")

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"collsim/formats"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"collsim"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/scenarios"
@@ -25,7 +25,7 @@ func completeSchedules(cmd *cobra.Command, _ []string, begun string) ([]string,
 		extensions = append(extensions, "toml")
 	}
 	known := map[string]bool{}
-	for _, f := range collsim.Formats() {
+	for _, f := range formats.Table() {
 		for _, e := range f.Extensions {
 			if !known[e] {
 				extensions = append(extensions, e)
@@ -61,7 +61,7 @@ func registerValues(cmd *cobra.Command) {
 	}
 	for flag, values := range map[string][]string{"as": kinds, "op": ops, "dtype": types,
 		"protocol": {"Simple", "LL", "LL128"}, "runtime": {"msccl", "rccl", "none"},
-		"format": collsim.ExportFormats()} {
+		"format": formats.Written(), "hw": executorNames()} {
 		if cmd.Flags().Lookup(flag) == nil {
 			continue
 		}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collsim"
+	"collsim/formats"
 	"collsim/internal/nearest"
+	"collsim/report"
+	"collsim/run"
 )
 
 func (a *app) importCommand() *cobra.Command {
@@ -51,8 +53,8 @@ func (a *app) importOne(name, output string, o *fileFlags) error {
 	if err != nil {
 		return err
 	}
-	v := collsim.VerifyFile(name, f, collsim.VerifyOptions{})
-	text, err := v.ImportText()
+	v := run.VerifyFile(name, f, run.VerifyOptions{})
+	text, err := report.ImportText(v)
 	if err != nil {
 		return err
 	}
@@ -72,8 +74,8 @@ func (a *app) put(output, text string) error {
 }
 
 func (a *app) exportCommand() *cobra.Command {
-	var o collsim.LoadOptions
-	var how collsim.ExportOptions
+	var o run.LoadOptions
+	var how formats.WriteOptions
 	var format, output string
 	cmd := &cobra.Command{
 		Use:   "export FILE|example:NAME|-",
@@ -105,9 +107,10 @@ func (a *app) exportCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&format, "format", "", "`NAME` of the format: "+
-		strings.Join(collsim.ExportFormats(), ", "))
+		strings.Join(formats.Written(), ", "))
 	f.StringVarP(&output, "output", "o", "", "write `FILE` instead of printing")
-	f.StringVar(&how.Runtime, "runtime", "", "of msccl: obey the limits of `NAME`: msccl, rccl, none")
+	f.StringVar(&how.Runtime, "runtime", "",
+		"of msccl: keep to the limits of `NAME`: msccl, rccl, none")
 	f.StringVar(&how.Protocol, "protocol", "", "of msccl: `NAME` of the protocol: Simple, LL, LL128")
 	f.StringArrayVar(&o.Set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.Only, "only", nil, "keep points with these `KEY=VALUE,…`")
@@ -118,7 +121,7 @@ func (a *app) exportCommand() *cobra.Command {
 
 // exportable refuses formats that are not written.
 func exportable(format string) error {
-	formats := collsim.ExportFormats()
+	formats := formats.Written()
 	if slices.Contains(formats, format) {
 		return nil
 	}
@@ -133,8 +136,8 @@ func exportable(format string) error {
 	return e
 }
 
-func (a *app) export(name, format, output string, o collsim.LoadOptions,
-	how collsim.ExportOptions) error {
+func (a *app) export(name, format, output string, o run.LoadOptions,
+	how formats.WriteOptions) error {
 	list, err := a.loadAll([]string{name}, o)
 	if err != nil {
 		return err

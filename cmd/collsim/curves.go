@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"collsim"
 	"collsim/algos"
 	"collsim/plots"
+	"collsim/run"
 	"collsim/scenarios"
 	"collsim/unit"
 )
@@ -100,7 +100,7 @@ func rest(p *scenarios.Point) string {
 
 // plot adds a result to its figure. What took no time has no bandwidth, and a backward pass is
 // another collective, which no figure was made for.
-func (out *outputs) plot(index int, r *collsim.Result) {
+func (out *outputs) plot(index int, r *run.Result) {
 	pattern := out.curvesOf(index)
 	busbw, ok := r.BusBW()
 	size := r.Point.Spec.Bytes()
@@ -176,7 +176,7 @@ func (out *outputs) writeFigures() error {
 			Title: fmt.Sprintf("%v on %d ranks%s: %s", p.Spec.Kind, p.Spec.Ranks,
 				teamText(len(p.Teams)), s.Name),
 			Caption: fmt.Sprintf("%s, seed %d, collsim %s",
-				strings.Join(append([]string{s.File}, s.Set...), ", "), p.Seed, collsim.Version),
+				strings.Join(append([]string{s.File}, s.Set...), ", "), p.Seed, run.Version),
 			Format: format,
 			Figure: out.figure,
 		})

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"collsim"
-	"collsim/data"
+	"collsim/formats/arrays"
+	"collsim/run"
 	"collsim/scenarios"
 )
 
@@ -15,8 +15,14 @@ func (out *outputs) dataOut(index int, p *scenarios.Point) string {
 	return out.file(out.scenarios[index], p.FileName(p.Data.Output))
 }
 
-// claimData claims the file of a point's output data, and refuses what could not be written.
-func (out *outputs) claimData(c claims, index int, p *scenarios.Point) error {
+// refuse is what is wrong with a key of a point, with its line.
+func (out *outputs) refuse(index int, p *scenarios.Point, key, text, hint string) error {
+	return out.scenarios[index].Locate(p.Refuse(key, text, hint))
+}
+
+// claimData claims the file of a point's output data, and refuses what could not be written, and
+// what would overwrite an input.
+func (out *outputs) claimData(c claims, index int, p *scenarios.Point, inputs ...string) error {
 	name := out.dataOut(index, p)
 	if name == "" {
 		return nil
@@ -24,15 +30,22 @@ func (out *outputs) claimData(c claims, index int, p *scenarios.Point) error {
 	switch ext := filepath.Ext(name); ext {
 	case ".npy", ".npz", ".safetensors":
 	default:
-		return p.Error("collective.output", "no format of arrays has this ending",
+		return out.refuse(index, p, "collective.output", "no format of arrays has this ending",
 			"let the name end in .npy, .npz or .safetensors")
 	}
-	if filepath.Ext(name) == ".npy" && !strings.Contains(name, "{rank}") && !alike(p) {
-		return p.Error("collective.output", "a .npy is one array of all ranks, and their outputs "+
-			"differ in size", "put {rank} into the name, or let it end in .npz or .safetensors")
+	given := p // whose outputs these are
+	if p.Local() {
+		given = p.Carried()
 	}
-	if p.Data.Input != "" && out.scenarios[index].Resolve(p.Data.Input) == name {
-		return p.Error("collective.output", "the input would be overwritten", "")
+	if filepath.Ext(name) == ".npy" && !strings.Contains(name, "{rank}") && !alike(given) {
+		return out.refuse(index, p, "collective.output",
+			"a .npy is one array of all ranks, and their outputs differ in size",
+			"put {rank} into the name, or let it end in .npz or .safetensors")
+	}
+	for _, input := range inputs {
+		if input != "" && out.scenarios[index].Resolve(input) == name {
+			return out.refuse(index, p, "collective.output", "the input would be overwritten", "")
+		}
 	}
 	if c.claim(name, "the output of "+p.ID) != nil {
 		return out.manyPictures(name)
@@ -58,12 +71,12 @@ func alike(p *scenarios.Point) bool {
 }
 
 // writeData writes what a result's ranks have, where the scenario names a file.
-func (out *outputs) writeData(index int, r *collsim.Result) error {
+func (out *outputs) writeData(index int, r *run.Result) error {
 	if r.Outputs == nil {
 		return nil
 	}
-	err := data.WriteRanks(out.dataOut(index, r.Point), r.Outputs)
-	var wrong *data.Error
+	err := arrays.WriteRanks(out.dataOut(index, r.Point), r.Outputs)
+	var wrong *arrays.Error
 	if errors.As(err, &wrong) {
 		return &usageError{file: wrong.File, text: wrong.Text}
 	}

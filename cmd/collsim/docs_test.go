@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim"
+	"collsim/run"
 )
 
 // repository is the way from here to the root of the repository.
@@ -120,7 +120,7 @@ func TestReadmeProgram(t *testing.T) {
 func TestScheduleDocument(t *testing.T) {
 	text, err := os.ReadFile("../../docs/schedule.md")
 	require.NoError(t, err)
-	s, err := collsim.Load("example:ring", nil, collsim.LoadOptions{
+	s, err := run.Load("example:ring", nil, run.LoadOptions{
 		Set: []string{"collective.bytes=4 KiB"}})
 	require.NoError(t, err)
 	ring, err := s.Build(s.Points[0])

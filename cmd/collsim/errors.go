@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"collsim"
 	"collsim/internal/nearest"
+	"collsim/run"
 	"collsim/scenarios"
 )
 
@@ -173,7 +173,7 @@ func (a *app) bug(p any, stack []byte) {
 	a.print(a.err, fmt.Sprintf("collsim: a bug in collsim: %v\n"+
 		"  please report it, with the scenario and all of this\n"+
 		"  version  %s (%s %s/%s)\n  command  collsim %s\n  seed     %s\n\n%s", p,
-		collsim.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		run.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		strings.Join(a.args, " "), seed, stack))
 }
 

@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collsim"
+	"collsim/report"
+	"collsim/run"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -23,7 +24,7 @@ func (a *app) explainCommand() *cobra.Command {
 
 // explain prints explanations. JSON of several files is one object after the other. What "all"
 // stands for and cannot do a point is left out.
-func (a *app) explain(names []string, o collsim.LoadOptions, asJSON bool) error {
+func (a *app) explain(names []string, o run.LoadOptions, asJSON bool) error {
 	list, err := a.loadAll(names, o)
 	if err != nil {
 		return err
@@ -31,7 +32,7 @@ func (a *app) explain(names []string, o collsim.LoadOptions, asJSON bool) error 
 	var b strings.Builder
 	good := true
 	for _, s := range list {
-		var explanations []*collsim.Explanation
+		var explanations []*run.Explanation
 		for _, p := range s.Points {
 			e, err := s.Explain(p)
 			if err != nil {
@@ -45,11 +46,11 @@ func (a *app) explain(names []string, o collsim.LoadOptions, asJSON bool) error 
 				if b.Len() > 0 {
 					b.WriteString("\n")
 				}
-				b.WriteString(e.String())
+				b.WriteString(report.ExplanationText(e))
 			}
 		}
 		if asJSON {
-			text, err := collsim.ExplainJSON(s, explanations)
+			text, err := report.ExplainJSON(s, explanations)
 			if err != nil {
 				return err
 			}

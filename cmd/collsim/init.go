@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collsim"
 	"collsim/algos"
 	"collsim/collective"
+	"collsim/run"
 )
 
 // initFlags are what a new scenario says. Single letters are those of nccl-tests.
@@ -75,7 +75,7 @@ func (a *app) init(args []string, o *initFlags) error {
 		o.algorithm = names[0]
 	}
 	text := o.scenario(names)
-	if _, err := collsim.Load("collsim init", []byte(text), collsim.LoadOptions{}); err != nil {
+	if _, err := run.Load("collsim init", []byte(text), run.LoadOptions{}); err != nil {
 		return err
 	}
 	a.print(a.out, text)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -10,18 +11,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collsim"
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/device"
+	"collsim/formats"
 	"collsim/internal/nearest"
+	"collsim/run"
 	"collsim/scenarios"
 	"collsim/topology"
 )
 
 // things are what can be listed.
 func things() []string {
-	return []string{"algorithms", "topologies", "devices", "formats", "examples", "keys"}
+	return []string{"algorithms", "topologies", "devices", "formats", "executors", "examples",
+		"keys"}
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -49,7 +52,7 @@ func (a *app) listCommand() *cobra.Command {
 				}
 				what = []string{"algorithms"}
 			}
-			return a.list(what, k, asJSON)
+			return a.list(cmd.Context(), what, k, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "only algorithms of this `KIND` of collective")
@@ -60,7 +63,7 @@ func (a *app) listCommand() *cobra.Command {
 func whatToList(args []string) ([]string, error) {
 	switch {
 	case len(args) == 0:
-		return things()[:5], nil
+		return things()[:6], nil
 	case len(args) > 1:
 		return nil, &usageError{text: "one thing to list is expected, not " + fmt.Sprint(len(args))}
 	case slices.Contains(things(), args[0]):
@@ -96,14 +99,15 @@ type entry struct {
 	Takes   []string `json:"takes,omitempty"`
 	About   string   `json:"about"`
 	Source  string   `json:"source,omitempty"`
+	Missing string   `json:"missing,omitempty"` // why it is not available here, and how to get it
 }
 
 // list prints lists, each under its name.
-func (a *app) list(what []string, k collective.Kind, asJSON bool) error {
+func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON bool) error {
 	lists := map[string][]entry{}
 	var b strings.Builder
 	for i, name := range what {
-		entries := entriesOf(name, k)
+		entries := entriesOf(ctx, name, k)
 		lists[name] = entries
 		if i > 0 {
 			b.WriteString("\n")
@@ -118,7 +122,7 @@ func (a *app) list(what []string, k collective.Kind, asJSON bool) error {
 				cells = append(cells, strings.Join(e.Kinds, " "))
 			}
 			switch name {
-			case "topologies":
+			case "topologies", "executors":
 				cells = append(cells, strings.Join(e.Takes, " "))
 			case "formats":
 				cells = append(cells, "."+strings.Join(e.Takes, " ."))
@@ -126,7 +130,11 @@ func (a *app) list(what []string, k collective.Kind, asJSON bool) error {
 			if name == "keys" {
 				cells = append(cells, e.Type, e.Default)
 			}
-			if _, err := fmt.Fprintln(w, strings.Join(append(cells, e.About), "\t")); err != nil {
+			cells = append(cells, e.About)
+			if e.Missing != "" {
+				cells[len(cells)-1] += " (not here: " + e.Missing + ")"
+			}
+			if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
 				return err
 			}
 		}
@@ -146,7 +154,7 @@ func (a *app) list(what []string, k collective.Kind, asJSON bool) error {
 	return nil
 }
 
-func entriesOf(name string, k collective.Kind) (list []entry) {
+func entriesOf(ctx context.Context, name string, k collective.Kind) (list []entry) {
 	switch name {
 	case "algorithms":
 		for _, al := range algos.Table() {
@@ -159,9 +167,11 @@ func entriesOf(name string, k collective.Kind) (list []entry) {
 	case "devices":
 		return devices()
 	case "formats":
-		for _, f := range collsim.Formats() {
+		for _, f := range formats.Table() {
 			list = append(list, entry{Name: f.Name, Takes: f.Extensions, About: f.About})
 		}
+	case "executors":
+		return listExecutors(ctx)
 	case "examples":
 		for _, name := range scenarios.Examples() {
 			list = append(list, entry{Name: "example:" + name, About: exampleTitle(name)})
@@ -218,7 +228,7 @@ func devices() (list []entry) {
 
 // exampleTitle is the name that an example gives itself.
 func exampleTitle(name string) string {
-	s, err := collsim.Load("example:"+name, nil, collsim.LoadOptions{})
+	s, err := run.Load("example:"+name, nil, run.LoadOptions{})
 	if err != nil {
 		panic(err) // an example of ours
 	}
@@ -235,14 +245,14 @@ func (a *app) versionCommand() *cobra.Command {
 				return &usageError{text: fmt.Sprintf("version takes no argument, not %q", args[0])}
 			}
 			if !asJSON {
-				a.print(a.out, "collsim "+collsim.Version+"\n")
+				a.print(a.out, "collsim "+run.Version+"\n")
 				return nil
 			}
 			text, err := json.Marshal(struct {
 				Collsim string `json:"collsim"`
 				Schema  int    `json:"schema"`
 				Go      string `json:"go"`
-			}{collsim.Version, 1, runtime.Version()})
+			}{run.Version, 1, runtime.Version()})
 			a.print(a.out, string(text)+"\n")
 			return err
 		},

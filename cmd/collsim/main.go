@@ -89,6 +89,7 @@ func (a *app) root() *cobra.Command {
 		return a.run(cmd.Context(), args, o)
 	}
 	o.register(root.Flags())
+	registerValues(root)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"collsim"
 	"collsim/plots"
+	"collsim/report"
+	"collsim/run"
 	"collsim/scenarios"
 	"collsim/unit"
 )
@@ -38,7 +39,8 @@ func (out *outputs) checkErrors(c claims) error {
 			}
 			key := fmt.Sprintf("%s %d %d", errorCurve(p), p.Spec.Ranks, p.Seed)
 			other := at[key]
-			if at[key] = p; other == nil && (p.Spec.Kind != first.Spec.Kind || p.Spec.Op != first.Spec.Op) {
+			if at[key] = p; other == nil &&
+				(p.Spec.Kind != first.Spec.Kind || p.Spec.Op != first.Spec.Op) {
 				other = first
 			}
 			if other != nil {
@@ -53,7 +55,7 @@ func (out *outputs) checkErrors(c claims) error {
 
 // plotErrors adds a result to the picture of errors. What is exact has no place on a logarithmic
 // axis.
-func (out *outputs) plotErrors(r *collsim.Result) {
+func (out *outputs) plotErrors(r *run.Result) {
 	if out.flags.errors == "" || r.Numerics == nil || r.Gradient != nil || r.MeanULP <= 0 {
 		return
 	}
@@ -78,7 +80,7 @@ func (c errorSeries) series(look int) plots.Series {
 	s := plots.Series{Name: c.name, Look: look}
 	for _, ranks := range slices.Sorted(maps.Keys(c.found)) {
 		list := slices.Sorted(slices.Values(c.found[ranks]))
-		s.X, s.Y = append(s.X, ranks), append(s.Y, collsim.Median(list))
+		s.X, s.Y = append(s.X, ranks), append(s.Y, report.Median(list))
 		s.Low, s.High = append(s.Low, list[0]), append(s.High, list[len(list)-1])
 	}
 	return s
@@ -127,7 +129,7 @@ func (out *outputs) writeErrors() error {
 		Title: fmt.Sprintf("%v %v: mean error of %v elements in units of the last place",
 			p.Spec.Kind, p.Spec.Op, p.Spec.Count),
 		Caption: fmt.Sprintf("%s, %s, collsim %s", strings.Join(files, ", "), out.seeds(),
-			collsim.Version),
+			run.Version),
 		YName: "mean error (ulp)", YLog: true, XName: "ranks", Format: format, Figure: out.figure,
 	})
 	if err != nil {

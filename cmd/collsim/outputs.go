@@ -4,20 +4,21 @@ import (
 	"fmt"
 	"strings"
 
-	"collsim"
 	"collsim/plots"
+	"collsim/report"
+	"collsim/run"
 	"collsim/scenarios"
 )
 
 // outputs knows where results go: flags win over the scenario's [output].
 type outputs struct {
 	flags     *runFlags
-	scenarios []*collsim.Scenario
+	scenarios []*run.Scenario
 	figure    plots.Figure
 	pictures  strings.Builder // timelines as text
 	figures   []*figure       // curves, in the order in which they begin
 	errors    []errorSeries   // of --numerics-plot
-	table     func(...*collsim.Report) string
+	table     func(...*run.Report) string
 	playing   bool // schedules are played for real, too
 
 	interrupted bool // not all results are there
@@ -25,8 +26,8 @@ type outputs struct {
 
 // newOutputs refuses what cannot be written, before anything is run; more may refuse further files.
 // With more, measured traces are written beside simulated ones.
-func newOutputs(list []*collsim.Scenario, o *runFlags, more func(claims) error) (*outputs, error) {
-	out := &outputs{flags: o, scenarios: list, table: collsim.Table, playing: more != nil}
+func newOutputs(list []*run.Scenario, o *runFlags, more func(claims) error) (*outputs, error) {
+	out := &outputs{flags: o, scenarios: list, table: report.Table, playing: more != nil}
 	if err := out.streams(); err != nil {
 		return nil, err
 	}
@@ -131,7 +132,14 @@ func (out *outputs) claim(c claims, index int) error {
 		if err := out.join(c, index, p); err != nil {
 			return err
 		}
-		if err := out.claimData(c, index, p); err != nil {
+		if err := out.claimData(c, index, p, p.Data.Input, p.GradientData.Input); err != nil {
+			return err
+		}
+		if p.Gradient == scenarios.NoGradient {
+			continue
+		}
+		err := out.claimData(c, index, p.Backward(), p.Data.Input, p.GradientData.Input)
+		if err != nil {
 			return err
 		}
 	}
@@ -149,7 +157,7 @@ func (out *outputs) manyPictures(name string) error {
 }
 
 // file is the name of a file that the scenario names, relative to the scenario.
-func (out *outputs) file(s *collsim.Scenario, name string) string {
+func (out *outputs) file(s *run.Scenario, name string) string {
 	if name == "" {
 		return ""
 	}
@@ -157,9 +165,9 @@ func (out *outputs) file(s *collsim.Scenario, name string) string {
 }
 
 // options are what running a scenario takes for its outputs.
-func (out *outputs) options(index int) collsim.RunOptions {
+func (out *outputs) options(index int) run.RunOptions {
 	s := out.scenarios[index]
-	o := collsim.RunOptions{Links: out.flags.links+s.Output.Links != "",
+	o := run.RunOptions{Links: out.flags.links+s.Output.Links != "",
 		Numerics: out.flags.numerics || out.flags.errors != ""}
 	for _, d := range drawings() {
 		o.Trace = o.Trace || out.pattern(d, index) != ""
@@ -168,7 +176,7 @@ func (out *outputs) options(index int) collsim.RunOptions {
 }
 
 // take draws what a result has for itself, and keeps what it adds to a figure.
-func (out *outputs) take(index int, r *collsim.Result) error {
+func (out *outputs) take(index int, r *run.Result) error {
 	for _, d := range drawings() {
 		if err := out.draw(d, index, r); err != nil {
 			return err
@@ -180,15 +188,15 @@ func (out *outputs) take(index int, r *collsim.Result) error {
 }
 
 // write writes the files of reports and returns what goes to standard output.
-func (out *outputs) write(reports []*collsim.Report) (string, error) {
+func (out *outputs) write(reports []*run.Report) (string, error) {
 	for _, t := range []struct {
 		flag string
 		key  func(scenarios.Output) string
-		text func(...*collsim.Report) ([]byte, error)
+		text func(...*run.Report) ([]byte, error)
 	}{
-		{out.flags.csv, func(o scenarios.Output) string { return o.CSV }, collsim.CSV},
-		{out.flags.links, func(o scenarios.Output) string { return o.Links }, collsim.LinksCSV},
-		{"", func(o scenarios.Output) string { return o.JSON }, collsim.JSON},
+		{out.flags.csv, func(o scenarios.Output) string { return o.CSV }, report.CSV},
+		{out.flags.links, func(o scenarios.Output) string { return o.Links }, report.LinksCSV},
+		{"", func(o scenarios.Output) string { return o.JSON }, report.JSON},
 	} {
 		if err := out.writeTable(reports, t.flag, t.key, t.text); err != nil {
 			return "", err
@@ -204,11 +212,11 @@ func (out *outputs) write(reports []*collsim.Report) (string, error) {
 	var err error
 	switch {
 	case out.flags.json:
-		text, err = collsim.JSON(reports...)
+		text, err = report.JSON(reports...)
 	case out.flags.csv == "-":
-		text, err = collsim.CSV(reports...)
+		text, err = report.CSV(reports...)
 	case out.flags.links == "-":
-		text, err = collsim.LinksCSV(reports...)
+		text, err = report.LinksCSV(reports...)
 	default:
 		return out.table(reports...) + out.pictures.String(), nil
 	}
@@ -216,9 +224,9 @@ func (out *outputs) write(reports []*collsim.Report) (string, error) {
 }
 
 // writeTable writes one file where a flag says so, else one for each scenario that names one.
-func (out *outputs) writeTable(reports []*collsim.Report, flag string,
-	key func(scenarios.Output) string, text func(...*collsim.Report) ([]byte, error)) error {
-	write := func(name string, reports ...*collsim.Report) error {
+func (out *outputs) writeTable(reports []*run.Report, flag string,
+	key func(scenarios.Output) string, text func(...*run.Report) ([]byte, error)) error {
+	write := func(name string, reports ...*run.Report) error {
 		content, err := text(reports...)
 		if err != nil {
 			return err

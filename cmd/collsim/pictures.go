@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"collsim"
+	"collsim/formats/perfetto"
 	"collsim/plots"
+	"collsim/run"
 	"collsim/scenarios"
-	"collsim/trace/perfetto"
 	"collsim/unit"
 )
 
@@ -22,7 +22,7 @@ type drawing struct {
 	key  func(scenarios.Output) string
 	ends []string // of its file's name, one a format
 	hint string   // what to do if the name ends otherwise
-	make func(out *outputs, index int, r *collsim.Result, end string) ([]byte, error)
+	make func(out *outputs, index int, r *run.Result, end string) ([]byte, error)
 }
 
 // drawings are all that there are.
@@ -81,7 +81,7 @@ func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, e
 }
 
 // draw draws a result. One that came to no end has no picture.
-func (out *outputs) draw(d drawing, index int, r *collsim.Result) error {
+func (out *outputs) draw(d drawing, index int, r *run.Result) error {
 	name, err := out.picture(d, index, r.Point)
 	if err != nil || name == "" || r.Trace == nil {
 		return err
@@ -103,7 +103,7 @@ func (out *outputs) draw(d drawing, index int, r *collsim.Result) error {
 
 // panels are the timelines of a result: what was simulated, and below it what was measured, if it
 // was.
-func panels(r *collsim.Result) []plots.Panel {
+func panels(r *run.Result) []plots.Panel {
 	if r.Measured == nil || r.Measured.Trace == nil {
 		return []plots.Panel{{Trace: r.Trace}}
 	}
@@ -117,7 +117,7 @@ func panels(r *collsim.Result) []plots.Panel {
 }
 
 // timeline is a picture of who did what when.
-func (out *outputs) timeline(index int, r *collsim.Result, end string) ([]byte, error) {
+func (out *outputs) timeline(index int, r *run.Result, end string) ([]byte, error) {
 	format, err := plots.FormatOf(end)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (out *outputs) timeline(index int, r *collsim.Result, end string) ([]byte, 
 		Title: fmt.Sprintf("%v %v, %d ranks%s, %v: %s", r.Point.Spec.Kind, r.Algorithm,
 			r.Point.Spec.Ranks, teamText(r.Teams), r.Point.Spec.Bytes(), short(r.Time)),
 		Caption: fmt.Sprintf("%s, seed %d, collsim %s", caption(out.scenarios[index], r.Point),
-			r.Point.Seed, collsim.Version),
+			r.Point.Seed, run.Version),
 		Format: format,
 		Figure: out.figure,
 	})
@@ -141,7 +141,7 @@ func teamText(teams int) string {
 }
 
 // perfetto is a trace for Perfetto and its like. What was measured is in a file of its own.
-func (out *outputs) perfetto(index int, r *collsim.Result, end string) ([]byte, error) {
+func (out *outputs) perfetto(index int, r *run.Result, end string) ([]byte, error) {
 	if r.Measured != nil && r.Measured.Trace != nil {
 		measured := *r
 		measured.Trace, measured.Measured = r.Measured.Trace, nil
@@ -173,7 +173,7 @@ func measuredName(name string) string {
 }
 
 // caption is what it takes to get a result again.
-func caption(s *collsim.Scenario, p *scenarios.Point) string {
+func caption(s *run.Scenario, p *scenarios.Point) string {
 	parts := append([]string{s.File}, s.Set...)
 	if len(s.Points) > 1 {
 		parts = append(parts, p.ID)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"collsim"
+	"collsim/run"
 	"collsim/scenarios"
 )
 
@@ -42,13 +42,15 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.csv, "csv", "", "write a line for each result to `FILE`; - is standard output")
 	f.StringVar(&o.timeline, "timeline", "", "draw each result to `FILE.svg`, .png or .pdf, with "+
 		"{algorithm}, {bytes}, … in its name; - is text on standard output")
-	f.StringVar(&o.trace, "trace", "", "write each result's timeline for Perfetto to `FILE.pftrace`, "+
-		"or .json")
+	f.StringVar(&o.trace, "trace", "",
+		"write each result's timeline for Perfetto to `FILE.pftrace`, "+
+			"or .json")
 	f.StringVar(&o.curves, "curves", "", "draw busbw against size, a curve for each algorithm, to "+
 		"`FILE.svg`, .png or .pdf")
 	f.StringVar(&o.figure, "figure", "page", "what pictures are for: page, column or slide")
-	f.StringVar(&o.links, "links", "", "write what every link carried, and for how long it was busy, "+
-		"to `FILE`; - is standard output")
+	f.StringVar(&o.links, "links", "",
+		"write what every link carried, and for how long it was busy, "+
+			"to `FILE`; - is standard output")
 	f.BoolVar(&o.numerics, "numerics", false, "print what rounding does: errors on normal data, and "+
 		"what the order of additions depends on")
 	f.StringVar(&o.errors, "numerics-plot", "", "draw the mean error against the number of ranks, a "+
@@ -56,16 +58,16 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	registerWith(f, &o.with)
 	f.StringArrayVar(&o.set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.only, "only", nil, "keep results with these `KEY=VALUE,…`")
-	f.StringVar(&o.hw, "hw", "", "play schedules on `EXECUTOR`, as validate does: host or mpi; sim "+
-		"simulates alone")
+	f.StringVar(&o.hw, "hw", "", "play schedules on `EXECUTOR`, as validate does: "+builtNames()+
+		"; sim simulates alone")
 	f.Int64Var(&o.seed, "seed", 0, "replace the seed of all random data by `N`")
 	f.BoolVar(&o.quiet, "quiet", false, "no notes and no progress on standard error")
 	f.SortFlags = false
 }
 
 // load is what the flags say to package collsim.
-func (o *runFlags) load() (collsim.LoadOptions, error) {
-	l := collsim.LoadOptions{Set: o.set, Only: o.only}
+func (o *runFlags) load() (run.LoadOptions, error) {
+	l := run.LoadOptions{Set: o.set, Only: o.only}
 	if o.flags.Changed("seed") {
 		l.Set = append(l.Set[:len(l.Set):len(l.Set)], fmt.Sprintf("seed=%d", o.seed))
 	}
@@ -108,6 +110,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	o.register(cmd.Flags())
+	registerValues(cmd)
 	return cmd
 }
 
@@ -148,7 +151,7 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	var reports []*collsim.Report
+	var reports []*run.Report
 	var interrupted error
 	for i, s := range list {
 		report, err := a.runOne(ctx, s, i, out)
@@ -164,7 +167,7 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 }
 
 // finish writes all files of reports, prints them, and says how they ended.
-func (a *app) finish(reports []*collsim.Report, out *outputs, interrupted error) error {
+func (a *app) finish(reports []*run.Report, out *outputs, interrupted error) error {
 	out.interrupted = interrupted != nil
 	text, err := out.write(reports)
 	if err != nil {
@@ -186,12 +189,12 @@ func (a *app) finish(reports []*collsim.Report, out *outputs, interrupted error)
 }
 
 // runOne runs a scenario. The report of an interrupted run comes with the context's error.
-func (a *app) runOne(ctx context.Context, s *collsim.Scenario, index int,
-	out *outputs) (*collsim.Report, error) {
+func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
+	out *outputs) (*run.Report, error) {
 	var failed error
 	p := a.newProgress(len(s.Points), out.flags.quiet)
 	o := out.options(index)
-	o.Done = func(r *collsim.Result) {
+	o.Done = func(r *run.Result) {
 		if failed == nil {
 			failed = out.take(index, r)
 		}
@@ -211,8 +214,8 @@ func (a *app) runOne(ctx context.Context, s *collsim.Scenario, index int,
 }
 
 // loadAll reads all scenarios, or returns all that is wrong with them.
-func (a *app) loadAll(names []string, o collsim.LoadOptions) ([]*collsim.Scenario, error) {
-	var list []*collsim.Scenario
+func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error) {
+	var list []*run.Scenario
 	var wrong []error
 	stdin := 0
 	for _, name := range names {
@@ -228,7 +231,7 @@ func (a *app) loadAll(names []string, o collsim.LoadOptions) ([]*collsim.Scenari
 		if err != nil {
 			return nil, err
 		}
-		s, err := collsim.Load(name, text, o)
+		s, err := run.Load(name, text, o)
 		if err != nil {
 			wrong = append(wrong, err)
 			continue
@@ -286,7 +289,7 @@ func (a *app) read(name string) ([]byte, error) {
 const maxNotes = 5
 
 // notes prints what a reader of the table might stumble over.
-func (a *app) notes(reports []*collsim.Report) {
+func (a *app) notes(reports []*run.Report) {
 	for _, r := range reports {
 		for i, w := range r.Warnings {
 			if i == maxNotes {

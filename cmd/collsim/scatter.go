@@ -3,9 +3,10 @@ package main
 import (
 	"strings"
 
-	"collsim"
 	"collsim/fidelity"
 	"collsim/plots"
+	"collsim/report"
+	"collsim/run"
 	"collsim/unit"
 )
 
@@ -29,7 +30,7 @@ func (o *validateFlags) checkValidation(c claims) error {
 }
 
 // writeValidation writes what only validate writes.
-func (a *app) writeValidation(reports []*collsim.Report, o *validateFlags, out *outputs) error {
+func (a *app) writeValidation(reports []*run.Report, o *validateFlags, out *outputs) error {
 	var cases []fidelity.Case
 	for _, r := range reports {
 		cases = append(cases, r.Cases()...)
@@ -46,7 +47,7 @@ func (a *app) writeValidation(reports []*collsim.Report, o *validateFlags, out *
 	if o.report == "" || len(reports) == 0 {
 		return nil
 	}
-	return writeFile(o.report, []byte(collsim.ValidationMarkdown(a.commandLine(), reports...)))
+	return writeFile(o.report, []byte(report.ValidationMarkdown(a.commandLine(), reports...)))
 }
 
 // scatter is the picture of measured against simulated times, a series for each executor and
@@ -77,7 +78,7 @@ func (a *app) scatter(cases []fidelity.Case, name string, within unit.Share,
 			Spread: c.Spread})
 	}
 	return plots.Scatter(series, plots.ScatterOptions{Title: "simulated against measured times",
-		Caption: a.commandLine() + ", collsim " + collsim.Version, Format: format, Figure: out.figure,
+		Caption: a.commandLine() + ", collsim " + run.Version, Format: format, Figure: out.figure,
 		Tolerance: within})
 }
 

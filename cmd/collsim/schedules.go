@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,13 +13,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"collsim"
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/formats"
+	"collsim/formats/chakra"
 	"collsim/internal/nearest"
 	"collsim/scenarios"
-	"collsim/schedule/chakra"
-	"collsim/schedule/foreign"
 	"collsim/unit"
 )
 
@@ -34,7 +34,8 @@ type fileFlags struct {
 
 func (o *fileFlags) register(f *pflag.FlagSet) {
 	o.flags = f
-	f.StringVar(&o.as, "as", "", "judge a file as this `KIND` of collective, whatever it calls itself")
+	f.StringVar(&o.as, "as", "",
+		"judge a file as this `KIND` of collective, whatever it calls itself")
 	f.IntVar(&o.root, "root", 0, "root `RANK` of a kind that has one")
 	f.StringVar(&o.bytes, "bytes", "", "`SIZE` as in nccl-tests; without it, the least that every "+
 		"part of the file can do")
@@ -68,8 +69,8 @@ func changed(flags *pflag.FlagSet, names ...string) string {
 }
 
 // options are what the flags say to package collsim.
-func (o *fileFlags) options() (f foreign.Options, err error) {
-	f = foreign.Options{Root: o.root, Count: o.count, StrictNop: o.strictNop}
+func (o *fileFlags) options() (f formats.Options, err error) {
+	f = formats.Options{Root: o.root, Count: o.count, StrictNop: o.strictNop}
 	if o.as != "" {
 		if f.As, err = collective.ParseKind(o.as); err != nil {
 			e := kindError(o.as).(*usageError)
@@ -110,9 +111,9 @@ func (o *fileFlags) options() (f foreign.Options, err error) {
 	case o.root < 0:
 		return f, &usageError{text: fmt.Sprintf("--root %d: a rank is expected", o.root)}
 	case o.inPlace:
-		f.Place = foreign.InPlace
+		f.Place = formats.InPlace
 	case o.outOfPlace:
-		f.Place = foreign.OutOfPlace
+		f.Place = formats.OutOfPlace
 	}
 	return f, nil
 }
@@ -161,7 +162,7 @@ func (a *app) open(name string) (*input, error) {
 	switch {
 	case err == nil && info.IsDir():
 		return in, in.directory()
-	case strings.Contains(name, collsim.RankInName):
+	case strings.Contains(name, formats.RankInName):
 		return in, in.numbered()
 	}
 	var r io.Reader
@@ -216,12 +217,12 @@ func (in *input) directory() error {
 
 // numbered takes in the files that a name with {rank} stands for.
 func (in *input) numbered() error {
-	parts, err := collsim.ReadRanks(in.name, os.ReadFile)
+	parts, err := formats.ReadParts(in.name, os.ReadFile)
 	if err != nil {
 		return &usageError{text: err.Error()}
 	}
 	for rank, part := range parts {
-		name := strings.ReplaceAll(in.name, collsim.RankInName, fmt.Sprint(rank))
+		name := strings.ReplaceAll(in.name, formats.RankInName, fmt.Sprint(rank))
 		in.ranks = append(in.ranks, chakra.Input{Name: name, Reader: bytes.NewReader(part)})
 	}
 	return nil
@@ -230,7 +231,7 @@ func (in *input) numbered() error {
 // isSchedule reports whether it is to be read as a schedule. A scenario is called .toml, or begins
 // like none of the formats.
 func (in *input) isSchedule() bool {
-	if in.ranks != nil || collsim.IsSchedule(in.name, in.head) {
+	if in.ranks != nil || formats.IsSchedule(in.name, in.head) {
 		return true
 	}
 	extension := strings.TrimPrefix(filepath.Ext(in.name), ".")
@@ -239,11 +240,17 @@ func (in *input) isSchedule() bool {
 }
 
 // readSchedule reads a schedule of any format.
-func (in *input) readSchedule(o foreign.Options) (*foreign.File, error) {
+func (in *input) readSchedule(o formats.Options) (f *formats.File, err error) {
 	if in.ranks != nil {
-		return collsim.ReadTrace(in.name, in.ranks, o)
+		f, err = formats.ReadTrace(in.name, in.ranks, o)
+	} else {
+		f, err = formats.Read(in.name, in, o)
 	}
-	return collsim.ReadSchedule(in.name, in, o)
+	var wrong *formats.Error
+	if errors.As(err, &wrong) {
+		err = &scenarios.Error{File: wrong.File, Line: wrong.Line, Text: wrong.Text, Hint: wrong.Hint}
+	}
+	return f, err
 }
 
 // exampleFile is the content of a file beside the examples: "example:allpairs.xml".

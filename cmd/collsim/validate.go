@@ -2,18 +2,16 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"collsim"
-	"collsim/internal/nearest"
+	"collsim/report"
+	"collsim/run"
 )
 
 // validateFlags are the flags of validate beside those of run.
@@ -28,10 +26,11 @@ func (a *app) validateCommand() *cobra.Command {
 	o := &validateFlags{}
 	cmd := &cobra.Command{
 		Use:   "validate FILE|example:NAME|- …",
-		Short: "play schedules for real, and hold bits and times against what was foretold",
+		Short: "play schedules for real, and hold bits and times against what was predicted",
 		Long: "Validate carries out every point of the scenarios as run does, then plays its schedule " +
 			"on the hardware of [hardware]: on ordinary processors (host: goroutines, processes over " +
-			"sockets, several machines, a network lab), or on Open MPI (mpi). It prints simulated and " +
+			"sockets, several machines, a network lab), by messages and callbacks in one thread " +
+			"(callbacks), or on Open MPI (mpi). It prints simulated and " +
 			"measured times side by side, the error by algorithm, and whether the bits are those that " +
 			"the schedule gives. It exits with 1 outside of the scenario's tolerance, with 3 where the " +
 			"hardware is not there. See docs/hardware.md.",
@@ -44,6 +43,7 @@ func (a *app) validateCommand() *cobra.Command {
 		},
 	}
 	o.register(cmd.Flags())
+	registerValues(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.hosts, "hosts", "", "machines that the ranks are on: `A,B,…`; "+
 		"what to start on others than localhost is said")
@@ -78,23 +78,6 @@ func (o *validateFlags) settings() (set []string, err error) {
 	return set, nil
 }
 
-// checkExecutor refuses what --hw does not know, and what there is none of.
-func checkExecutor(name string) error {
-	switch {
-	case name == "cuda" || name == "nccl":
-		return &unavailableError{"--hw " + name + ": this collsim has no executor for GPUs yet",
-			"there are host and mpi, which need none"}
-	case slices.Contains(executors(), name):
-		return nil
-	}
-	e := &usageError{text: fmt.Sprintf("--hw %q: no executor of that name", name),
-		hint: "there are " + strings.Join(executors(), ", ")}
-	if near := nearest.To(name, executors(), 1); len(near) > 0 {
-		e.hint = "did you mean " + near[0] + "?"
-	}
-	return e
-}
-
 // validate carries scenarios out and plays them.
 func (a *app) validate(ctx context.Context, args []string, o *validateFlags) error {
 	if len(args) == 0 {
@@ -121,7 +104,7 @@ func (a *app) validate(ctx context.Context, args []string, o *validateFlags) err
 	if err != nil {
 		return err
 	}
-	out.table = collsim.ValidationText
+	out.table = report.ValidationText
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	reports, interrupted, err := a.validateAll(ctx, list, out)
@@ -136,8 +119,8 @@ func (a *app) validate(ctx context.Context, args []string, o *validateFlags) err
 
 // validateAll returns the reports of all scenarios, of the last what there is where the context has
 // ended, with its error.
-func (a *app) validateAll(ctx context.Context, list []*collsim.Scenario,
-	out *outputs) (reports []*collsim.Report, interrupted, err error) {
+func (a *app) validateAll(ctx context.Context, list []*run.Scenario,
+	out *outputs) (reports []*run.Report, interrupted, err error) {
 	played := false
 	for i, s := range list {
 		report, err := a.validateOne(ctx, s, i, out)
@@ -159,7 +142,7 @@ func (a *app) validateAll(ctx context.Context, list []*collsim.Scenario,
 }
 
 // firstReason is why the first result was not played.
-func firstReason(reports []*collsim.Report) string {
+func firstReason(reports []*run.Report) string {
 	for _, report := range reports {
 		for _, r := range report.Results {
 			return r.Point.ID + ": " + r.Measured.Skipped
@@ -169,17 +152,19 @@ func firstReason(reports []*collsim.Report) string {
 }
 
 // validateOne is runOne for real.
-func (a *app) validateOne(ctx context.Context, s *collsim.Scenario, index int,
-	out *outputs) (*collsim.Report, error) {
+func (a *app) validateOne(ctx context.Context, s *run.Scenario, index int,
+	out *outputs) (*run.Report, error) {
 	var failed error
 	p := a.newProgress(len(s.Points), out.flags.quiet)
-	o := collsim.ValidateOptions{RunOptions: out.options(index), Open: a.openHardware}
-	o.Done = func(r *collsim.Result) {
+	o := run.ValidateOptions{RunOptions: out.options(index), Open: a.openHardware}
+	o.Done = func(r *run.Result) {
 		if failed == nil {
 			failed = out.take(index, r)
 		}
 		r.Trace, r.Outputs, r.Measured.Trace = nil, nil, nil
-		p.step()
+		if r.Gradient == nil {
+			p.step()
+		}
 	}
 	report, err := s.Validate(ctx, o)
 	p.end()

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collsim"
+	"collsim/report"
+	"collsim/run"
 )
 
 // verifyFlags are the flags of verify.
@@ -70,7 +71,7 @@ func (a *app) verify(names []string, o *verifyFlags) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	var list []*collsim.Verification
+	var list []*run.Verification
 	for _, name := range names {
 		proofs, err := a.verifyOne(name, o)
 		if err != nil {
@@ -82,10 +83,10 @@ func (a *app) verify(names []string, o *verifyFlags) error {
 	var b bytes.Buffer
 	for _, v := range list {
 		good = good && v.Good()
-		b.WriteString(v.Text())
+		b.WriteString(report.VerificationText(v))
 	}
 	if o.json {
-		text, err := collsim.VerificationJSON(list...)
+		text, err := report.VerificationJSON(list...)
 		if err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (a *app) verify(names []string, o *verifyFlags) error {
 }
 
 // verifyOne proves a schedule, or those of a scenario.
-func (a *app) verifyOne(name string, o *verifyFlags) ([]*collsim.Verification, error) {
+func (a *app) verifyOne(name string, o *verifyFlags) ([]*run.Verification, error) {
 	options, err := o.options()
 	if err != nil {
 		return nil, err
@@ -117,11 +118,11 @@ func (a *app) verifyOne(name string, o *verifyFlags) ([]*collsim.Verification, e
 		if err != nil {
 			return nil, err
 		}
-		how := collsim.VerifyOptions{Rendezvous: o.rendezvous, Iterations: o.iterations}
+		how := run.VerifyOptions{Rendezvous: o.rendezvous, Iterations: o.iterations}
 		if how.Slots = max(o.slots, 0); o.slots == 0 {
 			how.Slots = -1
 		}
-		return []*collsim.Verification{collsim.VerifyFile(name, f, how)}, nil
+		return []*run.Verification{run.VerifyFile(name, f, how)}, nil
 	}
 	for _, flag := range []string{o.given(), changed(o.flags, "rendezvous", "iterations")} {
 		if flag != "" {
@@ -137,7 +138,7 @@ func (a *app) verifyOne(name string, o *verifyFlags) ([]*collsim.Verification, e
 	if err != nil {
 		return nil, err
 	}
-	s, err := collsim.Load(name, text, collsim.LoadOptions{With: with})
+	s, err := run.Load(name, text, run.LoadOptions{With: with})
 	if err != nil {
 		return nil, err
 	}

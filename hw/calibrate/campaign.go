@@ -205,7 +205,7 @@ func (e *Experiment) Sample(r *hw.Result) Sample {
 
 // Measure plays all experiments, one after the other, on a device of at least the campaign's ranks.
 // Slots must be any number (0), as the experiments' times have it.
-func (c *Campaign) Measure(ctx context.Context, d hw.Device, env hw.Env) ([]Sample, error) {
+func (c *Campaign) Measure(ctx context.Context, d hw.Executor, env hw.Env) ([]Sample, error) {
 	if env.Slots != 0 {
 		return nil, fmt.Errorf("calibrate: %d slots: experiments need any number of them, 0", env.Slots)
 	}

@@ -13,7 +13,7 @@ import (
 	"collsim/device"
 	"collsim/hw"
 	"collsim/hw/host"
-	"collsim/schedule"
+	"collsim/proof"
 	"collsim/sim"
 	"collsim/topology"
 	"collsim/unit"
@@ -89,7 +89,7 @@ func TestExperimentsAreWhatTheyCount(t *testing.T) {
 	m, want := known(t, 4), truth(c)
 	for i := range c.Experiments {
 		e := &c.Experiments[i]
-		_, violations := schedule.Verify(e.Schedule, schedule.VerifyOptions{})
+		_, violations := proof.Verify(e.Schedule, proof.Options{})
 		require.Empty(t, violations, e.Name)
 		result, err := m.Run(t.Context(), e.Job(hw.Env{}))
 		require.NoError(t, err, e.Name)

@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -17,10 +16,9 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/internal/samples"
 	"collsim/unit"
 )
-
-const published = "../../../shared/nccl-data"
 
 // usual is the algorithm whose closed form a table of a kind is held against.
 func usual(k collective.Kind) string {
@@ -69,13 +67,10 @@ func sidecar(t *testing.T, path string) (ranks int, derived bool) {
 	return ranks, derived
 }
 
-// publishedTables are all tables that can be fitted, with the files that are none.
-func publishedTables(t *testing.T) (files []string, others []string) {
+// publishedTables are all tables of a folder that can be fitted, with the files that are none.
+func publishedTables(t *testing.T, dir string) (files []string, others []string) {
 	t.Helper()
-	if _, err := os.Stat(published); errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("no %s here: published tables are not part of the repository", published)
-	}
-	require.NoError(t, filepath.WalkDir(published, func(path string, _ fs.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".csv" {
 			return err
 		}
@@ -133,7 +128,12 @@ func fitPublished(t *testing.T, path string) (all []fitted) {
 func same(n unit.Bytes) unit.Bytes { return n }
 
 func TestPublishedTables(t *testing.T) {
-	files, others := publishedTables(t)
+	samples.Each(t, "nccl-data", testPublishedTables)
+}
+
+func testPublishedTables(t *testing.T, set samples.Set) {
+	files, others := publishedTables(t, set.Dir)
+	require.NotEmpty(t, others)
 	for _, path := range others {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)

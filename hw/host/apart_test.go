@@ -9,7 +9,7 @@ import (
 
 	"collsim/dtype"
 	"collsim/hw"
-	"collsim/schedule"
+	"collsim/proof"
 )
 
 // processes are the transports with a process for every rank.
@@ -21,7 +21,7 @@ func TestProcesses(t *testing.T) {
 		t.Run(transport.String(), func(t *testing.T) {
 			h := open(t, Config{Transport: transport})
 			for _, s := range scripts(t) {
-				p, _ := schedule.Verify(s, schedule.VerifyOptions{})
+				p, _ := proof.Verify(s, proof.Options{})
 				agree(t, h, s, hw.Env{Slots: p.MinSlots, Repetitions: 3})
 				agree(t, h, s, hw.Env{Slots: p.MinSlots, Iterations: p.Iterations, Trace: true})
 			}

@@ -63,7 +63,7 @@ func BenchmarkText(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.s.String())))
 			for range b.N {
-				_, err := parse(c.s.String(), 64)
+				_, err := schedule.Parse(c.s.String())
 				require.NoError(b, err)
 			}
 		})

@@ -29,13 +29,13 @@ rank 1
 	if err != nil {
 		log.Fatal(err)
 	}
-	var device hw.Device
-	device, err = host.New(host.Config{})
+	var executor hw.Executor
+	executor, err = host.New(host.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer device.Close()
-	result, err := device.Run(context.Background(), &hw.Job{
+	defer executor.Close()
+	result, err := executor.Run(context.Background(), &hw.Job{
 		Schedule: s,
 		Inputs:   [][]byte{{1, 0, 0, 0, 2, 0, 0, 0}, {10, 0, 0, 0, 20, 0, 0, 0}},
 		Env:      hw.Env{Warmup: 1, Repetitions: 5},

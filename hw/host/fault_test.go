@@ -19,6 +19,7 @@ import (
 
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 )
 
@@ -95,8 +96,9 @@ func TestNothingLeft(t *testing.T) {
 			h := open(t, Config{Transport: transport})
 			agree(t, h, ringOf(t, 3, 100, dtype.Int32), hw.Env{})
 			agree(t, h, ringOf(t, 5, 100, dtype.Int32), hw.Env{})
-			if h.crew != nil && h.crew.dir != "" {
-				dir := h.crew.dir
+			if transport == Unix {
+				dir := filepath.Dir(h.launcher.at.Address)
+				require.DirExists(t, dir)
 				require.NoError(t, h.Close())
 				require.NoDirExists(t, dir)
 			}
@@ -139,7 +141,7 @@ func TestLostRank(t *testing.T) {
 			nothingLeft(t)
 			h := open(t, Config{Transport: c.transport})
 			agree(t, h, ringOf(t, 4, 10, dtype.Int8), hw.Env{})
-			pid := h.crew.hands[2].process.cmd.Process.Pid
+			pid := h.launcher.processes[2].cmd.Process.Pid
 			struck := make(chan time.Time, 1)
 			timer := time.AfterFunc(200*time.Millisecond, func() {
 				struck <- time.Now()
@@ -160,20 +162,42 @@ func TestLostRank(t *testing.T) {
 	}
 }
 
-// TestNonsense: who does not speak as a rank does is sent away, and disturbs nobody.
+// speakNonsense speaks to an address as no rank does.
+func speakNonsense(t *testing.T, address string) {
+	t.Helper()
+	for _, says := range []string{"", "GET / HTTP/1.1\r\n\r\n"} {
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		fmt.Fprint(conn, says)
+		require.NoError(t, conn.Close())
+	}
+}
+
+// TestNonsense: who does not speak as a rank does is sent away, and disturbs nobody: neither the
+// coordinator nor a rank that awaits its peers.
 func TestNonsense(t *testing.T) {
 	nothingLeft(t)
 	h := open(t, Config{Transport: TCP})
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
-	for _, address := range []string{h.crew.listener.Addr().String(), h.crew.hands[1].hello.Address} {
-		for _, says := range []string{"", "GET / HTTP/1.1\r\n\r\n"} {
-			conn, err := net.Dial("tcp", address)
-			require.NoError(t, err)
-			fmt.Fprint(conn, says)
-			require.NoError(t, conn.Close())
-		}
-	}
+	speakNonsense(t, h.launcher.at.Address)
 	agree(t, h, ringOf(t, 3, 1000, dtype.Int8), hw.Env{})
+
+	var meshes []*mesh
+	var all []rank.Peer
+	for number := range int32(2) {
+		l, err := rank.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		m := newMesh(number, l, func(err error) { t.Errorf("rank %d: %v", number, err) })
+		defer m.close()
+		meshes = append(meshes, m)
+		all = append(all, rank.Peer{Rank: number, Address: l.Addr().String()})
+	}
+	speakNonsense(t, all[0].Address)
+	require.NoError(t, meshes[1].connect(t.Context(), all[:1], time.Second))
+	require.NoError(t, meshes[0].connect(t.Context(), all[1:], time.Second))
+	for _, m := range meshes {
+		m.stopped.Store(true) // which socket ends first is no fault
+	}
 }
 
 // TestLostIdle: a rank that dies between two jobs is replaced.
@@ -181,9 +205,9 @@ func TestLostIdle(t *testing.T) {
 	nothingLeft(t)
 	h := open(t, Config{Transport: Unix})
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
-	p := h.crew.hands[1].process
-	p.kill()
-	require.Eventually(t, func() bool { return len(h.crew.events) > 0 }, time.Second, time.Millisecond)
+	p := h.launcher.processes[1]
+	require.NoError(t, p.cmd.Process.Kill())
+	<-p.done
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
 }
 
@@ -261,7 +285,7 @@ func TestOrphans(t *testing.T) {
 	require.NoDirExists(t, dir)
 }
 
-// gone reports whether a process has ended, whoever has to bury it.
+// gone reports whether a process has ended, whoever has to reap it.
 func gone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || strings.Contains(string(stat), ") Z ")
@@ -281,10 +305,10 @@ func raiseOrphans() {
 	if _, err := h.Run(context.Background(), job); err != nil {
 		panic(err)
 	}
-	for _, hand := range h.crew.hands {
-		fmt.Print(hand.process.cmd.Process.Pid, " ")
+	for number := range 3 {
+		fmt.Print(h.launcher.processes[number].cmd.Process.Pid, " ")
 	}
-	fmt.Println(h.crew.dir)
+	fmt.Println(filepath.Dir(h.launcher.at.Address))
 	job.Env.Iterations = endless
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

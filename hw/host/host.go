@@ -1,4 +1,4 @@
-// Package host plays schedules on the processors of ordinary machines: no GPU is needed.
+// Package host executes schedules on the processors of ordinary machines: no GPU is needed.
 //
 // Every lane is a goroutine that carries out its steps one after the other and waits where the
 // schedule has it wait; bytes move, and are added by package dtype. Ranks share the memory of this
@@ -8,7 +8,7 @@
 // A process of a rank is this very program, started again: the program's main must call Child
 // before anything else. Other machines' ranks are started by hand, with what Config.Announce is
 // told, which ends in Worker. Ranks find each other at the address of the process that holds the
-// Host (the coordinator), and connect in pairs where the schedule has them talk.
+// Host (rank.Coordinator), and connect in pairs where the schedule has them talk.
 //
 // Whoever can reach these addresses can take part: they are for machines and networks that one
 // trusts, like those of MPI and NCCL.
@@ -17,9 +17,9 @@ package host
 import (
 	"context"
 	"fmt"
-	"net"
 
 	"collsim/hw"
+	"collsim/hw/rank"
 )
 
 // Transport is how ranks talk.
@@ -73,9 +73,9 @@ type Config struct {
 
 // Host is the executor. It keeps the processes of its ranks from one run to the next.
 type Host struct {
-	config Config
-	stock  *stock
-	crew   *crew // of processes; nil if there are none
+	config      Config
+	launcher    *launcher // nil if ranks share memory
+	coordinator *rank.Coordinator
 }
 
 // New returns a Host. Nothing is started before the first run.
@@ -88,13 +88,25 @@ func New(c Config) (*Host, error) {
 	case c.Listen != "" && c.Transport != TCP:
 		return nil, fmt.Errorf("host: transport %v does not listen at %q: only tcp does", c.Transport,
 			c.Listen)
-	case c.remote() && !c.reachable():
+	case c.remote() && !rank.Reachable(c.Listen):
 		return nil, fmt.Errorf("host: hosts %v: an address to listen at is needed that they can reach",
 			c.Hosts)
 	case c.remote() && c.Announce == nil:
 		return nil, fmt.Errorf("host: hosts %v: somebody must be told what to start there", c.Hosts)
 	}
-	return &Host{config: c, stock: &stock{}}, nil
+	h := &Host{config: c}
+	coordination := rank.Config{Network: c.Transport.String(), Listen: c.Listen}
+	if c.Transport == Goroutines {
+		parcels := &stock{}
+		coordination.Workers = func(int) int { return 1 }
+		coordination.RanOn = hw.Here("host", c.Transport.String())
+		coordination.Here = func(clock rank.Clock) rank.Player { return newPlayer(clock, parcels) }
+	} else {
+		h.launcher = &launcher{config: &h.config}
+		coordination.Launch = h.launcher
+	}
+	h.coordinator = rank.New(coordination)
+	return h, nil
 }
 
 // remote reports whether there are ranks on other machines.
@@ -107,12 +119,6 @@ func (c *Config) remote() bool {
 	return false
 }
 
-// reachable reports whether Listen says where others find this machine.
-func (c *Config) reachable() bool {
-	host, _, err := net.SplitHostPort(c.Listen)
-	return err == nil && host != "" && host != "0.0.0.0" && host != "::"
-}
-
 func local(host string) bool { return host == "" || host == "localhost" }
 
 // hostOf is the machine of a rank.
@@ -123,26 +129,20 @@ func (c *Config) hostOf(rank, ranks int) string {
 	return c.Hosts[rank*len(c.Hosts)/ranks]
 }
 
-// Run plays a job.
+// Run executes a job.
 func (h *Host) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
 		return nil, err
 	}
-	if err := context.Cause(ctx); err != nil {
-		return nil, fmt.Errorf("host: %w", err)
+	result, err := h.coordinator.Run(ctx, &rank.Job{Schedule: job.Schedule, Inputs: job.Inputs,
+		Env: env})
+	if err != nil {
+		return nil, err
 	}
-	if h.config.Transport == Goroutines {
-		return h.together(ctx, job, env)
-	}
-	return h.apart(ctx, job, env)
+	result.RanOn.Transport = h.config.Transport.String()
+	return result, nil
 }
 
 // Close ends the processes of the ranks and removes what they listened at.
-func (h *Host) Close() error {
-	if h.crew != nil {
-		h.crew.dismiss(nil)
-		h.crew = nil
-	}
-	return nil
-}
+func (h *Host) Close() error { return h.coordinator.Close() }

@@ -13,7 +13,7 @@ import (
 // lane carries out the steps of one lane, in a goroutine of its own. It waits for one thing at a
 // time: whoever makes that true rouses it, and it looks again.
 type lane struct {
-	player  *player
+	rank    *participant
 	index   int
 	channel int
 	wake    chan struct{} // holds one
@@ -56,7 +56,8 @@ func (l *lane) reset() {
 	l.posts.Store(0)
 	l.rounds.Store(0)
 	l.number, l.start, l.end, l.stamps = 0, 0, 0, l.stamps[:0]
-	l.waiting, l.unlanded = schedule.Waiting{}, map[int32]int{}
+	l.goesOn()
+	l.unlanded = map[int32]int{}
 	l.reply.acks = map[int32]int{}
 	select {
 	case <-l.wake:
@@ -85,7 +86,7 @@ func (l *lane) rouse() {
 // await waits until ready returns true; what and on are what it waits for, and whom.
 func (l *lane) await(ready func() bool, what string, rank, lane int32) error {
 	for !ready() {
-		if f := l.player.failed.Load(); f != nil {
+		if f := l.rank.failed.Load(); f != nil {
 			return f.err
 		}
 		l.waits(what, rank, lane)
@@ -109,7 +110,7 @@ func (l *lane) wait() (w schedule.Waiting, waits bool) {
 	if w = l.waiting; w.For == "" {
 		return w, false
 	}
-	w.Rank, w.Lane, w.Step = int(l.player.rank), l.index, int(l.cursor.Step)
+	w.Rank, w.Lane, w.Step = int(l.rank.number), l.index, int(l.cursor.Step)
 	if !l.cursor.Done() {
 		w.Name, w.Chunk = l.step.Name(), l.step.Chunk()
 	}
@@ -125,19 +126,17 @@ func (l *lane) goesOn() {
 
 // from and to are the connections with a peer.
 func (l *lane) from(p *schedule.Peer) hw.Connection {
-	return hw.Connection{From: p.Rank, FromLane: p.Lane, To: l.player.rank, ToLane: int32(l.index),
-		Class: p.Class, Tag: p.Tag}
+	return hw.ConnectionFrom(int(l.rank.number), l.index, p)
 }
 
 func (l *lane) to(p *schedule.Peer) hw.Connection {
-	return hw.Connection{From: l.player.rank, FromLane: int32(l.index), To: p.Rank, ToLane: p.Lane,
-		Class: p.Class, Tag: p.Tag}
+	return hw.ConnectionTo(int(l.rank.number), l.index, p)
 }
 
 // run carries out the lane's program, as often as the environment says.
 func (l *lane) run() error {
-	p := l.player
-	l.start = p.now()
+	p := l.rank
+	l.start = p.clock.Now()
 	ready := l.start
 	for i := range p.iterations {
 		if i > 0 {
@@ -161,19 +160,19 @@ func (l *lane) run() error {
 			return err
 		}
 	}
-	l.end = p.now()
+	l.end = p.clock.Now()
 	return nil
 }
 
 // again begins iteration i when all lanes of the rank have ended the one before. The last to do so
 // does what the rank's caller does in between.
 func (l *lane) again(i int) error {
-	p := l.player
+	p := l.rank
 	l.rounds.Store(int32(i))
 	p.turn.Lock()
 	if p.left--; p.left == 0 {
-		if p.dirty {
-			p.load()
+		if p.reload {
+			p.Load(p.input)
 		}
 		p.left = len(p.lanes)
 		p.round = i
@@ -187,11 +186,11 @@ func (l *lane) again(i int) error {
 		p.turn.Lock()
 		defer p.turn.Unlock()
 		return p.round >= i
-	}, "the end", p.rank, p.behind(int32(i)))
+	}, "the end", p.number, p.behind(int32(i)))
 }
 
 // behind is the first lane that has not ended so many iterations, or else the first.
-func (p *player) behind(iterations int32) int32 {
+func (p *participant) behind(iterations int32) int32 {
 	for i, l := range p.lanes {
 		if l.rounds.Load() < iterations {
 			return int32(i)
@@ -210,7 +209,7 @@ func (l *lane) receives() error {
 			continue
 		}
 		if c := l.from(&f.Peer); l.lastIn == nil || l.lastIn.Connection != c {
-			l.lastIn = l.player.byIn[c]
+			l.lastIn = l.rank.byIn[c]
 		}
 		in := l.lastIn
 		p, ok := in.take(l.number)
@@ -236,7 +235,7 @@ func (l *lane) reserves() error {
 			continue
 		}
 		if c := l.to(&d.Peer); l.lastOut == nil || l.lastOut.Connection != c {
-			l.lastOut = l.player.byOut[c]
+			l.lastOut = l.rank.byOut[c]
 		}
 		out := l.lastOut
 		if !out.reserve() {
@@ -256,12 +255,12 @@ func (l *lane) awaits() error {
 		return nil
 	}
 	for _, e := range l.step.Await {
-		other := l.player.lanes[e.Lane]
+		other := l.rank.lanes[e.Lane]
 		posted := func() bool { return other.posts.Load() >= e.Value }
 		if posted() {
 			continue
 		}
-		if err := l.await(posted, "an event", l.player.rank, e.Lane); err != nil {
+		if err := l.await(posted, "an event", l.rank.number, e.Lane); err != nil {
 			return err
 		}
 	}
@@ -273,7 +272,7 @@ func (l *lane) computes() error {
 	const slice = 10 * time.Millisecond
 	until := time.Now().Add(time.Duration(l.step.Cost / int64(unit.Nanosecond)))
 	for left := time.Until(until); left > 0; left = time.Until(until) {
-		if f := l.player.failed.Load(); f != nil {
+		if f := l.rank.failed.Load(); f != nil {
 			return f.err
 		}
 		if left > slice {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 )
 
@@ -37,7 +38,7 @@ type link struct {
 // request is a get of the peer's, or a silent put that is to be acknowledged.
 type request struct {
 	header frame
-	player *player
+	rank   *participant
 	spans  []schedule.Span
 }
 
@@ -131,7 +132,7 @@ func (k *link) read() error {
 }
 
 // take does what a frame says.
-func (k *link) take(p *player, f *frame, runs []byte) error {
+func (k *link) take(p *participant, f *frame, runs []byte) error {
 	switch f.kind {
 	case frameMessage, framePut:
 		return k.message(p, f, runs)
@@ -142,14 +143,14 @@ func (k *link) take(p *player, f *frame, runs []byte) error {
 		k.ask(request{*f, p, nil})
 		return nil
 	case frameGet:
-		spans, ok := getRuns(runs, int64(len(p.memory[f.home])))
+		spans, ok := getRuns(runs, int64(len(p.Buffers[f.home])))
 		if !ok {
 			return fmt.Errorf("asks for what is not in the %v", f.home)
 		}
 		k.ask(request{*f, p, spans})
 		return nil
 	case frameCredit:
-		out := p.byOut[f.connection(p.rank, k.peer)]
+		out := p.byOut[f.connection(p.number, k.peer)]
 		if out == nil {
 			return fmt.Errorf("frees a slot of a connection that does not exist")
 		}
@@ -163,11 +164,11 @@ func (k *link) take(p *player, f *frame, runs []byte) error {
 }
 
 // message takes in a message, or a put and its message.
-func (k *link) message(p *player, f *frame, runs []byte) error {
-	in := p.byIn[f.connection(k.peer, p.rank)]
+func (k *link) message(p *participant, f *frame, runs []byte) error {
+	in := p.byIn[f.connection(k.peer, p.number)]
 	if in == nil {
-		return &hw.Error{Call: "step", Code: "malformed", Rank: int(k.peer), Lane: int(f.fromLane),
-			Step: -1, Text: fmt.Sprintf("messages to rank %d lane %d are never received", p.rank, f.toLane)}
+		return hw.Malformed(int(k.peer), int(f.fromLane), -1,
+			"messages to rank %d lane %d are never received", p.number, f.toLane)
 	}
 	if f.kind == framePut {
 		if err := k.store(p, f, runs); err != nil {
@@ -189,10 +190,10 @@ func (k *link) message(p *player, f *frame, runs []byte) error {
 }
 
 // store reads the bytes of a put into the memory of the rank.
-func (k *link) store(p *player, f *frame, runs []byte) error {
-	memory := p.memory[f.home]
+func (k *link) store(p *participant, f *frame, runs []byte) error {
+	memory := p.Buffers[f.home]
 	spans, ok := getRuns(runs, int64(len(memory)))
-	if !ok || size(spans) != f.size {
+	if !ok || rank.Size(spans) != f.size {
 		return fmt.Errorf("puts %d bytes into what is not in the %v", f.size, f.home)
 	}
 	for _, s := range spans {
@@ -204,7 +205,7 @@ func (k *link) store(p *player, f *frame, runs []byte) error {
 }
 
 // fill reads bytes, a piece at a time.
-func (k *link) fill(p *player, b []byte) error {
+func (k *link) fill(p *participant, b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), piece)
 		if _, err := io.ReadFull(k.in, b[:n]); err != nil {
@@ -245,12 +246,12 @@ func (k *link) answer() error {
 			}
 			continue
 		}
-		value := q.player.stock.get(size(q.spans))
-		gather(value.bytes(), q.player.memory[q.header.home], q.spans)
+		value := q.rank.stock.get(rank.Size(q.spans))
+		q.rank.Gather(value.bytes(), q.header.home, q.spans)
 		f.kind, f.size = frameData, int64(len(value.bytes()))
 		if err := k.post(f, value); err != nil {
 			return err
 		}
-		q.player.stock.put(value)
+		q.rank.stock.put(value)
 	}
 }

@@ -4,51 +4,50 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/rank"
 )
 
 // mesh is a rank's sockets to those that it talks with: one for each, made when a job first needs
 // it and kept for the next. Of two ranks the higher dials.
 type mesh struct {
-	rank     int32
+	number   int32
 	listener net.Listener
 	stopped  atomic.Bool
 	accepts  sync.WaitGroup
 
 	epoch  atomic.Uint32
-	player atomic.Pointer[player]
-	links  map[int32]*link // does not change while a repetition runs
-	failed func(*hw.Error) // told of every socket that ends by itself
+	rank   atomic.Pointer[participant] // of the repetition
+	links  map[int32]*link             // does not change while a repetition runs
+	failed func(error)                 // told of every socket that ends by itself
+	closed sync.Once
 
 	mu       sync.Mutex
 	accepted map[int32]net.Conn // not yet asked for
 	news     chan struct{}      // holds one: something was accepted
 }
 
-func newMesh(rank int32, l net.Listener, failed func(*hw.Error)) *mesh {
-	m := &mesh{rank: rank, listener: l, links: map[int32]*link{}, failed: failed,
+func newMesh(number int32, l net.Listener, failed func(error)) *mesh {
+	m := &mesh{number: number, listener: l, links: map[int32]*link{}, failed: failed,
 		accepted: map[int32]net.Conn{}, news: make(chan struct{}, 1)}
 	m.accepts.Go(m.accept)
 	return m
 }
 
-// playing is the player of a repetition, nil if that has ended.
-func (m *mesh) playing(epoch uint32) *player {
+// playing is the rank in a repetition, nil if that has ended.
+func (m *mesh) playing(epoch uint32) *participant {
 	if epoch != m.epoch.Load() {
 		return nil
 	}
-	return m.player.Load()
+	return m.rank.Load()
 }
 
 // accept takes in ranks that dial. Who does not say at once which rank it is, is sent away.
@@ -79,25 +78,25 @@ func (m *mesh) accept() {
 }
 
 // connect makes the sockets that are not there yet.
-func (m *mesh) connect(ctx context.Context, peers []peer, timeout time.Duration) error {
+func (m *mesh) connect(ctx context.Context, peers []rank.Peer, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for _, p := range peers {
-		if p.Rank >= m.rank || m.links[p.Rank] != nil {
+		if p.Rank >= m.number || m.links[p.Rank] != nil {
 			continue
 		}
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, m.listener.Addr().Network(), p.Address)
 		if err == nil {
-			_, err = conn.Write(binary.LittleEndian.AppendUint32(nil, uint32(m.rank)))
+			_, err = conn.Write(binary.LittleEndian.AppendUint32(nil, uint32(m.number)))
 		}
 		if err != nil {
-			return peerError(p.Rank, "dial", err)
+			return rank.CallError(int(p.Rank), "dial", err)
 		}
 		m.add(p.Rank, conn)
 	}
 	for _, p := range peers {
-		for p.Rank > m.rank && m.links[p.Rank] == nil && !m.stopped.Load() {
+		for p.Rank > m.number && m.links[p.Rank] == nil && !m.stopped.Load() {
 			m.mu.Lock()
 			conn := m.accepted[p.Rank]
 			delete(m.accepted, p.Rank)
@@ -108,7 +107,7 @@ func (m *mesh) connect(ctx context.Context, peers []peer, timeout time.Duration)
 			}
 			select {
 			case <-ctx.Done():
-				return peerError(p.Rank, "accept", ctx.Err())
+				return rank.CallError(int(p.Rank), "accept", ctx.Err())
 			case <-m.news:
 			}
 		}
@@ -117,27 +116,27 @@ func (m *mesh) connect(ctx context.Context, peers []peer, timeout time.Duration)
 }
 
 // add begins to talk with a rank.
-func (m *mesh) add(rank int32, conn net.Conn) {
+func (m *mesh) add(peer int32, conn net.Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopped.Load() {
 		conn.Close()
 		return
 	}
-	m.links[rank] = newLink(m, rank, conn)
-	m.links[rank].start()
+	m.links[peer] = newLink(m, peer, conn)
+	m.links[peer].start()
 }
 
 // lost has the run fail because of a peer, and returns why.
-func (m *mesh) lost(rank int32, call string, err error) error {
+func (m *mesh) lost(peer int32, call string, err error) error {
 	var e *hw.Error
 	if !errors.As(err, &e) {
-		e = peerError(rank, call, err)
+		e = rank.CallError(int(peer), call, err)
 	}
 	if m.stopped.Load() {
 		return e
 	}
-	if p := m.player.Load(); p != nil {
+	if p := m.rank.Load(); p != nil {
 		p.fail(e)
 	}
 	m.failed(e)
@@ -145,7 +144,9 @@ func (m *mesh) lost(rank int32, call string, err error) error {
 }
 
 // close ends all sockets, and returns when nothing of them runs.
-func (m *mesh) close() {
+func (m *mesh) close() { m.closed.Do(m.end) }
+
+func (m *mesh) end() {
 	m.listener.Close()
 	m.accepts.Wait()
 	m.mu.Lock()
@@ -158,41 +159,4 @@ func (m *mesh) close() {
 	for _, k := range links {
 		k.close()
 	}
-}
-
-// peerError is what became of a call that concerns a peer.
-func peerError(rank int32, call string, err error) *hw.Error {
-	return &hw.Error{Call: call, Code: code(err), Rank: int(rank), Lane: -1, Step: -1,
-		Text: err.Error()}
-}
-
-// code is the name of what a call has returned.
-func code(err error) string {
-	var no syscall.Errno
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "EOF"
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return "timeout"
-	case errors.Is(err, context.Canceled):
-		return "canceled"
-	case errors.Is(err, net.ErrClosed):
-		return "closed"
-	case !errors.As(err, &no):
-		return "error"
-	}
-	for _, known := range []struct {
-		no   syscall.Errno
-		name string
-	}{{syscall.ECONNRESET, "ECONNRESET"}, {syscall.EPIPE, "EPIPE"},
-		{syscall.ECONNREFUSED, "ECONNREFUSED"}, {syscall.ENOENT, "ENOENT"},
-		{syscall.EHOSTUNREACH, "EHOSTUNREACH"}, {syscall.ENETUNREACH, "ENETUNREACH"},
-		{syscall.ETIMEDOUT, "ETIMEDOUT"}, {syscall.EADDRINUSE, "EADDRINUSE"},
-		{syscall.EADDRNOTAVAIL, "EADDRNOTAVAIL"}, {syscall.EMFILE, "EMFILE"},
-		{syscall.EACCES, "EACCES"}} {
-		if no == known.no {
-			return known.name
-		}
-	}
-	return fmt.Sprintf("errno %d", int(no))
 }

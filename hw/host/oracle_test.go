@@ -11,9 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
-	"collsim/driven"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/proof"
+	"collsim/reference"
 	"collsim/schedule"
 )
 
@@ -57,35 +58,12 @@ func random[T dtype.Number](b []byte, r *rand.Rand) {
 	dtype.Put(b, x)
 }
 
-// oracle is what package driven makes of the same inputs.
+// oracle is what the interpreter makes of the same inputs.
 func oracle(t *testing.T, s *schedule.Schedule, in [][]byte) [][]byte {
 	t.Helper()
-	run := map[dtype.Type]func(*schedule.Schedule, [][]byte) ([][]byte, error){
-		0: play[float32], dtype.Float64: play[float64], dtype.Float32: play[float32],
-		dtype.Float16: play[dtype.F16], dtype.BFloat16: play[dtype.BF16],
-		dtype.Float8E4M3: play[dtype.E4M3], dtype.Float8E5M2: play[dtype.E5M2],
-		dtype.Int8: play[int8], dtype.Int16: play[int16], dtype.Int32: play[int32],
-		dtype.Int64: play[int64], dtype.Uint8: play[uint8], dtype.Uint16: play[uint16],
-		dtype.Uint32: play[uint32], dtype.Uint64: play[uint64]}[s.Spec.Type]
-	out, err := run(s, in)
+	out, err := reference.RunBytes(s, in, reference.RunOptions{})
 	require.NoError(t, err)
 	return out
-}
-
-func play[T dtype.Number](s *schedule.Schedule, in [][]byte) ([][]byte, error) {
-	width := dtype.Of[T]().Width()
-	numbers := make([][]T, len(in))
-	for rank := range in {
-		numbers[rank] = make([]T, len(in[rank])/width)
-		dtype.Get(numbers[rank], in[rank])
-	}
-	results, err := driven.Run(s, numbers, driven.Options{})
-	out := make([][]byte, len(results))
-	for rank := range out {
-		out[rank] = make([]byte, len(results[rank])*width)
-		dtype.Put(out[rank], results[rank])
-	}
-	return out, err
 }
 
 // open is a host that the test closes.
@@ -160,7 +138,7 @@ func scripts(t *testing.T) (all []*schedule.Schedule) {
 			body, _, _ := strings.Cut(part, "\n----")
 			s, err := schedule.Parse(body + "\n")
 			require.NoError(t, err, path)
-			if _, found := schedule.Verify(s, schedule.VerifyOptions{}); len(found) == 0 {
+			if _, found := proof.Verify(s, proof.Options{}); len(found) == 0 {
 				all = append(all, s)
 			}
 		}

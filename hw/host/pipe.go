@@ -11,6 +11,7 @@ type inbound struct {
 	hw.Connection
 	receiver *lane
 	far      *outbound // the other end, where it is in the same process
+	slots    int       // that it has; 0 is any number
 
 	mu    sync.Mutex
 	queue []*parcel // a put's or a signal's parcel is nil
@@ -22,8 +23,8 @@ type inbound struct {
 func (in *inbound) arrive(p *parcel) {
 	in.mu.Lock()
 	in.queue = append(in.queue, p)
-	if in.receiver.player.tracing {
-		in.times = append(in.times, hw.Mark{At: in.receiver.player.now()})
+	if in.receiver.rank.tracing {
+		in.times = append(in.times, hw.Mark{At: in.receiver.rank.clock.Now()})
 	}
 	in.mu.Unlock()
 	in.receiver.rouse()
@@ -42,7 +43,7 @@ func (in *inbound) take(step int32) (p *parcel, ok bool) {
 	} else {
 		in.queue = in.queue[1:]
 	}
-	if in.receiver.player.tracing {
+	if in.receiver.rank.tracing {
 		in.times[in.got].Step = step
 	}
 	in.got++
@@ -61,19 +62,18 @@ type outbound struct {
 	hw.Connection
 	sender *lane
 	far    *inbound // the other end, where it is in the same process
-	limit  int32    // slots; 0 is any number
+	slots  int      // that it has; 0 is any number
 
 	mu    sync.Mutex
-	held  int32     // slots that messages are in
+	held  int       // slots that messages are in
 	times []hw.Mark // when the messages of the repetition were sent
-	sent  int
 }
 
 // reserve takes a slot, if there is one.
 func (out *outbound) reserve() bool {
 	out.mu.Lock()
 	defer out.mu.Unlock()
-	if out.limit > 0 && out.held >= out.limit {
+	if out.slots > 0 && out.held >= out.slots {
 		return false
 	}
 	out.held++
@@ -92,5 +92,5 @@ func (out *outbound) freed() {
 func (out *outbound) reset() {
 	out.mu.Lock()
 	defer out.mu.Unlock()
-	out.held, out.sent, out.times = 0, 0, nil
+	out.held, out.times = 0, nil
 }

@@ -40,7 +40,7 @@ func (n *sockets) send(l *lane, out *outbound, p *parcel) error {
 		}
 		f.size = int64(len(p.bytes()))
 		err := k.post(f, p)
-		l.player.stock.put(p)
+		l.rank.stock.put(p)
 		return err
 	})
 }
@@ -96,7 +96,7 @@ func (n *sockets) get(l *lane, from target, dst []byte) error {
 }
 
 func (n *sockets) free(l *lane, in *inbound) error {
-	if limit(in.Class, l.player.slots) == 0 {
+	if in.slots == 0 {
 		return nil
 	}
 	f := frame{kind: frameCredit, epoch: n.mesh.epoch.Load()}.of(in.Connection)
@@ -115,7 +115,7 @@ func (l *lane) answered(k *link, f *frame) error {
 		return &hw.Error{Call: "read", Code: "malformed", Rank: int(k.peer), Lane: int(f.fromLane),
 			Step: -1, Text: fmt.Sprintf("frame %d of %d bytes, which nobody awaits", f.kind, f.size)}
 	default:
-		if err := k.fill(l.player, l.reply.into); err != nil {
+		if err := k.fill(l.rank, l.reply.into); err != nil {
 			return err
 		}
 		l.reply.came, l.reply.into = true, nil

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 	"collsim/unit"
 )
 
 // perform carries out the sub-step that is loaded and returns when it ended.
 func (l *lane) perform(ready unit.Time) (end unit.Time, err error) {
-	p := l.player
+	p := l.rank
 	if err := l.receives(); err != nil {
 		return 0, err
 	}
@@ -22,7 +23,7 @@ func (l *lane) perform(ready unit.Time) (end unit.Time, err error) {
 	}
 	at := hw.Stamp{Ready: ready}
 	if p.tracing {
-		at.Start = p.now()
+		at.Start = p.clock.Now()
 	}
 	value, err := l.value()
 	if err != nil {
@@ -32,7 +33,7 @@ func (l *lane) perform(ready unit.Time) (end unit.Time, err error) {
 		at.Bytes = unit.Bytes(len(value.bytes()))
 	}
 	if p.tracing {
-		at.Done = p.now()
+		at.Done = p.clock.Now()
 	}
 	if err := l.sends(value, at.Done); err != nil {
 		return 0, err
@@ -50,7 +51,7 @@ func (l *lane) perform(ready unit.Time) (end unit.Time, err error) {
 		}
 	}
 	if p.tracing {
-		at.End = p.now()
+		at.End = p.clock.Now()
 		l.stamps = append(l.stamps, at)
 	}
 	return at.End, nil
@@ -58,7 +59,7 @@ func (l *lane) perform(ready unit.Time) (end unit.Time, err error) {
 
 // post adds one to the lane's counter and rouses who may wait for it.
 func (l *lane) post() error {
-	if err := l.player.net.landed(l, -1); err != nil {
+	if err := l.rank.net.landed(l, -1); err != nil {
 		return err
 	}
 	l.posts.Add(1)
@@ -80,7 +81,7 @@ func (l *lane) value() (*parcel, error) {
 	}
 	if len(s.To) == 0 && len(s.Send) == 0 { // a wait, or a read that nobody needs
 		for _, p := range l.parcels {
-			l.player.stock.put(p)
+			l.rank.stock.put(p)
 		}
 		return nil, nil
 	}
@@ -97,7 +98,7 @@ func (l *lane) value() (*parcel, error) {
 		}
 	}
 	if s.Scale {
-		l.player.math.Scale(value.bytes())
+		l.rank.Math.Scale(value.bytes())
 	}
 	for i := range s.To {
 		if err := l.store(&s.To[i], value.bytes()); err != nil {
@@ -115,10 +116,10 @@ func (l *lane) copies() bool {
 		s.From[0].Kind != schedule.Local {
 		return false
 	}
-	rank := int(l.player.rank)
+	number := int(l.rank.number)
 	var from, to schedule.Buffer
-	from, l.spans = l.places(l.spans[:0], rank, &s.From[0].Region)
-	to, l.others = l.places(l.others[:0], rank, &s.To[0])
+	from, l.spans = l.places(l.spans[:0], number, &s.From[0].Region)
+	to, l.others = l.places(l.others[:0], number, &s.To[0])
 	if from == to && slices.Equal(l.spans, l.others) {
 		return true
 	}
@@ -126,30 +127,17 @@ func (l *lane) copies() bool {
 		return false
 	}
 	a, b := l.spans[0], l.others[0]
-	copy(l.player.memory[to][b.Off:b.Off+b.Len], l.player.memory[from][a.Off:a.Off+a.Len])
+	buffers := &l.rank.Buffers
+	copy(buffers[to][b.Off:b.Off+b.Len], buffers[from][a.Off:a.Off+a.Len])
 	return true
 }
 
 // places is where in the memory of a rank the elements of a region lie, in bytes.
 func (l *lane) places(
-	dst []schedule.Span, rank int, g *schedule.Region,
+	dst []schedule.Span, number int, g *schedule.Region,
 ) (home schedule.Buffer, spans []schedule.Span) {
-	s, width := l.player.s, int64(l.player.math.Width)
-	home, base := s.Home(g.Buffer, rank)
-	spans = s.Spans(dst, schedule.Spot{Rank: rank, Channel: l.channel,
+	return l.rank.Places(dst, schedule.Spot{Rank: number, Channel: l.channel,
 		Slice: int(l.cursor.Slice())}, g)
-	for i := range spans {
-		spans[i].Off, spans[i].Len = (spans[i].Off+base)*width, spans[i].Len*width
-	}
-	return home, spans
-}
-
-// size is the bytes of the spans.
-func size(spans []schedule.Span) (n int64) {
-	for _, s := range spans {
-		n += s.Len
-	}
-	return n
 }
 
 // first makes the value of the first source: a message's own parcel, or a copy.
@@ -158,7 +146,7 @@ func (l *lane) first() (*parcel, error) {
 	value := l.parcels[0]
 	switch {
 	case f.Kind == schedule.Message && value == nil:
-		value = l.player.stock.get(0)
+		value = l.rank.stock.get(0)
 	case f.Kind != schedule.Message:
 		var err error
 		if value, err = l.read(f); err != nil {
@@ -166,7 +154,7 @@ func (l *lane) first() (*parcel, error) {
 		}
 	}
 	if f.Scale {
-		l.player.math.Scale(value.bytes())
+		l.rank.Math.Scale(value.bytes())
 	}
 	return value, nil
 }
@@ -175,15 +163,12 @@ func (l *lane) first() (*parcel, error) {
 func (l *lane) fold(value []byte, i int) error {
 	f := &l.step.From[i]
 	if f.Kind == schedule.Local && !f.Scale {
-		home, spans := l.places(l.spans[:0], int(l.player.rank), &f.Region)
+		home, spans := l.places(l.spans[:0], int(l.rank.number), &f.Region)
 		l.spans = spans
-		if n := size(spans); n != int64(len(value)) {
+		if n := rank.Size(spans); n != int64(len(value)) {
 			return l.mismatch(int64(len(value)), n)
 		}
-		for _, s := range spans {
-			l.player.math.Combine(value[:s.Len], l.player.memory[home][s.Off:s.Off+s.Len])
-			value = value[s.Len:]
-		}
+		l.rank.Combine(value, home, spans)
 		return nil
 	}
 	operand := l.parcels[i]
@@ -193,16 +178,16 @@ func (l *lane) fold(value []byte, i int) error {
 			return err
 		}
 	} else if operand == nil {
-		operand = l.player.stock.get(0)
+		operand = l.rank.stock.get(0)
 	}
 	if len(operand.bytes()) != len(value) {
 		return l.mismatch(int64(len(value)), int64(len(operand.bytes())))
 	}
 	if f.Scale {
-		l.player.math.Scale(operand.bytes())
+		l.rank.Math.Scale(operand.bytes())
 	}
-	l.player.math.Combine(value, operand.bytes())
-	l.player.stock.put(operand)
+	l.rank.Math.Combine(value, operand.bytes())
+	l.rank.stock.put(operand)
 	return nil
 }
 
@@ -210,13 +195,13 @@ func (l *lane) fold(value []byte, i int) error {
 func (l *lane) read(f *schedule.Source) (*parcel, error) {
 	switch f.Kind {
 	case schedule.Local:
-		return l.readFrom(l.player.rank, &f.Region)
+		return l.readFrom(l.rank.number, &f.Region)
 	case schedule.Get:
 		return l.readFrom(f.Peer.Rank, &f.Region)
 	}
 	var sum *parcel
-	for _, rank := range f.Team {
-		part, err := l.readFrom(rank, &f.Region)
+	for _, number := range f.Team {
+		part, err := l.readFrom(number, &f.Region)
 		switch {
 		case err != nil:
 			return nil, err
@@ -225,8 +210,8 @@ func (l *lane) read(f *schedule.Source) (*parcel, error) {
 		case len(part.bytes()) != len(sum.bytes()):
 			return nil, l.mismatch(int64(len(sum.bytes())), int64(len(part.bytes())))
 		default:
-			l.player.math.Combine(sum.bytes(), part.bytes())
-			l.player.stock.put(part)
+			l.rank.Math.Combine(sum.bytes(), part.bytes())
+			l.rank.stock.put(part)
 		}
 	}
 	if sum == nil {
@@ -235,28 +220,28 @@ func (l *lane) read(f *schedule.Source) (*parcel, error) {
 	return sum, nil
 }
 
-func (l *lane) readFrom(rank int32, g *schedule.Region) (*parcel, error) {
-	home, spans := l.places(l.spans[:0], int(rank), g)
+func (l *lane) readFrom(number int32, g *schedule.Region) (*parcel, error) {
+	home, spans := l.places(l.spans[:0], int(number), g)
 	l.spans = spans
-	value := l.player.stock.get(size(spans))
-	if rank == l.player.rank {
-		gather(value.bytes(), l.player.memory[home], spans)
+	value := l.rank.stock.get(rank.Size(spans))
+	if number == l.rank.number {
+		l.rank.Gather(value.bytes(), home, spans)
 		return value, nil
 	}
-	if err := l.player.net.landed(l, -1); err != nil {
+	if err := l.rank.net.landed(l, -1); err != nil {
 		return nil, err
 	}
-	return value, l.player.net.get(l, target{rank, home, spans}, value.bytes())
+	return value, l.rank.net.get(l, target{number, home, spans}, value.bytes())
 }
 
 // store writes the value to a region.
 func (l *lane) store(g *schedule.Region, value []byte) error {
-	home, spans := l.places(l.spans[:0], int(l.player.rank), g)
+	home, spans := l.places(l.spans[:0], int(l.rank.number), g)
 	l.spans = spans
-	if n := size(spans); n != int64(len(value)) {
+	if n := rank.Size(spans); n != int64(len(value)) {
 		return l.mismatch(int64(len(value)), n)
 	}
-	scatter(l.player.memory[home], spans, value)
+	l.rank.Scatter(home, spans, value)
 	return nil
 }
 
@@ -271,35 +256,32 @@ func (l *lane) sends(value *parcel, at unit.Time) error {
 	for i := range l.step.Send {
 		d := &l.step.Send[i]
 		if d.Message() && !d.Relaxed {
-			if err := l.player.net.landed(l, d.Peer.Rank); err != nil {
+			if err := l.rank.net.landed(l, d.Peer.Rank); err != nil {
 				return err
 			}
 		}
-		if out := l.out[i]; out != nil {
-			out.sent++
-			if l.player.tracing {
-				out.times = append(out.times, hw.Mark{At: at, Step: l.number})
-			}
+		if out := l.out[i]; out != nil && l.rank.tracing {
+			out.times = append(out.times, hw.Mark{At: at, Step: l.number})
 		}
 		var err error
 		switch {
 		case d.Lands():
 			err = l.puts(d, value, l.out[i])
 		case value == nil:
-			err = l.player.net.send(l, l.out[i], nil)
+			err = l.rank.net.send(l, l.out[i], nil)
 		case i == last:
-			err = l.player.net.send(l, l.out[i], value)
+			err = l.rank.net.send(l, l.out[i], value)
 		default:
-			twin := l.player.stock.get(int64(len(value.bytes())))
+			twin := l.rank.stock.get(int64(len(value.bytes())))
 			copy(twin.bytes(), value.bytes())
-			err = l.player.net.send(l, l.out[i], twin)
+			err = l.rank.net.send(l, l.out[i], twin)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if last < 0 {
-		l.player.stock.put(value)
+		l.rank.stock.put(value)
 	}
 	return nil
 }
@@ -310,17 +292,17 @@ func (l *lane) puts(d *schedule.Dest, value *parcel, out *outbound) error {
 	if ranks == nil {
 		ranks = []int32{d.Peer.Rank}
 	}
-	for _, rank := range ranks {
-		home, spans := l.places(l.spans[:0], int(rank), &d.Region)
+	for _, number := range ranks {
+		home, spans := l.places(l.spans[:0], int(number), &d.Region)
 		l.spans = spans
-		if value == nil || size(spans) != int64(len(value.bytes())) {
+		if value == nil || rank.Size(spans) != int64(len(value.bytes())) {
 			return l.malformed("puts a value into a region of another size")
 		}
-		if rank == l.player.rank {
-			scatter(l.player.memory[home], spans, value.bytes())
+		if number == l.rank.number {
+			l.rank.Scatter(home, spans, value.bytes())
 			continue
 		}
-		if err := l.player.net.put(l, target{rank, home, spans}, value.bytes(), out); err != nil {
+		if err := l.rank.net.put(l, target{number, home, spans}, value.bytes(), out); err != nil {
 			return err
 		}
 	}
@@ -328,23 +310,10 @@ func (l *lane) puts(d *schedule.Dest, value *parcel, out *outbound) error {
 }
 
 func (l *lane) malformed(text string) error {
-	return l.player.errorf(l.index, int(l.cursor.Step), "%s %s", l.step.Name(), text)
+	return l.rank.malformed(l.index, int(l.cursor.Step), "%s %s", l.step.Name(), text)
 }
 
 func (l *lane) mismatch(have, want int64) error {
-	return l.player.errorf(l.index, int(l.cursor.Step), "%s of %d and %d bytes", l.step.Name(), have,
+	return l.rank.malformed(l.index, int(l.cursor.Step), "%s of %d and %d bytes", l.step.Name(), have,
 		want)
-}
-
-// gather and scatter copy between runs of a memory and bytes side by side.
-func gather(dst, memory []byte, spans []schedule.Span) {
-	for _, s := range spans {
-		dst = dst[copy(dst, memory[s.Off:s.Off+s.Len]):]
-	}
-}
-
-func scatter(memory []byte, spans []schedule.Span, src []byte) {
-	for _, s := range spans {
-		src = src[copy(memory[s.Off:s.Off+s.Len], src):]
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/proof"
 	"collsim/schedule"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestScripts(t *testing.T) {
 	h := open(t, Config{})
 	for _, s := range scripts(t) {
-		p, _ := schedule.Verify(s, schedule.VerifyOptions{})
+		p, _ := proof.Verify(s, proof.Options{})
 		agree(t, h, s, hw.Env{Slots: p.MinSlots, Repetitions: 3})
 		agree(t, h, s, hw.Env{Slots: p.MinSlots, Iterations: p.Iterations, Trace: true})
 	}
@@ -38,7 +39,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestTeams: teams play beside each other, and who is in none does nothing.
+// TestTeams: teams play beside each other, each with the mean of its own ranks, and who is in none
+// does nothing.
 func TestTeams(t *testing.T) {
 	s := teams(t)
 	for _, transport := range []Transport{Goroutines, Unix} {
@@ -47,54 +49,16 @@ func TestTeams(t *testing.T) {
 }
 
 func teams(t testing.TB) *schedule.Schedule {
-	three, two := ringOf(t, 3, 31, dtype.Float32), ringOf(t, 2, 8, dtype.Float32)
+	mean := collective.Spec{Kind: collective.AllReduce, Op: collective.Avg, Type: dtype.Float32,
+		Ranks: 3, Count: 31}
+	three := ringWith(t, mean)
+	mean.Ranks, mean.Count = 2, 8
+	two := ringWith(t, mean)
 	s, err := schedule.Beside(9, schedule.Team{Ranks: []int{0, 2, 4}, Schedule: three},
 		schedule.Team{Ranks: []int{8, 7}, Schedule: two},
 		schedule.Team{Ranks: []int{5, 3, 1}, Schedule: three})
 	require.NoError(t, err)
 	return s
-}
-
-// TestText: a process reads the schedule that was sent.
-func TestText(t *testing.T) {
-	for _, s := range append(scripts(t), teams(t), ringOf(t, 5, 7, dtype.Int8)) {
-		back, err := parse(s.String(), s.Spec.Ranks)
-		require.NoError(t, err)
-		require.Equal(t, s.Spec, back.Spec)
-		for rank := range s.Spec.Ranks {
-			require.Equal(t, s.Len(schedule.Input, rank), back.Len(schedule.Input, rank))
-		}
-		require.Equal(t, s.String(), back.String())
-	}
-	for text, want := range map[string]string{
-		"# ranks 0 x\nschedule\n": `host: rank "x" of a team: a number is expected`,
-		"# ranks 0 1\nnonsense\n": "line 1",
-		"nonsense":                "line 1",
-	} {
-		_, err := parse(text, 2)
-		require.ErrorContains(t, err, want)
-	}
-}
-
-func FuzzText(f *testing.F) {
-	f.Add(teams(f).String())
-	f.Add(ringOf(f, 3, 4, dtype.Float32).String())
-	f.Add("# ranks 0 1\n# ranks")
-	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := parse(text, 9); err == nil && s.Spec.Ranks == 9 {
-			again, err := parse(s.String(), 9)
-			require.NoError(t, err)
-			require.Equal(t, s.String(), again.String())
-		}
-	})
-}
-
-// TestPeers: of two rings of three and one of two, each member talks with its own.
-func TestPeers(t *testing.T) {
-	v, err := look(teams(t))
-	require.NoError(t, err)
-	require.Equal(t, [][]int32{{2, 4}, {3, 5}, {0, 4}, {1, 5}, {0, 2}, {1, 3}, nil, {8}, {7}},
-		v.peers)
 }
 
 // TestRefused: what no host can do is refused, and says what is expected.
@@ -142,9 +106,9 @@ func TestHosts(t *testing.T) {
 func TestUnproven(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"    recv from 1 into out @0\n", "    nop\n",
-			"hw: rank 1 lane 0: step: malformed: messages to rank 0 lane 0 are never received"},
+			"hw: rank 1 lane 0: step: malformed: to rank 0 lane 0: 1 more sent than are received"},
 		{"    send in to 1 @0\n", "    nop\n",
-			"hw: rank 1 lane 0: step: malformed: messages from rank 0 lane 0 never come"},
+			"hw: rank 1 lane 0: step: malformed: from rank 0 lane 0: 1 more awaited than are sent"},
 	} {
 		text := strings.Replace(swap, c.from, c.to, 1)
 		require.NotEqual(t, swap, text)
@@ -177,7 +141,8 @@ rank 1
 // and fits the fastest repetition.
 func TestTimeline(t *testing.T) {
 	h := open(t, Config{})
-	r := agree(t, h, ringOf(t, 4, 4096, dtype.Float32), hw.Env{Warmup: 1, Repetitions: 5, Trace: true})
+	r := agree(t, h, ringOf(t, 4, 4096, dtype.Float32),
+		hw.Env{Warmup: 1, Repetitions: 5, Trace: true})
 	checkTimeline(t, r)
 	require.Zero(t, r.Skew)
 	require.Equal(t, "goroutines", r.RanOn.Transport)

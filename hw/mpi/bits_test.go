@@ -10,7 +10,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
-	"collsim/schedule"
+	"collsim/proof"
 )
 
 // specOf is a collective of float32 for a choice.
@@ -116,7 +116,7 @@ func TestLikeProven(t *testing.T) {
 					}
 					s, err := Like(c, spec)
 					require.NoError(t, err, "%v of %d ranks, %d elements", c, ranks, count)
-					_, found := schedule.Verify(s, schedule.VerifyOptions{})
+					_, found := proof.Verify(s, proof.Options{})
 					require.Empty(t, found, "%v of %d ranks, %d elements", c, ranks, count)
 				}
 			}
@@ -126,7 +126,7 @@ func TestLikeProven(t *testing.T) {
 
 // testLikeBits: the library's bits are those of the schedules that are written down, whatever the
 // ranks, the root and the count.
-func testLikeBits(t *testing.T, d *Device) {
+func testLikeBits(t *testing.T, d *Executor) {
 	for _, c := range reducing() {
 		for ranks := 2; ranks <= 6; ranks++ {
 			for i, count := range counts(ranks) {
@@ -146,7 +146,7 @@ func testLikeBits(t *testing.T, d *Device) {
 }
 
 // start starts so many ranks, which all jobs of fewer then use.
-func (d *Device) start(t testing.TB, ranks int) {
+func (d *Executor) start(t testing.TB, ranks int) {
 	t.Helper()
 	c := Choice{Function: "barrier"}
 	r, err := d.Perform(context.Background(), &Call{Spec: specOf(t, c, ranks, 0, 0), Choice: c,
@@ -157,7 +157,7 @@ func (d *Device) start(t testing.TB, ranks int) {
 
 // testMoving: what only moves arrives where it must, by each of the library's algorithms, in both
 // places and of a type that MPI doesn't have.
-func testMoving(t *testing.T, d *Device) {
+func testMoving(t *testing.T, d *Executor) {
 	for _, kind := range []collective.Kind{collective.Broadcast, collective.AllGather,
 		collective.AllToAll, collective.Gather, collective.Scatter, collective.Barrier} {
 		for i, c := range Choices(kind) {

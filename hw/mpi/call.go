@@ -6,12 +6,13 @@ import (
 
 	"collsim/collective"
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 )
 
 // call is a rank's part of a collective that the library does.
 type call struct {
-	worker     *worker
+	player     *player
 	spec       collective.Spec
 	math       hw.Arithmetic
 	given      []byte // the input, little-endian
@@ -23,27 +24,27 @@ type call struct {
 	iterations int
 }
 
-func newCall(w *worker, t *task) (part, error) {
-	f, err := functionOf(t.Choice.Function)
+func newCall(p *player, r *request, job *rank.Part) (part, error) {
+	f, err := functionOf(r.Choice.Function)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{worker: w, spec: t.Spec, math: hw.ArithmeticOf(&t.Spec), given: t.Input,
-		name: f.call, iterations: t.Env.Iterations}
+	c := &call{player: p, spec: r.Spec, math: hw.ArithmeticOf(&r.Spec), given: job.Inputs[0],
+		name: f.call, iterations: job.Env.Iterations}
 	c.place()
-	c.args, err = c.arguments(w.lib)
+	c.args, err = c.arguments(p.lib)
 	return c, err
 }
 
 // place gives input and output their memory.
 func (c *call) place() {
-	s, rank, width := &c.spec, c.worker.rank, int64(c.math.Width)
-	in, out := s.In(rank)*width, s.Out(rank)*width
+	s, number, width := &c.spec, c.player.number, int64(c.math.Width)
+	in, out := s.In(number)*width, s.Out(number)*width
 	if !s.InPlace {
 		c.in, c.out = hw.Memory(in), hw.Memory(out)
 		return
 	}
-	atIn, atOut := s.Place(rank)
+	atIn, atOut := s.Place(number)
 	atIn, atOut = atIn*width, atOut*width
 	c.memory = hw.Memory(max(atIn+in, atOut+out))
 	c.in, c.out = c.memory[atIn:atIn+in], c.memory[atOut:atOut+out]
@@ -51,7 +52,7 @@ func (c *call) place() {
 
 // arguments are those of the library's function, made once: what they point to stays where it is.
 func (c *call) arguments(l *library) ([]uintptr, error) {
-	s, comm := &c.spec, c.worker.comm
+	s, comm := &c.spec, c.player.comm
 	typ, each, err := l.datatype(s)
 	if err != nil && s.Kind != collective.Barrier {
 		return nil, err
@@ -64,7 +65,7 @@ func (c *call) arguments(l *library) ([]uintptr, error) {
 	}
 	n, root := uintptr(s.Count*each), uintptr(s.Root)
 	in, out, sends := memory(c.in), memory(c.out), n
-	amRoot := c.worker.rank == s.Root
+	amRoot := c.player.number == s.Root
 	if s.InPlace && (!s.Kind.Rooted() || s.Kind == collective.Broadcast || amRoot) {
 		in = inPlace
 	}
@@ -99,32 +100,30 @@ func (c *call) arguments(l *library) ([]uintptr, error) {
 // reset writes the input, and elsewhere all ones, a NaN in every format that has one.
 func (c *call) reset() {
 	for _, b := range [][]byte{c.memory, c.in, c.out} {
-		for i := range b {
-			b[i] = 0xff
-		}
+		rank.Spoil(b)
 	}
 	c.load()
 }
 
 func (c *call) load() {
 	c.math.Load(c.in, c.given)
-	if c.spec.Kind == collective.Broadcast && c.worker.rank == c.spec.Root {
+	if c.spec.Kind == collective.Broadcast && c.player.number == c.spec.Root {
 		c.math.Load(c.out, c.given) // MPI_Bcast has one buffer
 	}
 }
 
 // play calls the function, as often as the environment says.
 func (c *call) play() error {
-	c.worker.enter(c.name)
-	defer c.worker.enter("")
+	c.player.enter(c.name)
+	defer c.player.enter("")
 	for i := range c.iterations {
 		if i > 0 && c.spec.InPlace {
 			c.load()
 		}
-		if err := c.worker.lib.call(c.name, c.args...); err != nil {
+		if err := c.player.lib.call(c.name, c.args...); err != nil {
 			return err
 		}
-		c.worker.moved.Add(1)
+		c.player.moved.Add(1)
 	}
 	return nil
 }
@@ -135,6 +134,5 @@ func (c *call) output() []byte {
 	return out
 }
 
-func (c *call) keep()                     {}
-func (c *call) notes() hw.Recording       { return hw.Recording{} }
+func (c *call) recording() hw.Recording   { return hw.Recording{} }
 func (c *call) waits() []schedule.Waiting { return nil }

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -23,6 +24,7 @@ import (
 
 	"collsim/collective"
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 )
 
@@ -115,7 +117,7 @@ func turns(t *testing.T, c Choice, ranks int) (all []int64) {
 // to the same peers, of the same sizes, in the same order; those that go out at once are isends
 // there; and it receives from the same peers in the same order.
 func TestCensus(t *testing.T) {
-	var missing *Missing
+	var missing *hw.Missing
 	version, err := Available(context.Background(), Config{})
 	if errors.As(err, &missing) {
 		t.Skip(err)
@@ -223,31 +225,71 @@ func TestCensusRank(t *testing.T) {
 	runtime.LockOSThread()
 	lib, err := load("")
 	require.NoError(t, err)
-	rank, _, err := lib.begin()
+	number, _, err := lib.begin()
 	require.NoError(t, err)
 	tap := tapOf(t, lib)
-	w := &worker{rank: rank, lib: lib}
+	p := &player{Clock: rank.StartClock(), number: number, lib: lib}
 	var seen [][]posted
 	for _, c := range censusCases(t) {
-		job := &task{Ranks: c.spec.Ranks, Spec: c.spec, Choice: c.choice, Env: hw.Env{Iterations: 1}}
-		if rank < c.spec.Ranks {
-			job.Input = hw.Memory(c.spec.In(rank) * int64(c.spec.Type.Width()))
-		}
-		require.NoError(t, w.prepare(job))
+		p.take(t, c.spec, c.choice)
 		tap.seen = []posted{}
-		if w.part != nil {
-			w.part.reset()
+		if p.part != nil {
 			tap.open = true
-			require.NoError(t, w.part.play())
+			require.NoError(t, p.part.play())
 			tap.open = false
-			require.NoError(t, w.dismantle())
 		}
+		_, err := p.Finish()
+		require.NoError(t, err)
 		seen = append(seen, tap.seen)
 	}
+	tellsItsCall(t, p, dir)
 	text, err := json.Marshal(seen)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(rank)), text, 0o600))
-	require.NoError(t, lib.call("MPI_Finalize"))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(number)), text, 0o600))
+	require.NoError(t, p.Close())
+}
+
+// take has a rank take up a collective for the library to do.
+func (p *player) take(t *testing.T, spec collective.Spec, c Choice) {
+	detail, err := (&request{Spec: spec, Choice: c}).encode()
+	require.NoError(t, err)
+	job := &rank.Part{Ranks: spec.Ranks, Detail: detail, Env: hw.Env{Iterations: 1}}
+	if p.number < spec.Ranks {
+		job.Inputs = [][]byte{hw.Memory(spec.In(p.number) * int64(spec.Type.Width()))}
+	}
+	require.NoError(t, p.Prepare(context.Background(), job))
+}
+
+// tellsItsCall: while rank 0 is in a function that the others are not in yet, it says so. They come
+// when they see its file.
+func tellsItsCall(t *testing.T, p *player, dir string) {
+	require.Empty(t, p.Status().Calls)
+	p.take(t, specOf(t, Choice{Function: "barrier"}, censusRanks, 0, 0), Choice{Function: "barrier"})
+	seen := filepath.Join(dir, "seen")
+	told := make(chan []rank.Call, 1)
+	if p.number == 0 {
+		go func() {
+			for len(p.Status().Calls) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			told <- p.Status().Calls
+			os.WriteFile(seen, nil, 0o600)
+		}()
+	}
+	for p.number > 0 {
+		if _, err := os.Stat(seen); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	_, err := p.Play()
+	require.NoError(t, err)
+	if p.number == 0 {
+		require.Equal(t, []rank.Call{{Rank: 0, Name: "MPI_Barrier"}}, <-told)
+	}
+	require.Empty(t, p.Status().Calls)
+	_, err = p.Finish()
+	require.NoError(t, err)
 }
 
 // tap stands between the library's collectives and its messages. These call functions by a table

@@ -122,13 +122,13 @@ func TestNoCounterpart(t *testing.T) {
 	require.NoError(t, err)
 	in := [][]byte{{}, make([]byte, 29*4), {}, make([]byte, 29*4)}
 	_, err = d.Run(context.Background(), &hw.Job{Schedule: both, Inputs: in})
-	require.EqualError(t, err, "mpi: flat: several teams, each with a schedule of its own, are not "+
-		"played: play each alone")
+	require.EqualError(t, err, "mpi: flat: several teams: the library is asked for one collective "+
+		"at a time")
 }
 
 // testLibrary: of every algorithm that both have, the library's bits are those of the schedule that
 // it says it has played, which is proven and computes what the job does.
-func testLibrary(t *testing.T, d *Device) {
+func testLibrary(t *testing.T, d *Executor) {
 	library := d.Library()
 	for _, c := range counterparts() {
 		a, err := algos.Find(c.kind, c.name)
@@ -148,8 +148,8 @@ func testLibrary(t *testing.T, d *Device) {
 			r, err := library.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
 				Env: hw.Env{Slots: 3, Trace: true, Repetitions: 2}})
 			require.NoError(t, err, "%s %v, %d ranks", c.name, c.kind, ranks)
-			require.Equal(t, spec, r.Played.Spec)
-			require.Zero(t, differing(t, oracle(t, r.Played, in), r.Outputs), "%s %v, %d ranks", c.name,
+			require.Equal(t, spec, r.Executed.Spec)
+			require.Zero(t, differing(t, oracle(t, r.Executed, in), r.Outputs), "%s %v, %d ranks", c.name,
 				c.kind, ranks)
 			require.Nil(t, r.Trace)
 			require.Len(t, r.Repetitions, 2)

@@ -8,7 +8,7 @@ import (
 
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/schedule"
+	"collsim/proof"
 )
 
 // TestDecisions: every function has a decision for any number of ranks and bytes, in rising order,
@@ -85,7 +85,7 @@ func TestLikeOpen(t *testing.T) {
 				s, err := Like(c, spec)
 				require.NoError(t, err, "%v on %d ranks, %d elements", c, ranks, count)
 				require.Contains(t, s.Name, fmt.Sprintf("Open MPI %v as ", c))
-				_, found := schedule.Verify(s, schedule.VerifyOptions{})
+				_, found := proof.Verify(s, proof.Options{})
 				require.Empty(t, found, "%v on %d ranks, %d elements", c, ranks, count)
 			}
 		}
@@ -104,7 +104,7 @@ func TestLikeInside(t *testing.T) {
 			}
 			s, err := Like(c, spec)
 			require.NoError(t, err)
-			_, found := schedule.Verify(s, schedule.VerifyOptions{})
+			_, found := proof.Verify(s, proof.Options{})
 			require.Empty(t, found, "%v", c)
 		}
 	}

@@ -8,7 +8,7 @@
 // which sends go out at once, and who adds what to what; of a choice that leaves something open,
 // what the library decides (Choice.Decided). That the library's messages and bits are those of the
 // schedule shows that both are understood. Device.Library is the second mode as a
-// hw.Device: the library's algorithm of a schedule's name (Counterpart) instead of its steps.
+// hw.Executor: the library's algorithm of a schedule's name (Counterpart) instead of its steps.
 //
 // Ranks are processes of this very program, started by mpirun: the program's main must call Child
 // before anything else. They are told what to do over a socket of their own, over which they also

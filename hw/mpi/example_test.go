@@ -7,7 +7,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw/mpi"
-	"collsim/schedule"
+	"collsim/proof"
 )
 
 // ExampleCounterpart finds the library's algorithm for a pipelined chain, and what there is instead
@@ -39,7 +39,7 @@ func ExampleLike() {
 	if err != nil {
 		panic(err)
 	}
-	order, err := schedule.OrderOf(s, 0, 0)
+	order, err := proof.OrderOf(s, 0, 0)
 	if err != nil {
 		panic(err)
 	}

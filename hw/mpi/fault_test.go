@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,11 +29,29 @@ func endless(ranks int, timeout time.Duration) *Call {
 		Inputs: sensitive(&spec, 1), Env: hw.Env{Iterations: 1 << 40, Timeout: timeout}}
 }
 
+// process is that of a rank, which mpirun has started.
+func (e *Executor) process(number int) int {
+	for _, p := range e.processes()[1:] {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p))
+		if strings.Contains(string(text), fmt.Sprintf("\x00%s=%d\x00", rankEnvironment, number)) {
+			return p
+		}
+	}
+	return 0
+}
+
 // processes are mpirun's and the ranks'.
-func (d *Device) processes() []int {
-	all := []int{d.crew.launcher.cmd.Process.Pid}
-	for _, h := range d.crew.hands {
-		all = append(all, h.hello.Process)
+func (e *Executor) processes() []int {
+	mpirun := e.launcher.mpirun.cmd.Process.Pid
+	all := []int{mpirun}
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", mpirun))
+	for _, name := range files {
+		text, _ := os.ReadFile(name)
+		for _, word := range strings.Fields(string(text)) {
+			if p, err := strconv.Atoi(word); err == nil {
+				all = append(all, p)
+			}
+		}
 	}
 	return all
 }
@@ -40,7 +60,7 @@ func (d *Device) processes() []int {
 func alive(processes []int) (left []int) {
 	for _, p := range processes {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p))
-		if err == nil && !strings.Contains(string(stat), ") Z ") { // whoever has to bury it
+		if err == nil && !strings.Contains(string(stat), ") Z ") { // whoever has to reap it
 			left = append(left, p)
 		}
 	}
@@ -56,8 +76,8 @@ func TestLostRank(t *testing.T) {
 		code   string
 	}{{syscall.SIGKILL, "killed"}, {syscall.SIGSTOP, "timeout"}} {
 		d.start(t, 3)
-		pid := d.crew.hands[2].hello.Process
-		dir, processes := d.crew.dir, d.processes()
+		pid := d.process(2)
+		dir, processes := filepath.Dir(d.launcher.at.Address), d.processes()
 		require.Len(t, alive(processes), 4)
 		struck := make(chan time.Time, 1)
 		timer := time.AfterFunc(200*time.Millisecond, func() {
@@ -93,40 +113,15 @@ func TestCancel(t *testing.T) {
 }
 
 // testErrors: what the library refuses is named in its own words, with the call and the rank.
-func testErrors(t *testing.T, d *Device) {
+func testErrors(t *testing.T, d *Executor) {
 	spec := collective.Spec{Kind: collective.Broadcast, Type: dtype.Float32, Ranks: 2, Root: 9,
 		Count: 4} // past the checks: there is no such root
-	_, err := d.run(context.Background(), [][]byte{{}, {}}, task{Ranks: 2, Spec: spec,
-		Choice: Choice{Function: "bcast"}, Env: hw.Env{Repetitions: 1, Iterations: 1,
-			Timeout: 10 * time.Second}}, nil)
+	_, err := d.perform(context.Background(), &Call{Spec: spec, Choice: Choice{Function: "bcast"},
+		Inputs: [][]byte{{}, {}}, Env: hw.Env{Timeout: 10 * time.Second}})
 	var e *hw.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, "MPI_Bcast", e.Call)
 	require.Equal(t, "MPI_ERR_ROOT", e.Code)
 	require.Equal(t, "invalid root", e.Text)
 	require.Contains(t, []int{0, 1}, e.Rank)
-}
-
-// testHung: of a run in which nothing goes on in the library, it is said which rank is where.
-func testHung(t *testing.T, d *Device) {
-	d.start(t, 2)
-	w, c, processes := d.crew, endless(2, time.Second), d.processes()
-	c.Env.Iterations = 1
-	w.timeout = c.Env.Timeout
-	for rank, h := range w.hands {
-		job := task{Ranks: 2, Spec: c.Spec, Choice: c.Choice, Env: c.Env}
-		if rank < 2 {
-			job.Input = c.Inputs[rank]
-		}
-		require.NoError(t, h.channel.send(order{Kind: orderJob, Job: &job}))
-	}
-	ctx := context.Background()
-	_, err := w.await(ctx, reportReady, len(w.hands))
-	require.NoError(t, err)
-	_, err = w.order(ctx, order{Kind: orderGo}, reportDone, 1) // rank 1 is told nothing
-	require.EqualError(t, err, "hw: rank 0: wait: timeout: no progress for 1s: "+
-		"rank 0 is in MPI_Barrier")
-	w.dismiss(false)
-	d.crew = nil
-	require.Empty(t, alive(processes))
 }

@@ -23,7 +23,7 @@ const (
 
 // lane carries out the steps of one lane.
 type lane struct {
-	player  *player
+	rank    *steps
 	index   int
 	channel int
 	stage   stage
@@ -49,8 +49,8 @@ type source struct {
 
 // begin begins an iteration.
 func (l *lane) begin() {
-	l.cursor, l.posts, l.stage = l.player.program.Walk(l.index), 0, loads
-	l.at.Ready = l.player.clock()
+	l.cursor, l.posts, l.stage = l.rank.program.Walk(l.index), 0, loads
+	l.at.Ready = l.rank.clock()
 }
 
 // advance does what the lane can do now.
@@ -75,7 +75,7 @@ func (l *lane) advance() error {
 
 // attempt does a stage; false is that it has to be tried again.
 func (l *lane) attempt() (goesOn bool, err error) {
-	p := l.player
+	p := l.rank
 	switch l.stage {
 	case loads:
 		if l.cursor.Done() {
@@ -96,11 +96,11 @@ func (l *lane) attempt() (goesOn bool, err error) {
 			l.at.Start = p.clock()
 			l.until = 0
 			if l.step.Cost > 0 {
-				l.until = p.now() + unit.Time(l.step.Cost)
+				l.until = p.Now() + unit.Time(l.step.Cost)
 			}
 		}
 	case computes:
-		goesOn = l.until == 0 || p.now() >= l.until
+		goesOn = l.until == 0 || p.Now() >= l.until
 	case performs:
 		if err := l.perform(); err != nil {
 			return false, err
@@ -121,12 +121,12 @@ func (l *lane) wait(what string, rank, lane int32) {
 	if l.waiting.For == what && l.waiting.OnRank == int(rank) && l.waiting.OnLane == int(lane) {
 		return
 	}
-	l.player.asking.Lock()
-	defer l.player.asking.Unlock()
+	l.rank.asking.Lock()
+	defer l.rank.asking.Unlock()
 	l.waiting = schedule.Waiting{For: what, OnRank: int(rank), OnLane: int(lane)}
 	if what != "" {
 		w := &l.waiting
-		w.Rank, w.Lane, w.Step = l.player.rank, l.index, int(l.cursor.Step)
+		w.Rank, w.Lane, w.Step = l.rank.number, l.index, int(l.cursor.Step)
 		w.Name, w.Chunk = l.step.Name(), l.step.Chunk()
 	}
 }
@@ -137,7 +137,7 @@ func (l *lane) expect() {
 	for i := range l.step.From {
 		s := source{here: true}
 		if f := &l.step.From[i]; f.Kind == schedule.Message {
-			s = source{in: l.player.ins[connectionFrom(l.player.rank, l.index, &f.Peer)]}
+			s = source{in: l.rank.ins[hw.ConnectionFrom(l.rank.number, l.index, &f.Peer)]}
 		}
 		l.sources = append(l.sources, s)
 	}
@@ -145,7 +145,7 @@ func (l *lane) expect() {
 
 // arrived reports whether all messages of the sub-step are here.
 func (l *lane) arrived() (all bool, err error) {
-	p := l.player
+	p := l.rank
 	all = true
 	for i := range l.sources {
 		s := &l.sources[i]
@@ -174,7 +174,7 @@ func (l *lane) arrived() (all bool, err error) {
 			all = false
 			l.wait("a message", s.in.From, s.in.FromLane)
 		case p.tracing:
-			s.in.times = append(s.in.times, hw.Mark{At: p.now(), Step: l.number})
+			s.in.times = append(s.in.times, hw.Mark{At: p.Now(), Step: l.number})
 		}
 	}
 	return all, nil
@@ -182,9 +182,9 @@ func (l *lane) arrived() (all bool, err error) {
 
 // free reports whether there is a slot for every message that the sub-step sends.
 func (l *lane) free() (bool, error) {
-	p := l.player
+	p := l.rank
 	for i := range l.step.Send {
-		out := p.outs[connectionTo(p.rank, l.index, &l.step.Send[i].Peer)]
+		out := p.outs[hw.ConnectionTo(p.number, l.index, &l.step.Send[i].Peer)]
 		if out.limit == 0 || out.used < out.limit {
 			continue
 		}
@@ -205,8 +205,8 @@ func (l *lane) posted() bool {
 		return true
 	}
 	for _, e := range l.step.Await {
-		if l.player.lanes[e.Lane].posts < e.Value {
-			l.wait("an event", int32(l.player.rank), e.Lane)
+		if l.rank.lanes[e.Lane].posts < e.Value {
+			l.wait("an event", int32(l.rank.number), e.Lane)
 			return false
 		}
 	}

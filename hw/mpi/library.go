@@ -75,8 +75,8 @@ func load(configured string) (*library, error) {
 		tried = append(tried, err.Error())
 	}
 	if l.handle == 0 {
-		return nil, &Missing{"MPI library", strings.Join(tried, "; "), get + ", or name it by " +
-			libraryVariable}
+		return nil, &hw.Missing{What: "MPI library", Why: strings.Join(tried, "; "),
+			Get: get + ", or name it by " + libraryVariable}
 	}
 	for _, kind := range []struct {
 		names []string
@@ -85,7 +85,7 @@ func load(configured string) (*library, error) {
 		for _, name := range kind.names {
 			at, err := symbol(l.handle, name)
 			if err != nil {
-				return nil, &Missing{"Open MPI", err.Error(), get}
+				return nil, &hw.Missing{What: "Open MPI", Why: err.Error(), Get: get}
 			}
 			kind.into[name] = at
 		}

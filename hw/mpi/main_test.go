@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"collsim/hw"
 )
 
 // TestMain lets the test's program be a rank.
@@ -18,10 +20,10 @@ func TestMain(m *testing.M) {
 }
 
 // device is one that the test closes. Without MPI, the test is skipped.
-func device(t *testing.T) *Device {
+func device(t *testing.T) *Executor {
 	t.Helper()
 	t.Parallel() // starting ranks is mostly waiting
-	var missing *Missing
+	var missing *hw.Missing
 	if _, err := Available(context.Background(), Config{}); errors.As(err, &missing) {
 		t.Skip(err)
 	} else {
@@ -39,10 +41,10 @@ func TestMPI(t *testing.T) {
 	d.start(t, 8)
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, *Device)
+		run  func(*testing.T, *Executor)
 	}{{"like-bits", testLikeBits}, {"moving", testMoving}, {"library", testLibrary},
-		{"schedules", testEveryAlgorithm},
-		{"timeline", testTimeline}, {"hung", testHung}, {"errors", testErrors},
+		{"schedules", testEveryAlgorithm}, {"teams", testTeams},
+		{"timeline", testTimeline}, {"errors", testErrors},
 		{"stall", testStall}} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, d) })
 	}

@@ -2,51 +2,29 @@ package mpi
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"collsim/hw"
 	"collsim/schedule"
 )
 
-// onlyMessages refuses a schedule that cannot be played by messages alone: with one-sided steps,
-// with messages from a rank to itself, or with ones that are never received or never come.
+// onlyMessages refuses a schedule that cannot be executed by messages alone: with one-sided steps,
+// or with messages from a rank to itself.
 func onlyMessages(s *schedule.Schedule) error {
-	sent, got := map[hw.Connection]int{}, map[hw.Connection]int{}
 	for rank := range s.Spec.Ranks {
+		lanes := s.Program(rank).Lanes()
 		err := eachStep(s, rank, func(lane, step int, v *schedule.Step) error {
-			if err := refused(rank, lane, step, v); err != nil {
-				return err
-			}
-			ins, outs := connections(rank, lane, v)
-			for _, c := range ins {
-				got[c]++
-			}
-			for _, c := range outs {
-				sent[c]++
-			}
-			return nil
+			return refused(rank, lanes, lane, step, v)
 		})
 		if err != nil {
 			return err
-		}
-	}
-	for _, side := range []struct {
-		mine, theirs map[hw.Connection]int
-		text         string
-	}{{sent, got, "are never received"}, {got, sent, "never come"}} {
-		for _, c := range sortedConnections(side.mine) {
-			if n := side.mine[c] - side.theirs[c]; n > 0 {
-				return malformed(int(c.From), int(c.FromLane), -1, "%d messages to rank %d lane %d %s", n,
-					c.To, c.ToLane, side.text)
-			}
 		}
 	}
 	return nil
 }
 
 // refused says what a step does that this executor has no way to.
-func refused(rank, lane, step int, v *schedule.Step) error {
+func refused(rank, lanes, lane, step int, v *schedule.Step) error {
 	for i := range v.From {
 		f := &v.From[i]
 		switch {
@@ -54,7 +32,7 @@ func refused(rank, lane, step int, v *schedule.Step) error {
 			return hw.Refuse("mpi: rank %d lane %d step %d: %s is one-sided: messages alone can't play it",
 				rank, lane, step, v.Name())
 		case f.Kind == schedule.Message && int(f.Peer.Rank) == rank:
-			return malformed(rank, lane, step, "receives from itself")
+			return hw.Malformed(rank, lane, step, "receives from itself")
 		}
 	}
 	for i := range v.Send {
@@ -64,15 +42,15 @@ func refused(rank, lane, step int, v *schedule.Step) error {
 			return hw.Refuse("mpi: rank %d lane %d step %d: %s is one-sided: messages alone can't play it",
 				rank, lane, step, v.Name())
 		case int(d.Peer.Rank) == rank:
-			return malformed(rank, lane, step, "sends to itself")
+			return hw.Malformed(rank, lane, step, "sends to itself")
+		}
+	}
+	for _, e := range v.Await {
+		if e.Lane < 0 || int(e.Lane) >= lanes || int(e.Lane) == lane {
+			return hw.Malformed(rank, lane, step, "awaits lane %d, which is none of the others", e.Lane)
 		}
 	}
 	return nil
-}
-
-func malformed(rank, lane, step int, format string, args ...any) error {
-	return &hw.Error{Call: "step", Code: "malformed", Rank: rank, Lane: lane, Step: step,
-		Text: fmt.Sprintf(format, args...)}
 }
 
 // eachStep calls f with every step of a rank, each once however many slices it has.
@@ -93,50 +71,37 @@ func eachStep(
 }
 
 // connections are those that a step receives on and sends on.
-func connections(rank, lane int, v *schedule.Step) (ins, outs []hw.Connection) {
+func connections(number, lane int, v *schedule.Step) (ins, outs []hw.Connection) {
 	for i := range v.From {
 		if f := &v.From[i]; f.Kind == schedule.Message {
-			ins = append(ins, connectionFrom(rank, lane, &f.Peer))
+			ins = append(ins, hw.ConnectionFrom(number, lane, &f.Peer))
 		}
 	}
 	for i := range v.Send {
-		outs = append(outs, connectionTo(rank, lane, &v.Send[i].Peer))
+		outs = append(outs, hw.ConnectionTo(number, lane, &v.Send[i].Peer))
 	}
 	return ins, outs
-}
-
-func connectionFrom(rank, lane int, p *schedule.Peer) hw.Connection {
-	return hw.Connection{From: p.Rank, FromLane: p.Lane, To: int32(rank), ToLane: int32(lane),
-		Class: p.Class, Tag: p.Tag}
-}
-
-func connectionTo(rank, lane int, p *schedule.Peer) hw.Connection {
-	return hw.Connection{From: int32(rank), FromLane: int32(lane), To: p.Rank, ToLane: p.Lane,
-		Class: p.Class, Tag: p.Tag}
 }
 
 // tagsOf numbers the connections of a rank: both ends of one give it the same number, since both
 // sort what there is from the one rank to the other. Messages have twice that as their tag, the
 // slots that the receiver frees one more.
-func tagsOf(s *schedule.Schedule, rank int) (map[hw.Connection]int, error) {
+func tagsOf(s *schedule.Schedule, number int) map[hw.Connection]int {
 	mine := map[hw.Connection]int{}
-	err := eachStep(s, rank, func(lane, _ int, v *schedule.Step) error {
-		ins, outs := connections(rank, lane, v)
+	eachStep(s, number, func(lane, _ int, v *schedule.Step) error {
+		ins, outs := connections(number, lane, v)
 		for _, c := range append(ins, outs...) {
 			mine[c] = 0
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	number := map[[2]int32]int{}
+	next := map[[2]int32]int{}
 	for _, c := range sortedConnections(mine) {
 		pair := [2]int32{c.From, c.To}
-		mine[c] = number[pair]
-		number[pair]++
+		mine[c] = next[pair]
+		next[pair]++
 	}
-	return mine, nil
+	return mine
 }
 
 func sortedConnections(m map[hw.Connection]int) []hw.Connection {

@@ -2,20 +2,13 @@ package mpi
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"time"
+
+	"collsim/hw"
 )
-
-// Missing says that MPI is not available here: what is missing, why, and how to get it.
-type Missing struct{ What, Why, Get string }
-
-// Error is one line.
-func (m *Missing) Error() string {
-	return fmt.Sprintf("mpi: no %s: %s; %s", m.What, m.Why, m.Get)
-}
 
 // get is how to get an MPI.
 const get = "install Open MPI 4 or 5 (Debian: apt install openmpi-bin)"
@@ -32,7 +25,7 @@ func libraryNames(configured string) []string {
 	return []string{"libmpi.so.40", "libmpi.so"}
 }
 
-// Available returns what Run and Perform would use, as in "Open MPI v4.1.4 …", or a *Missing.
+// Available returns what Run and Perform would use, as in "Open MPI v4.1.4 …", or a *hw.Missing.
 func Available(ctx context.Context, c Config) (string, error) {
 	version, err := c.launcherVersion(ctx)
 	if err != nil {
@@ -48,18 +41,18 @@ func Available(ctx context.Context, c Config) (string, error) {
 func (c *Config) launcherVersion(ctx context.Context) (string, error) {
 	path, err := exec.LookPath(c.launcher())
 	if err != nil {
-		return "", &Missing{c.launcher(), err.Error(), get}
+		return "", &hw.Missing{What: c.launcher(), Why: err.Error(), Get: get}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	out, err := cmd.Output()
 	if err != nil {
-		return "", &Missing{c.launcher(), err.Error(), get}
+		return "", &hw.Missing{What: c.launcher(), Why: err.Error(), Get: get}
 	}
 	first, _, _ := strings.Cut(string(out), "\n")
 	if !strings.Contains(first, "Open MPI") && !strings.Contains(first, "OpenRTE") {
-		return "", &Missing{"Open MPI", path + " is of " + first, get}
+		return "", &hw.Missing{What: "Open MPI", Why: path + " is of " + first, Get: get}
 	}
 	return first, nil
 }

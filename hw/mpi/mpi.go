@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"collsim/collective"
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 )
 
@@ -40,19 +40,27 @@ type Call struct {
 	Env hw.Env
 }
 
-// Device is the executor. It keeps the processes of its ranks from one run to the next.
-type Device struct {
-	config Config
-	crew   *crew // nil if there is none
+// Executor is the executor. It keeps the processes of its ranks from one run to the next.
+type Executor struct {
+	launcher    launcher
+	coordinator *rank.Coordinator
 }
 
-// New returns a Device. Nothing is started before the first run.
-func New(c Config) *Device { return &Device{config: c} }
+// New returns an Executor. Nothing is started before the first run.
+func New(c Config) *Executor {
+	e := &Executor{launcher: launcher{config: c}}
+	network := "unix"
+	if c.Listen != "" {
+		network = "tcp"
+	}
+	e.coordinator = rank.New(rank.Config{Launch: &e.launcher, Network: network, Listen: c.Listen,
+		Startup: hw.DefaultTimeout, Within: c.Start})
+	return e
+}
 
-// Run plays a schedule by messages. One-sided steps (gets, puts, multimem) are refused by name:
-// they are no messages, and MPI's windows complete them in other places than a schedule does. What
-// MPI is not available for is a *Missing, what it has no way to a *hw.Refusal.
-func (d *Device) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
+// Run executes a schedule by messages. One-sided steps (gets, puts, multimem) are refused by name:
+// they are no messages, and MPI's windows complete them in other places than a schedule does.
+func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
 		return nil, err
@@ -63,22 +71,7 @@ func (d *Device) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	if err := counted(job.Schedule); err != nil {
 		return nil, err
 	}
-	text, err := textOf(job.Schedule)
-	if err != nil {
-		return nil, err
-	}
-	return d.run(ctx, job.Inputs, task{Ranks: job.Schedule.Spec.Ranks, Text: text, Env: env},
-		job.Schedule)
-}
-
-// textOf is what schedule.Parse reads, which is a schedule of one team.
-func textOf(s *schedule.Schedule) (string, error) {
-	text := s.String()
-	if strings.HasPrefix(text, "# ranks ") {
-		return "", hw.Refuse("mpi: %s: several teams, each with a schedule of its own, are not "+
-			"played: play each alone", s.Name)
-	}
-	return text, nil
+	return e.coordinator.Run(ctx, &rank.Job{Schedule: job.Schedule, Inputs: job.Inputs, Env: env})
 }
 
 // counted refuses buffers, and so messages, of more bytes than MPI counts.
@@ -96,17 +89,25 @@ func counted(s *schedule.Schedule) error {
 // Perform has the library do a collective. The result has no timeline. Its bits are Like's, but for
 // sums of integers of 8 and 16 bits that overflow: those of Open MPI 4.1 saturate in vector
 // instructions (its component op/avx) and wrap elsewhere, even within one buffer.
-func (d *Device) Perform(ctx context.Context, c *Call) (*hw.Result, error) {
+func (e *Executor) Perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	return e.perform(ctx, c)
+}
+
+// perform is Perform without a check.
+func (e *Executor) perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	env := c.Env
 	env.Repetitions, env.Iterations = max(env.Repetitions, 1), max(env.Iterations, 1)
 	if env.Timeout == 0 {
 		env.Timeout = hw.DefaultTimeout
 	}
-	return d.run(ctx, c.Inputs, task{Ranks: c.Spec.Ranks, Spec: c.Spec, Choice: c.Choice, Env: env},
-		nil)
+	asked, err := (&request{Spec: c.Spec, Choice: c.Choice}).encode()
+	if err != nil {
+		return nil, fmt.Errorf("mpi: %w", err)
+	}
+	return e.coordinator.Run(ctx, &rank.Job{Detail: asked, Inputs: c.Inputs, Env: env})
 }
 
 // check says what is wrong with a call, nil if nothing.
@@ -145,42 +146,5 @@ func (c *Call) check() error {
 	return nil
 }
 
-// run has the first ranks of a crew do a task; a crew that is too small is replaced.
-func (d *Device) run(
-	ctx context.Context, inputs [][]byte, t task, s *schedule.Schedule,
-) (*hw.Result, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, fmt.Errorf("mpi: %w", err)
-	}
-	if d.crew != nil && (len(d.crew.hands) < t.Ranks || d.crew.broken()) {
-		d.Close()
-	}
-	if d.crew == nil {
-		w, err := muster(ctx, &d.config, t.Ranks, t.Env.Timeout)
-		if err != nil {
-			return nil, err
-		}
-		d.crew = w
-	}
-	d.crew.timeout, d.crew.slots = t.Env.Timeout, t.Env.Slots
-	if s != nil && s.Slots > 0 {
-		d.crew.slots = s.Slots
-	}
-	result, err := d.crew.play(ctx, inputs, t, s)
-	if err != nil {
-		d.crew.dismiss(false)
-		d.crew = nil
-		return nil, err
-	}
-	result.RanOn = d.crew.ranOn(t.Ranks)
-	return result, nil
-}
-
 // Close ends the processes of the ranks.
-func (d *Device) Close() error {
-	if d.crew != nil {
-		d.crew.dismiss(true)
-		d.crew = nil
-	}
-	return nil
-}
+func (e *Executor) Close() error { return e.coordinator.Close() }

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
-	"collsim/driven"
-	"collsim/dtype"
+	"collsim/reference"
 	"collsim/schedule"
 )
 
@@ -28,21 +27,11 @@ func sensitive(spec *collective.Spec, seed uint64) [][]byte {
 	return in
 }
 
-// oracle is what package driven makes of float32.
+// oracle is what the interpreter makes of the same inputs.
 func oracle(t *testing.T, s *schedule.Schedule, in [][]byte) [][]byte {
 	t.Helper()
-	numbers := make([][]float32, len(in))
-	for rank := range in {
-		numbers[rank] = make([]float32, len(in[rank])/4)
-		dtype.Get(numbers[rank], in[rank])
-	}
-	results, err := driven.Run(s, numbers, driven.Options{})
+	out, err := reference.RunBytes(s, in, reference.RunOptions{})
 	require.NoError(t, err)
-	out := make([][]byte, len(results))
-	for rank := range out {
-		out[rank] = make([]byte, 4*len(results[rank]))
-		dtype.Put(out[rank], results[rank])
-	}
 	return out
 }
 

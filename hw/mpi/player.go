@@ -1,275 +1,241 @@
 package mpi
 
 import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 
+	"collsim/collective"
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
-	"collsim/unit"
 )
 
-// player plays a rank of a schedule in one thread: it goes round its lanes, each of which does as
-// many sub-steps as it can, and asks the library in between what has arrived. That is how the
-// library makes progress, too.
-type player struct {
-	*worker
-	s          *schedule.Schedule
-	program    *schedule.Program
-	math       hw.Arithmetic
-	iterations int
-	tracing    bool
-	dirty      bool // a step writes where the input lies: it is loaded again for an iteration
+// The environment of a rank: how Child knows that it is one, where the coordinator is, and which
+// library to load. mpirun says which rank it is.
+const (
+	environment     = "COLLSIM_MPI_RANK"
+	rankEnvironment = "OMPI_COMM_WORLD_RANK"
+)
 
-	input    []byte
-	memory   [3][]byte
-	lanes    []*lane
-	ins      map[hw.Connection]*inbound
-	outs     map[hw.Connection]*outbound
-	inOrder  []*inbound // as the program names them first
-	outOrder []*outbound
-	sending  []*transfer
-	stock    stock
-	asking   sync.Mutex // of what lanes wait for
-	kept     hw.Recording
+// Child does the work of a rank if this process was started for that, and returns the code to exit
+// with. The main of a program that uses this package, and the TestMain of a test, must call it
+// before anything else, in the goroutine that main runs in.
+func Child() (code int, child bool) {
+	network, rest, ok := strings.Cut(os.Getenv(environment), " ")
+	if !ok {
+		return 0, false
+	}
+	os.Unsetenv(environment)
+	signal.Ignore(os.Interrupt) // the coordinator gets it too, and knows what to do
+	address, libraryName, _ := strings.Cut(rest, " ")
+	runtime.LockOSThread() // the only thread that calls the library
+	if err := work(network, address, libraryName); err != nil {
+		return 1, true
+	}
+	return 0, true
 }
 
-// inbound is this rank's end of a connection that it receives on.
-type inbound struct {
-	hw.Connection
-	tag   int
-	frees bool // the sender counts slots
-	times []hw.Mark
-}
-
-// outbound is this rank's end of a connection that it sends on.
-type outbound struct {
-	hw.Connection
-	tag     int
-	limit   int // slots; 0 is any number
-	used    int
-	freeing *transfer // the next slot that becomes free
-	times   []hw.Mark
-}
-
-func newPlayer(w *worker, t *task) (part, error) {
-	s, err := schedule.Parse(t.Text)
-	if err != nil {
-		return nil, err
+// work goes to the coordinator and does what it says.
+func work(network, address, libraryName string) error {
+	number, notOurs := strconv.Atoi(os.Getenv(rankEnvironment))
+	if notOurs != nil {
+		number = 0
 	}
-	p := &player{worker: w, s: s, program: s.Program(w.rank),
-		math: hw.ArithmeticOf(&s.Spec), iterations: t.Env.Iterations, tracing: t.Env.Trace,
-		input: t.Input, dirty: s.Spec.InPlace, ins: map[hw.Connection]*inbound{},
-		outs: map[hw.Connection]*outbound{}}
-	for _, b := range []schedule.Buffer{schedule.Input, schedule.Output, schedule.Scratch} {
-		home, base := s.Home(b, w.rank)
-		if n := (base + s.Len(b, w.rank)) * int64(p.math.Width); n > int64(len(p.memory[home])) {
-			p.memory[home] = hw.Memory(n)
-		}
-	}
-	slots := t.Env.Slots
-	if s.Slots > 0 {
-		slots = s.Slots
-	}
-	for i := range p.program.Lanes() {
-		p.lanes = append(p.lanes, &lane{player: p, index: i, channel: p.program.Channel(i)})
-	}
-	return p, p.connect(slots)
-}
-
-// connect makes the ends of all connections.
-func (p *player) connect(slots int) error {
-	tags, err := tagsOf(p.s, p.rank)
+	ctx := context.Background()
+	w, err := rank.Come(ctx, rank.Rendezvous{Network: network, Address: address, Worker: number})
 	if err != nil {
 		return err
 	}
-	return eachStep(p.s, p.rank, func(lane, step int, v *schedule.Step) error {
-		ins, outs := connections(p.rank, lane, v)
-		for _, c := range ins {
-			if p.ins[c] == nil {
-				p.ins[c] = &inbound{Connection: c, tag: 2 * tags[c], frees: limit(c.Class, slots) > 0}
-				p.inOrder = append(p.inOrder, p.ins[c])
-			}
+	p, version, err := begin(libraryName, w.Clock)
+	if notOurs != nil {
+		err = &hw.Missing{What: "Open MPI", Why: "what started the ranks is another's: " +
+			notOurs.Error(), Get: get}
+	}
+	if err != nil {
+		w.Failed(err)
+		w.Close()
+		return err
+	}
+	return w.Serve(ctx, p, rank.Ready{RanOn: hw.Here("mpi", version)})
+}
+
+// begin loads the library and initializes it.
+func begin(libraryName string, clock rank.Clock) (p *player, version string, err error) {
+	lib, err := load(libraryName)
+	if err != nil {
+		return nil, "", err
+	}
+	if version, err = lib.version(); err != nil {
+		return nil, "", err
+	}
+	if !strings.Contains(version, "Open MPI") {
+		return nil, "", &hw.Missing{What: "Open MPI", Why: "the library is " + version, Get: get}
+	}
+	number, _, err := lib.begin()
+	return &player{Clock: clock, lib: lib, number: number}, version, err
+}
+
+// player executes one rank by the library, which it calls from one thread.
+type player struct {
+	rank.Clock
+	number int
+	lib    *library
+	moved  atomic.Int64 // progress
+	part   part         // of the job; nil if there is none
+	comm   uintptr      // the communicator of its ranks
+
+	mu sync.Mutex // of part and in
+	in string     // the function of the library that the rank is in
+}
+
+// part is a rank's part of a job.
+type part interface {
+	reset()                    // makes ready for a repetition
+	play() error               // does it
+	recording() hw.Recording   // of the repetition that has ended
+	output() []byte            // little-endian
+	waits() []schedule.Waiting // what it waits for; called from another goroutine
+}
+
+// request is what rank.Part.Detail holds: a collective for the library to do.
+type request struct {
+	Spec   collective.Spec
+	Choice Choice
+}
+
+func (r *request) encode() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(r)
+	return b.Bytes(), err
+}
+
+// requestOf is what is asked of the library; nil if that is a schedule's messages.
+func requestOf(p *rank.Part) (*request, error) {
+	if p.Detail == nil {
+		return nil, nil
+	}
+	r := &request{}
+	return r, gob.NewDecoder(bytes.NewReader(p.Detail)).Decode(r)
+}
+
+// enter notes which function of the library the rank is in; "" is none.
+func (p *player) enter(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.in = name
+}
+
+// Prepare makes the rank's part of a job. Variables count for communicators that are made after
+// they are set; the next job's are its own.
+func (p *player) Prepare(_ context.Context, job *rank.Part) error {
+	asked, err := requestOf(job)
+	if err != nil {
+		return err
+	}
+	var variables []variable
+	if asked != nil {
+		if variables, err = asked.Choice.variables(); err != nil {
+			return err
 		}
-		for _, c := range outs {
-			if p.outs[c] == nil {
-				p.outs[c] = &outbound{Connection: c, tag: 2 * tags[c], limit: limit(c.Class, slots)}
-				p.outOrder = append(p.outOrder, p.outs[c])
-			}
+	}
+	for _, v := range variables {
+		if err := p.lib.set(v.name, v.value); err != nil {
+			return err
 		}
-		for i := range v.To {
-			p.dirty = p.dirty || v.To[i].Buffer == schedule.Input
+	}
+	p.enter("MPI_Comm_split")
+	defer p.enter("")
+	comm, err := p.lib.split(job.Ranks)
+	if err != nil {
+		return err
+	}
+	for _, v := range variables {
+		if !strings.HasSuffix(v.name, "_algorithm") {
+			continue
 		}
-		for _, e := range v.Await {
-			if e.Lane < 0 || int(e.Lane) >= len(p.lanes) || int(e.Lane) == lane {
-				return malformed(p.rank, lane, step, "awaits lane %d, which is none of the others", e.Lane)
-			}
+		if err := p.lib.set(v.name, 0); err != nil {
+			return err
 		}
+	}
+	p.moved.Add(1)
+	if comm == 0 {
 		return nil
-	})
+	}
+	p.comm = comm
+	var made part
+	if asked != nil {
+		made, err = newCall(p, asked, job)
+	} else {
+		made, err = newSteps(p, job)
+	}
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.part = made
+	p.mu.Unlock()
+	return p.Reset(0)
 }
 
-// limit is the slots of a connection; 0 is any number.
-func limit(c schedule.Class, slots int) int {
-	switch c {
-	case schedule.Pad:
-		return 1
-	case schedule.Free:
-		return 0
-	}
-	return slots
-}
-
-// reset makes the rank ready for a repetition. What no step writes is all ones, a NaN in every
-// format that has one: a repetition cannot pass with the results of the one before.
-func (p *player) reset() {
-	for _, memory := range p.memory {
-		for i := range memory {
-			memory[i] = 0xff
-		}
-	}
-	p.load()
-	for _, l := range p.lanes {
-		l.number, l.stamps = 0, l.stamps[:0]
-	}
-	for _, in := range p.inOrder {
-		in.times = in.times[:0]
-	}
-	for _, out := range p.outOrder {
-		out.times = out.times[:0]
-	}
-}
-
-// load writes the input.
-func (p *player) load() {
-	home, base := p.s.Home(schedule.Input, p.rank)
-	p.math.Load(p.memory[home][base*int64(p.math.Width):][:len(p.input)], p.input)
-}
-
-func (p *player) output() []byte {
-	home, base := p.s.Home(schedule.Output, p.rank)
-	out := hw.Memory(p.s.Len(schedule.Output, p.rank) * int64(p.math.Width))
-	p.math.Store(out, p.memory[home][base*int64(p.math.Width):][:len(out)])
-	return out
-}
-
-// play runs all lanes to their ends, as often as the environment says.
-func (p *player) play() error {
-	for i := range p.iterations {
-		if i > 0 && p.dirty {
-			p.load()
-		}
-		for _, l := range p.lanes {
-			l.begin()
-		}
-		for left := len(p.lanes); left > 0; {
-			left = 0
-			for _, l := range p.lanes {
-				if err := l.advance(); err != nil {
-					return err
-				}
-				if l.stage != rests {
-					left++
-				}
-			}
-			if err := p.collect(); err != nil {
-				return err
-			}
-		}
-	}
-	return p.drain()
-}
-
-// drain waits until all that was sent has left, and all slots are free.
-func (p *player) drain() error {
-	for {
-		if err := p.collect(); err != nil {
-			return err
-		}
-		used := 0
-		for _, out := range p.outOrder {
-			if out.limit > 0 && out.used > 0 {
-				if err := p.refill(out); err != nil {
-					return err
-				}
-				used += out.used
-			}
-		}
-		if used == 0 && len(p.sending) == 0 {
-			return nil
-		}
-	}
-}
-
-// collect takes back the parcels of messages that have left.
-func (p *player) collect() error {
-	left := p.sending[:0]
-	for _, t := range p.sending {
-		done, err := p.test(t)
-		if err != nil {
-			return err
-		}
-		if !done {
-			left = append(left, t)
-		}
-	}
-	clear(p.sending[len(left):])
-	p.sending = left
+// Reset makes the rank ready for a repetition.
+func (p *player) Reset(uint32) error {
+	p.part.reset()
 	return nil
 }
 
-// refill notes the slots of a connection that its receiver has freed since.
-func (p *player) refill(out *outbound) error {
-	for out.used > 0 {
-		if out.freeing == nil {
-			t, err := p.receive(nil, out.To, out.tag+1)
-			if err != nil {
-				return err
-			}
-			out.freeing = t
-		}
-		done, err := p.test(out.freeing)
-		if err != nil || !done {
-			return err
-		}
-		out.freeing = nil
-		out.used--
+// Play plays once, when all ranks are there.
+func (p *player) Play() ([]rank.Played, error) {
+	defer p.moved.Add(1)
+	p.enter("MPI_Barrier")
+	if err := p.lib.call("MPI_Barrier", p.comm); err != nil {
+		return nil, err
 	}
-	return nil
+	p.enter("")
+	p.moved.Add(1)
+	start := p.Now()
+	if err := p.part.play(); err != nil {
+		return nil, err
+	}
+	return []rank.Played{{Start: start, End: p.Now(), Recording: p.part.recording()}}, nil
 }
 
-// keep keeps what was noted of the repetition that has ended.
-func (p *player) keep() {
-	p.kept = hw.Recording{}
-	for _, l := range p.lanes {
-		p.kept.Lanes, l.stamps = append(p.kept.Lanes, l.stamps), nil
+// Finish ends the rank's part of a job.
+func (p *player) Finish() ([][]byte, error) {
+	defer p.moved.Add(1)
+	if p.part == nil {
+		return nil, nil
 	}
-	for _, in := range p.inOrder {
-		p.kept.Got = append(p.kept.Got, hw.Flow{Connection: in.Connection, Marks: in.times})
-		in.times = nil
-	}
-	for _, out := range p.outOrder {
-		p.kept.Sent = append(p.kept.Sent, hw.Flow{Connection: out.Connection, Marks: out.times})
-		out.times = nil
-	}
+	out := p.part.output()
+	p.mu.Lock()
+	p.part = nil
+	p.mu.Unlock()
+	return [][]byte{out}, p.lib.free(p.comm)
 }
 
-func (p *player) notes() hw.Recording { return p.kept }
-
-func (p *player) waits() (all []schedule.Waiting) {
-	p.asking.Lock()
-	defer p.asking.Unlock()
-	for _, l := range p.lanes {
-		if l.waiting.For != "" {
-			all = append(all, l.waiting)
-		}
+// Status is how far the rank has come, what its lanes wait for and what it has called.
+func (p *player) Status() rank.Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st := rank.Status{Progress: p.moved.Load()}
+	if p.part != nil {
+		st.Waits = p.part.waits()
 	}
-	return all
+	if p.in != "" {
+		st.Calls = []rank.Call{{Rank: p.number, Name: p.in}}
+	}
+	return st
 }
 
-// clock is the time if anybody asks for it.
-func (p *player) clock() unit.Time {
-	if !p.tracing {
-		return 0
-	}
-	return p.now()
-}
+// Stop ends the process: the library does not return before it has what it waits for.
+func (p *player) Stop(error) { kill(os.Getpid()) }
+
+// Close ends the use of the library.
+func (p *player) Close() error { return p.lib.call("MPI_Finalize") }

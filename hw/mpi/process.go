@@ -11,20 +11,72 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/rank"
 )
+
+// grace is how long ranks and mpirun have to end by themselves.
+const grace = 2 * time.Second
+
+// patience is how long the coordinator waits for mpirun to say which rank was lost.
+const patience = 10 * time.Second
+
+// launcher starts ranks by mpirun.
+type launcher struct {
+	config  Config
+	at      rank.Rendezvous
+	mpirun  *process // nil if there is none
+	running sync.WaitGroup
+}
+
+// Start implements rank.Launcher.
+func (s *launcher) Start(at rank.Rendezvous, ranks int, ended func(rank.Ended)) error {
+	if _, err := load(s.config.Library); err != nil {
+		return err
+	}
+	p, err := launch(&s.config, at.Network+" "+at.Address+" "+s.config.Library, ranks)
+	if err != nil {
+		return err
+	}
+	s.at, s.mpirun = at, p
+	s.running.Go(func() {
+		p.cmd.Wait()
+		ended(p.ending(s.config.launcher()))
+		close(p.done)
+	})
+	return nil
+}
+
+// Patience implements rank.Launcher: mpirun ends, and says why, some time after a rank has.
+func (s *launcher) Patience() time.Duration { return patience }
+
+// Stop implements rank.Launcher. A process takes a moment to end, and mpirun doesn't wait for that.
+func (s *launcher) Stop(come []int, _ int, _ time.Duration) {
+	if s.mpirun == nil {
+		return
+	}
+	s.mpirun.end()
+	for _, process := range come {
+		for since := time.Now(); !ended(process) && time.Since(since) < grace; {
+			kill(process)
+			time.Sleep(time.Millisecond)
+		}
+	}
+	s.running.Wait()
+	s.mpirun = nil
+}
 
 // process is mpirun.
 type process struct {
 	cmd    *exec.Cmd
 	done   chan struct{} // closed when it has ended
-	output tail
+	output rank.Head
 }
 
 // launch runs this very program again, as so many ranks.
 func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 	path, err := exec.LookPath(c.launcher())
 	if err != nil {
-		return nil, &Missing{c.launcher(), err.Error(), get}
+		return nil, &hw.Missing{What: c.launcher(), Why: err.Error(), Get: get}
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -42,10 +94,6 @@ func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("mpi: %s: %w", path, err)
 	}
-	go func() {
-		p.cmd.Wait()
-		close(p.done)
-	}()
 	return p, nil
 }
 
@@ -65,33 +113,29 @@ func variablesOfOpenMPI() []string {
 // The words in which mpirun names a rank that has ended, and a host whose daemon has.
 var (
 	signalled = regexp.MustCompile(
-		`process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+) \(([^)]*)\)`)
+		`process rank (\d+) with PID \d+ on node \S+ exited on signal (\d+) \(([^)]*)\)`)
 	deserted = regexp.MustCompile(`lost communication with a remote daemon.*Remote daemon\s*: ` +
 		`\[\[[0-9,]+\],\d+\] on node (\S+)`)
 )
 
-// culprit is the rank that mpirun says has ended first, nil if it does not say.
-func (p *process) culprit() *hw.Error {
+// ending is which rank mpirun says has ended first, or which host it says it has lost; or that
+// mpirun itself has ended.
+func (p *process) ending(name string) rank.Ended {
 	text := strings.Join(strings.Fields(p.output.String()), " ")
-	m := signalled.FindStringSubmatch(text)
-	if m == nil {
-		return nil
+	fault := &hw.Error{Call: "process", Rank: -1, Lane: -1, Step: -1}
+	if m := signalled.FindStringSubmatch(text); m != nil {
+		if number, err := strconv.Atoi(m[1]); err == nil {
+			fault.Code = strings.ToLower(m[3])
+			fault.Text = "ended by signal " + m[2]
+			return rank.Ended{Worker: number, How: fault}
+		}
 	}
-	rank, err := strconv.Atoi(m[1])
-	if err != nil {
-		return nil
-	}
-	return &hw.Error{Call: "process", Code: strings.ToLower(m[4]), Rank: rank, Lane: -1, Step: -1,
-		Text: fmt.Sprintf("ended by signal %s on %s", m[3], m[2])}
-}
-
-// lost is the host that mpirun says it has lost, "" if it does not say.
-func (p *process) lost() string {
-	text := strings.Join(strings.Fields(p.output.String()), " ")
 	if m := deserted.FindStringSubmatch(text); m != nil {
-		return m[1]
+		fault.Code, fault.Text = "lost", "is lost: so is the daemon of mpirun"
+		return rank.Ended{Worker: -1, Host: m[1], How: fault}
 	}
-	return ""
+	return rank.Ended{Worker: -1, How: fmt.Errorf("mpi: %s has ended: %v: %s", name,
+		p.cmd.ProcessState, p.said())}
 }
 
 // said is what mpirun and its ranks have said, in short.
@@ -111,25 +155,4 @@ func (p *process) end() {
 		}
 	}
 	<-p.done
-}
-
-// tail keeps the beginning of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-// Write never fails.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b[:min(len(b), 1<<14-len(t.text))]...)
-	return len(b), nil
-}
-
-// String is what it has kept.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text)
 }

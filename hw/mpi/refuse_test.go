@@ -110,31 +110,21 @@ func TestNotMessages(t *testing.T) {
 	require.NoError(t, err)
 	_, err = d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: [][]byte{make([]byte, 16), {}}})
 	require.EqualError(t, err,
-		"hw: rank 0 lane 0: step: malformed: 1 messages to rank 1 lane 0 never come")
+		"hw: rank 1 lane 0: step: malformed: from rank 0 lane 0: 1 more awaited than are sent")
 
 	huge, err := schedule.Parse(strings.ReplaceAll(strings.ReplaceAll(oneSided,
 		"    copy get 0 in into out @0\n", ""), "count 4", "count 1000000000"))
 	require.NoError(t, err)
 	require.EqualError(t, counted(huge),
 		"mpi: in of 1000000000 elements: MPI counts bytes in 31 bits")
-
-	half, err := schedule.Parse(strings.ReplaceAll(oneSided, "    copy get 0 in into out @0\n", ""))
-	require.NoError(t, err)
-	s, err = schedule.Beside(4, schedule.Team{Ranks: []int{0, 1}, Schedule: half},
-		schedule.Team{Ranks: []int{3, 2}, Schedule: half})
-	require.NoError(t, err)
-	_, err = d.Run(context.Background(), &hw.Job{Schedule: s,
-		Inputs: [][]byte{make([]byte, 16), {}, {}, make([]byte, 16)}})
-	require.EqualError(t, err, "mpi: one-sided: several teams, each with a schedule of its own, "+
-		"are not played: play each alone")
 }
 
 // TestMissing: a launcher or a library that is not there is said to be missing, and how to get it.
 func TestMissing(t *testing.T) {
-	var missing *Missing
+	var missing *hw.Missing
 	_, err := Available(context.Background(), Config{Launcher: "no-mpirun"})
 	require.ErrorAs(t, err, &missing)
-	require.EqualError(t, err, `mpi: no no-mpirun: exec: "no-mpirun": executable file not found in `+
+	require.EqualError(t, err, `hw: no-mpirun: exec: "no-mpirun": executable file not found in `+
 		"$PATH; install Open MPI 4 or 5 (Debian: apt install openmpi-bin)")
 	_, err = load("no-libmpi.so")
 	require.ErrorAs(t, err, &missing)

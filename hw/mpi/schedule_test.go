@@ -2,6 +2,8 @@ package mpi
 
 import (
 	"context"
+	"encoding/binary"
+	"math"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/proof"
 	"collsim/schedule"
 )
 
@@ -43,9 +46,9 @@ func specsOf(kind collective.Kind, ranks int) collective.Spec {
 	return s
 }
 
-// testEveryAlgorithm: every algorithm of ours that sends messages has the bits that package driven
+// testEveryAlgorithm: every algorithm of ours that sends messages has the bits that the interpreter
 // gives, of every kind and of 2 to 6 ranks; those that are one-sided are refused by name.
-func testEveryAlgorithm(t *testing.T, d *Device) {
+func testEveryAlgorithm(t *testing.T, d *Executor) {
 	played, refused := 0, map[string]bool{}
 	for _, a := range algos.Table() {
 		for _, kind := range a.Kinds {
@@ -56,7 +59,7 @@ func testEveryAlgorithm(t *testing.T, d *Device) {
 				}
 				in, env := sensitive(&s.Spec, uint64(ranks)), hw.Env{Iterations: 2}
 				if ranks%2 == 0 {
-					p, found := schedule.Verify(s, schedule.VerifyOptions{})
+					p, found := proof.Verify(s, proof.Options{})
 					require.Empty(t, found)
 					env.Slots = p.MinSlots // as few as will do
 				}
@@ -76,8 +79,45 @@ func testEveryAlgorithm(t *testing.T, d *Device) {
 	require.Empty(t, refused)
 }
 
+// testTeams: teams execute beside each other, each with the mean of its own ranks, and who is in
+// none does nothing.
+func testTeams(t *testing.T, d *Executor) {
+	a, err := algos.Find(collective.AllReduce, "ring")
+	require.NoError(t, err)
+	of := func(ranks int, count int64) *schedule.Schedule {
+		s, err := a.Build(collective.Spec{Kind: collective.AllReduce, Op: collective.Avg,
+			Type: dtype.Float32, Ranks: ranks, Count: count}, algos.Options{})
+		require.NoError(t, err)
+		return s
+	}
+	three := of(3, 40)
+	s, err := schedule.Beside(8, schedule.Team{Ranks: []int{0, 2, 4}, Schedule: three},
+		schedule.Team{Ranks: []int{7, 6}, Schedule: of(2, 9)},
+		schedule.Team{Ranks: []int{5, 3, 1}, Schedule: three})
+	require.NoError(t, err)
+	in := make([][]byte, 8)
+	for rank := range in {
+		for i := range s.Len(schedule.Input, rank) {
+			x := math.Float32bits(float32(rank) + float32(i)/3)
+			in[rank] = binary.LittleEndian.AppendUint32(in[rank], x)
+		}
+	}
+	r, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
+		Env: hw.Env{Iterations: 2}})
+	require.NoError(t, err)
+	for _, team := range s.Teams() {
+		own := make([][]byte, len(team.Ranks))
+		for place, rank := range team.Ranks {
+			own[place] = in[rank]
+		}
+		for place, out := range oracle(t, team.Schedule, own) {
+			require.Equal(t, out, append([]byte{}, r.Outputs[team.Ranks[place]]...))
+		}
+	}
+}
+
 // testTimeline: a trace has each message of a ring, and fits the fastest repetition.
-func testTimeline(t *testing.T, d *Device) {
+func testTimeline(t *testing.T, d *Executor) {
 	a, err := algos.Find(collective.AllReduce, "ring")
 	require.NoError(t, err)
 	spec := specsOf(collective.AllReduce, 4)
@@ -119,7 +159,7 @@ rank 2
 `
 
 // testStall: a run that cannot go on is ended, and says who waits for whom.
-func testStall(t *testing.T, d *Device) {
+func testStall(t *testing.T, d *Executor) {
 	s, err := schedule.Parse(stuck)
 	require.NoError(t, err)
 	in := [][]byte{make([]byte, 16), {}, {}}

@@ -9,11 +9,6 @@ import (
 
 func apart(*exec.Cmd) {}
 
-func machine() string {
-	host, _ := os.Hostname()
-	return host
-}
-
 func kill(process int) {
 	if p, err := os.FindProcess(process); err == nil {
 		p.Kill()

@@ -2,13 +2,14 @@ package mpi
 
 import (
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 	"collsim/unit"
 )
 
 // perform carries out the sub-step, of which all that it waits for is there.
 func (l *lane) perform() error {
-	p := l.player
+	p := l.rank
 	value, err := l.value()
 	if err != nil {
 		return err
@@ -18,7 +19,7 @@ func (l *lane) perform() error {
 		l.at.Bytes = unit.Bytes(len(value.memory))
 	}
 	for i := range l.step.Send {
-		out := p.outs[connectionTo(p.rank, l.index, &l.step.Send[i].Peer)]
+		out := p.outs[hw.ConnectionTo(p.number, l.index, &l.step.Send[i].Peer)]
 		if p.tracing {
 			out.times = append(out.times, hw.Mark{At: l.at.Done, Step: l.number})
 		}
@@ -43,7 +44,7 @@ func (l *lane) perform() error {
 		l.posts++
 	}
 	if p.tracing {
-		l.at.End = p.now()
+		l.at.End = p.Now()
 		l.stamps = append(l.stamps, l.at)
 		l.at.Ready = l.at.End
 	}
@@ -53,7 +54,7 @@ func (l *lane) perform() error {
 // value is what the sources give together, stored where the step stores it; nil if there is
 // nothing to send. The parcel is the lane's.
 func (l *lane) value() (*parcel, error) {
-	s, p := &l.step, l.player
+	s, p := &l.step, l.rank
 	if s.Cost > 0 || len(s.From) == 0 {
 		return nil, nil
 	}
@@ -73,7 +74,7 @@ func (l *lane) value() (*parcel, error) {
 		}
 		operand := l.operand(i)
 		if s.From[i].Scale {
-			p.math.Scale(operand.memory)
+			p.Math.Scale(operand.memory)
 		}
 		if value == nil {
 			value = operand
@@ -82,21 +83,18 @@ func (l *lane) value() (*parcel, error) {
 		if len(operand.memory) != len(value.memory) {
 			return nil, l.mismatch(len(value.memory), len(operand.memory))
 		}
-		p.math.Combine(value.memory, operand.memory)
+		p.Math.Combine(value.memory, operand.memory)
 		p.stock.put(operand)
 	}
 	if s.Scale {
-		p.math.Scale(value.memory)
+		p.Math.Scale(value.memory)
 	}
 	for i := range s.To {
 		home, n := l.places(&s.To[i])
 		if n != int64(len(value.memory)) {
 			return nil, l.mismatch(len(value.memory), int(n))
 		}
-		src := value.memory
-		for _, span := range l.spans {
-			src = src[copy(p.memory[home][span.Off:span.Off+span.Len], src):]
-		}
+		p.Scatter(home, l.spans, value.memory)
 	}
 	return value, nil
 }
@@ -107,10 +105,7 @@ func (l *lane) fold(value []byte, g *schedule.Region) error {
 	if n != int64(len(value)) {
 		return l.mismatch(len(value), int(n))
 	}
-	for _, span := range l.spans {
-		l.player.math.Combine(value[:span.Len], l.player.memory[home][span.Off:span.Off+span.Len])
-		value = value[span.Len:]
-	}
+	l.rank.Combine(value, home, l.spans)
 	return nil
 }
 
@@ -120,29 +115,19 @@ func (l *lane) operand(i int) *parcel {
 		return l.sources[i].parcel
 	}
 	home, n := l.places(&l.step.From[i].Region)
-	copied := l.player.stock.get(n)
-	dst := copied.memory
-	for _, span := range l.spans {
-		dst = dst[copy(dst, l.player.memory[home][span.Off:span.Off+span.Len]):]
-	}
+	copied := l.rank.stock.get(n)
+	l.rank.Gather(copied.memory, home, l.spans)
 	return copied
 }
 
-// places leaves in spans where the elements of a region lie, in bytes, and says how many they are.
+// places leaves in spans where the elements of a region lie, and says how many bytes they are.
 func (l *lane) places(g *schedule.Region) (home schedule.Buffer, n int64) {
-	s, rank, width := l.player.s, l.player.rank, int64(l.player.math.Width)
-	home, base := s.Home(g.Buffer, rank)
-	l.spans = s.Spans(l.spans[:0], schedule.Spot{Rank: rank, Channel: l.channel,
-		Slice: int(l.cursor.Slice())}, g)
-	for i := range l.spans {
-		span := &l.spans[i]
-		span.Off, span.Len = (span.Off+base)*width, span.Len*width
-		n += span.Len
-	}
-	return home, n
+	home, l.spans = l.rank.Places(l.spans[:0], schedule.Spot{Rank: l.rank.number,
+		Channel: l.channel, Slice: int(l.cursor.Slice())}, g)
+	return home, rank.Size(l.spans)
 }
 
 func (l *lane) mismatch(have, want int) error {
-	return malformed(l.player.rank, l.index, int(l.cursor.Step), "%s of %d and %d bytes",
+	return hw.Malformed(l.rank.number, l.index, int(l.cursor.Step), "%s of %d and %d bytes",
 		l.step.Name(), have, want)
 }

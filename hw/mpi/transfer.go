@@ -64,7 +64,7 @@ func (t *transfer) bytes() []byte {
 }
 
 // probe reports whether a message has come, and of how many bytes it is.
-func (p *player) probe(from int32, tag int) (n int64, came bool, err error) {
+func (p *steps) probe(from int32, tag int) (n int64, came bool, err error) {
 	o := p.lib.out
 	err = p.lib.call("MPI_Iprobe", uintptr(from), uintptr(tag), p.comm, address(&o.flag),
 		address(&o.status))
@@ -72,7 +72,7 @@ func (p *player) probe(from int32, tag int) (n int64, came bool, err error) {
 }
 
 // receive begins to receive a message of as many bytes as the parcel has.
-func (p *player) receive(into *parcel, from int32, tag int) (*transfer, error) {
+func (p *steps) receive(into *parcel, from int32, tag int) (*transfer, error) {
 	t := p.stock.transfer(into)
 	b := t.bytes()
 	return t, p.lib.call("MPI_Irecv", memory(b), uintptr(len(b)), p.lib.objects["ompi_mpi_byte"],
@@ -80,7 +80,7 @@ func (p *player) receive(into *parcel, from int32, tag int) (*transfer, error) {
 }
 
 // post begins to send a parcel, nil of no bytes.
-func (p *player) post(value *parcel, to int32, tag int) error {
+func (p *steps) post(value *parcel, to int32, tag int) error {
 	t := p.stock.transfer(value)
 	b := t.bytes()
 	if value != nil {
@@ -93,7 +93,7 @@ func (p *player) post(value *parcel, to int32, tag int) error {
 
 // test reports whether a transfer has ended. The parcel of one that has received is its receiver's;
 // that of one that has sent goes back when all others have, too.
-func (p *player) test(t *transfer) (done bool, err error) {
+func (p *steps) test(t *transfer) (done bool, err error) {
 	o := p.lib.out
 	err = p.lib.call("MPI_Test", address(&t.request), address(&o.flag), address(&o.status))
 	if err != nil || o.flag == 0 {

@@ -7,7 +7,7 @@ import (
 	"collsim/algos/algostest"
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/schedule"
+	"collsim/proof"
 
 	"github.com/leanovate/gopter"
 	"github.com/leanovate/gopter/prop"
@@ -25,13 +25,13 @@ func TestHalfTheRounds(t *testing.T) {
 			if err != nil {
 				return false
 			}
-			proof, violations := schedule.Verify(s, schedule.VerifyOptions{})
+			proven, violations := proof.Verify(s, proof.Options{})
 			if len(violations) > 0 || spec.Empty() {
 				return len(violations) == 0
 			}
 			others := int64(spec.Ranks - 1)
-			return proof.Rounds == spec.Ranks/2 &&
-				proof.BytesSent == int64(spec.Ranks)*others*spec.Count*int64(spec.Type.Width())
+			return proven.Rounds == spec.Ranks/2 &&
+				proven.BytesSent == int64(spec.Ranks)*others*spec.Count*int64(spec.Type.Width())
 		}, algostest.Specs(collective.AllGather)))
 	properties.TestingRun(t)
 }

@@ -1,6 +1,6 @@
 // Package judge is a second opinion on schedules: it reads the text form, and says whether what it
 // reads computes its collective, comes to its end and has no race. It exists to be compared with
-// the proof (schedule.Verify), and so shares no code with it: its reader, its unrolling, its values
+// the proof (proof.Verify), and so shares no code with it: its reader, its unrolling, its values
 // and its order of things are its own, written from docs/schedule.md and the design, and as plain
 // as they can be. It is slow, and made for schedules of some dozens of steps.
 //

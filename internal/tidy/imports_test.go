@@ -71,15 +71,15 @@ func TestImportRulesSeeWhatTheyBan(t *testing.T) {
 		{path: "plots", imports: []string{"gonum.org/v1/plotter"},
 			want: []string{"plots: it must not import gonum.org/v1/plotter"}},
 		{path: "hw/cuda", imports: []string{"collsim/hw", "collsim/schedule"}},
-		{path: ".", imports: []string{"collsim/sim", "collsim/hw", "collsim/schedule/msccl"}},
-		{path: ".", imports: []string{"collsim/plots", "collsim/hw/cuda"},
-			want: []string{".: it must not import collsim/plots",
-				".: it must not import collsim/hw/cuda"}},
+		{path: "run", imports: []string{"collsim/sim", "collsim/hw", "collsim/formats/msccl"}},
+		{path: "run", imports: []string{"collsim/plots", "collsim/hw/cuda"},
+			want: []string{"run: it must not import collsim/plots",
+				"run: it must not import collsim/hw/cuda"}},
 		{path: "cmd/collsim", imports: []string{"collsim", "collsim/plots", "collsim/hw/cuda",
 			"github.com/spf13/cobra"}},
-		{path: "schedule/goal", imports: []string{"collsim/schedule"}},
-		{path: "schedule", imports: []string{"collsim/schedule/goal"},
-			want: []string{"schedule: it must not import collsim/schedule/goal"}},
+		{path: "formats/goal", imports: []string{"collsim/schedule"}},
+		{path: "schedule", imports: []string{"collsim/formats/goal"},
+			want: []string{"schedule: it must not import collsim/formats/goal"}},
 		{path: "algos/algostest", imports: []string{"collsim/sim", "collsim/algos",
 			"github.com/stretchr/testify/require"}},
 		{path: "util", want: []string{"util: the design's table has no such package"}},
@@ -94,7 +94,8 @@ func TestImportRulesSeeWhatTheyBan(t *testing.T) {
 func TestTableHasNoCircle(t *testing.T) {
 	for _, a := range table() {
 		for _, b := range table() {
-			if a.path != b.path && a.mayImport(b.path) && b.mayImport(a.path) {
+			if a.path != b.path && a.mayImport(b.path) && b.mayImport(a.path) &&
+				!strings.HasPrefix(a.path, "internal/") {
 				// One row stands for many packages of hw; only there is a pair both ways.
 				require.True(t, within(a.path, "hw") && within(b.path, "hw"), "%s and %s",
 					a.path, b.path)

@@ -10,43 +10,55 @@ type row struct {
 }
 
 // table is the design's table of packages. A package that is not in it is refused: a new idea needs
-// a row here first. Everybody may import internal/nearest, which is how errors suggest names.
+// a row here first. Everybody may import internal/nearest and
+// internal/prose, which is how errors suggest names and count.
 func table() []row {
 	const (
 		toAlgos = "unit collective schedule topology algos device dtype"
-		hw      = "schedule collective dtype topology device trace unit hw"
-		toHW    = "unit dtype data collective schedule schedule/... topology device bounds algos " +
-			"reference trace sim program nccl hw scenarios fidelity"
+		// Engines take the rules from sim/model, and nothing from each other.
+		toEngine = "sim/model sim/internal/flat schedule unit"
+
+		hw   = "schedule collective dtype topology device trace unit hw"
+		toHW = "unit dtype collective schedule formats formats/... topology device bounds algos " +
+			"proof reference trace sim program nccl hw scenarios fidelity"
 	)
 	return []row{
 		{path: "unit"},
 		{path: "dtype"},
-		{path: "data", ours: "dtype"},
 		{path: "collective", ours: "unit dtype"},
 		{path: "group", ours: "collective dtype"},
 		{path: "schedule", ours: "collective dtype unit"},
-		{path: "schedule/...",
-			ours: "schedule schedule/foreign schedule/foreign/strictjson schedule/graph " +
-				"schedule/synth collective dtype unit"},
+		{path: "proof", ours: "schedule collective unit"},
 		{path: "topology", ours: "unit"},
 		{path: "topology/...", ours: "topology unit"},
 		{path: "device", ours: "unit"},
 		{path: "bounds", ours: "collective topology unit"},
 		{path: "algos", ours: "schedule topology collective unit"},
+		{path: "comm", ours: "collective group algos schedule proof dtype"},
 		{path: "algos/algostest",
-			ours:    "algos schedule topology collective dtype unit device reference sim",
+			ours:    "algos schedule topology collective dtype unit device proof reference sim",
 			modules: testLibraries()},
 		{path: "reference", ours: "schedule collective dtype"},
-		{path: "driven", ours: "schedule collective dtype"},
 		{path: "trace", ours: "unit"},
-		{path: "trace/...", ours: "trace unit"},
-		{path: "sim", ours: "schedule topology device trace unit"},
+		{path: "formats", ours: "formats/... schedule collective dtype unit"},
+		{path: "formats/...",
+			ours: "formats/internal/... schedule trace topology collective dtype unit"},
+		{path: "sim", ours: "sim/model sim/event sim/critical sim/timeline schedule trace unit"},
+		{path: "sim/model", ours: "sim/internal/flat schedule topology device trace unit"},
+		{path: "sim/event", ours: toEngine},
+		{path: "sim/critical", ours: "sim/model unit"},
+		{path: "sim/timeline", ours: "sim/model trace unit"},
+		{path: "sim/internal/flat"},
+		{path: "sim/simtest",
+			ours:    "sim/model sim/internal/flat schedule topology device collective dtype unit",
+			modules: testLibraries()},
 		{path: "program", ours: toAlgos},
 		{path: "nccl", ours: toAlgos + " program"},
 		{path: "hw", ours: hw},
 		{path: "hw/...", ours: hw},
-		{path: "hw/host/netns", ours: hw + " hw/host hw/mpi"},
-		{path: "hw/mpi", ours: hw, modules: []string{"github.com/ebitengine/purego"}},
+		{path: "hw/host", ours: hw + " hw/rank"},
+		{path: "hw/mpi", ours: hw + " hw/rank", modules: []string{"github.com/ebitengine/purego"}},
+		{path: "hw/lab", ours: hw + " hw/host hw/mpi"},
 		{path: "fidelity", ours: "unit"},
 		{path: "plots", ours: "trace unit",
 			modules: []string{"gonum.org/v1/plot",
@@ -54,15 +66,20 @@ func table() []row {
 				"codeberg.org/go-pdf/fpdf"}}, // what plot draws PDF with
 		{path: "scenarios", ours: "collective dtype topology device unit",
 			modules: []string{"github.com/BurntSushi/toml"}},
-		{path: ".", ours: toHW + " hw/calibrate"},
-		{path: "cmd/collsim", ours: ". plots hw/... trace/... " + toHW,
+		{path: "run", ours: toHW + " hw/calibrate"},
+		{path: "report", ours: "run scenarios collective unit device schedule formats fidelity hw " +
+			"hw/calibrate reference sim bounds proof"},
+		{path: ".", ours: "run report scenarios"},
+		{path: "cmd/collsim", ours: ". run report plots hw/... " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/golden"}, // its tests alone import anything
 		{path: "internal/judge"},  // an opinion of its own: it must not know the proof
 		{path: "internal/judge/vary", ours: "internal/judge"},
 		{path: "internal/judge/campaign",
-			ours: "internal/judge internal/judge/vary schedule algos collective dtype"},
+			ours: "internal/judge internal/judge/vary schedule proof algos collective dtype"},
 		{path: "internal/nearest"},
+		{path: "internal/prose"},
+		{path: "internal/samples", modules: testLibraries()},
 		{path: "internal/tidy"},
 	}
 }
@@ -102,7 +119,7 @@ func rowOf(path string) (row, bool) {
 
 // mayImport reports whether the package of row r may import another of ours.
 func (r row) mayImport(path string) bool {
-	if path == "internal/nearest" {
+	if path == "internal/nearest" || path == "internal/prose" {
 		return true
 	}
 	for _, pattern := range strings.Fields(r.ours) {
@@ -126,8 +143,8 @@ func mayUse(modules []string, path string) bool {
 // deterministic are the packages whose results must not depend on the order of a map: they and the
 // packages below them.
 func deterministic() []string {
-	return []string{"unit", "dtype", "collective", "schedule", "topology", "device", "algos",
-		"reference", "trace", "sim", "fidelity"}
+	return []string{"unit", "dtype", "collective", "schedule", "proof", "topology", "device",
+		"algos", "reference", "trace", "sim", "fidelity", "bounds", "run", "report", "."}
 }
 
 // commands are the packages that may print: they and the packages below them.
@@ -135,8 +152,9 @@ func commands() []string { return []string{"cmd", "internal/judge/campaign"} }
 
 // rounded are the packages in which a float must round alike on every processor.
 func rounded() []string {
-	return []string{"unit", "dtype", "collective", "schedule", "topology", "device", "bounds",
-		"algos", "reference", "trace", "sim", "scenarios", "fidelity", "."}
+	return []string{"unit", "dtype", "collective", "schedule", "proof", "topology", "device",
+		"bounds",
+		"algos", "reference", "trace", "sim", "scenarios", "fidelity", "run", "report", "."}
 }
 
 // within reports whether a package is one of these or below one of them.

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"collsim/internal/judge"
-	"collsim/schedule"
-
 	"github.com/stretchr/testify/require"
+
+	"collsim/internal/judge"
+	"collsim/proof"
+	"collsim/schedule"
 )
 
 // TestScripts: the proof says of the judge's own schedules what the judge says, right or wrong, of
@@ -33,11 +34,9 @@ func TestScripts(t *testing.T) {
 // TestReportedCases: the schedules that were accepted wrongly, as they were reported, come out as
 // their table says, of one call and of two, and both say so.
 func TestReportedCases(t *testing.T) {
-	const folder = "../../../../shared/proof-attack/cases"
+	const folder = "testdata/cases"
 	table, err := os.ReadFile(filepath.Join(folder, "index.tsv"))
-	if err != nil {
-		t.Skip("the reported cases are not beside the repository: ", err)
-	}
+	require.NoError(t, err)
 	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
 		name, verdict, _ := strings.Cut(line, "\t")
 		verdict, _, _ = strings.Cut(verdict, "\t")
@@ -51,7 +50,7 @@ func TestReportedCases(t *testing.T) {
 			require.Equal(t, verdict == "accept", right, "the judge of %s, %d calls", name, calls)
 			proven := parseErr == nil
 			if proven {
-				_, found := schedule.Verify(s, schedule.VerifyOptions{Iterations: calls})
+				_, found := proof.Verify(s, proof.Options{Iterations: calls})
 				proven = len(found) == 0
 			}
 			require.Equal(t, verdict == "accept", proven, "the proof of %s, %d calls", name, calls)

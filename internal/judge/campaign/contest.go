@@ -8,6 +8,7 @@ import (
 
 	"collsim/internal/judge"
 	"collsim/internal/judge/vary"
+	"collsim/proof"
 	"collsim/schedule"
 )
 
@@ -108,7 +109,7 @@ func (c *contest) compareRefusal(p *judge.Plan, s *schedule.Schedule, parseErr, 
 		}
 		return r
 	}
-	if _, found := schedule.Verify(s, schedule.VerifyOptions{Iterations: 1}); len(found) == 0 {
+	if _, found := proof.Verify(s, proof.Options{Iterations: 1}); len(found) == 0 {
 		r.kind, r.why = "right/refused", "the judge cannot read it: "+readErr.Error()
 	}
 	return r
@@ -116,7 +117,7 @@ func (c *contest) compareRefusal(p *judge.Plan, s *schedule.Schedule, parseErr, 
 
 // judge compares the verdicts of so many calls, and what both say of what is right.
 func (c *contest) judge(r *result, p *judge.Plan, s *schedule.Schedule, calls, index int) {
-	proof, found := schedule.Verify(s, schedule.VerifyOptions{Iterations: calls,
+	proven, found := proof.Verify(s, proof.Options{Iterations: calls,
 		Rendezvous: c.rendezvous})
 	v := judge.Judge(p, judge.Options{Calls: calls, Rendezvous: c.rendezvous,
 		Seed: uint64(index)})
@@ -137,10 +138,10 @@ func (c *contest) judge(r *result, p *judge.Plan, s *schedule.Schedule, calls, i
 		name         string
 		theirs, mine any
 	}{
-		{"slots", proof.MinSlots, v.Slots},
-		{"messages", int(proof.Messages), v.Messages},
-		{"rank order", proof.KeepsRankOrder || !reduces, v.InOrder || !reduces},
-		{"same tree", proof.SameTree, v.SameTree},
+		{"slots", proven.MinSlots, v.Slots},
+		{"messages", int(proven.Messages), v.Messages},
+		{"rank order", proven.KeepsRankOrder || !reduces, v.InOrder || !reduces},
+		{"same tree", proven.SameTree, v.SameTree},
 	} {
 		if fact.theirs != fact.mine {
 			r.kind = fact.name + when

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/hw"
+	"collsim/hw/callbacks"
+	"collsim/hw/host"
+	"collsim/hw/lab"
+	"collsim/hw/mpi"
+	"collsim/internal/nearest"
+	"collsim/run"
+	"collsim/scenarios"
+	"collsim/topology"
+)
+
+// child does the work of a rank if this process was started for that.
+func child() (code int, is bool) {
+	for _, f := range []func() (int, bool){host.Child, lab.Child, mpi.Child} {
+		if code, is := f(); is {
+			return code, true
+		}
+	}
+	return 0, false
+}
+
+// executors is the table of what executes schedules for real. announce is told what to start on
+// other machines.
+func executors(announce func([]host.Rendezvous)) []hw.Row {
+	return []hw.Row{hostRow(announce), callbacksRow(), mpiRow(),
+		notBuilt("cuda", "our steps on GPUs"), notBuilt("nccl", "NCCL, by its own algorithms")}
+}
+
+func hostRow(announce func([]host.Rendezvous)) hw.Row {
+	return hw.Row{Name: "host", About: "the processors of this machine or of several: goroutines, " +
+		"or processes over Unix sockets or TCP",
+		Keys:    []string{"transport", "network", "hosts", "listen"},
+		Missing: func(context.Context) error { return nil },
+		Open: func(ctx context.Context, s hw.Settings) (hw.Executor, error) {
+			return openHost(ctx, s, announce)
+		}}
+}
+
+func callbacksRow() hw.Row {
+	return hw.Row{Name: "callbacks", About: "one thread that waits for nothing: callbacks, which " +
+		"run when their messages are there",
+		Missing: func(context.Context) error { return nil },
+		Open: func(context.Context, hw.Settings) (hw.Executor, error) {
+			return callbacks.New(callbacks.Config{}), nil
+		}}
+}
+
+func mpiRow() hw.Row {
+	return hw.Row{Name: "mpi", About: "Open MPI, by our steps or by its own algorithms",
+		Keys: []string{"library", "network", "hosts", "listen"}, Open: openMPI,
+		Missing: func(ctx context.Context) error {
+			_, err := mpi.Available(ctx, mpi.Config{})
+			return err
+		}}
+}
+
+// notBuilt is an executor that is known all the same. It has no Open.
+func notBuilt(name, about string) hw.Row {
+	return hw.Row{Name: name, About: about, Missing: func(context.Context) error {
+		return &hw.Missing{What: "--hw " + name, Why: "this collsim has no executor for GPUs yet",
+			Get: "there are host, callbacks and mpi, which need none"}
+	}}
+}
+
+// listExecutors are the rows of the table, with what is missing of each here.
+func listExecutors(ctx context.Context) (list []entry) {
+	for _, row := range executors(nil) {
+		e := entry{Name: row.Name, Takes: row.Keys, About: row.About}
+		var missing *hw.Missing
+		switch err := row.Missing(ctx); {
+		case errors.As(err, &missing):
+			e.Missing = missing.Why + "; " + missing.Get
+		case err != nil:
+			e.Missing = err.Error()
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// executorNames are what --hw may name: "sim" is what there is without it.
+func executorNames() []string {
+	names := []string{"sim"}
+	for _, row := range executors(nil) {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+// builtNames are those of executors that are built, as in "host, callbacks or mpi".
+func builtNames() string {
+	var names []string
+	for _, row := range executors(nil) {
+		if row.Open != nil {
+			names = append(names, row.Name)
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// checkExecutor refuses what --hw does not know, and what is not built.
+func checkExecutor(name string) error {
+	names := executorNames()
+	for _, row := range executors(nil) {
+		if row.Name == name && row.Open == nil {
+			return unavailable(row.Missing(context.Background()))
+		}
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	e := &usageError{text: fmt.Sprintf("--hw %q: no executor of that name", name),
+		hint: "there are " + strings.Join(names, ", ")}
+	if near := nearest.To(name, names, 1); len(near) > 0 {
+		e.hint = "did you mean " + near[0] + "?"
+	}
+	return e
+}
+
+// unavailableError is what this machine lacks, and how to get it.
+type unavailableError struct{ what, hint string }
+
+func (e *unavailableError) Error() string {
+	if e.hint == "" {
+		return e.what
+	}
+	return e.what + "\n  " + e.hint
+}
+
+// unavailable makes an error of an executor, which is nobody's mistake in a scenario.
+func unavailable(err error) error {
+	var missing *hw.Missing
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &missing):
+		return &unavailableError{missing.What + ": " + missing.Why, missing.Get}
+	}
+	return &unavailableError{what: err.Error()}
+}
+
+// openHardware returns what executes schedules, as a scenario says, on a network if that is to be
+// the topology's.
+func (a *app) openHardware(ctx context.Context, h *scenarios.Hardware,
+	g *topology.Graph) (hw.Executor, error) {
+	e, err := run.OpenWith(executors(a.announce)...)(ctx, h, g)
+	return e, unavailable(err)
+}
+
+func openHost(ctx context.Context, s hw.Settings,
+	announce func([]host.Rendezvous)) (hw.Executor, error) {
+	if s.Network == "lab" {
+		return lab.Open(ctx, s.Graph)
+	}
+	t, err := host.ParseTransport(s.Transport)
+	if err != nil {
+		return nil, err
+	}
+	return host.New(host.Config{Transport: t, Hosts: s.Hosts, Listen: s.Listen,
+		Announce: announce})
+}
+
+// openMPI returns Open MPI, in a lab if that is asked for.
+func openMPI(ctx context.Context, s hw.Settings) (hw.Executor, error) {
+	c := mpi.Config{Listen: s.Listen}
+	if len(s.Hosts) > 0 {
+		slots := (len(s.Graph.Ranks) + len(s.Hosts) - 1) / len(s.Hosts)
+		c.Arguments = []string{"--host",
+			strings.Join(s.Hosts, fmt.Sprintf(":%d,", slots)) + fmt.Sprintf(":%d", slots)}
+	}
+	if _, err := mpi.Available(ctx, c); err != nil {
+		return nil, err
+	}
+	mode := func(e *mpi.Executor) hw.Executor {
+		if s.Library {
+			return e.Library()
+		}
+		return e
+	}
+	if s.Network != "lab" {
+		return mode(mpi.New(c)), nil
+	}
+	l, err := lab.Open(ctx, s.Graph)
+	if err != nil {
+		return nil, err
+	}
+	e, err := l.MPI(c)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &guest{mode(e), l}, nil
+}
+
+// guest is an executor in a lab, which is closed with it.
+type guest struct {
+	hw.Executor
+	lab *lab.Lab
+}
+
+// Close closes both.
+func (g *guest) Close() error { return errors.Join(g.Executor.Close(), g.lab.Close()) }
+
+// announce says what to start on other machines.
+func (a *app) announce(ranks []host.Rendezvous) {
+	for i := 0; i < len(ranks); {
+		first := ranks[i]
+		last := first.Rank
+		for i++; i < len(ranks) && ranks[i].Host == first.Host && ranks[i].Rank == last+1; i++ {
+			last++
+		}
+		list := fmt.Sprint(first.Rank)
+		if last > first.Rank {
+			list += fmt.Sprintf("-%d", last)
+		}
+		a.print(a.err, fmt.Sprintf("on %s, start: collsim worker --at %s --ranks %s\n", first.Host,
+			first.Address, list))
+	}
+}

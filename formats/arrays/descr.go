@@ -1,0 +1,131 @@
+package arrays
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/dtype"
+)
+
+// parseDescr reads NumPy's name of a type: byte order, kind, width.
+func (h *npyHeader) parseDescr(v literal) error {
+	if v.kind == '[' || v.kind == '(' {
+		return failed("holds a structured type, %.60q; numbers are expected", v.text)
+	}
+	if v.kind != 's' {
+		return failed("its descr is %.40q; the name of a type in quotes is expected", v.text)
+	}
+	h.array.Stored = v.text
+	// Some write a name that NumPy has not. Only the canonical ones: "float" is NumPy's float64.
+	if t, err := dtype.Parse(v.text); err == nil && t.String() == v.text {
+		h.array.Type, h.array.Width = t, t.Width()
+		return nil
+	}
+	order, code := splitOrder(v.text)
+	if code == "" {
+		return failed("its descr is %.40q; a type as in \"<f4\" is expected", v.text)
+	}
+	kind, digits := code[0], code[1:]
+	width, err := strconv.Atoi(digits)
+	if err != nil || digits != strconv.Itoa(width) {
+		width = -1
+	}
+	what := kindText(kind)
+	numbers := strings.IndexByte("biufV", kind) >= 0
+	if what == "" || numbers && width < 0 || digits != "" && !isDigit(digits[0]) {
+		return failed("its descr is %.40q; a type as in \"<f4\" is expected", v.text)
+	}
+	h.array.Type, h.array.Width = typeOf(kind, width), width
+	h.array.truth = kind == 'b' && width == 1
+	void := kind == 'V' && slices.Contains(voidWidths(), width)
+	if h.array.Type == 0 && !h.array.truth && !void {
+		if numbers {
+			what += " of " + bytesText(int64(width))
+		}
+		return failed("holds %s (%q); floats, integers, bool, or void of 1, 2, 4 or 8 bytes are"+
+			" expected", what, v.text)
+	}
+	// NumPy's own void has no byte order, and its descr is "|V2"; ml_dtypes' bfloat16 has one.
+	h.big = order == '>'
+	return nil
+}
+
+// splitOrder takes the byte order off a name; none and '=' are that of the reader: little-endian.
+func splitOrder(name string) (order byte, code string) {
+	if name != "" && (name[0] == '<' || name[0] == '>' || name[0] == '|' || name[0] == '=') {
+		return name[0], name[1:]
+	}
+	return '=', name
+}
+
+// typeOf returns the type of a kind and a width, or 0. The float of one byte is not NumPy's own:
+// ml_dtypes registers float8_e5m2, and no other, under that kind.
+func typeOf(kind byte, width int) dtype.Type {
+	var types []dtype.Type
+	switch kind {
+	case 'f':
+		types = []dtype.Type{dtype.Float8E5M2, dtype.Float16, dtype.Float32, dtype.Float64}
+	case 'i':
+		types = []dtype.Type{dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64}
+	case 'u':
+		types = []dtype.Type{dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64}
+	}
+	for _, t := range types {
+		if t.Width() == width {
+			return t
+		}
+	}
+	return 0
+}
+
+// kindText says what NumPy's letter of a kind stands for, or "" if it is none.
+func kindText(kind byte) string {
+	switch kind {
+	case 'b':
+		return "bool"
+	case 'i', 'u':
+		return "integers"
+	case 'f':
+		return "floats"
+	case 'c':
+		return "complex numbers"
+	case 'S', 'a':
+		return "byte strings"
+	case 'U', 'T':
+		return "text"
+	case 'O':
+		return "Python objects"
+	case 'M':
+		return "dates"
+	case 'm':
+		return "durations"
+	case 'V':
+		return "void"
+	}
+	return ""
+}
+
+// descrOf returns the descr of an array: as ml_dtypes has it for the types that NumPy has not. Only
+// float8_e5m2 differs: NumPy can save ml_dtypes' "<f1" but not load it.
+func descrOf(a *Array) string {
+	letter := "V"
+	switch t := a.Type; t {
+	case 0, dtype.BFloat16, dtype.Float8E4M3, dtype.Float8E5M2:
+	default:
+		switch {
+		case t.IsFloat():
+			letter = "f"
+		case t.Signed():
+			letter = "i"
+		default:
+			letter = "u"
+		}
+	}
+	order := "<"
+	if a.Width == 1 && letter != "V" || a.Type == 0 {
+		order = "|"
+	}
+	return fmt.Sprintf("%s%s%d", order, letter, a.Width)
+}

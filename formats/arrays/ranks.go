@@ -1,0 +1,258 @@
+package arrays
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/dtype"
+)
+
+// inName stands for the rank in the name of one of several files.
+const inName = "{rank}"
+
+// Want is what a caller expects of a file: the data of every rank.
+type Want struct {
+	Ranks int
+	Type  dtype.Type // see Array.As; 0: any type
+
+	// Counts are the elements of each rank, in any shape; nil: any number. A rank with Nothing has
+	// no data here, as those that a broadcast only reaches: what is there for it is not looked at. A
+	// rank with Any has any number.
+	Counts []int64
+}
+
+// Nothing is the count of a rank without data, Any that of a rank with any number of elements.
+const (
+	Nothing = -1
+	Any     = -2
+)
+
+// ReadRanks returns the data of each rank: from tensors rank0, rank1, … of an .npz or .safetensors;
+// from an only array (of a .npy always), whose first axis is the rank; or from one file per rank if
+// {rank} is in the path. The arrays are named rank0, rank1, …; a rank that has Nothing gets an
+// Array without Data. Types, names and counts are checked before elements are read. Errors are
+// *Error.
+func ReadRanks(path string, w Want) ([]Array, error) {
+	if !strings.Contains(path, inName) {
+		f, err := Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return f.Ranks(w)
+	}
+	if err := w.check(path); err != nil {
+		return nil, err
+	}
+	arrays := make([]Array, w.Ranks)
+	for r := range arrays {
+		if w.nothing(r) {
+			continue
+		}
+		a, err := readOnly(fileOf(path, r), w, r)
+		if err != nil {
+			return nil, err
+		}
+		arrays[r] = a
+	}
+	return arrays, nil
+}
+
+// readOnly reads the only array of a file, which is one rank's.
+func readOnly(path string, w Want, rank int) (Array, error) {
+	f, err := Open(path)
+	if err != nil {
+		return Array{}, err
+	}
+	defer f.Close()
+	if len(f.arrays) != 1 {
+		return Array{}, in(path, "", failed("holds %s; one is expected, that of rank %d",
+			f.tensorsText(), rank))
+	}
+	return f.one(0, w, rank)
+}
+
+// Ranks is ReadRanks of a file that is open.
+func (f *File) Ranks(w Want) ([]Array, error) {
+	if err := w.check(f.name); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(f.arrays, func(a Array) bool { return rankOf(a.Name) >= 0 }) {
+		if len(f.arrays) == 1 {
+			return f.rows(w)
+		}
+		return nil, in(f.name, "", failed("holds %s; %s, or one array whose first"+
+			" axis is the rank", f.tensorsText(), ranksText(w.Ranks)))
+	}
+	at := make([]int, w.Ranks) // where each rank's is, plus one
+	for i, a := range f.arrays {
+		r := rankOf(a.Name)
+		if r < 0 || r >= w.Ranks {
+			return nil, in(f.name, a.Name, failed("is not expected; %s", ranksText(w.Ranks)))
+		}
+		at[r] = i + 1
+	}
+	var missing []string
+	for r, i := range at {
+		if i == 0 && !w.nothing(r) {
+			missing = append(missing, fmt.Sprintf("rank%d", r))
+		}
+	}
+	if len(missing) > 0 {
+		return nil, in(f.name, "", failed("has no tensor %s; %s",
+			listText(missing), ranksText(w.Ranks)))
+	}
+	return f.named(w, at)
+}
+
+// named reads the tensors rank0, rank1, …, after a look at all of them.
+func (f *File) named(w Want, at []int) ([]Array, error) {
+	for r, i := range at {
+		if !w.nothing(r) {
+			if err := f.suits(f.arrays[i-1], w, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	arrays := make([]Array, w.Ranks)
+	for r, i := range at {
+		if w.nothing(r) {
+			continue
+		}
+		a, err := f.one(i-1, w, r)
+		if err != nil {
+			return nil, err
+		}
+		arrays[r] = a
+	}
+	return arrays, nil
+}
+
+// one reads array i, which is all that a rank has.
+func (f *File) one(i int, w Want, rank int) (Array, error) {
+	if err := f.suits(f.arrays[i], w, rank); err != nil {
+		return Array{}, err
+	}
+	a, err := f.Read(i)
+	if err != nil {
+		return Array{}, err
+	}
+	return w.give(a, rank), nil
+}
+
+// rows reads an array whose first axis is the rank; the ranks share its memory.
+func (f *File) rows(w Want) ([]Array, error) {
+	whole := f.arrays[0]
+	if len(whole.Shape) == 0 || whole.Shape[0] != int64(w.Ranks) {
+		return nil, in(f.name, whole.Name, failed("has shape %s; its first axis is the rank, and"+
+			" %d are expected", shapeText(whole.Shape), w.Ranks))
+	}
+	row := whole
+	row.Shape = whole.Shape[1:]
+	for r := range w.Ranks {
+		if w.nothing(r) {
+			continue
+		}
+		if err := f.suits(row, w, r); err != nil {
+			return nil, err
+		}
+	}
+	whole, err := f.Read(0)
+	if err != nil {
+		return nil, err
+	}
+	arrays := make([]Array, w.Ranks)
+	size := len(whole.Data) / w.Ranks
+	for r := range arrays {
+		if !w.nothing(r) {
+			row.Data = whole.Data[r*size : (r+1)*size : (r+1)*size]
+			row.Shape = slices.Clone(whole.Shape[1:])
+			arrays[r] = w.give(row, r)
+		}
+	}
+	return arrays, nil
+}
+
+// suits says what is wrong with an array for a rank.
+func (f *File) suits(a Array, w Want, rank int) error {
+	if w.Type != 0 {
+		if _, err := a.As(w.Type); err != nil {
+			return in(f.name, a.Name, err)
+		}
+	}
+	if w.Counts == nil || w.Counts[rank] == Any || a.Count() == w.Counts[rank] {
+		return nil
+	}
+	return in(f.name, a.Name, failed("gives rank %d shape %s, a count of %d; a count of %d is"+
+		" expected",
+		rank, shapeText(a.Shape), a.Count(), w.Counts[rank]))
+}
+
+// give returns an array that suits under the name of its rank.
+func (w *Want) give(a Array, rank int) Array {
+	if w.Type != 0 {
+		as, err := a.As(w.Type)
+		if err != nil {
+			panic("arrays: an array that suited does not: " + err.Error())
+		}
+		a = as
+	}
+	a.Name = fmt.Sprintf("rank%d", rank)
+	return a
+}
+
+func (w *Want) nothing(rank int) bool { return w.Counts != nil && w.Counts[rank] == Nothing }
+
+// check sees that a caller knows what it wants.
+func (w *Want) check(file string) error {
+	if w.Ranks < 1 {
+		return in(file, "", failed("%d ranks cannot have data; 1 or more are expected", w.Ranks))
+	}
+	if w.Counts != nil && len(w.Counts) != w.Ranks {
+		panic(fmt.Sprintf("arrays: %d counts for %d ranks", len(w.Counts), w.Ranks))
+	}
+	return nil
+}
+
+// rankOf returns the rank that a tensor's name stands for, or -1.
+func rankOf(name string) int {
+	digits, ok := strings.CutPrefix(name, "rank")
+	r, err := strconv.Atoi(digits)
+	if !ok || err != nil || r < 0 || strconv.Itoa(r) != digits {
+		return -1
+	}
+	return r
+}
+
+func fileOf(pattern string, rank int) string {
+	return strings.ReplaceAll(pattern, inName, strconv.Itoa(rank))
+}
+
+// ranksText says which tensors are expected.
+func ranksText(n int) string {
+	if n == 1 {
+		return "rank0 alone is expected"
+	}
+	return fmt.Sprintf("rank0 … rank%d are expected", n-1)
+}
+
+func (f *File) tensorsText() string {
+	if len(f.arrays) == 0 {
+		return "no tensors"
+	}
+	var names []string
+	for _, a := range f.arrays {
+		names = append(names, fmt.Sprintf("%.40q", a.Name))
+	}
+	return "tensors " + listText(names)
+}
+
+// listText is a list of which at most five are named.
+func listText(names []string) string {
+	if more := len(names) - 5; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:5], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,115 @@
+package arrays
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Write puts arrays into a .npy (one array), .npz or .safetensors, in that order (a .safetensors
+// has wide elements first, as its readers want them aligned). The same arrays give the same bytes
+// always. The file appears when it is complete; what is no ordinary file is written to as it is.
+// Errors are *Error.
+func Write(path string, arrays []Array) error {
+	format, err := formatOf(path)
+	if err != nil {
+		return err
+	}
+	ready := make([]Array, len(arrays))
+	for i := range arrays {
+		if ready[i], err = arrays[i].checked(); err != nil {
+			return in(path, "", err)
+		}
+	}
+	if err := checkNames(format, ready); err != nil {
+		return in(path, "", err)
+	}
+	return replace(path, func(w io.Writer) error { return encode(w, format, ready) })
+}
+
+// WriteRanks writes the data of each rank so that ReadRanks can read them: as rank0, rank1, … into
+// an .npz or .safetensors; into one file per rank if {rank} is in the path; into a .npy with the
+// rank as first axis, which takes equal types and shapes. An Array without Data and Shape is a rank
+// that has nothing; a .npy cannot leave one out.
+func WriteRanks(path string, ranks []Array) error {
+	format, err := formatOf(path)
+	if err != nil {
+		return err
+	}
+	var named []Array
+	for r, a := range ranks {
+		if a.Data == nil && a.Shape == nil {
+			continue
+		}
+		a.Name = fmt.Sprintf("rank%d", r)
+		named = append(named, a)
+		if strings.Contains(path, inName) {
+			if err := Write(fileOf(path, r), []Array{a}); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case strings.Contains(path, inName):
+		return nil
+	case format != npy:
+		return Write(path, named)
+	case len(named) < len(ranks) || len(ranks) == 0:
+		return in(path, "", failed("a .npy cannot leave out ranks, and %d of %d have data; "+
+			".npz or .safetensors can", len(named), len(ranks)))
+	}
+	stacked, err := stack(named)
+	if err != nil {
+		return in(path, "", err)
+	}
+	return Write(path, []Array{stacked})
+}
+
+// stack makes arrays into one with a new first axis.
+func stack(arrays []Array) (Array, error) {
+	var all Array
+	for i := range arrays {
+		a, err := arrays[i].checked()
+		if err != nil {
+			return Array{}, err
+		}
+		if i == 0 {
+			all = Array{Type: a.Type, Width: a.Width}
+			all.Shape = append([]int64{int64(len(arrays))}, a.Shape...)
+			all.Data = make([]byte, 0, len(arrays)*len(a.Data))
+		}
+		if a.Type != all.Type || a.Width != all.Width || !slices.Equal(a.Shape, all.Shape[1:]) {
+			return Array{}, failed("%s is %s of %s, %s is %s of %s; a .npy has one shape and type"+
+				" for all, .npz and .safetensors do not", arrays[0].Name,
+				shapeText(arrays[0].Shape), arrays[0].typeText(), a.Name, shapeText(a.Shape),
+				a.typeText())
+		}
+		all.Data = append(all.Data, a.Data...)
+	}
+	return all, nil
+}
+
+// checkNames refuses names that the format cannot have.
+func checkNames(format string, arrays []Array) error {
+	if format == npy {
+		if len(arrays) != 1 {
+			return failed("a .npy holds one array, not %d", len(arrays))
+		}
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, a := range arrays {
+		switch {
+		case a.Name == "" || format == safetensors && a.Name == metadata:
+			return failed("a tensor cannot be called %q", a.Name)
+		case seen[a.Name]:
+			return failed("two tensors are called %.60q", a.Name)
+		case format == safetensors && a.Type == 0:
+			return in("", a.Name, failed("is void of %s; a .safetensors has types alone",
+				bytesText(int64(a.Width))))
+		}
+		seen[a.Name] = true
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+// Package chakra reads Chakra execution traces (MLCommons), the workloads of ASTRA-sim: a file a
+// rank, with computations, messages and collectives as nodes of a graph.
+//
+//	data_deps are the order: a node is issued when those have ended, of several that are ready the
+//	          one with the lowest id first. ctrl_deps say who called it and order nothing, and may
+//	          name nodes outside the file. So it is in Chakra's feeder.
+//	COMM_SEND, COMM_RECV  are messages: comm_size bytes to comm_dst or from comm_src, matched by
+//	          comm_tag. Their comm_type means nothing (one converter writes the node type there).
+//	COMM_COLL is a request, not a schedule. Every rank of its group (pg_name; all ranks if it has
+//	          none) must make the same ones in the same order, which is checked; what it takes is
+//	          not in the file. Here it is a barrier of the group, as any collective may be one.
+//	          Without a comm_type it is the call on the CPU that launches one, and takes its
+//	          recorded time.
+//	others    take duration_micros.
+//
+// A file is protobuf, messages with their lengths before them (GlobalMetadata, then Nodes),
+// possibly gzipped; or the JSON form of Chakra's feeder. Neither carries data, so the verdict is
+// causal: see package opgraph, which lowers them.
+//
+// S. Sridharan et al., "Chakra: Advancing Performance Benchmarking and Co-design using Standardized
+// Execution Traces", arXiv:2305.14516; schema/protobuf/et_def.proto of mlcommons/chakra.
+package chakra
+
+import (
+	"bufio"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/formats/internal/foreign"
+	"collsim/formats/internal/opgraph"
+)
+
+// Input is the file of one rank.
+type Input struct {
+	Name   string // for errors
+	Reader io.Reader
+}
+
+// Sort orders names of one trace, such as all_reduce.0.et and all_reduce.1.et (or .json), by the
+// rank before the extension. It refuses names of several traces, and ranks that are missing or
+// there twice.
+func Sort(names []string) ([]string, error) {
+	sorted := make([]string, len(names))
+	first := ""
+	for i, name := range names {
+		base, _, _ := cutLast(name)
+		prefix, number, ok := cutLast(base)
+		rank, err := strconv.Atoi(number)
+		switch {
+		case !ok || err != nil || rank < 0 || strconv.Itoa(rank) != number:
+			return nil, fmt.Errorf("chakra: %s: a name such as trace.0.et is expected, with the rank "+
+				"before the extension", name)
+		case i > 0 && prefix != first:
+			return nil, fmt.Errorf("chakra: %s does not belong to %s, the trace of %s",
+				name, first, names[0])
+		case rank >= len(names):
+			return nil, fmt.Errorf("chakra: %s is one of %d files; the ranks 0…%d are expected",
+				name, len(names), len(names)-1)
+		case sorted[rank] != "":
+			return nil, fmt.Errorf("chakra: %s and %s are of the same rank", sorted[rank], name)
+		}
+		first, sorted[rank] = prefix, name
+	}
+	return sorted, nil
+}
+
+// cutLast cuts a name at its last dot.
+func cutLast(name string) (before, after string, found bool) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return name, "", false
+	}
+	return name[:i], name[i+1:], true
+}
+
+// Read reads a trace, the files in the order of their ranks. Errors are *foreign.Error with the
+// name of the file; o.File names the trace as a whole. A place in it is a node, without a line.
+func Read(files []Input, o foreign.Options) (*foreign.File, error) {
+	if err := opgraph.Refuse(&o); err != nil {
+		return nil, err
+	}
+	if len(files) > opgraph.MaxRanks {
+		return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("%d files; at most %d ranks are "+
+			"possible", len(files), opgraph.MaxRanks)}
+	}
+	t := &trace{files: files, askedBy: map[string]int{}}
+	for rank := range files {
+		r := reader{file: files[rank].Name}
+		if err := r.read(files[rank].Reader); err != nil {
+			return nil, err
+		}
+		t.add(&r)
+	}
+	t.collectives()
+	g := &opgraph.Graph{Format: "chakra", Name: t.name(), Ranks: t.ranks, Where: t.where,
+		Simulator: "ASTRA-sim", Defects: t.defects}
+	f, err := g.Lower(&o)
+	if err != nil {
+		return nil, err
+	}
+	f.Notes = append(t.notes(), f.Notes...)
+	return f, nil
+}
+
+// reader is the file of a rank.
+type reader struct {
+	file  string
+	nodes []node
+}
+
+func (r *reader) fail(format string, args ...any) error {
+	return &foreign.Error{File: r.file, Text: fmt.Sprintf(format, args...)}
+}
+
+// read reads a file in whatever form it has.
+func (r *reader) read(in io.Reader) error {
+	b := bufio.NewReader(in)
+	if head, _ := b.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return r.fail("gzip: %v", err)
+		}
+		b = bufio.NewReader(z)
+	}
+	var err error
+	if isJSON(b) {
+		err = r.readJSON(b)
+	} else {
+		err = r.readProto(b)
+	}
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(r.nodes, func(a, b node) int {
+		if a.id < b.id {
+			return -1
+		} else if a.id > b.id {
+			return 1
+		}
+		return 0
+	})
+	for i := 1; i < len(r.nodes); i++ {
+		if r.nodes[i].id == r.nodes[i-1].id {
+			return r.fail("two nodes have the id %d", r.nodes[i].id)
+		}
+	}
+	return nil
+}
+
+// maxNodes bounds a file.
+const maxNodes = 1 << 22
+
+// take adds a node.
+func (r *reader) take(n node) error {
+	if len(r.nodes) == maxNodes {
+		return fmt.Errorf("more than %d nodes", maxNodes)
+	}
+	r.nodes = append(r.nodes, n)
+	return nil
+}
+
+// isJSON tells the forms apart: a brace, which as protobuf would be a length, then a quote.
+func isJSON(b *bufio.Reader) bool {
+	head, _ := b.Peek(512)
+	text := strings.TrimLeft(string(head), " \t\r\n")
+	if !strings.HasPrefix(text, "{") {
+		return false
+	}
+	text = strings.TrimLeft(text[1:], " \t\r\n")
+	return strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "}")
+}

@@ -1,0 +1,181 @@
+package chakra
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/formats/internal/opgraph"
+	"collsim/schedule"
+)
+
+// group is the ranks that make collectives together.
+type group struct {
+	name  string
+	ranks []int32   // in order
+	ops   [][]int32 // the collectives of each rank, in the order in which it asks for them
+}
+
+// collectives makes every collective a barrier of its group, after checking that all ask alike.
+func (t *trace) collectives() {
+	for _, g := range t.groups() {
+		if len(g.ranks) > 1 {
+			t.order(g)
+			t.alike(g)
+		}
+		for k := range g.ops[0] {
+			t.ask(t.node(g, 0, k).request())
+		}
+		// What not all ask for never happens; that is reported, and not waited for besides.
+		for k := range slices.MinFunc(g.ops, func(a, b []int32) int { return len(a) - len(b) }) {
+			t.barrier(g, k)
+		}
+	}
+	t.leave()
+}
+
+// node is a rank's k-th collective in a group.
+func (t *trace) node(g *group, member, k int) *node {
+	return &t.nodes[g.ranks[member]][g.ops[member][k]]
+}
+
+// ask counts a request.
+func (t *trace) ask(text string) {
+	i, known := t.askedBy[text]
+	if !known {
+		i = len(t.asked)
+		t.askedBy[text], t.asked = i, append(t.asked, asked{text, 0})
+	}
+	t.asked[i].count++
+}
+
+// groups finds the groups, in the order in which they are met. To the one without a name all ranks
+// belong, to others those that make collectives in it.
+func (t *trace) groups() (all []*group) {
+	byName := map[string]*group{}
+	for rank := range t.nodes {
+		for i := range t.nodes[rank] {
+			n := &t.nodes[rank][i]
+			if n.kind != commColl || !n.given[commType] {
+				continue
+			}
+			g := byName[n.group]
+			if g == nil {
+				g = &group{name: n.group}
+				for r := range t.nodes {
+					if n.group == "" {
+						g.ranks, g.ops = append(g.ranks, int32(r)), append(g.ops, nil)
+					}
+				}
+				byName[n.group] = g
+				all = append(all, g)
+			}
+			member := rank
+			if n.group != "" {
+				if m := len(g.ranks); m == 0 || g.ranks[m-1] != int32(rank) {
+					g.ranks, g.ops = append(g.ranks, int32(rank)), append(g.ops, nil)
+				}
+				member = len(g.ranks) - 1
+			}
+			g.ops[member] = append(g.ops[member], int32(i))
+		}
+	}
+	return all
+}
+
+// order brings the collectives of each rank into the order in which it asks for them. Where nothing
+// orders two of them, ranks could ask in different orders, and wait for each other forever.
+func (t *trace) order(g *group) {
+	for member, rank := range g.ranks {
+		if len(g.ops[member]) < 2 {
+			continue
+		}
+		sorted, a, b, ok := t.ranks[rank].InOrder(g.ops[member])
+		g.ops[member] = sorted
+		if !ok {
+			t.defects = append(t.defects, opgraph.Defect{Rank: int(rank), Op: int(b), Kind: schedule.Race,
+				Text: fmt.Sprintf("nothing orders the collectives %v and %v, so that ranks could ask for "+
+					"them in different orders", &t.nodes[rank][a], &t.nodes[rank][b])})
+		}
+	}
+}
+
+// alike reports ranks that ask for something else than the first of the group.
+func (t *trace) alike(g *group) {
+	for member := 1; member < len(g.ranks); member++ {
+		rank, first := int(g.ranks[member]), g.ranks[0]
+		for k := range min(len(g.ops[0]), len(g.ops[member])) {
+			mine, theirs := t.node(g, member, k).request(), t.node(g, 0, k).request()
+			if mine != theirs {
+				t.defect(rank, int(g.ops[member][k]), "asks for %s as collective %d%s, but rank %d asks "+
+					"for %s: %v", mine, k, g.of(), first, theirs, t.node(g, 0, k))
+				break
+			}
+		}
+		if n, m := len(g.ops[member]), len(g.ops[0]); n > m {
+			t.defect(rank, int(g.ops[member][m]), "asks for %d collectives%s, but rank %d for %d", n,
+				g.of(), first, m)
+		} else if n < m {
+			t.defect(int(first), int(g.ops[0][n]), "asks for %d collectives%s, but rank %d for %d", m,
+				g.of(), rank, n)
+		}
+	}
+}
+
+// of names the group in errors.
+func (g *group) of() string {
+	if g.name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" of group %q", g.name)
+}
+
+// firstTag is above all tags of messages; each collective has one of its own.
+const firstTag = int64(1) << 32
+
+// barrier makes the k-th collectives of a group a barrier, by dissemination: in round i a member
+// tells the one 2^i further on that it, and all that it has heard of, have come. What waited for
+// the collective waits for the last round.
+//
+// D. Hensgen, R. Finkel and U. Manber, "Two Algorithms for Barrier Synchronization", International
+// Journal of Parallel Programming 17(1), 1988.
+func (t *trace) barrier(g *group, k int) {
+	p := len(g.ranks)
+	if p == 1 {
+		return
+	}
+	tag := firstTag + t.barriers
+	t.barriers++
+	for member, rank := range g.ranks {
+		r := &t.ranks[rank]
+		node := g.ops[member][k]
+		add := func(o opgraph.Op, on ...int32) int32 {
+			op := int32(len(r.Ops))
+			r.Ops, t.owner[rank] = append(r.Ops, o), append(t.owner[rank], node)
+			for _, x := range on {
+				r.Edges = append(r.Edges, opgraph.Edge{Op: op, On: x})
+			}
+			return op
+		}
+		last := []int32{node}
+		for d := 1; d < p; d *= 2 {
+			to, from := g.ranks[(member+d)%p], g.ranks[(member+p-d)%p]
+			send := add(opgraph.Op{Kind: opgraph.Send, Peer: to, Tag: tag}, last...)
+			recv := add(opgraph.Op{Kind: opgraph.Recv, Peer: from, Tag: tag}, last...)
+			last = []int32{send, recv}
+		}
+		t.exits[rank][node] = add(opgraph.Op{Kind: opgraph.Calc}, last...)
+	}
+}
+
+// leave has what waits for a collective wait for the last round of its barrier. The data
+// dependencies come first among a rank's edges.
+func (t *trace) leave() {
+	for rank := range t.ranks {
+		for i := range t.ranks[rank].Edges[:t.deps[rank]] {
+			e := &t.ranks[rank].Edges[i]
+			if exit, found := t.exits[rank][e.On]; found {
+				e.On = exit
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package chakra
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"collsim/collective"
+	"collsim/formats/internal/opgraph"
+	"collsim/unit"
+)
+
+// node is a node of a trace, as far as it matters.
+type node struct {
+	id         uint64
+	name       string
+	kind       nodeType
+	data, ctrl []uint64
+	micros     uint64
+	cpu        bool // is_cpu_op, true if it is not given
+	attrs      [len(attrNames)]int64
+	given      [len(attrNames)]bool
+	group      string // pg_name
+}
+
+// nodeType is the schema's NodeType.
+type nodeType uint64
+
+const (
+	commSend nodeType = 5
+	commRecv nodeType = 6
+	commColl nodeType = 7
+	lastType nodeType = 10
+)
+
+var typeNames = [...]string{"INVALID_NODE", "METADATA_NODE", "MEM_LOAD_NODE", "MEM_STORE_NODE",
+	"COMP_NODE", "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE", "STORAGE_NODE", "BATCH_NODE",
+	"CHECKPOINT_NODE"}
+
+// The attributes that mean something here, all whole numbers.
+const (
+	commType = iota
+	commSize
+	commSrc
+	commDst
+	commTag
+)
+
+var attrNames = [...]string{"comm_type", "comm_size", "comm_src", "comm_dst", "comm_tag"}
+
+// kinds are what the schema's CollectiveCommType says; reduce_scatter has two numbers.
+var kinds = [...]collective.Kind{collective.AllReduce, collective.Reduce, collective.AllGather,
+	collective.Gather, collective.Scatter, collective.Broadcast, collective.AllToAll,
+	collective.ReduceScatter, collective.ReduceScatter, collective.Barrier}
+
+// maxName bounds what is kept of a node's name.
+const maxName = 60
+
+// setName keeps the beginning of a name.
+func (n *node) setName(name string) {
+	if len(name) > maxName {
+		end := maxName
+		for end > 0 && !utf8.RuneStart(name[end]) {
+			end--
+		}
+		name = name[:end] + "…"
+	}
+	n.name = strings.ToValidUTF8(strings.Clone(name), "\uFFFD")
+}
+
+// String names the node in errors.
+func (n *node) String() string {
+	if n.name == "" {
+		return fmt.Sprintf("node %d", n.id)
+	}
+	return fmt.Sprintf("node %d (%s)", n.id, n.name)
+}
+
+// check says what is wrong with a node of rank's file.
+func (n *node) check() error {
+	switch {
+	case n.kind == 0 || n.kind > lastType:
+		return fmt.Errorf("type %d is none; 1 (%s) to %d (%s) are expected", n.kind, typeNames[1],
+			lastType, typeNames[lastType])
+	case n.micros > uint64(int64(unit.Forever-1)/int64(unit.Microsecond)):
+		return fmt.Errorf("a duration of %d us is too long", n.micros)
+	}
+	need := []int{commSize}
+	switch n.kind {
+	case commSend:
+		need = append(need, commDst)
+	case commRecv:
+		need = append(need, commSrc)
+	case commColl:
+		if !n.given[commType] {
+			return nil
+		}
+		if t := n.attrs[commType]; t < 0 || int(t) >= len(kinds) {
+			return fmt.Errorf("comm_type %d is none; 0 (ALL_REDUCE) to %d (BARRIER) are expected", t,
+				len(kinds)-1)
+		}
+		if kinds[n.attrs[commType]] == collective.Barrier {
+			need = nil
+		}
+	default:
+		return nil
+	}
+	for _, a := range need {
+		if !n.given[a] {
+			return fmt.Errorf("%s has no %s", typeNames[n.kind], attrNames[a])
+		}
+	}
+	for a, x := range n.attrs {
+		most := int64(1<<31 - 1)
+		if a == commSize {
+			most = collective.MaxElements
+		}
+		if x < 0 || x > most {
+			return fmt.Errorf("%s = %d; 0 to %d are possible", attrNames[a], x, most)
+		}
+	}
+	return nil
+}
+
+// op is what the node is in a graph; collectives are completed later.
+func (n *node) op() opgraph.Op {
+	o := opgraph.Op{Kind: opgraph.Calc}
+	if n.cpu {
+		o.CPU = 1
+	}
+	switch {
+	case n.kind == commSend:
+		o.Kind, o.Peer = opgraph.Send, int32(n.attrs[commDst])
+		o.Bytes, o.Tag = n.attrs[commSize], n.attrs[commTag]
+	case n.kind == commRecv:
+		o.Kind, o.Peer = opgraph.Recv, int32(n.attrs[commSrc])
+		o.Bytes, o.Tag = n.attrs[commSize], n.attrs[commTag]
+	case n.kind != commColl || !n.given[commType]:
+		o.Cost = int64(n.micros) * int64(unit.Microsecond)
+	}
+	return o
+}
+
+// request is what a collective asks for.
+func (n *node) request() string {
+	kind := kinds[n.attrs[commType]]
+	if kind == collective.Barrier {
+		return kind.String()
+	}
+	return fmt.Sprintf("%v of %v", kind, unit.Bytes(n.attrs[commSize]))
+}

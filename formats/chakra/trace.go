@@ -1,0 +1,131 @@
+package chakra
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"collsim/formats/internal/foreign"
+	"collsim/formats/internal/opgraph"
+	"collsim/schedule"
+)
+
+// trace is the files of all ranks on their way to a graph.
+type trace struct {
+	files   []Input
+	nodes   [][]node // by rank, by id
+	ranks   []opgraph.Rank
+	owner   [][]int32         // the node of every operation
+	deps    []int             // of each rank, the edges that are data dependencies
+	exits   []map[int32]int32 // of each rank, the operation that ends a collective, by its first
+	defects []opgraph.Defect
+	callers int // ctrl_deps that name no node
+
+	asked    []asked
+	askedBy  map[string]int
+	barriers int64
+}
+
+// asked is a request, and how many of it a rank has.
+type asked struct {
+	text  string
+	count int
+}
+
+// add adds the nodes of the next rank: an operation each, in the order of their ids.
+func (t *trace) add(r *reader) {
+	rank := len(t.ranks)
+	var g opgraph.Rank
+	owner := make([]int32, len(r.nodes))
+	for i := range r.nodes {
+		n := &r.nodes[i]
+		g.Ops = append(g.Ops, n.op())
+		owner[i] = int32(i)
+		for _, id := range n.data {
+			if on, known := r.find(id); known {
+				g.Edges = append(g.Edges, opgraph.Edge{Op: int32(i), On: on})
+			} else {
+				t.defect(rank, i, "its data dependency, node %d, is not in the file", id)
+			}
+		}
+		for _, id := range n.ctrl {
+			if _, known := r.find(id); !known {
+				t.callers++
+			}
+		}
+		if n.kind == commColl && !n.given[commType] && !n.cpu {
+			t.defect(rank, i, "a collective without comm_type: which one is not in the file")
+		}
+		n.data, n.ctrl = nil, nil
+	}
+	t.ranks, t.nodes, t.owner = append(t.ranks, g), append(t.nodes, r.nodes), append(t.owner, owner)
+	t.deps, t.exits = append(t.deps, len(g.Edges)), append(t.exits, map[int32]int32{})
+}
+
+// find is the place of an id.
+func (r *reader) find(id uint64) (int32, bool) {
+	i, found := slices.BinarySearchFunc(r.nodes, id, func(n node, id uint64) int {
+		if n.id < id {
+			return -1
+		} else if n.id > id {
+			return 1
+		}
+		return 0
+	})
+	return int32(i), found
+}
+
+// maxDefects bounds what is reported.
+const maxDefects = 1000
+
+func (t *trace) defect(rank, op int, format string, args ...any) {
+	if len(t.defects) < maxDefects {
+		t.defects = append(t.defects, opgraph.Defect{Rank: rank, Op: op, Kind: schedule.Malformed,
+			Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// where is the node of an operation.
+func (t *trace) where(rank, op int) foreign.Place {
+	n := &t.nodes[rank][t.owner[rank][op]]
+	return foreign.Place{Block: -1, Step: -1, Text: fmt.Sprintf("%s: %v", t.files[rank].Name, n)}
+}
+
+// name is that of the first file without rank and extension.
+func (t *trace) name() string {
+	if len(t.files) == 0 {
+		return "chakra"
+	}
+	name, _, _ := cutLast(path.Base(t.files[0].Name))
+	name, _, _ = cutLast(name)
+	return name
+}
+
+// maxAsked is how many different requests a note tells.
+const maxAsked = 8
+
+// notes tells what the trace asks for, and what of it means nothing here.
+func (t *trace) notes() (notes []string) {
+	text := ""
+	for i, a := range t.asked {
+		if i == maxAsked {
+			text += fmt.Sprintf(", and %d others", len(t.asked)-i)
+			break
+		}
+		if i > 0 {
+			text += ", "
+		}
+		if text += a.text; a.count > 1 {
+			text += fmt.Sprintf(" (%d times)", a.count)
+		}
+	}
+	if text != "" {
+		notes = append(notes, "asks for "+text+"; how it is done is not in the file: there is nothing "+
+			"to prove but that all ranks ask alike, and each takes the time of a barrier of its group")
+	}
+	if t.callers > 0 {
+		notes = append(notes, fmt.Sprintf("%d ctrl_deps name nodes that are not in the file; they say "+
+			"who called a node, and order nothing", t.callers))
+	}
+	return notes
+}

@@ -1,0 +1,288 @@
+// Package goal reads and writes GOAL, the schedules of LogGOPSim and ATLAHS: for every rank, sends,
+// receives and computations, with "requires" and "irequires" as the only order.
+//
+//	num_ranks 2
+//
+//	rank 0 {
+//	l1: send 4096b to 1 tag 7
+//	l2: recv 4096b from 1 tag 7
+//	l3: calc 100
+//	l3 requires l2
+//	}
+//
+// A statement is a line. Optional fields stand in the order tag, cpu, nic; labels are those of
+// their rank and are defined before they are used. The computation's time is in nanoseconds, as
+// the parameters of LogGOPSim are. A GOAL file has sizes but no data, so its verdict is causal:
+// see package opgraph, which lowers it, and foreign.Options.As.
+//
+// T. Hoefler, C. Siebert and A. Lumsdaine, "Group Operation Assembly Language", ICPP 2009;
+// T. Hoefler, T. Schneider and A. Lumsdaine, "LogGOPSim", HPDC 2010. The grammar is that of
+// LogGOPSim's txt2bin, and beyond it only a comment may follow a statement.
+package goal
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"collsim/formats/internal/foreign"
+	"collsim/formats/internal/opgraph"
+	"collsim/internal/nearest"
+	"collsim/unit"
+)
+
+// psPerUnit is the picoseconds of a unit of calc.
+const psPerUnit = int64(unit.Nanosecond)
+
+// Read reads a GOAL file. Errors are *foreign.Error, with the line. Receives from any source or
+// with any tag are refused: what they match is not in the file.
+func Read(in io.Reader, o foreign.Options) (*foreign.File, error) {
+	if err := opgraph.Refuse(&o); err != nil {
+		return nil, err
+	}
+	r := reader{in: bufio.NewReaderSize(in, maxLine), file: o.File}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	g := &opgraph.Graph{Format: "goal", Name: "goal", Ranks: r.ranks, Simulator: "LogGOPSim"}
+	g.Where = func(rank, op int) foreign.Place {
+		x := &g.Ranks[rank].Ops[op]
+		return foreign.Place{Line: int(x.Line), Block: -1, Step: -1, Text: text(x)}
+	}
+	return g.Lower(&o)
+}
+
+// text is an operation as it stands in the file, without its label.
+func text(o *opgraph.Op) string {
+	switch o.Kind {
+	case opgraph.Send:
+		return fmt.Sprintf("send %db to %d tag %d", o.Bytes, o.Peer, o.Tag)
+	case opgraph.Recv:
+		return fmt.Sprintf("recv %db from %d tag %d", o.Bytes, o.Peer, o.Tag)
+	}
+	return fmt.Sprintf("calc %d", o.Cost/psPerUnit)
+}
+
+// reader is a file on its way to a graph.
+type reader struct {
+	in      *bufio.Reader
+	file    string
+	line    int
+	comment int // the line of an open /*, 0 for none
+	tokens  []token
+
+	declared int // ranks, 0 before num_ranks
+	ranks    []opgraph.Rank
+	blocks   map[int]*opgraph.Rank
+	rank     int // of the open block, −1 for none
+	opened   int // its line
+	labels   map[string]int32
+}
+
+// maxLine bounds a line.
+const maxLine = 1 << 16
+
+func (r *reader) fail(format string, args ...any) error {
+	return &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(format, args...)}
+}
+
+// read reads all lines.
+func (r *reader) read() error {
+	r.rank, r.labels, r.blocks = -1, map[string]int32{}, map[int]*opgraph.Rank{}
+	for {
+		line, err := r.in.ReadSlice('\n')
+		if len(line) > 0 {
+			r.line++
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return r.fail("a line of more than %d bytes; a statement is a line", maxLine)
+		case err != nil && !errors.Is(err, io.EOF):
+			return &foreign.Error{File: r.file, Line: r.line, Text: err.Error()}
+		}
+		if e := r.scan(string(line)); e != nil {
+			return e
+		}
+		if e := r.statements(); e != nil {
+			return e
+		}
+		if err != nil {
+			return r.complete()
+		}
+	}
+}
+
+// complete says what is missing at the end of the file.
+func (r *reader) complete() error {
+	switch {
+	case r.comment > 0:
+		return r.fail("the comment that begins in line %d has no end", r.comment)
+	case r.rank >= 0:
+		return r.fail("rank %d, which begins in line %d, has no closing brace", r.rank, r.opened)
+	case r.declared == 0:
+		return r.fail("num_ranks is missing")
+	}
+	for rank := range r.declared {
+		if r.blocks[rank] == nil {
+			return &foreign.Error{File: r.file, Text: fmt.Sprintf(
+				"rank %d has no block; num_ranks %d needs one for each", rank, r.declared)}
+		}
+		r.ranks = append(r.ranks, *r.blocks[rank])
+	}
+	return nil
+}
+
+// statements reads what stands in a line.
+func (r *reader) statements() error {
+	for len(r.tokens) > 0 {
+		first := r.tokens[0]
+		var err error
+		switch {
+		case first.is("}") && r.rank >= 0:
+			r.tokens, r.rank = r.tokens[1:], -1
+		case first.is("num_ranks"):
+			err = r.numRanks()
+		case first.is("rank"):
+			err = r.open()
+		case first.kind != word:
+			err = r.fail("%v: %s", first, r.expected())
+		case r.rank < 0:
+			err = r.fail("%v stands in no rank: %s", first, r.expected())
+		default:
+			err = r.statement()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) expected() string {
+	switch {
+	case r.rank >= 0:
+		return "a label, send, recv, calc or } is expected"
+	case r.declared == 0:
+		return "num_ranks is expected"
+	}
+	return "rank is expected"
+}
+
+func (r *reader) numRanks() error {
+	r.tokens = r.tokens[1:]
+	n, err := r.number("the number of ranks", 1, opgraph.MaxRanks)
+	if err != nil {
+		return err
+	}
+	if r.declared > 0 {
+		return r.fail("num_ranks is given twice: %d, and now %d", r.declared, n)
+	}
+	r.declared = int(n)
+	return nil
+}
+
+// open reads the beginning of a rank's block.
+func (r *reader) open() error {
+	r.tokens = r.tokens[1:]
+	switch {
+	case r.declared == 0:
+		return r.fail("rank before num_ranks")
+	case r.rank >= 0:
+		return r.fail("rank %d, which begins in line %d, has no closing brace", r.rank, r.opened)
+	}
+	n, err := r.number("a rank", 0, int64(r.declared)-1)
+	if err != nil {
+		return err
+	}
+	if err := r.need("{"); err != nil {
+		return err
+	}
+	if r.blocks[int(n)] != nil {
+		return r.fail("rank %d has two blocks", n)
+	}
+	r.rank, r.opened, r.blocks[int(n)] = int(n), r.line, &opgraph.Rank{}
+	clear(r.labels)
+	return nil
+}
+
+// statement reads one that ends with its line.
+func (r *reader) statement() error {
+	label := ""
+	if first := r.tokens[0]; !operation(first.text) {
+		label, r.tokens = first.text, r.tokens[1:]
+		switch {
+		case len(r.tokens) > 0 && r.tokens[0].is("requires"):
+			return r.requires(label, false)
+		case len(r.tokens) > 0 && r.tokens[0].is("irequires"):
+			return r.requires(label, true)
+		case len(r.tokens) == 0 || !r.tokens[0].is(":"):
+			return r.unknown(label)
+		}
+		r.tokens = r.tokens[1:]
+	}
+	if len(r.tokens) == 0 || !operation(r.tokens[0].text) {
+		return r.fail("%s: send, recv or calc is expected, not %v", label, r.next())
+	}
+	op, err := r.operation()
+	if err != nil {
+		return err
+	}
+	if err := r.end(); err != nil {
+		return err
+	}
+	ops := &r.blocks[r.rank].Ops
+	if first, twice := r.labels[label]; twice && label != "" {
+		return r.fail("label %s is already that of line %d", label, (*ops)[first].Line)
+	}
+	if label != "" {
+		r.labels[label] = int32(len(*ops))
+	}
+	*ops = append(*ops, op)
+	return nil
+}
+
+// unknown refuses a word that is neither an operation nor a label with what belongs to it.
+func (r *reader) unknown(word string) error {
+	e := &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(
+		"%s: after a label, a colon, requires or irequires is expected, not %v", word, r.next())}
+	names := nearest.To(word, []string{"send", "recv", "calc", "rank", "num_ranks"}, 1)
+	if len(names) > 0 {
+		e.Hint = "did you mean " + names[0] + "?"
+	}
+	return e
+}
+
+// requires reads the rest of a dependency.
+func (r *reader) requires(label string, start bool) error {
+	r.tokens = r.tokens[1:]
+	if len(r.tokens) == 0 || r.tokens[0].kind != word {
+		return r.fail("%s requires: a label is expected, not %v", label, r.next())
+	}
+	op, err := r.find(label)
+	if err != nil {
+		return err
+	}
+	on, err := r.find(r.tokens[0].text)
+	if err != nil {
+		return err
+	}
+	r.tokens = r.tokens[1:]
+	rank := r.blocks[r.rank]
+	rank.Edges = append(rank.Edges, opgraph.Edge{Op: op, On: on, Start: start})
+	return r.end()
+}
+
+// find is the operation of a label.
+func (r *reader) find(label string) (int32, error) {
+	if op, known := r.labels[label]; known {
+		return op, nil
+	}
+	e := &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(
+		"label %s is not defined above in rank %d", label, r.rank)}
+	if names := nearest.To(label, r.someLabels(), 3); len(names) > 0 {
+		e.Hint = "did you mean " + strings.Join(names, ", ") + "?"
+	}
+	return 0, e
+}

@@ -1,0 +1,211 @@
+package goal
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/formats/internal/opgraph"
+	"collsim/unit"
+)
+
+type tokenKind uint8
+
+const (
+	word tokenKind = iota
+	number
+	sign // one of { } : -
+	lineEnd
+)
+
+// token is a piece of a line.
+type token struct {
+	kind tokenKind
+	text string
+}
+
+func (t token) is(text string) bool { return t.kind != lineEnd && t.text == text }
+
+// String is the token as an error names it.
+func (t token) String() string {
+	if t.kind == lineEnd {
+		return "the end of the line"
+	}
+	return fmt.Sprintf("%q", t.text)
+}
+
+func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+func digit(c byte) bool  { return '0' <= c && c <= '9' }
+
+// scan cuts a line into tokens and leaves comments out.
+func (r *reader) scan(line string) error {
+	r.tokens = r.tokens[:0]
+	for i := 0; i < len(line); {
+		c, from := line[i], i
+		if r.comment > 0 {
+			end := strings.Index(line[i:], "*/")
+			if end < 0 {
+				return nil
+			}
+			r.comment, i = 0, i+end+2
+			continue
+		}
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' && strings.HasPrefix(line[i:], "\r\n"):
+			i++
+		case strings.HasPrefix(line[i:], "//"):
+			return nil
+		case strings.HasPrefix(line[i:], "/*"):
+			r.comment, i = r.line, i+2
+		case letter(c):
+			for i < len(line) && (letter(line[i]) || digit(line[i]) || line[i] == '_') {
+				i++
+			}
+			r.tokens = append(r.tokens, token{word, line[from:i]})
+		case digit(c):
+			for i < len(line) && digit(line[i]) {
+				i++
+			}
+			r.tokens = append(r.tokens, token{number, line[from:i]})
+		case strings.IndexByte("{}:-", c) >= 0:
+			i++
+			r.tokens = append(r.tokens, token{sign, line[from:i]})
+		default:
+			return r.fail("the character %q has no meaning here", c)
+		}
+	}
+	return nil
+}
+
+// next is the next token of the line, for errors.
+func (r *reader) next() token {
+	if len(r.tokens) == 0 {
+		return token{kind: lineEnd}
+	}
+	return r.tokens[0]
+}
+
+// need takes a token that must come.
+func (r *reader) need(text string) error {
+	if !r.next().is(text) {
+		return r.fail("%q is expected, not %v", text, r.next())
+	}
+	r.tokens = r.tokens[1:]
+	return nil
+}
+
+// end holds that the line ends.
+func (r *reader) end() error {
+	if len(r.tokens) > 0 {
+		return r.fail("%v: the end of the line is expected", r.next())
+	}
+	return nil
+}
+
+// number takes a number from … to.
+func (r *reader) number(what string, from, to int64) (int64, error) {
+	t := r.next()
+	if t.kind != number {
+		if t.is("-") && len(r.tokens) > 1 {
+			t.text += r.tokens[1].text
+		}
+		return 0, r.fail("%s is expected, not %v", what, t)
+	}
+	r.tokens = r.tokens[1:]
+	n := int64(0)
+	for i := range len(t.text) {
+		if n = 10*n + int64(t.text[i]-'0'); n > to {
+			return 0, r.fail("%s is expected, from %d to %d, not %s", what, from, to, t.text)
+		}
+	}
+	if n < from {
+		return 0, r.fail("%s is expected, from %d to %d, not %s", what, from, to, t.text)
+	}
+	return n, nil
+}
+
+// operation reports whether a word begins one.
+func operation(text string) bool { return text == "send" || text == "recv" || text == "calc" }
+
+// operation reads send, recv or calc.
+func (r *reader) operation() (op opgraph.Op, err error) {
+	verb := r.tokens[0].text
+	r.tokens = r.tokens[1:]
+	op.Line = int32(min(r.line, 1<<31-1))
+	if verb == "calc" {
+		const most = int64(unit.Forever-1) / psPerUnit
+		n, err := r.number("a time in nanoseconds", 0, most)
+		if err != nil {
+			return op, err
+		}
+		op.Kind, op.Cost = opgraph.Calc, n*psPerUnit
+		return op, r.options(&op, "cpu")
+	}
+	op.Kind = opgraph.Send
+	preposition := "to"
+	if verb == "recv" {
+		op.Kind, preposition = opgraph.Recv, "from"
+	}
+	if op.Bytes, err = r.number("a size", 0, collective.MaxElements); err != nil {
+		return op, err
+	}
+	if err = r.need("b"); err != nil {
+		return op, err
+	}
+	if err = r.need(preposition); err != nil {
+		return op, err
+	}
+	if op.Kind == opgraph.Recv && r.next().is("-") {
+		return op, r.fail("a receive from any source: what it matches depends on timing, so that " +
+			"nothing can be proven of it; name the rank that sends")
+	}
+	peer, err := r.number("a rank", 0, 1<<31-1)
+	if err != nil {
+		return op, err
+	}
+	op.Peer = int32(peer)
+	return op, r.options(&op, "tag", "cpu", "nic")
+}
+
+// options reads the fields that may be left out, each 0 then.
+func (r *reader) options(op *opgraph.Op, names ...string) error {
+	for _, name := range names {
+		if !r.next().is(name) {
+			continue
+		}
+		r.tokens = r.tokens[1:]
+		most := int64(255)
+		if name == "tag" {
+			if most = 1<<32 - 2; r.next().is("-") {
+				return r.fail("any tag: what this matches depends on timing, so that nothing can be " +
+					"proven of it; give the tag")
+			}
+		}
+		n, err := r.number(name, 0, most)
+		if err != nil {
+			return err
+		}
+		switch name {
+		case "tag":
+			op.Tag = n
+		case "cpu":
+			op.CPU = uint8(n)
+		case "nic":
+			op.NIC = uint8(n)
+		}
+	}
+	if t := r.next(); t.kind == word {
+		return r.fail("%v: only %s may follow, in this order", t, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// someLabels are the labels of the rank, or so many of them that it does not take long, in order.
+func (r *reader) someLabels() []string {
+	if len(r.labels) > 10_000 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(r.labels))
+}

@@ -1,0 +1,134 @@
+package opgraph
+
+import "slices"
+
+// facts are what must have happened before an operation of a rank is posted.
+type facts struct {
+	*dag
+	stamp          int32
+	started, ended []int32 // stamp of the operations that have
+	stack          []fact
+	work           *int64 // what may still be done
+}
+
+type fact struct {
+	op    int32
+	ended bool
+}
+
+func newFacts(d *dag, work *int64) *facts {
+	return &facts{dag: d, work: work, started: make([]int32, len(d.ops)),
+		ended: make([]int32, len(d.ops))}
+}
+
+// gather finds out what has happened before op is posted, as far as it concerns operations that
+// stand at limit or later in the order.
+func (f *facts) gather(op, limit int32) {
+	f.stamp++
+	f.stack = f.stack[:0]
+	for _, p := range f.preds.of(op) {
+		f.stack = append(f.stack, fact{p.op, !p.start})
+	}
+	for n := len(f.stack); n > 0 && *f.work > 0; n = len(f.stack) {
+		x := f.stack[n-1]
+		f.stack = f.stack[:n-1]
+		*f.work--
+		if x.ended && f.ended[x.op] != f.stamp {
+			f.ended[x.op] = f.stamp
+			if p := f.prev[x.op]; p >= 0 && f.pos[p] >= limit {
+				f.stack = append(f.stack, fact{p, true})
+			}
+		}
+		if f.started[x.op] != f.stamp {
+			f.started[x.op] = f.stamp
+			if f.pos[x.op] > limit {
+				for _, p := range f.preds.of(x.op) {
+					f.stack = append(f.stack, fact{p.op, !p.start})
+				}
+			}
+		}
+	}
+}
+
+// knows reports whether what a dependency asks for is among the facts.
+func (f *facts) knows(l link) bool {
+	if l.start {
+		return f.started[l.op] == f.stamp
+	}
+	return f.ended[l.op] == f.stamp
+}
+
+// precedes reports whether a is posted before b in every run, where a stands before b in the
+// order: because b waits for it; or because whatever a waits for has come when b is posted and, if
+// that makes both ready at the same moment, a has the lower number and neither waits for a CPU or
+// NIC that the other does not need.
+func (f *facts) precedes(a, b int32) bool {
+	if f.lane[a] == f.lane[b] || !f.runs(a) || !f.runs(b) {
+		return true
+	}
+	limit := f.pos[a]
+	for _, p := range f.preds.of(a) {
+		limit = min(limit, f.pos[p.op])
+	}
+	f.gather(b, limit)
+	if f.started[a] == f.stamp {
+		return true
+	}
+	x, y := &f.ops[a], &f.ops[b]
+	if a > b || x.CPU != y.CPU || x.NIC != y.NIC {
+		return false
+	}
+	for _, p := range f.preds.of(a) {
+		if !f.knows(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// unordered is two neighbours of a list of operations of which neither is always posted first; ok
+// if there are none.
+func (f *facts) unordered(ops []int32) (a, b int32, ok bool) {
+	for i := 1; i < len(ops); i++ {
+		if !f.precedes(ops[i-1], ops[i]) {
+			return ops[i-1], ops[i], false
+		}
+	}
+	return 0, 0, true
+}
+
+// alike reports whether nothing depends on which of some receives ends first: whatever waits for
+// one has waited for all.
+func (f *facts) alike(ops []int32) bool {
+	limit := f.pos[ops[0]]
+	for _, op := range ops {
+		limit = min(limit, f.pos[op])
+	}
+	for _, op := range ops {
+		for _, s := range f.succs.of(op) {
+			if s.start {
+				continue
+			}
+			f.gather(s.op, limit)
+			for _, other := range ops {
+				if f.ended[other] != f.stamp {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// InOrder sorts operations of a rank as they are posted, and finds two neighbours that nothing
+// orders (see match.go, where messages can order more); ok if there are none.
+func (r *Rank) InOrder(ops []int32) (sorted []int32, a, b int32, ok bool) {
+	d := newDAG(r, nil)
+	d.cover()
+	sorted = slices.Clone(ops)
+	slices.SortFunc(sorted, func(a, b int32) int { return int(d.pos[a] - d.pos[b]) })
+	work := int64(maxWork)
+	f := newFacts(d, &work)
+	a, b, ok = f.unordered(sorted)
+	return sorted, a, b, ok
+}

@@ -1,0 +1,105 @@
+package opgraph
+
+import "slices"
+
+// cover divides the operations of a rank into chains along dependencies on ends: each operation
+// continues the chain of what it waits for, the latest in the order whose chain ends with it.
+// Operations that wait for themselves are lanes of their own.
+func (d *dag) cover() {
+	last := func(lane int32) int32 { return d.lanes[lane][len(d.lanes[lane])-1] }
+	for _, op := range d.order {
+		best := int32(-1)
+		for _, p := range d.preds.of(op) {
+			if !p.start && d.runs(op) && last(d.lane[p.op]) == p.op &&
+				(best < 0 || d.pos[p.op] > d.pos[best]) {
+				best = p.op
+			}
+		}
+		if best < 0 {
+			d.lane[op] = int32(len(d.lanes))
+			d.lanes = append(d.lanes, []int32{op})
+			continue
+		}
+		d.lane[op] = d.lane[best]
+		d.lanes[d.lane[op]] = append(d.lanes[d.lane[op]], op)
+	}
+}
+
+// number gives every operation its step, and counts what its lane posts. An operation whose posting
+// others wait for is preceded by a step that awaits what it needs and then posts.
+func (d *dag) number() {
+	for _, ops := range d.lanes {
+		steps, posts := int32(0), int32(0)
+		for _, op := range ops {
+			ends, opens := false, false
+			for _, s := range d.succs.of(op) {
+				if !d.follows(s.op, op) {
+					ends, opens = ends || !s.start, opens || s.start
+				}
+			}
+			if opens {
+				posts++
+				steps++
+				d.opens[op] = posts
+			}
+			d.step[op] = steps
+			steps++
+			if ends {
+				posts++
+				d.ends[op] = posts
+			}
+		}
+	}
+}
+
+// follows reports whether an operation comes later in the same lane than another.
+func (d *dag) follows(op, other int32) bool {
+	return d.lane[op] == d.lane[other] && d.runs(op) && d.pos[op] > d.pos[other]
+}
+
+// event is a number of posts of a lane.
+type event struct{ lane, value int32 }
+
+// awaits is what an operation has to await of other lanes: of each the highest number. It leaves
+// out what the lane has awaited already, as seen tells, and adds to that.
+func (d *dag) awaits(op int32, seen map[int32]int32) []event {
+	var all []event
+	for _, p := range d.preds.of(op) {
+		e := event{d.lane[p.op], d.ends[p.op]}
+		switch {
+		case d.follows(op, p.op):
+			continue
+		case p.op == op: // waits for itself
+			e = d.neverComes()
+		case p.start:
+			e.value = d.opens[p.op]
+		}
+		if e.value > seen[e.lane] {
+			seen[e.lane] = e.value
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b event) int {
+		if a.lane != b.lane {
+			return int(a.lane - b.lane)
+		}
+		return int(b.value - a.value)
+	})
+	return slices.CompactFunc(all, func(a, b event) bool { return a.lane == b.lane })
+}
+
+// neverComes is an event of a lane behind the others that has no steps.
+func (d *dag) neverComes() event { return event{int32(len(d.lanes)), 1} }
+
+// stuck reports whether an operation waits for neverComes: for itself, or for a message from a rank
+// that does not exist, or from its own rank without a send.
+func (d *dag) stuck(rank, ranks int32, op int32) bool {
+	for _, p := range d.preds.of(op) {
+		if p.op == op {
+			return true
+		}
+	}
+	o := &d.ops[op]
+	return o.Kind == Recv &&
+		(o.Peer < 0 || o.Peer >= ranks || o.Peer == rank && d.mate[op] < 0)
+}

@@ -1,0 +1,274 @@
+package opgraph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/formats/internal/foreign"
+	"collsim/schedule"
+)
+
+// lowering is a graph on its way to a schedule.
+type lowering struct {
+	g     *Graph
+	dags  []*dag
+	found []found
+	sizes []int64         // of messages, each once, rising; not 0
+	tags  map[int64]int32 // nil: they are used as they are
+	most  int             // messages of one source, destination and tag
+}
+
+// found is a violation at an operation of its rank.
+type found struct {
+	*schedule.Violation
+	op int32
+}
+
+// Lower makes a schedule of the graph. With o.As it is held to whose end must follow from whose
+// start in a collective of that kind; otherwise only to come to its end. Found lists messages
+// without another end, of two sizes or without order, and operations that wait for themselves. The
+// error is a *foreign.Error: of what cannot be lowered at all.
+func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
+	if len(g.Ranks) == 0 || len(g.Ranks) > MaxRanks {
+		return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("%d ranks; 1 to %d are possible",
+			len(g.Ranks), MaxRanks)}
+	}
+	if err := Refuse(o); err != nil {
+		return nil, err
+	}
+	if o.Root >= len(g.Ranks) {
+		return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("root %d: there are %d ranks",
+			o.Root, len(g.Ranks))}
+	}
+	l := &lowering{g: g}
+	for rank := range g.Ranks {
+		d := newDAG(&g.Ranks[rank], g.toItself(rank))
+		d.cover()
+		d.number()
+		if len(d.lanes) >= MaxLanes {
+			return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("rank %d has %d chains of "+
+				"operations; at most %d are possible", rank, len(d.lanes), MaxLanes-1)}
+		}
+		l.dags = append(l.dags, d)
+	}
+	for _, x := range g.Defects {
+		l.report(x.Kind, int32(x.Rank), int32(x.Op), "%s", x.Text)
+	}
+	l.strangers()
+	l.match()
+	l.rounds()
+	s, err := l.assemble()
+	if err != nil {
+		return nil, &foreign.Error{File: o.File, Text: err.Error()}
+	}
+	f := &foreign.File{Format: g.Format, Name: g.Name, Schedule: s, Where: l.where,
+		Found: l.violations(), Notes: l.notes(),
+		Sizes: "the sizes in the file"}
+	if o.As != 0 {
+		f.Causal = &schedule.Causal{Kind: o.As, Root: o.Root}
+	}
+	return f, nil
+}
+
+// toItself has every receive from the rank itself wait for its send, as if it were posted then:
+// such messages do not travel.
+func (g *Graph) toItself(rank int) (edges []Edge) {
+	ops := g.Ranks[rank].Ops
+	sends := map[int64][]int32{}
+	for i := range ops {
+		if ops[i].Kind == Send && int(ops[i].Peer) == rank {
+			sends[ops[i].Tag] = append(sends[ops[i].Tag], int32(i))
+		}
+	}
+	for i := range ops {
+		if o := &ops[i]; o.Kind == Recv && int(o.Peer) == rank && len(sends[o.Tag]) > 0 {
+			edges = append(edges, Edge{Op: int32(i), On: sends[o.Tag][0]})
+			sends[o.Tag] = sends[o.Tag][1:]
+		}
+	}
+	return edges
+}
+
+// strangers reports what cannot end well whatever matches: messages to and from ranks that do not
+// exist, and operations that wait for themselves.
+func (l *lowering) strangers() {
+	for rank, d := range l.dags {
+		for op := range d.ops {
+			o := &d.ops[op]
+			if o.Kind == Calc || o.Peer >= 0 && int(o.Peer) < len(l.dags) {
+				continue
+			}
+			l.report(schedule.Unmatched, int32(rank), int32(op), "there is no rank %d, only 0…%d",
+				o.Peer, len(l.dags)-1)
+		}
+		if cycle := d.cycle(); cycle != nil {
+			text := ""
+			for i, op := range cycle {
+				if i == maxNamed {
+					text += fmt.Sprintf("; … and %d more", len(cycle)-i)
+					break
+				}
+				if i > 0 {
+					text += "; "
+				}
+				text += fmt.Sprint(l.g.Where(rank, int(op)))
+			}
+			l.report(schedule.Deadlock, int32(rank), cycle[0],
+				"each of these waits for the next, the last for the first: %s", text)
+		}
+	}
+}
+
+// maxNamed is how many operations of a cycle are named.
+const maxNamed = 8
+
+// crosses reports whether an operation is one end of a message between two ranks.
+func (l *lowering) crosses(rank, op int32) bool {
+	d := l.dags[rank]
+	o := &d.ops[op]
+	return o.Kind != Calc && d.mate[op] >= 0 && o.Peer != rank
+}
+
+// violations is what was found, by rank, with the steps that it was found at.
+func (l *lowering) violations() []*schedule.Violation {
+	var all []*schedule.Violation
+	for _, f := range l.found {
+		d := l.dags[f.Rank]
+		f.Lane, f.Step = int(d.lane[f.op]), int(d.step[f.op])
+		all = append(all, f.Violation)
+	}
+	slices.SortStableFunc(all, func(a, b *schedule.Violation) int { return a.Rank - b.Rank })
+	return all
+}
+
+// where is the place in the file of a step.
+func (l *lowering) where(rank, lane, step int) foreign.Place {
+	if rank < 0 || rank >= len(l.dags) || lane < 0 || lane >= len(l.dags[rank].lanes) || step < 0 {
+		return foreign.Place{Block: -1, Step: -1}
+	}
+	d := l.dags[rank]
+	ops := d.lanes[lane]
+	i, _ := slices.BinarySearchFunc(ops, int32(step), func(op, step int32) int {
+		return cmp.Compare(d.step[op], step)
+	})
+	if i == len(ops) {
+		return foreign.Place{Block: -1, Step: -1}
+	}
+	return l.g.Where(rank, int(ops[i]))
+}
+
+// notes says where the simulator that the file is written for would have operations take turns.
+func (l *lowering) notes() []string {
+	if l.g.Simulator == "" {
+		return nil
+	}
+	work := int64(maxWork)
+	for rank, d := range l.dags {
+		cpus, nics := [256]int32{}, [256]int32{} // the last operation of each, plus 1
+		f := newFacts(d, &work)
+		for _, op := range d.order[:d.placed] {
+			o, last := &d.ops[op], (*int32)(nil)
+			switch {
+			case o.Kind == Calc && o.Cost > 0:
+				last = &cpus[o.CPU]
+			case o.Kind == Send && o.Bytes > 0:
+				last = &nics[o.NIC]
+			default:
+				continue
+			}
+			if a := *last - 1; a >= 0 && d.lane[a] != d.lane[op] {
+				if f.gather(op, d.pos[a]); work <= 0 {
+					return nil // too long to find out for a mere note
+				} else if f.ended[a] != f.stamp {
+					return []string{fmt.Sprintf("operations without order go on at once here; %s has "+
+						"those of one CPU, and the sends of one NIC, take turns (first on rank %d: %v)",
+						l.g.Simulator, rank, l.g.Where(rank, int(op)))}
+				}
+			}
+			*last = op + 1
+		}
+	}
+	return nil
+}
+
+// assemble writes the steps.
+func (l *lowering) assemble() (*schedule.Schedule, error) {
+	total, err := l.survey()
+	if err != nil {
+		return nil, err
+	}
+	ranks := len(l.dags)
+	// Sends never wait for a slot: there is room for all messages, and for those of a second call.
+	head := schedule.Schedule{Name: l.g.Name, Slices: 1, Slots: 2 * l.most, Spec: collective.Spec{
+		Kind: collective.Custom, Type: dtype.Uint8, Ranks: ranks,
+		Splits: [][]int64{make([]int64, ranks), make([]int64, ranks)}}}
+	if len(l.sizes) > 0 {
+		ends, end := make([]int64, len(l.sizes)), int64(0)
+		for i, n := range l.sizes {
+			end += n
+			ends[i] = end
+		}
+		head.Cuts[schedule.Input] = schedule.Cut{{Axis: schedule.Block, Split: schedule.Table,
+			Ends: [][]int64{ends}}}
+		for rank := range ranks {
+			head.Spec.Splits[0][rank] = total
+		}
+	}
+	lanes := make([]int, ranks)
+	for rank, d := range l.dags {
+		lanes[rank] = max(1, len(d.lanes))
+		for op := range d.ops {
+			if d.stuck(int32(rank), int32(ranks), int32(op)) {
+				lanes[rank] = len(d.lanes) + 1
+				break
+			}
+		}
+	}
+	return schedule.Assemble(head, lanes, l.write)
+}
+
+// survey collects the sizes and tags of messages and adds the sizes up.
+func (l *lowering) survey() (total int64, err error) {
+	var tags []int64
+	wide := false
+	for rank, d := range l.dags {
+		for op := range d.ops {
+			o := &d.ops[op]
+			if o.Kind == Calc {
+				continue
+			}
+			tags = append(tags, o.Tag)
+			wide = wide || o.Tag < 0 || o.Tag >= 1<<31
+			if o.Kind == Send && o.Bytes > 0 && l.crosses(int32(rank), int32(op)) {
+				l.sizes = append(l.sizes, o.Bytes)
+			}
+		}
+	}
+	slices.Sort(l.sizes)
+	l.sizes = slices.Compact(l.sizes)
+	most := collective.MaxElements / int64(len(l.dags))
+	for _, n := range l.sizes {
+		if n > most-total {
+			return 0, fmt.Errorf("messages of %d bytes on %d ranks are too large", n, len(l.dags))
+		}
+		total += n
+	}
+	if wide { // number them
+		slices.Sort(tags)
+		l.tags = map[int64]int32{}
+		for i, tag := range slices.Compact(tags) {
+			l.tags[tag] = int32(i)
+		}
+	}
+	return total, nil
+}
+
+func (l *lowering) tag(t int64) int32 {
+	if l.tags != nil {
+		return l.tags[t]
+	}
+	return int32(t)
+}

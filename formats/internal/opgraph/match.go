@@ -1,0 +1,220 @@
+package opgraph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"collsim/schedule"
+)
+
+// Messages match per source, destination and tag in the order in which they are posted, as in MPI
+// and LogGOPSim. A schedule must hold in every run, so the n-th send may be paired with the n-th
+// receive only where "n-th" does not depend on timing. An operation is posted before another of
+// its rank in every run
+//
+//   - if the other one waits for it, directly or over others; or
+//   - if everything that it waits for has come when the other one is posted, and it has the lower
+//     number: at the worst both become ready together, and then the numbers decide.
+//
+// What has come includes this: where sends and receives of a source, destination and tag are both
+// in order, a receive ends no later than the next one, since messages do not overtake.
+//
+// If sends or receives have no such order, the match is still sure if it makes no difference: all
+// messages have one size, and what waits for one of the receives waits for all of them. Otherwise
+// it is ambiguous, which is reported, and paired in the order of the numbers.
+
+// channel is the messages of one source, destination and tag.
+type channel struct {
+	src, dst     int32
+	tag          int64
+	sends, recvs []int32 // in the order of their ranks
+}
+
+// end is an operation at one end of a message.
+type end struct {
+	src, dst int32
+	tag      int64
+	pos, op  int32
+}
+
+func (a end) compare(b end) int {
+	return cmp.Or(cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst), cmp.Compare(a.tag, b.tag))
+}
+
+// ends lists the sends or the receives of all ranks whose peers exist, sorted.
+func (l *lowering) ends(kind Kind) []end {
+	var all []end
+	for rank, d := range l.dags {
+		for op := range d.ops {
+			o := &d.ops[op]
+			if o.Kind != kind || o.Peer < 0 || int(o.Peer) >= len(l.dags) {
+				continue
+			}
+			e := end{int32(rank), o.Peer, o.Tag, d.pos[op], int32(op)}
+			if kind == Recv {
+				e.src, e.dst = e.dst, e.src
+			}
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b end) int {
+		return cmp.Or(a.compare(b), cmp.Compare(a.pos, b.pos))
+	})
+	return all
+}
+
+// channels brings sends and receives together.
+func (l *lowering) channels() []channel {
+	sends, recvs := l.ends(Send), l.ends(Recv)
+	var all []channel
+	for len(sends) > 0 || len(recvs) > 0 {
+		var key end
+		if len(recvs) == 0 || len(sends) > 0 && sends[0].compare(recvs[0]) <= 0 {
+			key = sends[0]
+		} else {
+			key = recvs[0]
+		}
+		c := channel{src: key.src, dst: key.dst, tag: key.tag}
+		for ; len(sends) > 0 && sends[0].compare(key) == 0; sends = sends[1:] {
+			c.sends = append(c.sends, sends[0].op)
+		}
+		for ; len(recvs) > 0 && recvs[0].compare(key) == 0; recvs = recvs[1:] {
+			c.recvs = append(c.recvs, recvs[0].op)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// match pairs messages, and reports those that have no other end, other sizes, or no order.
+func (l *lowering) match() {
+	var several []channel
+	for _, c := range l.channels() {
+		src, dst := l.dags[c.src], l.dags[c.dst]
+		for i := range min(len(c.sends), len(c.recvs)) {
+			s, r := c.sends[i], c.recvs[i]
+			src.mate[s], dst.mate[r] = r, s
+			if n, m := src.ops[s].Bytes, dst.ops[r].Bytes; n != m {
+				l.report(schedule.Malformed, c.dst, r, "receives %d bytes, but %d are sent by %s",
+					m, n, l.text(c.src, s))
+			}
+		}
+		l.most = max(l.most, min(len(c.sends), len(c.recvs)))
+		l.alone(&c)
+		if len(c.sends) > 1 || len(c.recvs) > 1 {
+			several = append(several, c)
+		}
+	}
+	l.judge(several)
+}
+
+// alone reports operations whose messages nobody receives or sends.
+func (l *lowering) alone(c *channel) {
+	n := min(len(c.sends), len(c.recvs))
+	for _, s := range c.sends[n:] {
+		l.report(schedule.Unmatched, c.src, s, "the message to rank %d, tag %d, is never received",
+			c.dst, c.tag)
+	}
+	for _, r := range c.recvs[n:] {
+		l.report(schedule.Unmatched, c.dst, r, "the message from rank %d, tag %d, is never sent",
+			c.src, c.tag)
+	}
+}
+
+// maxWork bounds the search for orders, in dependencies followed.
+const maxWork = 1 << 26
+
+// judge finds the channels that have an order, each of which may give others one, and reports those
+// that have none and need it.
+func (l *lowering) judge(pending []channel) {
+	work := int64(maxWork)
+	known := make([]*facts, len(l.dags))
+	at := func(rank int32) *facts {
+		if known[rank] == nil {
+			known[rank] = newFacts(l.dags[rank], &work)
+		}
+		return known[rank]
+	}
+	for progress := true; progress; {
+		progress = false
+		pending = slices.DeleteFunc(pending, func(c channel) bool {
+			_, _, ok := at(c.src).unordered(c.sends)
+			if ok {
+				_, _, ok = at(c.dst).unordered(c.recvs)
+			}
+			if ok && c.src != c.dst && l.oneWay(&c) {
+				for i := 1; i < min(len(c.sends), len(c.recvs)); i++ {
+					l.dags[c.dst].prev[c.recvs[i]] = c.recvs[i-1]
+				}
+				progress = true
+			}
+			return ok
+		})
+	}
+	for i := range pending {
+		c := &pending[i]
+		if len(c.recvs) == 0 || len(c.sends) == 0 || l.oneSize(c) && at(c.dst).alike(c.recvs) {
+			continue
+		}
+		l.ambiguous(c, at)
+		if work <= 0 {
+			return
+		}
+	}
+}
+
+// ambiguous reports a channel without order.
+func (l *lowering) ambiguous(c *channel, at func(int32) *facts) {
+	rank := c.src
+	a, b, ok := at(rank).unordered(c.sends)
+	if ok {
+		rank = c.dst
+		a, b, _ = at(rank).unordered(c.recvs)
+	}
+	if *at(rank).work <= 0 {
+		l.report(schedule.Limit, rank, b, "whether the messages of rank %d to rank %d, tag %d, are "+
+			"posted in one order takes too long to find out; give them tags of their own",
+			c.src, c.dst, c.tag)
+		return
+	}
+	l.report(schedule.Race, rank, b, "ambiguous match: nothing orders this and %v, so that which "+
+		"message goes to which receive depends on timing; give them tags of their own",
+		l.g.Where(int(rank), int(a)))
+}
+
+// oneWay reports whether the messages of a channel take the same way out and cannot overtake.
+func (l *lowering) oneWay(c *channel) bool {
+	return l.same(c, func(a, b *Op) bool { return a.CPU == b.CPU && a.NIC == b.NIC })
+}
+
+// oneSize reports whether the messages of a channel have the same size.
+func (l *lowering) oneSize(c *channel) bool {
+	return l.same(c, func(a, b *Op) bool { return a.Bytes == b.Bytes })
+}
+
+func (l *lowering) same(c *channel, equal func(a, b *Op) bool) bool {
+	ops := l.dags[c.src].ops
+	for _, s := range c.sends[min(1, len(c.sends)):] {
+		if !equal(&ops[s], &ops[c.sends[0]]) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxFound bounds what is reported.
+const maxFound = 1000
+
+// report adds a violation at an operation.
+func (l *lowering) report(kind schedule.ViolationKind, rank, op int32, format string, args ...any) {
+	if len(l.found) < maxFound {
+		l.found = append(l.found, found{&schedule.Violation{Kind: kind, Rank: int(rank), Chunk: -1,
+			Text: fmt.Sprintf(format, args...)}, op})
+	}
+}
+
+// text names an operation: what it is and where.
+func (l *lowering) text(rank, op int32) string {
+	return fmt.Sprintf("rank %d %v", rank, l.g.Where(int(rank), int(op)))
+}

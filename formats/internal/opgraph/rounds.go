@@ -1,0 +1,46 @@
+package opgraph
+
+// rounds numbers the messages: one is in the round after the messages that its sender has received
+// or sent before, along dependencies. Messages that never go are in round 0.
+func (l *lowering) rounds() {
+	type place struct{ rank, op int32 }
+	left, after := make([][]int32, len(l.dags)), make([][]int32, len(l.dags))
+	var ready []place
+	for rank, d := range l.dags {
+		left[rank], after[rank] = make([]int32, len(d.ops)), make([]int32, len(d.ops))
+		for op := range d.ops {
+			n := int32(len(d.preds.of(int32(op))))
+			if d.ops[op].Kind == Recv && d.ops[op].Peer != int32(rank) {
+				n++ // comes with its message, or never
+			}
+			if left[rank][op] = n; n == 0 {
+				ready = append(ready, place{int32(rank), int32(op)})
+			}
+		}
+	}
+	settle := func(p place, base int32) {
+		if d := l.dags[p.rank]; base > d.round[p.op] {
+			d.round[p.op] = base
+		}
+		if left[p.rank][p.op]--; left[p.rank][p.op] == 0 {
+			ready = append(ready, p)
+		}
+	}
+	for ; len(ready) > 0; ready = ready[1:] {
+		p := ready[0]
+		d := l.dags[p.rank]
+		o, base := &d.ops[p.op], d.round[p.op]
+		after[p.rank][p.op] = base
+		if o.Kind == Send && l.crosses(p.rank, p.op) {
+			after[p.rank][p.op] = base + 1
+			settle(place{o.Peer, d.mate[p.op]}, base+1)
+		}
+		for _, s := range d.succs.of(p.op) {
+			if s.start {
+				settle(place{p.rank, s.op}, base)
+			} else {
+				settle(place{p.rank, s.op}, after[p.rank][p.op])
+			}
+		}
+	}
+}

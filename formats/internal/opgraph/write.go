@@ -1,0 +1,71 @@
+package opgraph
+
+import "collsim/schedule"
+
+// write adds the steps of a lane.
+func (l *lowering) write(rank, lane int, add func(schedule.Step)) {
+	d := l.dags[rank]
+	if lane >= len(d.lanes) {
+		return
+	}
+	seen := map[int32]int32{}
+	for _, op := range d.lanes[lane] {
+		var awaits []schedule.Event
+		for _, e := range d.awaits(op, seen) {
+			awaits = append(awaits, schedule.Event{Lane: e.lane, Value: e.value})
+		}
+		step := l.step(int32(rank), op)
+		if d.opens[op] > 0 {
+			add(schedule.Step{Await: awaits, Post: true, Round: step.Round})
+			awaits = nil
+		}
+		if d.stuck(int32(rank), int32(len(l.dags)), op) {
+			e := d.neverComes()
+			if n := len(awaits); n == 0 || awaits[n-1].Lane != e.lane {
+				awaits = append(awaits, schedule.Event{Lane: e.lane, Value: e.value})
+			}
+		}
+		step.Await, step.Post = awaits, d.ends[op] > 0
+		add(step)
+	}
+}
+
+// step is what an operation does, events apart. What has no other end does nothing, or waits for
+// what never comes.
+func (l *lowering) step(rank, op int32) schedule.Step {
+	d := l.dags[rank]
+	o := &d.ops[op]
+	s := schedule.Step{Round: d.round[op]}
+	switch {
+	case o.Kind == Calc:
+		s.Cost = o.Cost
+	case l.crosses(rank, op):
+		peer := schedule.Peer{Rank: o.Peer, Lane: l.dags[o.Peer].lane[d.mate[op]], Tag: l.tag(o.Tag)}
+		if o.Kind == Recv {
+			s.Round = l.dags[o.Peer].round[d.mate[op]]
+			s.From = []schedule.Source{{Kind: schedule.Message, Peer: peer}}
+			break
+		}
+		s.Send = []schedule.Dest{{Peer: peer}}
+		if o.Bytes > 0 {
+			s.From = []schedule.Source{{Kind: schedule.Local, Region: l.bytes(o.Bytes)}}
+		}
+	case o.Kind == Recv && !d.stuck(rank, int32(len(l.dags)), op) && o.Peer != rank:
+		s.From = []schedule.Source{{Kind: schedule.Message, Peer: schedule.Peer{Rank: o.Peer,
+			Tag: l.tag(o.Tag)}}}
+	}
+	return s
+}
+
+// bytes is a region of so many bytes.
+func (l *lowering) bytes(n int64) schedule.Region {
+	from, to := 0, len(l.sizes) // l.sizes[from] ≤ n < l.sizes[to]
+	for to-from > 1 {
+		if m := (from + to) / 2; l.sizes[m] <= n {
+			from = m
+		} else {
+			to = m
+		}
+	}
+	return schedule.Region{Buffer: schedule.Input, First: int32(from), Run: 1, Times: 1}
+}

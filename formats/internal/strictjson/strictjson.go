@@ -1,0 +1,272 @@
+// Package strictjson reads a JSON document element by element, in memory of the nesting alone, and
+// says of every mistake which line it is in and what was expected. Keys that are not known, keys
+// given twice and numbers out of range are mistakes. The package knows no format.
+package strictjson
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"collsim/formats/internal/foreign"
+	"collsim/internal/nearest"
+)
+
+// Reader is a document that is being read.
+type Reader struct {
+	file    string
+	lines   *lines
+	decoder *json.Decoder
+	token   json.Token // read ahead, if held
+	held    bool
+	line    int
+	depth   int
+}
+
+// maxDepth bounds the nesting.
+const maxDepth = 64
+
+// New begins a document; file is its name for errors.
+func New(r io.Reader, file string) *Reader {
+	counted := &lines{r: r}
+	d := json.NewDecoder(counted)
+	d.UseNumber()
+	return &Reader{file: file, lines: counted, decoder: d}
+}
+
+// Line is the line of the element that was read last.
+func (r *Reader) Line() int { return r.line }
+
+// Errorf is a mistake in the element that was read last.
+func (r *Reader) Errorf(format string, args ...any) error {
+	return &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(format, args...)}
+}
+
+// Unknown is a key, or another name, that is none of the legal ones.
+func (r *Reader) Unknown(what, name string, legal ...string) error {
+	e := &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(
+		"%s %.40q: one of %s is expected", what, name, strings.Join(legal, ", "))}
+	if near := nearest.To(name, legal, 1); len(near) > 0 {
+		e.Hint = "did you mean " + near[0] + "?"
+	}
+	return e
+}
+
+// Object reads an object: each is called with every key and must read its value.
+func (r *Reader) Object(each func(key string) error) error {
+	if err := r.open('{', "an object"); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for {
+		t, err := r.next()
+		if err != nil {
+			return err
+		}
+		if t == json.Delim('}') {
+			r.depth--
+			return nil
+		}
+		key := t.(string) // the decoder allows nothing else
+		if seen[key] {
+			return r.Errorf("key %.40q is given twice", key)
+		}
+		seen[key] = true
+		if err := each(key); err != nil {
+			return err
+		}
+	}
+}
+
+// Array reads an array: each is called for every element, with its index, and must read it.
+func (r *Reader) Array(each func(i int) error) error {
+	if err := r.open('[', "an array"); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		t, err := r.next()
+		if err != nil {
+			return err
+		}
+		if t == json.Delim(']') {
+			r.depth--
+			return nil
+		}
+		r.token, r.held = t, true
+		if err := each(i); err != nil {
+			return err
+		}
+	}
+}
+
+// String reads a string.
+func (r *Reader) String() (string, error) {
+	t, err := r.next()
+	if err != nil {
+		return "", err
+	}
+	s, ok := t.(string)
+	if !ok {
+		return "", r.expected("a string", t)
+	}
+	return s, nil
+}
+
+// Int reads a whole number from low to high.
+func (r *Reader) Int(low, high int64) (int64, error) {
+	t, err := r.next()
+	if err != nil {
+		return 0, err
+	}
+	want := fmt.Sprintf("a whole number from %d to %d", low, high)
+	text, ok := t.(json.Number)
+	if !ok {
+		return 0, r.expected(want, t)
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < low || n > high {
+		return 0, r.expected(want, t)
+	}
+	return n, nil
+}
+
+// Float reads a number that is not negative.
+func (r *Reader) Float() (float64, error) {
+	t, err := r.next()
+	if err != nil {
+		return 0, err
+	}
+	text, ok := t.(json.Number)
+	if !ok {
+		return 0, r.expected("a number", t)
+	}
+	x, err := text.Float64()
+	if err != nil || x < 0 {
+		return 0, r.expected("a number that is not negative", t)
+	}
+	return x, nil
+}
+
+// Bool reads true or false.
+func (r *Reader) Bool() (bool, error) {
+	t, err := r.next()
+	if err != nil {
+		return false, err
+	}
+	b, ok := t.(bool)
+	if !ok {
+		return false, r.expected("true or false", t)
+	}
+	return b, nil
+}
+
+// Null reads null if that is what follows, and says whether it did.
+func (r *Reader) Null() (bool, error) {
+	t, err := r.next()
+	if err != nil {
+		return false, err
+	}
+	if t != nil {
+		r.token, r.held = t, true
+	}
+	return t == nil, nil
+}
+
+// Composite reports whether an object or an array follows.
+func (r *Reader) Composite() (bool, error) {
+	t, err := r.next()
+	if err != nil {
+		return false, err
+	}
+	r.token, r.held = t, true
+	_, ok := t.(json.Delim)
+	return ok, nil
+}
+
+// Skip reads a value of any kind.
+func (r *Reader) Skip() error {
+	t, err := r.next()
+	if err != nil {
+		return err
+	}
+	if _, ok := t.(json.Delim); !ok {
+		return nil
+	}
+	r.token, r.held = t, true
+	if t == json.Delim('[') {
+		return r.Array(func(int) error { return r.Skip() })
+	}
+	return r.Object(func(string) error { return r.Skip() })
+}
+
+// End makes sure that nothing follows.
+func (r *Reader) End() error {
+	t, err := r.decoder.Token()
+	if err == io.EOF {
+		return nil
+	}
+	r.line = r.lines.at(r.decoder.InputOffset())
+	if err != nil {
+		return r.broken(err)
+	}
+	return r.expected("the end of the file", t)
+}
+
+func (r *Reader) open(delim json.Delim, want string) error {
+	t, err := r.next()
+	if err != nil {
+		return err
+	}
+	if t != delim {
+		return r.expected(want, t)
+	}
+	if r.depth++; r.depth > maxDepth {
+		return r.Errorf("more than %d values inside one another", maxDepth)
+	}
+	return nil
+}
+
+// next is the next token; commas and colons are the decoder's.
+func (r *Reader) next() (json.Token, error) {
+	if r.held {
+		r.held = false
+		return r.token, nil
+	}
+	t, err := r.decoder.Token()
+	r.line = r.lines.at(r.decoder.InputOffset())
+	if err != nil {
+		return nil, r.broken(err)
+	}
+	return t, nil
+}
+
+// broken is what the decoder says, with the line.
+func (r *Reader) broken(err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return r.Errorf("the file ends in the middle of a value")
+	case errors.As(err, &syntax):
+		return r.Errorf("this is no JSON: %v", err)
+	}
+	return r.Errorf("%v", err)
+}
+
+func (r *Reader) expected(want string, t json.Token) error {
+	switch t := t.(type) {
+	case json.Delim:
+		name := "an object"
+		if t == '[' || t == ']' {
+			name = "an array"
+		}
+		return r.Errorf("%s is expected, this is %s", want, name)
+	case string:
+		return r.Errorf("%s is expected, this is %.40q", want, t)
+	case nil:
+		return r.Errorf("%s is expected, this is null", want)
+	}
+	return r.Errorf("%s is expected, this is %.40v", want, t)
+}

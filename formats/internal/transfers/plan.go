@@ -1,0 +1,119 @@
+package transfers
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// Place is a run of blocks of a buffer; without blocks it is no place.
+type Place struct {
+	Buffer schedule.Buffer
+	Block  int32
+	Run    int32
+}
+
+// At is one block.
+func At(b schedule.Buffer, block int) Place { return Place{b, int32(block), 1} }
+
+// Move carries a chunk from one rank to another, or copies it within a rank. A message is read as
+// the stage begins, a copy when it is its turn among the stage's writes.
+type Move struct {
+	Stage    int32
+	From, To int32
+	Source   Place // of From
+	Target   Place // of To
+	// Add is what the message is added to on its arrival: a place of To. AddFirst has it stand on the
+	// left. Completes says that the sum has all its operands.
+	Add                 Place
+	AddFirst, Completes bool
+	// Way tells moves between the same two ranks apart that are to have lanes of their own, so that
+	// they share the links as equals and do not wait for one another.
+	Way  int32
+	Item int32 // the caller's own number
+}
+
+// Plan is what is to be lowered.
+type Plan struct {
+	Name   string
+	Spec   collective.Spec
+	Cuts   [3]schedule.Cut // into blocks
+	Memory int64           // elements of every rank's scratch buffer
+	Tiles  int32           // parts of every block that follow one another, at least 1
+	Moves  []Move          // stage after stage; in a stage, writes to one place in their order
+}
+
+// MaxSteps bounds what a plan may come to, in steps of all lanes and tiles.
+const MaxSteps = 1 << 26
+
+// Lower makes the schedule of a plan. A plan with stages out of order or with places that do
+// not exist is an error.
+func Lower(p Plan) (*Lowered, error) {
+	p.Tiles = max(p.Tiles, 1)
+	for i := range p.Moves {
+		m := &p.Moves[i]
+		switch {
+		case i > 0 && m.Stage < p.Moves[i-1].Stage || m.Stage < 0 || m.Stage > 1<<28:
+			return nil, fmt.Errorf("synth: move %d is of stage %d, after one of a later stage", i,
+				m.Stage)
+		case m.From < 0 || int(m.From) >= p.Spec.Ranks || m.To < 0 || int(m.To) >= p.Spec.Ranks:
+			return nil, fmt.Errorf("synth: move %d goes from rank %d to rank %d of %d", i, m.From,
+				m.To, p.Spec.Ranks)
+		}
+	}
+	if int64(len(p.Moves))*2*int64(p.Tiles) > MaxSteps {
+		return nil, fmt.Errorf("synth: %d moves of %d tiles are more than %d steps", len(p.Moves),
+			p.Tiles, MaxSteps)
+	}
+	head := schedule.Schedule{Name: p.Name, Spec: p.Spec, Cuts: p.Cuts, Memory: p.Memory, Slices: 1}
+	if p.Tiles > 1 {
+		tiles := schedule.Level{Axis: schedule.Tile, Split: schedule.Even, N: int64(p.Tiles)}
+		for b := range head.Cuts {
+			head.Cuts[b] = append(append(schedule.Cut{}, head.Cuts[b]...), tiles)
+		}
+	}
+	l := &Lowered{plan: p}
+	if p.Spec.Empty() {
+		l.plan.Moves = nil
+	}
+	l.divide()
+	if err := l.order(head); err != nil {
+		return nil, err
+	}
+	counts := make([]int, p.Spec.Ranks)
+	for rank := range counts {
+		counts[rank] = len(l.ranks[rank])
+	}
+	s, err := schedule.Assemble(head, counts, l.write)
+	if err != nil {
+		return nil, err
+	}
+	l.Schedule = s
+	return l, nil
+}
+
+// Lowered is a plan with its schedule.
+type Lowered struct {
+	Schedule *schedule.Schedule
+
+	plan  Plan
+	ranks [][]lane // of each rank
+	ends  []end    // 2i is the sending end of move i, 2i+1 the receiving one; of copies only 2i+1
+}
+
+// end is one of the two steps of a move.
+type end struct {
+	lane, at int32   // the lane of its rank, and the place there
+	awaits   []int32 // ends of other lanes of the rank, one a lane at most
+	posts    bool
+}
+
+// lane is the steps that a rank sends to a peer, or receives from it, or its copies.
+type lane struct {
+	ends   []int32 // in order
+	stages []int32 // of those
+	posts  counter // of those that post
+	all    counter
+	place  []int32 // how many of the ends before each post
+}

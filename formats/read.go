@@ -1,0 +1,108 @@
+package formats
+
+import (
+	"bufio"
+	"collsim/internal/prose"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"collsim/formats/chakra"
+)
+
+// Read reads a schedule in any format of Table. name is what errors call it, and its extension
+// counts where the beginning does not tell the format. What is wrong with the content is an *Error
+// with its line.
+func Read(name string, r io.Reader, o Options) (*File, error) {
+	b := bufio.NewReaderSize(r, HeadSize)
+	head, err := b.Peek(HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("formats: %s: %w", name, err)
+	}
+	f, ok := Sniff(name, head)
+	if !ok {
+		return nil, &Error{File: name, Text: "of no known format", Hint: Hint()}
+	}
+	o.File = name
+	if text := f.refuses(&o); text != "" {
+		return nil, &Error{File: name, Text: text}
+	}
+	file, err := f.read(b, o)
+	if err != nil {
+		return nil, located(name, err)
+	}
+	file.Format = f.Name
+	return file, nil
+}
+
+// ReadTrace reads a schedule that is in several files, one a rank: a Chakra trace. The files are in
+// the order of their ranks; see chakra.Sort.
+func ReadTrace(name string, files []Part, o Options) (*File, error) {
+	f, _ := Lookup(Trace)
+	o.File = name
+	if text := f.refuses(&o); text != "" {
+		return nil, &Error{File: name, Text: text}
+	}
+	file, err := chakra.Read(files, o)
+	if err != nil {
+		return nil, located(name, err)
+	}
+	file.Format = f.Name
+	return file, nil
+}
+
+// Part is a rank's file of a trace.
+type Part = chakra.Input
+
+// RankInName stands for the rank in the name of a trace of a file a rank: "trace.{rank}.et".
+const RankInName = "{rank}"
+
+// PartName is the name of a rank's file.
+func PartName(name string, rank int) string {
+	return strings.ReplaceAll(name, RankInName, strconv.Itoa(rank))
+}
+
+// ReadParts reads the files that a name with RankInName stands for, from rank 0 up to the last that
+// there is.
+func ReadParts(name string, read func(string) ([]byte, error)) (parts [][]byte, err error) {
+	for rank := 0; ; rank++ {
+		text, err := read(PartName(name, rank))
+		if rank > 0 && errors.Is(err, fs.ErrNotExist) {
+			return parts, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", PartName(name, rank), Unreadable(err))
+		}
+		parts = append(parts, text)
+	}
+}
+
+// Unreadable says why a file cannot be read, without its name.
+func Unreadable(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("cannot be read: %w", err)
+}
+
+// located is what is wrong with a file, as an *Error.
+func located(name string, err error) error {
+	var wrong *Error
+	if errors.As(err, &wrong) {
+		at := *wrong
+		if at.File == "" { // else one of several
+			at.File = name
+		}
+		return &at
+	}
+	return &Error{File: name, Text: prose.Unprefixed(err)}
+}
+
+// readTraceFile reads a trace of a single rank.
+func readTraceFile(r io.Reader, o Options) (*File, error) {
+	return chakra.Read([]Part{{Name: o.File, Reader: r}}, o)
+}

@@ -1,0 +1,105 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"collsim/formats/forestcoll"
+	"collsim/formats/goal"
+	"collsim/formats/msccl"
+	"collsim/formats/mscclpp"
+	"collsim/formats/sccl"
+	"collsim/formats/teccl"
+	"collsim/schedule"
+)
+
+// Format is a way to write a schedule down.
+type Format struct {
+	Name       string   // "msccl"
+	About      string   // what it is
+	Extensions []string // that its files usually have, without the dot
+
+	Dataless  bool // it tells sizes of messages, not what they hold
+	protocol  bool // it has a protocol, that may be replaced
+	strictNop bool
+	runtimes  []string // whose limits it may be held to
+
+	is    func(head []byte) bool // whether a file begins like one; nil: its extension says so
+	read  func(io.Reader, Options) (*File, error)
+	write func(io.Writer, *schedule.Schedule, WriteOptions) ([]string,
+		error) // nil: it is not written
+}
+
+// The formats that others treat by themselves: our own text form, and traces of a file a rank.
+const (
+	Text  = "schedule"
+	Trace = "chakra"
+)
+
+// Table lists what Read reads. The first whose beginning a file has is its format.
+func Table() []Format {
+	return []Format{
+		{Name: Text, About: "collsim's own text form (docs/schedule.md)",
+			Extensions: []string{"schedule"}, is: beginsWith("schedule"), read: readText,
+			write: writeText},
+		{Name: "msccl", About: "MSCCL XML, of Microsoft's and AMD's runtimes, and the compact dialect",
+			Extensions: []string{"xml"}, protocol: true, runtimes: []string{"msccl", "rccl", "none"},
+			is: beginsWith("<algo"), read: msccl.Read, write: writeMSCCL},
+		{Name: "mscclpp", About: "MSCCL++ JSON execution plans", Extensions: []string{"json"},
+			protocol: true, strictNop: true, runtimes: []string{"none"},
+			is: hasKey("gpus", "num_threads_per_block", "reuse_resources"), read: mscclpp.Read},
+		{Name: "goal", About: "GOAL text of LogGOPSim and ATLAHS: messages without data",
+			Extensions: []string{"goal"}, Dataless: true, is: beginsWith("num_ranks"),
+			read: goal.Read, write: writeGOAL},
+		{Name: "sccl", About: "JSON algorithms of SCCL, msccl-tools and TACCL",
+			Extensions: []string{"json"}, runtimes: []string{"none"},
+			is: hasKey("msccl_type", "sccl_type"), read: sccl.Read},
+		{Name: "teccl", About: "JSON schedules of TE-CCL", Extensions: []string{"json"},
+			is:   hasKey("1-Epoch_Duration", "7-Flows", "8-Chunk paths", "TopologyParams"),
+			read: teccl.Read},
+		{Name: Trace, About: "Chakra execution traces of MLCommons, a file a rank: messages and " +
+			"requests without data", Extensions: []string{"et"}, Dataless: true,
+			is: hasKey("ctrl_deps", "comm_type", "workload_graph"), read: readTraceFile},
+		{Name: "forestcoll", About: "XML spanning trees of ForestColl", Extensions: []string{"xml"},
+			is: beginsWith("<Algo"), read: forestcoll.Read},
+	}
+}
+
+// Lookup is a format of the table, by its name.
+func Lookup(name string) (Format, bool) {
+	for _, f := range Table() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// refuses says which option is not for a format; empty for none.
+func (f *Format) refuses(o *Options) string {
+	switch {
+	case o.Protocol != "" && !f.protocol:
+		return fmt.Sprintf("protocol %q cannot be chosen: %s files have none", o.Protocol, f.Name)
+	case o.StrictNop && !f.strictNop:
+		return "strict-nop is for mscclpp plans; this is " + f.Name
+	case o.Runtime != "" && len(f.runtimes) == 0:
+		return fmt.Sprintf("runtime %q cannot be chosen: %s files are for none", o.Runtime, f.Name)
+	case o.Runtime != "" && !slices.Contains(f.runtimes, o.Runtime):
+		return fmt.Sprintf("runtime %q: %s is expected of %s files", o.Runtime,
+			strings.Join(f.runtimes, ", "), f.Name)
+	case f.Dataless && (o.Type != 0 || o.Op != 0):
+		return "type and operator cannot be chosen: " + f.Name + " tells the sizes of messages alone"
+	}
+	return ""
+}
+
+// Hint lists the formats, for errors.
+func Hint() string {
+	var list []string
+	for _, f := range Table() {
+		list = append(list, fmt.Sprintf("%s (.%s)", f.Name, strings.Join(f.Extensions, ", .")))
+	}
+	return "formats are " + strings.Join(list, ", ")
+}

@@ -1,0 +1,57 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"collsim/formats/goal"
+	"collsim/formats/msccl"
+	"collsim/schedule"
+)
+
+// WriteOptions say how a schedule is written.
+type WriteOptions struct {
+	Runtime  string // of msccl: whose limits hold, "msccl" if empty; "rccl" or "none"
+	Protocol string // of msccl: "Simple" if empty; "LL" or "LL128"
+	// Prove says what is wrong with what a runtime would make of the file, one call at a time. Nil
+	// does not look.
+	Prove func(*schedule.Schedule) error
+}
+
+// Written lists the names of what Write writes.
+func Written() (names []string) {
+	for _, f := range Table() {
+		if f.write != nil && f.Name != Text {
+			names = append(names, f.Name)
+		}
+	}
+	return append(names, Text)
+}
+
+// Write writes a schedule in a format of Written. The notes say what is not as in the schedule.
+func Write(w io.Writer, s *schedule.Schedule, format string, o WriteOptions) ([]string, error) {
+	f, _ := Lookup(format)
+	switch {
+	case format != "msccl" && (o.Runtime != "" || o.Protocol != ""):
+		return nil, fmt.Errorf("formats: runtime and protocol are for msccl, not for %s", format)
+	case f.write == nil:
+		return nil, fmt.Errorf("formats: format %q cannot be written; %s can", format,
+			strings.Join(Written(), ", "))
+	}
+	return f.write(w, s, o)
+}
+
+func writeText(w io.Writer, s *schedule.Schedule, _ WriteOptions) ([]string, error) {
+	_, err := io.WriteString(w, s.String())
+	return nil, err
+}
+
+func writeMSCCL(w io.Writer, s *schedule.Schedule, o WriteOptions) ([]string, error) {
+	return msccl.Write(w, s, msccl.WriteOptions{Runtime: o.Runtime, Protocol: o.Protocol,
+		Prove: o.Prove})
+}
+
+func writeGOAL(w io.Writer, s *schedule.Schedule, _ WriteOptions) ([]string, error) {
+	return nil, goal.Write(w, s)
+}

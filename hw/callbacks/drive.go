@@ -1,0 +1,296 @@
+package callbacks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"collsim/hw"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// lane is a lane and the callback that it is at.
+type lane struct {
+	program     *schedule.Program
+	cursor      schedule.Cursor
+	rank, index int
+	ran         int                   // callbacks
+	posts       int32                 // events of this iteration
+	last        unit.Time             // when its last callback ended
+	sent, got   map[hw.Connection]int // messages so far
+
+	stamps    []hw.Stamp
+	outs, ins []hw.Flow
+}
+
+// message is on its way.
+type message struct {
+	key  Key
+	data []byte
+	dest *landing
+}
+
+// landing is where a put's bytes go when they arrive. Puts of one lane to one peer land in the
+// order in which they were issued; packets, which are stores of its own threads, among themselves.
+type landing struct {
+	at     [][]byte
+	packet bool
+}
+
+// drive runs callbacks and delivers messages until none is left.
+func (r *run) drive() error {
+	for number, one := range r.ranks {
+		if len(one.lanes) == 0 {
+			r.start[number], r.end[number] = r.now(), r.now()
+			r.finish(number, nil)
+		}
+	}
+	for len(r.ready) > 0 || len(r.flying) > 0 {
+		if err := context.Cause(r.ctx); err != nil {
+			return fmt.Errorf("callbacks: %w", err)
+		}
+		if len(r.ready) == 0 {
+			r.deliver()
+			continue
+		}
+		l := r.ready[0]
+		r.ready = r.ready[1:]
+		if err := r.advance(l); err != nil {
+			return err
+		}
+	}
+	return r.stuck()
+}
+
+// stuck says what a run that cannot go on waits for, nil if all lanes have ended.
+func (r *run) stuck() error {
+	var waits []schedule.Waiting
+	for _, l := range r.lanes {
+		if l.cursor.Done() {
+			continue
+		}
+		l.program.Load(&l.cursor, &r.step)
+		w := schedule.Waiting{Rank: l.rank, Lane: l.index, Step: int(l.cursor.Step),
+			Name: r.step.Name(), Chunk: r.step.Chunk()}
+		w.For, w.OnRank, w.OnLane = r.lacks(l)
+		waits = append(waits, w)
+	}
+	if len(waits) > 0 {
+		e := hw.Stalled(waits, 0, r.slots(schedule.FIFO))
+		e.Code, e.Text = "stall", "no message is on its way"
+		return e
+	}
+	return r.unreceived()
+}
+
+// unreceived reports messages that nobody has taken, those of the first connection.
+func (r *run) unreceived() error {
+	var first *hw.Connection
+	for c, n := range r.held {
+		if n > 0 && (first == nil || compare(c, *first) < 0) {
+			first = &c
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return &hw.Error{Call: "step", Code: "malformed", Rank: int(first.From),
+		Lane: int(first.FromLane), Step: -1, Text: fmt.Sprintf("%d messages to rank %d lane %d are "+
+			"never received", r.held[*first], first.To, first.ToLane)}
+}
+
+// compare orders connections.
+func compare(a, b hw.Connection) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.FromLane, b.FromLane),
+		cmp.Compare(a.To, b.To), cmp.Compare(a.ToLane, b.ToLane), cmp.Compare(a.Class, b.Class),
+		cmp.Compare(a.Tag, b.Tag))
+}
+
+// deliver has one message arrive: its callback may run if its lane is there, else it is early.
+func (r *run) deliver() {
+	i := 0
+	if r.config.Next != nil {
+		i = r.config.Next(len(r.flying))
+	}
+	i = r.before(i)
+	m := r.flying[i]
+	if i == 0 {
+		r.flying = r.flying[1:]
+	} else {
+		r.flying = append(r.flying[:i], r.flying[i+1:]...)
+	}
+	if m.dest != nil {
+		scatter(m.dest.at, m.data)
+		m.data = nil
+	}
+	r.early[m.key] = m.data
+	if l, there := r.waiting[m.key]; there {
+		delete(r.waiting, m.key)
+		r.ready = append(r.ready, l)
+	}
+}
+
+// before is the first message on its way that cannot be overtaken by the i-th: itself, or of a put
+// the first one of its lane to its peer, in the same way.
+func (r *run) before(i int) int {
+	m := &r.flying[i]
+	if m.dest == nil {
+		return i
+	}
+	for j := range r.flying[:i] {
+		o := &r.flying[j]
+		a, b := &m.key.Connection, &o.key.Connection
+		if o.dest != nil && m.dest.packet == o.dest.packet && a.To == b.To && a.From == b.From &&
+			a.FromLane == b.FromLane {
+			return j
+		}
+	}
+	return i
+}
+
+// advance runs the callbacks of a lane until one is not ready.
+func (r *run) advance(l *lane) error {
+	if r.start[l.rank] < 0 {
+		r.start[l.rank] = r.now()
+	}
+	if l.ran == 0 {
+		l.last = r.now()
+	}
+	for !l.cursor.Done() {
+		l.program.Load(&l.cursor, &r.step)
+		if !r.registers(l) {
+			return nil
+		}
+		if err := r.callback(l); err != nil {
+			return err
+		}
+		if r.step.Post && l.cursor.Last(int32(r.s.Slices)) {
+			l.posts++
+			for _, other := range r.ranks[l.rank].lanes {
+				if r.awaiting[other] {
+					delete(r.awaiting, other)
+					r.ready = append(r.ready, other)
+				}
+			}
+		}
+		l.cursor.Next(int32(r.s.Slices))
+	}
+	one := r.ranks[l.rank]
+	if one.left--; one.left > 0 {
+		return nil
+	}
+	if one.round++; one.round < r.env.Iterations {
+		r.begin(l.rank)
+		return nil
+	}
+	r.end[l.rank] = r.now()
+	r.finish(l.rank, nil)
+	return nil
+}
+
+// registers reports whether the step in r.step may run. If not, its callback is registered under
+// what it lacks.
+func (r *run) registers(l *lane) bool {
+	switch what, key, _ := r.wants(l); what {
+	case aMessage:
+		r.waiting[key] = l
+	case aSlot:
+		r.full[key.Connection] = l
+	case anEvent:
+		r.awaiting[l] = true
+	default:
+		return true
+	}
+	return false
+}
+
+// What a callback may lack.
+const (
+	nothing  = ""
+	aMessage = "a message"
+	aSlot    = "a slot"
+	anEvent  = "an event"
+)
+
+// wants is the first thing that the step in r.step lacks: a message, a slot, or an event of another
+// lane.
+func (r *run) wants(l *lane) (what string, key Key, other int32) {
+	for i := range r.step.From {
+		f := &r.step.From[i]
+		if f.Kind != schedule.Message {
+			continue
+		}
+		key := r.incoming(l, &f.Peer)
+		if _, there := r.early[key]; !there {
+			return aMessage, key, 0
+		}
+	}
+	for i := range r.step.Send {
+		d := &r.step.Send[i]
+		if !d.Message() {
+			continue
+		}
+		c := to(l, &d.Peer)
+		if slots := r.slots(c.Class); slots > 0 && r.held[c] >= slots {
+			return aSlot, Key{Connection: c}, 0
+		}
+	}
+	if l.cursor.Slice() > 0 {
+		return nothing, Key{}, 0
+	}
+	for _, e := range r.step.Await {
+		if r.ranks[l.rank].lanes[e.Lane].posts < e.Value {
+			return anEvent, Key{}, e.Lane
+		}
+	}
+	return nothing, Key{}, 0
+}
+
+// lacks is what the step in r.step lacks, and from whom.
+func (r *run) lacks(l *lane) (what string, rank, lane int) {
+	what, key, other := r.wants(l)
+	c := &key.Connection
+	switch what {
+	case aMessage:
+		return what, int(c.From), int(c.FromLane)
+	case aSlot:
+		return what, int(c.To), int(c.ToLane)
+	}
+	return what, l.rank, int(other)
+}
+
+// slots is how many messages a connection of a class holds; 0 is any number.
+func (r *run) slots(class schedule.Class) int {
+	switch {
+	case class == schedule.Pad:
+		return 1
+	case class == schedule.Free:
+		return 0
+	case r.s.Slots > 0:
+		return r.s.Slots
+	}
+	return r.env.Slots
+}
+
+// from and to are the connections of a lane with a peer.
+func from(l *lane, p *schedule.Peer) hw.Connection {
+	return hw.Connection{From: p.Rank, FromLane: p.Lane, To: int32(l.rank), ToLane: int32(l.index),
+		Class: p.Class, Tag: p.Tag}
+}
+
+func to(l *lane, p *schedule.Peer) hw.Connection {
+	return hw.Connection{From: int32(l.rank), FromLane: int32(l.index), To: p.Rank, ToLane: p.Lane,
+		Class: p.Class, Tag: p.Tag}
+}
+
+// key names a message.
+func (r *run) key(c hw.Connection, number int) Key {
+	return Key{Collective: r.config.Name, Instance: *r.instance, Connection: c, Number: number}
+}
+
+// incoming is the key of the next message from a peer.
+func (r *run) incoming(l *lane, p *schedule.Peer) Key {
+	c := from(l, p)
+	return r.key(c, l.got[c])
+}

@@ -1,0 +1,258 @@
+package callbacks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"collsim/hw"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// callback does what the step in r.step says.
+func (r *run) callback(l *lane) error {
+	if r.config.Ran != nil {
+		r.config.Ran(l.rank, l.index, l.ran)
+	}
+	l.ran++
+	at := hw.Stamp{Ready: l.last, Start: r.now()}
+	if err := r.compute(); err != nil {
+		return err
+	}
+	value, err := r.value(l)
+	if err != nil {
+		return err
+	}
+	at.Done, at.Bytes = r.now(), unit.Bytes(len(value))
+	for i := range r.step.Send {
+		if err := r.send(l, &r.step.Send[i], value, at.Done); err != nil {
+			return err
+		}
+	}
+	for i := range r.step.To {
+		if err := r.store(l, l.rank, &r.step.To[i], value); err != nil {
+			return err
+		}
+	}
+	l.last = r.now()
+	if at.End = l.last; r.env.Trace {
+		l.stamps = append(l.stamps, at)
+	}
+	return nil
+}
+
+// compute spends the time of a kernel: there is one thread, and it works.
+func (r *run) compute() error {
+	if r.step.Cost <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(time.Duration(r.step.Cost / int64(unit.Nanosecond)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-r.ctx.Done():
+		return fmt.Errorf("callbacks: %w", context.Cause(r.ctx))
+	}
+}
+
+// value is what the sources of a step give together, in memory of its own.
+func (r *run) value(l *lane) (value []byte, err error) {
+	math := &r.ranks[l.rank].math
+	for i := range r.step.From {
+		operand, err := r.operand(l, &r.step.From[i])
+		switch {
+		case err != nil:
+			return nil, err
+		case i == 0:
+			value = operand
+		default:
+			if err := combine(l, math, value, operand); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if r.step.Scale {
+		math.Scale(value)
+	}
+	return value, nil
+}
+
+// operand is a source's elements, in memory of their own.
+func (r *run) operand(l *lane, f *schedule.Source) (value []byte, err error) {
+	math := &r.ranks[l.rank].math
+	switch f.Kind {
+	case schedule.Message:
+		value = r.take(l, &f.Peer)
+	case schedule.Local:
+		value = gather(r.views(l, l.rank, &f.Region))
+	case schedule.Get:
+		value = gather(r.views(l, int(f.Peer.Rank), &f.Region))
+	case schedule.Multimem:
+		for i, rank := range f.Team {
+			part := gather(r.views(l, int(rank), &f.Region))
+			if i == 0 {
+				value = part
+			} else if err := combine(l, math, value, part); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if f.Scale {
+		math.Scale(value)
+	}
+	return value, nil
+}
+
+// take takes the next message from a peer out of the registry, and frees its slot.
+func (r *run) take(l *lane, p *schedule.Peer) []byte {
+	key := r.incoming(l, p)
+	value := r.early[key]
+	delete(r.early, key)
+	c := key.Connection
+	l.got[c]++
+	r.held[c]--
+	if sender, there := r.full[c]; there {
+		delete(r.full, c)
+		r.ready = append(r.ready, sender)
+	}
+	if r.env.Trace {
+		l.ins = mark(l.ins, c, hw.Mark{At: r.now(), Step: int32(l.ran)})
+	}
+	return value
+}
+
+// send puts a message on its way, or stores it where others see it at once.
+func (r *run) send(l *lane, d *schedule.Dest, value []byte, at unit.Time) error {
+	for _, rank := range d.Team {
+		if err := r.store(l, int(rank), &d.Region, value); err != nil {
+			return err
+		}
+	}
+	if d.Put && d.Silent {
+		if err := r.store(l, int(d.Peer.Rank), &d.Region, value); err != nil {
+			return err
+		}
+	}
+	if !d.Message() {
+		return nil
+	}
+	c := to(l, &d.Peer)
+	key := r.key(c, l.sent[c])
+	if r.config.Fail != nil {
+		if err := r.config.Fail(key); err != nil {
+			return &Failure{Key: key, Err: err, Where: &hw.Error{Call: "send", Code: "failed",
+				Rank: l.rank, Lane: l.index, Step: int(l.cursor.Step),
+				Text: fmt.Sprintf("%v: %v", key, err)}}
+		}
+	}
+	m := message{key: key, data: gather([][]byte{value})}
+	if d.Put {
+		m.dest = &landing{r.views(l, int(d.Peer.Rank), &d.Region), d.Packet}
+		if err := fits(l, m.dest.at, value); err != nil {
+			return err
+		}
+	}
+	l.sent[c]++
+	r.held[c]++
+	if r.env.Trace {
+		l.outs = mark(l.outs, c, hw.Mark{At: at, Step: int32(l.ran)})
+	}
+	r.flying = append(r.flying, m)
+	return nil
+}
+
+// mark notes a message of a connection.
+func mark(flows []hw.Flow, c hw.Connection, m hw.Mark) []hw.Flow {
+	for i := range flows {
+		if flows[i].Connection == c {
+			flows[i].Marks = append(flows[i].Marks, m)
+			return flows
+		}
+	}
+	return append(flows, hw.Flow{Connection: c, Marks: []hw.Mark{m}})
+}
+
+// views are the runs of a rank's memory that a region names.
+func (r *run) views(l *lane, rank int, g *schedule.Region) [][]byte {
+	where := schedule.Spot{Rank: rank, Channel: l.program.Channel(l.index),
+		Slice: int(l.cursor.Slice())}
+	width := int64(r.ranks[rank].math.Width)
+	memory, base := r.buffer(g.Buffer, rank)
+	spans := r.s.Spans(nil, where, g)
+	views := make([][]byte, len(spans))
+	for i, span := range spans {
+		views[i] = memory[base+span.Off*width:][:span.Len*width]
+	}
+	return views
+}
+
+// store puts a value into a region of a rank at once.
+func (r *run) store(l *lane, rank int, g *schedule.Region, value []byte) error {
+	views := r.views(l, rank, g)
+	if err := fits(l, views, value); err != nil {
+		return err
+	}
+	scatter(views, value)
+	return nil
+}
+
+// malformed is an error of the step that a lane is at, which nobody could carry out.
+func malformed(l *lane, format string, args ...any) error {
+	return &hw.Error{Call: "step", Code: "malformed", Rank: l.rank, Lane: l.index,
+		Step: int(l.cursor.Step), Text: fmt.Sprintf(format, args...)}
+}
+
+// fits says that a value and a region are of different lengths.
+func fits(l *lane, views [][]byte, value []byte) error {
+	room := 0
+	for _, v := range views {
+		room += len(v)
+	}
+	if room != len(value) {
+		return malformed(l, "%d bytes for a region of %d", len(value), room)
+	}
+	return nil
+}
+
+func gather(views [][]byte) []byte {
+	n := 0
+	for _, v := range views {
+		n += len(v)
+	}
+	all := hw.Memory(int64(n))[:0]
+	for _, v := range views {
+		all = append(all, v...)
+	}
+	return all
+}
+
+func scatter(views [][]byte, value []byte) {
+	for _, v := range views {
+		value = value[copy(v, value):]
+	}
+}
+
+// combine makes dst what dst and src give together, in this order.
+func combine(l *lane, math *hw.Arithmetic, dst, src []byte) error {
+	if len(dst) != len(src) {
+		return malformed(l, "operands of %d and %d bytes", len(dst), len(src))
+	}
+	math.Combine(dst, src)
+	return nil
+}
+
+// recordings are what the lanes have noted of the repetition, counted from its beginning.
+func (r *run) recordings(origin unit.Time) []hw.Recording {
+	all := make([]hw.Recording, len(r.ranks))
+	for number, one := range r.ranks {
+		for _, l := range one.lanes {
+			all[number].Lanes = append(all[number].Lanes, l.stamps)
+			all[number].Sent = append(all[number].Sent, l.outs...)
+			all[number].Got = append(all[number].Got, l.ins...)
+		}
+		all[number].Shift(-origin)
+	}
+	return all
+}

@@ -1,0 +1,212 @@
+package host
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"collsim/hw"
+	"collsim/hw/rank"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// network is how the lanes of a rank reach other ranks: by shared memory, or by sockets. The lanes
+// call it from goroutines of their own.
+type network interface {
+	// send hands a message over, whose slot is taken; the parcel is the network's from then on.
+	send(l *lane, out *outbound, p *parcel) error
+	// put stores bytes in the memory of a rank and then, unless out is nil, delivers a message
+	// without bytes. What is not followed by a message has landed when landed returns.
+	put(l *lane, to target, value []byte, out *outbound) error
+	// landed waits until all that the lane has put silently is in its place, except at one rank
+	// whose next message comes later anyway; −1 is none.
+	landed(l *lane, except int32) error
+	// get reads the memory of a rank.
+	get(l *lane, from target, dst []byte) error
+	// free tells the sender of a connection that one of its slots is free.
+	free(l *lane, in *inbound) error
+}
+
+// target is elements of another rank's memory.
+type target struct {
+	rank  int32
+	home  schedule.Buffer
+	spans []schedule.Span // in bytes
+}
+
+// participant is one rank of a schedule: its memory, its lanes, its ends of connections.
+type participant struct {
+	*rank.Memory
+	clock      rank.Clock
+	s          *schedule.Schedule
+	number     int32
+	program    *schedule.Program
+	net        network
+	stock      *stock
+	slots      int
+	iterations int
+	tracing    bool
+	reload     bool   // the input may be written to, so that it must be loaded again
+	input      []byte // as given
+
+	lanes []*lane
+	ins   []*inbound
+	outs  []*outbound
+	byIn  map[hw.Connection]*inbound
+	byOut map[hw.Connection]*outbound
+
+	moved    atomic.Int64 // bytes that have come by sockets, a part of progress
+	failed   atomic.Pointer[failure]
+	turn     sync.Mutex // of left and round, between iterations
+	left     int
+	round    int
+	expanded schedule.Step
+}
+
+// failure is why a rank has stopped.
+type failure struct{ err error }
+
+// newParticipant prepares a rank: memory, lanes, and both kinds of connections that its program
+// names.
+func newParticipant(s *schedule.Schedule, number int, part *rank.Part) *participant {
+	p := &participant{Memory: rank.NewMemory(s, number), s: s, number: int32(number),
+		program: s.Program(number), slots: part.Env.Slots, iterations: part.Env.Iterations,
+		tracing: part.Env.Trace, reload: part.Reload, byIn: map[hw.Connection]*inbound{},
+		byOut: map[hw.Connection]*outbound{}}
+	if s.Slots > 0 {
+		p.slots = s.Slots
+	}
+	for i := range p.program.Lanes() {
+		p.lanes = append(p.lanes, &lane{rank: p, index: i, channel: p.program.Channel(i),
+			wake: make(chan struct{}, 1)})
+	}
+	for i, l := range p.lanes {
+		for c := p.program.Walk(i); !c.Done(); c.Next(1) {
+			p.program.Load(&c, &p.expanded)
+			p.connect(l, &p.expanded)
+		}
+	}
+	return p
+}
+
+// connect makes the ends of the connections that a step names.
+func (p *participant) connect(l *lane, s *schedule.Step) {
+	for i := range s.From {
+		f := &s.From[i]
+		if f.Kind != schedule.Message {
+			continue
+		}
+		if c := l.from(&f.Peer); p.byIn[c] == nil {
+			p.byIn[c] = &inbound{Connection: c, receiver: l, slots: c.Limit(p.slots)}
+			p.ins = append(p.ins, p.byIn[c])
+		}
+	}
+	for i := range s.Send {
+		d := &s.Send[i]
+		if !d.Message() {
+			continue
+		}
+		if c := l.to(&d.Peer); p.byOut[c] == nil {
+			p.byOut[c] = &outbound{Connection: c, sender: l, slots: c.Limit(p.slots)}
+			p.outs = append(p.outs, p.byOut[c])
+		}
+	}
+	for _, e := range s.Await {
+		p.lanes[e.Lane].follow(l)
+	}
+}
+
+// reset makes the rank ready for a repetition.
+func (p *participant) reset() {
+	p.Memory.Reset(p.input)
+	p.left, p.round = len(p.lanes), 0
+	for _, l := range p.lanes {
+		l.reset()
+	}
+	for _, in := range p.ins {
+		in.reset()
+	}
+	for _, out := range p.outs {
+		out.reset()
+	}
+}
+
+// play runs all lanes when the gate opens, and returns when all have ended: the times at which the
+// first began and the last ended. Its error is the first that any has met.
+func (p *participant) play(gate <-chan struct{}) (start, end unit.Time, err error) {
+	var all sync.WaitGroup
+	for _, l := range p.lanes {
+		all.Go(func() {
+			<-gate
+			if err := l.run(); err != nil {
+				p.fail(err)
+			}
+		})
+	}
+	<-gate
+	start = p.clock.Now()
+	all.Wait()
+	end = p.clock.Now()
+	if len(p.lanes) > 0 {
+		start, end = p.lanes[0].start, p.lanes[0].end
+		for _, l := range p.lanes {
+			start, end = min(start, l.start), max(end, l.end)
+		}
+	}
+	if f := p.failed.Load(); f != nil {
+		return 0, 0, f.err
+	}
+	return start, end, nil
+}
+
+// fail stops all lanes; the first error is kept.
+func (p *participant) fail(err error) {
+	p.failed.CompareAndSwap(nil, &failure{err})
+	for _, l := range p.lanes {
+		l.rouse()
+	}
+}
+
+// progress is a number that grows as long as the rank goes on.
+func (p *participant) progress() int64 {
+	sum := p.moved.Load()
+	for _, l := range p.lanes {
+		sum += l.done.Load()
+	}
+	return sum
+}
+
+// waits is what the lanes wait for that wait.
+func (p *participant) waits() (all []schedule.Waiting) {
+	for _, l := range p.lanes {
+		if w, waits := l.wait(); waits {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// recording is what was noted of the repetition that has ended; it is the caller's.
+func (p *participant) recording() (r hw.Recording) {
+	if !p.tracing {
+		return r
+	}
+	for _, l := range p.lanes {
+		r.Lanes = append(r.Lanes, l.stamps)
+		l.stamps = make([]hw.Stamp, 0, len(l.stamps))
+	}
+	for _, in := range p.ins {
+		r.Got = append(r.Got, hw.Flow{Connection: in.Connection, Marks: in.times})
+		in.times = nil
+	}
+	for _, out := range p.outs {
+		r.Sent = append(r.Sent, hw.Flow{Connection: out.Connection, Marks: out.times})
+		out.times = nil
+	}
+	return r
+}
+
+// malformed is the error of a step that nobody can carry out.
+func (p *participant) malformed(lane, step int, format string, args ...any) error {
+	return hw.Malformed(int(p.number), lane, step, format, args...)
+}

@@ -1,0 +1,208 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"collsim/hw"
+)
+
+// order tells some workers something and awaits their reports.
+func (s *session) order(
+	ctx context.Context, o order, kind reportKind, of []*member,
+) ([]report, error) {
+	o.Epoch = s.epoch
+	for _, m := range of {
+		if err := s.send(m, o); err != nil {
+			return nil, err
+		}
+	}
+	return s.await(ctx, kind, of)
+}
+
+func (s *session) send(m *member, o order) error {
+	if err := m.channel.send(&o); err != nil {
+		return s.explain(event{worker: m.worker, lost: &lost{"write", err}})
+	}
+	return nil
+}
+
+// await returns a report of this kind from each of some workers, by worker. It ends with an error
+// when a worker fails or is lost, when nothing makes progress for the timeout, or with the context.
+func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]report, error) {
+	reports, left := make([]report, len(s.members)), len(of)
+	s.moved = time.Now()
+	tick := time.NewTicker(paceOf(s.timeout))
+	defer tick.Stop()
+	for left > 0 {
+		select {
+		case <-ctx.Done():
+			return nil, ended(ctx)
+		case e := <-s.events:
+			if e.lost != nil || e.ended != nil || e.report.Kind == reportFailed {
+				return nil, s.explain(e)
+			}
+			m := s.members[e.worker]
+			switch e.report.Kind {
+			case reportHello:
+				m.channel, m.came, m.hello = e.channel, true, *e.report.Hello
+			case reportReady:
+				m.ready = e.report.Ready
+			}
+			if s.moved = time.Now(); e.report.Kind == kind {
+				reports[e.worker] = e.report
+				left--
+			}
+		case <-tick.C:
+			if err := s.watch(kind, of, reports); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return reports, nil
+}
+
+// watch says who is lost, or that nothing goes on. Who has a job and is silent is lost before the
+// timeout is over, so that the others hear of it within that.
+func (s *session) watch(kind reportKind, of []*member, reports []report) error {
+	sum := int64(0)
+	for _, m := range s.members {
+		sum += m.progress.Load()
+		silent := time.Since(time.Unix(0, m.heard.Load()))
+		if kind >= reportPrepared && silent >= s.timeout*3/4 {
+			return &hw.Error{Call: "beat", Code: "timeout", Rank: m.rank(), Lane: -1, Step: -1,
+				Text: fmt.Sprintf("process %d on %s, not heard of for %v", m.hello.Process, m.hello.Host,
+					silent.Round(time.Millisecond))}
+		}
+	}
+	if sum != s.progress {
+		s.progress, s.moved = sum, time.Now()
+	}
+	if time.Since(s.moved) < s.timeout {
+		return nil
+	}
+	if kind >= reportPrepared {
+		if all := s.ask(); kind == reportDone || len(all) > 0 {
+			return stalled(all, s.timeout, s.slots)
+		}
+	}
+	for _, m := range of {
+		if reports[m.worker].Kind != 0 {
+			continue
+		}
+		if !m.came {
+			kind = reportHello
+		}
+		return &hw.Error{Call: "wait", Code: "timeout", Rank: m.rank(), Lane: -1, Step: -1,
+			Text: fmt.Sprintf("%v was not enough %v", s.timeout, kind)}
+	}
+	return nil
+}
+
+// ask asks all workers what they wait for, and returns what those say that wait.
+func (s *session) ask() (all []Status) {
+	for _, m := range s.members {
+		m.channel.send(&order{Kind: orderWhy})
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	for answers := 0; answers < len(s.members); {
+		select {
+		case e := <-s.events:
+			if e.report.Kind != reportStatus {
+				continue
+			}
+			answers++
+			if st := e.report.Status; len(st.Waits)+len(st.Calls) > 0 {
+				all = append(all, st)
+			}
+		case <-timer.C:
+			return all
+		}
+	}
+	return all
+}
+
+// lost is what became of the connection to a worker.
+type lost struct {
+	call string
+	err  error
+}
+
+// weight is how well an event explains that something has failed. The end of a process that is
+// known explains all, and so does a worker that could not go on for a reason of its own; of a
+// process that is gone, its peers' sockets may tell first.
+func (e *event) weight() int {
+	var known *hw.Error
+	switch {
+	case e.ended != nil && errors.As(e.ended.How, &known):
+		return 3
+	case e.ended != nil:
+		return 1
+	case e.lost != nil:
+		return 2
+	case e.report.Kind != reportFailed:
+		return 0
+	case e.report.Fault != nil && (e.report.Fault.Call == "read" || e.report.Fault.Call == "write"):
+		return 1
+	}
+	return 3
+}
+
+// explain looks for the cause of an event, as long as it may take to hear of a better one.
+func (s *session) explain(best event) error {
+	patience := time.Duration(0)
+	if s.config.Launch != nil {
+		patience = min(s.config.Launch.Patience(), s.timeout/2)
+	}
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	for best.weight() < 3 {
+		select {
+		case e := <-s.events:
+			if e.weight() > best.weight() {
+				best = e
+			}
+			if e.ended == nil || e.ended.Worker >= 0 {
+				continue
+			} // who knows most knows no more
+		case <-wait.C:
+		}
+		break
+	}
+	return s.cause(&best)
+}
+
+// cause is the error that an event tells of.
+func (s *session) cause(e *event) error {
+	switch {
+	case e.ended != nil:
+		return s.ending(e.ended)
+	case e.lost != nil:
+		return CallError(s.members[e.worker].rank(), e.lost.call, e.lost.err)
+	case e.report.Missing != nil:
+		return e.report.Missing
+	}
+	return e.report.Fault
+}
+
+// ending is the error of a worker's end, with its rank.
+func (s *session) ending(e *Ended) error {
+	var known *hw.Error
+	if !errors.As(e.How, &known) {
+		return e.How
+	}
+	fault := *known
+	for _, m := range s.members {
+		if m.worker == e.Worker || e.Worker < 0 && e.Host != "" && m.came && m.hello.Host == e.Host {
+			fault.Rank = m.rank()
+			if m.came {
+				fault.Text = fmt.Sprintf("process %d on %s %s", m.hello.Process, m.hello.Host, fault.Text)
+			}
+			break
+		}
+	}
+	return &fault
+}

@@ -1,0 +1,314 @@
+package rank
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"collsim/hw"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// Config is how a coordinator comes by its workers: Here has one in this process, which holds all
+// ranks; else Launch starts them as processes.
+type Config struct {
+	Here   func(Clock) Player
+	Launch Launcher
+	// Workers is how many are needed for so many ranks; nil is one a rank. Ranks are on as many
+	// workers as there are, in rising order, as many on each as comes out even.
+	Workers func(ranks int) int
+	// Network is where processes come to: "unix" or "tcp".
+	Network string
+	// Listen is the TCP address, as other machines can reach it: "10.0.0.1:7000". Any free port of
+	// 127.0.0.1 does if it is empty.
+	Listen string
+	// Startup is how long workers may take to get ready, if that is more than a job's timeout.
+	Startup time.Duration
+	// Within calls start, which opens the socket and starts the processes, in a thread that is where
+	// both are to be; nil is here.
+	Within func(workers int, start func() error) error
+	RanOn  hw.RanOn // of the worker that is Here
+}
+
+// Launcher starts workers as processes, and ends them.
+type Launcher interface {
+	// Start starts so many workers, which come to the address. Each one's end is told as long as
+	// nobody has called Stop.
+	Start(at Rendezvous, workers int, ended func(Ended)) error
+	// Patience is how long it may take until the end of a lost worker is told.
+	Patience() time.Duration
+	// Stop returns when none of them is left on this machine. Those that have come here, by the
+	// numbers of their processes, were told to end and may do so within the grace; lost is the
+	// worker that is not going to, −1 if all may.
+	Stop(come []int, lost int, grace time.Duration)
+}
+
+// Ended is the end of a worker, as who has started it knows it.
+type Ended struct {
+	Worker int    // −1 if its number is not known, but
+	Host   string // the machine that it was on; empty: it is what starts workers that has ended
+	// How it was: if that is an *hw.Error, it explains all. Its rank is not known yet, and its text
+	// is what the process has done, as in "ended: exit status 1".
+	How error
+}
+
+// Rendezvous is how a worker finds its coordinator.
+type Rendezvous struct {
+	Network string // "tcp" or "unix"
+	Address string
+	Worker  int
+	// Timeout bounds the wait for a coordinator that is not there yet; hw.DefaultTimeout if 0.
+	Timeout time.Duration
+}
+
+// Job is what ranks are to execute.
+type Job struct {
+	Schedule *schedule.Schedule // nil if Detail says what to do
+	Detail   []byte             // for the players, who know what it means
+	Inputs   [][]byte           // of every rank
+	Env      hw.Env             // completed, as hw.Job.Check does it
+}
+
+// Coordinator has workers execute jobs. It keeps them from one job to the next, and is used by one
+// goroutine at a time.
+type Coordinator struct {
+	config  Config
+	session *session // nil if there are no workers
+}
+
+// New returns a coordinator. Nothing is started before the first job.
+func New(c Config) *Coordinator {
+	if c.Workers == nil {
+		c.Workers = func(ranks int) int { return ranks }
+	}
+	return &Coordinator{config: c}
+}
+
+// Reachable reports whether an address says where others find this machine.
+func Reachable(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && host != "" && host != "0.0.0.0" && host != "::"
+}
+
+// Run has as many workers as are needed execute a job. If it fails they all end; the next job
+// starts new ones.
+func (c *Coordinator) Run(ctx context.Context, job *Job) (*hw.Result, error) {
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
+	var v *survey
+	if job.Schedule != nil {
+		var err error
+		if v, err = look(job.Schedule); err != nil {
+			return nil, err
+		}
+	}
+	workers := c.config.Workers(len(job.Inputs))
+	if s := c.session; s != nil && (len(s.members) < workers || s.broken()) {
+		c.Close()
+	}
+	if c.session == nil {
+		s, err := open(ctx, &c.config, workers, job.Env.Timeout)
+		if err != nil {
+			return nil, err
+		}
+		c.session = s
+	}
+	c.session.setTimeout(job.Env.Timeout)
+	result, err := c.session.run(ctx, job, v)
+	if err != nil {
+		c.session.close(fault(err))
+		c.session = nil
+		return nil, err
+	}
+	return result, nil
+}
+
+// ended is the error of a context that has ended.
+func ended(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("hw: %w", err)
+	}
+	return nil
+}
+
+// Close ends the workers, and removes what they and the coordinator have left.
+func (c *Coordinator) Close() error {
+	if c.session != nil {
+		c.session.close(nil)
+		c.session = nil
+	}
+	return nil
+}
+
+// run has the workers execute a job.
+func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, error) {
+	s.slots = job.Env.Slots
+	if job.Schedule != nil && job.Schedule.Slots > 0 {
+		s.slots = job.Schedule.Slots
+	}
+	if err := s.handOut(ctx, job, v); err != nil {
+		return nil, err
+	}
+	result, best, origin := &hw.Result{}, []hw.Recording(nil), unit.Time(0)
+	for i := range job.Env.Warmup + job.Env.Repetitions {
+		if i > 0 {
+			s.epoch++
+			if _, err := s.order(ctx, order{Kind: orderReset}, reportPrepared, s.busy()); err != nil {
+				return nil, err
+			}
+		}
+		played, err := s.repeat(ctx, len(job.Inputs))
+		if err != nil {
+			return nil, err
+		}
+		if i < job.Env.Warmup {
+			continue
+		}
+		var start, end []unit.Time
+		for _, p := range played {
+			start, end = append(start, p.Start), append(end, p.End)
+		}
+		r, zero := hw.Measure(start, end)
+		result.Repetitions = append(result.Repetitions, r)
+		if job.Env.Trace && result.Fastest() == len(result.Repetitions)-1 {
+			best, origin = recordings(played), zero
+		}
+	}
+	reports, err := s.order(ctx, order{Kind: orderFinish}, reportResult, s.members)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range s.members {
+		if outputs := reports[m.worker].Outputs; len(outputs) != len(m.mine) {
+			return nil, &hw.Error{Call: "result", Code: "malformed", Rank: m.rank(), Lane: -1, Step: -1,
+				Text: fmt.Sprintf("outputs of %d ranks instead of %d", len(outputs), len(m.mine))}
+		}
+		result.Outputs = append(result.Outputs, reports[m.worker].Outputs...)
+		if len(m.mine) > 0 {
+			result.Skew = max(result.Skew, 2*m.skew)
+		}
+	}
+	if best != nil && job.Schedule != nil {
+		for rank := range best {
+			best[rank].Shift(-origin)
+		}
+		result.Trace = hw.Timeline(job.Schedule, job.Env.Iterations, best)
+	}
+	result.RanOn = s.ranOn()
+	return result, nil
+}
+
+func recordings(played []Played) []hw.Recording {
+	all := make([]hw.Recording, len(played))
+	for rank := range played {
+		all[rank] = played[rank].Recording
+	}
+	return all
+}
+
+// handOut gives every worker its part of a job, and returns when all are prepared.
+func (s *session) handOut(ctx context.Context, job *Job, v *survey) error {
+	s.epoch++
+	text, ranks := "", len(job.Inputs)
+	at := make([]int, ranks) // the worker of each
+	for _, m := range s.members {
+		m.heard.Store(time.Now().UnixNano()) // it may have beaten for a longer timeout
+		m.mine = nil
+	}
+	for rank := range ranks {
+		at[rank] = rank * min(len(s.members), ranks) / ranks
+		m := s.members[at[rank]]
+		m.mine = append(m.mine, rank)
+	}
+	if job.Schedule != nil && !s.members[0].here {
+		text = job.Schedule.String()
+	}
+	for _, m := range s.members {
+		p := &Part{Epoch: s.epoch, Ranks: ranks, Mine: m.mine, Env: job.Env, Detail: job.Detail}
+		if len(m.mine) > 0 {
+			if m.hello.Order != s.members[0].hello.Order {
+				return &hw.Error{Call: "hello", Code: "byte order", Rank: m.rank(), Lane: -1, Step: -1,
+					Text: fmt.Sprintf("is %s, rank 0 %s: machines of one byte order are expected",
+						m.hello.Order, s.members[0].hello.Order)}
+			}
+			p.Text, p.schedule = text, job.Schedule
+			p.Inputs = job.Inputs[m.mine[0]:][:len(m.mine)]
+		}
+		if v != nil {
+			p.Reload = v.reload
+			p.Peers = s.peers(m, v, at)
+		}
+		if err := s.send(m, order{Kind: orderJob, Part: p}); err != nil {
+			return err
+		}
+	}
+	_, err := s.await(ctx, reportPrepared, s.members)
+	return err
+}
+
+// peers are the ranks of other workers that those of a worker talk with.
+func (s *session) peers(m *member, v *survey, at []int) (all []Peer) {
+	talks := map[int32]bool{}
+	for _, rank := range m.mine {
+		for _, other := range v.peers[rank] {
+			talks[other] = at[other] != m.worker
+		}
+	}
+	for rank := range int32(len(at)) {
+		if talks[rank] {
+			all = append(all, Peer{rank, s.members[at[rank]].ready.Address})
+		}
+	}
+	return all
+}
+
+// repeat has all ranks play once; times are the coordinator's.
+func (s *session) repeat(ctx context.Context, ranks int) ([]Played, error) {
+	reports, err := s.order(ctx, order{Kind: orderGo}, reportDone, s.busy())
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Played, 0, ranks)
+	for _, m := range s.busy() {
+		played := reports[m.worker].Played
+		if len(played) != len(m.mine) {
+			return nil, &hw.Error{Call: "done", Code: "malformed", Rank: m.rank(), Lane: -1, Step: -1,
+				Text: fmt.Sprintf("times of %d ranks instead of %d", len(played), len(m.mine))}
+		}
+		for _, p := range played {
+			p.Start, p.End = p.Start+m.offset, p.End+m.offset
+			p.Recording.Shift(m.offset)
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// busy are the workers that have ranks of the job.
+func (s *session) busy() []*member {
+	n := 0
+	for n < len(s.members) && len(s.members[n].mine) > 0 {
+		n++
+	}
+	return s.members[:n]
+}
+
+// ranOn is what the ranks of the job say that they run on: rank 0's, and in their order all hosts
+// if there are several.
+func (s *session) ranOn() hw.RanOn {
+	on := s.members[0].ready.RanOn
+	var hosts []string
+	for _, m := range s.busy() {
+		if !slices.Contains(hosts, m.hello.Host) {
+			hosts = append(hosts, m.hello.Host)
+		}
+	}
+	if len(hosts) > 1 {
+		on.Hosts = hosts
+	}
+	return on
+}

@@ -1,0 +1,321 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/hw"
+)
+
+// mirror is a player whose ranks give their inputs back, without a schedule. Between the ranks of
+// different workers nothing is exchanged.
+type mirror struct {
+	clock Clock
+	part  *Part
+	log   *log
+	stop  chan struct{} // closed by Stop
+	once  sync.Once
+	play  func(m *mirror) error // nil does nothing
+	call  string                // that it is in
+}
+
+// log is what players have been asked to do.
+type log struct {
+	mu    sync.Mutex
+	parts [][]int
+	epoch []uint32
+}
+
+func (m *mirror) Prepare(_ context.Context, p *Part) error {
+	m.log.mu.Lock()
+	defer m.log.mu.Unlock()
+	m.part = p
+	m.log.parts = append(m.log.parts, p.Mine)
+	return nil
+}
+
+func (m *mirror) Reset(epoch uint32) error {
+	m.log.mu.Lock()
+	defer m.log.mu.Unlock()
+	m.log.epoch = append(m.log.epoch, epoch)
+	return nil
+}
+
+func (m *mirror) Play() (all []Played, err error) {
+	start := m.clock.Now()
+	if m.play != nil {
+		if err := m.play(m); err != nil {
+			return nil, err
+		}
+	}
+	for range m.part.Mine {
+		all = append(all, Played{Start: start, End: m.clock.Now()})
+	}
+	return all, nil
+}
+
+func (m *mirror) Finish() ([][]byte, error) { return m.part.Inputs, nil }
+
+func (m *mirror) Status() (st Status) {
+	m.log.mu.Lock()
+	defer m.log.mu.Unlock()
+	if m.call != "" {
+		st.Calls = []Call{{m.part.Mine[0], m.call}}
+	}
+	return st
+}
+
+func (m *mirror) Stop(error)   { m.once.Do(func() { close(m.stop) }) }
+func (m *mirror) Close() error { return nil }
+
+// hang is a play that returns when it is stopped.
+func hang(m *mirror) error {
+	m.log.mu.Lock()
+	m.call = "cudaStreamSynchronize"
+	m.log.mu.Unlock()
+	<-m.stop
+	return errors.New("stopped")
+}
+
+// crowd launches workers in goroutines of this process, which come by sockets all the same.
+type crowd struct {
+	log     log
+	play    map[int]func(*mirror) error // by worker
+	come    func(worker int, w *Worker) // does something else than serving
+	running sync.WaitGroup
+	leave   context.CancelFunc
+	mu      sync.Mutex
+	ended   []error // of Serve
+}
+
+func (c *crowd) Start(at Rendezvous, workers int, _ func(Ended)) error {
+	var coming context.Context
+	coming, c.leave = context.WithCancel(context.Background())
+	for number := range workers {
+		r := at
+		r.Worker = number
+		c.running.Go(func() {
+			w, err := Come(coming, r)
+			if err == nil && c.come != nil {
+				c.come(number, w)
+				return
+			}
+			if err == nil {
+				m := &mirror{clock: w.Clock, log: &c.log, stop: make(chan struct{}), play: c.play[number]}
+				err = w.Serve(context.Background(), m, Ready{Address: fmt.Sprint("worker ", number),
+					RanOn: hw.RanOn{Executor: "test"}})
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.ended = append(c.ended, err)
+		})
+	}
+	return nil
+}
+
+func (c *crowd) Patience() time.Duration { return 50 * time.Millisecond }
+
+// Stop ends those that have not come.
+func (c *crowd) Stop([]int, int, time.Duration) {
+	c.leave()
+	c.running.Wait()
+}
+
+// five is a job of five ranks without a schedule.
+func five(env hw.Env) *Job {
+	job := &Job{Detail: []byte("give back"), Env: env}
+	for rank := range 5 {
+		job.Inputs = append(job.Inputs, []byte{byte(rank), 9})
+	}
+	job.Env.Repetitions, job.Env.Timeout = max(env.Repetitions, 1), max(env.Timeout, 10*time.Second)
+	return job
+}
+
+// open is a coordinator of two workers, which the test closes.
+func twoWorkers(t *testing.T, network string, c *crowd) *Coordinator {
+	t.Helper()
+	config := Config{Network: network, Launch: c, Workers: func(int) int { return 2 }}
+	if network == "" {
+		config = Config{Workers: config.Workers, Here: func(clock Clock) Player {
+			return &mirror{clock: clock, log: &c.log, stop: make(chan struct{})}
+		}}
+	}
+	k := New(config)
+	t.Cleanup(func() { require.NoError(t, k.Close()) })
+	return k
+}
+
+// TestSeveralRanksAWorker: ranks are on workers as even as comes out, and what comes of them is in
+// their order; workers stay for the next job, and repetitions are numbered on.
+func TestSeveralRanksAWorker(t *testing.T) {
+	for _, network := range []string{"", "unix", "tcp"} {
+		t.Run(network, func(t *testing.T) {
+			c := &crowd{}
+			k := twoWorkers(t, network, c)
+			for range 2 {
+				r, err := k.Run(context.Background(), five(hw.Env{Repetitions: 3, Warmup: 1}))
+				require.NoError(t, err)
+				require.Equal(t, [][]byte{{0, 9}, {1, 9}, {2, 9}, {3, 9}, {4, 9}}, r.Outputs)
+				require.Len(t, r.Repetitions, 3)
+				require.Len(t, r.Repetitions[0].Start, 5)
+				require.Equal(t, network == "", r.Skew == 0)
+				require.Nil(t, r.Trace)
+			}
+			slices.SortFunc(c.log.parts, slices.Compare)
+			require.Equal(t, [][]int{{0, 1, 2}, {0, 1, 2}, {3, 4}, {3, 4}}, c.log.parts)
+			slices.Sort(c.log.epoch)
+			require.Equal(t, []uint32{2, 2, 3, 3, 4, 4, 6, 6, 7, 7, 8, 8}, c.log.epoch)
+			one := five(hw.Env{})
+			one.Inputs = one.Inputs[:1]
+			r, err := k.Run(context.Background(), one)
+			require.NoError(t, err)
+			require.Equal(t, [][]byte{{0, 9}}, r.Outputs)
+			require.NoError(t, k.Close())
+			require.NoError(t, errors.Join(c.ended...))
+		})
+	}
+}
+
+// TestFailure: what one worker meets ends the run of all, and all are told; the next job has new
+// workers.
+func TestFailure(t *testing.T) {
+	fault := &hw.Error{Call: "cudaLaunchKernel", Code: "cudaErrorLaunchFailure", Rank: 3, Lane: 1,
+		Step: 7}
+	c := &crowd{play: map[int]func(*mirror) error{0: hang, 1: func(*mirror) error { return fault }}}
+	k := twoWorkers(t, "tcp", c)
+	_, err := k.Run(context.Background(), five(hw.Env{}))
+	require.Equal(t, fault, err)
+	require.Equal(t, []error{fault, fault}, c.ended)
+	c.play = map[int]func(*mirror) error{1: func(*mirror) error { return errors.New("plain") }}
+	_, err = k.Run(context.Background(), five(hw.Env{}))
+	require.EqualError(t, err, "hw: rank 3: execute: error: plain")
+	c.play = nil
+	_, err = k.Run(context.Background(), five(hw.Env{}))
+	require.NoError(t, err)
+}
+
+// TestHung: of a run in which nothing goes on, it is said which rank is in which function.
+func TestHung(t *testing.T) {
+	c := &crowd{play: map[int]func(*mirror) error{1: hang}}
+	k := twoWorkers(t, "unix", c)
+	job := five(hw.Env{})
+	job.Env.Timeout = 200 * time.Millisecond
+	_, err := k.Run(context.Background(), job)
+	require.EqualError(t, err, "hw: rank 3: wait: timeout: no progress for 200ms: "+
+		"rank 3 is in cudaStreamSynchronize")
+	require.Len(t, c.ended, 2)
+
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cause := errors.New("somebody is in a hurry")
+	timer := time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
+	defer timer.Stop()
+	_, err = k.Run(ctx, five(hw.Env{}))
+	require.ErrorIs(t, err, cause)
+	_, err = k.Run(ctx, five(hw.Env{}))
+	require.ErrorIs(t, err, cause, "nothing is started")
+}
+
+// TestNotAWorker: what workers lack is said as it is; who leaves, speaks nonsense or never comes is
+// named.
+func TestNotAWorker(t *testing.T) {
+	for _, test := range []struct {
+		second func(w *Worker)
+		want   string
+	}{
+		{func(w *Worker) {
+			w.Failed(fmt.Errorf("so: %w", &hw.Missing{What: "GPU", Why: "none is here", Get: "buy one"}))
+		}, "hw: GPU: none is here; buy one"},
+		{func(*Worker) {}, "hw: rank 1: read: EOF: EOF"},
+		{func(w *Worker) {
+			conn := w.channel.(*wire[order, report]).conn
+			conn.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+			conn.Read(make([]byte, 1))
+		}, "hw: rank 1: read: error: a frame of 542393671 bytes"},
+		{func(w *Worker) {
+			w.channel.receive(&order{}) // it is told to end when the others have waited enough
+		}, "hw: rank 1: wait: timeout: 300ms was not enough to get ready"},
+	} {
+		c := &crowd{come: func(number int, w *Worker) {
+			defer w.Close()
+			if number == 1 {
+				test.second(w)
+				return
+			}
+			w.Serve(context.Background(), &mirror{clock: w.Clock, log: &log{},
+				stop: make(chan struct{})}, Ready{})
+		}}
+		job := five(hw.Env{})
+		job.Env.Timeout = 300 * time.Millisecond
+		_, err := twoWorkers(t, "tcp", c).Run(context.Background(), job)
+		require.EqualError(t, err, test.want)
+	}
+}
+
+// TestTwice: a second worker of a number is sent away, and disturbs nobody.
+func TestTwice(t *testing.T) {
+	var at Rendezvous
+	c := &crowd{}
+	k := New(Config{Network: "tcp", Launch: startOf{c, &at}, Workers: func(int) int { return 2 }})
+	defer k.Close()
+	_, err := k.Run(context.Background(), five(hw.Env{}))
+	require.NoError(t, err)
+	at.Worker = 1
+	w, err := Come(context.Background(), at)
+	require.NoError(t, err)
+	var lost *hw.Error
+	require.ErrorAs(t, w.Serve(context.Background(), &mirror{stop: make(chan struct{}), log: &log{}},
+		Ready{}), &lost)
+	require.Equal(t, -1, lost.Rank)
+	_, err = k.Run(context.Background(), five(hw.Env{}))
+	require.NoError(t, err)
+	at.Timeout, at.Address = 60*time.Millisecond, "127.0.0.1:1"
+	_, err = Come(context.Background(), at)
+	require.ErrorContains(t, err, "hw: dial: ECONNREFUSED: the coordinator: ")
+}
+
+// startOf notes where workers are to come to.
+type startOf struct {
+	*crowd
+	at *Rendezvous
+}
+
+func (s startOf) Start(at Rendezvous, workers int, ended func(Ended)) error {
+	*s.at = at
+	return s.crowd.Start(at, workers, ended)
+}
+
+// TestMalformed: a worker that answers for other ranks than it has is no worker.
+func TestMalformed(t *testing.T) {
+	c := &crowd{play: map[int]func(*mirror) error{1: func(m *mirror) error {
+		m.part.Mine = m.part.Mine[:1]
+		return nil
+	}}}
+	_, err := twoWorkers(t, "tcp", c).Run(context.Background(), five(hw.Env{}))
+	require.EqualError(t, err, "hw: rank 3: done: malformed: times of 1 ranks instead of 2")
+}
+
+// TestEnding: what started a worker knows how it ended, by its number or its host.
+func TestEnding(t *testing.T) {
+	s := &session{members: []*member{{worker: 0, came: true, hello: hello{Host: "a", Process: 5}},
+		{worker: 1, came: true, hello: hello{Host: "b", Process: 6}}}}
+	fault := func() *hw.Error {
+		return &hw.Error{Call: "process", Code: "killed", Rank: -1, Lane: -1, Step: -1, Text: "ended"}
+	}
+	require.EqualError(t, s.ending(&Ended{Worker: 1, How: fault()}),
+		"hw: rank 1: process: killed: process 6 on b ended")
+	require.EqualError(t, s.ending(&Ended{Worker: -1, Host: "a", How: fault()}),
+		"hw: rank 0: process: killed: process 5 on a ended")
+	require.EqualError(t, s.ending(&Ended{Worker: -1, How: errors.New("all over")}), "all over")
+	require.False(t, Reachable("0.0.0.0:7000"))
+	require.True(t, Reachable("10.0.0.1:7000"))
+	_, err := net.Dial("tcp", "127.0.0.1:1")
+	require.Equal(t, "ECONNREFUSED", CallError(0, "dial", err).Code)
+}

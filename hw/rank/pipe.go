@@ -1,0 +1,59 @@
+package rank
+
+import (
+	"io"
+	"sync"
+)
+
+// channel carries messages between a worker and its coordinator, in order: a wire between two
+// processes, a pipe within one.
+type channel[In, Out any] interface {
+	receive(*In) error
+	send(*Out) error
+	close()
+}
+
+// pipe is one end of a channel within a process. Messages go as they are: who has sent one does not
+// touch it any more.
+type pipe[In, Out any] struct {
+	in     <-chan *In
+	out    chan<- *Out
+	closed chan struct{} // of both ends
+	once   *sync.Once
+}
+
+// newPipe returns the ends of the coordinator and of the worker.
+func newPipe() (*pipe[report, order], *pipe[order, report]) {
+	orders, reports := make(chan *order, 1), make(chan *report, 1)
+	closed, once := make(chan struct{}), &sync.Once{}
+	return &pipe[report, order]{reports, orders, closed, once},
+		&pipe[order, report]{orders, reports, closed, once}
+}
+
+// receive prefers what has been sent to the end of the pipe.
+func (p *pipe[In, Out]) receive(m *In) error {
+	select {
+	case got := <-p.in:
+		*m = *got
+		return nil
+	default:
+	}
+	select {
+	case got := <-p.in:
+		*m = *got
+		return nil
+	case <-p.closed:
+		return io.EOF
+	}
+}
+
+func (p *pipe[In, Out]) send(m *Out) error {
+	select {
+	case p.out <- m:
+		return nil
+	case <-p.closed:
+		return io.ErrClosedPipe
+	}
+}
+
+func (p *pipe[In, Out]) close() { p.once.Do(func() { close(p.closed) }) }

@@ -1,0 +1,117 @@
+package rank
+
+import (
+	"collsim/hw"
+	"collsim/schedule"
+)
+
+// survey is what the coordinator must know of a whole schedule before it hands it out.
+type survey struct {
+	peers  [][]int32 // of every rank, in rising order: those that it talks with
+	reload bool      // a step writes where an input lies
+
+	ends  map[hw.Connection]ends
+	order []hw.Connection // of ends
+}
+
+// ends are how many messages both ends of a connection speak of.
+type ends struct{ sent, received int64 }
+
+// look walks all programs. A connection on which not as many messages are received as are sent is
+// refused: a run could not end, or would leave some behind.
+func look(s *schedule.Schedule) (*survey, error) {
+	n := s.Spec.Ranks
+	talk := make([]bool, n*n)
+	v := &survey{peers: make([][]int32, n), ends: map[hw.Connection]ends{}}
+	var step schedule.Step
+	for rank := range n {
+		v.reload = v.reload || s.SpecOf(rank).InPlace
+		p := s.Program(rank)
+		meet := func(other int32) {
+			if other >= 0 && int(other) < n && int(other) != rank {
+				talk[rank*n+int(other)], talk[int(other)*n+rank] = true, true
+			}
+		}
+		for lane := range p.Lanes() {
+			for c := p.Walk(lane); !c.Done(); c.Next(1) {
+				p.Load(&c, &step)
+				named(&step, meet)
+				v.note(rank, lane, &step, int64(s.Slices))
+			}
+		}
+	}
+	for i, yes := range talk {
+		if yes {
+			v.peers[i/n] = append(v.peers[i/n], int32(i%n))
+		}
+	}
+	return v, v.unequal()
+}
+
+// note notes the messages of a step, and whether it writes to an input.
+func (v *survey) note(rank, lane int, s *schedule.Step, slices int64) {
+	if !s.Moves() {
+		slices = 1
+	}
+	add := func(c hw.Connection, sent, received int64) {
+		e, known := v.ends[c]
+		if !known {
+			v.order = append(v.order, c)
+		}
+		v.ends[c] = ends{e.sent + sent, e.received + received}
+	}
+	for i := range s.From {
+		if f := &s.From[i]; f.Kind == schedule.Message {
+			add(hw.ConnectionFrom(rank, lane, &f.Peer), 0, slices)
+		}
+	}
+	for i := range s.To {
+		v.reload = v.reload || s.To[i].Buffer == schedule.Input
+	}
+	for i := range s.Send {
+		d := &s.Send[i]
+		if d.Message() {
+			add(hw.ConnectionTo(rank, lane, &d.Peer), slices, 0)
+		}
+		v.reload = v.reload || d.Lands() && d.Region.Buffer == schedule.Input
+	}
+}
+
+// unequal is the error of the first connection whose ends do not agree; nil if all do.
+func (v *survey) unequal() error {
+	for _, c := range v.order {
+		e := v.ends[c]
+		switch left := e.sent - e.received; {
+		case left > 0:
+			return hw.Malformed(int(c.From), int(c.FromLane), -1, "to rank %d lane %d: %d more sent than "+
+				"are received", c.To, c.ToLane, left)
+		case left < 0:
+			return hw.Malformed(int(c.To), int(c.ToLane), -1, "from rank %d lane %d: %d more awaited than "+
+				"are sent", c.From, c.FromLane, -left)
+		}
+	}
+	return nil
+}
+
+// named calls f with every rank that a step names.
+func named(s *schedule.Step, f func(rank int32)) {
+	for i := range s.From {
+		switch from := &s.From[i]; from.Kind {
+		case schedule.Message, schedule.Get:
+			f(from.Peer.Rank)
+		case schedule.Multimem:
+			for _, rank := range from.Team {
+				f(rank)
+			}
+		}
+	}
+	for i := range s.Send {
+		to := &s.Send[i]
+		if to.Team == nil {
+			f(to.Peer.Rank)
+		}
+		for _, rank := range to.Team {
+			f(rank)
+		}
+	}
+}

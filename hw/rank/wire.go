@@ -1,0 +1,159 @@
+package rank
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// All bytes that come from another process about a job are read here.
+//
+// A message is a gob, in frames: four bytes, little-endian, with the length of what follows, at
+// most maxFrame. A message ends where a frame does. One that grows beyond what its reader allows
+// ends the connection before it is read.
+
+const (
+	// maxFrame is also how much is written at a time: each is progress.
+	maxFrame = 1 << 18
+	// maxIntroduction bounds the first message of who has come, maxMessage all others.
+	maxIntroduction = 1 << 16
+	maxMessage      = 1 << 33
+)
+
+// errLong is why a connection ends that sends too much.
+var errLong = errors.New("a message is longer than expected")
+
+// wire is a connection to another process.
+type wire[In, Out any] struct {
+	conn  net.Conn
+	limit atomic.Int64 // of a message
+	heard func()       // is called whenever something has come
+	// patience is how long a frame may take to be sent; 0 is for ever.
+	patience func() time.Duration
+
+	in    *bufio.Reader
+	left  int   // of the frame
+	taken int64 // of the message
+	gobs  *gob.Decoder
+
+	mu    sync.Mutex // of what follows
+	frame []byte     // the next one, behind room for its length
+	out   *gob.Encoder
+}
+
+func newWire[In, Out any](conn net.Conn, limit int64) *wire[In, Out] {
+	w := &wire[In, Out]{conn: conn, heard: func() {}, in: bufio.NewReaderSize(conn, 1<<16),
+		frame: make([]byte, 4, 1<<12), patience: func() time.Duration { return 0 }}
+	w.limit.Store(limit)
+	w.gobs, w.out = gob.NewDecoder(frameReader[In, Out]{w}), gob.NewEncoder(frameWriter[In, Out]{w})
+	return w
+}
+
+func (w *wire[In, Out]) close() { w.conn.Close() }
+
+// receive waits for a message.
+func (w *wire[In, Out]) receive(m *In) error {
+	w.taken = 0
+	if err := w.gobs.Decode(m); err != nil {
+		return err
+	}
+	if w.left > 0 {
+		return fmt.Errorf("%d bytes behind a message", w.left)
+	}
+	return nil
+}
+
+// send is safe from several goroutines.
+func (w *wire[In, Out]) send(m *Out) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.out.Encode(m); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// flush sends the frame.
+func (w *wire[In, Out]) flush() error {
+	n := len(w.frame) - 4
+	if n == 0 {
+		return nil
+	}
+	binary.LittleEndian.PutUint32(w.frame, uint32(n))
+	if p := w.patience(); p > 0 {
+		w.conn.SetWriteDeadline(time.Now().Add(p))
+	}
+	_, err := w.conn.Write(w.frame)
+	w.frame = w.frame[:4]
+	return err
+}
+
+// frameWriter puts what is written to it into frames.
+type frameWriter[In, Out any] struct{ *wire[In, Out] }
+
+// Write implements io.Writer.
+func (w frameWriter[In, Out]) Write(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		m := min(len(b)-n, maxFrame-(len(w.frame)-4))
+		w.frame = append(w.frame, b[n:n+m]...)
+		if n += m; len(w.frame)-4 == maxFrame {
+			err = w.flush()
+		}
+	}
+	return n, err
+}
+
+// frameReader is what is in the frames.
+type frameReader[In, Out any] struct{ *wire[In, Out] }
+
+// begin reads the length of the next frame, unless one is being read.
+func (w frameReader[In, Out]) begin() error {
+	if w.left > 0 {
+		return nil
+	}
+	var b [4]byte
+	if _, err := io.ReadFull(w.in, b[:]); err != nil {
+		return err
+	}
+	n := binary.LittleEndian.Uint32(b[:])
+	if n == 0 || n > maxFrame {
+		return fmt.Errorf("a frame of %d bytes", n)
+	}
+	if w.taken += int64(n); w.taken > w.limit.Load() {
+		return errLong
+	}
+	w.left = int(n)
+	return nil
+}
+
+// Read implements io.Reader.
+func (w frameReader[In, Out]) Read(b []byte) (n int, err error) {
+	if err := w.begin(); err != nil {
+		return 0, err
+	}
+	n, err = w.in.Read(b[:min(len(b), w.left)])
+	if w.left -= n; n > 0 {
+		w.heard()
+	}
+	return n, err
+}
+
+// ReadByte implements io.ByteReader, so that the decoder takes no more than it needs.
+func (w frameReader[In, Out]) ReadByte() (byte, error) {
+	if err := w.begin(); err != nil {
+		return 0, err
+	}
+	b, err := w.in.ReadByte()
+	if err == nil {
+		w.left--
+		w.heard()
+	}
+	return b, err
+}

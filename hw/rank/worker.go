@@ -1,0 +1,246 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collsim/hw"
+)
+
+// Worker is who holds ranks, and does with them what the coordinator says.
+type Worker struct {
+	Clock
+	channel channel[order, report]
+	local   net.Addr // of the socket; nil within the coordinator's process
+	at      Rendezvous
+	pace    atomic.Int64  // between two beats, in nanoseconds
+	hurry   chan struct{} // the pace has changed
+	player  Player
+	orders  chan order
+	first   int   // rank of the job
+	err     error // why the worker has ended
+}
+
+func newWorker(c channel[order, report], clock Clock) *Worker {
+	w := &Worker{Clock: clock, channel: c, hurry: make(chan struct{}, 1), orders: make(chan order)}
+	w.pace.Store(int64(paceOf(time.Second)))
+	return w
+}
+
+// paceOf is how often a worker says that it lives.
+func paceOf(timeout time.Duration) time.Duration {
+	return min(max(timeout/8, time.Millisecond), time.Second)
+}
+
+// Come makes this process the worker of a rendezvous: it goes to the coordinator, again and again
+// until that is there, and says who it is. It is a worker of use when it serves.
+func Come(ctx context.Context, r Rendezvous) (*Worker, error) {
+	if r.Timeout == 0 {
+		r.Timeout = hw.DefaultTimeout
+	}
+	clock := StartClock()
+	conn, err := dial(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	w := newWorker(newWire[order, report](conn, maxMessage), clock)
+	w.local, w.at, w.first = conn.LocalAddr(), r, r.Worker
+	name, _ := os.Hostname()
+	err = w.channel.send(&report{Kind: reportHello, Hello: &hello{Worker: r.Worker,
+		Process: os.Getpid(), Machine: machine(), Host: name, Wall: clock.since.UnixNano(),
+		Order: byteOrder()}})
+	if err != nil {
+		conn.Close()
+		return nil, coordinatorError("write", err)
+	}
+	return w, nil
+}
+
+// dial goes to the coordinator.
+func dial(ctx context.Context, r Rendezvous) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	var d net.Dialer
+	for {
+		conn, err := d.DialContext(ctx, r.Network, r.Address)
+		if err == nil {
+			return conn, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, coordinatorError("dial", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// coordinatorError is the loss of the coordinator.
+func coordinatorError(call string, err error) *hw.Error {
+	e := CallError(-1, call, err)
+	e.Text = "the coordinator: " + e.Text
+	return e
+}
+
+// machine tells apart what numbers of processes are of: the machine since it was started and its
+// namespace of processes, where the system tells them, for one may have several host names; else
+// the host's name.
+func machine() string {
+	booted, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, _ := os.Readlink("/proc/self/ns/pid")
+	if len(booted) == 0 || space == "" {
+		host, _ := os.Hostname()
+		return host
+	}
+	return strings.TrimSpace(string(booted)) + " " + space
+}
+
+// LocalAddr is the address by which this machine reaches the coordinator.
+func (w *Worker) LocalAddr() net.Addr { return w.local }
+
+// Close leaves a coordinator whom the worker has not served.
+func (w *Worker) Close() { w.channel.close() }
+
+// Failed tells the coordinator what this worker has met. It will be told what to do. An error that
+// is no *hw.Error and no *hw.Missing is told as one of its first rank.
+func (w *Worker) Failed(err error) {
+	r := &report{Kind: reportFailed}
+	if !errors.As(err, &r.Fault) && !errors.As(err, &r.Missing) {
+		r.Fault = &hw.Error{Call: "execute", Code: "error", Rank: w.first, Lane: -1, Step: -1,
+			Text: err.Error()}
+	}
+	w.channel.send(r)
+}
+
+// Serve has the player do what the coordinator says until that needs it no more, and closes it. Its
+// error is what has ended the run of all workers, that the coordinator was lost, or the cause of
+// the context's end.
+func (w *Worker) Serve(ctx context.Context, p Player, ready Ready) error {
+	w.player = p
+	serving, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(serving, w.channel.close)
+	var running sync.WaitGroup
+	if w.channel.send(&report{Kind: reportReady, Ready: &ready}) == nil {
+		running.Go(func() { w.beat(serving) })
+	}
+	running.Go(func() {
+		defer close(w.orders)
+		defer cancel()
+		if err := w.listen(ctx); err != nil {
+			p.Stop(err)
+			w.err = err
+		}
+	})
+	for o := range w.orders {
+		w.do(serving, &o)
+	}
+	cancel()
+	running.Wait()
+	stop()
+	w.channel.close()
+	closing := p.Close()
+	if w.err == nil {
+		return closing
+	}
+	if e := (*orphaned)(nil); errors.As(w.err, &e) && w.at.Network == "unix" {
+		os.Remove(w.at.Address) // the coordinator cannot clear up any more: the last worker does
+		os.Remove(filepath.Dir(w.at.Address))
+	}
+	return w.err
+}
+
+// orphaned is the error of a worker whose coordinator was lost.
+type orphaned struct{ fault *hw.Error }
+
+// Error is the error itself.
+func (e *orphaned) Error() string { return e.fault.Error() }
+
+// Unwrap is the error itself.
+func (e *orphaned) Unwrap() error { return e.fault }
+
+// beat tells every now and then that the worker lives, and how far it has come.
+func (w *Worker) beat(ctx context.Context) {
+	for {
+		r := &report{Kind: reportBeat, Status: Status{Progress: w.player.Status().Progress}}
+		if w.channel.send(r) != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.hurry: // there is another timeout
+		case <-time.After(time.Duration(w.pace.Load())):
+		}
+	}
+}
+
+// listen hears the coordinator, until that says bye or what has failed, or is lost.
+func (w *Worker) listen(ctx context.Context) error {
+	for {
+		var o order
+		if err := w.channel.receive(&o); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+			return &orphaned{coordinatorError("read", err)}
+		}
+		switch o.Kind {
+		case orderPing:
+			w.channel.send(&report{Kind: reportPong, Clock: w.Now()})
+		case orderWhy:
+			w.channel.send(&report{Kind: reportStatus, Status: w.player.Status()})
+		case orderAbort:
+			return o.Fault
+		case orderBye:
+			return nil
+		default: // the coordinator sends the next of these when this one is answered
+			w.orders <- o
+		}
+	}
+}
+
+// do does a part of a job and reports.
+func (w *Worker) do(ctx context.Context, o *order) {
+	var r report
+	var err error
+	switch o.Kind {
+	case orderJob:
+		r.Kind = reportPrepared
+		err = w.prepare(ctx, o.Part)
+	case orderReset:
+		r.Kind, err = reportPrepared, w.player.Reset(o.Epoch)
+	case orderGo:
+		r.Kind = reportDone
+		r.Played, err = w.player.Play()
+	case orderFinish:
+		r.Kind = reportResult
+		r.Outputs, err = w.player.Finish()
+	default:
+		err = fmt.Errorf("order %d is none", o.Kind)
+	}
+	if err != nil {
+		w.Failed(err)
+		return
+	}
+	w.channel.send(&r)
+}
+
+// prepare has the player take up a part of a job; from now on its timeout counts.
+func (w *Worker) prepare(ctx context.Context, p *Part) error {
+	w.pace.Store(int64(paceOf(p.Env.Timeout)))
+	select {
+	case w.hurry <- struct{}{}:
+	default:
+	}
+	if len(p.Mine) > 0 {
+		w.first = p.Mine[0]
+	}
+	return w.player.Prepare(ctx, p)
+}

@@ -1,0 +1,60 @@
+package hw
+
+import (
+	"fmt"
+	"time"
+
+	"collsim/schedule"
+)
+
+// Stalled is the error of a run that has made no progress for the timeout, in which these lanes
+// wait: it follows who waits for whom from the first of them on, until that closes or ends.
+func Stalled(waits []schedule.Waiting, timeout time.Duration, slots int) *Error {
+	e := &Error{Call: "wait", Code: "timeout", Rank: -1, Lane: -1, Step: -1,
+		Text: fmt.Sprintf("no progress for %v", timeout)}
+	if len(waits) == 0 {
+		return e
+	}
+	place := map[[2]int]int{}
+	for i, w := range waits {
+		place[[2]int{w.Rank, w.Lane}] = i
+	}
+	stall := &schedule.StallError{Slots: slots}
+	var path []int
+	at, waiting := 0, true
+	met := make([]int, len(waits)) // place in path plus 1
+	for waiting && met[at] == 0 {
+		path = append(path, at)
+		met[at] = len(path)
+		at, waiting = place[[2]int{waits[at].OnRank, waits[at].OnLane}],
+			has(place, [2]int{waits[at].OnRank, waits[at].OnLane})
+	}
+	if waiting {
+		stall.Cycle = true
+		path = lowestFirst(path[met[at]-1:], waits)
+	}
+	for _, i := range path {
+		stall.Waits = append(stall.Waits, waits[i])
+		stall.NeedsSlots = stall.NeedsSlots || waits[i].For == "a slot"
+	}
+	first := stall.Waits[0]
+	e.Rank, e.Lane, e.Step, e.Stall = first.Rank, first.Lane, first.Step, stall
+	return e
+}
+
+func has(place map[[2]int]int, lane [2]int) bool {
+	_, there := place[lane]
+	return there
+}
+
+// lowestFirst turns a circle so that it begins with its lowest rank and lane.
+func lowestFirst(path []int, waits []schedule.Waiting) []int {
+	lowest := 0
+	for i, p := range path {
+		a, b := waits[p], waits[path[lowest]]
+		if a.Rank < b.Rank || a.Rank == b.Rank && a.Lane < b.Lane {
+			lowest = i
+		}
+	}
+	return append(path[lowest:len(path):len(path)], path[:lowest]...)
+}

@@ -1,0 +1,35 @@
+// Package prose has what all who write for people say in the same way. It knows nothing of what it
+// is said of.
+package prose
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Plural is a number of things: "1 rank", "2 ranks".
+func Plural[T int | int64](n T, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// prefix is the names of the packages that an error comes from.
+var prefix = regexp.MustCompile(`^([a-z]+: )+`)
+
+// Unprefixed is an error's text for a user, who knows no packages.
+func Unprefixed(err error) string { return prefix.ReplaceAllString(err.Error(), "") }
+
+// Between is a range, or its one value. A unit that both ends have is written once.
+func Between[T comparable](from, to T, dash string) string {
+	low, high := fmt.Sprint(from), fmt.Sprint(to)
+	if low == high {
+		return low
+	}
+	if _, unit, ok := strings.Cut(high, " "); ok {
+		low = strings.TrimSuffix(low, " "+unit)
+	}
+	return low + dash + high
+}

@@ -1,0 +1,219 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/schedule"
+)
+
+// Orders is how all elements of all outputs are put together: of each a tree of additions, of which
+// a+b and b+a are the same.
+type Orders struct {
+	InRankOrder bool // every sum has its operands in rank order
+	SameTree    bool // all ranks evaluate the same tree for each element, so their bits agree
+
+	ranks [][]stretch // of each rank's output, in its order
+}
+
+// stretch is n elements that are put together in the same way.
+type stretch struct {
+	n    int64
+	tree uint64 // a hash
+}
+
+// OrdersOf finds the orders of a schedule by carrying it out on symbols. labels[r], if labels is
+// not nil, is what the input of rank r is called in the trees, from 0 on: with a permutation one
+// sees what another numbering of the ranks would do to given data. A schedule that cannot be
+// carried out is a *Violation or *StallError. REQUIRES: no Beside.
+func OrdersOf(s *schedule.Schedule, labels []int) (*Orders, error) {
+	v := &verifier{s: s, iterations: 1, labels: labels}
+	if err := v.trace(); err != nil {
+		return nil, err
+	}
+	o := &Orders{ranks: make([][]stretch, s.Spec.Ranks), InRankOrder: v.ordered,
+		SameTree: v.sameTree()}
+	for rank := range o.ranks {
+		m, base := v.memory.of(schedule.Output, rank)
+		n := s.Len(schedule.Output, rank)
+		if n == 0 {
+			continue
+		}
+		list := o.ranks[rank]
+		for _, g := range m.read(nil, schedule.Span{Off: base, Len: n}) {
+			tree := uint64(0)
+			if g.v != nil {
+				tree = g.v.tree
+			}
+			if k := len(list) - 1; k >= 0 && list[k].tree == tree {
+				list[k].n += g.n
+				continue
+			}
+			list = append(list, stretch{g.n, tree})
+		}
+		o.ranks[rank] = list
+	}
+	return o, nil
+}
+
+// Same reports whether all elements that both have, at the same place of the same rank's output,
+// are put together in the same order.
+func (o *Orders) Same(p *Orders) bool {
+	for rank := range min(len(o.ranks), len(p.ranks)) {
+		a, b := slices.Clone(o.ranks[rank]), slices.Clone(p.ranks[rank])
+		for len(a) > 0 && len(b) > 0 {
+			if a[0].tree != b[0].tree {
+				return false
+			}
+			n := min(a[0].n, b[0].n)
+			a[0].n, b[0].n = a[0].n-n, b[0].n-n
+			if a[0].n == 0 {
+				a = a[1:]
+			}
+			if b[0].n == 0 {
+				b = b[1:]
+			}
+		}
+	}
+	return true
+}
+
+// Term is how one element came to be: the input element of a rank, or the combination of two terms,
+// Left before Right.
+type Term struct {
+	Left, Right *Term // nil for an input
+	Rank        int   // of an input; −1 otherwise
+	Element     int64 // of that rank's input; of every input in the tree
+	Scaled      bool  // by the operator's factor, after Left and Right were combined
+	Ends        bool  // it is what a step ends with: rounded to the type, whatever steps compute in
+	Merged      bool  // a switch has combined it, in an order that it does not tell
+}
+
+// OrderOf is the term of an element of a rank's output. A schedule that cannot be carried out is a
+// *Violation or *StallError; an element that is not there or never written is an error. REQUIRES:
+// no Beside.
+func OrderOf(s *schedule.Schedule, rank int, element int64) (*Term, error) {
+	if rank < 0 || rank >= s.Spec.Ranks || element < 0 || element >= s.Len(schedule.Output, rank) {
+		return nil, fmt.Errorf("schedule: rank %d has no output element %d", rank, element)
+	}
+	v := &verifier{s: s, iterations: 1, terms: map[*value]*Term{}}
+	if err := v.trace(); err != nil {
+		return nil, err
+	}
+	m, base := v.memory.of(schedule.Output, rank)
+	g := m.read(nil, schedule.Span{Off: base + element, Len: 1})[0]
+	if g.v == nil || g.v == spoilt {
+		return nil, fmt.Errorf("schedule: output element %d of rank %d is never written", element, rank)
+	}
+	leaves := int64(0)
+	for _, r := range g.v.runs {
+		leaves += int64(r.to-r.from) * int64(r.times)
+	}
+	if leaves > int64(s.Spec.Ranks) {
+		return nil, fmt.Errorf(
+			"schedule: output element %d of rank %d has %d inputs in it; there are %d",
+			element, rank, leaves, s.Spec.Ranks)
+	}
+	return v.terms[g.v].at(g.off), nil
+}
+
+// trace carries the schedule out on symbols, with the slots that it has.
+func (v *verifier) trace() error {
+	if _, err := v.walk(v.s.Slots); err != nil {
+		return err
+	}
+	for _, x := range v.found {
+		if x.Kind == schedule.Malformed {
+			return x
+		}
+	}
+	return nil
+}
+
+// at is a copy of the term, of a certain element of the inputs. Terms that are shared stay so.
+func (t *Term) at(element int64) *Term {
+	copies := map[*Term]*Term{}
+	var walk func(*Term) *Term
+	walk = func(t *Term) *Term {
+		if t == nil {
+			return nil
+		}
+		if c, ok := copies[t]; ok {
+			return c
+		}
+		c := *t
+		copies[t] = &c
+		c.Element, c.Left, c.Right = element, walk(t.Left), walk(t.Right)
+		return &c
+	}
+	return walk(t)
+}
+
+// Ranks lists the ranks whose inputs are combined, from left to right.
+func (t *Term) Ranks() []int {
+	if t.Left == nil {
+		return []int{t.Rank}
+	}
+	return append(t.Left.Ranks(), t.Right.Ranks()...)
+}
+
+// String is such as "((r5 + r6) + r7) + r0".
+func (t *Term) String() string {
+	var b strings.Builder
+	t.write(&b, true)
+	return b.String()
+}
+
+func (t *Term) write(b *strings.Builder, outermost bool) {
+	if t.Left == nil {
+		fmt.Fprintf(b, "r%d", t.Rank)
+		return
+	}
+	if !outermost {
+		b.WriteByte('(')
+	}
+	t.Left.write(b, false)
+	b.WriteString(" + ")
+	t.Right.write(b, false)
+	if !outermost {
+		b.WriteByte(')')
+	}
+}
+
+// The verifier's notes on where values come from, which it takes only where terms are asked for.
+
+func (v *verifier) noteInput(x *value, rank int) {
+	if v.terms != nil {
+		v.terms[x] = &Term{Rank: rank, Ends: true}
+	}
+}
+
+func (v *verifier) noteSum(x, left, right *value) {
+	if v.terms != nil {
+		v.terms[x] = &Term{Rank: -1, Left: v.terms[left], Right: v.terms[right]}
+	}
+}
+
+// noteCopy says that x is another value, scaled or merged in a switch.
+func (v *verifier) noteCopy(x, of *value, scaled, merged bool) {
+	if v.terms == nil {
+		return
+	}
+	t := *v.terms[of]
+	t.Scaled, t.Merged = t.Scaled || scaled, t.Merged || merged
+	t.Ends = t.Ends && t.Left == nil && !scaled
+	v.terms[x] = &t
+}
+
+// noteEnd says that a step ends with these values.
+func (v *verifier) noteEnd(segs []seg) {
+	if v.terms == nil {
+		return
+	}
+	for _, g := range segs {
+		if t := v.terms[g.v]; t != nil {
+			t.Ends = true
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// finished checks the output of a rank, then its caller reads it and writes the next input.
+func (v *verifier) finished(rank, iteration int) error {
+	v.checkOutput(rank, iteration)
+	v.ended[rank]++
+	if iteration+1 < v.iterations {
+		v.fillInput(rank, iteration+1)
+	}
+	return nil
+}
+
+// checkOutput compares a rank's output with the definition of the collective.
+func (v *verifier) checkOutput(rank, iteration int) {
+	if len(v.found) >= maxViolations { // enough to be told
+		return
+	}
+	m, base := v.memory.of(schedule.Output, rank)
+	scaled := int32(0)
+	if v.s.Spec.ScalesBefore() || v.s.Spec.ScalesAfter() {
+		scaled = 1
+	}
+	reduces := v.s.Spec.Kind.Reduces()
+	for _, piece := range v.s.Spec.Want(rank) {
+		if piece.Len == 0 {
+			continue
+		}
+		shift := int32(iteration * v.s.Spec.Ranks)
+		from, to := shift, shift+int32(v.s.Spec.Ranks)
+		if piece.From >= 0 {
+			from = shift + int32(piece.From)
+			to = from + 1
+		}
+		first, last := m.cover(schedule.Span{Off: base + piece.Off, Len: piece.Len})
+		for i := first; i < last; i++ {
+			c := &m.cells[i]
+			off := m.starts[i] - base
+			kind, text := v.wrong(c, piece.InOff+off-piece.Off, from, to, scaled)
+			if kind != 0 && len(v.found) < maxViolations {
+				chunk := v.s.BlockAt(schedule.Output, rank, off)
+				v.found = append(v.found, &schedule.Violation{Kind: kind, Rank: v.names.of(rank),
+					Lane: -1, Step: -1,
+					Chunk: chunk, Text: fmt.Sprintf("output element %d %s", off, text)})
+			}
+			if c.v != nil && reduces {
+				v.ordered = v.ordered && c.v.ordered
+			}
+		}
+	}
+}
+
+// wrong says what is wrong with an output cell: which should begin with that element of the
+// inputs of the ranks from … to−1.
+func (v *verifier) wrong(c *cell, off int64, from, to, scaled int32) (schedule.ViolationKind,
+	string) {
+	switch {
+	case c.v == spoilt:
+		return 0, "" // reported already
+	case c.v == nil:
+		return schedule.Missing, "is never written"
+	case c.off != off:
+		return schedule.Misplaced,
+			fmt.Sprintf("holds element %d of the inputs instead of %d", c.off, off)
+	case len(c.v.runs) != 1 || c.v.runs[0] != run{from, to, 1}:
+		return c.v.describe(from, to, int32(v.s.Spec.Ranks), v.names)
+	case c.v.scaled != scaled:
+		return schedule.Misplaced, fmt.Sprintf("is scaled %d times instead of %d", c.v.scaled, scaled)
+	}
+	return 0, ""
+}
+
+// sameTree reports whether all ranks have evaluated the same tree for each element.
+func (v *verifier) sameTree() bool {
+	if v.s.Spec.Kind != collective.AllReduce || v.s.Spec.Count == 0 {
+		return true
+	}
+	var first, trees []seg
+	for rank := range v.s.Spec.Ranks {
+		m, base := v.memory.of(schedule.Output, rank)
+		from, to := m.cover(schedule.Span{Off: base, Len: v.s.Spec.Count})
+		trees = trees[:0]
+		for i := from; i < to; i++ { // runs of one tree, whatever the cells
+			n, tree := m.end(i)-m.starts[i], int64(m.cells[i].v.tree)
+			if k := len(trees) - 1; k >= 0 && trees[k].off == tree {
+				trees[k].n += n
+				continue
+			}
+			trees = append(trees, seg{n: n, off: tree})
+		}
+		if rank == 0 {
+			first = slices.Clone(trees)
+		} else if !slices.Equal(first, trees) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,303 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// walk executes the schedule on values, from the beginning.
+func (v *verifier) walk(slots int) (schedule.Counts, error) {
+	v.memory, v.ended = newStores(v.s, v.scratches), make([]int, v.s.Spec.Ranks)
+	v.inputs, v.payload = make([]*value, v.s.Spec.Ranks), nil
+	v.traffic, v.flowOf = nil, map[[2]int32]int{}
+	v.ordered, v.found, v.tainted = true, nil, map[memory]bool{}
+	for rank := range v.inputs {
+		v.fillInput(rank, 0)
+	}
+	return v.run(slots, schedule.Hooks{Step: v.step, Finished: v.finished})
+}
+
+// fillInput gives a rank its input of an iteration.
+func (v *verifier) fillInput(rank, iteration int) {
+	v.inputs[rank] = inputOf(int32(rank + iteration*v.s.Spec.Ranks))
+	if v.labels != nil {
+		v.inputs[rank].tree = inputOf(int32(v.labels[rank])).tree
+	}
+	v.noteInput(v.inputs[rank], rank)
+	n := v.s.Len(schedule.Input, rank)
+	if n == 0 {
+		return
+	}
+	m, base := v.memory.of(schedule.Input, rank)
+	m.write(schedule.Span{Off: base, Len: n}, []seg{{n, v.inputs[rank], 0}})
+}
+
+func (v *verifier) report(kind schedule.ViolationKind, at *schedule.Visit, chunk int, format string,
+	args ...any) {
+	if len(v.found) >= maxViolations {
+		return
+	}
+	v.found = append(v.found, &schedule.Violation{Kind: kind, Rank: v.names.of(int(at.Rank)),
+		Lane: int(at.Lane), Step: int(at.Number), Chunk: chunk, Text: fmt.Sprintf(format, args...)})
+}
+
+// step carries one sub-step out on values.
+func (v *verifier) step(at *schedule.Visit) error {
+	s := at.Step
+	if !s.Moves() && len(s.Send) == 0 { // nothing is stored or passed on
+		return nil
+	}
+	v.a = v.a[:0]
+	for i := range s.From {
+		operand := &v.a
+		if i > 0 {
+			operand = &v.b
+			v.b = v.b[:0]
+		}
+		v.operand(at, i, operand)
+		if i > 0 {
+			v.a = v.combine(at, v.a, v.b)
+		}
+	}
+	if s.Scale {
+		v.scale(at, v.a)
+	}
+	v.noteEnd(v.a)
+	if err := v.deliver(at); err != nil {
+		return err
+	}
+	for i := range s.To {
+		if err := v.put(at, int(at.Rank), &s.To[i], writing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// operand reads the i-th source.
+func (v *verifier) operand(at *schedule.Visit, i int, into *[]seg) {
+	f := &at.Step.From[i]
+	switch f.Kind {
+	case schedule.Message:
+		*into = append(*into, v.payload[at.In[i]]...)
+	case schedule.Local:
+		*into = v.load(at, *into, int(at.Rank), &f.Region, reading)
+	case schedule.Get:
+		*into = v.load(at, *into, int(f.Peer.Rank), &f.Region, reading|afar)
+		v.carry(f.Peer.Rank, at.Rank, *into)
+	case schedule.Multimem: // the switch hands the sum down, once
+		*into = v.loadReduce(at, *into, f)
+		v.carry(-1, at.Rank, *into)
+	}
+	if f.Scale {
+		v.scale(at, *into)
+	}
+}
+
+// load appends what a region of a rank holds.
+func (v *verifier) load(at *schedule.Visit, into []seg, rank int, r *schedule.Region,
+	how access) []seg {
+	where := at.Spot()
+	where.Rank = rank
+	m, base := v.memory.of(r.Buffer, rank)
+	base += v.turn(r.Buffer, at.Rank)
+	v.spans = v.s.Spans(v.spans[:0], where, r)
+	if _, stays := at.Step.Puts(); stays {
+		how |= lasting
+	}
+	for _, span := range v.spans {
+		span.Off += base
+		v.access(m, span, memory{rank, r.Buffer}, at.Index, how)
+		into = m.read(into, span)
+	}
+	for _, g := range into {
+		if g.v == nil {
+			v.report(schedule.Missing, at, v.s.FirstBlock(r),
+				"%s reads %v of rank %d, which nobody has written",
+				at.Step.Name(), r.Buffer, v.names.of(rank))
+			break
+		}
+	}
+	return into
+}
+
+// loadReduce appends the sum of a region over the ranks of a multimem. The switch adds in an order
+// that it does not tell, and may do so anew each time.
+func (v *verifier) loadReduce(at *schedule.Visit, into []seg, f *schedule.Source) []seg {
+	total := v.load(at, nil, int(f.Team[0]), &f.Region, reading|afar)
+	for _, rank := range f.Team[1:] {
+		total = v.combine(at, total, v.load(at, nil, int(rank), &f.Region, reading|afar))
+	}
+	for _, g := range total {
+		if g.v != nil && g.v != spoilt && len(f.Team) > 1 {
+			unknown := *g.v
+			unknown.ordered = false
+			unknown.tree = scramble(unknown.tree + uint64(at.Rank))
+			v.noteCopy(&unknown, g.v, false, true)
+			g.v = &unknown
+		}
+		into = appendSeg(into, g)
+	}
+	return into
+}
+
+// scale marks segments as scaled once more.
+func (v *verifier) scale(at *schedule.Visit, segs []seg) {
+	for i := range segs {
+		if old := segs[i].v; old != nil && old != spoilt {
+			scaled := *old
+			scaled.scaled++
+			v.noteCopy(&scaled, old, true, false)
+			segs[i].v = &scaled
+		}
+	}
+}
+
+// combine is what a and b give together, element by element. It takes a's memory.
+func (v *verifier) combine(at *schedule.Visit, a, b []seg) []seg {
+	if len(a) == 1 && len(b) == 1 && a[0].n == b[0].n { // nearly always
+		a[0].v = v.plus(at, a[0], b[0])
+		return a
+	}
+	memory := a[:0]
+	var out []seg
+	for len(a) > 0 && len(b) > 0 {
+		n := min(a[0].n, b[0].n)
+		out = appendSeg(out, seg{n, v.plus(at, a[0], b[0]), a[0].off})
+		a, b = skip(a, n), skip(b, n)
+	}
+	if len(a) > 0 || len(b) > 0 {
+		v.report(schedule.Malformed, at, at.Step.Chunk(), "%s combines operands of different sizes",
+			at.Step.Name())
+	}
+	return append(memory, out...)
+}
+
+// skip drops the first n elements, which are of the first segment.
+func skip(segs []seg, n int64) []seg {
+	if segs[0].n == n {
+		return segs[1:]
+	}
+	segs[0].n, segs[0].off = segs[0].n-n, segs[0].off+n
+	return segs
+}
+
+// plus is the value of x and y combined, and reports if that makes no sense.
+func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
+	switch {
+	case x.v == nil || y.v == nil || x.v == spoilt || y.v == spoilt:
+		return spoilt
+	case v.s.Spec.Kind == collective.Custom && (x.off != y.off || x.v.scaled != y.v.scaled):
+		return spoilt // no definition says what belongs together
+	case x.off != y.off:
+		v.report(schedule.Misplaced, at, at.Step.Chunk(),
+			"%s adds element %d of the inputs to element %d",
+			at.Step.Name(), y.off, x.off)
+		return spoilt
+	case x.v.scaled != y.v.scaled || x.v.scaled > 0 && v.s.Spec.ScalesAfter():
+		v.report(schedule.Misplaced, at, at.Step.Chunk(),
+			"%s adds values that are scaled %d and %d times",
+			at.Step.Name(), x.v.scaled, y.v.scaled)
+		return spoilt
+	}
+	sum := plus(x.v, y.v)
+	v.noteSum(sum, x.v, y.v)
+	return sum
+}
+
+// deliver sends v.a to the step's peers, and lands puts.
+func (v *verifier) deliver(at *schedule.Visit) error {
+	for i := range at.Step.Send {
+		d := &at.Step.Send[i]
+		if handle := int(at.Out[i]); handle >= 0 {
+			for handle >= len(v.payload) {
+				v.payload = append(v.payload, nil)
+			}
+			v.payload[handle] = append(v.payload[handle][:0], v.a...)
+		}
+		to := d.Peer.Rank
+		if d.Team != nil {
+			to = -1
+		}
+		v.carry(at.Rank, to, v.a)
+		if err := v.land(at, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// land stores v.a where a put or a multimem store lands.
+func (v *verifier) land(at *schedule.Visit, d *schedule.Dest) error {
+	if d.Team == nil && d.Put {
+		how := writing | afar
+		if d.Message() {
+			how |= landing
+		}
+		return v.put(at, int(d.Peer.Rank), &d.Region, how)
+	}
+	for _, rank := range d.Team {
+		if err := v.put(at, int(rank), &d.Region, writing|afar); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put stores v.a in a region of a rank.
+func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how access) error {
+	where := at.Spot()
+	where.Rank = rank
+	m, base := v.memory.of(r.Buffer, rank)
+	base += v.turn(r.Buffer, at.Rank)
+	v.spans = v.s.Spans(v.spans[:0], where, r)
+	total := int64(0)
+	for _, span := range v.spans {
+		total += span.Len
+	}
+	size := int64(0)
+	for _, g := range v.a {
+		size += g.n
+	}
+	if size != total {
+		return &schedule.Violation{Kind: schedule.Malformed, Rank: int(at.Rank), Lane: int(at.Lane),
+			Step: int(at.Number), Chunk: v.s.FirstBlock(r),
+			Text: fmt.Sprintf("%s stores %d elements in a region of %d", at.Step.Name(), size, total)}
+	}
+	if how&afar == 0 && ontoItself(v.s, at, r) {
+		return nil
+	}
+	v.b = append(v.b[:0], v.a...)
+	left := v.b
+	for _, span := range v.spans {
+		span.Off += base
+		v.access(m, span, memory{rank, r.Buffer}, at.Index, how)
+		left = m.write(span, left)
+	}
+	return nil
+}
+
+// ontoItself reports whether the step copies elements onto themselves, which is nothing.
+func ontoItself(s *schedule.Schedule, at *schedule.Visit, to *schedule.Region) bool {
+	if step := at.Step; len(step.From) != 1 || step.From[0].Kind != schedule.Local ||
+		step.From[0].Scale || step.Scale {
+		return false
+	}
+	from := &at.Step.From[0].Region
+	x, a := s.Home(from.Buffer, int(at.Rank))
+	y, b := s.Home(to.Buffer, int(at.Rank))
+	if x != y {
+		return false
+	}
+	p, q := s.Spans(nil, at.Spot(), from), s.Spans(nil, at.Spot(), to)
+	for i := range p {
+		p[i].Off += a
+	}
+	for i := range q {
+		q[i].Off += b
+	}
+	return slices.Equal(p, q)
+}

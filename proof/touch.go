@@ -1,0 +1,155 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"collsim/schedule"
+)
+
+// touch is an access that the races walk remembers.
+type touch struct {
+	known
+	number int32 // of the step
+	put    int32 // the put that it belongs to, plus 1; 0 for none
+	write  bool
+}
+
+// track is what is remembered of a cell: the last write, and the reads since that do not precede
+// one another.
+type track struct {
+	write touch
+	reads []touch
+}
+
+// putState is a put on its way: where its target and its origin come to rest, zero until then.
+type putState struct {
+	target, origin known
+	packet         bool
+}
+
+// region checks an access to a region of a rank.
+func (r *racer) region(at *schedule.Visit, rank int, g *schedule.Region, write bool, put int32) {
+	home, base := r.s.Home(g.Buffer, rank)
+	if !r.tainted[memory{rank, home}] {
+		return
+	}
+	base += r.turn(g.Buffer, at.Rank)
+	where := at.Spot()
+	where.Rank = rank
+	now := touch{known{at.Index, r.position[at.Index]}, at.Number, put, write}
+	if !write && r.meeting > 0 {
+		now.at++
+	}
+	r.touched[at.Index] = r.position[at.Index]
+	r.spans = r.s.Spans(r.spans[:0], where, g)
+	for _, span := range r.spans {
+		span.Off += base
+		r.span(memory{rank, home}, span, now, r.clocks[at.Index])
+	}
+}
+
+// span checks an access to elements of a memory by a lane that knows what knows says.
+func (r *racer) span(where memory, s schedule.Span, now touch, knows clock) {
+	m := &r.memory.ranks[where.rank][where.home]
+	tracks := r.tracks[where]
+	if tracks == nil {
+		tracks = make([]track, len(m.starts))
+		r.tracks[where] = tracks
+	}
+	first, last := m.cover(s)
+	for i := first; i < last; i++ {
+		t := &tracks[i]
+		if t.write.at > 0 && !r.precedes(t.write, now, knows) {
+			r.race(where, m.starts[i], t.write, now)
+		}
+		if now.write {
+			for _, read := range t.reads {
+				if !r.precedes(read, now, knows) {
+					r.race(where, m.starts[i], read, now)
+				}
+			}
+			t.write = now
+			t.reads = slices.DeleteFunc(t.reads, func(read touch) bool { return !r.lasts(read) })
+			continue
+		}
+		t.reads = slices.DeleteFunc(t.reads, func(read touch) bool {
+			return read.put == 0 && r.precedes(read, now, knows)
+		})
+		t.reads = append(t.reads, now)
+	}
+}
+
+// lasts reports whether a read is of the origin of a put that has not been flushed.
+func (r *racer) lasts(read touch) bool {
+	return read.put > 0 && r.puts[read.put-1].origin.at == 0
+}
+
+// precedes reports whether an access has come to rest before now, by a lane that knows that.
+func (r *racer) precedes(then, now touch, knows clock) bool {
+	rest := then.known
+	if then.put > 0 {
+		if then.lane == now.lane && then.at|1 == now.at|1 {
+			return true // a step does all at once
+		}
+		if then.write && now.write && now.put > 0 && then.lane == now.lane &&
+			r.puts[then.put-1].packet == r.puts[now.put-1].packet {
+			return true // puts of one lane and kind land in order
+		}
+		if rest = r.puts[then.put-1].origin; then.write {
+			rest = r.puts[then.put-1].target
+		}
+		if rest.at == 0 {
+			return false
+		}
+	}
+	return rest.lane == now.lane || knows.knows(rest)
+}
+
+// race reports two accesses without order, once per pair of lanes.
+func (r *racer) race(where memory, off int64, then, now touch) {
+	pair := [2]int32{then.lane, now.lane}
+	if r.told[pair] || len(r.found) >= maxViolations {
+		return
+	}
+	r.told[pair] = true
+	buffer := where.home
+	if buffer == schedule.Scratch {
+		off %= r.s.Memory
+	}
+	if r.s.Spec.InPlace && buffer == schedule.Input {
+		if _, base := r.s.Home(schedule.Output, where.rank); off >= base &&
+			off < base+r.s.Len(schedule.Output, where.rank) {
+			buffer, off = schedule.Output, off-base
+		}
+	}
+	x := &schedule.Violation{Kind: schedule.Race, Chunk: r.s.BlockAt(buffer, where.rank, off)}
+	var who [2]any // a step, or a caller
+	var verbs [2]string
+	for i, t := range []touch{then, now} {
+		if verbs[i] = "reads"; t.write {
+			verbs[i] = "writes"
+		}
+		rank, lane := r.whose(t.lane)
+		rank = r.names.of(rank)
+		if lane < 0 {
+			who[i] = fmt.Sprintf("the caller of rank %d", rank)
+			continue
+		}
+		x.Rank, x.Lane, x.Step = rank, lane, int(t.number)
+		who[i] = schedule.At{Rank: rank, Lane: lane, Step: int(t.number)}
+	}
+	r.found = append(r.found, x.Say("%v %s and %v %s %v element %d of rank %d; nothing orders them",
+		who[0], verbs[0], who[1], verbs[1], buffer, off, r.names.of(where.rank)))
+}
+
+// whose is the rank and the number in it of a lane; the caller of a rank is lane −1.
+func (r *racer) whose(lane int32) (rank, number int) {
+	last := r.first[len(r.first)-1]
+	if lane >= last {
+		return int(lane - last), -1
+	}
+	rank = sort.Search(len(r.first), func(i int) bool { return r.first[i] > lane }) - 1
+	return rank, int(lane - r.first[rank])
+}

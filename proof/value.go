@@ -1,0 +1,157 @@
+package proof
+
+import (
+	"fmt"
+	"strings"
+
+	"collsim/schedule"
+)
+
+// value is what an element holds, symbolically: the multiset of the inputs that were combined into
+// it, and how. It says nothing of which element of those inputs: that stands beside it, in seg
+// and cell. Values are immutable and shared.
+type value struct {
+	runs    []run  // sorted, disjoint, not empty
+	tree    uint64 // a hash of the tree of additions; equal for a+b and b+a
+	ordered bool   // the operands stand in rank order
+	scaled  int32  // how often it was scaled
+	small   [2]run // memory of runs, most have one or two
+}
+
+// run is ranks from … to−1, each times times, or often and more. Rank r's input of iteration i is
+// r + i·ranks.
+type run struct{ from, to, times int32 }
+
+// often is where counting ends: what doubles from step to step must not come back to once.
+const often = 1<<31 - 1
+
+// seg is n elements of one value: element i is the combination of element off+i of the inputs. A
+// nil value is what nobody has written.
+type seg struct {
+	n   int64
+	v   *value
+	off int64
+}
+
+// spoilt is the value of elements whose mistake has been reported already.
+var spoilt = &value{}
+
+func inputOf(rank int32) *value {
+	v := &value{tree: scramble(uint64(rank) + 1), ordered: true}
+	v.small[0] = run{rank, rank + 1, 1}
+	v.runs = v.small[:1]
+	return v
+}
+
+// plus is the combination of a and b, in this order.
+func plus(a, b *value) *value {
+	v := &value{tree: scramble(a.tree + b.tree), scaled: a.scaled}
+	v.ordered = a.ordered && b.ordered && a.runs[len(a.runs)-1].to <= b.runs[0].from
+	v.runs = union(v.small[:0], a.runs, b.runs)
+	return v
+}
+
+// scramble is the finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+func scramble(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// union appends the sum of two multisets to dst.
+func union(dst, a, b []run) []run {
+	add := func(r run) {
+		if n := len(dst); n > 0 && dst[n-1].to == r.from && dst[n-1].times == r.times {
+			dst[n-1].to = r.to
+			return
+		}
+		dst = append(dst, r)
+	}
+	var x, y run
+	for {
+		if x.from == x.to && len(a) > 0 {
+			x, a = a[0], a[1:]
+		}
+		if y.from == y.to && len(b) > 0 {
+			y, b = b[0], b[1:]
+		}
+		switch {
+		case x.from == x.to && y.from == y.to:
+			return dst
+		case y.from == y.to || x.from != x.to && x.to <= y.from:
+			add(x)
+			x.from = x.to
+		case x.from == x.to || y.to <= x.from:
+			add(y)
+			y.from = y.to
+		case x.from < y.from:
+			add(run{x.from, y.from, x.times})
+			x.from = y.from
+		case y.from < x.from:
+			add(run{y.from, x.from, y.times})
+			y.from = x.from
+		default:
+			end := min(x.to, y.to)
+			add(run{x.from, end, x.times + min(y.times, often-x.times)})
+			x.from, y.from = end, end
+		}
+	}
+}
+
+// describe says how the runs differ from what is wanted: ranks first … last−1 once each.
+func (v *value) describe(first, last, ranks int32,
+	names names) (schedule.ViolationKind, string) {
+	at := first
+	for _, r := range v.runs {
+		stranger := r.from
+		if r.from >= first {
+			stranger = max(last, r.from)
+		}
+		switch {
+		case r.from < first || r.to > last:
+			text := fmt.Sprintf("holds the input of rank %d", names.of(int(stranger%ranks)))
+			if stranger/ranks < first/ranks {
+				return schedule.Misplaced, text + " of the call before"
+			} else if stranger/ranks > (last-1)/ranks {
+				return schedule.Misplaced, text + " of the next call"
+			}
+			return schedule.Misplaced, text + ", which does not belong there"
+		case r.from > at:
+			return schedule.Missing, "lacks the input of " + names.text(at, r.from, ranks)
+		case r.times != 1:
+			times := fmt.Sprintf("%d times", r.times)
+			if r.times == often {
+				times += ", or more"
+			}
+			return schedule.Doubled,
+				fmt.Sprintf("holds the input of %s %s", names.text(r.from, r.to, ranks), times)
+		}
+		at = r.to
+	}
+	if at < last {
+		return schedule.Missing, "lacks the input of " + names.text(at, last, ranks)
+	}
+	return 0, ""
+}
+
+// names are what violations call ranks: those of a team by its ranks. Nil: their numbers.
+type names []int
+
+func (n names) of(rank int) int {
+	if n == nil {
+		return rank
+	}
+	return n[rank]
+}
+
+// text names the ranks from … to−1, counted modulo ranks.
+func (n names) text(from, to, ranks int32) string {
+	switch first, last := int(from%ranks), int((to-1)%ranks); {
+	case to == from+1:
+		return fmt.Sprintf("rank %d", n.of(first))
+	case n == nil:
+		return fmt.Sprintf("ranks %d to %d", first, last)
+	default:
+		return "ranks " + strings.Trim(fmt.Sprint(n[first:last+1]), "[]")
+	}
+}

@@ -1,0 +1,55 @@
+package report
+
+import "collsim/run"
+
+// comparisonValue says how elements differ. Its not_compared is why nothing was compared, empty
+// where it was; wrong is null where there is no definition, ranks_agree where ranks need not.
+func comparisonValue(c *run.Comparison) Value {
+	if c == nil {
+		return Value{}
+	}
+	return object(members{
+		{"file", Text(c.File)},
+		{"equal", Bool(c.Equal())},
+		{"not_compared", Text(c.Why)},
+		{"elements", Int(c.Elements)},
+		{"different", Int(c.Different)},
+		{"different_ranks", Int(c.Ranks)},
+		{"first", differenceValue(c.First)},
+		{"wrong", known(c.Why == "" && !c.Undefined, Int(c.Wrong))},
+		{"wrong_ranks", Int(c.WrongRanks)},
+		{"outside", listOf(c.Outside, outsideValue)},
+		{"ranks_agree", known(c.Why == "" && c.Shared, Bool(c.Disagree == nil))},
+		{"disagree", disagreementValue(c.Disagree)},
+	})
+}
+
+// differenceValue is the first element that differs. What is tried would_give_theirs on so many
+// elements.
+func differenceValue(d *run.Difference) Value {
+	if d == nil {
+		return Value{}
+	}
+	return object(members{{"rank", Int(d.Rank)}, {"element", Int(d.Element)},
+		{"chunk", Int(d.Chunk)}, {"theirs", bitsValue(d.Theirs)}, {"ours", bitsValue(d.Ours)},
+		{"order", Text(d.Order)}, {"switch", Bool(d.Switch)}, {"tried", listOf(d.Tried, Text)},
+		{"would_give_theirs", listOf(d.Gives, Text)}, {"would_give_elements", Int(d.Sample)}})
+}
+
+func outsideValue(o run.Outside) Value {
+	return object(members{{"rank", Int(o.Rank)}, {"element", Int(o.Element)},
+		{"theirs", bitsValue(o.Theirs)}, {"right", bitsValue(o.Right)},
+		{"looks_like", listOf(o.Looks, Text)}})
+}
+
+func disagreementValue(d *run.Disagreement) Value {
+	if d == nil {
+		return Value{}
+	}
+	return object(members{{"ranks", listOf(d.Ranks[:], Int[int])}, {"elements", Int(d.Elements)},
+		{"first", Int(d.First)}, {"theirs", listOf(d.Theirs[:], bitsValue)}})
+}
+
+func bitsValue(b run.Bits) Value {
+	return object(members{{"bits", Text(b.Bits)}, {"value", Text(b.Value)}})
+}

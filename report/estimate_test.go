@@ -1,0 +1,68 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/run"
+	"collsim/scenarios"
+)
+
+// TestEstimateCounts: what is counted beforehand is what is done, for every algorithm, and of all
+// that may turn out the fastest.
+func TestEstimateCounts(t *testing.T) {
+	for _, kind := range collective.Kinds() {
+		if kind.Splits() || len(algos.ForKind(kind)) == 0 {
+			continue
+		}
+		set := []string{"collective.kind=" + kind.String(), "collective.algorithm=all",
+			"topology.ranks=6"}
+		text := small
+		if kind == collective.Barrier {
+			text = text[:len(text)-len("bytes = \"1 KiB\"\n")]
+		}
+		s := load(t, "s.toml", text, set...)
+		steps, messages, last := int64(0), int64(0), (*scenarios.Point)(nil)
+		for _, p := range s.Points {
+			e, err := s.Estimate(p)
+			require.NoError(t, err)
+			r, err := s.RunPoint(p, run.RunOptions{})
+			require.NoError(t, err)
+			require.Equal(t, r.Steps, e.Steps, p.ID)
+			require.Equal(t, r.Messages, e.Messages, p.ID)
+			require.Equal(t, 1, e.Algorithms)
+			require.Positive(t, e.Seconds)
+			steps, messages, last = steps+e.Steps, messages+e.Messages, p
+		}
+		fastest := *last
+		fastest.Algorithm = scenarios.Algorithm{Name: "fastest", Channels: 1, Slices: 1}
+		e, err := s.Estimate(&fastest)
+		require.NoError(t, err)
+		require.Equal(t, []int64{steps, messages, int64(len(s.Points))},
+			[]int64{e.Steps, e.Messages, int64(e.Algorithms)})
+	}
+}
+
+// TestEstimateTeams: all teams count.
+func TestEstimateTeams(t *testing.T) {
+	s := load(t, "s.toml", pod, "collective.teams=[[0, 1, 2], [5, 4]]")
+	e, err := s.Estimate(s.Points[0])
+	require.NoError(t, err)
+	r := runAll(t, s).Results[0]
+	require.Equal(t, r.Steps, e.Steps)
+	require.Equal(t, r.Messages, e.Messages)
+}
+
+// TestEstimateWords: figures that are not known well are not printed as if they were.
+func TestEstimateWords(t *testing.T) {
+	for seconds, want := range map[float64]string{0: "< 0.1 s", 0.25: "0.2 s", 42: "42 s",
+		5400: "1.5 h", 1e6: "12 days"} {
+		require.Equal(t, want, about(seconds))
+	}
+	require.Equal(t, "1 MiB", roughly(0))
+	require.Equal(t, "3 MiB", roughly(2<<20+1))
+	require.Equal(t, "1.5 GiB", roughly(3<<29))
+}

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"collsim/internal/prose"
+	"collsim/run"
+	"collsim/unit"
+)
+
+// EstimateText prints the points of a scenario and what they will cost, in 80 columns where that is
+// possible.
+func EstimateText(s *run.Scenario, list []*run.Estimate) string {
+	var b strings.Builder
+	comment(&b, "collsim "+run.Version, s.Name, prose.Plural(len(s.Points), "point"))
+	rows := [][]string{{"steps", "messages", "time", "memory", "point"}}
+	seconds, memory := 0.0, unit.Bytes(0)
+	for _, e := range list {
+		if e.Skipped != "" {
+			rows = append(rows, []string{"-", "-", "-", "-", e.Point.ID},
+				[]string{fmt.Sprintf("#%42sskipped: %s", "", e.Skipped)})
+			continue
+		}
+		seconds, memory = seconds+e.Seconds, max(memory, e.Memory)
+		name := e.Point.ID
+		if e.Algorithms > 1 {
+			name += " of " + prose.Plural(e.Algorithms, "algorithm")
+		}
+		rows = append(rows, []string{fmt.Sprint(e.Steps), fmt.Sprint(e.Messages), about(e.Seconds),
+			roughly(e.Memory), name})
+	}
+	b.WriteString(prose.Table{Widths: []int{10, 12, 10, 10, -2}, Marked: 1, Rows: rows}.String())
+	fmt.Fprintf(&b, "# in all %s on one core, with %s of memory; nothing was run\n", about(seconds),
+		roughly(memory))
+	return b.String()
+}
+
+// about is a duration that is not known well.
+func about(seconds float64) string {
+	switch {
+	case seconds < 0.1:
+		return "< 0.1 s"
+	case seconds < 10:
+		return fmt.Sprintf("%.1f s", seconds)
+	case seconds < 1000:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 100*3600:
+		return fmt.Sprintf("%.1f h", seconds/3600)
+	}
+	return fmt.Sprintf("%.0f days", seconds/86400)
+}
+
+// roughly is a size that is not known well: at least 1 MiB, to the next unit.
+func roughly(b unit.Bytes) string {
+	switch {
+	case b <= unit.MiB:
+		return "1 MiB"
+	case b < unit.GiB:
+		return fmt.Sprintf("%d MiB", (b+unit.MiB-1)/unit.MiB)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(b)/float64(unit.GiB))
+}
+
+// EstimateJSON is the same as an object: "points", each with "id", "skipped" (why, or null),
+// "algorithms", "steps", "messages", "seconds" and "memory" in bytes.
+func EstimateJSON(s *run.Scenario, list []*run.Estimate) ([]byte, error) {
+	return encode(object(append(preamble(s), member{"points", listOf(list, estimateValue)})))
+}
+
+func estimateValue(e *run.Estimate) Value {
+	return object(append(identity(e.Point, e.Point.Algorithm), members{
+		{"skipped", some(e.Skipped)}, {"algorithms", Int(e.Algorithms)}, {"steps", Int(e.Steps)},
+		{"messages", Int(e.Messages)}, {"seconds", Number(e.Seconds)}, {"memory", Int(e.Memory)}}...))
+}

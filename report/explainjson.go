@@ -1,0 +1,55 @@
+package report
+
+import (
+	"slices"
+
+	"collsim/run"
+	"collsim/unit"
+)
+
+// ExplainJSON is explanations of one scenario as an object: "explanations", each with "shares",
+// whose "time_ps" sum up to the time.
+func ExplainJSON(s *run.Scenario, list []*run.Explanation) ([]byte, error) {
+	return encode(object(append(preamble(s),
+		member{"explanations", listOf(list, explanationValue)})))
+}
+
+// explanationValue has no time where the run came to no end.
+func explanationValue(e *run.Explanation) Value {
+	r := e.Result
+	share := func(s run.Share) Value { return shareValue(s, r.Time) }
+	return object(slices.Concat(identity(r.Point, r.Algorithm), members{
+		{"time_ps", known(r.Timed, Int(r.Time))},
+		{"busbw_GBps", rate(r.BusBW())},
+		{"shares", listOf(e.Shares, share)},
+		{"if_unlimited", whatIfValue(e.Unlimited)},
+		{"if_no_latency", whatIfValue(e.NoLatency)},
+		{"closed_form_ps", natural(r.ClosedForm)},
+		{"closed_form", some(e.Formula)},
+	}, boundColumns().members(r), members{
+		{"bandwidth_cut", Text(r.Bounds.Cut)}, // the links that bound the bandwidth
+		{"bound_reached", rate(r.BoundReached())},
+		{"violations", listOf(r.Violations, violationValue)},
+	}))
+}
+
+// shareValue has a link, how many are like it and how busy they are only where there is one.
+func shareValue(s run.Share, total unit.Time) Value {
+	link := s.Link != ""
+	return object(members{{"what", Text(s.What.String())}, {"link", some(s.Link)},
+		{"like", known(link, Int(s.Like))}, {"time_ps", Int(s.Time)},
+		{"share", Number(float64(s.Time) / float64(total))},
+		{"busy", rate(float64(s.Busy)/float64(total), link)}})
+}
+
+func whatIfValue(w *run.WhatIf) Value {
+	if w == nil {
+		return Value{}
+	}
+	c, then := w.Changed, Value{}
+	if w.Then != nil { // the largest share
+		then = shareValue(*w.Then, w.Time)
+	}
+	return object(members{{"what", Text(c.What.String())}, {"link", some(c.Link)},
+		{"like", known(c.Like > 0, Int(c.Like))}, {"time_ps", Int(w.Time)}, {"then", then}})
+}

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"fmt"
+
+	"collsim/reference"
+	"collsim/run"
+)
+
+// gradientValue is a backward pass, of two passes of the collective where the mask needs one. Its
+// law_count is null where the law is off.
+func gradientValue(g *run.Gradient) Value {
+	if g == nil {
+		return Value{}
+	}
+	all := members{{"mode", Text(g.Mode)}, {"of", Text(g.Of)}, {"by", Text(g.By)},
+		{"scale", Number(g.Scale)}, {"mask", Bool(g.Mask)},
+		{"passes", Int(g.Passes)}, {"law", Text(g.Law)},
+		{"law_count", known(g.Law != run.Off, Int(g.Count))}}
+	if g.LawOff != "" {
+		all = append(all, member{"law_why", Text(g.LawOff)})
+	}
+	return object(all)
+}
+
+// words are what a heading says of a backward pass; nothing of others.
+func gradientWords(g *run.Gradient) string {
+	if g == nil {
+		return ""
+	}
+	text := ""
+	switch g.By {
+	case "transpose":
+		text = ", run backwards"
+	case "local":
+		text = ", local gradient"
+	}
+	if g.Scale != 1 {
+		text += fmt.Sprintf(", times %.6g", g.Scale)
+	}
+	if g.Mask {
+		text += ", masked"
+	}
+	if g.Passes == 2 {
+		text += ", in two passes"
+	}
+	return text
+}
+
+// gradientLines sum up what backward passes were held to.
+func gradientLines(results []*run.Result) (lines []string) {
+	var exact, off, wrong []*run.Result
+	of := 0
+	for _, r := range results {
+		if r.Gradient == nil {
+			continue
+		}
+		switch of++; r.Gradient.Law {
+		case string(reference.NumbersExact):
+			exact = append(exact, r)
+		case run.Off:
+			off = append(off, r)
+		default:
+			wrong = append(wrong, r)
+		}
+	}
+	if n := len(exact); n > 0 {
+		law := "<C x, y> = <x, Ct y>, in integers"
+		if exact[0].Gradient.Mode == "local" {
+			law = "each rank's share is its part of the full gradient"
+		}
+		lines = append(lines, fmt.Sprintf("gradient %s%s", share(n, of), law))
+	}
+	if n := len(off); n > 0 {
+		lines = append(lines, fmt.Sprintf("gradient %snot checked: %s", share(n, of),
+			off[0].Gradient.LawOff))
+	}
+	for _, r := range wrong {
+		lines = append(lines, "gradient WRONG: "+r.Point.ID+": not the transpose of "+r.Gradient.Of)
+	}
+	return lines
+}

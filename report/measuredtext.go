@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/fidelity"
+	"collsim/hw"
+	"collsim/internal/prose"
+	"collsim/run"
+)
+
+// ValidationText prints reports of Validate in lines of 80 columns where that is possible: every
+// time simulated and measured, how far they are apart, whether bits are equal; then what differs,
+// failed or was not played, and what is outside of the tolerance.
+func ValidationText(reports ...*run.Report) string {
+	var b strings.Builder
+	for i, r := range reports {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		writeValidation(r, &b)
+	}
+	return b.String()
+}
+
+func writeValidation(r *run.Report, b *strings.Builder) {
+	writeHead(b, r.Scenario)
+	for _, section := range split(r.Results, sectionOf) {
+		writeMachine(b, section[0])
+	}
+	for _, on := range ranOn(r) {
+		comment(b, on)
+	}
+	if cases := r.Cases(); len(cases) > 0 {
+		b.WriteString(fidelity.Text(cases, r.Tolerance()))
+	}
+	b.WriteString("#\n")
+	writeLines(b, "# ", append(summary(r.Results), unplayed(r)...))
+}
+
+// ranOn lists what results ran on, each once.
+func ranOn(r *run.Report) (list []string) {
+	seen := map[string]bool{}
+	for _, result := range r.Results {
+		if m := result.Measured; m.Played() && !seen[m.RanOn.String()] {
+			seen[m.RanOn.String()] = true
+			list = append(list, "played on "+m.RanOn.String())
+		}
+	}
+	return list
+}
+
+// unplayed tells what differs, what has failed, and what was not played.
+func unplayed(r *run.Report) (lines []string) {
+	for _, result := range r.Results {
+		m := result.Measured
+		if m == nil {
+			continue
+		}
+		if c := m.Comparison; c != nil && c.Different > 0 {
+			lines = append(lines, fmt.Sprintf("bits     DIFFER: %s: %d of %d elements, on %s",
+				result.Point.ID, c.Different, c.Elements, prose.Plural(c.Ranks, "rank")))
+			lines = append(lines, comparisonLines(c, result.Point.ID, "the hardware")...)
+		}
+		switch {
+		case m.Failure != nil:
+			first := "hardware "
+			for _, line := range strings.Split("FAILED: "+result.Point.ID+": "+failure(m.Failure), "\n") {
+				lines = append(lines, prose.Wrap(line, lineWidth, first, "         ")...)
+				first = "           " // of who waits for whom
+			}
+		case m.Skipped != "":
+			text := "hardware left out " + result.Point.ID + ": " + m.Skipped
+			lines = append(lines, prose.Wrap(text, lineWidth, "", "         ")...)
+		case m.Why != "":
+			lines = append(lines, "bits     not comparable: "+result.Point.ID+": "+m.Why)
+		}
+	}
+	return lines
+}
+
+// failure is an executor's error for people.
+func failure(e *hw.Error) string { return strings.TrimPrefix(e.Error(), "hw: ") }
+
+// ValidationMarkdown prints reports of Validate as a page: what was run, in the words of whoever
+// ran it, on what; and package fidelity's tables. Reports with another tolerance are a page of
+// their own.
+func ValidationMarkdown(command string, reports ...*run.Report) string {
+	var b strings.Builder
+	for i := 0; i < len(reports); {
+		first := reports[i]
+		var cases []fidelity.Case
+		var on, networks []string
+		for ; i < len(reports) && reports[i].Tolerance() == first.Tolerance(); i++ {
+			r := reports[i]
+			cases = append(cases, r.Cases()...)
+			if line := "* " + aboutScenario(r); !slices.Contains(networks, line) {
+				networks = append(networks, line)
+			}
+			for _, one := range ranOn(r) {
+				if !slices.Contains(on, one) {
+					on = append(on, one)
+				}
+			}
+		}
+		text := "Written by\n\n    " + command + "\n\n" + strings.Join(networks, "\n") + "\n\n" +
+			strings.Join(on, "; ") + "."
+		b.WriteString(fidelity.Markdown(fidelity.Head{Title: "Fidelity", Text: text}, cases,
+			first.Tolerance()))
+	}
+	return b.String()
+}
+
+// aboutScenario is what a scenario is, in a line.
+func aboutScenario(r *run.Report) string {
+	text := r.Scenario.Name
+	if len(r.Results) > 0 {
+		text += ": " + r.Results[0].Network
+	}
+	if d := r.Scenario.Description; d != "" {
+		text += ". " + strings.TrimSpace(d)
+	}
+	return text
+}

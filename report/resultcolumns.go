@@ -1,0 +1,236 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"collsim/run"
+	"collsim/scenarios"
+	"collsim/unit"
+)
+
+// pointColumns say what was run.
+func pointColumns() Layout {
+	return Layout{
+		inCSV(1, "seed", func(r *run.Result) Value { return Int(r.Point.Seed) }),
+		inCSV(1, "topology", func(r *run.Result) Value { return Text(r.Point.Topology.Preset) }),
+		both("id", func(r *run.Result) Value { return Text(r.Point.ID) }),
+		inJSON("point", func(r *run.Result) Value { return axesOf(r.Point) }),
+		inCSV(3, "point", func(r *run.Result) Value {
+			return listOf(r.Point.Axes, func(a scenarios.Axis) Value {
+				return Text(fmt.Sprintf("%s=%v", a.Path, a.Value))
+			})
+		}),
+		inJSON("variant", func(*run.Result) Value { return Text("") }),
+		both("kind", func(r *run.Result) Value { return Text(r.Point.Spec.Kind.String()) }),
+		both("algorithm", func(r *run.Result) Value { return Text(r.Algorithm.String()) }),
+		both("ranks", func(r *run.Result) Value { return Int(r.Point.Spec.Ranks) }),
+		both("bytes", func(r *run.Result) Value { return Int(r.Point.Spec.Bytes()) }).
+			headed("size", "(B)", 6),
+		both("count", func(r *run.Result) Value { return Int(run.CountOf(r.Point.Spec)) }).
+			headed("count", "(elements)", 11),
+		both("dtype", func(r *run.Result) Value { return Text(r.Point.Spec.Type.String()) }).
+			headed("type", "", 8).printed(ncclType),
+		both("op", func(r *run.Result) Value { return Text(run.OpOf(r.Point.Spec)) }).
+			headed("redop", "", 6),
+		both("root", func(r *run.Result) Value { return Int(rootOf(r.Point.Spec)) }).
+			headed("root", "", 5),
+		both("in_place", func(r *run.Result) Value { return Bool(r.Point.Spec.InPlace) }),
+		both("executor", func(*run.Result) Value { return Text("sim") }),
+	}
+}
+
+// axesOf are what [sweep] set, in its order.
+func axesOf(p *scenarios.Point) Value {
+	var axes members
+	for _, a := range p.Axes {
+		axes = append(axes, member{a.Path, plainOf(reflect.ValueOf(a.Value))})
+	}
+	return object(axes)
+}
+
+// ncclType is the type as nccl-tests calls it.
+func ncclType(r *run.Result) string { return r.Point.Spec.Type.NCCL() }
+
+// timed is a fact of what came to its end.
+func timed(of fact) fact {
+	return func(r *run.Result) Value {
+		if !r.Timed {
+			return Value{}
+		}
+		return of(r)
+	}
+}
+
+// timeColumns say how long that took, and what went where.
+func timeColumns() Layout {
+	return Layout{
+		both("engine", timed(func(r *run.Result) Value { return Text(r.Engine) })),
+		both("time_ps", timed(func(r *run.Result) Value { return Int(r.Time) })).
+			headed("time", "(us)", 9).printed(microseconds),
+		both("algbw_GBps", timed(func(r *run.Result) Value { return rate(r.AlgBW()) })).
+			headed("algbw", "(GB/s)", 7).printed(func(r *run.Result) string { return gbs(r.AlgBW()) }),
+		both("busbw_GBps", timed(func(r *run.Result) Value { return rate(r.BusBW()) })).
+			headed("busbw", "(GB/s)", 7).printed(func(r *run.Result) string { return gbs(r.BusBW()) }),
+		both("peak_link_GBps", timed(func(r *run.Result) Value { return rate(r.PeakLink()) })),
+		both("rounds", func(r *run.Result) Value { return natural(r.Rounds) }),
+		both("steps", timed(func(r *run.Result) Value { return Int(r.Steps) })),
+		both("messages", timed(func(r *run.Result) Value { return Int(r.Messages) })),
+		both("bytes_sent", timed(func(r *run.Result) Value { return Int(r.BytesSent) })),
+		both("link_bytes", timed(func(r *run.Result) Value { return Int(r.LinkBytes) })),
+		both("closed_form_ps", func(r *run.Result) Value { return natural(r.ClosedForm) }),
+	}
+}
+
+// gbs is a bandwidth as nccl-tests prints it.
+func gbs(rate float64, _ bool) string { return fmt.Sprintf("%.2f", rate) }
+
+// microseconds is the time as nccl-tests prints it.
+func microseconds(r *run.Result) string {
+	if !r.Timed {
+		return missing
+	}
+	return us(r.Time)
+}
+
+// us is a time in microseconds, as in the table.
+func us(t unit.Time) string { return fmt.Sprintf("%.2f", float64(t)/1e6) }
+
+// boundColumns are what no schedule beats; of the kind custom nothing is known, and they are 0.
+func boundColumns() Layout {
+	return Layout{
+		inJSON("lower_bound_ps", func(r *run.Result) Value {
+			return Int(r.Bounds.Lower)
+		}).csv(5, "lower_bound_ps"),
+		inJSON("bounds.latency_ps", func(r *run.Result) Value {
+			return Int(r.Bounds.Latency)
+		}).csv(5, "bound_latency_ps"),
+		inJSON("bounds.bandwidth_ps", func(r *run.Result) Value {
+			return Int(r.Bounds.Bandwidth)
+		}).csv(5, "bound_bandwidth_ps"),
+		inJSON("bounds.reduction_ps", func(r *run.Result) Value {
+			return Int(r.Bounds.Reduction)
+		}).csv(5, "bound_reduction_ps"),
+	}
+}
+
+// proofColumns are what is proven.
+func proofColumns() Layout {
+	return Layout{
+		both("proof", func(r *run.Result) Value { return Text(r.Proof) }),
+		both("slots", func(r *run.Result) Value { return Int(r.Slots) }),
+		both("min_slots", func(r *run.Result) Value { return natural(r.MinSlots) }),
+		inJSON("violations", func(r *run.Result) Value {
+			return listOf(r.Violations, violationValue)
+		}),
+		inCSV(3, "violation", func(r *run.Result) Value {
+			if len(r.Violations) == 0 {
+				return Value{}
+			}
+			return Text(r.Violations[0].Kind)
+		}),
+	}
+}
+
+// checked is a fact of what was computed.
+func checked(of fact) fact {
+	return func(r *run.Result) Value {
+		if r.Numbers == run.Off {
+			return Value{}
+		}
+		return of(r)
+	}
+}
+
+// numberColumns are how numbers compare with the definition.
+func numberColumns() Layout {
+	return Layout{
+		both("numbers", func(r *run.Result) Value { return Text(r.Numbers) }),
+		both("checked_count", checked(func(r *run.Result) Value { return Int(r.Checked) })),
+		both("wrong", checked(func(r *run.Result) Value { return Int(r.Wrong) })).
+			headed("#wrong", "", 7),
+		both("max_ulp", checked(func(r *run.Result) Value { return finite(r.MaxULP) })),
+		both("ranks_agree", checked(func(r *run.Result) Value { return Bool(r.RanksAgree) })),
+		// The time that no schedule beats as a share of the time: of JSON and CSV one divides.
+		only(func(r *run.Result) Value { return rate(r.BoundReached()) }).
+			headed("%bound", "", 8).printed(func(r *run.Result) string {
+			share, _ := r.BoundReached()
+			return percent(share)
+		}),
+	}
+}
+
+// percent is a share with a decimal. What is not quite all is not called 100.
+func percent(share float64) string {
+	if tenths := math.Round(share * 1000); tenths != 1000 || share >= 1 {
+		return fmt.Sprintf("%.1f", share*100)
+	}
+	return "99.9"
+}
+
+// limitColumns name the busiest link.
+func limitColumns() Layout {
+	limited := func(of func(run.Limit) Value) fact {
+		return timed(func(r *run.Result) Value {
+			if _, ok := r.Busy(); !ok || r.Limit.Name == "" {
+				return Value{}
+			}
+			return of(r.Limit)
+		})
+	}
+	return Layout{
+		inJSON("limit.what", limited(func(run.Limit) Value { return Text("link") })),
+		inJSON("limit.name", limited(func(l run.Limit) Value { return Text(l.Name) })).csv(2, "limit"),
+		inJSON("limit.like", limited(func(l run.Limit) Value { return Int(l.Like) })),
+		inJSON("limit.busy", func(r *run.Result) Value {
+			busy, ok := r.Busy()
+			return known(ok && r.Timed && r.Limit.Name != "", Number(math.Round(busy*1e4)/1e4))
+		}).csv(2, "limit_busy").inGo(),
+	}
+}
+
+// furtherColumns are those that came after all others.
+func furtherColumns() Layout {
+	return Layout{
+		// Why numbers are off though they were asked for.
+		inJSON("numbers_why", func(r *run.Result) Value { return some(r.NumbersOff) }).optional(),
+		// The algorithm as the scenario has it: "fastest" where one was chosen from candidates.
+		inJSON("asked", func(r *run.Result) Value {
+			return Text(r.Point.Algorithm.String())
+		}).csv(4, "asked"),
+		inJSON("candidates", func(r *run.Result) Value {
+			return known(len(r.Candidates) > 0, listOf(r.Candidates, candidateValue))
+		}),
+		inJSON("teams", func(r *run.Result) Value { return Int(r.Teams) }).csv(4, "teams"),
+		// Of inputs, where they are tensors.
+		inJSON("shape", tensor(func(r *run.Result) Value {
+			return known(len(r.Point.Tensor.Shape) > 0, listOf(r.Point.Tensor.Shape, Int[int64]))
+		})).optional(),
+		inJSON("axis", tensor(func(r *run.Result) Value {
+			return known(r.Point.Tensor.Axis != 0, Int(r.Point.Tensor.Axis))
+		})).optional(),
+		inJSON("concat", tensor(func(r *run.Result) Value {
+			return known(r.Point.Tensor.Concat != 0, Int(r.Point.Tensor.Concat))
+		})).optional(),
+		// With the file of the key compare.
+		inJSON("compare", func(r *run.Result) Value { return comparisonValue(r.Comparison) }).optional(),
+		inJSON("gradient", func(r *run.Result) Value { return gradientValue(r.Gradient) }).optional(),
+	}
+}
+
+// tensor is a fact of inputs that have a shape.
+func tensor(of fact) fact {
+	return func(r *run.Result) Value {
+		if r.Point.Tensor == nil {
+			return Value{}
+		}
+		return of(r)
+	}
+}
+
+// candidateValue is an algorithm that "fastest" tried; its time is null where it was left out.
+func candidateValue(c run.Candidate) Value {
+	return object(members{{"algorithm", Text(c.Algorithm.String())}, {"time_ps", natural(c.Time)},
+		{"why", Text(c.Why)}})
+}

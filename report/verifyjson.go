@@ -1,0 +1,81 @@
+package report
+
+import (
+	"collsim/collective"
+	"collsim/proof"
+	"collsim/run"
+	"collsim/schedule"
+)
+
+// VerificationJSON writes verifications: an object for one, an array of them for several.
+func VerificationJSON(list ...*run.Verification) ([]byte, error) {
+	return encode(oneOrAll(list, verificationValue))
+}
+
+// verificationValue has no kind and no ranks for a file of requests, which has no schedule; and no
+// counts without a proof.
+func verificationValue(v *run.Verification) Value {
+	var kind, ranks, scratch, problem Value
+	if s := v.Schedule; s != nil {
+		kind, ranks = Text(s.Spec.Kind.String()), Int(s.Spec.Ranks)
+		scratch, problem = Int(scratchBytes(v)), problemValue(s.Spec)
+	}
+	var sent, flows Value
+	p := v.Proof
+	if p == nil {
+		p = &proof.Proof{}
+	} else if v.Format != "scenario" { // of which there may be very many schedules
+		sent = listOf(sentBytes(p, v.Schedule.Spec.Ranks), Int[int64])
+		flows = listOf(p.Flows, flowValue)
+	}
+	proven := func(value Value) Value { return known(v.Proof != nil, value) }
+	return object(members{
+		{"file", Text(v.File)},
+		{"format", Text(v.Format)},
+		{"id", some(v.ID)},
+		{"kind", kind},
+		{"ranks", ranks},
+		{"ok", Bool(v.Good())},
+		{"violations", listOf(v.Violations, violationValue)},
+		{"min_slots", proven(Int(p.MinSlots))},
+		{"rounds", proven(Int(p.Rounds))},
+		{"messages", proven(Int(p.Messages))},
+		{"bytes_sent", proven(Int(p.BytesSent))},
+		{"keeps_rank_order", proven(Bool(p.KeepsRankOrder))},
+		{"same_tree", proven(Bool(p.SameTree))},
+		{"steps", proven(Int(p.Steps))},
+		{"sent_bytes", sent}, // by rank
+		{"flows", flows},
+		{"name", Text(v.Name)},
+		{"collective", problem},
+		{"scratch_bytes", scratch},
+		{"slots", known(v.Slots > 0, Int(v.Slots))}, // that connections hold; null: any number
+		{"sizes", some(v.Sizes)},                    // for which the verdict holds, in words
+		{"causal", causalValue(v.Causal)},
+		{"notes", listOf(v.Notes, Text)},
+		// Whether a call may begin on a rank as soon as its last has ended there; and why not.
+		{"back_to_back", known(v.Calls > 0, Bool(v.Calls == 2))},
+		{"next_call", listOf(v.NextCall, violationValue)},
+	})
+}
+
+// problemValue has no type for a barrier.
+func problemValue(spec collective.Spec) Value {
+	return object(members{{"bytes", Int(spec.Bytes())}, {"count", Int(run.CountOf(spec))},
+		{"dtype", known(spec.Kind != collective.Barrier, Text(spec.Type.String()))},
+		{"op", Text(run.OpOf(spec))}, {"root", Int(rootOf(spec))}, {"in_place", Bool(spec.InPlace)}})
+}
+
+// flowValue is what one rank sends another: −1 stands for a switch, as a sender of what it has
+// added up, as a receiver of what it hands to several.
+func flowValue(f proof.Flow) Value {
+	return object(members{{"from", Int(f.From)}, {"to", Int(f.To)}, {"bytes", Int(f.Bytes)}})
+}
+
+// causalValue is what a schedule without data was held to.
+func causalValue(c *schedule.Causal) Value {
+	if c == nil {
+		return Value{}
+	}
+	return object(members{{"kind", Text(c.Kind.String())}, {"root", Int(c.Root)}})
+}

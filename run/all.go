@@ -1,0 +1,213 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"collsim/scenarios"
+)
+
+// RunOptions are how points are run; the zero value is the usual way.
+type RunOptions struct {
+	Trace bool // keep every result's timeline
+	Links bool // keep what every link did
+	// Numerics checks numbers on normal data where the scenario has exact ones, and finds out what
+	// the order of additions depends on.
+	Numerics bool
+	// Done is called for every result as soon as those before it are done, in the order of the
+	// points, never by two goroutines at once; nil is not called. A backward pass is a result of
+	// its own (Result.Gradient), behind the forward one.
+	Done func(*Result)
+}
+
+// Report is what came out of a scenario.
+type Report struct {
+	Scenario *Scenario
+	Results  []*Result // in the order of the points; fewer if the run was interrupted
+	Skipped  []Skip    // of the algorithms that "all" stands for, those that cannot do it
+	Warnings []string
+	Misses   []string // of a validation: what is outside of the scenario's tolerance
+}
+
+// Good reports whether no check has failed.
+func (r *Report) Good() bool {
+	for _, result := range r.Results {
+		if !result.Good() {
+			return false
+		}
+	}
+	return len(r.Misses) == 0
+}
+
+// Run carries out all points, as many at a time as there are processors, one check of numbers at a
+// time. When the context ends, Run returns its error at once, with what is finished; a point that
+// has begun ends unheard.
+func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err error) {
+	defer func() { err = s.located(err) }()
+	c := &pool{s: s, options: o, done: make(chan outcome, len(s.Points))}
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(s.Points)))
+	c.working.Store(int32(workers))
+	for range workers {
+		go c.work(ctx)
+	}
+	results, err := c.collect(ctx)
+	report = &Report{Scenario: s}
+	for _, r := range results {
+		for _, row := range r.rows() {
+			if row.skipped != "" {
+				report.Skipped = append(report.Skipped, Skip{Point: row.Point, Why: row.skipped})
+				continue
+			}
+			report.Results = append(report.Results, row)
+		}
+	}
+	if err == nil && len(report.Results) == 0 && len(report.Skipped) > 0 {
+		return nil, report.nothing()
+	}
+	report.warn()
+	return report, err
+}
+
+// nothing is the error of a scenario whose every point is skipped.
+func (r *Report) nothing() error {
+	var list []Candidate
+	for _, s := range r.Skipped {
+		list = append(list, Candidate{Algorithm: s.Point.Algorithm, Why: s.Why})
+	}
+	return r.Skipped[0].Point.Refuse("collective.algorithm", noneOf(list), "")
+}
+
+// pool is a number of workers that share the points of a scenario.
+type pool struct {
+	s       *Scenario
+	options RunOptions
+	next    atomic.Int64 // point to take
+	stop    atomic.Bool  // take no more
+	working atomic.Int32
+	numbers sync.Mutex
+	done    chan outcome // room for all points: nobody waits to tell
+}
+
+type outcome struct {
+	point  int
+	result *Result
+	err    error
+	panics any // what a worker has panicked with, and where
+	stack  []byte
+}
+
+// work takes points until there are none.
+func (c *pool) work(ctx context.Context) {
+	r := &runner{s: c.s, options: c.options, numbers: func(check func()) {
+		c.numbers.Lock()
+		defer c.numbers.Unlock()
+		check()
+	}}
+	defer func() {
+		if c.working.Add(-1) == 0 {
+			close(c.done)
+		}
+	}()
+	for !c.stop.Load() && ctx.Err() == nil {
+		i := int(c.next.Add(1) - 1)
+		if i >= len(c.s.Points) {
+			return
+		}
+		o := attempt(r, c.s.Points[i])
+		o.point = i
+		if o.err != nil || o.panics != nil {
+			c.stop.Store(true)
+		}
+		c.done <- o
+	}
+}
+
+// attempt runs a point and catches a panic, which belongs to the caller of Run.
+func attempt(r *runner, p *scenarios.Point) (o outcome) {
+	defer func() {
+		if o.panics = recover(); o.panics != nil {
+			o.stack = debug.Stack()
+		}
+	}()
+	o.result, o.err = r.run(p)
+	return o
+}
+
+// collect gathers what the workers have done. Points are taken in order, so the first that fails is
+// the same in every run.
+func (c *pool) collect(ctx context.Context) ([]*Result, error) {
+	results := make([]*Result, len(c.s.Points))
+	failed := outcome{point: len(results)}
+	told := 0
+	for {
+		select {
+		case o, more := <-c.done:
+			switch {
+			case !more && failed.panics != nil:
+				panic(fmt.Sprintf("%v\n\n%s", failed.panics, failed.stack))
+			case !more && failed.err == nil && ctx.Err() == nil:
+				return results, nil
+			case !more && failed.err == nil:
+				return c.finished(results, told), ctx.Err()
+			case !more:
+				return nil, failed.err
+			case o.result == nil && o.point < failed.point:
+				failed = o
+			}
+			results[o.point] = o.result
+		case <-ctx.Done():
+			return c.finished(results, told), ctx.Err()
+		}
+		for told < len(results) && results[told] != nil {
+			c.tell(results[told])
+			told++
+		}
+	}
+}
+
+func (c *pool) tell(r *Result) {
+	for _, row := range r.rows() {
+		if c.options.Done != nil && row.skipped == "" {
+			c.options.Done(row)
+		}
+	}
+}
+
+// finished are the results that there are; those that nobody has been told of are told now.
+func (c *pool) finished(results []*Result, told int) (list []*Result) {
+	for i, r := range results {
+		if r == nil {
+			continue
+		}
+		if i >= told {
+			c.tell(r)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// RunPoint carries out one point of the scenario.
+func (s *Scenario) RunPoint(p *scenarios.Point, o RunOptions) (result *Result, err error) {
+	defer func() { err = s.located(err) }()
+	r := &runner{s: s, options: o, numbers: func(check func()) { check() }}
+	result, err = r.run(p)
+	if err == nil && result.skipped != "" {
+		return nil, p.Refuse("collective.algorithm", result.skipped, "")
+	}
+	return result, err
+}
+
+// warn gathers the notes on the scenario and the warnings of all results.
+func (r *Report) warn() {
+	r.Warnings = append(r.Warnings, r.Scenario.Notes...)
+	for _, result := range r.Results {
+		for _, w := range result.Warnings {
+			r.Warnings = append(r.Warnings, result.Point.ID+": "+w)
+		}
+	}
+}

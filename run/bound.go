@@ -1,0 +1,123 @@
+package run
+
+import (
+	"fmt"
+
+	"collsim/bounds"
+	"collsim/collective"
+	"collsim/internal/prose"
+	"collsim/scenarios"
+	"collsim/topology"
+)
+
+// maxTeamLinks bounds the links that are looked at for the bounds of teams, one team after the
+// other: of very many teams the first ones speak for all, as each of them holds all by itself.
+const maxTeamLinks = 1 << 20
+
+// bound finds what no schedule of as many lanes beats. Points of one network, collective and device
+// share it. Of teams it is what the slowest cannot beat even if it had the network for itself.
+func (r *runner) bound(m *made, result *Result) error {
+	p := result.Point
+	if m.whole.Spec.Kind == collective.Custom {
+		result.Unbounded = true
+		return nil
+	}
+	lanes := map[int]int{} // by the number of ranks
+	for _, member := range m.members {
+		lanes[member.schedule.Spec.Ranks] = lanesOf(member)
+	}
+	key := fmt.Sprintf("%+v %+v %v %d", p.Spec, p.Device, lanes, result.passes())
+	if b, known := r.bounds[key]; known {
+		result.Bounds = b
+		return nil
+	}
+	views := []*topology.Graph{r.network.graph}
+	if p.Teams != nil {
+		views = r.network.views(p.Teams)
+	}
+	for i, view := range views {
+		ranks := len(view.Ranks)
+		b, err := bounds.For(times(p.TeamSpec(ranks), result.passes()), view,
+			boundOptions(p, lanes[ranks]))
+		if err != nil {
+			return p.Refuse("collective", prose.Unprefixed(err), "")
+		}
+		if i == 0 || b.Lower > result.Bounds.Lower {
+			result.Bounds = b
+		}
+	}
+	r.bounds[key] = result.Bounds
+	return nil
+}
+
+// times is a collective that moves so many times as much: what is done so often can be done at
+// once.
+func times(spec collective.Spec, n int) collective.Spec {
+	if n == 1 {
+		return spec
+	}
+	spec.Count *= int64(n)
+	splits := spec.Splits
+	spec.Splits = nil
+	for _, row := range splits {
+		more := make([]int64, len(row))
+		for i, length := range row {
+			more[i] = length * int64(n)
+		}
+		spec.Splits = append(spec.Splits, more)
+	}
+	return spec
+}
+
+// lanesOf is the largest number of lanes of a rank.
+func lanesOf(m member) (lanes int) {
+	ranks := m.schedule.Spec.Ranks
+	if m.schedule.Group != nil {
+		ranks = 1 // and the others alike
+	}
+	for rank := range ranks {
+		lanes = max(lanes, m.schedule.Program(rank).Lanes())
+	}
+	return lanes
+}
+
+// boundOptions are what is known of the ranks. Of a rank that is faster than its device nothing is.
+func boundOptions(p *scenarios.Point, lanes int) bounds.Options {
+	for _, factor := range p.Topology.Slowdowns {
+		if factor < 1 {
+			return bounds.Options{}
+		}
+	}
+	return bounds.Options{Overhead: p.Device.Overhead, ReduceRate: p.Device.ReduceRate, Lanes: lanes}
+}
+
+// views are the network as the ranks of each team see it.
+func (n *network) views(teams [][]int) (list []*topology.Graph) {
+	links := 0
+	for _, team := range teams {
+		if links += len(n.graph.Links); links > maxTeamLinks && list != nil {
+			break
+		}
+		view := &topology.Graph{Preset: n.graph.Preset, Nodes: n.graph.Nodes, Links: n.graph.Links}
+		for _, rank := range team {
+			view.Ranks = append(view.Ranks, n.graph.Ranks[rank])
+		}
+		list = append(list, view)
+	}
+	return list
+}
+
+// BoundReached is the share of the bandwidth that is possible that a result reaches: Bounds.Lower
+// over Time. There is none where there is no time.
+func (r *Result) BoundReached() (share float64, ok bool) {
+	if r.Time == 0 || r.Unbounded {
+		return 0, false
+	}
+	return float64(r.Bounds.Lower) / float64(r.Time), true
+}
+
+// BoundBusBW is the bus bandwidth in GB/s that no schedule exceeds, and whether there is one: what
+// is proven to take no time has none.
+func (r *Result) BoundBusBW() (gbps float64, ok bool) {
+	return busBW(r.Point.Spec, r.Bounds.Lower)
+}

@@ -1,0 +1,108 @@
+package run
+
+import (
+	"errors"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/formats"
+	"collsim/scenarios"
+	"collsim/schedule"
+)
+
+// made is what a point is carried out as.
+type made struct {
+	algorithm scenarios.Algorithm
+	whole     *schedule.Schedule // of all ranks: what the network sees
+	members   []member           // the schedules in it: one, or those of teams, each once
+	file      *formats.File      // of another format than our text form, that holds it; else nil
+	// another makes the schedule for another count, where that is not what Scenario.build does.
+	another func(spec collective.Spec) (*schedule.Schedule, error)
+}
+
+// member is a schedule that a number of teams plays, each on its own ranks.
+type member struct {
+	schedule *schedule.Schedule
+	teams    int
+}
+
+// illegal is an algorithm that cannot do what a point asks, and why: no mistake where the scenario
+// has not named it.
+type illegal struct{ why error }
+
+func (e *illegal) Error() string { return e.why.Error() }
+func (e *illegal) Unwrap() error { return e.why }
+
+// Build makes the schedule of a point: of all ranks, where there are teams. What an algorithm
+// stands for that is chosen by time ("fastest") only Run can tell.
+func (s *Scenario) Build(p *scenarios.Point) (*schedule.Schedule, error) {
+	if p.Algorithm.Name == fastestName {
+		return nil, errors.New("collsim: fastest is no algorithm: it is chosen by running all")
+	}
+	m, err := s.make(p, p.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	return m.whole, nil
+}
+
+// make is Build for an algorithm of the point's kind.
+func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error) {
+	m := &made{algorithm: a}
+	if p.Teams == nil {
+		f, err := s.build(p, p.Spec, a)
+		if err != nil {
+			return nil, err
+		}
+		m.take(f)
+		m.whole = f.Schedule
+		m.members = []member{{m.whole, 1}}
+		return m, nil
+	}
+	bySize := map[int]int{} // place in members
+	teams := make([]schedule.Team, len(p.Teams))
+	for i, ranks := range p.Teams {
+		at, ok := bySize[len(ranks)]
+		if !ok {
+			built, err := s.build(p, p.TeamSpec(len(ranks)), a)
+			if err != nil {
+				return nil, err
+			}
+			at = len(m.members)
+			bySize[len(ranks)] = at
+			m.members = append(m.members, member{schedule: built.Schedule})
+			m.take(built)
+		}
+		m.members[at].teams++
+		teams[i] = schedule.Team{Ranks: ranks, Schedule: m.members[at].schedule}
+	}
+	var err error
+	m.whole, err = schedule.Beside(p.Topology.Ranks, teams...)
+	return m, err
+}
+
+// take keeps the file of a schedule that another format holds. Teams that play it are all of its
+// number of ranks, so there is but one.
+func (m *made) take(f *formats.File) {
+	if f.Format != formats.Text {
+		m.file = f
+	}
+}
+
+// build applies an algorithm to a collective of a point. What no file holds is in a file all the
+// same, of our text form.
+func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
+	a scenarios.Algorithm) (*formats.File, error) {
+	if a.FromFile() {
+		return s.fromFile(p, spec, a)
+	}
+	found, err := algos.Find(spec.Kind, a.Name)
+	if err != nil {
+		return nil, err
+	}
+	built, err := found.Build(spec, options(a))
+	if err != nil {
+		return nil, &illegal{err}
+	}
+	return &formats.File{Format: formats.Text, Schedule: built}, nil
+}

@@ -1,0 +1,311 @@
+package run
+
+import (
+	"fmt"
+	"math"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/formats/arrays"
+	"collsim/internal/prose"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+)
+
+// play is a schedule to be carried out on data.
+type play struct {
+	schedule   *schedule.Schedule
+	in         [][]byte // of each rank, as the collective has it; nil: made of what follows
+	data       reference.Data
+	seed       uint64
+	accumulate reference.Accumulate
+}
+
+// played is what came of it.
+type played struct {
+	in, out [][]byte
+	report  reference.Report
+}
+
+// numberAs is the number of T.
+func numberAs[T dtype.Number]() number {
+	return number{play: playAs[T], inputs: inputsAs[T], text: func(element []byte) string {
+		return fmt.Sprint(get[T](element))
+	}, isNaN: func(element []byte) bool { // of bits in an integer, x != x would say nothing
+		return math.IsNaN(dtype.Value(get[T](element)))
+	}, value: valueAs[T], judge: judgeAs[T], twice: func(elements []byte) []byte {
+		x := getAll[T](elements)
+		dtype.Sum(x, append([]T{}, x...))
+		return put(x)
+	}, one: func() []byte { return put([]T{dtype.From[T](1)}) }, mask: maskAs[T],
+		scale: func(spec *collective.Spec, elements []byte) []byte {
+			x := getAll[T](elements)
+			scaleGradient(spec, x)
+			return put(x)
+		}, unscaled: unscaledAs[T]}
+}
+
+// judgeAs holds outputs against the definition.
+func judgeAs[T dtype.Number](spec *collective.Spec, in, out [][]byte,
+	wrong func(place int, element int64, right []byte)) error {
+	inputs, outputs := make([][]T, len(in)), make([][]T, len(out))
+	for i := range in {
+		inputs[i], outputs[i] = getAll[T](in[i]), getAll[T](out[i])
+	}
+	_, err := reference.CompareEach(*spec, inputs, outputs, func(rank int, element int64, want T) {
+		wrong(rank, element, put([]T{want}))
+	})
+	return err
+}
+
+// get is an element.
+func get[T dtype.Number](element []byte) T {
+	var x [1]T
+	dtype.Get(x[:], element)
+	return x[0]
+}
+
+// getAll are elements.
+func getAll[T dtype.Number](elements []byte) []T {
+	x := make([]T, len(elements)/dtype.Of[T]().Width())
+	dtype.Get(x, elements)
+	return x
+}
+
+func put[T dtype.Number](x []T) []byte {
+	b := make([]byte, len(x)*dtype.Of[T]().Width())
+	dtype.Put(b, x)
+	return b
+}
+
+// inputsAs makes the inputs of all ranks.
+func inputsAs[T dtype.Number](x *play) ([][]byte, error) {
+	inputs, err := reference.Inputs[T](x.schedule.Spec, x.data, x.seed)
+	var all [][]byte
+	for i := range inputs {
+		all = append(all, put(inputs[i]))
+		inputs[i] = nil
+	}
+	return all, err
+}
+
+// playAs carries a schedule out in T and holds the result against the definition.
+func playAs[T dtype.Number](x *play) (*played, error) {
+	spec := x.schedule.Spec
+	var inputs [][]T
+	var err error
+	if x.in == nil {
+		inputs, err = reference.Inputs[T](spec, x.data, x.seed)
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		inputs = make([][]T, spec.Ranks)
+		for i := range inputs {
+			inputs[i] = getAll[T](x.in[i])
+		}
+	}
+	outputs, report, err := reference.RunAndCompare(x.schedule, inputs,
+		reference.RunOptions{Accumulate: x.accumulate})
+	if err != nil {
+		return nil, err
+	}
+	done := &played{in: x.in, report: report}
+	for i := range outputs {
+		if x.in == nil {
+			done.in = append(done.in, put(inputs[i]))
+		}
+		done.out = append(done.out, put(outputs[i]))
+	}
+	return done, nil
+}
+
+// carry runs the schedules of a point on its data: the input of its file, or that of check.data.
+func (r *runner) carry(m *made, result *Result) error {
+	p := result.Point
+	outputs := make([]arrays.Array, p.Topology.Ranks)
+	inputs, theirs, err := r.files(p, result)
+	if err != nil {
+		return err
+	}
+	for i, team := range p.Members() {
+		t := &teamRun{point: p, team: team, schedule: m.of(len(team)), number: numberOf(p.Spec.Type)}
+		if err := r.playTeam(t, inputs); err != nil {
+			if result.refuted(err) {
+				result.Numbers = Off
+				if theirs != nil {
+					result.Comparison = &Comparison{File: p.FileName(p.Data.Compare), Why: unproven}
+				}
+				return nil
+			}
+			return p.Refuse("check.memory", prose.Unprefixed(err), "")
+		}
+		result.addTeam(t, i == 0)
+		if result.Gradient != nil {
+			r.numbers(func() { err = r.settle(t, result) })
+			if err != nil {
+				return p.Refuse("check.memory", prose.Unprefixed(err), "")
+			}
+		}
+		if err := t.give(outputs); err != nil {
+			return err
+		}
+		if theirs == nil {
+			continue
+		}
+		if err := t.compare(theirs, outputs, result.Comparison); err != nil {
+			return p.Refuse("collective.compare", prose.Unprefixed(err), "")
+		}
+	}
+	if p.Data.Output != "" {
+		result.Outputs = outputs
+	}
+	return nil
+}
+
+// files reads what a point takes, and what it is compared with.
+func (r *runner) files(p *scenarios.Point,
+	result *Result) (inputs, theirs []arrays.Array, err error) {
+	if p.Data.Input != "" {
+		if inputs, err = r.s.arrays.of(p.Data.Input, inputWant(p)); err != nil {
+			return nil, nil, p.Refuse("collective.input", prose.Unprefixed(err), "")
+		}
+	}
+	if p.Data.Compare != "" {
+		if theirs, err = r.s.arrays.theirs(p); err != nil {
+			return nil, nil, p.Refuse("collective.compare", prose.Unprefixed(err), "")
+		}
+		result.Comparison = &Comparison{File: p.FileName(p.Data.Compare)}
+	}
+	if result.Data = p.Data.Input; result.Data == "" {
+		result.Data = r.dataOf(p).String()
+	}
+	if c := result.Comparison; c != nil && len(result.Violations) > 0 {
+		c.Why, theirs = unproven, nil
+	}
+	return inputs, theirs, nil
+}
+
+// of is the schedule of teams of n ranks.
+func (m *made) of(n int) *schedule.Schedule {
+	for _, member := range m.members {
+		if member.schedule.Spec.Ranks == n {
+			return member.schedule
+		}
+	}
+	panic("collsim: a team without a schedule")
+}
+
+// teamRun is a team at work on data.
+type teamRun struct {
+	point    *scenarios.Point
+	team     []int
+	schedule *schedule.Schedule
+	number   number
+	played   *played
+	sums     reference.Accumulate
+	altered  bool // outputs are not what the schedule gives: they were scaled or masked
+}
+
+// playTeam carries a team's schedule out.
+func (r *runner) playTeam(t *teamRun, inputs []arrays.Array) (err error) {
+	x := r.playOf(t, inputs)
+	r.numbers(func() { t.played, err = t.number.play(x) })
+	return err
+}
+
+// playOf is how a team's schedule is to be carried out.
+func (r *runner) playOf(t *teamRun, inputs []arrays.Array) *play {
+	p, spec := t.point, &t.schedule.Spec
+	t.sums = sumsOf(p)
+	x := &play{schedule: t.schedule, data: r.dataOf(p), seed: uint64(p.Seed), accumulate: t.sums}
+	if inputs != nil {
+		x.in = make([][]byte, spec.Ranks)
+		for place, rank := range t.team {
+			x.in[place] = inputs[rank].Data
+			if tensor := p.TensorOf(spec.Ranks); tensor != nil && hasInput(spec, place) {
+				x.in[place] = pack(tensor.Pack(place, spec.Ranks), int64(spec.Type.Width()),
+					inputs[rank].Data, spec.In(place), false)
+			}
+		}
+	}
+	return x
+}
+
+// addTeam takes in what became of a team's numbers.
+func (r *Result) addTeam(t *teamRun, first bool) {
+	report := t.played.report
+	if report.Numbers == reference.NumbersOff {
+		r.Numbers, r.NumbersOff = Off, report.Why
+		return
+	}
+	if first {
+		r.Numbers, r.Checked = string(report.Numbers), report.Checked
+		r.RanksAgree, r.checkedAll = true, true
+	}
+	r.add(report, member{t.schedule, 1})
+}
+
+// give puts a team's outputs to those of all ranks.
+func (t *teamRun) give(outputs []arrays.Array) error {
+	shapes, err := outputShapes(t.point, len(t.team))
+	if err != nil {
+		return err
+	}
+	spec := &t.schedule.Spec
+	for place, rank := range t.team {
+		if shapes[place] == nil {
+			continue
+		}
+		bytes := t.played.out[place]
+		if tensor := t.tensor(); tensor != nil {
+			bytes = pack(tensor.Unpack(place, spec.Ranks), int64(spec.Type.Width()), bytes,
+				spec.Out(place), true)
+		}
+		outputs[rank] = arrays.Array{Type: spec.Type, Width: spec.Type.Width(),
+			Shape: shapes[place], Data: bytes}
+	}
+	return nil
+}
+
+// tensor is the team's communication on tensors, nil if there are elements alone.
+func (t *teamRun) tensor() *collective.Communication {
+	return t.point.TensorOf(t.schedule.Spec.Ranks)
+}
+
+// flattened is a place's output tensor as the collective has it.
+func (t *teamRun) flattened(place int, tensor []byte) []byte {
+	spec := &t.schedule.Spec
+	if t.tensor() == nil || tensor == nil {
+		return tensor
+	}
+	return pack(t.tensor().Unpack(place, spec.Ranks), int64(spec.Type.Width()), tensor,
+		spec.Out(place), false)
+}
+
+// unflat is where an element of a place's output stands in its tensor.
+func (t *teamRun) unflat(place int, element int64) int64 {
+	if t.tensor() == nil {
+		return element
+	}
+	for _, m := range t.tensor().Unpack(place, t.schedule.Spec.Ranks) {
+		if element >= m.Flat && element < m.Flat+m.Len {
+			return m.Tensor + element - m.Flat
+		}
+	}
+	panic("collsim: an element in no part of its tensor")
+}
+
+// flat is where an element of a place's output tensor stands in the output of the collective.
+func (t *teamRun) flat(place int, element int64) int64 {
+	if t.tensor() == nil {
+		return element
+	}
+	for _, m := range t.tensor().Unpack(place, t.schedule.Spec.Ranks) {
+		if element >= m.Tensor && element < m.Tensor+m.Len {
+			return m.Flat + element - m.Tensor
+		}
+	}
+	panic("collsim: an element in no part of its tensor")
+}

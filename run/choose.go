@@ -1,0 +1,131 @@
+package run
+
+import (
+	"errors"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/internal/prose"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/unit"
+)
+
+// Names in a scenario that are no algorithm's.
+const (
+	fastestName = "fastest" // by simulation
+)
+
+// Candidate is an algorithm that "fastest" looked at.
+type Candidate struct {
+	Algorithm scenarios.Algorithm
+	Time      unit.Time // −1 where it was left out
+	Why       string    // it was left out; else empty
+}
+
+// Skip is an algorithm that "all" stands for and that cannot do what a point asks.
+type Skip struct {
+	Point *scenarios.Point
+	Why   string
+}
+
+// tableOf lists the names of a kind's algorithms in the order of the table of all algorithms.
+func tableOf(kind collective.Kind) []string {
+	var names []string
+	for _, a := range algos.Table() {
+		if a.Does(kind) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// standsFor lists the algorithms that a point may be carried out by, in the order of the table: its
+// own, or for "fastest" all of the kind.
+func standsFor(p *scenarios.Point) []scenarios.Algorithm {
+	if p.Algorithm.Name != fastestName {
+		return []scenarios.Algorithm{p.Algorithm}
+	}
+	var list []scenarios.Algorithm
+	for _, name := range tableOf(p.Spec.Kind) {
+		a := p.Algorithm
+		a.Name = name
+		list = append(list, a)
+	}
+	return list
+}
+
+// choose makes the schedule of a point. "fastest" is the algorithm that takes the least time in
+// simulation, of those of the kind with their own parameters; of equally fast ones the first of the
+// table.
+func (r *runner) choose(result *Result) (*made, error) {
+	p := result.Point
+	if p.Algorithm.Name != fastestName {
+		m, err := r.s.make(p, p.Algorithm)
+		if err == nil {
+			result.Algorithm = m.algorithm
+		}
+		return m, err
+	}
+	var best *made
+	least := unit.Forever
+	for _, a := range standsFor(p) {
+		c := Candidate{Algorithm: a, Time: -1}
+		m, err := r.s.make(p, a)
+		if err == nil {
+			c.Time, err = r.measure(m, p)
+		}
+		if err != nil && !leavesOut(err) {
+			return nil, err
+		}
+		if err != nil {
+			c.Time, c.Why = -1, prose.Unprefixed(err)
+		}
+		result.Candidates = append(result.Candidates, c)
+		if err == nil && (best == nil || c.Time < least) {
+			best, least = m, c.Time
+		}
+	}
+	if best == nil {
+		return nil, errors.New(noneOf(result.Candidates))
+	}
+	result.Algorithm = best.algorithm
+	return best, nil
+}
+
+// measure is how long a schedule takes.
+func (r *runner) measure(m *made, p *scenarios.Point) (unit.Time, error) {
+	ran, err := sim.Run(m.whole, r.env(p), sim.Options{})
+	if err != nil {
+		return -1, err
+	}
+	return ran.Time, nil
+}
+
+// leavesOut reports whether an error says that an algorithm does not fit: it cannot do what is
+// asked, stalls with so few slots, or would take too long to simulate.
+func leavesOut(err error) bool {
+	var cannot *illegal
+	var stall *schedule.StallError
+	var cost *sim.CostError
+	return errors.As(err, &cannot) || errors.As(err, &stall) || errors.As(err, &cost)
+}
+
+// noneOf says why no algorithm is the fastest.
+func noneOf(candidates []Candidate) string {
+	if len(candidates) == 0 {
+		return "there is no algorithm for this kind yet"
+	}
+	text := "no algorithm can do this"
+	for i, c := range candidates {
+		if i == MaxWrong {
+			return text + "; …"
+		}
+		text += "; " + c.Algorithm.String() + ": " + c.Why
+	}
+	return text
+}
+
+// maxWrong is how many things of a sort that are wrong are printed.
+const MaxWrong = 5

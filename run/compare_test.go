@@ -1,0 +1,300 @@
+package run
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/formats/arrays"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+)
+
+// compared is what comes of comparing a schedule's outputs, damaged by a function that is given
+// the bytes of every rank's inputs and outputs, with what they were.
+func compared(t *testing.T, s *schedule.Schedule, in [][]byte,
+	damage func(in, out [][]byte)) *Comparison {
+	t.Helper()
+	run := &teamRun{point: &scenarios.Point{}, schedule: s, number: numberOf(s.Spec.Type)}
+	var err error
+	run.played, err = run.number.play(&play{schedule: s, in: in, data: reference.Normal, seed: 1})
+	require.NoError(t, err)
+	ours, theirs := make([]arrays.Array, s.Spec.Ranks), make([]arrays.Array, s.Spec.Ranks)
+	damaged := make([][]byte, s.Spec.Ranks)
+	for rank, out := range run.played.out {
+		run.team = append(run.team, rank)
+		ours[rank].Data = out
+		damaged[rank] = append([]byte{}, out...)
+		theirs[rank].Data = damaged[rank]
+	}
+	damage(run.played.in, damaged)
+	c := &Comparison{File: "theirs.npz"}
+	require.NoError(t, run.compare(theirs, ours, c))
+	return c
+}
+
+// scheduleOf is an algorithm's schedule of a sum, or of what moves.
+func scheduleOf(t *testing.T, kind collective.Kind, name string, typ dtype.Type, ranks int,
+	count int64) *schedule.Schedule {
+	t.Helper()
+	spec := collective.Spec{Kind: kind, Type: typ, Ranks: ranks, Count: count}
+	if kind.Reduces() {
+		spec.Op = collective.Sum
+	}
+	a, err := algos.Find(kind, name)
+	require.NoError(t, err)
+	s, err := a.Build(spec, algos.Options{})
+	require.NoError(t, err)
+	return s
+}
+
+// TestAnyNaNEqualsAny: of every float type, NaN that the type's other patterns spell are one value,
+// in what is compared and in orders that are tried; integers with the same bits are not.
+func TestAnyNaNEqualsAny(t *testing.T) {
+	for _, c := range []struct {
+		t          dtype.Type
+		one, other uint64
+	}{
+		{dtype.Float64, 0x7ff0000000000001, 0xfff8000000000000},
+		{dtype.Float32, 0x7f800001, 0xffc12345},
+		{dtype.Float16, 0x7c01, 0xfe00},
+		{dtype.BFloat16, 0x7f81, 0xffc0},
+		{dtype.Float8E4M3, 0x7f, 0xff},
+		{dtype.Float8E5M2, 0x7d, 0xfe},
+		{dtype.Int8, 0x7f, 0xff}, {dtype.Int16, 0x7c01, 0xfe00}, {dtype.Int32, 0x7f800001, 0xffc12345},
+		{dtype.Int64, 0x7ff0000000000001, 0xfff8000000000000}, {dtype.Uint8, 0x7f, 0xff},
+		{dtype.Uint16, 0x7f81, 0xffc0}, {dtype.Uint32, 0x7f800001, 0xffc12345},
+		{dtype.Uint64, 0x7ff0000000000001, 0xfff8000000000000},
+	} {
+		t.Run(c.t.String(), func(t *testing.T) {
+			width := c.t.Width()
+			bits := func(x uint64) []byte {
+				b := make([]byte, 8)
+				dtype.Put(b, []uint64{x})
+				return b[:width]
+			}
+			n := numberOf(c.t)
+			require.Equal(t, c.t.IsFloat(), n.same(bits(c.one), bits(c.other)))
+			require.False(t, n.same(bits(c.one), bits(0)))
+			// Rank 1 passes a NaN in element 2, and theirs has another NaN there.
+			s := scheduleOf(t, collective.AllReduce, "ring", c.t, 4, 8)
+			in, err := n.inputs(&play{schedule: s, data: reference.Normal, seed: 1})
+			require.NoError(t, err)
+			copy(in[1][2*width:], bits(c.one))
+			got := compared(t, s, in, func(_, out [][]byte) {
+				if !c.t.IsFloat() {
+					return
+				}
+				for _, o := range out {
+					require.True(t, n.isNaN(o[2*width:3*width]))
+					if string(o[2*width:3*width]) == string(bits(c.other)) {
+						copy(o[2*width:], bits(c.one))
+					} else {
+						copy(o[2*width:], bits(c.other))
+					}
+				}
+			})
+			require.Zero(t, got.Different)
+			require.EqualValues(t, 32, got.Elements)
+			// A number is not a NaN.
+			got = compared(t, s, in, func(_, out [][]byte) { copy(out[3][2*width:], bits(0)) })
+			require.EqualValues(t, 1, got.Different)
+		})
+	}
+	require.Len(t, dtype.All(), 14)
+	require.True(t, math.IsNaN(dtype.Value(dtype.E5M2(0x7d))))
+}
+
+// positive are a collective's inputs without signs, so that a result without a part of them is far
+// from right in every type.
+func positive(t *testing.T, s *schedule.Schedule) [][]byte {
+	t.Helper()
+	n, width := numberOf(s.Spec.Type), s.Spec.Type.Width()
+	in, err := n.inputs(&play{schedule: s, data: reference.Normal, seed: 2})
+	require.NoError(t, err)
+	for _, x := range in {
+		for at := width - 1; at < len(x) && s.Spec.Type.IsFloat(); at += width {
+			x[at] &= 0x7f
+		}
+	}
+	return in
+}
+
+// beyond counts the elements of a rank's float outputs that are further from the exact sum than any
+// order takes them, worked out from the formula of docs/numbers.md.
+func beyond(s *schedule.Schedule, in [][]byte, out []byte) (count int64) {
+	n, width := numberOf(s.Spec.Type), s.Spec.Type.Width()
+	value := func(element []byte) float64 {
+		switch s.Spec.Type {
+		case dtype.Float64:
+			return get[float64](element)
+		case dtype.Float32:
+			return float64(get[float32](element))
+		case dtype.Float16:
+			return dtype.Value(get[dtype.F16](element))
+		case dtype.BFloat16:
+			return dtype.Value(get[dtype.BF16](element))
+		case dtype.Float8E4M3:
+			return dtype.Value(get[dtype.E4M3](element))
+		case dtype.Float8E5M2:
+			return dtype.Value(get[dtype.E5M2](element))
+		}
+		panic(n)
+	}
+	u := math.Ldexp(1, -s.Spec.Type.Precision())
+	for at := 0; at < len(out); at += width {
+		sum, all := 0.0, 0.0
+		for _, x := range in {
+			sum, all = sum+value(x[at:at+width]), all+math.Abs(value(x[at:at+width]))
+		}
+		off := math.Abs(value(out[at:at+width]) - sum)
+		if off > 1.001*(float64(len(in)-1)*u*all+u*math.Abs(sum)) {
+			count++
+		}
+	}
+	return count
+}
+
+// TestCompareSaysThreeThings, in every type: of a right run, of another order, of one damaged
+// element, and of twenty that were never overwritten.
+func TestCompareSaysThreeThings(t *testing.T) {
+	for _, typ := range dtype.All() {
+		t.Run(typ.String(), func(t *testing.T) {
+			s := scheduleOf(t, collective.AllReduce, "ring", typ, 5, 100)
+			width, in := typ.Width(), positive(t, s)
+			right := compared(t, s, in, func(_, _ [][]byte) {})
+			require.True(t, right.Equal())
+			require.Zero(t, right.Wrong+right.Different)
+			require.True(t, right.Shared)
+			require.Nil(t, right.Disagree)
+
+			tree := scheduleOf(t, collective.AllReduce, "recursive-doubling", typ, 5, 100)
+			other, err := numberOf(typ).play(&play{schedule: tree, in: in})
+			require.NoError(t, err)
+			order := compared(t, s, in, func(_, out [][]byte) {
+				for rank := range out {
+					copy(out[rank], other.out[rank])
+				}
+			})
+			require.Equal(t, !typ.IsFloat(), order.Equal())
+			require.Zero(t, order.Wrong, order.Outside)
+			require.Nil(t, order.Disagree)
+			require.Equal(t, typ.IsFloat(), order.First != nil)
+
+			// The highest bit but the sign flips.
+			damaged := compared(t, s, in, func(_, out [][]byte) { out[3][42*width-1] ^= 0x40 })
+			require.EqualValues(t, 1, damaged.Wrong)
+			require.Len(t, damaged.Outside, 1)
+			require.Equal(t, [2]int64{3, 41}, [2]int64{int64(damaged.Outside[0].Rank),
+				damaged.Outside[0].Element})
+			require.NotEqual(t, damaged.Outside[0].Theirs, damaged.Outside[0].Right)
+			require.Nil(t, damaged.First)
+			require.Equal(t, [2]int{0, 3}, damaged.Disagree.Ranks)
+			require.EqualValues(t, 1, damaged.Disagree.Elements)
+			require.EqualValues(t, 41, damaged.Disagree.First)
+
+			var broken []byte
+			stale := compared(t, s, in, func(in, out [][]byte) {
+				copy(out[2][50*width:70*width], in[2][50*width:])
+				broken = out[2]
+			})
+			if typ.IsFloat() {
+				require.Equal(t, beyond(s, in, broken), stale.Wrong)
+			}
+			require.GreaterOrEqual(t, stale.Wrong, int64(15))
+			require.LessOrEqual(t, stale.Wrong, int64(20))
+			require.EqualValues(t, stale.Wrong, len(stale.Outside))
+			for _, o := range stale.Outside {
+				require.Equal(t, 2, o.Rank)
+				require.Equal(t, []string{"the rank's own input"}, o.Looks)
+			}
+			require.Equal(t, [2]int{0, 2}, stale.Disagree.Ranks)
+			require.LessOrEqual(t, stale.Wrong, stale.Disagree.Elements)
+		})
+	}
+}
+
+// TestLooks: which rank is missing, or in twice, which partial sum or which other input it is.
+func TestLooks(t *testing.T) {
+	for _, typ := range dtype.All() {
+		for _, op := range collective.Ops() {
+			spec := collective.Spec{Kind: collective.AllReduce, Type: typ, Ranks: 4, Count: 60, Op: op,
+				Factor: 2}
+			if op != collective.PremulSum {
+				spec.Factor = 0
+			}
+			a, err := algos.Find(spec.Kind, "ring")
+			require.NoError(t, err)
+			s, err := a.Build(spec, algos.Options{})
+			require.NoError(t, err)
+			n, in := numberOf(typ), positive(t, s)
+			for _, twice := range []bool{false, true} {
+				changed := append([][]byte{}, in...)
+				what := op.String() + " without r2"
+				x := &suspect{teamRun: &teamRun{schedule: s, number: n}}
+				played := s
+				switch changed[2] = x.neutral(in, 2); {
+				case twice && (op == collective.Min || op == collective.Max):
+					continue
+				case twice && op == collective.Prod:
+					changed[2], what = in[2], "prod with r2 twice"
+					changed = append(changed, in[2])
+					spec.Ranks++
+					played, err = a.Build(spec, algos.Options{})
+					require.NoError(t, err)
+				case twice:
+					changed[2], what = n.twice(in[2]), op.String()+" with r2 twice"
+				}
+				theirs, err := n.play(&play{schedule: played, in: changed})
+				require.NoError(t, err)
+				got := compared(t, s, in, func(_, out [][]byte) {
+					for rank := range out {
+						copy(out[rank], theirs.out[rank])
+					}
+				})
+				if typ.Width() > 1 || !typ.IsFloat() { // of 8 bits the bound may take it in
+					require.Positive(t, got.Wrong, "%v %s", typ, what)
+				}
+				for _, o := range got.Outside {
+					found := false
+					for _, look := range o.Looks {
+						found = found || look == "the "+what
+					}
+					require.True(t, found || typ.Width() == 1 || len(got.Outside) < 5, "%v %s: %v", typ,
+						what, o)
+				}
+			}
+		}
+	}
+	s := scheduleOf(t, collective.AllReduce, "ring", dtype.Float32, 4, 60)
+	in := positive(t, s)
+	got := compared(t, s, in, func(in, out [][]byte) { copy(out[1][:40], in[3]) })
+	require.EqualValues(t, 10, got.Wrong)
+	require.Equal(t, []string{"the input of r3"}, got.Outside[0].Looks)
+	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:40], make([]byte, 40)) })
+	require.Equal(t, []string{"0, as where nothing was written"}, got.Outside[9].Looks)
+	half, err := numberOf(dtype.Float32).play(&play{
+		schedule: scheduleOf(t, collective.AllReduce, "ring", dtype.Float32, 2, 60), in: in[:2]})
+	require.NoError(t, err)
+	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:40], half.out[0]) })
+	require.Equal(t, []string{"a partial sum, r0 + r1 alone"}, got.Outside[0].Looks)
+	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:4], []byte{0, 0, 0, 0x7f}) })
+	require.Empty(t, got.Outside[0].Looks)
+
+	// What only moves: a block of another rank, and ranks that need not agree.
+	s = scheduleOf(t, collective.AllGather, "ring", dtype.BFloat16, 4, 10)
+	got = compared(t, s, nil, func(in, out [][]byte) { copy(out[1][40:60], in[0]) })
+	require.EqualValues(t, 10, got.Wrong)
+	require.Nil(t, got.First)
+	require.Equal(t, []string{"the input of r0"}, got.Outside[3].Looks)
+	require.EqualValues(t, 23, got.Outside[3].Element)
+	s = scheduleOf(t, collective.AllToAll, "pairwise", dtype.BFloat16, 4, 10)
+	got = compared(t, s, nil, func(_, out [][]byte) { out[1][4]++ })
+	require.EqualValues(t, 1, got.Wrong)
+	require.False(t, got.Shared)
+}

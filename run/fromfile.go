@@ -1,0 +1,250 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/formats"
+	"collsim/internal/nearest"
+	"collsim/internal/prose"
+	"collsim/scenarios"
+	"collsim/unit"
+)
+
+// source is a file that a scenario names as an algorithm.
+type source struct {
+	name    string // as errors call it
+	text    []byte
+	parts   [][]byte // in place of text: the file of every rank, where name has {rank}
+	format  formats.Format
+	options formats.Options // of its parameters
+	own     *formats.File   // read as it is, at its own size
+}
+
+// load reads the file of an algorithm, unless that has been done. What cannot be read at any size
+// is refused here.
+func (s *Scenario) load(a scenarios.Algorithm, resolve func(string) string,
+	o LoadOptions) (*source, error) {
+	if src := s.files[a.String()]; src != nil {
+		return src, nil
+	}
+	src := &source{name: resolve(a.File)}
+	var err error
+	if src.options, err = fileOptions(a.Params); err != nil {
+		return nil, err
+	}
+	if err := src.fetch(s.file, a.File, o); err != nil {
+		return nil, err
+	}
+	if src.own, err = src.read(src.options); err != nil {
+		return nil, err
+	}
+	if src.own.Schedule == nil {
+		return nil, fmt.Errorf("%s is no schedule: %s", src.name, strings.Join(src.own.Notes, "; "))
+	}
+	s.files[a.String()] = src
+	return src, nil
+}
+
+// fetch gets the content of the file, or of those of all ranks, and finds out its format.
+func (src *source) fetch(scenario, file string, o LoadOptions) (err error) {
+	if strings.Contains(file, formats.RankInName) {
+		src.format, _ = formats.Lookup(formats.Trace)
+		src.parts, err = formats.ReadParts(src.name, o.Read)
+		return err
+	}
+	if src.text, err = scenarioFile(scenario, file, src.name, o); err != nil {
+		return err
+	}
+	head := src.text[:min(len(src.text), formats.HeadSize)]
+	var ok bool
+	if src.format, ok = formats.Sniff(src.name, head); !ok {
+		return fmt.Errorf("%s is of no known format; %s", src.name, formats.Hint())
+	}
+	return nil
+}
+
+// scenarioFile is the content of a file that a scenario names: of an example, one that is embedded
+// next to it.
+func scenarioFile(scenario, file, resolved string, o LoadOptions) ([]byte, error) {
+	if strings.HasPrefix(scenario, "example:") {
+		if text, err := scenarios.ExampleFile(file); err == nil {
+			return text, nil
+		}
+	}
+	text, err := o.Read(resolved)
+	if err != nil {
+		return nil, formats.Unreadable(err)
+	}
+	return text, nil
+}
+
+func (src *source) decode(o formats.Options) (*formats.File, error) {
+	if src.parts == nil {
+		return formats.Read(src.name, bytes.NewReader(src.text), o)
+	}
+	files := make([]formats.Part, len(src.parts))
+	for rank, part := range src.parts {
+		files[rank] = formats.Part{Name: formats.PartName(src.name, rank),
+			Reader: bytes.NewReader(part)}
+	}
+	return formats.ReadTrace(src.name, files, o)
+}
+
+// read is decode with errors of one line.
+func (src *source) read(o formats.Options) (*formats.File, error) {
+	f, err := src.decode(o)
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
+	}
+	return f, nil
+}
+
+// fileOptions are the parameters of "file:my.xml(protocol=LL)".
+func fileOptions(params []scenarios.Param) (o formats.Options, err error) {
+	names := []string{"protocol", "strict_nop", "as", "runtime"}
+	for _, p := range params {
+		switch p.Name {
+		case "protocol":
+			o.Protocol = p.Value
+		case "runtime":
+			o.Runtime = p.Value
+		case "as":
+			o.As, err = collective.ParseKind(p.Value)
+		case "strict_nop":
+			if o.StrictNop = p.Value == "true"; !o.StrictNop && p.Value != "false" {
+				err = fmt.Errorf("strict_nop=%s: true or false is expected", p.Value)
+			}
+		default:
+			text := fmt.Sprintf("a file takes no parameter %s", p.Name)
+			if near := nearest.To(p.Name, names, 1); len(near) > 0 {
+				text += "; did you mean " + near[0] + "?"
+			} else {
+				text += "; there are " + strings.Join(names, ", ")
+			}
+			err = errors.New(text)
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// checkKind compares what a file computes with what the scenario asks for.
+func (src *source) checkKind(kind collective.Kind) error {
+	own := src.own.Schedule.Spec.Kind
+	if src.format.Dataless || src.format.Name == formats.Text || own == kind {
+		return nil // of our text form, fit says more
+	}
+	return fmt.Errorf("%s computes %v, the scenario asks for %v; as=%v in brackets behind its name "+
+		"takes it as that", src.name, own, kind, kind)
+}
+
+// shape is what a custom collective of a file takes in and gives out.
+func (s *Scenario) shape(spec collective.Spec, a scenarios.Algorithm,
+	size unit.Bytes) (collective.Spec, error) {
+	src := s.files[a.String()]
+	f, err := src.at(spec, size)
+	if err != nil {
+		return spec, err
+	}
+	if err := src.checkRanks(f, spec.Ranks); err != nil {
+		return spec, err
+	}
+	own := f.Schedule.Spec
+	if own.Kind != collective.Custom {
+		return spec, fmt.Errorf("the schedule is for the collective %v, not custom", own.Kind)
+	}
+	spec.Splits, spec.InPlace, spec.Type = own.Splits, own.InPlace, own.Type
+	return spec, nil
+}
+
+func (src *source) checkRanks(f *formats.File, ranks int) error {
+	if own := f.Schedule.Spec.Ranks; own != ranks {
+		return fmt.Errorf("%s is for %s, the scenario has %d", src.name, prose.Plural(own, "rank"),
+			ranks)
+	}
+	return nil
+}
+
+// at reads the file for a collective; size is the bytes of a custom one.
+func (src *source) at(spec collective.Spec, size unit.Bytes) (*formats.File, error) {
+	o := src.options
+	o.Root = spec.Root
+	if src.format.Dataless {
+		if o.As == 0 && spec.Kind != collective.Custom {
+			o.As = spec.Kind
+		}
+		return src.read(o)
+	}
+	o.Op, o.Avg, o.Factor = spec.Op, spec.Avg, spec.Factor
+	switch {
+	case spec.Kind == collective.Custom:
+		o.Type, o.Bytes = spec.Type, size
+		return src.read(o)
+	}
+	o.Type, o.Count = spec.Type, spec.Count
+	f, err := src.read(o)
+	if err != nil || f.Schedule.Spec.InPlace == spec.InPlace {
+		return f, err
+	}
+	if o.Place = formats.OutOfPlace; spec.InPlace {
+		o.Place = formats.InPlace
+	}
+	f, err = src.read(o)
+	if err != nil {
+		return nil, fmt.Errorf("%w (in_place = %v here)", err, spec.InPlace)
+	}
+	return f, nil
+}
+
+// fromFile is the schedule of a file for a collective of a point.
+func (s *Scenario) fromFile(p *scenarios.Point, spec collective.Spec,
+	a scenarios.Algorithm) (*formats.File, error) {
+	src := s.files[a.String()]
+	if src.format.Name == formats.Text {
+		fitted, err := formats.Fit(src.own.Schedule, spec)
+		if err != nil {
+			return nil, err
+		}
+		return &formats.File{Format: formats.Text, Schedule: fitted}, nil
+	}
+	if err := src.checkRanks(src.own, spec.Ranks); err != nil {
+		return nil, err
+	}
+	if src.format.Dataless && p.Teams != nil {
+		return nil, fmt.Errorf("%s holds messages without data, of all ranks: no teams can play it",
+			src.name)
+	}
+	if spec.Kind.Splits() && spec.Kind != collective.Custom && !src.format.Dataless {
+		return nil, fmt.Errorf("%s gives no sizes for every rank, as %v needs", src.name, spec.Kind)
+	}
+	if spec.Empty() {
+		return nil, &illegal{errors.New("a file's steps move something; a count of 0 has none")}
+	}
+	f, err := src.at(spec, p.Whole)
+	if err != nil {
+		return nil, &illegal{err}
+	}
+	if p.Sim.SlotsSet {
+		f.Schedule = withSlots(f.Schedule, p.Sim.Slots)
+	}
+	return f, nil
+}
+
+// mayLeaveOut reports whether a point that its algorithm cannot do is skipped instead of refused:
+// of "all", or one of several points of a file.
+func (s *Scenario) mayLeaveOut(p *scenarios.Point) bool {
+	if p.Algorithm.Every || !p.Algorithm.FromFile() {
+		return p.Algorithm.Every
+	}
+	name := p.Algorithm.String()
+	return slices.ContainsFunc(s.Points, func(q *scenarios.Point) bool {
+		return q != p && q.Algorithm.String() == name
+	})
+}

@@ -1,0 +1,228 @@
+// Package run carries out the points of a scenario: it makes the schedule of each, has it proven,
+// computed on real numbers and timed, bounds it from below, and gathers what was found as one
+// Result. It explains times, estimates costs, plays schedules for real and calibrates.
+//
+//	Point ─► schedule ─► proof, numbers, time, bounds, hardware ─► Result
+//
+// The package reads files through the function that it is given and writes none. It knows nothing
+// of how results are printed, of flags, terminals and pictures. Equal input gives equal results,
+// however many threads there are.
+package run
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/formats/arrays"
+	"collsim/internal/prose"
+	"collsim/reference"
+	"collsim/scenarios"
+)
+
+// Version is the version of the program and of this package.
+const Version = "0.1.0"
+
+// LoadOptions are what Load takes besides the file.
+type LoadOptions struct {
+	// With are files whose keys replace those of the scenario, before Set does.
+	With []scenarios.With
+	Set  []string // "path=value", each replacing a key of the file, as "topology.ranks=16"
+	Only []string // points to keep, as "algorithm=ring,bytes=1 MiB"
+	// Executors are names that hardware.executor may have besides those that are documented.
+	Executors []string
+	// Read reads the scenario, unless its text is given, and the schedules that it names; nil is
+	// os.ReadFile.
+	Read func(name string) ([]byte, error)
+	// ReadArrays reads the data that it names; nil is data.ReadRanks.
+	ReadArrays func(path string, w arrays.Want) ([]arrays.Array, error)
+}
+
+// Scenario is a scenario that is ready to run: its algorithms exist, its schedules are read.
+type Scenario struct {
+	*scenarios.Scenario
+
+	file  string             // as given to Load
+	files map[string]*source // of "file:mine.schedule", by the algorithm as printed
+	// arrays are the data files that it names; they are read by Load alone.
+	arrays *arrayFiles
+}
+
+// Load reads a scenario: its text, or if that is nil the embedded example ("example:ring") or the
+// file of that name. "-" is what standard input is called. What is wrong with the content is a
+// *scenarios.Errors, each error with its line.
+func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
+	if o.Read == nil {
+		o.Read = os.ReadFile
+	}
+	text, err := textOf(file, text, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.ReadArrays == nil {
+		o.ReadArrays = arrays.ReadRanks
+	}
+	where := &scenarios.Scenario{File: file}
+	s := &Scenario{file: file, files: map[string]*source{},
+		arrays: &arrayFiles{read: o.ReadArrays, resolve: where.Resolve}}
+	s.Scenario, err = scenarios.Load(file, text, scenarios.Options{
+		Algorithms: algorithmNames,
+		With:       o.With,
+		Set:        o.Set,
+		Only:       o.Only,
+		Executors:  o.Executors,
+		Check: func(kind collective.Kind, a scenarios.Algorithm) error {
+			if !a.FromFile() {
+				return checkParams(kind, a)
+			}
+			src, err := s.load(a, where.Resolve, o)
+			if err != nil {
+				return err
+			}
+			return src.checkKind(kind)
+		},
+		Shape:  s.shape,
+		Inputs: s.arrays.inputShapes,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.judge()
+}
+
+// New makes a scenario of points that a program has made (scenarios.NewPoint), and reads the files
+// that these name. name is what the report calls it.
+func New(name string, points ...*scenarios.Point) (*Scenario, error) {
+	of, err := scenarios.Of(name, points...)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scenario{Scenario: of, file: name, files: map[string]*source{},
+		arrays: &arrayFiles{read: arrays.ReadRanks, resolve: of.Resolve}}
+	for _, p := range points {
+		if err := s.known(p); err != nil {
+			return nil, s.located(p.Refuse("collective.algorithm", prose.Unprefixed(err), ""))
+		}
+	}
+	return s, s.judge()
+}
+
+// known says what is wrong with the algorithm of a point that came out of no file.
+func (s *Scenario) known(p *scenarios.Point) error {
+	switch a := p.Algorithm; {
+	case a.Name == fastestName:
+		return nil
+	case a.FromFile():
+		src, err := s.load(a, s.Resolve, LoadOptions{Read: os.ReadFile})
+		if err != nil {
+			return err
+		}
+		return src.checkKind(p.Spec.Kind)
+	default:
+		return checkParams(p.Spec.Kind, a)
+	}
+}
+
+// textOf is the text of a scenario.
+func textOf(file string, text []byte, o LoadOptions) ([]byte, error) {
+	if text != nil {
+		return text, nil
+	}
+	if name, ok := strings.CutPrefix(file, "example:"); ok {
+		return scenarios.Example(name)
+	}
+	return o.Read(file)
+}
+
+// algorithmNames lists a kind's algorithms.
+func algorithmNames(kind collective.Kind) []string {
+	var names []string
+	for _, a := range algos.ForKind(kind) {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// checkParams judges the parameters of an algorithm before its collective is known, by building it
+// for a single rank.
+func checkParams(kind collective.Kind, a scenarios.Algorithm) error {
+	found, err := algos.Find(kind, a.Name)
+	if err != nil {
+		return err
+	}
+	one := collective.Spec{Kind: kind, Type: dtype.Uint8, Ranks: 1}
+	if kind.Reduces() {
+		one.Op = collective.Sum
+	}
+	if kind.Splits() {
+		one.Splits = [][]int64{{0}}
+	}
+	_, err = found.Build(one, options(a))
+	return err
+}
+
+// options are an algorithm's modifiers as package algos takes them.
+func options(a scenarios.Algorithm) algos.Options {
+	o := algos.Options{Channels: a.Channels, Slices: a.Slices}
+	for _, p := range a.Params {
+		o.Params = append(o.Params, algos.Param{Name: p.Name, Value: p.Value})
+	}
+	return o
+}
+
+// judge refuses what no later stage could do, before anything is run.
+func (s *Scenario) judge() error {
+	var found []*scenarios.Error
+	seen := map[scenarios.Error]bool{}
+	for _, p := range s.Points {
+		r := s.refusal(p)
+		if r == nil {
+			continue
+		}
+		if e := s.Locate(r); !seen[*e] {
+			seen[*e] = true
+			found = append(found, e)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	n := min(len(found), scenarios.MaxErrors)
+	return &scenarios.Errors{List: found[:n:n], More: len(found) - n}
+}
+
+// located is an error with its line in the scenario, where it is the refusal of a point.
+func (s *Scenario) located(err error) error {
+	var r *scenarios.Refusal
+	if errors.As(err, &r) {
+		return s.Locate(r)
+	}
+	return err
+}
+
+// refusal is what is wrong with a point, nil if nothing is.
+func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Refusal {
+	if p.Algorithm.FromFile() {
+		_, err := s.make(p, p.Algorithm)
+		var cannot *illegal
+		if err != nil && !(errors.As(err, &cannot) && s.mayLeaveOut(p)) {
+			return p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		}
+	}
+	if e := s.judgeData(p, 1); e != nil {
+		return e
+	}
+	if e := s.judgeGradients(p); e != nil {
+		return e
+	}
+	if !p.Check.Numbers || p.Spec.Kind == collective.Custom {
+		return nil
+	}
+	if err := reference.Computable(p.Spec); err != nil {
+		return p.Refuse("collective.op", prose.Unprefixed(err), "")
+	}
+	return nil
+}

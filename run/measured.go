@@ -1,0 +1,86 @@
+package run
+
+import (
+	"collsim/fidelity"
+	"collsim/hw"
+	"collsim/scenarios"
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// Measured is what came of playing a result's schedule for real.
+type Measured struct {
+	Executor  string // "host", "callbacks" or "mpi"
+	Algorithm string // of the library that did it, where that had its own way
+	Skipped   string // why it was not played; empty if it was, and all that follows is zero if not
+	Failure   *hw.Error
+	Bits      string // as package fidelity calls it
+	Why       string // bits are not comparable though all went well
+
+	Time, Spread, Fastest unit.Time // median of the repetitions, between their quartiles, least
+	Repetitions           int
+	Error                 float64     // simulated over measured, less 1
+	Comparison            *Comparison // theirs are the hardware's; nil where there is none
+	Trace                 *trace.Trace
+	RanOn                 hw.RanOn
+}
+
+// take takes in what an executor has done, and how long that should have taken.
+func (m *Measured) take(done *hw.Result, simulated unit.Time) {
+	m.Time, m.Spread = done.Median()
+	m.Fastest = done.Repetitions[done.Fastest()].Time
+	m.Repetitions, m.RanOn, m.Trace = len(done.Repetitions), done.RanOn, done.Trace
+	if m.Time > 0 {
+		m.Error = float64(simulated-m.Time) / float64(m.Time)
+	}
+}
+
+// Played reports whether it was played, and went well.
+func (m *Measured) Played() bool { return m != nil && m.Skipped == "" && m.Failure == nil }
+
+// Cases are the results of a report that were played.
+func (r *Report) Cases() []fidelity.Case {
+	var all []fidelity.Case
+	for _, result := range r.Results {
+		m := result.Measured
+		if !m.Played() {
+			continue
+		}
+		p := result.Point
+		c := fidelity.Case{Network: r.Scenario.Name, ID: p.ID, Executor: m.executor(p),
+			Kind: p.Spec.Kind.String(), Algorithm: result.Algorithm.String(), Bytes: p.Spec.Bytes(),
+			Simulated: result.Time, Measured: m.Time, Spread: m.Spread, Repetitions: m.Repetitions,
+			Bits: m.Bits}
+		for i := range r.Scenario.Known {
+			if k := &r.Scenario.Known[i]; c.Why == "" && k.Matches(p) {
+				c.Why = k.Why
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// executor is who played, in short: "host (tcp)", "host (lab)", "mpi", "mpi library (lab)".
+func (m *Measured) executor(p *scenarios.Point) string {
+	text := m.Executor
+	if m.Algorithm != "" {
+		text += " library"
+	}
+	switch {
+	case p.Hardware.Network == "lab":
+		return text + " (lab)"
+	case m.Executor == "host":
+		return text + " (" + m.RanOn.Transport + ")"
+	}
+	return text
+}
+
+// Tolerance is what the scenario says of it.
+func (r *Report) Tolerance() fidelity.Tolerance {
+	t := r.Scenario.Tolerance
+	return fidelity.Tolerance{Bits: t.Bits, TimeMedian: t.TimeMedian, TimeP90: t.TimeP90}
+}
+
+// judge holds what was measured against the tolerance.
+func (r *Report) judge() { r.Misses = r.Tolerance().Judge(r.Cases()) }

@@ -1,0 +1,266 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+
+	"collsim/algos"
+	"collsim/bounds"
+	"collsim/collective"
+	"collsim/formats/arrays"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// What became of a check. Of numbers the package reference has more words.
+const (
+	Proved = "proved"
+	Failed = "failed"
+	Off    = "off" // not asked for, or impossible as the schedule cannot be carried out
+)
+
+// Result is what came out of a point.
+type Result struct {
+	Point      *scenarios.Point
+	Algorithm  scenarios.Algorithm // that was carried out: Point's, or that which "fastest" chose
+	Candidates []Candidate         // of "fastest", in the order of the table; else nil
+	// Teams do the collective at once, each on its own; 1 is all ranks. As nccl-tests has it, ranks,
+	// sizes and bandwidths are those of one communicator: of the first team, in the time of the
+	// slowest. Steps, messages, bytes sent and what is wrong are those of all teams.
+	Teams int
+
+	Proof      string // Proved, Failed or Off
+	Violations []Violation
+	Rounds     int // −1 where neither a proof nor a count succeeded
+	Slots      int // messages that a connection held at most; 0 is any number
+	MinSlots   int // the least with which nothing stalls; −1 without a proof
+
+	Numbers string // "exact", "bounded" (within the proven rounding error), "mismatch" or Off
+	Checked int64  // count on which they were checked
+	Wrong   int64  // elements, on all ranks
+	MaxULP  float64
+	// MeanULP, MaxRelative, Depth and Bound are those of reference.Report, of teams the largest.
+	MeanULP, MaxRelative float64
+	Depth                int
+	Bound                float64
+	RanksAgree           bool // where ranks should have the same, they have the same bits
+
+	Mismatch *reference.Mismatch // the first wrong element, nil if none
+
+	Comparison *Comparison    // with the file that the scenario names; nil if it names none
+	Outputs    []arrays.Array // of each rank of the network, where a file for them is named; else nil
+
+	// Numerics is what rounding does; nil unless it is asked for, or where numbers are off.
+	Numerics *Numerics
+
+	Measured *Measured // of a result that was to be played for real; else nil
+	Backward *Result   // of the backward pass, where the scenario asks for one; else nil
+	Gradient *Gradient // of the result of a backward pass; else nil
+
+	Timed                bool // false: the schedule came to no end, and all that follows is zero
+	Time                 unit.Time
+	Engine               string
+	Steps, Messages      int64
+	BytesSent, LinkBytes unit.Bytes // each message once; once for each link
+	Limit                Limit
+	Trace                *trace.Trace // nil unless asked for
+	Devices              []string     // by rank: names in the topology; nil unless Trace is asked for
+	Links                []LinkUse    // all of them, by index; nil unless asked for
+
+	// Bounds are times that no schedule with as many lanes beats on this network. Of teams they are
+	// those of the one of which most is known, as if it were alone.
+	Bounds     bounds.Bounds
+	ClosedForm unit.Time // as published; −1 where links differ, or for a schedule from a file
+	Warnings   []string
+
+	Network    string      // what it was understood as
+	ran        *sim.Result // nil unless it is to be explained
+	Proven     string      // what Proof holds, but for deadlocks and races
+	Unbounded  bool        // no bounds are known: of what has no definition
+	skipped    string      // why there is no result; empty where there is one
+	Data       string      // that numbers were checked on: its kind, or a file
+	NumbersOff string      // why Numbers is Off though they were asked for; empty elsewhere
+	checkedAll bool        // no schedule was checked on fewer elements than it has
+}
+
+// Violation is a reason why a schedule is wrong: one of package schedule's, or "stall" where only
+// the simulation found that lanes wait for one another.
+type Violation struct {
+	Kind              string
+	Rank              int
+	Lane, Step, Chunk int // −1 where it is none in particular
+	Text              string
+	*Place            // where that is in a file of another format; nil elsewhere
+}
+
+// String is such as "race: rank 3 lane 0 step 5: …"; in a file of another format, "my.xml:12: race:
+// gpu 3 tb 0 step 5: rrc, chunk 2: …".
+func (v Violation) String() string {
+	if v.Place != nil && v.What != "" {
+		at := v.What
+		if v.Chunk >= 0 {
+			at += fmt.Sprintf(", chunk %d", v.Chunk)
+		}
+		return fmt.Sprintf("%v: %s: %s: %s", v.Place, v.Kind, at, v.Text)
+	}
+	text := fmt.Sprintf("%s: %s: %s", v.Kind, v.where(), v.Text)
+	if v.Place != nil {
+		text = v.Place.String() + ": " + text
+	}
+	return text
+}
+
+// where names the step in the schedule: "rank 3 lane 0 step 5 chunk 2".
+func (v Violation) where() string {
+	text := fmt.Sprintf("rank %d", v.Rank)
+	for _, at := range []struct {
+		name string
+		n    int
+	}{{"lane", v.Lane}, {"step", v.Step}, {"chunk", v.Chunk}} {
+		if at.n >= 0 {
+			text += fmt.Sprintf(" %s %d", at.name, at.n)
+		}
+	}
+	return text
+}
+
+func violation(v *schedule.Violation) Violation {
+	return Violation{Kind: v.Kind.String(), Rank: v.Rank, Lane: v.Lane, Step: v.Step,
+		Chunk: v.Chunk, Text: v.Text}
+}
+
+// refuted reports whether an error says that the schedule is wrong, and keeps it unless the proof
+// has said so already.
+func (r *Result) refuted(err error) bool {
+	var stall *schedule.StallError
+	var wrong *schedule.Violation
+	var v Violation
+	switch {
+	case errors.As(err, &stall):
+		w := stall.Waits[0]
+		v = Violation{Kind: "stall", Rank: w.Rank, Lane: w.Lane, Step: w.Step, Chunk: w.Chunk,
+			Text: stall.Error()}
+	case errors.As(err, &wrong):
+		v = violation(wrong)
+	default:
+		return false
+	}
+	if len(r.Violations) == 0 {
+		r.Violations = append(r.Violations, v)
+	}
+	return true
+}
+
+// Good reports whether no check has failed.
+func (r *Result) Good() bool {
+	return len(r.Violations) == 0 && r.Numbers != string(reference.NumbersMismatch) &&
+		(r.Comparison == nil || r.Comparison.Equal()) &&
+		(r.Measured == nil || r.Measured.Failure == nil) &&
+		(r.Gradient == nil || r.Gradient.Law != string(reference.NumbersMismatch))
+}
+
+// AlgBW is nccl-tests' algorithm bandwidth in GB/s (10⁹ bytes per second), and whether there is
+// one: what takes no time has none.
+func (r *Result) AlgBW() (gbps float64, ok bool) {
+	if r.Time == 0 {
+		return 0, false
+	}
+	return float64(r.Point.Spec.Bytes()) / (float64(r.Time) * 1e-12) / 1e9, true
+}
+
+// BusBW is nccl-tests' bus bandwidth in GB/s: AlgBW times a factor of the kind, by which a perfect
+// ring reaches the speed of its links.
+func (r *Result) BusBW() (gbps float64, ok bool) {
+	return busBW(r.Point.Spec, r.Time)
+}
+
+// busBW is the bus bandwidth in GB/s of a collective that takes so long.
+func busBW(spec collective.Spec, t unit.Time) (gbps float64, ok bool) {
+	if t == 0 {
+		return 0, false
+	}
+	num, den := spec.BusFactor()
+	gbps = float64(spec.Bytes()) / (float64(t) * 1e-12) / 1e9
+	return gbps * float64(num) / float64(den), true
+}
+
+// Busy is the share of the time for which the busiest link was busy, and whether there is one.
+func (r *Result) Busy() (share float64, ok bool) {
+	if r.Time == 0 {
+		return 0, false
+	}
+	return float64(r.Limit.Busy) / float64(r.Time), true
+}
+
+// PeakLink is the rate in GB/s at which the busiest link worked, and whether there is one.
+func (r *Result) PeakLink() (gbps float64, ok bool) {
+	if r.Limit.Busy == 0 {
+		return 0, false
+	}
+	return float64(r.Limit.Load) / (float64(r.Limit.Busy) * 1e-12) / 1e9, true
+}
+
+// closedForm evaluates the published cost, where the network has one α and one β.
+func (r *Result) closedForm(n *network) {
+	p := r.Point
+	if r.Algorithm.FromFile() || !n.uniform() || !n.equalTeams() || r.passes() > 1 {
+		return
+	}
+	a, err := algos.Find(p.Spec.Kind, r.Algorithm.Name)
+	if err != nil {
+		return
+	}
+	model := algos.Model{Alpha: n.latency[0], Rate: n.rate[0], Reduce: p.Device.ReduceRate}
+	if t, err := a.ClosedForm(p.Spec, options(r.Algorithm), model); err == nil {
+		r.ClosedForm = t
+	}
+}
+
+// warn says what a reader of the numbers might stumble over.
+func (r *Result) warn(n *network) {
+	spec := r.Point.Spec
+	if r.Numbers != Off && !r.checkedAll {
+		text := fmt.Sprintf("numbers checked on count %d instead of %d", r.Checked, CountOf(spec))
+		if r.Checked >= CountOf(spec) {
+			text = "numbers of some teams checked on fewer elements"
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: check.memory = %v holds no more", text,
+			r.Point.Check.Memory))
+	}
+	bus, timed := r.BusBW()
+	fastest := unit.Rate(0)
+	for _, l := range n.graph.Links {
+		fastest = max(fastest, l.Bandwidth)
+	}
+	if busy, _ := r.Busy(); timed && fastest > 0 && bus*1e9 > float64(fastest)*1.0001 &&
+		spec.Kind != collective.SendRecv {
+		peak, _ := r.PeakLink()
+		r.Warnings = append(r.Warnings, fmt.Sprintf("busbw %.2f GB/s is above every link: it is "+
+			"defined for rings; the busiest link carries %.2f GB/s (%.0f %% of the time)", bus, peak,
+			busy*100))
+	}
+}
+
+// countOf is the number of elements as in the NCCL call; where blocks differ, of the largest
+// buffer.
+func CountOf(spec collective.Spec) int64 {
+	if spec.Kind.Splits() {
+		return int64(spec.Bytes() / unit.Bytes(spec.Type.Width()))
+	}
+	return spec.Count
+}
+
+// opOf is the operator as a scenario has it, "none" for kinds without one.
+func OpOf(spec collective.Spec) string {
+	switch {
+	case spec.Op == 0:
+		return "none"
+	case spec.Op == collective.PremulSum && spec.Factor != 1:
+		return fmt.Sprintf("premulsum(factor=%v)", spec.Factor)
+	}
+	return spec.Op.String()
+}

@@ -1,0 +1,261 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"collsim/bounds"
+	"collsim/internal/prose"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/unit"
+)
+
+// runner runs points one after the other, and remembers the network of the last.
+type runner struct {
+	s        *Scenario
+	options  RunOptions
+	topo     *scenarios.Topology
+	teams    string
+	network  network
+	bounds   map[string]bounds.Bounds // of this network
+	critical bool                     // keep what the simulation says of the critical path
+	numbers  func(check func())       // runs a check of numbers when the memory for one is free
+}
+
+// run carries a point out. The error is a *scenarios.Refusal where the scenario can be changed to
+// avoid it. An algorithm of "all" that cannot do it makes a result that is skipped.
+func (r *runner) run(p *scenarios.Point) (*Result, error) {
+	result, m, err := r.begin(p)
+	if err != nil || result.skipped != "" {
+		return result, err
+	}
+	if err := r.carryOut(m, result); err != nil {
+		return nil, err
+	}
+	if _, err := r.backward(m, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// carryOut proves, times, computes and bounds what has been made of a point.
+func (r *runner) carryOut(m *made, result *Result) error {
+	r.prove(m, result)
+	if err := r.time(m.whole, result); err != nil {
+		return err
+	}
+	if err := r.compute(m, result); err != nil {
+		return err
+	}
+	r.numerics(m, result)
+	if err := r.bound(m, result); err != nil {
+		return err
+	}
+	result.closedForm(&r.network)
+	result.warn(&r.network)
+	return nil
+}
+
+// begin makes what a point is carried out as, and its result, which may say that it is skipped.
+func (r *runner) begin(p *scenarios.Point) (*Result, *made, error) {
+	if err := r.enter(p); err != nil {
+		return nil, nil, err
+	}
+	result := r.blank(p)
+	m, err := r.choose(result)
+	var cannot *illegal
+	switch {
+	case errors.As(err, &cannot) && r.s.mayLeaveOut(p):
+		result.skipped = prose.Unprefixed(err)
+		return result, nil, nil
+	case err != nil:
+		return nil, nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+	}
+	return result, m, nil
+}
+
+// blank is a result of which nothing is known yet.
+func (r *runner) blank(p *scenarios.Point) *Result {
+	return &Result{Point: p, Proof: Off, Numbers: Off, Rounds: -1, MinSlots: -1, ClosedForm: -1,
+		Teams: max(1, len(p.Teams)), Network: r.network.String()}
+}
+
+// enter makes the network of a point, unless the point before has had the same.
+func (r *runner) enter(p *scenarios.Point) error {
+	teams := ""
+	if p.Teams != nil {
+		teams = fmt.Sprint(p.Teams)
+	}
+	if r.topo == p.Topology && r.teams == teams {
+		return nil
+	}
+	g, err := p.Topology.Graph()
+	if err != nil {
+		return p.Refuse("topology", prose.Unprefixed(err), "")
+	}
+	r.topo, r.teams, r.network = p.Topology, teams, newNetwork(g, p.Teams)
+	r.network.nodes = p.Topology.Nodes
+	r.bounds = map[string]bounds.Bounds{}
+	return nil
+}
+
+// prove verifies the schedule. Without a proof its rounds are counted all the same.
+func (r *runner) prove(m *made, result *Result) {
+	s, p := m.whole, result.Point
+	result.Slots = p.Sim.Slots
+	if own := m.members[0].schedule.Slots; own > 0 {
+		result.Slots = own
+	}
+	if !p.Check.Proof {
+		counts, err := schedule.Execute(s, schedule.Limits{Slots: result.Slots}, schedule.Hooks{})
+		if err == nil {
+			result.Rounds = counts.Rounds
+		}
+		return
+	}
+	v := m.verify(r.s.nameOf(p), p, -1)
+	result.Proof, result.Proven = Proved, Proven(&s.Spec, v.Causal)
+	if !v.Good() {
+		result.Proof, result.Violations = Failed, v.Violations
+		return
+	}
+	result.Rounds, result.MinSlots = v.Proof.Rounds, v.Proof.MinSlots
+	if m.file != nil {
+		result.Warnings = append(result.Warnings, v.Notes[len(m.file.Notes):]...)
+	}
+}
+
+// time simulates the schedule.
+func (r *runner) time(s *schedule.Schedule, result *Result) error {
+	env, o := r.env(result.Point), sim.Options{Trace: r.options.Trace, Critical: r.critical}
+	ran, err := sim.Run(s, env, o)
+	if err == nil && result.passes() == 2 {
+		ran, err = again(s, env, o, ran)
+	}
+	var cost *sim.CostError
+	switch {
+	case errors.As(err, &cost):
+		return result.Point.Refuse("sim.sharing", prose.Unprefixed(err), "")
+	case err != nil && !result.refuted(err):
+		return result.Point.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+	case err != nil:
+		return nil
+	}
+	result.Timed, result.Time, result.Engine = true, ran.Time, ran.Engine
+	result.Steps, result.Messages = ran.Steps, ran.Messages
+	result.BytesSent, result.LinkBytes = ran.BytesSent, ran.LinkBytes
+	result.Trace = ran.Trace
+	if r.critical {
+		result.ran = ran
+	}
+	result.Limit = r.network.limit(ran)
+	if r.options.Trace {
+		result.Devices = r.network.devices()
+	}
+	if r.options.Links {
+		result.Links = r.network.uses(ran)
+	}
+	return nil
+}
+
+// env is where a point runs.
+func (r *runner) env(p *scenarios.Point) sim.Env {
+	env := sim.Env{Graph: r.network.graph, Device: p.Device, Segment: p.Sim.Segment,
+		Slots: p.Sim.Slots, Start: p.Topology.Starts}
+	if p.Sim.Sharing == scenarios.FIFO {
+		env.Sharing = sim.FIFO
+	}
+	if p.Sim.Switching == scenarios.StoreForward {
+		env.Switching = sim.StoreForward
+	}
+	for _, factor := range p.Topology.Slowdowns {
+		env.Slowdown = append(env.Slowdown, unit.Share(math.Round(factor*1e6)))
+	}
+	return env
+}
+
+// compute runs the schedules on numbers and compares them with the definition. What cannot be
+// carried out has none.
+func (r *runner) compute(m *made, result *Result) error {
+	if !result.Point.Check.Numbers {
+		return nil
+	}
+	if m.file != nil && r.s.files[m.algorithm.String()].format.Dataless {
+		result.NumbersOff = "the file tells how many bytes move, not what they hold"
+		return nil
+	}
+	if result.Point.Data.Any() {
+		return r.carry(m, result)
+	}
+	result.Data = r.dataOf(result.Point).String()
+	for i, member := range m.members {
+		report, err := r.check(member.schedule, m, result.Point)
+		if err != nil && result.refuted(err) {
+			result.Numbers = Off
+			return nil
+		}
+		if err != nil {
+			return result.Point.Refuse("check.memory", prose.Unprefixed(err), "")
+		}
+		if report.Numbers == reference.NumbersOff {
+			result.Numbers, result.NumbersOff = Off, report.Why
+			return nil
+		}
+		if i == 0 {
+			result.Numbers, result.Checked = string(report.Numbers), report.Checked
+			result.RanksAgree, result.checkedAll = true, true
+		}
+		result.add(report, member)
+	}
+	return nil
+}
+
+// check compares one schedule's numbers with the definition.
+func (r *runner) check(s *schedule.Schedule, m *made,
+	p *scenarios.Point) (report reference.Report, err error) {
+	o := reference.CheckOptions{Seed: uint64(p.Seed), Data: r.dataOf(p),
+		Memory: int64(p.Check.Memory), Slots: p.Sim.Slots, Accumulate: sumsOf(p)}
+	fits := true // a file can do the smaller count that a check is made on
+	o.Rebuild = func(count int64) (*schedule.Schedule, error) {
+		spec := s.Spec
+		spec.Count = count
+		other, err := r.rebuild(m, p, spec)
+		fits = fits && err == nil
+		return other, err
+	}
+	r.numbers(func() {
+		report, err = reference.Check(s, o)
+		if !fits && m.algorithm.FromFile() { // takes longer, but not more memory
+			o.Rebuild = nil
+			report, err = reference.Check(s, o)
+		}
+	})
+	return report, err
+}
+
+// add takes in what became of the numbers of some teams: the worst of all counts.
+func (r *Result) add(report reference.Report, m member) {
+	if rank(report.Numbers) > rank(reference.Verdict(r.Numbers)) {
+		r.Numbers = string(report.Numbers)
+	}
+	r.Wrong += report.Wrong * int64(m.teams)
+	r.MaxULP, r.MeanULP = max(r.MaxULP, report.MaxULP), max(r.MeanULP, report.MeanULP)
+	r.MaxRelative = max(r.MaxRelative, report.MaxRelative)
+	r.Depth, r.Bound = max(r.Depth, report.Depth), max(r.Bound, report.Bound)
+	r.RanksAgree = r.RanksAgree && report.RanksAgree
+	r.checkedAll = r.checkedAll && report.Checked >= CountOf(m.schedule.Spec)
+	if r.Mismatch == nil {
+		r.Mismatch = report.First
+	}
+}
+
+// rank orders verdicts from the best to the worst.
+func rank(v reference.Verdict) int {
+	return slices.Index([]reference.Verdict{reference.NumbersExact, reference.NumbersBounded,
+		reference.NumbersMismatch}, v)
+}

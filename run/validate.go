@@ -1,0 +1,310 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"collsim/collective"
+	"collsim/fidelity"
+	"collsim/formats/arrays"
+	"collsim/hw"
+	"collsim/internal/prose"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// ValidateOptions are how points are played for real.
+type ValidateOptions struct {
+	RunOptions // Trace asks the hardware for timelines, too
+	// Open returns what plays the points that say so, on a network if it is to be that of the
+	// topology; OpenWith makes it of a table. Validate closes it.
+	Open func(context.Context, *scenarios.Hardware, *topology.Graph) (hw.Executor, error)
+}
+
+// Validate carries out all points, one after the other, and plays their schedules for real: the
+// bits must be those of the interpreter, times are held against the simulation. Numbers are checked
+// on normal data where the scenario has exact ones, which any order of additions gets right. When
+// the context ends, Validate returns its error with what is finished. An error that is not the
+// scenario's or the context's says what the hardware lacks.
+func (s *Scenario) Validate(ctx context.Context, o ValidateOptions) (report *Report, err error) {
+	defer func() { err = s.located(err) }()
+	v := &validator{options: o, runner: runner{s: s, options: o.RunOptions,
+		numbers: func(check func()) { check() }}}
+	defer func() {
+		if closing := v.close(); err == nil && closing != nil {
+			report, err = nil, closing
+		}
+	}()
+	report = &Report{Scenario: s}
+	for _, p := range s.Points {
+		result, err := v.point(ctx, p)
+		switch {
+		case ctx.Err() != nil:
+			report.warn()
+			return report, ctx.Err()
+		case err != nil:
+			return nil, err
+		}
+		for _, row := range result.rows() {
+			if row.skipped != "" {
+				report.Skipped = append(report.Skipped, Skip{Point: row.Point, Why: row.skipped})
+				continue
+			}
+			report.Results = append(report.Results, row)
+			if o.Done != nil {
+				o.Done(row)
+			}
+		}
+	}
+	if len(report.Results) == 0 && len(report.Skipped) > 0 {
+		return nil, report.nothing()
+	}
+	report.judge()
+	report.warn()
+	return report, nil
+}
+
+// validator carries points out and plays them.
+type validator struct {
+	runner
+	options ValidateOptions
+	device  hw.Executor // of key; nil if there is none
+	key     string
+	lab     *scenarios.Topology // that the device is made for; nil of one for any
+}
+
+func (v *validator) close() error {
+	if v.device == nil {
+		return nil
+	}
+	d := v.device
+	v.device = nil
+	return d.Close()
+}
+
+// open makes the device of a point, unless the point before has had the same.
+func (v *validator) open(ctx context.Context, p *scenarios.Point) error {
+	key, lab := fmt.Sprintf("%+v", p.Hardware), p.Topology
+	if p.Hardware.Network != "lab" {
+		lab = nil
+	}
+	if v.device != nil && v.key == key && v.lab == lab {
+		return nil
+	}
+	if err := v.close(); err != nil {
+		return err
+	}
+	d, err := v.options.Open(ctx, &p.Hardware, v.network.graph)
+	if err != nil {
+		return err
+	}
+	v.device, v.key, v.lab = d, key, lab
+	return nil
+}
+
+// point carries a point and its backward pass out, and plays what went well.
+func (v *validator) point(ctx context.Context, p *scenarios.Point) (*Result, error) {
+	result, m, err := v.begin(p)
+	if err != nil || result.skipped != "" {
+		return result, err
+	}
+	if err := v.carryOut(m, result); err != nil {
+		return nil, err
+	}
+	if err := v.play(ctx, m, result); err != nil {
+		return nil, err
+	}
+	back, err := v.backward(m, result)
+	switch {
+	case err != nil:
+		return nil, err
+	case back != nil:
+		err = v.play(ctx, back, result.Backward)
+	case result.Backward != nil: // a local one, or one that is skipped
+		result.Backward.Measured = &Measured{Executor: p.Hardware.Executor,
+			Bits: fidelity.NotComparable, Skipped: "a local gradient moves nothing"}
+	}
+	return result, err
+}
+
+// play plays what was carried out, if that went well.
+func (v *validator) play(ctx context.Context, m *made, result *Result) error {
+	p := result.Point
+	result.Measured = &Measured{Executor: p.Hardware.Executor, Bits: fidelity.NotComparable}
+	if result.Measured.Skipped = unfit(m, result); result.Measured.Skipped != "" {
+		return nil
+	}
+	if err := v.open(ctx, p); err != nil {
+		return err
+	}
+	err := v.measure(ctx, m, result)
+	result.Warnings = append(result.Warnings, caveats(p)...)
+	return err
+}
+
+// caveats say what of a point hardware does not do.
+func caveats(p *scenarios.Point) (list []string) {
+	if p.Topology.Starts != nil || p.Topology.Slowdowns != nil {
+		list = append(list, "ranks that start late or run slowly do so in the simulation alone")
+	}
+	if p.Accumulate != scenarios.Native && p.Spec.Op != 0 {
+		list = append(list, "executors add in the type itself: their bits are held against that")
+	}
+	return list
+}
+
+// unfit says why a point is not played, whatever the executor; empty if it is.
+func unfit(m *made, r *Result) string {
+	p := r.Point
+	switch {
+	case !r.Good() || !r.Timed:
+		return "its schedule is wrong, or its numbers are"
+	case p.Hardware.Ranks > 0 && p.Topology.Ranks > p.Hardware.Ranks:
+		return fmt.Sprintf("%d ranks: the hardware has %d", p.Topology.Ranks, p.Hardware.Ranks)
+	case p.Hardware.Library && (len(m.members) != 1 || m.members[0].teams != 1):
+		return "several teams: the library is asked for one collective at a time"
+	}
+	return ""
+}
+
+// measure plays a schedule and holds what comes of it against what was predicted.
+func (v *validator) measure(ctx context.Context, m *made, result *Result) error {
+	p, to := result.Point, result.Measured
+	teams, err := v.teams(m, result)
+	if err != nil {
+		return err
+	}
+	job := &hw.Job{Schedule: m.whole, Inputs: inputsOf(m.whole, teams), Env: hw.Env{
+		Warmup: p.Hardware.Warmup, Repetitions: p.Hardware.Repetitions, Slots: result.Slots,
+		Iterations: result.passes(), Timeout: p.Hardware.Timeout, Trace: v.options.Trace}}
+	runtime.GC() // so that none is due in the middle
+	done, err := v.device.Run(ctx, job)
+	var refusal *hw.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		to.Skipped = prose.Unprefixed(err)
+		return nil
+	case errors.As(err, &to.Failure):
+		return nil
+	case err != nil:
+		return err
+	}
+	if done.Executed != nil {
+		if err := v.instead(m, done.Executed, result); err != nil {
+			return err
+		}
+		for _, t := range teams {
+			t.schedule = done.Executed
+		}
+	}
+	to.take(done, result.Time)
+	return v.bits(done, teams, result)
+}
+
+// instead has a result tell of the schedule that was played in place of that of its point.
+func (v *validator) instead(m *made, played *schedule.Schedule, result *Result) error {
+	other := v.blank(result.Point)
+	other.Algorithm, other.Measured = result.Algorithm, result.Measured
+	other.Gradient, other.Backward = result.Gradient, result.Backward
+	other.Measured.Algorithm = played.Name
+	*result = *other
+	return v.carryOut(&made{algorithm: m.algorithm, whole: played,
+		members: []member{{played, 1}},
+		another: func(spec collective.Spec) (*schedule.Schedule, error) {
+			return nil, errors.New("collsim: the library's algorithm is known for what was played alone")
+		}}, result)
+}
+
+// teams are those of a point with the inputs of their ranks.
+func (v *validator) teams(m *made, result *Result) (list []*teamRun, err error) {
+	p := *result.Point
+	var inputs []arrays.Array
+	if p.Data.Input != "" {
+		if inputs, err = v.s.arrays.of(p.Data.Input, inputWant(&p)); err != nil {
+			return nil, p.Refuse("collective.input", prose.Unprefixed(err), "")
+		}
+	}
+	for _, team := range p.Members() {
+		t := &teamRun{point: &p, team: team, schedule: m.of(len(team)),
+			number: numberOf(p.Spec.Type)}
+		if err := v.fill(t, inputs); err != nil {
+			return nil, p.Refuse("check.data", prose.Unprefixed(err), "")
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// fill makes a team's inputs, or takes them from a file.
+func (v *validator) fill(t *teamRun, inputs []arrays.Array) (err error) {
+	x := v.playOf(t, inputs)
+	t.played = &played{in: x.in}
+	if x.in == nil {
+		if x.data == reference.Exact {
+			x.data = reference.Normal // any order gets exact data right
+		}
+		t.played.in, err = t.number.inputs(x)
+	}
+	return err
+}
+
+// inputsOf are the inputs of all ranks of a network.
+func inputsOf(s *schedule.Schedule, teams []*teamRun) [][]byte {
+	all := make([][]byte, s.Spec.Ranks)
+	for _, t := range teams {
+		for place, rank := range t.team {
+			all[rank] = t.played.in[place]
+		}
+	}
+	return all
+}
+
+// bits holds outputs against the interpreter's. Executors add in the type itself.
+func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) error {
+	to := result.Measured
+	if need := needed(teams); need > int64(result.Point.Check.Memory) {
+		to.Why = fmt.Sprintf("that takes %v of memory; check.memory = %v", unit.Bytes(need),
+			result.Point.Check.Memory)
+		return nil
+	}
+	to.Comparison = &Comparison{}
+	for _, t := range teams {
+		p := t.point.Flat() // elements are those of the output as it lies in memory
+		t.point = p
+		t.sums = reference.Native
+		x := &play{schedule: t.schedule, in: t.played.in, accumulate: t.sums}
+		got, err := t.number.play(x)
+		if err != nil {
+			return p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		}
+		t.played = got
+		theirs, ours := make([]arrays.Array, p.Topology.Ranks), make([]arrays.Array, p.Topology.Ranks)
+		for place, rank := range t.team {
+			theirs[rank].Data, ours[rank].Data = done.Outputs[rank], got.out[place]
+		}
+		if err := t.compare(theirs, ours, to.Comparison); err != nil {
+			return p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		}
+	}
+	if to.Bits = fidelity.Equal; !to.Comparison.Equal() {
+		to.Bits = fidelity.Differ
+	}
+	return nil
+}
+
+// needed is the memory that it takes to compute what teams should have: inputs and outputs, as
+// bytes and as numbers.
+func needed(teams []*teamRun) (n int64) {
+	for _, t := range teams {
+		spec := &t.schedule.Spec
+		for place := range t.team {
+			n += 2 * (spec.In(place) + spec.Out(place)) * int64(spec.Type.Width())
+		}
+	}
+	return n
+}

@@ -1,0 +1,87 @@
+package scenarios
+
+// The choices of a scenario are types from the file to the table. Their zero values are the
+// defaults, their spellings those of the file.
+
+// Sharing is how messages share a link.
+type Sharing uint8
+
+// The ways of sharing.
+const (
+	Fluid Sharing = iota // all at once, max-min fairly
+	FIFO                 // one after the other
+)
+
+func sharings() []string { return []string{"fluid", "fifo"} }
+
+// String is the spelling in a scenario.
+func (s Sharing) String() string { return sharings()[s] }
+
+// Switching is when a message that arrives goes on.
+type Switching uint8
+
+// The ways of switching.
+const (
+	CutThrough   Switching = iota // while it arrives
+	StoreForward                  // when it is there
+)
+
+func switchings() []string { return []string{"cut-through", "store-and-forward"} }
+
+// String is the spelling in a scenario.
+func (s Switching) String() string { return switchings()[s] }
+
+// DataKind is what numbers are checked on.
+type DataKind uint8
+
+// The kinds of data.
+const (
+	ExactData  DataKind = iota // small integers, whose sums are exact in any order
+	NormalData                 // random numbers of the normal distribution
+	UniformData
+)
+
+func dataKinds() []string { return []string{"exact", "normal", "uniform"} }
+
+// String is the spelling in a scenario.
+func (d DataKind) String() string { return dataKinds()[d] }
+
+// Accumulation is in which format steps add.
+type Accumulation uint8
+
+// The formats.
+const (
+	Native  Accumulation = iota // the type itself: rounded after every addition
+	Float32                     // rounded to the type once a step
+)
+
+func accumulations() []string { return []string{"native", "float32"} }
+
+// String is the spelling in a scenario.
+func (a Accumulation) String() string { return accumulations()[a] }
+
+// GradientMode is which backward pass is asked for.
+type GradientMode uint8
+
+// The backward passes.
+const (
+	NoGradient GradientMode = iota
+	FullGradient
+	LocalGradient // of what a rank's own output counts, which moves nothing
+)
+
+func gradientModes() []string { return []string{"", "full", "local"} }
+
+// String is the spelling in a scenario.
+func (m GradientMode) String() string { return gradientModes()[m] }
+
+// choose reads a choice. What is none of the names has been reported.
+func choose[T ~uint8](v *view, at string, names []string) (value T, given, ok bool) {
+	name, given, ok := fetch[string](v, at)
+	for i, one := range names {
+		if given && one == name {
+			return T(i), true, ok
+		}
+	}
+	return 0, given, ok
+}

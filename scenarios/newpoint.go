@@ -1,0 +1,63 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"collsim/collective"
+	"collsim/device"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// NewPoint is a collective on a network, with all else as in a scenario that says no more: on the
+// device "ideal", by the algorithm that is fastest in simulation, with proof and numbers. It may be
+// changed before it is run.
+func NewPoint(spec collective.Spec, network *Topology) *Point {
+	d := device.Ideal()
+	p := &Point{Spec: spec, Asked: spec.Bytes(), Topology: network, Device: d,
+		Algorithm: Algorithm{Name: fastest, Channels: 1, Slices: 1},
+		Sim:       Sim{Slots: d.Slots},
+		Check:     Check{Proof: true, Numbers: true, Memory: unit.GiB},
+		Hardware: Hardware{Executor: "host", Transport: "goroutines", Network: "machine",
+			Repetitions: 5, Warmup: 1, Timeout: 30 * time.Second}}
+	return p
+}
+
+// NewTopology is a network of a preset of package topology. Its error says which parameter makes it
+// impossible.
+func NewTopology(p topology.Params) (*Topology, error) {
+	t := &Topology{Preset: p.Preset, Nodes: max(p.Nodes, 1), Bandwidth: p.Bandwidth,
+		Latency: p.Latency, params: p}
+	if p.Node != nil {
+		t.Preset = inNodes
+	}
+	g, _, err := t.build()
+	if err != nil {
+		return nil, err
+	}
+	t.Ranks = len(g.Ranks)
+	return t, nil
+}
+
+// Of makes a scenario of points, which are given the IDs that they would have in a file. It refuses
+// what fits together in none: a collective on another number of ranks than its network has.
+func Of(name string, points ...*Point) (*Scenario, error) {
+	s := &Scenario{Name: name, Points: points}
+	for i, p := range points {
+		p.Number = i
+		p.ID = fmt.Sprintf("%v/%v/%d", p.Spec.Kind, p.Algorithm, int64(p.Spec.Bytes()))
+	}
+	identify(points)
+	for _, p := range points {
+		if err := p.Spec.Validate(); err != nil {
+			return nil, p.Refuse("collective", err.Error(), "")
+		}
+		if ranks := p.Topology.Ranks; p.Teams == nil && p.Spec.Ranks != ranks {
+			return nil, p.Refuse("topology.ranks", fmt.Sprintf("the network has %d, the collective %d",
+				ranks, p.Spec.Ranks), "")
+		}
+	}
+	s.Notes = notes(points)
+	return s, nil
+}

@@ -1,0 +1,168 @@
+package event
+
+import "collsim/sim/model"
+
+// Silent puts have no message: nobody receives them, and a lane's later signal says that they have
+// landed. That it cannot come sooner follows from the sharing of links wherever the lane is held
+// until its last byte has left: the signal then follows the bytes over the same links, and under
+// FIFO is served after them at each; a flow, for its part, has passed all links at once when it has
+// left. Where a lane goes on before, the messages that follow puts (model.FollowsPuts) stand behind
+// those that have not left, and set out when these have.
+
+// backlog is what a lane has sent that has not left.
+type backlog struct {
+	first, last int32        // silent puts, in order, with the messages that follow them; −1 for none
+	left        model.Moment // when all puts before them have left
+
+	// With a send buffer: how many of the lane's messages have not left, and when the last of those
+	// that have did so.
+	unsent   int32
+	lastLeft model.Moment
+}
+
+func newBacklogs(lanes int) []backlog {
+	list := make([]backlog, lanes)
+	for i := range list {
+		list[i].first = -1
+	}
+	return list
+}
+
+// follow lets a message that has been sent set out, or puts it behind the silent puts before it.
+func (e *engine) follow(m int32, at model.Moment) {
+	x := &e.messages[m]
+	b := &e.backlogs[x.lane]
+	follows := model.FollowsPuts(x.kind == silent, x.flags&relaxed > 0)
+	if follows && b.first < 0 {
+		e.setOutBehind(m, at)
+		return
+	}
+	if follows || x.kind == silent {
+		x.since, x.flags, x.also = at, x.flags|queued, -1
+		if b.first < 0 {
+			b.first = m
+		} else {
+			e.messages[b.last].also = m
+		}
+		b.last = m
+	}
+	if !follows {
+		e.unblock(m, at)
+	}
+}
+
+// putLeft notes that a silent put has left, and lets those messages set out that only stood behind
+// it.
+func (e *engine) putLeft(m int32, at model.Moment) {
+	x := &e.messages[m]
+	lane := x.lane
+	b := &e.backlogs[lane]
+	x.at, x.flags = at, x.flags|gone
+	for b.first >= 0 {
+		m := b.first
+		x := &e.messages[m]
+		if x.kind == silent && x.flags&gone == 0 {
+			return
+		}
+		b.first = x.also
+		x.flags &^= queued
+		if x.kind != silent {
+			e.setOutBehind(m, x.since)
+			continue
+		}
+		if x.at != b.left && model.Later(x.at, b.left) == x.at {
+			b.left = x.at
+			e.tell(putLeaves, m, lane, x.at.T)
+		}
+		if x.isHere {
+			e.dropMessage(m)
+		}
+	}
+}
+
+// setOutBehind lets a message set out when the silent puts before it, all of which have left, had
+// done so.
+func (e *engine) setOutBehind(m int32, at model.Moment) {
+	lane := e.messages[m].lane
+	if b := &e.backlogs[lane]; b.left != at && model.Later(b.left, at) == b.left {
+		at = b.left
+		e.tell(followsPuts, m, lane, at.T)
+	}
+	e.unblock(m, at)
+}
+
+// leftBuffer notes that a message has left whose lane need not have waited for it.
+func (e *engine) leftBuffer(m int32, at model.Moment) {
+	lane := e.messages[m].lane
+	b := &e.backlogs[lane]
+	switch {
+	case b.lastLeft == at:
+		e.tell(alsoDrains, m, lane, at.T)
+	case model.Later(b.lastLeft, at) == at:
+		b.lastLeft = at
+		e.tell(bufferDrains, m, lane, at.T)
+	}
+	if b.unsent--; b.unsent == 0 && e.lanes[lane].waits == forPost {
+		e.wake(lane)
+	}
+}
+
+// post hands a message to the queue of a device that offloads: the step need only wait until it is
+// handed over.
+func (e *engine) post(i, m int32, at model.Moment) {
+	l, x := &e.lanes[i], &e.messages[m]
+	over := at.Plus(e.rules.Pace(l.rank, x.peers, e.carried(m)))
+	l.until = model.Later(l.until, over)
+	x.post = e.newMark(model.Moment{}, false)
+	e.tell(posted, m, x.post, over.T)
+	if l.outstanding == 0 {
+		l.oldest = x.post
+	} else {
+		e.marks[l.newest].next = x.post
+	}
+	l.newest = x.post
+	l.outstanding++
+}
+
+// room makes room for what the step in e.step will send: on a device that offloads, a place in its
+// queue; a flush waits until all that the lane has sent has left. It reports whether it is known
+// when that is.
+func (e *engine) room(i int32, at *model.Moment) bool {
+	if !e.rules.Device.Offload {
+		return !e.step.Flush || e.drainBuffer(i, at)
+	}
+	l := &e.lanes[i]
+	most, waits := e.rules.Outstanding(&e.step)
+	if !waits {
+		return true
+	}
+	p := l.oldest
+	for k := most; k < l.outstanding; k++ {
+		if !e.marks[p].known {
+			return false
+		}
+		p = e.marks[p].next
+	}
+	for ; l.outstanding > most; l.outstanding-- {
+		p, l.oldest = l.oldest, e.marks[l.oldest].next
+		if e.marks[p].at.T > at.T {
+			e.tell(postLeft, i, p, e.marks[p].at.T)
+		}
+		*at = model.Later(*at, e.marks[p].at)
+		e.dropMark(p)
+	}
+	return true
+}
+
+// drainBuffer is when all that a lane has sent had left, if that is known.
+func (e *engine) drainBuffer(i int32, at *model.Moment) bool {
+	b := &e.backlogs[i]
+	if b.unsent > 0 {
+		return false
+	}
+	if b.lastLeft.T > at.T {
+		e.tell(bufferClear, i, 0, b.lastLeft.T)
+	}
+	*at = model.Later(*at, b.lastLeft)
+	return true
+}

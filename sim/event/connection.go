@@ -1,0 +1,234 @@
+package event
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// connection is a FIFO of messages from one lane to another.
+type connection struct {
+	src, dst   int32 // lanes, among those of all ranks
+	route      int32
+	class      schedule.Class
+	bounded    bool
+	tag        int32
+	head, tail int32 // messages, −1 for none
+	// unused is how many slots were never used. Of those used before, freed to last are free again, in
+	// order: marks that say since when.
+	unused      int32
+	freed, last int32
+	stream      int32 // what it has to send, where lanes may run ahead of it
+}
+
+// message is on its way from when it is sent until the step that receives it has ended.
+type message struct {
+	since  model.Moment // when it asked for its first link: D
+	at     model.Moment // of arrival, once it is here
+	bytes  unit.Bytes   // of its data
+	key    uint64       // at its first link
+	lane   int32        // that sends, or that gets
+	conn   int32        // −1 for what no lane receives: silent puts, gets and multimem
+	route  int32
+	peers  int32 // of its step, which share the lane's pace; 0 for what no lane paces
+	post   int32 // mark in the lane's queue of posts, −1 for none
+	next   int32 // in the connection, or of those that one step has received, or that are free
+	also   int32 // the next message of the same step
+	kind   messageKind
+	flags  messageFlags
+	isHere bool
+}
+
+type messageFlags uint8
+
+const (
+	packed   messageFlags = 1 << iota // a flag beside every word: twice the bytes cross the links
+	relaxed                           // it orders nothing
+	queued                            // it stands in its lane's backlog
+	gone                              // it has left its rank, though it stands there
+	multimem                          // its route is one of multimem
+	padded                            // its efficiency adds to what crosses the links
+	buffered                          // its lane goes on before it has left
+)
+
+type messageKind uint8
+
+const (
+	data        messageKind = iota // that a lane receives
+	silent                         // a silent put or a multimem store
+	getRequest                     // on its way to the owner
+	getReply                       // a get's data
+	request                        // of a large message, on its way to the receiver, or there
+	answer                         // the receiver's, to that
+	loadRequest                    // a multimem load's, under FIFO
+	loadData                       // a multimem load's, under FIFO
+)
+
+// mark is a moment in a list: a slot is free again, a post has left.
+type mark struct {
+	at    model.Moment
+	next  int32
+	known bool
+}
+
+// connect is the connection between a lane and a peer, made if need be; the one that the lane used
+// last in that direction is found at once.
+func (e *engine) connect(lane int32, p *schedule.Peer, out bool) int32 {
+	l := &e.lanes[lane]
+	src, dst, near := e.first[p.Rank]+p.Lane, lane, &l.in
+	if out {
+		src, dst, near = dst, src, &l.out
+	}
+	i := *near
+	if i < 0 || e.conns[i].src != src || e.conns[i].dst != dst || e.conns[i].class != p.Class ||
+		e.conns[i].tag != p.Tag {
+		i = e.connection(src, dst, p)
+		*near = i
+	}
+	return i
+}
+
+// connection is the one between two lanes that has the class and the tag of a peer. Those with a
+// tag are found by the number of the one without, which is made for that if need be.
+func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
+	key := uint64(src)<<33 | uint64(dst)<<2 | uint64(p.Class)
+	i := e.connBy.Find(key)
+	if i < 0 {
+		i = e.newConnection(src, dst, p.Class)
+		e.connBy.Put(key, i)
+	}
+	if p.Tag == 0 {
+		return i
+	}
+	key = uint64(i)<<32 | uint64(uint32(p.Tag))
+	if i = e.tagBy.Find(key); i < 0 {
+		i = e.newConnection(src, dst, p.Class)
+		e.conns[i].tag = p.Tag
+		e.tagBy.Put(key, i)
+	}
+	return i
+}
+
+func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
+	c := connection{src: src, dst: dst, class: class, head: -1, tail: -1, freed: -1, last: -1,
+		unused: e.rules.Slots(class), route: e.network.Route(e.lanes[src].rank, e.lanes[dst].rank)}
+	c.bounded = c.unused > 0
+	if e.streams != nil {
+		c.stream = e.newStream(src, c.route)
+	}
+	e.conns = append(e.conns, c)
+	if e.matches != nil {
+		e.matches = append(e.matches, matching{first: -1, last: -1})
+	}
+	return int32(len(e.conns) - 1)
+}
+
+// slot says when the connection has a slot for the next message; not known where the receiver has
+// not got so far.
+func (e *engine) slot(c *connection) (at model.Moment, known bool) {
+	switch {
+	case !c.bounded || c.unused > 0:
+		return model.Moment{}, true
+	case c.freed < 0:
+		return model.Moment{}, false
+	}
+	return e.marks[c.freed].at, true
+}
+
+// take uses the slot that was found.
+func (e *engine) take(c *connection) {
+	switch {
+	case !c.bounded:
+	case c.unused > 0:
+		c.unused--
+	default:
+		i := c.freed
+		if c.freed = e.marks[i].next; c.freed < 0 {
+			c.last = -1
+		}
+		e.dropMark(i)
+	}
+}
+
+// release makes the slot of a received message free from a moment on, and forgets the message.
+func (e *engine) release(m int32, at model.Moment) {
+	c := &e.conns[e.messages[m].conn]
+	if c.bounded {
+		i := e.newMark(at, true)
+		if c.last < 0 {
+			c.freed = i
+		} else {
+			e.marks[c.last].next = i
+		}
+		c.last = i
+		e.tell(slotFreed, c.dst, i, at.T)
+		if src := &e.lanes[c.src]; src.waits == forSlot && src.on == e.messages[m].conn {
+			e.wake(c.src)
+		}
+	}
+	e.dropMessage(m)
+}
+
+// enqueue adds a message to its connection.
+func (e *engine) enqueue(m int32) {
+	c := &e.conns[e.messages[m].conn]
+	if c.tail < 0 {
+		c.head = m
+	} else {
+		e.messages[c.tail].next = m
+	}
+	c.tail = m
+}
+
+// dequeue takes the first message out of its connection.
+func (e *engine) dequeue(c *connection) int32 {
+	m := c.head
+	if c.head = e.messages[m].next; c.head < 0 {
+		c.tail = -1
+	}
+	return m
+}
+
+func (e *engine) newMessage(m message) int32 {
+	m.next, m.also = -1, -1
+	i := e.freeMessage
+	if i < 0 {
+		e.messages = append(e.messages, m)
+		if e.late != nil {
+			e.late, e.onLinks = append(e.late, 0), append(e.onLinks, 0)
+		}
+		if e.fair != nil {
+			e.rests = append(e.rests, rest{})
+			e.fair.Grow(len(e.messages))
+		}
+		return int32(len(e.messages) - 1)
+	}
+	e.freeMessage = e.messages[i].next
+	e.messages[i] = m
+	if e.late != nil {
+		e.late[i] = 0
+	}
+	return i
+}
+
+func (e *engine) dropMessage(m int32) {
+	e.messages[m].next = e.freeMessage
+	e.freeMessage = m
+}
+
+func (e *engine) newMark(at model.Moment, known bool) int32 {
+	m := mark{at: at, known: known, next: -1}
+	i := e.freeMark
+	if i < 0 {
+		e.marks = append(e.marks, m)
+		return int32(len(e.marks) - 1)
+	}
+	e.freeMark = e.marks[i].next
+	e.marks[i] = m
+	return i
+}
+
+func (e *engine) dropMark(i int32) {
+	e.marks[i].next = e.freeMark
+	e.freeMark = i
+}

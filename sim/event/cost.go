@@ -1,0 +1,93 @@
+package event
+
+import (
+	"fmt"
+
+	"collsim/schedule"
+)
+
+// CostError is fluid sharing that would take more than a minute. Every change of a flow makes the
+// rates of all flows that are joined to it be worked out again, so the cost grows with the square
+// of the number of flows that go on at once and end apart.
+type CostError struct {
+	Seconds  int64 // that the run would take, about
+	Messages int64 // that it has to let flow
+	Joined   int64 // how many of them a change touches, about
+}
+
+// Error says what it would cost and what is cheap.
+func (e *CostError) Error() string {
+	return fmt.Sprintf("sim: fluid sharing would take about %d s: %d messages, and each that begins "+
+		"or ends changes the rates of about %d others; use sharing = fifo",
+		e.Seconds, e.Messages, e.Joined)
+}
+
+// The time of a solution goes into visits: of a flow on a link. One takes 9 to 21 ns on a server's
+// core, the more the larger the caches must be (BenchmarkJittered). A run is looked at after about
+// a second, and again whenever it has taken twice as long.
+const (
+	visitPicoseconds = 15_000
+	visitsASecond    = 1_000_000_000_000 / visitPicoseconds
+	patience         = 60 // seconds
+)
+
+// estimate is what a run has cost and has done, and both when it was last looked at.
+type estimate struct {
+	look                      int64 // visits at which to look again; 0: not looked at yet
+	total                     int64 // messages that will flow
+	begun, ended              int64
+	lastVisits, lastEnded     int64
+	lastSolutions, lastJoined int64
+}
+
+// affordable is a *CostError if the run, by what it has cost so far, will take too long. It depends
+// on the schedule alone and never on the clock.
+func (e *engine) affordable() error {
+	c, f := &e.spent, e.fair
+	if c.look == 0 {
+		c.look = visitsASecond
+	}
+	if f.Visits < c.look {
+		return nil
+	}
+	if c.total == 0 {
+		c.total = e.countFlows()
+	}
+	each := float64(f.Visits-c.lastVisits) / float64(max(c.ended-c.lastEnded, 1))
+	ahead := float64(c.total - c.ended)
+	if c.begun >= c.total {
+		ahead /= 2 // there are fewer and fewer
+	}
+	seconds := (float64(f.Visits) + float64(each*ahead)) / visitsASecond
+	if seconds > patience {
+		joined := (f.Joined - c.lastJoined) / max(f.Solutions-c.lastSolutions, 1)
+		return &CostError{Seconds: int64(seconds), Messages: c.total, Joined: joined}
+	}
+	c.look = 2 * f.Visits
+	c.lastVisits, c.lastEnded = f.Visits, c.ended
+	c.lastSolutions, c.lastJoined = f.Solutions, f.Joined
+	return nil
+}
+
+// countFlows walks the whole schedule and counts the messages and gets that carry data.
+func (e *engine) countFlows() int64 {
+	total, slices := int64(0), int64(e.slices)
+	var s schedule.Step
+	for _, p := range e.programs {
+		for i := range p.Lanes() {
+			for c := p.Walk(i); !c.Done(); c.Next(1) {
+				p.Load(&c, &s)
+				if !s.Moves() {
+					continue
+				}
+				total += slices * int64(len(s.Send))
+				for k := range s.From {
+					if f := s.From[k].Kind; f == schedule.Get || f == schedule.Multimem {
+						total += slices
+					}
+				}
+			}
+		}
+	}
+	return total
+}

@@ -1,0 +1,22 @@
+// Package event is the engine that always works: it goes from one request for a link to the next,
+// in the order of their times.
+//
+// Only the sharing of links needs events. All else is the later of known times, worked out as soon
+// as the last of them is known, even if it lies ahead.
+//
+//	        lane                     links of the route                    receiver
+//	wait ──► S ──cost──► D ──request──► link 1 ──► link 2 ──► … ──arrival──► its S
+//	                     E ◄──last byte has left──┘
+//
+// Lanes may go on before their bytes have left (a send buffer, a device that offloads), and large
+// messages may be asked for first (rendezvous). What a connection has to send is then a stream, in
+// order (stream.go, rendezvous.go).
+//
+// Most messages are received by a lane. Gets, silent puts and multimem are not: they are on their
+// way like any other and nobody hears of them but the lane that they hold. What a switch copies
+// or adds up is one transfer over several branches (multimem.go).
+//
+// What things take, and who comes first, is said by package model and by nothing here. What a run
+// tells of itself goes through one probe (probe.go), which writes the log. The package knows no
+// other engine, and nothing of traces and critical paths.
+package event

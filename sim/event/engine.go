@@ -1,0 +1,190 @@
+package event
+
+import (
+	"fmt"
+
+	"collsim/schedule"
+	"collsim/sim/internal/flat"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// Run plays a schedule in an environment that has been found valid for it. What it does is written
+// to the log, unless that is nil. Errors are: a *schedule.StallError; a *schedule.Violation, for a
+// message that nobody receives; a *CostError, for fluid sharing that would take more than a minute;
+// multimem without a switch that does it; and a time beyond unit.Forever.
+func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
+	e := newEngine(s, env, log)
+	if err := e.run(); err != nil {
+		return nil, err
+	}
+	return e.finished(), nil
+}
+
+// engine is the state of a run. Everything lies in flat arrays and is named by its index; what is
+// over is used again, so that memory is that of the lanes, the connections and what is in flight.
+type engine struct {
+	rules   model.Rules
+	network model.Network
+	slices  int32
+	totals  model.Totals
+	probe   *probe // nil: nobody asked
+	err     error  // found where no error can be returned
+
+	programs   []*schedule.Program
+	first      []int32 // lane of each rank among all, and their number
+	lanes      []lane
+	unfinished int     // lanes that have not come to their end
+	ready      []int32 // lanes that may be able to go on
+	step       schedule.Step
+	moved      unit.Bytes // n of e.step
+	named      []int32    // the connections that e.step names
+	receives   int        // how many of them it receives on; those come first
+	plain      bool       // and whether all that it sends are messages and no more
+
+	conns         []connection
+	connBy, tagBy flat.Table
+
+	messages    []message
+	freeMessage int32
+	marks       []mark
+	freeMark    int32
+
+	links []link
+	joins []join // of the messages of multimem, under FIFO
+
+	backlogs  []backlog  // of the lanes, where they go on before what they send has left; else nil
+	streams   []stream   // of the connections, and of silent puts; nil where no lane runs ahead
+	streamBy  flat.Table // of silent puts, by lane and rank
+	positions []position // of messages, in streams
+	rendezvous
+	figures
+
+	queue      flat.Heap[unit.Time] // of requests: of packets (FIFO), of messages to flow (fluid)
+	packets    []packet
+	freePacket int32
+
+	fluid
+}
+
+// link is the state of a link.
+type link struct {
+	model.Link
+	busy unit.Time
+	load unit.Bytes
+	free unit.Time // when it can carry the next message, under FIFO
+}
+
+func newEngine(s *schedule.Schedule, env *model.Env, log *model.Log) *engine {
+	e := &engine{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
+		slices: int32(s.Slices), connBy: flat.NewTable(), tagBy: flat.NewTable(),
+		freeMessage: -1, freeMark: -1, freePacket: -1, rendezvous: rendezvous{freePost: -1}}
+	e.links = make([]link, len(e.network.Links))
+	for i := range e.links {
+		e.links[i].Link = e.network.Links[i]
+	}
+	e.newLanes()
+	if env.Device.HasMessage() {
+		e.late, e.putLatency = []unit.Time{}, make([]unit.Time, len(e.lanes))
+	}
+	e.startStreams()
+	if env.Sharing == model.Fluid {
+		e.fair = model.NewMaxMin(&e.network, env.Device.LaneRate != unit.Unlimited)
+	}
+	if log != nil {
+		e.probe = newProbe(e, log)
+	}
+	for i := len(e.lanes) - 1; i >= 0; i-- {
+		e.wake(int32(i))
+	}
+	return e
+}
+
+// newLanes makes the lanes of all ranks.
+func (e *engine) newLanes() {
+	s, lanes := e.rules.Schedule, 0
+	for rank := range s.Spec.Ranks {
+		e.programs = append(e.programs, s.Program(rank))
+		lanes += e.programs[rank].Lanes()
+	}
+	e.lanes, e.ready = make([]lane, 0, lanes), make([]int32, 0, lanes)
+	for rank, p := range e.programs {
+		e.first = append(e.first, int32(len(e.lanes)))
+		for i := range p.Lanes() {
+			cursor := p.Walk(i)
+			e.lanes = append(e.lanes, lane{cursor: cursor, rank: int32(rank),
+				end: e.rules.Begin(int32(rank), !cursor.Done()), channel: int32(p.Channel(i)),
+				in: -1, out: -1, received: -1, sends: -1, waiters: -1, key: model.LaneKey(i)})
+		}
+	}
+	e.first = append(e.first, int32(len(e.lanes)))
+	e.unfinished = len(e.lanes)
+}
+
+// run plays the schedule to its end.
+func (e *engine) run() error {
+	loop := e.runFIFO
+	if e.fair != nil {
+		loop = e.runFluid
+	}
+	if err := loop(); err != nil {
+		return err
+	}
+	if e.unfinished > 0 {
+		return e.stall()
+	}
+	return e.unreceived()
+}
+
+// finished is what there is to tell of a run that has come to its end.
+func (e *engine) finished() *model.Totals {
+	r := &e.totals
+	r.LaneEnd = make([]unit.Time, len(e.lanes))
+	for i := range e.lanes {
+		r.LaneEnd[i] = e.lanes[i].end.T
+		r.Time = max(r.Time, r.LaneEnd[i])
+	}
+	r.LinkBusy, r.LinkLoad = make([]unit.Time, len(e.links)), make([]unit.Bytes, len(e.links))
+	for i := range e.links {
+		l := &e.links[i]
+		if e.fair != nil {
+			l.busy = l.load.Over(l.Bandwidth)
+		}
+		r.LinkBusy[i], r.LinkLoad[i] = l.busy, l.load
+		r.LinkBytes += l.load
+	}
+	e.tell(runEnds, 0, 0, r.Time)
+	return r
+}
+
+// tooLate is a step that ends beyond the end of time.
+func (e *engine) tooLate(i int32) {
+	if e.err == nil {
+		e.err = fmt.Errorf("sim: %s does not end within %d days; time is counted no further",
+			e.place(i), unit.Forever/(86400*unit.Second))
+	}
+}
+
+// place says where a lane is.
+func (e *engine) place(i int32) string {
+	l := &e.lanes[i]
+	return fmt.Sprintf("rank %d lane %d step %d", l.rank, i-e.first[l.rank], l.cursor.Step)
+}
+
+// unreceived reports a message that nobody has received.
+func (e *engine) unreceived() error {
+	for i := range e.conns {
+		c, held := &e.conns[i], 0
+		for m := c.head; m >= 0; m = e.messages[m].next {
+			held++
+		}
+		if held > 0 {
+			src, dst := &e.lanes[c.src], &e.lanes[c.dst]
+			v := &schedule.Violation{Kind: schedule.Unmatched, Rank: int(src.rank),
+				Lane: int(c.src - e.first[src.rank]), Step: -1, Chunk: -1}
+			return v.Say("%d messages to %v are never received", held, schedule.At{
+				Rank: int(dst.rank), Lane: int(c.dst - e.first[dst.rank]), Step: -1})
+		}
+	}
+	return nil
+}

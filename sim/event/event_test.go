@@ -1,0 +1,135 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/sim/critical"
+	"collsim/sim/model"
+	"collsim/sim/simtest"
+	"collsim/sim/timeline"
+	"collsim/unit"
+)
+
+// TestOrderDoesNotMatter: lanes may be looked at in any order, and links' flows be listed in any:
+// nothing depends on it, to the picosecond.
+func TestOrderDoesNotMatter(t *testing.T) {
+	simtest.Law(t, 600, "any order gives the same", func(t testing.TB, rng *rand.Rand) bool {
+		s := simtest.Schedule(t, rng, false)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
+		s = simtest.Extended(t, rng, s, env.Graph)
+		log := model.NewLog(&env, true)
+		want, err := Run(s, &env, log)
+		require.NoError(t, err)
+		path, trace := critical.Path(&env, log), timeline.Of(&env, log)
+
+		again := model.NewLog(&env, true)
+		totals, err := Run(s, &env, again)
+		require.NoError(t, err)
+		require.Equal(t, want, totals)
+		require.Equal(t, log.Steps, again.Steps)
+		require.Equal(t, log.Messages, again.Messages)
+
+		other := model.NewLog(&env, true)
+		e := newEngine(s, &env, other)
+		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
+		require.NoError(t, e.run())
+		require.Equal(t, want, e.finished())
+		require.Equal(t, path, critical.Path(&env, other))
+		require.Equal(t, trace, timeline.Of(&env, other))
+		return true
+	})
+}
+
+// TestLogSize: what the log says it takes.
+func TestLogSize(t *testing.T) {
+	require.EqualValues(t, 56, unsafe.Sizeof(model.StepRecord{}))
+	require.EqualValues(t, 64, unsafe.Sizeof(model.MessageRecord{}))
+	require.EqualValues(t, 20, unsafe.Sizeof(model.Detail{}))
+	s := simtest.Build(t, simtest.RingPlan(8, 1<<20))
+	for _, sharing := range []model.Sharing{model.FIFO, model.Fluid} {
+		env := simtest.OnSwitch(t, 8, simtest.GBs, 100*unit.Nanosecond)
+		env.Sharing = sharing
+		log := model.NewLog(&env, false)
+		r, err := Run(s, &env, log)
+		require.NoError(t, err)
+		require.Len(t, log.Steps, int(r.Steps))
+		require.Len(t, log.Messages, int(r.Messages))
+		require.Len(t, log.Spans, 2*int(r.Messages)) // a switch is two links away
+		require.Empty(t, log.Counters)
+	}
+}
+
+// TestNothingOvertakes: in random runs of devices that offload, no message of a lane sets out
+// before the silent ones that the lane has posted before have left.
+func TestNothingOvertakes(t *testing.T) {
+	held := 0
+	simtest.Law(t, 400, "messages follow silent puts", func(t testing.TB, rng *rand.Rand) bool {
+		s := simtest.Schedule(t, rng, false)
+		env := simtest.Env(t, rng, s.Spec.Ranks)
+		env.Device.Offload, env.Device.Queue = true, 8
+		s = simtest.Extended(t, rng, s, env.Graph)
+		log := model.NewLog(&env, false)
+		e := newEngine(s, &env, log)
+		require.NoError(t, e.run())
+		for i := range e.backlogs {
+			require.Negative(t, e.backlogs[i].first, "all have left")
+		}
+		for _, m := range log.Messages {
+			if !m.ByLeft {
+				continue
+			}
+			held++
+			before := &log.Messages[m.By]
+			sender, silent := log.Steps[m.Step], log.Steps[before.Step]
+			require.Equal(t, sender.Lane, silent.Lane)
+			require.LessOrEqual(t, silent.Step, sender.Step)
+			alone := before.Bytes.Over(log.Network.Routes[before.Route].Slowest)
+			require.GreaterOrEqual(t, m.Since, before.Since+alone, "no sooner than it can have left")
+		}
+		return true
+	})
+	require.Greater(t, held, 100)
+}
+
+// TestCostError: what a run would cost follows from what it has cost so far. The same counts must
+// give the same answer, and a run that is nearly done is not refused.
+func TestCostError(t *testing.T) {
+	s := simtest.Build(t, simtest.DirectPlan(8, 100)) // 56 messages
+	env := simtest.OnSwitch(t, 8, simtest.GBs, 0)
+	e := newEngine(s, &env, nil)
+	require.NoError(t, e.affordable()) // looks again after a second's visits
+	f, spent := e.fair, &e.spent
+	f.Visits, spent.begun, spent.ended, f.Solutions, f.Joined = 10*visitsASecond, 56, 8, 8, 300
+	// 10 s for 8 messages; 48 are left, which go on beside fewer and fewer: 10 + 10/8·48/2 = 40 s
+	require.NoError(t, e.affordable())
+	f.Visits, spent.ended, f.Solutions, f.Joined = 40*visitsASecond, 9, 10, 396
+	err := e.affordable() // 30 s for one more: 40 + 30·47/2
+	var cost *CostError
+	require.True(t, errors.As(err, &cost))
+	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 48}, *cost)
+	require.ErrorContains(t, err, "sim: fluid sharing would take about 745 s: 56 messages, and each "+
+		"that begins or ends changes the rates of about 48 others; use sharing = fifo")
+}
+
+// BenchmarkJittered is fluid sharing at its worst: as many sizes as messages, all at once.
+func BenchmarkJittered(b *testing.B) {
+	for _, ranks := range []int{32, 64, 128} {
+		b.Run(fmt.Sprint(ranks), func(b *testing.B) {
+			s := simtest.Build(b, simtest.JitteredPlan(ranks))
+			env := simtest.OnSwitch(b, ranks, 25*simtest.GBs/2, 500*unit.Nanosecond)
+			visits := int64(0)
+			for b.Loop() {
+				e := newEngine(s, &env, nil)
+				require.NoError(b, e.run())
+				visits += e.fair.Visits
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(visits), "ns/visit")
+		})
+	}
+}

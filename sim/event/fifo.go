@@ -1,0 +1,135 @@
+package event
+
+import (
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// packet is a message, or a segment of one, on its way.
+type packet struct {
+	tail            model.Moment // when its last byte has come over the links so far
+	from, to        unit.Bytes   // of the message
+	message         int32        // as long as it is at its first link, or its last segment
+	begin, hop, end int32        // its links are network.Hops[begin:end], the next is hop
+	next            int32        // of those that are free
+	isLast          bool         // of the message's segments
+}
+
+// runFIFO serves requests in order until there are none.
+func (e *engine) runFIFO() error {
+	for {
+		if err := e.runLanes(); err != nil {
+			return err
+		}
+		if e.err != nil || len(e.queue) == 0 {
+			return e.err
+		}
+		e.serve(e.queue.Pop())
+	}
+}
+
+// addPacket lets the part of a message that begins at from ask for its first link.
+func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
+	x := &e.messages[m]
+	r := &e.network.Routes[x.route]
+	all := e.carried(m)
+	to, end := all, r.To
+	if x.flags&multimem > 0 { // what is multicast goes up whole, and parts at the switch
+		end = r.From + 1
+	} else {
+		to = e.rules.SegmentEnd(from, all)
+	}
+	i := e.newPacket(packet{from: from, to: to, message: m, begin: r.From, hop: r.From, end: end,
+		isLast: to == all})
+	e.queue.Push(e.ask(i, at, x.key))
+}
+
+func (e *engine) newPacket(p packet) int32 {
+	i := e.freePacket
+	if i < 0 {
+		e.packets = append(e.packets, p)
+		return int32(len(e.packets) - 1)
+	}
+	e.freePacket = e.packets[i].next
+	e.packets[i] = p
+	return i
+}
+
+// ask is a packet's request for its next link.
+func (e *engine) ask(p int32, at model.Moment, key uint64) model.Request {
+	return model.Ask(at, e.network.Hops[e.packets[p].hop], key, p)
+}
+
+// serve lets the link carry the packet whose turn it is.
+func (e *engine) serve(r model.Request) {
+	p, on := &e.packets[r.Item], model.AskedOf(&r)
+	l := &e.links[on]
+	takes := l.Part(p.from, p.to)
+	start, over := model.Serve(model.AskedAt(&r), l.free, takes)
+	l.free = over.T
+	l.busy = min(l.busy+takes, unit.Forever)
+	l.load += p.to - p.from
+	e.tell(linkServes, r.Item, on, start.T)
+	if p.hop == p.begin {
+		e.firstLink(r.Item, start, over, l)
+	} else {
+		p.tail = model.Later(over, p.tail)
+	}
+	e.forward(r.Item, start, l)
+}
+
+// firstLink is the first link's part: the lane, or the queue of its device, lets go of the packet.
+// The bytes come no faster than the lane puts them out, and leave no faster than the slowest link
+// takes them.
+func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
+	p := &e.packets[i]
+	m, from, to := p.message, p.from, p.to
+	x := &e.messages[m]
+	if x.kind == loadData { // no lane puts it out
+		p.tail = model.Later(over, p.tail)
+		return
+	}
+	path, rank := &e.network.Routes[x.route], e.lanes[x.lane].rank
+	before, put := e.rules.Pace(rank, x.peers, from), e.rules.Pace(rank, x.peers, to)
+	p.tail = model.Later(over, model.PutOut(start, x.since, x.post >= 0, before, put))
+	leaves := model.Leaves(start, max(before, l.slowest(path, from)), max(put, l.slowest(path, to)))
+	if e.streams != nil {
+		e.leaving(m, from, to, start)
+	}
+	if p.isLast {
+		e.left(m, leaves)
+	} else {
+		e.addPacket(m, to, leaves)
+	}
+}
+
+// slowest is how long n bytes take on the slowest link of a route, of which l is one.
+func (l *link) slowest(r *model.Route, n unit.Bytes) unit.Time {
+	if r.Slowest == l.Bandwidth {
+		return l.Over(n)
+	}
+	return n.Over(r.Slowest)
+}
+
+// forward lets a packet that l begins to carry at start ask for its next link, or arrive. A message
+// arrives with its last segment.
+func (e *engine) forward(i int32, start model.Moment, l *link) {
+	p := &e.packets[i]
+	key := l.Key
+	l.Key++
+	var next model.Moment
+	next, p.tail = e.rules.Switching.Forward(start, p.tail, l.Latency)
+	if p.hop++; p.hop < p.end {
+		e.queue.Push(e.ask(i, next, key))
+		return
+	}
+	p.next, e.freePacket = e.freePacket, i
+	switch m := p.message; {
+	case !p.isLast:
+	case e.messages[m].flags&multimem > 0:
+		e.crossed(m, crossing{p.hop - 1, next, p.tail, key})
+	default:
+		e.messages[m].key = key // a reply uses the port that its request came in by
+		e.arrived(m, p.tail)
+	}
+}

@@ -1,0 +1,177 @@
+package event
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// lane is what the engine keeps of a lane.
+type lane struct {
+	cursor   schedule.Cursor
+	end      model.Moment // of the step before
+	until    model.Moment // of the present step: the latest that is known of D and its messages
+	rank     int32
+	channel  int32
+	in, out  int32  // the connection last used each way, −1 for none
+	key      uint64 // of its next message
+	pending  int32  // messages of the present step that must leave, or replies that must come
+	received int32  // messages that the present step has received, −1 for none
+	sends    int32  // messages that the present step will send, −1 for none
+	posts    []model.Moment
+	isPost   bool // the present step posts
+	isReady  bool // it is among those that may be able to go on
+	waits    waiting
+	on       int32 // the connection or lane that it waits for
+	waiters  int32 // the lanes that wait for its posts, −1 for none
+	next     int32 // lane that waits for the same lane's posts
+
+	// Posted sends of a device that offloads, in order: marks that say when each has left. Those whose
+	// place in the queue has been taken again are forgotten.
+	oldest, newest, outstanding int32
+}
+
+// waiting is what a lane that cannot go on waits for.
+type waiting uint8
+
+const (
+	forNothing waiting = iota
+	forMessage         // of connection on
+	forSlot            // of connection on
+	forEvent           // of lane on
+	forPost            // its own, to leave
+	forStep            // its own, to end
+	forEver            // it has come to its end
+)
+
+// wake puts a lane among those that may be able to go on.
+func (e *engine) wake(i int32) {
+	if l := &e.lanes[i]; !l.isReady {
+		l.isReady, l.waits = true, forNothing
+		e.ready = append(e.ready, i)
+	}
+}
+
+// runLanes lets every lane that is awake go on as far as it can. In what order does not matter:
+// each finds only times that are final.
+func (e *engine) runLanes() error {
+	for len(e.ready) > 0 {
+		i := e.ready[len(e.ready)-1]
+		e.ready = e.ready[:len(e.ready)-1]
+		l := &e.lanes[i]
+		l.isReady = false
+		if l.cursor.Done() {
+			l.waits = forEver
+			e.unfinished--
+			continue
+		}
+		e.programs[l.rank].Load(&l.cursor, &e.step)
+		if start, known := e.start(i); known {
+			if err := e.perform(i, start); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// start is S of the step in e.step, if all is known that it depends on; otherwise the lane waits
+// for the first thing that is not. Messages, slots and events are asked for in the order in which
+// the untimed executor does, so that both tell of a stall in the same words.
+func (e *engine) start(i int32) (at model.Moment, known bool) {
+	l, s := &e.lanes[i], &e.step
+	at = l.end
+	if e.matches != nil && !e.postReceives(i) {
+		return at, false
+	}
+	e.named = e.named[:0]
+	for k := range s.From {
+		if s.From[k].Kind != schedule.Message {
+			continue
+		}
+		c := e.connect(i, &s.From[k].Peer, false)
+		e.named = append(e.named, c)
+		m := e.conns[c].head
+		if m < 0 || !e.messages[m].isHere {
+			l.waits, l.on = forMessage, c
+			return at, false
+		}
+		at = model.Later(at, e.messages[m].at)
+	}
+	e.receives, e.plain = len(e.named), true
+	for k := range s.Send {
+		d := &s.Send[k]
+		if d.Packet || d.Relaxed || !d.Message() {
+			if e.plain = false; !d.Message() {
+				continue
+			}
+		}
+		c := e.connect(i, &d.Peer, true)
+		e.named = append(e.named, c)
+		t, ok := e.slot(&e.conns[c])
+		if !ok {
+			l.waits, l.on = forSlot, c
+			return at, false
+		}
+		at = model.Later(at, t)
+	}
+	if l.cursor.Slice() == 0 {
+		t, ok := e.events(i)
+		if !ok {
+			return at, false
+		}
+		at = model.Later(at, t)
+	}
+	if e.backlogs != nil && !e.room(i, &at) {
+		l.waits = forPost
+		return at, false
+	}
+	return at, true
+}
+
+// events is when the last event that the step in e.step awaits is posted.
+func (e *engine) events(i int32) (at model.Moment, known bool) {
+	l := &e.lanes[i]
+	for _, v := range e.step.Await {
+		if v.Value <= 0 {
+			continue
+		}
+		on := e.first[l.rank] + v.Lane
+		o := &e.lanes[on]
+		if int(v.Value) > len(o.posts) {
+			l.waits, l.on, l.next = forEvent, on, o.waiters
+			o.waiters = i
+			return at, false
+		}
+		at = model.Later(at, o.posts[v.Value-1])
+	}
+	return at, true
+}
+
+// finish ends the lane's present step, now that it is known when: E is l.until.
+func (e *engine) finish(i int32) {
+	l := &e.lanes[i]
+	l.end = l.until
+	if l.end.T >= unit.Forever {
+		e.tooLate(i)
+	}
+	e.tell(stepEnds, i, 0, l.end.T)
+	freed := e.rules.Freed(l.end)
+	for m := l.received; m >= 0; {
+		next := e.messages[m].next
+		e.release(m, freed)
+		m = next
+	}
+	if l.isPost {
+		l.posts = append(l.posts, l.end)
+		for w := l.waiters; w >= 0; w = e.lanes[w].next {
+			e.wake(w)
+		}
+		l.waiters = -1
+	}
+	l.cursor.Next(e.slices)
+	if e.matches != nil {
+		e.lookaheads[i].steps--
+	}
+	e.wake(i)
+}

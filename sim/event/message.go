@@ -1,0 +1,152 @@
+package event
+
+import (
+	"fmt"
+
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// setOut lets a message set out at a moment.
+func (e *engine) setOut(m int32, at model.Moment) {
+	e.messages[m].since = at
+	if e.fair != nil {
+		e.inject(m, at)
+		return
+	}
+	e.addPacket(m, 0, at)
+}
+
+// carried is how many bytes of a message cross the links.
+func (e *engine) carried(m int32) unit.Bytes {
+	x := &e.messages[m]
+	switch {
+	case x.kind == data && x.flags == 0:
+		return x.bytes
+	case x.kind == getRequest || x.kind == loadRequest || x.kind == request || x.kind == answer:
+		return 0
+	}
+	return e.crossing(m)
+}
+
+// crossing is how many bytes of the data of a message cross the links, also while it is only asked
+// for.
+func (e *engine) crossing(m int32) unit.Bytes {
+	x := &e.messages[m]
+	if x.flags&padded > 0 {
+		return e.onLinks[m]
+	}
+	return x.bytes << (x.flags & packed)
+}
+
+// figures is what a run keeps of the figures of messages by their size; it is empty where a device
+// has none.
+type figures struct {
+	late       []unit.Time  // of each message: latency on top of its links'
+	onLinks    []unit.Bytes // of each message that is padded: what crosses the links
+	putLatency []unit.Time  // of each lane: the longest of its silent puts so far
+}
+
+// addFigures gives a message that a lane puts out the figures of its size.
+func (e *engine) addFigures(m int32) error {
+	x := &e.messages[m]
+	f := e.rules.Device.Of(x.bytes)
+	n := model.OnLinks(f, x.bytes, x.flags&packed > 0)
+	if n > model.MostOnLinks {
+		return fmt.Errorf("sim: %s: a message of %v puts more on its links, at efficiency %v, than "+
+			"is counted", e.place(x.lane), x.bytes, f.Efficiency)
+	}
+	if f.Efficiency > 0 {
+		x.flags |= padded
+		e.onLinks[m] = n
+	}
+	e.late[m] = f.Latency
+	if model.FollowsPuts(x.kind == silent, x.flags&relaxed > 0) {
+		e.late[m] = max(f.Latency, e.putLatency[x.lane])
+	}
+	return nil
+}
+
+// putsOut remembers the latency of silent puts of e.moved bytes: no later message of the lane that
+// follows puts has less.
+func (e *engine) putsOut(lane int32) {
+	if e.late != nil {
+		e.putLatency[lane] = max(e.putLatency[lane], e.rules.Device.Of(e.moved).Latency)
+	}
+}
+
+// left tells that the last byte of a message has left its first node.
+func (e *engine) left(m int32, at model.Moment) {
+	x := &e.messages[m]
+	switch {
+	case x.kind > silent: // no lane takes part
+		return
+	case x.post >= 0:
+		e.marks[x.post].at, e.marks[x.post].known = at, true
+		if e.lanes[x.lane].waits == forPost {
+			e.wake(x.lane)
+		}
+		if x.kind == silent {
+			e.putLeft(m, at)
+		}
+	case x.flags&buffered > 0:
+		e.leftBuffer(m, at)
+		if x.kind == silent {
+			e.putLeft(m, at)
+		}
+	default:
+		e.tell(messageLeaves, m, 0, at.T)
+		e.oneDone(x.lane, at)
+	}
+	if e.streams != nil {
+		e.leftStream(m, at)
+	}
+}
+
+// arrived tells that the last byte of a message has come to its end.
+func (e *engine) arrived(m int32, at model.Moment) {
+	x := &e.messages[m]
+	switch x.kind {
+	case getRequest:
+		there := e.network.Routes[x.route]
+		if x.kind = getReply; there.Tree >= 0 {
+			x.route = e.network.Trees[there.Tree].Back
+		} else {
+			x.route = e.network.Route(there.Dst, there.Src)
+		}
+		e.tell(asksAfter, m, m, at.T)
+		e.setOut(m, at)
+	case request:
+		e.requestCame(m, at)
+	case answer:
+		e.answerCame(m, at)
+	case silent:
+		if x.isHere = true; x.flags&queued == 0 {
+			e.dropMessage(m)
+		}
+	case getReply, loadData:
+		e.tell(replyArrives, m, 0, at.T)
+		lane := x.lane
+		e.dropMessage(m)
+		e.oneDone(lane, at)
+	default:
+		if e.late != nil {
+			at = at.Plus(e.late[m])
+		}
+		x.at, x.isHere = at, true
+		c := &e.conns[x.conn]
+		e.tell(messageArrives, m, 0, at.T)
+		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == x.conn {
+			e.wake(c.dst)
+		}
+	}
+}
+
+// oneDone tells a lane that one more of the things that its step waits for is over.
+func (e *engine) oneDone(i int32, at model.Moment) {
+	l := &e.lanes[i]
+	l.until = model.Later(l.until, at)
+	if l.pending--; l.pending == 0 {
+		e.completed(i)
+	}
+}

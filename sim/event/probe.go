@@ -1,0 +1,330 @@
+package event
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// happening is what an engine tells its probe. The things that it is about, i and j, are named by
+// their numbers in the engine, which has them as they then are.
+type happening uint8
+
+const (
+	stepBegins happening = iota // e.step of lane i starts at S; D is the lane's until
+	stepSends                   // the messages of lane i's step ask for links
+	stepEnds                    // of lane i, at E
+	runEnds                     //
+
+	asksAfter      // message i asks for its first link now that message j has come, −1 for none
+	linkServes     // link j begins to carry packet i
+	messageLeaves  // message i has left, and its lane's step has waited for it
+	messageArrives // message i can be received
+	replyArrives   // the data i of a get or load, for which its lane's step has waited
+	slotFreed      // mark j, by lane i's step
+
+	flowStarts  // message i begins to flow
+	flowEnds    // message i has been drained, at the rate that it still has
+	flowPasses  // message i has left in no time: it shared nothing
+	ratesChange // of the flows of fair.Members, on fair.Links, to Next
+	linksIdle   // fair.Idle, from now on
+
+	handedOver   // message i to the send buffer, by then
+	posted       // message i to its lane's queue, with mark j, by then
+	postLeft     // mark j of lane i's queue had left by then, later than all else its step awaits
+	bufferDrains // message i of lane j has left, later than all that have left before
+	alsoDrains   // message i of lane j has left, as late as the last before
+	bufferClear  // all that lane i has sent had left by then, later than all else its step awaits
+
+	streamFlows   // of stream j, bytes of message i are the last of which it is known how they leave
+	streamMoves   // message i has left stream j
+	followsStream // message i asks for its first link now that what was before it in stream j has left
+	bufferHasRoom // so much of stream i has left as its lane's step has waited for
+	putLeaves     // message i is the last silent put of lane j so far to leave
+	followsPuts   // message i asks for its first link now that the puts of lane j have left
+
+	comesToReceive  // lane i can post receives: it has come to the step, events were there by then
+	receivePosted   // receive i, by lane j
+	requestAnswered // message i's, now that receive j is posted
+	dataFollows     // the answer to message i has come
+)
+
+// written is what the probe does about each of them.
+var written = [...]func(p *probe, i, j int32, at unit.Time){
+	stepBegins: (*probe).stepBegins, stepSends: (*probe).stepSends, stepEnds: (*probe).stepEnds,
+	runEnds: (*probe).runEnds,
+
+	asksAfter: (*probe).asksAfter, linkServes: (*probe).linkServes,
+	messageLeaves: (*probe).messageLeaves, messageArrives: (*probe).messageArrives,
+	replyArrives: (*probe).replyArrives, slotFreed: (*probe).slotFreed,
+
+	flowStarts: (*probe).flowStarts, flowEnds: (*probe).flowEnds, flowPasses: (*probe).flowPasses,
+	ratesChange: (*probe).ratesChange, linksIdle: (*probe).linksIdle,
+
+	handedOver: (*probe).handedOver, posted: (*probe).posted, postLeft: (*probe).postLeft,
+	bufferDrains: (*probe).bufferDrains, alsoDrains: (*probe).alsoDrains,
+	bufferClear: (*probe).bufferClear,
+
+	streamFlows: (*probe).streamFlows, streamMoves: (*probe).streamMoves,
+	followsStream: (*probe).followsStream, bufferHasRoom: (*probe).bufferHasRoom,
+	putLeaves: (*probe).putLeaves, followsPuts: (*probe).followsPuts,
+
+	comesToReceive: (*probe).comesToReceive, receivePosted: (*probe).receivePosted,
+	requestAnswered: (*probe).requestAnswered, dataFollows: (*probe).dataFollows,
+}
+
+// tell lets the probe know what happens at a time. Nobody else asks whether there is one.
+func (e *engine) tell(what happening, i, j int32, at unit.Time) {
+	if e.probe != nil {
+		written[what](e.probe, i, j, at)
+	}
+}
+
+// probe writes the log of a run.
+type probe struct {
+	e     *engine
+	log   *model.Log
+	lanes []laneProbe
+
+	ofMessage []int32 // the record of a message that is on its way
+	ofMark    []int32 // the step that freed a slot, the message that leaves a queue of posts
+	stepOf    []int32 // the step that sends a message, where large ones are asked for
+	ofPosted  []int32 // the step after which a receive was posted
+
+	room     int32 // the message whose leaving made room for what the step at hand sends
+	postedBy int32 // the step after which the receives at hand are posted
+	flows    []flowProbe
+	streams  []streamProbe
+	backlogs []backlogProbe
+}
+
+// laneProbe is a lane's present sub-step.
+type laneProbe struct {
+	held       int32 // the latest of what has left or come after D, the first of those that tie
+	isHandover bool
+	heldUntil  unit.Time
+	order      uint64  // of held among those of the step
+	posts      []int32 // the steps that posted, so far
+}
+
+// flowProbe is a flow since its rate, or the link that limits it, last changed.
+type flowProbe struct {
+	full  uint64 // the rate that it would have alone
+	since unit.Time
+	hop   int32 // of its route; −1: the lane's pace
+}
+
+// streamProbe is of a stream the record of what has left last, and of what flows.
+type streamProbe struct{ left, flows int32 }
+
+// backlogProbe is of a lane the record of the last silent put to leave, and of the last message.
+type backlogProbe struct{ put, last int32 }
+
+func newProbe(e *engine, log *model.Log) *probe {
+	p := &probe{e: e, log: log, lanes: make([]laneProbe, len(e.lanes)), room: -1,
+		backlogs: make([]backlogProbe, len(e.backlogs))}
+	log.Network = &e.network
+	for i := range e.lanes {
+		l := &e.lanes[i]
+		log.Lanes = append(log.Lanes, model.LaneRecord{Rank: l.rank, Lane: int32(i) - e.first[l.rank],
+			Begin: l.end.T, End: l.end.T, Last: -1})
+	}
+	return p
+}
+
+// stepBegins remembers a sub-step that can start, and why not sooner.
+func (p *probe) stepBegins(i, _ int32, start unit.Time) {
+	e, log, l := p.e, p.log, &p.e.lanes[i]
+	what, by := p.cause(i, start)
+	number := int32(len(log.Steps))
+	log.Steps = append(log.Steps, model.StepRecord{Start: start, Done: l.until.T, Bytes: e.moved,
+		Lane: i, Step: l.cursor.Step, By: by, Held: -1, Awaited: what, Computes: e.step.Cost > 0,
+		Sources: int32(len(e.step.From))})
+	log.Lanes[i].Last = number
+	p.lanes[i].held, p.lanes[i].heldUntil = -1, l.until.T
+	for _, c := range e.named[:e.receives] {
+		log.Messages[p.ofMessage[e.conns[c].head]].To = number
+	}
+	if log.Details != nil {
+		log.Details = append(log.Details, detailOf(&e.step, &l.cursor))
+	}
+}
+
+// detailOf is what the sub-step does that a cursor has come to.
+func detailOf(s *schedule.Step, c *schedule.Cursor) model.Detail {
+	d := model.Detail{Chunk: int32(s.Chunk()), Slice: c.Slice(), Round: s.Round, Peer: peerOf(s)}
+	if s.Moves() {
+		d.Verb = s.Verb()
+	}
+	return d
+}
+
+// peerOf is the rank that a step sends to, or else receives from; −1 is none.
+func peerOf(s *schedule.Step) int32 {
+	if len(s.Send) > 0 && s.Send[0].Team == nil {
+		return s.Send[0].Peer.Rank
+	}
+	for k := range s.From {
+		if f := &s.From[k]; f.Kind == schedule.Message || f.Kind == schedule.Get {
+			return f.Peer.Rank
+		}
+	}
+	return -1
+}
+
+// cause finds what the start of the step in e.step, which is known, had to wait for.
+func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
+	e, l := p.e, &p.e.lanes[i]
+	if l.end.T == start {
+		if last := p.log.Lanes[i].Last; last >= 0 {
+			return model.StepBefore, last
+		}
+		return model.RankStart, -1
+	}
+	for _, c := range e.named[:e.receives] {
+		if m := e.conns[c].head; e.messages[m].at.T == start {
+			return model.Arrival, p.ofMessage[m]
+		}
+	}
+	for _, c := range e.named[e.receives:] {
+		c := &e.conns[c]
+		if c.bounded && c.unused == 0 && e.marks[c.freed].at.T == start {
+			return model.FreeSlot, p.ofMark[c.freed]
+		}
+	}
+	if l.cursor.Slice() == 0 {
+		if by := p.event(i, start); by >= 0 {
+			return model.EventPost, by
+		}
+	}
+	return model.PostLeft, p.room // the last that is looked at, so the only one that can be left
+}
+
+// event is the step that posted what the step in e.step awaits, at a time; −1 is none.
+func (p *probe) event(i int32, at unit.Time) int32 {
+	e := p.e
+	for _, v := range e.step.Await {
+		on := e.first[e.lanes[i].rank] + v.Lane
+		if v.Value > 0 && e.lanes[on].posts[v.Value-1].T == at {
+			return p.lanes[on].posts[v.Value-1]
+		}
+	}
+	return -1
+}
+
+// stepSends remembers the messages that a step sends.
+func (p *probe) stepSends(i, _ int32, at unit.Time) {
+	after := p.lanes[i].held // a get, if any
+	for m := p.e.lanes[i].sends; m >= 0; m = p.e.messages[m].also {
+		r := p.record(m, at, after)
+		if p.e.matches != nil {
+			p.stepOf = put(p.stepOf, m, r.Step)
+		}
+	}
+}
+
+// record remembers a message that is about to ask for its first link.
+func (p *probe) record(m int32, at unit.Time, by int32) *model.MessageRecord {
+	e, log, x := p.e, p.log, &p.e.messages[m]
+	route, n := &e.network.Routes[x.route], e.carried(m)
+	p.ofMessage = put(p.ofMessage, m, int32(len(log.Messages)))
+	log.Messages = append(log.Messages, model.MessageRecord{Since: at, Bytes: n,
+		Spans: int64(len(log.Spans)), Step: log.Lanes[x.lane].Last, By: by, To: -1, Route: x.route,
+		Peers: x.peers})
+	for range e.rules.Segments(n, route.Tree >= 0) + int64(route.To-route.From) - 1 {
+		log.Spans = append(log.Spans, 0)
+	}
+	r := &log.Messages[len(log.Messages)-1]
+	if e.late != nil {
+		r.Late = e.late[m]
+	}
+	if x.kind == request {
+		r.Kind = model.AskedFor
+	}
+	return r
+}
+
+// linkServes remembers when a packet began to cross a link. What segments before the last do after
+// their first link decides nothing.
+func (p *probe) linkServes(i, link int32, at unit.Time) {
+	x := &p.e.packets[i]
+	if x.hop == x.begin || x.isLast {
+		k := p.log.Messages[p.ofMessage[x.message]].Spans + int64(x.hop-x.begin)
+		if s := p.e.rules.Segment; s > 0 {
+			k += int64(x.from / s)
+		}
+		p.log.Spans[k] = at
+	}
+	if p.log.Counters != nil {
+		p.log.Counters[link].Carry(x.to-x.from, at, p.e.links[link].free)
+	}
+}
+
+// asksAfter remembers a request, or a reply.
+func (p *probe) asksAfter(m, before int32, at unit.Time) {
+	by := int32(-1)
+	if before >= 0 {
+		by = p.ofMessage[before]
+	}
+	p.record(m, at, by)
+}
+
+func (p *probe) messageLeaves(m, _ int32, at unit.Time) { p.hold(m, at, false) }
+
+func (p *probe) messageArrives(m, _ int32, at unit.Time) {
+	p.log.Messages[p.ofMessage[m]].Arrived = at
+}
+
+func (p *probe) replyArrives(m, _ int32, at unit.Time) {
+	record := p.ofMessage[m]
+	p.holdFor(p.e.messages[m].lane, record, uint64(record), at, false)
+}
+
+func (p *probe) slotFreed(lane, mark int32, _ unit.Time) {
+	p.ofMark = put(p.ofMark, mark, p.log.Lanes[lane].Last)
+}
+
+// hold remembers that a message of its lane's present step has left, or been handed over.
+func (p *probe) hold(m int32, at unit.Time, isHandover bool) {
+	x := &p.e.messages[m]
+	p.holdFor(x.lane, p.ofMessage[m], inStep(x.key), at, isHandover)
+}
+
+// holdFor remembers that the present step of a lane cannot end before a time, for a message. Of
+// those that tie the lowest order counts: replies by their records, then what is sent.
+func (p *probe) holdFor(lane, record int32, order uint64, at unit.Time, isHandover bool) {
+	l := &p.lanes[lane]
+	if at > l.heldUntil || at == l.heldUntil && l.held != -1 && l.order > order {
+		l.held, l.heldUntil, l.order, l.isHandover = record, at, order, isHandover
+	}
+}
+
+// inStep is the order of what is sent, by its key.
+func inStep(key uint64) uint64 { return key | 1<<62 }
+
+// stepEnds remembers what the lane's present step ended with.
+func (p *probe) stepEnds(i, _ int32, at unit.Time) {
+	l := &p.lanes[i]
+	number := p.log.Lanes[i].Last
+	s := &p.log.Steps[number]
+	s.End, s.Held, s.IsHandover = at, l.held, l.isHandover
+	p.log.Lanes[i].End = at
+	if p.e.lanes[i].isPost {
+		l.posts = append(l.posts, number)
+	}
+}
+
+func (p *probe) runEnds(_, _ int32, _ unit.Time) {
+	for i := range p.log.Counters {
+		p.log.Counters[i].Close()
+	}
+}
+
+// put sets an element of a list that grows as need be.
+func put(list []int32, i, value int32) []int32 {
+	for int(i) >= len(list) {
+		list = append(list, -1)
+	}
+	list[i] = value
+	return list
+}

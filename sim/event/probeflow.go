@@ -1,0 +1,101 @@
+package event
+
+import (
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// flowStarts remembers a flow without a rate.
+func (p *probe) flowStarts(m, _ int32, now unit.Time) {
+	for int(m) >= len(p.flows) {
+		p.flows = append(p.flows, flowProbe{})
+	}
+	e, x := p.e, &p.e.messages[m]
+	full := e.rules.PaceRate(e.lanes[x.lane].rank, x.peers)
+	if b := e.network.Routes[x.route].Slowest; b != unit.Unlimited {
+		full = min(full, model.FluidRate(b))
+	}
+	p.flows[m] = flowProbe{full: full, since: now, hop: -1}
+}
+
+func (p *probe) flowEnds(m, _ int32, now unit.Time) {
+	p.lose(m, now)
+	p.drain(m, now)
+}
+
+func (p *probe) flowPasses(m, _ int32, now unit.Time) { p.drain(m, now) }
+
+func (p *probe) linksIdle(_, _ int32, now unit.Time) { p.countFlows(p.e.fair.Idle, now) }
+
+func (p *probe) ratesChange(_, _ int32, now unit.Time) {
+	p.countFlows(p.e.fair.Links, now)
+	for _, m := range p.e.fair.Members {
+		p.limit(m, now)
+	}
+}
+
+// drain counts the bytes of a message that is over on its links.
+func (p *probe) drain(m int32, now unit.Time) {
+	e := p.e
+	n := e.carried(m)
+	if p.log.Counters == nil || n == 0 {
+		return
+	}
+	for _, h := range e.network.LinksOf(&e.network.Routes[e.messages[m].route]) {
+		p.log.Counters[h].Drain(n, now, e.fair.IsLimited(h))
+	}
+}
+
+// countFlows adds a sample to the counters of links whose flows get rates that together are new. It
+// is called before they have them.
+func (p *probe) countFlows(links []int32, now unit.Time) {
+	if p.log.Counters == nil {
+		return
+	}
+	e := p.e
+	for _, l := range links {
+		speed := uint64(0)
+		for _, m := range e.fair.On(l) {
+			speed += e.fair.Flows[m].Next
+		}
+		if c := &p.log.Counters[l]; c.Changes(speed) {
+			c.Sample(p.flowing(l, now), now)
+		}
+	}
+}
+
+// flowing is how many bytes of its present flows a link has carried, rounded down, all together.
+func (p *probe) flowing(link int32, now unit.Time) unit.Bytes {
+	e, sum, rests := p.e, unit.Bytes(0), uint64(0)
+	for _, m := range e.fair.On(link) {
+		left := e.rests[m].Left(e.fair.Flows[m].Rate, now)
+		n, rest := model.WorkOf(e.carried(m)).Without(left).Bytes()
+		sum += n
+		if rests += rest; rests >= model.AByte {
+			rests -= model.AByte
+			sum++
+		}
+	}
+	return sum
+}
+
+// limit looks which link limits a flow after a solution. It is called before the flow has its new
+// rate.
+func (p *probe) limit(m int32, now unit.Time) {
+	f, hop := &p.e.fair.Flows[m], p.e.fair.Limit(m)
+	if x := &p.flows[m]; f.Next != f.Rate || hop != x.hop {
+		p.lose(m, now)
+		x.since, x.hop = now, hop
+	}
+}
+
+// lose adds to what a link has cost a flow: of the time that has passed, what the flow would not
+// have needed alone.
+func (p *probe) lose(m int32, now unit.Time) {
+	x := &p.flows[m]
+	if x.hop < 0 {
+		return
+	}
+	at := p.log.Messages[p.ofMessage[m]].Spans + int64(x.hop)
+	p.log.Spans[at] += model.LostTime(now-x.since, x.full, p.e.fair.Flows[m].Rate)
+}

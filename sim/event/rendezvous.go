@@ -1,0 +1,168 @@
+package event
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+)
+
+// rendezvous is the state of large messages that are asked for first; all nil where none is.
+type rendezvous struct {
+	matches    []matching  // of the connections
+	lookaheads []lookahead // of the lanes
+	posted     []postedReceive
+	freePost   int32
+	ahead      schedule.Step
+}
+
+// matching is how far both ends of a connection have come.
+type matching struct {
+	sent, posted, received int64
+	first, last            int32 // the posted receives of what has not been received, −1 for none
+}
+
+// postedReceive is a receive that is posted.
+type postedReceive struct {
+	at   model.Moment
+	key  uint64 // of its answer
+	next int32
+}
+
+// lookahead goes ahead of a lane and posts its receives.
+type lookahead struct {
+	cursor schedule.Cursor
+	steps  int // sub-steps from the lane's present one on whose receives are posted
+}
+
+// postReceives posts the receives of the sub-step that a lane has come to, which is in e.step, and
+// ahead of it. It reports whether all events are there that the former awaits.
+func (e *engine) postReceives(i int32) (known bool) {
+	l, a := &e.lanes[i], &e.lookaheads[i]
+	at := l.end
+	e.tell(comesToReceive, i, 0, at.T)
+	for ; a.steps <= e.rules.Device.ReceivesAhead && !a.cursor.Done(); a.steps++ {
+		step := &e.step
+		if a.steps > 0 {
+			step = &e.rendezvous.ahead
+			e.programs[l.rank].Load(&a.cursor, step)
+		}
+		if a.cursor.Slice() == 0 {
+			switch {
+			case a.steps == 0:
+				t, known := e.events(i)
+				if !known {
+					return false
+				}
+				e.tell(comesToReceive, i, 0, t.T)
+				at = model.Later(at, t)
+			case model.AwaitsEvents(step):
+				return true
+			}
+		}
+		for k := range step.From {
+			if f := &step.From[k]; f.Kind == schedule.Message {
+				e.postReceive(i, &f.Peer, at)
+			}
+		}
+		a.cursor.Next(e.slices)
+	}
+	return true
+}
+
+// postReceive posts one receive of lane i.
+func (e *engine) postReceive(i int32, p *schedule.Peer, at model.Moment) {
+	l := &e.lanes[i]
+	c := e.connection(e.first[p.Rank]+p.Lane, i, p)
+	made := postedReceive{at: at, key: l.key, next: -1}
+	l.key++
+	n := e.freePost
+	if n < 0 {
+		n = int32(len(e.posted))
+		e.posted = append(e.posted, made)
+	} else {
+		e.freePost = e.posted[n].next
+		e.posted[n] = made
+	}
+	e.tell(receivePosted, n, i, at.T)
+	w := &e.matches[c]
+	if w.first < 0 {
+		w.first = n
+	} else {
+		e.posted[w.last].next = n
+	}
+	w.last = n
+	number := w.posted
+	w.posted++
+	for m := e.conns[c].head; m >= 0; m = e.messages[m].next {
+		if x := &e.messages[m]; x.kind == request && x.isHere && e.positions[m].number == number {
+			e.answer(m, n)
+			break
+		}
+	}
+}
+
+// matched forgets the posted receive of a message that is received.
+func (e *engine) matched(c int32) {
+	w := &e.matches[c]
+	n := w.first
+	if w.first = e.posted[n].next; w.first < 0 {
+		w.last = -1
+	}
+	w.received++
+	e.posted[n].next, e.freePost = e.freePost, n
+}
+
+// requestCame notes that a request has come.
+func (e *engine) requestCame(m int32, at model.Moment) {
+	x := &e.messages[m]
+	x.at, x.isHere = at, true
+	w := &e.matches[x.conn]
+	if e.positions[m].number >= w.posted {
+		return
+	}
+	n := w.first
+	for range e.positions[m].number - w.received {
+		n = e.posted[n].next
+	}
+	e.answer(m, n)
+}
+
+// answer answers a request that has come and whose receive is posted.
+func (e *engine) answer(m, n int32) {
+	x, p := &e.messages[m], &e.posted[n]
+	there := e.network.Routes[x.route]
+	at := model.Later(x.at, p.at)
+	x.kind, x.isHere, x.key = answer, false, p.key
+	x.route = e.network.Route(there.Dst, there.Src)
+	e.tell(requestAnswered, m, n, at.T)
+	e.setOut(m, at)
+}
+
+// answerCame lets the data of a message set out.
+func (e *engine) answerCame(m int32, at model.Moment) {
+	x := &e.messages[m]
+	x.kind, x.key = data, e.positions[m].key
+	x.route = e.conns[x.conn].route
+	e.tell(dataFollows, m, 0, at.T)
+	if x.flags&buffered > 0 {
+		e.buffer(m, at)
+	}
+	e.setOut(m, at)
+}
+
+// unanswered is the first message of a lane that waits to be asked for, −1 for none.
+func (e *engine) unanswered(i int32) int32 {
+	first := int32(-1)
+	for c := range e.conns {
+		if e.conns[c].src != i {
+			continue
+		}
+		m := e.streams[e.conns[c].stream].first
+		if m < 0 || e.messages[m].kind != request {
+			continue
+		}
+		if first < 0 || e.positions[m].key < e.positions[first].key {
+			first = m
+		}
+	}
+	return first
+}

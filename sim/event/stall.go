@@ -1,0 +1,83 @@
+package event
+
+import "collsim/schedule"
+
+// stall follows the waits from the first lane that waits until they close or end.
+func (e *engine) stall() error {
+	at := int32(0)
+	for e.lanes[at].waits == forEver {
+		at++
+	}
+	err := &schedule.StallError{Slots: e.rules.DefaultSlots()}
+	place := make([]int, len(e.lanes)) // in path, counted from 1
+	var path []int32
+	for at >= 0 && place[at] == 0 {
+		path = append(path, at)
+		place[at] = len(path)
+		at = e.waitsOn(at)
+	}
+	if at >= 0 {
+		path, err.Cycle = path[place[at]-1:], true
+		lowest := 0 // the cycle begins with its lowest lane
+		for i, lane := range path {
+			if lane < path[lowest] {
+				lowest = i
+			}
+		}
+		path = append(path[lowest:len(path):len(path)], path[:lowest]...)
+	}
+	for _, lane := range path {
+		err.Waits = append(err.Waits, e.describe(lane))
+		l := &e.lanes[lane] // pads have one slot, whatever is asked
+		err.NeedsSlots = err.NeedsSlots ||
+			l.waits == forSlot && e.conns[l.on].class == schedule.FIFO
+	}
+	return err
+}
+
+// target is the lane that would have to go on first.
+func (e *engine) target(i int32) int32 {
+	l := &e.lanes[i]
+	switch l.waits {
+	case forMessage:
+		return e.conns[l.on].src
+	case forSlot:
+		return e.conns[l.on].dst
+	case forEvent:
+		return l.on
+	}
+	if e.matches != nil {
+		if m := e.unanswered(i); m >= 0 {
+			return e.conns[e.messages[m].conn].dst
+		}
+	}
+	panic("sim: nothing is left to do and a lane waits for something that is under way")
+}
+
+// waitsOn is the lane that a lane waits for, −1 if that has come to its end.
+func (e *engine) waitsOn(i int32) int32 {
+	if on := e.target(i); e.lanes[on].waits != forEver {
+		return on
+	}
+	return -1
+}
+
+func (e *engine) describe(i int32) schedule.Waiting {
+	l := &e.lanes[i]
+	e.programs[l.rank].Load(&l.cursor, &e.step)
+	on := e.target(i)
+	w := schedule.Waiting{Rank: int(l.rank), Lane: int(i - e.first[l.rank]),
+		Step: int(l.cursor.Step), Name: e.step.Name(), Chunk: e.step.Chunk(),
+		OnRank: int(e.lanes[on].rank), OnLane: int(on - e.first[e.lanes[on].rank])}
+	switch l.waits {
+	case forMessage:
+		w.For = "a message"
+	case forSlot:
+		w.For = "a slot"
+	case forStep, forPost:
+		w.For = "a receive"
+	default:
+		w.For = "an event"
+	}
+	return w
+}

@@ -1,0 +1,228 @@
+package event
+
+import (
+	"fmt"
+
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// perform carries out the sub-step in e.step, which starts at S = start: it works out D, takes what
+// it receives and the slots of what it sends, and asks for links.
+func (e *engine) perform(i int32, start model.Moment) error {
+	l, s := &e.lanes[i], &e.step
+	e.totals.Steps++
+	l.waits, l.received, l.sends, l.pending = forStep, -1, -1, 1
+	l.isPost = s.Post && l.cursor.Last(e.slices)
+	e.moved = e.size(l)
+	l.until = start.Plus(e.rules.Cost(l.rank, s, e.moved))
+	e.tell(stepBegins, i, 0, start.T)
+	gets := e.receive(l)
+	if err := e.prepare(i); err != nil {
+		return err
+	}
+	if gets == 0 {
+		e.send(i, l.until)
+	} else if err := e.get(i, l.until); err != nil {
+		return err
+	}
+	if l.pending--; l.pending == 0 { // the 1 above: nobody but us ends the step meanwhile
+		e.completed(i)
+	}
+	return e.err
+}
+
+// size is the number of bytes that the step in e.step moves: what its regions say, or else what it
+// is about to receive.
+func (e *engine) size(l *lane) unit.Bytes {
+	n, known := e.rules.Size(l.spot(), &e.step)
+	if !known {
+		for _, c := range e.named[:e.receives] {
+			n = max(n, e.messages[e.conns[c].head].bytes)
+		}
+	}
+	return n
+}
+
+// spot is where the lane's present sub-step takes place.
+func (l *lane) spot() schedule.Spot {
+	return schedule.Spot{Rank: int(l.rank), Channel: int(l.channel), Slice: int(l.cursor.Slice())}
+}
+
+// receive takes the messages of the step in e.step out of their connections, and counts its gets.
+func (e *engine) receive(l *lane) (gets int) {
+	for _, c := range e.named[:e.receives] {
+		m := e.dequeue(&e.conns[c])
+		if e.matches != nil {
+			e.matched(c)
+		}
+		e.messages[m].next = l.received
+		l.received = m
+	}
+	for k := range e.step.From {
+		if f := e.step.From[k].Kind; f == schedule.Get || f == schedule.Multimem {
+			gets++
+		}
+	}
+	return gets
+}
+
+// prepare makes the messages of the step in e.step, of e.moved bytes each, and takes their slots.
+func (e *engine) prepare(i int32) error {
+	l, k, n := &e.lanes[i], len(e.step.Send), e.moved
+	e.totals.Messages += int64(len(e.named) - e.receives)
+	e.totals.BytesSent += n * unit.Bytes(k)
+	if !e.plain {
+		return e.prepareOthers(i)
+	}
+	for j := len(e.named) - 1; j >= e.receives; j-- { // so that l.sends is in program order
+		c := e.named[j]
+		e.take(&e.conns[c])
+		err := e.add(l, message{bytes: n, lane: i, conn: c, route: e.conns[c].route,
+			peers: int32(k), post: -1})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepareOthers is prepare where some of the messages are silent, packets or relaxed.
+func (e *engine) prepareOthers(i int32) error {
+	l, k, named, puts := &e.lanes[i], len(e.step.Send), len(e.named), false
+	for j := k - 1; j >= 0; j-- {
+		d := &e.step.Send[j]
+		x := message{bytes: e.moved, lane: i, conn: -1, peers: int32(k), post: -1}
+		if d.Message() {
+			named--
+			x.conn = e.named[named]
+			c := &e.conns[x.conn]
+			e.take(c)
+			x.route = c.route
+		} else if err := e.silence(&x, d); err != nil {
+			return err
+		}
+		puts = puts || x.kind == silent
+		if d.Packet {
+			x.flags |= packed
+		}
+		if d.Relaxed {
+			x.flags |= relaxed
+		}
+		if err := e.add(l, x); err != nil {
+			return err
+		}
+	}
+	if puts {
+		e.putsOut(i)
+	}
+	return nil
+}
+
+// silence makes a message one of a destination that no lane receives.
+func (e *engine) silence(x *message, d *schedule.Dest) (err error) {
+	x.kind = silent
+	if d.Team != nil {
+		x.flags = multimem
+		x.route, err = e.multimemRoute(x.lane, d.Team, false)
+		return err
+	}
+	x.route = e.network.Route(e.lanes[x.lane].rank, d.Peer.Rank)
+	return nil
+}
+
+// add puts a message before those that the lane's present step will send, and into its connection.
+func (e *engine) add(l *lane, x message) error {
+	if x.conn >= 0 && e.matches != nil && e.rules.Asks(e.conns[x.conn].class, x.bytes) {
+		x.kind = request
+	}
+	m := e.newMessage(x)
+	if e.late != nil {
+		if err := e.addFigures(m); err != nil {
+			return err
+		}
+	}
+	if x.conn >= 0 {
+		e.enqueue(m)
+	}
+	e.messages[m].also = l.sends
+	l.sends = m
+	return nil
+}
+
+// send lets the messages of the lane's present step ask for their first links.
+func (e *engine) send(i int32, at model.Moment) {
+	l := &e.lanes[i]
+	l.until = model.Later(l.until, at)
+	e.tell(stepSends, i, 0, at.T)
+	for m := l.sends; m >= 0; {
+		x := &e.messages[m]
+		next := x.also
+		x.key = l.key
+		l.key++
+		if e.streams != nil {
+			e.enter(i, m, at)
+		} else {
+			l.pending++
+			e.setOut(m, at)
+		}
+		m = next
+	}
+	l.sends = -1
+}
+
+// get lets the gets of the step in e.step ask their owners.
+func (e *engine) get(i int32, at model.Moment) error {
+	l, s := &e.lanes[i], &e.step
+	for k := range s.From {
+		f, owner := &s.From[k], l.spot()
+		x := message{kind: getRequest, lane: i, conn: -1, post: -1, key: l.key}
+		switch f.Kind {
+		case schedule.Get:
+			owner.Rank, x.route = int(f.Peer.Rank), e.network.Route(l.rank, f.Peer.Rank)
+		case schedule.Multimem:
+			route, err := e.multimemRoute(i, f.Team, true)
+			if err != nil {
+				return err
+			}
+			owner.Rank, x.route, x.flags = int(f.Team[0]), route, multimem
+		default:
+			continue
+		}
+		x.bytes = e.rules.SizeOf(owner, &f.Region)
+		l.key++
+		l.pending++
+		e.totals.BytesSent += x.bytes
+		m := e.newMessage(x)
+		e.tell(asksAfter, m, -1, at.T)
+		if x.flags&multimem > 0 && e.fair == nil {
+			e.load(m, at)
+		}
+		e.setOut(m, at)
+	}
+	return nil
+}
+
+// completed is called when all that the step waited for, after D, has left or come.
+func (e *engine) completed(i int32) {
+	l := &e.lanes[i]
+	if l.sends < 0 {
+		e.finish(i)
+		return
+	}
+	l.pending = 1 // what it sends had to be fetched first
+	e.send(i, l.until)
+	if l.pending--; l.pending == 0 {
+		e.finish(i)
+	}
+}
+
+// multimemRoute is the route of a lane's multimem operation over a team.
+func (e *engine) multimemRoute(i int32, team []int32, isLoad bool) (int32, error) {
+	route, err := e.network.Multimem(e.lanes[i].rank, team, isLoad)
+	if err != nil {
+		return 0, fmt.Errorf("sim: %s: multimem needs a switch that does it: %w", e.place(i), err)
+	}
+	return route, nil
+}

@@ -1,0 +1,284 @@
+package event
+
+import (
+	"collsim/sim/internal/flat"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// stream is what one connection has to send, in order, or what silent puts of a lane to a rank are.
+//
+//	stream  ... ├── message ──┼─ message ─┼───── message ─────┤ bytes
+//	                  left ▲        want ▲◄── send buffer ───►
+type stream struct {
+	first, last int32        // messages that have not left, −1 for none
+	lane        int32        // whose it is
+	route       int32        //
+	bytes       unit.Bytes   // that have been put in so far
+	left        model.Moment // when what is no longer in it had left
+
+	// Of what has set out, the bytes from to to were the last of which it is known how they leave;
+	// what was before them has left.
+	from, to unit.Bytes
+	base     unit.Bytes   // where their message begins
+	begin    model.Moment // when they began to leave
+	peers    int32        // of their message
+
+	want int64  // the lane waits until so many bytes have left; −1: it does not
+	key  uint64 // of the message that it wants to be done with
+	held int32  // messages of its step that wait for that: silent puts to a rank are of one stream
+}
+
+// position is where a message stands.
+type position struct {
+	stream int32      // −1 for none
+	next   int32      // message in the stream
+	base   unit.Bytes // of the stream, where the message begins
+	ready  bool       // nothing but its stream holds it
+	flows  bool       // it is a flow at present
+	beyond model.Work // of that flow, once what the lane wants has left; 0: it wants none of it
+	key    uint64     // its own, while its request uses another
+	number int64      // among the messages of its connection
+}
+
+// startStreams prepares for what the device needs.
+func (e *engine) startStreams() {
+	if e.rules.RunsAhead() {
+		e.backlogs = newBacklogs(len(e.lanes))
+	}
+	if e.rules.Device.EagerLimit > 0 {
+		e.matches, e.lookaheads = []matching{}, make([]lookahead, len(e.lanes))
+		for i := range e.lanes {
+			e.lookaheads[i].cursor = e.lanes[i].cursor
+		}
+	}
+	if e.rules.HasStreams() {
+		e.streams, e.streamBy = []stream{}, flat.NewTable()
+	}
+}
+
+func (e *engine) newStream(lane, route int32) int32 {
+	e.streams = append(e.streams, stream{first: -1, last: -1, lane: lane, route: route, want: -1})
+	return int32(len(e.streams) - 1)
+}
+
+// streamOf is the stream that a message belongs to, −1 for multimem.
+func (e *engine) streamOf(x *message) int32 {
+	switch {
+	case x.flags&multimem > 0:
+		return -1
+	case x.conn >= 0:
+		return e.conns[x.conn].stream
+	}
+	key := uint64(x.lane)<<32 | uint64(e.network.Routes[x.route].Dst)
+	i := e.streamBy.Find(key)
+	if i < 0 {
+		i = e.newStream(x.lane, x.route)
+		e.streamBy.Put(key, i)
+	}
+	return i
+}
+
+// positionOf is the position of a message, which may be another's that has gone.
+func (e *engine) positionOf(m int32) *position {
+	for int(m) >= len(e.positions) {
+		e.positions = append(e.positions, position{})
+	}
+	return &e.positions[m]
+}
+
+// enter puts a message that lane i sends at a moment into its stream, and lets it set out as soon
+// as nothing holds it any more.
+func (e *engine) enter(i, m int32, at model.Moment) {
+	x, p := &e.messages[m], e.positionOf(m)
+	*p = position{stream: e.streamOf(x), next: -1, key: x.key}
+	if p.stream >= 0 {
+		s := &e.streams[p.stream]
+		p.base = s.bytes
+		s.bytes += e.crossing(m)
+		if s.first < 0 {
+			s.first = m
+		} else {
+			e.positions[s.last].next = m
+		}
+		s.last = m
+	}
+	if x.conn >= 0 && e.matches != nil {
+		p.number = e.matches[x.conn].sent
+		e.matches[x.conn].sent++
+	}
+	l, d := &e.lanes[i], &e.rules.Device
+	switch {
+	case d.Offload:
+		e.post(i, m, at)
+	case d.SendBuffer > 0 && p.stream >= 0:
+		x.flags |= buffered
+		e.backlogs[i].unsent++
+		l.pending++
+		if x.kind != request { // else when it is answered
+			e.buffer(m, at)
+		}
+	default:
+		l.pending++
+	}
+	if e.backlogs != nil && (d.Offload || p.stream >= 0) {
+		e.follow(m, at)
+	} else {
+		e.unblock(m, at)
+	}
+}
+
+// unblock says that from a moment on nothing but its stream holds a message.
+func (e *engine) unblock(m int32, at model.Moment) {
+	p := &e.positions[m]
+	if p.stream < 0 {
+		e.setOut(m, at)
+		return
+	}
+	e.messages[m].since, p.ready = at, true
+	if e.streams[p.stream].first == m {
+		e.setOutFirst(m)
+	}
+}
+
+// setOutFirst lets the first message of a stream set out.
+func (e *engine) setOutFirst(m int32) {
+	at, i := e.messages[m].since, e.positions[m].stream
+	if s := &e.streams[i]; s.left != at && model.Later(s.left, at) == s.left {
+		at = s.left
+		e.tell(followsStream, m, i, at.T)
+	}
+	e.setOut(m, at)
+}
+
+// leftStream takes a message that has left at a moment out of its stream. It is the first.
+func (e *engine) leftStream(m int32, at model.Moment) {
+	p := &e.positions[m]
+	if p.stream < 0 {
+		return
+	}
+	s := &e.streams[p.stream]
+	s.left = at
+	e.tell(streamMoves, m, p.stream, at.T)
+	if s.first = p.next; s.first >= 0 && e.positions[s.first].ready {
+		e.setOutFirst(s.first)
+	}
+}
+
+// buffer has the lane of a message, which it has at a moment, wait until it has handed it over and
+// the send buffer has room for what has not left.
+func (e *engine) buffer(m int32, at model.Moment) {
+	x, p := &e.messages[m], &e.positions[m]
+	i := p.stream
+	s, l, n := &e.streams[i], &e.lanes[x.lane], e.crossing(m)
+	over := at.Plus(e.rules.Pace(l.rank, x.peers, n))
+	l.until = model.Later(l.until, over)
+	e.tell(handedOver, m, 0, over.T)
+	s.key = x.key
+	s.held++ // of several, what the last wants comes last
+	s.want = int64(e.rules.Buffered(p.base + n))
+	switch want := unit.Bytes(s.want); {
+	case want <= s.from:
+		s.want, s.held = -1, s.held-1
+		e.oneDone(x.lane, model.Moment{})
+	case want <= s.to:
+		e.hasRoom(i, s.begin.Plus(e.lead(s, want-s.base)-e.lead(s, s.from-s.base)))
+	case s.first >= 0 && e.positions[s.first].flows:
+		e.watch(s.first)
+	}
+}
+
+// hasRoom tells a lane that so much of its stream has left, at a moment, as it waits for.
+func (e *engine) hasRoom(i int32, at model.Moment) {
+	s := &e.streams[i]
+	e.tell(bufferHasRoom, i, 0, at.T)
+	lane, held := s.lane, s.held
+	s.want, s.held = -1, 0
+	for range held {
+		e.oneDone(lane, at)
+	}
+}
+
+// lead is how long n bytes of the message that leaves take if nothing is in their way.
+func (e *engine) lead(s *stream, n unit.Bytes) unit.Time {
+	return e.rules.Lead(e.lanes[s.lane].rank, s.peers, e.network.Routes[s.route].Slowest, n)
+}
+
+// leaving notes that the bytes from to to of a message begin to leave, and how is known.
+func (e *engine) leaving(m int32, from, to unit.Bytes, begin model.Moment) {
+	x := &e.messages[m]
+	if x.kind > silent || e.positions[m].stream < 0 {
+		return
+	}
+	p := &e.positions[m]
+	s := &e.streams[p.stream]
+	s.base, s.from, s.to = p.base, p.base+from, p.base+to
+	s.begin, s.peers = begin, x.peers
+	e.tell(streamFlows, m, p.stream, begin.T)
+	if want := unit.Bytes(s.want); s.want >= 0 && want <= s.to {
+		e.hasRoom(p.stream, begin.Plus(e.lead(s, want-s.base)-e.lead(s, from)))
+	}
+}
+
+// flowStarted notes that a message begins to be a flow.
+func (e *engine) flowStarted(m int32) {
+	p := e.positionOf(m) // a get has had none
+	if p.flows = e.messages[m].kind <= silent && p.stream >= 0; p.flows {
+		e.streams[p.stream].base = p.base
+		e.watch(m)
+	}
+}
+
+// watch has a flow tell when so much of it has left as its lane waits for. What is left of it then
+// goes on as if nobody had looked.
+func (e *engine) watch(m int32) {
+	p, r := &e.positions[m], &e.rests[m]
+	s := &e.streams[p.stream]
+	end, watched := p.base+e.carried(m), p.beyond != model.Work{}
+	if p.beyond = (model.Work{}); s.want < 0 || unit.Bytes(s.want) >= end {
+		if watched && r.ends != notEnding { // for what another message of the step wanted
+			e.reschedule(m)
+		}
+		return
+	}
+	e.tell(streamFlows, m, p.stream, e.now)
+	p.beyond = model.WorkOf(end - unit.Bytes(s.want))
+	if r.ends == notEnding { // it has no rate yet
+		return
+	}
+	if e.endOf(m) > e.now {
+		e.reschedule(m)
+		return
+	}
+	p.beyond = model.Work{}
+	e.hasRoom(p.stream, model.Moment{T: e.now})
+}
+
+// halfway reports whether it is not the end of a flow that has come, but what its lane waited for,
+// and tells that.
+func (e *engine) halfway(m int32, now unit.Time) bool {
+	p := &e.positions[m]
+	if p.beyond == (model.Work{}) {
+		return false
+	}
+	p.beyond = model.Work{}
+	e.reschedule(m)
+	e.hasRoom(p.stream, model.Moment{T: now})
+	return true
+}
+
+// flowEnded notes that a flow is over.
+func (e *engine) flowEnded(m int32, now unit.Time) {
+	p := &e.positions[m]
+	if !p.flows {
+		return
+	}
+	p.flows = false
+	s := &e.streams[p.stream]
+	s.from = p.base + e.carried(m)
+	s.to, s.begin = s.from, model.Moment{T: now}
+	e.tell(streamFlows, m, p.stream, now)
+	if s.want >= 0 && unit.Bytes(s.want) <= s.to {
+		e.hasRoom(p.stream, s.begin)
+	}
+}

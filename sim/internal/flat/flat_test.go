@@ -1,0 +1,78 @@
+package flat
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func compare(a, b Entry[int64]) int {
+	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second),
+		cmp.Compare(a.Third, b.Third))
+}
+
+// TestHeap does all that a heap can do to one, and to a list that is sorted. What comes out is the
+// same, but for the items of entries that are alike.
+func TestHeap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var h Heap[int64]
+	var list []Entry[int64]
+	random := func() Entry[int64] { // with many ties
+		return Entry[int64]{int64(rng.IntN(9)), uint64(rng.IntN(3)), uint64(rng.IntN(3)), rng.Int32N(100)}
+	}
+	for range 20_000 {
+		switch rng.IntN(7) {
+		case 0, 1, 2:
+			e := random()
+			h.Push(e)
+			list = append(list, e)
+		case 3:
+			from := len(h)
+			for range rng.IntN(10) {
+				e := random()
+				h, list = append(h, e), append(list, e)
+			}
+			h.Fix(from)
+		case 4:
+			bit := rng.Int32N(4)
+			isTrue := func(e *Entry[int64]) bool { return e.Item>>bit&1 == 0 }
+			if len(h) > 500 {
+				h.Keep(isTrue)
+				list = slices.DeleteFunc(list, func(e Entry[int64]) bool { return !isTrue(&e) })
+			}
+		case 5:
+			if len(h) > 0 {
+				i := slices.Index(list, h[0])
+				list[i] = random()
+				h.Replace(list[i])
+			}
+		default:
+			if len(h) > 0 {
+				e := h.Pop()
+				require.Zero(t, compare(e, slices.MinFunc(list, compare)))
+				list = slices.Delete(list, slices.Index(list, e), slices.Index(list, e)+1)
+			}
+		}
+		require.Len(t, h, len(list))
+	}
+	slices.SortFunc(list, compare)
+	for _, e := range list {
+		require.Zero(t, compare(e, h.Pop()))
+	}
+}
+
+// TestTable: what was put in is found, also after it has grown; what was not is not.
+func TestTable(t *testing.T) {
+	x := NewTable()
+	for i := range int32(5000) {
+		require.EqualValues(t, -1, x.Find(uint64(i)<<32))
+		x.Put(uint64(i)<<32, i)
+	}
+	for i := range int32(5000) {
+		require.Equal(t, i, x.Find(uint64(i)<<32))
+	}
+	require.EqualValues(t, -1, x.Find(1))
+}

@@ -1,0 +1,131 @@
+package model
+
+import (
+	"fmt"
+
+	"collsim/device"
+	"collsim/schedule"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// Env is where a schedule runs: the network, the devices, and how links are shared.
+type Env struct {
+	Graph     *topology.Graph // with at least the schedule's ranks, each reaching each
+	Device    device.Device   // every rank's; its Slots are the caller's to put into Env.Slots
+	Sharing   Sharing
+	Switching Switching
+	// Segment is the most bytes that a link carries in one go under FIFO; 0 is whole messages. What
+	// a switch copies or adds up (multimem) is never cut.
+	Segment unit.Bytes
+	// Slots is what a connection of class FIFO holds if the schedule does not say; 0 is any number.
+	Slots int
+	// Start is when each rank begins; nil is 0 for all.
+	Start []unit.Time
+	// Slowdown multiplies what each rank's device takes (overhead, additions, copies, kernels,
+	// the lane's own pace; not what its links take), rounded up; in millionths, so 1 500 000 is
+	// half as slow again. Nil is 1 for all.
+	Slowdown []unit.Share
+	// FreeCompute has compute steps cost nothing but the overhead, to ask what if.
+	FreeCompute bool
+}
+
+// Sharing is how messages share a link.
+type Sharing uint8
+
+const (
+	// Fluid lets all messages of a link flow at once, at max-min fair rates.
+	Fluid Sharing = iota
+	// FIFO lets a link carry one message after the other, first come first served.
+	FIFO
+)
+
+// String is the value of sim.sharing in a scenario.
+func (s Sharing) String() string {
+	if s == FIFO {
+		return "fifo"
+	}
+	return "fluid"
+}
+
+// Switching is when a message goes on to the next link of its route.
+type Switching uint8
+
+const (
+	// CutThrough forwards a message while it is still coming in.
+	CutThrough Switching = iota
+	// StoreForward forwards a message, or a segment, when its last byte has come in.
+	StoreForward
+)
+
+// String is the value of sim.switching in a scenario.
+func (s Switching) String() string {
+	if s == StoreForward {
+		return "store-and-forward"
+	}
+	return "cut-through"
+}
+
+// MaxFluidRate is the fastest link that fluid sharing counts: in units of 2⁻²⁰ B/s, 64 bits.
+const MaxFluidRate unit.Rate = 1<<44 - 1
+
+// Validate says what is wrong with the environment for a schedule.
+func (env *Env) Validate(s *schedule.Schedule) error {
+	ranks := s.Spec.Ranks
+	switch {
+	case env.Graph == nil:
+		return fmt.Errorf("sim: a network is needed")
+	case len(env.Graph.Ranks) < ranks:
+		return fmt.Errorf("sim: the network has %d ranks; the schedule needs %d",
+			len(env.Graph.Ranks), ranks)
+	case env.Sharing > FIFO || env.Switching > StoreForward:
+		return fmt.Errorf("sim: sharing %d, switching %d: there are 2 of each",
+			env.Sharing, env.Switching)
+	case env.Segment < 0 || env.Slots < 0:
+		return fmt.Errorf("sim: segment = %d, slots = %d: neither can be negative",
+			env.Segment, env.Slots)
+	case env.Sharing == Fluid && env.Switching == StoreForward:
+		return fmt.Errorf("sim: switching = store-and-forward: a fluid flow takes all its links " +
+			"at once and is never stored; it needs sharing = fifo")
+	case env.Sharing == Fluid && env.Segment > 0:
+		return fmt.Errorf("sim: segment = %v: fluid sharing has none; they need sharing = fifo",
+			env.Segment)
+	}
+	if err := env.Graph.Connected(); err != nil {
+		return err
+	}
+	if err := env.Device.Validate(); err != nil {
+		return err
+	}
+	return env.validateRanks(ranks)
+}
+
+func (env *Env) validateRanks(ranks int) error {
+	if n := len(env.Start); n != 0 && n != ranks {
+		return fmt.Errorf("sim: start has %d times; the schedule has %d ranks", n, ranks)
+	}
+	for r, t := range env.Start {
+		if t < 0 || t >= unit.Forever {
+			return fmt.Errorf("sim: start of rank %d = %v: a time from 0 s on is expected", r, t)
+		}
+	}
+	if n := len(env.Slowdown); n != 0 && n != ranks {
+		return fmt.Errorf("sim: slowdown has %d factors; the schedule has %d ranks", n, ranks)
+	}
+	for r, factor := range env.Slowdown {
+		if factor <= 0 {
+			return fmt.Errorf("sim: slowdown of rank %d = %d millionths: more than 0 is expected",
+				r, factor)
+		}
+	}
+	if env.Sharing != Fluid {
+		return nil
+	}
+	for _, l := range env.Graph.Links {
+		if l.Bandwidth > MaxFluidRate && l.Bandwidth != unit.Unlimited {
+			return fmt.Errorf("sim: link %s: fluid sharing counts bandwidths up to %v, not %v; "+
+				"use sharing = fifo, or unlimited", l.Name, MaxFluidRate, l.Bandwidth)
+		}
+	}
+	return nil
+}

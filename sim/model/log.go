@@ -1,0 +1,115 @@
+package model
+
+import (
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// Log is what an engine tells of a run: what each sub-step and each message waited for last, and
+// when. Records are named by their place. Traces and critical paths are made from it alone, so they
+// are the same whichever engine has written it.
+//
+// An engine keeps a log only if it is asked to. A sub-step takes 56 bytes and a message 64 (a get
+// is two: the request and the reply), and each link that a message crosses 8, as do its segments
+// after the first; a detail 20.
+type Log struct {
+	Network  *Network
+	Lanes    []LaneRecord // of all ranks
+	Steps    []StepRecord // sub-steps; those of a lane in order
+	Messages []MessageRecord
+	Spans    []unit.Time // of messages, from MessageRecord.Spans on
+
+	// For pictures, and nil where nobody asks for them: NewLog.
+	Details  []Detail  // of the sub-steps
+	Counters []Counter // of the links
+}
+
+// NewLog is empty. Details and counters are kept only where a picture is to be made.
+func NewLog(env *Env, isForPicture bool) *Log {
+	l := &Log{}
+	if isForPicture {
+		l.Details, l.Counters = []Detail{}, make([]Counter, len(env.Graph.Links))
+	}
+	return l
+}
+
+// LaneRecord is a lane.
+type LaneRecord struct {
+	Rank, Lane int32     // counts within the rank
+	Begin, End unit.Time // when it could start, and when its last step has ended
+	Last       int32     // its last sub-step; −1 if it has none
+}
+
+// StepRecord is a sub-step.
+type StepRecord struct {
+	Start, Done, End unit.Time // S, D, E
+	Bytes            unit.Bytes
+	Lane, Step       int32 // Step counts within the lane's program
+	By               int32 // what S waited for: a step or a message, as Awaited says; −1: neither
+	Held             int32 // the message that held it after D, until E; −1: none did
+	Awaited          Awaited
+	IsHandover       bool  // Held only had to be handed over
+	Computes         bool  // it is a kernel
+	Sources          int32 // that it combines
+}
+
+// Detail is what a sub-step does: for pictures.
+type Detail struct {
+	Verb                schedule.Verb // 0 of what moves nothing
+	Chunk, Slice, Round int32         // the first block that it moves, −1 for none
+	Peer                int32         // the rank that it sends to, or else receives from, −1 for none
+}
+
+// Awaited is what a sub-step's start waited for, in the order in which one of several that came at
+// the same time is named.
+type Awaited uint8
+
+// What a start may wait for.
+const (
+	RankStart  Awaited = iota // and the launch of the call
+	StepBefore                // the end of the lane's step before
+	Arrival                   // of a message
+	FreeSlot                  // the end of the step that freed it, and λ
+	EventPost                 // the end of the step that posted it
+	PostLeft                  // the leaving of a message that its lane had posted, or buffered
+)
+
+// MessageRecord is a message on its way: one that a lane sends, a get's request or its reply, what
+// is asked and answered before a large message. A message that had to wait before it asked for its
+// first link has a further record from then on.
+//
+// Under FIFO its Spans are when each segment began to cross the first link, then when the last
+// segment began to cross each of the others; under fluid sharing, how much time each of its links
+// cost it by being shared.
+type MessageRecord struct {
+	Since   unit.Time  // when it asked for its first link
+	Arrived unit.Time  // when its receiver could use it; 0 of what no lane receives
+	Late    unit.Time  // its own latency, on top of that of its links
+	Bytes   unit.Bytes // that cross links
+	Spans   int64
+	Step    int32 // that sends, or gets; or NoStep
+	By      int32 // the message that had to come or leave before it, after D; −1: none
+	To      int32 // the step that receives it; −1: none
+	Route   int32
+	Peers   int32 // of its step, which share the lane's pace; 0 for what no lane paces
+	Kind    MessageKind
+	ByLeft  bool // By did not have to come, only to leave
+}
+
+// MessageKind says what a record is of.
+type MessageKind uint8
+
+// The kinds.
+const (
+	Ordinary     MessageKind = iota
+	AskedFor                 // the request for a large message
+	Answered                 // the answer to one that came when its receive was posted
+	AnsweredLate             // the answer to one that had to wait for that: until Step's end
+)
+
+// NoStep is the Step of an answer whose receive was posted by a lane that had begun no step. LaneOf
+// is that lane, −1 for a step.
+func NoStep(lane int32) int32 { return -2 - lane }
+
+// LaneOf is the lane that NoStep was made of, −1 if it was not.
+func LaneOf(step int32) int32 { return max(-2-step, -1) }

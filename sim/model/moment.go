@@ -1,0 +1,64 @@
+package model
+
+import (
+	"math/bits"
+
+	"collsim/unit"
+)
+
+// Moment is a time, and where in it: a zero-latency link or an empty message makes things happen
+// at one time that nevertheless follow from each other. Wave counts the services by links, at this
+// very time, that had to come first; a request that is made at the moment has that wave (design §4,
+// tie key; decision 9).
+type Moment struct {
+	T    unit.Time
+	Wave int32
+}
+
+// Plus is d later. What takes any time at all begins afresh, in wave 0. It saturates at Forever.
+func (m Moment) Plus(d unit.Time) Moment {
+	if d == 0 {
+		return m
+	}
+	return Moment{T: min(m.T+d, unit.Forever)}
+}
+
+// Later is the later of two moments. S of a step, and all else that waits for several things, is
+// the latest of the moments at which they have come.
+func Later(a, b Moment) Moment {
+	if b.T > a.T || b.T == a.T && b.Wave > a.Wave {
+		return b
+	}
+	return a
+}
+
+// whole is the slowdown of a rank that is not slow.
+const whole unit.Share = 1_000_000
+
+// scaled is t times factor, rounded up.
+func scaled(t unit.Time, factor unit.Share) unit.Time {
+	if factor == whole || t == 0 {
+		return t
+	}
+	hi, lo := bits.Mul64(uint64(t), uint64(factor))
+	if hi >= uint64(whole) {
+		return unit.Forever
+	}
+	quo, rem := bits.Div64(hi, lo, uint64(whole))
+	if rem > 0 {
+		quo++
+	}
+	return unit.Time(min(quo, uint64(unit.Forever)))
+}
+
+// times is how long n bytes, k times over, take at a rate.
+func times(n unit.Bytes, k int, r unit.Rate) unit.Time {
+	if r == unit.Unlimited || n == 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(k))
+	if hi > 0 || lo >= 1<<63 {
+		return unit.Forever
+	}
+	return unit.Bytes(lo).Over(r)
+}

@@ -1,0 +1,128 @@
+package simtest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/schedule"
+	"collsim/sim/internal/flat"
+	"collsim/topology"
+)
+
+// Extended is a random schedule with what the builder has no words for: tags, packets, silent puts,
+// kernels, and on a switch, which is then made one that does it, multimem.
+func Extended(t testing.TB, rng *rand.Rand, s *schedule.Schedule,
+	g *topology.Graph) *schedule.Schedule {
+	t.Helper()
+	ranks, multimem := int32(s.Spec.Ranks), g != nil && g.Preset == "switch"
+	for i := range len(g.Nodes) {
+		g.Nodes[i].Multicast, g.Nodes[i].Reduce = g.Nodes[i].Switch, g.Nodes[i].Switch
+	}
+	salt := rng.Int32N(1 << 20)
+	tag := func(from, to int32, p *schedule.Peer, lane int32) { // both ends must think of the same
+		h := flat.Spread(uint64(salt) + uint64(from)<<8 + uint64(to)<<16 + uint64(lane)<<24 +
+			uint64(p.Class)<<40)
+		p.Tag = []int32{0, 0, 1, 77}[h%4]
+	}
+	return Rewritten(t, s, func(rank, lane int, step schedule.Step, add func(schedule.Step)) {
+		me := int32(rank)
+		for i := range step.From {
+			if p := &step.From[i].Peer; step.From[i].Kind == schedule.Message {
+				tag(p.Rank, me, p, p.Lane+int32(lane)<<4)
+			}
+		}
+		for i := range step.Send {
+			d := &step.Send[i]
+			tag(me, d.Peer.Rank, &d.Peer, int32(lane)+d.Peer.Lane<<4)
+			d.Packet = d.Put && rng.IntN(2) == 0
+			d.Relaxed = d.Relaxed || rng.IntN(5) == 0
+		}
+		add(step)
+		if rng.IntN(4) == 0 {
+			add(extra(rng, ranks, me, multimem))
+		}
+	})
+}
+
+// extra is a step that nobody waits for.
+func extra(rng *rand.Rand, ranks, me int32, multimem bool) schedule.Step {
+	at := schedule.Region{First: rng.Int32N(80), Run: 1 + rng.Int32N(20), Times: 1}
+	out := at
+	out.Buffer = schedule.Output
+	team := []int32{}
+	for _, r := range rng.Perm(int(ranks))[:1+rng.IntN(int(ranks))] {
+		team = append(team, int32(r))
+	}
+	load := schedule.Source{Kind: schedule.Multimem, Region: at, Team: team}
+	store := schedule.Dest{Region: out, Team: team, Packet: rng.IntN(4) == 0}
+	kinds := 2
+	if multimem {
+		kinds = 6
+	}
+	switch rng.IntN(kinds) {
+	case 0:
+		return schedule.Step{Cost: []int64{1, 100_000, 250_000}[rng.IntN(3)]}
+	case 1:
+		peer := (me + 1 + rng.Int32N(ranks-1)) % ranks
+		put := schedule.Dest{Peer: schedule.Peer{Rank: peer}, Put: true, Silent: true, Region: out}
+		puts := []schedule.Dest{put}
+		for range rng.IntN(3) { // more of them, to the same rank or another
+			if rng.IntN(2) == 0 {
+				put.Peer.Rank = (me + 1 + rng.Int32N(ranks-1)) % ranks
+			}
+			puts = append(puts, put)
+		}
+		return schedule.Step{From: []schedule.Source{{Region: at}}, Send: puts}
+	case 2:
+		return schedule.Step{From: []schedule.Source{load}, To: []schedule.Region{out}}
+	case 3:
+		return schedule.Step{From: []schedule.Source{{Region: at}}, Send: []schedule.Dest{store}}
+	case 4:
+		return schedule.Step{From: []schedule.Source{load, {Region: at}}, Send: []schedule.Dest{store}}
+	}
+	return schedule.Step{From: []schedule.Source{load}, Send: []schedule.Dest{store}}
+}
+
+// within makes a region that goes round the end of its buffer a list of blocks.
+func within(s *schedule.Schedule, r *schedule.Region) {
+	n := int32(s.Blocks(r.Buffer))
+	if r.List != nil || r.Times != 1 || r.First+r.Run <= n {
+		return
+	}
+	for i := range r.Run {
+		r.List = append(r.List, (r.First+i)%n)
+	}
+}
+
+// Rewritten is a schedule in which something else stands in place of each step.
+func Rewritten(t testing.TB, s *schedule.Schedule,
+	step func(rank, lane int, step schedule.Step, add func(schedule.Step))) *schedule.Schedule {
+	t.Helper()
+	lanes := make([]int, s.Spec.Ranks)
+	for rank := range lanes {
+		lanes[rank] = s.Program(rank).Lanes()
+	}
+	head := schedule.Schedule{Name: s.Name, Spec: s.Spec, Cuts: s.Cuts, Memory: s.Memory,
+		Slots: s.Slots, Slices: s.Slices}
+	made, err := schedule.Assemble(head, lanes, func(rank, lane int, add func(schedule.Step)) {
+		p := s.Program(rank)
+		for c := p.Walk(lane); !c.Done(); c.Next(1) {
+			var one schedule.Step
+			p.Load(&c, &one)
+			for i := range one.From {
+				within(s, &one.From[i].Region)
+			}
+			for i := range one.To {
+				within(s, &one.To[i])
+			}
+			for i := range one.Send {
+				within(s, &one.Send[i].Region)
+			}
+			step(rank, lane, one, add)
+		}
+	})
+	require.NoError(t, err)
+	return made
+}

@@ -1,0 +1,22 @@
+package simtest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/leanovate/gopter"
+	"github.com/leanovate/gopter/gen"
+	"github.com/leanovate/gopter/prop"
+)
+
+// Law checks a property of random schedules on random networks, each made from a number.
+func Law(t *testing.T, runs int, name string, holds func(t testing.TB, rng *rand.Rand) bool) {
+	t.Helper()
+	parameters := gopter.DefaultTestParametersWithSeed(20260731)
+	parameters.MinSuccessfulTests = runs
+	properties := gopter.NewProperties(parameters)
+	properties.Property(name, prop.ForAll(func(seed uint64) bool {
+		return holds(t, rand.New(rand.NewPCG(seed, 1)))
+	}, gen.UInt64()))
+	properties.TestingRun(t)
+}

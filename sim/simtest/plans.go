@@ -1,0 +1,92 @@
+package simtest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/device"
+	"collsim/dtype"
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// ring is the all-reduce that every test knows: n−1 steps that add, n−1 that copy.
+func ring(l *schedule.Lane) {
+	r, p := l.Rank, l.Ranks
+	prev, next := r-1, r+1
+	l.Send(next, l.Chunk(r))
+	for i := 1; i < p-1; i++ {
+		l.ReduceSend(prev, next, l.Chunk(r-i))
+	}
+	l.ReduceCopySend(prev, next, l.Chunk(r+1))
+	for i := range p - 2 {
+		l.CopySend(prev, next, l.Chunk(r-i))
+	}
+	l.Recv(prev, l.Chunk(r+2))
+}
+
+// direct is the all-to-all with a lane for every peer.
+func direct(l *schedule.Lane) {
+	to, from := l.Rank+l.Index+1, l.Rank-l.Index-1
+	l.Send(to, l.In(to))
+	l.Recv(from, l.Out(from))
+	if l.Index == 0 {
+		l.Copy(l.Out(l.Rank), l.In(l.Rank))
+	}
+}
+
+// AllReduce sums so many float32.
+func AllReduce(ranks int, count int64) collective.Spec {
+	return collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
+		Ranks: ranks, Count: count}
+}
+
+// RingPlan is a ring all-reduce.
+func RingPlan(ranks int, count int64) schedule.Plan {
+	return schedule.Plan{Name: "ring", Spec: AllReduce(ranks, count),
+		Group: schedule.Group{int32(ranks)}, Chunks: ranks, Lane: ring}
+}
+
+// DirectPlan is a direct all-to-all.
+func DirectPlan(ranks int, count int64) schedule.Plan {
+	return schedule.Plan{Name: "direct", Spec: collective.Spec{Kind: collective.AllToAll,
+		Type: dtype.Float32, Ranks: ranks, Count: count},
+		Group: schedule.Group{int32(ranks)}, Lanes: ranks - 1, Lane: direct}
+}
+
+// Build builds what must be right.
+func Build(t testing.TB, p schedule.Plan) *schedule.Schedule {
+	t.Helper()
+	s, err := schedule.Build(p)
+	require.NoError(t, err)
+	return s
+}
+
+// OnSwitch is an ideal device behind a switch.
+func OnSwitch(t testing.TB, ranks int, bandwidth unit.Rate, latency unit.Time) model.Env {
+	t.Helper()
+	g, err := topology.Switch(ranks, bandwidth, latency)
+	require.NoError(t, err)
+	return model.Env{Graph: g, Device: device.Ideal(), Slots: 8}
+}
+
+// GBs is 1 GB/s: a byte is 1000 ps.
+const GBs = unit.Rate(1_000_000_000)
+
+// JitteredPlan is direct with a size of its own for every message.
+func JitteredPlan(ranks int) schedule.Plan {
+	p := DirectPlan(ranks, 0)
+	p.Spec.Kind = collective.AllToAllV
+	for r := range ranks {
+		row := make([]int64, ranks)
+		for c := range row {
+			row[c] = 1_000_000 + int64((r*ranks+c)*7919%1_000_003)
+		}
+		p.Spec.Splits = append(p.Spec.Splits, row)
+	}
+	return p
+}

@@ -1,0 +1,91 @@
+// Package timeline makes the trace of a run from the log that an engine has written. It knows no
+// engine: that a trace says what happened, and nothing more, is because the log does.
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"collsim/sim/model"
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// Of is the trace of a run in an environment, made from its log, which was kept for a picture.
+func Of(env *model.Env, log *model.Log) *trace.Trace {
+	t := &trace.Trace{Tracks: make([]trace.Track, len(log.Lanes)),
+		Counters: make([]trace.Counter, len(log.Counters))}
+	for i := range log.Lanes {
+		l := &log.Lanes[i]
+		t.Tracks[i] = trace.Track{Rank: l.Rank, Lane: l.Lane}
+		t.End = max(t.End, l.End)
+	}
+	for i := range log.Counters {
+		c := &log.Counters[i]
+		t.Counters[i] = trace.Counter{Name: env.Graph.Links[i].Name, Samples: c.Samples}
+		if n := len(c.Samples); n > 0 { // silent puts may land after all lanes have ended
+			t.End = max(t.End, c.Samples[n-1].At)
+		}
+	}
+	var number []int32
+	t.Intervals, number = intervals(log)
+	t.Messages = messages(env, log, number)
+	return t
+}
+
+// intervals are the sub-steps, those of a lane one after the other; number is what each record is
+// in its lane, counted from 1.
+func intervals(log *model.Log) (list []trace.Interval, number []int32) {
+	first := make([]int32, len(log.Lanes)+1) // of each lane in list
+	for i := range log.Steps {
+		first[log.Steps[i].Lane+1]++
+	}
+	ready := make([]unit.Time, len(log.Lanes))
+	for i := range log.Lanes {
+		first[i+1] += first[i]
+		ready[i] = log.Lanes[i].Begin
+	}
+	next := slices.Clone(first)
+	list, number = make([]trace.Interval, len(log.Steps)), make([]int32, len(log.Steps))
+	for i := range log.Steps {
+		s, d := &log.Steps[i], &log.Details[i]
+		v := &list[next[s.Lane]]
+		*v = trace.Interval{Track: s.Lane, Verb: trace.Verb(d.Verb), Chunk: d.Chunk, Slice: d.Slice,
+			Round: d.Round, Peer: d.Peer, Bytes: s.Bytes, Ready: ready[s.Lane], Start: s.Start,
+			Done: s.Done, End: s.End}
+		if v.Kind = v.Verb.Kind(); s.Computes {
+			v.Kind = trace.Compute
+		}
+		ready[s.Lane] = s.End
+		next[s.Lane]++
+		number[i] = next[s.Lane] - first[s.Lane]
+	}
+	return list, number
+}
+
+// messages are those that a lane receives. Of the records of a message, the last is the one that
+// has been received.
+func messages(env *model.Env, log *model.Log, number []int32) []trace.Message {
+	var list []trace.Message
+	for i := range log.Messages {
+		m := &log.Messages[i]
+		if m.To < 0 {
+			continue
+		}
+		from, to, sent := &log.Steps[m.Step], &log.Steps[m.To], m.Since
+		if env.Sharing == model.FIFO {
+			sent = log.Spans[m.Spans]
+		}
+		list = append(list, trace.Message{From: from.Lane, To: to.Lane, Sent: sent,
+			Arrived: m.Arrived, Bytes: from.Bytes, FromStep: number[m.Step], ToStep: number[m.To]})
+	}
+	slices.SortFunc(list, func(a, b trace.Message) int {
+		if c := cmp.Compare(a.Sent, b.Sent); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
+			cmp.Compare(a.Arrived, b.Arrived), cmp.Compare(a.FromStep, b.FromStep),
+			cmp.Compare(a.ToStep, b.ToStep))
+	})
+	return list
+}
