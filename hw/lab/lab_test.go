@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -97,10 +98,16 @@ func TestLabCarriesItsRateAndIsGone(t *testing.T) {
 	require.Len(t, mine(t, os.Getpid()), 5, "three ranks, a switch, the control network")
 
 	const n = unit.MiB
-	r := play(t, l, exchange(t, 3, n, 1, false), hw.Env{Repetitions: 3, Warmup: 1})
-	// The way down to rank 2 is the slow one. The bucket lets some bytes go at once.
+	// The way down to rank 2 is the slow one. The bucket lets some bytes go at once. A machine that
+	// does something else is late in some repetitions: one on time will do.
 	want := float64(n.Over(6_250_000))
-	require.InEpsilon(t, want, float64(r.Repetitions[r.Fastest()].Time), 0.03)
+	fastest := math.Inf(1)
+	var r *hw.Result
+	for tries := 0; tries < 20 && fastest > 1.03*want; tries++ {
+		r = play(t, l, exchange(t, 3, n, 1, false), hw.Env{Repetitions: 3, Warmup: 1})
+		fastest = min(fastest, float64(r.Repetitions[r.Fastest()].Time))
+	}
+	require.InEpsilon(t, want, fastest, 0.03)
 	require.Equal(t, "tcp in 4 network namespaces", r.RanOn.Transport)
 
 	s := exchange(t, 3, 1000, 2, true)
