@@ -66,7 +66,7 @@ func command(d *datadriven.TestData) (string, error) {
 	if len(violations) > 0 {
 		return "", violations[0]
 	}
-	proven.Flows = nil // too long to read
+	proven.Traffic = nil // too long to read
 	return strings.Replace(fmt.Sprintf("%+v\n", *proven), " Flows:[]", "", 1), nil
 }
 

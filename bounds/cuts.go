@@ -103,7 +103,7 @@ func (s *search) ports(f cutFamily) {
 
 // separator is the flow that finds a worse cut of a family than a ratio.
 type separator struct {
-	flow
+	maxFlow
 	net    *network
 	family cutFamily
 	done   []bool  // by node: no cut with it is worse
@@ -115,7 +115,7 @@ type separator struct {
 }
 
 func (s *search) newSeparator(f cutFamily) separator {
-	m := separator{flow: s.net.newFlow(f.into), net: s.net, family: f,
+	m := separator{maxFlow: s.net.newFlow(f.into), net: s.net, family: f,
 		done: make([]bool, len(s.net.rank)), direct: make([]int64, len(s.net.rank))}
 	for _, bytes := range f.held {
 		m.bytes = gcd(m.bytes, bytes)

@@ -2,11 +2,11 @@ package bounds
 
 import "math"
 
-// flow is a maximum flow through the network to a sink beside it (Dinic 1970): the shortest ways
+// maxFlow is a maximum flow through the network to a sink beside it (Dinic 1970): the shortest ways
 // with room are filled, all at once, then the next longer ones. Capacities are whole numbers.
 //
 // It is made for many flows over the same links, each small: nothing is reset but what was used.
-type flow struct {
+type maxFlow struct {
 	view
 	room  []int64 // by link: what it can carry
 	drain []int64 // by node: what can go from it to the sink
@@ -22,16 +22,16 @@ type flow struct {
 	work  int64
 }
 
-func (n *network) newFlow(backward bool) flow {
+func (n *network) newFlow(backward bool) maxFlow {
 	nodes, links := len(n.rank), len(n.rate)
-	return flow{view: n.view(backward), room: make([]int64, links), sent: make([]int64, links),
+	return maxFlow{view: n.view(backward), room: make([]int64, links), sent: make([]int64, links),
 		drain: make([]int64, nodes), drained: make([]int64, nodes),
 		level: make([]int32, nodes), next: make([]int32, nodes)}
 }
 
 // run sends as much as it can from some nodes to the sink, at most limit, and returns how much. If
 // that is less than the limit, reached says which nodes are on the near side of the least cut.
-func (f *flow) run(from []int32, limit int64) int64 {
+func (f *maxFlow) run(from []int32, limit int64) int64 {
 	for _, l := range f.used {
 		f.sent[l] = 0
 	}
@@ -48,11 +48,11 @@ func (f *flow) run(from []int32, limit int64) int64 {
 }
 
 // reached reports whether a node is on the near side of the cut that ended run.
-func (f *flow) reached(v int32) bool { return f.level[v] >= 0 }
+func (f *maxFlow) reached(v int32) bool { return f.level[v] >= 0 }
 
 // layers works out levels up to the first node from which something can go to the sink; it reports
 // whether there is one.
-func (f *flow) layers(from []int32) bool {
+func (f *maxFlow) layers(from []int32) bool {
 	for v := range f.level {
 		f.level[v] = -1
 	}
@@ -83,7 +83,7 @@ func (f *flow) layers(from []int32) bool {
 	return false
 }
 
-func (f *flow) label(v, level int32) {
+func (f *maxFlow) label(v, level int32) {
 	if f.level[v] < 0 {
 		f.level[v] = level
 		f.queue = append(f.queue, v)
@@ -92,7 +92,7 @@ func (f *flow) label(v, level int32) {
 
 // push sends up to limit from v to the sink over links that lead one level on, and returns how
 // much. Links that turn out to lead nowhere are not tried again in this phase.
-func (f *flow) push(v int32, limit int64) int64 {
+func (f *maxFlow) push(v int32, limit int64) int64 {
 	if f.level[v] == f.last {
 		n := min(limit, f.drain[v]-f.drained[v])
 		f.drained[v] += n
@@ -126,7 +126,7 @@ func (f *flow) push(v int32, limit int64) int64 {
 	return pushed
 }
 
-func (f *flow) send(l int32, n int64) {
+func (f *maxFlow) send(l int32, n int64) {
 	if f.sent[l] == 0 && n > 0 {
 		f.used = append(f.used, l)
 	}

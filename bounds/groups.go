@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// grouping divides nodes into groups: by node the number of its group, -1 for none. Every rank is
+// partition divides nodes into groups: by node the number of its group, -1 for none. Every rank is
 // in one, and every group has a rank.
-type grouping struct {
+type partition struct {
 	of     []int32
 	groups int
 }
@@ -19,12 +19,12 @@ type grouping struct {
 //	  dragonfly, unless ranks tie them together);
 //	what is connected by links faster than some rate, for up to 16 rates that occur (the nodes of a
 //	  cluster in which the network is slower than what is inside a node).
-func (n *network) groupings() []grouping {
-	alone := grouping{of: n.rank, groups: len(n.ranks)}
-	all := []grouping{alone}
+func (n *network) groupings() []partition {
+	alone := partition{of: n.rank, groups: len(n.ranks)}
+	all := []partition{alone}
 	add := func(joined func(l int) bool) {
 		g := n.connectedBy(joined)
-		known := func(other grouping) bool { return slices.Equal(g.of, other.of) }
+		known := func(other partition) bool { return slices.Equal(g.of, other.of) }
 		if g.groups > 1 && !slices.ContainsFunc(all, known) {
 			all = append(all, g)
 		}
@@ -43,7 +43,7 @@ func (n *network) groupings() []grouping {
 
 // connectedBy groups nodes that certain links connect, whichever way they lead. Groups without a
 // rank are dissolved; the others are numbered by their first rank.
-func (n *network) connectedBy(joined func(l int) bool) grouping {
+func (n *network) connectedBy(joined func(l int) bool) partition {
 	parent := make([]int32, len(n.rank))
 	for v := range parent {
 		parent[v] = int32(v)
@@ -61,7 +61,7 @@ func (n *network) connectedBy(joined func(l int) bool) grouping {
 		}
 	}
 	number := make([]int32, len(n.rank)) // by root, plus 1
-	g := grouping{of: make([]int32, len(n.rank))}
+	g := partition{of: make([]int32, len(n.rank))}
 	for _, v := range n.ranks {
 		if number[root(v)] == 0 {
 			g.groups++
@@ -109,7 +109,7 @@ func (s *search) groupClaims() {
 
 // describeGroups names the links of all groups: "all links out of the ranks", "all links into 4
 // groups of ranks (the first is gpu0-gpu7)".
-func (s *search) describeGroups(g grouping, way string) string {
+func (s *search) describeGroups(g partition, way string) string {
 	if g.groups == s.spec.Ranks {
 		return "all links " + way + " the ranks"
 	}
@@ -118,7 +118,7 @@ func (s *search) describeGroups(g grouping, way string) string {
 }
 
 // groupCuts makes claims about the traffic out of and into every group.
-func (s *search) groupCuts(t traffic, g grouping) {
+func (s *search) groupCuts(t traffic, g partition) {
 	out, in := make([]claim, g.groups), make([]claim, g.groups)
 	of := make([]int32, s.spec.Ranks)
 	for r, v := range s.net.ranks {
@@ -147,7 +147,7 @@ func (s *search) groupCuts(t traffic, g grouping) {
 }
 
 // describeGroup names the links out of or into one group.
-func (s *search) describeGroup(g grouping, i int, out bool) string {
+func (s *search) describeGroup(g partition, i int, out bool) string {
 	var links []int32
 	for l := range s.net.rate {
 		a, b := g.of[s.net.from[l]], g.of[s.net.to[l]]

@@ -22,7 +22,7 @@ func (s *search) halves(t traffic) {
 
 // halver finds least cuts between two sets of ranks.
 type halver struct {
-	flow
+	maxFlow
 	search  *search
 	traffic traffic
 	side    []int32 // by rank: 0 or 1
@@ -30,7 +30,7 @@ type halver struct {
 }
 
 func (s *search) newHalver(t traffic) *halver {
-	h := &halver{flow: s.net.newFlow(false), search: s, traffic: t,
+	h := &halver{maxFlow: s.net.newFlow(false), search: s, traffic: t,
 		side: make([]int32, s.spec.Ranks), beside: make([]int32, len(s.net.rank))}
 	for v := range h.beside {
 		h.beside[v] = 2

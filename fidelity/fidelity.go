@@ -83,15 +83,15 @@ type Quality struct {
 	Worst         int     // index of the case with the largest such error, the first of equals, or −1
 }
 
-// Group is the quality of one algorithm on one executor.
-type Group struct {
+// Row is the quality of one algorithm on one executor.
+type Row struct {
 	Executor, Kind, Algorithm string
 	Quality
 }
 
 // Summary is the quality of cases by algorithm, in order of first appearance, and of all together.
 type Summary struct {
-	Groups []Group
+	Groups []Row
 	All    Quality
 }
 
@@ -105,7 +105,7 @@ func Summarize(cases []Case) *Summary {
 	s := &Summary{All: qualityOf(cases, all)}
 	for _, part := range split(all, func(i int) [3]string { return cases[i].group() }) {
 		c := &cases[part[0]]
-		s.Groups = append(s.Groups, Group{c.Executor, c.Kind, c.Algorithm, qualityOf(cases, part)})
+		s.Groups = append(s.Groups, Row{c.Executor, c.Kind, c.Algorithm, qualityOf(cases, part)})
 	}
 	return s
 }

@@ -95,7 +95,7 @@ func TestGroups(t *testing.T) {
 	cases[4].Measured = 0
 	cases[4].Network = "another, which makes no group"
 	require.Equal(t, &Summary{
-		Groups: []Group{
+		Groups: []Row{
 			{"host", "all_reduce", "ring",
 				Quality{Cases: 3, Timed: 2, Equal: 3, Median: 0.025, P90: 0.04, Worst: 3}},
 			{"mpi", "all_reduce", "ring",

@@ -50,8 +50,8 @@ type Mark struct {
 	Step int32
 }
 
-// Flow is the messages of a connection in order, as one of its ends has noted them.
-type Flow struct {
+// Messages are those of a connection in order, as one of its ends has noted them.
+type Messages struct {
 	Connection Connection
 	Marks      []Mark
 }
@@ -59,7 +59,7 @@ type Flow struct {
 // Recording is what a rank has noted of a repetition, by the clock of its worker.
 type Recording struct {
 	Lanes     [][]Stamp // of each lane, in the order of its program
-	Sent, Got []Flow
+	Sent, Got []Messages
 }
 
 // Shift moves a recording's times, to another clock's.
@@ -70,7 +70,7 @@ func (r *Recording) Shift(by unit.Time) {
 			s.Ready, s.Start, s.Done, s.End = s.Ready+by, s.Start+by, s.Done+by, s.End+by
 		}
 	}
-	for _, flows := range [][]Flow{r.Sent, r.Got} {
+	for _, flows := range [][]Messages{r.Sent, r.Got} {
 		for _, f := range flows {
 			for i := range f.Marks {
 				f.Marks[i].At += by

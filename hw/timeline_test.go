@@ -15,9 +15,9 @@ func TestTimeline(t *testing.T) {
 	c01, c10 := Connection{From: 0, To: 1}, Connection{From: 1, To: 0}
 	ranks := []Recording{
 		{Lanes: [][]Stamp{{{0, 1, 2, 3, 12}, {3, 6, 7, 8, 12}}},
-			Sent: []Flow{{c01, []Mark{{2, 1}}}}, Got: []Flow{{c10, []Mark{{5, 2}}}}},
+			Sent: []Messages{{c01, []Mark{{2, 1}}}}, Got: []Messages{{c10, []Mark{{5, 2}}}}},
 		{Lanes: [][]Stamp{{{-9, -8, -7, -6, 12}, {-6, -6, -5, -4, 12}}},
-			Sent: []Flow{{c10, []Mark{{-7, 1}}}}, Got: []Flow{{c01, []Mark{{-9, 2}}}}},
+			Sent: []Messages{{c10, []Mark{{-7, 1}}}}, Got: []Messages{{c01, []Mark{{-9, 2}}}}},
 	}
 	ranks[1].Shift(10)
 	got := Timeline(parsed(t), 1, ranks)

@@ -21,20 +21,20 @@ func verifyTeams(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation
 		all.Rounds, all.MinSlots = max(all.Rounds, p.Rounds), max(all.MinSlots, p.MinSlots)
 		all.Steps, all.Messages = all.Steps+p.Steps, all.Messages+p.Messages
 		all.BytesSent = unit.AddCapped(all.BytesSent, p.BytesSent)
-		for _, f := range p.Flows {
+		for _, f := range p.Traffic {
 			if f.From >= 0 {
 				f.From = t.Ranks[f.From]
 			}
 			if f.To >= 0 {
 				f.To = t.Ranks[f.To]
 			}
-			all.Flows = append(all.Flows, f)
+			all.Traffic = append(all.Traffic, f)
 		}
 		all.InFlight = max(all.InFlight, p.InFlight)
 		all.KeepsRankOrder = all.KeepsRankOrder && p.KeepsRankOrder
 		all.SameTree = all.SameTree && p.SameTree
 		all.Iterations = max(all.Iterations, p.Iterations)
 	}
-	sortFlows(all.Flows)
+	sortFlows(all.Traffic)
 	return &all, nil
 }

@@ -110,6 +110,6 @@ func TestVerifyTeams(t *testing.T) {
 	proven, found := Verify(s, Options{})
 	require.Empty(t, found)
 	require.Equal(t, int64(2*3*4), proven.Messages)
-	require.Len(t, proven.Flows, 6)
-	require.Equal(t, []Flow{{0, 2, 160}, {1, 5, 160}}, proven.Flows[:2])
+	require.Len(t, proven.Traffic, 6)
+	require.Equal(t, []Traffic{{0, 2, 160}, {1, 5, 160}}, proven.Traffic[:2])
 }

@@ -13,19 +13,19 @@ import (
 // Proof is what Verify has found true of a schedule, for every input.
 type Proof struct {
 	Rounds          int
-	Steps, Messages int64  // of one iteration, slices and signals counted one by one
-	BytesSent       int64  // by sends, puts, gets and multimem operations, each counted once
-	Flows           []Flow // of which BytesSent is the sum, by From and To
-	MinSlots        int    // the least of what connections must hold that do not declare their own
-	InFlight        int    // the most messages that any connection held with that many slots
-	KeepsRankOrder  bool   // every sum has its operands in rank order: the operator need not commute
-	SameTree        bool   // all ranks evaluate the same tree for each element, so their bits agree
-	Iterations      int    // run one after another without a barrier between the ranks
+	Steps, Messages int64     // of one iteration, slices and signals counted one by one
+	BytesSent       int64     // by sends, puts, gets and multimem operations, each counted once
+	Traffic         []Traffic // of which BytesSent is the sum, by From and To
+	MinSlots        int       // the least of what connections must hold that do not declare their own
+	InFlight        int       // the most messages that any connection held with that many slots
+	KeepsRankOrder  bool      // every sum is in rank order: the operator need not commute
+	SameTree        bool      // all ranks evaluate the same tree for each element, so their bits agree
+	Iterations      int       // run one after another without a barrier between the ranks
 }
 
-// Flow is the bytes that go from one rank to another, wherever the network takes them. From is −1
-// for what a switch has added up, To for what it hands to several (multimem).
-type Flow struct {
+// Traffic is the bytes that go from one rank to another, wherever the network takes them. From is
+// −1 for what a switch has added up, To for what it hands to several (multimem).
+type Traffic struct {
 	From, To int
 	Bytes    int64
 }
@@ -88,7 +88,7 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 	n := int64(o.Iterations)
 	flows, sent := v.flows(n)
 	return &Proof{Rounds: counts.Rounds, Steps: counts.Steps / n, Messages: counts.Messages / n,
-		BytesSent: sent, Flows: flows, MinSlots: slots,
+		BytesSent: sent, Traffic: flows, MinSlots: slots,
 		InFlight: counts.InFlight, KeepsRankOrder: v.ordered, SameTree: v.sameTree(),
 		Iterations: o.Iterations}, nil
 }
@@ -113,7 +113,7 @@ func (v *verifier) carry(from, to int32, segs []seg) {
 		if i, known = v.flowOf[[2]int32{from, to}]; !known {
 			i = len(v.traffic)
 			v.flowOf[[2]int32{from, to}] = i
-			v.traffic = append(v.traffic, Flow{From: int(from), To: int(to)})
+			v.traffic = append(v.traffic, Traffic{From: int(from), To: int(to)})
 		}
 		v.lastFlow = i
 	}
@@ -123,8 +123,8 @@ func (v *verifier) carry(from, to int32, segs []seg) {
 }
 
 // flows is what has been carried in one of n iterations, in bytes, and the sum.
-func (v *verifier) flows(n int64) ([]Flow, int64) {
-	flows, total := make([]Flow, 0, len(v.traffic)), int64(0)
+func (v *verifier) flows(n int64) ([]Traffic, int64) {
+	flows, total := make([]Traffic, 0, len(v.traffic)), int64(0)
 	for _, f := range v.traffic {
 		f.Bytes = unit.MultiplyCapped(f.Bytes/n, int64(v.s.Spec.Type.Width()))
 		if total = unit.AddCapped(total, f.Bytes); f.Bytes > 0 {
@@ -135,8 +135,8 @@ func (v *verifier) flows(n int64) ([]Flow, int64) {
 	return flows, total
 }
 
-func sortFlows(flows []Flow) {
-	slices.SortFunc(flows, func(a, b Flow) int { return cmp.Or(a.From-b.From, a.To-b.To) })
+func sortFlows(flows []Traffic) {
+	slices.SortFunc(flows, func(a, b Traffic) int { return cmp.Or(a.From-b.From, a.To-b.To) })
 }
 
 // verifier carries a schedule out on values.
@@ -151,8 +151,8 @@ type verifier struct {
 	inputs     []*value // of each rank, in its present iteration
 	payload    [][]seg  // of messages, by handle
 	spans      []schedule.Span
-	a, b       []seg  // operands
-	traffic    []Flow // in elements
+	a, b       []seg     // operands
+	traffic    []Traffic // in elements
 	flowOf     map[[2]int32]int
 	lastFlow   int
 	ordered    bool

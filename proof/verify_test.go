@@ -227,7 +227,7 @@ rank 2
 `)
 	p, found := Verify(s, Options{Iterations: 1})
 	require.Empty(t, found)
-	require.Equal(t, []Flow{{From: -1, To: 0, Bytes: 16}, {From: 0, To: -1, Bytes: 16}}, p.Flows)
+	require.Equal(t, []Traffic{{From: -1, To: 0, Bytes: 16}, {From: 0, To: -1, Bytes: 16}}, p.Traffic)
 	require.Equal(t, int64(32), p.BytesSent)
 	huge := mustParse(t, fmt.Sprintf(`schedule
 collective send_recv float64

@@ -120,7 +120,7 @@ func fidelityValue(r *run.Report) Value {
 	cases := r.Cases()
 	summary := fidelity.Summarize(cases)
 	return object(members{
-		{"algorithms", listOf(summary.Groups, func(g fidelity.Group) Value {
+		{"algorithms", listOf(summary.Groups, func(g fidelity.Row) Value {
 			names := members{{"executor", Text(g.Executor)}, {"kind", Text(g.Kind)},
 				{"algorithm", Text(g.Algorithm)}}
 			return object(append(names, qualityMembers(&g.Quality, cases)...))

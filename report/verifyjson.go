@@ -26,7 +26,7 @@ func verificationValue(v *run.Verification) Value {
 		p = &proof.Proof{}
 	} else if v.Format != "scenario" { // of which there may be very many schedules
 		sent = listOf(sentBytes(p, v.Schedule.Spec.Ranks), Int[int64])
-		flows = listOf(p.Flows, flowValue)
+		flows = listOf(p.Traffic, flowValue)
 	}
 	proven := func(value Value) Value { return known(v.Proof != nil, value) }
 	return object(members{
@@ -68,7 +68,7 @@ func problemValue(spec collective.Spec) Value {
 
 // flowValue is what one rank sends another: −1 stands for a switch, as a sender of what it has
 // added up, as a receiver of what it hands to several.
-func flowValue(f proof.Flow) Value {
+func flowValue(f proof.Traffic) Value {
 	return object(members{{"from", Int(f.From)}, {"to", Int(f.To)}, {"bytes", Int(f.Bytes)}})
 }
 

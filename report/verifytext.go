@@ -180,7 +180,7 @@ func sentBy(p *proof.Proof, ranks int) (least, most int64) {
 // sentBytes is what every rank sends; what a switch has added up is no rank's.
 func sentBytes(p *proof.Proof, ranks int) []int64 {
 	sent := make([]int64, ranks)
-	for _, f := range p.Flows {
+	for _, f := range p.Traffic {
 		if f.From >= 0 {
 			sent[f.From] += f.Bytes
 		}

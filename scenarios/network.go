@@ -222,8 +222,8 @@ func (v *view) alteration(t *Topology, at string) bool {
 	return ok1 && ok2 && ok3
 }
 
-// group is an entry of [[topology.rank]].
-type group struct {
+// rankChange is an entry of [[topology.rank]].
+type rankChange struct {
 	at, pattern string
 	start       unit.Time
 	late        bool // start is given
@@ -232,10 +232,10 @@ type group struct {
 }
 
 // groups reads [[topology.rank]].
-func (v *view) groups() (list []group, ok bool) {
+func (v *view) groups() (list []rankChange, ok bool) {
 	ok = true
 	for i := range v.d.count("topology.rank") {
-		g := group{at: numbered("topology.rank", i)}
+		g := rankChange{at: numbered("topology.rank", i)}
 		var ok1, ok2, ok3 bool
 		g.pattern, ok1 = need[string](v, g.at+".match", "the ranks meant are expected")
 		g.start, g.late, ok2 = fetch[unit.Time](v, g.at+".start")
@@ -255,7 +255,7 @@ var rankNumber = regexp.MustCompile(`^(?:gpu)?([0-9*]+)$`)
 
 // match applies the groups to the ranks that they mean, later ones over earlier ones. A pattern is
 // about a rank's number, or with a "/" about its place in a cluster.
-func (v *view) match(t *Topology, net *topology.Graph, groups []group) bool {
+func (v *view) match(t *Topology, net *topology.Graph, groups []rankChange) bool {
 	for _, g := range groups {
 		var ranks []int32
 		if m := rankNumber.FindStringSubmatch(g.pattern); m != nil {
@@ -288,7 +288,7 @@ func numbers(pattern string, ranks int) []int32 {
 }
 
 // set applies a group to ranks.
-func (t *Topology) set(g group, ranks []int32) {
+func (t *Topology) set(g rankChange, ranks []int32) {
 	if g.late && t.Starts == nil {
 		t.Starts = make([]unit.Time, t.Ranks)
 	}

@@ -168,7 +168,7 @@ func (c Cut) byRank() bool {
 }
 
 // place is where an element run lies: the part of a buffer of length n that the indices name.
-func (c Cut) place(n int64, at place) span {
+func (c Cut) place(n int64, at indices) span {
 	s := c.within(span{0, n}, at)
 	if at.slices > 1 {
 		slice := Level{Split: Even, N: int64(at.slices)}
@@ -178,7 +178,7 @@ func (c Cut) place(n int64, at place) span {
 }
 
 // within is the part of s that the indices name, slices apart.
-func (c Cut) within(s span, at place) span {
+func (c Cut) within(s span, at indices) span {
 	for i := range c {
 		l := &c[i]
 		switch l.Axis {
@@ -193,8 +193,8 @@ func (c Cut) within(s span, at place) span {
 	return s
 }
 
-// place is an index per level, and the rank whose buffer it is.
-type place struct {
+// indices is an index per level, and the rank whose buffer it is.
+type indices struct {
 	rank, channel, tile, block, slice, slices int32
 }
 

@@ -77,7 +77,7 @@ func (l *Lane) tilesOf(b Buffer) int64 {
 	}
 	for block := range l.schedule.blocks[b] {
 		s := span{0, longest}
-		at := place{rank: int32(l.Rank), channel: int32(l.Channel), block: block}
+		at := indices{rank: int32(l.Rank), channel: int32(l.Channel), block: block}
 		for i := range cut {
 			if cut[i].Axis == Tile {
 				most = max(most, cut[i].parts(s.len))

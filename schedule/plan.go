@@ -223,11 +223,11 @@ func join(cuts ...Cut) Cut {
 
 // bundler collects lanes; lanes that differ by constant strides become one bundle.
 type bundler struct {
-	groups []group
+	groups []alike
 	lanes  int32
 }
 
-type group struct {
+type alike struct {
 	bundle
 	knots []knot // with strides from lane to lane once there are two
 }
@@ -252,7 +252,7 @@ func (b *bundler) add(channel int32, knots []knot, mods *moduli) {
 		}
 	}
 	b.groups = append(b.groups,
-		group{bundle{first: b.lanes, count: 1, channel: channel}, knots})
+		alike{bundle{first: b.lanes, count: 1, channel: channel}, knots})
 	b.lanes++
 }
 

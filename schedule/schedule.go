@@ -152,7 +152,7 @@ func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
 		s, where.Rank = s.at(where.Rank)
 	}
 	cut, n := s.Cuts[r.Buffer], s.Len(r.Buffer, where.Rank)
-	at := place{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
+	at := indices{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
 		slice: int32(where.Slice), slices: int32(s.Slices)}
 	from := len(dst)
 	blocks := s.blocks[r.Buffer]
@@ -180,7 +180,7 @@ func (s *Schedule) Elements(where Spot, r *Region) int64 {
 	if len(cut) == 0 && s.Slices == 1 {
 		return n
 	}
-	at := place{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
+	at := indices{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
 		slice: int32(where.Slice), slices: int32(s.Slices)}
 	total, blocks := int64(0), s.blocks[r.Buffer]
 	for i, count := int32(0), r.count(); i < count; i++ {

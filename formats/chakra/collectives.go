@@ -8,8 +8,8 @@ import (
 	"collsim/schedule"
 )
 
-// group is the ranks that make collectives together.
-type group struct {
+// team is the ranks that make collectives together.
+type team struct {
 	name  string
 	ranks []int32   // in order
 	ops   [][]int32 // the collectives of each rank, in the order in which it asks for them
@@ -34,7 +34,7 @@ func (t *trace) collectives() {
 }
 
 // node is a rank's k-th collective in a group.
-func (t *trace) node(g *group, member, k int) *node {
+func (t *trace) node(g *team, member, k int) *node {
 	return &t.nodes[g.ranks[member]][g.ops[member][k]]
 }
 
@@ -50,8 +50,8 @@ func (t *trace) ask(text string) {
 
 // groups finds the groups, in the order in which they are met. To the one without a name all ranks
 // belong, to others those that make collectives in it.
-func (t *trace) groups() (all []*group) {
-	byName := map[string]*group{}
+func (t *trace) groups() (all []*team) {
+	byName := map[string]*team{}
 	for rank := range t.nodes {
 		for i := range t.nodes[rank] {
 			n := &t.nodes[rank][i]
@@ -60,7 +60,7 @@ func (t *trace) groups() (all []*group) {
 			}
 			g := byName[n.group]
 			if g == nil {
-				g = &group{name: n.group}
+				g = &team{name: n.group}
 				for r := range t.nodes {
 					if n.group == "" {
 						g.ranks, g.ops = append(g.ranks, int32(r)), append(g.ops, nil)
@@ -84,7 +84,7 @@ func (t *trace) groups() (all []*group) {
 
 // order brings the collectives of each rank into the order in which it asks for them. Where nothing
 // orders two of them, ranks could ask in different orders, and wait for each other forever.
-func (t *trace) order(g *group) {
+func (t *trace) order(g *team) {
 	for member, rank := range g.ranks {
 		if len(g.ops[member]) < 2 {
 			continue
@@ -100,7 +100,7 @@ func (t *trace) order(g *group) {
 }
 
 // alike reports ranks that ask for something else than the first of the group.
-func (t *trace) alike(g *group) {
+func (t *trace) alike(g *team) {
 	for member := 1; member < len(g.ranks); member++ {
 		rank, first := int(g.ranks[member]), g.ranks[0]
 		for k := range min(len(g.ops[0]), len(g.ops[member])) {
@@ -122,7 +122,7 @@ func (t *trace) alike(g *group) {
 }
 
 // of names the group in errors.
-func (g *group) of() string {
+func (g *team) of() string {
 	if g.name == "" {
 		return ""
 	}
@@ -138,7 +138,7 @@ const firstTag = int64(1) << 32
 //
 // D. Hensgen, R. Finkel and U. Manber, "Two Algorithms for Barrier Synchronization", International
 // Journal of Parallel Programming 17(1), 1988.
-func (t *trace) barrier(g *group, k int) {
+func (t *trace) barrier(g *team, k int) {
 	p := len(g.ranks)
 	if p == 1 {
 		return

@@ -102,7 +102,7 @@ func (c *caster) begin(s *strand) {
 }
 
 // input is where a rank's own operand lies.
-func (c *caster) input() transfers.Place {
+func (c *caster) input() transfers.Blocks {
 	if c.plan.Spec.Kind == collective.AllGather {
 		return transfers.At(schedule.Input, c.strand.local)
 	}
@@ -110,7 +110,7 @@ func (c *caster) input() transfers.Place {
 }
 
 // result is where a rank keeps what it receives, sums among it.
-func (c *caster) result(rank int) transfers.Place {
+func (c *caster) result(rank int) transfers.Blocks {
 	if c.plan.Spec.Kind != collective.ReduceScatter {
 		return transfers.At(schedule.Output, c.strand.number)
 	}
@@ -175,7 +175,7 @@ func (c *caster) up() {
 }
 
 // sum is where a rank's sum is by now: its input as long as nothing has come.
-func (c *caster) sum(rank int) transfers.Place {
+func (c *caster) sum(rank int) transfers.Blocks {
 	if c.begun[rank] {
 		return c.result(rank)
 	}

@@ -26,7 +26,7 @@ import (
 // or of w. Equal schedules give equal bytes.
 func Write(w io.Writer, s *schedule.Schedule) error {
 	p := writer{s: s, width: int64(s.Spec.Type.Width()), ranks: make([]page, s.Spec.Ranks),
-		lanes: map[place]*laneEnd{}, tags: map[connection]int32{}, used: map[[2]int32]int32{}}
+		lanes: map[laneKey]*laneEnd{}, tags: map[connection]int32{}, used: map[[2]int32]int32{}}
 	_, err := schedule.Execute(s, schedule.Limits{}, schedule.Hooks{Step: p.step})
 	if err != nil {
 		return fmt.Errorf("goal: %w", err)
@@ -50,7 +50,7 @@ type writer struct {
 	s     *schedule.Schedule
 	width int64
 	ranks []page
-	lanes map[place]*laneEnd
+	lanes map[laneKey]*laneEnd
 	sent  []message            // by handle
 	tags  map[connection]int32 // by what they stand for
 	used  map[[2]int32]int32   // tags from one rank to another
@@ -62,7 +62,7 @@ type page struct {
 	labels int32
 }
 
-type place struct{ rank, lane int32 }
+type laneKey struct{ rank, lane int32 }
 
 // laneEnd is how far a lane has come, now and at each post.
 type laneEnd struct {
@@ -80,7 +80,7 @@ type reached struct {
 type landing struct{ rank, label int32 }
 
 type connection struct {
-	from, to place
+	from, to laneKey
 	class    schedule.Class
 	tag      int32
 }
@@ -93,7 +93,7 @@ type message struct {
 }
 
 func (p *writer) lane(rank, lane int32) *laneEnd {
-	at := place{rank, lane}
+	at := laneKey{rank, lane}
 	if p.lanes[at] == nil {
 		p.lanes[at] = &laneEnd{}
 	}
@@ -275,7 +275,7 @@ func (p *writer) send(
 	for int(v.Out[i]) >= len(p.sent) {
 		p.sent = append(p.sent, message{})
 	}
-	tag := p.tag(connection{place{v.Rank, v.Lane}, place{d.Peer.Rank, d.Peer.Lane}, d.Peer.Class,
+	tag := p.tag(connection{laneKey{v.Rank, v.Lane}, laneKey{d.Peer.Rank, d.Peer.Lane}, d.Peer.Class,
 		d.Peer.Tag})
 	m := message{tag: tag, bytes: bytes}
 	if !d.Relaxed {

@@ -67,8 +67,8 @@ func (l *lowering) write(at spot, add func(schedule.Step)) {
 	b := &l.program.gpus[at.rank].blocks[at.lane]
 	for c := int32(0); c < t.count; c += l.piece {
 		n := min(l.piece, t.count-c)
-		region := func(p place, chunk int32) schedule.Region {
-			return l.region(at, place{p.buffer, chunk + c}, n)
+		region := func(p operand, chunk int32) schedule.Region {
+			return l.region(at, operand{p.buffer, chunk + c}, n)
 		}
 		step := schedule.Step{Round: t.round + at.tile, Post: t.flag && c+n == t.count}
 		if t.kind.receives() {
@@ -124,8 +124,8 @@ func (l *lowering) peer(
 
 // region is n chunks from a place on, of a tile. The last decides on the buffer: where one holds
 // part of another, as in place, what is in the smaller one is in the larger one too.
-func (l *lowering) region(at spot, p place, n int32) schedule.Region {
-	p, _ = l.locate(at.rank, place{p.buffer, p.chunk + n - 1})
+func (l *lowering) region(at spot, p operand, n int32) schedule.Region {
+	p, _ = l.locate(at.rank, operand{p.buffer, p.chunk + n - 1})
 	return schedule.Region{Buffer: [...]schedule.Buffer{schedule.Input, schedule.Output,
 		schedule.Scratch}[p.buffer], Tile: at.tile, First: p.chunk - (n - 1), Run: n, Times: 1}
 }

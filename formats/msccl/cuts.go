@@ -79,8 +79,8 @@ func (x *writer) cut() error {
 		x.groups[g].cuts = slices.Compact(cuts)
 	}
 	return x.each(func(a *act) error {
-		if a.group >= 0 {
-			a.cuts = x.groups[x.root(a.group)].cuts
+		if a.class >= 0 {
+			a.cuts = x.groups[x.root(a.class)].cuts
 		}
 		slices.Sort(a.cuts)
 		a.cuts = slices.Compact(a.cuts)
@@ -98,8 +98,8 @@ func (x *writer) cut() error {
 // note adds a place where a step's value is cut.
 func (x *writer) note(a *act, at int64) {
 	cuts := &a.cuts
-	if a.group >= 0 {
-		cuts = &x.groups[x.root(a.group)].cuts
+	if a.class >= 0 {
+		cuts = &x.groups[x.root(a.class)].cuts
 	}
 	if n := len(*cuts); n == 0 || (*cuts)[n-1] != at {
 		*cuts = append(*cuts, at)
@@ -138,11 +138,11 @@ func (x *writer) pieces(a *act) []piece {
 }
 
 // place is where a piece of a value lies in the file.
-func (x *writer) place(a area, p piece) place {
+func (x *writer) place(a area, p piece) operand {
 	at := p.from
 	for _, s := range a.spans {
 		if at < s.Len {
-			return place{buffer(a.buffer), int32((s.Off + at) / x.grain)}
+			return operand{buffer(a.buffer), int32((s.Off + at) / x.grain)}
 		}
 		at -= s.Len
 	}

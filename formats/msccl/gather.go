@@ -14,7 +14,7 @@ type writer struct {
 	whole int64    // elements of the vector that the chunks make up
 	grain int64    // elements of a chunk
 	lanes [][]lane // of each rank
-	links map[linkKey]int
+	links map[connectionKey]int
 	wires []wire // of the schedule: its connections
 	// groups are the messages that must be cut alike: each is a parent, and of roots where to cut.
 	groups []group
@@ -35,7 +35,7 @@ type act struct {
 	from    []area // of local sources; empty for messages
 	to      []area
 	in, out []int // wires of the sources (−1 for none) and of the sends
-	group   int   // of its messages, −1 for none
+	class   int   // of its messages, −1 for none
 	cuts    []int64
 }
 
@@ -45,14 +45,14 @@ type area struct {
 	spans  []schedule.Span
 }
 
-// linkKey is a connection of the schedule.
-type linkKey struct {
+// connectionKey is a connection of the schedule.
+type connectionKey struct {
 	from, fromLane, to, toLane, tag int32
 }
 
 // wire is a connection of the schedule, its messages by number, and what the writer makes of it.
 type wire struct {
-	key            linkKey
+	key            connectionKey
 	sent, received []int // groups of the messages
 	pairedOut      int   // at the receiver, the wire that fused steps pass on to; −1 for none
 	pairedIn       int   // at the sender, the wire that fused steps come from; −1 for none
@@ -66,7 +66,7 @@ type group struct {
 
 // gather walks all lanes and notes what each step moves.
 func gather(s *schedule.Schedule) (*writer, error) {
-	x := &writer{s: s, links: map[linkKey]int{}, whole: wholeOf(&s.Spec), taken: make([]int64,
+	x := &writer{s: s, links: map[connectionKey]int{}, whole: wholeOf(&s.Spec), taken: make([]int64,
 		s.Spec.Ranks)}
 	if err := x.even(); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func wholeOf(spec *collective.Spec) int64 {
 func (x *writer) act(
 	at schedule.Spot, lane int, step *schedule.Step, first, last bool,
 ) (act, error) {
-	a := act{step: clone(step), group: -1}
+	a := act{step: clone(step), class: -1}
 	if !first {
 		a.step.Await = nil
 	}
@@ -123,7 +123,7 @@ func (x *writer) act(
 	for i := range step.From {
 		f := &step.From[i]
 		if f.Kind == schedule.Message {
-			key := linkKey{f.Peer.Rank, f.Peer.Lane, here[0], here[1], f.Peer.Tag}
+			key := connectionKey{f.Peer.Rank, f.Peer.Lane, here[0], here[1], f.Peer.Tag}
 			x.join(&a, key, false)
 			a.from = append(a.from, area{})
 			continue
@@ -136,7 +136,7 @@ func (x *writer) act(
 	}
 	for i := range step.Send {
 		d := &step.Send[i]
-		x.join(&a, linkKey{here[0], here[1], d.Peer.Rank, d.Peer.Lane, d.Peer.Tag}, true)
+		x.join(&a, connectionKey{here[0], here[1], d.Peer.Rank, d.Peer.Lane, d.Peer.Tag}, true)
 	}
 	var known bool
 	if a.size, known = x.s.Size(at, step); !known {
@@ -187,7 +187,7 @@ func (x *writer) area(at schedule.Spot, r *schedule.Region) area {
 }
 
 // join notes the next message of a connection, at the end that sends it or the other.
-func (x *writer) join(a *act, key linkKey, sends bool) {
+func (x *writer) join(a *act, key connectionKey, sends bool) {
 	w, ok := x.links[key]
 	if !ok {
 		w = len(x.wires)
@@ -209,11 +209,11 @@ func (x *writer) join(a *act, key linkKey, sends bool) {
 		x.groups = append(x.groups, group{parent: g})
 	}
 	*mine = append(*mine, g)
-	if a.group < 0 {
-		a.group = g
+	if a.class < 0 {
+		a.class = g
 		return
 	}
-	x.groups[x.root(g)].parent = x.root(a.group)
+	x.groups[x.root(g)].parent = x.root(a.class)
 }
 
 func (x *writer) root(g int) int {

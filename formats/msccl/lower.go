@@ -156,7 +156,7 @@ func (l *lowering) before(list []transfer) int {
 
 // locate is where a chunk of the file lies in the schedule's buffers. In place, the file may use
 // either name for the memory that the collective gives only one, or any part of it.
-func (l *lowering) locate(rank int, p place) (place, bool) {
+func (l *lowering) locate(rank int, p operand) (operand, bool) {
 	at := int64(p.chunk) * l.chunk
 	length := [...]int64{l.spec.In(rank), l.spec.Out(rank)}
 	if p.buffer == scratch || at+l.chunk <= length[p.buffer] {
@@ -169,7 +169,7 @@ func (l *lowering) locate(rank int, p place) (place, bool) {
 	base[input], base[output] = l.spec.Place(rank)
 	other := 1 - p.buffer
 	at += base[p.buffer] - base[other]
-	p = place{other, int32(at / l.chunk)}
+	p = operand{other, int32(at / l.chunk)}
 	return p, at >= 0 && at%l.chunk == 0 && at+l.chunk <= length[other]
 }
 

@@ -299,7 +299,7 @@ func (p *parser) checkStep(g *gpu, b *block, s *step) error {
 	}
 	for _, o := range []struct {
 		used bool
-		place
+		operand
 		name string
 	}{{s.kind.reads(), s.from, "src"}, {s.kind.writes(), s.to, "dst"}} {
 		if o.used && o.chunk < 0 {

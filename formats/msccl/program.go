@@ -34,7 +34,7 @@ type block struct {
 type step struct {
 	line, number       int32
 	kind               kind
-	from, to           place
+	from, to           operand
 	count              int32
 	waitBlock, waitFor int32 // depid and deps, −1 for none
 	flag               bool  // hasdep
@@ -52,8 +52,8 @@ const (
 
 var bufferNames = [...]string{"i", "o", "s"}
 
-// place is the chunk where an operand begins; −1 is nowhere.
-type place struct {
+// operand is the chunk where one begins; −1 is nowhere.
+type operand struct {
 	buffer buffer
 	chunk  int32
 }

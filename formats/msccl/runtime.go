@@ -86,7 +86,7 @@ func findProtocol(name string) (protocol, error) {
 type transfer struct {
 	kind     kind
 	first    int32 // the step that it begins with, in its block
-	from, to place
+	from, to operand
 	count    int32
 	more     []int32 // further chunks that a reduction reads, in order
 	waits    []wait
@@ -153,7 +153,7 @@ func (s *step) continues(t *transfer) bool {
 func (l *lowering) check(g *gpu, s *step) error {
 	for _, o := range []struct {
 		used bool
-		place
+		operand
 		name string
 	}{{s.kind.reads(), s.from, "src"}, {s.kind.writes(), s.to, "dst"}} {
 		if !o.used {
@@ -165,7 +165,7 @@ func (l *lowering) check(g *gpu, s *step) error {
 				bufferNames[o.buffer], o.chunk, end-1, g.id, bufferNames[o.buffer], have)
 		}
 		for _, c := range [...]int32{o.chunk, end - 1} {
-			if _, ok := l.locate(int(g.id), place{o.buffer, c}); !ok {
+			if _, ok := l.locate(int(g.id), operand{o.buffer, c}); !ok {
 				return l.fail(int(s.line), "%v of chunk %s[%d]: %v in chunks of %d elements has none "+
 					"such on gpu %d", s.kind, bufferNames[o.buffer], c, l.spec.Kind, l.chunk, g.id)
 			}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// link is what a step of the file waits for: a step of a thread block of the same gpu, by its place
-// among those made so far, or a post of a lane.
-type link struct {
+// dependence is what a step of the file waits for: a step of a thread block of the same gpu, by its
+// place among those made so far, or a post of a lane.
+type dependence struct {
 	block, index int
 	lane, value  int32 // of a post; lane is −1 otherwise
 }
@@ -15,7 +15,7 @@ type link struct {
 // stitch is a step of the file before it has its number.
 type stitch struct {
 	step
-	links []link
+	awaits []dependence
 }
 
 // weaver makes the thread blocks of a gpu.
@@ -23,25 +23,25 @@ type weaver struct {
 	*writer
 	rank   int
 	blocks []block
-	made   [][]stitch // of each block
-	posts  [][][]link // of each lane: what each of its posts stands for
+	made   [][]stitch       // of each block
+	posts  [][][]dependence // of each lane: what each of its posts stands for
 }
 
 // strand is a lane on its way into thread blocks.
 type strand struct {
 	*weaver
 	sockets []socket
-	first   int    // block of sockets[0]
-	last    int    // block of the last step, −1 before any
-	ends    []link // what the next step waits for: the ends of the one before
-	before  []link // the ends before a send of several pieces, nil otherwise
-	sent    []sent // its pieces
+	first   int          // block of sockets[0]
+	last    int          // block of the last step, −1 before any
+	ends    []dependence // what the next step waits for: the ends of the one before
+	before  []dependence // the ends before a send of several pieces, nil otherwise
+	sent    []sent       // its pieces
 }
 
 // sent is a piece that a step has sent: what may not be overwritten before.
 type sent struct {
 	area area
-	link link
+	link dependence
 }
 
 // weave makes the thread blocks of a rank.
@@ -84,7 +84,7 @@ func (x *writer) weave(rank int) (*gpu, error) {
 func (s *strand) act(a, next *act) {
 	for _, e := range a.step.Await {
 		if e.Value > 0 {
-			s.ends = append(s.ends, link{lane: e.Lane, value: e.Value})
+			s.ends = append(s.ends, dependence{lane: e.Lane, value: e.Value})
 		}
 	}
 	chain, fan := s.split(s.rank, a)
@@ -92,7 +92,7 @@ func (s *strand) act(a, next *act) {
 	start, waiting := s.ends, s.before
 	s.before = nil
 	if relaxes {
-		s.before = append([]link{}, start...)
+		s.before = append([]dependence{}, start...)
 	}
 	for i, o := range chain {
 		if waiting != nil && i == 0 && s.socket(o) != s.last {
@@ -109,7 +109,7 @@ func (s *strand) act(a, next *act) {
 		s.ends = s.pieces(a, o, s.ends, nil)
 	}
 	if len(fan) > 0 {
-		var ends []link
+		var ends []dependence
 		from := s.ends
 		for _, o := range fan {
 			ends = append(ends, s.pieces(a, o, from, nil)...)
@@ -120,7 +120,7 @@ func (s *strand) act(a, next *act) {
 
 // pieces adds an op, a step a piece. The first waits for the ends, each for the pieces of sent that
 // it overwrites. It returns the end of the last.
-func (s *strand) pieces(a *act, o op, ends []link, before []sent) []link {
+func (s *strand) pieces(a *act, o op, ends []dependence, before []sent) []dependence {
 	at := s.socket(o)
 	s.last = at
 	if o.kind == send {
@@ -133,7 +133,7 @@ func (s *strand) pieces(a *act, o op, ends []link, before []sent) []link {
 	}
 	for i, p := range parts {
 		made := stitch{step: step{kind: o.kind, count: int32((p.to - p.from) / s.grain),
-			from: place{input, -1}, to: place{output, -1}, waitBlock: -1, waitFor: -1}}
+			from: operand{input, -1}, to: operand{output, -1}, waitBlock: -1, waitFor: -1}}
 		if o.kind.reads() {
 			made.from = s.place(o.from, p)
 		}
@@ -141,20 +141,20 @@ func (s *strand) pieces(a *act, o op, ends []link, before []sent) []link {
 			made.to = s.place(o.to, p)
 		}
 		if i == 0 {
-			made.links = slices.Clone(ends)
+			made.awaits = slices.Clone(ends)
 		}
 		for _, b := range before {
 			if s.overlapOn(s.rank, s.part(o.to, p), b.area) {
-				made.links = append(made.links, b.link)
+				made.awaits = append(made.awaits, b.link)
 			}
 		}
-		here := link{block: at, index: len(s.made[at]), lane: -1}
+		here := dependence{block: at, index: len(s.made[at]), lane: -1}
 		if o.kind == send {
 			s.sent = append(s.sent, sent{s.part(o.from, p), here})
 		}
 		s.made[at] = append(s.made[at], made)
 	}
-	return []link{{block: at, index: len(s.made[at]) - 1, lane: -1}}
+	return []dependence{{block: at, index: len(s.made[at]) - 1, lane: -1}}
 }
 
 // part is the piece of an area, which lies in one span.
@@ -193,7 +193,7 @@ func (w *weaver) finish() (*gpu, error) {
 		number := int32(-1)
 		reached := map[int32]int32{} // block → the step that it is known to have done, plus 1
 		for i := range w.made[b] {
-			waits, err := w.resolve(w.made[b][i].links, int32(b), reached)
+			waits, err := w.resolve(w.made[b][i].awaits, int32(b), reached)
 			if err != nil {
 				return nil, err
 			}
@@ -239,7 +239,7 @@ func (w *weaver) emit(b, i int, waits []wait, numbers [][]int32) {
 	to := &w.blocks[b].steps
 	s := w.made[b][i].step
 	for k, n := range waits {
-		at := step{kind: nop, from: place{input, -1}, to: place{output, -1}}
+		at := step{kind: nop, from: operand{input, -1}, to: operand{output, -1}}
 		if k == len(waits)-1 {
 			at = s
 		}
@@ -255,11 +255,11 @@ func (w *weaver) emit(b, i int, waits []wait, numbers [][]int32) {
 
 // resolve is what remains to be waited for in a block: the latest step of each other block, unless
 // the block has waited for it before.
-func (w *weaver) resolve(links []link, own int32, reached map[int32]int32) ([]wait, error) {
+func (w *weaver) resolve(links []dependence, own int32, reached map[int32]int32) ([]wait, error) {
 	latest := map[int32]int32{}
 	var order []int32
-	var visit func(l link, depth int) error
-	visit = func(l link, depth int) error {
+	var visit func(l dependence, depth int) error
+	visit = func(l dependence, depth int) error {
 		if l.lane < 0 {
 			b := int32(l.block)
 			if _, ok := latest[b]; !ok {

@@ -14,7 +14,7 @@ type spot struct{ rank, addr int }
 // holding is what lies there: the chunks that have been added up, and where.
 type holding struct {
 	chunks set
-	at     transfers.Place // without blocks while nothing has come
+	at     transfers.Blocks // without blocks while nothing has come
 }
 
 // mover turns sends into moves, following what every rank holds.
@@ -25,7 +25,7 @@ type mover struct {
 	divisor int           // addresses that each chunk of the collective takes up
 	at      map[int][]int // chunks of the collective at each of its addresses
 	class   map[int]int   // the place of an address in its block
-	homes   map[spot]transfers.Place
+	homes   map[spot]transfers.Blocks
 	holds   map[spot]*holding
 	used    map[spot]int // scratch chunks of a rank, by class in place of an address
 	slots   int          // the most of those
@@ -39,7 +39,7 @@ const maxWords = 1 << 24
 
 func newMover(a *algorithm, l *layout, file string) *mover {
 	return &mover{a: a, l: l, file: file, divisor: 1, at: map[int][]int{}, class: map[int]int{},
-		homes: map[spot]transfers.Place{}, holds: map[spot]*holding{}, used: map[spot]int{}}
+		homes: map[spot]transfers.Blocks{}, holds: map[spot]*holding{}, used: map[spot]int{}}
 }
 
 // run makes all moves.
@@ -96,7 +96,7 @@ func (m *mover) hold(at spot) *holding {
 }
 
 // home is where a rank keeps what comes: in its output or else in scratch.
-func (m *mover) home(at spot) transfers.Place {
+func (m *mover) home(at spot) transfers.Blocks {
 	p, ok := m.homes[at]
 	if !ok {
 		class := m.class[at.addr]

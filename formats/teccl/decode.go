@@ -19,13 +19,13 @@ type solution struct {
 	epochs                  int
 	duration, finish, algbw float64
 	hops                    int // in "7-Flows"
-	flows                   []flow
+	flows                   []hop
 	demands                 []demand
 	gpus                    []int // in order
 }
 
-// flow is a hop of a chunk.
-type flow struct {
+// hop is one step of a chunk on its way.
+type hop struct {
 	chunk, source, from, to, epoch int
 	volume                         float64 // of the chunk
 	line                           int
@@ -35,7 +35,7 @@ type flow struct {
 // that it takes there.
 type demand struct {
 	at, chunk, source int
-	paths             [][]flow
+	paths             [][]hop
 	line              int
 }
 
@@ -146,7 +146,7 @@ func (d decoder) flowList() error {
 			return err
 		}
 		p := words{text: text}
-		f := flow{line: d.Line(), chunk: p.number("Chunk ", maxChunk)}
+		f := hop{line: d.Line(), chunk: p.number("Chunk ", maxChunk)}
 		f.source = p.number(" from ", maxNode)
 		p.literal(" traveled over ")
 		p.hop(&f)
@@ -174,7 +174,7 @@ func (d decoder) pathList() error {
 		if !p.done() {
 			return d.Errorf("%.80q: \"Demand at 1 for chunk 0 from 2 met by epoch 3\" is expected", key)
 		}
-		var whole []flow
+		var whole []hop
 		err := d.Array(func(int) error {
 			split, err := d.Composite()
 			if err != nil {
@@ -198,7 +198,7 @@ func (d decoder) pathList() error {
 }
 
 // path reads the hops of a part of a chunk, each with its epoch before it.
-func (d decoder) path(x *demand) (path []flow, err error) {
+func (d decoder) path(x *demand) (path []hop, err error) {
 	err = d.Array(func(int) error {
 		epoch := int64(-1)
 		return d.Array(func(i int) error {
@@ -221,8 +221,8 @@ func (d decoder) path(x *demand) (path []flow, err error) {
 }
 
 // hop reads a sentence such as "2->6 with volume 0.2 in epoch 4 via switches 17".
-func (d decoder) hop(x *demand) (flow, error) {
-	f := flow{chunk: x.chunk, source: x.source}
+func (d decoder) hop(x *demand) (hop, error) {
+	f := hop{chunk: x.chunk, source: x.source}
 	text, err := d.String()
 	if err != nil {
 		return f, err

@@ -196,7 +196,7 @@ func (x *exchange) moves(key [2]int, block int, ends []int64) error {
 }
 
 // relay is a block of a rank's scratch.
-func (x *exchange) relay(rank int, length int64) transfers.Place {
+func (x *exchange) relay(rank int, length int64) transfers.Blocks {
 	row := x.scratch[rank]
 	end := length
 	if len(row) > 0 {

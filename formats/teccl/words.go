@@ -42,7 +42,7 @@ func (w *words) number(literal string, high int) int {
 }
 
 // hop takes "2->6 with volume 0.2 in epoch 4 via switches 0 -> 17".
-func (w *words) hop(f *flow) {
+func (w *words) hop(f *hop) {
 	f.from = w.number("", maxNode)
 	f.to = w.number("->", maxNode)
 	if f.volume = 1; w.has(" with volume ") {

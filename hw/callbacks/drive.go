@@ -21,7 +21,7 @@ type lane struct {
 	sent, got   map[hw.Connection]int // messages so far
 
 	stamps    []hw.Stamp
-	outs, ins []hw.Flow
+	outs, ins []hw.Messages
 }
 
 // message is on its way.

@@ -164,14 +164,14 @@ func (r *run) send(l *lane, d *schedule.Dest, value []byte, at unit.Time) error 
 }
 
 // mark notes a message of a connection.
-func mark(flows []hw.Flow, c hw.Connection, m hw.Mark) []hw.Flow {
+func mark(flows []hw.Messages, c hw.Connection, m hw.Mark) []hw.Messages {
 	for i := range flows {
 		if flows[i].Connection == c {
 			flows[i].Marks = append(flows[i].Marks, m)
 			return flows
 		}
 	}
-	return append(flows, hw.Flow{Connection: c, Marks: []hw.Mark{m}})
+	return append(flows, hw.Messages{Connection: c, Marks: []hw.Mark{m}})
 }
 
 // views are the runs of a rank's memory that a region names.

@@ -24,11 +24,11 @@ type mesh struct {
 	stopped  atomic.Bool
 	accepts  sync.WaitGroup
 
-	epoch  atomic.Uint32
-	rank   atomic.Pointer[participant] // of the repetition
-	links  map[int32]*link             // does not change while a repetition runs
-	failed func(error)                 // told of every socket that ends by itself
-	closed sync.Once
+	epoch   atomic.Uint32
+	rank    atomic.Pointer[participant] // of the repetition
+	sockets map[int32]*socket           // does not change while a repetition runs
+	failed  func(error)                 // told of every socket that ends by itself
+	closed  sync.Once
 
 	mu       sync.Mutex
 	accepted map[int32]net.Conn // not yet asked for
@@ -36,7 +36,7 @@ type mesh struct {
 }
 
 func newMesh(number int32, l net.Listener, failed func(error)) *mesh {
-	m := &mesh{number: number, listener: l, links: map[int32]*link{}, failed: failed,
+	m := &mesh{number: number, listener: l, sockets: map[int32]*socket{}, failed: failed,
 		accepted: map[int32]net.Conn{}, news: make(chan struct{}, 1)}
 	m.accepts.Go(m.accept)
 	return m
@@ -82,7 +82,7 @@ func (m *mesh) connect(ctx context.Context, peers []rank.Peer, timeout time.Dura
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for _, p := range peers {
-		if p.Rank >= m.number || m.links[p.Rank] != nil {
+		if p.Rank >= m.number || m.sockets[p.Rank] != nil {
 			continue
 		}
 		var d net.Dialer
@@ -96,7 +96,7 @@ func (m *mesh) connect(ctx context.Context, peers []rank.Peer, timeout time.Dura
 		m.add(p.Rank, conn)
 	}
 	for _, p := range peers {
-		for p.Rank > m.number && m.links[p.Rank] == nil && !m.stopped.Load() {
+		for p.Rank > m.number && m.sockets[p.Rank] == nil && !m.stopped.Load() {
 			m.mu.Lock()
 			conn := m.accepted[p.Rank]
 			delete(m.accepted, p.Rank)
@@ -123,8 +123,8 @@ func (m *mesh) add(peer int32, conn net.Conn) {
 		conn.Close()
 		return
 	}
-	m.links[peer] = newLink(m, peer, conn)
-	m.links[peer].start()
+	m.sockets[peer] = newLink(m, peer, conn)
+	m.sockets[peer].start()
 }
 
 // lost has the run fail because of a peer, and returns why.
@@ -154,7 +154,7 @@ func (m *mesh) end() {
 	for _, conn := range m.accepted {
 		conn.Close()
 	}
-	links := slices.Collect(maps.Values(m.links))
+	links := slices.Collect(maps.Values(m.sockets))
 	m.mu.Unlock()
 	for _, k := range links {
 		k.close()

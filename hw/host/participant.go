@@ -196,11 +196,11 @@ func (p *participant) recording() (r hw.Recording) {
 		l.stamps = make([]hw.Stamp, 0, len(l.stamps))
 	}
 	for _, in := range p.ins {
-		r.Got = append(r.Got, hw.Flow{Connection: in.Connection, Marks: in.times})
+		r.Got = append(r.Got, hw.Messages{Connection: in.Connection, Marks: in.times})
 		in.times = nil
 	}
 	for _, out := range p.outs {
-		r.Sent = append(r.Sent, hw.Flow{Connection: out.Connection, Marks: out.times})
+		r.Sent = append(r.Sent, hw.Messages{Connection: out.Connection, Marks: out.times})
 		out.times = nil
 	}
 	return r

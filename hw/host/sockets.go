@@ -10,15 +10,15 @@ import (
 type sockets struct{ mesh *mesh }
 
 // to is the socket to a rank.
-func (n *sockets) to(rank int32) (*link, error) {
-	if k := n.mesh.links[rank]; k != nil {
+func (n *sockets) to(rank int32) (*socket, error) {
+	if k := n.mesh.sockets[rank]; k != nil {
 		return k, nil
 	}
 	return nil, fmt.Errorf("host: there is no socket to rank %d", rank)
 }
 
 // write writes a frame, and has what fails name the peer.
-func (n *sockets) write(l *lane, rank int32, do func(k *link) error) error {
+func (n *sockets) write(l *lane, rank int32, do func(k *socket) error) error {
 	k, err := n.to(rank)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (n *sockets) write(l *lane, rank int32, do func(k *link) error) error {
 
 func (n *sockets) send(l *lane, out *outbound, p *parcel) error {
 	f := frame{kind: frameMessage, epoch: n.mesh.epoch.Load(), size: -1}.of(out.Connection)
-	return n.write(l, out.To, func(k *link) error {
+	return n.write(l, out.To, func(k *socket) error {
 		if p == nil {
 			return k.write(f, nil, nil)
 		}
@@ -53,7 +53,7 @@ func (n *sockets) put(l *lane, to target, value []byte, out *outbound) error {
 		l.unlanded[to.rank]++
 	}
 	f.home, f.epoch, f.size = to.home, n.mesh.epoch.Load(), int64(len(value))
-	return n.write(l, to.rank, func(k *link) error { return k.write(f, to.spans, value) })
+	return n.write(l, to.rank, func(k *socket) error { return k.write(f, to.spans, value) })
 }
 
 func (n *sockets) landed(l *lane, except int32) error {
@@ -84,7 +84,7 @@ func (n *sockets) get(l *lane, from target, dst []byte) error {
 	l.reply.mu.Unlock()
 	f := frame{kind: frameGet, home: from.home, epoch: n.mesh.epoch.Load(),
 		fromLane: int32(l.index), size: int64(len(dst))}
-	err := n.write(l, from.rank, func(k *link) error { return k.write(f, from.spans, nil) })
+	err := n.write(l, from.rank, func(k *socket) error { return k.write(f, from.spans, nil) })
 	if err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ func (n *sockets) free(l *lane, in *inbound) error {
 		return nil
 	}
 	f := frame{kind: frameCredit, epoch: n.mesh.epoch.Load()}.of(in.Connection)
-	return n.write(l, in.From, func(k *link) error { return k.write(f, nil, nil) })
+	return n.write(l, in.From, func(k *socket) error { return k.write(f, nil, nil) })
 }
 
 // answered is called by the reader of a socket: a silent put has landed, or what a get has asked
 // for has come.
-func (l *lane) answered(k *link, f *frame) error {
+func (l *lane) answered(k *socket, f *frame) error {
 	l.reply.mu.Lock()
 	defer l.reply.mu.Unlock()
 	switch {

@@ -201,11 +201,11 @@ func (p *steps) recording() (r hw.Recording) {
 		r.Lanes, l.stamps = append(r.Lanes, l.stamps), nil
 	}
 	for _, in := range p.inOrder {
-		r.Got = append(r.Got, hw.Flow{Connection: in.Connection, Marks: in.times})
+		r.Got = append(r.Got, hw.Messages{Connection: in.Connection, Marks: in.times})
 		in.times = nil
 	}
 	for _, out := range p.outOrder {
-		r.Sent = append(r.Sent, hw.Flow{Connection: out.Connection, Marks: out.times})
+		r.Sent = append(r.Sent, hw.Messages{Connection: out.Connection, Marks: out.times})
 		out.times = nil
 	}
 	return r

@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// place is where a collection is: its part below the repository, the whole below the folder shared
+// collection is a set of samples: its part below the repository, the whole below the folder shared
 // beside the repository.
-type place struct{ name, part, whole string }
+type collection struct{ name, part, whole string }
 
-func places() []place {
-	return []place{
+func collections() []collection {
+	return []collection{
 		{"chakra_et", "formats/chakra", "schedules/chakra_et"},
 		{"forestcoll", "formats/forestcoll", "schedules/forestcoll"},
 		{"goal", "formats/goal", "schedules/goal"},
@@ -52,7 +52,7 @@ func Each(t *testing.T, name string, test func(t *testing.T, s Set)) {
 func Sets(t testing.TB, name string) (sets []Set) {
 	t.Helper()
 	root := repository(t)
-	for _, p := range places() {
+	for _, p := range collections() {
 		if p.name != name {
 			continue
 		}

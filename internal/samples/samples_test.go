@@ -19,7 +19,7 @@ func licences() []string { return []string{"Apache-2.0", "MIT", "BSD-3-Clause pl
 // TestParts: every file of a part has a source and a licence that allows it to be here, and is the
 // file of the whole collection, where that is there to compare with.
 func TestParts(t *testing.T) {
-	for _, p := range places() {
+	for _, p := range collections() {
 		t.Run(p.name, func(t *testing.T) {
 			sets := Sets(t, p.name)
 			part := sets[0]

@@ -2,23 +2,23 @@ package opgraph
 
 import "slices"
 
-// link is the other end of a dependency.
-type link struct {
+// arc is the other end of a dependency.
+type arc struct {
 	op    int32
 	start bool
 }
 
-// links are the dependencies of every operation on one side.
-type links struct {
+// arcs are the dependencies of every operation on one side.
+type arcs struct {
 	first []int32
-	to    []link
+	to    []arc
 }
 
-func (l *links) of(op int32) []link { return l.to[l.first[op]:l.first[op+1]] }
+func (l *arcs) of(op int32) []arc { return l.to[l.first[op]:l.first[op+1]] }
 
 // newLinks sorts edges by one end.
-func newLinks(n int, edges []Edge, near, far func(*Edge) int32) links {
-	l := links{first: make([]int32, n+1), to: make([]link, len(edges))}
+func newLinks(n int, edges []Edge, near, far func(*Edge) int32) arcs {
+	l := arcs{first: make([]int32, n+1), to: make([]arc, len(edges))}
 	for i := range edges {
 		l.first[near(&edges[i])+1]++
 	}
@@ -28,7 +28,7 @@ func newLinks(n int, edges []Edge, near, far func(*Edge) int32) links {
 	at := slices.Clone(l.first)
 	for i := range edges {
 		op := near(&edges[i])
-		l.to[at[op]] = link{far(&edges[i]), edges[i].Start}
+		l.to[at[op]] = arc{far(&edges[i]), edges[i].Start}
 		at[op]++
 	}
 	return l
@@ -37,7 +37,7 @@ func newLinks(n int, edges []Edge, near, far func(*Edge) int32) links {
 // dag is what is known of a rank.
 type dag struct {
 	ops          []Op
-	preds, succs links
+	preds, succs arcs
 	// order is the operations in an order that respects all dependencies, of several the one with
 	// the lowest numbers first; pos is where each stands. Behind the first placed ones come those
 	// that never start, since they wait for themselves.

@@ -51,7 +51,7 @@ func (f *facts) gather(op, limit int32) {
 }
 
 // knows reports whether what a dependency asks for is among the facts.
-func (f *facts) knows(l link) bool {
+func (f *facts) knows(l arc) bool {
 	if l.start {
 		return f.started[l.op] == f.stamp
 	}

@@ -119,10 +119,10 @@ func randomPlan(seed int64) Plan {
 		p.Cuts[b] = schedule.Cut{{Axis: schedule.Block, Split: schedule.Even, N: blocks}}
 	}
 	written := map[string]bool{}
-	has := func(rank int32, at Place) bool {
+	has := func(rank int32, at Blocks) bool {
 		return at.Buffer == schedule.Input || written[name(rank, at.Buffer, 0, at.Block)]
 	}
-	anywhere := func() Place { return At(schedule.Buffer(r.Intn(3)), r.Intn(blocks)) }
+	anywhere := func() Blocks { return At(schedule.Buffer(r.Intn(3)), r.Intn(blocks)) }
 	stage := int32(0)
 	var fresh []string
 	for range r.Intn(30) {

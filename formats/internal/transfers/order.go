@@ -144,13 +144,13 @@ type orderer struct {
 }
 
 // each calls f with the cell of every block of a place.
-func (o *orderer) each(rank int32, p Place, f func(*cell)) {
+func (o *orderer) each(rank int32, p Blocks, f func(*cell)) {
 	for b := range p.Run {
 		key := cellKey{rank, p.Buffer, int64(p.Block + b)}
 		if o.l.plan.Spec.InPlace && p.Buffer != schedule.Scratch {
 			base := int64(0)
 			key.home, base = o.blocks.Home(p.Buffer, int(rank))
-			r := region(Place{p.Buffer, p.Block + b, 1}, 0)
+			r := region(Blocks{p.Buffer, p.Block + b, 1}, 0)
 			o.spans = o.blocks.Spans(o.spans[:0], schedule.Spot{Rank: int(rank)}, &r)
 			if len(o.spans) == 0 {
 				continue

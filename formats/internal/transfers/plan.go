@@ -7,26 +7,26 @@ import (
 	"collsim/schedule"
 )
 
-// Place is a run of blocks of a buffer; without blocks it is no place.
-type Place struct {
+// Blocks is a run of blocks of a buffer; Run is 0 where there is none.
+type Blocks struct {
 	Buffer schedule.Buffer
 	Block  int32
 	Run    int32
 }
 
 // At is one block.
-func At(b schedule.Buffer, block int) Place { return Place{b, int32(block), 1} }
+func At(b schedule.Buffer, block int) Blocks { return Blocks{b, int32(block), 1} }
 
 // Move carries a chunk from one rank to another, or copies it within a rank. A message is read as
 // the stage begins, a copy when it is its turn among the stage's writes.
 type Move struct {
 	Stage    int32
 	From, To int32
-	Source   Place // of From
-	Target   Place // of To
+	Source   Blocks // of From
+	Target   Blocks // of To
 	// Add is what the message is added to on its arrival: a place of To. AddFirst has it stand on the
 	// left. Completes says that the sum has all its operands.
-	Add                 Place
+	Add                 Blocks
 	AddFirst, Completes bool
 	// Way tells moves between the same two ranks apart that are to have lanes of their own, so that
 	// they share the links as equals and do not wait for one another.

@@ -85,7 +85,7 @@ func scriptMove(t *testing.T, line string) (m Move) {
 	return m
 }
 
-func scriptPlace(t *testing.T, text string) Place {
+func scriptPlace(t *testing.T, text string) Blocks {
 	name, block, _ := strings.Cut(strings.TrimSuffix(text, "]"), "[")
 	n := 0
 	_, err := fmt.Sscan(block, &n)

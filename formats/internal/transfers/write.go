@@ -53,12 +53,12 @@ func (l *Lowered) step(number, tile int32) schedule.Step {
 	return s
 }
 
-func (l *Lowered) local(p Place, tile int32) schedule.Source {
+func (l *Lowered) local(p Blocks, tile int32) schedule.Source {
 	return schedule.Source{Kind: schedule.Local, Region: region(p, tile),
 		Scale: p.Buffer == schedule.Input && l.plan.Spec.ScalesBefore()}
 }
 
-func region(p Place, tile int32) schedule.Region {
+func region(p Blocks, tile int32) schedule.Region {
 	return schedule.Region{Buffer: p.Buffer, Tile: tile, First: p.Block, Run: p.Run, Times: 1}
 }
 

@@ -13,7 +13,7 @@ import (
 // end.
 func Random(luck *rand.Rand) *judge.Plan {
 	ranks, blocks := 2+luck.IntN(2), 1+luck.IntN(3)
-	m := &maker{luck: luck, blocks: blocks, written: map[place]bool{},
+	m := &maker{luck: luck, blocks: blocks, written: map[cell]bool{},
 		inStep: luck.IntN(10) < 7, p: &judge.Plan{Name: "random", Slices: 1, Scratch: blocks}}
 	p := m.p
 	p.Problem = judge.Problem{Kind: "custom", Type: "float32", Ranks: ranks}
@@ -31,7 +31,7 @@ func Random(luck *rand.Rand) *judge.Plan {
 	for rank := range ranks {
 		p.Ranks = append(p.Ranks, make([]judge.Lane, 1+luck.IntN(2)))
 		for b := range blocks {
-			m.written[place{rank, judge.Input, b}] = true
+			m.written[cell{rank, judge.Input, b}] = true
 		}
 	}
 	if m.chance(70) {
@@ -55,12 +55,12 @@ type maker struct {
 	luck    *rand.Rand
 	p       *judge.Plan
 	blocks  int
-	written map[place]bool // by then, if the order is kept
-	flying  []message      // not received yet
-	inStep  bool           // every step of a rank awaits what its other lane has done so far
+	written map[cell]bool // by then, if the order is kept
+	flying  []message     // not received yet
+	inStep  bool          // every step of a rank awaits what its other lane has done so far
 }
 
-type place struct {
+type cell struct {
 	rank   int
 	buffer judge.Buffer
 	block  int
@@ -85,7 +85,7 @@ func (m *maker) add(rank, lane int, s judge.Step) {
 	}
 	lanes[lane].Steps = append(lanes[lane].Steps, s)
 	for _, g := range s.Into {
-		m.written[place{rank, g.Buffer, g.Blocks[0]}] = true
+		m.written[cell{rank, g.Buffer, g.Blocks[0]}] = true
 	}
 }
 
@@ -102,7 +102,7 @@ func posts(l *judge.Lane) (n int) {
 func (m *maker) region(rank int, read bool) judge.Region {
 	for try := 0; ; try++ {
 		b, block := judge.Buffer(m.luck.IntN(3)), m.luck.IntN(m.blocks)
-		if !read || try > 30 || m.written[place{rank, b, block}] {
+		if !read || try > 30 || m.written[cell{rank, b, block}] {
 			return judge.Region{Buffer: b, Blocks: []int{block}}
 		}
 	}
@@ -182,7 +182,7 @@ func (m *maker) put(rank, lane int, from []judge.Source) {
 	t := judge.Target{Peer: to, At: true, Region: m.region(to.Rank, false),
 		Packet: m.chance(30), Silent: m.chance(25)}
 	t.Relaxed = !t.Silent && m.chance(5)
-	m.written[place{to.Rank, t.Region.Buffer, t.Region.Blocks[0]}] = true
+	m.written[cell{to.Rank, t.Region.Buffer, t.Region.Blocks[0]}] = true
 	m.send(rank, lane, judge.Step{From: from, To: []judge.Target{t}})
 	if m.chance(40) {
 		m.add(rank, lane, judge.Step{Flush: true})
@@ -202,7 +202,7 @@ func (m *maker) throughSwitch(rank, lane int, from []judge.Source) {
 	}
 	g := m.region(rank, false)
 	for _, r := range team {
-		m.written[place{r, g.Buffer, g.Blocks[0]}] = true
+		m.written[cell{r, g.Buffer, g.Blocks[0]}] = true
 	}
 	m.add(rank, lane, judge.Step{From: from,
 		To: []judge.Target{{Team: team, At: true, Region: g}}})

@@ -16,10 +16,10 @@ import (
 // piece is how much is read from a socket at a time: every piece is progress.
 const piece = 1 << 18
 
-// link is the socket between this rank and another. Lanes write to it; a goroutine reads what the
+// socket joins this rank with another. Lanes write to it; a goroutine reads what the
 // other rank sends and never waits for anything else, so that the other's writes end; what the
 // other gets is written by a third, so that two that get from each other don't wait for each other.
-type link struct {
+type socket struct {
 	mesh *mesh
 	peer int32
 	conn net.Conn
@@ -42,13 +42,13 @@ type request struct {
 	spans  []schedule.Span
 }
 
-func newLink(m *mesh, peer int32, conn net.Conn) *link {
-	return &link{mesh: m, peer: peer, conn: conn, in: bufio.NewReaderSize(conn, 1<<16),
+func newLink(m *mesh, peer int32, conn net.Conn) *socket {
+	return &socket{mesh: m, peer: peer, conn: conn, in: bufio.NewReaderSize(conn, 1<<16),
 		asked: make(chan struct{}, 1), closing: make(chan struct{})}
 }
 
 // start begins to serve the peer.
-func (k *link) start() {
+func (k *socket) start() {
 	k.running.Go(func() {
 		k.mesh.lost(k.peer, "read", k.read())
 	})
@@ -68,14 +68,14 @@ func (k *link) start() {
 }
 
 // close ends it, and returns when nothing of it runs.
-func (k *link) close() {
+func (k *socket) close() {
 	close(k.closing)
 	k.conn.Close()
 	k.running.Wait()
 }
 
 // write sends a header, runs, and bytes that lie elsewhere.
-func (k *link) write(f frame, spans []schedule.Span, value []byte) error {
+func (k *socket) write(f frame, spans []schedule.Span, value []byte) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	f.runs = uint32(len(spans))
@@ -94,7 +94,7 @@ func (k *link) write(f frame, spans []schedule.Span, value []byte) error {
 }
 
 // post sends a parcel, whose header is its own.
-func (k *link) post(f frame, p *parcel) error {
+func (k *socket) post(f frame, p *parcel) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	f.put(p.memory)
@@ -103,7 +103,7 @@ func (k *link) post(f frame, p *parcel) error {
 }
 
 // read takes in what the peer sends, until the socket ends.
-func (k *link) read() error {
+func (k *socket) read() error {
 	var f frame
 	head := make([]byte, headerSize)
 	for {
@@ -132,7 +132,7 @@ func (k *link) read() error {
 }
 
 // take does what a frame says.
-func (k *link) take(p *participant, f *frame, runs []byte) error {
+func (k *socket) take(p *participant, f *frame, runs []byte) error {
 	switch f.kind {
 	case frameMessage, framePut:
 		return k.message(p, f, runs)
@@ -164,7 +164,7 @@ func (k *link) take(p *participant, f *frame, runs []byte) error {
 }
 
 // message takes in a message, or a put and its message.
-func (k *link) message(p *participant, f *frame, runs []byte) error {
+func (k *socket) message(p *participant, f *frame, runs []byte) error {
 	in := p.byIn[f.connection(k.peer, p.number)]
 	if in == nil {
 		return hw.Malformed(int(k.peer), int(f.fromLane), -1,
@@ -190,7 +190,7 @@ func (k *link) message(p *participant, f *frame, runs []byte) error {
 }
 
 // store reads the bytes of a put into the memory of the rank.
-func (k *link) store(p *participant, f *frame, runs []byte) error {
+func (k *socket) store(p *participant, f *frame, runs []byte) error {
 	memory := p.Buffers[f.home]
 	spans, ok := getRuns(runs, int64(len(memory)))
 	if !ok || rank.Size(spans) != f.size {
@@ -205,7 +205,7 @@ func (k *link) store(p *participant, f *frame, runs []byte) error {
 }
 
 // fill reads bytes, a piece at a time.
-func (k *link) fill(p *participant, b []byte) error {
+func (k *socket) fill(p *participant, b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), piece)
 		if _, err := io.ReadFull(k.in, b[:n]); err != nil {
@@ -218,7 +218,7 @@ func (k *link) fill(p *participant, b []byte) error {
 }
 
 // ask leaves a request to the goroutine that answers.
-func (k *link) ask(q request) {
+func (k *socket) ask(q request) {
 	k.mu.Lock()
 	k.queue = append(k.queue, q)
 	k.mu.Unlock()
@@ -229,7 +229,7 @@ func (k *link) ask(q request) {
 }
 
 // answer writes what the peer has asked for.
-func (k *link) answer() error {
+func (k *socket) answer() error {
 	for {
 		k.mu.Lock()
 		if len(k.queue) == 0 {
