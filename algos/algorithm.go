@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collsim/collective"
+	"collsim/internal/prose"
 	"collsim/schedule"
 )
 
@@ -40,9 +41,26 @@ type Algorithm struct {
 	Scratch func(spec collective.Spec) int
 	// Lane says what one lane of one rank does. It must be a pure function.
 	Lane func(*Lane)
-	// Cost is the published cost for 2 ranks or more, each block in so many tiles.
+	// Cost is the published cost for 2 ranks or more, each block in so many tiles; nil where none is
+	// published.
 	Cost func(ranks, tiles int) Cost
+
+	// Plan writes the plan of an algorithm whose cuts, lanes or steps depend on more of a collective
+	// than its number of ranks: of its size, its root, its place. It is given the plan with the
+	// collective in it and the values of the parameters, and stands for Bind and all after it but
+	// Cost. Its error says why the algorithm is not for this collective (an Unfit). It has neither
+	// channels nor slices.
+	Plan func(p *schedule.Plan, param func(name string) string) error
+	// Picks says what the algorithm comes to for a collective, where it chooses by its size, and ""
+	// where it leaves nothing open. Nil of algorithms that never choose.
+	Picks func(spec collective.Spec, param func(name string) string) string
 }
+
+// Unfit is a collective that an algorithm is not for, though it is of its kinds.
+type Unfit struct{ Algorithm, Why string }
+
+// Error is one line.
+func (e *Unfit) Error() string { return "algos: " + e.Algorithm + ": " + e.Why }
 
 // Lane is what an algorithm is written on: schedule's lane, which names all the steps, and the
 // collective, for what must be done differently in place.
@@ -139,6 +157,10 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 	if err != nil {
 		return a, none, err
 	}
+	if a.Plan != nil {
+		p, err := a.written(spec, o)
+		return a, p, err
+	}
 	segment, err := a.segment(spec, o)
 	if err != nil {
 		return a, none, err
@@ -157,6 +179,26 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 	}
 	p.Lane = func(l *schedule.Lane) { a.Lane(&Lane{l, spec}) }
 	return a, p, nil
+}
+
+// written is the plan that Plan writes.
+func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, error) {
+	if o.Channels > 1 || o.Slices > 1 {
+		return schedule.Plan{}, &Unfit{a.Name, "it has neither channels nor slices"}
+	}
+	p := schedule.Plan{Name: a.Name, Spec: spec, Slots: o.Slots}
+	if err := a.Plan(&p, func(name string) string { return a.param(name, o) }); err != nil {
+		return schedule.Plan{}, &Unfit{a.Name, prose.Unprefixed(err)}
+	}
+	return p, nil
+}
+
+// Picked is what the algorithm comes to for a collective; "" where it has nothing to choose.
+func (a Algorithm) Picked(spec collective.Spec, o Options) string {
+	if a.Picks == nil {
+		return ""
+	}
+	return a.Picks(spec, func(name string) string { return a.param(name, o) })
 }
 
 // backwards is the cost of the transpose: the rounds in the opposite order, each with an addition

@@ -1,6 +1,7 @@
 package algos
 
 import (
+	"fmt"
 	"math"
 
 	"collsim/collective"
@@ -22,8 +23,11 @@ type Model struct {
 // wires: what they transfer together counts.
 func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Time, error) {
 	a, plan, err := a.plan(spec, o)
-	if err != nil || idle(spec) {
+	if err != nil || a.Cost != nil && idle(spec) {
 		return 0, err
+	}
+	if a.Cost == nil {
+		return 0, a.noCost()
 	}
 	pieces, tiles := pieces(&plan)
 	cost := a.Cost(spec.Ranks, tiles)
@@ -38,12 +42,17 @@ func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Ti
 // largest block; no rounds for one rank, or for no data.
 func (a Algorithm) CostOf(spec collective.Spec, o Options) (Cost, error) {
 	a, plan, err := a.plan(spec, o)
-	if err != nil || idle(spec) {
+	if err != nil || a.Cost != nil && idle(spec) {
 		return Cost{}, err
+	}
+	if a.Cost == nil {
+		return Cost{}, a.noCost()
 	}
 	_, tiles := pieces(&plan)
 	return a.Cost(spec.Ranks, tiles), nil
 }
+
+func (a Algorithm) noCost() error { return fmt.Errorf("algos: %s: no cost is published", a.Name) }
 
 // idle reports whether there is nothing to be sent.
 func idle(spec collective.Spec) bool { return spec.Ranks == 1 || spec.Empty() }

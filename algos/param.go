@@ -42,8 +42,14 @@ func (a Algorithm) checkParams(o Options) error {
 			known = known || name == given.Name
 		}
 		if !known {
-			return fmt.Errorf("algos: %s has no parameter %q; %s", a.Name, given.Name,
-				choice(given.Name, append(names, "channels", "slices")))
+			if a.Plan == nil {
+				names = append(names, "channels", "slices")
+			}
+			hint := "it has none"
+			if len(names) > 0 {
+				hint = choice(given.Name, names)
+			}
+			return fmt.Errorf("algos: %s has no parameter %q; %s", a.Name, given.Name, hint)
 		}
 		for _, other := range o.Params[:i] {
 			if other.Name == given.Name {

@@ -65,10 +65,13 @@ func ForKind(k collective.Kind) []Algorithm {
 
 // Find is the algorithm of a kind that has a name; "-" and "_" are the same. If there is none, the
 // error names the nearest ones, and the kinds that have an algorithm of that name.
-func Find(k collective.Kind, name string) (Algorithm, error) {
+func Find(k collective.Kind, name string) (Algorithm, error) { return FindIn(Table(), k, name) }
+
+// FindIn is Find in another table of algorithms.
+func FindIn(table []Algorithm, k collective.Kind, name string) (Algorithm, error) {
 	canonical := strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	var names, elsewhere []string
-	for _, a := range Table() {
+	for _, a := range table {
 		switch {
 		case a.Does(k) && a.Name == canonical:
 			return a, nil

@@ -86,8 +86,11 @@ func heading(r *run.Result) string {
 	return name + " " + r.Algorithm.String() + choice(r) + extras
 }
 
-// choice says that an algorithm was chosen, and from how many.
+// choice says that an algorithm was chosen, and from how many; or what one has chosen.
 func choice(r *run.Result) string {
+	if r.Picked != "" {
+		return ", as " + r.Picked
+	}
 	if r.Candidates == nil {
 		return ""
 	}

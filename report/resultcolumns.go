@@ -202,6 +202,8 @@ func furtherColumns() Layout {
 		inJSON("candidates", func(r *run.Result) Value {
 			return known(len(r.Candidates) > 0, listOf(r.Candidates, candidateValue))
 		}),
+		// What an algorithm has chosen that does so by itself: Open MPI's.
+		inJSON("picked", func(r *run.Result) Value { return some(r.Picked) }).optional(),
 		inJSON("teams", func(r *run.Result) Value { return Int(r.Teams) }).csv(4, "teams"),
 		// Of inputs, where they are tensors.
 		inJSON("shape", tensor(func(r *run.Result) Value {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"collsim/algos"
 	"collsim/collective"
 	"collsim/internal/prose"
 	"collsim/proof"
@@ -104,7 +103,7 @@ func (r *runner) backward(m *made, forward *Result) (back *made, err error) {
 func (r *runner) makeBackward(m *made, result *Result) (back *made, by string, err error) {
 	p := result.Point
 	back, by = &made{algorithm: m.algorithm}, "algorithm"
-	if _, err := algos.Find(p.Spec.Kind, m.algorithm.Name); err != nil || m.algorithm.FromFile() {
+	if _, err := find(p.Spec.Kind, m.algorithm.Name); err != nil || m.algorithm.FromFile() {
 		by = "transpose"
 		back.another = func(spec collective.Spec) (*schedule.Schedule, error) {
 			forward := m.members[0].schedule.Spec

@@ -3,7 +3,6 @@ package run
 import (
 	"errors"
 
-	"collsim/algos"
 	"collsim/collective"
 	"collsim/formats"
 	"collsim/scenarios"
@@ -96,7 +95,7 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 	if a.FromFile() {
 		return s.fromFile(p, spec, a)
 	}
-	found, err := algos.Find(spec.Kind, a.Name)
+	found, err := find(spec.Kind, a.Name)
 	if err != nil {
 		return nil, err
 	}

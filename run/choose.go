@@ -2,8 +2,10 @@ package run
 
 import (
 	"errors"
+	"strings"
 
 	"collsim/algos"
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/internal/prose"
 	"collsim/scenarios"
@@ -28,6 +30,18 @@ type Candidate struct {
 type Skip struct {
 	Point *scenarios.Point
 	Why   string
+}
+
+// Algorithms lists the algorithms that a scenario may name: ours, for which "all" and "fastest"
+// stand, and then those of libraries, which begin with the library's name and a colon.
+func Algorithms() []algos.Algorithm { return append(algos.Table(), openmpi.Table()...) }
+
+// find is the algorithm of a kind that has a name.
+func find(kind collective.Kind, name string) (algos.Algorithm, error) {
+	if !strings.Contains(name, ":") {
+		return algos.Find(kind, name)
+	}
+	return algos.FindIn(Algorithms(), kind, name)
 }
 
 // tableOf lists the names of a kind's algorithms in the order of the table of all algorithms.
@@ -64,7 +78,7 @@ func (r *runner) choose(result *Result) (*made, error) {
 	if p.Algorithm.Name != fastestName {
 		m, err := r.s.make(p, p.Algorithm)
 		if err == nil {
-			result.Algorithm = m.algorithm
+			result.Algorithm, result.Picked = m.algorithm, pickedBy(m)
 		}
 		return m, err
 	}
@@ -92,6 +106,19 @@ func (r *runner) choose(result *Result) (*made, error) {
 	}
 	result.Algorithm = best.algorithm
 	return best, nil
+}
+
+// pickedBy is what a library's algorithm comes to in the schedule of the first team.
+func pickedBy(m *made) string {
+	if m.algorithm.FromFile() || len(m.members) == 0 {
+		return ""
+	}
+	spec := m.members[0].schedule.Spec
+	a, err := find(spec.Kind, m.algorithm.Name)
+	if err != nil {
+		return ""
+	}
+	return a.Picked(spec, options(m.algorithm))
 }
 
 // measure is how long a schedule takes.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"collsim/algos"
 	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -70,7 +69,7 @@ func (s *Scenario) Explain(p *scenarios.Point) (_ *Explanation, err error) {
 	result.closedForm(&r.network)
 	e := &Explanation{Result: result}
 	if result.ClosedForm >= 0 {
-		if a, err := algos.Find(p.Spec.Kind, result.Algorithm.Name); err == nil {
+		if a, err := find(p.Spec.Kind, result.Algorithm.Name); err == nil {
 			e.Formula = a.Formula
 		}
 	}

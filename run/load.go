@@ -70,6 +70,7 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 		arrays: &arrayFiles{read: o.ReadArrays, resolve: where.Resolve}}
 	s.Scenario, err = scenarios.Load(file, text, scenarios.Options{
 		Algorithms: algorithmNames,
+		Libraries:  libraryNames,
 		With:       o.With,
 		Set:        o.Set,
 		Only:       o.Only,
@@ -146,10 +147,21 @@ func algorithmNames(kind collective.Kind) []string {
 	return names
 }
 
+// libraryNames lists a kind's algorithms that "all" does not stand for.
+func libraryNames(kind collective.Kind) []string {
+	var names []string
+	for _, a := range Algorithms()[len(algos.Table()):] {
+		if a.Does(kind) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
 // checkParams judges the parameters of an algorithm before its collective is known, by building it
 // for a single rank.
 func checkParams(kind collective.Kind, a scenarios.Algorithm) error {
-	found, err := algos.Find(kind, a.Name)
+	found, err := find(kind, a.Name)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ type Result struct {
 	Point      *scenarios.Point
 	Algorithm  scenarios.Algorithm // that was carried out: Point's, or that which "fastest" chose
 	Candidates []Candidate         // of "fastest", in the order of the table; else nil
+	// Picked is what an algorithm comes to that chooses by itself, as Open MPI's do: "allreduce
+	// nonoverlapping, reduce binomial, bcast binary_tree"; empty where nothing was left open.
+	Picked string
 	// Teams do the collective at once, each on its own; 1 is all ranks. As nccl-tests has it, ranks,
 	// sizes and bandwidths are those of one communicator: of the first team, in the time of the
 	// slowest. Steps, messages, bytes sent and what is wrong are those of all teams.
@@ -210,7 +213,7 @@ func (r *Result) closedForm(n *network) {
 	if r.Algorithm.FromFile() || !n.uniform() || !n.equalTeams() || r.passes() > 1 {
 		return
 	}
-	a, err := algos.Find(p.Spec.Kind, r.Algorithm.Name)
+	a, err := find(p.Spec.Kind, r.Algorithm.Name)
 	if err != nil {
 		return
 	}

@@ -8,9 +8,10 @@ import (
 )
 
 // Algorithm is an algorithm as a scenario names it: "ring", "chain(segment=512KiB)",
-// "ring(channels=8)", "file:mine.schedule" or "file:my.xml(protocol=LL)". Whether it exists is the
-// caller's to say. "fastest", the default, leaves the choice to whoever runs the point; "all"
-// becomes a point for every algorithm of the kind (it stays "all" where Options.Algorithms is nil).
+// "ring(channels=8)", a library's "openmpi:ring", "file:mine.schedule" or
+// "file:my.xml(protocol=LL)". Whether it exists is the caller's to say. "fastest", the default,
+// leaves the choice to whoever runs the point; "all" becomes a point for every algorithm of the
+// kind (it stays "all" where Options.Algorithms is nil).
 type Algorithm struct {
 	Name     string  // "ring"; "file" where File holds
 	File     string  // of "file:mine.schedule", as written
@@ -47,7 +48,7 @@ func (a Algorithm) String() string {
 }
 
 var (
-	algorithmName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	algorithmName = regexp.MustCompile(`^([a-z][a-z0-9-]*:)?[a-z][a-z0-9-]*$`)
 	paramName     = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	paramValue    = regexp.MustCompile(`^[A-Za-z0-9_.+:/-]+$`)
 	// fileParams are the parameters behind a file's name, which may itself have brackets.

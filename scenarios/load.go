@@ -12,6 +12,9 @@ import (
 type Options struct {
 	// Algorithms lists the names of a kind's algorithms; none for kinds that nothing computes.
 	Algorithms func(collective.Kind) []string
+	// Libraries lists the names of algorithms of libraries that the kind has besides, as
+	// "openmpi:ring": "all" does not stand for them.
+	Libraries func(collective.Kind) []string
 	// Check judges the parameters of an algorithm whose name is known, or a file's name.
 	Check func(collective.Kind, Algorithm) error
 	// Shape completes the Spec of a custom collective, whose sizes only the algorithm's file knows:

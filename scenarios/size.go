@@ -76,14 +76,13 @@ func (r *run) algorithm(v *view, at string, kind collective.Kind, a *Algorithm) 
 func (r *run) judge(kind collective.Kind, a Algorithm) *problem {
 	if r.options.Algorithms != nil && !a.FromFile() {
 		names := r.algorithms(kind)
-		known := false
-		for _, name := range names {
-			known = known || name == a.Name
+		meant := append(slices.Clone(names), allOf, fastest)
+		if r.options.Libraries != nil {
+			meant = append(meant, r.options.Libraries(kind)...)
 		}
-		if !known {
+		if !slices.Contains(meant, a.Name) {
 			p := &problem{"no " + kind.String() + " algorithm of that name",
 				kind.String() + " has " + strings.Join(names, ", ")}
-			meant := append(slices.Clone(names), allOf, fastest)
 			if near := nearest.To(a.Name, meant, 1); len(near) > 0 {
 				p.hint = "did you mean " + quoted(near[0]) + "? " + p.hint
 			}

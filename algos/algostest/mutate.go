@@ -1,6 +1,7 @@
 package algostest
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -17,12 +18,23 @@ import (
 // mutatedRanks is the most ranks at which every step is damaged.
 const mutatedRanks = 6
 
+// otherTurns are so many that all operators and types have their turn.
+const otherTurns = 12
+
 // refusesDamage damages every step of a schedule, each in several ways, in its text. What comes
 // of it must be no schedule, or be refused by the proof, or else compute the right result. Most
 // must be refused: otherwise nothing has been damaged.
 func refusesDamage(t require.TestingT, a algos.Algorithm, kind collective.Kind, ranks int) {
 	spec := specOf(kind, ranks, int64(2*ranks+1), ranks)
 	s, err := a.Build(spec, algos.Options{})
+	var unfit *algos.Unfit
+	for turn := ranks + 1; errors.As(err, &unfit) && turn < ranks+otherTurns; turn++ {
+		spec = specOf(kind, ranks, int64(2*ranks+1), turn)
+		s, err = a.Build(spec, algos.Options{})
+	}
+	if errors.As(err, &unfit) {
+		return
+	}
 	require.NoError(t, err)
 	text := s.String()
 	all := mutants(text, ranks)

@@ -135,17 +135,24 @@ func insert(s *plots.Series, x unit.Bytes, y float64) {
 const looks = 8
 
 // look is an algorithm's place in the table of all, the same in every figure. Of one algorithm with
-// several parameters, the second has the same colour and another marker.
+// several parameters, the second has the same colour and another marker. Those of libraries come
+// after what is no algorithm's.
 func (f *figure) look(a scenarios.Algorithm) int {
 	var names []string
-	for _, al := range algos.Table() {
-		if !slices.Contains(names, al.Name) {
-			names = append(names, al.Name)
+	add := func(table []algos.Algorithm) {
+		for _, al := range table {
+			if !slices.Contains(names, al.Name) {
+				names = append(names, al.Name)
+			}
 		}
 	}
+	add(algos.Table())
+	other := len(names) // a file's, or the fastest
+	names = append(names, "")
+	add(run.Algorithms())
 	look := slices.Index(names, a.Name)
-	if look < 0 { // a file's, or the fastest
-		look = len(names)
+	if look < 0 {
+		look = other
 	}
 	for slices.ContainsFunc(f.series, func(s plots.Series) bool { return s.Look == look }) {
 		look += looks

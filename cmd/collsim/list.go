@@ -157,7 +157,7 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 func entriesOf(ctx context.Context, name string, k collective.Kind) (list []entry) {
 	switch name {
 	case "algorithms":
-		for _, al := range algos.Table() {
+		for _, al := range run.Algorithms() {
 			if k == 0 || al.Does(k) {
 				list = append(list, algorithmEntry(al))
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos/openmpi"
 	"collsim/hw/mpi"
 	"collsim/run"
 	"collsim/scenarios"
@@ -107,7 +108,7 @@ func (of *recording) simulate(t *testing.T, r *recorded, plain bool) float64 {
 	if library {
 		choice, err := mpi.Counterpart(s)
 		require.NoError(t, err)
-		s, err = mpi.Like(choice, p.Spec)
+		s, err = openmpi.Build(choice, p.Spec)
 		require.NoError(t, err)
 		env.Slots = 0
 	}

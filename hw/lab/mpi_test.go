@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/algos"
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
@@ -106,7 +107,7 @@ func TestMPI(t *testing.T) {
 	require.Equal(t, []string{"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"}, got.RanOn.Hosts)
 
 	r, err := d.Perform(ctx, &mpi.Call{Spec: s.Spec, Inputs: in, Env: hw.Env{Repetitions: 2},
-		Choice: mpi.Choice{Function: "allreduce", Algorithm: "ring"}})
+		Choice: openmpi.Choice{Function: "allreduce", Algorithm: "ring"}})
 	require.NoError(t, err)
 	require.Equal(t, want.Outputs, r.Outputs)
 	for _, r := range []*hw.Result{got, r} { // six times a quarter, at 100 Mbit/s

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/algos"
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/hw"
 )
@@ -40,7 +41,7 @@ func BenchmarkMessage(b *testing.B) {
 		})
 		b.Run("library/"+size.name, func(b *testing.B) {
 			r, err := d.Perform(context.Background(), &Call{Spec: spec, Inputs: in,
-				Choice: Choice{Function: "allreduce", Algorithm: "ring"},
+				Choice: openmpi.Choice{Function: "allreduce", Algorithm: "ring"},
 				Env:    hw.Env{Repetitions: 3, Iterations: b.N}})
 			report(b, r, err)
 		})

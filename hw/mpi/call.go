@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/hw"
 	"collsim/hw/rank"
@@ -25,12 +26,12 @@ type call struct {
 }
 
 func newCall(p *player, r *request, job *rank.Part) (part, error) {
-	f, err := functionOf(r.Choice.Function)
+	f, err := openmpi.FunctionOf(r.Choice.Function)
 	if err != nil {
 		return nil, err
 	}
 	c := &call{player: p, spec: r.Spec, math: hw.ArithmeticOf(&r.Spec), given: job.Inputs[0],
-		name: f.call, iterations: job.Env.Iterations}
+		name: f.Call, iterations: job.Env.Iterations}
 	c.place()
 	c.args, err = c.arguments(p.lib)
 	return c, err

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +21,8 @@ import (
 	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos/openmpi"
+	"collsim/algos/openmpi/openmpitest"
 	"collsim/collective"
 	"collsim/hw"
 	"collsim/hw/rank"
@@ -48,7 +49,7 @@ type posted struct{ Kind, Peer, Bytes int }
 
 // censusCase is a collective whose messages are seen.
 type censusCase struct {
-	choice Choice
+	choice openmpi.Choice
 	spec   collective.Spec
 }
 
@@ -66,51 +67,26 @@ func (c censusCase) String() string {
 // places.
 func censusCases(t *testing.T) (all []censusCase) {
 	r := rand.New(rand.NewPCG(7, 11))
-	for _, c := range append(reducing(), moving()...) {
+	for _, c := range append(openmpitest.Reducing(), openmpitest.Moving()...) {
 		for ranks := 2; ranks <= censusRanks; ranks++ {
-			if !c.legal(ranks) {
+			if !openmpitest.Legal(c, ranks) {
 				continue
 			}
 			for _, count := range []int64{1 + r.Int64N(int64(ranks)), 100 + r.Int64N(1000)} {
-				spec := specOf(t, c, ranks, r.IntN(ranks), count)
+				spec := openmpitest.SpecOf(t, c, ranks, r.IntN(ranks), count)
 				spec.InPlace = spec.Kind != collective.ReduceScatter && r.IntN(3) == 0
 				all = append(all, censusCase{c, spec})
 			}
 		}
 	}
-	for _, c := range openChoices() {
+	for _, c := range openmpitest.Open() {
 		for ranks := 2; ranks <= censusRanks; ranks++ {
-			for _, count := range turns(t, c, ranks) {
-				all = append(all, censusCase{c, specOf(t, c, ranks, r.IntN(ranks), count)})
+			for _, count := range openmpitest.Turns(t, c, ranks) {
+				all = append(all, censusCase{c, openmpitest.SpecOf(t, c, ranks, r.IntN(ranks), count)})
 			}
 		}
 	}
 	return all
-}
-
-// turns are the numbers of elements (float32, turnsBelow) at which a choice begins to come to
-// other algorithms on so many ranks, and those just below.
-func turns(t *testing.T, c Choice, ranks int) (all []int64) {
-	if c.Function == "barrier" {
-		return []int64{0}
-	}
-	at := func(count int64) string { return names(c.Decided(specOf(t, c, ranks, 0, count))) }
-	candidates := []int64{1}
-	for _, d := range decisions() {
-		for _, s := range d.sizes {
-			for _, l := range s.limits {
-				candidates = append(candidates, l.bytes/4, (l.bytes/4+int64(ranks)-1)/int64(ranks))
-			}
-		}
-	}
-	slices.Sort(candidates)
-	for _, n := range slices.Compact(candidates) {
-		if n == 1 || n > 1 && 4*n <= turnsBelow && at(n) != at(n-1) {
-			all = append(all, max(n-1, 1), n)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // TestCensus: each rank sends, in the library, the messages of the schedules that are written down:
@@ -146,11 +122,11 @@ func TestCensus(t *testing.T) {
 			if rank >= c.spec.Ranks {
 				continue
 			}
-			s, err := Like(c.choice, c.spec)
+			s, err := openmpi.Build(c.choice, c.spec)
 			require.NoError(t, err)
 			decided := c.choice.Decided(c.spec)
 			compareSends(t, fmt.Sprintf("%v: rank %d", c, rank), s, rank, seen[i], len(decided) > 1)
-			if strings.Contains(names(decided), "gather linear_sync") {
+			if strings.Contains(openmpi.Names(decided), "gather linear_sync") {
 				continue // it posts the receives of second segments early
 			}
 			compareReceives(t, fmt.Sprintf("%v: rank %d", c, rank), s, rank, seen[i])
@@ -250,7 +226,7 @@ func TestCensusRank(t *testing.T) {
 }
 
 // take has a rank take up a collective for the library to do.
-func (p *player) take(t *testing.T, spec collective.Spec, c Choice) {
+func (p *player) take(t *testing.T, spec collective.Spec, c openmpi.Choice) {
 	detail, err := (&request{Spec: spec, Choice: c}).encode()
 	require.NoError(t, err)
 	job := &rank.Part{Ranks: spec.Ranks, Detail: detail, Env: hw.Env{Iterations: 1}}
@@ -264,7 +240,8 @@ func (p *player) take(t *testing.T, spec collective.Spec, c Choice) {
 // when they see its file.
 func tellsItsCall(t *testing.T, p *player, dir string) {
 	require.Empty(t, p.Status().Calls)
-	p.take(t, specOf(t, Choice{Function: "barrier"}, censusRanks, 0, 0), Choice{Function: "barrier"})
+	barrier := openmpi.Choice{Function: "barrier"}
+	p.take(t, openmpitest.SpecOf(t, barrier, censusRanks, 0, 0), barrier)
 	seen := filepath.Join(dir, "seen")
 	told := make(chan []rank.Call, 1)
 	if p.number == 0 {

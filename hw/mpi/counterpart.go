@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/hw"
 	"collsim/schedule"
@@ -14,7 +15,7 @@ import (
 type counterpart struct {
 	kind   collective.Kind
 	name   string
-	choice Choice
+	choice openmpi.Choice
 	where  condition
 	why    string
 }
@@ -31,17 +32,17 @@ const (
 
 // counterparts are all that the library has of algorithms of ours. The same is what is published
 // under that name: who exchanges which blocks with whom, in which order. Roles may go to other
-// ranks, sends may overlap otherwise, and the operands of a sum may stand in another order: Like
-// tells.
+// ranks, sends may overlap otherwise, and the operands of a sum may stand in another order:
+// openmpi.Build tells.
 func counterparts() []counterpart { return append(thatReduce(), thatMove()...) }
 
 // has is a choice without options.
-func has(function, algorithm string) Choice {
-	return Choice{Function: function, Algorithm: algorithm}
+func has(function, algorithm string) openmpi.Choice {
+	return openmpi.Choice{Function: function, Algorithm: algorithm}
 }
 
 func thatReduce() []counterpart {
-	composed := Choice{Function: "allreduce", Algorithm: "nonoverlapping", Inner: "binomial"}
+	composed := openmpi.Choice{Function: "allreduce", Algorithm: "nonoverlapping", Inner: "binomial"}
 	return []counterpart{
 		{collective.AllReduce, "binomial", composed, always,
 			"a binomial reduce, then a binomial broadcast, as each is alone"},
@@ -125,9 +126,12 @@ func (e *NoCounterpart) Error() string {
 }
 
 // Counterpart is the library's algorithm that is the same as a schedule's: which one that is, its
-// Name says. Segments are those that its buffers are cut into. If there is none, the error is a
-// *NoCounterpart.
-func Counterpart(s *schedule.Schedule) (Choice, error) {
+// Name says. Those of package openmpi are the library's own. Segments are those that its buffers
+// are cut into. If there is none, the error is a *NoCounterpart.
+func Counterpart(s *schedule.Schedule) (openmpi.Choice, error) {
+	if c, ok := openmpi.Of(s.Spec.Kind, s.Name); ok {
+		return c, nil
+	}
 	none := &NoCounterpart{Kind: s.Spec.Kind, Algorithm: s.Name}
 	var found *counterpart
 	for _, c := range counterparts() {
@@ -140,11 +144,11 @@ func Counterpart(s *schedule.Schedule) (Choice, error) {
 		}
 	}
 	if found == nil {
-		return Choice{}, none
+		return openmpi.Choice{}, none
 	}
 	none.Why = found.unlike(s)
 	if none.Why != "" {
-		return Choice{}, none
+		return openmpi.Choice{}, none
 	}
 	choice := found.choice
 	if n := levelOf(s, schedule.Tile); found.where == segments && n < s.Spec.Count {

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/algos"
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/hw"
 	"collsim/schedule"
 )
 
 // TestCounterparts tells which algorithm of the library is which of ours, and why, or that none is;
-// and where Like's bits are those of our own schedule.
+// and where the library's bits are those of our own schedule.
 func TestCounterparts(t *testing.T) {
 	const file = "testdata/counterparts.txt"
 	datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
@@ -43,7 +44,7 @@ func TestCounterparts(t *testing.T) {
 				fmt.Fprintf(&b, "%s: %v\n", a.Name, err)
 				continue
 			}
-			like, err := Like(c, spec)
+			like, err := openmpi.Build(c, spec)
 			require.NoError(t, err)
 			same := "the same bits"
 			in := sensitive(&spec, 3)
@@ -78,7 +79,7 @@ func TestNoCounterpart(t *testing.T) {
 	for size, want := range map[string]int64{"4 B": 4, "40 B": 40, "116 B": 0, "1 KiB": 0} {
 		c, err := Counterpart(build(collective.Broadcast, "chain", 4, segment(size)))
 		require.NoError(t, err)
-		require.Equal(t, Choice{Function: "bcast", Algorithm: "pipeline", Segment: want}, c)
+		require.Equal(t, openmpi.Choice{Function: "bcast", Algorithm: "pipeline", Segment: want}, c)
 	}
 	for _, test := range []struct {
 		s    *schedule.Schedule

@@ -1,14 +1,13 @@
 // Package mpi plays collectives on a message passing library that nobody here wrote: Open MPI,
 // loaded at run time by its name, so that nothing of it is needed to build.
 //
-// It has two modes. Device.Run plays a schedule: every message is an MPI_Isend, every receive an
-// MPI_Irecv, all that is local is done here. Device.Perform has the library do the collective by
-// one of its own algorithms (a Choice, forced by the variables of its component "tuned"). Like
-// writes down what such an algorithm does as a schedule: who sends what to whom, in which order,
-// which sends go out at once, and who adds what to what; of a choice that leaves something open,
-// what the library decides (Choice.Decided). That the library's messages and bits are those of the
-// schedule shows that both are understood. Device.Library is the second mode as a
-// hw.Executor: the library's algorithm of a schedule's name (Counterpart) instead of its steps.
+// It has two modes. Executor.Run plays a schedule: every message is an MPI_Isend, every receive an
+// MPI_Irecv, all that is local is done here. Executor.Perform has the library do the collective by
+// one of its own algorithms (an openmpi.Choice, forced by the variables of its component "tuned").
+// What such an algorithm does, package algos/openmpi writes down as a schedule; that the library's
+// messages and bits are those of the schedule, which the tests here compare, shows that both are
+// understood. Executor.Library is the second mode as a hw.Executor: the library's algorithm of a
+// schedule's name (Counterpart) instead of its steps.
 //
 // Ranks are processes of this very program, started by mpirun: the program's main must call Child
 // before anything else. They are told what to do over a socket of their own, over which they also
@@ -17,5 +16,5 @@
 //
 // A rank calls the library from one thread of the system only (MPI_THREAD_FUNNELED), and has it
 // return its errors instead of ending the process. The package knows the names of our algorithms
-// and none of their schedules, no scenario, and nothing of simulated time.
+// and none of their schedules but the library's, no scenario, and nothing of simulated time.
 package mpi

@@ -7,7 +7,6 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw/mpi"
-	"collsim/proof"
 )
 
 // ExampleCounterpart finds the library's algorithm for a pipelined chain, and what there is instead
@@ -29,20 +28,4 @@ func ExampleCounterpart() {
 	// Output:
 	// bcast pipeline(segment=524288) <nil>
 	// mpi: Open MPI has no broadcast hot-potato; it has binomial, chain, flat, scatter-allgather
-}
-
-// ExampleLike prints the order in which Open MPI's linear reduce adds.
-func ExampleLike() {
-	spec := collective.Spec{Kind: collective.Reduce, Op: collective.Sum, Type: dtype.Float32,
-		Ranks: 4, Count: 100}
-	s, err := mpi.Like(mpi.Choice{Function: "reduce", Algorithm: "linear"}, spec)
-	if err != nil {
-		panic(err)
-	}
-	order, err := proof.OrderOf(s, 0, 0)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(s.Name + ": " + order.String())
-	// Output: Open MPI reduce linear: r0 + (r1 + (r2 + r3))
 }

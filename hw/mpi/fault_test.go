@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
@@ -25,7 +26,7 @@ import (
 func endless(ranks int, timeout time.Duration) *Call {
 	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
 		Ranks: ranks, Count: 1 << 10}
-	return &Call{Spec: spec, Choice: Choice{Function: "allreduce", Algorithm: "ring"},
+	return &Call{Spec: spec, Choice: openmpi.Choice{Function: "allreduce", Algorithm: "ring"},
 		Inputs: sensitive(&spec, 1), Env: hw.Env{Iterations: 1 << 40, Timeout: timeout}}
 }
 
@@ -116,7 +117,8 @@ func TestCancel(t *testing.T) {
 func testErrors(t *testing.T, d *Executor) {
 	spec := collective.Spec{Kind: collective.Broadcast, Type: dtype.Float32, Ranks: 2, Root: 9,
 		Count: 4} // past the checks: there is no such root
-	_, err := d.perform(context.Background(), &Call{Spec: spec, Choice: Choice{Function: "bcast"},
+	_, err := d.perform(context.Background(), &Call{Spec: spec,
+		Choice: openmpi.Choice{Function: "bcast"},
 		Inputs: [][]byte{{}, {}}, Env: hw.Env{Timeout: 10 * time.Second}})
 	var e *hw.Error
 	require.ErrorAs(t, err, &e)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/hw"
 	"collsim/hw/rank"
@@ -32,7 +33,7 @@ type Config struct {
 // Call is a collective for the library to do by one of its own algorithms.
 type Call struct {
 	Spec   collective.Spec
-	Choice Choice
+	Choice openmpi.Choice
 	// Inputs are the elements of every rank's input, little-endian: as many as Spec.In(rank).
 	Inputs [][]byte
 	// Env is as for a schedule. The library's collectives have no slots, and no timeline can be
@@ -86,9 +87,9 @@ func counted(s *schedule.Schedule) error {
 	return nil
 }
 
-// Perform has the library do a collective. The result has no timeline. Its bits are Like's, but for
-// sums of integers of 8 and 16 bits that overflow: those of Open MPI 4.1 saturate in vector
-// instructions (its component op/avx) and wrap elsewhere, even within one buffer.
+// Perform has the library do a collective. The result has no timeline. Its bits are those of
+// openmpi.Build, but for sums of integers of 8 and 16 bits that overflow: those of Open MPI 4.1
+// saturate in vector instructions (its component op/avx) and wrap elsewhere, even within one buffer.
 func (e *Executor) Perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (c *Call) check() error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	if err := c.Choice.check(s); err != nil {
+	if err := c.Choice.Check(s); err != nil {
 		return err
 	}
 	var l library

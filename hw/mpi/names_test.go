@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos/openmpi"
 	"collsim/collective"
 )
 
@@ -17,28 +18,29 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Skipf("Open MPI's ompi_info: %v", err)
 	}
-	for _, f := range functions() {
-		for i, name := range f.algorithms {
+	for _, f := range openmpi.Functions() {
+		for i, a := range f.Algorithms {
 			require.Contains(t, string(out), fmt.Sprintf(
-				":coll_tuned_%s_algorithm:enumerator:value:%d:%s\n", f.name, i+1, name))
+				":coll_tuned_%s_algorithm:enumerator:value:%d:%s\n", f.Name, i+1, a.Name))
 		}
 	}
 }
 
 // TestVariables: what a choice sets, in the library's words.
 func TestVariables(t *testing.T) {
-	set, err := Choice{Function: "reduce", Algorithm: "chain", Fanout: 2, Segment: 64}.variables()
+	set, err := variablesOf(openmpi.Choice{Function: "reduce", Algorithm: "chain", Fanout: 2,
+		Segment: 64})
 	require.NoError(t, err)
 	require.Equal(t, []variable{{"coll_tuned_reduce_algorithm", 2},
 		{"coll_tuned_reduce_algorithm_segmentsize", 64},
 		{"coll_tuned_reduce_algorithm_chain_fanout", 2}}, set)
-	set, err = Choice{Function: "reduce_scatter", Algorithm: "non-overlapping",
-		Inner: "binary"}.variables()
+	set, err = variablesOf(openmpi.Choice{Function: "reduce_scatter", Algorithm: "non-overlapping",
+		Inner: "binary"})
 	require.NoError(t, err)
 	require.Equal(t, []variable{{"coll_tuned_reduce_scatter_algorithm", 1},
 		{"coll_tuned_reduce_algorithm", 4}, {"coll_tuned_reduce_algorithm_segmentsize", 0},
 		{"coll_tuned_reduce_algorithm_chain_fanout", 4}}, set)
-	require.Equal(t, []Choice{{Function: "gather", Algorithm: "basic_linear"},
+	require.Equal(t, []openmpi.Choice{{Function: "gather", Algorithm: "basic_linear"},
 		{Function: "gather", Algorithm: "binomial"}, {Function: "gather", Algorithm: "linear_sync"}},
-		Choices(collective.Gather))
+		openmpi.Choices(collective.Gather))
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/algos"
+	"collsim/algos/openmpi"
+	"collsim/algos/openmpi/openmpitest"
 )
 
 // TestOurs tells which of our own algorithms have the bits of which of Open MPI's, at which numbers
@@ -22,16 +24,16 @@ func TestOurs(t *testing.T) {
 		d.ScanArgs(t, "root", &root)
 		d.ScanArgs(t, "count", &count)
 		var b strings.Builder
-		for _, c := range reducing() {
+		for _, c := range openmpitest.Reducing() {
 			if strings.Fields(c.String())[0] != d.Cmd {
 				continue
 			}
 			same := map[string][]string{}
-			kind := specOf(t, c, 2, 0, 1).Kind
+			kind := openmpitest.SpecOf(t, c, 2, 0, 1).Kind
 			for ranks := from; ranks <= to; ranks++ {
-				spec := specOf(t, c, ranks, root, count)
+				spec := openmpitest.SpecOf(t, c, ranks, root, count)
 				in := sensitive(&spec, uint64(ranks))
-				s, err := Like(c, spec)
+				s, err := openmpi.Build(c, spec)
 				require.NoError(t, err)
 				want := oracle(t, s, in)
 				for _, a := range algos.ForKind(kind) {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/hw"
 	"collsim/hw/rank"
@@ -108,7 +109,7 @@ type part interface {
 // request is what rank.Part.Detail holds: a collective for the library to do.
 type request struct {
 	Spec   collective.Spec
-	Choice Choice
+	Choice openmpi.Choice
 }
 
 func (r *request) encode() ([]byte, error) {
@@ -142,7 +143,7 @@ func (p *player) Prepare(_ context.Context, job *rank.Part) error {
 	}
 	var variables []variable
 	if asked != nil {
-		if variables, err = asked.Choice.variables(); err != nil {
+		if variables, err = variablesOf(asked.Choice); err != nil {
 			return err
 		}
 	}

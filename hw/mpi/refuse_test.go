@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
@@ -19,7 +20,8 @@ func TestRefused(t *testing.T) {
 	good := func() *Call {
 		spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
 			Ranks: 3, Count: 4}
-		return &Call{Spec: spec, Choice: Choice{Function: "allreduce"}, Inputs: sensitive(&spec, 1)}
+		return &Call{Spec: spec, Choice: openmpi.Choice{Function: "allreduce"},
+			Inputs: sensitive(&spec, 1)}
 	}
 	require.NoError(t, good().check())
 	for _, test := range []struct {
@@ -27,16 +29,17 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		{func(c *Call) { c.Spec.Ranks = 0 }, "collective: 0 ranks; at least 1 is needed"},
-		{func(c *Call) { c.Choice.Function = "allreduc" }, `mpi: function "allreduc": one of ` +
-			"allreduce, bcast, reduce, allgather, reduce_scatter, reduce_scatter_block, alltoall, " +
-			"gather, scatter, barrier is expected"},
-		{func(c *Call) { c.Choice.Function = "reduce" }, "mpi: MPI_Reduce is no all_reduce"},
-		{func(c *Call) { c.Choice.Algorithm = "rng" }, `mpi: allreduce algorithm "rng": one of ` +
+		{func(c *Call) { c.Choice.Function = "allreduc" }, `openmpi: function "allreduc": one of ` +
+			"allreduce, reduce, reduce_scatter, reduce_scatter_block, bcast, gather, scatter, " +
+			"allgather, alltoall, barrier is expected"},
+		{func(c *Call) { c.Choice.Function = "reduce" }, "openmpi: MPI_Reduce is no all_reduce"},
+		{func(c *Call) { c.Choice.Algorithm = "rng" }, `openmpi: allreduce algorithm "rng": one of ` +
 			"basic_linear, nonoverlapping, recursive_doubling, ring, segmented_ring, rabenseifner is " +
 			"expected"},
-		{func(c *Call) { c.Choice = Choice{Function: "allreduce", Algorithm: "ring", Inner: "chain"} },
-			"mpi: allreduce ring(reduce=chain) is not made of a reduce"},
-		{func(c *Call) { c.Choice.Fanout = 33 }, "mpi: allreduce(fanout=33): segments of 0 to 2³⁰ " +
+		{func(c *Call) {
+			c.Choice = openmpi.Choice{Function: "allreduce", Algorithm: "ring", Inner: "chain"}
+		}, "openmpi: allreduce ring(reduce=chain) is not made of a reduce"},
+		{func(c *Call) { c.Choice.Fanout = 33 }, "openmpi: allreduce(fanout=33): segments of 0 to 2³⁰ " +
 			"bytes and a fan-out of 0 to 32 are expected"},
 		{func(c *Call) { c.Spec.Type = dtype.BFloat16 }, "mpi: bfloat16: MPI has no such type to reduce"},
 		{func(c *Call) { c.Spec.Op = collective.Avg }, "mpi: MPI has no operator avg"},
@@ -59,26 +62,6 @@ func TestRefused(t *testing.T) {
 		test.change(c)
 		require.EqualError(t, c.check(), test.want)
 		_, err := New(Config{Launcher: "nothing"}).Perform(context.Background(), c)
-		require.EqualError(t, err, test.want)
-	}
-}
-
-// TestLikeRefused: what is not written down is named, with what the library would do.
-func TestLikeRefused(t *testing.T) {
-	for _, test := range []struct {
-		choice Choice
-		ranks  int
-		count  int64
-		want   string
-	}{
-		{Choice{Function: "allgather", Algorithm: "linear"}, 257, 20, // 20 KiB in all, halves of 257
-			"mpi: allgather linear: the library's own choice is gather binomial, bcast " +
-				"split_binary_tree; together they are not written down"},
-		{Choice{Function: "reduce_scatter_block", Algorithm: "basic_linear", Inner: "rabenseifner"}, 3,
-			8, "mpi: reduce_scatter_block basic_linear(reduce=rabenseifner): the library's own choice is " +
-				"reduce rabenseifner, scatter basic_linear; together they are not written down"},
-	} {
-		_, err := Like(test.choice, specOf(t, test.choice, test.ranks, 0, test.count))
 		require.EqualError(t, err, test.want)
 	}
 }
@@ -133,16 +116,4 @@ func TestMissing(t *testing.T) {
 	t.Setenv(libraryVariable, "no-other.so")
 	require.Equal(t, []string{"no-other.so"}, libraryNames(""))
 	require.Equal(t, []string{"this.so"}, libraryNames("this.so"))
-}
-
-// TestTrees: the trees by hand, of 7 ranks, as their parents.
-func TestTrees(t *testing.T) {
-	require.Equal(t, []int{-1, 0, 1, 0, 3, 0, 5}, chains(7, 0, 3).parent)
-	require.Equal(t, []int{-1, 0, 1, 2, 0, 4, 5}, chains(7, 0, 2).parent)
-	require.Equal(t, []int{6, 0, -1, 2, 3, 4, 5}, chains(7, 2, 1).parent)
-	require.Equal(t, []int{-1, 0, 0, 1, 2, 1, 2}, twoWay(7, 0).parent)
-	require.Equal(t, []int{-1, 0, 0, 2, 0, 4, 4}, binomial(7, 0).parent)
-	require.Equal(t, []int{6, 6, -1, 2, 2, 4, 2}, binomial(7, 2).parent)
-	require.Equal(t, []int{2, 2, 6, 5, 5, 6, -1}, inOrder(7).parent)
-	require.Equal(t, [][]int{nil, nil, {1, 0}, nil, nil, {4, 3}, {5, 2}}, inOrder(7).children)
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"collsim/algos"
+	"collsim/algos/openmpi"
 	"collsim/collective"
-	"collsim/hw/mpi"
 	"collsim/schedule"
 )
 
@@ -102,10 +102,10 @@ func promoted(p player) player {
 	return p
 }
 
-// like is an algorithm of Open MPI as hw/mpi writes it down.
-func like(c mpi.Choice) player {
-	name := "hw/mpi " + c.Algorithm
+// like is an algorithm of Open MPI as algos/openmpi writes it down.
+func like(c openmpi.Choice) player {
+	name := openmpi.Prefix + c.Algorithm
 	return player{name: name, build: func(s collective.Spec) (*schedule.Schedule, error) {
-		return mpi.Like(c, s)
+		return openmpi.Build(c, s)
 	}}
 }

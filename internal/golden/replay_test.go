@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos/openmpi"
 	"collsim/dtype"
-	"collsim/hw/mpi"
 )
 
 // difference is what is known to differ, and why.
@@ -62,9 +62,10 @@ func (r *recording) player(t *testing.T) player {
 	return player{}
 }
 
-// choice is Open MPI's algorithm as hw/mpi names it.
-func (r *recording) choice(t *testing.T) mpi.Choice {
-	c := mpi.Choice{Function: strings.Replace(r.function, "all_", "all", 1), Algorithm: r.algorithm}
+// choice is Open MPI's algorithm as algos/openmpi names it.
+func (r *recording) choice(t *testing.T) openmpi.Choice {
+	c := openmpi.Choice{Function: strings.Replace(r.function, "all_", "all", 1),
+		Algorithm: r.algorithm}
 	switch r.algorithm {
 	case "segmented_ring", "chain", "pipeline", "binary", "binomial":
 		c.Segment = 64
@@ -173,8 +174,8 @@ func (seen *replays) summary(t *testing.T, all []recording) string {
 	return line + "\n"
 }
 
-// TestLike: what hw/mpi writes down of Open MPI's algorithms gives the bits of both versions, of
-// blocks of one size.
+// TestLike: what algos/openmpi writes down of Open MPI's algorithms gives the bits of both
+// versions, of blocks of one size.
 func TestLike(t *testing.T) {
 	for _, library := range libraries(t) {
 		for _, r := range recorded(t, library) {

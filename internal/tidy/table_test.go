@@ -20,7 +20,7 @@ func table() []row {
 
 		hw   = "schedule collective dtype topology device trace unit hw"
 		toHW = "unit dtype collective schedule formats formats/... topology device bounds algos " +
-			"proof reference trace sim program nccl hw scenarios fidelity"
+			"algos/openmpi proof reference trace sim program nccl hw scenarios fidelity"
 	)
 	return []row{
 		{path: "unit"},
@@ -35,6 +35,8 @@ func table() []row {
 		{path: "bounds", ours: "collective topology unit"},
 		{path: "algos", ours: "schedule topology collective unit"},
 		{path: "comm", ours: "collective group algos schedule proof dtype"},
+		{path: "algos/openmpi", ours: "algos schedule collective dtype unit"},
+		{path: "algos/openmpi/openmpitest", ours: "algos/openmpi collective dtype"},
 		{path: "algos/algostest",
 			ours:    "algos schedule topology collective dtype unit device proof reference sim",
 			modules: testLibraries()},
@@ -57,7 +59,8 @@ func table() []row {
 		{path: "hw", ours: hw},
 		{path: "hw/...", ours: hw},
 		{path: "hw/host", ours: hw + " hw/rank"},
-		{path: "hw/mpi", ours: hw + " hw/rank", modules: []string{"github.com/ebitengine/purego"}},
+		{path: "hw/mpi", ours: hw + " hw/rank algos/openmpi",
+			modules: []string{"github.com/ebitengine/purego"}},
 		{path: "hw/lab", ours: hw + " hw/host hw/mpi"},
 		{path: "fidelity", ours: "unit"},
 		{path: "plots", ours: "trace unit",

@@ -1,5 +1,5 @@
 //go:build long
 
-package mpi
+package openmpitest
 
 const turnsBelow = 1 << 20

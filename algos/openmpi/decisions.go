@@ -1,8 +1,8 @@
-package mpi
+package openmpi
 
 import "slices"
 
-// decisions are Open MPI's own choices, as numbers of algorithms (functions): of communicators of
+// decisions are Open MPI's own choices, as numbers of algorithms (Functions): of communicators of
 // fewer than so many ranks, of messages of fewer than so many bytes; 0 is any number. They are
 // figures that its maintainers measured on their clusters and averaged. Source: the fixed decision
 // functions for operators that commute, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, which is

@@ -1,6 +1,6 @@
 //go:build !long
 
-package mpi
+package openmpitest
 
 // turnsBelow is up to how many bytes the library's own decisions are tried. The long tier tries all
 // that change below 1 MiB.

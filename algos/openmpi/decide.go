@@ -1,4 +1,4 @@
-package mpi
+package openmpi
 
 import (
 	"slices"
@@ -30,7 +30,7 @@ type upTo struct {
 // component "tuned" decides, as on a single host; components for hierarchies of hosts are not
 // known.
 func (c Choice) Decided(spec collective.Spec) []Choice {
-	if _, err := functionOf(c.Function); err != nil {
+	if _, err := FunctionOf(c.Function); err != nil {
 		return []Choice{c} // which is no choice
 	}
 	width := int64(spec.Type.Width())
@@ -55,7 +55,7 @@ func (c Choice) Decided(spec collective.Spec) []Choice {
 		return []Choice{c, inner("gather", block), inner("bcast", all)}
 	case c.Algorithm == "non-overlapping": // its scatterv is linear, in the component "basic"
 		return []Choice{c, inner("reduce", all), {Function: "scatter", Algorithm: "basic_linear"}}
-	case c.composed():
+	case c.Composed():
 		return []Choice{c, inner("reduce", all), inner("scatter", block)}
 	}
 	return []Choice{c}
@@ -75,16 +75,30 @@ func (c Choice) forced(function string) Choice {
 	return Choice{Function: function, Algorithm: "basic_linear"}
 }
 
+// Limits are the sizes in bytes at which the library's decisions change, in any function and at any
+// number of ranks, in rising order.
+func Limits() (all []int64) {
+	for _, d := range decisions() {
+		for _, s := range d.sizes {
+			for _, l := range s.limits {
+				all = append(all, l.bytes)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // decided is the choice that the decision function of a function there is makes. It gives no
 // segments, and no number of chains, which is one chain then.
 func decided(name string, ranks int, bytes int64) Choice {
-	f, _ := functionOf(name)
+	f, _ := FunctionOf(name)
 	all := decisions()
 	d := all[slices.IndexFunc(all, func(d decision) bool { return d.function == name })]
 	size := slices.IndexFunc(d.sizes, func(s bySize) bool { return s.ranks == 0 || ranks < s.ranks })
 	limits := d.sizes[size].limits
 	limit := slices.IndexFunc(limits, func(l upTo) bool { return l.bytes == 0 || bytes < l.bytes })
-	c := Choice{Function: name, Algorithm: f.algorithms[limits[limit].algorithm-1]}
+	c := Choice{Function: name, Algorithm: f.Algorithms[limits[limit].algorithm-1].Name}
 	if c.Algorithm == "chain" {
 		c.Fanout = 1
 	}

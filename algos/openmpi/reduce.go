@@ -1,4 +1,4 @@
-package mpi
+package openmpi
 
 import (
 	"collsim/dtype"
@@ -73,7 +73,7 @@ func (c Choice) reduction(ranks, root int) (run func(*schedule.Lane, regions), k
 	case "rabenseifner":
 		return rabenseifnerReduce, true
 	case "chain":
-		t = chains(ranks, root, c.fanout())
+		t = chains(ranks, root, c.Chains())
 	case "pipeline":
 		t = chains(ranks, root, 1)
 	case "binary":

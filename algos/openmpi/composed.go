@@ -1,4 +1,4 @@
-package mpi
+package openmpi
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ func writeComposed(p *schedule.Plan, of []Choice) error {
 		known = reduceThenScatter(p, of[1], of[2])
 	}
 	if !known {
-		return fmt.Errorf("mpi: %v: the library's own choice is %s; together they are not written down",
-			of[0], names(of[1:]))
+		return fmt.Errorf("openmpi: %v: the library's own choice is %s; together they are not "+
+			"written down", of[0], Names(of[1:]))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package mpi
+package openmpi
 
 import "collsim/schedule"
 

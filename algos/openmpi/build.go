@@ -1,15 +1,14 @@
-package mpi
+package openmpi
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"collsim/collective"
 	"collsim/schedule"
 )
 
-// Like returns what one of the library's algorithms does, as a schedule: the same messages between
+// Build returns what one of the library's algorithms does, as a schedule: the same messages between
 // the same ranks in the same order, and the same operands in the same order (the library computes
 // "inout = in op inout"). Source: Open MPI 4.1's ompi/mca/coll/base (allreduce, reduce,
 // reduce_scatter, reduce_scatter_block, bcast, allgather, alltoall, gather, scatter, barrier,
@@ -24,41 +23,50 @@ import (
 //
 // What a choice leaves open is what the library decides (Decided); the schedule's name says what
 // that is. An error says what is not known.
-func Like(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
+func Build(c Choice, spec collective.Spec) (*schedule.Schedule, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	if err := c.check(&spec); err != nil {
-		return nil, err
-	}
-	var l library
-	if _, err := l.operator(spec.Op); spec.Kind.Reduces() && err != nil {
+	if err := c.Check(&spec); err != nil {
 		return nil, err
 	}
 	plan := schedule.Plan{Name: "Open MPI " + c.String(), Spec: spec}
-	if spec.Ranks > 1 && !spec.Empty() {
-		decided := c.Decided(spec)
-		said := slices.DeleteFunc(slices.Clone(decided), func(d Choice) bool { return d == c })
-		if c.Inner == "" && len(said) > 0 {
-			plan.Name += " as " + names(said)
-		}
-		if err := write(&plan, decided); err != nil {
-			return nil, err
-		}
+	if open := c.open(spec); open != nil {
+		plan.Name += " as " + Names(open)
 	}
-	if plan.Lane == nil {
-		plan.Lane = func(*schedule.Lane) {}
+	if err := lay(&plan, c); err != nil {
+		return nil, err
 	}
 	return schedule.Build(plan)
 }
 
-// names are those of choices, in the order of the calls.
-func names(choices []Choice) string {
-	var all []string
-	for _, c := range choices {
-		all = append(all, c.String())
+// open is what the library decides of a choice that leaves something open, nil of others.
+func (c Choice) open(spec collective.Spec) []Choice {
+	if c.Inner != "" || spec.Ranks == 1 || spec.Empty() {
+		return nil
 	}
-	return strings.Join(all, ", ")
+	said := slices.DeleteFunc(c.Decided(spec), func(d Choice) bool { return d == c })
+	if len(said) == 0 {
+		return nil
+	}
+	return said
+}
+
+// lay completes the plan of a collective for a choice that Check has passed.
+func lay(p *schedule.Plan, c Choice) error {
+	p.Lane = func(*schedule.Lane) {}
+	if p.Spec.Kind.Reduces() && !slices.Contains(Operators(), p.Spec.Op) {
+		return fmt.Errorf("openmpi: MPI has no operator %v", p.Spec.Op)
+	}
+	if p.Spec.Ranks == 1 || p.Spec.Empty() {
+		return nil
+	}
+	return write(p, c.Decided(p.Spec))
+}
+
+// Operators are those of MPI that a Spec may have.
+func Operators() []collective.Op {
+	return []collective.Op{collective.Sum, collective.Prod, collective.Min, collective.Max}
 }
 
 // write completes the plan of more than one rank and some data, for what the library decides.
@@ -88,7 +96,7 @@ func write(p *schedule.Plan, decided []Choice) error {
 		known = c.writeBarrier(p)
 	}
 	if !known {
-		return fmt.Errorf("mpi: %v: what the library does is its own choice", c)
+		return fmt.Errorf("openmpi: %v: what the library does is its own choice", c)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package mpi
+package openmpi
 
 import (
 	"math/bits"
@@ -55,7 +55,7 @@ func (c Choice) broadcast(ranks, root int, v vector, ends []int64) (
 	case "scatter_allgather", "scatter_allgather_ring":
 		return func(l *schedule.Lane) { scatterThenGather(l, v, c.Algorithm) }, true
 	case "chain":
-		t = chains(ranks, root, c.fanout())
+		t = chains(ranks, root, c.Chains())
 	case "pipeline":
 		t = chains(ranks, root, 1)
 	case "binary_tree":
@@ -63,7 +63,7 @@ func (c Choice) broadcast(ranks, root int, v vector, ends []int64) (
 	case "binomial":
 		t = highBit(ranks, root)
 	case "knomial":
-		t = knomial(ranks, root, radix)
+		t = knomial(ranks, root, Radix)
 	default:
 		return nil, false
 	}
