@@ -179,7 +179,8 @@ func collectiveKeys() []Key {
 			Doc: "How: a name of `collsim list algorithms`, parameters in brackets, as " +
 				"\"chain(segment=512KiB)\", or a schedule from a file, as \"file:my.xml\" (formats: " +
 				"`collsim list formats`); \"all\" is every one that can do it, \"fastest\" the one of " +
-				"them whose simulation takes the least time. Files are not among these."},
+				"them whose simulation takes the least time. Files and what libraries play, as " +
+				"\"openmpi:ring\", are not among these."},
 		{Path: "collective.dtype", kind: aDataType, Values: dtypeNames(), Default: `"float32"`,
 			Example: `"bfloat16"`, Axis: true, Sweep: true, Doc: "Type of an element."},
 		{Path: "collective.op", kind: anOperator, Values: opNames(), Default: `"sum"`,

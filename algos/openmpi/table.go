@@ -34,8 +34,7 @@ func Table() (all []algos.Algorithm) {
 			if f.Kind != kind {
 				continue
 			}
-			all = append(all, algorithm(f, Named{About: "what " + f.Call + " chooses by its size and " +
-				"the number of ranks"}))
+			all = append(all, algorithm(f, Named{About: "what " + f.Call + " chooses by itself"}))
 			for _, a := range f.Algorithms {
 				all = append(all, algorithm(f, a))
 			}
@@ -51,7 +50,7 @@ func algorithm(f Function, a Named) algos.Algorithm {
 		Name:   base.name(),
 		Kinds:  []collective.Kind{f.Kind},
 		About:  a.About,
-		When:   "to know what " + f.Call + " does by itself, on one host",
+		When:   "as " + f.Call + " where nobody tells it how, on one host",
 		Source: "Open MPI 4.1 coll_tuned_decision_fixed.c",
 		Params: base.params(),
 		Plan: func(p *schedule.Plan, param func(string) string) error {
@@ -64,8 +63,7 @@ func algorithm(f Function, a Named) algos.Algorithm {
 		},
 	}
 	if n, _ := f.Number(a.Name); n > 0 {
-		row.When = fmt.Sprintf("to know what %s does with coll_tuned_%s_algorithm = %d", f.Call, f.Name,
-			n)
+		row.When = fmt.Sprintf("as %s where coll_tuned_%s_algorithm is %d", f.Call, f.Name, n)
 		row.Source = "Open MPI 4.1 coll_base_" + f.Name + ".c"
 	}
 	if base.leaves() {

@@ -15,6 +15,7 @@ import (
 	"collsim/device"
 	"collsim/plots"
 	"collsim/proof"
+	"collsim/run"
 	"collsim/sim"
 	"collsim/topology"
 	"collsim/unit"
@@ -75,6 +76,7 @@ func TestAlgorithmsDocument(t *testing.T) {
 			describe(t, &b, a)
 		}
 	}
+	libraries(&b)
 	path := filepath.Join(repository(t), "docs", "algorithms.md")
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
@@ -88,6 +90,41 @@ func TestAlgorithmsDocument(t *testing.T) {
 			"rewrites it", i+1)
 	}
 	require.Equal(t, len(was), len(is), "lines")
+}
+
+// What the part about other people's algorithms begins with.
+const aboutLibraries = `
+## Open MPI's own
+
+What Open MPI plays, message by message, sum by sum, as its source has it; it need not be installed.
+A scenario names them as "openmpi:ring", or "openmpi:pipeline(segment=64KiB)", and they are proven,
+timed and computed like ours. Tests compare them with the library, where that is installed: the
+calls below its collectives, and the bits of its results (package hw/mpi). They have neither
+channels nor slices, no cost is published, and MPI has no avg and no premulsum. "openmpi:tuned" is
+what the library chooses by itself, on one host; the heading says what that was, in JSON "picked".
+"all" and "fastest" do not stand for any of them.
+
+`
+
+// libraries writes the table of the algorithms of libraries.
+func libraries(b *strings.Builder) {
+	b.WriteString(aboutLibraries)
+	b.WriteString("| kind | algorithm, with what may be set | what it does | when |\n" +
+		"|---|---|---|---|\n")
+	for _, a := range run.Algorithms()[len(algos.Table()):] {
+		e := algorithmEntry(a)
+		fmt.Fprintf(b, "| %s | `%s` | %s | %s |\n", strings.Join(e.Kinds, ", "), e.Name,
+			a.About, a.When)
+	}
+	seen := map[string]bool{}
+	for _, a := range run.Algorithms()[len(algos.Table()):] {
+		for _, p := range a.Params {
+			if !seen[p.Name] {
+				fmt.Fprintf(b, "\nParameter `%s`: %s.\n", p.Name, p.About)
+			}
+			seen[p.Name] = true
+		}
+	}
 }
 
 // contents lists what there is for each kind.
@@ -136,12 +173,12 @@ func describe(t *testing.T, b *strings.Builder, a algos.Algorithm) {
 	require.Empty(t, wrong, a.Name)
 	mesh, err := topology.FullMesh(drawnRanks, 10*unit.Rate(unit.GB), unit.Microsecond)
 	require.NoError(t, err)
-	run, err := sim.Run(s, sim.Env{Graph: mesh, Device: device.Ideal(), Slots: 8},
+	took, err := sim.Run(s, sim.Env{Graph: mesh, Device: device.Ideal(), Slots: 8},
 		sim.Options{Trace: true})
 	require.NoError(t, err, a.Name)
-	picture, err := plots.TimelineText(run.Trace, plots.TextOptions{Rows: drawnRows})
+	picture, err := plots.TimelineText(took.Trace, plots.TextOptions{Rows: drawnRows})
 	require.NoError(t, err, a.Name)
-	fmt.Fprintf(b, "```text\n%s```\n\nTime %v, ", picture, run.Time)
+	fmt.Fprintf(b, "```text\n%s```\n\nTime %v, ", picture, took.Time)
 	fmt.Fprintf(b, "rounds %d, messages %d, bytes sent %d, FIFO depth %d.\n", proven.Rounds,
 		proven.Messages, proven.BytesSent, proven.MinSlots)
 }

@@ -100,6 +100,7 @@ type entry struct {
 	About   string   `json:"about"`
 	Source  string   `json:"source,omitempty"`
 	Missing string   `json:"missing,omitempty"` // why it is not available here, and how to get it
+	library bool     // an algorithm of a library
 }
 
 // list prints lists, each under its name.
@@ -116,7 +117,12 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 			b.WriteString("# " + name + "\n")
 		}
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		for _, e := range entries {
+		for i, e := range entries {
+			if i > 0 && e.library != entries[i-1].library { // columns of their own
+				if err := w.Flush(); err != nil {
+					return err
+				}
+			}
 			cells := []string{e.Name}
 			if len(e.Kinds) > 0 {
 				cells = append(cells, strings.Join(e.Kinds, " "))
@@ -186,7 +192,8 @@ func entriesOf(ctx context.Context, name string, k collective.Kind) (list []entr
 }
 
 func algorithmEntry(al algos.Algorithm) entry {
-	e := entry{Name: al.Name, About: al.About, Source: al.Source}
+	e := entry{Name: al.Name, About: al.About, Source: al.Source,
+		library: strings.Contains(al.Name, ":")}
 	for _, kind := range al.Kinds {
 		e.Kinds = append(e.Kinds, kind.String())
 	}

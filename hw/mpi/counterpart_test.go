@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -76,6 +77,11 @@ func TestNoCounterpart(t *testing.T) {
 	order := func(library string) algos.Options {
 		return algos.Options{Params: []algos.Param{{Name: "order", Value: library}}}
 	}
+	s := build(collective.Broadcast, "binomial", 4, algos.Options{})
+	s.Name = "openmpi:knomial(segment=64)" // the library's own
+	own, err := Counterpart(s)
+	require.NoError(t, err)
+	require.Equal(t, openmpi.Choice{Function: "bcast", Algorithm: "knomial", Segment: 64}, own)
 	for size, want := range map[string]int64{"4 B": 4, "40 B": 40, "116 B": 0, "1 KiB": 0} {
 		c, err := Counterpart(build(collective.Broadcast, "chain", 4, segment(size)))
 		require.NoError(t, err)
@@ -115,7 +121,7 @@ func TestNoCounterpart(t *testing.T) {
 		require.Equal(t, test.s.Name, none.Algorithm)
 	}
 	d := New(Config{Launcher: "nothing"}).Library()
-	_, err := d.Run(context.Background(), &hw.Job{})
+	_, err = d.Run(context.Background(), &hw.Job{})
 	require.EqualError(t, err, "hw: no schedule")
 	half := build(collective.Broadcast, "flat", 2, algos.Options{})
 	both, err := schedule.Beside(4, schedule.Team{Ranks: []int{0, 1}, Schedule: half},
@@ -125,6 +131,26 @@ func TestNoCounterpart(t *testing.T) {
 	_, err = d.Run(context.Background(), &hw.Job{Schedule: both, Inputs: in})
 	require.EqualError(t, err, "mpi: flat: several teams: the library is asked for one collective "+
 		"at a time")
+}
+
+// testOwn: the library is asked for its own algorithms by the names of package openmpi, and for its
+// own choice. Its bits are those of the schedule.
+func testOwn(t *testing.T, d *Executor) {
+	library := d.Library()
+	for _, a := range openmpi.Table() {
+		spec := specsOf(a.Kinds[0], 5)
+		s, err := a.Build(spec, algos.Options{})
+		var unfit *algos.Unfit
+		if errors.As(err, &unfit) { // two_proc
+			spec = specsOf(a.Kinds[0], 2)
+			s, err = a.Build(spec, algos.Options{})
+		}
+		require.NoError(t, err, a.Name)
+		in := sensitive(&spec, 5)
+		r, err := library.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in})
+		require.NoError(t, err, "%s %v", a.Name, spec.Kind)
+		require.Zero(t, differing(t, oracle(t, s, in), r.Outputs), "%s %v", a.Name, spec.Kind)
+	}
 }
 
 // testLibrary: of every algorithm that both have, the library's bits are those of the schedule that

@@ -43,6 +43,7 @@ func TestMPI(t *testing.T) {
 		name string
 		run  func(*testing.T, *Executor)
 	}{{"like-bits", testLikeBits}, {"moving", testMoving}, {"library", testLibrary},
+		{"own", testOwn},
 		{"schedules", testEveryAlgorithm}, {"teams", testTeams},
 		{"timeline", testTimeline}, {"errors", testErrors},
 		{"stall", testStall}} {

@@ -89,7 +89,8 @@ func counted(s *schedule.Schedule) error {
 
 // Perform has the library do a collective. The result has no timeline. Its bits are those of
 // openmpi.Build, but for sums of integers of 8 and 16 bits that overflow: those of Open MPI 4.1
-// saturate in vector instructions (its component op/avx) and wrap elsewhere, even within one buffer.
+// saturate in vector instructions (its component op/avx) and wrap elsewhere, even within one
+// buffer.
 func (e *Executor) Perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
