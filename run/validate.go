@@ -209,7 +209,8 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 // instead has a result tell of the schedule that was played in place of that of its point.
 func (v *validator) instead(m *made, played *schedule.Schedule, result *Result) error {
 	other := v.blank(result.Point)
-	other.Algorithm, other.Measured = result.Algorithm, result.Measured
+	other.Algorithm, other.Picked = result.Algorithm, result.Picked
+	other.Measured = result.Measured
 	other.Gradient, other.Backward = result.Gradient, result.Backward
 	other.Measured.Algorithm = played.Name
 	*result = *other
