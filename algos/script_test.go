@@ -67,7 +67,7 @@ func command(d *datadriven.TestData) (string, error) {
 		return "", violations[0]
 	}
 	proven.Traffic = nil // too long to read
-	return strings.Replace(fmt.Sprintf("%+v\n", *proven), " Flows:[]", "", 1), nil
+	return strings.Replace(fmt.Sprintf("%+v\n", *proven), " Traffic:[]", "", 1), nil
 }
 
 func cost(a algos.Algorithm, spec collective.Spec, o algos.Options) (string, error) {
