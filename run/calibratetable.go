@@ -6,6 +6,7 @@ import (
 
 	"collsim/algos"
 	"collsim/collective"
+	"collsim/formats/nccllog"
 	"collsim/hw/calibrate"
 	"collsim/internal/prose"
 	"collsim/scenarios"
@@ -27,7 +28,7 @@ type TableOptions struct {
 
 // TableFit is a published table and the figures with which one of our algorithms takes its times.
 type TableFit struct {
-	Table     *calibrate.Table
+	Table     *nccllog.Table
 	Number    int // from 1, of the tables in its file
 	Kind      collective.Kind
 	Algorithm scenarios.Algorithm
@@ -66,7 +67,7 @@ func UsualAlgorithm(k collective.Kind) string {
 // FitTable fits latency and bandwidth of a switch's ports to a table, in ranges of the size of
 // messages, so that the closed form of an algorithm takes its times. What the table lacks is a
 // *TableError.
-func FitTable(t *calibrate.Table, o TableOptions) (*TableFit, error) {
+func FitTable(t *nccllog.Table, o TableOptions) (*TableFit, error) {
 	f := &TableFit{Table: t, Number: 1, Kind: t.Kind, Ranks: t.Ranks}
 	if err := f.complete(o); err != nil {
 		return nil, err
@@ -188,7 +189,8 @@ func (f *TableFit) choose(name string) (found algos.Algorithm, err error) {
 
 // points are the times in place, or out of it.
 func (f *TableFit) points(o TableOptions) ([]calibrate.Point, error) {
-	in, out := f.Table.Points(true, o.Derived), f.Table.Points(false, o.Derived)
+	in, out := calibrate.PointsOf(f.Table, true, o.Derived),
+		calibrate.PointsOf(f.Table, false, o.Derived)
 	f.InPlace = o.Place == "in" || o.Place == "" && len(in) > 0
 	points := out
 	if f.InPlace {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"collsim/collective"
-	"collsim/hw/calibrate"
+	"collsim/formats/nccllog"
 	"collsim/report"
 	"collsim/run"
 	"collsim/scenarios"
@@ -84,7 +84,7 @@ func (a *app) fitTables(name string, number int,
 	if err != nil {
 		return nil, err
 	}
-	list, err := calibrate.Read(name, text)
+	list, err := nccllog.Read(name, text)
 	if err != nil {
 		return nil, tableError(err)
 	}
@@ -92,7 +92,7 @@ func (a *app) fitTables(name string, number int,
 		return nil, &usageError{file: name, text: fmt.Sprintf("--table %d: there are %d", number,
 			len(list))}
 	}
-	several := slices.ContainsFunc(list, func(t calibrate.Table) bool {
+	several := slices.ContainsFunc(list, func(t nccllog.Table) bool {
 		return t.Ranks != list[0].Ranks
 	})
 	for i := range list {
@@ -123,7 +123,7 @@ func (a *app) fitTables(name string, number int,
 
 // tableError gives what is wrong with a table its place, as an error of a scenario has it.
 func tableError(err error) error {
-	var at *calibrate.ParseError
+	var at *nccllog.ParseError
 	if !errors.As(err, &at) {
 		return err
 	}

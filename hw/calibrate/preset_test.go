@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
+	"collsim/formats/nccllog"
 	"collsim/hw"
 	"collsim/scenarios"
 	"collsim/unit"
@@ -77,12 +78,12 @@ func rangesPreset(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/two-protocols.log")
 	require.NoError(t, err)
-	tables, err := ReadLog("two-protocols.log", text)
+	tables, err := nccllog.ReadLog("two-protocols.log", text)
 	require.NoError(t, err)
 	require.Len(t, tables, 1)
 	curve, err := closedForm(tables[0].Kind, "ring", tables[0].Ranks)
 	require.NoError(t, err)
-	r, err := FitRanges([]Series{{Points: tables[0].Points(true, false), Curve: curve,
+	r, err := FitRanges([]Series{{Points: PointsOf(&tables[0], true, false), Curve: curve,
 		Message: part(tables[0].Ranks)}}, Options{})
 	require.NoError(t, err)
 	return r.Preset(Head{Title: "Two protocols", Source: "two-protocols.log, in place, as ring"},

@@ -16,6 +16,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/formats/nccllog"
 	"collsim/internal/samples"
 	"collsim/unit"
 )
@@ -100,7 +101,7 @@ func fitPublished(t *testing.T, path string) (all []fitted) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	tables, err := ReadCSV(filepath.Base(path), text)
+	tables, err := nccllog.ReadCSV(filepath.Base(path), text)
 	require.NoError(t, err)
 	ranks, derived := sidecar(t, strings.TrimSuffix(path, ".csv")+".toml")
 	for i := range tables {
@@ -108,9 +109,9 @@ func fitPublished(t *testing.T, path string) (all []fitted) {
 		algorithm := usual(table.Kind)
 		curve, err := closedForm(table.Kind, algorithm, ranks)
 		require.NoError(t, err)
-		points := table.Points(true, derived)
+		points := PointsOf(table, true, derived)
 		if len(points) == 0 {
-			points = table.Points(false, derived)
+			points = PointsOf(table, false, derived)
 		}
 		r, err := FitRanges([]Series{{Points: points, Curve: curve, Message: same}},
 			Options{HoldOut: 5})
@@ -137,7 +138,7 @@ func testPublishedTables(t *testing.T, set samples.Set) {
 	for _, path := range others {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		_, err = ReadCSV(filepath.Base(path), text)
+		_, err = nccllog.ReadCSV(filepath.Base(path), text)
 		require.Error(t, err, path) // of another kind: told, not misread
 	}
 	var nccl, mpi []fitted

@@ -61,6 +61,7 @@ func table() []row {
 		{path: "hw/host", ours: hw + " hw/rank"},
 		{path: "hw/mpi", ours: hw + " hw/rank algos/openmpi",
 			modules: []string{"github.com/ebitengine/purego"}},
+		{path: "hw/calibrate", ours: hw + " formats/nccllog"},
 		{path: "hw/lab", ours: hw + " hw/host hw/mpi"},
 		{path: "fidelity", ours: "unit"},
 		{path: "plots", ours: "trace unit",

@@ -1,4 +1,4 @@
-package calibrate
+package nccllog
 
 import (
 	"bytes"
@@ -42,34 +42,6 @@ type Timing struct {
 	// Wrong is as printed: elements that were wrong, or the largest error, in older versions. −1 if
 	// nobody has looked.
 	Wrong float64
-}
-
-// Point is the time of a collective of a size.
-type Point struct {
-	Size         unit.Bytes
-	Time, Spread unit.Time
-}
-
-// Points are the times in place or out of it, where the table has them and a size above 0. Derived
-// says that times were worked out from the printed bandwidth: then its rounding is a spread.
-func (t *Table) Points(inPlace, derived bool) []Point {
-	var points []Point
-	for _, r := range t.Rows {
-		timing := r.Out
-		if inPlace {
-			timing = r.In
-		}
-		if timing.Time <= 0 || r.Size <= 0 {
-			continue
-		}
-		spread := timing.Spread
-		if derived && timing.BusBW > 0 {
-			rounding := float64(timing.Time) * timing.Step / timing.BusBW
-			spread = max(spread, unit.Time(math.Round(min(rounding, float64(timing.Time)))))
-		}
-		points = append(points, Point{Size: r.Size, Time: timing.Time, Spread: spread})
-	}
-	return points
 }
 
 // Read reads a table of whatever form: text whose first line is a header with commas is ReadCSV's,
@@ -118,7 +90,7 @@ func (e *ParseError) Error() string {
 	if e.Column > 0 {
 		place += fmt.Sprintf(":%d", e.Column)
 	}
-	return fmt.Sprintf("calibrate: %s: %.60q: %s", place, e.Value, e.Text)
+	return fmt.Sprintf("nccllog: %s: %.60q: %s", place, e.Value, e.Text)
 }
 
 // kindOf is the collective of a name in tables and of programs of nccl-tests; 0 if it is none.
