@@ -3,6 +3,7 @@ package arrays
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/dtype"
+	"collsim/formats/internal/tensor"
 )
 
 // BenchmarkRead reads 256 MiB of float32, 8 ranks' worth: as written, and as others may write it.
@@ -23,11 +25,8 @@ func BenchmarkRead(b *testing.B) {
 	require.NoError(b, err)
 	replaced := func(from, to string) func(string) {
 		return func(path string) {
-			a, err := a.checked()
-			require.NoError(b, err)
-			header := npyText(&a)
-			header = bytes.Replace(header, []byte(from), []byte(to), 1)
-			require.NoError(b, os.WriteFile(path, append(header, a.Data...), 0o600))
+			file := bytes.Replace(whole(b, a), []byte(from), []byte(to), 1)
+			require.NoError(b, os.WriteFile(path, file, 0o600))
 		}
 	}
 	plain := func(path string) { require.NoError(b, Write(path, []Array{a})) }
@@ -35,10 +34,11 @@ func BenchmarkRead(b *testing.B) {
 		name, format string
 		make         func(path string)
 	}{
-		{"npy", npy, plain}, {"npz", npz, plain}, {"safetensors", safetensors, plain},
-		{"npy/big-endian", npy, replaced("<f4", ">f4")},
-		{"npy/fortran", npy, replaced("False", "True ")},
-		{"npz/deflated", npz, func(path string) {
+		{"npy", tensor.NPY, plain}, {"npz", tensor.NPZ, plain},
+		{"safetensors", tensor.Safetensors, plain},
+		{"npy/big-endian", tensor.NPY, replaced("<f4", ">f4")},
+		{"npy/fortran", tensor.NPY, replaced("False", "True ")},
+		{"npz/deflated", tensor.NPZ, func(path string) {
 			f, err := os.Create(path)
 			require.NoError(b, err)
 			w := zip.NewWriter(f)
@@ -68,7 +68,7 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkWrite(b *testing.B) {
 	a := Array{Name: "all", Type: dtype.Float32, Shape: []int64{64 << 20},
 		Data: make([]byte, 256<<20)}
-	for _, format := range []string{npy, npz, safetensors} {
+	for _, format := range []string{tensor.NPY, tensor.NPZ, tensor.Safetensors} {
 		b.Run(format[1:], func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "a"+format)
 			b.SetBytes(int64(len(a.Data)))
@@ -76,5 +76,22 @@ func BenchmarkWrite(b *testing.B) {
 				require.NoError(b, Write(path, []Array{a}))
 			}
 		})
+	}
+}
+
+// BenchmarkHeader reads the header of a .safetensors of 20,000 tensors, and nothing else.
+func BenchmarkHeader(b *testing.B) {
+	all := make([]Array, 20_000)
+	for i := range all {
+		all[i] = Array{Name: fmt.Sprintf("model.layers.%d.weight", i), Type: dtype.BFloat16,
+			Shape: []int64{1, 2}, Data: make([]byte, 4)}
+	}
+	path := filepath.Join(b.TempDir(), "a.safetensors")
+	require.NoError(b, Write(path, all))
+	for b.Loop() {
+		f, err := Open(path)
+		require.NoError(b, err)
+		require.Len(b, f.Arrays(), len(all))
+		require.NoError(b, f.Close())
 	}
 }

@@ -1,4 +1,5 @@
-// Package arrays reads and writes arrays in files: NumPy's .npy and .npz, and .safetensors.
+// Package arrays reads and writes arrays in files, by the ends of their names: NumPy's .npy and
+// .npz (package npy), and .safetensors (package safetensors).
 //
 // An Array is a name, a type, a shape and its elements as little-endian bytes in C order, whatever
 // the file's byte order and layout were. What is in a file is read first (Open), and everything it
@@ -10,8 +11,6 @@
 // know the three; nothing else in the package has heard of ranks. It moves elements and never
 // computes with them: their values are the business of package dtype.
 //
-// NumPy has no bfloat16 and no float8. ml_dtypes lends it both and saves them as void elements of
-// the same width; others save such bits as integers. So the type that a caller wants wins over a
-// void or an integer of its width (Array.As), and over nothing else. This package writes such types
-// as ml_dtypes does; .safetensors has a name for every type.
+// The type that a caller wants wins over a void or an integer of its width (Array.As), and over
+// nothing else: NumPy has no bfloat16 and no float8, and ml_dtypes and others save their bits so.
 package arrays

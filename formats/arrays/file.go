@@ -1,40 +1,31 @@
 package arrays
 
 import (
-	"archive/zip"
 	"bufio"
 	"bytes"
-	"compress/flate"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"collsim/formats/internal/tensor"
+	"collsim/formats/npy"
+	"collsim/formats/safetensors"
 )
 
-// The formats, by the ends of files' names.
-const (
-	npy         = ".npy"
-	npz         = ".npz"
-	safetensors = ".safetensors"
-)
+// Array is a tensor: of a file, or to be written into one.
+type Array = tensor.Array
+
+// Error says what is wrong with a file, or with what is to be written into it.
+type Error = tensor.Error
 
 // File is a file of arrays whose headers were read and checked. It may be used by several
 // goroutines at once.
 type File struct {
 	name   string
-	arrays []Array
-	parts  []part // one for each of arrays
+	parts  []tensor.Part
 	closer io.Closer
-}
-
-// part says where an array's elements are.
-type part struct {
-	open    func() (io.ReadCloser, error) // at the first of them
-	sure    bool                          // the file is long enough: it need not be believed
-	big     bool                          // the most significant byte comes first
-	fortran bool                          // the first axis is fastest
 }
 
 // Open reads what a .npy, .npz or .safetensors says that it holds, and checks it against the length
@@ -54,7 +45,7 @@ func Open(path string) (*File, error) {
 	}
 	if info.IsDir() {
 		_ = f.Close()
-		return nil, in(path, "", failed("is a directory; a file is expected"))
+		return nil, tensor.In(path, "", tensor.Failed("is a directory; a file is expected"))
 	}
 	if !info.Mode().IsRegular() {
 		defer f.Close()
@@ -78,15 +69,15 @@ func NewFile(name string, r io.ReaderAt, size int64) (*File, error) {
 	}
 	f := &File{name: name}
 	switch format {
-	case npy:
-		err = f.openNPY(r, size)
-	case npz:
-		err = f.openNPZ(r, size)
-	case safetensors:
-		err = f.openSafetensors(r, size)
+	case tensor.NPY:
+		f.parts, err = npy.Open(r, size)
+	case tensor.NPZ:
+		f.parts, err = npy.OpenArchive(r, size)
+	case tensor.Safetensors:
+		f.parts, err = safetensors.Open(r, size)
 	}
 	if err != nil {
-		return nil, in(name, "", err)
+		return nil, tensor.In(name, "", err)
 	}
 	return f, nil
 }
@@ -99,12 +90,12 @@ func newStream(name string, r io.Reader) (*File, error) {
 		return nil, err
 	}
 	b := bufio.NewReader(r)
-	start, err := b.Peek(len(npyMagic) + 2)
+	start, err := b.Peek(len(tensor.MagicNPY) + 2)
 	if err != nil && err != io.EOF {
 		return nil, systemError(name, err)
 	}
-	if err := checkStart(format, start); err != nil {
-		return nil, in(name, "", err)
+	if err := tensor.CheckStart(format, start); err != nil {
+		return nil, tensor.In(name, "", err)
 	}
 	all, err := io.ReadAll(b)
 	if err != nil {
@@ -124,9 +115,10 @@ func (f *File) Close() error {
 // Arrays lists what the file holds, in its order (.safetensors: that of the elements in the file),
 // without the elements.
 func (f *File) Arrays() []Array {
-	arrays := slices.Clone(f.arrays)
-	for i := range arrays {
-		arrays[i].Shape = slices.Clone(arrays[i].Shape)
+	arrays := make([]Array, len(f.parts))
+	for i, p := range f.parts {
+		arrays[i] = p.Array
+		arrays[i].Shape = slices.Clone(p.Array.Shape)
 	}
 	return arrays
 }
@@ -134,24 +126,10 @@ func (f *File) Arrays() []Array {
 // Read returns the array Arrays()[i] with its elements. It takes memory for them once, twice while
 // it reorders an array in Fortran order; what is compressed takes memory as it comes out.
 func (f *File) Read(i int) (Array, error) {
-	a, p := f.arrays[i], f.parts[i]
-	r, err := p.open()
-	if err != nil {
-		return Array{}, in(f.name, a.Name, zipError(err))
-	}
-	defer r.Close()
-	size, err := sizeOf(a.Shape, a.Width)
-	if err == nil {
-		a.Data, err = fill(r, size, p.sure)
-	}
-	if err != nil {
-		return Array{}, in(f.name, a.Name, zipError(err))
-	}
-	if p.big {
-		swap(a.Data, a.Width)
-	}
-	if p.fortran {
-		a.Data = toC(a.Data, a.Shape, a.Width)
+	a := f.parts[i].Array
+	var err error
+	if a.Data, err = f.parts[i].Read(); err != nil {
+		return Array{}, tensor.In(f.name, a.Name, err)
 	}
 	a.Shape = slices.Clone(a.Shape)
 	return a, nil
@@ -160,54 +138,14 @@ func (f *File) Read(i int) (Array, error) {
 // formatOf returns the format that the end of a name stands for.
 func formatOf(name string) (string, error) {
 	end := strings.ToLower(filepath.Ext(name))
-	if slices.Contains([]string{npy, npz, safetensors}, end) {
+	if slices.Contains([]string{tensor.NPY, tensor.NPZ, tensor.Safetensors}, end) {
 		return end, nil
 	}
-	err := failed("a name that ends in .npy, .npz or .safetensors is expected")
+	err := tensor.Failed("a name that ends in .npy, .npz or .safetensors is expected")
 	if slices.Contains([]string{".pt", ".pth", ".pkl", ".bin"}, end) {
 		err.Text += "; a pickle of PyTorch becomes one with safetensors.torch.save_file"
 	}
-	return "", in(name, "", err)
-}
-
-// checkStart refuses what begins like another format, or like none.
-func checkStart(format string, start []byte) error {
-	found := fmt.Sprintf("%.8q", start)
-	is := ""
-	switch {
-	case bytes.HasPrefix(start, []byte(npyMagic)):
-		is, found = npy, "a .npy"
-	case bytes.HasPrefix(start, []byte("PK\x03\x04")), bytes.HasPrefix(start, []byte("PK\x05\x06")):
-		is, found = npz, "a zip archive (a .npz, or a pickle of PyTorch)"
-	case len(start) >= 8 && lengthOfHeader(start) <= maxSafetensorsHeader:
-		is = safetensors
-	}
-	switch {
-	case len(start) == 0:
-		return failed("is empty; a %s is expected", format)
-	case is != format && len(start) < 8:
-		return failed("ends after %s; a %s is expected", bytesText(int64(len(start))), format)
-	case is != format && format == safetensors && is == "":
-		return failed("a .safetensors begins with the length of its header; %d bytes are more than"+
-			" the %d that are allowed", lengthOfHeader(start), maxSafetensorsHeader)
-	case is != format:
-		return failed("begins like %s; a %s is expected", found, format)
-	}
-	return nil
-}
-
-// zipError says in words about a file what archive/zip says of a member.
-func zipError(err error) error {
-	if damage, ok := err.(flate.CorruptInputError); ok {
-		return failed("its compressed bytes are damaged (%v)", damage)
-	}
-	switch err {
-	case zip.ErrChecksum:
-		return failed("its checksum is not that of the archive's directory")
-	case zip.ErrFormat:
-		return failed("the archive's directory points to what is no member")
-	}
-	return err
+	return "", tensor.In(name, "", err)
 }
 
 // systemError is an error of the operating system without the name, which Error has already.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/dtype"
+	"collsim/formats/internal/tensor"
 )
 
 // TestStarts shows what is said of files that are something else than their names say.
@@ -51,7 +52,7 @@ func TestStarts(t *testing.T) {
 // TestClaimsTakeNoMemory opens files whose headers claim much more than they have.
 func TestClaimsTakeNoMemory(t *testing.T) {
 	head := func(header string, version byte, length uint32) []byte {
-		file := append([]byte(npyMagic), version, 0)
+		file := append([]byte(tensor.MagicNPY), version, 0)
 		return append(binary.LittleEndian.AppendUint32(file, length), header...)
 	}
 	shape := func(s string) []byte {
@@ -66,7 +67,7 @@ func TestClaimsTakeNoMemory(t *testing.T) {
 		{"x.npy", shape(strings.Repeat("9,", 19) + "9")},
 		{"x.npy", head("{}", 2, 1<<20)},
 		{"x.npy", head("{}", 3, 1<<32-1)},
-		{"x.safetensors", append(binary.LittleEndian.AppendUint64(nil, maxSafetensorsHeader), '{')},
+		{"x.safetensors", append(binary.LittleEndian.AppendUint64(nil, tensor.MaxHeader), '{')},
 		{"x.safetensors", []byte("\x40\x00\x00\x00\x00\x00\x00\x00" +
 			`{"a":{"dtype":"F64","shape":[125000000000],"data_offsets":[0,1e12]}}`)[:8+64]},
 		{"x.npz", archive(t, member{make([]byte, 200), honest("a.npy", shape("9")).FileHeader})},
@@ -152,7 +153,7 @@ func (f *failing) Read(p []byte) (int, error) {
 		return 0, errors.New("the cable was pulled")
 	}
 	n := min(len(p), f.left)
-	copy(p[:n], npyMagic+"\x01\x00")
+	copy(p[:n], tensor.MagicNPY+"\x01\x00")
 	f.left -= n
 	return n, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/dtype"
+	"collsim/formats/internal/tensor"
 )
 
 // someArrays returns random arrays whose names can be in any format: a pure function of the seed.
@@ -38,10 +39,10 @@ func someArrays(seed uint64) []Array {
 // TestThereAndBack is the law that what is written is read again, bit for bit.
 func TestThereAndBack(t *testing.T) {
 	properties := gopter.NewProperties(gopter.DefaultTestParametersWithSeed(1))
-	for _, format := range []string{npy, npz, safetensors} {
+	for _, format := range []string{tensor.NPY, tensor.NPZ, tensor.Safetensors} {
 		properties.Property(format, prop.ForAll(func(seed uint64) bool {
 			arrays := someArrays(seed)
-			if format == npy {
+			if format == tensor.NPY {
 				arrays = arrays[:1]
 			}
 			return sameAgain(t, format, arrays)
@@ -55,7 +56,7 @@ func sameAgain(t *testing.T, format string, arrays []Array) bool {
 	ready := make([]Array, len(arrays))
 	for i := range arrays {
 		var err error
-		ready[i], err = arrays[i].checked()
+		ready[i], err = tensor.Checked(&arrays[i])
 		require.NoError(t, err)
 	}
 	var file bytes.Buffer
@@ -68,12 +69,12 @@ func sameAgain(t *testing.T, format string, arrays []Array) bool {
 	for _, want := range arrays {
 		found := false
 		for _, a := range got {
-			if format != npy && a.Name != want.Name {
+			if format != tensor.NPY && a.Name != want.Name {
 				continue
 			}
 			as, err := a.As(want.Type)
 			require.NoError(t, err)
-			found = as.Type == want.Type && shapeText(as.Shape) == shapeText(want.Shape) &&
+			found = as.Type == want.Type && tensor.ShapeText(as.Shape) == tensor.ShapeText(want.Shape) &&
 				bytes.Equal(as.Data, want.Data)
 		}
 		if !found {
@@ -81,80 +82,4 @@ func sameAgain(t *testing.T, format string, arrays []Array) bool {
 		}
 	}
 	return true
-}
-
-// TestCOrder compares with the definition: the element at a place is the same in both orders.
-func TestCOrder(t *testing.T) {
-	properties := gopter.NewProperties(gopter.DefaultTestParametersWithSeed(2))
-	properties.Property("definition", prop.ForAll(func(seed uint64) bool {
-		r := rand.New(rand.NewPCG(seed, 2))
-		width := voidWidths()[r.IntN(4)]
-		shape := make([]int64, 1+r.IntN(5))
-		count := 1
-		for k := range shape {
-			shape[k] = int64(1 + r.IntN(6))
-			if r.IntN(8) == 0 {
-				shape[k] = int64(30 + r.IntN(10)) // beyond a tile
-			}
-			count *= int(shape[k])
-		}
-		data := make([]byte, count*width)
-		for k := range data {
-			data[k] = byte(r.Uint32())
-		}
-		return bytes.Equal(naiveC(data, shape, width), toC(data, shape, width))
-	}, gen.UInt64()))
-	properties.TestingRun(t)
-}
-
-// naiveC places each element by its indices.
-func naiveC(data []byte, shape []int64, width int) []byte {
-	out := make([]byte, len(data))
-	for i := range len(data) / width {
-		index := make([]int, len(shape)) // element i in Fortran order
-		rest := i
-		for k, s := range shape {
-			index[k] = rest % int(s)
-			rest /= int(s)
-		}
-		at := 0
-		for k, s := range shape {
-			at = at*int(s) + index[k]
-		}
-		copy(out[at*width:(at+1)*width], data[i*width:])
-	}
-	return out
-}
-
-func TestSwap(t *testing.T) {
-	data := []byte{1, 2, 3, 4, 5, 6, 7, 8}
-	tests := []struct {
-		width int
-		want  []byte
-	}{
-		{1, []byte{1, 2, 3, 4, 5, 6, 7, 8}}, {2, []byte{2, 1, 4, 3, 6, 5, 8, 7}},
-		{4, []byte{4, 3, 2, 1, 8, 7, 6, 5}}, {8, []byte{8, 7, 6, 5, 4, 3, 2, 1}},
-	}
-	for _, tt := range tests {
-		got := bytes.Clone(data)
-		swap(got, tt.width)
-		require.Equal(t, tt.want, got)
-	}
-}
-
-// TestAs holds each pair of types to the rule: the same, or an integer of the width.
-func TestAs(t *testing.T) {
-	for _, have := range dtype.All() {
-		for _, want := range dtype.All() {
-			a := Array{Name: "a", Type: have, Shape: []int64{0}, Data: []byte{}}
-			as, err := a.As(want)
-			if have == want || !have.IsFloat() && have.Width() == want.Width() {
-				require.NoError(t, err)
-				require.Equal(t, want, as.Type)
-				require.Equal(t, want.Width(), as.Width)
-				continue
-			}
-			require.ErrorContains(t, err, "holds "+have.String()+"; "+want.String()+" is expected")
-		}
-	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/dtype"
+	"collsim/formats/internal/tensor"
+	"collsim/formats/npy"
 )
 
 // member is a file in an archive, with what the archive says of it.
@@ -44,10 +46,10 @@ func honest(name string, text []byte) member {
 
 // whole returns a .npy of one array.
 func whole(t testing.TB, a Array) []byte {
-	a, err := a.checked()
+	a, err := tensor.Checked(&a)
 	require.NoError(t, err)
 	var file bytes.Buffer
-	require.NoError(t, encodeNPY(&file, &a))
+	require.NoError(t, npy.Write(&file, &a))
 	return file.Bytes()
 }
 
@@ -128,16 +130,16 @@ func TestDamagedDirectory(t *testing.T) {
 
 // TestLargeMembers reads what needs more memory than is taken at first: compressed, memory grows.
 func TestLargeMembers(t *testing.T) {
-	data := make([]byte, 3*firstMemory+5)
+	data := make([]byte, 3*tensor.FirstMemory+5)
 	_, err := rand.NewChaCha8([32]byte{7}).Read(data)
 	require.NoError(t, err)
-	copy(data, make([]byte, firstMemory)) // so that some of it is really compressed
+	copy(data, make([]byte, tensor.FirstMemory)) // so that some of it is really compressed
 	text := whole(t, Array{Type: dtype.Int8, Shape: []int64{int64(len(data))}, Data: data})
 	var file bytes.Buffer
 	w := zip.NewWriter(&file)
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
 		part, err := w.CreateHeader(&zip.FileHeader{
-			Name: strings.Repeat("a", int(method)+1) + npy, Method: method})
+			Name: strings.Repeat("a", int(method)+1) + tensor.NPY, Method: method})
 		require.NoError(t, err)
 		_, err = part.Write(text)
 		require.NoError(t, err)

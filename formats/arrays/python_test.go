@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/dtype"
+	"collsim/formats/internal/tensor"
 )
 
 // described is a tensor as testdata/roundtrip.py speaks of it.
@@ -74,7 +75,7 @@ func writeAll(t *testing.T, dir string) {
 		require.NoError(t, Write(filepath.Join(dir, file), arrays))
 		written[file] = map[string]described{}
 		for _, a := range arrays {
-			if strings.HasSuffix(file, npy) {
+			if strings.HasSuffix(file, tensor.NPY) {
 				a.Name = ""
 			}
 			written[file][a.Name] = describe(t, a, a.Type.String())
@@ -85,7 +86,7 @@ func writeAll(t *testing.T, dir string) {
 	for i, dt := range dtype.All() {
 		var arrays []Array
 		for j, shape := range shapes {
-			size, err := sizeOf(shape, dt.Width())
+			size, err := tensor.Size(shape, dt.Width())
 			require.NoError(t, err)
 			a := Array{Name: fmt.Sprintf("rank%d", j), Type: dt, Shape: shape,
 				Data: make([]byte, size)}
@@ -93,9 +94,9 @@ func writeAll(t *testing.T, dir string) {
 			require.NoError(t, err)
 			arrays = append(arrays, a)
 		}
-		write(dt.String()+npy, arrays[i%3])
-		write(dt.String()+npz, arrays...)
-		write(dt.String()+safetensors, arrays...)
+		write(dt.String()+tensor.NPY, arrays[i%3])
+		write(dt.String()+tensor.NPZ, arrays...)
+		write(dt.String()+tensor.Safetensors, arrays...)
 	}
 	write("empty.npy", Array{Type: dtype.Float32, Shape: []int64{0, 3}, Data: []byte{}})
 	text, err := json.Marshal(written)

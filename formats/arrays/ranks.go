@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"collsim/dtype"
+	"collsim/formats/internal/tensor"
 )
 
 // inName stands for the rank in the name of one of several files.
@@ -67,8 +68,8 @@ func readOnly(path string, w Want, rank int) (Array, error) {
 		return Array{}, err
 	}
 	defer f.Close()
-	if len(f.arrays) != 1 {
-		return Array{}, in(path, "", failed("holds %s; one is expected, that of rank %d",
+	if len(f.parts) != 1 {
+		return Array{}, tensor.In(path, "", tensor.Failed("holds %s; one is expected, that of rank %d",
 			f.tensorsText(), rank))
 	}
 	return f.one(0, w, rank)
@@ -79,18 +80,21 @@ func (f *File) Ranks(w Want) ([]Array, error) {
 	if err := w.check(f.name); err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(f.arrays, func(a Array) bool { return rankOf(a.Name) >= 0 }) {
-		if len(f.arrays) == 1 {
+	if !slices.ContainsFunc(f.parts, func(p tensor.Part) bool {
+		return rankOf(p.Array.Name) >= 0
+	}) {
+		if len(f.parts) == 1 {
 			return f.rows(w)
 		}
-		return nil, in(f.name, "", failed("holds %s; %s, or one array whose first"+
+		return nil, tensor.In(f.name, "", tensor.Failed("holds %s; %s, or one array whose first"+
 			" axis is the rank", f.tensorsText(), ranksText(w.Ranks)))
 	}
 	at := make([]int, w.Ranks) // where each rank's is, plus one
-	for i, a := range f.arrays {
+	for i, p := range f.parts {
+		a := p.Array
 		r := rankOf(a.Name)
 		if r < 0 || r >= w.Ranks {
-			return nil, in(f.name, a.Name, failed("is not expected; %s", ranksText(w.Ranks)))
+			return nil, tensor.In(f.name, a.Name, tensor.Failed("is not expected; %s", ranksText(w.Ranks)))
 		}
 		at[r] = i + 1
 	}
@@ -101,7 +105,7 @@ func (f *File) Ranks(w Want) ([]Array, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, in(f.name, "", failed("has no tensor %s; %s",
+		return nil, tensor.In(f.name, "", tensor.Failed("has no tensor %s; %s",
 			listText(missing), ranksText(w.Ranks)))
 	}
 	return f.named(w, at)
@@ -111,7 +115,7 @@ func (f *File) Ranks(w Want) ([]Array, error) {
 func (f *File) named(w Want, at []int) ([]Array, error) {
 	for r, i := range at {
 		if !w.nothing(r) {
-			if err := f.suits(f.arrays[i-1], w, r); err != nil {
+			if err := f.suits(f.parts[i-1].Array, w, r); err != nil {
 				return nil, err
 			}
 		}
@@ -132,7 +136,7 @@ func (f *File) named(w Want, at []int) ([]Array, error) {
 
 // one reads array i, which is all that a rank has.
 func (f *File) one(i int, w Want, rank int) (Array, error) {
-	if err := f.suits(f.arrays[i], w, rank); err != nil {
+	if err := f.suits(f.parts[i].Array, w, rank); err != nil {
 		return Array{}, err
 	}
 	a, err := f.Read(i)
@@ -144,10 +148,10 @@ func (f *File) one(i int, w Want, rank int) (Array, error) {
 
 // rows reads an array whose first axis is the rank; the ranks share its memory.
 func (f *File) rows(w Want) ([]Array, error) {
-	whole := f.arrays[0]
+	whole := f.parts[0].Array
 	if len(whole.Shape) == 0 || whole.Shape[0] != int64(w.Ranks) {
-		return nil, in(f.name, whole.Name, failed("has shape %s; its first axis is the rank, and"+
-			" %d are expected", shapeText(whole.Shape), w.Ranks))
+		return nil, tensor.In(f.name, whole.Name, tensor.Failed("has shape %s; its first axis is the "+
+			"rank, and %d are expected", tensor.ShapeText(whole.Shape), w.Ranks))
 	}
 	row := whole
 	row.Shape = whole.Shape[1:]
@@ -179,15 +183,14 @@ func (f *File) rows(w Want) ([]Array, error) {
 func (f *File) suits(a Array, w Want, rank int) error {
 	if w.Type != 0 {
 		if _, err := a.As(w.Type); err != nil {
-			return in(f.name, a.Name, err)
+			return tensor.In(f.name, a.Name, err)
 		}
 	}
 	if w.Counts == nil || w.Counts[rank] == Any || a.Count() == w.Counts[rank] {
 		return nil
 	}
-	return in(f.name, a.Name, failed("gives rank %d shape %s, a count of %d; a count of %d is"+
-		" expected",
-		rank, shapeText(a.Shape), a.Count(), w.Counts[rank]))
+	return tensor.In(f.name, a.Name, tensor.Failed("gives rank %d shape %s, a count of %d; a count "+
+		"of %d is expected", rank, tensor.ShapeText(a.Shape), a.Count(), w.Counts[rank]))
 }
 
 // give returns an array that suits under the name of its rank.
@@ -208,7 +211,8 @@ func (w *Want) nothing(rank int) bool { return w.Counts != nil && w.Counts[rank]
 // check sees that a caller knows what it wants.
 func (w *Want) check(file string) error {
 	if w.Ranks < 1 {
-		return in(file, "", failed("%d ranks cannot have data; 1 or more are expected", w.Ranks))
+		return tensor.In(file, "", tensor.Failed("%d ranks cannot have data; 1 or more are "+
+			"expected", w.Ranks))
 	}
 	if w.Counts != nil && len(w.Counts) != w.Ranks {
 		panic(fmt.Sprintf("arrays: %d counts for %d ranks", len(w.Counts), w.Ranks))
@@ -239,12 +243,12 @@ func ranksText(n int) string {
 }
 
 func (f *File) tensorsText() string {
-	if len(f.arrays) == 0 {
+	if len(f.parts) == 0 {
 		return "no tensors"
 	}
 	var names []string
-	for _, a := range f.arrays {
-		names = append(names, fmt.Sprintf("%.40q", a.Name))
+	for _, p := range f.parts {
+		names = append(names, fmt.Sprintf("%.40q", p.Array.Name))
 	}
 	return "tensors " + listText(names)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/dtype"
+	"collsim/formats/internal/tensor"
 )
 
 // TestScripts makes files from text, or takes those of testdata/files, and prints what is read from
@@ -58,7 +60,7 @@ func build(t *testing.T, d *datadriven.TestData) []byte {
 		var major, minor byte
 		_, err := fmt.Sscanf(argument(t, d, "version", "1.0"), "%d.%d", &major, &minor)
 		require.NoError(t, err)
-		file := append([]byte(npyMagic), major, minor)
+		file := append([]byte(tensor.MagicNPY), major, minor)
 		if major == 1 {
 			file = binary.LittleEndian.AppendUint16(file, uint16(length))
 		} else {
@@ -77,7 +79,7 @@ func build(t *testing.T, d *datadriven.TestData) []byte {
 			require.NoError(t, err)
 			header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s}",
 				words[1], words[2])
-			text := append([]byte(npyMagic), 1, 0, byte(len(header)), 0)
+			text := append([]byte(tensor.MagicNPY), 1, 0, byte(len(header)), 0)
 			_, err = member.Write(append(append(text, header...), unhex(t, words[3])...))
 			require.NoError(t, err)
 		}
@@ -107,7 +109,7 @@ func show(t *testing.T, d *datadriven.TestData, name string, file []byte) string
 		return err.Error() + "\n"
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "%d of %d\n", len(arrays), len(f.arrays))
+	fmt.Fprintf(&out, "%d of %d\n", len(arrays), len(f.parts))
 	for _, a := range arrays {
 		out.WriteString(line(a))
 	}
@@ -139,11 +141,11 @@ func line(a Array) string {
 		return "  nothing\n"
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "  %s %s %s:", strings.TrimSpace(a.Name+" "), a.typeText(),
-		shapeText(a.Shape))
+	fmt.Fprintf(&out, "  %s %s %s:", strings.TrimSpace(a.Name+" "), tensor.TypeText(&a),
+		tensor.ShapeText(a.Shape))
 	for i := 0; i < len(a.Data); i += a.Width {
 		element := bytes.Clone(a.Data[i : i+a.Width])
-		swap(element, a.Width)
+		slices.Reverse(element)
 		fmt.Fprintf(&out, " %x", element)
 	}
 	return out.String() + "\n"

@@ -5,6 +5,10 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"collsim/formats/internal/tensor"
+	"collsim/formats/npy"
+	"collsim/formats/safetensors"
 )
 
 // Write puts arrays into a .npy (one array), .npz or .safetensors, in that order (a .safetensors
@@ -18,14 +22,25 @@ func Write(path string, arrays []Array) error {
 	}
 	ready := make([]Array, len(arrays))
 	for i := range arrays {
-		if ready[i], err = arrays[i].checked(); err != nil {
-			return in(path, "", err)
+		if ready[i], err = tensor.Checked(&arrays[i]); err != nil {
+			return tensor.In(path, "", err)
 		}
 	}
 	if err := checkNames(format, ready); err != nil {
-		return in(path, "", err)
+		return tensor.In(path, "", err)
 	}
 	return replace(path, func(w io.Writer) error { return encode(w, format, ready) })
+}
+
+// encode writes arrays that were checked.
+func encode(w io.Writer, format string, arrays []Array) error {
+	switch format {
+	case tensor.NPZ:
+		return npy.WriteArchive(w, arrays)
+	case tensor.Safetensors:
+		return safetensors.Write(w, arrays)
+	}
+	return npy.Write(w, &arrays[0])
 }
 
 // WriteRanks writes the data of each rank so that ReadRanks can read them: as rank0, rank1, … into
@@ -53,15 +68,15 @@ func WriteRanks(path string, ranks []Array) error {
 	switch {
 	case strings.Contains(path, inName):
 		return nil
-	case format != npy:
+	case format != tensor.NPY:
 		return Write(path, named)
 	case len(named) < len(ranks) || len(ranks) == 0:
-		return in(path, "", failed("a .npy cannot leave out ranks, and %d of %d have data; "+
-			".npz or .safetensors can", len(named), len(ranks)))
+		return tensor.In(path, "", tensor.Failed("a .npy cannot leave out ranks, and %d of %d have "+
+			"data; .npz or .safetensors can", len(named), len(ranks)))
 	}
 	stacked, err := stack(named)
 	if err != nil {
-		return in(path, "", err)
+		return tensor.In(path, "", err)
 	}
 	return Write(path, []Array{stacked})
 }
@@ -70,7 +85,7 @@ func WriteRanks(path string, ranks []Array) error {
 func stack(arrays []Array) (Array, error) {
 	var all Array
 	for i := range arrays {
-		a, err := arrays[i].checked()
+		a, err := tensor.Checked(&arrays[i])
 		if err != nil {
 			return Array{}, err
 		}
@@ -80,10 +95,10 @@ func stack(arrays []Array) (Array, error) {
 			all.Data = make([]byte, 0, len(arrays)*len(a.Data))
 		}
 		if a.Type != all.Type || a.Width != all.Width || !slices.Equal(a.Shape, all.Shape[1:]) {
-			return Array{}, failed("%s is %s of %s, %s is %s of %s; a .npy has one shape and type"+
+			return Array{}, tensor.Failed("%s is %s of %s, %s is %s of %s; a .npy has one shape and type"+
 				" for all, .npz and .safetensors do not", arrays[0].Name,
-				shapeText(arrays[0].Shape), arrays[0].typeText(), a.Name, shapeText(a.Shape),
-				a.typeText())
+				tensor.ShapeText(arrays[0].Shape), tensor.TypeText(&arrays[0]), a.Name,
+				tensor.ShapeText(a.Shape), tensor.TypeText(&a))
 		}
 		all.Data = append(all.Data, a.Data...)
 	}
@@ -92,22 +107,22 @@ func stack(arrays []Array) (Array, error) {
 
 // checkNames refuses names that the format cannot have.
 func checkNames(format string, arrays []Array) error {
-	if format == npy {
+	if format == tensor.NPY {
 		if len(arrays) != 1 {
-			return failed("a .npy holds one array, not %d", len(arrays))
+			return tensor.Failed("a .npy holds one array, not %d", len(arrays))
 		}
 		return nil
 	}
 	seen := map[string]bool{}
 	for _, a := range arrays {
 		switch {
-		case a.Name == "" || format == safetensors && a.Name == metadata:
-			return failed("a tensor cannot be called %q", a.Name)
+		case a.Name == "" || format == tensor.Safetensors && a.Name == safetensors.Metadata:
+			return tensor.Failed("a tensor cannot be called %q", a.Name)
 		case seen[a.Name]:
-			return failed("two tensors are called %.60q", a.Name)
-		case format == safetensors && a.Type == 0:
-			return in("", a.Name, failed("is void of %s; a .safetensors has types alone",
-				bytesText(int64(a.Width))))
+			return tensor.Failed("two tensors are called %.60q", a.Name)
+		case format == tensor.Safetensors && a.Type == 0:
+			return tensor.In("", a.Name, tensor.Failed("is void of %s; a .safetensors has types alone",
+				tensor.BytesText(int64(a.Width))))
 		}
 		seen[a.Name] = true
 	}

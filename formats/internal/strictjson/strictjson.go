@@ -18,6 +18,7 @@ import (
 // Reader is a document that is being read.
 type Reader struct {
 	file    string
+	what    string // is read: "file"
 	lines   *lines
 	decoder *json.Decoder
 	token   json.Token // read ahead, if held
@@ -34,8 +35,19 @@ func New(r io.Reader, file string) *Reader {
 	counted := &lines{r: r}
 	d := json.NewDecoder(counted)
 	d.UseNumber()
-	return &Reader{file: file, lines: counted, decoder: d}
+	return &Reader{file: file, what: "file", lines: counted, decoder: d}
 }
+
+// NewPart begins a document that is a part of a file, such as its header: errors call it that, and
+// name no file.
+func NewPart(r io.Reader, what string) *Reader {
+	part := New(r, "")
+	part.what = what
+	return part
+}
+
+// Offset is where the element that was read last ends, in bytes.
+func (r *Reader) Offset() int64 { return r.decoder.InputOffset() }
 
 // Line is the line of the element that was read last.
 func (r *Reader) Line() int { return r.line }
@@ -121,14 +133,10 @@ func (r *Reader) Int(low, high int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	want := fmt.Sprintf("a whole number from %d to %d", low, high)
 	text, ok := t.(json.Number)
-	if !ok {
-		return 0, r.expected(want, t)
-	}
 	n, err := strconv.ParseInt(string(text), 10, 64)
-	if err != nil || n < low || n > high {
-		return 0, r.expected(want, t)
+	if !ok || err != nil || n < low || n > high {
+		return 0, r.expected(fmt.Sprintf("a whole number from %d to %d", low, high), t)
 	}
 	return n, nil
 }
@@ -212,7 +220,7 @@ func (r *Reader) End() error {
 	if err != nil {
 		return r.broken(err)
 	}
-	return r.expected("the end of the file", t)
+	return r.expected("the end of the "+r.what, t)
 }
 
 func (r *Reader) open(delim json.Delim, want string) error {
@@ -248,7 +256,7 @@ func (r *Reader) broken(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return r.Errorf("the file ends in the middle of a value")
+		return r.Errorf("the %s ends in the middle of a value", r.what)
 	case errors.As(err, &syntax):
 		return r.Errorf("this is no JSON: %v", err)
 	}

@@ -1,4 +1,7 @@
-package arrays
+// Package tensor is what the readers and writers of tensors in files have in common: the tensor,
+// what is wrong with one and where, how the formats begin, and reading no more than there is. It
+// knows no header.
+package tensor
 
 import (
 	"fmt"
@@ -22,7 +25,7 @@ type Array struct {
 	Data  []byte  // little-endian, last axis fastest; nil in what File.Arrays lists
 
 	Stored string // how its file spells the type: "<f4", "<V2", "BF16"; not used in writing
-	truth  bool   // a bool, of one byte
+	Bool   bool   // a bool, of one byte; its Type is 0
 }
 
 // Error says what is wrong with a file, or with what is to be written into it.
@@ -45,8 +48,8 @@ func (e *Error) Error() string {
 // Unwrap returns what the error comes from: an fs.ErrNotExist, for example.
 func (e *Error) Unwrap() error { return e.Err }
 
-// in returns an error as one of a file and a tensor; what an *Error says already, stays.
-func in(file, tensor string, err error) error {
+// In returns an error as one of a file and a tensor; what an *Error says already, stays.
+func In(file, tensor string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -64,7 +67,8 @@ func in(file, tensor string, err error) error {
 	return &named
 }
 
-func failed(format string, args ...any) *Error {
+// Failed is an Error without a place, which In adds.
+func Failed(format string, args ...any) *Error {
 	return &Error{Text: fmt.Sprintf(format, args...)}
 }
 
@@ -82,32 +86,32 @@ func (a *Array) Count() int64 {
 // is an integer of 8 bits. Any other type is an *Error that names both.
 func (a *Array) As(t dtype.Type) (Array, error) {
 	as := *a
-	as.Type, as.Width, as.truth = t, t.Width(), false
+	as.Type, as.Width, as.Bool = t, t.Width(), false
 	width := a.Width
 	if a.Type != 0 {
 		width = a.Type.Width()
 	}
 	container := width == t.Width() && !a.Type.IsFloat()
-	if a.truth {
+	if a.Bool {
 		container = t == dtype.Int8 || t == dtype.Uint8
 	}
 	if a.Type == t || container {
 		return as, nil
 	}
-	err := failed("holds %s; %s is expected, or an integer or void of %s",
-		a.typeText(), t, bytesText(int64(t.Width())))
+	err := Failed("holds %s; %s is expected, or an integer or void of %s",
+		TypeText(a), t, BytesText(int64(t.Width())))
 	err.Tensor = a.Name
 	return Array{}, err
 }
 
-// typeText returns the type with the file's name for it: `float32 ("<f4")`.
-func (a *Array) typeText() string {
+// TypeText returns the type with the file's name for it: `float32 ("<f4")`.
+func TypeText(a *Array) string {
 	text := a.Type.String()
 	switch {
-	case a.truth:
+	case a.Bool:
 		text = "bool"
 	case a.Type == 0:
-		text = "void of " + bytesText(int64(a.Width))
+		text = "void of " + BytesText(int64(a.Width))
 	}
 	if a.Stored != "" && a.Stored != text {
 		text += fmt.Sprintf(" (%q)", a.Stored)
@@ -118,21 +122,21 @@ func (a *Array) typeText() string {
 // maxAxes is NumPy's own limit (NPY_MAXDIMS in NumPy 2).
 const maxAxes = 64
 
-// sizeOf returns the bytes of a shape's elements, or an error where no file can hold them: negative
+// Size returns the bytes of a shape's elements, or an error where no file can hold them: negative
 // axes, too many, or a product beyond 63 bits, even if another axis is 0.
-func sizeOf(shape []int64, width int) (int64, error) {
+func Size(shape []int64, width int) (int64, error) {
 	if len(shape) > maxAxes {
-		return 0, failed("has %d axes; at most %d are expected", len(shape), maxAxes)
+		return 0, Failed("has %d axes; at most %d are expected", len(shape), maxAxes)
 	}
 	size, empty := int64(width), false
 	for _, s := range shape {
 		switch {
 		case s < 0:
-			return 0, failed("has shape %s; axes of 0 or more are expected", shapeText(shape))
+			return 0, Failed("has shape %s; axes of 0 or more are expected", ShapeText(shape))
 		case s == 0:
 			empty = true
 		case size > math.MaxInt64/s:
-			return 0, failed("has shape %s, which is beyond 2⁶³ bytes", shapeText(shape))
+			return 0, Failed("has shape %s, which is beyond 2⁶³ bytes", ShapeText(shape))
 		default:
 			size *= s
 		}
@@ -141,37 +145,37 @@ func sizeOf(shape []int64, width int) (int64, error) {
 		return 0, nil
 	}
 	if size > math.MaxInt {
-		return 0, failed("has shape %s, which this machine cannot address", shapeText(shape))
+		return 0, Failed("has shape %s, which this machine cannot address", ShapeText(shape))
 	}
 	return size, nil
 }
 
-// checked returns an array to be written with its Width, or what is wrong with it.
-func (a *Array) checked() (Array, error) {
+// Checked returns an array to be written with its Width, or what is wrong with it.
+func Checked(a *Array) (Array, error) {
 	c := *a
 	switch {
-	case c.truth: // it was read as bool; 0 and 1 stay what they are
-		c.Type, c.Width, c.truth = dtype.Uint8, 1, false
+	case c.Bool: // it was read as bool; 0 and 1 stay what they are
+		c.Type, c.Width, c.Bool = dtype.Uint8, 1, false
 	case c.Type != 0 && !c.Type.Valid():
-		return c, in("", c.Name, failed("has type %s, which does not exist", c.Type))
+		return c, In("", c.Name, Failed("has type %s, which does not exist", c.Type))
 	case c.Type != 0:
 		c.Width = c.Type.Width()
-	case !slices.Contains(voidWidths(), c.Width):
-		return c, in("", c.Name, failed("has neither a type nor a width of 1, 2, 4 or 8 bytes"))
+	case !slices.Contains(Widths(), c.Width):
+		return c, In("", c.Name, Failed("has neither a type nor a width of 1, 2, 4 or 8 bytes"))
 	}
-	size, err := sizeOf(c.Shape, c.Width)
+	size, err := Size(c.Shape, c.Width)
 	if err == nil && size != int64(len(c.Data)) {
-		err = failed("has %s of data; its shape %s of %s needs %d", bytesText(int64(len(c.Data))),
-			shapeText(c.Shape), c.typeText(), size)
+		err = Failed("has %s of data; its shape %s of %s needs %d", BytesText(int64(len(c.Data))),
+			ShapeText(c.Shape), TypeText(&c), size)
 	}
-	return c, in("", c.Name, err)
+	return c, In("", c.Name, err)
 }
 
-// voidWidths are the widths of the types.
-func voidWidths() []int { return []int{1, 2, 4, 8} }
+// Widths are the widths of the types.
+func Widths() []int { return []int{1, 2, 4, 8} }
 
-// shapeText returns a shape as Python prints it: (), (3,), (2, 3).
-func shapeText(shape []int64) string {
+// ShapeText returns a shape as Python prints it: (), (3,), (2, 3).
+func ShapeText(shape []int64) string {
 	var b strings.Builder
 	b.WriteByte('(')
 	for i, s := range shape {
@@ -187,7 +191,8 @@ func shapeText(shape []int64) string {
 	return b.String()
 }
 
-func bytesText(n int64) string {
+// BytesText is such as "1 byte", "3 bytes".
+func BytesText(n int64) string {
 	if n == 1 {
 		return "1 byte"
 	}

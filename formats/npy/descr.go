@@ -1,4 +1,4 @@
-package arrays
+package npy
 
 import (
 	"fmt"
@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"collsim/dtype"
+	"collsim/formats/internal/tensor"
 )
 
 // parseDescr reads NumPy's name of a type: byte order, kind, width.
-func (h *npyHeader) parseDescr(v literal) error {
+func (h *header) parseDescr(v literal) error {
 	if v.kind == '[' || v.kind == '(' {
-		return failed("holds a structured type, %.60q; numbers are expected", v.text)
+		return tensor.Failed("holds a structured type, %.60q; numbers are expected", v.text)
 	}
 	if v.kind != 's' {
-		return failed("its descr is %.40q; the name of a type in quotes is expected", v.text)
+		return tensor.Failed("its descr is %.40q; the name of a type in quotes is expected", v.text)
 	}
 	h.array.Stored = v.text
 	// Some write a name that NumPy has not. Only the canonical ones: "float" is NumPy's float64.
@@ -25,7 +26,7 @@ func (h *npyHeader) parseDescr(v literal) error {
 	}
 	order, code := splitOrder(v.text)
 	if code == "" {
-		return failed("its descr is %.40q; a type as in \"<f4\" is expected", v.text)
+		return tensor.Failed("its descr is %.40q; a type as in \"<f4\" is expected", v.text)
 	}
 	kind, digits := code[0], code[1:]
 	width, err := strconv.Atoi(digits)
@@ -35,16 +36,16 @@ func (h *npyHeader) parseDescr(v literal) error {
 	what := kindText(kind)
 	numbers := strings.IndexByte("biufV", kind) >= 0
 	if what == "" || numbers && width < 0 || digits != "" && !isDigit(digits[0]) {
-		return failed("its descr is %.40q; a type as in \"<f4\" is expected", v.text)
+		return tensor.Failed("its descr is %.40q; a type as in \"<f4\" is expected", v.text)
 	}
 	h.array.Type, h.array.Width = typeOf(kind, width), width
-	h.array.truth = kind == 'b' && width == 1
-	void := kind == 'V' && slices.Contains(voidWidths(), width)
-	if h.array.Type == 0 && !h.array.truth && !void {
+	h.array.Bool = kind == 'b' && width == 1
+	void := kind == 'V' && slices.Contains(tensor.Widths(), width)
+	if h.array.Type == 0 && !h.array.Bool && !void {
 		if numbers {
-			what += " of " + bytesText(int64(width))
+			what += " of " + tensor.BytesText(int64(width))
 		}
-		return failed("holds %s (%q); floats, integers, bool, or void of 1, 2, 4 or 8 bytes are"+
+		return tensor.Failed("holds %s (%q); floats, integers, bool, or void of 1, 2, 4 or 8 bytes are"+
 			" expected", what, v.text)
 	}
 	// NumPy's own void has no byte order, and its descr is "|V2"; ml_dtypes' bfloat16 has one.
@@ -109,7 +110,7 @@ func kindText(kind byte) string {
 
 // descrOf returns the descr of an array: as ml_dtypes has it for the types that NumPy has not. Only
 // float8_e5m2 differs: NumPy can save ml_dtypes' "<f1" but not load it.
-func descrOf(a *Array) string {
+func descrOf(a *tensor.Array) string {
 	letter := "V"
 	switch t := a.Type; t {
 	case 0, dtype.BFloat16, dtype.Float8E4M3, dtype.Float8E5M2:

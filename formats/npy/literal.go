@@ -1,8 +1,10 @@
-package arrays
+package npy
 
 import (
 	"fmt"
 	"strings"
+
+	"collsim/formats/internal/tensor"
 )
 
 // literal is a value in the subset of Python's syntax that the header of a .npy is written in.
@@ -45,14 +47,14 @@ func (p *parser) peek() byte {
 func (p *parser) unexpected(want string) error {
 	p.peek()
 	if p.at == len(p.text) {
-		return failed("its header ends at byte %d; %s is expected", p.at, want)
+		return tensor.Failed("its header ends at byte %d; %s is expected", p.at, want)
 	}
-	return failed("its header has %.16q at byte %d; %s is expected", p.text[p.at:], p.at, want)
+	return tensor.Failed("its header has %.16q at byte %d; %s is expected", p.text[p.at:], p.at, want)
 }
 
 func (p *parser) value(depth int) (literal, error) {
 	if depth > maxDepth {
-		return literal{}, failed("its header is nested more than %d deep", maxDepth)
+		return literal{}, tensor.Failed("its header is nested more than %d deep", maxDepth)
 	}
 	switch c := p.peek(); {
 	case c == '\'' || c == '"':

@@ -1,0 +1,26 @@
+package tensor
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/dtype"
+)
+
+// TestAs holds each pair of types to the rule: the same, or an integer of the width.
+func TestAs(t *testing.T) {
+	for _, have := range dtype.All() {
+		for _, want := range dtype.All() {
+			a := Array{Name: "a", Type: have, Shape: []int64{0}, Data: []byte{}}
+			as, err := a.As(want)
+			if have == want || !have.IsFloat() && have.Width() == want.Width() {
+				require.NoError(t, err)
+				require.Equal(t, want, as.Type)
+				require.Equal(t, want.Width(), as.Width)
+				continue
+			}
+			require.ErrorContains(t, err, "holds "+have.String()+"; "+want.String()+" is expected")
+		}
+	}
+}

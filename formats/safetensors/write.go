@@ -1,0 +1,57 @@
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"collsim/dtype"
+	"collsim/formats/internal/tensor"
+)
+
+// Write writes arrays that were checked, wide elements first, as readers want them aligned. It pads
+// the header so that elements begin at a multiple of 8 bytes.
+func Write(w io.Writer, arrays []tensor.Array) error {
+	arrays = slices.Clone(arrays)
+	slices.SortStableFunc(arrays, func(a, b tensor.Array) int { return b.Width - a.Width })
+	var header bytes.Buffer
+	at := 0
+	for i, a := range arrays {
+		name, err := json.Marshal(a.Name)
+		if err != nil {
+			return err
+		}
+		shape := strings.Trim(strings.ReplaceAll(tensor.ShapeText(a.Shape), " ", ""), "(),")
+		fmt.Fprintf(&header, `%c%s:{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}`,
+			"{,"[min(i, 1)], name, nameOfType(a.Type), shape, at, at+len(a.Data))
+		at += len(a.Data)
+	}
+	if len(arrays) == 0 {
+		header.WriteByte('{')
+	}
+	header.WriteByte('}')
+	header.WriteString(strings.Repeat(" ", (8-header.Len()%8)%8))
+	length := binary.LittleEndian.AppendUint64(nil, uint64(header.Len()))
+	if _, err := w.Write(append(length, header.Bytes()...)); err != nil {
+		return err
+	}
+	for _, a := range arrays {
+		if _, err := w.Write(a.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func nameOfType(t dtype.Type) string {
+	for _, n := range names() {
+		if n.dtype == t {
+			return n.name
+		}
+	}
+	panic("safetensors: there is no name for " + t.String())
+}
