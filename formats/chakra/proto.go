@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"collsim/formats/internal/wire"
 )
 
-// The wire types of the fields of each message, by number; see eachField.
+// The wire types of the fields of each message, by number; see wire.Each.
 const (
 	metadataFields = ".22"
 	nodeFields     = ".020pp002222"
@@ -41,9 +43,9 @@ func (r *reader) readProto(in *bufio.Reader) error {
 
 // readMetadata checks the GlobalMetadata, in which nothing matters here.
 func readMetadata(b []byte) error {
-	err := eachField(b, metadataFields, func(x field) error {
-		if x.number == 2 {
-			_, err := readAttr(x.bytes)
+	err := wire.Each(b, metadataFields, func(x wire.Field) error {
+		if x.Number == 2 {
+			_, err := readAttr(x.Bytes)
 			return err
 		}
 		return nil
@@ -57,23 +59,23 @@ func readMetadata(b []byte) error {
 // readNode adds a Node.
 func (r *reader) readNode(b []byte) error {
 	n := node{cpu: true}
-	err := eachField(b, nodeFields, func(x field) (err error) {
-		switch x.number {
+	err := wire.Each(b, nodeFields, func(x wire.Field) (err error) {
+		switch x.Number {
 		case 1:
-			n.id = x.value
+			n.id = x.Value
 		case 2:
-			n.setName(string(x.bytes[:min(len(x.bytes), maxName+4)]))
+			n.setName(string(x.Bytes[:min(len(x.Bytes), maxName+4)]))
 		case 3:
-			n.kind = nodeType(x.value)
+			n.kind = nodeType(x.Value)
 		case 4:
-			n.ctrl, err = numbers(n.ctrl, x)
+			n.ctrl, err = x.Numbers(n.ctrl)
 		case 5:
-			n.data, err = numbers(n.data, x)
+			n.data, err = x.Numbers(n.data)
 		case 7:
-			n.micros = x.value
+			n.micros = x.Value
 		case 10:
 			var a attr
-			if a, err = readAttr(x.bytes); err == nil {
+			if a, err = readAttr(x.Bytes); err == nil {
 				err = n.set(a)
 			}
 		}
@@ -97,22 +99,22 @@ type attr struct {
 }
 
 func readAttr(b []byte) (a attr, err error) {
-	err = eachField(b, attrFields, func(x field) error {
-		switch x.number {
+	err = wire.Each(b, attrFields, func(x wire.Field) error {
+		switch x.Number {
 		case 1:
-			a.name = string(x.bytes)
+			a.name = string(x.Bytes)
 		case 2:
 		default:
-			a.field = x.number
-			switch x.number {
+			a.field = x.Number
+			switch x.Number {
 			case 15, 17: // zigzag
-				a.number = int64(x.value>>1) ^ -int64(x.value&1)
+				a.number = int64(x.Value>>1) ^ -int64(x.Value&1)
 			case 23: // 32 bits with a sign
-				a.number = int64(int32(x.value))
+				a.number = int64(int32(x.Value))
 			case 29:
-				a.text = string(x.bytes)
+				a.text = string(x.Bytes)
 			default:
-				a.number = int64(x.value)
+				a.number = int64(x.Value)
 			}
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"collsim/formats/internal/wire"
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -75,7 +76,7 @@ type protoWriter struct {
 	out   *bufio.Writer
 	names map[string]uint64 // numbers of the names of slices and args, which are never the same
 
-	packet, inner, part, head message // reused
+	packet, inner, part, head wire.Message // reused
 }
 
 func writeProto(w io.Writer, v *view) error {
@@ -89,8 +90,8 @@ func writeProto(w io.Writer, v *view) error {
 
 // end ends the packet that is being made, and writes it.
 func (p *protoWriter) end() {
-	p.packet = p.packet.uint(packetSequence, sequence)
-	p.head = p.head[:0].bytes(tracePacket, p.packet)
+	p.packet = p.packet.Uint(packetSequence, sequence)
+	p.head = p.head[:0].Bytes(tracePacket, p.packet)
 	p.out.Write(p.head)
 	p.packet = p.packet[:0]
 }
@@ -103,8 +104,8 @@ func (p *protoWriter) writeNames() {
 			return
 		}
 		p.names[name] = uint64(len(p.names) + 1)
-		p.part = p.part[:0].uint(internedID, p.names[name]).string(internedName, name)
-		p.inner = p.inner.bytes(field, p.part)
+		p.part = p.part[:0].Uint(internedID, p.names[name]).Text(internedName, name)
+		p.inner = p.inner.Bytes(field, p.part)
 	}
 	for _, a := range appendArgs(nil, trace.Interval{}) { // one with all of them
 		add(internedArgNames, a.name)
@@ -112,7 +113,7 @@ func (p *protoWriter) writeNames() {
 	for _, i := range p.trace.Intervals {
 		add(internedEventNames, i.Name())
 	}
-	p.packet = p.packet[:0].uint(packetFlags, flagCleared).bytes(packetInterned, p.inner)
+	p.packet = p.packet[:0].Uint(packetFlags, flagCleared).Bytes(packetInterned, p.inner)
 	p.end()
 }
 
@@ -127,35 +128,35 @@ func (p *protoWriter) counterTrack(n int) uint64 { return p.groupTrack() + 1 + u
 // their ranks is said on the root; child_ordering would not be heard on the track of a process. The
 // counters are in a group below theirs for the same reason.
 func (p *protoWriter) writeTracks() {
-	p.track(message(nil).uint(trackUUID, 0).uint(trackProcessOrdering, processExplicit).
-		uint(trackThreadOrdering, threadExplicit))
+	p.track(wire.Message(nil).Uint(trackUUID, 0).Uint(trackProcessOrdering, processExplicit).
+		Uint(trackThreadOrdering, threadExplicit))
 	for n, c := range p.processes {
-		process := message(nil).uint(processPID, uint64(c.pid)).string(processName, c.name)
-		p.track(message(nil).uint(trackUUID, p.processTrack(n)).uint(trackRank, uint64(n)).
-			bytes(trackProcess, process))
+		process := wire.Message(nil).Uint(processPID, uint64(c.pid)).Text(processName, c.name)
+		p.track(wire.Message(nil).Uint(trackUUID, p.processTrack(n)).Uint(trackRank, uint64(n)).
+			Bytes(trackProcess, process))
 	}
 	for n, c := range p.threads {
-		thread := message(nil).uint(threadPID, uint64(p.processes[c.process].pid)).
-			uint(threadTID, uint64(c.tid)).string(threadName, c.name)
-		p.track(message(nil).uint(trackUUID, p.threadTrack(n)).uint(trackRank, uint64(n)).
-			uint(trackParent, p.processTrack(c.process)).bytes(trackThread, thread))
+		thread := wire.Message(nil).Uint(threadPID, uint64(p.processes[c.process].pid)).
+			Uint(threadTID, uint64(c.tid)).Text(threadName, c.name)
+		p.track(wire.Message(nil).Uint(trackUUID, p.threadTrack(n)).Uint(trackRank, uint64(n)).
+			Uint(trackParent, p.processTrack(c.process)).Bytes(trackThread, thread))
 	}
 	if len(p.trace.Counters) == 0 {
 		return
 	}
-	p.track(message(nil).uint(trackUUID, p.groupTrack()).string(trackName, "speed of links").
-		uint(trackParent, p.processTrack(len(p.processes)-1)).
-		uint(trackChildOrdering, childExplicit))
+	p.track(wire.Message(nil).Uint(trackUUID, p.groupTrack()).Text(trackName, "speed of links").
+		Uint(trackParent, p.processTrack(len(p.processes)-1)).
+		Uint(trackChildOrdering, childExplicit))
 	for n, c := range p.trace.Counters {
-		counter := message(nil).string(counterUnitName, "GB/s").string(counterShareKey, "links")
-		p.track(message(nil).uint(trackUUID, p.counterTrack(n)).string(trackName, c.Name).
-			uint(trackParent, p.groupTrack()).uint(trackRank, uint64(n)).
-			bytes(trackCounter, counter))
+		counter := wire.Message(nil).Text(counterUnitName, "GB/s").Text(counterShareKey, "links")
+		p.track(wire.Message(nil).Uint(trackUUID, p.counterTrack(n)).Text(trackName, c.Name).
+			Uint(trackParent, p.groupTrack()).Uint(trackRank, uint64(n)).
+			Bytes(trackCounter, counter))
 	}
 }
 
-func (p *protoWriter) track(descriptor message) {
-	p.packet = p.packet[:0].bytes(packetDescriptor, descriptor)
+func (p *protoWriter) track(descriptor wire.Message) {
+	p.packet = p.packet[:0].Bytes(packetDescriptor, descriptor)
 	p.end()
 }
 
@@ -183,29 +184,29 @@ func (p *protoWriter) writeSlices() {
 		} else {
 			args = appendArgs(args[:0], i)
 			p.event(e.at, typeBegin, track)
-			p.inner = p.inner.uint(eventNameID, p.names[i.Name()])
+			p.inner = p.inner.Uint(eventNameID, p.names[i.Name()])
 			for _, a := range args {
-				p.part = p.part[:0].uint(argNameID, p.names[a.name]).uint(argInt, uint64(a.value))
-				p.inner = p.inner.bytes(eventArgs, p.part)
+				p.part = p.part[:0].Uint(argNameID, p.names[a.name]).Uint(argInt, uint64(a.value))
+				p.inner = p.inner.Bytes(eventArgs, p.part)
 			}
 			p.flows(p.arrows.taken.of(e.interval))
 			p.flows(p.arrows.sent.of(e.interval))
 		}
-		p.packet = p.packet.uint(packetFlags, flagNeeds).bytes(packetEvent, p.inner)
+		p.packet = p.packet.Uint(packetFlags, flagNeeds).Bytes(packetEvent, p.inner)
 		p.end()
 	}
 }
 
 // event begins a packet with an event in p.inner.
 func (p *protoWriter) event(at unit.Time, kind, track uint64) {
-	p.packet = p.packet[:0].uint(packetTimestamp, uint64(nanoseconds(at)))
-	p.inner = p.inner[:0].uint(eventType, kind).uint(eventTrack, track)
+	p.packet = p.packet[:0].Uint(packetTimestamp, uint64(nanoseconds(at)))
+	p.inner = p.inner[:0].Uint(eventType, kind).Uint(eventTrack, track)
 }
 
 // flows adds arrows to the event. The earlier of an arrow's two events is where it begins.
 func (p *protoWriter) flows(messages []int32) {
 	for _, m := range messages {
-		p.inner = p.inner.fixed64(eventFlows, uint64(m)+1)
+		p.inner = p.inner.Fixed64(eventFlows, uint64(m)+1)
 	}
 }
 
@@ -213,8 +214,8 @@ func (p *protoWriter) writeCounters() {
 	for n, c := range p.trace.Counters {
 		for _, l := range levels(c) {
 			p.event(unit.Time(l.ns)*unit.Nanosecond, typeCounter, p.counterTrack(n))
-			p.inner = p.inner.double(eventCounter, l.GBps)
-			p.packet = p.packet.bytes(packetEvent, p.inner)
+			p.inner = p.inner.Double(eventCounter, l.GBps)
+			p.packet = p.packet.Bytes(packetEvent, p.inner)
 			p.end()
 		}
 	}

@@ -45,6 +45,8 @@ func table() []row {
 		{path: "formats", ours: "formats/... schedule collective dtype unit"},
 		{path: "formats/...",
 			ours: "formats/internal/... schedule trace topology collective dtype unit"},
+		{path: "formats/internal/wire",
+			modules: []string{"google.golang.org/protobuf/encoding/protowire"}},
 		{path: "formats/arrays",
 			ours: "formats/npy formats/safetensors formats/internal/... dtype"},
 		{path: "sim", ours: "sim/model sim/event sim/critical sim/timeline schedule trace unit"},
