@@ -118,10 +118,16 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	var r Report
 	work := v.divide(runtime.GOMAXPROCS(0), o.Memory)
 	r, err = typeOf(v.s.Spec.Type).check(v, &o, work)
-	if r.Checked = v.s.Spec.Count; v.s.Spec.Kind.Splits() {
-		r.Checked = int64(v.s.Spec.Bytes()) / int64(v.s.Spec.Type.Width())
-	}
+	r.Checked = countOf(&v.s.Spec)
 	return r, err
+}
+
+// countOf is the number of elements as in the NCCL call; where blocks differ, of the largest buffer.
+func countOf(spec *collective.Spec) int64 {
+	if spec.Kind.Splits() {
+		return int64(spec.Bytes()) / int64(spec.Type.Width())
+	}
+	return spec.Count
 }
 
 // check computes and compares all windows, on all processors. Windows are independent, and how

@@ -57,7 +57,7 @@ func exactInAnyOrder[T dtype.Number](t *testing.T, s collective.Spec) {
 		for r := range values {
 			values[r] = append([]T(nil), inputs[r]...)
 			if s.ScalesBefore() {
-				scale(&s, values[r])
+				Scale(&s, values[r])
 			}
 		}
 		for n := len(values); n > 1; n-- { // combine any two
@@ -69,7 +69,7 @@ func exactInAnyOrder[T dtype.Number](t *testing.T, s collective.Spec) {
 			values[j] = values[n-1]
 		}
 		if s.ScalesAfter() {
-			scale(&s, values[0])
+			Scale(&s, values[0])
 		}
 		for i, x := range values[0] { // both zeros are one number
 			require.Equal(t, dtype.Value(want[0][i]), dtype.Value(x), "%v of %d %v", s.Op, s.Ranks,

@@ -194,7 +194,7 @@ func (d *definition[T]) reduce(dst []T, off int64) {
 		}
 		d.input(into, rank, off)
 		if spec.ScalesBefore() { // integers, by premulsum
-			scale(spec, into)
+			Scale(spec, into)
 		}
 		if rank > 0 {
 			combine(spec.Op, dst, next)

@@ -137,17 +137,17 @@ func (m *machine[T]) run(c *tape) {
 		case take:
 			m.value = m.message(v)
 			if v.scale {
-				scale(spec, m.value)
+				Scale(spec, m.value)
 			}
 		case load:
 			m.load(v, c.list[v.from:v.to])
 			if v.scale {
-				scale(spec, m.value)
+				Scale(spec, m.value)
 			}
 		case foldIn:
 			right := m.message(v)
 			if v.scale {
-				scale(spec, right)
+				Scale(spec, right)
 			}
 			combine(spec.Op, m.value, right)
 			m.release(right)
@@ -160,7 +160,7 @@ func (m *machine[T]) run(c *tape) {
 			m.release(m.value)
 			m.value, m.aside = m.aside, nil
 		case scaleValue:
-			scale(spec, m.value)
+			Scale(spec, m.value)
 		case widen:
 			i = m.runWide(c, i)
 		case store:
@@ -256,7 +256,7 @@ func (m *machine[T]) fold(v *move, parts []part) {
 			right := m.scratch[:min(n, block)]
 			m.read(right, v, off)
 			if v.scale {
-				scale(spec, right)
+				Scale(spec, right)
 			}
 			combine(spec.Op, value[:len(right)], right)
 			value = value[len(right):]

@@ -67,10 +67,10 @@ func combine[T dtype.Number](op collective.Op, dst, src []T) {
 	}
 }
 
-// scale applies the collective's scale, as NCCL does: premulsum multiplies by the factor rounded
+// Scale applies the collective's scale, as NCCL does: premulsum multiplies by the factor rounded
 // to the format; avg multiplies floats by 1/n rounded to the format, or else divides by n, integers
 // truncating.
-func scale[T dtype.Number](spec *collective.Spec, values []T) {
+func Scale[T dtype.Number](spec *collective.Spec, values []T) {
 	if spec.ScalesBefore() {
 		dtype.Scale(values, factor[T](spec))
 		return

@@ -171,7 +171,7 @@ func (r *runner) local(result *Result) error {
 	g.Law, g.LawOff = string(reference.NumbersExact), ""
 	result.RanksAgree, result.checkedAll = true, true
 	for _, team := range p.Members() {
-		wrong, count, err := localLaw(p.TeamSpec(len(team)), uint64(p.Seed))
+		wrong, count, err := reference.AdjointLocal(p.TeamSpec(len(team)), uint64(p.Seed))
 		if err != nil {
 			return p.Refuse("collective.gradient", prose.Unprefixed(err), "")
 		}

@@ -167,19 +167,6 @@ func maskAs[T dtype.Number](in, out, gradient []byte) {
 	}
 }
 
-// scaleGradient multiplies a gradient as the mean or the factor of a forward pass does: as its
-// inputs are, or as its outputs.
-func scaleGradient[T dtype.Number](spec *collective.Spec, x []T) {
-	switch {
-	case spec.Op == collective.PremulSum:
-		dtype.Scale(x, dtype.From[T](spec.Factor))
-	case spec.ScalesBefore():
-		dtype.Scale(x, dtype.Reciprocal[T](spec.Ranks))
-	default:
-		dtype.Divide(x, spec.Ranks)
-	}
-}
-
 // maxScaled bounds the elements of a rank whose scale is checked.
 const maxScaled = 4096
 

@@ -41,7 +41,7 @@ func numberAs[T dtype.Number]() number {
 	}, one: func() []byte { return put([]T{dtype.From[T](1)}) }, mask: maskAs[T],
 		scale: func(spec *collective.Spec, elements []byte) []byte {
 			x := getAll[T](elements)
-			scaleGradient(spec, x)
+			reference.Scale(spec, x)
 			return put(x)
 		}, unscaled: unscaledAs[T]}
 }
