@@ -3,7 +3,6 @@ package proof
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"collsim/schedule"
 )
@@ -79,25 +78,14 @@ func (o *Orders) Same(p *Orders) bool {
 	return true
 }
 
-// Term is how one element came to be: the input element of a rank, or the combination of two terms,
-// Left before Right.
-type Term struct {
-	Left, Right *Term // nil for an input
-	Rank        int   // of an input; −1 otherwise
-	Element     int64 // of that rank's input; of every input in the tree
-	Scaled      bool  // by the operator's factor, after Left and Right were combined
-	Ends        bool  // it is what a step ends with: rounded to the type, whatever steps compute in
-	Merged      bool  // a switch has combined it, in an order that it does not tell
-}
-
 // OrderOf is the term of an element of a rank's output. A schedule that cannot be carried out is a
 // *Violation or *StallError; an element that is not there or never written is an error. REQUIRES:
 // no Beside.
-func OrderOf(s *schedule.Schedule, rank int, element int64) (*Term, error) {
+func OrderOf(s *schedule.Schedule, rank int, element int64) (*schedule.Term, error) {
 	if rank < 0 || rank >= s.Spec.Ranks || element < 0 || element >= s.Len(schedule.Output, rank) {
 		return nil, fmt.Errorf("schedule: rank %d has no output element %d", rank, element)
 	}
-	v := &verifier{s: s, iterations: 1, terms: map[*value]*Term{}}
+	v := &verifier{s: s, iterations: 1, terms: map[*value]*schedule.Term{}}
 	if err := v.trace(); err != nil {
 		return nil, err
 	}
@@ -115,7 +103,7 @@ func OrderOf(s *schedule.Schedule, rank int, element int64) (*Term, error) {
 			"schedule: output element %d of rank %d has %d inputs in it; there are %d",
 			element, rank, leaves, s.Spec.Ranks)
 	}
-	return v.terms[g.v].at(g.off), nil
+	return termAt(v.terms[g.v], g.off), nil
 }
 
 // trace carries the schedule out on symbols, with the slots that it has.
@@ -131,11 +119,11 @@ func (v *verifier) trace() error {
 	return nil
 }
 
-// at is a copy of the term, of a certain element of the inputs. Terms that are shared stay so.
-func (t *Term) at(element int64) *Term {
-	copies := map[*Term]*Term{}
-	var walk func(*Term) *Term
-	walk = func(t *Term) *Term {
+// termAt is a copy of a term, of a certain element of the inputs. Terms that are shared stay so.
+func termAt(t *schedule.Term, element int64) *schedule.Term {
+	copies := map[*schedule.Term]*schedule.Term{}
+	var walk func(*schedule.Term) *schedule.Term
+	walk = func(t *schedule.Term) *schedule.Term {
 		if t == nil {
 			return nil
 		}
@@ -150,48 +138,17 @@ func (t *Term) at(element int64) *Term {
 	return walk(t)
 }
 
-// Ranks lists the ranks whose inputs are combined, from left to right.
-func (t *Term) Ranks() []int {
-	if t.Left == nil {
-		return []int{t.Rank}
-	}
-	return append(t.Left.Ranks(), t.Right.Ranks()...)
-}
-
-// String is such as "((r5 + r6) + r7) + r0".
-func (t *Term) String() string {
-	var b strings.Builder
-	t.write(&b, true)
-	return b.String()
-}
-
-func (t *Term) write(b *strings.Builder, outermost bool) {
-	if t.Left == nil {
-		fmt.Fprintf(b, "r%d", t.Rank)
-		return
-	}
-	if !outermost {
-		b.WriteByte('(')
-	}
-	t.Left.write(b, false)
-	b.WriteString(" + ")
-	t.Right.write(b, false)
-	if !outermost {
-		b.WriteByte(')')
-	}
-}
-
 // The verifier's notes on where values come from, which it takes only where terms are asked for.
 
 func (v *verifier) noteInput(x *value, rank int) {
 	if v.terms != nil {
-		v.terms[x] = &Term{Rank: rank, Ends: true}
+		v.terms[x] = &schedule.Term{Rank: rank, Ends: true}
 	}
 }
 
 func (v *verifier) noteSum(x, left, right *value) {
 	if v.terms != nil {
-		v.terms[x] = &Term{Rank: -1, Left: v.terms[left], Right: v.terms[right]}
+		v.terms[x] = &schedule.Term{Rank: -1, Left: v.terms[left], Right: v.terms[right]}
 	}
 }
 

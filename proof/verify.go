@@ -158,8 +158,8 @@ type verifier struct {
 	ordered    bool
 	tainted    map[memory]bool // where two lanes have accessed the same cell, one writing
 	found      []*schedule.Violation
-	labels     []int            // of the ranks' inputs in trees; nil: their ranks
-	terms      map[*value]*Term // where values come from, if that is asked for
+	labels     []int                     // of the ranks' inputs in trees; nil: their ranks
+	terms      map[*value]*schedule.Term // where values come from, if that is asked for
 }
 
 // memory names a memory of a rank.

@@ -11,8 +11,8 @@ const (
 	localCount = 64
 )
 
-// AdjointLocal is the law of local gradients: it counts elements of local gradients that are not what the full gradient is where no other
-// rank's output counts, and says on what count.
+// AdjointLocal is the law of local gradients: it counts elements of them that are not what the full
+// gradient is where no other rank's output counts, and says on what count.
 func AdjointLocal(spec collective.Spec, seed uint64) (wrong, count int64, err error) {
 	spec.Type, spec.InPlace = dtype.Uint64, false
 	spec.Ranks = min(spec.Ranks, localRanks)

@@ -2,7 +2,9 @@ package reference
 
 import (
 	"fmt"
+	"math"
 
+	"collsim/collective"
 	"collsim/dtype"
 	"collsim/schedule"
 )
@@ -22,6 +24,16 @@ func RunBytes(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, er
 type typed interface {
 	check(v *survey, o *CheckOptions, w work) (Report, error)
 	run(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, error)
+
+	text(element []byte) string
+	isNaN(element []byte) bool
+	value(t *term, leaves func(position int) []byte) []byte
+	// outside holds outputs of all ranks against the definition, and tells of those that no order of
+	// additions gives, with what is right.
+	outside(spec *collective.Spec, in, out [][]byte,
+		wrong func(position int, element int64, right []byte)) error
+	twice(elements []byte) []byte // doubles each
+	one() []byte
 }
 
 // typeOf is what is done in a type; a barrier, which has none, takes any.
@@ -67,8 +79,7 @@ func (as[T]) check(v *survey, o *CheckOptions, w work) (Report, error) { return 
 func (as[T]) run(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, error) {
 	values := make([][]T, len(inputs))
 	for rank, in := range inputs {
-		values[rank] = make([]T, len(in)/dtype.Of[T]().Width())
-		dtype.Get(values[rank], in)
+		values[rank] = getAll[T](in)
 	}
 	results, err := RunWith(s, values, o)
 	if err != nil {
@@ -76,8 +87,57 @@ func (as[T]) run(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte,
 	}
 	outputs := make([][]byte, len(results))
 	for rank, out := range results {
-		outputs[rank] = make([]byte, len(out)*dtype.Of[T]().Width())
-		dtype.Put(outputs[rank], out)
+		outputs[rank] = put(out)
 	}
 	return outputs, nil
+}
+
+func (as[T]) text(element []byte) string { return fmt.Sprint(get[T](element)) }
+
+// isNaN goes by the value: of bits in an integer, x != x would say nothing.
+func (as[T]) isNaN(element []byte) bool { return math.IsNaN(dtype.Value(get[T](element))) }
+
+func (as[T]) value(t *term, leaves func(position int) []byte) []byte {
+	return valueAs[T](t, leaves)
+}
+
+func (as[T]) outside(spec *collective.Spec, in, out [][]byte,
+	wrong func(position int, element int64, right []byte)) error {
+	inputs, outputs := make([][]T, len(in)), make([][]T, len(out))
+	for i := range in {
+		inputs[i], outputs[i] = getAll[T](in[i]), getAll[T](out[i])
+	}
+	_, err := CompareEach(*spec, inputs, outputs, func(rank int, element int64, want T) {
+		wrong(rank, element, put([]T{want}))
+	})
+	return err
+}
+
+func (as[T]) twice(elements []byte) []byte {
+	x := getAll[T](elements)
+	dtype.Sum(x, append([]T{}, x...))
+	return put(x)
+}
+
+func (as[T]) one() []byte { return put([]T{dtype.From[T](1)}) }
+
+// get is an element.
+func get[T dtype.Number](element []byte) T {
+	var x [1]T
+	dtype.Get(x[:], element)
+	return x[0]
+}
+
+// getAll are elements.
+func getAll[T dtype.Number](elements []byte) []T {
+	x := make([]T, len(elements)/dtype.Of[T]().Width())
+	dtype.Get(x, elements)
+	return x
+}
+
+// put are elements as bytes.
+func put[T dtype.Number](x []T) []byte {
+	b := make([]byte, len(x)*dtype.Of[T]().Width())
+	dtype.Put(b, x)
+	return b
 }

@@ -122,7 +122,8 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	return r, err
 }
 
-// countOf is the number of elements as in the NCCL call; where blocks differ, of the largest buffer.
+// countOf is the number of elements as in the NCCL call; where blocks differ, of the largest
+// buffer.
 func countOf(spec *collective.Spec) int64 {
 	if spec.Kind.Splits() {
 		return int64(spec.Bytes()) / int64(spec.Type.Width())

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"collsim/internal/prose"
+	"collsim/reference"
 	"collsim/run"
 )
 
@@ -108,7 +109,7 @@ const maxStrays = 3
 // suspicions say what wrong elements look like, most of them first.
 func suspicions(c *run.Comparison) (lines []string) {
 	var texts []string
-	alike := map[string][]run.Outside{}
+	alike := map[string][]reference.Outside{}
 	for _, o := range c.Outside {
 		text := likeness(&o)
 		if alike[text] == nil {
@@ -143,7 +144,7 @@ func suspicions(c *run.Comparison) (lines []string) {
 }
 
 // likeness is what an element looks like, in words.
-func likeness(o *run.Outside) string {
+func likeness(o *reference.Outside) string {
 	n := len(o.Looks)
 	if n == 0 {
 		return "nothing that was tried: an input, 0, a partial sum, a rank missing or in twice"
@@ -156,7 +157,7 @@ func likeness(o *run.Outside) string {
 }
 
 // lines tell of the first element that differs.
-func differenceLines(d *run.Difference, file string) []string {
+func differenceLines(d *reference.Difference, file string) []string {
 	lines := []string{fmt.Sprintf("rank %d element %d (chunk %d): %s has %v,", d.Rank, d.Element,
 		d.Chunk, file, d.Theirs), fmt.Sprintf("  the schedule gives %v", d.Ours)}
 	if d.Order == "" {

@@ -1,6 +1,9 @@
 package report
 
-import "collsim/run"
+import (
+	"collsim/reference"
+	"collsim/run"
+)
 
 // comparisonValue says how elements differ. Its not_compared is why nothing was compared, empty
 // where it was; wrong is null where there is no definition, ranks_agree where ranks need not.
@@ -26,7 +29,7 @@ func comparisonValue(c *run.Comparison) Value {
 
 // differenceValue is the first element that differs. What is tried would_give_theirs on so many
 // elements.
-func differenceValue(d *run.Difference) Value {
+func differenceValue(d *reference.Difference) Value {
 	if d == nil {
 		return Value{}
 	}
@@ -36,13 +39,13 @@ func differenceValue(d *run.Difference) Value {
 		{"would_give_theirs", listOf(d.Gives, Text)}, {"would_give_elements", Int(d.Sample)}})
 }
 
-func outsideValue(o run.Outside) Value {
+func outsideValue(o reference.Outside) Value {
 	return object(members{{"rank", Int(o.Rank)}, {"element", Int(o.Element)},
 		{"theirs", bitsValue(o.Theirs)}, {"right", bitsValue(o.Right)},
 		{"looks_like", listOf(o.Looks, Text)}})
 }
 
-func disagreementValue(d *run.Disagreement) Value {
+func disagreementValue(d *reference.Disagreement) Value {
 	if d == nil {
 		return Value{}
 	}
@@ -50,6 +53,6 @@ func disagreementValue(d *run.Disagreement) Value {
 		{"first", Int(d.First)}, {"theirs", listOf(d.Theirs[:], bitsValue)}})
 }
 
-func bitsValue(b run.Bits) Value {
+func bitsValue(b reference.Bits) Value {
 	return object(members{{"bits", Text(b.Bits)}, {"value", Text(b.Value)}})
 }

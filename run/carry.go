@@ -1,9 +1,6 @@
 package run
 
 import (
-	"fmt"
-	"math"
-
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/arrays"
@@ -30,40 +27,12 @@ type played struct {
 
 // numberAs is the number of T.
 func numberAs[T dtype.Number]() number {
-	return number{play: playAs[T], inputs: inputsAs[T], text: func(element []byte) string {
-		return fmt.Sprint(get[T](element))
-	}, isNaN: func(element []byte) bool { // of bits in an integer, x != x would say nothing
-		return math.IsNaN(dtype.Value(get[T](element)))
-	}, value: valueAs[T], judge: judgeAs[T], twice: func(elements []byte) []byte {
-		x := getAll[T](elements)
-		dtype.Sum(x, append([]T{}, x...))
-		return put(x)
-	}, one: func() []byte { return put([]T{dtype.From[T](1)}) }, mask: maskAs[T],
+	return number{play: playAs[T], inputs: inputsAs[T], mask: maskAs[T],
 		scale: func(spec *collective.Spec, elements []byte) []byte {
 			x := getAll[T](elements)
 			reference.Scale(spec, x)
 			return put(x)
 		}, unscaled: unscaledAs[T]}
-}
-
-// judgeAs holds outputs against the definition.
-func judgeAs[T dtype.Number](spec *collective.Spec, in, out [][]byte,
-	wrong func(place int, element int64, right []byte)) error {
-	inputs, outputs := make([][]T, len(in)), make([][]T, len(out))
-	for i := range in {
-		inputs[i], outputs[i] = getAll[T](in[i]), getAll[T](out[i])
-	}
-	_, err := reference.CompareEach(*spec, inputs, outputs, func(rank int, element int64, want T) {
-		wrong(rank, element, put([]T{want}))
-	})
-	return err
-}
-
-// get is an element.
-func get[T dtype.Number](element []byte) T {
-	var x [1]T
-	dtype.Get(x[:], element)
-	return x[0]
 }
 
 // getAll are elements.
@@ -272,40 +241,4 @@ func (t *teamRun) give(outputs []arrays.Array) error {
 // tensor is the team's communication on tensors, nil if there are elements alone.
 func (t *teamRun) tensor() *collective.Communication {
 	return t.point.TensorOf(t.schedule.Spec.Ranks)
-}
-
-// flattened is a place's output tensor as the collective has it.
-func (t *teamRun) flattened(place int, tensor []byte) []byte {
-	spec := &t.schedule.Spec
-	if t.tensor() == nil || tensor == nil {
-		return tensor
-	}
-	return pack(t.tensor().Unpack(place, spec.Ranks), int64(spec.Type.Width()), tensor,
-		spec.Out(place), false)
-}
-
-// unflat is where an element of a place's output stands in its tensor.
-func (t *teamRun) unflat(place int, element int64) int64 {
-	if t.tensor() == nil {
-		return element
-	}
-	for _, m := range t.tensor().Unpack(place, t.schedule.Spec.Ranks) {
-		if element >= m.Flat && element < m.Flat+m.Len {
-			return m.Tensor + element - m.Flat
-		}
-	}
-	panic("collsim: an element in no part of its tensor")
-}
-
-// flat is where an element of a place's output tensor stands in the output of the collective.
-func (t *teamRun) flat(place int, element int64) int64 {
-	if t.tensor() == nil {
-		return element
-	}
-	for _, m := range t.tensor().Unpack(place, t.schedule.Spec.Ranks) {
-		if element >= m.Tensor && element < m.Tensor+m.Len {
-			return m.Flat + element - m.Tensor
-		}
-	}
-	panic("collsim: an element in no part of its tensor")
 }

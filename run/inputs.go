@@ -246,15 +246,6 @@ func pack(moves []collective.Move, width int64, from []byte, size int64, unpack 
 type number struct {
 	play   func(*play) (*played, error)
 	inputs func(*play) ([][]byte, error)
-	text   func(element []byte) string
-	isNaN  func(element []byte) bool
-	value  func(t *term, leaves func(place int) []byte) []byte
-	// judge holds outputs of all ranks against the definition, and tells of those that no order of
-	// additions gives, with what is right.
-	judge func(spec *collective.Spec, in, out [][]byte,
-		wrong func(place int, element int64, right []byte)) error
-	twice func(elements []byte) []byte // doubles each
-	one   func() []byte
 	// scale multiplies a gradient as the forward pass does its inputs or outputs; unscaled counts
 	// what it gets wrong; mask makes it 0 where an input is not equal to the output.
 	scale    func(forward *collective.Spec, elements []byte) []byte

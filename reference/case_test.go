@@ -1,4 +1,4 @@
-package run
+package reference
 
 import (
 	"math"
@@ -9,32 +9,73 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/formats/arrays"
-	"collsim/reference"
-	"collsim/scenarios"
+	"collsim/proof"
 	"collsim/schedule"
 )
+
+// tester is a type with what tests alone do in it.
+type tester interface {
+	inputs(spec collective.Spec, data Data, seed uint64) ([][]byte, error)
+	runAndCompare(x *Case) ([][]byte, Report, error)
+}
+
+func (as[T]) inputs(spec collective.Spec, data Data, seed uint64) (all [][]byte, err error) {
+	inputs, err := Inputs[T](spec, data, seed)
+	for _, in := range inputs {
+		all = append(all, put(in))
+	}
+	return all, err
+}
+
+func (as[T]) runAndCompare(x *Case) (all [][]byte, r Report, err error) {
+	var inputs [][]T
+	for _, in := range x.Inputs {
+		inputs = append(inputs, getAll[T](in))
+	}
+	outputs, r, err := RunAndCompare(x.Schedule, inputs, RunOptions{Accumulate: x.Accumulate})
+	for _, out := range outputs {
+		all = append(all, put(out))
+	}
+	return all, r, err
+}
+
+// normal are a schedule's inputs of normal data.
+func normal(t *testing.T, s *schedule.Schedule, seed uint64) [][]byte {
+	t.Helper()
+	in, err := typeOf(s.Spec.Type).(tester).inputs(s.Spec, Normal, seed)
+	require.NoError(t, err)
+	return in
+}
+
+// play carries the case out, whose ranks are the schedule's, and returns the outputs.
+func (t *Case) play(test *testing.T) (out [][]byte) {
+	test.Helper()
+	var err error
+	out, t.Report, err = typeOf(t.Schedule.Spec.Type).(tester).runAndCompare(t)
+	require.NoError(test, err)
+	for rank := range t.Schedule.Spec.Ranks {
+		t.Ranks = append(t.Ranks, rank)
+	}
+	return out
+}
 
 // compared is what comes of comparing a schedule's outputs, damaged by a function that is given
 // the bytes of every rank's inputs and outputs, with what they were.
 func compared(t *testing.T, s *schedule.Schedule, in [][]byte,
-	damage func(in, out [][]byte)) *Comparison {
+	damage func(in, out [][]byte)) *BitComparison {
 	t.Helper()
-	run := &teamRun{point: &scenarios.Point{}, schedule: s, number: numberOf(s.Spec.Type)}
-	var err error
-	run.played, err = run.number.play(&play{schedule: s, in: in, data: reference.Normal, seed: 1})
-	require.NoError(t, err)
-	ours, theirs := make([]arrays.Array, s.Spec.Ranks), make([]arrays.Array, s.Spec.Ranks)
-	damaged := make([][]byte, s.Spec.Ranks)
-	for rank, out := range run.played.out {
-		run.team = append(run.team, rank)
-		ours[rank].Data = out
-		damaged[rank] = append([]byte{}, out...)
-		theirs[rank].Data = damaged[rank]
+	x := &Case{Schedule: s, Inputs: in, OrderOf: proof.OrderOf}
+	if in == nil {
+		x.Inputs = normal(t, s, 1)
 	}
-	damage(run.played.in, damaged)
-	c := &Comparison{File: "theirs.npz"}
-	require.NoError(t, run.compare(theirs, ours, c))
+	ours := x.play(t)
+	damaged := make([][]byte, s.Spec.Ranks)
+	for rank, out := range ours {
+		damaged[rank] = append([]byte{}, out...)
+	}
+	damage(x.Inputs, damaged)
+	c := &BitComparison{}
+	require.NoError(t, x.Compare(damaged, ours, c))
 	return c
 }
 
@@ -78,20 +119,19 @@ func TestAnyNaNEqualsAny(t *testing.T) {
 				dtype.Put(b, []uint64{x})
 				return b[:width]
 			}
-			n := numberOf(c.t)
+			n := &Case{typed: typeOf(c.t)}
 			require.Equal(t, c.t.IsFloat(), n.same(bits(c.one), bits(c.other)))
 			require.False(t, n.same(bits(c.one), bits(0)))
 			// Rank 1 passes a NaN in element 2, and theirs has another NaN there.
 			s := scheduleOf(t, collective.AllReduce, "ring", c.t, 4, 8)
-			in, err := n.inputs(&play{schedule: s, data: reference.Normal, seed: 1})
-			require.NoError(t, err)
+			in := normal(t, s, 1)
 			copy(in[1][2*width:], bits(c.one))
 			got := compared(t, s, in, func(_, out [][]byte) {
 				if !c.t.IsFloat() {
 					return
 				}
 				for _, o := range out {
-					require.True(t, n.isNaN(o[2*width:3*width]))
+					require.True(t, n.typed.isNaN(o[2*width:3*width]))
 					if string(o[2*width:3*width]) == string(bits(c.other)) {
 						copy(o[2*width:], bits(c.one))
 					} else {
@@ -114,9 +154,7 @@ func TestAnyNaNEqualsAny(t *testing.T) {
 // from right in every type.
 func positive(t *testing.T, s *schedule.Schedule) [][]byte {
 	t.Helper()
-	n, width := numberOf(s.Spec.Type), s.Spec.Type.Width()
-	in, err := n.inputs(&play{schedule: s, data: reference.Normal, seed: 2})
-	require.NoError(t, err)
+	width, in := s.Spec.Type.Width(), normal(t, s, 2)
 	for _, x := range in {
 		for at := width - 1; at < len(x) && s.Spec.Type.IsFloat(); at += width {
 			x[at] &= 0x7f
@@ -128,7 +166,7 @@ func positive(t *testing.T, s *schedule.Schedule) [][]byte {
 // beyond counts the elements of a rank's float outputs that are further from the exact sum than any
 // order takes them, worked out from the formula of docs/numbers.md.
 func beyond(s *schedule.Schedule, in [][]byte, out []byte) (count int64) {
-	n, width := numberOf(s.Spec.Type), s.Spec.Type.Width()
+	width := s.Spec.Type.Width()
 	value := func(element []byte) float64 {
 		switch s.Spec.Type {
 		case dtype.Float64:
@@ -144,7 +182,7 @@ func beyond(s *schedule.Schedule, in [][]byte, out []byte) (count int64) {
 		case dtype.Float8E5M2:
 			return dtype.Value(get[dtype.E5M2](element))
 		}
-		panic(n)
+		panic(s.Spec.Type)
 	}
 	u := math.Ldexp(1, -s.Spec.Type.Precision())
 	for at := 0; at < len(out); at += width {
@@ -168,20 +206,19 @@ func TestCompareSaysThreeThings(t *testing.T) {
 			s := scheduleOf(t, collective.AllReduce, "ring", typ, 5, 100)
 			width, in := typ.Width(), positive(t, s)
 			right := compared(t, s, in, func(_, _ [][]byte) {})
-			require.True(t, right.Equal())
+			require.Zero(t, right.Different)
 			require.Zero(t, right.Wrong+right.Different)
 			require.True(t, right.Shared)
 			require.Nil(t, right.Disagree)
 
 			tree := scheduleOf(t, collective.AllReduce, "recursive-doubling", typ, 5, 100)
-			other, err := numberOf(typ).play(&play{schedule: tree, in: in})
-			require.NoError(t, err)
+			other := (&Case{Schedule: tree, Inputs: in}).play(t)
 			order := compared(t, s, in, func(_, out [][]byte) {
 				for rank := range out {
-					copy(out[rank], other.out[rank])
+					copy(out[rank], other[rank])
 				}
 			})
-			require.Equal(t, !typ.IsFloat(), order.Equal())
+			require.Equal(t, !typ.IsFloat(), order.Different == 0)
 			require.Zero(t, order.Wrong, order.Outside)
 			require.Nil(t, order.Disagree)
 			require.Equal(t, typ.IsFloat(), order.First != nil)
@@ -232,11 +269,11 @@ func TestLooks(t *testing.T) {
 			require.NoError(t, err)
 			s, err := a.Build(spec, algos.Options{})
 			require.NoError(t, err)
-			n, in := numberOf(typ), positive(t, s)
+			n, in := typeOf(typ), positive(t, s)
 			for _, twice := range []bool{false, true} {
 				changed := append([][]byte{}, in...)
 				what := op.String() + " without r2"
-				x := &suspect{teamRun: &teamRun{schedule: s, number: n}}
+				x := &suspect{Case: &Case{Schedule: s, typed: n}}
 				played := s
 				switch changed[2] = x.neutral(in, 2); {
 				case twice && (op == collective.Min || op == collective.Max):
@@ -250,11 +287,10 @@ func TestLooks(t *testing.T) {
 				case twice:
 					changed[2], what = n.twice(in[2]), op.String()+" with r2 twice"
 				}
-				theirs, err := n.play(&play{schedule: played, in: changed})
-				require.NoError(t, err)
+				theirs := (&Case{Schedule: played, Inputs: changed}).play(t)
 				got := compared(t, s, in, func(_, out [][]byte) {
 					for rank := range out {
-						copy(out[rank], theirs.out[rank])
+						copy(out[rank], theirs[rank])
 					}
 				})
 				if typ.Width() > 1 || !typ.IsFloat() { // of 8 bits the bound may take it in
@@ -278,10 +314,9 @@ func TestLooks(t *testing.T) {
 	require.Equal(t, []string{"the input of r3"}, got.Outside[0].Looks)
 	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:40], make([]byte, 40)) })
 	require.Equal(t, []string{"0, as where nothing was written"}, got.Outside[9].Looks)
-	half, err := numberOf(dtype.Float32).play(&play{
-		schedule: scheduleOf(t, collective.AllReduce, "ring", dtype.Float32, 2, 60), in: in[:2]})
-	require.NoError(t, err)
-	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:40], half.out[0]) })
+	half := (&Case{Schedule: scheduleOf(t, collective.AllReduce, "ring", dtype.Float32, 2, 60),
+		Inputs: in[:2]}).play(t)
+	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:40], half[0]) })
 	require.Equal(t, []string{"a partial sum, r0 + r1 alone"}, got.Outside[0].Looks)
 	got = compared(t, s, in, func(_, out [][]byte) { copy(out[1][:4], []byte{0, 0, 0, 0x7f}) })
 	require.Empty(t, got.Outside[0].Looks)

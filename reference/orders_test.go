@@ -1,4 +1,4 @@
-package run_test
+package reference_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package run
+package reference
 
 import (
 	"bytes"
@@ -6,8 +6,7 @@ import (
 	"slices"
 
 	"collsim/collective"
-	"collsim/formats/arrays"
-	"collsim/proof"
+	"collsim/schedule"
 )
 
 // Outside is an element of theirs that no order of additions gives: it lies outside the bound of
@@ -24,47 +23,49 @@ type Outside struct {
 
 // stray is such an element, as the collective has it.
 type stray struct {
-	place         int
+	position      int
 	flat          int64
 	theirs, right []byte
 }
 
-// outside finds what no order of additions gives, and marks it: of each place that has any, by
+// outside finds what no order of additions gives, and marks it: of each position that has any, by
 // element of the collective's output.
-func (t *teamRun) outside(theirs []arrays.Array, c *Comparison) ([][]bool, error) {
-	spec := &t.schedule.Spec
+func (t *Case) outside(theirs [][]byte, c *BitComparison) ([][]bool, error) {
+	spec := &t.Schedule.Spec
 	wrong := make([][]bool, spec.Ranks)
-	if spec.Kind == collective.Custom || t.altered {
-		c.Undefined, c.Altered = true, t.altered
+	if spec.Kind == collective.Custom || t.Altered {
+		c.Undefined, c.Altered = true, t.Altered
 		return wrong, nil
 	}
 	width := int64(spec.Type.Width())
 	flat, found := make([][]byte, spec.Ranks), make([]int, spec.Ranks)
-	for place, rank := range t.team {
-		flat[place] = t.flattened(place, theirs[rank].Data)
+	for position := range t.Ranks {
+		flat[position] = t.flattened(position, theirs[position])
 	}
 	var strays []stray
-	err := t.number.judge(spec, t.played.in, flat, func(place int, element int64, right []byte) {
-		if wrong[place] == nil {
-			wrong[place] = make([]bool, spec.Out(place))
+	err := t.typed.outside(spec, t.Inputs, flat, func(position int, element int64, right []byte) {
+		if wrong[position] == nil {
+			wrong[position] = make([]bool, spec.Out(position))
 			c.WrongRanks++
 		}
-		wrong[place][element] = true
+		wrong[position][element] = true
 		c.Wrong++
-		if found[place]++; found[place] <= maxSample {
-			strays = append(strays, stray{place, element, flat[place][element*width:][:width], right})
+		if found[position]++; found[position] <= maxSample {
+			strays = append(strays, stray{position, element, flat[position][element*width:][:width], right})
 		}
 	})
 	if err != nil || len(strays) == 0 {
 		return wrong, err
 	}
 	list := make([]Outside, len(strays))
-	slices.SortStableFunc(strays, func(a, b stray) int { return t.team[a.place] - t.team[b.place] })
+	slices.SortStableFunc(strays, func(a, b stray) int {
+		return t.Ranks[a.position] - t.Ranks[b.position]
+	})
 	strays = strays[:min(len(strays), maxSample)]
 	looks := t.looks(strays)
 	for i, s := range strays {
-		list[i] = Outside{t.team[s.place], t.unflat(s.place, s.flat), t.number.bits(s.theirs),
-			t.number.bits(s.right), looks[i]}
+		list[i] = Outside{t.Ranks[s.position], t.unflat(s.position, s.flat), t.bits(s.theirs),
+			t.bits(s.right), looks[i]}
 	}
 	c.Outside = append(c.Outside, list[:len(strays)]...)
 	slices.SortStableFunc(c.Outside, func(a, b Outside) int { return a.Rank - b.Rank })
@@ -86,19 +87,19 @@ type guessKind int
 const (
 	ownInput    guessKind = iota // the bits of the rank's own input, which lay there before
 	anyInput                     // the bits of a rank's input
-	unwritten                    // 0: nothing was ever written
+	neverWrote                   // 0: nothing was ever written
 	partialSum                   // the bits of a sum on the schedule's way
 	missingRank                  // within rounding of what a rank is missing from
 	doubledRank                  // or is in twice
 )
 
 // looks is what each of some wrong elements looks like.
-func (t *teamRun) looks(strays []stray) [][]string {
+func (t *Case) looks(strays []stray) [][]string {
 	looks := make([][]string, len(strays))
-	x := &suspect{teamRun: t, strays: strays}
+	x := &suspect{Case: t, strays: strays}
 	x.gather()
 	x.bits()
-	if t.schedule.Spec.Kind.Reduces() && len(t.team) <= maxTried {
+	if t.Schedule.Spec.Kind.Reduces() && len(t.Ranks) <= maxTried {
 		x.partials()
 		x.counted()
 	}
@@ -120,38 +121,38 @@ func (t *teamRun) looks(strays []stray) [][]string {
 
 // suspect is wrong elements and what they may be.
 type suspect struct {
-	*teamRun
+	*Case
 	strays  []stray
-	inputs  [][][]byte // of each place, its input where each stray is; nil where it has none
+	inputs  [][][]byte // of each position, its input where each stray is; nil where it has none
 	guesses []*guess
 }
 
 // gather collects the inputs that strays are made of.
 func (x *suspect) gather() {
-	spec := &x.schedule.Spec
+	spec := &x.Schedule.Spec
 	width := int64(spec.Type.Width())
 	x.inputs = make([][][]byte, spec.Ranks)
 	for _, s := range x.strays {
 		at := s.flat
-		for _, p := range spec.Want(s.place) {
+		for _, p := range spec.Want(s.position) {
 			if s.flat >= p.Off && s.flat < p.Off+p.Len {
 				at = p.InOff + s.flat - p.Off
 			}
 		}
-		for place, in := range x.played.in {
+		for position, in := range x.Inputs {
 			var element []byte
 			if (at+1)*width <= int64(len(in)) {
 				element = in[at*width:][:width]
 			}
-			x.inputs[place] = append(x.inputs[place], element)
+			x.inputs[position] = append(x.inputs[position], element)
 		}
 	}
 }
 
-// is reports whether the i-th stray has the bits of a place's input.
-func (x *suspect) is(i, place int) bool {
-	in := x.inputs[place][i]
-	return in != nil && x.number.same(x.strays[i].theirs, in)
+// is reports whether the i-th stray has the bits of a position's input.
+func (x *suspect) is(i, position int) bool {
+	in := x.inputs[position][i]
+	return in != nil && x.same(x.strays[i].theirs, in)
 }
 
 // add notes a guess if it fits any stray.
@@ -170,15 +171,15 @@ func (x *suspect) add(kind guessKind, what string, fits func(i int) bool) {
 // bits looks for the bits of an input, and for zeros.
 func (x *suspect) bits() {
 	x.add(ownInput, "the rank's own input", func(i int) bool {
-		return x.is(i, x.strays[i].place)
+		return x.is(i, x.strays[i].position)
 	})
-	for place := range x.team {
-		x.add(anyInput, "the input of "+x.rankName(place), func(i int) bool {
-			return x.is(i, place)
+	for position := range x.Ranks {
+		x.add(anyInput, "the input of "+x.rankName(position), func(i int) bool {
+			return x.is(i, position)
 		})
 	}
-	zero := make([]byte, x.schedule.Spec.Type.Width())
-	x.add(unwritten, "0, as where nothing was written", func(i int) bool {
+	zero := make([]byte, x.Schedule.Spec.Type.Width())
+	x.add(neverWrote, "0, as where nothing was written", func(i int) bool {
 		return string(x.strays[i].theirs) == string(zero)
 	})
 }
@@ -186,12 +187,12 @@ func (x *suspect) bits() {
 // partials looks for the bits of what the schedule adds on the way to the first stray.
 func (x *suspect) partials() {
 	first := x.strays[0]
-	order, err := proof.OrderOf(x.schedule, first.place, first.flat)
+	order, err := x.OrderOf(x.Schedule, first.position, first.flat)
 	if err != nil { // of a wrong schedule there may be none to tell
 		return
 	}
-	var walk func(at *proof.Term)
-	walk = func(at *proof.Term) {
+	var walk func(at *schedule.Term)
+	walk = func(at *schedule.Term) {
 		if at.Left == nil {
 			return
 		}
@@ -211,11 +212,11 @@ func (x *suspect) partials() {
 				return false
 			}
 			next := -1
-			sum := x.number.value(&term{at, &x.schedule.Spec, x.sums}, func(int) []byte {
+			sum := x.typed.value(&term{at, &x.Schedule.Spec, x.Accumulate}, func(int) []byte {
 				next++
 				return x.inputs[leaves[next]][i]
 			})
-			return x.number.same(sum, x.strays[i].theirs)
+			return x.same(sum, x.strays[i].theirs)
 		})
 	}
 	walk(order)
@@ -224,17 +225,17 @@ func (x *suspect) partials() {
 // few is on how many strays guesses are tried that take a sum over the ranks, for every rank.
 func (x *suspect) few() int {
 	const most = 1 << 22
-	return min(len(x.strays), max(1, most/len(x.team)/len(x.team)))
+	return min(len(x.strays), max(1, most/len(x.Ranks)/len(x.Ranks)))
 }
 
 // counted looks for a rank that is missing, or in twice: within the bound of any order.
 func (x *suspect) counted() {
-	spec, n := x.schedule.Spec, x.few()
+	spec, n := x.Schedule.Spec, x.few()
 	spec.Kind, spec.Root, spec.Splits, spec.InPlace = collective.Reduce, 0, nil, false
 	spec.Count = int64(n)
-	inputs := make([][]byte, len(x.team))
-	for place := range inputs {
-		inputs[place] = bytes.Join(x.inputs[place][:n], nil)
+	inputs := make([][]byte, len(x.Ranks))
+	for position := range inputs {
+		inputs[position] = bytes.Join(x.inputs[position][:n], nil)
 	}
 	theirs := []byte{}
 	for _, s := range x.strays[:n] {
@@ -243,18 +244,18 @@ func (x *suspect) counted() {
 	try := func(kind guessKind, what string, spec collective.Spec, inputs [][]byte) {
 		wrong, out := make([]bool, n), make([][]byte, len(inputs))
 		out[0] = theirs
-		err := x.number.judge(&spec, inputs, out, func(_ int, element int64, _ []byte) {
+		err := x.typed.outside(&spec, inputs, out, func(_ int, element int64, _ []byte) {
 			wrong[element] = true
 		})
 		if err == nil {
 			x.add(kind, what, func(i int) bool { return i < n && !wrong[i] })
 		}
 	}
-	for place := range x.team {
-		name := x.rankName(place)
-		if len(x.team) > 1 {
+	for position := range x.Ranks {
+		name := x.rankName(position)
+		if len(x.Ranks) > 1 {
 			without := slices.Clone(inputs)
-			without[place] = x.neutral(inputs, place)
+			without[position] = x.neutral(inputs, position)
 			try(missingRank, fmt.Sprintf("the %v without %s", spec.Op, name), spec, without)
 		}
 		twice, more := slices.Clone(inputs), spec
@@ -262,22 +263,22 @@ func (x *suspect) counted() {
 		case collective.Min, collective.Max: // change nothing
 			continue
 		case collective.Prod:
-			twice, more.Ranks = append(twice, inputs[place]), spec.Ranks+1
+			twice, more.Ranks = append(twice, inputs[position]), spec.Ranks+1
 		default:
-			twice[place] = x.number.twice(inputs[place])
+			twice[position] = x.typed.twice(inputs[position])
 		}
 		try(doubledRank, fmt.Sprintf("the %v with %s twice", spec.Op, name), more, twice)
 	}
 }
 
-// neutral is what leaves a place out: 0, 1 for products, and of least and greatest another's.
-func (x *suspect) neutral(inputs [][]byte, place int) []byte {
-	size := len(inputs[place])
-	switch x.schedule.Spec.Op {
+// neutral is what leaves a position out: 0, 1 for products, and of least and greatest another's.
+func (x *suspect) neutral(inputs [][]byte, position int) []byte {
+	size := len(inputs[position])
+	switch x.Schedule.Spec.Op {
 	case collective.Min, collective.Max:
-		return inputs[(place+1)%len(inputs)]
+		return inputs[(position+1)%len(inputs)]
 	case collective.Prod:
-		return slices.Repeat(x.number.one(), size/x.schedule.Spec.Type.Width())
+		return slices.Repeat(x.typed.one(), size/x.Schedule.Spec.Type.Width())
 	}
 	return make([]byte, size)
 }

@@ -1,0 +1,202 @@
+package reference
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// Case is outputs of a schedule, as the interpreter gives them, that are to be compared with those
+// of somebody else. Positions are the schedule's ranks.
+type Case struct {
+	Schedule   *schedule.Schedule
+	Ranks      []int    // what the positions are called: those of a team have other numbers
+	Inputs     [][]byte // by position, as the collective has them
+	Accumulate Accumulate
+	Report     Report // on the outputs of the interpreter
+	Altered    bool   // outputs are not what the schedule gives: they were scaled or masked
+
+	// Moves says how the output tensor of a position lies in the output of the collective; nil where
+	// there are elements alone.
+	Moves func(position int) []collective.Move
+	// OrderOf is how a schedule puts an element together: package proof knows.
+	OrderOf func(s *schedule.Schedule, position int, element int64) (*schedule.Term, error)
+
+	typed typed
+}
+
+// BitComparison is how a result compares with somebody else's, bit for bit; but any NaN equals any
+// other, since hardware and libraries differ in their payloads.
+type BitComparison struct {
+	Elements  int64       // compared, of all ranks
+	Different int64       // of them
+	Ranks     int         // that have different elements
+	First     *Difference // of the lowest rank and element that is not wrong; nil if there is none
+
+	// Wrong is how many elements of theirs lie outside the bound of any order of additions, on
+	// WrongRanks ranks; Outside has the first of them. Undefined says that nobody can tell: the kind
+	// custom has no definition.
+	Wrong      int64
+	WrongRanks int
+	Outside    []Outside
+	Undefined  bool
+	Altered    bool // theirs are not judged: they were scaled or masked
+
+	Shared   bool          // all ranks of a team should have the same
+	Disagree *Disagreement // the first ranks that have not; nil if there are none
+}
+
+// Disagreement is two ranks that should hold the same elements, and do not: the lowest rank of a
+// team, and the first that differs from it.
+type Disagreement struct {
+	Ranks    [2]int
+	Elements int64 // that differ between them
+	First    int64 // of these, in C order
+	Theirs   [2]Bits
+}
+
+// Bits is an element as bits, such as 0x3f80, and in decimal.
+type Bits struct{ Bits, Value string }
+
+// String is such as "0x3f80 (1)".
+func (b Bits) String() string { return b.Bits + " (" + b.Value + ")" }
+
+// bits shows an element.
+func (t *Case) bits(element []byte) Bits {
+	var wide [8]byte
+	copy(wide[:], element)
+	return Bits{fmt.Sprintf("0x%0*x", 2*len(element), binary.LittleEndian.Uint64(wide[:])),
+		t.typed.text(element)}
+}
+
+// same reports whether two elements have the same bits, or are both NaN.
+func (t *Case) same(a, b []byte) bool {
+	return string(a) == string(b) || t.typed.isNaN(a) && t.typed.isNaN(b)
+}
+
+// Compare holds outputs, by position, against theirs, which somebody else has computed from the
+// same inputs: are they the same bits, if not are they wrong, and are theirs the same on all ranks?
+// It adds to what a comparison has already, of other teams.
+func (t *Case) Compare(theirs, ours [][]byte, c *BitComparison) error {
+	t.typed = typeOf(t.Schedule.Spec.Type)
+	c.Shared = c.Shared || t.shared()
+	width, before := int64(t.Schedule.Spec.Type.Width()), c.Different
+	for position := range t.Ranks {
+		c.Elements += int64(len(ours[position])) / width
+		different := c.Different
+		t.differing(theirs[position], ours[position], func(int64) bool {
+			c.Different++
+			return true
+		})
+		if c.Different > different {
+			c.Ranks++
+		}
+	}
+	t.agreement(theirs, c)
+	if c.Different == before && t.Report.Wrong == 0 {
+		c.Undefined = c.Undefined || t.Report.Numbers == NumbersOff
+		return nil
+	}
+	wrong, err := t.outside(theirs, c)
+	if err != nil {
+		return err
+	}
+	for position, rank := range t.Ranks {
+		if c.First != nil && c.First.Rank < rank {
+			continue
+		}
+		a, b := theirs[position], ours[position]
+		t.differing(a, b, func(element int64) bool {
+			if wrong[position] != nil && wrong[position][t.flat(position, element)] {
+				return true
+			}
+			c.First = t.explain(position, element, a, b, wrong[position])
+			return false
+		})
+	}
+	return nil
+}
+
+// shared reports whether all ranks of the team should have the same. Of gradients that are masked
+// each has its own, and so has a local one.
+func (t *Case) shared() bool { return t.Schedule.Spec.Kind.Shared() && !t.Altered }
+
+// differing calls f with the elements in which two tensors differ, until it returns false.
+func (t *Case) differing(a, b []byte, f func(element int64) bool) {
+	width := t.Schedule.Spec.Type.Width()
+	if string(a) == string(b) {
+		return
+	}
+	for at := 0; at < len(b); at += width {
+		if !t.same(a[at:at+width], b[at:at+width]) && !f(int64(at/width)) {
+			return
+		}
+	}
+}
+
+// agreement finds the first ranks of theirs that should have the same bits and have not.
+func (t *Case) agreement(theirs [][]byte, c *BitComparison) {
+	if !t.shared() || c.Disagree != nil {
+		return
+	}
+	width, first := int64(t.Schedule.Spec.Type.Width()), t.Ranks[0]
+	for i, rank := range t.Ranks[1:] {
+		a, b := theirs[0], theirs[i+1]
+		var d *Disagreement
+		t.differing(a, b, func(element int64) bool {
+			if d == nil {
+				at := element * width
+				d = &Disagreement{Ranks: [2]int{first, rank}, First: element,
+					Theirs: [2]Bits{t.bits(a[at : at+width]), t.bits(b[at : at+width])}}
+			}
+			d.Elements++
+			return true
+		})
+		if d != nil {
+			c.Disagree = d
+			return
+		}
+	}
+}
+
+// flattened is a position's output tensor as the collective has it.
+func (t *Case) flattened(position int, tensor []byte) []byte {
+	if t.Moves == nil || tensor == nil {
+		return tensor
+	}
+	spec := &t.Schedule.Spec
+	width := int64(spec.Type.Width())
+	flat := make([]byte, spec.Out(position)*width)
+	for _, m := range t.Moves(position) {
+		copy(flat[m.Flat*width:(m.Flat+m.Len)*width], tensor[m.Tensor*width:])
+	}
+	return flat
+}
+
+// unflat is where an element of a position's output stands in its tensor.
+func (t *Case) unflat(position int, element int64) int64 {
+	if t.Moves == nil {
+		return element
+	}
+	for _, m := range t.Moves(position) {
+		if element >= m.Flat && element < m.Flat+m.Len {
+			return m.Tensor + element - m.Flat
+		}
+	}
+	panic("reference: an element in no part of its tensor")
+}
+
+// flat is where an element of a position's output tensor stands in the output of the collective.
+func (t *Case) flat(position int, element int64) int64 {
+	if t.Moves == nil {
+		return element
+	}
+	for _, m := range t.Moves(position) {
+		if element >= m.Tensor && element < m.Tensor+m.Len {
+			return m.Flat + element - m.Tensor
+		}
+	}
+	panic("reference: an element in no part of its tensor")
+}
