@@ -34,8 +34,8 @@
 // best. Schedules of the kind custom can be carried out, but there is nothing to compare with.
 //
 // Why the bits of somebody else differ from the interpreter's says a Case: which elements no order
-// of additions gives and what they look like, and for the first of the others which order would give
-// their bits. How a schedule puts an element together is a schedule.Term, from whoever knows.
+// of additions gives and what they look like, and for the first of the others which order would
+// give their bits. How a schedule puts an element together is a schedule.Term, from whoever knows.
 // Adjoint is the law of gradients: of a schedule and its transpose, in integers.
 //
 // The package knows nothing of algorithms, networks, time or proofs.

@@ -18,7 +18,7 @@ type Message []byte
 
 // Uint appends a field of any whole number type; that of a negative int64 is uint64(v).
 func (m Message) Uint(field int, v uint64) Message {
-	return protowire.AppendVarint(m.tag(field, protowire.VarintType), v)
+	return varint(m.tag(field, protowire.VarintType), v)
 }
 
 // Fixed64 appends a number of 8 bytes.
@@ -33,17 +33,24 @@ func (m Message) Double(field int, v float64) Message {
 
 // Bytes appends bytes, or another message.
 func (m Message) Bytes(field int, v []byte) Message {
-	return protowire.AppendBytes(m.tag(field, protowire.BytesType), v)
+	return append(varint(m.tag(field, protowire.BytesType), uint64(len(v))), v...)
 }
 
 // Text appends a string; what is not UTF-8 in it is replaced, since readers refuse it.
 func (m Message) Text(field int, v string) Message {
-	return protowire.AppendString(m.tag(field, protowire.BytesType),
-		strings.ToValidUTF8(v, "\uFFFD"))
+	return m.Bytes(field, []byte(strings.ToValidUTF8(v, "\uFFFD")))
 }
 
 func (m Message) tag(field int, wire protowire.Type) Message {
-	return protowire.AppendTag(m, protowire.Number(field), wire)
+	return varint(m, protowire.EncodeTag(protowire.Number(field), wire))
+}
+
+// varint appends a number; most have one byte, which takes no call.
+func varint(m Message, v uint64) Message {
+	if v < 0x80 {
+		return append(m, byte(v))
+	}
+	return protowire.AppendVarint(m, v)
 }
 
 // Field is a field of a message: its number, wire type, and value or bytes.

@@ -32,8 +32,8 @@ func TestEach(t *testing.T) {
 		}
 		return err
 	}))
-	require.Equal(t, "1 9223372036854775808 \"\"\n2 7 \"\"\n3 0 \"x\"\n4 3 \"\"\n4 0 \"\\x01\\x96\\x01\"\n"+
-		"5 1 \"\"\n", shown)
+	require.Equal(t, "1 9223372036854775808 \"\"\n2 7 \"\"\n3 0 \"x\"\n4 3 \"\"\n"+
+		"4 0 \"\\x01\\x96\\x01\"\n5 1 \"\"\n", shown)
 	require.Equal(t, []uint64{3, 1, 150}, repeated)
 	stop := fmt.Errorf("stop")
 	require.Equal(t, stop, Each(m, ".012p5", func(Field) error { return stop }))
