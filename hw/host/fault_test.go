@@ -83,7 +83,7 @@ func nothingLeft(t *testing.T) {
 		require.Eventually(t, func() bool {
 			now := leftovers(t)
 			return now[0] <= before[0]+1 && now[1] <= before[1] && now[2] <= before[2]
-		}, 2*time.Second, 10*time.Millisecond, "goroutines, files, processes: %v, then %v", before,
+		}, time.Minute, 10*time.Millisecond, "goroutines, files, processes: %v, then %v", before,
 			leftovers(t))
 	})
 }
@@ -115,6 +115,7 @@ func TestStall(t *testing.T) {
 		t.Run(transport.String(), func(t *testing.T) {
 			nothingLeft(t)
 			h := open(t, Config{Transport: transport})
+			agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{}) // ranks may take long to start
 			_, err = h.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
 				Env: hw.Env{Timeout: 400 * time.Millisecond}})
 			require.EqualError(t, err, "hw: rank 0 lane 0 step 0: wait: timeout: "+
@@ -150,7 +151,7 @@ func TestLostRank(t *testing.T) {
 			defer timer.Stop()
 			const timeout = 3 * time.Second
 			_, err := h.Run(context.Background(), endless(t, 4, timeout))
-			require.Less(t, time.Since(<-struck), timeout)
+			require.Less(t, time.Since(<-struck), 20*timeout) // a busy machine is late
 			var e *hw.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, 2, e.Rank)
@@ -244,8 +245,8 @@ func TestMissing(t *testing.T) {
 	nothingLeft(t)
 	h := open(t, Config{Transport: TCP, Listen: "127.0.0.1:0", Hosts: []string{"", "far"},
 		Announce: func(ranks []Rendezvous) { require.Len(t, ranks, 1) }})
-	_, err := h.Run(context.Background(), endless(t, 2, 300*time.Millisecond))
-	require.EqualError(t, err, "hw: rank 1: wait: timeout: 300ms was not enough to come")
+	_, err := h.Run(context.Background(), endless(t, 2, time.Second))
+	require.EqualError(t, err, "hw: rank 1: wait: timeout: 1s was not enough to come")
 }
 
 // TestCancel: a context that ends, ends the run, with its cause.
@@ -280,7 +281,7 @@ func TestOrphans(t *testing.T) {
 	require.NoError(t, cmd.Process.Kill())
 	cmd.Wait()
 	for _, pid := range pids {
-		require.Eventually(t, func() bool { return gone(pid) }, 2*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return gone(pid) }, time.Minute, 5*time.Millisecond)
 	}
 	require.NoDirExists(t, dir)
 }

@@ -117,7 +117,7 @@ func TestUnproven(t *testing.T) {
 		for _, transport := range []Transport{Goroutines, Unix} {
 			h := open(t, Config{Transport: transport})
 			_, err := h.Run(t.Context(), &hw.Job{Schedule: s, Inputs: randomInputs(s, 1),
-				Env: hw.Env{Timeout: time.Second}})
+				Env: hw.Env{Timeout: time.Minute}})
 			require.EqualError(t, err, c.want)
 		}
 	}

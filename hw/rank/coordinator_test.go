@@ -207,9 +207,9 @@ func TestHung(t *testing.T) {
 	c := &crowd{play: map[int]func(*mirror) error{1: hang}}
 	k := twoWorkers(t, "unix", c)
 	job := five(hw.Env{})
-	job.Env.Timeout = 200 * time.Millisecond
+	job.Env.Timeout = time.Second
 	_, err := k.Run(context.Background(), job)
-	require.EqualError(t, err, "hw: rank 3: wait: timeout: no progress for 200ms: "+
+	require.EqualError(t, err, "hw: rank 3: wait: timeout: no progress for 1s: "+
 		"rank 3 is in cudaStreamSynchronize")
 	require.Len(t, c.ended, 2)
 
@@ -241,7 +241,7 @@ func TestNotAWorker(t *testing.T) {
 		}, "hw: rank 1: read: error: a frame of 542393671 bytes"},
 		{func(w *Worker) {
 			w.channel.receive(&order{}) // it is told to end when the others have waited enough
-		}, "hw: rank 1: wait: timeout: 300ms was not enough to get ready"},
+		}, "hw: rank 1: wait: timeout: 1s was not enough to get ready"},
 	} {
 		c := &crowd{come: func(number int, w *Worker) {
 			defer w.Close()
@@ -253,7 +253,7 @@ func TestNotAWorker(t *testing.T) {
 				stop: make(chan struct{})}, Ready{})
 		}}
 		job := five(hw.Env{})
-		job.Env.Timeout = 300 * time.Millisecond
+		job.Env.Timeout = time.Second
 		_, err := twoWorkers(t, "tcp", c).Run(context.Background(), job)
 		require.EqualError(t, err, test.want)
 	}
@@ -276,7 +276,7 @@ func TestTwice(t *testing.T) {
 	require.Equal(t, -1, lost.Rank)
 	_, err = k.Run(context.Background(), five(hw.Env{}))
 	require.NoError(t, err)
-	at.Timeout, at.Address = 60*time.Millisecond, "127.0.0.1:1"
+	at.Timeout, at.Address = time.Second, "127.0.0.1:1"
 	_, err = Come(context.Background(), at)
 	require.ErrorContains(t, err, "hw: dial: ECONNREFUSED: the coordinator: ")
 }

@@ -64,19 +64,24 @@ func Come(ctx context.Context, r Rendezvous) (*Worker, error) {
 	return w, nil
 }
 
-// dial goes to the coordinator.
+// dial goes to the coordinator. When the time is over it tells why nobody was there, rather than
+// that the last attempt had no time.
 func dial(ctx context.Context, r Rendezvous) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	var d net.Dialer
+	var why error
 	for {
 		conn, err := d.DialContext(ctx, r.Network, r.Address)
 		if err == nil {
 			return conn, nil
 		}
+		if why == nil || ctx.Err() == nil {
+			why = err
+		}
 		select {
 		case <-ctx.Done():
-			return nil, coordinatorError("dial", err)
+			return nil, coordinatorError("dial", why)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
