@@ -1,6 +1,7 @@
 package dtype
 
 import (
+	"collsim/internal/tier"
 	"math"
 	"math/big"
 	"math/rand"
@@ -133,9 +134,19 @@ func TestEveryMidpoint(t *testing.T) {
 	t.Run("float8_e5m2", everyMidpoint[E5M2])
 }
 
+// left reports whether the short tier leaves a pattern out: of 16 bits, four in five of those that
+// are not near a multiple of 64, where exponents begin, nor near the largest.
+func left(pattern, largest uint64) bool {
+	near := pattern&63 < 3 || pattern&63 > 60 || pattern+3 > largest
+	return !tier.Long && largest > 1<<8 && !near && pattern%5 != 0
+}
+
 func everyMidpoint[T Number](t *testing.T) {
 	l := layoutOf(Of[T]())
 	for low := range l.max + 1 {
+		if left(low, l.max) {
+			continue
+		}
 		a, _ := l.value(low)
 		b, _ := l.value(low + 1)
 		middle, accuracy := a.Add(a, b).Quo(a, big.NewFloat(2)).Float64()

@@ -26,6 +26,9 @@ func narrowIsEncode[T F16 | BF16 | E4M3 | E5M2](t *testing.T, f *format) {
 		math.Float64frombits(0x7ff0000000000001), math.Float64frombits(0xfff0000000000001)}
 	last := f.decode(f.max)
 	for pattern := range f.max + 1 {
+		if left(uint64(pattern), uint64(f.max)) {
+			continue
+		}
 		x := f.decode(pattern)
 		y := f.decode(min(pattern+1, f.max))
 		if pattern == f.max {

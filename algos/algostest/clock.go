@@ -6,6 +6,7 @@ import (
 
 	"collsim/algos"
 	"collsim/device"
+	"collsim/internal/tier"
 	"collsim/schedule"
 	"collsim/sim"
 	"collsim/topology"
@@ -57,7 +58,7 @@ func simulates(t require.TestingT, c trial, s *schedule.Schedule) {
 	require.NoError(t, err, "%s", c)
 	mesh, err := topology.FullMesh(c.spec.Ranks, rate, latency)
 	require.NoError(t, err, "%s", c)
-	for _, sharing := range some([]sim.Sharing{sim.FIFO, sim.Fluid}, c.turn) {
+	for _, sharing := range some([]sim.Sharing{sim.FIFO, sim.Fluid}, c.turn, tier.Long) {
 		got, err := sim.Run(s, sim.Env{Graph: mesh, Device: device.Ideal(), Sharing: sharing, Slots: 8},
 			sim.Options{})
 		require.NoError(t, err, "%s, %v", c, sharing)

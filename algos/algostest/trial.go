@@ -6,6 +6,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/internal/tier"
 	"collsim/schedule"
 )
 
@@ -30,36 +31,42 @@ func (c trial) String() string {
 // plain reports whether the trial has neither channels nor slices.
 func (c trial) plain() bool { return c.options.Channels <= 1 && c.options.Slices <= 1 }
 
-// ranksTried are the numbers of ranks of the grid.
+// ranksTried are the numbers of ranks of the grid: all up to 17 and two powers of two, or, in the
+// short one, all up to 9 and those at a power of two and between. What the suite calls has no
+// goroutines, so that few are tried while the race detector watches.
 func ranksTried() []int {
-	ranks := []int{32, 64}
-	for p := 1; p <= 17; p++ {
-		ranks = append(ranks, p)
-	}
-	return ranks
+	short := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 32}
+	return tier.Raced([]int{1, 2, 3, 5, 8}, short, append(short, 10, 11, 14, 15, 64))
 }
 
-// manyRanks are so many that the short grid has only two trials for them.
+// manyRanks are so many that only two counts are tried; of more ranks, modifiers take turns in the
+// long grid as well: schedules grow with the square or the cube of the ranks.
 const manyRanks = 32
 
 // trials is the grid for a kind and a number of ranks: counts, in place and not; roots and
-// modifiers take turns, unless everything is tried.
+// modifiers, and the place, take turns in the short tier.
 func trials(a algos.Algorithm, kind collective.Kind, ranks int) []trial {
 	p := int64(ranks)
 	counts := []int64{0, (p + 1) / 2, p, 3*p + 2, 8 * p} // none, few, equal, uneven, even
-	if ranks >= manyRanks && !everything {
+	if ranks >= manyRanks {
 		counts = counts[3:]
 	}
+	turns := !tier.Long || ranks > manyRanks
 	var list []trial
 	for i, count := range counts {
 		for j, inPlace := range []bool{false, true} {
-			if inPlace && kind == collective.AllToAllV ||
-				ranks >= manyRanks && !everything && i != j {
+			if inPlace && kind == collective.AllToAllV {
+				continue
+			}
+			if turns && (i+j+ranks)%2 != 0 && kind != collective.AllToAllV {
 				continue
 			}
 			turn := len(list) + ranks
-			for _, root := range some(roots(kind, ranks), turn) {
-				for _, o := range some(modifiers(a, count), turn) {
+			if turns {
+				turn = i + ranks/2 // each modifier meets each count in both places
+			}
+			for _, root := range some(roots(kind, ranks), turn, !turns) {
+				for _, o := range some(modifiers(a, count), turn, !turns) {
 					c := trial{specOf(kind, ranks, count, turn), o, turn}
 					c.spec.Root, c.spec.InPlace = root, inPlace
 					list = append(list, c)
@@ -70,9 +77,9 @@ func trials(a algos.Algorithm, kind collective.Kind, ranks int) []trial {
 	return list
 }
 
-// some is one of the choices, by turn, or all if everything is tried.
-func some[T any](choices []T, turn int) []T {
-	if everything {
+// some is one of the choices, by turn, or all.
+func some[T any](choices []T, turn int, all bool) []T {
+	if all {
 		return choices
 	}
 	i := turn % len(choices)

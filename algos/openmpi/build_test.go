@@ -10,6 +10,7 @@ import (
 	"collsim/algos/openmpi/openmpitest"
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/internal/tier"
 	"collsim/proof"
 )
 
@@ -87,9 +88,10 @@ func TestInside(t *testing.T) {
 
 // TestProven: what is written down is a proven schedule, also in place, and of any count.
 func TestProven(t *testing.T) {
-	for _, c := range append(openmpitest.Reducing(), openmpitest.Moving()...) {
+	for i, c := range append(openmpitest.Reducing(), openmpitest.Moving()...) {
 		for ranks := 1; ranks <= 9; ranks++ {
-			if !openmpitest.Legal(c, ranks) {
+			left := !tier.Long && ranks > 3 && (i+ranks)%3 != 0 // in the short tier they take turns
+			if left || !openmpitest.Legal(c, ranks) {
 				continue
 			}
 			for root, count := range []int64{64, 1, 2, 5, 0, 131} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"collsim/internal/tier"
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs in testdata and in the README")
@@ -39,6 +42,12 @@ func TestScripts(t *testing.T) {
 			oracle, err := filepath.Abs(filepath.Join("testdata", "oracle"))
 			env.Setenv("ORACLE", oracle)
 			return err
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "long" {
+				return false, fmt.Errorf("no condition %q", name)
+			}
+			return tier.Long, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":      code,

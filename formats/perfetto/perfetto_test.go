@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/formats/perfetto"
+	"collsim/internal/tier"
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -225,7 +226,7 @@ func place(t *trace.Trace, step trace.Interval) int32 {
 // message is an arrow; the integral of each counter is its total; and both formats say the same.
 func TestBothFormatsSayWhatTheTraceSays(t *testing.T) {
 	parameters := gopter.DefaultTestParametersWithSeed(11)
-	parameters.MinSuccessfulTests = 300
+	parameters.MinSuccessfulTests = tier.Raced(15, 60, 300)
 	properties := gopter.NewProperties(parameters)
 	properties.Property("both formats say what the trace says", prop.ForAll(func(seed uint64) bool {
 		run := random(rand.New(rand.NewPCG(seed, 1)))

@@ -1,7 +1,8 @@
 // Package samples finds what other programs wrote, for tests: schedules, traces and tables of
 // measurements. A part of every collection is in the repository, in testdata/samples beside what
 // reads it; a test runs on this part everywhere. Where the whole collection lies beside the
-// repository, the same test runs on it as well. The package must not know what a file means.
+// repository, the long tier runs the same test on it as well. The package must not know what a file
+// means.
 package samples
 
 import (
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"collsim/internal/tier"
 )
 
 // collection is a set of samples: its part below the repository, the whole below the folder shared
@@ -38,8 +41,8 @@ type Set struct {
 	Cases []map[string]string
 }
 
-// Each runs a test on the part of a collection that is in the repository, and on the whole of it
-// where that lies beside the repository.
+// Each runs a test on the part of a collection that is in the repository and, in the long tier, on
+// the whole of it where that lies beside the repository.
 func Each(t *testing.T, name string, test func(t *testing.T, s Set)) {
 	t.Helper()
 	for _, s := range Sets(t, name) {
@@ -47,8 +50,8 @@ func Each(t *testing.T, name string, test func(t *testing.T, s Set)) {
 	}
 }
 
-// Sets are the part of a collection that is in the repository, and the whole of it where that lies
-// beside the repository.
+// Sets are the part of a collection that is in the repository and, in the long tier, the whole of
+// it where that lies beside the repository.
 func Sets(t testing.TB, name string) (sets []Set) {
 	t.Helper()
 	root := repository(t)
@@ -58,7 +61,7 @@ func Sets(t testing.TB, name string) (sets []Set) {
 		}
 		sets = append(sets, Set{Dir: filepath.Join(root, p.part, "testdata", "samples")})
 		whole := filepath.Join(root, "..", "shared", p.whole)
-		if _, err := os.Stat(whole); err == nil {
+		if _, err := os.Stat(whole); err == nil && tier.Long {
 			sets = append(sets, Set{Dir: whole, Whole: true})
 		}
 	}

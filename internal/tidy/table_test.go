@@ -38,7 +38,8 @@ func table() []row {
 		{path: "algos/openmpi", ours: "algos schedule collective dtype unit"},
 		{path: "algos/openmpi/openmpitest", ours: "algos/openmpi collective dtype"},
 		{path: "algos/algostest",
-			ours:    "algos schedule topology collective dtype unit device proof reference sim",
+			ours: "algos schedule topology collective dtype unit device proof reference sim " +
+				"internal/tier",
 			modules: testLibraries()},
 		{path: "reference", ours: "schedule collective dtype"},
 		{path: "trace", ours: "unit"},
@@ -56,7 +57,8 @@ func table() []row {
 		{path: "sim/timeline", ours: "sim/model trace unit"},
 		{path: "sim/internal/flat"},
 		{path: "sim/simtest",
-			ours:    "sim/model sim/internal/flat schedule topology device collective dtype unit",
+			ours: "sim/model sim/internal/flat schedule topology device collective dtype unit " +
+				"internal/tier",
 			modules: testLibraries()},
 		{path: "program", ours: toAlgos},
 		{path: "nccl", ours: toAlgos + " program"},
@@ -87,8 +89,9 @@ func table() []row {
 			ours: "internal/judge internal/judge/vary schedule proof algos collective dtype"},
 		{path: "internal/nearest"},
 		{path: "internal/prose"},
-		{path: "internal/samples", modules: testLibraries()},
+		{path: "internal/samples", ours: "internal/tier", modules: testLibraries()},
 		{path: "internal/tidy"},
+		{path: "internal/tier"},
 	}
 }
 

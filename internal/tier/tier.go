@@ -1,0 +1,22 @@
+// Package tier says how much a test tries: a sample in the short tier, which `go test ./...` is,
+// and everything in the long one (`-tags long`), which .ci/run runs besides. Under the race
+// detector, which makes a program ten times as slow, what has no goroutines tries less. .ci/run
+// runs the long tier only of packages whose test binary the tag changes: those that depend on this
+// package are among them. The package must not know what is tried.
+package tier
+
+// Of chooses the amount for this tier.
+func Of[T any](short, full T) T {
+	if Long {
+		return full
+	}
+	return short
+}
+
+// Raced chooses the amount for this tier, or the least under the race detector.
+func Raced[T any](race, short, full T) T {
+	if Race && !Long {
+		return race
+	}
+	return Of(short, full)
+}

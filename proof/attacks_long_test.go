@@ -1,6 +1,0 @@
-//go:build long
-
-package proof
-
-// attacks is how many texts TestAttack tries.
-const attacks = 200_000
