@@ -2,7 +2,10 @@ package plots
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -37,12 +40,25 @@ func newPainter(f Format, width, height length) painter {
 		return vgPainter{canvas: img, finish: func() ([]byte, error) {
 			var out bytes.Buffer
 			_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(&out)
-			return out.Bytes(), err
+			return signed(out.Bytes()), err
 		}}
 	case PDF:
 		return newPDF(width, height)
 	}
 	panic("plots: no painter for " + f.String()) // the options have been checked
+}
+
+// Software is what pictures as PNG and PDF say that they were made with.
+const Software = "collsim"
+
+// signed puts into a PNG, behind its header, what it was made with.
+func signed(png []byte) []byte {
+	const header = 8 + 4 + 4 + 13 + 4 // signature; length, type, content and sum of IHDR
+	chunk := []byte("tEXtSoftware\x00" + Software)
+	sum := crc32.ChecksumIEEE(chunk)
+	sized := binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-len("tEXt")))
+	sized = binary.BigEndian.AppendUint32(append(sized, chunk...), sum)
+	return slices.Concat(png[:header], sized, png[header:])
 }
 
 // vgPainter draws with gonum/plot.

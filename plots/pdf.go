@@ -26,6 +26,7 @@ func newPDF(width, height length) *pdfPainter {
 	sameDay := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	doc.SetCreationDate(sameDay) // the same picture is the same bytes on any day
 	doc.SetModificationDate(sameDay)
+	doc.SetCreator(Software, true)
 	doc.SetCatalogSort(true)
 	doc.SetAutoPageBreak(false, 0)
 	doc.AddPage()

@@ -6,12 +6,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"slices"
+	"strings"
 
 	"collsim/run"
 )
 
 // CSV writes a line for each result of all reports under a line of names: the scenario and the
-// columns that have a name there. Values are spelt as in JSON; null is nothing.
+// columns that have a name there. Values are spelt as in JSON; null is nothing. A text that a
+// spreadsheet would take for a formula has an apostrophe before it.
 func CSV(reports ...*run.Report) ([]byte, error) { return Columns().CSV(reports...) }
 
 // CSV is the same in these columns.
@@ -25,7 +27,7 @@ func (l Layout) CSV(reports ...*run.Report) ([]byte, error) {
 	lines := [][]string{names}
 	for _, r := range reports {
 		for _, result := range r.Results {
-			line := []string{r.Scenario.File}
+			line := []string{harmless(r.Scenario.File)}
 			for _, c := range l {
 				line = append(line, c.spelt(result))
 			}
@@ -41,10 +43,23 @@ func (c Column) place() uint { return uint(c.Place) - 1 } // 0 is last
 // spelt is what CSV has of a result.
 func (c Column) spelt(r *run.Result) string {
 	v := c.Value(r)
-	if c.asInGo && v.kind == isNumber {
+	switch {
+	case c.asInGo && v.kind == isNumber:
 		return fmt.Sprint(v.number)
+	case v.kind == isText, v.kind == isList, v.kind == isObject:
+		return harmless(v.String())
 	}
 	return v.String()
+}
+
+// harmless is a text that a spreadsheet takes as one: behind an apostrophe if it begins with what
+// begins a formula there (CSV injection, OWASP), or with an apostrophe, so that whoever takes away
+// the first of a text that begins with one has what was meant. A lone - is no formula.
+func harmless(text string) string {
+	if text != "" && text != "-" && strings.ContainsRune("=+-@\t\r\n'", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }
 
 // LinksCSV writes a line for every link of every result that was run with RunOptions.Links, under
@@ -59,7 +74,8 @@ func LinksCSV(reports ...*run.Report) ([]byte, error) {
 				if result.Time > 0 {
 					share = fmt.Sprint(float64(l.Busy) / float64(result.Time))
 				}
-				lines = append(lines, []string{r.Scenario.File, result.Point.ID, l.Name, l.From, l.To,
+				lines = append(lines, []string{harmless(r.Scenario.File), harmless(result.Point.ID),
+					harmless(l.Name), harmless(l.From), harmless(l.To),
 					fmt.Sprint(int64(l.Bytes)), fmt.Sprint(int64(l.Busy)), share})
 			}
 		}

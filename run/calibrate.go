@@ -175,7 +175,8 @@ func (c *Calibration) Hardware() scenarios.Hardware {
 }
 
 // Measure plays all experiments on a device, calls done after each unless it is nil, and fits the
-// figures. An *hw.Error says what went wrong there.
+// figures. An *hw.Error says what went wrong there. If the context ends, the figures are those of
+// what was played until then, where that is enough.
 func (c *Calibration) Measure(ctx context.Context, d hw.Executor, done func()) error {
 	c.Campaign.Done = func(_ *calibrate.Experiment, r *hw.Result) {
 		c.RanOn = r.RanOn
@@ -188,6 +189,15 @@ func (c *Calibration) Measure(ctx context.Context, d hw.Executor, done func()) e
 			"[device]); that follows from its fastest wire, so every lab has its own", lab.SendBuffer()))
 	}
 	samples, err := c.Campaign.Measure(ctx, d, c.Env)
+	if ctx.Err() != nil && len(samples) > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("interrupted: %d of %s were played, and the figures "+
+			"rest on these alone", len(samples), prose.Plural(len(c.Campaign.Experiments),
+			"experiment")))
+		if fit, failed := calibrate.Solve(c.Campaign.Parameters, samples,
+			calibrate.Options{}); failed == nil {
+			c.Fit = fit
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -212,6 +212,32 @@ func TestCalibrationOptions(t *testing.T) {
 	require.Equal(t, 3, failure.Rank)
 }
 
+// TestCalibrationInterrupted: the figures are those of what was played, and the preset says so.
+func TestCalibrationInterrupted(t *testing.T) {
+	s := loadText(t, guessed)
+	c := planned(t, s, run.CalibrateOptions{Warmup: -1})
+	graph, err := c.Point.Topology.Graph()
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	played, all := 0, len(c.Campaign.Experiments)
+	err = c.Measure(ctx, &truth{graph: graph, cost: device.Ideal()}, func() {
+		if played++; played == all/2 {
+			cancel()
+		}
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, all/2, played)
+	require.NotNil(t, c.Fit)
+	require.Len(t, c.Fit.Residuals, all/2)
+	require.Contains(t, c.Preset(), fmt.Sprintf("Note: interrupted: %d of %d experiments were played",
+		all/2, all))
+
+	c = planned(t, s, run.CalibrateOptions{Warmup: -1})
+	require.ErrorIs(t, c.Measure(ctx, &truth{graph: graph, cost: device.Ideal()}, nil),
+		context.Canceled)
+	require.Nil(t, c.Fit)
+}
+
 func TestCalibrationJSON(t *testing.T) {
 	c := measuredWith(t, guessed)
 	text, err := report.CalibrationJSON(c)

@@ -133,23 +133,33 @@ func relaxes(s *schedule.Schedule) bool {
 // turn out to be. What "all" stands for and cannot do it is left out, and so are sizes that a file
 // cannot do where it has others. slots takes the place of sim.slots if it is not negative.
 func (s *Scenario) Verify(slots int) (list []*Verification, err error) {
-	defer func() { err = s.located(err) }()
 	for _, p := range s.Points {
-		for _, a := range standsFor(p) {
-			m, err := s.make(p, a)
-			if leavesOut(err) && (s.mayLeaveOut(p) || a.Name != p.Algorithm.Name) {
-				continue
-			}
-			if err != nil {
-				return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
-			}
-			v := m.verify(s.nameOf(p), p, slots)
-			v.File, v.Format, v.ID = s.File, "scenario", p.ID
-			if a.Name != p.Algorithm.Name {
-				v.ID += ", " + a.String()
-			}
-			list = append(list, v)
+		some, err := s.VerifyPoint(p, slots)
+		if err != nil {
+			return nil, err
 		}
+		list = append(list, some...)
+	}
+	return list, nil
+}
+
+// VerifyPoint is Verify for one point of the scenario.
+func (s *Scenario) VerifyPoint(p *scenarios.Point, slots int) (list []*Verification, err error) {
+	defer func() { err = s.located(err) }()
+	for _, a := range standsFor(p) {
+		m, err := s.make(p, a)
+		if leavesOut(err) && (s.mayLeaveOut(p) || a.Name != p.Algorithm.Name) {
+			continue
+		}
+		if err != nil {
+			return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		}
+		v := m.verify(s.nameOf(p), p, slots)
+		v.File, v.Format, v.ID = s.File, "scenario", p.ID
+		if a.Name != p.Algorithm.Name {
+			v.ID += ", " + a.String()
+		}
+		list = append(list, v)
 	}
 	return list, nil
 }

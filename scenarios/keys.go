@@ -57,7 +57,14 @@ var sections = []section{
 		"them. The tolerance holds for them all the same."},
 	{"output", false, "Files to write, as the flags of the same names, which win. The names of a " +
 		"timeline, a trace and curves may hold `{kind}`, `{algorithm}`, `{bytes}`, `{count}`, " +
-		"`{dtype}`, `{op}`, `{ranks}`, `{name}`, `{id}` and the path of any swept key in braces."},
+		"`{dtype}`, `{op}`, `{ranks}`, `{name}`, `{id}` and the path of any swept key in braces. A " +
+		"name is relative to the scenario, leads neither out of its folder nor out of that in which the " +
+		"command was started, hides nothing (no part begins with a dot) and has the ending of its " +
+		"format. A file that is there is replaced if it has the form of what is written here under " +
+		"such a name (a table by its columns, JSON by its first key, a picture by its caption or by " +
+		"what made it), and otherwise with `--overwrite` alone; likewise what a collective's " +
+		"`output` and `gradient_of_input` name, which looks like anybody's data. Flags (`--csv`, " +
+		"`--set output.csv=…`) may name any file."},
 }
 
 // Keys lists all keys of a scenario file, table by table. Loader, --set, [sweep], documentation

@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -190,12 +188,17 @@ func (a *app) calibrate(ctx context.Context, args []string, o *calibrateFlags) e
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	if err := a.takeOne(o.output, "--output"); err != nil {
+		return err
+	}
+	ctx, stop := a.interruptible(ctx)
 	defer stop()
-	switch err := a.measure(ctx, c, o.quiet); {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
+	err = a.measure(ctx, c, o.quiet)
+	interrupted := ctx.Err()
+	switch {
+	case interrupted != nil && c.Fit == nil:
+		return interrupted
+	case interrupted == nil && err != nil:
 		return a.measuringFailed(err)
 	}
 	if !o.quiet {
@@ -205,7 +208,8 @@ func (a *app) calibrate(ctx context.Context, args []string, o *calibrateFlags) e
 	if err != nil {
 		return err
 	}
-	return a.writePresets([]preset{{name: o.output, text: c.Preset()}}, object, o)
+	err = a.writePresets([]preset{{name: o.output, text: c.Preset()}}, object, o)
+	return cmp.Or(err, interrupted)
 }
 
 // options are what the flags say of measuring.
@@ -245,7 +249,7 @@ func (a *app) planCalibration(args []string, o *calibrateFlags,
 		return nil, err
 	}
 	load := run.LoadOptions{Set: append(o.set[:len(o.set):len(o.set)], set...)}
-	if load.With, err = readWith(o.with); err != nil {
+	if load.With, err = a.readWith(o.with); err != nil {
 		return nil, err
 	}
 	list, err := a.loadAll(args, load)
@@ -285,7 +289,7 @@ func (a *app) measuringFailed(err error) error {
 	case !errors.As(err, &failure):
 		return unavailable(err)
 	case a.wantsJSON():
-		a.print(a.err, jsonError(err))
+		a.printJSON(a.err, []byte(jsonError(err)))
 	default:
 		a.print(a.err, plainError(err))
 	}
@@ -298,18 +302,18 @@ type preset struct{ name, text string }
 // writePresets writes files, then standard output: JSON if that is asked for.
 func (a *app) writePresets(all []preset, object []byte, o *calibrateFlags) error {
 	var out bytes.Buffer
+	var lost error
 	for _, p := range all {
 		if p.name == "" {
 			out.WriteString(p.text)
 			continue
 		}
-		if err := writeFile(p.name, []byte(p.text)); err != nil {
-			return err
-		}
+		lost = cmp.Or(lost, writeFile(p.name, []byte(p.text)))
 	}
 	if o.json {
-		out = *bytes.NewBuffer(object)
+		a.printJSON(a.out, object)
+	} else {
+		a.printData(out.Bytes())
 	}
-	a.print(a.out, out.String())
-	return nil
+	return lost
 }

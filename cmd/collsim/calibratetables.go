@@ -51,6 +51,11 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 	if err != nil {
 		return err
 	}
+	for _, p := range presets {
+		if err := a.takeOne(p.name, "--output"); err != nil {
+			return err
+		}
+	}
 	if !o.quiet {
 		a.print(a.err, report.TableFitsText(fits...))
 		if len(fits) > 1 && o.output == "" && !o.json {
@@ -63,6 +68,9 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 
 // calibrateMachine fits one preset to several tables.
 func (a *app) calibrateMachine(fits []*run.TableFit, o *calibrateFlags) error {
+	if err := a.takeOne(o.output, "--output"); err != nil {
+		return err
+	}
 	m, err := run.FitMachine(fits)
 	if err != nil {
 		return &usageError{text: "--together: " + strings.TrimPrefix(err.Error(), "collsim: ")}

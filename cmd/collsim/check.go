@@ -1,7 +1,8 @@
 package main
 
 import (
-	"strings"
+	"bytes"
+	"context"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,7 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	return scenarioCommand(&cobra.Command{
+	return a.scenarioCommand(&cobra.Command{
 		Use:   "check FILE|example:NAME|- …",
 		Short: "read scenarios, and say what they will run and cost",
 		Long: "Check expands scenarios and prints their points with what they will cost: steps and " +
@@ -22,21 +23,27 @@ func (a *app) checkCommand() *cobra.Command {
 
 // scenarioCommand completes a command that reads scenarios and prints text or JSON about their
 // points. example is what to try for somebody who named none.
-func scenarioCommand(cmd *cobra.Command, example string,
-	carryOut func(names []string, o run.LoadOptions, asJSON bool) error) *cobra.Command {
+func (a *app) scenarioCommand(cmd *cobra.Command, example string,
+	carryOut func(ctx context.Context, list []*run.Scenario, asJSON bool) error) *cobra.Command {
 	var o run.LoadOptions
 	var asJSON bool
 	var with []string
 	cmd.ValidArgsFunction = completeScenarios
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return &usageError{text: "a scenario is expected", hint: "for example: " + example}
 		}
 		var err error
-		if o.With, err = readWith(with); err != nil {
+		if o.With, err = a.readWith(with); err != nil {
 			return err
 		}
-		return carryOut(args, o, asJSON)
+		list, err := a.loadAll(args, o)
+		if err != nil {
+			return err
+		}
+		ctx, stop := a.interruptible(cmd.Context())
+		defer stop()
+		return carryOut(ctx, list, asJSON)
 	}
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print JSON")
@@ -47,37 +54,66 @@ func scenarioCommand(cmd *cobra.Command, example string,
 	return cmd
 }
 
-// check prints estimates. JSON of several files is one object after the other.
-func (a *app) check(names []string, o run.LoadOptions, asJSON bool) error {
-	list, err := a.loadAll(names, o)
-	if err != nil {
-		return err
+// check prints estimates: of what there was time for, if it is interrupted. JSON of several files
+// is one object after the other.
+func (a *app) check(ctx context.Context, list []*run.Scenario, asJSON bool) error {
+	of := pointsOf(list)
+	estimates, interrupted := inTurn(ctx, len(of), func(i int) (*run.Estimate, error) {
+		return of[i].s.Estimate(of[i].p)
+	})
+	if interrupted != nil && !isInterrupted(interrupted) {
+		return interrupted
 	}
-	var b strings.Builder
-	for i, s := range list {
-		var estimates []*run.Estimate
-		for _, p := range s.Points {
-			e, err := s.Estimate(p)
+	var b bytes.Buffer
+	for _, s := range list {
+		var some []*run.Estimate
+		for i, e := range estimates {
+			if of[i].s == s {
+				some = append(some, e)
+			}
+		}
+		switch {
+		case interrupted != nil && len(some) == 0:
+		case asJSON:
+			text, err := report.EstimateJSON(s, some)
 			if err != nil {
 				return err
 			}
-			estimates = append(estimates, e)
-		}
-		if !asJSON {
-			if i > 0 {
+			b.Write(text)
+		default:
+			if b.Len() > 0 {
 				b.WriteString("\n")
 			}
-			b.WriteString(report.EstimateText(s, estimates))
-			continue
+			b.WriteString(report.EstimateText(s, some))
 		}
-		text, err := report.EstimateJSON(s, estimates)
-		if err != nil {
-			return err
-		}
-		b.Write(text)
 	}
-	a.print(a.out, b.String())
-	return nil
+	a.printEither(b.Bytes(), asJSON)
+	return interrupted
+}
+
+// pointOf is a point, and the scenario that it is of.
+type pointOf struct {
+	s *run.Scenario
+	p *scenarios.Point
+}
+
+// pointsOf are the points of all scenarios.
+func pointsOf(list []*run.Scenario) (all []pointOf) {
+	for _, s := range list {
+		for _, p := range s.Points {
+			all = append(all, pointOf{s, p})
+		}
+	}
+	return all
+}
+
+// printEither prints JSON or a text.
+func (a *app) printEither(text []byte, asJSON bool) {
+	if asJSON {
+		a.printJSON(a.out, text)
+		return
+	}
+	a.print(a.out, string(text))
 }
 
 func (a *app) schemaCommand() *cobra.Command {
@@ -94,7 +130,7 @@ func (a *app) schemaCommand() *cobra.Command {
 			}
 			text, err := scenarios.JSONSchema()
 			if err == nil {
-				a.print(a.out, string(text))
+				a.printData(text)
 			}
 			return err
 		},

@@ -53,6 +53,9 @@ func (a *app) importOne(name, output string, o *fileFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := a.takeOne(output, "--output"); err != nil {
+		return err
+	}
 	v := run.VerifyFile(name, f, run.VerifyOptions{})
 	text, err := report.ImportText(v)
 	if err != nil {
@@ -67,7 +70,7 @@ func (a *app) importOne(name, output string, o *fileFlags) error {
 // put writes a file, or prints where there is none.
 func (a *app) put(output, text string) error {
 	if output == "" || output == "-" {
-		a.print(a.out, text)
+		a.printData([]byte(text))
 		return nil
 	}
 	return writeFile(output, []byte(text))
@@ -140,6 +143,9 @@ func (a *app) export(name, format, output string, o run.LoadOptions,
 	how formats.WriteOptions) error {
 	list, err := a.loadAll([]string{name}, o)
 	if err != nil {
+		return err
+	}
+	if err := a.takeOne(output, "--output"); err != nil {
 		return err
 	}
 	text, notes, err := list[0].Export(format, how)

@@ -33,7 +33,7 @@ func (out *outputs) curvesOf(index int) string {
 }
 
 // join puts a point into its figure, before anything is run.
-func (out *outputs) join(c claims, index int, p *scenarios.Point) error {
+func (out *outputs) join(index int, p *scenarios.Point) error {
 	pattern := out.curvesOf(index)
 	if pattern == "" {
 		return nil
@@ -55,7 +55,13 @@ func (out *outputs) join(c claims, index int, p *scenarios.Point) error {
 	f := out.figureOf(index, name)
 	if f == nil {
 		f = &figure{index: index, name: name, first: p, points: map[string]*scenarios.Point{}}
-		if err := c.claim(name, "the curves of "+out.scenarios[index].File); err != nil {
+		if s := out.scenarios[index]; out.flags.curves == "" {
+			if err := out.mayWrite(index, p, "output.curves", s.Output.Curves); err != nil {
+				return err
+			}
+		}
+		err := out.app.take(name, "the curves of "+out.scenarios[index].File)
+		if err != nil {
 			return err
 		}
 		out.figures = append(out.figures, f)
@@ -161,38 +167,39 @@ func (f *figure) look(a scenarios.Algorithm) int {
 }
 
 // writeFigures draws all curves. What has none is told, unless the run was interrupted.
-func (out *outputs) writeFigures() error {
+func (out *outputs) writeFigures() {
 	for _, f := range out.figures {
-		if len(f.series) == 0 && out.interrupted {
-			continue
-		}
-		if len(f.series) == 0 {
-			return &usageError{file: f.name, text: "there are no curves: nothing took any time"}
-		}
-		format, err := plots.FormatOf(f.name)
-		if err != nil {
-			return err
-		}
-		series := f.series
-		if len(f.bound.X) > 0 {
-			f.bound.Name, f.bound.Bound = "bound", true
-			series = append(slices.Clone(series), f.bound)
-		}
-		p, s := f.first, out.scenarios[f.index]
-		content, err := plots.Curves(series, plots.CurveOptions{
-			Title: fmt.Sprintf("%v on %d ranks%s: %s", p.Spec.Kind, p.Spec.Ranks,
-				teamText(len(p.Teams)), s.Name),
-			Caption: fmt.Sprintf("%s, seed %d, collsim %s",
-				strings.Join(append([]string{s.File}, s.Set...), ", "), p.Seed, run.Version),
-			Format: format,
-			Figure: out.figure,
-		})
-		if err != nil {
-			return &usageError{file: f.name, text: err.Error()}
-		}
-		if err := writeFile(f.name, content); err != nil {
-			return err
+		switch {
+		case len(f.series) > 0:
+			out.lose(out.writeFigure(f))
+		case !out.interrupted:
+			out.lose(&usageError{file: f.name, text: "there are no curves: nothing took any time"})
 		}
 	}
-	return nil
+}
+
+// writeFigure draws the curves of a figure.
+func (out *outputs) writeFigure(f *figure) error {
+	format, err := plots.FormatOf(f.name)
+	if err != nil {
+		return err
+	}
+	series := f.series
+	if len(f.bound.X) > 0 {
+		f.bound.Name, f.bound.Bound = "bound", true
+		series = append(slices.Clone(series), f.bound)
+	}
+	p, s := f.first, out.scenarios[f.index]
+	content, err := plots.Curves(series, plots.CurveOptions{
+		Title: fmt.Sprintf("%v on %d ranks%s: %s", p.Spec.Kind, p.Spec.Ranks,
+			teamText(len(p.Teams)), s.Name),
+		Caption: fmt.Sprintf("%s, seed %d, collsim %s",
+			strings.Join(append([]string{s.File}, s.Set...), ", "), p.Seed, run.Version),
+		Format: format,
+		Figure: out.figure,
+	})
+	if err != nil {
+		return &usageError{file: f.name, text: err.Error()}
+	}
+	return writeFile(f.name, content)
 }

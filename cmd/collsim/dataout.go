@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collsim/formats/arrays"
+	"collsim/internal/output"
 	"collsim/run"
 	"collsim/scenarios"
 )
@@ -20,9 +21,9 @@ func (out *outputs) refuse(index int, p *scenarios.Point, key, text, hint string
 	return out.scenarios[index].Locate(p.Refuse(key, text, hint))
 }
 
-// claimData claims the file of a point's output data, and refuses what could not be written, and
+// claimData claims the files of a point's output data, and refuses what could not be written, and
 // what would overwrite an input.
-func (out *outputs) claimData(c claims, index int, p *scenarios.Point, inputs ...string) error {
+func (out *outputs) claimData(index int, p *scenarios.Point) error {
 	name := out.dataOut(index, p)
 	if name == "" {
 		return nil
@@ -42,13 +43,24 @@ func (out *outputs) claimData(c claims, index int, p *scenarios.Point, inputs ..
 			"a .npy is one array of all ranks, and their outputs differ in size",
 			"put {rank} into the name, or let it end in .npz or .safetensors")
 	}
-	for _, input := range inputs {
-		if input != "" && out.scenarios[index].Resolve(input) == name {
-			return out.refuse(index, p, "collective.output", "the input would be overwritten", "")
-		}
+	key := "collective.output"
+	if p.Forward != nil {
+		key = "collective.gradient_of_input"
 	}
-	if c.claim(name, "the output of "+p.ID) != nil {
-		return out.manyPictures(name)
+	if err := out.mayWrite(index, p, key, p.Data.Output); err != nil {
+		return err
+	}
+	for _, name := range ofRanks(name, p.Topology.Ranks) {
+		err := out.app.take(name, "the output of "+p.ID)
+		var clash *output.Clash
+		switch {
+		case errors.As(err, &clash) && clash.Kept:
+			return out.refuse(index, p, key, "the input would be overwritten", "")
+		case clash != nil:
+			return out.manyPictures(name)
+		case err != nil:
+			return err
+		}
 	}
 	return nil
 }

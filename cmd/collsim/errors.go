@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,23 +45,28 @@ var (
 // report prints an error and returns the exit code.
 func (a *app) report(err error) int {
 	var missing *unavailableError
+	var lost *lostError
+	text, interrupted := a.interruption()
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errFailed):
 		return exitFailed
-	case errors.Is(err, context.Canceled):
-		a.print(a.err, "collsim: interrupted; what was finished has been written\n")
-		return exitInterrupted
+	case isInterrupted(err):
+		a.print(a.err, "collsim: "+text+"; what was finished has been written\n")
+		return interrupted
 	case errors.Is(err, errHelp) && !a.wantsJSON():
 		a.print(a.err, helpText)
 	case a.wantsJSON():
-		a.print(a.err, jsonError(err))
+		a.printJSON(a.err, []byte(jsonError(err)))
 	default:
 		a.print(a.err, plainError(err))
 	}
-	if errors.As(err, &missing) {
+	switch {
+	case errors.As(err, &missing):
 		return exitMissing
+	case errors.As(err, &lost):
+		return exitLost
 	}
 	return exitUsage
 }

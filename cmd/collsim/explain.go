@@ -1,7 +1,8 @@
 package main
 
 import (
-	"strings"
+	"bytes"
+	"context"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +11,7 @@ import (
 )
 
 func (a *app) explainCommand() *cobra.Command {
-	return scenarioCommand(&cobra.Command{
+	return a.scenarioCommand(&cobra.Command{
 		Use:   "explain FILE|example:NAME|- …",
 		Short: "say what decides the time, and what if that were free",
 		Long: "Explain simulates every point of the scenarios and prints what its critical path went " +
@@ -22,43 +23,46 @@ func (a *app) explainCommand() *cobra.Command {
 	}, "collsim explain example:ring", a.explain)
 }
 
-// explain prints explanations. JSON of several files is one object after the other. What "all"
-// stands for and cannot do a point is left out.
-func (a *app) explain(names []string, o run.LoadOptions, asJSON bool) error {
-	list, err := a.loadAll(names, o)
-	if err != nil {
-		return err
+// explain prints explanations: of what there was time for, if it is interrupted. JSON of several
+// files is one object after the other. What "all" stands for and cannot do a point is left out.
+func (a *app) explain(ctx context.Context, list []*run.Scenario, asJSON bool) error {
+	of := pointsOf(list)
+	all, interrupted := inTurn(ctx, len(of), func(i int) (*run.Explanation, error) {
+		return of[i].s.Explain(of[i].p)
+	})
+	if interrupted != nil && !isInterrupted(interrupted) {
+		return interrupted
 	}
-	var b strings.Builder
+	var b bytes.Buffer
 	good := true
 	for _, s := range list {
-		var explanations []*run.Explanation
-		for _, p := range s.Points {
-			e, err := s.Explain(p)
-			if err != nil {
-				return err
-			}
-			if e == nil {
+		var some []*run.Explanation
+		for i, e := range all {
+			if of[i].s != s || e == nil {
 				continue
 			}
 			good = good && e.Result.Good()
-			if explanations = append(explanations, e); !asJSON {
-				if b.Len() > 0 {
-					b.WriteString("\n")
-				}
-				b.WriteString(report.ExplanationText(e))
+			if some = append(some, e); asJSON {
+				continue
 			}
+			if b.Len() > 0 {
+				b.WriteString("\n")
+			}
+			b.WriteString(report.ExplanationText(e))
 		}
-		if asJSON {
-			text, err := report.ExplainJSON(s, explanations)
+		if asJSON && (interrupted == nil || len(some) > 0) {
+			text, err := report.ExplainJSON(s, some)
 			if err != nil {
 				return err
 			}
 			b.Write(text)
 		}
 	}
-	a.print(a.out, b.String())
-	if !good {
+	a.printEither(b.Bytes(), asJSON)
+	switch {
+	case interrupted != nil:
+		return interrupted
+	case !good:
 		return errFailed
 	}
 	return nil

@@ -4,48 +4,131 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"strconv"
+	"strings"
+
+	"collsim/formats/arrays"
+	"collsim/internal/output"
+	"collsim/run"
 )
 
-// writeFile puts a file in its place when it is complete: nobody sees half of it. What is no
-// ordinary file (a device, a pipe) is written to as it is.
+// lostError is an output that could not be written when what belongs there was known. What else
+// there is has been written.
+type lostError struct{ *usageError }
+
+func (e *lostError) Unwrap() error { return e.usageError }
+
+// writeFile puts a file in its place when it is complete.
 func writeFile(name string, text []byte) error {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		if err := os.WriteFile(name, text, 0o666); err != nil {
-			return writeError(name, err)
-		}
-		return nil
-	}
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(name); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return writeError(name, err)
-	}
-	_, err = f.Write(text)
-	for _, step := range []func() error{
-		func() error { return f.Chmod(mode) },
-		f.Close,
-		func() error { return os.Rename(f.Name(), name) },
-	} {
-		if failed := step(); err == nil {
-			err = failed
-		}
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return writeError(name, err)
+	if err := output.Bytes(name, text); err != nil {
+		return &lostError{writeError(name, err)}
 	}
 	return nil
 }
 
-func writeError(name string, err error) error {
+func writeError(name string, err error) *usageError {
 	e := fileError(name, err).(*usageError)
 	if errors.Is(err, fs.ErrNotExist) {
 		e.text = "there is no such directory"
 	}
 	e.text, e.hint = "cannot be written: "+e.text, ""
 	return e
+}
+
+// wasRead remembers a file that was read: nothing is to be written there.
+func (a *app) wasRead(name string) {
+	if info, err := os.Stat(name); err == nil {
+		a.plan.Keep(info, "the input "+name)
+	}
+}
+
+// readFile is os.ReadFile for inputs.
+func (a *app) readFile(name string) ([]byte, error) {
+	text, err := os.ReadFile(name)
+	if err == nil {
+		a.wasRead(name)
+	}
+	return text, err
+}
+
+// readArrays is arrays.ReadRanks for inputs.
+func (a *app) readArrays(path string, w arrays.Want) ([]arrays.Array, error) {
+	ranks, err := arrays.ReadRanks(path, w)
+	if err == nil {
+		for _, name := range ofRanks(path, len(ranks)) {
+			a.wasRead(name)
+		}
+	}
+	return ranks, err
+}
+
+// ofRanks are the files that a name of arrays stands for: one a rank with {rank} in it.
+func ofRanks(path string, ranks int) []string {
+	if !strings.Contains(path, rankInName) {
+		return []string{path}
+	}
+	var names []string
+	for r := range ranks {
+		names = append(names, strings.ReplaceAll(path, rankInName, strconv.Itoa(r)))
+	}
+	return names
+}
+
+const rankInName = "{rank}"
+
+// reading has package run read its files so that they are remembered.
+func (a *app) reading(o run.LoadOptions) run.LoadOptions {
+	o.Read, o.ReadArrays = a.readFile, a.readArrays
+	return o
+}
+
+// take says, before anything is run, that a file is going to be written, and refuses what cannot
+// be: a clash is a *output.Clash, all else a *usageError.
+func (a *app) take(name, what string) error {
+	if name == "" || name == "-" {
+		return nil
+	}
+	a.keepStreams()
+	err := a.plan.Take(name, what)
+	var clash *output.Clash
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &clash):
+		return clash
+	}
+	return writeError(name, err)
+}
+
+// keepStreams has files that are standard input or output stay as they are.
+func (a *app) keepStreams() {
+	if a.kept {
+		return
+	}
+	a.kept = true
+	for _, s := range []struct {
+		stream any
+		what   string
+	}{{a.in, "standard input"}, {a.stdout.w, "standard output"}} {
+		if f, ok := s.stream.(*os.File); ok {
+			if info, err := f.Stat(); err == nil {
+				a.plan.Keep(info, s.what)
+			}
+		}
+	}
+}
+
+// takeOne is take for commands with one output.
+func (a *app) takeOne(name, flag string) error { return usage(a.take(name, flag)) }
+
+// usage words a clash for a reader.
+func usage(err error) error {
+	var clash *output.Clash
+	if !errors.As(err, &clash) {
+		return err
+	}
+	if clash.Kept {
+		return &usageError{file: clash.Name, text: clash.What + " would overwrite " + clash.Other}
+	}
+	return &usageError{text: clash.Error()}
 }

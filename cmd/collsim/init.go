@@ -78,7 +78,7 @@ func (a *app) init(args []string, o *initFlags) error {
 	if _, err := run.Load("collsim init", []byte(text), run.LoadOptions{}); err != nil {
 		return err
 	}
-	a.print(a.out, text)
+	a.printData([]byte(text))
 	return nil
 }
 

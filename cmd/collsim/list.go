@@ -153,7 +153,7 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 		if err != nil {
 			return err
 		}
-		a.print(a.out, string(text)+"\n")
+		a.printJSON(a.out, append(text, '\n'))
 		return nil
 	}
 	a.print(a.out, b.String())
@@ -260,7 +260,7 @@ func (a *app) versionCommand() *cobra.Command {
 				Schema  int    `json:"schema"`
 				Go      string `json:"go"`
 			}{run.Version, 1, runtime.Version()})
-			a.print(a.out, string(text)+"\n")
+			a.printJSON(a.out, append(text, '\n'))
 			return err
 		},
 	}

@@ -4,7 +4,7 @@
 //
 // Results go to standard output, notes and progress to standard error. Exit codes: 0 all is well,
 // 1 a check failed, 2 wrong input or usage, 3 not available on this machine, 4 a bug in collsim,
-// 130 interrupted.
+// 5 an output was lost; 130, 143 and 129 interrupted by SIGINT, SIGTERM and SIGHUP.
 package main
 
 import (
@@ -12,8 +12,11 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
+
+	"collsim/internal/output"
 )
 
 // The exit codes.
@@ -23,7 +26,10 @@ const (
 	exitUsage       = 2
 	exitMissing     = 3
 	exitBug         = 4
+	exitLost        = 5
+	exitHungUp      = 129
 	exitInterrupted = 130
+	exitTerminated  = 143
 )
 
 func main() {
@@ -40,11 +46,19 @@ type app struct {
 	out, err io.Writer
 	args     []string
 	seed     string // of the scenarios read so far, for the report of a bug
+
+	stdout *stream                   // what out is
+	plan   output.Plan               // files that are read, and those that are going to be written
+	kept   bool                      // it knows the standard streams
+	heard  atomic.Pointer[os.Signal] // that which has ended the command
 }
 
 // main carries out a command line and returns the exit code.
 func (a *app) main(ctx context.Context, args []string) (code int) {
 	a.args = args
+	a.stdout = &stream{w: a.out}
+	a.out = a.stdout
+	defer func() { code = a.close(code) }()
 	return a.protect(func() int {
 		root := a.root()
 		root.SetArgs(args)
@@ -53,6 +67,19 @@ func (a *app) main(ctx context.Context, args []string) (code int) {
 		root.SetErr(a.err)
 		return a.report(root.ExecuteContext(ctx))
 	})
+}
+
+// close closes standard output, and makes the exit code say if something of it was lost.
+func (a *app) close(code int) int {
+	if f, ok := a.stdout.w.(*os.File); ok { // some file systems tell only now
+		if err := f.Close(); a.stdout.err == nil {
+			a.stdout.err = err
+		}
+	}
+	if a.stdout.err == nil || code == exitBug {
+		return code
+	}
+	return a.report(&lostError{writeError("standard output", a.stdout.err)})
 }
 
 // protect turns a panic into a report that somebody can send.
@@ -144,8 +171,5 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
 
 Scenario keys: collsim list keys, docs/scenario.md. All flags: docs/cli.md.
 Exit codes: 0 all is well, 1 a check failed, 2 wrong input or usage, 3 not
-available here, 4 a bug in collsim, 130 interrupted (what is there is written).
+available here, 4 a bug, 5 an output lost, 130 interrupted (rest is written).
 `
-
-// print writes to a stream. What a closed stream cannot take is lost, as there is nobody to tell.
-func (a *app) print(w io.Writer, text string) { _, _ = io.WriteString(w, text) }

@@ -18,7 +18,7 @@ func errorCurve(p *scenarios.Point) string { return fmt.Sprintf("%v %v", p.Algor
 
 // checkErrors refuses a picture of errors that could not be drawn, before anything is run: results
 // of several kinds, or two for one place on a curve.
-func (out *outputs) checkErrors(c claims) error {
+func (out *outputs) checkErrors() error {
 	name := out.flags.errors
 	if name == "" {
 		return nil
@@ -27,7 +27,7 @@ func (out *outputs) checkErrors(c claims) error {
 		return &usageError{file: name, text: "curves have no such format",
 			hint: "let the name end in .svg, .png or .pdf"}
 	}
-	if err := c.claim(name, "--numerics-plot"); err != nil {
+	if err := out.app.takeOne(name, "--numerics-plot"); err != nil {
 		return err
 	}
 	at := map[string]*scenarios.Point{}

@@ -22,7 +22,7 @@ type drawing struct {
 	key  func(scenarios.Output) string
 	ends []string // of its file's name, one a format
 	hint string   // what to do if the name ends otherwise
-	make func(out *outputs, index int, r *run.Result, end string) ([]byte, error)
+	make func(out *outputs, index int, r *run.Result, name string) ([]byte, error)
 }
 
 // drawings are all that there are.
@@ -61,7 +61,7 @@ var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 // picture is the file that a point's drawing goes to, "" for none.
 func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, error) {
 	pattern := out.pattern(d, index)
-	if pattern == "" || pattern == "-" {
+	if pattern == "" || pattern == "-" && d.flag(out.flags) != "" {
 		return pattern, nil
 	}
 	name := p.FileName(pattern)
@@ -77,6 +77,10 @@ func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, e
 	if !slices.Contains(d.ends, strings.ToLower(filepath.Ext(name))) {
 		return "", &usageError{file: name, text: "a " + d.what + " has no such format", hint: d.hint}
 	}
+	if d.flag(out.flags) == "" {
+		given := d.key(out.scenarios[index].Output)
+		return name, out.mayWrite(index, p, "output."+d.what, given)
+	}
 	return name, nil
 }
 
@@ -87,14 +91,14 @@ func (out *outputs) draw(d drawing, index int, r *run.Result) error {
 		return err
 	}
 	if r.Gradient != nil && name != "-" { // the forward pass has the name
-		name = strings.TrimSuffix(name, filepath.Ext(name)) + "-grad" + filepath.Ext(name)
+		name = beside(name, "grad")
 	}
 	if name == "-" {
 		text, err := plots.TimelinesText(panels(r), plots.TextOptions{})
-		out.pictures.WriteString("\n# " + r.Point.ID + "\n" + text)
+		out.drawn.WriteString("\n# " + r.Point.ID + "\n" + text)
 		return err
 	}
-	content, err := d.make(out, index, r, strings.ToLower(filepath.Ext(name)))
+	content, err := d.make(out, index, r, name)
 	if err != nil {
 		return &usageError{file: name, text: err.Error()}
 	}
@@ -117,8 +121,8 @@ func panels(r *run.Result) []plots.Panel {
 }
 
 // timeline is a picture of who did what when.
-func (out *outputs) timeline(index int, r *run.Result, end string) ([]byte, error) {
-	format, err := plots.FormatOf(end)
+func (out *outputs) timeline(index int, r *run.Result, name string) ([]byte, error) {
+	format, err := plots.FormatOf(name)
 	if err != nil {
 		return nil, err
 	}
@@ -141,24 +145,19 @@ func teamText(teams int) string {
 }
 
 // perfetto is a trace for Perfetto and its like. What was measured is in a file of its own.
-func (out *outputs) perfetto(index int, r *run.Result, end string) ([]byte, error) {
+func (out *outputs) perfetto(index int, r *run.Result, name string) ([]byte, error) {
 	if r.Measured != nil && r.Measured.Trace != nil {
 		measured := *r
 		measured.Trace, measured.Measured = r.Measured.Trace, nil
-		content, err := out.perfetto(index, &measured, end)
+		name := beside(name, "measured")
+		content, err := out.perfetto(index, &measured, name)
 		if err != nil {
 			return nil, err
 		}
-		name, err := out.picture(drawings()[1], index, r.Point)
-		if err != nil {
-			return nil, err
-		}
-		if err := writeFile(measuredName(name), content); err != nil {
-			return nil, err
-		}
+		out.lose(writeFile(name, content))
 	}
 	write := perfetto.Write
-	if end == ".json" {
+	if strings.ToLower(filepath.Ext(name)) == ".json" {
 		write = perfetto.WriteJSON
 	}
 	var b bytes.Buffer
@@ -166,10 +165,10 @@ func (out *outputs) perfetto(index int, r *run.Result, end string) ([]byte, erro
 	return b.Bytes(), err
 }
 
-// measuredName is the file beside another that has what was measured.
-func measuredName(name string) string {
+// beside is a file beside another that has more of the same: x-grad.svg beside x.svg.
+func beside(name, what string) string {
 	ext := filepath.Ext(name)
-	return strings.TrimSuffix(name, ext) + "-measured" + ext
+	return strings.TrimSuffix(name, ext) + "-" + what + ext
 }
 
 // caption is what it takes to get a result again.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +31,7 @@ type runFlags struct {
 	hw       string
 	seed     int64
 	quiet    bool
+	replace  bool // what a scenario names, whoever it is from
 	flags    *pflag.FlagSet
 }
 
@@ -61,18 +60,20 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.hw, "hw", "", "play schedules on `EXECUTOR`, as validate does: "+builtNames()+
 		"; sim simulates alone")
 	f.Int64Var(&o.seed, "seed", 0, "replace the seed of all random data by `N`")
+	f.BoolVar(&o.replace, "overwrite", false, "replace files that a scenario names for its outputs "+
+		"even if they are not from an earlier run")
 	f.BoolVar(&o.quiet, "quiet", false, "no notes and no progress on standard error")
 	f.SortFlags = false
 }
 
 // load is what the flags say to package collsim.
-func (o *runFlags) load() (run.LoadOptions, error) {
+func (o *runFlags) load(a *app) (run.LoadOptions, error) {
 	l := run.LoadOptions{Set: o.set, Only: o.only}
 	if o.flags.Changed("seed") {
 		l.Set = append(l.Set[:len(l.Set):len(l.Set)], fmt.Sprintf("seed=%d", o.seed))
 	}
 	var err error
-	l.With, err = readWith(o.with)
+	l.With, err = a.readWith(o.with)
 	return l, err
 }
 
@@ -83,9 +84,9 @@ func registerWith(f *pflag.FlagSet, with *[]string) {
 }
 
 // readWith reads files that replace keys.
-func readWith(names []string) (list []scenarios.With, err error) {
+func (a *app) readWith(names []string) (list []scenarios.With, err error) {
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		text, err := a.readFile(name)
 		if err != nil {
 			return nil, fileError(name, err)
 		}
@@ -125,8 +126,8 @@ func (o *runFlags) check() error {
 	return nil
 }
 
-// run carries out scenarios. Files are written before anything is printed, so that an error leaves
-// standard output empty.
+// run carries out scenarios. What cannot be written is refused before anything is run; what turns
+// out so afterwards is told, and all else is written and printed.
 func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	if len(args) == 0 {
 		return &usageError{text: "a scenario is expected", hint: "for example: collsim example:ring"}
@@ -137,7 +138,7 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	if o.hw != "" && o.hw != "sim" {
 		return a.validate(ctx, args, &validateFlags{runFlags: *o})
 	}
-	load, err := o.load()
+	load, err := o.load(a)
 	if err != nil {
 		return err
 	}
@@ -145,12 +146,12 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	if err != nil {
 		return err
 	}
-	out, err := newOutputs(list, o, nil)
+	out, err := a.newOutputs(list, o, nil)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	ctx, stop := a.interruptible(ctx)
+	defer stop()
 	var reports []*run.Report
 	var interrupted error
 	for i, s := range list {
@@ -169,15 +170,17 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 // finish writes all files of reports, prints them, and says how they ended.
 func (a *app) finish(reports []*run.Report, out *outputs, interrupted error) error {
 	out.interrupted = interrupted != nil
-	text, err := out.write(reports)
-	if err != nil {
-		return err
-	}
+	out.write(reports)
 	if o := out.flags; !o.quiet && !o.json {
 		a.notes(reports)
 	}
-	a.print(a.out, text)
-	if interrupted != nil {
+	if err := out.print(reports); err != nil {
+		return err
+	}
+	switch lost := out.missing(); {
+	case lost != nil:
+		return lost
+	case interrupted != nil:
 		return interrupted
 	}
 	for _, r := range reports {
@@ -191,23 +194,17 @@ func (a *app) finish(reports []*run.Report, out *outputs, interrupted error) err
 // runOne runs a scenario. The report of an interrupted run comes with the context's error.
 func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
-	var failed error
 	p := a.newProgress(len(s.Points), out.flags.quiet)
 	o := out.options(index)
 	o.Done = func(r *run.Result) {
-		if failed == nil {
-			failed = out.take(index, r)
-		}
+		out.take(index, r)
 		if r.Trace, r.Outputs = nil, nil; r.Gradient == nil {
 			p.step()
 		}
 	}
 	report, err := s.Run(ctx, o)
 	p.end()
-	switch {
-	case failed != nil:
-		return nil, failed
-	case err != nil && !errors.Is(err, context.Canceled):
+	if err != nil && !isInterrupted(err) {
 		return nil, err
 	}
 	return report, err
@@ -231,7 +228,7 @@ func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error
 		if err != nil {
 			return nil, err
 		}
-		s, err := run.Load(name, text, o)
+		s, err := run.Load(name, text, a.reading(o))
 		if err != nil {
 			wrong = append(wrong, err)
 			continue
@@ -278,7 +275,7 @@ func (a *app) read(name string) ([]byte, error) {
 		}
 		return text, nil
 	}
-	text, err := os.ReadFile(name)
+	text, err := a.readFile(name)
 	if err != nil {
 		return nil, fileError(name, err)
 	}

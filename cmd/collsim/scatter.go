@@ -11,14 +11,14 @@ import (
 )
 
 // checkValidation refuses what only validate writes and cannot, before anything is played.
-func (o *validateFlags) checkValidation(c claims) error {
+func (a *app) checkValidation(o *validateFlags) error {
 	for _, one := range []struct{ name, flag string }{{o.scatter, "--scatter"},
 		{o.report, "--report"}} {
 		if one.name == "-" {
 			return &usageError{text: one.flag + " - would write no table to standard output",
 				hint: "give " + one.flag + " a file"}
 		}
-		if err := c.claim(one.name, one.flag); err != nil {
+		if err := a.takeOne(one.name, one.flag); err != nil {
 			return err
 		}
 	}
@@ -30,7 +30,7 @@ func (o *validateFlags) checkValidation(c claims) error {
 }
 
 // writeValidation writes what only validate writes.
-func (a *app) writeValidation(reports []*run.Report, o *validateFlags, out *outputs) error {
+func (a *app) writeValidation(reports []*run.Report, o *validateFlags, out *outputs) {
 	var cases []fidelity.Case
 	for _, r := range reports {
 		cases = append(cases, r.Cases()...)
@@ -38,16 +38,16 @@ func (a *app) writeValidation(reports []*run.Report, o *validateFlags, out *outp
 	if o.scatter != "" && len(cases) > 0 {
 		picture, err := a.scatter(cases, o.scatter, reports[0].Tolerance().TimeP90, out)
 		if err != nil {
-			return &usageError{file: o.scatter, text: err.Error()}
+			err = &usageError{file: o.scatter, text: err.Error()}
+		} else {
+			err = writeFile(o.scatter, picture)
 		}
-		if err := writeFile(o.scatter, picture); err != nil {
-			return err
-		}
+		out.lose(err)
 	}
-	if o.report == "" || len(reports) == 0 {
-		return nil
+	if o.report != "" && len(reports) > 0 {
+		text := report.ValidationMarkdown(a.commandLine(), reports...)
+		out.lose(writeFile(o.report, []byte(text)))
 	}
-	return writeFile(o.report, []byte(report.ValidationMarkdown(a.commandLine(), reports...)))
 }
 
 // scatter is the picture of measured against simulated times, a series for each executor and

@@ -161,9 +161,9 @@ func (a *app) open(name string) (*input, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
-		return in, in.directory()
+		return in, in.directory(a.readFile)
 	case strings.Contains(name, formats.RankInName):
-		return in, in.numbered()
+		return in, in.numbered(a.readFile)
 	}
 	var r io.Reader
 	if name == "-" {
@@ -179,6 +179,7 @@ func (a *app) open(name string) (*input, error) {
 		if err != nil {
 			return nil, fileError(name, err)
 		}
+		a.wasRead(name)
 		r, in.close = f, f.Close
 	}
 	const enough = 4096 // to tell what it is
@@ -193,7 +194,7 @@ func (a *app) open(name string) (*input, error) {
 }
 
 // directory takes in the trace that a directory holds, one file a rank: those that end in .et.
-func (in *input) directory() error {
+func (in *input) directory(read func(string) ([]byte, error)) error {
 	names, err := filepath.Glob(filepath.Join(in.name, "*.et")) // the pattern is right
 	if err == nil && len(names) == 0 {
 		return &usageError{file: in.name, text: "a directory without files of a trace (NAME.RANK.et)",
@@ -206,7 +207,7 @@ func (in *input) directory() error {
 		return &usageError{file: in.name, text: strings.TrimPrefix(err.Error(), "chakra: ")}
 	}
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		text, err := read(name)
 		if err != nil {
 			return fileError(name, err)
 		}
@@ -216,8 +217,8 @@ func (in *input) directory() error {
 }
 
 // numbered takes in the files that a name with {rank} stands for.
-func (in *input) numbered() error {
-	parts, err := formats.ReadParts(in.name, os.ReadFile)
+func (in *input) numbered(read func(string) ([]byte, error)) error {
+	parts, err := formats.ReadParts(in.name, read)
 	if err != nil {
 		return &usageError{text: err.Error()}
 	}

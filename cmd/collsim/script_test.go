@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,8 +52,9 @@ func TestScripts(t *testing.T) {
 			return tier.Long, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"code":      code,
-			"interrupt": interrupt,
+			"code":   code,
+			"signal": sendSignal,
+			"end":    end,
 		},
 	})
 }
@@ -74,38 +77,71 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// interrupt N FILE COMMAND … runs a command, interrupts it when FILE is there, and wants it to exit
-// with N; its streams are in the files stdout and stderr then. go test's limit ends what waits for
-// ever.
-func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 {
-		ts.Fatalf("usage: interrupt N file command …")
+// signals are those that scripts send.
+func signals() map[string]syscall.Signal {
+	return map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM,
+		"HUP": syscall.SIGHUP}
+}
+
+// sendSignal is signal NAME N FILE COMMAND …: it runs a command, sends the signal when FILE is
+// there, and wants it to exit with N; its streams are in the files stdout and stderr then. go
+// test's limit ends what waits for ever.
+func sendSignal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: signal name N file command …")
 	}
+	got, _, errs := signalled(ts, signals()[args[0]], args[3:], func() {
+		for {
+			if _, err := os.Stat(ts.MkAbs(args[2])); err == nil {
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	if want, err := strconv.Atoi(args[1]); err != nil || got != want {
+		ts.Fatalf("exit code %d; %s is wanted\n%s", got, args[1], errs)
+	}
+}
+
+// end is end NAME N TEXT COMMAND …: the same for a command that writes no files. It runs the
+// command again, for longer and longer, until it has exited by itself with TEXT on standard output.
+func end(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: end name N text command …")
+	}
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	for patience := 250 * time.Millisecond; ; patience *= 2 {
+		got, out, errs := signalled(ts, signals()[args[0]], args[3:], func() { time.Sleep(patience) })
+		switch {
+		case got == want && strings.Contains(out, args[2]):
+			return
+		case got != want && got >= 0 || patience > time.Minute: // −1: nobody heard it yet
+			ts.Fatalf("exit code %d; %d is wanted\n%s", got, want, errs)
+		}
+	}
+}
+
+// signalled runs a command, sends a signal after a while, and returns the exit code, −1 if the
+// signal has killed it, and what was printed.
+func signalled(ts *testscript.TestScript, s syscall.Signal, args []string,
+	wait func()) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	cmd := exec.Command(args[2], args[3:]...)
-	cmd.Path = filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], args[2])
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Path = filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], args[0])
 	cmd.Err = nil // of looking for it elsewhere
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), &out, &errs
 	cmd.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"))
 	ts.Check(cmd.Start())
-	for {
-		if _, err := os.Stat(ts.MkAbs(args[1])); err == nil {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
+	wait()
+	if err := cmd.Process.Signal(s); !errors.Is(err, os.ErrProcessDone) {
+		ts.Check(err)
 	}
-	ts.Check(cmd.Process.Signal(os.Interrupt))
-	got := 0
-	if err := cmd.Wait(); err != nil {
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) {
-			ts.Fatalf("%v", err)
-		}
-		got = exit.ExitCode()
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		ts.Fatalf("%v", err)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("stdout"), out.Bytes(), 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs("stderr"), errs.Bytes(), 0o600))
-	if want, err := strconv.Atoi(args[0]); err != nil || got != want {
-		ts.Fatalf("exit code %d; %s is wanted\n%s", got, args[0], errs.String())
-	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }

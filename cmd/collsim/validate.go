@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +84,7 @@ func (a *app) validate(ctx context.Context, args []string, o *validateFlags) err
 	if err := o.check(); err != nil {
 		return err
 	}
-	load, err := o.load()
+	load, err := o.load(a)
 	if err != nil {
 		return err
 	}
@@ -100,20 +97,20 @@ func (a *app) validate(ctx context.Context, args []string, o *validateFlags) err
 	if err != nil {
 		return err
 	}
-	out, err := newOutputs(list, &o.runFlags, o.checkValidation)
+	out, err := a.newOutputs(list, &o.runFlags, func() error {
+		return a.checkValidation(o)
+	})
 	if err != nil {
 		return err
 	}
 	out.table = report.ValidationText
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	ctx, stop := a.interruptible(ctx)
+	defer stop()
 	reports, interrupted, err := a.validateAll(ctx, list, out)
 	if err != nil {
 		return err
 	}
-	if err := a.writeValidation(reports, o, out); err != nil {
-		return err
-	}
+	a.writeValidation(reports, o, out)
 	return a.finish(reports, out, interrupted)
 }
 
@@ -154,13 +151,10 @@ func firstReason(reports []*run.Report) string {
 // validateOne is runOne for real.
 func (a *app) validateOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
-	var failed error
 	p := a.newProgress(len(s.Points), out.flags.quiet)
 	o := run.ValidateOptions{RunOptions: out.options(index), Open: a.openHardware}
 	o.Done = func(r *run.Result) {
-		if failed == nil {
-			failed = out.take(index, r)
-		}
+		out.take(index, r)
 		r.Trace, r.Outputs, r.Measured.Trace = nil, nil, nil
 		if r.Gradient == nil {
 			p.step()
@@ -168,10 +162,7 @@ func (a *app) validateOne(ctx context.Context, s *run.Scenario, index int,
 	}
 	report, err := s.Validate(ctx, o)
 	p.end()
-	switch {
-	case failed != nil:
-		return nil, failed
-	case report == nil && !isScenarioError(err):
+	if report == nil && !isScenarioError(err) {
 		return nil, unavailable(err)
 	}
 	return report, err

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +39,7 @@ func (a *app) verifyCommand() *cobra.Command {
 				return &usageError{text: "a schedule or a scenario is expected",
 					hint: "for example: collsim verify example:ring"}
 			}
-			return a.verify(args, o)
+			return a.verify(cmd.Context(), args, o)
 		},
 	}
 	f := cmd.Flags()
@@ -66,19 +68,28 @@ func (o *verifyFlags) check() error {
 	return nil
 }
 
-// verify proves all that the arguments name.
-func (a *app) verify(names []string, o *verifyFlags) error {
+// verify proves all that the arguments name: what there is time for, if it is interrupted.
+func (a *app) verify(ctx context.Context, names []string, o *verifyFlags) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	var list []*run.Verification
+	var of []proving
 	for _, name := range names {
-		proofs, err := a.verifyOne(name, o)
+		some, err := a.toVerify(name, o)
 		if err != nil {
 			return err
 		}
-		list = append(list, proofs...)
+		of = append(of, some...)
 	}
+	ctx, stop := a.interruptible(ctx)
+	defer stop()
+	found, interrupted := inTurn(ctx, len(of), func(i int) ([]*run.Verification, error) {
+		return of[i]()
+	})
+	if interrupted != nil && !isInterrupted(interrupted) {
+		return interrupted
+	}
+	list := slices.Concat(found...)
 	good := true
 	var b bytes.Buffer
 	for _, v := range list {
@@ -92,15 +103,21 @@ func (a *app) verify(names []string, o *verifyFlags) error {
 		}
 		b = *bytes.NewBuffer(text)
 	}
-	a.print(a.out, b.String())
-	if !good {
+	a.printEither(b.Bytes(), o.json)
+	switch {
+	case interrupted != nil:
+		return interrupted
+	case !good:
 		return errFailed
 	}
 	return nil
 }
 
-// verifyOne proves a schedule, or those of a scenario.
-func (a *app) verifyOne(name string, o *verifyFlags) ([]*run.Verification, error) {
+// proving is a proof that has been read, and may take a while.
+type proving func() ([]*run.Verification, error)
+
+// toVerify reads a schedule, or a scenario with those of its points.
+func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) {
 	options, err := o.options()
 	if err != nil {
 		return nil, err
@@ -122,7 +139,9 @@ func (a *app) verifyOne(name string, o *verifyFlags) ([]*run.Verification, error
 		if how.Slots = max(o.slots, 0); o.slots == 0 {
 			how.Slots = -1
 		}
-		return []*run.Verification{run.VerifyFile(name, f, how)}, nil
+		return []proving{func() ([]*run.Verification, error) {
+			return []*run.Verification{run.VerifyFile(name, f, how)}, nil
+		}}, nil
 	}
 	for _, flag := range []string{o.given(), changed(o.flags, "rendezvous", "iterations")} {
 		if flag != "" {
@@ -134,14 +153,17 @@ func (a *app) verifyOne(name string, o *verifyFlags) ([]*run.Verification, error
 	if err != nil {
 		return nil, fileError(name, err)
 	}
-	with, err := readWith(o.with)
+	with, err := a.readWith(o.with)
 	if err != nil {
 		return nil, err
 	}
-	s, err := run.Load(name, text, run.LoadOptions{With: with})
+	s, err := run.Load(name, text, a.reading(run.LoadOptions{With: with}))
 	if err != nil {
 		return nil, err
 	}
 	a.noteSeed(s.Points)
-	return s.Verify(o.slots)
+	for _, p := range s.Points {
+		list = append(list, func() ([]*run.Verification, error) { return s.VerifyPoint(p, o.slots) })
+	}
+	return list, nil
 }

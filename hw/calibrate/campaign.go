@@ -204,17 +204,21 @@ func (e *Experiment) Sample(r *hw.Result) Sample {
 }
 
 // Measure plays all experiments, one after the other, on a device of at least the campaign's ranks.
-// Slots must be any number (0), as the experiments' times have it.
+// Slots must be any number (0), as the experiments' times have it. With an error come the samples
+// until then.
 func (c *Campaign) Measure(ctx context.Context, d hw.Executor, env hw.Env) ([]Sample, error) {
 	if env.Slots != 0 {
 		return nil, fmt.Errorf("calibrate: %d slots: experiments need any number of them, 0", env.Slots)
 	}
 	var samples []Sample
 	for i := range c.Experiments {
+		if err := ctx.Err(); err != nil {
+			return samples, err
+		}
 		e := &c.Experiments[i]
 		result, err := d.Run(ctx, e.Job(env))
 		if err != nil {
-			return nil, fmt.Errorf("calibrate: %s: %w", e.Name, err)
+			return samples, fmt.Errorf("calibrate: %s: %w", e.Name, err)
 		}
 		samples = append(samples, e.Sample(result))
 		if c.Done != nil {

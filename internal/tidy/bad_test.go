@@ -75,6 +75,21 @@ func f(w *os.File) error {
 	return fmt.Errorf("x")
 }
 `
+	badWriting = `package p
+import files "os"
+func f() error {
+	g, err := files.Open("x")
+	_, _ = files.ReadFile("x")
+	_ = files.Remove("x")
+	_, _ = files.Create("x") // BAD
+	_, _ = files.OpenFile("x", files.O_WRONLY, 0) // BAD
+	write := files.WriteFile // BAD
+	_ = write("x", nil, 0)
+	_ = files.Rename("x", "y") // BAD
+	_, _ = g.WriteString("x")
+	return err
+}
+`
 	badMapRange = `package p
 import ("maps"; "slices")
 type table map[string]int

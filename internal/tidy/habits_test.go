@@ -33,6 +33,8 @@ func rules() []rule {
 			noLuck, "sim", badLuck},
 		{"no printing", "libraries return values; cmd prints",
 			noPrinting, "sim", badPrinting},
+		{"no writing", "files are written by internal/output, complete or not at all",
+			noWriting, "sim", badWriting},
 		{"no range over a map", "sort the keys: slices.Sorted(maps.Keys(m))",
 			noMapRange, "sim", badMapRange},
 		{"no goroutine in sim", "one run is one sequence of events",
@@ -156,6 +158,25 @@ func noPrinting(s *source) []finding {
 		}
 	})
 	return found
+}
+
+// noWriting finds what makes, opens for writing, moves or cuts files. os.OpenFile can do no more
+// than os.Open unless it is told to.
+func noWriting(s *source) []finding {
+	if within(s.path, writers()...) {
+		return nil
+	}
+	writing := []string{"Create", "CreateTemp", "CreateInRoot", "OpenFile", "WriteFile", "Rename",
+		"Truncate", "Link", "Symlink", "CopyFS", "OpenRoot", "OpenInRoot", "NewFile"}
+	return s.uses(func(o types.Object) bool {
+		switch o.Pkg().Path() {
+		case "os", "io/ioutil":
+			return slices.Contains(writing, o.Name())
+		case "syscall":
+			return slices.Contains([]string{"Open", "Openat", "Creat", "Rename", "Truncate"}, o.Name())
+		}
+		return false
+	})
 }
 
 func noGoroutine(s *source) (found []finding) {

@@ -45,11 +45,11 @@ func table() []row {
 		{path: "trace", ours: "unit"},
 		{path: "formats", ours: "formats/... schedule collective dtype unit"},
 		{path: "formats/...",
-			ours: "formats/internal/... schedule trace topology collective dtype unit"},
+			ours: "formats/internal/... schedule trace topology collective dtype unit internal/output"},
 		{path: "formats/internal/wire",
 			modules: []string{"google.golang.org/protobuf/encoding/protowire"}},
 		{path: "formats/arrays",
-			ours: "formats/npy formats/safetensors formats/internal/... dtype"},
+			ours: "formats/npy formats/safetensors formats/internal/... internal/output dtype"},
 		{path: "sim", ours: "sim/model sim/event sim/critical sim/timeline schedule trace unit"},
 		{path: "sim/model", ours: "sim/internal/flat schedule topology device trace unit"},
 		{path: "sim/event", ours: toEngine},
@@ -80,14 +80,16 @@ func table() []row {
 		{path: "report", ours: "run scenarios collective unit device schedule formats fidelity hw " +
 			"hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
-		{path: "cmd/collsim", ours: ". run report plots hw/... " + toHW,
+		{path: "cmd/collsim", ours: ". run report plots hw/... internal/output " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/golden"}, // its tests alone import anything
 		{path: "internal/judge"},  // an opinion of its own: it must not know the proof
 		{path: "internal/judge/vary", ours: "internal/judge"},
 		{path: "internal/judge/campaign",
-			ours: "internal/judge internal/judge/vary schedule proof algos collective dtype"},
+			ours: "internal/judge internal/judge/vary internal/output schedule proof algos " +
+				"collective dtype"},
 		{path: "internal/nearest"},
+		{path: "internal/output"},
 		{path: "internal/prose"},
 		{path: "internal/samples", ours: "internal/tier", modules: testLibraries()},
 		{path: "internal/tidy"},
@@ -160,6 +162,10 @@ func deterministic() []string {
 
 // commands are the packages that may print: they and the packages below them.
 func commands() []string { return []string{"cmd", "internal/judge/campaign"} }
+
+// writers are the packages that may open a file for writing: what writes all files, and the lab,
+// which sets what the kernel does in its namespaces.
+func writers() []string { return []string{"internal/output", "hw/lab"} }
 
 // rounded are the packages in which a float must round alike on every processor.
 func rounded() []string {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"collsim/internal/output"
 )
 
 func main() {
@@ -79,7 +81,7 @@ func (t *teller) tell(r *result) {
 	name := filepath.Join(t.out, fmt.Sprintf("%s_%d_%d.schedule", kind, t.seed, r.index))
 	err := os.MkdirAll(t.out, 0o777)
 	if err == nil {
-		err = os.WriteFile(name, []byte(text), 0o666)
+		err = output.Bytes(name, []byte(text))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "campaign:", err)

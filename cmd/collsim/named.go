@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"collsim/internal/output"
+	"collsim/plots"
+	"collsim/scenarios"
+)
+
+// A scenario may come from somebody else, and names files that are written when it is run. So such
+// a name is relative and hides nothing, the file lies below the folder that collsim was started in
+// whatever links there are, ends as its format does, and takes the place of nothing that is not
+// from an earlier run. What a flag names, the user has named.
+
+// mayWrite refuses the name that a key of a scenario gives to an output, if there is something
+// wrong with it. p is the point whose output it is, nil for that of all.
+func (out *outputs) mayWrite(index int, p *scenarios.Point, key, pattern string) error {
+	if out.flags.sets(key, pattern) {
+		return nil
+	}
+	s, given := out.scenarios[index], pattern
+	if p != nil {
+		given = p.FileName(pattern)
+	} else if len(s.Points) > 0 {
+		p = s.Points[0]
+	}
+	refuse := func(text string) error {
+		return out.refuse(index, p, key, fmt.Sprintf("%q %s", given, text),
+			fmt.Sprintf("if you mean it: --set '%s=%q'", key, pattern))
+	}
+	if why := misnamed(key, given); why != "" {
+		return refuse(why)
+	}
+	for _, name := range ofRanks(out.file(s, given), p.Topology.Ranks) {
+		inside, err := output.Below(".", name)
+		switch {
+		case err != nil:
+			return writeError(name, err)
+		case !inside:
+			return refuse("lies outside of the folder that collsim was started in; a scenario " +
+				"writes below it")
+		}
+		if !out.flags.replace && !replaceable(name) {
+			return out.refuse(index, p, key, fmt.Sprintf("%s is there already, and nothing shows "+
+				"that it is from an earlier run", name), "--overwrite replaces it")
+		}
+	}
+	return nil
+}
+
+// misnamed is what is wrong with a name that a scenario gives.
+func misnamed(key, given string) string {
+	clean := filepath.Clean(given)
+	if filepath.IsAbs(clean) || !filepath.IsLocal(clean) {
+		return "leads out of the scenario's own folder; a scenario writes there and below"
+	}
+	for _, part := range strings.Split(filepath.ToSlash(clean), "/") {
+		if strings.HasPrefix(part, ".") {
+			return "would be hidden; a scenario writes no file or folder that begins with a dot"
+		}
+	}
+	ext := strings.ToLower(filepath.Ext(clean))
+	switch {
+	case (key == "output.csv" || key == "output.links") && ext != ".csv":
+		return "does not end in .csv, as what a scenario writes there does"
+	case key == "output.json" && ext != ".json":
+		return "does not end in .json, as what a scenario writes there does"
+	}
+	return ""
+}
+
+// sets reports whether --set gives a key this value: then a flag has named the file.
+func (o *runFlags) sets(key, value string) bool {
+	for _, set := range o.set {
+		path, text, _ := strings.Cut(set, "=")
+		path, text = strings.TrimSpace(path), strings.TrimSpace(text)
+		if at := strings.IndexByte(path, '['); at >= 0 { // collective[1].output
+			if end := strings.IndexByte(path, ']'); end > at {
+				path = path[:at] + path[end+1:]
+			}
+		}
+		if plain, err := strconv.Unquote(text); err == nil {
+			text = plain
+		} else if n := len(text); n > 1 && text[0] == '\'' && text[n-1] == '\'' {
+			text = text[1 : n-1]
+		}
+		if path == key && text == value {
+			return true
+		}
+	}
+	return false
+}
+
+// replaceable reports whether nothing is lost if a file is replaced: it is not there, or has the
+// form of what collsim writes under such a name. Data of ranks look like anybody's.
+func replaceable(name string) bool {
+	info, err := os.Stat(name)
+	if err != nil {
+		return true // nothing is there, or writing will tell
+	}
+	if !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was read only
+	const enough = 4096
+	head, err := io.ReadAll(io.LimitReader(f, enough))
+	if err != nil {
+		return false
+	}
+	tail := make([]byte, min(enough, info.Size()))
+	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
+		return false
+	}
+	return ours(strings.ToLower(filepath.Ext(name)), head, tail)
+}
+
+// ours reports whether a file that begins and ends so has the form of what collsim writes with this
+// ending.
+func ours(ext string, head, tail []byte) bool {
+	begins := func(texts ...string) bool {
+		for _, text := range texts {
+			if bytes.HasPrefix(head, []byte(text)) {
+				return true
+			}
+		}
+		return false
+	}
+	has := func(text []byte, part string) bool { return bytes.Contains(text, []byte(part)) }
+	switch ext {
+	case ".csv":
+		return begins("scenario,seed,topology,id,", "scenario,id,link,from,")
+	case ".json": // reports, or a trace
+		return begins("{\n  \"collsim\": ", "[\n  {\n    \"collsim\": ",
+			`{"displayTimeUnit":"ns","traceEvents":[`+"\n"+`{"ph":"M","name":"process_name","pid":1000,`)
+	case ".svg":
+		return begins("<?xml version=\"1.0\"?>\n<!-- Generated by SVGo") && has(tail, "collsim ")
+	case ".png":
+		return has(head, "tEXtSoftware\x00"+plots.Software)
+	case ".pdf":
+		return has(tail, "/Creator") && has(tail, utf16(plots.Software))
+	case ".pftrace": // its first packet has the names of our facts
+		return has(head, "waited_ps") && has(head, "start_ps") && has(head, "end_ps")
+	}
+	return false
+}
+
+// utf16 is a text as PDF has it.
+func utf16(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		b.WriteByte(0)
+		b.WriteRune(r)
+	}
+	return b.String()
+}
