@@ -58,8 +58,8 @@ var sections = []section{
 	{"output", false, "Files to write, as the flags of the same names, which win. The names of a " +
 		"timeline, a trace and curves may hold `{kind}`, `{algorithm}`, `{bytes}`, `{count}`, " +
 		"`{dtype}`, `{op}`, `{ranks}`, `{name}`, `{id}` and the path of any swept key in braces. A " +
-		"name is relative to the scenario, leads neither out of its folder nor out of that in which the " +
-		"command was started, hides nothing (no part begins with a dot) and has the ending of its " +
+		"name is relative to the scenario, leads neither out of its folder nor out of that in which " +
+		"the command was started, hides nothing (no part begins with a dot) and has the ending of its " +
 		"format. A file that is there is replaced if it has the form of what is written here under " +
 		"such a name (a table by its columns, JSON by its first key, a picture by its caption or by " +
 		"what made it), and otherwise with `--overwrite` alone; likewise what a collective's " +
