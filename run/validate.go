@@ -24,6 +24,9 @@ type ValidateOptions struct {
 	// Open returns what plays the points that say so, on a network if it is to be that of the
 	// topology; OpenWith makes it of a table. Validate closes it.
 	Open func(context.Context, *scenarios.Hardware, *topology.Graph) (hw.Executor, error)
+	// Memory is how much of it there is now, and whose that is: what takes more is not played. nil
+	// is as much as one likes; so is what it says if it does not know.
+	Memory func() (bytes int64, of string, known bool)
 }
 
 // Validate carries out all points, one after the other, and plays their schedules for real: the
@@ -172,9 +175,31 @@ func unfit(m *made, r *Result) string {
 	return ""
 }
 
+// tooLarge says what it takes to play a schedule where that is more than there is; empty if it is
+// not.
+func (v *validator) tooLarge(s *schedule.Schedule, p *scenarios.Point) string {
+	sizer, sized := v.device.(hw.Sizer)
+	if !sized || v.options.Memory == nil {
+		return ""
+	}
+	need := sizer.Needs(s)
+	if check := hw.Compared(s); check <= int64(p.Check.Memory) {
+		need += check
+	}
+	there, of, known := v.options.Memory()
+	if !known || need <= there {
+		return ""
+	}
+	return fmt.Sprintf("it takes %v of memory to play it: %s has %v left", unit.Bytes(need), of,
+		unit.Bytes(there))
+}
+
 // measure plays a schedule and holds what comes of it against what was predicted.
 func (v *validator) measure(ctx context.Context, m *made, result *Result) error {
 	p, to := result.Point, result.Measured
+	if to.Skipped = v.tooLarge(m.whole, p); to.Skipped != "" {
+		return nil
+	}
 	teams, err := v.teams(m, result)
 	if err != nil {
 		return err

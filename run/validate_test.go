@@ -305,3 +305,48 @@ func TestLabs(t *testing.T) {
 		}
 	}
 }
+
+// TestValidateMemory: what takes more memory than there is, is simulated and not played, and it is
+// said what it takes and what there is; that is asked before anything is made.
+func TestValidateMemory(t *testing.T) {
+	for _, test := range []struct {
+		left  int64
+		known bool
+		want  int // of the points, how many are played
+		why   string
+	}{
+		{0, false, 4, ""},
+		{1 << 40, true, 4, ""},
+		{1, true, 0, "KiB of memory to play it: the control group has 1 B left"},
+		{50 << 10, true, 2, "KiB of memory to play it: the control group has 50 KiB left"},
+	} {
+		s, err := run.Load("s.toml", []byte(four), run.LoadOptions{})
+		require.NoError(t, err)
+		played := 0
+		r, err := s.Validate(context.Background(), run.ValidateOptions{
+			Memory: func() (int64, string, bool) { return test.left, "the control group", test.known },
+			Open: func(context.Context, *scenarios.Hardware, *topology.Graph) (hw.Executor, error) {
+				h, err := host.New(host.Config{})
+				return &sized{h, &played}, err
+			}})
+		require.NoError(t, err)
+		require.Len(t, r.Results, 4)
+		require.Equal(t, test.want, played)
+		for _, result := range r.Results {
+			if result.Measured.Skipped != "" {
+				require.Contains(t, result.Measured.Skipped, test.why)
+			}
+		}
+	}
+}
+
+// sized counts what it plays.
+type sized struct {
+	*host.Host
+	played *int
+}
+
+func (s *sized) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
+	*s.played++
+	return s.Host.Run(ctx, job)
+}

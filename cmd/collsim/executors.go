@@ -12,9 +12,11 @@ import (
 	"collsim/hw/host"
 	"collsim/hw/lab"
 	"collsim/hw/mpi"
+	"collsim/internal/memory"
 	"collsim/internal/nearest"
 	"collsim/run"
 	"collsim/scenarios"
+	"collsim/schedule"
 	"collsim/topology"
 )
 
@@ -166,7 +168,11 @@ func openHost(ctx context.Context, s hw.Settings,
 	if err != nil {
 		return nil, err
 	}
-	return host.New(host.Config{Transport: t, Hosts: s.Hosts, Listen: s.Listen,
+	secret, err := secretOfRun()
+	if err != nil {
+		return nil, err
+	}
+	return host.New(host.Config{Transport: t, Hosts: s.Hosts, Listen: s.Listen, Secret: secret,
 		Announce: announce})
 }
 
@@ -201,17 +207,31 @@ func openMPI(ctx context.Context, s hw.Settings) (hw.Executor, error) {
 	return &guest{mode(e), l}, nil
 }
 
+// memoryLeft is what this process may still take, in whole MiB, which is how people read it.
+func memoryLeft() (bytes int64, of string, known bool) {
+	free, known := memory.Read()
+	return free.Bytes >> 20 << 20, free.String(), known
+}
+
 // guest is an executor in a lab, which is closed with it.
 type guest struct {
 	hw.Executor
 	lab *lab.Lab
 }
 
+// Needs is what the guest says.
+func (g *guest) Needs(s *schedule.Schedule) int64 { return g.Executor.(hw.Sizer).Needs(s) }
+
 // Close closes both.
 func (g *guest) Close() error { return errors.Join(g.Executor.Close(), g.lab.Close()) }
 
-// announce says what to start on other machines.
+// announce says what to start on other machines. A secret that somebody else has made is not
+// shown.
 func (a *app) announce(ranks []host.Rendezvous) {
+	start := "with the same secret, start: collsim"
+	if given, err := secretOfRun(); err == nil && given.None() {
+		start = "start: " + secretVariable + "=" + ranks[0].Secret.Text() + " collsim"
+	}
 	for i := 0; i < len(ranks); {
 		first := ranks[i]
 		last := first.Rank
@@ -222,7 +242,7 @@ func (a *app) announce(ranks []host.Rendezvous) {
 		if last > first.Rank {
 			list += fmt.Sprintf("-%d", last)
 		}
-		a.print(a.err, fmt.Sprintf("on %s, start: collsim worker --at %s --ranks %s\n", first.Host,
+		a.print(a.err, fmt.Sprintf("on %s, %s worker --at %s --ranks %s\n", first.Host, start,
 			first.Address, list))
 	}
 }

@@ -152,7 +152,8 @@ func firstReason(reports []*run.Report) string {
 func (a *app) validateOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
 	p := a.newProgress(len(s.Points), out.flags.quiet)
-	o := run.ValidateOptions{RunOptions: out.options(index), Open: a.openHardware}
+	o := run.ValidateOptions{RunOptions: out.options(index), Open: a.openHardware,
+		Memory: memoryLeft}
 	o.Done = func(r *run.Result) {
 		out.take(index, r)
 		r.Trace, r.Outputs, r.Measured.Trace = nil, nil, nil

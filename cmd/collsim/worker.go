@@ -28,9 +28,10 @@ func (a *app) workerCommand() *cobra.Command {
 		Use:   "worker --at ADDRESS --ranks 4-7",
 		Short: "be ranks that another machine's validate waits for",
 		Long: "Worker plays ranks of a validation that was started on another machine, as that says on " +
-			"its standard error. It ends when that one ends. Whoever can reach the address can take " +
-			"part: use it in networks that you trust.",
-		Example: "  collsim worker --at 10.0.0.1:7000 --ranks 4-7\n" +
+			"its standard error. It ends when that one ends. Both must know the same secret, from " +
+			secretVariable + " or from a file that " + secretFile + " names: validate says what to set, " +
+			"unless it has found one there itself.",
+		Example: "  COLLSIM_SECRET=… collsim worker --at 10.0.0.1:7000 --ranks 4-7\n" +
 			"  srun --nodelist=node2 --ntasks=1 collsim worker --at 10.0.0.1:7000 --ranks 4-7",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -42,9 +43,18 @@ func (a *app) workerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			secret, err := secretOfRun()
+			if err != nil {
+				return err
+			}
+			if secret.None() {
+				return &usageError{text: "no secret: " + secretVariable + " or " + secretFile + " is expected",
+					hint: "validate says which, or has it from there itself"}
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			r := host.Rendezvous{Network: "tcp", Address: at, Rank: first, Timeout: timeout}
+			r := host.Rendezvous{Network: "tcp", Address: at, Rank: first, Secret: secret,
+				Timeout: timeout}
 			return unavailable(work(ctx, r, last))
 		},
 	}

@@ -85,6 +85,9 @@ type Executor struct {
 // New returns an Executor.
 func New(c Config) *Executor { return &Executor{config: c} }
 
+// Needs implements hw.Sizer.
+func (*Executor) Needs(s *schedule.Schedule) int64 { return hw.Together(s) }
+
 // Close does nothing: there is nothing to end.
 func (e *Executor) Close() error { return nil }
 

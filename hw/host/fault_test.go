@@ -19,7 +19,6 @@ import (
 
 	"collsim/dtype"
 	"collsim/hw"
-	"collsim/hw/rank"
 	"collsim/schedule"
 )
 
@@ -183,16 +182,7 @@ func TestNonsense(t *testing.T) {
 	speakNonsense(t, h.launcher.at.Address)
 	agree(t, h, ringOf(t, 3, 1000, dtype.Int8), hw.Env{})
 
-	var meshes []*mesh
-	var all []rank.Peer
-	for number := range int32(2) {
-		l, err := rank.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		m := newMesh(number, l, func(err error) { t.Errorf("rank %d: %v", number, err) })
-		defer m.close()
-		meshes = append(meshes, m)
-		all = append(all, rank.Peer{Rank: number, Address: l.Addr().String()})
-	}
+	meshes, all := pairOfMeshes(t)
 	speakNonsense(t, all[0].Address)
 	require.NoError(t, meshes[1].connect(t.Context(), all[:1], time.Second))
 	require.NoError(t, meshes[0].connect(t.Context(), all[1:], time.Second))

@@ -10,8 +10,8 @@
 // told, which ends in Worker. Ranks find each other at the address of the process that holds the
 // Host (rank.Coordinator), and connect in pairs where the schedule has them talk.
 //
-// Whoever can reach these addresses can take part: they are for machines and networks that one
-// trusts, like those of MPI and NCCL.
+// Whoever does not know the secret of a run is turned away, wherever it comes (package gate). What
+// is said after that is neither encrypted nor signed.
 package host
 
 import (
@@ -19,7 +19,9 @@ import (
 	"fmt"
 
 	"collsim/hw"
+	"collsim/hw/gate"
 	"collsim/hw/rank"
+	"collsim/schedule"
 )
 
 // Transport is how ranks talk.
@@ -66,6 +68,9 @@ type Config struct {
 	// "10.0.0.1:7000". It is needed where there are other machines; else any free port of
 	// 127.0.0.1 does.
 	Listen string
+	// Secret is what ranks must know to take part; if there is none, the Host makes one up and
+	// tells Announce.
+	Secret gate.Secret
 	// Announce is told what has to be started by hand, before that is awaited: in the first run, in
 	// one that needs more ranks, and in the one after a failure.
 	Announce func([]Rendezvous)
@@ -95,7 +100,8 @@ func New(c Config) (*Host, error) {
 		return nil, fmt.Errorf("host: hosts %v: somebody must be told what to start there", c.Hosts)
 	}
 	h := &Host{config: c}
-	coordination := rank.Config{Network: c.Transport.String(), Listen: c.Listen}
+	coordination := rank.Config{Network: c.Transport.String(), Listen: c.Listen,
+		Secret: c.Secret}
 	if c.Transport == Goroutines {
 		parcels := &stock{}
 		coordination.Workers = func(int) int { return 1 }
@@ -142,6 +148,16 @@ func (h *Host) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	}
 	result.RanOn.Transport = h.config.Transport.String()
 	return result, nil
+}
+
+// Needs implements hw.Sizer.
+func (h *Host) Needs(s *schedule.Schedule) int64 {
+	if h.config.Transport == Goroutines {
+		return hw.Together(s)
+	}
+	return hw.Apart(s, func(rank int) bool {
+		return local(h.config.hostOf(rank, s.Spec.Ranks))
+	})
 }
 
 // Close ends the processes of the ranks and removes what they listened at.

@@ -2,9 +2,7 @@ package host
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"maps"
 	"net"
 	"slices"
@@ -13,16 +11,17 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/gate"
 	"collsim/hw/rank"
 )
 
 // mesh is a rank's sockets to those that it talks with: one for each, made when a job first needs
 // it and kept for the next. Of two ranks the higher dials.
 type mesh struct {
-	number   int32
-	listener net.Listener
-	stopped  atomic.Bool
-	accepts  sync.WaitGroup
+	number  int32
+	door    *gate.Door // at which higher ranks arrive
+	stopped atomic.Bool
+	accepts sync.WaitGroup
 
 	epoch   atomic.Uint32
 	rank    atomic.Pointer[participant] // of the repetition
@@ -35,10 +34,16 @@ type mesh struct {
 	news     chan struct{}      // holds one: something was accepted
 }
 
-func newMesh(number int32, l net.Listener, failed func(error)) *mesh {
-	m := &mesh{number: number, listener: l, sockets: map[int32]*socket{}, failed: failed,
+// newMesh returns the mesh of a rank, and opens its door; failed is told of every socket that ends
+// by itself.
+func newMesh(number int, d *gate.Door, failed func(error)) *mesh {
+	m := &mesh{number: int32(number), door: d, sockets: map[int32]*socket{}, failed: failed,
 		accepted: map[int32]net.Conn{}, news: make(chan struct{}, 1)}
-	m.accepts.Go(m.accept)
+	d.Expected = func(c gate.Claim) bool {
+		return c.Service == gate.Data && c.To == m.number && c.From > m.number
+	}
+	d.Enter = m.accept
+	m.accepts.Go(d.Serve)
 	return m
 }
 
@@ -50,31 +55,35 @@ func (m *mesh) playing(epoch uint32) *participant {
 	return m.rank.Load()
 }
 
-// accept takes in ranks that dial. Who does not say at once which rank it is, is sent away.
-func (m *mesh) accept() {
-	for {
-		conn, err := m.listener.Accept()
-		if err != nil {
-			return
-		}
-		var b [4]byte
-		conn.SetDeadline(time.Now().Add(5 * time.Second))
-		if _, err := io.ReadFull(conn, b[:]); err != nil {
-			conn.Close()
-			continue
-		}
-		conn.SetDeadline(time.Time{})
-		m.mu.Lock()
-		if old := m.accepted[int32(binary.LittleEndian.Uint32(b[:]))]; old != nil {
-			old.Close()
-		}
-		m.accepted[int32(binary.LittleEndian.Uint32(b[:]))] = conn
-		m.mu.Unlock()
-		select {
-		case m.news <- struct{}{}:
-		default:
-		}
+// accept takes in a rank that has dialed.
+func (m *mesh) accept(conn net.Conn, claim gate.Claim) {
+	m.mu.Lock()
+	if old := m.accepted[claim.From]; old != nil {
+		old.Close()
 	}
+	m.accepted[claim.From] = conn
+	m.mu.Unlock()
+	select {
+	case m.news <- struct{}{}:
+	default:
+	}
+}
+
+// dial goes to a rank of this run.
+func (m *mesh) dial(ctx context.Context, p *rank.Peer) (net.Conn, error) {
+	claim := gate.Claim{Service: gate.Data, From: m.number, To: p.Rank}
+	conn, run, err := gate.Knock(ctx, func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, m.door.Listener.Addr().Network(), p.Address)
+	}, m.door.Secret, claim)
+	if err == nil && run != m.door.Run {
+		conn.Close()
+		err = errors.New("it is of another run")
+	}
+	if err != nil {
+		return nil, rank.CallError(int(p.Rank), "dial", err)
+	}
+	return conn, nil
 }
 
 // connect makes the sockets that are not there yet.
@@ -85,13 +94,9 @@ func (m *mesh) connect(ctx context.Context, peers []rank.Peer, timeout time.Dura
 		if p.Rank >= m.number || m.sockets[p.Rank] != nil {
 			continue
 		}
-		var d net.Dialer
-		conn, err := d.DialContext(ctx, m.listener.Addr().Network(), p.Address)
-		if err == nil {
-			_, err = conn.Write(binary.LittleEndian.AppendUint32(nil, uint32(m.number)))
-		}
+		conn, err := m.dial(ctx, &p)
 		if err != nil {
-			return rank.CallError(int(p.Rank), "dial", err)
+			return err
 		}
 		m.add(p.Rank, conn)
 	}
@@ -147,7 +152,7 @@ func (m *mesh) lost(peer int32, call string, err error) error {
 func (m *mesh) close() { m.closed.Do(m.end) }
 
 func (m *mesh) end() {
-	m.listener.Close()
+	m.door.Listener.Close()
 	m.accepts.Wait()
 	m.mu.Lock()
 	m.stopped.Store(true)

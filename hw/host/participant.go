@@ -44,6 +44,7 @@ type participant struct {
 	net        network
 	stock      *stock
 	slots      int
+	largest    int64 // of values that come by sockets, in bytes
 	iterations int
 	tracing    bool
 	reload     bool   // the input may be written to, so that it must be loaded again
@@ -116,8 +117,8 @@ func (p *participant) connect(l *lane, s *schedule.Step) {
 	}
 }
 
-// reset makes the rank ready for a repetition.
-func (p *participant) reset() {
+// reset makes the rank ready for a repetition, of this number.
+func (p *participant) reset(epoch uint32) {
 	p.Memory.Reset(p.input)
 	p.left, p.round = len(p.lanes), 0
 	for _, l := range p.lanes {
@@ -127,7 +128,7 @@ func (p *participant) reset() {
 		in.reset()
 	}
 	for _, out := range p.outs {
-		out.reset()
+		out.reset(epoch)
 	}
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"sync"
 
 	"collsim/hw"
@@ -28,6 +29,18 @@ func (in *inbound) arrive(p *parcel) {
 	}
 	in.mu.Unlock()
 	in.receiver.rouse()
+}
+
+// come is arrive for what another process has sent, which may be more than the slots hold.
+func (in *inbound) come(p *parcel) error {
+	in.mu.Lock()
+	full := in.slots > 0 && len(in.queue) >= in.slots
+	in.mu.Unlock()
+	if full {
+		return fmt.Errorf("sends more than the %d slots of a connection hold", in.slots)
+	}
+	in.arrive(p)
+	return nil
 }
 
 // take removes the first message, if there is one.
@@ -65,6 +78,7 @@ type outbound struct {
 	slots  int      // that it has; 0 is any number
 
 	mu    sync.Mutex
+	epoch uint32    // the repetition
 	held  int       // slots that messages are in
 	times []hw.Mark // when the messages of the repetition were sent
 }
@@ -80,17 +94,33 @@ func (out *outbound) reserve() bool {
 	return true
 }
 
-// freed gives a slot back and wakes the sender.
-func (out *outbound) freed() {
+// freed gives a slot back and wakes the sender; false if none was taken.
+func (out *outbound) freed() bool {
 	out.mu.Lock()
+	defer out.mu.Unlock()
+	return out.free()
+}
+
+// freedIn is freed for a credit of a repetition, which may be late: one of the repetition before
+// comes when all have been told that this one begins, and gives nothing back.
+func (out *outbound) freedIn(epoch uint32) bool {
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	return out.epoch != epoch || out.free()
+}
+
+func (out *outbound) free() bool {
+	if out.held == 0 {
+		return false
+	}
 	out.held--
-	out.mu.Unlock()
 	out.sender.rouse()
+	return true
 }
 
 // reset forgets a repetition.
-func (out *outbound) reset() {
+func (out *outbound) reset(epoch uint32) {
 	out.mu.Lock()
 	defer out.mu.Unlock()
-	out.held, out.times = 0, nil
+	out.held, out.times, out.epoch = 0, nil, epoch
 }

@@ -2,11 +2,11 @@ package host
 
 import (
 	"context"
-	"net"
 	"sync"
 	"sync/atomic"
 
 	"collsim/hw"
+	"collsim/hw/gate"
 	"collsim/hw/rank"
 )
 
@@ -21,16 +21,6 @@ type player struct {
 
 // newPlayer returns a player of all ranks of a job.
 func newPlayer(clock rank.Clock, s *stock) *player { return &player{clock: clock, stock: s} }
-
-// newSocketPlayer returns a player of one rank, at which others arrive by a listener; failed is
-// told of every socket that ends by itself.
-func newSocketPlayer(
-	clock rank.Clock, number int, l net.Listener, failed func(error),
-) *player {
-	p := newPlayer(clock, &stock{})
-	p.mesh = newMesh(int32(number), l, failed)
-	return p
-}
 
 // participants are the ranks of the job.
 func (p *player) participants() []*participant {
@@ -48,8 +38,13 @@ func (p *player) Prepare(ctx context.Context, part *rank.Part) error {
 		if err != nil {
 			return err
 		}
+		largest := int64(0)
+		if p.mesh != nil {
+			largest = hw.Largest(s)
+		}
 		for i, number := range part.Mine {
 			r := newParticipant(s, number, part)
+			r.largest = largest
 			r.clock, r.stock, r.input = p.clock, p.stock, part.Inputs[i]
 			all = append(all, r)
 		}
@@ -81,7 +76,7 @@ func (p *player) join(ctx context.Context, all []*participant, part *rank.Part) 
 func (p *player) Reset(epoch uint32) error {
 	all := p.participants()
 	for _, r := range all {
-		r.reset()
+		r.reset(epoch)
 	}
 	if p.mesh != nil && len(all) > 0 {
 		p.mesh.rank.Store(all[0])
@@ -164,7 +159,7 @@ func (p *player) Close() error {
 // or that the coordinator was lost.
 func Worker(ctx context.Context, r Rendezvous) error {
 	w, err := rank.Come(ctx, rank.Rendezvous{Network: r.Network, Address: r.Address, Worker: r.Rank,
-		Timeout: r.Timeout})
+		Secret: r.Secret, Timeout: r.Timeout})
 	if err != nil {
 		return err
 	}
@@ -174,7 +169,8 @@ func Worker(ctx context.Context, r Rendezvous) error {
 		w.Close()
 		return err
 	}
-	p := newSocketPlayer(w.Clock, r.Rank, l, w.Failed)
+	p := newPlayer(w.Clock, &stock{})
+	p.mesh = newMesh(r.Rank, &gate.Door{Listener: l, Secret: r.Secret, Run: w.Run()}, w.Failed)
 	return w.Serve(ctx, p, rank.Ready{Address: l.Addr().String(),
 		RanOn: hw.Here("host", r.Network)})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/gate"
 	"collsim/hw/rank"
 )
 
@@ -24,6 +25,7 @@ type Rendezvous struct {
 	Network string // "tcp" or "unix"
 	Address string // of the coordinator
 	Rank    int
+	Secret  gate.Secret // that all of the run know
 	// Timeout bounds the wait for a coordinator that is not there yet; hw.DefaultTimeout if 0.
 	Timeout time.Duration
 }
@@ -32,26 +34,28 @@ type Rendezvous struct {
 const environment = "COLLSIM_HOST_RANK"
 
 // Environ is what to add to the environment of this very program so that Child makes it this rank:
-// a "key=value" as of os.Environ. The timeout is not part of it.
+// a "key=value" as of os.Environ. The secret is part of it: other users do not see a process's
+// environment, as they see its arguments. The timeout is not.
 func (r Rendezvous) Environ() string {
-	return fmt.Sprintf("%s=%d %s %s", environment, r.Rank, r.Network, r.Address)
+	return fmt.Sprintf("%s=%d %s %s %s", environment, r.Rank, r.Network, r.Secret.Text(), r.Address)
 }
 
 // Child does the work of a rank if this process was started for that, and returns the code to exit
 // with. The main of a program that uses this package, and the TestMain of a test, must call it
 // before anything else.
 func Child() (code int, child bool) {
-	words := strings.SplitN(os.Getenv(environment), " ", 3)
-	if len(words) != 3 {
+	words := strings.SplitN(os.Getenv(environment), " ", 4)
+	if len(words) != 4 {
 		return 0, false
 	}
 	os.Unsetenv(environment)
 	signal.Ignore(os.Interrupt) // the coordinator gets it too, and knows what to do
-	number, err := strconv.Atoi(words[0])
-	if err != nil {
+	number, notOne := strconv.Atoi(words[0])
+	secret, err := gate.ParseSecret(words[2])
+	if notOne != nil || err != nil {
 		return 2, true
 	}
-	r := Rendezvous{Network: words[1], Address: words[2], Rank: number}
+	r := Rendezvous{Network: words[1], Secret: secret, Address: words[3], Rank: number}
 	if err := Worker(context.Background(), r); err != nil {
 		return 1, true
 	}
@@ -89,7 +93,8 @@ func (s *launcher) Start(at rank.Rendezvous, ranks int, ended func(rank.Ended)) 
 	s.at, s.processes = at, map[int]*process{}
 	var announced []Rendezvous
 	for number := range ranks {
-		r := Rendezvous{Network: at.Network, Address: at.Address, Rank: number}
+		r := Rendezvous{Network: at.Network, Address: at.Address, Rank: number,
+			Secret: at.Secret}
 		if r.Host = s.config.hostOf(number, ranks); !local(r.Host) {
 			announced = append(announced, r)
 			continue

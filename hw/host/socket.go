@@ -111,24 +111,49 @@ func (k *socket) read() error {
 			return err
 		}
 		f.get(head)
+		p := k.mesh.playing(f.epoch)
+		if p == nil { // of a repetition that has ended
+			if err := k.skip(&f); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.bounds(&f); err != nil {
+			return err
+		}
 		runs := make([]byte, int(f.runs)*runSize)
 		if _, err := io.ReadFull(k.in, runs); err != nil {
 			return err
-		}
-		p := k.mesh.playing(f.epoch)
-		if p == nil { // of a repetition that has ended
-			if f.kind != frameGet {
-				if _, err := k.in.Discard(int(max(f.size, 0))); err != nil {
-					return err
-				}
-			}
-			continue
 		}
 		if err := k.take(p, &f, runs); err != nil {
 			return err
 		}
 		p.moved.Add(1)
 	}
+}
+
+// skip passes over what a header announces.
+func (k *socket) skip(f *frame) error {
+	_, err := io.CopyN(io.Discard, k.in, int64(f.runs)*runSize)
+	if err == nil && f.kind != frameGet {
+		_, err = io.CopyN(io.Discard, k.in, max(f.size, 0))
+	}
+	return err
+}
+
+// bounds says whether a header announces more than the schedule has: no value is longer than the
+// memory of a rank, and no run is shorter than an element.
+func (p *participant) bounds(f *frame) error {
+	n, width := p.largest, int64(max(p.Math.Width, 1))
+	switch {
+	case f.kind < frameMessage || f.kind > frameCredit:
+		return fmt.Errorf("frame %d is none", f.kind)
+	case int(f.home) >= len(p.Buffers):
+		return fmt.Errorf("buffer %d is none", f.home)
+	case f.size < -1 || f.size > n || int64(f.runs) > n/width:
+		return fmt.Errorf("a frame of %d bytes in %d runs: of a rank that has %d", f.size, f.runs, n)
+	}
+	return nil
 }
 
 // take does what a frame says.
@@ -144,17 +169,16 @@ func (k *socket) take(p *participant, f *frame, runs []byte) error {
 		return nil
 	case frameGet:
 		spans, ok := getRuns(runs, int64(len(p.Buffers[f.home])))
-		if !ok {
-			return fmt.Errorf("asks for what is not in the %v", f.home)
+		if !ok || rank.Size(spans) != f.size {
+			return fmt.Errorf("asks for %d bytes of what is not in the %v", f.size, f.home)
 		}
 		k.ask(request{*f, p, spans})
 		return nil
 	case frameCredit:
 		out := p.byOut[f.connection(p.number, k.peer)]
-		if out == nil {
-			return fmt.Errorf("frees a slot of a connection that does not exist")
+		if out == nil || !out.freedIn(f.epoch) {
+			return fmt.Errorf("frees a slot that nothing is in")
 		}
-		out.freed()
 		return nil
 	}
 	if int(f.fromLane) >= len(p.lanes) || f.fromLane < 0 {
@@ -174,19 +198,16 @@ func (k *socket) message(p *participant, f *frame, runs []byte) error {
 		if err := k.store(p, f, runs); err != nil {
 			return err
 		}
-		in.arrive(nil)
-		return nil
+		return in.come(nil)
 	}
 	if f.size < 0 {
-		in.arrive(nil)
-		return nil
+		return in.come(nil)
 	}
 	parcel := p.stock.get(f.size)
 	if err := k.fill(p, parcel.bytes()); err != nil {
 		return err
 	}
-	in.arrive(parcel)
-	return nil
+	return in.come(parcel)
 }
 
 // store reads the bytes of a put into the memory of the rank.

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/gate"
 	"collsim/hw/host"
 	"collsim/hw/mpi"
+	"collsim/schedule"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -119,6 +121,11 @@ func (l *Lab) Run(ctx context.Context, job *hw.Job) (result *hw.Result, err erro
 	return result, nil
 }
 
+// Needs implements hw.Sizer: all ranks are here.
+func (l *Lab) Needs(s *schedule.Schedule) int64 {
+	return hw.Apart(s, func(int) bool { return true })
+}
+
 // Close ends the ranks and removes the network.
 func (l *Lab) Close() error {
 	var all []error
@@ -151,7 +158,8 @@ func (l *Lab) start(all []host.Rendezvous) {
 			break
 		}
 		cmd := exec.Command(self)
-		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", environment, r.Rank, r.Address))
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s %s", environment, r.Rank,
+			r.Secret.Text(), r.Address))
 		if err = within(l.ranks[r.Rank], cmd.Start); err == nil {
 			l.track(cmd)
 		}
@@ -194,17 +202,18 @@ func Child() (code int, child bool) {
 	if dir, name := filepath.Split(os.Args[0]); name == agent && beAgent(dir, os.Args[1:]) != nil {
 		return 1, true // mpirun says which daemon it could not start
 	}
-	rank, address, ok := strings.Cut(os.Getenv(environment), " ")
-	if !ok {
+	words := strings.SplitN(os.Getenv(environment), " ", 3)
+	if len(words) != 3 {
 		return 0, false
 	}
 	os.Unsetenv(environment)
 	signal.Ignore(os.Interrupt) // the coordinator gets it too, and knows what to do
-	n, err := strconv.Atoi(rank)
-	if err != nil {
+	n, notOne := strconv.Atoi(words[0])
+	secret, err := gate.ParseSecret(words[1])
+	if notOne != nil || err != nil {
 		return 2, true
 	}
-	r := host.Rendezvous{Network: "tcp", Address: address, Rank: n}
+	r := host.Rendezvous{Network: "tcp", Secret: secret, Address: words[2], Rank: n}
 	if err := host.Worker(context.Background(), r); err != nil {
 		return 1, true
 	}

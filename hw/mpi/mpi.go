@@ -109,7 +109,11 @@ func (e *Executor) perform(ctx context.Context, c *Call) (*hw.Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mpi: %w", err)
 	}
-	return e.coordinator.Run(ctx, &rank.Job{Detail: asked, Inputs: c.Inputs, Env: env})
+	job := &rank.Job{Detail: asked, Inputs: c.Inputs, Env: env}
+	for number := range c.Inputs {
+		job.Outputs = append(job.Outputs, c.Spec.Out(number)*int64(c.Spec.Type.Width()))
+	}
+	return e.coordinator.Run(ctx, job)
 }
 
 // check says what is wrong with a call, nil if nothing.
@@ -146,6 +150,11 @@ func (c *Call) check() error {
 		}
 	}
 	return nil
+}
+
+// Needs implements hw.Sizer. Of ranks that mpirun starts elsewhere it cannot know.
+func (e *Executor) Needs(s *schedule.Schedule) int64 {
+	return hw.Apart(s, func(int) bool { return e.launcher.config.Listen == "" })
 }
 
 // Close ends the processes of the ranks.

@@ -15,12 +15,13 @@ import (
 	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/hw"
+	"collsim/hw/gate"
 	"collsim/hw/rank"
 	"collsim/schedule"
 )
 
-// The environment of a rank: how Child knows that it is one, where the coordinator is, and which
-// library to load. mpirun says which rank it is.
+// The environment of a rank: how Child knows that it is one, where the coordinator is and what it
+// wants to hear, and which library to load. mpirun says which rank it is.
 const (
 	environment     = "COLLSIM_MPI_RANK"
 	rankEnvironment = "OMPI_COMM_WORLD_RANK"
@@ -36,22 +37,28 @@ func Child() (code int, child bool) {
 	}
 	os.Unsetenv(environment)
 	signal.Ignore(os.Interrupt) // the coordinator gets it too, and knows what to do
-	address, libraryName, _ := strings.Cut(rest, " ")
+	address, rest, _ := strings.Cut(rest, " ")
+	text, libraryName, _ := strings.Cut(rest, " ")
+	secret, err := gate.ParseSecret(text)
+	if err != nil {
+		return 2, true
+	}
 	runtime.LockOSThread() // the only thread that calls the library
-	if err := work(network, address, libraryName); err != nil {
+	r := rank.Rendezvous{Network: network, Address: address, Secret: secret}
+	if err := work(r, libraryName); err != nil {
 		return 1, true
 	}
 	return 0, true
 }
 
 // work goes to the coordinator and does what it says.
-func work(network, address, libraryName string) error {
+func work(r rank.Rendezvous, libraryName string) error {
 	number, notOurs := strconv.Atoi(os.Getenv(rankEnvironment))
-	if notOurs != nil {
-		number = 0
+	if notOurs == nil {
+		r.Worker = number
 	}
 	ctx := context.Background()
-	w, err := rank.Come(ctx, rank.Rendezvous{Network: network, Address: address, Worker: number})
+	w, err := rank.Come(ctx, r)
 	if err != nil {
 		return err
 	}

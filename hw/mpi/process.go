@@ -33,7 +33,8 @@ func (s *launcher) Start(at rank.Rendezvous, ranks int, ended func(rank.Ended)) 
 	if _, err := load(s.config.Library); err != nil {
 		return err
 	}
-	p, err := launch(&s.config, at.Network+" "+at.Address+" "+s.config.Library, ranks)
+	p, err := launch(&s.config, at.Network+" "+at.Address+" "+at.Secret.Text()+" "+
+		s.config.Library, ranks)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (p *process) ending(name string) rank.Ended {
 // said is what mpirun and its ranks have said, in short.
 func (p *process) said() string {
 	text := strings.Join(strings.Fields(strings.ReplaceAll(p.output.String(), "--", "")), " ")
-	return strings.Trim(text[:min(len(text), 400)], "- ")
+	return hw.Printable(strings.Trim(text[:min(len(text), 400)], "- "))
 }
 
 // end waits for mpirun to end, then asks it to, then kills it.

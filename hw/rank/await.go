@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"collsim/hw"
@@ -45,13 +46,16 @@ func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]r
 				return nil, s.explain(e)
 			}
 			m := s.members[e.worker]
-			switch e.report.Kind {
-			case reportHello:
+			s.moved = time.Now()
+			switch k := e.report.Kind; {
+			case k == reportHello:
 				m.channel, m.came, m.hello = e.channel, true, *e.report.Hello
-			case reportReady:
+			case k != kind || reports[e.worker].Kind != 0 || !slices.Contains(of, m):
+				return nil, m.malformed("read", "report %d, which nobody awaits", k)
+			case k == reportReady:
 				m.ready = e.report.Ready
-			}
-			if s.moved = time.Now(); e.report.Kind == kind {
+				fallthrough
+			default:
 				reports[e.worker] = e.report
 				left--
 			}
@@ -95,8 +99,12 @@ func (s *session) watch(kind reportKind, of []*member, reports []report) error {
 		if !m.came {
 			kind = reportHello
 		}
-		return &hw.Error{Call: "wait", Code: "timeout", Rank: m.rank(), Lane: -1, Step: -1,
+		e := &hw.Error{Call: "wait", Code: "timeout", Rank: m.rank(), Lane: -1, Step: -1,
 			Text: fmt.Sprintf("%v was not enough %v", s.timeout, kind)}
+		if n := s.turned(); kind == reportHello && n > 0 {
+			e.Text += fmt.Sprintf("; turned away, without the secret: %d", n)
+		}
+		return e
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/gate"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -25,6 +26,8 @@ type Config struct {
 	// Listen is the TCP address, as other machines can reach it: "10.0.0.1:7000". Any free port of
 	// 127.0.0.1 does if it is empty.
 	Listen string
+	// Secret is what workers must know; if there is none, each session makes one of its own.
+	Secret gate.Secret
 	// Startup is how long workers may take to get ready, if that is more than a job's timeout.
 	Startup time.Duration
 	// Within calls start, which opens the socket and starts the processes, in a thread that is where
@@ -60,6 +63,7 @@ type Rendezvous struct {
 	Network string // "tcp" or "unix"
 	Address string
 	Worker  int
+	Secret  gate.Secret // that the coordinator knows, too
 	// Timeout bounds the wait for a coordinator that is not there yet; hw.DefaultTimeout if 0.
 	Timeout time.Duration
 }
@@ -69,7 +73,9 @@ type Job struct {
 	Schedule *schedule.Schedule // nil if Detail says what to do
 	Detail   []byte             // for the players, who know what it means
 	Inputs   [][]byte           // of every rank
-	Env      hw.Env             // completed, as hw.Job.Check does it
+	// Outputs is how many bytes every rank has of output, where there is no schedule.
+	Outputs []int64
+	Env     hw.Env // completed, as hw.Job.Check does it
 }
 
 // Coordinator has workers execute jobs. It keeps them from one job to the next, and is used by one
@@ -90,7 +96,7 @@ func New(c Config) *Coordinator {
 // Reachable reports whether an address says where others find this machine.
 func Reachable(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	return err == nil && host != "" && host != "0.0.0.0" && host != "::"
+	return err == nil && host != "" && !net.ParseIP(host).IsUnspecified()
 }
 
 // Run has as many workers as are needed execute a job. If it fails they all end; the next job
@@ -150,7 +156,11 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 	if job.Schedule != nil && job.Schedule.Slots > 0 {
 		s.slots = job.Schedule.Slots
 	}
-	if err := s.handOut(ctx, job, v); err != nil {
+	outputs, err := job.outputs()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.handOut(ctx, job, v, outputs); err != nil {
 		return nil, err
 	}
 	result, best, origin := &hw.Result{}, []hw.Recording(nil), unit.Time(0)
@@ -161,7 +171,7 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 				return nil, err
 			}
 		}
-		played, err := s.repeat(ctx, len(job.Inputs))
+		played, err := s.repeat(ctx, job)
 		if err != nil {
 			return nil, err
 		}
@@ -183,9 +193,8 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 		return nil, err
 	}
 	for _, m := range s.members {
-		if outputs := reports[m.worker].Outputs; len(outputs) != len(m.mine) {
-			return nil, &hw.Error{Call: "result", Code: "malformed", Rank: m.rank(), Lane: -1, Step: -1,
-				Text: fmt.Sprintf("outputs of %d ranks instead of %d", len(outputs), len(m.mine))}
+		if err := m.fits(reports[m.worker].Outputs, outputs); err != nil {
+			return nil, err
 		}
 		result.Outputs = append(result.Outputs, reports[m.worker].Outputs...)
 		if len(m.mine) > 0 {
@@ -211,7 +220,9 @@ func recordings(played []Played) []hw.Recording {
 }
 
 // handOut gives every worker its part of a job, and returns when all are prepared.
-func (s *session) handOut(ctx context.Context, job *Job, v *survey) error {
+func (s *session) handOut(
+	ctx context.Context, job *Job, v *survey, outputs []int64,
+) error {
 	s.epoch++
 	text, ranks := "", len(job.Inputs)
 	at := make([]int, ranks) // the worker of each
@@ -238,6 +249,7 @@ func (s *session) handOut(ctx context.Context, job *Job, v *survey) error {
 			p.Text, p.schedule = text, job.Schedule
 			p.Inputs = job.Inputs[m.mine[0]:][:len(m.mine)]
 		}
+		m.channel.allow(m.longest(job, v, outputs))
 		if v != nil {
 			p.Reload = v.reload
 			p.Peers = s.peers(m, v, at)
@@ -267,19 +279,21 @@ func (s *session) peers(m *member, v *survey, at []int) (all []Peer) {
 }
 
 // repeat has all ranks play once; times are the coordinator's.
-func (s *session) repeat(ctx context.Context, ranks int) ([]Played, error) {
+func (s *session) repeat(ctx context.Context, job *Job) ([]Played, error) {
 	reports, err := s.order(ctx, order{Kind: orderGo}, reportDone, s.busy())
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Played, 0, ranks)
+	all := make([]Played, 0, len(job.Inputs))
 	for _, m := range s.busy() {
 		played := reports[m.worker].Played
 		if len(played) != len(m.mine) {
-			return nil, &hw.Error{Call: "done", Code: "malformed", Rank: m.rank(), Lane: -1, Step: -1,
-				Text: fmt.Sprintf("times of %d ranks instead of %d", len(played), len(m.mine))}
+			return nil, m.malformed("done", "times of %d ranks instead of %d", len(played), len(m.mine))
 		}
-		for _, p := range played {
+		for i, p := range played {
+			if job.Schedule != nil && !shaped(&p.Recording, job.Schedule, m.mine[i]) {
+				return nil, m.malformed("done", "a recording of other steps than rank %d has", m.mine[i])
+			}
 			p.Start, p.End = p.Start+m.offset, p.End+m.offset
 			p.Recording.Shift(m.offset)
 			all = append(all, p)

@@ -135,6 +135,7 @@ func five(env hw.Env) *Job {
 	for rank := range 5 {
 		job.Inputs = append(job.Inputs, []byte{byte(rank), 9})
 	}
+	job.Outputs, job.Env.Iterations = []int64{2, 2, 2, 2, 2}, 1
 	job.Env.Repetitions, job.Env.Timeout = max(env.Repetitions, 1), max(env.Timeout, 10*time.Second)
 	return job
 }
@@ -174,7 +175,7 @@ func TestSeveralRanksAWorker(t *testing.T) {
 			slices.Sort(c.log.epoch)
 			require.Equal(t, []uint32{2, 2, 3, 3, 4, 4, 6, 6, 7, 7, 8, 8}, c.log.epoch)
 			one := five(hw.Env{})
-			one.Inputs = one.Inputs[:1]
+			one.Inputs, one.Outputs = one.Inputs[:1], one.Outputs[:1]
 			r, err := k.Run(context.Background(), one)
 			require.NoError(t, err)
 			require.Equal(t, [][]byte{{0, 9}}, r.Outputs)

@@ -17,5 +17,7 @@
 // is left: no process, no socket, no file.
 //
 // The package knows no transport between ranks, no library and no device; a Launcher and a Player
-// do. Whoever can reach the address of a coordinator can take part.
+// do. Who does not know the secret of a session is turned away (package gate) and disturbs nobody;
+// how long a message may be follows from the job, and none is believed before it is checked
+// (check.go).
 package rank

@@ -15,7 +15,7 @@ import (
 // CallError is what became of a call that concerns a rank; −1 is none.
 func CallError(rank int, call string, err error) *hw.Error {
 	return &hw.Error{Call: call, Code: codeOf(err), Rank: rank, Lane: -1, Step: -1,
-		Text: err.Error()}
+		Text: hw.Printable(err.Error())}
 }
 
 // codeOf is the name of what a call has returned.

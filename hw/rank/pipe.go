@@ -10,6 +10,7 @@ import (
 type channel[In, Out any] interface {
 	receive(*In) error
 	send(*Out) error
+	allow(bytes int64) // bounds the messages that it receives from now on
 	close()
 }
 
@@ -55,5 +56,8 @@ func (p *pipe[In, Out]) send(m *Out) error {
 		return io.ErrClosedPipe
 	}
 }
+
+// allow has nothing to bound: messages are not read.
+func (p *pipe[In, Out]) allow(int64) {}
 
 func (p *pipe[In, Out]) close() { p.once.Do(func() { close(p.closed) }) }

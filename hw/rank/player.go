@@ -60,6 +60,9 @@ type Peer struct {
 func (p *Part) Schedule() (*schedule.Schedule, error) {
 	if p.schedule == nil && p.Text != "" {
 		s, err := schedule.Parse(p.Text)
+		if err == nil {
+			err = p.fits(s)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/gate"
 	"collsim/unit"
 )
 
@@ -19,7 +20,9 @@ import (
 type session struct {
 	config   *Config
 	listener net.Listener
-	dir      string // of the socket's name, "" for none
+	secret   gate.Secret
+	door     *gate.Door // nil if no process comes
+	dir      string     // of the socket's name, "" for none
 	clock    Clock
 	members  []*member
 	events   chan event
@@ -65,7 +68,10 @@ const grace = 500 * time.Millisecond
 
 // open starts workers and returns when all are ready.
 func open(ctx context.Context, c *Config, workers int, timeout time.Duration) (*session, error) {
-	s := &session{config: c, clock: StartClock(), events: make(chan event, 64)}
+	s := &session{config: c, clock: StartClock(), events: make(chan event, 64), secret: c.Secret}
+	if s.secret.None() {
+		s.secret = gate.NewSecret()
+	}
 	s.serving, s.stop = context.WithCancel(context.Background())
 	s.setTimeout(max(timeout, c.Startup))
 	for worker := range workers {
@@ -89,7 +95,7 @@ func (s *session) start(ctx context.Context) (err error) {
 		if err := s.listen(); err != nil {
 			return err
 		}
-		r := Rendezvous{Network: s.listener.Addr().Network(), Address: s.address()}
+		r := Rendezvous{Network: s.listener.Addr().Network(), Address: s.address(), Secret: s.secret}
 		return s.config.Launch.Start(r, len(s.members), func(e Ended) {
 			s.tell(event{worker: e.Worker, ended: &e})
 		})
@@ -106,7 +112,9 @@ func (s *session) start(ctx context.Context) (err error) {
 		return err
 	}
 	if s.listener != nil {
-		s.running.Go(s.accept)
+		s.door = &gate.Door{Listener: s.listener, Secret: s.secret, Run: gate.NewRun(),
+			Expected: s.expects, Enter: s.admit}
+		s.running.Go(s.door.Serve)
 	}
 	if _, err := s.await(ctx, reportReady, s.members); err != nil {
 		return err
@@ -146,9 +154,13 @@ func (s *session) listen() (err error) {
 	return nil
 }
 
-// Listen opens a socket. Go's listeners ask for multipath TCP, whose own buffers would take in more
-// of a message than its receiver has read.
+// Listen opens a socket, at all addresses of this machine only if they are named, as in
+// "0.0.0.0:7000". Go's listeners ask for multipath TCP, whose own buffers would take in more of a
+// message than its receiver has read.
 func Listen(network, address string) (net.Listener, error) {
+	if host, _, err := net.SplitHostPort(address); network == "tcp" && err == nil && host == "" {
+		return nil, fmt.Errorf("%q names no address of this machine", address)
+	}
 	var c net.ListenConfig
 	c.SetMultipathTCP(false)
 	return c.Listen(context.Background(), network, address)
@@ -165,28 +177,30 @@ func (s *session) address() string {
 	return net.JoinHostPort(host, port)
 }
 
-// accept takes in the workers that come.
-func (s *session) accept() {
-	for {
-		conn, err := s.listener.Accept()
-		if err != nil {
-			return
-		}
-		s.running.Go(func() { s.admit(conn) })
-	}
+// expects reports whether a claim is that of a worker.
+func (s *session) expects(c gate.Claim) bool {
+	return c.Service == gate.Coordination && c.To == -1 && c.From >= 0 &&
+		int(c.From) < len(s.members)
 }
 
-// admit hears who has come, and then what that has to say. Who does not say so at once, or is known
-// already, is sent away.
-func (s *session) admit(conn net.Conn) {
+// turned is how many connections have proven nothing.
+func (s *session) turned() int64 {
+	if s.door == nil {
+		return 0
+	}
+	return s.door.Turned()
+}
+
+// admit hears which worker has come, and then what that has to say. One that does not say so at
+// once, or is known already, is sent away.
+func (s *session) admit(conn net.Conn, claim gate.Claim) {
 	defer conn.Close()
 	stop := context.AfterFunc(s.serving, func() { conn.SetDeadline(time.Now().Add(grace)) })
 	defer stop()
 	w := newWire[report, order](conn, maxIntroduction)
 	conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	var r report
-	if err := w.receive(&r); err != nil || r.Hello == nil || r.Hello.Worker < 0 ||
-		r.Hello.Worker >= len(s.members) {
+	if err := w.receive(&r); err != nil || r.Hello == nil || r.Hello.Worker != int(claim.From) {
 		return
 	}
 	conn.SetReadDeadline(time.Time{})
@@ -194,7 +208,7 @@ func (s *session) admit(conn net.Conn) {
 	if !m.heard.CompareAndSwap(0, time.Now().UnixNano()) || s.serving.Err() != nil {
 		return // the deadline of the session's end is not to be put off
 	}
-	w.limit.Store(maxMessage)
+	w.allow(maxOther)
 	w.patience = func() time.Duration { return time.Duration(s.patience.Load()) }
 	w.heard = func() { m.heard.Store(time.Now().UnixNano()) }
 	s.hear(m, w, r)
@@ -215,6 +229,10 @@ func (s *session) hear(m *member, c channel[report, order], r report) {
 		r = report{}
 		if err := c.receive(&r); err != nil {
 			s.tell(event{worker: m.worker, lost: &lost{"read", err}})
+			return
+		}
+		if r.Kind == reportHello {
+			s.tell(event{worker: m.worker, lost: &lost{"read", errAgain}})
 			return
 		}
 		m.heard.Store(time.Now().UnixNano())
@@ -276,7 +294,7 @@ func (s *session) close(fault *hw.Error) {
 		if !m.came {
 			continue
 		}
-		if m.hello.Machine == here {
+		if m.hello.Machine == here && m.hello.Process > 1 {
 			processes = append(processes, m.hello.Process)
 		}
 		if !m.silent.Load() {

@@ -8,10 +8,17 @@ import (
 // survey is what the coordinator must know of a whole schedule before it hands it out.
 type survey struct {
 	peers  [][]int32 // of every rank, in rising order: those that it talks with
+	size   []size    // of every rank's program
 	reload bool      // a step writes where an input lies
 
 	ends  map[hw.Connection]ends
 	order []hw.Connection // of ends
+}
+
+// size is how much a rank has to note of its program when that has run once.
+type size struct {
+	lanes           int
+	steps, messages int64 // sub-steps; both ends of a connection note each message
 }
 
 // ends are how many messages both ends of a connection speak of.
@@ -22,7 +29,7 @@ type ends struct{ sent, received int64 }
 func look(s *schedule.Schedule) (*survey, error) {
 	n := s.Spec.Ranks
 	talk := make([]bool, n*n)
-	v := &survey{peers: make([][]int32, n), ends: map[hw.Connection]ends{}}
+	v := &survey{peers: make([][]int32, n), size: make([]size, n), ends: map[hw.Connection]ends{}}
 	var step schedule.Step
 	for rank := range n {
 		v.reload = v.reload || s.SpecOf(rank).InPlace
@@ -32,6 +39,7 @@ func look(s *schedule.Schedule) (*survey, error) {
 				talk[rank*n+int(other)], talk[int(other)*n+rank] = true, true
 			}
 		}
+		v.size[rank].lanes = p.Lanes()
 		for lane := range p.Lanes() {
 			for c := p.Walk(lane); !c.Done(); c.Next(1) {
 				p.Load(&c, &step)
@@ -53,12 +61,15 @@ func (v *survey) note(rank, lane int, s *schedule.Step, slices int64) {
 	if !s.Moves() {
 		slices = 1
 	}
+	z := &v.size[rank]
+	z.steps += slices
 	add := func(c hw.Connection, sent, received int64) {
 		e, known := v.ends[c]
 		if !known {
 			v.order = append(v.order, c)
 		}
 		v.ends[c] = ends{e.sent + sent, e.received + received}
+		z.messages += sent + received
 	}
 	for i := range s.From {
 		if f := &s.From[i]; f.Kind == schedule.Message {

@@ -17,18 +17,23 @@ import (
 //
 // A message is a gob, in frames: four bytes, little-endian, with the length of what follows, at
 // most maxFrame. A message ends where a frame does. One that grows beyond what its reader allows
-// ends the connection before it is read.
+// ends the connection before it is read, and so does one that is not what it says it is (check.go).
 
 const (
 	// maxFrame is also how much is written at a time: each is progress.
 	maxFrame = 1 << 18
-	// maxIntroduction bounds the first message of who has come, maxMessage all others.
+	// maxIntroduction bounds the first message of who has come, maxOther those that have nothing of
+	// a job. How long others are follows from the job (longest).
 	maxIntroduction = 1 << 16
-	maxMessage      = 1 << 33
+	maxOther        = 1 << 20
+	maxMessage      = 1 << 33 // where not even that is known
 )
 
-// errLong is why a connection ends that sends too much.
-var errLong = errors.New("a message is longer than expected")
+// Why a connection ends.
+var (
+	errLong  = errors.New("a message is longer than expected")
+	errAgain = errors.New("an introduction of who is known")
+)
 
 // wire is a connection to another process.
 type wire[In, Out any] struct {
@@ -37,6 +42,9 @@ type wire[In, Out any] struct {
 	heard func()       // is called whenever something has come
 	// patience is how long a frame may take to be sent; 0 is for ever.
 	patience func() time.Duration
+	// alone is set where nobody else watches who is silent: what has begun must then go on within
+	// the patience.
+	alone bool
 
 	in    *bufio.Reader
 	left  int   // of the frame
@@ -58,7 +66,9 @@ func newWire[In, Out any](conn net.Conn, limit int64) *wire[In, Out] {
 
 func (w *wire[In, Out]) close() { w.conn.Close() }
 
-// receive waits for a message.
+func (w *wire[In, Out]) allow(bytes int64) { w.limit.Store(bytes) }
+
+// receive waits for a message, and checks it.
 func (w *wire[In, Out]) receive(m *In) error {
 	w.taken = 0
 	if err := w.gobs.Decode(m); err != nil {
@@ -66,6 +76,9 @@ func (w *wire[In, Out]) receive(m *In) error {
 	}
 	if w.left > 0 {
 		return fmt.Errorf("%d bytes behind a message", w.left)
+	}
+	if c, ok := any(m).(interface{ check() error }); ok {
+		return c.check()
 	}
 	return nil
 }
@@ -118,6 +131,9 @@ func (w frameReader[In, Out]) begin() error {
 	if w.left > 0 {
 		return nil
 	}
+	if w.alone {
+		w.conn.SetReadDeadline(w.due())
+	}
 	var b [4]byte
 	if _, err := io.ReadFull(w.in, b[:]); err != nil {
 		return err
@@ -129,8 +145,18 @@ func (w frameReader[In, Out]) begin() error {
 	if w.taken += int64(n); w.taken > w.limit.Load() {
 		return errLong
 	}
-	w.left = int(n)
+	if w.left = int(n); w.alone && w.taken == int64(n) {
+		w.conn.SetReadDeadline(w.due())
+	}
 	return nil
+}
+
+// due is when what has begun must go on; a message that has not begun may take for ever.
+func (w frameReader[In, Out]) due() (t time.Time) {
+	if p := w.patience(); p > 0 && w.taken > 0 {
+		t = time.Now().Add(p)
+	}
+	return t
 }
 
 // Read implements io.Reader.

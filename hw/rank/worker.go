@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/gate"
+	"collsim/internal/memory"
+	"collsim/unit"
 )
 
 // Worker is who holds ranks, and does with them what the coordinator says.
@@ -21,16 +24,19 @@ type Worker struct {
 	channel channel[order, report]
 	local   net.Addr // of the socket; nil within the coordinator's process
 	at      Rendezvous
+	run     gate.Run
 	pace    atomic.Int64  // between two beats, in nanoseconds
 	hurry   chan struct{} // the pace has changed
 	player  Player
 	orders  chan order
 	first   int   // rank of the job
 	err     error // why the worker has ended
+	free    func() (memory.Free, bool)
 }
 
 func newWorker(c channel[order, report], clock Clock) *Worker {
-	w := &Worker{Clock: clock, channel: c, hurry: make(chan struct{}, 1), orders: make(chan order)}
+	w := &Worker{Clock: clock, channel: c, hurry: make(chan struct{}, 1), orders: make(chan order),
+		free: memory.Read}
 	w.pace.Store(int64(paceOf(time.Second)))
 	return w
 }
@@ -41,18 +47,21 @@ func paceOf(timeout time.Duration) time.Duration {
 }
 
 // Come makes this process the worker of a rendezvous: it goes to the coordinator, again and again
-// until that is there, and says who it is. It is a worker of use when it serves.
+// until that is there, has it prove that it knows the secret, and says who it is. It is a worker of
+// use when it serves.
 func Come(ctx context.Context, r Rendezvous) (*Worker, error) {
 	if r.Timeout == 0 {
 		r.Timeout = hw.DefaultTimeout
 	}
 	clock := StartClock()
-	conn, err := dial(ctx, r)
+	conn, run, err := dial(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	w := newWorker(newWire[order, report](conn, maxMessage), clock)
-	w.local, w.at, w.first = conn.LocalAddr(), r, r.Worker
+	c := newWire[order, report](conn, maxOrder())
+	c.alone, c.patience = true, func() time.Duration { return r.Timeout }
+	w := newWorker(c, clock)
+	w.local, w.at, w.first, w.run = conn.LocalAddr(), r, r.Worker, run
 	name, _ := os.Hostname()
 	err = w.channel.send(&report{Kind: reportHello, Hello: &hello{Worker: r.Worker,
 		Process: os.Getpid(), Machine: machine(), Host: name, Wall: clock.since.UnixNano(),
@@ -64,27 +73,42 @@ func Come(ctx context.Context, r Rendezvous) (*Worker, error) {
 	return w, nil
 }
 
+// maxOrder is how long a message of the coordinator may be: no longer than this machine could keep.
+func maxOrder() int64 {
+	if free, ok := memory.Read(); ok {
+		return free.Bytes
+	}
+	return maxMessage
+}
+
 // dial goes to the coordinator. When the time is over it tells why nobody was there, rather than
 // that the last attempt had no time.
-func dial(ctx context.Context, r Rendezvous) (net.Conn, error) {
+func dial(ctx context.Context, r Rendezvous) (net.Conn, gate.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	var d net.Dialer
-	var why error
-	for {
-		conn, err := d.DialContext(ctx, r.Network, r.Address)
-		if err == nil {
-			return conn, nil
+	claim := gate.Claim{Service: gate.Coordination, From: int32(r.Worker), To: -1}
+	conn, run, err := gate.Knock(ctx, func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		var why error
+		for {
+			conn, err := d.DialContext(ctx, r.Network, r.Address)
+			if err == nil {
+				return conn, nil
+			}
+			if why == nil || ctx.Err() == nil {
+				why = err
+			}
+			select {
+			case <-ctx.Done():
+				return nil, why
+			case <-time.After(50 * time.Millisecond):
+			}
 		}
-		if why == nil || ctx.Err() == nil {
-			why = err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, coordinatorError("dial", why)
-		case <-time.After(50 * time.Millisecond):
-		}
+	}, r.Secret, claim)
+	if err != nil {
+		return nil, run, coordinatorError("dial", err)
 	}
+	return conn, run, nil
 }
 
 // coordinatorError is the loss of the coordinator.
@@ -109,6 +133,9 @@ func machine() string {
 
 // LocalAddr is the address by which this machine reaches the coordinator.
 func (w *Worker) LocalAddr() net.Addr { return w.local }
+
+// Run is the run that the worker is in, as the coordinator has proven it.
+func (w *Worker) Run() gate.Run { return w.run }
 
 // Close leaves a coordinator whom the worker has not served.
 func (w *Worker) Close() { w.channel.close() }
@@ -237,6 +264,26 @@ func (w *Worker) do(ctx context.Context, o *order) {
 	w.channel.send(&r)
 }
 
+// holds says that a part takes more memory than there is here, nil if not. What is in the
+// coordinator's process is its caller's to ask for.
+func (w *Worker) holds(p *Part) error {
+	s, err := p.Schedule()
+	free, known := w.free()
+	if err != nil || s == nil || w.local == nil || !known {
+		return err
+	}
+	need := int64(0)
+	for i, rank := range p.Mine {
+		need += hw.Alone(s, rank) - int64(len(p.Inputs[i]))
+	}
+	if need <= free.Bytes {
+		return nil
+	}
+	return &hw.Error{Call: "memory", Code: "too little", Rank: w.first, Lane: -1, Step: -1,
+		Text: fmt.Sprintf("%v is needed: %v has %v left", unit.Bytes(need), free,
+			unit.Bytes(free.Bytes))}
+}
+
 // prepare has the player take up a part of a job; from now on its timeout counts.
 func (w *Worker) prepare(ctx context.Context, p *Part) error {
 	w.pace.Store(int64(paceOf(p.Env.Timeout)))
@@ -246,6 +293,9 @@ func (w *Worker) prepare(ctx context.Context, p *Part) error {
 	}
 	if len(p.Mine) > 0 {
 		w.first = p.Mine[0]
+	}
+	if err := w.holds(p); err != nil {
+		return err
 	}
 	return w.player.Prepare(ctx, p)
 }

@@ -64,11 +64,13 @@ func table() []row {
 		{path: "nccl", ours: toAlgos + " program"},
 		{path: "hw", ours: hw},
 		{path: "hw/...", ours: hw},
-		{path: "hw/host", ours: hw + " hw/rank"},
-		{path: "hw/mpi", ours: hw + " hw/rank algos/openmpi",
+		{path: "hw/gate"},
+		{path: "hw/rank", ours: hw + " hw/gate internal/memory"},
+		{path: "hw/host", ours: hw + " hw/rank hw/gate"},
+		{path: "hw/mpi", ours: hw + " hw/rank hw/gate algos/openmpi",
 			modules: []string{"github.com/ebitengine/purego"}},
 		{path: "hw/calibrate", ours: hw + " formats/nccllog"},
-		{path: "hw/lab", ours: hw + " hw/host hw/mpi"},
+		{path: "hw/lab", ours: hw + " hw/host hw/mpi hw/gate"},
 		{path: "fidelity", ours: "unit"},
 		{path: "plots", ours: "trace unit",
 			modules: []string{"gonum.org/v1/plot",
@@ -80,7 +82,8 @@ func table() []row {
 		{path: "report", ours: "run scenarios collective unit device schedule formats fidelity hw " +
 			"hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
-		{path: "cmd/collsim", ours: ". run report plots hw/... internal/output " + toHW,
+		{path: "cmd/collsim",
+			ours:    ". run report plots hw/... internal/output internal/memory " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/golden"}, // its tests alone import anything
 		{path: "internal/judge"},  // an opinion of its own: it must not know the proof
@@ -88,6 +91,7 @@ func table() []row {
 		{path: "internal/judge/campaign",
 			ours: "internal/judge internal/judge/vary internal/output schedule proof algos " +
 				"collective dtype"},
+		{path: "internal/memory"},
 		{path: "internal/nearest"},
 		{path: "internal/output"},
 		{path: "internal/prose"},

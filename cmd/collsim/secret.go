@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"collsim/hw/gate"
+	"collsim/internal/prose"
+)
+
+// The environment has what all members of a run know: the secret itself, or a file with it.
+const (
+	secretVariable = "COLLSIM_SECRET"
+	secretFile     = "COLLSIM_SECRET_FILE"
+)
+
+// secretOfRun is the secret that the environment has; none if it has none. Arguments have no
+// secrets: all users of a machine see them.
+func secretOfRun() (gate.Secret, error) {
+	text, name := os.Getenv(secretVariable), os.Getenv(secretFile)
+	of := secretVariable
+	switch {
+	case text != "" && name != "":
+		return gate.Secret{}, &usageError{text: secretVariable + " and " + secretFile +
+			" are both set: one of them is expected"}
+	case name != "":
+		of = secretFile + " " + name
+		info, err := os.Stat(name)
+		if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			return gate.Secret{}, &usageError{text: fmt.Sprintf("%s: others may read or write it (%v)", of,
+				info.Mode().Perm()), hint: "chmod 600 " + name}
+		}
+		b, readErr := os.ReadFile(name)
+		if readErr != nil {
+			return gate.Secret{}, &usageError{text: of + ": " + prose.Unprefixed(readErr)}
+		}
+		text = string(b)
+	case text == "":
+		return gate.Secret{}, nil
+	}
+	s, err := gate.ParseSecret(text)
+	if err != nil {
+		return s, &usageError{text: of + ": " + err.Error(), hint: "make one: openssl rand -hex 16"}
+	}
+	return s, nil
+}
