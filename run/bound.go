@@ -1,8 +1,6 @@
 package run
 
 import (
-	"fmt"
-
 	"collsim/bounds"
 	"collsim/collective"
 	"collsim/internal/prose"
@@ -14,8 +12,8 @@ import (
 // other: of very many teams the first ones speak for all, as each of them holds all by itself.
 const maxTeamLinks = 1 << 20
 
-// bound finds what no schedule of as many lanes beats. Points of one network, collective and device
-// share it. Of teams it is what the slowest cannot beat even if it had the network for itself.
+// bound finds what no schedule of as many lanes beats. Points of one network that do not differ in what
+// it depends on share it. Of teams it is what the slowest cannot beat even if it had the network for itself.
 func (r *runner) bound(m *made, result *Result) error {
 	p := result.Point
 	if m.whole.Spec.Kind == collective.Custom {
@@ -26,18 +24,13 @@ func (r *runner) bound(m *made, result *Result) error {
 	for _, member := range m.members {
 		lanes[member.schedule.Spec.Ranks] = lanesOf(member)
 	}
-	key := fmt.Sprintf("%+v %+v %v %d", p.Spec, p.Device, lanes, result.passes())
-	if b, known := r.bounds[key]; known {
-		result.Bounds = b
-		return nil
-	}
 	views := []*topology.Graph{r.network.graph}
 	if p.Teams != nil {
 		views = r.network.views(p.Teams)
 	}
 	for i, view := range views {
 		ranks := len(view.Ranks)
-		b, err := bounds.For(times(p.TeamSpec(ranks), result.passes()), view,
+		b, err := r.boundOf(i, view, times(p.TeamSpec(ranks), result.passes()),
 			boundOptions(p, lanes[ranks]))
 		if err != nil {
 			return p.Refuse("collective", prose.Unprefixed(err), "")
@@ -46,8 +39,28 @@ func (r *runner) bound(m *made, result *Result) error {
 			result.Bounds = b
 		}
 	}
-	r.bounds[key] = result.Bounds
 	return nil
+}
+
+// boundKey is what a bound depends on, of one network and its teams.
+type boundKey struct {
+	team    int
+	spec    collective.Key
+	options bounds.Options
+}
+
+// boundOf is the bound of a team, found once.
+func (r *runner) boundOf(team int, view *topology.Graph, spec collective.Spec,
+	o bounds.Options) (bounds.Bounds, error) {
+	key := boundKey{team, spec.Key(), o}
+	if b, known := r.bounds[key]; known {
+		return b, nil
+	}
+	b, err := bounds.For(spec, view, o)
+	if err == nil {
+		r.bounds[key] = b
+	}
+	return b, err
 }
 
 // times is a collective that moves so many times as much: what is done so often can be done at

@@ -27,17 +27,16 @@ type source struct {
 
 // load reads the file of an algorithm, unless that has been done. What cannot be read at any size
 // is refused here.
-func (s *Scenario) load(a scenarios.Algorithm, resolve func(string) string,
-	o LoadOptions) (*source, error) {
+func (s *Scenario) load(a scenarios.Algorithm) (*source, error) {
 	if src := s.files[a.String()]; src != nil {
 		return src, nil
 	}
-	src := &source{name: resolve(a.File)}
+	src := &source{name: s.disk.resolve(a.File)}
 	var err error
 	if src.options, err = fileOptions(a.Params); err != nil {
 		return nil, err
 	}
-	if err := src.fetch(s.file, a.File, o); err != nil {
+	if err := src.fetch(s.file, a.File, s.disk); err != nil {
 		return nil, err
 	}
 	if src.own, err = src.read(src.options); err != nil {
@@ -51,13 +50,13 @@ func (s *Scenario) load(a scenarios.Algorithm, resolve func(string) string,
 }
 
 // fetch gets the content of the file, or of those of all ranks, and finds out its format.
-func (src *source) fetch(scenario, file string, o LoadOptions) (err error) {
+func (src *source) fetch(scenario, file string, d *disk) (err error) {
 	if strings.Contains(file, formats.RankInName) {
 		src.format, _ = formats.Lookup(formats.Trace)
-		src.parts, err = formats.ReadParts(src.name, o.Read)
+		src.parts, err = formats.ReadParts(src.name, d.file)
 		return err
 	}
-	if src.text, err = scenarioFile(scenario, file, src.name, o); err != nil {
+	if src.text, err = scenarioFile(scenario, file, src.name, d); err != nil {
 		return err
 	}
 	head := src.text[:min(len(src.text), formats.HeadSize)]
@@ -70,13 +69,13 @@ func (src *source) fetch(scenario, file string, o LoadOptions) (err error) {
 
 // scenarioFile is the content of a file that a scenario names: of an example, one that is embedded
 // next to it.
-func scenarioFile(scenario, file, resolved string, o LoadOptions) ([]byte, error) {
+func scenarioFile(scenario, file, resolved string, d *disk) ([]byte, error) {
 	if strings.HasPrefix(scenario, "example:") {
 		if text, err := scenarios.ExampleFile(file); err == nil {
 			return text, nil
 		}
 	}
-	text, err := o.Read(resolved)
+	text, err := d.file(resolved)
 	if err != nil {
 		return nil, formats.Unreadable(err)
 	}

@@ -49,6 +49,30 @@ type Scenario struct {
 	files map[string]*source // of "file:mine.schedule", by the algorithm as printed
 	// arrays are the data files that it names; they are read by Load alone.
 	arrays *arrayFiles
+	disk   *disk
+}
+
+// disk is where a scenario finds the schedules that it names. Each file is read once.
+type disk struct {
+	resolve func(name string) string // relative to the scenario
+	read    func(path string) ([]byte, error)
+	seen    map[string]content // by path
+}
+
+// content is what was read of a file.
+type content struct {
+	text []byte
+	err  error
+}
+
+// file is the content of a file.
+func (d *disk) file(path string) ([]byte, error) {
+	c, seen := d.seen[path]
+	if !seen {
+		c.text, c.err = d.read(path)
+		d.seen[path] = c
+	}
+	return c.text, c.err
 }
 
 // Load reads a scenario: its text, or if that is nil the embedded example ("example:ring") or the
@@ -65,33 +89,55 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 	if o.ReadArrays == nil {
 		o.ReadArrays = arrays.ReadRanks
 	}
-	where := &scenarios.Scenario{File: file}
-	s := &Scenario{file: file, files: map[string]*source{},
-		arrays: &arrayFiles{read: o.ReadArrays, resolve: where.Resolve}}
-	s.Scenario, err = scenarios.Load(file, text, scenarios.Options{
-		Algorithms: algorithmNames,
-		Libraries:  libraryNames,
-		With:       o.With,
-		Set:        o.Set,
-		Only:       o.Only,
-		Executors:  o.Executors,
-		Check: func(kind collective.Kind, a scenarios.Algorithm) error {
-			if !a.FromFile() {
-				return checkParams(kind, a)
-			}
-			src, err := s.load(a, where.Resolve, o)
-			if err != nil {
-				return err
-			}
-			return src.checkKind(kind)
-		},
-		Shape:  s.shape,
-		Inputs: s.arrays.inputShapes,
-	})
+	d, err := scenarios.Read(file, text, scenarios.Options{With: o.With, Set: o.Set, Only: o.Only,
+		Executors: o.Executors})
 	if err != nil {
 		return nil, err
 	}
+	s := newScenario(&scenarios.Scenario{File: file}, file, o)
+	if s.Scenario, err = s.points(d); err != nil {
+		return nil, err
+	}
 	return s, s.judge()
+}
+
+// newScenario has read no file yet.
+func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
+	return &Scenario{Scenario: of, file: file, files: map[string]*source{},
+		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve},
+		disk:   &disk{of.Resolve, o.Read, map[string]content{}}}
+}
+
+// points puts a document together: what it asks is found out, until it asks no more.
+func (s *Scenario) points(d *scenarios.Document) (*scenarios.Scenario, error) {
+	facts := scenarios.Facts{Algorithms: map[collective.Kind][]string{},
+		Libraries: map[collective.Kind][]string{}}
+	for _, kind := range collective.Kinds() {
+		facts.Algorithms[kind], facts.Libraries[kind] = algorithmNames(kind), libraryNames(kind)
+	}
+	for {
+		points, open, err := d.Points(facts)
+		if err != nil || len(open) == 0 {
+			return points, err
+		}
+		for _, q := range open {
+			facts.Answers = append(facts.Answers, s.answer(q))
+		}
+	}
+}
+
+// answer finds out what a document asks.
+func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
+	a, p := scenarios.Answer{Question: q}, q.Point
+	switch q.Topic {
+	case scenarios.WhetherAlgorithm:
+		a.Err = s.known(p)
+	case scenarios.WhichSizes:
+		a.Spec, a.Err = s.shape(p.Spec, p.Algorithm, p.Whole)
+	case scenarios.WhichShapes:
+		a.Shapes, a.Err = s.arrays.inputShapes(p)
+	}
+	return a
 }
 
 // New makes a scenario of points that a program has made (scenarios.NewPoint), and reads the files
@@ -101,8 +147,7 @@ func New(name string, points ...*scenarios.Point) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scenario{Scenario: of, file: name, files: map[string]*source{},
-		arrays: &arrayFiles{read: arrays.ReadRanks, resolve: of.Resolve}}
+	s := newScenario(of, name, LoadOptions{Read: os.ReadFile, ReadArrays: arrays.ReadRanks})
 	for _, p := range points {
 		if err := s.known(p); err != nil {
 			return nil, s.located(p.Refuse("collective.algorithm", prose.Unprefixed(err), ""))
@@ -111,13 +156,13 @@ func New(name string, points ...*scenarios.Point) (*Scenario, error) {
 	return s, s.judge()
 }
 
-// known says what is wrong with the algorithm of a point that came out of no file.
+// known says what is wrong with the algorithm of a point, of which no more than its kind matters.
 func (s *Scenario) known(p *scenarios.Point) error {
 	switch a := p.Algorithm; {
 	case a.Name == fastestName:
 		return nil
 	case a.FromFile():
-		src, err := s.load(a, s.Resolve, LoadOptions{Read: os.ReadFile})
+		src, err := s.load(a)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package run
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -20,11 +19,11 @@ type runner struct {
 	s        *Scenario
 	options  RunOptions
 	topo     *scenarios.Topology
-	teams    string
+	teams    [][]int
 	network  network
-	bounds   map[string]bounds.Bounds // of this network
-	critical bool                     // keep what the simulation says of the critical path
-	numbers  func(check func())       // runs a check of numbers when the memory for one is free
+	bounds   map[boundKey]bounds.Bounds // of this network and teams
+	critical bool                       // keep what the simulation says of the critical path
+	numbers  func(check func())         // runs a check of numbers when the memory for one is free
 }
 
 // run carries a point out. The error is a *scenarios.Refusal where the scenario can be changed to
@@ -87,20 +86,16 @@ func (r *runner) blank(p *scenarios.Point) *Result {
 
 // enter makes the network of a point, unless the point before has had the same.
 func (r *runner) enter(p *scenarios.Point) error {
-	teams := ""
-	if p.Teams != nil {
-		teams = fmt.Sprint(p.Teams)
-	}
-	if r.topo == p.Topology && r.teams == teams {
+	if r.topo == p.Topology && slices.EqualFunc(r.teams, p.Teams, slices.Equal) {
 		return nil
 	}
 	g, err := p.Topology.Graph()
 	if err != nil {
 		return p.Refuse("topology", prose.Unprefixed(err), "")
 	}
-	r.topo, r.teams, r.network = p.Topology, teams, newNetwork(g, p.Teams)
+	r.topo, r.teams, r.network = p.Topology, p.Teams, newNetwork(g, p.Teams)
 	r.network.nodes = p.Topology.Nodes
-	r.bounds = map[string]bounds.Bounds{}
+	r.bounds = map[boundKey]bounds.Bounds{}
 	return nil
 }
 

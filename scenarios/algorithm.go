@@ -11,7 +11,7 @@ import (
 // "ring(channels=8)", a library's "openmpi:ring", "file:mine.schedule" or
 // "file:my.xml(protocol=LL)". Whether it exists is the caller's to say. "fastest", the default,
 // leaves the choice to whoever runs the point; "all" becomes a point for every algorithm of the
-// kind (it stays "all" where Options.Algorithms is nil).
+// kind (it stays "all" where Facts.Algorithms is nil).
 type Algorithm struct {
 	Name     string  // "ring"; "file" where File holds
 	File     string  // of "file:mine.schedule", as written

@@ -11,9 +11,12 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// document is a scenario whose values have been read one by one, before they are put together.
-type document struct {
-	file     string
+// Document is a scenario whose values have been read one by one, before they are put together. It
+// knows its keys and no algorithm, and has opened no file that it names.
+type Document struct {
+	given    string // as Read was given it
+	file     string // as errors call it
+	options  Options
 	schema   *schema
 	root     *node
 	errs     collector
@@ -48,7 +51,7 @@ type sweep struct {
 const maxFile = 1 << 20
 
 // parse reads the text into a tree.
-func (d *document) parse(text []byte) bool {
+func (d *Document) parse(text []byte) bool {
 	src := strings.TrimPrefix(string(text), "\uFEFF")
 	switch {
 	case len(src) > maxFile:
@@ -85,7 +88,7 @@ func (d *document) parse(text []byte) bool {
 }
 
 // read visits everything that is given: keys are read, everything unknown is refused.
-func (d *document) read() {
+func (d *Document) read() {
 	d.leaves, d.meant = map[string]*leaf{}, map[string]bool{}
 	d.table(d.root, "", "")
 	if n := d.root.child("sweep"); n != nil && n.shape == table {
@@ -95,7 +98,7 @@ func (d *document) read() {
 }
 
 // table reads the entries of one table: plain is its path in the key table, at its numbered path.
-func (d *document) table(n *node, plain, at string) {
+func (d *Document) table(n *node, plain, at string) {
 	for _, c := range n.items {
 		below, place := join(plain, c.name), join(at, c.name)
 		if strings.ContainsAny(c.name, ".[]") { // in quotes: a name of its own, and none of ours
@@ -127,7 +130,7 @@ func (d *document) table(n *node, plain, at string) {
 }
 
 // entries reads an array of tables.
-func (d *document) entries(list *node, s *section, at string) {
+func (d *Document) entries(list *node, s *section, at string) {
 	if len(list.items) > maxRanks {
 		d.report(list, at, &problem{text: fmt.Sprintf("%d entries; at most %d are expected",
 			len(list.items), maxRanks)})
@@ -142,7 +145,7 @@ func (d *document) entries(list *node, s *section, at string) {
 	}
 }
 
-func (d *document) unknown(c *node, plain, place string) {
+func (d *Document) unknown(c *node, plain, place string) {
 	e := d.at(c, place, problem{"unknown key", d.schema.suggest(plain, c.name)})
 	e.Value = ""
 	if near := nearKey(c.name, d.schema.entries(plain)); near != "" {
@@ -163,7 +166,7 @@ func (d *document) unknown(c *node, plain, place string) {
 }
 
 // leaf reads one key.
-func (d *document) leaf(k *Key, at string, n *node) {
+func (d *Document) leaf(k *Key, at string, n *node) {
 	l := &leaf{key: k, path: at, node: n}
 	d.leaves[at] = l
 	d.order = append(d.order, l)
@@ -184,10 +187,10 @@ func (d *document) leaf(k *Key, at string, n *node) {
 }
 
 // report adds an error at a place.
-func (d *document) report(n *node, at string, p *problem) { d.errs.add(d.at(n, at, *p)) }
+func (d *Document) report(n *node, at string, p *problem) { d.errs.add(d.at(n, at, *p)) }
 
 // at makes an error that points to a value.
-func (d *document) at(n *node, path string, p problem) *Error {
+func (d *Document) at(n *node, path string, p problem) *Error {
 	e := &Error{File: d.file, Line: n.line, Key: d.display(path), Value: shown(n.raw), Text: p.text,
 		Hint: p.hint}
 	if n.file != "" {
@@ -197,13 +200,13 @@ func (d *document) at(n *node, path string, p problem) *Error {
 }
 
 // twice says that a key is given twice.
-func (d *document) twice(r repeat) *Error {
+func (d *Document) twice(r repeat) *Error {
 	return &Error{File: d.file, Line: r.line, Key: shown(r.key), Text: "given twice",
 		Hint: fmt.Sprintf("first given on line %d", r.first)}
 }
 
 // syntax says a syntax error in the words of this package.
-func (d *document) syntax(err error, s *scanner, src string) *Error {
+func (d *Document) syntax(err error, s *scanner, src string) *Error {
 	e := &Error{File: d.file, Text: "not valid TOML"}
 	parse, ok := err.(toml.ParseError)
 	if !ok {

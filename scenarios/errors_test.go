@@ -45,7 +45,7 @@ func TestErrors(t *testing.T) {
 			if c.HasArg("collective") {
 				text += someCollective
 			}
-			_, err := Load("s.toml", []byte(text), o)
+			_, err := load("s.toml", []byte(text), o)
 			require.Error(t, err, "%s", c.Pos)
 			requirePlain(t, err)
 			requireOurs(t, err)

@@ -18,7 +18,7 @@ func isAll(it item) bool {
 func (r *run) unfold(axes []axis, mine string) []axis {
 	for i := range axes {
 		a := &axes[i]
-		if a.key.Path != "collective.algorithm" || r.options.Algorithms == nil {
+		if a.key.Path != "collective.algorithm" || r.algorithms == nil {
 			continue
 		}
 		var items []item
@@ -28,7 +28,7 @@ func (r *run) unfold(axes []axis, mine string) []axis {
 				continue
 			}
 			for _, kind := range r.kinds(axes, mine) {
-				for _, name := range r.algorithms(kind) {
+				for _, name := range r.algorithms[kind] {
 					one := it.named(name)
 					if same := one.same(); !slices.ContainsFunc(append(items, a.items...), same) {
 						items = append(items, one)

@@ -7,8 +7,8 @@ import (
 )
 
 // A scenario becomes points, each fully determined.
-func ExampleLoad() {
-	s, err := scenarios.Load("sizes.toml", []byte(`
+func ExampleRead() {
+	d, err := scenarios.Read("sizes.toml", []byte(`
 [topology]
 preset = "switch"
 ranks = 8
@@ -24,6 +24,11 @@ bytes = { from = "1 KiB", to = "1 MiB", factor = 1024 }
 		fmt.Println(err)
 		return
 	}
+	s, err := points(d)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for _, p := range s.Points {
 		fmt.Println(p.ID)
 	}
@@ -34,9 +39,23 @@ bytes = { from = "1 KiB", to = "1 MiB", factor = 1024 }
 	// all_reduce/two-shot/1048576
 }
 
+// points takes every algorithm and every parameter.
+func points(d *scenarios.Document) (*scenarios.Scenario, error) {
+	var facts scenarios.Facts
+	for {
+		s, open, err := d.Points(facts)
+		if err != nil || len(open) == 0 {
+			return s, err
+		}
+		for _, q := range open {
+			facts.Answers = append(facts.Answers, scenarios.Answer{Question: q})
+		}
+	}
+}
+
 // All errors of a file come at once, with their lines.
 func ExampleErrors() {
-	_, err := scenarios.Load("ring.toml", []byte(`[topology]
+	d, err := scenarios.Read("ring.toml", []byte(`[topology]
 preset = "switch"
 ranks = "8"
 bandwith = "100 Gbit/s"
@@ -46,6 +65,9 @@ kind = "all_reduce"
 algorithm = "ring"
 bytes = "64M"
 `), scenarios.Options{})
+	if err == nil {
+		_, err = points(d)
+	}
 	fmt.Println(err)
 	// Output:
 	// ring.toml:3: topology.ranks = "8": a whole number is expected

@@ -74,7 +74,51 @@ func shaped(spec collective.Spec, a Algorithm, size unit.Bytes) (collective.Spec
 	return spec, nil
 }
 
-func testOptions() Options { return Options{Algorithms: known, Check: judged, Shape: shaped} }
+// world is what a test loads in: the options, and who answers; nil has nothing to say against a
+// question, and no list of algorithms.
+type world struct {
+	Options
+	Algorithms func(collective.Kind) []string
+	Check      func(collective.Kind, Algorithm) error
+	Shape      func(collective.Spec, Algorithm, unit.Bytes) (collective.Spec, error)
+}
+
+func testOptions() world { return world{Algorithms: known, Check: judged, Shape: shaped} }
+
+// load goes all the way from text to points.
+func load(file string, text []byte, w world) (*Scenario, error) {
+	d, err := Read(file, text, w.Options)
+	if err != nil {
+		return nil, err
+	}
+	var facts Facts
+	if w.Algorithms != nil {
+		facts.Algorithms = map[collective.Kind][]string{}
+		for _, k := range collective.Kinds() {
+			facts.Algorithms[k] = w.Algorithms(k)
+		}
+	}
+	for {
+		s, open, err := d.Points(facts)
+		if err != nil || len(open) == 0 {
+			return s, err
+		}
+		for _, q := range open {
+			facts.Answers = append(facts.Answers, w.answer(q))
+		}
+	}
+}
+
+func (w *world) answer(q Question) Answer {
+	a, p := Answer{Question: q}, q.Point
+	switch {
+	case q.Topic == WhetherAlgorithm && w.Check != nil:
+		a.Err = w.Check(p.Spec.Kind, p.Algorithm)
+	case q.Topic == WhichSizes:
+		a.Spec, a.Err = w.Shape(p.Spec, p.Algorithm, p.Whole)
+	}
+	return a
+}
 
 // flags finds the lines "#! --set x" and "#! --only x" of a test's scenario, comments to TOML.
 func flags(text string) (set, only []string) {

@@ -51,7 +51,7 @@ func TestHardware(t *testing.T) {
 			})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Load("s.toml", []byte(pair+"[hardware]\n"+c.text+"\n"), testOptions())
+			s, err := load("s.toml", []byte(pair+"[hardware]\n"+c.text+"\n"), testOptions())
 			require.NoError(t, err)
 			require.Equal(t, c.want, s.Points[0].Hardware)
 		})
@@ -60,7 +60,7 @@ func TestHardware(t *testing.T) {
 
 // A swept executor makes points that differ in it alone.
 func TestHardwareSwept(t *testing.T) {
-	s, err := Load("s.toml", []byte(pair+"[sweep]\n\"hardware.executor\" = [\"host\", \"mpi\"]\n"),
+	s, err := load("s.toml", []byte(pair+"[sweep]\n\"hardware.executor\" = [\"host\", \"mpi\"]\n"),
 		testOptions())
 	require.NoError(t, err)
 	require.Len(t, s.Points, 4)
@@ -80,7 +80,7 @@ why = "a reason"
 `
 	o := testOptions()
 	o.Set = []string{`hardware.executor="mpi"`}
-	s, err := Load("s.toml", []byte(text), o)
+	s, err := load("s.toml", []byte(text), o)
 	require.NoError(t, err)
 	require.Len(t, s.Points, 4)
 	for _, p := range s.Points {
@@ -88,7 +88,7 @@ why = "a reason"
 		require.NotContains(t, p.ID, "executor")
 	}
 	o.Set = []string{"topology.ranks=6", `sweep."hardware.executor"=["host"]`}
-	s, err = Load("s.toml", []byte(text), o)
+	s, err = load("s.toml", []byte(text), o)
 	require.NoError(t, err)
 	require.Len(t, s.Points, 2)
 	require.Equal(t, "all_reduce/ring/1024/hardware.executor=host", s.Points[0].ID)
@@ -96,7 +96,7 @@ why = "a reason"
 }
 
 func TestTolerance(t *testing.T) {
-	s, err := Load("s.toml", []byte(pair+`[hardware]
+	s, err := load("s.toml", []byte(pair+`[hardware]
 tolerance = { bits = "any", time_median = "5 %", time_p90 = "12.5 %" }
 known = [{ match = "*/ring/*", why = "a reason" }]
 `), testOptions())
@@ -106,7 +106,7 @@ known = [{ match = "*/ring/*", why = "a reason" }]
 	require.True(t, s.Known[0].Matches(s.Points[0]))
 	require.False(t, s.Known[0].Matches(s.Points[1]))
 
-	s, err = Load("s.toml", []byte(pair), testOptions())
+	s, err = load("s.toml", []byte(pair), testOptions())
 	require.NoError(t, err)
 	require.Equal(t, Tolerance{Bits: "equal"}, s.Tolerance)
 }

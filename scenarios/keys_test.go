@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(string(text), "# "), name)
 		require.Contains(t, string(text), "collsim example:"+name)
-		s, err := Load(examplePrefix+name, text, testOptions())
+		s, err := load(examplePrefix+name, text, testOptions())
 		require.NoError(t, err)
 		require.NotEmpty(t, s.Points)
 		require.LessOrEqual(t, len(s.Points), 40, name)
@@ -147,7 +147,7 @@ func equal(a, b []Param) bool { return slices.Equal(a, b) }
 
 // TestManyPoints: the largest scenario that is allowed loads, each point with an id of its own.
 func TestManyPoints(t *testing.T) {
-	s, err := Load("s.toml", []byte(someNetwork+`
+	s, err := load("s.toml", []byte(someNetwork+`
 [[collective]]
 kind = "all_reduce"
 algorithm = "ring"
@@ -165,26 +165,26 @@ topology.ranks = { from = 1, to = 10, step = 1 }
 	require.Len(t, networks, 10)
 }
 
-// TestOptions: without a list of algorithms every name is taken; what the caller's judge says
-// becomes an error with a place.
+// TestOptions: without a list of algorithms every name is taken; what is answered becomes an error
+// with a place.
 func TestOptions(t *testing.T) {
 	text := []byte(someNetwork + `
 [[collective]]
 kind = "barrier"
 algorithm = ["anything(x=1)", "file:x.schedule"]
 `)
-	s, err := Load("s.toml", text, Options{})
+	s, err := load("s.toml", text, world{})
 	require.NoError(t, err)
 	require.Len(t, s.Points, 2)
 	var asked []string
-	_, err = Load("s.toml", text, Options{Check: func(k collective.Kind, a Algorithm) error {
+	_, err = load("s.toml", text, world{Check: func(k collective.Kind, a Algorithm) error {
 		asked = append(asked, k.String()+" "+a.String())
 		return os.ErrNotExist
 	}})
 	require.Equal(t, []string{"barrier anything(x=1)", "barrier file:x.schedule"}, asked)
 	require.ErrorContains(t, err,
 		`s.toml:10: collective.algorithm = "file:x.schedule": file does not exist`)
-	_, err = Load("s.toml", text, Options{Algorithms: func(k collective.Kind) []string {
+	_, err = load("s.toml", text, world{Algorithms: func(k collective.Kind) []string {
 		if k == collective.SendRecv || k == collective.Gather {
 			return []string{"flat"}
 		}

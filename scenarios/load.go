@@ -2,28 +2,12 @@ package scenarios
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"collsim/collective"
-	"collsim/unit"
 )
 
-// Options are what Load takes besides the file. The zero value accepts every algorithm's name.
+// Options are what Read takes besides the file.
 type Options struct {
-	// Algorithms lists the names of a kind's algorithms; none for kinds that nothing computes.
-	Algorithms func(collective.Kind) []string
-	// Libraries lists the names of algorithms of libraries that the kind has besides, as
-	// "openmpi:ring": "all" does not stand for them.
-	Libraries func(collective.Kind) []string
-	// Check judges the parameters of an algorithm whose name is known, or a file's name.
-	Check func(collective.Kind, Algorithm) error
-	// Shape completes the Spec of a custom collective, whose sizes only the algorithm's file knows:
-	// its Splits. size is what bytes says, 0 where the scenario leaves it to the file. Nil refuses
-	// kind = "custom".
-	Shape func(spec collective.Spec, a Algorithm, size unit.Bytes) (collective.Spec, error)
-	// Inputs are the shapes in the input file of a point, whose kind, type, root, ranks and teams are
-	// known: of every rank of the network, nil for those that pass none. Nil does not look.
-	Inputs func(p *Point) ([]collective.Shape, error)
 	// Executors are names that hardware.executor may have besides those that are documented.
 	Executors []string
 	// With are files whose keys replace those of the scenario, the later the earlier; Set wins.
@@ -37,7 +21,7 @@ type Options struct {
 
 // Scenario is a scenario file, read and expanded.
 type Scenario struct {
-	File        string // as given to Load; empty of points that a program has made
+	File        string // as given to Read; empty of points that a program has made
 	Name        string
 	Description string
 	Seed        int64    // where it is not swept
@@ -56,10 +40,11 @@ type Scenario struct {
 // Scenario.Resolve.
 type Output struct{ CSV, JSON, Timeline, Trace, Curves, Links string }
 
-// Load reads the text of a scenario. file is what errors call it ("-" for standard input,
-// "example:ring"). All errors that can be found are returned at once, as *Errors.
-func Load(file string, text []byte, o Options) (*Scenario, error) {
-	d := &document{file: file, schema: newSchema(o.Executors...), fixed: map[string]bool{}}
+// Read reads the text of a scenario. file is what errors call it ("-" for standard input,
+// "example:ring"). What is no TOML is refused here; all else that is wrong Points tells, at once.
+func Read(file string, text []byte, o Options) (*Document, error) {
+	d := &Document{given: file, file: file, options: o, schema: newSchema(o.Executors...),
+		fixed: map[string]bool{}}
 	if file == "-" {
 		d.file = "standard input"
 	}
@@ -73,31 +58,40 @@ func Load(file string, text []byte, o Options) (*Scenario, error) {
 		d.set(one)
 	}
 	d.read()
-	r := &run{d: d, options: o, used: map[string]bool{}, networks: map[string]*Topology{},
-		views: map[*Point]*view{},
-		names: map[collective.Kind][]string{}, checked: map[string]*problem{}}
-	s := r.scenario(file)
-	if len(d.errs.list) == 0 {
+	return d, nil
+}
+
+// Points puts a document together. Where that takes more than is known, there are questions, and
+// no scenario: whoever has added their answers to the facts calls again. All errors that can be
+// found are returned at once, as *Errors, when no question is open.
+func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
+	r := newRun(d, known)
+	s := r.scenario()
+	if len(r.open) > 0 {
+		return nil, r.open, nil
+	}
+	errs := &r.d.errs
+	if len(errs.list) == 0 {
 		r.unused()
 	}
-	if len(d.errs.list) == 0 {
+	if len(errs.list) == 0 {
 		s.Points = r.only(s.Points)
 	}
-	if err := d.errs.err(d.file); err != nil {
-		return nil, err
+	if err := errs.err(d.file); err != nil {
+		return nil, nil, err
 	}
 	s.Notes = append(r.disabled(), notes(s.Points)...)
 	s.views = map[string]*view{}
 	for _, p := range s.Points {
 		s.views[p.ID] = r.views[p]
 	}
-	return s, nil
+	return s, nil, nil
 }
 
 // scenario puts everything together.
-func (r *run) scenario(file string) *Scenario {
-	v := r.view()
-	s := &Scenario{File: file, Set: append(r.d.replaced, r.options.Set...)}
+func (r *run) scenario() *Scenario {
+	v, file := r.view(), r.d.given
+	s := &Scenario{File: file, Set: slices.Concat(r.d.replaced, r.d.options.Set)}
 	s.Name, _ = fetchOr(v, "name", title(file))
 	s.Description, _ = fetchOr(v, "description", "")
 	s.Seed, _ = fetchOr(v, "seed", int64(0))

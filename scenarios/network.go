@@ -44,7 +44,7 @@ type alteration struct {
 // Changed reports whether single links differ from the preset.
 func (t *Topology) Changed() bool { return len(t.changes) > 0 }
 
-// Graph builds the network. What Load accepted builds without error; each call builds anew.
+// Graph builds the network. What Points accepted builds without error; each call builds anew.
 func (t *Topology) Graph() (*topology.Graph, error) {
 	g, _, err := t.build()
 	return g, err

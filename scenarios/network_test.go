@@ -22,7 +22,7 @@ func loadTopology(t *testing.T, lines string, set ...string) *Topology {
 	t.Helper()
 	o := testOptions()
 	o.Set = set
-	s, err := Load("s.toml", []byte("[topology]\n"+lines+someCollective), o)
+	s, err := load("s.toml", []byte("[topology]\n"+lines+someCollective), o)
 	require.NoError(t, err)
 	require.Len(t, s.Points, 1)
 	return s.Points[0].Topology
@@ -166,7 +166,7 @@ slowdown = 2
 
 // TestTeamSpec: each team has the collective for its own number of ranks.
 func TestTeamSpec(t *testing.T) {
-	s, err := Load("s.toml", []byte(someNetwork+`
+	s, err := load("s.toml", []byte(someNetwork+`
 [collective]
 kind = "reduce_scatter"
 bytes = "120 B"
@@ -192,7 +192,7 @@ teams = [[6, 2, 4], [1, 3]]
 	require.JSONEq(t, "[[6, 2, 4], [1, 3]]", string(text))
 	require.Equal(t, "6-2-4_1-3", p.FileName("{collective.teams}"))
 
-	s, err = Load("s.toml", []byte(someNetwork+someCollective), testOptions())
+	s, err = load("s.toml", []byte(someNetwork+someCollective), testOptions())
 	require.NoError(t, err)
 	require.Nil(t, s.Points[0].Teams)
 	require.Equal(t, s.Points[0].Spec, s.Points[0].TeamSpec(8))
@@ -213,7 +213,7 @@ bytes = "1 KiB"
 		asked = append(asked, a.Name)
 		return nil
 	}
-	s, err := Load("s.toml", text, o)
+	s, err := load("s.toml", text, o)
 	require.NoError(t, err)
 	var every []bool
 	for _, p := range s.Points {
@@ -222,7 +222,7 @@ bytes = "1 KiB"
 	require.Equal(t, []bool{true, true, false}, every) // binomial, chain, and flat by its name
 	require.Equal(t, []string{"flat"}, asked)
 
-	s, err = Load("s.toml", text, Options{})
+	s, err = load("s.toml", text, world{})
 	require.NoError(t, err)
 	require.Len(t, s.Points, 2)
 	require.Equal(t, Algorithm{Name: "all", Channels: 1, Slices: 1}, s.Points[0].Algorithm)

@@ -20,7 +20,7 @@ type term struct{ key, value string }
 // only selects points. A term that no point has is an error: it would select nothing.
 func (r *run) only(points []*Point) []*Point {
 	var terms []term
-	for _, text := range r.options.Only {
+	for _, text := range r.d.options.Only {
 		for _, one := range splitTerms(text) {
 			key, value, ok := strings.Cut(one, "=")
 			t := term{strings.TrimSpace(key), strings.TrimSpace(value)}

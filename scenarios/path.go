@@ -76,7 +76,7 @@ func numbered(list string, i int) string { return list + "[" + strconv.Itoa(i) +
 
 // targets returns the key that a path names and the numbered paths of all its places in the
 // document, or what is wrong with it; possible are the keys to suggest then.
-func (d *document) targets(text string, possible func(*Key) bool) (*Key, []string, *problem) {
+func (d *Document) targets(text string, possible func(*Key) bool) (*Key, []string, *problem) {
 	p, ok := parsePath(text)
 	if !ok {
 		return nil, nil, &problem{"a path is expected",
@@ -100,7 +100,7 @@ func (d *document) targets(text string, possible func(*Key) bool) (*Key, []strin
 }
 
 // places extends paths by one part; for an array of tables by each of its entries that is meant.
-func (d *document) places(before []string, plain string, one part) []string {
+func (d *Document) places(before []string, plain string, one part) []string {
 	s := d.schema.section(plain)
 	if (s == nil || !s.many) && one.index != all {
 		return nil
@@ -122,7 +122,7 @@ func (d *document) places(before []string, plain string, one part) []string {
 }
 
 // noPlace says why a path leads nowhere.
-func (d *document) noPlace(plain string, one part) *problem {
+func (d *Document) noPlace(plain string, one part) *problem {
 	s := d.schema.section(plain)
 	switch {
 	case s == nil || !s.many:
@@ -138,7 +138,7 @@ func (d *document) noPlace(plain string, one part) *problem {
 
 // count is the number of entries of an array of tables in the document; 0 for anything else, which
 // reading refuses.
-func (d *document) count(plain string) int {
+func (d *Document) count(plain string) int {
 	n := d.root
 	for _, name := range strings.Split(plain, ".") {
 		if n = n.child(name); n == nil {
@@ -157,7 +157,7 @@ func (d *document) count(plain string) int {
 }
 
 // display is a numbered path as an error shows it: without numbers where there is one entry.
-func (d *document) display(at string) string {
+func (d *Document) display(at string) string {
 	p, ok := parsePath(at)
 	if !ok {
 		return at

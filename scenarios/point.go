@@ -71,17 +71,6 @@ type Check struct {
 	Data           DataKind
 }
 
-// run holds what is the same for many points of a scenario.
-type run struct {
-	d        *document
-	options  Options
-	used     map[string]bool
-	views    map[*Point]*view // the document as each point sees it
-	networks map[string]*Topology
-	names    map[collective.Kind][]string
-	checked  map[string]*problem
-}
-
 // point puts a view together for one collective, nil if something is wrong with it.
 func (r *run) point(v *view, number int, network *Topology) *Point {
 	p := &Point{Number: number, Topology: network, Collective: r.name(v, number)}
@@ -89,7 +78,7 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	at := numbered("collective", number) + "."
 	kind, ok1 := r.kind(v, at)
 	algorithm, ok2 := fetchOr(v, at+"algorithm", Algorithm{Name: fastest})
-	if algorithm.Every && ok1 && !slices.Contains(r.algorithms(kind), algorithm.Name) {
+	if algorithm.Every && ok1 && !slices.Contains(r.algorithms[kind], algorithm.Name) {
 		return nil // of another kind of the same collective
 	}
 	ok2 = ok2 && ok1 && r.algorithm(v, at, kind, &algorithm)

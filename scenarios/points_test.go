@@ -25,7 +25,7 @@ func TestPoints(t *testing.T) {
 		if c.HasArg("collective") {
 			text += someCollective
 		}
-		s, err := Load("s.toml", []byte(text), o)
+		s, err := load("s.toml", []byte(text), o)
 		require.NoError(t, err, "%s", c.Pos)
 		var b strings.Builder
 		for _, p := range s.Points {
@@ -50,7 +50,7 @@ func TestPoints(t *testing.T) {
 
 // TestDefaults: the smallest scenario, with every value that it leaves out.
 func TestDefaults(t *testing.T) {
-	s, err := Load("dir/small.toml", []byte(someNetwork+someCollective), Options{})
+	s, err := load("dir/small.toml", []byte(someNetwork+someCollective), world{})
 	require.NoError(t, err)
 	require.Equal(t, "small", s.Name)
 	require.Empty(t, s.Notes)
@@ -74,7 +74,7 @@ func TestDefaults(t *testing.T) {
 
 // TestEverything: every key that changes a point, at a value that is not its default.
 func TestEverything(t *testing.T) {
-	s, err := Load("-", []byte(`
+	s, err := load("-", []byte(`
 schema = 1
 name = "all keys"
 description = """two
@@ -224,7 +224,7 @@ timeline = "{kind}-{algorithm}.svg"
 
 // TestFiles: parameters behind a file's name, and what a custom collective takes from its file.
 func TestFiles(t *testing.T) {
-	s, err := Load("s.toml", []byte(`
+	s, err := load("s.toml", []byte(`
 [[collective]]
 kind = "custom"
 algorithm = ["file:mine.schedule", "file:mine.schedule ( strict-nop = true, protocol=LL )"]
@@ -254,7 +254,7 @@ op = "max"
 	_, _, err = g.Multimem(0, []int32{0, 1, 2}, true)
 	require.NoError(t, err)
 
-	_, err = Load("s.toml", []byte(`
+	_, err = load("s.toml", []byte(`
 [[collective]]
 kind = "custom"
 algorithm = "file:mine.schedule"
@@ -270,7 +270,7 @@ root = 1
 
 // TestByHand: links by hand, one each way, over a switch.
 func TestByHand(t *testing.T) {
-	s, err := Load("s.toml", []byte(`
+	s, err := load("s.toml", []byte(`
 [topology]
 latency = "1 us"
 [[topology.link]]

@@ -26,7 +26,7 @@ efficiency = "93.75 %"
 `
 
 func TestRanges(t *testing.T) {
-	s, err := Load("s.toml", []byte(ranged), testOptions())
+	s, err := load("s.toml", []byte(ranged), testOptions())
 	require.NoError(t, err)
 	d := s.Points[0].Device
 	require.Equal(t, 20*unit.Microsecond, d.Launch)
@@ -39,7 +39,7 @@ func TestRanges(t *testing.T) {
 
 	o := testOptions()
 	o.Set = []string{`sweep."device.range[1].latency"=["1 us", "3 us"]`, "device.range[0].up_to=512"}
-	s, err = Load("s.toml", []byte(ranged), o)
+	s, err = load("s.toml", []byte(ranged), o)
 	require.NoError(t, err)
 	require.Equal(t, 3*unit.Microsecond, s.Points[len(s.Points)-1].Device.Ranges[1].Latency)
 	require.Equal(t, 512*unit.Byte, s.Points[0].Device.Ranges[0].UpTo)
@@ -66,7 +66,7 @@ func TestRangesErrors(t *testing.T) {
 		{"[device]\nlatency = \"not known\"\n", "a time is expected\n  give it here, or by --set " +
 			"device.latency=VALUE"},
 	} {
-		_, err := Load("s.toml", []byte(tt.text+"[[collective]]\nkind = \"all_reduce\"\nbytes = 8\n"),
+		_, err := load("s.toml", []byte(tt.text+"[[collective]]\nkind = \"all_reduce\"\nbytes = 8\n"),
 			testOptions())
 		require.ErrorContains(t, err, tt.want, tt.text)
 	}
@@ -87,22 +87,22 @@ func TestWithRanges(t *testing.T) {
 	} {
 		o := testOptions()
 		o.With = []With{{"w.toml", []byte(tt.text)}}
-		s, err := Load("s.toml", []byte(ranged), o)
+		s, err := load("s.toml", []byte(ranged), o)
 		require.NoError(t, err)
 		require.Equal(t, tt.want, s.Points[0].Device.Ranges)
 		require.Equal(t, 9*unit.Microsecond, s.Points[0].Device.Own.Latency)
 		require.Equal(t, []string{tt.set}, s.Set)
 		o.With, o.Set = nil, s.Set
-		again, err := Load("s.toml", []byte(ranged), o)
+		again, err := load("s.toml", []byte(ranged), o)
 		require.NoError(t, err)
 		require.Equal(t, tt.want, again.Points[0].Device.Ranges)
 	}
 	o := testOptions()
 	o.With = []With{{"w.toml", []byte("[[device.range]]\nup_to = \"8 B\"\nlatency = \"not known\"\n")}}
-	_, err := Load("s.toml", []byte(ranged), o)
+	_, err := load("s.toml", []byte(ranged), o)
 	require.ErrorContains(t, err, "w.toml:3: device.range.latency = \"not known\"")
 	o.Set = []string{`device.range[0].latency="1 us"`}
-	s, err := Load("s.toml", []byte(ranged), o)
+	s, err := load("s.toml", []byte(ranged), o)
 	require.NoError(t, err, "it was given")
 	require.Equal(t, unit.Microsecond, s.Points[0].Device.Ranges[0].Latency)
 }

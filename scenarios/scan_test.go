@@ -72,8 +72,8 @@ func corpus(t testing.TB) []string {
 func TestShift(t *testing.T) {
 	for _, text := range corpus(t) {
 		for _, n := range []int{1, 7} {
-			_, before := Load("s.toml", []byte(text), testOptions())
-			_, after := Load("s.toml", []byte(strings.Repeat("# =[\"\n", n)+text), testOptions())
+			_, before := load("s.toml", []byte(text), testOptions())
+			_, after := load("s.toml", []byte(strings.Repeat("# =[\"\n", n)+text), testOptions())
 			if before == nil {
 				require.NoError(t, after)
 				continue
@@ -107,7 +107,7 @@ func TestNotText(t *testing.T) {
 		{"deep tables", strings.Repeat("x = {", 1) + strings.Repeat("a = {", 100_000),
 			"s.toml:1: nested more than 16 deep; no key of a scenario is"},
 	} {
-		_, err := Load("s.toml", []byte(c.text), testOptions())
+		_, err := load("s.toml", []byte(c.text), testOptions())
 		require.Error(t, err, c.name)
 		requirePlain(t, err)
 		first, _, _ := strings.Cut(err.Error(), "\n")
@@ -124,7 +124,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		o := testOptions()
 		o.Set, o.Only = flags(text)
-		s, err := Load("s.toml", []byte(text), o)
+		s, err := load("s.toml", []byte(text), o)
 		if err != nil {
 			requirePlain(t, err)
 			require.NotContains(t, err.Error(), "not understood here", "scanner and library disagree")

@@ -10,8 +10,8 @@ import (
 type object map[string]any
 
 // JSONSchema is the key table as a JSON Schema (draft 7, which editors of TOML know). It accepts
-// whatever Load accepts and refuses unknown keys and wrong types; the spelling of names, units and
-// bounds of quantities are Load's to judge.
+// what Read and Points accept, and refuses unknown keys and wrong types; the spelling of names,
+// units and bounds of quantities are theirs to judge.
 func JSONSchema() ([]byte, error) {
 	keys := Keys()
 	root := tableSchema(keys, "")
@@ -112,5 +112,5 @@ func (k *Key) valueSchema() object {
 		}
 		return object{"anyOf": []any{object{"enum": k.Values}, object{"type": "string"}}}
 	}
-	return object{} // lists, which Load judges
+	return object{} // lists, which are judged when they are read
 }

@@ -7,7 +7,7 @@ import (
 
 // set applies one --set path=value to the tree, before anything is read. The value is TOML, or
 // else text.
-func (d *document) set(text string) {
+func (d *Document) set(text string) {
 	key, value, ok := strings.Cut(text, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	if !ok || key == "" {
@@ -30,7 +30,7 @@ func (d *document) set(text string) {
 
 // replace puts a value in place of a key's, whose path is as a user writes it; text is what a name
 // that looks like a number was written as. It reports whether the path leads anywhere.
-func (d *document) replace(key string, n *node, text string) bool {
+func (d *Document) replace(key string, n *node, text string) bool {
 	k, places, p := d.targets(key, func(*Key) bool { return true })
 	if p != nil {
 		e := d.at(n, key, *p)
@@ -54,7 +54,7 @@ func (d *document) replace(key string, n *node, text string) bool {
 }
 
 // oneSize lets one of bytes, count and shape take the others' place, unless a file gives both.
-func (d *document) oneSize(before, name string, n *node) {
+func (d *Document) oneSize(before, name string, n *node) {
 	sizes := []string{"bytes", "count", "shape"}
 	if !slices.Contains(sizes, name) {
 		return
@@ -98,7 +98,7 @@ func (n *node) mark() {
 
 // assign puts a value at a numbered path, making the tables that are missing. Where the file has
 // something else than a table on the way, reading will complain about that.
-func (d *document) assign(at string, n *node) {
+func (d *Document) assign(at string, n *node) {
 	into, name := d.parent(at, true)
 	if into == nil {
 		return
@@ -109,7 +109,7 @@ func (d *document) assign(at string, n *node) {
 }
 
 // remove takes the key at a numbered path away, if it is there.
-func (d *document) remove(at string) {
+func (d *Document) remove(at string) {
 	into, name := d.parent(at, false)
 	if into == nil || into.child(name) == nil {
 		return
@@ -125,7 +125,7 @@ func (d *document) remove(at string) {
 }
 
 // parent returns the table that holds the key of a numbered path, nil if there is none.
-func (d *document) parent(at string, create bool) (*node, string) {
+func (d *Document) parent(at string, create bool) (*node, string) {
 	p, _ := parsePath(at)
 	n := d.root
 	for _, one := range p[:len(p)-1] {

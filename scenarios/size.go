@@ -23,10 +23,10 @@ func (r *run) kind(v *view, at string) (collective.Kind, bool) {
 		v.fail(at+"kind", problem{text: prose.Unprefixed(err)})
 		return 0, false
 	}
-	if r.options.Algorithms != nil && len(r.algorithms(kind)) == 0 && kind != collective.Custom {
+	if r.algorithms != nil && len(r.algorithms[kind]) == 0 && kind != collective.Custom {
 		var have []string
 		for _, k := range collective.Kinds() {
-			if len(r.algorithms(k)) > 0 {
+			if len(r.algorithms[k]) > 0 {
 				have = append(have, k.String())
 			}
 		}
@@ -37,21 +37,11 @@ func (r *run) kind(v *view, at string) (collective.Kind, bool) {
 	return kind, true
 }
 
-// algorithms lists the names that the caller knows for a kind.
-func (r *run) algorithms(kind collective.Kind) []string {
-	names, ok := r.names[kind]
-	if !ok && r.options.Algorithms != nil {
-		names = r.options.Algorithms(kind)
-		r.names[kind] = names
-	}
-	return names
-}
-
-// algorithm checks a name with the caller and adds the keys channels and slices to it.
+// algorithm checks a name against the facts and adds the keys channels and slices to it.
 func (r *run) algorithm(v *view, at string, kind collective.Kind, a *Algorithm) bool {
 	ok := v.copies(at+"channels", a.Name, &a.Channels)
 	ok = v.copies(at+"slices", a.Name, &a.Slices) && ok
-	if kind == collective.Custom && (!a.FromFile() || r.options.Shape == nil) {
+	if kind == collective.Custom && !a.FromFile() {
 		v.fail(at+"algorithm", problem{"a custom collective is what a schedule from a file does",
 			`name one: algorithm = "file:mine.xml"`})
 		return false
@@ -59,10 +49,12 @@ func (r *run) algorithm(v *view, at string, kind collective.Kind, a *Algorithm) 
 	if a.chosen() || a.Every {
 		return ok
 	}
-	id := kind.String() + "/" + a.String()
-	p, done := r.checked[id]
-	if !done {
-		p = r.judge(kind, *a)
+	id := named{kind, a.String()}
+	p, judged := r.checked[id]
+	if !judged {
+		if p, judged = r.judge(kind, *a); !judged {
+			return false
+		}
 		r.checked[id] = p
 	}
 	if p != nil {
@@ -72,29 +64,27 @@ func (r *run) algorithm(v *view, at string, kind collective.Kind, a *Algorithm) 
 	return ok
 }
 
-// judge asks the caller whether there is such an algorithm.
-func (r *run) judge(kind collective.Kind, a Algorithm) *problem {
-	if r.options.Algorithms != nil && !a.FromFile() {
-		names := r.algorithms(kind)
-		meant := append(slices.Clone(names), allOf, fastest)
-		if r.options.Libraries != nil {
-			meant = append(meant, r.options.Libraries(kind)...)
-		}
+// judge asks whether there is such an algorithm: what is wrong with it, nil if nothing, and whether
+// that is known.
+func (r *run) judge(kind collective.Kind, a Algorithm) (wrong *problem, known bool) {
+	if r.algorithms != nil && !a.FromFile() {
+		names := r.algorithms[kind]
+		meant := slices.Concat(names, []string{allOf, fastest}, r.libraries[kind])
 		if !slices.Contains(meant, a.Name) {
 			p := &problem{"no " + kind.String() + " algorithm of that name",
 				kind.String() + " has " + strings.Join(names, ", ")}
 			if near := nearest.To(a.Name, meant, 1); len(near) > 0 {
 				p.hint = "did you mean " + quoted(near[0]) + "? " + p.hint
 			}
-			return p
+			return p, true
 		}
 	}
-	if r.options.Check != nil {
-		if err := r.options.Check(kind, a); err != nil {
-			return &problem{text: prose.Unprefixed(err)}
-		}
+	answer, known := r.ask(WhetherAlgorithm,
+		&Point{Spec: collective.Spec{Kind: kind}, Algorithm: a})
+	if answer.Err != nil {
+		wrong = &problem{text: prose.Unprefixed(answer.Err)}
 	}
-	return nil
+	return wrong, known
 }
 
 // copies reads channels or slices; the algorithm's own parameter of that name is the other place
@@ -147,7 +137,7 @@ func (v *view) elements(p *Point, at string) bool {
 	return true
 }
 
-// shape asks the caller for the sizes of a custom collective.
+// shape asks for the sizes of a custom collective.
 func (r *run) shape(v *view, p *Point, at string) bool {
 	v.use(at + "bytes")
 	size, given, ok := fetch[unit.Bytes](v, at+"bytes")
@@ -159,12 +149,15 @@ func (r *run) shape(v *view, p *Point, at string) bool {
 			""})
 		return false
 	}
-	spec, err := r.options.Shape(p.Spec, p.Algorithm, size)
-	if err != nil {
-		v.fail(at+"algorithm", problem{text: prose.Unprefixed(err)})
+	answer, known := r.ask(WhichSizes, &Point{Spec: p.Spec, Algorithm: p.Algorithm,
+		Topology: p.Topology, Whole: size})
+	if answer.Err != nil {
+		v.fail(at+"algorithm", problem{text: prose.Unprefixed(answer.Err)})
+	}
+	if answer.Err != nil || !known {
 		return false
 	}
-	p.Spec, p.Whole = spec, size
+	p.Spec, p.Whole = answer.Spec, size
 	if given {
 		p.Asked = size
 	}

@@ -4,7 +4,7 @@ import "slices"
 
 // readSweep reads [sweep]. Paths may be written in quotes or not: a table that is no range is a
 // longer path.
-func (d *document) readSweep(n *node, before string) {
+func (d *Document) readSweep(n *node, before string) {
 	for _, c := range n.items {
 		text := join(before, c.name)
 		p, ok := parsePath(text)
@@ -18,7 +18,7 @@ func (d *document) readSweep(n *node, before string) {
 }
 
 // mergeSweeps lets those of --set take the place of the file's, and reads the values of all.
-func (d *document) mergeSweeps() {
+func (d *Document) mergeSweeps() {
 	for _, s := range d.sets {
 		replaced := false
 		for i := range d.sweeps {
@@ -38,7 +38,7 @@ func (d *document) mergeSweeps() {
 
 // readSwept finds the places of a swept key and reads its values. taken are the places that
 // earlier entries sweep. What --set has given a value the file does not sweep.
-func (d *document) readSwept(s *sweep, taken map[string]bool) {
+func (d *Document) readSwept(s *sweep, taken map[string]bool) {
 	fail := func(n *node, p *problem) {
 		e := d.at(n, "", *p)
 		e.Key = `sweep."` + shown(s.path) + `"`

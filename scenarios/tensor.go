@@ -88,7 +88,7 @@ func (r *run) sizes(v *view, p *Point, at string) bool {
 			shape[i] = int64(n)
 		}
 		return v.tensor(p, at, shape, "shape")
-	case p.Data.Input != "" && !sized && r.options.Inputs != nil:
+	case p.Data.Input != "" && !sized:
 		shapes, ok := r.shapesOf(v, p, at)
 		if !ok {
 			return false
@@ -151,20 +151,22 @@ func (p *Point) sizesOfTeams() []int {
 	return sizes
 }
 
-// shapesOf asks the caller for the shapes in the input file: of every rank of the network, nil for
-// those that have none.
+// shapesOf asks for the shapes in the input file: of every rank of the network, nil for those that
+// have none.
 func (r *run) shapesOf(v *view, p *Point, at string) ([]collective.Shape, bool) {
-	shapes, err := r.options.Inputs(p)
-	if err != nil {
-		v.fail(at+"input", problem{text: prose.Unprefixed(err)})
-		return nil, false
+	spec := p.Spec
+	spec.Count = 0 // what the file has does not depend on what is asked of it
+	answer, known := r.ask(WhichShapes, &Point{Spec: spec, Topology: p.Topology, Teams: p.Teams,
+		Data: Files{Input: p.Data.Input}})
+	if answer.Err != nil {
+		v.fail(at+"input", problem{text: prose.Unprefixed(answer.Err)})
 	}
-	return shapes, true
+	return answer.Shapes, known && answer.Err == nil
 }
 
 // inputs holds what the input file has against what the collective takes.
 func (r *run) inputs(v *view, p *Point, at string) bool {
-	if p.Data.Input == "" || r.options.Inputs == nil || p.Spec.Kind == collective.Barrier {
+	if p.Data.Input == "" || p.Spec.Kind == collective.Barrier {
 		return true
 	}
 	shapes, ok := r.shapesOf(v, p, at)

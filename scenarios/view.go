@@ -4,7 +4,7 @@ import "strings"
 
 // view is the document as one point sees it: every key that is swept or an axis has one value.
 type view struct {
-	d    *document
+	d    *Document
 	at   map[string]item // by numbered path; what is not in it is in the document
 	used map[string]bool // keys that had a meaning for some point
 }
@@ -108,7 +108,7 @@ func (v *view) use(paths ...string) {
 }
 
 // tableNode returns the table at a numbered path, nil if it is not there.
-func (d *document) tableNode(at string) *node {
+func (d *Document) tableNode(at string) *node {
 	p, ok := parsePath(at)
 	if !ok {
 		return nil

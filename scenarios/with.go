@@ -13,8 +13,8 @@ type With struct {
 }
 
 // with applies a file to the tree, key by key, as --set would.
-func (d *document) with(f With) {
-	w := &document{file: f.Name, schema: d.schema}
+func (d *Document) with(f With) {
+	w := &Document{file: f.Name, schema: d.schema}
 	if !w.parse(f.Text) {
 		for _, e := range w.errs.list {
 			d.errs.add(e)
@@ -34,7 +34,7 @@ func (n *node) from(file string) {
 }
 
 // replaceAll applies all keys of a table of another file.
-func (d *document) replaceAll(t *node, plain string) {
+func (d *Document) replaceAll(t *node, plain string) {
 	for _, n := range t.items {
 		at := join(plain, n.name)
 		s := d.schema.section(at)
@@ -65,7 +65,7 @@ func (d *document) replaceAll(t *node, plain string) {
 }
 
 // replaceList puts an array of tables in place of the scenario's.
-func (d *document) replaceList(at string, n *node) {
+func (d *Document) replaceList(at string, n *node) {
 	d.assign(at, n)
 	for i, c := range n.items {
 		for _, figure := range c.items {
@@ -75,7 +75,7 @@ func (d *document) replaceList(at string, n *node) {
 }
 
 // alone refuses what only the scenario itself may have.
-func (d *document) alone(n *node, at, text, hint string) {
+func (d *Document) alone(n *node, at, text, hint string) {
 	e := d.at(n, at, problem{text, hint})
 	e.Value = ""
 	d.errs.add(e)

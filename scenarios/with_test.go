@@ -18,7 +18,7 @@ func TestWith(t *testing.T) {
 		{"b.toml", []byte("topology.latency = \"4 us\"\n[collective]\nbytes = \"2 KiB\"\n")},
 	}
 	o.Set = []string{"topology.ranks=6"}
-	s, err := Load("s.toml", []byte(pair), o)
+	s, err := load("s.toml", []byte(pair), o)
 	require.NoError(t, err)
 	p := s.Points[0]
 	require.Equal(t, 6, p.Topology.Ranks)
@@ -33,7 +33,7 @@ func TestWith(t *testing.T) {
 		`device.overhead="3 us"`, `topology.latency="4 us"`, `collective.bytes="2 KiB"`,
 		"topology.ranks=6"}, s.Set)
 	o.With, o.Set = nil, s.Set
-	again, err := Load("s.toml", []byte(pair), o)
+	again, err := load("s.toml", []byte(pair), o)
 	require.NoError(t, err)
 	require.Equal(t, s.Points[0].ID, again.Points[0].ID)
 	require.Equal(t, s.Points[0].Device, again.Points[0].Device)
@@ -54,7 +54,7 @@ func TestWithErrors(t *testing.T) {
 	} {
 		o := testOptions()
 		o.With = []With{{"w.toml", []byte(text)}}
-		_, err := Load("s.toml", []byte(pair), o)
+		_, err := load("s.toml", []byte(pair), o)
 		require.ErrorContains(t, err, want, text)
 	}
 }
@@ -65,20 +65,20 @@ func TestWithOnOneLine(t *testing.T) {
 	o := testOptions()
 	o.With = []With{{"w.toml", []byte("[collective]\ncount = [ # elements\n  1024,\n  2048, # two\n" +
 		"]\n[hardware]\ntolerance = { bits = \"any\",\n time_p90 = \"5 %\" }\n")}}
-	s, err := Load("s.toml", []byte(pair), o)
+	s, err := load("s.toml", []byte(pair), o)
 	require.NoError(t, err)
 	require.Len(t, s.Points, 4)
 	require.Equal(t, int64(2048), s.Points[1].Spec.Count)
 	require.Equal(t, []string{"collective.count=[1024, 2048]", `hardware.tolerance.bits="any"`,
 		`hardware.tolerance.time_p90="5 %"`}, s.Set)
 	o.With, o.Set = nil, s.Set
-	again, err := Load("s.toml", []byte(pair), o)
+	again, err := load("s.toml", []byte(pair), o)
 	require.NoError(t, err)
 	require.Equal(t, s.Tolerance, again.Tolerance)
 	require.Equal(t, int64(2048), again.Points[1].Spec.Count)
 
 	o.With, o.Set = []With{{"w.toml", []byte("[collective]\nbytes = 8\ncount = 2\n")}}, nil
-	_, err = Load("s.toml", []byte(pair), o)
+	_, err = load("s.toml", []byte(pair), o)
 	require.ErrorContains(t, err, "w.toml:3: collective.count = 2: ")
 }
 
@@ -87,7 +87,7 @@ func TestWithErrorsAreSorted(t *testing.T) {
 	o := testOptions()
 	o.With = []With{{"b.toml", []byte("b = 1\n[device]\noverhead = 1\n")},
 		{"a.toml", []byte("[topology]\nlatency = \"x\"\n")}}
-	_, err := Load("s.toml", []byte(pair+"\nwrong = 1\n"), o)
+	_, err := load("s.toml", []byte(pair+"\nwrong = 1\n"), o)
 	var all *Errors
 	require.ErrorAs(t, err, &all)
 	var places []string
@@ -100,7 +100,7 @@ func TestWithErrorsAreSorted(t *testing.T) {
 }
 
 func TestGiven(t *testing.T) {
-	s, err := Load("s.toml", []byte(pair), testOptions())
+	s, err := load("s.toml", []byte(pair), testOptions())
 	require.NoError(t, err)
 	p := s.Points[0]
 	require.True(t, s.Given(p, "topology.preset"))
@@ -130,13 +130,13 @@ func FuzzWith(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		o := testOptions()
 		o.With = []With{{"w.toml", []byte(text)}}
-		s, err := Load("s.toml", []byte(pair), o)
+		s, err := load("s.toml", []byte(pair), o)
 		if err != nil {
 			requireOurs(t, err)
 			return
 		}
 		o.With, o.Set = nil, s.Set
-		again, err := Load("s.toml", []byte(pair), o)
+		again, err := load("s.toml", []byte(pair), o)
 		require.NoError(t, err, "%q", s.Set)
 		require.Len(t, again.Points, len(s.Points))
 		for i, p := range s.Points {

@@ -1,0 +1,112 @@
+package scenarios
+
+import (
+	"maps"
+	"slices"
+
+	"collsim/collective"
+	"collsim/unit"
+)
+
+// Facts are what a document has to be told before it is points: what algorithms there are, and
+// what is in the files that it names.
+type Facts struct {
+	// Algorithms are the names of each kind's algorithms; none for kinds that nothing computes. Nil
+	// takes every name, and leaves "all" as it is.
+	Algorithms map[collective.Kind][]string
+	// Libraries are the names of algorithms of libraries that a kind has besides, as "openmpi:ring":
+	// "all" does not stand for them.
+	Libraries map[collective.Kind][]string
+	Answers   []Answer
+}
+
+// Topic is what a question is about.
+type Topic uint8
+
+// The topics.
+const (
+	// WhetherAlgorithm asks whether Point.Algorithm, whose name is known, or the file of that name,
+	// does Point.Spec.Kind with its parameters.
+	WhetherAlgorithm Topic = iota
+	// WhichSizes asks for Answer.Spec: Point.Spec of kind custom with the sizes that the file of
+	// Point.Algorithm has. Point.Whole is what bytes says, 0 where the file is to say it.
+	WhichSizes
+	// WhichShapes asks for Answer.Shapes, those in the file Point.Data.Input. Of the point kind,
+	// type, root, ranks and teams are known.
+	WhichShapes
+)
+
+// Question is what a document has to be told. Each is asked once, however many points it is of.
+type Question struct {
+	Topic Topic
+	Point *Point // no more of it than the topic says
+
+	key questionKey
+}
+
+// Answer is the answer to a question: Err says what is wrong, if anything is.
+type Answer struct {
+	Question Question
+	Err      error
+	Spec     collective.Spec
+	Shapes   []collective.Shape // of every rank of the network, nil for those that pass none
+}
+
+// questionKey is what a question is told by.
+type questionKey struct {
+	topic     Topic
+	spec      collective.Key
+	algorithm string
+	ranks     int // of the network
+	teams     string
+	whole     unit.Bytes
+	input     string
+}
+
+// named is an algorithm of a kind.
+type named struct {
+	kind      collective.Kind
+	algorithm string
+}
+
+// run holds what is the same for many points of a scenario.
+type run struct {
+	d          *Document // whose errors are those of this run alone
+	algorithms map[collective.Kind][]string
+	libraries  map[collective.Kind][]string
+	answers    map[questionKey]Answer
+	asked      map[questionKey]bool
+	open       []Question
+	used       map[string]bool
+	views      map[*Point]*view // the document as each point sees it
+	networks   map[string]*Topology
+	checked    map[named]*problem
+}
+
+func newRun(d *Document, known Facts) *run {
+	own := *d
+	own.errs = collector{slices.Clone(d.errs.list), maps.Clone(d.errs.seen)}
+	r := &run{d: &own, algorithms: known.Algorithms, libraries: known.Libraries, answers: map[questionKey]Answer{},
+		asked: map[questionKey]bool{}, used: map[string]bool{}, views: map[*Point]*view{},
+		networks: map[string]*Topology{}, checked: map[named]*problem{}}
+	for _, a := range known.Answers {
+		r.answers[a.Question.key] = a
+	}
+	return r
+}
+
+// ask is the answer to a question, and whether there is one yet. Of the point there is no more
+// than the topic says, so that points that do not differ in it share an answer.
+func (r *run) ask(about Topic, p *Point) (Answer, bool) {
+	key := questionKey{topic: about, spec: p.Spec.Key(), algorithm: p.Algorithm.String(),
+		teams: teams{lists: p.Teams}.String(), whole: p.Whole, input: p.Data.Input}
+	if p.Topology != nil {
+		key.ranks = p.Topology.Ranks
+	}
+	a, known := r.answers[key]
+	if !known && !r.asked[key] {
+		r.asked[key] = true
+		r.open = append(r.open, Question{about, p, key})
+	}
+	return a, known
+}
