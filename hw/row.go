@@ -23,7 +23,7 @@ type Row struct {
 // Settings are what a scenario says of an executor in [hardware], and the network of a point.
 type Settings struct {
 	Transport string   // how ranks talk
-	Network   string   // "machine" is what is there, "lab" a network like Graph
+	Lab       bool     // over a network like Graph, in place of what is there
 	Library   bool     // a library's own algorithm in place of a schedule's steps
 	Hosts     []string // machines that ranks are on, the first ranks on the first
 	Listen    string   // address at which ranks of other machines reach this process

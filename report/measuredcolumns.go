@@ -8,8 +8,8 @@ import (
 // measuredColumns are what was measured: nothing of a simulation. CSV has only what went well.
 func measuredColumns() Layout {
 	return Layout{
-		inJSON("hw.executor", measured(func(m *run.Measured) Value { return Text(m.Executor) })),
-		inCSV(7, "hw_executor", played(func(m *run.Measured) Value { return Text(m.Executor) })),
+		inJSON("hw.executor", measured(executorOf)),
+		inCSV(7, "hw_executor", played(executorOf)),
 		// Of the library; empty where our steps were played.
 		inJSON("hw.algorithm", measured(func(m *run.Measured) Value { return Text(m.Algorithm) })),
 		inJSON("hw.bits", measured(func(m *run.Measured) Value { return Text(m.Bits) })),
@@ -39,6 +39,9 @@ func measuredColumns() Layout {
 		})),
 	}
 }
+
+// executorOf is who played, by name.
+func executorOf(m *run.Measured) Value { return Text(string(m.Executor)) }
 
 // measured is a fact of what was to be played.
 func measured(of func(*run.Measured) Value) fact {

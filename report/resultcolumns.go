@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"reflect"
 
 	"collsim/run"
 	"collsim/scenarios"
@@ -45,7 +44,7 @@ func pointColumns() Layout {
 func axesOf(p *scenarios.Point) Value {
 	var axes members
 	for _, a := range p.Axes {
-		axes = append(axes, member{a.Path, plainOf(reflect.ValueOf(a.Value))})
+		axes = append(axes, member{a.Path, valueOf(a.Value)})
 	}
 	return object(axes)
 }

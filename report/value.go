@@ -1,11 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
+
+	"collsim/scenarios"
 )
 
 // Value is what a column has in a row, and all that JSON can hold: nothing (the zero value), a
@@ -92,25 +92,21 @@ func listOf[T any](items []T, value func(T) Value) Value {
 	return v
 }
 
-// plainOf is a value of TOML.
-func plainOf(v reflect.Value) Value {
-	switch v.Kind() {
-	case reflect.Interface:
-		return plainOf(v.Elem())
-	case reflect.Bool:
-		return Bool(v.Bool())
-	case reflect.Int64:
-		return Int(v.Int())
-	case reflect.Float64:
-		return Number(v.Float())
-	case reflect.Slice:
-		items := array()
-		for i := range v.Len() {
-			items.list = append(items.list, plainOf(v.Index(i)))
-		}
-		return items
+// valueOf is a value of TOML.
+func valueOf(v scenarios.Value) Value {
+	switch v := v.(type) {
+	case scenarios.Text:
+		return Text(string(v))
+	case scenarios.Whole:
+		return Int(v)
+	case scenarios.Number:
+		return Number(float64(v))
+	case scenarios.Truth:
+		return Bool(bool(v))
+	case scenarios.List:
+		return listOf(v, valueOf)
 	}
-	return Text(fmt.Sprint(v))
+	return Value{}
 }
 
 // String spells a value as CSV has it: nothing is empty, a text stands without quotes, a number as

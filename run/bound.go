@@ -12,8 +12,9 @@ import (
 // other: of very many teams the first ones speak for all, as each of them holds all by itself.
 const maxTeamLinks = 1 << 20
 
-// bound finds what no schedule of as many lanes beats. Points of one network that do not differ in what
-// it depends on share it. Of teams it is what the slowest cannot beat even if it had the network for itself.
+// bound finds what no schedule of as many lanes beats. Points of one network share it where they do
+// not differ in what it depends on. Of teams it is what the slowest cannot beat even if it had the
+// network for itself.
 func (r *runner) bound(m *made, result *Result) error {
 	p := result.Point
 	if m.whole.Spec.Kind == collective.Custom {

@@ -87,13 +87,13 @@ func (c *Calibration) choose(executor string) error {
 	if len(points) == 0 {
 		return fmt.Errorf("collsim: the scenario has no point, so there is nothing to be measured for")
 	}
-	networks, hardware := map[*scenarios.Topology]bool{}, map[string]bool{}
+	networks, hardware := map[*scenarios.Topology]bool{}, map[setting]bool{}
 	for _, p := range points {
 		networks[p.Topology] = true
-		if executor != "" && p.Hardware.Executor != executor {
+		if executor != "" && string(p.Hardware.Executor) != executor {
 			continue
 		}
-		hardware[fmt.Sprintf("%+v", p.Hardware)] = true
+		hardware[settingOf(p)] = true
 		if c.Point == nil {
 			c.Point = p
 		}
@@ -122,11 +122,11 @@ func (c *Calibration) choose(executor string) error {
 // played is what plays the experiments, in short.
 func (c *Calibration) played() string {
 	h := &c.Point.Hardware
-	text := h.Executor
-	if h.Transport != "" {
-		text += " (" + h.Transport + ")"
+	text := string(h.Executor)
+	if h.Transport != scenarios.NoTransport {
+		text += " (" + h.Transport.String() + ")"
 	}
-	if h.Network == "lab" {
+	if h.Network == scenarios.Lab {
 		text += " in a lab"
 	}
 	return text
@@ -160,7 +160,7 @@ func (c *Calibration) sizes(rates []unit.Rate) (sizes []unit.Bytes) {
 	for n := most; n >= leastSize; n /= 4 {
 		sizes = append(sizes, n)
 	}
-	if c.Point.Hardware.Network == "lab" && len(sizes) > largest {
+	if c.Point.Hardware.Network == scenarios.Lab && len(sizes) > largest {
 		sizes = append(sizes[:largest], labSize)
 	}
 	slices.Reverse(sizes)

@@ -185,7 +185,7 @@ func (c *classifier) class(w way, name string) calibrate.Class {
 	class := calibrate.Class{Name: name, Pairs: c.found[w].pairs, Table: w.table, Wires: w.wires,
 		Preset: calibrate.AsIs}
 	p := c.point
-	lab := p.Hardware.Network == "lab"
+	lab := p.Hardware.Network == scenarios.Lab
 	switch preset := p.Topology.Preset; {
 	case lab:
 		class.Shaped = w.rate

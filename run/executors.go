@@ -10,6 +10,27 @@ import (
 	"collsim/topology"
 )
 
+// setting is what an executor is opened with, as a comparable value: points that agree in it are
+// played by the same.
+type setting struct {
+	executor      scenarios.Executor
+	transport     scenarios.Transport
+	network       scenarios.Network
+	lab           *scenarios.Topology // that a lab is wired as; nil of a machine
+	library       bool
+	hosts, listen string
+}
+
+func settingOf(p *scenarios.Point) setting {
+	h := &p.Hardware
+	s := setting{executor: h.Executor, transport: h.Transport, network: h.Network,
+		library: h.Library, hosts: strings.Join(h.Hosts, "\n"), listen: h.Listen}
+	if h.Network == scenarios.Lab {
+		s.lab = p.Topology
+	}
+	return s
+}
+
 // OpenWith makes ValidateOptions.Open of a table of executors, in which a scenario's
 // hardware.executor is a name.
 func OpenWith(
@@ -19,9 +40,10 @@ func OpenWith(
 		g *topology.Graph) (hw.Executor, error) {
 		var names []string
 		for _, row := range rows {
-			if row.Name == h.Executor {
-				return row.Open(ctx, hw.Settings{Transport: h.Transport, Network: h.Network,
-					Library: h.Library, Hosts: h.Hosts, Listen: h.Listen, Graph: g})
+			if row.Name == string(h.Executor) {
+				return row.Open(ctx, hw.Settings{Transport: h.Transport.String(),
+					Lab: h.Network == scenarios.Lab, Library: h.Library, Hosts: h.Hosts,
+					Listen: h.Listen, Graph: g})
 			}
 			names = append(names, row.Name)
 		}

@@ -10,7 +10,7 @@ import (
 
 // Measured is what came of playing a result's schedule for real.
 type Measured struct {
-	Executor  string // "host", "callbacks" or "mpi"
+	Executor  scenarios.Executor
 	Algorithm string // of the library that did it, where that had its own way
 	Skipped   string // why it was not played; empty if it was, and all that follows is zero if not
 	Failure   *hw.Error
@@ -63,14 +63,14 @@ func (r *Report) Cases() []fidelity.Case {
 
 // executor is who played, in short: "host (tcp)", "host (lab)", "mpi", "mpi library (lab)".
 func (m *Measured) executor(p *scenarios.Point) string {
-	text := m.Executor
+	text := string(m.Executor)
 	if m.Algorithm != "" {
 		text += " library"
 	}
 	switch {
-	case p.Hardware.Network == "lab":
+	case p.Hardware.Network == scenarios.Lab:
 		return text + " (lab)"
-	case m.Executor == "host":
+	case m.Executor == scenarios.Host:
 		return text + " (" + m.RanOn.Transport + ")"
 	}
 	return text

@@ -76,9 +76,8 @@ func (s *Scenario) Validate(ctx context.Context, o ValidateOptions) (report *Rep
 type validator struct {
 	runner
 	options ValidateOptions
-	device  hw.Executor // of key; nil if there is none
-	key     string
-	lab     *scenarios.Topology // that the device is made for; nil of one for any
+	device  hw.Executor // opened with setting; nil if there is none
+	setting setting
 }
 
 func (v *validator) close() error {
@@ -92,11 +91,8 @@ func (v *validator) close() error {
 
 // open makes the device of a point, unless the point before has had the same.
 func (v *validator) open(ctx context.Context, p *scenarios.Point) error {
-	key, lab := fmt.Sprintf("%+v", p.Hardware), p.Topology
-	if p.Hardware.Network != "lab" {
-		lab = nil
-	}
-	if v.device != nil && v.key == key && v.lab == lab {
+	s := settingOf(p)
+	if v.device != nil && v.setting == s {
 		return nil
 	}
 	if err := v.close(); err != nil {
@@ -106,7 +102,7 @@ func (v *validator) open(ctx context.Context, p *scenarios.Point) error {
 	if err != nil {
 		return err
 	}
-	v.device, v.key, v.lab = d, key, lab
+	v.device, v.setting = d, s
 	return nil
 }
 

@@ -281,9 +281,9 @@ func TestLabs(t *testing.T) {
 	figures, err := os.ReadFile("../docs/lab/calibrated.toml")
 	require.NoError(t, err)
 	for name, points := range map[string]int{"star": 18, "racks": 18, "slow-link": 18, "fresh": 16} {
-		for _, executor := range []string{"host", "mpi"} {
+		for _, executor := range []scenarios.Executor{scenarios.Host, scenarios.MPI} {
 			file := name + ".toml"
-			if executor == "mpi" {
+			if executor == scenarios.MPI {
 				file = name + "-mpi.toml"
 			}
 			s, err := run.Load("../docs/lab/"+file, nil, run.LoadOptions{
@@ -292,10 +292,10 @@ func TestLabs(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, s.Points, points)
 			for _, p := range s.Points {
-				require.Equal(t, "lab", p.Hardware.Network)
+				require.Equal(t, scenarios.Lab, p.Hardware.Network)
 				require.Equal(t, executor, p.Hardware.Executor)
-				require.Equal(t, executor == "mpi", p.Hardware.Library)
-				require.Equal(t, executor == "mpi", p.Device.EagerLimit == 64*unit.KiB)
+				require.Equal(t, executor == scenarios.MPI, p.Hardware.Library)
+				require.Equal(t, executor == scenarios.MPI, p.Device.EagerLimit == 64*unit.KiB)
 			}
 			report, err := s.Run(context.Background(), run.RunOptions{})
 			require.NoError(t, err)

@@ -75,6 +75,48 @@ func gradientModes() []string { return []string{"", "full", "local"} }
 // String is the spelling in a scenario.
 func (m GradientMode) String() string { return gradientModes()[m] }
 
+// Executor is who plays schedules: one of these, or another that Options.Executors names.
+type Executor string
+
+// The executors that are documented.
+const (
+	Host      Executor = "host" // the processors of this machine or of Hardware.Hosts
+	Callbacks Executor = "callbacks"
+	MPI       Executor = "mpi"
+)
+
+func executors() []string { return []string{string(Host), string(Callbacks), string(MPI)} }
+
+// Transport is how the ranks of host talk.
+type Transport uint8
+
+// The transports.
+const (
+	NoTransport Transport = iota // of another executor, which has its own
+	Goroutines
+	UnixSockets
+	TCP
+)
+
+func transports() []string { return []string{"", "goroutines", "unix", "tcp"} }
+
+// String is the spelling in a scenario.
+func (t Transport) String() string { return transports()[t] }
+
+// Network is what messages go over.
+type Network uint8
+
+// The networks.
+const (
+	Machine Network = iota // what is there
+	Lab                    // namespaces wired as the topology is
+)
+
+func networks() []string { return []string{"machine", "lab"} }
+
+// String is the spelling in a scenario.
+func (n Network) String() string { return networks()[n] }
+
 // choose reads a choice. What is none of the names has been reported.
 func choose[T ~uint8](v *view, at string, names []string) (value T, given, ok bool) {
 	name, given, ok := fetch[string](v, at)

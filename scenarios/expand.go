@@ -192,7 +192,7 @@ func (p *Point) identity(axes []axis, pick []int) {
 	for i, a := range axes {
 		it := a.items[pick[i]]
 		if a.swept {
-			p.Axes = append(p.Axes, Axis{a.label, it.node.plain(), canonical(it.value)})
+			p.Axes = append(p.Axes, Axis{a.label, valueOf(it.node.value), canonical(it.value)})
 		}
 		name, own := cutTable(a.key.Path, "collective")
 		if !own {

@@ -10,10 +10,10 @@ import (
 
 // Hardware is what a point is to be played on.
 type Hardware struct {
-	Executor  string // "host", "callbacks", "mpi", or another of Options.Executors
-	Transport string // of host: "goroutines", "unix" or "tcp"
-	Network   string // "machine": what is there; "lab": namespaces wired as the topology is
-	Library   bool   // of mpi: the library's own algorithms, not our steps
+	Executor  Executor
+	Transport Transport // of Host
+	Network   Network
+	Library   bool // of MPI: the library's own algorithms, not our steps
 	Hosts     []string
 	Listen    string // address at which ranks of other hosts reach this program
 	Ranks     int    // a point with more is not played; 0 is any number
@@ -65,15 +65,15 @@ const (
 
 func hardwareKeys() []Key {
 	return append([]Key{
-		{Path: "hardware.executor", kind: aChoice, Values: []string{"host", "callbacks", "mpi"},
+		{Path: "hardware.executor", kind: aChoice, Values: executors(),
 			Default: `"host"`, Example: `"mpi"`, Sweep: true,
 			Doc: "What plays the schedules: host, the processors of this machine or of hosts; callbacks, " +
 				"one thread that waits for nothing and runs what messages make ready; or mpi, Open MPI."},
-		{Path: "hardware.transport", kind: aChoice, Values: []string{"goroutines", "unix", "tcp"},
+		{Path: "hardware.transport", kind: aChoice, Values: transports()[1:],
 			Default: "goroutines; tcp with hosts and in a lab", Example: `"tcp"`, Sweep: true,
 			Doc: "How the ranks of host talk: through the memory of one process, or as processes, by " +
 				"Unix sockets or TCP."},
-		{Path: "hardware.network", kind: aChoice, Values: []string{"machine", "lab"},
+		{Path: "hardware.network", kind: aChoice, Values: networks(),
 			Default: `"machine"`, Example: `"lab"`, Sweep: true,
 			Doc: "What messages go over: what is there, or a lab, network namespaces that are wired as " +
 				"the topology is, with its bandwidths (Linux, root)."},
@@ -122,8 +122,9 @@ const maxShare = 100_000_000 * unit.Share(1)
 
 // hardware reads what a point is to be played on.
 func (v *view) hardware(h *Hardware) bool {
-	h.Executor, _ = fetchOr(v, "hardware.executor", "host")
-	h.Network, _ = fetchOr(v, "hardware.network", "machine")
+	executor, _ := fetchOr(v, "hardware.executor", string(Host))
+	h.Executor = Executor(executor)
+	h.Network, _, _ = choose[Network](v, "hardware.network", networks())
 	h.Library, _ = fetchOr(v, "hardware.library", false)
 	h.Hosts, _, _ = fetch[[]string](v, "hardware.hosts")
 	h.Listen, _ = fetchOr(v, "hardware.listen", "")
@@ -138,20 +139,20 @@ func (v *view) hardware(h *Hardware) bool {
 
 // transport reads how ranks talk, and refuses what cannot be together.
 func (v *view) transport(h *Hardware) bool {
-	lab, away := h.Network == "lab", len(h.Hosts) > 0
-	host := h.Executor == "host"
-	callbacks := h.Executor == "callbacks"
-	otherwise := "goroutines"
-	if lab || away {
-		otherwise = "tcp"
+	lab, away := h.Network == Lab, len(h.Hosts) > 0
+	host, callbacks := h.Executor == Host, h.Executor == Callbacks
+	transport, given, _ := choose[Transport](v, "hardware.transport", transports())
+	switch {
+	case !host:
+		h.Transport = NoTransport
+	case given:
+		h.Transport = transport
+	case lab || away:
+		h.Transport = TCP
+	default:
+		h.Transport = Goroutines
 	}
-	h.Transport, _ = fetchOr(v, "hardware.transport", otherwise)
-	if !host {
-		h.Transport = ""
-	}
-	if h.Executor != "mpi" {
-		h.Library = false
-	}
+	h.Library = h.Library && h.Executor == MPI
 	if !lab {
 		v.use("hardware.hosts")
 	}
@@ -167,7 +168,7 @@ func (v *view) transport(h *Hardware) bool {
 	case callbacks && away:
 		v.fail("hardware.hosts", problem{"callbacks run in one thread, on this machine alone",
 			`leave it out, or write executor = "host"`})
-	case host && (lab || away) && h.Transport != "tcp":
+	case host && (lab || away) && h.Transport != TCP:
 		v.fail("hardware.transport", problem{"between machines, and in a lab, ranks talk by TCP",
 			`write transport = "tcp"`})
 	case away && !lab && h.Listen == "":

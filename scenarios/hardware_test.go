@@ -20,7 +20,7 @@ bytes = "1 KiB"
 `
 
 func TestHardware(t *testing.T) {
-	host := Hardware{Executor: "host", Transport: "goroutines", Network: "machine", Repetitions: 5,
+	host := Hardware{Executor: Host, Transport: Goroutines, Repetitions: 5,
 		Warmup: 1, Timeout: 30 * time.Second}
 	with := func(change func(*Hardware)) Hardware {
 		h := host
@@ -33,18 +33,18 @@ func TestHardware(t *testing.T) {
 	}{
 		"nothing said": {"", host},
 		"a lab talks by tcp": {`network = "lab"`, with(func(h *Hardware) {
-			h.Network, h.Transport = "lab", "tcp"
+			h.Network, h.Transport = Lab, TCP
 		})},
 		"hosts talk by tcp": {"hosts = [\"localhost\", \"b\"]\nlisten = \"10.0.0.1:7000\"",
 			with(func(h *Hardware) {
-				h.Hosts, h.Listen, h.Transport = []string{"localhost", "b"}, "10.0.0.1:7000", "tcp"
+				h.Hosts, h.Listen, h.Transport = []string{"localhost", "b"}, "10.0.0.1:7000", TCP
 			})},
 		"a transport is host's, a library mpi's": {
 			"executor = \"mpi\"\nlibrary = true\ntransport = \"unix\"", with(func(h *Hardware) {
-				h.Executor, h.Transport, h.Library = "mpi", "", true
+				h.Executor, h.Transport, h.Library = MPI, NoTransport, true
 			})},
 		"callbacks have no transport": {"executor = \"callbacks\"\ntransport = \"unix\"\nlibrary = true",
-			with(func(h *Hardware) { h.Executor, h.Transport = "callbacks", "" })},
+			with(func(h *Hardware) { h.Executor, h.Transport = Callbacks, NoTransport })},
 		"figures": {"ranks = 8\nrepetitions = 20\nwarmup = 0\ntimeout = \"5 s\"",
 			with(func(h *Hardware) {
 				h.Ranks, h.Repetitions, h.Warmup, h.Timeout = 8, 20, 0, 5*time.Second
@@ -65,7 +65,7 @@ func TestHardwareSwept(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, s.Points, 4)
 	require.Equal(t, "all_reduce/ring/1024/hardware.executor=mpi", s.Points[2].ID)
-	require.Equal(t, "mpi", s.Points[2].Hardware.Executor)
+	require.Equal(t, MPI, s.Points[2].Hardware.Executor)
 	require.Same(t, s.Points[0].Topology, s.Points[2].Topology)
 }
 
@@ -84,7 +84,7 @@ why = "a reason"
 	require.NoError(t, err)
 	require.Len(t, s.Points, 4)
 	for _, p := range s.Points {
-		require.Equal(t, "mpi", p.Hardware.Executor)
+		require.Equal(t, MPI, p.Hardware.Executor)
 		require.NotContains(t, p.ID, "executor")
 	}
 	o.Set = []string{"topology.ranks=6", `sweep."hardware.executor"=["host"]`}

@@ -150,29 +150,6 @@ func (k *Key) matrix(n *node) (any, *problem) {
 	return rows, nil
 }
 
-// plain is the value of a node as TOML has it, for whoever reads a Point.
-func (n *node) plain() any {
-	if l, ok := n.value.([]any); ok {
-		return list(l)
-	}
-	return n.value
-}
-
-// list is a value of [sweep] that is a list; it prints as TOML has it.
-type list []any
-
-// String is the list in brackets.
-func (l list) String() string {
-	items := make([]string, len(l))
-	for i, one := range l {
-		if inner, ok := one.([]any); ok {
-			one = list(inner)
-		}
-		items[i] = fmt.Sprint(one)
-	}
-	return "[" + strings.Join(items, ", ") + "]"
-}
-
 // listText is the canonical spelling of whole numbers in a list: [4,2].
 func listText(numbers []int) string {
 	return strings.ReplaceAll(fmt.Sprint(numbers), " ", ",")

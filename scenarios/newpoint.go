@@ -19,7 +19,7 @@ func NewPoint(spec collective.Spec, network *Topology) *Point {
 		Algorithm: Algorithm{Name: fastest, Channels: 1, Slices: 1},
 		Sim:       Sim{Slots: d.Slots},
 		Check:     Check{Proof: true, Numbers: true, Memory: unit.GiB},
-		Hardware: Hardware{Executor: "host", Transport: "goroutines", Network: "machine",
+		Hardware: Hardware{Executor: Host, Transport: Goroutines,
 			Repetitions: 5, Warmup: 1, Timeout: 30 * time.Second}}
 	return p
 }

@@ -51,7 +51,7 @@ type Point struct {
 // Axis is a swept key at a point.
 type Axis struct {
 	Path  string // as written: "topology.ranks"
-	Value any    // string, int64, float64 or bool, as TOML has it, or a list of values
+	Value Value  // as TOML has it
 	Text  string // the value in its one spelling
 }
 
@@ -209,12 +209,10 @@ func (v *view) spec(p *Point, at string) bool {
 		v.use(at + "op")
 		s.Op, s.Factor = op.op, op.factor
 	}
-	mode, ok3 := fetchOr(v, at+"avg", "nccl")
+	mode, ok3 := fetchOr(v, at+"avg", collective.AvgNCCL.String())
 	if s.Op == collective.Avg {
 		v.use(at + "avg")
-		if mode == "post" {
-			s.Avg = collective.AvgPost
-		}
+		s.Avg, _ = collective.ParseAvgMode(mode) // what is none has been reported
 	}
 	p.Accumulate, _, _ = choose[Accumulation](v, at+"accumulate", accumulations())
 	if s.Op != 0 {

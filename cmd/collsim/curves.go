@@ -18,9 +18,15 @@ type figure struct {
 	index  int    // of the scenario
 	name   string // of the file
 	first  *scenarios.Point
-	points map[string]*scenarios.Point // by algorithm and size, all that will come
-	series []plots.Series              // as the results come, one for each algorithm
+	points map[onCurve]*scenarios.Point // all that will come
+	series []plots.Series               // as the results come, one for each algorithm
 	bound  plots.Series
+}
+
+// onCurve is a place in a figure.
+type onCurve struct {
+	algorithm string
+	size      unit.Bytes
 }
 
 // curvesOf is the name that curves of a scenario go to, "" for none.
@@ -54,7 +60,7 @@ func (out *outputs) join(index int, p *scenarios.Point) error {
 	}
 	f := out.figureOf(index, name)
 	if f == nil {
-		f = &figure{index: index, name: name, first: p, points: map[string]*scenarios.Point{}}
+		f = &figure{index: index, name: name, first: p, points: map[onCurve]*scenarios.Point{}}
 		if s := out.scenarios[index]; out.flags.curves == "" {
 			if err := out.mayWrite(index, p, "output.curves", s.Output.Curves); err != nil {
 				return err
@@ -68,7 +74,7 @@ func (out *outputs) join(index int, p *scenarios.Point) error {
 	}
 	other := f.first
 	if rest(other) == rest(p) {
-		key := fmt.Sprintf("%v %d", p.Algorithm, p.Spec.Bytes())
+		key := onCurve{p.Algorithm.String(), p.Spec.Bytes()}
 		if other = f.points[key]; other == nil {
 			f.points[key] = p
 			return nil

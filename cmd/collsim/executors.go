@@ -161,7 +161,7 @@ func (a *app) openHardware(ctx context.Context, h *scenarios.Hardware,
 
 func openHost(ctx context.Context, s hw.Settings,
 	announce func([]host.Rendezvous)) (hw.Executor, error) {
-	if s.Network == "lab" {
+	if s.Lab {
 		return lab.Open(ctx, s.Graph)
 	}
 	t, err := host.ParseTransport(s.Transport)
@@ -193,7 +193,7 @@ func openMPI(ctx context.Context, s hw.Settings) (hw.Executor, error) {
 		}
 		return e
 	}
-	if s.Network != "lab" {
+	if !s.Lab {
 		return mode(mpi.New(c)), nil
 	}
 	l, err := lab.Open(ctx, s.Graph)

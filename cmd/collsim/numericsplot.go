@@ -16,6 +16,13 @@ import (
 // errorCurve is the curve of --numerics-plot that a point belongs to.
 func errorCurve(p *scenarios.Point) string { return fmt.Sprintf("%v %v", p.Algorithm, p.Spec.Type) }
 
+// atRanks is a place on such a curve.
+type atRanks struct {
+	curve string
+	ranks int
+	seed  int64
+}
+
 // checkErrors refuses a picture of errors that could not be drawn, before anything is run: results
 // of several kinds, or two for one place on a curve.
 func (out *outputs) checkErrors() error {
@@ -30,14 +37,14 @@ func (out *outputs) checkErrors() error {
 	if err := out.app.takeOne(name, "--numerics-plot"); err != nil {
 		return err
 	}
-	at := map[string]*scenarios.Point{}
+	at := map[atRanks]*scenarios.Point{}
 	var first *scenarios.Point
 	for _, s := range out.scenarios {
 		for _, p := range s.Points {
 			if first == nil {
 				first = p
 			}
-			key := fmt.Sprintf("%s %d %d", errorCurve(p), p.Spec.Ranks, p.Seed)
+			key := atRanks{errorCurve(p), p.Spec.Ranks, p.Seed}
 			other := at[key]
 			if at[key] = p; other == nil &&
 				(p.Spec.Kind != first.Spec.Kind || p.Spec.Op != first.Spec.Op) {
