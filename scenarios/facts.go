@@ -86,9 +86,9 @@ type run struct {
 func newRun(d *Document, known Facts) *run {
 	own := *d
 	own.errs = collector{slices.Clone(d.errs.list), maps.Clone(d.errs.seen)}
-	r := &run{d: &own, algorithms: known.Algorithms, libraries: known.Libraries, answers: map[questionKey]Answer{},
-		asked: map[questionKey]bool{}, used: map[string]bool{}, views: map[*Point]*view{},
-		networks: map[string]*Topology{}, checked: map[named]*problem{}}
+	r := &run{d: &own, algorithms: known.Algorithms, libraries: known.Libraries,
+		answers: map[questionKey]Answer{}, asked: map[questionKey]bool{}, used: map[string]bool{},
+		views: map[*Point]*view{}, networks: map[string]*Topology{}, checked: map[named]*problem{}}
 	for _, a := range known.Answers {
 		r.answers[a.Question.key] = a
 	}
