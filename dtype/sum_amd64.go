@@ -2,6 +2,8 @@
 
 package dtype
 
+import "collsim/internal/cpu"
+
 // The sums of the 16-bit floats, in assembly. What they mean is said by addBF16 and addF16, which
 // are what other processors run, and the race detector, which does not see what assembly does.
 
@@ -17,26 +19,5 @@ func addBlocksBF16(dst, src []BF16)
 //go:noescape
 func addBlocksF16(dst, src []F16)
 
-// cpuid returns what the processor says of itself, of subleaf 0.
-func cpuid(leaf uint32) (eax, ebx, ecx uint32)
-
-// xgetbv returns which registers the system saves, the lower half of XCR0. REQUIRES: OSXSAVE.
-func xgetbv() uint32
-
-// hasVectors reports whether there are AVX2 and F16C, and a system that saves their registers:
-// chapter 14 of volume 1 of Intel's "Software Developer's Manual" says how to ask.
-func hasVectors() bool {
-	const (
-		osxsave, avx, f16c = 1 << 27, 1 << 28, 1 << 29 // of leaf 1, in ECX
-		avx2               = 1 << 5                    // of leaf 7, in EBX
-		xmm, ymm           = 1 << 1, 1 << 2            // of XCR0
-	)
-	last, _, _ := cpuid(0)
-	if last < 7 {
-		return false
-	}
-	_, _, one := cpuid(1)
-	_, seven, _ := cpuid(7)
-	return one&osxsave != 0 && one&avx != 0 && one&f16c != 0 && seven&avx2 != 0 &&
-		xgetbv()&(xmm|ymm) == xmm|ymm
-}
+// hasVectors reports whether the two may be called.
+func hasVectors() bool { return cpu.HasVectors() }

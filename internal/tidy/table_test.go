@@ -24,14 +24,15 @@ func table() []row {
 	)
 	return []row{
 		{path: "unit"},
-		{path: "dtype"},
+		{path: "dtype", ours: "internal/cpu"},
 		{path: "collective", ours: "unit dtype"},
 		{path: "group", ours: "collective dtype"},
 		{path: "schedule", ours: "collective dtype unit"},
 		{path: "proof", ours: "schedule collective unit"},
+		{path: "kernel", ours: "collective dtype unit internal/cpu"},
 		{path: "topology", ours: "unit"},
 		{path: "topology/...", ours: "topology unit"},
-		{path: "device", ours: "unit"},
+		{path: "device", ours: "dtype unit"},
 		{path: "bounds", ours: "collective topology unit"},
 		{path: "algos", ours: "schedule topology collective unit"},
 		{path: "comm", ours: "collective group algos schedule proof dtype"},
@@ -85,6 +86,7 @@ func table() []row {
 		{path: "cmd/collsim",
 			ours:    ". run report plots hw/... internal/output internal/memory " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+		{path: "internal/cpu"},
 		{path: "internal/golden"}, // its tests alone import anything
 		{path: "internal/judge"},  // an opinion of its own: it must not know the proof
 		{path: "internal/judge/vary", ours: "internal/judge"},
@@ -161,7 +163,7 @@ func mayUse(modules []string, path string) bool {
 // packages below them.
 func deterministic() []string {
 	return []string{"unit", "dtype", "collective", "schedule", "proof", "topology", "device",
-		"algos", "reference", "trace", "sim", "fidelity", "bounds", "run", "report", "."}
+		"kernel", "algos", "reference", "trace", "sim", "fidelity", "bounds", "run", "report", "."}
 }
 
 // commands are the packages that may print: they and the packages below them.
@@ -174,7 +176,7 @@ func writers() []string { return []string{"internal/output", "hw/lab"} }
 // rounded are the packages in which a float must round alike on every processor.
 func rounded() []string {
 	return []string{"unit", "dtype", "collective", "schedule", "proof", "topology", "device",
-		"bounds",
+		"bounds", "kernel",
 		"algos", "reference", "trace", "sim", "scenarios", "fidelity", "run", "report", "."}
 }
 

@@ -1,6 +1,4 @@
-//go:build !race
-
-package dtype
+package cpu
 
 import (
 	"os"
@@ -21,5 +19,5 @@ func TestVectorsAreUsedWhereTheyAre(t *testing.T) {
 	require.True(t, found)
 	flags, _, _ = strings.Cut(flags, "\n")
 	words := strings.Fields(flags)
-	require.Equal(t, slices.Contains(words, "avx2") && slices.Contains(words, "f16c"), hasVectors())
+	require.Equal(t, slices.Contains(words, "avx2") && slices.Contains(words, "f16c"), HasVectors())
 }

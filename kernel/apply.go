@@ -1,0 +1,196 @@
+package kernel
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"collsim/dtype"
+)
+
+// Apply computes the operation: see the package's comment. Operands are those of Operands, as
+// little-endian bytes; what does not fit is an *Error. The result depends on nothing else, however
+// many processors there are. An opaque operation has no result.
+func Apply(o Op, operands [][]byte) ([]byte, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	want := o.Operands()
+	if len(operands) != len(want) {
+		return nil, o.fail("the number of operands", len(operands),
+			fmt.Sprintf("%d are expected", len(want)))
+	}
+	for i, t := range want {
+		if int64(len(operands[i])) != t.Bytes() {
+			return nil, o.fail("the size of "+t.Name, fmt.Sprintf("%d bytes", len(operands[i])),
+				fmt.Sprintf("%d bytes, %v %v, are expected", t.Bytes(), t.Shape, t.Type))
+		}
+	}
+	out := make([]byte, o.Written())
+	switch {
+	case o.Kind == Opaque:
+		return nil, nil
+	case o.Kind == Cast:
+		cast(o, out, operands[0])
+	case !o.A.IsFloat():
+		compute[uint64](o, out, operands)
+	case o.A == dtype.Float64 || o.B == dtype.Float64:
+		compute[float64](o, out, operands)
+	default:
+		compute[float32](o, out, operands)
+	}
+	return out, nil
+}
+
+func compute[A accumulator](o Op, out []byte, operands [][]byte) {
+	switch o.Kind {
+	case Add:
+		add[A](o, out, operands[0], operands[1])
+	case Sum, Mean:
+		sum[A](o, out, operands[0])
+	default:
+		multiply(o, out, operands, tilerOf[A]())
+	}
+}
+
+// part is how many elements are worked on at once.
+const part = 4096
+
+func add[A accumulator](o Op, out, a, b []byte) {
+	ca, cb, co := codecOf(o.A), codecOf(o.B), codecOf(o.Out)
+	parts(int(o.In.Lengths().Elements()), func() func(at, n int) {
+		x, y := make([]A, part), make([]A, part)
+		return func(at, n int) {
+			load(ca, x[:n], a[at*o.A.Width():])
+			load(cb, y[:n], b[at*o.B.Width():])
+			for i := range n {
+				x[i] += y[i]
+			}
+			store(co, out[at*o.Out.Width():], x[:n])
+		}
+	})
+}
+
+func cast(o Op, out, a []byte) {
+	from, to := codecOf(o.A), codecOf(o.Out)
+	parts(int(o.In.Lengths().Elements()), func() func(at, n int) {
+		x, w := make([]float64, part), make([]uint64, part)
+		return func(at, n int) {
+			src, dst := a[at*o.A.Width():], out[at*o.Out.Width():]
+			switch {
+			case o.A.IsFloat():
+				from.widen64(x[:n], src)
+				to.narrow64(dst, x[:n])
+			case o.Out.IsFloat():
+				from.whole(w[:n], src)
+				for i, u := range w[:n] {
+					x[i] = nearest64(u, o)
+				}
+				to.narrow64(dst, x[:n])
+			default:
+				from.whole(w[:n], src)
+				to.wrap(dst, w[:n])
+			}
+		}
+	})
+}
+
+// nearest64 is an integer on its way to the cast's float.
+func nearest64(u uint64, o Op) float64 {
+	switch {
+	case o.Out != dtype.Float64:
+		return toOdd(u, o.A.Signed())
+	case o.A.Signed():
+		return float64(int64(u))
+	}
+	return float64(u)
+}
+
+// sum adds up along the axis: rows of what lies behind it, in parts.
+func sum[A accumulator](o Op, out, a []byte) {
+	inner, length := int(o.inner()), int(o.length())
+	from, to := codecOf(o.A), codecOf(o.Out)
+	across := (inner + part - 1) / part
+	inParallel(int(o.outer())*across, func() func(i int) {
+		total, more := make([]A, min(inner, part)), make([]A, min(inner*length, part))
+		return func(i int) {
+			outer, at := i/across, i%across*part
+			n := min(part, inner-at)
+			rows := 1 // that lie one after the other and are loaded at once
+			if n == inner {
+				rows = max(1, len(more)/n)
+			}
+			clear(total)
+			for j := 0; j < length; j += rows {
+				rows = min(rows, length-j)
+				load(from, more[:rows*n], a[((outer*length+j)*inner+at)*o.A.Width():])
+				addRows(total[:n], more[:rows*n], j == 0)
+			}
+			if o.Kind == Mean {
+				divide(total[:n], length, o.A.Signed())
+			}
+			store(to, out[(outer*inner+at)*o.Out.Width():], total[:n])
+		}
+	})
+}
+
+// addRows adds rows to a total, of which the first is all that there is yet.
+func addRows[A accumulator](total, rows []A, first bool) {
+	if first {
+		copy(total, rows)
+		rows = rows[len(total):]
+	}
+	for ; len(rows) > 0; rows = rows[len(total):] {
+		for i := range total {
+			total[i] += rows[i]
+		}
+	}
+}
+
+func divide[A accumulator](total []A, n int, signed bool) {
+	switch t := any(total).(type) {
+	case []float32:
+		dtype.Divide(t, n)
+	case []float64:
+		dtype.Divide(t, n)
+	case []uint64:
+		for i, u := range t {
+			if t[i] = u / uint64(n); signed {
+				t[i] = uint64(int64(u) / int64(n))
+			}
+		}
+	}
+}
+
+// parts calls what worker returns for all parts of n elements.
+func parts(n int, worker func() func(at, n int)) {
+	inParallel((n+part-1)/part, func() func(i int) {
+		work := worker()
+		return func(i int) { work(i*part, min(part, n-i*part)) }
+	})
+}
+
+// inParallel calls what worker returns, which it does once a goroutine, for 0 to n − 1. They write
+// to different places, so that nothing depends on their order.
+func inParallel(n int, worker func() func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	each := max(1, n/max(1, 16*workers))
+	var next atomic.Int64
+	var done sync.WaitGroup
+	for range workers {
+		done.Go(func() {
+			work := worker()
+			for {
+				to := int(next.Add(int64(each)))
+				for i := to - each; i < min(to, n); i++ {
+					work(i)
+				}
+				if to >= n {
+					return
+				}
+			}
+		})
+	}
+	done.Wait()
+}

@@ -1,0 +1,115 @@
+package kernel
+
+// Tile is how much of the result one block of a grid computes: so many rows and columns of a
+// matmul's; of another operation's, Rows·Columns elements.
+type Tile struct{ Rows, Columns int64 }
+
+// Span is elements of a tensor: Times runs of Length elements from At on, Stride apart.
+type Span struct{ At, Length, Times, Stride int64 }
+
+// Elements is how many there are.
+func (s Span) Elements() int64 { return s.Length * s.Times }
+
+// Block is a part of the grid: the elements of the result that it writes, those of each operand
+// that these depend on, and what it costs.
+type Block struct {
+	Out     Span
+	In      []Span // in the order of Operands
+	FLOPs   int64
+	Read    int64 // bytes
+	Written int64 // bytes
+}
+
+// Blocks is the number of blocks of the grid: of a matmul, ⌈m / rows⌉ · ⌈n / columns⌉. A sum over an
+// axis is cut between the axes around it. An opaque operation has none.
+// REQUIRES: Validate; a tile of at least 1 by 1.
+func (o Op) Blocks(t Tile) int64 {
+	switch o.Kind {
+	case Matmul, ScaledMatmul:
+		return over(o.M(), t.Rows) * over(o.N, t.Columns)
+	case Sum, Mean:
+		inner, size := o.inner(), t.Rows*t.Columns
+		switch {
+		case inner == 0:
+			return 0
+		case inner >= size:
+			return o.outer() * over(inner, size)
+		}
+		return over(o.outer(), size/inner)
+	case Opaque:
+		return 0
+	}
+	return over(o.In.Lengths().Elements(), t.Rows*t.Columns)
+}
+
+// over is a / b, rounded up.
+func over(a, b int64) int64 { return (a + b - 1) / b }
+
+// Block is the i-th block of the grid, in the order of the result's elements: of a matmul, along
+// the columns first. Blocks at the edges are smaller. REQUIRES: 0 ≤ i < Blocks.
+func (o Op) Block(t Tile, i int64) Block {
+	var b Block
+	switch o.Kind {
+	case Matmul, ScaledMatmul:
+		b = o.matmulBlock(t, i)
+	case Sum, Mean:
+		b = o.sumBlock(t.Rows*t.Columns, i)
+	default:
+		size := t.Rows * t.Columns
+		s := run(i*size, min(size, o.In.Lengths().Elements()-i*size))
+		b = Block{Out: s, In: []Span{s}}
+		if o.Kind == Add {
+			b.In = append(b.In, s)
+		}
+	}
+	for j, operand := range o.Operands() {
+		b.Read += b.In[j].Elements() * int64(operand.Type.Width())
+	}
+	b.Written = b.Out.Elements() * int64(o.Out.Width())
+	b.FLOPs = o.flopsOf(b.Out.Elements())
+	return b
+}
+
+// run is a span without gaps.
+func run(at, length int64) Span { return Span{At: at, Length: length, Times: 1} }
+
+func (o Op) matmulBlock(t Tile, i int64) Block {
+	m, k, n := o.M(), o.K(), o.N
+	across := over(n, t.Columns)
+	row, column := i/across*t.Rows, i%across*t.Columns
+	rows, columns := min(t.Rows, m-row), min(t.Columns, n-column)
+	b := Block{
+		Out: Span{row*n + column, columns, rows, n},
+		In:  []Span{run(row*k, rows*k), {column, columns, k, n}},
+	}
+	switch o.Scaling {
+	case TensorWise:
+		b.In = append(b.In, run(0, 1), run(0, 1))
+	case RowWise:
+		b.In = append(b.In, run(row, rows), run(column, columns))
+	}
+	if o.Bias != 0 {
+		b.In = append(b.In, run(column, columns))
+	}
+	if o.ResultScale {
+		b.In = append(b.In, run(0, 1))
+	}
+	return b
+}
+
+// sumBlock is a part of what lies behind the axis, or else all of that, several times.
+func (o Op) sumBlock(size, i int64) Block {
+	outer, inner, length := o.outer(), o.inner(), o.length()
+	if inner >= size {
+		each := over(inner, size)
+		at, from := i/each, i%each*size
+		part := min(size, inner-from)
+		return Block{Out: run(at*inner+from, part),
+			In: []Span{{at*length*inner + from, part, length, inner}}}
+	}
+	each := size / inner
+	at := i * each
+	times := min(each, outer-at)
+	return Block{Out: run(at*inner, times*inner),
+		In: []Span{run(at*length*inner, times*length*inner)}}
+}

@@ -1,0 +1,124 @@
+package kernel
+
+import (
+	"fmt"
+
+	"collsim/dtype"
+)
+
+// NewMatmul is the matmul of two tensors. What does not fit is an *Error that names the tensor, its
+// shape and what was expected; so it is of all that make operations.
+func NewMatmul(a, b Tensor, out dtype.Type) (Op, error) {
+	return matmulOf(Op{Kind: Matmul, A: a.Type, B: b.Type, Out: out}, a, b)
+}
+
+// Scales are what a scaled matmul has beside its matrices: scales of one element each, or [.., m, 1]
+// and [1, n]; and, unless nil, a bias [n] and a result scale of one element.
+type Scales struct {
+	A, B         Tensor
+	Bias, Result *Tensor
+}
+
+// NewScaledMatmul is torch._scaled_mm of two tensors.
+func NewScaledMatmul(a, b Tensor, with Scales, out dtype.Type) (Op, error) {
+	o := Op{Kind: ScaledMatmul, A: a.Type, B: b.Type, Out: out, Scaling: TensorWise,
+		ResultScale: with.Result != nil}
+	if with.A.Shape.Elements() != 1 || with.B.Shape.Elements() != 1 {
+		o.Scaling = RowWise
+	}
+	if with.Bias != nil {
+		o.Bias = with.Bias.Type
+	}
+	o, err := matmulOf(o, a, b)
+	if err != nil {
+		return Op{}, err
+	}
+	given := []*Tensor{&with.A, &with.B}
+	if with.Bias != nil {
+		given = append(given, with.Bias)
+	}
+	if with.Result != nil {
+		given = append(given, with.Result)
+	}
+	for i, want := range o.Operands()[2:] {
+		has := given[i]
+		isScalar := o.Scaling == TensorWise && i < 2 || has == with.Result
+		switch {
+		case has.Type != want.Type:
+			return Op{}, o.fail("the type of "+has.called(want.Name), has.Type,
+				want.Type.String()+" is expected")
+		case isScalar && has.Shape.Elements() == 1:
+		case has.Shape.String() != want.Shape.String():
+			return Op{}, o.fail("the shape of "+has.called(want.Name), has.Shape,
+				want.Shape.String()+" is expected")
+		}
+	}
+	return o, nil
+}
+
+// matmulOf fills the sizes in.
+func matmulOf(o Op, a, b Tensor) (Op, error) {
+	switch {
+	case len(a.Shape) < 2 || len(a.Shape) > MaxAxes:
+		return Op{}, o.fail("the shape of "+a.called("a"), a.Shape,
+			fmt.Sprintf("2 to %d axes are expected", MaxAxes))
+	case len(b.Shape) != 2:
+		return Op{}, o.fail("the shape of "+b.called("b"), b.Shape, "a matrix of 2 axes is expected")
+	case a.Shape[len(a.Shape)-1] != b.Shape[0]:
+		return Op{}, o.fail("the shape of "+b.called("b"), b.Shape, fmt.Sprintf(
+			"%d rows, as %s of shape %v has columns, are expected", a.Shape[len(a.Shape)-1],
+			a.called("a"), a.Shape))
+	}
+	o.In, o.N = ShapeOf(a.Shape...), b.Shape[1]
+	return valid(o)
+}
+
+// NewAdd is the sum of two tensors of one shape.
+func NewAdd(a, b Tensor, out dtype.Type) (Op, error) {
+	o := Op{Kind: Add, A: a.Type, B: b.Type, Out: out}
+	if a.Shape.String() != b.Shape.String() {
+		return Op{}, o.fail("the shape of "+b.called("b"), b.Shape, fmt.Sprintf(
+			"%v, as %s has, is expected", a.Shape, a.called("a")))
+	}
+	return o.of(a)
+}
+
+// NewCast is a tensor in another type.
+func NewCast(a Tensor, out dtype.Type) (Op, error) {
+	return Op{Kind: Cast, A: a.Type, Out: out}.of(a)
+}
+
+// NewSum is the sum over an axis.
+func NewSum(a Tensor, axis int, out dtype.Type) (Op, error) {
+	return Op{Kind: Sum, A: a.Type, Axis: axis, Out: out}.of(a)
+}
+
+// NewMean is the mean over an axis.
+func NewMean(a Tensor, axis int, out dtype.Type) (Op, error) {
+	return Op{Kind: Mean, A: a.Type, Axis: axis, Out: out}.of(a)
+}
+
+// of fills the shape in.
+func (o Op) of(a Tensor) (Op, error) {
+	if len(a.Shape) > MaxAxes {
+		return Op{}, o.fail("the shape of "+a.called("a"), a.Shape,
+			fmt.Sprintf("at most %d axes are expected", MaxAxes))
+	}
+	o.In = ShapeOf(a.Shape...)
+	return valid(o)
+}
+
+func valid(o Op) (Op, error) {
+	if err := o.Validate(); err != nil {
+		return Op{}, err
+	}
+	return o, nil
+}
+
+// called is the tensor's name, or what the operation calls it.
+func (t *Tensor) called(otherwise string) string {
+	if t.Name == "" {
+		return otherwise
+	}
+	return t.Name
+}

@@ -1,0 +1,223 @@
+package kernel
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/unit"
+)
+
+// Kind is an operation. The zero value is none.
+type Kind uint8
+
+// The operations, in the order of Kinds.
+const (
+	Matmul       Kind = iota + 1 // A [.., m, k] times a matrix B [k, n]
+	ScaledMatmul                 // the same of 8-bit floats, with scales
+	Add                          // two tensors of one shape
+	Cast                         // to another type
+	Sum                          // over an axis, which is gone then
+	Mean                         // as Sum
+	Opaque                       // takes a time, reads and writes nothing
+)
+
+var kindNames = [...]string{Matmul: "matmul", ScaledMatmul: "scaled_matmul", Add: "add",
+	Cast: "cast", Sum: "sum", Mean: "mean", Opaque: "opaque"}
+
+// Kinds lists all operations.
+func Kinds() []Kind { return []Kind{Matmul, ScaledMatmul, Add, Cast, Sum, Mean, Opaque} }
+
+// String is the name in texts: "scaled_matmul".
+func (k Kind) String() string {
+	if k < Matmul || k > Opaque {
+		return fmt.Sprintf("kernel.Kind(%d)", uint8(k))
+	}
+	return kindNames[k]
+}
+
+// Scaling is how the operands of a scaled matmul are scaled.
+type Scaling uint8
+
+// The ways to scale.
+const (
+	TensorWise Scaling = iota + 1 // one scale for A, one for B
+	RowWise                       // one for every row of A and every column of B
+)
+
+var scalingNames = [...]string{"", TensorWise: "tensor-wise", RowWise: "row-wise"}
+
+// String is "tensor-wise" or "row-wise"; of no scaling, empty.
+func (s Scaling) String() string {
+	if s > RowWise {
+		return fmt.Sprintf("kernel.Scaling(%d)", uint8(s))
+	}
+	return scalingNames[s]
+}
+
+// MaxAxes is how many axes a tensor may have.
+const MaxAxes = 8
+
+// Shape is a collective.Shape as a value that can be compared.
+type Shape struct {
+	axes    uint8
+	lengths [MaxAxes]int64
+}
+
+// ShapeOf makes a shape of lengths, outermost first. REQUIRES: at most MaxAxes of them.
+func ShapeOf(lengths ...int64) Shape {
+	s := Shape{axes: uint8(len(lengths))}
+	if copy(s.lengths[:], lengths) < len(lengths) {
+		panic("kernel: a shape of too many axes")
+	}
+	return s
+}
+
+// Lengths is the shape as a slice of its own.
+func (s Shape) Lengths() collective.Shape {
+	return append(collective.Shape{}, s.lengths[:s.axes]...)
+}
+
+// Axes is the number of axes.
+func (s Shape) Axes() int { return int(s.axes) }
+
+// String is such as "4x5x6".
+func (s Shape) String() string { return s.Lengths().String() }
+
+// Op is an operation, its shapes and its types. Two are equal if and only if they compute the same
+// in the same way.
+type Op struct {
+	Kind Kind
+	// In is the shape of A: of a matmul's first operand, [.., m, k]; of the tensor that another
+	// operation reads.
+	In Shape
+	// N is the number of columns of a matmul's B.
+	N int64
+	// Axis is the one that sum and mean are over.
+	Axis int
+	// A and B are the types of the operands, B only where there are two; Out is the result's.
+	A, B, Out dtype.Type
+	// Scaling, Bias (its type, or none) and ResultScale (whether there is one) are a scaled
+	// matmul's.
+	Scaling     Scaling
+	Bias        dtype.Type
+	ResultScale bool
+	// Time is an opaque operation's.
+	Time unit.Time
+}
+
+// M is the number of rows of a matmul's result, over all axes but the last.
+func (o Op) M() int64 { return product(o.In.lengths[:max(o.In.axes, 1)-1]) }
+
+// K is the length of a matmul's last axis, along which it adds up.
+func (o Op) K() int64 {
+	if o.In.axes == 0 {
+		return 1
+	}
+	return o.In.lengths[o.In.axes-1]
+}
+
+// IsMatmul reports whether the operation is a matmul, scaled or not.
+func (o Op) IsMatmul() bool { return o.Kind == Matmul || o.Kind == ScaledMatmul }
+
+// Tensor is an operand or a result.
+type Tensor struct {
+	Name  string
+	Shape collective.Shape
+	Type  dtype.Type
+}
+
+// Bytes is the tensor's size.
+func (t Tensor) Bytes() int64 { return t.Shape.Elements() * int64(t.Type.Width()) }
+
+// Operands lists what the operation reads, in the order in which Apply takes it: a, b, scale_a,
+// scale_b, bias, scale_result, as far as there are such. REQUIRES: Validate.
+func (o Op) Operands() []Tensor {
+	switch o.Kind {
+	case Opaque:
+		return nil
+	case Matmul, ScaledMatmul:
+	case Add:
+		return []Tensor{{"a", o.In.Lengths(), o.A}, {"b", o.In.Lengths(), o.B}}
+	default:
+		return []Tensor{{"a", o.In.Lengths(), o.A}}
+	}
+	list := []Tensor{{"a", o.In.Lengths(), o.A}, {"b", collective.Shape{o.K(), o.N}, o.B}}
+	switch o.Scaling {
+	case TensorWise:
+		list = append(list, Tensor{"scale_a", collective.Shape{}, dtype.Float32},
+			Tensor{"scale_b", collective.Shape{}, dtype.Float32})
+	case RowWise:
+		rows := o.In.Lengths()
+		rows[len(rows)-1] = 1
+		list = append(list, Tensor{"scale_a", rows, dtype.Float32},
+			Tensor{"scale_b", collective.Shape{1, o.N}, dtype.Float32})
+	}
+	if o.Bias != 0 {
+		list = append(list, Tensor{"bias", collective.Shape{o.N}, o.Bias})
+	}
+	if o.ResultScale {
+		list = append(list, Tensor{"scale_result", collective.Shape{}, dtype.Float32})
+	}
+	return list
+}
+
+// Output is what the operation writes; of an opaque one, no elements of no type.
+// REQUIRES: Validate.
+func (o Op) Output() Tensor {
+	shape := o.In.Lengths()
+	switch o.Kind {
+	case Matmul, ScaledMatmul:
+		shape[len(shape)-1] = o.N
+	case Sum, Mean:
+		shape = append(shape[:o.Axis], shape[o.Axis+1:]...)
+	case Opaque:
+		shape = collective.Shape{0}
+	}
+	return Tensor{"out", shape, o.Out}
+}
+
+// FLOPs is the number of operations by which peaks are counted: 2·m·n·k of a matmul (what is
+// scaled and added afterwards is not), one for every sum and quotient of the others, none of a cast.
+// REQUIRES: Validate.
+func (o Op) FLOPs() int64 {
+	if o.IsMatmul() {
+		return 2 * o.M() * o.N * o.K()
+	}
+	return o.flopsOf(o.Output().Shape.Elements())
+}
+
+// flopsOf is that of so many elements of the result.
+func (o Op) flopsOf(elements int64) int64 {
+	switch o.Kind {
+	case Matmul, ScaledMatmul:
+		return 2 * elements * o.K()
+	case Add:
+		return elements
+	case Sum:
+		return elements * max(o.length()-1, 0)
+	case Mean:
+		return elements * o.length()
+	}
+	return 0
+}
+
+// Read is the number of bytes of all operands, each counted once. REQUIRES: Validate.
+func (o Op) Read() (n int64) {
+	for _, t := range o.Operands() {
+		n += t.Bytes()
+	}
+	return n
+}
+
+// Written is the number of bytes of the result. REQUIRES: Validate.
+func (o Op) Written() int64 { return o.Output().Bytes() }
+
+// length is that of the axis that is summed over.
+func (o Op) length() int64 { return o.In.lengths[o.Axis] }
+
+// outer and inner are the products of the lengths before and after that axis.
+func (o Op) outer() int64 { return product(o.In.lengths[:o.Axis]) }
+func (o Op) inner() int64 { return product(o.In.lengths[o.Axis+1 : o.In.axes]) }
+
+func product(lengths []int64) int64 { return collective.Shape(lengths).Elements() }

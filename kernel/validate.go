@@ -1,0 +1,172 @@
+package kernel
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/unit"
+)
+
+// Error says what of an operation cannot be.
+type Error struct {
+	Op    string // the operation, or the text that is none
+	What  string // the part of it
+	Value string // what that is
+	Want  string // what is expected
+}
+
+// Error is one line.
+func (e *Error) Error() string {
+	return fmt.Sprintf("kernel: %s: %s = %s: %s", e.Op, e.What, e.Value, e.Want)
+}
+
+// fail makes an error of a value.
+func (o Op) fail(what string, value any, want string) error {
+	text := fmt.Sprint(value)
+	if t, ok := value.(dtype.Type); ok && t == 0 {
+		text = "none"
+	}
+	return &Error{o.Kind.String(), what, text, want}
+}
+
+// maxFLOPs bounds an operation, so that sums of many do not overflow.
+const maxFLOPs = 1 << 60
+
+// Validate returns an *Error that names the first part of the operation that cannot be.
+func (o Op) Validate() error {
+	if o.Kind < Matmul || o.Kind > Opaque {
+		return &Error{"an operation", "kind", o.Kind.String(), "one of matmul, scaled_matmul, add, " +
+			"cast, sum, mean, opaque is expected"}
+	}
+	if err := o.checkUnused(); err != nil || o.Kind == Opaque {
+		return err
+	}
+	if err := o.In.Lengths().Validate(); err != nil || o.In.Lengths().Elements() > largest {
+		return o.fail("the shape of a", o.In, "lengths from 0, and at most 2^57 elements, are expected")
+	}
+	if err := o.checkShape(); err != nil {
+		return err
+	}
+	if err := o.checkTypes(); err != nil {
+		return err
+	}
+	if o.Kind == ScaledMatmul {
+		return o.checkScaled()
+	}
+	return nil
+}
+
+const largest = collective.MaxElements
+
+// checkUnused sees to it that equal operations are equal values.
+func (o Op) checkUnused() error {
+	const nothing = "nothing is expected"
+	switch {
+	case o.Kind == Opaque && (o.Time < 0 || o.Time >= unit.Forever):
+		return o.fail("time", o.Time, "a time from 0 s is expected")
+	case o.Kind != Opaque && o.Time != 0:
+		return o.fail("time", o.Time, nothing)
+	case o.Kind == Opaque && o != Op{Kind: Opaque, Time: o.Time}:
+		return o.fail("its shape and types", o.In, nothing)
+	case !o.IsMatmul() && o.N != 0:
+		return o.fail("n", o.N, nothing)
+	case o.Kind != Sum && o.Kind != Mean && o.Axis != 0:
+		return o.fail("axis", o.Axis, nothing)
+	case !o.IsMatmul() && o.Kind != Add && o.B != 0:
+		return o.fail("the type of b", o.B, nothing)
+	case o.Kind == ScaledMatmul:
+		return nil
+	case o.Scaling != 0:
+		return o.fail("scaling", o.Scaling, nothing)
+	case o.Bias != 0:
+		return o.fail("the type of the bias", o.Bias, nothing)
+	case o.ResultScale:
+		return o.fail("the result scale", o.ResultScale, nothing)
+	}
+	return nil
+}
+
+func (o Op) checkShape() error {
+	switch {
+	case o.IsMatmul() && o.In.axes < 2:
+		return o.fail("the shape of a", o.In, "at least 2 axes are expected")
+	case o.IsMatmul() && o.N < 0:
+		return o.fail("n", o.N, "a number from 0 is expected")
+	case o.IsMatmul():
+		m, k := o.M(), o.K()
+		most := max(unit.MultiplyCapped(m, o.N), unit.MultiplyCapped(k, o.N))
+		if most > largest || unit.MultiplyCapped(m*k, o.N) > maxFLOPs/2 {
+			return o.fail("its sizes", o.sizes(), "at most 2^60 FLOPs and 2^57 elements are expected")
+		}
+		return nil
+	case o.Kind != Sum && o.Kind != Mean:
+		return nil
+	case o.Axis < 0 || o.Axis >= o.In.Axes():
+		return o.fail("axis", o.Axis, fmt.Sprintf("an axis of %v, from 0 to %d, is expected", o.In,
+			o.In.Axes()-1))
+	case o.Output().Shape.Validate() != nil: // an axis of length 0 is gone
+		return o.fail("the shape of a", o.In, "at most 2^57 elements of the result are expected")
+	case o.Kind == Mean && (o.length() == 0 || o.length() >= maxMean):
+		return o.fail("the length of axis "+fmt.Sprint(o.Axis), o.length(),
+			"1 to 134217727 elements are expected")
+	}
+	return nil
+}
+
+// maxMean is where dtype.Divide ends.
+const maxMean = 1 << 27
+
+func (o Op) checkTypes() error {
+	for _, t := range []struct {
+		what  string
+		dtype dtype.Type
+		used  bool
+	}{{"the type of a", o.A, true}, {"the type of b", o.B, o.IsMatmul() || o.Kind == Add},
+		{"the type of out", o.Out, true}} {
+		switch {
+		case t.used && !t.dtype.Valid():
+			return o.fail(t.what, t.dtype, "a data type is expected")
+		case t.used && o.Kind != Cast && t.dtype.IsFloat() != o.A.IsFloat():
+			class := "an integer"
+			if o.A.IsFloat() {
+				class = "a float"
+			}
+			return o.fail(t.what, t.dtype, fmt.Sprintf("%s as %v is expected; cast one of them",
+				class, o.A))
+		}
+	}
+	return nil
+}
+
+// checkScaled are the conditions of torch._scaled_mm.
+func (o Op) checkScaled() error {
+	narrow := func(t dtype.Type) bool { return t.IsFloat() && t.Width() == 1 }
+	switch {
+	case o.Scaling != TensorWise && o.Scaling != RowWise:
+		return o.fail("scaling", fmt.Sprintf("%q", o.Scaling), "tensor-wise or row-wise is expected")
+	case !narrow(o.A):
+		return o.fail("the type of a", o.A, "an 8-bit float is expected")
+	case !narrow(o.B):
+		return o.fail("the type of b", o.B, "an 8-bit float is expected")
+	case o.A == dtype.Float8E5M2 && o.B == dtype.Float8E5M2:
+		return o.fail("the type of b", o.B, "float8_e4m3fn is expected beside float8_e5m2")
+	case o.Out == dtype.Float64:
+		return o.fail("the type of out", o.Out, "a float of at most 32 bits is expected")
+	case o.Scaling == RowWise && narrow(o.Out):
+		return o.fail("the type of out", o.Out,
+			"float16, bfloat16 or float32 is expected with row-wise scales")
+	case o.ResultScale && !narrow(o.Out):
+		return o.fail("the result scale", o.ResultScale, "an 8-bit float is expected as the type of "+
+			"out; PyTorch ignores the scale with others")
+	case o.Bias == 0:
+		return nil
+	case o.Out == dtype.Float32:
+		return o.fail("the type of the bias", o.Bias, "no bias is expected where out is float32")
+	case o.Bias != dtype.BFloat16 && o.Bias != dtype.Float16:
+		return o.fail("the type of the bias", o.Bias, "bfloat16 or float16 is expected")
+	case !narrow(o.Out) && o.Bias != o.Out:
+		return o.fail("the type of the bias", o.Bias, o.Out.String()+", as out, is expected")
+	}
+	return nil
+}
