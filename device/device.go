@@ -1,7 +1,8 @@
 // Package device says what a GPU and its wires cost: the parameters o, γ, κ, λ of a step in the
-// time model, and whether sends are posted to an engine of their own. Presets are data, every
-// figure with its source. The package knows the numbers and not what is done with them: package
-// sim spends them.
+// time model, whether sends are posted to an engine of their own, and the figures of the GPU
+// itself. All are rows of one table (Figures), from which keys of scenarios, errors, lists and
+// documents derive; presets are data, every figure with its source. The package knows the numbers
+// and not what is done with them: package sim spends them.
 package device
 
 import (
@@ -51,6 +52,9 @@ type Device struct {
 	// Own are the figures of messages, and Ranges those of messages up to a size, by size.
 	Own    Message
 	Ranges []Range
+
+	// GPU are the figures of what computes.
+	GPU GPU
 }
 
 // Ideal returns the device on which only the wires cost time: the published closed forms hold on
@@ -65,7 +69,7 @@ func Ideal() Device {
 	}
 }
 
-// presets lists every device by name, in the order in which Names does.
+// presets lists every device that a scenario may name, in the order in which Names does.
 func presets() []Device { return []Device{Ideal()} }
 
 // Names returns the names that Lookup knows.
@@ -84,6 +88,12 @@ func Lookup(name string) (Device, error) {
 	if i >= 0 {
 		return all[i], nil
 	}
+	for _, p := range Catalogue() {
+		if p.Name == name {
+			return Device{}, fmt.Errorf("device: %q cannot be simulated yet: nothing spends its "+
+				"figures, which are for information; one of: %s", name, strings.Join(Names(), ", "))
+		}
+	}
 	hint := "one of"
 	names := Names()
 	if near := nearest.To(name, names, 3); len(near) > 0 {
@@ -95,41 +105,20 @@ func Lookup(name string) (Device, error) {
 
 // Validate returns an error that names the first parameter that no device can have.
 func (d Device) Validate() error {
-	fail := func(parameter string, value any, want string) error {
-		return fmt.Errorf("device: %s = %v: %s", parameter, value, want)
-	}
-	for _, t := range []struct {
-		parameter string
-		value     unit.Time
-	}{{"overhead", d.Overhead}, {"slot_latency", d.SlotLatency}, {"launch", d.Launch}} {
-		if t.value < 0 || t.value > MaxCost {
-			return fail(t.parameter, t.value, "a time from 0 s to "+MaxCost.String()+" is expected")
+	for _, f := range Figures() {
+		if f.OfMessage {
+			continue // with its range
 		}
-	}
-	for _, r := range []struct {
-		parameter string
-		value     unit.Rate
-	}{{"reduce_rate", d.ReduceRate}, {"copy_rate", d.CopyRate}, {"lane_rate", d.LaneRate}} {
-		if r.value <= 0 {
-			return fail(r.parameter, r.value, "a rate above zero is expected")
+		if err := f.check(&d); err != nil {
+			return err
 		}
 	}
 	switch {
-	case d.Slots < 0:
-		return fail("slots", d.Slots, "a number of slots, or 0 for unlimited, is expected")
-	case d.Queue < 0:
-		return fail("queue", d.Queue, "a number of posts is expected")
-	case d.SendBuffer < 0:
-		return fail("send_buffer", d.SendBuffer, "a number of bytes is expected")
 	case d.SendBuffer > 0 && d.Offload:
-		return fail("send_buffer", d.SendBuffer,
-			"a device that offloads has a queue of messages, not a buffer of bytes")
-	case d.EagerLimit < 0:
-		return fail("eager_limit", d.EagerLimit, "a number of bytes, or 0 for none, is expected")
-	case d.ReceivesAhead < 0:
-		return fail("receives_ahead", d.ReceivesAhead, "a number of steps is expected")
+		return fmt.Errorf("device: send_buffer = %v: a device that offloads has a queue of messages, "+
+			"not a buffer of bytes", d.SendBuffer)
 	case d.Offload && d.Queue == 0:
-		return fail("queue", d.Queue, "a device that offloads needs at least 1")
+		return fmt.Errorf("device: queue = 0: a device that offloads needs at least 1")
 	}
 	return d.validateRanges()
 }

@@ -20,9 +20,9 @@ type Block struct {
 	Written int64 // bytes
 }
 
-// Blocks is the number of blocks of the grid: of a matmul, ⌈m / rows⌉ · ⌈n / columns⌉. A sum over an
-// axis is cut between the axes around it. An opaque operation has none.
-// REQUIRES: Validate; a tile of at least 1 by 1.
+// Blocks is the number of blocks of the grid: of a matmul, ⌈m / rows⌉ · ⌈n / columns⌉. A sum over
+// an axis is cut between the axes around it. An opaque operation has none. REQUIRES: Validate; a
+// tile of at least 1 by 1.
 func (o Op) Blocks(t Tile) int64 {
 	switch o.Kind {
 	case Matmul, ScaledMatmul:

@@ -40,9 +40,10 @@
 // # Scaled matmul
 //
 // The operation is torch._scaled_mm's (aten/src/ATen/native/cuda/ScaledBlas.cpp): operands are
-// 8-bit floats, not both float8_e5m2; scales are float32, tensor-wise (one each) or row-wise (one a
-// row of A and one a column of B); a bias is of float16 or bfloat16 and of the output's type if that
-// is one of them, and there is none with float32; row-wise scales give 16 bits or 32. A result scale
-// is for outputs of 8 bits: there PyTorch applies it, with others it ignores it, and here it is
-// refused. What only the hardware asks for (sizes divisible by 16, a column-major B) is not asked for.
+// 8-bit floats, not both float8_e5m2; scales are float32, tensor-wise (one each) or row-wise (one
+// a row of A and one a column of B); a bias is of float16 or bfloat16 and of the output's type if
+// that is one of them, and there is none with float32; row-wise scales give 16 bits or 32. A
+// result scale is for outputs of 8 bits: there PyTorch applies it, with others it ignores it, and
+// here it is refused. What only the hardware asks for (sizes divisible by 16, a column-major B) is
+// not asked for.
 package kernel

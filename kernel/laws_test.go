@@ -132,8 +132,8 @@ func laws(t *testing.T, name string, holds func(rng *rand.Rand, o Op, m1 int64) 
 	properties.TestingRun(t)
 }
 
-// TestRowsAreIndependent: the matmul of shards of A, one after the other, is that of A, bit for bit;
-// this is why a gather of rows and a matmul may be done in any order.
+// TestRowsAreIndependent: the matmul of shards of A, one after the other, is that of A, bit for
+// bit; this is why a gather of rows and a matmul may be done in any order.
 func TestRowsAreIndependent(t *testing.T) {
 	laws(t, "concatenated shards give concatenated results", func(rng *rand.Rand, o Op,
 		m1 int64) bool {

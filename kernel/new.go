@@ -12,8 +12,8 @@ func NewMatmul(a, b Tensor, out dtype.Type) (Op, error) {
 	return matmulOf(Op{Kind: Matmul, A: a.Type, B: b.Type, Out: out}, a, b)
 }
 
-// Scales are what a scaled matmul has beside its matrices: scales of one element each, or [.., m, 1]
-// and [1, n]; and, unless nil, a bias [n] and a result scale of one element.
+// Scales are what a scaled matmul has beside its matrices: scales of one element each, or [.., m,
+// 1] and [1, n]; and, unless nil, a bias [n] and a result scale of one element.
 type Scales struct {
 	A, B         Tensor
 	Bias, Result *Tensor

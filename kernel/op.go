@@ -178,8 +178,8 @@ func (o Op) Output() Tensor {
 }
 
 // FLOPs is the number of operations by which peaks are counted: 2·m·n·k of a matmul (what is
-// scaled and added afterwards is not), one for every sum and quotient of the others, none of a cast.
-// REQUIRES: Validate.
+// scaled and added afterwards is not), one for every sum and quotient of the others, none of a
+// cast. REQUIRES: Validate.
 func (o Op) FLOPs() int64 {
 	if o.IsMatmul() {
 		return 2 * o.M() * o.N * o.K()

@@ -145,26 +145,9 @@ func deviceText(d device.Device) string {
 	if err != nil {
 		return text
 	}
-	for _, figure := range []struct {
-		name      string
-		has, owns any
-	}{
-		{"overhead", d.Overhead, preset.Overhead},
-		{"reduce_rate", d.ReduceRate, preset.ReduceRate},
-		{"copy_rate", d.CopyRate, preset.CopyRate},
-		{"lane_rate", d.LaneRate, preset.LaneRate},
-		{"slot_latency", d.SlotLatency, preset.SlotLatency},
-		{"offload", d.Offload, preset.Offload},
-		{"queue", d.Queue, preset.Queue},
-		{"send_buffer", d.SendBuffer, preset.SendBuffer},
-		{"eager_limit", d.EagerLimit, preset.EagerLimit},
-		{"receives_ahead", d.ReceivesAhead, preset.ReceivesAhead},
-		{"launch", d.Launch, preset.Launch},
-		{"latency", d.Own.Latency, preset.Own.Latency},
-		{"efficiency", d.Own.Efficiency, preset.Own.Efficiency},
-	} {
-		if figure.has != figure.owns {
-			text += fmt.Sprintf(", %s %v", figure.name, figure.has)
+	for _, f := range device.Figures() {
+		if strings.HasPrefix(f.Key, "device.") && !f.Same(&d, &preset) {
+			text += fmt.Sprintf(", %s %s", f.Name, f.Print(&d))
 		}
 	}
 	if n := len(d.Ranges); n > 0 {

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"collsim/collective"
-	"collsim/device"
 	"collsim/dtype"
 	"collsim/unit"
 )
@@ -101,47 +100,6 @@ func topKeys() []Key {
 			Doc: "Anything worth keeping with the results."},
 		{Path: "seed", kind: aWhole, min: 0, max: 1<<63 - 1, Default: "0", Example: "1", Sweep: true,
 			Doc: "Seed of all random data; equal seeds give equal bytes."},
-	}
-}
-
-func deviceKeys() []Key {
-	return []Key{
-		{Path: "device.preset", kind: aChoice, Values: device.Names(), Default: `"ideal"`,
-			Example: `"ideal"`, Sweep: true,
-			Doc: "The device whose figures hold unless given below; ideal costs nothing."},
-		{Path: "device.overhead", kind: aTime, max: maxWait, Default: "the preset's",
-			Example: `"1 us"`, Sweep: true, Doc: "Time of every step before its data moves."},
-		{Path: "device.reduce_rate", kind: aRate, max: maxLocal, unlimited: true,
-			Default: "the preset's", Example: `"400 GB/s"`, Sweep: true,
-			Doc: "Speed of adding one more source to a step; may be \"unlimited\"."},
-		{Path: "device.copy_rate", kind: aRate, max: maxLocal, unlimited: true,
-			Default: "the preset's", Example: `"1 TB/s"`, Sweep: true,
-			Doc: "Speed of a step that moves data inside the device; may be \"unlimited\"."},
-		{Path: "device.lane_rate", kind: aRate, max: maxLink, unlimited: true,
-			Default: "the preset's", Example: `"20 GB/s"`, Sweep: true,
-			Doc: "Most that one lane can send; may be \"unlimited\"."},
-		{Path: "device.slot_latency", kind: aTime, max: maxWait, Default: "the preset's",
-			Example: `"800 ns"`, Sweep: true,
-			Doc: "How long after a slot is freed its sender sees it."},
-		{Path: "device.offload", kind: aFlag, Default: "the preset's", Example: "true", Sweep: true,
-			Doc: "Whether a send is posted to a NIC or copy engine and the lane goes on."},
-		{Path: "device.queue", kind: aWhole, min: 1, max: maxSlots, Default: "the preset's",
-			Example: "16", Sweep: true, Doc: "Posts that may be outstanding where sends are posted."},
-		{Path: "device.send_buffer", kind: aSize, max: maxBytes, Default: "the preset's",
-			Example: `"128 KiB"`, Sweep: true,
-			Doc: "Bytes of a connection that a lane may leave behind when it goes on, as a socket takes " +
-				"them; not with offload."},
-		{Path: "device.eager_limit", kind: aSize, max: maxBytes, Default: "the preset's",
-			Example: `"64 KiB"`, Sweep: true,
-			Doc: "A message of more is asked for first and sent when its receive is posted " +
-				"(rendezvous); 0 is never."},
-		{Path: "device.receives_ahead", kind: aWhole, max: maxSlots, Default: "the preset's",
-			Example: "1", Sweep: true,
-			Doc: "Steps before its own at which a receive is posted, where messages are asked for; 1 " +
-				"if each is posted before the send that goes with it."},
-		{Path: "device.launch", kind: aTime, max: maxWait, Default: "the preset's",
-			Example: `"20 us"`, Sweep: true,
-			Doc: "What a call costs every rank, once, before its first step."},
 	}
 }
 

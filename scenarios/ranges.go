@@ -24,14 +24,11 @@ func messageKeys() []Key {
 		if table != "device" {
 			otherwise = "device's"
 		}
-		keys = append(keys,
-			Key{Path: table + ".latency", kind: aTime, max: maxWait, Default: otherwise,
-				Example: `"2 us"`, Sweep: true,
-				Doc: "What a message takes on top of the latencies of its links, holding nobody."},
-			Key{Path: table + ".efficiency", kind: aShare, min: int64(device.LeastEfficiency),
-				max: int64(device.AllEfficiency), Default: otherwise, Example: `"50 %"`, Sweep: true,
-				Doc: "Part of what a message puts on its links that is data; the rest are flags, or what " +
-					"else its protocol wastes."})
+		for _, f := range device.Figures() {
+			if f.OfMessage {
+				keys = append(keys, figureKey(f, table+"."+f.Name, otherwise))
+			}
+		}
 	}
 	return keys
 }

@@ -13,7 +13,6 @@ import (
 
 	"collsim/algos"
 	"collsim/collective"
-	"collsim/device"
 	"collsim/formats"
 	"collsim/internal/nearest"
 	"collsim/run"
@@ -34,7 +33,7 @@ func (a *app) listCommand() *cobra.Command {
 		Use:   "list [" + strings.Join(things(), "|") + "]",
 		Short: "list what there is",
 		Long: "List prints a name and a few words a line; without an argument, of everything but " +
-			"keys.",
+			"keys; of devices alone, all figures with their sources.",
 		Example:   "  collsim list algorithms --kind all_reduce\n  collsim list keys",
 		ValidArgs: things(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -101,6 +100,8 @@ type entry struct {
 	Source  string   `json:"source,omitempty"`
 	Missing string   `json:"missing,omitempty"` // why it is not available here, and how to get it
 	library bool     // an algorithm of a library
+	// Figures are a device's, with the source of each.
+	Figures []deviceFigure `json:"figures,omitempty"`
 }
 
 // list prints lists, each under its name.
@@ -140,7 +141,11 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 			if e.Missing != "" {
 				cells[len(cells)-1] += " (not here: " + e.Missing + ")"
 			}
-			if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
+			text := strings.Join(cells, "\t") + "\n"
+			if len(what) == 1 {
+				text += figuresText(e.Figures)
+			}
+			if _, err := fmt.Fprint(w, text); err != nil {
 				return err
 			}
 		}
@@ -217,20 +222,6 @@ func topologies() (list []entry) {
 		entry{Name: "(nodes)", Takes: []string{"nodes", "node", "network"},
 			About: "Nodes of GPUs: [topology.node] inside each, [topology.network] between them."},
 		entry{Name: "(links)", Takes: []string{"link"}, About: "Links by hand, in [[topology.link]]."})
-}
-
-func devices() (list []entry) {
-	for _, name := range device.Names() {
-		d, err := device.Lookup(name)
-		if err != nil {
-			panic(err) // it is one of Names
-		}
-		list = append(list, entry{Name: name, About: fmt.Sprintf("overhead %v, reduce_rate %v, "+
-			"copy_rate %v, lane_rate %v, slot_latency %v, slots %d, "+
-			"send_buffer %v, eager_limit %v", d.Overhead, d.ReduceRate, d.CopyRate, d.LaneRate,
-			d.SlotLatency, d.Slots, d.SendBuffer, d.EagerLimit)})
-	}
-	return list
 }
 
 // exampleTitle is the name that an example gives itself.

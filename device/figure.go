@@ -1,0 +1,200 @@
+package device
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"collsim/unit"
+)
+
+// Unit is what a figure is in.
+type Unit uint8
+
+// The units.
+const (
+	InTime   Unit = iota + 1 // a duration
+	InRate                   // bytes per second
+	InBytes                  // a size
+	InNumber                 // a whole number
+	InFlag                   // whether or not
+	InShare                  // part of a whole
+	InFLOPS                  // operations per second
+	InHertz                  // cycles per second
+	InTile                   // rows x columns of a result
+)
+
+var unitNames = [...]string{"", "time", "rate", "size", "whole number", "true or false", "share",
+	"FLOP/s", "frequency", "rows x columns"}
+
+// String names the unit for people.
+func (u Unit) String() string { return unitNames[u] }
+
+// Figure is a row of the table: a figure that devices have. Scenario keys, errors, lists and
+// documents derive from it.
+type Figure struct {
+	Name    string // "overhead"
+	Unit    Unit
+	About   string // a sentence
+	Example string // as one would write it
+	// Key is the scenario's key that sets it, or empty: nothing spends it yet.
+	Key string
+	// OfMessage says that it may depend on the size of messages, in [[device.range]].
+	OfMessage bool
+	// Least and Most bound what may be written, in its smallest unit; Want says so in an error. A
+	// rate that has a key may be unlimited as well.
+	Least, Most int64
+	Want        string
+
+	of func(*Device) any // where a device has it: *unit.Time, *int, …
+}
+
+// Find is the figure of a name, which is a constant of ours: it panics where there is none.
+func Find(name string) Figure {
+	for _, f := range Figures() {
+		if f.Name == name {
+			return f
+		}
+	}
+	panic("device: no figure of the name " + name)
+}
+
+// Print is the device's figure as its type prints it.
+func (f Figure) Print(d *Device) string {
+	switch p := f.of(d).(type) {
+	case *int:
+		return strconv.Itoa(*p)
+	case *bool:
+		return strconv.FormatBool(*p)
+	case fmt.Stringer:
+		return p.String()
+	}
+	panic("device: a figure of no known type: " + f.Name)
+}
+
+// Same reports whether two devices have the same figure.
+func (f Figure) Same(a, b *Device) bool { return f.Print(a) == f.Print(b) }
+
+// value is the figure in its smallest unit; of a flag 1 or 0, of a tile its elements.
+func (f Figure) value(d *Device) int64 {
+	switch p := f.of(d).(type) {
+	case *unit.Time:
+		return int64(*p)
+	case *unit.Rate:
+		return int64(*p)
+	case *unit.Bytes:
+		return int64(*p)
+	case *unit.Share:
+		return int64(*p)
+	case *FLOPS:
+		return int64(*p)
+	case *Hertz:
+		return int64(*p)
+	case *int:
+		return int64(*p)
+	case *Tile:
+		return p.Rows * p.Columns
+	case *bool:
+		if *p {
+			return 1
+		}
+		return 0
+	}
+	panic("device: a figure of no known type: " + f.Name)
+}
+
+// Set gives the device the figure that a text says.
+func (f Figure) Set(d *Device, text string) (err error) {
+	switch p := f.of(d).(type) {
+	case *unit.Time:
+		*p, err = unit.ParseTime(text)
+	case *unit.Rate:
+		*p, err = unit.ParseRate(text)
+	case *unit.Bytes:
+		*p, err = unit.ParseBytes(text)
+	case *unit.Share:
+		*p, err = unit.ParseShare(text)
+	case *FLOPS:
+		*p, err = parseFLOPS(text)
+	case *Hertz:
+		*p, err = parseHertz(text)
+	case *int:
+		*p, err = strconv.Atoi(text)
+	case *bool:
+		*p, err = strconv.ParseBool(text)
+	case *Tile:
+		*p, err = parseTile(text)
+	}
+	if err != nil {
+		return fmt.Errorf("device: %s = %q: %s such as %s is expected", f.Name, text, f.Unit, f.Example)
+	}
+	return nil
+}
+
+// check says what of a device's figure cannot be. A number may be 0, where a device has no use for
+// it; what is merely larger than anybody may write harms nobody, but for times, which add up.
+func (f Figure) check(d *Device) error {
+	v, least := f.value(d), f.Least
+	if f.Unit == InNumber {
+		least = 0
+	}
+	if v < least || v > f.Most && f.Unit == InTime {
+		return fmt.Errorf("device: %s = %s: %s is expected", f.Name, f.Print(d), f.Want)
+	}
+	return nil
+}
+
+// FLOPS is operations per second: floating-point ones, or of integers.
+type FLOPS int64
+
+// Hertz is cycles per second.
+type Hertz int64
+
+// Both are written as rates are, with another name for what is counted.
+const (
+	flopsName = "FLOP/s"
+	hertzName = "Hz"
+	bytesName = "B/s"
+)
+
+// String is such as "989.4 TFLOP/s".
+func (x FLOPS) String() string {
+	return strings.ReplaceAll(unit.Rate(x).String(), bytesName, flopsName)
+}
+
+// String is such as "1.83 GHz".
+func (x Hertz) String() string {
+	return strings.ReplaceAll(unit.Rate(x).String(), bytesName, hertzName)
+}
+
+func parseFLOPS(text string) (FLOPS, error) {
+	r, err := parseCounted(text, flopsName)
+	return FLOPS(r), err
+}
+
+func parseHertz(text string) (Hertz, error) {
+	r, err := parseCounted(text, hertzName)
+	return Hertz(r), err
+}
+
+func parseCounted(text, name string) (unit.Rate, error) {
+	head, ok := strings.CutSuffix(text, name)
+	if !ok {
+		return 0, fmt.Errorf("device: %q: a number of %s is expected", text, name)
+	}
+	return unit.ParseRate(head + bytesName)
+}
+
+// Tile is the part of a matmul's result that one block computes.
+type Tile struct{ Rows, Columns int64 }
+
+// String is such as "128x256".
+func (t Tile) String() string { return fmt.Sprintf("%dx%d", t.Rows, t.Columns) }
+
+func parseTile(text string) (t Tile, err error) {
+	rows, columns, _ := strings.Cut(text, "x")
+	if t.Rows, err = strconv.ParseInt(rows, 10, 32); err == nil {
+		t.Columns, err = strconv.ParseInt(columns, 10, 32)
+	}
+	return t, err
+}

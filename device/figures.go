@@ -1,0 +1,89 @@
+package device
+
+import "collsim/unit"
+
+// Bounds of figures, so that no sum of times and bytes comes near the end of its integer.
+const (
+	mostRate   = int64(1_000_000 * unit.GB) // inside a device
+	mostOnWire = int64(8000 * unit.GB)      // what a link may have
+	mostBytes  = int64(1024 * unit.TiB)
+	mostNumber = 65536
+	mostWork   = 1 << 60
+)
+
+// Figures is the table of all that a device is described by, those of its messages last.
+func Figures() []Figure {
+	return append(append(stepFigures(), gpuFigures()...), messageFigures()...)
+}
+
+// stepFigures are what schedules cost today. A scenario's table is in this order.
+func stepFigures() []Figure {
+	const aTime = "a time from 0 s to 1000 s"
+	figures := []Figure{
+		{Name: "overhead", Unit: InTime, Example: "1 us", Most: int64(MaxCost), Want: aTime,
+			About: "Time of every step before its data moves.",
+			of:    func(d *Device) any { return &d.Overhead }},
+		{Name: "reduce_rate", Unit: InRate, Example: "400 GB/s", Least: 1, Most: mostRate,
+			Want:  "a rate above zero",
+			About: `Speed of adding one more source to a step; may be "unlimited".`,
+			of:    func(d *Device) any { return &d.ReduceRate }},
+		{Name: "copy_rate", Unit: InRate, Example: "1 TB/s", Least: 1, Most: mostRate,
+			Want:  "a rate above zero",
+			About: `Speed of a step that moves data inside the device; may be "unlimited".`,
+			of:    func(d *Device) any { return &d.CopyRate }},
+		{Name: "lane_rate", Unit: InRate, Example: "20 GB/s", Least: 1, Most: mostOnWire,
+			Want:  "a rate above zero",
+			About: `Most that one lane can send; may be "unlimited".`,
+			of:    func(d *Device) any { return &d.LaneRate }},
+		{Name: "slot_latency", Unit: InTime, Example: "800 ns", Most: int64(MaxCost), Want: aTime,
+			About: "How long after a slot is freed its sender sees it.",
+			of:    func(d *Device) any { return &d.SlotLatency }},
+		{Name: "offload", Unit: InFlag, Example: "true", Most: 1, Want: "true or false",
+			About: "Whether a send is posted to a NIC or copy engine and the lane goes on.",
+			of:    func(d *Device) any { return &d.Offload }},
+		{Name: "queue", Unit: InNumber, Example: "16", Least: 1, Most: mostNumber,
+			Want:  "a number of posts",
+			About: "Posts that may be outstanding where sends are posted.",
+			of:    func(d *Device) any { return &d.Queue }},
+		{Name: "send_buffer", Unit: InBytes, Example: "128 KiB", Most: mostBytes,
+			Want: "a number of bytes",
+			About: "Bytes of a connection that a lane may leave behind when it goes on, as a socket " +
+				"takes them; not with offload.",
+			of: func(d *Device) any { return &d.SendBuffer }},
+		{Name: "eager_limit", Unit: InBytes, Example: "64 KiB", Most: mostBytes,
+			Want: "a number of bytes, or 0 for none,",
+			About: "A message of more is asked for first and sent when its receive is posted " +
+				"(rendezvous); 0 is never.",
+			of: func(d *Device) any { return &d.EagerLimit }},
+		{Name: "receives_ahead", Unit: InNumber, Example: "1", Most: mostNumber,
+			Want: "a number of steps",
+			About: "Steps before its own at which a receive is posted, where messages are asked for; " +
+				"1 if each is posted before the send that goes with it.",
+			of: func(d *Device) any { return &d.ReceivesAhead }},
+		{Name: "launch", Unit: InTime, Example: "20 us", Most: int64(MaxCost), Want: aTime,
+			About: "What a call costs every rank, once, before its first step.",
+			of:    func(d *Device) any { return &d.Launch }},
+	}
+	for i := range figures {
+		figures[i].Key = "device." + figures[i].Name
+	}
+	return append(figures, Figure{Name: "slots", Unit: InNumber, Example: "8", Key: "sim.slots",
+		Most: mostNumber, Want: "a number of slots, or 0 for unlimited,",
+		About: "Messages that may lie at the end of a connection unread; 0 is any number.",
+		of:    func(d *Device) any { return &d.Slots }})
+}
+
+func messageFigures() []Figure {
+	return []Figure{
+		{Name: "latency", Unit: InTime, Example: "2 us", Key: "device.latency", OfMessage: true,
+			Most: int64(MaxCost), Want: "a time from 0 s to 1000 s",
+			About: "What a message takes on top of the latencies of its links, holding nobody.",
+			of:    func(d *Device) any { return &d.Own.Latency }},
+		{Name: "efficiency", Unit: InShare, Example: "50 %", Key: "device.efficiency",
+			OfMessage: true, Least: int64(LeastEfficiency), Most: int64(AllEfficiency),
+			Want: "0.01 % to 100 %",
+			About: "Part of what a message puts on its links that is data; the rest are flags, or " +
+				"what else its protocol wastes.",
+			of: func(d *Device) any { return &d.Own.Efficiency }},
+	}
+}

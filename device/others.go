@@ -1,0 +1,64 @@
+package device
+
+// Documents of AMD's. Links in both directions together are halved.
+const (
+	mi300DS = "AMD, Instinct MI300X data sheet"
+	mi300ua = "AMD, ROCm documentation, MI300 series microarchitecture"
+)
+
+func mi300x() gpu {
+	return gpu{"mi300x", "AMD Instinct MI300X OAM, 192 GB", []Value{
+		{"sms", "304", mi300DS},
+		{"blocks_per_sm", "32", "assumed: as many as waves fit"},
+		{"clock", "2100 MHz", mi300DS},
+		{"tensor_clock", "2100 MHz", mi300DS},
+		{"tensor_float64", "163.4 TFLOP/s", mi300DS},
+		{"tensor_float32", "653.7 TFLOP/s", mi300DS},
+		{"tensor_float16", "1307.4 TFLOP/s", mi300DS},
+		{"tensor_bfloat16", "1307.4 TFLOP/s", mi300DS},
+		{"tensor_float8", "2614.9 TFLOP/s", mi300DS},
+		{"tensor_int8", "2614.9 TFLOP/s", mi300DS},
+		{"vector_float64", "81.7 TFLOP/s", mi300DS},
+		{"vector_float32", "163.4 TFLOP/s", mi300DS},
+		{"matmul_efficiency", "51.4 %", mamf + ", MI300X"},
+		{"tile", "256x256", assumed},
+		{"hbm_bandwidth", "5300 GB/s", mi300DS},
+		{"hbm_capacity", "192 GiB", mi300DS},
+		{"memory_bus", "8192", mi300DS},
+		{"memory_data_rate", "5.2 Gbit/s", mi300DS},
+		{"l2", "32 MiB", mi300ua + ": 4 MB a die, 8 dies; behind it 256 MB of Infinity Cache"},
+		{"copy_engines", "16", "assumed: two a die"},
+		{"copy_engine_rate", "64 GB/s", "assumed: an engine fills one of 7 links of Infinity Fabric"},
+		{"launch", "2.1 us", "assumed: as MI210's, " + smallKernels +
+			"/mi210.txt: 64 KiB a kernel at 31 GB/s"},
+		{"launch_latency", "3 us", assumed},
+		{"graph_launch", "3.5 us", assumed},
+		{"graph_node", "2 us", "assumed: as MI210's, " + smallKernels +
+			"/mi210_graph.txt: 64 KiB a kernel at 32 GB/s"},
+		{"event_latency", "1 us", assumed},
+		{"priorities", "3", "assumed: HIP has high, normal and low"},
+		{"nvlink", "448 GB/s", mi300DS},
+		{"pcie", "64 GB/s", mi300DS},
+	}}
+}
+
+// generic has round numbers of about an H100's, for what if.
+func generic() gpu {
+	var values []Value
+	for _, v := range []Value{{"sms", "128", ""}, {"blocks_per_sm", "32", ""},
+		{"tensor_float64", "50 TFLOP/s", ""}, {"tensor_float32", "500 TFLOP/s", ""},
+		{"tensor_float16", "1000 TFLOP/s", ""}, {"tensor_bfloat16", "1000 TFLOP/s", ""},
+		{"tensor_float8", "2000 TFLOP/s", ""}, {"tensor_int8", "2000 TFLOP/s", ""},
+		{"vector_float64", "25 TFLOP/s", ""}, {"vector_float32", "50 TFLOP/s", ""},
+		{"vector_float16", "100 TFLOP/s", ""}, {"vector_bfloat16", "100 TFLOP/s", ""},
+		{"matmul_efficiency", "80 %", ""}, {"tile", "128x256", ""}, {"hbm_bandwidth", "3000 GB/s", ""},
+		{"hbm_capacity", "80 GiB", ""}, {"l2", "50 MiB", ""}, {"copy_engines", "2", ""},
+		{"copy_engine_rate", "400 GB/s", ""}, {"launch", "2.5 us", ""},
+		{"launch_latency", "3 us", ""}, {"graph_launch", "3.5 us", ""}, {"graph_node", "1 us", ""},
+		{"event_latency", "1 us", ""}, {"priorities", "6", ""}, {"nvlink", "400 GB/s", ""},
+		{"pcie", "50 GB/s", ""}} {
+		v.Source = "assumed: a round number"
+		values = append(values, v)
+	}
+	return gpu{"generic", "no GPU in particular: round numbers", values}
+}

@@ -1,0 +1,89 @@
+package device
+
+// Preset is a device by name, with the source of every figure that it has.
+type Preset struct {
+	Device
+	About  string
+	Values []Value
+	// Selectable says that a scenario may name it: what simulations spend has figures.
+	Selectable bool
+}
+
+// Value is a figure of a preset as its source has it. A source is a document and the place in it,
+// or "assumed" and why.
+type Value struct{ Figure, Text, Source string }
+
+// Catalogue lists all devices: those that a scenario may name, and GPUs whose figures nothing
+// spends yet. Figures that a preset does not have are zero: there is no such engine, or nobody
+// says.
+func Catalogue() []Preset {
+	all := []Preset{{Device: Ideal(), Selectable: true, Values: []Value{
+		{"reduce_rate", "unlimited", "by definition"}, {"copy_rate", "unlimited", "by definition"},
+		{"lane_rate", "unlimited", "by definition"},
+		{"slots", "8", "NCCL, NCCL_STEPS in src/include/device.h"}},
+		About: "Only wires cost time: the published closed forms hold."}}
+	for _, g := range gpus() {
+		p := Preset{Device: Device{Name: g.name}, About: g.about, Values: g.values}
+		for _, v := range g.values {
+			if err := Find(v.Figure).Set(&p.Device, v.Text); err != nil {
+				panic(err) // a row of ours; a test reads them all
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// gpu is a preset as it is written down.
+type gpu struct {
+	name, about string
+	values      []Value
+}
+
+// gpus lists them, oldest first.
+func gpus() []gpu {
+	return []gpu{v100(16), v100(32), a100x40(), a100x80(), h100SXM(), h100PCIe(), h200(), b200(),
+		mi300x(), rtx4090(), generic()}
+}
+
+// with replaces figures of a related GPU, or adds them.
+func with(values []Value, others ...Value) []Value {
+	var list []Value
+	for _, v := range values {
+		for i, o := range others {
+			if o.Figure == v.Figure {
+				v, others = o, append(append([]Value{}, others[:i]...), others[i+1:]...)
+				break
+			}
+		}
+		list = append(list, v)
+	}
+	return append(list, others...)
+}
+
+// Sources that several GPUs have, and words for figures that nobody publishes.
+const (
+	cudaBlocks = "NVIDIA, CUDA C++ Programming Guide, table of technical specifications by compute " +
+		"capability"
+	tileGuide = "NVIDIA, Matrix Multiplication Background User's Guide (DU-09799-001), section 2.3"
+	mamf      = "S. Bekman, Machine Learning Engineering, compute/accelerator, table of maximum " +
+		"achievable matmul FLOPS, bfloat16"
+	smallKernels = "github.com/te42kyfo/gpu-benches, gpu-small-kernels"
+	nullKernel   = "NVIDIA developer forum, thread 233645, reply 3: about that of a null kernel " +
+		"on recent hardware and software"
+	graphLaunch = "CUDA.jl documentation, Graphs: time of the host for a graph of 80 kernels"
+	assumed     = "assumed"
+	oneEngine   = "assumed: a copy engine fills the links, which NVIDIA's developer forum says of " +
+		"the host's (thread 365145)"
+	sixPriorities = "assumed: cudaDeviceGetStreamPriorityRange gives 0 to -5 on recent drivers"
+)
+
+// launches are the figures of NVIDIA's that no datasheet has, but for launch and graph_node.
+func launches() []Value {
+	return []Value{
+		{"launch_latency", "3 us", nullKernel},
+		{"graph_launch", "3.5 us", graphLaunch},
+		{"event_latency", "1 us", assumed},
+		{"priorities", "6", sixPriorities},
+	}
+}

@@ -1,0 +1,171 @@
+package device
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/dtype"
+	"collsim/unit"
+)
+
+// TestFigures: names are unique, every row says what it is, and its example can be set and is
+// within its bounds.
+func TestFigures(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range Figures() {
+		require.False(t, seen[f.Name], f.Name)
+		seen[f.Name] = true
+		require.NotEmpty(t, f.Unit.String(), f.Name)
+		require.True(t, strings.HasSuffix(f.About, "."), f.Name)
+		require.NotEmpty(t, f.Want, f.Name)
+		var d Device
+		require.NoError(t, f.Set(&d, f.Example))
+		require.LessOrEqual(t, f.Least, f.value(&d), f.Name)
+		require.LessOrEqual(t, f.value(&d), f.Most, f.Name)
+		require.False(t, f.Same(&d, &Device{}), f.Name)
+		again := Device{}
+		require.NoError(t, f.Set(&again, f.Print(&d)), "what is printed can be read")
+		require.Equal(t, d, again)
+		for _, other := range Figures() { // a row is of one place
+			require.Equal(t, other.Name != f.Name, other.Same(&d, &Device{}), other.Name)
+		}
+	}
+	require.EqualError(t, Find("tile").Set(&Device{}, "128 by 256"),
+		`device: tile = "128 by 256": rows x columns such as 128x256 is expected`)
+	require.EqualError(t, Find("clock").Set(&Device{}, "1830"),
+		`device: clock = "1830": frequency such as 1830 MHz is expected`)
+	require.EqualError(t, Find("sms").Set(&Device{}, "many"),
+		`device: sms = "many": whole number such as 132 is expected`)
+	require.Panics(t, func() { Find("colour") })
+}
+
+// TestCatalogue: every value of a preset has a figure of that name, once, within its bounds, and a
+// source; what is assumed says so. Those that scenarios may name are Names.
+func TestCatalogue(t *testing.T) {
+	var selectable []string
+	seen := map[string]bool{}
+	for _, p := range Catalogue() {
+		require.False(t, seen[p.Name], p.Name)
+		seen[p.Name] = true
+		require.NotEmpty(t, p.About)
+		if p.Selectable {
+			selectable = append(selectable, p.Name)
+			require.NoError(t, p.Validate())
+		}
+		var d Device
+		has := map[string]bool{}
+		for _, v := range p.Values {
+			require.False(t, has[v.Figure], "%s: %s", p.Name, v.Figure)
+			has[v.Figure] = true
+			f := Find(v.Figure)
+			require.NoError(t, f.Set(&d, v.Text), "%s: %s", p.Name, v.Figure)
+			if v.Text != "unlimited" {
+				require.LessOrEqual(t, f.Least, f.value(&d))
+				require.LessOrEqual(t, f.value(&d), f.Most)
+			}
+			require.NotEmpty(t, v.Source, "%s: %s", p.Name, v.Figure)
+		}
+		d.Name = p.Name
+		require.Equal(t, p.Device, d, "the device is its values")
+	}
+	require.Equal(t, Names(), selectable)
+	require.Equal(t, GPU{}, Ideal().GPU, "nothing of it costs anything on ideal")
+}
+
+// TestEveryGPUHasWhatASimulationNeeds: the figures without which no kernel has a time.
+func TestEveryGPUHasWhatASimulationNeeds(t *testing.T) {
+	for _, p := range Catalogue()[1:] {
+		for _, name := range []string{"sms", "blocks_per_sm", "tensor_float16", "vector_float32",
+			"matmul_efficiency", "tile", "hbm_bandwidth", "hbm_capacity", "l2", "copy_engines",
+			"copy_engine_rate", "launch", "launch_latency", "graph_launch", "graph_node",
+			"event_latency", "priorities", "pcie"} {
+			require.False(t, Find(name).Same(&p.Device, &Device{}), "%s: %s", p.Name, name)
+		}
+	}
+}
+
+// gpuOf is the preset of a name.
+func gpuOf(t *testing.T, name string) GPU {
+	for _, p := range Catalogue() {
+		if p.Name == name {
+			return p.GPU
+		}
+	}
+	t.Fatal("no device of the name " + name)
+	return GPU{}
+}
+
+// TestPeaks: a peak is SMs times operations per clock and SM times the clock, within 1 %. The
+// operations are those of the same documents: multiply-adds of the units of an SM, two each.
+func TestPeaks(t *testing.T) {
+	for name, peaks := range map[string]map[string]int64{
+		"v100-16gb": {"tensor_float16": 8 * 64 * 2, "vector_float64": 32 * 2,
+			"vector_float32": 64 * 2, "vector_float16": 128 * 2},
+		"a100-40gb": {"tensor_float64": 4 * 16 * 2, "tensor_float32": 4 * 128 * 2,
+			"tensor_float16": 4 * 256 * 2, "tensor_bfloat16": 4 * 256 * 2, "tensor_int8": 4 * 512 * 2,
+			"vector_float64": 32 * 2, "vector_float32": 64 * 2, "vector_float16": 256 * 2,
+			"vector_bfloat16": 128 * 2},
+		"h100-sxm":  hopperOperations(),
+		"h100-pcie": hopperOperations(),
+		"h200":      hopperOperations(),
+		"rtx-4090": {"tensor_float32": 4 * 32 * 2, "tensor_float16": 4 * 64 * 2,
+			"tensor_bfloat16": 4 * 64 * 2, "tensor_float8": 4 * 128 * 2, "tensor_int8": 4 * 256 * 2,
+			"vector_float64": 2 * 2, "vector_float32": 128 * 2, "vector_float16": 128 * 2,
+			"vector_bfloat16": 128 * 2},
+		"mi300x": {"tensor_float64": 4 * 32 * 2, "tensor_float32": 4 * 128 * 2,
+			"tensor_float16": 4 * 256 * 2, "tensor_bfloat16": 4 * 256 * 2, "tensor_float8": 4 * 512 * 2,
+			"tensor_int8": 4 * 512 * 2, "vector_float64": 64 * 2, "vector_float32": 128 * 2},
+	} {
+		d := Device{GPU: gpuOf(t, name)}
+		for _, f := range peakFigures() {
+			if f.value(&d) == 0 {
+				require.Zero(t, peaks[f.Name], "%s: %s", name, f.Name)
+				continue
+			}
+			clock := d.GPU.Clock
+			if strings.HasPrefix(f.Name, "tensor_") && f.Name != "tensor_float64" {
+				clock = d.GPU.TensorClock
+			}
+			want := int64(d.GPU.SMs) * peaks[f.Name] * int64(clock)
+			require.InEpsilon(t, want, f.value(&d), 0.01, "%s: %s", name, f.Name)
+		}
+	}
+}
+
+func hopperOperations() map[string]int64 {
+	return map[string]int64{"tensor_float64": 4 * 32 * 2, "tensor_float32": 4 * 256 * 2,
+		"tensor_float16": 4 * 512 * 2, "tensor_bfloat16": 4 * 512 * 2, "tensor_float8": 4 * 1024 * 2,
+		"tensor_int8": 4 * 1024 * 2, "vector_float64": 64 * 2, "vector_float32": 128 * 2,
+		"vector_float16": 256 * 2, "vector_bfloat16": 256 * 2}
+}
+
+// TestMemory: a bandwidth is that of all pins, within 1 %.
+func TestMemory(t *testing.T) {
+	checked := 0
+	for _, p := range Catalogue() {
+		if p.GPU.BusBits > 0 {
+			checked++
+			require.InEpsilon(t, int64(p.GPU.BusBits)*int64(p.GPU.DataRate), int64(p.GPU.HBM), 0.01,
+				p.Name)
+		}
+	}
+	require.Equal(t, 9, checked, "all but h200, generic and ideal")
+}
+
+func TestPeaksOf(t *testing.T) {
+	p := gpuOf(t, "h100-sxm").Tensor
+	require.Equal(t, p.Float8, p.Of(dtype.Float8E5M2))
+	require.Equal(t, "989.4 TFLOP/s", p.Of(dtype.BFloat16).String())
+	require.Equal(t, p.Int8, p.Of(dtype.Uint8))
+	require.Zero(t, p.Of(dtype.Int64))
+	require.Equal(t, "1.83 GHz", gpuOf(t, "h100-sxm").TensorClock.String())
+	require.Equal(t, FLOPS(4_500_000*unit.GB), gpuOf(t, "b200").Tensor.Float8)
+}
+
+func TestLookupOfWhatCannotBeSimulated(t *testing.T) {
+	_, err := Lookup("h100-sxm")
+	require.EqualError(t, err, `device: "h100-sxm" cannot be simulated yet: nothing spends its `+
+		`figures, which are for information; one of: ideal`)
+}
