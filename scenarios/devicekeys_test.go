@@ -17,7 +17,7 @@ func TestEveryFigureWithAKeyIsRead(t *testing.T) {
 		"collective.kind = \"all_reduce\"\ncollective.bytes = \"1 KiB\"\n"
 	for _, f := range device.Figures() {
 		if f.Key == "" {
-			_, err := Load("s.toml", []byte(begin+"device."+f.Name+" = 1\n"), Options{})
+			_, err := load("s.toml", []byte(begin+"device."+f.Name+" = 1\n"), testOptions())
 			require.ErrorContains(t, err, "device."+f.Name)
 			continue
 		}
@@ -33,7 +33,7 @@ func TestEveryFigureWithAKeyIsRead(t *testing.T) {
 		case "receives_ahead":
 			text += "device.eager_limit = \"1 KiB\"\n"
 		}
-		s, err := Load("s.toml", []byte(text), Options{})
+		s, err := load("s.toml", []byte(text), testOptions())
 		require.NoError(t, err, f.Key)
 		var want device.Device
 		require.NoError(t, f.Set(&want, f.Example))
