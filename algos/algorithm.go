@@ -73,6 +73,8 @@ type Lane struct {
 type Param struct {
 	Name, Value string
 	About       string // what it means and in which unit; not needed to set one
+	// Tries are the values to compare where nobody has chosen one: those that the time depends on.
+	Tries []string
 }
 
 // Options modify how an algorithm is applied; the zero value is the usual way.
@@ -80,6 +82,7 @@ type Options struct {
 	Channels int     // parallel instances over a part of the data each; 1 if 0
 	Slices   int     // pipelined parts of every block; 1 if 0
 	Slots    int     // what a connection holds; 0 leaves it to the environment
+	PerNode  int     // ranks of every node, filled one after the other; 0 where it is not so
 	Params   []Param // in any order; those that are not given have their defaults
 }
 
@@ -139,7 +142,7 @@ func (a Algorithm) Bound(ranks int, o Options) (Algorithm, error) {
 	if err := a.checkParams(o); err != nil || a.Bind == nil {
 		return a, err
 	}
-	b, err := a.Bind(a, ranks, func(name string) string { return a.param(name, o) })
+	b, err := a.Bind(a, ranks, func(name string) string { return a.Param(name, o) })
 	if err != nil {
 		return a, fmt.Errorf("algos: %s: %w", a.Name, err)
 	}
@@ -187,7 +190,7 @@ func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, erro
 		return schedule.Plan{}, &Unfit{a.Name, "it has neither channels nor slices"}
 	}
 	p := schedule.Plan{Name: a.Name, Spec: spec, Slots: o.Slots}
-	if err := a.Plan(&p, func(name string) string { return a.param(name, o) }); err != nil {
+	if err := a.Plan(&p, func(name string) string { return a.Param(name, o) }); err != nil {
 		return schedule.Plan{}, &Unfit{a.Name, prose.Unprefixed(err)}
 	}
 	return p, nil
@@ -198,7 +201,7 @@ func (a Algorithm) Picked(spec collective.Spec, o Options) string {
 	if a.Picks == nil {
 		return ""
 	}
-	return a.Picks(spec, func(name string) string { return a.param(name, o) })
+	return a.Picks(spec, func(name string) string { return a.Param(name, o) })
 }
 
 // backwards is the cost of the transpose: the rounds in the opposite order, each with an addition

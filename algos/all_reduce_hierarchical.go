@@ -28,8 +28,10 @@ var hierarchicalAllReduce = Algorithm{
 	When:    "nodes with a fast network inside and a slow one between: inner is the GPUs of a node",
 	Source:  "Cho et al. 2019 (BlueConnect); Horovod NCCLHierarchicalAllreduce",
 	Formula: "2·(inner−1 + p/inner−1)·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
-	Params: []Param{{Name: "inner", Value: balanced, About: "ranks of a group, a divisor of the " +
-		"ranks; balanced is the largest one that is at most their square root"}},
+	Params: []Param{{Name: "inner", Value: perNode, Tries: []string{perNode, balanced},
+		About: "ranks of a group, a divisor of the ranks; node is the ranks of a node, where all " +
+			"nodes have as many and are filled one after the other; elsewhere it is balanced: the " +
+			"largest divisor that is at most the square root of the ranks"}},
 	Chunks: perRank,
 	Bind: func(a Algorithm, ranks int, param func(string) string) (Algorithm, error) {
 		inner, err := innerRanks(ranks, param("inner"))
@@ -48,8 +50,11 @@ var hierarchicalAllReduce = Algorithm{
 	},
 }
 
-// balanced is a value of inner.
-const balanced = "balanced"
+// perNode and balanced are values of inner.
+const (
+	perNode  = "node"
+	balanced = "balanced"
+)
 
 // hierarchical is what a rank does in outer groups of inner ranks.
 func hierarchical(l *Lane, inner, outer int) {
@@ -91,15 +96,16 @@ func hierarchical(l *Lane, inner, outer int) {
 }
 
 // innerRanks reads the parameter inner for a number of ranks. One rank has no groups: any number
-// will do.
+// will do. What is still called node has no nodes.
 func innerRanks(ranks int, text string) (int, error) {
-	if text == balanced {
+	if text == balanced || text == perNode {
 		return divisor(ranks, func(d int) bool { return d*d <= ranks }), nil
 	}
 	inner, err := strconv.Atoi(text)
 	switch {
 	case err != nil || inner < 1:
-		return 0, fmt.Errorf("inner=%s: a number of ranks, at least 1, or %s is expected", text, balanced)
+		return 0, fmt.Errorf("inner=%s: a number of ranks, at least 1, %s or %s is expected",
+			text, perNode, balanced)
 	case ranks == 1:
 		return 1, nil
 	case ranks%inner != 0:

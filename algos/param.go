@@ -2,6 +2,8 @@ package algos
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	"collsim/collective"
 	"collsim/internal/nearest"
@@ -13,21 +15,62 @@ const maxTiles = 1 << 20
 
 // segmented is the parameter of algorithms that pipeline tiles of a block.
 func segmented(usual string) []Param {
-	return []Param{{Name: "segment", Value: usual,
+	return []Param{{Name: "segment", Value: usual, Tries: []string{"64KiB", "512KiB", "4MiB"},
 		About: "the size of the pieces that follow one another, in bytes; the last may be shorter"}}
 }
 
-// param is the value of a parameter: the given one, else the default; "" if the algorithm
-// does not have it.
-func (a Algorithm) param(name string, o Options) string {
+// Param is the value of a parameter: the given one, else the default; "" if the algorithm
+// does not have it. What is as many as the ranks of a node is the number, where there are nodes.
+func (a Algorithm) Param(name string, o Options) string {
 	for _, list := range [][]Param{o.Params, a.Params} {
 		for _, p := range list {
-			if p.Name == name {
+			switch {
+			case p.Name == name && p.Value == perNode && o.PerNode > 0:
+				return strconv.Itoa(o.PerNode)
+			case p.Name == name:
 				return p.Value
 			}
 		}
 	}
 	return ""
+}
+
+// maxCompared bounds the segments of a vector that are worth comparing: more take long to simulate
+// and are faster nowhere.
+const maxCompared = 1 << 12
+
+// Variants lists the parameters, one at a time, that are worth comparing where the options do not
+// give them: values that make another schedule than the default does.
+func (a Algorithm) Variants(spec collective.Spec, o Options) (list []Param) {
+	for _, p := range a.Params {
+		given := slices.ContainsFunc(o.Params, func(q Param) bool { return q.Name == p.Name })
+		seen := []string{means(p.Value, spec, o)}
+		for _, value := range p.Tries {
+			meant := means(value, spec, o)
+			if size, err := unit.ParseBytes(value); err == nil && spec.Bytes()/size > maxCompared {
+				continue
+			}
+			if !given && !slices.Contains(seen, meant) {
+				seen = append(seen, meant)
+				list = append(list, Param{Name: p.Name, Value: value})
+			}
+		}
+	}
+	return list
+}
+
+// means is a value in the form that all have that make the same schedule.
+func means(value string, spec collective.Spec, o Options) string {
+	switch {
+	case value == perNode && o.PerNode > 0:
+		return strconv.Itoa(o.PerNode)
+	case value == perNode:
+		return balanced
+	}
+	if size, err := unit.ParseBytes(value); err == nil && size >= spec.Bytes() {
+		return "one segment"
+	}
+	return value
 }
 
 // checkParams refuses names that the algorithm does not have and names given twice.
@@ -70,7 +113,7 @@ func choice(name string, names []string) string {
 
 // segment is the number of elements of a tile, 0 for algorithms that do not pipeline.
 func (a Algorithm) segment(spec collective.Spec, o Options) (int64, error) {
-	text := a.param("segment", o)
+	text := a.Param("segment", o)
 	if text == "" {
 		return 0, nil
 	}

@@ -56,56 +56,79 @@ func tableOf(kind collective.Kind) []string {
 }
 
 // standsFor lists the algorithms that a point may be carried out by, in the order of the table: its
-// own, or for "fastest" all of the kind.
+// own, or for "fastest" all of the kind. What "fastest" and "all" stand for comes with the values of
+// its parameter that are worth comparing, its own value first.
 func standsFor(p *scenarios.Point) []scenarios.Algorithm {
-	if p.Algorithm.Name != fastestName {
+	switch {
+	case p.Algorithm.Every:
+		return variants(p, p.Algorithm)
+	case p.Algorithm.Name != fastestName:
 		return []scenarios.Algorithm{p.Algorithm}
 	}
 	var list []scenarios.Algorithm
 	for _, name := range tableOf(p.Spec.Kind) {
 		a := p.Algorithm
 		a.Name = name
-		list = append(list, a)
+		list = append(list, variants(p, a)...)
 	}
 	return list
 }
 
 // choose makes the schedule of a point. "fastest" is the algorithm that takes the least time in
-// simulation, of those of the kind with their own parameters; of equally fast ones the first of the
-// table.
+// simulation, of those of the kind; of equally fast ones the first of the table. So is a parameter
+// of what "all" stands for.
 func (r *runner) choose(result *Result) (*made, error) {
 	p := result.Point
-	if p.Algorithm.Name != fastestName {
-		m, err := r.s.make(p, p.Algorithm)
+	list := standsFor(p)
+	if len(list) == 1 && p.Algorithm.Name != fastestName {
+		m, err := r.s.make(p, list[0])
 		if err == nil {
 			result.Algorithm, result.Picked = m.algorithm, pickedBy(m)
 		}
 		return m, err
 	}
-	var best *made
+	best, candidates, err := r.compare(p, list)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Algorithm.Name == fastestName:
+		result.Candidates = candidates
+	}
+	if best == nil && p.Algorithm.Every {
+		return r.s.make(p, list[0]) // and says why not
+	}
+	if best == nil {
+		return nil, errors.New(noneOf(candidates))
+	}
+	result.Algorithm = best.algorithm
+	return best, nil
+}
+
+// compare simulates what a point may be carried out by. The first of the fastest is best; nil if
+// none can do it.
+func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *made,
+	candidates []Candidate, err error) {
 	least := unit.Forever
-	for _, a := range standsFor(p) {
+	for _, a := range list {
 		c := Candidate{Algorithm: a, Time: -1}
 		m, err := r.s.make(p, a)
 		if err == nil {
 			c.Time, err = r.measure(m, p)
 		}
 		if err != nil && !leavesOut(err) {
-			return nil, err
+			return nil, nil, err
 		}
 		if err != nil {
 			c.Time, c.Why = -1, prose.Unprefixed(err)
+		} else {
+			c.Algorithm = m.algorithm
 		}
-		result.Candidates = append(result.Candidates, c)
+		candidates = append(candidates, c)
 		if err == nil && (best == nil || c.Time < least) {
 			best, least = m, c.Time
 		}
 	}
-	if best == nil {
-		return nil, errors.New(noneOf(result.Candidates))
-	}
-	result.Algorithm = best.algorithm
-	return best, nil
+	return best, candidates, nil
 }
 
 // pickedBy is what a library's algorithm comes to in the schedule of the first team.

@@ -258,6 +258,44 @@ func (t *Topology) teams(g *topology.Graph) {
 	}
 }
 
+// PerNode is how many of these ranks a node has, where all that have some have as many and they come
+// one node after the other; 0 elsewhere. No ranks are all ranks.
+func (t *Topology) PerNode(ranks []int) int {
+	if len(t.node) < 2 {
+		return 0
+	}
+	home := make([]int, t.Ranks)
+	for node, members := range t.node {
+		for _, r := range members {
+			home[r] = node
+		}
+	}
+	if ranks == nil {
+		ranks = make([]int, t.Ranks)
+		for r := range ranks {
+			ranks[r] = r
+		}
+	}
+	size := 1
+	for size < len(ranks) && home[ranks[size]] == home[ranks[0]] {
+		size++
+	}
+	seen := map[int]bool{}
+	for first := 0; first < len(ranks); first += size {
+		node := home[ranks[first]]
+		if seen[node] || first+size > len(ranks) {
+			return 0
+		}
+		seen[node] = true
+		for _, r := range ranks[first : first+size] {
+			if home[r] != node {
+				return 0
+			}
+		}
+	}
+	return size
+}
+
 // blame reports an error of package topology at the key that is to blame.
 func (v *view) blame(t *Topology, at string, err error) {
 	p := problem{text: prose.Unprefixed(err)}

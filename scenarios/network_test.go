@@ -227,3 +227,35 @@ bytes = "1 KiB"
 	require.Len(t, s.Points, 2)
 	require.Equal(t, Algorithm{Name: "all", Channels: 1, Slices: 1}, s.Points[0].Algorithm)
 }
+
+// TestPerNode: the ranks of a node, where nodes are filled one after the other.
+func TestPerNode(t *testing.T) {
+	network := func(order string) *Topology {
+		p := topology.Params{Nodes: 3, Order: order,
+			Node:    &topology.Params{Preset: "full-mesh", Ranks: 4, Bandwidth: 1e9},
+			Network: &topology.Params{Preset: "rails", NICs: 4, Bandwidth: 1e9}}
+		n, err := NewTopology(p)
+		require.NoError(t, err)
+		return n
+	}
+	block := network("")
+	for _, tt := range []struct {
+		ranks []int
+		want  int
+	}{
+		{nil, 4},
+		{[]int{0, 1, 2, 3, 4, 5, 6, 7}, 4},
+		{[]int{1, 2, 5, 6, 9, 10}, 2},
+		{[]int{0, 4, 8}, 1},
+		{[]int{3, 2, 1, 0}, 4},
+		{[]int{0, 1, 4}, 0},          // not as many
+		{[]int{0, 4, 1, 5}, 0},       // not one after the other
+		{[]int{0, 1, 4, 5, 2, 3}, 0}, // node 0 twice
+	} {
+		require.Equal(t, tt.want, block.PerNode(tt.ranks), tt.ranks)
+	}
+	require.Zero(t, network("round-robin").PerNode(nil))
+	one, err := NewTopology(topology.Params{Preset: "switch", Ranks: 4, Bandwidth: 1e9})
+	require.NoError(t, err)
+	require.Zero(t, one.PerNode(nil))
+}

@@ -37,6 +37,7 @@ func NewTopology(p topology.Params) (*Topology, error) {
 		return nil, err
 	}
 	t.Ranks = len(g.Ranks)
+	t.teams(g)
 	return t, nil
 }
 

@@ -1,0 +1,72 @@
+package run
+
+import (
+	"slices"
+
+	"collsim/scenarios"
+)
+
+// variants are an algorithm as it is, and then with each value of a parameter that is worth
+// comparing and that the point does not give.
+func variants(p *scenarios.Point, a scenarios.Algorithm) []scenarios.Algorithm {
+	list := []scenarios.Algorithm{settled(p, a)}
+	found, err := find(p.Spec.Kind, a.Name)
+	if err != nil {
+		return list
+	}
+	o := options(a)
+	o.PerNode = perNode(p)
+	for _, v := range found.Variants(p.Spec, o) {
+		list = append(list, settled(p, with(a, v.Name, v.Value)))
+	}
+	return list
+}
+
+// with is an algorithm with a parameter.
+func with(a scenarios.Algorithm, name, value string) scenarios.Algorithm {
+	a.Params = slices.DeleteFunc(slices.Clone(a.Params), func(p scenarios.Param) bool {
+		return p.Name == name
+	})
+	a.Params = append(a.Params, scenarios.Param{Name: name, Value: value})
+	return a
+}
+
+// settled is an algorithm whose parameters that follow the nodes of the network have the number.
+func settled(p *scenarios.Point, a scenarios.Algorithm) scenarios.Algorithm {
+	found, err := find(p.Spec.Kind, a.Name)
+	if err != nil { // a file, or it is refused later
+		return a
+	}
+	o := options(a)
+	there := o
+	there.PerNode = perNode(p)
+	for _, param := range found.Params {
+		if now := found.Param(param.Name, there); now != found.Param(param.Name, o) {
+			a = with(a, param.Name, now)
+		}
+	}
+	return a
+}
+
+// perNode is how many ranks of a collective a node has, where these make groups: more than one of
+// more than one rank, in every team alike. Else 0.
+func perNode(p *scenarios.Point) int {
+	teams := p.Teams
+	if teams == nil {
+		teams = [][]int{nil}
+	}
+	size := p.Topology.PerNode(teams[0])
+	for _, ranks := range teams {
+		n := len(ranks)
+		if ranks == nil {
+			n = p.Topology.Ranks
+		}
+		if p.Topology.PerNode(ranks) != size || size == n {
+			return 0
+		}
+	}
+	if size == 1 {
+		return 0
+	}
+	return size
+}
