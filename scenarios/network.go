@@ -27,6 +27,7 @@ type Topology struct {
 	Slowdowns []float64
 
 	params  topology.Params // but for links by hand, of which only the routing is used
+	own     *topology.Graph // that a program has made; nil elsewhere
 	wires   []topology.Wire
 	places  []string // the numbered path of the entry of each wire
 	changes []alteration
@@ -60,12 +61,15 @@ const (
 // the error has a better one.
 func (t *Topology) build() (g *topology.Graph, blame string, err error) {
 	blame = "topology"
-	if t.Preset == byHand {
+	switch {
+	case t.own != nil:
+		g = t.own.Clone()
+	case t.Preset == byHand:
 		blame = "topology.link"
 		if g, err = topology.Links(t.Ranks, t.wires); err == nil {
 			g.Routing = t.params.Routing
 		}
-	} else {
+	default:
 		g, err = topology.Build(t.params)
 	}
 	var wire *topology.WireError

@@ -41,6 +41,28 @@ func NewTopology(p topology.Params) (*Topology, error) {
 	return t, nil
 }
 
+// TopologyOf is a network of one's own making, under a name for JSON and CSV. Its error says that
+// ranks do not reach each other.
+func TopologyOf(name string, g *topology.Graph) (*Topology, error) {
+	if err := g.Connected(); err != nil {
+		return nil, err
+	}
+	t := &Topology{Preset: name, Nodes: 1, Ranks: len(g.Ranks), own: g.Clone()}
+	mixed := false
+	for i, l := range g.Links {
+		switch {
+		case i == 0:
+			t.Bandwidth, t.Latency = l.Bandwidth, l.Latency
+		case l.Bandwidth != t.Bandwidth || l.Latency != t.Latency:
+			mixed = true
+		}
+	}
+	if mixed {
+		t.Bandwidth, t.Latency = 0, 0
+	}
+	return t, nil
+}
+
 // Of makes a scenario of points, which are given the IDs that they would have in a file. It refuses
 // what fits together in none: a collective on another number of ranks than its network has.
 func Of(name string, points ...*Point) (*Scenario, error) {
