@@ -56,8 +56,8 @@ func tableOf(kind collective.Kind) []string {
 }
 
 // standsFor lists the algorithms that a point may be carried out by, in the order of the table: its
-// own, or for "fastest" all of the kind. What "fastest" and "all" stand for comes with the values of
-// its parameter that are worth comparing, its own value first.
+// own, or for "fastest" all of the kind. What "fastest" and "all" stand for comes with the values
+// of its parameter that are worth comparing, its own value first.
 func standsFor(p *scenarios.Point) []scenarios.Algorithm {
 	switch {
 	case p.Algorithm.Every:

@@ -258,8 +258,8 @@ func (t *Topology) teams(g *topology.Graph) {
 	}
 }
 
-// PerNode is how many of these ranks a node has, where all that have some have as many and they come
-// one node after the other; 0 elsewhere. No ranks are all ranks.
+// PerNode is how many of these ranks a node has, where all that have some have as many and they
+// come one node after the other; 0 elsewhere. No ranks are all ranks.
 func (t *Topology) PerNode(ranks []int) int {
 	if len(t.node) < 2 {
 		return 0

@@ -23,7 +23,7 @@ func TestTopology(t *testing.T) {
 	network, err := scenarios.TopologyOf("petersen", g)
 	require.NoError(t, err)
 	p := scenarios.NewPoint(collective.Spec{Kind: collective.AllToAll, Type: dtype.Float32, Ranks: 10,
-		Count: 10 * 2500}, network)
+		Count: 2500}, network)
 	p.Algorithm.Name = "direct"
 	s, err := collsim.New("ten", p)
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestTopology(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), ",petersen,")
 
-	// Blocks of 10 kB: 30 of 90 cross one link, 60 two. No link ends before all of its own.
+	// Blocks of 10 kB: 30 of the 90 cross one link, 60 two. No link ends before all of its own.
 	carried := unit.Bytes(0)
 	for _, l := range result.Links {
 		carried += l.Bytes
