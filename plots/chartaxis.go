@@ -23,7 +23,7 @@ func newSizeAxis(series []Series, most int) sizeAxis {
 	for _, s := range series {
 		least, largest = min(least, s.X[0]), max(largest, s.X[len(s.X)-1])
 	}
-	a := sizeAxis{from: math.Log2(float64(least)), to: math.Log2(float64(largest)), step: 1}
+	a := sizeAxis{from: log2(float64(least)), to: log2(float64(largest)), step: 1}
 	if a.to-a.from < 2 { // a curve of one point would be nowhere
 		a.from, a.to = max(0, a.from-1), a.to+1
 	}
@@ -72,7 +72,7 @@ func newValueAxis(highest float64, most int) valueAxis {
 	if highest == 0 {
 		highest = 1
 	}
-	for power := int(math.Floor(math.Log10(highest))) - 2; ; power++ {
+	for power := int(math.Floor(log10(highest))) - 2; ; power++ {
 		for _, times := range [...]float64{1, 2, 5} {
 			step := times * math.Pow10(power)
 			if highest/step <= float64(most) {
@@ -86,8 +86,8 @@ func newValueAxis(highest float64, most int) valueAxis {
 //
 // REQUIRES: 0 < lowest <= highest, finite.
 func newLogAxis(lowest, highest float64) valueAxis {
-	a := valueAxis{log: true, from: math.Floor(math.Log10(lowest)),
-		end: math.Ceil(math.Log10(highest))}
+	a := valueAxis{log: true, from: math.Floor(log10(lowest)),
+		end: math.Ceil(log10(highest))}
 	a.end = max(a.end, a.from+1)
 	a.step = math.Ceil((a.end - a.from) / 8)
 	return a
@@ -96,7 +96,7 @@ func newLogAxis(lowest, highest float64) valueAxis {
 // up returns where a value is, from 0 at the bottom to 1 at the top.
 func (a valueAxis) up(y float64) float64 {
 	if a.log {
-		return (math.Log10(y) - a.from) / (a.end - a.from)
+		return (log10(y) - a.from) / (a.end - a.from)
 	}
 	return y / a.end
 }

@@ -193,7 +193,7 @@ func (c *chart) layOut() {
 }
 
 func (c *chart) at(x unit.Bytes, y float64) vg.Point {
-	across := (math.Log2(float64(x)) - c.x.from) / (c.x.to - c.x.from)
+	across := (log2(float64(x)) - c.x.from) / (c.x.to - c.x.from)
 	up := c.y.up(y)
 	return vg.Point{
 		X: c.x0 + length(across*float64(c.x1-c.x0)),

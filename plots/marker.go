@@ -58,11 +58,11 @@ func (c *canvas) addCross(p *vg.Path, at vg.Point, turned float64) {
 		arm := float64(n/3) * math.Pi / 2
 		switch n % 3 {
 		case 0:
-			return math.Hypot(long, thick), turned + arm - math.Atan2(thick, long)
+			return hypot(long, thick), turned + arm - settled(math.Atan2(thick, long))
 		case 1:
-			return math.Hypot(long, thick), turned + arm + math.Atan2(thick, long)
+			return hypot(long, thick), turned + arm + settled(math.Atan2(thick, long))
 		}
-		return math.Hypot(thick, thick), turned + arm + math.Pi/4
+		return hypot(thick, thick), turned + arm + math.Pi/4
 	})
 }
 
@@ -72,8 +72,8 @@ func (c *canvas) addPolygon(p *vg.Path, at vg.Point, corners int,
 	corner func(n int) (radius, angle float64)) {
 	for n := range corners {
 		radius, angle := corner(n)
-		x := at.X + length(radius*math.Cos(angle))
-		y := at.Y + length(radius*math.Sin(angle))
+		x := at.X + length(radius*cosine(angle))
+		y := at.Y + length(radius*sine(angle))
 		if n == 0 {
 			p.Move(c.at(x, y))
 		} else {

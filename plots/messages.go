@@ -117,7 +117,7 @@ func (p *panel) drawMessages(c *canvas) {
 func (c *canvas) addArrow(lines, heads *vg.Path, from, to vg.Point) {
 	const long, wide = 3.2, 1.1
 	dx, dy := float64(to.X-from.X), float64(to.Y-from.Y)
-	far := math.Hypot(dx, dy)
+	far := hypot(dx, dy)
 	if far == 0 {
 		return
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -27,21 +26,13 @@ type pen struct {
 	dashes []length
 }
 
-// pngDPI makes a slide 1920 x 1080 pixels, a page 2041 wide, and a point four pixels.
-const pngDPI = 288
-
 func newPainter(f Format, width, height length) painter {
 	switch f {
 	case SVG:
 		svg := vgsvg.New(width, height)
 		return vgPainter{canvas: svg, finish: func() ([]byte, error) { return finishSVG(svg) }}
 	case PNG:
-		img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI))
-		return vgPainter{canvas: img, finish: func() ([]byte, error) {
-			var out bytes.Buffer
-			_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(&out)
-			return signed(out.Bytes()), err
-		}}
+		return newPNG(width, height)
 	case PDF:
 		return newPDF(width, height)
 	}

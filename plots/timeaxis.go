@@ -25,7 +25,7 @@ const (
 //
 // REQUIRES: 0 < least <= largest.
 func newTimeAxis(least, largest float64) timeAxis {
-	from, to := math.Log10(least), math.Log10(largest)
+	from, to := log10(least), log10(largest)
 	middle, half := (from+to)/2, float64(max(to-from, 1)/2*1.08)
 	return timeAxis{from: middle - half, to: middle + half, digits: []int{1, 2, 5}, every: 1,
 		fine: true}
@@ -37,9 +37,9 @@ func (a *timeAxis) label(long, wide length) {
 	a.fine = decade >= float64(timeMarksFrom)
 	room := func(share float64) bool { return share*decade >= float64(wide+timeLabelAir) }
 	switch a.every = 1; {
-	case room(math.Log10(2)):
+	case room(log10(2)):
 		a.digits = []int{1, 2, 5}
-	case room(math.Log10(3)):
+	case room(log10(3)):
 		a.digits = []int{1, 3}
 	default:
 		for a.digits = []int{1}; !room(float64(a.every)); {
@@ -57,10 +57,10 @@ func (a timeAxis) labelWidth(f typeface) (width length) {
 }
 
 // up returns where a time is, in picoseconds, from 0 at the begin of the axis to 1 at its end.
-func (a timeAxis) up(t float64) float64 { return (math.Log10(t) - a.from) / (a.to - a.from) }
+func (a timeAxis) up(t float64) float64 { return (log10(t) - a.from) / (a.to - a.from) }
 
 // share returns how much of the axis a factor is.
-func (a timeAxis) share(factor float64) float64 { return math.Log10(factor) / (a.to - a.from) }
+func (a timeAxis) share(factor float64) float64 { return log10(factor) / (a.to - a.from) }
 
 // timeTick is a mark on a timeAxis, from 0 to 1. Most have no label.
 type timeTick struct {

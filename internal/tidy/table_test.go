@@ -75,8 +75,9 @@ func table() []row {
 		{path: "fidelity", ours: "unit"},
 		{path: "plots", ours: "trace unit",
 			modules: []string{"gonum.org/v1/plot",
-				"golang.org/x/image/font",    // plot's font styles
-				"codeberg.org/go-pdf/fpdf"}}, // what plot draws PDF with
+				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
+				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers
+				"codeberg.org/go-pdf/fpdf"}},        // what plot draws PDF with
 		{path: "scenarios", ours: "collective dtype topology device unit",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate"},
