@@ -33,6 +33,7 @@ func (p *panel) draw(c *canvas) {
 	for n := range p.rows {
 		p.drawBars(c, n)
 	}
+	p.drawPath(c)
 	if len(p.trace.Intervals) == 0 {
 		c.ink(captionGrey())
 		c.textMiddle(p.faces.label, (p.x0+p.x1)/2, (p.y0+p.y1)/2, centre, "no steps")
@@ -85,10 +86,11 @@ func (p *picture) drawAxis(c *canvas) {
 }
 
 func (p *panel) drawLabels(c *canvas) {
+	p.drawNodes(c)
 	for n, r := range p.rows {
 		c.ink(black())
 		if r.rank != "" {
-			c.textMiddle(p.faces.label, margin, p.middle[n], left, r.rank)
+			c.textMiddle(p.faces.label, p.rankX, p.middle[n], left, r.rank)
 		}
 		if r.lane != "" {
 			c.ink(captionGrey())
@@ -103,6 +105,25 @@ func (p *panel) drawLabels(c *canvas) {
 			c.fill(dots, captionGrey())
 		}
 	}
+}
+
+// drawNodes names the nodes of a cluster left of their ranks, beside a line along them.
+func (p *panel) drawNodes(c *canvas) {
+	var lines vg.Path
+	for n, r := range p.rows {
+		if r.node == "" {
+			continue
+		}
+		last := n
+		for last+1 < len(p.rows) && p.rows[last+1].inner {
+			last++
+		}
+		c.ink(black())
+		c.textMiddle(p.faces.label, margin, p.middle[n], left, r.node)
+		x := p.rankX - labelAir/2
+		c.addLine(&lines, x, p.middle[n]-p.bar/2, x, p.middle[last]+p.bar/2)
+	}
+	c.stroke(lines, 0.7, captionGrey())
 }
 
 // drawWaiting greys the time from the end of a lane's step to the start of its next.

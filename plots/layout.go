@@ -4,14 +4,19 @@ import "collsim/unit"
 
 // placeLabels places the rank names, the lane names right of them, and the bars right of both.
 func (p *picture) placeLabels() {
-	var ranks, lanes length
+	var nodes, ranks, lanes length
 	for _, panel := range p.panels {
 		for _, r := range panel.rows {
+			nodes = max(nodes, p.faces.label.Width(r.node))
 			ranks = max(ranks, p.faces.label.Width(r.rank))
 			lanes = max(lanes, p.faces.small.Width(printable(r.lane)))
 		}
 	}
-	p.laneX = margin + ranks + labelAir
+	p.rankX = margin
+	if nodes > 0 {
+		p.rankX += nodes + labelAir
+	}
+	p.laneX = p.rankX + ranks + labelAir
 	p.x0 = p.laneX
 	if lanes > 0 {
 		p.x0 += lanes + labelAir
@@ -77,7 +82,7 @@ func (p *panel) placeRows(y length) length {
 		switch {
 		case r.gap:
 			y += omitGap
-		case n > 0 && r.rank != "" && several:
+		case n > 0 && (r.node != "" || r.rank != "" && several):
 			y += rankGap
 		}
 		p.middle = append(p.middle, y+p.pitch/2)

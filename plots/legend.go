@@ -22,6 +22,7 @@ const (
 	swatchWaiting
 	swatchArrow
 	swatchEnd
+	swatchPath
 	swatchNone
 )
 
@@ -44,6 +45,9 @@ func (p *picture) entries() []entry {
 	}
 	if slices.ContainsFunc(p.panels, func(p *panel) bool { return len(p.messages) > 0 }) {
 		e = append(e, entry{swatch: swatchArrow, text: "message"})
+	}
+	if slices.ContainsFunc(p.panels, func(p *panel) bool { return len(p.stretches) > 0 }) {
+		e = append(e, entry{swatch: swatchPath, text: "critical path"})
 	}
 	if len(p.panels) > 1 {
 		e = append(e, entry{swatch: swatchEnd, text: "end of a timeline"})
@@ -114,6 +118,9 @@ func (p *picture) drawSwatch(c *canvas, e entry, b box) {
 	case swatchEnd:
 		c.addLine(&area, (b.x0+b.x1)/2, b.y0, (b.x0+b.x1)/2, b.y1)
 		c.dashed(area, endPen())
+	case swatchPath:
+		c.addLine(&area, b.x0, middle, b.x1, middle)
+		c.dashed(area, pathPen())
 	case swatchArrow:
 		c.addArrow(&area, &head, vg.Point{X: b.x0, Y: middle - 3}, vg.Point{X: b.x1, Y: middle + 3})
 		c.stroke(area, 0.45, arrowGrey())

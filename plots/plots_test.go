@@ -88,7 +88,7 @@ func TestRowsOfSeveral(t *testing.T) {
 	panels := []Panel{{Trace: lanesOf(one, []unit.Time{7, 7, 7, 7, 7, 8})},
 		{Trace: lanesOf(one, []unit.Time{9, 9, 9, 10, 9, 9})},
 		{Trace: lanesOf([]int{1, 1, 2, 2}, []unit.Time{1, 2, 2, 1})}}
-	shown, note := rows(panels, 4)
+	shown, note := rows(panels, 4, false)
 	var tracks [][]int32
 	for _, of := range shown {
 		tracks = append(tracks, nil)
@@ -130,7 +130,7 @@ func TestRowsThatAreShown(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			run := lanesOf(c.lanes, c.ends)
-			all, note := rows([]Panel{{Trace: run}}, c.most)
+			all, note := rows([]Panel{{Trace: run}}, c.most, false)
 			shown := all[0]
 			var tracks []int32
 			var gaps []int

@@ -16,9 +16,12 @@ const rowsDefault = 64
 // row is a track as a picture shows it.
 type row struct {
 	track int32
-	rank  string // "rank 3" on the first row of a rank, else ""
-	lane  string // "lane 1", the track's own name, or "" where every rank has one lane
-	gap   bool   // ranks between the row above and this one are left out
+	rank  string  // "rank 3" on the first row of a rank, else ""
+	node  string  // of the cluster, on the first row of its first rank; else ""
+	inner bool    // the row belongs to the node of the row above
+	alike []int32 // the ranks that it stands for, if it stands for more than its own
+	lane  string  // "lane 1", the track's own name, or "" where every rank has one lane
+	gap   bool    // ranks between the row above and this one are left out
 }
 
 // rows chooses at most `most` tracks of each timeline to show, and says in a note what it left out
@@ -27,11 +30,20 @@ type row struct {
 // who is late. Ranks are shown whole, but for those with more lanes than half the room: they show
 // that many. A rank is as late as in the timeline where it is latest, so that all timelines show
 // the same ranks if they have the same tracks.
-func rows(panels []Panel, most int) (shown [][]row, note string) {
+//
+// Of one timeline of more than 32 ranks it shows one of each class of equal ranks instead, or those
+// that matter, unless each is to have its rows.
+func rows(panels []Panel, most int, each bool) (shown [][]row, note string) {
+	if t := panels[0].Trace; len(panels) == 1 && !each {
+		if groups := byRank(panels[0]); len(groups) > ranksApart {
+			groups, chosen, note := ofMany(panels[0], groups, min(most, ranksApart))
+			return [][]row{labelRows(t, groups, chosen)}, note
+		}
+	}
 	var groups [][]rankTracks
 	late := map[int32]unit.Time{} // of each rank; never walked through
 	for _, p := range panels {
-		ranks := byRank(p.Trace)
+		ranks := byRank(p)
 		for _, g := range ranks {
 			late[g.rank] = max(late[g.rank], g.finish)
 		}
@@ -98,20 +110,38 @@ func choose(groups []rankTracks, most int) []bool {
 // rankTracks are the tracks of one rank.
 type rankTracks struct {
 	rank   int32
+	node   string // of a cluster; else ""
+	name   string // "rank 3", and in a cluster its name in the node
 	tracks []int32
+	alike  []int32 // ranks that it stands for, with itself; nil: none but itself
 	finish unit.Time
 }
 
-func byRank(t *trace.Trace) []rankTracks {
+// byRank gathers the tracks of each rank, the ranks of a node together.
+func byRank(p Panel) []rankTracks {
+	t := p.Trace
 	var groups []rankTracks
+	nodes := map[string]int{} // in the order of their first ranks
 	for n, track := range t.Tracks {
 		if n == 0 || t.Tracks[n-1].Rank != track.Rank {
-			groups = append(groups, rankTracks{rank: track.Rank})
+			g := rankTracks{rank: track.Rank, name: fmt.Sprintf("rank %d", track.Rank)}
+			if int(track.Rank) < len(p.Names) {
+				if node, gpu, of := strings.Cut(printable(p.Names[track.Rank]), "/"); of {
+					g.node, g.name = node, g.name+" "+gpu
+				}
+			}
+			if _, there := nodes[g.node]; !there {
+				nodes[g.node] = len(nodes)
+			}
+			groups = append(groups, g)
 		}
 		g := &groups[len(groups)-1]
 		g.tracks = append(g.tracks, int32(n))
 		g.finish = max(g.finish, t.Finish(int32(n)))
 	}
+	slices.SortStableFunc(groups, func(a, b rankTracks) int {
+		return cmp.Compare(nodes[a.node], nodes[b.node])
+	})
 	return groups
 }
 
@@ -120,14 +150,20 @@ func labelRows(t *trace.Trace, groups []rankTracks, chosen []bool) []row {
 		return k.Lane > 0 || k.Name != ""
 	})
 	var shown []row
+	node := ""
 	for g, group := range groups {
 		if !chosen[g] {
 			continue
 		}
 		for n, track := range group.tracks {
-			r := row{track: track}
+			r := row{track: track, inner: group.node != "" && group.node == node}
 			if n == 0 {
-				r.rank = fmt.Sprintf("rank %d", t.Tracks[track].Rank)
+				if r.rank = group.name; !r.inner {
+					r.node = group.node
+				}
+				if len(group.alike) > 1 {
+					r.rank = fmt.Sprintf("rank %d × %d", group.rank, len(group.alike))
+				}
 				r.gap = len(shown) > 0 && !chosen[g-1]
 			}
 			if lanes {
@@ -136,6 +172,10 @@ func labelRows(t *trace.Trace, groups []rankTracks, chosen []bool) []row {
 					r.lane = fmt.Sprintf("lane %d", t.Tracks[track].Lane)
 				}
 			}
+			if len(group.alike) > 1 {
+				r.alike = group.alike
+			}
+			node = group.node
 			shown = append(shown, r)
 		}
 	}

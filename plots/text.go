@@ -12,8 +12,9 @@ import (
 
 // TextOptions are how timelines are written as text. The zero value is the default.
 type TextOptions struct {
-	Width int // of a line, 40 to 1000 columns; 0: 80, a terminal
-	Rows  int // the most lanes to show, of all timelines together, 1 to 512; 0: 64
+	Width int  // of a line, 40 to 1000 columns; 0: 80, a terminal
+	Rows  int  // the most lanes to show, of all timelines together, 1 to 512; 0: 64
+	Each  bool // as in Options
 }
 
 // TimelineText writes a trace as lines of ASCII: a row for each lane, then the time axis and a
@@ -40,7 +41,7 @@ func TimelinesText(panels []Panel, o TextOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	shown, note := rows(panels, most)
+	shown, note := rows(panels, most, o.Each)
 	label := newTextLabels(shown)
 	grid := textGrid{end: latest(panels), columns: o.Width - label.width, sliced: sliced(panels)}
 
@@ -79,13 +80,14 @@ func writeLine(out *strings.Builder, line string) {
 
 // textLabels writes the labels of rows, padded to the same width, which leaves two columns before
 // the bars.
-type textLabels struct{ ranks, lanes, width int }
+type textLabels struct{ nodes, ranks, lanes, width int }
 
 func newTextLabels(shown [][]row) textLabels {
 	var l textLabels
 	l.width = 10
 	for _, r := range slices.Concat(shown...) {
-		l.ranks, l.lanes = max(l.ranks, len(r.rank)), max(l.lanes, len(ascii(r.lane)))
+		l.nodes, l.ranks = max(l.nodes, len(ascii(r.node))), max(l.ranks, len(rankText(r)))
+		l.lanes = max(l.lanes, len(ascii(r.lane)))
 	}
 	if l.ranks > 0 {
 		l.width = len(l.of(row{}))
@@ -94,12 +96,17 @@ func newTextLabels(shown [][]row) textLabels {
 }
 
 func (l textLabels) of(r row) string {
-	label := fmt.Sprintf("%-*s  ", l.ranks, r.rank)
+	label := fmt.Sprintf("%-*s  ", l.ranks, rankText(r))
+	if l.nodes > 0 {
+		label = fmt.Sprintf("%-*s  ", l.nodes, ascii(r.node)) + label
+	}
 	if l.lanes > 0 {
 		label += fmt.Sprintf("%-*s  ", l.lanes, ascii(r.lane))
 	}
 	return label
 }
+
+func rankText(r row) string { return toASCII(strings.ReplaceAll(r.rank, "×", "x")) }
 
 // ascii keeps a lane's name to 16 columns of one byte each.
 func ascii(name string) string {

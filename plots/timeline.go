@@ -16,6 +16,7 @@ type Options struct {
 	Figure  Figure  // decides the size; a slide shows as many rows as have room
 	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
 	Rows    int     // the most lanes to show, of all timelines together, 1 to 512; 0: 64
+	Each    bool    // each of more than 32 ranks has rows of its own, as far as there is room
 }
 
 // Sizes of a timeline, in points.
@@ -41,6 +42,9 @@ const (
 // lane waited, an arrow for each message while the arrows stay readable. Steps that are too narrow
 // to be seen are drawn together, in the colour of most of their time; more rows than Options.Rows
 // are left out (lowest ranks and last finishers stay). A note below the caption tells of either.
+// Of more than 32 ranks, those that do the same at the same times share the rows of the lowest; where
+// there are too many for that, those are shown that are on the critical path, at the busiest links,
+// or finish last.
 // It returns an error if the trace is not valid or an option out of range.
 func Timeline(t *trace.Trace, o Options) (file []byte, err error) {
 	return Timelines([]Panel{{Trace: t}}, o)
@@ -50,6 +54,12 @@ func Timeline(t *trace.Trace, o Options) (file []byte, err error) {
 type Panel struct {
 	Heading string // above its rows: which run it is, how long it took; none if empty
 	Trace   *trace.Trace
+
+	// Names are of the ranks' nodes in the network; nil if unknown. What is before a "/" is the node of
+	// a cluster, whose ranks stand together.
+	Names []string
+	// Path is the critical path, in the order of time; nil if unknown.
+	Path []Span
 }
 
 // Timelines draws runs of the same one above the other, as Timeline draws one: a simulated and a
@@ -123,6 +133,7 @@ type picture struct {
 	notes  []string // caption, and what we left out or drew together
 
 	pitch, bar length // from row to row; height of a bar
+	rankX      length // of the ranks' names, right of those of the nodes
 	laneX      length // of the lanes' names
 	x0, x1, y1 length // the bars' left and right, and where the axis is
 }
@@ -137,15 +148,18 @@ type panel struct {
 	middle   []length // y of each row
 	messages []trace.Message
 
+	path      []Span
+	stretches []stretch // of the path, on rows
+
 	y0, y1 length // the area of the bars
 }
 
 func newPicture(panels []Panel, most int, o Options, f frame) *picture {
 	p := &picture{frame: f, faces: newTypefaces(), end: latest(panels), sliced: sliced(panels)}
 	text := p.width - 2*margin
-	shown, note := rows(panels, most)
+	shown, note := rows(panels, most, o.Each)
 	for n, of := range panels {
-		p.panels = append(p.panels, &panel{picture: p, trace: of.Trace, rows: shown[n],
+		p.panels = append(p.panels, &panel{picture: p, trace: of.Trace, rows: shown[n], path: of.Path,
 			heading: p.faces.heading.wrap(printable(of.Heading), text)})
 	}
 	p.placeLabels()
@@ -161,6 +175,7 @@ func newPicture(panels []Panel, most int, o Options, f frame) *picture {
 	}
 	steps, merged, longest := 0, 0, p.longestLabels()
 	for _, panel := range p.panels {
+		panel.stretches = panel.pathOn()
 		steps += len(panel.trace.Intervals)
 		merged += panel.makeBars(longest)
 	}

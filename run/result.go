@@ -72,6 +72,7 @@ type Result struct {
 	Limit                Limit
 	Trace                *trace.Trace // nil unless asked for
 	Devices              []string     // by rank: names in the topology; nil unless Trace is asked for
+	Critical             []sim.Piece  // the critical path; nil unless Trace is asked for
 	Links                []LinkUse    // all of them, by index; nil unless asked for
 
 	// Bounds are times that no schedule with as many lanes beats on this network. Of teams they are

@@ -127,7 +127,7 @@ func (r *runner) prove(m *made, result *Result) {
 
 // time simulates the schedule.
 func (r *runner) time(s *schedule.Schedule, result *Result) error {
-	env, o := r.env(result.Point), sim.Options{Trace: r.options.Trace, Critical: r.critical}
+	env, o := r.env(result.Point), sim.Options{Trace: r.options.Trace, Critical: r.critical || r.options.Trace}
 	ran, err := sim.Run(s, env, o)
 	if err == nil && result.passes() == 2 {
 		ran, err = again(s, env, o, ran)
@@ -150,7 +150,7 @@ func (r *runner) time(s *schedule.Schedule, result *Result) error {
 	}
 	result.Limit = r.network.limit(ran)
 	if r.options.Trace {
-		result.Devices = r.network.devices()
+		result.Devices, result.Critical = r.network.devices(), ran.Critical
 	}
 	if r.options.Links {
 		result.Links = r.network.uses(ran)

@@ -12,6 +12,7 @@ import (
 	"collsim/plots"
 	"collsim/run"
 	"collsim/scenarios"
+	"collsim/sim"
 	"collsim/unit"
 )
 
@@ -109,15 +110,26 @@ func (out *outputs) draw(d drawing, index int, r *run.Result) error {
 // was.
 func panels(r *run.Result) []plots.Panel {
 	if r.Measured == nil || r.Measured.Trace == nil {
-		return []plots.Panel{{Trace: r.Trace}}
+		return []plots.Panel{{Trace: r.Trace, Names: r.Devices, Path: path(r)}}
 	}
 	m := r.Measured
 	return []plots.Panel{
-		{Heading: "simulated: " + short(r.Time), Trace: r.Trace},
+		{Heading: "simulated: " + short(r.Time), Trace: r.Trace, Names: r.Devices, Path: path(r)},
 		{Heading: fmt.Sprintf("measured: %s, the fastest of %d (median %s)", short(m.Fastest),
 			m.Repetitions, short(m.Time)),
-			Trace: m.Trace},
+			Trace: m.Trace, Names: r.Devices},
 	}
+}
+
+// path is the critical path of a simulation, as a picture draws it.
+func path(r *run.Result) []plots.Span {
+	var spans []plots.Span
+	for _, c := range r.Critical {
+		if c.To > c.From && c.What != sim.Start {
+			spans = append(spans, plots.Span{Rank: c.Rank, Lane: c.Lane, From: c.From, To: c.To})
+		}
+	}
+	return spans
 }
 
 // timeline is a picture of who did what when.
