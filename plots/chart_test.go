@@ -26,11 +26,12 @@ func TestSizeAxis(t *testing.T) {
 		{1, math.MaxInt64, 1, []string{"1 B", "1 TiB"}},
 	}
 	for _, c := range cases {
-		a := newSizeAxis([]Series{{X: []unit.Bytes{c.largest}}, {X: []unit.Bytes{c.least}}}, c.most)
+		a := newSizeAxis([]Series{{X: []unit.Bytes{c.largest}}, {X: []unit.Bytes{c.least}}}, sizeAxis{},
+			c.most)
 		var got []string
-		for _, p := range a.powers() {
-			if label := a.label(p); label != "" {
-				got = append(got, label)
+		for _, tick := range a.ticks() {
+			if tick.label != "" {
+				got = append(got, tick.label)
 			}
 		}
 		require.Equal(t, c.want, got)
@@ -42,10 +43,12 @@ func TestLogAxis(t *testing.T) {
 		lowest, highest float64
 		want            []string
 	}{
-		{1.3, 94, []string{"1", "10", "100"}},
-		{0.02, 3, []string{"0.01", "0.1", "1", "10"}},
-		{5, 5, []string{"1", "10"}},
-		{1, 1, []string{"1", "10"}},
+		{1.3, 94, []string{"1", "2", "5", "10", "20", "50", "100"}},
+		{0.02, 3, []string{"0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5"}},
+		{0.3, 0.8, []string{"0.3", "0.4", "0.6", "0.8"}}, // whole decades would leave two labels
+		{5, 5, []string{"4", "6"}},
+		{1, 1, []string{"1", "2"}},
+		{1.3, 9400, []string{"1", "10", "100", "1000", "10000"}},
 		{1e-6, 1e12, []string{"1e-06", "0.001", "1", "1000", "1000000", "1e+09", "1e+12"}},
 	}
 	for _, c := range cases {

@@ -2,28 +2,42 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"collsim/unit"
 )
 
-// sizeAxis is a logarithmic axis of sizes: from and to are powers of two, as the labels' step is.
+// sizeAxis is a logarithmic axis of sizes or numbers: from and to are powers of two, as the labels'
+// step is. With names it has those at even distances instead.
 type sizeAxis struct {
 	from, to float64
-	step     int  // powers from one label to the next
-	plain    bool // labels are numbers without a unit
+	step     int      // powers from one label to the next
+	plain    bool     // labels are numbers without a unit
+	numbers  []int64  // of a plain axis: all that have a value, if they have room
+	names    []string // of 1, 2, …
 }
 
-// newSizeAxis returns the axis that holds all sizes, with at most that many steps from label to
-// label.
+// newSizeAxis returns the axis of that kind that holds all sizes, with at most that many steps from
+// label to label. On a plain axis each number has its label if there are no more than that.
 //
 // REQUIRES: most >= 1; a series with a size.
-func newSizeAxis(series []Series, most int) sizeAxis {
+func newSizeAxis(series []Series, kind sizeAxis, most int) sizeAxis {
+	a := sizeAxis{plain: kind.plain, names: kind.names}
 	least, largest := series[0].X[0], series[0].X[0]
 	for _, s := range series {
 		least, largest = min(least, s.X[0]), max(largest, s.X[len(s.X)-1])
+		for _, x := range s.X {
+			if at, there := slices.BinarySearch(a.numbers, int64(x)); !there {
+				a.numbers = slices.Insert(a.numbers, at, int64(x))
+			}
+		}
 	}
-	a := sizeAxis{from: log2(float64(least)), to: log2(float64(largest)), step: 1}
+	if a.names != nil {
+		a.step = (len(a.names) + most - 1) / most
+		return a
+	}
+	a.from, a.to, a.step = log2(float64(least)), log2(float64(largest)), 1
 	if a.to-a.from < 2 { // a curve of one point would be nowhere
 		a.from, a.to = max(0, a.from-1), a.to+1
 	}
@@ -32,33 +46,75 @@ func newSizeAxis(series []Series, most int) sizeAxis {
 			break
 		}
 	}
+	if !a.plain || a.crowded(most) {
+		a.numbers = nil
+	}
 	return a
 }
 
-// powers returns the powers of two on the axis.
-func (a sizeAxis) powers() []int {
-	var powers []int
-	for p := int(math.Ceil(a.from)); float64(p) <= a.to && p < 63; p++ {
-		powers = append(powers, p)
+// crowded reports whether two numbers are closer than a third of what is between as many labels as
+// there may be: theirs are short.
+func (a sizeAxis) crowded(most int) bool {
+	for n := range len(a.numbers) - 1 {
+		apart := log2(float64(a.numbers[n+1])) - log2(float64(a.numbers[n]))
+		if apart*float64(3*most) < a.to-a.from {
+			return true
+		}
 	}
-	return powers
+	return false
 }
 
-// label returns the size of a power, "" where none is due: 1 KiB, 32 KiB, 1 MiB at a step of 5.
-func (a sizeAxis) label(power int) string {
-	if power%a.step != 0 {
-		return ""
+// across returns where a size is, from 0 at the left to 1 at the right.
+func (a sizeAxis) across(x unit.Bytes) float64 {
+	if a.names != nil {
+		return (float64(x) - 0.5) / float64(len(a.names))
 	}
-	if a.plain {
-		return strconv.FormatInt(1<<power, 10)
+	return (log2(float64(x)) - a.from) / (a.to - a.from)
+}
+
+// sizeTick is a mark on a sizeAxis; some have no label.
+type sizeTick struct {
+	at    unit.Bytes
+	label string
+}
+
+// ticks returns the tick marks, from the left: powers of two, of which some have labels (1 KiB, 32
+// KiB, 1 MiB at a step of 5), the numbers of a plain axis, or the names.
+func (a sizeAxis) ticks() []sizeTick {
+	var ticks []sizeTick
+	for n, name := range a.names {
+		if n%a.step != 0 {
+			name = ""
+		}
+		ticks = append(ticks, sizeTick{unit.Bytes(n + 1), printable(name)})
 	}
-	return (unit.Bytes(1) << power).String()
+	for _, n := range a.numbers {
+		if a.names == nil {
+			ticks = append(ticks, sizeTick{unit.Bytes(n), strconv.FormatInt(n, 10)})
+		}
+	}
+	if ticks != nil {
+		return ticks
+	}
+	for p := int(math.Ceil(a.from)); float64(p) <= a.to && p < 63; p++ {
+		t := sizeTick{at: 1 << p}
+		switch {
+		case p%a.step != 0:
+		case a.plain:
+			t.label = strconv.FormatInt(1<<p, 10)
+		default:
+			t.label = t.at.String()
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
 }
 
 // valueAxis is a linear axis from 0, or a logarithmic one of whole powers of ten.
 type valueAxis struct {
 	log      bool
-	from     float64 // exponent at the bottom of a logarithmic axis; its end is that at the top
+	digits   []float64 // of each decade of a logarithmic axis that have labels; nil: 1
+	from     float64   // exponent at the bottom of a logarithmic axis; its end is that at the top
 	end      float64
 	step     float64 // 1, 2 or 5 times 10 to the power
 	decimals int
@@ -82,14 +138,33 @@ func newValueAxis(highest float64, most int) valueAxis {
 	}
 }
 
-// newLogAxis returns the logarithmic axis that holds both values, from a power of ten to another.
+// newLogAxis returns the logarithmic axis that holds both values. Up to three decades it is from a
+// 1, 2 or 5 to another, all of which have labels, and within one decade there are more; a longer one
+// is from a power of ten to another.
 //
 // REQUIRES: 0 < lowest <= highest, finite.
 func newLogAxis(lowest, highest float64) valueAxis {
-	a := valueAxis{log: true, from: math.Floor(log10(lowest)),
-		end: math.Ceil(log10(highest))}
+	a := valueAxis{log: true, from: math.Floor(log10(lowest)), end: math.Ceil(log10(highest))}
 	a.end = max(a.end, a.from+1)
 	a.step = math.Ceil((a.end - a.from) / 8)
+	if a.end-a.from > 3 {
+		return a
+	}
+	a.digits = []float64{1, 2, 5}
+	if a.end-a.from == 1 {
+		a.digits = []float64{1, 2, 3, 4, 6, 8}
+	}
+	ticks := a.ticks()
+	for _, v := range ticks[:len(ticks)-1] {
+		if v <= lowest {
+			a.from = log10(v)
+		}
+	}
+	for _, v := range slices.Backward(ticks) {
+		if v >= highest && log10(v) > a.from {
+			a.end = log10(v)
+		}
+	}
 	return a
 }
 
@@ -104,8 +179,20 @@ func (a valueAxis) up(y float64) float64 {
 // ticks returns the values of the tick marks, from the bottom of the axis.
 func (a valueAxis) ticks() []float64 {
 	var ticks []float64
-	for e := a.from; a.log && e <= a.end; e += a.step {
-		ticks = append(ticks, math.Pow10(int(e)))
+	for e := math.Floor(a.from); a.log && e <= a.end; e += a.step {
+		digits := a.digits
+		if digits == nil {
+			digits = []float64{1}
+		}
+		for _, digit := range digits {
+			v := digit * math.Pow10(int(e))
+			if e < 0 {
+				v = digit / math.Pow10(int(-e)) // as it would be read
+			}
+			if log10(v) >= a.from && log10(v) <= a.end {
+				ticks = append(ticks, v)
+			}
+		}
 	}
 	if a.log {
 		return ticks

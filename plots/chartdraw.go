@@ -68,18 +68,22 @@ func (c *chart) draw() ([]byte, error) {
 	v.title(c.faces, c.title)
 	name := margin + length(len(c.title))*c.faces.title.line() + c.faces.label.size()
 	v.text(c.faces.label, margin, name, left, c.yName)
-	c.drawAxes(v)
-	c.drawCurves(v)
-	c.drawEnds(v)
-	y := c.y1 + tickLength + 5 + 2*c.faces.label.line()
-	c.drawLegend(v, y)
-	v.notes(c.faces, y+length(len(c.legend))*legendLine+5, c.notes)
+	for _, f := range c.facets {
+		f.draw(v)
+	}
+	if c.facets == nil {
+		c.drawAxes(v)
+		c.drawCurves(v)
+		c.drawEnds(v)
+		c.drawLegend(v, c.y1+tickLength+5+2*c.faces.label.line())
+	}
+	v.notes(c.faces, c.foot+5, c.notes)
 	return v.bytes()
 }
 
 func (c *chart) drawAxes(v *canvas) {
 	var grid, ticks vg.Path
-	values, powers := c.y.ticks(), c.x.powers()
+	values := c.y.ticks()
 	for _, y := range values[1:] {
 		at := c.at(1, y).Y
 		v.addLine(&grid, c.x0, at, c.x1, at)
@@ -92,11 +96,11 @@ func (c *chart) drawAxes(v *canvas) {
 		v.textMiddle(c.faces.label, c.x0-tickLength-2, at, right, c.y.label(y))
 	}
 	below := c.y1 + tickLength + 2 + c.faces.label.size()
-	for _, p := range powers {
-		x := c.at(1<<p, 1).X
+	for _, t := range c.x.ticks() {
+		x := c.at(t.at, 1).X
 		long := tickLength
-		if label := c.x.label(p); label != "" {
-			v.text(c.faces.label, x, below, centre, label)
+		if t.label != "" {
+			v.text(c.faces.label, x, below, centre, t.label)
 		} else {
 			long /= 2
 		}
@@ -154,6 +158,9 @@ func (c *chart) drawLine(v *canvas, s Series) {
 }
 
 func (s Series) pen() pen {
+	if s.faint {
+		return pen{width: 0.6, paint: gridGrey()}
+	}
 	if s.Bound {
 		return pen{width: 0.9, paint: captionGrey(), dashes: []length{4, 2.5}}
 	}
@@ -193,7 +200,7 @@ func (c *chart) drawMark(v *canvas, s Series, b box) {
 
 func (c *chart) drawLegend(v *canvas, y length) {
 	for l, line := range c.legend {
-		x, middle := margin, y+length(l)*legendLine+legendLine/2
+		x, middle := c.left, y+length(l)*legendLine+legendLine/2
 		for _, s := range line {
 			swatch := box{x, middle, x + swatchWidth, middle}
 			if !s.Bound {

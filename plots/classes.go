@@ -105,9 +105,13 @@ func ofMany(p Panel, groups []rankTracks, most int) (left []rankTracks, chosen [
 			count += len(g.tracks)
 		}
 		if count <= most {
-			return kept, slices.Repeat([]bool{true}, len(kept)), fmt.Sprintf("%d ranks in %d classes, "+
-				"of which each does the same at the same times: the lowest of each is shown",
-				len(groups), len(kept))
+			note = fmt.Sprintf("%d ranks in %d classes, each of ranks that do the same at the same "+
+				"times: the first of each is shown", len(groups), len(kept))
+			if len(kept) == 1 {
+				note = fmt.Sprintf("all %d ranks do the same at the same times: the first is shown",
+					len(groups))
+			}
+			return kept, slices.Repeat([]bool{true}, len(kept)), note
 		}
 	}
 	chosen, room, shown := make([]bool, len(groups)), most, 0

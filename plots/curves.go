@@ -26,17 +26,22 @@ type Series struct {
 	Look int
 	// Bound makes it a limit that no curve exceeds: a dashed line without markers; Look is not used.
 	Bound bool
+
+	faint bool // it stands behind others, in grey
 }
 
 // CurveOptions are how curves are drawn. The zero value is the default.
 type CurveOptions struct {
-	Title   string  // above the curves; none if empty
-	Caption string  // below all: what it takes to get this picture again (scenario, seed, version)
-	YName   string  // what Y is, with its unit; "": "busbw (GB/s)"
-	YLog    bool    // Y is drawn on a logarithmic axis; it must be more than 0 then
-	XName   string  // what X counts, if not bytes: labels are plain numbers then; "": sizes in bytes
-	Format  Format  // of the file
-	Figure  Figure  // decides the size
+	Title   string // above the curves; none if empty
+	Caption string // below all: what it takes to get this picture again (scenario, seed, version)
+	YName   string // what Y is, with its unit; "": "busbw (GB/s)"
+	YLog    bool   // Y is drawn on a logarithmic axis; it must be more than 0 then
+	XName   string // what X counts, if not bytes: labels are plain numbers then; "": sizes in bytes
+	Format  Format // of the file
+	Figure  Figure // decides the size
+
+	// XNames, if not nil, are the labels of X = 1, 2, …: what has no size, or no order, evenly spaced.
+	XNames  []string
 	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
 }
 
@@ -45,8 +50,10 @@ const labelledCurves = 6
 
 // Curves draws series over a logarithmic axis of sizes (x) and a linear one from 0 (y): a colour
 // and a marker shape for each, a dashed line for a bound. Up to six curves are named at their right
-// ends, more of them in a legend below. It returns an error if there is no series, if one is not
-// as its type says, or if an option is out of range.
+// ends, more of them in a legend below. More than eight, or such as have the same colour and marker,
+// are shared out among facets with the same axes, each with the others behind its own in grey. It
+// returns an error if there is no series, if one is not as its type says, if there are more than 120
+// or more than a slide has room for, or if an option is out of range.
 func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
 	if err != nil {
@@ -69,12 +76,21 @@ func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("plots: series %q: %w", s.Name, err)
 		}
+		if names := len(o.XNames); o.XNames != nil && int64(s.X[len(s.X)-1]) > int64(names) {
+			return nil, fmt.Errorf("plots: series %q: x = %d: at most %d, the number of names, is expected",
+				s.Name, s.X[len(s.X)-1], names)
+		}
 	}
 	if o.YName == "" {
 		o.YName = "busbw (GB/s)"
 	}
 	c := newChart(series, o, f)
-	c.layOut()
+	if err := c.split(); err != nil {
+		return nil, fmt.Errorf("plots: %w", err)
+	}
+	if c.facets == nil {
+		c.layOut()
+	}
 	return c.draw()
 }
 
@@ -124,10 +140,14 @@ type chart struct {
 	y      valueAxis
 
 	x0, x1, y0, y1 length // the area of the curves
+	left           length // of the legend
+	foot           length // where the caption begins
+
+	facets []*facet // if there are any, they have the areas and legends
 }
 
 func newChart(series []Series, o CurveOptions, f frame) *chart {
-	c := &chart{frame: f, faces: newTypefaces(), series: series}
+	c := &chart{frame: f, faces: newTypefaces(), series: series, left: margin}
 	text := c.width - 2*margin
 	c.title = c.faces.title.wrap(printable(o.Title), text)
 	c.notes = c.faces.small.wrap(printable(o.Caption), text)
@@ -135,7 +155,7 @@ func newChart(series []Series, o CurveOptions, f frame) *chart {
 	if c.xName = "size"; o.XName != "" {
 		c.xName = printable(o.XName)
 	}
-	c.x.plain = o.XName != ""
+	c.x.plain, c.x.names = o.XName != "", o.XNames
 	return c
 }
 
@@ -164,6 +184,20 @@ func (c *chart) layOut() {
 	if len(c.notes) > 0 {
 		below += 5 + length(len(c.notes))*c.faces.small.line()
 	}
+	tall := max(areaLeast, length(areaShape)*(c.x1-margin-20))
+	if c.height > 0 {
+		tall = max(areaLeast/2, c.height-above-below)
+	}
+	c.x0 = margin + c.measure(tall) + tickLength + 3
+	c.x = newSizeAxis(c.series, c.x, max(1, int((c.x1-c.x0)/sizeApart)))
+	c.y0, c.y1 = above, above+tall
+	c.foot = c.y1 + tickLength + 5 + 2*c.faces.label.line() + length(len(c.legend))*legendLine
+	c.height = max(c.height, c.y1+below)
+	c.placeEnds()
+}
+
+// measure finds the axis of values for an area so tall, and how wide its labels are.
+func (c *chart) measure(tall length) (labels length) {
 	lowest, highest := math.MaxFloat64, 0.0
 	for _, s := range c.series {
 		lowest, highest = min(lowest, slices.Min(s.Y)), max(highest, slices.Max(s.Y))
@@ -171,29 +205,18 @@ func (c *chart) layOut() {
 			lowest, highest = min(lowest, slices.Min(s.Low)), max(highest, slices.Max(s.High))
 		}
 	}
-	tall := max(areaLeast, length(areaShape)*(c.x1-margin-20))
-	if c.height > 0 {
-		tall = max(areaLeast/2, c.height-above-below)
-	}
 	c.y = newValueAxis(highest, max(2, int(tall/valueApart)))
 	if c.yLog {
 		c.y = newLogAxis(lowest, highest)
 	}
-	labels := length(0)
 	for _, v := range c.y.ticks() {
 		labels = max(labels, c.faces.label.Width(c.y.label(v)))
 	}
-	c.x0 = margin + labels + tickLength + 3
-	plain := c.x.plain
-	c.x = newSizeAxis(c.series, max(1, int((c.x1-c.x0)/sizeApart)))
-	c.x.plain = plain
-	c.y0, c.y1 = above, above+tall
-	c.height = max(c.height, c.y1+below)
-	c.placeEnds()
+	return labels
 }
 
 func (c *chart) at(x unit.Bytes, y float64) vg.Point {
-	across := (log2(float64(x)) - c.x.from) / (c.x.to - c.x.from)
+	across := c.x.across(x)
 	up := c.y.up(y)
 	return vg.Point{
 		X: c.x0 + length(across*float64(c.x1-c.x0)),

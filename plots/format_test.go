@@ -143,7 +143,7 @@ func svgSize(t *testing.T, svg []byte) (width, height float64) {
 
 func TestManyRowsFitThePaper(t *testing.T) {
 	svg, err := plots.Timeline(ringAllReduce(64, 1, 1, 64*unit.MiB),
-		plots.Options{Title: "all_reduce ring", Caption: caption})
+		plots.Options{Title: "all_reduce ring", Caption: caption, Each: true})
 	require.NoError(t, err)
 	require.Contains(t, requireXML(t, svg), "rank 63")
 	_, height := svgSize(t, svg)
@@ -151,7 +151,7 @@ func TestManyRowsFitThePaper(t *testing.T) {
 }
 
 func TestSlideShowsWhatHasRoom(t *testing.T) {
-	o := plots.Options{Title: "all_reduce ring", Figure: plots.Slide}
+	o := plots.Options{Title: "all_reduce ring", Figure: plots.Slide, Each: true}
 	for _, c := range []struct {
 		ranks, lanes int
 		want         string // in the notes, "" where all is shown

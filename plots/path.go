@@ -69,4 +69,4 @@ func (p *panel) drawPath(c *canvas) {
 // pathY is just below a row's bars.
 func (p *panel) pathY(row int) length { return p.middle[row] + p.bar/2 + 0.4 }
 
-func pathPen() pen { return pen{width: 1.3, paint: rgb(0xD55E00)} }
+func pathPen() pen { return pen{width: 1.3, paint: rgb(0xA50026)} }

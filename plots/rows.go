@@ -36,7 +36,7 @@ type row struct {
 func rows(panels []Panel, most int, each bool) (shown [][]row, note string) {
 	if t := panels[0].Trace; len(panels) == 1 && !each {
 		if groups := byRank(panels[0]); len(groups) > ranksApart {
-			groups, chosen, note := ofMany(panels[0], groups, min(most, ranksApart))
+			groups, chosen, note := ofMany(panels[0], groups, most)
 			return [][]row{labelRows(t, groups, chosen)}, note
 		}
 	}

@@ -27,6 +27,7 @@ func TestTimelineText(t *testing.T) {
 		d.MaybeScanArgs(t, "size", &size)
 		d.MaybeScanArgs(t, "width", &o.Width)
 		d.MaybeScanArgs(t, "rows", &o.Rows)
+		o.Each = d.HasArg("each")
 		bytes, err := unit.ParseBytes(size)
 		require.NoError(t, err)
 		var run *trace.Trace
