@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,20 +14,23 @@ import (
 	"collsim/unit"
 )
 
-// figure is a picture of curves: results of one file name, which differ in algorithm and size only.
+// figure is a picture of curves: results of one file name, of the same collective. A curve is what
+// only differs in the key that the figure is over.
 type figure struct {
-	index  int    // of the scenario
-	name   string // of the file
-	first  *scenarios.Point
-	points map[onCurve]*scenarios.Point // all that will come
-	series []plots.Series               // as the results come, one for each algorithm
-	bound  plots.Series
+	indices []int  // of the scenarios
+	name    string // of the file
+	first   *scenarios.Point
+	points  map[onCurve]string // the IDs of all points that will come
+	facts   [][]fact           // of all points that will come
+	over    []string           // the values of a key that is no number, in their order
+	series  []plots.Series     // as the results come
+	bounds  []plots.Series     // by what they are the bounds of
 }
 
 // onCurve is a place in a figure.
 type onCurve struct {
-	algorithm string
-	size      unit.Bytes
+	facts string // that tell the curve from others
+	x     unit.Bytes
 }
 
 // curvesOf is the name that curves of a scenario go to, "" for none.
@@ -45,7 +49,7 @@ func (out *outputs) join(index int, p *scenarios.Point) error {
 		return nil
 	}
 	for _, part := range []string{"{algorithm}", "{bytes}", "{count}", "{id}"} {
-		if strings.Contains(pattern, part) {
+		if strings.Contains(pattern, part) && (part != "{bytes}" || out.overSizes()) {
 			return &usageError{file: pattern, text: part + " would tear curves apart: a figure is over " +
 				"all algorithms and sizes", hint: "put {kind}, {dtype} or a swept key into the name"}
 		}
@@ -58,56 +62,166 @@ func (out *outputs) join(index int, p *scenarios.Point) error {
 		return &usageError{file: name, text: "curves have no such format",
 			hint: "let the name end in .svg, .png or .pdf"}
 	}
-	f := out.figureOf(index, name)
+	f := out.figureOf(name)
 	if f == nil {
-		f = &figure{index: index, name: name, first: p, points: map[onCurve]*scenarios.Point{}}
+		f = &figure{name: name, first: p, points: map[onCurve]string{}}
+		if err := out.app.take(name, "the curves of "+out.scenarios[index].File); err != nil {
+			return err
+		}
+		out.figures = append(out.figures, f)
+	}
+	if !slices.Contains(f.indices, index) {
+		f.indices = append(f.indices, index)
 		if s := out.scenarios[index]; out.flags.curves == "" {
 			if err := out.mayWrite(index, p, "output.curves", s.Output.Curves); err != nil {
 				return err
 			}
 		}
-		err := out.app.take(name, "the curves of "+out.scenarios[index].File)
-		if err != nil {
-			return err
-		}
-		out.figures = append(out.figures, f)
 	}
-	other := f.first
-	if rest(other) == rest(p) {
-		key := onCurve{p.Algorithm.String(), p.Spec.Bytes()}
-		if other = f.points[key]; other == nil {
-			f.points[key] = p
-			return nil
-		}
+	x, err := out.across(f, p)
+	if err != nil {
+		return err
 	}
-	return &usageError{file: name, text: fmt.Sprintf("%s and %s belong in different figures",
-		other.ID, p.ID), hint: "choose with --only, or put what differs into the name: {kind}, " +
+	facts := out.facts(index, p)
+	place := onCurve{fmt.Sprint(facts), x}
+	other, taken := f.points[place]
+	if rest(f.first) != rest(p) || f.first.Topology.Ranks == p.Topology.Ranks &&
+		fmt.Sprint(f.first.Teams) != fmt.Sprint(p.Teams) {
+		other, taken = f.first.ID, true
+	}
+	f.points[place], f.facts = p.ID, append(f.facts, facts)
+	if !taken {
+		return nil
+	}
+	return &usageError{file: name, text: fmt.Sprintf("%s and %s belong in different figures", other,
+		p.ID), hint: "choose with --only, or put what differs into the name: {kind}, " +
 		"{dtype}, {op}, {ranks}, {name} or a swept key in braces"}
 }
 
 // figureOf is the figure of a file, nil if there is none yet.
-func (out *outputs) figureOf(index int, name string) *figure {
+func (out *outputs) figureOf(name string) *figure {
 	for _, f := range out.figures {
-		if f.index == index && f.name == name {
+		if f.name == name {
 			return f
 		}
 	}
 	return nil
 }
 
-// rest is all of a point but algorithm and size.
+// rest is what all curves of a figure have in common.
 func rest(p *scenarios.Point) string {
 	s := p.Spec
-	text := fmt.Sprintf("%s %v %v %v %v %d %d %v", p.Collective, s.Kind, s.Type, s.Op, s.Factor,
-		s.Ranks, s.Root, s.InPlace)
-	text += fmt.Sprint(p.Teams)
+	text := fmt.Sprintf("%s %v %v %v %v %d %v", p.Collective, s.Kind, s.Type, s.Op, s.Factor, s.Root,
+		s.InPlace)
 	for _, a := range p.Axes {
-		_, key, _ := strings.Cut(a.Path, ".")
-		if !slices.Contains([]string{"algorithm", "bytes", "count"}, key) {
+		table, key, _ := strings.Cut(a.Path, ".")
+		if table == "collective" && !slices.Contains([]string{"algorithm", "bytes", "count"}, key) {
 			text += fmt.Sprintf(" %s=%v", a.Path, a.Value)
 		}
 	}
 	return text
+}
+
+// fact is one of the things that tell curves apart.
+type fact struct{ key, value string }
+
+// facts are those of a point: the file that it is from, its algorithm, size and number of ranks, and
+// what is swept besides, but for the key that the figure is over.
+func (out *outputs) facts(index int, p *scenarios.Point) []fact {
+	over := out.flags.over
+	list := []fact{{"algorithm", p.Algorithm.String()}, {"file", out.scenarios[index].File}}
+	if shortKey(over) != "ranks" {
+		list = append(list, fact{"ranks", fmt.Sprint(p.Topology.Ranks)})
+	}
+	if !out.overSizes() {
+		list = append(list, fact{"bytes", p.Spec.Bytes().String()})
+	}
+	for _, a := range p.Axes {
+		table, _, _ := strings.Cut(a.Path, ".")
+		if table != "collective" && a.Path != "topology.ranks" && !is(a.Path, over) {
+			list = append(list, fact{a.Path, a.Text})
+		}
+	}
+	return list
+}
+
+// overSizes reports whether figures are over the size.
+func (out *outputs) overSizes() bool {
+	return slices.Contains([]string{"", "bytes", "count"}, out.flags.over)
+}
+
+// is reports whether a key is meant by its path, or by the last word of that.
+func is(path, key string) bool { return path == key || shortKey(path) == key }
+
+// shortKey is the last word of a key's path.
+func shortKey(path string) string { return path[strings.LastIndex(path, ".")+1:] }
+
+// across is where a point is on the axis of a figure: its value of the key, or the place of that among
+// all values if it is no number.
+func (out *outputs) across(f *figure, p *scenarios.Point) (unit.Bytes, error) {
+	switch over := out.flags.over; over {
+	case "", "bytes":
+		return p.Spec.Bytes(), nil
+	case "count":
+		return unit.Bytes(p.Spec.Count), nil
+	case "ranks", "topology.ranks":
+		return unit.Bytes(p.Topology.Ranks), nil
+	default:
+		var swept []string
+		for _, a := range p.Axes {
+			swept = append(swept, a.Path)
+			if !is(a.Path, over) {
+				continue
+			}
+			at := slices.Index(f.over, a.Text)
+			if at < 0 {
+				at = len(f.over)
+				f.over = append(f.over, a.Text)
+			}
+			return unit.Bytes(at + 1), nil
+		}
+		return 0, &usageError{text: fmt.Sprintf("--over %.60q: %s sweeps no such key", over, p.ID),
+			hint: "known: " + strings.Join(append([]string{"bytes", "count", "ranks"}, swept...), ", ")}
+	}
+}
+
+// curveName is the algorithm, if the curves of a figure are of several, and what else tells them
+// apart.
+func (f *figure) curveName(facts []fact, withAlgorithm bool) string {
+	var parts []string
+	for _, one := range facts {
+		switch varies := f.varies(one.key); {
+		case one.key == "algorithm":
+			if withAlgorithm {
+				parts = append(parts, one.value)
+			}
+		case !varies:
+		case one.key == "file":
+			base := filepath.Base(strings.TrimPrefix(one.value, "example:"))
+			parts = append(parts, strings.TrimSuffix(base, filepath.Ext(base)))
+		case one.key == "ranks":
+			parts = append(parts, one.value+" ranks")
+		case one.key == "bytes":
+			parts = append(parts, one.value)
+		default:
+			parts = append(parts, shortKey(one.key)+"="+one.value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// varies reports whether points of a figure differ in a fact.
+func (f *figure) varies(key string) bool {
+	valueOf := func(facts []fact) fact {
+		at := slices.IndexFunc(facts, func(one fact) bool { return one.key == key })
+		if at < 0 {
+			return fact{}
+		}
+		return facts[at]
+	}
+	return slices.ContainsFunc(f.facts, func(other []fact) bool {
+		return valueOf(other) != valueOf(f.facts[0])
+	})
 }
 
 // plot adds a result to its figure. What took no time has no bandwidth, and a backward pass is
@@ -115,26 +229,38 @@ func rest(p *scenarios.Point) string {
 func (out *outputs) plot(index int, r *run.Result) {
 	pattern := out.curvesOf(index)
 	busbw, ok := r.BusBW()
-	size := r.Point.Spec.Bytes()
-	if pattern == "" || !ok || size < 1 || r.Gradient != nil {
+	if pattern == "" || !ok || r.Point.Spec.Bytes() < 1 || r.Gradient != nil {
 		return
 	}
-	f := out.figureOf(index, r.Point.FileName(pattern))
-	name := r.Point.Algorithm.String()
-	at := slices.IndexFunc(f.series, func(s plots.Series) bool { return s.Name == name })
+	f := out.figureOf(r.Point.FileName(pattern))
+	x, err := out.across(f, r.Point)
+	if err != nil || x < 1 {
+		return // join has refused it, or it has no place on a logarithmic axis
+	}
+	facts := out.facts(index, r.Point)
+	of := curve(&f.series, f.curveName(facts, true))
+	if len(of.X) == 0 {
+		of.Look = f.look(r.Point.Algorithm)
+	}
+	insert(of, x, busbw)
+	if best, ok := r.BoundBusBW(); ok {
+		b := curve(&f.bounds, f.curveName(facts, false))
+		if at := slices.Index(b.X, x); at >= 0 {
+			b.Y[at] = max(b.Y[at], best) // algorithms with more lanes may have a higher one
+		} else {
+			insert(b, x, best)
+		}
+	}
+}
+
+// curve is the one of a name in a list, added to it if it is not there.
+func curve(list *[]plots.Series, name string) *plots.Series {
+	at := slices.IndexFunc(*list, func(s plots.Series) bool { return s.Name == name })
 	if at < 0 {
-		at = len(f.series)
-		f.series = append(f.series, plots.Series{Name: name, Look: f.look(r.Point.Algorithm)})
+		at = len(*list)
+		*list = append(*list, plots.Series{Name: name, Look: -1})
 	}
-	insert(&f.series[at], size, busbw)
-	best, ok := r.BoundBusBW()
-	at = slices.Index(f.bound.X, size)
-	switch {
-	case ok && at < 0:
-		insert(&f.bound, size, best)
-	case ok: // algorithms with more lanes may have a higher one
-		f.bound.Y[at] = max(f.bound.Y[at], best)
-	}
+	return &(*list)[at]
 }
 
 // insert keeps sizes ascending.
@@ -190,22 +316,44 @@ func (out *outputs) writeFigure(f *figure) error {
 	if err != nil {
 		return err
 	}
-	series := f.series
-	if len(f.bound.X) > 0 {
-		f.bound.Name, f.bound.Bound = "bound", true
-		series = append(slices.Clone(series), f.bound)
-	}
-	p, s := f.first, out.scenarios[f.index]
-	content, err := plots.Curves(series, plots.CurveOptions{
-		Title: fmt.Sprintf("%v on %d ranks%s: %s", p.Spec.Kind, p.Spec.Ranks,
-			teamText(len(p.Teams)), s.Name),
-		Caption: fmt.Sprintf("%s, seed %d, collsim %s",
-			strings.Join(append([]string{s.File}, s.Set...), ", "), p.Seed, run.Version),
-		Format: format,
-		Figure: out.figure,
-	})
+	content, err := plots.Curves(f.withBound(), out.curveOptions(f, format))
 	if err != nil {
 		return &usageError{file: f.name, text: err.Error()}
 	}
 	return writeFile(f.name, content)
+}
+
+// withBound is all curves, and the bound, if all have the same: of several networks nobody could tell
+// whose is which.
+func (f *figure) withBound() []plots.Series {
+	if len(f.bounds) != 1 {
+		return f.series
+	}
+	bound := f.bounds[0]
+	bound.Name, bound.Bound, bound.Look = "bound", true, 0
+	return append(slices.Clone(f.series), bound)
+}
+
+func (out *outputs) curveOptions(f *figure, format plots.Format) plots.CurveOptions {
+	var names, files []string
+	for _, i := range f.indices {
+		s := out.scenarios[i]
+		names, files = append(names, s.Name), append(files, append([]string{s.File}, s.Set...)...)
+	}
+	p, over := f.first, out.flags.over
+	o := plots.CurveOptions{Caption: fmt.Sprintf("%s, seed %d, collsim %s", strings.Join(files, ", "),
+		p.Seed, run.Version), Format: format, Figure: out.figure, XNames: f.over}
+	if o.XName = shortKey(over); over == "bytes" {
+		o.XName = ""
+	}
+	if len(f.bounds) > 1 {
+		o.Caption += fmt.Sprintf("; %d bounds that differ are not drawn", len(f.bounds))
+	}
+	ranks := fmt.Sprintf(" on %d ranks", p.Spec.Ranks)
+	if shortKey(over) == "ranks" || f.varies("ranks") {
+		ranks = ""
+	}
+	o.Title = fmt.Sprintf("%v%s%s: %s", p.Spec.Kind, ranks, teamText(len(p.Teams)),
+		strings.Join(slices.Compact(names), ", "))
+	return o
 }

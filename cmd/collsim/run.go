@@ -21,6 +21,7 @@ type runFlags struct {
 	timeline string
 	trace    string
 	curves   string
+	over     string // the key that curves are over
 	figure   string
 	links    string
 	numerics bool
@@ -46,6 +47,8 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 			"or .json")
 	f.StringVar(&o.curves, "curves", "", "draw busbw against size, a curve for each algorithm, to "+
 		"`FILE.svg`, .png or .pdf")
+	f.StringVar(&o.over, "over", "", "draw --curves over the swept `KEY` instead of the size: ranks, "+
+		"or topology.link.latency, …")
 	f.StringVar(&o.figure, "figure", "page", "what pictures are for: page, column or slide")
 	f.StringVar(&o.links, "links", "",
 		"write what every link carried, and for how long it was busy, "+
