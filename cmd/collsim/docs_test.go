@@ -84,6 +84,11 @@ func TestPictures(t *testing.T) {
 	for name, command := range map[string]string{
 		"ring.svg":    "example:ring --timeline ring.svg --quiet",
 		"compare.svg": "example:compare --curves compare.svg --quiet",
+		"nodes.svg": "example:nodes --only name=tensor --set check.numbers=false " +
+			"--timeline nodes.svg --quiet",
+		"tree.svg": "example:ring --set topology.ranks=512 --set topology.preset=switch " +
+			"--set collective.algorithm=double-binary-tree(segment=32MiB) --set check.numbers=false " +
+			"--timeline tree.svg --quiet",
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := filepath.Join(repository(t), "docs", name)
