@@ -8,8 +8,8 @@ import (
 	"collsim/unit"
 )
 
-// sizeAxis is a logarithmic axis of sizes or numbers: from and to are powers of two, as the labels'
-// step is. With names it has those at even distances instead.
+// sizeAxis is a logarithmic axis of sizes or numbers: from and to are powers of two, as the
+// labels' step is. With names it has those at even distances instead.
 type sizeAxis struct {
 	from, to float64
 	step     int      // powers from one label to the next
@@ -18,8 +18,8 @@ type sizeAxis struct {
 	names    []string // of 1, 2, …
 }
 
-// newSizeAxis returns the axis of that kind that holds all sizes, with at most that many steps from
-// label to label. On a plain axis each number has its label if there are no more than that.
+// newSizeAxis returns the axis of that kind that holds all sizes, with at most that many steps
+// from label to label. On a plain axis each number has its label if there are no more than that.
 //
 // REQUIRES: most >= 1; a series with a size.
 func newSizeAxis(series []Series, kind sizeAxis, most int) sizeAxis {
@@ -138,9 +138,9 @@ func newValueAxis(highest float64, most int) valueAxis {
 	}
 }
 
-// newLogAxis returns the logarithmic axis that holds both values. Up to three decades it is from a
-// 1, 2 or 5 to another, all of which have labels, and within one decade there are more; a longer one
-// is from a power of ten to another.
+// newLogAxis returns the logarithmic axis that holds both values. Up to three decades it is from
+// a 1, 2 or 5 to another, all of which have labels, and within one decade there are more; a
+// longer one is from a power of ten to another.
 //
 // REQUIRES: 0 < lowest <= highest, finite.
 func newLogAxis(lowest, highest float64) valueAxis {

@@ -64,7 +64,8 @@ func matter(p Panel, groups []rankTracks) []int {
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := groups[i], groups[j]
-		return cmp.Or(cmp.Compare(onPath[b.rank], onPath[a.rank]), cmp.Compare(busy[b.rank], busy[a.rank]),
+		return cmp.Or(cmp.Compare(onPath[b.rank], onPath[a.rank]),
+			cmp.Compare(busy[b.rank], busy[a.rank]),
 			cmp.Compare(b.finish, a.finish), cmp.Compare(a.rank, b.rank))
 	})
 	return order
@@ -73,8 +74,8 @@ func matter(p Panel, groups []rankTracks) []int {
 // busiest is how many links count as the busiest.
 const busiest = 4
 
-// atBusyLinks is how much the busiest link at each rank has carried, of those few that carried most,
-// where the names of links tell whose they are: "gpu3->switch".
+// atBusyLinks is how much the busiest link at each rank has carried, of those few that carried
+// most, where the names of links tell whose they are: "gpu3->switch".
 func atBusyLinks(p Panel) map[int32]unit.Bytes {
 	at := map[int32]unit.Bytes{}
 	rankOf := map[string]int32{}
@@ -98,7 +99,8 @@ func atBusyLinks(p Panel) map[int32]unit.Bytes {
 
 // ofMany chooses rows of a run of many ranks: one rank of each class of equal ones if they have
 // room, else those that matter. It says in a note which.
-func ofMany(p Panel, groups []rankTracks, most int) (left []rankTracks, chosen []bool, note string) {
+func ofMany(p Panel, groups []rankTracks, most int) (left []rankTracks, chosen []bool,
+	note string) {
 	if kept, fewer := classes(p.Trace, groups); fewer {
 		count := 0
 		for _, g := range kept {

@@ -17,12 +17,13 @@ type Series struct {
 	X    []unit.Bytes // at least 1 B each, ascending
 	Y    []float64    // as many, finite, at least 0
 
-	// Low and High are between what Y was found, where it stands for several: a vertical line at each
-	// size. Both are as long as X, or empty.
+	// Low and High are between what Y was found, where it stands for several: a vertical line at
+	// each size. Both are as long as X, or empty.
 	Low, High []float64
 
-	// Look is the series' place in an order that stays the same from figure to figure, as that of all
-	// algorithms: it decides colour and marker, so that "ring" looks alike wherever it appears.
+	// Look is the series' place in an order that stays the same from figure to figure, as that of
+	// all algorithms: it decides colour and marker, so that "ring" looks alike wherever it
+	// appears.
 	Look int
 	// Bound makes it a limit that no curve exceeds: a dashed line without markers; Look is not used.
 	Bound bool
@@ -40,7 +41,8 @@ type CurveOptions struct {
 	Format  Format // of the file
 	Figure  Figure // decides the size
 
-	// XNames, if not nil, are the labels of X = 1, 2, …: what has no size, or no order, evenly spaced.
+	// XNames, if not nil, are the labels of X = 1, 2, …: what has no size, or no order, evenly
+	// spaced.
 	XNames  []string
 	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
 }
@@ -49,11 +51,11 @@ type CurveOptions struct {
 const labelledCurves = 6
 
 // Curves draws series over a logarithmic axis of sizes (x) and a linear one from 0 (y): a colour
-// and a marker shape for each, a dashed line for a bound. Up to six curves are named at their right
-// ends, more of them in a legend below. More than eight, or such as have the same colour and marker,
-// are shared out among facets with the same axes, each with the others behind its own in grey. It
-// returns an error if there is no series, if one is not as its type says, if there are more than 120
-// or more than a slide has room for, or if an option is out of range.
+// and a marker shape for each, a dashed line for a bound. Up to six curves are named at their
+// right ends, more of them in a legend below. More than eight, or such as have the same colour
+// and marker, are shared out among facets with the same axes, each with the others behind its
+// own in grey. It returns an error if there is no series, if one is not as its type says, if
+// there are more than 120 or more than a slide has room for, or if an option is out of range.
 func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
 	if err != nil {

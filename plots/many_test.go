@@ -31,8 +31,8 @@ func names(rows []row) (list []string) {
 	return list
 }
 
-// TestEqualRanksShareARow: up to 32 ranks each has its own, of more those that do the same share one,
-// which says for how many it stands. Nobody is forgotten: they add up to all.
+// TestEqualRanksShareARow: up to 32 ranks each has its own, of more those that do the same share
+// one, which says for how many it stands. Nobody is forgotten: they add up to all.
 func TestEqualRanksShareARow(t *testing.T) {
 	thirds := func(rank int) unit.Time { return unit.Time(5 + rank%3) }
 	shown, note := rows([]Panel{{Trace: manyRanks(32, thirds)}}, 64, false)
@@ -49,8 +49,8 @@ func TestEqualRanksShareARow(t *testing.T) {
 	require.Len(t, shown[0], 64, "each is asked for")
 }
 
-// TestThoseThatMatter: of many different ranks, those on the critical path come first, then those at
-// the busiest links, then the last, wherever they are.
+// TestThoseThatMatter: of many different ranks, those on the critical path come first, then
+// those at the busiest links, then the last, wherever they are.
 func TestThoseThatMatter(t *testing.T) {
 	run := manyRanks(100, func(rank int) unit.Time { return unit.Time(200 - rank) })
 	p := Panel{Trace: run, Path: []Span{{Rank: 70, To: 50}, {Rank: 40, From: 50, To: 200}}}
@@ -88,8 +88,8 @@ func TestNodesStandTogether(t *testing.T) {
 	require.Contains(t, text, "node1  rank 1 gpu0")
 }
 
-// TestPathOnRows: a path goes from row to row while nothing between is hidden, on the row of whoever
-// stands for a rank.
+// TestPathOnRows: a path goes from row to row while nothing between is hidden, on the row of
+// whoever stands for a rank.
 func TestPathOnRows(t *testing.T) {
 	run := manyRanks(4, func(int) unit.Time { return 40 })
 	p := &panel{trace: run, rows: []row{{track: 0, alike: []int32{0, 3}}, {track: 1}},
@@ -157,7 +157,8 @@ func TestFacets(t *testing.T) {
 // TestXNames: what is no number has its names below the axis, and beyond them is no place.
 func TestXNames(t *testing.T) {
 	series := []Series{{Name: "ring", X: []unit.Bytes{1, 2, 3}, Y: []float64{3, 2, 1}}}
-	svg, err := Curves(series, CurveOptions{XName: "preset", XNames: []string{"ring", "mesh", "torus"}})
+	svg, err := Curves(series, CurveOptions{XName: "preset",
+		XNames: []string{"ring", "mesh", "torus"}})
 	require.NoError(t, err)
 	require.Contains(t, string(svg), ">torus<")
 	_, err = Curves(series, CurveOptions{XNames: []string{"ring", "mesh"}})

@@ -178,7 +178,8 @@ func (p *pngPainter) lines(path vg.Path) []polyline {
 	return lines
 }
 
-// addTo gives a line to a rasteriser or a path. What has no length is left out: it has no direction.
+// addTo gives a line to a rasteriser or a path. What has no length is left out: it has no
+// direction.
 func (l polyline) addTo(to raster.Adder) {
 	to.Start(l.points[0])
 	for n, point := range l.points[1:] {

@@ -29,8 +29,8 @@ func TestDashes(t *testing.T) {
 	}
 }
 
-// TestPNGPixels: a box covers its pixels and no other, one that covers a quarter of a pixel greys it
-// by as much, and a line of no length leaves no mark.
+// TestPNGPixels: a box covers its pixels and no other, one that covers a quarter of a pixel
+// greys it by as much, and a line of no length leaves no mark.
 func TestPNGPixels(t *testing.T) {
 	p := newPNG(4, 2) // 16 x 8 pixels
 	c := canvas{painter: p, height: 2}

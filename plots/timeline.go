@@ -39,13 +39,13 @@ const (
 )
 
 // Timeline draws a trace as a picture: a row for each lane, a bar for each step, grey where a
-// lane waited, an arrow for each message while the arrows stay readable. Steps that are too narrow
-// to be seen are drawn together, in the colour of most of their time; more rows than Options.Rows
-// are left out (lowest ranks and last finishers stay). A note below the caption tells of either.
-// Of more than 32 ranks, those that do the same at the same times share the rows of the lowest; where
-// there are too many for that, those are shown that are on the critical path, at the busiest links,
-// or finish last.
-// It returns an error if the trace is not valid or an option out of range.
+// lane waited, an arrow for each message while the arrows stay readable. Steps that are too
+// narrow to be seen are drawn together, in the colour of most of their time; more rows than
+// Options.Rows are left out (lowest ranks and last finishers stay). A note below the caption
+// tells of either. Of more than 32 ranks, those that do the same at the same times share the
+// rows of the lowest; where there are too many for that, those are shown that are on the
+// critical path, at the busiest links, or finish last. It returns an error if the trace is not
+// valid or an option out of range.
 func Timeline(t *trace.Trace, o Options) (file []byte, err error) {
 	return Timelines([]Panel{{Trace: t}}, o)
 }
@@ -55,19 +55,19 @@ type Panel struct {
 	Heading string // above its rows: which run it is, how long it took; none if empty
 	Trace   *trace.Trace
 
-	// Names are of the ranks' nodes in the network; nil if unknown. What is before a "/" is the node of
-	// a cluster, whose ranks stand together.
+	// Names are of the ranks' nodes in the network; nil if unknown. What is before a "/" is the
+	// node of a cluster, whose ranks stand together.
 	Names []string
 	// Path is the critical path, in the order of time; nil if unknown.
 	Path []Span
 }
 
 // Timelines draws runs of the same one above the other, as Timeline draws one: a simulated and a
-// measured one, say. They share the time axis, so that what is at the same x was at the same time
-// after the start, and a dashed line where each ends goes through all of them. Where rows must be
-// left out each has as many as the others; runs with the same lanes show the same. Messages are
-// drawn in all of them or in none. It returns an error if there is no timeline, if one is not valid
-// or if an option is out of range.
+// measured one, say. They share the time axis, so that what is at the same x was at the same
+// time after the start, and a dashed line where each ends goes through all of them. Where rows
+// must be left out each has as many as the others; runs with the same lanes show the same.
+// Messages are drawn in all of them or in none. It returns an error if there is no timeline, if
+// one is not valid or if an option is out of range.
 func Timelines(panels []Panel, o Options) (file []byte, err error) {
 	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
 	if err != nil {

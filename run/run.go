@@ -127,7 +127,8 @@ func (r *runner) prove(m *made, result *Result) {
 
 // time simulates the schedule.
 func (r *runner) time(s *schedule.Schedule, result *Result) error {
-	env, o := r.env(result.Point), sim.Options{Trace: r.options.Trace, Critical: r.critical || r.options.Trace}
+	env, o := r.env(result.Point), sim.Options{Trace: r.options.Trace,
+		Critical: r.critical || r.options.Trace}
 	ran, err := sim.Run(s, env, o)
 	if err == nil && result.passes() == 2 {
 		ran, err = again(s, env, o, ran)

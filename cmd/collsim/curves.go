@@ -125,8 +125,8 @@ func rest(p *scenarios.Point) string {
 // fact is one of the things that tell curves apart.
 type fact struct{ key, value string }
 
-// facts are those of a point: the file that it is from, its algorithm, size and number of ranks, and
-// what is swept besides, but for the key that the figure is over.
+// facts are those of a point: the file that it is from, its algorithm, size and number of ranks,
+// and what is swept besides, but for the key that the figure is over.
 func (out *outputs) facts(index int, p *scenarios.Point) []fact {
 	over := out.flags.over
 	list := []fact{{"algorithm", p.Algorithm.String()}, {"file", out.scenarios[index].File}}
@@ -156,8 +156,8 @@ func is(path, key string) bool { return path == key || shortKey(path) == key }
 // shortKey is the last word of a key's path.
 func shortKey(path string) string { return path[strings.LastIndex(path, ".")+1:] }
 
-// across is where a point is on the axis of a figure: its value of the key, or the place of that among
-// all values if it is no number.
+// across is where a point is on the axis of a figure: its value of the key, or the place of that
+// among all values if it is no number.
 func (out *outputs) across(f *figure, p *scenarios.Point) (unit.Bytes, error) {
 	switch over := out.flags.over; over {
 	case "", "bytes":
@@ -272,9 +272,9 @@ func insert(s *plots.Series, x unit.Bytes, y float64) {
 // looks are how many a colour has: plots' second eight have the same colours, with other markers.
 const looks = 8
 
-// look is an algorithm's place in the table of all, the same in every figure. Of one algorithm with
-// several parameters, the second has the same colour and another marker. Those of libraries come
-// after what is no algorithm's.
+// look is an algorithm's place in the table of all, the same in every figure. Of one algorithm
+// with several parameters, the second has the same colour and another marker. Those of libraries
+// come after what is no algorithm's.
 func (f *figure) look(a scenarios.Algorithm) int {
 	var names []string
 	add := func(table []algos.Algorithm) {
@@ -323,8 +323,8 @@ func (out *outputs) writeFigure(f *figure) error {
 	return writeFile(f.name, content)
 }
 
-// withBound is all curves, and the bound, if all have the same: of several networks nobody could tell
-// whose is which.
+// withBound is all curves, and the bound, if all have the same: of several networks nobody could
+// tell whose is which.
 func (f *figure) withBound() []plots.Series {
 	if len(f.bounds) != 1 {
 		return f.series
