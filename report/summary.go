@@ -259,7 +259,7 @@ func nextLine(r *run.Report) string {
 	for _, set := range s.Set {
 		command += " --set " + quote(set)
 	}
-	if len(s.Points) > 1 {
+	if len(s.Points) > 1 || len(s.Only) > 0 {
 		command += " --only " + quote("id="+r.Results[0].Point.ID)
 	}
 	draw := "collsim " + command + " --timeline -"

@@ -33,8 +33,12 @@ var sections = []section{
 	{"topology.network", false, "The network between the nodes: its ends are their NICs, as in " +
 		"`node2/gpu3->node2/nic3` and `node2/nic3->rail3`."},
 	{"topology.link", true, "A link: from and to define one where there is no preset; match " +
-		"changes all links of that name. Later entries change what earlier ones left."},
-	{"topology.rank", true, "Ranks that start late or run slowly."},
+		"changes all links of that name. Later entries change what earlier ones left. From the " +
+		"command line: `--set 'topology.link=[{ match = \"gpu3 <-> *\", bandwidth = \"50 %\" }]'`, " +
+		"in place of all that the scenario has here; `[]` takes them away. `[[topology.link]]` in a " +
+		"file for `--with` does the same."},
+	{"topology.rank", true, "Ranks that start late or run slowly; `--set 'topology.rank=[{ match = " +
+		"\"3\", start = \"200 us\" }]'` and `--with` replace them all, as they do links."},
 	{"device", false, "What a GPU and its wires cost: a preset, and any of its figures by name."},
 	{"device.range", true, "Figures of messages up to a size, in place of those of `[device]`: of " +
 		"several entries the first that a message is not too long for, so they stand by size, and " +
@@ -56,8 +60,9 @@ var sections = []section{
 		"them. The tolerance holds for them all the same."},
 	{"output", false, "Files to write, as the flags of the same names, which win. The names of a " +
 		"timeline, a trace and curves may hold `{kind}`, `{algorithm}`, `{bytes}`, `{count}`, " +
-		"`{dtype}`, `{op}`, `{ranks}`, `{name}`, `{id}` and the path of any swept key in braces. A " +
-		"name is relative to the scenario, leads neither out of its folder nor out of that in which " +
+		"`{dtype}`, `{op}`, `{ranks}`, `{name}`, `{collective}` (its name, or else its number), " +
+		"`{id}` and the path of any swept key in braces. A name is relative to the scenario, " +
+		"leads neither out of its folder nor out of that in which " +
 		"the command was started, hides nothing (no part begins with a dot) and has the ending of its " +
 		"format. A file that is there is replaced if it has the form of what is written here under " +
 		"such a name (a table by its columns, JSON by its first key, a picture by its caption or by " +

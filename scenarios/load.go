@@ -26,6 +26,7 @@ type Scenario struct {
 	Description string
 	Seed        int64    // where it is not swept
 	Set         []string // what has replaced keys of the file, as "path=value": of With, then of Set
+	Only        []string // what has chosen its points from all, if anything
 	Points      []*Point // in the order in which they are to be run and shown
 	Output      Output
 	Tolerance   Tolerance
@@ -75,7 +76,7 @@ func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
 		r.unused()
 	}
 	if len(errs.list) == 0 {
-		s.Points = r.only(s.Points)
+		s.Only, s.Points = r.d.options.Only, r.only(s.Points)
 	}
 	if err := errs.err(d.file); err != nil {
 		return nil, nil, err

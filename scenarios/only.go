@@ -21,6 +21,10 @@ type term struct{ key, value string }
 func (r *run) only(points []*Point) []*Point {
 	var terms []term
 	for _, text := range r.d.options.Only {
+		if id, is := wholeID(points, text); is {
+			terms = append(terms, term{"id", id})
+			continue
+		}
 		for _, one := range splitTerms(text) {
 			key, value, ok := strings.Cut(one, "=")
 			t := term{strings.TrimSpace(key), strings.TrimSpace(value)}
@@ -52,6 +56,12 @@ func (r *run) only(points []*Point) []*Point {
 	return chosen
 }
 
+// wholeID reports whether a text is the id of a point, with or without "id=": it may have commas.
+func wholeID(points []*Point, text string) (id string, is bool) {
+	id = strings.TrimPrefix(strings.TrimSpace(text), "id=")
+	return id, slices.ContainsFunc(points, func(p *Point) bool { return p.ID == id })
+}
+
 // select1 reports whether a term can be read and some point has it, after reporting if not.
 func (r *run) select1(points []*Point, t term) bool {
 	var have []string
@@ -66,7 +76,7 @@ func (r *run) select1(points []*Point, t term) bool {
 			r.onlyError(t.key, t.value, problem{"points are not told apart by this", hint})
 			return false
 		}
-		if slices.Contains(values, r.spelling(t)) {
+		if spelt(values, r.spelling(t)) {
 			return true
 		}
 		if !slices.Contains(have, values[0]) {
@@ -85,8 +95,14 @@ func (r *run) select1(points []*Point, t term) bool {
 func (r *run) holds(p *Point, terms []term, key string) bool {
 	values, _ := p.facts(key)
 	return slices.ContainsFunc(terms, func(t term) bool {
-		return t.key == key && slices.Contains(values, r.spelling(t))
+		return t.key == key && spelt(values, r.spelling(t))
 	})
+}
+
+// spelt reports whether one of the values is spelt so; ids leave the blanks out.
+func spelt(values []string, value string) bool {
+	dense := func(s string) string { return strings.ReplaceAll(s, " ", "") }
+	return slices.ContainsFunc(values, func(one string) bool { return dense(one) == dense(value) })
 }
 
 func (r *run) onlyError(key, value string, p problem) {
@@ -95,7 +111,8 @@ func (r *run) onlyError(key, value string, p problem) {
 
 // onlyKeys lists what --only and file names know, besides swept paths.
 func onlyKeys() []string {
-	return []string{"kind", "algorithm", "bytes", "count", "dtype", "op", "ranks", "name", "id"}
+	return []string{"kind", "algorithm", "bytes", "count", "dtype", "op", "ranks", "name",
+		"collective", "id"}
 }
 
 func (r *run) onlyKeys() []string {
@@ -115,7 +132,8 @@ func (p *Point) facts(key string) ([]string, bool) {
 	case "algorithm":
 		return []string{p.Algorithm.String(), p.Algorithm.Name}, true
 	case "bytes":
-		return []string{p.Spec.Bytes().String(), p.Asked.String()}, true
+		return []string{p.Spec.Bytes().String(), p.Asked.String(),
+			strconv.FormatInt(int64(p.Spec.Bytes()), 10), strconv.FormatInt(int64(p.Asked), 10)}, true
 	case "count":
 		return []string{strconv.FormatInt(p.Spec.Count, 10)}, true
 	case "dtype":
@@ -132,6 +150,11 @@ func (p *Point) facts(key string) ([]string, bool) {
 			return []string{p.Spec.Kind.String()}, true
 		}
 		return []string{p.Collective}, true
+	case "collective": // as ids tell equal points of several apart
+		if p.Collective == "" {
+			return []string{strconv.Itoa(p.Number)}, true
+		}
+		return []string{p.Collective, strconv.Itoa(p.Number)}, true
 	case "id":
 		return []string{p.ID}, true
 	}
@@ -162,7 +185,7 @@ func (r *run) spelling(t term) string {
 		if d, err := dtype.Parse(t.value); err == nil {
 			return d.String()
 		}
-	case "count", "op", "ranks", "name", "id":
+	case "count", "op", "ranks", "name", "collective", "id":
 	default:
 		path, _ := parsePath(t.key)
 		if k := r.d.schema.byPath[path.plain()]; k != nil {

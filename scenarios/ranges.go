@@ -11,9 +11,19 @@ import (
 // the preset is told, and has to say what it is.
 const notKnown = "not known"
 
-// rangeTable is an array of tables that --set and other files replace as a whole: it is one figure
-// of the device, by the size.
-const rangeTable = "device.range"
+// wholeLists are the arrays of tables that --set and other files replace as a whole, with an entry
+// of each: ranges are one figure of the device, by the size; links and ranks are what is different
+// about a network today.
+func wholeLists() map[string]string {
+	return map[string]string{
+		"device.range":  `{ up_to = "64 KiB", latency = "2 us" }`,
+		"topology.link": `{ match = "gpu3 <-> *", bandwidth = "50 %" }`,
+		"topology.rank": `{ match = "3", start = "200 us" }`,
+	}
+}
+
+// isWhole reports whether a path is that of such a list.
+func isWhole(path string) bool { return wholeLists()[path] != "" }
 
 // messageKeys are the figures of messages, in [device] and by size in [[device.range]].
 func messageKeys() []Key {

@@ -21,7 +21,12 @@ func (d *Document) set(text string) {
 		d.sets = append(d.sets, sweep{path: strings.Trim(swept, `"`), node: n})
 		return
 	}
-	if key == rangeTable && n.shape == array {
+	if example, is := wholeLists()[key]; is {
+		if n.shape != array {
+			d.report(n, key, &problem{"a list of tables is expected",
+				"for example --set '" + key + "=[" + example + "]'"})
+			return
+		}
 		d.replaceList(key, n)
 		return
 	}

@@ -51,7 +51,7 @@ func (d *Document) replaceAll(t *node, plain string) {
 			d.errs.add(e)
 		case n.shape == table:
 			d.replaceAll(n, at)
-		case n.shape == array && at == rangeTable:
+		case n.shape == array && isWhole(at):
 			d.replaceList(at, n)
 			d.replaced = append(d.replaced, at+"="+n.oneLine())
 		case n.shape == array && s.many:

@@ -47,8 +47,10 @@ func TestWithErrors(t *testing.T) {
 		"\nlatency = \"2 us\"\n": "w.toml:2: latency: unknown key",
 		"[topologie]\nx = 1\n":   "w.toml:1: topologie: unknown key",
 		"a = [\n":                "w.toml:1: ",
-		"[[topology.link]]\nmatch = \"*\"\n": "w.toml:1: topology.link: an array of tables is the " +
+		"[[collective]]\nkind = \"reduce\"\n": "w.toml:1: collective: an array of tables is the " +
 			"scenario's alone",
+		"\n[[topology.link]]\nmatch = \"gpu9->*\"\nlatency = \"1 us\"\n": "w.toml:3: " +
+			"topology.link.match = \"gpu9->*\": matches no link",
 		"[sweep]\nseed = [1, 2]\n": "w.toml:1: sweep: a sweep is the scenario's alone",
 		"device = 3\n":             "w.toml:1: device = 3: a table is expected",
 	} {
@@ -80,6 +82,71 @@ func TestWithOnOneLine(t *testing.T) {
 	o.With, o.Set = []With{{"w.toml", []byte("[collective]\nbytes = 8\ncount = 2\n")}}, nil
 	_, err = load("s.toml", []byte(pair), o)
 	require.ErrorContains(t, err, "w.toml:3: collective.count = 2: ")
+}
+
+// TestSlowLinkAndLateRank: links and ranks of --set and of other files take the place of all that
+// the scenario has, whether it has some or not, and none are taken away.
+func TestSlowLinkAndLateRank(t *testing.T) {
+	own := pair + "\n[[topology.link]]\nmatch = \"*\"\nlatency = \"9 us\"\n"
+	const link = `topology.link=[{ match = "gpu0->switch", bandwidth = "50 %" }]`
+	const rank = `topology.rank=[{ match = "1", start = "3 us" }, { match = "0", slowdown = 2 }]`
+	file := "[[topology.rank]]\nmatch = \"1\"\nstart = \"3 us\"\n[[topology.rank]]\n" +
+		"match = \"0\"\nslowdown = 2\n" +
+		"[topology]\nlink = [{ match = \"gpu0->switch\", bandwidth = \"50 %\" }] # slow\n"
+	for name, o := range map[string]Options{
+		"--set":  {Set: []string{link, rank}},
+		"--with": {With: []With{{"w.toml", []byte(file)}}},
+	} {
+		for _, text := range []string{pair, own} {
+			s, err := load("s.toml", []byte(text), world{Options: o})
+			require.NoError(t, err, name)
+			require.ElementsMatch(t, []string{link, rank}, s.Set, name)
+			network := s.Points[0].Topology
+			require.Equal(t, []unit.Time{0, 3 * unit.Microsecond, 0, 0}, network.Starts, name)
+			require.Equal(t, []float64{2, 1, 1, 1}, network.Slowdowns, name)
+			g, err := network.Graph()
+			require.NoError(t, err)
+			whole := unit.Rate(0)
+			for _, l := range g.Links {
+				require.NotEqual(t, 9*unit.Microsecond, l.Latency, name)
+				whole = max(whole, l.Bandwidth)
+			}
+			for _, l := range g.Links {
+				want := whole
+				if l.Name == "gpu0->switch" {
+					want /= 2
+				}
+				require.Equal(t, want, l.Bandwidth, "%s: %s", name, l.Name)
+			}
+		}
+	}
+	s, err := load("s.toml", []byte(own),
+		world{Options: Options{Set: []string{"topology.link=[]"}}})
+	require.NoError(t, err)
+	require.False(t, s.Points[0].Topology.Changed())
+
+	for set, want := range map[string]string{
+		"topology.link=slow": "--set: topology.link = slow: a list of tables is expected\n" +
+			`  for example --set 'topology.link=[{ match = "gpu3 <-> *", bandwidth = "50 %" }]'`,
+		`topology.rank=[{ match = "7", start = "1 us" }]`: "--set: topology.rank.match = \"7\": " +
+			"matches no rank; ranks are 0 to 3",
+		`topology.rank=[{ start = "1 us" }]`: "topology.rank.match: missing",
+		`topology.link=[{ mach = "*" }]`:     "--set: topology.link.mach: unknown key",
+		"topology.link=[3]":                  "--set: topology.link[0] = 3: a table is expected",
+	} {
+		_, err := load("s.toml", []byte(pair), world{Options: Options{Set: []string{set}}})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestWholeListExamples: what a wrong list is answered with is a list that can be given.
+func TestWholeListExamples(t *testing.T) {
+	for _, path := range []string{"device.range", "topology.link", "topology.rank"} {
+		set := path + "=[" + wholeLists()[path] + "]"
+		_, err := load("s.toml", []byte(pair),
+			world{Options: Options{Set: []string{"topology.ranks=4", set}}})
+		require.NoError(t, err)
+	}
 }
 
 // TestWithErrorsAreSorted: the scenario's own come first, then file by file, line by line.
