@@ -151,6 +151,7 @@ type Limit struct {
 	Like int       // how many links of its kind (gpu*->switch) were busy as long, itself included
 	Busy unit.Time // how long
 	Load unit.Bytes
+	Rate unit.Rate // its bandwidth, at which it is busy
 }
 
 // digits are what differs between the names of links of a kind.
@@ -161,7 +162,8 @@ func (n *network) limit(ran *sim.Result) (l Limit) {
 	var kind string
 	for i, busy := range ran.LinkBusy {
 		if busy > l.Busy {
-			l = Limit{Name: n.graph.Links[i].Name, Busy: busy, Load: ran.LinkLoad[i]}
+			l = Limit{Name: n.graph.Links[i].Name, Busy: busy, Load: ran.LinkLoad[i],
+				Rate: n.graph.Links[i].Bandwidth}
 			kind = digits.ReplaceAllString(l.Name, "*")
 		}
 	}

@@ -200,12 +200,13 @@ func (r *Result) Busy() (share float64, ok bool) {
 	return float64(r.Limit.Busy) / float64(r.Time), true
 }
 
-// PeakLink is the rate in GB/s at which the busiest link worked, and whether there is one.
+// PeakLink is the rate in GB/s at which the busiest link worked, and whether there is one. What it
+// carried, over the time for which it was busy, is its bandwidth but for rounding.
 func (r *Result) PeakLink() (gbps float64, ok bool) {
 	if r.Limit.Busy == 0 {
 		return 0, false
 	}
-	return float64(r.Limit.Load) / (float64(r.Limit.Busy) * 1e-12) / 1e9, true
+	return float64(r.Limit.Rate) / 1e9, true
 }
 
 // closedForm evaluates the published cost, where the network has one α and one β.

@@ -10,9 +10,7 @@
 //
 // These formats count whole nanoseconds, a Trace picoseconds. Both ends of a slice are rounded
 // down, so that slices that did not overlap still do not; the exact times are in its arguments. A
-// counter shows the bytes between two moments over the nanoseconds between them, so that its
-// integral is the counter's total: each value times its duration is a whole number of bytes, but
-// for the last bits of a float64.
+// counter shows the bytes between two moments over the picoseconds between them, to six digits.
 //
 // The package knows the formats and nothing about what made the trace.
 package perfetto
@@ -20,6 +18,7 @@ package perfetto
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"collsim/trace"
@@ -151,30 +150,40 @@ type level struct {
 }
 
 // levels turns a running total into speeds: bytes per nanosecond are GB/s. Samples within the same
-// nanosecond count as one, and what flowed before the first nanosecond had passed counts as flowing
-// from then to the next sample.
+// nanosecond count as the last of them, and what flowed before the first nanosecond had passed
+// counts as flowing from then to the next sample. Speeds count the picoseconds between samples, so
+// that a link of 12.5 GB/s is not seen at 12.500012, but at least a nanosecond: a byte is whole.
 func levels(c trace.Counter) []level {
-	var at []int64
+	var at []unit.Time
 	var total []unit.Bytes
 	for _, s := range c.Samples {
-		ns := nanoseconds(s.At)
-		if n := len(at) - 1; n >= 0 && at[n] == ns {
-			total[n] = s.Value
+		if n := len(at) - 1; n >= 0 && nanoseconds(at[n]) == nanoseconds(s.At) {
+			at[n], total[n] = s.At, s.Value
 		} else {
-			at, total = append(at, ns), append(total, s.Value)
+			at, total = append(at, s.At), append(total, s.Value)
 		}
 	}
 	if len(at) == 0 {
 		return nil
 	}
 	if len(at) == 1 && total[0] > 0 {
-		at, total = append(at, at[0]+1), append(total, total[0])
+		at, total = append(at, at[0]+unit.Nanosecond), append(total, total[0])
 	}
 	total[0] = 0
 	var out []level
 	for n := range at[1:] {
-		speed := float64(total[n+1]-total[n]) / float64(at[n+1]-at[n])
-		out = append(out, level{at[n], speed})
+		held := max(at[n+1]-at[n], unit.Nanosecond)
+		speed := float64(total[n+1]-total[n]) * float64(unit.Nanosecond) / float64(held)
+		out = append(out, level{nanoseconds(at[n]), sixDigits(speed)})
 	}
-	return append(out, level{at[len(at)-1], 0})
+	return append(out, level{nanoseconds(at[len(at)-1]), 0})
+}
+
+// sixDigits rounds to so many: bytes and picoseconds are whole, and further ones say nothing.
+func sixDigits(x float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+	if err != nil {
+		panic("perfetto: " + err.Error()) // it has been formatted
+	}
+	return rounded
 }
