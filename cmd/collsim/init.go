@@ -21,8 +21,7 @@ type initFlags struct {
 	dtype     string
 	op        string
 	root      int
-	topology  string
-	ranks     int
+	network   networkFlags
 	algorithm string
 }
 
@@ -31,10 +30,13 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [KIND]",
 		Short: "print a scenario to begin with",
-		Long: "Init prints a commented scenario for a kind of collective (all_reduce). Its letters are " +
-			"those of nccl-tests; 1M is 1 MiB, as there.",
+		Long: "Init prints a commented scenario for a kind of collective (all_reduce) on any network " +
+			"of collsim list topologies, or on nodes of GPUs. Its letters are those of nccl-tests; 1M is " +
+			"1 MiB, as there.",
 		Example: "  collsim init > mine.toml\n" +
-			"  collsim init all_gather -b 8 -e 1G -f 2 --ranks 16 | collsim -",
+			"  collsim init all_gather -b 8 -e 1G -f 2 --ranks 16 | collsim -\n" +
+			"  collsim init --topology torus --shape 4x4\n" +
+			"  collsim init --nodes 4 --node full-mesh --network rails",
 		RunE: func(_ *cobra.Command, args []string) error { return a.init(args, o) },
 	}
 	f := cmd.Flags()
@@ -44,10 +46,10 @@ func (a *app) initCommand() *cobra.Command {
 	f.StringVarP(&o.dtype, "datatype", "d", "float", "`TYPE` of an element")
 	f.StringVarP(&o.op, "op", "o", "sum", "`OP` of a kind that reduces")
 	f.IntVarP(&o.root, "root", "r", 0, "root `RANK` of a kind that has one")
-	f.StringVar(&o.topology, "topology", "switch", "`PRESET` of the network")
-	f.IntVar(&o.ranks, "ranks", 8, "number of ranks")
+	o.network.register(f)
 	f.StringVar(&o.algorithm, "algorithm", "", "`NAME` of the algorithm; see collsim list algorithms")
 	f.SortFlags = false
+	registerValues(cmd)
 	return cmd
 }
 
@@ -73,6 +75,9 @@ func (a *app) init(args []string, o *initFlags) error {
 		o.algorithm = "ring"
 	case o.algorithm == "":
 		o.algorithm = names[0]
+	}
+	if err := o.network.complete(); err != nil {
+		return err
 	}
 	text := o.scenario(names)
 	if _, err := run.Load("collsim init", []byte(text), run.LoadOptions{}); err != nil {
@@ -100,12 +105,8 @@ func (o *initFlags) scenario(names []string) string {
 		b.WriteString(text + "\n")
 	}
 	b.WriteString("# A scenario for collsim. All keys: docs/scenario.md, or collsim list keys.\n\n")
-	line("name", fmt.Sprintf("%q", fmt.Sprintf("%v on %d ranks", o.kind, o.ranks)), "")
-	b.WriteString("\n[topology]\n")
-	line("preset", quoted(o.topology), "all of them: collsim list topologies")
-	line("ranks", fmt.Sprint(o.ranks), "one GPU each")
-	line("bandwidth", `"100 Gbit/s"`, "of each link, in each direction")
-	line("latency", `"500 ns"`, "of each link; a route adds up its links")
+	line("name", fmt.Sprintf("%q", fmt.Sprintf("%v on %d ranks", o.kind, o.network.ranks)), "")
+	o.network.write(func(header string) { b.WriteString("\n" + header + "\n") }, line)
 	b.WriteString("\n[[collective]]\n")
 	line("kind", quoted(o.kind.String()), "")
 	line("algorithm", quoted(o.algorithm), remark(names))
@@ -134,8 +135,8 @@ func remark(names []string) string {
 // sizes writes bytes, or for kinds that have them splits: one row of blocks for each sender.
 func (o *initFlags) sizes(line func(key, value, remark string)) {
 	if o.kind.Splits() {
-		row := "[" + strings.TrimSuffix(strings.Repeat("1024, ", max(o.ranks, 0)), ", ") + "]"
-		rows := max(o.ranks, 0)
+		row := "[" + strings.TrimSuffix(strings.Repeat("1024, ", max(o.network.ranks, 0)), ", ") + "]"
+		rows := max(o.network.ranks, 0)
 		if o.kind != collective.AllToAllV {
 			rows = 1
 		}
@@ -153,7 +154,7 @@ func (o *initFlags) sizes(line func(key, value, remark string)) {
 }
 
 // letters are the sizes of nccl-tests.
-var letters = regexp.MustCompile(`^([0-9]+)([kKmMgG]?)$`)
+var letters = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)([kKmMgG]?)$`)
 
 // size is a size of nccl-tests, where K, M and G are powers of 1024, in ours.
 func size(text string) string {
