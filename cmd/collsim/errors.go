@@ -8,13 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"collsim/internal/nearest"
 	"collsim/run"
@@ -208,23 +206,6 @@ func unknownCommand(root *cobra.Command, arg string) error {
 	return e
 }
 
-var flagName = regexp.MustCompile(`^unknown flag: --(.*)$`)
-
-// flagError words what pflag says.
-func flagError(cmd *cobra.Command, err error) error {
-	e := &usageError{text: err.Error()}
-	if m := flagName.FindStringSubmatch(e.text); m != nil {
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := nearest.To(m[1], names, 1); len(near) > 0 {
-			e.hint = "did you mean --" + near[0] + "?"
-		} else {
-			e.hint = "flags are --" + strings.Join(names, ", --")
-		}
-	}
-	return e
-}
-
 // fileError words what the operating system says of a file, and suggests one that is there.
 func fileError(name string, err error) error {
 	e := &usageError{file: name}
@@ -240,6 +221,9 @@ func fileError(name string, err error) error {
 			if near := nearest.To(filepath.Clean(name), there, 1); len(near) > 0 {
 				e.hint = "did you mean " + near[0] + "?"
 			}
+		}
+		if e.hint == "" {
+			_, e.hint = notScenario(name, nil)
 		}
 		if e.hint == "" {
 			e.hint = "examples are in the program: collsim list examples"

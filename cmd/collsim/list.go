@@ -15,6 +15,7 @@ import (
 	"collsim/collective"
 	"collsim/formats"
 	"collsim/internal/nearest"
+	"collsim/internal/prose"
 	"collsim/run"
 	"collsim/scenarios"
 	"collsim/topology"
@@ -94,6 +95,8 @@ type entry struct {
 	Name    string   `json:"name"`
 	Kinds   []string `json:"kinds,omitempty"`
 	Type    string   `json:"type,omitempty"`
+	Limit   string   `json:"limit,omitempty"`  // bounds of a value, in words
+	Values  []string `json:"values,omitempty"` // all that a choice has
 	Default string   `json:"default,omitempty"`
 	Takes   []string `json:"takes,omitempty"`
 	About   string   `json:"about"`
@@ -117,6 +120,10 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 		if len(what) > 1 {
 			b.WriteString("# " + name + "\n")
 		}
+		if name == "keys" {
+			b.WriteString(keysText(entries))
+			continue
+		}
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		for i, e := range entries {
 			if i > 0 && e.library != entries[i-1].library { // columns of their own
@@ -133,9 +140,6 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 				cells = append(cells, strings.Join(e.Takes, " "))
 			case "formats":
 				cells = append(cells, "."+strings.Join(e.Takes, " ."))
-			}
-			if name == "keys" {
-				cells = append(cells, e.Type, e.Default)
 			}
 			cells = append(cells, e.About)
 			if e.Missing != "" {
@@ -165,6 +169,37 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 	return nil
 }
 
+// keysText has a paragraph for each key: its name and what it takes, then what it means.
+func keysText(keys []entry) string {
+	const width = 90
+	var b strings.Builder
+	for _, k := range keys {
+		what := k.Type
+		switch {
+		case len(k.Values) > 0 && (k.Type == "choice" || k.Type == "true or false"):
+			what = strings.Join(k.Values, " or ")
+			if len(k.Values) > 2 {
+				what = "one of " + strings.Join(k.Values, ", ")
+			}
+		case len(k.Values) > 0:
+			what += ": " + strings.Join(k.Values, ", ")
+		case k.Limit != "":
+			what += ", " + k.Limit
+		}
+		if k.Default != "" {
+			what += "; default " + k.Default
+		}
+		head := fmt.Sprintf("%-28s  ", k.Name)
+		for _, line := range prose.Wrap(what, width, head, strings.Repeat(" ", 30)) {
+			b.WriteString(line + "\n")
+		}
+		for _, line := range prose.Wrap(k.About, width, "    ", "    ") {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
 func entriesOf(ctx context.Context, name string, k collective.Kind) (list []entry) {
 	switch name {
 	case "algorithms":
@@ -189,8 +224,8 @@ func entriesOf(ctx context.Context, name string, k collective.Kind) (list []entr
 		}
 	case "keys":
 		for _, key := range scenarios.Keys() {
-			list = append(list, entry{Name: key.Path, Type: key.Type, Default: key.Default,
-				About: key.Doc})
+			list = append(list, entry{Name: key.Path, Type: key.Type, Limit: key.Limit,
+				Values: key.Values, Default: key.Default, About: key.Doc})
 		}
 	}
 	return list

@@ -232,6 +232,9 @@ func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error
 			return nil, err
 		}
 		s, err := run.Load(name, text, a.reading(o))
+		if what, hint := notScenario(name, text); err != nil && what != "" {
+			return nil, &usageError{file: name, text: what, hint: hint}
+		}
 		if err != nil {
 			wrong = append(wrong, err)
 			continue
