@@ -21,3 +21,22 @@ func TestContributing(t *testing.T) {
 	indented := "\n" + lane
 	require.Contains(t, string(document), strings.ReplaceAll(indented, "\n\t", "\n"))
 }
+
+// TestReadmeModule: the lines that README.md tells a program to have in its go.mod are those of this
+// module, but for the way to the repository; and the import line is that of its programs.
+func TestReadmeModule(t *testing.T) {
+	module, err := os.ReadFile("go.mod")
+	require.NoError(t, err)
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, lines, found := strings.Cut(string(readme), "```text\nrequire collsim ")
+	require.True(t, found)
+	version, rest, _ := strings.Cut(lines, "\n")
+	require.Contains(t, string(module), "\tcollsim "+version+"\n")
+	require.True(t, strings.HasPrefix(rest, "\nreplace collsim => ../collsim\n```\n"), rest)
+	require.Contains(t, string(module), "\nreplace collsim => ../..\n")
+	program, err := os.ReadFile("example_test.go")
+	require.NoError(t, err)
+	require.Contains(t, string(readme), "`import \"collsim\"`")
+	require.Contains(t, string(program), "\t\"collsim\"\n")
+}
