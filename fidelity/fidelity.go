@@ -45,6 +45,7 @@ type Case struct {
 	Spread          unit.Time // between the quartiles of the repetitions
 	Repetitions     int
 	Bits            string // Equal, Differ or NotComparable
+	Uncompared      string // why bits are not comparable, where that is known
 	Why             string // a known reason for a miss; may be empty
 }
 

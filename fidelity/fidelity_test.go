@@ -121,6 +121,18 @@ func TestBoundsIncludeThemselves(t *testing.T) {
 		Tolerance{TimeMedian: 50_000}.Judge(cases))
 }
 
+// TestUncomparedBits: equal bits are asked for, and nobody has looked.
+func TestUncomparedBits(t *testing.T) {
+	cases := offs(10, 20, 30)
+	cases[1].Bits, cases[1].Uncompared = NotComparable, "that takes 5 GiB of memory"
+	require.Empty(t, Tolerance{Bits: Any}.Judge(cases))
+	outside := Tolerance{Bits: Equal}.Judge(cases)
+	require.Len(t, outside, 1)
+	require.Contains(t, outside[0], "bits were not compared in 1 of 3 cases, first in ")
+	require.Contains(t, outside[0], ` (that takes 5 GiB of memory); bits = "equal" is asked for`)
+	require.Equal(t, []int{1}, Tolerance{Bits: Equal}.misses(cases, 0))
+}
+
 func TestBadCasesPanic(t *testing.T) {
 	for _, change := range []func(*Case){
 		func(c *Case) { c.Simulated = -1 },

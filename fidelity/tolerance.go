@@ -14,7 +14,7 @@ import (
 // Tolerance is how far measurements may be from what was predicted, over all cases together. Its
 // zero value admits everything.
 type Tolerance struct {
-	Bits string // Equal: no case may differ (some may be not comparable); Any or "": not judged
+	Bits string // Equal: those of every case are to be equal; Any or "": not judged
 	// TimeMedian and TimeP90 bound the median and the 90th percentile of the errors without their
 	// signs, themselves included; 0 is no bound.
 	TimeMedian, TimeP90 unit.Share
@@ -46,6 +46,15 @@ func (t Tolerance) Judge(cases []Case) []string {
 		first := slices.IndexFunc(cases, func(c Case) bool { return c.Bits == Differ })
 		outside = append(outside, fmt.Sprintf(`bits differ in %d of %d cases, first in %s; `+
 			`bits = "equal" is asked for`, q.Differ, q.Cases, nameOf(cases, first)))
+	}
+	if n := q.Cases - q.Equal - q.Differ; t.Bits == Equal && n > 0 {
+		first := slices.IndexFunc(cases, func(c Case) bool { return c.Bits == NotComparable })
+		why := ""
+		if cases[first].Uncompared != "" {
+			why = " (" + cases[first].Uncompared + ")"
+		}
+		outside = append(outside, fmt.Sprintf(`bits were not compared in %d of %d cases, first in `+
+			`%s%s; bits = "equal" is asked for`, n, q.Cases, nameOf(cases, first), why))
 	}
 	for _, b := range t.bounds(&q) {
 		if q.Timed == 0 {
@@ -95,8 +104,8 @@ func above(value float64, limit unit.Share) string {
 // them. 0 is none.
 func (t Tolerance) missBound() unit.Share { return cmp.Or(t.TimeP90, t.TimeMedian) }
 
-// misses are the indices of the cases that miss: whose bits differ though they may not, then those
-// whose error is above the bound, the worst first.
+// misses are the indices of the cases that miss: whose bits are not equal though they must be, then
+// those whose error is above the bound, the worst first.
 func (t Tolerance) misses(cases []Case, bound unit.Share) (indices []int) {
 	for i := range cases {
 		if t.wrong(&cases[i]) || far(&cases[i], bound) {
@@ -115,8 +124,8 @@ func (t Tolerance) misses(cases []Case, bound unit.Share) (indices []int) {
 	return indices
 }
 
-// wrong reports whether the bits of a case differ though they may not.
-func (t Tolerance) wrong(c *Case) bool { return t.Bits == Equal && c.Bits == Differ }
+// wrong reports whether the bits of a case are not equal though they must be, or nobody knows.
+func (t Tolerance) wrong(c *Case) bool { return t.Bits == Equal && c.Bits != Equal }
 
 // far reports whether the error of a case is above a bound, if there is one.
 func far(c *Case, bound unit.Share) bool { return bound > 0 && exceeds(c.size(), bound) }
@@ -136,8 +145,11 @@ func (t Tolerance) missWords(bound unit.Share) string {
 // missOf says what makes this case miss.
 func (t Tolerance) missOf(c *Case, bound unit.Share) string {
 	var words []string
-	if t.wrong(c) {
+	switch {
+	case t.wrong(c) && c.Bits == Differ:
 		words = append(words, "bits differ")
+	case t.wrong(c):
+		words = append(words, "bits not compared")
 	}
 	if far(c, bound) {
 		words = append(words, c.errorText())

@@ -50,7 +50,7 @@ func (r *Report) Cases() []fidelity.Case {
 		c := fidelity.Case{Network: r.Scenario.Name, ID: p.ID, Executor: m.executor(p),
 			Kind: p.Spec.Kind.String(), Algorithm: result.Algorithm.String(), Bytes: p.Spec.Bytes(),
 			Simulated: result.Time, Measured: m.Time, Spread: m.Spread, Repetitions: m.Repetitions,
-			Bits: m.Bits}
+			Bits: m.Bits, Uncompared: m.Why}
 		for i := range r.Scenario.Known {
 			if k := &r.Scenario.Known[i]; c.Why == "" && k.Matches(p) {
 				c.Why = k.Why
