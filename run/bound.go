@@ -14,7 +14,7 @@ const maxTeamLinks = 1 << 20
 
 // bound finds what no schedule of as many lanes beats. Points of one network share it where they do
 // not differ in what it depends on. Of teams it is what the slowest cannot beat even if it had the
-// network for itself.
+// network for itself, or what all need together for the links that they share.
 func (r *runner) bound(m *made, result *Result) error {
 	p := result.Point
 	if m.whole.Spec.Kind == collective.Custom {
@@ -38,6 +38,11 @@ func (r *runner) bound(m *made, result *Result) error {
 		}
 		if i == 0 || b.Lower > result.Bounds.Lower {
 			result.Bounds = b
+		}
+	}
+	if p.Teams != nil {
+		if err := r.boundTogether(result, boundOptions(p, 0)); err != nil {
+			return p.Refuse("collective", prose.Unprefixed(err), "")
 		}
 	}
 	return nil
@@ -64,6 +69,25 @@ func (r *runner) boundOf(team int, view *topology.Graph, spec collective.Spec,
 	return b, err
 }
 
+// boundTogether raises the bounds of one team to those of all, where these are higher.
+func (r *runner) boundTogether(result *Result, o bounds.Options) error {
+	p, b := result.Point, &result.Bounds
+	var teams []bounds.Team
+	for _, ranks := range p.Teams {
+		teams = append(teams, bounds.Team{Ranks: ranks,
+			Spec: times(p.TeamSpec(len(ranks)), result.passes())})
+	}
+	all, err := bounds.Beside(teams, r.network.graph, o)
+	if err != nil {
+		return err
+	}
+	if all.Bandwidth > b.Bandwidth {
+		b.Bandwidth, b.Cut = all.Bandwidth, all.Cut
+	}
+	b.Lower = max(b.Lower, all.Lower)
+	return nil
+}
+
 // times is a collective that moves so many times as much: what is done so often can be done at
 // once.
 func times(spec collective.Spec, n int) collective.Spec {
@@ -85,11 +109,7 @@ func times(spec collective.Spec, n int) collective.Spec {
 
 // lanesOf is the largest number of lanes of a rank.
 func lanesOf(m member) (lanes int) {
-	ranks := m.schedule.Spec.Ranks
-	if m.schedule.Group != nil {
-		ranks = 1 // and the others alike
-	}
-	for rank := range ranks {
+	for rank := range m.schedule.Alike() {
 		lanes = max(lanes, m.schedule.Program(rank).Lanes())
 	}
 	return lanes

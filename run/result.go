@@ -32,7 +32,7 @@ type Result struct {
 	// nonoverlapping, reduce binomial, bcast binary_tree"; empty where nothing was left open.
 	Picked string
 	// Teams do the collective at once, each on its own; 1 is all ranks. As nccl-tests has it, ranks,
-	// sizes and bandwidths are those of one communicator: of the first team, in the time of the
+	// sizes and bandwidths are those of one communicator: of the largest team, in the time of the
 	// slowest. Steps, messages, bytes sent and what is wrong are those of all teams.
 	Teams int
 
@@ -76,7 +76,7 @@ type Result struct {
 	Links                []LinkUse    // all of them, by index; nil unless asked for
 
 	// Bounds are times that no schedule with as many lanes beats on this network. Of teams they are
-	// those of the one of which most is known, as if it were alone.
+	// those of the one of which most is known, as if it were alone, or of all together if that is more.
 	Bounds     bounds.Bounds
 	ClosedForm unit.Time // as published; −1 where links differ, or for a schedule from a file
 	Warnings   []string

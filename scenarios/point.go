@@ -17,7 +17,7 @@ type Point struct {
 	// what else varies behind it.
 	ID         string
 	Collective string // its name; empty if it has none
-	// Spec is the collective on all ranks, or where there are teams on the first of them: TeamSpec
+	// Spec is the collective on all ranks, or where there are teams on the largest of them: TeamSpec
 	// has those of the others. Topology.Ranks is the number of all ranks in any case.
 	Spec  collective.Spec
 	Asked unit.Bytes // what bytes said, before rounding down; the size where count is given

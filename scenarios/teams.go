@@ -38,8 +38,8 @@ func (v *view) teams(p *Point, at string) bool {
 	if p.Teams == nil {
 		return ok
 	}
-	p.Spec.Ranks = len(p.Teams[0])
-	if least, most := p.smallest(), p.largest().Ranks; p.Spec.Kind.Splits() && least != most {
+	p.Spec.Ranks = len(slices.MaxFunc(p.Teams, func(a, b []int) int { return len(a) - len(b) }))
+	if least, most := p.smallest(), p.Spec.Ranks; p.Spec.Kind.Splits() && least != most {
 		v.fail(at+"teams", problem{fmt.Sprintf("teams have %d to %d ranks; one matrix of splits fits "+
 			"teams of one size", least, most), ""})
 		return false

@@ -140,7 +140,7 @@ func (v *view) tensor(p *Point, at string, shape collective.Shape, key string) b
 	return true
 }
 
-// sizesOfTeams lists the numbers of ranks that teams have, that of the first team first.
+// sizesOfTeams lists the numbers of ranks that teams have, that of the largest team first.
 func (p *Point) sizesOfTeams() []int {
 	sizes := []int{p.Spec.Ranks}
 	for _, team := range p.Teams {
