@@ -92,7 +92,9 @@ func (c *comparison[T]) tolerate() {
 	c.tolerant = true
 	n := len(c.want[:c.key.n])
 	tolerance, spec := c.tolerance[:n], c.d.spec
+	largest := c.largest[:n]
 	clear(tolerance)
+	clear(largest)
 	if c.key.from != allRanks || !rounds(spec) {
 		return
 	}
@@ -104,9 +106,11 @@ func (c *comparison[T]) tolerate() {
 		}
 		return
 	}
-	c.magnitudes(tolerance)
+	c.magnitudes(tolerance, largest)
 	weight, rest := c.weight(least)
+	scale := c.scale()
 	for i, sum := range tolerance {
+		largest[i] = float64(largest[i] * scale)
 		if math.IsInf(sum, 0) || math.IsNaN(sum) { // infinite inputs: nothing is approximate
 			tolerance[i] = 0
 			continue
@@ -116,23 +120,38 @@ func (c *comparison[T]) tolerate() {
 	}
 }
 
-// magnitudes makes sums Σ|x| over the ranks.
-func (c *comparison[T]) magnitudes(sums []float64) {
+// scale is what an addend is multiplied by on its way to the result.
+func (c *comparison[T]) scale() float64 {
+	switch spec := c.d.spec; {
+	case spec.ScalesBefore():
+		return math.Abs(dtype.Value(factor[T](spec)))
+	case spec.ScalesAfter():
+		return 1 / float64(spec.Ranks)
+	}
+	return 1
+}
+
+// magnitudes makes sums Σ|x| over the ranks, and finds the largest finite |x|.
+func (c *comparison[T]) magnitudes(sums, largest []float64) {
 	buffer := c.d.buffer[:len(sums)]
 	for rank := range c.d.spec.Ranks {
 		c.d.input(buffer, rank, c.key.off)
 		if narrow, ok := any(buffer).([]float32); ok { // widened on the way
-			addMagnitudes(sums, narrow)
+			addMagnitudes(sums, largest, narrow)
 		} else {
-			addMagnitudes(sums, c.d.widen(buffer))
+			addMagnitudes(sums, largest, c.d.widen(buffer))
 		}
 	}
 }
 
-func addMagnitudes[F float32 | float64](sums []float64, values []F) {
-	sums = sums[:len(values)]
+func addMagnitudes[F float32 | float64](sums, largest []float64, values []F) {
+	sums, largest = sums[:len(values)], largest[:len(values)]
 	for i, x := range values {
-		sums[i] += math.Abs(float64(x))
+		size := math.Abs(float64(x))
+		sums[i] += size
+		if size > largest[i] && size <= math.MaxFloat64 {
+			largest[i] = size
+		}
 	}
 }
 

@@ -44,8 +44,10 @@ type Report struct {
 	Numbers Verdict
 	Checked int64 // the Count that was checked; for kinds with splits the largest buffer's elements
 	Wrong   int64 // output elements that are out of bounds, over all ranks
-	// MaxULP is the largest distance to the definition in units of its last place, or in ones for
-	// integers, of all elements for which that is a number. MeanULP is the mean over all elements
+	// MaxULP is the largest distance to the definition in units in the last place, or in ones for
+	// integers, of all elements for which that is a number. The unit is that of the definition or, of
+	// a sum, of its largest finite addend if that is larger: where addends cancel, the result may be
+	// 0, and no number of its own units says anything. MeanULP is the mean over all elements
 	// of all ranks, to 2^−20; of an element, no more than 2^32 are counted.
 	MaxULP, MeanULP float64
 	// MaxRelative is the largest distance by what the definition is, where that is neither 0 nor

@@ -28,7 +28,8 @@ type comparison[T dtype.Number] struct {
 	want      [block]T
 	right     []float64 // the same as float64
 	tolerance [block]float64
-	tolerant  bool // right and tolerance are computed
+	largest   [block]float64 // what an ulp is of, where the operands are larger than the result
+	tolerant  bool           // right, tolerance and largest are computed
 	first     []T
 	found     finding
 
@@ -187,7 +188,7 @@ func (c *comparison[T]) judgeFloats(got []T) finding {
 			continue
 		}
 		distance := c.format.apart(x, y)
-		f.note(distance, c.format.ulp(c.format.clip(y)), math.Abs(y))
+		f.note(distance, c.format.ulp(max(math.Abs(c.format.clip(y)), c.largest[i])), math.Abs(y))
 		if !(distance <= c.tolerance[i]) { // so NaN is wrong
 			f.reject(i)
 		}
