@@ -32,6 +32,8 @@ type Algorithm struct {
 
 	// Group translates rank 0's program to the other ranks; nil is a program for every rank.
 	Group func(ranks int) schedule.Group
+	// Even says that without a group every rank does as much as rank 0: see schedule.Plan.
+	Even bool
 	// Chunks is the number of blocks of the vector, for kinds whose input and output are one vector;
 	// nil is 1.
 	Chunks func(ranks int) int
@@ -173,7 +175,7 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 	}
 	p := schedule.Plan{Name: a.Name, Spec: spec, Chunks: count(a.Chunks, spec.Ranks),
 		Segment: segment, Lanes: count(a.Lanes, spec.Ranks), Channels: max(o.Channels, 1),
-		Slices: max(o.Slices, 1), Slots: o.Slots}
+		Slices: max(o.Slices, 1), Slots: o.Slots, Even: a.Even}
 	if a.Group != nil {
 		p.Group = a.Group(spec.Ranks)
 	}

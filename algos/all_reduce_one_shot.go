@@ -19,6 +19,7 @@ var oneShotAllReduce = Algorithm{
 	When:    "tiny vectors on ranks with wires to all others: a single round",
 	Source:  "MSCCL allreduce_allpairs; torch one_shot_all_reduce",
 	Formula: "α + n·β + (p−1)·n·γ",
+	Even:    true,
 	Lane: func(l *Lane) {
 		l.Combine(nil, others(l), l.Local(l.All()))
 

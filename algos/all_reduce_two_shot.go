@@ -23,6 +23,7 @@ var twoShotAllReduce = Algorithm{
 	When:    "middling vectors on ranks with wires to all others: two rounds, few bytes",
 	Source:  "MSCCL allreduce_allpairs; torch two_shot_all_reduce",
 	Formula: "2·α + 2/p·n·β + (p−1)/p·n·γ",
+	Even:    true,
 	Chunks:  perRank,
 	Lanes:   perRank,
 	Lane: func(l *Lane) {

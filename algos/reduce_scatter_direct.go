@@ -19,6 +19,7 @@ var directReduceScatter = Algorithm{
 	When:    "all ranks have wires to all others, as behind NVSwitch, or blocks are short",
 	Source:  "MSCCL allreduce_allpairs, first half; NCCL ReduceScatter_LD",
 	Formula: "α + n/p·β + (p−1)/p·n·γ",
+	Even:    true,
 	Lanes:   perRank,
 	Lane: func(l *Lane) {
 		if l.Index < l.Ranks-1 {

@@ -50,6 +50,13 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err e
 	defer func() { err = s.located(err) }()
 	c := &pool{s: s, options: o, done: make(chan outcome, len(s.Points))}
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(s.Points)))
+	large, err := s.unaffordable(workers)
+	if err != nil {
+		return nil, err
+	}
+	if large {
+		workers = 1
+	}
 	c.working.Store(int32(workers))
 	for range workers {
 		go c.work(ctx)

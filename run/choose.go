@@ -113,6 +113,9 @@ func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *
 		c := Candidate{Algorithm: a, Time: -1}
 		m, err := r.s.make(p, a)
 		if err == nil {
+			err = r.s.fits(p, m)
+		}
+		if err == nil {
 			c.Time, err = r.measure(m, p)
 		}
 		if err != nil && !leavesOut(err) {
@@ -154,12 +157,14 @@ func (r *runner) measure(m *made, p *scenarios.Point) (unit.Time, error) {
 }
 
 // leavesOut reports whether an error says that an algorithm does not fit: it cannot do what is
-// asked, stalls with so few slots, or would take too long to simulate.
+// asked, stalls with so few slots, or would take too long or too much memory to simulate.
 func leavesOut(err error) bool {
 	var cannot *illegal
 	var stall *schedule.StallError
 	var cost *sim.CostError
-	return errors.As(err, &cannot) || errors.As(err, &stall) || errors.As(err, &cost)
+	var large *tooLarge
+	return errors.As(err, &cannot) || errors.As(err, &stall) || errors.As(err, &cost) ||
+		errors.As(err, &large)
 }
 
 // noneOf says why no algorithm is the fastest.

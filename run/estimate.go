@@ -98,12 +98,10 @@ func (w work) times(n int64) work {
 	return work{w.steps * n, w.messages * n, w.bytes * n, w.lanes * n}
 }
 
-// workOf walks the lanes of every rank; with a group, those of one, as all do the same.
+// workOf walks the lanes of every rank, or of one where all do as much.
 func workOf(s *schedule.Schedule) (all work) {
-	ranks, alike := s.Spec.Ranks, int64(1)
-	if s.Group != nil {
-		ranks, alike = 1, int64(s.Spec.Ranks)
-	}
+	ranks := s.Alike()
+	alike := int64(s.Spec.Ranks / ranks)
 	var step schedule.Step
 	slices := int32(max(s.Slices, 1))
 	for rank := range ranks {

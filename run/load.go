@@ -32,6 +32,8 @@ type LoadOptions struct {
 	With []scenarios.With
 	Set  []string // "path=value", each replacing a key of the file, as "topology.ranks=16"
 	Only []string // points to keep, as "algorithm=ring,bytes=1 MiB"
+	// Free is the memory that there is for a simulation.
+	Free Memory
 	// Executors are names that hardware.executor may have besides those that are documented.
 	Executors []string
 	// Read reads the scenario, unless its text is given, and the schedules that it names; nil is
@@ -45,6 +47,7 @@ type LoadOptions struct {
 type Scenario struct {
 	*scenarios.Scenario
 
+	Free  Memory             // that there is; what takes more is refused, or left out of several
 	file  string             // as given to Load
 	files map[string]*source // of "file:mine.schedule", by the algorithm as printed
 	// arrays are the data files that it names; they are read by Load alone.
@@ -103,7 +106,7 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 
 // newScenario has read no file yet.
 func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
-	return &Scenario{Scenario: of, file: file, files: map[string]*source{},
+	return &Scenario{Scenario: of, Free: o.Free, file: file, files: map[string]*source{},
 		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve},
 		disk:   &disk{of.Resolve, o.Read, map[string]content{}}}
 }

@@ -67,11 +67,17 @@ func (r *runner) begin(p *scenarios.Point) (*Result, *made, error) {
 	}
 	result := r.blank(p)
 	m, err := r.choose(result)
+	if err == nil {
+		err = r.s.fits(p, m)
+	}
 	var cannot *illegal
+	var large *tooLarge
 	switch {
-	case errors.As(err, &cannot) && r.s.mayLeaveOut(p):
+	case (errors.As(err, &cannot) || errors.As(err, &large)) && r.s.mayLeaveOut(p):
 		result.skipped = prose.Unprefixed(err)
 		return result, nil, nil
+	case large != nil:
+		return nil, nil, r.s.refuseLarge(p, err)
 	case err != nil:
 		return nil, nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
 	}

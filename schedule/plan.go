@@ -13,6 +13,10 @@ type Plan struct {
 	// Group declares that rank g does what rank 0 does, translated by g: Lane is then called for
 	// rank 0 only. Blocks of buffers cut into one block a rank are translated, others are not.
 	Group Group
+	// Even says, of a plan without a group, that every rank has as many lanes, steps and messages as
+	// rank 0, if in another order. Of many ranks Build then asks the first and the last alone: to
+	// write out a step of all ranks for every rank is quadratic. Misuse by another panics in Program.
+	Even bool
 	// Chunks is the number of blocks of the vector (1 if 0), for kinds whose input and output are one
 	// vector. All other kinds have one block a rank, with the sizes that the Spec gives.
 	Chunks   int
@@ -36,7 +40,8 @@ func Build(p Plan) (*Schedule, error) {
 	if err := p.Spec.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Schedule{Name: p.Name, Spec: p.Spec, Group: p.Group, Slices: p.Slices, Slots: p.Slots}
+	s := &Schedule{Name: p.Name, Spec: p.Spec, Group: p.Group, Slices: p.Slices, Slots: p.Slots,
+		even: p.Even && p.Spec.Ranks > fewRanks}
 	block := p.blockSize()
 	s.Memory = int64(p.Scratch) * block
 	if p.Cuts != nil {
@@ -77,8 +82,11 @@ func alone(l *Lane) {
 	}
 }
 
+// fewRanks are so few that all are asked, whatever a plan says.
+const fewRanks = 64
+
 // fill asks the author. With a group one rank is enough; without, every rank is asked once to hear
-// of misuse, and again whenever its program is wanted.
+// of misuse (unless the ranks are even), and again whenever its program is wanted.
 func (s *Schedule) fill(p *Plan) error {
 	if s.Group != nil {
 		c, err := s.write(p, 0)
@@ -86,13 +94,19 @@ func (s *Schedule) fill(p *Plan) error {
 		return err
 	}
 	for rank := range p.Spec.Ranks {
+		if s.even && rank > 0 && rank < p.Spec.Ranks-1 {
+			continue
+		}
 		if _, err := s.write(p, rank); err != nil {
 			return err
 		}
 	}
 	plan := *p
 	s.role = func(rank int32) *code {
-		c, _ := s.write(&plan, int(rank))
+		c, err := s.write(&plan, int(rank))
+		if err != nil { // of even ranks, or a lane that is no pure function
+			panic(err)
+		}
 		return c
 	}
 	return nil

@@ -22,6 +22,7 @@ type Schedule struct {
 	tiles  [numBuffers]int64 // of its longest part that is cut into tiles, on any rank
 	byRank [numBuffers]bool
 	role   func(rank int32) *code
+	even   bool // ranks differ in order alone: see Plan.Even
 
 	teams  []Team // of Beside
 	member []seat // of each rank
@@ -33,6 +34,15 @@ func (s *Schedule) Program(rank int) *Program {
 		return s.teamProgram(rank)
 	}
 	return &Program{schedule: s, code: s.role(int32(rank)), rank: int32(rank)}
+}
+
+// Alike is how many ranks, the first ones, stand for all where lanes, steps and messages are
+// counted: all do as much as rank 0 where there is a group, or the plan has said so.
+func (s *Schedule) Alike() int {
+	if s.Group != nil || s.even {
+		return 1
+	}
+	return s.Spec.Ranks
 }
 
 // AnyStep reports whether some step is such. It looks at steps as they are written: at those in

@@ -12,6 +12,7 @@ import (
 
 	"collsim/run"
 	"collsim/scenarios"
+	"collsim/unit"
 )
 
 // runFlags are the flags of run.
@@ -225,6 +226,9 @@ func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error
 	}
 	if stdin > 1 {
 		return nil, &usageError{text: "- is given twice; standard input can be read once"}
+	}
+	if bytes, of, known := memoryLeft(); known {
+		o.Free = run.Memory{Bytes: unit.Bytes(bytes), Of: of}
 	}
 	for _, name := range names {
 		text, err := a.read(name)

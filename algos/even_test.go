@@ -1,0 +1,57 @@
+package algos
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/schedule"
+)
+
+// amount is what a rank has of lanes, steps and messages.
+type amount struct{ lanes, steps, messages int }
+
+func amountOf(s *schedule.Schedule, rank int) (a amount) {
+	var step schedule.Step
+	p := s.Program(rank)
+	a.lanes = p.Lanes()
+	for lane := range a.lanes {
+		for c := p.Walk(lane); !c.Done(); c.Next(1) {
+			p.Load(&c, &step)
+			a.steps++
+			a.messages += len(step.Send)
+		}
+	}
+	return a
+}
+
+// TestEven: what says that all ranks do as much keeps to it, also where Build asks but two of them.
+func TestEven(t *testing.T) {
+	tried := 0
+	for _, a := range Table() {
+		if !a.Even {
+			continue
+		}
+		for _, ranks := range []int{2, 3, 8, 17, 65, 128} {
+			for _, kind := range a.Kinds {
+				spec := collective.Spec{Kind: kind, Type: dtype.Float32, Op: collective.Sum, Ranks: ranks,
+					Count: 1000}
+				if kind.Splits() {
+					row := make([]int64, ranks)
+					row[ranks-1] = 7
+					spec.Count, spec.Splits = 0, [][]int64{row}
+				}
+				s, err := a.Build(spec, Options{Channels: 2})
+				require.NoError(t, err)
+				require.Equal(t, ranks > 64, s.Alike() == 1, "%s of %d ranks", a.Name, ranks)
+				for rank := range ranks {
+					require.Equal(t, amountOf(s, 0), amountOf(s, rank), "%s rank %d", a.Name, rank)
+				}
+				tried++
+			}
+		}
+	}
+	require.Equal(t, 24, tried)
+}
