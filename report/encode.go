@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -15,6 +17,19 @@ func encode(v Value) ([]byte, error) {
 		return nil, fmt.Errorf("report: JSON has no number %v", x)
 	}
 	return append(v.spelt(nil, "\n"), '\n'), nil
+}
+
+// encodeLine is the same without any blank or newline but that at the end.
+func encodeLine(v Value) ([]byte, error) {
+	text, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		return nil, err
+	}
+	return append(b.Bytes(), '\n'), nil
 }
 
 // infinite finds a number that JSON cannot hold.

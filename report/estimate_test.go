@@ -65,4 +65,8 @@ func TestEstimateWords(t *testing.T) {
 	require.Equal(t, "1 MiB", roughly(0))
 	require.Equal(t, "3 MiB", roughly(2<<20+1))
 	require.Equal(t, "1.5 GiB", roughly(3<<29))
+	require.Empty(t, LongRun([]*run.Estimate{{Seconds: 2, NumberSeconds: 2}, {Seconds: 3}}))
+	require.Equal(t, "about 8.0 s on one core, 75 % of it to check numbers: check.numbers = false "+
+		"does without", LongRun([]*run.Estimate{{Seconds: 6, NumberSeconds: 6}, {Seconds: 2}}))
+	require.Equal(t, "about 6.0 s on one core", LongRun([]*run.Estimate{{Seconds: 6}}))
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"collsim/internal/prose"
@@ -33,7 +34,39 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 	b.WriteString(prose.Table{Widths: []int{10, 12, 10, 10, -2}, Marked: 1, Rows: rows}.String())
 	fmt.Fprintf(&b, "# in all %s on one core, with %s of memory; nothing was run\n", about(seconds),
 		roughly(memory))
+	if _, text := spent(list); text != "" {
+		b.WriteString("# " + text + "\n")
+	}
 	return b.String()
+}
+
+// longRun is what a run may take, in seconds, without a word on what it takes them for.
+const longRun = 5
+
+// LongRun says what a run takes that takes more than five seconds, by its estimates, and how to
+// have it shorter; empty of others.
+func LongRun(list []*run.Estimate) string {
+	seconds, text := spent(list)
+	switch {
+	case seconds <= longRun:
+		return ""
+	case text == "":
+		return "about " + about(seconds) + " on one core"
+	}
+	return "about " + about(seconds) + " on one core, " + text
+}
+
+// spent is what points take in seconds, and where it is worth a word, what checks are of it.
+func spent(list []*run.Estimate) (seconds float64, text string) {
+	numbers := 0.0
+	for _, e := range list {
+		seconds, numbers = seconds+e.Seconds, numbers+e.NumberSeconds
+	}
+	if seconds > longRun && numbers/seconds >= 0.1 {
+		text = fmt.Sprintf("%.0f %% of it to check numbers: check.numbers = false does without",
+			100*numbers/seconds)
+	}
+	return seconds, text
 }
 
 // about is a duration that is not known well.
@@ -63,7 +96,8 @@ func roughly(b unit.Bytes) string {
 }
 
 // EstimateJSON is the same as an object: "points", each with "id", "skipped" (why, or null),
-// "algorithms", "steps", "messages", "seconds" and "memory" in bytes.
+// "algorithms", "steps", "messages", "seconds", "memory" in bytes and "number_seconds": of the
+// seconds, those that the check of numbers takes.
 func EstimateJSON(s *run.Scenario, list []*run.Estimate) ([]byte, error) {
 	return encode(object(append(preamble(s), member{"points", listOf(list, estimateValue)})))
 }
@@ -71,5 +105,9 @@ func EstimateJSON(s *run.Scenario, list []*run.Estimate) ([]byte, error) {
 func estimateValue(e *run.Estimate) Value {
 	return object(append(identity(e.Point, e.Point.Algorithm), members{
 		{"skipped", some(e.Skipped)}, {"algorithms", Int(e.Algorithms)}, {"steps", Int(e.Steps)},
-		{"messages", Int(e.Messages)}, {"seconds", Number(e.Seconds)}, {"memory", Int(e.Memory)}}...))
+		{"messages", Int(e.Messages)}, {"seconds", rounded(e.Seconds)}, {"memory", Int(e.Memory)},
+		{"number_seconds", rounded(e.NumberSeconds)}}...))
 }
+
+// rounded is a duration in seconds, to the microsecond.
+func rounded(seconds float64) Value { return Number(math.Round(seconds*1e6) / 1e6) }

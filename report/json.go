@@ -19,6 +19,26 @@ func (l Layout) JSON(reports ...*run.Report) ([]byte, error) {
 	return encode(oneOrAll(reports, l.report))
 }
 
+// JSONLine is a result of a scenario as JSON has it, in a line of its own: "scenario", "result".
+func JSONLine(s *run.Scenario, r *run.Result) ([]byte, error) {
+	return encodeLine(object(members{{"scenario", Text(s.File)}, {"result", Columns().result(r)}}))
+}
+
+// JSONSummary is what follows the lines of all results: in one line "summary", a list of what JSON
+// has of each scenario, but with the number of its results in place of them.
+func JSONSummary(reports ...*run.Report) ([]byte, error) {
+	l := Columns()
+	return encodeLine(object(members{{"summary", listOf(reports, func(r *run.Report) Value {
+		v := l.report(r)
+		for i := range v.members {
+			if v.members[i].name == "results" {
+				v.members[i].value = Int(len(r.Results))
+			}
+		}
+		return v
+	})}}))
+}
+
 // oneOrAll is the value of one item, or a list of those of several.
 func oneOrAll[T any](items []T, value func(T) Value) Value {
 	if len(items) == 1 {

@@ -12,25 +12,13 @@ import (
 // Estimate is what a point will cost, worked out from its schedule without running it.
 type Estimate struct {
 	Point           *scenarios.Point
-	Skipped         string // why the point will be skipped; empty if it will be run
-	Algorithms      int    // that will be simulated: several for "fastest", else 1
-	Steps, Messages int64  // of all of them; slices one by one
-	Seconds         float64
+	Skipped         string  // why the point will be skipped; empty if it will be run
+	Algorithms      int     // that will be simulated: several for "fastest", else 1
+	Steps, Messages int64   // of all of them; slices one by one
+	Seconds         float64 // on one core
+	NumberSeconds   float64 // of them those that the check of numbers takes
 	Memory          unit.Bytes
 }
-
-// What things take on one core of a server of the 2020s, as measured with rings, trees and
-// all-to-alls of 8 to 1024 ranks. Most runs are within a factor of three; fluid sharing of links
-// that hundreds of messages cross at once takes longer (sim.CostError says so), and so do steps of
-// many blocks.
-const (
-	simSeconds    = 0.6e-6 // a message
-	proofSeconds  = 0.5e-6 // a step
-	numberSeconds = 1.5e-6 // a step,
-	byteSeconds   = 0.5e-9 // and each byte that it sends
-	linkBytes     = 200    // of a network
-	laneBytes     = 1000   // of a simulation, with what is in flight
-)
 
 // Estimate builds the schedule of a point, or of every algorithm that may turn out the fastest, and
 // counts its steps.
@@ -59,43 +47,36 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	if err != nil {
 		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
 	}
-	e.Memory += unit.Bytes(linkBytes * len(g.Links))
+	e.Memory += unit.Bytes(programBytes + linkBytes*len(g.Links))
 	return e, nil
 }
 
 // add counts one algorithm. Checks are made of one alone.
 func (e *Estimate) add(m *made) {
 	e.Algorithms++
-	check := e.Point.Check
-	var all work
-	buffers := unit.Bytes(0)
+	var all cost
 	for _, member := range m.members {
-		w := workOf(member.schedule).times(int64(member.teams))
-		all.steps, all.messages = all.steps+w.steps, all.messages+w.messages
-		all.bytes, all.lanes = all.bytes+w.bytes, all.lanes+w.lanes
-		buffers = max(buffers, held(member.schedule))
+		w := workOf(member.schedule)
+		all = all.plus(costOf(member.schedule, e.Point, w, member.teams))
+		n := int64(member.teams)
+		e.Steps, e.Messages = e.Steps+n*w.steps, e.Messages+n*w.messages
 	}
-	e.Steps, e.Messages = e.Steps+all.steps, e.Messages+all.messages
-	e.Seconds += float64(simSeconds * float64(all.messages))
-	e.Memory = max(e.Memory, unit.Bytes(laneBytes*all.lanes)+min(buffers, check.Memory))
-	if e.Algorithms > 1 {
-		return
+	e.Seconds += all.build + all.simulate
+	memory := all.programs + all.simulation
+	if e.Algorithms == 1 {
+		e.NumberSeconds = all.numbers
+		e.Seconds += all.prove + all.numbers
+		memory = all.programs + max(all.simulation, all.proof, all.check)
 	}
-	if check.Proof {
-		e.Seconds += float64(proofSeconds * float64(all.steps))
-	}
-	if check.Numbers {
-		share := min(1, float64(check.Memory)/float64(max(buffers, 1))) // the rest is not checked
-		e.Seconds += float64(numberSeconds*float64(all.steps)) +
-			float64(byteSeconds*share*float64(all.bytes))
-	}
+	e.Memory = max(e.Memory, unit.Bytes(memory))
 }
 
-// work is what there is to do in a schedule.
-type work struct{ steps, messages, bytes, lanes int64 }
+// work is what there is to do in a schedule. bytes are of messages whose size their step names, and
+// blocks those that the steps name.
+type work struct{ steps, messages, bytes, lanes, blocks int64 }
 
 func (w work) times(n int64) work {
-	return work{w.steps * n, w.messages * n, w.bytes * n, w.lanes * n}
+	return work{w.steps * n, w.messages * n, w.bytes * n, w.lanes * n, w.blocks * n}
 }
 
 // workOf walks the lanes of every rank, or of one where all do as much.
@@ -116,22 +97,46 @@ func workOf(s *schedule.Schedule) (all work) {
 				all.steps++
 				all.messages += int64(len(step.Send))
 				all.bytes += int64(len(step.Send)) * n * int64(s.Spec.Type.Width())
+				all.blocks += blocksOf(&step)
 			}
 		}
 	}
 	return all.times(alike)
 }
 
-// held is what all buffers of a schedule take.
+// blocksOf is how many blocks a step names.
+func blocksOf(step *schedule.Step) (n int64) {
+	for i := range step.From {
+		if f := &step.From[i]; f.Kind != schedule.Message {
+			n += blocksIn(&f.Region)
+		}
+	}
+	for i := range step.To {
+		n += blocksIn(&step.To[i])
+	}
+	return n
+}
+
+func blocksIn(r *schedule.Region) int64 {
+	if r.List != nil {
+		return int64(len(r.List))
+	}
+	return int64(r.Run) * int64(r.Times)
+}
+
+// held is what the buffers take that a check of numbers holds: inputs are made when they are read,
+// unless outputs lie in them.
 func held(s *schedule.Schedule) unit.Bytes {
 	elements := int64(0)
 	for rank := range s.Spec.Ranks {
 		for b := schedule.Input; b <= schedule.Scratch; b++ {
-			elements += s.Len(b, rank)
+			if b != schedule.Input || s.Spec.InPlace {
+				elements += s.Len(b, rank)
+			}
 		}
 	}
 	return unit.Bytes(elements * int64(s.Spec.Type.Width()))
 }
 
-// steps counts those of all ranks.
+// Steps counts those of all ranks.
 func Steps(s *schedule.Schedule) int64 { return workOf(s).steps }

@@ -273,7 +273,11 @@ func (a *app) measure(ctx context.Context, c *run.Calibration, quiet bool) (err 
 	if err != nil {
 		return err
 	}
-	p := a.newProgress(len(c.Campaign.Experiments), quiet)
+	var names []string
+	for i := range c.Campaign.Experiments {
+		names = append(names, c.Campaign.Experiments[i].Name)
+	}
+	p := a.newProgress("experiments", names, quiet)
 	err = c.Measure(ctx, d, p.step)
 	p.end()
 	if closing := d.Close(); err == nil {

@@ -24,9 +24,9 @@ func (a *app) checkCommand() *cobra.Command {
 // scenarioCommand completes a command that reads scenarios and prints text or JSON about their
 // points. example is what to try for somebody who named none.
 func (a *app) scenarioCommand(cmd *cobra.Command, example string,
-	carryOut func(ctx context.Context, list []*run.Scenario, asJSON bool) error) *cobra.Command {
+	carryOut func(_ context.Context, _ []*run.Scenario, asJSON, quiet bool) error) *cobra.Command {
 	var o run.LoadOptions
-	var asJSON bool
+	var asJSON, quiet bool
 	var with []string
 	cmd.ValidArgsFunction = completeScenarios
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -43,22 +43,24 @@ func (a *app) scenarioCommand(cmd *cobra.Command, example string,
 		}
 		ctx, stop := a.interruptible(cmd.Context())
 		defer stop()
-		return carryOut(ctx, list, asJSON)
+		return carryOut(ctx, list, asJSON, quiet)
 	}
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	registerWith(f, &with)
 	f.StringArrayVar(&o.Set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.Only, "only", nil, "keep points with these `KEY=VALUE,…`")
+	f.BoolVar(&quiet, "quiet", false, "no progress on standard error")
 	f.SortFlags = false
 	return cmd
 }
 
 // check prints estimates: of what there was time for, if it is interrupted. JSON of several files
 // is one object after the other.
-func (a *app) check(ctx context.Context, list []*run.Scenario, asJSON bool) error {
+func (a *app) check(ctx context.Context, list []*run.Scenario, asJSON, quiet bool) error {
 	of := pointsOf(list)
-	estimates, interrupted := inTurn(ctx, len(of), func(i int) (*run.Estimate, error) {
+	p := a.newProgress("points", idsIn(of), quiet)
+	estimates, interrupted := inTurn(ctx, p, func(i int) (*run.Estimate, error) {
 		return of[i].s.Estimate(of[i].p)
 	})
 	if interrupted != nil && !isInterrupted(interrupted) {
@@ -105,6 +107,14 @@ func pointsOf(list []*run.Scenario) (all []pointOf) {
 		}
 	}
 	return all
+}
+
+// idsIn are the names of points.
+func idsIn(of []pointOf) (names []string) {
+	for _, one := range of {
+		names = append(names, one.p.ID)
+	}
+	return names
 }
 
 // printEither prints JSON or a text.

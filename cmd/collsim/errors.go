@@ -69,9 +69,11 @@ func (a *app) report(err error) int {
 	return exitUsage
 }
 
-// wantsJSON reports whether --json is given, also where flags could not be read.
+// wantsJSON reports whether --json or --jsonl is given, also where flags could not be read.
 func (a *app) wantsJSON() bool {
-	return slices.Contains(a.args, "--json") || slices.Contains(a.args, "--json=true")
+	return slices.ContainsFunc(a.args, func(arg string) bool {
+		return slices.Contains([]string{"--json", "--json=true", "--jsonl", "--jsonl=true"}, arg)
+	})
 }
 
 // plainError is an error for a reader.

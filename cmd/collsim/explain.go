@@ -25,9 +25,11 @@ func (a *app) explainCommand() *cobra.Command {
 
 // explain prints explanations: of what there was time for, if it is interrupted. JSON of several
 // files is one object after the other. What "all" stands for and cannot do a point is left out.
-func (a *app) explain(ctx context.Context, list []*run.Scenario, asJSON bool) error {
+func (a *app) explain(ctx context.Context, list []*run.Scenario,
+	asJSON, quiet bool) error {
 	of := pointsOf(list)
-	all, interrupted := inTurn(ctx, len(of), func(i int) (*run.Explanation, error) {
+	p := a.newProgress("points", idsIn(of), quiet)
+	all, interrupted := inTurn(ctx, p, func(i int) (*run.Explanation, error) {
 		return of[i].s.Explain(of[i].p)
 	})
 	if interrupted != nil && !isInterrupted(interrupted) {

@@ -100,7 +100,8 @@ func (out *outputs) streams() error {
 	for _, one := range []struct {
 		wants bool
 		flag  string
-	}{{o.json, "--json"}, {o.csv == "-", "--csv -"}, {o.links == "-", "--links -"}} {
+	}{{o.json, "--json"}, {o.jsonl, "--jsonl"}, {o.csv == "-", "--csv -"},
+		{o.links == "-", "--links -"}} {
 		if one.wants {
 			taken = append(taken, one.flag)
 		}
@@ -235,6 +236,11 @@ func (out *outputs) take(index int, r *run.Result) {
 	}
 	out.plot(index, r)
 	out.plotErrors(r)
+	if out.flags.jsonl {
+		line, err := report.JSONLine(out.scenarios[index], r)
+		out.lose(err)
+		out.app.printJSON(out.app.out, line)
+	}
 	out.lose(out.writeData(index, r))
 }
 
@@ -263,6 +269,11 @@ func (out *outputs) print(reports []*run.Report) error {
 	switch {
 	case out.flags.json:
 		if text, err = report.JSON(reports...); err == nil {
+			a.printJSON(a.out, text)
+		}
+		return err
+	case out.flags.jsonl:
+		if text, err = report.JSONSummary(reports...); err == nil {
 			a.printJSON(a.out, text)
 		}
 		return err

@@ -8,31 +8,43 @@ import (
 	"time"
 )
 
-// progress is a line on a terminal that says how far a run is, once it has taken a second.
-// Elsewhere it says nothing.
+// progress says how far a command is and what it is at: on a terminal by a line that is replaced,
+// once it has taken a second; in a log by a line now and then.
 type progress struct {
 	w     io.Writer
-	total int
+	what  string   // that is counted
+	names []string // of what is done one after the other
+	live  bool     // on a terminal
 	stop  chan struct{}
 	ended sync.WaitGroup
 
-	mu   sync.Mutex
-	done int
+	mu     sync.Mutex
+	done   int
+	shares []float64 // of the work, by name; nil: all alike
+	shown  bool      // a line that is to be taken away
+	over   bool
 }
 
-// patience is how long a run may take without a word, and how often there is one then.
+// patience is how long a run may take without a word on a terminal, and interval how often there is
+// one then; in a log, between any two words are logged.
 const (
 	patience = time.Second
 	interval = 200 * time.Millisecond
+	logged   = 30 * time.Second
 )
 
 // newProgress begins to wait. Whoever calls it calls end.
-func (a *app) newProgress(total int, quiet bool) *progress {
-	p := &progress{w: a.err, total: total, stop: make(chan struct{})}
-	if quiet || !terminal(a.err) {
+func (a *app) newProgress(what string, names []string, quiet bool) *progress {
+	p := &progress{w: a.err, what: what, names: names, live: terminal(a.err),
+		stop: make(chan struct{})}
+	if quiet {
 		return p
 	}
-	tick := time.NewTicker(interval)
+	every := logged
+	if p.live {
+		every = interval
+	}
+	tick := time.NewTicker(every)
 	p.ended.Go(func() {
 		defer tick.Stop()
 		p.watch(time.Now(), tick.C)
@@ -50,44 +62,98 @@ func terminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// watch writes the line at every tick from one second on, and takes it away in the end.
+// watch writes a line at every tick from one second on, and takes it away in the end.
 func (p *progress) watch(begun time.Time, ticks <-chan time.Time) {
-	shown := false
 	for {
 		select {
 		case now := <-ticks:
 			if now.Sub(begun) >= patience {
-				shown = true
-				p.write(p.line(now.Sub(begun)))
+				p.show(now.Sub(begun))
 			}
 		case <-p.stop:
-			if shown {
-				p.write("\r\x1b[K")
-			}
+			p.say("")
 			return
 		}
 	}
 }
 
-// line says how many results there are, and since when.
-func (p *progress) line(since time.Duration) string {
+// show writes the line.
+func (p *progress) show(since time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return fmt.Sprintf("\r\x1b[K%d of %d results, %.0f s", p.done, p.total, since.Seconds())
+	if !p.live {
+		p.write("collsim: " + p.line(since) + "\n")
+		return
+	}
+	p.shown = true
+	p.write("\r\x1b[K" + p.line(since))
+}
+
+// line is how many are done, since when, how much longer it takes, and what is not done yet:
+// "2 of 30 results, 12 s, about 40 s left: all_reduce/ring/1024".
+func (p *progress) line(since time.Duration) string {
+	text := fmt.Sprintf("%d of %d %s, %.0f s", p.done, len(p.names), p.what, since.Seconds())
+	if left, ok := p.left(since); ok {
+		text += ", about " + left.Round(time.Second).String() + " left"
+	}
+	if p.done < len(p.names) && p.names[p.done] != "" {
+		text += ": " + harmless(p.names[p.done])
+	}
+	return text
+}
+
+// left is how long the rest takes if it goes on as before.
+func (p *progress) left(since time.Duration) (left time.Duration, ok bool) {
+	done, all := float64(p.done), float64(len(p.names))
+	if p.shares != nil {
+		done, all = 0, 0
+		for i, share := range p.shares {
+			if all += share; i < p.done {
+				done += share
+			}
+		}
+	}
+	if p.done == 0 || done <= 0 || p.done >= len(p.names) {
+		return 0, false
+	}
+	return time.Duration(float64(since) * (all - done) / done), true
 }
 
 // write writes to the terminal. If that fails there is nobody to tell.
 func (p *progress) write(text string) { _, _ = io.WriteString(p.w, text) }
 
-// step counts a result.
+// say writes lines in the place of that of the progress, which comes back with the next tick.
+func (p *progress) say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		p.shown = false
+		text = "\r\x1b[K" + text
+	}
+	if text != "" && !p.over {
+		p.write(text)
+	}
+}
+
+// weigh says how large the shares of the work are.
+func (p *progress) weigh(shares []float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shares = shares
+}
+
+// step counts one that is done.
 func (p *progress) step() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
 }
 
-// end takes the line away.
+// end takes the line away. Nothing is said after it.
 func (p *progress) end() {
 	close(p.stop)
 	p.ended.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
 }

@@ -18,6 +18,7 @@ import (
 // runFlags are the flags of run.
 type runFlags struct {
 	json     bool
+	jsonl    bool
 	csv      string
 	timeline string
 	trace    string
@@ -40,6 +41,8 @@ type runFlags struct {
 func (o *runFlags) register(f *pflag.FlagSet) {
 	o.flags = f
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
+	f.BoolVar(&o.jsonl, "jsonl", false, "print JSON, each result in a line as soon as it is done, "+
+		"then a line that sums up")
 	f.StringVar(&o.csv, "csv", "", "write a line for each result to `FILE`; - is standard output")
 	f.StringVar(&o.timeline, "timeline", "", "draw each result to `FILE.svg`, .png or .pdf, with "+
 		"{algorithm}, {bytes}, … in its name; - is text on standard output")
@@ -175,7 +178,7 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 func (a *app) finish(reports []*run.Report, out *outputs, interrupted error) error {
 	out.interrupted = interrupted != nil
 	out.write(reports)
-	if o := out.flags; !o.quiet && !o.json {
+	if out.flags.noted() {
 		a.notes(reports)
 	}
 	if err := out.print(reports); err != nil {
@@ -198,7 +201,10 @@ func (a *app) finish(reports []*run.Report, out *outputs, interrupted error) err
 // runOne runs a scenario. The report of an interrupted run comes with the context's error.
 func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
-	p := a.newProgress(len(s.Points), out.flags.quiet)
+	p := a.newProgress("results", idsOf(s), out.flags.quiet)
+	if !out.flags.quiet {
+		go a.forecast(s, p, out.flags.noted())
+	}
 	o := out.options(index)
 	o.Done = func(r *run.Result) {
 		out.take(index, r)
@@ -213,6 +219,9 @@ func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 	}
 	return report, err
 }
+
+// noted reports whether notes are printed.
+func (o *runFlags) noted() bool { return !o.quiet && !o.json && !o.jsonl }
 
 // loadAll reads all scenarios, or returns all that is wrong with them.
 func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error) {

@@ -53,9 +53,13 @@ func (a *app) interruption() (text string, code int) {
 // isInterrupted reports whether an error is that of a context that somebody has ended.
 func isInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
 
-// inTurn calls a function for 0 … n−1, and returns what it gave. When the context ends, it returns
-// its error at once with what is finished; the call that has begun ends unheard.
-func inTurn[T any](ctx context.Context, n int, one func(i int) (T, error)) (list []T, err error) {
+// inTurn calls a function for each of what a progress counts, and returns what it gave. When the
+// context ends, it returns its error at once with what is finished; the call that has begun ends
+// unheard.
+func inTurn[T any](ctx context.Context, p *progress, one func(i int) (T, error)) (list []T,
+	err error) {
+	defer p.end()
+	n := len(p.names)
 	type outcome struct {
 		value  T
 		err    error
@@ -97,6 +101,7 @@ func inTurn[T any](ctx context.Context, n int, one func(i int) (T, error)) (list
 			return list, o.err
 		}
 		list = append(list, o.value)
+		p.step()
 	}
 	return list, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -69,12 +70,15 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("out of paper") 
 // with what there is.
 func TestInTurn(t *testing.T) {
 	square := func(i int) (int, error) { return i * i, nil }
-	got, err := inTurn(t.Context(), 4, square)
+	four := func() *progress {
+		return (&app{err: io.Discard}).newProgress("squares", make([]string, 4), true)
+	}
+	got, err := inTurn(t.Context(), four(), square)
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 1, 4, 9}, got)
 
 	boom := errors.New("boom")
-	got, err = inTurn(t.Context(), 4, func(i int) (int, error) {
+	got, err = inTurn(t.Context(), four(), func(i int) (int, error) {
 		if i == 2 {
 			return 0, boom
 		}
@@ -86,7 +90,7 @@ func TestInTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	forever := make(chan struct{})
 	defer close(forever)
-	got, err = inTurn(ctx, 4, func(i int) (int, error) {
+	got, err = inTurn(ctx, four(), func(i int) (int, error) {
 		if i == 1 {
 			cancel()
 			<-forever
@@ -97,5 +101,5 @@ func TestInTurn(t *testing.T) {
 	require.Equal(t, []int{0}, got)
 
 	defer func() { require.Contains(t, fmt.Sprint(recover()), "a bug\n\n") }()
-	_, _ = inTurn(t.Context(), 4, func(int) (int, error) { panic("a bug") })
+	_, _ = inTurn(t.Context(), four(), func(int) (int, error) { panic("a bug") })
 }

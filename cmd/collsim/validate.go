@@ -151,7 +151,7 @@ func firstReason(reports []*run.Report) string {
 // validateOne is runOne for real.
 func (a *app) validateOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
-	p := a.newProgress(len(s.Points), out.flags.quiet)
+	p := a.newProgress("results", idsOf(s), out.flags.quiet)
 	o := run.ValidateOptions{RunOptions: out.options(index), Open: a.openHardware,
 		Memory: memoryLeft}
 	o.Done = func(r *run.Result) {

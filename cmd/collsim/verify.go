@@ -16,7 +16,7 @@ import (
 // verifyFlags are the flags of verify.
 type verifyFlags struct {
 	fileFlags
-	json              bool
+	json, quiet       bool
 	with              []string
 	slots, iterations int
 	rendezvous        bool
@@ -44,6 +44,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&o.quiet, "quiet", false, "no progress on standard error")
 	registerWith(f, &o.with)
 	f.IntVar(&o.slots, "slots", -1, "messages that a connection holds; 0 is as many as needed (a "+
 		"file or a scenario has its own; what .schedule files declare stands)")
@@ -83,8 +84,13 @@ func (a *app) verify(ctx context.Context, names []string, o *verifyFlags) error 
 	}
 	ctx, stop := a.interruptible(ctx)
 	defer stop()
-	found, interrupted := inTurn(ctx, len(of), func(i int) ([]*run.Verification, error) {
-		return of[i]()
+	var ids []string
+	for _, one := range of {
+		ids = append(ids, one.name)
+	}
+	p := a.newProgress("proofs", ids, o.quiet)
+	found, interrupted := inTurn(ctx, p, func(i int) ([]*run.Verification, error) {
+		return of[i].prove()
 	})
 	if interrupted != nil && !isInterrupted(interrupted) {
 		return interrupted
@@ -114,7 +120,10 @@ func (a *app) verify(ctx context.Context, names []string, o *verifyFlags) error 
 }
 
 // proving is a proof that has been read, and may take a while.
-type proving func() ([]*run.Verification, error)
+type proving struct {
+	name  string
+	prove func() ([]*run.Verification, error)
+}
 
 // toVerify reads a schedule, or a scenario with those of its points.
 func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) {
@@ -139,9 +148,9 @@ func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) 
 		if how.Slots = max(o.slots, 0); o.slots == 0 {
 			how.Slots = -1
 		}
-		return []proving{func() ([]*run.Verification, error) {
+		return []proving{{name, func() ([]*run.Verification, error) {
 			return []*run.Verification{run.VerifyFile(name, f, how)}, nil
-		}}, nil
+		}}}, nil
 	}
 	for _, flag := range []string{o.given(), changed(o.flags, "rendezvous", "iterations")} {
 		if flag != "" {
@@ -163,7 +172,9 @@ func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) 
 	}
 	a.noteSeed(s.Points)
 	for _, p := range s.Points {
-		list = append(list, func() ([]*run.Verification, error) { return s.VerifyPoint(p, o.slots) })
+		list = append(list, proving{p.ID, func() ([]*run.Verification, error) {
+			return s.VerifyPoint(p, o.slots)
+		}})
 	}
 	return list, nil
 }

@@ -1,0 +1,110 @@
+package run
+
+import (
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/scenarios"
+	"collsim/schedule"
+)
+
+// Nanoseconds that things take on one core of a server of the 2020s: processor time of the command
+// with GOMAXPROCS=1, stage by stage, for rings, trees, halvings and all-to-alls of 8 to 4096 ranks,
+// 14 formats and all kinds of data. TestEstimateMeasured has some of them.
+const (
+	simMessageTime  = 500  // a message, where ranks take turns at the same program,
+	ownMessageTime  = 3000 // and where each has its own;
+	laneTime        = 2000
+	proofStepTime   = 900
+	proofBlockTime  = 300
+	numberStepTime  = 1000
+	numberBlockTime = 450
+	buildTime       = 1500 // a step or a message of a program of a rank's own,
+	buildBlockTime  = 150  // and a block that it names;
+	buildsToTime    = 4    // which is made so often to build, simulate and bound it,
+	buildsToProve   = 2
+	buildsToCompute = 1
+	moveTime        = 1.0 // an element that is sent, of 4 bytes
+	narrowMoveTime  = 2.2 // of a format that has no arithmetic of its own
+	fillTime        = 2.8 // an input that is made, and defined
+	productTime     = 18  // of products, which are exact in no order,
+	randomTime      = 28  // and of random numbers
+)
+
+// Bytes that things take, likewise: the largest resident set of the command.
+const (
+	programBytes    = 17 << 20 // the command itself
+	linkBytes       = 200      // of a network
+	laneBytes       = 1000     // of a simulation, with what is in flight
+	ownStepBytes    = 900      // of a program of a rank's own
+	proofBlockBytes = 75
+	checkBytes      = 36 << 20 // of windows of buffers, where all of them are larger
+	checkStepBytes  = 200      // of moves that are kept,
+	checkBlockBytes = 20       // with the blocks in them
+)
+
+// cost is what is expected of the stages of a run, in seconds and bytes.
+type cost struct {
+	build, simulate, prove, numbers    float64
+	programs, simulation, proof, check float64
+}
+
+// plus is the cost of two schedules, of different teams: the memory of the one that takes more.
+func (c cost) plus(d cost) cost {
+	return cost{c.build + d.build, c.simulate + d.simulate, c.prove + d.prove, c.numbers + d.numbers,
+		c.programs + d.programs, c.simulation + d.simulation, max(c.proof, d.proof),
+		max(c.check, d.check)}
+}
+
+// costOf is what a schedule of a point costs that so many teams play, each once but simulated for
+// each of them.
+func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost) {
+	all := w.times(int64(teams))
+	steps, messages := float64(all.steps), float64(all.messages)
+	once, message := 0.0, float64(simMessageTime)
+	if s.Group == nil {
+		once = float64(buildTime*(steps+messages)) + float64(buildBlockTime*float64(all.blocks))
+		message += ownMessageTime
+		c.programs = float64(ownStepBytes * steps)
+	}
+	c.build = 1e-9 * buildsToTime * once
+	c.simulate = 1e-9 * (float64(message*messages) + float64(laneTime*float64(all.lanes)))
+	c.simulation = float64(laneBytes * float64(all.lanes))
+	if p.Check.Proof {
+		c.prove = 1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
+			float64(proofBlockTime*float64(all.blocks)))
+		c.proof = float64(proofBlockBytes * float64(all.blocks))
+	}
+	if !p.Check.Numbers {
+		return c
+	}
+	c.numbers = 1e-9 * (float64(buildsToCompute*once) + float64(numberStepTime*steps) +
+		float64(numberBlockTime*float64(w.blocks)) + elementTime(s, p, w))
+	c.check = min(float64(held(s)), checkBytes, float64(p.Check.Memory)) +
+		min(float64(checkStepBytes*float64(w.steps))+float64(checkBlockBytes*float64(w.blocks)),
+			1.25*float64(p.Check.Memory)/4)
+	return c
+}
+
+// elementTime is what the elements of a check take, in nanoseconds: each once made and defined, and
+// moved as often as it is sent.
+func elementTime(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
+	t := s.Spec.Type
+	width := float64(t.Width())
+	inputs := float64(0)
+	for rank := range s.Spec.Ranks {
+		inputs += float64(s.Len(schedule.Input, rank))
+	}
+	fill, move := fillTime, moveTime
+	switch {
+	case p.Check.Data != scenarios.ExactData && t.IsFloat() && s.Spec.Kind.Reduces():
+		fill = randomTime
+	case s.Spec.Op == collective.Prod && t.IsFloat():
+		fill = productTime
+	}
+	if t.IsFloat() && t.Width() < dtype.Float32.Width() && s.Spec.Kind.Reduces() {
+		move = narrowMoveTime
+	}
+	wide := max(1, width/4)
+	share := min(1, float64(p.Check.Memory)/float64(max(held(s), 1))) // the rest is not checked
+	return float64(share * wide * (float64(fill*inputs) + float64(move*float64(w.bytes)/width)))
+}

@@ -1,0 +1,49 @@
+package run_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/run"
+)
+
+// TestEstimateMeasured holds estimates against what the command took, on one core of an AMD EPYC
+// that others worked on as well: the least processor time of up to three runs with GOMAXPROCS=1,
+// and the largest resident set. Both are within a factor of two.
+func TestEstimateMeasured(t *testing.T) {
+	for _, c := range []struct {
+		ranks                        int
+		kind, algorithm, bytes, data string
+		seconds, mebibytes           float64
+	}{
+		{8, "all_reduce", "ring", "64 MiB", "exact", 0.56, 49},
+		{8, "all_reduce", "ring", "64 MiB", "normal", 4.52, 49},
+		{64, "all_reduce", "ring", "16 MiB", "exact", 1.26, 54},
+		{512, "all_reduce", "ring", "4 MiB", "exact", 3.45, 121},
+		{1024, "all_reduce", "ring", "1 MiB", "exact", 7.73, 546},
+		{1024, "all_gather", "ring", "1 MiB", "exact", 3.75, 353},
+		{128, "reduce_scatter", "ring", "16 MiB", "exact", 2.35, 51},
+		{256, "all_reduce", "rabenseifner", "8 MiB", "exact", 2.10, 70},
+		{1024, "all_reduce", "recursive-doubling", "1 MiB", "exact", 3.41, 55},
+		{4096, "all_reduce", "recursive-doubling", "64 KiB", "exact", 3.03, 142},
+		{512, "all_to_all", "direct", "512 KiB", "exact", 2.25, 377},
+		{256, "all_to_all", "bruck", "1 MiB", "exact", 0.79, 65},
+		{512, "all_reduce", "double-binary-tree", "4 MiB", "exact", 1.04, 62},
+		{1024, "broadcast", "binomial", "4 MiB", "exact", 0.38, 55},
+	} {
+		text := fmt.Sprintf("[topology]\npreset = \"switch\"\nranks = %d\nbandwidth = \"25 GB/s\"\n"+
+			"latency = \"1 us\"\n[collective]\nkind = %q\nalgorithm = %q\ndtype = \"float32\"\n"+
+			"bytes = %q\n[check]\ndata = %q\n", c.ranks, c.kind, c.algorithm, c.bytes, c.data)
+		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
+		require.NoError(t, err)
+		e, err := s.Estimate(s.Points[0])
+		require.NoError(t, err)
+		ratio := e.Seconds / c.seconds
+		require.True(t, 0.5 <= ratio && ratio <= 2, "%s: %v s", text, e.Seconds)
+		ratio = float64(e.Memory) / (1 << 20) / c.mebibytes
+		require.True(t, 0.5 <= ratio && ratio <= 2, "%s: %v", text, e.Memory)
+		require.LessOrEqual(t, e.NumberSeconds, e.Seconds)
+	}
+}
