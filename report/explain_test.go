@@ -161,8 +161,8 @@ func TestExplainManyShares(t *testing.T) {
 }
 
 // TestTeamBounds: of teams, the bound is that of the slowest one alone, or of all together. Across
-// the nodes of pod, 2 ranks exchange 1 MB over 2 links of 2 us and 1 GB/s, and 4 teams four times as
-// much over the same; what stays within a node is no matter there.
+// the nodes of pod, 2 ranks exchange 1 MB over 2 links of 2 us and 1 GB/s, and 4 teams four times
+// as much over the same; what stays within a node is no matter there.
 func TestTeamBounds(t *testing.T) {
 	for teams, want := range map[string][2]unit.Time{
 		`"rail"`:                {4000 * unit.Microsecond, 4 * unit.Microsecond},

@@ -45,7 +45,8 @@ func TestTeams(t *testing.T) {
 		// NIC's links: 4·500 000 B at 1 GB/s. Alone, the published formula, a team takes a quarter.
 		{`"rail"`, 2, 4, 2 * (4*unit.Microsecond + 4*500_000*byte1), 2 * (4e6 + 500e6),
 			8 * 3, 8 * 2 * 500_000},
-		// Unequal: the largest team's figures, wherever it stands. Its largest chunk, of 83 334 float32, goes 2·2 times
+		// Unequal: the largest team's figures, wherever it stands. Its largest chunk, of 83 334
+		// float32, goes 2·2 times
 		// over 2 us at 4 GB/s. The 2 ranks are done sooner: 2·1 times 125 us.
 		{`[[0, 1, 2], [5, 4]]`, 3, 2, 4 * (2*unit.Microsecond + 83_334*byte1), nil,
 			3*5 + 2*3, 4*1_000_000 + 2*1_000_000},
@@ -93,7 +94,7 @@ func TestTeamsBesideEachOther(t *testing.T) {
 	}
 }
 
-// TestTeamsBound: four teams of 2 share the NICs' links of 1 GB/s, so 4 · 1 MB must cross them, over
+// TestTeamsBound: four teams of 2 share the NICs' links of 1 GB/s, so 4 · 1 MB must cross them over
 // 4 us at least; each alone would need a quarter. They take that, and 4 us of a second round.
 func TestTeamsBound(t *testing.T) {
 	r := runAll(t, load(t, "s.toml", pod, `collective.teams="rail"`)).Results[0]

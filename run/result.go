@@ -76,7 +76,8 @@ type Result struct {
 	Links                []LinkUse    // all of them, by index; nil unless asked for
 
 	// Bounds are times that no schedule with as many lanes beats on this network. Of teams they are
-	// those of the one of which most is known, as if it were alone, or of all together if that is more.
+	// those of the one of which most is known, as if it were alone, or of all together if that is
+	// more.
 	Bounds     bounds.Bounds
 	ClosedForm unit.Time // as published; −1 where links differ, or for a schedule from a file
 	Warnings   []string

@@ -154,7 +154,7 @@ func TestOracleNeedsExactNumbersWhereTheyAre(t *testing.T) {
 		})
 	})
 	require.Regexp(t, `^all_reduce sum of float64 on 3 ranks, count 4: the definition is exact on `+
-		`this data, the result is not; the largest distance is 1 units`, complaint)
+		`this data, the result is not; the largest distance is 0.5 units`, complaint)
 	complaint = holds(func(t require.TestingT) {
 		Oracle(t, spec, func(inputs [][]float32) [][]float32 { return inputs })
 	})

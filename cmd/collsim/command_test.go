@@ -122,7 +122,7 @@ func TestBug(t *testing.T) {
 	require.Equal(t, exitBug, code)
 	require.Empty(t, stdout.String())
 	for _, part := range []string{"a bug in collsim", "please report", "version  " + run.Version,
-		"command  collsim example:ring --json", "seed     7\n", "run.go"} {
+		"command  collsim example:ring --json", "seed     7\n", "run/"} {
 		require.Contains(t, stderr.String(), part)
 	}
 }
