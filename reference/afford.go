@@ -12,6 +12,13 @@ import (
 // affordable is the survey of the schedule, or of one of a smaller count that needs no more memory
 // than there is.
 func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
+	if most := o.Most; most > 0 && s.Spec.Count > most && o.Rebuild != nil && !s.Spec.Kind.Splits() {
+		next, err := rebuilt(s, o, smaller(s, s.Spec.Count, most))
+		if err != nil {
+			return nil, err
+		}
+		s = next
+	}
 	for {
 		limit := o.Memory / 4
 		if o.Rebuild != nil && buffers(s, s.Spec.InPlace) > o.Memory { // will not do anyway
@@ -32,18 +39,27 @@ func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
 			return nil, fmt.Errorf("reference: the check needs %d bytes, but memory is %d: allow more "+
 				"by [check] memory, or use [check] numbers = false", need, o.Memory)
 		}
-		count := smaller(s, need, o.Memory)
-		next, err := o.Rebuild(count)
+		next, err := rebuilt(s, o, smaller(s, need, o.Memory))
 		if err != nil {
-			return nil, fmt.Errorf("reference: rebuilding with count %d: %w", count, err)
-		}
-		if next.Spec.Count != count || next.Spec.Ranks != spec.Ranks || next.Spec.Kind != spec.Kind ||
-			next.Spec.Type != spec.Type {
-			return nil, fmt.Errorf("reference: rebuilt with count %d, the schedule is of %v of %d %v on "+
-				"%d ranks", count, next.Spec.Kind, next.Spec.Count, next.Spec.Type, next.Spec.Ranks)
+			return nil, err
 		}
 		s = next
 	}
+}
+
+// rebuilt is the schedule of another count.
+func rebuilt(s *schedule.Schedule, o *CheckOptions, count int64) (*schedule.Schedule, error) {
+	spec := &s.Spec
+	next, err := o.Rebuild(count)
+	if err != nil {
+		return nil, fmt.Errorf("reference: rebuilding with count %d: %w", count, err)
+	}
+	if next.Spec.Count != count || next.Spec.Ranks != spec.Ranks || next.Spec.Kind != spec.Kind ||
+		next.Spec.Type != spec.Type {
+		return nil, fmt.Errorf("reference: rebuilt with count %d, the schedule is of %v of %d %v on "+
+			"%d ranks", count, next.Spec.Kind, next.Spec.Count, next.Spec.Type, next.Spec.Ranks)
+	}
+	return next, nil
 }
 
 // need is what a check of whole memories takes, in bytes, or the largest number there is.

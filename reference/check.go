@@ -23,6 +23,9 @@ type CheckOptions struct {
 	// more than Memory is made on a smaller one: the largest with the same remainder modulo the
 	// number of chunks, as far as its need is proportional.
 	Rebuild func(count int64) (*schedule.Schedule, error)
+	// Most, if not 0, is the largest Count to check: of more, a sample is checked, with the same
+	// remainder modulo the number of chunks. It takes Rebuild, and no splits.
+	Most int64
 	// Slots is what connections hold that do not declare their own; 0 is any number.
 	Slots      int
 	Accumulate Accumulate

@@ -45,14 +45,15 @@ const (
 // cost is what is expected of the stages of a run, in seconds and bytes.
 type cost struct {
 	build, simulate, prove, numbers    float64
+	elements                           float64 // of the numbers, if all are checked
 	programs, simulation, proof, check float64
 }
 
 // plus is the cost of two schedules, of different teams: the memory of the one that takes more.
 func (c cost) plus(d cost) cost {
 	return cost{c.build + d.build, c.simulate + d.simulate, c.prove + d.prove, c.numbers + d.numbers,
-		c.programs + d.programs, c.simulation + d.simulation, max(c.proof, d.proof),
-		max(c.check, d.check)}
+		c.elements + d.elements, c.programs + d.programs, c.simulation + d.simulation,
+		max(c.proof, d.proof), max(c.check, d.check)}
 }
 
 // costOf is what a schedule of a point costs that so many teams play, each once but simulated for
@@ -77,8 +78,9 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	if !p.Check.Numbers {
 		return c
 	}
-	c.numbers = 1e-9 * (float64(buildsToCompute*once) + float64(numberStepTime*steps) +
-		float64(numberBlockTime*float64(w.blocks)) + elementTime(s, p, w))
+	c.elements = float64(1e-9 * elementTime(s, p, w))
+	c.numbers = float64(1e-9*(float64(buildsToCompute*once)+float64(numberStepTime*steps)+
+		float64(numberBlockTime*float64(w.blocks)))) + float64(c.elements*c.sample(s, p))
 	c.check = min(float64(held(s)), checkBytes, float64(p.Check.Memory)) +
 		min(float64(checkStepBytes*float64(w.steps))+float64(checkBlockBytes*float64(w.blocks)),
 			1.25*float64(p.Check.Memory)/4)
@@ -105,6 +107,10 @@ func elementTime(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 		move = narrowMoveTime
 	}
 	wide := max(1, width/4)
-	share := min(1, float64(p.Check.Memory)/float64(max(held(s), 1))) // the rest is not checked
-	return float64(share * wide * (float64(fill*inputs) + float64(move*float64(w.bytes)/width)))
+	return float64(within(s, p) * wide * (float64(fill*inputs) + float64(move*float64(w.bytes)/width)))
+}
+
+// within is the share of the elements that check.memory holds: the rest is not checked.
+func within(s *schedule.Schedule, p *scenarios.Point) float64 {
+	return min(1, float64(p.Check.Memory)/float64(max(held(s), 1)))
 }

@@ -89,6 +89,7 @@ type Result struct {
 	skipped    string      // why there is no result; empty where there is one
 	Data       string      // that numbers were checked on: its kind, or a file
 	NumbersOff string      // why Numbers is Off though they were asked for; empty elsewhere
+	sampled    bool        // a check was made on a sample, to take less time
 	checkedAll bool        // no schedule was checked on fewer elements than it has
 }
 
@@ -234,8 +235,11 @@ func (r *Result) warn(n *network) {
 		if r.Checked >= CountOf(spec) {
 			text = "numbers of some teams checked on fewer elements"
 		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: check.memory = %v holds no more", text,
-			r.Point.Check.Memory))
+		why := fmt.Sprintf("check.memory = %v holds no more", r.Point.Check.Memory)
+		if r.sampled {
+			why = "all would take longer than the rest of the run (check.full = true checks them)"
+		}
+		r.Warnings = append(r.Warnings, text+": "+why)
 	}
 	bus, timed := r.BusBW()
 	fastest := unit.Rate(0)

@@ -196,6 +196,7 @@ func (r *runner) compute(m *made, result *Result) error {
 	}
 	result.Data = r.dataOf(result.Point).String()
 	for i, member := range m.members {
+		result.sampled = result.sampled || sampleOf(member.schedule, result.Point) > 0
 		report, err := r.check(member.schedule, m, result.Point)
 		if err != nil && result.refuted(err) {
 			result.Numbers = Off
@@ -222,6 +223,7 @@ func (r *runner) check(s *schedule.Schedule, m *made,
 	p *scenarios.Point) (report reference.Report, err error) {
 	o := reference.CheckOptions{Seed: uint64(p.Seed), Data: r.dataOf(p),
 		Memory: int64(p.Check.Memory), Slots: p.Sim.Slots, Accumulate: sumsOf(p)}
+	o.Most = sampleOf(s, p)
 	fits := true // a file can do the smaller count that a check is made on
 	o.Rebuild = func(count int64) (*schedule.Schedule, error) {
 		spec := s.Spec

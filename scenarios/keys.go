@@ -131,6 +131,10 @@ func runKeys() []Key {
 		{Path: "check.memory", kind: aSize, min: 1, max: maxBytes, Default: `"1 GiB"`,
 			Example: `"256 MiB"`, Sweep: true,
 			Doc: "Bound on all buffers of that run; a larger collective is checked on a smaller count."},
+		{Path: "check.full", kind: aFlag, Default: "false", Example: "true", Sweep: true,
+			Doc: "Check all elements that `check.memory` allows, however long that takes; else a " +
+				"smaller count is checked where the elements would take longer than the rest of the " +
+				"run, by an estimate that is the same on every machine, and two seconds."},
 		{Path: "check.data", kind: aChoice, Values: dataKinds(),
 			Default: `"exact"`, Example: `"normal"`, Sweep: true,
 			Doc: "Its data: small integers whose sums are exact in any order, or random numbers."},

@@ -68,6 +68,7 @@ type Sim struct {
 type Check struct {
 	Proof, Numbers bool
 	Memory         unit.Bytes // bound on the buffers of the numeric check
+	Full           bool       // check as much as that allows, however long it takes
 	Data           DataKind
 }
 
@@ -129,6 +130,7 @@ func (v *view) machine(p *Point) bool {
 	p.Check.Proof, _ = fetchOr(v, "check.proof", true)
 	p.Check.Numbers, _ = fetchOr(v, "check.numbers", true)
 	p.Check.Memory, _ = fetchOr(v, "check.memory", unit.GiB)
+	p.Check.Full, _ = fetchOr(v, "check.full", false)
 	p.Check.Data, _, _ = choose[DataKind](v, "check.data", dataKinds())
 	p.Seed, _ = fetchOr(v, "seed", int64(0))
 	return v.hardware(&p.Hardware) && ok1 && ok2
