@@ -39,9 +39,12 @@ func ranksTried() []int {
 	return tier.Raced([]int{1, 2, 3, 5, 8}, short, append(short, 10, 11, 14, 15, 64))
 }
 
-// manyRanks are so many that only two counts are tried; of more ranks, modifiers take turns in the
-// long grid as well: schedules grow with the square or the cube of the ranks.
-const manyRanks = 32
+// manyRanks are so many that only two counts are tried. Of more than fewRanks, modifiers take turns
+// in the long grid as well: schedules grow with the square or the cube of the ranks.
+const (
+	manyRanks = 32
+	fewRanks  = 9
+)
 
 // trials is the grid for a kind and a number of ranks: counts, in place and not; roots and
 // modifiers, and the place, take turns in the short tier.
@@ -51,7 +54,7 @@ func trials(a algos.Algorithm, kind collective.Kind, ranks int) []trial {
 	if ranks >= manyRanks {
 		counts = counts[3:]
 	}
-	turns := !tier.Long || ranks > manyRanks
+	turns := !tier.Long || ranks > fewRanks
 	var list []trial
 	for i, count := range counts {
 		for j, inPlace := range []bool{false, true} {
