@@ -37,8 +37,17 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the command as a user does: arguments, streams, files and exit codes.
 func TestScripts(t *testing.T) {
+	dir := filepath.Join("testdata", "script")
+	var files []string
+	if tier.Race { // a command takes ten times as long to begin: those with signals, ranks, many points
+		for _, name := range []string{"calibrate", "choose", "interrupt", "jsonl", "validate"} {
+			files = append(files, filepath.Join(dir, name+".txtar"))
+		}
+		dir = ""
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Dir:           dir,
+		Files:         files,
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error { // where arrays are that a script cannot hold
 			oracle, err := filepath.Abs(filepath.Join("testdata", "oracle"))
