@@ -7,10 +7,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,7 +49,7 @@ func (a *app) workerCommand() *cobra.Command {
 				return &usageError{text: "no secret: " + secretVariable + " or " + secretFile + " is expected",
 					hint: "validate says which, or has it from there itself"}
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := a.interruptible(cmd.Context())
 			defer stop()
 			r := host.Rendezvous{Network: "tcp", Address: at, Rank: first, Secret: secret,
 				Timeout: timeout}
