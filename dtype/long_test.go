@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stride is 1 to try every pattern, which takes some ten minutes on two cores (COLLSIM_EVERY=1), else
+// stride is 1 to try every pattern, which takes some minutes on two cores (COLLSIM_EVERY=1), else 7:
 // one of seven.
 func stride() int {
 	if os.Getenv("COLLSIM_EVERY") != "" {

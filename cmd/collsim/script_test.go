@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	dir := filepath.Join("testdata", "script")
 	var files []string
-	if tier.Race { // a command takes ten times as long to begin: those with signals, ranks, many points
+	if tier.Race { // a command takes long to begin: those with signals, ranks, many points
 		for _, name := range []string{"calibrate", "choose", "interrupt", "jsonl", "validate"} {
 			files = append(files, filepath.Join(dir, name+".txtar"))
 		}
