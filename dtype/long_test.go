@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stride is 1 to try every pattern, which takes some minutes on two cores (COLLSIM_EVERY=1), else 7:
-// one of seven.
+// stride is 1 to try every pattern, which takes some minutes on two cores (COLLSIM_EVERY=1);
+// else one of seven is tried.
 func stride() int {
 	if os.Getenv("COLLSIM_EVERY") != "" {
 		return 1
