@@ -43,7 +43,7 @@ func ranksTried() []int {
 // in the long grid as well: schedules grow with the square or the cube of the ranks.
 const (
 	manyRanks = 32
-	fewRanks  = 9
+	fewRanks  = 5
 )
 
 // trials is the grid for a kind and a number of ranks: counts, in place and not; roots and
