@@ -196,8 +196,9 @@ func (r *runner) compute(m *made, result *Result) error {
 	}
 	result.Data = r.dataOf(result.Point).String()
 	for i, member := range m.members {
-		result.sampled = result.sampled || sampleOf(member.schedule, result.Point) > 0
-		report, err := r.check(member.schedule, m, result.Point)
+		sample := sampleOf(member.schedule, result.Point)
+		result.sampled = result.sampled || sample > 0
+		report, err := r.check(member.schedule, m, result.Point, sample)
 		if err != nil && result.refuted(err) {
 			result.Numbers = Off
 			return nil
@@ -218,12 +219,13 @@ func (r *runner) compute(m *made, result *Result) error {
 	return nil
 }
 
-// check compares one schedule's numbers with the definition.
-func (r *runner) check(s *schedule.Schedule, m *made,
-	p *scenarios.Point) (report reference.Report, err error) {
+// check compares one schedule's numbers with the definition, on a count of at most so many elements
+// (0 is all).
+func (r *runner) check(s *schedule.Schedule, m *made, p *scenarios.Point,
+	most int64) (report reference.Report, err error) {
 	o := reference.CheckOptions{Seed: uint64(p.Seed), Data: r.dataOf(p),
-		Memory: int64(p.Check.Memory), Slots: p.Sim.Slots, Accumulate: sumsOf(p)}
-	o.Most = sampleOf(s, p)
+		Memory: int64(p.Check.Memory), Slots: p.Sim.Slots, Accumulate: sumsOf(p),
+		Most: most}
 	fits := true // a file can do the smaller count that a check is made on
 	o.Rebuild = func(count int64) (*schedule.Schedule, error) {
 		spec := s.Spec
