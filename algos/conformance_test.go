@@ -3,22 +3,18 @@ package algos_test
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 	"testing"
 
 	"collsim/algos"
 	"collsim/algos/algostest"
 	"collsim/collective"
+	"collsim/internal/tier"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain lets the heap, which is small, grow more between collections: the suite builds and drops
-// thousands of schedules, and a third of its time would be spent on collecting them.
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(800)
-	os.Exit(m.Run())
-}
+// TestMain is tier.Main.
+func TestMain(m *testing.M) { os.Exit(tier.Main(m)) }
 
 // TestConformance holds every algorithm to the suite.
 func TestConformance(t *testing.T) {

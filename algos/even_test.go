@@ -46,8 +46,9 @@ func TestEven(t *testing.T) {
 				s, err := a.Build(spec, Options{Channels: 2})
 				require.NoError(t, err)
 				require.Equal(t, ranks > 64, s.Alike() == 1, "%s of %d ranks", a.Name, ranks)
-				for rank := range ranks {
-					require.Equal(t, amountOf(s, 0), amountOf(s, rank), "%s rank %d", a.Name, rank)
+				first := amountOf(s, 0)
+				for rank := 1; rank < ranks; rank++ {
+					require.Equal(t, first, amountOf(s, rank), "%s rank %d", a.Name, rank)
 				}
 				tried++
 			}

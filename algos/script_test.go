@@ -67,7 +67,8 @@ func command(d *datadriven.TestData) (string, error) {
 		return "", violations[0]
 	}
 	proven.Traffic = nil // too long to read
-	return strings.Replace(fmt.Sprintf("%+v\n", *proven), " Traffic:[]", "", 1), nil
+	return strings.NewReplacer(" Traffic:[]", "", " Undefined:[]", "").Replace(
+		fmt.Sprintf("%+v\n", *proven)), nil
 }
 
 func cost(a algos.Algorithm, spec collective.Spec, o algos.Options) (string, error) {
@@ -145,7 +146,7 @@ func TestTable(t *testing.T) {
 		require.NotEmpty(t, a.About)
 		require.NotEmpty(t, a.When)
 		require.NotEmpty(t, a.Source)
-		require.NotEmpty(t, a.Formula)
+		require.Equal(t, a.Plan == nil, a.Formula != "", a.Name) // nobody publishes what plans cost
 		if a.Of != nil {
 			require.Equal(t, a.Of.Params, a.Params)
 			require.Len(t, a.Of.Kinds, len(a.Kinds))

@@ -22,11 +22,13 @@ func Table() []Algorithm {
 
 		bruckAllGather,
 		directAllGather,
+		lowContentionAllGather,
 		pairwiseAllGather,
 		recursiveDoublingAllGather,
 		ringAllGather,
 
 		directReduceScatter,
+		lowContentionReduceScatter,
 		pairwiseReduceScatter,
 		recursiveHalvingReduceScatter,
 		ringReduceScatter,

@@ -27,8 +27,8 @@ func Beside(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 	if err := o.validate(); err != nil {
 		return Bounds{}, err
 	}
-	view := &topology.Graph{Preset: g.Preset, Nodes: g.Nodes, Links: g.Links}
 	var all []crowd
+	var ranks []int32
 	for _, t := range teams {
 		if err := t.Spec.Validate(); err != nil {
 			return Bounds{}, fmt.Errorf("bounds: %w", err)
@@ -40,7 +40,7 @@ func Beside(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 		c := crowd{spec: t.Spec}
 		for _, rank := range t.Ranks {
 			c.at = append(c.at, g.Ranks[rank])
-			view.Ranks = append(view.Ranks, g.Ranks[rank])
+			ranks = append(ranks, g.Ranks[rank])
 		}
 		if t.Spec.Ranks > 1 && !t.Spec.Empty() && moves(t.Spec) {
 			c.held = (&search{spec: t.Spec}).held()
@@ -50,8 +50,8 @@ func Beside(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 	if len(all) == 0 {
 		return Bounds{}, nil
 	}
-	s := &search{net: newNetwork(view, len(view.Ranks))}
-	s.spec.Ranks = len(view.Ranks)
+	s := &search{net: newNetwork(g.Restricted(ranks), len(ranks))}
+	s.spec.Ranks = len(ranks)
 	if !s.net.connected() { // each team may be all the same
 		return Bounds{}, nil
 	}

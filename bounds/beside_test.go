@@ -76,7 +76,7 @@ func TestNoTeamsBeatABound(t *testing.T) {
 			kind := a.Kinds[c.rng.Intn(len(a.Kinds))]
 			order := c.rng.Perm(len(g.Ranks))
 			var teams []Team
-			var beside []schedule.Team
+			var beside []schedule.Part
 			for len(order) > 0 {
 				n := min(len(order), 1+c.rng.Intn(4))
 				small := c
@@ -91,13 +91,13 @@ func TestNoTeamsBeatABound(t *testing.T) {
 					break
 				}
 				teams = append(teams, Team{spec, order[:n]})
-				beside = append(beside, schedule.Team{Ranks: order[:n], Schedule: s})
+				beside = append(beside, schedule.Part{Ranks: order[:n], Schedule: s})
 				order = order[n:]
 			}
 			if len(teams) < 2 {
 				continue
 			}
-			s, err := schedule.Beside(len(g.Ranks), beside...)
+			s, err := schedule.Compose("", len(g.Ranks), nil, beside)
 			require.NoError(t, err)
 			env := randomEnv(c, g)
 			r, err := sim.Run(s, env, sim.Options{})

@@ -59,16 +59,20 @@ const AllCutsNodes = 20
 // one the ports of every rank and a few families of cuts. The optimum of these is a linear program;
 // the bound may lie below it.
 //
+// A network that is too large to be searched link by link, but whose parts are alike and numbered
+// (topology.Graph.Few), is judged by one rank, one node, and all of either.
+//
 // Errors name what is wrong with the collective, that it has more ranks than the network, or two
 // ranks of which one does not reach the other.
 func For(spec collective.Spec, g *topology.Graph, o Options) (Bounds, error) {
-	return within(limits{work: MaxWork, nodes: AllCutsNodes}, spec, g, o)
+	return within(limits{work: MaxWork, nodes: AllCutsNodes, links: mostListed}, spec, g, o)
 }
 
 // limits are how far a search goes.
 type limits struct {
 	work  int64 // of each search
 	nodes int   // of a network of which all cuts are tried
+	links int   // of a network that is searched though its parts are alike
 }
 
 // within is For with other limits.
@@ -86,7 +90,14 @@ func within(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bound
 	if spec.Ranks == 1 || spec.Empty() {
 		return Bounds{}, nil
 	}
-	s := &search{spec: spec, net: newNetwork(g, spec.Ranks), limits: l}
+	s := &search{spec: spec, limits: l}
+	if s.alike(g) {
+		return s.result(o), nil
+	}
+	if err := g.Listable(); err != nil {
+		return Bounds{}, fmt.Errorf("bounds: %w", err)
+	}
+	s.net = newNetwork(g, spec.Ranks)
 	if !s.net.connected() {
 		return Bounds{}, fmt.Errorf("bounds: %w", g.Connected())
 	}

@@ -214,8 +214,8 @@ func linked(t testing.TB, wires []topology.Wire) *topology.Graph {
 	t.Helper()
 	g, err := topology.Links(0, wires)
 	require.NoError(t, err)
-	for l := range g.Links {
-		g.Links[l].Latency = hop
+	for l := range g.Links() {
+		g.Links()[l].Latency = hop
 	}
 	return g
 }

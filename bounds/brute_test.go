@@ -46,11 +46,11 @@ func worstCut(spec collective.Spec, g *topology.Graph) unit.Time {
 // worstCuts is that, and the largest together with the shortest route over the cut.
 func worstCuts(spec collective.Spec, g *topology.Graph) (worst, late unit.Time) {
 	lead := leads(spec.Ranks, g)
-	for set := uint(0); set < 1<<len(g.Nodes); set++ {
+	for set := uint(0); set < 1<<len(g.Nodes()); set++ {
 		ranks := set & (1<<spec.Ranks - 1) // ranks are the first nodes
 		bytes := crossing(spec, ranks)
 		capacity, unlimited, latency := int64(0), false, unit.Forever
-		for i, l := range g.Links {
+		for i, l := range g.Links() {
 			if set>>l.From&1 == 1 && set>>l.To&1 == 0 {
 				latency = min(latency, lead[i])
 				capacity += int64(l.Bandwidth)
@@ -71,8 +71,8 @@ func worstCuts(spec collective.Spec, g *topology.Graph) (worst, late unit.Time) 
 // leads is, of every link, the least latency of a way from a rank over it to a rank.
 func leads(ranks int, g *topology.Graph) []unit.Time {
 	dist := distances(g)
-	lead := make([]unit.Time, len(g.Links))
-	for i, l := range g.Links {
+	lead := make([]unit.Time, len(g.Links()))
+	for i, l := range g.Links() {
 		before, after := unit.Forever, unit.Forever
 		for _, v := range g.Ranks[:ranks] {
 			before, after = min(before, dist[v][l.From]), min(after, dist[l.To][v])
@@ -118,8 +118,8 @@ func TestCapacitiesAreRounded(t *testing.T) {
 			for r := range spec.Splits[0] {
 				spec.Splits[0][r] = c.rng.Int63n(1 << 46)
 			}
-			for l := range g.Links {
-				g.Links[l].Bandwidth = gigabyte + unit.Rate(c.rng.Int63n(1<<50))
+			for l := range g.Links() {
+				g.Links()[l].Bandwidth = gigabyte + unit.Rate(c.rng.Int63n(1<<50))
 			}
 			b, err := For(spec, g, Options{})
 			worst := worstCut(spec, g)
@@ -179,7 +179,7 @@ func trafficLaw(kind collective.Kind) func(c randomCase) bool {
 		if err != nil || few.Bandwidth > b.Bandwidth || worstCut(spec, g) > b.Bandwidth {
 			return false
 		}
-		load := make([]int64, len(g.Links))
+		load := make([]int64, len(g.Links()))
 		for to := range spec.Ranks {
 			for _, p := range spec.Want(to) {
 				for _, l := range g.Route(p.From, to, nil) {
@@ -189,8 +189,8 @@ func trafficLaw(kind collective.Kind) func(c randomCase) bool {
 		}
 		most := unit.Time(0)
 		for l, bytes := range load {
-			if bytes > 0 && g.Links[l].Bandwidth != unit.Unlimited {
-				most = max(most, ratioUp(bytes, int64(g.Links[l].Bandwidth)))
+			if bytes > 0 && g.Links()[l].Bandwidth != unit.Unlimited {
+				most = max(most, ratioUp(bytes, int64(g.Links()[l].Bandwidth)))
 			}
 		}
 		for r := range spec.Ranks {
@@ -205,7 +205,7 @@ func trafficLaw(kind collective.Kind) func(c randomCase) bool {
 // portTime is what a rank has to send over all links out of it.
 func portTime(spec collective.Spec, g *topology.Graph, r int) unit.Time {
 	capacity := int64(0)
-	for _, l := range g.Links {
+	for _, l := range g.Links() {
 		if l.From == g.Ranks[r] {
 			if l.Bandwidth == unit.Unlimited {
 				return 0
@@ -230,7 +230,7 @@ func TestLatencyEqualsAllPairs(t *testing.T) {
 
 // distances is Floyd's algorithm: the latency of the shortest way between any two nodes.
 func distances(g *topology.Graph) [][]unit.Time {
-	n := len(g.Nodes)
+	n := len(g.Nodes())
 	dist := make([][]unit.Time, n)
 	for v := range dist {
 		dist[v] = make([]unit.Time, n)
@@ -240,7 +240,7 @@ func distances(g *topology.Graph) [][]unit.Time {
 			}
 		}
 	}
-	for _, l := range g.Links {
+	for _, l := range g.Links() {
 		dist[l.From][l.To] = min(dist[l.From][l.To], l.Latency)
 	}
 	for k := range n {

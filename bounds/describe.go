@@ -38,7 +38,7 @@ func (s *search) describeCut(near func(v int32) bool, into bool) string {
 // describe names links that lead out of, or into, the ranks for which in is true.
 func (s *search) describe(links []int32, out bool, in func(r int) bool) string {
 	if len(links) == 1 {
-		return "link " + s.net.graph.Links[links[0]].Name
+		return "link " + s.net.graph.Links()[links[0]].Name
 	}
 	way := "into"
 	if out {
@@ -76,5 +76,5 @@ func (s *search) describeRanks(in func(r int) bool) string {
 }
 
 func (s *search) nameOf(r int) string {
-	return s.net.graph.Nodes[s.net.ranks[r]].Name
+	return s.net.graph.Nodes()[s.net.ranks[r]].Name
 }

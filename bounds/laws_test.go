@@ -39,7 +39,7 @@ func TestLaws(t *testing.T) {
 		},
 		"a faster link raises no bandwidth bound": func(c randomCase) bool {
 			b, spec, g := c.bounds(exact[c.rng.Intn(len(exact))])
-			l := &g.Links[c.rng.Intn(len(g.Links))]
+			l := &g.Links()[c.rng.Intn(len(g.Links()))]
 			if l.Bandwidth != unit.Unlimited {
 				l.Bandwidth *= unit.Rate(1 + c.rng.Intn(3))
 			}
@@ -47,7 +47,7 @@ func TestLaws(t *testing.T) {
 		},
 		"a shorter link raises no latency bound": func(c randomCase) bool {
 			b, spec, g := c.bounds(any(c))
-			g.Links[c.rng.Intn(len(g.Links))].Latency /= 2
+			g.Links()[c.rng.Intn(len(g.Links()))].Latency /= 2
 			return again(spec, g).Latency <= b.Latency
 		},
 		"more bytes lower nothing": func(c randomCase) bool {
@@ -67,8 +67,8 @@ func TestLaws(t *testing.T) {
 					row[i] *= int64(k)
 				}
 			}
-			for l := range g.Links {
-				g.Links[l].Latency *= unit.Time(k)
+			for l := range g.Links() {
+				g.Links()[l].Latency *= unit.Time(k)
 			}
 			near := func(a, b unit.Time) bool { return a <= b && b <= a+unit.Time(k) }
 			much := again(spec, g)
@@ -93,7 +93,7 @@ func TestLaws(t *testing.T) {
 			g := c.graph()
 			spec := c.spec(kind)
 			b := again(spec, g)
-			g.Ranks = append(g.Ranks, int32(len(g.Nodes)-1)) // a rank more than the collective has
+			g.Ranks = append(g.Ranks, int32(len(g.Nodes())-1)) // a rank more than the collective has
 			return again(spec, g) == b
 		},
 		"the same again": func(c randomCase) bool {

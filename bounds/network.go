@@ -27,29 +27,29 @@ type adjacency struct{ start, links []int32 }
 func (a *adjacency) of(v int32) []int32 { return a.links[a.start[v]:a.start[v+1]] }
 
 func newNetwork(g *topology.Graph, ranks int) *network {
-	n := &network{graph: g, ranks: g.Ranks[:ranks], rank: make([]int32, len(g.Nodes)),
-		from: make([]int32, len(g.Links)), to: make([]int32, len(g.Links)),
-		rate: make([]unit.Rate, len(g.Links)), latency: make([]unit.Time, len(g.Links)),
-		lead:    make([]unit.Time, len(g.Links)),
-		outward: make([]claim, len(g.Nodes)), inward: make([]claim, len(g.Nodes))}
+	n := &network{graph: g, ranks: g.Ranks[:ranks], rank: make([]int32, len(g.Nodes())),
+		from: make([]int32, len(g.Links())), to: make([]int32, len(g.Links())),
+		rate: make([]unit.Rate, len(g.Links())), latency: make([]unit.Time, len(g.Links())),
+		lead:    make([]unit.Time, len(g.Links())),
+		outward: make([]claim, len(g.Nodes())), inward: make([]claim, len(g.Nodes()))}
 	for v := range n.rank {
 		n.rank[v] = -1
 	}
 	for r, v := range n.ranks {
 		n.rank[v] = int32(r)
 	}
-	for i := range g.Links {
-		l := &g.Links[i]
+	for i := range g.Links() {
+		l := &g.Links()[i]
 		n.from[i], n.to[i], n.rate[i], n.latency[i] = l.From, l.To, l.Bandwidth, l.Latency
 	}
-	n.out, n.in = group(n.from, len(g.Nodes)), group(n.to, len(g.Nodes))
+	n.out, n.in = group(n.from, len(g.Nodes())), group(n.to, len(g.Nodes()))
 	return n
 }
 
 // computes reports whether a switch adds or multicasts.
 func (n *network) computes() bool {
-	for i := range n.graph.Nodes {
-		if v := &n.graph.Nodes[i]; v.Multicast || v.Reduce {
+	for i := range n.graph.Nodes() {
+		if v := &n.graph.Nodes()[i]; v.Multicast || v.Reduce {
 			return true
 		}
 	}

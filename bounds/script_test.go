@@ -28,7 +28,7 @@ func TestScripts(t *testing.T) {
 			case "network":
 				g = scriptNetwork(t, d)
 				return fmt.Sprintf("%d ranks, %d nodes, %d links\n",
-					len(g.Ranks), len(g.Nodes), len(g.Links))
+					len(g.Ranks), len(g.Nodes()), len(g.Links()))
 			case "slow":
 				rate, err := unit.ParseRate(d.CmdArgs[1].Key + " GB/s")
 				require.NoError(t, err)

@@ -207,6 +207,12 @@ func (s Spec) WithBytes(size unit.Bytes) Spec {
 	return s
 }
 
+// WithCount is the Spec with another Count.
+func (s Spec) WithCount(n int64) Spec {
+	s.Count = n
+	return s
+}
+
 // BusFactor is busbw divided by algbw as nccl-tests defines it (its doc/PERFORMANCE.md), as the
 // fraction num/den: 2(n−1)/n for all_reduce, (n−1)/n for kinds with a block for every rank, else 1.
 func (s Spec) BusFactor() (num, den int64) {

@@ -69,30 +69,23 @@ func Ideal() Device {
 	}
 }
 
-// presets lists every device that a scenario may name, in the order in which Names does.
-func presets() []Device { return []Device{Ideal()} }
-
 // Names returns the names that Lookup knows.
 func Names() []string {
-	var names []string
-	for _, d := range presets() {
-		names = append(names, d.Name)
+	names := []string{Ideal().Name}
+	for _, g := range gpus() {
+		names = append(names, g.name)
 	}
 	return names
 }
 
 // Lookup returns the preset of that name, or an error that lists the nearest names.
 func Lookup(name string) (Device, error) {
-	all := presets()
-	i := slices.IndexFunc(all, func(d Device) bool { return d.Name == name })
-	if i >= 0 {
-		return all[i], nil
+	if name == Ideal().Name {
+		return Ideal(), nil
 	}
-	for _, p := range Catalogue() {
-		if p.Name == name {
-			return Device{}, fmt.Errorf("device: %q cannot be simulated yet: nothing spends its "+
-				"figures, which are for information; one of: %s", name, strings.Join(Names(), ", "))
-		}
+	all := gpus()
+	if i := slices.IndexFunc(all, func(g gpu) bool { return g.name == name }); i >= 0 {
+		return all[i].preset().Device, nil
 	}
 	hint := "one of"
 	names := Names()

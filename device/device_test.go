@@ -31,8 +31,12 @@ func TestEveryPresetIsFoundAndValid(t *testing.T) {
 func TestLookupErrors(t *testing.T) {
 	_, err := Lookup("idael")
 	require.EqualError(t, err, `device: "idael": no device of that name; nearest: ideal`)
+	_, err = Lookup("h100")
+	require.EqualError(t, err, `device: "h100": no device of that name; nearest: h200, `+
+		`h100-sxm, h100-pcie`)
 	_, err = Lookup("z9000")
-	require.EqualError(t, err, `device: "z9000": no device of that name; one of: ideal`)
+	require.EqualError(t, err, `device: "z9000": no device of that name; one of: ideal, v100-16gb, `+
+		`v100-32gb, a100-40gb, a100-80gb, h100-sxm, h100-pcie, h200, b200, mi300x, rtx-4090, generic`)
 }
 
 func TestValidate(t *testing.T) {

@@ -41,6 +41,8 @@ type Figure struct {
 	Key string
 	// OfMessage says that it may depend on the size of messages, in [[device.range]].
 	OfMessage bool
+	// OfGPU says that it is one of what computes: it has a meaning only where there are SMs.
+	OfGPU bool
 	// Least and Most bound what may be written, in its smallest unit; Want says so in an error. A
 	// rate that has a key may be unlimited as well.
 	Least, Most int64
@@ -127,6 +129,28 @@ func (f Figure) Set(d *Device, text string) (err error) {
 	}
 	if err != nil {
 		return fmt.Errorf("device: %s = %q: %s such as %s is expected", f.Name, text, f.Unit, f.Example)
+	}
+	return nil
+}
+
+// Assign gives the device a figure that has been read: a value of the figure's type, an int64 for a
+// whole number, or a text as Set takes it.
+func (f Figure) Assign(d *Device, value any) error {
+	switch p := f.of(d).(type) {
+	case *unit.Time:
+		*p = value.(unit.Time)
+	case *unit.Rate:
+		*p = value.(unit.Rate)
+	case *unit.Bytes:
+		*p = value.(unit.Bytes)
+	case *unit.Share:
+		*p = value.(unit.Share)
+	case *int:
+		*p = int(value.(int64))
+	case *bool:
+		*p = value.(bool)
+	default:
+		return f.Set(d, value.(string))
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ const (
 	mostBytes  = int64(1024 * unit.TiB)
 	mostNumber = 65536
 	mostWork   = 1 << 60
+	// mostMemory is what fluid sharing counts of a link.
+	mostMemory = int64(17_500 * unit.GB)
 )
 
 // Figures is the table of all that a device is described by, those of its messages last.
@@ -61,8 +63,9 @@ func stepFigures() []Figure {
 				"1 if each is posted before the send that goes with it.",
 			of: func(d *Device) any { return &d.ReceivesAhead }},
 		{Name: "launch", Unit: InTime, Example: "20 us", Most: int64(MaxCost), Want: aTime,
-			About: "What a call costs every rank, once, before its first step.",
-			of:    func(d *Device) any { return &d.Launch }},
+			About: "Time of the host for a launch: of a call, once on every rank; with a GPU model and a " +
+				"schedule that says what is launched, of each bracket.",
+			of: func(d *Device) any { return &d.Launch }},
 	}
 	for i := range figures {
 		figures[i].Key = "device." + figures[i].Name

@@ -1,13 +1,15 @@
 package device
 
 import (
+	"slices"
+
 	"collsim/dtype"
 	"collsim/unit"
 )
 
 // GPU is what a GPU is described by beside the costs of steps: the engines that compute and copy,
-// its memory, and what starting work on it costs. Of the ideal device all is zero, and costs
-// nothing. Nothing spends these figures yet.
+// its memory, and what starting work on it costs. A device with SMs has a GPU model (package
+// sim/model); of the ideal device all is zero, and costs nothing.
 type GPU struct {
 	// SMs is the number of streaming multiprocessors (AMD: compute units), each of which has at
 	// most BlocksPerSM blocks at a time.
@@ -60,24 +62,29 @@ func (p *Peaks) Of(t dtype.Type) FLOPS {
 	return 0
 }
 
+// gpuNumber, gpuRate and gpuSize are rows of GPU.
+func gpuNumber(name, example, about string, of func(*GPU) *int) Figure {
+	return Figure{Name: name, Unit: InNumber, Example: example, About: about, Most: mostNumber,
+		Want: "a whole number", of: func(d *Device) any { return of(&d.GPU) }}
+}
+
+func gpuRate(name, example, about string, of func(*GPU) *unit.Rate) Figure {
+	return Figure{Name: name, Unit: InRate, Example: example, About: about, Most: mostRate,
+		Want: "a rate", of: func(d *Device) any { return of(&d.GPU) }}
+}
+
+func gpuSize(name, example, about string, of func(*GPU) *unit.Bytes) Figure {
+	return Figure{Name: name, Unit: InBytes, Example: example, About: about, Most: mostBytes,
+		Want: "a size", of: func(d *Device) any { return of(&d.GPU) }}
+}
+
 // gpuFigures are the rows of GPU.
 func gpuFigures() []Figure {
-	number := func(name, example, about string, of func(*GPU) *int) Figure {
-		return Figure{Name: name, Unit: InNumber, Example: example, About: about, Most: mostNumber,
-			Want: "a whole number", of: func(d *Device) any { return of(&d.GPU) }}
-	}
-	rate := func(name, example, about string, of func(*GPU) *unit.Rate) Figure {
-		return Figure{Name: name, Unit: InRate, Example: example, About: about, Most: mostRate,
-			Want: "a rate", of: func(d *Device) any { return of(&d.GPU) }}
-	}
-	size := func(name, example, about string, of func(*GPU) *unit.Bytes) Figure {
-		return Figure{Name: name, Unit: InBytes, Example: example, About: about, Most: mostBytes,
-			Want: "a size", of: func(d *Device) any { return of(&d.GPU) }}
-	}
 	list := []Figure{
-		number("sms", "132", "Streaming multiprocessors; AMD calls them compute units.",
+		gpuNumber("sms", "132", "Streaming multiprocessors; AMD calls them compute units. A device with "+
+			"any has a GPU model; 0 is none.",
 			func(g *GPU) *int { return &g.SMs }),
-		number("blocks_per_sm", "32", "Blocks that an SM has at most at a time.",
+		gpuNumber("blocks_per_sm", "32", "Blocks that an SM has at most at a time; 0 is any number.",
 			func(g *GPU) *int { return &g.BlocksPerSM }),
 	}
 	list = append(append(list, clockFigures()...), peakFigures()...)
@@ -89,30 +96,55 @@ func gpuFigures() []Figure {
 		Figure{Name: "tile", Unit: InTile, Example: "128x256", Most: mostNumber * mostNumber,
 			Want:  "rows x columns",
 			About: "Part of a matmul's result that one block computes.",
-			of:    func(d *Device) any { return &d.GPU.Tile }},
-		rate("hbm_bandwidth", "3350 GB/s", "Bandwidth of its memory, HBM or GDDR.",
-			func(g *GPU) *unit.Rate { return &g.HBM }),
-		size("hbm_capacity", "80 GiB", "Size of its memory; vendors write GB for 2³⁰ bytes.",
-			func(g *GPU) *unit.Bytes { return &g.Capacity }),
-		number("memory_bus", "5120", "Pins of the memory's bus that carry data.",
-			func(g *GPU) *int { return &g.BusBits }),
-		rate("memory_data_rate", "5.238 Gbit/s", "What each of these pins carries.",
-			func(g *GPU) *unit.Rate { return &g.DataRate }),
-		size("l2", "50 MiB", "Size of the second-level cache.",
-			func(g *GPU) *unit.Bytes { return &g.L2 }),
-		number("copy_engines", "3", "Engines that copy beside the SMs, with a queue each.",
-			func(g *GPU) *int { return &g.CopyEngines }),
-		rate("copy_engine_rate", "450 GB/s", "What one copy engine copies.",
-			func(g *GPU) *unit.Rate { return &g.CopyEngineRate }))
-	list = append(list, launchFigures()...)
-	return append(list,
-		number("priorities", "6", "Priorities that streams may have.",
+			of:    func(d *Device) any { return &d.GPU.Tile }})
+	list = append(append(list, memoryFigures()...), launchFigures()...)
+	list = append(list,
+		gpuNumber("priorities", "6", "Priorities that streams may have: 0 to one less; a higher one is "+
+			"the highest. 0 is any number.",
 			func(g *GPU) *int { return &g.Priorities }),
-		rate("nvlink", "450 GB/s", "All its links to other GPUs, each way; AMD's is Infinity Fabric. "+
+		gpuRate("nvlink", "450 GB/s", "All its links to other GPUs, each way; AMD's is Infinity Fabric. "+
 			"For information: a topology has its links.",
 			func(g *GPU) *unit.Rate { return &g.NVLink }),
-		rate("pcie", "64 GB/s", "Its link to the host, each way. For information.",
+		gpuRate("pcie", "64 GB/s", "Its link to the host, each way. For information.",
 			func(g *GPU) *unit.Rate { return &g.PCIe }))
+	for i := range list {
+		list[i].OfGPU = true
+		if !slices.Contains(unspent(), list[i].Name) {
+			list[i].Key = "device." + list[i].Name
+		}
+	}
+	return list
+}
+
+// memoryFigures are those of its memory, and of what copies.
+func memoryFigures() []Figure {
+	list := []Figure{
+		gpuRate("hbm_bandwidth", "3350 GB/s", "Bandwidth of its memory, HBM or GDDR, that kernels, "+
+			"copies and messages share; 0 is no limit.",
+			func(g *GPU) *unit.Rate { return &g.HBM }),
+		gpuSize("hbm_capacity", "80 GiB", "Size of its memory; vendors write GB for 2³⁰ bytes.",
+			func(g *GPU) *unit.Bytes { return &g.Capacity }),
+		gpuNumber("memory_bus", "5120", "Pins of the memory's bus that carry data.",
+			func(g *GPU) *int { return &g.BusBits }),
+		gpuRate("memory_data_rate", "5.238 Gbit/s", "What each of these pins carries.",
+			func(g *GPU) *unit.Rate { return &g.DataRate }),
+		gpuSize("l2", "50 MiB", "Cache before its memory, in which a matmul's blocks find what those "+
+			"before them have read; 0 is none.",
+			func(g *GPU) *unit.Bytes { return &g.L2 }),
+		gpuNumber("copy_engines", "3", "Engines that copy beside the SMs, with a queue each.",
+			func(g *GPU) *int { return &g.CopyEngines }),
+		gpuRate("copy_engine_rate", "450 GB/s", "What one copy engine copies; 0 is no limit.",
+			func(g *GPU) *unit.Rate { return &g.CopyEngineRate }),
+	}
+	list[0].Most = mostMemory
+	return list
+}
+
+// unspent are the figures that no simulation spends: other figures follow from them, they are for
+// information, or they round operands as numbers do not (TF32).
+func unspent() []string {
+	return []string{"clock", "tensor_clock", "tensor_float32", "hbm_capacity", "memory_bus",
+		"memory_data_rate", "nvlink", "pcie"}
 }
 
 func clockFigures() (list []Figure) {

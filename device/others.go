@@ -7,39 +7,40 @@ const (
 )
 
 func mi300x() gpu {
-	return gpu{"mi300x", "AMD Instinct MI300X OAM, 192 GB", []Value{
-		{"sms", "304", mi300DS},
-		{"blocks_per_sm", "32", "assumed: as many as waves fit"},
-		{"clock", "2100 MHz", mi300DS},
-		{"tensor_clock", "2100 MHz", mi300DS},
-		{"tensor_float64", "163.4 TFLOP/s", mi300DS},
-		{"tensor_float32", "653.7 TFLOP/s", mi300DS},
-		{"tensor_float16", "1307.4 TFLOP/s", mi300DS},
-		{"tensor_bfloat16", "1307.4 TFLOP/s", mi300DS},
-		{"tensor_float8", "2614.9 TFLOP/s", mi300DS},
-		{"tensor_int8", "2614.9 TFLOP/s", mi300DS},
-		{"vector_float64", "81.7 TFLOP/s", mi300DS},
-		{"vector_float32", "163.4 TFLOP/s", mi300DS},
-		{"matmul_efficiency", "51.4 %", mamf + ", MI300X"},
-		{"tile", "256x256", assumed},
-		{"hbm_bandwidth", "5300 GB/s", mi300DS},
-		{"hbm_capacity", "192 GiB", mi300DS},
-		{"memory_bus", "8192", mi300DS},
-		{"memory_data_rate", "5.2 Gbit/s", mi300DS},
-		{"l2", "32 MiB", mi300ua + ": 4 MB a die, 8 dies; behind it 256 MB of Infinity Cache"},
-		{"copy_engines", "16", "assumed: two a die"},
-		{"copy_engine_rate", "64 GB/s", "assumed: an engine fills one of 7 links of Infinity Fabric"},
-		{"launch", "2.1 us", "assumed: as MI210's, " + smallKernels +
-			"/mi210.txt: 64 KiB a kernel at 31 GB/s"},
-		{"launch_latency", "3 us", assumed},
-		{"graph_launch", "3.5 us", assumed},
-		{"graph_node", "2 us", "assumed: as MI210's, " + smallKernels +
-			"/mi210_graph.txt: 64 KiB a kernel at 32 GB/s"},
-		{"event_latency", "1 us", assumed},
-		{"priorities", "3", "assumed: HIP has high, normal and low"},
-		{"nvlink", "448 GB/s", mi300DS},
-		{"pcie", "64 GB/s", mi300DS},
-	}}
+	return gpu{"mi300x", "AMD Instinct MI300X OAM, 192 GB",
+		Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"}, []Value{
+			{"sms", "304", mi300DS},
+			{"blocks_per_sm", "32", "assumed: as many as waves fit"},
+			{"clock", "2100 MHz", mi300DS},
+			{"tensor_clock", "2100 MHz", mi300DS},
+			{"tensor_float64", "163.4 TFLOP/s", mi300DS},
+			{"tensor_float32", "653.7 TFLOP/s", mi300DS},
+			{"tensor_float16", "1307.4 TFLOP/s", mi300DS},
+			{"tensor_bfloat16", "1307.4 TFLOP/s", mi300DS},
+			{"tensor_float8", "2614.9 TFLOP/s", mi300DS},
+			{"tensor_int8", "2614.9 TFLOP/s", mi300DS},
+			{"vector_float64", "81.7 TFLOP/s", mi300DS},
+			{"vector_float32", "163.4 TFLOP/s", mi300DS},
+			{"matmul_efficiency", "51.4 %", mamf + ", MI300X"},
+			{"tile", "256x256", assumed},
+			{"hbm_bandwidth", "5300 GB/s", mi300DS},
+			{"hbm_capacity", "192 GiB", mi300DS},
+			{"memory_bus", "8192", mi300DS},
+			{"memory_data_rate", "5.2 Gbit/s", mi300DS},
+			{"l2", "256 MiB", mi300ua + ": Infinity Cache; before it 4 MB of L2 a die, 8 dies"},
+			{"copy_engines", "16", "assumed: two a die"},
+			{"copy_engine_rate", "64 GB/s", "assumed: an engine fills one of 7 links of Infinity Fabric"},
+			{"launch", "2.1 us", "assumed: as MI210's, " + smallKernels +
+				"/mi210.txt: 64 KiB a kernel at 31 GB/s"},
+			{"launch_latency", "3 us", assumed},
+			{"graph_launch", "3.5 us", assumed},
+			{"graph_node", "2 us", "assumed: as MI210's, " + smallKernels +
+				"/mi210_graph.txt: 64 KiB a kernel at 32 GB/s"},
+			{"event_latency", "1 us", assumed},
+			{"priorities", "3", "assumed: HIP has high, normal and low"},
+			{"nvlink", "448 GB/s", mi300DS},
+			{"pcie", "64 GB/s", mi300DS},
+		}}
 }
 
 // generic has round numbers of about an H100's, for what if.
@@ -60,5 +61,6 @@ func generic() gpu {
 		v.Source = "assumed: a round number"
 		values = append(values, v)
 	}
-	return gpu{"generic", "no GPU in particular: round numbers", values}
+	return gpu{"generic", "no GPU in particular: round numbers",
+		Value{"lane_rate", "40 GB/s", "assumed: a round number"}, values}
 }

@@ -1,43 +1,82 @@
 package device
 
+import (
+	"fmt"
+	"slices"
+
+	"collsim/unit"
+)
+
 // Preset is a device by name, with the source of every figure that it has.
 type Preset struct {
 	Device
 	About  string
 	Values []Value
-	// Selectable says that a scenario may name it: what simulations spend has figures.
-	Selectable bool
 }
 
 // Value is a figure of a preset as its source has it. A source is a document and the place in it,
 // or "assumed" and why.
 type Value struct{ Figure, Text, Source string }
 
-// Catalogue lists all devices: those that a scenario may name, and GPUs whose figures nothing
-// spends yet. Figures that a preset does not have are zero: there is no such engine, or nobody
-// says.
+// Catalogue lists all devices that a scenario may name. Figures that a preset does not have are
+// zero: there is no such engine, or nobody says.
 func Catalogue() []Preset {
-	all := []Preset{{Device: Ideal(), Selectable: true, Values: []Value{
+	all := []Preset{{Device: Ideal(), Values: []Value{
 		{"reduce_rate", "unlimited", "by definition"}, {"copy_rate", "unlimited", "by definition"},
 		{"lane_rate", "unlimited", "by definition"},
 		{"slots", "8", "NCCL, NCCL_STEPS in src/include/device.h"}},
 		About: "Only wires cost time: the published closed forms hold."}}
 	for _, g := range gpus() {
-		p := Preset{Device: Device{Name: g.name}, About: g.about, Values: g.values}
-		for _, v := range g.values {
-			if err := Find(v.Figure).Set(&p.Device, v.Text); err != nil {
-				panic(err) // a row of ours; a test reads them all
-			}
-		}
-		all = append(all, p)
+		all = append(all, g.preset())
 	}
 	return all
+}
+
+// preset is the GPU as it is used.
+func (g gpu) preset() Preset {
+	p := Preset{Device: Device{Name: g.name}, About: g.about, Values: g.all()}
+	figures := Figures()
+	for _, v := range p.Values {
+		i := slices.IndexFunc(figures, func(f Figure) bool { return f.Name == v.Figure })
+		if err := figures[i].Set(&p.Device, v.Text); err != nil {
+			panic(err) // a row of ours; a test reads them all
+		}
+	}
+	return p
 }
 
 // gpu is a preset as it is written down.
 type gpu struct {
 	name, about string
+	lane        Value // its lane_rate
 	values      []Value
+}
+
+// all are its figures: first what a step costs, of which nobody publishes much.
+func (g gpu) all() []Value {
+	var d Device
+	for _, v := range g.values {
+		if v.Figure == "hbm_bandwidth" {
+			if err := Find(v.Figure).Set(&d, v.Text); err != nil {
+				panic(err)
+			}
+		}
+	}
+	half := fmt.Sprintf("%g GB/s", float64(d.GPU.HBM)/2/float64(unit.GB))
+	return append([]Value{
+		{"overhead", "1 us", hopLatency},
+		{"reduce_rate", "unlimited", "assumed: a channel's loop adds while it copies, and its pace is " +
+			"lane_rate"},
+		{"copy_rate", half, "assumed: half of hbm_bandwidth, which a copy crosses twice"},
+		g.lane,
+		{"slots", "8", "NCCL, NCCL_STEPS in src/include/device.h"},
+	}, g.values...)
+}
+
+// lane is a lane_rate from NCCL's tuner.
+func lane(rate, row string) Value {
+	return Value{"lane_rate", rate, "NCCL, src/graph/tuning.cc, perChMaxRingLL128Bws, " + row +
+		": what one channel of a ring moves at most"}
 }
 
 // gpus lists them, oldest first.
@@ -75,6 +114,8 @@ const (
 	assumed     = "assumed"
 	oneEngine   = "assumed: a copy engine fills the links, which NVIDIA's developer forum says of " +
 		"the host's (thread 365145)"
+	hopLatency = "assumed: half of the 1.9 us that NCCL's tuner counts for a hop of a ring over " +
+		"NVLink with LL128 (src/graph/tuning.cc, hwLat), as the link has the other half"
 	sixPriorities = "assumed: cudaDeviceGetStreamPriorityRange gives 0 to -5 on recent drivers"
 )
 

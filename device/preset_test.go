@@ -42,18 +42,19 @@ func TestFigures(t *testing.T) {
 }
 
 // TestCatalogue: every value of a preset has a figure of that name, once, within its bounds, and a
-// source; what is assumed says so. Those that scenarios may name are Names.
+// source; what is assumed says so. All can be named.
 func TestCatalogue(t *testing.T) {
-	var selectable []string
+	var names []string
 	seen := map[string]bool{}
 	for _, p := range Catalogue() {
 		require.False(t, seen[p.Name], p.Name)
 		seen[p.Name] = true
 		require.NotEmpty(t, p.About)
-		if p.Selectable {
-			selectable = append(selectable, p.Name)
-			require.NoError(t, p.Validate())
-		}
+		names = append(names, p.Name)
+		require.NoError(t, p.Validate())
+		found, err := Lookup(p.Name)
+		require.NoError(t, err)
+		require.Equal(t, p.Device, found)
 		var d Device
 		has := map[string]bool{}
 		for _, v := range p.Values {
@@ -70,7 +71,7 @@ func TestCatalogue(t *testing.T) {
 		d.Name = p.Name
 		require.Equal(t, p.Device, d, "the device is its values")
 	}
-	require.Equal(t, Names(), selectable)
+	require.Equal(t, Names(), names)
 	require.Equal(t, GPU{}, Ideal().GPU, "nothing of it costs anything on ideal")
 }
 
@@ -80,7 +81,7 @@ func TestEveryGPUHasWhatASimulationNeeds(t *testing.T) {
 		for _, name := range []string{"sms", "blocks_per_sm", "tensor_float16", "vector_float32",
 			"matmul_efficiency", "tile", "hbm_bandwidth", "hbm_capacity", "l2", "copy_engines",
 			"copy_engine_rate", "launch", "launch_latency", "graph_launch", "graph_node",
-			"event_latency", "priorities", "pcie"} {
+			"event_latency", "priorities", "pcie", "overhead", "reduce_rate", "copy_rate", "lane_rate"} {
 			require.False(t, Find(name).Same(&p.Device, &Device{}), "%s: %s", p.Name, name)
 		}
 	}
@@ -164,8 +165,28 @@ func TestPeaksOf(t *testing.T) {
 	require.Equal(t, FLOPS(4_500_000*unit.GB), gpuOf(t, "b200").Tensor.Float8)
 }
 
-func TestLookupOfWhatCannotBeSimulated(t *testing.T) {
-	_, err := Lookup("h100-sxm")
-	require.EqualError(t, err, `device: "h100-sxm" cannot be simulated yet: nothing spends its `+
-		`figures, which are for information; one of: ideal`)
+// TestAssign: what has been read of a scenario is the figure that its text is.
+func TestAssign(t *testing.T) {
+	for _, f := range Figures() {
+		var want, have Device
+		require.NoError(t, f.Set(&want, f.Example))
+		var value any = f.Example
+		switch p := f.of(&want).(type) {
+		case *unit.Time:
+			value = *p
+		case *unit.Rate:
+			value = *p
+		case *unit.Bytes:
+			value = *p
+		case *unit.Share:
+			value = *p
+		case *int:
+			value = int64(*p)
+		case *bool:
+			value = *p
+		}
+		require.NoError(t, f.Assign(&have, value))
+		require.Equal(t, want, have, f.Name)
+	}
+	require.ErrorContains(t, Find("tile").Assign(&Device{}, "8"), `device: tile = "8": rows x columns`)
 }

@@ -100,16 +100,18 @@ func Fit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error)
 
 // refit is a schedule in our text form for another problem.
 func refit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error) {
-	if s.Teams() != nil {
+	if s.Beside() != nil {
 		return nil, errors.New(
 			"the schedule has teams, each with a problem of its own: no other size, " +
 				"type or operator fits it; in a scenario collective.teams says who the teams are")
 	}
-	if s.Spec.Count != spec.Count && s.Memory > 0 {
-		return nil, fmt.Errorf("the schedule has a scratch buffer for count %d, not %d", s.Spec.Count,
-			spec.Count)
+	scratch, ok := s.ScratchFor(spec.Count)
+	if !ok {
+		return nil, fmt.Errorf("the schedule has a scratch buffer of %d elements for count %d, which "+
+			"does not say how long it is for %d: neither its blocks are as long as one of input or "+
+			"output, nor is it so many times the count", s.Memory, s.Spec.Count, spec.Count)
 	}
 	fitted := *s
-	fitted.Spec = spec
+	fitted.Spec, fitted.Memory = spec, scratch
 	return schedule.Parse(fitted.String()) // which checks the cuts of the new size
 }

@@ -271,3 +271,18 @@ func TestOnce(t *testing.T) {
 	require.NoError(t, errs[0])
 	require.Empty(t, r.groups)
 }
+
+// TestMissingOfATeam: who of a team has not come is named as the world numbers its ranks.
+func TestMissingOfATeam(t *testing.T) {
+	var r Registry
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := r.Join(ended, "g", Request{Member: "rank 7 of the world", Rank: 1, Size: 3,
+		Does: collective.Communication{Kind: collective.Barrier, Team: []int{4, 7, 9}}})
+	require.EqualError(t, err, `group "g": 1 of 3 members have joined (rank 7 of the world); `+
+		`missing rank 4, 9 of the world: context canceled`)
+	_, err = r.Join(ended, "g", Request{Member: "a", Size: 3, Once: true, // a team that cannot be
+		Does: collective.Communication{Kind: collective.Barrier, Team: []int{4}}})
+	require.ErrorContains(t, err, "team")
+	r.Leave("g")
+}

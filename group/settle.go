@@ -111,10 +111,19 @@ func (g *group) missing() string {
 		return text // who asks for a rank could be any
 	}
 	var absent []string
+	team := g.members[0].Does.Team
 	for rank := 0; len(absent) < most && rank < size; rank++ {
-		if !g.taken(rank) {
+		switch {
+		case g.taken(rank):
+		case rank < len(team):
+			absent = append(absent, fmt.Sprint(team[rank]))
+		default:
 			absent = append(absent, fmt.Sprint(rank))
 		}
 	}
-	return text + "; missing rank " + few(absent, size-len(g.members))
+	text += "; missing rank " + few(absent, size-len(g.members))
+	if team != nil {
+		text += " of the world"
+	}
+	return text
 }

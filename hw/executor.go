@@ -29,9 +29,13 @@ type Executor interface {
 type Job struct {
 	Schedule *schedule.Schedule
 	// Inputs are the elements of every rank's input, little-endian: as many as
-	// Schedule.Len(schedule.Input, rank). They are not changed.
+	// Schedule.Len(schedule.Input, rank). They are not changed. Of a schedule that has tensors alone
+	// they may be nil.
 	Inputs [][]byte
-	Env    Env
+	// Tensors are the values of the given tensors of a program or a composed schedule, little-endian,
+	// by their number in Schedule.Tensors and by rank; those of other tensors are not looked at.
+	Tensors [][][]byte
+	Env     Env
 }
 
 // DefaultTimeout is the timeout of an environment that gives none.
@@ -48,12 +52,18 @@ type Env struct {
 	// Timeout ends a run that makes no progress for so long, and names a peer that says nothing
 	// for so long. It does not bound the run. DefaultTimeout if 0.
 	Timeout time.Duration
+	// Float32 asks that a step combine all its sources in float32, and round once to the type, where
+	// it is narrower: an executor that can says so in its result; others round after each operation.
+	Float32 bool
 	Trace   bool // ask for a timeline, which costs four readings of the clock a sub-step
 }
 
 // Result is what has happened.
 type Result struct {
-	Outputs     [][]byte // of every rank in the last repetition, little-endian
+	Outputs [][]byte // of every rank in the last repetition, little-endian
+	// Tensors are the results of a program or a composed schedule in the last repetition,
+	// little-endian, by their number in Schedule.Tensors and by rank; nil of other tensors.
+	Tensors     [][][]byte
 	Repetitions []Repetition
 	// Trace is the timeline of the fastest repetition; nil unless the environment asks for it, and
 	// the executor can tell.
@@ -62,6 +72,11 @@ type Result struct {
 	// all have the same clock.
 	Skew  unit.Time
 	RanOn RanOn
+	// Float32 says that steps were combined in float32, because the environment asked for it.
+	Float32 bool
+	// Chose is how a library has done it, which chooses by itself, as in "Ring LL, 24 channels"; ""
+	// where it does not say.
+	Chose string
 	// Executed is what was done, where that is not the job's schedule; nil elsewhere.
 	Executed *schedule.Schedule
 }
@@ -134,7 +149,10 @@ func (j *Job) Check() (Env, error) {
 		}
 	}
 	spec := &j.Schedule.Spec
-	if len(j.Inputs) != spec.Ranks {
+	if err := j.checkTensors(); err != nil {
+		return env, err
+	}
+	if len(j.Inputs) != spec.Ranks && (j.Inputs != nil || len(j.Tensors) == 0) {
 		return env, fmt.Errorf("hw: inputs of %d ranks: %d are expected", len(j.Inputs), spec.Ranks)
 	}
 	for rank, in := range j.Inputs {

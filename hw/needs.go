@@ -12,10 +12,10 @@ type Sizer interface {
 
 // Held is how many bytes the buffers of a rank have.
 func Held(s *schedule.Schedule, rank int) (n int64) {
-	for _, b := range []schedule.Buffer{schedule.Input, schedule.Output, schedule.Scratch} {
-		n += s.Len(b, rank)
+	for b := range schedule.Buffer(s.Buffers()) {
+		n += BufferBytes(s, b, rank)
 	}
-	return n * width(s, rank)
+	return n
 }
 
 // Largest is how many bytes the rank has that has most of them.
@@ -24,10 +24,6 @@ func Largest(s *schedule.Schedule) (n int64) {
 		n = max(n, Held(s, rank))
 	}
 	return n
-}
-
-func width(s *schedule.Schedule, rank int) int64 {
-	return int64(max(s.SpecOf(rank).Type.Width(), 1))
 }
 
 // Together is what it takes where all ranks are in the caller's process: inputs, buffers, and
@@ -41,7 +37,7 @@ func Together(s *schedule.Schedule) (n int64) {
 
 // exchanged is the input and the output of a rank, in bytes.
 func exchanged(s *schedule.Schedule, rank int) int64 {
-	return (s.Len(schedule.Input, rank) + s.Len(schedule.Output, rank)) * width(s, rank)
+	return InputBytes(s, rank) + OutputBytes(s, rank)
 }
 
 // Compared is what it takes to compute what all ranks should have.

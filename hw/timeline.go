@@ -92,7 +92,7 @@ func Timeline(s *schedule.Schedule, iterations int, ranks []Recording) *trace.Tr
 			track := int32(len(t.Tracks))
 			t.Tracks = append(t.Tracks, trace.Track{Rank: int32(rank), Lane: int32(lane)})
 			for range iterations {
-				l := laneWalk{program: p, cursor: p.Walk(lane), slices: int32(s.Slices), track: track}
+				l := laneWalk{program: p, cursor: p.Walk(lane), slices: int32(p.Slices(lane)), track: track}
 				for ; len(stamps) > 0 && !l.cursor.Done(); stamps = stamps[1:] {
 					t.Intervals = append(t.Intervals, l.interval(stamps[0]))
 				}
@@ -130,7 +130,7 @@ func (l *laneWalk) interval(at Stamp) trace.Interval {
 		v.Verb = 0
 	}
 	v.Kind = v.Verb.Kind()
-	if s.Cost > 0 {
+	if s.Kernel != nil {
 		v.Kind = trace.Compute
 	}
 	for i := range s.From {

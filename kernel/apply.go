@@ -31,6 +31,10 @@ func Apply(o Op, operands [][]byte) ([]byte, error) {
 	switch {
 	case o.Kind == Opaque:
 		return nil, nil
+	case o.Kind == Move:
+		move(o, out, operands[0])
+	case o.Kind == Expand:
+		expand(o, out, operands[0])
 	case o.Kind == Cast:
 		cast(o, out, operands[0])
 	case !o.A.IsFloat():
@@ -49,6 +53,8 @@ func compute[A accumulator](o Op, out []byte, operands [][]byte) {
 		add[A](o, out, operands[0], operands[1])
 	case Sum, Mean:
 		sum[A](o, out, operands[0])
+	case Scale:
+		scale[A](o, out, operands[0])
 	default:
 		multiply(o, out, operands, tilerOf[A]())
 	}
@@ -68,6 +74,42 @@ func add[A accumulator](o Op, out, a, b []byte) {
 				x[i] += y[i]
 			}
 			store(co, out[at*o.Out.Width():], x[:n])
+		}
+	})
+}
+
+// move copies the rows of the axis, one after the other.
+func move(o Op, out, a []byte) {
+	width := o.A.Width()
+	outer, length, run := int(o.outer()), int(o.length()), int(o.inner())*width
+	inParallel(length, func() func(i int) {
+		return func(i int) {
+			for j := range outer {
+				copy(out[(i*outer+j)*run:][:run], a[(j*length+i)*run:])
+			}
+		}
+	})
+}
+
+// expand copies what lies behind the new axis as often as that is long.
+func expand(o Op, out, a []byte) {
+	run, times := int(o.inner())*o.A.Width(), int(o.N)
+	inParallel(int(o.outer())*times, func() func(i int) {
+		return func(i int) { copy(out[i*run:][:run], a[i/times*run:]) }
+	})
+}
+
+// scale multiplies by a number, which is rounded to the type of the products before.
+func scale[A accumulator](o Op, out, a []byte) {
+	from, to, by := codecOf(o.A), codecOf(o.Out), A(o.Factor)
+	parts(int(o.In.Lengths().Elements()), func() func(at, n int) {
+		x := make([]A, part)
+		return func(at, n int) {
+			load(from, x[:n], a[at*o.A.Width():])
+			for i := range n {
+				x[i] *= by
+			}
+			store(to, out[at*o.Out.Width():], x[:n])
 		}
 	})
 }

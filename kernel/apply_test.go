@@ -28,10 +28,21 @@ func operations(rng *rand.Rand) (list []Op) {
 			}
 			list = append(list,
 				Op{Kind: Matmul, In: ShapeOf(size(), size()), N: size(), A: a, B: b, Out: out},
+				Op{Kind: Matmul, In: ShapeOf(size(), size()), N: size(), A: a, B: b, Out: out,
+					TransposeA: true, TransposeB: rng.IntN(2) == 0},
+				Op{Kind: Matmul, In: ShapeOf(2, size(), size()), N: size(), A: a, B: b, Out: out,
+					TransposeB: true},
 				Op{Kind: Add, In: ShapeOf(2, size()), A: a, B: b, Out: out},
 				Op{Kind: Sum, In: ShapeOf(size(), size(), size()), Axis: rng.IntN(3), A: a, Out: b},
 				Op{Kind: Mean, In: ShapeOf(3, size()+1, 4), Axis: 1, A: a, Out: b})
 		}
+		if a.IsFloat() {
+			list = append(list, Op{Kind: Scale, In: ShapeOf(size(), 3), A: a, Out: dtype.Float32,
+				Factor: rng.NormFloat64()})
+		}
+		list = append(list, Op{Kind: Expand, In: ShapeOf(size(), size()), Axis: rng.IntN(3),
+			N: rng.Int64N(9), A: a, Out: a},
+			Op{Kind: Move, In: ShapeOf(size(), size(), size()), Axis: rng.IntN(3), A: a, Out: a})
 	}
 	narrow := []dtype.Type{dtype.Float8E4M3, dtype.Float8E5M2}
 	wide := []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float32}
@@ -58,9 +69,10 @@ func operations(rng *rand.Rand) (list []Op) {
 // TestApplyEqualsNaive: bit for bit, of all types, with usual numbers and with any bits at all.
 func TestApplyEqualsNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 1))
-	scaled := 0
+	scaled, tried := 0, map[Kind]bool{Opaque: true} // which computes nothing
 	for _, o := range operations(rng) {
 		require.NoError(t, o.Validate(), "%v", o)
+		tried[o.Kind] = true
 		if o.Kind == ScaledMatmul {
 			scaled++
 		}
@@ -71,12 +83,15 @@ func TestApplyEqualsNaive(t *testing.T) {
 			in := random(rng, o, anyBits)
 			got, err := Apply(o, in)
 			require.NoError(t, err)
-			require.Equal(t, naive{o, in}.apply(), got, "%v", o)
+			require.Equal(t, newNaive(o, in).apply(), got, "%v", o)
 		}
 	}
 	// 3 pairs of types; tensor-wise 3 wide without bias, 2 with one, and 2 narrow with 3 biases and
 	// 2 result scales, row-wise the first two.
 	require.Equal(t, 3*(5+2*3*2+5), scaled)
+	for _, k := range Kinds() {
+		require.True(t, tried[k], "%v is not tried", k)
+	}
 }
 
 // TestPlainTiles: without vectors there are the same bits.
@@ -110,7 +125,7 @@ func TestApplyOfManyTasks(t *testing.T) {
 		{Kind: Mean, In: ShapeOf(2, 700, 13), Axis: 1, A: dtype.Float32, Out: dtype.BFloat16},
 	} {
 		in := random(rng, o, false)
-		want := naive{o, in}.apply()
+		want := newNaive(o, in).apply()
 		for _, threads := range []int{1, 2, 7} {
 			before := runtime.GOMAXPROCS(threads)
 			got, err := Apply(o, in)

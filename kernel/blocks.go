@@ -36,6 +36,26 @@ func (o Op) Blocks(t Tile) int64 {
 			return o.outer() * over(inner, size)
 		}
 		return over(o.outer(), size/inner)
+	case Move:
+		inner, size := o.inner(), t.Rows*t.Columns
+		switch {
+		case inner == 0:
+			return 0
+		case inner >= size:
+			return o.length() * o.outer() * over(inner, size)
+		}
+		return o.length() * over(o.outer(), size/inner)
+	case Expand:
+		inner, size := o.inner(), t.Rows*t.Columns
+		switch {
+		case inner == 0 || o.N == 0:
+			return 0
+		case inner >= size:
+			return o.outer() * o.N * over(inner, size)
+		case inner*o.N > size:
+			return o.outer() * over(o.N, size/inner)
+		}
+		return over(o.outer(), size/(inner*o.N))
 	case Opaque:
 		return 0
 	}
@@ -54,6 +74,10 @@ func (o Op) Block(t Tile, i int64) Block {
 		b = o.matmulBlock(t, i)
 	case Sum, Mean:
 		b = o.sumBlock(t.Rows*t.Columns, i)
+	case Move:
+		b = o.moveBlock(t.Rows*t.Columns, i)
+	case Expand:
+		b = o.expandBlock(t.Rows*t.Columns, i)
 	default:
 		size := t.Rows * t.Columns
 		s := run(i*size, min(size, o.In.Lengths().Elements()-i*size))
@@ -82,6 +106,12 @@ func (o Op) matmulBlock(t Tile, i int64) Block {
 		Out: Span{row*n + column, columns, rows, n},
 		In:  []Span{run(row*k, rows*k), {column, columns, k, n}},
 	}
+	if o.TransposeA {
+		b.In[0] = Span{row, rows, k, m}
+	}
+	if o.TransposeB {
+		b.In[1] = run(column*k, columns*k)
+	}
 	switch o.Scaling {
 	case TensorWise:
 		b.In = append(b.In, run(0, 1), run(0, 1))
@@ -95,6 +125,49 @@ func (o Op) matmulBlock(t Tile, i int64) Block {
 		b.In = append(b.In, run(0, 1))
 	}
 	return b
+}
+
+// moveBlock is a part of what lies behind the axis at one place of it, or else all of that, for
+// several places of the axes before.
+func (o Op) moveBlock(size, i int64) Block {
+	outer, inner, length := o.outer(), o.inner(), o.length()
+	if inner >= size {
+		each := over(inner, size)
+		run, from := i/each, i%each*size
+		row, at := run/outer, run%outer
+		n := min(size, inner-from)
+		return Block{Out: Span{run*inner + from, n, 1, 0},
+			In: []Span{{(at*length+row)*inner + from, n, 1, 0}}}
+	}
+	times := size / inner
+	each := over(outer, times)
+	row, at := i/each, i%each*times
+	n := min(times, outer-at)
+	return Block{Out: run((row*outer+at)*inner, n*inner),
+		In: []Span{{(at*length + row) * inner, inner, n, length * inner}}}
+}
+
+// expandBlock is a part of what lies behind the new axis at one place of it; or else all of that,
+// at several places of the axis; or at all of them, for several places of the axes before.
+func (o Op) expandBlock(size, i int64) Block {
+	outer, inner, times := o.outer(), o.inner(), o.N
+	switch {
+	case inner >= size:
+		each := over(inner, size)
+		row, from := i/each, i%each*size
+		n := min(size, inner-from)
+		return Block{Out: run(row*inner+from, n), In: []Span{run(row/times*inner+from, n)}}
+	case inner*times > size:
+		rows := size / inner
+		each := over(times, rows)
+		at, from := i/each, i%each*rows
+		return Block{Out: run((at*times+from)*inner, min(rows, times-from)*inner),
+			In: []Span{run(at*inner, inner)}}
+	}
+	each := size / (inner * times)
+	at := i * each
+	n := min(each, outer-at) * inner
+	return Block{Out: run(at*times*inner, n*times), In: []Span{run(at*inner, n)}}
 }
 
 // sumBlock is a part of what lies behind the axis, or else all of that, several times.

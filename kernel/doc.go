@@ -6,6 +6,7 @@
 // result, bit for bit. It knows no device, no schedule and no buffer.
 //
 //	matmul m=8192 k=4096 n=1024 bfloat16*bfloat16->bfloat16
+//	matmul m=8192 k=1024 n=4096 bfloat16*bfloat16->bfloat16 transpose=b
 //	matmul m=2x4096 k=4096 n=1024 float16*float16->float32
 //	scaled_matmul m=64 k=32 n=16 float8_e4m3fn*float8_e5m2->bfloat16 row-wise bias=bfloat16
 //	scaled_matmul m=64 k=32 n=16 float8_e4m3fn*float8_e4m3fn->float8_e4m3fn tensor-wise result-scale
@@ -13,6 +14,9 @@
 //	cast 8x1024 float32->float8_e4m3fn
 //	sum 4x8x1024 axis=0 bfloat16->bfloat16
 //	mean 4x8x1024 axis=2 float32->float32
+//	move 4x8x1024 axis=1 bfloat16->bfloat16
+//	expand 8x1024 axis=0 times=4 bfloat16->bfloat16
+//	scale 8x1024 by=0.125 bfloat16->bfloat16
 //	opaque 150 us
 //
 // # Arithmetic
@@ -24,12 +28,16 @@
 // they wrap on the device; an operation has floats or integers, and only cast goes from one to
 // the other.
 //
-//	matmul          out[i,j] = ((0 + a[i,0]·b[0,j]) + a[i,1]·b[1,j]) + …, k ascending
+//	matmul          out[i,j] = ((0 + a[i,0]·b[0,j]) + a[i,1]·b[1,j]) + …, k ascending;
+//	                a transposed operand lies as [k, m] or [n, k], and is multiplied as others
 //	scaled_matmul   the same, then · scale_a, · scale_b, + bias[j], · scale_result
 //	add             a + b
 //	cast            the value, rounded once; to an integer as dtype.From does, to nearest and no
 //	                further than its range (PyTorch truncates); integer to integer wraps
 //	sum             (x[0] + x[1]) + …, ascending along the axis; of no elements 0
+//	move            the same bits, the axis in front: a copy into another layout
+//	expand          the same bits, once for each place of the new axis
+//	scale           a · the number, which is rounded to the type of the products before
 //	mean            sum, divided by the number; integers truncate
 //
 // A GPU adds the products of a matmul in an order and in a width that are not published; this one

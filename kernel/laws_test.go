@@ -42,6 +42,15 @@ func (b Block) alone(o Op) Op {
 		} else {
 			o.In, o.Axis = ShapeOf(b.Out.Length/o.inner(), o.length(), o.inner()), 1
 		}
+	case Expand:
+		in, out := b.In[0].Elements(), b.Out.Elements()
+		if inner := o.inner(); in <= inner {
+			o.In, o.Axis, o.N = ShapeOf(in), 0, out/in
+		} else {
+			o.In, o.Axis = ShapeOf(in/inner, inner), 1
+		}
+	case Move:
+		o.In, o.Axis = ShapeOf(b.Out.Length), 0
 	default:
 		o.In = ShapeOf(b.Out.Length)
 	}
@@ -122,7 +131,7 @@ func laws(t *testing.T, name string, holds func(rng *rand.Rand, o Op, m1 int64) 
 		rng := rand.New(rand.NewPCG(seed, 7))
 		all := operations(rng)
 		o := all[rng.IntN(len(all))]
-		for !o.IsMatmul() || o.Scaling == RowWise {
+		for !o.IsMatmul() || o.Scaling == RowWise || o.TransposeA { // whose shards are columns
 			o = all[rng.IntN(len(all))]
 		}
 		o.In, o.N = ShapeOf(m1+m2, k), n

@@ -1,5 +1,7 @@
 package kernel
 
+import "slices"
+
 // A matmul's accumulators are computed in tiles, over all of k at once, so that they stay in
 // registers. Columns of B are packed into panels before, rows of A in groups as they are needed;
 // what a tile has beyond the result's edge is zero, and thrown away.
@@ -26,6 +28,7 @@ func tilerOf[A accumulator]() tiler[A] {
 // multiply computes a matmul, scaled or not.
 func multiply[A accumulator](o Op, out []byte, operands [][]byte, by tiler[A]) {
 	m, k, n := int(o.M()), int(o.K()), int(o.N)
+	operands = upright(o, operands)
 	panels := pack[A](o, operands[1], by.columns)
 	across := (n + by.columns - 1) / by.columns
 	stride := across * by.columns
@@ -57,6 +60,19 @@ func multiply[A accumulator](o Op, out []byte, operands [][]byte, by tiler[A]) {
 			}
 		}
 	})
+}
+
+// upright are the operands of a matmul as they are multiplied: transposed ones the other way round.
+func upright(o Op, operands [][]byte) [][]byte {
+	operands = slices.Clone(operands)
+	for i, t := range o.Operands()[:2] {
+		if i == 0 && o.TransposeA || i == 1 && o.TransposeB {
+			out := make([]byte, len(operands[i]))
+			move(Op{Kind: Move, In: ShapeOf(t.Shape...), Axis: 1, A: t.Type}, out, operands[i])
+			operands[i] = out
+		}
+	}
+	return operands
 }
 
 // pack makes panels of so many columns of B each, row after row.

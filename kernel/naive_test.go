@@ -11,8 +11,11 @@ import (
 // comment, with no packing, no parts and no goroutines. It shares the conversions of dtype.
 type naive struct {
 	op       Op
+	types    []Tensor // of operands
 	operands [][]byte
 }
+
+func newNaive(o Op, in [][]byte) naive { return naive{o, o.Operands(), in} }
 
 // at is an element as a number, in float64 of floats, and as a 64-bit integer of others.
 func at(t dtype.Type, data []byte, i int64) (float64, uint64) {
@@ -84,7 +87,7 @@ func (v naive) round(x float64) float64 {
 
 // element is an element of an operand.
 func (v naive) element(operand int, i int64) (float64, uint64) {
-	return at(v.op.Operands()[operand].Type, v.operands[operand], i)
+	return at(v.types[operand].Type, v.operands[operand], i)
 }
 
 func (v naive) apply() []byte {
@@ -92,6 +95,18 @@ func (v naive) apply() []byte {
 	out := make([]byte, o.Written())
 	width := int64(o.Out.Width())
 	for i := range o.Output().Shape.Elements() {
+		if o.Kind == Move { // whose bits stay as they are
+			inner, outer := o.inner(), o.outer()
+			row, at := i/(inner*outer), i%(inner*outer)
+			from := (at/inner*o.length()+row)*inner + at%inner
+			copy(out[i*width:][:width], v.operands[0][from*width:])
+			continue
+		}
+		if o.Kind == Expand {
+			inner := o.inner()
+			copy(out[i*width:][:width], v.operands[0][(i/(inner*o.N)*inner+i%inner)*width:])
+			continue
+		}
 		x, u := v.result(i)
 		if o.A.IsFloat() {
 			put(o.Out, out[i*width:], x)
@@ -108,8 +123,15 @@ func (v naive) result(i int64) (x float64, u uint64) {
 	case Matmul, ScaledMatmul:
 		row, column := i/o.N, i%o.N
 		for k := range o.K() {
-			a, ua := v.element(0, row*o.K()+k)
-			b, ub := v.element(1, k*o.N+column)
+			left, right := row*o.K()+k, k*o.N+column
+			if o.TransposeA {
+				left = k*o.M() + row
+			}
+			if o.TransposeB {
+				right = column*o.K() + k
+			}
+			a, ua := v.element(0, left)
+			b, ub := v.element(1, right)
 			product := v.round(a * b)
 			x, u = v.round(x+product), u+ua*ub
 		}
@@ -122,6 +144,9 @@ func (v naive) result(i int64) (x float64, u uint64) {
 		x, u = v.round(a+b), ua+ub
 	case Cast:
 		x, u = v.element(0, i)
+	case Scale:
+		a, _ := v.element(0, i)
+		x = v.round(a * v.round(o.Factor))
 	case Sum, Mean:
 		inner := o.inner()
 		for j := range o.length() {

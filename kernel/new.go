@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 
+	"collsim/collective"
 	"collsim/dtype"
 )
 
@@ -10,6 +11,35 @@ import (
 // shape and what was expected; so it is of all that make operations.
 func NewMatmul(a, b Tensor, out dtype.Type) (Op, error) {
 	return matmulOf(Op{Kind: Matmul, A: a.Type, B: b.Type, Out: out}, a, b)
+}
+
+// NewMatmulOf is the matmul of two tensors of which some lie transposed: a as [.., k, m], whose
+// axes but the last, and those of b, are taken for one; b as [n, k].
+func NewMatmulOf(a, b Tensor, transposeA, transposeB bool, out dtype.Type) (Op, error) {
+	o := Op{Kind: Matmul, A: a.Type, B: b.Type, Out: out, TransposeA: transposeA,
+		TransposeB: transposeB}
+	flip := func(t Tensor) Tensor {
+		rows, columns := matrix(t.Shape)
+		t.Shape = collective.Shape{columns, rows}
+		return t
+	}
+	if transposeA && len(a.Shape) > 1 {
+		a = flip(a)
+		if !transposeB && len(b.Shape) > 2 {
+			rows, columns := matrix(b.Shape)
+			b.Shape = collective.Shape{rows, columns}
+		}
+	}
+	if transposeB && len(b.Shape) == 2 {
+		b = flip(b)
+	}
+	return matmulOf(o, a, b)
+}
+
+// matrix is a shape of which all axes but the last are one.
+func matrix(s collective.Shape) (rows, columns int64) {
+	last := len(s) - 1
+	return s[:last].Elements(), s[last]
 }
 
 // Scales are what a scaled matmul has beside its matrices: scales of one element each, or [.., m,
@@ -96,6 +126,21 @@ func NewSum(a Tensor, axis int, out dtype.Type) (Op, error) {
 // NewMean is the mean over an axis.
 func NewMean(a Tensor, axis int, out dtype.Type) (Op, error) {
 	return Op{Kind: Mean, A: a.Type, Axis: axis, Out: out}.of(a)
+}
+
+// NewMove is a tensor with an axis moved to the front.
+func NewMove(a Tensor, axis int) (Op, error) {
+	return Op{Kind: Move, A: a.Type, Axis: axis, Out: a.Type}.of(a)
+}
+
+// NewExpand is a tensor with a new axis at a place, along which it is so often.
+func NewExpand(a Tensor, axis int, times int64) (Op, error) {
+	return Op{Kind: Expand, A: a.Type, Axis: axis, N: times, Out: a.Type}.of(a)
+}
+
+// NewScale is a tensor times a number.
+func NewScale(a Tensor, by float64, out dtype.Type) (Op, error) {
+	return Op{Kind: Scale, A: a.Type, Factor: by, Out: out}.of(a)
 }
 
 // of fills the shape in.

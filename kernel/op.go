@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/collective"
 	"collsim/dtype"
@@ -19,14 +20,20 @@ const (
 	Cast                         // to another type
 	Sum                          // over an axis, which is gone then
 	Mean                         // as Sum
+	Move                         // an axis to the front, the others in their order
+	Expand                       // a new axis, along which all is the same
+	Scale                        // times a number
 	Opaque                       // takes a time, reads and writes nothing
 )
 
 var kindNames = [...]string{Matmul: "matmul", ScaledMatmul: "scaled_matmul", Add: "add",
-	Cast: "cast", Sum: "sum", Mean: "mean", Opaque: "opaque"}
+	Cast: "cast", Sum: "sum", Mean: "mean", Move: "move", Expand: "expand", Scale: "scale",
+	Opaque: "opaque"}
 
 // Kinds lists all operations.
-func Kinds() []Kind { return []Kind{Matmul, ScaledMatmul, Add, Cast, Sum, Mean, Opaque} }
+func Kinds() []Kind {
+	return []Kind{Matmul, ScaledMatmul, Add, Cast, Sum, Mean, Move, Expand, Scale, Opaque}
+}
 
 // String is the name in texts: "scaled_matmul".
 func (k Kind) String() string {
@@ -91,10 +98,15 @@ type Op struct {
 	// In is the shape of A: of a matmul's first operand, [.., m, k]; of the tensor that another
 	// operation reads.
 	In Shape
-	// N is the number of columns of a matmul's B.
+	// N is the number of columns of a matmul's B; the length of the axis that expand adds.
 	N int64
-	// Axis is the one that sum and mean are over.
+	// Axis is the one that sum and mean are over, that is moved, or that expand adds.
 	Axis int
+	// TransposeA and TransposeB say that a matmul's operand lies transposed: A as [k, m], where In
+	// has two axes, B as [n, k]. What is multiplied is the same.
+	TransposeA, TransposeB bool
+	// Factor is what scale multiplies by.
+	Factor float64
 	// A and B are the types of the operands, B only where there are two; Out is the result's.
 	A, B, Out dtype.Type
 	// Scaling, Bias (its type, or none) and ResultScale (whether there is one) are a scaled
@@ -143,6 +155,12 @@ func (o Op) Operands() []Tensor {
 		return []Tensor{{"a", o.In.Lengths(), o.A}}
 	}
 	list := []Tensor{{"a", o.In.Lengths(), o.A}, {"b", collective.Shape{o.K(), o.N}, o.B}}
+	if o.TransposeA {
+		list[0].Shape = collective.Shape{o.K(), o.M()}
+	}
+	if o.TransposeB {
+		list[1].Shape = collective.Shape{o.N, o.K()}
+	}
 	switch o.Scaling {
 	case TensorWise:
 		list = append(list, Tensor{"scale_a", collective.Shape{}, dtype.Float32},
@@ -171,6 +189,10 @@ func (o Op) Output() Tensor {
 		shape[len(shape)-1] = o.N
 	case Sum, Mean:
 		shape = append(shape[:o.Axis], shape[o.Axis+1:]...)
+	case Move:
+		shape = slices.Insert(slices.Delete(shape, o.Axis, o.Axis+1), 0, o.length())
+	case Expand:
+		shape = slices.Insert(shape, o.Axis, o.N)
 	case Opaque:
 		shape = collective.Shape{0}
 	}
@@ -178,8 +200,8 @@ func (o Op) Output() Tensor {
 }
 
 // FLOPs is the number of operations by which peaks are counted: 2·m·n·k of a matmul (what is
-// scaled and added afterwards is not), one for every sum and quotient of the others, none of a
-// cast. REQUIRES: Validate.
+// scaled and added afterwards is not), one for every sum, product and quotient of the others, none
+// of what only moves. REQUIRES: Validate.
 func (o Op) FLOPs() int64 {
 	if o.IsMatmul() {
 		return 2 * o.M() * o.N * o.K()
@@ -192,7 +214,7 @@ func (o Op) flopsOf(elements int64) int64 {
 	switch o.Kind {
 	case Matmul, ScaledMatmul:
 		return 2 * elements * o.K()
-	case Add:
+	case Add, Scale:
 		return elements
 	case Sum:
 		return elements * max(o.length()-1, 0)
@@ -216,8 +238,14 @@ func (o Op) Written() int64 { return o.Output().Bytes() }
 // length is that of the axis that is summed over.
 func (o Op) length() int64 { return o.In.lengths[o.Axis] }
 
-// outer and inner are the products of the lengths before and after that axis.
+// outer and inner are the products of the lengths before and after that axis. Those of expand have
+// the axis that it adds between them.
 func (o Op) outer() int64 { return product(o.In.lengths[:o.Axis]) }
-func (o Op) inner() int64 { return product(o.In.lengths[o.Axis+1 : o.In.axes]) }
+func (o Op) inner() int64 {
+	if o.Kind == Expand {
+		return product(o.In.lengths[o.Axis:o.In.axes])
+	}
+	return product(o.In.lengths[o.Axis+1 : o.In.axes])
+}
 
 func product(lengths []int64) int64 { return collective.Shape(lengths).Elements() }

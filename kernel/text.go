@@ -25,17 +25,39 @@ func (o Op) String() string {
 		if o.ResultScale {
 			text += " result-scale"
 		}
+		if o.TransposeA || o.TransposeB {
+			text += " transpose=" + o.transposed()
+		}
 		return text
 	case Add:
 		return fmt.Sprintf("add %v %v+%v->%v", o.In, o.A, o.B, o.Out)
 	case Cast:
 		return fmt.Sprintf("cast %v %v->%v", o.In, o.A, o.Out)
-	case Sum, Mean:
+	case Expand:
+		return fmt.Sprintf("expand %v axis=%d times=%d %v->%v", o.In, o.Axis, o.N, o.A, o.Out)
+	case Scale:
+		return fmt.Sprintf("scale %v by=%s %v->%v", o.In,
+			strconv.FormatFloat(o.Factor, 'g', -1, 64), o.A, o.Out)
+	case Sum, Mean, Move:
 		return fmt.Sprintf("%v %v axis=%d %v->%v", o.Kind, o.In, o.Axis, o.A, o.Out)
 	case Opaque:
+		if t, err := unit.ParseTime(o.Time.String()); err != nil || t != o.Time {
+			return fmt.Sprintf("opaque %d ps", o.Time)
+		}
 		return "opaque " + o.Time.String()
 	}
 	return o.Kind.String()
+}
+
+// transposed names the operands that are.
+func (o Op) transposed() (names string) {
+	if o.TransposeA {
+		names = "a"
+	}
+	if o.TransposeB {
+		names += "b"
+	}
+	return names
 }
 
 // sizes is such as "m=2x4096 k=512 n=64".
@@ -168,6 +190,9 @@ func (r *reader) matmul() {
 	o.In = ShapeOf(append(rows, r.number("k", "512"))...)
 	o.N = r.number("n", "64")
 	r.types("*", &o.A, &o.B)
+	if o.Kind == Matmul && r.err == nil && len(r.words) > 0 {
+		r.transpose()
+	}
 	for r.err == nil && o.Kind == ScaledMatmul && len(r.words) > 0 {
 		word := strings.ReplaceAll(r.next("scaling", ""), "_", "-")
 		switch {
@@ -186,14 +211,38 @@ func (r *reader) matmul() {
 	}
 }
 
+// transpose reads such as "transpose=b".
+func (r *reader) transpose() {
+	switch word := r.next("transpose", ""); word {
+	case "transpose=a":
+		r.op.TransposeA = true
+	case "transpose=b":
+		r.op.TransposeB = true
+	case "transpose=ab":
+		r.op.TransposeA, r.op.TransposeB = true, true
+	default:
+		r.fail("the end", word, "nothing more, or transpose=a, b or ab, is expected")
+	}
+}
+
 func (r *reader) elementwise() {
 	o := r.op
 	s := r.shape("shape", r.next("shape", "lengths such as 4x5x6 are expected"), 0)
 	o.In = ShapeOf(s...)
-	if o.Kind == Sum || o.Kind == Mean {
+	if o.hasAxis() {
 		axis := r.number("axis", "1")
 		if o.Axis = int(axis); int64(o.Axis) != axis {
 			r.fail("axis", fmt.Sprint(axis), "a small number is expected")
+		}
+	}
+	switch o.Kind {
+	case Expand:
+		o.N = r.number("times", "4")
+	case Scale:
+		text := r.value("by", "0.125")
+		var err error
+		if o.Factor, err = strconv.ParseFloat(text, 64); err != nil {
+			r.fail("by", text, "a number is expected")
 		}
 	}
 	if o.Kind == Add {

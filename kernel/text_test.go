@@ -23,6 +23,9 @@ func TestTextRoundTrips(t *testing.T) {
 	}
 	for _, text := range []string{
 		"matmul m=8192 k=4096 n=1024 bfloat16*bfloat16->bfloat16",
+		"matmul m=8192 k=1024 n=4096 bfloat16*bfloat16->bfloat16 transpose=b",
+		"expand 8x1024 axis=0 times=4 bfloat16->bfloat16",
+		"scale 8x1024 by=0.125 bfloat16->bfloat16",
 		"matmul m=2x4096 k=4096 n=1024 float16*float16->float32",
 		"scaled_matmul m=64 k=32 n=16 float8_e4m3fn*float8_e5m2->bfloat16 row-wise bias=bfloat16",
 		"scaled_matmul m=64 k=32 n=16 float8_e4m3fn*float8_e4m3fn->float8_e4m3fn tensor-wise " +
@@ -68,11 +71,14 @@ func TestUnusedFields(t *testing.T) {
 			func(o *Op) { o.Axis = 1 },
 			func(o *Op) { o.N = 7 },
 			func(o *Op) { o.B = dtype.Float32 },
+			func(o *Op) { o.TransposeA = true },
+			func(o *Op) { o.TransposeB = true },
+			func(o *Op) { o.Factor = 2 },
 		} {
 			o, err := Parse(text)
 			require.NoError(t, err)
 			change(&o)
-			isMatmul := o.Kind == Matmul && i >= 5
+			isMatmul := o.Kind == Matmul && i >= 5 && i < 9
 			if isMatmul || o.Kind == Opaque && i == 0 {
 				require.NoError(t, o.Validate())
 				continue
@@ -81,7 +87,7 @@ func TestUnusedFields(t *testing.T) {
 		}
 	}
 	require.EqualError(t, Op{}.Validate(), "kernel: an operation: kind = kernel.Kind(0): one of "+
-		"matmul, scaled_matmul, add, cast, sum, mean, opaque is expected")
+		"matmul, scaled_matmul, add, cast, sum, mean, move, expand, scale, opaque is expected")
 	require.EqualError(t, Op{Kind: Cast, In: ShapeOf(1)}.Validate(),
 		"kernel: cast: the type of a = none: a data type is expected")
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 
 	"collsim/collective"
 	"collsim/dtype"
@@ -37,7 +38,7 @@ const maxFLOPs = 1 << 60
 func (o Op) Validate() error {
 	if o.Kind < Matmul || o.Kind > Opaque {
 		return &Error{"an operation", "kind", o.Kind.String(), "one of matmul, scaled_matmul, add, " +
-			"cast, sum, mean, opaque is expected"}
+			"cast, sum, mean, move, expand, scale, opaque is expected"}
 	}
 	if err := o.checkUnused(); err != nil || o.Kind == Opaque {
 		return err
@@ -69,9 +70,13 @@ func (o Op) checkUnused() error {
 		return o.fail("time", o.Time, nothing)
 	case o.Kind == Opaque && o != Op{Kind: Opaque, Time: o.Time}:
 		return o.fail("its shape and types", o.In, nothing)
-	case !o.IsMatmul() && o.N != 0:
+	case !o.IsMatmul() && o.Kind != Expand && o.N != 0:
 		return o.fail("n", o.N, nothing)
-	case o.Kind != Sum && o.Kind != Mean && o.Axis != 0:
+	case o.Kind != Matmul && (o.TransposeA || o.TransposeB):
+		return o.fail("transpose", o.transposed(), nothing)
+	case o.Kind != Scale && o.Factor != 0:
+		return o.fail("by", o.Factor, nothing)
+	case !o.hasAxis() && o.Axis != 0:
 		return o.fail("axis", o.Axis, nothing)
 	case !o.IsMatmul() && o.Kind != Add && o.B != 0:
 		return o.fail("the type of b", o.B, nothing)
@@ -91,7 +96,9 @@ func (o Op) checkShape() error {
 	switch {
 	case o.IsMatmul() && o.In.axes < 2:
 		return o.fail("the shape of a", o.In, "at least 2 axes are expected")
-	case o.IsMatmul() && o.N < 0:
+	case o.TransposeA && o.In.axes > 2:
+		return o.fail("the shape of a", o.In, "2 axes are expected where it is transposed")
+	case (o.IsMatmul() || o.Kind == Expand) && o.N < 0:
 		return o.fail("n", o.N, "a number from 0 is expected")
 	case o.IsMatmul():
 		m, k := o.M(), o.K()
@@ -100,8 +107,12 @@ func (o Op) checkShape() error {
 			return o.fail("its sizes", o.sizes(), "at most 2^60 FLOPs and 2^57 elements are expected")
 		}
 		return nil
-	case o.Kind != Sum && o.Kind != Mean:
+	case o.Kind == Scale && (math.IsNaN(o.Factor) || math.IsInf(o.Factor, 0)):
+		return o.fail("by", o.Factor, "a finite number is expected")
+	case !o.hasAxis():
 		return nil
+	case o.Kind == Expand:
+		return o.checkExpand()
 	case o.Axis < 0 || o.Axis >= o.In.Axes():
 		return o.fail("axis", o.Axis, fmt.Sprintf("an axis of %v, from 0 to %d, is expected", o.In,
 			o.In.Axes()-1))
@@ -114,10 +125,35 @@ func (o Op) checkShape() error {
 	return nil
 }
 
+// checkExpand holds the new axis to what there is.
+func (o Op) checkExpand() error {
+	switch {
+	case o.In.Axes() == MaxAxes:
+		return o.fail("the shape of a", o.In, fmt.Sprintf("at most %d axes are expected", MaxAxes-1))
+	case o.Axis < 0 || o.Axis > o.In.Axes():
+		return o.fail("axis", o.Axis, fmt.Sprintf("a place among those of %v, from 0 to %d, is expected",
+			o.In, o.In.Axes()))
+	case o.Output().Shape.Validate() != nil:
+		return o.fail("times", o.N, "at most 2^57 elements of the result are expected")
+	}
+	return nil
+}
+
 // maxMean is where dtype.Divide ends.
 const maxMean = 1 << 27
 
+// hasAxis reports whether the operation is along an axis.
+func (o Op) hasAxis() bool {
+	return o.Kind == Sum || o.Kind == Mean || o.Kind == Move || o.Kind == Expand
+}
+
 func (o Op) checkTypes() error {
+	if o.Kind == Scale && !o.A.IsFloat() {
+		return o.fail("the type of a", o.A, "a float is expected")
+	}
+	if (o.Kind == Move || o.Kind == Expand) && o.Out != o.A {
+		return o.fail("the type of out", o.Out, o.A.String()+", as a, is expected; cast makes another")
+	}
 	for _, t := range []struct {
 		what  string
 		dtype dtype.Type

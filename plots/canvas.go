@@ -18,16 +18,19 @@ type length = vg.Length
 const capHeight = 0.69
 
 // typeface measures and draws text of one size and weight.
-type typeface struct{ font.Face }
+type typeface struct {
+	font.Face
+	named bool // in the picture, not held by it: whoever shows it may take another font
+}
 
 // typefaces are the ones of a picture; no text is smaller than 7 pt, the least that prints well.
 type typefaces struct{ title, heading, label, small typeface }
 
-func newTypefaces() typefaces {
+func newTypefaces(in Format) typefaces {
 	cache := font.NewCache(liberation.Collection())
 	face := func(size length, weight xfont.Weight) typeface {
 		sans := font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight}
-		return typeface{cache.Lookup(sans, size)}
+		return typeface{cache.Lookup(sans, size), in == SVG}
 	}
 	return typefaces{
 		title:   face(10, xfont.WeightBold),
@@ -47,7 +50,7 @@ func (f typeface) line() length { return 1.3 * f.size() }
 func (f typeface) wrap(text string, width length) []string {
 	var lines []string
 	for _, word := range strings.Fields(text) {
-		if n := len(lines) - 1; n >= 0 && f.Width(lines[n]+" "+word) <= width {
+		if n := len(lines) - 1; n >= 0 && f.room(lines[n]+" "+word) <= width {
 			lines[n] += " " + word
 		} else {
 			lines = append(lines, word)
@@ -119,8 +122,7 @@ const (
 
 // text writes a line with its baseline at y.
 func (c *canvas) text(f typeface, x, y length, a align, s string) {
-	x -= length(float64(a) * float64(f.Width(s)))
-	c.painter.text(f, c.at(x, y), s, c.paint)
+	c.painter.text(f, c.at(x, y), s, c.paint, a)
 }
 
 // textMiddle writes a line whose capitals are centred on y.

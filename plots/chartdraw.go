@@ -22,7 +22,7 @@ func (c *chart) namesWidth() length {
 		if !s.Bound {
 			curves++
 		}
-		width = max(width, c.faces.label.Width(printable(s.Name)))
+		width = max(width, c.faces.label.room(printable(s.Name)))
 	}
 	if width += markAir; curves > labelledCurves || width > c.width*2/5 {
 		return 0
@@ -60,7 +60,7 @@ func (c *chart) placeEnds() {
 }
 
 func (c *chart) entryWidth(s Series) length {
-	return swatchWidth + swatchAir + c.faces.label.Width(printable(s.Name))
+	return swatchWidth + swatchAir + c.faces.label.room(printable(s.Name))
 }
 
 func (c *chart) draw() ([]byte, error) {
@@ -75,8 +75,8 @@ func (c *chart) draw() ([]byte, error) {
 		c.drawAxes(v)
 		c.drawCurves(v)
 		c.drawEnds(v)
-		c.drawLegend(v, c.y1+tickLength+5+2*c.faces.label.line())
 	}
+	c.drawLegend(v, c.legendY)
 	v.notes(c.faces, c.foot+5, c.notes)
 	return v.bytes()
 }

@@ -17,10 +17,10 @@ const ranksApart = 32
 // classes leaves of ranks that do the same things at the same times the first, which stands for
 // all. Which chunks they move and which peers they have may differ. It reports false where that
 // would not leave out half of them.
-func classes(t *trace.Trace, ranks []rankTracks) (kept []rankTracks, fewer bool) {
+func classes(p Panel, ranks []rankTracks) (kept []rankTracks, fewer bool) {
 	at := map[string]int{}
 	for _, g := range ranks {
-		does := pattern(t, g)
+		does := pattern(p, g)
 		n, there := at[does]
 		if !there {
 			n = len(kept)
@@ -34,20 +34,88 @@ func classes(t *trace.Trace, ranks []rankTracks) (kept []rankTracks, fewer bool)
 }
 
 // pattern is what a rank does when.
-func pattern(t *trace.Trace, g rankTracks) string {
+func pattern(p Panel, g rankTracks) string {
+	t := p.Trace
 	var b []byte
-	for _, track := range g.tracks {
-		b = binary.AppendVarint(b, int64(t.Tracks[track].Lane))
-		b = append(append(b, t.Tracks[track].Name...), 0)
-		for _, i := range t.On(track) {
-			b = append(b, byte(i.Kind), byte(i.Verb))
-			for _, at := range [...]unit.Time{i.Ready, i.Start, i.Done, i.End} {
-				b = binary.AppendVarint(b, int64(at))
+	for n, track := range g.tracks {
+		lanes := []int32{track}
+		if g.lanes != nil {
+			lanes = g.lanes[n]
+		}
+		for _, one := range lanes {
+			b = binary.AppendVarint(b, int64(t.Tracks[one].Lane))
+		}
+		b = appendPattern(b, t, track)
+		if p.content(track) != ofLane {
+			for _, i := range t.On(track) {
+				b = binary.AppendVarint(b, int64(i.Chunk))
+				b = binary.AppendVarint(b, int64(i.Peer))
+				b = binary.AppendVarint(b, int64(i.Round))
+				b = binary.AppendVarint(b, int64(i.Bytes))
 			}
 		}
-		b = append(b, 0xFF)
 	}
 	return string(b)
+}
+
+// alikeRanks leaves of ranks of a program that do the same at the same times the first, which
+// stands for all, however few they are: each takes several rows. It says so in a note, "" if there
+// are none.
+func alikeRanks(p Panel, groups []rankTracks) (kept []rankTracks, note string) {
+	kept, _ = classes(p, groups)
+	if len(kept) == len(groups) {
+		return groups, ""
+	}
+	if len(kept) == 1 {
+		return kept, fmt.Sprintf("all %d ranks do the same at the same times: the first is shown",
+			len(groups))
+	}
+	return kept, fmt.Sprintf("%d ranks in %d classes, each of ranks that do the same at the same "+
+		"times: the first of each is shown", len(groups), len(kept))
+}
+
+// appendPattern is what a lane does when.
+func appendPattern(b []byte, t *trace.Trace, track int32) []byte {
+	b = append(append(b, t.Tracks[track].Name...), 0)
+	for _, i := range t.On(track) {
+		b = append(b, byte(i.Kind), byte(i.Verb))
+		for _, at := range [...]unit.Time{i.Ready, i.Start, i.Done, i.End} {
+			b = binary.AppendVarint(b, int64(at))
+		}
+	}
+	return append(b, 0xFF)
+}
+
+// lanesApart is how many lanes of a rank have rows of their own, whatever they do.
+const lanesApart = 8
+
+// shareLanes leaves of lanes of a rank that do the same things at the same times the first, which
+// stands for all, where the rank has many. Which chunks they move and which peers they have may
+// differ. It says so in a note, "" if there are none.
+func shareLanes(t *trace.Trace, ranks []rankTracks) (note string) {
+	for r := range ranks {
+		g := &ranks[r]
+		if len(g.tracks) <= lanesApart {
+			continue
+		}
+		at := map[string]int{}
+		var kept []int32
+		for _, track := range g.tracks {
+			does := string(appendPattern(nil, t, track))
+			n, there := at[does]
+			if !there {
+				n = len(kept)
+				at[does] = n
+				kept, g.lanes = append(kept, track), append(g.lanes, nil)
+			}
+			g.lanes[n] = append(g.lanes[n], track)
+		}
+		if len(kept) < len(g.tracks) {
+			note = "; lanes that do the same at the same times share a row"
+		}
+		g.tracks = kept
+	}
+	return note
 }
 
 // matter orders ranks by what a reader wants to see of many: who is on the critical path, the
@@ -101,7 +169,9 @@ func atBusyLinks(p Panel) map[int32]unit.Bytes {
 // room, else those that matter. It says in a note which.
 func ofMany(p Panel, groups []rankTracks, most int) (left []rankTracks, chosen []bool,
 	note string) {
-	if kept, fewer := classes(p.Trace, groups); fewer {
+	if kept, fewer := classes(p, groups); fewer {
+		lanes := len(kept[0].tracks)
+		cut := len(kept) == 1 && cutLanes(kept, most)
 		count := 0
 		for _, g := range kept {
 			count += len(g.tracks)
@@ -113,8 +183,15 @@ func ofMany(p Panel, groups []rankTracks, most int) (left []rankTracks, chosen [
 				note = fmt.Sprintf("all %d ranks do the same at the same times: the first is shown",
 					len(groups))
 			}
+			if cut {
+				note += fmt.Sprintf(", with %d of its %d lanes", count, lanes)
+			}
 			return kept, slices.Repeat([]bool{true}, len(kept)), note
 		}
+	}
+	first := ""
+	if cutLanes(groups, most) {
+		first = "the first lanes of "
 	}
 	chosen, room, shown := make([]bool, len(groups)), most, 0
 	for _, g := range matter(p, groups) {
@@ -128,5 +205,6 @@ func ofMany(p Panel, groups []rankTracks, most int) (left []rankTracks, chosen [
 	if len(p.Path) > 0 {
 		whose = "those longest on the critical path, at the busiest links, and that finish last"
 	}
-	return groups, chosen, fmt.Sprintf("%d of %d ranks are shown: %s", shown, len(groups), whose)
+	return groups, chosen, fmt.Sprintf("%d of %d ranks are shown: %s%s", shown, len(groups), first,
+		whose)
 }

@@ -14,8 +14,12 @@ import (
 // Series is a curve: Y[n] at the size X[n].
 type Series struct {
 	Name string
-	X    []unit.Bytes // at least 1 B each, ascending
-	Y    []float64    // as many, finite, at least 0
+	// Group is what a curve shares with others, as its network: where there are facets, each has the
+	// curves of a group under that heading, and their names are explained once. Elsewhere it is a
+	// part of the name. A bound with a group is that of its curves.
+	Group string
+	X     []unit.Bytes // at least 1 B each, ascending
+	Y     []float64    // as many, finite, at least 0
 
 	// Low and High are between what Y was found, where it stands for several: a vertical line at
 	// each size. Both are as long as X, or empty.
@@ -23,7 +27,8 @@ type Series struct {
 
 	// Look is the series' place in an order that stays the same from figure to figure, as that of
 	// all algorithms: it decides colour and marker, so that "ring" looks alike wherever it
-	// appears.
+	// appears. Where curves of several groups are in one area, later ones of the same look have
+	// another marker.
 	Look int
 	// Bound makes it a limit that no curve exceeds: a dashed line without markers; Look is not used.
 	Bound bool
@@ -54,8 +59,10 @@ const labelledCurves = 6
 // and a marker shape for each, a dashed line for a bound. Up to six curves are named at their
 // right ends, more of them in a legend below. More than eight, or such as have the same colour
 // and marker, are shared out among facets with the same axes, each with the others behind its
-// own in grey. It returns an error if there is no series, if one is not as its type says, if
-// there are more than 120 or more than a slide has room for, or if an option is out of range.
+// own in grey: by group, if that makes some of at most eight curves each. Bounds of several
+// groups are drawn in facets alone. It returns an error if there is no series, if one is not as its
+// type says, if there are more than 120 or more than a slide has room for, or if an option is out
+// of range.
 func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
 	if err != nil {
@@ -143,13 +150,14 @@ type chart struct {
 
 	x0, x1, y0, y1 length // the area of the curves
 	left           length // of the legend
+	legendY        length // where it begins
 	foot           length // where the caption begins
 
-	facets []*facet // if there are any, they have the areas and legends
+	facets []*facet // if there are any, they have the areas, and the legends unless they share one
 }
 
 func newChart(series []Series, o CurveOptions, f frame) *chart {
-	c := &chart{frame: f, faces: newTypefaces(), series: series, left: margin}
+	c := &chart{frame: f, faces: newTypefaces(f.format), series: series, left: margin}
 	text := c.width - 2*margin
 	c.title = c.faces.title.wrap(printable(o.Title), text)
 	c.notes = c.faces.small.wrap(printable(o.Caption), text)
@@ -193,7 +201,8 @@ func (c *chart) layOut() {
 	c.x0 = margin + c.measure(tall) + tickLength + 3
 	c.x = newSizeAxis(c.series, c.x, max(1, int((c.x1-c.x0)/sizeApart)))
 	c.y0, c.y1 = above, above+tall
-	c.foot = c.y1 + tickLength + 5 + 2*c.faces.label.line() + length(len(c.legend))*legendLine
+	c.legendY = c.y1 + tickLength + 5 + 2*c.faces.label.line()
+	c.foot = c.legendY + length(len(c.legend))*legendLine
 	c.height = max(c.height, c.y1+below)
 	c.placeEnds()
 }
@@ -212,7 +221,7 @@ func (c *chart) measure(tall length) (labels length) {
 		c.y = newLogAxis(lowest, highest)
 	}
 	for _, v := range c.y.ticks() {
-		labels = max(labels, c.faces.label.Width(c.y.label(v)))
+		labels = max(labels, c.faces.label.room(c.y.label(v)))
 	}
 	return labels
 }

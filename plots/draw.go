@@ -27,6 +27,7 @@ func (p *picture) draw() ([]byte, error) {
 func (p *panel) draw(c *canvas) {
 	p.drawHeading(c)
 	p.drawLabels(c)
+	p.drawLevels(c)
 	p.drawWaiting(c)
 	p.drawEnds(c)
 	p.drawMessages(c)
@@ -143,25 +144,49 @@ func (p *panel) barBox(row int, x0, x1 length) box {
 	return box{x0, p.middle[row] - p.bar/2, x1, p.middle[row] + p.bar/2}
 }
 
-// drawBars draws the bars of a row kind by kind, narrow ones last: they would be hidden.
-func (p *panel) drawBars(c *canvas, row int) {
-	var wide, narrow [6]vg.Path
-	for _, b := range p.bars[row] {
-		if width := b.x1 - b.x0; width > barLeast {
-			c.addBox(&wide[b.kind], p.barBox(row, b.x0, b.x1-min(barAir, width/5)))
-		} else {
-			c.addBox(&narrow[b.kind], p.barBox(row, b.x0, b.x1))
+// drawLevels draws how much is at work, before all that there is.
+func (p *panel) drawLevels(c *canvas) {
+	var room, used vg.Path
+	for n, r := range p.rows {
+		if p.of.content(r.track) != ofLevels {
+			continue
+		}
+		c.addBox(&room, p.barBox(n, p.x0, p.x(p.trace.End)))
+		for _, l := range p.levels[n] {
+			b := p.barBox(n, l.x0, l.x1)
+			b.y0 = b.y1 - length(l.share)*(b.y1-b.y0)
+			c.addBox(&used, b)
 		}
 	}
-	for _, k := range kinds() {
-		c.fill(wide[k], lookOf(k).fill)
+	c.fill(room, roomGrey())
+	c.fill(used, levelGrey())
+}
+
+// drawBars draws the bars of a row by their looks, narrow ones last: they would be hidden.
+func (p *panel) drawBars(c *canvas, row int) {
+	looks := kindCount + len(p.ops)
+	wide, narrow := make([]vg.Path, looks), make([]vg.Path, looks)
+	for _, b := range p.bars[row] {
+		width := b.x1 - b.x0
+		area, to := p.barBox(row, b.x0, b.x1), &narrow[b.paint]
+		if width > barLeast {
+			area.x1, to = b.x1-min(barAir, width/5), &wide[b.paint]
+		}
+		if b.low {
+			quarter := (area.y1 - area.y0) / 4
+			area.y0, area.y1 = area.y0+quarter, area.y1-quarter
+		}
+		c.addBox(to, area)
 	}
-	for _, k := range kinds() {
-		c.fill(narrow[k], lookOf(k).fill)
+	for k := range wide {
+		c.fill(wide[k], lookAs(k, p.ops).fill)
+	}
+	for k := range narrow {
+		c.fill(narrow[k], lookAs(k, p.ops).fill)
 	}
 	for _, b := range p.bars[row] {
 		if b.label != "" {
-			c.ink(lookOf(b.kind).ink)
+			c.ink(lookAs(b.paint, p.ops).ink)
 			c.textMiddle(p.faces.small, (b.x0+b.x1-barAir)/2, p.middle[row], centre, b.label)
 		}
 	}

@@ -20,7 +20,8 @@ const (
 // facet is a part of a chart with a few of its curves.
 type facet struct {
 	chart
-	behind []Series // of the others, in grey
+	heading []string // of its group; none if it has none
+	behind  []Series // of the others, in grey
 }
 
 // facets shares out curves in their order. None has a colour and marker that another one beside it
@@ -60,8 +61,15 @@ func facets(series []Series) (groups [][]Series, bounds []Series) {
 // split lays a chart out in facets if it has more curves, or other ones, than one area can tell
 // apart. It returns an error if there are more than facets have room for.
 func (c *chart) split() error {
-	groups, bounds := facets(c.series)
-	if groups == nil {
+	parts := grouped(c.series)
+	if parts == nil {
+		c.ungroup()
+		groups, bounds := facets(c.series)
+		for _, g := range groups {
+			parts = append(parts, group{series: g, bounds: bounds})
+		}
+	}
+	if parts == nil {
 		return nil
 	}
 	if len(c.series) > curvesMost {
@@ -73,39 +81,58 @@ func (c *chart) split() error {
 		columns = 2
 	}
 	wide := (c.width - 2*margin - length(columns-1)*facetAir) / length(columns)
-	for n, group := range groups {
-		f := &facet{chart: *c}
-		f.series = slices.Concat(group, bounds)
-		for other, g := range groups {
+	for n, part := range parts {
+		f := &facet{chart: *c, heading: c.faces.heading.wrap(printable(part.heading), wide)}
+		f.series = slices.Concat(part.series, part.bounds)
+		for other, p := range parts {
 			if other != n {
-				f.behind = append(f.behind, g...)
+				f.behind = append(f.behind, p.series...)
 			}
 		}
 		f.left = margin + length(n%columns)*(wide+facetAir)
-		f.legend = wrapLegend(f.series, wide, c.entryWidth)
+		if part.heading == "" {
+			f.legend = wrapLegend(f.series, wide, c.entryWidth)
+		}
 		c.facets = append(c.facets, f)
+	}
+	if parts[0].heading != "" {
+		c.legend = wrapLegend(explained(parts), c.width-2*margin, c.entryWidth)
 	}
 	return c.placeFacets(columns, wide)
 }
 
-// placeFacets places facets row by row, whose legends decide how far apart the rows are.
+// around is what a row of facets has above its areas, for headings, and below them, for legends.
+type around struct{ above, below length }
+
+// rowsOf are the rows of so many facets each.
+func (c *chart) rowsOf(columns int) (rows []around) {
+	for n, f := range c.facets {
+		if n%columns == 0 {
+			rows = append(rows, around{})
+		}
+		row := &rows[len(rows)-1]
+		if lines := len(f.heading); lines > 0 {
+			row.above = max(row.above, length(lines)*c.faces.heading.line()+headingAir)
+		}
+		row.below = max(row.below, axisHeight+length(len(f.legend))*legendLine)
+	}
+	return rows
+}
+
+// placeFacets places facets row by row, whose headings and legends decide how far apart the rows
+// are.
 func (c *chart) placeFacets(columns int, wide length) error {
 	y := margin + length(len(c.title))*c.faces.title.line() + c.faces.label.line() + topAir
-	notes := margin - 3
+	notes := margin - 3 + length(len(c.legend))*legendLine
 	if len(c.notes) > 0 {
 		notes += 5 + length(len(c.notes))*c.faces.small.line()
 	}
-	var legends []int // lines of the longest legend of each row
+	around := c.rowsOf(columns)
 	below := length(0)
-	for from := 0; from < len(c.facets); from += columns {
-		most := 0
-		for _, f := range c.facets[from:min(from+columns, len(c.facets))] {
-			most = max(most, len(f.legend))
-		}
-		legends = append(legends, most)
-		below += axisHeight + length(most)*legendLine
+	for _, row := range around {
+		below += row.above + row.below
 	}
-	rows := length(len(legends))
+	rows := length(len(around))
 	tall := length(facetShape) * wide
 	if c.height > 0 {
 		tall = (c.height-y-notes-below)/rows - facetAir
@@ -116,23 +143,30 @@ func (c *chart) placeFacets(columns int, wide length) error {
 	}
 	labels := c.measure(tall)
 	for n, f := range c.facets {
+		row := around[n/columns]
 		f.x0 = f.left + labels + tickLength + 3
 		f.x1 = f.left + wide - 12
-		f.y0, f.y1 = y, y+tall
+		f.y0, f.y1 = y+row.above, y+row.above+tall
 		f.y = c.y
 		f.x = newSizeAxis(c.series, c.x, max(1, int((f.x1-f.x0)/sizeApart)))
 		if n%columns == columns-1 || n == len(c.facets)-1 {
-			y += tall + axisHeight + length(legends[n/columns])*legendLine + facetAir
+			y += row.above + tall + row.below + facetAir
 		}
 	}
-	c.foot = y - facetAir
-	c.height = max(c.height, c.foot+notes)
+	c.legendY = y - facetAir
+	c.foot = c.legendY + length(len(c.legend))*legendLine
+	c.height = max(c.height, c.legendY+notes)
 	return nil
 }
 
 // draw draws a facet: the others' curves, its own, and which these are.
 func (f *facet) draw(v *canvas) {
 	f.drawAxes(v)
+	v.ink(black())
+	for n, line := range f.heading {
+		y := f.y0 - topAir - length(len(f.heading)-1-n)*f.faces.heading.line()
+		v.text(f.faces.heading, f.left, y, left, line)
+	}
 	for _, s := range f.behind {
 		s.faint = true
 		f.drawLine(v, s)

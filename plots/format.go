@@ -72,7 +72,8 @@ func FigureOf(name string) (Figure, error) {
 type frame struct {
 	format Format
 	width  length
-	height length // 0: as high as the picture needs
+	height length   // 0: as high as the picture needs
+	ops    []string // what the colours of a program stand for
 }
 
 func newFrame(f Format, g Figure, widthMM float64) (frame, error) {

@@ -7,9 +7,9 @@ func (p *picture) placeLabels() {
 	var nodes, ranks, lanes length
 	for _, panel := range p.panels {
 		for _, r := range panel.rows {
-			nodes = max(nodes, p.faces.label.Width(r.node))
-			ranks = max(ranks, p.faces.label.Width(r.rank))
-			lanes = max(lanes, p.faces.small.Width(printable(r.lane)))
+			nodes = max(nodes, p.faces.label.room(r.node))
+			ranks = max(ranks, p.faces.label.room(r.rank))
+			lanes = max(lanes, p.faces.small.room(printable(r.lane)))
 		}
 	}
 	p.rankX = margin
@@ -21,7 +21,7 @@ func (p *picture) placeLabels() {
 	if lanes > 0 {
 		p.x0 += lanes + labelAir
 	}
-	p.x0 = max(p.x0, margin+p.faces.label.Width("time (ms)")+timeAir)
+	p.x0 = max(p.x0, margin+p.faces.label.room("time (ms)")+timeAir)
 	p.x1 = p.width - margin - 6 // the label of a tick at the very end needs room
 }
 

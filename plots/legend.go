@@ -1,17 +1,16 @@
 package plots
 
 import (
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
-
-	"collsim/trace"
 )
 
 // entry is a part of the legend: a swatch and its meaning.
 type entry struct {
 	swatch swatch
-	kind   trace.Kind
+	paint  int
 	text   string
 }
 
@@ -23,6 +22,8 @@ const (
 	swatchArrow
 	swatchEnd
 	swatchPath
+	swatchLow
+	swatchLevel
 	swatchNone
 )
 
@@ -37,8 +38,15 @@ func (p *picture) entries() []entry {
 	var e []entry
 	for _, k := range kinds() {
 		if p.seen.kinds[k] {
-			e = append(e, entry{swatchKind, k, lookOf(k).name})
+			e = append(e, entry{swatchKind, int(k), lookOf(k).name})
 		}
+	}
+	e = append(e, p.opEntries()...)
+	if p.seen.low {
+		e = append(e, entry{swatch: swatchLow, text: "barrier"})
+	}
+	if p.seen.levels {
+		e = append(e, entry{swatch: swatchLevel, text: "share at work"})
 	}
 	if p.seen.waiting {
 		e = append(e, entry{swatch: swatchWaiting, text: "waiting"})
@@ -58,8 +66,29 @@ func (p *picture) entries() []entry {
 	return e
 }
 
+// legendOps is how many operations a legend explains at most; bars have the names of others.
+const legendOps = 24
+
+// opEntries explains the operations that can be seen.
+func (p *picture) opEntries() (e []entry) {
+	more := 0
+	for n, name := range p.ops {
+		switch {
+		case !p.seen.ops[n]:
+		case len(e) == legendOps:
+			more++
+		default:
+			e = append(e, entry{swatchKind, kindCount + n, printable(name)})
+		}
+	}
+	if more > 0 {
+		e = append(e, entry{swatch: swatchNone, text: fmt.Sprintf("and %d more", more)})
+	}
+	return e
+}
+
 func (p *picture) entryWidth(e entry) length {
-	w := p.faces.label.Width(e.text)
+	w := p.faces.label.room(e.text)
 	if e.swatch != swatchNone {
 		w += swatchWidth + swatchAir
 	}
@@ -107,7 +136,7 @@ func (p *picture) drawSwatch(c *canvas, e entry, b box) {
 	var area, head vg.Path
 	switch e.swatch {
 	case swatchKind:
-		look := lookOf(e.kind)
+		look := lookAs(e.paint, p.ops)
 		c.addBox(&area, b)
 		c.fill(area, look.fill)
 		c.ink(look.ink)
@@ -115,6 +144,15 @@ func (p *picture) drawSwatch(c *canvas, e entry, b box) {
 	case swatchWaiting:
 		c.addBox(&area, b)
 		c.fill(area, waitingGrey())
+	case swatchLow:
+		c.addBox(&area, box{b.x0, middle - barHeight/4, b.x1, middle + barHeight/4})
+		c.fill(area, levelGrey())
+	case swatchLevel:
+		c.addBox(&area, b)
+		c.fill(area, roomGrey())
+		area = nil
+		c.addBox(&area, box{b.x0, middle, b.x1, b.y1})
+		c.fill(area, levelGrey())
 	case swatchEnd:
 		c.addLine(&area, (b.x0+b.x1)/2, b.y0, (b.x0+b.x1)/2, b.y1)
 		c.dashed(area, endPen())

@@ -49,6 +49,74 @@ func TestEqualRanksShareARow(t *testing.T) {
 	require.Len(t, shown[0], 64, "each is asked for")
 }
 
+// TestEqualLanesShareARow: up to 8 lanes of a rank have their own rows, of more those that do the
+// same share one, which says for how many it stands. The critical path finds it.
+func TestEqualLanesShareARow(t *testing.T) {
+	lanes := func(rows []row) (list []string) {
+		for _, r := range rows {
+			list = append(list, strings.TrimSpace(r.rank+" "+r.lane))
+		}
+		return list
+	}
+	run := lanesOf([]int{8, 9, 10}, []unit.Time{5, 5, 5})
+	run.Intervals[20].End = 4 // lane 3 of rank 2
+	run.End = 5
+	path := []Span{{Rank: 1, Lane: 7, To: 5}}
+	shown, note := rows([]Panel{{Trace: run, Path: path}}, 64, false)
+	require.Equal(t, []string{"rank 0 lane 0", "lane 1", "lane 2", "lane 3", "lane 4", "lane 5",
+		"lane 6", "lane 7", "rank 1 lane 0 × 9", "rank 2 lane 0 × 9", "lane 3"}, lanes(shown[0]))
+	require.Equal(t, "lanes that do the same at the same times share a row", note)
+	p := &panel{trace: run, rows: shown[0], path: path}
+	require.Equal(t, []stretch{{8, 0, 5, false}}, p.pathOn())
+	shown, note = rows([]Panel{{Trace: run}}, 64, true)
+	require.Len(t, shown[0], 27)
+	require.Empty(t, note)
+	shown, _ = rows([]Panel{{Trace: run}, {Trace: run}}, 64, false)
+	require.Len(t, shown[1], 27, "of several timelines, those of one may differ in the other")
+	text, err := TimelineText(run, TextOptions{})
+	require.NoError(t, err)
+	require.Contains(t, text, "\nrank 1  lane 0 x 9  S")
+
+	// 64 ranks of 64 lanes each, of which those of rank 5 are as many of another kind.
+	var many []int
+	for range 64 {
+		many = append(many, 64)
+	}
+	run = lanesOf(many, slices.Repeat([]unit.Time{5}, 64))
+	for n := range run.Intervals[5*64+32 : 6*64] {
+		run.Intervals[5*64+32+n].End = 3
+	}
+	shown, note = rows([]Panel{{Trace: run}}, 64, false)
+	require.Equal(t, []string{"rank 0 × 63 lane 0 × 64", "rank 5 lane 0 × 32", "lane 32 × 32"},
+		lanes(shown[0]))
+	require.Equal(t, "64 ranks in 2 classes, each of ranks that do the same at the same times: the "+
+		"first of each is shown; lanes that do the same at the same times share a row", note)
+}
+
+// TestMoreLanesThanRows: of ranks that have more lanes than there are rows, some of them are shown,
+// whether the ranks are equal or not.
+func TestMoreLanesThanRows(t *testing.T) {
+	apart := func(differ bool) *trace.Trace {
+		run := lanesOf(slices.Repeat([]int{80}, 40), slices.Repeat([]unit.Time{5}, 40))
+		for n := range run.Intervals {
+			run.Intervals[n].End = unit.Time(100 + n%80) // no two lanes of a rank do the same
+			if differ {
+				run.Intervals[n].End = unit.Time(100 + n)
+			}
+		}
+		return run
+	}
+	shown, note := rows([]Panel{{Trace: apart(false)}}, 64, false)
+	require.Len(t, shown[0], 64)
+	require.Equal(t, "rank 0 × 40", shown[0][0].rank)
+	require.Equal(t, "all 40 ranks do the same at the same times: the first is shown, with 64 of its "+
+		"80 lanes", note)
+	shown, note = rows([]Panel{{Trace: apart(true)}}, 64, false)
+	require.Len(t, shown[0], 64)
+	require.Equal(t, "2 of 40 ranks are shown: the first lanes of those that finish last, at the "+
+		"busiest links, and the lowest", note)
+}
+
 // TestThoseThatMatter: of many different ranks, those on the critical path come first, then
 // those at the busiest links, then the last, wherever they are.
 func TestThoseThatMatter(t *testing.T) {

@@ -38,8 +38,10 @@ func (p *picture) makeMessages() (hidden int) {
 func (p *panel) visibleMessages() []trace.Message {
 	rowOf := p.rowOf()
 	var visible []trace.Message
-	if slices.ContainsFunc(p.rows, func(r row) bool { return r.alike != nil }) {
-		return nil // those of one rank are not those of all that it stands for
+	if slices.ContainsFunc(p.rows, func(r row) bool {
+		return r.alike != nil || r.lanes != nil
+	}) {
+		return nil // those of one are not those of all that it stands for
 	}
 	for _, m := range p.trace.Messages {
 		if rowOf[m.From] >= 0 && rowOf[m.To] >= 0 && m.From != m.To {

@@ -15,7 +15,8 @@ import (
 type painter interface {
 	fill(p vg.Path, paint color.Color)
 	stroke(p vg.Path, with pen)
-	text(f typeface, at vg.Point, s string, paint color.Color)
+	// text writes a line with its baseline at a point: from there on, up to there, or around it.
+	text(f typeface, at vg.Point, s string, paint color.Color, a align)
 	bytes() ([]byte, error) // the finished picture
 }
 
@@ -29,8 +30,7 @@ type pen struct {
 func newPainter(f Format, width, height length) painter {
 	switch f {
 	case SVG:
-		svg := vgsvg.New(width, height)
-		return vgPainter{canvas: svg, finish: func() ([]byte, error) { return finishSVG(svg) }}
+		return &svgPainter{canvas: vgsvg.New(width, height)}
 	case PNG:
 		return newPNG(width, height)
 	case PDF:
@@ -52,39 +52,58 @@ func signed(png []byte) []byte {
 	return slices.Concat(png[:header], sized, png[header:])
 }
 
-// vgPainter draws with gonum/plot.
-type vgPainter struct {
-	canvas vg.Canvas
-	finish func() ([]byte, error)
+// shifted is where a line begins that has a point at its left, in its middle or at its right.
+func shifted(f typeface, at vg.Point, s string, a align) vg.Point {
+	at.X -= length(float64(a) * float64(f.Width(s)))
+	return at
 }
 
-func (v vgPainter) fill(p vg.Path, paint color.Color) {
+// svgPainter draws with gonum/plot, which has no anchors of texts.
+type svgPainter struct {
+	canvas *vgsvg.Canvas
+	texts  []align // in their order
+}
+
+func (v *svgPainter) fill(p vg.Path, paint color.Color) {
 	v.canvas.SetColor(paint)
 	v.canvas.Fill(p)
 }
 
-func (v vgPainter) stroke(p vg.Path, with pen) {
+func (v *svgPainter) stroke(p vg.Path, with pen) {
 	v.canvas.SetColor(with.paint)
 	v.canvas.SetLineWidth(with.width)
 	v.canvas.SetLineDash(with.dashes, 0)
 	v.canvas.Stroke(p)
 }
 
-func (v vgPainter) text(f typeface, at vg.Point, s string, paint color.Color) {
+func (v *svgPainter) text(f typeface, at vg.Point, s string, paint color.Color, a align) {
 	v.canvas.SetColor(paint)
 	v.canvas.FillString(f.Face, at, s)
+	v.texts = append(v.texts, a)
 }
 
-func (v vgPainter) bytes() ([]byte, error) { return v.finish() }
-
-// finishSVG returns the SVG picture. The fonts are named, not embedded (that would be 400 kB);
-// Arial and Helvetica have the same widths as Liberation Sans.
-func finishSVG(svg *vgsvg.Canvas) ([]byte, error) {
+// bytes returns the SVG picture. The fonts are named, not embedded (that would be 400 kB); Arial
+// and Helvetica have the same widths as Liberation Sans. Where a viewer has none of them, the
+// anchors keep texts where they belong.
+func (v *svgPainter) bytes() ([]byte, error) {
 	var out bytes.Buffer
-	if _, err := svg.WriteTo(&out); err != nil {
+	if _, err := v.canvas.WriteTo(&out); err != nil {
 		return nil, err
 	}
 	const one = `style="font-family:Liberation Sans;`
 	const family = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`
-	return bytes.ReplaceAll(out.Bytes(), []byte(one), []byte(family)), nil
+	named := bytes.ReplaceAll(out.Bytes(), []byte(one), []byte(family))
+	const text = "<text " // no text holds it: there it is escaped
+	parts := bytes.Split(named, []byte(text))
+	for n, a := range v.texts {
+		begin := text
+		switch a {
+		case centre:
+			begin += `text-anchor="middle" `
+		case right:
+			begin += `text-anchor="end" `
+		}
+		parts[n+1] = append([]byte(begin), parts[n+1]...)
+	}
+	return bytes.Join(parts, nil), nil
 }

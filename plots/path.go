@@ -27,9 +27,15 @@ func (p *panel) pathOn() (list []stretch) {
 	rowOf := map[lane]int{}
 	for n, r := range p.rows {
 		track := p.trace.Tracks[r.track]
-		rowOf[lane{track.Rank, track.Lane}] = n
-		for _, rank := range r.alike {
-			rowOf[lane{rank, track.Lane}] = n
+		lanes := []int32{track.Lane}
+		for _, same := range r.lanes {
+			lanes = append(lanes, p.trace.Tracks[same].Lane)
+		}
+		for _, l := range lanes {
+			rowOf[lane{track.Rank, l}] = n
+			for _, rank := range r.alike {
+				rowOf[lane{rank, l}] = n
+			}
 		}
 	}
 	joined := false

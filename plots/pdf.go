@@ -70,7 +70,8 @@ func (p *pdfPainter) outline(path vg.Path) {
 }
 
 // text writes in the typeface, of which the file will hold the letters that are used.
-func (p *pdfPainter) text(f typeface, at vg.Point, s string, paint color.Color) {
+func (p *pdfPainter) text(f typeface, at vg.Point, s string, paint color.Color, a align) {
+	at = shifted(f, at, s, a)
 	const family = "Liberation Sans"
 	style := ""
 	if f.Font.Weight == xfont.WeightBold {

@@ -47,8 +47,11 @@ func lookOf(k trace.Kind) look {
 	panic("plots: no look for " + k.String()) // Validate has refused it
 }
 
+// kindCount is how many kinds there are.
+const kindCount = 6
+
 // kinds is every kind, in the order of a legend.
-func kinds() [6]trace.Kind {
+func kinds() [kindCount]trace.Kind {
 	return [...]trace.Kind{trace.Send, trace.Recv, trace.Reduce, trace.Copy, trace.Signal,
 		trace.Compute}
 }

@@ -130,7 +130,7 @@ func TestRowsThatAreShown(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			run := lanesOf(c.lanes, c.ends)
-			all, note := rows([]Panel{{Trace: run}}, c.most, false)
+			all, note := rows([]Panel{{Trace: run}}, c.most, true)
 			shown := all[0]
 			var tracks []int32
 			var gaps []int

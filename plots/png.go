@@ -85,7 +85,8 @@ func (p *pngPainter) flush(paint color.Color) {
 }
 
 // text draws the letters' outlines, unhinted, where the typeface's own units put them.
-func (p *pngPainter) text(f typeface, at vg.Point, s string, paint color.Color) {
+func (p *pngPainter) text(f typeface, at vg.Point, s string, paint color.Color, a align) {
+	at = shifted(f, at, s, a)
 	var buffer sfnt.Buffer
 	face := f.Face.Face
 	em, size := int64(face.UnitsPerEm()), int64(toPixels(f.size()))

@@ -20,6 +20,7 @@ type row struct {
 	node  string  // of the cluster, on the first row of its first rank; else ""
 	inner bool    // the row belongs to the node of the row above
 	alike []int32 // the ranks that it stands for, if it stands for more than its own
+	lanes []int32 // the tracks of its rank that it stands for, if more than its own
 	lane  string  // "lane 1", the track's own name, or "" where every rank has one lane
 	gap   bool    // ranks between the row above and this one are left out
 }
@@ -31,35 +32,61 @@ type row struct {
 // that many. A rank is as late as in the timeline where it is latest, so that all timelines show
 // the same ranks if they have the same tracks.
 //
-// Of one timeline of more than 32 ranks it shows one of each class of equal ranks instead, or those
-// that matter, unless each is to have its rows.
+// Of one timeline, lanes of a rank that has more than 8 share a row if they are equal. Of more than
+// 32 ranks it shows one of each class of equal ranks, or those that matter. Neither is done if each
+// is to have its rows.
 func rows(panels []Panel, most int, each bool) (shown [][]row, note string) {
-	if t := panels[0].Trace; len(panels) == 1 && !each {
-		if groups := byRank(panels[0]); len(groups) > ranksApart {
-			groups, chosen, note := ofMany(panels[0], groups, most)
-			return [][]row{labelRows(t, groups, chosen)}, note
+	if p := panels[0]; len(panels) == 1 && !each {
+		groups := byRank(p)
+		shared := shareLanes(p.Trace, groups)
+		if p.Ops != nil {
+			groups, note = alikeRanks(p, groups)
+			if len(groups) <= ranksApart {
+				shown, more := chooseRows(panels, [][]rankTracks{groups}, most)
+				if note != "" && more != "" {
+					note += "; "
+				}
+				return shown, note + more
+			}
 		}
+		if len(groups) > ranksApart {
+			groups, chosen, note := ofMany(p, groups, most)
+			return [][]row{labelRows(p.Trace, groups, chosen)}, note + shared
+		}
+		shown, note = chooseRows(panels, [][]rankTracks{groups}, most)
+		if note == "" {
+			return shown, strings.TrimPrefix(shared, "; ")
+		}
+		return shown, note + shared
 	}
 	var groups [][]rankTracks
-	late := map[int32]unit.Time{} // of each rank; never walked through
 	for _, p := range panels {
-		ranks := byRank(p)
+		groups = append(groups, byRank(p))
+	}
+	return chooseRows(panels, groups, most)
+}
+
+// chooseRows chooses of the ranks of each timeline.
+func chooseRows(panels []Panel, groups [][]rankTracks, most int) (shown [][]row, note string) {
+	late := map[int32]unit.Time{} // of each rank; never walked through
+	for _, ranks := range groups {
 		for _, g := range ranks {
 			late[g.rank] = max(late[g.rank], g.finish)
 		}
-		groups = append(groups, ranks)
 	}
 	whose := "the lowest ranks, and those that finish last"
 	count, all := 0, 0
 	for n, p := range panels {
+		rows := 0
 		for g := range groups[n] {
 			groups[n][g].finish = late[groups[n][g].rank]
+			rows += len(groups[n][g].tracks)
 		}
-		if len(p.Trace.Tracks) > most && cutLanes(groups[n], most) {
+		if rows > most && cutLanes(groups[n], most) {
 			whose = "the first lanes of the lowest ranks, and of those that finish last"
 		}
 		shown = append(shown, labelRows(p.Trace, groups[n], choose(groups[n], most)))
-		count, all = count+len(shown[n]), all+len(p.Trace.Tracks)
+		count, all = count+len(shown[n]), all+rows
 	}
 	if count < all {
 		note = fmt.Sprintf("%d of %d rows are shown: %s", count, all, whose)
@@ -113,7 +140,8 @@ type rankTracks struct {
 	node   string // of a cluster; else ""
 	name   string // "rank 3", and in a cluster its name in the node
 	tracks []int32
-	alike  []int32 // ranks that it stands for, with itself; nil: none but itself
+	lanes  [][]int32 // by track, those that it stands for, with itself; nil: none but itself
+	alike  []int32   // ranks that it stands for, with itself; nil: none but itself
 	finish unit.Time
 }
 
@@ -175,6 +203,10 @@ func labelRows(t *trace.Trace, groups []rankTracks, chosen []bool) []row {
 			if len(group.alike) > 1 {
 				r.alike = group.alike
 			}
+			if group.lanes != nil && len(group.lanes[n]) > 1 {
+				r.lanes = group.lanes[n]
+				r.lane += fmt.Sprintf(" × %d", len(r.lanes))
+			}
 			node = group.node
 			shown = append(shown, r)
 		}
@@ -207,14 +239,21 @@ func sliced(panels []Panel) bool {
 // seen is what can be seen in a picture: what its legend must explain, and nothing else.
 type seen struct {
 	kinds   [6]bool // by trace.Kind
+	ops     []bool  // by operation
+	low     bool
+	levels  bool
 	waiting bool
 	chunks  bool
 	slices  bool
 }
 
-// step notes a step and the label that fits its bar.
-func (s *seen) step(k trace.Kind, label string) {
-	s.kinds[k] = true
+// step notes a step, by how it looks, and the label that fits its bar.
+func (s *seen) step(paint int, label string) {
+	if n := paint - len(s.kinds); n >= 0 {
+		s.ops[n] = true
+		return
+	}
+	s.kinds[paint] = true
 	s.chunks = s.chunks || len(label) > 1
 	s.slices = s.slices || strings.Contains(label, ":")
 }

@@ -125,7 +125,7 @@ const (
 )
 
 func newScatter(series []ScatterSeries, o ScatterOptions, f frame) *scatter {
-	s := &scatter{frame: f, faces: newTypefaces(), series: series, band: o.Tolerance}
+	s := &scatter{frame: f, faces: newTypefaces(f.format), series: series, band: o.Tolerance}
 	text := s.width - 2*margin
 	s.title = s.faces.title.wrap(printable(o.Title), text)
 	s.notes = s.faces.small.wrap(printable(o.Caption), text)
@@ -207,5 +207,5 @@ func (s *scatter) square(rightOf, under length) length {
 }
 
 func (s *scatter) keyWidth(k key) length {
-	return swatchWidth + swatchAir + s.faces.label.Width(k.text)
+	return swatchWidth + swatchAir + s.faces.label.room(k.text)
 }

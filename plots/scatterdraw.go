@@ -101,13 +101,13 @@ func (s *scatter) drawDiagonal(v *canvas) {
 	v.addLine(&line, s.x0, s.y1, s.x1, s.y0)
 	v.dashed(line, equalPen())
 	const above, below, air = "simulated takes longer", "measured takes longer", 4
-	wide, high := s.faces.small.Width(above), s.faces.small.size()
+	wide, high := s.faces.small.room(above), s.faces.small.size()
 	if wide+6*air > s.x1-s.x0 {
 		return
 	}
 	var paper vg.Path // no line runs through the words
 	v.addBox(&paper, box{s.x0 + air, s.y0 + air, s.x0 + air + wide, s.y0 + air + high})
-	wide = s.faces.small.Width(below)
+	wide = s.faces.small.room(below)
 	v.addBox(&paper, box{s.x1 - air - wide, s.y1 - air - high, s.x1 - air, s.y1 - air})
 	v.fill(paper, white())
 	v.ink(captionGrey())

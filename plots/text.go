@@ -3,6 +3,7 @@ package plots
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,9 +42,11 @@ func TimelinesText(panels []Panel, o TextOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	panels, ops := rowTraces(panels)
 	shown, note := rows(panels, most, o.Each)
 	label := newTextLabels(shown)
-	grid := textGrid{end: latest(panels), columns: o.Width - label.width, sliced: sliced(panels)}
+	grid := textGrid{end: latest(panels), columns: o.Width - label.width, sliced: sliced(panels),
+		seen: seen{ops: make([]bool, len(ops))}}
 
 	var out strings.Builder
 	for n, p := range panels {
@@ -54,14 +57,14 @@ func TimelinesText(panels []Panel, o TextOptions) (string, error) {
 			if r.gap {
 				out.WriteString("...\n")
 			}
-			writeLine(&out, label.of(r)+grid.row(p.Trace.On(r.track)))
+			writeLine(&out, label.of(r)+grid.row(&p, r.track))
 		}
 		if len(p.Trace.Intervals) == 0 {
 			writeLine(&out, "no steps")
 		}
 	}
 	writeLine(&out, grid.axis(label.width))
-	for _, line := range textLegend(&grid.seen, o.Width) {
+	for _, line := range textLegend(&grid.seen, ops, o.Width) {
 		writeLine(&out, line)
 	}
 	if grid.hidden > 0 {
@@ -87,7 +90,7 @@ func newTextLabels(shown [][]row) textLabels {
 	l.width = 10
 	for _, r := range slices.Concat(shown...) {
 		l.nodes, l.ranks = max(l.nodes, len(ascii(r.node))), max(l.ranks, len(rankText(r)))
-		l.lanes = max(l.lanes, len(ascii(r.lane)))
+		l.lanes = max(l.lanes, len(laneText(r)))
 	}
 	if l.ranks > 0 {
 		l.width = len(l.of(row{}))
@@ -101,12 +104,14 @@ func (l textLabels) of(r row) string {
 		label = fmt.Sprintf("%-*s  ", l.nodes, ascii(r.node)) + label
 	}
 	if l.lanes > 0 {
-		label += fmt.Sprintf("%-*s  ", l.lanes, ascii(r.lane))
+		label += fmt.Sprintf("%-*s  ", l.lanes, laneText(r))
 	}
 	return label
 }
 
 func rankText(r row) string { return toASCII(strings.ReplaceAll(r.rank, "×", "x")) }
+
+func laneText(r row) string { return ascii(strings.ReplaceAll(r.lane, "×", "x")) }
 
 // ascii keeps a lane's name to 16 columns of one byte each.
 func ascii(name string) string {
@@ -170,15 +175,28 @@ func (g *textGrid) span(i trace.Interval) (ready, start, end int) {
 
 // row writes the steps of a lane. Steps without a column of their own come last: they must not push
 // others aside.
-func (g *textGrid) row(steps []trace.Interval) string {
-	cells := bytes.Repeat([]byte{' '}, g.columns)
+func (g *textGrid) row(p *Panel, track int32) string {
+	cells, steps := bytes.Repeat([]byte{' '}, g.columns), p.Trace.On(track)
+	if p.content(track) == ofLevels {
+		g.seen.levels = true
+		return g.levels(cells, steps)
+	}
+	write := func(cells []byte, i trace.Interval) {
+		labels := p.labels(i, g.sliced)
+		if p.content(track) == ofBrackets {
+			for n := range labels {
+				labels[n] = toASCII(labels[n])
+			}
+		}
+		g.seen.step(p.paint(i), writeBar(cells, labels))
+	}
 	for _, i := range steps {
 		ready, start, end := g.span(i)
 		for c := ready; c < start; c++ {
 			cells[c] = '.'
 		}
 		if start < end {
-			g.seen.step(i.Kind, writeBar(cells[start:end], stepLabels(i, g.sliced)))
+			write(cells[start:end], i)
 		}
 	}
 	for _, i := range steps {
@@ -191,9 +209,31 @@ func (g *textGrid) row(steps []trace.Interval) string {
 			g.hidden++
 			continue
 		}
-		g.seen.step(i.Kind, writeBar(cells[start:start+1], stepLabels(i, g.sliced)))
+		write(cells[start:start+1], i)
 	}
 	g.seen.waiting = g.seen.waiting || bytes.ContainsRune(cells, '.')
+	return string(cells)
+}
+
+// levels writes how much is at work in each column on average: tenths from 1 to 9, # for all.
+func (g *textGrid) levels(cells []byte, steps []trace.Interval) string {
+	sums := make([]float64, g.columns)
+	for _, i := range steps {
+		from := float64(i.Start) / float64(g.end) * float64(g.columns)
+		to := float64(i.End) / float64(g.end) * float64(g.columns)
+		for c := int(from); c < g.columns && float64(c) < to; c++ {
+			within := min(to, float64(c+1)) - max(from, float64(c))
+			sums[c] += float64(within * float64(i.Bytes) / wholeLevel)
+		}
+	}
+	for c, sum := range sums {
+		switch tenths := int(math.Round(sum * 10)); {
+		case tenths >= 10:
+			cells[c] = '#'
+		case tenths > 0 || sum > 0.005:
+			cells[c] = byte('0' + max(tenths, 1))
+		}
+	}
 	return string(cells)
 }
 
@@ -228,12 +268,20 @@ func (g *textGrid) axis(labelWidth int) string {
 }
 
 // textLegend explains the letters that are used, in lines of at most a width.
-func textLegend(has *seen, width int) []string {
+func textLegend(has *seen, ops []string, width int) []string {
 	var entries []string
 	for _, k := range kinds() {
 		if has.kinds[k] {
 			entries = append(entries, lookOf(k).letter+" "+lookOf(k).name)
 		}
+	}
+	for n, name := range ops {
+		if has.ops[n] {
+			entries = append(entries, opLetter(n)+" "+toASCII(name))
+		}
+	}
+	if has.levels {
+		entries = append(entries, "1-9 tenths at work, # all")
 	}
 	if has.waiting {
 		entries = append(entries, ". waiting")

@@ -51,7 +51,7 @@ func (a *timeAxis) label(long, wide length) {
 // labelWidth is how wide the widest label is, before label has chosen some: of all that may be.
 func (a timeAxis) labelWidth(f typeface) (width length) {
 	for _, t := range a.ticks() {
-		width = max(width, f.Width(t.label))
+		width = max(width, f.room(t.label))
 	}
 	return width
 }

@@ -48,7 +48,7 @@ func TestTimeAxisHoldsItsTimes(t *testing.T) {
 	p := gopter.DefaultTestParametersWithSeed(4)
 	p.MinSuccessfulTests = 500
 	properties := gopter.NewProperties(p)
-	faces := newTypefaces()
+	faces := newTypefaces(PNG)
 	properties.Property("labels fit", prop.ForAll(
 		func(from, decades, long float64) (bool, error) {
 			least := math.Pow(10, from)

@@ -60,6 +60,18 @@ type Panel struct {
 	Names []string
 	// Path is the critical path, in the order of time; nil if unknown.
 	Path []Span
+
+	// Ops, unless nil, are the operations of a program in the order of a legend: the timeline has
+	// the streams and copy engines of its GPUs for rows, in place of lanes, with a bar for each
+	// bracket in the colour of its operation. SMs and HBM are what a GPU has of them, 0 if
+	// unknown: with them, a trace of GPUs has a row more for what is at work.
+	Ops []string
+	SMs int
+	HBM unit.Rate
+
+	contents []content // by track; nil: all are lanes
+	does     []string  // what brackets do, by Round, and their operations, by Peer
+	stems    bool      // operations whose names differ in numbers alone look alike
 }
 
 // Timelines draws runs of the same one above the other, as Timeline draws one: a simulated and a
@@ -77,9 +89,11 @@ func Timelines(panels []Panel, o Options) (file []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
+	panels, ops := rowTraces(panels)
 	if f.height > 0 {
 		most = min(most, max(1, int(f.height/rowLeast)/len(panels)))
 	}
+	f.ops = ops
 	p := newPicture(panels, most, o, f)
 	for !p.layOut() && p.mostRows() > 1 {
 		p = newPicture(panels, p.mostRows()-1, o, f)
@@ -141,11 +155,13 @@ type picture struct {
 // panel is one timeline of a picture.
 type panel struct {
 	*picture
+	of       *Panel
 	trace    *trace.Trace
 	heading  []string
 	rows     []row
-	bars     [][]bar  // of each row
-	middle   []length // y of each row
+	bars     [][]bar   // of each row
+	levels   [][]level // of each row that shows any
+	middle   []length  // y of each row
 	messages []trace.Message
 
 	path      []Span
@@ -155,12 +171,14 @@ type panel struct {
 }
 
 func newPicture(panels []Panel, most int, o Options, f frame) *picture {
-	p := &picture{frame: f, faces: newTypefaces(), end: latest(panels), sliced: sliced(panels)}
+	p := &picture{frame: f, faces: newTypefaces(f.format), end: latest(panels),
+		sliced: sliced(panels)}
 	text := p.width - 2*margin
 	shown, note := rows(panels, most, o.Each)
+	p.seen.ops = make([]bool, len(f.ops))
 	for n, of := range panels {
-		p.panels = append(p.panels, &panel{picture: p, trace: of.Trace, rows: shown[n], path: of.Path,
-			heading: p.faces.heading.wrap(printable(of.Heading), text)})
+		p.panels = append(p.panels, &panel{picture: p, of: &of, trace: of.Trace, rows: shown[n],
+			path: of.Path, heading: p.faces.heading.wrap(printable(of.Heading), text)})
 	}
 	p.placeLabels()
 	p.axis = newAxis(p.end, max(4, int((p.x1-p.x0)/tickApart)))
@@ -177,6 +195,7 @@ func newPicture(panels []Panel, most int, o Options, f frame) *picture {
 	for _, panel := range p.panels {
 		panel.stretches = panel.pathOn()
 		steps += len(panel.trace.Intervals)
+		panel.makeLevels()
 		merged += panel.makeBars(longest)
 	}
 	if merged > 0 {

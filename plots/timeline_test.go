@@ -110,7 +110,7 @@ func TestTimelineTellsWhatItLeavesOut(t *testing.T) {
 		{"bundles of messages", recursiveDoubling(64, unit.MiB), plots.Options{Each: true},
 			"384 messages are not drawn: they would hide the rest"},
 		{"narrow steps", ringAllReduce(64, 1, 16, 64*unit.MiB), plots.Options{Each: true},
-			"129984 steps that are too narrow to be seen are drawn together"},
+			"130048 steps that are too narrow to be seen are drawn together"},
 		{"no time", atOnce(), plots.Options{}, "no step takes any time"},
 		{"nothing", &trace.Trace{Tracks: []trace.Track{{}}, End: 5}, plots.Options{}, "no steps"},
 	}

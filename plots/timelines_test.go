@@ -128,7 +128,7 @@ func TestTimelinesTellWhatTheyLeaveOut(t *testing.T) {
 			plots.Options{}, "1988 messages are not drawn: they would hide the rest"},
 		{"narrow steps", []plots.Panel{{Trace: ringAllReduce(64, 1, 16, 64*unit.MiB)},
 			{Trace: ring(2)}}, plots.Options{Rows: 128},
-			"129984 steps that are too narrow to be seen are drawn together"},
+			"130048 steps that are too narrow to be seen are drawn together"},
 		{"no time", []plots.Panel{{Trace: atOnce()}, {Trace: atOnce()}}, plots.Options{},
 			"no step takes any time"},
 		{"nothing", []plots.Panel{{Trace: ring(2)}, {Trace: &trace.Trace{}}}, plots.Options{},
@@ -186,12 +186,12 @@ func TestTimelinesSurviveAnyHeading(t *testing.T) {
 	heading := "measured \x00\xff 環 <b>\n" + strings.Repeat("long ", 60) + strings.Repeat("W", 300)
 	panels := []plots.Panel{{Heading: heading, Trace: run}, {Heading: heading, Trace: run}}
 	for f := plots.SVG; f <= plots.PDF; f++ {
-		file, err := plots.Timelines(panels, plots.Options{Format: f})
+		file, err := plots.Timelines(panels, plots.Options{Format: f, Figure: plots.Column})
 		require.NoError(t, err)
 		if f == plots.SVG {
 			require.Contains(t, strings.Join(requireXML(t, file), " "), "環 <b> long")
 		}
-		again, err := plots.Timelines(panels, plots.Options{Format: f})
+		again, err := plots.Timelines(panels, plots.Options{Format: f, Figure: plots.Column})
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(file, again), f)
 	}

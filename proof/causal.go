@@ -22,6 +22,16 @@ func (a ranksSet) add(b ranksSet) {
 	}
 }
 
+// addFrom adds what comes from a rank, as it is seen from rank 0.
+func (a ranksSet) addFrom(b ranksSet, g schedule.Group, from int32) {
+	for i, word := range b {
+		for ; word != 0; word &= word - 1 {
+			rank := g.Add(int32(64*i+bits.TrailingZeros64(word)), from)
+			a[rank/64] |= 1 << (rank % 64)
+		}
+	}
+}
+
 // causal is the walk that carries who has come.
 type causal struct {
 	*verifier
@@ -36,7 +46,7 @@ type causal struct {
 func (v *verifier) verifyCausal(slots int, want *schedule.Causal) {
 	b := &causal{verifier: v, want: want}
 	words := (v.s.Spec.Ranks + 63) / 64
-	for rank := range v.s.Spec.Ranks {
+	for rank := range v.walked() {
 		b.first = append(b.first, int32(len(b.come)))
 		for range v.s.Program(rank).Lanes() {
 			set := make(ranksSet, words)
@@ -48,16 +58,18 @@ func (v *verifier) verifyCausal(slots int, want *schedule.Causal) {
 	b.posts = make([][]ranksSet, len(b.come))
 	once := *v
 	once.iterations = 1
-	if _, err := once.run(slots, schedule.Hooks{Step: b.step, Finished: b.left}); err != nil {
+	if _, err := once.run(slots, false, schedule.Hooks{Step: b.step, Finished: b.left}); err != nil {
 		v.reportError(err)
 	}
 }
 
 func (b *causal) step(at *schedule.Visit) error {
 	known := b.come[at.Index]
-	for _, handle := range at.In {
-		if handle >= 0 {
+	for i, handle := range at.In {
+		if handle >= 0 && b.fold == nil {
 			known.add(b.sent[handle])
+		} else if handle >= 0 {
+			known.addFrom(b.sent[handle], b.fold.group, at.Step.From[i].Peer.Rank)
 		}
 	}
 	for _, e := range at.Step.Await {

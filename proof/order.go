@@ -27,7 +27,8 @@ type stretch struct {
 // sees what another numbering of the ranks would do to given data. A schedule that cannot be
 // carried out is a *Violation or *StallError. REQUIRES: no Beside.
 func OrdersOf(s *schedule.Schedule, labels []int) (*Orders, error) {
-	v := &verifier{s: s, iterations: 1, labels: labels}
+	v := newVerifier(s)
+	v.labels = labels
 	if err := v.trace(); err != nil {
 		return nil, err
 	}
@@ -85,7 +86,8 @@ func OrderOf(s *schedule.Schedule, rank int, element int64) (*schedule.Term, err
 	if rank < 0 || rank >= s.Spec.Ranks || element < 0 || element >= s.Len(schedule.Output, rank) {
 		return nil, fmt.Errorf("schedule: rank %d has no output element %d", rank, element)
 	}
-	v := &verifier{s: s, iterations: 1, terms: map[*value]*schedule.Term{}}
+	v := newVerifier(s)
+	v.terms = map[*value]*schedule.Term{}
 	if err := v.trace(); err != nil {
 		return nil, err
 	}

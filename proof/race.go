@@ -9,8 +9,9 @@ import "collsim/schedule"
 // one of them writing, and have no order are a race.
 //
 // Every rank has a caller, who counts as a lane: before each call it writes the input, after each
-// it reads the output. A relaxed signal tells no more than that its rank has begun the call: a
-// launch completes what was before it, but the lane's own stores may be on their way (MSCCL++,
+// it reads the output; of a program, the tensors that are given and those that are results. A
+// relaxed signal tells no more than that its rank has begun the call: a launch completes what was
+// before it, but the lane's own stores may be on their way (MSCCL++,
 // include/mscclpp/semaphore_device.hpp: "Use it only for synchronizing execution, not data").
 //
 // First, while values are computed, each cell remembers whether several lanes have met in it. Only
@@ -57,33 +58,7 @@ func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, h
 			c.flags |= cellLanding
 		}
 		if c.flags&(cellWritten|cellShared) == cellWritten|cellShared {
-			where.home, _ = v.s.Home(where.home, where.rank)
 			v.tainted[where] = true
-		}
-	}
-}
-
-// callers taints what the callers of the ranks share with other ranks, or with puts that are not
-// flushed: in every call the caller of a rank writes the input before the lanes begin, and reads
-// the output after all of them have ended.
-func (v *verifier) callers() {
-	for rank := range v.s.Spec.Ranks {
-		for _, b := range []schedule.Buffer{schedule.Input, schedule.Output} {
-			n := v.s.Len(b, rank)
-			if n == 0 {
-				continue
-			}
-			m, base := v.memory.of(b, rank)
-			first, last := m.cover(schedule.Span{Off: base, Len: n})
-			for i := first; i < last; i++ {
-				flags := m.cells[i].flags
-				open := flags&cellOpen != 0 && b == schedule.Input && v.iterations > 1
-				if open || flags&cellRemote != 0 && (b == schedule.Input || flags&cellWritten != 0) {
-					home, _ := v.s.Home(b, rank)
-					v.tainted[memory{rank, home}] = true
-					break
-				}
-			}
 		}
 	}
 }
@@ -92,8 +67,11 @@ func (v *verifier) callers() {
 type racer struct {
 	*verifier
 	first    []int32 // lane of each rank among all, and their number
+	chain    []int32 // of each lane: lanes of one chain follow one another
+	chains   int32
 	clocks   []clock // of each lane
-	position []int32 // twice the sub-steps that each lane has begun
+	own      []bool  // of each lane: nobody else has its clock, which may change in place
+	position []int32 // twice the sub-steps that the lanes of each chain have begun
 	touched  []int32 // position of its last access to a tainted memory
 	posts    [][]clock
 	base     []int32 // posts of each lane when its iteration began
@@ -108,52 +86,82 @@ type racer struct {
 	posted   []int32 // position of each lane's last post
 	began    []clock // what each rank's caller knew when the present call began
 	meeting  int     // of the present sub-step
+	heard    heard
+	lent     []bool  // of messages, by handle: the clock in sent is a copy that nobody else has
+	spare    []clock // that nobody has any more
 }
 
 // races walks the schedule once more and reports accesses without order.
 func (v *verifier) races(slots int) {
 	r := &racer{verifier: v, tracks: map[memory][]track{}, told: map[[2]int32]bool{}}
-	for rank := range v.s.Spec.Ranks {
-		r.first = append(r.first, int32(len(r.clocks)))
-		for range v.s.Program(rank).Lanes() {
-			r.clocks = append(r.clocks, nil)
-		}
+	for rank := range v.walked() {
+		r.first = append(r.first, int32(len(r.chain)))
+		r.addChains(v.s.Program(rank))
 	}
-	lanes := len(r.clocks)
+	lanes := len(r.chain)
 	r.first = append(r.first, int32(lanes))
-	r.position, r.touched = make([]int32, lanes), make([]int32, lanes)
+	r.clocks, r.own = make([]clock, lanes), make([]bool, lanes)
+	r.position, r.touched = make([]int32, r.chains), make([]int32, r.chains)
 	r.posts, r.base = make([][]clock, lanes), make([]int32, lanes)
 	r.open, r.acks = make([][]int32, lanes), make([]clock, lanes)
-	r.posted, r.began = make([]int32, lanes), make([]clock, v.s.Spec.Ranks)
+	r.posted, r.began = make([]int32, lanes), make([]clock, v.walked())
 	values := v.found
 	v.found = nil
 	clear(v.ended)
 	r.calls()
-	_, err := v.run(slots, schedule.Hooks{Step: r.step, Finished: r.finished})
+	_, err := v.run(slots, false, schedule.Hooks{Step: r.step, Finished: r.finished})
 	if err != nil {
 		v.reportError(err)
 	}
 	if len(v.found) == 0 {
-		v.found = values // else they are what one order of the races gave
+		v.found = values
+		return
+	}
+	v.culprits = nil // values are what one order of the races gave; but not what no order allows
+	for _, x := range values {
+		if v.formulas != nil && x.Kind == schedule.Malformed {
+			v.found = append(v.found, x)
+		}
+	}
+}
+
+// addChains puts the lanes of a rank into chains: those of the parts on a stream, the first of each
+// part, the second, …: a part begins when all lanes of the one before it on its stream have ended.
+// So clocks are as long as there are streams, not parts.
+func (r *racer) addChains(p *schedule.Program) {
+	chains := map[[2]int]int32{}
+	part, index := -1, 0
+	for lane := range p.Lanes() {
+		if p.Part(lane) != part {
+			part, index = p.Part(lane), 0
+		}
+		key := [2]int{p.Stream(lane), index}
+		if _, known := chains[key]; !known {
+			chains[key] = r.chains
+			r.chains++
+		}
+		r.chain = append(r.chain, chains[key])
+		index++
 	}
 }
 
 // step orders a sub-step after what it has awaited, and its accesses against all others.
 func (r *racer) step(at *schedule.Visit) error {
-	lane := at.Index
-	r.position[lane] += 2
+	lane, chain := at.Index, r.chain[at.Index]
+	r.position[chain] += 2
 	r.hear(at)
 	put := r.begin(at)
 	r.meeting = r.meetings(at)
 	r.accesses(at, put)
 	now := r.snapshot(lane)
 	r.acknowledge(at, now)
-	if r.meeting > 0 && r.touched[lane] == r.position[lane] {
-		r.touched[lane]++ // what it has read to send
+	if r.meeting > 0 && r.touched[chain] == r.position[chain] {
+		r.touched[chain]++ // what it has read to send
 	}
 	r.tell(at, put, now)
 	if at.Step.Post && at.Last {
-		r.posts[lane], r.posted[lane] = append(r.posts[lane], r.snapshot(lane)), r.position[lane]
+		r.posts[lane], r.posted[lane] = append(r.posts[lane], r.snapshot(lane)), r.position[chain]
+		r.own[lane] = false
 	}
 	return nil
 }
@@ -161,30 +169,37 @@ func (r *racer) step(at *schedule.Visit) error {
 // hear has the lane of a sub-step know what its messages and events tell, and lays its puts to rest
 // that are observed or flushed.
 func (r *racer) hear(at *schedule.Visit) {
-	lane := at.Index
-	r.clocks[lane], r.acks[lane] = merge(r.clocks[lane], r.acks[lane]), nil
-	for _, handle := range at.In {
+	lane, chain := at.Index, r.chain[at.Index]
+	if len(r.acks[lane]) > 0 {
+		r.know(lane, r.acks[lane])
+		r.acks[lane] = nil
+	}
+	for i, handle := range at.In {
 		if handle < 0 {
 			continue
 		}
-		r.clocks[lane] = merge(r.clocks[lane], r.sent[handle])
+		sent := r.sent[handle]
+		r.know(lane, r.translated(sent, at.Step.From[i].Peer.Rank))
+		if r.lent[handle] {
+			r.lent[handle], r.sent[handle] = false, nil
+			if r.clocks[lane].is(sent) {
+				r.own[lane] = true
+			} else {
+				r.spare = append(r.spare, sent)
+			}
+		}
 		if put := r.putOf[handle]; put > 0 {
-			r.puts[put-1].target = known{lane, r.position[lane]}
-			r.touched[lane] = r.position[lane]
+			r.puts[put-1].target = known{chain, r.position[chain]}
+			r.touched[chain] = r.position[chain]
 		}
 	}
 	if at.Slice == 0 {
-		for _, e := range at.Step.Await {
-			on := r.first[at.Rank] + e.Lane
-			if n := r.base[on] + e.Value; n > 0 {
-				r.clocks[lane] = merge(r.clocks[lane], r.posts[on][n-1])
-			}
-		}
+		r.await(at)
 	}
 	if at.Step.Flush {
 		for _, put := range r.open[lane] {
-			r.puts[put].origin = known{lane, r.position[lane]}
-			r.touched[lane] = r.position[lane]
+			r.puts[put].origin = known{chain, r.position[chain]}
+			r.touched[chain] = r.position[chain]
 		}
 		r.open[lane] = r.open[lane][:0]
 	}
@@ -199,15 +214,18 @@ func (r *racer) tell(at *schedule.Visit, put int32, now clock) {
 		}
 		for int(handle) >= len(r.sent) {
 			r.sent, r.putOf = append(r.sent, nil), append(r.putOf, 0)
-			r.senders = append(r.senders, 0)
+			r.senders, r.lent = append(r.senders, 0), append(r.lent, false)
 		}
 		d := &at.Step.Send[i]
-		r.sent[handle], r.putOf[handle], r.senders[handle] = now, 0, at.Index
+		r.sent[handle], r.lent[handle] = now, false
+		r.putOf[handle], r.senders[handle] = 0, at.Index
 		if r.meeting == 1 && d.Peer.Class == schedule.FIFO { // its receive is the end of the step
 			r.sent[handle] = r.snapshot(at.Index)
 		}
 		if d.Relaxed {
 			r.sent[handle] = r.began[at.Rank]
+		} else if r.own[at.Index] {
+			r.lend(handle, now)
 		}
 		if d.Put && d.Message() {
 			r.putOf[handle] = put
@@ -235,8 +253,12 @@ func (r *racer) acknowledge(at *schedule.Visit, now clock) {
 			continue
 		}
 		sender := r.senders[handle]
-		r.acks[sender] = merge(r.acks[sender], now)
-		if n := len(r.posts[sender]); n > 0 && r.posted[sender] == r.position[sender] {
+		heard := now
+		if r.fold != nil { // as the sender sees it
+			heard = r.translated(now, r.fold.group.Sub(0, at.Step.From[i].Peer.Rank))
+		}
+		r.acks[sender] = merge(r.acks[sender], heard)
+		if n := len(r.posts[sender]); n > 0 && r.posted[sender] == r.position[r.chain[sender]] {
 			r.posts[sender][n-1] = merge(r.posts[sender][n-1], r.acks[sender])
 		}
 	}
@@ -298,7 +320,7 @@ func (r *racer) begin(at *schedule.Visit) int32 {
 		if stays {
 			r.open[at.Index] = append(r.open[at.Index], put-1)
 		} else {
-			state.origin = known{at.Index, r.position[at.Index]}
+			state.origin = known{r.chain[at.Index], r.position[r.chain[at.Index]]}
 		}
 		r.puts = append(r.puts, state)
 	}
@@ -307,60 +329,13 @@ func (r *racer) begin(at *schedule.Visit) int32 {
 
 // snapshot is what others know who know what a lane has done so far.
 func (r *racer) snapshot(lane int32) clock {
-	if r.touched[lane] > 0 {
-		r.clocks[lane] = merge(r.clocks[lane], clock{{lane, r.touched[lane]}})
-	}
-	return r.clocks[lane]
-}
-
-// caller is the position of a rank's caller, who counts as one lane more.
-func (r *racer) caller(rank int, at int32) known {
-	return known{r.first[len(r.first)-1] + int32(rank), at}
-}
-
-// calls has the caller of every rank write the input of the first call, before its lanes begin.
-func (r *racer) calls() {
-	for rank := range r.s.Spec.Ranks {
-		if home, _ := r.s.Home(schedule.Input, rank); r.tainted[memory{rank, home}] {
-			r.touches(rank, schedule.Input, r.caller(rank, 1), nil)
-			r.begins(rank, clock{r.caller(rank, 1)})
+	if chain := r.chain[lane]; r.touched[chain] > 0 {
+		if !r.own[lane] || !r.clocks[lane].come(chain, r.touched[chain]) {
+			r.know(lane, clock{{chain, r.touched[chain]}})
 		}
 	}
-}
-
-// touches is what the caller of a rank does to a buffer, knowing that.
-func (r *racer) touches(rank int, b schedule.Buffer, caller known, knows clock) {
-	home, base := r.s.Home(b, rank)
-	if n := r.s.Len(b, rank); n > 0 && r.tainted[memory{rank, home}] {
-		now := touch{caller, -1, 0, b == schedule.Input}
-		r.span(memory{rank, home}, schedule.Span{Off: base, Len: n}, now, knows)
+	if r.rendezvous { // what is told may yet go to acks and posts
+		r.own[lane] = false
 	}
-}
-
-// begins has all lanes of a rank know what its caller knows.
-func (r *racer) begins(rank int, caller clock) {
-	r.began[rank] = caller
-	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
-		r.clocks[lane] = merge(r.clocks[lane], caller)
-	}
-}
-
-// finished has the caller of a rank read the output, after all the rank's lanes, and write the
-// input of the next call before any begins again.
-func (r *racer) finished(rank, iteration int) error {
-	r.ended[rank]++
-	var all clock
-	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
-		r.clocks[lane], r.acks[lane] = merge(r.clocks[lane], r.acks[lane]), nil
-		all = merge(all, r.snapshot(lane))
-		r.base[lane] = int32(len(r.posts[lane]))
-	}
-	caller := r.caller(rank, int32(iteration)+2)
-	r.touches(rank, schedule.Output, caller, all)
-	if iteration+1 >= r.iterations {
-		return nil
-	}
-	r.touches(rank, schedule.Input, caller, all)
-	r.begins(rank, merge(all, clock{caller}))
-	return nil
+	return r.clocks[lane]
 }

@@ -23,6 +23,10 @@ func (v *verifier) checkOutput(rank, iteration int) {
 	if len(v.found) >= maxViolations { // enough to be told
 		return
 	}
+	if v.formulas != nil {
+		v.checkResults(rank, iteration)
+		return
+	}
 	m, base := v.memory.of(schedule.Output, rank)
 	scaled := int32(0)
 	if v.s.Spec.ScalesBefore() || v.s.Spec.ScalesAfter() {
@@ -41,17 +45,23 @@ func (v *verifier) checkOutput(rank, iteration int) {
 		}
 		first, last := m.cover(schedule.Span{Off: base + piece.Off, Len: piece.Len})
 		for i := first; i < last; i++ {
-			c := &m.cells[i]
-			off := m.starts[i] - base
-			kind, text := v.wrong(c, piece.InOff+off-piece.Off, from, to, scaled)
-			if kind != 0 && len(v.found) < maxViolations {
-				chunk := v.s.BlockAt(schedule.Output, rank, off)
-				v.found = append(v.found, &schedule.Violation{Kind: kind, Rank: v.names.of(rank),
-					Lane: -1, Step: -1,
-					Chunk: chunk, Text: fmt.Sprintf("output element %d %s", off, text)})
+			c, off, n := m.cells[i], m.starts[i]-base, m.end(i)-m.starts[i]
+			if c.v != nil && reduces { // translated, ranks are in order once at most
+				v.ordered = v.ordered && c.v.ordered && v.fold == nil
 			}
-			if c.v != nil && reduces {
-				v.ordered = v.ordered && c.v.ordered
+			for n > 0 {
+				part, k := c, n
+				if v.fold != nil {
+					part, k = v.fold.seen(c, n)
+				}
+				kind, text := v.wrong(&part, piece.InOff+off-piece.Off, from, to, scaled)
+				if kind != 0 && len(v.found) < maxViolations {
+					chunk := v.s.BlockAt(schedule.Output, rank, off)
+					v.found = append(v.found, &schedule.Violation{Kind: kind, Rank: v.names.of(rank),
+						Lane: -1, Step: -1,
+						Chunk: chunk, Text: fmt.Sprintf("output element %d %s", off, text)})
+				}
+				n, off, c.off = n-k, off+k, c.off+k
 			}
 		}
 	}
@@ -79,22 +89,19 @@ func (v *verifier) wrong(c *cell, off int64, from, to, scaled int32) (schedule.V
 
 // sameTree reports whether all ranks have evaluated the same tree for each element.
 func (v *verifier) sameTree() bool {
+	if v.formulas != nil {
+		return false // nobody has looked
+	}
 	if v.s.Spec.Kind != collective.AllReduce || v.s.Spec.Count == 0 {
 		return true
+	}
+	if v.fold != nil {
+		return v.sameTreeFolded()
 	}
 	var first, trees []seg
 	for rank := range v.s.Spec.Ranks {
 		m, base := v.memory.of(schedule.Output, rank)
-		from, to := m.cover(schedule.Span{Off: base, Len: v.s.Spec.Count})
-		trees = trees[:0]
-		for i := from; i < to; i++ { // runs of one tree, whatever the cells
-			n, tree := m.end(i)-m.starts[i], int64(m.cells[i].v.tree)
-			if k := len(trees) - 1; k >= 0 && trees[k].off == tree {
-				trees[k].n += n
-				continue
-			}
-			trees = append(trees, seg{n: n, off: tree})
-		}
+		trees = m.trees(trees[:0], schedule.Span{Off: base, Len: v.s.Spec.Count})
 		if rank == 0 {
 			first = slices.Clone(trees)
 		} else if !slices.Equal(first, trees) {
@@ -102,4 +109,18 @@ func (v *verifier) sameTree() bool {
 		}
 	}
 	return true
+}
+
+// trees appends runs of one tree, whatever the cells.
+func (m *store) trees(trees []seg, s schedule.Span) []seg {
+	from, to := m.cover(s)
+	for i := from; i < to; i++ {
+		n, tree := m.end(i)-m.starts[i], int64(m.cells[i].v.tree)
+		if k := len(trees) - 1; k >= 0 && trees[k].off == tree {
+			trees[k].n += n
+			continue
+		}
+		trees = append(trees, seg{n: n, off: tree})
+	}
+	return trees
 }

@@ -36,7 +36,10 @@ const (
 
 // at is the index of the cell that begins at off, which is made to begin there.
 func (m *store) at(off int64) int {
-	i := sort.Search(len(m.starts), func(i int) bool { return m.starts[i] >= off })
+	i := int(off / (m.size / int64(len(m.starts)))) // right if all are of one size
+	if i >= len(m.starts) || m.starts[i] != off {
+		i = sort.Search(len(m.starts), func(i int) bool { return m.starts[i] >= off })
+	}
 	if i < len(m.starts) && m.starts[i] == off || off >= m.size {
 		return i
 	}
@@ -82,6 +85,39 @@ func (m *store) cut() {
 	}
 }
 
+// manySpans is how many a region has at least for its memory to be divided at all their ends at
+// once: one by one, each would move all cells behind it.
+const manySpans = 64
+
+// divideAt makes cells begin where spans do, and behind them.
+func (m *store) divideAt(spans []schedule.Span, base int64) {
+	if len(spans) < manySpans {
+		return
+	}
+	if m.divide != nil {
+		m.cut()
+	}
+	var ends []int64
+	for _, s := range spans {
+		ends = append(ends, base+s.Off, base+s.Off+s.Len)
+	}
+	slices.Sort(ends)
+	starts, cells := make([]int64, 0, len(m.starts)), make([]cell, 0, len(m.cells))
+	for i := range m.cells {
+		starts, cells = append(starts, m.starts[i]), append(cells, m.cells[i])
+		for ; len(ends) > 0 && ends[0] < m.end(i); ends = ends[1:] {
+			if last := len(starts) - 1; ends[0] > starts[last] {
+				half := cells[last]
+				half.off += ends[0] - starts[last]
+				starts, cells = append(starts, ends[0]), append(cells, half)
+			}
+		}
+	}
+	if len(cells) > len(m.cells) {
+		m.starts, m.cells, m.owned = starts, cells, true
+	}
+}
+
 // read appends what a span holds to segs.
 func (m *store) read(segs []seg, s schedule.Span) []seg {
 	first, last := m.cover(s)
@@ -122,56 +158,133 @@ func appendSeg(segs []seg, s seg) []seg {
 
 // stores are the memories of all ranks.
 type stores struct {
-	s     *schedule.Schedule
-	ranks [][schedule.Scratch + 1]store
+	s       *schedule.Schedule
+	buffers int     // of each rank
+	most    int     // parts of a memory that it is divided into at once
+	all     []store // of rank 0, of rank 1, …
+	parts   []schedule.Part
+	places  [][]int32 // of each part, which of its ranks a rank is, −1 for none
+	users   [][]int32 // of each buffer, the parts whose memory lies in it
 }
 
-func newStores(s *schedule.Schedule, scratches int) *stores {
-	m := &stores{s: s, ranks: make([][schedule.Scratch + 1]store, s.Spec.Ranks)}
-	var shared [schedule.Scratch + 1][]int64
-	for rank := range m.ranks {
-		for b := schedule.Input; b <= schedule.Scratch; b++ {
+func newStores(s *schedule.Schedule, scratches, ranks int) *stores {
+	n := s.Buffers()
+	m := &stores{s: s, buffers: n, most: schedule.MaxEnds, all: make([]store, n*ranks),
+		parts: s.Parts()}
+	if ranks < s.Spec.Ranks { // one memory alone: it may have some parts for each rank
+		m.most += 16 * s.Spec.Ranks
+	}
+	for i := range m.parts {
+		m.places = append(m.places, placesOf(&m.parts[i], s.Spec.Ranks))
+	}
+	m.users = usersOf(m.parts, n)
+	shared := make([][]int64, n)
+	for rank := range ranks {
+		own := m.all[rank*n:][:n]
+		for b := range schedule.Buffer(n) {
 			home, base := s.Home(b, rank)
+			if t := s.Tensor(b); t != nil && t.Role == schedule.Defined {
+				continue
+			}
 			if n := s.Len(b, rank); n > 0 {
-				m.ranks[rank][home].size = max(m.ranks[rank][home].size, base+n)
+				own[home].size = max(own[home].size, base+n)
 			}
 		}
-		m.ranks[rank][schedule.Scratch].size *= int64(max(scratches, 1)) // one behind the other
-		for b := range m.ranks[rank] {
-			if k := &m.ranks[rank][b]; k.size > 0 {
+		own[schedule.Scratch].size *= int64(max(scratches, 1)) // one behind the other
+		for b := range own {
+			if k := &own[b]; k.size > 0 {
 				k.starts, k.cells = whole, make([]cell, 1)
-				k.divide = func() []int64 { return m.begins(rank, schedule.Buffer(b), k.size, &shared[b]) }
+				k.divide = func() []int64 { return m.begins(rank, schedule.Buffer(b), k.size, shared) }
 			}
 		}
 	}
 	return m
 }
 
+// in is the memory of that name.
+func (m *stores) in(of memory) *store { return &m.all[of.rank*m.buffers+int(of.home)] }
+
 // whole is where the cells of a memory begin that is one cell.
 var whole = []int64{0}
 
-// begins is where the parts of a memory begin. Ranks whose memories are cut alike share the table.
-func (m *stores) begins(rank int, b schedule.Buffer, size int64, shared *[]int64) []int64 {
+// begins is where the parts of a memory begin. Memories that are cut alike share the table.
+func (m *stores) begins(rank int, b schedule.Buffer, size int64, shared [][]int64) []int64 {
 	s, starts := m.s, []int64{0}
-	for other := schedule.Input; other <= schedule.Scratch; other++ {
+	for other := range schedule.Buffer(m.buffers) {
 		if home, base := s.Home(other, rank); home == b && s.Len(other, rank) > 0 {
 			starts = append(starts, base)
-			starts = s.Ends(starts, other, rank, base)
+			starts = s.EndsUpTo(m.most, starts, other, rank, base)
+		}
+	}
+	for _, i := range m.users[b] {
+		if place := m.places[i][rank]; place >= 0 {
+			starts = partBegins(starts, &m.parts[i], int(place), b)
 		}
 	}
 	slices.Sort(starts)
 	starts = slices.Compact(starts)
-	if n := len(starts); starts[n-1] == size {
-		starts = starts[:n-1]
+	for starts[len(starts)-1] >= size {
+		starts = starts[:len(starts)-1]
 	}
-	if !slices.Equal(starts, *shared) {
-		*shared = starts
+	for i, other := range shared {
+		if slices.Equal(starts, other) {
+			return other
+		}
+		if i == int(b) {
+			shared[i] = starts[:len(starts):len(starts)]
+		}
 	}
-	return (*shared)[:len(*shared):len(*shared)]
+	return starts
 }
 
-// of is the memory that a buffer lies in, and where it begins there.
+// usersOf lists the parts that have something in each of so many buffers.
+func usersOf(parts []schedule.Part, buffers int) [][]int32 {
+	users := make([][]int32, buffers)
+	for i := range parts {
+		for _, at := range parts[i].Memory {
+			list := users[at.Tensor]
+			if n := len(list); n == 0 || list[n-1] != int32(i) {
+				users[at.Tensor] = append(list, int32(i))
+			}
+		}
+	}
+	return users
+}
+
+// placesOf says which of a part's ranks every rank is.
+func placesOf(p *schedule.Part, ranks int) []int32 {
+	places := make([]int32, ranks)
+	for rank := range places {
+		places[rank] = -1
+	}
+	for place, rank := range p.Ranks {
+		places[rank] = int32(place)
+	}
+	return places
+}
+
+// partBegins appends where what a rank of a part has in a memory begins, and its parts.
+func partBegins(starts []int64, p *schedule.Part, place int, b schedule.Buffer) []int64 {
+	for own := range schedule.Buffer(p.Schedule.Buffers()) {
+		home, base := p.Schedule.Home(own, place)
+		if at := p.Memory[home]; at.Tensor == b && p.Schedule.Len(own, place) > 0 {
+			base += at.Offset(place)
+			starts = append(starts, base)
+			starts = p.Schedule.Ends(starts, own, place, base)
+		}
+	}
+	return starts
+}
+
+// of is the memory that a buffer lies in, and where it begins there, of a schedule without parts.
 func (m *stores) of(b schedule.Buffer, rank int) (*store, int64) {
 	home, base := m.s.Home(b, rank)
-	return &m.ranks[rank][home], base
+	return m.in(memory{rank, home}), base
+}
+
+// at is the memory that a buffer of a step lies in, and where it begins there.
+func (m *stores) at(where schedule.Spot, b schedule.Buffer) (*store, memory, int64) {
+	home, base := m.s.Locate(where, b)
+	of := memory{where.Rank, home}
+	return m.in(of), of, base
 }

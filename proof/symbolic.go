@@ -10,19 +10,35 @@ import (
 
 // walk executes the schedule on values, from the beginning.
 func (v *verifier) walk(slots int) (schedule.Counts, error) {
-	v.memory, v.ended = newStores(v.s, v.scratches), make([]int, v.s.Spec.Ranks)
-	v.inputs, v.payload = make([]*value, v.s.Spec.Ranks), nil
-	v.traffic, v.flowOf = nil, map[[2]int32]int{}
+	v.memory, v.ended = newStores(v.s, v.scratches, v.walked()), make([]int, v.walked())
+	v.inputs, v.payload = make([]*value, v.walked()), nil
+	v.sent, v.traffic, v.flowOf = 0, nil, map[[2]int32]int{}
+	if v.fold != nil && v.fold.sums != nil {
+		clear(v.fold.sums)
+	}
 	v.ordered, v.found, v.tainted = true, nil, map[memory]bool{}
+	if v.formulas != nil {
+		v.formulas, v.defined, v.culprits = newFormulas(v.s), nil, nil
+	}
 	for rank := range v.inputs {
 		v.fillInput(rank, 0)
 	}
-	return v.run(slots, schedule.Hooks{Step: v.step, Finished: v.finished})
+	return v.run(slots, v.searches, schedule.Hooks{Step: v.step, Finished: v.finished})
 }
 
 // fillInput gives a rank its input of an iteration.
 func (v *verifier) fillInput(rank, iteration int) {
-	v.inputs[rank] = inputOf(int32(rank + iteration*v.s.Spec.Ranks))
+	if v.formulas != nil {
+		for _, b := range v.given {
+			v.give(v.memory, b, rank, iteration)
+		}
+		return
+	}
+	if v.fold != nil {
+		v.inputs[rank] = v.fold.own(iteration)
+	} else {
+		v.inputs[rank] = inputOf(int32(rank + iteration*v.s.Spec.Ranks))
+	}
 	if v.labels != nil {
 		v.inputs[rank].tree = inputOf(int32(v.labels[rank])).tree
 	}
@@ -50,7 +66,9 @@ func (v *verifier) step(at *schedule.Visit) error {
 	if !s.Moves() && len(s.Send) == 0 { // nothing is stored or passed on
 		return nil
 	}
-	v.a = v.a[:0]
+	if v.a = v.a[:0]; s.Kernel != nil {
+		return v.compute(at)
+	}
 	for i := range s.From {
 		operand := &v.a
 		if i > 0 {
@@ -82,15 +100,19 @@ func (v *verifier) operand(at *schedule.Visit, i int, into *[]seg) {
 	f := &at.Step.From[i]
 	switch f.Kind {
 	case schedule.Message:
+		if v.fold != nil {
+			*into = v.fold.arrive(*into, v.payload[at.In[i]], f.Peer.Rank)
+			break
+		}
 		*into = append(*into, v.payload[at.In[i]]...)
 	case schedule.Local:
 		*into = v.load(at, *into, int(at.Rank), &f.Region, reading)
 	case schedule.Get:
 		*into = v.load(at, *into, int(f.Peer.Rank), &f.Region, reading|afar)
-		v.carry(f.Peer.Rank, at.Rank, *into)
+		v.carry(at.Rank, f.Peer.Rank, at.Rank, *into)
 	case schedule.Multimem: // the switch hands the sum down, once
 		*into = v.loadReduce(at, *into, f)
-		v.carry(-1, at.Rank, *into)
+		v.carry(at.Rank, -1, at.Rank, *into)
 	}
 	if f.Scale {
 		v.scale(at, *into)
@@ -102,25 +124,34 @@ func (v *verifier) load(at *schedule.Visit, into []seg, rank int, r *schedule.Re
 	how access) []seg {
 	where := at.Spot()
 	where.Rank = rank
-	m, base := v.memory.of(r.Buffer, rank)
+	m, of, base := v.memory.at(where, r.Buffer)
 	base += v.turn(r.Buffer, at.Rank)
 	v.spans = v.s.Spans(v.spans[:0], where, r)
 	if _, stays := at.Step.Puts(); stays {
 		how |= lasting
 	}
+	if v.formulas != nil {
+		v.reach(at, of, how)
+	}
+	m.divideAt(v.spans, base)
 	for _, span := range v.spans {
 		span.Off += base
-		v.access(m, span, memory{rank, r.Buffer}, at.Index, how)
+		v.access(m, span, of, at.Index, how)
 		into = m.read(into, span)
 	}
-	for _, g := range into {
-		if g.v == nil {
-			v.report(schedule.Missing, at, v.s.FirstBlock(r),
-				"%s reads %v of rank %d, which nobody has written",
-				at.Step.Name(), r.Buffer, v.names.of(rank))
-			break
-		}
+	if v.fold != nil {
+		into = v.fold.resolve(into)
 	}
+	if i := slices.IndexFunc(into, unwritten); i < 0 {
+		return into
+	}
+	if v.formulas != nil {
+		v.reportUnwritten(at, m, of, base, r)
+		return spoil(into)
+	}
+	v.report(schedule.Missing, at, v.s.FirstBlock(r),
+		"%s reads %v of rank %d, which nobody has written",
+		at.Step.Name(), r.Buffer, v.names.of(rank))
 	return into
 }
 
@@ -132,7 +163,7 @@ func (v *verifier) loadReduce(at *schedule.Visit, into []seg, f *schedule.Source
 		total = v.combine(at, total, v.load(at, nil, int(rank), &f.Region, reading|afar))
 	}
 	for _, g := range total {
-		if g.v != nil && g.v != spoilt && len(f.Team) > 1 {
+		if g.v != nil && g.v != spoilt && len(f.Team) > 1 && v.formulas == nil {
 			unknown := *g.v
 			unknown.ordered = false
 			unknown.tree = scramble(unknown.tree + uint64(at.Rank))
@@ -146,11 +177,23 @@ func (v *verifier) loadReduce(at *schedule.Visit, into []seg, f *schedule.Source
 
 // scale marks segments as scaled once more.
 func (v *verifier) scale(at *schedule.Visit, segs []seg) {
+	if v.formulas != nil {
+		factor := v.formulas.scaling(v.s.SpecAt(at.Spot()))
+		for i := range segs {
+			segs[i].v = v.formulas.times(segs[i].v, factor)
+		}
+		return
+	}
 	for i := range segs {
 		if old := segs[i].v; old != nil && old != spoilt {
 			scaled := *old
 			scaled.scaled++
 			v.noteCopy(&scaled, old, true, false)
+			if v.fold != nil && v.fold.sums != nil {
+				if s, isSum := v.fold.sums[old]; isSum {
+					v.fold.sums[&scaled] = s
+				}
+			}
 			segs[i].v = &scaled
 		}
 	}
@@ -158,22 +201,32 @@ func (v *verifier) scale(at *schedule.Visit, segs []seg) {
 
 // combine is what a and b give together, element by element. It takes a's memory.
 func (v *verifier) combine(at *schedule.Visit, a, b []seg) []seg {
-	if len(a) == 1 && len(b) == 1 && a[0].n == b[0].n { // nearly always
+	if v.fold != nil && v.fold.copies {
+		a, b = v.fold.apart(a), v.fold.apart(b)
+	}
+	if len(a) == 1 && len(b) == 1 && a[0].n == b[0].n && v.formulas == nil { // nearly always
 		a[0].v = v.plus(at, a[0], b[0])
 		return a
 	}
-	memory := a[:0]
-	var out []seg
-	for len(a) > 0 && len(b) > 0 {
-		n := min(a[0].n, b[0].n)
-		out = appendSeg(out, seg{n, v.plus(at, a[0], b[0]), a[0].off})
-		a, b = skip(a, n), skip(b, n)
-	}
-	if len(a) > 0 || len(b) > 0 {
+	if sizeOf(a) != sizeOf(b) {
 		v.report(schedule.Malformed, at, at.Step.Chunk(), "%s combines operands of different sizes",
 			at.Step.Name())
 	}
-	return append(memory, out...)
+	sum := zip(a, b, func(x, y seg) seg {
+		if v.formulas != nil {
+			return v.formulaPlus(at, x, y)
+		}
+		return seg{v: v.plus(at, x, y), off: x.off}
+	})
+	return append(a[:0], sum...)
+}
+
+// sizeOf is how many elements there are.
+func sizeOf(segs []seg) (n int64) {
+	for _, g := range segs {
+		n += g.n
+	}
+	return n
 }
 
 // skip drops the first n elements, which are of the first segment.
@@ -187,9 +240,14 @@ func skip(segs []seg, n int64) []seg {
 
 // plus is the value of x and y combined, and reports if that makes no sense.
 func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
-	switch {
-	case x.v == nil || y.v == nil || x.v == spoilt || y.v == spoilt:
+	if x.v == nil || y.v == nil || x.v == spoilt || y.v == spoilt {
 		return spoilt
+	}
+	made := sum{left: x.v, right: y.v}
+	if v.fold != nil && v.fold.copies {
+		x, y, made.by = v.fold.aligned(x, y)
+	}
+	switch {
 	case v.s.Spec.Kind == collective.Custom && (x.off != y.off || x.v.scaled != y.v.scaled):
 		return spoilt // no definition says what belongs together
 	case x.off != y.off:
@@ -203,9 +261,12 @@ func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
 			at.Step.Name(), x.v.scaled, y.v.scaled)
 		return spoilt
 	}
-	sum := plus(x.v, y.v)
-	v.noteSum(sum, x.v, y.v)
-	return sum
+	both := plus(x.v, y.v)
+	v.noteSum(both, x.v, y.v)
+	if v.fold != nil && v.fold.sums != nil {
+		v.fold.sums[both] = made
+	}
+	return both
 }
 
 // deliver sends v.a to the step's peers, and lands puts.
@@ -222,7 +283,7 @@ func (v *verifier) deliver(at *schedule.Visit) error {
 		if d.Team != nil {
 			to = -1
 		}
-		v.carry(at.Rank, to, v.a)
+		v.carry(at.Rank, at.Rank, to, v.a)
 		if err := v.land(at, d); err != nil {
 			return err
 		}
@@ -251,30 +312,31 @@ func (v *verifier) land(at *schedule.Visit, d *schedule.Dest) error {
 func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how access) error {
 	where := at.Spot()
 	where.Rank = rank
-	m, base := v.memory.of(r.Buffer, rank)
+	m, of, base := v.memory.at(where, r.Buffer)
 	base += v.turn(r.Buffer, at.Rank)
 	v.spans = v.s.Spans(v.spans[:0], where, r)
 	total := int64(0)
 	for _, span := range v.spans {
 		total += span.Len
 	}
-	size := int64(0)
-	for _, g := range v.a {
-		size += g.n
-	}
-	if size != total {
+	if size := sizeOf(v.a); size != total {
 		return &schedule.Violation{Kind: schedule.Malformed, Rank: int(at.Rank), Lane: int(at.Lane),
-			Step: int(at.Number), Chunk: v.s.FirstBlock(r),
+			Step: int(at.Number), Chunk: v.firstBlock(at, r),
 			Text: fmt.Sprintf("%s stores %d elements in a region of %d", at.Step.Name(), size, total)}
+	}
+	if v.formulas != nil {
+		v.reach(at, of, how)
+		v.holdType(at, of)
 	}
 	if how&afar == 0 && ontoItself(v.s, at, r) {
 		return nil
 	}
+	m.divideAt(v.spans, base)
 	v.b = append(v.b[:0], v.a...)
 	left := v.b
 	for _, span := range v.spans {
 		span.Off += base
-		v.access(m, span, memory{rank, r.Buffer}, at.Index, how)
+		v.access(m, span, of, at.Index, how)
 		left = m.write(span, left)
 	}
 	return nil
@@ -283,12 +345,12 @@ func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how acc
 // ontoItself reports whether the step copies elements onto themselves, which is nothing.
 func ontoItself(s *schedule.Schedule, at *schedule.Visit, to *schedule.Region) bool {
 	if step := at.Step; len(step.From) != 1 || step.From[0].Kind != schedule.Local ||
-		step.From[0].Scale || step.Scale {
+		step.From[0].Scale || step.Scale || step.Kernel != nil {
 		return false
 	}
 	from := &at.Step.From[0].Region
-	x, a := s.Home(from.Buffer, int(at.Rank))
-	y, b := s.Home(to.Buffer, int(at.Rank))
+	x, a := s.Locate(at.Spot(), from.Buffer)
+	y, b := s.Locate(at.Spot(), to.Buffer)
 	if x != y {
 		return false
 	}

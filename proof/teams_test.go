@@ -85,7 +85,7 @@ rank 2
 	} {
 		member, err := schedule.Parse(c.text)
 		require.NoError(t, err, c.name)
-		s, err := schedule.Beside(9, schedule.Team{Ranks: []int{7, 4, 2}, Schedule: member})
+		s, err := schedule.Compose("", 9, nil, []schedule.Part{{Ranks: []int{7, 4, 2}, Schedule: member}})
 		require.NoError(t, err)
 		_, found := Verify(s, Options{})
 		require.NotEmpty(t, found, c.name)
@@ -104,10 +104,10 @@ rank 2
 // TestVerifyTeams: two rings of three, on the even and the odd ranks, and a rank that does nothing.
 func TestVerifyTeams(t *testing.T) {
 	member := ring(t, 3, 30, nil)
-	s, err := schedule.Beside(7, schedule.Team{Ranks: []int{0, 2, 4}, Schedule: member},
-		schedule.Team{Ranks: []int{5, 3, 1}, Schedule: member})
+	s, err := schedule.Compose("", 7, nil, []schedule.Part{{Ranks: []int{0, 2, 4}, Schedule: member},
+		{Ranks: []int{5, 3, 1}, Schedule: member}})
 	require.NoError(t, err)
-	proven, found := Verify(s, Options{})
+	proven, found := Verify(s, Options{Traffic: true})
 	require.Empty(t, found)
 	require.Equal(t, int64(2*3*4), proven.Messages)
 	require.Len(t, proven.Traffic, 6)

@@ -11,8 +11,10 @@ import (
 // touch is an access that the races walk remembers.
 type touch struct {
 	known
+	index  int32 // of the lane among all; callers come behind
 	number int32 // of the step
 	put    int32 // the put that it belongs to, plus 1; 0 for none
+	call   int16
 	write  bool
 }
 
@@ -31,18 +33,20 @@ type putState struct {
 
 // region checks an access to a region of a rank.
 func (r *racer) region(at *schedule.Visit, rank int, g *schedule.Region, write bool, put int32) {
-	home, base := r.s.Home(g.Buffer, rank)
+	where := at.Spot()
+	where.Rank = rank
+	home, base := r.s.Locate(where, g.Buffer)
 	if !r.tainted[memory{rank, home}] {
 		return
 	}
 	base += r.turn(g.Buffer, at.Rank)
-	where := at.Spot()
-	where.Rank = rank
-	now := touch{known{at.Index, r.position[at.Index]}, at.Number, put, write}
+	chain := r.chain[at.Index]
+	now := touch{known{chain, r.position[chain]}, at.Index, at.Number, put,
+		int16(r.ended[at.Rank]), write}
 	if !write && r.meeting > 0 {
 		now.at++
 	}
-	r.touched[at.Index] = r.position[at.Index]
+	r.touched[chain] = r.position[chain]
 	r.spans = r.s.Spans(r.spans[:0], where, g)
 	for _, span := range r.spans {
 		span.Off += base
@@ -52,7 +56,7 @@ func (r *racer) region(at *schedule.Visit, rank int, g *schedule.Region, write b
 
 // span checks an access to elements of a memory by a lane that knows what knows says.
 func (r *racer) span(where memory, s schedule.Span, now touch, knows clock) {
-	m := &r.memory.ranks[where.rank][where.home]
+	m := r.memory.in(where)
 	tracks := r.tracks[where]
 	if tracks == nil {
 		tracks = make([]track, len(m.starts))
@@ -93,7 +97,7 @@ func (r *racer) precedes(then, now touch, knows clock) bool {
 		if then.lane == now.lane && then.at|1 == now.at|1 {
 			return true // a step does all at once
 		}
-		if then.write && now.write && now.put > 0 && then.lane == now.lane &&
+		if then.write && now.write && now.put > 0 && then.index == now.index &&
 			r.puts[then.put-1].packet == r.puts[now.put-1].packet {
 			return true // puts of one lane and kind land in order
 		}
@@ -109,7 +113,7 @@ func (r *racer) precedes(then, now touch, knows clock) bool {
 
 // race reports two accesses without order, once per pair of lanes.
 func (r *racer) race(where memory, off int64, then, now touch) {
-	pair := [2]int32{then.lane, now.lane}
+	pair := [2]int32{then.index, now.index}
 	if r.told[pair] || len(r.found) >= maxViolations {
 		return
 	}
@@ -126,22 +130,40 @@ func (r *racer) race(where memory, off int64, then, now touch) {
 	}
 	x := &schedule.Violation{Kind: schedule.Race, Chunk: r.s.BlockAt(buffer, where.rank, off)}
 	var who [2]any // a step, or a caller
-	var verbs [2]string
+	var more, verbs [2]string
 	for i, t := range []touch{then, now} {
 		if verbs[i] = "reads"; t.write {
 			verbs[i] = "writes"
 		}
-		rank, lane := r.whose(t.lane)
-		rank = r.names.of(rank)
+		rank, lane := r.whose(t.index)
+		if then.call != now.call && r.formulas != nil {
+			more[i] = fmt.Sprintf(" in call %d", t.call+1)
+		}
 		if lane < 0 {
-			who[i] = fmt.Sprintf("the caller of rank %d", rank)
+			who[i] = fmt.Sprintf("the caller of rank %d", r.names.of(rank))
 			continue
 		}
+		more[i] = r.partName(rank, lane) + more[i]
+		rank = r.names.of(rank)
 		x.Rank, x.Lane, x.Step = rank, lane, int(t.number)
 		who[i] = schedule.At{Rank: rank, Lane: lane, Step: int(t.number)}
 	}
-	r.found = append(r.found, x.Say("%v %s and %v %s %v element %d of rank %d; nothing orders them",
-		who[0], verbs[0], who[1], verbs[1], buffer, off, r.names.of(where.rank)))
+	r.found = append(r.found,
+		x.Say("%v%s %s and %v%s %s %s element %d of rank %d; nothing orders them", who[0], more[0],
+			verbs[0], who[1], more[1], verbs[1], r.s.BufferName(buffer), off, r.names.of(where.rank)))
+}
+
+// partName is " of part rows" for a lane of a composed schedule.
+func (v *verifier) partName(rank, lane int) string {
+	if v.memory.parts == nil {
+		return ""
+	}
+	i := v.s.Program(rank).Part(lane)
+	name := v.memory.parts[i].Name
+	if name == "" {
+		name = v.memory.parts[i].Schedule.Name
+	}
+	return fmt.Sprintf(" of part %d (%s)", i, name)
 }
 
 // whose is the rank and the number in it of a lane; the caller of a rank is lane −1.

@@ -37,11 +37,14 @@ type seg struct {
 var spoilt = &value{}
 
 func inputOf(rank int32) *value {
-	v := &value{tree: scramble(uint64(rank) + 1), ordered: true}
+	v := &value{tree: inputTree(rank), ordered: true}
 	v.small[0] = run{rank, rank + 1, 1}
 	v.runs = v.small[:1]
 	return v
 }
+
+// inputTree is the tree of an input.
+func inputTree(rank int32) uint64 { return scramble(uint64(rank) + 1) }
 
 // plus is the combination of a and b, in this order.
 func plus(a, b *value) *value {

@@ -12,15 +12,22 @@ import (
 
 // Proof is what Verify has found true of a schedule, for every input.
 type Proof struct {
+	// Walked is how many ranks were carried out: 1 where one stands for all, since the schedule's
+	// group has been found to hold (Folds).
+	Walked          int
 	Rounds          int
 	Steps, Messages int64     // of one iteration, slices and signals counted one by one
 	BytesSent       int64     // by sends, puts, gets and multimem operations, each counted once
-	Traffic         []Traffic // of which BytesSent is the sum, by From and To
+	Traffic         []Traffic // of which BytesSent is the sum, by From and To, if asked for
 	MinSlots        int       // the least of what connections must hold that do not declare their own
 	InFlight        int       // the most messages that any connection held with that many slots
 	KeepsRankOrder  bool      // every sum is in rank order: the operator need not commute
 	SameTree        bool      // all ranks evaluate the same tree for each element, so their bits agree
-	Iterations      int       // run one after another without a barrier between the ranks
+	// Undefined are the tensors of a program that are results, but that nothing says what they are to
+	// be: they are written, and no more is proven of them. In which order a program adds is not asked:
+	// KeepsRankOrder and SameTree are false.
+	Undefined  []string
+	Iterations int // run one after another without a barrier between the ranks
 }
 
 // Traffic is the bytes that go from one rank to another, wherever the network takes them. From is
@@ -42,24 +49,32 @@ type Options struct {
 	Rendezvous bool
 	// Scratches is how many scratch buffers a rank has, which its calls take turns at; 0 is one.
 	Scratches int
+	// Traffic has the proof tell who sends how much to whom: of all pairs of ranks.
+	Traffic bool
+	// Unfolded has all ranks walked even where one stands for all: the result is the same.
+	Unfolded bool
 	// Causal, if not nil, is what a schedule without data is held to.
 	Causal *schedule.Causal
 }
+
+// errComputes is what values without formulas end with where a kernel computes something known.
+var errComputes = errors.New("proof: it computes with kernels, whose results are no sums of inputs")
 
 // maxViolations bounds how many are reported.
 const maxViolations = 20
 
 // Verify proves that a schedule computes its collective: that every output is the reduction of
 // exactly the right inputs, each once; that nothing deadlocks; that no two accesses race. It
-// walks all ranks. Violations, if any, come without a proof.
+// walks all ranks, or one that stands for all (Folds). Violations, if any, come without a proof.
 func Verify(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
-	if s.Teams() != nil {
-		return verifyTeams(s, o)
+	if s.Beside() != nil {
+		return verifyBeside(s, o)
 	}
 	return verify(s, o, nil)
 }
 
-// verify proves a schedule without teams, whose ranks violations call by their names.
+// verify proves a schedule, but for parts beside each other, whose ranks violations call by their
+// names.
 func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.Violation) {
 	if o.Iterations == 0 {
 		o.Iterations = 1
@@ -67,11 +82,35 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 			o.Iterations = 2
 		}
 	}
-	v := &verifier{s: s, names: names, iterations: o.Iterations, rendezvous: o.Rendezvous,
-		scratches: max(o.Scratches, 1)}
+	if o.Unfolded {
+		return newVerifier(s).prove(o, names)
+	}
+	v := newVerifier(s)
+	if v.fold, _ = foldingOf(s, o); v.fold == nil {
+		return v.prove(o, names)
+	}
+	p, found := v.prove(o, names)
+	if p == nil && v.steps*int64(s.Spec.Ranks) <= mostTold {
+		return newVerifier(s).prove(o, names)
+	}
+	return p, found
+}
+
+// mostTold is how many steps of all ranks are walked at most to tell the violations of each: of a
+// larger schedule that is folded those of rank 0 are told.
+const mostTold = 1 << 22
+
+// prove proves the schedule in a new verifier.
+func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation) {
+	s := v.s
+	v.names, v.iterations, v.rendezvous = names, o.Iterations, o.Rendezvous
+	v.scratches, v.tellsTraffic = max(o.Scratches, 1), o.Traffic
 	slots, counts := v.findSlots(o.Slots)
 	if slots > 0 {
 		v.callers()
+	}
+	if slots > 0 && len(v.tainted) > 0 && v.fold != nil && v.manyLanes() {
+		return newVerifier(s).prove(o, names)
 	}
 	if slots > 0 && len(v.tainted) > 0 {
 		v.races(slots)
@@ -83,14 +122,15 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 		v.verifyCausal(slots, o.Causal)
 	}
 	if len(v.found) > 0 {
+		v.nameCulprits(slots)
 		return nil, distinct(v.found)
 	}
-	n := int64(o.Iterations)
-	flows, sent := v.flows(n)
-	return &Proof{Rounds: counts.Rounds, Steps: counts.Steps / n, Messages: counts.Messages / n,
-		BytesSent: sent, Traffic: flows, MinSlots: slots,
-		InFlight: counts.InFlight, KeepsRankOrder: v.ordered, SameTree: v.sameTree(),
-		Iterations: o.Iterations}, nil
+	n, times := int64(o.Iterations), int64(s.Spec.Ranks/v.walked())
+	return &Proof{Walked: v.walked(), Rounds: counts.Rounds, Steps: counts.Steps / n * times,
+		Messages:  counts.Messages / n * times,
+		BytesSent: unit.MultiplyCapped(v.bytesSent(), times), Traffic: v.flows(), MinSlots: slots,
+		InFlight: counts.InFlight, KeepsRankOrder: v.ordered && v.formulas == nil,
+		SameTree: v.sameTree(), Undefined: v.leftOpen(), Iterations: o.Iterations}, nil
 }
 
 // distinct is the violations by rank, each once however many iterations have shown it.
@@ -105,8 +145,25 @@ func distinct(found []*schedule.Violation) []*schedule.Violation {
 	})
 }
 
-// carry counts the elements that go from one rank to another, as many as there can be.
-func (v *verifier) carry(from, to int32, segs []seg) {
+// carry counts the elements that go from one rank to another in the first iteration, as many as
+// there can be; of a program, whose elements are of several types, their bytes. by is the rank
+// whose step it is.
+func (v *verifier) carry(by, from, to int32, segs []seg) {
+	if v.ended[by] > 0 {
+		return
+	}
+	n := int64(0)
+	for _, g := range segs {
+		width := int64(1)
+		if v.formulas != nil {
+			width = v.formulas.width(g.v)
+		}
+		n = unit.AddCapped(n, unit.MultiplyCapped(g.n, width))
+	}
+	v.sent = unit.AddCapped(v.sent, n)
+	if !v.tellsTraffic || n == 0 {
+		return
+	}
 	i := v.lastFlow
 	if i >= len(v.traffic) || v.traffic[i].From != int(from) || v.traffic[i].To != int(to) {
 		known := false
@@ -117,22 +174,35 @@ func (v *verifier) carry(from, to int32, segs []seg) {
 		}
 		v.lastFlow = i
 	}
-	for _, g := range segs {
-		v.traffic[i].Bytes = unit.AddCapped(v.traffic[i].Bytes, g.n)
-	}
+	v.traffic[i].Bytes = unit.AddCapped(v.traffic[i].Bytes, n)
 }
 
-// flows is what has been carried in one of n iterations, in bytes, and the sum.
-func (v *verifier) flows(n int64) ([]Traffic, int64) {
-	flows, total := make([]Traffic, 0, len(v.traffic)), int64(0)
+// width is the bytes of what carry counts.
+func (v *verifier) width() int64 {
+	if v.formulas != nil {
+		return 1
+	}
+	return int64(v.s.Spec.Type.Width())
+}
+
+// bytesSent is what has been carried in one iteration by the ranks that were walked.
+func (v *verifier) bytesSent() int64 { return unit.MultiplyCapped(v.sent, v.width()) }
+
+// flows is who has carried what in one iteration, of all ranks.
+func (v *verifier) flows() []Traffic {
+	if !v.tellsTraffic {
+		return nil
+	}
+	flows := make([]Traffic, 0, len(v.traffic))
 	for _, f := range v.traffic {
-		f.Bytes = unit.MultiplyCapped(f.Bytes/n, int64(v.s.Spec.Type.Width()))
-		if total = unit.AddCapped(total, f.Bytes); f.Bytes > 0 {
-			flows = append(flows, f)
-		}
+		f.Bytes = unit.MultiplyCapped(f.Bytes, v.width())
+		flows = append(flows, f)
+	}
+	if v.fold != nil {
+		flows = v.fold.flows(flows)
 	}
 	sortFlows(flows)
-	return flows, total
+	return flows
 }
 
 func sortFlows(flows []Traffic) {
@@ -141,25 +211,53 @@ func sortFlows(flows []Traffic) {
 
 // verifier carries a schedule out on values.
 type verifier struct {
-	s          *schedule.Schedule
-	names      names // of the ranks, in violations
-	iterations int
-	rendezvous bool
-	scratches  int   // of each rank, which iterations take turns at
-	ended      []int // iterations of each rank
-	memory     *stores
-	inputs     []*value // of each rank, in its present iteration
-	payload    [][]seg  // of messages, by handle
-	spans      []schedule.Span
-	a, b       []seg     // operands
-	traffic    []Traffic // in elements
-	flowOf     map[[2]int32]int
-	lastFlow   int
-	ordered    bool
-	tainted    map[memory]bool // where two lanes have accessed the same cell, one writing
-	found      []*schedule.Violation
-	labels     []int                     // of the ranks' inputs in trees; nil: their ranks
-	terms      map[*value]*schedule.Term // where values come from, if that is asked for
+	s            *schedule.Schedule
+	names        names             // of the ranks, in violations
+	given        []schedule.Buffer // that callers write before a call
+	results      []schedule.Buffer // that they read after it
+	iterations   int
+	rendezvous   bool
+	scratches    int   // of each rank, which iterations take turns at
+	ended        []int // iterations of each rank
+	memory       *stores
+	inputs       []*value // of each rank, in its present iteration
+	payload      [][]seg  // of messages, by handle
+	spans        []schedule.Span
+	a, b         []seg     // operands
+	fold         *folding  // one rank stands for all; nil: all are walked
+	steps        int64     // of the ranks that are walked, in the last execution
+	sent         int64     // elements, of programs bytes
+	traffic      []Traffic // of the same, if asked for
+	flowOf       map[[2]int32]int
+	lastFlow     int
+	searches     bool // for slots: stalls are not told
+	tellsTraffic bool
+	ordered      bool
+	tainted      map[memory]bool // where two lanes have accessed the same cell, one writing
+	found        []*schedule.Violation
+	labels       []int                     // of the ranks' inputs in trees; nil: their ranks
+	terms        map[*value]*schedule.Term // where values come from, if that is asked for
+	formulas     *formulas                 // of a program's values; nil of any other schedule
+	defined      []*definition             // of each call of a program
+	culprits     []culprit
+}
+
+// newVerifier is one for a single call.
+func newVerifier(s *schedule.Schedule) *verifier {
+	v := &verifier{s: s, iterations: 1, given: []schedule.Buffer{schedule.Input},
+		results: []schedule.Buffer{schedule.Output}}
+	for i := range s.Tensors {
+		switch b := schedule.FirstTensor + schedule.Buffer(i); s.Tensors[i].Role {
+		case schedule.Given:
+			v.given = append(v.given, b)
+		case schedule.Result:
+			v.results = append(v.results, b)
+		}
+	}
+	if len(s.Tensors) > 0 { // values are more than sums of inputs
+		v.formulas = newFormulas(s)
+	}
+	return v
 }
 
 // memory names a memory of a rank.
@@ -179,14 +277,19 @@ func (v *verifier) turn(b schedule.Buffer, rank int32) int64 {
 // findSlots verifies values with 1, 2, 4, … slots until the schedule does not stall, then looks for
 // the least number that does. It returns that number and what the execution has seen.
 func (v *verifier) findSlots(limit int) (int, schedule.Counts) {
+	v.searches = true
 	declared := v.s.Slots
 	if declared > 0 {
 		limit = declared
 	}
-	failed := 0 // the most slots that were too few
+	failed, ends := 0, false // the most slots that were too few; whether any number would do
 	var stalled *schedule.StallError
 	for slots := 1; ; slots *= 2 {
 		counts, err := v.walk(slots)
+		if errors.Is(err, errComputes) { // a collective that computes: its steps tell
+			v.formulas = newFormulas(v.s)
+			counts, err = v.walk(slots)
+		}
 		if !errors.As(err, &stalled) {
 			if err != nil {
 				v.reportError(err)
@@ -201,9 +304,11 @@ func (v *verifier) findSlots(limit int) (int, schedule.Counts) {
 			}
 			return least, counts
 		}
-		failed = slots
-		if _, still := v.execute(0); still != nil { // any number of slots is too few
-			v.reportStall(still)
+		if failed = slots; slots == 1 || ends { // two are most often enough
+			continue
+		}
+		if _, ends = v.execute(0); !ends { // any number of slots is too few
+			v.reportStall(v.stall(0))
 			return 0, counts
 		}
 	}
@@ -214,7 +319,7 @@ func (v *verifier) findSlots(limit int) (int, schedule.Counts) {
 func (v *verifier) least(from, to int) (int, schedule.Counts) {
 	for from < to {
 		slots := (from + to) / 2
-		if _, err := v.execute(slots); err != nil {
+		if _, ends := v.execute(slots); !ends {
 			from = slots + 1
 		} else {
 			to = slots
@@ -224,25 +329,43 @@ func (v *verifier) least(from, to int) (int, schedule.Counts) {
 	return to, counts
 }
 
-// execute carries the schedule out without values, with so many slots whatever it declares.
-func (v *verifier) execute(slots int) (schedule.Counts, *schedule.StallError) {
-	counts, err := v.run(slots, schedule.Hooks{})
+// execute carries the schedule out without values, with so many slots whatever it declares, and
+// reports whether it does not stall.
+func (v *verifier) execute(slots int) (counts schedule.Counts, ends bool) {
+	counts, err := v.run(slots, true, schedule.Hooks{})
 	var stalled *schedule.StallError
-	errors.As(err, &stalled)
-	return counts, stalled
+	return counts, !errors.As(err, &stalled)
 }
 
-// run carries the schedule out with so many slots, whatever it declares.
-func (v *verifier) run(slots int, hooks schedule.Hooks) (schedule.Counts, error) {
+// stall is how it stalls with so many slots, nil if it does not.
+func (v *verifier) stall(slots int) (stalled *schedule.StallError) {
+	_, err := v.run(slots, false, schedule.Hooks{})
+	errors.As(err, &stalled)
+	return stalled
+}
+
+// run carries the schedule out with so many slots, whatever it declares. In brief, a stall does not
+// tell who waits for whom.
+func (v *verifier) run(slots int, brief bool, hooks schedule.Hooks) (schedule.Counts, error) {
 	s := *v.s
 	s.Slots = slots
-	return schedule.Execute(&s, schedule.Limits{Iterations: v.iterations, Rendezvous: v.rendezvous},
-		hooks)
+	counts, err := schedule.Execute(&s, schedule.Limits{Iterations: v.iterations,
+		Rendezvous: v.rendezvous, Folded: v.fold != nil, Brief: brief}, hooks)
+	v.steps = counts.Steps
+	return counts, err
+}
+
+// walked is how many ranks are walked.
+func (v *verifier) walked() int {
+	if v.fold != nil {
+		return 1
+	}
+	return v.s.Spec.Ranks
 }
 
 // tooFew reports the deadlock of a schedule that has fewer slots than it needs.
 func (v *verifier) tooFew(slots, least int) {
-	if _, stalled := v.execute(slots); stalled != nil {
+	if stalled := v.stall(slots); stalled != nil {
 		stalled.MinSlots = least
 		v.reportStall(stalled)
 	}

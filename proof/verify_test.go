@@ -225,7 +225,7 @@ rank 2
     signal to 0 @0
     wait from 0 @0
 `)
-	p, found := Verify(s, Options{Iterations: 1})
+	p, found := Verify(s, Options{Iterations: 1, Traffic: true})
 	require.Empty(t, found)
 	require.Equal(t, []Traffic{{From: -1, To: 0, Bytes: 16}, {From: 0, To: -1, Bytes: 16}}, p.Traffic)
 	require.Equal(t, int64(32), p.BytesSent)

@@ -12,7 +12,9 @@ import (
 // affordable is the survey of the schedule, or of one of a smaller count that needs no more memory
 // than there is.
 func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
-	if most := o.Most; most > 0 && s.Spec.Count > most && o.Rebuild != nil && !s.Spec.Kind.Splits() {
+	// Kernels are of the sizes that they are written for.
+	if most := o.Most; most > 0 && s.Spec.Count > most && o.Rebuild != nil &&
+		!s.Spec.Kind.Splits() && !computesKernels(s) {
 		next, err := rebuilt(s, o, smaller(s, s.Spec.Count, most))
 		if err != nil {
 			return nil, err
@@ -29,15 +31,14 @@ func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
 			return nil, err
 		}
 		need, spec := v.need(), &s.Spec
-		if need <= o.Memory {
+		if need <= o.Memory || v.kernels {
 			return v, nil
 		}
 		if o.Rebuild == nil || spec.Kind.Splits() || spec.Count <= 1 {
 			if v.window(1, o.Memory) > 0 { // takes longer, but not more memory
 				return v, nil
 			}
-			return nil, fmt.Errorf("reference: the check needs %d bytes, but memory is %d: allow more "+
-				"by [check] memory, or use [check] numbers = false", need, o.Memory)
+			return nil, tooLittle(need, o.Memory)
 		}
 		next, err := rebuilt(s, o, smaller(s, need, o.Memory))
 		if err != nil {
@@ -45,6 +46,11 @@ func affordable(s *schedule.Schedule, o *CheckOptions) (*survey, error) {
 		}
 		s = next
 	}
+}
+
+func tooLittle(need, memory int64) error {
+	return fmt.Errorf("reference: the check needs %d bytes, but memory is %d: allow more by [check] "+
+		"memory, or use [check] numbers = false", need, memory)
 }
 
 // rebuilt is the schedule of another count.

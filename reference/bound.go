@@ -34,6 +34,9 @@ type rounding struct {
 // that a tree of n inputs has.
 func (v *survey) rounding() rounding {
 	spec := &v.s.Spec
+	if v.kernels {
+		return anyOrder(spec)
+	}
 	r := rounding{n: spec.Ranks, height: spec.Ranks - 1, widens: v.widens}
 	if v.heights.needed && !v.ragged && !v.code.merges && v.heights.most < math.MaxUint16 {
 		r.height = int(v.heights.most)

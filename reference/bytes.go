@@ -34,6 +34,17 @@ type typed interface {
 		wrong func(position int, element int64, right []byte)) error
 	twice(elements []byte) []byte // doubles each
 	one() []byte
+
+	// What is done with tensors of programs, and by steps that compute.
+	unwritten() []byte
+	combined(spec *collective.Spec, list []operand, wide bool) []byte
+	define(spec *collective.Spec, in [][]byte) ([][]byte, error)
+	doubts(spec *collective.Spec, in [][]byte, r rounding, moved []*doubt) []*doubt
+	widened(dst []float64, elements []byte)
+	generate(n int64, data Data, seed uint64, rank int) []byte
+	numbers(values []float64) []byte
+	checkKernels(s *schedule.Schedule, o *CheckOptions) (Report, error)
+	hold(want, got []byte, d *doubt) tensorFinding
 }
 
 // typeOf is what is done in a type; a barrier, which has none, takes any.

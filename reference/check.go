@@ -26,6 +26,14 @@ type CheckOptions struct {
 	// Most, if not 0, is the largest Count to check: of more, a sample is checked, with the same
 	// remainder modulo the number of chunks. It takes Rebuild, and no splits.
 	Most int64
+	// Smaller makes the same program with sizes that are one of by parts, 2, 4, 8, …; or returns nil
+	// if it cannot. The check of a program, or of a composed schedule, that needs more than Memory or
+	// FLOPs is made on the first that does not; without, it is not made, and Report.Why says so.
+	Smaller func(by int64) (*schedule.Schedule, error)
+	// FLOPs bounds the operations of all kernels of a program's check, the schedule's and the
+	// definition's, as kernel.Op.FLOPs counts them; 0 is 100·10⁹, some ten seconds on a processor core
+	// or two.
+	FLOPs int64
 	// Slots is what connections hold that do not declare their own; 0 is any number.
 	Slots      int
 	Accumulate Accumulate
@@ -39,13 +47,19 @@ const (
 	NumbersExact    Verdict = "exact"    // all elements are equal
 	NumbersBounded  Verdict = "bounded"  // all are within the proven bound of rounding errors
 	NumbersMismatch Verdict = "mismatch" // some are not
-	NumbersOff      Verdict = "off"      // there is nothing to compare with
+	// NumbersUnbounded is of programs: all are equal or within the bound but some of which nobody has
+	// derived one: products of sums that rounding may have changed, integers that are made of such,
+	// and what may be too large on the way. How far they are says MaxULP.
+	NumbersUnbounded Verdict = "unbounded"
+	NumbersOff       Verdict = "off" // there is nothing to compare with
 )
 
 // Report is the outcome of a check.
 type Report struct {
 	Numbers Verdict
-	Checked int64 // the Count that was checked; for kinds with splits the largest buffer's elements
+	// Checked is the Count that was checked; for kinds with splits the largest buffer's elements, of
+	// programs the largest result's.
+	Checked int64
 	Wrong   int64 // output elements that are out of bounds, over all ranks
 	// MaxULP is the largest distance to the definition in units in the last place, or in ones for
 	// integers, of all elements for which that is a number. The unit is that of the definition or, of
@@ -71,6 +85,7 @@ type Report struct {
 // Mismatch is an output element that is wrong. Its values are text, with all their digits: a
 // float64 does not hold every int64, and JSON no NaN.
 type Mismatch struct {
+	Tensor    string // of a program; empty of an output
 	Rank      int
 	Element   int64
 	Got, Want string
@@ -78,6 +93,10 @@ type Mismatch struct {
 
 // String is such as "rank 3 element 17 is 4; 5 is wanted".
 func (m *Mismatch) String() string {
+	if m.Tensor != "" {
+		return fmt.Sprintf("rank %d %s element %d is %v; %v is wanted", m.Rank, m.Tensor, m.Element,
+			m.Got, m.Want)
+	}
 	return fmt.Sprintf("rank %d element %d is %v; %v is wanted", m.Rank, m.Element, m.Got, m.Want)
 }
 
@@ -89,8 +108,12 @@ func (m *Mismatch) after(rank int, element int64) bool {
 // Check computes a schedule and its collective's definition on the same inputs and compares all
 // outputs. A schedule that cannot be carried out is a *schedule.Violation or *schedule.StallError;
 // a factor that is not one of the type, or too little memory, is another error. A schedule of the
-// kind custom, which has no definition, is not carried out. The report is a function of the
-// schedule and the options alone.
+// kind custom that does not define what it computes is not carried out. The report is a function of
+// the schedule and the options alone.
+//
+// A program, or a schedule that Compose has made, is held against its definitions, tensor by
+// tensor: see RunTensors and DefineTensors. What may be off because a sum was rounded is followed
+// through all that is made of it. A check that is too much is not made, and not an error.
 //
 // The definition rounds the exact result, so it is infinite, or the 8-bit formats' largest number,
 // only if that is too large. A schedule whose partial sums are too large though the result is not
@@ -104,14 +127,17 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	if err := s.Spec.Validate(); err != nil {
 		return Report{}, err
 	}
+	if o.Memory == 0 {
+		o.Memory = 1 << 30
+	}
+	if programmed(s) {
+		return checkProgram(s, &o)
+	}
 	if s.Spec.Kind == collective.Custom {
 		return Report{Numbers: NumbersOff, Why: undefined}, nil
 	}
 	if err := Computable(s.Spec); err != nil {
 		return Report{}, err
-	}
-	if o.Memory == 0 {
-		o.Memory = 1 << 30
 	}
 	v, err := affordable(s, &o)
 	if err != nil {
@@ -119,6 +145,9 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	}
 	if v.s.Spec.Kind == collective.Barrier { // no elements
 		return Report{Numbers: NumbersExact, RanksAgree: true}, nil
+	}
+	if v.kernels {
+		return checkKernels(v.s, &o)
 	}
 	var r Report
 	work := v.divide(runtime.GOMAXPROCS(0), o.Memory)

@@ -31,7 +31,12 @@
 //
 // Where a switch adds (multimem), its operands are taken in the order of the team, before the lane
 // adds what else it has. How real switches do that is not published: such a report says bounded at
-// best. Schedules of the kind custom can be carried out, but there is nothing to compare with.
+// best. Schedules of the kind custom can be carried out, but there is nothing to compare with
+// unless they define what they compute.
+//
+// Programs and composed schedules work on tensors of several types, with kernels: an interpreter of
+// bytes carries them out (RunTensors), and their definition is what their lines say, one after the
+// other (DefineTensors). What rounding may do to a sum is followed through all that is made of it.
 //
 // Why the bits of somebody else differ from the interpreter's says a Case: which elements no order
 // of additions gives and what they look like, and for the first of the others which order would

@@ -15,9 +15,21 @@ func fillNormal[F float32 | float64](g *numbers, dst []F, rank int, off int64) {
 		fillFactors(g, dst, rank, off)
 		return
 	}
-	stream, table := g.stream(rank), g.normal
-	for i := range dst {
-		dst[i] = F(table.at(fraction(word(stream, off+int64(i)))))
+	table := g.normal
+	state := g.stream(rank) + uint64(off)*wyStep
+	for i := range dst { // table.at(fraction(h)), of integers
+		h := mix(state)
+		state += wyStep
+		z := int64(h) >> 10
+		size := uint64((z ^ z>>63) - z>>63) // |fraction(h)|·2^53
+		cell := size >> (53 - cellBits)
+		if cell >= cells-curved {
+			dst[i] = F(table.at(fraction(h)))
+			continue
+		}
+		between := float64(size&(1<<(53-cellBits)-1)) * (1.0 / (1 << (53 - cellBits)))
+		x := table[cell] + float64(between*(table[cell+1]-table[cell]))
+		dst[i] = F(math.Float64frombits(math.Float64bits(x) | h&(1<<63)))
 	}
 }
 
@@ -60,8 +72,9 @@ type normalTable [cells]float64
 
 // Of the cells, the outermost are too curved to be interpolated.
 const (
-	cells  = 1024
-	curved = 8
+	cellBits = 10
+	cells    = 1 << cellBits
+	curved   = 8
 )
 
 func newNormalTable() *normalTable {

@@ -1,6 +1,8 @@
 package reference
 
 import (
+	"errors"
+
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/schedule"
@@ -48,6 +50,9 @@ func RunAndCompare[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOpti
 // runWith carries a schedule out, and says what it has surveyed.
 func runWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) ([][]T, *survey,
 	error) {
+	if programmed(s) {
+		return nil, nil, errors.New("reference: the schedule works on tensors: RunTensors takes it")
+	}
 	for rank := range s.Spec.Ranks {
 		if err := Computable(*s.SpecOf(rank)); err != nil {
 			return nil, nil, err
@@ -60,6 +65,10 @@ func runWith[T dtype.Number](s *schedule.Schedule, inputs [][]T, o RunOptions) (
 	v, err := look(s, lookOptions{accumulate: o.Accumulate})
 	if err != nil {
 		return nil, nil, err
+	}
+	if v.kernels {
+		outputs, err := interpret(s, inputs, o, 0)
+		return outputs, v, err
 	}
 	m := newMachine(v, reader(inputs), 0)
 	if err := m.compute(0); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"collsim/kernel"
 	"collsim/schedule"
 )
 
@@ -27,6 +28,8 @@ type survey struct {
 	parts  [3]partition // of each memory, all ranks alike
 	ragged bool         // (1) or (2) does not hold
 	stored bool         // inputs are kept in memory, because a step may write there
+	// kernels: some step computes one. An interpreter carries that out; here its steps are left out.
+	kernels bool
 
 	code  compiler // of the present tape
 	tapes []tape   // all moves, if they are kept; else they are compiled anew in every run
@@ -129,6 +132,10 @@ func extent(s *schedule.Schedule, memory schedule.Buffer, rank int) int64 {
 
 // step compiles a sub-step and checks its moves.
 func (v *survey) step(at *schedule.Visit) error {
+	if k := at.Step.Kernel; k != nil && k.Kind != kernel.Opaque {
+		v.kernels = true
+		return nil
+	}
 	if !v.kept || v.code.full() {
 		v.keep()
 	}

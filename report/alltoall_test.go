@@ -128,11 +128,11 @@ func TestAllToAllFluid(t *testing.T) {
 func slowGlobal(t *testing.T, g *topology.Graph) {
 	t.Helper()
 	slow := 0
-	for i := range g.Links {
-		from, to := g.Nodes[g.Links[i].From], g.Nodes[g.Links[i].To]
+	for i := range g.Links() {
+		from, to := g.Nodes()[g.Links()[i].From], g.Nodes()[g.Links()[i].To]
 		group, other := strings.Split(from.Name, "/")[0], strings.Split(to.Name, "/")[0]
 		if from.Switch && to.Switch && group != other {
-			g.Links[i].Bandwidth /= 4
+			g.Links()[i].Bandwidth /= 4
 			slow++
 		}
 	}

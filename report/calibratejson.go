@@ -74,6 +74,7 @@ func CalibrationJSON(c *run.Calibration) ([]byte, error) {
 	return encode(object(slices.Concat(preamble(c.Scenario), members{
 		{"set", listOf(c.Scenario.Set, Text)},
 		{"ran_on", ranOnValue(&c.RanOn)},
+		{"skew_ps", Int(c.Skew)},
 		{"classes", listOf(c.Campaign.Classes, classValue)},
 		{"sizes", listOf(c.Sizes, Int[unit.Bytes])},
 		{"repetitions", Int(c.Env.Repetitions)},

@@ -99,6 +99,9 @@ func perByte(e *calibrate.Estimate) bool { return strings.Contains(e.Name, "per 
 func CalibrationText(c *run.Calibration) string {
 	var b strings.Builder
 	b.WriteString("measured on " + c.RanOn.String() + "\n")
+	if text := skewText(c.Skew); text != "" {
+		b.WriteString(text + "\n")
+	}
 	for i := range c.Fit.Estimates {
 		e := &c.Fit.Estimates[i]
 		if !c.Campaign.Asks(i) {

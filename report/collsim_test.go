@@ -58,7 +58,7 @@ func TestJSON(t *testing.T) {
 	  "topology": {"preset": "switch", "nodes": 1, "ranks": 8}, "device": "ideal", "sharing": "fluid",
 	  "results": [{"id": "all_reduce/ring/67108864", "point": {}, "variant": "", "kind": "all_reduce",
 	    "algorithm": "ring", "ranks": 8, "bytes": 67108864, "count": 16777216, "dtype": "float32",
-	    "op": "sum", "root": -1, "in_place": false, "executor": "sim", "engine": "event",
+	    "op": "sum", "root": -1, "in_place": false, "executor": "sim", "engine": "fold",
 	    "time_ps": 9409240960, "algbw_GBps": 7.132229293020464, "busbw_GBps": 12.48140126278581,
 	    "peak_link_GBps": 12.5, "rounds": 14, "steps": 120, "messages": 112, "bytes_sent": 939524096,
 	    "link_bytes": 1879048192, "closed_form_ps": 9409240960,
@@ -69,7 +69,7 @@ func TestJSON(t *testing.T) {
 	    "numerics": {"data": "exact", "accumulate": "native", "mean_ulp": 0,
 	      "max_relative_error": 0, "depth": 7, "bound": 4.172325134277344e-7, "order": null},
 	    "limit": {"what": "link", "name": "gpu0->switch", "like": 8, "busy": 0.9985}, "hw": null,
-	    "asked": "ring", "candidates": null, "teams": 1}],
+	    "asked": "ring", "candidates": null, "teams": 1, "ranks_walked": 1}],
 	  "skipped": [], "warnings": []}`
 	text, err := json.Marshal(got)
 	require.NoError(t, err)
@@ -201,13 +201,17 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestFirstError: of several points that cannot be run, the first one is named, whoever is faster.
+// TestFirstError: of several points that cannot be run, the first one is named, whoever is faster,
+// and what is before it is returned.
 func TestFirstError(t *testing.T) {
 	text := strings.Replace(small, `"ring"`, `["ring", "double-binary-tree(segment=2B)"]`, 1) +
 		"[sweep]\nseed = { from = 1, to = 20, step = 1 }\n"
 	for range 20 {
 		s := load(t, "s.toml", text)
-		_, err := s.Run(context.Background(), run.RunOptions{})
+		told := 0
+		r, err := s.Run(context.Background(), run.RunOptions{Done: func(*run.Result) { told++ }})
+		require.Len(t, r.Results, 1)
+		require.Equal(t, 1, told)
 		var e *scenarios.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, `s.toml:8: collective.algorithm = "double-binary-tree(segment=2B)": `+

@@ -9,11 +9,14 @@ import (
 	"strings"
 
 	"collsim/run"
+	"collsim/unit"
 )
 
 // CSV writes a line for each result of all reports under a line of names: the scenario and the
-// columns that have a name there. Values are spelt as in JSON; null is nothing. A text that a
-// spreadsheet would take for a formula has an apostrophe before it.
+// columns that have a name there. Programs follow the results of their report, of the kind
+// "program"; what only collectives have is nothing there, and what only programs have stands in
+// columns behind all others, if there are any. Values are spelt as in JSON; null is nothing. A
+// text that a spreadsheet would take for a formula has an apostrophe before it.
 func CSV(reports ...*run.Report) ([]byte, error) { return Columns().CSV(reports...) }
 
 // CSV is the same in these columns.
@@ -24,12 +27,30 @@ func (l Layout) CSV(reports ...*run.Report) ([]byte, error) {
 	for _, c := range l {
 		names = append(names, c.CSV)
 	}
+	programs := slices.ContainsFunc(reports, func(r *run.Report) bool { return len(r.Programs) > 0 })
+	var further []programColumn
+	if programs {
+		further = programColumns()
+	}
+	for _, c := range further {
+		names = append(names, c.name)
+	}
 	lines := [][]string{names}
 	for _, r := range reports {
 		for _, result := range r.Results {
 			line := []string{harmless(r.Scenario.File)}
 			for _, c := range l {
 				line = append(line, c.spelt(result))
+			}
+			lines = append(lines, append(line, make([]string, len(further))...))
+		}
+		for _, result := range r.Programs {
+			line := []string{harmless(r.Scenario.File)}
+			for _, c := range l {
+				line = append(line, c.spell(c.ofProgram(result)))
+			}
+			for _, c := range further {
+				line = append(line, c.value(result).String())
 			}
 			lines = append(lines, line)
 		}
@@ -41,8 +62,10 @@ func (l Layout) CSV(reports ...*run.Report) ([]byte, error) {
 func (c Column) place() uint { return uint(c.Place) - 1 } // 0 is last
 
 // spelt is what CSV has of a result.
-func (c Column) spelt(r *run.Result) string {
-	v := c.Value(r)
+func (c Column) spelt(r *run.Result) string { return c.spell(c.Value(r)) }
+
+// spell is what CSV has of a value.
+func (c Column) spell(v Value) string {
 	switch {
 	case c.asInGo && v.kind == isNumber:
 		return fmt.Sprint(v.number)
@@ -67,17 +90,23 @@ func harmless(text string) string {
 // work at its full bandwidth; it is empty where there was no time.
 func LinksCSV(reports ...*run.Report) ([]byte, error) {
 	lines := [][]string{{"scenario", "id", "link", "from", "to", "bytes", "busy_ps", "busy"}}
+	add := func(s *run.Scenario, id string, took unit.Time, links []run.LinkUse) {
+		for _, l := range links {
+			share := ""
+			if took > 0 {
+				share = fmt.Sprint(float64(l.Busy) / float64(took))
+			}
+			lines = append(lines, []string{harmless(s.File), harmless(id), harmless(l.Name),
+				harmless(l.From), harmless(l.To), fmt.Sprint(int64(l.Bytes)), fmt.Sprint(int64(l.Busy)),
+				share})
+		}
+	}
 	for _, r := range reports {
 		for _, result := range r.Results {
-			for _, l := range result.Links {
-				share := ""
-				if result.Time > 0 {
-					share = fmt.Sprint(float64(l.Busy) / float64(result.Time))
-				}
-				lines = append(lines, []string{harmless(r.Scenario.File), harmless(result.Point.ID),
-					harmless(l.Name), harmless(l.From), harmless(l.To),
-					fmt.Sprint(int64(l.Bytes)), fmt.Sprint(int64(l.Busy)), share})
-			}
+			add(r.Scenario, result.Point.ID, result.Time, result.Links)
+		}
+		for _, result := range r.Programs {
+			add(r.Scenario, result.Point.ID, result.Time, result.Links)
 		}
 	}
 	return csvOf(lines)

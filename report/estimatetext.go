@@ -14,27 +14,31 @@ import (
 // possible.
 func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 	var b strings.Builder
-	comment(&b, "collsim "+run.Version, s.Name, prose.Plural(len(s.Points), "point"))
+	comment(&b, "collsim "+run.Version, s.Name, prose.Plural(len(run.AllPoints(s)), "point"))
 	rows := [][]string{{"steps", "messages", "time", "memory", "point"}}
-	seconds, memory := 0.0, unit.Bytes(0)
+	memory := unit.Bytes(0)
 	for _, e := range list {
 		if e.Skipped != "" {
 			rows = append(rows, []string{"-", "-", "-", "-", e.Point.ID},
 				[]string{fmt.Sprintf("#%42sskipped: %s", "", e.Skipped)})
 			continue
 		}
-		seconds, memory = seconds+e.Seconds, max(memory, e.Memory)
+		memory = max(memory, e.Memory)
 		name := e.Point.ID
 		if e.Algorithms > 1 {
 			name += " of " + prose.Plural(e.Algorithms, "algorithm")
+		}
+		if e.Parts > 0 {
+			name += " of " + prose.Plural(e.Parts, "part")
 		}
 		rows = append(rows, []string{fmt.Sprint(e.Steps), fmt.Sprint(e.Messages), about(e.Seconds),
 			roughly(e.Memory), name})
 	}
 	b.WriteString(prose.Table{Widths: []int{10, 12, 10, 10, -2}, Marked: 1, Rows: rows}.String())
+	seconds, text := spent(list)
 	fmt.Fprintf(&b, "# in all %s on one core, with %s of memory; nothing was run\n", about(seconds),
 		roughly(memory))
-	if _, text := spent(list); text != "" {
+	if text != "" {
 		b.WriteString("# " + text + "\n")
 	}
 	return b.String()
@@ -56,10 +60,11 @@ func LongRun(list []*run.Estimate) string {
 	return "about " + about(seconds) + " on one core, " + text
 }
 
-// spent is what points take in seconds, and where it is worth a word, what checks are of it.
+// spent is what points take together in seconds, and where it is worth a word, what checks are of
+// it.
 func spent(list []*run.Estimate) (seconds float64, text string) {
 	numbers := 0.0
-	for _, e := range list {
+	for _, e := range run.Together(list) {
 		seconds, numbers = seconds+e.Seconds, numbers+e.NumberSeconds
 	}
 	if seconds > longRun && numbers/seconds >= 0.1 {
@@ -96,17 +101,26 @@ func roughly(b unit.Bytes) string {
 }
 
 // EstimateJSON is the same as an object: "points", each with "id", "skipped" (why, or null),
-// "algorithms", "steps", "messages", "seconds", "memory" in bytes and "number_seconds": of the
-// seconds, those that the check of numbers takes.
+// "algorithms", "steps", "messages", "seconds", "memory" in bytes, "number_seconds": of the
+// seconds, those that the check of numbers takes; "memory_of", what each stage takes besides
+// the command; and "warnings" on the scenario.
 func EstimateJSON(s *run.Scenario, list []*run.Estimate) ([]byte, error) {
-	return encode(object(append(preamble(s), member{"points", listOf(list, estimateValue)})))
+	return encode(object(append(preamble(s), member{"points", listOf(list, estimateValue)},
+		member{"warnings", listOf(s.Notes, Text)})))
 }
 
 func estimateValue(e *run.Estimate) Value {
-	return object(append(identity(e.Point, e.Point.Algorithm), members{
+	who := identity(e.Point, e.Point.Algorithm)
+	if e.Parts > 0 {
+		who = members{{"id", Text(e.Point.ID)}, {"point", axesOf(e.Point)}, {"kind", Text("program")},
+			{"ranks", Int(e.Point.Topology.Ranks)}, {"parts", Int(e.Parts)}}
+	}
+	return object(append(who, members{
 		{"skipped", some(e.Skipped)}, {"algorithms", Int(e.Algorithms)}, {"steps", Int(e.Steps)},
 		{"messages", Int(e.Messages)}, {"seconds", rounded(e.Seconds)}, {"memory", Int(e.Memory)},
-		{"number_seconds", rounded(e.NumberSeconds)}}...))
+		{"number_seconds", rounded(e.NumberSeconds)}, {"memory_of", object(members{
+			{"schedule", Int(e.Takes.Schedule)}, {"proof", Int(e.Takes.Proof)},
+			{"simulation", Int(e.Takes.Simulation)}, {"numbers", Int(e.Takes.Numbers)}})}}...))
 }
 
 // rounded is a duration in seconds, to the microsecond.

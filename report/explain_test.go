@@ -139,7 +139,7 @@ func TestExplainNoTime(t *testing.T) {
 	require.False(t, e.Result.Good())
 	require.Contains(t, ExplanationText(e),
 		"all_reduce ring, 1 KiB: comes to no end\n  stall: rank 0")
-	text, err := ExplainJSON(load(t, "s.toml", small), []*run.Explanation{e})
+	text, err := ExplainJSON(load(t, "s.toml", small), []*run.Explanation{e}, nil)
 	require.NoError(t, err)
 	var m map[string]any
 	require.NoError(t, json.Unmarshal(text, &m))

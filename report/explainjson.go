@@ -8,10 +8,16 @@ import (
 )
 
 // ExplainJSON is explanations of one scenario as an object: "explanations", each with "shares",
-// whose "time_ps" sum up to the time.
-func ExplainJSON(s *run.Scenario, list []*run.Explanation) ([]byte, error) {
-	return encode(object(append(preamble(s),
-		member{"explanations", listOf(list, explanationValue)})))
+// whose "time_ps" sum up to the time, and "warnings" on the scenario; and of a scenario with
+// programs "programs", each with "shares" by op and kind, and "kinds".
+func ExplainJSON(s *run.Scenario, list []*run.Explanation,
+	programs []*run.ProgramExplanation) ([]byte, error) {
+	all := append(preamble(s), member{"explanations", listOf(list, explanationValue)},
+		member{"warnings", listOf(s.Notes, Text)})
+	if len(programs) > 0 {
+		all = append(all, member{"programs", listOf(programs, programExplanationValue)})
+	}
+	return encode(object(all))
 }
 
 // explanationValue has no time where the run came to no end.

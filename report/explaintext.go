@@ -161,6 +161,10 @@ func shareKey(s run.Share) string {
 		return "device.launch"
 	case sim.MessageLatency:
 		return "device.latency"
+	case sim.Memory:
+		return "device.hbm_bandwidth"
+	case sim.EventLatency:
+		return "device.event_latency"
 	}
 	return "device.lane_rate"
 }

@@ -14,7 +14,7 @@ import (
 
 // writeHead says which scenario it is.
 func writeHead(b *strings.Builder, s *run.Scenario) {
-	comment(b, "collsim "+run.Version, s.Name, seedText(s.Points))
+	comment(b, "collsim "+run.Version, s.Name, seedText(run.AllPoints(s)))
 	for _, set := range s.Set {
 		comment(b, "set "+set)
 	}
@@ -119,15 +119,20 @@ func extras(r *run.Result) string {
 func axesText(p *scenarios.Point, machine bool) string {
 	var list []string
 	for _, a := range p.Axes {
-		table, key, _ := strings.Cut(a.Path, ".")
+		table, _, _ := strings.Cut(a.Path, ".")
 		isMachine := table == "topology" || table == "device" || table == "sim"
-		hasColumn := strings.HasPrefix(table, "collective") && slices.Contains([]string{"bytes",
-			"count", "dtype", "op", "root", "kind", "algorithm", "in_place"}, key)
-		if isMachine == machine && !hasColumn {
+		if isMachine == machine && !hasColumn(a.Path) {
 			list = append(list, fmt.Sprintf("%s = %v", a.Path, a.Value))
 		}
 	}
 	return strings.Join(list, ", ")
+}
+
+// hasColumn reports whether a swept key is a column of the table, or in the heading of its own.
+func hasColumn(path string) bool {
+	table, key, _ := strings.Cut(path, ".")
+	return strings.HasPrefix(table, "collective") && slices.Contains([]string{"bytes",
+		"count", "dtype", "op", "root", "kind", "algorithm", "in_place"}, key)
 }
 
 func seedText(points []*scenarios.Point) string {

@@ -24,15 +24,23 @@ func JSONLine(s *run.Scenario, r *run.Result) ([]byte, error) {
 	return encodeLine(object(members{{"scenario", Text(s.File)}, {"result", Columns().result(r)}}))
 }
 
+// JSONProgramLine is the same of a program: "scenario", "program".
+func JSONProgramLine(s *run.Scenario, r *run.ProgramResult) ([]byte, error) {
+	return encodeLine(object(members{{"scenario", Text(s.File)}, {"program", programValue(r)}}))
+}
+
 // JSONSummary is what follows the lines of all results: in one line "summary", a list of what JSON
-// has of each scenario, but with the number of its results in place of them.
+// has of each scenario, but with the numbers of its results and programs in place of them.
 func JSONSummary(reports ...*run.Report) ([]byte, error) {
 	l := Columns()
 	return encodeLine(object(members{{"summary", listOf(reports, func(r *run.Report) Value {
 		v := l.report(r)
 		for i := range v.members {
-			if v.members[i].name == "results" {
+			switch v.members[i].name {
+			case "results":
 				v.members[i].value = Int(len(r.Results))
+			case "programs":
+				v.members[i].value = Int(len(r.Programs))
 			}
 		}
 		return v
@@ -57,7 +65,7 @@ func version() members { return members{{"collsim", Text(run.Version)}, {"schema
 
 func (l Layout) report(r *run.Report) Value {
 	s := r.Scenario
-	same := func(of func(*scenarios.Point) Value) Value { return shared(s.Points, of) }
+	same := func(of func(*scenarios.Point) Value) Value { return shared(run.AllPoints(s), of) }
 	all := append(preamble(s), members{
 		{"seed", same(func(p *scenarios.Point) Value { return Int(p.Seed) })},
 		{"set", listOf(s.Set, Text)},
@@ -72,6 +80,9 @@ func (l Layout) report(r *run.Report) Value {
 		{"skipped", listOf(r.Skipped, skipValue)},
 		{"warnings", listOf(r.Warnings, Text)},
 	}...)
+	if len(r.Programs) > 0 {
+		all = append(all, member{"programs", listOf(r.Programs, programValue)})
+	}
 	if slices.ContainsFunc(r.Results, func(r *run.Result) bool { return r.Measured != nil }) {
 		all = append(all, member{"fidelity", fidelityValue(r)})
 	}

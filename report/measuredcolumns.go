@@ -12,6 +12,8 @@ func measuredColumns() Layout {
 		inCSV(7, "hw_executor", played(executorOf)),
 		// Of the library; empty where our steps were played.
 		inJSON("hw.algorithm", measured(func(m *run.Measured) Value { return Text(m.Algorithm) })),
+		// How a library did it that chooses by itself, and says so.
+		inJSON("hw.chose", measured(func(m *run.Measured) Value { return Text(m.Chose) })),
 		inJSON("hw.bits", measured(func(m *run.Measured) Value { return Text(m.Bits) })),
 		inCSV(7, "hw_bits", played(func(m *run.Measured) Value { return Text(m.Bits) })),
 		inJSON("hw.why", measured(func(m *run.Measured) Value { return Text(m.Why) })),
@@ -22,6 +24,8 @@ func measuredColumns() Layout {
 			return Int(m.Spread)
 		})).csv(7, "hw_time_spread_ps"),
 		inJSON("hw.time_fastest_ps", played(func(m *run.Measured) Value { return Int(m.Fastest) })),
+		// At most so far were the clocks of two ranks apart; 0 where all have the same.
+		inJSON("hw.skew_ps", played(func(m *run.Measured) Value { return Int(m.Skew) })),
 		inJSON("hw.repetitions", measured(func(m *run.Measured) Value { return Int(m.Repetitions) })),
 		inCSV(7, "hw_repetitions", played(func(m *run.Measured) Value {
 			return Int(m.Repetitions)

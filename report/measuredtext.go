@@ -9,6 +9,7 @@ import (
 	"collsim/hw"
 	"collsim/internal/prose"
 	"collsim/run"
+	"collsim/unit"
 )
 
 // ValidationText prints reports of Validate in lines of 80 columns where that is possible: every
@@ -33,11 +34,19 @@ func writeValidation(r *run.Report, b *strings.Builder) {
 	for _, on := range ranOn(r) {
 		comment(b, on)
 	}
+	comment(b, skewText(skew(r)))
 	if cases := r.Cases(); len(cases) > 0 {
 		b.WriteString(fidelity.Text(cases, r.Tolerance()))
 	}
-	b.WriteString("#\n")
-	writeLines(b, "# ", append(summary(r.Results), unplayed(r)...))
+	writeNCCLTests(r.Results, b)
+	for _, p := range r.Programs {
+		b.WriteString("#\n")
+		programText(b, p)
+	}
+	if len(r.Results) > 0 || len(r.Programs) == 0 {
+		b.WriteString("#\n")
+		writeLines(b, "# ", append(summary(r.Results), unplayed(r)...))
+	}
 }
 
 // ranOn lists what results ran on, each once.
@@ -50,6 +59,25 @@ func ranOn(r *run.Report) (list []string) {
 		}
 	}
 	return list
+}
+
+// skew is how far the clocks of two ranks were apart at most, in any result.
+func skew(r *run.Report) (most unit.Time) {
+	for _, result := range r.Results {
+		if m := result.Measured; m.Played() {
+			most = max(most, m.Skew)
+		}
+	}
+	return most
+}
+
+// skewText says what clocks that are not the same have times be wrong by, "" of those that are.
+func skewText(skew unit.Time) string {
+	if skew == 0 {
+		return ""
+	}
+	return "the clocks of two ranks are up to " + psText(float64(skew)) +
+		" apart: times are not more exact"
 }
 
 // unplayed tells what differs, what has failed, and what was not played.

@@ -217,6 +217,10 @@ func furtherColumns() Layout {
 		// With the file of the key compare.
 		inJSON("compare", func(r *run.Result) Value { return comparisonValue(r.Comparison) }).optional(),
 		inJSON("gradient", func(r *run.Result) Value { return gradientValue(r.Gradient) }).optional(),
+		// By the proof: 1 where one rank stands for all.
+		inJSON("ranks_walked", func(r *run.Result) Value {
+			return known(r.Walked > 0, Int(r.Walked))
+		}).csv(6, "ranks_walked"),
 	}
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strings"
 
 	"collsim/internal/prose"
@@ -15,50 +14,17 @@ func Table(reports ...*run.Report) string { return Columns().Table(reports...) }
 
 // Table is the same with these columns.
 func (l Layout) Table(reports ...*run.Report) string {
-	l = slices.DeleteFunc(slices.Clone(l), func(c Column) bool { return c.Heading == "" })
 	var b strings.Builder
-	var results []*run.Result
-	for i, r := range reports {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		l.section(r, &b)
-		results = append(results, r.Results...)
-	}
-	numericsTable(&b, results)
-	b.WriteString("#\n")
-	writeLines(&b, "# ", append(summary(results), skipLines(reports)...))
+	s := l.Stream(func(text string) { b.WriteString(text) })
 	for _, r := range reports {
-		if line := nextLine(r); line != "" {
-			b.WriteString("# " + line + "\n")
+		s.Begin(r.Scenario)
+		for _, result := range r.Results {
+			s.add(result)
 		}
+		s.End(r)
 	}
+	s.Close()
 	return b.String()
-}
-
-// section prints one report without what is summed up over all.
-func (l Layout) section(r *run.Report, b *strings.Builder) {
-	writeHead(b, r.Scenario)
-	for i, section := range split(r.Results, sectionOf) {
-		axes := axesText(section[0].Point, true)
-		if i > 0 || axes != "" {
-			b.WriteString("#\n")
-		}
-		if axes != "" {
-			comment(b, axes)
-		}
-		writeMachine(b, section[0])
-		for _, variant := range split(section, variant) {
-			for _, group := range split(variant, heading) {
-				b.WriteString("#\n")
-				comment(b, heading(group[0]))
-				table := l.table(group)
-				table.Marked, table.Total = 2, prose.Columns
-				b.WriteString(table.String())
-			}
-			writeMatrix(b, variant)
-		}
-	}
 }
 
 // missing stands where there is no value, as in nccl-tests.

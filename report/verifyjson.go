@@ -15,10 +15,15 @@ func VerificationJSON(list ...*run.Verification) ([]byte, error) {
 // verificationValue has no kind and no ranks for a file of requests, which has no schedule; and no
 // counts without a proof.
 func verificationValue(v *run.Verification) Value {
-	var kind, ranks, scratch, problem Value
+	var kind, ranks, scratch, problem, program Value
+	ordered := false // in which order kernels add is not asked
 	if s := v.Schedule; s != nil {
 		kind, ranks = Text(s.Spec.Kind.String()), Int(s.Spec.Ranks)
 		scratch, problem = Int(scratchBytes(v)), problemValue(s.Spec)
+		if size := s.Contents(); size.Tensors > 0 {
+			problem, program = Value{}, contentsValue(size, v.Proof)
+		}
+		ordered = v.Proof != nil && !s.Computes()
 	}
 	var sent, flows Value
 	p := v.Proof
@@ -29,7 +34,7 @@ func verificationValue(v *run.Verification) Value {
 		flows = listOf(p.Traffic, flowValue)
 	}
 	proven := func(value Value) Value { return known(v.Proof != nil, value) }
-	return object(members{
+	list := members{
 		{"file", Text(v.File)},
 		{"format", Text(v.Format)},
 		{"id", some(v.ID)},
@@ -41,8 +46,8 @@ func verificationValue(v *run.Verification) Value {
 		{"rounds", proven(Int(p.Rounds))},
 		{"messages", proven(Int(p.Messages))},
 		{"bytes_sent", proven(Int(p.BytesSent))},
-		{"keeps_rank_order", proven(Bool(p.KeepsRankOrder))},
-		{"same_tree", proven(Bool(p.SameTree))},
+		{"keeps_rank_order", known(ordered, Bool(p.KeepsRankOrder))},
+		{"same_tree", known(ordered, Bool(p.SameTree))},
 		{"steps", proven(Int(p.Steps))},
 		{"sent_bytes", sent}, // by rank
 		{"flows", flows},
@@ -56,7 +61,23 @@ func verificationValue(v *run.Verification) Value {
 		// Whether a call may begin on a rank as soon as its last has ended there; and why not.
 		{"back_to_back", known(v.Calls > 0, Bool(v.Calls == 2))},
 		{"next_call", listOf(v.NextCall, violationValue)},
-	})
+		{"ranks_walked", proven(Int(p.Walked))}, // 1 where one stands for all
+	}
+	if program.kind != isNull { // of a collective there is none
+		list = append(list, member{"program", program})
+	}
+	return object(list)
+}
+
+// contentsValue is what a program is made of. What no line defines is known of a proven one.
+func contentsValue(size schedule.Contents, p *proof.Proof) Value {
+	var undefined Value
+	if p != nil {
+		undefined = listOf(p.Undefined, Text)
+	}
+	return object(members{{"kernels", Int(size.Kernels)}, {"collectives", Int(size.Collectives)},
+		{"parts", Int(size.Parts)}, {"tensors", Int(size.Tensors)}, {"tensor_bytes", Int(size.Bytes)},
+		{"undefined", undefined}})
 }
 
 // problemValue has no type for a barrier.

@@ -44,9 +44,17 @@ func isForeign(v *run.Verification) bool {
 		v.Format != "scenario"
 }
 
-// failures prints every violation, and of a file what it was judged as.
+// maxPrinted is how many violations are printed: what is wrong on hundreds of ranks is mostly the
+// same on all.
+const maxPrinted = 20
+
+// writeFailures prints violations, and of a file what it was judged as.
 func writeFailures(v *run.Verification, b *strings.Builder, name string) {
-	for _, x := range v.Violations {
+	for i, x := range v.Violations {
+		if i == maxPrinted && len(v.Violations) > maxPrinted+1 {
+			fmt.Fprintf(b, "%s: … %d more; --json has all\n", name, len(v.Violations)-maxPrinted)
+			break
+		}
 		if x.Place != nil {
 			fmt.Fprintf(b, "%v\n", x)
 			continue
@@ -81,6 +89,9 @@ func byKind(v *run.Verification, x run.Violation) bool {
 // problem says what is computed, on how many ranks and of what size.
 func problemText(v *run.Verification) string {
 	spec := v.Schedule.Spec
+	if size := v.Schedule.Contents(); size.Tensors > 0 {
+		return contentsText(size, spec.Ranks)
+	}
 	text := spec.Kind.String()
 	if c := v.Causal; c != nil && c.Kind != collective.Custom {
 		text = c.Kind.String()
@@ -109,6 +120,18 @@ func problemText(v *run.Verification) string {
 	return text
 }
 
+// contentsText is such as "program of 1 kernel and 2 collectives in 3 parts on 4 ranks, 768 B in
+// 6 tensors on each": a part is defined by its collective, or by its lines.
+func contentsText(size schedule.Contents, ranks int) string {
+	text := fmt.Sprintf("program of %s and %s", prose.Plural(size.Kernels, "kernel"),
+		prose.Plural(size.Collectives, "collective"))
+	if size.Parts > 0 {
+		text += " in " + prose.Plural(size.Parts, "part")
+	}
+	return text + fmt.Sprintf(" on %s, %v in %s on each", prose.Plural(ranks, "rank"), size.Bytes,
+		prose.Plural(size.Tensors, "tensor"))
+}
+
 // facts prints what is proven.
 func writeFacts(v *run.Verification, b *strings.Builder) {
 	spec, p := v.Schedule.Spec, v.Proof
@@ -118,7 +141,10 @@ func writeFacts(v *run.Verification, b *strings.Builder) {
 		depth += fmt.Sprintf(" of %d", v.Slots)
 	}
 	fmt.Fprintf(b, "  proof    %s, no deadlock (FIFO depth %s), no race\n",
-		run.Proven(&spec, v.Causal), depth)
+		v.Proven(), depth)
+	if p.Walked == 1 && spec.Ranks > 1 {
+		fmt.Fprintf(b, "  walked   rank 0, which stands for all %d: they do the same\n", spec.Ranks)
+	}
 	writeCalls(v, b)
 	fmt.Fprintf(b, "  moves    %s, %s, %d bytes sent\n", prose.Plural(p.Rounds, "round"),
 		prose.Plural(p.Messages, "message"), p.BytesSent)
@@ -127,7 +153,7 @@ func writeFacts(v *run.Verification, b *strings.Builder) {
 		fmt.Fprintf(b, "  ranks    %s of them in all, %s bytes sent by each, %d bytes of scratch\n",
 			prose.Plural(p.Steps, "step"), prose.Between(least, most, " to "), scratchBytes(v))
 	}
-	if spec.Kind.Reduces() {
+	if spec.Kind.Reduces() && !v.Schedule.Computes() {
 		order, tree := "not in rank order: the operator must commute", ""
 		if p.KeepsRankOrder {
 			order = "in rank order"

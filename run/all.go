@@ -2,12 +2,14 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
+	"collsim/reference"
 	"collsim/scenarios"
 )
 
@@ -22,13 +24,24 @@ type RunOptions struct {
 	// points, never by two goroutines at once; nil is not called. A backward pass is a result of
 	// its own (Result.Gradient), behind the forward one.
 	Done func(*Result)
+	// Program is the same for the programs of the scenario, which follow its points.
+	Program func(*ProgramResult)
+}
+
+// stages are those of a run.
+func (o *RunOptions) stages() stages {
+	if o.Trace {
+		return runs | logs
+	}
+	return runs
 }
 
 // Report is what came out of a scenario.
 type Report struct {
 	Scenario *Scenario
 	Results  []*Result // in the order of the points; fewer if the run was interrupted
-	Skipped  []Skip    // of the algorithms that "all" stands for, those that cannot do it
+	Programs []*ProgramResult
+	Skipped  []Skip // of the algorithms that "all" stands for, those that cannot do it
 	Warnings []string
 	Misses   []string // of a validation: what is outside of the scenario's tolerance
 }
@@ -40,22 +53,26 @@ func (r *Report) Good() bool {
 			return false
 		}
 	}
+	for _, result := range r.Programs {
+		if !result.Good() {
+			return false
+		}
+	}
 	return len(r.Misses) == 0
 }
 
 // Run carries out all points, as many at a time as there are processors, one check of numbers at a
 // time. When the context ends, Run returns its error at once, with what is finished; a point that
-// has begun ends unheard.
+// has begun ends unheard. Where a point cannot be run, the error comes with the report of those
+// before it: Done has been told of the same, whoever was faster; the report is nil if there is no
+// result.
 func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err error) {
 	defer func() { err = s.located(err) }()
-	c := &pool{s: s, options: o, done: make(chan outcome, len(s.Points))}
+	c := &pool{s: s, options: o, done: make(chan outcome, len(s.Points)),
+		shared: shared{reports: map[string]func() (reference.Report, error){}}}
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(s.Points)))
-	large, err := s.unaffordable(workers)
-	if err != nil {
+	if c.known, workers, err = s.affordable(o.stages(), workers); err != nil {
 		return nil, err
-	}
-	if large {
-		workers = 1
 	}
 	c.working.Store(int32(workers))
 	for range workers {
@@ -74,6 +91,12 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err e
 	}
 	if err == nil && len(report.Results) == 0 && len(report.Skipped) > 0 {
 		return nil, report.nothing()
+	}
+	if err == nil {
+		report.Programs, err = s.runPrograms(ctx, o)
+	}
+	if err != nil && !errors.Is(err, ctx.Err()) && len(report.Results)+len(report.Programs) == 0 {
+		return nil, err
 	}
 	report.warn()
 	return report, err
@@ -95,7 +118,9 @@ type pool struct {
 	next    atomic.Int64 // point to take
 	stop    atomic.Bool  // take no more
 	working atomic.Int32
+	known   asked
 	numbers sync.Mutex
+	shared  shared
 	done    chan outcome // room for all points: nobody waits to tell
 }
 
@@ -109,11 +134,13 @@ type outcome struct {
 
 // work takes points until there are none.
 func (c *pool) work(ctx context.Context) {
-	r := &runner{s: c.s, options: c.options, numbers: func(check func()) {
+	r := &runner{s: c.s, options: c.options, shared: &c.shared, do: c.options.stages(),
+		known: c.known}
+	r.numbers = func(check func()) {
 		c.numbers.Lock()
 		defer c.numbers.Unlock()
 		check()
-	}}
+	}
 	defer func() {
 		if c.working.Add(-1) == 0 {
 			close(c.done)
@@ -161,7 +188,7 @@ func (c *pool) collect(ctx context.Context) ([]*Result, error) {
 			case !more && failed.err == nil:
 				return c.finished(results, told), ctx.Err()
 			case !more:
-				return nil, failed.err
+				return results[:failed.point], failed.err
 			case o.result == nil && o.point < failed.point:
 				failed = o
 			}
@@ -201,7 +228,7 @@ func (c *pool) finished(results []*Result, told int) (list []*Result) {
 // RunPoint carries out one point of the scenario.
 func (s *Scenario) RunPoint(p *scenarios.Point, o RunOptions) (result *Result, err error) {
 	defer func() { err = s.located(err) }()
-	r := &runner{s: s, options: o, numbers: func(check func()) { check() }}
+	r := &runner{s: s, options: o, do: o.stages(), numbers: func(check func()) { check() }}
 	result, err = r.run(p)
 	if err == nil && result.skipped != "" {
 		return nil, p.Refuse("collective.algorithm", result.skipped, "")

@@ -115,7 +115,7 @@ func (r *runner) makeBackward(m *made, result *Result) (back *made, by string, e
 			return turned(f.Schedule, spec)
 		}
 	}
-	var teams []schedule.Team
+	var teams []schedule.Part
 	for _, member := range m.members {
 		spec := p.TeamSpec(member.schedule.Spec.Ranks)
 		var s *schedule.Schedule
@@ -138,9 +138,9 @@ func (r *runner) makeBackward(m *made, result *Result) (back *made, by string, e
 		return back, by, nil
 	}
 	for _, ranks := range p.Teams {
-		teams = append(teams, schedule.Team{Ranks: ranks, Schedule: back.of(len(ranks))})
+		teams = append(teams, schedule.Part{Ranks: ranks, Schedule: back.of(len(ranks))})
 	}
-	back.whole, err = schedule.Beside(p.Topology.Ranks, teams...)
+	back.whole, err = schedule.Compose(teams[0].Schedule.Name, p.Topology.Ranks, nil, teams)
 	return back, by, err
 }
 

@@ -129,14 +129,14 @@ func boundOptions(p *scenarios.Point, lanes int) bounds.Options {
 func (n *network) views(teams [][]int) (list []*topology.Graph) {
 	links := 0
 	for _, team := range teams {
-		if links += len(n.graph.Links); links > maxTeamLinks && list != nil {
+		if links += n.graph.NumLinks(); links > maxTeamLinks && list != nil {
 			break
 		}
-		view := &topology.Graph{Preset: n.graph.Preset, Nodes: n.graph.Nodes, Links: n.graph.Links}
+		var ranks []int32
 		for _, rank := range team {
-			view.Ranks = append(view.Ranks, n.graph.Ranks[rank])
+			ranks = append(ranks, n.graph.Ranks[rank])
 		}
-		list = append(list, view)
+		list = append(list, n.graph.Restricted(ranks))
 	}
 	return list
 }

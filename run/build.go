@@ -60,7 +60,7 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 		return m, nil
 	}
 	bySize := map[int]int{} // place in members
-	teams := make([]schedule.Team, len(p.Teams))
+	teams := make([]schedule.Part, len(p.Teams))
 	for i, ranks := range p.Teams {
 		at, ok := bySize[len(ranks)]
 		if !ok {
@@ -74,10 +74,10 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 			m.take(built)
 		}
 		m.members[at].teams++
-		teams[i] = schedule.Team{Ranks: ranks, Schedule: m.members[at].schedule}
+		teams[i] = schedule.Part{Ranks: ranks, Schedule: m.members[at].schedule}
 	}
 	var err error
-	m.whole, err = schedule.Beside(p.Topology.Ranks, teams...)
+	m.whole, err = schedule.Compose(teams[0].Schedule.Name, p.Topology.Ranks, nil, teams)
 	return m, err
 }
 

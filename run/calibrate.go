@@ -42,6 +42,7 @@ type Calibration struct {
 	Graph    *topology.Graph
 	Fit      *calibrate.Fit // nil before Measure
 	RanOn    hw.RanOn
+	Skew     unit.Time // at most so far were the clocks of two ranks apart
 }
 
 // Calibration plans the experiments that tell the figures of a scenario's network and hardware:
@@ -178,8 +179,11 @@ func (c *Calibration) Hardware() scenarios.Hardware {
 // figures. An *hw.Error says what went wrong there. If the context ends, the figures are those of
 // what was played until then, where that is enough.
 func (c *Calibration) Measure(ctx context.Context, d hw.Executor, done func()) error {
+	if err := c.fits(d); err != nil {
+		return err
+	}
 	c.Campaign.Done = func(_ *calibrate.Experiment, r *hw.Result) {
-		c.RanOn = r.RanOn
+		c.RanOn, c.Skew = r.RanOn, max(c.Skew, r.Skew)
 		if done != nil {
 			done()
 		}
@@ -203,6 +207,24 @@ func (c *Calibration) Measure(ctx context.Context, d hw.Executor, done func()) e
 	}
 	c.Fit, err = calibrate.Solve(c.Campaign.Parameters, samples, calibrate.Options{})
 	return err
+}
+
+// fits refuses an experiment that takes more memory than there is, before any is played.
+func (c *Calibration) fits(d hw.Executor) error {
+	sizer, sized := d.(hw.Sizer)
+	if !sized {
+		return nil
+	}
+	for i := range c.Campaign.Experiments {
+		e := &c.Campaign.Experiments[i]
+		t := Takes{Playing: unit.Bytes(sizer.Needs(e.Schedule))}
+		if err := c.Scenario.Free.lacks(t); err != nil {
+			return c.Scenario.located(c.Point.Refuse("topology.ranks",
+				e.Name+": "+prose.Unprefixed(err), "smaller messages (--sizes, --budget) or fewer "+
+					"ranks need less"))
+		}
+	}
+	return nil
 }
 
 // Plan says in a line what is measured: "12 ranks, 2 wires: 4 pairs; 8 sizes from 64 B to 2 MiB".

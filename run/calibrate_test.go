@@ -13,6 +13,7 @@ import (
 
 	"collsim/device"
 	"collsim/hw"
+	"collsim/hw/host"
 	"collsim/report"
 	"collsim/run"
 	"collsim/scenarios"
@@ -187,10 +188,10 @@ latency = "1 us"
 	require.NoError(t, c.Measure(t.Context(), &truth{graph: graph, cost: device.Ideal()}, nil))
 	g, err := loadText(t, cluster, c.Preset()).Points[0].Topology.Graph()
 	require.NoError(t, err)
-	for i := range g.Links {
-		require.Equal(t, graph.Links[i].Latency, g.Links[i].Latency, g.Links[i].Name)
-		want := graph.Links[i].Bandwidth
-		require.InEpsilon(t, float64(want), float64(g.Links[i].Bandwidth), 1e-3, g.Links[i].Name)
+	for i := range g.Links() {
+		require.Equal(t, graph.Links()[i].Latency, g.Links()[i].Latency, g.Links()[i].Name)
+		want := graph.Links()[i].Bandwidth
+		require.InEpsilon(t, float64(want), float64(g.Links()[i].Bandwidth), 1e-3, g.Links()[i].Name)
 	}
 }
 
@@ -278,4 +279,21 @@ func TestCalibrationJSON(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, found)
+}
+
+// TestCalibrationMemory: an experiment that takes more memory than there is, is refused before any
+// is played.
+func TestCalibrationMemory(t *testing.T) {
+	s := loadText(t, "[topology]\npreset = \"switch\"\nranks = 4\nbandwidth = \"1 GB/s\"\n"+
+		"latency = \"1 us\"\n"+work)
+	c := planned(t, s, run.CalibrateOptions{Sizes: []unit.Bytes{64, 64 * unit.MiB}, Warmup: -1})
+	h, err := host.New(host.Config{})
+	require.NoError(t, err)
+	defer h.Close()
+	s.Free = run.Memory{Bytes: 100 * unit.MiB, Of: "the control group"}
+	played := 0
+	err = c.Measure(context.Background(), &sized{h, &played}, nil)
+	require.ErrorContains(t, err, "64 MiB ping-pong: its real execution takes about")
+	require.ErrorContains(t, err, "the control group has 100 MiB left")
+	require.Zero(t, played)
 }

@@ -125,7 +125,7 @@ func (c *classifier) add(src, dst int) {
 func (c *classifier) wayOf(src, dst int, route []int32) way {
 	w := way{table: "topology", through: len(route), rate: unit.Unlimited, wires: len(route)}
 	for _, k := range route {
-		w.rate = min(w.rate, c.graph.Links[k].Bandwidth)
+		w.rate = min(w.rate, c.graph.Links()[k].Bandwidth)
 	}
 	if c.point.Topology.Preset != "cluster" {
 		return w
@@ -138,7 +138,7 @@ func (c *classifier) wayOf(src, dst int, route []int32) way {
 	}
 	w.table, w.wires = "topology.network", 0
 	for _, k := range route {
-		l := &c.graph.Links[k]
+		l := &c.graph.Links()[k]
 		if c.outside(l.From) && c.outside(l.To) {
 			w.wires++
 		}
@@ -149,7 +149,7 @@ func (c *classifier) wayOf(src, dst int, route []int32) way {
 // outside reports whether a node of a cluster is a NIC or a switch of the network between nodes: a
 // link between GPU and NIC costs nothing, and what comes before it is inside a node.
 func (c *classifier) outside(node int32) bool {
-	name := c.graph.Nodes[node].Name
+	name := c.graph.Nodes()[node].Name
 	return !strings.Contains(name, "/") || strings.Contains(name, "/nic")
 }
 

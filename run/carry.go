@@ -148,7 +148,7 @@ func (r *runner) files(p *scenarios.Point,
 		result.Comparison = &Comparison{File: p.FileName(p.Data.Compare)}
 	}
 	if result.Data = p.Data.Input; result.Data == "" {
-		result.Data = r.dataOf(p).String()
+		result.Data = dataOf(p, r.options.Numerics).String()
 	}
 	if c := result.Comparison; c != nil && len(result.Violations) > 0 {
 		c.Why, theirs = unproven, nil
@@ -188,7 +188,8 @@ func (r *runner) playTeam(t *teamRun, inputs []arrays.Array) (err error) {
 func (r *runner) playOf(t *teamRun, inputs []arrays.Array) *play {
 	p, spec := t.point, &t.schedule.Spec
 	t.sums = sumsOf(p)
-	x := &play{schedule: t.schedule, data: r.dataOf(p), seed: uint64(p.Seed), accumulate: t.sums}
+	x := &play{schedule: t.schedule, data: dataOf(p, r.options.Numerics), seed: uint64(p.Seed),
+		accumulate: t.sums}
 	if inputs != nil {
 		x.in = make([][]byte, spec.Ranks)
 		for place, rank := range t.team {

@@ -2,9 +2,11 @@ package run
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"collsim/algos"
+	"collsim/algos/nccl"
 	"collsim/algos/openmpi"
 	"collsim/collective"
 	"collsim/internal/prose"
@@ -34,7 +36,9 @@ type Skip struct {
 
 // Algorithms lists the algorithms that a scenario may name: ours, for which "all" and "fastest"
 // stand, and then those of libraries, which begin with the library's name and a colon.
-func Algorithms() []algos.Algorithm { return append(algos.Table(), openmpi.Table()...) }
+func Algorithms() []algos.Algorithm {
+	return slices.Concat(algos.Table(), nccl.Table(), openmpi.Table())
+}
 
 // find is the algorithm of a kind that has a name.
 func find(kind collective.Kind, name string) (algos.Algorithm, error) {
@@ -42,17 +46,6 @@ func find(kind collective.Kind, name string) (algos.Algorithm, error) {
 		return algos.Find(kind, name)
 	}
 	return algos.FindIn(Algorithms(), kind, name)
-}
-
-// tableOf lists the names of a kind's algorithms in the order of the table of all algorithms.
-func tableOf(kind collective.Kind) []string {
-	var names []string
-	for _, a := range algos.Table() {
-		if a.Does(kind) {
-			names = append(names, a.Name)
-		}
-	}
-	return names
 }
 
 // standsFor lists the algorithms that a point may be carried out by, in the order of the table: its
@@ -66,7 +59,7 @@ func standsFor(p *scenarios.Point) []scenarios.Algorithm {
 		return []scenarios.Algorithm{p.Algorithm}
 	}
 	var list []scenarios.Algorithm
-	for _, name := range tableOf(p.Spec.Kind) {
+	for _, name := range namesOf(algos.Table(), p.Spec.Kind) {
 		a := p.Algorithm
 		a.Name = name
 		list = append(list, variants(p, a)...)
@@ -81,7 +74,11 @@ func (r *runner) choose(result *Result) (*made, error) {
 	p := result.Point
 	list := standsFor(p)
 	if len(list) == 1 && p.Algorithm.Name != fastestName {
-		m, err := r.s.make(p, list[0])
+		var err error
+		m := r.known[p]
+		if m == nil {
+			m, err = r.s.make(p, list[0])
+		}
 		if err == nil {
 			result.Algorithm, result.Picked = m.algorithm, pickedBy(m)
 		}
@@ -113,7 +110,7 @@ func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *
 		c := Candidate{Algorithm: a, Time: -1}
 		m, err := r.s.make(p, a)
 		if err == nil {
-			err = r.s.fits(p, m)
+			err = r.s.fits(p, m, simulates)
 		}
 		if err == nil {
 			c.Time, err = r.measure(m, p)
@@ -149,7 +146,11 @@ func pickedBy(m *made) string {
 
 // measure is how long a schedule takes.
 func (r *runner) measure(m *made, p *scenarios.Point) (unit.Time, error) {
-	ran, err := sim.Run(m.whole, r.env(p), sim.Options{})
+	o := sim.Options{Engine: engineOf(p)}
+	if o.Engine == sim.Fold || o.Engine == sim.Sweep { // of what is chosen
+		o.Engine = sim.Best
+	}
+	ran, err := sim.Run(m.whole, r.env(p), o)
 	if err != nil {
 		return -1, err
 	}

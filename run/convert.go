@@ -32,6 +32,11 @@ func Export(w io.Writer, s *schedule.Schedule, format string, o formats.WriteOpt
 func (s *Scenario) Export(format string, o formats.WriteOptions) (_ []byte, notes []string,
 	err error) {
 	defer func() { err = s.located(err) }()
+	if len(s.Programs) > 0 {
+		return nil, nil, &scenarios.Error{File: s.File, Key: "program", Text: "an export is the " +
+			"schedule of one collective, not a program",
+			Hint: "to see what it is carried out as: --timeline, or collsim verify"}
+	}
 	if n := len(s.Points); n != 1 {
 		return nil, nil, &scenarios.Error{File: s.File, Text: fmt.Sprintf("%d points, one schedule", n),
 			Hint: "choose one with --only, as --only id=" + s.Points[0].ID}
@@ -39,6 +44,13 @@ func (s *Scenario) Export(format string, o formats.WriteOptions) (_ []byte, note
 	built, err := s.Build(s.Points[0])
 	if err != nil {
 		return nil, nil, s.Points[0].Refuse("collective.algorithm", prose.Unprefixed(err), "")
+	}
+	if s.Free.Bytes > 0 {
+		w := workOf(built)
+		t := Takes{Text: textTakes(format, w)}
+		if err := s.Free.lacks(t); err != nil {
+			return nil, nil, s.refuseLarge(s.Points[0], err)
+		}
 	}
 	var b bytes.Buffer
 	notes, err = Export(&b, built, format, o)

@@ -11,49 +11,42 @@ import (
 // with GOMAXPROCS=1, stage by stage, for rings, trees, halvings and all-to-alls of 8 to 4096 ranks,
 // 14 formats and all kinds of data. TestEstimateMeasured has some of them.
 const (
-	simMessageTime  = 500  // a message, where ranks take turns at the same program,
-	ownMessageTime  = 3000 // and where each has its own;
-	laneTime        = 2000
-	proofStepTime   = 900
-	proofBlockTime  = 300
-	numberStepTime  = 1000
-	numberBlockTime = 450
-	buildTime       = 1500 // a step or a message of a program of a rank's own,
-	buildBlockTime  = 150  // and a block that it names;
-	buildsToTime    = 4    // which is made so often to build, simulate and bound it,
-	buildsToProve   = 2
-	buildsToCompute = 1
-	moveTime        = 1.0 // an element that is sent, of 4 bytes
-	narrowMoveTime  = 2.2 // of a format that has no arithmetic of its own
-	fillTime        = 2.8 // an input that is made, and defined
-	productTime     = 18  // of products, which are exact in no order,
-	randomTime      = 28  // and of random numbers
+	simMessageTime      = 300  // a message, where ranks take turns at the same program,
+	sweepMessageTime    = 8    // where they are swept,
+	sweepLaneTime       = 3000 // each lane of which has to be seen,
+	foldMessageTime     = 250  // where one rank stands for all,
+	foldRankTime        = 1500 // which has to be seen at each rank,
+	numberedMessageTime = 100  // unless the network knows it,
+	numberedRankTime    = 250
+	ownMessageTime      = 3000 // and where each has its own,
+	sweepOwnMessageTime = 5000 // also to be swept;
+	laneTime            = 2000
+	proofStepTime       = 900
+	proofBlockTime      = 300
+	numberStepTime      = 1000
+	numberBlockTime     = 450
+	buildTime           = 1500 // a step or a message of a program of a rank's own,
+	buildBlockTime      = 150  // and a block that it names;
+	buildsToTime        = 4    // which is made so often to build, simulate and bound it,
+	buildsToProve       = 2
+	buildsToCompute     = 1
+	moveTime            = 1.0 // an element that is sent, of 4 bytes
+	narrowMoveTime      = 2.2 // of a format that has no arithmetic of its own
+	fillTime            = 2.8 // an input that is made, and defined
+	productTime         = 18  // of products, which are exact in no order,
+	randomTime          = 28  // and of random numbers
 )
 
-// Bytes that things take, likewise: the largest resident set of the command.
-const (
-	programBytes    = 17 << 20 // the command itself
-	linkBytes       = 200      // of a network
-	laneBytes       = 1000     // of a simulation, with what is in flight
-	ownStepBytes    = 900      // of a program of a rank's own
-	proofBlockBytes = 75
-	checkBytes      = 36 << 20 // of windows of buffers, where all of them are larger
-	checkStepBytes  = 200      // of moves that are kept,
-	checkBlockBytes = 20       // with the blocks in them
-)
-
-// cost is what is expected of the stages of a run, in seconds and bytes.
+// cost is what is expected of the stages of a run, in seconds.
 type cost struct {
-	build, simulate, prove, numbers    float64
-	elements                           float64 // of the numbers, if all are checked
-	programs, simulation, proof, check float64
+	build, simulate, prove, numbers float64
+	elements                        float64 // of the numbers, if all are checked
 }
 
-// plus is the cost of two schedules, of different teams: the memory of the one that takes more.
+// plus is the cost of two schedules, of different teams.
 func (c cost) plus(d cost) cost {
 	return cost{c.build + d.build, c.simulate + d.simulate, c.prove + d.prove, c.numbers + d.numbers,
-		c.elements + d.elements, c.programs + d.programs, c.simulation + d.simulation,
-		max(c.proof, d.proof), max(c.check, d.check)}
+		c.elements + d.elements}
 }
 
 // costOf is what a schedule of a point costs that so many teams play, each once but simulated for
@@ -65,15 +58,23 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	if s.Group == nil {
 		once = float64(buildTime*(steps+messages)) + float64(buildBlockTime*float64(all.blocks))
 		message += ownMessageTime
-		c.programs = float64(ownStepBytes * steps)
 	}
 	c.build = 1e-9 * buildsToTime * once
 	c.simulate = 1e-9 * (float64(message*messages) + float64(laneTime*float64(all.lanes)))
-	c.simulation = float64(laneBytes * float64(all.lanes))
+	if p.Sim.Engine == scenarios.SweepEngine {
+		message = sweepMessageTime
+		if s.Group == nil {
+			message += sweepOwnMessageTime
+		}
+		c.simulate = 1e-9 * (float64(message*messages) + float64(sweepLaneTime*float64(all.lanes)))
+	}
+	if mayFold(s, p) {
+		ranks := float64(s.Spec.Ranks)
+		c.simulate = 1e-9 * (float64(foldMessageTime*messages/ranks) + float64(foldRankTime*ranks))
+	}
 	if p.Check.Proof {
 		c.prove = 1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
-			float64(proofBlockTime*float64(all.blocks)))
-		c.proof = float64(proofBlockBytes * float64(all.blocks))
+			float64(proofBlockTime*float64(all.blocks))) / float64(stoodFor(s))
 	}
 	if !p.Check.Numbers {
 		return c
@@ -81,10 +82,21 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	c.elements = float64(1e-9 * elementTime(s, p, w))
 	c.numbers = float64(1e-9*(float64(buildsToCompute*once)+float64(numberStepTime*steps)+
 		float64(numberBlockTime*float64(w.blocks)))) + float64(c.elements*c.sample(s, p))
-	c.check = min(float64(held(s)), checkBytes, float64(p.Check.Memory)) +
-		min(float64(checkStepBytes*float64(w.steps))+float64(checkBlockBytes*float64(w.blocks)),
-			1.25*float64(p.Check.Memory)/4)
 	return c
+}
+
+// mayFold reports whether one rank is likely to stand for all in a simulation: as far as that can
+// be told without a look at the network.
+func mayFold(s *schedule.Schedule, p *scenarios.Point) bool {
+	e := p.Sim.Engine
+	return (e == scenarios.BestEngine || e == scenarios.FoldEngine) && s.SameSizes() &&
+		isPlain(s, p)
+}
+
+// isPlain reports whether only messages are sent, and lanes wait until they have left.
+func isPlain(s *schedule.Schedule, p *scenarios.Point) bool {
+	d := &p.Device
+	return !s.OneSided() && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0
 }
 
 // elementTime is what the elements of a check take, in nanoseconds: each once made and defined, and

@@ -20,16 +20,16 @@ func TestEstimateMeasured(t *testing.T) {
 	}{
 		{8, "all_reduce", "ring", "64 MiB", "exact", 0.56, 49},
 		{8, "all_reduce", "ring", "64 MiB", "normal", 4.52, 49},
-		{64, "all_reduce", "ring", "16 MiB", "exact", 1.26, 54},
-		{512, "all_reduce", "ring", "4 MiB", "exact", 3.45, 121},
-		{1024, "all_reduce", "ring", "1 MiB", "exact", 7.73, 546},
-		{1024, "all_gather", "ring", "1 MiB", "exact", 3.75, 353},
-		{128, "reduce_scatter", "ring", "16 MiB", "exact", 2.35, 51},
+		{64, "all_reduce", "ring", "16 MiB", "exact", 1.00, 53},
+		{512, "all_reduce", "ring", "4 MiB", "exact", 2.15, 130},
+		{1024, "all_reduce", "ring", "1 MiB", "exact", 3.41, 524},
+		{1024, "all_gather", "ring", "1 MiB", "exact", 1.91, 422},
+		{128, "reduce_scatter", "ring", "16 MiB", "exact", 1.48, 55},
 		{256, "all_reduce", "rabenseifner", "8 MiB", "exact", 2.10, 70},
 		{1024, "all_reduce", "recursive-doubling", "1 MiB", "exact", 3.41, 55},
 		{4096, "all_reduce", "recursive-doubling", "64 KiB", "exact", 3.03, 142},
-		{512, "all_to_all", "direct", "512 KiB", "exact", 2.25, 377},
-		{256, "all_to_all", "bruck", "1 MiB", "exact", 0.79, 65},
+		{512, "all_to_all", "direct", "512 KiB", "exact", 1.63, 262},
+		{256, "all_to_all", "bruck", "1 MiB", "exact", 1.00, 67},
 		{512, "all_reduce", "double-binary-tree", "4 MiB", "exact", 1.04, 62},
 		{1024, "broadcast", "binomial", "4 MiB", "exact", 0.38, 55},
 	} {
@@ -45,5 +45,32 @@ func TestEstimateMeasured(t *testing.T) {
 		ratio = float64(e.Memory) / (1 << 20) / c.mebibytes
 		require.True(t, 0.5 <= ratio && ratio <= 2, "%s: %v", text, e.Memory)
 		require.LessOrEqual(t, e.NumberSeconds, e.Seconds)
+	}
+}
+
+// TestEstimateOfEngines holds estimates of a simulation alone, by each engine, against what it
+// took: processor time of sim.Run with GOMAXPROCS=1 on a Xeon of 2.5 GHz that others used too.
+func TestEstimateOfEngines(t *testing.T) {
+	for _, c := range []struct {
+		engine, algorithm string
+		ranks, bytes      int
+		seconds           float64
+	}{
+		{"event", "ring", 1024, 4 << 20, 0.235},
+		{"event", "ring", 1024, 4_000_012, 0.570}, // blocks of two sizes
+		{"sweep", "ring", 256, 1 << 18, 0.00157},
+		{"sweep", "ring", 1024, 4 << 20, 0.0147},
+	} {
+		text := fmt.Sprintf("[topology]\npreset = \"switch\"\nranks = %d\nbandwidth = \"25 GB/s\"\n"+
+			"latency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\nalgorithm = %q\n"+
+			"dtype = \"float32\"\nbytes = %d\n[sim]\nengine = %q\n[check]\nproof = false\n"+
+			"numbers = false\n", c.ranks, c.algorithm, c.bytes, c.engine)
+		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
+		require.NoError(t, err)
+		e, err := s.Estimate(s.Points[0])
+		require.NoError(t, err)
+		t.Logf("%s %s %d: %.4f s", c.engine, c.algorithm, c.ranks, e.Seconds)
+		ratio := e.Seconds / c.seconds
+		require.True(t, 0.3 <= ratio && ratio <= 3, "%s: %v s", text, e.Seconds)
 	}
 }

@@ -13,11 +13,16 @@ import (
 type Estimate struct {
 	Point           *scenarios.Point
 	Skipped         string  // why the point will be skipped; empty if it will be run
+	Parts           int     // of a program; 0 of a collective
 	Algorithms      int     // that will be simulated: several for "fastest", else 1
 	Steps, Messages int64   // of all of them; slices one by one
 	Seconds         float64 // on one core
 	NumberSeconds   float64 // of them those that the check of numbers takes
+	Takes           Takes   // stage by stage, the most of all of them
+	folded          int     // algorithms of which a network knows that few ranks stand for all
 	Memory          unit.Bytes
+
+	checks []checkCost // of NumberSeconds
 }
 
 // Estimate builds the schedule of a point, or of every algorithm that may turn out the fastest, and
@@ -47,7 +52,10 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	if err != nil {
 		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
 	}
-	e.Memory += unit.Bytes(programBytes + linkBytes*len(g.Links))
+	if e.folded < e.Algorithms || g.IsListed() { // else nobody lists them
+		e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
+	}
+	e.Memory = commandBytes + e.Takes.peak()
 	return e, nil
 }
 
@@ -55,53 +63,44 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 func (e *Estimate) add(m *made) {
 	e.Algorithms++
 	var all cost
+	var takes Takes
 	for _, member := range m.members {
 		w := workOf(member.schedule)
-		all = all.plus(costOf(member.schedule, e.Point, w, member.teams))
+		c := costOf(member.schedule, e.Point, w, member.teams)
+		u := takesOf(member.schedule, e.Point, w, member.teams, 1)
+		if n := classesOf(member.schedule, e.Point); n > 0 {
+			ranks := float64(member.schedule.Spec.Ranks)
+			c.simulate = 1e-9 * (float64(numberedMessageTime*float64(n)*float64(w.messages)/ranks) +
+				float64(numberedRankTime*ranks))
+			u.Simulation = folded(member.schedule, w, n)
+			e.folded++
+		}
+		all = all.plus(c)
+		e.expect(m, member.schedule, &c)
+		takes = takes.plus(u)
 		n := int64(member.teams)
 		e.Steps, e.Messages = e.Steps+n*w.steps, e.Messages+n*w.messages
 	}
 	e.Seconds += all.build + all.simulate
-	memory := all.programs + all.simulation
 	if e.Algorithms == 1 {
 		e.NumberSeconds = all.numbers
 		e.Seconds += all.prove + all.numbers
-		memory = all.programs + max(all.simulation, all.proof, all.check)
+	} else {
+		takes.Proof, takes.Numbers = 0, 0
 	}
-	e.Memory = max(e.Memory, unit.Bytes(memory))
+	e.Takes = e.Takes.larger(takes)
 }
 
-// work is what there is to do in a schedule. bytes are of messages whose size their step names, and
-// blocks those that the steps name.
-type work struct{ steps, messages, bytes, lanes, blocks int64 }
-
-func (w work) times(n int64) work {
-	return work{w.steps * n, w.messages * n, w.bytes * n, w.lanes * n, w.blocks * n}
-}
-
-// workOf walks the lanes of every rank, or of one where all do as much.
-func workOf(s *schedule.Schedule) (all work) {
-	ranks := s.Alike()
-	alike := int64(s.Spec.Ranks / ranks)
-	var step schedule.Step
-	slices := int32(max(s.Slices, 1))
-	for rank := range ranks {
-		p := s.Program(rank)
-		all.lanes += int64(p.Lanes())
-		for lane := range p.Lanes() {
-			spot := schedule.Spot{Rank: rank, Channel: p.Channel(lane)}
-			for c := p.Walk(lane); !c.Done(); c.Next(slices) {
-				p.Load(&c, &step)
-				spot.Slice = int(c.Slice())
-				n, _ := s.Size(spot, &step)
-				all.steps++
-				all.messages += int64(len(step.Send))
-				all.bytes += int64(len(step.Send)) * n * int64(s.Spec.Type.Width())
-				all.blocks += blocksOf(&step)
-			}
-		}
+// expect counts a check of numbers, so that Together knows it. Which algorithm will be checked of
+// several, nobody knows.
+func (e *Estimate) expect(m *made, s *schedule.Schedule, c *cost) {
+	p := e.Point
+	if e.Algorithms > 1 || !p.Check.Numbers || p.Data.Any() {
+		e.checks = nil
+		return
 	}
-	return all.times(alike)
+	name := nameOfCheck(s, m, checkOptions(p, dataOf(p, false), c.most(s, p)))
+	e.checks = append(e.checks, checkCost{name, c.numbers})
 }
 
 // blocksOf is how many blocks a step names.

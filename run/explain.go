@@ -55,7 +55,7 @@ type linkKind struct {
 // are as those of RunPoint.
 func (s *Scenario) Explain(p *scenarios.Point) (_ *Explanation, err error) {
 	defer func() { err = s.located(err) }()
-	r := &runner{s: s, critical: true}
+	r := &runner{s: s, critical: true, do: simulates | logs}
 	result, m, err := r.begin(p)
 	if err != nil || result.skipped != "" {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *Scenario) Explain(p *scenarios.Point) (_ *Explanation, err error) {
 		}
 	}
 	if result.Time > 0 {
-		latency := Share{What: sim.Latency, Like: len(r.network.graph.Links)}
+		latency := Share{What: sim.Latency, Like: r.network.graph.NumLinks()}
 		e.NoLatency, err = r.without(latency, m.whole, p)
 	}
 	return e, err
@@ -118,7 +118,7 @@ func shares(g *topology.Graph, ran *sim.Result) []Share {
 		}
 		list[at].Time += piece.To - piece.From
 		if first[at] = min(first[at], piece.Link); piece.Link >= 0 {
-			list[at].Link = g.Links[first[at]].Name
+			list[at].Link = g.Links()[first[at]].Name
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Share) int {
@@ -134,12 +134,12 @@ func shares(g *topology.Graph, ran *sim.Result) []Share {
 
 // kindsOf is the kind of every link, by index.
 func kindsOf(g *topology.Graph) []linkKind {
-	patterns := make([]string, len(g.Nodes))
-	for i, n := range g.Nodes {
-		patterns[i] = digits.ReplaceAllString(n.Name, "*")
+	patterns := make([]string, len(g.Nodes()))
+	for i, n := range g.Nodes() {
+		patterns[i] = kindName(n.Name)
 	}
-	kinds := make([]linkKind, len(g.Links))
-	for i, l := range g.Links {
+	kinds := make([]linkKind, len(g.Links()))
+	for i, l := range g.Links() {
 		from, to := patterns[l.From], patterns[l.To]
 		kinds[i] = linkKind{[2]string{min(from, to), max(from, to)}, l.Bandwidth, l.Latency}
 	}
@@ -152,7 +152,7 @@ func limiting(list []Share) *Share {
 	var sums []Share
 	for _, s := range list {
 		switch s.What {
-		case sim.Start, sim.Latency, sim.MessageLatency, sim.SlotLatency:
+		case sim.Start, sim.Latency, sim.MessageLatency, sim.SlotLatency, sim.EventLatency:
 			continue
 		case sim.Contention, sim.SendBuffer:
 			s.What = sim.Transfer
@@ -185,30 +185,34 @@ func (r *runner) without(what Share, s *schedule.Schedule, p *scenarios.Point) (
 	env.Graph = g
 	switch what.What {
 	case sim.Latency:
-		for i := range g.Links {
-			g.Links[i].Latency = 0
+		for i := range g.Links() {
+			g.Links()[i].Latency = 0
 		}
 		env.Device = env.Device.FreeMessages()
 	case sim.Launch:
 		env.Device.Launch = 0
+		gpu := &env.Device.GPU
+		gpu.LaunchLatency, gpu.GraphLaunch, gpu.GraphNode = 0, 0, 0
 	case sim.Overhead:
 		env.Device.Overhead = 0
 	case sim.Reduction:
 		env.Device.ReduceRate = unit.Unlimited
 	case sim.Copy:
-		env.Device.CopyRate = unit.Unlimited
+		env.Device.CopyRate, env.Device.GPU.CopyEngineRate = unit.Unlimited, unit.Unlimited
 	case sim.Compute:
 		env.FreeCompute = true
+	case sim.Memory:
+		env.Device.GPU.HBM = unit.Unlimited
 	case sim.Rendezvous:
 		env.Device.EagerLimit = 0
 	case sim.Transfer:
 		if what.Link == "" {
-			env.Device.LaneRate = unit.Unlimited
+			env.Device.LaneRate, env.Device.GPU.CopyEngineRate = unit.Unlimited, unit.Unlimited
 			break
 		}
 		for i, kind := range kindsOf(g) {
 			if kind == what.links {
-				g.Links[i].Bandwidth = unit.Unlimited
+				g.Links()[i].Bandwidth = unit.Unlimited
 			}
 		}
 	default:

@@ -142,9 +142,9 @@ func checkForestPaths(t *testing.T, text []byte, g *topology.Graph, gpus int) (h
 			_, err := fmt.Sscanf(forestNode(names[0], gpus)+forestNode(names[len(names)-1], gpus),
 				"gpu%dgpu%d", &from, &to)
 			require.NoError(t, err)
-			want := []string{g.Nodes[g.Ranks[from]].Name}
+			want := []string{g.Nodes()[g.Ranks[from]].Name}
 			for _, l := range g.Route(from, to, nil) {
-				want = append(want, g.Nodes[g.Links[l].To].Name)
+				want = append(want, g.Nodes()[g.Links()[l].To].Name)
 			}
 			for i := range names {
 				names[i] = forestNode(names[i], gpus)

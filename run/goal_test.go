@@ -80,6 +80,10 @@ func TestGoalRoundTrip(t *testing.T) {
 				ours, wrong := proof.Verify(s, proof.Options{Iterations: 1})
 				require.Empty(t, wrong, name)
 				f := throughGoal(t, s)
+				if s.OneSided() { // a get is two messages there, the request and the data
+					require.Empty(t, f.Found)
+					continue
+				}
 				theirs, wrong := proof.Verify(f.Schedule,
 					proof.Options{Iterations: 1, Causal: f.Causal})
 				require.Empty(t, wrong, name)

@@ -16,6 +16,7 @@ import (
 	"collsim/hw"
 	"collsim/hw/host"
 	"collsim/internal/samples"
+	"collsim/internal/tier"
 	"collsim/proof"
 	"collsim/reference"
 	"collsim/schedule"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 	if code, child := host.Child(); child {
 		os.Exit(code)
 	}
-	os.Exit(m.Run())
+	os.Exit(tier.Main(m))
 }
 
 // agrees has a host play a schedule on numbers, and compares what comes out with the interpreter's.
@@ -100,8 +101,9 @@ func TestHost(t *testing.T) {
 		transport host.Transport
 		ranks     []int
 		least     int
-	}{{host.Goroutines, []int{1, 2, 3, 4, 5, 8}, 150}, {host.Unix, []int{1, 2, 3, 5, 8}, 120},
-		{host.TCP, []int{4, 16}, 40}} {
+	}{{host.Goroutines, []int{1, 2, 3, 4, 5, 8}, 150},
+		{host.Unix, tier.Of([]int{1, 3, 8}, []int{1, 2, 3, 5, 8}), tier.Of(80, 120)},
+		{host.TCP, tier.Of([]int{4}, []int{4, 16}), tier.Of(20, 40)}} {
 		t.Run(c.transport.String(), func(t *testing.T) {
 			h, err := host.New(host.Config{Transport: c.transport})
 			require.NoError(t, err)

@@ -14,10 +14,10 @@ type LinkUse struct {
 
 // uses lists all links by index, those that carried nothing among them.
 func (n *network) uses(ran *sim.Result) []LinkUse {
-	list := make([]LinkUse, len(n.graph.Links))
-	for i, l := range n.graph.Links {
-		list[i] = LinkUse{Name: l.Name, From: n.graph.Nodes[l.From].Name,
-			To: n.graph.Nodes[l.To].Name, Bytes: ran.LinkLoad[i], Busy: ran.LinkBusy[i]}
+	list := make([]LinkUse, len(n.graph.Links()))
+	for i, l := range n.graph.Links() {
+		list[i] = LinkUse{Name: l.Name, From: n.graph.Nodes()[l.From].Name,
+			To: n.graph.Nodes()[l.To].Name, Bytes: ran.LinkLoad[i], Busy: ran.LinkBusy[i]}
 	}
 	return list
 }
@@ -26,7 +26,7 @@ func (n *network) uses(ran *sim.Result) []LinkUse {
 func (n *network) devices() []string {
 	names := make([]string, len(n.graph.Ranks))
 	for rank, node := range n.graph.Ranks {
-		names[rank] = n.graph.Nodes[node].Name
+		names[rank] = n.graph.Node(node).Name
 	}
 	return names
 }

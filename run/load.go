@@ -115,8 +115,10 @@ func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
 func (s *Scenario) points(d *scenarios.Document) (*scenarios.Scenario, error) {
 	facts := scenarios.Facts{Algorithms: map[collective.Kind][]string{},
 		Libraries: map[collective.Kind][]string{}}
+	all, ours := Algorithms(), len(algos.Table())
 	for _, kind := range collective.Kinds() {
-		facts.Algorithms[kind], facts.Libraries[kind] = algorithmNames(kind), libraryNames(kind)
+		facts.Algorithms[kind] = namesOf(all[:ours], kind)
+		facts.Libraries[kind] = namesOf(all[ours:], kind)
 	}
 	for {
 		points, open, err := d.Points(facts)
@@ -139,6 +141,8 @@ func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
 		a.Spec, a.Err = s.shape(p.Spec, p.Algorithm, p.Whole)
 	case scenarios.WhichShapes:
 		a.Shapes, a.Err = s.arrays.inputShapes(p)
+	case scenarios.WhichProgram:
+		a.Program, a.Err = s.traced(p.Data.Input, p.Topology.Ranks)
 	}
 	return a
 }
@@ -186,19 +190,10 @@ func textOf(file string, text []byte, o LoadOptions) ([]byte, error) {
 	return o.Read(file)
 }
 
-// algorithmNames lists a kind's algorithms.
-func algorithmNames(kind collective.Kind) []string {
+// namesOf lists the algorithms of a kind in a table, in its order.
+func namesOf(table []algos.Algorithm, kind collective.Kind) []string {
 	var names []string
-	for _, a := range algos.ForKind(kind) {
-		names = append(names, a.Name)
-	}
-	return names
-}
-
-// libraryNames lists a kind's algorithms that "all" does not stand for.
-func libraryNames(kind collective.Kind) []string {
-	var names []string
-	for _, a := range Algorithms()[len(algos.Table()):] {
+	for _, a := range table {
 		if a.Does(kind) {
 			names = append(names, a.Name)
 		}

@@ -12,17 +12,20 @@ import (
 type Measured struct {
 	Executor  scenarios.Executor
 	Algorithm string // of the library that did it, where that had its own way
+	Chose     string // what a library says of how it has done it
 	Skipped   string // why it was not played; empty if it was, and all that follows is zero if not
 	Failure   *hw.Error
 	Bits      string // as package fidelity calls it
 	Why       string // bits are not comparable though all went well
 
 	Time, Spread, Fastest unit.Time // median of the repetitions, between their quartiles, least
+	Skew                  unit.Time // at most so far are the clocks of two ranks apart
 	Repetitions           int
 	Error                 float64     // simulated over measured, less 1
 	Comparison            *Comparison // theirs are the hardware's; nil where there is none
 	Trace                 *trace.Trace
 	RanOn                 hw.RanOn
+	Float32               bool // steps were combined in float32, as the point asks
 }
 
 // take takes in what an executor has done, and how long that should have taken.
@@ -30,6 +33,7 @@ func (m *Measured) take(done *hw.Result, simulated unit.Time) {
 	m.Time, m.Spread = done.Median()
 	m.Fastest = done.Repetitions[done.Fastest()].Time
 	m.Repetitions, m.RanOn, m.Trace = len(done.Repetitions), done.RanOn, done.Trace
+	m.Skew, m.Float32, m.Chose = done.Skew, done.Float32, done.Chose
 	if m.Time > 0 {
 		m.Error = float64(simulated-m.Time) / float64(m.Time)
 	}

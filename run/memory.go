@@ -3,10 +3,10 @@ package run
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"collsim/internal/prose"
 	"collsim/scenarios"
-	"collsim/schedule"
 	"collsim/unit"
 )
 
@@ -17,87 +17,158 @@ type Memory struct {
 	Of    string
 }
 
-// placeBytes is what a simulation holds for every message that a lane may have on its way at once:
-// as measured, direct all_to_all of 512 and 1024 ranks holds 1100 to 1150.
-const placeBytes = 1200
+// lacks says what is too large for the memory, nil if nothing is.
+func (f Memory) lacks(t Takes) error {
+	if f.Bytes == 0 || t.peak() <= f.Bytes {
+		return nil
+	}
+	return &tooLarge{t, f}
+}
 
-// tooLarge is a schedule whose simulation takes more memory than there is.
+// tooLarge is what takes more memory than there is.
 type tooLarge struct {
-	takes unit.Bytes
+	takes Takes
 	free  Memory
 }
 
 func (e *tooLarge) Error() string {
-	return fmt.Sprintf("its simulation takes about %v of memory: %s has %v left", e.takes, e.free.Of,
-		e.free.Bytes)
+	stage, bytes := e.takes.most()
+	what := "its " + stage
+	if stage == "" || bytes < e.takes.Schedule {
+		what = "its schedule"
+	}
+	return fmt.Sprintf("%s takes about %v of memory: %s has %v left", what,
+		rounded(e.takes.peak()), e.free.Of, e.free.Bytes)
 }
 
-// takes is the memory of a simulation, but for what does not grow with lanes and messages.
-func (m *made) takes() (n unit.Bytes) {
-	for _, member := range m.members {
-		n += placeBytes * unit.Bytes(places(member.schedule)) * unit.Bytes(member.teams)
+// rounded is a figure that is not known to the byte, in whole KiB, MiB or GiB.
+func rounded(n unit.Bytes) unit.Bytes {
+	for _, u := range []unit.Bytes{unit.GiB, unit.MiB, unit.KiB} {
+		if n >= 8*u {
+			return (n + u - 1) / u * u
+		}
 	}
 	return n
 }
 
-// places is how many messages may be on their way at once: of every lane those of one step.
-func places(s *schedule.Schedule) (n int64) {
-	var step schedule.Step
-	ranks := s.Alike()
-	for rank := range ranks {
-		p := s.Program(rank)
-		for lane := range p.Lanes() {
-			most := 1
-			for c := p.Walk(lane); !c.Done(); c.Next(1) {
-				p.Load(&c, &step)
-				most = max(most, len(step.Send))
-			}
-			n += int64(most)
+// refusal is what is too large as a refusal of its point: what to change follows from the stage.
+func (e *tooLarge) refusal(p *scenarios.Point) *scenarios.Refusal {
+	key, hint := "topology.ranks", "fewer ranks, or an algorithm in which a rank has fewer messages "+
+		"on their way at once, need less"
+	switch stage, _ := e.takes.most(); stage {
+	case "proof":
+		if hint = "fewer ranks or chunks need less"; e.takes.Simulation > 0 {
+			hint = "check.proof = false does without; " + hint
 		}
+	case "check of numbers":
+		key, hint = "check.memory", "a smaller check.memory needs less, and checks less; "+
+			"check.numbers = false does without"
+	case "real execution":
+		key, hint = "collective.bytes", "fewer bytes or ranks need less"
 	}
-	return n * int64(s.Spec.Ranks/ranks)
+	if p.OfProgram() && key == "collective.bytes" {
+		key = "program"
+	}
+	return p.Refuse(key, prose.Unprefixed(e), hint)
 }
 
-// small reports whether whatever an algorithm of ours makes of a point fits without a look: no
-// rank has more lanes in a channel, or messages in a step, than there are ranks, twice.
-func (s *Scenario) small(p *scenarios.Point) bool {
+// stages are what a command does with a point.
+type stages uint8
+
+const (
+	proves stages = 1 << iota
+	simulates
+	logs // what a simulation does
+	computes
+
+	runs = proves | simulates | computes
+)
+
+// takes is what the stages take of what a point is carried out as.
+func (m *made) takes(p *scenarios.Point, do stages) (t Takes) {
+	for _, member := range m.members {
+		w := workOf(member.schedule)
+		u := takesOf(member.schedule, p, w, member.teams, runtime.GOMAXPROCS(0))
+		if do&logs != 0 {
+			u.Log = logTakes(w, member.teams)
+		} else if n := classesOf(member.schedule, p); n > 0 {
+			u.Simulation = folded(member.schedule, w, n)
+		}
+		t = t.plus(u)
+	}
+	return t.only(do)
+}
+
+// only is what some of the stages take.
+func (t Takes) only(do stages) Takes {
+	if do&proves == 0 {
+		t.Proof = 0
+	}
+	if do&simulates == 0 {
+		t.Simulation = 0
+	}
+	if do&computes == 0 {
+		t.Numbers = 0
+	}
+	return t
+}
+
+// small reports whether whatever an algorithm of ours makes of a point fits without a look, even
+// where so many are carried out at once: no rank has more lanes in a channel, connections, messages
+// in a step or blocks of a buffer than there are ranks, twice.
+func (s *Scenario) small(p *scenarios.Point, a scenarios.Algorithm, at int) bool {
+	const pairBytes = simPlaceBytes + simConnectionBytes + ownStepBytes + logStepBytes +
+		logMessageBytes
 	n := unit.Bytes(p.Topology.Ranks)
-	pairs := 2 * n * n * unit.Bytes(max(p.Algorithm.Channels, 1))
-	return s.Free.Bytes == 0 || !p.Algorithm.FromFile() && pairs <= s.Free.Bytes/placeBytes
+	bytes := 2 * n * n * unit.Bytes(max(a.Channels, 1)) * pairBytes * unit.Bytes(at)
+	if p.Check.Numbers {
+		bytes += 2 * p.Check.Memory
+	}
+	return s.Free.Bytes == 0 || !a.FromFile() && len(a.Params) == 0 && a.Slices <= 1 &&
+		bytes <= s.Free.Bytes
 }
 
 // fits says what is too large for the memory that there is.
-func (s *Scenario) fits(p *scenarios.Point, m *made) error {
-	if s.small(p) {
+func (s *Scenario) fits(p *scenarios.Point, m *made, do stages) error {
+	if s.small(p, m.algorithm, 1) {
 		return nil
 	}
-	if takes := m.takes(); takes > s.Free.Bytes {
-		return &tooLarge{takes, s.Free}
-	}
-	return nil
+	return s.Free.lacks(m.takes(p, do))
 }
 
-// unaffordable refuses, before anything is run, the first point that takes more memory than there
-// is, and says whether several at once might. What "all" and "fastest" stand for is left out when
-// its turn comes.
-func (s *Scenario) unaffordable(workers int) (together bool, err error) {
+// asked are points of which it is known that there is memory for them, as they were made to ask.
+type asked map[*scenarios.Point]*made
+
+// affordable refuses, before anything is run, the first point that takes more memory than there
+// is, and says how many at once do not. What "all" and "fastest" stand for is left out when its
+// turn comes; it comes alone.
+func (s *Scenario) affordable(do stages, workers int) (known asked, together int, err error) {
+	known, together = asked{}, workers
 	for _, p := range s.Points {
-		if s.small(p) {
+		if s.small(p, p.Algorithm, workers) {
 			continue
 		}
-		together = true
 		if p.Algorithm.Every || p.Algorithm.Name == fastestName {
+			together = 1
 			continue
 		}
 		m, err := s.make(p, p.Algorithm)
 		if err != nil {
 			continue // as the run will say
 		}
-		if err := s.fits(p, m); err != nil {
-			return false, s.refuseLarge(p, err)
+		t := m.takes(p, do)
+		if err := s.Free.lacks(t); err != nil {
+			return nil, 0, s.refuseLarge(p, err)
+		}
+		known[p] = m
+		together = max(1, min(together, int(s.Free.Bytes/max(t.peak(), 1))))
+	}
+	for _, p := range s.Programs {
+		if err := s.programFits(p, do); err != nil {
+			return nil, 0, err
 		}
 	}
-	return together && workers > 1, nil
+	return known, together, nil
 }
 
 // refuseLarge is what is too large as a point's refusal.
@@ -106,6 +177,5 @@ func (s *Scenario) refuseLarge(p *scenarios.Point, err error) error {
 	if !errors.As(err, &large) {
 		return err
 	}
-	return p.Refuse("topology.ranks", prose.Unprefixed(err), "fewer ranks, or an algorithm in which "+
-		"a rank has fewer messages on their way at once, need less")
+	return large.refusal(p)
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"collsim/internal/prose"
@@ -20,6 +19,7 @@ type network struct {
 	links   [2]int       // of a route, least and most; 0 with one rank
 	latency [2]unit.Time // the sum over a route
 	rate    [2]unit.Rate // of a route's slowest link
+	route   []int32      // the latest that was looked at
 	sampled bool         // the ranges come from some of the routes
 }
 
@@ -29,6 +29,12 @@ const maxPairs = 1 << 16
 // newNetwork looks at the routes between ranks of a team; no teams are one of all ranks.
 func newNetwork(g *topology.Graph, teams [][]int) network {
 	n := network{graph: g, teams: teams}
+	if teams == nil && g.Alike() {
+		for dst := range g.Ranks {
+			n.add(0, dst)
+		}
+		return n
+	}
 	if teams == nil {
 		all := make([]int, len(g.Ranks))
 		for rank := range all {
@@ -67,11 +73,12 @@ func (n *network) add(src, dst int) {
 	if src == dst {
 		return
 	}
-	route := n.graph.Route(src, dst, nil)
-	latency, rate := unit.Time(0), unit.Unlimited
-	for _, l := range route {
-		latency += n.graph.Links[l].Latency
-		rate = min(rate, n.graph.Links[l].Bandwidth)
+	n.route = n.graph.Route(src, dst, n.route[:0])
+	route, latency, rate := n.route, unit.Time(0), unit.Unlimited
+	for _, i := range route {
+		l := n.graph.Link(i)
+		latency += l.Latency
+		rate = min(rate, l.Bandwidth)
 	}
 	if n.links[1] == 0 {
 		n.links, n.latency = [2]int{len(route), len(route)}, [2]unit.Time{latency, latency}
@@ -118,7 +125,7 @@ func (n *network) shape() string {
 	case "cluster":
 		return prose.Plural(n.nodes, "node")
 	case "links":
-		return prose.Plural(len(n.graph.Links), "link") + " by hand"
+		return prose.Plural(n.graph.NumLinks(), "link") + " by hand"
 	case "leaf-spine":
 		return "a leaf-spine network"
 	default:
@@ -154,22 +161,63 @@ type Limit struct {
 	Rate unit.Rate // its bandwidth, at which it is busy
 }
 
-// digits are what differs between the names of links of a kind.
-var digits = regexp.MustCompile(`[0-9]+`)
+// kindName is a link's name with * for each of its numbers, which are what differs between the
+// names of links of a kind.
+func kindName(name string) string {
+	kind := make([]byte, 0, len(name))
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c < '0' || c > '9':
+			kind = append(kind, c)
+		case i == 0 || name[i-1] < '0' || name[i-1] > '9':
+			kind = append(kind, '*')
+		}
+	}
+	return string(kind)
+}
 
 // limit finds the busiest link of a run.
 func (n *network) limit(ran *sim.Result) (l Limit) {
-	var kind string
+	if ran.Folded != nil && !n.graph.IsListed() {
+		return n.limitFolded(ran.Folded)
+	}
+	ran.Unfold()
+	most := -1
 	for i, busy := range ran.LinkBusy {
 		if busy > l.Busy {
-			l = Limit{Name: n.graph.Links[i].Name, Busy: busy, Load: ran.LinkLoad[i],
-				Rate: n.graph.Links[i].Bandwidth}
-			kind = digits.ReplaceAllString(l.Name, "*")
+			most, l.Busy = i, busy
 		}
 	}
+	if most < 0 {
+		return l
+	}
+	x := &n.graph.Links()[most]
+	l.Name, l.Load, l.Rate = x.Name, ran.LinkLoad[most], x.Bandwidth
+	kind := kindName(l.Name)
 	for i, busy := range ran.LinkBusy {
-		if busy == l.Busy && digits.ReplaceAllString(n.graph.Links[i].Name, "*") == kind {
+		if busy == l.Busy && kindName(n.graph.Links()[i].Name) == kind {
 			l.Like++
+		}
+	}
+	return l
+}
+
+// limitFolded finds it among links that were used alike, which are of one kind.
+func (n *network) limitFolded(f *sim.Folded) (l Limit) {
+	first := int32(-1)
+	for _, o := range f.Orbits {
+		if o.Busy > l.Busy || o.Busy == l.Busy && o.Busy > 0 && o.First < first {
+			first, l.Busy, l.Load = o.First, o.Busy, o.Load
+		}
+	}
+	if first < 0 {
+		return l
+	}
+	l.Name, l.Rate = n.graph.LinkName(first), n.graph.Link(first).Bandwidth
+	kind := kindName(l.Name)
+	for _, o := range f.Orbits {
+		if o.Busy == l.Busy && kindName(n.graph.LinkName(o.First)) == kind {
+			l.Like += o.Links
 		}
 	}
 	return l

@@ -22,7 +22,7 @@ func TestNetworkText(t *testing.T) {
 		{"ring", 5, "5 ranks on a ring: 1 to 2 links a message, 1.00…2.00 us + n / 1 GB/s"},
 		{"ring", 1, "1 rank: nothing goes over a link"},
 		{"switch", 300, "300 ranks on a switch: 2 links a message, 2.00 us + n / 1 GB/s"},
-		{"ring", 300, "300 ranks on a ring: about 1 to 150 links a message, " +
+		{"ring", 300, "300 ranks on a ring: 1 to 150 links a message, " +
 			"1.00…150 us + n / 1 GB/s"},
 	} {
 		g, err := topology.New(c.preset, c.ranks, unit.Rate(unit.GB), unit.Microsecond)

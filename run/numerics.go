@@ -143,13 +143,13 @@ func relabelled(ranks int) [][]int {
 }
 
 // dataOf is on what kind of numbers a point is checked.
-func (r *runner) dataOf(p *scenarios.Point) reference.Data {
+func dataOf(p *scenarios.Point, numerics bool) reference.Data {
 	switch {
 	case p.Check.Data == scenarios.NormalData:
 		return reference.Normal
 	case p.Check.Data == scenarios.UniformData:
 		return reference.Uniform
-	case r.options.Numerics && !p.Data.Any():
+	case numerics && !p.Data.Any():
 		return reference.Normal // of exact data the error is always 0
 	}
 	return reference.Exact

@@ -84,6 +84,7 @@ type Result struct {
 
 	Network    string      // what it was understood as
 	ran        *sim.Result // nil unless it is to be explained
+	Walked     int         // ranks that the proof carried out, 1 if that stands for all; 0 if none
 	Proven     string      // what Proof holds, but for deadlocks and races
 	Unbounded  bool        // no bounds are known: of what has no definition
 	skipped    string      // why there is no result; empty where there is one
@@ -243,8 +244,8 @@ func (r *Result) warn(n *network) {
 	}
 	bus, timed := r.BusBW()
 	fastest := unit.Rate(0)
-	for _, l := range n.graph.Links {
-		fastest = max(fastest, l.Bandwidth)
+	for _, i := range n.graph.Samples() {
+		fastest = max(fastest, n.graph.Link(i).Bandwidth)
 	}
 	if busy, _ := r.Busy(); timed && fastest > 0 && bus*1e9 > float64(fastest)*1.0001 &&
 		spec.Kind != collective.SendRecv {

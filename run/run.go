@@ -16,14 +16,19 @@ import (
 
 // runner runs points one after the other, and remembers the network of the last.
 type runner struct {
-	s        *Scenario
-	options  RunOptions
-	topo     *scenarios.Topology
-	teams    [][]int
-	network  network
-	bounds   map[boundKey]bounds.Bounds // of this network and teams
-	critical bool                       // keep what the simulation says of the critical path
-	numbers  func(check func())         // runs a check of numbers when the memory for one is free
+	s       *Scenario
+	options RunOptions
+	topo    *scenarios.Topology
+	teams   [][]int
+	network network
+	bounds  map[boundKey]bounds.Bounds // of this network and teams
+	// Calls are not simulated to choose, but counted here; nil: as they are run
+	candidates *Estimate
+	critical   bool               // keep what the simulation says of the critical path
+	do         stages             // of what is begun
+	known      asked              // points that have been made, and that fit
+	numbers    func(check func()) // runs a check of numbers when the memory for one is free
+	shared     *shared            // checks of numbers that were made; nil makes each anew
 }
 
 // run carries a point out. The error is a *scenarios.Refusal where the scenario can be changed to
@@ -67,8 +72,8 @@ func (r *runner) begin(p *scenarios.Point) (*Result, *made, error) {
 	}
 	result := r.blank(p)
 	m, err := r.choose(result)
-	if err == nil {
-		err = r.s.fits(p, m)
+	if err == nil && r.known[p] == nil {
+		err = r.s.fits(p, m, r.do)
 	}
 	var cannot *illegal
 	var large *tooLarge
@@ -113,6 +118,10 @@ func (r *runner) prove(m *made, result *Result) {
 		result.Slots = own
 	}
 	if !p.Check.Proof {
+		if s.Group != nil { // time says whether it can be carried out
+			result.Rounds = s.Rounds()
+			return
+		}
 		counts, err := schedule.Execute(s, schedule.Limits{Slots: result.Slots}, schedule.Hooks{})
 		if err == nil {
 			result.Rounds = counts.Rounds
@@ -126,6 +135,7 @@ func (r *runner) prove(m *made, result *Result) {
 		return
 	}
 	result.Rounds, result.MinSlots = v.Proof.Rounds, v.Proof.MinSlots
+	result.Walked = v.Proof.Walked
 	if m.file != nil {
 		result.Warnings = append(result.Warnings, v.Notes[len(m.file.Notes):]...)
 	}
@@ -134,18 +144,30 @@ func (r *runner) prove(m *made, result *Result) {
 // time simulates the schedule.
 func (r *runner) time(s *schedule.Schedule, result *Result) error {
 	env, o := r.env(result.Point), sim.Options{Trace: r.options.Trace,
-		Critical: r.critical || r.options.Trace}
+		Critical: r.critical || r.options.Trace, Engine: engineOf(result.Point),
+		Folded: !r.options.Links && result.passes() == 1}
+	if err := env.Graph.Listable(); err != nil && r.options.Links {
+		return result.Point.Refuse("topology.ranks", prose.Unprefixed(err), "")
+	}
 	ran, err := sim.Run(s, env, o)
 	if err == nil && result.passes() == 2 {
 		ran, err = again(s, env, o, ran)
 	}
 	var cost *sim.CostError
+	var unfolded *sim.NotFolded
+	var unswept *sim.NotSwept
 	switch {
+	case errors.As(err, &unfolded) || errors.As(err, &unswept):
+		return result.Point.Refuse("sim.engine", prose.Unprefixed(err), "leave it out, or write "+
+			`engine = "event"`)
 	case errors.As(err, &cost):
 		return result.Point.Refuse("sim.sharing", prose.Unprefixed(err), "")
 	case err != nil && !result.refuted(err):
 		return result.Point.Refuse("collective.algorithm", prose.Unprefixed(err), "")
 	case err != nil:
+		if result.Proof == Off {
+			result.Rounds = -1
+		}
 		return nil
 	}
 	result.Timed, result.Time, result.Engine = true, ran.Time, ran.Engine
@@ -181,6 +203,19 @@ func (r *runner) env(p *scenarios.Point) sim.Env {
 	return env
 }
 
+// engineOf is what a point's schedule is played by.
+func engineOf(p *scenarios.Point) sim.Engine {
+	switch p.Sim.Engine {
+	case scenarios.EventEngine:
+		return sim.Event
+	case scenarios.FoldEngine:
+		return sim.Fold
+	case scenarios.SweepEngine:
+		return sim.Sweep
+	}
+	return sim.Best
+}
+
 // compute runs the schedules on numbers and compares them with the definition. What cannot be
 // carried out has none.
 func (r *runner) compute(m *made, result *Result) error {
@@ -194,7 +229,7 @@ func (r *runner) compute(m *made, result *Result) error {
 	if result.Point.Data.Any() {
 		return r.carry(m, result)
 	}
-	result.Data = r.dataOf(result.Point).String()
+	result.Data = dataOf(result.Point, r.options.Numerics).String()
 	for i, member := range m.members {
 		sample := sampleOf(member.schedule, result.Point)
 		result.sampled = result.sampled || sample > 0
@@ -220,12 +255,18 @@ func (r *runner) compute(m *made, result *Result) error {
 }
 
 // check compares one schedule's numbers with the definition, on a count of at most so many elements
-// (0 is all).
+// (0 is all); what other points have found out is not found out again.
 func (r *runner) check(s *schedule.Schedule, m *made, p *scenarios.Point,
-	most int64) (report reference.Report, err error) {
-	o := reference.CheckOptions{Seed: uint64(p.Seed), Data: r.dataOf(p),
-		Memory: int64(p.Check.Memory), Slots: p.Sim.Slots, Accumulate: sumsOf(p),
-		Most: most}
+	most int64) (reference.Report, error) {
+	o := checkOptions(p, dataOf(p, r.options.Numerics), most)
+	return r.shared.once(nameOfCheck(s, m, o), func() (reference.Report, error) {
+		return r.checkNow(s, m, p, o)
+	})
+}
+
+// checkNow makes a check.
+func (r *runner) checkNow(s *schedule.Schedule, m *made, p *scenarios.Point,
+	o reference.CheckOptions) (report reference.Report, err error) {
 	fits := true // a file can do the smaller count that a check is made on
 	o.Rebuild = func(count int64) (*schedule.Schedule, error) {
 		spec := s.Spec

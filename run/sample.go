@@ -23,6 +23,11 @@ func sampleOf(s *schedule.Schedule, p *scenarios.Point) int64 {
 		return 0
 	}
 	c := costOf(s, p, workOf(s), 1)
+	return c.most(s, p)
+}
+
+// most is sampleOf, of a cost that is known.
+func (c *cost) most(s *schedule.Schedule, p *scenarios.Point) int64 {
 	share := c.sample(s, p)
 	if share == 1 {
 		return 0

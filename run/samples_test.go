@@ -174,7 +174,8 @@ func TestSamplesImported(t *testing.T) {
 				again, err := schedule.Parse(text)
 				require.NoError(t, err, c["file"])
 				require.True(t, schedule.Equal(v.Schedule, again), c["file"])
-				proven, wrong := proof.Verify(again, proof.Options{Iterations: 1, Slots: v.Slots})
+				proven, wrong := proof.Verify(again, proof.Options{Iterations: 1, Slots: v.Slots,
+					Traffic: true})
 				require.Empty(t, wrong, c["file"])
 				require.Equal(t, v.Proof, proven, c["file"])
 			}

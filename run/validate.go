@@ -32,12 +32,16 @@ type ValidateOptions struct {
 // Validate carries out all points, one after the other, and plays their schedules for real: the
 // bits must be those of the interpreter, times are held against the simulation. Numbers are checked
 // on normal data where the scenario has exact ones, which any order of additions gets right. When
-// the context ends, Validate returns its error with what is finished. An error that is not the
+// the context ends, Validate returns its error with what is finished, and so it does where a point
+// cannot be carried out; the report is nil then if there is no result. An error that is not the
 // scenario's or the context's says what the hardware lacks.
 func (s *Scenario) Validate(ctx context.Context, o ValidateOptions) (report *Report, err error) {
 	defer func() { err = s.located(err) }()
-	v := &validator{options: o, runner: runner{s: s, options: o.RunOptions,
+	v := &validator{options: o, runner: runner{s: s, options: o.RunOptions, do: o.stages(),
 		numbers: func(check func()) { check() }}}
+	if v.known, _, err = s.affordable(v.do, 1); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if closing := v.close(); err == nil && closing != nil {
 			report, err = nil, closing
@@ -50,8 +54,11 @@ func (s *Scenario) Validate(ctx context.Context, o ValidateOptions) (report *Rep
 		case ctx.Err() != nil:
 			report.warn()
 			return report, ctx.Err()
-		case err != nil:
+		case err != nil && len(report.Results) == 0:
 			return nil, err
+		case err != nil:
+			report.warn()
+			return report, err
 		}
 		for _, row := range result.rows() {
 			if row.skipped != "" {
@@ -62,6 +69,16 @@ func (s *Scenario) Validate(ctx context.Context, o ValidateOptions) (report *Rep
 			if o.Done != nil {
 				o.Done(row)
 			}
+		}
+	}
+	for _, p := range s.Programs {
+		result, err := v.program(ctx, p)
+		if err != nil {
+			return report, err
+		}
+		report.Programs = append(report.Programs, result)
+		if o.Program != nil {
+			o.Program(result)
 		}
 	}
 	if len(report.Results) == 0 && len(report.Skipped) > 0 {
@@ -142,17 +159,18 @@ func (v *validator) play(ctx context.Context, m *made, result *Result) error {
 		return err
 	}
 	err := v.measure(ctx, m, result)
-	result.Warnings = append(result.Warnings, caveats(p)...)
+	result.Warnings = append(result.Warnings, caveats(p, result.Measured)...)
 	return err
 }
 
 // caveats say what of a point hardware does not do.
-func caveats(p *scenarios.Point) (list []string) {
+func caveats(p *scenarios.Point, m *Measured) (list []string) {
 	if p.Topology.Starts != nil || p.Topology.Slowdowns != nil {
 		list = append(list, "ranks that start late or run slowly do so in the simulation alone")
 	}
-	if p.Accumulate != scenarios.Native && p.Spec.Op != 0 {
-		list = append(list, "executors add in the type itself: their bits are held against that")
+	if p.Accumulate != scenarios.Native && p.Spec.Op != 0 && m.Played() && !m.Float32 {
+		list = append(list, string(m.Executor)+" adds in the type itself: its bits are held against "+
+			"that")
 	}
 	return list
 }
@@ -178,15 +196,12 @@ func (v *validator) tooLarge(s *schedule.Schedule, p *scenarios.Point) string {
 	if !sized || v.options.Memory == nil {
 		return ""
 	}
-	need := sizer.Needs(s)
-	if check := hw.Compared(s); check <= int64(p.Check.Memory) {
-		need += check
-	}
+	need := playingTakes(s, p, sizer.Needs(s))
 	there, of, known := v.options.Memory()
-	if !known || need <= there {
+	if !known || need <= unit.Bytes(there) {
 		return ""
 	}
-	return fmt.Sprintf("it takes %v of memory to play it: %s has %v left", unit.Bytes(need), of,
+	return fmt.Sprintf("it takes %v of memory to play it: %s has %v left", need, of,
 		unit.Bytes(there))
 }
 
@@ -202,7 +217,8 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 	}
 	job := &hw.Job{Schedule: m.whole, Inputs: inputsOf(m.whole, teams), Env: hw.Env{
 		Warmup: p.Hardware.Warmup, Repetitions: p.Hardware.Repetitions, Slots: result.Slots,
-		Iterations: result.passes(), Timeout: p.Hardware.Timeout, Trace: v.options.Trace}}
+		Iterations: result.passes(), Timeout: p.Hardware.Timeout, Trace: v.options.Trace,
+		Float32: p.Accumulate == scenarios.Float32}}
 	runtime.GC() // so that none is due in the middle
 	done, err := v.device.Run(ctx, job)
 	var refusal *hw.Refusal
@@ -286,7 +302,7 @@ func inputsOf(s *schedule.Schedule, teams []*teamRun) [][]byte {
 	return all
 }
 
-// bits holds outputs against the interpreter's. Executors add in the type itself.
+// bits holds outputs against the interpreter's, which adds as the executor has done.
 func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) error {
 	to := result.Measured
 	if need := needed(teams); need > int64(result.Point.Check.Memory) {
@@ -298,7 +314,9 @@ func (v *validator) bits(done *hw.Result, teams []*teamRun, result *Result) erro
 	for _, t := range teams {
 		p := t.point.Flat() // elements are those of the output as it lies in memory
 		t.point = p
-		t.sums = reference.Native
+		if t.sums = reference.Native; done.Float32 {
+			t.sums = reference.InFloat32
+		}
 		x := &play{schedule: t.schedule, in: t.played.in, accumulate: t.sums}
 		got, err := t.number.play(x)
 		if err != nil {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"slices"
+	"strings"
 
 	"collsim/collective"
 	"collsim/formats"
@@ -43,6 +44,7 @@ type VerifyOptions struct {
 	// reaches into other ranks' buffers; of other formats 1, since a caller may put a barrier between
 	// two calls. What is right in one call is tried in two as well: Verification.Calls.
 	Iterations int
+	NoTraffic  bool // who sends how much to whom is not asked: proof.Proof.Traffic is nil
 }
 
 // VerifyFile proves a schedule that ReadSchedule has read; name is what violations call the file.
@@ -60,7 +62,7 @@ func VerifyFile(name string, f *formats.File, o VerifyOptions) *Verification {
 		s = withSlots(s, o.Slots)
 	}
 	options := proof.Options{Slots: max(o.Slots, 0), Iterations: o.Iterations,
-		Rendezvous: o.Rendezvous, Causal: f.Causal, Scratches: f.Scratches}
+		Rendezvous: o.Rendezvous, Causal: f.Causal, Scratches: f.Scratches, Traffic: !o.NoTraffic}
 	if f.Format != formats.Text && o.Iterations == 0 {
 		options.Iterations = 1
 	}
@@ -113,6 +115,7 @@ func (v *Verification) backToBack(name string, f *formats.File, s *schedule.Sche
 		return
 	}
 	o.Iterations = 1 + max(o.Scratches, 1) // the last call meets what the first has left
+	o.Traffic = false
 	_, found := proof.Verify(s, o)
 	if len(found) == 0 {
 		v.Calls = 2
@@ -154,6 +157,9 @@ func (s *Scenario) VerifyPoint(p *scenarios.Point, slots int) (list []*Verificat
 		if err != nil {
 			return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
 		}
+		if err := s.fits(p, m, proves); err != nil {
+			return nil, s.refuseLarge(p, err)
+		}
 		v := m.verify(s.nameOf(p), p, slots)
 		v.File, v.Format, v.ID = s.File, "scenario", p.ID
 		if a.Name != p.Algorithm.Name {
@@ -170,7 +176,7 @@ func (m *made) verify(file string, p *scenarios.Point, slots int) *Verification 
 	if f == nil {
 		f = &formats.File{Format: formats.Text, Name: m.whole.Name, Schedule: m.whole}
 	}
-	o := VerifyOptions{Slots: slots}
+	o := VerifyOptions{Slots: slots, NoTraffic: true}
 	if slots < 0 { // as in the scenario
 		o.Slots = p.Sim.Slots
 		if m.file != nil && m.file.Schedule.Slots > 0 {
@@ -190,10 +196,31 @@ func (s *Scenario) nameOf(p *scenarios.Point) string {
 	return s.File
 }
 
+// ProofFits says what a proof of a schedule takes where that is more memory than there is.
+func ProofFits(s *schedule.Schedule, free Memory) error {
+	if s == nil || free.Bytes == 0 {
+		return nil
+	}
+	return free.lacks(Takes{Proof: proofTakes(s, workOf(s))})
+}
+
 // Good reports whether nothing is wrong.
 func (v *Verification) Good() bool { return len(v.Violations) == 0 }
 
-// proven is what a proof holds, but for deadlocks and races.
+// Proven is what the proof holds, but for deadlocks and races. REQUIRES: there is one.
+func (v *Verification) Proven() string {
+	size := v.Schedule.Contents()
+	if size.Tensors == 0 || size.Kernels+size.Collectives == 0 {
+		return Proven(&v.Schedule.Spec, v.Causal)
+	}
+	text := "every result as defined"
+	if open := v.Proof.Undefined; len(open) > 0 {
+		text += " but " + strings.Join(open, ", ") + ", which nothing defines"
+	}
+	return text
+}
+
+// Proven is what a proof of a collective holds, but for deadlocks and races.
 func Proven(spec *collective.Spec, causal *schedule.Causal) string {
 	kind := spec.Kind
 	switch {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -8,7 +9,7 @@ import (
 )
 
 // Algorithm is an algorithm as a scenario names it: "ring", "chain(segment=512KiB)",
-// "ring(channels=8)", a library's "openmpi:ring", "file:mine.schedule" or
+// "ring(channels=8)", a library's "nccl:ring", "file:mine.schedule" or
 // "file:my.xml(protocol=LL)". Whether it exists is the caller's to say. "fastest", the default,
 // leaves the choice to whoever runs the point; "all" becomes a point for every algorithm of the
 // kind (it stays "all" where Facts.Algorithms is nil).
@@ -91,7 +92,7 @@ func parseAlgorithm(s string) (any, *problem) {
 	a := Algorithm{Name: strings.ReplaceAll(strings.ToLower(base), "_", "-")}
 	if a.Name == "auto" {
 		return nil, &problem{`"auto" can mean what NCCL would pick, or the fastest one`,
-			`write "fastest", or the name of an algorithm: collsim list algorithms`}
+			`write "nccl:auto", "fastest", or the name of an algorithm: collsim list algorithms`}
 	}
 	list, closed := strings.CutSuffix(list, ")")
 	if !algorithmName.MatchString(a.Name) || called != closed {
@@ -153,6 +154,11 @@ func (a *Algorithm) set(name, value string) *problem {
 		return nil
 	}
 	n, err := strconv.Atoi(value)
+	var wrong *strconv.NumError
+	if errors.As(err, &wrong) && errors.Is(wrong.Err, strconv.ErrSyntax) {
+		return &problem{text: fmt.Sprintf("%s=%s: a whole number from 1 to %d is expected", name,
+			shown(value), maxCopies)}
+	}
 	if err != nil || n < 1 || n > maxCopies {
 		return &problem{text: fmt.Sprintf("%s=%s is out of range; 1 to %d is expected",
 			name, shown(value), maxCopies)}

@@ -31,6 +31,22 @@ func switchings() []string { return []string{"cut-through", "store-and-forward"}
 // String is the spelling in a scenario.
 func (s Switching) String() string { return switchings()[s] }
 
+// Engine is what plays a schedule in virtual time: the times are the same.
+type Engine uint8
+
+// The engines.
+const (
+	BestEngine  Engine = iota // fold where that can prove that it may, else event
+	EventEngine               // every rank, event by event
+	FoldEngine                // a rank of each class of equal ones
+	SweepEngine               // every rank, row by row
+)
+
+func engines() []string { return []string{"best", "event", "fold", "sweep"} }
+
+// String is the spelling in a scenario.
+func (e Engine) String() string { return engines()[e] }
+
 // DataKind is what numbers are checked on.
 type DataKind uint8
 
@@ -83,11 +99,15 @@ const (
 	Host      Executor = "host" // the processors of this machine or of Hardware.Hosts
 	Callbacks Executor = "callbacks"
 	MPI       Executor = "mpi"
+	CUDA      Executor = "cuda" // the GPUs of this machine, of virtual ranks
+	NCCL      Executor = "nccl"
 )
 
-func executors() []string { return []string{string(Host), string(Callbacks), string(MPI)} }
+func executors() []string {
+	return []string{string(Host), string(Callbacks), string(MPI), string(CUDA), string(NCCL)}
+}
 
-// Transport is how the ranks of host talk.
+// Transport is how the ranks of host talk, and where those of nccl are.
 type Transport uint8
 
 // The transports.

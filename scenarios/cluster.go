@@ -17,9 +17,9 @@ func (v *view) preset(t *Topology) bool {
 	p, ok := v.flat("topology", needed)
 	t.Preset, t.Ranks, t.Bandwidth, t.Latency = p.Preset, p.Ranks, p.Bandwidth, p.Latency
 	t.params = p
-	if links := t.Ranks * (t.Ranks - 1); t.Preset == "full-mesh" && links > topology.MaxLinks {
+	if links := t.Ranks * (t.Ranks - 1); t.Preset == "full-mesh" && links > topology.MaxNumbered {
 		v.fail("topology.ranks", problem{fmt.Sprintf("a full mesh of so many ranks has %d links; "+
-			"at most %d are expected", links, topology.MaxLinks), ""})
+			"at most %d are expected", links, topology.MaxNumbered), ""})
 		return false
 	}
 	return ok
@@ -240,55 +240,61 @@ func (t *Topology) spreads() bool {
 
 // teams keeps who is with whom in a cluster.
 func (t *Topology) teams(g *topology.Graph) {
-	if t.Preset != inNodes {
-		return
+	if t.Preset == inNodes {
+		t.seats, t.perNode = g.Ranks, int32(g.PerNode())
 	}
-	for by, into := range []*[][]int{&t.node, &t.rail} {
-		lists, err := g.Teams([]string{"node", "rail"}[by])
-		if err != nil {
-			panic(err) // these names are topology's own
+}
+
+// node is the ranks of each node of a cluster, nil where there are no nodes.
+func (t *Topology) node() [][]int {
+	return t.grouped(func(seat int32) int32 { return seat / t.perNode })
+}
+
+// rail is the ranks at each place of its nodes.
+func (t *Topology) rail() [][]int {
+	return t.grouped(func(seat int32) int32 { return seat % t.perNode })
+}
+
+func (t *Topology) grouped(by func(seat int32) int32) (teams [][]int) {
+	for rank, seat := range t.seats {
+		at := int(by(seat))
+		for len(teams) <= at {
+			teams = append(teams, nil)
 		}
-		for _, ranks := range lists {
-			var one []int
-			for _, r := range ranks {
-				one = append(one, int(r))
-			}
-			*into = append(*into, one)
-		}
+		teams[at] = append(teams[at], rank)
 	}
+	return teams
 }
 
 // PerNode is how many of these ranks a node has, where all that have some have as many and they
 // come one node after the other; 0 elsewhere. No ranks are all ranks.
 func (t *Topology) PerNode(ranks []int) int {
-	if len(t.node) < 2 {
+	if len(t.seats) == 0 || len(t.seats) == int(t.perNode) {
 		return 0
 	}
-	home := make([]int, t.Ranks)
-	for node, members := range t.node {
-		for _, r := range members {
-			home[r] = node
-		}
-	}
+	n := len(ranks)
 	if ranks == nil {
-		ranks = make([]int, t.Ranks)
-		for r := range ranks {
-			ranks[r] = r
+		n = t.Ranks
+	}
+	home := func(i int) int {
+		if ranks != nil {
+			i = ranks[i]
 		}
+		return int(t.seats[i] / t.perNode)
 	}
 	size := 1
-	for size < len(ranks) && home[ranks[size]] == home[ranks[0]] {
+	for size < n && home(size) == home(0) {
 		size++
 	}
-	seen := map[int]bool{}
-	for first := 0; first < len(ranks); first += size {
-		node := home[ranks[first]]
-		if seen[node] || first+size > len(ranks) {
+	seen := make([]bool, len(t.seats)/int(t.perNode))
+	for first := 0; first < n; first += size {
+		node := home(first)
+		if seen[node] || first+size > n {
 			return 0
 		}
 		seen[node] = true
-		for _, r := range ranks[first : first+size] {
-			if home[r] != node {
+		for i := range size {
+			if home(first+i) != node {
 				return 0
 			}
 		}

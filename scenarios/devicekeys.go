@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"strings"
 
 	"collsim/device"
@@ -10,7 +11,7 @@ import (
 func deviceKeys() []Key {
 	keys := []Key{{Path: "device.preset", kind: aChoice, Values: device.Names(), Default: `"ideal"`,
 		Example: `"ideal"`, Sweep: true,
-		Doc: "The device whose figures hold unless given below; ideal costs nothing."}}
+		Doc: "The device whose figures hold unless given below; ideal costs nothing (devices.md)."}}
 	for _, f := range device.Figures() {
 		if strings.HasPrefix(f.Key, "device.") && !f.OfMessage {
 			keys = append(keys, figureKey(f, f.Key, "the preset's"))
@@ -36,11 +37,51 @@ func figureKey(f device.Figure, path, otherwise string) Key {
 		k.kind, k.max = aFlag, 0
 	case device.InShare:
 		k.kind = aShare
-	default:
-		panic("scenarios: a figure that no key can set: " + f.Name)
+	default: // its own type reads it
+		k.kind, k.Type, k.min, k.max = aFigure, f.Unit.String(), 0, 0
 	}
 	if f.Unit != device.InNumber && f.Unit != device.InFlag {
 		k.Example = `"` + f.Example + `"`
 	}
 	return k
+}
+
+// figure reads what the device's table knows to read.
+func (k *Key) figure(s string) (any, *problem) {
+	var d device.Device
+	f := device.Find(k.name())
+	if err := f.Set(&d, s); err != nil {
+		return nil, &problem{text: fmt.Sprintf("%v such as %s is expected", f.Unit, f.Example)}
+	}
+	return s, nil
+}
+
+// gpu reads the figures of what computes, which replace the preset's.
+func (v *view) gpu(d *device.Device) (ok bool) {
+	ok = true
+	for _, f := range v.d.schema.gpu {
+		value, given, readable := fetch[any](v, f.Key)
+		if ok = ok && readable; given && readable {
+			if err := f.Assign(d, value); err != nil {
+				panic(err) // it has been read once
+			}
+		}
+	}
+	if d.GPU.SMs > 0 {
+		for _, f := range v.d.schema.gpu {
+			v.use(f.Key)
+		}
+	}
+	v.use("device.sms")
+	return ok
+}
+
+// idleGPU says why a figure of what computes has no effect, where none of the devices has it.
+func (s *schema) idleGPU(k *Key) string {
+	for _, f := range s.gpu {
+		if f.Key == k.Path {
+			return "has no effect: without sms a device has no model of a GPU"
+		}
+	}
+	return ""
 }

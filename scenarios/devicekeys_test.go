@@ -25,6 +25,11 @@ func TestEveryFigureWithAKeyIsRead(t *testing.T) {
 			continue
 		}
 		text := begin + f.Key + " = " + figureKey(f, f.Key, "").Example + "\n"
+		if f.OfGPU && f.Name != "sms" {
+			_, err := load("s.toml", []byte(text), testOptions())
+			require.ErrorContains(t, err, "has no effect: without sms a device has no model of a GPU")
+			text += "device.sms = 132\n"
+		}
 		switch f.Name {
 		case "queue":
 			text += "device.offload = true\n"

@@ -121,7 +121,7 @@ func (d *Document) table(n *node, plain, at string) {
 			d.report(c, place, &problem{"one table is expected, not several",
 				"write " + s.header() + ", once"})
 		case c.shape == scalar:
-			d.report(c, place, &problem{"a table is expected",
+			d.report(c, place, &problem{"a table is expected", d.meantKey(c, plain, place) +
 				"write " + s.header() + " and its keys on the lines below"})
 		case below != "sweep":
 			d.table(c, below, place)
@@ -145,6 +145,22 @@ func (d *Document) entries(list *node, s *section, at string) {
 	}
 }
 
+// meantKey says which key is nearest to the name of a table that has a value, and can take that,
+// and notes that it is there, misspelt; empty if there is none.
+func (d *Document) meantKey(c *node, plain, place string) string {
+	near := d.schema.nearestKey(plain, c.name)
+	if near == "" {
+		return ""
+	}
+	takes := true
+	d.schema.byPath[join(plain, near)].values(c, func(string, *node, *problem) { takes = false })
+	if !takes {
+		return ""
+	}
+	d.meant[strings.TrimSuffix(place, c.name)+near] = true
+	return "did you mean " + near + "? As a table, "
+}
+
 func (d *Document) unknown(c *node, plain, place string) {
 	e := d.at(c, place, problem{"unknown key", d.schema.suggest(plain, c.name)})
 	e.Value = ""
@@ -160,6 +176,7 @@ func (d *Document) unknown(c *node, plain, place string) {
 		e.Hint = "tables are " + strings.Join(headers, ", ")
 		if near := nearest.To(join(plain, c.name), names, 1); len(near) > 0 {
 			e.Hint = "did you mean " + d.schema.section(near[0]).header() + "?"
+			d.meant[near[0]] = true
 		}
 	}
 	d.errs.add(e)

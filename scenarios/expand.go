@@ -46,7 +46,7 @@ func (r *run) disabled() []string {
 // dtype, op, algorithm and size.
 func (r *run) expand() []*Point {
 	n := r.d.count("collective")
-	if n == 0 && r.d.root.child("collective") == nil {
+	if n == 0 && r.d.root.child("collective") == nil && !r.hasProgram() {
 		r.view().missing("collective", "", "a [[collective]] is expected",
 			"to see what one looks like: collsim list examples")
 	}
@@ -90,6 +90,9 @@ func (r *run) axes(number int) []axis {
 	for _, s := range r.d.sweeps {
 		a := axis{label: s.path, swept: true, items: s.items, key: s.key}
 		for _, at := range s.places {
+			if isOfProgram(at) {
+				continue
+			}
 			if !strings.HasPrefix(at, "collective[") || strings.HasPrefix(at, mine) {
 				a.places = append(a.places, at)
 				taken[at] = true

@@ -34,6 +34,9 @@ const (
 	// WhichShapes asks for Answer.Shapes, those in the file Point.Data.Input. Of the point kind,
 	// type, root, ranks and teams are known.
 	WhichShapes
+	// WhichProgram asks for Answer.Program, that in the file Point.Data.Input, of as many ranks as
+	// the network has.
+	WhichProgram
 )
 
 // Question is what a document has to be told. Each is asked once, however many points it is of.
@@ -50,6 +53,7 @@ type Answer struct {
 	Err      error
 	Spec     collective.Spec
 	Shapes   []collective.Shape // of every rank of the network, nil for those that pass none
+	Program  *ProgramFile
 }
 
 // questionKey is what a question is told by.

@@ -41,8 +41,8 @@ func fileRune(r rune) rune {
 // patterns checks the placeholders of the names under [output].
 func (r *run) patterns(v *view) {
 	known := r.onlyKeys()
-	for _, name := range []string{"csv", "json", "timeline", "trace", "curves", "links"} {
-		at := "output." + name
+	for _, k := range outputKeys() {
+		at, name := k.Path, k.name()
 		pattern, given, ok := fetch[string](v, at)
 		if !given || !ok {
 			continue

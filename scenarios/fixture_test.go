@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"collsim/collective"
@@ -81,6 +82,7 @@ type world struct {
 	Algorithms func(collective.Kind) []string
 	Check      func(collective.Kind, Algorithm) error
 	Shape      func(collective.Spec, Algorithm, unit.Bytes) (collective.Spec, error)
+	Input      collective.Shape // of every rank
 }
 
 func testOptions() world { return world{Algorithms: known, Check: judged, Shape: shaped} }
@@ -116,6 +118,10 @@ func (w *world) answer(q Question) Answer {
 		a.Err = w.Check(p.Spec.Kind, p.Algorithm)
 	case q.Topic == WhichSizes:
 		a.Spec, a.Err = w.Shape(p.Spec, p.Algorithm, p.Whole)
+	case q.Topic == WhichShapes:
+		a.Shapes = slices.Repeat([]collective.Shape{w.Input}, p.Topology.Ranks)
+	case q.Topic == WhichProgram:
+		a.Program = &ProgramFile{Ops: []ProgramOp{{Name: "traced", Kernel: "opaque 1 us", At: -1}}}
 	}
 	return a
 }

@@ -11,7 +11,7 @@ import (
 // Hardware is what a point is to be played on.
 type Hardware struct {
 	Executor  Executor
-	Transport Transport // of Host
+	Transport Transport // of Host; of NCCL, Goroutines is one process and Unix one a rank
 	Network   Network
 	Library   bool // of MPI: the library's own algorithms, not our steps
 	Hosts     []string
@@ -68,11 +68,12 @@ func hardwareKeys() []Key {
 		{Path: "hardware.executor", kind: aChoice, Values: executors(),
 			Default: `"host"`, Example: `"mpi"`, Sweep: true,
 			Doc: "What plays the schedules: host, the processors of this machine or of hosts; callbacks, " +
-				"one thread that waits for nothing and runs what messages make ready; or mpi, Open MPI."},
+				"one thread that waits for nothing and runs what messages make ready; mpi, Open MPI; " +
+				"cuda, our steps on the GPUs of this machine; or nccl, NCCL on the GPUs of this machine."},
 		{Path: "hardware.transport", kind: aChoice, Values: transports()[1:],
 			Default: "goroutines; tcp with hosts and in a lab", Example: `"tcp"`, Sweep: true,
 			Doc: "How the ranks of host talk: through the memory of one process, or as processes, by " +
-				"Unix sockets or TCP."},
+				"Unix sockets or TCP. Those of nccl are in one process, or with unix in one each."},
 		{Path: "hardware.network", kind: aChoice, Values: networks(),
 			Default: `"machine"`, Example: `"lab"`, Sweep: true,
 			Doc: "What messages go over: what is there, or a lab, network namespaces that are wired as " +
@@ -140,14 +141,16 @@ func (v *view) hardware(h *Hardware) bool {
 // transport reads how ranks talk, and refuses what cannot be together.
 func (v *view) transport(h *Hardware) bool {
 	lab, away := h.Network == Lab, len(h.Hosts) > 0
-	host, callbacks := h.Executor == Host, h.Executor == Callbacks
+	host, nccl := h.Executor == Host, h.Executor == NCCL
+	where, alone := map[Executor]string{Callbacks: "callbacks run in one thread",
+		CUDA: "cuda has all ranks on the GPUs of one process"}[h.Executor]
 	transport, given, _ := choose[Transport](v, "hardware.transport", transports())
 	switch {
-	case !host:
+	case !host && !nccl:
 		h.Transport = NoTransport
 	case given:
 		h.Transport = transport
-	case lab || away:
+	case host && (lab || away):
 		h.Transport = TCP
 	default:
 		h.Transport = Goroutines
@@ -156,18 +159,27 @@ func (v *view) transport(h *Hardware) bool {
 	if !lab {
 		v.use("hardware.hosts")
 	}
-	if away || !host && !lab {
+	if away || !host && !nccl && !lab {
 		v.use("hardware.listen")
 	}
 	switch {
 	case h.Timeout <= 0:
 		v.fail("hardware.timeout", problem{"a time of at least 1 ns is expected", ""})
-	case callbacks && lab:
-		v.fail("hardware.network", problem{"callbacks run in one thread, which talks over no network",
+	case alone && lab:
+		v.fail("hardware.network", problem{where + ", which talks over no network",
 			`write network = "machine"`})
-	case callbacks && away:
-		v.fail("hardware.hosts", problem{"callbacks run in one thread, on this machine alone",
+	case alone && away:
+		v.fail("hardware.hosts", problem{where + ", on this machine alone",
 			`leave it out, or write executor = "host"`})
+	case nccl && lab:
+		v.fail("hardware.network", problem{"NCCL talks over what connects the GPUs of this machine",
+			`write network = "machine"`})
+	case nccl && away:
+		v.fail("hardware.hosts", problem{"the GPUs of nccl are those of this machine alone",
+			"leave it out"})
+	case nccl && h.Transport == TCP:
+		v.fail("hardware.transport", problem{"the ranks of nccl are in one process, or in one each",
+			`write transport = "goroutines" or "unix"`})
 	case host && (lab || away) && h.Transport != TCP:
 		v.fail("hardware.transport", problem{"between machines, and in a lab, ranks talk by TCP",
 			`write transport = "tcp"`})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"collsim/device"
 	"collsim/internal/nearest"
 )
 
@@ -48,6 +49,7 @@ const (
 	aTeams
 	aShare
 	aNames
+	aFigure
 )
 
 // words are the kinds as an error or the documentation says them.
@@ -56,7 +58,7 @@ var words = [...]string{
 	aFlag: "true or false", aSize: "size", aRate: "rate", aTime: "time",
 	aChange: "rate or share", aChoice: "choice", anOperator: "operator", aDataType: "data type",
 	anAlgorithm: "algorithm", aMatrix: "matrix", aShape: "list of whole numbers",
-	anOrder: "order", aTeams: "teams", aShare: "share", aNames: "list of names",
+	anOrder: "order", aTeams: "teams", aShare: "share", aNames: "list of names", aFigure: "figure",
 }
 
 // section is one table of the scenario file.
@@ -90,6 +92,7 @@ func (k *Key) textual() bool { return k.kind == aText || k.kind == aFile }
 type schema struct {
 	keys   []Key
 	byPath map[string]*Key
+	gpu    []device.Figure // of what computes, that have keys
 }
 
 // newSchema is all keys; executors are known besides those of the key table.
@@ -97,6 +100,11 @@ func newSchema(executors ...string) *schema {
 	s := &schema{keys: Keys(), byPath: map[string]*Key{}}
 	for i := range s.keys {
 		s.byPath[s.keys[i].Path] = &s.keys[i]
+	}
+	for _, f := range device.Figures() {
+		if f.OfGPU && f.Key != "" {
+			s.gpu = append(s.gpu, f)
+		}
 	}
 	executor := s.byPath["hardware.executor"]
 	for _, name := range executors {
@@ -173,6 +181,18 @@ func nearKey(name string, keys []string) string {
 		}
 	}
 	return ""
+}
+
+// nearestKey is the key of a table that is nearest to a name, which is a table's itself; empty if
+// there is none.
+func (s *schema) nearestKey(path, name string) string {
+	var names []string
+	for i := range s.keys {
+		if s.keys[i].table() == path {
+			names = append(names, s.keys[i].name())
+		}
+	}
+	return nearKey(name, names)
 }
 
 // suggestPath is suggest for a whole path as in --set or [sweep]; among are the paths that are

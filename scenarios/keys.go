@@ -9,7 +9,7 @@ import (
 // Limits. They bound what a mistyped scenario can cost, and keep every sum of times and bytes far
 // from the end of its integer.
 const (
-	maxRanks  = 65536
+	maxRanks  = 1 << 20
 	maxBytes  = int64(1024 * unit.TiB) // 1 PiB
 	maxCount  = int64(1) << 50
 	maxCopies = 64                         // channels, and slices of a chunk
@@ -49,6 +49,15 @@ var sections = []section{
 	{"check", false, "What is checked beside the time."},
 	{"collective", true, "A collective to run. There may be several, each an experiment of its " +
 		"own; a single one may be written `[collective]`."},
+	{"program", false, "What all ranks do, op after op: collectives and kernels on tensors. A file " +
+		"may have one, beside collectives or instead of them: see [programs.md](programs.md)."},
+	{"program.group", true, "Ranks that do calls together, under a name; \"all\" is there without."},
+	{"program.tensor", true, "What every rank has before the program begins, or a name, a shape and " +
+		"a memory for what an op writes. Types and shapes of all else follow from the ops."},
+	{"program.op", true, "A call, which is a collective of a group, or a kernel, in the order in " +
+		"which the host of every rank issues them. What an op reads it waits for."},
+	{"lowering", false, "What is made of a program before it is carried out; each key also under " +
+		"[sweep]."},
 	{"sweep", false, "Any key that is marked so, by its path in quotes, with a list or a range " +
 		"of values: every combination is one point. Keys of an array of tables are all meant, or " +
 		"one by its number from 0: `\"collective[1].bytes\"`."},
@@ -67,7 +76,8 @@ var sections = []section{
 		"format. A file that is there is replaced if it has the form of what is written here under " +
 		"such a name (a table by its columns, JSON by its first key, a picture by its caption or by " +
 		"what made it), and otherwise with `--overwrite` alone; likewise what a collective's " +
-		"`output` and `gradient_of_input` name, which looks like anybody's data. Flags (`--csv`, " +
+		"`output` and `gradient_of_input` name, where arrays have a mark that other programs do not " +
+		"mind and do not keep. Flags (`--csv`, " +
 		"`--set output.csv=…`) may name any file."},
 }
 
@@ -80,6 +90,8 @@ func Keys() []Key {
 	keys = append(keys, collectiveKeys()...)
 	keys = append(keys, sizeKeys()...)
 	keys = append(keys, passKeys()...)
+	keys = append(keys, programKeys()...)
+	keys = append(keys, loweringKeys()...)
 	keys = append(keys, hardwareKeys()...)
 	keys = append(keys, outputKeys()...)
 	for i := range keys {
@@ -119,6 +131,16 @@ func runKeys() []Key {
 		{Path: "sim.switching", kind: aChoice, Values: switchings(),
 			Default: `"cut-through"`, Example: `"store-and-forward"`, Sweep: true,
 			Doc: "Whether a message goes on while it arrives, or when it is there (with fifo)."},
+		{Path: "sim.engine", kind: aChoice, Values: engines(), Default: `"best"`, Example: `"event"`,
+			Sweep: true,
+			Doc: "What plays the schedule; the time is the same. Event plays every rank. Fold plays one " +
+				"of those that do the same, where it can prove that they do: the schedule has a group, " +
+				"its blocks are of one size, and the network, its routes, starts and slowdowns look the " +
+				"same from each of them. Sweep plays every rank, a row of steps at a time, in an order " +
+				"that it guesses and verifies: two-sided steps, and with fluid sharing flows that never " +
+				"meet on a link. Best is fold where that can be, else " +
+				"event, as it is where a trace or the critical path is wanted; the result tells which " +
+				"it was."},
 		{Path: "sim.slots", kind: aWhole, min: 0, max: maxSlots, Default: "the device's",
 			Example: "8", Sweep: true,
 			Doc: "Messages that may lie at the end of a connection unread; 0 is any number. A schedule " +
@@ -171,7 +193,7 @@ func collectiveKeys() []Key {
 			Default: `"native"`, Example: `"float32"`, Sweep: true,
 			Doc: "In what a step adds: in the type, rounding after every operation, or all its sources " +
 				"in float32, rounding once at its end; for float32, float64 and integers that is the " +
-				"same. Messages are of the type."},
+				"same. Messages are of the type. Of executors, cuda does it, and others add in the type."},
 		{Path: "collective.splits", kind: aMatrix, min: 0, max: maxCount,
 			Example: "[[0, 3], [5, 1]]",
 			Doc: "Elements of every block, for kinds ending in v: a row a sender for all_to_allv, " +

@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 		require.Contains(t, string(text), "collsim example:"+name)
 		s, err := load(examplePrefix+name, text, testOptions())
 		require.NoError(t, err)
-		require.NotEmpty(t, s.Points)
+		require.NotZero(t, len(s.Points)+len(s.Programs))
 		require.LessOrEqual(t, len(s.Points), 40, name)
 		require.Empty(t, s.Notes, name)
 		for _, line := range strings.Split(string(text), "\n") {

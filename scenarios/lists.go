@@ -173,6 +173,12 @@ func (t teams) String() string {
 
 // names reads a list of names.
 func (k *Key) names(n *node) (any, *problem) {
+	if s, ok := n.value.(string); ok && n.shape == scalar { // one
+		if _, p := k.text(s); p != nil {
+			return nil, p
+		}
+		return []string{s}, nil
+	}
 	if n.shape != array || len(n.items) == 0 {
 		return nil, k.unlisted()
 	}

@@ -28,6 +28,7 @@ type Scenario struct {
 	Set         []string // what has replaced keys of the file, as "path=value": of With, then of Set
 	Only        []string // what has chosen its points from all, if anything
 	Points      []*Point // in the order in which they are to be run and shown
+	Programs    []*ProgramPoint
 	Output      Output
 	Tolerance   Tolerance
 	Known       []Known  // reasons why results miss
@@ -76,7 +77,7 @@ func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
 		r.unused()
 	}
 	if len(errs.list) == 0 {
-		s.Only, s.Points = r.d.options.Only, r.only(s.Points)
+		r.choose(s)
 	}
 	if err := errs.err(d.file); err != nil {
 		return nil, nil, err
@@ -85,6 +86,14 @@ func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
 	s.views = map[string]*view{}
 	for _, p := range s.Points {
 		s.views[p.ID] = r.views[p]
+	}
+	for _, p := range s.Programs {
+		s.views[p.ID] = r.views[p.Point]
+		for _, note := range p.Notes {
+			if !slices.Contains(s.Notes, note) {
+				s.Notes = append(s.Notes, note)
+			}
+		}
 	}
 	return s, nil, nil
 }
@@ -103,6 +112,7 @@ func (r *run) scenario() *Scenario {
 	s.Output.Curves, _ = fetchOr(v, "output.curves", "")
 	s.Output.Links, _ = fetchOr(v, "output.links", "")
 	r.patterns(v)
+	s.Programs = r.programs()
 	s.Points = r.expand()
 	s.Tolerance, s.Known = v.tolerance(s.Points)
 	return s
@@ -191,6 +201,9 @@ func (r *run) idle(k *Key, at string) string {
 		return "has no effect: links by hand name the ranks"
 	}
 	if why := idleHardware(k); why != "" {
+		return why
+	}
+	if why := r.d.schema.idleGPU(k); why != "" {
 		return why
 	}
 	return idleParam(k)

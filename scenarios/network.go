@@ -31,8 +31,8 @@ type Topology struct {
 	wires   []topology.Wire
 	places  []string // the numbered path of the entry of each wire
 	changes []alteration
-	node    [][]int // the ranks of each node of a cluster
-	rail    [][]int // the ranks at each place of its nodes
+	seats   []int32 // of a cluster, the place of each rank, so many in each node: of node
+	perNode int32   // seat / perNode
 }
 
 // alteration is an entry of [[topology.link]] that changes links.
@@ -282,6 +282,13 @@ func (v *view) match(t *Topology, net *topology.Graph, groups []rankChange) bool
 
 // numbers lists the ranks whose numbers match a pattern of digits and stars.
 func numbers(pattern string, ranks int) []int32 {
+	if !strings.Contains(pattern, "*") { // each of many ranks may have a table of its own
+		r, err := strconv.Atoi(pattern)
+		if err != nil || r >= ranks || strconv.Itoa(r) != pattern {
+			return nil
+		}
+		return []int32{int32(r)}
+	}
 	var found []int32
 	for r := range ranks {
 		if ok, err := glob.Match(pattern, strconv.Itoa(r)); ok && err == nil {

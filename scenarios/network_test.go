@@ -73,7 +73,7 @@ func requireGraph(t *testing.T, params topology.Params, net *Topology) {
 	require.NoError(t, err)
 	have, err := net.Graph()
 	require.NoError(t, err)
-	require.Equal(t, want.Links, have.Links)
+	require.Equal(t, want.Links(), have.Links())
 	require.Equal(t, want.Ranks, have.Ranks)
 	require.Equal(t, want.Routing, have.Routing, net.Preset)
 	require.Equal(t, len(want.Ranks), net.Ranks)
@@ -147,7 +147,7 @@ slowdown = 2
 	g, err := net.Graph()
 	require.NoError(t, err)
 	rates := map[string]unit.Rate{}
-	for _, l := range g.Links {
+	for _, l := range g.Links() {
 		rates[l.Name] = l.Bandwidth
 	}
 	require.Equal(t, 3*gbs, rates["node1/gpu0->node1/nic0"])

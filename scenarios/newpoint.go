@@ -49,7 +49,7 @@ func TopologyOf(name string, g *topology.Graph) (*Topology, error) {
 	}
 	t := &Topology{Preset: name, Nodes: 1, Ranks: len(g.Ranks), own: g.Clone()}
 	mixed := false
-	for i, l := range g.Links {
+	for i, l := range g.Links() {
 		switch {
 		case i == 0:
 			t.Bandwidth, t.Latency = l.Bandwidth, l.Latency

@@ -17,6 +17,22 @@ const onlyOrigin = "--only"
 // term is one key=value of --only.
 type term struct{ key, value string }
 
+// choose keeps of a scenario the points, and those of its programs, that --only selects.
+func (r *run) choose(s *Scenario) {
+	all := slices.Clone(s.Points)
+	for _, p := range s.Programs {
+		all = append(all, p.Point)
+	}
+	chosen := r.only(all)
+	has := map[*Point]bool{}
+	for _, p := range chosen {
+		has[p] = true
+	}
+	s.Only = r.d.options.Only
+	s.Points = slices.DeleteFunc(s.Points, func(p *Point) bool { return !has[p] })
+	s.Programs = slices.DeleteFunc(s.Programs, func(p *ProgramPoint) bool { return !has[p.Point] })
+}
+
 // only selects points. A term that no point has is an error: it would select nothing.
 func (r *run) only(points []*Point) []*Point {
 	var terms []term
@@ -68,13 +84,7 @@ func (r *run) select1(points []*Point, t term) bool {
 	for _, p := range points {
 		values, ok := p.facts(t.key)
 		if !ok {
-			names := r.onlyKeys()
-			hint := "known: " + strings.Join(names, ", ")
-			if near := nearest.To(t.key, names, 1); len(near) > 0 {
-				hint = "did you mean " + quoted(near[0]) + "?"
-			}
-			r.onlyError(t.key, t.value, problem{"points are not told apart by this", hint})
-			return false
+			continue
 		}
 		if spelt(values, r.spelling(t)) {
 			return true
@@ -82,6 +92,15 @@ func (r *run) select1(points []*Point, t term) bool {
 		if !slices.Contains(have, values[0]) {
 			have = append(have, values[0])
 		}
+	}
+	if have == nil && len(points) > 0 {
+		names := r.onlyKeys()
+		hint := "known: " + strings.Join(names, ", ")
+		if near := nearest.To(t.key, names, 1); len(near) > 0 {
+			hint = "did you mean " + quoted(near[0]) + "?"
+		}
+		r.onlyError(t.key, t.value, problem{"points are not told apart by this", hint})
+		return false
 	}
 	hint := "points have " + strings.Join(have[:min(len(have), 8)], ", ")
 	if len(have) > 8 {
@@ -115,8 +134,24 @@ func onlyKeys() []string {
 		"collective", "id"}
 }
 
+// collectiveFacts are those of them that a program has no one answer to.
+func collectiveFacts() []string {
+	return []string{"kind", "algorithm", "bytes", "count", "dtype", "op", "name", "collective"}
+}
+
+// Names lists what FileName knows of a point, besides the swept keys.
+func (p *Point) Names() []string {
+	return slices.DeleteFunc([]string{"kind", "algorithm", "bytes", "count", "dtype", "op", "ranks",
+		"name", "id"}, func(name string) bool {
+		return p.OfProgram() && slices.Contains(collectiveFacts(), name)
+	})
+}
+
 func (r *run) onlyKeys() []string {
 	names := onlyKeys()
+	if r.hasProgram() && r.d.count("collective") == 0 {
+		names = []string{"ranks", "id"}
+	}
 	for _, s := range r.d.sweeps {
 		names = append(names, s.path)
 	}
@@ -126,6 +161,9 @@ func (r *run) onlyKeys() []string {
 // facts returns the spellings of what a point has under a key, the one to show first; false for
 // keys that it does not know.
 func (p *Point) facts(key string) ([]string, bool) {
+	if p.OfProgram() && slices.Contains(collectiveFacts(), key) {
+		return nil, false
+	}
 	switch key {
 	case "kind":
 		return []string{p.Spec.Kind.String()}, true

@@ -85,7 +85,13 @@ func (d *Document) targets(text string, possible func(*Key) bool) (*Key, []strin
 	key := d.schema.byPath[p.plain()]
 	if key == nil {
 		if s := d.schema.section(p.plain()); s != nil && s.path != "" {
-			return nil, nil, &problem{"a key is expected, not a table", d.schema.suggest(s.path, "")}
+			hint := d.schema.suggest(s.path, "")
+			if at := strings.LastIndexByte(s.path, '.'); at >= 0 {
+				if near := d.schema.nearestKey(s.path[:at], s.path[at+1:]); near != "" {
+					hint = "did you mean " + join(s.path[:at], near) + "? " + hint
+				}
+			}
+			return nil, nil, &problem{"a key is expected, not a table", hint}
 		}
 		return nil, nil, &problem{"unknown key", d.schema.suggestPath(p.plain(), possible)}
 	}

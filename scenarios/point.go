@@ -60,6 +60,7 @@ type Sim struct {
 	Sharing   Sharing
 	Segment   unit.Bytes // with FIFO; 0: a message is one segment
 	Switching Switching
+	Engine    Engine
 	Slots     int  // of connections that declare none; 0 is unlimited
 	SlotsSet  bool // the scenario says so, not the device
 }
@@ -160,6 +161,7 @@ func (v *view) device(into *device.Device) bool {
 	ahead, _ := fetchOr(v, "device.receives_ahead", int64(d.ReceivesAhead))
 	d.ReceivesAhead = int(ahead)
 	readable = v.messages(&d) && readable
+	readable = v.gpu(&d) && readable
 	*into = d
 	if d.Offload {
 		v.use("device.queue")
@@ -184,6 +186,7 @@ func (v *view) sim(slots int) (s Sim, ok bool) {
 	s.Sharing, _, _ = choose[Sharing](v, "sim.sharing", sharings())
 	s.Segment, _ = fetchOr(v, "sim.segment", unit.Bytes(0))
 	s.Switching, _, _ = choose[Switching](v, "sim.switching", switchings())
+	s.Engine, _, _ = choose[Engine](v, "sim.engine", engines())
 	n, given, _ := fetch[int64](v, "sim.slots")
 	if s.Slots, s.SlotsSet = int(n), given; !given {
 		s.Slots = slots

@@ -67,9 +67,9 @@ func TestDefaults(t *testing.T) {
 	require.Nil(t, p.Topology.Slowdowns)
 	g, err := p.Topology.Graph()
 	require.NoError(t, err)
-	require.Len(t, g.Links, 16)
-	require.Equal(t, unit.Rate(12_500_000_000), g.Links[0].Bandwidth) // 100 Gbit/s / 8
-	require.Equal(t, 500*unit.Nanosecond, g.Links[0].Latency)
+	require.Len(t, g.Links(), 16)
+	require.Equal(t, unit.Rate(12_500_000_000), g.Links()[0].Bandwidth) // 100 Gbit/s / 8
+	require.Equal(t, 500*unit.Nanosecond, g.Links()[0].Latency)
 }
 
 // TestEverything: every key that changes a point, at a value that is not its default.
@@ -186,7 +186,7 @@ timeline = "{kind}-{algorithm}.svg"
 	require.True(t, p.Topology.Changed())
 	g, err := p.Topology.Graph()
 	require.NoError(t, err)
-	for _, l := range g.Links {
+	for _, l := range g.Links() {
 		want, latency := unit.Rate(10_000_000_000), unit.Microsecond
 		switch l.Name {
 		case "gpu0->gpu1":
@@ -296,7 +296,7 @@ both = false
 	g, err := net.Graph()
 	require.NoError(t, err)
 	var links []string
-	for _, l := range g.Links {
+	for _, l := range g.Links() {
 		links = append(links, fmt.Sprintf("%s %v %v", l.Name, l.Bandwidth, l.Latency))
 	}
 	require.Equal(t, []string{"gpu0->leaf 1 GB/s 1.00 us", "leaf->gpu0 1 GB/s 1.00 us",

@@ -72,6 +72,8 @@ func (k *Key) read(n *node) (any, *problem) {
 		return t, nil
 	case anAlgorithm:
 		return parseAlgorithm(s)
+	case aFigure:
+		return k.figure(s)
 	}
 	return k.text(s)
 }

@@ -14,9 +14,9 @@ func (v *view) teams(p *Point, at string) bool {
 	given, _, ok := fetch[teams](v, at+"teams")
 	switch given.by {
 	case "node":
-		p.Teams = p.Topology.node
+		p.Teams = p.Topology.node()
 	case "rail":
-		p.Teams = p.Topology.rail
+		p.Teams = p.Topology.rail()
 	case "":
 		p.Teams = given.lists
 	}

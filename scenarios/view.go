@@ -72,7 +72,7 @@ func (v *view) example(at string) string {
 // table itself.
 func (v *view) missing(table, name, expected, hint string) {
 	at := strings.TrimSuffix(join(table, name), ".")
-	if v.d.meant[at] || name == "bytes" && v.d.meant[join(table, "count")] {
+	if v.d.meant[at] || v.d.meant[table] || name == "bytes" && v.d.meant[join(table, "count")] {
 		return // it is there, misspelt, which has been reported
 	}
 	e := &Error{File: v.d.file, Key: v.d.display(at), Text: "missing; " + expected, Hint: hint}

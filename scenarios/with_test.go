@@ -24,7 +24,7 @@ func TestWith(t *testing.T) {
 	require.Equal(t, 6, p.Topology.Ranks)
 	g, err := p.Topology.Graph()
 	require.NoError(t, err)
-	require.Equal(t, 4*unit.Microsecond, g.Links[0].Latency)
+	require.Equal(t, 4*unit.Microsecond, g.Links()[0].Latency)
 	require.Equal(t, 3*unit.Microsecond, p.Device.Overhead)
 	require.Equal(t, 2*unit.KiB, p.Spec.Bytes())
 
@@ -107,11 +107,11 @@ func TestSlowLinkAndLateRank(t *testing.T) {
 			g, err := network.Graph()
 			require.NoError(t, err)
 			whole := unit.Rate(0)
-			for _, l := range g.Links {
+			for _, l := range g.Links() {
 				require.NotEqual(t, 9*unit.Microsecond, l.Latency, name)
 				whole = max(whole, l.Bandwidth)
 			}
-			for _, l := range g.Links {
+			for _, l := range g.Links() {
 				want := whole
 				if l.Name == "gpu0->switch" {
 					want /= 2

@@ -35,7 +35,7 @@ func Assemble(
 						err)
 				}
 				if wrong == nil {
-					r.add(step)
+					r.add(&step)
 				}
 				number++
 			})

@@ -198,6 +198,10 @@ func TestMisuse(t *testing.T) {
 		{"both", func(l *Lane) { l.Recv(l.Rank+1, l.Chunk(0)); l.Send(l.Rank+1, l.All()) },
 			"schedule: x: rank 0 lane 0 step 1: 3 of 4 chunks are still input, the others output: " +
 				"one step cannot take both"},
+		{"channel", func(l *Lane) { l.Pads(2).Barrier(); l.Pads(-1).Barrier() },
+			"schedule: x: rank 0 lane 0 step 6: pads of channel -1: 0 to 2147483647 are expected"},
+		{"own pad", func(l *Lane) { l.Pads(1).Wait(l.Rank) },
+			"schedule: x: rank 0 lane 0 step 0: rank 0 is its own peer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Build(Plan{Name: "x", Spec: AllReduce(4, 8), Chunks: 4, Lane: c.lane})
@@ -224,6 +228,44 @@ func TestAloneAndEmpty(t *testing.T) {
 	require.Equal(t, "lane 0\n  copy in into out scaled @0\n", WalkText(s, 0))
 	s = Ring(t, 8, 0, nil)
 	require.Equal(t, 0, s.Program(3).Lanes())
+}
+
+// Symmetric memory's steps: a two-shot all-reduce through the switch, with pads of two channels.
+func TestPadsAndMultimem(t *testing.T) {
+	s, err := Build(Plan{Name: "two-shot", Spec: AllReduce(4, 16), Group: Group{4}, Chunks: 4,
+		Lane: func(l *Lane) {
+			l.Barrier()
+			l.Multicast(l.Out(l.Rank), l.LoadReduce(l.In(l.Rank)))
+			l.Pads(3).Barrier()
+		}})
+	require.NoError(t, err)
+	require.Equal(t, `schedule two-shot
+collective all_reduce float32 sum
+ranks 4
+count 16
+group 4
+cut in block even 4 by rank
+cut out block even 4 by rank
+rank *
+  lane 0
+    loop 3
+      signal to 1+i @0
+    loop 3
+      wait from 3-i @0
+    reduceSend multimem{0,1,2,3} in[0] to multimem{0,1,2,3} at out[0] @0
+    loop 3
+      signal to 1+i:3 @0
+    loop 3
+      wait from 3-i:3 @0
+`, s.String())
+	CheckWalks(t, s)
+	require.True(t, Equal(s, MustParse(t, s.String())))
+	s, err = Build(Plan{Name: "mean", Chunks: 2, Spec: collective.Spec{Kind: collective.AllReduce,
+		Op: collective.Avg, Type: dtype.Float32, Ranks: 2, Count: 4}, Lane: func(l *Lane) {
+		l.Multicast(l.Out(l.Rank), l.LoadReduce(l.In(l.Rank)))
+	}})
+	require.NoError(t, err)
+	require.Contains(t, WalkText(s, 1), "scaled multimem{0,1} in[1] to multimem{0,1} at out[1]")
 }
 
 // Rounds count on by themselves where a round has had its send, or its receipt.

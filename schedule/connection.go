@@ -1,36 +1,52 @@
 package schedule
 
+import "cmp"
+
 // connection is the state of a connection: a FIFO of messages.
 type connection struct {
 	src, dst   int32 // lanes
+	far        int32 // folded: the receiver's rank as seen from the sender
 	class      Class
 	tag        int32
 	head, tail int32 // handles, −1 for none
 	held       int32
 }
 
+// before puts connections in order.
+func (c *connection) before(o *connection) bool {
+	return cmp.Or(cmp.Compare(c.src, o.src), cmp.Compare(c.dst, o.dst),
+		cmp.Compare(c.class, o.class), cmp.Compare(c.tag, o.tag)) < 0
+}
+
 type connectionKey struct {
-	src, dst int32
-	class    Class
-	tag      int32
+	src, dst, far int32
+	class         Class
+	tag           int32
 }
 
 // connect is the connection to or from a peer. last is the one that the lane used last.
 func (x *executor) connect(lane int32, p *Peer, last *int32, out bool) int32 {
-	peer := x.first[p.Rank] + p.Lane
-	key := connectionKey{lane, peer, p.Class, p.Tag}
+	key := connectionKey{src: lane, class: p.Class, tag: p.Tag}
+	if x.folded { // what rank 0 is sent is what it sends to the rank that is as far from it
+		key.dst, key.far = p.Lane, p.Rank
+	} else {
+		key.dst = x.first[p.Rank] + p.Lane
+	}
 	if !out {
-		key.src, key.dst = peer, lane
+		key.src, key.dst = key.dst, key.src
+		if x.folded {
+			key.far = x.s.Group.Sub(0, key.far)
+		}
 	}
 	i := *last
 	if i < 0 || x.conns[i].src != key.src || x.conns[i].dst != key.dst ||
-		x.conns[i].class != key.class || x.conns[i].tag != key.tag {
+		x.conns[i].far != key.far || x.conns[i].class != key.class || x.conns[i].tag != key.tag {
 		known := false
 		if i, known = x.byKey[key]; !known {
 			i = int32(len(x.conns))
 			x.byKey[key] = i
-			x.conns = append(x.conns, connection{src: key.src, dst: key.dst, class: key.class,
-				tag: key.tag, head: -1, tail: -1})
+			x.conns = append(x.conns, connection{src: key.src, dst: key.dst, far: key.far,
+				class: key.class, tag: key.tag, head: -1, tail: -1})
 		}
 		*last = i
 	}

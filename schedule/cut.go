@@ -3,22 +3,32 @@ package schedule
 import "fmt"
 
 // Buffer is one of a rank's buffers.
-type Buffer uint8
+type Buffer uint16
 
 // The buffers. In place, input and output overlap as collective.Spec.Place says.
 const (
 	Input Buffer = iota
 	Output
 	Scratch
-	numBuffers
+	// FirstTensor is the first of Schedule.Tensors; the others follow.
+	FirstTensor
 	// work is the working copy: Lane resolves it to Input or Output, nothing is stored under it.
-	work = numBuffers
+	work Buffer = 1<<16 - 1
 )
 
-var bufferNames = [...]string{"in", "out", "scratch", "work"}
+var bufferNames = [...]string{"in", "out", "scratch"}
 
-// String is the buffer's name in the text form.
-func (b Buffer) String() string { return bufferNames[b] }
+// String is the buffer's name in the text form; of a tensor, whose name the schedule knows, its
+// number.
+func (b Buffer) String() string {
+	switch {
+	case b < FirstTensor:
+		return bufferNames[b]
+	case b == work:
+		return "work"
+	}
+	return fmt.Sprintf("tensor%d", b-FirstTensor)
+}
 
 // Axis is what a level of a cut counts.
 type Axis uint8

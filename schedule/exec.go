@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"slices"
+
 	"collsim/collective"
 )
 
@@ -14,11 +16,19 @@ type Limits struct {
 	// Rendezvous has a step that sends on a connection of class FIFO end, and its lane go on, when
 	// the last of its messages is received.
 	Rendezvous bool
+	// Brief has a deadlock reported without who waits for whom, which of many lanes takes long.
+	Brief bool
+	// Folded has rank 0 stand for all ranks of the schedule's group: it alone is visited, and what
+	// it receives from a rank is what it has sent to the one that is as far the other way, which
+	// all have sent at once. Counts are rank 0's. REQUIRES: Group is not nil, no parts, and
+	// no more than messages between ranks: no gets, no puts, no multimem.
+	Folded bool
 }
 
 // Visit is one sub-step as it is carried out. It is reused: copy what is to be kept.
 type Visit struct {
 	Rank, Lane, Channel int32
+	Part                int32 // of a composed schedule
 	Number, Slice       int32 // of the step in its lane, and of the sub-step in the step
 	Step                *Step
 	// In and Out are the handles of the messages, as in Step.From and Step.Send, −1 where there is
@@ -32,7 +42,7 @@ type Visit struct {
 
 // Spot is where the sub-step takes place.
 func (v *Visit) Spot() Spot {
-	return Spot{Rank: int(v.Rank), Channel: int(v.Channel), Slice: int(v.Slice)}
+	return Spot{Rank: int(v.Rank), Channel: int(v.Channel), Slice: int(v.Slice), Part: int(v.Part)}
 }
 
 // Hooks are called during an execution; nil ones are not. An error ends it.
@@ -78,6 +88,9 @@ type laneState struct {
 	cursor     Cursor
 	rank, lane int32
 	channel    int32
+	part       int32
+	slices     int32
+	slots      int32 // of connections from here, of class FIFO
 	posts      int32 // in all iterations
 	base       int32 // posts when this iteration began
 	waits      waiting
@@ -95,6 +108,8 @@ type executor struct {
 	slots    int32
 	times    int32
 	meet     bool // rendezvous
+	folded   bool
+	brief    bool
 	programs []*Program
 	first    []int32 // lane of each rank among all, and their number
 	lanes    []laneState
@@ -105,6 +120,7 @@ type executor struct {
 	next     []int32 // message handle → the next in its FIFO, or in the free list
 	free     int32
 	queue    []int32
+	watch    [][]int32 // of each lane, those that wait for a post of it
 	visit    Visit
 	step     Step
 	counts   Counts
@@ -112,24 +128,34 @@ type executor struct {
 
 func newExecutor(s *Schedule, limits Limits, hooks Hooks) *executor {
 	x := &executor{s: s, hooks: hooks, slots: int32(s.Slots), times: int32(max(1, limits.Iterations)),
-		meet: limits.Rendezvous, byKey: map[connectionKey]int32{}, free: -1}
+		meet: limits.Rendezvous, folded: limits.Folded, brief: limits.Brief,
+		byKey: map[connectionKey]int32{}, free: -1}
 	if s.Slots == 0 {
 		x.slots = int32(limits.Slots)
 	}
 	ranks := s.Spec.Ranks
+	if x.folded {
+		ranks = 1
+	}
 	x.left, x.round = make([]int32, ranks), make([]int32, ranks)
+	lanes := 0
 	for rank := range ranks {
-		p := s.Program(rank)
-		x.programs = append(x.programs, p)
+		x.programs = append(x.programs, s.Program(rank))
+		lanes += x.programs[rank].Lanes()
+	}
+	x.lanes = make([]laneState, 0, lanes)
+	for rank, p := range x.programs {
 		x.first = append(x.first, int32(len(x.lanes)))
 		x.left[rank] = int32(p.Lanes())
 		for lane := range p.Lanes() {
 			x.lanes = append(x.lanes, laneState{cursor: p.Walk(lane), rank: int32(rank),
-				lane: int32(lane), channel: int32(p.Channel(lane)), out: -1, in: -1})
+				lane: int32(lane), channel: int32(p.Channel(lane)), part: int32(p.Part(lane)),
+				slices: int32(p.Slices(lane)), slots: x.slotsOf(p, lane), out: -1, in: -1})
 			x.wake(int32(len(x.lanes)) - 1)
 		}
 	}
 	x.first = append(x.first, int32(len(x.lanes)))
+	x.watch = make([][]int32, len(x.lanes))
 	return x
 }
 
@@ -200,16 +226,16 @@ func (x *executor) advance(lane int32) error {
 
 // end ends the sub-step in x.step.
 func (x *executor) end(lane int32, l *laneState) {
-	if x.step.Post && l.cursor.Last(int32(x.s.Slices)) {
+	if x.step.Post && l.cursor.Last(l.slices) {
 		l.posts++
-		for other := x.first[l.rank]; other < x.first[l.rank+1]; other++ {
-			if o := &x.lanes[other]; o.waits == forEvent && o.on == lane {
-				x.wake(other)
-			}
+		slices.Sort(x.watch[lane])
+		for _, other := range x.watch[lane] {
+			x.wake(other)
 		}
+		x.watch[lane] = x.watch[lane][:0]
 	}
 	l.performed = false
-	l.cursor.Next(int32(x.s.Slices))
+	l.cursor.Next(l.slices)
 }
 
 // ready reports whether the step in x.step can be carried out; if not, the lane waits for the
@@ -237,16 +263,17 @@ func (x *executor) ready(lane int32, l *laneState) bool {
 		}
 		c := x.connect(lane, &s.Send[i].Peer, &l.out, true)
 		v.Out = append(v.Out, c)
-		if limit := x.limit(x.conns[c].class); limit > 0 && x.conns[c].held >= limit {
+		if limit := x.limit(x.conns[c].class, l.slots); limit > 0 && x.conns[c].held >= limit {
 			l.waits, l.on = forSlot, c
 			return false
 		}
 	}
 	if l.cursor.Slice() == 0 {
-		for _, e := range s.Await {
-			on := x.first[l.rank] + e.Lane
-			if x.lanes[on].posts-x.lanes[on].base < e.Value {
-				l.waits, l.on, l.value = forEvent, on, e.Value
+		// Of several events the last that is missing: others have mostly happened when it does.
+		for i := len(s.Await) - 1; i >= 0; i-- {
+			if e := s.Await[i]; !x.happened(l, e) {
+				l.waits, l.on, l.value = forEvent, x.first[l.rank]+e.Lane, e.Value
+				x.watch[l.on] = append(x.watch[l.on], lane)
 				return false
 			}
 		}
@@ -254,13 +281,27 @@ func (x *executor) ready(lane int32, l *laneState) bool {
 	return true
 }
 
+// happened reports whether an event has, of the rank of a lane.
+func (x *executor) happened(l *laneState, e Event) bool {
+	on := &x.lanes[x.first[l.rank]+e.Lane]
+	return on.posts-on.base >= e.Value
+}
+
 // limit is the slots of a class; 0 is any number.
-func (x *executor) limit(c Class) int32 {
+func (x *executor) limit(c Class, slots int32) int32 {
 	switch c {
 	case Pad:
 		return 1
 	case Free:
 		return 0
+	}
+	return slots
+}
+
+// slotsOf is what connections from a lane hold, of class FIFO.
+func (x *executor) slotsOf(p *Program, lane int) int32 {
+	if n := p.Slots(lane); n > 0 {
+		return int32(n)
 	}
 	return x.slots
 }
@@ -268,10 +309,11 @@ func (x *executor) limit(c Class) int32 {
 // perform carries out the step in x.step, which is ready: v.In and v.Out are its connections.
 func (x *executor) perform(lane int32, l *laneState) error {
 	v := &x.visit
-	v.Rank, v.Lane, v.Channel, v.Index = l.rank, l.lane, l.channel, lane
+	v.Rank, v.Lane, v.Channel, v.Part, v.Index = l.rank, l.lane, l.channel, l.part, lane
 	v.Number, v.Slice, v.Step = l.cursor.Step, l.cursor.Slice(), &x.step
-	v.Last = l.cursor.Last(int32(x.s.Slices))
-	if err := x.s.computes(v.Step); err != nil {
+	v.Last = l.cursor.Last(l.slices)
+	if of, _ := x.s.partOf(v.Spot()); of.computes(v.Step) != nil {
+		err := of.computes(v.Step)
 		return &Violation{Kind: Malformed, Rank: int(l.rank), Lane: int(l.lane), Step: int(v.Number),
 			Chunk: -1, Text: v.Step.Name() + " " + err.Error()}
 	}
@@ -290,7 +332,7 @@ func (x *executor) perform(lane int32, l *laneState) error {
 		}
 	}
 	x.counts.Steps++
-	if x.sends() {
+	if x.s.sends(&x.step) {
 		x.counts.Rounds = max(x.counts.Rounds, int(x.step.Round)+1)
 	}
 	if x.hooks.Step != nil {
@@ -306,17 +348,17 @@ func (x *executor) perform(lane int32, l *laneState) error {
 	return nil
 }
 
-// sends reports whether the step in x.step sends data or fetches it; a barrier has none.
-func (x *executor) sends() bool {
-	if !x.step.Moves() && x.s.Spec.Kind != collective.Barrier {
+// sends reports whether a step sends data or fetches it; a barrier has none.
+func (s *Schedule) sends(step *Step) bool {
+	if !step.Moves() && s.Spec.Kind != collective.Barrier {
 		return false
 	}
-	for i := range x.step.From {
-		if k := x.step.From[i].Kind; k == Get || k == Multimem {
+	for i := range step.From {
+		if k := step.From[i].Kind; k == Get || k == Multimem {
 			return true
 		}
 	}
-	return len(x.step.Send) > 0
+	return len(step.Send) > 0
 }
 
 // finished ends an iteration of a rank and begins the next.
@@ -338,15 +380,20 @@ func (x *executor) finished(rank int32) error {
 	return nil
 }
 
-// unreceived reports a message that nobody has received.
+// unreceived reports messages that nobody has received: of the first connection that has any, by
+// lanes, class and tag, so that all who play a schedule report the same.
 func (x *executor) unreceived() error {
+	var held *connection
 	for i := range x.conns {
-		if c := &x.conns[i]; c.held > 0 {
-			from, to := &x.lanes[c.src], &x.lanes[c.dst]
-			v := &Violation{Kind: Unmatched, Rank: int(from.rank), Lane: int(from.lane), Step: -1, Chunk: -1}
-			return v.Say("%d messages to %v are never received", c.held,
-				At{int(to.rank), int(to.lane), -1})
+		if c := &x.conns[i]; c.held > 0 && (held == nil || c.before(held)) {
+			held = c
 		}
 	}
-	return nil
+	if held == nil {
+		return nil
+	}
+	from, to := &x.lanes[held.src], &x.lanes[held.dst]
+	v := &Violation{Kind: Unmatched, Rank: int(from.rank), Lane: int(from.lane), Step: -1, Chunk: -1}
+	return v.Say("%d messages to %v are never received", held.held,
+		At{int(to.rank + held.far), int(to.lane), -1})
 }

@@ -27,6 +27,7 @@ type keeper struct {
 	foreign  bool                   // what is computed is for Execute to judge
 
 	times [maxLoops + 1]int32 // how often the step is made: in lanes, and in each loop around it
+	once  bool                // and that is once
 	vars  []form              // of the step, in variables' order
 	at    int                 // the next of them
 	ends  []end               // of its messages
@@ -42,7 +43,7 @@ type end struct {
 
 // step says which rule a step breaks that is made once.
 func (k *keeper) step(s *Step) error {
-	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
+	k.times, k.once = [maxLoops + 1]int32{1, 1, 1, 1, 1}, true
 	return k.check(s, nil)
 }
 
@@ -51,7 +52,7 @@ func (k *keeper) step(s *Step) error {
 func (k *keeper) bundle(u *bundle, l *leaf, times []int32) error {
 	last := u.channel + (u.count-1)*u.channelStride
 	k.lane, k.channels = u.first, int64(max(u.channel, last))+1
-	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
+	k.times, k.once = [maxLoops + 1]int32{1, 1, 1, 1, 1}, false
 	copy(k.times[:], times)
 	return k.check(&l.step, l.strides)
 }
@@ -85,7 +86,9 @@ func (k *keeper) next() form {
 // extremes is the least and the greatest value of a form: it has them where every iteration is its
 // first or its last.
 func (k *keeper) extremes(f form) (low, high int64) {
-	low, high = f.base, f.base
+	if low, high = f.base, f.base; k.once {
+		return low, high
+	}
 	for d, stride := range f.strides {
 		way := stride * int64(k.times[d]-1)
 		low, high = low+min(way, 0), high+max(way, 0)
@@ -196,7 +199,7 @@ func outside(low, high, n int64) int64 {
 
 func (k *keeper) region(g *Region) error {
 	tile, first := k.next(), k.next()
-	if g.Buffer >= numBuffers || g.List == nil && (g.Run < 1 || g.Times < 1) ||
+	if int(g.Buffer) >= k.s.Buffers() || g.List == nil && (g.Run < 1 || g.Times < 1) ||
 		g.List != nil && len(g.List) == 0 {
 		return fmt.Errorf("a region of no buffer, or of no blocks")
 	}
@@ -204,7 +207,7 @@ func (k *keeper) region(g *Region) error {
 		n := k.s.tiles[g.Buffer]
 		return fmt.Errorf("tile %d of %v, which has %d", outside(low, high, n), g.Buffer, n)
 	}
-	if l := k.s.Cuts[g.Buffer].level(Channel); l != nil && k.channels > l.parts(0) {
+	if l := (*k.s.cut(g.Buffer)).level(Channel); l != nil && k.channels > l.parts(0) {
 		return fmt.Errorf("channel %d of %v, which has %d", k.channels-1, g.Buffer, l.parts(0))
 	}
 	blocks := int64(k.s.blocks[g.Buffer])

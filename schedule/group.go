@@ -33,6 +33,23 @@ func (g Group) Add(a, b int32) int32 {
 	return sum
 }
 
+// Sub is the element that takes b to a.
+func (g Group) Sub(a, b int32) int32 {
+	if len(g) == 1 {
+		if a -= b; a < 0 {
+			a += g[0]
+		}
+		return a
+	}
+	rest, weight := int32(0), int32(1)
+	for i := len(g) - 1; i >= 0; i-- {
+		d := g[i]
+		rest += (a%d + d - b%d) % d * weight
+		a, b, weight = a/d, b/d, weight*d
+	}
+	return rest
+}
+
 func (g Group) validate(ranks int) error {
 	if g == nil {
 		return nil

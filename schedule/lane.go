@@ -1,6 +1,10 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+
+	"collsim/kernel"
+)
 
 // Lane is what an author of an algorithm writes on: one lane of one rank. Its methods append one
 // step each. Ranks are taken modulo their number, and so are blocks.
@@ -17,15 +21,17 @@ type Lane struct {
 	schedule *Schedule
 	keep     keeper
 	roll     roll
+	streak   streak
 	steps    int
 	last     *Step // not yet rolled up, so that Post may still mark it
 	tile     int32
-	written  []int64 // the blocks of the working copy that are the output's, as runs [from, to)
+	written  map[int64]uint64 // a bit for each block of the working copy that is the output's
 	err      error
 
 	facing    int // lane of the peers, for the next step
 	awaits    []Event
 	completes bool
+	launch    *Launch
 	round     int32 // of the next step, unless it sends or receives again
 	sent, got bool  // already in this round
 }
@@ -68,15 +74,12 @@ func (l *Lane) Tiles() int { return int(max(l.tilesOf(Input), l.tilesOf(Output))
 
 // tilesOf is the number of tiles of a buffer; every rank's counts, since the ranks must agree.
 func (l *Lane) tilesOf(b Buffer) int64 {
-	cut, most, longest := l.schedule.Cuts[b], int64(1), int64(0)
+	cut, most := *l.schedule.cut(b), int64(1)
 	if cut.level(Tile) == nil {
 		return 1
 	}
-	for r := range l.Ranks {
-		longest = max(longest, l.schedule.Len(b, r))
-	}
 	for block := range l.schedule.blocks[b] {
-		s := span{0, longest}
+		s := span{0, l.schedule.longest[b]}
 		at := indices{rank: int32(l.Rank), channel: int32(l.Channel), block: block}
 		for i := range cut {
 			if cut[i].Axis == Tile {
@@ -90,7 +93,10 @@ func (l *Lane) tilesOf(b Buffer) int64 {
 }
 
 // Tile makes the regions named from now on those of tile t.
-func (l *Lane) Tile(t int) { l.tile = int32(t) }
+func (l *Lane) Tile(t int) {
+	l.catchUp()
+	l.tile = int32(t)
+}
 
 // Send sends a region.
 func (l *Lane) Send(to int, r Region) { l.add(nil, []int{to}, l.Local(r)) }
@@ -121,6 +127,35 @@ func (l *Lane) ReduceCopySend(from, to int, r Region) {
 // CopySend stores a message and passes it on.
 func (l *Lane) CopySend(from, to int, r Region) {
 	l.add([]Region{r}, []int{to}, l.From(from))
+}
+
+// Tensor is block i of the tensor of that name.
+func (l *Lane) Tensor(name string, i int) Region {
+	b, ok := l.schedule.bufferOf(name)
+	if !ok {
+		l.misuse("there is no tensor %q", name)
+		b = Input
+	}
+	return l.region(b, i)
+}
+
+// Compute stores what an operation makes of regions, one for each of its operands. An opaque one
+// has neither.
+func (l *Lane) Compute(op kernel.Op, into Region, operands ...Region) {
+	s := Step{Kernel: &op}
+	if op.Kind != kernel.Opaque {
+		s.To = []Region{into}
+	}
+	for _, r := range operands {
+		s.From = append(s.From, l.Local(r))
+	}
+	l.append(s)
+}
+
+// Launch has the next step begin a bracket.
+func (l *Lane) Launch(with Launch) {
+	l.catchUp()
+	l.launch = &with
 }
 
 // Keep copies a region of the input to the output; in place that is no step.
@@ -173,6 +208,15 @@ func (l *Lane) Put(to int, at, r Region) {
 	l.append(s)
 }
 
+// Store stores a region into one of a peer, silently: the lane's next signal to it says that it has
+// landed.
+func (l *Lane) Store(to int, at, r Region) {
+	from := l.Local(l.resolve(r, false))
+	from.Scale = r.Buffer == Input && l.schedule.Spec.ScalesBefore()
+	l.append(Step{From: []Source{from},
+		Send: []Dest{{Peer: l.peer(to, Free), Put: true, Silent: true, Region: at}}})
+}
+
 // WaitPut awaits the next put of a rank.
 func (l *Lane) WaitPut(from int) {
 	l.append(Step{From: []Source{{Kind: Message, Put: true, Peer: l.peer(from, Free)}}})
@@ -181,30 +225,16 @@ func (l *Lane) WaitPut(from int) {
 // Flush completes the puts of this lane.
 func (l *Lane) Flush() { l.append(Step{Flush: true}) }
 
-// Signal sets the signal pad of a rank.
-func (l *Lane) Signal(to int) { l.append(Step{Send: []Dest{{Peer: l.peer(to, Pad)}}}) }
-
-// Wait awaits the signal of a rank.
-func (l *Lane) Wait(from int) {
-	l.append(Step{From: []Source{{Kind: Message, Peer: l.peer(from, Pad)}}})
-}
-
-// Barrier signals to all other ranks and then awaits all their signals.
-func (l *Lane) Barrier() {
-	for i := 1; i < l.Ranks; i++ {
-		l.Signal(l.Rank + i)
-	}
-	for i := 1; i < l.Ranks; i++ {
-		l.Wait(l.Rank - i)
-	}
-}
-
 // Facing makes the next step's messages come from and go to that lane of the peers, instead of
 // the lane of the same index.
-func (l *Lane) Facing(lane int) { l.facing = lane }
+func (l *Lane) Facing(lane int) {
+	l.catchUp()
+	l.facing = lane
+}
 
 // After makes the next step await that many posts of another lane of this rank and channel.
 func (l *Lane) After(lane, posts int) {
+	l.catchUp()
 	if lane < 0 || lane >= l.Lanes || lane == l.Index {
 		l.misuse("awaits lane %d; lanes are 0…%d, and its own is %d", lane, l.Lanes-1, l.Index)
 	}
@@ -213,6 +243,8 @@ func (l *Lane) After(lane, posts int) {
 
 // Post makes the last step post.
 func (l *Lane) Post() {
+	l.catchUp()
+	l.streak.known = 0
 	if l.last == nil {
 		l.misuse("posts before its first step")
 		return
@@ -222,11 +254,16 @@ func (l *Lane) Post() {
 
 // Completes says that the next step makes sums complete: an operator that scales after the last
 // addition scales here.
-func (l *Lane) Completes() { l.completes = true }
+func (l *Lane) Completes() {
+	l.catchUp()
+	l.completes = true
+}
 
 // Round gives the next step that number. Later steps count on from there: a step that sends data,
 // or receives it, when the round has had a send, or a receipt, already begins the next one.
 func (l *Lane) Round(n int) {
+	l.catchUp()
+	l.streak.known = 0
 	l.round, l.sent, l.got = int32(n), false, false
 }
 

@@ -1,13 +1,28 @@
 package schedule
 
-import (
-	"slices"
-	"sort"
-)
+import "slices"
 
 // add appends the step that combines sources, stores the value and sends it.
 func (l *Lane) add(into []Region, to []int, sources ...Source) {
-	var s Step
+	c, isSimple := l.call(into, to, sources)
+	if isSimple && l.counts(&c) {
+		if len(into) > 0 && into[0].Buffer == work {
+			l.write(into[0])
+		}
+		return
+	}
+	l.catchUp()
+	s, known := l.step(into, sources), l.streak.known
+	for _, rank := range to {
+		s.Send = append(s.Send, Dest{Peer: l.peer(rank, FIFO)})
+	}
+	l.append(s)
+	l.remember(&c, isSimple, known)
+}
+
+// step is the step that combines sources and stores the value.
+func (l *Lane) step(into []Region, sources []Source) (s Step) {
+	s = l.roll.blank()
 	for _, f := range sources {
 		if f.Kind == Local {
 			f.Region = l.resolve(f.Region, false)
@@ -25,10 +40,7 @@ func (l *Lane) add(into []Region, to []int, sources ...Source) {
 			l.write(r)
 		}
 	}
-	for _, rank := range to {
-		s.Send = append(s.Send, Dest{Peer: l.peer(rank, FIFO)})
-	}
-	l.append(s)
+	return s
 }
 
 // append takes a step in: with its round, its events and its mark, once the one before is final.
@@ -37,6 +49,7 @@ func (l *Lane) append(s Step) {
 		return
 	}
 	l.finish()
+	l.streak.known = 0
 	sends := s.Moves() && len(s.Send) > 0
 	receives := s.Moves() && slices.ContainsFunc(s.From,
 		func(f Source) bool { return f.Kind != Local })
@@ -44,20 +57,21 @@ func (l *Lane) append(s Step) {
 		l.round, l.sent, l.got = l.round+1, false, false
 	}
 	l.sent, l.got = l.sent || sends, l.got || receives
-	s.Round, s.Await = l.round, l.awaits
+	s.Round, s.Await, s.Launch = l.round, l.awaits, l.launch
 	s.Scale = l.completes && l.schedule.Spec.ScalesAfter()
 	s.regions(l.wrap)
 	if err := l.keep.step(&s); err != nil {
 		l.misuse("%s: %w", s.Name(), err)
 	}
-	l.last, l.awaits, l.completes, l.facing = &s, nil, false, l.Index
+	l.last, l.awaits, l.completes, l.facing, l.launch = &s, nil, false, l.Index, nil
 	l.steps++
 }
 
 // finish rolls the last step up.
 func (l *Lane) finish() {
+	l.catchUp()
 	if l.last != nil {
-		l.roll.add(*l.last)
+		l.roll.add(l.last)
 		l.last = nil
 	}
 }
@@ -146,31 +160,16 @@ func (l *Lane) key(block int32) int64 {
 
 func (l *Lane) isWritten(block int32) bool {
 	k := l.key(block)
-	i := sort.Search(len(l.written)/2, func(i int) bool { return l.written[2*i+1] > k })
-	return 2*i < len(l.written) && l.written[2*i] <= k
+	return l.written[k>>6]&(1<<(k&63)) != 0
 }
 
 // write remembers that a region of the working copy is the output's.
 func (l *Lane) write(r Region) {
+	if l.written == nil {
+		l.written = map[int64]uint64{}
+	}
 	for i := range r.count() {
 		k := l.key(r.block(i))
-		if l.isWritten(r.block(i)) {
-			continue
-		}
-		j := sort.Search(len(l.written)/2, func(i int) bool { return l.written[2*i] > k })
-		joinsLeft := j > 0 && l.written[2*j-1] == k
-		joinsRight := 2*j < len(l.written) && l.written[2*j] == k+1
-		switch {
-		case joinsLeft && joinsRight:
-			l.written = append(l.written[:2*j-1], l.written[2*j+1:]...)
-		case joinsLeft:
-			l.written[2*j-1]++
-		case joinsRight:
-			l.written[2*j]--
-		default:
-			l.written = append(l.written, 0, 0)
-			copy(l.written[2*j+2:], l.written[2*j:])
-			l.written[2*j], l.written[2*j+1] = k, k+1
-		}
+		l.written[k>>6] |= 1 << (k & 63)
 	}
 }

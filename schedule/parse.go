@@ -47,10 +47,10 @@ func (p *parser) parse(lines []string) (*Schedule, error) {
 		indent := indentOf(raw)
 		var err error
 		switch words := strings.Fields(raw); {
-		case words[0] == "team" && indent == 0:
-			lines, err = p.team(words[1:], lines)
-		case len(p.teams) > 0:
-			err = fmt.Errorf("%q: a team is expected, or what it does, indented below it", words[0])
+		case words[0] == "part" && indent == 0:
+			lines, err = p.part(strings.TrimSpace(raw), lines)
+		case len(p.parts) > 0:
+			err = fmt.Errorf("%q: a part is expected, or what it does, indented below it", words[0])
 		case words[0] == "rank" && indent == 0:
 			err = p.rank(words[1:])
 		case p.roles == nil && indent == 0:
@@ -62,8 +62,8 @@ func (p *parser) parse(lines []string) (*Schedule, error) {
 			return nil, atLine(p.line, err)
 		}
 	}
-	if len(p.teams) > 0 {
-		return p.beside()
+	if len(p.parts) > 0 {
+		return p.compose()
 	}
 	if err := p.finish(); err != nil {
 		return nil, atLine(p.line, err)
@@ -92,8 +92,8 @@ type parser struct {
 	loops []open   // not closed yet, outermost first
 	load           // of all ranks so far
 
-	member bool // of a team: it has none itself
-	teams  []readTeam
+	member bool // of a whole: it has no parts itself
+	parts  []readPart
 }
 
 // load is what a text asks of a machine.
@@ -120,7 +120,7 @@ func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, "
 func (p *parser) fact(name string, args []string) error {
 	if name != "splits" {
 		for _, seen := range p.facts {
-			if seen == name && name != "cut" {
+			if seen == name && name != "cut" && name != "tensor" && name != "define" {
 				return fmt.Errorf("a second %q", name)
 			}
 		}
@@ -143,6 +143,10 @@ func (p *parser) fact(name string, args []string) error {
 		return err
 	case "cut":
 		return p.cut(args)
+	case "tensor":
+		return p.tensor(args)
+	case "define":
+		return p.define(args)
 	}
 	into, most := map[string]*int{"ranks": &s.Spec.Ranks, "root": &s.Spec.Root, "slots": &s.Slots,
 		"slices": &s.Slices}[name], int64(maxRanks)
@@ -152,7 +156,7 @@ func (p *parser) fact(name string, args []string) error {
 	}
 	if into == nil && count == nil {
 		return fmt.Errorf("%q is no fact of a schedule; facts are schedule, collective, ranks, "+
-			"root, count, splits, group, slots, slices, scratch and cut", name)
+			"root, count, splits, group, slots, slices, scratch, cut, tensor and define", name)
 	}
 	value, err := numbers[int64](args, 0, most)
 	if err != nil || len(value) != 1 {
@@ -212,10 +216,12 @@ func (p *parser) cut(args []string) error {
 	if len(args) < 1 {
 		return fmt.Errorf("cut takes a buffer and levels")
 	}
-	buffer, err := index(bufferNames[:numBuffers], args[0])
-	if err != nil || p.s.Cuts[buffer] != nil {
-		return fmt.Errorf("%q is no buffer that is still to be cut: in, out or scratch", args[0])
+	buffer, ok := p.s.bufferOf(args[0])
+	if !ok || *p.s.cut(buffer) != nil {
+		return fmt.Errorf("%q is no buffer that is still to be cut: in, out, scratch or a tensor above",
+			args[0])
 	}
+	cut := p.s.cut(buffer)
 	for _, text := range strings.Split(strings.Join(args[1:], " "), ",") {
 		words := strings.Fields(text)
 		if len(words) < 3 {
@@ -237,7 +243,7 @@ func (p *parser) cut(args []string) error {
 		if err := l.numbers(words); err != nil {
 			return err
 		}
-		p.s.Cuts[buffer] = append(p.s.Cuts[buffer], l)
+		*cut = append(*cut, l)
 	}
 	return nil
 }
@@ -278,6 +284,7 @@ func (p *parser) rank(args []string) error {
 		if err := p.complete(); err != nil {
 			return err
 		}
+		p.s.withoutVectors()
 		if p.s.Memory == 0 {
 			p.s.Cuts[Scratch] = nil // nothing is nothing, however cut; it is not printed either
 		}

@@ -69,6 +69,8 @@ func TestParseErrors(t *testing.T) {
 // FuzzParse: no text makes Parse panic, and what it reads prints as something that it reads alike.
 func FuzzParse(f *testing.F) {
 	f.Add(smallText)
+	f.Add(program(f, 3).String())
+	f.Add(composed(f).String())
 	f.Add("schedule two\nranks 5\nteam 0 2" + strings.ReplaceAll("\n"+strings.TrimSpace(smallText),
 		"\n", "\n  ") + "\nteam 4 3 as 0\n")
 	paths, _ := filepath.Glob("testdata/*.txt")

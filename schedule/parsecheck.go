@@ -24,7 +24,7 @@ func (p *parser) complete() error {
 		{size, fmt.Sprintf("the elements of the %v, as in the NCCL call", p.s.Spec.Kind)},
 	} {
 		if slices.Contains(p.facts, fact.name) ||
-			fact.name == size && p.s.Spec.Kind == collective.Barrier {
+			fact.name == size && (p.s.Spec.Kind == collective.Barrier || p.s.isProgram()) {
 			continue
 		}
 		return fmt.Errorf("the header has no %q line: %s", fact.name, fact.what)

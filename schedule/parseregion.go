@@ -43,11 +43,12 @@ func (r *reader) region() (Region, error) {
 	if end < 0 {
 		end = len(text)
 	}
-	b, err := index(bufferNames[:numBuffers], text[:end])
-	if err != nil {
+	b, ok := r.s.bufferOf(text[:end])
+	if !ok {
 		return Region{}, wrong
 	}
-	g := Region{Buffer: Buffer(b), Run: 1, Times: 1}
+	var err error
+	g := Region{Buffer: b, Run: 1, Times: 1}
 	text = text[end:]
 	if tile, rest, ok := strings.Cut(text, ">"); ok && strings.HasPrefix(tile, "<") {
 		if g.Tile, err = r.expr(tile[1:]); err != nil {

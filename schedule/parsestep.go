@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"collsim/kernel"
+	"collsim/unit"
 )
 
 // body reads a line of a program: a lane, a loop, or a step.
@@ -100,7 +103,7 @@ func (p *parser) lane(indent int, words []string) error {
 	return nil
 }
 
-// tokens splits a step at spaces and before commas, but not inside brackets.
+// tokens splits a step at spaces and before commas, but not inside brackets and parentheses.
 func tokens(text string) []string {
 	var list []string
 	from, depth := 0, 0
@@ -109,8 +112,14 @@ func tokens(text string) []string {
 			list = append(list, text[from:to])
 		}
 	}
+	call := 0 // parentheses open
 	for i, r := range text {
 		switch {
+		case r == '(':
+			call++
+		case r == ')':
+			call--
+		case call > 0:
 		case r == '[' || r == '{' || r == '<':
 			depth++
 		case r == ']' || r == '}' || r == '>':
@@ -150,9 +159,9 @@ func (r *reader) step(words []string) (leaf, error) {
 	r.words = words[1:]
 	s.Flush = name == "flush"
 	if name == "compute" {
-		cost, err := strconv.ParseInt(strings.TrimSuffix(r.word(), "ps"), 10, 64)
-		if s.Cost = cost; err != nil || cost < 1 {
-			return leaf{}, fmt.Errorf("compute takes a time, as in 5000ps")
+		var err error
+		if s.Kernel, err = r.kernel(); err != nil {
+			return leaf{}, err
 		}
 	}
 	if err := r.parts(&s, name); err != nil {
@@ -165,10 +174,28 @@ func (r *reader) step(words []string) (leaf, error) {
 	return l, err
 }
 
+// kernel reads "5000ps", or an operation in parentheses.
+func (r *reader) kernel() (*kernel.Op, error) {
+	word := r.word()
+	if text, ok := strings.CutPrefix(word, "("); ok {
+		text, ok = strings.CutSuffix(text, ")")
+		if !ok {
+			return nil, fmt.Errorf("%q: an operation stands in parentheses", word)
+		}
+		op, err := kernel.Parse(text)
+		return &op, err
+	}
+	t, err := strconv.ParseInt(strings.TrimSuffix(word, "ps"), 10, 64)
+	if err != nil || t < 1 || unit.Time(t) >= unit.Forever {
+		return nil, fmt.Errorf("compute takes a time, as in 5000ps, or an operation in parentheses")
+	}
+	return Opaque(unit.Time(t)), nil
+}
+
 // parts reads sources, destinations and marks, in the order in which they are printed.
 func (r *reader) parts(s *Step, name string) error {
 	if len(r.words) > 0 && !r.at("into") && !r.at("to") && !r.at("after") && !r.at("post") &&
-		!(r.at("scaled") && len(r.words) == 1) {
+		!(r.at("scaled") && len(r.words) == 1) && !strings.HasPrefix(r.words[0], "launch(") {
 		if err := r.list(func() error { return r.source(s, name) }); err != nil {
 			return err
 		}
@@ -195,6 +222,12 @@ func (r *reader) parts(s *Step, name string) error {
 	}
 	s.Scale = r.take("scaled")
 	s.Post = r.take("post")
+	if len(r.words) > 0 && strings.HasPrefix(r.words[0], "launch(") {
+		var err error
+		if s.Launch, err = parseLaunch(r.word()); err != nil {
+			return err
+		}
+	}
 	if len(r.words) > 0 {
 		return fmt.Errorf("%q is not expected here", r.words[0])
 	}

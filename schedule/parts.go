@@ -1,11 +1,16 @@
 package schedule
 
+import "slices"
+
+// MaxEnds bounds how many parts of a buffer Ends tells.
+const MaxEnds = maxCuts
+
 // maxCuts bounds how many parts of a buffer are looked at.
 const maxCuts = 1 << 16
 
 // BlockAt is the block that an element of a buffer is in, 0 if that is not to be found quickly.
 func (s *Schedule) BlockAt(b Buffer, rank int, off int64) int {
-	cut := s.Cuts[b]
+	cut := *s.cut(b)
 	within, block := span{0, s.Len(b, rank)}, 0
 	for level := range cut {
 		l := &cut[level]
@@ -24,8 +29,16 @@ func (s *Schedule) BlockAt(b Buffer, rank int, off int64) int {
 
 // Ends appends where the parts of a buffer end, base added; nothing if they are too many.
 func (s *Schedule) Ends(dst []int64, b Buffer, rank int, base int64) []int64 {
-	cut, n := s.Cuts[b], s.Len(b, rank)
+	return s.EndsUpTo(MaxEnds, dst, b, rank, base)
+}
+
+// EndsUpTo is Ends with another bound.
+func (s *Schedule) EndsUpTo(most int, dst []int64, b Buffer, rank int, base int64) []int64 {
+	cut, n := *s.cut(b), s.Len(b, rank)
 	from := len(dst)
+	if most > MaxEnds { // one table, not one of each rank
+		dst = slices.Grow(dst, min(most, int(s.blocks[b])*s.Slices))
+	}
 	var walk func(level int, within span) bool
 	walk = func(level int, within span) bool {
 		if level == len(cut) {
@@ -34,7 +47,7 @@ func (s *Schedule) Ends(dst []int64, b Buffer, rank int, base int64) []int64 {
 				p := slice.part(within, int64(i), int32(rank))
 				dst = append(dst, base+p.off+p.len)
 			}
-			return len(dst)-from < maxCuts
+			return len(dst)-from < most
 		}
 		l := &cut[level]
 		for i := range l.parts(within.len) {

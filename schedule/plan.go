@@ -17,6 +17,9 @@ type Plan struct {
 	// rank 0, if in another order. Of many ranks Build then asks the first and the last alone: to
 	// write out a step of all ranks for every rank is quadratic. Misuse by another panics in Program.
 	Even bool
+	// Same says that Lane does not look at the rank, as where no rank knows of another: what it has
+	// written for rank 0 is every rank's program.
+	Same bool
 	// Chunks is the number of blocks of the vector (1 if 0), for kinds whose input and output are one
 	// vector. All other kinds have one block a rank, with the sizes that the Spec gives.
 	Chunks   int
@@ -27,6 +30,8 @@ type Plan struct {
 	Slots    int   // of connections; 0 leaves it to the environment
 	Scratch  int   // blocks of the scratch buffer, each of the size of the largest block
 	Cuts     *[3]Cut
+	Tensors  []Tensor // of a program, which has a Spec of kind Custom
+	Defs     []Def
 	// Lane says what one lane of one rank does. It must be a pure function.
 	Lane func(*Lane)
 }
@@ -41,22 +46,23 @@ func Build(p Plan) (*Schedule, error) {
 		return nil, err
 	}
 	s := &Schedule{Name: p.Name, Spec: p.Spec, Group: p.Group, Slices: p.Slices, Slots: p.Slots,
-		even: p.Even && p.Spec.Ranks > fewRanks}
+		Tensors: p.Tensors, Defs: p.Defs,
+		even: p.Same || p.Even && p.Spec.Ranks > fewRanks}
 	block := p.blockSize()
 	s.Memory = int64(p.Scratch) * block
 	if p.Cuts != nil {
 		s.Cuts = *p.Cuts
-	} else {
+	} else if p.Tensors == nil {
 		s.Cuts = p.cuts()
 	}
 	if err := s.settle(); err != nil {
 		return nil, err
 	}
 	switch {
-	case p.Spec.Empty() || p.Spec.Ranks == 1 && p.Spec.Kind == collective.Barrier:
+	case p.Tensors == nil && p.Spec.Empty() || p.Spec.Ranks == 1 && p.Spec.Kind == collective.Barrier:
 		s.Group = nil
 		s.role = func(int32) *code { return &code{} }
-	case p.Spec.Ranks == 1:
+	case p.Tensors == nil && p.Spec.Ranks == 1:
 		p.Lane, p.Lanes = alone, 1
 		fallthrough
 	default:
@@ -85,10 +91,11 @@ func alone(l *Lane) {
 // fewRanks are so few that all are asked, whatever a plan says.
 const fewRanks = 64
 
-// fill asks the author. With a group one rank is enough; without, every rank is asked once to hear
-// of misuse (unless the ranks are even), and again whenever its program is wanted.
+// fill asks the author. With a group, or if all do the same, one rank is enough; else every rank is
+// asked once to hear of misuse (unless the ranks are even), and again whenever its program is
+// wanted.
 func (s *Schedule) fill(p *Plan) error {
-	if s.Group != nil {
+	if s.Group != nil || p.Same {
 		c, err := s.write(p, 0)
 		s.role = func(int32) *code { return c }
 		return err

@@ -37,8 +37,9 @@ type leaf struct {
 type Program struct {
 	schedule *Schedule
 	code     *code
-	rank     int32 // in schedule
-	team     []int // the ranks that play the schedule's, nil if they are the same
+	rank     int32    // in schedule
+	team     []int    // the ranks that play the schedule's, nil if they are the same
+	parts    []seated // of a composed schedule
 }
 
 // Rank is the rank that runs the program.
@@ -54,6 +55,10 @@ func (p *Program) Lanes() int { return int(p.code.lanes) }
 
 // Channel is the channel that a lane belongs to.
 func (p *Program) Channel(lane int) int {
+	if p.parts != nil {
+		own, index := p.seat(lane)
+		return own.Channel(index)
+	}
 	b := p.bundle(int32(lane))
 	return int(b.channel + (int32(lane)-b.first)*b.channelStride)
 }
@@ -80,10 +85,16 @@ type Cursor struct {
 	depth        int8
 	at, iterated [maxLoops]int32 // the loops around pc: their node, and iterations done
 	Step         int32           // steps walked so far
+
+	edge edge // of a lane of a composed schedule
+	own  int  // its number
 }
 
 // Walk is a cursor at the beginning of a lane.
 func (p *Program) Walk(lane int) Cursor {
+	if p.parts != nil {
+		return p.walkPart(lane)
+	}
 	b := p.bundle(int32(lane))
 	c := Cursor{code: p.code, pc: b.from, end: b.to, lane: int32(lane) - b.first}
 	c.enter()
@@ -91,14 +102,19 @@ func (p *Program) Walk(lane int) Cursor {
 }
 
 // Done reports whether the lane has come to its end.
-func (c *Cursor) Done() bool { return c.pc >= c.end }
+func (c *Cursor) Done() bool { return c.pc >= c.end && (c.edge == 0 || c.edge == behind) }
+
+// Edge reports whether the present sub-step is one that Compose has put at the begin or the end of
+// a lane of a part: it moves nothing, and no schedule alone has it.
+func (c *Cursor) Edge() bool { return c.edge == atBegin || c.edge == atEnd }
 
 // Slice is the slice that the present sub-step moves.
 func (c *Cursor) Slice() int32 { return c.slice }
 
 // Last reports whether the present sub-step is the last of its step. REQUIRES: not Done.
 func (c *Cursor) Last(slices int32) bool {
-	return c.slice+1 >= slices || !c.code.leaves[c.code.nodes[c.pc].leaf].moves
+	return c.edge == atBegin || c.edge == atEnd || c.slice+1 >= slices ||
+		!c.code.leaves[c.code.nodes[c.pc].leaf].moves
 }
 
 // Next goes to the next sub-step of a schedule with that many slices. REQUIRES: not Done.
@@ -109,8 +125,15 @@ func (c *Cursor) Next(slices int32) {
 	}
 	c.slice = 0
 	c.Step++
-	c.pc++
-	c.enter()
+	if c.edge == 0 || c.edge == inside {
+		c.pc++
+		c.enter()
+	}
+	if c.edge != 0 && (c.edge != inside || c.pc >= c.end) {
+		if c.edge++; c.edge == inside && c.pc >= c.end { // nothing is inside
+			c.edge = atEnd
+		}
+	}
 }
 
 // enter leaves the loops that end at pc, or begins their next iteration, and enters the loops that
@@ -138,6 +161,10 @@ func (c *Cursor) enter() {
 // Load writes the present step, concrete for the program's rank, into s, whose memory is reused.
 // REQUIRES: the cursor is one of p's and not Done.
 func (p *Program) Load(c *Cursor, s *Step) {
+	if p.parts != nil {
+		p.loadPart(c, s)
+		return
+	}
 	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
 	s.assign(&l.step)
 	if len(l.strides) > 0 {

@@ -14,6 +14,21 @@ type roll struct {
 	knots []knot
 	mods  *moduli
 	long  bool // bodies go up to maxTile
+
+	// Nodes that have become another iteration of a loop: their memory is for the next ones. Most
+	// steps of most lanes end so.
+	spare []knot
+	empty []Step
+}
+
+const mostSpare = 8
+
+// blank is a step without anything in it, in the memory of one that is over.
+func (r *roll) blank() (s Step) {
+	if last := len(r.empty) - 1; last >= 0 {
+		s, r.empty = r.empty[last], r.empty[:last]
+	}
+	return s
 }
 
 // body is the length of a loop's body up to which roll looks.
@@ -51,7 +66,7 @@ func sameForm(x, y *knot) bool {
 type moduli struct {
 	wraps  bool
 	ranks  int32
-	blocks [numBuffers]int32
+	blocks []int32
 }
 
 // moduli are those of a schedule.
@@ -71,8 +86,19 @@ func (m *moduli) of(x modulus) int32 {
 }
 
 // add appends a step.
-func (r *roll) add(s Step) {
-	k := knot{step: &s, shape: s.shape()}
+func (r *roll) add(s *Step) {
+	k := knot{step: s, shape: s.shape()}
+	if last := len(r.spare) - 1; last >= 0 {
+		over := &r.spare[last]
+		k.values, k.moduli = over.values[:0], over.moduli[:0]
+		if t := over.step; len(r.empty) < mostSpare {
+			r.empty = append(r.empty, Step{From: t.From[:0], To: t.To[:0], Send: t.Send[:0]})
+		}
+		r.spare = r.spare[:last]
+	} else {
+		n := 1 + 4*len(s.From) + 2*len(s.To) + 4*len(s.Send) + 2*len(s.Await)
+		k.values, k.moduli = make([]int32, 0, n), make([]modulus, 0, n)
+	}
 	s.variables(func(x *int32, m modulus) {
 		n := r.mods.of(m)
 		if n > 0 {
@@ -96,6 +122,9 @@ func (r *roll) extend() bool {
 			continue
 		}
 		loop.count++
+		if last := r.knots[n-1]; last.step != nil && len(r.spare) < mostSpare {
+			r.spare = append(r.spare, last)
+		}
 		r.knots = r.knots[:n-k]
 		return true
 	}

@@ -9,29 +9,39 @@ import (
 
 // Schedule is a solution of a collective: who does what, in order.
 type Schedule struct {
-	Name   string // of the algorithm
-	Spec   collective.Spec
-	Group  Group  // nil: a program a rank
-	Cuts   [3]Cut // of Input, Output and Scratch
-	Memory int64  // elements of every rank's scratch buffer
-	Slices int    // every step that moves data is as many sub-steps in order, at least 1
+	Name  string // of the algorithm
+	Spec  collective.Spec
+	Group Group  // nil: a program a rank
+	Cuts  [3]Cut // of Input, Output and Scratch
+	// Tensors are further buffers of every rank, FirstTensor, FirstTensor+1, …: those of programs,
+	// whose Spec is of kind Custom.
+	Tensors []Tensor
+	Defs    []Def // what a program computes, line by line
+	Memory  int64 // elements of every rank's scratch buffer
+	Slices  int   // every step that moves data is as many sub-steps in order, at least 1
 	// Slots is what a connection of class FIFO holds, in messages; 0 leaves it to the environment.
 	Slots int
 
-	blocks [numBuffers]int32 // in each buffer's cut
-	tiles  [numBuffers]int64 // of its longest part that is cut into tiles, on any rank
-	byRank [numBuffers]bool
-	role   func(rank int32) *code
-	even   bool // ranks differ in order alone: see Plan.Even
+	blocks []int32 // in each buffer's cut
+	tiles  []int64 // of its longest part that is cut into tiles, on any rank
+	// longest is its length on the rank where it is longest, of a buffer that is cut into tiles.
+	longest []int64
+	byRank  []bool
+	role    func(rank int32) *code
+	even    bool // ranks differ in order alone: see Plan.Even
 
-	teams  []Team // of Beside
-	member []seat // of each rank
+	parts  []part // of Compose, on tensors
+	beside []Part // of Compose, beside each other
+	member []seat // in beside, of each rank
 }
 
 // Program is what a rank runs. It is a pure function of the schedule and the rank.
 func (s *Schedule) Program(rank int) *Program {
-	if s.teams != nil {
-		return s.teamProgram(rank)
+	if s.parts != nil {
+		return s.composedProgram(rank)
+	}
+	if s.beside != nil {
+		return s.besideProgram(rank)
 	}
 	return &Program{schedule: s, code: s.role(int32(rank)), rank: int32(rank)}
 }
@@ -48,12 +58,17 @@ func (s *Schedule) Alike() int {
 // AnyStep reports whether some step is such. It looks at steps as they are written: at those in
 // loops, in lanes of a bundle and on ranks of a group once.
 func (s *Schedule) AnyStep(such func(*Step) bool) bool {
-	for _, t := range s.teams {
-		if t.Schedule.AnyStep(such) {
+	for i := range s.beside {
+		if s.beside[i].Schedule.AnyStep(such) {
 			return true
 		}
 	}
-	if s.teams != nil {
+	for i := range s.parts {
+		if s.parts[i].Schedule.AnyStep(such) {
+			return true
+		}
+	}
+	if s.beside != nil || s.parts != nil {
 		return false
 	}
 	ranks := s.Spec.Ranks
@@ -82,7 +97,7 @@ func (s *Schedule) OneSided() bool {
 
 // Len is the number of elements of a rank's buffer.
 func (s *Schedule) Len(b Buffer, rank int) int64 {
-	if s.teams != nil {
+	if s.beside != nil {
 		s, rank = s.at(rank)
 	}
 	switch b {
@@ -90,8 +105,10 @@ func (s *Schedule) Len(b Buffer, rank int) int64 {
 		return s.Spec.In(rank)
 	case Output:
 		return s.Spec.Out(rank)
+	case Scratch:
+		return s.Memory
 	}
-	return s.Memory
+	return s.Tensors[b-FirstTensor].Shape.Elements()
 }
 
 // Blocks is the number of blocks of a buffer's cut.
@@ -113,30 +130,37 @@ func (s *Schedule) settle() error {
 		return fmt.Errorf("schedule: %d slices, %d slots or %d elements of scratch out of range",
 			s.Slices, s.Slots, s.Memory)
 	}
-	for b, cut := range s.Cuts {
+	if err := s.settleTensors(); err != nil {
+		return err
+	}
+	n := s.Buffers()
+	s.blocks, s.tiles, s.byRank = make([]int32, n), make([]int64, n), make([]bool, n)
+	s.longest = make([]int64, n)
+	for b := range Buffer(n) {
+		cut := *s.cut(b)
 		if err := cut.validate(s.Spec.Ranks); err != nil {
-			return fmt.Errorf("%w (buffer %s)", err, Buffer(b))
+			return fmt.Errorf("%w (buffer %s)", err, s.BufferName(b))
 		}
 		s.blocks[b] = cut.blocks()
 		s.byRank[b] = cut.byRank()
-		s.tiles[b] = s.mostTiles(Buffer(b))
+		s.tiles[b] = s.mostTiles(b)
 	}
 	return nil
 }
 
 // mostTiles is how many tiles a buffer has at most: of the longest part that is cut into tiles.
 func (s *Schedule) mostTiles(b Buffer) int64 {
-	cut := s.Cuts[b]
+	cut := *s.cut(b)
 	tile := cut.level(Tile)
 	if tile == nil {
 		return 1
 	}
-	if tile.Split != Size {
-		return tile.parts(0)
-	}
 	longest := int64(0)
 	for rank := range s.Spec.Ranks {
 		longest = max(longest, s.Len(b, rank))
+	}
+	if s.longest[b] = longest; tile.Split != Size {
+		return tile.parts(0)
 	}
 	for i := range cut {
 		if cut[i].Axis == Tile {
@@ -147,9 +171,9 @@ func (s *Schedule) mostTiles(b Buffer) int64 {
 	return tile.parts(longest)
 }
 
-// Spot is where a step is carried out: a rank, the channel of the lane, the slice.
+// Spot is where a step is carried out: a rank, the part and the channel of the lane, the slice.
 type Spot struct {
-	Rank, Channel, Slice int
+	Rank, Channel, Slice, Part int
 }
 
 // Span is a run of elements.
@@ -158,10 +182,8 @@ type Span struct{ Off, Len int64 }
 // Spans appends the elements that a region names to dst, in order, adjoining runs joined. Offsets
 // count from the beginning of the region's buffer; Home says where that lies in place.
 func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
-	if s.teams != nil {
-		s, where.Rank = s.at(where.Rank)
-	}
-	cut, n := s.Cuts[r.Buffer], s.Len(r.Buffer, where.Rank)
+	s, where = s.partOf(where)
+	cut, n := *s.cut(r.Buffer), s.Len(r.Buffer, where.Rank)
 	at := indices{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
 		slice: int32(where.Slice), slices: int32(s.Slices)}
 	from := len(dst)
@@ -183,10 +205,8 @@ func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
 
 // Elements is the number of elements that a region names.
 func (s *Schedule) Elements(where Spot, r *Region) int64 {
-	if s.teams != nil {
-		s, where.Rank = s.at(where.Rank)
-	}
-	cut, n := s.Cuts[r.Buffer], s.Len(r.Buffer, where.Rank)
+	s, where = s.partOf(where)
+	cut, n := *s.cut(r.Buffer), s.Len(r.Buffer, where.Rank)
 	if len(cut) == 0 && s.Slices == 1 {
 		return n
 	}
@@ -227,10 +247,10 @@ func (s *Schedule) Size(where Spot, step *Step) (n int64, known bool) {
 // Home says which memory a buffer of a rank lies in, and where it begins there: in place, the
 // output's memory is the input's.
 func (s *Schedule) Home(b Buffer, rank int) (memory Buffer, base int64) {
-	if s.teams != nil {
+	if s.beside != nil {
 		s, rank = s.at(rank)
 	}
-	if !s.Spec.InPlace || b == Scratch {
+	if !s.Spec.InPlace || b >= Scratch {
 		return b, 0
 	}
 	in, out := s.Spec.Place(rank)
@@ -243,8 +263,8 @@ func (s *Schedule) Home(b Buffer, rank int) (memory Buffer, base int64) {
 // Equal reports whether two schedules have every rank do the same: the same problem, cuts and
 // slots, and the same steps in every lane, however they are written down.
 func Equal(a, b *Schedule) bool {
-	if a.teams != nil || b.teams != nil {
-		return equalTeams(a, b)
+	if a.composed() || b.composed() {
+		return equalParts(a, b)
 	}
 	if a.header() != b.header() {
 		return false

@@ -10,7 +10,7 @@ type Waiting struct {
 	Rank, Lane, Step int
 	Name             string // of the step
 	Chunk            int    // first block that it moves, −1 for none
-	For              string // "a message", "a slot", "an event" or "a receive"
+	For              string // "a message", "a slot", "an event", "a receive" or "places"
 	OnRank, OnLane   int
 }
 
@@ -81,18 +81,25 @@ func lanes(n int) string {
 	return fmt.Sprintf("%d lanes wait", n)
 }
 
+// waiter is a lane that waits; folded, one of a rank that rank 0 stands for.
+type waiter struct{ rank, lane int32 }
+
 // stall follows the waits from the first lane that waits until they close or end.
 func (x *executor) stall() error {
-	at := int32(-1)
+	if x.brief {
+		return &StallError{Slots: int(x.slots)}
+	}
+	x.firstMissing()
+	at := waiter{}
 	for i := range x.lanes {
 		if w := x.lanes[i].waits; w != forNothing && w != forRank {
-			at = int32(i)
+			at.lane = int32(i)
 			break
 		}
 	}
 	e := &StallError{Slots: int(x.slots)}
-	place := make(map[int32]int)
-	var path []int32
+	place := make(map[waiter]int)
+	var path []waiter
 	for {
 		if from, seen := place[at]; seen {
 			path, e.Cycle = path[from:], true
@@ -100,52 +107,89 @@ func (x *executor) stall() error {
 		}
 		place[at] = len(path)
 		path = append(path, at)
-		if at = x.waitsOn(at); at < 0 {
+		if at = x.waitsOn(at); at.lane < 0 {
 			break
 		}
 	}
 	if e.Cycle { // begin with the lowest lane
 		lowest := 0
-		for i, lane := range path {
-			if lane < path[lowest] {
+		for i, w := range path {
+			if w.rank < path[lowest].rank || w.rank == path[lowest].rank && w.lane < path[lowest].lane {
 				lowest = i
 			}
 		}
 		path = append(path[lowest:len(path):len(path)], path[:lowest]...)
 	}
-	for _, lane := range path {
-		e.Waits = append(e.Waits, x.describe(lane))
-		l := &x.lanes[lane]
+	for _, w := range path {
+		e.Waits = append(e.Waits, x.describe(w))
+		l := &x.lanes[w.lane]
 		e.NeedsSlots = e.NeedsSlots || l.waits == forSlot && x.conns[l.on].class == FIFO
 	}
 	return e
 }
 
-// waitsOn is the lane that a lane waits for, −1 if that has come to its end.
-func (x *executor) waitsOn(lane int32) int32 {
-	l := &x.lanes[lane]
-	on := l.on
+// firstMissing has every lane that waits for events wait for the first that is missing.
+func (x *executor) firstMissing() {
+	for i := range x.lanes {
+		l := &x.lanes[i]
+		if l.waits != forEvent {
+			continue
+		}
+		x.programs[l.rank].Load(&l.cursor, &x.step)
+		for _, e := range x.step.Await {
+			if !x.happened(l, e) {
+				l.on, l.value = x.first[l.rank]+e.Lane, e.Value
+				break
+			}
+		}
+	}
+}
+
+// far is the lane at the other end of a connection.
+func (x *executor) far(w waiter, c int32, receives bool) waiter {
+	k := &x.conns[c]
+	on := waiter{w.rank, k.dst}
+	if receives {
+		on.lane = k.src
+	}
+	if x.folded && receives {
+		on.rank = x.s.Group.Sub(w.rank, k.far)
+	} else if x.folded {
+		on.rank = x.s.Group.Add(w.rank, k.far)
+	}
+	return on
+}
+
+// on is the lane that a lane waits for.
+func (x *executor) on(w waiter) waiter {
+	l := &x.lanes[w.lane]
 	switch l.waits {
 	case forMessage:
-		on = x.conns[l.on].src
+		return x.far(w, l.on, true)
 	case forSlot:
-		on = x.conns[l.on].dst
+		return x.far(w, l.on, false)
 	case forReceive:
-		on = x.conns[x.sending(lane)].dst
+		return x.far(w, x.sending(w.lane), false)
 	}
-	if x.lanes[on].waits != forRank {
+	return waiter{w.rank, l.on}
+}
+
+// waitsOn is the lane that a lane waits for, −1 if that has come to its end.
+func (x *executor) waitsOn(w waiter) waiter {
+	on := x.on(w)
+	if x.lanes[on.lane].waits != forRank {
 		return on
 	}
-	rank := x.lanes[on].rank
+	rank := x.lanes[on.lane].rank
 	if x.round[rank]+1 >= x.times {
-		return -1
+		return waiter{lane: -1}
 	}
 	for other := x.first[rank]; other < x.first[rank+1]; other++ { // to begin again, it needs them
 		if x.lanes[other].waits != forRank {
-			return other
+			return waiter{on.rank, other}
 		}
 	}
-	return -1
+	return waiter{lane: -1}
 }
 
 // sending is the connection of a message that a lane in rendezvous has sent and nobody received.
@@ -158,23 +202,29 @@ func (x *executor) sending(lane int32) int32 {
 	panic("schedule: a lane waits for a receive of nothing")
 }
 
-func (x *executor) describe(lane int32) Waiting {
-	l := &x.lanes[lane]
-	x.programs[l.rank].Load(&l.cursor, &x.step)
-	w := Waiting{Rank: int(l.rank), Lane: int(l.lane), Step: int(l.cursor.Step),
+func (x *executor) describe(at waiter) Waiting {
+	l, on := &x.lanes[at.lane], x.on(at)
+	rank, p := l.rank, x.programs[l.rank]
+	if x.folded {
+		rank, p = at.rank, x.s.Program(int(at.rank))
+	}
+	p.Load(&l.cursor, &x.step)
+	w := Waiting{Rank: int(rank), Lane: int(l.lane), Step: int(l.cursor.Step),
 		Name: x.step.Name(), Chunk: x.step.Chunk()}
-	on := l.on
 	switch l.waits {
 	case forMessage:
-		w.For, on = "a message", x.conns[l.on].src
+		w.For = "a message"
 	case forSlot:
-		w.For, on = "a slot", x.conns[l.on].dst
+		w.For = "a slot"
 	case forReceive:
-		w.For, on = "a receive", x.conns[x.sending(lane)].dst
+		w.For = "a receive"
 	case forEvent:
 		w.For = "an event"
 	}
-	w.OnRank, w.OnLane = int(x.lanes[on].rank), int(x.lanes[on].lane)
+	w.OnRank, w.OnLane = int(x.lanes[on.lane].rank), int(x.lanes[on.lane].lane)
+	if x.folded {
+		w.OnRank = int(on.rank)
+	}
 	return w
 }
 

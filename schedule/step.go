@@ -1,5 +1,7 @@
 package schedule
 
+import "collsim/kernel"
+
 // Step is one instruction of a lane, concrete for one rank: it takes an ordered list of sources,
 // combines them left to right, stores the value in zero or more local regions and sends it to
 // zero or more peers. A step with one message and nothing else awaits it (a signal, a put).
@@ -10,9 +12,12 @@ type Step struct {
 	Await []Event // taken at the step's start, all of them
 	Post  bool    // adds 1 to the lane's progress counter at the step's end
 	Flush bool    // completes the puts of this lane: their origins may be written again
-	Cost  int64   // picoseconds that a kernel takes, of a step that computes and moves nothing
-	Scale bool    // the combined value is scaled (avg after the last addition)
-	Round int32   // the number that the algorithm's author gives the step
+	// Kernel, unless nil, is what the step computes: its sources are the operands, and To is the
+	// result. An opaque one has neither.
+	Kernel *kernel.Op
+	Launch *Launch // unless nil, the step begins a bracket
+	Scale  bool    // the combined value is scaled (avg after the last addition)
+	Round  int32   // the number that the algorithm's author gives the step
 }
 
 // SourceKind is where a source comes from.
@@ -180,7 +185,7 @@ func (s *Step) Name() string {
 	switch {
 	case s.Flush:
 		return "flush"
-	case s.Cost > 0:
+	case s.Kernel != nil:
 		return "compute"
 	case !s.Moves() && len(s.From) == 0 && len(s.Send) == 0:
 		return "nop"

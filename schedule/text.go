@@ -27,22 +27,20 @@ import (
 //	      recvReduceSend from 3, in[3-i] to 1 @1+i
 //	    …
 //
-// A schedule of teams says how many ranks there are in all, then who is in each team, and below
-// what the team does, in the same form. What several teams do stands below the first of them.
+// A program has tensors in place of input and output, and says what it computes, line by line:
 //
-//	schedule ring
-//	ranks 7
-//	team 0 2 4
-//	  schedule ring
-//	  collective all_reduce float32 sum
-//	  ranks 3
-//	  …
-//	team 5 3 1 as 0
+//	tensor a given bfloat16 64x32 symmetric
+//	cut a block even 4
+//	tensor gathered defined bfloat16 256x32
+//	define gathered = all_gather count=2048 of a
+//	define c = (matmul m=256 k=32 n=16 bfloat16*bfloat16->bfloat16) of gathered, b
+//
+// A composed schedule has parts (composetext.go).
 
 // String is the schedule's text form, which Parse reads back.
 func (s *Schedule) String() string {
-	if s.teams != nil {
-		return s.teamsText()
+	if s.composed() {
+		return s.partsText()
 	}
 	var b strings.Builder
 	b.WriteString(s.header())
@@ -87,11 +85,11 @@ func (s *Schedule) header() string {
 	if spec.Kind.Rooted() {
 		fmt.Fprintf(&b, "root %d\n", spec.Root)
 	}
-	if spec.Kind.Splits() {
+	if spec.Kind.Splits() && !s.isProgram() {
 		for _, row := range spec.Splits {
 			fmt.Fprintf(&b, "splits %s\n", words(row))
 		}
-	} else {
+	} else if !spec.Kind.Splits() {
 		fmt.Fprintf(&b, "count %d\n", spec.Count)
 	}
 	if s.Group != nil {
@@ -110,6 +108,7 @@ func (s *Schedule) header() string {
 			fmt.Fprintf(&b, "cut %v %s\n", Buffer(buffer), cut)
 		}
 	}
+	s.writeTensors(&b)
 	return b.String()
 }
 
@@ -165,53 +164,6 @@ func writeCode(b *strings.Builder, s *Schedule, c *code) {
 	}
 }
 
-// affine is a number that varies with the lane, by its number l, and with the iterations of loops.
-type affine struct {
-	base    int64
-	strides [maxLoops + 1]int32
-}
-
-// affineOf is what a variable looks like that a bundle has from base on: programs count from the
-// bundle's first lane, l from lane 0.
-func affineOf(u *bundle, base int32, strides [maxLoops + 1]int32) affine {
-	return affine{int64(base) - int64(strides[0])*int64(u.first), strides}
-}
-
-// own is the number of a lane of the bundle.
-func (u *bundle) own() affine {
-	if u.count == 1 {
-		return affine{base: int64(u.first)}
-	}
-	return affine{strides: [maxLoops + 1]int32{1}}
-}
-
-const variableNames = "lijkm"
-
-// String is such as "7-i", "2+3j+l" or "0".
-func (a affine) String() string {
-	text := ""
-	if a.base != 0 || a.strides == [maxLoops + 1]int32{} {
-		text = strconv.FormatInt(a.base, 10)
-	}
-	for d, s := range a.strides {
-		if s == 0 {
-			continue
-		}
-		if s > 0 && text != "" {
-			text += "+"
-		}
-		switch s {
-		case 1:
-		case -1:
-			text += "-"
-		default:
-			text += strconv.Itoa(int(s))
-		}
-		text += variableNames[d : d+1]
-	}
-	return text
-}
-
 // writer prints the steps of a bundle.
 type writer struct {
 	b        *strings.Builder
@@ -254,8 +206,10 @@ func (w *writer) step() {
 	round := w.variable(s.Round)
 	name := s.Name()
 	w.b.WriteString(name)
-	if s.Cost > 0 {
-		fmt.Fprintf(w.b, " %dps", s.Cost)
+	if t := s.OpaqueTime(); t > 0 {
+		fmt.Fprintf(w.b, " %dps", t)
+	} else if s.Kernel != nil {
+		fmt.Fprintf(w.b, " (%v)", *s.Kernel)
 	}
 	for i := range s.From {
 		w.between(i, " ")
@@ -279,6 +233,9 @@ func (w *writer) step() {
 	}
 	if s.Post {
 		w.b.WriteString(" post")
+	}
+	if s.Launch != nil {
+		w.b.WriteString(" " + s.Launch.String())
 	}
 	fmt.Fprintf(w.b, " @%v", round)
 }
@@ -343,17 +300,6 @@ func multimem(team []int32) string {
 	return "multimem{" + strings.ReplaceAll(words(team), " ", ",") + "}"
 }
 
-// usualClass is the class of a step's connections, if the text does not name another.
-func usualClass(name string) Class {
-	switch name {
-	case "signal", "wait":
-		return Pad
-	case "put":
-		return Free
-	}
-	return FIFO
-}
-
 // peer is the rank, the lane unless it is the lane's own, and the tag unless it is 0: "3/1:7".
 func (w *writer) peer(p *Peer) string {
 	rank := w.variable(p.Rank)
@@ -371,7 +317,7 @@ func (w *writer) peer(p *Peer) string {
 // region is such as "in", "out[3-i]", "out[1 x2 +4 x3]", "scratch<i>[2]" (tile i), "in{0,2,3}".
 func (w *writer) region(r *Region) string {
 	tile, first := w.variable(r.Tile), w.variable(r.First)
-	text := r.Buffer.String()
+	text := w.schedule.BufferName(r.Buffer)
 	if tile != (affine{}) {
 		text += "<" + tile.String() + ">"
 	}

@@ -262,7 +262,7 @@ func (x *transposer) append(s Step) {
 func (x *transposer) finish() {
 	if x.held != nil {
 		x.held.regions(func(r *Region) { x.used = x.used || r.Buffer == Scratch })
-		x.roll.add(*x.held)
+		x.roll.add(x.held)
 		x.held = nil
 	}
 }

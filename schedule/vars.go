@@ -6,7 +6,7 @@ import "slices"
 // bundle, to the next are its variables. All else is the step's shape.
 
 // modulus tells how a variable counts: peers modulo the ranks, blocks modulo their number.
-type modulus int8
+type modulus int32
 
 const (
 	plain modulus = iota
@@ -102,7 +102,12 @@ func (s *Step) shape() uint64 {
 	}
 	mix(uint64(len(s.From))<<48 | uint64(len(s.To))<<32 | uint64(len(s.Send))<<16 |
 		uint64(len(s.Await)))
-	mix(uint64(s.Cost))
+	if s.Kernel != nil {
+		mix(uint64(s.Kernel.Kind)<<56 ^ uint64(s.Kernel.Time) ^ uint64(s.Kernel.N))
+	}
+	if s.Launch != nil {
+		mix(uint64(s.Launch.Engine)<<32 | uint64(s.Launch.Blocks))
+	}
 	for i := range s.From {
 		f := &s.From[i]
 		mix(uint64(f.Peer.Tag)<<32 | uint64(f.Kind)<<8 | uint64(f.Peer.Class))
@@ -143,14 +148,15 @@ func (s *Step) assign(t *Step) {
 	s.To = append(s.To[:0], t.To...)
 	s.Send = append(s.Send[:0], t.Send...)
 	s.Await = append(s.Await[:0], t.Await...)
-	s.Post, s.Flush, s.Scale, s.Round, s.Cost = t.Post, t.Flush, t.Scale, t.Round, t.Cost
+	s.Post, s.Flush, s.Scale, s.Round = t.Post, t.Flush, t.Scale, t.Round
+	s.Kernel, s.Launch = t.Kernel, t.Launch
 }
 
 // equal reports whether two steps are the same to the letter.
 func (s *Step) equal(t *Step) bool {
 	if len(s.From) != len(t.From) || len(s.To) != len(t.To) || len(s.Send) != len(t.Send) ||
 		s.Post != t.Post || s.Flush != t.Flush || s.Scale != t.Scale || s.Round != t.Round ||
-		s.Cost != t.Cost || !slices.Equal(s.Await, t.Await) {
+		!equalKernel(s.Kernel, t.Kernel) || !s.Launch.equal(t.Launch) || !slices.Equal(s.Await, t.Await) {
 		return false
 	}
 	for i := range s.From {

@@ -173,3 +173,25 @@ func naiveTranslate(s *Schedule, step *Step, rank int32) {
 		r.List = list
 	})
 }
+
+// TestSameSizes: a table of channels that differs from rank to rank has ranks move different sizes,
+// even if the blocks of a channel are of one size on each.
+func TestSameSizes(t *testing.T) {
+	text := `schedule
+collective all_reduce int32 sum
+ranks 2
+count 8
+group 2
+cut in channel table %s, block even 2 by rank
+cut out channel table %[1]s, block even 2 by rank
+rank *
+  lane 0 channel 0
+    send in[0] to 1
+    recv from 1 into out[1]
+`
+	for table, same := range map[string]bool{"2 8": true, "2 8 / 2 8": true, "2 8 / 4 8": false} {
+		s, err := Parse(fmt.Sprintf(text, table))
+		require.NoError(t, err)
+		require.Equal(t, same, s.SameSizes(), table)
+	}
+}

@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"slices"
+
+	"collsim/kernel"
 )
 
 // What every schedule keeps to, however it came to be. Parse holds every line of a text to it,
@@ -19,16 +21,19 @@ import (
 //     know no operators, are assembled all the same, and Execute reports it: they are judged.)
 //   - The message of a put is awaited, and is no operand: its bytes have landed.
 //   - Only puts are silent, only puts and multimem stores are packets, only messages are relaxed.
-//   - What stores or lands has a source. A kernel and a flush move nothing.
+//   - What stores or lands has a source. An opaque kernel and a flush move nothing; any other
+//     kernel reads a region for each of its operands, of its own rank, and writes one, all of the
+//     types that it has for them. Regions of a step that does not compute are of one type.
+//   - What is only defined lies in no memory.
 //   - An event is one of another lane of the rank.
 
 // shaped holds what a step is, whatever its variables are, to the rules.
 func (s *Schedule) shaped(step *Step) error {
-	if step.Cost != 0 || step.Flush {
-		if step.Cost < 0 || len(step.From)+len(step.To)+len(step.Send) > 0 ||
-			step.Cost > 0 && step.Flush {
-			return fmt.Errorf("a kernel and a flush move nothing, and a kernel takes a time")
-		}
+	if step.Flush && (len(step.From)+len(step.To)+len(step.Send) > 0 || step.Kernel != nil) {
+		return fmt.Errorf("a flush moves nothing")
+	}
+	if err := s.kernelShaped(step); err != nil {
+		return err
 	}
 	for i := range step.From {
 		f := &step.From[i]
@@ -43,6 +48,12 @@ func (s *Schedule) shaped(step *Step) error {
 			}
 		}
 	}
+	if err := s.inMemory(step); err != nil {
+		return err
+	}
+	if err := s.sameTypes(step); err != nil {
+		return err
+	}
 	if len(step.From) == 0 && (len(step.To) > 0 || step.Scale) {
 		return fmt.Errorf("there is nothing to be scaled or stored")
 	}
@@ -54,8 +65,90 @@ func (s *Schedule) shaped(step *Step) error {
 	return nil
 }
 
+// inMemory refuses regions of tensors that are only defined.
+func (s *Schedule) inMemory(step *Step) (err error) {
+	step.regions(func(r *Region) {
+		if t := s.Tensor(r.Buffer); t != nil && t.Role == Defined {
+			err = fmt.Errorf("%s is defined, and lies in no memory", t.Name)
+		}
+	})
+	return err
+}
+
+// sameTypes holds a step that does not compute to regions of one type.
+func (s *Schedule) sameTypes(step *Step) error {
+	if step.Kernel != nil || s.Tensors == nil {
+		return nil
+	}
+	first, err := Buffer(work), error(nil)
+	step.regions(func(r *Region) {
+		if int(r.Buffer) >= s.Buffers() {
+			return // reported elsewhere
+		}
+		if first == work {
+			first = r.Buffer
+		}
+		if a, b := s.TypeOf(first), s.TypeOf(r.Buffer); a != b {
+			err = fmt.Errorf("%s is of %v, %s of %v; compute (cast …) makes one of the other",
+				s.BufferName(first), a, s.BufferName(r.Buffer), b)
+		}
+	})
+	return err
+}
+
+// kernelShaped holds a step that computes, and one that begins a bracket, to the rules.
+func (s *Schedule) kernelShaped(step *Step) error {
+	if step.Launch != nil {
+		if err := step.Launch.validate(); err != nil {
+			return err
+		}
+	}
+	if step.Kernel == nil {
+		return nil
+	}
+	if err := step.Kernel.Validate(); err != nil {
+		return err
+	}
+	if step.Kernel.Kind == kernel.Opaque {
+		if step.Kernel.Time == 0 || len(step.From)+len(step.To)+len(step.Send) > 0 {
+			return fmt.Errorf("an opaque kernel takes a time and moves nothing: what reads and writes " +
+				"says what it computes, as in compute (add 8 float32+float32->float32)")
+		}
+		return nil
+	}
+	if want := len(step.Kernel.Operands()); len(step.From) != want || len(step.To) != 1 ||
+		len(step.Send) > 0 || step.Scale || s.Slices > 1 {
+		return fmt.Errorf("%v reads %d regions and writes one, in a schedule without slices; it has "+
+			"%d, %d and %d peers", step.Kernel.Kind, want, len(step.From), len(step.To), len(step.Send))
+	}
+	for i := range step.From {
+		if step.From[i].Kind != Local || step.From[i].Scale {
+			return fmt.Errorf("%v reads regions of its own rank only, as they are", step.Kernel.Kind)
+		}
+	}
+	return s.operandTypes(step)
+}
+
+// operandTypes holds the regions of a step that computes to the types of its operands and result.
+func (s *Schedule) operandTypes(step *Step) error {
+	for i, want := range append(step.Kernel.Operands(), step.Kernel.Output()) {
+		b := step.To[0].Buffer
+		if i < len(step.From) {
+			b = step.From[i].Region.Buffer
+		}
+		if int(b) < s.Buffers() && s.TypeOf(b) != want.Type {
+			return fmt.Errorf("%s is of %v; %v has %v for %s", s.BufferName(b), s.TypeOf(b),
+				step.Kernel.Kind, want.Type, want.Name)
+		}
+	}
+	return nil
+}
+
 // computes says what a step computes that the collective's operator does not do.
 func (s *Schedule) computes(step *Step) error {
+	if step.Kernel != nil {
+		return nil
+	}
 	operands, scaled := 0, step.Scale
 	for i := range step.From {
 		f := &step.From[i]

@@ -17,7 +17,7 @@ func TestAllocations(t *testing.T) {
 			env := simtest.OnSwitch(t, 8, gbs, 100*ns)
 			env.Sharing, env.Slots = sharing, slices+1
 			return testing.AllocsPerRun(5, func() {
-				_, err := Run(s, env, Options{})
+				_, err := Run(s, env, Options{Engine: Event})
 				require.NoError(t, err)
 			})
 		}

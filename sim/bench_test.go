@@ -20,7 +20,7 @@ func BenchmarkRing(b *testing.B) {
 				b.ReportAllocs()
 				sends := int64(0)
 				for b.Loop() {
-					r, err := Run(s, env, Options{})
+					r, err := Run(s, env, Options{Engine: Event})
 					require.NoError(b, err)
 					sends += r.Messages
 				}
@@ -33,7 +33,7 @@ func BenchmarkRing(b *testing.B) {
 // BenchmarkAsked is what a trace and a critical path cost where they are asked for.
 func BenchmarkAsked(b *testing.B) {
 	for _, sharing := range []Sharing{FIFO, Fluid} {
-		for i, o := range []Options{{}, {Critical: true}, {Trace: true}} {
+		for i, o := range []Options{{Engine: Event}, {Critical: true}, {Trace: true}} {
 			name := [...]string{"nothing", "critical", "trace"}[i]
 			b.Run(fmt.Sprintf("%v-%s", sharing, name), func(b *testing.B) {
 				s := simtest.Build(b, simtest.RingPlan(256, 1<<24))
@@ -60,7 +60,7 @@ func BenchmarkDirect64(b *testing.B) {
 			env.Sharing = sharing
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := Run(s, env, Options{})
+				_, err := Run(s, env, Options{Engine: Event})
 				require.NoError(b, err)
 			}
 		})

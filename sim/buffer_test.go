@@ -167,8 +167,8 @@ func TestSendBufferCritical(t *testing.T) {
 
 // linkOf is the index of the link of that name.
 func linkOf(env Env, name string) int32 {
-	for i := range env.Graph.Links {
-		if env.Graph.Links[i].Name == name {
+	for i := range env.Graph.Links() {
+		if env.Graph.Links()[i].Name == name {
 			return int32(i)
 		}
 	}

@@ -18,7 +18,7 @@ func path(env Env, pieces []Piece) []string {
 	for _, p := range pieces {
 		link := "-"
 		if p.Link >= 0 {
-			link = env.Graph.Links[p.Link].Name
+			link = env.Graph.Links()[p.Link].Name
 		}
 		lines = append(lines, fmt.Sprintf("%v %s %v-%v %d.%d.%d", p.What, link,
 			float64(p.From)/1000, float64(p.To)/1000, p.Rank, p.Lane, p.Step))

@@ -10,7 +10,10 @@
 // lane, the place in its program), never by the order in which they were found. So a result is a
 // function of schedule and Env alone.
 //
-//	Env, Schedule ──► engine ──► Totals                     sim/event; its rules: sim/model
+// A device with SMs has a model of a GPU besides: a host that launches, streams, blocks that wait
+// for places, copy engines, and a memory that all share (docs/decisions/0018-gpu.md).
+//
+//	Env, Schedule ──► engine ──► Totals                     sim/event, sweep, fold; rules: model
 //	                     └─────► Log ──┬──► critical path   sim/critical
 //	                                   └──► trace           sim/timeline
 //

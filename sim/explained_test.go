@@ -137,8 +137,7 @@ func TestCriticalIsTight(t *testing.T) {
 func TestArrows(t *testing.T) {
 	for _, kind := range collective.Kinds() {
 		for _, a := range algos.ForKind(kind) {
-			s, err := a.Build(specOf(kind, 4), algos.Options{Slices: 2})
-			require.NoError(t, err)
+			s := build(t, a, specOf(kind, 4), algos.Options{Slices: 2})
 			g, err := topology.Switch(4, 3e9, 700*unit.Nanosecond)
 			require.NoError(t, err)
 			r, err := sim.Run(s, sim.Env{Graph: g, Device: device.Ideal(), Slots: 8},

@@ -97,7 +97,9 @@ func TestScaling(t *testing.T) {
 		require.NoError(t, err)
 		k := []int64{2, 4, 5, 8, 10, 40}[rng.IntN(6)]
 		s = simtest.Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
-			step.Cost *= k
+			if t := step.OpaqueTime(); t > 0 {
+				step.Kernel = schedule.Opaque(t * unit.Time(k))
+			}
 			add(step)
 		})
 		slow, err := Run(s, slower(env, k), Options{})
@@ -119,9 +121,9 @@ func TestScaling(t *testing.T) {
 // slower is the same environment with everything k times as slow.
 func slower(env Env, k int64) Env {
 	env.Graph = env.Graph.Clone()
-	for i := range env.Graph.Links {
-		env.Graph.Links[i].Bandwidth /= unit.Rate(k)
-		env.Graph.Links[i].Latency *= unit.Time(k)
+	for i := range env.Graph.Links() {
+		env.Graph.Links()[i].Bandwidth /= unit.Rate(k)
+		env.Graph.Links()[i].Latency *= unit.Time(k)
 	}
 	d := &env.Device
 	for _, rate := range []*unit.Rate{&d.ReduceRate, &d.CopyRate, &d.LaneRate} {

@@ -16,8 +16,8 @@ import (
 
 // adding is a network whose switches multicast and reduce.
 func adding(env Env) Env {
-	for i := range env.Graph.Nodes {
-		n := &env.Graph.Nodes[i]
+	for i := range env.Graph.Nodes() {
+		n := &env.Graph.Nodes()[i]
 		n.Multicast, n.Reduce = n.Switch, n.Switch
 	}
 	return env
@@ -71,7 +71,7 @@ rank 2
 		lost := unit.Time(0)
 		for _, p := range r.Critical {
 			if p.What == Contention {
-				require.Equal(t, "gpu1->switch", env.Graph.Links[p.Link].Name)
+				require.Equal(t, "gpu1->switch", env.Graph.Links()[p.Link].Name)
 				lost += p.To - p.From
 			}
 		}
@@ -157,7 +157,7 @@ func TestMultimemNeedsASwitch(t *testing.T) {
 		return env
 	}
 	half := spokes(t)
-	half.Graph.Nodes[4].Reduce = false
+	half.Graph.Nodes()[4].Reduce = false
 	for _, tt := range []struct {
 		env  Env
 		what string

@@ -4,7 +4,9 @@ import (
 	"collsim/schedule"
 	"collsim/sim/critical"
 	"collsim/sim/event"
+	"collsim/sim/fold"
 	"collsim/sim/model"
+	"collsim/sim/sweep"
 )
 
 // Env is where a schedule runs: the network, the devices, and how links are shared.
@@ -27,6 +29,34 @@ const (
 	CutThrough   = model.CutThrough   // while it is still coming in
 	StoreForward = model.StoreForward // when its last byte, or a segment's, has come in
 )
+
+// Engine is what plays a schedule. The numbers are the same.
+type Engine uint8
+
+// The engines.
+const (
+	// Best is Fold where that does, or else Event; where a trace or a
+	// critical path is asked for, it is Event.
+	Best  Engine = iota
+	Event        // every rank: package event
+	Fold         // one rank of each class of equal ones, or a *NotFolded: package fold
+	Sweep        // every rank, in a guessed order, or a *NotSwept: package sweep
+)
+
+// String is the value of sim.engine in a scenario.
+func (e Engine) String() string { return [...]string{"best", "event", "fold", "sweep"}[e] }
+
+// Folded is what a run tells of classes of ranks and links: Options.Folded.
+type Folded = model.Folded
+
+// Classes is how many ranks stand for all where Fold is sure to begin: see package fold.
+func Classes(s *schedule.Schedule, env *Env) int { return fold.Classes(s, env) }
+
+// NotFolded is a schedule whose ranks cannot be proven to do the same.
+type NotFolded = fold.NotFolded
+
+// NotSwept is a schedule of which the order in which links are asked cannot be guessed.
+type NotSwept = sweep.NotSwept
 
 // StallError is a schedule that cannot go on though lanes are unfinished: who waits for whom.
 type StallError = schedule.StallError
@@ -55,4 +85,6 @@ const (
 	MessageLatency = critical.MessageLatency
 	SendBuffer     = critical.SendBuffer
 	Rendezvous     = critical.Rendezvous
+	Memory         = critical.Memory
+	EventLatency   = critical.EventLatency
 )

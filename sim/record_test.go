@@ -32,7 +32,7 @@ func counts(t *testing.T, s *schedule.Schedule, env Env, want map[string][]total
 			got[c.Name] = append(got[c.Name], total{float64(x.At) / 1000, x.Value})
 		}
 	}
-	require.Len(t, r.Trace.Counters, len(env.Graph.Links))
+	require.Len(t, r.Trace.Counters, len(env.Graph.Links()))
 	require.Equal(t, want, got, env.Sharing)
 }
 
@@ -123,7 +123,7 @@ func TestTraceTells(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.Trace.Validate())
 		for i, c := range r.Trace.Counters {
-			l := env.Graph.Links[i]
+			l := env.Graph.Links()[i]
 			require.Equal(t, l.Name, c.Name)
 			require.Equal(t, r.LinkLoad[i], c.Total())
 			require.Equal(t, c.Total() > 0, len(c.Samples) > 0)

@@ -8,6 +8,7 @@ import (
 	"collsim/device"
 	"collsim/schedule"
 	"collsim/sim"
+	"collsim/sim/simtest"
 	"collsim/topology"
 	"collsim/unit"
 
@@ -40,9 +41,11 @@ func relabelled(t *testing.T, rng *rand.Rand) bool {
 	if spec.Count > 0 {
 		spec.Count += rng.Int64N(200)
 	}
-	s, err := a.Build(spec, algos.Options{Channels: 1 + rng.IntN(2), Slices: 1 + rng.IntN(3)})
-	require.NoError(t, err)
+	s := build(t, a, spec, algos.Options{Channels: 1 + rng.IntN(2), Slices: 1 + rng.IntN(3)})
 	env := sim.Env{Device: device.Ideal(), Slots: 8, Sharing: sim.Sharing(rng.IntN(2))}
+	if rng.IntN(3) == 0 {
+		simtest.GPU(rng, &env)
+	}
 	networks := []func(int, unit.Rate, unit.Time) (*topology.Graph, error){
 		topology.FullMesh, topology.Ring, topology.Switch}
 	network := rng.IntN(len(networks))
@@ -50,8 +53,9 @@ func relabelled(t *testing.T, rng *rand.Rand) bool {
 	if network == 2 {
 		env.Sharing, players = sim.Fluid, rng.Perm(ranks)
 	}
-	env.Graph, err = networks[network](ranks, unit.Rate(1e9+rng.Int64N(1e9)), 300)
+	graph, err := networks[network](ranks, unit.Rate(1e9+rng.Int64N(1e9)), 300)
 	require.NoError(t, err)
+	env.Graph = graph
 	return sameEnds(t, s, env, players)
 }
 
@@ -66,7 +70,8 @@ func rotation(ranks, by int) []int {
 
 // sameEnds reports whether each lane ends when the lane that it stands for does.
 func sameEnds(t *testing.T, s *schedule.Schedule, env sim.Env, players []int) bool {
-	moved, err := schedule.Beside(len(players), schedule.Team{Ranks: players, Schedule: s})
+	part := schedule.Part{Ranks: players, Schedule: s}
+	moved, err := schedule.Compose("", len(players), nil, []schedule.Part{part})
 	require.NoError(t, err)
 	before, err := sim.Run(s, env, sim.Options{})
 	require.NoError(t, err)

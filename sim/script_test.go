@@ -119,7 +119,7 @@ func pathText(env sim.Env, path []sim.Piece) string {
 	for _, p := range path {
 		link := "-"
 		if p.Link >= 0 {
-			link = env.Graph.Links[p.Link].Name
+			link = env.Graph.Links()[p.Link].Name
 		}
 		fmt.Fprintf(&out, "%-12v %-14s %9v %9v  %d/%d step %d\n", p.What, link, inNs(p.From), inNs(p.To),
 			p.Rank, p.Lane, p.Step)
@@ -177,8 +177,8 @@ func (x *script) graph(t *testing.T) *topology.Graph {
 		g, err = topology.Links(x.ranks, wires)
 	}
 	require.NoError(t, err)
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
+	for i := range g.Nodes() {
+		n := &g.Nodes()[i]
 		n.Multicast, n.Reduce = n.Switch && x.multimem, n.Switch && x.multimem
 	}
 	return g

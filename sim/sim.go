@@ -1,24 +1,34 @@
 package sim
 
 import (
+	"errors"
+
+	"collsim/internal/prose"
 	"collsim/schedule"
 	"collsim/sim/critical"
 	"collsim/sim/event"
+	"collsim/sim/fold"
 	"collsim/sim/model"
+	"collsim/sim/sweep"
 	"collsim/sim/timeline"
 	"collsim/trace"
 )
 
-// Options are what the caller wants besides the numbers. For either of them the run keeps a log of
-// every sub-step and message: about 140 bytes for each message and the sub-step that sends it.
+// Options are what the caller wants besides the numbers. For a trace or a critical path the run
+// keeps a log of every sub-step and message: about 140 bytes for each message and the sub-step that
+// sends it.
 type Options struct {
+	Engine   Engine
 	Trace    bool // make a trace: every interval and message, and what each link carries
 	Critical bool // find the critical path
+	// Folded leaves what a folded run tells as it is, of classes: see model.Totals. Otherwise it is
+	// told of every rank and link.
+	Folded bool
 }
 
 // Result is what a run tells. Times are counted from 0, not from the ranks' Start.
 type Result struct {
-	Engine string // "event"
+	Engine string // "event", "fold" or "sweep"
 	model.Totals
 	Trace *trace.Trace // nil unless asked for
 	// Critical, unless not asked for, is what the last lane's end waited for, from 0 to Time without
@@ -29,9 +39,11 @@ type Result struct {
 	Critical []Piece
 }
 
-// Run plays a schedule. Errors are: a wrong Env; a *StallError; a *schedule.Violation, for a
-// message that nobody receives; a *CostError, for fluid sharing that would take more than a minute;
-// multimem without a switch that does it; and a time beyond unit.Forever.
+// Run plays a schedule, with the engine that is asked for or the best that does. Errors are: a
+// wrong Env; a *NotFolded or a *NotSwept, where that engine is asked for and cannot; a *StallError;
+// a *schedule.Violation, for a message that nobody receives; a *CostError, for fluid sharing that
+// would take more than a minute; multimem without a switch that does it; and a time beyond
+// unit.Forever.
 func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	if err := env.Validate(s); err != nil {
 		return nil, err
@@ -40,11 +52,14 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	if o.Trace || o.Critical {
 		log = model.NewLog(&env, o.Trace)
 	}
-	totals, err := event.Run(s, &env, log)
+	totals, engine, err := play(s, &env, o, log)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Engine: "event", Totals: *totals}
+	r := &Result{Engine: engine.String(), Totals: *totals}
+	if !o.Folded {
+		r.Unfold()
+	}
 	if o.Trace {
 		r.Trace = timeline.Of(&env, log)
 	}
@@ -52,4 +67,39 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 		r.Critical = critical.Path(&env, log)
 	}
 	return r, nil
+}
+
+// play has an engine play a schedule, and tells which.
+func play(s *schedule.Schedule, env *Env, o Options,
+	log *model.Log) (*model.Totals, Engine, error) {
+	if log != nil {
+		const why = "a trace, or a critical path, is of every rank"
+		switch o.Engine {
+		case Fold:
+			return nil, Fold, &NotFolded{Why: why}
+		case Sweep:
+			return nil, Sweep, &NotSwept{Why: why}
+		}
+		o.Engine = Event
+	}
+	unlisted := env.Graph.Listable()
+	if o.Engine == Best || o.Engine == Fold {
+		totals, err := fold.Run(s, env)
+		var cannot *NotFolded
+		switch isLeft := errors.As(err, &cannot); {
+		case o.Engine == Fold || !isLeft:
+			return totals, Fold, err
+		case unlisted != nil:
+			return nil, Fold, &NotFolded{Why: cannot.Why + "; and " + prose.Unprefixed(unlisted)}
+		}
+	}
+	if unlisted != nil { // the others have the state of every link
+		return nil, o.Engine, unlisted
+	}
+	if o.Engine == Sweep {
+		totals, err := sweep.Run(s, env)
+		return totals, Sweep, err
+	}
+	totals, err := event.Run(s, env, log)
+	return totals, Event, err
 }

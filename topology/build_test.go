@@ -76,7 +76,7 @@ func (p *Params) set(t *testing.T, key, value string) {
 // printNodes prints the names of the ranks' nodes, then those of the switches.
 func printNodes(g *Graph) string {
 	var lines [2][]string
-	for _, n := range g.Nodes {
+	for _, n := range g.Nodes() {
 		i := 0
 		if n.Switch {
 			i = 1
@@ -160,7 +160,7 @@ func TestParamErrorCanBeMatched(t *testing.T) {
 	var param *ParamError
 	require.ErrorAs(t, err, &param)
 	require.Equal(t, ParamError{"network.k", "3",
-		"an even number of ports from 2 to 64 is expected"}, *param)
+		"an even number of ports from 2 to 162 is expected"}, *param)
 }
 
 // TestClusterOfOneNodeKeepsItsRoutes: NICs change nothing inside a node, whatever its shape.
@@ -177,12 +177,12 @@ func TestClusterOfOneNodeKeepsItsRoutes(t *testing.T) {
 				for n := range 3 {
 					var names []string
 					for _, l := range g.Route(8*n+s, 8*n+d, nil) {
-						names = append(names, g.Links[l].Name)
+						names = append(names, g.Links()[l].Name)
 					}
 					var want []string
 					for _, l := range alone.Route(s, d, nil) {
 						in := fmt.Sprintf("node%d/", n)
-						want = append(want, in+strings.Replace(alone.Links[l].Name, "->", "->"+in, 1))
+						want = append(want, in+strings.Replace(alone.Links()[l].Name, "->", "->"+in, 1))
 					}
 					require.Equal(t, want, names)
 				}
@@ -219,7 +219,7 @@ func ExampleBuild() {
 		return
 	}
 	for _, l := range g.Route(0, 13, nil) { // gpu0 of node0 to gpu5 of node1
-		fmt.Println(g.Links[l].Name, g.Links[l].Bandwidth)
+		fmt.Println(g.Links()[l].Name, g.Links()[l].Bandwidth)
 	}
 	// Output:
 	// node0/gpu0->node0/switch 450 GB/s

@@ -42,6 +42,10 @@ func (p *Params) cluster() (*Graph, error) {
 	if err != nil {
 		return nil, inside("node", err)
 	}
+	if links := node.NumLinks(); links > MaxLinks { // routes in nodes are searched
+		return nil, badParam("node.ranks", len(node.Ranks),
+			"a %s of as many has %d links; the limit is %d", node.Preset, links, MaxLinks)
+	}
 	if node.Connected() != nil {
 		return nil, &ParamError{"node.preset", strconv.Quote(p.Node.Preset),
 			"a network in which all ranks reach each other is expected"}
@@ -61,11 +65,32 @@ func (p *Params) cluster() (*Graph, error) {
 			return nil, inside("network", err)
 		}
 	}
-	if links := int64(p.Nodes)*int64(len(node.Links)) + int64(len(network.Links)); links > MaxLinks {
-		return nil, badParam("nodes", p.Nodes, "at most %d links are expected, not %d",
-			MaxLinks, links)
+	return p.around(node, network)
+}
+
+// around is the cluster of these nodes and the network of their NICs.
+func (p *Params) around(node, network *Graph) (*Graph, error) {
+	most := int64(MaxLinks)
+	hub, ok := network.formula.(*star)
+	ok = ok && !network.isListed && p.Nodes > 1
+	if ok {
+		most = MaxNumbered / 4 // with those between GPUs and NICs
 	}
-	return compose(p.Nodes, node, network), nil
+	links := int64(p.Nodes)*int64(node.NumLinks()) + int64(network.NumLinks())
+	if links > most {
+		return nil, badParam("nodes", p.Nodes, "at most %d links are expected, not %d", most, links)
+	}
+	g := &Graph{Preset: "cluster", parts: newParts(p.Nodes, node, network)}
+	g.Ranks = make([]int32, p.Nodes*len(node.Ranks))
+	for i := range g.Ranks {
+		g.Ranks[i] = int32(i)
+	}
+	if ok {
+		g.formula = newCluster(g.parts, hub)
+	} else {
+		g.compose()
+	}
+	return g, nil
 }
 
 // inside names the table that an error about a parameter is in.
@@ -107,31 +132,38 @@ func (p Params) between(nodes, gpus int) (*Graph, error) {
 	return g, err
 }
 
-// compose returns the nodes and the network as one; it keeps both, without their names.
-func compose(nodes int, node, network *Graph) *Graph {
+// newParts are so many nodes, and the network of their NICs.
+func newParts(nodes int, node, network *Graph) *parts {
 	p := &parts{node: node, network: network, nodes: int32(nodes), gpus: int32(len(node.Ranks)),
-		switches: int32(len(node.Nodes) - len(node.Ranks)), nics: int32(len(network.Ranks) / nodes),
-		end: -1}
+		switches: int32(node.NumNodes() - len(node.Ranks)),
+		nics:     int32(len(network.Ranks) / nodes), end: -1}
 	p.fabric = p.nodes * (p.gpus + p.switches)
-	g := &Graph{Preset: "cluster", parts: p}
+	return p
+}
+
+// compose lists the nodes and the network as one; it keeps both, without their names.
+func (g *Graph) compose() {
+	p := g.parts
+	node, network := p.node, p.network
+	node.list()
+	network.list()
 	for i := range p.nodes * p.gpus {
-		g.Ranks = append(g.Ranks, i)
-		g.addNode(fmt.Sprint("node", i/p.gpus, "/", node.Nodes[i%p.gpus].Name), false)
+		g.addNode(fmt.Sprint("node", i/p.gpus, "/", node.nodes[i%p.gpus].Name), false)
 	}
 	for i := range p.nodes * p.switches {
-		v := node.Nodes[p.gpus+i%p.switches]
+		v := node.nodes[p.gpus+i%p.switches]
 		v.Name = fmt.Sprint("node", i/p.switches, "/", v.Name)
-		g.Nodes = append(g.Nodes, v)
+		g.nodes = append(g.nodes, v)
 	}
-	for i, v := range network.Nodes {
+	for i, v := range network.nodes {
 		if i < len(network.Ranks) {
 			v.Name = "node" + strconv.Itoa(i/int(p.nics)) + "/nic" + strconv.Itoa(i%int(p.nics))
 		}
 		v.Switch = true
-		g.Nodes = append(g.Nodes, v)
+		g.nodes = append(g.nodes, v)
 	}
-	g.Links = make([]Link, 0, nodes*len(node.Links)+len(network.Links)+
-		2*nodes*int(max(p.gpus, p.nics)))
+	g.links = make([]Link, 0, int(p.nodes)*(len(node.links)+2*int(max(p.gpus, p.nics)))+
+		len(network.links))
 	for i := range p.nodes {
 		g.copyLinks(node, func(v int32) int32 {
 			if v < p.gpus {
@@ -143,12 +175,12 @@ func compose(nodes int, node, network *Graph) *Graph {
 	g.attach(p)
 	g.copyLinks(network, func(v int32) int32 { return p.fabric + v })
 	for _, part := range []*Graph{node, network} {
-		clear(part.Nodes) // Names only; what is left is their number
-		for i := range part.Links {
-			part.Links[i].Name = ""
+		clear(part.nodes) // Names only; what is left is their number
+		for i := range part.links {
+			part.links[i].Name = ""
 		}
 	}
-	return g.numbered()
+	g.numbered()
 }
 
 // attach appends the links between GPUs and NICs.
@@ -157,22 +189,22 @@ func (g *Graph) attach(p *parts) {
 		return
 	}
 	pairs := max(p.gpus, p.nics)
-	first := len(g.Links)
+	first := len(g.links)
 	g.join(p.nodes*pairs, Params{Bandwidth: unit.Unlimited}, func(i int32) (low, high int32) {
 		node := i / pairs
 		gpu, nic := p.pair(i % pairs)
 		return node*p.gpus + gpu, p.fabric + node*p.nics + nic
 	})
-	for i := first; i < len(g.Links); i++ {
-		g.Links[i].extra = anAttachment
+	for i := first; i < len(g.links); i++ {
+		g.links[i].extra = anAttachment
 	}
 }
 
 // copyLinks appends the links of from, whose nodes are called at(v) here.
 func (g *Graph) copyLinks(from *Graph, at func(int32) int32) {
-	for i := range from.Links {
-		l := &from.Links[i]
+	for i := range from.links {
+		l := &from.links[i]
 		g.addLink(at(l.From), at(l.To), l.Bandwidth, l.Latency)
-		g.Links[len(g.Links)-1].extra = l.extra
+		g.links[len(g.links)-1].extra = l.extra
 	}
 }

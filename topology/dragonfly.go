@@ -47,7 +47,7 @@ func dragonfly(p Params) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := int32(len(g.Nodes))
+	first := int32(len(g.nodes))
 	for group := range groups {
 		g.addSwitches(fmt.Sprintf("group%d/router", group), int32(a))
 	}
@@ -61,7 +61,7 @@ func dragonfly(p Params) (*Graph, error) {
 	for c := range a * h {
 		for group := range groups { // the way back is channel a·h-1-c of the other group
 			g.addLink(router(group, c), router(group+c+1, a*h-1-c), p.Bandwidth, p.Latency)
-			g.Links[len(g.Links)-1].extra = aGlobal
+			g.links[len(g.links)-1].extra = aGlobal
 		}
 	}
 	return g.numbered(), nil

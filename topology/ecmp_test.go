@@ -22,7 +22,7 @@ func TestMixIsSplitmix64(t *testing.T) {
 // loads counts the routes of all pairs over the links whose names have both parts.
 func loads(g *Graph, from, to string) map[string]int {
 	count := map[string]int{}
-	for _, l := range g.Links {
+	for _, l := range g.Links() {
 		if a, b, _ := strings.Cut(l.Name, "->"); strings.Contains(a, from) && strings.Contains(b, to) {
 			count[l.Name] = 0
 		}
@@ -30,8 +30,8 @@ func loads(g *Graph, from, to string) map[string]int {
 	for s := range g.Ranks {
 		for d := range g.Ranks {
 			for _, l := range g.Route(s, d, nil) {
-				if _, ok := count[g.Links[l].Name]; ok {
-					count[g.Links[l].Name]++
+				if _, ok := count[g.Links()[l].Name]; ok {
+					count[g.Links()[l].Name]++
 				}
 			}
 		}

@@ -3,7 +3,7 @@ package topology
 import "fmt"
 
 // maxPorts is the largest k of a fat-tree: it holds MaxRanks.
-const maxPorts = 64
+const maxPorts = 162
 
 // fatTree returns the three-level fat-tree of switches with K ports: K pods of K/2 edge and K/2
 // aggregation switches, (K/2)² core switches, K³/4 hosts (Al-Fares, Loukissas, Vahdat, "A Scalable,
@@ -38,7 +38,7 @@ func fatTree(p Params) (*Graph, error) {
 	}
 	k, u := int32(p.K), int32(up)
 	half := k / 2
-	pods := int32(len(g.Nodes)) // a pod is its edges, then its aggregation switches
+	pods := int32(len(g.nodes)) // a pod is its edges, then its aggregation switches
 	for pod := range k {
 		g.addSwitches(fmt.Sprintf("pod%d/edge", pod), half)
 		g.addSwitches(fmt.Sprintf("pod%d/agg", pod), u)

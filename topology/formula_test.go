@@ -152,7 +152,7 @@ func TestFigures(t *testing.T) {
 			diameter, err := longestRoute(g)
 			require.NoError(t, err, name)
 			require.Equal(t, k.want,
-				figures{len(g.Nodes), len(g.Links), bisection(g), diameter}, name)
+				figures{len(g.Nodes()), len(g.Links()), bisection(g), diameter}, name)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func longestRoute(g *Graph) (int, error) {
 			extra := 0
 			route := g.Route(s, d, nil)
 			for _, i := range route {
-				l := g.Links[i]
+				l := g.Links()[i]
 				if l.From != at || seen[at] {
 					return 0, fmt.Errorf("%d to %d: %v leaves the path or has a loop", s, d, route)
 				}
@@ -197,14 +197,14 @@ func longestRoute(g *Graph) (int, error) {
 // lengths returns the length of the way from each node to end: relaxing until nothing changes, the
 // plainest way there is.
 func lengths(g *Graph, end int32) []int32 {
-	left := make([]int32, len(g.Nodes))
+	left := make([]int32, len(g.Nodes()))
 	for v := range left {
 		left[v] = 1 << 30
 	}
 	left[end] = 0
 	for changed := true; changed; {
 		changed = false
-		for _, l := range g.Links {
+		for _, l := range g.Links() {
 			if d := left[l.To] + 1 + l.extra; d < left[l.From] {
 				left[l.From] = d
 				changed = true
@@ -243,12 +243,12 @@ func maxFlow(g *Graph, from []bool) int {
 	if !g.routes.built {
 		g.buildNeighbours()
 	}
-	free := make([]int64, len(g.Links)) // forward
-	used := make([]int64, len(g.Links)) // what can be taken back
-	for i, l := range g.Links {
+	free := make([]int64, len(g.Links())) // forward
+	used := make([]int64, len(g.Links())) // what can be taken back
+	for i, l := range g.Links() {
 		free[i] = min(int64(l.Bandwidth), 1<<20)
 	}
-	sink := make([]bool, len(g.Nodes))
+	sink := make([]bool, len(g.Nodes()))
 	for r, v := range g.Ranks {
 		sink[v] = !from[r]
 	}
@@ -281,7 +281,7 @@ func maxFlow(g *Graph, from []bool) int {
 // augment returns a path with room: links, or complements of links to take back; nil if none.
 func augment(g *Graph, from, sink []bool, free, used []int64) []int32 {
 	const unseen, source = 1 << 30, 1<<30 + 1
-	by := make([]int32, len(g.Nodes)) // what each node was reached by
+	by := make([]int32, len(g.Nodes())) // what each node was reached by
 	for v := range by {
 		by[v] = unseen
 	}
@@ -300,21 +300,21 @@ func augment(g *Graph, from, sink []bool, free, used []int64) []int32 {
 				e := by[v]
 				path = append(path, e)
 				if e >= 0 {
-					v = g.Links[e].From
+					v = g.Links()[e].From
 				} else {
-					v = g.Links[^e].To
+					v = g.Links()[^e].To
 				}
 			}
 			return path
 		}
 		for _, l := range g.routes.out.of(v) {
-			if to := g.Links[l].To; free[l] > 0 && by[to] == unseen {
+			if to := g.Links()[l].To; free[l] > 0 && by[to] == unseen {
 				by[to] = l
 				queue = append(queue, to)
 			}
 		}
 		for _, l := range g.routes.in.of(v) {
-			if to := g.Links[l].From; used[l] > 0 && by[to] == unseen {
+			if to := g.Links()[l].From; used[l] > 0 && by[to] == unseen {
 				by[to] = ^l
 				queue = append(queue, to)
 			}

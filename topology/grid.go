@@ -65,8 +65,23 @@ func newGrid(preset string, p Params, wrap bool) (*Graph, error) {
 		return nil, &ParamError{"shape", fmt.Sprint(p.Shape),
 			fmt.Sprintf("it has %d places; ranks = %d are expected", ranks, p.Ranks)}
 	}
+	like := Link{Bandwidth: p.Bandwidth, Latency: p.Latency}
 	links := 2 * int64(ranks) * int64(len(shape)) // or fewer
-	g, err := newGraph(preset, ranks, links, Link{Bandwidth: p.Bandwidth, Latency: p.Latency})
+	if wrap {
+		if err := wanted(preset, ranks, links, MaxNumbered, like); err != nil {
+			return nil, err
+		}
+		var dims []dimension
+		stride := int32(ranks)
+		for _, size := range shape {
+			stride /= size
+			dims = append(dims, dimension{stride: stride, size: size})
+		}
+		g := newNumbered(preset, newWrapped(int32(ranks), like, dims...))
+		g.grid = &grid{shape, wrap}
+		return g, nil
+	}
+	g, err := newGraph(preset, ranks, links, like)
 	if err != nil {
 		return nil, err
 	}
@@ -75,20 +90,13 @@ func newGrid(preset string, p Params, wrap bool) (*Graph, error) {
 	for _, size := range shape {
 		stride /= size
 		for v := range int32(ranks) { // to the next coordinate
-			switch at := v / stride % size; {
-			case at+1 < size:
+			if v/stride%size+1 < size {
 				g.addLink(v, v+stride, p.Bandwidth, p.Latency)
-			case wrap && size > 1:
-				g.addLink(v, v-at*stride, p.Bandwidth, p.Latency)
 			}
 		}
 		for v := range int32(ranks) { // to the one before
-			switch at := v / stride % size; {
-			case wrap && size == 2:
-			case at > 0:
+			if v/stride%size > 0 {
 				g.addLink(v, v-stride, p.Bandwidth, p.Latency)
-			case wrap && size > 1:
-				g.addLink(v, v+(size-1)*stride, p.Bandwidth, p.Latency)
 			}
 		}
 	}
@@ -103,17 +111,18 @@ func hypercube(p Params) (*Graph, error) {
 		return nil, badParam("ranks", p.Ranks, "a power of two is expected")
 	}
 	bit := bits.Len(uint(p.Ranks)) - 1
-	g, err := newGraph("hypercube", p.Ranks, int64(bit)*int64(p.Ranks),
-		Link{Bandwidth: p.Bandwidth, Latency: p.Latency})
-	if err != nil {
+	like := Link{Bandwidth: p.Bandwidth, Latency: p.Latency}
+	links := int64(bit) * int64(p.Ranks)
+	if err := wanted("hypercube", p.Ranks, links, MaxNumbered, like); err != nil {
 		return nil, err
 	}
-	g.grid = &grid{}
+	var dims []dimension
+	box := &grid{}
 	for d := range bit {
-		g.grid.shape = append(g.grid.shape, 2)
-		for v := range int32(p.Ranks) {
-			g.addLink(v, v^1<<d, p.Bandwidth, p.Latency)
-		}
+		box.shape = append(box.shape, 2)
+		dims = append(dims, dimension{stride: 1 << d, size: 2})
 	}
-	return g.numbered(), nil
+	g := newNumbered("hypercube", newWrapped(int32(p.Ranks), like, dims...))
+	g.grid = box
+	return g, nil
 }

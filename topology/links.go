@@ -50,7 +50,7 @@ func Links(ranks int, wires []Wire) (*Graph, error) {
 		return nil, err
 	}
 	nodes := make(map[string]int32, named)
-	for i, n := range g.Nodes {
+	for i, n := range g.nodes {
 		nodes[n.Name] = int32(i)
 	}
 	seen := make(map[[2]int32]bool, links)
@@ -88,7 +88,7 @@ func (g *Graph) addWire(i int, w Wire, nodes map[string]int32, seen map[[2]int32
 	}
 	for _, way := range ways {
 		if seen[way] {
-			name := g.Nodes[way[0]].Name + "->" + g.Nodes[way[1]].Name
+			name := g.nodes[way[0]].Name + "->" + g.nodes[way[1]].Name
 			return &WireError{i, "from", w.From, "the link " + name +
 				" is there already; one faster link says the same as two"}
 		}

@@ -50,14 +50,14 @@ func (g *Graph) Override(pattern string, c Change) error {
 		return err
 	}
 	for _, i := range found {
-		l := g.Links[i]
+		l := g.Links()[i]
 		if c.Share != 0 && l.Bandwidth.Times(c.Share) == 0 {
 			return fmt.Errorf("topology: %v of %v, the bandwidth of %s, is less than 1 B/s",
 				c.Share, l.Bandwidth, l.Name)
 		}
 	}
 	for _, i := range found {
-		l := &g.Links[i]
+		l := &g.Links()[i]
 		if c.Bandwidth != 0 {
 			l.Bandwidth = c.Bandwidth
 		}
@@ -75,10 +75,13 @@ func (g *Graph) Override(pattern string, c Change) error {
 // also for none: "gpu0->switch", "*->gpu3", "*". "a <-> b" matches both directions, a->b and b->a.
 // Blanks around an arrow do not matter. No match is a *MatchError with the nearest names.
 func (g *Graph) MatchLinks(pattern string) ([]int32, error) {
+	if err := g.Listable(); err != nil {
+		return nil, err
+	}
 	there, back := directions(pattern)
 	var found []int32
-	for i := range g.Links {
-		name := g.Links[i].Name
+	for i := range g.Links() {
+		name := g.Links()[i].Name
 		if matches(there, name) || back != "" && matches(back, name) {
 			found = append(found, int32(i))
 		}
@@ -86,9 +89,9 @@ func (g *Graph) MatchLinks(pattern string) ([]int32, error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	names := make([]string, len(g.Links))
-	for i := range g.Links {
-		names[i] = g.Links[i].Name
+	names := make([]string, len(g.Links()))
+	for i := range g.Links() {
+		names[i] = g.Links()[i].Name
 	}
 	near := nearest.To(there, names, 3)
 	if from, _, arrow := strings.Cut(there, "->"); arrow && len(near) == 0 {
@@ -103,7 +106,7 @@ func (g *Graph) MatchRanks(pattern string) ([]int32, error) {
 	names := make([]string, len(g.Ranks))
 	var found []int32
 	for r, node := range g.Ranks {
-		names[r] = g.Nodes[node].Name
+		names[r] = g.Node(node).Name
 		if matches(pattern, names[r]) {
 			found = append(found, int32(r))
 		}

@@ -15,11 +15,11 @@ func (g *Graph) Multimem(rank int32, team []int32, reduces bool) (up, down []int
 	if !g.routes.built {
 		g.buildNeighbours()
 	}
-	why := fmt.Errorf("%s hangs on no switch", g.Nodes[g.Ranks[rank]].Name)
+	why := fmt.Errorf("%s hangs on no switch", g.Nodes()[g.Ranks[rank]].Name)
 	found := 0 // how far the best switch got
 	for _, l := range g.routes.out.of(g.Ranks[rank]) {
-		hub := g.Links[l].To
-		if !g.Nodes[hub].Switch {
+		hub := g.Links()[l].To
+		if !g.Nodes()[hub].Switch {
 			continue
 		}
 		reached := 0
@@ -46,13 +46,13 @@ func (g *Graph) spokes(hub, rank int32, team []int32, reduces bool) (
 		node := g.Ranks[r]
 		there, back := g.direct(node, hub), g.direct(hub, node)
 		if there < 0 || back < 0 {
-			return nil, nil, 1 + i, fmt.Errorf("%s does not hang on %s, as %s does", g.Nodes[node].Name,
-				g.Nodes[hub].Name, g.Nodes[g.Ranks[rank]].Name)
+			return nil, nil, 1 + i, fmt.Errorf("%s does not hang on %s, as %s does", g.Nodes()[node].Name,
+				g.Nodes()[hub].Name, g.Nodes()[g.Ranks[rank]].Name)
 		}
 		up, down = append(up, there), append(down, back)
 	}
 	met = 2 + len(team)
-	switch n := &g.Nodes[hub]; {
+	switch n := &g.Nodes()[hub]; {
 	case !n.Multicast:
 		return nil, nil, met, fmt.Errorf("%s does not declare multicast", n.Name)
 	case reduces && !n.Reduce:
@@ -63,8 +63,8 @@ func (g *Graph) spokes(hub, rank int32, team []int32, reduces bool) (
 
 // multimem lets every switch do it.
 func (g *Graph) multimem() {
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
+	for i := range g.Nodes() {
+		n := &g.Nodes()[i]
 		n.Multicast, n.Reduce = n.Switch, n.Switch
 	}
 }

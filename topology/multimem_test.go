@@ -12,7 +12,7 @@ import (
 func names(g *Graph, links []int32) []string {
 	var list []string
 	for _, l := range links {
-		list = append(list, g.Links[l].Name)
+		list = append(list, g.Links()[l].Name)
 	}
 	return list
 }
@@ -38,7 +38,7 @@ func TestMultimemInACluster(t *testing.T) {
 	require.NoError(t, err)
 	g = g.Clone()
 	able := []string{}
-	for _, n := range g.Nodes {
+	for _, n := range g.Nodes() {
 		require.Equal(t, n.Multicast, n.Reduce)
 		if n.Multicast {
 			able = append(able, n.Name)
@@ -70,8 +70,8 @@ func TestMultimemTakesTheSwitchThatCan(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = g.Multimem(0, []int32{1}, false)
 	require.EqualError(t, err, "topology: plain does not declare multicast")
-	for i := range g.Nodes {
-		g.Nodes[i].Multicast = g.Nodes[i].Name == "clever"
+	for i := range g.Nodes() {
+		g.Nodes()[i].Multicast = g.Nodes()[i].Name == "clever"
 	}
 	up, _, err := g.Multimem(0, []int32{1}, false)
 	require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestMultimemParam(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, c.Name)
-		for _, n := range g.Nodes {
+		for _, n := range g.Nodes() {
 			require.Equal(t, n.Switch, n.Multicast && n.Reduce, n.Name)
 		}
 	}

@@ -52,14 +52,20 @@ func (g *Graph) seatAt(places []int) error {
 	return nil
 }
 
+// PerNode is how many ranks a node of a cluster has, all where there are no nodes: rank r is in
+// node Ranks[r] / PerNode.
+func (g *Graph) PerNode() int {
+	if g.parts != nil {
+		return int(g.parts.gpus)
+	}
+	return len(g.Ranks)
+}
+
 // Teams returns the ranks in teams, each in rising order: "all" in one, "node" a team for each node
 // of a cluster (all ranks, where there are no nodes), "rail" a team for each place inside a node,
 // so that "rail" and "node" cross. Teams are in the order of their first places.
 func (g *Graph) Teams(by string) ([][]int32, error) {
-	size := int32(len(g.Ranks))
-	if g.parts != nil {
-		size = g.parts.gpus
-	}
+	size := int32(g.PerNode())
 	var team func(place int32) int32
 	switch by {
 	case "all":

@@ -123,7 +123,11 @@ func Build(p Params) (*Graph, error) {
 	if p.Routing > ECMP {
 		return nil, badParam("routing", int(p.Routing), "shortest (0) or ecmp (1) is expected")
 	}
-	g.Routing = p.Routing
+	if g.Routing = p.Routing; g.Routing != Shortest {
+		if err := g.Listable(); err != nil {
+			return nil, badParam("routing", int(p.Routing), "%v", err)
+		}
+	}
 	if err := g.seat(p.Order, p.Places); err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func (g *Graph) towards(end int32) (table []int32, step int32) {
 		g.buildNeighbours()
 	}
 	if l := g.routes.in.only(end); l >= 0 {
-		return g.table(g.Links[l].From), 1 + g.Links[l].extra
+		return g.table(g.links[l].From), 1 + g.links[l].extra
 	}
 	return g.table(end), 0
 }

@@ -42,11 +42,17 @@ func mix(z uint64) uint64 {
 //
 // REQUIRES: Connected returned nil. Route panics where there is no way.
 func (g *Graph) Route(src, dst int, buf []int32) []int32 {
+	if g.formula != nil && !g.isListed && g.Routing == Shortest {
+		if src == dst {
+			return buf
+		}
+		return g.formula.route(g.Ranks[src], g.Ranks[dst], buf)
+	}
 	if !g.routes.built {
 		g.buildNeighbours()
 	}
 	from, to := g.Ranks[src], g.Ranks[dst]
-	limit := len(buf) + len(g.Nodes)
+	limit := len(buf) + len(g.nodes)
 	for from != to && g.parts == nil { // forward from the source, as long as there is no choice
 		l := g.routes.out.only(from)
 		if l < 0 {
@@ -56,7 +62,7 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 			panic(g.noRoute(src, dst))
 		}
 		buf = append(buf, l)
-		from = g.Links[l].To
+		from = g.links[l].To
 	}
 	end, tail := to, 0
 	for from != end && g.parts == nil { // backward from the destination likewise
@@ -67,7 +73,7 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 		if tail++; len(buf)+tail > limit {
 			panic(g.noRoute(src, dst))
 		}
-		end = g.Links[l].From
+		end = g.links[l].From
 	}
 	buf, ok := g.walk(from, end, mix(uint64(src)<<32+uint64(dst)), buf)
 	if !ok {
@@ -77,14 +83,14 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 	buf = slices.Grow(buf, tail)[:len(buf)+tail]
 	for i := len(buf) - 1; tail > 0; i, tail = i-1, tail-1 {
 		buf[i] = g.routes.in.only(to)
-		to = g.Links[buf[i]].From
+		to = g.links[buf[i]].From
 	}
 	return buf
 }
 
 func (g *Graph) noRoute(src, dst int) string {
 	return fmt.Sprintf("topology: no route from %s to %s: Connected was not asked",
-		g.Nodes[g.Ranks[src]].Name, g.Nodes[g.Ranks[dst]].Name)
+		g.nodes[g.Ranks[src]].Name, g.nodes[g.Ranks[dst]].Name)
 }
 
 // walk appends the links from node v to node end, and reports whether there is a way. seed is the
@@ -93,7 +99,10 @@ func (g *Graph) walk(v, end int32, seed uint64, buf []int32) ([]int32, bool) {
 	if v == end {
 		return buf, true
 	}
-	if l := g.direct(v, end); l >= 0 && g.Links[l].extra == 0 { // neighbours need no distances
+	if next := g.nexts(end); next != nil {
+		return g.follow(next, v, end, seed, buf)
+	}
+	if l := g.direct(v, end); l >= 0 && g.links[l].extra == 0 { // neighbours need no distances
 		return append(buf, l), true
 	}
 	var known []int32
@@ -106,30 +115,71 @@ func (g *Graph) walk(v, end int32, seed uint64, buf []int32) ([]int32, bool) {
 			return buf, false
 		}
 		buf = append(buf, l)
-		v = g.Links[l].To
+		v = g.links[l].To
+	}
+	return buf, true
+}
+
+// follow is walk with the links that earlier routes to end have taken.
+func (g *Graph) follow(next []int32, v, end int32, seed uint64, buf []int32) ([]int32, bool) {
+	known := g.routes.tables[end]
+	for v != end {
+		if next[v] == 0 {
+			next[v] = g.hop(v, end, seed, known) + 1
+		}
+		l := next[v] - 1
+		if l < 0 {
+			return buf, false
+		}
+		buf = append(buf, l)
+		v = g.links[l].To
 	}
 	return buf, true
 }
 
 // hop returns the link that a route from v to end takes, -1 if there is none.
 func (g *Graph) hop(v, end int32, seed uint64, known []int32) int32 {
-	left := g.left(v, end, known)
-	best, most := int32(-1), uint64(0)
-	for _, l := range g.routes.out.of(v) {
-		link := &g.Links[l]
-		d := g.left(link.To, end, known)
-		if d < 0 || d+1+link.extra != left {
-			continue
-		}
-		weight := uint64(0)
-		if g.Routing == ECMP {
-			weight = mix(seed + uint64(l))
-		}
-		if best < 0 || weight > most || weight == most && l < best {
-			best, most = l, weight
+	c := choice{left: g.left(v, end, known), seed: seed, best: -1}
+	links := g.routes.out.of(v)
+	if p := g.parts; p != nil && v >= p.fabric && len(links) > fewLinks {
+		links = g.routes.through.of(v)
+		for i := range p.exits { // to a NIC that leads nowhere else, only if that is where it is going
+			if l := g.direct(v, p.fabric+p.exits[i].nic); l >= 0 {
+				g.consider(&c, l, end, known)
+			}
 		}
 	}
-	return best
+	for _, l := range links {
+		g.consider(&c, l, end, known)
+	}
+	return c.best
+}
+
+// fewLinks are so few that all are tried.
+const fewLinks = 16
+
+// choice is the link of a hop, as far as links have been considered.
+type choice struct {
+	left int32 // the length of the way on
+	seed uint64
+	best int32
+	most uint64
+}
+
+// consider tries a link, which must lie on a shortest path.
+func (g *Graph) consider(c *choice, l, end int32, known []int32) {
+	link := &g.links[l]
+	d := g.left(link.To, end, known)
+	if d < 0 || d+1+link.extra != c.left {
+		return
+	}
+	weight := uint64(0)
+	if g.Routing == ECMP {
+		weight = mix(c.seed + uint64(l))
+	}
+	if c.best < 0 || weight > c.most || weight == c.most && l < c.best {
+		c.best, c.most = l, weight
+	}
 }
 
 // left returns the length of the way from v to end, negative where there is none.
@@ -147,7 +197,7 @@ func (g *Graph) left(v, end int32, known []int32) int32 {
 func (g *Graph) direct(from, to int32) int32 {
 	links := g.routes.out.of(from)
 	i, ok := slices.BinarySearchFunc(links, to, func(l, to int32) int {
-		return cmp.Compare(g.Links[l].To, to)
+		return cmp.Compare(g.links[l].To, to)
 	})
 	if !ok {
 		return -1

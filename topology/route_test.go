@@ -18,14 +18,14 @@ import (
 func rule(g *Graph, src, dst int) []int32 {
 	const never = 1 << 40
 	from, to := g.Ranks[src], g.Ranks[dst]
-	left := make([]int, len(g.Nodes)) // the length of the way to the end: Bellman and Ford's
+	left := make([]int, len(g.Nodes())) // the length of the way to the end: Bellman and Ford's
 	for v := range left {
 		left[v] = never
 	}
 	left[to] = 0
 	for changed := true; changed; {
 		changed = false
-		for _, l := range g.Links {
+		for _, l := range g.Links() {
 			if d := left[l.To] + 1 + int(l.extra); d < left[l.From] {
 				left[l.From] = d
 				changed = true
@@ -38,7 +38,7 @@ func rule(g *Graph, src, dst int) []int32 {
 	route := []int32{}
 	for from != to {
 		best := -1
-		for i, l := range g.Links {
+		for i, l := range g.Links() {
 			if l.From != from || left[l.To]+1+int(l.extra) != left[from] {
 				continue
 			}
@@ -48,7 +48,7 @@ func rule(g *Graph, src, dst int) []int32 {
 			}
 		}
 		route = append(route, int32(best))
-		from = g.Links[best].To
+		from = g.Links()[best].To
 	}
 	return route
 }
@@ -117,8 +117,8 @@ func TestRoutesFollowTheRule(t *testing.T) {
 			g := randomGraph(seed, ranks, switches, percent)
 			rng := rand.New(rand.NewSource(seed))
 			g.Routing = Routing(rng.Intn(2))
-			for i := range g.Links { // some links count more
-				g.Links[i].extra = []int32{0, aGlobal, anAttachment}[rng.Intn(3)]
+			for i := range g.Links() { // some links count more
+				g.Links()[i].extra = []int32{0, aGlobal, anAttachment}[rng.Intn(3)]
 			}
 			err := equalsRule(g)
 			return err == nil, err
@@ -161,8 +161,28 @@ func TestTablesAreMadeWhenTheyPay(t *testing.T) {
 	for s := range 64 {
 		g.Route(s, 127, nil)
 	}
-	require.Equal(t, 1, g.routes.held)
+	require.Equal(t, 2, g.routes.held, "distances, and the links that routes take")
 	require.Equal(t, before, g.Route(5, 127, nil))
+}
+
+// TestRoutingMayChange: the links that routes have taken are kept for pairs that all take the same,
+// and only for these.
+func TestRoutingMayChange(t *testing.T) {
+	params := Params{Preset: "fat-tree", K: 8, Bandwidth: rate}
+	g, err := Build(params)
+	require.NoError(t, err)
+	for _, routing := range []Routing{Shortest, ECMP, Shortest} {
+		g.Routing = routing
+		params.Routing = routing
+		fresh, err := Build(params)
+		require.NoError(t, err)
+		fresh.buildNeighbours()
+		fresh.routes.room = 0
+		for s := range 128 {
+			require.Equal(t, fresh.Route(s, 126, nil), g.Route(s, 126, nil))
+		}
+	}
+	require.Equal(t, 2, g.routes.held)
 }
 
 // TestTooLittleRoomForTables: without room for a table a general network searches every time, and a
@@ -193,6 +213,29 @@ func TestTooLittleRoomForTables(t *testing.T) {
 	}
 }
 
+// TestManyNodesOnASwitch: of many links of a switch only those are looked at that may lie on the
+// way.
+func TestManyNodesOnASwitch(t *testing.T) {
+	node := Params{Preset: "switch", Ranks: 3, Bandwidth: rate}
+	for _, network := range []Params{{Preset: "rails"}, {Preset: "switch"}, {Preset: "tree", K: 30},
+		{Preset: "full-mesh", NICs: 1}, {Preset: "leaf-spine", K: 20, NICs: 2},
+		{Preset: "switch", NICs: 6}} {
+		network.Bandwidth = rate
+		for _, routing := range []Routing{Shortest, ECMP} {
+			g, err := Build(Params{Nodes: 20, Node: &node, Network: &network, Routing: routing})
+			require.NoError(t, err)
+			general := g.Clone()
+			general.list()
+			general.parts = nil
+			for s := range g.Ranks {
+				for d := range g.Ranks {
+					require.Equal(t, general.Route(s, d, nil), g.Route(s, d, nil), network.Preset)
+				}
+			}
+		}
+	}
+}
+
 // TestClusterRoutesAreTheGeneralOnes: what parts know equals what a search of the whole finds.
 func TestClusterRoutesAreTheGeneralOnes(t *testing.T) {
 	node := Params{Preset: "fat-tree", Ranks: 9, Bandwidth: rate}
@@ -204,6 +247,7 @@ func TestClusterRoutesAreTheGeneralOnes(t *testing.T) {
 		g, err := Build(Params{Nodes: 6, Node: &node, Network: &network, Routing: ECMP})
 		require.NoError(t, err)
 		general := g.Clone()
+		general.list()
 		general.parts = nil
 		for s := range g.Ranks {
 			for d := range g.Ranks {
@@ -253,13 +297,13 @@ func TestPortsAndRoutesAreAlikeForAllRanks(t *testing.T) {
 	for _, preset := range []string{"full-mesh", "ring"} {
 		g, err := New(preset, n, rate, hop)
 		require.NoError(t, err)
-		turned := make([]int32, len(g.Links)) // the link that each becomes
-		for i, l := range g.Links {
+		turned := make([]int32, len(g.Links())) // the link that each becomes
+		for i, l := range g.Links() {
 			found, err := g.MatchLinks(rankName(int(l.From+1)%n) + "->" + rankName(int(l.To+1)%n))
 			require.NoError(t, err)
 			require.Len(t, found, 1)
 			turned[i] = found[0]
-			require.Equal(t, l.Port, g.Links[found[0]].Port, l.Name)
+			require.Equal(t, l.Port, g.Links()[found[0]].Port, l.Name)
 		}
 		for s := range n {
 			for d := range n {

@@ -10,15 +10,19 @@ import (
 // only one leads, needs no search: there is no choice. Ranks on a switch are of that kind, and
 // share what is known of their switch.
 type routes struct {
-	built  bool
-	out    adjacency // links by the node they leave, then by the node they reach
-	in     adjacency // links by the node they reach, then by index
-	tables [][]int32 // tables[d][v] is the length of the way from v to d; nil until it pays
-	held   int       // tables that are not nil
-	room   int       // tables that there may be
-	effort []int32   // how many nodes searches towards each node have visited
-	near   []int32   // as a table, of the latest search only
-	queues []queue   // by how much a link counts; scratch of search
+	built bool
+	out   adjacency // links by the node they leave, then by the node they reach
+	in    adjacency // links by the node they reach, then by index
+	// through are those of out, by the node they leave, that may lead further than to their end:
+	// between the nodes of a cluster all but those to a NIC with no other way than back.
+	through adjacency
+	tables  [][]int32 // tables[d][v] is the length of the way from v to d; nil until it pays
+	next    [][]int32 // next[d][v] is 1 more than the link from v towards d, 0 until asked for
+	held    int       // tables that are not nil, next among them
+	room    int       // tables that there may be
+	effort  []int32   // how many nodes searches towards each node have visited
+	near    []int32   // as a table, of the latest search only
+	queues  []queue   // by how much a link counts; scratch of search
 }
 
 // queue holds nodes in the order of their distance, since that of the node which added each never
@@ -49,7 +53,7 @@ func (g *Graph) distances(v, end int32) []int32 {
 			r.near[n.node] = -1
 		}
 	}
-	pays := 4 * len(g.Nodes)
+	pays := 4 * len(g.nodes)
 	if int(r.effort[end]) > pays && r.held < r.room {
 		return g.makeTable(end)
 	}
@@ -62,9 +66,23 @@ func (g *Graph) distances(v, end int32) []int32 {
 	return r.near
 }
 
+// nexts is where the links are kept that routes to end take: where there is a table for it, and all
+// pairs take the same. Else it is nil.
+func (g *Graph) nexts(end int32) []int32 {
+	r := &g.routes
+	if g.Routing != Shortest || g.grid != nil || g.parts != nil || r.tables[end] == nil {
+		return nil
+	}
+	if r.next[end] == nil && r.held < r.room {
+		r.next[end] = make([]int32, len(g.nodes))
+		r.held++
+	}
+	return r.next[end]
+}
+
 // makeTable searches all and keeps it.
 func (g *Graph) makeTable(end int32) []int32 {
-	table := make([]int32, len(g.Nodes))
+	table := make([]int32, len(g.nodes))
 	for i := range table {
 		table[i] = -1
 	}
@@ -94,7 +112,7 @@ func (g *Graph) search(distances []int32, end, stop int32) {
 			continue // a shorter way was found since
 		}
 		for _, l := range r.in.of(at.node) {
-			link := &g.Links[l]
+			link := &g.links[l]
 			d := at.distance + 1 + link.extra
 			if old := distances[link.From]; old >= 0 && old <= d {
 				continue
@@ -132,16 +150,20 @@ func (r *routes) queue(extra int32) *queue {
 
 // buildNeighbours makes what routes holds for the whole graph.
 func (g *Graph) buildNeighbours() {
-	n := len(g.Nodes)
+	g.list()
+	n := len(g.nodes)
 	r := &g.routes
-	r.out = group(g.Links, n, func(l *Link) int32 { return l.From })
-	r.in = group(g.Links, n, func(l *Link) int32 { return l.To })
+	r.out = group(g.links, n, func(l *Link) int32 { return l.From })
+	r.in = group(g.links, n, func(l *Link) int32 { return l.To })
 	for v := range int32(n) {
 		slices.SortStableFunc(r.out.of(v), func(a, b int32) int {
-			return cmp.Compare(g.Links[a].To, g.Links[b].To)
+			return cmp.Compare(g.links[a].To, g.links[b].To)
 		})
 	}
-	r.tables = make([][]int32, n)
+	if g.parts != nil {
+		r.through = g.throughs()
+	}
+	r.tables, r.next = make([][]int32, n), make([][]int32, n)
 	r.room = maxTables / n
 	r.effort = make([]int32, n)
 	r.near = make([]int32, n)
@@ -149,13 +171,33 @@ func (g *Graph) buildNeighbours() {
 		r.near[v] = -1
 	}
 	r.queues = []queue{{}}
-	for i := range g.Links {
-		extra := g.Links[i].extra
+	for i := range g.links {
+		extra := g.links[i].extra
 		if !slices.ContainsFunc(r.queues, func(q queue) bool { return q.extra == extra }) {
 			r.queues = append(r.queues, queue{extra: extra})
 		}
 	}
 	r.built = true
+}
+
+// throughs lists the links of a cluster's network that may lead further than to their end.
+func (g *Graph) throughs() adjacency {
+	fabric, ways := g.parts.fabric, make([]int32, len(g.nodes)) // ways on, but to GPUs
+	for i := range g.links {
+		if l := &g.links[i]; l.extra != anAttachment {
+			ways[l.From]++
+		}
+	}
+	a := adjacency{start: make([]int32, len(g.nodes)+1)}
+	for v := range int32(len(g.nodes)) {
+		for _, l := range g.routes.out.of(v) {
+			if to := g.links[l].To; v >= fabric && (to < fabric || ways[to] > 1) {
+				a.links = append(a.links, l)
+			}
+		}
+		a.start[v+1] = int32(len(a.links))
+	}
+	return a
 }
 
 // adjacency lists links by node: those of node v are links[start[v]:start[v+1]].
@@ -195,6 +237,12 @@ func (g *Graph) Connected() error {
 	if len(g.Ranks) == 0 {
 		return fmt.Errorf("topology: a network without ranks")
 	}
+	if g.formula != nil && !g.isListed {
+		if from, to, ok := g.formula.apart(); ok {
+			return fmt.Errorf("topology: no route from %s to %s", g.Node(from).Name, g.Node(to).Name)
+		}
+		return nil
+	}
 	if !g.routes.built {
 		g.buildNeighbours()
 	}
@@ -208,7 +256,7 @@ func (g *Graph) Connected() error {
 		}
 		if !there[v] || !back[v] {
 			return fmt.Errorf("topology: no route from %s to %s",
-				g.Nodes[from].Name, g.Nodes[to].Name)
+				g.nodes[from].Name, g.nodes[to].Name)
 		}
 	}
 	return nil
@@ -217,11 +265,11 @@ func (g *Graph) Connected() error {
 // reach marks the nodes that can be reached from v over the links that a lists, whose far ends far
 // returns.
 func (g *Graph) reach(v int32, a *adjacency, far func(*Link) int32) []bool {
-	seen := make([]bool, len(g.Nodes))
+	seen := make([]bool, len(g.nodes))
 	seen[v] = true
 	for queue := []int32{v}; len(queue) > 0; queue = queue[1:] {
 		for _, l := range a.of(queue[0]) {
-			if u := far(&g.Links[l]); !seen[u] {
+			if u := far(&g.links[l]); !seen[u] {
 				seen[u] = true
 				queue = append(queue, u)
 			}

@@ -22,14 +22,19 @@ import (
 )
 
 // Graph is a network. Links keep their index for good; after the first Route only bandwidths and
-// latencies may change (which is what Override does). A Graph remembers routes as they are asked
+// latencies may change (which is what Override does). Of a network that follows a formula (switch,
+// full-mesh, ring, torus, hypercube, clusters of nodes on a switch or on rails) links are numbered
+// and not listed until somebody asks for the list. A Graph remembers routes as they are asked
 // for: it must not be used by two goroutines at once.
 type Graph struct {
 	Preset  string  // what it was made as: "switch", "torus", …; "links"; "cluster"
-	Nodes   []Node  // first the ranks' nodes, in order of rank but for Params.Order; then switches
-	Links   []Link  // directed
+	nodes   []Node  // first the ranks' nodes, in order of rank but for Params.Order; then switches
+	links   []Link  // directed
 	Ranks   []int32 // the node of each rank
 	Routing Routing // may be changed at any time
+
+	formula  formula // knows nodes and links without a list; nil elsewhere
+	isListed bool    // by somebody who asked
 
 	grid   *grid  // knows all distances; nil elsewhere
 	parts  *parts // of a cluster; nil elsewhere
@@ -57,10 +62,11 @@ type Link struct {
 	extra int32 // what it counts in the length of a route, less one
 }
 
-// Limits of a network. The number of ranks bounds tables per rank; the number of links bounds a
-// full mesh (4096 ranks fit); the latency keeps the sum along any route below unit.Forever.
+// Limits of a network. The number of ranks bounds tables per rank; the number of links bounds what
+// is listed (a full mesh of 4096 ranks fits; see MaxNumbered); the latency keeps the sum along any
+// route below unit.Forever.
 const (
-	MaxRanks   = 1 << 16
+	MaxRanks   = 1 << 20
 	MaxLinks   = 1 << 24
 	MaxLatency = 1000 * unit.Second
 )
@@ -86,81 +92,84 @@ func New(preset string, ranks int, bandwidth unit.Rate, latency unit.Time) (*Gra
 // crosses two links and pays the latency of both. Up-links have the indices 0…ranks-1, down-links
 // follow.
 func Switch(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
-	g, err := newGraph("switch", ranks, 2*int64(ranks), Link{Bandwidth: bandwidth, Latency: latency})
-	if err != nil {
+	like := Link{Bandwidth: bandwidth, Latency: latency}
+	if err := wanted("switch", ranks, 2*int64(ranks), MaxNumbered, like); err != nil {
 		return nil, err
 	}
-	hub := g.addNode("switch", true)
-	for i := range int32(ranks) {
-		g.addLink(i, hub, bandwidth, latency)
-	}
-	for i := range int32(ranks) {
-		g.addLink(hub, i, bandwidth, latency)
-	}
-	return g.numbered(), nil
+	return newNumbered("switch", &star{ranks: int32(ranks), hubs: 1, hub: "switch", like: like}), nil
 }
 
 // FullMesh returns ranks with a link from each to each other. The link from i to i+d (modulo
 // ranks) has the index (d-1)·ranks + i, so that all ranks see the same ports.
 func FullMesh(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 	links := int64(ranks) * (int64(ranks) - 1)
-	g, err := newGraph("full-mesh", ranks, links, Link{Bandwidth: bandwidth, Latency: latency})
-	if err != nil {
+	like := Link{Bandwidth: bandwidth, Latency: latency}
+	if err := wanted("full-mesh", ranks, links, MaxNumbered, like); err != nil {
 		return nil, err
 	}
-	n := int32(ranks)
-	for d := int32(1); d < n; d++ {
-		for i := range n {
-			g.addLink(i, (i+d)%n, bandwidth, latency)
-		}
-	}
-	return g.numbered(), nil
+	return newNumbered("full-mesh", &everyPair{ranks: int32(ranks), like: like}), nil
 }
 
 // Ring returns ranks in a circle with a link to either neighbour; two ranks have one link each way,
 // not two. The links to the next rank have the indices 0…ranks-1, those to the previous one follow:
 // halfway round, the tie goes to the next rank, everywhere.
 func Ring(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
-	g, err := newGraph("ring", ranks, 2*int64(ranks), Link{Bandwidth: bandwidth, Latency: latency})
-	if err != nil {
+	like := Link{Bandwidth: bandwidth, Latency: latency}
+	if err := wanted("ring", ranks, 2*int64(ranks), MaxNumbered, like); err != nil {
 		return nil, err
 	}
 	n := int32(ranks)
+	g := newNumbered("ring", newWrapped(n, like, dimension{stride: 1, size: n}))
 	g.grid = &grid{[]int32{n}, true}
-	for i := range n {
-		if n > 1 {
-			g.addLink(i, (i+1)%n, bandwidth, latency)
-		}
-	}
-	for i := range n {
-		if n > 2 {
-			g.addLink(i, (i+n-1)%n, bandwidth, latency)
-		}
-	}
-	return g.numbered(), nil
+	return g, nil
 }
 
-// newGraph returns the nodes of the ranks without links, after checking what the user asked for:
-// the number of ranks and of links, and the link that all are like.
+// newNumbered is a network by formula.
+func newNumbered(preset string, f formula) *Graph {
+	g := &Graph{Preset: preset, formula: f}
+	switch f := f.(type) {
+	case *star:
+		g.Ranks = make([]int32, f.ranks)
+	case *everyPair:
+		g.Ranks = make([]int32, f.ranks)
+	case *wrapped:
+		g.Ranks = make([]int32, f.ranks)
+	}
+	for i := range g.Ranks {
+		g.Ranks[i] = int32(i)
+	}
+	return g
+}
+
+// newGraph returns the nodes of the ranks without links, after checking what the user asked for.
 func newGraph(preset string, ranks int, links int64, like Link) (*Graph, error) {
-	if ranks < 1 || ranks > MaxRanks {
-		return nil, badRanks(ranks)
+	if err := wanted(preset, ranks, links, MaxLinks, like); err != nil {
+		return nil, err
 	}
-	if links > MaxLinks {
-		return nil, badParam("ranks", ranks, "a %s of as many has %d links; the limit is %d",
-			preset, links, MaxLinks)
-	}
-	if why := badBandwidth(like.Bandwidth); why != "" {
-		return nil, &ParamError{"bandwidth", like.Bandwidth.String(), why}
-	}
-	if why := badLatency(like.Latency); why != "" {
-		return nil, &ParamError{"latency", like.Latency.String(), why}
-	}
-	g := &Graph{Preset: preset, Links: make([]Link, 0, links)}
+	g := &Graph{Preset: preset, links: make([]Link, 0, links)}
 	for i := range ranks {
 		g.Ranks = append(g.Ranks, g.addNode(rankName(i), false))
 	}
 	return g, nil
+}
+
+// wanted checks what the user asked for: the number of ranks and of links, of which there may be so
+// many, and the link that all are like.
+func wanted(preset string, ranks int, links, most int64, like Link) error {
+	if ranks < 1 || ranks > MaxRanks {
+		return badRanks(ranks)
+	}
+	if links > most {
+		return badParam("ranks", ranks, "a %s of as many has %d links; the limit is %d",
+			preset, links, most)
+	}
+	if why := badBandwidth(like.Bandwidth); why != "" {
+		return &ParamError{"bandwidth", like.Bandwidth.String(), why}
+	}
+	if why := badLatency(like.Latency); why != "" {
+		return &ParamError{"latency", like.Latency.String(), why}
+	}
+	return nil
 }
 
 func badRanks(ranks int) error {
@@ -184,23 +193,23 @@ func badLatency(t unit.Time) string {
 }
 
 func (g *Graph) addNode(name string, isSwitch bool) int32 {
-	g.Nodes = append(g.Nodes, Node{Name: name, Switch: isSwitch})
-	return int32(len(g.Nodes) - 1)
+	g.nodes = append(g.nodes, Node{Name: name, Switch: isSwitch})
+	return int32(len(g.nodes) - 1)
 }
 
 // addLink appends a link; numbered must follow when all are there.
 func (g *Graph) addLink(from, to int32, bandwidth unit.Rate, latency unit.Time) {
-	g.Links = append(g.Links, Link{
-		Name: g.Nodes[from].Name + "->" + g.Nodes[to].Name,
+	g.links = append(g.links, Link{
+		Name: g.nodes[from].Name + "->" + g.nodes[to].Name,
 		From: from, To: to, Bandwidth: bandwidth, Latency: latency,
 	})
 }
 
 // numbered gives every link its port and returns g.
 func (g *Graph) numbered() *Graph {
-	into := make([]int32, len(g.Nodes))
-	for i := range g.Links {
-		l := &g.Links[i]
+	into := make([]int32, len(g.nodes))
+	for i := range g.links {
+		l := &g.links[i]
 		l.Port = into[l.To]
 		into[l.To]++
 	}
@@ -211,14 +220,18 @@ func (g *Graph) numbered() *Graph {
 func (g *Graph) Clone() *Graph {
 	c := &Graph{
 		Preset:  g.Preset,
-		Nodes:   slices.Clone(g.Nodes),
-		Links:   slices.Clone(g.Links),
+		nodes:   slices.Clone(g.nodes),
+		links:   slices.Clone(g.links),
 		Ranks:   slices.Clone(g.Ranks),
 		Routing: g.Routing,
 		grid:    g.grid, // never changes
 	}
 	if g.parts != nil {
 		c.parts = g.parts.clone()
+	}
+	c.formula, c.isListed = g.formula, g.isListed
+	if of, ok := g.formula.(*cluster); ok {
+		c.formula = of.clone(c.parts)
 	}
 	return c
 }

@@ -97,7 +97,7 @@ func summary(g *Graph, err error) (*Graph, string, error) {
 		return nil, "", err
 	}
 	return g, fmt.Sprintf("%s: %d ranks, %d nodes, %d links\n",
-		g.Preset, len(g.Ranks), len(g.Nodes), len(g.Links)), nil
+		g.Preset, len(g.Ranks), g.NumNodes(), g.NumLinks()), nil
 }
 
 func wires(t *testing.T, input string) []Wire {
@@ -143,7 +143,7 @@ func number(t *testing.T, s string) int {
 
 func printLinks(g *Graph) string {
 	var out strings.Builder
-	for i, l := range g.Links {
+	for i, l := range g.Links() {
 		fmt.Fprintf(&out, "%2d %-16s %v %v port %d\n", i, l.Name, l.Bandwidth, l.Latency, l.Port)
 	}
 	return out.String()
@@ -152,7 +152,7 @@ func printLinks(g *Graph) string {
 func printRoute(g *Graph, src, dst int) string {
 	var names []string
 	for _, l := range g.Route(src, dst, nil) {
-		names = append(names, g.Links[l].Name)
+		names = append(names, g.Links()[l].Name)
 	}
 	if len(names) == 0 {
 		return "no links\n"
@@ -218,18 +218,24 @@ func TestImpossibleWires(t *testing.T) {
 func TestPresetsRefuseWhatNoNetworkHas(t *testing.T) {
 	for _, preset := range Presets() {
 		_, err := New(preset, 0, rate, hop)
-		require.EqualError(t, err, "topology: ranks = 0: 1 to 65536 are expected")
+		require.EqualError(t, err, "topology: ranks = 0: 1 to 1048576 are expected")
 		_, err = New(preset, MaxRanks+1, rate, hop)
-		require.EqualError(t, err, "topology: ranks = 65537: 1 to 65536 are expected")
+		require.EqualError(t, err, "topology: ranks = 1048577: 1 to 1048576 are expected")
 		_, err = New(preset, 2, 0, hop)
 		require.EqualError(t, err, "topology: bandwidth = 0 B/s: a rate above zero is expected")
 		_, err = New(preset, 2, rate, -1)
 		require.EqualError(t, err,
 			"topology: latency = -1 ps: a time from 0 s to 1000 s is expected")
 	}
-	_, err := FullMesh(5000, rate, hop)
-	require.EqualError(t, err, "topology: ranks = 5000: "+
-		"a full-mesh of as many has 24995000 links; the limit is 16777216")
+	_, err := FullMesh(50000, rate, hop)
+	require.EqualError(t, err, "topology: ranks = 50000: "+
+		"a full-mesh of as many has 2499950000 links; the limit is 2147483647")
+	mesh, err := FullMesh(5000, rate, hop)
+	require.NoError(t, err)
+	require.EqualError(t, mesh.Listable(),
+		"topology: a full-mesh of 5000 ranks has 24995000 links; at most 16777216 are listed")
+	_, err = mesh.MatchLinks("*")
+	require.Equal(t, mesh.Listable(), err)
 	_, err = New("torus", 2, rate, hop)
 	require.EqualError(t, err,
 		`topology: preset = "torus": one of ["switch" "full-mesh" "ring"] is expected`)
@@ -252,7 +258,7 @@ func TestOverrideIsAllOrNothing(t *testing.T) {
 	} {
 		require.Error(t, g.Override("*", bad))
 	}
-	require.Equal(t, before.Links, g.Links)
+	require.Equal(t, before.Links(), g.Links())
 }
 
 func TestCloneSharesNothing(t *testing.T) {
@@ -260,7 +266,7 @@ func TestCloneSharesNothing(t *testing.T) {
 	require.NoError(t, err)
 	c := g.Clone()
 	require.NoError(t, c.Override("gpu0->switch", Change{Bandwidth: 1}))
-	require.Equal(t, rate, g.Links[0].Bandwidth)
+	require.Equal(t, rate, g.Links()[0].Bandwidth)
 	require.Equal(t, g.Route(0, 1, nil), c.Route(0, 1, nil))
 }
 
@@ -268,8 +274,8 @@ func ExampleSwitch() {
 	g, _ := Switch(8, 12_500_000_000, 500*unit.Nanosecond)
 	latency := unit.Time(0)
 	for _, l := range g.Route(3, 5, nil) {
-		fmt.Println(g.Links[l].Name)
-		latency += g.Links[l].Latency
+		fmt.Println(g.Links()[l].Name)
+		latency += g.Links()[l].Latency
 	}
 	fmt.Println("a message pays", latency)
 	// Output:
@@ -283,7 +289,7 @@ func ExampleGraph_Override() {
 	if err := g.Override("gpu1 <-> gpu2", Change{Share: 500_000}); err != nil {
 		fmt.Println(err)
 	}
-	for _, l := range g.Links {
+	for _, l := range g.Links() {
 		fmt.Println(l.Name, l.Bandwidth)
 	}
 	fmt.Println(g.Override("gpu1->gpu9", Change{Bandwidth: 1}))

@@ -19,7 +19,7 @@ func tree(p Params) (*Graph, error) {
 	first, n := int32(0), int32(p.Ranks) // of the level below
 	for level := 1; ; level++ {
 		parents := (n + int32(p.K) - 1) / int32(p.K)
-		base := int32(len(g.Nodes))
+		base := int32(len(g.nodes))
 		for i := range parents {
 			g.addNode(fmt.Sprintf("level%d.%d", level, i), true)
 		}
@@ -72,19 +72,17 @@ func rails(p Params) (*Graph, error) {
 	if p.K < 1 || p.K > MaxRanks {
 		return nil, badParam("k", p.K, "1 to %d rails are expected", MaxRanks)
 	}
-	g, err := newGraph("rails", p.Ranks, 2*int64(p.Ranks),
-		Link{Bandwidth: p.Bandwidth, Latency: p.Latency})
-	if err != nil {
+	like := Link{Bandwidth: p.Bandwidth, Latency: p.Latency}
+	if err := wanted("rails", p.Ranks, 2*int64(p.Ranks), MaxNumbered, like); err != nil {
 		return nil, err
 	}
-	rail := g.addSwitches("rail", int32(p.K))
-	g.join(int32(p.Ranks), p, func(i int32) (int32, int32) { return i, rail + i%int32(p.K) })
-	return g.numbered(), nil
+	return newNumbered("rails", &star{ranks: int32(p.Ranks), hubs: int32(p.K), hub: "rail",
+		isNumbered: true, like: like}), nil
 }
 
 // addSwitches appends n switches called name0, name1, … and returns the first.
 func (g *Graph) addSwitches(name string, n int32) int32 {
-	first := int32(len(g.Nodes))
+	first := int32(len(g.nodes))
 	for i := range n {
 		g.addNode(fmt.Sprint(name, i), true)
 	}

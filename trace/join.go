@@ -26,8 +26,32 @@ func Join(a, b *Trace) *Trace {
 	for i := range a.Counters {
 		t.Counters = append(t.Counters, joinCounters(a.Counters[i], b.Counters[i]))
 	}
+	t.Rows, t.Brackets = a.Rows, slices.Concat(a.Brackets, b.Brackets)
+	for i := range a.SMs {
+		t.SMs = append(t.SMs, joinLevels(a.SMs[i], b.SMs[i]))
+	}
+	for i := range a.Memories {
+		t.Memories = append(t.Memories, joinCounters(a.Memories[i], b.Memories[i]))
+	}
 	t.Sort()
 	return t
+}
+
+// joinLevels puts those of a second run behind the first's. Where they overlap, the first lanes of
+// the second run on a rank begin before the last of the first have ended, and are not counted
+// until then.
+func joinLevels(a, b []Level) []Level {
+	list := slices.Clone(a)
+	for _, l := range b {
+		switch last := len(list) - 1; {
+		case last >= 0 && l.At < list[last].At:
+		case last >= 0 && l.At == list[last].At:
+			list[last].Value = max(list[last].Value, l.Value)
+		default:
+			list = append(list, l)
+		}
+	}
+	return list
 }
 
 // joinCounters adds up what two runs have counted: at every time at which one of them has a sample,

@@ -23,6 +23,13 @@ type Trace struct {
 	Messages  []Message
 	Counters  []Counter // of the links; none where nobody counted
 	End       unit.Time // when the last lane finished; nothing lies beyond it
+
+	// Of devices with a model of a GPU, and else nil: rows by rank, kind and number; brackets by row,
+	// then start; of each rank its SMs, and what has crossed its memory.
+	Rows     []Row
+	Brackets []Bracket
+	SMs      [][]Level
+	Memories []Counter
 }
 
 // Track is a row of the timeline: one in-order lane of one rank. Name is how the lane is called
@@ -72,6 +79,7 @@ type Message struct {
 func (t *Trace) Sort() {
 	slices.SortStableFunc(t.Intervals, compareIntervals)
 	slices.SortStableFunc(t.Messages, compareMessages)
+	slices.SortStableFunc(t.Brackets, compareBrackets)
 }
 
 // On returns the intervals of a track, in order, without copying them.

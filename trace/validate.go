@@ -35,7 +35,7 @@ func (t *Trace) Validate() error {
 			return fmt.Errorf("trace: counter %d (%q): %w", n, c.Name, err)
 		}
 	}
-	return nil
+	return t.validateGPU()
 }
 
 func (t *Trace) checkInterval(n int) error {

@@ -59,11 +59,16 @@ func simulates(t require.TestingT, c trial, s *schedule.Schedule) {
 	mesh, err := topology.FullMesh(c.spec.Ranks, rate, latency)
 	require.NoError(t, err, "%s", c)
 	for _, sharing := range some([]sim.Sharing{sim.FIFO, sim.Fluid}, c.turn, tier.Long) {
-		got, err := sim.Run(s, sim.Env{Graph: mesh, Device: device.Ideal(), Sharing: sharing, Slots: 8},
-			sim.Options{})
-		require.NoError(t, err, "%s, %v", c, sharing)
-		if !slices.Equal(want, got.LaneEnd) {
-			require.Equal(t, want, got.LaneEnd, "%s, %v: ends of lanes", c, sharing)
+		env := sim.Env{Graph: mesh, Device: device.Ideal(), Sharing: sharing, Slots: 8}
+		for _, engine := range []sim.Engine{sim.Event, sim.Best} {
+			if engine == sim.Best && s.Group == nil { // it is the same
+				break
+			}
+			got, err := sim.Run(s, env, sim.Options{Engine: engine})
+			require.NoError(t, err, "%s, %v, %v", c, sharing, engine)
+			if !slices.Equal(want, got.LaneEnd) {
+				require.Equal(t, want, got.LaneEnd, "%s, %v, %v: ends of lanes", c, sharing, engine)
+			}
 		}
 	}
 }

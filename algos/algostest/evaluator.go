@@ -110,7 +110,7 @@ func (w *walk) step(v *schedule.Visit) error {
 	if !known {
 		n = w.bytes[v.In[0]]
 	}
-	done := start + unit.Time(v.Step.Cost)
+	done := start + v.Step.OpaqueTime()
 	for _, f := range v.Step.From {
 		switch f.Kind {
 		case schedule.Get: // comes after a request there

@@ -45,7 +45,9 @@ func draw(s subject, ranks, count, turn int, options [3]int) trial {
 			row[i] = max(0, random.Int64N(int64(count)+2)-int64(count)/3)
 		}
 	}
-	c.options = algos.Options{Channels: options[0], Slices: options[1]}
+	if s.Plan == nil { // what writes its whole plan has neither
+		c.options = algos.Options{Channels: options[0], Slices: options[1]}
+	}
 	if len(s.Params) > 0 && s.Params[0].Name == "segment" {
 		c.options.Params = []algos.Param{{Name: "segment", Value: fmt.Sprint(8 * options[2])}}
 	}
@@ -74,7 +76,7 @@ func holds(check func(t require.TestingT)) (text string) {
 // TestLaws tries random algorithms, ranks, counts, splits, roots and modifiers.
 func TestLaws(t *testing.T) {
 	parameters := gopter.DefaultTestParametersWithSeed(20_251_121)
-	parameters.MinSuccessfulTests = tier.Raced(20, 100, 300)
+	parameters.MinSuccessfulTests = tier.Raced(20, 60, 300)
 	laws := gopter.NewProperties(parameters)
 	all := subjects()
 	ranks, count, turn := gen.IntRange(1, 24), gen.IntRange(0, 400), gen.IntRange(0, 1_000_000)

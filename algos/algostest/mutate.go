@@ -11,12 +11,13 @@ import (
 
 	"collsim/algos"
 	"collsim/collective"
+	"collsim/internal/tier"
 	"collsim/proof"
 	"collsim/schedule"
 )
 
 // mutatedRanks is the most ranks at which every step is damaged.
-const mutatedRanks = 6
+func mutatedRanks() int { return tier.Of(5, 6) }
 
 // otherTurns are so many that all operators and types have their turn.
 const otherTurns = 12

@@ -27,7 +27,7 @@ func Test(t *testing.T, a algos.Algorithm, numbers ...int) {
 					slots = max(slots, conform(t, a, c))
 				}
 				t.Logf("minimum slots: at most %d", slots)
-				if ranks > 1 && ranks <= mutatedRanks {
+				if ranks > 1 && ranks <= mutatedRanks() {
 					refusesDamage(t, a, kind, ranks)
 				}
 			})
@@ -114,6 +114,7 @@ func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedul
 func isProven(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) int {
 	proven, violations := proof.Verify(s, proof.Options{})
 	require.Empty(t, violations, "%s\n%s", c, s)
+	standsForAll(t, c, s)
 	require.NoError(t, runs(s, proven.MinSlots), "%s", c)
 	if proven.MinSlots > 1 {
 		var stall *schedule.StallError
@@ -131,8 +132,25 @@ func isProven(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedu
 	return proven.MinSlots
 }
 
-// runs carries a schedule out with a number of slots.
+// standsForAll holds the proof that walks one rank of a group to the one that walks all.
+func standsForAll(t require.TestingT, c trial, s *schedule.Schedule) {
+	o := proof.Options{Traffic: true}
+	if proof.Folds(s, o) != "" {
+		return
+	}
+	folded, violations := proof.Verify(s, o)
+	require.Empty(t, violations, "%s", c)
+	require.Equal(t, 1, folded.Walked, "%s", c)
+	o.Unfolded = true
+	all, _ := proof.Verify(s, o)
+	folded.Walked = all.Walked
+	require.Equal(t, all, folded, "%s", c)
+}
+
+// runs carries a schedule out with a number of slots, whatever it says of them.
 func runs(s *schedule.Schedule, slots int) error {
-	_, err := schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{})
+	free := *s
+	free.Slots = 0
+	_, err := schedule.Execute(&free, schedule.Limits{Slots: slots}, schedule.Hooks{})
 	return err
 }

@@ -35,23 +35,23 @@ func (c trial) plain() bool { return c.options.Channels <= 1 && c.options.Slices
 // short one, all up to 9 and those at a power of two and between. What the suite calls has no
 // goroutines, so that few are tried while the race detector watches.
 func ranksTried() []int {
-	short := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 32}
-	return tier.Raced([]int{1, 2, 3, 5, 8}, short, append(short, 10, 11, 14, 15, 64))
+	short := []int{1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17}
+	return tier.Raced([]int{1, 2, 3, 5, 8}, short, append(short, 7, 10, 11, 13, 14, 15, 32, 64))
 }
 
-// manyRanks are so many that only two counts are tried. Of more than fewRanks, modifiers take turns
-// in the long grid as well: schedules grow with the square or the cube of the ranks.
-const (
-	manyRanks = 32
-	fewRanks  = 5
-)
+// manyRanks are so many that only two counts are tried.
+func manyRanks() int { return tier.Of(16, 32) }
+
+// Of more than fewRanks, modifiers take turns in the long grid as well: schedules grow with the
+// square or the cube of the ranks.
+const fewRanks = 5
 
 // trials is the grid for a kind and a number of ranks: counts, in place and not; roots and
 // modifiers, and the place, take turns in the short tier.
 func trials(a algos.Algorithm, kind collective.Kind, ranks int) []trial {
 	p := int64(ranks)
 	counts := []int64{0, (p + 1) / 2, p, 3*p + 2, 8 * p} // none, few, equal, uneven, even
-	if ranks >= manyRanks {
+	if ranks >= manyRanks() {
 		counts = counts[3:]
 	}
 	turns := !tier.Long || ranks > fewRanks

@@ -290,6 +290,8 @@ func (a *app) measure(ctx context.Context, c *run.Calibration, quiet bool) (err 
 func (a *app) measuringFailed(err error) error {
 	var failure *hw.Error
 	switch {
+	case isScenarioError(err):
+		return err
 	case !errors.As(err, &failure):
 		return unavailable(err)
 	case a.wantsJSON():

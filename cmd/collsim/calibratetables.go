@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,11 +91,11 @@ func (a *app) fitTables(name string, number int,
 	o run.TableOptions) (fits []*run.TableFit, err error) {
 	text, err := a.read(name)
 	if err != nil {
-		return nil, err
+		return nil, withoutCommand(name, err)
 	}
 	list, err := nccllog.Read(name, text)
 	if err != nil {
-		return nil, tableError(err)
+		return nil, tableError(name, text, err)
 	}
 	if number > len(list) {
 		return nil, &usageError{file: name, text: fmt.Sprintf("--table %d: there are %d", number,
@@ -129,17 +130,24 @@ func (a *app) fitTables(name string, number int,
 	return fits, nil
 }
 
-// tableError gives what is wrong with a table its place, as an error of a scenario has it.
-func tableError(err error) error {
+// tableError gives what is wrong with a table its place, as an error of a scenario has it, and says
+// what to do with a file that is none.
+func tableError(name string, text []byte, err error) error {
+	if what, hint := foreign(text); what != "" {
+		return &usageError{file: name, text: what, hint: hint}
+	}
 	var at *nccllog.ParseError
 	if !errors.As(err, &at) {
 		return err
 	}
-	text := at.Text
+	said := at.Text
 	if at.Value != "" {
-		text = fmt.Sprintf("%.60q: %s", at.Value, at.Text)
+		said = fmt.Sprintf("%.60q: %s", at.Value, at.Text)
 	}
-	e := &scenarios.Error{File: at.File, Line: at.Line, Text: text}
+	e := &scenarios.Error{File: at.File, Line: at.Line, Text: said}
+	if filepath.Ext(name) == ".toml" {
+		e.Hint = "a scenario is measured without --from: collsim calibrate " + quotedForShell(name)
+	}
 	if at.Column > 0 {
 		e.Key = fmt.Sprintf("column %d", at.Column)
 	}

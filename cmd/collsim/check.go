@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,9 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check FILE|example:NAME|- …",
 		Short: "read scenarios, and say what they will run and cost",
 		Long: "Check expands scenarios and prints their points with what they will cost: steps and " +
-			"messages, which are counted, time and memory, which are estimated. Nothing is run.",
+			"messages, which are counted, time and memory, which are estimated. Numbers that several " +
+			"points check alike, as in a sweep over links, are checked once, and counted once in the " +
+			"sum. Nothing is run.",
 		Example: "  collsim check sweep.toml\n  collsim check example:compare --json",
 	}, "collsim check example:compare", a.check)
 }
@@ -61,7 +64,7 @@ func (a *app) check(ctx context.Context, list []*run.Scenario, asJSON, quiet boo
 	of := pointsOf(list)
 	p := a.newProgress("points", idsIn(of), quiet)
 	estimates, interrupted := inTurn(ctx, p, func(i int) (*run.Estimate, error) {
-		return of[i].s.Estimate(of[i].p)
+		return estimate(of[i])
 	})
 	if interrupted != nil && !isInterrupted(interrupted) {
 		return interrupted
@@ -90,20 +93,51 @@ func (a *app) check(ctx context.Context, list []*run.Scenario, asJSON, quiet boo
 		}
 	}
 	a.printEither(b.Bytes(), asJSON)
+	if note := noteTooLarge(estimates, freeMemory()); !quiet {
+		a.print(a.err, note)
+	}
 	return interrupted
+}
+
+// estimate is what a point will cost.
+func estimate(of pointOf) (*run.Estimate, error) {
+	if of.program != nil {
+		return of.s.EstimateProgram(of.program)
+	}
+	return of.s.Estimate(of.p)
+}
+
+// noteTooLarge says which points a run would refuse, or leave out, for their memory. That is not of
+// the scenario but of here and now, so it is a note; empty if there are none.
+func noteTooLarge(estimates []*run.Estimate, free run.Memory) string {
+	var large []*run.Estimate
+	for _, e := range estimates {
+		if free.Bytes > 0 && e.Memory > free.Bytes {
+			large = append(large, e)
+		}
+	}
+	if len(large) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("note: %s has %v left: %s more than that, beginning with %s\n", free.Of,
+		free.Bytes, pointsTake(len(large)), large[0].Point.ID)
 }
 
 // pointOf is a point, and the scenario that it is of.
 type pointOf struct {
-	s *run.Scenario
-	p *scenarios.Point
+	s       *run.Scenario
+	p       *scenarios.Point
+	program *scenarios.ProgramPoint // that the point is of; nil: of a collective
 }
 
-// pointsOf are the points of all scenarios.
+// pointsOf are the points of all scenarios, and behind those of each its programs.
 func pointsOf(list []*run.Scenario) (all []pointOf) {
 	for _, s := range list {
 		for _, p := range s.Points {
-			all = append(all, pointOf{s, p})
+			all = append(all, pointOf{s, p, nil})
+		}
+		for _, p := range s.Programs {
+			all = append(all, pointOf{s, p.Point, p})
 		}
 	}
 	return all
@@ -136,7 +170,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		Example: "  collsim schema > collsim.schema.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{text: "schema takes no argument"}
+				return &usageError{text: fmt.Sprintf("schema takes no argument, not %q", args[0])}
 			}
 			text, err := scenarios.JSONSchema()
 			if err == nil {
@@ -145,4 +179,12 @@ func (a *app) schemaCommand() *cobra.Command {
 			return err
 		},
 	}
+}
+
+// pointsTake is how many points take something.
+func pointsTake(n int) string {
+	if n == 1 {
+		return "1 point takes"
+	}
+	return fmt.Sprintf("%d points take", n)
 }

@@ -61,7 +61,9 @@ func registerValues(cmd *cobra.Command) {
 	}
 	for flag, values := range map[string][]string{"as": kinds, "op": ops, "dtype": types,
 		"protocol": {"Simple", "LL", "LL128"}, "runtime": {"msccl", "rccl", "none"},
-		"format": formats.Written(), "hw": executorNames()} {
+		"format": formats.Written(), "hw": executorNames(),
+		"pivot":  {"time", "algbw", "busbw", "%bound", "algorithm"},
+		"across": {"bytes", "count", "ranks", "algorithm", "dtype", "kind"}} {
 		if cmd.Flags().Lookup(flag) == nil {
 			continue
 		}

@@ -185,16 +185,12 @@ func (out *outputs) across(f *figure, p *scenarios.Point) (unit.Bytes, error) {
 	}
 }
 
-// curveName is the algorithm, if the curves of a figure are of several, and what else tells them
-// apart.
-func (f *figure) curveName(facts []fact, withAlgorithm bool) string {
+// groupOf is what tells curves of a figure apart but for the algorithm.
+func (f *figure) groupOf(facts []fact) string {
 	var parts []string
 	for _, one := range facts {
 		switch varies := f.varies(one.key); {
 		case one.key == "algorithm":
-			if withAlgorithm {
-				parts = append(parts, one.value)
-			}
 		case !varies:
 		case one.key == "file":
 			base := filepath.Base(strings.TrimPrefix(one.value, "example:"))
@@ -238,13 +234,14 @@ func (out *outputs) plot(index int, r *run.Result) {
 		return // join has refused it, or it has no place on a logarithmic axis
 	}
 	facts := out.facts(index, r.Point)
-	of := curve(&f.series, f.curveName(facts, true))
+	group := f.groupOf(facts)
+	of := curve(&f.series, r.Point.Algorithm.String(), group)
 	if len(of.X) == 0 {
 		of.Look = f.look(r.Point.Algorithm)
 	}
 	insert(of, x, busbw)
 	if best, ok := r.BoundBusBW(); ok {
-		b := curve(&f.bounds, f.curveName(facts, false))
+		b := curve(&f.bounds, "bound", group)
 		if at := slices.Index(b.X, x); at >= 0 {
 			b.Y[at] = max(b.Y[at], best) // algorithms with more lanes may have a higher one
 		} else {
@@ -253,12 +250,14 @@ func (out *outputs) plot(index int, r *run.Result) {
 	}
 }
 
-// curve is the one of a name in a list, added to it if it is not there.
-func curve(list *[]plots.Series, name string) *plots.Series {
-	at := slices.IndexFunc(*list, func(s plots.Series) bool { return s.Name == name })
+// curve is the one of a name and group in a list, added to it if it is not there.
+func curve(list *[]plots.Series, name, group string) *plots.Series {
+	at := slices.IndexFunc(*list, func(s plots.Series) bool {
+		return s.Name == name && s.Group == group
+	})
 	if at < 0 {
 		at = len(*list)
-		*list = append(*list, plots.Series{Name: name, Look: -1})
+		*list = append(*list, plots.Series{Name: name, Group: group})
 	}
 	return &(*list)[at]
 }
@@ -292,7 +291,9 @@ func (f *figure) look(a scenarios.Algorithm) int {
 	if look < 0 {
 		look = other
 	}
-	for slices.ContainsFunc(f.series, func(s plots.Series) bool { return s.Look == look }) {
+	for slices.ContainsFunc(f.series, func(s plots.Series) bool {
+		return len(s.X) > 0 && s.Look == look && s.Name != a.String()
+	}) {
 		look += looks
 	}
 	return look
@@ -304,7 +305,7 @@ func (out *outputs) writeFigures() {
 		switch {
 		case len(f.series) > 0:
 			out.lose(out.writeFigure(f))
-		case !out.interrupted:
+		case !out.incomplete:
 			out.lose(&usageError{file: f.name, text: "there are no curves: nothing took any time"})
 		}
 	}
@@ -316,22 +317,21 @@ func (out *outputs) writeFigure(f *figure) error {
 	if err != nil {
 		return err
 	}
-	content, err := plots.Curves(f.withBound(), out.curveOptions(f, format))
+	content, err := plots.Curves(f.withBounds(), out.curveOptions(f, format))
 	if err != nil {
 		return &usageError{file: f.name, text: err.Error()}
 	}
 	return writeFile(f.name, content)
 }
 
-// withBound is all curves, and the bound, if all have the same: of several networks nobody could
-// tell whose is which.
-func (f *figure) withBound() []plots.Series {
-	if len(f.bounds) != 1 {
-		return f.series
+// withBounds is all curves, and the bounds of their groups.
+func (f *figure) withBounds() []plots.Series {
+	all := slices.Clone(f.series)
+	for _, b := range f.bounds {
+		b.Bound = true
+		all = append(all, b)
 	}
-	bound := f.bounds[0]
-	bound.Name, bound.Bound, bound.Look = "bound", true, 0
-	return append(slices.Clone(f.series), bound)
+	return all
 }
 
 func (out *outputs) curveOptions(f *figure, format plots.Format) plots.CurveOptions {
@@ -345,9 +345,6 @@ func (out *outputs) curveOptions(f *figure, format plots.Format) plots.CurveOpti
 		p.Seed, run.Version), Format: format, Figure: out.figure, XNames: f.over}
 	if o.XName = shortKey(over); over == "bytes" {
 		o.XName = ""
-	}
-	if len(f.bounds) > 1 {
-		o.Caption += fmt.Sprintf("; %d bounds that differ are not drawn", len(f.bounds))
 	}
 	ranks := fmt.Sprintf(" on %d ranks", p.Spec.Ranks)
 	if shortKey(over) == "ranks" || f.varies("ranks") {

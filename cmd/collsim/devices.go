@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"collsim/device"
 )
 
@@ -16,14 +13,10 @@ type deviceFigure struct {
 	Source string `json:"source"`
 }
 
-// devices are those of the catalogue: a scenario may name the first, the others are there to be
-// looked up.
+// devices are those of the catalogue.
 func devices() (list []entry) {
 	for _, p := range device.Catalogue() {
 		e := entry{Name: p.Name, About: p.About}
-		if !p.Selectable {
-			e.About += " (figures only: not simulated yet)"
-		}
 		for _, v := range p.Values {
 			f := device.Find(v.Figure)
 			e.Figures = append(e.Figures, deviceFigure{v.Figure, v.Text, f.Unit.String(), f.Key,
@@ -32,13 +25,4 @@ func devices() (list []entry) {
 		list = append(list, e)
 	}
 	return list
-}
-
-// figuresText is a line a figure, below its device.
-func figuresText(figures []deviceFigure) string {
-	var b strings.Builder
-	for _, f := range figures {
-		fmt.Fprintf(&b, "  %s\t%s\t%s\n", f.Name, f.Value, f.Source)
-	}
-	return b.String()
 }

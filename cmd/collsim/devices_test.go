@@ -21,11 +21,17 @@ What a GPU and its wires cost is one table of figures; "collsim list devices" pr
 for programs. A preset gives every figure with its source: a document of its vendor's, what a device
 said of itself, or somebody's measurement. What nobody publishes is assumed, and says so.
 
-**Only ideal can be simulated today.** Figures that have a key in
-[scenario.md](scenario.md#device) are spent by simulations; the others are there to be looked up
-until kernels, streams and copy engines are simulated. So the GPUs below cannot be named in a
-scenario yet: their overheads and rates of steps are not known, and a preset that passed them over
-in silence would mislead.
+A scenario names one, and replaces what it knows better; so does --set device.hbm_bandwidth=...:
+
+    [device]
+    preset = "h100-sxm"
+    overhead = "800 ns"
+
+Figures that have a key in [scenario.md](scenario.md#device) are spent by simulations; from the
+others follow some of these, or they are for information. A device with sms has a model of a GPU:
+launches, streams, blocks on SMs, copy engines and a memory that kernels, copies and messages share.
+What it does, and where it is simpler than a GPU, is said in [decision 18](decisions/0018-gpu.md).
+On any other device nothing of this exists: its kernels, other than opaque ones, take no time.
 
 ## How to read them
 
@@ -35,11 +41,19 @@ in silence would mislead.
   somebody did. What a matmul loses because its blocks do not fill the last wave of SMs, or its
   edges a tile, is not in it: that follows from the shape (NVIDIA, Matrix Multiplication Background
   User's Guide, sections 3.1 and 3.2).
-* launch is the host's time for one launch; simulations spend it once a call. Where launch and
+* launch is the host's time for one launch. A schedule that does not say what is launched is one
+  call, and each of its channels holds a block on the SMs until it ends. Where launch and
   graph_node were measured, they are upper bounds: 64 KiB over the rate at which many small kernels
   that move so much follow one another, by single launches and in a graph.
+* l2 is the last cache before the memory: NVIDIA's L2, AMD's Infinity Cache. A matmul's blocks find
+  in it what those before them have read, as far back as it reaches
+  ([decision 18](decisions/0018-gpu.md)).
 * Links count each way; a document's figure for both together is halved.
-* A float32 matmul on matrix units rounds its operands to TF32. Without that, the vector peak holds.
+* A float32 matmul on matrix units rounds its operands to TF32; simulations take the vector peak,
+  as their numbers are not rounded so and PyTorch's are not unless it is told to. Nothing spends
+  tensor_float32: who wants TF32 sets vector_float32 to it.
+* overhead, reduce_rate and copy_rate are what a step of a channel costs; of lane_rate, which is
+  what a channel moves at most, NCCL's tuner has figures.
 
 ## Figures
 

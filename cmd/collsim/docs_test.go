@@ -34,18 +34,21 @@ var (
 func TestDocuments(t *testing.T) {
 	oracle, err := filepath.Glob("testdata/oracle/*.safetensors")
 	require.NoError(t, err)
+	measured := os.DirFS(filepath.Join(repository(t), "docs", "published"))
 	arrays := map[string][]byte{} // that documents speak of, and cannot hold
 	for _, name := range oracle {
 		arrays[filepath.Base(name)], err = os.ReadFile(name)
 		require.NoError(t, err)
 	}
 	for _, name := range []string{"README.md", "docs/schedule.md", "docs/schedules.md",
-		"docs/oracle.md", "docs/numerics.md", "docs/calibration.md"} {
+		"docs/oracle.md", "docs/numerics.md", "docs/calibration.md", "docs/programs.md",
+		"docs/published.md"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(repository(t), name)
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			t.Chdir(t.TempDir())
+			require.NoError(t, os.CopyFS(filepath.Join("docs", "published"), measured))
 			for _, m := range fileBlock.FindAllSubmatch(text, -1) {
 				require.NoError(t, os.WriteFile(string(m[1]), m[2], 0o644))
 			}
@@ -84,8 +87,14 @@ func TestPictures(t *testing.T) {
 	for name, command := range map[string]string{
 		"ring.svg":    "example:ring --timeline ring.svg --quiet",
 		"compare.svg": "example:compare --curves compare.svg --quiet",
+		"facets.svg": "example:compare --curves facets.svg --set sweep.topology.ranks=[4,8,16] " +
+			`--set sweep.topology.latency=["500ns","5us"] --quiet`,
 		"nodes.svg": "example:nodes --only name=tensor --set check.numbers=false " +
 			"--timeline nodes.svg --quiet",
+		"mlp-off.svg": "example:mlp --only lowering.pipeline=off --set check.numbers=false " +
+			"--timeline mlp-{lowering.pipeline}.svg --quiet",
+		"mlp-repaired.svg": "example:mlp --only lowering.pipeline=repaired " +
+			"--set check.numbers=false --timeline mlp-{lowering.pipeline}.svg --quiet",
 		"tree.svg": "example:ring --set topology.ranks=512 --set topology.preset=switch " +
 			"--set collective.algorithm=double-binary-tree(segment=32MiB) --set check.numbers=false " +
 			"--timeline tree.svg --quiet",

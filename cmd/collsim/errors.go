@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -215,25 +216,46 @@ func fileError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.text = "no such file"
-		pattern := "*.toml" // or files of its own sort
-		if ext := filepath.Ext(name); ext != "" && !strings.ContainsAny(ext, `*?[\\`) {
-			pattern = "*" + ext
-		}
-		if there, _ := filepath.Glob(filepath.Join(filepath.Dir(name), pattern)); len(there) > 0 {
-			if near := nearest.To(filepath.Clean(name), there, 1); len(near) > 0 {
-				e.hint = "did you mean " + near[0] + "?"
-			}
+		ext := filepath.Ext(name)
+		if e.hint = nearFile(name, ext); e.hint == "" {
+			e.hint = nearFile(name, ".toml")
 		}
 		if e.hint == "" {
 			_, e.hint = notScenario(name, nil)
 		}
-		if e.hint == "" {
+		if e.hint == "" && (ext == "" || ext == ".toml") {
 			e.hint = "examples are in the program: collsim list examples"
 		}
 	case errors.As(err, &path):
-		e.text = path.Err.Error()
+		if e.text = path.Err.Error(); errors.Is(err, syscall.EISDIR) {
+			e.hint = "name a file in it"
+		}
 	default:
 		e.text = err.Error()
 	}
 	return e
+}
+
+// withoutCommand is an error of a file, for the command that such files are for.
+func withoutCommand(name string, err error) error {
+	var e *usageError
+	if _, hint := notScenario(name, nil); errors.As(err, &e) && e.hint == hint {
+		e.hint = ""
+	}
+	return err
+}
+
+// nearFile suggests a file of an extension that is there; empty if none has nearly that name.
+func nearFile(name, ext string) string {
+	if strings.ContainsAny(ext, `*?[\`) {
+		return ""
+	}
+	there, err := filepath.Glob(filepath.Join(filepath.Dir(name), "*"+ext))
+	if err != nil || len(there) == 0 {
+		return ""
+	}
+	if near := nearest.To(filepath.Clean(name), there, 1); len(near) > 0 {
+		return "did you mean " + near[0] + "?"
+	}
+	return ""
 }

@@ -9,20 +9,23 @@ import (
 
 	"collsim/hw"
 	"collsim/hw/callbacks"
+	"collsim/hw/cuda"
 	"collsim/hw/host"
 	"collsim/hw/lab"
 	"collsim/hw/mpi"
+	"collsim/hw/nccl"
 	"collsim/internal/memory"
 	"collsim/internal/nearest"
 	"collsim/run"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/topology"
+	"collsim/unit"
 )
 
 // child does the work of a rank if this process was started for that.
 func child() (code int, is bool) {
-	for _, f := range []func() (int, bool){host.Child, lab.Child, mpi.Child} {
+	for _, f := range []func() (int, bool){host.Child, lab.Child, mpi.Child, nccl.Child} {
 		if code, is := f(); is {
 			return code, true
 		}
@@ -33,8 +36,7 @@ func child() (code int, is bool) {
 // executors is the table of what executes schedules for real. announce is told what to start on
 // other machines.
 func executors(announce func([]host.Rendezvous)) []hw.Row {
-	return []hw.Row{hostRow(announce), callbacksRow(), mpiRow(),
-		notBuilt("cuda", "our steps on GPUs"), notBuilt("nccl", "NCCL, by its own algorithms")}
+	return []hw.Row{hostRow(announce), callbacksRow(), mpiRow(), cudaRow(), ncclRow()}
 }
 
 func hostRow(announce func([]host.Rendezvous)) hw.Row {
@@ -65,12 +67,34 @@ func mpiRow() hw.Row {
 		}}
 }
 
-// notBuilt is an executor that is known all the same. It has no Open.
-func notBuilt(name, about string) hw.Row {
-	return hw.Row{Name: name, About: about, Missing: func(context.Context) error {
-		return &hw.Missing{What: "--hw " + name, Why: "this collsim has no executor for GPUs yet",
-			Get: "there are host, callbacks and mpi, which need none"}
-	}}
+func cudaRow() hw.Row {
+	return hw.Row{Name: "cuda", About: "our steps and kernels on the GPUs of this machine, " +
+		"as virtual ranks",
+		Missing: func(ctx context.Context) error {
+			_, err := cuda.Available(ctx)
+			return err
+		},
+		Open: func(ctx context.Context, _ hw.Settings) (hw.Executor, error) {
+			if _, err := cuda.Available(ctx); err != nil {
+				return nil, err
+			}
+			return cuda.New(), nil
+		}}
+}
+
+func ncclRow() hw.Row {
+	return hw.Row{Name: "nccl", About: "NCCL on the GPUs of this machine, by its own algorithms",
+		Keys: []string{"transport"},
+		Missing: func(context.Context) error {
+			_, err := nccl.Available(nccl.Config{})
+			return err
+		},
+		Open: func(_ context.Context, s hw.Settings) (hw.Executor, error) {
+			if _, err := nccl.Available(nccl.Config{}); err != nil {
+				return nil, err
+			}
+			return nccl.New(nccl.Config{Apart: s.Transport == host.Unix.String()}), nil
+		}}
 }
 
 // listExecutors are the rows of the table, with what is missing of each here.
@@ -98,26 +122,16 @@ func executorNames() []string {
 	return names
 }
 
-// builtNames are those of executors that are built, as in "host, callbacks or mpi".
+// builtNames are those of executors, as in "host, callbacks or mpi".
 func builtNames() string {
-	var names []string
-	for _, row := range executors(nil) {
-		if row.Open != nil {
-			names = append(names, row.Name)
-		}
-	}
+	names := executorNames()[1:]
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// checkExecutor refuses what --hw does not know, and what is not built.
+// checkExecutor refuses what --hw does not know.
 func checkExecutor(name string) error {
 	names := executorNames()
-	for _, row := range executors(nil) {
-		if row.Name == name && row.Open == nil {
-			return unavailable(row.Missing(context.Background()))
-		}
-	}
 	if slices.Contains(names, name) {
 		return nil
 	}
@@ -211,6 +225,14 @@ func openMPI(ctx context.Context, s hw.Settings) (hw.Executor, error) {
 func memoryLeft() (bytes int64, of string, known bool) {
 	free, known := memory.Read()
 	return free.Bytes >> 20 << 20, free.String(), known
+}
+
+// freeMemory is memoryLeft as package run takes it: nothing is left, too, is known.
+func freeMemory() (m run.Memory) {
+	if bytes, of, known := memoryLeft(); known {
+		m = run.Memory{Bytes: max(unit.Bytes(bytes), 1), Of: of}
+	}
+	return m
 }
 
 // guest is an executor in a lab, which is closed with it.

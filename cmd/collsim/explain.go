@@ -17,7 +17,9 @@ func (a *app) explainCommand() *cobra.Command {
 		Long: "Explain simulates every point of the scenarios and prints what its critical path went " +
 			"into, in shares that sum up to the time; what the time would be if the resource with the " +
 			"largest share were infinitely fast, and if links had no latency, by simulation; the " +
-			"published closed form; and what no schedule beats. Nothing is proven or computed.",
+			"published closed form; and what no schedule beats. Of a program shares are by op, and by " +
+			"what an op spends its time on: kernels, links, barriers, launches, waiting for SMs. " +
+			"Nothing is proven or computed.",
 		Example: "  collsim explain ring.toml\n" +
 			"  collsim explain example:compare --only algorithm=ring --json",
 	}, "collsim explain example:ring", a.explain)
@@ -29,8 +31,13 @@ func (a *app) explain(ctx context.Context, list []*run.Scenario,
 	asJSON, quiet bool) error {
 	of := pointsOf(list)
 	p := a.newProgress("points", idsIn(of), quiet)
-	all, interrupted := inTurn(ctx, p, func(i int) (*run.Explanation, error) {
-		return of[i].s.Explain(of[i].p)
+	all, interrupted := inTurn(ctx, p, func(i int) (e explained, err error) {
+		if of[i].program != nil {
+			e.program, err = of[i].s.ExplainProgram(of[i].program)
+		} else {
+			e.collective, err = of[i].s.Explain(of[i].p)
+		}
+		return e, err
 	})
 	if interrupted != nil && !isInterrupted(interrupted) {
 		return interrupted
@@ -39,21 +46,32 @@ func (a *app) explain(ctx context.Context, list []*run.Scenario,
 	good := true
 	for _, s := range list {
 		var some []*run.Explanation
+		var programs []*run.ProgramExplanation
 		for i, e := range all {
-			if of[i].s != s || e == nil {
+			text := ""
+			switch {
+			case of[i].s != s:
+				continue
+			case e.program != nil:
+				programs = append(programs, e.program)
+				text = report.ProgramExplanationText(e.program)
+			case e.collective != nil:
+				good = good && e.collective.Result.Good()
+				some = append(some, e.collective)
+				text = report.ExplanationText(e.collective)
+			default:
 				continue
 			}
-			good = good && e.Result.Good()
-			if some = append(some, e); asJSON {
+			if asJSON {
 				continue
 			}
 			if b.Len() > 0 {
 				b.WriteString("\n")
 			}
-			b.WriteString(report.ExplanationText(e))
+			b.WriteString(text)
 		}
-		if asJSON && (interrupted == nil || len(some) > 0) {
-			text, err := report.ExplainJSON(s, some)
+		if asJSON && (interrupted == nil || len(some)+len(programs) > 0) {
+			text, err := report.ExplainJSON(s, some, programs)
 			if err != nil {
 				return err
 			}
@@ -68,4 +86,11 @@ func (a *app) explain(ctx context.Context, list []*run.Scenario,
 		return errFailed
 	}
 	return nil
+}
+
+// explained is the explanation of a collective, or of a program; or of neither, where a point is
+// left out.
+type explained struct {
+	collective *run.Explanation
+	program    *run.ProgramExplanation
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"collsim/formats/arrays"
 	"collsim/internal/output"
 	"collsim/run"
+	"collsim/unit"
 )
 
 // lostError is an output that could not be written when what belongs there was known. What else
@@ -42,8 +44,26 @@ func (a *app) wasRead(name string) {
 	}
 }
 
+// readTakes is how many times its size a schedule's file takes to be read: measured, 4 (GOAL) to 5
+// (MSCCL).
+const readTakes = 6
+
+// fitsFile refuses a file that takes more memory to be read than there is.
+func fitsFile(name string, free run.Memory) error {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || free.Bytes == 0 ||
+		unit.Bytes(info.Size()) <= free.Bytes/readTakes {
+		return nil // whoever reads it says what is wrong
+	}
+	return &usageError{file: name, text: fmt.Sprintf("has %d MiB, and takes about %d times that of "+
+		"memory to be read: %s has %v left", info.Size()>>20, readTakes, free.Of, free.Bytes)}
+}
+
 // readFile is os.ReadFile for inputs.
 func (a *app) readFile(name string) ([]byte, error) {
+	if err := fitsFile(name, freeMemory()); err != nil {
+		return nil, err
+	}
 	text, err := os.ReadFile(name)
 	if err == nil {
 		a.wasRead(name)
@@ -76,9 +96,10 @@ func ofRanks(path string, ranks int) []string {
 
 const rankInName = "{rank}"
 
-// reading has package run read its files so that they are remembered.
+// reading has package run read its files so that they are remembered, and know what memory there
+// is.
 func (a *app) reading(o run.LoadOptions) run.LoadOptions {
-	o.Read, o.ReadArrays = a.readFile, a.readArrays
+	o.Read, o.ReadArrays, o.Free = a.readFile, a.readArrays, freeMemory()
 	return o
 }
 

@@ -16,18 +16,21 @@ func (a *app) forecast(s *run.Scenario, p *progress, notes bool) {
 	case <-time.After(patience):
 	}
 	var list []*run.Estimate
-	var shares []float64
-	for _, point := range s.Points {
+	for _, of := range pointsOf([]*run.Scenario{s}) {
 		select {
 		case <-p.stop:
 			return
 		default:
 		}
-		e, err := s.Estimate(point)
+		e, err := estimate(of)
 		if err != nil { // the run will say so
 			return
 		}
-		list, shares = append(list, e), append(shares, e.Seconds)
+		list = append(list, e)
+	}
+	var shares []float64
+	for _, e := range run.Together(list) {
+		shares = append(shares, e.Seconds)
 	}
 	p.weigh(shares)
 	if text := report.LongRun(list); text != "" && notes {
@@ -37,7 +40,7 @@ func (a *app) forecast(s *run.Scenario, p *progress, notes bool) {
 
 // idsOf are the names of a scenario's points.
 func idsOf(s *run.Scenario) (names []string) {
-	for _, p := range s.Points {
+	for _, p := range run.AllPoints(s) {
 		names = append(names, p.ID)
 	}
 	return names

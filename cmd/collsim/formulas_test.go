@@ -23,6 +23,9 @@ import (
 // docs/algorithms.md says so.
 func TestFormulas(t *testing.T) {
 	for _, a := range algos.Table() {
+		if a.Formula == "" {
+			continue // none is published
+		}
 		require.Empty(t, formulaFails(t, a, 2, 4, 8, 16), title(a))
 	}
 }

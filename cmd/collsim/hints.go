@@ -129,6 +129,9 @@ func shellValue(toml string) string {
 // notScenario names the command that a file is for which is no scenario: one of a schedule, or of
 // published tables; empty for all others. text is nil if the file could not be read.
 func notScenario(name string, text []byte) (what, hint string) {
+	if what, hint = foreign(text); what != "" {
+		return what, hint
+	}
 	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
 	isSchedule := slices.ContainsFunc(formats.Table(), func(f formats.Format) bool {
 		return slices.Contains(f.Extensions, ext)
@@ -143,6 +146,31 @@ func notScenario(name string, text []byte) (what, hint string) {
 	case ext == "log", ext == "csv", ext == "txt" && isTable(name, text):
 		return "published tables are no scenario", "to fit a network to them: collsim calibrate --from " +
 			shown
+	}
+	return "", ""
+}
+
+// foreign names what others' tools print and no command reads, and says what to do instead; empty
+// for all else.
+func foreign(text []byte) (what, hint string) {
+	const byHand = "write its links into a scenario: [[topology.link]], or a preset of " +
+		"collsim list topologies"
+	has := func(words ...string) bool {
+		head := text[:min(len(text), 1<<14)]
+		return !slices.ContainsFunc(words, func(w string) bool {
+			return !bytes.Contains(head, []byte(w))
+		})
+	}
+	switch {
+	case has("<system", "<cpu"):
+		return "a topology of NCCL, which collsim does not read", byHand
+	case has("<graphs", "<graph"):
+		return "graphs of NCCL, which collsim does not read", byHand
+	case has("GPU0", "CPU Affinity"):
+		return "what nvidia-smi topo -m prints, which collsim does not read", byHand
+	case has("NCCL INFO") && !bytes.Contains(text, []byte("busbw")):
+		return "a log of NCCL without a table of nccl-tests", "run one of nccl-tests; what it prints " +
+			"is for collsim calibrate --from"
 	}
 	return "", ""
 }

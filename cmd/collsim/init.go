@@ -10,6 +10,7 @@ import (
 
 	"collsim/algos"
 	"collsim/collective"
+	"collsim/internal/nearest"
 	"collsim/run"
 )
 
@@ -80,11 +81,26 @@ func (a *app) init(args []string, o *initFlags) error {
 		return err
 	}
 	text := o.scenario(names)
+	if name := nameIn(o.algorithm); !strings.Contains(name, ":") &&
+		!slices.Contains(append([]string{"all", "fastest"}, names...), name) {
+		e := &usageError{text: fmt.Sprintf("--algorithm %q: no %v algorithm of that name", o.algorithm,
+			o.kind), hint: "there are " + strings.Join(names, ", ")}
+		if near := nearest.To(o.algorithm, names, 1); len(near) > 0 {
+			e.hint = fmt.Sprintf("did you mean %q?", near[0])
+		}
+		return e
+	}
 	if _, err := run.Load("collsim init", []byte(text), run.LoadOptions{}); err != nil {
 		return err
 	}
 	a.printData([]byte(text))
 	return nil
+}
+
+// nameIn is an algorithm's name, without its parameters, as a scenario takes it.
+func nameIn(algorithm string) string {
+	name, _, _ := strings.Cut(algorithm, "(")
+	return strings.ReplaceAll(strings.ToLower(name), "_", "-")
 }
 
 func algorithmsOf(kind collective.Kind) (names []string) {

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -102,7 +101,7 @@ type entry struct {
 	About   string   `json:"about"`
 	Source  string   `json:"source,omitempty"`
 	Missing string   `json:"missing,omitempty"` // why it is not available here, and how to get it
-	library bool     // an algorithm of a library
+	library string   // of an algorithm that is one's: "openmpi:"
 	// Figures are a device's, with the source of each.
 	Figures []deviceFigure `json:"figures,omitempty"`
 }
@@ -124,38 +123,7 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 			b.WriteString(keysText(entries))
 			continue
 		}
-		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		for i, e := range entries {
-			if i > 0 && e.library != entries[i-1].library { // columns of their own
-				if err := w.Flush(); err != nil {
-					return err
-				}
-			}
-			cells := []string{e.Name}
-			if len(e.Kinds) > 0 {
-				cells = append(cells, strings.Join(e.Kinds, " "))
-			}
-			switch name {
-			case "topologies", "executors":
-				cells = append(cells, strings.Join(e.Takes, " "))
-			case "formats":
-				cells = append(cells, "."+strings.Join(e.Takes, " ."))
-			}
-			cells = append(cells, e.About)
-			if e.Missing != "" {
-				cells[len(cells)-1] += " (not here: " + e.Missing + ")"
-			}
-			text := strings.Join(cells, "\t") + "\n"
-			if len(what) == 1 {
-				text += figuresText(e.Figures)
-			}
-			if _, err := fmt.Fprint(w, text); err != nil {
-				return err
-			}
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
+		b.WriteString(entriesText(name, entries, len(what) == 1))
 	}
 	if asJSON {
 		text, err := json.MarshalIndent(lists, "", "  ")
@@ -167,6 +135,45 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 	}
 	a.print(a.out, b.String())
 	return nil
+}
+
+// longName is how long a name is, with its parameters, that stands without them in a list.
+const longName = 45
+
+// entriesText has a line for each entry, or a few where its text is long; with all that it has,
+// those of figures too.
+func entriesText(name string, entries []entry, all bool) string {
+	blocks := [][][]string{nil}
+	for i, e := range entries {
+		if i > 0 && e.library != entries[i-1].library { // columns of their own
+			blocks = append(blocks, nil)
+		}
+		cells := []string{e.Name}
+		if base, _, has := strings.Cut(e.Name, "("); has && len(e.Name) > longName {
+			cells[0] = base + "(…)" // JSON and docs/algorithms.md have them
+		}
+		if len(e.Kinds) > 0 {
+			cells = append(cells, strings.Join(e.Kinds, " "))
+		}
+		switch name {
+		case "topologies", "executors":
+			cells = append(cells, strings.Join(e.Takes, " "))
+		case "formats":
+			cells = append(cells, "."+strings.Join(e.Takes, " ."))
+		}
+		cells = append(cells, e.About)
+		if e.Missing != "" {
+			cells[len(cells)-1] += " (not here: " + e.Missing + ")"
+		}
+		last := &blocks[len(blocks)-1]
+		if *last = append(*last, cells); !all {
+			continue
+		}
+		for _, f := range e.Figures { // below their device
+			*last = append(*last, []string{"  " + f.Name, f.Value, f.Source})
+		}
+	}
+	return columns(blocks)
 }
 
 // keysText has a paragraph for each key: its name and what it takes, then what it means.
@@ -233,7 +240,7 @@ func entriesOf(ctx context.Context, name string, k collective.Kind) (list []entr
 
 func algorithmEntry(al algos.Algorithm) entry {
 	e := entry{Name: al.Name, About: al.About, Source: al.Source,
-		library: strings.Contains(al.Name, ":")}
+		library: al.Name[:strings.Index(al.Name, ":")+1]}
 	for _, kind := range al.Kinds {
 		e.Kinds = append(e.Kinds, kind.String())
 	}

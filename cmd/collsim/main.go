@@ -36,8 +36,20 @@ func main() {
 	if code, is := child(); is {
 		os.Exit(code)
 	}
+	keepWithin()
 	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	os.Exit(a.main(context.Background(), os.Args[1:]))
+}
+
+// keepWithin has garbage be collected more often where memory gets scarce, rather than when there
+// is as much of it as of what is in use. GOMEMLIMIT has its usual meaning.
+func keepWithin() {
+	if _, given := os.LookupEnv("GOMEMLIMIT"); given {
+		return
+	}
+	if free, _, known := memoryLeft(); known {
+		debug.SetMemoryLimit(max(free-free/16, 64<<20)) // with less, it would do little else
+	}
 }
 
 // app is one call of the command.
@@ -51,6 +63,8 @@ type app struct {
 	plan   output.Plan               // files that are read, and those that are going to be written
 	kept   bool                      // it knows the standard streams
 	heard  atomic.Pointer[os.Signal] // that which has ended the command
+
+	outlived chan os.Signal // takes SIGPIPE, nil where that ends the command at once
 }
 
 // main carries out a command line and returns the exit code.
@@ -71,6 +85,7 @@ func (a *app) main(ctx context.Context, args []string) (code int) {
 
 // close closes standard output, and makes the exit code say if something of it was lost.
 func (a *app) close(code int) int {
+	a.endWithReader()
 	if f, ok := a.stdout.w.(*os.File); ok { // some file systems tell only now
 		if err := f.Close(); a.stdout.err == nil {
 			a.stdout.err = err
@@ -165,9 +180,9 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   --timeline FILE.svg|png|pdf|-    draw each result, as text with -
   --trace FILE.pftrace|json        the same for Perfetto
   --curves FILE.svg|png|pdf        busbw against size, a curve an algorithm
+  --pivot COLUMN [--across KEY]    a table of swept values, down and across
   --links FILE|-, --numerics       what links carried; what rounding does
-  --set PATH=VALUE                 replace a key of the scenario
-  --only KEY=VALUE,…               keep the results that have this
+  --set PATH=VALUE, --only KEY=…   replace a key; keep the results that have it
 
 Scenario keys: collsim list keys, docs/scenario.md. All flags: docs/cli.md.
 Exit codes: 0 all is well, 1 a check failed, 2 wrong input or usage, 3 not

@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"collsim/formats/arrays"
 	"collsim/internal/output"
 	"collsim/plots"
+	"collsim/run"
 	"collsim/scenarios"
 )
 
@@ -28,8 +30,8 @@ func (out *outputs) mayWrite(index int, p *scenarios.Point, key, pattern string)
 	s, given := out.scenarios[index], pattern
 	if p != nil {
 		given = p.FileName(pattern)
-	} else if len(s.Points) > 0 {
-		p = s.Points[0]
+	} else {
+		p = run.AllPoints(s)[0] // every scenario has one
 	}
 	refuse := func(text string) error {
 		return out.refuse(index, p, key, fmt.Sprintf("%q %s", given, text),
@@ -99,7 +101,7 @@ func (o *runFlags) sets(key, value string) bool {
 }
 
 // replaceable reports whether nothing is lost if a file is replaced: it is not there, or has the
-// form of what collsim writes under such a name. Data of ranks look like anybody's.
+// form of what collsim writes under such a name.
 func replaceable(name string) bool {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -152,7 +154,7 @@ func ours(ext string, head, tail []byte) bool {
 	case ".pftrace": // its first packet has the names of our facts
 		return has(head, "waited_ps") && has(head, "start_ps") && has(head, "end_ps")
 	}
-	return false
+	return arrays.Marked(ext, head, tail)
 }
 
 // utf16 is a text as PDF has it.

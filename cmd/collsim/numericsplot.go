@@ -112,7 +112,7 @@ func (out *outputs) seeds() string {
 // writeErrors draws the picture of errors.
 func (out *outputs) writeErrors() error {
 	name := out.flags.errors
-	if name == "" || len(out.errors) == 0 && out.interrupted {
+	if name == "" || len(out.errors) == 0 && out.incomplete {
 		return nil
 	}
 	if len(out.errors) == 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"collsim/internal/output"
 	"collsim/internal/prose"
 	"collsim/plots"
 	"collsim/report"
@@ -23,9 +22,12 @@ type outputs struct {
 	figures   []*figure       // curves, in the order in which they begin
 	errors    []errorSeries   // of --numerics-plot
 	table     func(...*run.Report) string
-	playing   bool // schedules are played for real, too
+	rows      *report.Stream // prints the table as results come; nil: table does in the end
+	pivot     *report.Pivot  // nil if none is asked for
+	progress  *progress      // of the scenario that is being run; nil if none is
+	playing   bool           // schedules are played for real, too
 
-	interrupted bool // not all results are there
+	incomplete bool // not all results are there
 
 	lost []*lostError // what could not be written
 }
@@ -42,7 +44,14 @@ func (a *app) newOutputs(list []*run.Scenario, o *runFlags, more func() error) (
 		return nil, &usageError{text: fmt.Sprintf("--figure %q: no figure of that name", o.figure),
 			hint: "there are page, column and slide"}
 	}
-	for _, one := range []struct{ name, flag string }{{o.csv, "--csv"}, {o.links, "--links"}} {
+	if err := out.ofCollectives(); err != nil {
+		return nil, err
+	}
+	if err := out.newPivot(); err != nil {
+		return nil, err
+	}
+	for _, one := range []struct{ name, flag string }{{o.csv, "--csv"}, {o.links, "--links"},
+		{o.pivotTo, "--pivot-to"}} {
 		if err := a.takeOne(one.name, one.flag); err != nil {
 			return nil, err
 		}
@@ -101,113 +110,32 @@ func (out *outputs) streams() error {
 		wants bool
 		flag  string
 	}{{o.json, "--json"}, {o.jsonl, "--jsonl"}, {o.csv == "-", "--csv -"},
-		{o.links == "-", "--links -"}} {
+		{o.links == "-", "--links -"}, {o.pivot != "" && o.pivotTo == "-", "--pivot"}} {
 		if one.wants {
 			taken = append(taken, one.flag)
 		}
 	}
-	switch {
-	case len(taken) > 1:
+	if len(taken) > 1 {
 		return &usageError{text: taken[0] + " and " + taken[1] + " both want standard output",
-			hint: "give " + strings.TrimSuffix(taken[1], " -") + " a file"}
-	case o.timeline == "-" && len(taken) > 0:
-		return &usageError{text: "--timeline - wants standard output, as " + taken[0] + " does",
-			hint: "draw into a file: --timeline '{id}.svg'"}
+			hint: "give " + strings.TrimSuffix(taken[1], " -") + " a file" + pivotFile(taken[1])}
 	}
-	for _, one := range []struct{ name, flag string }{{o.trace, "--trace"}, {o.curves, "--curves"},
-		{o.errors, "--numerics-plot"}} {
+	binary := []struct{ name, flag string }{{o.curves, "--curves"}, {o.errors, "--numerics-plot"}}
+	for _, d := range drawings() {
+		switch name, flag := *o.drawn[d.what], "--"+d.what; {
+		case d.text == nil:
+			binary = append(binary, struct{ name, flag string }{name, flag})
+		case name == "-" && len(taken) > 0 && taken[0] != "--pivot":
+			return &usageError{text: flag + " - wants standard output, as " + taken[0] + " does",
+				hint: "draw into a file: " + flag + " '{id}" + d.ends[0] + "'"}
+		}
+	}
+	for _, one := range binary {
 		if one.name == "-" {
 			return &usageError{text: one.flag + " - would write no text to standard output",
 				hint: "give " + one.flag + " a file"}
 		}
 	}
 	return nil
-}
-
-// claim claims the files of a scenario.
-func (out *outputs) claim(index int) error {
-	s := out.scenarios[index]
-	for _, one := range []struct{ flag, name, key string }{
-		{"", s.Output.JSON, "json"},
-		{out.flags.csv, s.Output.CSV, "csv"},
-		{out.flags.links, s.Output.Links, "links"},
-	} {
-		if one.flag != "" || one.name == "" {
-			continue
-		}
-		key := "output." + one.key
-		if err := out.mayWrite(index, nil, key, one.name); err != nil {
-			return err
-		}
-		if err := out.app.take(out.file(s, one.name), key+" of "+s.File); err != nil {
-			return err
-		}
-	}
-	for _, p := range s.Points {
-		if err := out.claimPoint(index, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// claimPoint claims the files that a point has for itself, and its place in a figure.
-func (out *outputs) claimPoint(index int, p *scenarios.Point) error {
-	for _, d := range drawings() {
-		name, err := out.picture(d, index, p)
-		if err != nil {
-			return err
-		}
-		for _, name := range out.pictures(d, p, name) {
-			err := out.app.take(name, "the "+d.what+" of "+p.ID)
-			if many(err) {
-				return out.manyPictures(name)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	if err := out.join(index, p); err != nil {
-		return err
-	}
-	if err := out.claimData(index, p); err != nil || p.Gradient == scenarios.NoGradient {
-		return err
-	}
-	return out.claimData(index, p.Backward())
-}
-
-// pictures are all files of a point that have to do with a drawing of this name.
-func (out *outputs) pictures(d drawing, p *scenarios.Point, name string) []string {
-	if name == "" || name == "-" {
-		return nil
-	}
-	names := []string{name}
-	if p.Gradient != scenarios.NoGradient {
-		names = append(names, beside(name, "grad"))
-	}
-	if out.playing && d.what == "trace" {
-		for _, name := range names {
-			names = append(names, beside(name, "measured"))
-		}
-	}
-	return names
-}
-
-// many reports whether an error is that of two results in one file.
-func many(err error) bool {
-	var clash *output.Clash
-	return errors.As(err, &clash) && !clash.Kept
-}
-
-// manyPictures is the error of several results that would be drawn into one file.
-func (out *outputs) manyPictures(name string) error {
-	results := 0
-	for _, s := range out.scenarios {
-		results += len(s.Points)
-	}
-	return &usageError{file: name, text: fmt.Sprintf("%d results, one file", results),
-		hint: "choose with --only, or put {algorithm} and {bytes} into the name ({id} tells all apart)"}
 }
 
 // file is the name of a file that the scenario names, relative to the scenario.
@@ -232,16 +160,53 @@ func (out *outputs) options(index int) run.RunOptions {
 // take draws what a result has for itself, and keeps what it adds to a figure.
 func (out *outputs) take(index int, r *run.Result) {
 	for _, d := range drawings() {
-		out.lose(out.draw(d, index, r))
+		out.lose(out.draw(d, index, resultSubject(r)))
 	}
 	out.plot(index, r)
 	out.plotErrors(r)
 	if out.flags.jsonl {
 		line, err := report.JSONLine(out.scenarios[index], r)
 		out.lose(err)
-		out.app.printJSON(out.app.out, line)
+		out.beside(func() { out.app.printJSON(out.app.out, line) })
+	}
+	if out.rows != nil {
+		out.rows.Take(r)
 	}
 	out.lose(out.writeData(index, r))
+}
+
+// stream has the table printed as results come, if it is what standard output is for.
+func (out *outputs) stream() {
+	if o := out.flags; !o.json && !o.jsonl && o.csv != "-" && o.links != "-" && !out.pivoting() {
+		out.rows = report.NewStream(func(text string) {
+			out.beside(func() { out.app.print(out.app.out, text) })
+		})
+	}
+}
+
+// beside prints to standard output, which may be the terminal that progress is on.
+func (out *outputs) beside(print func()) {
+	if out.progress == nil {
+		print()
+		return
+	}
+	out.progress.aside(print)
+}
+
+// begin says that a scenario is about to be run, and what tells how far.
+func (out *outputs) begin(s *run.Scenario, p *progress) {
+	out.progress = p
+	if out.rows != nil {
+		out.rows.Begin(s)
+	}
+}
+
+// end says that it has come to its end, with what there is; nil is nothing.
+func (out *outputs) end(r *run.Report) {
+	out.progress = nil
+	if out.rows != nil && r != nil {
+		out.rows.End(r)
+	}
 }
 
 // write writes the files of reports.
@@ -257,6 +222,7 @@ func (out *outputs) write(reports []*run.Report) {
 	} {
 		out.writeTable(reports, t.flag, t.key, t.text)
 	}
+	out.writePivot(reports)
 	out.writeFigures()
 	out.lose(out.writeErrors())
 }
@@ -281,6 +247,17 @@ func (out *outputs) print(reports []*run.Report) error {
 		text, err = report.CSV(reports...)
 	case out.flags.links == "-":
 		text, err = report.LinksCSV(reports...)
+	case out.pivoting():
+		text := out.pivot.Text(reports...)
+		if out.playing { // what was played says more than rows: which bits differ, what is outside
+			text = out.table(reports...) + "\n" + text
+		}
+		a.print(a.out, text+out.drawn.String())
+		return nil
+	case out.rows != nil:
+		out.rows.Close()
+		a.print(a.out, out.drawn.String())
+		return nil
 	default:
 		a.print(a.out, out.table(reports...)+out.drawn.String())
 		return nil

@@ -8,22 +8,38 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"collsim/formats/perfetto"
 	"collsim/plots"
 	"collsim/run"
 	"collsim/scenarios"
 	"collsim/sim"
+	"collsim/trace"
 	"collsim/unit"
 )
 
-// drawing is a file that each result has for itself.
+// drawing is a file that each result has for itself. A row is all that it takes: a flag of the
+// drawing's name, and where a scenario has such a key, output.timeline, what that names.
 type drawing struct {
-	what string // "timeline"
-	flag func(*runFlags) string
-	key  func(scenarios.Output) string
-	ends []string // of its file's name, one a format
-	hint string   // what to do if the name ends otherwise
-	make func(out *outputs, index int, r *run.Result, name string) ([]byte, error)
+	what  string                            // "timeline"
+	usage string                            // of its flag
+	key   func(scenarios.Output) string     // nil: no key names it
+	ends  []string                          // of its file's name, one a format
+	hint  string                            // what to do if the name ends otherwise
+	text  func(of *subject) (string, error) // of -, on standard output; nil: there is none
+	make  func(out *outputs, index int, of *subject, name string) ([]byte, error)
+}
+
+// subject is what a drawing is of.
+type subject struct {
+	point    *scenarios.Point
+	title    string
+	trace    *trace.Trace // nil of what came to no end
+	devices  []string
+	panels   []plots.Panel
+	measured *trace.Trace // nil if it was not played
+	backward bool         // the forward pass has the name
 }
 
 // drawings are all that there are.
@@ -31,29 +47,39 @@ func drawings() []drawing {
 	return []drawing{
 		{
 			what: "timeline",
-			flag: func(o *runFlags) string { return o.timeline },
+			usage: "draw each result to `FILE.svg`, .png or .pdf, with {algorithm}, {bytes}, … in its " +
+				"name; - is text on standard output",
 			key:  func(o scenarios.Output) string { return o.Timeline },
 			ends: []string{".svg", ".png", ".pdf"},
 			hint: "let the name end in .svg, .png or .pdf, or write - for text",
+			text: timelineText,
 			make: (*outputs).timeline,
 		},
 		{
-			what: "trace",
-			flag: func(o *runFlags) string { return o.trace },
-			key:  func(o scenarios.Output) string { return o.Trace },
-			ends: []string{".pftrace", ".json"},
-			hint: "let the name end in .pftrace, which Perfetto shows best, or .json",
-			make: (*outputs).perfetto,
+			what:  "trace",
+			usage: "write each result's timeline for Perfetto to `FILE.pftrace`, or .json",
+			key:   func(o scenarios.Output) string { return o.Trace },
+			ends:  []string{".pftrace", ".json"},
+			hint:  "let the name end in .pftrace, which Perfetto shows best, or .json",
+			make:  (*outputs).perfetto,
 		},
+	}
+}
+
+// registerDrawings adds their flags.
+func (o *runFlags) registerDrawings(f *pflag.FlagSet) {
+	o.drawn = map[string]*string{}
+	for _, d := range drawings() {
+		o.drawn[d.what] = f.String(d.what, "", d.usage)
 	}
 }
 
 // pattern is the name that drawings of a scenario go to, "" for none.
 func (out *outputs) pattern(d drawing, index int) string {
-	if name := d.flag(out.flags); name != "" {
+	s, name := out.scenarios[index], *out.flags.drawn[d.what]
+	if name != "" || d.key == nil {
 		return name
 	}
-	s := out.scenarios[index]
 	return out.file(s, d.key(s.Output))
 }
 
@@ -62,13 +88,16 @@ var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 // picture is the file that a point's drawing goes to, "" for none.
 func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, error) {
 	pattern := out.pattern(d, index)
-	if pattern == "" || pattern == "-" && d.flag(out.flags) != "" {
+	flag := *out.flags.drawn[d.what]
+	if pattern == "" || pattern == "-" && flag != "" {
 		return pattern, nil
 	}
 	name := p.FileName(pattern)
 	if unknown := placeholder.FindString(name); unknown != "" {
-		known := []string{"{kind}", "{algorithm}", "{bytes}", "{count}", "{dtype}", "{op}", "{ranks}",
-			"{name}", "{id}"}
+		var known []string
+		for _, name := range p.Names() {
+			known = append(known, "{"+name+"}")
+		}
 		for _, a := range p.Axes {
 			known = append(known, "{"+a.Path+"}")
 		}
@@ -78,53 +107,82 @@ func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, e
 	if !slices.Contains(d.ends, strings.ToLower(filepath.Ext(name))) {
 		return "", &usageError{file: name, text: "a " + d.what + " has no such format", hint: d.hint}
 	}
-	if d.flag(out.flags) == "" {
+	if flag == "" {
 		given := d.key(out.scenarios[index].Output)
 		return name, out.mayWrite(index, p, "output."+d.what, given)
 	}
 	return name, nil
 }
 
-// draw draws a result. One that came to no end has no picture.
-func (out *outputs) draw(d drawing, index int, r *run.Result) error {
-	name, err := out.picture(d, index, r.Point)
-	if err != nil || name == "" || r.Trace == nil {
+// draw draws a result, or a program. One that came to no end has no picture.
+func (out *outputs) draw(d drawing, index int, of *subject) error {
+	name, err := out.picture(d, index, of.point)
+	if err != nil || name == "" || of.trace == nil {
 		return err
 	}
-	if r.Gradient != nil && name != "-" { // the forward pass has the name
+	if of.backward && name != "-" {
 		name = beside(name, "grad")
 	}
 	if name == "-" {
-		text, err := plots.TimelinesText(panels(r), plots.TextOptions{})
-		out.drawn.WriteString("\n# " + r.Point.ID + "\n" + text)
+		text, err := d.text(of)
+		out.drawn.WriteString("\n# " + of.point.ID + "\n" + text)
 		return err
 	}
-	content, err := d.make(out, index, r, name)
+	content, err := d.make(out, index, of, name)
 	if err != nil {
 		return &usageError{file: name, text: err.Error()}
 	}
 	return writeFile(name, content)
 }
 
-// panels are the timelines of a result: what was simulated, and below it what was measured, if it
-// was.
-func panels(r *run.Result) []plots.Panel {
-	if r.Measured == nil || r.Measured.Trace == nil {
-		return []plots.Panel{{Trace: r.Trace, Names: r.Devices, Path: path(r)}}
+// resultSubject is a result to draw.
+func resultSubject(r *run.Result) *subject {
+	of := &subject{point: r.Point, trace: r.Trace, devices: r.Devices, backward: r.Gradient != nil,
+		title: fmt.Sprintf("%v %v, %d ranks%s, %v: %s", r.Point.Spec.Kind, r.Algorithm,
+			r.Point.Spec.Ranks, teamText(r.Teams), r.Point.Spec.Bytes(), short(r.Time))}
+	of.addPanels(plots.Panel{Trace: r.Trace, Names: r.Devices, Path: path(r.Critical)}, r.Time,
+		r.Measured)
+	return of
+}
+
+// programSubject is a program to draw: by its streams.
+func programSubject(s *run.Scenario, r *run.ProgramResult) *subject {
+	what := fmt.Sprintf("%s, %d ranks", s.Name, r.Point.Topology.Ranks)
+	for _, a := range r.Point.Axes {
+		what += fmt.Sprintf(", %s = %v", a.Path, a.Value)
 	}
-	m := r.Measured
-	return []plots.Panel{
-		{Heading: "simulated: " + short(r.Time), Trace: r.Trace, Names: r.Devices, Path: path(r)},
-		{Heading: fmt.Sprintf("measured: %s, the fastest of %d (median %s)", short(m.Fastest),
+	of := &subject{point: r.Point.Point, trace: r.Trace, devices: r.Devices,
+		title: what + ": " + short(r.Time)}
+	of.addPanels(plots.Panel{Trace: r.Trace, Names: r.Devices, Path: path(r.Critical),
+		Ops: r.OpNames()}, r.Time, r.Measured)
+	return of
+}
+
+// addPanels makes the timelines of a subject: what was simulated, and below it what was measured,
+// if it was.
+func (of *subject) addPanels(simulated plots.Panel, took unit.Time, m *run.Measured) {
+	gpu := of.point.Device.GPU
+	simulated.SMs, simulated.HBM = int(gpu.SMs), gpu.HBM
+	of.panels = []plots.Panel{simulated}
+	if m == nil || m.Trace == nil {
+		return
+	}
+	of.measured = m.Trace
+	of.panels[0].Heading = "simulated: " + short(took)
+	of.panels = append(of.panels, plots.Panel{
+		Heading: fmt.Sprintf("measured: %s, the fastest of %d (median %s)", short(m.Fastest),
 			m.Repetitions, short(m.Time)),
-			Trace: m.Trace, Names: r.Devices},
-	}
+		Trace: m.Trace, Names: simulated.Names, Ops: simulated.Ops})
+}
+
+func timelineText(of *subject) (string, error) {
+	return plots.TimelinesText(of.panels, plots.TextOptions{})
 }
 
 // path is the critical path of a simulation, as a picture draws it.
-func path(r *run.Result) []plots.Span {
+func path(pieces []sim.Piece) []plots.Span {
 	var spans []plots.Span
-	for _, c := range r.Critical {
+	for _, c := range pieces {
 		if c.To > c.From && c.What != sim.Start {
 			spans = append(spans, plots.Span{Rank: c.Rank, Lane: c.Lane, From: c.From, To: c.To})
 		}
@@ -133,16 +191,15 @@ func path(r *run.Result) []plots.Span {
 }
 
 // timeline is a picture of who did what when.
-func (out *outputs) timeline(index int, r *run.Result, name string) ([]byte, error) {
+func (out *outputs) timeline(index int, of *subject, name string) ([]byte, error) {
 	format, err := plots.FormatOf(name)
 	if err != nil {
 		return nil, err
 	}
-	return plots.Timelines(panels(r), plots.Options{
-		Title: fmt.Sprintf("%v %v, %d ranks%s, %v: %s", r.Point.Spec.Kind, r.Algorithm,
-			r.Point.Spec.Ranks, teamText(r.Teams), r.Point.Spec.Bytes(), short(r.Time)),
-		Caption: fmt.Sprintf("%s, seed %d, collsim %s", caption(out.scenarios[index], r.Point),
-			r.Point.Seed, run.Version),
+	return plots.Timelines(of.panels, plots.Options{
+		Title: of.title,
+		Caption: fmt.Sprintf("%s, seed %d, collsim %s", caption(out.scenarios[index], of.point),
+			of.point.Seed, run.Version),
 		Format: format,
 		Figure: out.figure,
 	})
@@ -157,23 +214,26 @@ func teamText(teams int) string {
 }
 
 // perfetto is a trace for Perfetto and its like. What was measured is in a file of its own.
-func (out *outputs) perfetto(index int, r *run.Result, name string) ([]byte, error) {
-	if r.Measured != nil && r.Measured.Trace != nil {
-		measured := *r
-		measured.Trace, measured.Measured = r.Measured.Trace, nil
+func (out *outputs) perfetto(_ int, of *subject, name string) ([]byte, error) {
+	if of.measured != nil {
 		name := beside(name, "measured")
-		content, err := out.perfetto(index, &measured, name)
+		content, err := traceFile(of.measured, of.devices, name)
 		if err != nil {
 			return nil, err
 		}
 		out.lose(writeFile(name, content))
 	}
+	return traceFile(of.trace, of.devices, name)
+}
+
+// traceFile is a trace in the format that its file's name asks for.
+func traceFile(t *trace.Trace, devices []string, name string) ([]byte, error) {
 	write := perfetto.Write
 	if strings.ToLower(filepath.Ext(name)) == ".json" {
 		write = perfetto.WriteJSON
 	}
 	var b bytes.Buffer
-	err := write(&b, r.Trace, perfetto.Options{Devices: r.Devices})
+	err := write(&b, t, perfetto.Options{Devices: devices})
 	return b.Bytes(), err
 }
 
@@ -186,7 +246,7 @@ func beside(name, what string) string {
 // caption is what it takes to get a result again.
 func caption(s *run.Scenario, p *scenarios.Point) string {
 	parts := append([]string{s.File}, s.Set...)
-	if len(s.Points) > 1 {
+	if len(s.Points)+len(s.Programs) > 1 {
 		parts = append(parts, p.ID)
 	}
 	return strings.Join(parts, ", ")

@@ -20,8 +20,10 @@ type progress struct {
 
 	mu     sync.Mutex
 	done   int
-	shares []float64 // of the work, by name; nil: all alike
-	shown  bool      // a line that is to be taken away
+	seen   int           // of done, when the time was last looked at
+	at     time.Duration // when they had been seen first
+	shares []float64     // of the work, by name; nil: all alike
+	shown  bool          // a line that is to be taken away
 	over   bool
 }
 
@@ -102,8 +104,16 @@ func (p *progress) line(since time.Duration) string {
 	return text
 }
 
-// left is how long the rest takes if it goes on as before.
+// few is the part of the work that says nothing yet of how fast it goes: the rest is then taken to
+// go as fast as estimated.
+const few = 0.05
+
+// left is how long the rest takes if it goes on as what is done; nothing is said of what has
+// taken longer than that already.
 func (p *progress) left(since time.Duration) (left time.Duration, ok bool) {
+	if p.seen != p.done {
+		p.seen, p.at = p.done, since
+	}
 	done, all := float64(p.done), float64(len(p.names))
 	if p.shares != nil {
 		done, all = 0, 0
@@ -116,7 +126,12 @@ func (p *progress) left(since time.Duration) (left time.Duration, ok bool) {
 	if p.done == 0 || done <= 0 || p.done >= len(p.names) {
 		return 0, false
 	}
-	return time.Duration(float64(since) * (all - done) / done), true
+	pace := float64(p.at) / done
+	if p.shares != nil && done < few*all {
+		pace = float64(time.Second)
+	}
+	left = time.Duration(pace*(all-done)) - (since - p.at)
+	return left, left > 0
 }
 
 // write writes to the terminal. If that fails there is nobody to tell.
@@ -133,6 +148,18 @@ func (p *progress) say(text string) {
 	if text != "" && !p.over {
 		p.write(text)
 	}
+}
+
+// aside has something else printed that may be on the same terminal: in the place of the line,
+// which comes back with the next tick.
+func (p *progress) aside(print func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		p.shown = false
+		p.write("\r\x1b[K")
+	}
+	print()
 }
 
 // weigh says how large the shares of the work are.

@@ -41,16 +41,33 @@ func TestProgress(t *testing.T) {
 		case 14:
 			p.say("note: it takes long\n")
 			p.step()
+			p.aside(func() { p.write("[no line was there]") })
 		case 15:
+			p.aside(func() { p.write("a row\n") })
 			p.step()
 		}
 	}, 0, 1, 12, 13, 14, 15)
 	require.Equal(t, "\r\x1b[K0 of 3 results, 1 s: a"+
 		"\r\x1b[K1 of 3 results, 12 s, about 24s left: b"+
-		"\r\x1b[K1 of 3 results, 13 s, about 1m5s left: b"+
-		"\r\x1b[Knote: it takes long\n"+
+		"\r\x1b[K1 of 3 results, 13 s, about 59s left: b"+
+		"\r\x1b[Knote: it takes long\n[no line was there]"+
 		"\r\x1b[K2 of 3 results, 14 s, about 14s left: c\\x1b"+
-		"\r\x1b[K3 of 3 results, 15 s\r\x1b[K", text)
+		"\r\x1b[Ka row\n\r\x1b[K3 of 3 results, 15 s\r\x1b[K", text)
+}
+
+// TestProgressOfUnequal: what takes next to nothing says nothing of how fast the rest goes, and
+// nothing is said of what takes longer than it was to.
+func TestProgressOfUnequal(t *testing.T) {
+	p := &progress{what: "results", names: []string{"a", "b", "c"}, live: true}
+	text := watched(t, p, func(second int) {
+		if second == 1 {
+			p.weigh([]float64{0.001, 20, 6})
+			p.step()
+		}
+	}, 1, 10, 40)
+	require.Equal(t, "\r\x1b[K1 of 3 results, 1 s, about 26s left: b"+
+		"\r\x1b[K1 of 3 results, 10 s, about 17s left: b"+
+		"\r\x1b[K1 of 3 results, 40 s: b\r\x1b[K", text)
 }
 
 // TestProgressInLog: a line now and then that ends as lines do.

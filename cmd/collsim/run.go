@@ -12,7 +12,6 @@ import (
 
 	"collsim/run"
 	"collsim/scenarios"
-	"collsim/unit"
 )
 
 // runFlags are the flags of run.
@@ -20,10 +19,12 @@ type runFlags struct {
 	json     bool
 	jsonl    bool
 	csv      string
-	timeline string
-	trace    string
+	drawn    map[string]*string // to what file, by what it is (drawings)
 	curves   string
 	over     string // the key that curves are over
+	pivot    string // the column that is tabulated
+	across   string // the key whose values are across
+	pivotTo  string
 	figure   string
 	links    string
 	numerics bool
@@ -44,15 +45,17 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.jsonl, "jsonl", false, "print JSON, each result in a line as soon as it is done, "+
 		"then a line that sums up")
 	f.StringVar(&o.csv, "csv", "", "write a line for each result to `FILE`; - is standard output")
-	f.StringVar(&o.timeline, "timeline", "", "draw each result to `FILE.svg`, .png or .pdf, with "+
-		"{algorithm}, {bytes}, … in its name; - is text on standard output")
-	f.StringVar(&o.trace, "trace", "",
-		"write each result's timeline for Perfetto to `FILE.pftrace`, "+
-			"or .json")
+	o.registerDrawings(f)
 	f.StringVar(&o.curves, "curves", "", "draw busbw against size, a curve for each algorithm, to "+
 		"`FILE.svg`, .png or .pdf")
 	f.StringVar(&o.over, "over", "", "draw --curves over the swept `KEY` instead of the size: ranks, "+
 		"or topology.link.latency, …")
+	f.StringVar(&o.pivot, "pivot", "", "print a compact table of `COLUMN` instead of rows: time, "+
+		"busbw, %bound, … or a column of --csv; what points differ in goes down and across")
+	f.StringVar(&o.across, "across", "", "the `KEY` whose values --pivot has across (the "+
+		"size): algorithm, ranks, dtype or a swept key")
+	f.StringVar(&o.pivotTo, "pivot-to", "-", "write the table of --pivot to `FILE.csv` or .md, and "+
+		"print rows as ever; - is standard output")
 	f.StringVar(&o.figure, "figure", "page", "what pictures are for: page, column or slide")
 	f.StringVar(&o.links, "links", "",
 		"write what every link carried, and for how long it was busy, "+
@@ -108,7 +111,8 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run FILE|example:NAME|- …",
 		Short: "run scenarios: proof, numbers, time",
 		Long: "Run carries out every point of the scenarios: proves the schedule, checks its numbers " +
-			"against the definition, and simulates its time. Several files make one table.",
+			"against the definition, and simulates its time. Several files make one table, which is " +
+			"printed as its rows are done.",
 		Example: "  collsim run ring.toml\n" +
 			"  collsim run a.toml b.toml --json\n" +
 			"  collsim run sweep.toml --only algorithm=ring --timeline '{algorithm}-{bytes}.svg'",
@@ -159,36 +163,43 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	}
 	ctx, stop := a.interruptible(ctx)
 	defer stop()
+	a.outliveReader()
+	out.stream()
 	var reports []*run.Report
-	var interrupted error
+	var ended error
 	for i, s := range list {
 		report, err := a.runOne(ctx, s, i, out)
-		if report == nil {
-			return err
+		if report != nil {
+			reports = append(reports, report)
 		}
-		reports = append(reports, report)
-		if interrupted = err; err != nil {
+		if ended = err; err != nil {
 			break
 		}
 	}
-	return a.finish(reports, out, interrupted)
+	return a.finish(reports, out, ended)
 }
 
-// finish writes all files of reports, prints them, and says how they ended.
-func (a *app) finish(reports []*run.Report, out *outputs, interrupted error) error {
-	out.interrupted = interrupted != nil
-	out.write(reports)
-	if out.flags.noted() {
-		a.notes(reports)
+// finish writes all files of reports, prints them, and says how they ended: with an error before
+// everything was done, or not. What is finished is written and printed in any case.
+func (a *app) finish(reports []*run.Report, out *outputs, ended error) error {
+	if len(reports) == 0 {
+		return ended
 	}
+	out.incomplete = ended != nil
+	out.write(reports)
 	if err := out.print(reports); err != nil {
 		return err
 	}
+	if out.flags.noted() {
+		a.notes(reports)
+	}
 	switch lost := out.missing(); {
+	case lost != nil && ended != nil && !isInterrupted(ended):
+		return errors.Join(ended, lost)
 	case lost != nil:
 		return lost
-	case interrupted != nil:
-		return interrupted
+	case ended != nil:
+		return ended
 	}
 	for _, r := range reports {
 		if !r.Good() {
@@ -198,13 +209,14 @@ func (a *app) finish(reports []*run.Report, out *outputs, interrupted error) err
 	return nil
 }
 
-// runOne runs a scenario. The report of an interrupted run comes with the context's error.
+// runOne runs a scenario. What there is of one that has not come to its end comes with the error.
 func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
 	p := a.newProgress("results", idsOf(s), out.flags.quiet)
 	if !out.flags.quiet {
 		go a.forecast(s, p, out.flags.noted())
 	}
+	out.begin(s, p)
 	o := out.options(index)
 	o.Done = func(r *run.Result) {
 		out.take(index, r)
@@ -212,11 +224,14 @@ func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 			p.step()
 		}
 	}
+	o.Program = func(r *run.ProgramResult) {
+		out.takeProgram(index, r)
+		r.Trace = nil
+		p.step()
+	}
 	report, err := s.Run(ctx, o)
 	p.end()
-	if err != nil && !isInterrupted(err) {
-		return nil, err
-	}
+	out.end(report)
 	return report, err
 }
 
@@ -236,9 +251,6 @@ func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error
 	if stdin > 1 {
 		return nil, &usageError{text: "- is given twice; standard input can be read once"}
 	}
-	if bytes, of, known := memoryLeft(); known {
-		o.Free = run.Memory{Bytes: unit.Bytes(bytes), Of: of}
-	}
 	for _, name := range names {
 		text, err := a.read(name)
 		if err != nil {
@@ -252,7 +264,7 @@ func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error
 			wrong = append(wrong, err)
 			continue
 		}
-		a.noteSeed(s.Points)
+		a.noteSeed(run.AllPoints(s))
 		list = append(list, s)
 	}
 	if len(wrong) == 1 {

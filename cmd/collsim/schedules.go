@@ -175,9 +175,12 @@ func (a *app) open(name string) (*input, error) {
 		}
 		r = bytes.NewReader(text)
 	} else {
+		if err := fitsFile(name, freeMemory()); err != nil {
+			return nil, err
+		}
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, fileError(name, err)
+			return nil, withoutCommand(name, fileError(name, err))
 		}
 		a.wasRead(name)
 		r, in.close = f, f.Close
@@ -246,6 +249,9 @@ func (in *input) readSchedule(o formats.Options) (f *formats.File, err error) {
 		f, err = formats.ReadTrace(in.name, in.ranks, o)
 	} else {
 		f, err = formats.Read(in.name, in, o)
+	}
+	if what, hint := foreign(in.head); err != nil && what != "" {
+		return nil, &usageError{file: in.name, text: what, hint: hint}
 	}
 	var wrong *formats.Error
 	if errors.As(err, &wrong) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"collsim/hw/nccl/nccltest"
 	"collsim/internal/tier"
 )
 
@@ -32,8 +33,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		main()
 	}
-	testscript.Main(m, map[string]func(){"collsim": main})
+	testscript.Main(tiered{m}, map[string]func(){"collsim": main})
 }
+
+// tiered runs tests by tier.Main.
+type tiered struct{ m *testing.M }
+
+func (t tiered) Run() int { return tier.Main(t.m) }
 
 // TestScripts runs the command as a user does: arguments, streams, files and exit codes.
 func TestScripts(t *testing.T) {
@@ -62,6 +68,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":   code,
+			"nccl":   standInForNCCL,
 			"signal": sendSignal,
 			"end":    end,
 		},
@@ -84,6 +91,19 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	if want, err := strconv.Atoi(args[0]); err != nil || got != want {
 		ts.Fatalf("exit code %d; %s is wanted", got, args[0])
 	}
+}
+
+// standInForNCCL is nccl: the command that follows loads the stand-in for NCCL and CUDA's driver.
+func standInForNCCL(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: nccl")
+	}
+	folder := filepath.Join("..", "..", "hw", "nccl", "standin")
+	library, err := nccltest.Standin(folder, ts.Getenv("WORK"))
+	ts.Check(err)
+	ts.Setenv("COLLSIM_LIBNCCL", library)
+	ts.Setenv("COLLSIM_LIBCUDA", library)
+	ts.Setenv("COLLSIM_STANDIN_DIR", ts.Getenv("WORK"))
 }
 
 // signals are those that scripts send.
@@ -120,7 +140,7 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	for patience := 250 * time.Millisecond; ; patience *= 2 {
+	for patience := 100 * time.Millisecond; ; patience *= 2 {
 		got, out, errs := signalled(ts, signals()[args[0]], args[3:], func() { time.Sleep(patience) })
 		switch {
 		case got == want && strings.Contains(out, args[2]):

@@ -37,6 +37,29 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	}
 }
 
+// outliveReader has the command go on when whoever reads standard output has gone, as head does, if
+// there are files to write: rows are printed long before these are. It ends by SIGPIPE then, too,
+// when all is written.
+func (a *app) outliveReader() {
+	if !a.plan.Any() || signal.Ignored(syscall.SIGPIPE) {
+		return
+	}
+	a.outlived = make(chan os.Signal, 1)
+	signal.Notify(a.outlived, syscall.SIGPIPE)
+}
+
+// endWithReader ends the command by the SIGPIPE that outliveReader has kept from it, if there was
+// one.
+func (a *app) endWithReader() {
+	if a.outlived == nil {
+		return
+	}
+	signal.Stop(a.outlived)
+	if errors.Is(a.stdout.err, syscall.EPIPE) {
+		_, _ = a.stdout.Write([]byte("\n")) // to where nobody reads: the signal comes again
+	}
+}
+
 // interruption says which signal has ended the command, and its exit code: 128 and the number.
 func (a *app) interruption() (text string, code int) {
 	if s := a.heard.Load(); s != nil {

@@ -27,7 +27,7 @@ func (a *app) validateCommand() *cobra.Command {
 		Long: "Validate carries out every point of the scenarios as run does, then plays its schedule " +
 			"on the hardware of [hardware]: on ordinary processors (host: goroutines, processes over " +
 			"sockets, several machines, a network lab), by messages and callbacks in one thread " +
-			"(callbacks), or on Open MPI (mpi). It prints simulated and " +
+			"(callbacks), on Open MPI (mpi), or by NCCL on GPUs (nccl). It prints simulated and " +
 			"measured times side by side, the error by algorithm, and whether the bits are those that " +
 			"the schedule gives. It exits with 1 outside of the scenario's tolerance, with 3 where the " +
 			"hardware is not there. See docs/hardware.md.",
@@ -104,38 +104,41 @@ func (a *app) validate(ctx context.Context, args []string, o *validateFlags) err
 		return err
 	}
 	out.table = report.ValidationText
+	a.outliveReader()
 	ctx, stop := a.interruptible(ctx)
 	defer stop()
-	reports, interrupted, err := a.validateAll(ctx, list, out)
-	if err != nil {
-		return err
+	reports, ended := a.validateAll(ctx, list, out)
+	if len(reports) == 0 {
+		return ended
 	}
 	a.writeValidation(reports, o, out)
-	return a.finish(reports, out, interrupted)
+	return a.finish(reports, out, ended)
 }
 
-// validateAll returns the reports of all scenarios, of the last what there is where the context has
-// ended, with its error.
+// validateAll returns the reports of all scenarios; with an error those of what was finished before
+// it.
 func (a *app) validateAll(ctx context.Context, list []*run.Scenario,
-	out *outputs) (reports []*run.Report, interrupted, err error) {
+	out *outputs) (reports []*run.Report, err error) {
 	played := false
 	for i, s := range list {
 		report, err := a.validateOne(ctx, s, i, out)
-		switch {
-		case report == nil:
-			return nil, nil, err
-		case err != nil:
-			return append(reports, report), err, nil
+		if report != nil {
+			reports = append(reports, report)
 		}
-		reports = append(reports, report)
+		if err != nil {
+			return reports, err
+		}
 		for _, r := range report.Results {
+			played = played || r.Measured.Skipped == "" || !r.Good()
+		}
+		for _, r := range report.Programs {
 			played = played || r.Measured.Skipped == "" || !r.Good()
 		}
 	}
 	if !played {
-		return nil, nil, &unavailableError{what: "nothing was played: " + firstReason(reports)}
+		return nil, &unavailableError{what: "nothing was played: " + firstReason(reports)}
 	}
-	return reports, nil, nil
+	return reports, nil
 }
 
 // firstReason is why the first result was not played.
@@ -152,6 +155,7 @@ func firstReason(reports []*run.Report) string {
 func (a *app) validateOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
 	p := a.newProgress("results", idsOf(s), out.flags.quiet)
+	out.begin(s, p)
 	o := run.ValidateOptions{RunOptions: out.options(index), Open: a.openHardware,
 		Memory: memoryLeft}
 	o.Done = func(r *run.Result) {
@@ -161,10 +165,16 @@ func (a *app) validateOne(ctx context.Context, s *run.Scenario, index int,
 			p.step()
 		}
 	}
+	o.Program = func(r *run.ProgramResult) {
+		out.takeProgram(index, r)
+		r.Trace, r.Measured.Trace = nil, nil
+		p.step()
+	}
 	report, err := s.Validate(ctx, o)
 	p.end()
-	if report == nil && !isScenarioError(err) {
-		return nil, unavailable(err)
+	out.end(report)
+	if !isScenarioError(err) {
+		err = unavailable(err)
 	}
 	return report, err
 }

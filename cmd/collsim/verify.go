@@ -62,7 +62,8 @@ func (a *app) verifyCommand() *cobra.Command {
 func (o *verifyFlags) check() error {
 	switch {
 	case o.flags.Changed("slots") && o.slots < 0:
-		return &usageError{text: "--slots is negative; 0 is as many as needed"}
+		return &usageError{text: fmt.Sprintf("--slots %d: 0 or more is expected; 0 is as many as needed",
+			o.slots)}
 	case o.flags.Changed("iterations") && (o.iterations < 1 || o.iterations > 16):
 		return &usageError{text: fmt.Sprintf("--iterations %d: 1 to 16 is expected", o.iterations)}
 	}
@@ -149,6 +150,9 @@ func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) 
 			how.Slots = -1
 		}
 		return []proving{{name, func() ([]*run.Verification, error) {
+			if err := run.ProofFits(f.Schedule, freeMemory()); err != nil {
+				return nil, &usageError{file: name, text: err.Error()}
+			}
 			return []*run.Verification{run.VerifyFile(name, f, how)}, nil
 		}}}, nil
 	}
@@ -170,11 +174,22 @@ func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) 
 	if err != nil {
 		return nil, err
 	}
-	a.noteSeed(s.Points)
+	a.noteSeed(run.AllPoints(s))
+	return provings(s, o.slots), nil
+}
+
+// provings are those of the points and programs of a scenario.
+func provings(s *run.Scenario, slots int) (list []proving) {
 	for _, p := range s.Points {
 		list = append(list, proving{p.ID, func() ([]*run.Verification, error) {
-			return s.VerifyPoint(p, o.slots)
+			return s.VerifyPoint(p, slots)
 		}})
 	}
-	return list, nil
+	for _, p := range s.Programs {
+		list = append(list, proving{p.ID, func() ([]*run.Verification, error) {
+			v, err := s.VerifyProgram(p, slots)
+			return []*run.Verification{v}, err
+		}})
+	}
+	return list
 }

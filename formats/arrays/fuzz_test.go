@@ -66,7 +66,7 @@ func again(t *testing.T, format string, arrays []Array) {
 		return // an archive's ".npy" has no name that may be written
 	}
 	var file bytes.Buffer
-	require.NoError(t, encode(&file, format, arrays))
+	require.NoError(t, encode(&file, format, arrays, false))
 	got, err := readBytes("x"+format, file.Bytes())
 	require.NoError(t, err)
 	require.Len(t, got, len(arrays))

@@ -60,7 +60,7 @@ func sameAgain(t *testing.T, format string, arrays []Array) bool {
 		require.NoError(t, err)
 	}
 	var file bytes.Buffer
-	require.NoError(t, encode(&file, format, ready))
+	require.NoError(t, encode(&file, format, ready, false))
 	got, err := readBytes("x"+format, file.Bytes())
 	require.NoError(t, err)
 	if len(got) != len(arrays) {

@@ -52,7 +52,7 @@ func TestPython(t *testing.T) {
 	require.NoError(t, err)
 	var written manifest
 	require.NoError(t, json.Unmarshal(text, &written))
-	require.Len(t, written, 82)
+	require.Len(t, written, 88)
 	for _, file := range slices.Sorted(maps.Keys(written)) {
 		f, err := Open(filepath.Join(dir, file))
 		require.NoError(t, err)
@@ -99,6 +99,21 @@ func writeAll(t *testing.T, dir string) {
 		write(dt.String()+tensor.Safetensors, arrays...)
 	}
 	write("empty.npy", Array{Type: dtype.Float32, Shape: []int64{0, 3}, Data: []byte{}})
+	ranks := []Array{{Type: dtype.Float32, Shape: []int64{2}, Data: make([]byte, 8)},
+		{Type: dtype.Float32, Shape: []int64{2}, Data: []byte{0, 0, 128, 63, 0, 0, 0, 64}}}
+	for _, ending := range []string{tensor.NPY, tensor.NPZ, tensor.Safetensors} {
+		file := filepath.Join(dir, "marked"+ending)
+		require.NoError(t, WriteRanks(file, ranks))
+		f, err := Open(file)
+		require.NoError(t, err)
+		arrays, err := readAll(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		written["marked"+ending] = map[string]described{}
+		for _, a := range arrays {
+			written["marked"+ending][a.Name] = describe(t, a, a.Type.String())
+		}
+	}
 	text, err := json.Marshal(written)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.json"), text, 0o644))

@@ -15,7 +15,10 @@ import (
 // has wide elements first, as its readers want them aligned). The same arrays give the same bytes
 // always. The file appears when it is complete; what is no ordinary file is written to as it is.
 // Errors are *Error.
-func Write(path string, arrays []Array) error {
+func Write(path string, arrays []Array) error { return write(path, arrays, false) }
+
+// write is Write, with a mark or without.
+func write(path string, arrays []Array, marked bool) error {
 	format, err := formatOf(path)
 	if err != nil {
 		return err
@@ -29,16 +32,22 @@ func Write(path string, arrays []Array) error {
 	if err := checkNames(format, ready); err != nil {
 		return tensor.In(path, "", err)
 	}
-	return replace(path, func(w io.Writer) error { return encode(w, format, ready) })
+	return replace(path, func(w io.Writer) error { return encode(w, format, ready, marked) })
 }
 
 // encode writes arrays that were checked.
-func encode(w io.Writer, format string, arrays []Array) error {
-	switch format {
-	case tensor.NPZ:
-		return npy.WriteArchive(w, arrays)
-	case tensor.Safetensors:
-		return safetensors.Write(w, arrays)
+func encode(w io.Writer, format string, arrays []Array, marked bool) error {
+	mark := ""
+	if marked {
+		mark = software
+	}
+	switch {
+	case format == tensor.NPZ:
+		return npy.WriteArchive(w, arrays, mark)
+	case format == tensor.Safetensors:
+		return safetensors.Write(w, arrays, mark)
+	case marked:
+		return npy.WriteMarked(w, &arrays[0])
 	}
 	return npy.Write(w, &arrays[0])
 }
@@ -46,7 +55,8 @@ func encode(w io.Writer, format string, arrays []Array) error {
 // WriteRanks writes the data of each rank so that ReadRanks can read them: as rank0, rank1, … into
 // an .npz or .safetensors; into one file per rank if {rank} is in the path; into a .npy with the
 // rank as first axis, which takes equal types and shapes. An Array without Data and Shape is a rank
-// that has nothing; a .npy cannot leave one out.
+// that has nothing; a .npy cannot leave one out. The files have a mark, which Marked finds and no
+// reader minds: they are results, and may be replaced by those of another run.
 func WriteRanks(path string, ranks []Array) error {
 	format, err := formatOf(path)
 	if err != nil {
@@ -60,7 +70,7 @@ func WriteRanks(path string, ranks []Array) error {
 		a.Name = fmt.Sprintf("rank%d", r)
 		named = append(named, a)
 		if strings.Contains(path, inName) {
-			if err := Write(fileOf(path, r), []Array{a}); err != nil {
+			if err := write(fileOf(path, r), []Array{a}, true); err != nil {
 				return err
 			}
 		}
@@ -69,7 +79,7 @@ func WriteRanks(path string, ranks []Array) error {
 	case strings.Contains(path, inName):
 		return nil
 	case format != tensor.NPY:
-		return Write(path, named)
+		return write(path, named, true)
 	case len(named) < len(ranks) || len(ranks) == 0:
 		return tensor.In(path, "", tensor.Failed("a .npy cannot leave out ranks, and %d of %d have "+
 			"data; .npz or .safetensors can", len(named), len(ranks)))
@@ -78,7 +88,7 @@ func WriteRanks(path string, ranks []Array) error {
 	if err != nil {
 		return tensor.In(path, "", err)
 	}
-	return Write(path, []Array{stacked})
+	return write(path, []Array{stacked}, true)
 }
 
 // stack makes arrays into one with a new first axis.

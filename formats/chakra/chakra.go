@@ -83,17 +83,9 @@ func Read(files []Input, o foreign.Options) (*foreign.File, error) {
 	if err := opgraph.Refuse(&o); err != nil {
 		return nil, err
 	}
-	if len(files) > opgraph.MaxRanks {
-		return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("%d files; at most %d ranks are "+
-			"possible", len(files), opgraph.MaxRanks)}
-	}
-	t := &trace{files: files, askedBy: map[string]int{}}
-	for rank := range files {
-		r := reader{file: files[rank].Name}
-		if err := r.read(files[rank].Reader); err != nil {
-			return nil, err
-		}
-		t.add(&r)
+	t, err := readAll(o.File, files)
+	if err != nil {
+		return nil, err
 	}
 	t.collectives()
 	g := &opgraph.Graph{Format: "chakra", Name: t.name(), Ranks: t.ranks, Where: t.where,

@@ -117,3 +117,34 @@ func testJSON(t *testing.T, set samples.Set) {
 	_, err = chakra.Read([]chakra.Input{{Name: trace, Reader: in}}, foreign.Options{})
 	require.ErrorContains(t, err, "this is an execution trace of PyTorch")
 }
+
+// TestWorkloadSamples: what the samples are as programs.
+func TestWorkloadSamples(t *testing.T) { samples.Each(t, "chakra_et", testWorkloads) }
+
+func testWorkloads(t *testing.T, set samples.Set) {
+	const bench = "astra-sim_microbenchmarks/"
+	for _, c := range []struct {
+		files string
+		ops   int
+		first chakra.Work
+	}{
+		{bench + "all_gather/4npus_1MB/*", 1, chakra.Work{Kind: collective.AllGather, Bytes: 1 << 20}},
+		{bench + "all_to_all/16npus_1MB/*", 1, chakra.Work{Kind: collective.AllToAll, Bytes: 1 << 20}},
+		{bench + "reduce_scatter/4npus_1MB/*", 1, chakra.Work{Kind: collective.ReduceScatter,
+			Bytes: 1 << 20}},
+		// 8 ranks send 14 messages of an eighth each, and add 7 times.
+		{"astra-sim_custom_collectives/*/*.et", 8 * (14 + 7), chakra.Work{Kind: collective.SendRecv,
+			Bytes: 1 << 17}},
+	} {
+		w, err := chakra.ReadWorkload(c.files, open(t, set, c.files))
+		require.NoError(t, err, c.files)
+		sound(t, w)
+		require.Len(t, w.Ops, c.ops, c.files)
+		require.Equal(t, c.first.Kind, w.Ops[0].Kind)
+		require.Equal(t, c.first.Bytes, w.Ops[0].Bytes)
+	}
+	w, err := chakra.ReadWorkload("t", open(t, set, "mlcommons_tests/*.et"))
+	require.NoError(t, err)
+	sound(t, w)
+	require.NotEmpty(t, w.Ops)
+}

@@ -33,7 +33,8 @@ type jsonNode struct {
 // node is the node as the protobuf form has it.
 func (j *jsonNode) node() (node, error) {
 	n := node{kind: nodeType(j.Type), data: j.Data, ctrl: j.Ctrl, micros: j.Runtime,
-		cpu: j.CPU == nil || *j.CPU, group: j.Group}
+		cpu: j.CPU == nil || *j.CPU, group: j.Group,
+		counted: j.NumOps != 0}
 	n.setName(j.Name)
 	if j.ID == nil {
 		return n, errors.New("a node without Id")

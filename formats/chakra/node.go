@@ -21,6 +21,7 @@ type node struct {
 	attrs      [len(attrNames)]int64
 	given      [len(attrNames)]bool
 	group      string // pg_name
+	counted    bool   // num_ops says how much it computes
 }
 
 // nodeType is the schema's NodeType.

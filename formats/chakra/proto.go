@@ -137,6 +137,9 @@ func (n *node) set(a attr) error {
 		}
 		n.cpu = a.number != 0
 		return nil
+	case "num_ops":
+		n.counted = a.number != 0
+		return nil
 	case "pg_name":
 		if a.field != 29 {
 			return fmt.Errorf("pg_name is not a string")

@@ -52,6 +52,39 @@ func read(files ...[]byte) (*foreign.File, error) {
 	return chakra.Read(inputs, foreign.Options{File: "t", As: collective.Broadcast})
 }
 
+// workload reads files as a program.
+func workload(files ...[]byte) (*chakra.Workload, error) {
+	var inputs []chakra.Input
+	for i, b := range files {
+		name := "t." + string(rune('0'+i)) + ".et"
+		inputs = append(inputs, chakra.Input{Name: name, Reader: bytes.NewReader(b)})
+	}
+	return chakra.ReadWorkload("t", inputs)
+}
+
+// sound holds a workload to what is promised: names of their own, ranks that exist, and ops that
+// come after those that they wait for.
+func sound(t *testing.T, w *chakra.Workload) {
+	names := map[string]bool{}
+	for i, o := range w.Ops {
+		require.False(t, names[o.Name])
+		names[o.Name] = true
+		seen := map[int]bool{}
+		for _, team := range o.Teams {
+			require.Len(t, team, len(o.Teams[0]))
+			for _, rank := range team {
+				require.False(t, seen[rank])
+				seen[rank] = true
+				require.Less(t, rank, w.Ranks)
+			}
+		}
+		require.NotEmpty(t, seen)
+		for _, before := range o.After {
+			require.Less(t, before, i)
+		}
+	}
+}
+
 // TestProto: attributes are read in whatever type of number they have, dependencies packed or not,
 // files gzipped or not.
 func TestProto(t *testing.T) {
@@ -146,6 +179,12 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"workload_graph": [{"Id": 1, "NodeType": 7, "comm_type": 0, "comm_size": 8}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, files := range [][][]byte{{b}, {b, b}} {
+			if w, err := workload(files...); err == nil {
+				sound(t, w)
+			} else {
+				var e *foreign.Error
+				require.ErrorAs(t, err, &e)
+			}
 			file, err := read(files...)
 			if err != nil {
 				var e *foreign.Error

@@ -15,17 +15,24 @@ import (
 
 // TestScripts runs the scripts of testdata/scripts. The command "read [as=KIND] [schedule]" reads a
 // trace in the JSON form, a line a rank, and prints what is wrong with it, and the schedule if
-// that is asked for. {} stands around the nodes of a rank.
+// that is asked for; "program" prints it as ops.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			require.Equal(t, "read", d.Cmd)
+			require.Contains(t, []string{"read", "program"}, d.Cmd)
 			var files []chakra.Input
 			for rank, line := range strings.Split(d.Input, "\n") {
 				files = append(files, chakra.Input{Name: fmt.Sprintf("t.%d.json", rank),
 					Reader: strings.NewReader(line)})
 			}
 			o := foreign.Options{File: "t"}
+			if d.Cmd == "program" {
+				w, err := chakra.ReadWorkload("t", files)
+				if err != nil {
+					return err.Error() + "\n"
+				}
+				return asText(w)
+			}
 			if d.HasArg("as") {
 				var kind string
 				d.ScanArgs(t, "as", &kind)
@@ -57,4 +64,27 @@ func TestScripts(t *testing.T) {
 			return b.String()
 		})
 	})
+}
+
+// asText is a line an op, and the notes.
+func asText(w *chakra.Workload) string {
+	var b strings.Builder
+	for i, o := range w.Ops {
+		what := fmt.Sprintf("%v of %v", o.Kind, o.Bytes)
+		if o.Kind == 0 {
+			what = fmt.Sprintf("compute %v", o.Time)
+			if o.CPU {
+				what += " on the host"
+			}
+		}
+		fmt.Fprintf(&b, "%d %s: %s, ranks %v", i, o.Name, what, o.Teams)
+		if len(o.After) > 0 {
+			fmt.Fprintf(&b, ", after %v", o.After)
+		}
+		b.WriteString("\n")
+	}
+	for _, note := range w.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	return b.String()
 }

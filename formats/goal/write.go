@@ -176,7 +176,7 @@ func (p *writer) step(v *schedule.Visit) error {
 // nothing that GOAL knows.
 func (p *writer) body(v *schedule.Visit, l *laneEnd, after []int32) (ends []int32, err error) {
 	s := v.Step
-	if s.Cost > 0 {
+	if s.Kernel != nil {
 		return p.compute(v, after)
 	}
 	bytes := p.bytes(v)
@@ -218,7 +218,11 @@ func (p *writer) compute(v *schedule.Visit, after []int32) ([]int32, error) {
 		return nil, fmt.Errorf("rank %d lane %d step %d computes, but GOAL numbers CPUs 0…255",
 			v.Rank, v.Lane, v.Number)
 	}
-	time := (v.Step.Cost-1)/psPerUnit + 1
+	if v.Step.OpaqueTime() == 0 {
+		return nil, fmt.Errorf("rank %d lane %d step %d computes (%v), and GOAL knows times only",
+			v.Rank, v.Lane, v.Number, *v.Step.Kernel)
+	}
+	time := (int64(v.Step.OpaqueTime())-1)/psPerUnit + 1
 	if v.Lane == 0 {
 		return []int32{p.op(v.Rank, after, "calc %d", time)}, nil
 	}

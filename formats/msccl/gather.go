@@ -154,7 +154,7 @@ func clone(s *schedule.Step) schedule.Step {
 
 // refuse says what a step does that a file cannot say.
 func refuse(s *schedule.Step) error {
-	if s.Flush || s.Cost > 0 || s.Scale {
+	if s.Flush || s.Kernel != nil || s.Scale {
 		return fmt.Errorf("%s: a file has no such step", s.Name())
 	}
 	for i := range s.From {

@@ -185,17 +185,20 @@ func parseShape(v literal) ([]int64, error) {
 // text returns a .npy's bytes before the elements, exactly as numpy.save writes them: blanks
 // where the first axis may grow to 21 digits, then as many as begin the elements at a multiple of
 // 64 bytes.
-func text(a *tensor.Array) []byte {
+func text(a *tensor.Array, marked bool) []byte {
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
 		descrOf(a), tensor.ShapeText(a.Shape))
 	if len(a.Shape) > 0 {
 		dict += strings.Repeat(" ", 21-len(strconv.FormatInt(a.Shape[0], 10)))
 	}
 	const before = len(tensor.MagicNPY) + 4
-	blanks := 64 - (before+len(dict)+1)%64
-	length := len(dict) + blanks%64 + 1
+	blanks := (64 - (before+len(dict)+1)%64) % 64
+	if marked {
+		blanks = max(blanks, MarkedAt-before-len(dict)-1)
+	}
+	length := len(dict) + blanks + 1
 	head := append([]byte(tensor.MagicNPY), 1, 0, byte(length), byte(length>>8))
 	head = append(head, dict...)
-	head = append(head, strings.Repeat(" ", blanks%64)...)
+	head = append(head, strings.Repeat(" ", blanks)...)
 	return append(head, '\n')
 }

@@ -22,6 +22,7 @@ func writeJSON(w io.Writer, v *view) error {
 	j.out.WriteString(`{"displayTimeUnit":"ns","traceEvents":[`)
 	j.writeNames()
 	j.writeSlices()
+	j.writeBrackets()
 	j.writeCounters()
 	j.out.WriteString("\n]}\n")
 	return j.out.Flush() // with the first error of any write
@@ -46,10 +47,10 @@ func (j *jsonWriter) writeNames() {
 		j.event(name, "process", p.pid, "", quoted(p.name))
 		j.event(order, "process", p.pid, "", n)
 	}
-	for n, t := range j.threads {
+	for _, t := range j.threads {
 		pid, tid := j.processes[t.process].pid, fmt.Sprintf(`,"tid":%d`, t.tid)
 		j.event(name, "thread", pid, tid, quoted(t.name))
-		j.event(order, "thread", pid, tid, n)
+		j.event(order, "thread", pid, tid, t.order)
 	}
 }
 
@@ -61,14 +62,8 @@ func (j *jsonWriter) writeSlices() {
 		start, end := nanoseconds(i.Start), nanoseconds(i.End)
 		where := fmt.Sprintf(`"pid":%d,"tid":%d,"ts":%s`, j.processes[t.process].pid, t.tid,
 			microseconds(start))
-		args, text = appendArgs(args[:0], i), text[:0]
-		for n, a := range args {
-			if n > 0 {
-				text = append(text, ',')
-			}
-			text = append(strconv.AppendQuote(text, a.name), ':')
-			text = strconv.AppendInt(text, a.value, 10)
-		}
+		args = appendArgs(args[:0], i)
+		text = appendJSON(text[:0], args)
 		j.event(`"ph":"X","name":"%s","cat":"step",%s,"dur":%s,"args":{%s}`,
 			i.Name(), where, microseconds(end-start), text)
 		const arrow = `"ph":"%s","name":"message","cat":"message","id":%d,%s`
@@ -81,11 +76,37 @@ func (j *jsonWriter) writeSlices() {
 	}
 }
 
+// writeBrackets writes the slices of rows.
+func (j *jsonWriter) writeBrackets() {
+	for _, b := range j.trace.Brackets {
+		t := j.threads[len(j.trace.Tracks)+int(b.Row)]
+		start, end := nanoseconds(b.Start), nanoseconds(b.End)
+		j.event(`"ph":"X","name":%s,"cat":"bracket","pid":%d,"tid":%d,"ts":%s,"dur":%s,"args":{%s}`,
+			quoted(bracketName(b)), j.processes[t.process].pid, t.tid, microseconds(start),
+			microseconds(end-start), appendJSON(nil, appendBracketArgs(nil, b)))
+	}
+}
+
+// appendJSON appends facts as the members of an object.
+func appendJSON(text []byte, args []arg) []byte {
+	for n, a := range args {
+		if n > 0 {
+			text = append(text, ',')
+		}
+		text = append(strconv.AppendQuote(text, a.name), ':')
+		text = strconv.AppendInt(text, a.value, 10)
+	}
+	return text
+}
+
 func (j *jsonWriter) writeCounters() {
-	for _, c := range j.trace.Counters {
-		for _, l := range levels(c) {
-			j.event(`"ph":"C","name":%s,"pid":%d,"ts":%s,"args":{"GB/s":%s}`, quoted(c.Name),
-				j.links().pid, microseconds(l.ns), strconv.FormatFloat(l.GBps, 'g', -1, 64))
+	for _, g := range j.groups {
+		for _, c := range g.counters {
+			for _, l := range c.levels {
+				j.event(`"ph":"C","name":%s,"pid":%d,"ts":%s,"args":{"%s":%s}`, quoted(c.name),
+					j.processes[g.process].pid, microseconds(l.ns), g.unit,
+					strconv.FormatFloat(l.value, 'g', -1, 64))
+			}
 		}
 	}
 }

@@ -1,7 +1,9 @@
 // Package perfetto writes a trace for Perfetto (https://ui.perfetto.dev) and for the viewers that
 // read Chrome's trace events: a process for each rank, a thread for each of its lanes, a slice for
 // each step, an arrow from the step that sends a message to the one that takes it, and a process
-// "links" with the speed of each counter in GB/s.
+// "links" with the speed of each counter in GB/s. Of GPUs, a rank has a thread for each stream and
+// copy engine as well, with a slice for each bracket; and there are processes with the speeds of
+// their memories and with how many of their SMs have a block.
 //
 // Write makes a .pftrace file, Perfetto's own protobuf, which keeps ranks and lanes in order.
 // WriteJSON makes the older .json, which opens in more viewers but sorts as they like (Perfetto
@@ -16,8 +18,10 @@
 package perfetto
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,9 +68,23 @@ func WriteJSON(w io.Writer, t *trace.Trace, o Options) error {
 // view is a trace as both formats show it.
 type view struct {
 	trace     *trace.Trace
-	processes []process // a rank each, and the links last if there are counters
-	threads   []thread  // a track each
+	processes []process // a rank each, then those of the groups
+	threads   []thread  // a track each, then a row each
+	groups    []gauges
 	arrows    arrows
+}
+
+// gauges are counters of one kind, in a process of their own.
+type gauges struct {
+	process           int // index
+	name, unit, share string
+	counters          []counter
+}
+
+// counter is a row of levels.
+type counter struct {
+	name   string
+	levels []level
 }
 
 // process is a group of rows. Numbers are made up, as no operating system has given any: processes
@@ -81,6 +99,7 @@ type thread struct {
 	process int // index
 	tid     int64
 	name    string
+	order   int // among all: of a rank, streams and copy engines stand above lanes
 }
 
 const firstPID = 1000
@@ -97,21 +116,70 @@ func newView(t *trace.Trace, o Options) *view {
 		}
 		v.threads = append(v.threads, thread{process: len(v.processes) - 1, name: name})
 	}
-	if len(t.Counters) > 0 {
-		v.addProcess("links")
+	for _, r := range t.Rows {
+		v.threads = append(v.threads, thread{process: v.processOf(r.Rank), name: r.Name()})
 	}
+	v.addGroup("links", gauges{name: "speed of links", unit: "GB/s", share: "links",
+		counters: speeds(t.Counters)})
+	v.addGroup("memories", gauges{name: "speed of memories", unit: "GB/s", share: "memories",
+		counters: speeds(t.Memories)})
+	v.addGroup("SMs", gauges{name: "SMs with a block", unit: "SMs", share: "SMs",
+		counters: busy(t, o)})
 	for n := range v.threads {
 		v.threads[n].tid = firstPID + int64(len(v.processes)+n)
+		v.threads[n].order = n + len(t.Rows)
+		if lanes := len(t.Tracks); n >= lanes {
+			v.threads[n].order = n - lanes
+		}
 	}
 	return v
+}
+
+// processOf is the process of a rank, which has tracks.
+func (v *view) processOf(rank int32) int {
+	i, _ := slices.BinarySearchFunc(v.trace.Tracks, rank, func(t trace.Track, rank int32) int {
+		return cmp.Compare(t.Rank, rank)
+	})
+	return v.threads[i].process
+}
+
+// addGroup adds counters below a process, if there are any.
+func (v *view) addGroup(process string, g gauges) {
+	if len(g.counters) > 0 {
+		g.process = len(v.processes)
+		v.addProcess(process)
+		v.groups = append(v.groups, g)
+	}
+}
+
+// speeds are the counters of running totals.
+func speeds(list []trace.Counter) (to []counter) {
+	for _, c := range list {
+		to = append(to, counter{c.Name, levels(c)})
+	}
+	return to
+}
+
+// busy are those of the SMs of every rank. Of those within a nanosecond the last counts.
+func busy(t *trace.Trace, o Options) (to []counter) {
+	for rank, list := range t.SMs {
+		c := counter{name: rankName(int32(rank), o.Devices)}
+		for _, l := range list {
+			at := level{nanoseconds(l.At), float64(l.Value)}
+			if n := len(c.levels) - 1; n >= 0 && c.levels[n].ns == at.ns {
+				c.levels[n] = at
+			} else {
+				c.levels = append(c.levels, at)
+			}
+		}
+		to = append(to, c)
+	}
+	return to
 }
 
 func (v *view) addProcess(name string) {
 	v.processes = append(v.processes, process{firstPID + int64(len(v.processes)), name})
 }
-
-// links is the process of the counters.
-func (v *view) links() process { return v.processes[len(v.processes)-1] }
 
 func rankName(rank int32, devices []string) string {
 	name := fmt.Sprintf("rank %d", rank)
@@ -143,10 +211,31 @@ func appendArgs(to []arg, i trace.Interval) []arg {
 // nanoseconds is a time as the formats have it.
 func nanoseconds(t unit.Time) int64 { return int64(t / unit.Nanosecond) }
 
+// appendBracketArgs appends what there is to know about a bracket.
+func appendBracketArgs(to []arg, b trace.Bracket) []arg {
+	return append(to, arg{"blocks", b.Blocks}, arg{"lanes", int64(b.Lanes)},
+		arg{"issued_ps", int64(b.Issued)}, arg{"ready_ps", int64(b.Ready)},
+		arg{"start_ps", int64(b.Start)}, arg{"end_ps", int64(b.End)})
+}
+
+// bracketName is how a bracket is called: by its operation, and what it does of that.
+func bracketName(b trace.Bracket) string {
+	name := b.Name
+	switch {
+	case name == "" && b.Op == "":
+		name = "bracket"
+	case name == "":
+		name = b.Op
+	case b.Op != "" && b.Op != name:
+		name = b.Op + ": " + name
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}
+
 // level is a counter's value from a time on.
 type level struct {
-	ns   int64
-	GBps float64
+	ns    int64
+	value float64
 }
 
 // levels turns a running total into speeds: bytes per nanosecond are GB/s. Samples within the same

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/leanovate/gopter"
@@ -206,9 +207,42 @@ func random(rng *rand.Rand) *trace.Trace {
 			}
 		}
 		t.Counters = append(t.Counters, c)
+		c.Name = fmt.Sprintf("memory%d", n)
+		t.Memories = append(t.Memories, c)
+	}
+	if rng.IntN(2) == 0 {
+		randomGPUs(rng, t, short)
 	}
 	t.Sort()
 	return t
+}
+
+// randomGPUs adds rows with brackets, and SMs, to the ranks that have tracks.
+func randomGPUs(rng *rand.Rand, t *trace.Trace, short func() unit.Time) {
+	for n, track := range t.Tracks {
+		if n > 0 && t.Tracks[n-1].Rank == track.Rank {
+			continue
+		}
+		for i := range 1 + rng.Int32N(3) {
+			row := trace.Row{Rank: track.Rank, Kind: trace.RowKind(i / 2), Number: i % 2}
+			for at := short(); at < t.End; at += short() {
+				b := trace.Bracket{Row: int32(len(t.Rows)), Track: int32(n), Lanes: 1, Start: at,
+					Name: []string{"", "matmul", "bytes"}[rng.IntN(3)], Blocks: rng.Int64N(200)}
+				if at += short(); at > t.End {
+					break
+				}
+				b.Issued, b.Ready, b.End = b.Start/3, b.Start/2, at
+				t.Brackets = append(t.Brackets, b)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		for int(track.Rank) >= len(t.SMs) {
+			t.SMs = append(t.SMs, nil)
+		}
+		for at := short(); at <= t.End; at += 1 + short() {
+			t.SMs[track.Rank] = append(t.SMs[track.Rank], trace.Level{At: at, Value: rng.Int32N(132)})
+		}
+	}
 }
 
 // place returns the number of a step on its track, from 1.
@@ -234,7 +268,7 @@ func TestBothFormatsSayWhatTheTraceSays(t *testing.T) {
 		got := readJSON(t, json)
 		require.Equal(t, got, readProto(t, proto).shown)
 
-		require.Len(t, got.Slices, len(run.Intervals))
+		require.Len(t, got.Slices, len(run.Intervals)+len(run.Brackets))
 		for n, s := range got.Slices {
 			if n > 0 && got.Slices[n-1].Process == s.Process && got.Slices[n-1].Thread == s.Thread {
 				require.LessOrEqual(t, got.Slices[n-1].End, s.Begin, "no slices overlap")
@@ -247,7 +281,7 @@ func TestBothFormatsSayWhatTheTraceSays(t *testing.T) {
 			require.LessOrEqual(t, got.Slices[a.From].Args["start_ps"],
 				got.Slices[a.To].Args["start_ps"], "arrows point forwards")
 		}
-		for _, c := range run.Counters {
+		for _, c := range slices.Concat(run.Counters, run.Memories) {
 			total := float64(c.Total())
 			require.InDelta(t, total, integral(t, c, got.Counters), total*6e-6)
 		}

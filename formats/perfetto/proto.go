@@ -74,13 +74,15 @@ const sequence = 1
 type protoWriter struct {
 	*view
 	out   *bufio.Writer
-	names map[string]uint64 // numbers of the names of slices and args, which are never the same
+	names map[string]uint64 // numbers of the names of slices
+	args  map[string]uint64 // and of facts about them
 
 	packet, inner, part, head wire.Message // reused
 }
 
 func writeProto(w io.Writer, v *view) error {
-	p := &protoWriter{view: v, out: bufio.NewWriterSize(w, 1<<16), names: map[string]uint64{}}
+	p := &protoWriter{view: v, out: bufio.NewWriterSize(w, 1<<16), names: map[string]uint64{},
+		args: map[string]uint64{}}
 	p.writeNames()
 	p.writeTracks()
 	p.writeSlices()
@@ -100,29 +102,46 @@ func (p *protoWriter) end() {
 func (p *protoWriter) writeNames() {
 	p.inner = p.inner[:0]
 	add := func(field int, name string) {
-		if _, ok := p.names[name]; ok {
+		to := p.names
+		if field == internedArgNames {
+			to = p.args
+		}
+		if _, ok := to[name]; ok {
 			return
 		}
-		p.names[name] = uint64(len(p.names) + 1)
-		p.part = p.part[:0].Uint(internedID, p.names[name]).Text(internedName, name)
+		to[name] = uint64(len(p.names) + len(p.args) + 1)
+		p.part = p.part[:0].Uint(internedID, to[name]).Text(internedName, name)
 		p.inner = p.inner.Bytes(field, p.part)
 	}
 	for _, a := range appendArgs(nil, trace.Interval{}) { // one with all of them
 		add(internedArgNames, a.name)
 	}
+	if len(p.trace.Brackets) > 0 {
+		for _, a := range appendBracketArgs(nil, trace.Bracket{}) {
+			add(internedArgNames, a.name)
+		}
+	}
 	for _, i := range p.trace.Intervals {
 		add(internedEventNames, i.Name())
+	}
+	for _, b := range p.trace.Brackets {
+		add(internedEventNames, bracketName(b))
 	}
 	p.packet = p.packet[:0].Uint(packetFlags, flagCleared).Bytes(packetInterned, p.inner)
 	p.end()
 }
 
-// Tracks: the root is 0, processes follow, then threads, then the group of the counters, then the
-// counters.
+// Tracks: the root is 0, processes follow, then threads, then each group of counters, and behind it
+// the counters.
 func (p *protoWriter) processTrack(n int) uint64 { return uint64(1 + n) }
 func (p *protoWriter) threadTrack(n int) uint64  { return p.processTrack(len(p.processes) + n) }
-func (p *protoWriter) groupTrack() uint64        { return p.threadTrack(len(p.threads)) }
-func (p *protoWriter) counterTrack(n int) uint64 { return p.groupTrack() + 1 + uint64(n) }
+func (p *protoWriter) groupTrack(n int) uint64 {
+	track := p.threadTrack(len(p.threads))
+	for _, g := range p.groups[:n] {
+		track += 1 + uint64(len(g.counters))
+	}
+	return track
+}
 
 // writeTracks describes the tracks. That processes and threads are to be shown in the order of
 // their ranks is said on the root; child_ordering would not be heard on the track of a process. The
@@ -138,20 +157,19 @@ func (p *protoWriter) writeTracks() {
 	for n, c := range p.threads {
 		thread := wire.Message(nil).Uint(threadPID, uint64(p.processes[c.process].pid)).
 			Uint(threadTID, uint64(c.tid)).Text(threadName, c.name)
-		p.track(wire.Message(nil).Uint(trackUUID, p.threadTrack(n)).Uint(trackRank, uint64(n)).
+		p.track(wire.Message(nil).Uint(trackUUID, p.threadTrack(n)).
+			Uint(trackRank, uint64(c.order)).
 			Uint(trackParent, p.processTrack(c.process)).Bytes(trackThread, thread))
 	}
-	if len(p.trace.Counters) == 0 {
-		return
-	}
-	p.track(wire.Message(nil).Uint(trackUUID, p.groupTrack()).Text(trackName, "speed of links").
-		Uint(trackParent, p.processTrack(len(p.processes)-1)).
-		Uint(trackChildOrdering, childExplicit))
-	for n, c := range p.trace.Counters {
-		counter := wire.Message(nil).Text(counterUnitName, "GB/s").Text(counterShareKey, "links")
-		p.track(wire.Message(nil).Uint(trackUUID, p.counterTrack(n)).Text(trackName, c.Name).
-			Uint(trackParent, p.groupTrack()).Uint(trackRank, uint64(n)).
-			Bytes(trackCounter, counter))
+	for i, g := range p.groups {
+		group := p.groupTrack(i)
+		p.track(wire.Message(nil).Uint(trackUUID, group).Text(trackName, g.name).
+			Uint(trackParent, p.processTrack(g.process)).Uint(trackChildOrdering, childExplicit))
+		for n, c := range g.counters {
+			counter := wire.Message(nil).Text(counterUnitName, g.unit).Text(counterShareKey, g.share)
+			p.track(wire.Message(nil).Uint(trackUUID, group+1+uint64(n)).Text(trackName, c.name).
+				Uint(trackParent, group).Uint(trackRank, uint64(n)).Bytes(trackCounter, counter))
+		}
 	}
 }
 
@@ -162,38 +180,57 @@ func (p *protoWriter) track(descriptor wire.Message) {
 
 // edge is where a slice begins or ends.
 type edge struct {
-	at       unit.Time
-	interval int32
-	end      bool
+	at    unit.Time
+	slice int32 // an interval, or behind these a bracket
+	end   bool
 }
 
 // writeSlices writes the slices in the order of time. On a track they are in order anyway, and what
 // happens at the same time stays in the order of the tracks.
 func (p *protoWriter) writeSlices() {
-	edges := make([]edge, 0, 2*len(p.trace.Intervals))
+	steps := int32(len(p.trace.Intervals))
+	edges := make([]edge, 0, 2*(len(p.trace.Intervals)+len(p.trace.Brackets)))
 	for n, i := range p.trace.Intervals {
 		edges = append(edges, edge{i.Start, int32(n), false}, edge{i.End, int32(n), true})
+	}
+	for n, b := range p.trace.Brackets {
+		edges = append(edges, edge{b.Start, steps + int32(n), false},
+			edge{b.End, steps + int32(n), true})
 	}
 	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	var args []arg
 	for _, e := range edges {
-		i := p.trace.Intervals[e.interval]
-		track := p.threadTrack(int(i.Track))
+		var name string
+		var track uint64
+		if e.slice >= steps {
+			b := p.trace.Brackets[e.slice-steps]
+			track = p.threadTrack(len(p.trace.Tracks) + int(b.Row))
+			name, args = bracketName(b), appendBracketArgs(args[:0], b)
+		} else {
+			i := p.trace.Intervals[e.slice]
+			track, name, args = p.threadTrack(int(i.Track)), i.Name(), appendArgs(args[:0], i)
+		}
 		if e.end {
 			p.event(e.at, typeEnd, track)
 		} else {
-			args = appendArgs(args[:0], i)
-			p.event(e.at, typeBegin, track)
-			p.inner = p.inner.Uint(eventNameID, p.names[i.Name()])
-			for _, a := range args {
-				p.part = p.part[:0].Uint(argNameID, p.names[a.name]).Uint(argInt, uint64(a.value))
-				p.inner = p.inner.Bytes(eventArgs, p.part)
-			}
-			p.flows(p.arrows.taken.of(e.interval))
-			p.flows(p.arrows.sent.of(e.interval))
+			p.begin(e, track, name, args)
 		}
 		p.packet = p.packet.Uint(packetFlags, flagNeeds).Bytes(packetEvent, p.inner)
 		p.end()
+	}
+}
+
+// begin begins a packet with the begin of a slice in p.inner.
+func (p *protoWriter) begin(e edge, track uint64, name string, args []arg) {
+	p.event(e.at, typeBegin, track)
+	p.inner = p.inner.Uint(eventNameID, p.names[name])
+	for _, a := range args {
+		p.part = p.part[:0].Uint(argNameID, p.args[a.name]).Uint(argInt, uint64(a.value))
+		p.inner = p.inner.Bytes(eventArgs, p.part)
+	}
+	if int(e.slice) < len(p.trace.Intervals) {
+		p.flows(p.arrows.taken.of(e.slice))
+		p.flows(p.arrows.sent.of(e.slice))
 	}
 }
 
@@ -211,12 +248,14 @@ func (p *protoWriter) flows(messages []int32) {
 }
 
 func (p *protoWriter) writeCounters() {
-	for n, c := range p.trace.Counters {
-		for _, l := range levels(c) {
-			p.event(unit.Time(l.ns)*unit.Nanosecond, typeCounter, p.counterTrack(n))
-			p.inner = p.inner.Double(eventCounter, l.GBps)
-			p.packet = p.packet.Bytes(packetEvent, p.inner)
-			p.end()
+	for i, g := range p.groups {
+		for n, c := range g.counters {
+			for _, l := range c.levels {
+				p.event(unit.Time(l.ns)*unit.Nanosecond, typeCounter, p.groupTrack(i)+1+uint64(n))
+				p.inner = p.inner.Double(eventCounter, l.value)
+				p.packet = p.packet.Bytes(packetEvent, p.inner)
+				p.end()
+			}
 		}
 	}
 }

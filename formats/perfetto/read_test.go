@@ -275,8 +275,10 @@ func readJSON(t testing.TB, file []byte) shown {
 				ends[e.ID] = len(out.Slices) - 1
 			}
 		case "C":
-			out.Counters = append(out.Counters, shownLevel{processes[e.Pid], e.Name, "GB/s",
-				thousandths(t, e.Ts), e.Args["GB/s"].(float64)})
+			for unit, value := range e.Args { // the only one
+				out.Counters = append(out.Counters, shownLevel{processes[e.Pid], e.Name, unit,
+					thousandths(t, e.Ts), value.(float64)})
+			}
 		default:
 			require.Fail(t, "unknown event", e.Ph)
 		}

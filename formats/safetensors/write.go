@@ -14,23 +14,29 @@ import (
 )
 
 // Write writes arrays that were checked, wide elements first, as readers want them aligned. It pads
-// the header so that elements begin at a multiple of 8 bytes.
-func Write(w io.Writer, arrays []tensor.Array) error {
+// the header so that elements begin at a multiple of 8 bytes. Software, if not empty, is an entry
+// of the metadata, which stand first.
+func Write(w io.Writer, arrays []tensor.Array, software string) error {
 	arrays = slices.Clone(arrays)
 	slices.SortStableFunc(arrays, func(a, b tensor.Array) int { return b.Width - a.Width })
 	var header bytes.Buffer
-	at := 0
-	for i, a := range arrays {
+	at, entries := 0, 0
+	if software != "" {
+		header.WriteString(Made(software))
+		entries++
+	}
+	for _, a := range arrays {
 		name, err := json.Marshal(a.Name)
 		if err != nil {
 			return err
 		}
 		shape := strings.Trim(strings.ReplaceAll(tensor.ShapeText(a.Shape), " ", ""), "(),")
 		fmt.Fprintf(&header, `%c%s:{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}`,
-			"{,"[min(i, 1)], name, nameOfType(a.Type), shape, at, at+len(a.Data))
+			"{,"[min(entries, 1)], name, nameOfType(a.Type), shape, at, at+len(a.Data))
 		at += len(a.Data)
+		entries++
 	}
-	if len(arrays) == 0 {
+	if entries == 0 {
 		header.WriteByte('{')
 	}
 	header.WriteByte('}')
@@ -46,6 +52,9 @@ func Write(w io.Writer, arrays []tensor.Array) error {
 	}
 	return nil
 }
+
+// Made is how the header of a file begins that software has made.
+func Made(software string) string { return `{"` + Metadata + `":{"software":"` + software + `"}` }
 
 func nameOfType(t dtype.Type) string {
 	for _, n := range names() {

@@ -189,10 +189,19 @@ func (c *Campaign) Asks(parameter int) bool {
 
 // Job is what a device is to play for an experiment. Inputs are zeros.
 func (e *Experiment) Job(env hw.Env) *hw.Job {
+	return e.job(env, make([][]byte, e.Schedule.Spec.Ranks))
+}
+
+// job is Job with zeros that there are, by rank: they are made more where they are too few.
+func (e *Experiment) job(env hw.Env, zeros [][]byte) *hw.Job {
 	s := e.Schedule
 	job := &hw.Job{Schedule: s, Env: env, Inputs: make([][]byte, s.Spec.Ranks)}
 	for rank := range job.Inputs {
-		job.Inputs[rank] = hw.Memory(s.Len(schedule.Input, rank) * int64(s.Spec.Type.Width()))
+		n := s.Len(schedule.Input, rank) * int64(s.Spec.Type.Width())
+		if int64(len(zeros[rank])) < n {
+			zeros[rank] = hw.Memory(n)
+		}
+		job.Inputs[rank] = zeros[rank][:n:n]
 	}
 	return job
 }
@@ -211,12 +220,13 @@ func (c *Campaign) Measure(ctx context.Context, d hw.Executor, env hw.Env) ([]Sa
 		return nil, fmt.Errorf("calibrate: %d slots: experiments need any number of them, 0", env.Slots)
 	}
 	var samples []Sample
+	zeros := make([][]byte, c.Ranks) // a device changes none of them
 	for i := range c.Experiments {
 		if err := ctx.Err(); err != nil {
 			return samples, err
 		}
 		e := &c.Experiments[i]
-		result, err := d.Run(ctx, e.Job(env))
+		result, err := d.Run(ctx, e.job(env, zeros))
 		if err != nil {
 			return samples, fmt.Errorf("calibrate: %s: %w", e.Name, err)
 		}

@@ -86,12 +86,12 @@ func TestExperimentsAreWhatTheyCount(t *testing.T) {
 	c, err := NewCampaign(CampaignOptions{Ranks: 4, Classes: []Class{{Name: "link", Pairs: pairs}},
 		Sizes: []unit.Bytes{4, 8, 1000, unit.MiB, 64 * unit.MiB}})
 	require.NoError(t, err)
-	m, want := known(t, 4), truth(c)
+	m, want, zeros := known(t, 4), truth(c), make([][]byte, 4)
 	for i := range c.Experiments {
 		e := &c.Experiments[i]
 		_, violations := proof.Verify(e.Schedule, proof.Options{})
 		require.Empty(t, violations, e.Name)
-		result, err := m.Run(t.Context(), e.Job(hw.Env{}))
+		result, err := m.Run(t.Context(), e.job(hw.Env{}, zeros))
 		require.NoError(t, err, e.Name)
 		require.InDelta(t, dot(e.Parts, want), e.Sample(result).Time, 100, e.Name)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -123,9 +124,11 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 			kept = r.recordings(origin)
 		}
 	}
+	var outputs [][]byte
 	for rank := range spec.Ranks {
-		result.Outputs = append(result.Outputs, r.output(rank))
+		outputs = append(outputs, r.ranks[rank].Output())
 	}
+	result.Take(job.Schedule, outputs)
 	if env.Trace {
 		result.Trace = hw.Timeline(job.Schedule, env.Iterations, kept)
 	}
@@ -142,9 +145,8 @@ type run struct {
 	env      hw.Env
 	began    time.Time
 
-	lanes  []*lane
-	ranks  []*rank
-	memory [][3][]byte
+	lanes []*lane
+	ranks []*participant
 
 	ready    []*lane // whose callback may run
 	flying   []message
@@ -158,10 +160,10 @@ type run struct {
 	start, end []unit.Time // of each rank
 }
 
-// rank is a rank at work.
-type rank struct {
+// participant is a rank at work.
+type participant struct {
+	*rank.Memory
 	lanes []*lane
-	math  hw.Arithmetic
 	left  int // lanes that have not ended this iteration
 	round int // iterations that have ended
 	told  bool
@@ -169,21 +171,13 @@ type rank struct {
 
 func newRun(ctx context.Context, e *Executor, job *hw.Job, env hw.Env) *run {
 	s := job.Schedule
-	r := &run{ctx: ctx, config: &e.config, instance: &e.instance, s: s, inputs: job.Inputs, env: env,
-		began: time.Now(), memory: make([][3][]byte, s.Spec.Ranks),
-		start: make([]unit.Time, s.Spec.Ranks), end: make([]unit.Time, s.Spec.Ranks)}
+	r := &run{ctx: ctx, config: &e.config, instance: &e.instance, s: s, inputs: job.Given(), env: env,
+		began: time.Now(), start: make([]unit.Time, s.Spec.Ranks), end: make([]unit.Time, s.Spec.Ranks)}
 	for number := range s.Spec.Ranks {
-		one := &rank{math: hw.ArithmeticOf(s.SpecOf(number))}
-		for _, b := range []schedule.Buffer{schedule.Input, schedule.Output, schedule.Scratch} {
-			home, base := s.Home(b, number)
-			n := (base + s.Len(b, number)) * int64(one.math.Width)
-			if n > int64(len(r.memory[number][home])) {
-				r.memory[number][home] = hw.Memory(n)
-			}
-		}
+		one := &participant{Memory: rank.NewMemory(s, number)}
 		p := s.Program(number)
 		for i := range p.Lanes() {
-			l := &lane{program: p, rank: number, index: i}
+			l := &lane{program: p, rank: number, index: i, slices: int32(p.Slices(i))}
 			one.lanes, r.lanes = append(one.lanes, l), append(r.lanes, l)
 		}
 		r.ranks = append(r.ranks, one)
@@ -202,10 +196,8 @@ func (r *run) reset() {
 	r.full, r.held = map[hw.Connection]*lane{}, map[hw.Connection]int{}
 	r.awaiting = map[*lane]bool{}
 	for number, one := range r.ranks {
-		for _, memory := range r.memory[number] {
-			for i := range memory {
-				memory[i] = 0xff
-			}
+		for _, memory := range one.Buffers {
+			rank.Spoil(memory)
 		}
 		one.round, one.told = 0, false
 		for _, l := range one.lanes {
@@ -221,28 +213,12 @@ func (r *run) reset() {
 // begin has a rank begin an iteration: its caller writes the input, and all its lanes are ready.
 func (r *run) begin(number int) {
 	one := r.ranks[number]
-	memory, base := r.buffer(schedule.Input, number)
-	one.math.Load(memory[base:][:len(r.inputs[number])], r.inputs[number])
+	one.Load(r.inputs[number])
 	one.left = len(one.lanes)
 	for _, l := range one.lanes {
 		l.cursor, l.posts = l.program.Walk(l.index), 0
 		r.ready = append(r.ready, l)
 	}
-}
-
-// buffer is the memory that a buffer lies in, and where it begins there, in bytes.
-func (r *run) buffer(b schedule.Buffer, number int) (memory []byte, base int64) {
-	home, at := r.s.Home(b, number)
-	return r.memory[number][home], at * int64(r.ranks[number].math.Width)
-}
-
-// output is a rank's output, little-endian.
-func (r *run) output(number int) []byte {
-	math := &r.ranks[number].math
-	memory, base := r.buffer(schedule.Output, number)
-	out := hw.Memory(r.s.Len(schedule.Output, number) * int64(math.Width))
-	math.Store(out, memory[base:][:len(out)])
-	return out
 }
 
 // complete tells the ranks that have not heard it how the run has ended, and empties the registry.

@@ -15,6 +15,7 @@ type lane struct {
 	program     *schedule.Program
 	cursor      schedule.Cursor
 	rank, index int
+	slices      int32
 	ran         int                   // callbacks
 	posts       int32                 // events of this iteration
 	last        unit.Time             // when its last callback ended
@@ -77,7 +78,7 @@ func (r *run) stuck() error {
 		waits = append(waits, w)
 	}
 	if len(waits) > 0 {
-		e := hw.Stalled(waits, 0, r.slots(schedule.FIFO))
+		e := hw.Stalled(waits, 0, r.slots(r.lanes[0], schedule.FIFO))
 		e.Code, e.Text = "stall", "no message is on its way"
 		return e
 	}
@@ -165,7 +166,7 @@ func (r *run) advance(l *lane) error {
 		if err := r.callback(l); err != nil {
 			return err
 		}
-		if r.step.Post && l.cursor.Last(int32(r.s.Slices)) {
+		if r.step.Post && l.cursor.Last(l.slices) {
 			l.posts++
 			for _, other := range r.ranks[l.rank].lanes {
 				if r.awaiting[other] {
@@ -174,7 +175,7 @@ func (r *run) advance(l *lane) error {
 				}
 			}
 		}
-		l.cursor.Next(int32(r.s.Slices))
+		l.cursor.Next(l.slices)
 	}
 	one := r.ranks[l.rank]
 	if one.left--; one.left > 0 {
@@ -232,7 +233,7 @@ func (r *run) wants(l *lane) (what string, key Key, other int32) {
 			continue
 		}
 		c := to(l, &d.Peer)
-		if slots := r.slots(c.Class); slots > 0 && r.held[c] >= slots {
+		if slots := r.slots(l, c.Class); slots > 0 && r.held[c] >= slots {
 			return aSlot, Key{Connection: c}, 0
 		}
 	}
@@ -260,15 +261,16 @@ func (r *run) lacks(l *lane) (what string, rank, lane int) {
 	return what, l.rank, int(other)
 }
 
-// slots is how many messages a connection of a class holds; 0 is any number.
-func (r *run) slots(class schedule.Class) int {
+// slots is how many messages a connection of a class holds from a lane; 0 is any number.
+func (r *run) slots(l *lane, class schedule.Class) int {
 	switch {
 	case class == schedule.Pad:
 		return 1
 	case class == schedule.Free:
 		return 0
-	case r.s.Slots > 0:
-		return r.s.Slots
+	}
+	if n := l.program.Slots(l.index); n > 0 {
+		return n
 	}
 	return r.env.Slots
 }

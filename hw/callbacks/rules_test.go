@@ -79,8 +79,8 @@ func means(t *testing.T, avg collective.AvgMode) *schedule.Schedule {
 		require.Empty(t, found)
 		return s
 	}
-	s, err := schedule.Beside(5, schedule.Team{Ranks: []int{0, 2}, Schedule: team(2)},
-		schedule.Team{Ranks: []int{1, 4, 3}, Schedule: team(3)})
+	s, err := schedule.Compose("", 5, nil, []schedule.Part{{Ranks: []int{0, 2}, Schedule: team(2)},
+		{Ranks: []int{1, 4, 3}, Schedule: team(3)}})
 	require.NoError(t, err)
 	return s
 }

@@ -2,10 +2,12 @@ package callbacks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -17,7 +19,7 @@ func (r *run) callback(l *lane) error {
 	}
 	l.ran++
 	at := hw.Stamp{Ready: l.last, Start: r.now()}
-	if err := r.compute(); err != nil {
+	if err := r.compute(l); err != nil {
 		return err
 	}
 	value, err := r.value(l)
@@ -31,6 +33,9 @@ func (r *run) callback(l *lane) error {
 		}
 	}
 	for i := range r.step.To {
+		if r.step.Kernel != nil {
+			break // it has stored its result
+		}
 		if err := r.store(l, l.rank, &r.step.To[i], value); err != nil {
 			return err
 		}
@@ -42,12 +47,33 @@ func (r *run) callback(l *lane) error {
 	return nil
 }
 
-// compute spends the time of a kernel: there is one thread, and it works.
-func (r *run) compute() error {
-	if r.step.Cost <= 0 {
+// spot is where in the schedule a lane's step is, seen from a rank.
+func spot(l *lane, number int) schedule.Spot {
+	return schedule.Spot{Rank: number, Channel: l.program.Channel(l.index),
+		Slice: int(l.cursor.Slice()), Part: l.program.Part(l.index)}
+}
+
+// math is the arithmetic of a lane's step.
+func (r *run) math(l *lane) *hw.Arithmetic {
+	return r.ranks[l.rank].MathOf(spot(l, l.rank), &r.step)
+}
+
+// compute computes a kernel and stores its result; of an opaque one, it spends the time: there is
+// one thread, and it works.
+func (r *run) compute(l *lane) error {
+	if rank.Computes(&r.step) {
+		err := r.ranks[l.rank].Compute(spot(l, l.rank), &r.step, func() error {
+			return context.Cause(r.ctx)
+		})
+		if misfit := (*rank.Misfit)(nil); errors.As(err, &misfit) {
+			return malformed(l, "compute %s", misfit.Text)
+		}
+		return err
+	}
+	if r.step.OpaqueTime() == 0 {
 		return nil
 	}
-	timer := time.NewTimer(time.Duration(r.step.Cost / int64(unit.Nanosecond)))
+	timer := time.NewTimer(time.Duration(r.step.OpaqueTime() / unit.Nanosecond))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -59,7 +85,10 @@ func (r *run) compute() error {
 
 // value is what the sources of a step give together, in memory of its own.
 func (r *run) value(l *lane) (value []byte, err error) {
-	math := &r.ranks[l.rank].math
+	if r.step.Kernel != nil {
+		return nil, nil
+	}
+	math := r.math(l)
 	for i := range r.step.From {
 		operand, err := r.operand(l, &r.step.From[i])
 		switch {
@@ -81,7 +110,7 @@ func (r *run) value(l *lane) (value []byte, err error) {
 
 // operand is a source's elements, in memory of their own.
 func (r *run) operand(l *lane, f *schedule.Source) (value []byte, err error) {
-	math := &r.ranks[l.rank].math
+	math := r.math(l)
 	switch f.Kind {
 	case schedule.Message:
 		value = r.take(l, &f.Peer)
@@ -175,15 +204,11 @@ func mark(flows []hw.Messages, c hw.Connection, m hw.Mark) []hw.Messages {
 }
 
 // views are the runs of a rank's memory that a region names.
-func (r *run) views(l *lane, rank int, g *schedule.Region) [][]byte {
-	where := schedule.Spot{Rank: rank, Channel: l.program.Channel(l.index),
-		Slice: int(l.cursor.Slice())}
-	width := int64(r.ranks[rank].math.Width)
-	memory, base := r.buffer(g.Buffer, rank)
-	spans := r.s.Spans(nil, where, g)
+func (r *run) views(l *lane, number int, g *schedule.Region) [][]byte {
+	home, spans := r.ranks[number].Places(nil, spot(l, number), g)
 	views := make([][]byte, len(spans))
 	for i, span := range spans {
-		views[i] = memory[base+span.Off*width:][:span.Len*width]
+		views[i] = r.ranks[number].Buffers[home][span.Off:][:span.Len]
 	}
 	return views
 }

@@ -287,7 +287,9 @@ func TestNobodyAnswers(t *testing.T) {
 			d := &Door{Listener: l}
 			_, _, err = Knock(ctx, d.dial, NewSecret(), claim())
 			require.Error(t, err)
-			require.Error(t, ctx.Err(), "it was tried that long: %v", err)
+			// A dialler may know it before the context does.
+			deadline, _ := ctx.Deadline()
+			require.False(t, time.Now().Before(deadline), "it was tried that long: %v", err)
 			l.Close()
 			running.Wait()
 		})

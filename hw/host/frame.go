@@ -39,7 +39,7 @@ const headerSize = 32
 
 // put writes the header to the beginning of b.
 func (f *frame) put(b []byte) {
-	b[0], b[1], b[2], b[3] = byte(f.kind), byte(f.class), byte(f.home), 0
+	b[0], b[1], b[2], b[3] = byte(f.kind), byte(f.class), byte(f.home), byte(f.home>>8)
 	binary.LittleEndian.PutUint32(b[4:], f.epoch)
 	binary.LittleEndian.PutUint32(b[8:], uint32(f.fromLane))
 	binary.LittleEndian.PutUint32(b[12:], uint32(f.toLane))
@@ -50,7 +50,8 @@ func (f *frame) put(b []byte) {
 
 // get reads the header.
 func (f *frame) get(b []byte) {
-	f.kind, f.class, f.home = frameKind(b[0]), schedule.Class(b[1]), schedule.Buffer(b[2])
+	f.kind, f.class, f.home = frameKind(b[0]), schedule.Class(b[1]),
+		schedule.Buffer(binary.LittleEndian.Uint16(b[2:]))
 	f.epoch = binary.LittleEndian.Uint32(b[4:])
 	f.fromLane = int32(binary.LittleEndian.Uint32(b[8:]))
 	f.toLane = int32(binary.LittleEndian.Uint32(b[12:]))

@@ -141,11 +141,12 @@ func (h *Host) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := h.coordinator.Run(ctx, &rank.Job{Schedule: job.Schedule, Inputs: job.Inputs,
+	result, err := h.coordinator.Run(ctx, &rank.Job{Schedule: job.Schedule, Inputs: job.Given(),
 		Env: env})
 	if err != nil {
 		return nil, err
 	}
+	result.Take(job.Schedule, result.Outputs)
 	result.RanOn.Transport = h.config.Transport.String()
 	return result, nil
 }

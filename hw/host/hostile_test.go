@@ -104,10 +104,12 @@ func (g *rogues) speak(conn net.Conn, i int, claim gate.Claim) bool {
 		conn.Write(append([]byte("collsim1"), bytes.Repeat(huge, 1<<12)...))
 	case 2: // chance
 		conn.Write(bytes.Repeat([]byte{byte(i), 0xff, 0x1b, '['}, 1<<10))
-	case 3: // an earlier run's worker or rank
-		if len(g.replay) > 0 {
-			conn.Write(g.replay[i%len(g.replay)])
+	case 3: // an earlier run's worker or rank; half open where nobody has been overheard
+		if len(g.replay) == 0 {
+			<-g.leave
+			break
 		}
+		conn.Write(g.replay[i%len(g.replay)])
 	case 4: // the right claim with a wrong proof
 		_, err := gate.Enter(conn, g.secret, claim)
 		return err == nil
@@ -223,10 +225,10 @@ func TestHostileToRanks(t *testing.T) {
 	require.NoError(t, meshes[1].connect(t.Context(), all[:1], 10*time.Second))
 	require.NoError(t, meshes[0].connect(t.Context(), all[1:], 10*time.Second))
 	require.Len(t, meshes[0].sockets, 1)
-	close(g.leave)
-	g.running.Wait()
-	require.Zero(t, g.entered)
+	meshes[0].mu.Lock()
 	require.Empty(t, meshes[0].accepted)
+	meshes[0].mu.Unlock()
+	close(g.leave)
 
 	l, err := rank.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -238,6 +240,9 @@ func TestHostileToRanks(t *testing.T) {
 	for _, m := range meshes {
 		m.stopped.Store(true) // which socket ends first is no fault
 	}
+	require.NoError(t, meshes[0].door.Listener.Close()) // who has not come to the door yet hears it
+	g.running.Wait()
+	require.Zero(t, g.entered)
 }
 
 // conn is a socket on which these bytes come; what is written goes nowhere.

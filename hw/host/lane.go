@@ -1,11 +1,13 @@
 package host
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/rank"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -16,8 +18,11 @@ type lane struct {
 	rank    *participant
 	index   int
 	channel int
-	wake    chan struct{} // holds one
-	follows []*lane       // the lanes that await this one's events
+	part    int
+	slices  int32
+	math    *hw.Arithmetic // of the sub-step
+	wake    chan struct{}  // holds one
+	follows []*lane        // the lanes that await this one's events
 
 	posts  atomic.Int32 // in this iteration
 	rounds atomic.Int32 // iterations that have ended
@@ -144,8 +149,9 @@ func (l *lane) run() error {
 				return err
 			}
 		}
-		for l.cursor = p.program.Walk(l.index); !l.cursor.Done(); l.cursor.Next(int32(p.s.Slices)) {
+		for l.cursor = p.program.Walk(l.index); !l.cursor.Done(); l.cursor.Next(l.slices) {
 			p.program.Load(&l.cursor, &l.step)
+			l.math = p.MathOf(l.spot(int(p.number)), &l.step)
 			l.number++
 			var err error
 			if ready, err = l.perform(ready); err != nil {
@@ -267,10 +273,28 @@ func (l *lane) awaits() error {
 	return nil
 }
 
-// computes spends the time of a kernel.
+// spot is where in the schedule the sub-step is, seen from a rank.
+func (l *lane) spot(number int) schedule.Spot {
+	return schedule.Spot{Rank: number, Channel: l.channel, Slice: int(l.cursor.Slice()), Part: l.part}
+}
+
+// computes computes a kernel and stores its result; of an opaque one, it spends the time.
 func (l *lane) computes() error {
+	if rank.Computes(&l.step) {
+		err := l.rank.Compute(l.spot(int(l.rank.number)), &l.step, func() error {
+			l.done.Add(1)
+			if f := l.rank.failed.Load(); f != nil {
+				return f.err
+			}
+			return nil
+		})
+		if misfit := (*rank.Misfit)(nil); errors.As(err, &misfit) {
+			return l.malformed(misfit.Text)
+		}
+		return err
+	}
 	const slice = 10 * time.Millisecond
-	until := time.Now().Add(time.Duration(l.step.Cost / int64(unit.Nanosecond)))
+	until := time.Now().Add(time.Duration(l.step.OpaqueTime() / unit.Nanosecond))
 	for left := time.Until(until); left > 0; left = time.Until(until) {
 		if f := l.rank.failed.Load(); f != nil {
 			return f.err

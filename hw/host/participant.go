@@ -74,12 +74,9 @@ func newParticipant(s *schedule.Schedule, number int, part *rank.Part) *particip
 		program: s.Program(number), slots: part.Env.Slots, iterations: part.Env.Iterations,
 		tracing: part.Env.Trace, reload: part.Reload, byIn: map[hw.Connection]*inbound{},
 		byOut: map[hw.Connection]*outbound{}}
-	if s.Slots > 0 {
-		p.slots = s.Slots
-	}
 	for i := range p.program.Lanes() {
 		p.lanes = append(p.lanes, &lane{rank: p, index: i, channel: p.program.Channel(i),
-			wake: make(chan struct{}, 1)})
+			part: p.program.Part(i), slices: int32(p.program.Slices(i)), wake: make(chan struct{}, 1)})
 	}
 	for i, l := range p.lanes {
 		for c := p.program.Walk(i); !c.Done(); c.Next(1) {
@@ -92,13 +89,17 @@ func newParticipant(s *schedule.Schedule, number int, part *rank.Part) *particip
 
 // connect makes the ends of the connections that a step names.
 func (p *participant) connect(l *lane, s *schedule.Step) {
+	slots := p.slots
+	if n := p.program.Slots(l.index); n > 0 {
+		slots = n
+	}
 	for i := range s.From {
 		f := &s.From[i]
 		if f.Kind != schedule.Message {
 			continue
 		}
 		if c := l.from(&f.Peer); p.byIn[c] == nil {
-			p.byIn[c] = &inbound{Connection: c, receiver: l, slots: c.Limit(p.slots)}
+			p.byIn[c] = &inbound{Connection: c, receiver: l, slots: c.Limit(slots)}
 			p.ins = append(p.ins, p.byIn[c])
 		}
 	}
@@ -108,7 +109,7 @@ func (p *participant) connect(l *lane, s *schedule.Step) {
 			continue
 		}
 		if c := l.to(&d.Peer); p.byOut[c] == nil {
-			p.byOut[c] = &outbound{Connection: c, sender: l, slots: c.Limit(p.slots)}
+			p.byOut[c] = &outbound{Connection: c, sender: l, slots: c.Limit(slots)}
 			p.outs = append(p.outs, p.byOut[c])
 		}
 	}

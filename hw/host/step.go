@@ -45,7 +45,7 @@ func (l *lane) perform(ready unit.Time) (end unit.Time, err error) {
 			}
 		}
 	}
-	if l.step.Post && l.cursor.Last(int32(p.s.Slices)) {
+	if l.step.Post && l.cursor.Last(l.slices) {
 		if err := l.post(); err != nil {
 			return 0, err
 		}
@@ -73,7 +73,7 @@ func (l *lane) post() error {
 // nothing to send. The parcel is the lane's.
 func (l *lane) value() (*parcel, error) {
 	s := &l.step
-	if s.Cost > 0 {
+	if s.Kernel != nil {
 		return nil, l.computes()
 	}
 	if len(s.From) == 0 {
@@ -98,7 +98,7 @@ func (l *lane) value() (*parcel, error) {
 		}
 	}
 	if s.Scale {
-		l.rank.Math.Scale(value.bytes())
+		l.math.Scale(value.bytes())
 	}
 	for i := range s.To {
 		if err := l.store(&s.To[i], value.bytes()); err != nil {
@@ -127,7 +127,7 @@ func (l *lane) copies() bool {
 		return false
 	}
 	a, b := l.spans[0], l.others[0]
-	buffers := &l.rank.Buffers
+	buffers := l.rank.Buffers
 	copy(buffers[to][b.Off:b.Off+b.Len], buffers[from][a.Off:a.Off+a.Len])
 	return true
 }
@@ -136,8 +136,7 @@ func (l *lane) copies() bool {
 func (l *lane) places(
 	dst []schedule.Span, number int, g *schedule.Region,
 ) (home schedule.Buffer, spans []schedule.Span) {
-	return l.rank.Places(dst, schedule.Spot{Rank: number, Channel: l.channel,
-		Slice: int(l.cursor.Slice())}, g)
+	return l.rank.Places(dst, l.spot(number), g)
 }
 
 // first makes the value of the first source: a message's own parcel, or a copy.
@@ -154,7 +153,7 @@ func (l *lane) first() (*parcel, error) {
 		}
 	}
 	if f.Scale {
-		l.rank.Math.Scale(value.bytes())
+		l.math.Scale(value.bytes())
 	}
 	return value, nil
 }
@@ -168,7 +167,7 @@ func (l *lane) fold(value []byte, i int) error {
 		if n := rank.Size(spans); n != int64(len(value)) {
 			return l.mismatch(int64(len(value)), n)
 		}
-		l.rank.Combine(value, home, spans)
+		l.rank.Combine(l.math, value, home, spans)
 		return nil
 	}
 	operand := l.parcels[i]
@@ -184,9 +183,9 @@ func (l *lane) fold(value []byte, i int) error {
 		return l.mismatch(int64(len(value)), int64(len(operand.bytes())))
 	}
 	if f.Scale {
-		l.rank.Math.Scale(operand.bytes())
+		l.math.Scale(operand.bytes())
 	}
-	l.rank.Math.Combine(value, operand.bytes())
+	l.math.Combine(value, operand.bytes())
 	l.rank.stock.put(operand)
 	return nil
 }
@@ -210,7 +209,7 @@ func (l *lane) read(f *schedule.Source) (*parcel, error) {
 		case len(part.bytes()) != len(sum.bytes()):
 			return nil, l.mismatch(int64(len(sum.bytes())), int64(len(part.bytes())))
 		default:
-			l.rank.Math.Combine(sum.bytes(), part.bytes())
+			l.math.Combine(sum.bytes(), part.bytes())
 			l.rank.stock.put(part)
 		}
 	}

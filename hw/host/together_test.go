@@ -54,9 +54,9 @@ func teams(t testing.TB) *schedule.Schedule {
 	three := ringWith(t, mean)
 	mean.Ranks, mean.Count = 2, 8
 	two := ringWith(t, mean)
-	s, err := schedule.Beside(9, schedule.Team{Ranks: []int{0, 2, 4}, Schedule: three},
-		schedule.Team{Ranks: []int{8, 7}, Schedule: two},
-		schedule.Team{Ranks: []int{5, 3, 1}, Schedule: three})
+	s, err := schedule.Compose("", 9, nil, []schedule.Part{{Ranks: []int{0, 2, 4}, Schedule: three},
+		{Ranks: []int{8, 7}, Schedule: two},
+		{Ranks: []int{5, 3, 1}, Schedule: three}})
 	require.NoError(t, err)
 	return s
 }

@@ -77,8 +77,8 @@ func rateOf(perByte float64) unit.Rate {
 func (f figures) predict(t *testing.T, g *topology.Graph, s *schedule.Schedule) unit.Time {
 	t.Helper()
 	g = g.Clone()
-	for i := range g.Links {
-		g.Links[i].Latency = f.latency
+	for i := range g.Links() {
+		g.Links()[i].Latency = f.latency
 	}
 	r, err := sim.Run(s, sim.Env{Graph: g, Device: f.device, Slots: labSlots}, sim.Options{})
 	require.NoError(t, err)

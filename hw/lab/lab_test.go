@@ -51,7 +51,8 @@ func exchange(t *testing.T, ranks int, n unit.Bytes, times int, both bool) *sche
 			}
 		}})
 	require.NoError(t, err)
-	s, err = schedule.Beside(ranks, schedule.Team{Ranks: []int{0, ranks - 1}, Schedule: s})
+	ends := schedule.Part{Ranks: []int{0, ranks - 1}, Schedule: s}
+	s, err = schedule.Compose("", ranks, nil, []schedule.Part{ends})
 	require.NoError(t, err)
 	return s
 }
@@ -127,11 +128,11 @@ func TestLabCarriesItsRateAndIsGone(t *testing.T) {
 
 func TestRankThatIsKilledIsNamed(t *testing.T) {
 	l := open(t, star(t, 2))
-	s := exchange(t, 2, 64*unit.MiB, 1, true) // takes five seconds
+	s := exchange(t, 2, 24*unit.MiB, 1, true) // takes two seconds
 	play(t, l, exchange(t, 2, 4, 1, true), hw.Env{})
 	victim := l.workers[1].Process
 	time.AfterFunc(200*time.Millisecond, func() { victim.Kill() })
-	in := hw.Memory(int64(64 * unit.MiB))
+	in := hw.Memory(int64(24 * unit.MiB))
 	_, err := l.Run(context.Background(), &hw.Job{Schedule: s, Inputs: [][]byte{in, in}})
 	var fault *hw.Error
 	require.ErrorAs(t, err, &fault)

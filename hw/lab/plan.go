@@ -41,8 +41,8 @@ func wires(g *topology.Graph) ([]wire, error) {
 	type way struct{ from, to int32 }
 	open := map[way][]int{}
 	var all []wire
-	for i := range g.Links {
-		k := &g.Links[i]
+	for i := range g.Links() {
+		k := &g.Links()[i]
 		back := way{k.To, k.From}
 		if w := open[back]; len(w) > 0 {
 			all[w[0]].links[1] = int32(i)
@@ -55,7 +55,7 @@ func wires(g *topology.Graph) ([]wire, error) {
 	for _, w := range all {
 		if w.links[1] < 0 {
 			return nil, fmt.Errorf("lab: link %s has none back: TCP needs both",
-				g.Links[w.links[0]].Name)
+				g.Links()[w.links[0]].Name)
 		}
 	}
 	return all, nil
@@ -64,7 +64,7 @@ func wires(g *topology.Graph) ([]wire, error) {
 // hops is the link by which each node sends to each rank, −1 where no route needs one. Routes that
 // depend on where they come from are refused.
 func hops(g *topology.Graph) ([][]int32, error) {
-	next := make([][]int32, len(g.Nodes))
+	next := make([][]int32, len(g.Nodes()))
 	for node := range next {
 		next[node] = slices.Repeat([]int32{-1}, len(g.Ranks))
 	}
@@ -73,11 +73,11 @@ func hops(g *topology.Graph) ([][]int32, error) {
 		for dst := range g.Ranks {
 			route = g.Route(src, dst, route[:0])
 			for _, k := range route {
-				hop := &next[g.Links[k].From][dst]
+				hop := &next[g.Links()[k].From][dst]
 				if *hop >= 0 && *hop != k {
 					return nil, fmt.Errorf("lab: traffic to rank %d leaves by %s or %s, depending on "+
-						"where it comes from: routing = %q is expected", dst, g.Links[*hop].Name,
-						g.Links[k].Name, topology.Shortest)
+						"where it comes from: routing = %q is expected", dst, g.Links()[*hop].Name,
+						g.Links()[k].Name, topology.Shortest)
 				}
 				*hop = k
 			}
@@ -124,7 +124,7 @@ func newPlan(g *topology.Graph, prefix string) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{prefix: prefix, buffers: buffersFor(g)}
-	for node := range g.Nodes {
+	for node := range g.Nodes() {
 		p.spaces = append(p.spaces, fmt.Sprintf("%s-%d", prefix, node))
 	}
 	p.spaces = append(p.spaces, prefix+"-control")
@@ -149,7 +149,7 @@ func (p *plan) connect(g *topology.Graph, all []wire) {
 	for space := range p.spaces {
 		p.add(space, "ip", "link set lo up")
 	}
-	first := slices.Repeat([]string{"lo"}, len(g.Nodes))
+	first := slices.Repeat([]string{"lo"}, len(g.Nodes()))
 	for i, w := range slices.Backward(all) {
 		first[w.nodes[0]], first[w.nodes[1]] = wireName(i), wireName(i)
 	}
@@ -193,11 +193,11 @@ func (p *plan) control(g *topology.Graph, first int) {
 // acknowledged at once (where a socket keeps little, its sender would wait for a delayed one), and
 // is not sent again while it may still wait in a queue.
 func (p *plan) routes(g *topology.Graph, all []wire, next [][]int32) {
-	over := make([]int, len(g.Links))
+	over := make([]int, len(g.Links()))
 	for i, w := range all {
 		over[w.links[0]], over[w.links[1]] = i, i
 	}
-	from := make([]string, len(g.Nodes))
+	from := make([]string, len(g.Nodes()))
 	for rank, node := range g.Ranks {
 		from[node] = " quickack 1 rto_min 5s src " + addressOf(rank)
 	}

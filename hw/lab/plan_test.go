@@ -82,7 +82,7 @@ func TestEveryRouteIsThere(t *testing.T) {
 		require.NoError(t, err)
 		all, err := wires(g)
 		require.NoError(t, err)
-		require.Len(t, all, len(g.Links)/2)
+		require.Len(t, all, len(g.Links())/2)
 		p, err := newPlan(g, "lab")
 		require.NoError(t, err)
 		next := map[string]string{} // namespace and address: the wire
@@ -94,10 +94,10 @@ func TestEveryRouteIsThere(t *testing.T) {
 		for src := range g.Ranks {
 			for dst := range g.Ranks {
 				for _, k := range g.Route(src, dst, nil) {
-					w := next[fmt.Sprintf("lab-%d %s", g.Links[k].From, addressOf(dst))]
+					w := next[fmt.Sprintf("lab-%d %s", g.Links()[k].From, addressOf(dst))]
 					var n int
 					_, err := fmt.Sscanf(w, "w%d", &n)
-					require.NoError(t, err, "%s, %s to %d", params.Preset, g.Links[k].Name, dst)
+					require.NoError(t, err, "%s, %s to %d", params.Preset, g.Links()[k].Name, dst)
 					require.Contains(t, all[n].links, k)
 				}
 			}

@@ -30,8 +30,8 @@ type buffers struct {
 // is dropped (RFC 5961, section 5.2).
 func buffersFor(g *topology.Graph) buffers {
 	fastest := unit.Rate(0)
-	for i := range g.Links {
-		if b := g.Links[i].Bandwidth; b != unit.Unlimited {
+	for i := range g.Links() {
+		if b := g.Links()[i].Bandwidth; b != unit.Unlimited {
 			fastest = max(fastest, b)
 		}
 	}
@@ -73,7 +73,7 @@ func (b buffers) settings() []string {
 // the link leaves, all that it sends, so that what it has written first goes first; of others, what
 // goes from one rank to another.
 func flows(g *topology.Graph) [][]string {
-	all := make([][]string, len(g.Links))
+	all := make([][]string, len(g.Links()))
 	var route []int32
 	for src, node := range g.Ranks {
 		own := "match ip src " + addressOf(src)
@@ -81,7 +81,7 @@ func flows(g *topology.Graph) [][]string {
 			route = g.Route(src, dst, route[:0])
 			for _, k := range route {
 				switch {
-				case g.Links[k].From != node:
+				case g.Links()[k].From != node:
 					all[k] = append(all[k], own+" match ip dst "+addressOf(dst))
 				case !slices.Contains(all[k], own):
 					all[k] = append(all[k], own)
@@ -97,7 +97,7 @@ func (p *plan) shape(g *topology.Graph, all []wire) {
 	queues := flows(g)
 	for i, w := range all {
 		for end, k := range w.links {
-			if rate := g.Links[k].Bandwidth; rate != unit.Unlimited {
+			if rate := g.Links()[k].Bandwidth; rate != unit.Unlimited {
 				p.limit(int(w.nodes[end]), wireName(i), rate, queues[k])
 			}
 		}

@@ -39,6 +39,9 @@ func TestOwnersEnd(t *testing.T) {
 	}{{"host", syscall.SIGINT}, {"host", syscall.SIGKILL}, {"mpi", syscall.SIGINT},
 		{"mpi", syscall.SIGKILL}} {
 		t.Run(tt.executor+" "+tt.signal.String(), func(t *testing.T) {
+			if tt.signal == syscall.SIGINT {
+				t.Parallel() // what is killed is swept, of whomever: one at a time
+			}
 			if tt.executor == "mpi" {
 				needMPI(t)
 			}

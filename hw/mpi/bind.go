@@ -2,16 +2,26 @@
 
 package mpi
 
-import "github.com/ebitengine/purego"
+import (
+	"runtime"
+
+	"github.com/ebitengine/purego"
+)
 
 // open loads a library, and its symbols for those that it loads in turn: Open MPI's components
-// look for the library's own symbols.
+// look for the library's own symbols. Why it could not is known to the thread alone that has tried.
 func open(name string) (uintptr, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 }
 
 // symbol is the address of a symbol.
-func symbol(library uintptr, name string) (uintptr, error) { return purego.Dlsym(library, name) }
+func symbol(library uintptr, name string) (uintptr, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return purego.Dlsym(library, name)
+}
 
 // invoke calls a C function of integers and pointers, which returns an int.
 func invoke(function uintptr, args ...uintptr) int32 {

@@ -124,8 +124,8 @@ func TestNoCounterpart(t *testing.T) {
 	_, err = d.Run(context.Background(), &hw.Job{})
 	require.EqualError(t, err, "hw: no schedule")
 	half := build(collective.Broadcast, "flat", 2, algos.Options{})
-	both, err := schedule.Beside(4, schedule.Team{Ranks: []int{0, 1}, Schedule: half},
-		schedule.Team{Ranks: []int{2, 3}, Schedule: half})
+	both, err := schedule.Compose("flat", 4, nil, []schedule.Part{{Ranks: []int{0, 1}, Schedule: half},
+		{Ranks: []int{2, 3}, Schedule: half}})
 	require.NoError(t, err)
 	in := [][]byte{{}, make([]byte, 29*4), {}, make([]byte, 29*4)}
 	_, err = d.Run(context.Background(), &hw.Job{Schedule: both, Inputs: in})

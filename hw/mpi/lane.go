@@ -26,6 +26,9 @@ type lane struct {
 	rank    *steps
 	index   int
 	channel int
+	part    int
+	slices  int32
+	math    *hw.Arithmetic // of the sub-step
 	stage   stage
 	cursor  schedule.Cursor
 	step    schedule.Step
@@ -83,6 +86,7 @@ func (l *lane) attempt() (goesOn bool, err error) {
 			return true, nil
 		}
 		p.program.Load(&l.cursor, &l.step)
+		l.math = p.MathOf(l.spot(), &l.step)
 		l.number++
 		l.expect()
 		l.stage = receives
@@ -95,8 +99,8 @@ func (l *lane) attempt() (goesOn bool, err error) {
 		if goesOn = l.posted(); goesOn {
 			l.at.Start = p.clock()
 			l.until = 0
-			if l.step.Cost > 0 {
-				l.until = p.Now() + unit.Time(l.step.Cost)
+			if l.step.OpaqueTime() > 0 {
+				l.until = p.Now() + l.step.OpaqueTime()
 			}
 		}
 	case computes:
@@ -106,7 +110,7 @@ func (l *lane) attempt() (goesOn bool, err error) {
 			return false, err
 		}
 		p.moved.Add(1)
-		l.cursor.Next(int32(p.s.Slices))
+		l.cursor.Next(l.slices)
 		l.stage = loads
 		return true, nil
 	}
@@ -114,6 +118,12 @@ func (l *lane) attempt() (goesOn bool, err error) {
 		l.stage++
 	}
 	return goesOn, err
+}
+
+// spot is where in the schedule the sub-step is.
+func (l *lane) spot() schedule.Spot {
+	return schedule.Spot{Rank: l.rank.number, Channel: l.channel, Slice: int(l.cursor.Slice()),
+		Part: l.part}
 }
 
 // wait notes what the lane waits for, and whom; "" is nothing.

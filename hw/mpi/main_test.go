@@ -44,7 +44,7 @@ func TestMPI(t *testing.T) {
 		run  func(*testing.T, *Executor)
 	}{{"like-bits", testLikeBits}, {"moving", testMoving}, {"library", testLibrary},
 		{"own", testOwn},
-		{"schedules", testEveryAlgorithm}, {"teams", testTeams},
+		{"schedules", testEveryAlgorithm}, {"programs", testPrograms}, {"teams", testTeams},
 		{"timeline", testTimeline}, {"errors", testErrors},
 		{"stall", testStall}} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, d) })

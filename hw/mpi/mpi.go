@@ -72,15 +72,22 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	if err := counted(job.Schedule); err != nil {
 		return nil, err
 	}
-	return e.coordinator.Run(ctx, &rank.Job{Schedule: job.Schedule, Inputs: job.Inputs, Env: env})
+	result, err := e.coordinator.Run(ctx, &rank.Job{Schedule: job.Schedule, Inputs: job.Given(),
+		Env: env})
+	if err != nil {
+		return nil, err
+	}
+	result.Take(job.Schedule, result.Outputs)
+	return result, nil
 }
 
 // counted refuses buffers, and so messages, of more bytes than MPI counts.
 func counted(s *schedule.Schedule) error {
 	for rank := range s.Spec.Ranks {
-		for _, b := range []schedule.Buffer{schedule.Input, schedule.Output, schedule.Scratch} {
-			if n := s.Len(b, rank); n > math.MaxInt32/int64(max(s.Spec.Type.Width(), 1)) {
-				return hw.Refuse("mpi: %v of %d elements: MPI counts bytes in 31 bits", b, n)
+		for b := range schedule.Buffer(s.Buffers()) {
+			if hw.BufferBytes(s, b, rank) > math.MaxInt32 {
+				return hw.Refuse("mpi: %s of %d elements: MPI counts bytes in 31 bits", s.BufferName(b),
+					s.Len(b, rank))
 			}
 		}
 	}

@@ -55,25 +55,27 @@ func newSteps(p *player, job *rank.Part) (part, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots := job.Env.Slots
-	if s.Slots > 0 {
-		slots = s.Slots
-	}
 	x := &steps{player: p, Memory: rank.NewMemory(s, p.number), s: s, program: s.Program(p.number),
 		iterations: job.Env.Iterations, tracing: job.Env.Trace, reload: job.Reload,
 		input: job.Inputs[0], ins: map[hw.Connection]*inbound{},
 		outs: map[hw.Connection]*outbound{}}
 	for i := range x.program.Lanes() {
-		x.lanes = append(x.lanes, &lane{rank: x, index: i, channel: x.program.Channel(i)})
+		x.lanes = append(x.lanes, &lane{rank: x, index: i, channel: x.program.Channel(i),
+			part: x.program.Part(i), slices: int32(x.program.Slices(i))})
 	}
-	x.connect(slots)
+	x.connect(job.Env.Slots)
 	return x, nil
 }
 
-// connect makes the ends of all connections.
-func (p *steps) connect(slots int) {
+// connect makes the ends of all connections, which hold so many messages where the schedule says
+// nothing.
+func (p *steps) connect(usual int) {
 	tags := tagsOf(p.s, p.number)
 	eachStep(p.s, p.number, func(lane, step int, v *schedule.Step) error {
+		slots := usual
+		if n := p.program.Slots(lane); n > 0 {
+			slots = n
+		}
 		ins, outs := connections(p.number, lane, v)
 		for _, c := range ins {
 			if p.ins[c] == nil {

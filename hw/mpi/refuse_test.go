@@ -48,7 +48,7 @@ func TestRefused(t *testing.T) {
 		{func(c *Call) { c.Env.Trace = true },
 			"mpi: slots and a timeline are not the library's to give"},
 		{func(c *Call) { c.Env.Timeout = -time.Second }, "mpi: an environment with numbers below 0: " +
-			"{Warmup:0 Repetitions:0 Iterations:0 Slots:0 Timeout:-1s Trace:false}"},
+			"{Warmup:0 Repetitions:0 Iterations:0 Slots:0 Timeout:-1s Float32:false Trace:false}"},
 		{func(c *Call) { c.Inputs = nil }, "mpi: inputs of 0 ranks: 3 are expected"},
 		{func(c *Call) { c.Inputs[1] = c.Inputs[1][4:] },
 			"mpi: rank 1 has 12 bytes of input: 16 are expected"},

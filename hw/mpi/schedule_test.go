@@ -77,7 +77,7 @@ func testEveryAlgorithm(t *testing.T, d *Executor) {
 		}
 	}
 	require.Greater(t, played, tier.Raced(40, 120, 200))
-	require.Empty(t, refused)
+	require.Equal(t, map[string]bool{"low-contention": true}, refused)
 }
 
 // testTeams: teams execute beside each other, each with the mean of its own ranks, and who is in
@@ -92,9 +92,9 @@ func testTeams(t *testing.T, d *Executor) {
 		return s
 	}
 	three := of(3, 40)
-	s, err := schedule.Beside(8, schedule.Team{Ranks: []int{0, 2, 4}, Schedule: three},
-		schedule.Team{Ranks: []int{7, 6}, Schedule: of(2, 9)},
-		schedule.Team{Ranks: []int{5, 3, 1}, Schedule: three})
+	s, err := schedule.Compose("", 8, nil, []schedule.Part{{Ranks: []int{0, 2, 4}, Schedule: three},
+		{Ranks: []int{7, 6}, Schedule: of(2, 9)},
+		{Ranks: []int{5, 3, 1}, Schedule: three}})
 	require.NoError(t, err)
 	in := make([][]byte, 8)
 	for rank := range in {
@@ -106,7 +106,7 @@ func testTeams(t *testing.T, d *Executor) {
 	r, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
 		Env: hw.Env{Iterations: 2}})
 	require.NoError(t, err)
-	for _, team := range s.Teams() {
+	for _, team := range s.Beside() {
 		own := make([][]byte, len(team.Ranks))
 		for place, rank := range team.Ranks {
 			own[place] = in[rank]
@@ -165,9 +165,9 @@ func testStall(t *testing.T, d *Executor) {
 	require.NoError(t, err)
 	in := [][]byte{make([]byte, 16), {}, {}}
 	_, err = d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
-		Env: hw.Env{Timeout: time.Second}})
+		Env: hw.Env{Timeout: 500 * time.Millisecond}})
 	require.EqualError(t, err, "hw: rank 0 lane 0 step 0: wait: timeout: "+
-		"no progress for 1s: 3 lanes wait in a circle\n"+
+		"no progress for 500ms: 3 lanes wait in a circle\n"+
 		"  rank 0 lane 0 step 0  recv chunk 0  waits for a message from rank 2 lane 0\n"+
 		"  rank 2 lane 0 step 0  recv chunk 0  waits for a message from rank 1 lane 0\n"+
 		"  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, above")

@@ -1,6 +1,8 @@
 package mpi
 
 import (
+	"errors"
+
 	"collsim/hw"
 	"collsim/hw/rank"
 	"collsim/schedule"
@@ -40,7 +42,7 @@ func (l *lane) perform() error {
 			}
 		}
 	}
-	if l.step.Post && l.cursor.Last(int32(p.s.Slices)) {
+	if l.step.Post && l.cursor.Last(l.slices) {
 		l.posts++
 	}
 	if p.tracing {
@@ -55,7 +57,10 @@ func (l *lane) perform() error {
 // nothing to send. The parcel is the lane's.
 func (l *lane) value() (*parcel, error) {
 	s, p := &l.step, l.rank
-	if s.Cost > 0 || len(s.From) == 0 {
+	if rank.Computes(s) {
+		return nil, l.computes()
+	}
+	if s.OpaqueTime() > 0 || len(s.From) == 0 {
 		return nil, nil
 	}
 	if len(s.To) == 0 && len(s.Send) == 0 { // a wait, or a read that nobody needs
@@ -74,7 +79,7 @@ func (l *lane) value() (*parcel, error) {
 		}
 		operand := l.operand(i)
 		if s.From[i].Scale {
-			p.Math.Scale(operand.memory)
+			l.math.Scale(operand.memory)
 		}
 		if value == nil {
 			value = operand
@@ -83,11 +88,11 @@ func (l *lane) value() (*parcel, error) {
 		if len(operand.memory) != len(value.memory) {
 			return nil, l.mismatch(len(value.memory), len(operand.memory))
 		}
-		p.Math.Combine(value.memory, operand.memory)
+		l.math.Combine(value.memory, operand.memory)
 		p.stock.put(operand)
 	}
 	if s.Scale {
-		p.Math.Scale(value.memory)
+		l.math.Scale(value.memory)
 	}
 	for i := range s.To {
 		home, n := l.places(&s.To[i])
@@ -99,13 +104,26 @@ func (l *lane) value() (*parcel, error) {
 	return value, nil
 }
 
+// computes computes a kernel and stores its result. The rank makes progress meanwhile, but no
+// message does.
+func (l *lane) computes() error {
+	err := l.rank.Compute(l.spot(), &l.step, func() error {
+		l.rank.moved.Add(1)
+		return nil
+	})
+	if misfit := (*rank.Misfit)(nil); errors.As(err, &misfit) {
+		return hw.Malformed(l.rank.number, l.index, int(l.cursor.Step), "compute %s", misfit.Text)
+	}
+	return err
+}
+
 // fold combines the value with the elements of a region, on its right, where they lie.
 func (l *lane) fold(value []byte, g *schedule.Region) error {
 	home, n := l.places(g)
 	if n != int64(len(value)) {
 		return l.mismatch(len(value), int(n))
 	}
-	l.rank.Combine(value, home, l.spans)
+	l.rank.Combine(l.math, value, home, l.spans)
 	return nil
 }
 
@@ -122,8 +140,7 @@ func (l *lane) operand(i int) *parcel {
 
 // places leaves in spans where the elements of a region lie, and says how many bytes they are.
 func (l *lane) places(g *schedule.Region) (home schedule.Buffer, n int64) {
-	home, l.spans = l.rank.Places(l.spans[:0], schedule.Spot{Rank: l.rank.number,
-		Channel: l.channel, Slice: int(l.cursor.Slice())}, g)
+	home, l.spans = l.rank.Places(l.spans[:0], l.spot(), g)
 	return home, rank.Size(l.spans)
 }
 

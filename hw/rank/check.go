@@ -70,6 +70,8 @@ func (p *Part) check() error {
 		len(p.Mine) > 0 && (p.Mine[0] < 0 || p.Mine[len(p.Mine)-1] >= p.Ranks):
 		return fmt.Errorf("a part of %d ranks with %d inputs of a job of %d", len(p.Mine),
 			len(p.Inputs), p.Ranks)
+	case len(p.Mine) > 0 && p.Text == "" && p.Detail == nil:
+		return fmt.Errorf("a part of %d ranks with nothing to do", len(p.Mine))
 	case e.Warmup < 0 || e.Repetitions < 1 || e.Iterations < 1 || e.Slots < 0 || e.Timeout <= 0:
 		return fmt.Errorf("an environment that nobody completed: %+v", *e)
 	}
@@ -88,8 +90,7 @@ func (p *Part) fits(s *schedule.Schedule) error {
 		return fmt.Errorf("a schedule of %d ranks for a job of %d", s.Spec.Ranks, p.Ranks)
 	}
 	for i, rank := range p.Mine {
-		want := s.Len(schedule.Input, rank) * int64(s.SpecOf(rank).Type.Width())
-		if int64(len(p.Inputs[i])) != want {
+		if want := hw.InputBytes(s, rank); int64(len(p.Inputs[i])) != want {
 			return fmt.Errorf("rank %d has %d bytes of input instead of %d", rank, len(p.Inputs[i]), want)
 		}
 	}
@@ -145,8 +146,7 @@ func (j *Job) outputs() ([]int64, error) {
 	if j.Schedule != nil {
 		all = nil
 		for rank := range j.Inputs {
-			all = append(all, j.Schedule.Len(schedule.Output, rank)*
-				int64(j.Schedule.SpecOf(rank).Type.Width()))
+			all = append(all, hw.OutputBytes(j.Schedule, rank))
 		}
 	}
 	if len(all) != len(j.Inputs) {

@@ -205,6 +205,7 @@ func TestFailure(t *testing.T) {
 
 // TestHung: of a run in which nothing goes on, it is said which rank is in which function.
 func TestHung(t *testing.T) {
+	t.Parallel()
 	c := &crowd{play: map[int]func(*mirror) error{1: hang}}
 	k := twoWorkers(t, "unix", c)
 	job := five(hw.Env{})
@@ -244,24 +245,28 @@ func TestNotAWorker(t *testing.T) {
 			w.channel.receive(&order{}) // it is told to end when the others have waited enough
 		}, "hw: rank 1: wait: timeout: 1s was not enough to get ready"},
 	} {
-		c := &crowd{come: func(number int, w *Worker) {
-			defer w.Close()
-			if number == 1 {
-				test.second(w)
-				return
-			}
-			w.Serve(context.Background(), &mirror{clock: w.Clock, log: &log{},
-				stop: make(chan struct{})}, Ready{})
-		}}
-		job := five(hw.Env{})
-		job.Env.Timeout = time.Second
-		_, err := twoWorkers(t, "tcp", c).Run(context.Background(), job)
-		require.EqualError(t, err, test.want)
+		t.Run(test.want, func(t *testing.T) {
+			t.Parallel() // it is mostly waiting
+			c := &crowd{come: func(number int, w *Worker) {
+				defer w.Close()
+				if number == 1 {
+					test.second(w)
+					return
+				}
+				w.Serve(context.Background(), &mirror{clock: w.Clock, log: &log{},
+					stop: make(chan struct{})}, Ready{})
+			}}
+			job := five(hw.Env{})
+			job.Env.Timeout = time.Second
+			_, err := twoWorkers(t, "tcp", c).Run(context.Background(), job)
+			require.EqualError(t, err, test.want)
+		})
 	}
 }
 
 // TestTwice: a second worker of a number is sent away, and disturbs nobody.
 func TestTwice(t *testing.T) {
+	t.Parallel()
 	var at Rendezvous
 	c := &crowd{}
 	k := New(Config{Network: "tcp", Launch: startOf{c, &at}, Workers: func(int) int { return 2 }})

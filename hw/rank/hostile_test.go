@@ -58,22 +58,26 @@ func TestWrongReports(t *testing.T) {
 		{[]*report{ready, {Kind: reportStatus, Status: Status{Progress: math.MinInt64}},
 			{Kind: reportPong, Clock: math.MinInt64}, {Kind: reportPong}}, "report"},
 	} {
-		c := says(func(w *wire[order, report]) {
-			for _, r := range test.says {
-				if w.send(r) != nil {
-					return
+		t.Run(test.want, func(t *testing.T) {
+			t.Parallel() // it is mostly waiting
+			c := says(func(w *wire[order, report]) {
+				for _, r := range test.says {
+					if w.send(r) != nil {
+						return
+					}
 				}
-			}
-			w.receive(&order{})
+				w.receive(&order{})
+			})
+			_, err := twoWorkers(t, "tcp", c).Run(context.Background(), five(hw.Env{}))
+			require.ErrorContains(t, err, test.want)
+			require.NotContains(t, err.Error(), "\x1b")
 		})
-		_, err := twoWorkers(t, "tcp", c).Run(context.Background(), five(hw.Env{}))
-		require.ErrorContains(t, err, test.want)
-		require.NotContains(t, err.Error(), "\x1b")
 	}
 }
 
 // TestLongReport: what a worker may say is bounded by what its ranks have of the job.
 func TestLongReport(t *testing.T) {
+	t.Parallel()
 	c := says(func(w *wire[order, report]) {
 		w.send(&report{Kind: reportReady, Ready: &Ready{}})
 		for {
@@ -224,6 +228,7 @@ func TestNotAtAll(t *testing.T) {
 // TestTurnedAway: of a worker that has the wrong secret it is said that somebody was turned away,
 // and the worker hears why.
 func TestTurnedAway(t *testing.T) {
+	t.Parallel()
 	var came error
 	c := startWith{&crowd{}, func(at Rendezvous, crowd *crowd) {
 		at.Secret, at.Worker = gate.NewSecret(), 1

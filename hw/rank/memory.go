@@ -1,30 +1,111 @@
 package rank
 
 import (
+	"slices"
+
+	"collsim/collective"
+	"collsim/dtype"
 	"collsim/hw"
 	"collsim/schedule"
 )
 
 // Memory is the buffers of a rank that lie in this process.
 type Memory struct {
-	Math    hw.Arithmetic
-	Buffers [3][]byte // by the buffer whose home they are (schedule.Home)
+	Math    hw.Arithmetic // of the rank's collective; MathOf is that of a step
+	Buffers [][]byte      // by the buffer that they are the memory of (schedule.Locate)
 
 	schedule *schedule.Schedule
 	rank     int
+	types    []hw.Arithmetic // of each buffer's type
+	maths    map[mathKey]*hw.Arithmetic
+}
+
+// mathKey is what arithmetic depends on where there are tensors: a part's operator, and a type.
+type mathKey struct {
+	part int
+	of   dtype.Type
 }
 
 // NewMemory returns the memory of a rank.
 func NewMemory(s *schedule.Schedule, rank int) *Memory {
-	m := &Memory{Math: hw.ArithmeticOf(s.SpecOf(rank)), schedule: s, rank: rank}
-	for _, b := range []schedule.Buffer{schedule.Input, schedule.Output, schedule.Scratch} {
+	m := &Memory{Math: hw.ArithmeticOf(s.SpecOf(rank)), schedule: s, rank: rank,
+		Buffers: make([][]byte, s.Buffers())}
+	for b := range schedule.FirstTensor {
 		home, base := s.Home(b, rank)
 		n := (base + s.Len(b, rank)) * int64(m.Math.Width)
 		if n > int64(len(m.Buffers[home])) {
 			m.Buffers[home] = hw.Memory(n)
 		}
+		m.types = append(m.types, m.Math)
+	}
+	if len(s.Tensors) > 0 {
+		m.addTensors()
 	}
 	return m
+}
+
+// addTensors makes the memory of tensors, and the arithmetic of all that steps may compute with.
+func (m *Memory) addTensors() {
+	s := m.schedule
+	m.maths = map[mathKey]*hw.Arithmetic{}
+	var types []dtype.Type
+	for i := range s.Tensors {
+		b, t := schedule.FirstTensor+schedule.Buffer(i), s.Tensors[i].Type
+		m.Buffers[b] = hw.Memory(hw.BufferBytes(s, b, m.rank))
+		m.types = append(m.types, hw.ArithmeticOf(&collective.Spec{Type: t}))
+		if !slices.Contains(types, t) {
+			types = append(types, t)
+		}
+	}
+	for part := range max(len(s.Parts()), 1) {
+		where := schedule.Spot{Rank: m.rank, Part: part}
+		for _, t := range append(types, s.SpecAt(where).Type) {
+			math := hw.OfType(s, where, t)
+			m.maths[mathKey{part, t}] = &math
+		}
+	}
+}
+
+// MathOf is the arithmetic of a step: its collective's, and where there are tensors, its part's in
+// the type of the elements that it names.
+func (m *Memory) MathOf(where schedule.Spot, step *schedule.Step) *hw.Arithmetic {
+	if m.maths == nil {
+		return &m.Math
+	}
+	return m.maths[mathKey{where.Part, m.typeOf(where, step)}]
+}
+
+// SpecOf is the collective whose arithmetic MathOf is: a step's, in the type that it computes in.
+func (m *Memory) SpecOf(where schedule.Spot, step *schedule.Step) collective.Spec {
+	if m.maths == nil {
+		return *m.schedule.SpecOf(m.rank)
+	}
+	spec := *m.schedule.SpecAt(where)
+	spec.Type = m.typeOf(where, step)
+	return spec
+}
+
+// typeOf is the type of the elements that a step names, or else its part's.
+func (m *Memory) typeOf(where schedule.Spot, step *schedule.Step) dtype.Type {
+	var named *schedule.Region
+	for i := range step.From {
+		if f := &step.From[i]; f.Kind != schedule.Message && named == nil {
+			named = &f.Region
+		}
+	}
+	for i := range step.Send {
+		if d := &step.Send[i]; d.Lands() && named == nil {
+			named = &d.Region
+		}
+	}
+	if len(step.To) > 0 {
+		named = &step.To[0]
+	}
+	if named == nil {
+		return m.schedule.SpecAt(where).Type
+	}
+	b, _ := m.schedule.Locate(where, named.Buffer)
+	return m.schedule.TypeOf(b)
 }
 
 // Reset makes all bytes 0xff, a NaN in every format that has one, and writes the input: a
@@ -46,24 +127,38 @@ func Spoil(b []byte) {
 	}
 }
 
-// Load writes the input, which is little-endian.
+// Load writes what the rank is given, which is little-endian: see hw.Job.Given.
 func (m *Memory) Load(input []byte) {
-	m.Math.Load(m.elements(schedule.Input)[:len(input)], input)
+	for _, b := range hw.InputBuffers(m.schedule) {
+		to := m.elements(b)
+		m.types[b].Load(to, input[:len(to)])
+		input = input[len(to):]
+	}
 }
 
-// Output is a copy of the rank's output, little-endian.
+// Output is a copy of what the rank has in the end, little-endian: see hw.Result.Take.
 func (m *Memory) Output() []byte {
-	out := m.elements(schedule.Output)
-	copied := hw.Memory(int64(len(out)))
-	m.Math.Store(copied, out)
+	copied := hw.Memory(hw.OutputBytes(m.schedule, m.rank))
+	rest := copied
+	for _, b := range hw.OutputBuffers(m.schedule) {
+		out := m.elements(b)
+		m.types[b].Store(rest[:len(out)], out)
+		rest = rest[len(out):]
+	}
 	return copied
 }
 
 // elements is a buffer of the rank, as it lies in memory.
 func (m *Memory) elements(b schedule.Buffer) []byte {
+	home, at := m.Place(b)
+	return m.Buffers[home][at.Off:][:at.Len]
+}
+
+// Place is where a buffer of the rank lies, in bytes of the one that it is in.
+func (m *Memory) Place(b schedule.Buffer) (home schedule.Buffer, at schedule.Span) {
 	home, base := m.schedule.Home(b, m.rank)
-	width := int64(m.Math.Width)
-	return m.Buffers[home][base*width:][:m.schedule.Len(b, m.rank)*width]
+	width := int64(m.types[b].Width)
+	return home, schedule.Span{Off: base * width, Len: m.schedule.Len(b, m.rank) * width}
 }
 
 // Places appends to dst where the elements of a region of any rank lie, in bytes of that rank's
@@ -71,8 +166,8 @@ func (m *Memory) elements(b schedule.Buffer) []byte {
 func (m *Memory) Places(
 	dst []schedule.Span, where schedule.Spot, g *schedule.Region,
 ) (home schedule.Buffer, spans []schedule.Span) {
-	width := int64(m.Math.Width)
-	home, base := m.schedule.Home(g.Buffer, where.Rank)
+	home, base := m.schedule.Locate(where, g.Buffer)
+	width := int64(m.types[home].Width)
 	spans = m.schedule.Spans(dst, where, g)
 	for i := range spans {
 		spans[i].Off, spans[i].Len = (spans[i].Off+base)*width, spans[i].Len*width
@@ -81,9 +176,11 @@ func (m *Memory) Places(
 }
 
 // Combine makes value what it and the bytes of the spans give together, in this order.
-func (m *Memory) Combine(value []byte, home schedule.Buffer, spans []schedule.Span) {
+func (m *Memory) Combine(
+	math *hw.Arithmetic, value []byte, home schedule.Buffer, spans []schedule.Span,
+) {
 	for _, s := range spans {
-		m.Math.Combine(value[:s.Len], m.Buffers[home][s.Off:s.Off+s.Len])
+		math.Combine(value[:s.Len], m.Buffers[home][s.Off:s.Off+s.Len])
 		value = value[s.Len:]
 	}
 }

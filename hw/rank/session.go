@@ -68,6 +68,16 @@ const grace = 500 * time.Millisecond
 
 // open starts workers and returns when all are ready.
 func open(ctx context.Context, c *Config, workers int, timeout time.Duration) (*session, error) {
+	s := newSession(c, workers, timeout)
+	if err := s.start(ctx); err != nil {
+		s.close(fault(err))
+		return nil, err
+	}
+	return s, nil
+}
+
+// newSession has started nobody.
+func newSession(c *Config, workers int, timeout time.Duration) *session {
 	s := &session{config: c, clock: StartClock(), events: make(chan event, 64), secret: c.Secret}
 	if s.secret.None() {
 		s.secret = gate.NewSecret()
@@ -77,11 +87,7 @@ func open(ctx context.Context, c *Config, workers int, timeout time.Duration) (*
 	for worker := range workers {
 		s.members = append(s.members, &member{worker: worker})
 	}
-	if err := s.start(ctx); err != nil {
-		s.close(fault(err))
-		return nil, err
-	}
-	return s, nil
+	return s
 }
 
 func (s *session) setTimeout(t time.Duration) {
@@ -89,7 +95,7 @@ func (s *session) setTimeout(t time.Duration) {
 	s.patience.Store(int64(t))
 }
 
-// start starts the workers, and returns when all are ready and their clocks are known.
+// start starts the workers, and gathers them.
 func (s *session) start(ctx context.Context) (err error) {
 	begin := func() error {
 		if err := s.listen(); err != nil {
@@ -111,6 +117,11 @@ func (s *session) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	return s.gather(ctx)
+}
+
+// gather lets workers in, and returns when all are ready and their clocks are known.
+func (s *session) gather(ctx context.Context) error {
 	if s.listener != nil {
 		s.door = &gate.Door{Listener: s.listener, Secret: s.secret, Run: gate.NewRun(),
 			Expected: s.expects, Enter: s.admit}

@@ -32,7 +32,7 @@ func look(s *schedule.Schedule) (*survey, error) {
 	v := &survey{peers: make([][]int32, n), size: make([]size, n), ends: map[hw.Connection]ends{}}
 	var step schedule.Step
 	for rank := range n {
-		v.reload = v.reload || s.SpecOf(rank).InPlace
+		v.reload = v.reload || s.Tensors == nil && s.SpecOf(rank).InPlace
 		p := s.Program(rank)
 		meet := func(other int32) {
 			if other >= 0 && int(other) < n && int(other) != rank {
@@ -44,7 +44,8 @@ func look(s *schedule.Schedule) (*survey, error) {
 			for c := p.Walk(lane); !c.Done(); c.Next(1) {
 				p.Load(&c, &step)
 				named(&step, meet)
-				v.note(rank, lane, &step, int64(s.Slices))
+				v.note(rank, lane, &step, int64(p.Slices(lane)))
+				v.writes(s, schedule.Spot{Rank: rank, Part: p.Part(lane)}, &step)
 			}
 		}
 	}
@@ -56,7 +57,7 @@ func look(s *schedule.Schedule) (*survey, error) {
 	return v, v.unequal()
 }
 
-// note notes the messages of a step, and whether it writes to an input.
+// note notes the messages of a step.
 func (v *survey) note(rank, lane int, s *schedule.Step, slices int64) {
 	if !s.Moves() {
 		slices = 1
@@ -76,15 +77,34 @@ func (v *survey) note(rank, lane int, s *schedule.Step, slices int64) {
 			add(hw.ConnectionFrom(rank, lane, &f.Peer), 0, slices)
 		}
 	}
-	for i := range s.To {
-		v.reload = v.reload || s.To[i].Buffer == schedule.Input
-	}
 	for i := range s.Send {
 		d := &s.Send[i]
 		if d.Message() {
 			add(hw.ConnectionTo(rank, lane, &d.Peer), slices, 0)
 		}
-		v.reload = v.reload || d.Lands() && d.Region.Buffer == schedule.Input
+	}
+}
+
+// writes notes whether a step writes to what a rank is given.
+func (v *survey) writes(s *schedule.Schedule, where schedule.Spot, step *schedule.Step) {
+	isGiven := func(r *schedule.Region) {
+		if v.reload {
+			return
+		}
+		b := r.Buffer
+		if s.Tensors != nil {
+			b, _ = s.Locate(where, b)
+		}
+		t := s.Tensor(b)
+		v.reload = b == schedule.Input || t != nil && t.Role == schedule.Given
+	}
+	for i := range step.To {
+		isGiven(&step.To[i])
+	}
+	for i := range step.Send {
+		if step.Send[i].Lands() {
+			isGiven(&step.Send[i].Region)
+		}
 	}
 }
 

@@ -34,8 +34,8 @@ func parsed(t *testing.T) *schedule.Schedule {
 // TestSurvey: of two exchanges, each member talks with its own; nothing writes to an input unless
 // it lies in the output's place.
 func TestSurvey(t *testing.T) {
-	s, err := schedule.Beside(5, schedule.Team{Ranks: []int{4, 0}, Schedule: parsed(t)},
-		schedule.Team{Ranks: []int{1, 3}, Schedule: parsed(t)})
+	s, err := schedule.Compose("", 5, nil, []schedule.Part{{Ranks: []int{4, 0}, Schedule: parsed(t)},
+		{Ranks: []int{1, 3}, Schedule: parsed(t)}})
 	require.NoError(t, err)
 	v, err := look(s)
 	require.NoError(t, err)

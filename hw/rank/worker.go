@@ -28,14 +28,16 @@ type Worker struct {
 	pace    atomic.Int64  // between two beats, in nanoseconds
 	hurry   chan struct{} // the pace has changed
 	player  Player
-	orders  chan order
-	first   int   // rank of the job
-	err     error // why the worker has ended
+	orders  chan order   // holds the one that it works on
+	phase   atomic.Int32 // a phase
+	ranks   bool         // it has some of the job
+	first   int          // rank of the job
+	err     error        // why the worker has ended
 	free    func() (memory.Free, bool)
 }
 
 func newWorker(c channel[order, report], clock Clock) *Worker {
-	w := &Worker{Clock: clock, channel: c, hurry: make(chan struct{}, 1), orders: make(chan order),
+	w := &Worker{Clock: clock, channel: c, hurry: make(chan struct{}, 1), orders: make(chan order, 1),
 		free: memory.Read}
 	w.pace.Store(int64(paceOf(time.Second)))
 	return w
@@ -58,12 +60,17 @@ func Come(ctx context.Context, r Rendezvous) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	return introduce(conn, run, r, clock)
+}
+
+// introduce says who has entered.
+func introduce(conn net.Conn, run gate.Run, r Rendezvous, clock Clock) (*Worker, error) {
 	c := newWire[order, report](conn, maxOrder())
 	c.alone, c.patience = true, func() time.Duration { return r.Timeout }
 	w := newWorker(c, clock)
 	w.local, w.at, w.first, w.run = conn.LocalAddr(), r, r.Worker, run
 	name, _ := os.Hostname()
-	err = w.channel.send(&report{Kind: reportHello, Hello: &hello{Worker: r.Worker,
+	err := w.channel.send(&report{Kind: reportHello, Hello: &hello{Worker: r.Worker,
 		Process: os.Getpid(), Machine: machine(), Host: name, Wall: clock.since.UnixNano(),
 		Order: byteOrder()}})
 	if err != nil {
@@ -95,7 +102,8 @@ func dial(ctx context.Context, r Rendezvous) (net.Conn, gate.Run, error) {
 			if err == nil {
 				return conn, nil
 			}
-			if why == nil || ctx.Err() == nil {
+			// The attempt may know that the time is over before ctx does.
+			if why == nil || ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
 				why = err
 			}
 			select {
@@ -233,9 +241,26 @@ func (w *Worker) listen(ctx context.Context) error {
 		case orderBye:
 			return nil
 		default: // the coordinator sends the next of these when this one is answered
-			w.orders <- o
+			if err := w.take(o); err != nil {
+				return coordinatorError("read", err)
+			}
 		}
 	}
+}
+
+// take has an order carried out, if it is the time for that. It never waits: the end of a run must
+// be heard.
+func (w *Worker) take(o order) error {
+	now := phase(w.phase.Load())
+	if err := now.takes(o.Kind, w.ranks); err != nil {
+		return err
+	}
+	if o.Kind == orderJob {
+		w.ranks = len(o.Part.Mine) > 0
+	}
+	w.phase.Store(int32(working))
+	w.orders <- o
+	return nil
 }
 
 // do does a part of a job and reports.
@@ -254,13 +279,13 @@ func (w *Worker) do(ctx context.Context, o *order) {
 	case orderFinish:
 		r.Kind = reportResult
 		r.Outputs, err = w.player.Finish()
-	default:
-		err = fmt.Errorf("order %d is none", o.Kind)
 	}
 	if err != nil {
+		w.phase.Store(int32(failed))
 		w.Failed(err)
 		return
 	}
+	w.phase.Store(int32(after(o.Kind)))
 	w.channel.send(&r)
 }
 

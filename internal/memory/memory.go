@@ -1,5 +1,5 @@
 // Package memory tells how much memory this process may still take: what the machine has left, or
-// what its control groups (versions 1 and 2 of Linux) leave of it.
+// what its control groups (versions 1 and 2 of Linux) or its own limit (ulimit -v) leave of it.
 //
 // What is read differs from one moment to the next. Only commands and executors may ask; whoever
 // else needs to know is told, as data, by its caller.
@@ -17,15 +17,25 @@ import (
 // Free is memory that may still be taken.
 type Free struct {
 	Bytes int64
-	Group bool // a control group leaves less than the machine has
+	Of    Owner // who leaves least
 }
 
-// String is whose memory it is: "this machine" or "the control group".
-func (f Free) String() string {
-	if f.Group {
-		return "the control group"
-	}
-	return "this machine"
+// String is whose memory it is: "this machine", "the control group", "the limit of this process".
+func (f Free) String() string { return f.Of.String() }
+
+// Owner is whose memory it is.
+type Owner uint8
+
+// The owners.
+const (
+	Machine Owner = iota
+	Group         // a control group
+	Process       // a limit on the addresses of this process
+)
+
+// String is what is said to have so much left.
+func (o Owner) String() string {
+	return [...]string{"this machine", "the control group", "the limit of this process"}[o]
 }
 
 // Read is what this process may still take. It is false where the system does not tell.
@@ -53,10 +63,36 @@ func ReadFrom(root fs.FS) (Free, bool) {
 			continue
 		}
 		if n, ok := v.left(root, parts[2]); ok && (!known || n < free.Bytes) {
-			free, known = Free{Bytes: n, Group: true}, true
+			free, known = Free{n, Group}, true
 		}
 	}
+	if n, ok := addresses(root); ok && (!known || n < free.Bytes) {
+		free, known = Free{n, Process}, true
+	}
 	return free, known
+}
+
+// reserve is the addresses that threads and the garbage collector take without using them: a
+// thread's stack and arena are 72 MiB.
+const reserve = 256 << 20
+
+// addresses is what the limit on a process's addresses leaves; false if it has none.
+func addresses(root fs.FS) (int64, bool) {
+	limits, _ := fs.ReadFile(root, "proc/self/limits")
+	for line := range strings.Lines(string(limits)) {
+		rest, ok := strings.CutPrefix(line, "Max address space")
+		words := strings.Fields(rest)
+		if !ok || len(words) == 0 {
+			continue
+		}
+		limit, err := strconv.ParseInt(words[0], 10, 64)
+		used, known := field(root, "proc/self/status", "VmSize:")
+		if err != nil || limit < 0 || !known { // as "unlimited"
+			return 0, false
+		}
+		return max(limit-min(used, math.MaxInt64>>10)<<10-reserve, 0), true
+	}
+	return 0, false
 }
 
 // version is how a version of control groups tells what it allows.

@@ -70,6 +70,9 @@ func (p *Plan) Take(name, what string) error {
 	return failed(name, p.try(name, &at))
 }
 
+// Any reports whether a file has been taken.
+func (p *Plan) Any() bool { return len(p.taken) > 0 }
+
 // try tries whether a place takes a file.
 func (p *Plan) try(name string, at *place) error {
 	if at.info != nil && at.info.Mode()&fs.ModeNamedPipe == 0 { // which would wait for a reader

@@ -18,17 +18,18 @@ func table() []row {
 		// Engines take the rules from sim/model, and nothing from each other.
 		toEngine = "sim/model sim/internal/flat schedule unit"
 
-		hw   = "schedule collective dtype topology device trace unit hw"
+		hw   = "schedule collective dtype kernel topology device trace unit hw"
 		toHW = "unit dtype collective schedule formats formats/... topology device bounds algos " +
-			"algos/openmpi proof reference trace sim program nccl hw scenarios fidelity"
+			"algos/openmpi algos/nccl proof reference trace sim program nccl hw scenarios fidelity"
 	)
 	return []row{
 		{path: "unit"},
 		{path: "dtype", ours: "internal/cpu"},
 		{path: "collective", ours: "unit dtype"},
 		{path: "group", ours: "collective dtype"},
-		{path: "schedule", ours: "collective dtype unit"},
-		{path: "proof", ours: "schedule collective unit"},
+		{path: "symmetric", ours: "collective dtype group"},
+		{path: "schedule", ours: "collective dtype kernel unit"},
+		{path: "proof", ours: "schedule collective dtype kernel unit"},
 		{path: "kernel", ours: "collective dtype unit internal/cpu"},
 		{path: "topology", ours: "unit"},
 		{path: "topology/...", ours: "topology unit"},
@@ -37,12 +38,13 @@ func table() []row {
 		{path: "algos", ours: "schedule topology collective unit"},
 		{path: "comm", ours: "collective group algos schedule proof dtype"},
 		{path: "algos/openmpi", ours: "algos schedule collective dtype unit"},
+		{path: "algos/nccl", ours: "algos schedule collective dtype"},
 		{path: "algos/openmpi/openmpitest", ours: "algos/openmpi collective dtype"},
 		{path: "algos/algostest",
 			ours: "algos schedule topology collective dtype unit device proof reference sim " +
 				"internal/tier",
 			modules: testLibraries()},
-		{path: "reference", ours: "schedule collective dtype"},
+		{path: "reference", ours: "schedule collective dtype kernel"},
 		{path: "trace", ours: "unit"},
 		{path: "formats", ours: "formats/... schedule collective dtype unit"},
 		{path: "formats/...",
@@ -51,25 +53,38 @@ func table() []row {
 			modules: []string{"google.golang.org/protobuf/encoding/protowire"}},
 		{path: "formats/arrays",
 			ours: "formats/npy formats/safetensors formats/internal/... internal/output dtype"},
-		{path: "sim", ours: "sim/model sim/event sim/critical sim/timeline schedule trace unit"},
-		{path: "sim/model", ours: "sim/internal/flat schedule topology device trace unit"},
+		{path: "sim",
+			ours: "sim/model sim/event sim/fold sim/sweep sim/critical sim/timeline schedule " +
+				"trace unit"},
+		{path: "sim/model",
+			ours: "sim/internal/flat schedule kernel topology device dtype trace unit"},
 		{path: "sim/event", ours: toEngine},
+		{path: "sim/fold", ours: toEngine + " topology"},
+		{path: "sim/sweep", ours: toEngine},
 		{path: "sim/critical", ours: "sim/model unit"},
 		{path: "sim/timeline", ours: "sim/model trace unit"},
 		{path: "sim/internal/flat"},
 		{path: "sim/simtest",
-			ours: "sim/model sim/internal/flat schedule topology device collective dtype unit " +
-				"internal/tier",
+			ours: "sim/model sim/internal/flat schedule kernel topology device collective dtype " +
+				"unit internal/tier",
 			modules: testLibraries()},
-		{path: "program", ours: toAlgos},
+		{path: "program", ours: toAlgos + " kernel"},
 		{path: "nccl", ours: toAlgos + " program"},
 		{path: "hw", ours: hw},
 		{path: "hw/...", ours: hw},
 		{path: "hw/gate"},
 		{path: "hw/rank", ours: hw + " hw/gate internal/memory"},
+		{path: "hw/callbacks", ours: hw + " hw/rank"},
+		{path: "hw/cuda", ours: hw + " hw/rank",
+			modules: []string{"github.com/ebitengine/purego"}},
+		{path: "hw/cuda/cudatest", ours: "hw/internal/clib"},
 		{path: "hw/host", ours: hw + " hw/rank hw/gate"},
 		{path: "hw/mpi", ours: hw + " hw/rank hw/gate algos/openmpi",
 			modules: []string{"github.com/ebitengine/purego"}},
+		{path: "hw/nccl", ours: hw + " hw/rank hw/gate",
+			modules: []string{"github.com/ebitengine/purego"}},
+		{path: "hw/nccl/nccltest", ours: "hw/internal/clib internal/output"},
+		{path: "hw/internal/clib", ours: "internal/output"},
 		{path: "hw/calibrate", ours: hw + " formats/nccllog"},
 		{path: "hw/lab", ours: hw + " hw/host hw/mpi hw/gate"},
 		{path: "fidelity", ours: "unit"},
@@ -81,15 +96,16 @@ func table() []row {
 		{path: "scenarios", ours: "collective dtype topology device unit",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate"},
-		{path: "report", ours: "run scenarios collective unit device schedule formats fidelity hw " +
-			"hw/calibrate reference sim bounds proof"},
+		{path: "report", ours: "run program scenarios collective unit device schedule formats " +
+			"fidelity hw hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
 		{path: "cmd/collsim",
 			ours:    ". run report plots hw/... internal/output internal/memory " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/cpu"},
-		{path: "internal/golden"}, // its tests alone import anything
-		{path: "internal/judge"},  // an opinion of its own: it must not know the proof
+		{path: "internal/golden"},      // its tests alone import anything
+		{path: "internal/performance"}, // likewise
+		{path: "internal/judge"},       // an opinion of its own: it must not know the proof
 		{path: "internal/judge/vary", ours: "internal/judge"},
 		{path: "internal/judge/campaign",
 			ours: "internal/judge internal/judge/vary internal/output schedule proof algos " +

@@ -5,6 +5,18 @@
 // package are among them. The package must not know what is tried.
 package tier
 
+import (
+	"runtime/debug"
+	"testing"
+)
+
+// Main is m.Run with a heap that grows more between collections: tests build and drop thousands of
+// small things, and would spend a fifth of their time on collecting them.
+func Main(m *testing.M) int {
+	debug.SetGCPercent(400)
+	return m.Run()
+}
+
 // Of chooses the amount for this tier.
 func Of[T any](short, full T) T {
 	if Long {

@@ -36,10 +36,12 @@ const (
 	Contention                 // a link busy with others, or the time lost by sharing it
 	Latency                    // of a link
 	SlotLatency                // until the sender sees a freed slot
-	Launch                     // of the call
+	Launch                     // of the call, or of a bracket, and the gap between nodes of a graph
 	MessageLatency             // of a message, on top of its links'
 	SendBuffer                 // bytes that must leave until a connection's buffer has room for more
 	Rendezvous                 // the request for a large message, and the answer
+	Memory                     // bytes over a rank's memory, or that is busy with others
+	EventLatency               // until a bracket sees what another stream has posted
 )
 
 // String is the name of the kind, as output spells it.
@@ -71,6 +73,10 @@ func (w What) String() string {
 		return "send-buffer"
 	case Rendezvous:
 		return "rendezvous"
+	case Memory:
+		return "memory"
+	case EventLatency:
+		return "event-latency"
 	}
 	return fmt.Sprintf("what(%d)", uint8(w))
 }
@@ -131,6 +137,11 @@ func (w *walk) back(what What, link int32, from unit.Time) {
 	if from == w.at {
 		return
 	}
+	if link >= w.network.Wires { // the rank itself
+		if link = -1; what == Contention || what == Transfer {
+			what = Memory
+		}
+	}
 	p := w.whose
 	p.What, p.Link, p.From, p.To = what, link, from, w.at
 	w.at = from
@@ -150,6 +161,10 @@ func (w *walk) back(what What, link int32, from unit.Time) {
 // or to what else that message waited for, as before does.
 func (w *walk) toDispatch(s *model.StepRecord) (next int32, atEnd bool) {
 	switch m := &w.log.Messages[s.Held]; {
+	case m.Pacer == model.BlockPace:
+		w.departure(s.Held, Compute)
+	case m.Pacer == model.CopyPace || m.Pacer == model.EngineCopy:
+		w.departure(s.Held, Copy)
 	case m.Peers == 0:
 		w.arrival(s.Held)
 	case s.IsHandover: // it is the lane that takes the time to hand it over
@@ -168,6 +183,10 @@ func (w *walk) toDispatch(s *model.StepRecord) (next int32, atEnd bool) {
 // order.
 func (w *walk) toStart(s *model.StepRecord) {
 	rank := w.whose.Rank
+	if s.Dispatched {
+		w.back(Compute, -1, s.Start)
+		return
+	}
 	fixed := min(s.Start+w.rules.Slowed(rank, w.rules.Device.Overhead), w.at)
 	adds := min(fixed+w.rules.Additions(rank, int(s.Sources), s.Bytes), w.at)
 	if s.Computes {
@@ -188,6 +207,14 @@ func (w *walk) before(s *model.StepRecord) (next int32, atEnd bool) {
 	case model.PostLeft:
 		w.departure(s.By, Transfer)
 		return w.sentBy(s.By)
+	case model.Places:
+		return s.By, w.log.Steps[s.By].End <= w.at // else it is blocks of it that have ended
+	case model.CopyEngine:
+		return s.By, true
+	case model.EventPost:
+		w.back(EventLatency, -1, min(w.at, w.log.Steps[s.By].End))
+	case model.StepBefore:
+		w.back(Launch, -1, min(w.at, w.log.Steps[s.By].End)) // the next node of a graph
 	case model.FreeSlot:
 		freed := &w.log.Steps[s.By]
 		w.of(freed.Lane, freed.Step)

@@ -42,7 +42,7 @@ func (w *walk) arrival(number int32) {
 func (w *walk) departure(number int32, took What) {
 	m := &w.log.Messages[number]
 	w.sender(m)
-	if w.rules.Sharing == model.Fluid {
+	if w.rules.Sharing == model.Fluid || m.Pacer >= model.CopyPace {
 		w.drained(m, took)
 	} else {
 		w.left(m, took)
@@ -131,7 +131,8 @@ func (w *walk) alone(m *model.MessageRecord, n unit.Bytes) (unit.Time, int32) {
 
 // paced is how long the lane takes to put out n bytes of a message.
 func (w *walk) paced(m *model.MessageRecord, n unit.Bytes) unit.Time {
-	return w.rules.Pace(w.log.Lanes[w.log.Steps[m.Step].Lane].Rank, m.Peers, n)
+	rank := w.log.Lanes[w.log.Steps[m.Step].Lane].Rank
+	return w.rules.PaceBy(m.Pacer, rank, m.Peers, n)
 }
 
 // segments is how many a message has.

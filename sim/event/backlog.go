@@ -111,7 +111,7 @@ func (e *engine) leftBuffer(m int32, at model.Moment) {
 // handed over.
 func (e *engine) post(i, m int32, at model.Moment) {
 	l, x := &e.lanes[i], &e.messages[m]
-	over := at.Plus(e.rules.Pace(l.rank, x.peers, e.carried(m)))
+	over := at.Plus(e.pace(x, e.carried(m)))
 	l.until = model.Later(l.until, over)
 	x.post = e.newMark(model.Moment{}, false)
 	e.tell(posted, m, x.post, over.T)

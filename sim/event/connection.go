@@ -1,6 +1,8 @@
 package event
 
 import (
+	"cmp"
+
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
@@ -21,6 +23,12 @@ type connection struct {
 	stream      int32 // what it has to send, where lanes may run ahead of it
 }
 
+// before puts connections in order.
+func (c *connection) before(o *connection) bool {
+	return cmp.Or(cmp.Compare(c.src, o.src), cmp.Compare(c.dst, o.dst),
+		cmp.Compare(c.class, o.class), cmp.Compare(c.tag, o.tag)) < 0
+}
+
 // message is on its way from when it is sent until the step that receives it has ended.
 type message struct {
 	since  model.Moment // when it asked for its first link: D
@@ -36,6 +44,7 @@ type message struct {
 	also   int32 // the next message of the same step
 	kind   messageKind
 	flags  messageFlags
+	pacer  model.Pacer
 	isHere bool
 }
 
@@ -62,6 +71,8 @@ const (
 	answer                         // the receiver's, to that
 	loadRequest                    // a multimem load's, under FIFO
 	loadData                       // a multimem load's, under FIFO
+	copying                        // inside of a device, over its memory
+	computing                      // blocks of a kernel, over it
 )
 
 // mark is a moment in a list: a slot is free again, a post has left.
@@ -111,7 +122,8 @@ func (e *engine) connection(src, dst int32, p *schedule.Peer) int32 {
 
 func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
 	c := connection{src: src, dst: dst, class: class, head: -1, tail: -1, freed: -1, last: -1,
-		unused: e.rules.Slots(class), route: e.network.Route(e.lanes[src].rank, e.lanes[dst].rank)}
+		unused: model.Slots(class, e.lanes[src].slots),
+		route:  e.network.Route(e.lanes[src].rank, e.lanes[dst].rank)}
 	c.bounded = c.unused > 0
 	if e.streams != nil {
 		c.stream = e.newStream(src, c.route)
@@ -191,9 +203,16 @@ func (e *engine) dequeue(c *connection) int32 {
 
 func (e *engine) newMessage(m message) int32 {
 	m.next, m.also = -1, -1
+	i := e.emptyMessage()
+	e.messages[i] = m
+	return i
+}
+
+// emptyMessage is the number of a message that is not in use, in which anything may be left.
+func (e *engine) emptyMessage() int32 {
 	i := e.freeMessage
 	if i < 0 {
-		e.messages = append(e.messages, m)
+		e.messages = append(e.messages, message{})
 		if e.late != nil {
 			e.late, e.onLinks = append(e.late, 0), append(e.onLinks, 0)
 		}
@@ -204,7 +223,6 @@ func (e *engine) newMessage(m message) int32 {
 		return int32(len(e.messages) - 1)
 	}
 	e.freeMessage = e.messages[i].next
-	e.messages[i] = m
 	if e.late != nil {
 		e.late[i] = 0
 	}

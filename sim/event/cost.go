@@ -71,10 +71,11 @@ func (e *engine) affordable() error {
 
 // countFlows walks the whole schedule and counts the messages and gets that carry data.
 func (e *engine) countFlows() int64 {
-	total, slices := int64(0), int64(e.slices)
+	total := int64(0)
 	var s schedule.Step
 	for _, p := range e.programs {
 		for i := range p.Lanes() {
+			slices := int64(p.Slices(i))
 			for c := p.Walk(i); !c.Done(); c.Next(1) {
 				p.Load(&c, &s)
 				if !s.Moves() {

@@ -12,6 +12,10 @@
 // messages may be asked for first (rendezvous). What a connection has to send is then a stream, in
 // order (stream.go, rendezvous.go).
 //
+// On a GPU, places on SMs and copy engines are given out at instants as well (rungpu.go): brackets
+// come to a gate (gate.go), kernels claim places for their blocks (kernels.go), and what crosses a
+// memory flows over it like a message over a link.
+//
 // Most messages are received by a lane. Gets, silent puts and multimem are not: they are on their
 // way like any other and nobody hears of them but the lane that they hold. What a switch copies
 // or adds up is one transfer over several branches (multimem.go).

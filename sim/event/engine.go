@@ -26,10 +26,11 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 type engine struct {
 	rules   model.Rules
 	network model.Network
-	slices  int32
 	totals  model.Totals
 	probe   *probe // nil: nobody asked
-	err     error  // found where no error can be returned
+	gpu     *gpus  // nil: the device has no GPU model
+	isFluid bool
+	err     error // found where no error can be returned
 
 	programs   []*schedule.Program
 	first      []int32 // lane of each rank among all, and their number
@@ -39,6 +40,9 @@ type engine struct {
 	step       schedule.Step
 	moved      unit.Bytes // n of e.step
 	named      []int32    // the connections that e.step names
+	namedHere  []int32    // memory for them
+	keepSteps  bool       // where they are the same again
+	steady     []int8     // of the places of a program that is every rank's: 1 yes, -1 no
 	receives   int        // how many of them it receives on; those come first
 	plain      bool       // and whether all that it sends are messages and no more
 
@@ -60,7 +64,8 @@ type engine struct {
 	rendezvous
 	figures
 
-	queue      flat.Heap[unit.Time] // of requests: of packets (FIFO), of messages to flow (fluid)
+	queue      flat.Heap[unit.Time] // of messages to flow, under fluid sharing
+	requests   requests             // of packets, under FIFO
 	packets    []packet
 	freePacket int32
 
@@ -77,23 +82,33 @@ type link struct {
 
 func newEngine(s *schedule.Schedule, env *model.Env, log *model.Log) *engine {
 	e := &engine{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
-		slices: int32(s.Slices), connBy: flat.NewTable(), tagBy: flat.NewTable(),
+		connBy: flat.NewTable(), tagBy: flat.NewTable(),
 		freeMessage: -1, freeMark: -1, freePacket: -1, rendezvous: rendezvous{freePost: -1}}
+	e.isFluid = env.Sharing == model.Fluid
+	if e.rules.HasMemory() {
+		e.network.AddMemory(s.Spec.Ranks, env.Device.GPU.HBM, e.isFluid)
+	}
 	e.links = make([]link, len(e.network.Links))
 	for i := range e.links {
 		e.links[i].Link = e.network.Links[i]
 	}
+	e.requests = newRequests(len(e.links))
 	e.newLanes()
 	if env.Device.HasMessage() {
 		e.late, e.putLatency = []unit.Time{}, make([]unit.Time, len(e.lanes))
 	}
 	e.startStreams()
-	if env.Sharing == model.Fluid {
-		e.fair = model.NewMaxMin(&e.network, env.Device.LaneRate != unit.Unlimited)
+	if e.rules.HasGPU() {
+		e.startGPU()
+	}
+	if e.isFluid || e.rules.HasMemory() {
+		isPaced := e.gpu != nil || env.Device.LaneRate != unit.Unlimited
+		e.fair = model.NewMaxMin(&e.network, isPaced)
 	}
 	if log != nil {
 		e.probe = newProbe(e, log)
 	}
+	e.keepSteps = e.keepsSteps()
 	for i := len(e.lanes) - 1; i >= 0; i-- {
 		e.wake(int32(i))
 	}
@@ -113,18 +128,32 @@ func (e *engine) newLanes() {
 		for i := range p.Lanes() {
 			cursor := p.Walk(i)
 			e.lanes = append(e.lanes, lane{cursor: cursor, rank: int32(rank),
-				end: e.rules.Begin(int32(rank), !cursor.Done()), channel: int32(p.Channel(i)),
-				in: -1, out: -1, received: -1, sends: -1, waiters: -1, key: model.LaneKey(i)})
+				end: e.rules.Begin(int32(rank), !isEmpty(cursor)), channel: int32(p.Channel(i)),
+				part: int32(p.Part(i)), slices: int32(p.Slices(i)), slots: e.rules.SlotsOf(p.Slots(i)),
+				in: -1, out: -1, received: -1, sends: -1, waiters: -1,
+				step: resolved{place: -1}, key: model.LaneKey(i)})
 		}
 	}
 	e.first = append(e.first, int32(len(e.lanes)))
 	e.unfinished = len(e.lanes)
 }
 
+// isEmpty reports whether a lane at whose beginning a cursor is has no step of its own.
+func isEmpty(c schedule.Cursor) bool {
+	if !c.Edge() {
+		return c.Done()
+	}
+	c.Next(1)
+	return c.Edge()
+}
+
 // run plays the schedule to its end.
 func (e *engine) run() error {
 	loop := e.runFIFO
-	if e.fair != nil {
+	switch {
+	case e.gpu != nil:
+		loop = e.runGPU
+	case e.isFluid:
 		loop = e.runFluid
 	}
 	if err := loop(); err != nil {
@@ -144,10 +173,11 @@ func (e *engine) finished() *model.Totals {
 		r.LaneEnd[i] = e.lanes[i].end.T
 		r.Time = max(r.Time, r.LaneEnd[i])
 	}
-	r.LinkBusy, r.LinkLoad = make([]unit.Time, len(e.links)), make([]unit.Bytes, len(e.links))
-	for i := range e.links {
+	wires := e.network.Wires
+	r.LinkBusy, r.LinkLoad = make([]unit.Time, wires), make([]unit.Bytes, wires)
+	for i := range e.links[:wires] {
 		l := &e.links[i]
-		if e.fair != nil {
+		if e.isFluid {
 			l.busy = l.load.Over(l.Bandwidth)
 		}
 		r.LinkBusy[i], r.LinkLoad[i] = l.busy, l.load
@@ -171,20 +201,25 @@ func (e *engine) place(i int32) string {
 	return fmt.Sprintf("rank %d lane %d step %d", l.rank, i-e.first[l.rank], l.cursor.Step)
 }
 
-// unreceived reports a message that nobody has received.
+// unreceived reports messages that nobody has received, of the connection that the untimed executor
+// names: the first that has any, by lanes, class and tag.
 func (e *engine) unreceived() error {
+	var held *connection
 	for i := range e.conns {
-		c, held := &e.conns[i], 0
-		for m := c.head; m >= 0; m = e.messages[m].next {
-			held++
-		}
-		if held > 0 {
-			src, dst := &e.lanes[c.src], &e.lanes[c.dst]
-			v := &schedule.Violation{Kind: schedule.Unmatched, Rank: int(src.rank),
-				Lane: int(c.src - e.first[src.rank]), Step: -1, Chunk: -1}
-			return v.Say("%d messages to %v are never received", held, schedule.At{
-				Rank: int(dst.rank), Lane: int(c.dst - e.first[dst.rank]), Step: -1})
+		if c := &e.conns[i]; c.head >= 0 && (held == nil || c.before(held)) {
+			held = c
 		}
 	}
-	return nil
+	if held == nil {
+		return nil
+	}
+	n := 0
+	for m := held.head; m >= 0; m = e.messages[m].next {
+		n++
+	}
+	src, dst := &e.lanes[held.src], &e.lanes[held.dst]
+	v := &schedule.Violation{Kind: schedule.Unmatched, Rank: int(src.rank),
+		Lane: int(held.src - e.first[src.rank]), Step: -1, Chunk: -1}
+	return v.Say("%d messages to %v are never received", n, schedule.At{
+		Rank: int(dst.rank), Lane: int(held.dst - e.first[dst.rank]), Step: -1})
 }

@@ -21,10 +21,10 @@ func (e *engine) runFIFO() error {
 		if err := e.runLanes(); err != nil {
 			return err
 		}
-		if e.err != nil || len(e.queue) == 0 {
+		if e.err != nil || e.requests.next() == never {
 			return e.err
 		}
-		e.serve(e.queue.Pop())
+		e.serve(e.requests.pop())
 	}
 }
 
@@ -39,19 +39,21 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	} else {
 		to = e.rules.SegmentEnd(from, all)
 	}
-	i := e.newPacket(packet{from: from, to: to, message: m, begin: r.From, hop: r.From, end: end,
-		isLast: to == all})
-	e.queue.Push(e.ask(i, at, x.key))
+	i := e.emptyPacket()
+	p := &e.packets[i] // field by field, as messages are
+	p.from, p.to, p.message, p.isLast = from, to, m, to == all
+	p.begin, p.hop, p.end = r.From, r.From, end
+	e.requests.push(e.ask(i, at, x.key))
 }
 
-func (e *engine) newPacket(p packet) int32 {
+// emptyPacket is the number of a packet that is not in use, in which anything may be left.
+func (e *engine) emptyPacket() int32 {
 	i := e.freePacket
 	if i < 0 {
-		e.packets = append(e.packets, p)
+		e.packets = append(e.packets, packet{})
 		return int32(len(e.packets) - 1)
 	}
 	e.freePacket = e.packets[i].next
-	e.packets[i] = p
 	return i
 }
 
@@ -89,8 +91,15 @@ func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
 		p.tail = model.Later(over, p.tail)
 		return
 	}
-	path, rank := &e.network.Routes[x.route], e.lanes[x.lane].rank
-	before, put := e.rules.Pace(rank, x.peers, from), e.rules.Pace(rank, x.peers, to)
+	path := &e.network.Routes[x.route]
+	var before, put unit.Time
+	switch rank := e.lanes[x.lane].rank; {
+	case x.pacer == model.LanePace && e.rules.Device.LaneRate == unit.Unlimited:
+	case x.pacer == model.LanePace:
+		before, put = e.rules.Pace(rank, x.peers, from), e.rules.Pace(rank, x.peers, to)
+	default:
+		before, put = e.pace(x, from), e.pace(x, to)
+	}
 	p.tail = model.Later(over, model.PutOut(start, x.since, x.post >= 0, before, put))
 	leaves := model.Leaves(start, max(before, l.slowest(path, from)), max(put, l.slowest(path, to)))
 	if e.streams != nil {
@@ -105,6 +114,9 @@ func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
 
 // slowest is how long n bytes take on the slowest link of a route, of which l is one.
 func (l *link) slowest(r *model.Route, n unit.Bytes) unit.Time {
+	if n == 0 {
+		return 0
+	}
 	if r.Slowest == l.Bandwidth {
 		return l.Over(n)
 	}
@@ -120,7 +132,7 @@ func (e *engine) forward(i int32, start model.Moment, l *link) {
 	var next model.Moment
 	next, p.tail = e.rules.Switching.Forward(start, p.tail, l.Latency)
 	if p.hop++; p.hop < p.end {
-		e.queue.Push(e.ask(i, next, key))
+		e.requests.push(e.ask(i, next, key))
 		return
 	}
 	p.next, e.freePacket = e.freePacket, i

@@ -95,7 +95,7 @@ func (e *engine) inject(m int32, at model.Moment) {
 		e.queue.Push(flat.Entry[unit.Time]{First: at.T, Item: m})
 		return
 	}
-	latency, gone := path.Latency, at.Plus(e.rules.Pace(e.lanes[x.lane].rank, x.peers, n))
+	latency, gone := path.Latency, at.Plus(e.pace(x, n))
 	if e.streams != nil {
 		e.leaving(m, 0, n, at)
 	}
@@ -107,13 +107,34 @@ func (e *engine) inject(m int32, at model.Moment) {
 // startFlow puts a flow on its links.
 func (e *engine) startFlow(m int32) {
 	x := &e.messages[m]
-	e.spent.begun++
-	e.fair.Begin(m, x.route, e.rules.PaceRate(e.lanes[x.lane].rank, x.peers))
+	if x.kind < copying {
+		e.spent.begun++
+	}
+	e.fair.Begin(m, x.route, e.capOf(m))
 	e.rests[m] = rest{model.Rest{Work: model.WorkOf(e.carried(m))}, notEnding}
 	e.tell(flowStarts, m, 0, x.since.T)
 	if e.streams != nil {
 		e.flowStarted(m)
 	}
+}
+
+// pace is how long n bytes of a message take to be put out.
+func (e *engine) pace(x *message, n unit.Bytes) unit.Time {
+	return e.rules.PaceBy(x.pacer, e.lanes[x.lane].rank, x.peers, n)
+}
+
+// capOf is the most that a flow may have.
+func (e *engine) capOf(m int32) uint64 {
+	x := &e.messages[m]
+	switch {
+	case x.pacer == model.LanePace:
+		return e.rules.PaceRate(e.lanes[x.lane].rank, x.peers)
+	case x.kind == computing:
+		return e.gpu.waves[x.also].limit
+	case x.kind == getRequest:
+		return model.NoCap
+	}
+	return e.rules.PaceRateBy(x.pacer, e.lanes[x.lane].rank, x.peers)
 }
 
 // drained takes a flow off its links that has ended, or notes that so much of it has left as its
@@ -125,9 +146,13 @@ func (e *engine) drained(m int32, now unit.Time) {
 		}
 		e.flowEnded(m, now)
 	}
-	e.spent.ended++
 	e.tell(flowEnds, m, 0, now)
 	e.fair.End(m)
+	if e.messages[m].kind >= copying {
+		e.crossedMemory(m, now)
+		return
+	}
+	e.spent.ended++
 	at, latency := model.Moment{T: now}, e.network.Routes[e.messages[m].route].Latency
 	e.left(m, at)
 	e.arrived(m, at.Plus(latency))
@@ -148,7 +173,7 @@ func (e *engine) share(now unit.Time) error {
 		e.ends.Keep(func(x *flat.Entry[unit.Time]) bool { return e.rests[x.Item].ends == x.First })
 		e.mostEnds = 2*len(e.ends) + 64
 	}
-	e.tell(linksIdle, 0, 0, now)
+	e.tell(linksSlack, 0, 0, now)
 	if m := e.fair.Starved; m >= 0 {
 		lane := e.messages[m].lane
 		rank := e.lanes[lane].rank

@@ -13,12 +13,16 @@ type lane struct {
 	until    model.Moment // of the present step: the latest that is known of D and its messages
 	rank     int32
 	channel  int32
+	part     int32  // of a composed schedule
+	slices   int32  // that its steps have which move data
+	slots    int32  // of its connections of class FIFO; 0 is any number
 	in, out  int32  // the connection last used each way, −1 for none
 	key      uint64 // of its next message
 	pending  int32  // messages of the present step that must leave, or replies that must come
 	received int32  // messages that the present step has received, −1 for none
 	sends    int32  // messages that the present step will send, −1 for none
 	posts    []model.Moment
+	step     resolved
 	isPost   bool // the present step posts
 	isReady  bool // it is among those that may be able to go on
 	waits    waiting
@@ -41,6 +45,7 @@ const (
 	forEvent           // of lane on
 	forPost            // its own, to leave
 	forStep            // its own, to end
+	forPlaces          // on SMs, or for a copy engine
 	forEver            // it has come to its end
 )
 
@@ -61,12 +66,21 @@ func (e *engine) runLanes() error {
 		l := &e.lanes[i]
 		l.isReady = false
 		if l.cursor.Done() {
+			if e.gpu != nil {
+				e.leave(i)
+			}
 			l.waits = forEver
 			e.unfinished--
 			continue
 		}
-		e.programs[l.rank].Load(&l.cursor, &e.step)
-		if start, known := e.start(i); known {
+		start, known := model.Moment{}, false
+		if l.step.isKept && l.step.place == l.cursor.Place() {
+			start, known = e.startKept(i)
+		} else {
+			e.programs[l.rank].Load(&l.cursor, &e.step)
+			start, known = e.start(i)
+		}
+		if known {
 			if err := e.perform(i, start); err != nil {
 				return err
 			}
@@ -80,11 +94,17 @@ func (e *engine) runLanes() error {
 // the untimed executor does, so that both tell of a stall in the same words.
 func (e *engine) start(i int32) (at model.Moment, known bool) {
 	l, s := &e.lanes[i], &e.step
+	if e.gpu != nil && !e.begin(i) {
+		return at, false
+	}
 	at = l.end
 	if e.matches != nil && !e.postReceives(i) {
 		return at, false
 	}
-	e.named = e.named[:0]
+	if e.gpu != nil && e.dispatches(i) {
+		return at, false
+	}
+	e.named = e.namedHere[:0]
 	for k := range s.From {
 		if s.From[k].Kind != schedule.Message {
 			continue
@@ -115,6 +135,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		at = model.Later(at, t)
 	}
+	e.namedHere = e.named
 	if l.cursor.Slice() == 0 {
 		t, ok := e.events(i)
 		if !ok {
@@ -125,6 +146,30 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 	if e.backlogs != nil && !e.room(i, &at) {
 		l.waits = forPost
 		return at, false
+	}
+	return at, true
+}
+
+// startKept is start of a step that is kept.
+func (e *engine) startKept(i int32) (at model.Moment, known bool) {
+	l := &e.lanes[i]
+	at = l.end
+	e.named, e.receives, e.plain = l.step.named, int(l.step.receives), true
+	for _, c := range e.named[:e.receives] {
+		m := e.conns[c].head
+		if m < 0 || !e.messages[m].isHere {
+			l.waits, l.on = forMessage, c
+			return at, false
+		}
+		at = model.Later(at, e.messages[m].at)
+	}
+	for _, c := range e.named[e.receives:] {
+		t, ok := e.slot(&e.conns[c])
+		if !ok {
+			l.waits, l.on = forSlot, c
+			return at, false
+		}
+		at = model.Later(at, t)
 	}
 	return at, true
 }
@@ -169,7 +214,7 @@ func (e *engine) finish(i int32) {
 		}
 		l.waiters = -1
 	}
-	l.cursor.Next(e.slices)
+	l.cursor.Next(l.slices)
 	if e.matches != nil {
 		e.lookaheads[i].steps--
 	}

@@ -10,7 +10,7 @@ import (
 // setOut lets a message set out at a moment.
 func (e *engine) setOut(m int32, at model.Moment) {
 	e.messages[m].since = at
-	if e.fair != nil {
+	if e.isFluid {
 		e.inject(m, at)
 		return
 	}

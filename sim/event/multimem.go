@@ -92,5 +92,7 @@ func (e *engine) reached(m int32, at crossing) {
 func (e *engine) branch(p packet, at model.Moment, key uint64) {
 	p.begin, p.isLast = e.network.Routes[e.messages[p.message].route].From, true
 	p.end = p.hop + 1
-	e.queue.Push(e.ask(e.newPacket(p), at, key))
+	i := e.emptyPacket()
+	e.packets[i] = p
+	e.requests.push(e.ask(i, at, key))
 }

@@ -27,7 +27,7 @@ const (
 	flowEnds    // message i has been drained, at the rate that it still has
 	flowPasses  // message i has left in no time: it shared nothing
 	ratesChange // of the flows of fair.Members, on fair.Links, to Next
-	linksIdle   // fair.Idle, from now on
+	linksSlack  // fair.Slack, from now on
 
 	handedOver   // message i to the send buffer, by then
 	posted       // message i to its lane's queue, with mark j, by then
@@ -47,6 +47,15 @@ const (
 	receivePosted   // receive i, by lane j
 	requestAnswered // message i's, now that receive j is posted
 	dataFollows     // the answer to message i has come
+
+	bracketReady  // lane i has come to begin bracket j, which waits for nothing but places
+	bracketBegins // j of lane i
+	bracketLeft   // j by lane i, whose last step of it ends by then
+	bracketOver   // i, and what it has had is free again
+	kernelReady   // lane i has come to the kernel in e.step, which waits for nothing but places
+	kernelBegins  // e.step of lane i, whose first blocks have places
+	blocksEnd     // wave i, and its places are free again
+	smsChange     // what of rank i's SMs is free has changed, or may have
 )
 
 // written is what the probe does about each of them.
@@ -59,7 +68,7 @@ var written = [...]func(p *probe, i, j int32, at unit.Time){
 	replyArrives: (*probe).replyArrives, slotFreed: (*probe).slotFreed,
 
 	flowStarts: (*probe).flowStarts, flowEnds: (*probe).flowEnds, flowPasses: (*probe).flowPasses,
-	ratesChange: (*probe).ratesChange, linksIdle: (*probe).linksIdle,
+	ratesChange: (*probe).ratesChange, linksSlack: (*probe).linksSlack,
 
 	handedOver: (*probe).handedOver, posted: (*probe).posted, postLeft: (*probe).postLeft,
 	bufferDrains: (*probe).bufferDrains, alsoDrains: (*probe).alsoDrains,
@@ -71,6 +80,11 @@ var written = [...]func(p *probe, i, j int32, at unit.Time){
 
 	comesToReceive: (*probe).comesToReceive, receivePosted: (*probe).receivePosted,
 	requestAnswered: (*probe).requestAnswered, dataFollows: (*probe).dataFollows,
+
+	bracketReady: (*probe).bracketReady, bracketBegins: (*probe).bracketBegins,
+	bracketLeft: (*probe).bracketLeft, bracketOver: (*probe).bracketOver,
+	kernelReady: (*probe).kernelReady, kernelBegins: (*probe).kernelBegins,
+	blocksEnd: (*probe).blocksEnd, smsChange: (*probe).smsChange,
 }
 
 // tell lets the probe know what happens at a time. Nobody else asks whether there is one.
@@ -94,6 +108,7 @@ type probe struct {
 	room     int32 // the message whose leaving made room for what the step at hand sends
 	postedBy int32 // the step after which the receives at hand are posted
 	flows    []flowProbe
+	gpu      gpuProbe
 	streams  []streamProbe
 	backlogs []backlogProbe
 }
@@ -124,6 +139,9 @@ func newProbe(e *engine, log *model.Log) *probe {
 	p := &probe{e: e, log: log, lanes: make([]laneProbe, len(e.lanes)), room: -1,
 		backlogs: make([]backlogProbe, len(e.backlogs))}
 	log.Network = &e.network
+	if e.gpu != nil {
+		p.startGPU()
+	}
 	for i := range e.lanes {
 		l := &e.lanes[i]
 		log.Lanes = append(log.Lanes, model.LaneRecord{Rank: l.rank, Lane: int32(i) - e.first[l.rank],
@@ -134,11 +152,16 @@ func newProbe(e *engine, log *model.Log) *probe {
 
 // stepBegins remembers a sub-step that can start, and why not sooner.
 func (p *probe) stepBegins(i, _ int32, start unit.Time) {
-	e, log, l := p.e, p.log, &p.e.lanes[i]
 	what, by := p.cause(i, start)
+	p.addStep(i, start, what, by)
+}
+
+// addStep adds the record of the sub-step in e.step.
+func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) {
+	e, log, l := p.e, p.log, &p.e.lanes[i]
 	number := int32(len(log.Steps))
 	log.Steps = append(log.Steps, model.StepRecord{Start: start, Done: l.until.T, Bytes: e.moved,
-		Lane: i, Step: l.cursor.Step, By: by, Held: -1, Awaited: what, Computes: e.step.Cost > 0,
+		Lane: i, Step: l.cursor.Step, By: by, Held: -1, Awaited: what, Computes: e.step.Kernel != nil,
 		Sources: int32(len(e.step.From))})
 	log.Lanes[i].Last = number
 	p.lanes[i].held, p.lanes[i].heldUntil = -1, l.until.T
@@ -152,7 +175,8 @@ func (p *probe) stepBegins(i, _ int32, start unit.Time) {
 
 // detailOf is what the sub-step does that a cursor has come to.
 func detailOf(s *schedule.Step, c *schedule.Cursor) model.Detail {
-	d := model.Detail{Chunk: int32(s.Chunk()), Slice: c.Slice(), Round: s.Round, Peer: peerOf(s)}
+	d := model.Detail{Chunk: int32(s.Chunk()), Slice: c.Slice(), Round: s.Round, Peer: peerOf(s),
+		IsEdge: c.Edge()}
 	if s.Moves() {
 		d.Verb = s.Verb()
 	}
@@ -176,6 +200,10 @@ func peerOf(s *schedule.Step) int32 {
 func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
 	e, l := p.e, &p.e.lanes[i]
 	if l.end.T == start {
+		if e.gpu != nil && e.gpu.lanes[i].gate == passed {
+			c := &p.gpu.causes[i]
+			return c.what, c.by
+		}
 		if last := p.log.Lanes[i].Last; last >= 0 {
 			return model.StepBefore, last
 		}
@@ -230,8 +258,9 @@ func (p *probe) record(m int32, at unit.Time, by int32) *model.MessageRecord {
 	p.ofMessage = put(p.ofMessage, m, int32(len(log.Messages)))
 	log.Messages = append(log.Messages, model.MessageRecord{Since: at, Bytes: n,
 		Spans: int64(len(log.Spans)), Step: log.Lanes[x.lane].Last, By: by, To: -1, Route: x.route,
-		Peers: x.peers})
-	for range e.rules.Segments(n, route.Tree >= 0) + int64(route.To-route.From) - 1 {
+		Peers: x.peers, Pacer: x.pacer})
+	isWhole := route.Tree >= 0 || x.kind >= copying
+	for range e.rules.Segments(n, isWhole) + int64(route.To-route.From) - 1 {
 		log.Spans = append(log.Spans, 0)
 	}
 	r := &log.Messages[len(log.Messages)-1]
@@ -308,6 +337,12 @@ func (p *probe) stepEnds(i, _ int32, at unit.Time) {
 	number := p.log.Lanes[i].Last
 	s := &p.log.Steps[number]
 	s.End, s.Held, s.IsHandover = at, l.held, l.isHandover
+	if s.Dispatched {
+		s.Done = at
+		if r := p.gpu.kernels[i]; r >= 0 {
+			p.log.Brackets[r].End = at
+		}
+	}
 	p.log.Lanes[i].End = at
 	if p.e.lanes[i].isPost {
 		l.posts = append(l.posts, number)

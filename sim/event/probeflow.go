@@ -11,7 +11,7 @@ func (p *probe) flowStarts(m, _ int32, now unit.Time) {
 		p.flows = append(p.flows, flowProbe{})
 	}
 	e, x := p.e, &p.e.messages[m]
-	full := e.rules.PaceRate(e.lanes[x.lane].rank, x.peers)
+	full := e.capOf(m)
 	if b := e.network.Routes[x.route].Slowest; b != unit.Unlimited {
 		full = min(full, model.FluidRate(b))
 	}
@@ -25,7 +25,7 @@ func (p *probe) flowEnds(m, _ int32, now unit.Time) {
 
 func (p *probe) flowPasses(m, _ int32, now unit.Time) { p.drain(m, now) }
 
-func (p *probe) linksIdle(_, _ int32, now unit.Time) { p.countFlows(p.e.fair.Idle, now) }
+func (p *probe) linksSlack(_, _ int32, now unit.Time) { p.countFlows(p.e.fair.Slack, now) }
 
 func (p *probe) ratesChange(_, _ int32, now unit.Time) {
 	p.countFlows(p.e.fair.Links, now)

@@ -63,7 +63,7 @@ func (e *engine) postReceives(i int32) (known bool) {
 				e.postReceive(i, &f.Peer, at)
 			}
 		}
-		a.cursor.Next(e.slices)
+		a.cursor.Next(l.slices)
 	}
 	return true
 }

@@ -46,6 +46,9 @@ func (e *engine) target(i int32) int32 {
 	case forEvent:
 		return l.on
 	}
+	if holder := e.holder(i); holder >= 0 {
+		return holder
+	}
 	if e.matches != nil {
 		if m := e.unanswered(i); m >= 0 {
 			return e.conns[e.messages[m].conn].dst
@@ -74,10 +77,50 @@ func (e *engine) describe(i int32) schedule.Waiting {
 		w.For = "a message"
 	case forSlot:
 		w.For = "a slot"
+	case forPlaces:
+		w.For = "places"
 	case forStep, forPost:
-		w.For = "a receive"
+		if w.For = "a receive"; e.gpu != nil && e.gpu.lanes[i].claim >= 0 {
+			w.For = "places"
+		}
 	default:
 		w.For = "an event"
 	}
 	return w
+}
+
+// holder is who has what a lane waits for: places on SMs, or a copy engine. Kernels come to their
+// end and give back theirs, so it is a bracket whose blocks stay; −1 if the lane waits for
+// neither.
+func (e *engine) holder(i int32) int32 {
+	if e.gpu == nil || e.lanes[i].waits != forPlaces && e.gpu.lanes[i].claim < 0 {
+		return -1
+	}
+	x := &e.gpu.lanes[i]
+	wantsEngine := x.open >= 0 && e.gpu.brackets[x.open].mark.Engine == schedule.CopyEngine
+	rank := e.lanes[i].rank
+	for other := e.first[rank]; other < e.first[rank+1]; other++ {
+		open := e.gpu.lanes[other].open
+		if open < 0 || other == i || e.lanes[other].waits == forEver {
+			continue
+		}
+		if b := &e.gpu.brackets[open]; wantsEngine && b.engine >= 0 || !wantsEngine && len(b.sms) > 0 {
+			return other
+		}
+	}
+	return e.comes(i) // or lanes of its own bracket have not come
+}
+
+// comes is the first lane that has not come to the bracket that a lane waits to begin, −1 if all
+// have.
+func (e *engine) comes(i int32) int32 {
+	g := e.gpu
+	open := g.lanes[i].open
+	for other := e.first[e.lanes[i].rank]; open >= 0 && other < e.first[e.lanes[i].rank+1]; other++ {
+		x := &g.lanes[other]
+		if x.open != open && x.next < x.end && g.ofLanes[x.next] == open {
+			return other
+		}
+	}
+	return -1
 }

@@ -12,13 +12,27 @@ import (
 // it receives and the slots of what it sends, and asks for links.
 func (e *engine) perform(i int32, start model.Moment) error {
 	l, s := &e.lanes[i], &e.step
-	e.totals.Steps++
+	if !l.cursor.Edge() {
+		e.totals.Steps++
+	}
 	l.waits, l.received, l.sends, l.pending = forStep, -1, -1, 1
-	l.isPost = s.Post && l.cursor.Last(e.slices)
-	e.moved = e.size(l)
-	l.until = start.Plus(e.rules.Cost(l.rank, s, e.moved))
+	gets, cost := 0, unit.Time(0)
+	if e.keepSteps && !l.isKept() {
+		e.keep(i)
+	}
+	if e.keepSteps && l.isKept() {
+		n := &l.step.sizes[l.cursor.Slice()]
+		e.moved, cost = n.bytes, n.cost
+		l.isPost = l.step.isPost && l.cursor.Last(l.slices)
+	} else {
+		e.moved = e.size(l)
+		cost = e.cost(i)
+		l.isPost = s.Post && l.cursor.Last(l.slices)
+		gets = e.gets()
+	}
+	l.until = start.Plus(cost)
 	e.tell(stepBegins, i, 0, start.T)
-	gets := e.receive(l)
+	e.receive(l)
 	if err := e.prepare(i); err != nil {
 		return err
 	}
@@ -27,10 +41,25 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	} else if err := e.get(i, l.until); err != nil {
 		return err
 	}
+	if e.gpu != nil {
+		e.engage(i)
+	}
 	if l.pending--; l.pending == 0 { // the 1 above: nobody but us ends the step meanwhile
 		e.completed(i)
 	}
 	return e.err
+}
+
+// cost is D − S of the sub-step in e.step.
+func (e *engine) cost(i int32) unit.Time {
+	l, s := &e.lanes[i], &e.step
+	switch {
+	case len(s.From) == 0 && model.IsFree(s, l.cursor.Edge()):
+		return 0
+	case e.gpu != nil:
+		return e.rules.CostOnGPU(e.gpu.lanes[i].pacer == model.EnginePace, l.rank, s, e.moved)
+	}
+	return e.rules.Cost(l.rank, s, e.moved)
 }
 
 // size is the number of bytes that the step in e.step moves: what its regions say, or else what it
@@ -47,11 +76,12 @@ func (e *engine) size(l *lane) unit.Bytes {
 
 // spot is where the lane's present sub-step takes place.
 func (l *lane) spot() schedule.Spot {
-	return schedule.Spot{Rank: int(l.rank), Channel: int(l.channel), Slice: int(l.cursor.Slice())}
+	return schedule.Spot{Rank: int(l.rank), Channel: int(l.channel), Slice: int(l.cursor.Slice()),
+		Part: int(l.part)}
 }
 
-// receive takes the messages of the step in e.step out of their connections, and counts its gets.
-func (e *engine) receive(l *lane) (gets int) {
+// receive takes the messages of the step in e.step out of their connections.
+func (e *engine) receive(l *lane) {
 	for _, c := range e.named[:e.receives] {
 		m := e.dequeue(&e.conns[c])
 		if e.matches != nil {
@@ -60,6 +90,10 @@ func (e *engine) receive(l *lane) (gets int) {
 		e.messages[m].next = l.received
 		l.received = m
 	}
+}
+
+// gets counts the gets of the step in e.step.
+func (e *engine) gets() (gets int) {
 	for k := range e.step.From {
 		if f := e.step.From[k].Kind; f == schedule.Get || f == schedule.Multimem {
 			gets++
@@ -70,18 +104,22 @@ func (e *engine) receive(l *lane) (gets int) {
 
 // prepare makes the messages of the step in e.step, of e.moved bytes each, and takes their slots.
 func (e *engine) prepare(i int32) error {
-	l, k, n := &e.lanes[i], len(e.step.Send), e.moved
-	e.totals.Messages += int64(len(e.named) - e.receives)
-	e.totals.BytesSent += n * unit.Bytes(k)
+	l, k, n := &e.lanes[i], len(e.named)-e.receives, e.moved
+	e.totals.Messages += int64(k)
 	if !e.plain {
+		e.totals.BytesSent += n * unit.Bytes(len(e.step.Send))
 		return e.prepareOthers(i)
 	}
+	e.totals.BytesSent += n * unit.Bytes(k)
 	for j := len(e.named) - 1; j >= e.receives; j-- { // so that l.sends is in program order
 		c := e.named[j]
 		e.take(&e.conns[c])
-		err := e.add(l, message{bytes: n, lane: i, conn: c, route: e.conns[c].route,
-			peers: int32(k), post: -1})
-		if err != nil {
+		m := e.emptyMessage()
+		x := &e.messages[m] // field by field: a copy of the whole would take as long as the rest
+		x.kind, x.flags, x.pacer, x.isHere = data, 0, 0, false
+		x.bytes, x.lane, x.conn, x.route = n, i, c, e.conns[c].route
+		x.peers, x.post, x.next = int32(k), -1, -1
+		if err := e.add(l, m); err != nil {
 			return err
 		}
 	}
@@ -110,7 +148,7 @@ func (e *engine) prepareOthers(i int32) error {
 		if d.Relaxed {
 			x.flags |= relaxed
 		}
-		if err := e.add(l, x); err != nil {
+		if err := e.add(l, e.newMessage(x)); err != nil {
 			return err
 		}
 	}
@@ -133,11 +171,14 @@ func (e *engine) silence(x *message, d *schedule.Dest) (err error) {
 }
 
 // add puts a message before those that the lane's present step will send, and into its connection.
-func (e *engine) add(l *lane, x message) error {
+func (e *engine) add(l *lane, m int32) error {
+	x := &e.messages[m]
+	if e.gpu != nil {
+		x.pacer = e.gpu.lanes[x.lane].pacer
+	}
 	if x.conn >= 0 && e.matches != nil && e.rules.Asks(e.conns[x.conn].class, x.bytes) {
 		x.kind = request
 	}
-	m := e.newMessage(x)
 	if e.late != nil {
 		if err := e.addFigures(m); err != nil {
 			return err
@@ -146,7 +187,7 @@ func (e *engine) add(l *lane, x message) error {
 	if x.conn >= 0 {
 		e.enqueue(m)
 	}
-	e.messages[m].also = l.sends
+	x.also = l.sends
 	l.sends = m
 	return nil
 }
@@ -178,6 +219,9 @@ func (e *engine) get(i int32, at model.Moment) error {
 	for k := range s.From {
 		f, owner := &s.From[k], l.spot()
 		x := message{kind: getRequest, lane: i, conn: -1, post: -1, key: l.key}
+		if e.gpu != nil && e.gpu.lanes[i].pacer == model.EnginePace {
+			x.pacer = model.EnginePace
+		}
 		switch f.Kind {
 		case schedule.Get:
 			owner.Rank, x.route = int(f.Peer.Rank), e.network.Route(l.rank, f.Peer.Rank)
@@ -196,7 +240,7 @@ func (e *engine) get(i int32, at model.Moment) error {
 		e.totals.BytesSent += x.bytes
 		m := e.newMessage(x)
 		e.tell(asksAfter, m, -1, at.T)
-		if x.flags&multimem > 0 && e.fair == nil {
+		if x.flags&multimem > 0 && !e.isFluid {
 			e.load(m, at)
 		}
 		e.setOut(m, at)

@@ -22,6 +22,7 @@ type stream struct {
 	from, to unit.Bytes
 	base     unit.Bytes   // where their message begins
 	begin    model.Moment // when they began to leave
+	pacer    model.Pacer  // of their message
 	peers    int32        // of their message
 
 	want int64  // the lane waits until so many bytes have left; −1: it does not
@@ -171,7 +172,7 @@ func (e *engine) buffer(m int32, at model.Moment) {
 	x, p := &e.messages[m], &e.positions[m]
 	i := p.stream
 	s, l, n := &e.streams[i], &e.lanes[x.lane], e.crossing(m)
-	over := at.Plus(e.rules.Pace(l.rank, x.peers, n))
+	over := at.Plus(e.pace(x, n))
 	l.until = model.Later(l.until, over)
 	e.tell(handedOver, m, 0, over.T)
 	s.key = x.key
@@ -201,7 +202,11 @@ func (e *engine) hasRoom(i int32, at model.Moment) {
 
 // lead is how long n bytes of the message that leaves take if nothing is in their way.
 func (e *engine) lead(s *stream, n unit.Bytes) unit.Time {
-	return e.rules.Lead(e.lanes[s.lane].rank, s.peers, e.network.Routes[s.route].Slowest, n)
+	slowest := e.network.Routes[s.route].Slowest
+	if s.pacer == model.LanePace {
+		return e.rules.Lead(e.lanes[s.lane].rank, s.peers, slowest, n)
+	}
+	return max(e.rules.PaceBy(s.pacer, e.lanes[s.lane].rank, s.peers, n), n.Over(slowest))
 }
 
 // leaving notes that the bytes from to to of a message begin to leave, and how is known.
@@ -213,7 +218,7 @@ func (e *engine) leaving(m int32, from, to unit.Bytes, begin model.Moment) {
 	p := &e.positions[m]
 	s := &e.streams[p.stream]
 	s.base, s.from, s.to = p.base, p.base+from, p.base+to
-	s.begin, s.peers = begin, x.peers
+	s.begin, s.peers, s.pacer = begin, x.peers, x.pacer
 	e.tell(streamFlows, m, p.stream, begin.T)
 	if want := unit.Bytes(s.want); s.want >= 0 && want <= s.to {
 		e.hasRoom(p.stream, begin.Plus(e.lead(s, want-s.base)-e.lead(s, from)))

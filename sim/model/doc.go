@@ -23,6 +23,13 @@
 //	rendezvous                                    Rules.Asks, AwaitsEvents  decision 15
 //	figures by size                               OnLinks, MostOnLinks      decision 16
 //	multimem                                      Network.Multimem, Join    §4 get
+//	brackets: launches, graphs, events            Rules.Launch, .Arrives, .Follows, .Observed  §11
+//	places on SMs, and who gets them              Place, Room, First, BlockShare  §11, decision 18
+//	copy engines, and other paces                 Pacer, Rules.PaceBy       decision 18
+//	kernels: grids, arithmetic, bytes             Rules.GridOf, Grid, Peak  decision 18
+//	what a matmul finds in the cache              Grid.Bytes                decision 18
+//	memory                                        Network.AddMemory, CapOf  decision 18
+//	what costs nothing                            IsFree                    decision 18
 //	links and routes                              Network                   §4
 //	what a run tells                              Totals, Log               §4
 //

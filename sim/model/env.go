@@ -118,13 +118,17 @@ func (env *Env) validateRanks(ranks int) error {
 				r, factor)
 		}
 	}
+	if b := env.Device.GPU.HBM; b > MaxFluidRate && b != unit.Unlimited {
+		return fmt.Errorf("sim: hbm_bandwidth = %v: up to %v, or unlimited, is counted", b, MaxFluidRate)
+	}
 	if env.Sharing != Fluid {
 		return nil
 	}
-	for _, l := range env.Graph.Links {
-		if l.Bandwidth > MaxFluidRate && l.Bandwidth != unit.Unlimited {
+	for _, i := range env.Graph.Samples() {
+		b := env.Graph.Link(i).Bandwidth
+		if b > MaxFluidRate && b != unit.Unlimited {
 			return fmt.Errorf("sim: link %s: fluid sharing counts bandwidths up to %v, not %v; "+
-				"use sharing = fifo, or unlimited", l.Name, MaxFluidRate, l.Bandwidth)
+				"use sharing = fifo, or unlimited", env.Graph.LinkName(i), MaxFluidRate, b)
 		}
 	}
 	return nil

@@ -60,6 +60,15 @@ func (w Work) Over(rate uint64) unit.Time {
 	return unit.Time(min(quo, uint64(unit.Forever)))
 }
 
+// ceilOver is the work over a number that is greater than its upper half, rounded up.
+func (w Work) ceilOver(d uint64) uint64 {
+	quo, rem := bits.Div64(w.hi, w.lo, d)
+	if rem > 0 && quo < NoCap {
+		quo++
+	}
+	return quo
+}
+
 // AByte is the work of a byte.
 const AByte = uint64(unit.Second) << unitShift
 

@@ -20,15 +20,37 @@ type Log struct {
 	Spans    []unit.Time // of messages, from MessageRecord.Spans on
 
 	// For pictures, and nil where nobody asks for them: NewLog.
-	Details  []Detail  // of the sub-steps
-	Counters []Counter // of the links
+	Details  []Detail        // of the sub-steps
+	Counters []Counter       // of the links, then of the ranks' memories if these are shared
+	Brackets []BracketRecord // of a device with a GPU model, in the order of their ends
+	Busy     [][]Level       // of each rank, how many of its SMs have a block
+}
+
+// BracketRecord is a bracket that has been launched, or a kernel that was not.
+type BracketRecord struct {
+	Name         string
+	Rank, Stream int32
+	Lane         int32 // the first of its lanes, within the rank
+	Lanes        int32
+	Engine       schedule.Engine
+	CopyEngine   int32 // its number; −1: none
+	Blocks       int64 // that have stayed from begin to end; of kernels, all their grids
+	// Issued is when the host had launched it, Ready when it waited for nothing but places.
+	Issued, Ready, Begin, End unit.Time
+}
+
+// Level is a number from a time on.
+type Level struct {
+	At    unit.Time
+	Value int32
 }
 
 // NewLog is empty. Details and counters are kept only where a picture is to be made.
 func NewLog(env *Env, isForPicture bool) *Log {
 	l := &Log{}
 	if isForPicture {
-		l.Details, l.Counters = []Detail{}, make([]Counter, len(env.Graph.Links))
+		l.Details, l.Counters = []Detail{}, make([]Counter, len(env.Graph.Links()))
+		l.Brackets = []BracketRecord{}
 	}
 	return l
 }
@@ -50,12 +72,14 @@ type StepRecord struct {
 	Awaited          Awaited
 	IsHandover       bool  // Held only had to be handed over
 	Computes         bool  // it is a kernel
+	Dispatched       bool  // whose blocks have had places of their own: it has no overhead
 	Sources          int32 // that it combines
 }
 
 // Detail is what a sub-step does: for pictures.
 type Detail struct {
 	Verb                schedule.Verb // 0 of what moves nothing
+	IsEdge              bool          // it is a part's begin or end, and no step of its schedule
 	Chunk, Slice, Round int32         // the first block that it moves, −1 for none
 	Peer                int32         // the rank that it sends to, or else receives from, −1 for none
 }
@@ -72,6 +96,9 @@ const (
 	FreeSlot                  // the end of the step that freed it, and λ
 	EventPost                 // the end of the step that posted it
 	PostLeft                  // the leaving of a message that its lane had posted, or buffered
+	HostLaunch                // its bracket's launch by the host
+	Places                    // on SMs, which the step had that is named
+	CopyEngine                // that the step had which is named
 )
 
 // MessageRecord is a message on its way: one that a lane sends, a get's request or its reply, what
@@ -94,6 +121,7 @@ type MessageRecord struct {
 	Peers   int32 // of its step, which share the lane's pace; 0 for what no lane paces
 	Kind    MessageKind
 	ByLeft  bool // By did not have to come, only to leave
+	Pacer   Pacer
 }
 
 // MessageKind says what a record is of.

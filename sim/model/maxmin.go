@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"collsim/sim/internal/flat"
@@ -15,11 +16,16 @@ import (
 //
 // The integers do not depend on the order of links and flows, so they are those that working out
 // everything afresh would give.
+//
+// A link is slack if it has more than all its flows can take, each at the least of its cap and of
+// what the links of its route have: it never fills up, so it neither holds back nor joins them. The
+// memory of a GPU is such a link, as long as what uses it does not fill it.
 type MaxMin struct {
 	Flows []Flow // by number; of those that have begun
 	// Links and Members are the part that Next has worked out: the links, and the flows on them.
 	Links, Members []int32
-	Idle           []int32 // links with a change and without flows
+	// Slack are the links that are slack, or without flows, and on which something has changed.
+	Slack []int32
 	// Starved is a flow that would not get a single unit, −1 as long as there is none.
 	Starved int32
 	// Visits of flows on links, solutions, and flows in these: what it has cost.
@@ -28,8 +34,10 @@ type MaxMin struct {
 	network *Network
 	links   []sharedLink
 	changed []int32 // links
-	next    int     // of these, to be looked at
+	loose   []int32 // flows to be looked at whose links may all be slack
+	next    int     // of changed, and then of loose, to be looked at
 	isPaced bool    // flows have caps
+	repeats bool    // a route may cross a link more than once
 	caps    []uint64
 	seen    []int64 // by flow: twice the round that last saw it, and 1 more when it has its rate
 	round   int64
@@ -43,15 +51,33 @@ type MaxMin struct {
 type Flow struct {
 	Rate, Next uint64
 	links      []int32
+	need       uint64 // B/s of which it gets less, whatever others do; 0: it has not begun
 }
 
 // sharedLink is a link and the flows on it.
 type sharedLink struct {
 	capacity  uint64  // 0 for a link without limit, which nobody need share
 	flows     []int32 // in no order
+	needs     need    // of all these
 	hasChange bool
+	isSlack   bool  // after the last change that Next has looked at
 	round     int64 // the round that last saw it
 	full      uint64
+}
+
+// need is a sum of what flows need, in 128 bits.
+type need struct{ hi, lo uint64 }
+
+func (n *need) add(x uint64) {
+	var carry uint64
+	n.lo, carry = bits.Add64(n.lo, x, 0)
+	n.hi += carry
+}
+
+func (n *need) remove(x uint64) {
+	var borrow uint64
+	n.lo, borrow = bits.Sub64(n.lo, x, 0)
+	n.hi -= borrow
 }
 
 // filling is a link in a round: what it has left, for how many flows without a rate.
@@ -69,6 +95,10 @@ func NewMaxMin(n *Network, isPaced bool) *MaxMin {
 	return x
 }
 
+// Repeats says that a flow may count more than once on a link, which is then as often on its route:
+// where one flow stands for many that are alike.
+func (x *MaxMin) Repeats() { x.repeats = true }
+
 // Grow makes room for flows of numbers below n.
 func (x *MaxMin) Grow(n int) {
 	for len(x.Flows) < n {
@@ -82,13 +112,20 @@ func (x *MaxMin) Grow(n int) {
 // REQUIRES: one of these has a limit; else the flow shares nothing and needs no rate.
 func (x *MaxMin) Begin(f, route int32, limit uint64) {
 	r := &x.network.Routes[route]
-	x.Flows[f], x.caps[f] = Flow{links: x.network.LinksOf(r)}, limit
+	most := limit
+	if r.Slowest != unit.Unlimited {
+		most = min(most, FluidRate(r.Slowest))
+	}
+	x.caps[f] = limit
+	x.Flows[f] = Flow{links: x.network.LinksOf(r), need: most>>unitShift + 1}
 	for _, h := range x.Flows[f].links {
 		if l := &x.links[h]; l.capacity > 0 {
 			l.flows = append(l.flows, f)
+			l.needs.add(x.Flows[f].need)
 			x.change(h)
 		}
 	}
+	x.loose = append(x.loose, f)
 }
 
 // End takes a flow off its links. To look for it in their lists costs less than to work out their
@@ -99,9 +136,11 @@ func (x *MaxMin) End(f int32) {
 			i, last := slices.Index(l.flows, f), len(l.flows)-1
 			l.flows[i] = l.flows[last]
 			l.flows = l.flows[:last]
+			l.needs.remove(x.Flows[f].need)
 			x.change(h)
 		}
 	}
+	x.Flows[f].need = 0
 }
 
 // LinksOf are the links of a flow.
@@ -135,31 +174,52 @@ func (x *MaxMin) change(l int32) {
 // Next works out the rates of a part of the network that has seen a change: Links, and the Next of
 // its Members. It reports whether there was one. Links that no flow joins, directly or over others,
 // to one with a change keep their rates: those depend on nothing that has changed. When there is no
-// further part, Idle are the links that have lost their last flow. Where a link is too slow to give
-// every flow one unit, there is none either, and Starved is such a flow.
+// further part, Slack is complete. Where a link is too slow to give every flow one unit, there is
+// none either, and Starved is such a flow.
 func (x *MaxMin) Next() bool {
 	if x.next == 0 {
-		x.round++
-		x.Idle = x.Idle[:0]
+		x.begin()
 	}
 	for x.next < len(x.changed) {
 		i := x.changed[x.next]
 		x.next++
-		l := &x.links[i]
-		l.hasChange = false
-		if len(l.flows) == 0 {
-			x.Idle = append(x.Idle, i)
-		} else if l.round != x.round {
-			x.Solutions++
-			x.gather(i)
-			if len(x.Members) == 1 {
-				return x.alone(x.Members[0])
-			}
-			return x.fill()
+		if l := &x.links[i]; !l.isSlack && l.round != x.round {
+			l.round = x.round
+			x.Links, x.Members = append(x.Links[:0], i), x.Members[:0]
+			return x.solve()
 		}
 	}
-	x.changed, x.next = x.changed[:0], 0
+	for x.next < len(x.changed)+len(x.loose) {
+		i := x.next - len(x.changed)
+		x.next++
+		if f := x.loose[i]; x.Flows[f].need > 0 && x.seen[f]>>1 != x.round {
+			x.Links, x.Members = x.Links[:0], x.Members[:0]
+			x.join(x.loose[i : i+1])
+			return x.solve()
+		}
+	}
+	x.changed, x.loose, x.next = x.changed[:0], x.loose[:0], 0
 	return false
+}
+
+// begin finds out which of the links with a change are slack. The flows of one that no longer holds
+// any back get what others leave them.
+func (x *MaxMin) begin() {
+	x.round++
+	x.Slack = x.Slack[:0]
+	for _, i := range x.changed {
+		l := &x.links[i]
+		was := l.isSlack
+		l.hasChange = false
+		l.isSlack = l.needs.hi == 0 && l.needs.lo <= l.capacity>>unitShift
+		if l.isSlack {
+			l.round, l.full = x.round, 0
+			x.Slack = append(x.Slack, i)
+			if !was {
+				x.loose = append(x.loose, l.flows...)
+			}
+		}
+	}
 }
 
 // alone gives the only member its rate: all that the least of its links has, or its cap.
@@ -181,10 +241,9 @@ func (x *MaxMin) alone(m int32) bool {
 	return true
 }
 
-// gather collects the links and flows that are joined to a link.
-func (x *MaxMin) gather(from int32) {
-	x.Links, x.Members = append(x.Links[:0], from), x.Members[:0]
-	x.links[from].round = x.round
+// solve works out the part that the first links and members are of.
+func (x *MaxMin) solve() bool {
+	x.Solutions++
 	for i := 0; i < len(x.Links); i++ {
 		l := &x.links[x.Links[i]]
 		l.full = 0
@@ -193,6 +252,10 @@ func (x *MaxMin) gather(from int32) {
 		x.join(l.flows)
 	}
 	x.Joined += int64(len(x.Members))
+	if len(x.Members) == 1 && !x.repeats {
+		return x.alone(x.Members[0])
+	}
+	return x.fill()
 }
 
 // join collects flows that have not been collected yet, and their links.
@@ -205,8 +268,15 @@ func (x *MaxMin) join(flows []int32) {
 		seen[m] = 2 * round
 		x.Members = append(x.Members, m)
 		for _, h := range x.LinksOf(m) {
-			if k := &links[h]; k.round != round && k.capacity > 0 {
-				k.round = round
+			k := &links[h]
+			if k.round == round || k.capacity == 0 {
+				continue
+			}
+			k.round = round
+			if k.isSlack {
+				k.full = 0
+				x.Slack = append(x.Slack, h)
+			} else {
 				x.Links = append(x.Links, h)
 			}
 		}
@@ -289,7 +359,7 @@ func (x *MaxMin) fix(flows []int32, rate uint64) (fixed int) {
 		x.Flows[m].Next = rate
 		for _, h := range x.LinksOf(m) {
 			l := &fills[h]
-			l.left -= rate // of a link without limit, nobody looks
+			l.left -= rate // of a link that is slack or without limit, nobody looks
 			l.weight--
 		}
 	}

@@ -13,10 +13,17 @@ import (
 // TestRates compares, after every change of random flows, the rates that were worked out for what
 // the change can have touched with those that the rule gives for everything.
 func TestRates(t *testing.T) {
+	slack, joined := 0, 0
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		x := randomMaxMin(t, rng)
 		present := map[int32]bool{}
+		speeds := make([]uint64, len(x.links)) // as Links and Slack tell when they change
+		tell := func(links []int32) {
+			for _, l := range links {
+				speeds[l] = speedOf(x, l)
+			}
+		}
 		for range 100 {
 			for range 1 + rng.IntN(3) {
 				f := int32(rng.IntN(len(x.Flows)))
@@ -27,7 +34,7 @@ func TestRates(t *testing.T) {
 				}
 				limit := NoCap
 				if x.isPaced && rng.IntN(2) == 0 {
-					limit = FluidRate(unit.Rate(1 + rng.IntN(3_000)))
+					limit = FluidRate(unit.Rate(1+rng.IntN(3_000))) + rng.Uint64N(2)
 				}
 				route := int32(rng.IntN(len(x.network.Routes)))
 				if x.network.Routes[route].Slowest != unit.Unlimited {
@@ -37,26 +44,98 @@ func TestRates(t *testing.T) {
 			}
 			for x.Next() {
 				for _, f := range x.Members {
+					require.True(t, present[f])
 					x.Flows[f].Rate = x.Flows[f].Next
 				}
+				for _, l := range x.Links {
+					require.False(t, x.links[l].isSlack)
+				}
+				tell(x.Links)
 			}
+			tell(x.Slack)
 			require.Negative(t, x.Starved)
 			rates := map[int32]uint64{}
 			for f := range present {
 				rates[f] = x.Flows[f].Rate
 			}
 			require.Equal(t, naiveRates(x, present), rates, "seed %d", seed)
+			for i := range x.links {
+				require.Equal(t, speedOf(x, int32(i)), speeds[i])
+				if l := &x.links[i]; l.isSlack && len(l.flows) > 0 {
+					slack++
+				} else if len(l.flows) > 0 {
+					joined++
+				}
+			}
 		}
 	}
+	require.Greater(t, min(slack, joined), 10_000)
+}
+
+// speedOf is the sum of the rates of the flows on a link.
+func speedOf(x *MaxMin, link int32) (sum uint64) {
+	for _, f := range x.On(link) {
+		sum += x.Flows[f].Rate
+	}
+	return sum
+}
+
+// TestSlack: a link that has as much as its flows can take still gives them what the rule rounds
+// down; one that has more for each is slack and holds none back. When it fills up it joins them,
+// and when one of them has ended the others get what their caps allow.
+func TestSlack(t *testing.T) {
+	g, err := topology.Ring(2, 10, 0)
+	require.NoError(t, err)
+	n := NewNetwork(g)
+	x := NewMaxMin(&n, true)
+	x.Grow(4)
+	route := n.Route(0, 1)
+	rates := func() (list []uint64) {
+		for x.Next() {
+			for _, f := range x.Members {
+				x.Flows[f].Rate = x.Flows[f].Next
+			}
+		}
+		for f := range x.Flows {
+			if x.Flows[f].need > 0 {
+				list = append(list, x.Flows[f].Rate)
+			}
+		}
+		return list
+	}
+	link, five := &x.links[n.Hops[0]], FluidRate(5)
+	x.Begin(0, route, five)
+	x.Begin(1, route, five+1)
+	require.Equal(t, []uint64{five, five}, rates())
+	require.False(t, link.isSlack)
+	x.End(0)
+	require.Equal(t, []uint64{five + 1}, rates())
+	require.True(t, link.isSlack)
+	require.Equal(t, []int32{n.Hops[0]}, x.Slack)
+	x.Begin(2, route, FluidRate(3))
+	require.Equal(t, []uint64{five + 1, FluidRate(3)}, rates())
+	require.True(t, link.isSlack)
+	require.EqualValues(t, 1, len(x.Members), "it joins nobody")
+	x.Begin(3, route, FluidRate(4))
+	require.Equal(t, []uint64{FluidRate(7) / 2, FluidRate(3), FluidRate(7) / 2}, rates())
+	require.False(t, link.isSlack)
+	x.End(2)
+	require.Equal(t, []uint64{five + 1, FluidRate(4)}, rates())
+	x.End(1)
+	x.End(3)
+	require.Empty(t, rates())
+	require.Equal(t, need{}, link.needs)
 }
 
 // randomMaxMin has links whose shares leave remainders, some without limit, and 40 flows to be.
 func randomMaxMin(t *testing.T, rng *rand.Rand) *MaxMin {
 	g, err := topology.New(topology.Presets()[rng.IntN(len(topology.Presets()))], 6, 1000, 0)
 	require.NoError(t, err)
-	for i := range g.Links {
-		if g.Links[i].Bandwidth = unit.Rate(1000 + rng.IntN(2000)); rng.IntN(10) == 0 {
-			g.Links[i].Bandwidth = unit.Unlimited
+	for i := range g.Links() {
+		if g.Links()[i].Bandwidth = unit.Rate(1000 + rng.IntN(2000)); rng.IntN(10) == 0 {
+			g.Links()[i].Bandwidth = unit.Unlimited
+		} else if rng.IntN(3) == 0 { // often it has more than its flows can take
+			g.Links()[i].Bandwidth *= 8
 		}
 	}
 	n := NewNetwork(g)

@@ -12,8 +12,12 @@ type Network struct {
 	Routes []Route
 	Hops   []int32 // the links of all routes
 	Trees  []Tree  // what is more to say of the routes of multimem
+	// Wires is how many of the links are the graph's. The others, if any, are the ranks' memories, in
+	// order: AddMemory.
+	Wires int32
 
 	graph          *topology.Graph
+	isCrossed      bool // messages cross memories
 	byRanks, byKey flat.Table
 }
 
@@ -61,14 +65,33 @@ func (r *Route) IsShared(n unit.Bytes) bool { return n > 0 && r.Slowest != unit.
 
 // NewNetwork copies the links of a graph.
 func NewNetwork(g *topology.Graph) Network {
-	n := Network{graph: g, Links: make([]Link, len(g.Links)), byRanks: flat.NewTable(),
-		byKey: flat.NewTable()}
-	for i := range g.Links {
-		l := &g.Links[i]
+	n := Network{graph: g, Wires: int32(len(g.Links())), Links: make([]Link, len(g.Links())),
+		byRanks: flat.NewTable(), byKey: flat.NewTable()}
+	for i := range g.Links() {
+		l := &g.Links()[i]
 		n.Links[i] = Link{Bandwidth: l.Bandwidth, Latency: l.Latency, Key: PortKey(l.Port)}
 	}
 	return n
 }
+
+// AddMemory adds the memory of each of so many ranks: one more link, without latency, that all
+// bytes cross which are read from it or written to it. Under fluid sharing messages cross the
+// memories of both ends, so that a route leads from memory to memory; what a switch copies or adds
+// up does not.
+func (n *Network) AddMemory(ranks int, bandwidth unit.Rate, isFluid bool) {
+	for range ranks {
+		n.Links = append(n.Links, Link{Bandwidth: bandwidth})
+	}
+	n.isCrossed = isFluid
+}
+
+// Memory is the number of the route over nothing but a rank's memory.
+//
+// REQUIRES: AddMemory.
+func (n *Network) Memory(rank int32) int32 { return n.Route(rank, rank) }
+
+// IsMemory reports whether a link is the memory of a rank.
+func (n *Network) IsMemory(link int32) bool { return link >= n.Wires }
 
 // Route is the number of the route between two ranks.
 func (n *Network) Route(src, dst int32) int32 {
@@ -77,7 +100,17 @@ func (n *Network) Route(src, dst int32) int32 {
 		return r
 	}
 	from := int32(len(n.Hops))
-	n.Hops = n.graph.Route(int(src), int(dst), n.Hops)
+	if src == dst && len(n.Links) > int(n.Wires) { // its own memory
+		n.Hops = append(n.Hops, n.Wires+src)
+	} else {
+		if n.isCrossed {
+			n.Hops = append(n.Hops, n.Wires+src)
+		}
+		n.Hops = n.graph.Route(int(src), int(dst), n.Hops)
+		if n.isCrossed {
+			n.Hops = append(n.Hops, n.Wires+dst)
+		}
+	}
 	r := Route{Src: src, Dst: dst, From: from, To: int32(len(n.Hops)), Slowest: unit.Unlimited,
 		Tree: -1}
 	for _, l := range n.Hops[from:] {

@@ -12,8 +12,8 @@ import (
 type Rules struct {
 	Env
 	Schedule *schedule.Schedule
-	width    int64 // bytes of an element
 	slots    int32
+	launches bool // brackets are launched one by one
 }
 
 // NewRules are the rules of a run.
@@ -24,18 +24,34 @@ func NewRules(s *schedule.Schedule, env *Env) Rules {
 	if s.Slots > 0 {
 		slots = s.Slots
 	}
-	return Rules{Env: *env, Schedule: s, width: int64(s.Spec.Type.Width()),
-		slots: int32(min(slots, math.MaxInt32))}
+	r := Rules{Env: *env, Schedule: s, slots: int32(min(slots, math.MaxInt32))}
+	r.launches = r.HasGPU() && hasLaunches(s)
+	return r
 }
 
+// hasLaunches reports whether a schedule says what is launched.
+func hasLaunches(s *schedule.Schedule) bool {
+	for _, p := range s.Parts() {
+		if p.Launch != nil {
+			return true
+		}
+	}
+	return s.AnyStep(func(step *schedule.Step) bool { return step.Launch != nil })
+}
+
+// Launches reports whether brackets are launched one by one: there is a GPU, and the schedule has
+// marks. Otherwise it is launched as a whole.
+func (r *Rules) Launches() bool { return r.launches }
+
 // Begin is when a lane of a rank can start its first step: the call costs the device's launch once
-// (decision 16). A lane without steps has nothing launched, and has ended when its rank starts.
+// (decision 16), unless brackets are launched one by one. A lane without steps has nothing
+// launched, and has ended when its rank starts.
 func (r *Rules) Begin(rank int32, hasSteps bool) Moment {
 	begin := Moment{}
 	if r.Start != nil {
 		begin.T = r.Start[rank]
 	}
-	if !hasSteps {
+	if !hasSteps || r.launches {
 		return begin
 	}
 	return begin.Plus(r.Slowed(rank, r.Device.Launch))
@@ -52,23 +68,23 @@ func (r *Rules) Slowed(rank int32, t unit.Time) unit.Time {
 // Size is n of a sub-step, in bytes, and whether the step tells: if it names no region, n is that
 // of the largest message that it receives (design §3, data).
 func (r *Rules) Size(where schedule.Spot, step *schedule.Step) (n unit.Bytes, known bool) {
-	elements, known := r.Schedule.Size(where, step)
-	return unit.Bytes(elements * r.width), known
+	bytes, known := r.Schedule.Bytes(where, step)
+	return unit.Bytes(bytes), known
 }
 
 // SizeOf is how many bytes of a region a rank has: those that a get or a multimem load brings.
 func (r *Rules) SizeOf(where schedule.Spot, region *schedule.Region) unit.Bytes {
-	return unit.Bytes(r.Schedule.Elements(where, region) * r.width)
+	return unit.Bytes(r.Schedule.BytesOf(where, region))
 }
 
 // Cost is D − S of a sub-step of n bytes: o + (sources − 1)·n·γ, and n over the copy rate where it
 // has neither message nor peer; or o and what the step computes (design §4, step).
 func (r *Rules) Cost(rank int32, step *schedule.Step, n unit.Bytes) unit.Time {
 	d := &r.Device
-	cost := min(r.Slowed(rank, d.Overhead)+r.Additions(rank, len(step.From), n), unit.Forever)
-	if step.Cost > 0 && !r.FreeCompute {
-		return min(cost+r.Slowed(rank, min(unit.Time(step.Cost), unit.Forever)), unit.Forever)
+	if step.Kernel != nil {
+		return r.kernel(rank, step)
 	}
+	cost := min(r.Slowed(rank, d.Overhead)+r.Additions(rank, len(step.From), n), unit.Forever)
 	if d.CopyRate == unit.Unlimited || len(step.Send) > 0 || len(step.From) == 0 {
 		return cost
 	}
@@ -78,6 +94,15 @@ func (r *Rules) Cost(rank int32, step *schedule.Step, n unit.Bytes) unit.Time {
 		}
 	}
 	return min(cost+r.Slowed(rank, n.Over(d.CopyRate)), unit.Forever)
+}
+
+// kernel is Cost of a step that computes: only of an opaque kernel it is known without a GPU model.
+func (r *Rules) kernel(rank int32, step *schedule.Step) unit.Time {
+	cost := r.Slowed(rank, r.Device.Overhead)
+	if t := step.OpaqueTime(); t > 0 && !r.FreeCompute {
+		cost += r.Slowed(rank, min(t, unit.Forever))
+	}
+	return min(cost, unit.Forever)
 }
 
 // Additions is how long a rank takes to combine so many sources of n bytes: (sources − 1)·n·γ.
@@ -108,7 +133,11 @@ func (r *Rules) Lead(rank, peers int32, slowest unit.Rate, n unit.Bytes) unit.Ti
 // PaceRate is the pace of a lane as a rate, κ over the peers and the rank's slowdown, in units of
 // 2⁻²⁰ B/s: the cap of a flow. Where nothing paces it, it is 2⁶⁴ − 1.
 func (r *Rules) PaceRate(rank, peers int32) uint64 {
-	rate := r.Device.LaneRate
+	return r.rateOver(rank, peers, r.Device.LaneRate)
+}
+
+// rateOver is a rate over the peers and the rank's slowdown, in units of 2⁻²⁰ B/s.
+func (r *Rules) rateOver(rank, peers int32, rate unit.Rate) uint64 {
 	if peers == 0 || rate == unit.Unlimited {
 		return NoCap
 	}
@@ -130,12 +159,24 @@ func (r *Rules) PaceRate(rank, peers int32) uint64 {
 
 // Slots is how many messages a connection of a class holds; 0 is any number. The i-th message
 // needs the slot that the (i − slots)-th has freed.
-func (r *Rules) Slots(class schedule.Class) int32 {
+func (r *Rules) Slots(class schedule.Class) int32 { return Slots(class, r.slots) }
+
+// SlotsOf is what connections of class FIFO hold from a lane whose part says so many, or 0.
+func (r *Rules) SlotsOf(own int) int32 {
+	if own > 0 {
+		return int32(min(own, math.MaxInt32))
+	}
+	return r.slots
+}
+
+// Slots is what a connection of a class holds where those of class FIFO hold so many; 0 is any
+// number.
+func Slots(class schedule.Class, fifo int32) int32 {
 	switch class {
 	case schedule.Pad:
 		return 1
 	case schedule.FIFO:
-		return r.slots
+		return fifo
 	}
 	return 0
 }

@@ -9,6 +9,7 @@ import (
 	"collsim/schedule"
 	"collsim/sim/internal/flat"
 	"collsim/topology"
+	"collsim/unit"
 )
 
 // Extended is a random schedule with what the builder has no words for: tags, packets, silent puts,
@@ -17,8 +18,8 @@ func Extended(t testing.TB, rng *rand.Rand, s *schedule.Schedule,
 	g *topology.Graph) *schedule.Schedule {
 	t.Helper()
 	ranks, multimem := int32(s.Spec.Ranks), g != nil && g.Preset == "switch"
-	for i := range len(g.Nodes) {
-		g.Nodes[i].Multicast, g.Nodes[i].Reduce = g.Nodes[i].Switch, g.Nodes[i].Switch
+	for i := range len(g.Nodes()) {
+		g.Nodes()[i].Multicast, g.Nodes()[i].Reduce = g.Nodes()[i].Switch, g.Nodes()[i].Switch
 	}
 	salt := rng.Int32N(1 << 20)
 	tag := func(from, to int32, p *schedule.Peer, lane int32) { // both ends must think of the same
@@ -63,7 +64,7 @@ func extra(rng *rand.Rand, ranks, me int32, multimem bool) schedule.Step {
 	}
 	switch rng.IntN(kinds) {
 	case 0:
-		return schedule.Step{Cost: []int64{1, 100_000, 250_000}[rng.IntN(3)]}
+		return schedule.Step{Kernel: schedule.Opaque([]unit.Time{1, 100_000, 250_000}[rng.IntN(3)])}
 	case 1:
 		peer := (me + 1 + rng.Int32N(ranks-1)) % ranks
 		put := schedule.Dest{Peer: schedule.Peer{Rank: peer}, Put: true, Silent: true, Region: out}

@@ -133,9 +133,9 @@ func Env(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	g, err := topology.New(presets[rng.IntN(len(presets))], ranks, rates[rng.IntN(4)],
 		times[rng.IntN(5)])
 	require.NoError(t, err)
-	for i := range g.Links {
+	for i := range g.Links() {
 		if rng.IntN(3) == 0 {
-			g.Links[i].Bandwidth, g.Links[i].Latency = rates[rng.IntN(4)], times[rng.IntN(5)]
+			g.Links()[i].Bandwidth, g.Links()[i].Latency = rates[rng.IntN(4)], times[rng.IntN(5)]
 		}
 	}
 	env := model.Env{Graph: g, Device: device.Ideal(), Slots: rng.IntN(5)}

@@ -14,7 +14,7 @@ import (
 // Of is the trace of a run in an environment, made from its log, which was kept for a picture.
 func Of(env *model.Env, log *model.Log) *trace.Trace {
 	t := &trace.Trace{Tracks: make([]trace.Track, len(log.Lanes)),
-		Counters: make([]trace.Counter, len(log.Counters))}
+		Counters: make([]trace.Counter, len(env.Graph.Links()))}
 	for i := range log.Lanes {
 		l := &log.Lanes[i]
 		t.Tracks[i] = trace.Track{Rank: l.Rank, Lane: l.Lane}
@@ -22,7 +22,12 @@ func Of(env *model.Env, log *model.Log) *trace.Trace {
 	}
 	for i := range log.Counters {
 		c := &log.Counters[i]
-		t.Counters[i] = trace.Counter{Name: env.Graph.Links[i].Name, Samples: c.Samples}
+		if rank := i - len(t.Counters); rank < 0 {
+			t.Counters[i] = trace.Counter{Name: env.Graph.Links()[i].Name, Samples: c.Samples}
+		} else {
+			name := env.Graph.Nodes()[env.Graph.Ranks[rank]].Name
+			t.Memories = append(t.Memories, trace.Counter{Name: name, Samples: c.Samples})
+		}
 		if n := len(c.Samples); n > 0 { // silent puts may land after all lanes have ended
 			t.End = max(t.End, c.Samples[n-1].At)
 		}
@@ -30,6 +35,9 @@ func Of(env *model.Env, log *model.Log) *trace.Trace {
 	var number []int32
 	t.Intervals, number = intervals(log)
 	t.Messages = messages(env, log, number)
+	if log.Busy != nil {
+		addGPUs(t, log)
+	}
 	return t
 }
 
@@ -37,8 +45,12 @@ func Of(env *model.Env, log *model.Log) *trace.Trace {
 // in its lane, counted from 1.
 func intervals(log *model.Log) (list []trace.Interval, number []int32) {
 	first := make([]int32, len(log.Lanes)+1) // of each lane in list
+	steps := 0
 	for i := range log.Steps {
-		first[log.Steps[i].Lane+1]++
+		if !log.Details[i].IsEdge {
+			first[log.Steps[i].Lane+1]++
+			steps++
+		}
 	}
 	ready := make([]unit.Time, len(log.Lanes))
 	for i := range log.Lanes {
@@ -46,9 +58,12 @@ func intervals(log *model.Log) (list []trace.Interval, number []int32) {
 		ready[i] = log.Lanes[i].Begin
 	}
 	next := slices.Clone(first)
-	list, number = make([]trace.Interval, len(log.Steps)), make([]int32, len(log.Steps))
+	list, number = make([]trace.Interval, steps), make([]int32, len(log.Steps))
 	for i := range log.Steps {
 		s, d := &log.Steps[i], &log.Details[i]
+		if d.IsEdge {
+			continue
+		}
 		v := &list[next[s.Lane]]
 		*v = trace.Interval{Track: s.Lane, Verb: trace.Verb(d.Verb), Chunk: d.Chunk, Slice: d.Slice,
 			Round: d.Round, Peer: d.Peer, Bytes: s.Bytes, Ready: ready[s.Lane], Start: s.Start,

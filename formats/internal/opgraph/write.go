@@ -1,6 +1,9 @@
 package opgraph
 
-import "collsim/schedule"
+import (
+	"collsim/schedule"
+	"collsim/unit"
+)
 
 // write adds the steps of a lane.
 func (l *lowering) write(rank, lane int, add func(schedule.Step)) {
@@ -38,7 +41,9 @@ func (l *lowering) step(rank, op int32) schedule.Step {
 	s := schedule.Step{Round: d.round[op]}
 	switch {
 	case o.Kind == Calc:
-		s.Cost = o.Cost
+		if o.Cost > 0 {
+			s.Kernel = schedule.Opaque(unit.Time(o.Cost))
+		}
 	case l.crosses(rank, op):
 		peer := schedule.Peer{Rank: o.Peer, Lane: l.dags[o.Peer].lane[d.mate[op]], Tag: l.tag(o.Tag)}
 		if o.Kind == Recv {

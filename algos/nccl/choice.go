@@ -1,0 +1,172 @@
+package nccl
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/dtype"
+)
+
+// Setting is what decides how NCCL does a call besides the call. Its zero value is an H100 machine
+// with all ranks on one node, and leaves everything to the library.
+type Setting struct {
+	Machine  string // a name of Machines; "" is the first
+	PerNode  int    // ranks of a node, which divides the ranks; all if 0
+	Among    []Way  // the ways to choose from; nil is all that the library has
+	Channels int    // of the communicator (NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS); 0: found
+}
+
+// MaxChannels is MAXCHANNELS.
+const MaxChannels = 64
+
+// Choice is how NCCL does a call, by its own model.
+type Choice struct {
+	Way
+	Channels int     // that it may take of the communicator's
+	Used     int     // that it takes, each with a part of the data
+	Time     float64 // by the model, in microseconds; 0 of a way that the library never takes
+	// Others are the other ways, the fastest first, with their times.
+	Others []Other
+
+	all   int // channels of the communicator
+	model *model
+}
+
+// Other is a way that was not chosen.
+type Other struct {
+	Way
+	Time float64
+}
+
+// Choose is what NCCL does of a call: the first of the fastest ways of its tables that has a
+// schedule. Its error says why there is none.
+func Choose(spec collective.Spec, s Setting) (*Choice, error) {
+	m, err := s.model(&spec)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Kind.Reduces() && !slices.Contains(Types(), spec.Type) {
+		return nil, fmt.Errorf("nccl: NCCL has no %v to reduce", spec.Type)
+	}
+	c := &Choice{Time: never, all: s.Channels, model: m}
+	if c.all == 0 {
+		c.all = m.channels
+	}
+	bytes, found := callBytes(&spec), false
+	for a := range algorithms {
+		for p := range protocols {
+			w := Way{a, p}
+			us, ok := m.time(&spec, w, bytes)
+			if ok {
+				c.Others = append(c.Others, Other{w, us})
+			}
+			asked := s.Among == nil || slices.Contains(s.Among, w)
+			switch {
+			case !asked || !w.legal(spec.Kind) || !a.Played():
+			case ok && us < c.Time:
+				c.Way, c.Time, found = w, us, true
+			case !ok && s.Among != nil && !found && c.forced(&spec, w): // told to, it does
+				c.Way, found = w, true
+			}
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("nccl: NCCL does no %s by %s", called(&spec), s.among())
+	}
+	if c.Time == never {
+		c.Time = 0
+	}
+	c.Others = slices.DeleteFunc(c.Others, func(o Other) bool { return o.Way == c.Way })
+	slices.SortStableFunc(c.Others, func(x, y Other) int { return cmp.Compare(x.Time, y.Time) })
+	if c.Channels = m.channelsFor(c.Way, bytes, c.all); bytes > 0 {
+		c.Used = len(c.parts(&spec))
+	}
+	return c, nil
+}
+
+// forced reports whether a way that the library never takes by itself can be had of it.
+func (c *Choice) forced(spec *collective.Spec, w Way) bool {
+	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
+	return w.Algorithm != PAT || !scaled
+}
+
+// called is such as "all_reduce avg".
+func called(s *collective.Spec) string {
+	if s.Op == 0 {
+		return s.Kind.String()
+	}
+	return fmt.Sprintf("%v %v", s.Kind, s.Op)
+}
+
+func (s *Setting) among() string {
+	var names []string
+	for _, w := range s.Among {
+		names = append(names, w.String())
+	}
+	if names == nil {
+		return "any of its algorithms"
+	}
+	return strings.Join(names, " or ")
+}
+
+// model is that of the setting.
+func (s *Setting) model(spec *collective.Spec) (*model, error) {
+	var names []string
+	all := Machines()
+	at := 0
+	for i, m := range all {
+		if names = append(names, m.Name); m.Name == s.Machine {
+			at = i
+		}
+	}
+	alone := all[at].one.channels == 0
+	perNode := s.PerNode
+	switch {
+	case perNode == 0 && alone:
+		perNode = 1
+	case perNode == 0:
+		perNode = spec.Ranks
+	}
+	switch {
+	case s.Machine != "" && all[at].Name != s.Machine:
+		return nil, fmt.Errorf("machine=%s: one of %s is expected", s.Machine,
+			strings.Join(names, ", "))
+	case perNode < 0 || perNode > spec.Ranks || spec.Ranks%perNode != 0:
+		return nil, fmt.Errorf("per_node=%d: a divisor of the %d ranks is expected", perNode, spec.Ranks)
+	case alone && perNode != 1:
+		return nil, fmt.Errorf("per_node=%d: of machine=%s it is 1", perNode, s.Machine)
+	case s.Channels < 0 || s.Channels > MaxChannels:
+		return nil, fmt.Errorf("nchannels=%d: 1 to %d is expected", s.Channels, MaxChannels)
+	}
+	return modelOf(&all[at], spec.Ranks, perNode), nil
+}
+
+// String is the choice with its reason.
+func (c *Choice) String() string {
+	text := fmt.Sprintf("%v, %d of %d channels", c.Way, c.Used, c.all)
+	if c.Time > 0 {
+		text += fmt.Sprintf(": %.1f us by NCCL's model", c.Time)
+	}
+	if len(c.Others) == 0 {
+		return text
+	}
+	first := c.Others[0]
+	if c.Time > 0 && first.Time >= c.Time {
+		return text + fmt.Sprintf(", next %v %.1f us", first.Way, first.Time)
+	}
+	text += fmt.Sprintf("; NCCL takes %v, %.1f us", first.Way, first.Time)
+	if !first.Algorithm.Played() {
+		text += ", not played"
+	}
+	return text
+}
+
+// Types are those that NCCL reduces.
+func Types() []dtype.Type {
+	return []dtype.Type{dtype.Int8, dtype.Uint8, dtype.Int32, dtype.Uint32, dtype.Int64,
+		dtype.Uint64, dtype.Float16, dtype.Float32, dtype.Float64, dtype.BFloat16, dtype.Float8E4M3,
+		dtype.Float8E5M2}
+}

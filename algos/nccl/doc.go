@@ -1,0 +1,13 @@
+// Package nccl has what NVIDIA's NCCL plays: its ring, its double binary tree and its PAT, cut into
+// channels, chunks and slices as the library cuts them, with its order of additions, and its own
+// choice between them. They are algorithms like any other, under names that begin with "nccl:".
+//
+// What the library does was read in its source (2.30.7; the paths are in the comments) and is said
+// here in other words. It depends on the machine: how many rings a search of its wires has found,
+// how fast they are, and which GPU is next to which. That search is not here; its results for some
+// machines are (Machines). NVLS and CollNet, in which a switch adds in an order of its own, are
+// weighed like all others but not played.
+//
+// Bytes are those of the data. LL puts a flag behind every 4 of them, LL128 behind every 120, and
+// these are not on the wires of a simulation; in the library's own model (Choice) they are.
+package nccl

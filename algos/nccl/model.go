@@ -1,0 +1,326 @@
+package nccl
+
+import (
+	"math"
+	"math/bits"
+
+	"collsim/collective"
+	"collsim/dtype"
+)
+
+// model is NCCL's cost model (graph/tuning.cc) of a communicator: microseconds and GB/s of 10⁹.
+type model struct {
+	*Machine
+	rings
+	ranks, nodes, perNode int
+}
+
+func modelOf(m *Machine, ranks, perNode int) *model {
+	nodes := ranks / perNode
+	return &model{m, m.on(nodes, perNode), ranks, nodes, perNode}
+}
+
+// Classes of links in the tables.
+const (
+	nvlink = iota
+	pcie
+	network
+)
+
+// triple is a figure by protocol, or by one node, two nodes and more.
+type triple [3]float64
+
+// The latencies of an algorithm, and of a hop of it by class of links. (Tree by Simple over PCIe
+// has the ring's on POWER, which is not here.)
+var (
+	baseLatency = [algorithms]triple{Tree: {6.8, 14, 8.4}, Ring: {6.6, 14, 8.4}, PAT: {8, 8, 8}}
+	hopLatency  = [...][algorithms]triple{
+		nvlink: {Tree: {.6, 1.25, 4}, Ring: {.6, 1.9, 3.4}, NVLS: {0, 0, 25}, NVLSTree: {0, 0, 25},
+			PAT: {0, 0, 4}},
+		pcie: {Tree: {1, 1.9, 4}, Ring: {1, 2.5, 5.7}, PAT: {0, 0, 4}},
+		network: {Tree: {5, 8.5, 14}, Ring: {2.7, 4, 14}, NVLS: {0, 0, 18}, NVLSTree: {0, 0, 20.9},
+			PAT: {0, 0, 14}},
+	}
+)
+
+// Bounds by generation, and by one node, two nodes and more.
+var (
+	llMost        = [...]triple{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}}
+	ringLL128Most = [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}}
+	treeLL128Most = [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}}
+	treeMost      = [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}}
+	nvlsTreeMost  = [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}}
+	nvlsShare     = [...]float64{0, 0, .85}
+)
+
+// treeCorrection is what the bandwidth of a tree is multiplied by, from 64 bytes on by powers of
+// two.
+var treeCorrection = [protocols][24]float64{
+	LL: {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
+	LL128: {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1,
+		1},
+	Simple: {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9,
+		.9, .9},
+}
+
+// graph is the one that an algorithm goes by.
+func (m *model) graph(a Algorithm) *graph {
+	switch a {
+	case Tree, PAT:
+		return &m.tree
+	case Ring:
+		return &m.ring
+	}
+	return &m.nvls
+}
+
+// scale is the index of one node, two, and more.
+func (m *model) scale() int { return min(m.nodes, 3) - 1 }
+
+// bandwidth is an algorithm's: bytes of the call over time. 0 is not available.
+func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
+	g, scale := m.graph(w.Algorithm), m.scale()
+	channels, bw := float64(g.channels), g.intra
+	if m.nodes > 2 {
+		bw = g.inter
+	}
+	generation := m.generation
+	if m.nodes > 1 { // by the vendor of the processors
+		generation = volta
+		if m.amd {
+			generation = ampere
+		}
+	}
+	ll, bus := llMost[generation][scale], float64(channels*bw)
+	switch w.Algorithm {
+	case Tree:
+		bus = m.treeBandwidth(w.Protocol, bus, ll)
+	case Ring:
+		switch w.Protocol {
+		case LL:
+			bus = min(ll, .5*bus)
+		case LL128:
+			bus = min(.92*bus, channels*ringLL128Most[m.generation][scale])
+		}
+	case PAT:
+		bus *= .75
+	default:
+		bus = channels * m.nvlsBandwidth(kind, w.Algorithm)
+	}
+	blocks := kind == collective.AllGather || kind == collective.ReduceScatter
+	switch {
+	case w.Algorithm == Tree:
+		return bus * .5
+	case blocks && w.Algorithm != Ring || w.Algorithm == PAT:
+		return bus
+	}
+	return bus * float64(m.ranks) / float64(m.hops(kind))
+}
+
+// treeBandwidth is that of both trees together.
+func (m *model) treeBandwidth(p Protocol, bus, ll float64) float64 {
+	scale, channels := m.scale(), float64(m.tree.channels)
+	bus = min(.92*bus, channels*treeMost[m.generation][scale])
+	switch p {
+	case LL:
+		bus = min(bus/3.8, ll)
+	case LL128:
+		share := 7. / 9
+		if m.nodes > 1 {
+			share = 120. / 128
+		}
+		bus = min(bus*share, channels*treeLL128Most[m.generation][scale])
+	}
+	if m.tree.fromTop {
+		bus *= .85
+	}
+	return bus
+}
+
+// nvlsBandwidth is that of a channel.
+func (m *model) nvlsBandwidth(kind collective.Kind, a Algorithm) float64 {
+	g := &m.nvls
+	if g.channels < 2 {
+		return 0
+	}
+	n := float64(g.channels)
+	intra := g.intra * nvlsShare[m.generation] * (n - 1) / n
+	if kind == collective.AllReduce {
+		intra *= 2
+	} else {
+		intra *= float64(m.perNode-1) / float64(m.perNode)
+	}
+	if m.nodes == 1 {
+		return intra
+	}
+	inter := g.inter
+	if a == NVLSTree {
+		if m.nodes <= 2 {
+			inter *= 2
+		}
+		inter = min(inter, nvlsTreeMost[m.generation][m.scale()])
+	}
+	return min(intra, inter)
+}
+
+// hops is how many steps a ring takes.
+func (m *model) hops(kind collective.Kind) int {
+	switch kind {
+	case collective.AllReduce:
+		return 2 * (m.ranks - 1)
+	case collective.AllGather, collective.ReduceScatter:
+		return m.ranks - 1
+	}
+	return m.ranks
+}
+
+// latency is what a call takes without its bytes.
+func (m *model) latency(kind collective.Kind, w Way) float64 {
+	a, p := w.Algorithm, w.Protocol
+	g, base := m.graph(a), baseLatency[a][p]
+	class := pcie
+	if g.nvlink {
+		class = nvlink
+	}
+	intra, inter := hopLatency[class][a][p], hopLatency[network][a][p]
+	if m.perNode == 1 {
+		inter = hopLatency[network][Tree][p]
+	}
+	levels := float64(bits.Len(uint(m.nodes)) - 1)
+	switch a {
+	case Tree:
+		within := float64(float64(m.perNode-1) * intra)
+		return base + float64(2*(within+float64(levels*inter)))
+	case NVLS:
+		if m.nodes > 1 {
+			return intra + inter
+		}
+		return intra
+	case NVLSTree:
+		return intra + float64(2*levels*inter)
+	case PAT:
+		return base + float64(levels*inter/3.5) + float64(2.8*float64(m.ranks))
+	}
+	return base + m.ringLatency(kind, p, class, intra, inter)
+}
+
+// ringLatency is that of a ring's hops.
+func (m *model) ringLatency(kind collective.Kind, p Protocol, class int, intra,
+	inter float64) float64 {
+	hops := m.hops(kind)
+	if kind == collective.Broadcast || kind == collective.Reduce {
+		if m.nodes > 1 {
+			class = network
+		}
+		switch {
+		case m.ring.same:
+			return hopLatency[class][Ring][p]
+		case p == Simple:
+			return float64(hops) * hopLatency[class][Tree][Simple]
+		}
+		return float64(hops) * hopLatency[class][Ring][p]
+	}
+	if m.nodes > 1 { // what the processors take
+		overhead := 1.
+		if m.amd {
+			overhead = 2
+		}
+		if p == Simple {
+			overhead *= 3
+		}
+		intra = max(intra, overhead)
+	}
+	between := 0
+	if m.nodes > 1 {
+		between = m.nodes - 1
+		if kind == collective.AllReduce {
+			between *= 2
+		}
+	}
+	return float64(float64(hops-between)*intra) + float64(float64(between)*inter)
+}
+
+// time is what the model says of a call of so many bytes; ok is false where it is not available.
+func (m *model) time(spec *collective.Spec, w Way, bytes int64) (us float64, ok bool) {
+	bw, lat := m.bandwidth(spec.Kind, w), m.latency(spec.Kind, w)
+	if !m.has(spec, w) || bw <= 0 {
+		return 0, false
+	}
+	log := bits.Len64(uint64(bytes/64)) - 1
+	switch {
+	case w.Algorithm == Tree && log >= 0 && log < 23:
+		bw *= treeCorrection[w.Protocol][log]
+	case w == (Way{Ring, Simple}) && spec.Kind == collective.AllReduce && m.nodes > 1 &&
+		bytes/int64(m.ring.channels*m.ranks) >= 64:
+		if lat = float64(lat * 1.4); m.generation == volta {
+			lat = float64(lat * (1.9 / 1.4))
+		}
+	}
+	us = lat + float64(float64(bytes)/(1000*bw))
+	if w.Algorithm == Ring && m.ranks > 8 && spec.Kind.Reduces() && float8(spec.Type) {
+		us *= 1024 // it rounds too often
+	}
+	return us, true
+}
+
+func float8(t dtype.Type) bool { return t == dtype.Float8E4M3 || t == dtype.Float8E5M2 }
+
+// has reports whether the library would take a way at all, by itself.
+func (m *model) has(spec *collective.Spec, w Way) bool {
+	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
+	switch {
+	case !w.legal(spec.Kind) || w.Protocol == LL128 && !m.ll128:
+		return false
+	case w.Algorithm == NVLS && m.nodes > 1, w.Algorithm == NVLSTree && m.nodes == 1:
+		return false
+	case w.Algorithm == NVLS || w.Algorithm == NVLSTree:
+		return !spec.Kind.Reduces() || !scaled && multicasts(spec.Type, spec.Op)
+	case w.Algorithm == PAT:
+		return m.perNode == 1 && m.nodes > 1 && !scaled
+	}
+	return true
+}
+
+// multicasts reports whether a switch adds numbers of a type.
+func multicasts(t dtype.Type, op collective.Op) bool {
+	switch t {
+	case dtype.Int32, dtype.Uint32, dtype.Int64, dtype.Uint64, dtype.Float16, dtype.BFloat16:
+		return op != collective.Prod
+	case dtype.Float32, dtype.Float64:
+		return op == collective.Sum
+	}
+	return false
+}
+
+// channelsFor is how many channels a call may take of those there are, by how many bytes that
+// leaves each of its threads (enqueue.cc, getAlgoInfo).
+func (m *model) channelsFor(w Way, bytes int64, channels int) int {
+	threads, least := int64(512), int64(8)
+	switch {
+	case w.Protocol == LL128:
+		threads = 640
+	case w.Protocol == Simple:
+		least = 64
+		if w.Algorithm == Ring && m.ring.intra*float64(m.ring.channels) <= 12 {
+			threads = 256
+		}
+	case w.Algorithm == Ring:
+		least *= int64(m.ranks)
+	}
+	if w.Algorithm == NVLS || w.Algorithm == NVLSTree {
+		channels = min(channels, m.nvlsChannels)
+	}
+	return int(max(1, min(int64(channels), bytes/(threads*least))))
+}
+
+// callBytes is the size of a call as NCCL has it: of the longer of the two buffers.
+func callBytes(s *collective.Spec) int64 {
+	n := s.Count * int64(s.Type.Width())
+	if s.Kind == collective.AllGather || s.Kind == collective.ReduceScatter {
+		n *= int64(s.Ranks)
+	}
+	return n
+}
+
+// never is later than any estimate.
+var never = math.Inf(1)

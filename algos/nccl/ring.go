@@ -1,0 +1,158 @@
+package nccl
+
+import (
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// around is a call on rings. A rank sends to the next one of its channel; its own part stands on
+// the left of every sum.
+//
+// The rings of one node go from rank to rank. Those of several go through one node after the other,
+// each channel's from another GPU on, so that all NICs are taken; real ones depend on the machine.
+type around struct {
+	*Choice
+	*pieces
+	spec collective.Spec
+}
+
+// turn is by how many GPUs a channel's way through a node is turned.
+func (c *Choice) turn(channel int) int {
+	if c.model.nodes == 1 {
+		return 0
+	}
+	half := max(c.model.channels/2, 1)
+	return channel % half % c.model.perNode
+}
+
+// rankAt is the rank at a place of a channel's ring; places are counted modulo the ranks.
+func (c *Choice) rankAt(channel, place int) int {
+	ranks, perNode := c.model.ranks, c.model.perNode
+	place = (place%ranks + ranks) % ranks
+	node, gpu := place/perNode, place%perNode
+	return node*perNode + (gpu+c.turn(channel))%perNode
+}
+
+// placeOf is a rank's place on a channel's ring.
+func (c *Choice) placeOf(channel, rank int) int {
+	perNode := c.model.perNode
+	node, gpu := rank/perNode, rank%perNode
+	return node*perNode + (gpu-c.turn(channel)+perNode)%perNode
+}
+
+// lane is what a rank does in a channel.
+func (a *around) lane(l *schedule.Lane) {
+	do := map[collective.Kind]func(*hop){collective.AllReduce: (*hop).allReduce,
+		collective.ReduceScatter: (*hop).reduceScatter, collective.AllGather: (*hop).allGather,
+		collective.Broadcast: (*hop).broadcast, collective.Reduce: (*hop).reduce}[a.spec.Kind]
+	place := a.placeOf(l.Channel, l.Rank)
+	h := &hop{Lane: l, around: a, place: place, prev: a.rankAt(l.Channel, place-1),
+		next: a.rankAt(l.Channel, place+1)}
+	for h.loop = range a.loops[l.Channel] {
+		do(h)
+	}
+}
+
+// hop is a rank on the ring of a channel, in a loop.
+type hop struct {
+	*schedule.Lane
+	*around
+	place, prev, next int
+	loop              int
+}
+
+// each does a step for the slices of a chunk.
+func (h *hop) each(chunk int, step func()) {
+	for slice := range h.slices {
+		h.Tile(h.at(h.Channel, h.loop, chunk, slice))
+		step()
+	}
+}
+
+// rank is the one so many places after this one.
+func (h *hop) rank(after int) int { return h.rankAt(h.Channel, h.place+after) }
+
+// plus is this rank's part plus what comes.
+func (h *hop) plus(own schedule.Region) []schedule.Source {
+	return []schedule.Source{h.Local(own), h.From(h.prev)}
+}
+
+// allReduce is device/all_reduce.h, runRing: chunk c sets out from place c+1, is complete at c, and
+// goes round once more.
+func (h *hop) allReduce() {
+	n := h.Ranks
+	chunk := func(i int) int { return (h.place + i + n) % n }
+	to := []int{h.next}
+	h.each(chunk(-1), func() { h.Send(h.next, h.In(0)) })
+	for j := 2; j < n; j++ {
+		h.each(chunk(-j), func() { h.Combine(nil, to, h.plus(h.In(0))...) })
+	}
+	h.each(chunk(0), func() {
+		h.Completes()
+		h.Combine([]schedule.Region{h.Out(0)}, to, h.plus(h.In(0))...)
+	})
+	for j := 1; j < n-1; j++ {
+		h.each(chunk(-j), func() { h.CopySend(h.prev, h.next, h.Out(0)) })
+	}
+	h.each(chunk(1), func() { h.Recv(h.prev, h.Out(0)) })
+}
+
+// reduceScatter is device/reduce_scatter.h: a block sets out from the rank after its own.
+func (h *hop) reduceScatter() {
+	to := []int{h.next}
+	h.each(0, func() { h.Send(h.next, h.In(h.rank(-1))) })
+	for j := 2; j < h.Ranks; j++ {
+		h.each(0, func() { h.Combine(nil, to, h.plus(h.In(h.rank(-j)))...) })
+	}
+	h.each(0, func() {
+		h.Completes()
+		h.Combine([]schedule.Region{h.Out(0)}, nil, h.plus(h.In(h.Rank))...)
+	})
+}
+
+// allGather is device/all_gather.h: every block goes round, from its own rank on.
+func (h *hop) allGather() {
+	h.each(0, func() { h.keepSend(h.Out(h.Rank)) })
+	for j := 1; j < h.Ranks-1; j++ {
+		h.each(0, func() { h.CopySend(h.prev, h.next, h.Out(h.rank(-j))) })
+	}
+	h.each(0, func() { h.Recv(h.prev, h.Out(h.rank(1))) })
+}
+
+// keepSend sends this rank's input, and copies it to where it belongs unless it is there.
+func (h *hop) keepSend(at schedule.Region) {
+	var into []schedule.Region
+	if !h.spec.InPlace {
+		into = append(into, at)
+	}
+	h.Combine(into, []int{h.next}, h.Local(h.In(0)))
+}
+
+// broadcast is device/broadcast.h: a chain from the root to the rank before it.
+func (h *hop) broadcast() {
+	h.each(0, func() {
+		switch {
+		case h.Rank == h.Root:
+			h.keepSend(h.Out(0))
+		case h.next == h.Root:
+			h.Recv(h.prev, h.Out(0))
+		default:
+			h.CopySend(h.prev, h.next, h.Out(0))
+		}
+	})
+}
+
+// reduce is device/reduce.h: a chain to the root from the rank after it.
+func (h *hop) reduce() {
+	h.each(0, func() {
+		switch {
+		case h.Rank == h.Root:
+			h.Completes()
+			h.Combine([]schedule.Region{h.Out(0)}, nil, h.plus(h.In(0))...)
+		case h.prev == h.Root:
+			h.Send(h.next, h.In(0))
+		default:
+			h.Combine(nil, []int{h.next}, h.plus(h.In(0))...)
+		}
+	})
+}

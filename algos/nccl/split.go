@@ -1,0 +1,154 @@
+package nccl
+
+import (
+	"math/bits"
+
+	"collsim/collective"
+)
+
+// What an element of NCCL's is: it moves what it does not add as bytes.
+func elementBytes(s *collective.Spec) int64 {
+	if s.Kind.Reduces() {
+		return int64(s.Type.Width())
+	}
+	return 1
+}
+
+// part is what a channel has of a vector, or of every rank's block, and its chunk, all in elements.
+type part struct{ count, chunk int64 }
+
+// parts cuts a call into channels, one behind the other (enqueue.cc, scheduleCollTasksToPlan).
+// Traffic is what is sent for a byte of the count, by LL four times as much.
+func (c *Choice) parts(s *collective.Spec) (all []part) {
+	const least = 32 << 10 // of a channel, in traffic
+	elem := elementBytes(s)
+	count := s.Count * int64(s.Type.Width()) / elem
+	each := int64(1)
+	switch s.Kind {
+	case collective.AllReduce:
+		each = 2
+	case collective.AllGather, collective.ReduceScatter:
+		each = int64(s.Ranks)
+	}
+	if c.Protocol == LL {
+		each *= 4
+	}
+	traffic := up(max(least, count*elem*each)/int64(min(c.Channels, c.all)), 16) * 16
+	cell := up(up(least, each), 16) * 16 // bytes
+	cells := up(count*elem, cell)
+	share := min(cells, up(traffic, cell*each)) // cells of a channel
+	lo := min(cells, share)
+	if c.all == 1 {
+		lo = cells
+	}
+	mid, hi := (cells-lo)/share, (cells-lo)%share
+	if n := 1 + mid + min(hi, 1); n > int64(c.all) { // more than there are
+		mid = int64(c.all) - 2
+		share = (cells - lo) / (mid + 1)
+		hi = share + (cells-lo)%(mid+1)
+	}
+	if hi == 0 && mid > 0 {
+		hi, mid = share, mid-1
+	}
+	all = append(all, part{count: lo * cell / elem})
+	for range mid {
+		all = append(all, part{count: share * cell / elem})
+	}
+	if hi > 0 {
+		all = append(all, part{count: hi * cell / elem})
+	}
+	all[len(all)-1].count -= cells*cell/elem - count
+	for i := range all {
+		all[i].chunk = c.chunk(s, all[i].count*elem) / elem
+	}
+	return all
+}
+
+// up is a/b rounded up.
+func up(a, b int64) int64 { return (a + b - 1) / b }
+
+// chunk is the bytes of a chunk of a channel that has so many (enqueue.cc, calcCollChunking): what
+// the slots of a chunk hold, less where that leaves too few chunks to follow one another.
+func (c *Choice) chunk(s *collective.Spec, bytes int64) int64 {
+	if s.Kind == collective.AllGather || s.Kind == collective.ReduceScatter {
+		bytes *= int64(s.Ranks)
+	}
+	steps, _ := c.steps(s.Kind)
+	size := c.Protocol.buffer() / slots * steps
+	switch c.Protocol {
+	case LL:
+		size /= 2
+	case LL128:
+		size = size / 16 * 15
+	}
+	switch {
+	case c.Way == Way{Tree, LL128}:
+		perNode := float64(c.model.perNode)
+		levels := 1 + float64(bits.Len(uint(c.model.nodes))-1) + float64(.1*perNode)
+		for float64(bytes/size) < levels*64/perNode && size > 128<<10 {
+			size /= 2
+		}
+		for float64(bytes/size) < levels*16/perNode && size > 32<<10 {
+			size /= 2
+		}
+	case c.Algorithm == PAT:
+		times := int64(32)
+		if s.Kind == collective.ReduceScatter {
+			times = 16
+		}
+		for size*times > bytes && size > 64<<10 {
+			size /= 2
+		}
+	}
+	return size / c.Protocol.grain() * c.Protocol.grain()
+}
+
+// pieces are where a buffer is cut, in elements of the collective's type: a piece is a slice of a
+// chunk. Of a channel a loop is what it does in one go: a chunk, or of a ring's all_reduce one for
+// each rank.
+type pieces struct {
+	ends           []int64
+	first          []int // of a channel
+	loops          []int // of a channel
+	chunks, slices int   // of a loop, of a chunk
+}
+
+// piecesOf cuts a call.
+func (c *Choice) piecesOf(s *collective.Spec) *pieces {
+	steps, slice := c.steps(s.Kind)
+	x := &pieces{chunks: 1, slices: int(steps / slice)}
+	if c.Algorithm == Ring && s.Kind == collective.AllReduce {
+		x.chunks = s.Ranks
+	}
+	elem, at := elementBytes(s), int64(0)
+	least := c.Protocol.buffer() / slots / elem * slice / 32 // of a slice
+	for _, p := range c.parts(s) {
+		x.first = append(x.first, len(x.ends))
+		loops := 0
+		for rest := p.count; rest > 0; loops++ {
+			chunk, loop := p.chunk, min(rest, p.chunk*int64(x.chunks))
+			if x.chunks > 1 && rest < p.chunk*int64(x.chunks) {
+				chunk = up(up(rest, int64(x.chunks)), 16/elem) * (16 / elem)
+			}
+			for i := range int64(x.chunks) {
+				from := at + min(i*chunk, loop)
+				n := min(chunk, at+loop-from)
+				size := max(up(n, 16*int64(x.slices))*16, least)
+				for k := range int64(x.slices) {
+					x.ends = append(x.ends, from+min(n, (k+1)*size))
+				}
+			}
+			at, rest = at+loop, rest-loop
+		}
+		x.loops = append(x.loops, loops)
+	}
+	for i := range x.ends { // of bytes that are elements
+		x.ends[i] = x.ends[i] * elem / int64(s.Type.Width())
+	}
+	return x
+}
+
+// at is the number of a piece.
+func (x *pieces) at(channel, loop, chunk, slice int) int {
+	return x.first[channel] + (loop*x.chunks+chunk)*x.slices + slice
+}

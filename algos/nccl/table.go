@@ -1,0 +1,188 @@
+package nccl
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// Prefix begins the names of the table's algorithms.
+const Prefix = "nccl:"
+
+// The names of parameters, and the value that leaves one to the library.
+const (
+	protocolParam = "protocol"
+	machineParam  = "machine"
+	channelsParam = "nchannels"
+	perNodeParam  = "per_node"
+	found         = "auto"
+)
+
+// Table lists NCCL's algorithms by kind, with "nccl:auto", which is what it chooses by itself.
+func Table() (all []algos.Algorithm) {
+	for _, kind := range collective.Kinds() {
+		for _, a := range []struct {
+			name, about, when, source string
+			among                     []Algorithm
+		}{
+			{"auto", "what NCCL chooses by itself, as far as it is played here",
+				"as NCCL where nobody tells it how", "graph/tuning.cc", []Algorithm{Tree, Ring, PAT}},
+			{"tree", "sums go up a tree and come down: a chain in each node, two binary trees between",
+				"as NCCL where NCCL_ALGO is tree: several nodes, short vectors",
+				"device/all_reduce.h, graph/trees.cc", []Algorithm{Tree}},
+			{"ring", "rings side by side, or chains from or to a root, chunk by chunk",
+				"as NCCL where NCCL_ALGO is ring", "device/" + kind.String() + ".h", []Algorithm{Ring}},
+			{"pat", "blocks go by hops of powers of two, several trees' together in a message",
+				"as NCCL where NCCL_ALGO is pat: one rank a node, short blocks",
+				"include/collectives.h", []Algorithm{PAT}},
+		} {
+			among := slices.DeleteFunc(slices.Clone(a.among), func(x Algorithm) bool {
+				return !Way{x, Simple}.legal(kind)
+			})
+			if len(among) > 0 {
+				all = append(all, row(algos.Algorithm{Name: a.name, About: a.about, When: a.when,
+					Kinds: []collective.Kind{kind}, Source: "NCCL 2.30.7 " + a.source}, among...))
+			}
+		}
+	}
+	return all
+}
+
+// row completes an algorithm that chooses among some of NCCL's.
+func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
+	a.Name = Prefix + a.Name
+	if !slices.Equal(among, []Algorithm{PAT}) {
+		a.Params = append(a.Params, algos.Param{Name: protocolParam, Value: found,
+			About: "ll, ll128 or simple; auto is what NCCL chooses"})
+	}
+	var names []string
+	for _, m := range Machines() {
+		names = append(names, m.Name+" ("+m.About+")")
+	}
+	a.Params = append(a.Params,
+		algos.Param{Name: channelsParam, Value: found, About: "the communicator's channels, 1 to 64, " +
+			"as NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS set them; a call takes as many of them as its " +
+			"size is worth; auto is what NCCL finds on the machine"},
+		algos.Param{Name: machineParam, Value: Machines()[0].Name, About: "whose rings and speeds NCCL " +
+			"has found: " + strings.Join(names, "; ")},
+		algos.Param{Name: perNodeParam, Value: "node", About: "ranks of a node, a divisor of the " +
+			"ranks; node is as the topology has it, else all"})
+	a.Plan = func(p *schedule.Plan, param func(string) string) error {
+		spec := p.Spec
+		if spec.Ranks == 1 { // it is judged as if there were two, or a node full
+			perNode, _ := strconv.Atoi(param(perNodeParam))
+			spec.Ranks = max(perNode, 2)
+		}
+		s, err := settingOf(spec, param, among)
+		if err != nil {
+			return err
+		}
+		c, err := Choose(spec, s)
+		if err != nil {
+			return err
+		}
+		c.lay(p)
+		return nil
+	}
+	a.Picks = func(spec collective.Spec, param func(string) string) string {
+		s, err := settingOf(spec, param, among)
+		if err != nil || spec.Ranks == 1 || spec.Empty() {
+			return ""
+		}
+		c, err := Choose(spec, s)
+		if err != nil {
+			return ""
+		}
+		return c.String()
+	}
+	return a
+}
+
+// settingOf reads parameters.
+func settingOf(spec collective.Spec, param func(string) string, among []Algorithm) (s Setting,
+	err error) {
+	s.Machine = param(machineParam)
+	if text := param(channelsParam); text != found {
+		if s.Channels, err = strconv.Atoi(text); err != nil || s.Channels < 1 {
+			return s, fmt.Errorf("nchannels=%s: 1 to %d, or auto, is expected", text, MaxChannels)
+		}
+	}
+	if text := param(perNodeParam); text != "node" {
+		if s.PerNode, err = strconv.Atoi(text); err != nil || s.PerNode < 1 {
+			return s, fmt.Errorf("per_node=%s: a divisor of the %d ranks, or node, is expected", text,
+				spec.Ranks)
+		}
+	}
+	asked := strings.ToLower(param(protocolParam))
+	for _, a := range among {
+		for p := range protocols {
+			named := asked == "" || asked == found || strings.EqualFold(asked, p.String())
+			if w := (Way{a, p}); named && w.legal(spec.Kind) {
+				s.Among = append(s.Among, w)
+			}
+		}
+	}
+	if s.Among == nil {
+		return s, fmt.Errorf("protocol=%s: one of ll, ll128, simple, auto is expected", asked)
+	}
+	return s, nil
+}
+
+// lay completes the plan of a call.
+func (c *Choice) lay(p *schedule.Plan) {
+	spec := p.Spec
+	p.Name += fmt.Sprintf("(%v, %d of %d channels)", c.Way, c.Used, c.all)
+	p.Lane = func(*schedule.Lane) {}
+	if spec.Ranks == 1 || spec.Empty() {
+		return
+	}
+	x := c.piecesOf(&spec)
+	p.Channels = len(x.loops)
+	if p.Slots == 0 {
+		_, slice := c.steps(spec.Kind)
+		p.Slots = slots / int(slice)
+	}
+	switch c.Algorithm {
+	case Tree:
+		p.Lanes, p.Lane = 2, (&climb{c, x}).lane
+	case PAT:
+		p.Lane = (&pat{c, x, spec, c.parts(&spec)}).lane
+		if spec.Kind == collective.ReduceScatter {
+			p.Scratch = spec.Ranks
+		}
+	default:
+		p.Lane = (&around{c, x, spec}).lane
+		p.Even = c.model.nodes == 1 && !spec.Kind.Rooted()
+	}
+	if translated := c.model.nodes == 1 || c.model.perNode == 1; translated && byBlocks(&spec) {
+		p.Group, p.Even = schedule.Group{int32(spec.Ranks)}, false
+	}
+	p.Cuts = cuts(&spec, x.ends, p.Group != nil)
+}
+
+// byBlocks reports whether a kind has a block for every rank.
+func byBlocks(s *collective.Spec) bool {
+	return s.Kind == collective.AllGather || s.Kind == collective.ReduceScatter
+}
+
+// cuts are those of the buffers: a vector is cut into pieces, or each of the ranks' blocks is.
+func cuts(s *collective.Spec, ends []int64, byRank bool) *[3]schedule.Cut {
+	piece := schedule.Level{Axis: schedule.Tile, Split: schedule.Table, Ends: [][]int64{ends}}
+	block := schedule.Level{Axis: schedule.Block, N: int64(s.Ranks)}
+	one, each := schedule.Cut{piece}, schedule.Cut{block, piece}
+	all := [3]schedule.Cut{schedule.Input: one, schedule.Output: one, schedule.Scratch: one}
+	ranks := schedule.Cut{block, piece}
+	ranks[0].ByRank = byRank
+	switch s.Kind {
+	case collective.AllGather:
+		all[schedule.Output] = ranks
+	case collective.ReduceScatter:
+		all[schedule.Input], all[schedule.Scratch] = ranks, each
+	}
+	return &all
+}

@@ -1,0 +1,145 @@
+package nccl
+
+import "collsim/schedule"
+
+// branch is a node's place in one of the two binary trees over nodes: −1 is none. A node hangs
+// below its parent's side 0 or 1, by which it is lower or higher than that.
+type branch struct {
+	up    int
+	down  [2]int
+	below int
+}
+
+// binary is a node's place in the first tree, whose leaves are the odd nodes (graph/trees.cc,
+// ncclGetBtree): the parent has the next higher bit in place of the lowest, or just not the lowest
+// if that is no node; children are half the lowest bit away.
+func binary(node, nodes int) branch {
+	b := branch{up: -1, down: [2]int{-1, -1}}
+	low := node & -node
+	if node == 0 {
+		for low = 1; low < nodes; low *= 2 {
+		}
+	} else {
+		if b.up = node&^low | 2*low; b.up >= nodes {
+			b.up = node &^ low
+		}
+		if b.below = 0; node > b.up {
+			b.below = 1
+		}
+		if low > 1 {
+			b.down[0] = node - low/2
+		}
+	}
+	for half := low / 2; half > 0; half /= 2 {
+		if node+half < nodes {
+			b.down[1] = node + half
+			break
+		}
+	}
+	return b
+}
+
+// double is a node's place in tree 0 or 1 (ncclGetDtree). The second one is the first mirrored
+// where the nodes are even in number, so that nobody is inside both; else it is moved on by one.
+func double(tree, node, nodes int) branch {
+	number := func(i int) int { return (i + 1) % nodes }
+	place := (node - 1 + nodes) % nodes
+	switch {
+	case tree == 0:
+		return binary(node, nodes)
+	case nodes%2 == 0:
+		number = func(i int) int { return nodes - 1 - i }
+		place = nodes - 1 - node
+	}
+	b := binary(place, nodes)
+	for _, i := range []*int{&b.up, &b.down[0], &b.down[1]} {
+		if *i >= 0 {
+			*i = number(*i)
+		}
+	}
+	return b
+}
+
+// twig is a rank's place in the tree of a channel: −1 is no parent. Children are in the order in
+// which their sums are added.
+type twig struct {
+	up   int
+	down []int
+}
+
+// twigOf is a rank's place in a channel's tree: a chain in the node, whose first GPU has the parent
+// in another node (graph/connect.cc). Which GPU has the children there depends on the graph.
+func (c *Choice) twigOf(channel, rank int) twig {
+	m := c.model
+	half := max(m.channels/2, 1)
+	b := double(channel%(2*half)/half, rank/m.perNode, m.nodes)
+	sides := [2]int{min(1, m.perNode-1), 0} // the GPUs of the children
+	if m.tree.fromTop {
+		sides[0] = 0
+	}
+	place := c.placeOf(channel, rank)
+	at := place % m.perNode
+	t := twig{up: -1}
+	switch {
+	case at > 0:
+		t.up = c.rankAt(channel, place-1)
+	case b.up >= 0:
+		t.up = c.rankAt(channel, b.up*m.perNode+sides[b.below])
+	}
+	if at < m.perNode-1 {
+		t.down = append(t.down, c.rankAt(channel, place+1))
+	}
+	for side, node := range b.down {
+		if node >= 0 && sides[side] == at {
+			t.down = append(t.down, c.rankAt(channel, node*m.perNode))
+		}
+	}
+	return t
+}
+
+// climb is an all_reduce on trees (device/all_reduce.h, runTreeSplit): lane 0 sums up towards the
+// root, lane 1 hands the result down, at the same time; the root does both in one step.
+type climb struct {
+	*Choice
+	*pieces
+}
+
+func (c *climb) lane(l *schedule.Lane) {
+	t := c.twigOf(l.Channel, l.Rank)
+	from := 1 // the parent's lane
+	if t.up >= 0 && c.twigOf(l.Channel, t.up).up < 0 {
+		from = 0
+	}
+	for loop := range c.loops[l.Channel] {
+		l.Tile(c.at(l.Channel, loop, 0, 0))
+		switch {
+		case l.Index == 0:
+			t.sum(l)
+		case t.up >= 0:
+			t.hand(l, from)
+		}
+	}
+}
+
+// sum adds to this rank's part what its children send, one after the other.
+func (t *twig) sum(l *schedule.Lane) {
+	sum := []schedule.Source{l.Local(l.In(0))}
+	for _, child := range t.down {
+		sum = append(sum, l.From(child))
+	}
+	if t.up >= 0 {
+		l.Combine(nil, []int{t.up}, sum...)
+		return
+	}
+	l.Completes()
+	l.Facing(1)
+	l.Combine([]schedule.Region{l.Out(0)}, t.down, sum...)
+}
+
+// hand keeps the result, which comes from a lane of the parent, and hands it on.
+func (t *twig) hand(l *schedule.Lane, from int) {
+	l.Facing(from)
+	result := l.From(t.up)
+	l.Facing(1)
+	l.Combine([]schedule.Region{l.Out(0)}, t.down, result)
+}

@@ -1,0 +1,89 @@
+package nccl
+
+import (
+	"fmt"
+
+	"collsim/collective"
+)
+
+// Algorithm is one of NCCL's algorithms, in the order of its tables.
+type Algorithm int
+
+// The algorithms, without CollNet's.
+const (
+	Tree Algorithm = iota
+	Ring
+	NVLS
+	NVLSTree
+	PAT
+	algorithms
+)
+
+// String is the name in NCCL's logs.
+func (a Algorithm) String() string {
+	return [...]string{"Tree", "Ring", "NVLS", "NVLSTree", "PAT"}[a]
+}
+
+// Played reports whether there is a schedule for it: the switch that NVLS adds by has an order of
+// its own.
+func (a Algorithm) Played() bool { return a != NVLS && a != NVLSTree }
+
+// Protocol is how bytes are handed over.
+type Protocol int
+
+// The protocols, in the order of NCCL's tables.
+const (
+	LL     Protocol = iota // 4 bytes and a flag at a time
+	LL128                  // 120 bytes and a flag
+	Simple                 // a slot at a time, and a counter
+	protocols
+)
+
+// String is the name in NCCL's logs.
+func (p Protocol) String() string { return [...]string{"LL", "LL128", "Simple"}[p] }
+
+// Way is how a call is done.
+type Way struct {
+	Algorithm Algorithm
+	Protocol  Protocol
+}
+
+// String is such as "Ring LL128".
+func (w Way) String() string { return fmt.Sprintf("%v %v", w.Algorithm, w.Protocol) }
+
+// legal reports whether NCCL has a kernel for a way to do a kind (device/generate.py).
+func (w Way) legal(kind collective.Kind) bool {
+	blocks := kind == collective.AllGather || kind == collective.ReduceScatter
+	switch w.Algorithm {
+	case Ring:
+		return blocks || kind == collective.AllReduce || kind == collective.Broadcast ||
+			kind == collective.Reduce
+	case Tree:
+		return kind == collective.AllReduce
+	case NVLS:
+		return w.Protocol == Simple && (blocks || kind == collective.AllReduce)
+	case NVLSTree:
+		return w.Protocol == Simple && kind == collective.AllReduce
+	}
+	return w.Protocol == Simple && blocks
+}
+
+// buffer is the bytes of a connection (init.cc, computeBuffSizes), which has slots of equal size.
+func (p Protocol) buffer() int64 {
+	return [...]int64{8 * 512 * 8 * 16, 120 * 640 * 8 * 8, 4 << 20}[p]
+}
+
+// slots is how many slots a connection has, NCCL_STEPS.
+const slots = 8
+
+// grain is what chunks are a multiple of, in bytes (ncclProtoGrainSize).
+func (p Protocol) grain() int64 { return [...]int64{16, 1920, 512}[p] }
+
+// steps are the slots that a chunk and a slice take: of a ring that sends by Simple a slice takes
+// two of them, a chunk four (collectives.h, ALLREDUCE_CHUNKSTEPS and its like).
+func (w Way) steps(kind collective.Kind) (chunk, slice int64) {
+	if w == (Way{Ring, Simple}) && kind != collective.Broadcast && kind != collective.Reduce {
+		return slots / 2, slots / 4
+	}
+	return 1, 1
+}

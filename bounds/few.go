@@ -1,0 +1,103 @@
+package bounds
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// mostListed is how many links a network has at most that is searched link by link, if it can be
+// looked at in another way.
+const mostListed = 1 << 14
+
+// alike finds the bounds of a collective on a network of alike parts by one part of each kind,
+// whose links stand for all: it looks at a single rank, a node, and all of either together. ok is
+// false where the network is small enough for a search, is not of that kind, or has further ranks.
+func (s *search) alike(g *topology.Graph) (ok bool) {
+	if g.IsListed() || g.NumLinks() <= s.limits.links || s.spec.Ranks != len(g.Ranks) ||
+		s.spec.Kind.Splits() || s.spec.Kind == collective.SendRecv {
+		return false
+	}
+	few, cells, ok := g.Few()
+	if !ok {
+		return false
+	}
+	whole := s.spec
+	s.spec.Ranks, s.spec.Root = len(few.Ranks), 0
+	s.net = newNetwork(few, s.spec.Ranks)
+	s.net.measure()
+	s.spec.Kind = collective.Barrier // of all pairs: the farthest is as far from each rank
+	s.latency()
+	s.spec = whole
+	for _, c := range cells {
+		s.cell(c)
+	}
+	return true
+}
+
+// cell makes the claims about the links out of a cell and into it, and about those of all cells.
+func (s *search) cell(c topology.Cell) {
+	n, r := int64(s.spec.Ranks), int64(c.Ranks)
+	block := s.spec.Count * int64(s.spec.Type.Width())
+	out, in := int64(0), int64(0)
+	switch s.spec.Kind {
+	case collective.AllReduce:
+		whole := product(product(2, int64(c.Cells)-1), block) // see groupClaims
+		s.through(c, whole, int64(c.Cells), true)
+		s.through(c, whole, int64(c.Cells), false)
+		out, in = block, block
+	case collective.AllGather:
+		out, in = product(r, block), product(n-r, block)
+	case collective.ReduceScatter:
+		out, in = product(n-r, block), product(r, block)
+	case collective.Broadcast, collective.Reduce:
+		out, in = block, block
+	case collective.Gather:
+		out, in = product(r, block), product(n-r, block)
+	case collective.Scatter:
+		out, in = product(n-r, block), product(r, block)
+	case collective.AllToAll:
+		out = product(product(r, n-r), block)
+		in = out
+	}
+	s.through(c, out, 1, true)
+	s.through(c, in, 1, false)
+}
+
+// through claims so many bytes out of, or else into, so many cells together.
+func (s *search) through(c topology.Cell, bytes, cells int64, out bool) {
+	links := c.In
+	if out {
+		links = c.Out
+	}
+	x := noClaim(bytes)
+	for _, l := range links {
+		rate := product(product(int64(s.net.rate[l]), int64(c.Times)), cells)
+		x = x.over(unit.Rate(rate), s.net.lead[l])
+	}
+	s.claim(x, func() string { return s.describeCell(c, links, cells > 1, out) })
+}
+
+// describeCell names the links of a cell, or of all.
+func (s *search) describeCell(c topology.Cell, links []int32, isAll, out bool) string {
+	way := "into"
+	if out {
+		way = "out of"
+	}
+	ranks := s.spec.Ranks
+	s.spec.Ranks = len(s.net.ranks) // those that have names here
+	defer func() { s.spec.Ranks = ranks }()
+	inside := func(r int) bool { return r < c.Ranks }
+	switch {
+	case isAll && c.Ranks == 1:
+		return "all links " + way + " the ranks"
+	case isAll:
+		return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", way, c.Cells,
+			s.describeRanks(inside))
+	case c.Times > 1:
+		return fmt.Sprintf("%d links %s %s", c.Times, way, s.nameOf(0))
+	}
+	return s.describe(links, out, inside)
+}

@@ -1,0 +1,296 @@
+package chakra
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+	"collsim/formats/internal/foreign"
+	"collsim/formats/internal/opgraph"
+	"collsim/unit"
+)
+
+// Workload is what a trace asks for, as ops of all ranks: each after those that its nodes depend
+// on.
+type Workload struct {
+	Ranks int
+	Ops   []Work   // in an order in which every one comes after those it waits for
+	Notes []string // what a reader should know besides
+}
+
+// Work is a collective, a message or a computation, of one node on each of its ranks.
+type Work struct {
+	Name  string
+	Kind  collective.Kind // 0 of a computation, send_recv of a message from a rank to the next
+	Bytes unit.Bytes      // what each rank puts in: comm_size
+	Time  unit.Time       // of a computation
+	CPU   bool            // of a computation: of the host, not of the GPU
+	Group string          // of a collective: pg_name, of the first team
+	Teams [][]int         // each does it for itself; a computation has one
+	After []int           // numbers of ops that must have ended on a rank before it begins there
+}
+
+// ReadWorkload reads a trace as a program: collectives are what they ask for, matched by group and
+// order, messages by tag, and computations take their duration_micros. Computations on several
+// ranks, and collectives of several groups, are one op if their nodes have the same id and name and
+// they take the same and wait for the same. Nodes of no duration are left out; what they order
+// stays. Errors are *foreign.Error, with the file, the node and the field.
+func ReadWorkload(name string, files []Input) (*Workload, error) {
+	t, err := readAll(name, files)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range t.groups() {
+		if len(g.ranks) > 1 {
+			t.order(g)
+			t.alike(g)
+		}
+	}
+	if len(t.defects) > 0 {
+		d := &t.defects[0]
+		return nil, t.wrong(d.Rank, int32(d.Op), "%s", d.Text)
+	}
+	w := works{trace: t}
+	if err := w.find(); err != nil {
+		return nil, err
+	}
+	if err := w.sort(); err != nil {
+		return nil, err
+	}
+	w.merge()
+	return w.workload(), nil
+}
+
+// wrong is an error of a node.
+func (t *trace) wrong(rank int, node int32, format string, args ...any) error {
+	return &foreign.Error{File: t.files[rank].Name, Text: fmt.Sprintf("%v: %s", &t.nodes[rank][node],
+		fmt.Sprintf(format, args...))}
+}
+
+// none is the op of a node that is left out.
+const none = int32(-1)
+
+// works is a trace on its way to ops.
+type works struct {
+	*trace
+	ops  []Work
+	ids  []uint64  // of the first node of each op
+	of   [][]int32 // the op of every node
+	near [][][]int32
+	left int // nodes left out
+}
+
+// find makes the ops.
+func (w *works) find() error {
+	for rank := range w.nodes {
+		list := make([]int32, len(w.nodes[rank]))
+		for i := range list {
+			list[i] = none
+		}
+		w.of = append(w.of, list)
+	}
+	if err := w.collectives(); err != nil {
+		return err
+	}
+	if err := w.messages(); err != nil {
+		return err
+	}
+	for rank := range w.nodes {
+		near, order, err := w.nearest(rank)
+		if err != nil {
+			return err
+		}
+		w.near = append(w.near, near)
+		if err := w.computations(rank, order); err != nil {
+			return err
+		}
+	}
+	w.depend()
+	return nil
+}
+
+// add is a new op, of a node.
+func (w *works) add(o Work, rank int, node int32) int32 {
+	n := &w.nodes[rank][node]
+	if o.Name = n.name; o.Name == "" {
+		o.Name = fmt.Sprintf("node %d", n.id)
+	}
+	w.ops, w.ids = append(w.ops, o), append(w.ids, n.id)
+	return int32(len(w.ops) - 1)
+}
+
+// stays reports whether a node becomes an op: it is part of one already, or computes for a while.
+func (w *works) stays(rank int, node int32) bool {
+	n := &w.nodes[rank][node]
+	return w.of[rank][node] != none || n.micros > 0 && !n.asks()
+}
+
+// asks reports whether a node is a collective, and no call that launches one.
+func (n *node) asks() bool { return n.kind == commColl && n.given[commType] }
+
+// collectives makes an op of each of a group. Among one rank alone nothing is done.
+func (w *works) collectives() error {
+	for _, g := range w.groups() {
+		if len(g.ranks) > 1 {
+			w.order(g)
+		}
+		for k := range g.ops[0] {
+			if len(g.ranks) == 1 {
+				continue
+			}
+			o, err := w.collective(g, k)
+			if err != nil {
+				return err
+			}
+			at := w.add(o, int(g.ranks[0]), g.ops[0][k])
+			for member, rank := range g.ranks {
+				w.of[rank][g.ops[member][k]] = at
+			}
+		}
+	}
+	return nil
+}
+
+// collective is the k-th of a group.
+func (w *works) collective(g *team, k int) (o Work, err error) {
+	n, p := w.node(g, 0, k), int64(len(g.ranks))
+	wrong := func(format string, args ...any) (Work, error) {
+		return o, w.wrong(int(g.ranks[0]), g.ops[0][k], format, args...)
+	}
+	o.Kind, o.Bytes, o.Group = kinds[n.attrs[commType]], unit.Bytes(n.attrs[commSize]), g.name
+	ranks := make([]int, p)
+	for i, rank := range g.ranks {
+		ranks[i] = int(rank)
+	}
+	o.Teams = [][]int{ranks}
+	switch o.Kind {
+	case collective.Barrier:
+		return o, nil
+	case collective.AllReduce, collective.Broadcast:
+	case collective.AllGather:
+		if int64(o.Bytes) > collective.MaxElements/p {
+			return wrong("comm_size = %d is too much for %d ranks", int64(o.Bytes), p)
+		}
+	case collective.AllToAll, collective.ReduceScatter:
+		if int64(o.Bytes)%p != 0 {
+			return wrong("comm_size = %d; %v among %d ranks takes a multiple of %d", int64(o.Bytes),
+				o.Kind, p, p)
+		}
+	default:
+		return wrong("comm_type = %d (%v): a program has all_reduce, all_gather, broadcast, all_to_all, "+
+			"reduce_scatter and barriers", n.attrs[commType], o.Kind)
+	}
+	return o, nil
+}
+
+// nearest are the nodes that each of a rank waits for: where one is left out, those before it.
+// order is one in which every node comes behind those.
+func (w *works) nearest(rank int) (near [][]int32, order []int32, err error) {
+	nodes := w.nodes[rank]
+	deps := make([][]int32, len(nodes))
+	waits := make([]int32, len(nodes)) // for so many
+	then := make([][]int32, len(nodes))
+	for _, e := range w.ranks[rank].Edges[:w.deps[rank]] {
+		deps[e.Op] = append(deps[e.Op], e.On)
+		then[e.On] = append(then[e.On], e.Op)
+		waits[e.Op]++
+	}
+	for i := range nodes {
+		if waits[i] == 0 {
+			order = append(order, int32(i))
+		}
+	}
+	near = make([][]int32, len(nodes))
+	for at := 0; at < len(order); at++ {
+		i := order[at]
+		if err := w.reach(rank, i, deps[i], near); err != nil {
+			return nil, nil, err
+		}
+		for _, next := range then[i] {
+			if waits[next]--; waits[next] == 0 {
+				order = append(order, next)
+			}
+		}
+	}
+	if len(order) < len(nodes) {
+		i := slices.IndexFunc(waits, func(n int32) bool { return n > 0 })
+		return nil, nil, w.wrong(rank, int32(i), "data_deps go in a circle, in which it is or for "+
+			"which it waits")
+	}
+	return near, order, nil
+}
+
+// maxNear bounds what a node waits for.
+const maxNear = 1 << 16
+
+// reach finds what a node waits for, of which that is known of its dependencies.
+func (w *works) reach(rank int, i int32, deps []int32, near [][]int32) error {
+	for _, d := range deps {
+		stays := w.stays(rank, d)
+		if stays {
+			near[i] = append(near[i], d)
+		}
+		if !stays || w.nodes[rank][d].kind == commRecv {
+			near[i] = append(near[i], near[d]...)
+		}
+	}
+	slices.Sort(near[i])
+	near[i] = slices.Compact(near[i])
+	if len(near[i]) > maxNear {
+		return w.wrong(rank, i, "it waits for more than %d others", maxNear)
+	}
+	return nil
+}
+
+// computations makes ops of what a rank computes.
+func (w *works) computations(rank int, order []int32) error {
+	for _, i := range order {
+		n := &w.nodes[rank][i]
+		switch {
+		case w.of[rank][i] != none:
+		case w.stays(rank, i):
+			w.of[rank][i] = w.add(Work{Time: unit.Time(n.micros) * unit.Microsecond, CPU: n.cpu,
+				Teams: [][]int{{rank}}}, rank, i)
+		case n.counted:
+			return w.wrong(rank, i, "duration_micros is 0, and num_ops is given: how long it takes is not "+
+				"in the file")
+		default:
+			w.left++
+		}
+	}
+	return nil
+}
+
+// depend finds which ops each comes after. A message is on its way as soon as its sender may send
+// it: who waits for the receiver's node waits for what that waits for besides.
+func (w *works) depend() {
+	for rank := range w.nodes {
+		for i, at := range w.of[rank] {
+			if at == none || w.nodes[rank][i].kind == commRecv {
+				continue
+			}
+			for _, on := range w.near[rank][i] {
+				if before := int(w.of[rank][on]); !slices.Contains(w.ops[at].After, before) {
+					w.ops[at].After = append(w.ops[at].After, before)
+				}
+			}
+		}
+	}
+}
+
+// readAll reads the files of a trace.
+func readAll(name string, files []Input) (*trace, error) {
+	if len(files) > opgraph.MaxRanks {
+		return nil, &foreign.Error{File: name, Text: fmt.Sprintf("%d files; at most %d ranks are "+
+			"possible", len(files), opgraph.MaxRanks)}
+	}
+	t := &trace{files: files, askedBy: map[string]int{}}
+	for rank := range files {
+		r := reader{file: files[rank].Name}
+		if err := r.read(files[rank].Reader); err != nil {
+			return nil, err
+		}
+		t.add(&r)
+	}
+	return t, nil
+}

@@ -1,0 +1,211 @@
+package chakra
+
+import (
+	"container/heap"
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+	"collsim/unit"
+)
+
+// channel is what messages are matched by, in the order of their ids.
+type channel struct {
+	from, to, tag int64
+}
+
+// half is one end of a message.
+type half struct {
+	rank int
+	node int32
+}
+
+// messages makes an op of each that is sent and received.
+func (w *works) messages() error {
+	var order []channel
+	sends, recvs := map[channel][]half{}, map[channel][]half{}
+	for rank := range w.nodes {
+		for i := range w.nodes[rank] {
+			n := &w.nodes[rank][i]
+			if n.kind != commSend && n.kind != commRecv {
+				continue
+			}
+			c, ends, peer := channel{int64(rank), n.attrs[commDst], n.attrs[commTag]}, sends, commDst
+			if n.kind == commRecv {
+				c, ends, peer = channel{n.attrs[commSrc], int64(rank), n.attrs[commTag]}, recvs, commSrc
+			}
+			if p := n.attrs[peer]; p == int64(rank) || p >= int64(len(w.nodes)) {
+				return w.wrong(rank, int32(i), "%s = %d; another of %d ranks is expected", attrNames[peer], p,
+					len(w.nodes))
+			}
+			if sends[c] == nil && recvs[c] == nil {
+				order = append(order, c)
+			}
+			ends[c] = append(ends[c], half{rank, int32(i)})
+		}
+	}
+	for _, c := range order {
+		if err := w.match(sends[c], recvs[c]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// match makes ops of the messages of a channel.
+func (w *works) match(sends, recvs []half) error {
+	for i := range max(len(sends), len(recvs)) {
+		switch {
+		case i >= len(recvs):
+			return w.wrong(sends[i].rank, sends[i].node, "nobody receives it: comm_dst and comm_tag match "+
+				"no COMM_RECV_NODE")
+		case i >= len(sends):
+			return w.wrong(recvs[i].rank, recvs[i].node, "nobody sends it: comm_src and comm_tag match no "+
+				"COMM_SEND_NODE")
+		}
+		a, b := sends[i], recvs[i]
+		n, m := w.nodes[a.rank][a.node].attrs[commSize], w.nodes[b.rank][b.node].attrs[commSize]
+		if n != m {
+			return w.wrong(b.rank, b.node, "comm_size = %d; %s sends %d", m, w.files[a.rank].Name, n)
+		}
+		at := w.add(Work{Kind: collective.SendRecv, Bytes: unit.Bytes(n),
+			Teams: [][]int{{a.rank, b.rank}}}, a.rank, a.node)
+		w.of[a.rank][a.node], w.of[b.rank][b.node] = at, at
+	}
+	return nil
+}
+
+// byID is ops that are ready, the one of the lowest id first.
+type byID struct {
+	ids  []uint64
+	list []int
+}
+
+func (h *byID) Len() int { return len(h.list) }
+func (h *byID) Less(i, j int) bool {
+	a, b := h.list[i], h.list[j]
+	return h.ids[a] < h.ids[b] || h.ids[a] == h.ids[b] && a < b
+}
+func (h *byID) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
+func (h *byID) Push(x any)    { h.list = append(h.list, x.(int)) }
+func (h *byID) Pop() any {
+	last := len(h.list) - 1
+	x := h.list[last]
+	h.list = h.list[:last]
+	return x
+}
+
+// sort puts the ops in an order in which all can be done.
+func (w *works) sort() error {
+	then := make([][]int, len(w.ops))
+	waits := make([]int, len(w.ops))
+	for i := range w.ops {
+		for _, on := range w.ops[i].After {
+			then[on] = append(then[on], i)
+			waits[i]++
+		}
+	}
+	ready := &byID{ids: w.ids}
+	for i := range w.ops {
+		if waits[i] == 0 {
+			heap.Push(ready, i)
+		}
+	}
+	place := make([]int, len(w.ops))
+	var sorted []Work
+	for ready.Len() > 0 {
+		i := heap.Pop(ready).(int)
+		place[i] = len(sorted)
+		sorted = append(sorted, w.ops[i])
+		for _, next := range then[i] {
+			if waits[next]--; waits[next] == 0 {
+				heap.Push(ready, next)
+			}
+		}
+	}
+	if len(sorted) < len(w.ops) {
+		i := slices.IndexFunc(waits, func(n int) bool { return n > 0 })
+		rank := w.ops[i].Teams[0][0]
+		node := slices.Index(w.of[rank], int32(i))
+		return w.wrong(rank, int32(node), "ranks wait for each other in a circle, by data_deps "+
+			"and the collectives and messages that they make together: it is in one or behind one")
+	}
+	for i := range sorted {
+		for j, on := range sorted[i].After {
+			sorted[i].After[j] = place[on]
+		}
+		slices.Sort(sorted[i].After)
+	}
+	ids := make([]uint64, len(w.ids))
+	for i, to := range place {
+		ids[to] = w.ids[i]
+	}
+	w.ops, w.ids = sorted, ids
+	return nil
+}
+
+// merge makes one op of those that do the same on different ranks and wait for the same ops. No
+// circle can come of that: what one of them waits for, and what it waits for in turn, each of the
+// others waits for as well.
+func (w *works) merge() {
+	known := map[string]int{}
+	place := make([]int, len(w.ops))
+	var merged []Work
+	for i := range w.ops {
+		o := w.ops[i]
+		for j, on := range o.After {
+			o.After[j] = place[on]
+		}
+		slices.Sort(o.After)
+		o.After = slices.Compact(o.After)
+		key := fmt.Sprintf("%d %q %d %d %d %t %d %v", w.ids[i], o.Name, o.Kind, o.Bytes, o.Time, o.CPU,
+			len(o.Teams[0]), o.After)
+		at, found := known[key]
+		if !found || o.Kind == collective.SendRecv || !merged[at].join(&o) {
+			at = len(merged)
+			merged = append(merged, o)
+			known[key] = at
+		}
+		place[i] = at
+	}
+	w.ops = merged
+}
+
+// join adds the ranks of an op, unless it has some of them already.
+func (o *Work) join(other *Work) bool {
+	for _, team := range o.Teams {
+		for _, rank := range team {
+			if slices.Contains(other.Teams[0], rank) {
+				return false
+			}
+		}
+	}
+	if o.Kind != 0 {
+		o.Teams = append(o.Teams, other.Teams[0])
+		slices.SortFunc(o.Teams, func(a, b []int) int { return a[0] - b[0] })
+		return true
+	}
+	o.Teams[0] = append(o.Teams[0], other.Teams[0]...)
+	slices.Sort(o.Teams[0])
+	return true
+}
+
+// workload is what was found, with names of their own.
+func (w *works) workload() *Workload {
+	taken := map[string]int{}
+	for i := range w.ops {
+		name := w.ops[i].Name
+		for taken[name] > 0 {
+			taken[w.ops[i].Name]++
+			name = fmt.Sprintf("%s (%d)", w.ops[i].Name, taken[w.ops[i].Name])
+		}
+		taken[name]++
+		w.ops[i].Name = name
+	}
+	all := &Workload{Ranks: len(w.nodes), Ops: w.ops}
+	if w.left > 0 {
+		all.Notes = append(all.Notes, fmt.Sprintf("nodes that take no time are left out, %d of them; "+
+			"what they order stays", w.left))
+	}
+	return all
+}

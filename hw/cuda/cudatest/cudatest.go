@@ -1,0 +1,32 @@
+// Package cudatest has tests run on the stand-in for CUDA's driver and compiler (hw/cuda/standin).
+package cudatest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"collsim/hw/internal/clib"
+)
+
+// Standin compiles the stand-in that is in a folder, if it is not at hand, and returns the
+// environment in which it is loaded in place of CUDA and keeps the kernels that it has compiled.
+// Without a C compiler, that is the error.
+func Standin(folder string) (map[string]string, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, fmt.Errorf("the stand-in for CUDA: %w", err)
+	}
+	header := filepath.Join(folder, "device.h")
+	path, err := clib.Build([]string{filepath.Join(folder, "standin.c"), header}, "-std=gnu11", "-O1",
+		fmt.Sprintf("-DDEVICE_HEADER=%q", header), "-lpthread", "-ldl")
+	if err != nil {
+		return nil, fmt.Errorf("the stand-in for CUDA: %w", err)
+	}
+	kernels := filepath.Join(filepath.Dir(path), "kernels") // of this header and compiler
+	if err := os.MkdirAll(kernels, 0o700); err != nil {
+		return nil, fmt.Errorf("the stand-in for CUDA: %w", err)
+	}
+	return map[string]string{"COLLSIM_LIBCUDA": path, "COLLSIM_LIBNVRTC": path,
+		"COLLSIM_STANDIN_KERNELS": kernels}, nil
+}

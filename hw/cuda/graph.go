@@ -1,0 +1,192 @@
+package cuda
+
+import (
+	"slices"
+
+	"collsim/schedule"
+)
+
+// graph is a CUDA graph: what the brackets of a schedule that name it have all ranks do, captured
+// once and launched as a whole. Where a bracket waits for something outside that itself waits for
+// the graph, that is cut in two.
+type graph struct {
+	number     int32 // that the schedule gives it
+	on         *gpu
+	stream     uintptr // that launches it
+	base       uintptr // the event with which its capture begins
+	ops        []op
+	before     []int   // events that it waits for
+	lanes      []*lane // that take part
+	end        int     // the event when all of it is over
+	executable uintptr
+}
+
+// after has the graph begin after an event.
+func (g *graph) after(event int) {
+	if !slices.Contains(g.before, event) {
+		g.before = append(g.before, event)
+	}
+}
+
+// next is the next lane to be planned, nil if none is ready: while a graph is planned, one of those
+// that are in it; otherwise one that is in none, and only then one that begins a graph.
+func (p *player) next() (*lane, error) {
+	take := func(i int) *lane {
+		l := p.ready[i]
+		p.ready = append(p.ready[:i:i], p.ready[i+1:]...)
+		return l
+	}
+	if !p.hasGraphs {
+		if len(p.ready) == 0 {
+			return nil, nil
+		}
+		l := p.ready[0]
+		p.ready = p.ready[1:]
+		return l, nil
+	}
+	var number int32
+	if p.graph != nil {
+		number = p.graph.number
+	}
+	for i, l := range p.ready {
+		if p.graphOf(l) == number {
+			return take(i), nil
+		}
+	}
+	if p.graph != nil {
+		if err := p.capture(); err != nil {
+			return nil, err
+		}
+		return p.next()
+	}
+	if len(p.ready) == 0 {
+		return nil, nil
+	}
+	l := take(0)
+	return l, p.begin(l)
+}
+
+// graphOf is the graph that the next sub-step of a lane is in, 0 for none.
+func (p *player) graphOf(l *lane) int32 {
+	if l.cursor.Done() {
+		return 0
+	}
+	l.program.Load(&l.cursor, &p.step)
+	if s := p.step.Launch; s != nil {
+		return s.Graph
+	}
+	return l.graph
+}
+
+// begin begins to plan the graph that a lane is in next.
+func (p *player) begin(l *lane) (err error) {
+	g := &graph{number: p.graphOf(l), on: l.rank.gpu}
+	if g.stream, err = p.device.stream(g.on, 0); err != nil {
+		return err
+	}
+	if g.base, err = p.device.event(g.on); err != nil {
+		return err
+	}
+	p.graph = g
+	return nil
+}
+
+// capture ends the planning of a graph: it is captured from its stream, which all streams of it are
+// forked from and joined with, and its launch is planned.
+func (p *player) capture() error {
+	g, d := p.graph, p.device
+	p.graph = nil
+	own := op{on: g.on, stream: g.stream, step: -1}
+	with := func(kind opKind, event uintptr) op {
+		o := own
+		o.kind, o.event = kind, event
+		return o
+	}
+	if err := d.on(g.on, "cuStreamBeginCapture_v2", g.stream, captureRelaxed); err != nil {
+		return err
+	}
+	captured := append([]op{with(records, g.base)}, g.ops...)
+	for _, l := range g.lanes {
+		captured = append(captured, with(waits, p.events[l.last()].handle))
+	}
+	if err := p.run(captured); err != nil {
+		return err
+	}
+	if err := d.on(g.on, "cuStreamEndCapture", g.stream, address(&d.out.pointer)); err != nil {
+		return err
+	}
+	captive := d.out.pointer
+	if err := d.call("cuGraphInstantiateWithFlags", address(&d.out.pointer), captive, 0); err != nil {
+		return err
+	}
+	g.executable = d.out.pointer
+	d.graphs = append(d.graphs, g.executable)
+	if err := d.call("cuGraphDestroy", captive); err != nil {
+		return err
+	}
+	for _, number := range g.before {
+		p.tape = append(p.tape, with(waits, p.events[number].handle))
+	}
+	launch := with(replays, 0)
+	launch.graph = g
+	handle, err := d.event(g.on)
+	if err != nil {
+		return err
+	}
+	p.tape = append(p.tape, launch, with(records, handle))
+	g.end = len(p.events)
+	p.events = append(p.events, event{on: g.on, handle: handle})
+	g.ops = nil
+	return nil
+}
+
+// enter has a lane be on the stream that its launch asks for, and in the graph that is planned, if
+// one is: there it goes on after what it has done.
+func (p *player) enter(l *lane) error {
+	if s := p.step.Launch; s != nil {
+		l.engine, l.given, l.priority, l.graph = s.Engine, 0, s.Priority, s.Graph
+		if s.Engine == schedule.SMs && p.step.Kernel == nil {
+			l.given = max(s.Blocks, 1)
+		} else if s.Engine == schedule.SMs {
+			l.given = s.Blocks
+		}
+	}
+	stream, err := p.streamOf(l)
+	if err != nil || stream == l.stream && l.joined == p.graph {
+		return err
+	}
+	l.stream = stream
+	if g := p.graph; g != nil {
+		if l.joined != g {
+			g.lanes = append(g.lanes, l)
+		}
+		if p.events[l.last()].in != g {
+			p.emit(l, op{kind: waits, event: g.base})
+		}
+	}
+	l.joined = p.graph
+	p.wait(l, l.last())
+	return nil
+}
+
+// streamOf is the CUDA stream that a lane is on: one for each priority of each stream of the
+// schedule, and of each of those lanes of a part that run at the same time.
+func (p *player) streamOf(l *lane) (uintptr, error) {
+	key := streamKey{l.rank.number, l.program.Stream(l.index), l.ordinal,
+		min(l.priority, l.rank.gpu.highest)}
+	handle, there := p.streams[key]
+	if !there {
+		var err error
+		if handle, err = p.device.stream(l.rank.gpu, l.priority); err != nil {
+			return 0, err
+		}
+		p.streams[key] = handle
+	}
+	return handle, nil
+}
+
+// streamKey is what makes streams different ones.
+type streamKey struct {
+	rank, stream, ordinal int
+	priority              int32
+}

@@ -1,0 +1,94 @@
+package cuda
+
+import (
+	"fmt"
+
+	"collsim/hw"
+	"collsim/unit"
+)
+
+// between is the time from an event of a GPU to another.
+func (p *player) between(g *gpu, from, to uintptr) (unit.Time, error) {
+	o := p.device.out
+	err := p.device.on(g, "cuEventElapsedTime", address(&o.milliseconds), from, to)
+	return unit.Time(float64(o.milliseconds) * float64(unit.Millisecond)), err
+}
+
+// since is the time from the beginning of the repetition to an event.
+func (p *player) since(number int) (unit.Time, error) {
+	g, handle := p.seen(number)
+	t, err := p.between(g, p.events[g.index].handle, handle)
+	return p.offsets[g.index] + t, err
+}
+
+// aligns finds when each GPU has begun, by the clock of the first: it was told after the first had
+// recorded an event, and before that recorded the one that it began with itself.
+func (p *player) aligns() error {
+	p.offsets = make([]unit.Time, len(p.gpus))
+	if len(p.gpus) == 1 {
+		return nil
+	}
+	around, err := p.between(p.gpus[0], p.told, p.events[0].handle)
+	for i := range p.gpus {
+		p.offsets[i] = around / 2
+	}
+	p.offsets[0] = around
+	p.skew = max(p.skew, around)
+	return err
+}
+
+// measure is when each rank ended: all begin with their GPU.
+func (p *player) measure() (r hw.Repetition, err error) {
+	if err := p.aligns(); err != nil {
+		return r, err
+	}
+	begin, end := make([]unit.Time, len(p.ranks)), make([]unit.Time, len(p.ranks))
+	for number, one := range p.ranks {
+		begin[number] = p.offsets[one.gpu.index]
+		end[number] = begin[number]
+		for _, l := range one.lanes {
+			t, err := p.since(l.last())
+			if err != nil {
+				return r, p.of(err, number, l.index, -1)
+			}
+			end[number] = max(end[number], t)
+		}
+	}
+	r, _ = hw.Measure(begin, end)
+	return r, nil
+}
+
+// recordings are what was noted of the lanes.
+func (p *player) recordings() (all []hw.Recording, err error) {
+	all = make([]hw.Recording, len(p.ranks))
+	for _, l := range p.lanes {
+		var stamps []hw.Stamp
+		var ready unit.Time
+		for _, s := range l.steps {
+			at := hw.Stamp{Ready: ready, Bytes: unit.Bytes(s.bytes)}
+			if at.Start, err = p.since(s.begin); err != nil {
+				return nil, fmt.Errorf("cuda: a timeline: %w", err)
+			}
+			if at.Done, err = p.since(s.end); err != nil {
+				return nil, fmt.Errorf("cuda: a timeline: %w", err)
+			}
+			at.End = at.Done
+			stamps, ready = append(stamps, at), at.End
+		}
+		one := &all[l.rank.number]
+		one.Lanes = append(one.Lanes, stamps)
+		for _, flow := range l.outs {
+			for i, m := range flow.Marks {
+				flow.Marks[i].At = stamps[m.Step-1].Done
+			}
+			one.Sent = append(one.Sent, flow)
+		}
+		for _, flow := range l.ins {
+			for i, m := range flow.Marks {
+				flow.Marks[i].At = stamps[m.Step-1].Start
+			}
+			one.Got = append(one.Got, flow)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,221 @@
+package cuda
+
+import (
+	"collsim/dtype"
+	"collsim/schedule"
+)
+
+// whole is an operand that is the step's only one.
+const whole = first | begins | ends
+
+// compute plans what makes the step's value and stores it. What this GPU cannot touch is copied to
+// it before, or from it afterwards; where the value may not be stored while sources are read,
+// because they overlap, it is made in memory of the lane's first.
+func (p *player) compute(l *lane, operands []operand, destinations [][]run, n int64) error {
+	w := p.workOf(l, operands)
+	if !w.copies || l.engine != schedule.CopyEngine {
+		for i := range operands {
+			if p.touches(l, operands[i].runs) {
+				continue
+			}
+			room, err := p.room(l, n)
+			if err != nil {
+				return err
+			}
+			if err := p.transfer(l, operands[i].runs, room); err != nil {
+				return err
+			}
+			operands[i].runs = room
+		}
+	}
+	var near, far [][]run
+	for _, d := range destinations {
+		if p.touches(l, d) || w.copies && l.engine == schedule.CopyEngine {
+			near = append(near, d)
+		} else {
+			far = append(far, d)
+		}
+	}
+	if len(far) == 0 && !tangled(operands, near) {
+		return p.pieces(l, w, operands, near)
+	}
+	value, err := p.room(l, n)
+	if err != nil {
+		return err
+	}
+	if err := p.pieces(l, w, operands, [][]run{value}); err != nil {
+		return err
+	}
+	for _, d := range far {
+		if err := p.transfer(l, value, d); err != nil {
+			return err
+		}
+	}
+	if len(near) == 0 {
+		return nil
+	}
+	return p.pieces(l, work{copies: true}, []operand{{value, whole}}, near)
+}
+
+// touches reports whether kernels of a lane can read and write memory.
+func (p *player) touches(l *lane, runs []run) bool {
+	for _, r := range runs {
+		if !l.rank.gpu.reaches[r.on.index] {
+			return false
+		}
+	}
+	return true
+}
+
+// room is memory for n bytes that is the lane's until its sub-step is over.
+func (p *player) room(l *lane, n int64) ([]run, error) {
+	if l.roomed == len(l.rooms) {
+		l.rooms = append(l.rooms, run{})
+	}
+	r := &l.rooms[l.roomed]
+	if r.n < n {
+		at, err := p.device.allocate(l.rank.gpu, n)
+		if err != nil {
+			return nil, err
+		}
+		*r = run{l.rank.gpu, uint64(at), n}
+	}
+	l.roomed++
+	return []run{{r.on, r.at, n}}, nil
+}
+
+// transfer copies by a copy engine, from GPU to GPU.
+func (p *player) transfer(l *lane, from, to []run) error {
+	engine := l.engine
+	l.engine = schedule.CopyEngine
+	err := p.pieces(l, work{copies: true}, []operand{{from, whole}}, [][]run{to})
+	l.engine = engine
+	return err
+}
+
+// tangled reports whether a step stores where it reads another of its elements.
+func tangled(operands []operand, destinations [][]run) bool {
+	for _, d := range destinations {
+		var to int64
+		for _, w := range d {
+			for i := range operands {
+				var at int64
+				for _, r := range operands[i].runs {
+					apart := w.at+uint64(w.n) <= r.at || r.at+uint64(r.n) <= w.at
+					if !apart && int64(w.at)-to != int64(r.at)-at {
+						return true
+					}
+					at += r.n
+				}
+			}
+			to += w.n
+		}
+	}
+	return false
+}
+
+// pieces plans a step piece by piece, each of which is contiguous on all sides.
+func (p *player) pieces(l *lane, w work, operands []operand, destinations [][]run) error {
+	var lists [][]run
+	w.flags, w.blocks = nil, l.given
+	for _, o := range operands {
+		lists = append(lists, append([]run{}, o.runs...))
+		w.flags = append(w.flags, o.flags)
+	}
+	for _, d := range destinations {
+		lists = append(lists, append([]run{}, d...))
+	}
+	for {
+		n := int64(-1)
+		for i := range lists {
+			for len(lists[i]) > 0 && lists[i][0].n == 0 {
+				lists[i] = lists[i][1:]
+			}
+			if len(lists[i]) == 0 {
+				return nil
+			}
+			if r := lists[i][0]; n < 0 || r.n < n {
+				n = r.n
+			}
+		}
+		at := make([]run, len(lists))
+		for i := range lists {
+			r := &lists[i][0]
+			at[i] = run{r.on, r.at, n}
+			r.at, r.n = r.at+uint64(n), r.n-n
+		}
+		if err := p.piece(l, w, at[:len(operands)], at[len(operands):]); err != nil {
+			return err
+		}
+	}
+}
+
+// work is what a step does with its elements.
+type work struct {
+	arithmetic
+	kernel kernelName
+	copies bool // it only copies
+	flags  []byte
+	blocks int32 // that its launch has, 0: as many as there are
+}
+
+// workOf is what the step that is loaded does.
+func (p *player) workOf(l *lane, operands []operand) (w work) {
+	w.copies = len(operands) == 1 && operands[0].flags&scaled == 0 && !p.step.Scale
+	if w.copies {
+		return w
+	}
+	spec := l.rank.SpecOf(p.spot(l, l.rank.number), &p.step)
+	w.kernel = kernelName{of: spec.Type, wide: p.wide && widens(spec.Type)}
+	w.arithmetic = arithmeticOf(&spec, w.kernel.wide)
+	if p.step.Scale {
+		w.scales = 1
+	}
+	return w
+}
+
+// piece plans a step on as many bytes of each operand as of each destination.
+func (p *player) piece(l *lane, w work, sources, destinations []run) error {
+	if w.copies && l.engine == schedule.CopyEngine {
+		for _, to := range destinations {
+			p.emit(l, op{kind: copies, to: to, from: sources[0]})
+		}
+		return nil
+	}
+	from, to := addresses(sources), addresses(destinations)
+	if w.copies {
+		w.kernel = kernelName{of: widest(from, to, sources[0].n)}
+	}
+	w.elements = uint64(sources[0].n / int64(w.kernel.of.Width()))
+	launch, err := p.device.launch(l.rank.gpu, &w, from, to)
+	if err == nil {
+		p.emit(l, launch)
+	}
+	return err
+}
+
+func addresses(runs []run) (list []uint64) {
+	for _, r := range runs {
+		list = append(list, r.at)
+	}
+	return list
+}
+
+// widest is the widest type in whose elements memory can be copied.
+func widest(sources, destinations []uint64, n int64) dtype.Type {
+	all := uint64(n)
+	for _, list := range [][]uint64{sources, destinations} {
+		for _, at := range list {
+			all |= at
+		}
+	}
+	switch {
+	case all%8 == 0:
+		return dtype.Uint64
+	case all%4 == 0:
+		return dtype.Uint32
+	case all%2 == 0:
+		return dtype.Uint16
+	}
+	return dtype.Uint8
+}

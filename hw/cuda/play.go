@@ -1,0 +1,386 @@
+package cuda
+
+import (
+	"context"
+
+	"collsim/hw"
+	"collsim/hw/rank"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// player plays one job: what streams are to do is planned once, and done in each repetition.
+type player struct {
+	ctx    context.Context
+	device *device
+	gpus   []*gpu // that have ranks
+	s      *schedule.Schedule
+	env    hw.Env
+	wide   bool // steps compute in float32
+	given  [][]byte
+
+	ranks   []*participant
+	lanes   []*lane
+	streams map[streamKey]uintptr
+	origin  []uintptr   // a stream of each GPU
+	told    uintptr     // the event of the first GPU that the others begin after
+	offsets []unit.Time // when each GPU began, since that
+	skew    unit.Time   // how far off that may be, at most so far
+
+	// What is planned: the calls, their events, of which the first are those with which the GPUs
+	// begin, and the graph at hand.
+	tape      []op
+	events    []event
+	hasGraphs bool
+	graph     *graph
+
+	// The lanes that may go on, and the connections.
+	ready       []*lane
+	connections map[hw.Connection]*connection
+	step        schedule.Step
+}
+
+// participant is a rank.
+type participant struct {
+	*rank.Memory
+	number  int
+	gpu     *gpu
+	at      []uint64 // where its buffers lie there
+	inputs  []extent // where what it is given lies, and a copy of that if there are iterations
+	lanes   []*lane
+	left    int     // lanes that have not ended this iteration
+	round   int     // iterations that have ended
+	waiting []*lane // for an event of the schedule
+}
+
+// extent is memory of a GPU, and where a copy of it is; without one, of no bytes.
+type extent struct{ at, copy run }
+
+// lane is one, on one stream at a time.
+type lane struct {
+	rank     *participant
+	program  *schedule.Program
+	cursor   schedule.Cursor
+	index    int
+	ordinal  int // among the lanes of its part on the rank
+	slices   int32
+	stream   uintptr
+	engine   schedule.Engine
+	given    int32 // blocks that its launch has, 0: as many as there are
+	priority int32
+	graph    int32         // that its launch names
+	joined   *graph        // that its stream is in
+	posts    []int         // the events that say that a post was made in this iteration
+	began    int           // the event before its first step in this iteration
+	steps    []subStep     // planned
+	over     int           // of them, those that are known to have ended in this repetition
+	deps     []depended    // of the sub-step at hand
+	rooms    []run         // memory of its own for values
+	roomed   int           // of them, those that the sub-step at hand has
+	outs     []hw.Messages // with At the number of a sub-step
+	ins      []hw.Messages
+}
+
+// subStep is one that is planned.
+type subStep struct {
+	step       int32 // of the program
+	begin, end int   // events
+	bytes      int64
+	deps       []depended
+}
+
+// depended is an event that a sub-step waits for: what it is of which lane.
+type depended struct {
+	event      int
+	what       string
+	rank, lane int
+}
+
+// play carries out a job on the GPUs that there are.
+func play(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, error) {
+	if err := d.enter(job.Schedule.Spec.Ranks); err != nil {
+		return nil, err
+	}
+	p := &player{ctx: ctx, device: d, s: job.Schedule, env: env, given: job.Given(),
+		wide: env.Float32, connections: map[hw.Connection]*connection{},
+		streams: map[streamKey]uintptr{},
+		gpus:    d.gpus[:min(d.used, job.Schedule.Spec.Ranks)],
+		hasGraphs: job.Schedule.AnyStep(func(s *schedule.Step) bool {
+			return s.Launch != nil && s.Launch.Graph != 0
+		})}
+	if err := p.prepare(); err != nil {
+		return nil, err
+	}
+	if err := p.plan(); err != nil {
+		return nil, err
+	}
+	result := &hw.Result{RanOn: hw.Here("cuda", d.version(len(p.gpus))), Float32: p.wide}
+	var kept []hw.Recording
+	for i := range env.Warmup + env.Repetitions {
+		if err := p.repeat(); err != nil {
+			return nil, err
+		}
+		if i < env.Warmup {
+			continue
+		}
+		measured, err := p.measure()
+		if err != nil {
+			return nil, err
+		}
+		result.Repetitions = append(result.Repetitions, measured)
+		if env.Trace && result.Fastest() == len(result.Repetitions)-1 {
+			if kept, err = p.recordings(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	outputs, err := p.outputs()
+	if err != nil {
+		return nil, err
+	}
+	result.Skew = p.skew
+	result.Take(job.Schedule, outputs)
+	if env.Trace {
+		result.Trace = hw.Timeline(job.Schedule, env.Iterations, kept)
+	}
+	return result, d.free()
+}
+
+// repeat does all that is planned once more.
+func (p *player) repeat() error {
+	if err := p.reset(); err != nil {
+		return err
+	}
+	if err := p.run(p.tape); err != nil {
+		return err
+	}
+	return p.finish()
+}
+
+// alignment is that of buffers in a rank's memory.
+const alignment = 256
+
+// prepare makes the ranks and their memory: the first ranks on the first GPU, and on each as many
+// as comes out even.
+func (p *player) prepare() error {
+	for _, g := range p.gpus {
+		stream, err := p.device.stream(g, 0)
+		if err != nil {
+			return err
+		}
+		handle, err := p.device.event(g)
+		if err != nil {
+			return err
+		}
+		p.origin = append(p.origin, stream)
+		p.events = append(p.events, event{on: g, handle: handle})
+	}
+	var err error
+	if p.told, err = p.device.event(p.gpus[0]); err != nil {
+		return err
+	}
+	for number := range p.s.Spec.Ranks {
+		one := &participant{Memory: rank.NewMemory(p.s, number), number: number,
+			gpu: p.gpus[number*len(p.gpus)/p.s.Spec.Ranks]}
+		if err := p.place(one); err != nil {
+			return p.of(err, number, -1, -1)
+		}
+		program, parts := p.s.Program(number), map[int]int{}
+		for i := range program.Lanes() {
+			l := &lane{rank: one, program: program, index: i, slices: int32(program.Slices(i)),
+				ordinal: parts[program.Part(i)]}
+			parts[program.Part(i)]++
+			one.lanes, p.lanes = append(one.lanes, l), append(p.lanes, l)
+		}
+		p.ranks = append(p.ranks, one)
+	}
+	return nil
+}
+
+// place takes memory for the buffers of a rank.
+func (p *player) place(one *participant) error {
+	var total int64
+	offsets := make([]int64, len(one.Buffers))
+	for b, memory := range one.Buffers {
+		offsets[b] = total
+		total += (int64(len(memory)) + alignment - 1) / alignment * alignment
+	}
+	base, err := p.device.allocate(one.gpu, total)
+	if err != nil {
+		return err
+	}
+	for _, offset := range offsets {
+		one.at = append(one.at, uint64(base)+uint64(offset))
+	}
+	for _, b := range hw.InputBuffers(p.s) {
+		home, at := one.Place(b)
+		e := extent{at: run{one.gpu, one.at[home] + uint64(at.Off), at.Len}}
+		if p.env.Iterations > 1 {
+			again, err := p.device.allocate(one.gpu, at.Len)
+			if err != nil {
+				return err
+			}
+			e.copy = run{one.gpu, uint64(again), at.Len}
+		}
+		one.inputs = append(one.inputs, e)
+	}
+	return nil
+}
+
+// of says where an error of a call was.
+func (p *player) of(err error, rank, lane, step int) error {
+	if e, ok := err.(*hw.Error); ok && e.Rank < 0 {
+		e.Rank, e.Lane, e.Step = rank, lane, step
+	}
+	return err
+}
+
+// reset makes all ready for a repetition: what no step writes is all ones. All lanes of a GPU begin
+// after its first event, which is recorded when all GPUs are ready. How long it takes to tell the
+// others, and to hear of them, bounds how far apart these events are.
+func (p *player) reset() error {
+	for _, one := range p.ranks {
+		if err := p.load(one); err != nil {
+			return p.of(err, one.number, -1, -1)
+		}
+	}
+	for _, l := range p.lanes {
+		l.over = 0
+	}
+	do := func(kind opKind, i int, event uintptr) op {
+		return op{kind: kind, on: p.gpus[i], stream: p.origin[i], event: event}
+	}
+	var ops []op
+	if len(p.gpus) > 1 {
+		for i := range p.gpus[1:] {
+			ops = append(ops, do(records, 1+i, p.events[1+i].handle),
+				do(waits, 0, p.events[1+i].handle))
+		}
+		ops = append(ops, do(records, 0, p.told))
+		for i := range p.gpus[1:] {
+			ops = append(ops, do(waits, 1+i, p.told), do(records, 1+i, p.events[1+i].handle),
+				do(waits, 0, p.events[1+i].handle))
+		}
+	}
+	return p.run(append(ops, do(records, 0, p.events[0].handle)))
+}
+
+// load gives a rank its inputs.
+func (p *player) load(one *participant) error {
+	d, stream := p.device, p.origin[one.gpu.index]
+	one.Reset(p.given[one.number])
+	for b, memory := range one.Buffers {
+		if len(memory) == 0 {
+			continue
+		}
+		if err := d.on(one.gpu, "cuMemcpyHtoDAsync_v2", uintptr(one.at[b]), start(memory),
+			uintptr(len(memory)), stream); err != nil {
+			return err
+		}
+	}
+	for _, e := range one.inputs {
+		if e.copy.n == 0 {
+			continue
+		}
+		if err := d.copy(one.gpu, stream, e.copy, e.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan plans all that the lanes do.
+func (p *player) plan() error {
+	for _, one := range p.ranks {
+		one.left = len(one.lanes)
+		for _, l := range one.lanes {
+			l.cursor, l.began = l.program.Walk(l.index), one.gpu.index
+			p.ready = append(p.ready, l)
+		}
+	}
+	return p.issue()
+}
+
+// again has a rank begin another iteration when all its lanes have ended this one: what it is given
+// is written again, by its first lane.
+func (p *player) again(one *participant) error {
+	first := one.lanes[0]
+	first.rest()
+	var err error
+	if first.stream, err = p.streamOf(first); err != nil {
+		return err
+	}
+	for _, l := range one.lanes {
+		p.wait(first, l.last())
+	}
+	for _, e := range one.inputs {
+		if e.at.n > 0 {
+			p.emit(first, op{kind: copies, to: e.at, from: e.copy})
+		}
+	}
+	event, err := p.record(first)
+	if err != nil {
+		return err
+	}
+	one.left = len(one.lanes)
+	for _, l := range one.lanes {
+		l.rest()
+		l.cursor, l.posts, l.began = l.program.Walk(l.index), nil, event
+		p.ready = append(p.ready, l)
+	}
+	return nil
+}
+
+// rest has a lane be on no stream, as before its first launch.
+func (l *lane) rest() {
+	l.stream, l.joined = 0, nil
+	l.engine, l.given, l.priority, l.graph = schedule.SMs, 0, 0, 0
+}
+
+// last is the event after the lane's last sub-step so far.
+func (l *lane) last() int {
+	if n := len(l.steps); n > 0 && l.steps[n-1].end > l.began {
+		return l.steps[n-1].end
+	}
+	return l.began
+}
+
+// outputs is what all ranks have in the end.
+func (p *player) outputs() (all [][]byte, err error) {
+	d := p.device
+	for _, one := range p.ranks {
+		for b, memory := range one.Buffers {
+			if len(memory) == 0 {
+				continue
+			}
+			rank.Spoil(memory)
+			err := d.on(one.gpu, "cuMemcpyDtoHAsync_v2", start(memory), uintptr(one.at[b]),
+				uintptr(len(memory)), p.origin[one.gpu.index])
+			if err != nil {
+				return nil, p.of(err, one.number, -1, -1)
+			}
+		}
+	}
+	for i, g := range p.gpus {
+		if err := d.on(g, "cuEventRecord", p.events[i].handle, p.origin[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.await(func() (bool, bool, error) { return p.begun() }); err != nil {
+		return nil, err
+	}
+	for _, one := range p.ranks {
+		all = append(all, one.Output())
+	}
+	return all, nil
+}
+
+// begun reports whether the first events of all GPUs have come.
+func (p *player) begun() (all, moved bool, err error) {
+	for i := range p.gpus {
+		if come, err := p.come(i); !come || err != nil {
+			return false, false, err
+		}
+	}
+	return true, false, nil
+}

@@ -1,0 +1,162 @@
+package cuda
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"collsim/hw"
+)
+
+// finish waits until all that was issued has been done.
+func (p *player) finish() error {
+	left := p.lanes
+	return p.await(func() (all, moved bool, err error) {
+		var still []*lane
+		for _, l := range left {
+			before := l.over
+			for l.over < len(l.steps) {
+				come, err := p.come(l.steps[l.over].end)
+				if err != nil {
+					return false, false, p.broken(err)
+				}
+				if !come {
+					break
+				}
+				l.over++
+			}
+			moved = moved || l.over > before
+			if l.over < len(l.steps) {
+				still = append(still, l)
+			}
+		}
+		if left = still; len(left) > 0 {
+			return false, moved, nil
+		}
+		all, _, err = p.begun() // of GPUs on which nothing was to be done, too
+		return all, moved, err
+	})
+}
+
+// await looks again and again whether all is over. If nothing moves for the timeout, it says who
+// waits for whom.
+func (p *player) await(look func() (all, moved bool, err error)) error {
+	const longest = time.Millisecond
+	since, pause := time.Now(), 10*time.Microsecond
+	for {
+		all, moved, err := look()
+		if all || err != nil {
+			return err
+		}
+		if err := context.Cause(p.ctx); err != nil {
+			return fmt.Errorf("cuda: %w", err)
+		}
+		if moved {
+			since, pause = time.Now(), 10*time.Microsecond
+		}
+		if time.Since(since) > p.env.Timeout {
+			return p.hung()
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, longest)
+	}
+}
+
+// named is the sub-step at which a lane is, and its name and chunk in the schedule.
+func (p *player) named(l *lane) (at *subStep, name string, chunk int) {
+	at = &l.steps[l.over]
+	cursor := l.program.Walk(l.index)
+	for !cursor.Done() && cursor.Step != at.step {
+		cursor.Next(l.slices)
+	}
+	l.program.Load(&cursor, &p.step)
+	name = p.step.Name()
+	if g := p.events[at.end].in; g != nil {
+		name += fmt.Sprintf(" in graph %d", g.number)
+	}
+	return at, name, p.step.Chunk()
+}
+
+// broken says where lanes were when a call told of an error that may be of any of them.
+func (p *player) broken(err error) error {
+	e, ok := err.(*hw.Error)
+	if !ok {
+		return err
+	}
+	var where []string
+	for _, l := range p.lanes {
+		if l.over == len(l.steps) {
+			continue
+		}
+		at, name, _ := p.named(l)
+		where = append(where, fmt.Sprintf("rank %d lane %d step %d (%s)", l.rank.number, l.index,
+			at.step, name))
+	}
+	e.Text += "; not over, when that was found: " + some(where)
+	return e
+}
+
+// some are the first of a list.
+func some(list []string) string {
+	const most = 8
+	if len(list) > most {
+		list = append(list[:most:most], fmt.Sprintf("%d more", len(list)-most))
+	}
+	return strings.Join(list, ", ")
+}
+
+// hung says of a run without progress which lanes wait for which, and which for nothing but the
+// device.
+func (p *player) hung() error {
+	e := &hw.Error{Call: "wait", Code: "timeout", Rank: -1, Lane: -1, Step: -1,
+		Text: fmt.Sprintf("no progress for %v", p.env.Timeout)}
+	come, _, err := p.begun()
+	if err != nil {
+		return p.broken(err)
+	}
+	if !come {
+		e.Text += ": the device has not taken the inputs"
+		return e
+	}
+	var waits []string
+	for _, l := range p.lanes {
+		if l.over == len(l.steps) {
+			continue
+		}
+		at, name, chunk := p.named(l)
+		if chunk >= 0 {
+			name += fmt.Sprintf(" chunk %d", chunk)
+		}
+		on, err := p.pending(at)
+		if err != nil {
+			return p.broken(err)
+		}
+		if on != nil {
+			waits = append(waits, fmt.Sprintf("rank %d lane %d step %d (%s) waits for %s from rank %d "+
+				"lane %d", l.rank.number, l.index, at.step, name, on.what, on.rank, on.lane))
+		} else if e.Rank < 0 {
+			e.Rank, e.Lane, e.Step = l.rank.number, l.index, int(at.step)
+			e.Text += fmt.Sprintf(": the device has not ended it (%s), and it waits for nothing else",
+				name)
+		}
+	}
+	if len(waits) > 0 {
+		e.Text += "; " + some(waits)
+	}
+	return e
+}
+
+// pending is what of a sub-step's has not come yet, nil if all of it has.
+func (p *player) pending(at *subStep) (*depended, error) {
+	for i := range at.deps {
+		come, err := p.come(at.deps[i].event)
+		if err != nil {
+			return nil, err
+		}
+		if !come {
+			return &at.deps[i], nil
+		}
+	}
+	return nil, nil
+}

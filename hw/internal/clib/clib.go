@@ -1,0 +1,90 @@
+// Package clib compiles the C libraries that tests load: each once, for all test binaries and for
+// all times, until its sources, its options or the compiler are others.
+package clib
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"collsim/internal/output"
+)
+
+// unused is how long a library is kept that no test has asked for.
+const unused = 30 * 24 * time.Hour
+
+// Build returns the path of a shared library of C files, in a folder of its own in the user's cache
+// (os.UserCacheDir), or else among temporary files. Of the files, those that end in ".c" are
+// compiled, the others are what they include: a library belongs to the contents of all. The options
+// are the compiler's; libraries that are linked ("-lm") come last. Binaries that ask at the same
+// time each compile it, and the last one's stays. Without a C compiler, that is the error.
+func Build(files []string, options ...string) (string, error) {
+	version, err := exec.Command("cc", "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("a C compiler: %w", err)
+	}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%s%q", version, options)
+	var sources []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("a C library: %w", err)
+		}
+		fmt.Fprintf(hash, "%q%x", filepath.Base(file), sha256.Sum256(text))
+		if strings.HasSuffix(file, ".c") {
+			sources = append(sources, file)
+		}
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	root := filepath.Join(cache, "collsim-tests")
+	folder := filepath.Join(root, fmt.Sprintf("%x", hash.Sum(nil)[:16]))
+	path := filepath.Join(folder, "library.so")
+	if _, err := os.Stat(path); err == nil {
+		now := time.Now()
+		os.Chtimes(folder, now, now) // it is in use; at worst it is compiled again
+		return path, nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("a folder for C libraries: %w", err)
+	}
+	forget(root)
+	return path, compile(path, sources, options)
+}
+
+// compile compiles a library elsewhere, and puts it where it is to be as a whole.
+func compile(path string, sources, options []string) error {
+	folder, err := os.MkdirTemp("", "collsim-clib")
+	if err != nil {
+		return fmt.Errorf("a C library: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	made := filepath.Join(folder, "library.so")
+	arguments := append([]string{"-shared", "-fPIC", "-o", made}, sources...)
+	if out, err := exec.Command("cc", append(arguments, options...)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("cc: %w: %s", err, bytes.TrimSpace(out))
+	}
+	library, err := os.ReadFile(made)
+	if err != nil {
+		return fmt.Errorf("a C library: %w", err)
+	}
+	return output.Bytes(path, library)
+}
+
+// forget removes the libraries that nobody uses any more.
+func forget(root string) {
+	folders, _ := os.ReadDir(root)
+	for _, one := range folders {
+		if about, err := one.Info(); err == nil && time.Since(about.ModTime()) > unused {
+			os.RemoveAll(filepath.Join(root, one.Name()))
+		}
+	}
+}

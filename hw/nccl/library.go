@@ -1,0 +1,164 @@
+package nccl
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/hw"
+)
+
+// library is NCCL's interface (nccl.h): integers, pointers, and an id of 128 bytes by value.
+type library struct {
+	*loaded
+	out *outs
+}
+
+// uniqueID is an ncclUniqueId: bytes, which are kept as words.
+type uniqueID [128 / 8]uint64
+
+// What nccl.h defines; the tests hold it against the header.
+const (
+	success       = 0
+	inProgress    = 7
+	hostImmediate = 1 // ncclScalarHostImmediate
+)
+
+// codeNames are those of ncclResult_t. ncclTimeout is one since 2.30.
+func codeNames() []string {
+	return []string{"ncclSuccess", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError",
+		"ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError", "ncclInProgress", "ncclTimeout"}
+}
+
+// typeNumber is one of ncclDataType_t.
+type typeNumber struct {
+	typ    dtype.Type
+	name   string
+	number uintptr
+}
+
+func typeNumbers() []typeNumber {
+	return []typeNumber{{dtype.Int8, "ncclInt8", 0}, {dtype.Uint8, "ncclUint8", 1},
+		{dtype.Int32, "ncclInt32", 2}, {dtype.Uint32, "ncclUint32", 3}, {dtype.Int64, "ncclInt64", 4},
+		{dtype.Uint64, "ncclUint64", 5}, {dtype.Float16, "ncclFloat16", 6},
+		{dtype.Float32, "ncclFloat32", 7}, {dtype.Float64, "ncclFloat64", 8},
+		{dtype.BFloat16, "ncclBfloat16", 9}, {dtype.Float8E4M3, "ncclFloat8e4m3", 10},
+		{dtype.Float8E5M2, "ncclFloat8e5m2", 11}}
+}
+
+// operatorNumber is one of ncclRedOp_t. PremulSum has none: it is made.
+type operatorNumber struct {
+	op     collective.Op
+	name   string
+	number uintptr
+}
+
+func operatorNumbers() []operatorNumber {
+	return []operatorNumber{{collective.Sum, "ncclSum", 0}, {collective.Prod, "ncclProd", 1},
+		{collective.Max, "ncclMax", 2}, {collective.Min, "ncclMin", 3}, {collective.Avg, "ncclAvg", 4}}
+}
+
+func theLibrary() *wanted {
+	return &wanted{what: "NCCL", variable: ncclVariable, files: []string{"libnccl.so.2", "libnccl.so"},
+		functions: []string{"ncclGetVersion", "ncclGetUniqueId", "ncclGetErrorString",
+			"ncclGetLastError", "ncclGroupStart", "ncclGroupEnd", "ncclCommInitRank", "ncclCommInitAll",
+			"ncclCommDestroy", "ncclCommGetAsyncError", "ncclRedOpCreatePreMulSum",
+			"ncclRedOpDestroy", "ncclAllReduce", "ncclBroadcast", "ncclReduce", "ncclAllGather",
+			"ncclReduceScatter", "ncclSend", "ncclRecv"},
+		get: "install NCCL 2.13 or later (pip install nvidia-nccl-cu12, or -cu13, as the driver is: " +
+			"the file is nvidia/nccl/lib/libnccl.so.2; Debian: apt install libnccl2)"}
+}
+
+// loadLibrary loads NCCL.
+func loadLibrary(configured string) (*library, error) {
+	l, err := theLibrary().load(configured)
+	if err != nil {
+		return nil, err
+	}
+	return &library{loaded: l, out: &outs{}}, nil
+}
+
+// version is such as "NCCL 2.30.7"; of the stand-in, that it is one.
+func (l *library) version() (string, error) {
+	if at, err := symbol(l.handle, "collsim_standin"); err == nil && at != 0 {
+		return "stand-in: not NCCL", nil
+	}
+	err := l.call(-1, 0, "ncclGetVersion", address(&l.out.number))
+	major, minor := l.out.number/10000, l.out.number/100%100
+	return fmt.Sprintf("NCCL %d.%d.%d", major, minor, l.out.number%100), err
+}
+
+// failure is the error of a code that a function has returned for a rank; −1 is none.
+func (l *library) failure(call string, code int32, rank int, comm uintptr) *hw.Error {
+	e := &hw.Error{Call: call, Code: fmt.Sprint(code), Rank: rank, Lane: -1, Step: -1,
+		Text: l.text("ncclGetErrorString", uintptr(code))}
+	if names := codeNames(); code >= 0 && int(code) < len(names) {
+		e.Code = names[code]
+	}
+	if last := l.text("ncclGetLastError", comm); last != "" {
+		e.Text += ": " + last
+	}
+	return e
+}
+
+// call calls a function for a rank. What it returns besides success becomes an error.
+func (l *library) call(rank int, comm uintptr, name string, args ...uintptr) error {
+	if code := l.code(name, args...); code != success {
+		return l.failure(name, code, rank, comm)
+	}
+	return nil
+}
+
+// newID makes the id of a communicator. The thread that its ranks find each other by is this
+// process's, which has to stay until they have.
+func (l *library) newID() (*uniqueID, error) {
+	id := &l.out.id
+	return id, l.call(-1, 0, "ncclGetUniqueId", address(&id[0]))
+}
+
+// asynchronous is the error that a communicator has met since it was asked last, nil if none.
+func (l *library) asynchronous(rank int, comm uintptr) error {
+	err := l.call(rank, comm, "ncclCommGetAsyncError", comm, address(&l.out.number))
+	if code := l.out.number; err == nil && code != success && code != inProgress {
+		return l.failure("asynchronous", code, rank, comm)
+	}
+	return err
+}
+
+// datatype is NCCL's type for the elements of a collective. One that only moves them gets by with
+// bytes, so that it may be of any type; each is then so many elements.
+func datatype(spec *collective.Spec) (number uintptr, each int64, err error) {
+	for _, t := range typeNumbers() {
+		if t.typ == spec.Type {
+			return t.number, 1, nil
+		}
+	}
+	if spec.Kind.Reduces() {
+		return 0, 0, hw.Refuse("nccl: %v: NCCL has no such type to reduce", spec.Type)
+	}
+	return typeNumbers()[1].number, int64(spec.Type.Width()), nil
+}
+
+// functionOf is NCCL's function for a kind, the first version that has it, and why it does not do
+// a collective if it does not.
+func functionOf(s *collective.Spec) (name string, err error) {
+	names := map[collective.Kind]string{collective.AllReduce: "ncclAllReduce",
+		collective.AllGather: "ncclAllGather", collective.ReduceScatter: "ncclReduceScatter",
+		collective.Broadcast: "ncclBroadcast", collective.Reduce: "ncclReduce",
+		collective.Gather: "ncclGather", collective.Scatter: "ncclScatter",
+		collective.AllToAll: "ncclAlltoAll", collective.AllToAllV: "ncclSend",
+		collective.SendRecv: "ncclSend"}
+	name, ok := names[s.Kind]
+	switch {
+	case s.Kind == collective.Custom:
+		return "", hw.Refuse("nccl: NCCL does whole collectives, not the steps of a schedule")
+	case !ok:
+		return "", hw.Refuse("nccl: NCCL has no %v", s.Kind)
+	case s.InPlace && (s.Kind == collective.AllToAll || s.Kind == collective.SendRecv):
+		return "", hw.Refuse("nccl: NCCL has no %v in place", s.Kind)
+	case s.Op == collective.Avg && s.Avg == collective.AvgPost && s.Type.IsFloat():
+		return "", hw.Refuse("nccl: NCCL divides floats before the sum, not after it")
+	}
+	_, _, err = datatype(s)
+	return name, err
+}

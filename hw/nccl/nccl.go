@@ -1,0 +1,157 @@
+package nccl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"collsim/collective"
+	"collsim/hw"
+	"collsim/hw/rank"
+	"collsim/schedule"
+)
+
+// Config says what to load, and where ranks are. Its zero value has them all in one process, on the
+// libraries as they are installed here.
+type Config struct {
+	// Library and Driver are the files of NCCL and of CUDA's driver; "" is what COLLSIM_LIBNCCL and
+	// COLLSIM_LIBCUDA name, else libnccl.so.2 and libcuda.so.1, wherever the system's loader finds
+	// them.
+	Library, Driver string
+	// Apart has each rank in a process of its own.
+	Apart bool
+}
+
+// Executor is the executor. It keeps its processes from one run to the next.
+type Executor struct {
+	config      Config
+	nccl        *library // in this process, which makes ids; nil before the first run
+	devices     int
+	coordinator *rank.Coordinator
+	journal     journal
+}
+
+// New returns an Executor. Nothing is loaded or started before the first run.
+func New(c Config) *Executor {
+	e := &Executor{config: c}
+	workers := func(int) int { return 1 }
+	if c.Apart {
+		workers = nil
+	}
+	launch := &launcher{config: &e.config, journal: &e.journal}
+	e.coordinator = rank.New(rank.Config{Launch: launch, Network: "unix",
+		Startup: hw.DefaultTimeout, Workers: workers})
+	return e
+}
+
+// Available returns what Run would use, as in "NCCL 2.30.7, CUDA 13.0, 8 of NVIDIA H200", or a
+// *hw.Missing.
+func Available(c Config) (string, error) {
+	l, d, _, err := loadBoth(&c)
+	if err != nil {
+		return "", err
+	}
+	return describe(l, d)
+}
+
+// loadBoth loads NCCL and the driver, and counts the GPUs.
+func loadBoth(c *Config) (l *library, d *driver, devices int, err error) {
+	if l, err = loadLibrary(c.Library); err != nil {
+		return nil, nil, 0, err
+	}
+	d, devices, err = loadDriver(c.Driver)
+	return l, d, devices, err
+}
+
+// describe says what both libraries are, and the GPUs.
+func describe(l *library, d *driver) (string, error) {
+	library, err := l.version()
+	if err != nil {
+		return "", err
+	}
+	cuda, err := d.version()
+	if err != nil {
+		return "", err
+	}
+	if err := d.call(-1, "cuDeviceGetCount", address(&d.out.number)); err != nil {
+		return "", err
+	}
+	devices := int(d.out.number)
+	if devices == 0 {
+		return fmt.Sprintf("%s, CUDA %s, no GPU", library, cuda), nil
+	}
+	name, err := d.name(0)
+	return fmt.Sprintf("%s, CUDA %s, %d of %s", library, cuda, devices, name), err
+}
+
+// Run has NCCL do what a job's schedule computes, whatever its steps: by the algorithm that NCCL
+// chooses, or is told to by its own variables (NCCL_ALGO, NCCL_PROTO, …). The result has no
+// timeline. Every job has a communicator of its own, which is made before anything is measured.
+// What NCCL has chosen is in the result, as its log says, unless somebody else has set NCCL_DEBUG.
+//
+// Of the environment, Slots and Trace say nothing to the library.
+func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
+	env, err := job.Check()
+	if err != nil {
+		return nil, err
+	}
+	s := job.Schedule
+	if err := refusal(s); err != nil {
+		return nil, err
+	}
+	if e.nccl == nil {
+		if e.nccl, _, e.devices, err = loadBoth(&e.config); err != nil {
+			return nil, err
+		}
+	}
+	if s.Spec.Ranks > e.devices {
+		return nil, hw.Refuse("nccl: %d ranks: this machine has %d GPUs, and NCCL wants one for each",
+			s.Spec.Ranks, e.devices)
+	}
+	id, err := e.nccl.newID()
+	if err != nil {
+		return nil, err
+	}
+	detail, err := (&request{Spec: s.Spec, ID: *id}).encode()
+	if err != nil {
+		return nil, fmt.Errorf("nccl: %w", err)
+	}
+	asked := &rank.Job{Detail: detail, Inputs: job.Inputs, Env: env}
+	for number := range s.Spec.Ranks {
+		asked.Outputs = append(asked.Outputs, s.Spec.Out(number)*int64(s.Spec.Type.Width()))
+	}
+	if err := e.journal.begin(); err != nil {
+		return nil, fmt.Errorf("nccl: a place for its log: %w", err)
+	}
+	done, err := e.coordinator.Run(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	name, err := functionOf(&s.Spec)
+	if err == nil {
+		done.Chose, err = e.journal.chose(name)
+	}
+	return done, err
+}
+
+// refusal is why NCCL does not do what a schedule does, nil if it does.
+func refusal(s *schedule.Schedule) error {
+	switch {
+	case s.Beside() != nil:
+		return hw.Refuse("nccl: %s: several teams: NCCL is asked for one collective at a time", s.Name)
+	case len(s.Tensors) > 0:
+		return hw.Refuse("nccl: %s: tensors and kernels: NCCL computes collectives alone", s.Name)
+	case s.Spec.Kind == collective.Barrier:
+		return hw.Refuse("nccl: NCCL has no barrier")
+	}
+	_, err := functionOf(&s.Spec)
+	return err
+}
+
+// Needs implements hw.Sizer: what ranks hold is in the memory of GPUs.
+func (e *Executor) Needs(s *schedule.Schedule) int64 {
+	return hw.Apart(s, func(int) bool { return true })
+}
+
+// Close ends the processes of the ranks.
+func (e *Executor) Close() error { return errors.Join(e.coordinator.Close(), e.journal.end()) }

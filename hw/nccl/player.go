@@ -1,0 +1,305 @@
+package nccl
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collsim/collective"
+	"collsim/hw"
+	"collsim/hw/rank"
+)
+
+// request is what rank.Part.Detail holds: a collective, and the id of its communicator.
+type request struct {
+	Spec collective.Spec
+	ID   uniqueID
+}
+
+func (r *request) encode() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(r)
+	return b.Bytes(), err
+}
+
+// player executes the ranks of one process, each on the GPU of its number. One thread of the
+// system makes all calls.
+type player struct {
+	rank.Clock
+	nccl       *library
+	cuda       *driver
+	iterations int
+	parts      []*part
+	comms      []uintptr // of parts, where NCCL writes them
+	devices    []int32
+	moved      atomic.Int64 // progress
+
+	mu    sync.Mutex // of calls
+	calls []rank.Call
+}
+
+// begin loads both libraries.
+func begin(c *Config, clock rank.Clock) (p *player, on string, err error) {
+	p = &player{Clock: clock}
+	if p.nccl, p.cuda, _, err = loadBoth(c); err != nil {
+		return nil, "", err
+	}
+	on, err = describe(p.nccl, p.cuda)
+	return p, on, err
+}
+
+// enter notes which function ranks are in; "" is none.
+func (p *player) enter(name string, ranks ...int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = nil
+	for _, r := range ranks {
+		if name != "" {
+			p.calls = append(p.calls, rank.Call{Rank: r, Name: name})
+		}
+	}
+}
+
+// group calls NCCL for all ranks of this process at once.
+func (p *player) group(name string, each func(*part) error) error {
+	p.enter(name, p.ranks()...)
+	first := p.parts[0]
+	if err := p.nccl.call(first.rank, 0, "ncclGroupStart"); err != nil {
+		return err
+	}
+	for _, x := range p.parts {
+		if err := each(x); err != nil {
+			return err
+		}
+	}
+	err := p.nccl.call(first.rank, first.comm, "ncclGroupEnd")
+	if e, ok := err.(*hw.Error); ok {
+		e.Text = "of " + name + ": " + e.Text
+	}
+	p.moved.Add(1)
+	return err
+}
+
+func (p *player) ranks() (list []int) {
+	for _, x := range p.parts {
+		list = append(list, x.rank)
+	}
+	return list
+}
+
+// Prepare makes the memory of ranks, and a communicator of its own for the job.
+func (p *player) Prepare(_ context.Context, job *rank.Part) error {
+	if len(job.Mine) == 0 {
+		return nil
+	}
+	r := &request{}
+	if err := gob.NewDecoder(bytes.NewReader(job.Detail)).Decode(r); err != nil {
+		return err
+	}
+	p.parts, p.iterations = nil, job.Env.Iterations
+	for i, number := range job.Mine {
+		x, err := newPart(p, &r.Spec, number, job, job.Inputs[i])
+		if err != nil {
+			return err
+		}
+		p.parts = append(p.parts, x)
+		p.moved.Add(1)
+	}
+	if err := p.join(r); err != nil {
+		return err
+	}
+	p.enter("ncclRedOpCreatePreMulSum", p.ranks()...)
+	for _, x := range p.parts {
+		if err := x.use(); err != nil {
+			return err
+		}
+		if err := x.prepare(); err != nil {
+			return err
+		}
+	}
+	return p.Reset(0)
+}
+
+// join makes the ranks' communicators: as nccl-tests does, by one call where all are in this
+// process, else by an id.
+func (p *player) join(r *request) error {
+	n := len(p.parts)
+	p.comms, p.devices = make([]uintptr, n), make([]int32, n)
+	if n == r.Spec.Ranks {
+		p.enter("ncclCommInitAll", p.ranks()...)
+		for i, x := range p.parts {
+			p.devices[i] = int32(x.rank)
+		}
+		err := p.nccl.call(p.parts[0].rank, 0, "ncclCommInitAll", address(&p.comms[0]), uintptr(n),
+			address(&p.devices[0]))
+		if err != nil {
+			return err
+		}
+	} else {
+		i := 0
+		err := p.group("ncclCommInitRank", func(x *part) error {
+			if err := x.use(); err != nil {
+				return err
+			}
+			args := withID(address(&p.comms[i]), r.Spec.Ranks, &r.ID, x.rank)
+			i++
+			return p.nccl.call(x.rank, 0, "ncclCommInitRank", args...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, x := range p.parts {
+		x.comm = p.comms[i]
+	}
+	p.moved.Add(1)
+	return nil
+}
+
+// Reset makes the ranks ready for a repetition.
+func (p *player) Reset(uint32) error {
+	p.enter("cuMemcpyHtoD_v2", p.ranks()...)
+	defer p.enter("")
+	for _, x := range p.parts {
+		if err := x.reset(); err != nil {
+			return err
+		}
+	}
+	p.moved.Add(1)
+	return nil
+}
+
+// Play plays once, when all ranks are there.
+func (p *player) Play() ([]rank.Played, error) {
+	if len(p.parts) == 0 {
+		return nil, nil
+	}
+	defer p.enter("")
+	err := p.group("ncclAllReduce", func(x *part) error { return x.enqueue(x.barrier()) })
+	if err != nil {
+		return nil, err
+	}
+	if err := p.wait("ncclAllReduce of the barrier", nil); err != nil {
+		return nil, err
+	}
+	name := p.parts[0].calls[0].name
+	played := make([]rank.Played, len(p.parts))
+	start := p.Now()
+	for i := range p.iterations {
+		for _, x := range p.parts {
+			if i == 0 {
+				break
+			}
+			if err := x.again(); err != nil {
+				return nil, err
+			}
+		}
+		if err := p.group(name, func(x *part) error { return x.enqueue(x.calls) }); err != nil {
+			return nil, err
+		}
+	}
+	return played, p.wait(name, func(i int) {
+		played[i] = rank.Played{Start: start, End: p.Now()}
+	})
+}
+
+// How often streams are asked: without a pause at first, and communicators now and then.
+const (
+	busy       = 2 * time.Millisecond
+	pause      = 20 * time.Microsecond
+	askedEvery = 256
+)
+
+// wait waits for the streams of all ranks, and tells when each has ended. Communicators are asked
+// whether they have met an error, which ends no stream.
+func (p *player) wait(name string, ended func(i int)) error {
+	for _, x := range p.parts {
+		x.ended = false
+	}
+	since := time.Now()
+	p.enter(name, p.ranks()...)
+	for round := 1; ; round++ {
+		var waiting []int
+		for i, x := range p.parts {
+			if x.ended {
+				continue
+			}
+			done, err := x.done()
+			if err != nil {
+				return err
+			}
+			if !done {
+				waiting = append(waiting, x.rank)
+				continue
+			}
+			x.ended = true
+			p.moved.Add(1)
+			if ended != nil {
+				ended(i)
+			}
+		}
+		if len(waiting) == 0 {
+			return nil
+		}
+		if round%askedEvery == 0 {
+			p.enter(name, waiting...)
+			for _, x := range p.parts {
+				if err := p.nccl.asynchronous(x.rank, x.comm); err != nil {
+					return err
+				}
+			}
+		}
+		if time.Since(since) > busy {
+			time.Sleep(pause)
+		}
+	}
+}
+
+// Finish ends the ranks' part of a job.
+func (p *player) Finish() (outputs [][]byte, err error) {
+	for _, x := range p.parts {
+		out, err := x.output()
+		if err != nil {
+			return nil, err
+		}
+		outputs = append(outputs, out)
+	}
+	p.enter("ncclCommDestroy", p.ranks()...)
+	defer p.enter("")
+	for _, x := range p.parts {
+		if err := x.end(); err != nil {
+			return nil, err
+		}
+	}
+	for _, x := range p.parts {
+		if err := x.free(); err != nil {
+			return nil, err
+		}
+	}
+	p.parts = nil
+	p.moved.Add(1)
+	return outputs, nil
+}
+
+// Status is how far the ranks have come, and which functions have not returned or not ended.
+func (p *player) Status() rank.Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return rank.Status{Progress: p.moved.Load(), Calls: append([]rank.Call(nil), p.calls...)}
+}
+
+// Stop ends the process, which ends its kernels and frees its memory: a call does not return, and a
+// kernel does not end, before it has what it waits for.
+func (p *player) Stop(err error) {
+	if err != nil {
+		self, _ := os.FindProcess(os.Getpid())
+		self.Kill()
+	}
+}
+
+// Close has nothing to end: communicators have ended with their jobs.
+func (p *player) Close() error { return nil }

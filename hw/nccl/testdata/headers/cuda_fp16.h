@@ -1,0 +1,1 @@
+/* nccl.h includes it and takes nothing of it in C. */

@@ -1,0 +1,238 @@
+package performance
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim"
+	"collsim/unit"
+)
+
+var update = flag.Bool("update", false, "measure again, and rewrite docs/performance.md")
+
+// row is a scenario that is measured.
+type row struct {
+	work     string // as the table says
+	scenario string
+	sets     []string
+	isLarge  bool // too large for every run of the tests
+	byEvent  bool // measured with the event engine too
+}
+
+const onSwitch = `[topology]
+preset = "switch"
+ranks = 1024
+bandwidth = "100 Gbit/s"
+latency = "500 ns"
+[[collective]]
+kind = "all_reduce"
+algorithm = "ring"
+bytes = "64 MiB"
+[check]
+proof = false
+numbers = false
+`
+
+const onNodes = `[topology]
+nodes = 128
+[topology.node]
+preset = "switch"
+ranks = 8
+bandwidth = "450 GB/s"
+latency = "200 ns"
+[topology.network]
+preset = "rails"
+bandwidth = "50 GB/s"
+latency = "1 us"
+[sim]
+sharing = "fifo"
+[[collective]]
+kind = "all_reduce"
+algorithm = "hierarchical"
+bytes = "256 MiB"
+[check]
+proof = false
+numbers = false
+`
+
+// differ has every rank start at a time of its own: no two are alike.
+func differ(ranks int) string {
+	var b strings.Builder
+	b.WriteString(onSwitch)
+	for i := range ranks {
+		fmt.Fprintf(&b, "[[topology.rank]]\nmatch = \"%d\"\nstart = \"%d ns\"\n", i, i*7919%16381)
+	}
+	return b.String()
+}
+
+func rows() []row {
+	fifo, swept := `sim.sharing="fifo"`, `sim.engine="sweep"`
+	ranks := func(n int) string { return fmt.Sprintf("topology.ranks=%d", n) }
+	allToAll := []string{`collective.kind="all_to_all"`, `collective.algorithm="pairwise"`}
+	return []row{
+		{work: "ring all_reduce, 1,024 ranks, fifo", scenario: onSwitch, sets: []string{fifo},
+			byEvent: true},
+		{work: "ring all_reduce, 1,024 ranks, fluid", scenario: onSwitch, byEvent: true},
+		{work: "the same, 8 channels of 4 slices", scenario: onSwitch,
+			sets: []string{"collective.channels=8", "collective.slices=4", `collective.bytes="128 MiB"`}},
+		{work: "ring all_reduce, 4,096 ranks, fluid", scenario: onSwitch, sets: []string{ranks(4096)}},
+		{work: "ring all_reduce, 65,536 ranks, fluid", scenario: onSwitch,
+			sets: []string{ranks(65536)}},
+		{work: "ring all_reduce, 1,048,576 ranks, fluid", scenario: onSwitch,
+			sets: []string{ranks(1 << 20)}},
+		{work: "ring all_reduce, 1,024 ranks that differ, fifo", scenario: differ(1024),
+			sets: []string{fifo, swept}, byEvent: true},
+		{work: "ring all_reduce, 1,024 ranks that differ, fluid", scenario: differ(1024),
+			sets: []string{swept}, byEvent: true},
+		{work: "ring all_reduce, 4,096 ranks that differ, fluid", scenario: differ(4096),
+			sets: []string{ranks(4096), swept}},
+		{work: "all_to_all, direct, 128 ranks, fluid", scenario: onSwitch, byEvent: true,
+			sets: []string{ranks(128), allToAll[0], `collective.algorithm="direct"`}},
+		{work: "all_to_all, pairwise, 1,024 ranks, fifo", scenario: onSwitch,
+			sets: []string{fifo, allToAll[0], allToAll[1]}},
+		{work: "all_to_all, pairwise, 4,096 ranks, fifo", scenario: onSwitch, isLarge: true,
+			sets: []string{ranks(4096), fifo, allToAll[0], allToAll[1]}},
+		{work: "ring all_reduce, 1,024 GPUs in nodes of 8, fifo", scenario: onNodes, byEvent: true,
+			sets: []string{`collective.algorithm="ring"`}},
+		{work: "hierarchical all_reduce, 1,024 GPUs in nodes of 8, fifo", scenario: onNodes,
+			byEvent: true},
+		{work: "ring all_reduce, 16,384 GPUs in nodes of 8, fifo", scenario: onNodes, isLarge: true,
+			sets: []string{"topology.nodes=2048", `collective.algorithm="ring"`}},
+		{work: "hierarchical all_reduce, 131,072 GPUs in nodes of 8, fifo", scenario: onNodes,
+			sets: []string{"topology.nodes=16384"}},
+		{work: "hierarchical all_reduce, 1,048,576 GPUs in nodes of 8, fifo", scenario: onNodes,
+			sets: []string{"topology.nodes=131072"}},
+		{work: "all_to_all, pairwise, 16,384 ranks on a full mesh, fifo", scenario: onSwitch,
+			sets: []string{fifo, allToAll[0], allToAll[1], ranks(16384),
+				`topology.preset="full-mesh"`}},
+		{work: "all_to_all, pairwise, 4,096 ranks on a full fat-tree, fifo", scenario: onSwitch,
+			isLarge: true, sets: []string{fifo, allToAll[0], allToAll[1], ranks(4096), "topology.k=32",
+				`topology.preset="fat-tree"`, `topology.routing="shortest"`}},
+		{work: "ring all_reduce, 512 ranks that differ, fluid, event", scenario: differ(512),
+			sets: []string{ranks(512), `sim.engine="event"`}},
+		{work: "the same, each an h100-sxm", scenario: differ(512),
+			sets: []string{ranks(512), `device.preset="h100-sxm"`}},
+	}
+}
+
+// run carries a row out in this process.
+func (r *row) run(tb testing.TB, more ...string) *collsim.Result {
+	tb.Helper()
+	s, err := collsim.Load("row.toml", []byte(r.scenario),
+		collsim.LoadOptions{Set: slices.Concat(r.sets, more)})
+	require.NoError(tb, err)
+	report, err := collsim.Run(context.Background(), s, collsim.RunOptions{})
+	require.NoError(tb, err)
+	require.Len(tb, report.Results, 1)
+	require.True(tb, report.Results[0].Timed)
+	return report.Results[0]
+}
+
+// simulated is what of a row is the same on every machine: the engine, the time, the published
+// formula.
+func simulated(r *collsim.Result) string {
+	formula := "–"
+	if r.ClosedForm >= 0 {
+		formula = r.ClosedForm.String()
+	}
+	return fmt.Sprintf("%s | %v | %s", r.Engine, r.Time, formula)
+}
+
+// TestDocument holds what the document says of simulated times to what comes out, or measures all
+// of it anew.
+func TestDocument(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "performance.md")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if *update {
+		before, _, ok := strings.Cut(string(text), "| work |")
+		require.True(t, ok)
+		_, after, ok := strings.Cut(string(text), "\n\n<!-- end of the table -->")
+		require.True(t, ok)
+		require.NoError(t, os.WriteFile(path,
+			[]byte(before+measured(t)+"\n\n<!-- end of the table -->"+after), 0o644))
+		return
+	}
+	for _, r := range rows() {
+		if !r.isLarge {
+			require.Contains(t, string(text), "| "+r.work+" | "+simulated(r.run(t))+" |")
+		}
+	}
+}
+
+// measured is the table: each row run by the command, three times, of which the least counts.
+func measured(t *testing.T) string {
+	t.Helper()
+	command := filepath.Join(t.TempDir(), "collsim")
+	out, err := exec.Command("go", "build", "-o", command, "../../cmd/collsim").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	var used []string // before anything large is in the memory of this process: a child begins with it
+	for _, r := range rows() {
+		by := "–"
+		if r.byEvent {
+			cpu, most := r.measure(t, command, `sim.engine="event"`)
+			by = cpu + ", " + most
+		}
+		cpu, most := r.measure(t, command)
+		used = append(used, fmt.Sprintf("%s | %s | %s", cpu, most, by))
+		t.Log(r.work, used[len(used)-1])
+	}
+	table := "| work | engine | simulated time | formula | processor | memory " +
+		"| with `engine = \"event\"` |\n|---|---|---|---|---|---|---|"
+	for i, r := range rows() {
+		table += "\n| " + r.work + " | " + simulated(r.run(t)) + " | " + used[i] + " |"
+	}
+	return table
+}
+
+// measure has the command run a row, and tells of its processor time and its memory.
+func (r *row) measure(t *testing.T, command string, more ...string) (cpu, most string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "row.toml")
+	require.NoError(t, os.WriteFile(file, []byte(r.scenario), 0o644))
+	args := []string{file, "--quiet"}
+	for _, set := range slices.Concat(r.sets, more) {
+		args = append(args, "--set", set)
+	}
+	least, memory := time.Duration(1<<62), int64(0)
+	for range 3 {
+		c := exec.Command(command, args...)
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		used := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+		if used < least {
+			least = used
+			memory = c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+		}
+		if used > 10*time.Second {
+			break
+		}
+	}
+	return fmt.Sprintf("%.2f s", least.Seconds()),
+		fmt.Sprintf("%d MB", unit.Bytes(memory)/unit.MB)
+}
+
+// BenchmarkRows is a row each, whole: from the text of the scenario to the result.
+func BenchmarkRows(b *testing.B) {
+	for _, r := range rows() {
+		b.Run(strings.ReplaceAll(r.work, " ", "-"), func(b *testing.B) {
+			b.ReportAllocs()
+			messages := int64(0)
+			for b.Loop() {
+				messages += r.run(b).Messages
+			}
+			b.ReportMetric(float64(messages)/b.Elapsed().Seconds(), "sends/s")
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/internal/prose"
+	"collsim/kernel"
+	"collsim/schedule"
+)
+
+// fusible is how many ops from at on a pipeline can be: 0 if they are none.
+func (x *plan) fusible(at int) int {
+	first := &x.ops[at]
+	switch {
+	case first.call != nil && first.call.Kind == collective.AllGather && first.call.Axis == 0 &&
+		len(first.in[0].Shape) > 1:
+		n := at + 1
+		written := []string{first.Out}
+		for n < len(x.ops) && x.ops[n].kernel.IsMatmul() && x.ops[n].in[0].Name == first.Out &&
+			x.ops[n].kernel.Scaling == 0 && !x.ops[n].kernel.TransposeA && x.ops[n].teams[0] == nil &&
+			!slices.Contains(written, x.ops[n].In[1]) {
+			written = append(written, x.ops[n].Out)
+			n++
+		}
+		if n > at+1 {
+			return n - at
+		}
+	case first.kernel.IsMatmul() && first.teams[0] == nil && at+1 < len(x.ops) &&
+		x.scatters(first, &x.ops[at+1]):
+		return 2
+	}
+	return 0
+}
+
+// scatters reports whether a call scatters what a matmul gives, which nobody else needs.
+func (x *plan) scatters(matmul, scatter *resolved) bool {
+	return scatter.call != nil && scatter.call.Kind == collective.ReduceScatter &&
+		scatter.call.Axis == 0 && scatter.In[0] == matmul.Out && x.readers(matmul.Out) == 1 &&
+		x.roles[matmul.Out] == schedule.Inner &&
+		matmul.kernel.Scaling == 0 && !matmul.kernel.TransposeA &&
+		(scatter.call.Op == collective.Sum || scatter.call.Op == collective.Avg)
+}
+
+// readers is how many ops read a tensor.
+func (x *plan) readers(name string) (n int) {
+	for i := range x.ops {
+		if slices.Contains(x.ops[i].reads(), name) {
+			n++
+		}
+	}
+	return n
+}
+
+// fuse lowers ops as a pipeline.
+func (w *lowering) fuse(ops []resolved, iteration int) error {
+	if ops[0].call != nil {
+		return w.fuseGather(ops, iteration)
+	}
+	return w.fuseScatter(&ops[0], &ops[1], iteration)
+}
+
+// fuseGather fuses an all_gather with the matmuls that follow it and read what it gathers as their
+// left operand.
+func (w *lowering) fuseGather(ops []resolved, iteration int) error {
+	gather := &ops[0]
+	s := Shards{A: operand(gather.in[0]), Variant: w.variant()}
+	names := []string{gather.Name}
+	memory := map[string]string{"a": gather.In[0], "gathered": gather.Out}
+	for i, o := range ops[1:] {
+		s.Bs = append(s.Bs, operand(o.in[1]))
+		s.TransposeB = append(s.TransposeB, o.kernel.TransposeB)
+		s.Outs = append(s.Outs, o.kernel.Out)
+		names = append(names, o.Name)
+		memory[fmt.Sprintf("b%d", i)], memory[fmt.Sprintf("c%d", i)] = o.In[1], o.Out
+	}
+	return w.pipeline(&fusion{names, gather, &ops[len(ops)-1], memory}, &s, AllGatherMatmul,
+		iteration)
+}
+
+// fuseScatter fuses a matmul with the reduce_scatter that follows it.
+func (w *lowering) fuseScatter(matmul, scatter *resolved, iteration int) error {
+	s := Shards{A: operand(matmul.in[0]), Variant: w.variant(), Bs: []kernel.Tensor{
+		operand(matmul.in[1])}, TransposeB: []bool{matmul.kernel.TransposeB},
+		Outs: []dtype.Type{matmul.kernel.Out},
+		Mean: scatter.call.Op == collective.Avg}
+	memory := map[string]string{"a": matmul.In[0], "b0": matmul.In[1], "c": scatter.Out}
+	return w.pipeline(&fusion{[]string{matmul.Name, scatter.Name}, scatter, matmul, memory}, &s,
+		MatmulReduceScatter, iteration)
+}
+
+func operand(t Tensor) kernel.Tensor {
+	return kernel.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape}
+}
+
+func (x *plan) variant() Variant {
+	if x.passes.Pipeline == SeedPipeline {
+		return Seed
+	}
+	return Repaired
+}
+
+// fusion is ops that become one: their names, the call and a matmul among them, and which tensors
+// of the program those of the pipeline are.
+type fusion struct {
+	names        []string
+	call, matmul *resolved
+	memory       map[string]string
+}
+
+// pipeline adds the parts of a fused matmul, one for each team of the call, on the stream of the
+// matmul and a second one.
+func (w *lowering) pipeline(f *fusion, s *Shards,
+	build func(Shards) (*schedule.Schedule, error), iteration int) error {
+	names, call, matmul, memory := f.names, f.call, f.matmul, f.memory
+	row := LoweredOp{Names: names, Iteration: iteration, Stream: matmul.stream(),
+		Became: "pipeline " + s.Variant.String()}
+	var parts []schedule.Part
+	var reads, writes, spaces []string
+	for _, team := range call.teams {
+		s.Ranks = w.teamSize(team)
+		fused, err := build(*s)
+		if err != nil {
+			return &Error{call.number, -1, "call", strings.Join(names, ", ") + ": " + prose.Unprefixed(err)}
+		}
+		p := schedule.Part{Name: schedule.Word(strings.Join(names, "+")), Schedule: fused, Ranks: team,
+			Stream: w.stream(matmul.stream()), Memory: make([]schedule.Place, schedule.FirstTensor)}
+		reads, writes = nil, nil
+		for i := range fused.Tensors {
+			t := &fused.Tensors[i]
+			at := schedule.Place{}
+			switch name, named := memory[t.Name]; {
+			case named:
+				at = w.tensors[name]
+				if t.Role == schedule.Given {
+					reads = append(reads, name)
+				} else {
+					writes = append(writes, name)
+				}
+			case t.Symmetric:
+				at = w.own("workspace_"+call.Group, t, true)
+				space := w.list[at.Tensor-schedule.FirstTensor].Name
+				writes, spaces = append(writes, space), append(spaces, space) // one at a time
+			case t.Role != schedule.Defined:
+				at = w.own(t.Name+"_"+call.Name, t, false)
+			}
+			p.Memory = append(p.Memory, at)
+		}
+		parts = append(parts, p)
+	}
+	row.Parts = w.known(call.teams, matmul.stream(), iteration, spaces, nil)
+	row.Parts = append(row.Parts, w.add(slices.Compact(reads), writes, parts)...)
+	w.result.Ops = append(w.result.Ops, row)
+	return nil
+}
+
+// ungathered says why an all_gather and a matmul are no pipeline.
+func (x *plan) ungathered(gather, matmul *resolved) string {
+	switch {
+	case gather.call.Kind != collective.AllGather:
+		return fmt.Sprintf("there is no pipeline of %v and a matmul", gather.call.Kind)
+	case gather.call.Axis != 0 || len(gather.in[0].Shape) == 1:
+		return "rows are gathered by pipelines, along axis 0 of a matrix"
+	case matmul.In[0] != gather.Out || matmul.In[1] == gather.Out:
+		return "what is gathered is not the left operand of " + matmul.Name
+	case matmul.teams[0] != nil:
+		return "not all ranks do " + matmul.Name
+	case matmul.kernel.TransposeA:
+		return matmul.Name + " adds up along the rows that are gathered"
+	}
+	return matmul.Name + " has scales"
+}
+
+// unscattered says why a matmul and a collective of what it gives are no pipeline.
+func (x *plan) unscattered(matmul, call *resolved) string {
+	switch {
+	case call.call.Kind != collective.ReduceScatter:
+		return fmt.Sprintf("there is no pipeline of a matmul and %v", call.call.Kind)
+	case call.call.Axis != 0:
+		return "rows are scattered by pipelines, along axis 0"
+	case x.readers(matmul.Out) > 1 || x.roles[matmul.Out] != schedule.Inner:
+		return matmul.Out + " is needed whole"
+	case matmul.kernel.Scaling != 0:
+		return matmul.Name + " has scales"
+	case matmul.kernel.TransposeA:
+		return matmul.Name + " has its left operand transposed"
+	case matmul.teams[0] != nil:
+		return "not all ranks do " + matmul.Name
+	}
+	return fmt.Sprintf("pipelines add up or take the mean, not %v", call.call.Op)
+}

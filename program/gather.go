@@ -1,0 +1,187 @@
+package program
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/kernel"
+	"collsim/schedule"
+)
+
+// AllGatherMatmul is torch's fused_all_gather_matmul, with scales fused_all_gather_scaled_matmul:
+// every rank has a shard of A; all get A, gathered along Axis, and its products with all Bs.
+// Results lie with the axis in front, as torch's views of them do.
+//
+//	current   own shard × B  copy own      │ pull r+2, × B │ …
+//	backend   copy to workspace, barrier ──┘ pull r+1, × B │ pull r+3, × B │ …  barrier
+//
+// The seed ends with a barrier of the backend stream alone. What the current stream still pulls at
+// even steps races with the copy to the workspace of the next call, from 3 ranks on. Repaired, the
+// current stream waits for the backend's, and they meet there.
+func AllGatherMatmul(s Shards) (*schedule.Schedule, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	front, rows, columns := moved(s.A.Shape, s.Axis)
+	all := int64(s.Ranks)
+	b := newBuilder("all-gather-matmul", &s, s.A.Type, 0)
+	g := gather{shards: &s, a: b.tensor(kernel.Tensor{Name: "a", Type: s.A.Type, Shape: s.A.Shape},
+		schedule.Given, 1)}
+	shape := append(collective.Shape{front[0] * all}, front[1:]...)
+	g.shard = g.a
+	if !isLaidOut(s.A.Shape, s.Axis) {
+		op, err := kernel.NewMove(kernel.Tensor{Name: "a", Type: s.A.Type, Shape: s.A.Shape}, s.Axis)
+		if err != nil {
+			return nil, err
+		}
+		g.move = &op
+		g.shard = b.tensor(kernel.Tensor{Name: "moved", Type: s.A.Type, Shape: front}, schedule.Inner, 1)
+		b.define(schedule.Def{Kernel: &op, From: []schedule.Buffer{g.a}, To: g.shard})
+	}
+	g.pieces = []piece{{
+		own:   g.shard,
+		space: b.symmetric(kernel.Tensor{Name: "workspace", Type: s.A.Type, Shape: front}, 1),
+		all: b.tensor(kernel.Tensor{Name: "gathered", Type: s.A.Type, Shape: shape},
+			schedule.Result, s.Ranks)}}
+	b.gathers(g.pieces[0], rows*columns, s.Ranks)
+	if err := g.consumers(b, rows, columns); err != nil {
+		return nil, err
+	}
+	b.plan.Lane = func(l *schedule.Lane) { g.lane(b, &counter{Lane: l}) }
+	return b.build()
+}
+
+// gather is what the ranks do.
+type gather struct {
+	shards   *Shards
+	move     *kernel.Op // A's axis to the front, unless it lies so
+	a, shard schedule.Buffer
+	pieces   []piece // of a shard that are gathered: A, and its scales by row
+	products []product
+}
+
+// piece is a tensor of every rank that is gathered.
+type piece struct{ own, space, all schedule.Buffer }
+
+// product is the matmul of a shard: its operands, of which those that are pieces are named by their
+// numbers, and its result.
+type product struct {
+	op       kernel.Op
+	operands []schedule.Buffer
+	out      schedule.Buffer
+}
+
+// gathers defines a piece.
+func (b *builder) gathers(p piece, count int64, ranks int) {
+	b.define(schedule.Def{To: p.all, From: []schedule.Buffer{p.own}, Spec: &collective.Spec{
+		Kind: collective.AllGather, Ranks: ranks, Count: count,
+		Type: b.plan.Tensors[p.own-schedule.FirstTensor].Type}})
+}
+
+// consumers adds the matmuls and what they read.
+func (g *gather) consumers(b *builder, rows, columns int64) error {
+	s := g.shards
+	for i := range s.Bs {
+		op, err := s.matmul(i, rows, columns, s.Bs[i].Type)
+		if err != nil {
+			return err
+		}
+		whole, err := s.matmul(i, rows*int64(s.Ranks), columns, s.Bs[i].Type)
+		if err != nil {
+			return err
+		}
+		if op.Scaling == kernel.RowWise && len(g.pieces) == 1 {
+			g.scales(b, rows)
+		}
+		var scales piece
+		if len(g.pieces) > 1 {
+			scales = g.pieces[1]
+		}
+		operands := b.operands(op, i, g.pieces[0].all, scales.all)
+		out := op.Output()
+		out.Name = fmt.Sprintf("c%d", i)
+		out.Shape = collective.Shape{rows * int64(s.Ranks), op.N}
+		p := product{op, operands, b.tensor(out, schedule.Result, s.Ranks)}
+		b.define(schedule.Def{Kernel: &whole, From: operands, To: p.out})
+		g.products = append(g.products, p)
+	}
+	return nil
+}
+
+// scales has the scales of A's rows gathered with it.
+func (g *gather) scales(b *builder, rows int64) {
+	t := g.shards.Scales[0].A
+	t.Name, t.Shape = "scale_a", collective.Shape{rows, 1}
+	p := piece{own: b.tensor(t, schedule.Given, 1)}
+	t.Name = "scale_workspace"
+	p.space = b.symmetric(t, 1)
+	t.Name, t.Shape = "scales", collective.Shape{rows * int64(g.shards.Ranks), 1}
+	p.all = b.tensor(t, schedule.Inner, g.shards.Ranks)
+	b.gathers(p, rows, g.shards.Ranks)
+	g.pieces = append(g.pieces, p)
+}
+
+// consume multiplies the shard of a rank: the own one, or a part of the gathered ones.
+func (g *gather) consume(b *builder, c *counter, rank int, own bool) {
+	for _, p := range g.products {
+		operands := make([]schedule.Region, len(p.operands))
+		for i, x := range p.operands {
+			operands[i] = c.Tensor(b.name(x), 0)
+			for _, piece := range g.pieces {
+				if x == piece.all && own {
+					operands[i] = c.Tensor(b.name(piece.own), 0)
+				} else if x == piece.all {
+					operands[i] = c.Tensor(b.name(x), rank)
+				}
+			}
+		}
+		c.Launch(schedule.Launch{Name: "matmul"})
+		c.Compute(p.op, c.Tensor(b.name(p.out), rank), operands...)
+	}
+}
+
+// lane is what a stream of a rank does.
+func (g *gather) lane(b *builder, c *counter) {
+	c.Round(0)
+	if g.move != nil {
+		if c.on(current) {
+			c.Launch(schedule.Launch{Name: "layout"})
+			c.Compute(*g.move, c.Tensor(b.name(g.shard), 0), c.Tensor(b.name(g.a), 0))
+		}
+		c.wait(backend, current)
+	}
+	if c.on(current) {
+		g.consume(b, c, c.Rank, true)
+		for _, p := range g.pieces {
+			c.copy(c.Tensor(b.name(p.all), c.Rank), c.Local(c.Tensor(b.name(p.own), 0)))
+		}
+	} else {
+		for _, p := range g.pieces {
+			c.copy(c.Tensor(b.name(p.space), 0), c.Local(c.Tensor(b.name(p.own), 0)))
+		}
+		c.meet(0)
+	}
+	if c.Ranks == 1 {
+		return
+	}
+	c.wait(current, backend)
+	for step := 1; step < c.Ranks; step++ {
+		c.Round(step)
+		if c.on(step % 2) {
+			remote := (c.Rank + step) % c.Ranks
+			for _, p := range g.pieces {
+				c.copy(c.Tensor(b.name(p.all), remote), c.Get(remote, c.Tensor(b.name(p.space), 0)))
+			}
+			g.consume(b, c, remote, false)
+		}
+	}
+	c.Round(c.Ranks)
+	last := backend
+	if g.shards.Variant == Repaired {
+		c.wait(current, backend)
+		last = current
+	}
+	if c.on(last) {
+		c.meet(c.Ranks % 2)
+	}
+}

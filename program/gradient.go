@@ -1,0 +1,380 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// A program with its backward pass, by reverse-mode differentiation: of every op that a result
+// depends on, in the opposite order, an op that makes of the gradient of what it wrote a
+// contribution to that of each tensor that it read; contributions are added up. It is the full
+// gradient, as package collective has it: right when the loss is the sum of what each rank computes
+// from its own results. Gradients are known rank by rank, so that ranks may do different things; on
+// a rank on which nobody makes anything of a tensor, there is none.
+//
+//	x, w given, y = x·w          forward
+//	y_grad given                 of the loss, by what is a result
+//	x_grad = y_grad·wᵀ
+//	w_grad = xᵀ·y_grad
+//
+// Ops that read a gradient are done as soon as it is complete, as hooks of DistributedDataParallel.
+
+// GradientName is what the gradient of a tensor is called.
+func GradientName(tensor string) string { return tensor + gradientSuffix }
+
+const gradientSuffix = "_grad"
+
+// phase is which pass an op is of.
+type phase uint8
+
+const (
+	forwardPass phase = iota
+	backwardPass
+	afterGradients // it reads one, or what such an op writes
+)
+
+// backward makes the backward pass.
+type backward struct {
+	*lookup // of the forward pass
+	q       Program
+	ranks   [][]int          // of each op
+	need    map[string]bool  // tensors that have a gradient
+	given   map[string]bool  // of those, tensors that no op writes
+	total   map[string][]int // contributions to a tensor's gradient on each rank
+	left    map[string][]int // those still to come
+	// now is the name of a tensor's gradient so far on each rank; empty is none.
+	now    map[string][]string
+	names  map[string]bool // of ops
+	taken  map[string]bool // names of tensors
+	wanted map[string]bool // tensors whose gradients ops read
+	after  []Op            // ops that wait for gradients
+	has    map[string]bool // gradients, and what such ops write, that are complete
+}
+
+// withBackward is the program that does this one and then its backward pass.
+func (p *Program) withBackward() (*Program, error) {
+	ops, after := p.parted()
+	forward := *p
+	forward.Ops, forward.Gradient, forward.Order = ops, false, AsWritten
+	if len(ops) == 0 { // what they read is no tensor
+		ops, after = after, nil
+		forward.Ops = ops
+	}
+	l, err := forward.plain()
+	if err != nil {
+		return nil, sourced(err, ops)
+	}
+	b := &backward{lookup: l, q: forward, need: map[string]bool{}, given: map[string]bool{},
+		total: map[string][]int{}, left: map[string][]int{}, now: map[string][]string{},
+		names: map[string]bool{}, taken: map[string]bool{}, wanted: map[string]bool{}, after: after,
+		has: map[string]bool{}}
+	b.q.Tensors, b.q.Groups = slices.Clone(p.Tensors), slices.Clone(p.Groups)
+	b.q.Ops = slices.Clone(ops)
+	for i := range l.ops {
+		b.ranks = append(b.ranks, l.ranksOf(l.ops[i].teams))
+	}
+	if err := b.prepare(); err != nil {
+		return nil, sourced(err, ops)
+	}
+	order := b.backwards(p.Order)
+	b.count(order)
+	for _, i := range order {
+		if err := b.op(i); err != nil {
+			return nil, sourced(err, ops)
+		}
+	}
+	if len(b.after) > 0 {
+		o := &b.after[0]
+		return nil, &Error{o.origin - 1, -1, "in", fmt.Sprintf("%s: %s has no gradient: no result "+
+			"depends on it by way of floats", o.Name, strings.TrimSuffix(b.missing(0), gradientSuffix))}
+	}
+	b.prune(len(p.Tensors))
+	return &b.q, nil
+}
+
+// prune leaves tensors away that it has declared and no op uses.
+func (b *backward) prune(declared int) {
+	used := map[string]bool{}
+	for i := range b.q.Ops {
+		o := &b.q.Ops[i]
+		used[o.Out] = true
+		for _, name := range o.In {
+			used[name] = true
+		}
+	}
+	own := slices.DeleteFunc(slices.Clone(b.q.Tensors[declared:]), func(t Tensor) bool {
+		return !used[t.Name]
+	})
+	b.q.Tensors = append(b.q.Tensors[:declared], own...)
+}
+
+// parted are the ops of the forward pass, and those that read gradients, or what such ops write.
+func (p *Program) parted() (forward, after []Op) {
+	tensors, declared, late := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, t := range p.Tensors {
+		tensors[t.Name], declared[t.Name] = true, true
+	}
+	for i := range p.Ops {
+		tensors[p.Ops[i].Out] = true
+	}
+	for i, o := range p.Ops {
+		if o.origin == 0 {
+			o.origin = i + 1
+		}
+		waits := slices.ContainsFunc(o.In, func(name string) bool {
+			of, ok := strings.CutSuffix(name, gradientSuffix)
+			return late[name] || ok && tensors[of] && !declared[name]
+		})
+		if waits {
+			late[o.Out], o.phase = o.Out != "", afterGradients
+			after = append(after, o)
+			continue
+		}
+		forward = append(forward, o)
+	}
+	return forward, after
+}
+
+// sourced is an error of an op as one of the op that it was made for.
+func sourced(err error, ops []Op) error {
+	if e, ok := err.(*Error); ok && e.Op >= 0 && ops[e.Op].origin > 0 {
+		of := *e
+		of.Op = ops[e.Op].origin - 1
+		return &of
+	}
+	return err
+}
+
+// ranksOf lists those of teams.
+func (p *Program) ranksOf(teams [][]int) (list []int) {
+	for _, team := range teams {
+		if team == nil {
+			for rank := range p.Ranks {
+				list = append(list, rank)
+			}
+			return list
+		}
+		list = append(list, team...)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// prepare finds which tensors have gradients, and gives results theirs.
+func (b *backward) prepare() error {
+	written := map[string][]int{}
+	for i := range b.ops {
+		r := &b.ops[i]
+		b.names[r.Name] = true
+		for _, rank := range b.ranks[i] {
+			if r.Out != "" && (slices.Contains(written[r.Out], rank) || r.inPlace()) {
+				return &Error{i, -1, "out", fmt.Sprintf("%s: %s is overwritten; what was there is needed "+
+					"for gradients: it needs another name", r.Name, r.Out)}
+			}
+		}
+		if r.Out != "" {
+			written[r.Out] = append(written[r.Out], b.ranks[i]...)
+		}
+	}
+	for i := range b.q.Ops {
+		b.taken[b.q.Ops[i].Out] = true
+	}
+	for i := range b.after {
+		o := &b.after[i]
+		b.names[o.Name] = true
+		b.taken[o.Out] = b.taken[o.Out] || !slices.Contains(o.In, o.Out) // a gradient in place
+		for _, name := range b.after[i].In {
+			b.wanted[strings.TrimSuffix(name, gradientSuffix)] = true
+		}
+	}
+	detached := map[string]bool{}
+	for _, t := range b.q.Tensors {
+		b.taken[t.Name], detached[t.Name] = true, t.NoGradient
+		if _, byOp := written[t.Name]; !byOp && t.Type.IsFloat() && !t.NoGradient {
+			b.need[t.Name], b.given[t.Name] = true, true
+		}
+	}
+	for i := range b.ops {
+		r := &b.ops[i]
+		needs := slices.ContainsFunc(r.In, func(name string) bool { return b.need[name] })
+		if needs && r.Out != "" && r.out.Type.IsFloat() && !detached[r.Out] {
+			b.need[r.Out] = true
+		}
+		if needs && r.call != nil {
+			switch k := r.call.Kind; k {
+			case collective.AllReduce, collective.AllGather, collective.ReduceScatter,
+				collective.AllToAll, collective.Broadcast, collective.Reduce, collective.SendRecv:
+			default:
+				return &Error{i, -1, "call", fmt.Sprintf("%s: %v has no gradient in a program; all_reduce, "+
+					"all_gather, reduce_scatter, all_to_all, broadcast, reduce and send_recv have one",
+					r.Name, k)}
+			}
+		}
+	}
+	return b.seeds(written)
+}
+
+// seeds gives every result a gradient of the loss, on the ranks that have the result.
+func (b *backward) seeds(written map[string][]int) error {
+	for _, t := range b.tensors {
+		if !b.need[t.Name] {
+			continue
+		}
+		name := GradientName(t.Name)
+		isResult := b.role(t) == schedule.Result
+		if declared, ok := b.tensor(name); ok && !isResult {
+			return b.clash(t.Name, "its gradient needs that name")
+		} else if ok && (declared.Type != t.Type || declared.Shape.Elements() != t.Shape.Elements() ||
+			len(b.writtenBy(name)) > 0) {
+			return b.clash(t.Name, fmt.Sprintf("as its gradient, %v %v that no op writes is expected",
+				t.Type, t.Shape))
+		} else if !ok && b.taken[name] {
+			return b.clash(t.Name, "its gradient needs that name")
+		} else if !ok {
+			g := t
+			g.Name, g.Keep, g.NoGradient, g.rows = name, false, true, nil
+			b.q.Tensors = append(b.q.Tensors, g)
+			b.taken[name] = true
+		}
+		if isResult {
+			b.has[name] = true
+			b.now[t.Name] = make([]string, b.Ranks)
+			for _, rank := range written[t.Name] {
+				b.now[t.Name][rank] = name
+			}
+		}
+	}
+	return nil
+}
+
+// clash is what is wrong with what has the name of a gradient.
+func (b *backward) clash(tensor, why string) error {
+	name := GradientName(tensor)
+	if i := slices.IndexFunc(b.q.Tensors, func(t Tensor) bool { return t.Name == name }); i >= 0 {
+		return &Error{-1, i, "name", fmt.Sprintf("tensor %s: there is a tensor %s; %s", name, tensor,
+			why)}
+	}
+	by := b.writtenBy(name)
+	if len(by) == 0 {
+		o := b.after[slices.IndexFunc(b.after, func(o Op) bool { return o.Out == name })]
+		return &Error{o.origin - 1, -1, "out", fmt.Sprintf("%s writes %s; there is a tensor %s, and %s",
+			o.Name, name, tensor, why)}
+	}
+	return &Error{by[0], -1, "out", fmt.Sprintf("%s writes %s; there is a tensor %s, and %s",
+		b.ops[by[0]].Name, name, tensor, why)}
+}
+
+// writtenBy lists the ops of the forward pass that write a tensor.
+func (b *backward) writtenBy(name string) (list []int) {
+	for i := range b.ops {
+		if b.ops[i].Out == name {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// backwards is the order in which ops are gone through: the opposite one; for one forward, one
+// backward that of microbatches, each from behind.
+func (b *backward) backwards(by Order) (list []int) {
+	waits := make([]int, len(b.ops)) // readers of what it writes that are not done yet
+	writers := map[string][]int{}
+	for i := range b.ops {
+		for _, name := range b.ops[i].In {
+			for _, w := range writers[name] {
+				waits[w]++
+			}
+		}
+		if out := b.ops[i].Out; out != "" {
+			writers[out] = append(writers[out], i)
+		}
+	}
+	done := make([]bool, len(b.ops))
+	last := len(b.ops)
+	for len(list) < len(b.ops) {
+		next := -1
+		for i := last - 1; i >= 0; i-- {
+			if done[i] || waits[i] > 0 {
+				continue
+			}
+			if next < 0 || b.ops[i].Microbatch < b.ops[next].Microbatch {
+				next = i
+			}
+			if by == AsWritten {
+				break
+			}
+		}
+		done[next] = true
+		for last > 0 && done[last-1] {
+			last--
+		}
+		list = append(list, next)
+		for _, name := range b.ops[next].In {
+			for _, w := range writers[name] {
+				if w < next {
+					waits[w]--
+				}
+			}
+		}
+	}
+	return list
+}
+
+// count finds how many contributions the gradient of each tensor has on each rank.
+func (b *backward) count(order []int) {
+	some := map[string][]string{}
+	for name, list := range b.now {
+		some[name] = slices.Clone(list)
+	}
+	for _, i := range order {
+		for _, f := range b.flows(i, some) {
+			name := b.ops[i].In[f.operand]
+			if some[name] == nil {
+				some[name] = make([]string, b.Ranks)
+			}
+			if b.total[name] == nil {
+				b.total[name], b.left[name] = make([]int, b.Ranks), make([]int, b.Ranks)
+			}
+			for _, rank := range f.ranks {
+				if b.now[name] != nil && b.now[name][rank] != "" && b.total[name][rank] == 0 {
+					b.total[name][rank]++ // what the loss gives a result that ops read, too
+				}
+				b.total[name][rank]++
+				b.left[name][rank]++
+				some[name][rank] = GradientName(name)
+			}
+		}
+	}
+}
+
+// missing is a tensor that one of the ops behind waits for; empty if there is none.
+func (b *backward) missing(at int) string {
+	for _, name := range b.after[at].In {
+		_, known := b.tensor(name)
+		late := slices.ContainsFunc(b.after[:at], func(o Op) bool { return o.Out == name })
+		if late || !known && !b.has[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// issue adds the ops that wait for nothing any more.
+func (b *backward) issue(microbatch int) {
+	for i := 0; i < len(b.after); {
+		if b.missing(i) != "" {
+			i++
+			continue
+		}
+		o := b.after[i]
+		o.Microbatch = microbatch
+		b.q.Ops = append(b.q.Ops, o)
+		b.after = slices.Delete(b.after, i, i+1)
+		b.has[o.Out] = true
+		i = 0
+	}
+}

@@ -1,0 +1,245 @@
+package program
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"collsim/collective"
+	"collsim/internal/prose"
+	"collsim/kernel"
+)
+
+// flow is a contribution of an op to the gradient of a tensor that it read.
+type flow struct {
+	operand int
+	ranks   []int   // that get it
+	touched []int   // on which its tensor is written
+	teams   [][]int // of a call: those that carry it
+	// from is, of a broadcast, where in the team the only gradient is, if it is not one of these.
+	from int
+}
+
+// Of a broadcast, all gradients are added up at the root; or it has the only one.
+const (
+	addUp   = -2
+	ownRoot = -1
+)
+
+// flows are the contributions of an op, where the gradients of tensors are on these ranks.
+func (b *backward) flows(i int, now map[string][]string) (list []flow) {
+	r := &b.ops[i]
+	has := func(rank int) bool { return now[r.Out] != nil && now[r.Out][rank] != "" }
+	if r.call != nil {
+		if !b.need[r.In[0]] {
+			return nil
+		}
+		return b.flowsOfCall(i, has)
+	}
+	var ranks []int
+	for _, rank := range b.ranks[i] {
+		if has(rank) {
+			ranks = append(ranks, rank)
+		}
+	}
+	for operand, name := range r.In {
+		if b.need[name] && len(ranks) > 0 {
+			list = append(list, flow{operand: operand, ranks: ranks, touched: ranks})
+		}
+	}
+	return list
+}
+
+// flowsOfCall are those of a call, of teams that do the same together.
+func (b *backward) flowsOfCall(i int, has func(rank int) bool) (list []flow) {
+	r := &b.ops[i]
+	for _, team := range r.teams {
+		ranks := b.ranksOf([][]int{team})
+		if team != nil {
+			ranks = team
+		}
+		f := flow{teams: [][]int{team}, ranks: ranks, touched: ranks}
+		count, last := 0, 0
+		for place, rank := range ranks {
+			if has(rank) {
+				count, last = count+1, place
+			}
+		}
+		root := r.call.Root
+		switch rooted := r.call.Kind == collective.Broadcast; {
+		case count == 0 || r.call.Kind == collective.Reduce && !has(ranks[root]):
+			continue
+		case r.call.Kind == collective.Reduce || !rooted:
+		case rooted && count == 1 && last == root:
+			f.from, f.ranks, f.touched = ownRoot, ranks[root:root+1], nil
+		case rooted && count == 1 && len(ranks) == 2:
+			f.from, f.ranks = last, ranks[root:root+1]
+		default:
+			f.from, f.ranks, f.touched = addUp, ranks[root:root+1], ranks[root:root+1]
+		}
+		if n := len(list); n > 0 && list[n-1].from == f.from {
+			g := &list[n-1]
+			g.teams, g.ranks = append(g.teams, team), slices.Concat(g.ranks, f.ranks)
+			g.touched = slices.Concat(g.touched, f.touched)
+			continue
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// op adds the backward pass of an op.
+func (b *backward) op(i int) error {
+	r := &b.ops[i]
+	if r.kernel.Kind == kernel.Opaque && r.call == nil {
+		return b.opaque(i)
+	}
+	flows := b.flows(i, b.now)
+	for k := range flows {
+		f := &flows[k]
+		name := r.Name + ":grad"
+		if len(r.In) > 1 {
+			name += " " + r.In[f.operand]
+		}
+		grad := b.settle(i, r.Out, f)
+		carry := b.kernel
+		if r.call != nil {
+			carry = b.call
+		}
+		if err := carry(i, f, name, grad); err != nil {
+			return err
+		}
+	}
+	b.issue(r.Microbatch)
+	return nil
+}
+
+// add adds an op for another one, under a name of its own.
+func (b *backward) add(i int, o Op) {
+	of := &b.ops[i]
+	name := o.Name
+	for n := 2; b.names[o.Name]; n++ {
+		o.Name = fmt.Sprintf("%s %d", name, n)
+	}
+	b.names[o.Name] = true
+	if of.call == nil && o.Call == "" {
+		o.Stream = of.Stream
+	}
+	o.Microbatch, o.origin, o.phase = of.Microbatch, of.origin, backwardPass
+	b.q.Ops = append(b.q.Ops, o)
+}
+
+// group is the name of a group of teams: the op's, if they are all of it.
+func (b *backward) group(of *resolved, teams [][]int) string {
+	same := func(a, b [][]int) bool { return slices.EqualFunc(a, b, slices.Equal[[]int]) }
+	all := b.ranksOf([][]int{nil})
+	full := func(t [][]int) [][]int {
+		if len(t) == 1 && t[0] == nil {
+			return [][]int{all}
+		}
+		return t
+	}
+	teams = full(teams)
+	sorted := func(t [][]int) [][]int { return [][]int{b.ranksOf(t)} }
+	if same(full(of.teams), teams) || of.call == nil && same(sorted(of.teams), teams) {
+		return of.Group
+	}
+	for _, g := range b.q.Groups {
+		if same(full(g.Teams), teams) {
+			return g.Name
+		}
+	}
+	if same(teams, [][]int{all}) {
+		return ""
+	}
+	base := cmp.Or(of.Group, "all") + ":grad"
+	name := base
+	for n := 2; slices.ContainsFunc(b.q.Groups, func(g Group) bool { return g.Name == name }); n++ {
+		name = fmt.Sprintf("%s %d", base, n)
+	}
+	b.q.Groups = append(b.q.Groups, Group{Name: name, Teams: teams})
+	return name
+}
+
+// fresh declares a tensor like another, under a name that none has.
+func (b *backward) fresh(like Tensor, name string) string {
+	base := name
+	for n := 1; b.taken[name]; n++ {
+		name = base + "_" + strconv.Itoa(n)
+	}
+	b.taken[name] = true
+	if like.Type != 0 {
+		b.q.Tensors = append(b.q.Tensors, Tensor{Name: name, Type: like.Type, Shape: like.Shape})
+	}
+	return name
+}
+
+// call adds the call that carries a gradient back.
+func (b *backward) call(i int, f *flow, name, grad string) error {
+	r := &b.ops[i]
+	if f.from == ownRoot {
+		b.contribute(i, f, grad)
+		return nil
+	}
+	spec, err := r.call.Spec(b.teamSize(r.teams[0]))
+	var back collective.Backward
+	if err == nil {
+		back, err = collective.Gradient(spec)
+	}
+	if err == nil && back.Mask {
+		err = fmt.Errorf("the gradient of %v %v has a mask, which is no op of a program", r.call.Kind,
+			r.call.Op)
+	}
+	if err != nil {
+		return &Error{i, -1, "call", r.Name + ": " + prose.Unprefixed(err)}
+	}
+	teams := f.teams
+	carries := collective.Communication{Kind: back.Spec.Kind, Op: back.Spec.Op, Axis: r.call.Axis,
+		Concat: r.call.Concat, Root: r.call.Root}
+	scale := back.Scale
+	switch r.call.Kind {
+	case collective.AllReduce: // which is its own gradient, mean and all
+		carries.Op, carries.Avg, carries.Factor = r.call.Op, r.call.Avg, r.call.Factor
+		scale = 1
+	case collective.AllToAll:
+		carries.Axis, carries.Concat = r.call.Concat, r.call.Axis
+	case collective.SendRecv: // the other way round the ring
+		carries.Kind = collective.SendRecv
+		teams = b.reversed(teams)
+	case collective.Broadcast:
+		if f.from != addUp {
+			carries.Kind, carries.Op, carries.Root = collective.Broadcast, 0, f.from
+		}
+	}
+	out := ""
+	if scale == 1 {
+		out = b.into(r.In[0], f)
+	} else {
+		out = b.fresh(r.in[0], GradientName(r.In[0]))
+	}
+	b.add(i, Op{Name: name, Call: carries.String(), In: []string{grad}, Out: out,
+		Group: b.group(r, teams), Stream: r.Stream, Algorithm: r.Algorithm, Async: r.Async})
+	if scale != 1 {
+		scaled := b.into(r.In[0], f)
+		b.add(i, Op{Name: name + " scale", Kernel: scaleBy(scale, 0).kernel, In: []string{out},
+			Out: scaled, Group: b.group(r, [][]int{b.ranksOf(f.teams)})})
+		out = scaled
+	}
+	b.contribute(i, f, out)
+	return nil
+}
+
+// reversed are teams in the opposite order; of two ranks it is the same.
+func (b *backward) reversed(teams [][]int) (list [][]int) {
+	for _, team := range teams {
+		if team == nil {
+			team = b.ranksOf([][]int{nil})
+		}
+		if team = slices.Clone(team); len(team) > 2 {
+			slices.Reverse(team)
+		}
+		list = append(list, team)
+	}
+	return list
+}

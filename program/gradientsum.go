@@ -1,0 +1,150 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+)
+
+// settle is the name of the gradient of what an op wrote, on the ranks of a flow. Where ranks have
+// come by it in different ways there are several, which are copied together; a rank that makes
+// nothing of it, among those that do a call, has zeros.
+func (b *backward) settle(i int, tensor string, f *flow) string {
+	ranks := f.needs(&b.ops[i], b)
+	classes, names := b.classes(ranks, func(rank int) string { return b.now[tensor][rank] })
+	if len(names) == 1 {
+		return names[0]
+	}
+	for k, class := range classes {
+		if names[k] == "" {
+			b.zero(i, tensor, class)
+		}
+	}
+	b.rename(i, tensor, ranks)
+	return GradientName(tensor)
+}
+
+// needs are the ranks of which a flow takes the gradient: where one alone has it, of a broadcast,
+// or a reduction, that one.
+func (f *flow) needs(r *resolved, b *backward) (ranks []int) {
+	if r.call == nil {
+		return f.ranks
+	}
+	for _, team := range f.teams {
+		all := team
+		if team == nil {
+			all = b.ranksOf([][]int{nil})
+		}
+		switch {
+		case r.call.Kind == collective.Reduce, f.from == ownRoot:
+			ranks = append(ranks, all[r.call.Root])
+		case r.call.Kind == collective.Broadcast && f.from != addUp:
+			ranks = append(ranks, all[f.from])
+		default:
+			ranks = append(ranks, all...)
+		}
+	}
+	return ranks
+}
+
+// zero makes the gradient of a tensor on ranks that have none: a sum of no elements.
+func (b *backward) zero(i int, tensor string, ranks []int) {
+	t, _ := b.tensor(tensor)
+	of := Tensor{Name: "no_" + GradientName(tensor), Type: t.Type, NoGradient: true,
+		Shape: collective.Shape{0, t.Shape.Elements()}}
+	for n := 1; b.taken[of.Name]; n++ {
+		of.Name = fmt.Sprintf("no_%s_%d", GradientName(tensor), n)
+	}
+	b.taken[of.Name] = true
+	b.q.Tensors = append(b.q.Tensors, of)
+	b.add(i, Op{Name: GradientName(tensor) + " is 0", Kernel: "sum axis=0", In: []string{of.Name},
+		Out: GradientName(tensor), Group: b.group(&b.ops[i], [][]int{ranks})})
+	for _, rank := range ranks {
+		b.now[tensor][rank] = GradientName(tensor)
+	}
+}
+
+// rename has the gradient of a tensor under its own name on ranks that have it under another.
+func (b *backward) rename(i int, tensor string, ranks []int) {
+	whole := GradientName(tensor)
+	classes, names := b.classes(ranks, func(rank int) string { return b.now[tensor][rank] })
+	for k, class := range classes {
+		if names[k] == "" || names[k] == whole {
+			continue
+		}
+		b.add(i, Op{Name: whole, Kernel: "cast", In: []string{names[k]}, Out: whole,
+			Group: b.group(&b.ops[i], [][]int{class})})
+		for _, rank := range class {
+			b.now[tensor][rank] = whole
+		}
+	}
+}
+
+// classes are ranks that are called the same, and what.
+func (b *backward) classes(ranks []int, of func(rank int) string) (list [][]int, names []string) {
+	sorted := slices.Sorted(slices.Values(ranks))
+	for _, rank := range sorted {
+		k := slices.Index(names, of(rank))
+		if k < 0 {
+			k = len(names)
+			names, list = append(names, of(rank)), append(list, nil)
+		}
+		list[k] = append(list[k], rank)
+	}
+	return list, names
+}
+
+// into is where a contribution is written: where it is all there is, as the gradient itself.
+func (b *backward) into(tensor string, f *flow) string {
+	t, _ := b.tensor(tensor)
+	for _, rank := range f.touched {
+		want := 0
+		if slices.Contains(f.ranks, rank) {
+			want = 1
+		}
+		if b.total[tensor][rank] != want {
+			return b.fresh(t, GradientName(tensor))
+		}
+	}
+	return GradientName(tensor)
+}
+
+// contribute adds a contribution to what there is.
+func (b *backward) contribute(i int, f *flow, name string) {
+	of := &b.ops[i]
+	tensor := of.In[f.operand]
+	t, _ := b.tensor(tensor)
+	if b.now[tensor] == nil {
+		b.now[tensor] = make([]string, b.Ranks)
+	}
+	now, left := b.now[tensor], b.left[tensor]
+	classes, _ := b.classes(f.ranks, func(rank int) string {
+		return fmt.Sprint(left[rank] == 1, now[rank])
+	})
+	for _, class := range classes {
+		last, was := left[class[0]] == 1, now[class[0]]
+		sum := name
+		if was != "" {
+			sum = GradientName(tensor)
+			if !last || sum == was || sum == name {
+				sum = b.fresh(t, GradientName(tensor))
+			}
+			b.add(i, Op{Name: of.Name + ":grad add " + tensor, Kernel: "add", In: []string{was, name},
+				Out: sum, Group: b.group(of, [][]int{class})})
+		}
+		for _, rank := range class {
+			now[rank], left[rank] = sum, left[rank]-1
+		}
+	}
+	if slices.ContainsFunc(left, func(n int) bool { return n > 0 }) {
+		return
+	}
+	if b.has[GradientName(tensor)] { // of a result, what the loss gives it has that name
+		return
+	}
+	if b.given[tensor] || b.wanted[tensor] {
+		b.rename(i, tensor, b.ranksOf([][]int{nil}))
+	}
+	b.has[GradientName(tensor)] = true
+}

@@ -1,0 +1,119 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// In place is what Inductor makes of a functional all_reduce or broadcast: a clone, and a call that
+// overwrites it (torch/_inductor/comm_lowering.py). The clone is a kernel of its own, which may be
+// issued when the call may; where what is read is dead afterwards there is none, and the result
+// lies where that lay. All other collectives give their result elsewhere.
+
+// inPlace is the pass.
+func inPlace(x *plan) (*plan, error) {
+	y := x.fork()
+	y.ops = nil
+	renamed := map[string]string{}
+	done := 0
+	for i := range x.ops {
+		r := x.ops[i].renamed(renamed)
+		why, functional := x.functional(&r)
+		if !functional {
+			if why != "" && x.passes.Decided == nil {
+				y.note("in_place", r.names(), "left as it is", why)
+			}
+			y.ops = append(y.ops, r)
+			continue
+		}
+		done++
+		did, because := "a clone, and in place on that", r.In[0]+" is needed afterwards"
+		if r.in[0].Memory == r.out.Memory && y.dead(x, i, r.In[0]) {
+			did, because = "in place", r.In[0]+" is dead afterwards"
+			renamed[r.Out] = r.In[0]
+			y.homes[r.Out] = home{in: r.In[0]}
+			if y.roles[r.Out] == schedule.Result {
+				y.roles[r.In[0]] = schedule.Result
+			}
+			y.ops = append(y.ops, r.within(r.in[0]))
+		} else {
+			y.ops = append(y.ops, y.copied(&r, "clone", r.in[0], r.out), r.within(r.out))
+		}
+		if x.passes.Decided == nil {
+			y.note("in_place", r.names(), did, because)
+		}
+	}
+	if done == 0 || x.passes.Decided != nil {
+		return y, nil
+	}
+	return y.total("in_place", x, fmt.Sprintf("%d in place", done)), nil
+}
+
+// functional reports whether an op is a call that can be in place and is not, and if it is another
+// call why it stays.
+func (x *plan) functional(r *resolved) (why string, is bool) {
+	switch {
+	case r.call == nil || r.inPlace():
+		return "", false
+	case r.call.Kind != collective.AllReduce && r.call.Kind != collective.Broadcast:
+		return fmt.Sprintf("%v gives its result elsewhere", r.call.Kind), false
+	case r.members != nil:
+		return "it is one of several tensors", false
+	case r.Algorithm == "one-shot":
+		return "one-shot gives its result elsewhere", false
+	case x.writers(r.Out) > 1:
+		return r.Out + " is written more than once", false
+	}
+	_, lies := x.homes[r.Out]
+	return "", !lies
+}
+
+// dead reports whether nobody reads or writes a tensor of x after an op, and it may be overwritten:
+// one that ops of the program have written once.
+func (y *plan) dead(x *plan, op int, name string) bool {
+	if _, lies := x.homes[name]; lies || y.roles[name] != schedule.Inner || x.writers(name) != 1 {
+		return false
+	}
+	called := []string{name} // in x
+	for out, h := range y.homes {
+		if h.in == name && !h.shared {
+			called = append(called, out)
+		}
+	}
+	return !slices.ContainsFunc(x.ops[op+1:], func(r resolved) bool {
+		return slices.ContainsFunc(append(slices.Clone(r.reads()), r.writes()...),
+			func(t string) bool { return slices.Contains(called, t) })
+	})
+}
+
+// within is a call that overwrites a tensor.
+func (r *resolved) within(t Tensor) resolved {
+	o, call, is := *r.Op, *r.call, *r
+	o.In, o.Out = []string{t.Name}, t.Name
+	call.InPlace = true
+	t.Shape = r.in[0].Shape
+	is.Op, is.call, is.in, is.out = &o, &call, []Tensor{t}, t
+	return is
+}
+
+// renamed is an op that reads tensors under the names of those that they lie in.
+func (r resolved) renamed(names map[string]string) resolved {
+	o := *r.Op
+	o.In = slices.Clone(o.In)
+	r.in, r.from = slices.Clone(r.in), slices.Clone(r.from)
+	for i, name := range o.In {
+		if now, is := names[name]; is {
+			o.In[i], r.in[i].Name = now, now
+		}
+	}
+	for i, name := range r.from {
+		if now, is := names[name]; is {
+			r.from[i] = now
+		}
+	}
+	r.Op = &o
+	return r
+}

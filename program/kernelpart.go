@@ -1,0 +1,105 @@
+package program
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/kernel"
+	"collsim/schedule"
+)
+
+// launches reports whether a schedule's lanes launch what they do themselves.
+func launches(s *schedule.Schedule) bool {
+	return s.AnyStep(func(step *schedule.Step) bool { return step.Launch != nil })
+}
+
+// identifier makes a name, of an op or a group, one that a tensor's can begin with: a hash keeps
+// others than those of a few letters, digits and _ apart.
+func identifier(name string) string {
+	const longest, hashed = 44, 8
+	plain := strings.Map(func(r rune) rune {
+		if schedule.IsName("_" + string(r)) {
+			return r
+		}
+		return '_'
+	}, name)
+	if plain == name && len(plain) <= longest {
+		return plain
+	}
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return fmt.Sprintf("%.*s_%08x", longest-hashed-1, plain, h.Sum32())
+}
+
+// kernelParts are the parts that a kernel is: one, on every rank of its group, or one for those of
+// its ranks whose operands have the same lengths.
+func (w *lowering) kernelParts(r *resolved) (parts []schedule.Part) {
+	if r.shares == nil && r.out.rows == nil {
+		var ranks []int
+		if r.teams[0] != nil {
+			ranks = slices.Concat(r.teams...)
+		}
+		return []schedule.Part{w.kernelPart(r, r.kernel, ranks)}
+	}
+	for _, s := range r.shares {
+		parts = append(parts, w.kernelPart(r, s.kernel, s.ranks))
+	}
+	return parts
+}
+
+// kernelPart is a part that is one kernel, on these ranks; nil is all.
+func (w *lowering) kernelPart(r *resolved, op kernel.Op, ranks []int) schedule.Part {
+	tensors, defs, lane := kernelOf(op, schedule.Word(r.Name))
+	none := make([]int64, w.teamSize(ranks))
+	s, err := schedule.Build(schedule.Plan{Name: schedule.Word(r.Name), Tensors: tensors, Defs: defs,
+		Lane: lane, Same: true, Spec: collective.Spec{Kind: collective.Custom, Type: tensors[0].Type,
+			Ranks: len(none), Splits: [][]int64{none, none}}})
+	if err != nil {
+		panic(err) // the operation is valid, and the names are ours
+	}
+	p := schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: ranks,
+		Stream: w.stream(r.stream()),
+		Memory: make([]schedule.Place, schedule.FirstTensor)}
+	for i := range op.Operands() {
+		p.Memory = append(p.Memory, w.tensors[r.In[i]])
+	}
+	if r.Out != "" {
+		p.Memory = append(p.Memory, w.tensors[r.Out])
+	}
+	return p
+}
+
+// kernelOf is a program of one kernel.
+func kernelOf(op kernel.Op, name string) (tensors []schedule.Tensor, defs []schedule.Def,
+	lane func(*schedule.Lane)) {
+	if op.Kind == kernel.Opaque {
+		nothing := schedule.Tensor{Name: "nothing", Type: dtype.Uint8, Shape: collective.Shape{0},
+			Role: schedule.Defined}
+		return []schedule.Tensor{nothing}, nil, func(l *schedule.Lane) {
+			l.Launch(schedule.Launch{Name: name})
+			l.Compute(op, schedule.Region{})
+		}
+	}
+	def := schedule.Def{Kernel: &op}
+	for i, t := range op.Operands() {
+		tensors = append(tensors, schedule.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape,
+			Role: schedule.Given})
+		def.From = append(def.From, schedule.FirstTensor+schedule.Buffer(i))
+	}
+	out := op.Output()
+	def.To = schedule.FirstTensor + schedule.Buffer(len(tensors))
+	tensors = append(tensors, schedule.Tensor{Name: "result", Type: out.Type, Shape: out.Shape,
+		Role: schedule.Result})
+	return tensors, []schedule.Def{def}, func(l *schedule.Lane) {
+		l.Launch(schedule.Launch{Name: name})
+		var from []schedule.Region
+		for _, t := range op.Operands() {
+			from = append(from, l.Tensor(t.Name, 0))
+		}
+		l.Compute(op, l.Tensor("result", 0), from...)
+	}
+}

@@ -1,0 +1,384 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+	"collsim/internal/prose"
+	"collsim/schedule"
+)
+
+// Chosen is what a call is carried out as: a schedule for a team, and what to call it.
+type Chosen struct {
+	Schedule *schedule.Schedule
+	Name     string
+}
+
+// Choose makes the schedule of a call of an algorithm by name, among these ranks (nil is all); the
+// input may be symmetric memory. What that costs is its business.
+type Choose func(spec collective.Spec, algorithm string, team []int, symmetric bool) (Chosen, error)
+
+// Lowered is a program as one schedule.
+type Lowered struct {
+	Schedule *schedule.Schedule
+	Ops      []LoweredOp // of all iterations, in order
+	Streams  []string    // by number
+	Where    map[string]schedule.Place
+	Memory   Usage
+	Notes    []Note // of the passes that were on, in their order
+	Decided  Decisions
+	// Registering lists the parts in which hosts register buffers.
+	Registering []int
+}
+
+// LoweredOp is what became of an op, or of several that were fused.
+type LoweredOp struct {
+	Names     []string
+	Became    string // "ring", "matmul m=…", "pipeline repaired"
+	Iteration int
+	Parts     []int // of Schedule.Parts
+	IsCall    bool  // a collective, and no kernel
+	Stream    string
+}
+
+// Lower makes one schedule of a program. Errors are an *Error, with what choose says in it.
+func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
+	l, err := p.resolve()
+	if err != nil {
+		return nil, err
+	}
+	x := newPlan(l, passes, choose)
+	for _, pass := range passTable() {
+		if !pass.on(&x.passes) {
+			continue
+		}
+		if x, err = pass.apply(x); err != nil {
+			return nil, err
+		}
+	}
+	w, err := x.emit()
+	if err != nil {
+		return nil, err
+	}
+	w.result.Memory = w.account()
+	carried := w.result.Decided.Backward
+	w.result.Notes, w.result.Decided = x.notes, x.decided
+	w.result.Decided.Backward = carried
+	return w.result, nil
+}
+
+// emit makes the schedule of a plan.
+func (x *plan) emit() (*lowering, error) {
+	w := &lowering{plan: x, tensors: map[string]schedule.Place{}, writers: map[string][]int{},
+		readers: map[string][]int{}, uses: map[string][]int{}, owned: map[string]schedule.Tensor{},
+		ended: map[string][]int{}, registered: map[string]int{},
+		result: &Lowered{Decided: Decisions{Backward: map[string]string{}}}}
+	for _, t := range x.tensors {
+		if _, lies := x.homes[t.Name]; !lies {
+			w.declare(schedule.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape,
+				Role: x.roles[t.Name], Symmetric: t.Memory == Symmetric})
+		}
+	}
+	for _, t := range x.tensors {
+		if _, lies := x.homes[t.Name]; lies {
+			w.tensors[t.Name] = w.place(t.Name)
+		}
+	}
+	for i := range max(x.Iterations, 1) {
+		clear(w.ended)
+		for _, u := range x.units() {
+			w.await(u)
+			var err error
+			if len(u) > 1 {
+				err = w.fuse(u, i)
+			} else {
+				err = w.op(&u[0], i)
+			}
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range answersOf(u) {
+				w.ended[name] = append(w.ended[name], w.result.Ops[len(w.result.Ops)-1].Parts...)
+			}
+		}
+	}
+	var err error
+	w.result.Schedule, err = schedule.Compose(x.Name, x.Ranks, w.list, w.parts)
+	if err != nil {
+		return nil, fmt.Errorf("program: %w", err)
+	}
+	w.result.Where = w.tensors
+	return w, nil
+}
+
+// lowering is a plan that becomes a schedule.
+type lowering struct {
+	*plan
+	list    []schedule.Tensor
+	tensors map[string]schedule.Place
+	parts   []schedule.Part
+	// parts that have written and read a tensor since it was last written, and those that every
+	// later op waits for
+	writers, readers map[string][]int
+	fence            []int
+	// parts of ops of this iteration by name, and those that the unit which is being lowered waits
+	// for by name
+	ended    map[string][]int
+	awaited  []int
+	uses     map[string][]int // which of result.Ops use a tensor
+	owned    map[string]schedule.Tensor
+	ownNames []string // of owned, in order
+	// buffers that have been registered, and in which iteration last
+	registered map[string]int
+	result     *Lowered
+}
+
+// declare adds a tensor.
+func (w *lowering) declare(t schedule.Tensor) schedule.Buffer {
+	at := schedule.FirstTensor + schedule.Buffer(len(w.list))
+	w.list, w.tensors[t.Name] = append(w.list, t), schedule.Place{Tensor: at}
+	return at
+}
+
+// place is where a tensor lies.
+func (w *lowering) place(name string) schedule.Place {
+	h, lies := w.homes[name]
+	if !lies {
+		return w.tensors[name]
+	}
+	at := w.place(h.in)
+	if off := at.Offset(0) + h.off; off > 0 {
+		at.Offsets = []int64{off}
+	}
+	return at
+}
+
+// own is a tensor that the program does not name, of at least so many elements: the same one for
+// equal names and types, which grows to the largest request.
+func (w *lowering) own(name string, t *schedule.Tensor, symmetric bool) schedule.Place {
+	name = fmt.Sprintf("%s_%v", identifier(name), t.Type)
+	was, known := w.owned[name]
+	for _, taken := w.tensors[name]; taken && !known; _, taken = w.tensors[name] {
+		name += "_" // the program has such a tensor
+		was, known = w.owned[name]
+	}
+	w.use(name)
+	if !known {
+		was = *t
+		w.ownNames = append(w.ownNames, name)
+	}
+	was.Shape = collective.Shape{max(was.Shape.Elements(), t.Shape.Elements())}
+	was.Symmetric = was.Symmetric || symmetric
+	w.owned[name] = was
+	if _, lies := w.homes[name]; lies {
+		return w.place(name)
+	}
+	if at, ok := w.tensors[name]; ok {
+		has := &w.list[at.Tensor-schedule.FirstTensor]
+		if t.Shape.Elements() > has.Shape.Elements() {
+			has.Shape = collective.Shape{t.Shape.Elements()}
+		}
+		has.Symmetric = has.Symmetric || symmetric
+		return at
+	}
+	return schedule.Place{Tensor: w.declare(schedule.Tensor{Name: name, Type: t.Type,
+		Symmetric: symmetric, Shape: collective.Shape{t.Shape.Elements()}})}
+}
+
+// use notes that the op that is being lowered uses a tensor.
+func (w *lowering) use(name string) {
+	now := len(w.result.Ops)
+	if of := w.uses[name]; len(of) == 0 || of[len(of)-1] != now {
+		w.uses[name] = append(of, now)
+	}
+}
+
+// stream is the number of a stream, two apart: a pipeline has a second one behind its own.
+func (w *lowering) stream(name string) int32 {
+	i := slices.Index(w.result.Streams, name)
+	if i < 0 {
+		i = len(w.result.Streams)
+		w.result.Streams = append(w.result.Streams, name, name+" (2)")
+	}
+	return int32(i)
+}
+
+// op lowers one op.
+func (w *lowering) op(r *resolved, iteration int) error {
+	row := LoweredOp{Names: r.names(), Iteration: iteration, IsCall: r.call != nil,
+		Stream: r.stream()}
+	reads, writes := r.reads(), r.writes()
+	if r.call == nil {
+		row.Became = r.kernel.String()
+		row.Parts = w.add(reads, writes, w.kernelParts(r))
+		w.result.Ops = append(w.result.Ops, row)
+		return nil
+	}
+	if err := w.communicate(&row, r, iteration); err != nil {
+		return err
+	}
+	if !r.Async {
+		w.fence = append(w.elsewhere(w.fence, row.Parts), row.Parts...)
+	}
+	w.result.Ops = append(w.result.Ops, row)
+	return nil
+}
+
+// communicate lowers a call.
+func (w *lowering) communicate(row *LoweredOp, r *resolved, iteration int) error {
+	if w.passes.CommBuffer > 0 {
+		c, _, err := w.chunksOf(r)
+		if err == nil && c != nil {
+			row.Parts, row.Became, err = w.staged(r, c, iteration)
+		}
+		if err != nil || c != nil {
+			return err
+		}
+	}
+	var parts []schedule.Part
+	var buffers []string
+	var in, out schedule.Place
+	if len(r.In) > 0 {
+		in, out = w.tensors[r.In[0]], w.tensors[r.Out]
+		buffers = []string{r.In[0], r.Out}
+	}
+	for _, team := range r.teams {
+		c, err := w.call(r, team)
+		if err != nil {
+			return err
+		}
+		row.Became = c.Name
+		if r.phase == backwardPass {
+			w.result.Decided.Backward[r.Name] = c.Name
+		}
+		parts = append(parts, w.callPart(r, team, c.Schedule, in, out))
+		if memory := parts[len(parts)-1].Memory; c.Schedule.OneSided() && c.Schedule.Memory > 0 {
+			scratch := w.list[memory[schedule.Scratch].Tensor-schedule.FirstTensor].Name
+			buffers = append(buffers, scratch)
+		}
+	}
+	row.Parts = w.known(r.teams, r.stream(), iteration, buffers, nil)
+	row.Parts = append(row.Parts, w.add(r.reads(), r.writes(), parts)...)
+	return nil
+}
+
+// await finds the parts that a unit waits for by the names of their ops.
+func (w *lowering) await(unit []resolved) {
+	w.awaited = nil
+	for i := range unit {
+		for _, name := range unit[i].After {
+			w.awaited = append(w.awaited, w.ended[name]...)
+		}
+	}
+}
+
+// add adds parts that do one thing together, after all that they depend on, and returns their
+// numbers.
+func (w *lowering) add(reads, writes []string, parts []schedule.Part) []int {
+	var after []int
+	wait := func(list []int) {
+		for _, n := range list {
+			if !slices.Contains(after, n) {
+				after = append(after, n)
+			}
+		}
+	}
+	wait(w.fence)
+	wait(w.awaited)
+	for _, t := range reads {
+		wait(w.writers[t])
+	}
+	for _, t := range writes {
+		wait(w.writers[t])
+		wait(w.readers[t])
+	}
+	slices.Sort(after)
+	var numbers []int
+	for _, p := range parts {
+		p.After = after
+		numbers = append(numbers, len(w.parts))
+		w.parts = append(w.parts, p)
+	}
+	for _, t := range reads {
+		w.use(t)
+		w.readers[t] = append(w.readers[t], numbers...)
+	}
+	for _, t := range writes {
+		w.use(t)
+		w.writers[t] = append(w.elsewhere(w.writers[t], numbers), numbers...)
+		w.readers[t] = w.elsewhere(w.readers[t], numbers)
+	}
+	return numbers
+}
+
+// elsewhere are those of some parts that are also on ranks on which none of the new ones is: there,
+// nobody who waits for the new ones has waited for them.
+func (w *lowering) elsewhere(parts, now []int) (list []int) {
+	there := make([]bool, w.Ranks)
+	for _, n := range now {
+		if w.parts[n].Ranks == nil {
+			return nil
+		}
+		for _, rank := range w.parts[n].Ranks {
+			there[rank] = true
+		}
+	}
+	if !slices.Contains(there, false) {
+		return nil
+	}
+	for _, n := range parts {
+		ranks := w.parts[n].Ranks
+		if ranks == nil || slices.ContainsFunc(ranks, func(rank int) bool { return !there[rank] }) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// call is what a team's call is carried out as.
+func (x *plan) call(r *resolved, team []int) (Chosen, error) {
+	spec, err := r.call.Spec(x.teamSize(team))
+	if err != nil {
+		return Chosen{}, &Error{r.number, -1, "call", r.Name + ": " + prose.Unprefixed(err)}
+	}
+	return x.chosenFor(r, spec, team, len(r.in) > 0 && r.in[0].Memory == Symmetric)
+}
+
+// chosenFor is what a collective of a call is carried out as, on symmetric memory or other.
+func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetric bool) (Chosen,
+	error) {
+	algorithm := r.Algorithm
+	if d := x.passes.Decided; d != nil && r.phase == backwardPass && d.Backward[r.Name] != "" {
+		algorithm = d.Backward[r.Name]
+	}
+	key := fmt.Sprint(spec.Key(), algorithm, team, symmetric, r.phase)
+	if c, ok := x.chosen[key]; ok {
+		return c, nil
+	}
+	c, err := x.choose(spec, algorithm, team, symmetric)
+	if err != nil && r.phase == backwardPass && algorithm != "" { // which does not do that kind
+		c, err = x.choose(spec, "", team, symmetric)
+	}
+	if err != nil {
+		return Chosen{}, &Error{r.number, -1, "algorithm", r.Name + ": " + prose.Unprefixed(err)}
+	}
+	x.chosen[key] = c
+	return c, nil
+}
+
+// callPart is a part that plays a call's schedule.
+func (w *lowering) callPart(r *resolved, team []int, s *schedule.Schedule,
+	in, out schedule.Place) schedule.Part {
+	p := schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: team,
+		Stream: w.stream(r.stream()), Memory: []schedule.Place{in, out}}
+	if s.Memory > 0 {
+		at := w.own("scratch_"+r.Name, &schedule.Tensor{Type: s.Spec.Type,
+			Shape: collective.Shape{s.Memory}}, s.OneSided())
+		p.Memory = append(p.Memory, at)
+	}
+	if !launches(s) {
+		p.Launch = &schedule.Launch{Name: schedule.Word(r.Name)}
+	}
+	return p
+}

@@ -1,0 +1,155 @@
+package program
+
+import (
+	"cmp"
+	"slices"
+
+	"collsim/dtype"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// Usage is what a rank has of it; all have the same.
+type Usage struct {
+	// Bytes is what all tensors take that the program has at its end, workspaces among them, which
+	// are those that no op names.
+	Bytes, Workspace unit.Bytes
+	// Peak is the most that is in use at once, if ops are taken in the order in which they are issued:
+	// of what is given and of results always, of other tensors from the first op that uses them to the
+	// last. At is the first op at which it is, Alive what is in use then, largest first.
+	Peak  unit.Bytes
+	At    []string
+	Alive []Held
+}
+
+// Held is a tensor and what it takes.
+type Held struct {
+	Name  string
+	Bytes unit.Bytes
+}
+
+// extent is a tensor that lies somewhere, with all that lie in it, and which ops use it.
+type extent struct {
+	Held
+	typ       dtype.Type
+	count     int64
+	stays     bool // it is given or a result
+	workspace bool
+	symmetric bool
+	// persistent ones have an allocation of their own in every iteration
+	persistent bool
+	parts      []string // the tensors of the program in it, itself among them
+	uses       []int    // of Lowered.Ops
+}
+
+// extents lists all that somebody uses.
+func (w *lowering) extents() (list []extent) {
+	at := map[string]int{}
+	add := func(e extent) {
+		at[e.Name] = len(list)
+		e.Bytes = unit.Bytes(e.count * int64(e.typ.Width()))
+		list = append(list, e)
+	}
+	for _, t := range w.plan.tensors {
+		h, lies := w.homes[t.Name]
+		if lies && !h.shared || w.isShared(t.Name) {
+			continue
+		}
+		add(extent{Held: Held{Name: t.Name}, typ: t.Type, count: t.Shape.Elements(),
+			stays: w.roles[t.Name] != schedule.Inner, symmetric: t.Memory == Symmetric,
+			persistent: w.isPersistent(t)})
+	}
+	for _, name := range w.ownNames {
+		t := w.owned[name]
+		add(extent{Held: Held{Name: name}, typ: t.Type, count: t.Shape.Elements(), workspace: true,
+			symmetric: t.Symmetric})
+		e := &list[len(list)-1]
+		e.uses = w.uses[name]
+	}
+	for _, t := range w.plan.tensors {
+		name := t.Name
+		if h, lies := w.homes[name]; lies && !h.shared {
+			name = h.in
+		}
+		if i, known := at[name]; known {
+			e := &list[i]
+			e.parts, e.uses = append(e.parts, t.Name), append(e.uses, w.uses[t.Name]...)
+		}
+	}
+	return slices.DeleteFunc(list, func(e extent) bool {
+		return e.Bytes == 0 || !e.stays && len(e.uses) == 0
+	})
+}
+
+// isShared reports whether a tensor is one in which others lie at different times.
+func (x *plan) isShared(name string) bool {
+	for _, h := range x.homes {
+		if h.shared && h.in == name {
+			return true
+		}
+	}
+	return false
+}
+
+// account works out what a lowered program needs.
+func (w *lowering) account() Usage {
+	m := Usage{}
+	extents := w.extents()
+	shared := map[string]unit.Bytes{}
+	for _, e := range extents {
+		if e.workspace {
+			m.Workspace += e.Bytes
+		}
+		if h, lies := w.homes[e.Name]; lies {
+			m.Bytes += max(0, e.Bytes-shared[h.in])
+			shared[h.in] = max(shared[h.in], e.Bytes)
+			continue
+		}
+		m.Bytes += e.Bytes
+	}
+	steps := len(w.units())             // of one iteration; others are as the first
+	from := make([]unit.Bytes, steps+1) // what is in use from an op on that was not before
+	for i := range extents {
+		e := &extents[i]
+		if first, last := e.lives(steps); first <= last {
+			from[first] += e.Bytes
+			from[last+1] -= e.Bytes
+		}
+	}
+	most, total := 0, unit.Bytes(0)
+	for at := range steps {
+		if total += from[at]; at == 0 || total > m.Peak {
+			most, m.Peak = at, total
+		}
+	}
+	if steps > 0 {
+		m.At = w.result.Ops[most].Names
+	}
+	for i := range extents {
+		e := &extents[i]
+		if first, last := e.lives(steps); first <= most && most <= last {
+			m.Alive = append(m.Alive, e.Held)
+		}
+	}
+	slices.SortStableFunc(m.Alive, func(a, b Held) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return m
+}
+
+// lives is the first and the last op of the first iteration when it is in use.
+func (e *extent) lives(steps int) (first, last int) {
+	if e.stays {
+		return 0, steps - 1
+	}
+	return e.within(steps)
+}
+
+// within is the first and the last op of the first iteration that uses it.
+func (e *extent) within(steps int) (first, last int) {
+	first, last = steps, -1
+	for _, op := range e.uses {
+		if op < steps {
+			first, last = min(first, op), max(last, op)
+		}
+	}
+	return first, last
+}

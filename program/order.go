@@ -1,0 +1,260 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Order is how ranks take turns with forward and backward passes.
+type Order uint8
+
+// The orders.
+const (
+	AsWritten Order = iota // all forward, then all backward
+	// OneForwardOneBackward is that of PipeDream-flush (Narayanan et al., "Memory-Efficient
+	// Pipeline-Parallel DNN Training", ICML 2021), which Megatron has as well: stage s of p does p−1−s
+	// microbatches forward, then one forward and one backward in turn, then the rest backward.
+	OneForwardOneBackward
+)
+
+var orderNames = [...]string{"as written", "1f1b"}
+
+// Orders lists the names of the orders.
+func Orders() []string { return orderNames[:] }
+
+// String is such as "1f1b".
+func (o Order) String() string { return orderNames[o] }
+
+// turns orders the ops of a program with its backward pass.
+type turns struct {
+	q      *Program
+	ranks  [][]int // of each op
+	stage  []int   // of each op, −1 if several do it, or none
+	needs  [][]int // ops before each that it must come after
+	issued []bool
+	order  []int
+}
+
+// ordered is q, which is p with its backward pass, in p's order.
+func (p *Program) ordered(q *Program) (*Program, error) {
+	if !p.Gradient {
+		return nil, &Error{-1, -1, "order", fmt.Sprintf("order %q is one of forward and backward "+
+			"passes: gradient = \"full\" is expected with it", p.Order)}
+	}
+	stages, err := p.stages()
+	if err != nil {
+		return nil, err
+	}
+	t := &turns{q: q, issued: make([]bool, len(q.Ops))}
+	for i := range q.Ops {
+		teams, _ := q.teamsOf(q.Ops[i].Group) // plain has found it
+		t.ranks = append(t.ranks, q.ranksOf(teams))
+		t.stage = append(t.stage, slices.IndexFunc(stages, func(of []int) bool {
+			return !slices.ContainsFunc(t.ranks[i], func(r int) bool { return !slices.Contains(of, r) })
+		}))
+	}
+	t.depend()
+	if err := t.play(len(stages)); err != nil {
+		return nil, sourced(err, q.Ops)
+	}
+	ordered := *q
+	ordered.Ops = nil
+	for _, i := range t.order {
+		o := q.Ops[i]
+		if t.stage[i] < 0 && o.phase == backwardPass && o.Call != "" {
+			o.Stream = streamOf(&o) + ":grad" // what goes back does not wait for what goes on
+		}
+		ordered.Ops = append(ordered.Ops, o)
+	}
+	return &ordered, nil
+}
+
+// streamOf is the stream that a call is on.
+func streamOf(o *Op) string {
+	if o.Stream == "" {
+		return "comm"
+	}
+	return o.Stream
+}
+
+// stages are the ranks of each stage.
+func (p *Program) stages() (list [][]int, err error) {
+	fail := func(format string, args ...any) ([][]int, error) {
+		return nil, &Error{-1, -1, "stages", fmt.Sprintf(format, args...)}
+	}
+	if len(p.Stages) < 2 {
+		return fail("the names of at least 2 groups, one for each stage, are expected with order %q",
+			p.Order)
+	}
+	of := make([]string, p.Ranks)
+	for _, name := range p.Stages {
+		teams, err := p.teamsOf(name)
+		if err != nil {
+			return fail("%v", err)
+		}
+		ranks := p.ranksOf(teams)
+		for _, rank := range ranks {
+			if of[rank] != "" {
+				return fail("rank %d is of %s and of %s: one stage a rank is expected", rank, of[rank], name)
+			}
+			of[rank] = name
+		}
+		list = append(list, ranks)
+	}
+	return list, nil
+}
+
+// depend finds what each op must come after: on a rank of both, it reads or overwrites what that
+// writes, overwrites what that reads, or is after it.
+func (t *turns) depend() {
+	writers, readers, named := map[string][]int{}, map[string][]int{}, map[string][]int{}
+	meet := func(i int, list []int) {
+		for _, j := range list {
+			if slices.ContainsFunc(t.ranks[i], func(r int) bool { return slices.Contains(t.ranks[j], r) }) {
+				t.needs[i] = append(t.needs[i], j)
+			}
+		}
+	}
+	t.needs = make([][]int, len(t.q.Ops))
+	for i := range t.q.Ops {
+		o := &t.q.Ops[i]
+		for _, name := range o.In {
+			meet(i, writers[name])
+		}
+		if o.Out != "" {
+			meet(i, writers[o.Out])
+			meet(i, readers[o.Out])
+			writers[o.Out] = append(writers[o.Out], i)
+		}
+		for _, name := range o.In {
+			readers[name] = append(readers[name], i)
+		}
+		for _, name := range o.After {
+			meet(i, named[name])
+		}
+		named[o.Name] = []int{i}
+	}
+}
+
+// turn is a pass of a microbatch on a stage, and the ops that it is made of.
+type turn struct {
+	phase      phase
+	microbatch int
+	ops        []int
+}
+
+// turnsOf lists those of a stage in their order. What reads gradients is in none of them.
+func (t *turns) turnsOf(stage, stages int) (list []turn) {
+	passes := [2][]turn{}
+	for i := range t.q.Ops {
+		o := &t.q.Ops[i]
+		if t.stage[i] != stage || o.phase == afterGradients {
+			continue
+		}
+		of := &passes[o.phase]
+		k := slices.IndexFunc(*of, func(u turn) bool { return u.microbatch == o.Microbatch })
+		if k < 0 {
+			k = len(*of)
+			*of = append(*of, turn{phase: o.phase, microbatch: o.Microbatch})
+		}
+		(*of)[k].ops = append((*of)[k].ops, i)
+	}
+	for _, pass := range passes {
+		slices.SortStableFunc(pass, func(a, b turn) int { return a.microbatch - b.microbatch })
+	}
+	forward, backward := passes[forwardPass], passes[backwardPass]
+	ahead := min(stages-1-stage, len(forward))
+	list = append(list, forward[:ahead]...)
+	for k := range max(len(forward)-ahead, len(backward)) {
+		if ahead+k < len(forward) {
+			list = append(list, forward[ahead+k])
+		}
+		if k < len(backward) {
+			list = append(list, backward[k])
+		}
+	}
+	return list
+}
+
+// play issues all ops: in every round what several stages do together and what can be done, then of
+// each stage one turn.
+func (t *turns) play(stages int) error {
+	turns := make([][]turn, stages)
+	for stage := range turns {
+		turns[stage] = t.turnsOf(stage, stages)
+	}
+	for len(t.order) < len(t.q.Ops) {
+		was := len(t.order)
+		for i := range t.q.Ops {
+			if t.stage[i] < 0 || t.q.Ops[i].phase == afterGradients {
+				t.issue(i)
+			}
+		}
+		ready := make([]bool, stages)
+		for stage, list := range turns {
+			ready[stage] = len(list) > 0 && t.isReady(list[0].ops)
+		}
+		for stage := range turns {
+			if ready[stage] {
+				for _, i := range turns[stage][0].ops {
+					t.issue(i)
+				}
+				turns[stage] = turns[stage][1:]
+			}
+		}
+		if len(t.order) == was {
+			return t.stuck(turns)
+		}
+	}
+	return nil
+}
+
+// isReady reports whether all ops of a turn can be issued, one after the other.
+func (t *turns) isReady(ops []int) bool {
+	for _, i := range ops {
+		for _, j := range t.needs[i] {
+			if !t.issued[j] && !slices.Contains(ops, j) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// issue issues an op, if it has not been and can be.
+func (t *turns) issue(i int) {
+	if t.issued[i] || slices.ContainsFunc(t.needs[i], func(j int) bool { return !t.issued[j] }) {
+		return
+	}
+	t.issued[i] = true
+	t.order = append(t.order, i)
+}
+
+// stuck says which turns wait for what.
+func (t *turns) stuck(turns [][]turn) error {
+	var waits []string
+	first := -1
+	for stage, list := range turns {
+		if len(list) == 0 {
+			continue
+		}
+		for _, i := range list[0].ops {
+			for _, j := range t.needs[i] {
+				if !t.issued[j] && !slices.Contains(list[0].ops, j) {
+					if first < 0 {
+						first = i
+					}
+					waits = append(waits, fmt.Sprintf("%s, of stage %s and microbatch %d, needs %s",
+						t.q.Ops[i].Name, t.q.Stages[stage], list[0].microbatch, t.q.Ops[j].Name))
+				}
+			}
+		}
+	}
+	const most = 4
+	if len(waits) > most {
+		waits = append(waits[:most], "…")
+	}
+	return &Error{max(first, 0), -1, "repeat", fmt.Sprintf("order %q is none of this program: %s",
+		OneForwardOneBackward, strings.Join(waits, "; "))}
+}

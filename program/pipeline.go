@@ -1,0 +1,232 @@
+package program
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/kernel"
+	"collsim/schedule"
+)
+
+// Variant is how a pipeline of torch's symmetric memory is written down.
+type Variant uint8
+
+// The variants. Seed is as it was published (pytorch/pytorch, torch/distributed/
+// _symmetric_memory/__init__.py, of June 2024), which races: of gathering, one call with the next
+// from 3 ranks on; of scattering from 4 within a call, and from 2 with the next. Repaired has the
+// missing order: of gathering, the last barrier also waits for the copies of the other stream; of
+// scattering, a further barrier follows every copy.
+const (
+	Repaired Variant = iota
+	Seed
+)
+
+var variantNames = [...]string{"repaired", "seed"}
+
+// String is "repaired" or "seed".
+func (v Variant) String() string { return variantNames[v] }
+
+// Shards is what a fused matmul is of, on every one of a number of ranks.
+type Shards struct {
+	Ranks   int
+	Variant Variant
+	// A is a rank's own: a shard of the left operand along Axis where it is gathered, the whole left
+	// operand (of a part of K) where the result is scattered along Axis.
+	A    kernel.Tensor
+	Axis int
+	// Bs are the right operands, several where A is gathered; Outs their results' types, of which
+	// none is B's type where A is gathered, A's where the result is scattered.
+	Bs   []kernel.Tensor
+	Outs []dtype.Type
+	// TransposeB, unless nil, says which of Bs lie transposed; none of a scaled matmul.
+	TransposeB []bool
+	// Scales, unless nil, are those of a scaled matmul, one for each of Bs: their A is the shard's
+	// own, row-wise [.., m, 1] or of one element for all shards.
+	Scales []kernel.Scales
+	// Mean divides a scattered sum by the number of ranks.
+	Mean bool
+}
+
+// Refusal is a fused matmul that cannot be.
+type Refusal struct{ What, Value, Want string }
+
+// Error is one line.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("program: %s = %s: %s", r.What, r.Value, r.Want)
+}
+
+// check holds the operands to what both pipelines ask of them.
+func (s *Shards) check() error {
+	refuse := func(what string, value any, want string) error {
+		return &Refusal{what, fmt.Sprint(value), want}
+	}
+	switch {
+	case s.Ranks < 1:
+		return refuse("ranks", s.Ranks, "at least 1 is expected")
+	case s.Variant > Seed:
+		return refuse("variant", uint8(s.Variant), "seed or repaired is expected")
+	case len(s.A.Shape) < 2:
+		return refuse("the shape of a", s.A.Shape, "at least 2 axes are expected")
+	case s.Axis < 0 || s.Axis >= len(s.A.Shape):
+		return refuse("axis", s.Axis, fmt.Sprintf("an axis of %v, from 0 to %d, is expected", s.A.Shape,
+			len(s.A.Shape)-1))
+	case s.Axis == len(s.A.Shape)-1:
+		return refuse("axis", s.Axis, "any axis but the last, along which a matmul adds up, is expected")
+	case len(s.Bs) == 0:
+		return refuse("the number of bs", 0, "at least 1 is expected")
+	case s.Outs != nil && len(s.Outs) != len(s.Bs):
+		return refuse("the number of out types", len(s.Outs), fmt.Sprintf("%d, as there are bs, are "+
+			"expected", len(s.Bs)))
+	case s.TransposeB != nil && len(s.TransposeB) != len(s.Bs):
+		return refuse("the number of transposed bs", len(s.TransposeB), fmt.Sprintf("%d, as there are "+
+			"bs, are expected", len(s.Bs)))
+	case s.TransposeB != nil && s.Scales != nil:
+		return refuse("scales", len(s.Scales), "none of transposed bs are expected")
+	case s.Scales != nil && len(s.Scales) != len(s.Bs):
+		return refuse("the number of scales", len(s.Scales), fmt.Sprintf("%d, as there are bs, are "+
+			"expected", len(s.Bs)))
+	}
+	for i, b := range s.Bs {
+		if len(b.Shape) != 2 {
+			return refuse(fmt.Sprintf("the shape of b%d", i), b.Shape, "a matrix is expected")
+		}
+	}
+	return nil
+}
+
+// moved is a shape with an axis in front, and then as a matrix: rows by the length of the last.
+func moved(s collective.Shape, axis int) (front collective.Shape, rows, columns int64) {
+	front = collective.Shape{s[axis]}
+	for i, n := range s {
+		if i != axis {
+			front = append(front, n)
+		}
+	}
+	columns = front[len(front)-1]
+	if columns == 0 {
+		return front, 0, 0
+	}
+	return front, front.Elements() / columns, columns
+}
+
+// isLaidOut reports whether moving an axis to the front leaves a contiguous tensor as it is: what
+// stands before it has one element.
+func isLaidOut(s collective.Shape, axis int) bool { return s[:axis].Elements() == 1 }
+
+// matmul is the operation of the i-th B on so many rows of A.
+func (s *Shards) matmul(i int, rows, columns int64, usual dtype.Type) (kernel.Op, error) {
+	out := usual
+	if s.Outs != nil && s.Outs[i] != 0 {
+		out = s.Outs[i]
+	}
+	a := kernel.Tensor{Name: "a", Type: s.A.Type, Shape: collective.Shape{rows, columns}}
+	if s.Scales == nil {
+		return kernel.NewMatmulOf(a, s.Bs[i], false, s.TransposeB != nil && s.TransposeB[i], out)
+	}
+	with := s.Scales[i]
+	if with.A.Shape.Elements() != 1 {
+		with.A.Shape = collective.Shape{rows, 1}
+	}
+	return kernel.NewScaledMatmul(a, s.Bs[i], with, out)
+}
+
+// builder collects the tensors of a pipeline.
+type builder struct {
+	plan schedule.Plan
+}
+
+func newBuilder(name string, s *Shards, base dtype.Type, op collective.Op) *builder {
+	none := make([]int64, s.Ranks)
+	return &builder{plan: schedule.Plan{Name: name, Lanes: 2, Spec: collective.Spec{
+		Kind: collective.Custom, Type: base, Op: op, Ranks: s.Ranks, Splits: [][]int64{none, none}}}}
+}
+
+// tensor adds one, cut into so many even blocks, and returns its buffer.
+func (b *builder) tensor(t kernel.Tensor, role schedule.Role, blocks int) schedule.Buffer {
+	x := schedule.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape, Role: role}
+	if blocks > 1 {
+		x.Cut = schedule.Cut{{Axis: schedule.Block, N: int64(blocks)}}
+	}
+	b.plan.Tensors = append(b.plan.Tensors, x)
+	return schedule.FirstTensor + schedule.Buffer(len(b.plan.Tensors)-1)
+}
+
+// symmetric is tensor, of memory that others may read.
+func (b *builder) symmetric(t kernel.Tensor, blocks int) schedule.Buffer {
+	at := b.tensor(t, schedule.Inner, blocks)
+	b.plan.Tensors[len(b.plan.Tensors)-1].Symmetric = true
+	return at
+}
+
+// define adds a line of what is computed.
+func (b *builder) define(d schedule.Def) { b.plan.Defs = append(b.plan.Defs, d) }
+
+// operands adds what a kernel reads besides A, under names with its number behind them, and returns
+// all of its operands: a, and A's scale if that has more than one element, are given.
+func (b *builder) operands(op kernel.Op, number int, a, rows schedule.Buffer) []schedule.Buffer {
+	list := []schedule.Buffer{a}
+	for _, t := range op.Operands()[1:] {
+		if t.Name == "scale_a" && op.Scaling == kernel.RowWise {
+			list = append(list, rows)
+			continue
+		}
+		t.Name = fmt.Sprintf("%s%d", t.Name, number)
+		list = append(list, b.tensor(t, schedule.Given, 1))
+	}
+	return list
+}
+
+// build makes the schedule.
+func (b *builder) build() (*schedule.Schedule, error) {
+	s, err := schedule.Build(b.plan)
+	if err != nil {
+		return nil, fmt.Errorf("program: %w", err)
+	}
+	return s, nil
+}
+
+// The streams: the caller's own, and one of the backend.
+const (
+	current = iota
+	backend
+)
+
+// name is the tensor that a buffer is.
+func (b *builder) name(of schedule.Buffer) string {
+	return b.plan.Tensors[of-schedule.FirstTensor].Name
+}
+
+// counter counts what a lane has posted.
+type counter struct {
+	*schedule.Lane
+	posts [2]int // of both streams, as far as this lane knows: they post at the same places
+}
+
+// wait has the stream on wait for all that the stream of has been given so far. Both streams come
+// here: one posts, the other awaits that.
+func (c *counter) wait(on, of int) {
+	c.posts[of]++
+	if c.Index == of {
+		c.Post()
+	} else {
+		c.After(of, c.posts[of])
+	}
+}
+
+// on reports whether the lane is that stream.
+func (c *counter) on(stream int) bool { return c.Index == stream }
+
+// meet is a barrier of all ranks on the pads of a channel, a kernel of one block.
+func (c *counter) meet(channel int) {
+	if c.Ranks > 1 {
+		c.Launch(schedule.Launch{Name: "barrier"})
+		c.Pads(channel).Barrier()
+	}
+}
+
+// copy has a copy engine copy a region.
+func (c *counter) copy(to schedule.Region, from schedule.Source) {
+	c.Launch(schedule.Launch{Engine: schedule.CopyEngine, Name: "copy"})
+	c.Combine([]schedule.Region{to}, nil, from)
+}

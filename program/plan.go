@@ -1,0 +1,172 @@
+package program
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"collsim/internal/prose"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// plan is a program between two passes. A pass makes another of it.
+type plan struct {
+	*Program
+	tensors []Tensor // of the program, and those that passes have added
+	roles   map[string]schedule.Role
+	homes   map[string]home // of tensors that lie in others
+	ops     []resolved
+	piped   map[string]bool // first ops of those that become pipelines
+	passes  Lowering
+	choose  Choose
+	chosen  map[string]Chosen // of all plans of a program
+	notes   []Note
+	decided Decisions
+	// persistent buffers of communication are the same allocation in every iteration
+	persistent bool
+}
+
+// home is where a tensor lies in another, from an element on: as a part of it, or at times at which
+// other tensors do not.
+type home struct {
+	in     string
+	off    int64
+	shared bool
+}
+
+// Note is what a pass did to ops, or did not, and why.
+type Note struct {
+	Pass string
+	Ops  []string // none: the program
+	Did  string
+	Why  string
+	// Saved is the time of the program without it less that with it, where Timed.
+	Saved unit.Time
+	Timed bool
+}
+
+// Decisions are what passes have decided that sizes and times bear on, by names of ops.
+type Decisions struct {
+	OneShot []string   // calls that are done in one shot
+	Merged  [][]string // calls that have become one
+	Piped   []string   // first ops of pipelines
+	Order   []string   // of units, by their first op; nil: as written
+	// Backward says what calls of the backward pass are carried out by, by their names.
+	Backward map[string]string
+}
+
+// pass is one that a program goes through.
+type pass struct {
+	name  string
+	on    func(*Lowering) bool
+	apply func(*plan) (*plan, error)
+}
+
+// passTable lists the passes in their order.
+func passTable() []pass {
+	return []pass{
+		{"layout", func(*Lowering) bool { return true }, layOut},
+		{"lowering", func(l *Lowering) bool { return l.any() }, unlowered},
+		{"register", func(l *Lowering) bool { return l.Register }, register},
+		{"persistent", func(l *Lowering) bool { return l.Persistent }, persist},
+		{"one_shot", func(l *Lowering) bool { return l.OneShot > 0 && l.SymmetricMemory }, oneShot},
+		{"bucket", func(l *Lowering) bool { return l.Bucket > 0 }, bucket},
+		{"coalesce", func(l *Lowering) bool { return l.Coalesce }, coalesce},
+		{"in_place", func(l *Lowering) bool { return l.InPlace }, inPlace},
+		{"pipeline", func(l *Lowering) bool { return l.Pipeline != NoPipeline }, pipelines},
+		{"reorder", func(l *Lowering) bool { return l.Reorder }, reorder},
+		{"comm_buffer", func(l *Lowering) bool { return l.CommBuffer > 0 }, stage},
+		{"reuse", func(l *Lowering) bool { return l.Reuse }, reuse},
+	}
+}
+
+// newPlan is a program as written.
+func newPlan(l *lookup, passes Lowering, choose Choose) *plan {
+	x := &plan{Program: l.Program, tensors: l.tensors, roles: map[string]schedule.Role{},
+		homes: map[string]home{}, ops: l.ops, piped: map[string]bool{}, passes: passes,
+		choose: choose, chosen: map[string]Chosen{}}
+	for _, t := range l.tensors {
+		x.roles[t.Name] = l.role(t)
+	}
+	return x
+}
+
+// fork is a plan that can be changed while x stays as it is.
+func (x *plan) fork() *plan {
+	y := *x
+	y.tensors, y.ops = slices.Clone(x.tensors), slices.Clone(x.ops)
+	y.roles, y.homes, y.piped = maps.Clone(x.roles), maps.Clone(x.homes), maps.Clone(x.piped)
+	y.notes = slices.Clone(x.notes)
+	return &y
+}
+
+// note adds one.
+func (x *plan) note(pass string, ops []string, did, why string) {
+	x.notes = append(x.notes, Note{Pass: pass, Ops: ops, Did: did, Why: why})
+}
+
+// add is a tensor that a pass needs.
+func (x *plan) add(t Tensor, role schedule.Role) {
+	x.tensors = append(x.tensors, t)
+	x.roles[t.Name] = role
+}
+
+// units are the ops in their order: pipelines, and ops alone.
+func (x *plan) units() (list [][]resolved) {
+	for at := 0; at < len(x.ops); {
+		n := 1
+		if x.piped[x.ops[at].Name] {
+			n = max(x.fusible(at), 1)
+		}
+		list = append(list, x.ops[at:at+n])
+		at += n
+	}
+	return list
+}
+
+// namesOf are those of all ops of a unit.
+func namesOf(ops []resolved) (names []string) {
+	for i := range ops {
+		names = append(names, ops[i].names()...)
+	}
+	return names
+}
+
+// answersOf are the names by which others wait for a unit.
+func answersOf(ops []resolved) (names []string) {
+	for i := range ops {
+		names = append(names, ops[i].answers()...)
+	}
+	return names
+}
+
+// time is how long a plan takes; known is false where nobody asks.
+func (x *plan) time() (t unit.Time, known bool, err error) {
+	if x.passes.Time == nil {
+		return 0, false, nil
+	}
+	w, err := x.emit()
+	if err != nil {
+		return 0, false, err
+	}
+	t, err = x.passes.Time(w.result.Schedule)
+	return t, err == nil, err
+}
+
+// total is a plan with a note of what a pass did to the program, and what that saved.
+func (x *plan) total(pass string, before *plan, did string) *plan {
+	n := Note{Pass: pass, Did: did}
+	was, known, err := before.time()
+	if err == nil && known {
+		var is unit.Time
+		if is, n.Timed, err = x.time(); err == nil {
+			n.Saved, n.Why = was-is, fmt.Sprintf("%v, %v without", is, was)
+		}
+	}
+	if err != nil {
+		n.Why = prose.Unprefixed(err)
+	}
+	x.notes = append(x.notes, n)
+	return x
+}

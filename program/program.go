@@ -1,0 +1,392 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/internal/prose"
+	"collsim/kernel"
+	"collsim/schedule"
+)
+
+// Program is what all ranks do: ops in order, on tensors that every rank has.
+type Program struct {
+	Name       string
+	Ranks      int
+	Iterations int // back to back; 1 if 0
+	Groups     []Group
+	Tensors    []Tensor // others follow from the ops that write them
+	Ops        []Op
+	// Gradient has the program followed by its backward pass: see GradientName.
+	Gradient bool
+	// Order is the one in which ranks do forward and backward passes of microbatches; for
+	// OneForwardOneBackward, Stages are the names of the groups that a pipeline goes through.
+	Order  Order
+	Stages []string
+}
+
+// Group is who does a call together: each team for itself, all teams at once.
+type Group struct {
+	Name  string
+	Teams [][]int
+}
+
+// Memory is where a tensor lies.
+type Memory uint8
+
+// The kinds of memory.
+const (
+	Private    Memory = iota // of its rank alone
+	Registered               // known to the network
+	Symmetric                // others may read and write it one-sided
+)
+
+var memoryNames = [...]string{"private", "registered", "symmetric"}
+
+// Memories lists the names.
+func Memories() []string { return memoryNames[:] }
+
+// ParseMemory reads a name.
+func ParseMemory(name string) (Memory, error) {
+	if i := slices.Index(memoryNames[:], name); i >= 0 {
+		return Memory(i), nil
+	}
+	return 0, fmt.Errorf("program: memory %q: private, registered or symmetric is expected", name)
+}
+
+// String is the name.
+func (m Memory) String() string { return memoryNames[m] }
+
+// Tensor is what every rank has.
+type Tensor struct {
+	Name   string
+	Type   dtype.Type
+	Shape  collective.Shape
+	Memory Memory
+	Keep   bool // a result, even if an op reads it
+	// rows, unless nil, is how much of its first axis each rank has; Shape has the most of them. Calls
+	// with splits make it so, and what kernels make of their results.
+	rows []int64
+	// NoGradient has no gradient go to it, and through it.
+	NoGradient bool
+}
+
+// Op is a collective or a kernel.
+type Op struct {
+	Name string
+	// Call is a collective as collective.ParseCommunication reads it, without type, team and shape,
+	// which follow from the tensor and the group; or Kernel is an operation by name, with its axis
+	// or time: "matmul", "scaled_matmul", "add", "cast", "sum axis=0", "mean axis=0", "move
+	// axis=1", "opaque 150 us".
+	Call, Kernel string
+	In           []string
+	Out          string     // the tensor that it writes; of an opaque kernel none
+	Outs         []string   // of a call of several tensors, in place of Out: one for each of In
+	Type         dtype.Type // of what a kernel gives; 0 is its first operand's
+	Group        string     // a call's teams; a kernel is of every rank in one; empty is all ranks
+	Stream       string     // empty is "compute" of a kernel, "comm" of a call
+	Algorithm    string     // of a call
+	Async        bool       // of a call: only who needs its result waits for it
+	// After are ops before it that must have ended on a rank before it begins there, besides those
+	// whose tensors it uses.
+	After      []string
+	Backward   string // of an opaque kernel, that of its backward pass: "opaque 300 us"
+	Microbatch int    // that it is of, from 0
+
+	origin int    // one more than the number of the op that it was made for; 0: it is that itself
+	phase  phase  // of a program with its backward pass
+	list   string // the call of several tensors that it is one of
+}
+
+// Error is what is wrong with an op or a tensor.
+type Error struct {
+	Op     int    // −1: none
+	Tensor int    // −1: none
+	Key    string // of the op or tensor, as in a scenario
+	Text   string
+}
+
+// Error is one line.
+func (e *Error) Error() string { return "program: " + e.Text }
+
+// lookup is a program whose names are resolved.
+type lookup struct {
+	*Program
+	tensors []Tensor // declared, and then those that ops write
+	ops     []resolved
+}
+
+// resolved is an op with its tensors.
+type resolved struct {
+	*Op
+	number int
+	call   *collective.Communication
+	kernel kernel.Op
+	// shares, unless nil, are what groups of ranks do of a kernel whose operands they have different
+	// lengths of.
+	shares []share
+	teams  [][]int
+	in     []Tensor
+	out    Tensor // of no name where there is none
+	// Of a call that several have become: their names, and the tensors that they read and wrote.
+	members, from, to []string
+	// of are ops of the program that this is the end of: who comes after them waits for this as well.
+	of []string
+}
+
+// share is a kernel on some ranks.
+type share struct {
+	kernel kernel.Op
+	ranks  []int
+}
+
+// names are those of the ops that it has become of.
+func (r *resolved) names() []string {
+	if r.members != nil {
+		return r.members
+	}
+	return []string{r.Name}
+}
+
+// answers are the names by which ops that come after it wait for it.
+func (r *resolved) answers() []string { return append(slices.Clone(r.names()), r.of...) }
+
+// reads are the tensors that it reads, by the names of the program.
+func (r *resolved) reads() []string {
+	if r.members != nil {
+		return r.from
+	}
+	return r.In
+}
+
+// writes are the tensors that it writes.
+func (r *resolved) writes() []string {
+	switch {
+	case r.members != nil:
+		return r.to
+	case r.Out == "":
+		return nil
+	}
+	return []string{r.Out}
+}
+
+// tensor is the one of that name.
+func (l *lookup) tensor(name string) (Tensor, bool) {
+	i := slices.IndexFunc(l.tensors, func(t Tensor) bool { return t.Name == name })
+	if i < 0 {
+		return Tensor{}, false
+	}
+	return l.tensors[i], true
+}
+
+// Validate says what is wrong with a program, as an *Error.
+func (p *Program) Validate() error {
+	_, err := p.resolve()
+	return err
+}
+
+// resolve finds what ops name, of the backward pass as well, if there is to be one.
+func (p *Program) resolve() (*lookup, error) {
+	listed, err := p.listed()
+	if err != nil {
+		return nil, err
+	}
+	q := listed
+	if p.Gradient {
+		if q, err = listed.withBackward(); err != nil {
+			return nil, err
+		}
+	}
+	if p.Order != AsWritten {
+		if q, err = listed.ordered(q); err != nil {
+			return nil, err
+		}
+	}
+	l, err := q.plain()
+	if err != nil {
+		return nil, sourced(err, q.Ops)
+	}
+	for i := range l.ops {
+		if from := l.ops[i].origin; from > 0 {
+			l.ops[i].number = from - 1
+		}
+	}
+	return l, nil
+}
+
+// plain finds what ops of one result name, and the types and shapes of what they write.
+func (p *Program) plain() (*lookup, error) {
+	l := &lookup{Program: p}
+	if p.Ranks < 1 || len(p.Ops) == 0 {
+		return nil, &Error{-1, -1, "op", "ranks and ops are expected"}
+	}
+	for i, t := range p.Tensors {
+		if _, twice := l.tensor(t.Name); twice {
+			return nil, &Error{-1, i, "name", fmt.Sprintf("a second tensor %q", t.Name)}
+		}
+		if !schedule.IsName(t.Name) {
+			return nil, &Error{-1, i, "name", unnamed(t.Name)}
+		}
+		if err := t.Shape.Validate(); err != nil || len(t.Shape) == 0 || !t.Type.Valid() {
+			return nil, &Error{-1, i, "shape", fmt.Sprintf("tensor %s: a type and a shape are expected",
+				t.Name)}
+		}
+		l.tensors = append(l.tensors, t)
+	}
+	written, read, names := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if names[o.Name] || o.Name == "" {
+			return nil, &Error{i, -1, "name", fmt.Sprintf("op %q: a name of its own is expected", o.Name)}
+		}
+		for _, before := range o.After {
+			if !names[before] {
+				return nil, &Error{i, -1, "after", fmt.Sprintf("%s: %q is no op before it", o.Name, before)}
+			}
+		}
+		names[o.Name] = true
+		r, err := l.op(i)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range r.in {
+			read[t.Name] = true
+		}
+		if o.Out != "" && read[o.Out] && !written[o.Out] && !r.inPlace() {
+			return nil, &Error{i, -1, "out", fmt.Sprintf("%s is read before %s writes it: a result needs "+
+				"another name", o.Out, o.Name)}
+		}
+		if o.Out != "" && !written[o.Out] && r.inPlace() {
+			return nil, &Error{i, -1, "out", fmt.Sprintf("%s: %s is given: what works in place works on "+
+				"what an op has written", o.Name, o.Out)}
+		}
+		written[o.Out] = true
+		l.ops = append(l.ops, r)
+	}
+	return l, nil
+}
+
+// inPlace reports whether the op writes what it reads.
+func (r *resolved) inPlace() bool { return len(r.In) > 0 && r.Out == r.In[0] }
+
+// op resolves an op.
+func (l *lookup) op(i int) (resolved, error) {
+	o := &l.Ops[i]
+	r := resolved{Op: o, number: i}
+	fail := func(key, format string, args ...any) (resolved, error) {
+		return r, &Error{i, -1, key, o.Name + ": " + fmt.Sprintf(format, args...)}
+	}
+	if (o.Call == "") == (o.Kernel == "") {
+		return fail("call", "a call or a kernel is expected, and not both")
+	}
+	for _, name := range o.In {
+		t, ok := l.tensor(name)
+		if !ok {
+			return fail("in", "%q is no tensor: neither declared nor written by an op before", name)
+		}
+		r.in = append(r.in, t)
+	}
+	var err error
+	if r.teams, err = l.teamsOf(o.Group); err != nil {
+		return fail("group", "%v", err)
+	}
+	if o.Call != "" {
+		err = l.resolveCall(&r)
+	} else {
+		err = l.resolveKernel(&r)
+	}
+	if err != nil {
+		key := "kernel"
+		if o.Call != "" {
+			key = "call"
+		}
+		return fail(key, "%s", prose.Unprefixed(err))
+	}
+	return r, l.writes(&r)
+}
+
+// unnamed says that a tensor cannot be called so.
+func unnamed(name string) string {
+	return fmt.Sprintf("tensor %q: a name of letters, digits and _ is expected, and not in, out or "+
+		"scratch", name)
+}
+
+// writes declares what an op writes, or holds it to what is declared.
+func (l *lookup) writes(r *resolved) error {
+	fail := func(format string, args ...any) error {
+		return &Error{r.number, -1, "out", r.Name + ": " + fmt.Sprintf(format, args...)}
+	}
+	if r.Out == "" {
+		if r.out.Type != 0 {
+			return fail("it writes a tensor, which needs a name")
+		}
+		return nil
+	}
+	if r.out.Type == 0 {
+		return fail("an opaque kernel writes nothing")
+	}
+	if !schedule.IsName(r.Out) {
+		return fail("%s", unnamed(r.Out))
+	}
+	r.out.Name = r.Out
+	if r.phase == backwardPass { // who has a gradient is known; none is shorter
+		r.out.rows = nil
+	}
+	if t, declared := l.tensor(r.Out); declared {
+		if t.Type != r.out.Type || t.Shape.Elements() != r.out.Shape.Elements() {
+			return fail("%s is %v %v; what is written is %v %v", t.Name, t.Type, t.Shape, r.out.Type,
+				r.out.Shape)
+		}
+		at := slices.IndexFunc(l.tensors, func(u Tensor) bool { return u.Name == t.Name })
+		if rows := r.out.rows; rows != nil && !r.inPlace() {
+			if l.isWritten(t.Name) && !slices.Equal(t.rows, rows) || !slices.Equal(t.Shape, r.out.Shape) {
+				return fail("%s would have other lengths on its ranks: a tensor of its own is expected",
+					t.Name)
+			}
+			t.rows, l.tensors[at].rows = rows, rows
+		} else if t.rows != nil && !r.inPlace() {
+			return fail("%s has other lengths on its ranks: a tensor of its own is expected", t.Name)
+		}
+		r.out = t
+		return nil
+	}
+	l.tensors = append(l.tensors, r.out)
+	return nil
+}
+
+// isWritten reports whether an op so far writes a tensor.
+func (l *lookup) isWritten(name string) bool {
+	return slices.ContainsFunc(l.ops, func(r resolved) bool { return r.Out == name })
+}
+
+// stream is the op's stream by name.
+func (r *resolved) stream() string {
+	switch {
+	case r.Stream != "":
+		return r.Stream
+	case r.call != nil:
+		return "comm"
+	}
+	return "compute"
+}
+
+// role is what a tensor is to the whole.
+func (l *lookup) role(t Tensor) schedule.Role {
+	last := -1
+	for i := range l.ops {
+		if l.ops[i].Out == t.Name {
+			last = i
+		}
+	}
+	switch {
+	case last < 0:
+		return schedule.Given
+	case t.Keep || !slices.ContainsFunc(l.ops[last+1:], func(o resolved) bool {
+		return slices.Contains(o.In, t.Name)
+	}):
+		return schedule.Result
+	}
+	return schedule.Inner
+}

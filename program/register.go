@@ -1,0 +1,183 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/kernel"
+	"collsim/schedule"
+)
+
+// What others, or their network cards, are to read and write must be known to them: registered, or
+// symmetric. Registering takes the host a time, once for as long as the memory stays where it is.
+// What is given stays; what a program writes is another allocation in every iteration, unless
+// buffers are persistent: then the same op has the same allocation and offset in all of them, which
+// nothing else may use meanwhile (as alloc_id of torch's empty_strided_p2p, and what Inductor's
+// CommBufferLayout is allocated by).
+
+// register is the pass that registers what calls read and write.
+func register(x *plan) (*plan, error) {
+	y := x.fork()
+	done := 0
+	for i := range y.ops {
+		r := &y.ops[i]
+		if r.call == nil || len(r.in) == 0 {
+			continue
+		}
+		var names []string
+		for _, t := range []*Tensor{&r.in[0], &r.out} {
+			if y.memoryOf(t.Name) == Private && !slices.Contains(names, t.Name) {
+				names = append(names, t.Name)
+			}
+		}
+		for _, name := range names {
+			y.settle(name, Registered)
+		}
+		did, why := "left as it is", "nothing of it is private"
+		if len(names) > 0 {
+			done += len(names)
+			did, why = "registers "+strings.Join(names, " and "), "they are private"
+			if len(names) == 1 {
+				why = "it is private"
+			}
+		}
+		if x.passes.Decided == nil {
+			y.note("register", r.names(), did, why)
+		}
+	}
+	if done == 0 || x.passes.Decided != nil {
+		return y, nil
+	}
+	return y.total("register", x, fmt.Sprintf("%d buffers", done)), nil
+}
+
+// memoryOf is where a tensor lies.
+func (x *plan) memoryOf(name string) Memory {
+	i := slices.IndexFunc(x.tensors, func(t Tensor) bool { return t.Name == name })
+	return x.tensors[i].Memory
+}
+
+// settle has a tensor lie in another kind of memory.
+func (x *plan) settle(name string, m Memory) {
+	i := slices.IndexFunc(x.tensors, func(t Tensor) bool { return t.Name == name })
+	x.tensors[i].Memory = m
+	for i := range x.ops {
+		r := &x.ops[i]
+		if slices.ContainsFunc(r.in, func(t Tensor) bool { return t.Name == name }) {
+			r.in = slices.Clone(r.in)
+		}
+		for k := range r.in {
+			if r.in[k].Name == name {
+				r.in[k].Memory = m
+			}
+		}
+		if r.out.Name == name {
+			r.out.Memory = m
+		}
+	}
+}
+
+// persist is the pass that keeps buffers of communication where they are.
+func persist(x *plan) (*plan, error) {
+	y := x.fork()
+	y.persistent = true
+	if x.passes.Decided != nil {
+		return y, nil
+	}
+	done := 0
+	for i := range y.ops {
+		r := &y.ops[i]
+		if r.call == nil || len(r.in) == 0 {
+			continue
+		}
+		kept, why := []string(nil), []string(nil)
+		for _, name := range []string{r.in[0].Name, r.out.Name} {
+			switch {
+			case slices.Contains(kept, name):
+			case y.memoryOf(name) == Private:
+				why = append(why, name+" is private: nobody else knows where it lies")
+			case y.roles[y.rootOf(name)] == schedule.Given:
+				why = append(why, name+" is given: it stays where it is")
+			default:
+				kept = append(kept, name)
+			}
+		}
+		did := "left as it is"
+		if len(kept) > 0 {
+			did = "keeps the allocation of " + strings.Join(kept, " and ")
+			done += len(kept)
+		}
+		y.note("persistent", r.names(), did, strings.Join(slices.Compact(why), "; "))
+	}
+	if done == 0 {
+		return y, nil
+	}
+	return y.total("persistent", x, fmt.Sprintf("%d buffers", done)), nil
+}
+
+// rootOf is the tensor that a tensor lies in at all times, itself if it lies in none.
+func (x *plan) rootOf(name string) string {
+	for h, lies := x.homes[name]; lies && !h.shared; h, lies = x.homes[name] {
+		name = h.in
+	}
+	return name
+}
+
+// isPersistent reports whether a tensor is a buffer for communication that is kept.
+func (x *plan) isPersistent(t Tensor) bool { return x.persistent && t.Memory != Private }
+
+// known adds the parts that make buffers known to the other ranks that do a call, before it on its
+// stream and before all that waits for what is written, and returns their numbers: none where that
+// costs nothing, or has been done.
+func (w *lowering) known(teams [][]int, stream string, iteration int, names, written []string) (
+	numbers []int) {
+	if w.passes.Registering == 0 {
+		return nil
+	}
+	for _, name := range names {
+		root := w.rootOf(name)
+		stays := true // a workspace
+		if i := slices.IndexFunc(w.plan.tensors, func(t Tensor) bool { return t.Name == root }); i >= 0 {
+			t := w.plan.tensors[i]
+			if t.Memory == Private {
+				continue
+			}
+			stays = w.persistent || w.roles[root] == schedule.Given
+		}
+		last, done := w.registered[root]
+		if done && (stays || last == iteration) {
+			continue
+		}
+		w.registered[root] = iteration
+		var ranks []int
+		if teams[0] != nil {
+			ranks = slices.Concat(teams...)
+		}
+		numbers = append(numbers, w.add(nil, written,
+			[]schedule.Part{w.registering(root, ranks, w.stream(stream))})...)
+	}
+	w.result.Registering = append(w.result.Registering, numbers...)
+	return numbers
+}
+
+// registering is a part in which the host of some ranks registers a buffer.
+func (w *lowering) registering(name string, ranks []int, stream int32) schedule.Part {
+	op := kernel.Op{Kind: kernel.Opaque, Time: w.passes.Registering}
+	tensors, _, _ := kernelOf(op, "")
+	word := schedule.Word("register " + name)
+	none := make([]int64, w.teamSize(ranks))
+	s, err := schedule.Build(schedule.Plan{Name: word, Tensors: tensors, Same: true,
+		Lane: func(l *schedule.Lane) {
+			l.Launch(schedule.Launch{Name: word, Engine: schedule.Host})
+			l.Compute(op, schedule.Region{})
+		},
+		Spec: collective.Spec{Kind: collective.Custom, Type: tensors[0].Type, Ranks: len(none),
+			Splits: [][]int64{none, none}}})
+	if err != nil {
+		panic(err) // nothing but a time
+	}
+	return schedule.Part{Name: word, Schedule: s, Ranks: ranks, Stream: stream,
+		Memory: make([]schedule.Place, schedule.FirstTensor)}
+}

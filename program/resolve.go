@@ -1,0 +1,296 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/internal/prose"
+	"collsim/kernel"
+)
+
+// resolveCall finds the collective, its teams, and the shape of its result.
+func (l *lookup) resolveCall(r *resolved) (err error) {
+	if r.call, err = collective.ParseCommunication(r.Call); err != nil {
+		return err
+	}
+	n := l.teamSize(r.teams[0])
+	for _, team := range r.teams {
+		if l.teamSize(team) != n {
+			return fmt.Errorf("teams of %d and of %d ranks: all of a group have as many", n,
+				l.teamSize(team))
+		}
+	}
+	if r.call.Kind == collective.Barrier {
+		if len(r.in) > 0 || r.Out != "" {
+			return fmt.Errorf("a barrier reads and writes no tensor")
+		}
+		return r.call.Validate(n)
+	}
+	if len(r.in) != 1 {
+		return fmt.Errorf("%v is of one tensor, not %d; one of several has as many in out", r.call.Kind,
+			len(r.in))
+	}
+	if r.call.Kind.Reduces() && r.call.Op == 0 {
+		r.call.Op = collective.Sum
+	}
+	r.call.Type, r.call.Shape, r.call.InPlace = r.in[0].Type, r.in[0].Shape, r.inPlace()
+	if err := r.call.Validate(n); err != nil {
+		return err
+	}
+	outs, err := r.call.Shapes(r.call.Inputs(n))
+	if err != nil {
+		return err
+	}
+	if err := l.fitSplits(r, n); err != nil {
+		return err
+	}
+	if r.call.Kind.Splits() && !isLaidOut(r.in[0].Shape, r.call.Axis) {
+		return fmt.Errorf("axis %d of %v does not lie in front; kernel = \"move axis=%d\" puts it there",
+			r.call.Axis, r.in[0].Shape, r.call.Axis)
+	}
+	r.out = Tensor{Type: r.call.Type}
+	return l.resultsOf(r, outs)
+}
+
+// fitSplits holds what ranks have of a tensor to what a call takes of it.
+func (l *lookup) fitSplits(r *resolved, n int) error {
+	t, axis := &r.in[0], r.call.Axis
+	if r.call.Kind != collective.AllGatherV && r.call.Kind != collective.AllToAllV {
+		isSource := r.call.Kind == collective.Broadcast || r.call.Kind == collective.Scatter
+		if t.rows != nil && !(isSource && !slices.ContainsFunc(r.roots(), func(rank int) bool {
+			return t.rows[rank] != t.Shape[0]
+		})) {
+			return fmt.Errorf("%s has other lengths on its ranks; all_gatherv and all_to_allv, with "+
+				"splits, take such", t.Name)
+		}
+		return nil
+	}
+	most := int64(0)
+	for i, shape := range r.call.Inputs(n) {
+		most = max(most, shape[axis])
+		for _, team := range r.teams {
+			rank := i
+			if team != nil {
+				rank = team[i]
+			}
+			if t.rows != nil && t.rows[rank] != shape[axis] {
+				return fmt.Errorf("rank %d has a length of %d of %s; its splits add up to %d", rank,
+					t.rows[rank], t.Name, shape[axis])
+			}
+		}
+	}
+	if t.rows == nil && most != t.Shape[axis] {
+		return fmt.Errorf("the splits of a rank add up to %d at most; axis %d of %s has a length of %d",
+			most, axis, t.Name, t.Shape[axis])
+	}
+	return nil
+}
+
+// resultsOf is the result of a call that gives these shapes to the ranks of a team.
+func (l *lookup) resultsOf(r *resolved, outs []collective.Shape) error {
+	n := len(outs)
+	rows := make([]int64, l.Ranks)
+	differ := false
+	for i, shape := range outs {
+		if r.call.Kind.Rooted() && (r.call.Kind == collective.Reduce ||
+			r.call.Kind == collective.Gather) && i != r.call.Root {
+			shape, differ = collective.Shape{0}, true // nothing
+		}
+		if len(shape) == 0 {
+			return fmt.Errorf("%v of a scalar: a tensor with an axis is expected", r.call.Kind)
+		}
+		differ = differ || r.call.Kind.Splits() && shape[0] != outs[0][0]
+		if r.out.Shape == nil || shape.Elements() > r.out.Shape.Elements() {
+			r.out.Shape = shape
+		}
+		for _, team := range r.teams {
+			if team == nil {
+				rows[i] = shape[0]
+			} else {
+				rows[team[i]] = shape[0]
+			}
+		}
+	}
+	if n > 0 && differ {
+		r.out.rows = rows
+	}
+	return nil
+}
+
+// teamsOf are those of a group by name.
+func (p *Program) teamsOf(group string) ([][]int, error) {
+	if group == "" || group == "all" {
+		return [][]int{nil}, nil
+	}
+	i := slices.IndexFunc(p.Groups, func(g Group) bool { return g.Name == group })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no group %q", group)
+	}
+	return p.Groups[i].Teams, nil
+}
+
+// teamSize is the number of ranks of a team; nil is all.
+func (p *Program) teamSize(team []int) int {
+	if team == nil {
+		return p.Ranks
+	}
+	return len(team)
+}
+
+// resolveKernel finds the operation, of operands of which ranks have different lengths one for
+// each of the lengths.
+func (l *lookup) resolveKernel(r *resolved) error {
+	whole := make([]collective.Shape, len(r.in))
+	for i, t := range r.in {
+		whole[i] = t.Shape
+	}
+	var err error
+	if r.kernel, err = r.kernelOn(whole); err != nil || r.kernel.Kind == kernel.Opaque {
+		return err
+	}
+	out := r.kernel.Output()
+	r.out = Tensor{Type: out.Type, Shape: out.Shape}
+	if !slices.ContainsFunc(r.in, func(t Tensor) bool { return t.rows != nil }) {
+		return nil
+	}
+	return l.share(r, whole)
+}
+
+// share finds what each rank does of a kernel whose operands it has its own lengths of.
+func (l *lookup) share(r *resolved, whole []collective.Shape) error {
+	ranks := slices.Concat(r.teams...)
+	if r.teams[0] == nil {
+		ranks = nil
+		for rank := range l.Ranks {
+			ranks = append(ranks, rank)
+		}
+	}
+	rows, differ := make([]int64, l.Ranks), false
+	for _, rank := range ranks {
+		shapes := slices.Clone(whole)
+		for i, t := range r.in {
+			if t.rows != nil {
+				shapes[i] = append(collective.Shape{t.rows[rank]}, t.Shape[1:]...)
+			}
+		}
+		op, err := r.kernelOn(shapes)
+		if err != nil {
+			return fmt.Errorf("on rank %d, of which %s has %d rows: %s", rank, r.in[0].Name, shapes[0][0],
+				prose.Unprefixed(err))
+		}
+		shape := op.Output().Shape
+		if len(shape) == 0 || !slices.Equal(shape[1:], r.out.Shape[1:]) {
+			return fmt.Errorf("ranks have other lengths of %s along axis 0; of its result they would "+
+				"have them along another", r.in[0].Name)
+		}
+		rows[rank] = shape[0]
+		differ = differ || shape[0] != r.out.Shape[0]
+		if shape.Elements() == 0 {
+			continue
+		}
+		at := slices.IndexFunc(r.shares, func(s share) bool { return s.kernel == op })
+		if at < 0 {
+			at = len(r.shares)
+			r.shares = append(r.shares, share{kernel: op})
+		}
+		r.shares[at].ranks = append(r.shares[at].ranks, rank)
+	}
+	if differ {
+		r.out.rows = rows
+	}
+	return nil
+}
+
+// kernelOn is the operation on operands of these shapes.
+func (r *resolved) kernelOn(shapes []collective.Shape) (op kernel.Op, err error) {
+	words := strings.Fields(r.Kernel)
+	name := strings.ReplaceAll(words[0], "-", "_")
+	operands := make([]kernel.Tensor, len(r.in))
+	for i, t := range r.in {
+		operands[i] = kernel.Tensor{Name: t.Name, Type: t.Type, Shape: shapes[i]}
+	}
+	known := []string{"matmul", "scaled_matmul", "add", "cast", "sum", "mean", "move", "expand",
+		"scale", "opaque"}
+	if !slices.Contains(known, name) {
+		return op, fmt.Errorf("there is no kernel %q; %s are known", name, strings.Join(known, ", "))
+	}
+	most := map[string]int{"opaque": 64, "matmul": 2, "scaled_matmul": 5, "add": 2}
+	if n, known := most[name]; known && name != "opaque" && len(operands) != n &&
+		!(name == "scaled_matmul" && len(operands) == 4) || !known && len(operands) != 1 {
+		return op, fmt.Errorf("%s reads %d tensors, not %d", name, max(n, 1), len(operands))
+	}
+	out := r.Type
+	if out == 0 && len(operands) > 0 {
+		out = operands[0].Type
+	}
+	switch name {
+	case "opaque":
+		if op, err = kernel.Parse(r.Kernel); err == nil && op.Time == 0 {
+			return op, fmt.Errorf("an opaque kernel takes a time: more than 0 s is expected")
+		}
+		return op, err
+	case "matmul":
+		return matmul(words[1:], operands, out)
+	case "scaled_matmul":
+		if r.Type == 0 {
+			out = dtype.BFloat16
+		}
+		with := kernel.Scales{A: operands[2], B: operands[3]}
+		if len(operands) > 4 {
+			with.Bias = &operands[4]
+		}
+		return kernel.NewScaledMatmul(operands[0], operands[1], with, out)
+	case "add":
+		return kernel.NewAdd(operands[0], operands[1], out)
+	}
+	return along(name, words[1:], operands[0], out)
+}
+
+// along is a kernel of one tensor, most of them along an axis.
+func along(name string, words []string, a kernel.Tensor, out dtype.Type) (kernel.Op, error) {
+	switch name {
+	case "cast":
+		return kernel.NewCast(a, out)
+	case "expand", "scale":
+		return parsed(name, words, a, out)
+	}
+	axis := 0
+	for _, word := range words {
+		n, err := strconv.Atoi(strings.TrimPrefix(word, "axis="))
+		if err != nil {
+			return kernel.Op{}, fmt.Errorf("%q: axis=0 or another is expected", word)
+		}
+		axis = n
+	}
+	switch name {
+	case "sum":
+		return kernel.NewSum(a, axis, out)
+	case "mean":
+		return kernel.NewMean(a, axis, out)
+	}
+	return kernel.NewMove(a, axis)
+}
+
+// matmul is one of operands as they lie: "transpose=a", "b" or "ab".
+func matmul(words []string, operands []kernel.Tensor, out dtype.Type) (kernel.Op, error) {
+	a, b := false, false
+	for _, word := range words {
+		switch which, ok := strings.CutPrefix(word, "transpose="); {
+		case ok && (which == "a" || which == "b" || which == "ab"):
+			a, b = which != "b", which != "a"
+		default:
+			return kernel.Op{}, fmt.Errorf("%q: transpose=a, b or ab is expected", word)
+		}
+	}
+	return kernel.NewMatmulOf(operands[0], operands[1], a, b, out)
+}
+
+// parsed is a kernel of one tensor by its own text, into which the tensor's shape and types go.
+func parsed(name string, words []string, a kernel.Tensor, out dtype.Type) (kernel.Op, error) {
+	text := fmt.Sprintf("%s %v %s %v->%v", name, a.Shape, strings.Join(words, " "), a.Type, out)
+	return kernel.Parse(text)
+}

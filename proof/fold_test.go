@@ -1,0 +1,158 @@
+package proof
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	second "collsim/internal/judge"
+	"collsim/internal/tier"
+	"collsim/schedule"
+)
+
+// TestFoldedAgrees: of random schedules with groups, right and damaged, rank 0 alone is found to do
+// what all ranks together are found to do, by the proof and by a judge who writes groups out.
+func TestFoldedAgrees(t *testing.T) {
+	seen := map[string]int{}
+	for seed := range uint64(tier.Of(3000, 60_000)) {
+		rng := rand.New(rand.NewPCG(seed, 19))
+		text := groupedText(rng)
+		s, err := schedule.Parse(text)
+		if err != nil {
+			seen["refused"]++
+			continue
+		}
+		o := Options{Iterations: 1 + rng.IntN(2), Rendezvous: rng.IntN(5) == 0, Traffic: true}
+		kind := agree(t, s, o, text)
+		seen[kind]++
+		if kind == "" || rng.IntN(4) > 0 {
+			continue
+		}
+		plan, err := second.Read(text)
+		require.NoError(t, err, text)
+		v := second.Judge(plan, second.Options{Calls: o.Iterations, Rendezvous: o.Rendezvous,
+			Seed: seed})
+		require.Equal(t, kind == "proved", v.Finding == second.Right, "%s\n%v %v", text, v.Finding,
+			v.Why)
+		seen["judged"]++
+	}
+	t.Log(seen)
+}
+
+// agree compares the proof of rank 0 with that of all ranks, and says what came of both; "" if
+// there is nothing to fold.
+func agree(t *testing.T, s *schedule.Schedule, o Options, text string) string {
+	t.Helper()
+	if s.Spec.Kind == collective.Barrier {
+		o.Causal = nil
+	}
+	f, _ := foldingOf(s, o)
+	if f == nil {
+		return ""
+	}
+	v := newVerifier(s)
+	v.fold = f
+	folded, wrong := v.prove(o, nil)
+	unfolded := newVerifier(s)
+	all, found := unfolded.prove(o, nil)
+	about := fmt.Sprintf("%s\n%+v\nfolded: %v\nall: %v", text, o, wrong, found)
+	require.Equal(t, all == nil, folded == nil, about)
+	if all != nil {
+		require.Equal(t, 1, folded.Walked)
+		folded.Walked = all.Walked
+		require.Equal(t, all, folded, about)
+		return "proved"
+	}
+	if worst(found) == schedule.Deadlock {
+		require.Equal(t, stallOf(found), stallOf(wrong), about)
+		return "deadlock"
+	}
+	kind := worst(found)
+	isValue := func(k schedule.ViolationKind) bool { return k <= schedule.Misplaced }
+	switch {
+	case len(unfolded.found) >= maxViolations: // there may be more
+	case isValue(kind):
+		require.True(t, isValue(worst(wrong)), about)
+		require.Equal(t, ofFirst(found), ofFirst(wrong), about)
+	default: // which race is seen is luck; others end the walk, on whichever rank they are met
+		require.Equal(t, kind, worst(wrong), about)
+	}
+	return kind.String()
+}
+
+// ofFirst is the violations of rank 0, in words.
+func ofFirst(list []*schedule.Violation) (texts []string) {
+	for _, v := range list {
+		if v.Rank == 0 {
+			texts = append(texts, v.Error())
+		}
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+func stallOf(list []*schedule.Violation) *schedule.StallError {
+	for _, v := range list {
+		if v.Stall != nil {
+			return v.Stall
+		}
+	}
+	return nil
+}
+
+// TestHalfRings: two rings of half the ranks, with the programs of one, are found wrong by rank 0
+// and by all.
+func TestHalfRings(t *testing.T) {
+	for _, ranks := range []int{4, 6, 16} {
+		s, err := schedule.Build(schedule.Plan{Name: "ring", Spec: allReduce(ranks, int64(ranks)),
+			Chunks: ranks, Group: schedule.Group{2, int32(ranks / 2)}, Lane: halfRingLane})
+		require.NoError(t, err)
+		require.Empty(t, Folds(s, Options{}))
+		for _, o := range []Options{{}, {Unfolded: true}} {
+			p, found := Verify(s, o)
+			require.Nil(t, p)
+			require.NotEmpty(t, found)
+		}
+		v := newVerifier(s)
+		v.fold, _ = foldingOf(s, Options{})
+		p, found := v.prove(Options{Iterations: 1}, nil)
+		require.Nil(t, p)
+		require.LessOrEqual(t, found[0].Kind, schedule.Misplaced)
+	}
+}
+
+// halfRingLane is what rank 0 does in a ring of all ranks, but that the one before it is the last
+// of the first half.
+func halfRingLane(l *schedule.Lane) {
+	p, prev, next := l.Ranks, l.Ranks/2-1, 1
+	l.Send(next, l.Chunk(0))
+	for i := 1; i < p-1; i++ {
+		l.ReduceSend(prev, next, l.Chunk(-i))
+	}
+	l.ReduceCopySend(prev, next, l.Chunk(1))
+	for i := range p - 2 {
+		l.CopySend(prev, next, l.Chunk(-i))
+	}
+	l.Recv(prev, l.Chunk(2))
+}
+
+// TestWalked: where one rank stands for all, and where it does not.
+func TestWalked(t *testing.T) {
+	for _, c := range []struct {
+		s      *schedule.Schedule
+		walked int
+	}{
+		{ring(t, 8, 64, nil), 1},
+		{ring(t, 8, 65, nil), 8}, // blocks are not of one size
+		{ring(t, 8, 64, func(p *schedule.Plan) { p.Group = nil }), 8},
+		{direct(t, 5), 1},
+	} {
+		p, found := Verify(c.s, Options{})
+		require.Empty(t, found)
+		require.Equal(t, c.walked, p.Walked)
+	}
+}

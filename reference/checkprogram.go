@@ -1,0 +1,218 @@
+package reference
+
+import (
+	"fmt"
+	"math"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/schedule"
+)
+
+// aTensor is what the numbers of a tensor are made for: no operator, no rank beside its own.
+var aTensor = collective.Spec{Ranks: 1}
+
+// defaultFLOPs is how many operations a check's kernels have at most, where nobody says.
+const defaultFLOPs = 100e9
+
+// checkProgram is Check of a program or a composed schedule.
+func checkProgram(s *schedule.Schedule, o *CheckOptions) (Report, error) {
+	run := RunOptions{Accumulate: o.Accumulate}
+	for by := int64(2); ; by *= 2 {
+		d, why, err := o.affordProgram(s)
+		switch {
+		case err != nil:
+			return Report{}, err
+		case d != nil:
+			given, exact := d.given(o.Data, o.Seed)
+			got, err := runTensors(s, given, run, o.Slots)
+			if err != nil {
+				return Report{}, err
+			}
+			return d.compare(given, got, exact)
+		case o.Smaller == nil || by > 1<<30:
+			return Report{Numbers: NumbersOff, Why: why}, nil
+		}
+		if s, err = o.Smaller(by); err != nil {
+			return Report{}, fmt.Errorf("reference: the program in one of %d parts: %w", by, err)
+		}
+		if s == nil {
+			return Report{Numbers: NumbersOff, Why: why}, nil
+		}
+	}
+}
+
+// affordProgram is what a schedule defines; or why a check of it is too much.
+func (o *CheckOptions) affordProgram(s *schedule.Schedule) (*script, string, error) {
+	if s.Parts() == nil && (s.Len(schedule.Input, 0) > 0 || s.Len(schedule.Output, 0) > 0) {
+		return nil, "a program has an input or an output beside its tensors", nil
+	}
+	d, err := scriptOf(s, RunOptions{Accumulate: o.Accumulate}, o.Slots)
+	if none, undefined := err.(*noDefinition); undefined {
+		return nil, none.text, nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := costOf(s, o.Slots)
+	if err != nil {
+		return nil, "", err
+	}
+	most := o.FLOPs
+	if most == 0 {
+		most = defaultFLOPs
+	}
+	if need := capped(c.bytes, d.bytes()); need > o.Memory {
+		return nil, fmt.Sprintf("the check needs %d bytes, but memory is %d", need, o.Memory), nil
+	}
+	if need := capped(c.flops, d.flops()); need > most {
+		return nil, fmt.Sprintf("the check's kernels have %.3g operations; at most %.3g are computed",
+			float64(need), float64(most)), nil
+	}
+	return d, "", nil
+}
+
+// tensorFinding is what some elements are like; loose says that some differ of which nobody knows
+// how far they may.
+type tensorFinding struct {
+	finding
+	loose bool
+}
+
+// compare holds results against the definition; exact says that nothing is rounded on these data.
+func (d *script) compare(given, got Tensors, exact bool) (Report, error) {
+	v, err := evaluate(d, given, exact)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{Numbers: NumbersExact, RanksAgree: v.agree(got)}
+	if v.most > 0 {
+		r.Depth, r.Bound = v.bound.height, v.most
+	}
+	var mean mean
+	compared, inexact, loose := int64(0), false, false
+	for _, i := range results(d.s) {
+		r.Checked = max(r.Checked, d.lengths[i])
+		for rank := range d.s.Spec.Ranks {
+			for _, run := range v.known[i][rank] {
+				for off := run.Off; off < run.Off+run.Len; off += block {
+					n := min(block, run.Off+run.Len-off)
+					f := v.hold(got, i, rank, schedule.Span{Off: off, Len: n})
+					compared += n
+					inexact, loose = inexact || f.differ, loose || f.loose
+					r.Wrong += f.wrong
+					r.MaxULP, r.MaxRelative = max(r.MaxULP, f.ulp), max(r.MaxRelative, f.share)
+					mean.add(0, f.units, n)
+					if f.wrong > 0 && r.First == nil {
+						r.First = v.mismatch(got, i, rank, off+int64(f.at))
+					}
+				}
+			}
+		}
+	}
+	r.MeanULP = mean.value()
+	switch {
+	case compared == 0:
+		return Report{Numbers: NumbersOff, Why: "nothing that is defined is a result"}, nil
+	case r.Wrong > 0:
+		r.Numbers = NumbersMismatch
+	case loose:
+		r.Numbers = NumbersUnbounded
+	case inexact || v.merges || d.merges && v.most > 0:
+		r.Numbers = NumbersBounded
+	}
+	return r, nil
+}
+
+// hold compares elements of a result.
+func (v *definedValues) hold(got Tensors, i, rank int, at schedule.Span) tensorFinding {
+	width := int64(v.types[i].Width())
+	from, to := at.Off*width, (at.Off+at.Len)*width
+	return typeOf(v.types[i]).hold(v.values[i][rank][from:to], got[i][rank][from:to],
+		v.doubts[i][rank].slice(at.Off, at.Len))
+}
+
+// mismatch shows a wrong element.
+func (v *definedValues) mismatch(got Tensors, i, rank int, element int64) *Mismatch {
+	width := int64(v.types[i].Width())
+	show := func(b []byte) string { return typeOf(v.types[i]).text(b[element*width:][:width]) }
+	return &Mismatch{Tensor: v.s.Tensors[i].Name, Rank: rank, Element: element,
+		Got: show(got[i][rank]), Want: show(v.values[i][rank])}
+}
+
+// agree reports whether all ranks hold the same bits of every result that is last defined by a
+// collective that gives them all the same.
+func (v *definedValues) agree(got Tensors) bool {
+	last := map[int]*line{}
+	for i := range v.lines {
+		last[v.lines[i].to.value] = &v.lines[i]
+	}
+	for _, i := range results(v.s) {
+		l := last[i]
+		if l == nil || l.spec == nil || !l.spec.Kind.Shared() {
+			continue
+		}
+		width := int64(v.types[i].Width())
+		elements := func(k int) string {
+			at := l.to.offsets[k] * width
+			return string(got[i][l.ranks[k]][at : at+l.spec.Out(k)*width])
+		}
+		first := elements(0)
+		for k := range l.ranks {
+			if elements(k) != first {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// hold compares elements with what is defined, which they may differ from as far as the doubt says.
+// Zeros of both signs are equal, and so are all NaN.
+func (as[T]) hold(want, got []byte, d *doubt) (f tensorFinding) {
+	if string(want) == string(got) {
+		return f
+	}
+	x, y := getAll[T](got), getAll[T](want)
+	if !isFloat[T]() {
+		for i := range x {
+			if x[i] == y[i] {
+				continue
+			}
+			distance := gap(x[i], y[i])
+			f.note(distance, 1, math.Abs(dtype.Value(y[i])))
+			f.judge(i, distance, d)
+		}
+		return f
+	}
+	format := layoutOf(dtype.Of[T]())
+	wide, right := make([]float64, len(x)), make([]float64, len(x))
+	dtype.Widen(wide, x)
+	dtype.Widen(right, y)
+	for i, have := range wide {
+		y := right[i]
+		if have == y || math.IsNaN(have) && math.IsNaN(y) {
+			continue
+		}
+		unit := math.Abs(format.clip(y))
+		if d != nil {
+			if large := d.largest[i]; large <= math.MaxFloat64 {
+				unit = max(unit, format.clip(large))
+			}
+		}
+		distance := format.apart(have, y)
+		f.note(distance, format.ulp(unit), math.Abs(y))
+		f.judge(i, distance, d)
+	}
+	return f
+}
+
+// judge says of an element that differs whether it may.
+func (f *tensorFinding) judge(i int, distance float64, d *doubt) {
+	switch {
+	case d != nil && math.IsInf(d.most[i], 1) && !math.IsNaN(distance):
+		f.loose = true
+	case d == nil || !(distance <= d.most[i]):
+		f.reject(i)
+	}
+}

@@ -1,0 +1,188 @@
+package reference
+
+import (
+	"fmt"
+
+	"collsim/dtype"
+	"collsim/schedule"
+)
+
+// Tensors are values of a schedule's tensors as little-endian bytes, by the tensor's number in
+// Schedule.Tensors and by rank. Those that nobody speaks of are nil.
+type Tensors [][][]byte
+
+// bytesOfTensor is how many each rank has.
+func bytesOfTensor(t *schedule.Tensor) int64 { return t.Shape.Elements() * int64(t.Type.Width()) }
+
+// programmed reports whether a schedule works on tensors: a program, or one that Compose has made.
+func programmed(s *schedule.Schedule) bool { return len(s.Tensors) > 0 || s.Parts() != nil }
+
+// fitsGiven says what is wrong with given tensors.
+func (t Tensors) fitsGiven(s *schedule.Schedule) error {
+	if len(t) != len(s.Tensors) {
+		return fmt.Errorf("reference: values of %d tensors; there are %d", len(t), len(s.Tensors))
+	}
+	for i := range s.Tensors {
+		if s.Tensors[i].Role == schedule.Given {
+			if err := t.fits(s, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fits says what is wrong with the i-th tensor's values.
+func (t Tensors) fits(s *schedule.Schedule, i int) error {
+	own := &s.Tensors[i]
+	if len(t[i]) != s.Spec.Ranks {
+		return fmt.Errorf("reference: tensor %s has values of %d ranks; there are %d", own.Name,
+			len(t[i]), s.Spec.Ranks)
+	}
+	for rank, values := range t[i] {
+		if want := bytesOfTensor(own); int64(len(values)) != want {
+			return fmt.Errorf("reference: tensor %s has %d bytes on rank %d; %d are expected", own.Name,
+				len(values), rank, want)
+		}
+	}
+	return nil
+}
+
+// tensorSeed is the seed of a tensor's numbers: of the first, that of a collective's inputs.
+func tensorSeed(seed uint64, i int) uint64 { return seed + uint64(i)*0xd1342543de82ef95 }
+
+// GivenTensors makes the given tensors of a program, or of a composed schedule, of the numbers that
+// Check uses. Of the kinds Uniform and Normal every element is that of a collective's input, with a
+// seed of the tensor's own; what Exact is says the type exactTensors.
+func GivenTensors(s *schedule.Schedule, data Data, seed uint64) (Tensors, error) {
+	d, err := scriptOf(s, RunOptions{}, 0)
+	if _, undefined := err.(*noDefinition); undefined {
+		d, err = &script{s: s}, nil
+		for i := range s.Tensors {
+			d.unnamed(s.Tensors[i].Type, s.Tensors[i].Shape.Elements(), nil)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	given, _ := d.given(data, seed)
+	return given, nil
+}
+
+// given makes the given tensors, and says whether nothing is rounded on them.
+func (d *script) given(data Data, seed uint64) (given Tensors, exactly bool) {
+	s := d.s
+	given = make(Tensors, len(s.Tensors))
+	var exact *exactTensors
+	if data == Exact {
+		exact = newExactTensors(d)
+	}
+	for i := range s.Tensors {
+		t := &s.Tensors[i]
+		if t.Role != schedule.Given {
+			continue
+		}
+		for rank := range s.Spec.Ranks {
+			if exact != nil && t.Type.IsFloat() {
+				given[i] = append(given[i], exact.tensor(i, tensorSeed(seed, i), rank))
+				continue
+			}
+			given[i] = append(given[i], typeOf(t.Type).generate(t.Shape.Elements(), data,
+				tensorSeed(seed, i), rank))
+		}
+	}
+	return given, exact != nil && exact.proven
+}
+
+// RunTensors carries a program, or a composed schedule, out on given tensors, and returns its
+// results. Steps of a part round in the part's own type and with its operator, those of a program
+// in that of the tensors that they name. Elements that no step writes are NaN, or of integers the
+// bytes 0xA5. A schedule that cannot be carried out is a *schedule.Violation or a
+// *schedule.StallError.
+func RunTensors(s *schedule.Schedule, given Tensors, o RunOptions) (Tensors, error) {
+	return runTensors(s, given, o, 0)
+}
+
+func runTensors(s *schedule.Schedule, given Tensors, o RunOptions, slots int) (Tensors, error) {
+	if err := given.fitsGiven(s); err != nil {
+		return nil, err
+	}
+	x := newInterpreter(s, o)
+	for i := range s.Tensors {
+		if s.Tensors[i].Role != schedule.Given {
+			continue
+		}
+		for rank, values := range given[i] {
+			copy(x.memory[int(schedule.FirstTensor)+i][rank], values)
+		}
+	}
+	if err := x.run(slots); err != nil {
+		return nil, err
+	}
+	got := make(Tensors, len(s.Tensors))
+	for _, i := range results(s) {
+		got[i] = x.memory[int(schedule.FirstTensor)+i]
+	}
+	return got, nil
+}
+
+// DefineTensors is what the results of a program, or of a composed schedule, are by definition: of
+// a program, what its definitions say, of a composed schedule those of its parts one after the
+// other. A collective is what exact arithmetic gives, rounded once; a kernel what package kernel
+// says.
+// Elements that no definition speaks of are as RunTensors has those that nobody writes.
+func DefineTensors(s *schedule.Schedule, given Tensors) (Tensors, error) {
+	if err := given.fitsGiven(s); err != nil {
+		return nil, err
+	}
+	d, err := scriptOf(s, RunOptions{}, 0)
+	if err != nil {
+		return nil, fmt.Errorf("reference: %w", err)
+	}
+	v, err := evaluate(d, given, false)
+	if err != nil {
+		return nil, err
+	}
+	want := make(Tensors, len(s.Tensors))
+	for _, i := range results(s) {
+		want[i] = v.values[i]
+	}
+	return want, nil
+}
+
+// CompareTensors holds results, computed by whomever from given tensors, against the definition: as
+// Check does, within the bound of this schedule's own roundings.
+func CompareTensors(s *schedule.Schedule, given, got Tensors, o RunOptions) (Report, error) {
+	if err := given.fitsGiven(s); err != nil {
+		return Report{}, err
+	}
+	if len(got) != len(s.Tensors) {
+		return Report{}, fmt.Errorf("reference: results of %d tensors; there are %d", len(got),
+			len(s.Tensors))
+	}
+	for _, i := range results(s) {
+		if err := got.fits(s, i); err != nil {
+			return Report{}, err
+		}
+	}
+	d, err := scriptOf(s, o, 0)
+	if none, undefined := err.(*noDefinition); undefined {
+		return Report{Numbers: NumbersOff, Why: none.text}, nil
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	return d.compare(given, got, false)
+}
+
+func (as[T]) generate(n int64, data Data, seed uint64, rank int) []byte {
+	x := make([]T, n)
+	newGenerator[T](&aTensor, data, seed).fill(x, rank, 0)
+	return put(x)
+}
+
+func (as[T]) numbers(values []float64) []byte {
+	x := make([]T, len(values))
+	dtype.Narrow(x, values)
+	return put(x)
+}

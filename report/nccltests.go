@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"collsim/run"
+	"collsim/scenarios"
+)
+
+// ncclRow is a line of nccl-tests: a call out of place, and the same in place, where either was
+// played.
+type ncclRow struct{ out, in *run.Result }
+
+// any is either.
+func (r *ncclRow) any() *run.Result {
+	if r.out != nil {
+		return r.out
+	}
+	return r.in
+}
+
+// sameCall reports whether two results are of the same call, place apart.
+func sameCall(a, b *run.Result) bool {
+	x, y := a.Point.Spec, b.Point.Spec
+	x.InPlace, y.InPlace = false, false
+	return x.Key() == y.Key() && a.Algorithm.String() == b.Algorithm.String()
+}
+
+// ncclRows are the results that NCCL has played, in order; each call in place joins the same one
+// out of place.
+func ncclRows(results []*run.Result) (rows []ncclRow) {
+	for _, r := range results {
+		if !r.Measured.Played() || r.Measured.Executor != scenarios.NCCL {
+			continue
+		}
+		into := func(row *ncclRow) **run.Result {
+			if r.Point.Spec.InPlace {
+				return &row.in
+			}
+			return &row.out
+		}
+		joined := false
+		for i := range rows {
+			if at := into(&rows[i]); !joined && *at == nil && sameCall(rows[i].any(), r) {
+				*at, joined = r, true
+			}
+		}
+		if !joined {
+			rows = append(rows, ncclRow{})
+			*into(&rows[len(rows)-1]) = r
+		}
+	}
+	return rows
+}
+
+// writeNCCLTests writes what NCCL has played in the columns of nccl-tests, and how it has chosen to
+// do it beside how that is simulated; nothing where it has played nothing. Wrong is what no order
+// of additions can give.
+func writeNCCLTests(results []*run.Result, b *strings.Builder) {
+	rows := ncclRows(results)
+	if rows == nil {
+		return
+	}
+	half := fmt.Sprintf("  %7s %6s %6s %6s", "time", "algbw", "busbw", "#wrong")
+	units := fmt.Sprintf("  %7s %6s %6s %6s", "(us)", "(GB/s)", "(GB/s)", "")
+	lead := "%12s  %12s  %8s  %6s  %6s"
+	head := "#\n# measured, in the columns of nccl-tests\n#\n#" +
+		fmt.Sprintf("%72s%28s", "out-of-place", "in-place") + "\n#" +
+		fmt.Sprintf(lead, "size", "count", "type", "redop", "root")[1:] + half + half + "\n#" +
+		fmt.Sprintf(lead, "(B)", "(elements)", "", "", "")[1:] + units + strings.TrimRight(units, " ")
+	b.WriteString(head + "\n")
+	for i := range rows {
+		r := rows[i].any()
+		op, root := "none", "-1"
+		if r.Point.Spec.Op != 0 {
+			op = r.Point.Spec.Op.String()
+		}
+		if r.Point.Spec.Kind.Rooted() {
+			root = fmt.Sprint(r.Point.Spec.Root)
+		}
+		line := fmt.Sprintf(lead, fmt.Sprint(int64(r.Point.Spec.Bytes())),
+			fmt.Sprint(r.Point.Spec.Count), ncclType(r), op, root)
+		b.WriteString(line + ncclTiming(rows[i].out) + ncclTiming(rows[i].in) + "\n")
+	}
+	writeChoices(rows, b)
+}
+
+// writeChoices says how NCCL has done calls, and how each is simulated.
+func writeChoices(rows []ncclRow, b *strings.Builder) {
+	first := "#\n"
+	for i := range rows {
+		r := rows[i].any()
+		if r.Measured.Chose == "" {
+			continue
+		}
+		simulated, _, _ := strings.Cut(r.Picked, ":")
+		if simulated, _, _ = strings.Cut(simulated, ";"); simulated == "" {
+			simulated = r.Algorithm.String()
+		}
+		fmt.Fprintf(b, "%s# chose    %v of %v: %s; simulated: %s\n", first, r.Point.Spec.Kind,
+			r.Point.Spec.Bytes(), r.Measured.Chose, simulated)
+		first = ""
+	}
+}
+
+// ncclTiming is one place's time, bandwidths and wrong elements.
+func ncclTiming(r *run.Result) string {
+	if r == nil {
+		return fmt.Sprintf("  %7s %6s %6s %6s", missing, missing, missing, missing)
+	}
+	m := r.Measured
+	as := *r // at the measured time
+	as.Time = m.Time
+	algbw, _ := as.AlgBW()
+	busbw, _ := as.BusBW()
+	wrong := missing
+	if c := m.Comparison; c != nil && !c.Undefined && !c.Altered && c.Why == "" {
+		wrong = fmt.Sprint(c.Wrong)
+	}
+	return fmt.Sprintf("  %7s %6s %6s %6s", fitted(float64(m.Time)/1e6, 7), fitted(algbw, 6),
+		fitted(busbw, 6), wrong)
+}
+
+// fitted is a number as nccl-tests prints it: with two decimals, or one, or none, whichever fits,
+// else with an exponent (src/util.cu).
+func fitted(x float64, width int) string {
+	for decimals := 2; decimals >= 0; decimals-- {
+		if text := fmt.Sprintf("%.*f", decimals, x); len(text) <= width || math.IsNaN(x) {
+			return text
+		}
+	}
+	return fmt.Sprintf("%.1e", x)
+}

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/formats/nccllog"
+	"collsim/hw"
+	"collsim/run"
+	"collsim/scenarios"
+	"collsim/unit"
+)
+
+// nccl is a result that NCCL has played.
+func nccl(spec collective.Spec, t unit.Time, wrong int64, chose string) *run.Result {
+	c := &run.Comparison{}
+	c.Wrong = wrong
+	return &run.Result{Point: &scenarios.Point{Spec: spec},
+		Algorithm: scenarios.Algorithm{Name: "nccl:auto"}, Picked: "Ring LL, 1 of 2 channels: 4.0 us",
+		Measured: &run.Measured{Executor: scenarios.NCCL, Time: t, Repetitions: 1, Comparison: c,
+			Chose: chose}}
+}
+
+// TestNCCLTests: the columns are those of nccl-tests, which the reader of its logs reads: a call in
+// place joins the same one out of place, what another executor has played is left out, and so is
+// what has failed.
+func TestNCCLTests(t *testing.T) {
+	sum := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
+		Ranks: 4, Count: 1 << 18}
+	inPlace, root := sum, sum
+	inPlace.InPlace = true
+	root.Kind, root.Op, root.Root = collective.Broadcast, 0, 3
+	other := nccl(sum, unit.Second, 0, "")
+	other.Measured.Executor = scenarios.Host
+	failed := nccl(root, unit.Second, 0, "")
+	failed.Measured.Failure = &hw.Error{}
+	var b strings.Builder
+	writeNCCLTests([]*run.Result{other, nccl(sum, 100*unit.Microsecond, 0, "Ring LL, 2 channels"),
+		failed, nccl(root, 123456789*unit.Microsecond, 0, ""),
+		nccl(inPlace, 12345678*unit.Nanosecond, 7, "Tree Simple, 1 channel")}, &b)
+	want, err := os.ReadFile("testdata/nccl-tests.txt")
+	require.NoError(t, err)
+	require.Equal(t, string(want), b.String())
+	tables, err := nccllog.ReadLog("x", []byte(b.String()))
+	require.NoError(t, err)
+	require.Len(t, tables, 2)
+	row := tables[0].Rows[0]
+	require.Equal(t, []any{unit.Bytes(1 << 20), int64(1 << 18), -1, 100 * unit.Microsecond, 7.},
+		[]any{row.Size, row.Count, row.Root, row.Out.Time, row.In.Wrong})
+	require.Equal(t, 3, tables[1].Rows[0].Root)
+
+	b.Reset()
+	writeNCCLTests([]*run.Result{other}, &b)
+	require.Empty(t, b.String())
+}
+
+// TestFitted: numbers are as wide as nccl-tests has them.
+func TestFitted(t *testing.T) {
+	for _, c := range []struct {
+		x     float64
+		width int
+		want  string
+	}{{0, 6, "0.00"}, {123.456, 6, "123.46"}, {1234.567, 6, "1234.6"}, {123456.7, 6, "123457"},
+		{1234567, 6, "1.2e+06"}, {9999.999, 7, "10000.0"[:7]}} {
+		require.Equal(t, c.want, fitted(c.x, c.width))
+	}
+}

@@ -1,0 +1,53 @@
+package report
+
+import (
+	"slices"
+
+	"collsim/run"
+	"collsim/unit"
+)
+
+// programColumn is a fact of a program alone, by its name in CSV.
+type programColumn struct {
+	name  string
+	value func(*run.ProgramResult) Value
+}
+
+// programColumns are the columns that CSV has behind all others if there are programs.
+func programColumns() []programColumn {
+	timed := func(of func(*run.ProgramResult) unit.Time) func(*run.ProgramResult) Value {
+		return func(r *run.ProgramResult) Value { return known(r.Timed, Int(of(r))) }
+	}
+	return []programColumn{
+		{"ops", func(r *run.ProgramResult) Value { return Int(len(r.Lowered.Ops)) }},
+		{"iterations", func(r *run.ProgramResult) Value { return Int(max(1, r.Point.Iterations)) }},
+		{"compute_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Compute })},
+		{"collectives_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Calls })},
+		{"exposed_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Exposed })},
+		{"numbers_scaled", func(r *run.ProgramResult) Value { return Int(max(1, r.Scaled)) }},
+	}
+}
+
+// ofPrograms are the columns of results that mean the same of a program.
+var ofPrograms = [...]string{"seed", "topology", "id", "point", "executor", "engine", "time_ps",
+	"bytes_sent", "proof", "numbers", "wrong", "max_ulp", "violation"}
+
+// ofProgram is a column's fact of a program: nothing where there is none.
+func (c Column) ofProgram(r *run.ProgramResult) Value {
+	switch {
+	case c.CSV == "kind":
+		return Text("program")
+	case c.CSV == "ranks":
+		return Int(r.Point.Topology.Ranks)
+	case slices.Contains(ofPrograms[:], c.CSV):
+		return c.Value(resultOf(r))
+	}
+	return Value{}
+}
+
+// resultOf is a program as far as it has what a result has.
+func resultOf(r *run.ProgramResult) *run.Result {
+	return &run.Result{Point: r.Point.Point, Proof: r.Proof, Violations: r.Violations,
+		Numbers: r.Numbers, Wrong: r.Wrong, MaxULP: r.MaxULP, Timed: r.Timed, Time: r.Time,
+		Engine: r.Engine, BytesSent: r.BytesSent}
+}

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"collsim/run"
+	"collsim/unit"
+)
+
+// ProgramExplanationText prints where the time of a program went.
+func ProgramExplanationText(e *run.ProgramExplanation) string {
+	r := e.Result
+	p := r.Point
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s, device %s\n", p.ID, r.Network, p.Device.Name)
+	if !r.Timed {
+		writeLines(&b, "  ", []string{"came to no end"})
+		return b.String()
+	}
+	figure(&b, "  time", r.Time, "")
+	b.WriteString("  of that, along the critical path:\n")
+	for _, s := range e.Shares {
+		what := string(s.Kind)
+		if s.Op != "" {
+			what = s.Op + ": " + what
+		}
+		figure(&b, "    "+what, s.Time, percentOf(s.Time, r.Time))
+	}
+	b.WriteString("  of all ops together:\n")
+	for _, s := range e.Kinds {
+		figure(&b, "    "+string(s.Kind), s.Time, percentOf(s.Time, r.Time))
+	}
+	figure(&b, "  collectives run for", r.Calls, percentOf(r.Calls, r.Time))
+	figure(&b, "  exposed, while no kernel runs", r.Exposed, percentOf(r.Exposed, r.Time))
+	for _, w := range e.WhatIf {
+		figure(&b, "  if "+w.Free+" took no time", w.Time, percentOf(w.Time, r.Time))
+	}
+	if len(e.Kinds) > 0 {
+		top := e.Kinds[0]
+		fmt.Fprintf(&b, "  limits   %s, mostly of %s\n", top.Kind, mostOf(e, top.Kind))
+	}
+	return b.String()
+}
+
+// percentOf is a part of a whole, in per cent.
+func percentOf(part, of unit.Time) string {
+	if of == 0 {
+		return ""
+	}
+	return percent(float64(part)/float64(of)) + " %"
+}
+
+// mostOf is the op that spends most on something.
+func mostOf(e *run.ProgramExplanation, kind run.PathKind) string {
+	for _, s := range e.Shares {
+		if s.Kind == kind && s.Op != "" {
+			return s.Op
+		}
+	}
+	return "none"
+}
+
+// programExplanationValue is the same as an object.
+func programExplanationValue(e *run.ProgramExplanation) Value {
+	r := e.Result
+	share := func(s run.OpShare) Value {
+		all := members{{"kind", Text(string(s.Kind))}, {"time_ps", Int(s.Time)},
+			{"share", Number(float64(s.Time) / float64(r.Time))}}
+		if s.Op == "" {
+			return object(all)
+		}
+		return object(append(members{{"op", Text(s.Op)}}, all...))
+	}
+	return object(members{{"id", Text(r.Point.ID)}, {"point", axesOf(r.Point.Point)},
+		{"time_ps", known(r.Timed, Int(r.Time))}, {"shares", listOf(e.Shares, share)},
+		{"kinds", listOf(e.Kinds, share)}, {"compute_ps", Int(r.Compute)},
+		{"collectives_ps", Int(r.Calls)}, {"exposed_ps", Int(r.Exposed)},
+		{"without", listOf(e.WhatIf, func(w run.ProgramWhatIf) Value {
+			return object(members{{"what", Text(w.Free)}, {"time_ps", Int(w.Time)}})
+		})}})
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"collsim/program"
+	"collsim/run"
+)
+
+// shownOps is how many names of ops a line of the text has.
+const shownOps = 4
+
+// programPasses says what each pass did: to ops, those of which it says the same together, and to
+// the program.
+func programPasses(r *run.ProgramResult) (lines []string) {
+	notes := r.Lowered.Notes
+	said := map[string]bool{}
+	for i, n := range notes {
+		text := noteText(&n)
+		if len(n.Ops) == 0 {
+			lines = append(lines, n.Pass+": "+text)
+			continue
+		}
+		key := n.Pass + text
+		if said[key] {
+			continue
+		}
+		said[key] = true
+		var names []string
+		count := 0
+		for _, other := range notes[i:] {
+			if other.Pass != n.Pass || len(other.Ops) == 0 || noteText(&other) != text {
+				continue
+			}
+			if count++; count <= shownOps {
+				names = append(names, opsText(other.Ops))
+			}
+		}
+		if count > shownOps {
+			names = append(names, fmt.Sprintf("%d more", count-shownOps))
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", n.Pass, strings.Join(names, ", "), text))
+	}
+	return lines
+}
+
+// noteText is what a note says, and what was saved.
+func noteText(n *program.Note) string {
+	text := n.Did
+	if n.Why != "" {
+		text += " (" + n.Why + ")"
+	}
+	switch {
+	case n.Timed && n.Saved > 0:
+		text += fmt.Sprintf(": saves %v", n.Saved)
+	case n.Timed && n.Saved < 0:
+		text += fmt.Sprintf(": costs %v", -n.Saved)
+	case n.Timed:
+		text += ": saves nothing"
+	}
+	return text
+}
+
+// opsText is the names of an op, or of those that have become one.
+func opsText(names []string) string {
+	if len(names) > shownOps {
+		return fmt.Sprintf("%s+…+%s (%d)", names[0], names[len(names)-1], len(names))
+	}
+	return strings.Join(names, "+")
+}
+
+// memoryText is what a rank takes.
+func memoryText(m *program.Usage) string {
+	text := fmt.Sprintf("memory %v a rank", m.Bytes)
+	if m.Workspace > 0 {
+		text += fmt.Sprintf(", %v of it workspace", m.Workspace)
+	}
+	return text + fmt.Sprintf("; at most %v in use at once, at %s", m.Peak, opsText(m.At))
+}
+
+// noteValue is a note as JSON has it.
+func noteValue(n program.Note) Value {
+	return object(members{{"pass", Text(n.Pass)}, {"ops", listOf(n.Ops, Text)},
+		{"did", Text(n.Did)}, {"why", some(n.Why)}, {"saved_ps", known(n.Timed, Int(n.Saved))}})
+}
+
+// memoryValue is what a rank takes as JSON has it.
+func memoryValue(m *program.Usage) Value {
+	return object(members{{"bytes", Int(m.Bytes)}, {"workspace_bytes", Int(m.Workspace)},
+		{"peak_bytes", Int(m.Peak)}, {"peak_at", listOf(m.At, Text)},
+		{"alive", listOf(m.Alive, func(h program.Held) Value {
+			return object(members{{"tensor", Text(h.Name)}, {"bytes", Int(h.Bytes)}})
+		})}})
+}

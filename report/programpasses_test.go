@@ -1,0 +1,42 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/program"
+	"collsim/run"
+	"collsim/unit"
+)
+
+// TestPasses: what is said of several ops is said once, and of the program with what it saved.
+func TestPasses(t *testing.T) {
+	notes := []program.Note{
+		{Pass: "bucket", Ops: []string{"a", "b"}, Did: "2 calls in one", Why: "they do the same"},
+		{Pass: "bucket", Ops: []string{"c"}, Did: "left as it is"},
+		{Pass: "bucket", Ops: []string{"d", "e", "f", "g", "h"}, Did: "2 calls in one",
+			Why: "they do the same"},
+		{Pass: "bucket", Did: "calls: 1 instead of 7", Saved: 2 * unit.Microsecond, Timed: true},
+		{Pass: "reorder", Did: "as written", Timed: true},
+		{Pass: "coalesce", Did: "calls: 1 instead of 2", Saved: -unit.Microsecond, Timed: true},
+	}
+	r := &run.ProgramResult{Lowered: &program.Lowered{Notes: notes}}
+	require.Equal(t, []string{
+		"bucket: a+b, d+…+h (5): 2 calls in one (they do the same)",
+		"bucket: c: left as it is",
+		"bucket: calls: 1 instead of 7: saves 2.00 us",
+		"reorder: as written: saves nothing",
+		"coalesce: calls: 1 instead of 2: costs 1.00 us"}, programPasses(r))
+	require.Equal(t, "pass=bucket ops=c did=left as it is why= saved_ps=",
+		noteValue(notes[1]).String())
+	require.Equal(t, "pass=bucket ops= did=calls: 1 instead of 7 why= "+
+		"saved_ps=2000000", noteValue(notes[3]).String())
+
+	m := &program.Usage{Bytes: 3 * unit.MiB, Workspace: unit.MiB, Peak: 2 * unit.MiB,
+		At: []string{"a"}, Alive: []program.Held{{Name: "x", Bytes: 2 * unit.MiB}}}
+	require.Equal(t, "memory 3 MiB a rank, 1 MiB of it workspace; at most 2 MiB in use at once, at a",
+		memoryText(m))
+	require.Equal(t, "bytes=3145728 workspace_bytes=1048576 peak_bytes=2097152 peak_at=a "+
+		"alive=tensor=x bytes=2097152", memoryValue(m).String())
+}

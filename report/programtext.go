@@ -1,0 +1,145 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/internal/prose"
+	"collsim/run"
+	"collsim/scenarios"
+	"collsim/unit"
+)
+
+// programText prints what came out of a program: a line of each op, then what all take together.
+func programText(b *strings.Builder, r *run.ProgramResult) {
+	p := r.Point
+	writeLines(b, "# ", []string{fmt.Sprintf("program on %s, device %s", r.Network, p.Device.Name)})
+	for _, machine := range []bool{true, false} {
+		if axes := axesText(p.Point, machine); axes != "" {
+			comment(b, axes)
+		}
+	}
+	if r.Timed {
+		rows := [][]string{{"op", "stream", "is", "start", "time", "exposed"},
+			{"", "", "", "(us)", "(us)", "(us)"}}
+		for i, o := range r.Lowered.Ops {
+			time, exposed := r.Ops[i], ""
+			if o.IsCall || len(o.Names) > 1 {
+				exposed = micros(time.Exposed)
+			}
+			name := opsText(o.Names)
+			if p.Iterations > 1 {
+				name = fmt.Sprintf("%d: %s", o.Iteration, name)
+			}
+			rows = append(rows, []string{name, o.Stream, withoutTypes(o.Became), micros(time.Start),
+				micros(time.End - time.Start), exposed})
+		}
+		table := prose.Table{Rows: rows, Widths: []int{-1, -1, -1, 9, 9, 9}, Marked: 2}
+		b.WriteString("#\n" + table.String())
+	}
+	b.WriteString("#\n")
+	if passes := programPasses(r); len(passes) > 0 {
+		writeLines(b, "# ", passes)
+		b.WriteString("#\n")
+	}
+	writeLines(b, "# ", programSummary(r))
+}
+
+// programSummary is what all ops take together, and what was checked.
+func programSummary(r *run.ProgramResult) []string {
+	var lines []string
+	if r.Timed {
+		lines = append(lines, fmt.Sprintf("time %s: kernels %s, collectives %s of which %s exposed",
+			r.Time, r.Compute, r.Calls, r.Exposed))
+		if n := len(r.Iterations); n > 1 {
+			lines = append(lines, fmt.Sprintf("an iteration takes %s at the end",
+				r.Iterations[n-1]-r.Iterations[n-2]))
+		}
+	}
+	checked := ""
+	switch {
+	case r.NumbersOff != "":
+		checked = ": " + r.NumbersOff
+	case r.Scaled > 1:
+		checked = fmt.Sprintf(" (on lengths divided by %d)", r.Scaled)
+	}
+	lines = append(lines, memoryText(&r.Lowered.Memory))
+	lines = append(lines, "proof "+r.Proof+", numbers "+r.Numbers+checked)
+	if m := r.Measured; m != nil {
+		lines = append(lines, measuredProgram(r))
+	}
+	if r.Mismatch != nil {
+		lines = append(lines, fmt.Sprintf("%d elements differ; the first: %s of rank %d, element %d: "+
+			"%v, not %v", r.Wrong, r.Mismatch.Tensor, r.Mismatch.Rank, r.Mismatch.Element, r.Mismatch.Got,
+			r.Mismatch.Want))
+	}
+	for i, v := range r.Violations {
+		if i == run.MaxWrong {
+			lines = append(lines, fmt.Sprintf("and %d more", len(r.Violations)-i))
+			break
+		}
+		lines = append(lines, v.String())
+	}
+	return lines
+}
+
+// measuredProgram says what became of playing a program.
+func measuredProgram(r *run.ProgramResult) string {
+	m := r.Measured
+	switch {
+	case m.Skipped != "":
+		return fmt.Sprintf("on %v not played: %s", m.Executor, m.Skipped)
+	case m.Failure != nil:
+		return fmt.Sprintf("on %v it failed: %v", m.Executor, m.Failure)
+	case len(r.Differs) > 0:
+		return fmt.Sprintf("on %v %d results have other bits, first %s of rank %d", m.Executor,
+			len(r.Differs), r.Differs[0].Tensor, r.Differs[0].Rank)
+	}
+	by := "on its processors"
+	if m.Executor == scenarios.CUDA {
+		by = "of ours, on " + m.RanOn.Transport
+	}
+	text := fmt.Sprintf("on %v the bits are equal, in %v (kernels %s)", m.Executor, m.Time, by)
+	if clocks := skewText(m.Skew); clocks != "" {
+		text += "; " + clocks
+	}
+	return text
+}
+
+// withoutTypes is a kernel without the types of its operands: tables are narrow.
+func withoutTypes(text string) string {
+	words := strings.Fields(text)
+	words = slices.DeleteFunc(words, func(w string) bool { return strings.Contains(w, "->") })
+	return strings.Join(words, " ")
+}
+
+// micros is a time in microseconds.
+func micros(t unit.Time) string {
+	return fmt.Sprintf("%.2f", float64(t)/float64(unit.Microsecond))
+}
+
+// programValue is a program as JSON has it.
+func programValue(r *run.ProgramResult) Value {
+	ops := make([]Value, len(r.Lowered.Ops))
+	for i, o := range r.Lowered.Ops {
+		all := members{{"names", listOf(o.Names, Text)}, {"iteration", Int(o.Iteration)},
+			{"stream", Text(o.Stream)}, {"is", Text(o.Became)}}
+		if r.Timed {
+			all = append(all, members{{"start_ps", Int(int64(r.Ops[i].Start))},
+				{"end_ps", Int(int64(r.Ops[i].End))}, {"exposed_ps", Int(int64(r.Ops[i].Exposed))}}...)
+		}
+		ops[i] = object(all)
+	}
+	all := members{{"id", Text(r.Point.ID)}, {"point", axesOf(r.Point.Point)},
+		{"proof", Text(r.Proof)}, {"numbers", Text(r.Numbers)},
+		{"violations", listOf(r.Violations, violationValue)},
+		{"passes", listOf(r.Lowered.Notes, noteValue)}, {"memory", memoryValue(&r.Lowered.Memory)}}
+	if r.Timed {
+		all = append(all, members{{"engine", Text(r.Engine)}, {"time_ps", Int(int64(r.Time))},
+			{"compute_ps", Int(int64(r.Compute))}, {"collectives_ps", Int(int64(r.Calls))},
+			{"exposed_ps", Int(int64(r.Exposed))}, {"bytes_sent", Int(int64(r.BytesSent))},
+			{"iterations_ps", listOf(r.Iterations, func(t unit.Time) Value { return Int(int64(t)) })}}...)
+	}
+	return object(append(all, member{"ops", listOf(ops, func(v Value) Value { return v })}))
+}

@@ -1,0 +1,362 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"collsim/internal/prose"
+	"collsim/program"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// ProgramResult is what came out of a program.
+type ProgramResult struct {
+	Point   *scenarios.ProgramPoint
+	Lowered *program.Lowered
+
+	Proof      string // Proved, Failed or Off
+	Violations []Violation
+	// Numbers, NumbersOff, Wrong, MaxULP and Mismatch are as of a Result; "unbounded" is what
+	// differs by as much as nobody has bounded. They were checked on sizes that are one of Scaled
+	// parts, 0 or 1 for the program's own.
+	Numbers, NumbersOff string
+	Wrong               int64
+	MaxULP              float64
+	Mismatch            *reference.Mismatch
+	Scaled              int64
+
+	Timed      bool
+	Time       unit.Time
+	Engine     string
+	Iterations []unit.Time // when each has ended on the last rank
+	Ops        []OpTime    // in the order of Lowered.Ops
+	// Compute is for how long kernels run on a rank, Calls for how long collectives do, and Exposed
+	// for how long these do while no kernel does: of the rank of which each is most.
+	Compute, Calls, Exposed unit.Time
+	BytesSent               unit.Bytes
+	Trace                   *trace.Trace // nil unless asked for
+	Devices                 []string
+	Critical                []sim.Piece
+	Network                 string
+
+	Links []LinkUse // all of them, by index; nil unless asked for
+
+	Measured *Measured   // of a program that was to be played for real; else nil
+	Differs  []Differing // where that gave other bits
+
+	chosen   map[string]scenarios.Algorithm // of calls, by name
+	computed *schedule.Schedule             // on which the numbers were checked; nil if none were
+}
+
+// OpTime is when an op is carried out: from the first of its ranks to the last.
+type OpTime struct {
+	Start, End unit.Time
+	Exposed    unit.Time // of a call, or a pipeline: while no kernel runs on the rank; of the worst
+}
+
+// Good reports whether no check has failed.
+func (r *ProgramResult) Good() bool {
+	if r.Measured != nil && (r.Measured.Failure != nil || len(r.Differs) > 0) {
+		return false
+	}
+	return r.Proof != Failed && r.Numbers != "mismatch" && (r.Timed || r.Proof == Failed)
+}
+
+// AllPoints lists a scenario's points, and those that its programs run at.
+func AllPoints(s *Scenario) []*scenarios.Point {
+	points := slices.Clone(s.Points)
+	for _, p := range s.Programs {
+		points = append(points, p.Point)
+	}
+	return points
+}
+
+// runPrograms carries the programs out, one after the other. It returns as soon as the context ends
+// or one fails, with the results of those before.
+func (s *Scenario) runPrograms(ctx context.Context, o RunOptions) (list []*ProgramResult,
+	err error) {
+	r := &runner{s: s, options: o, numbers: func(check func()) { check() }}
+	for _, p := range s.Programs {
+		var result *ProgramResult
+		if result, err = aside(ctx, func() (*ProgramResult, error) {
+			return r.carryProgram(p)
+		}); err != nil {
+			return list, err
+		}
+		list = append(list, result)
+		if o.Program != nil {
+			o.Program(result)
+		}
+	}
+	return list, nil
+}
+
+// aside does what takes a while, unheard if the context ends before.
+func aside[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
+	if ctx.Err() != nil {
+		return value, ctx.Err()
+	}
+	type outcome struct {
+		value  T
+		err    error
+		panics any
+		stack  []byte
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if o.panics = recover(); o.panics != nil {
+				o.stack = debug.Stack()
+			}
+			done <- o
+		}()
+		o.value, o.err = do()
+	}()
+	select {
+	case o := <-done:
+		if o.panics != nil { // it belongs to the caller
+			panic(fmt.Sprintf("%v\n\n%s", o.panics, o.stack))
+		}
+		return o.value, o.err
+	case <-ctx.Done():
+		return value, ctx.Err()
+	}
+}
+
+// carryProgram lowers, proves, times and computes a program.
+func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error) {
+	s := r.s
+	result := &ProgramResult{Point: p, Proof: Off, Numbers: Off}
+	low, chosen, err := r.lower(p, nil)
+	if err == nil {
+		err = fits(p, &low.Memory)
+	}
+	if err != nil {
+		return nil, s.located(err)
+	}
+	if err := r.enter(p.Point); err != nil {
+		return nil, s.located(err)
+	}
+	result.Lowered, result.Network, result.chosen = low, r.network.String(), chosen
+	if err := r.proveAndTime(result); err != nil {
+		return nil, s.located(err)
+	}
+	if err := r.computeProgram(result); err != nil {
+		return nil, s.located(err)
+	}
+	return result, nil
+}
+
+// lower makes the schedule of a program, and says what its calls are done by, by names. What has
+// been decided for it at other sizes, if there is a result, is not decided anew.
+func (r *runner) lower(p *scenarios.ProgramPoint, before *ProgramResult) (*program.Lowered,
+	map[string]scenarios.Algorithm, error) {
+	of := programOf(p)
+	of.Name = r.s.Name
+	on := &p.Lowering
+	passes := program.Lowering{OneShot: on.OneShot, SymmetricMemory: on.SymmetricMemory,
+		Bucket: on.Bucket, Coalesce: on.Coalesce, InPlace: on.InPlace, Reorder: on.Reorder,
+		Reuse:      on.Reuse,
+		CommBuffer: on.CommBuffer, Register: on.Register, Registering: on.Registering,
+		Persistent: on.Persistent,
+		Pipeline:   program.Pipeline(slices.Index(program.Pipelines(), on.Pipeline)),
+		Time:       r.taking(p)}
+	chosen := map[string]scenarios.Algorithm{}
+	if before != nil {
+		passes.Decided = &before.Lowered.Decided
+		maps.Copy(chosen, before.chosen)
+	}
+	low, err := program.Lower(of, passes, r.chooser(p, chosen))
+	var wrong *program.Error
+	if errors.As(err, &wrong) {
+		key := "program"
+		switch {
+		case wrong.Op >= 0 && p.Ops[wrong.Op].At < 0, wrong.Tensor >= 0 && p.Tensors[wrong.Tensor].At < 0:
+			key = "program.file"
+		case wrong.Op >= 0:
+			key = fmt.Sprintf("program.op[%d].%s", p.Ops[wrong.Op].At, wrong.Key)
+		case wrong.Op < 0 && wrong.Tensor < 0 && wrong.Key != "op":
+			key = "program." + wrong.Key
+		case wrong.Tensor >= 0:
+			key = fmt.Sprintf("program.tensor[%d].%s", p.Tensors[wrong.Tensor].At, wrong.Key)
+		}
+		return nil, nil, p.Refuse(key, wrong.Text, "")
+	}
+	if err != nil {
+		return nil, nil, p.Refuse("program", prose.Unprefixed(err), "")
+	}
+	return low, chosen, nil
+}
+
+// taking is how long a schedule takes where a program runs.
+func (r *runner) taking(p *scenarios.ProgramPoint) func(*schedule.Schedule) (unit.Time, error) {
+	return func(s *schedule.Schedule) (unit.Time, error) {
+		if err := r.enter(p.Point); err != nil {
+			return 0, err
+		}
+		ran, err := sim.Run(s, r.env(p.Point), sim.Options{})
+		return ran.Time, err
+	}
+}
+
+// fits refuses a program that takes more memory than the device has, if that is known.
+func fits(p *scenarios.ProgramPoint, m *program.Usage) error {
+	has := p.Device.GPU.Capacity
+	if has == 0 || m.Bytes <= has {
+		return nil
+	}
+	alive := make([]string, 0, mostAlive)
+	for i, t := range m.Alive {
+		if i == mostAlive {
+			alive = append(alive, fmt.Sprintf("%d more", len(m.Alive)-i))
+			break
+		}
+		alive = append(alive, fmt.Sprintf("%s of %v", t.Name, t.Bytes))
+	}
+	return p.Refuse("program", fmt.Sprintf("a rank takes %v of memory; %s has %v", m.Bytes,
+		p.Device.Name, has), fmt.Sprintf("at most %v are in use at once, at %s: %s", m.Peak,
+		strings.Join(m.At, "+"), strings.Join(alive, ", ")))
+}
+
+// mostAlive is how many tensors are listed that take memory.
+const mostAlive = 8
+
+// timeProgram simulates what a program is carried out as.
+func (r *runner) timeProgram(result *ProgramResult) error {
+	p := result.Point
+	ran, err := sim.Run(result.Lowered.Schedule, r.env(p.Point), sim.Options{Trace: true,
+		Critical: r.options.Trace})
+	if err != nil {
+		return err
+	}
+	result.Timed, result.Time, result.Engine = true, ran.Time, ran.Engine
+	result.BytesSent = ran.BytesSent
+	result.spans(ran.Trace)
+	if r.options.Links {
+		result.Links = r.network.uses(ran)
+	}
+	if r.options.Trace {
+		result.Trace, result.Devices, result.Critical = ran.Trace, r.network.devices(), ran.Critical
+		result.annotate(ran.Trace, result.Lowered.Schedule)
+	}
+	return nil
+}
+
+// span is from a time to another.
+type span struct{ from, to unit.Time }
+
+// spans works out when each op is carried out, and what is exposed.
+func (result *ProgramResult) spans(t *trace.Trace) {
+	low := result.Lowered
+	of, kernels := spansOfParts(low, t)
+	for rank := range kernels {
+		kernels[rank] = union(kernels[rank])
+		result.Compute = max(result.Compute, length(kernels[rank]))
+	}
+	calls := make([][]span, len(kernels))
+	result.Iterations = make([]unit.Time, max(result.Point.Iterations, 1))
+	for _, o := range low.Ops {
+		time := OpTime{Start: unit.Forever}
+		communicates := o.IsCall || len(o.Names) > 1
+		for rank := range kernels {
+			var own []span
+			for _, part := range o.Parts {
+				if s := of[part][rank]; s.to >= s.from {
+					own = append(own, s)
+				}
+			}
+			exposed := unit.Time(0)
+			for _, s := range union(own) {
+				time.Start, time.End = min(time.Start, s.from), max(time.End, s.to)
+				exposed += s.to - s.from - covered(s, kernels[rank])
+			}
+			if communicates {
+				time.Exposed = max(time.Exposed, exposed)
+				calls[rank] = append(calls[rank], own...)
+			}
+		}
+		if time.Start == unit.Forever {
+			time.Start = 0
+		}
+		result.Ops = append(result.Ops, time)
+		result.Iterations[o.Iteration] = max(result.Iterations[o.Iteration], time.End)
+	}
+	for rank := range calls {
+		calls[rank] = union(calls[rank])
+		exposed := unit.Time(0)
+		for _, s := range calls[rank] {
+			exposed += s.to - s.from - covered(s, kernels[rank])
+		}
+		result.Calls = max(result.Calls, length(calls[rank]))
+		result.Exposed = max(result.Exposed, exposed)
+	}
+}
+
+// spansOfParts is when each part is carried out on each rank, and when each rank has kernels.
+func spansOfParts(low *program.Lowered, t *trace.Trace) (of, kernels [][]span) {
+	s := low.Schedule
+	ranks := s.Spec.Ranks
+	of, kernels = make([][]span, len(s.Parts())), make([][]span, ranks)
+	for i := range of {
+		of[i] = make([]span, ranks)
+		for rank := range of[i] {
+			of[i][rank] = span{unit.Forever, 0}
+		}
+	}
+	programs := make([]*schedule.Program, ranks)
+	for rank := range programs {
+		programs[rank] = s.Program(rank)
+	}
+	for _, x := range t.Intervals {
+		track := t.Tracks[x.Track]
+		part := programs[track.Rank].Part(int(track.Lane))
+		s := &of[part][track.Rank]
+		s.from, s.to = min(s.from, x.Start), max(s.to, x.End)
+		if x.Kind == trace.Compute && !slices.Contains(low.Registering, part) {
+			kernels[track.Rank] = append(kernels[track.Rank], span{x.Start, x.End})
+		}
+	}
+	return of, kernels
+}
+
+// union joins spans that overlap; they come back in order.
+func union(spans []span) (joined []span) {
+	slices.SortFunc(spans, func(a, b span) int { return int(min(max(a.from-b.from, -1), 1)) })
+	for _, s := range spans {
+		if n := len(joined); n > 0 && s.from <= joined[n-1].to {
+			joined[n-1].to = max(joined[n-1].to, s.to)
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	return joined
+}
+
+// length is that of spans that do not overlap.
+func length(spans []span) (total unit.Time) {
+	for _, s := range spans {
+		total += s.to - s.from
+	}
+	return total
+}
+
+// covered is how much of a span others cover, which are in order and do not overlap.
+func covered(s span, by []span) (total unit.Time) {
+	for _, b := range by {
+		if from, to := max(s.from, b.from), min(s.to, b.to); from < to {
+			total += to - from
+		}
+	}
+	return total
+}

@@ -1,0 +1,78 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/program"
+	"collsim/scenarios"
+)
+
+// chooser makes the schedules of a program's calls, as of collectives on their own: "fastest" is
+// the one that takes the least time if it has the machine for itself.
+func (r *runner) chooser(p *scenarios.ProgramPoint,
+	by map[string]scenarios.Algorithm) program.Choose {
+	made := map[string]program.Chosen{}
+	return func(spec collective.Spec, name string, team []int,
+		symmetric bool) (program.Chosen, error) {
+		key := fmt.Sprint(spec.Key(), name, team, symmetric)
+		if c, ok := made[key]; ok {
+			return c, nil
+		}
+		algorithm := scenarios.Algorithm{Name: fastestName, Channels: 1, Slices: 1}
+		if name != "" {
+			algorithm.Name = name // a pass's, unless an op names it, or it has been chosen before
+			if before, ok := by[name]; ok {
+				algorithm = before
+			}
+			i := slices.IndexFunc(p.Ops, func(o scenarios.ProgramOp) bool {
+				return o.Algorithm.String() == name
+			})
+			if i >= 0 {
+				algorithm = p.Ops[i].Algorithm
+			}
+		}
+		alone := *p.Point
+		alone.Spec, alone.Algorithm, alone.Asked = spec, algorithm, spec.Bytes()
+		if team != nil {
+			alone.Teams = [][]int{team}
+		}
+		list, choose := private(standsFor(&alone), symmetric), r.compare
+		if r.candidates != nil {
+			choose = r.consider
+		} else if err := r.enter(&alone); err != nil {
+			return program.Chosen{}, err
+		}
+		m, candidates, err := choose(&alone, list)
+		if err != nil {
+			return program.Chosen{}, err
+		}
+		if m == nil {
+			return program.Chosen{}, errors.New(noneOf(candidates))
+		}
+		c := program.Chosen{Schedule: m.members[0].schedule, Name: m.algorithm.String()}
+		made[key], by[c.Name] = c, m.algorithm
+		return c, nil
+	}
+}
+
+// private has algorithms of symmetric memory copy an input first that is not.
+func private(list []scenarios.Algorithm, symmetric bool) []scenarios.Algorithm {
+	const name = "symmetric"
+	for i := range list {
+		a := &list[i]
+		given := slices.ContainsFunc(a.Params, func(p scenarios.Param) bool { return p.Name == name })
+		known := slices.ContainsFunc(algos.Table(), func(b algos.Algorithm) bool {
+			return b.Name == a.Name && slices.ContainsFunc(b.Params, func(p algos.Param) bool {
+				return p.Name == name
+			})
+		})
+		if known && !given && !symmetric {
+			a.Params = append(slices.Clone(a.Params), scenarios.Param{Name: name, Value: "false"})
+		}
+	}
+	return list
+}

@@ -1,0 +1,268 @@
+package run
+
+import (
+	"cmp"
+	"slices"
+
+	"collsim/internal/prose"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// ProgramExplanation is what the time of a program went into.
+type ProgramExplanation struct {
+	Result *ProgramResult // without proof and numbers
+	// Shares are of the critical path, by op and by what it spends its time on, the largest first;
+	// Kinds are the same for all ops. The times of either sum up to the time.
+	Shares, Kinds []OpShare
+	WhatIf        []ProgramWhatIf
+}
+
+// OpShare is how long the critical path was held up by what an op does. Of what is before any op
+// has begun there is none.
+type OpShare struct {
+	Op   string
+	Kind PathKind
+	Time unit.Time
+}
+
+// PathKind is what an op spends its time on.
+type PathKind string
+
+// The kinds.
+const (
+	OnKernels  PathKind = "kernels"
+	OnMemory   PathKind = "memory" // of collectives and copies
+	OnLinks    PathKind = "links"
+	OnLanes    PathKind = "lanes"     // what a lane, or a copy engine, moves at most
+	OnSums     PathKind = "additions" // of collectives
+	OnCopies   PathKind = "copies"    // within a GPU
+	OnSteps    PathKind = "steps"     // what a step costs before any byte moves
+	OnBarriers PathKind = "barriers"
+	OnLaunches PathKind = "launches"
+	OnEvents   PathKind = "events" // from stream to stream
+	OnSMs      PathKind = "waiting for SMs"
+	OnEngines  PathKind = "waiting for a copy engine"
+	// OnRegistering is that others are told of a buffer.
+	OnRegistering PathKind = "registering"
+	OnStart       PathKind = "ranks that begin late"
+)
+
+// ProgramWhatIf is how long the program takes if something costs nothing: "kernels", "links" or
+// "launches".
+type ProgramWhatIf struct {
+	Free string
+	Time unit.Time
+}
+
+// ExplainProgram simulates a program and says what decides its time.
+func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint) (_ *ProgramExplanation, err error) {
+	defer func() { err = s.located(err) }()
+	if err := s.programFits(p, simulates); err != nil {
+		return nil, err
+	}
+	r := &runner{s: s, options: RunOptions{Trace: true}}
+	result := &ProgramResult{Point: p, Proof: Off, Numbers: Off}
+	if result.Lowered, result.chosen, err = r.lower(p, nil); err != nil {
+		return nil, err
+	}
+	if err := r.enter(p.Point); err != nil {
+		return nil, err
+	}
+	result.Network = r.network.String()
+	if err := r.timeProgram(result); err != nil {
+		return nil, p.Refuse("program", prose.Unprefixed(err), "")
+	}
+	e := &ProgramExplanation{Result: result}
+	e.Shares = result.shares()
+	e.Kinds = sumShares(e.Shares, func(s OpShare) OpShare { return OpShare{Kind: s.Kind} })
+	for _, what := range []string{"kernels", "links", "launches"} {
+		t, err := r.programWithout(what, result)
+		if err != nil {
+			return nil, err
+		}
+		e.WhatIf = append(e.WhatIf, ProgramWhatIf{what, t})
+	}
+	return e, nil
+}
+
+// programWithout is how long a program takes if something costs nothing.
+func (r *runner) programWithout(what string, result *ProgramResult) (unit.Time, error) {
+	p := result.Point
+	g, err := p.Topology.Graph() // another one, that may be changed
+	if err != nil {
+		return 0, p.Refuse("topology", prose.Unprefixed(err), "")
+	}
+	env := r.env(p.Point)
+	env.Graph = g
+	switch what {
+	case "kernels":
+		env.FreeCompute = true
+	case "links":
+		for i := range g.Links() {
+			g.Links()[i].Bandwidth, g.Links()[i].Latency = unit.Unlimited, 0
+		}
+	case "launches":
+		gpu := &env.Device.GPU
+		env.Device.Launch, gpu.LaunchLatency, gpu.GraphLaunch, gpu.GraphNode = 0, 0, 0, 0
+	}
+	ran, err := sim.Run(result.Lowered.Schedule, env, sim.Options{})
+	if err != nil {
+		return 0, p.Refuse("program", prose.Unprefixed(err), "")
+	}
+	return ran.Time, nil
+}
+
+// onPath is the brackets of the lanes of ranks.
+type onPath struct {
+	trace    *trace.Trace
+	brackets map[[2]int32][]int // by rank and lane, in order; never walked through
+	ops      []int
+	programs []*schedule.Program
+	result   *ProgramResult
+}
+
+// shares sums up the pieces of the critical path. What a bracket waits for places, or for a copy
+// engine, is that, whoever has them meanwhile.
+func (result *ProgramResult) shares() []OpShare {
+	s := result.Lowered.Schedule
+	o := onPath{trace: result.Trace, brackets: map[[2]int32][]int{}, ops: result.opOfParts(),
+		result: result}
+	for rank := range s.Spec.Ranks {
+		o.programs = append(o.programs, s.Program(rank))
+	}
+	for n, b := range o.trace.Brackets {
+		if o.trace.Rows[b.Row].Kind == trace.CopyEngine {
+			continue
+		}
+		first := o.trace.Tracks[b.Track]
+		for lane := range b.Lanes {
+			at := [2]int32{first.Rank, first.Lane + lane}
+			o.brackets[at] = append(o.brackets[at], n)
+		}
+	}
+	var list []OpShare
+	waits, until := OpShare{}, unit.Time(0) // from until on back, what has waited is this
+	pieces := result.Critical
+	for n := len(pieces) - 1; n >= 0; n-- {
+		piece, of := pieces[n], -1
+		if i := o.at(&piece); i >= 0 {
+			of = i
+		}
+		share := o.share(&piece, of)
+		from := piece.From
+		if waits.Time = 0; until < piece.To && waits.Kind != "" {
+			waits.Time = piece.To - max(from, until)
+			list = append(list, waits)
+			piece.To = max(from, until)
+		}
+		if share.Time = piece.To - from; share.Time > 0 {
+			list = append(list, share)
+		}
+		if from <= until {
+			waits.Kind = ""
+		}
+		if n > 0 && of >= 0 && waits.Kind == "" {
+			b := &o.trace.Brackets[of]
+			before := o.at(&pieces[n-1])
+			if from == b.Start && b.Ready < b.Start && before != of {
+				waits, until = OpShare{Op: b.Op, Kind: OnSMs}, b.Ready
+				if b.Blocks == 0 && o.onEngine(of) {
+					waits.Kind = OnEngines
+				}
+			}
+		}
+	}
+	return sumShares(list, func(s OpShare) OpShare { return OpShare{Op: s.Op, Kind: s.Kind} })
+}
+
+// at is the bracket that a piece is of, −1 if none has begun.
+func (o *onPath) at(p *sim.Piece) int {
+	list := o.brackets[[2]int32{p.Rank, p.Lane}]
+	n, _ := slices.BinarySearchFunc(list, p.To, func(b int, to unit.Time) int {
+		return cmp.Compare(o.trace.Brackets[b].Start, to)
+	})
+	if n == 0 {
+		return -1
+	}
+	return list[n-1]
+}
+
+// onEngine reports whether a bracket stands on a copy engine's row as well.
+func (o *onPath) onEngine(of int) bool {
+	b := &o.trace.Brackets[of]
+	return slices.ContainsFunc(o.trace.Brackets, func(c trace.Bracket) bool {
+		return c.Track == b.Track && c.Start == b.Start && c.End == b.End &&
+			o.trace.Rows[c.Row].Kind == trace.CopyEngine
+	})
+}
+
+// share is what a piece is spent on, and by whom.
+func (o *onPath) share(p *sim.Piece, of int) OpShare {
+	part := o.programs[p.Rank].Part(int(p.Lane))
+	s := OpShare{Op: nameOf(&o.result.Lowered.Ops[o.ops[part]]), Kind: kindOf(p)}
+	if s.Kind == OnKernels && slices.Contains(o.result.Lowered.Registering, part) {
+		s.Kind = OnRegistering
+	}
+	if of >= 0 {
+		if b := &o.trace.Brackets[of]; p.To <= b.End {
+			if s.Op = b.Op; b.Name == "barrier" && s.Kind != OnLaunches && s.Kind != OnEvents {
+				s.Kind = OnBarriers
+			}
+		}
+	}
+	if s.Kind == OnStart {
+		s.Op = ""
+	}
+	return s
+}
+
+// kindOf is what a piece of the critical path is spent on.
+func kindOf(p *sim.Piece) PathKind {
+	switch p.What {
+	case sim.Transfer:
+		if p.Link < 0 {
+			return OnLanes
+		}
+	case sim.Memory:
+		return OnMemory
+	case sim.Compute:
+		return OnKernels
+	case sim.Reduction:
+		return OnSums
+	case sim.Copy:
+		return OnCopies
+	case sim.Overhead:
+		return OnSteps
+	case sim.Launch:
+		return OnLaunches
+	case sim.EventLatency:
+		return OnEvents
+	case sim.Start:
+		return OnStart
+	}
+	return OnLinks
+}
+
+// sumShares adds those up that are alike, the largest first.
+func sumShares(list []OpShare, key func(OpShare) OpShare) (sums []OpShare) {
+	at := map[OpShare]int{}
+	for _, s := range list {
+		k := key(s)
+		n, there := at[k]
+		if !there {
+			n = len(sums)
+			at[k] = n
+			sums = append(sums, k)
+		}
+		sums[n].Time += s.Time
+	}
+	slices.SortStableFunc(sums, func(a, b OpShare) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Op, b.Op),
+			cmp.Compare(a.Kind, b.Kind))
+	})
+	return sums
+}

@@ -1,0 +1,105 @@
+package run
+
+import (
+	"math"
+	"slices"
+
+	"collsim/collective"
+	"collsim/internal/prose"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+)
+
+// sampledFLOPs is what a check of numbers computes at most unless it is to be full: about a second.
+const sampledFLOPs = 10e9
+
+// computeProgram carries a program out on numbers, at its own sizes or smaller ones, and holds them
+// against what it defines.
+func (r *runner) computeProgram(result *ProgramResult) error {
+	p := result.Point
+	if !p.Check.Numbers || !result.Timed {
+		return nil
+	}
+	o := reference.CheckOptions{Seed: uint64(p.Seed), Data: dataOf(p.Point, r.options.Numerics),
+		Memory: int64(p.Check.Memory), Slots: p.Sim.Slots, FLOPs: sampledFLOPs}
+	if p.Check.Full {
+		o.FLOPs = math.MaxInt64
+	}
+	o.Smaller = func(by int64) (*schedule.Schedule, error) {
+		low, _, err := r.lower(smaller(asChosen(result), by), result)
+		if err != nil {
+			return nil, nil // sizes that do not fit together
+		}
+		result.Scaled, result.computed = by, low.Schedule
+		return low.Schedule, nil
+	}
+	result.computed = result.Lowered.Schedule
+	report, err := reference.Check(result.Lowered.Schedule, o)
+	if err != nil {
+		return p.Refuse("check.memory", prose.Unprefixed(err), "")
+	}
+	result.Numbers, result.NumbersOff = string(report.Numbers), report.Why
+	result.Wrong, result.MaxULP, result.Mismatch = report.Wrong, report.MaxULP, report.First
+	if report.Numbers == reference.NumbersOff {
+		result.Scaled, result.computed = 0, nil
+	}
+	return nil
+}
+
+// smaller is a program with every length that so many parts divide one of them, and so of every
+// split.
+func smaller(p *scenarios.ProgramPoint, by int64) *scenarios.ProgramPoint {
+	q := *p
+	q.Tensors = nil
+	for _, t := range p.Tensors {
+		shape := t.Shape
+		t.Shape = nil
+		for _, n := range shape {
+			if n%by == 0 {
+				n /= by
+			}
+			t.Shape = append(t.Shape, n)
+		}
+		q.Tensors = append(q.Tensors, t)
+	}
+	q.Ops = slices.Clone(p.Ops)
+	for i := range q.Ops {
+		o := &q.Ops[i]
+		c, err := collective.ParseCommunication(o.Call)
+		if err != nil || c.Splits == nil {
+			continue
+		}
+		for _, row := range c.Splits {
+			for to, n := range row {
+				if n%by == 0 {
+					row[to] = n / by
+				}
+			}
+		}
+		o.Call = c.String()
+	}
+	return &q
+}
+
+// asChosen is a program whose calls have the algorithms that were chosen for them.
+func asChosen(result *ProgramResult) *scenarios.ProgramPoint {
+	q := *result.Point
+	q.Ops = slices.Clone(q.Ops)
+	calls := map[string]int{} // by names
+	for i, o := range programOf(result.Point).Ops {
+		for _, name := range o.Names() {
+			calls[name] = i
+		}
+	}
+	for _, o := range result.Lowered.Ops {
+		if a, ok := result.chosen[o.Became]; ok && o.IsCall {
+			for _, name := range o.Names {
+				if i, is := calls[name]; is {
+					q.Ops[i].Algorithm = a
+				}
+			}
+		}
+	}
+	return &q
+}

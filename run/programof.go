@@ -1,0 +1,32 @@
+package run
+
+import (
+	"slices"
+
+	"collsim/program"
+	"collsim/scenarios"
+)
+
+// programOf is a program as package program has it.
+func programOf(p *scenarios.ProgramPoint) *program.Program {
+	of := &program.Program{Ranks: p.Topology.Ranks, Iterations: p.Iterations, Gradient: p.Gradient,
+		Order: program.Order(max(slices.Index(program.Orders(), p.Order), 0)), Stages: p.Stages}
+	for _, g := range p.Groups {
+		of.Groups = append(of.Groups, program.Group{Name: g.Name, Teams: g.Teams})
+	}
+	for _, t := range p.Tensors {
+		memory, _ := program.ParseMemory(t.Memory) // the key has no other values
+		of.Tensors = append(of.Tensors, program.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape,
+			Memory: memory, Keep: t.Keep, NoGradient: t.NoGradient})
+	}
+	for _, o := range p.Ops {
+		algorithm := ""
+		if o.Algorithm.Name != "" {
+			algorithm = o.Algorithm.String()
+		}
+		of.Ops = append(of.Ops, program.Op{Name: o.Name, Call: o.Call, Kernel: o.Kernel, In: o.In,
+			Out: o.Out, Outs: o.Outs, Type: o.Type, Group: o.Group, Stream: o.Stream, Algorithm: algorithm,
+			Async: o.Async, After: o.After, Backward: o.Backward, Microbatch: o.Microbatch})
+	}
+	return of
+}

@@ -1,0 +1,94 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"collsim/fidelity"
+	"collsim/hw"
+	"collsim/internal/prose"
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+)
+
+// program carries a program out, and plays it for real: at its own sizes, or at those on which its
+// numbers were checked. The bits of every result must be those of the interpreter.
+func (v *validator) program(ctx context.Context,
+	p *scenarios.ProgramPoint) (*ProgramResult, error) {
+	result, err := v.carryProgram(p)
+	if err != nil {
+		return nil, err
+	}
+	to := &Measured{Executor: p.Hardware.Executor, Bits: fidelity.NotComparable}
+	result.Measured = to
+	switch {
+	case !result.Good():
+		to.Skipped = "its schedule is wrong, or its numbers are"
+		return result, nil
+	case result.computed == nil:
+		to.Skipped = "its numbers were not computed: " + result.NumbersOff
+		return result, nil
+	case p.Hardware.Ranks > 0 && p.Topology.Ranks > p.Hardware.Ranks:
+		to.Skipped = "the hardware has fewer ranks"
+		return result, nil
+	}
+	if err := v.open(ctx, p.Point); err != nil {
+		return nil, err
+	}
+	if to.Skipped = v.tooLarge(result.computed, p.Point); to.Skipped != "" {
+		return result, nil
+	}
+	return result, v.playProgram(ctx, result)
+}
+
+// playProgram plays a program's schedule and compares bits.
+func (v *validator) playProgram(ctx context.Context, result *ProgramResult) error {
+	p, s, to := result.Point, result.computed, result.Measured
+	given, err := reference.GivenTensors(s, reference.Normal, uint64(p.Seed))
+	if err != nil {
+		return p.Refuse("program", prose.Unprefixed(err), "")
+	}
+	done, err := v.device.Run(ctx, &hw.Job{Schedule: s, Tensors: given, Env: hw.Env{
+		Warmup: p.Hardware.Warmup, Repetitions: p.Hardware.Repetitions, Slots: p.Sim.Slots,
+		Timeout: p.Hardware.Timeout, Trace: v.options.Trace}})
+	var refusal *hw.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		to.Skipped = prose.Unprefixed(err)
+		return nil
+	case errors.As(err, &to.Failure):
+		return nil
+	case err != nil:
+		return err
+	}
+	to.take(done, result.Time)
+	if to.Trace != nil {
+		result.annotate(to.Trace, s)
+	}
+	to.Error = 0 // naive kernels, or those of processors, say nothing of a library's time
+	want, err := reference.RunTensors(s, given, reference.RunOptions{})
+	if err != nil {
+		return p.Refuse("program", prose.Unprefixed(err), "")
+	}
+	to.Bits = fidelity.Equal
+	for i := range s.Tensors {
+		if s.Tensors[i].Role != schedule.Result {
+			continue
+		}
+		for rank := range s.Spec.Ranks {
+			if !bytes.Equal(done.Tensors[i][rank], want[i][rank]) {
+				to.Bits = fidelity.Differ
+				result.Differs = append(result.Differs, Differing{s.Tensors[i].Name, rank})
+			}
+		}
+	}
+	return nil
+}
+
+// Differing is a result of which a rank has other bits than the interpreter.
+type Differing struct {
+	Tensor string
+	Rank   int
+}

@@ -1,0 +1,61 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"collsim/internal/prose"
+	"collsim/proof"
+	"collsim/schedule"
+)
+
+// proveAndTime does both at once: neither needs what the other finds.
+func (r *runner) proveAndTime(result *ProgramResult) error {
+	p := result.Point
+	var err error
+	both(func() {
+		if p.Check.Proof {
+			result.prove(result.Lowered.Schedule, p.Sim.Slots)
+		}
+	}, func() { err = r.timeProgram(result) })
+	var stall *schedule.StallError
+	switch {
+	case errors.As(err, &stall) && result.Proof == Failed:
+		return nil
+	case err != nil:
+		return p.Refuse("program", prose.Unprefixed(err), "")
+	}
+	return nil
+}
+
+// both does two things at once. It returns when both are done; a panic belongs to the caller.
+func both(one, other func()) {
+	done := make(chan string, 1)
+	go func() {
+		told := ""
+		defer func() {
+			if p := recover(); p != nil {
+				told = fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+			}
+			done <- told
+		}()
+		one()
+	}()
+	other()
+	if told := <-done; told != "" {
+		panic(told)
+	}
+}
+
+// prove verifies what a program is carried out as.
+func (result *ProgramResult) prove(s *schedule.Schedule, slots int) {
+	result.Proof = Proved
+	_, found := proof.Verify(s, proof.Options{Slots: slots})
+	if len(found) > 0 {
+		result.Proof = Failed
+		for _, v := range found {
+			result.Violations = append(result.Violations, violation(v))
+		}
+	}
+}

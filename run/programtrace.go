@@ -1,0 +1,146 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/program"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/trace"
+)
+
+// OpNames lists what ops are called, in the order in which they are first carried out.
+func (result *ProgramResult) OpNames() (names []string) {
+	for _, o := range result.Lowered.Ops {
+		for _, name := range o.Names {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// annotate says in a timeline of the program, carried out as a schedule of any sizes, which op
+// each bracket is of, and calls lanes by their ops and streams as the program does. Where there is
+// no model of a GPU, what an op does on a stream is one bracket.
+func (result *ProgramResult) annotate(t *trace.Trace, s *schedule.Schedule) {
+	programs := make([]*schedule.Program, s.Spec.Ranks)
+	for rank := range programs {
+		programs[rank] = s.Program(rank)
+	}
+	ops := result.opOfParts()
+	first := int32(0) // lane of a part
+	for n := range t.Tracks {
+		k := &t.Tracks[n]
+		part := programs[k.Rank].Part(int(k.Lane))
+		if k.Lane == 0 || part != programs[k.Rank].Part(int(k.Lane-1)) {
+			first = k.Lane
+		}
+		k.Name = fmt.Sprintf("%s lane %d", nameOf(&result.Lowered.Ops[ops[part]]), k.Lane-first)
+	}
+	if t.Rows == nil {
+		addBrackets(t, programs)
+	}
+	for n := range t.Rows {
+		if r := &t.Rows[n]; r.Kind == trace.Stream && int(r.Number) < len(result.Lowered.Streams) {
+			r.Called = result.Lowered.Streams[r.Number]
+		}
+	}
+	matmuls := make([]int, len(t.Tracks)) // of fused ops, so far
+	for n := range t.Brackets {
+		b := &t.Brackets[n]
+		part := programs[t.Tracks[b.Track].Rank].Part(int(t.Tracks[b.Track].Lane))
+		op := &result.Lowered.Ops[ops[part]]
+		if len(op.Names) > 1 && b.Name != "" {
+			if b.Op = result.memberOf(op, b.Name, &matmuls[b.Track]); b.Name == "matmul" {
+				b.Name = b.Op
+			}
+			continue
+		}
+		b.Op = nameOf(op)
+		if b.Name == "" || !op.IsCall || s.Parts()[part].Launch != nil {
+			b.Name = b.Op
+		}
+	}
+}
+
+// nameOf is what an op is called, or several that were fused.
+func nameOf(o *program.LoweredOp) string { return strings.Join(o.Names, "+") }
+
+// memberOf is the op, of several that were fused, that what a bracket does is of: matmuls, of which
+// there were so many, in turn those of the program; all else is the collective's.
+func (result *ProgramResult) memberOf(o *program.LoweredOp, does string, matmuls *int) string {
+	var kernels []string
+	call := o.Names[0]
+	for _, name := range o.Names {
+		if slices.ContainsFunc(result.Point.Ops, func(x scenarios.ProgramOp) bool {
+			return x.Name == name && x.Call != ""
+		}) {
+			call = name
+		} else {
+			kernels = append(kernels, name)
+		}
+	}
+	if does != "matmul" || kernels == nil {
+		return call
+	}
+	*matmuls++
+	return kernels[(*matmuls-1)%len(kernels)]
+}
+
+// addBrackets makes a bracket of what each part does on a stream of a rank.
+func addBrackets(t *trace.Trace, programs []*schedule.Program) {
+	type place struct{ rank, stream, part int }
+	at := map[place]int{}
+	var list []trace.Bracket
+	var rows []trace.Row
+	for n, k := range t.Tracks {
+		on := t.On(int32(n))
+		if len(on) == 0 {
+			continue
+		}
+		p := programs[k.Rank]
+		where := place{int(k.Rank), p.Stream(int(k.Lane)), p.Part(int(k.Lane))}
+		i, there := at[where]
+		if !there {
+			i = len(list)
+			at[where] = i
+			list = append(list, trace.Bracket{Track: int32(n), Start: on[0].Start})
+			rows = append(rows, trace.Row{Rank: k.Rank, Number: int32(where.stream)})
+		}
+		b := &list[i]
+		b.Lanes++
+		b.Start, b.End = min(b.Start, on[0].Start), max(b.End, on[len(on)-1].End)
+	}
+	t.Rows = slices.Clone(rows)
+	slices.SortFunc(t.Rows, trace.CompareRows)
+	t.Rows = slices.Compact(t.Rows)
+	for i := range list {
+		row, _ := slices.BinarySearchFunc(t.Rows, rows[i], trace.CompareRows)
+		list[i].Row = int32(row)
+	}
+	t.Brackets = list
+	t.Sort()
+	for i := range t.Brackets {
+		b := &t.Brackets[i]
+		if i > 0 && t.Brackets[i-1].Row == b.Row {
+			b.Start = max(b.Start, t.Brackets[i-1].End)
+		}
+		b.End = max(b.End, b.Start)
+		b.Issued, b.Ready = b.Start, b.Start
+	}
+}
+
+// opOfParts is, of each part, its op among Lowered.Ops.
+func (result *ProgramResult) opOfParts() []int {
+	ops := make([]int, len(result.Lowered.Schedule.Parts()))
+	for n, o := range result.Lowered.Ops {
+		for _, part := range o.Parts {
+			ops[part] = n
+		}
+	}
+	return ops
+}

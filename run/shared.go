@@ -1,0 +1,77 @@
+package run
+
+import (
+	"fmt"
+	"sync"
+
+	"collsim/reference"
+	"collsim/scenarios"
+	"collsim/schedule"
+)
+
+// shared keeps what became of checks of numbers, for points that need the same one: what links,
+// devices and starts are like makes no difference to numbers, so that a sweep over them needs one
+// check a schedule. Workers that come while it is made wait for it. nil keeps nothing.
+type shared struct {
+	mutex   sync.Mutex
+	reports map[string]func() (reference.Report, error)
+}
+
+// once makes a check, unless it has been made; those without a name are made every time.
+func (s *shared) once(name string, check func() (reference.Report, error)) (reference.Report,
+	error) {
+	if s == nil || name == "" {
+		return check()
+	}
+	s.mutex.Lock()
+	known, ok := s.reports[name]
+	if !ok {
+		known = sync.OnceValues(check)
+		s.reports[name] = known
+	}
+	s.mutex.Unlock()
+	return known()
+}
+
+// checkOptions are those of a check of a schedule's numbers, on a count of at most so many elements
+// (0 is all).
+func checkOptions(p *scenarios.Point, data reference.Data, most int64) reference.CheckOptions {
+	return reference.CheckOptions{Seed: uint64(p.Seed), Data: data, Memory: int64(p.Check.Memory),
+		Slots: p.Sim.Slots, Accumulate: sumsOf(p), Most: most}
+}
+
+// nameOfCheck tells checks apart: a schedule follows from its collective and its algorithm, but for
+// those of files and of backward passes, whose checks have no name. Nor have those of splits, which
+// would make long names. All fields are in it, also those that are yet to come.
+func nameOfCheck(s *schedule.Schedule, m *made, o reference.CheckOptions) string {
+	if m.algorithm.FromFile() || m.another != nil || s.Spec.Splits != nil {
+		return ""
+	}
+	o.Rebuild = nil
+	return fmt.Sprintf("%s %#v %#v", m.algorithm, s.Spec, o)
+}
+
+// Together are the estimates of points that are run together, in their order: a check of numbers
+// that several of them need is only counted in the first.
+func Together(list []*Estimate) []*Estimate {
+	seen := map[string]bool{}
+	together := make([]*Estimate, len(list))
+	for i, e := range list {
+		one := *e
+		for _, c := range e.checks {
+			if c.name != "" && seen[c.name] {
+				one.Seconds -= c.seconds
+				one.NumberSeconds -= c.seconds
+			}
+			seen[c.name] = true
+		}
+		together[i] = &one
+	}
+	return together
+}
+
+// checkCost is how long a check of numbers takes that has a name.
+type checkCost struct {
+	name    string
+	seconds float64
+}

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/internal/tier"
+	"collsim/unit"
+)
+
+// TestTakesMeasured holds what stages take against the largest resident set of the command when it
+// did that stage alone (run without proof and numbers, verify, explain, run with numbers alone), on
+// two cores that others worked on as well; all elements were checked. All are within a factor of
+// two, most within 1.5.
+func TestTakesMeasured(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for _, c := range []struct {
+		ranks                  int
+		kind, algorithm, bytes string
+		do                     stages
+		mebibytes              float64
+	}{
+		{1024, "all_reduce", "ring", "1 MiB", simulates, 19},
+		{2048, "all_reduce", "ring", "1 MiB", simulates, 22},
+		{512, "all_to_all", "direct", "4 MiB", simulates, 278},
+		{1024, "all_to_all", "direct", "4 MiB", simulates, 25},
+		{1024, "all_to_all", "pairwise", "4 MiB", simulates, 23},
+		{1024, "all_to_all", "bruck", "4 MiB", simulates, 22},
+		{4096, "all_reduce", "double-binary-tree", "4 MiB", simulates, 64},
+		{4096, "all_reduce", "rabenseifner", "4 MiB", simulates, 207},
+		{512, "all_reduce", "one-shot", "4 MiB", simulates, 334},
+		{512, "all_reduce", "two-shot", "4 MiB", simulates, 577},
+		{512, "reduce_scatter", "direct", "4 MiB", simulates, 333},
+		{1024, "all_reduce", "ring", "1 MiB", proves, 20},
+		{2048, "all_reduce", "ring", "1 MiB", proves, 21},
+		{512, "all_to_all", "direct", "4 MiB", proves, 22},
+		{1024, "all_to_all", "direct", "4 MiB", proves, 22},
+		{1024, "all_to_all", "pairwise", "4 MiB", proves, 20},
+		{1024, "all_to_all", "bruck", "4 MiB", proves, 20},
+		{2048, "all_reduce", "rabenseifner", "4 MiB", proves, 439},
+		{2048, "all_reduce", "double-binary-tree", "4 MiB", proves, 34},
+		{512, "reduce_scatter", "direct", "4 MiB", proves, 242},
+		{512, "all_reduce", "one-shot", "4 MiB", proves, 201},
+		{512, "all_reduce", "two-shot", "4 MiB", proves, 335},
+		{1024, "all_reduce", "ring", "4 MiB", simulates | logs, 741},
+		{512, "all_to_all", "direct", "4 MiB", simulates | logs, 500},
+		{512, "all_reduce", "one-shot", "4 MiB", simulates | logs, 422},
+		{1024, "all_reduce", "ring", "1 MiB", computes, 691},
+		{2048, "all_reduce", "ring", "1 MiB", computes, 1258},
+		{1024, "all_to_all", "pairwise", "4 MiB", computes, 794},
+		{1024, "all_to_all", "bruck", "4 MiB", computes, 331},
+		{4096, "all_reduce", "double-binary-tree", "4 MiB", computes, 115},
+		{4096, "all_reduce", "rabenseifner", "4 MiB", computes, 1562},
+		{8, "all_reduce", "ring", "1 GiB", computes, 83},
+		{8, "all_reduce", "recursive-doubling", "1 GiB", computes, 81},
+		{4096, "all_reduce", "ring", "16 MiB", proves, 22},
+	} {
+		if c.ranks >= 2048 && !tier.Long {
+			continue
+		}
+		text := fmt.Sprintf("[topology]\npreset = \"switch\"\nranks = %d\nbandwidth = \"25 GB/s\"\n"+
+			"latency = \"1 us\"\n[collective]\nkind = %q\nalgorithm = %q\ndtype = \"float32\"\n"+
+			"bytes = %q\n[check]\nfull = true\n", c.ranks, c.kind, c.algorithm, c.bytes)
+		s, err := Load("s.toml", []byte(text), LoadOptions{})
+		require.NoError(t, err)
+		m, err := s.make(s.Points[0], s.Points[0].Algorithm)
+		require.NoError(t, err)
+		takes := commandBytes + m.takes(s.Points[0], c.do).peak()
+		ratio := float64(takes) / float64(unit.MiB) / c.mebibytes
+		require.True(t, 0.5 <= ratio && ratio <= 2, "%v: %.2f", c, ratio)
+	}
+}
+
+// TestNumbersInLittle: a check of numbers is refused where what check.memory lets it take is more
+// than there is; with less of it, or without numbers, the same runs.
+func TestNumbersInLittle(t *testing.T) {
+	text := "[topology]\npreset = \"switch\"\nranks = 8\nbandwidth = \"25 GB/s\"\n" +
+		"latency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\nalgorithm = \"ring\"\n" +
+		"bytes = \"1 TiB\"\n"
+	for set, want := range map[string]string{
+		"check.full=true":      "s.toml: check.memory: its check of numbers takes about",
+		`check.memory="1 MiB"`: "", "check.numbers=false": ""} {
+		s, err := Load("s.toml", []byte(text), LoadOptions{Set: []string{set},
+			Free: Memory{8 * unit.MiB, "this machine"}})
+		require.NoError(t, err)
+		_, err = s.Run(context.Background(), RunOptions{})
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -1,0 +1,383 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/unit"
+)
+
+// ProgramPoint is one fully determined run of a program: where it runs, as in a Point without a
+// collective, and what it does.
+type ProgramPoint struct {
+	*Point
+	Iterations int
+	Gradient   bool   // its backward pass follows
+	Order      string // of Orders
+	Stages     []string
+	Groups     []ProgramGroup
+	Tensors    []ProgramTensor
+	Ops        []ProgramOp
+	Lowering   Lowering
+	Notes      []string // of its file, if it has one
+}
+
+// Lowering is [lowering]: which passes a program goes through.
+type Lowering struct {
+	OneShot, Bucket unit.Bytes // 0: off
+	SymmetricMemory bool
+	Coalesce        bool
+	InPlace         bool
+	Pipeline        string // of Pipelines
+	Reorder, Reuse  bool
+	CommBuffer      unit.Bytes // 0: off
+	Register        bool
+	Registering     unit.Time // of a buffer
+	Persistent      bool
+}
+
+// OfProgram reports whether a point is that of a program: it has no collective of its own.
+func (p *Point) OfProgram() bool { return p.Spec.Ranks == 0 }
+
+// ProgramGroup is a [[program.group]].
+type ProgramGroup struct {
+	Name  string
+	Teams [][]int
+}
+
+// ProgramTensor is a [[program.tensor]].
+type ProgramTensor struct {
+	Name   string
+	Shape  collective.Shape
+	Type   dtype.Type
+	Memory string
+	Keep   bool
+	// NoGradient is where none goes to.
+	NoGradient bool
+	At         int // number of its table: a repeated one makes several
+}
+
+// ProgramOp is a [[program.op]].
+type ProgramOp struct {
+	Name, Call, Kernel string
+	In                 []string
+	Out                string
+	Outs               []string   // of a call of several tensors, in place of Out
+	Type               dtype.Type // 0 where nothing is said
+	Group, Stream      string
+	Algorithm          Algorithm // of no name where nothing is said
+	After              []string
+	Async              bool
+	Disabled           bool
+	Backward           string // of an opaque kernel, that of the backward pass
+	Microbatch         int    // which repetition it is
+	At                 int    // number of its table: a repeated one makes several
+}
+
+// Pipelines are the values of lowering.pipeline.
+func Pipelines() []string { return []string{"off", "seed", "repaired", "if faster"} }
+
+func programKeys() []Key {
+	return append([]Key{
+		{Path: "program.iterations", kind: aWhole, min: 1, max: 1000, Default: "1", Example: "3",
+			Sweep: true, Doc: "How often every rank does it, back to back."},
+		{Path: "program.file", kind: aFile, Example: `"step.{rank}.et"`, Default: "none",
+			Doc: "A Chakra execution trace that has all of it, in place of groups, tensors and ops: a " +
+				"file a rank, with {rank} in the name."},
+		{Path: "program.gradient", kind: aChoice, Values: []string{"none", "full"}, Default: "none",
+			Example: `"full"`, Sweep: true,
+			Doc: "Whether its backward pass follows: of the full gradient, as of a collective. The " +
+				"gradient of tensor x is x_grad: of results it is given, of given tensors a result, unless " +
+				"ops read it; these are done as soon as it is complete."},
+		{Path: "program.order", kind: aChoice, Values: Orders(), Default: `"as written"`,
+			Example: `"1f1b"`, Sweep: true,
+			Doc: "How stages take turns with the passes of microbatches, which are the repetitions of " +
+				"ops: all forward, then all backward; or one forward, one backward, as PipeDream-flush " +
+				"and Megatron do it."},
+		{Path: "program.stages", kind: aNames, Example: `["stage0", "stage1"]`,
+			Doc: "The groups that a pipeline of order 1f1b goes through; what ranks of several do " +
+				"together stands between them."},
+		{Path: "program.group.name", kind: aText, Example: `"tp"`, Doc: "What ops call it."},
+		{Path: "program.group.ranks", kind: aTeams, max: maxRanks - 1,
+			Values: []string{"all", "node", "rail"}, Default: `"all"`, Example: `"node"`,
+			Sweep: true, Doc: "Its teams, as of a collective: each does a call for itself, all at once."},
+		{Path: "program.tensor.name", kind: aText, Example: `"x"`, Doc: "What ops call it."},
+		{Path: "program.tensor.shape", kind: aShape, min: 0, max: maxCount, Example: "[4096, 8192]",
+			Sweep: true, Doc: "Of every rank's, outermost axis first."},
+		{Path: "program.tensor.dtype", kind: aDataType, Values: dtypeNames(), Default: `"bfloat16"`,
+			Example: `"float8_e4m3fn"`, Sweep: true, Doc: "Type of an element."},
+		{Path: "program.tensor.memory", kind: aChoice,
+			Values: []string{"private", "registered", "symmetric"}, Default: `"private"`,
+			Example: `"symmetric"`, Sweep: true,
+			Doc: "Where it lies: others may read and write symmetric memory one-sided."},
+		{Path: "program.tensor.keep", kind: aFlag, Default: "false", Example: "true",
+			Doc: "Whether it is a result though an op reads it; what nobody reads is one anyhow."},
+		{Path: "program.tensor.gradient", kind: aFlag, Default: "true", Example: "false", Sweep: true,
+			Doc: "Whether a gradient goes to it, and through it; data needs none."},
+		{Path: "program.tensor.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
+			Example: "32", Sweep: true,
+			Doc: "How many there are: {i} in the name is 0, 1, …."},
+	}, programOpKeys()...)
+}
+
+func programOpKeys() []Key {
+	return []Key{
+		{Path: "program.op.repeat", kind: aWhole, min: 1, max: maxRepeat, Default: "1",
+			Example: "32", Sweep: true,
+			Doc: "How often it is done, with the ops behind it of the same loop: {i} in the names of " +
+				"ops and tensors is 0, 1, … and {-i} counts down to 0; {i+1}, {i-1}, {-i+1} and {-i-1} " +
+				"are their neighbours."},
+		{Path: "program.op.loop", kind: aText, Example: `"backward"`, Default: "none",
+			Doc: "What tells two loops apart that are repeated as often and stand next to each other."},
+		{Path: "program.op.name", kind: aText, Example: `"gather"`, Default: "op and its number",
+			Doc: "What tables and pictures call it."},
+		{Path: "program.op.call", kind: aText, Example: `"all_gather"`, Sweep: true,
+			Doc: "A collective of the tensor in: its kind, and where they matter operator, root, axis, " +
+				"average and splits, as in \"reduce_scatter avg average post\" and \"all_to_allv splits " +
+				"3,1/2,2\": lengths along the axis from every rank to every rank. What has other lengths " +
+				"on its ranks is as long as the longest, and kernels compute what each rank has."},
+		{Path: "program.op.kernel", kind: aText, Example: `"matmul"`, Sweep: true,
+			Doc: "Or an operation: matmul, scaled_matmul, add, cast, sum axis=0, mean axis=0, " +
+				"move axis=1, expand axis=1 times=8, scale by=0.125, or opaque 150 us, of which no more " +
+				"than its time is known. A matmul may read operands that lie transposed: matmul " +
+				"transpose=a, b or ab."},
+		{Path: "program.op.backward", kind: aText, Example: `"opaque 300 us"`, Sweep: true,
+			Doc: "What the backward pass of an opaque kernel is, of a program with a gradient."},
+		{Path: "program.op.in", kind: aNames, Example: `["xs", "w"]`,
+			Doc: "The tensors that it reads, in order; one may stand without brackets."},
+		{Path: "program.op.out", kind: aNames, Example: `"h"`,
+			Doc: "The tensor that it writes; of a call of several tensors one for each of in, each its " +
+				"own or that of in in its place."},
+		{Path: "program.op.dtype", kind: aDataType, Values: dtypeNames(), Default: "that of its input",
+			Example: `"bfloat16"`, Sweep: true, Doc: "Type of what a kernel writes."},
+		{Path: "program.op.group", kind: aText, Default: `"all"`, Example: `"tp"`, Sweep: true,
+			Doc: "Who does it: a call team by team, a kernel every rank that is in a team."},
+		{Path: "program.op.stream", kind: aText, Default: `"compute" of a kernel, "comm" of a call`,
+			Example: `"comm2"`, Sweep: true, Doc: "The stream of every rank that it is issued to."},
+		{Path: "program.op.algorithm", kind: anAlgorithm, Default: `"fastest"`,
+			Example: `"low-contention"`, Sweep: true,
+			Doc: "How a call is done: a name of `collsim list algorithms`, with parameters in brackets; " +
+				"\"fastest\" is that of the least time if it had the machine for itself."},
+		{Path: "program.op.async", kind: aFlag, Default: "false", Example: "true", Sweep: true,
+			Doc: "Whether only ops that need its result wait for a call; else all behind it do."},
+		{Path: "program.op.after", kind: aNames, Example: `["optimizer"]`, Default: "none",
+			Doc: "Ops before it that must have ended on a rank before it begins there, besides those " +
+				"whose tensors it uses."},
+		{Path: "program.op.enabled", kind: aFlag, Default: "true", Example: "false", Sweep: true,
+			Doc: "Whether it is done at all: a program with and without it are two values of [sweep]."},
+	}
+}
+
+func loweringKeys() []Key {
+	flag := func(name, about string) Key {
+		return Key{Path: "lowering." + name, kind: aFlag, Default: "false", Example: "true", Sweep: true,
+			Doc: about}
+	}
+	return []Key{
+		flag("symmetric_memory", "Whether what kernels write may become symmetric memory; one_shot "+
+			"needs it."),
+		{Path: "lowering.one_shot", kind: aSize, max: maxBytes, Default: `"128 KiB"`,
+			Example: `"256 KiB"`, Sweep: true,
+			Doc: "Sums of at most so many bytes are done in one shot if symmetric_memory is on and the " +
+				"tensor is symmetric, or a kernel writes it; 0 B is none."},
+		{Path: "lowering.bucket", kind: aSize, max: maxBytes, Default: `"0 B"`, Example: `"25 MiB"`,
+			Sweep: true,
+			Doc: "all_reduces, and broadcasts, that do the same become one call until they have so many " +
+				"bytes; 0 B is none."},
+		flag("coalesce", "Whether those that stand next to each other become one call."),
+		flag("in_place", "Whether all_reduce and broadcast work in place: on a clone of what they read, "+
+			"or on that if it is dead afterwards."),
+		{Path: "lowering.pipeline", kind: aChoice, Values: Pipelines(), Default: `"off"`,
+			Example: `"repaired"`, Sweep: true,
+			Doc: "Whether an all_gather and the matmuls behind it, and a matmul and the reduce_scatter " +
+				"behind it, become a pipeline on two streams, as torch published it or repaired; or " +
+				"repaired where the program takes less time then."},
+		{Path: "lowering.comm_buffer", kind: aSize, max: maxBytes, Default: `"0 B"`,
+			Example: `"4 MiB"`, Sweep: true,
+			Doc: "What calls on private memory go through: a copy engine copies it to and from a buffer " +
+				"of so many bytes, in chunks of half of it at most; 0 B is none, as if all were " +
+				"registered."},
+		flag("register", "Whether the private tensors that calls read and write are registered, so that "+
+			"nothing is copied."),
+		{Path: "lowering.registering", kind: aTime, max: maxWait,
+			Default: `"0 s"`, Example: `"100 us"`, Sweep: true,
+			Doc: "What it takes a host to register a buffer, or to tell others of a symmetric one: once " +
+				"of what is given, of other tensors in every iteration unless they are persistent."},
+		flag("persistent", "Whether buffers that are registered or symmetric are the same allocation in "+
+			"every iteration."),
+		flag("reorder", "Whether calls are issued early and waited for late, if the program takes less "+
+			"time then."),
+		flag("reuse", "Whether tensors lie where others lay that nobody uses any more."),
+	}
+}
+
+// isOfProgram reports whether a numbered path is of no collective, but of a program.
+func isOfProgram(at string) bool {
+	return strings.HasPrefix(at, "program.") || strings.HasPrefix(at, "lowering.")
+}
+
+// hasProgram reports whether the document has a program.
+func (r *run) hasProgram() bool { return r.d.root.child("program") != nil }
+
+// programs makes the points of the program, if there is one.
+func (r *run) programs() []*ProgramPoint {
+	if !r.hasProgram() {
+		return nil
+	}
+	var axes []axis
+	for _, s := range r.d.sweeps {
+		if len(s.places) == 0 || strings.HasPrefix(s.places[0], "collective[") {
+			continue
+		}
+		a := axis{label: s.path, swept: true, items: s.items, key: s.key, places: s.places}
+		if len(a.items) == 0 {
+			a.items = []item{{node: s.node}}
+		}
+		axes = append(axes, a)
+	}
+	if total := product(axes); total > maxPoints {
+		r.view().fail("program", problem{fmt.Sprintf("%d points; a scenario has at most %d", total,
+			maxPoints), ""})
+		return nil
+	}
+	var points []*ProgramPoint
+	pick := make([]int, len(axes))
+	for {
+		v := &view{d: r.d, at: map[string]item{}, used: r.used}
+		for i, a := range axes {
+			for _, at := range a.places {
+				v.at[at] = a.items[pick[i]]
+			}
+		}
+		if p := r.program(v, r.network(v, axes)); p != nil {
+			p.ID = "program"
+			for i, a := range axes {
+				it := a.items[pick[i]]
+				text := canonical(it.value)
+				p.Axes = append(p.Axes, Axis{a.label, valueOf(it.node.value), text})
+				p.ID += "/" + a.label + "=" + strings.ReplaceAll(text, " ", "")
+			}
+			r.views[p.Point] = v
+			points = append(points, p)
+		}
+		if len(r.d.errs.list) > maxTrouble || !next(pick, axes) {
+			return points
+		}
+	}
+}
+
+// program puts a view together, nil if something is wrong with it.
+func (r *run) program(v *view, network *Topology) *ProgramPoint {
+	p := &ProgramPoint{Point: &Point{Topology: network}}
+	ok := v.machine(p.Point) && network != nil
+	iterations, whole := fetchOr(v, "program.iterations", int64(1))
+	p.Iterations, ok = int(iterations), ok && whole
+	ok = v.passes(p) && ok
+	ok = v.lowering(&p.Lowering) && ok
+	for i := range r.d.count("program.group") {
+		ok = v.programGroup(p, numbered("program.group", i)+".") && ok
+	}
+	for i := range r.d.count("program.tensor") {
+		ok = v.programTensor(p, numbered("program.tensor", i)+".", i) && ok
+	}
+	readable, file := r.programFile(v, p)
+	if ok = ok && readable; file {
+		if !ok {
+			return nil
+		}
+		return p
+	}
+	n := r.d.count("program.op")
+	if n == 0 {
+		v.missing("program", "op", "[[program.op]]: what is done", `for example kernel = "matmul"`)
+	}
+	ok = r.programOps(v, p, n) && ok
+	if ok && n > 0 && len(p.Ops) == 0 {
+		v.fail("program.op[0].enabled", problem{"every op is disabled", ""})
+		ok = false
+	}
+	if !ok || n == 0 {
+		return nil
+	}
+	return p
+}
+
+// lowering reads [lowering].
+func (v *view) lowering(l *Lowering) bool {
+	all := true
+	for _, flag := range []struct {
+		key  string
+		into *bool
+	}{{"symmetric_memory", &l.SymmetricMemory}, {"coalesce", &l.Coalesce}, {"in_place", &l.InPlace},
+		{"reorder", &l.Reorder}, {"reuse", &l.Reuse}, {"register", &l.Register},
+		{"persistent", &l.Persistent}} {
+		var ok bool
+		*flag.into, ok = fetchOr(v, "lowering."+flag.key, false)
+		all = all && ok
+	}
+	var ok1, ok2, ok3, ok4, ok5 bool
+	l.CommBuffer, ok4 = fetchOr(v, "lowering.comm_buffer", unit.Bytes(0))
+	l.Registering, ok5 = fetchOr(v, "lowering.registering", unit.Time(0))
+	l.OneShot, ok1 = fetchOr(v, "lowering.one_shot", 128*unit.KiB)
+	l.Bucket, ok2 = fetchOr(v, "lowering.bucket", unit.Bytes(0))
+	l.Pipeline, ok3 = fetchOr(v, "lowering.pipeline", "off")
+	return all && ok1 && ok2 && ok3 && ok4 && ok5
+}
+
+func (v *view) programTensor(p *ProgramPoint, at string, number int) bool {
+	t := ProgramTensor{At: number}
+	name, ok := need[string](v, at+"name", "a name")
+	lengths, ok1 := need[[]int](v, at+"shape", "a shape")
+	for _, n := range lengths {
+		t.Shape = append(t.Shape, int64(n))
+	}
+	var ok2, ok3, ok4 bool
+	wanted, ok6 := fetchOr(v, at+"gradient", true)
+	t.NoGradient = !wanted
+	t.Name = name
+	t.Type, ok2 = fetchOr(v, at+"dtype", dtype.BFloat16)
+	t.Memory, ok3 = fetchOr(v, at+"memory", "private")
+	t.Keep, ok4 = fetchOr(v, at+"keep", false)
+	times, ok5 := fetchOr(v, at+"repeat", int64(1))
+	for i := range int(times) {
+		t.Name = indexed(name, i, int(times))
+		p.Tensors = append(p.Tensors, t)
+	}
+	return ok && ok1 && ok2 && ok3 && ok4 && ok5 && ok6 && v.fewer(at+"repeat", len(p.Tensors))
+}
+
+func (r *run) programOp(v *view, at string, number int) (ProgramOp, bool) {
+	o := ProgramOp{At: number}
+	all := true
+	for _, text := range []struct {
+		key  string
+		into *string
+	}{{"name", &o.Name}, {"call", &o.Call}, {"kernel", &o.Kernel},
+		{"group", &o.Group}, {"stream", &o.Stream}, {"backward", &o.Backward}} {
+		var ok bool
+		*text.into, ok = fetchOr(v, at+text.key, "")
+		all = all && ok
+	}
+	in, _, ok := fetch[[]string](v, at+"in")
+	o.In = in
+	out, _, written := fetch[[]string](v, at+"out")
+	if o.Outs = out; len(out) == 1 {
+		o.Out, o.Outs = out[0], nil
+	}
+	after, _, named := fetch[[]string](v, at+"after")
+	o.After = after
+	kind, ok1 := fetchOr(v, at+"dtype", dtype.Type(0))
+	o.Type = kind
+	var ok2, ok3 bool
+	o.Algorithm, ok2 = fetchOr(v, at+"algorithm", Algorithm{})
+	o.Async, ok3 = fetchOr(v, at+"async", false)
+	enabled, ok4 := fetchOr(v, at+"enabled", true)
+	o.Disabled = !enabled
+	if o.Call == "" && (v.has(at+"algorithm") || v.has(at+"async")) {
+		v.fail(at[:len(at)-1], problem{"algorithm and async are a call's; this is a kernel", ""})
+		all = false
+	}
+	return o, all && ok && ok1 && ok2 && ok3 && ok4 && named && written
+}

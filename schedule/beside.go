@@ -1,0 +1,108 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/collective"
+)
+
+// Parts beside each other work on the input, output and scratch of their ranks: no rank is in two,
+// and nothing is ordered among them. The whole's Spec is that of the first, but for the number of
+// ranks and the root. They share the network and nothing else, so Verify proves them one by one.
+
+// Beside are the parts of such a schedule; nil of any other.
+func (s *Schedule) Beside() []Part { return s.beside }
+
+// seat is a rank's part, −1 for none, and its rank in there.
+type seat struct{ part, place int }
+
+// areBeside reports whether parts without tensors are beside each other.
+func areBeside(parts []Part) bool {
+	on := map[int]bool{}
+	for i := range parts {
+		p, first := &parts[i], parts[0].Schedule
+		of := p.Schedule
+		switch {
+		case of == nil || of.parts != nil || of.beside != nil || len(of.Tensors) > 0,
+			p.Stream != 0 || p.Launch != nil || p.After != nil,
+			slices.ContainsFunc(p.Memory, func(at Place) bool { return at.Tensor != 0 }),
+			of.Slots != first.Slots || of.Slices != first.Slices || of.Spec.Kind != first.Spec.Kind,
+			of.Spec.Type != first.Spec.Type || of.Spec.Op != first.Spec.Op,
+			p.Ranks == nil && len(parts) > 1:
+			return false
+		}
+		for _, rank := range p.Ranks {
+			if on[rank] {
+				return false
+			}
+			on[rank] = true
+		}
+	}
+	return len(parts) > 0
+}
+
+// lie decides whether the parts to come lie in tensors, or beside each other.
+func (c *composer) lie(parts []Part) {
+	if len(c.s.Tensors) > 0 || !areBeside(parts) {
+		return
+	}
+	ranks, first := c.s.Spec.Ranks, parts[0].Schedule
+	c.s.Spec, c.s.Slots, c.s.Slices = first.Spec, first.Slots, first.Slices
+	c.s.Spec.Ranks, c.s.Spec.Root = ranks, 0
+	c.s.parts, c.s.beside, c.s.member = nil, []Part{}, make([]seat, ranks)
+	for rank := range c.s.member {
+		c.s.member[rank].part = -1
+	}
+}
+
+// seat adds a part on ranks of its own.
+func (c *composer) seat(p Part) error {
+	for place, rank := range p.Ranks {
+		if rank < 0 || rank >= len(c.s.member) {
+			return fmt.Errorf("rank %d is none of the %d", rank, len(c.s.member))
+		}
+		c.s.member[rank] = seat{part: len(c.s.beside), place: place}
+	}
+	c.s.beside = append(c.s.beside, p)
+	return nil
+}
+
+// whyInNone adds to an error what parts without tensors need.
+func (c *composer) whyInNone() string {
+	if len(c.s.Tensors) > 0 {
+		return ""
+	}
+	return "; parts that lie in none are of one kind, type and operator, slots and slices, each on " +
+		"ranks of its own, and on no stream"
+}
+
+// at is the schedule that a rank plays, and which rank it plays in it.
+func (s *Schedule) at(rank int) (*Schedule, int) {
+	if s.beside == nil {
+		return s, rank
+	}
+	seat := s.member[rank]
+	if seat.part < 0 {
+		return &Schedule{}, 0
+	}
+	return s.beside[seat.part].Schedule, seat.place
+}
+
+// SpecOf is the collective that a rank takes part in: of parts beside each other, its own's.
+func (s *Schedule) SpecOf(rank int) *collective.Spec {
+	t, _ := s.at(rank)
+	return &t.Spec
+}
+
+// besideProgram is what a rank runs of parts beside each other.
+func (s *Schedule) besideProgram(rank int) *Program {
+	seat := s.member[rank]
+	if seat.part < 0 {
+		return &Program{schedule: s, code: &code{}, rank: int32(rank)}
+	}
+	own := &s.beside[seat.part]
+	p := own.Schedule.Program(seat.place)
+	p.team = own.Ranks
+	return p
+}

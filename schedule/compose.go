@@ -1,0 +1,326 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"collsim/collective"
+	"collsim/dtype"
+)
+
+// Part is a schedule inside a composed one: as its algorithm has made it, played by ranks of the
+// whole, on memory of the whole, on a stream of each of its ranks.
+type Part struct {
+	Name     string // for pictures and errors; empty is the schedule's own
+	Schedule *Schedule
+	Ranks    []int // Ranks[i] plays rank i of Schedule; nil: all, in order
+	// Memory says where each buffer of Schedule lies: input, output, scratch, tensors. A buffer that
+	// is not listed, or has no tensor, has no elements.
+	Memory []Place
+	// Stream is the one that its lanes are on; those of a schedule whose lanes are streams themselves
+	// are on Stream, Stream+1, …. A part begins on a rank when the part before it on its stream has
+	// ended there.
+	Stream int32
+	// Launch, unless nil, begins the bracket that all lanes on a rank are: one launch, and a block of
+	// SMs for each channel. Without, the lanes launch what they do themselves, or nothing does.
+	Launch *Launch
+	// After are parts before this one that must have ended on a rank before it begins there.
+	After []int
+}
+
+// Place is where a buffer lies: in a tensor of the whole, from an offset in elements on, one for
+// all ranks of the part or one for each.
+type Place struct {
+	Tensor  Buffer // 0: none
+	Offsets []int64
+}
+
+// part is a Part among the others of a schedule.
+type part struct {
+	Part
+	launch *Launch   // Whole
+	place  []int32   // of every rank of the whole, −1 for none; nil: as it is
+	first  []int32   // lane of the whole, on each rank of the part
+	lanes  []int32   // how many it has there
+	waits  [][]int   // parts that each of its ranks waits for
+	ends   [][]Event // that all its lanes on each of its ranks have ended
+}
+
+// Compose is the schedule of several parts on a number of ranks, with the tensors that they work
+// on. Its Spec is of kind Custom. Parts on one rank are ordered by their streams and by After, on
+// different ranks by the messages inside of parts alone. The definition of the whole is that of its
+// parts, one after the other.
+//
+// Without tensors, parts of one kind, type and operator, slots and slices, each on ranks of its own
+// and in no order, work on the input, output and scratch of their ranks: see Beside.
+func Compose(name string, ranks int, tensors []Tensor, parts []Part) (*Schedule, error) {
+	c, err := startComposing(name, ranks, tensors)
+	if err != nil {
+		return nil, err
+	}
+	c.lie(parts)
+	for i := range parts {
+		if err := c.add(&parts[i]); err != nil {
+			return nil, fmt.Errorf("schedule: part %d (%s): %w", i, parts[i].called(), err)
+		}
+	}
+	return c.s, nil
+}
+
+// startComposing has no parts yet.
+func startComposing(name string, ranks int, tensors []Tensor) (*composer, error) {
+	zeros := make([]int64, max(ranks, 0))
+	s := &Schedule{Name: name, Slices: 1, Tensors: tensors, parts: []part{}, Spec: collective.Spec{
+		Kind: collective.Custom, Type: typeOfFirst(tensors), Ranks: ranks,
+		Splits: [][]int64{zeros, zeros}}}
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	return &composer{s: s, lanes: make([]int32, ranks), last: make([]map[int32]int, ranks)}, nil
+}
+
+// typeOfFirst is the type of the whole's Spec, which nobody reads.
+func typeOfFirst(tensors []Tensor) dtype.Type {
+	if len(tensors) > 0 {
+		return tensors[0].Type
+	}
+	return dtype.Uint8
+}
+
+// called is the part's name.
+func (p *Part) called() string {
+	if p.Name == "" && p.Schedule != nil {
+		return p.Schedule.Name
+	}
+	return p.Name
+}
+
+// composer adds parts.
+type composer struct {
+	s     *Schedule
+	lanes []int32         // of each rank so far
+	last  []map[int32]int // of each rank: the last part on each stream
+}
+
+func (c *composer) add(given *Part) error {
+	p := part{Part: *given}
+	if p.Schedule == nil || p.Schedule.parts != nil || p.Schedule.beside != nil {
+		return fmt.Errorf("a schedule of one part is expected")
+	}
+	if Word(p.Name) != p.Name {
+		return fmt.Errorf("name %q: one word of at most %d bytes is expected", p.Name, maxWord)
+	}
+	if p.Ranks == nil {
+		p.Ranks = make([]int, c.s.Spec.Ranks)
+		for i := range p.Ranks {
+			p.Ranks[i] = i
+		}
+	} else if c.s.beside == nil {
+		p.place = make([]int32, c.s.Spec.Ranks)
+		for i := range p.place {
+			p.place[i] = -1
+		}
+	}
+	if len(p.Ranks) != p.Schedule.Spec.Ranks {
+		return fmt.Errorf("%d ranks are to play a schedule of %d", len(p.Ranks), p.Schedule.Spec.Ranks)
+	}
+	if c.s.beside != nil {
+		return c.seat(p.Part)
+	}
+	if err := c.memory(&p); err != nil {
+		return err
+	}
+	if p.Launch != nil {
+		if err := p.Launch.validate(); err != nil {
+			return err
+		}
+		whole := *p.Launch
+		whole.Whole = true
+		p.launch = &whole
+	}
+	for _, before := range p.After {
+		if before < 0 || before >= len(c.s.parts) {
+			return fmt.Errorf("it is after part %d, which is none of the %d before it", before,
+				len(c.s.parts))
+		}
+	}
+	for i, rank := range p.Ranks {
+		if rank < 0 || rank >= c.s.Spec.Ranks || p.place != nil && p.place[rank] >= 0 {
+			return fmt.Errorf("rank %d is none of the %d, or plays twice", rank, c.s.Spec.Ranks)
+		}
+		if p.place != nil {
+			p.place[rank] = int32(i)
+		}
+		c.enter(&p, i, rank)
+	}
+	c.s.parts = append(c.s.parts, p)
+	return nil
+}
+
+// enter gives the part its lanes on a rank, and what they wait for.
+func (c *composer) enter(p *part, place, rank int) {
+	own := p.Schedule.Program(place)
+	n := own.Lanes()
+	p.first, p.lanes = append(p.first, c.lanes[rank]), append(p.lanes, int32(n))
+	p.ends = append(p.ends, own.code.ends(p.first[place]))
+	c.lanes[rank] += int32(n)
+	var waits []int
+	for _, before := range p.After {
+		waits = c.await(waits, before, rank)
+	}
+	if c.last[rank] == nil {
+		c.last[rank] = map[int32]int{}
+	}
+	streams := 1
+	if p.Launch == nil {
+		streams = max(n, 1)
+	}
+	for i := range streams {
+		stream := p.Stream + int32(i)
+		if before, ok := c.last[rank][stream]; ok {
+			waits = c.await(waits, before, rank)
+		}
+		c.last[rank][stream] = len(c.s.parts)
+	}
+	sort.Ints(waits)
+	p.waits = append(p.waits, waits)
+}
+
+// await adds a part to those that are waited for on a rank; of one without lanes, those that it
+// waits for itself.
+func (c *composer) await(waits []int, before, rank int) []int {
+	p := &c.s.parts[before]
+	place := p.placeOf(rank)
+	switch {
+	case place < 0 || slices.Contains(waits, before):
+	case p.lanes[place] > 0:
+		waits = append(waits, before)
+	default:
+		for _, further := range p.waits[place] {
+			waits = c.await(waits, further, rank)
+		}
+	}
+	return waits
+}
+
+// memory holds the part's buffers to the tensors that they lie in.
+func (c *composer) memory(p *part) error {
+	s := p.Schedule
+	p.Memory = append(slices.Clone(p.Memory), // one for every buffer
+		make([]Place, max(0, s.Buffers()-len(p.Memory)))...)
+	for b := range Buffer(s.Buffers()) {
+		if n := len(p.Memory[b].Offsets); n > 1 && n != len(p.Ranks) {
+			return fmt.Errorf("%s has %d offsets for %d ranks", s.BufferName(b), n, len(p.Ranks))
+		}
+		for place := range p.Ranks {
+			n := s.Len(b, place)
+			if own := s.Tensor(b); n == 0 || own != nil && own.Role == Defined {
+				continue
+			}
+			home, off := s.Home(b, place) // in place, the output is where the input is
+			at := p.Memory[home]
+			t := c.s.Tensor(at.Tensor)
+			switch off += at.Offset(place); {
+			case t == nil:
+				return fmt.Errorf("%s, of %d elements, lies in no tensor%s", s.BufferName(b), n,
+					c.whyInNone())
+			case t.Type != s.TypeOf(b):
+				return fmt.Errorf("%s is of %v, and lies in %s, of %v", s.BufferName(b), s.TypeOf(b),
+					t.Name, t.Type)
+			case off < 0 || n > t.Shape.Elements()-off:
+				return fmt.Errorf("%s, elements %d to %d, does not lie in %s, of %v", s.BufferName(b),
+					off, off+n, t.Name, t.Shape)
+			}
+		}
+	}
+	return nil
+}
+
+// Offset is that of a rank of the part.
+func (p Place) Offset(place int) int64 {
+	switch len(p.Offsets) {
+	case 0:
+		return 0
+	case 1:
+		return p.Offsets[0]
+	}
+	return p.Offsets[place]
+}
+
+// placeOf is which rank of the part a rank plays, −1 for none.
+func (p *part) placeOf(rank int) int {
+	if p.place == nil {
+		return rank
+	}
+	return int(p.place[rank])
+}
+
+// Parts are those of a schedule that Compose has made; nil of any other.
+func (s *Schedule) Parts() []Part {
+	var list []Part
+	for i := range s.parts {
+		list = append(list, s.parts[i].Part)
+	}
+	return list
+}
+
+// partOf is the schedule that a place of a composed one is in, and the place in there; of any
+// other schedule, itself.
+func (s *Schedule) partOf(where Spot) (*Schedule, Spot) {
+	switch {
+	case s.parts != nil:
+		p := &s.parts[where.Part]
+		where.Rank, where.Part = p.placeOf(where.Rank), 0
+		return p.Schedule, where
+	case s.beside != nil:
+		s, where.Rank = s.at(where.Rank)
+	}
+	return s, where
+}
+
+// SpecAt is the collective that a step is of: of a composed schedule, its part's.
+func (s *Schedule) SpecAt(where Spot) *collective.Spec {
+	s, _ = s.partOf(where)
+	return &s.Spec
+}
+
+// Locate says which memory a region's buffer lies in where a step is carried out, and where it
+// begins there: Home, and of a composed schedule the tensor and the offset of its part.
+func (s *Schedule) Locate(where Spot, b Buffer) (memory Buffer, base int64) {
+	if s.parts == nil {
+		return s.Home(b, where.Rank)
+	}
+	p := &s.parts[where.Part]
+	place := p.placeOf(where.Rank)
+	memory, base = p.Schedule.Home(b, place)
+	at := p.Memory[memory]
+	return at.Tensor, base + at.Offset(place)
+}
+
+// Bytes is Size in bytes.
+func (s *Schedule) Bytes(where Spot, step *Step) (n int64, known bool) {
+	n, known = s.Size(where, step)
+	if n == 0 {
+		return 0, known
+	}
+	of, _ := s.partOf(where)
+	b := Buffer(0)
+	if len(step.To) > 0 {
+		b = step.To[0].Buffer
+	} else {
+		for i := range step.From {
+			if step.From[i].Kind != Message {
+				b = step.From[i].Region.Buffer
+				break
+			}
+		}
+	}
+	return n * int64(of.TypeOf(b).Width()), known
+}
+
+// BytesOf is how many bytes a region has.
+func (s *Schedule) BytesOf(where Spot, r *Region) int64 {
+	of, at := s.partOf(where)
+	return of.Elements(at, r) * int64(of.TypeOf(r.Buffer).Width())
+}

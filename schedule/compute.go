@@ -1,0 +1,174 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"collsim/kernel"
+	"collsim/unit"
+)
+
+// Opaque is a kernel that takes a time and of which no more is known.
+func Opaque(t unit.Time) *kernel.Op { return &kernel.Op{Kind: kernel.Opaque, Time: t} }
+
+// OpaqueTime is what an opaque kernel takes; 0 of every other step.
+func (s *Step) OpaqueTime() unit.Time {
+	if s.Kernel == nil || s.Kernel.Kind != kernel.Opaque {
+		return 0
+	}
+	return s.Kernel.Time
+}
+
+// Engine is what carries out the steps of a bracket.
+type Engine uint8
+
+// The engines of a rank.
+const (
+	SMs        Engine = iota // a number of them, or parts of them
+	CopyEngine               // one, which copies and takes part in no barrier
+	Host                     // a thread of the host
+)
+
+var engineNames = [...]string{"sms", "copy", "host"}
+
+// String is the engine's name in the text form.
+func (e Engine) String() string { return engineNames[e] }
+
+// Launch begins a bracket: the steps of a lane that the host launches at once, from this one to the
+// next that begins one, or to the lane's end. The lane is a stream: a bracket begins when the one
+// before it has ended. The host launches the brackets of a rank in the order of their parts, rounds
+// and lanes.
+type Launch struct {
+	Name   string // for pictures; empty is the step's own
+	Engine Engine
+	// Blocks is how many blocks on SMs the bracket holds from its first step to its last; 0 is one,
+	// or of a kernel the blocks of its grid, which come and go.
+	Blocks int32
+	// PerSM is how many of its blocks an SM holds at most at a time; 0 is one.
+	PerSM int32
+	// Priority is that of its blocks: free SMs go to the highest first.
+	Priority int32
+	// Whole brackets are all lanes of a part on a rank, one launch together, and hold Blocks for each
+	// channel of it, from the first step of its lanes to the last: what Part.Launch makes.
+	Whole bool
+	// Graph, if not 0, is the CUDA graph that the bracket is a node of: the first of them that the
+	// host comes to launches them all.
+	Graph int32
+}
+
+// String is the mark in the text form, such as "launch(sms blocks=4 per_sm=2 name=barrier)".
+func (l *Launch) String() string {
+	text := "launch(" + l.Engine.String()
+	for _, n := range l.numbers() {
+		if *n.value != 0 {
+			text += fmt.Sprintf(" %s=%d", n.name, *n.value)
+		}
+	}
+	if l.Name != "" {
+		text += " name=" + l.Name
+	}
+	return text + ")"
+}
+
+type launchNumber struct {
+	name  string
+	value *int32
+	most  int32
+}
+
+func (l *Launch) numbers() []launchNumber {
+	return []launchNumber{{"blocks", &l.Blocks, 1 << 20}, {"per_sm", &l.PerSM, 64},
+		{"priority", &l.Priority, 64}, {"graph", &l.Graph, 1 << 20}}
+}
+
+// maxWord is how many bytes a launch's or a part's name may have.
+const maxWord = 64
+
+// Word makes a text one that the name of a launch and of a part can be: what could not be read back
+// is left out.
+func Word(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || strings.ContainsRune(" ()#=", r) {
+			return -1
+		}
+		return r
+	}, text)
+	for len(text) > maxWord {
+		_, last := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-last]
+	}
+	if slices.Contains(partWords, text) {
+		return text + "_"
+	}
+	return text
+}
+
+// validate says what of a launch cannot be.
+func (l *Launch) validate() error {
+	for _, n := range l.numbers() {
+		if *n.value < 0 || *n.value > n.most {
+			return fmt.Errorf("launch: %s=%d: 0 to %d is expected", n.name, *n.value, n.most)
+		}
+	}
+	switch {
+	case l.Engine > Host:
+		return fmt.Errorf("launch: engine %d is none", l.Engine)
+	case l.Engine != SMs && (l.Blocks != 0 || l.PerSM != 0):
+		return fmt.Errorf("launch: only sms have blocks, not %v", l.Engine)
+	case Word(l.Name) != l.Name:
+		return fmt.Errorf("launch: name %q: one word of at most %d bytes is expected", l.Name, maxWord)
+	}
+	return nil
+}
+
+// parseLaunch reads what String prints.
+func parseLaunch(text string) (*Launch, error) {
+	body, ok := strings.CutPrefix(text, "launch(")
+	body, closed := strings.CutSuffix(body, ")")
+	words := strings.Fields(body)
+	if !ok || !closed || len(words) == 0 {
+		return nil, fmt.Errorf("%q: a launch looks like launch(sms blocks=4 name=barrier)", text)
+	}
+	engine, err := index(engineNames[:], words[0])
+	if err != nil {
+		return nil, fmt.Errorf("launch: %w", err)
+	}
+	l := &Launch{Engine: Engine(engine)}
+	for _, word := range words[1:] {
+		if err := l.read(word); err != nil {
+			return nil, err
+		}
+	}
+	return l, l.validate()
+}
+
+// read reads a word such as "blocks=4".
+func (l *Launch) read(word string) error {
+	name, value, _ := strings.Cut(word, "=")
+	if name == "name" {
+		l.Name = value
+		return nil
+	}
+	for _, n := range l.numbers() {
+		if n.name != name {
+			continue
+		}
+		x, err := strconv.ParseInt(value, 10, 32)
+		if err != nil || x < 1 {
+			return fmt.Errorf("launch: %s=%s: a number from 1 to %d is expected", name, value, n.most)
+		}
+		*n.value = int32(x)
+		return nil
+	}
+	return fmt.Errorf("launch: %q: blocks=, per_sm=, priority=, graph= and name= are expected", word)
+}
+
+// equal reports whether two steps begin the same bracket, or none.
+func (l *Launch) equal(o *Launch) bool { return l == o || l != nil && o != nil && *l == *o }
+
+// equalKernel reports whether two steps compute the same, or nothing.
+func equalKernel(a, b *kernel.Op) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -1,0 +1,176 @@
+package schedule
+
+// streak is what is kept of the latest steps of a lane under a group, so that a long loop is not
+// rolled up a step at a time: a step that goes on as the two before it did, and these are the last
+// two of a loop of one step, is one more of that loop. The last one is put in as any other step,
+// when what follows may look at it.
+type streak struct {
+	last, before call
+	rounds       [2]int32 // after them
+	known        int      // of the two
+	more         int      // steps that have only been counted, the last of them in last
+	isOff        bool     // for tests: every step is rolled up
+}
+
+// call is a step as its author asked for it, if it is a simple one: single blocks, two sources.
+type call struct {
+	into              Region
+	to                int32
+	from              [2]Source
+	intos, tos, froms int
+}
+
+// call is what an author asks for, with the buffers that regions of the working copy are in. ok is
+// false of what is not simple.
+func (l *Lane) call(into []Region, to []int, sources []Source) (c call, ok bool) {
+	if l.schedule.Group == nil || l.err != nil || len(into) > 1 || len(to) > 1 ||
+		len(sources) > 2 || l.facing != l.Index || l.awaits != nil || l.completes ||
+		l.launch != nil {
+		return c, false
+	}
+	c.intos, c.tos, c.froms = len(into), len(to), len(sources)
+	ok = true
+	for i := range sources {
+		c.from[i] = sources[i]
+		f := &c.from[i]
+		switch f.Kind {
+		case Local:
+			ok = ok && l.simple(&f.Region, false)
+		case Message:
+			ok = ok && f.Region.List == nil
+		default:
+			ok = false
+		}
+		ok = ok && f.Team == nil
+	}
+	for _, r := range into {
+		c.into = r
+		ok = ok && l.simple(&c.into, true)
+	}
+	for _, rank := range to {
+		c.to = mod(int32(rank), int32(l.Ranks))
+		ok = ok && int(c.to) != l.Rank
+	}
+	return c, ok
+}
+
+// simple reports whether a region is a single block, and of a buffer that has all of them; it is
+// then in that buffer.
+func (l *Lane) simple(r *Region, write bool) bool {
+	if r.List != nil || r.Run != 1 || r.Times != 1 {
+		return false
+	}
+	if r.Buffer != work {
+		return true
+	}
+	kind := l.schedule.Spec.Kind
+	r.Buffer = Input
+	if write || l.isWritten(r.First) {
+		r.Buffer = Output
+	}
+	return (vector(kind) || kind.Gathers() && r.Buffer == Output ||
+		kind.Scatters() && r.Buffer == Input) && l.schedule.blocks[r.Buffer] == l.blocks(work)
+}
+
+// goesOn reports whether a call follows the last two as they follow each other, all its blocks
+// moving alike.
+func (l *Lane) goesOn(c *call) bool {
+	a, b := &l.streak.before, &l.streak.last
+	if l.streak.known < 2 || l.streak.isOff || b.intos != c.intos ||
+		b.tos != c.tos || b.froms != c.froms ||
+		a.intos != c.intos || a.tos != c.tos || a.froms != c.froms {
+		return false
+	}
+	ranks := int32(l.Ranks)
+	if c.tos > 0 && !even(a.to, b.to, c.to, ranks) {
+		return false
+	}
+	way, moves := int32(0), false
+	follows := func(x, y, z *Region) bool {
+		if x.Buffer != z.Buffer || y.Buffer != z.Buffer || x.Tile != z.Tile || y.Tile != z.Tile ||
+			x.Period != z.Period || y.Period != z.Period {
+			return false
+		}
+		n := l.schedule.blocks[z.Buffer]
+		d := mod(z.First-y.First, n)
+		isAlike := !moves || d == way
+		way, moves = d, true
+		return isAlike && even(x.First, y.First, z.First, n)
+	}
+	for i := range c.froms {
+		x, y, z := &a.from[i], &b.from[i], &c.from[i]
+		if x.Kind != z.Kind || y.Kind != z.Kind || x.Put != z.Put || y.Put != z.Put ||
+			x.Scale != z.Scale || y.Scale != z.Scale {
+			return false
+		}
+		if z.Kind == Local && !follows(&x.Region, &y.Region, &z.Region) {
+			return false
+		}
+		p, q, r := &x.Peer, &y.Peer, &z.Peer
+		if z.Kind == Message && (p.Lane != r.Lane || q.Lane != r.Lane || p.Class != r.Class ||
+			q.Class != r.Class || p.Tag != r.Tag || q.Tag != r.Tag ||
+			!even(p.Rank, q.Rank, r.Rank, ranks)) {
+			return false
+		}
+	}
+	return c.intos == 0 || follows(&a.into, &b.into, &c.into)
+}
+
+// even reports whether y leads to z as x leads to y, modulo n.
+func even(x, y, z, n int32) bool { return mod(z-y, n) == mod(y-x, n) }
+
+// counts takes a call in as one more step of the last loop, if it is.
+func (l *Lane) counts(c *call) bool {
+	if !l.goesOn(c) {
+		return false
+	}
+	if l.streak.more == 0 {
+		l.finish()
+	}
+	loop := &l.roll.knots[len(l.roll.knots)-1]
+	if loop.step != nil || len(loop.body) != 1 || loop.body[0].step == nil {
+		return false
+	}
+	for _, d := range loop.body[0].strides[0] {
+		way := (int64(loop.count) + int64(l.streak.more) + 1) * int64(d)
+		if way > maxWay || way < -maxWay {
+			return false
+		}
+	}
+	l.streak.before, l.streak.last = l.streak.last, *c
+	l.streak.more++
+	l.steps++
+	return true
+}
+
+// remember keeps a call that has been put in, after so many that were known.
+func (l *Lane) remember(c *call, isSimple bool, known int) {
+	k := &l.streak
+	if !isSimple || l.err != nil {
+		return
+	}
+	k.before, k.last = k.last, *c
+	k.rounds = [2]int32{k.rounds[1], l.round}
+	k.known = min(known+1, 2)
+}
+
+// catchUp puts in what has only been counted.
+func (l *Lane) catchUp() {
+	k := &l.streak
+	if k.more == 0 {
+		return
+	}
+	before := int32(k.more - 1)
+	k.more = 0
+	l.roll.knots[len(l.roll.knots)-1].count += before
+	l.round += before * (k.rounds[1] - k.rounds[0])
+	l.steps--
+	c := &k.last
+	s := l.step([]Region{c.into}[:c.intos], c.from[:c.froms])
+	if c.tos > 0 {
+		s.Send = append(s.Send, Dest{Peer: l.peer(int(c.to), FIFO)})
+	}
+	l.append(s)
+	k.rounds = [2]int32{l.round - (k.rounds[1] - k.rounds[0]), l.round}
+	k.known = 2
+}

@@ -1,0 +1,111 @@
+package schedule
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/internal/tier"
+)
+
+// TestStreak: whatever an author writes under a group, it is the same program whether long loops
+// are counted or rolled up step by step, or the same misuse.
+func TestStreak(t *testing.T) {
+	counted, wrong := 0, 0
+	for i := range tier.Raced(50, 600, 6_000) {
+		rng := rand.New(rand.NewPCG(uint64(i), 17))
+		spec := collective.Spec{Kind: []collective.Kind{collective.AllGather, collective.ReduceScatter,
+			collective.AllToAll, collective.AllReduce}[min(rng.IntN(8), 3)], Ranks: 3 + rng.IntN(9),
+			Type: dtype.Int8, Count: 720}
+		if spec.Kind == collective.AllReduce || spec.Kind == collective.ReduceScatter {
+			spec.Op = collective.Sum
+		}
+		var phases []func(l *Lane)
+		for range 1 + rng.IntN(5) {
+			phases = append(phases, phase(rng, spec))
+		}
+		texts, errs := [2]string{}, [2]error{}
+		for slow := range 2 {
+			most := 0
+			s, err := Build(Plan{Spec: spec, Group: Group{int32(spec.Ranks)}, Lanes: 2,
+				Lane: func(l *Lane) {
+					l.streak.isOff = slow == 1
+					for _, p := range phases {
+						p(l)
+						most = max(most, l.streak.more)
+					}
+				}})
+			if errs[slow] = err; err == nil {
+				texts[slow] = s.String()
+			}
+			if most > 1 {
+				counted++
+			}
+			require.True(t, slow == 0 || most == 0)
+		}
+		require.Equal(t, errs[1], errs[0], "%d", i)
+		require.Equal(t, texts[1], texts[0], "%d", i)
+		if errs[0] != nil {
+			wrong++
+		}
+	}
+	t.Logf("%d counted, %d wrong", counted, wrong)
+	require.Greater(t, counted, 20)
+	require.Greater(t, wrong, 5)
+}
+
+// phase writes some steps over and over, with blocks and peers that move or do not, and now and
+// then something in between.
+func phase(rng *rand.Rand, spec collective.Spec) func(l *Lane) {
+	times, verb, other := 1+rng.IntN(30), rng.IntN(9), rng.IntN(24)
+	to, turn := 1+rng.IntN(spec.Ranks-1), rng.IntN(12)/11
+	at, step := rng.IntN(10), rng.IntN(5)-2
+	return func(l *Lane) {
+		for i := range times {
+			block := l.Chunk(at + i*step)
+			if spec.Kind == collective.AllToAll {
+				block = l.Out(at + i*step)
+			}
+			peer := to + i*turn
+			switch verb {
+			case 0:
+				l.Send(peer, block)
+			case 1:
+				l.Recv(-peer, block)
+			case 2:
+				l.Reduce(-peer, block)
+			case 3:
+				l.ReduceSend(-peer, peer, block)
+			case 4:
+				l.CopySend(-peer, peer, block)
+			case 5:
+				l.ReduceCopySend(-peer, peer, block)
+			case 6:
+				l.Accumulate(-peer, block)
+			case 7:
+				l.Copy(l.Out(at+i), l.In(at+2*i))
+			case 8:
+				l.Copy(l.Out(at+i*step), l.Out(at+i*step+1))
+			}
+			switch {
+			case other == 0 && i == times/2, other == 1 && i > 3:
+				l.Post()
+			case other == 2 && i == times/2, other == 3:
+				l.Round(3 * i)
+			case other == 4 && i == times/2, other == 5 && i%2 == 0:
+				l.Signal(1)
+			case other == 8 && i == times/2:
+				for range 4 {
+					l.Signal(1)
+				}
+			case other == 6 && i == times/2:
+				l.Facing(1 - l.Index)
+			case other == 7 && i == times-1:
+				l.Completes()
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package schedule
+
+import "slices"
+
+// Strip is a part of a buffer in which its blocks lie side by side: block i is the Size elements
+// from Off + i·Size on.
+type Strip struct{ Off, Size int64 }
+
+// ByRank reports whether a buffer is cut into one block a rank, which a group translates.
+func (s *Schedule) ByRank(b Buffer) bool { return s.byRank[b] }
+
+// Strips are where the blocks of a buffer lie that is cut into one block a rank, one strip for each
+// part that is cut outside of blocks (a channel). ok is false if the blocks of a strip are not all
+// of one size, do not fill it, or do not lie in one place on all ranks; and if there are more than
+// a quick look can see.
+func (s *Schedule) Strips(b Buffer) (list []Strip, ok bool) {
+	if s.beside != nil || s.parts != nil || !s.byRank[b] || !s.alike(b) {
+		return nil, false
+	}
+	within := []span{{0, s.Len(b, 0)}}
+	for i := range *s.cut(b) {
+		l := &(*s.cut(b))[i]
+		if l.Axis == Block {
+			return l.strips(within)
+		}
+		var parts []span
+		for _, w := range within {
+			n := l.parts(w.len)
+			if int64(len(parts))+n > maxCuts {
+				return nil, false
+			}
+			for i := range n {
+				if p := l.part(w, i, 0); p.len > 0 {
+					parts = append(parts, p)
+				}
+			}
+		}
+		within = parts
+	}
+	return nil, false
+}
+
+// strips are the spans as blocks divide them.
+func (l *Level) strips(within []span) (list []Strip, ok bool) {
+	n := l.parts(0)
+	for _, w := range within {
+		if w.len%n != 0 || !l.even(w.len) || l.part(w, n-1, 0).off+w.len/n != w.off+w.len {
+			return nil, false
+		}
+		list = append(list, Strip{w.off, w.len / n})
+	}
+	return list, true
+}
+
+// alike reports whether a buffer is cut in one way on all ranks.
+func (s *Schedule) alike(b Buffer) bool {
+	for _, l := range *s.cut(b) {
+		if l.Split == Table && slices.ContainsFunc(l.Ends, func(row []int64) bool {
+			return !slices.Equal(row, l.Ends[0])
+		}) {
+			return false
+		}
+	}
+	return s.evenLen(b)
+}

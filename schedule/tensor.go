@@ -1,0 +1,240 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/kernel"
+)
+
+// Tensor is a buffer of a program: of a type and a shape of its own, the same on every rank.
+type Tensor struct {
+	Name  string
+	Type  dtype.Type
+	Shape collective.Shape
+	Cut   Cut
+	Role  Role
+	// Symmetric memory has the same size and offset on all ranks: others may read it and write to it
+	// one-sided.
+	Symmetric bool
+}
+
+// Role is what a tensor is to a program.
+type Role uint8
+
+// The roles.
+const (
+	Inner  Role = iota // holds nothing before and need hold nothing afterwards
+	Given              // its values are given
+	Result             // its values are what the program is for
+	// Defined is no memory at all: it only has a name for Defs.
+	Defined
+)
+
+var roleNames = [...]string{"inner", "given", "result", "defined"}
+
+// String is the role's name in the text form.
+func (r Role) String() string { return roleNames[r] }
+
+// Def is one line of what a program computes: a tensor is a collective, or a kernel, of others.
+// Every rank has all of them.
+type Def struct {
+	// Spec is a collective among all ranks of the program, of one tensor; or Kernel is an operation.
+	Spec   *collective.Spec
+	Kernel *kernel.Op
+	From   []Buffer
+	To     Buffer
+}
+
+// maxTensors bounds how many a program has.
+const maxTensors = 1 << 15
+
+// Buffers is how many buffers every rank has, tensors among them.
+func (s *Schedule) Buffers() int { return int(FirstTensor) + len(s.Tensors) }
+
+// Tensor is what a buffer holds, nil for input, output and scratch.
+func (s *Schedule) Tensor(b Buffer) *Tensor {
+	if b < FirstTensor || int(b) >= s.Buffers() {
+		return nil
+	}
+	return &s.Tensors[b-FirstTensor]
+}
+
+// cut is how a buffer is cut.
+func (s *Schedule) cut(b Buffer) *Cut {
+	if t := s.Tensor(b); t != nil {
+		return &t.Cut
+	}
+	return &s.Cuts[b]
+}
+
+// BufferName is the name in the text form, of tensors too.
+func (s *Schedule) BufferName(b Buffer) string {
+	if t := s.Tensor(b); t != nil {
+		return t.Name
+	}
+	return b.String()
+}
+
+// bufferOf is the buffer of a name.
+func (s *Schedule) bufferOf(name string) (Buffer, bool) {
+	if i := slices.Index(bufferNames[:], name); i >= 0 {
+		return Buffer(i), true
+	}
+	i := slices.IndexFunc(s.Tensors, func(t Tensor) bool { return t.Name == name })
+	return FirstTensor + Buffer(i), i >= 0
+}
+
+// TypeOf is the type of a buffer's elements.
+func (s *Schedule) TypeOf(b Buffer) dtype.Type {
+	if t := s.Tensor(b); t != nil {
+		return t.Type
+	}
+	return s.Spec.Type
+}
+
+// settleTensors says what of the tensors and definitions cannot be.
+func (s *Schedule) settleTensors() error {
+	if len(s.Tensors) > maxTensors {
+		return fmt.Errorf("schedule: %d tensors; at most %d", len(s.Tensors), maxTensors)
+	}
+	if len(s.Tensors) > 0 && s.Spec.Kind != collective.Custom {
+		return fmt.Errorf("schedule: only a program, of kind %v, has tensors", collective.Custom)
+	}
+	for i, t := range s.Tensors {
+		b, _ := s.bufferOf(t.Name)
+		switch {
+		case !IsName(t.Name) || b != FirstTensor+Buffer(i):
+			return fmt.Errorf("schedule: tensor %q: a name of its own is expected, of letters, digits "+
+				"and _", t.Name)
+		case !t.Type.Valid():
+			return fmt.Errorf("schedule: tensor %s has no type", t.Name)
+		case t.Role > Defined:
+			return fmt.Errorf("schedule: tensor %s has no role", t.Name)
+		}
+		if err := t.Shape.Validate(); err != nil {
+			return fmt.Errorf("schedule: tensor %s: %w", t.Name, err)
+		}
+		if t.Shape.Elements() > collective.MaxElements/int64(s.Spec.Ranks) {
+			return fmt.Errorf("schedule: tensor %s of %v is too large", t.Name, t.Shape)
+		}
+	}
+	for i := range s.Defs {
+		if err := s.Defs[i].validate(s); err != nil {
+			return fmt.Errorf("schedule: definition %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// IsName reports whether a text can stand for a tensor: one word of letters, digits and _ that
+// begins with a letter or _, and is none of the other buffers'.
+func IsName(text string) bool {
+	for i, r := range text {
+		switch {
+		case r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
+		case i > 0 && '0' <= r && r <= '9':
+		default:
+			return false
+		}
+	}
+	return text != "" && len(text) <= 64 && !slices.Contains(bufferNames[:], text)
+}
+
+// validate holds a definition to the tensors that it names.
+func (d *Def) validate(s *Schedule) error {
+	for _, b := range append([]Buffer{d.To}, d.From...) {
+		if s.Tensor(b) == nil {
+			return fmt.Errorf("%v is no tensor", b)
+		}
+	}
+	if s.Tensor(d.To).Role == Given {
+		return fmt.Errorf("%s is given", s.BufferName(d.To))
+	}
+	switch {
+	case (d.Spec == nil) == (d.Kernel == nil):
+		return fmt.Errorf("a collective or a kernel is expected")
+	case d.Spec != nil:
+		return d.validateCollective(s)
+	}
+	if err := d.Kernel.Validate(); err != nil {
+		return err
+	}
+	operands := d.Kernel.Operands()
+	if len(operands) != len(d.From) {
+		return fmt.Errorf("%v has %d operands, not %d", d.Kernel.Kind, len(operands), len(d.From))
+	}
+	for i, want := range append(operands, d.Kernel.Output()) {
+		t := s.Tensor(d.To)
+		if i < len(d.From) {
+			t = s.Tensor(d.From[i])
+		}
+		if t.Type != want.Type || t.Shape.Elements() != want.Shape.Elements() {
+			return fmt.Errorf("%s is %v %v; %v has %v %v for %s", t.Name, t.Type, t.Shape,
+				d.Kernel.Kind, want.Type, want.Shape, want.Name)
+		}
+	}
+	return nil
+}
+
+func (d *Def) validateCollective(s *Schedule) error {
+	if err := d.Spec.Validate(); err != nil {
+		return err
+	}
+	if len(d.From) != 1 || d.Spec.Ranks != s.Spec.Ranks || d.Spec.InPlace {
+		return fmt.Errorf("%v is of one tensor, among all %d ranks, and not in place", d.Spec.Kind,
+			s.Spec.Ranks)
+	}
+	from, to := s.Tensor(d.From[0]), s.Tensor(d.To)
+	for rank := range s.Spec.Ranks {
+		if d.Spec.In(rank) > from.Shape.Elements() || d.Spec.Out(rank) > to.Shape.Elements() ||
+			from.Type != d.Spec.Type || to.Type != d.Spec.Type {
+			return fmt.Errorf("%v of %d %vs into %d: %s is %v %v, %s is %v %v", d.Spec.Kind,
+				d.Spec.In(rank), d.Spec.Type, d.Spec.Out(rank), from.Name, from.Type, from.Shape,
+				to.Name, to.Type, to.Shape)
+		}
+	}
+	return nil
+}
+
+// words is such as "tensor a given bfloat16 64x32 symmetric", and below it how it is cut.
+func (t *Tensor) words() string {
+	text := fmt.Sprintf("tensor %s %v %v %v", t.Name, t.Role, t.Type, t.Shape)
+	if t.Symmetric {
+		text += " symmetric"
+	}
+	if len(t.Cut) > 0 {
+		text += fmt.Sprintf("\ncut %s %s", t.Name, t.Cut)
+	}
+	return text + "\n"
+}
+
+// words is such as "define gathered = all_gather count=32 of a" and
+// "define out = (matmul m=64 k=32 n=16 float32*float32->float32) of gathered, b".
+func (d *Def) words(s *Schedule) string {
+	names := make([]string, len(d.From))
+	for i, b := range d.From {
+		names[i] = s.BufferName(b)
+	}
+	what := ""
+	if d.Kernel != nil {
+		what = fmt.Sprintf("(%v)", *d.Kernel)
+	} else {
+		what = d.Spec.Kind.String()
+		if d.Spec.Op != 0 {
+			what += " " + d.Spec.Op.String()
+		}
+		if d.Spec.Kind.Rooted() {
+			what += fmt.Sprintf(" root=%d", d.Spec.Root)
+		}
+		if d.Spec.Avg == collective.AvgPost {
+			what += " post"
+		}
+		what += fmt.Sprintf(" count=%d", d.Spec.Count)
+	}
+	return fmt.Sprintf("define %s = %s of %s\n", s.BufferName(d.To), what,
+		strings.Join(names, ", "))
+}

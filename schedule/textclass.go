@@ -1,0 +1,12 @@
+package schedule
+
+// usualClass is the class of a step's connections, if the text does not name another.
+func usualClass(name string) Class {
+	switch name {
+	case "signal", "wait":
+		return Pad
+	case "put":
+		return Free
+	}
+	return FIFO
+}

@@ -1,0 +1,254 @@
+package event
+
+import (
+	"slices"
+
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// begin lets lane i begin the bracket that its present step begins, if it does. It reports whether
+// the lane can go on; the bracket's begin is then the end of the lane's step before.
+func (e *engine) begin(i int32) bool {
+	g, l := e.gpu, &e.lanes[i]
+	x := &g.lanes[i]
+	if l.cursor.Slice() > 0 || x.gate == passed || x.next == x.end {
+		return true
+	}
+	if g.isLaunched && e.step.Launch == nil || !g.isLaunched && l.cursor.Step > 0 {
+		return true
+	}
+	if x.gate == asking {
+		l.waits = forPlaces
+		return false
+	}
+	e.leave(i)
+	number := g.ofLanes[x.next]
+	b := &g.brackets[number]
+	at, known := e.beginning(i, b)
+	if !known {
+		return false
+	}
+	x.next++
+	x.open, x.graph, x.pacer, x.holds = number, b.Graph, model.LanePace, true
+	if b.mark.Engine == schedule.SMs {
+		x.holds = b.resident
+	} else if b.mark.Engine == schedule.CopyEngine {
+		x.pacer = model.EnginePace
+	}
+	b.come++
+	b.ready = model.Later(b.ready, at)
+	e.tell(bracketReady, i, number, at.T)
+	if !b.resident && b.mark.Engine == schedule.SMs || b.mark.Engine == schedule.Host {
+		x.gate, l.end = passed, at
+		e.tell(bracketBegins, i, number, at.T)
+		return true
+	}
+	x.gate, l.waits = asking, forPlaces
+	if b.come == b.lanes {
+		e.claimPlaces(number)
+	}
+	return false
+}
+
+// beginning is when a lane can begin a bracket, but for places.
+func (e *engine) beginning(i int32, b *bracket) (at model.Moment, known bool) {
+	g, l := e.gpu, &e.lanes[i]
+	if !g.isLaunched {
+		at = e.rules.Arrives(l.rank, b.Issued)
+		if !l.cursor.Edge() { // its blocks are there before they wait
+			return at, true
+		}
+		posted, known := e.events(i)
+		return model.Later(at, posted), known
+	}
+	inGraph := func(lane int32) bool { return b.Graph != 0 && g.lanes[lane].graph == b.Graph }
+	at = model.Later(e.rules.Arrives(l.rank, b.Issued), e.rules.Follows(l.rank, l.end, inGraph(i)))
+	if _, known = e.events(i); !known {
+		return at, false
+	}
+	for _, v := range e.step.Await {
+		if v.Value > 0 {
+			at = model.Later(at, e.observed(i, v, inGraph))
+		}
+	}
+	return at, true
+}
+
+// observed is when the begin of a bracket of lane i sees an event that is posted.
+func (e *engine) observed(i int32, v schedule.Event, inGraph func(lane int32) bool) model.Moment {
+	g, rank := e.gpu, e.lanes[i].rank
+	on := e.first[rank] + v.Lane
+	posted := e.lanes[on].posts[v.Value-1]
+	if g.lanes[on].stream == g.lanes[i].stream {
+		return e.rules.Follows(rank, posted, inGraph(on))
+	}
+	return e.rules.Observed(rank, posted, false)
+}
+
+// leave ends the bracket that a lane is in.
+func (e *engine) leave(i int32) {
+	g := e.gpu
+	x := &g.lanes[i]
+	if x.open < 0 {
+		return
+	}
+	b := &g.brackets[x.open]
+	b.over++
+	b.ended = model.Later(b.ended, e.lanes[i].end)
+	e.tell(bracketLeft, i, x.open, e.lanes[i].end.T)
+	if b.over == b.lanes && b.ended.T < unit.Forever {
+		g.at(b.ended.T, bracketEnds, x.open)
+	}
+	x.open, x.holds, x.pacer = -1, false, model.LanePace
+}
+
+// endBracket gives back what a bracket has had.
+func (e *engine) endBracket(number int32, now unit.Time) {
+	b := &e.gpu.brackets[number]
+	e.tell(bracketOver, number, 0, now)
+	r := &e.gpu.ranks[b.rank]
+	for _, k := range b.sms {
+		r.free[k] += model.BlockShare(b.perSM)
+	}
+	if len(b.sms) > 0 || b.engine >= 0 {
+		e.dirty(b.rank)
+	}
+	if b.engine >= 0 {
+		r.engines[b.engine] = false
+	}
+	b.sms = nil
+}
+
+// claim is a bracket that wants its places, or a copy engine, or a kernel that wants some for the
+// blocks of its grid.
+type claim struct {
+	model.Claim
+	bracket int32 // −1: of the kernel of a lane
+	lane    int32
+	rank    int32
+	perSM   int32
+	grid    model.Grid
+	placed  int64 // blocks of the grid, so far
+	running int32 // waves
+	ready   model.Moment
+	begun   bool
+	next    int32 // of those that are free
+}
+
+func (e *engine) newClaim(c claim) int32 {
+	g := e.gpu
+	i := g.freeClaim
+	if i < 0 {
+		g.claims = append(g.claims, c)
+		return int32(len(g.claims) - 1)
+	}
+	g.freeClaim = g.claims[i].next
+	g.claims[i] = c
+	return i
+}
+
+func (e *engine) dropClaim(i int32) {
+	e.gpu.claims[i].next = e.gpu.freeClaim
+	e.gpu.freeClaim = i
+}
+
+// claimPlaces has a bracket ask for its places, when its last lane has come.
+func (e *engine) claimPlaces(number int32) {
+	b := &e.gpu.brackets[number]
+	who := model.Claim{Priority: e.rules.Priority(b.mark), Order: b.Order, Lane: b.Lane}
+	c := e.newClaim(claim{Claim: who, bracket: number, lane: b.lane, rank: b.rank, perSM: b.perSM,
+		ready: b.ready})
+	e.gpu.at(b.ready.T, claimComes, c)
+}
+
+// come puts a claim among those that wait.
+func (e *engine) come(number int32, now unit.Time) {
+	g := e.gpu
+	c := &g.claims[number]
+	if c.bracket < 0 && !e.needsPlaces(c) {
+		e.beginKernel(number, now)
+		e.endKernel(number, now)
+		return
+	}
+	r := &g.ranks[c.rank]
+	list := &r.waiting
+	if c.bracket >= 0 && g.brackets[c.bracket].mark.Engine == schedule.CopyEngine {
+		list = &r.copying
+	}
+	i, _ := slices.BinarySearchFunc(*list, c, func(other int32, c *claim) int {
+		if model.First(&g.claims[other].Claim, &c.Claim) {
+			return -1
+		}
+		return 1
+	})
+	*list = slices.Insert(*list, i, number)
+	e.dirty(c.rank)
+}
+
+// dirty remembers that a rank has something to give out.
+func (e *engine) dirty(rank int32) {
+	if r := &e.gpu.ranks[rank]; !r.isDirty {
+		r.isDirty = true
+		e.gpu.dirty = append(e.gpu.dirty, rank)
+	}
+}
+
+// dispatch gives out what is free at an instant.
+func (e *engine) dispatch(now unit.Time) {
+	g := e.gpu
+	for _, rank := range g.dirty {
+		r := &g.ranks[rank]
+		r.isDirty = false
+		for len(r.waiting) > 0 && e.seat(r.waiting[0], now) {
+			r.waiting = slices.Delete(r.waiting, 0, 1)
+		}
+		for len(r.copying) > 0 {
+			engine := slices.Index(r.engines, false)
+			if engine < 0 {
+				break
+			}
+			r.engines[engine] = true
+			c := r.copying[0]
+			g.brackets[g.claims[c].bracket].engine = int32(engine)
+			e.grant(c, now)
+			r.copying = slices.Delete(r.copying, 0, 1)
+		}
+		e.tell(smsChange, rank, 0, now)
+	}
+	g.dirty = g.dirty[:0]
+}
+
+// seat gives a claim places, and reports whether it has all that it wants.
+func (e *engine) seat(number int32, now unit.Time) bool {
+	g := e.gpu
+	c := &g.claims[number]
+	r, share := &g.ranks[c.rank], model.BlockShare(c.perSM)
+	if c.bracket < 0 {
+		return e.placeGrid(number, now)
+	}
+	b := &g.brackets[c.bracket]
+	if model.Room(r.free, share) < b.places {
+		return false
+	}
+	b.sms = model.Place(r.free, share, b.places, nil)
+	e.grant(number, now)
+	return true
+}
+
+// grant lets the lanes of a bracket begin.
+func (e *engine) grant(number int32, now unit.Time) {
+	g := e.gpu
+	c := &g.claims[number]
+	b := &g.brackets[c.bracket]
+	at := model.Later(c.ready, model.Moment{T: now})
+	for i := b.lane; i < e.first[b.rank+1]; i++ {
+		if x := &g.lanes[i]; x.open == c.bracket && x.gate == asking {
+			x.gate, e.lanes[i].end = passed, at
+			e.tell(bracketBegins, i, c.bracket, at.T)
+			e.wake(i)
+		}
+	}
+	e.dropClaim(number)
+}

@@ -1,0 +1,87 @@
+package event
+
+import (
+	"collsim/schedule"
+	"collsim/sim/internal/flat"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// gpus is the state of the GPUs, where the device has a model of one (decision 18). What waits for
+// a launch, a place or a wave waits for a time of an instant; who gets what is free is decided
+// when all else that happens at that instant has (runGPU).
+type gpus struct {
+	ranks      []gpu
+	lanes      []laneGPU
+	brackets   []bracket // those of a rank together
+	ofLanes    []int32   // the brackets of each lane, in order
+	claims     []claim
+	freeClaim  int32
+	waves      []wave
+	freeWave   int32
+	due        flat.Heap[unit.Time] // what happens when: dueKind and item
+	dirty      []int32              // ranks that have places to give out, or somebody who wants them
+	isLaunched bool                 // brackets are launched one by one
+}
+
+// gpu is what a rank has.
+type gpu struct {
+	free    []int64 // of each SM
+	waiting []int32 // claims, the first first
+	engines []bool  // copy engines: which are at work
+	copying []int32 // claims of copy engines, the first first
+	isDirty bool
+}
+
+// laneGPU is what a lane is to its GPU.
+type laneGPU struct {
+	first, end int32 // its brackets, in ofLanes
+	next       int32 // of these
+	open       int32 // the bracket that it is in, −1 for none
+	claim      int32 // of its kernel, −1 for none
+	stream     int32
+	graph      int32 // of the last bracket that it has begun
+	gate       gate
+	pacer      model.Pacer // of what it sends and gets
+	holds      bool        // its bracket has places of its own: kernels need none
+}
+
+// gate is how far a lane is with the bracket that its present step begins.
+type gate uint8
+
+const (
+	shut   gate = iota // or it begins none
+	asking             // for places
+	passed
+)
+
+// bracket is what one launch starts.
+type bracket struct {
+	model.Launched
+	mark              *schedule.Launch
+	rank, lane        int32 // the first of its lanes
+	stream            int32
+	lanes, come, over int32 // lanes that are in it, that have come to begin it, that have ended
+	resident          bool  // its blocks stay from begin to end
+	places            int64 // that they take
+	perSM             int32
+	engine            int32        // the copy engine that it has
+	sms               []int32      // that its blocks are on
+	ready, ended      model.Moment // when the last lane has come, and has ended
+	content
+}
+
+// dueKind is what happens at a time.
+type dueKind uint64
+
+const (
+	claimComes  dueKind = iota // a claim
+	bracketEnds                // a bracket
+	waveEnds                   // a wave
+	flowBegins                 // a message over a memory
+	waveBegins                 // a wave of a kernel whose bracket has places
+)
+
+func (g *gpus) at(t unit.Time, what dueKind, item int32) {
+	g.due.Push(flat.Entry[unit.Time]{First: t, Second: uint64(what), Item: item})
+}

@@ -1,0 +1,245 @@
+package event
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// wave is blocks of a kernel that have begun at one time, and end at one.
+type wave struct {
+	claim   int32 // −1: of a kernel whose bracket has places
+	lane    int32
+	sms     []int32 // that its blocks are on
+	limit   uint64  // the cap of its flow
+	takes   unit.Time
+	ends    unit.Time // no sooner: its arithmetic
+	message int32     // its flow, −1 for none
+	next    int32     // of those that are free
+}
+
+func (e *engine) newWave(w wave) int32 {
+	g := e.gpu
+	i := g.freeWave
+	if i < 0 {
+		g.waves = append(g.waves, w)
+		return int32(len(g.waves) - 1)
+	}
+	g.freeWave = g.waves[i].next
+	w.sms = append(g.waves[i].sms[:0], w.sms...)
+	g.waves[i] = w
+	return i
+}
+
+// dispatches has the step in e.step claim places, where it is a kernel whose bracket has none. It
+// reports whether it is one.
+func (e *engine) dispatches(i int32) bool {
+	g, l, s := e.gpu, &e.lanes[i], &e.step
+	x := &g.lanes[i]
+	if s.Kernel == nil || x.holds {
+		return false
+	}
+	if x.claim >= 0 {
+		l.waits = forPlaces
+		return true
+	}
+	at := l.end
+	if x.gate != passed {
+		t, known := e.events(i)
+		if !known {
+			return true
+		}
+		at = model.Later(at, t)
+	}
+	var mark *schedule.Launch
+	who := model.Claim{Lane: i - e.first[l.rank]}
+	if x.open >= 0 {
+		b := &g.brackets[x.open]
+		mark, who.Priority, who.Order = b.mark, e.rules.Priority(b.mark), b.Order
+	}
+	op := *s.Kernel
+	x.claim = e.newClaim(claim{Claim: who, bracket: -1, lane: i, rank: l.rank, ready: at,
+		perSM: e.rules.PerSM(mark), grid: e.rules.GridOf(l.rank, &op, mark)})
+	l.waits = forPlaces
+	e.tell(kernelReady, i, 0, at.T)
+	g.at(at.T, claimComes, x.claim)
+	return true
+}
+
+// needsPlaces reports whether a kernel takes any time.
+func (e *engine) needsPlaces(c *claim) bool {
+	return c.grid.Blocks > 0 && (c.grid.Time > 0 || e.moves(&c.grid))
+}
+
+// moves reports whether a kernel's blocks cross the memory.
+func (e *engine) moves(g *model.Grid) bool {
+	return e.rules.HasMemory() && g.Moves()
+}
+
+// placeGrid gives the blocks of a kernel places, and reports whether all have had one.
+func (e *engine) placeGrid(number int32, now unit.Time) bool {
+	g := e.gpu
+	c := &g.claims[number]
+	r, left := &g.ranks[c.rank], c.grid.Blocks-c.placed
+	w := e.newWave(wave{claim: number, lane: c.lane, takes: c.grid.Time, message: -1})
+	sms := model.Place(r.free, model.BlockShare(c.perSM), left, g.waves[w].sms)
+	n := int64(len(sms))
+	if g.waves[w].sms = sms; n == 0 {
+		g.waves[w].next, g.freeWave = g.freeWave, w
+		return false
+	}
+	if !c.begun {
+		e.beginKernel(number, now)
+		c = &g.claims[number]
+	}
+	bytes := unit.Bytes(0)
+	if e.moves(&c.grid) {
+		bytes = c.grid.Bytes(c.placed, n)
+	}
+	c.placed += n
+	c.running++
+	e.addFlow(w, bytes)
+	e.beginWave(w, now)
+	return n == left
+}
+
+// addFlow makes what a wave moves a message over its rank's memory.
+func (e *engine) addFlow(number int32, n unit.Bytes) {
+	w := &e.gpu.waves[number]
+	if n == 0 {
+		return
+	}
+	w.limit = model.CapOf(n, w.takes)
+	w.message = e.newMessage(message{kind: computing, bytes: n, lane: w.lane, conn: -1, post: -1,
+		route: e.network.Memory(e.lanes[w.lane].rank), pacer: model.BlockPace,
+		key: e.lanes[w.lane].key})
+	e.lanes[w.lane].key++
+	e.messages[w.message].also = number
+}
+
+// beginWave lets a wave run.
+func (e *engine) beginWave(number int32, now unit.Time) {
+	w := &e.gpu.waves[number]
+	w.ends = min(now+w.takes, unit.Forever)
+	if w.message < 0 {
+		e.gpu.at(w.ends, waveEnds, number)
+		return
+	}
+	e.beginFlow(w.message, now)
+}
+
+// beginFlow lets a message cross a memory.
+func (e *engine) beginFlow(m int32, now unit.Time) {
+	x := &e.messages[m]
+	x.since = model.Moment{T: now}
+	e.tell(asksAfter, m, -1, now)
+	e.links[e.network.LinksOf(&e.network.Routes[x.route])[0]].load += x.bytes
+	e.now = now
+	e.startFlow(m)
+}
+
+// crossedMemory is called when the flow of a wave, or of a copy, has been drained.
+func (e *engine) crossedMemory(m int32, now unit.Time) {
+	x := &e.messages[m]
+	if x.kind == copying {
+		lane := x.lane
+		e.tell(messageLeaves, m, 0, now)
+		e.dropMessage(m)
+		e.oneDone(lane, model.Moment{T: now})
+		return
+	}
+	if w := &e.gpu.waves[x.also]; now < w.ends {
+		e.gpu.at(w.ends, waveEnds, x.also)
+		return
+	}
+	e.endWave(x.also, now)
+}
+
+// endWave gives back the places of a wave.
+func (e *engine) endWave(number int32, now unit.Time) {
+	g := e.gpu
+	w := &g.waves[number]
+	if w.message >= 0 {
+		e.tell(messageLeaves, w.message, 0, now)
+		e.dropMessage(w.message)
+	}
+	claim, lane := w.claim, w.lane
+	e.tell(blocksEnd, number, 0, now)
+	if claim >= 0 {
+		c := &g.claims[claim]
+		r := &g.ranks[c.rank]
+		for _, k := range w.sms {
+			r.free[k] += model.BlockShare(c.perSM)
+		}
+		e.dirty(c.rank)
+	}
+	w.next, g.freeWave = g.freeWave, number
+	if claim < 0 {
+		e.oneDone(lane, model.Moment{T: now})
+		return
+	}
+	c := &g.claims[claim]
+	if c.running--; c.running == 0 && c.placed == c.grid.Blocks {
+		e.endKernel(claim, now)
+	}
+}
+
+// beginKernel is the start of the sub-step that computes a claim's kernel: its first blocks have
+// their places.
+func (e *engine) beginKernel(number int32, now unit.Time) {
+	g := e.gpu
+	c := &g.claims[number]
+	c.begun = true
+	l := &e.lanes[c.lane]
+	e.programs[l.rank].Load(&l.cursor, &e.step)
+	e.totals.Steps++
+	start := model.Later(c.ready, model.Moment{T: now})
+	l.waits, l.received, l.sends, l.pending = forStep, -1, -1, 1
+	l.isPost = e.step.Post && l.cursor.Last(l.slices)
+	l.until, e.moved, e.named, e.receives = start, 0, e.named[:0], 0
+	if len(e.step.To) > 0 {
+		e.moved = e.size(l)
+	}
+	g.lanes[c.lane].gate = shut
+	e.tell(kernelBegins, c.lane, 0, start.T)
+}
+
+// endKernel ends that sub-step.
+func (e *engine) endKernel(number int32, now unit.Time) {
+	c := &e.gpu.claims[number]
+	lane, at := c.lane, model.Later(c.ready, model.Moment{T: now})
+	e.gpu.lanes[lane].claim = -1
+	e.dropClaim(number)
+	e.oneDone(lane, at)
+}
+
+// engage has the sub-step in e.step, of which D is known, use what is its device's: a copy crosses
+// the memory, and a kernel whose bracket has places computes on them.
+func (e *engine) engage(i int32) {
+	g, l, s := e.gpu, &e.lanes[i], &e.step
+	x := &g.lanes[i]
+	x.gate = shut
+	d := l.until.T
+	switch {
+	case d >= unit.Forever:
+	case model.IsCopy(s) && e.rules.HasMemory() && e.moved > 0:
+		m := e.newMessage(message{kind: copying, bytes: model.Copies(e.moved), lane: i, conn: -1,
+			post: -1, route: e.network.Memory(l.rank), key: l.key,
+			pacer: model.CopyPacer(x.pacer == model.EnginePace)})
+		l.key++
+		l.pending++
+		g.at(d, flowBegins, m)
+	case s.Kernel != nil && s.OpaqueTime() == 0:
+		b := &g.brackets[x.open]
+		op := *s.Kernel
+		grid := e.rules.GridOf(l.rank, &op, b.mark)
+		takes, n := grid.Resident(b.places)
+		if !e.moves(&grid) {
+			n = 0
+		}
+		w := e.newWave(wave{claim: -1, lane: i, takes: takes, message: -1})
+		e.addFlow(w, n)
+		l.pending++
+		g.at(d, waveBegins, w)
+	}
+}

@@ -1,0 +1,232 @@
+package fold
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// connectionKey names a connection: the lane that receives, and the rank and lane that send, as
+// seen from the representative that receives.
+type connectionKey struct {
+	dst   int32
+	rank  int32
+	lane  int32
+	class schedule.Class
+	tag   int32
+}
+
+// connection is a FIFO of messages from one lane to another.
+type connection struct {
+	key        connectionKey
+	src, dst   int32 // lanes; src is that of its class
+	route      int32 // from src's representative; −1 until it sends
+	bounded    bool
+	head, tail int32 // messages, −1 for none
+	// unused is how many slots were never used. Of those used before, freed to last are free again,
+	// in order: marks that say since when.
+	unused      int32
+	freed, last int32
+}
+
+// message is on its way from when it is sent until the step that receives it has ended.
+type message struct {
+	since   model.Moment // when it asked for its first link: D
+	at      model.Moment // of arrival, once it is here
+	bytes   unit.Bytes   // of its data
+	carried unit.Bytes   // that cross the links
+	late    unit.Time
+	key     uint64 // at its first link
+	lane    int32
+	conn    int32
+	route   int32
+	peers   int32
+	next    int32 // in the connection, or of those that one step has received, or that are free
+	also    int32 // the next message of the same step
+	isHere  bool
+}
+
+// mark is a moment in a list: since then a slot is free again.
+type mark struct {
+	at   model.Moment
+	next int32
+}
+
+// resolve finds what a lane's present step does; what is the same in all iterations of a loop only
+// once. It is false where the symmetry does not hold.
+func (e *engine) resolve(i int32) bool {
+	l := &e.lanes[i]
+	p := e.programs[l.class]
+	loop, _ := l.cursor.Around()
+	key := [2]int32{i, l.cursor.Place()}
+	if loop >= 0 {
+		if a, ok := e.actionBy[key]; ok && a >= 0 {
+			l.action = a
+			return true
+		} else if !ok {
+			e.actionBy[key] = -1
+			if p.Steady(&l.cursor) && !awaits(p, &l.cursor) {
+				l.action = e.newAction()
+				e.actionBy[key] = l.action
+				return e.fill(i)
+			}
+		}
+	}
+	if l.own < 0 {
+		l.own = e.newAction()
+	}
+	l.action = l.own
+	return e.fill(i)
+}
+
+// awaits reports whether a step waits for events, whose numbers change from one iteration to the
+// next.
+func awaits(p *schedule.Program, c *schedule.Cursor) bool {
+	var s schedule.Step
+	p.Load(c, &s)
+	return len(s.Await) > 0
+}
+
+func (e *engine) newAction() int32 {
+	e.actions = append(e.actions, action{})
+	return int32(len(e.actions) - 1)
+}
+
+// fill writes a lane's present step into its action.
+func (e *engine) fill(i int32) bool {
+	l := &e.lanes[i]
+	a := &e.actions[l.action]
+	e.programs[l.class].Load(&l.cursor, &a.step)
+	a.receives, a.sends, a.sizes = a.receives[:0], a.sends[:0], a.sizes[:0]
+	for k := range a.step.From {
+		if f := &a.step.From[k]; f.Kind == schedule.Message {
+			a.receives = append(a.receives, e.connect(connectionKey{i, f.Peer.Rank, f.Peer.Lane,
+				f.Peer.Class, f.Peer.Tag}))
+		}
+	}
+	for k := range a.step.Send {
+		p := &a.step.Send[k].Peer
+		class, element := e.sym.place(p.Rank)
+		me, mine := e.sym.place(e.sym.reps[l.class])
+		c := e.connect(connectionKey{class*e.perRank + p.Lane,
+			e.sym.rank(me, e.sym.less(mine, element)), l.index, p.Class, p.Tag})
+		if e.conns[c].route < 0 {
+			if e.conns[c].route = e.net.route(l.class, p.Rank); e.conns[c].route < 0 {
+				e.refuse("routes differ")
+				return false
+			}
+		}
+		a.sends = append(a.sends, c)
+	}
+	return true
+}
+
+// connect is the connection of a key, made if need be.
+func (e *engine) connect(key connectionKey) int32 {
+	if c, ok := e.connBy[key]; ok {
+		return c
+	}
+	class, _ := e.sym.place(key.rank)
+	c := connection{key: key, src: class*e.perRank + key.lane, dst: key.dst, route: -1, head: -1,
+		tail: -1, freed: -1, last: -1, unused: e.rules.Slots(key.class)}
+	c.bounded = c.unused > 0
+	e.conns = append(e.conns, c)
+	e.connBy[key] = int32(len(e.conns) - 1)
+	return e.connBy[key]
+}
+
+// slot says when the connection has a slot for the next message; not known where the receiver has
+// not got so far.
+func (e *engine) slot(c *connection) (at model.Moment, known bool) {
+	switch {
+	case !c.bounded || c.unused > 0:
+		return model.Moment{}, true
+	case c.freed < 0:
+		return model.Moment{}, false
+	}
+	return e.marks[c.freed].at, true
+}
+
+// take uses the slot that was found.
+func (e *engine) take(c *connection) {
+	switch {
+	case !c.bounded:
+	case c.unused > 0:
+		c.unused--
+	default:
+		i := c.freed
+		if c.freed = e.marks[i].next; c.freed < 0 {
+			c.last = -1
+		}
+		e.marks[i].next = e.freeMark
+		e.freeMark = i
+	}
+}
+
+// release makes the slot of a received message free from a moment on, and forgets the message.
+func (e *engine) release(m int32, at model.Moment) {
+	conn := e.messages[m].conn
+	c := &e.conns[conn]
+	if c.bounded {
+		i := e.newMark(at)
+		if c.last < 0 {
+			c.freed = i
+		} else {
+			e.marks[c.last].next = i
+		}
+		c.last = i
+		if src := &e.lanes[c.src]; src.waits == forSlot && src.on == conn {
+			e.wake(c.src)
+		}
+	}
+	e.messages[m].next = e.freeMessage
+	e.freeMessage = m
+}
+
+// enqueue adds a message to its connection.
+func (e *engine) enqueue(m int32) {
+	c := &e.conns[e.messages[m].conn]
+	if c.tail < 0 {
+		c.head = m
+	} else {
+		e.messages[c.tail].next = m
+	}
+	c.tail = m
+}
+
+// dequeue takes the first message out of its connection.
+func (e *engine) dequeue(c *connection) int32 {
+	m := c.head
+	if c.head = e.messages[m].next; c.head < 0 {
+		c.tail = -1
+	}
+	return m
+}
+
+func (e *engine) newMessage(m message) int32 {
+	m.next, m.also = -1, -1
+	i := e.freeMessage
+	if i < 0 {
+		e.messages = append(e.messages, m)
+		if e.fair != nil {
+			e.rests = append(e.rests, rest{})
+			e.fair.Grow(len(e.messages))
+		}
+		return int32(len(e.messages) - 1)
+	}
+	e.freeMessage = e.messages[i].next
+	e.messages[i] = m
+	return i
+}
+
+func (e *engine) newMark(at model.Moment) int32 {
+	m := mark{at: at, next: -1}
+	i := e.freeMark
+	if i < 0 {
+		e.marks = append(e.marks, m)
+		return int32(len(e.marks) - 1)
+	}
+	e.freeMark = e.marks[i].next
+	e.marks[i] = m
+	return i
+}

@@ -1,0 +1,181 @@
+package fold
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// NotFolded says why the engine does not play a schedule. Another one has to.
+type NotFolded struct{ Why string }
+
+// Error is what was not proven.
+func (e *NotFolded) Error() string { return "sim: not folded: " + e.Why }
+
+// Run plays a schedule in an environment that has been found valid for it, if it can prove that
+// ranks do the same. Errors are: *NotFolded; and a *schedule.StallError, that of sim/event. All
+// else that is wrong with a run is left to that, and is *NotFolded too.
+func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
+	e, err := play(s, env)
+	if err != nil {
+		return nil, err
+	}
+	return e.finished(), nil
+}
+
+// play is the engine at the end of a run.
+func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
+	if why := plays(s, env); why != "" {
+		return nil, &NotFolded{why}
+	}
+	why := "no two ranks are alike"
+	for i, mods := range subgroups(s.Group) {
+		if i == mostTries {
+			break
+		}
+		sym := newSymmetry(s.Group, mods)
+		if !sym.holds(env) {
+			continue
+		}
+		net := newLinks(sym, env.Graph)
+		if !net.visit(s) {
+			why = "routes of ranks differ"
+			continue
+		}
+		e := newEngine(s, env, sym, net)
+		e.run()
+		if e.why != "" {
+			why = e.why
+			continue
+		}
+		if e.unfinished > 0 {
+			return nil, e.stall(s)
+		}
+		for i := range e.conns {
+			if e.conns[i].head >= 0 {
+				return nil, &NotFolded{"a message is never received"}
+			}
+		}
+		return e, nil
+	}
+	return nil, &NotFolded{why}
+}
+
+// Classes is how many ranks stand for all, as far as the network itself knows of a symmetry; 0
+// where that cannot be told without a look at all routes, or nothing is folded. In the midst of a
+// run the symmetry may still be found not to hold.
+func Classes(s *schedule.Schedule, env *model.Env) int {
+	if plays(s, env) != "" {
+		return 0
+	}
+	for i, mods := range subgroups(s.Group) {
+		if i == mostTries {
+			break
+		}
+		if sym := newSymmetry(s.Group, mods); sym.moves(env.Graph) && sym.holds(env) {
+			return len(sym.reps)
+		}
+	}
+	return 0
+}
+
+// plays says why a schedule, or what it runs on, is none that the engine knows; empty if it is.
+func plays(s *schedule.Schedule, env *model.Env) string {
+	d := &env.Device
+	switch {
+	case s.Group == nil || s.Spec.Ranks < 2:
+		return "the schedule declares no group"
+	case s.Beside() != nil || s.Parts() != nil:
+		return "the schedule is composed of others"
+	case d.Offload || d.SendBuffer > 0 || d.EagerLimit > 0 || d.GPU.SMs > 0:
+		return "the device is none that it knows"
+	case !s.SameSizes():
+		return "blocks are not of one size"
+	case s.AnyStep(other):
+		return "a step is none that it knows"
+	}
+	return ""
+}
+
+// other reports whether a step is more than messages and local work.
+func other(step *schedule.Step) bool {
+	for i := range step.From {
+		if k := step.From[i].Kind; k != schedule.Local && k != schedule.Message {
+			return true
+		}
+	}
+	for i := range step.Send {
+		if !step.Send[i].Message() {
+			return true
+		}
+	}
+	return step.Kernel != nil || step.Launch != nil || step.Flush
+}
+
+// visit finds the routes of all messages of the representatives, and reports whether the symmetry
+// holds of them. In a loop whose steps are the same each time two iterations have them all.
+func (l *links) visit(s *schedule.Schedule) bool {
+	var step schedule.Step
+	for class, rank := range l.sym.reps {
+		p := s.Program(int(rank))
+		steady := map[int32]bool{}
+		for lane := range p.Lanes() {
+			for c := p.Walk(lane); !c.Done(); c.Next(1) {
+				p.Load(&c, &step)
+				for i := range step.Send {
+					if l.route(int32(class), step.Send[i].Peer.Rank) < 0 {
+						return false
+					}
+				}
+				loop, follow := c.Around()
+				if follow < 2 || c.Iteration() == 0 {
+					continue
+				}
+				known, ok := steady[loop]
+				if !ok {
+					known = p.SteadyLoop(&c)
+					steady[loop] = known
+				}
+				if known {
+					c.Skip(follow, 0)
+				}
+			}
+		}
+	}
+	return true
+}
+
+// finished is what there is to tell of a run that has come to its end, of all ranks: by classes.
+func (e *engine) finished() *model.Totals {
+	r, times := e.totals, len(e.sym.elements)
+	r.Steps *= int64(times)
+	r.Messages *= int64(times)
+	r.BytesSent *= unit.Bytes(times)
+	sym, net := e.sym, e.net
+	class := func(rank int) int {
+		class, _ := sym.place(int32(rank))
+		return int(class)
+	}
+	members := func(orbit int, visit func(link int)) {
+		for n := range times {
+			visit(int(net.at(int32(orbit), int32(n))))
+		}
+	}
+	r.Folded = model.NewFolded(sym.group.Order(), net.graph.NumLinks(), class, members)
+	f := r.Folded
+	f.Lanes = int(e.perRank)
+	for i := range e.lanes {
+		f.Ends = append(f.Ends, e.lanes[i].end.T)
+		r.Time = max(r.Time, e.lanes[i].end.T)
+	}
+	for i := range e.links {
+		l := &e.links[i]
+		if e.fair != nil {
+			l.busy = l.load.Over(l.Bandwidth)
+		}
+		r.LinkBytes += l.load * unit.Bytes(times)
+		f.Orbits = append(f.Orbits, model.Orbit{First: net.lowest(int32(i)), Links: times,
+			Busy: l.busy, Load: l.load})
+	}
+	return &r
+}

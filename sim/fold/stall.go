@@ -1,0 +1,81 @@
+package fold
+
+import "collsim/schedule"
+
+// stall follows the waits from the first lane that waits, of all ranks, until they close or end.
+func (e *engine) stall(s *schedule.Schedule) error {
+	at := int64(0)
+	for e.lanes[e.lane(at)].waits == forEver {
+		at++
+	}
+	err := &schedule.StallError{Slots: e.rules.DefaultSlots()}
+	place := map[int64]int{} // in path, counted from 1
+	var path []int64
+	for at >= 0 && place[at] == 0 {
+		path = append(path, at)
+		place[at] = len(path)
+		if at = e.target(at); e.lanes[e.lane(at)].waits == forEver {
+			at = -1
+		}
+	}
+	if at >= 0 {
+		path, err.Cycle = path[place[at]-1:], true
+		lowest := 0 // the cycle begins with its lowest lane
+		for i, lane := range path {
+			if lane < path[lowest] {
+				lowest = i
+			}
+		}
+		path = append(path[lowest:len(path):len(path)], path[:lowest]...)
+	}
+	for _, at := range path {
+		err.Waits = append(err.Waits, e.describe(s, at))
+		l := &e.lanes[e.lane(at)]
+		err.NeedsSlots = err.NeedsSlots ||
+			l.waits == forSlot && e.conns[l.on].key.class == schedule.FIFO
+	}
+	return err
+}
+
+// A lane of any rank is numbered among all, rank by rank: lane is the one that stands for it.
+func (e *engine) lane(at int64) int32 {
+	class, _ := e.sym.place(int32(at / int64(e.perRank)))
+	return class*e.perRank + int32(at%int64(e.perRank))
+}
+
+// target is the lane that would have to go on first.
+func (e *engine) target(at int64) int64 {
+	rank := int32(at / int64(e.perRank))
+	_, element := e.sym.place(rank)
+	l := &e.lanes[e.lane(at)]
+	if l.waits == forEvent {
+		return int64(rank)*int64(e.perRank) + int64(l.on%e.perRank)
+	}
+	c := &e.conns[l.on]
+	class, far := e.sym.place(c.key.rank)
+	if l.waits == forMessage {
+		from := e.sym.rank(class, e.sym.sum(far, element))
+		return int64(from)*int64(e.perRank) + int64(c.key.lane)
+	}
+	to := e.sym.rank(c.dst/e.perRank, e.sym.less(element, far))
+	return int64(to)*int64(e.perRank) + int64(c.dst%e.perRank)
+}
+
+func (e *engine) describe(s *schedule.Schedule, at int64) schedule.Waiting {
+	l := &e.lanes[e.lane(at)]
+	rank, on := int(at/int64(e.perRank)), e.target(at)
+	var step schedule.Step
+	s.Program(rank).Load(&l.cursor, &step)
+	w := schedule.Waiting{Rank: rank, Lane: int(at % int64(e.perRank)), Step: int(l.cursor.Step),
+		Name: step.Name(), Chunk: step.Chunk(), OnRank: int(on / int64(e.perRank)),
+		OnLane: int(on % int64(e.perRank))}
+	switch l.waits {
+	case forMessage:
+		w.For = "a message"
+	case forSlot:
+		w.For = "a slot"
+	default:
+		w.For = "an event"
+	}
+	return w
+}

@@ -1,0 +1,325 @@
+package fold
+
+import (
+	"cmp"
+	"slices"
+
+	"collsim/schedule"
+	"collsim/sim/internal/flat"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// A run is steady from a time on when all that is under way is what it was at an earlier time, but
+// for a shift of all times, and every lane is at the same step of the same loop, in a later
+// iteration. What follows depends on nothing else, so the stretch between the two goes on to repeat
+// itself until a lane comes to the end of its loop: whole repetitions before that are not played.
+//
+// The cycle is searched for as Brent does (BIT 20, 1980): one state is kept, for twice as long
+// each time, and compared with each that follows, one an iteration of some lane, the beacon.
+
+// steady is what the search for a cycle keeps.
+type steady struct {
+	beacon int32 // a lane in a loop, 1 more; 0 for none
+	at     int32 // its place that counts
+	isDue  bool
+	kept   snapshot
+	state  []int64 // the latest
+	age    int
+	most   int
+	spent  int64 // words written without finding a cycle
+	loops  map[[2]int32]bool
+	sorted []model.Request
+	jumps  int // found
+}
+
+// mostSpent bounds what is spent on the search, in words.
+const mostSpent = 1 << 26
+
+// snapshot is a state, with what counts on from it.
+type snapshot struct {
+	state  []int64
+	at     unit.Time
+	totals model.Totals
+	lanes  []progress
+	links  []carried
+}
+
+type progress struct{ steps, iteration int32 }
+
+type carried struct {
+	busy unit.Time
+	load unit.Bytes
+}
+
+// advance goes to a lane's next sub-step.
+func (e *engine) advance(i int32, l *lane) {
+	c := &l.cursor
+	place, step := c.Place(), c.Step
+	if c.Next(e.slices); c.Step == step {
+		return
+	}
+	isBeacon := e.beacon == i+1
+	if c.Done() {
+		if l.action = -1; isBeacon {
+			e.beacon = 0
+		}
+		return
+	}
+	if l.action == l.own || c.Place() != place {
+		l.action = -1
+	}
+	switch loop, follow := c.Around(); {
+	case loop < 0 || follow < 2:
+		if isBeacon {
+			e.beacon = 0
+		}
+	case isBeacon:
+		e.isDue = e.isDue || c.Place() == e.at
+	case e.beacon == 0 && follow > 8 && e.spent < mostSpent && e.repeats(l, loop):
+		e.beacon, e.at, e.kept.state, e.age, e.most = i+1, c.Place(), nil, 0, 1
+	}
+}
+
+// repeats reports whether all steps of the innermost loop that a lane is in are the same each time.
+func (e *engine) repeats(l *lane, loop int32) bool {
+	key := [2]int32{l.class, loop}
+	known, ok := e.loops[key]
+	if !ok {
+		if e.loops == nil {
+			e.loops = map[[2]int32]bool{}
+		}
+		known = e.programs[l.class].SteadyLoop(&l.cursor)
+		e.loops[key] = known
+	}
+	return known
+}
+
+// repeat looks for a cycle, now that the next thing happens at a time, and leaves out as many as
+// can be: it returns how much later that then is.
+func (e *engine) repeat(now unit.Time) unit.Time {
+	if !e.isDue {
+		return 0
+	}
+	e.isDue = false
+	e.state = e.write(e.state[:0], now)
+	if e.spent += int64(len(e.state)); e.spent >= mostSpent {
+		e.beacon = 0
+		return 0
+	}
+	if slices.Equal(e.state, e.kept.state) {
+		return e.jump(now)
+	}
+	if e.age++; e.age >= e.most || e.kept.state == nil {
+		e.keep(now)
+	}
+	return 0
+}
+
+// keep takes the present state for the one to compare with.
+func (e *engine) keep(now unit.Time) {
+	k := &e.kept
+	k.state, e.state = e.state, k.state
+	k.at, k.totals = now, e.totals
+	k.lanes, k.links = k.lanes[:0], k.links[:0]
+	for i := range e.lanes {
+		k.lanes = append(k.lanes, progressOf(&e.lanes[i].cursor))
+	}
+	for i := range e.links {
+		k.links = append(k.links, carried{e.links[i].busy, e.links[i].load})
+	}
+	e.age, e.most = 0, 2*e.most
+}
+
+func progressOf(c *schedule.Cursor) progress {
+	p := progress{steps: c.Step}
+	if !c.Done() {
+		if loop, _ := c.Around(); loop >= 0 {
+			p.iteration = c.Iteration()
+		}
+	}
+	return p
+}
+
+// jump leaves out as many repetitions of what has happened since the kept state as it can.
+func (e *engine) jump(now unit.Time) unit.Time {
+	times, k := int64(1)<<40, &e.kept
+	for i := range e.lanes {
+		c, was := &e.lanes[i].cursor, k.lanes[i]
+		if c.Step == was.steps {
+			continue
+		}
+		loop, follow := c.Around() // the state has its place: it is in a loop if it has moved
+		if !e.repeats(&e.lanes[i], loop) {
+			times = 0
+			break
+		}
+		times = min(times, int64(follow/(c.Iteration()-was.iteration)))
+	}
+	period := now - k.at
+	if period > 0 {
+		times = min(times, int64((unit.Forever-now)/period))
+	}
+	if times > 0 && times < 1<<40 {
+		e.leaveOut(times, unit.Time(times)*period)
+		e.jumps++
+	}
+	e.beacon, e.spent = 0, 0
+	return unit.Time(times) * period
+}
+
+// leaveOut moves everything on by so many repetitions, which take so long.
+func (e *engine) leaveOut(times int64, later unit.Time) {
+	k, t := &e.kept, &e.totals
+	t.Steps += times * (t.Steps - k.totals.Steps)
+	t.Messages += times * (t.Messages - k.totals.Messages)
+	t.BytesSent += unit.Bytes(times) * (t.BytesSent - k.totals.BytesSent)
+	for i := range e.lanes {
+		l, was := &e.lanes[i], k.lanes[i]
+		if l.waits == forEver || l.cursor.Done() {
+			continue
+		}
+		l.end.T, l.until.T = l.end.T+later, l.until.T+later
+		if l.cursor.Step != was.steps {
+			l.cursor.Skip(int32(times)*(l.cursor.Iteration()-was.iteration),
+				int32(times)*(l.cursor.Step-was.steps))
+		}
+	}
+	for i := range e.links {
+		l, was := &e.links[i], k.links[i]
+		l.busy = min(l.busy+unit.Time(times)*(l.busy-was.busy), unit.Forever)
+		l.load += unit.Bytes(times) * (l.load - was.load)
+		l.free += later
+	}
+	for i := range e.messages {
+		e.messages[i].at.T += later
+	}
+	for i := range e.marks {
+		e.marks[i].at.T += later
+	}
+	for i := range e.packets {
+		e.packets[i].tail.T += later
+	}
+	for i := range e.queue {
+		e.queue[i].First += later
+	}
+	for i := range e.ends {
+		e.ends[i].First += later
+	}
+	for i := range e.rests {
+		if r := &e.rests[i]; r.ends != notEnding {
+			r.ends, r.Since = r.ends+later, r.Since+later
+		}
+	}
+	e.last.request.First += later
+}
+
+// write appends the state to a list: all that what follows depends on, seen from a time on. What
+// lies before that decides nothing any more, whenever it was.
+func (e *engine) write(s []int64, now unit.Time) []int64 {
+	for i := range e.lanes {
+		s = e.writeLane(s, &e.lanes[i], now)
+	}
+	for i := range e.conns {
+		c := &e.conns[i]
+		s = append(s, int64(c.unused))
+		for k := c.freed; k >= 0; k = e.marks[k].next {
+			s = after(s, e.marks[k].at, now)
+		}
+		s = append(s, -2)
+		for m := c.head; m >= 0; m = e.messages[m].next {
+			s = e.writeMessage(s, m, now)
+		}
+		s = append(s, -2)
+	}
+	if e.fair == nil {
+		for i := range e.links {
+			s = append(s, int64(max(e.links[i].free-now, 0)))
+		}
+	}
+	e.sorted = append(e.sorted[:0], e.queue...)
+	slices.SortFunc(e.sorted, func(a, b model.Request) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second),
+			cmp.Compare(a.Third, b.Third))
+	})
+	if e.fair != nil { // of one time, in any order: in that of their lanes
+		slices.SortStableFunc(e.sorted, func(a, b flat.Entry[unit.Time]) int {
+			x, y := &e.messages[a.Item], &e.messages[b.Item]
+			return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(x.lane, y.lane),
+				cmp.Compare(x.key, y.key))
+		})
+	}
+	for i := range e.sorted {
+		s = e.writeRequest(s, &e.sorted[i], now)
+	}
+	return s
+}
+
+// after appends a moment, from a time on.
+func after(s []int64, m model.Moment, now unit.Time) []int64 {
+	if m.T < now {
+		return append(s, -1, 0)
+	}
+	return append(s, int64(m.T-now), int64(m.Wave))
+}
+
+func (e *engine) writeLane(s []int64, l *lane, now unit.Time) []int64 {
+	c := &l.cursor
+	if l.waits == forEver {
+		return append(s, -3)
+	}
+	s = append(s, int64(l.waits), int64(l.on), int64(l.pending), int64(l.waiters), int64(l.next))
+	s = after(after(s, l.end, now), l.until, now)
+	if !c.Done() {
+		outer := c.Outer()
+		loop, _ := c.Around()
+		s = append(s, int64(c.Place()), int64(loop), int64(c.Slice()))
+		for _, done := range outer {
+			s = append(s, int64(done))
+		}
+		if loop < 0 {
+			s = append(s, int64(c.Step))
+		}
+	}
+	for m := l.received; m >= 0 && l.waits == forStep; m = e.messages[m].next {
+		s = append(s, int64(e.messages[m].conn))
+	}
+	for i := len(l.posts) - 1; i >= 0 && l.posts[i].T >= now; i-- {
+		s = after(s, l.posts[i], now)
+	}
+	return append(s, int64(len(l.posts)))
+}
+
+// writeMessage appends a message that has not been received.
+func (e *engine) writeMessage(s []int64, m int32, now unit.Time) []int64 {
+	x := &e.messages[m]
+	s = append(s, int64(x.key-e.lanes[x.lane].key), int64(x.bytes), int64(x.carried), int64(x.late),
+		int64(x.peers), int64(x.route))
+	switch {
+	case x.isHere:
+		return after(s, x.at, now)
+	case e.fair == nil || e.rests[m].ends == notEnding:
+		return append(s, -4)
+	}
+	r := &e.rests[m]
+	n, rest := r.Work.Bytes()
+	return append(s, int64(r.ends-now), int64(r.Since-now), int64(n), int64(rest),
+		int64(e.fair.Flows[m].Rate))
+}
+
+// writeRequest appends who asks for a link.
+func (e *engine) writeRequest(s []int64, r *model.Request, now unit.Time) []int64 {
+	m := r.Item
+	s = append(s, int64(r.First-now), int64(r.Second))
+	if e.fair == nil {
+		p := &e.packets[r.Item]
+		m = p.message
+		s = append(s, int64(p.from), int64(p.to), int64(p.hop))
+		if !p.isFirst {
+			s = after(s, p.tail, now)
+			s = append(s, int64(r.Third-e.links[e.net.hops[p.hop].from].went))
+		}
+	}
+	x := &e.messages[m]
+	return append(s, int64(x.lane), int64(x.key-e.lanes[x.lane].key))
+}

@@ -1,0 +1,115 @@
+package model
+
+import (
+	"sort"
+
+	"collsim/dtype"
+	"collsim/kernel"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// The cache before a device's memory (decision 18): what a matmul's blocks find in it that others
+// of the same kernel have touched, and the order of its tiles, on which that depends.
+
+// goesDown reports whether a matmul's blocks go down the columns of its tiles: the order is the one
+// in which it ends first if it has the device to itself; of two that end together the one along the
+// shorter side, which is CUTLASS's (tile_scheduler_params.h, get_rasterization_order).
+func (r *Rules) goesDown(g Grid, l *schedule.Launch) bool {
+	places, stay := int64(r.Device.GPU.SMs)*int64(r.PerSM(l)), l != nil && l.Blocks > 0
+	if stay {
+		places = int64(l.Blocks)
+	}
+	rows, columns := g.sides()
+	shorter := columns.tiles() > rows.tiles()
+	if g.Blocks <= places || min(rows.tiles(), columns.tiles()) == 1 { // they are alike
+		return shorter
+	}
+	var ends [2]unit.Time
+	for i, down := range []bool{shorter, !shorter} {
+		g.down = down
+		ends[i] = g.alone(places, stay, r.Device.GPU.HBM)
+	}
+	return shorter == (ends[0] <= ends[1])
+}
+
+// alone is how long the grid takes on so many places if nobody else crosses the memory: wave after
+// wave or, where blocks stay, as if it were one.
+func (g *Grid) alone(places int64, stay bool, memory unit.Rate) (takes unit.Time) {
+	if stay {
+		time, n := g.Resident(places)
+		return max(time, n.Over(memory))
+	}
+	for from := int64(0); from < g.Blocks; from += places {
+		n := g.Bytes(from, min(places, g.Blocks-from))
+		takes = min(takes+max(g.Time, n.Over(memory)), unit.Forever)
+	}
+	return takes
+}
+
+// kept is the first of the blocks before one whose operands and results the cache still holds.
+func (g *Grid) kept(block int64) int64 {
+	if g.cache == 0 {
+		return block
+	}
+	return int64(sort.Search(int(block), func(i int) bool {
+		return g.touched(int64(i), block) <= g.cache
+	}))
+}
+
+// side is an axis of a matmul's result, and how much of it a tile has.
+type side struct{ length, tile int64 }
+
+func (s side) tiles() int64 { return (s.length + s.tile - 1) / s.tile }
+
+// upTo is how much of it the tiles before one have.
+func (s side) upTo(tile int64) int64 { return min(tile*s.tile, s.length) }
+
+func (g *Grid) sides() (rows, columns side) {
+	return side{g.Op.M(), g.tile.Rows}, side{g.Op.N, g.tile.Columns}
+}
+
+// touched is what a matmul's blocks from one to before another read, each element once, and write:
+// of the rows that their tiles touch, the columns, and the result's. Tiles are in the order of
+// lines, which are rows, or columns where they go down.
+func (g *Grid) touched(from, to int64) unit.Bytes {
+	if from == to {
+		return 0
+	}
+	op := g.Op
+	lines, along := g.sides()
+	if g.down {
+		lines, along = along, lines
+	}
+	n := along.tiles()
+	first, low, last, high := from/n, from%n, (to-1)/n, (to-1)%n
+	rows, columns := lines.upTo(last+1)-lines.upTo(first), along.length
+	switch {
+	case last == first:
+		columns = along.upTo(high+1) - along.upTo(low)
+	case last == first+1 && high < low:
+		columns += along.upTo(high+1) - along.upTo(low)
+	}
+	if g.down {
+		rows, columns = columns, rows
+	}
+	before := func(block int64) int64 { // elements of the result
+		line := block / n
+		above := lines.upTo(line)
+		return above*along.length + (lines.upTo(line+1)-above)*along.upTo(block%n)
+	}
+	read := op.K() * (rows*int64(op.A.Width()) + columns*int64(op.B.Width()))
+	switch op.Scaling {
+	case kernel.RowWise:
+		read += (rows + columns) * int64(dtype.Float32.Width())
+	case kernel.TensorWise:
+		read += 2 * int64(dtype.Float32.Width())
+	}
+	if op.Bias != 0 {
+		read += columns * int64(op.Bias.Width())
+	}
+	if op.ResultScale {
+		read += int64(dtype.Float32.Width())
+	}
+	return unit.Bytes(read + (before(to)-before(from))*int64(op.Out.Width()))
+}

@@ -1,0 +1,175 @@
+package model
+
+import (
+	"math/big"
+
+	"collsim/device"
+	"collsim/dtype"
+	"collsim/kernel"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// Grid is what a kernel is to the SMs: so many blocks, all alike, each of which takes a time where
+// memory does not hold it back.
+type Grid struct {
+	Blocks int64
+	Time   unit.Time
+	Op     *kernel.Op
+	tile   kernel.Tile
+	cache  unit.Bytes // of a matmul's device
+	down   bool       // a matmul's blocks go down the columns, not along the rows
+}
+
+// opaqueWaves is in how many waves an opaque kernel has all SMs compute: on most of them it then
+// takes not much longer, as a kernel of many blocks does, and who waits for an SM gets one soon.
+const opaqueWaves = 50
+
+// GridOf is the grid of a step's kernel on a rank. An opaque one has as many blocks as its launch
+// says, each of which takes its time; or else as many as all SMs compute in some waves, which
+// together take it. Any other is cut by the device's tile;
+// its blocks take as long as the first, which none exceeds: those at the edges are padded, as
+// NVIDIA's Matrix Multiplication Background User's Guide has it (section 3.1). A block has its
+// share of an SM, and of its arithmetic.
+func (r *Rules) GridOf(rank int32, op *kernel.Op, l *schedule.Launch) Grid {
+	g := Grid{Op: op, tile: kernel.Tile(r.Device.GPU.Tile)}
+	if r.FreeCompute { // nothing is left of it
+		return g
+	}
+	if op.Kind == kernel.Opaque {
+		g.Time = r.Slowed(rank, min(op.Time, unit.Forever))
+		if l != nil && l.Blocks > 0 {
+			g.Blocks = int64(l.Blocks)
+			return g
+		}
+		waves := unit.Time(opaqueWaves)
+		for g.Time%waves != 0 { // they are to end exactly when it does
+			waves--
+		}
+		g.Blocks, g.Time = int64(r.Device.GPU.SMs)*int64(waves), g.Time/waves
+		return g
+	}
+	if g.tile.Rows < 1 || g.tile.Columns < 1 {
+		g.tile = kernel.Tile{Rows: 128, Columns: 128}
+	}
+	if g.Blocks = op.Blocks(g.tile); g.Blocks > 0 {
+		flops := op.Block(g.tile, 0).FLOPs
+		g.Time = r.Slowed(rank, r.arithmetic(op, flops, int64(r.PerSM(l))))
+	}
+	if op.IsMatmul() && g.Blocks > 0 && r.HasMemory() && r.Device.GPU.L2 > 0 {
+		g.cache = r.Device.GPU.L2
+		g.down = r.goesDown(g, l)
+	}
+	return g
+}
+
+// arithmetic is how long a block of so many operations takes that has a part of an SM, rounded up.
+func (r *Rules) arithmetic(op *kernel.Op, flops, perSM int64) unit.Time {
+	gpu := &r.Device.GPU
+	peak, share := Peak(gpu, op)
+	if peak == 0 || flops == 0 {
+		return 0
+	}
+	// flops / (peak · share / SMs / perSM), where share is in millionths
+	work := new(big.Int).Mul(big.NewInt(flops), big.NewInt(int64(gpu.SMs)*perSM))
+	work.Mul(work, big.NewInt(int64(unit.Second)))
+	work.Mul(work, big.NewInt(int64(whole)))
+	speed := new(big.Int).Mul(big.NewInt(int64(peak)), big.NewInt(int64(share)))
+	time, rest := work.QuoRem(work, speed, new(big.Int))
+	if rest.Sign() > 0 {
+		time.Add(time, big.NewInt(1))
+	}
+	if !time.IsInt64() {
+		return unit.Forever
+	}
+	return min(unit.Time(time.Int64()), unit.Forever)
+}
+
+// Peak is at which operations per second, of all SMs together, a device computes an operation, and
+// which part of that it reaches. A matmul uses the matrix units for its operands' type, but for
+// float32, which is not to be rounded to TF32 (PyTorch's default, and what the numbers are);
+// without such units, it takes the vector peak of that type. All else is computed in float64 where
+// an operand is of that type, and else in float32, whose peak also stands for those that a device
+// does not have. 0 is without end: nothing is said.
+func Peak(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
+	if !op.IsMatmul() {
+		if op.A == dtype.Float64 || op.B == dtype.Float64 {
+			if p := gpu.Vector.Float64; p > 0 {
+				return p, whole
+			}
+		}
+		return gpu.Vector.Float32, whole
+	}
+	share := gpu.MatmulEfficiency
+	if share == 0 {
+		share = whole
+	}
+	if p := gpu.Tensor.Of(op.A); p > 0 && op.A != dtype.Float32 {
+		return p, share
+	}
+	if p := gpu.Vector.Of(op.A); p > 0 {
+		return p, share
+	}
+	return gpu.Vector.Float32, share
+}
+
+// Bytes is what n blocks of the grid, from one on, move when they run together: what they write,
+// and what they read, once. Blocks of one wave go through a matmul's K in step, so what several of
+// them read comes from memory once, and from the cache for the others. What the blocks before them
+// have read is in the cache as well, of as many of these, from the last one back, as have read and
+// written no more than it holds.
+func (g *Grid) Bytes(from, n int64) unit.Bytes {
+	op := g.Op
+	if op.Kind == kernel.Opaque || n == 0 {
+		return 0
+	}
+	if op.IsMatmul() {
+		kept := g.kept(from)
+		return g.touched(kept, from+n) - g.touched(kept, from)
+	}
+	elements := g.before(from+n) - g.before(from)
+	read := int64(0)
+	for _, t := range op.Operands() {
+		read += int64(t.Type.Width())
+	}
+	switch op.Kind {
+	case kernel.Sum, kernel.Mean:
+		read *= op.In.Lengths()[op.Axis]
+	case kernel.Expand:
+		return unit.Bytes(unit.MultiplyCapped((elements+op.N-1)/max(op.N, 1), read) +
+			unit.MultiplyCapped(elements, int64(op.Out.Width())))
+	}
+	return unit.Bytes(unit.MultiplyCapped(elements, read+int64(op.Out.Width())))
+}
+
+// Moves reports whether its blocks read and write.
+func (g *Grid) Moves() bool { return g.Op.Kind != kernel.Opaque }
+
+// before is how many elements of the result the blocks before one write.
+func (g *Grid) before(block int64) int64 {
+	if block == g.Blocks {
+		return g.Op.Output().Shape.Elements()
+	}
+	return g.Op.Block(g.tile, block).Out.At
+}
+
+// Resident is what all of the grid takes on so many places that stay: the arithmetic of its waves,
+// and what they move together.
+func (g *Grid) Resident(places int64) (time unit.Time, n unit.Bytes) {
+	for from := int64(0); from < g.Blocks; from += places {
+		time = min(time+g.Time, unit.Forever)
+		moved := g.Bytes(from, min(places, g.Blocks-from))
+		n = unit.Bytes(unit.AddCapped(int64(n), int64(moved)))
+	}
+	return time, n
+}
+
+// CapOf is the least rate, in units of 2⁻²⁰ B/s, at which n bytes take no longer than a time: the
+// cap of a wave, which moves at the pace of its arithmetic.
+func CapOf(n unit.Bytes, t unit.Time) uint64 {
+	w := WorkOf(n)
+	if t == 0 || w.hi >= uint64(t) {
+		return NoCap
+	}
+	return w.ceilOver(uint64(t))
+}

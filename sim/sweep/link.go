@@ -1,0 +1,251 @@
+package sweep
+
+import (
+	"slices"
+
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// link is the state of a link.
+type link struct {
+	model.Link
+	number int32 // in the network
+	busy   unit.Time
+	load   unit.Bytes
+	free   unit.Time // when it can carry the next message
+	// What asked last, of all that it has carried: nothing may come before that any more.
+	last    model.Moment
+	lastBy  uint64
+	lastOf  int32 // the message
+	isLater bool  // it was not the message's first segment
+	head    int32 // packets that ask for it in this batch, in order; −1 for none
+	tail    int32
+	batch   int32 // in which a flow has begun to cross it
+	crossed int32 // in a period
+}
+
+// link is the link of a number in the network.
+func (e *engine) link(on int32) int32 {
+	if e.linkOf[on] == 0 {
+		e.links = append(e.links, link{Link: e.network.Links[on], number: on, head: -1, crossed: -1,
+			last: model.Moment{T: -1}})
+		e.linkOf[on] = int32(len(e.links))
+	}
+	return e.linkOf[on] - 1
+}
+
+// packet is a message, or a segment of one, that asks for a link.
+type packet struct {
+	at, tail   model.Moment // when it asks; when its last byte has come over the links so far
+	from, to   unit.Bytes   // of the message
+	by         uint64       // who asks, of those at one time: the lane, or the wire
+	message    int32
+	begin, hop int32 // its links are hops[begin:end], the next is hop
+	end        int32
+	next       int32 // that asks for the same link
+	isLast     bool  // of the message's segments
+}
+
+// before reports whether a packet is served before another that asks for the same link. Of what one
+// lane sends, and of what comes over one wire at one time, the earlier has been asked for earlier.
+func (p *packet) before(o *packet) bool {
+	if p.at.T != o.at.T {
+		return p.at.T < o.at.T
+	}
+	if p.at.Wave != o.at.Wave {
+		return p.at.Wave < o.at.Wave
+	}
+	return p.by < o.by
+}
+
+// addPacket lets the part of a message that begins at from ask for its first link.
+func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
+	x := &e.messages[m]
+	r := &e.network.Routes[x.route]
+	to := e.rules.SegmentEnd(from, x.carried)
+	e.asked = append(e.asked, int32(len(e.packets)))
+	e.packets = append(e.packets, packet{at: at, from: from, to: to, by: e.lanes[x.lane].key,
+		message: m, begin: r.From, hop: r.From, end: r.To, isLast: to == x.carried})
+}
+
+// serve lets links carry the packets that ask for them: those of the batch, each link in order. If
+// a link has carried before what asks after one of these, the guess was wrong.
+func (e *engine) serve() {
+	e.batch, e.asked = e.asked, e.batch[:0]
+	e.touched = e.touched[:0]
+	for _, p := range e.batch {
+		on := e.hops[e.packets[p].hop]
+		if e.links[on].head < 0 {
+			e.touched = append(e.touched, on)
+		}
+		e.line(&e.links[on], p)
+	}
+	for _, on := range e.touched {
+		l := &e.links[on]
+		p := l.head
+		for l.head = -1; p >= 0 && e.why == ""; {
+			next := e.packets[p].next
+			e.carry(on, p)
+			p = next
+		}
+	}
+}
+
+// line puts a packet in its place among those that ask for a link.
+func (e *engine) line(l *link, p int32) {
+	x := &e.packets[p]
+	x.next = -1
+	switch {
+	case l.head < 0:
+		l.head, l.tail = p, p
+	case !x.before(&e.packets[l.tail]):
+		e.packets[l.tail].next = p
+		l.tail = p
+	case x.before(&e.packets[l.head]):
+		x.next = l.head
+		l.head = p
+	default:
+		at := l.head
+		for next := e.packets[at].next; !x.before(&e.packets[next]); next = e.packets[at].next {
+			at = next
+		}
+		x.next = e.packets[at].next
+		e.packets[at].next = p
+	}
+}
+
+// follows verifies that a request comes after all that the link has served.
+func (l *link) follows(at model.Moment, by uint64) bool {
+	if b := l.last; at.T < b.T || at.T == b.T && (at.Wave < b.Wave ||
+		at.Wave == b.Wave && by < l.lastBy) {
+		return false
+	}
+	l.last, l.lastBy = at, by
+	return true
+}
+
+// carry lets a link carry a packet.
+func (e *engine) carry(on, i int32) {
+	l, p := &e.links[on], &e.packets[i]
+	// Of further segments of several messages of one lane that ask at one time, the guess does not
+	// know which has been asked for earlier.
+	isTie := (p.from > 0 || l.isLater) && p.at == l.last && p.by == l.lastBy &&
+		p.message != l.lastOf
+	if isTie || !l.follows(p.at, p.by) {
+		e.disordered()
+		return
+	}
+	l.lastOf, l.isLater = p.message, p.from > 0
+	takes := l.Part(p.from, p.to)
+	start, over := model.Serve(p.at, l.free, takes)
+	l.free = over.T
+	l.busy = min(l.busy+takes, unit.Forever)
+	l.load += p.to - p.from
+	if p.hop == p.begin {
+		e.firstLink(i, start, over, l)
+		p = &e.packets[i] // a further segment may have moved them
+	} else {
+		p.tail = model.Later(over, p.tail)
+	}
+	p.at, p.tail = e.rules.Switching.Forward(start, p.tail, l.Latency)
+	if p.hop++; p.hop < p.end {
+		p.by = l.Key // the key of the wire: all that it brings is asked for in order
+		e.asked = append(e.asked, i)
+		return
+	}
+	if p.isLast {
+		e.arrived(p.message, p.tail)
+	}
+}
+
+// firstLink is the first link's part: the lane lets go of the packet.
+func (e *engine) firstLink(i int32, start, over model.Moment, l *link) {
+	p := &e.packets[i]
+	x := &e.messages[p.message]
+	path, rank := &e.network.Routes[x.route], e.lanes[x.lane].rank
+	before, put := e.rules.Pace(rank, x.peers, p.from), e.rules.Pace(rank, x.peers, p.to)
+	p.tail = model.Later(over, model.PutOut(start, x.since, false, before, put))
+	leaves := model.Leaves(start, max(before, l.slowest(path, p.from)),
+		max(put, l.slowest(path, p.to)))
+	if p.isLast {
+		e.left(x.lane, leaves)
+	} else {
+		e.addPacket(p.message, p.to, leaves)
+	}
+}
+
+// slowest is how long n bytes take on the slowest link of a route, of which l is one.
+func (l *link) slowest(r *model.Route, n unit.Bytes) unit.Time {
+	if r.Slowest == l.Bandwidth {
+		return l.Over(n)
+	}
+	return n.Over(r.Slowest)
+}
+
+// flow lets the messages of a row flow, each alone on all links of its route. Two on one link at a
+// time would share it: then the guess, that none do, was wrong.
+func (e *engine) flow() {
+	e.batch, e.asked = e.asked, e.batch[:0]
+	if e.batchNow++; e.meets() {
+		slices.SortStableFunc(e.batch, func(a, b int32) int {
+			return int(max(min(e.packets[a].at.T-e.packets[b].at.T, 1), -1))
+		})
+	}
+	for _, i := range e.batch {
+		p := &e.packets[i]
+		x := &e.messages[p.message]
+		path, rank := &e.network.Routes[x.route], e.lanes[x.lane].rank
+		left := p.at.Plus(e.rules.Pace(rank, x.peers, x.carried))
+		if path.IsShared(x.carried) {
+			left = model.Moment{T: e.drained(rank, x, path)}
+		}
+		for _, on := range e.hops[path.From:path.To] {
+			l := &e.links[on]
+			l.load += x.carried
+			if l.Bandwidth == unit.Unlimited || !path.IsShared(x.carried) {
+				continue
+			}
+			if p.at.T < l.free {
+				e.disordered()
+				return
+			}
+			l.free = left.T
+		}
+		e.left(x.lane, left)
+		e.arrived(p.message, left.Plus(path.Latency))
+	}
+}
+
+// meets reports whether two flows of the batch cross one link.
+func (e *engine) meets() bool {
+	meets := false
+	for _, i := range e.batch {
+		p := &e.packets[i]
+		for _, on := range e.hops[p.begin:p.end] {
+			l := &e.links[on]
+			meets = meets || l.batch == e.batchNow
+			l.batch = e.batchNow
+		}
+	}
+	return meets
+}
+
+// drained is when a flow is over that is alone on its links.
+func (e *engine) drained(rank int32, x *message, path *model.Route) unit.Time {
+	rate := min(e.rules.PaceRate(rank, x.peers), model.FluidRate(path.Slowest))
+	if rate == 0 {
+		e.refuse("a flow has no rate")
+		return x.since.T
+	}
+	return min(x.since.T+model.WorkOf(x.carried).Over(rate), unit.Forever)
+}
+
+// disordered refuses because a guess was wrong.
+func (e *engine) disordered() {
+	if e.isFluid {
+		e.refuse("flows share a link")
+	} else {
+		e.refuse("links are asked in another order than was guessed")
+	}
+}

@@ -1,0 +1,392 @@
+package sweep
+
+import (
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// period is rows that repeat themselves, in a form that can be played without a look at lanes,
+// connections and routes. Times alone are left: nothing in it happens at one time because of
+// something else (model.Moment), or it is none.
+//
+// The messages of a connection, of which there are m in a period, lie in m columns: number n in
+// row n/m of column n mod m, of rows that are used over and over again. Slots that are free lie
+// there likewise.
+type period struct {
+	turns  []move
+	gains  []gain
+	puts   []put
+	hops   []hop
+	sizes  // of the turns, and what follows from them
+	lambda unit.Time
+	stores bool // store-and-forward
+
+	ends     []unit.Time // of the actors
+	arrivals table
+	slots    table
+	links    []crossed
+	number   []int32 // of the links in the engine
+
+	columns []column  // of the connections
+	putBy   []int32   // who puts the messages of a column
+	sum     unit.Time // of all that takes time
+
+	isOwned bool // a link that nothing has to wait for is free ever after
+	waited  bool // something had to wait for a link, in the present row
+	lean    []lean
+	spans   []span // of lean turns, then class
+}
+
+// move is a turn: it gains what gains has from gains on, and puts out what puts has, up to those of
+// the next turn.
+type move struct {
+	actor       int32
+	gains, puts int32
+}
+
+// gain is a message that is received, and the slot that this frees: −1 for none.
+type gain struct{ column, slot, later int32 }
+
+// put is a message that is sent: the slot that it takes, −1 for none, where it arrives, and its
+// hops, up to those of the next.
+type put struct {
+	turn          int32
+	slot          int32
+	column, later int32
+	hops          int32
+	isFlow        bool // it crosses its links in lead, all at once
+}
+
+// hop is a link that is crossed.
+type hop struct {
+	latency unit.Time
+	link    int32
+}
+
+// crossed is the state of a link.
+type crossed struct {
+	free, last unit.Time
+	by         int32 // who asks: a lane, by −1 less its number, or a link, by 1 more; 0: nobody yet
+}
+
+// table has rows that are used over and over again, as many as a power of two.
+type table struct {
+	times       []unit.Time
+	width, mask int32
+	rows        int32 // that are needed
+}
+
+func (t *table) make() bool {
+	n := int32(1)
+	for n < t.rows {
+		n *= 2
+	}
+	if t.mask = n - 1; int64(n)*int64(t.width) > mostTimes {
+		return false
+	}
+	t.times = make([]unit.Time, n*t.width)
+	return true
+}
+
+// at is where a time lies that is so many rows on from a row.
+func (t *table) at(row, column int32) *unit.Time { return &t.times[row&t.mask*t.width+column] }
+
+const mostTimes = 1 << 23
+
+// column is where the messages and slots of a connection lie.
+type column struct {
+	conn                int32
+	first, slots        int32 // columns of each
+	sends, receives     int32 // of a period
+	sent, received      int32 // so far
+	waiting, free, idle int32 // messages and free slots at the beginning; of these, never used
+}
+
+// repeat plays what has been recorded again and again, if it is a period.
+func (e *engine) repeat() bool {
+	times := int32(1) << 30
+	for i := range e.actors {
+		a := &e.actors[i]
+		c := &e.lanes[a.lane].cursor
+		done := a.iterations(c)
+		if done == 0 {
+			return false
+		}
+		_, follow := c.Around()
+		times = min(times, follow/done)
+	}
+	if times < leastRepeats {
+		return false
+	}
+	p := period{lambda: e.rules.Device.SlotLatency, stores: e.rules.Switching == model.StoreForward}
+	is := e.findColumns(&p) && e.fill(&p) && e.findSizes(&p) && e.compile(&p)
+	for i := range p.columns {
+		e.conns[p.columns[i].conn].column = -1
+	}
+	for _, on := range p.number {
+		e.links[on].crossed = -1
+	}
+	now := unit.Time(0)
+	for _, t := range p.ends {
+		now = max(now, t)
+	}
+	if !is || p.classes > 1 && times < p.arrivals.rows ||
+		int64(times) > int64((unit.Forever-now)/max(p.sum, 1)) {
+		return false // it is none, or times might not be counted so far
+	}
+	e.periods++
+	if !p.replay(times) {
+		e.disordered()
+		return true
+	}
+	e.settle(&p, times)
+	return true
+}
+
+// findColumns counts what each connection brings, and reports whether it brings what it is given.
+func (e *engine) findColumns(p *period) bool {
+	for i := range e.turns {
+		t := &e.turns[i]
+		for k := t.from; k < t.to; k++ {
+			conn := e.ends[k].conn
+			c := &e.conns[conn]
+			if c.column < 0 {
+				c.column = int32(len(p.columns))
+				p.columns = append(p.columns, column{conn: conn, slots: -1})
+			}
+			if x := &p.columns[c.column]; k < t.sends {
+				x.receives++
+			} else {
+				x.sends++
+			}
+		}
+	}
+	a, s := &p.arrivals, &p.slots
+	a.rows, s.rows = 1, 1
+	for i := range p.columns {
+		c := &p.columns[i]
+		if c.sends != c.receives {
+			return false
+		}
+		conn := &e.conns[c.conn]
+		for m := conn.head; m >= 0; m = e.messages[m].next {
+			c.waiting++
+		}
+		c.first, a.width = a.width, a.width+c.sends
+		a.rows = max(a.rows, (c.waiting+c.sends-1)/c.sends+1)
+		if !conn.bounded {
+			continue
+		}
+		if c.idle = conn.unused; c.idle > mostTimes {
+			return false
+		}
+		c.free = c.idle
+		for m := conn.freed; m >= 0; m = e.marks[m].next {
+			c.free++
+		}
+		c.slots, s.width = s.width, s.width+c.sends
+		s.rows = max(s.rows, (c.free+c.sends-1)/c.sends+1)
+	}
+	a.width, s.width = a.width+2, s.width+2 // makeLean
+	return a.make() && s.make()
+}
+
+// message is where message number n lies, as seen from a row.
+func (c *column) message(n int32) (later, column int32) { return n / c.sends, c.first + n%c.sends }
+
+// slot is where free slot number n lies.
+func (c *column) slot(n int32) (later, column int32) { return n / c.sends, c.slots + n%c.sends }
+
+// fill puts what lies in the connections into the tables.
+func (e *engine) fill(p *period) bool {
+	for i := range p.columns {
+		c := &p.columns[i]
+		n, conn := int32(0), &e.conns[c.conn]
+		for m := conn.head; m >= 0; m = e.messages[m].next {
+			if e.messages[m].at.Wave > 0 {
+				return false
+			}
+			*p.arrivals.at(c.message(n)) = e.messages[m].at.T
+			n++
+		}
+		n = c.idle
+		for m := conn.freed; m >= 0; m = e.marks[m].next {
+			if e.marks[m].at.Wave > 0 {
+				return false
+			}
+			*p.slots.at(c.slot(n)) = e.marks[m].at.T
+			n++
+		}
+	}
+	for _, a := range e.actors {
+		if e.lanes[a.lane].end.Wave > 0 {
+			return false
+		}
+		p.ends = append(p.ends, e.lanes[a.lane].end.T)
+	}
+	return true
+}
+
+// compile makes turns of what has been recorded.
+func (e *engine) compile(p *period) bool {
+	p.isOwned = !p.stores
+	p.putBy = make([]int32, p.arrivals.width)
+	for i := range e.turns {
+		t := &e.turns[i]
+		p.turns = append(p.turns, move{t.actor, int32(len(p.gains)), int32(len(p.puts))})
+		for _, x := range e.ends[t.from:t.sends] {
+			c := &p.columns[e.conns[x.conn].column]
+			g := gain{slot: -1}
+			_, g.column = c.message(c.received)
+			if c.slots >= 0 {
+				g.later, g.slot = c.slot(c.free + c.received)
+			}
+			c.received++
+			p.gains = append(p.gains, g)
+		}
+		for _, x := range e.ends[t.sends:t.to] {
+			if !e.compilePut(p, int32(i), x) {
+				return false
+			}
+		}
+	}
+	p.turns = append(p.turns, move{gains: int32(len(p.gains)), puts: int32(len(p.puts))})
+	p.puts = append(p.puts, put{hops: int32(len(p.hops))})
+	return e.sameSizes(p)
+}
+
+// sameSizes reports whether messages are as large as those in their place a period before: those
+// that lie in the connections, and so what steps move of which only the messages tell. Where sizes
+// vary, no step asks.
+func (e *engine) sameSizes(p *period) bool {
+	if p.classes > 1 {
+		return true
+	}
+	bytes := func(column int32) unit.Bytes {
+		return e.turns[p.puts[p.putBy[column]].turn].size.bytes
+	}
+	for i := range p.columns {
+		c, n := &p.columns[i], int32(0)
+		for m := e.conns[c.conn].head; m >= 0; m = e.messages[m].next {
+			if _, column := c.message(n); e.messages[m].bytes != bytes(column) {
+				return false
+			}
+			n++
+		}
+	}
+	for i := range e.turns {
+		if !e.turns[i].isTold {
+			continue
+		}
+		most := unit.Bytes(0)
+		for _, g := range p.gains[p.turns[i].gains:p.turns[i+1].gains] {
+			most = max(most, bytes(g.column))
+		}
+		if most != e.turns[i].size.bytes {
+			return false
+		}
+	}
+	return true
+}
+
+// compilePut adds a message that a turn sends.
+func (e *engine) compilePut(p *period, turn int32, x end) bool {
+	conn := &e.conns[x.conn]
+	c := &p.columns[conn.column]
+	path := &e.network.Routes[conn.route]
+	m := put{turn: turn, slot: -1, hops: int32(len(p.hops)), isFlow: e.isFluid}
+	m.later, m.column = c.message(c.waiting + c.sent)
+	p.putBy[m.column] = int32(len(p.puts))
+	if c.slots >= 0 {
+		_, m.slot = c.slot(c.sent)
+	}
+	c.sent++
+	by := -1 - conn.src
+	for _, on := range e.hops[path.From:path.To] {
+		if e.isFluid && e.links[on].Bandwidth == unit.Unlimited {
+			continue
+		}
+		h := hop{latency: e.links[on].Latency, link: e.cross(p, on)}
+		at := &p.links[h.link]
+		if at.by == 0 {
+			at.by = by
+		}
+		if at.by != by {
+			return false
+		}
+		if !e.isFluid {
+			by = on + 1
+		}
+		p.hops = append(p.hops, h)
+	}
+	p.puts = append(p.puts, m)
+	p.takes = append(p.takes, make([]unit.Time, (int32(len(p.hops))-m.hops)*p.classes)...)
+	for class := range p.classes {
+		if !e.figure(p, &m, conn, x.isPacket, class) {
+			return false
+		}
+	}
+	return true
+}
+
+// cross is a link in the period.
+func (e *engine) cross(p *period, on int32) int32 {
+	l := &e.links[on]
+	if l.crossed < 0 {
+		l.crossed = int32(len(p.links))
+		p.links = append(p.links, crossed{free: l.free, last: l.last.T})
+		p.number = append(p.number, on)
+	}
+	return l.crossed
+}
+
+// settle is the state after so many more periods.
+func (e *engine) settle(p *period, times int32) {
+	r, n := &e.totals, int64(times)
+	for i := range e.turns {
+		t := &e.turns[i]
+		r.Steps += n
+		r.Messages += n * int64(t.to-t.sends)
+		e.settleTurn(p, int32(i), n)
+	}
+	for i := range e.actors {
+		a := &e.actors[i]
+		l := &e.lanes[a.lane]
+		l.end.T = p.ends[i]
+		l.cursor.Skip(times*a.iterations(&l.cursor), times*(l.cursor.Step-a.at.Step))
+	}
+	for i, on := range p.number {
+		l, x := &e.links[on], &p.links[i]
+		l.free, l.last.T = x.free, x.last
+	}
+	for i := range p.columns {
+		e.settleColumn(p, &p.columns[i], times)
+	}
+}
+
+// settleColumn puts into a connection what lies in the tables.
+func (e *engine) settleColumn(p *period, c *column, times int32) {
+	n, conn := int32(0), &e.conns[c.conn]
+	for m := conn.head; m >= 0; m = e.messages[m].next {
+		later, column := c.message(n)
+		e.messages[m].at.T = *p.arrivals.at(times+later, column)
+		if k := p.putBy[column]; p.classes > 1 {
+			x := &p.puts[k]
+			e.messages[m].bytes = p.bytes[p.blocks[x.turn].class(later-x.later)]
+		}
+		n++
+	}
+	if !conn.bounded {
+		return
+	}
+	for conn.freed >= 0 {
+		m := conn.freed
+		conn.freed, e.marks[m].next, e.freeMark = e.marks[m].next, e.freeMark, m
+	}
+	conn.last = -1
+	conn.unused = int32(max(int64(c.idle)-int64(times)*int64(c.sends), 0))
+	for n := conn.unused; n < c.free; n++ {
+		later, column := c.slot(n)
+		e.free(conn, model.Moment{T: *p.slots.at(times+later, column)})
+	}
+}

@@ -1,0 +1,191 @@
+package sweep
+
+import "collsim/unit"
+
+// replay plays the period so many times. It is false where the guess was wrong.
+func (p *period) replay(times int32) bool {
+	isLean := p.isOwned && p.makeLean()
+	for row := int32(0); row < times; row++ {
+		p.waited = false
+		if !p.row(row) {
+			return false
+		}
+		if isLean && !p.waited && row+2 < times {
+			p.leanRows(row+1, times-1) // the last leaves links as they then are
+			row = times - 2
+		}
+	}
+	return true
+}
+
+// lean is a turn with at most one message each way. What crosses a link comes from one lane, or
+// over one link before. If nothing has had to wait for a link in a row, nothing has to in what
+// follows: the lane is held until its bytes have left, which takes as long as the slowest link at
+// least, and they come to each further link as much later every time. So from S on the lane is held
+// for a time that only depends on the size, and so does the time until the message arrives.
+type lean struct {
+	actor          int32
+	gain, took     int32 // columns
+	freed, put     int32
+	freedOn, putOn int32 // rows on
+}
+
+// span is what a lean turn of a size takes: E − S, and arrival − S.
+type span struct{ held, takes unit.Time }
+
+// makeLean makes lean turns, if that can be. What a turn has not lies in two columns more: one that
+// is always 0, and one that is never read.
+func (p *period) makeLean() bool {
+	arrivals, slots := p.arrivals.width-2, p.slots.width-2
+	p.lean = make([]lean, len(p.turns)-1)
+	p.spans = make([]span, len(p.lean)*int(p.classes))
+	for i := range p.lean {
+		t, next := &p.turns[i], &p.turns[i+1]
+		if next.gains-t.gains > 1 || next.puts-t.puts > 1 {
+			return false
+		}
+		x := lean{actor: t.actor, gain: arrivals, took: slots, freed: slots + 1,
+			put: arrivals + 1}
+		if next.gains > t.gains {
+			g := &p.gains[t.gains]
+			if x.gain = g.column; g.slot >= 0 {
+				x.freed, x.freedOn = g.slot, g.later
+			}
+		}
+		if next.puts > t.puts {
+			m := &p.puts[t.puts]
+			if x.put, x.putOn = m.column, m.later; m.slot >= 0 {
+				x.took = m.slot
+			}
+		}
+		p.lean[i] = x
+		for class := range p.classes {
+			k := int32(i)*p.classes + class
+			p.spans[k].held = p.costs[k]
+			if next.puts > t.puts {
+				p.spans[k].held += p.figures[t.puts*p.classes+class].lead
+				p.spans[k].takes = p.costs[k] + p.crossing(t.puts, class)
+			}
+		}
+	}
+	return true
+}
+
+// crossing is what a message takes from D to its arrival if no link makes it wait.
+func (p *period) crossing(k, class int32) unit.Time {
+	m, f := &p.puts[k], &p.figures[k*p.classes+class]
+	if m.isFlow {
+		return f.lead + f.late
+	}
+	ask, tail := unit.Time(0), f.pace
+	for h := m.hops; h < p.puts[k+1].hops; h++ {
+		latency := p.hops[h].latency
+		tail = max(tail, ask+p.takes[h*p.classes+class]) + latency
+		ask += latency
+	}
+	return tail + f.late
+}
+
+// leanRows plays lean turns in the rows from one to another.
+func (p *period) leanRows(row, to int32) {
+	a, s, ends, lambda := p.arrivals.times, p.slots.times, p.ends, p.lambda
+	arrivalsOn, slotsOn := make([]int32, p.arrivals.rows), make([]int32, p.slots.rows)
+	for ; row < to; row++ {
+		for on := range arrivalsOn {
+			arrivalsOn[on] = (row + int32(on)) & p.arrivals.mask * p.arrivals.width
+		}
+		for on := range slotsOn {
+			slotsOn[on] = (row + int32(on)) & p.slots.mask * p.slots.width
+		}
+		came, free := a[arrivalsOn[0]:], s[slotsOn[0]:]
+		for i := range p.lean {
+			x, k := &p.lean[i], i
+			if p.classes > 1 {
+				b := &p.blocks[i]
+				k = i*int(p.classes) + int(b.classes[b.now])
+				p.counts[k]++
+				b.next()
+			}
+			start, takes := max(ends[x.actor], came[x.gain], free[x.took]), &p.spans[k]
+			ends[x.actor] = start + takes.held
+			a[arrivalsOn[x.putOn]+x.put] = start + takes.takes
+			s[slotsOn[x.freedOn]+x.freed] = start + takes.held + lambda
+		}
+	}
+}
+
+// row plays the period once: turn by turn, each with all that it sends. That is right where what
+// crosses a link comes from one lane, or over one link before: it then is asked for in order.
+func (p *period) row(row int32) bool {
+	for i := range int32(len(p.turns) - 1) {
+		t, next, class := &p.turns[i], &p.turns[i+1], int32(0)
+		if p.classes > 1 {
+			class = int32(p.blocks[i].class(0))
+			p.counts[i*p.classes+class]++
+			p.blocks[i].next()
+		}
+		start := p.ends[t.actor]
+		for _, g := range p.gains[t.gains:next.gains] {
+			start = max(start, *p.arrivals.at(row, g.column))
+		}
+		for _, m := range p.puts[t.puts:next.puts] {
+			if m.slot >= 0 {
+				start = max(start, *p.slots.at(row, m.slot))
+			}
+		}
+		done := start + p.costs[i*p.classes+class]
+		end := done
+		for k := t.puts; k < next.puts; k++ {
+			m := &p.puts[k]
+			left, came, ok := p.cross(k, class, done)
+			if !ok {
+				return false
+			}
+			end = max(end, left)
+			*p.arrivals.at(row+m.later, m.column) = came
+		}
+		p.ends[t.actor] = end
+		for _, g := range p.gains[t.gains:next.gains] {
+			if g.slot >= 0 {
+				*p.slots.at(row+g.later, g.slot) = end + p.lambda
+			}
+		}
+	}
+	return true
+}
+
+// cross lets a message of a class cross its links from D on: when its last byte has left and when
+// it has come. It is not ok where the guess was wrong.
+func (p *period) cross(k, class int32, done unit.Time) (left, came unit.Time, ok bool) {
+	m, f := &p.puts[k], &p.figures[k*p.classes+class]
+	ask, tail := done, done+f.lead
+	for h := m.hops; h < p.puts[k+1].hops; h++ {
+		x := &p.hops[h]
+		l := &p.links[x.link]
+		if m.isFlow {
+			if ask < l.free {
+				return 0, 0, false
+			}
+			l.free = tail
+			continue
+		}
+		if ask < l.last {
+			return 0, 0, false
+		}
+		l.last = ask
+		begin := max(ask, l.free)
+		p.waited = p.waited || begin > ask
+		if l.free = begin + p.takes[h*p.classes+class]; h == m.hops {
+			left = begin + f.lead
+			tail = begin + f.pace
+		}
+		tail = max(tail, l.free) + x.latency
+		if ask = begin + x.latency; p.stores {
+			ask = tail
+		}
+	}
+	if m.isFlow {
+		left = tail
+	}
+	return left, tail + f.late, true
+}

@@ -1,0 +1,93 @@
+package sweep
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// NotSwept says why the engine does not play a schedule. Another one has to.
+type NotSwept struct{ Why string }
+
+// Error is what was not proven.
+func (e *NotSwept) Error() string { return "sim: not swept: " + e.Why }
+
+// Run plays a schedule in an environment that has been found valid for it, if the order in which it
+// guesses that links are asked turns out to be the one of their rules. All else is *NotSwept: what
+// the engine does not know, and what is wrong with a run, a stall among it.
+func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
+	e, err := play(s, env)
+	if err != nil {
+		return nil, err
+	}
+	return e.finished(), nil
+}
+
+// play is the engine at the end of a run.
+func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
+	if why := plays(s, env); why != "" {
+		return nil, &NotSwept{why}
+	}
+	e := newEngine(s, env)
+	e.run()
+	switch {
+	case e.why != "":
+	case e.unfinished > 0:
+		e.why = "it stalls"
+	case e.waiting > 0:
+		e.why = "a message is never received"
+	default:
+		return e, nil
+	}
+	return nil, &NotSwept{e.why}
+}
+
+// plays says why a schedule, or what it runs on, is none that the engine knows; empty if it is.
+func plays(s *schedule.Schedule, env *model.Env) string {
+	d := &env.Device
+	switch {
+	case s.Beside() != nil || s.Parts() != nil:
+		return "the schedule is composed of others"
+	case d.Offload || d.SendBuffer > 0 || d.EagerLimit > 0 || d.GPU.SMs > 0:
+		return "the device is none that it knows"
+	case s.AnyStep(isOther):
+		return "a step is one-sided"
+	}
+	return ""
+}
+
+// isOther reports whether a step is more than messages and what a rank does by itself.
+func isOther(step *schedule.Step) bool {
+	for i := range step.From {
+		if k := step.From[i].Kind; k != schedule.Local && k != schedule.Message {
+			return true
+		}
+	}
+	for i := range step.Send {
+		if !step.Send[i].Message() {
+			return true
+		}
+	}
+	return false
+}
+
+// finished is what there is to tell of a run that has come to its end.
+func (e *engine) finished() *model.Totals {
+	r := &e.totals
+	r.LaneEnd = make([]unit.Time, len(e.lanes))
+	for i := range e.lanes {
+		r.LaneEnd[i] = e.lanes[i].end.T
+		r.Time = max(r.Time, r.LaneEnd[i])
+	}
+	n := len(e.linkOf)
+	r.LinkBusy, r.LinkLoad = make([]unit.Time, n), make([]unit.Bytes, n)
+	for i := range e.links {
+		l := &e.links[i]
+		if e.isFluid {
+			l.busy = l.load.Over(l.Bandwidth)
+		}
+		r.LinkBusy[l.number], r.LinkLoad[l.number] = l.busy, l.load
+		r.LinkBytes += l.load
+	}
+	return r
+}

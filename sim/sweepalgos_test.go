@@ -1,0 +1,72 @@
+package sim_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/algos"
+	"collsim/collective"
+	"collsim/device"
+	"collsim/internal/tier"
+	"collsim/sim"
+	"collsim/sim/event"
+	"collsim/sim/sweep"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// TestSweptAlgorithms: of all algorithms, on networks whose ranks begin together or apart,
+// sim/sweep tells what sim/event does, and it plays most of them where links serve one message
+// after the other.
+func TestSweptAlgorithms(t *testing.T) {
+	type tally struct{ played, runs int }
+	byName, why := map[string]*tally{}, map[string]int{}
+	for _, kind := range collective.Kinds() {
+		for _, a := range algos.ForKind(kind) {
+			for ranks := 2; ranks <= tier.Of(8, 17); ranks += 3 {
+				for _, o := range []algos.Options{{}, {Slices: 3}, {Channels: 2, Slices: 2}} {
+					s, err := a.Build(specOf(kind, ranks), o)
+					if err != nil {
+						continue
+					}
+					for _, preset := range topology.Presets() {
+						g, err := topology.New(preset, ranks, 3e9, 700*unit.Nanosecond)
+						require.NoError(t, err)
+						for _, sharing := range []sim.Sharing{sim.Fluid, sim.FIFO} {
+							env := sim.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: 8}
+							if ranks%2 == 0 {
+								for i := range ranks {
+									env.Start = append(env.Start, unit.Time(i*i*37%101)*unit.Nanosecond)
+								}
+							}
+							n := fmt.Sprintf("%v %s", sharing, preset)
+							if byName[n] == nil {
+								byName[n] = &tally{}
+							}
+							byName[n].runs++
+							got, err := sweep.Run(s, &env)
+							var not *sweep.NotSwept
+							if errors.As(err, &not) {
+								why[not.Why]++
+								continue
+							}
+							byName[n].played++
+							want, err := event.Run(s, &env, nil)
+							require.NoError(t, err)
+							require.Equal(t, want, got, "%s %v %d %v %s", a.Name, kind, ranks, o, n)
+						}
+					}
+				}
+			}
+		}
+	}
+	for n, x := range byName {
+		t.Log(n, x.played, "of", x.runs)
+	}
+	t.Log(why)
+	most := byName["fifo switch"]
+	require.Greater(t, most.played, most.runs/2)
+}
