@@ -112,7 +112,8 @@ func TestCensus(t *testing.T) {
 	cmd := exec.Command("mpirun", "--oversubscribe", "--bind-to", "none", "--allow-run-as-root",
 		"-x", censusEnvironment, "-n", strconv.Itoa(censusRanks), self,
 		"-test.run", "^TestCensusRank$")
-	cmd.Env = append(append(os.Environ(), variablesOfOpenMPI()...), censusEnvironment+"="+dir)
+	cmd.Env = append(append(os.Environ(), variablesOfOpenMPI()...), "TMPDIR="+t.TempDir(),
+		censusEnvironment+"="+dir)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	cases := censusCases(t)

@@ -41,6 +41,7 @@ func (s *launcher) Start(at rank.Rendezvous, ranks int, ended func(rank.Ended)) 
 	s.at, s.mpirun = at, p
 	s.running.Go(func() {
 		p.cmd.Wait()
+		os.RemoveAll(p.dir)
 		ended(p.ending(s.config.launcher()))
 		close(p.done)
 	})
@@ -69,11 +70,13 @@ func (s *launcher) Stop(come []int, _ int, _ time.Duration) {
 // process is mpirun.
 type process struct {
 	cmd    *exec.Cmd
+	dir    string        // where it keeps its session's files
 	done   chan struct{} // closed when it has ended
 	output rank.Head
 }
 
-// launch runs this very program again, as so many ranks.
+// launch runs this very program again, as so many ranks. mpirun's temporary folder is its own: all
+// mpiruns of a user make and remove the same one in it, and fail where another was faster.
 func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 	path, err := exec.LookPath(c.launcher())
 	if err != nil {
@@ -88,11 +91,17 @@ func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 		args = append(args, "--allow-run-as-root")
 	}
 	args = append(append(args, c.Arguments...), "-n", strconv.Itoa(ranks), self)
-	p := &process{cmd: exec.Command(path, args...), done: make(chan struct{})}
-	p.cmd.Env = append(append(os.Environ(), variablesOfOpenMPI()...), environment+"="+rendezvous)
+	dir, err := os.MkdirTemp("", "collsim-mpi")
+	if err != nil {
+		return nil, fmt.Errorf("mpi: a temporary folder for %s: %w", c.launcher(), err)
+	}
+	p := &process{cmd: exec.Command(path, args...), dir: dir, done: make(chan struct{})}
+	p.cmd.Env = append(append(os.Environ(), variablesOfOpenMPI()...), "TMPDIR="+dir,
+		environment+"="+rendezvous)
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
 	apart(p.cmd)
 	if err := p.cmd.Start(); err != nil {
+		os.RemoveAll(dir)
 		return nil, fmt.Errorf("mpi: %s: %w", path, err)
 	}
 	return p, nil
