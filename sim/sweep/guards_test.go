@@ -194,3 +194,39 @@ func TestStateBeforeAPeriod(t *testing.T) {
 		}
 	}
 }
+
+// TestAfterAPeriod: a period that ends in the midst of steps leaves nothing of those that it began
+// with: here one block of three is larger than the others, and the last slices are not of the sizes that
+// the first were of.
+func TestAfterAPeriod(t *testing.T) {
+	s, err := schedule.Parse(`schedule
+collective all_reduce int8 sum
+ranks 3
+count 604
+group 3
+slices 2
+cut in block even 3 by rank
+cut out block even 3 by rank
+rank *
+  lane 0
+    loop 27
+      recv from 1/1 into out[i] @i
+  lane 1
+    loop 27
+      send out[i] to 2/0 @i
+`)
+	require.NoError(t, err)
+	for late := range 40 {
+		env := model.Env{Device: device.Ideal(), Slots: 8}
+		env.Device.Overhead = unit.Nanosecond
+		env.Graph, err = topology.New("switch", 3, simtest.GBs, unit.Microsecond)
+		require.NoError(t, err)
+		env.Start = []unit.Time{0, unit.Time(late) * 100 * unit.Nanosecond, 0}
+		e, err := play(s, &env)
+		require.NoError(t, err)
+		require.Positive(t, e.periods)
+		want, err := event.Run(s, &env, nil)
+		require.NoError(t, err)
+		require.Equal(t, want, e.finished(), "%d", late)
+	}
+}

@@ -352,7 +352,7 @@ func (e *engine) settle(p *period, times int32) {
 	for i := range e.actors {
 		a := &e.actors[i]
 		l := &e.lanes[a.lane]
-		l.end.T = p.ends[i]
+		l.end.T, l.place = p.ends[i], -1 // in the midst of a step, which may be of another size
 		l.cursor.Skip(times*a.iterations(&l.cursor), times*(l.cursor.Step-a.at.Step))
 	}
 	for i, on := range p.number {

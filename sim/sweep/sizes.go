@@ -37,11 +37,6 @@ type blocks struct {
 	classes      []uint8 // of the blocks
 }
 
-// playsUneven is off: of 10,000 random schedules of symmetric programs one whose blocks are of two
-// sizes ended 500 ps late (TestAgreement, "symmetric" 9351). Such rows are played one by one until
-// that is understood.
-const playsUneven = false
-
 // mostClasses bounds how many sizes there are.
 const mostClasses = 8
 
@@ -88,7 +83,7 @@ func (e *engine) findSizes(p *period) bool {
 		return true
 	}
 	s := e.rules.Schedule
-	if len(s.Group) > 1 || !sameLengths(s) || !playsUneven {
+	if len(s.Group) > 1 || !sameLengths(s) {
 		return false
 	}
 	p.known = map[cutting][]uint8{}
