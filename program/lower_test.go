@@ -140,7 +140,8 @@ func TestProgramErrors(t *testing.T) {
 		{func(p *program.Program) { p.Tensors[0].Shape = nil }, "tensor x: a type and a shape"},
 		{func(p *program.Program) { p.Ops[5].Kernel = "sleep" },
 			`wait: there is no kernel "sleep"; matmul, scaled_matmul, add`},
-		{func(p *program.Program) { p.Ops[5].Out = "z" }, "wait: an opaque kernel writes nothing"},
+		{func(p *program.Program) { p.Ops[5].Out = "z" }, "wait: an opaque kernel writes nothing: " +
+			`who reads z has it given, and waits by after = ["wait"]`},
 		{func(p *program.Program) { p.Ops[2].Out = "" }, "up: it writes a tensor, which needs a name"},
 		{func(p *program.Program) { p.Groups[0].Teams[1] = []int{2} }, "gather: teams of 2 and of 1"},
 		{func(p *program.Program) { p.Ops[4].Call = "reduce_scatterv axis 1 splits 8,8" },

@@ -325,7 +325,8 @@ func (l *lookup) writes(r *resolved) error {
 		return nil
 	}
 	if r.out.Type == 0 {
-		return fail("an opaque kernel writes nothing")
+		return fail("an opaque kernel writes nothing: who reads %s has it given, and waits by "+
+			"after = [%q]", r.Out, r.Name)
 	}
 	if !schedule.IsName(r.Out) {
 		return fail("%s", unnamed(r.Out))
