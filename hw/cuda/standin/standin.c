@@ -135,7 +135,8 @@ typedef struct memory { char *at; size_t bytes; struct memory *next; } memory;
 enum { DEVICES = 16 };
 
 typedef struct context {
-	int device, dead, error, streams;
+	int device, dead, error, streams, stuck; /* a call that never returns is in it */
+	size_t pending;
 	stream *all[4096];
 	memory *memories;
 	module *modules;
@@ -148,13 +149,18 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* for those who are no stream */
 static __thread context *current;
 static context *contexts;
-static size_t pending;
+static size_t pending; /* of all contexts but those that are stuck */
 static int initialized, configured, running, lost;
 
 static struct {
 	uint64_t seed, delay, devices, apart, memory, launch, fault, lost, hang, block, drop, graph;
 	uint64_t launches, operations, waits, inverted, graphs, replays, peers; /* counted */
 } options;
+
+static void count_pending(context *c, int more) {
+	c->pending += more;
+	if (!c->stuck) pending += more;
+}
 
 static uint64_t option(const char *text, const char *name) {
 	size_t n = strlen(name);
@@ -374,7 +380,7 @@ static void *work(void *p) {
 		if (s->first) s->first->before = NULL;
 		else s->last = NULL;
 		s->done = o->number;
-		pending--;
+		count_pending(s->context, -1);
 		discard(o);
 		if (options.drop) wake(NULL);
 	}
@@ -440,7 +446,7 @@ static void issue(stream *s, op *o) {
 		return;
 	}
 	if (pending == 0) running = 0;
-	pending++;
+	count_pending(s->context, 1);
 	o->number = ++s->issued;
 	o->before = s->last;
 	if (s->last) s->last->next = o;
@@ -549,7 +555,7 @@ int cuCtxDestroy_v2(context *c) {
 			next = o->next;
 			pthread_mutex_lock(&lock);
 			release(o->record);
-			pending--;
+			count_pending(c, -1);
 			discard(o);
 			pthread_mutex_unlock(&lock);
 		}
@@ -910,6 +916,8 @@ int cuLaunchKernel(function *f, unsigned x, unsigned y, unsigned z, unsigned bx,
 	options.launches++;
 	if (options.launches == options.block) {
 		context *c = current;
+		pending -= c->pending;
+		c->stuck = 1;
 		while (!c->dead) pthread_cond_wait(&changed, &lock);
 		return leave(INVALID_CONTEXT);
 	}
