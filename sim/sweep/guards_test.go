@@ -196,8 +196,8 @@ func TestStateBeforeAPeriod(t *testing.T) {
 }
 
 // TestAfterAPeriod: a period that ends in the midst of steps leaves nothing of those that it began
-// with: here one block of three is larger than the others, and the last slices are not of the sizes that
-// the first were of.
+// with: here one block of three is larger than the others, and the last slices are not of the
+// sizes that the first were of.
 func TestAfterAPeriod(t *testing.T) {
 	s, err := schedule.Parse(`schedule
 collective all_reduce int8 sum
