@@ -19,6 +19,7 @@ import (
 
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/gate"
 	"collsim/internal/tier"
 	"collsim/schedule"
 )
@@ -101,7 +102,7 @@ func TestNothingLeft(t *testing.T) {
 			agree(t, h, ringOf(t, 3, 100, dtype.Int32), hw.Env{})
 			agree(t, h, ringOf(t, 5, 100, dtype.Int32), hw.Env{})
 			if transport == Unix {
-				dir := filepath.Dir(h.launcher.at.Address)
+				dir := filepath.Dir(h.launcher.Address())
 				require.DirExists(t, dir)
 				require.NoError(t, h.Close())
 				require.NoDirExists(t, dir)
@@ -146,7 +147,7 @@ func TestLostRank(t *testing.T) {
 			nothingLeft(t)
 			h := open(t, Config{Transport: c.transport})
 			agree(t, h, ringOf(t, 4, 10, dtype.Int8), hw.Env{})
-			pid := h.launcher.processes[2].cmd.Process.Pid
+			pid := h.launcher.Process(2)
 			struck := make(chan time.Time, 1)
 			timer := time.AfterFunc(200*time.Millisecond, func() {
 				struck <- time.Now()
@@ -184,10 +185,10 @@ func TestNonsense(t *testing.T) {
 	nothingLeft(t)
 	h := open(t, Config{Transport: TCP})
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
-	speakNonsense(t, h.launcher.at.Address)
+	speakNonsense(t, h.launcher.Address())
 	agree(t, h, ringOf(t, 3, 1000, dtype.Int8), hw.Env{})
 
-	meshes, all := pairOfMeshes(t)
+	meshes, all := pairOfMeshes(t, gate.NewSecret())
 	speakNonsense(t, all[0].Address)
 	require.NoError(t, meshes[1].connect(t.Context(), all[:1], time.Second))
 	require.NoError(t, meshes[0].connect(t.Context(), all[1:], time.Second))
@@ -201,9 +202,10 @@ func TestLostIdle(t *testing.T) {
 	nothingLeft(t)
 	h := open(t, Config{Transport: Unix})
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
-	p := h.launcher.processes[1]
-	require.NoError(t, p.cmd.Process.Kill())
-	<-p.done
+	pid := h.launcher.Process(1)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	require.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH },
+		10*time.Second, time.Millisecond)
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
 }
 
@@ -302,9 +304,9 @@ func raiseOrphans() {
 		panic(err)
 	}
 	for number := range 3 {
-		fmt.Print(h.launcher.processes[number].cmd.Process.Pid, " ")
+		fmt.Print(h.launcher.Process(number), " ")
 	}
-	fmt.Println(filepath.Dir(h.launcher.at.Address))
+	fmt.Println(filepath.Dir(h.launcher.Address()))
 	job.Env.Iterations = endless
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

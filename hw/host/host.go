@@ -79,7 +79,7 @@ type Config struct {
 // Host is the executor. It keeps the processes of its ranks from one run to the next.
 type Host struct {
 	config      Config
-	launcher    *launcher // nil if ranks share memory
+	launcher    *rank.Processes // nil if ranks share memory
 	coordinator *rank.Coordinator
 }
 
@@ -108,7 +108,7 @@ func New(c Config) (*Host, error) {
 		coordination.RanOn = hw.Here("host", c.Transport.String())
 		coordination.Here = func(clock rank.Clock) rank.Player { return newPlayer(clock, parcels) }
 	} else {
-		h.launcher = &launcher{config: &h.config}
+		h.launcher = h.config.processes()
 		coordination.Launch = h.launcher
 	}
 	h.coordinator = rank.New(coordination)
@@ -118,14 +118,12 @@ func New(c Config) (*Host, error) {
 // remote reports whether there are ranks on other machines.
 func (c *Config) remote() bool {
 	for _, name := range c.Hosts {
-		if !local(name) {
+		if !rank.Local(name) {
 			return true
 		}
 	}
 	return false
 }
-
-func local(host string) bool { return host == "" || host == "localhost" }
 
 // hostOf is the machine of a rank.
 func (c *Config) hostOf(rank, ranks int) string {
@@ -156,8 +154,8 @@ func (h *Host) Needs(s *schedule.Schedule) int64 {
 	if h.config.Transport == Goroutines {
 		return hw.Together(s)
 	}
-	return hw.Apart(s, func(rank int) bool {
-		return local(h.config.hostOf(rank, s.Spec.Ranks))
+	return hw.Apart(s, func(number int) bool {
+		return rank.Local(h.config.hostOf(number, s.Spec.Ranks))
 	})
 }
 

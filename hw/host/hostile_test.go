@@ -198,13 +198,13 @@ func TestHostile(t *testing.T) {
 }
 
 // pairOfMeshes are two ranks that have not connected yet, and where each is reached.
-func pairOfMeshes(t *testing.T) (meshes []*mesh, all []rank.Peer) {
+func pairOfMeshes(t *testing.T, secret gate.Secret) (meshes []*mesh, all []rank.Peer) {
 	t.Helper()
-	secret, run := gate.NewSecret(), gate.NewRun()
+	run := gate.NewRun()
 	for number := range 2 {
 		l, err := rank.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		m := newMesh(number, &gate.Door{Listener: l, Secret: secret, Run: run},
+		m := newMesh(number, rank.NewMesh(number, l, secret, run),
 			func(err error) { t.Errorf("rank %d: %v", number, err) })
 		t.Cleanup(m.close)
 		meshes = append(meshes, m)
@@ -217,30 +217,27 @@ func pairOfMeshes(t *testing.T) (meshes []*mesh, all []rank.Peer) {
 // it from it; a rank of another run of the same secret is none of this one.
 func TestHostileToRanks(t *testing.T) {
 	nothingLeft(t)
-	meshes, all := pairOfMeshes(t)
+	secret := gate.NewSecret()
+	meshes, all := pairOfMeshes(t, secret)
 	g := &rogues{secret: gate.NewSecret(), leave: make(chan struct{})}
 	g.come(t, all[0].Address, gate.Claim{Service: gate.Data, From: 1, To: 0}, 100)
-	require.Eventually(t, func() bool { return meshes[0].door.Turned() >= 30 }, 10*time.Second,
+	require.Eventually(t, func() bool { return meshes[0].doors.Turned() >= 30 }, 10*time.Second,
 		time.Millisecond)
 	require.NoError(t, meshes[1].connect(t.Context(), all[:1], 10*time.Second))
 	require.NoError(t, meshes[0].connect(t.Context(), all[1:], 10*time.Second))
 	require.Len(t, meshes[0].sockets, 1)
-	meshes[0].mu.Lock()
-	require.Empty(t, meshes[0].accepted)
-	meshes[0].mu.Unlock()
 	close(g.leave)
 
 	l, err := rank.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	stray := newMesh(1, &gate.Door{Listener: l, Secret: meshes[0].door.Secret, Run: gate.NewRun()},
-		func(error) {})
+	stray := newMesh(1, rank.NewMesh(1, l, secret, gate.NewRun()), func(error) {})
 	defer stray.close()
 	require.EqualError(t, stray.connect(t.Context(), all[:1], time.Second),
 		"hw: rank 0: dial: error: it is of another run")
 	for _, m := range meshes {
 		m.stopped.Store(true) // which socket ends first is no fault
 	}
-	require.NoError(t, meshes[0].door.Listener.Close()) // who has not come to the door yet hears it
+	meshes[0].doors.Close() // who has not come to the door yet hears it
 	g.running.Wait()
 	require.Zero(t, g.entered)
 }

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"collsim/hw"
-	"collsim/hw/gate"
 	"collsim/hw/rank"
 )
 
@@ -158,19 +157,20 @@ func (p *player) Close() error {
 // coordinator says, until that needs it no more. Its error is what has ended the run at all ranks,
 // or that the coordinator was lost.
 func Worker(ctx context.Context, r Rendezvous) error {
-	w, err := rank.Come(ctx, rank.Rendezvous{Network: r.Network, Address: r.Address, Worker: r.Rank,
-		Secret: r.Secret, Timeout: r.Timeout})
+	at := rank.Rendezvous{Network: r.Network, Address: r.Address, Worker: r.Rank, Secret: r.Secret,
+		Timeout: r.Timeout}
+	w, err := rank.Come(ctx, at)
 	if err != nil {
 		return err
 	}
-	l, err := listen(r, w.LocalAddr())
+	l, err := rank.ListenForPeers(at, w.LocalAddr())
 	if err != nil {
 		w.Failed(err)
 		w.Close()
 		return err
 	}
 	p := newPlayer(w.Clock, &stock{})
-	p.mesh = newMesh(r.Rank, &gate.Door{Listener: l, Secret: r.Secret, Run: w.Run()}, w.Failed)
+	p.mesh = newMesh(r.Rank, rank.NewMesh(r.Rank, l, r.Secret, w.Run()), w.Failed)
 	return w.Serve(ctx, p, rank.Ready{Address: l.Addr().String(),
 		RanOn: hw.Here("host", r.Network)})
 }

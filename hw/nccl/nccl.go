@@ -38,8 +38,7 @@ func New(c Config) *Executor {
 	if c.Apart {
 		workers = nil
 	}
-	launch := &launcher{config: &e.config, journal: &e.journal}
-	e.coordinator = rank.New(rank.Config{Launch: launch, Network: "unix",
+	e.coordinator = rank.New(rank.Config{Launch: e.config.processes(&e.journal), Network: "unix",
 		Startup: hw.DefaultTimeout, Workers: workers})
 	return e
 }

@@ -2,16 +2,11 @@ package nccl
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"collsim/hw"
 	"collsim/hw/gate"
@@ -61,79 +56,10 @@ func work(r rank.Rendezvous, c *Config) error {
 	return w.Serve(ctx, p, rank.Ready{RanOn: hw.Here("nccl", on)})
 }
 
-// launcher starts the processes of ranks.
-type launcher struct {
-	config    *Config
-	journal   *journal
-	processes []*process
-	running   sync.WaitGroup
-}
-
-// process is one of them.
-type process struct {
-	cmd    *exec.Cmd
-	done   chan struct{} // closed when it has ended
-	stderr rank.Head
-}
-
-// Start implements rank.Launcher: it runs this very program again, so many times.
-func (l *launcher) Start(at rank.Rendezvous, workers int, ended func(rank.Ended)) error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("nccl: this program's own file: %w", err)
-	}
-	l.processes = nil
-	for number := range workers {
-		p := &process{cmd: exec.Command(self), done: make(chan struct{})}
-		words := []string{strconv.Itoa(number), at.Address, at.Secret.Text(), l.config.Library,
-			l.config.Driver}
-		p.cmd.Env = append(append(os.Environ(), l.journal.variables()...),
-			environment+"="+strings.Join(words, "\n"))
-		p.cmd.Stderr = &p.stderr
-		if err := p.cmd.Start(); err != nil {
-			return fmt.Errorf("nccl: a process for ranks: %w", err)
-		}
-		l.processes = append(l.processes, p)
-		l.running.Go(func() {
-			p.cmd.Wait()
-			ended(rank.Ended{Worker: number, How: p.state()})
-			close(p.done)
-		})
-	}
-	return nil
-}
-
-// state says how it has ended, with the first line of what it had to say.
-func (p *process) state() *hw.Error {
-	e := &hw.Error{Call: "process", Rank: -1, Lane: -1, Step: -1,
-		Code: strings.TrimPrefix(p.cmd.ProcessState.String(), "signal: "),
-		Text: fmt.Sprintf("ended: %v", p.cmd.ProcessState)}
-	if first, _, _ := strings.Cut(p.stderr.String(), "\n"); first != "" {
-		e.Text += ": " + first
-	}
-	return e
-}
-
-// Patience implements rank.Launcher: the end of a process is known at once.
-func (l *launcher) Patience() time.Duration { return 250 * time.Millisecond }
-
-// Stop implements rank.Launcher. A process that has not come knows of no end.
-func (l *launcher) Stop(come []int, lost int, grace time.Duration) {
-	late := time.NewTimer(grace)
-	defer late.Stop()
-	for number, p := range l.processes {
-		if number == lost || !slices.Contains(come, p.cmd.Process.Pid) {
-			p.cmd.Process.Kill()
-		}
-	}
-	for _, p := range l.processes {
-		select {
-		case <-p.done:
-		case <-late.C:
-			late.Reset(0)
-			p.cmd.Process.Kill()
-		}
-	}
-	l.running.Wait()
-	l.processes = nil
+// processes starts the processes of ranks.
+func (c *Config) processes(j *journal) *rank.Processes {
+	return &rank.Processes{Environ: func(at rank.Rendezvous) []string {
+		words := []string{strconv.Itoa(at.Worker), at.Address, at.Secret.Text(), c.Library, c.Driver}
+		return append(j.variables(), environment+"="+strings.Join(words, "\n"))
+	}}
 }

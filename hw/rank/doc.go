@@ -16,8 +16,9 @@
 // with the call, the code's name, rank, lane and step. When a Coordinator is closed, nothing of it
 // is left: no process, no socket, no file.
 //
-// The package knows no transport between ranks, no library and no device; a Launcher and a Player
-// do. Who does not know the secret of a session is turned away (package gate) and disturbs nobody;
+// The package knows no transport between ranks, no library and no device; a Player does. What every
+// transport of several processes needs is here: who runs this very program again for each of them
+// (Processes), and how they get connections to one another (Mesh). Who does not know the secret of a session is turned away (package gate) and disturbs nobody;
 // how long a message may be follows from the job, and none is believed before it is checked
 // (check.go).
 package rank
