@@ -70,6 +70,8 @@ func (p *Part) check() error {
 		len(p.Mine) > 0 && (p.Mine[0] < 0 || p.Mine[len(p.Mine)-1] >= p.Ranks):
 		return fmt.Errorf("a part of %d ranks with %d inputs of a job of %d", len(p.Mine),
 			len(p.Inputs), p.Ranks)
+	case p.Workers < 1 || p.Workers > p.Ranks:
+		return fmt.Errorf("a job of %d ranks on %d workers", p.Ranks, p.Workers)
 	case len(p.Mine) > 0 && p.Text == "" && p.Detail == nil:
 		return fmt.Errorf("a part of %d ranks with nothing to do", len(p.Mine))
 	case e.Warmup < 0 || e.Repetitions < 1 || e.Iterations < 1 || e.Slots < 0 || e.Timeout <= 0:

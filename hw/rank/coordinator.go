@@ -163,7 +163,7 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 	if err := s.handOut(ctx, job, v, outputs); err != nil {
 		return nil, err
 	}
-	result, best, origin := &hw.Result{}, []hw.Recording(nil), unit.Time(0)
+	result, best, origin, skew := &hw.Result{}, []hw.Recording(nil), unit.Time(0), unit.Time(0)
 	for i := range job.Env.Warmup + job.Env.Repetitions {
 		if i > 0 {
 			s.epoch++
@@ -181,6 +181,7 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 		var start, end []unit.Time
 		for _, p := range played {
 			start, end = append(start, p.Start), append(end, p.End)
+			skew = max(skew, p.Skew)
 		}
 		r, zero := hw.Measure(start, end)
 		result.Repetitions = append(result.Repetitions, r)
@@ -198,7 +199,7 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 		}
 		result.Outputs = append(result.Outputs, reports[m.worker].Outputs...)
 		if len(m.mine) > 0 {
-			result.Skew = max(result.Skew, 2*m.skew)
+			result.Skew = max(result.Skew, 2*(m.skew+skew))
 		}
 	}
 	if best != nil && job.Schedule != nil {
@@ -225,13 +226,14 @@ func (s *session) handOut(
 ) error {
 	s.epoch++
 	text, ranks := "", len(job.Inputs)
+	workers := min(len(s.members), ranks)
 	at := make([]int, ranks) // the worker of each
 	for _, m := range s.members {
 		m.heard.Store(time.Now().UnixNano()) // it may have beaten for a longer timeout
 		m.mine = nil
 	}
 	for rank := range ranks {
-		at[rank] = rank * min(len(s.members), ranks) / ranks
+		at[rank] = WorkerOf(rank, ranks, workers)
 		m := s.members[at[rank]]
 		m.mine = append(m.mine, rank)
 	}
@@ -239,7 +241,8 @@ func (s *session) handOut(
 		text = job.Schedule.String()
 	}
 	for _, m := range s.members {
-		p := &Part{Epoch: s.epoch, Ranks: ranks, Mine: m.mine, Env: job.Env, Detail: job.Detail}
+		p := &Part{Epoch: s.epoch, Ranks: ranks, Workers: workers, Mine: m.mine, Env: job.Env,
+			Detail: job.Detail}
 		if len(m.mine) > 0 {
 			if m.hello.Order != s.members[0].hello.Order {
 				return &hw.Error{Call: "hello", Code: "byte order", Rank: m.rank(), Lane: -1, Step: -1,

@@ -126,18 +126,20 @@ func TestWrongOrders(t *testing.T) {
 		{order{Kind: orderAbort}, "order 7 does not have what it should"},
 		{order{Kind: orderBye, Part: &Part{}}, "order 8 does not have what it should"},
 		{order{Kind: orderJob, Part: &Part{Env: env}}, "a part of 0 ranks with 0 inputs of a job of 0"},
-		{order{Kind: orderJob, Part: &Part{Env: env, Ranks: 2, Mine: []int{1, 1},
+		{order{Kind: orderJob, Part: &Part{Env: env, Ranks: 2, Workers: 2, Mine: []int{1, 1},
 			Inputs: make([][]byte, 2)}}, "a part of 2 ranks"},
-		{order{Kind: orderJob, Part: &Part{Env: env, Ranks: 2, Mine: []int{2},
+		{order{Kind: orderJob, Part: &Part{Env: env, Ranks: 2, Workers: 2, Mine: []int{2},
 			Inputs: make([][]byte, 1)}}, "a part of 1 ranks"},
-		{order{Kind: orderJob, Part: &Part{Ranks: 2}}, "an environment that nobody completed"},
-		{order{Kind: orderJob, Part: &Part{Env: env, Ranks: 2, Peers: []Peer{{Rank: 2}}}},
+		{order{Kind: orderJob, Part: &Part{Ranks: 2, Workers: 2}},
+			"an environment that nobody completed"},
+		{order{Kind: orderJob, Part: &Part{Env: env, Ranks: 2, Workers: 2, Peers: []Peer{{Rank: 2}}}},
 			"a peer that is rank 2 of 2"},
+		{order{Kind: orderJob, Part: &Part{Env: env, Ranks: 2, Workers: 3}}, "2 ranks on 3 workers"},
 	} {
 		require.ErrorContains(t, test.order.check(), test.want)
 	}
 	s := parsed(t)
-	p := &Part{Env: env, Ranks: 2, Mine: []int{0}, Inputs: [][]byte{make([]byte, 12)},
+	p := &Part{Env: env, Ranks: 2, Workers: 2, Mine: []int{0}, Inputs: [][]byte{make([]byte, 12)},
 		Text: s.String()}
 	require.NoError(t, p.check())
 	require.NoError(t, p.fits(s))
@@ -348,8 +350,9 @@ func FuzzOrder(f *testing.F) {
 		c := &fakeConn{}
 		o := order{Kind: kind}
 		if kind == orderJob {
-			o.Part = &Part{Env: env, Ranks: 2, Mine: []int{1}, Inputs: [][]byte{make([]byte, 12)},
-				Text: pair}
+			o.Part = &Part{Env: env, Ranks: 2, Workers: 2, Mine: []int{1},
+				Inputs: [][]byte{make([]byte, 12)},
+				Text:   pair}
 		}
 		if kind == orderAbort {
 			o.Fault = &hw.Error{Text: "\x1b"}

@@ -27,31 +27,39 @@ type mathKey struct {
 }
 
 // NewMemory returns the memory of a rank.
-func NewMemory(s *schedule.Schedule, rank int) *Memory {
+func NewMemory(s *schedule.Schedule, rank int) *Memory { return memoryOf(s, rank, hw.Memory) }
+
+// Elsewhere knows where things lie in the memory of a rank of another machine, and has none of it.
+func Elsewhere(s *schedule.Schedule, rank int) *Memory {
+	return memoryOf(s, rank, func(int64) []byte { return nil })
+}
+
+// memoryOf is the memory of a rank, whose bytes somebody makes.
+func memoryOf(s *schedule.Schedule, rank int, bytes func(int64) []byte) *Memory {
 	m := &Memory{Math: hw.ArithmeticOf(s.SpecOf(rank)), schedule: s, rank: rank,
 		Buffers: make([][]byte, s.Buffers())}
 	for b := range schedule.FirstTensor {
 		home, base := s.Home(b, rank)
 		n := (base + s.Len(b, rank)) * int64(m.Math.Width)
 		if n > int64(len(m.Buffers[home])) {
-			m.Buffers[home] = hw.Memory(n)
+			m.Buffers[home] = bytes(n)
 		}
 		m.types = append(m.types, m.Math)
 	}
 	if len(s.Tensors) > 0 {
-		m.addTensors()
+		m.addTensors(bytes)
 	}
 	return m
 }
 
 // addTensors makes the memory of tensors, and the arithmetic of all that steps may compute with.
-func (m *Memory) addTensors() {
+func (m *Memory) addTensors(bytes func(int64) []byte) {
 	s := m.schedule
 	m.maths = map[mathKey]*hw.Arithmetic{}
 	var types []dtype.Type
 	for i := range s.Tensors {
 		b, t := schedule.FirstTensor+schedule.Buffer(i), s.Tensors[i].Type
-		m.Buffers[b] = hw.Memory(hw.BufferBytes(s, b, m.rank))
+		m.Buffers[b] = bytes(hw.BufferBytes(s, b, m.rank))
 		m.types = append(m.types, hw.ArithmeticOf(&collective.Spec{Type: t}))
 		if !slices.Contains(types, t) {
 			types = append(types, t)

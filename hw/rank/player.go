@@ -35,12 +35,14 @@ type Player interface {
 
 // Part is what a worker has of a job.
 type Part struct {
-	Epoch  uint32   // the number of the first repetition
-	Ranks  int      // of the job
-	Mine   []int    // those on this worker, in rising order; none if it has no part in the job
-	Inputs [][]byte // of Mine, little-endian
-	Env    hw.Env   // completed
-	Detail []byte   // what to do instead of a schedule; the executor that made it can read it
+	Epoch uint32 // the number of the first repetition
+	Ranks int    // of the job
+	// Workers is on how many workers the ranks are; WorkerOf says on which.
+	Workers int
+	Mine    []int    // those on this worker, in rising order; none if it has no part in the job
+	Inputs  [][]byte // of Mine, little-endian
+	Env     hw.Env   // completed
+	Detail  []byte   // what to do instead of a schedule; the executor that made it can read it
 	// Reload reports whether a step writes where an input lies: it is then written again before the
 	// next iteration.
 	Reload bool
@@ -71,10 +73,14 @@ func (p *Part) Schedule() (*schedule.Schedule, error) {
 	return p.schedule, nil
 }
 
+// WorkerOf is the worker of a rank where as many are on each as comes out even.
+func WorkerOf(rank, ranks, workers int) int { return rank * workers / ranks }
+
 // Played is what came of a repetition on a rank, by the clock of its worker.
 type Played struct {
 	Start, End unit.Time    // before its first step, after its last
 	Recording  hw.Recording // empty unless Env.Trace asks for it
+	Skew       unit.Time    // how far these times may be off the worker's clock
 }
 
 // Status is how far the ranks of a worker have come.

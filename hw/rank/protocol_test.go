@@ -277,8 +277,9 @@ func orderLike(kind orderKind, wrong byte) *order {
 	if kind != orderJob {
 		return o
 	}
-	o.Part = &Part{Ranks: 2, Mine: []int{1}, Inputs: [][]byte{make([]byte, 12)}, Text: pair,
-		Env: hw.Env{Repetitions: 1, Iterations: 1, Timeout: time.Second}}
+	o.Part = &Part{Ranks: 2, Workers: 2, Mine: []int{1}, Inputs: [][]byte{make([]byte, 12)},
+		Text: pair,
+		Env:  hw.Env{Repetitions: 1, Iterations: 1, Timeout: time.Second}}
 	switch p := o.Part; wrong & 15 {
 	case 1:
 		p.Mine, p.Inputs = nil, nil
