@@ -49,12 +49,12 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := refusal(job.Schedule); err != nil {
+	if err := refusal(job.Schedule, 1); err != nil {
 		return nil, err
 	}
 	d := e.device
 	if e.device = nil; d == nil {
-		d = &device{images: e.images, out: &outs{}, arguments: &launchArguments{}}
+		d = newDevice(e.images)
 	}
 	var failed atomic.Pointer[error]
 	result, err := watched(ctx, d, env.Timeout, func() (*hw.Result, error) {
@@ -79,8 +79,13 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	return result, nil
 }
 
-// refusal is what of a schedule is not played here, nil if all of it is.
-func refusal(s *schedule.Schedule) error {
+// newDevice returns a device of which nothing is loaded yet.
+func newDevice(images map[imageName][]byte) *device {
+	return &device{images: images, out: &outs{one: 1}, arguments: &launchArguments{}}
+}
+
+// refusal is what of a schedule is not played on so many machines, nil if all of it is.
+func refusal(s *schedule.Schedule, machines int) error {
 	if s.AnyStep(func(step *schedule.Step) bool {
 		if step.Kernel != nil {
 			return false
@@ -97,6 +102,9 @@ func refusal(s *schedule.Schedule) error {
 	}) {
 		return hw.Refuse("cuda: a step has more than %d sources, or %d destinations", manyOperands,
 			manyResults)
+	}
+	if machines > 1 {
+		return oneSided(s, machines)
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type device struct {
 	used    int    // of them, the first, which have a context
 	current *gpu   // whose context the calling thread has
 	graphs  []uintptr
+	pinned  []uintptr // memory of the host
 
 	out       *outs
 	arguments *launchArguments
@@ -43,6 +44,9 @@ const (
 	streamNonBlocking  = 1   // CU_STREAM_NON_BLOCKING
 	captureRelaxed     = 2   // CU_STREAM_CAPTURE_MODE_RELAXED
 	recordExternal     = 1   // CU_EVENT_RECORD_EXTERNAL
+	waitAtLeast        = 0   // CU_STREAM_WAIT_VALUE_GEQ
+	hostPortable       = 1   // CU_MEMHOSTALLOC_PORTABLE
+	hostMapped         = 2   // CU_MEMHOSTALLOC_DEVICEMAP
 	multiprocessors    = 16  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 	capabilityMajor    = 75  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 	capabilityMinor    = 76  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
@@ -182,7 +186,7 @@ func (d *device) leave() (err error) {
 			err = code
 		}
 	}
-	d.used, d.gpus, d.current, d.graphs = 0, nil, nil, nil
+	d.used, d.gpus, d.current, d.graphs, d.pinned = 0, nil, nil, nil, nil
 	return err
 }
 
@@ -194,6 +198,12 @@ func (d *device) free() error {
 		}
 	}
 	d.graphs = d.graphs[:0]
+	for _, at := range d.pinned {
+		if err := d.on(d.gpus[0], "cuMemFreeHost", at); err != nil {
+			return err
+		}
+	}
+	d.pinned = d.pinned[:0]
 	for _, g := range d.gpus[:d.used] {
 		for _, at := range g.memory {
 			if err := d.on(g, "cuMemFree_v2", at); err != nil {

@@ -15,21 +15,21 @@ type graph struct {
 	stream     uintptr // that launches it
 	base       uintptr // the event with which its capture begins
 	ops        []op
-	before     []int   // events that it waits for
-	lanes      []*lane // that take part
+	before     []op    // what it waits for
+	lanes      []*lane // of this machine that take part
 	end        int     // the event when all of it is over
 	executable uintptr
 }
 
-// after has the graph begin after an event.
-func (g *graph) after(event int) {
-	if !slices.Contains(g.before, event) {
-		g.before = append(g.before, event)
+// after has the graph begin after what an op waits for.
+func (g *graph) after(o op) {
+	if !slices.Contains(g.before, o) {
+		g.before = append(g.before, o)
 	}
 }
 
 // next is the next lane to be planned, nil if none is ready: while a graph is planned, one of those
-// that are in it; otherwise one that is in none, and only then one that begins a graph.
+// that are in it and wait for no other machine's part of it; otherwise one that is in none, and only then one that begins a graph.
 func (p *player) next() (*lane, error) {
 	take := func(i int) *lane {
 		l := p.ready[i]
@@ -49,7 +49,7 @@ func (p *player) next() (*lane, error) {
 		number = p.graph.number
 	}
 	for i, l := range p.ready {
-		if p.graphOf(l) == number {
+		if p.graphOf(l) == number && (number == 0 || l.cursor.Done() || !p.wants(l).cut) {
 			return take(i), nil
 		}
 	}
@@ -63,7 +63,8 @@ func (p *player) next() (*lane, error) {
 		return nil, nil
 	}
 	l := take(0)
-	return l, p.begin(l)
+	p.graph = &graph{number: p.graphOf(l)}
+	return l, nil
 }
 
 // graphOf is the graph that the next sub-step of a lane is in, 0 for none.
@@ -78,17 +79,17 @@ func (p *player) graphOf(l *lane) int32 {
 	return l.graph
 }
 
-// begin begins to plan the graph that a lane is in next.
-func (p *player) begin(l *lane) (err error) {
-	g := &graph{number: p.graphOf(l), on: l.rank.gpu}
+// begin begins the graph that is planned on this machine, with the first lane here that is in it.
+func (p *player) begin(g *graph, l *lane) (err error) {
+	if g.on != nil {
+		return nil
+	}
+	g.on = l.rank.gpu
 	if g.stream, err = p.device.stream(g.on, 0); err != nil {
 		return err
 	}
-	if g.base, err = p.device.event(g.on); err != nil {
-		return err
-	}
-	p.graph = g
-	return nil
+	g.base, err = p.device.event(g.on)
+	return err
 }
 
 // capture ends the planning of a graph: it is captured from its stream, which all streams of it are
@@ -96,6 +97,9 @@ func (p *player) begin(l *lane) (err error) {
 func (p *player) capture() error {
 	g, d := p.graph, p.device
 	p.graph = nil
+	if g.on == nil {
+		return nil // it is one of other machines
+	}
 	own := op{on: g.on, stream: g.stream, step: -1}
 	with := func(kind opKind, event uintptr) op {
 		o := own
@@ -124,8 +128,9 @@ func (p *player) capture() error {
 	if err := d.call("cuGraphDestroy", captive); err != nil {
 		return err
 	}
-	for _, number := range g.before {
-		p.tape = append(p.tape, with(waits, p.events[number].handle))
+	for _, o := range g.before {
+		o.on, o.stream, o.step = g.on, g.stream, -1
+		p.tape = append(p.tape, o)
 	}
 	launch := with(replays, 0)
 	launch.graph = g
@@ -151,12 +156,18 @@ func (p *player) enter(l *lane) error {
 			l.given = s.Blocks
 		}
 	}
+	if l.rank.away {
+		return nil
+	}
 	stream, err := p.streamOf(l)
 	if err != nil || stream == l.stream && l.joined == p.graph {
 		return err
 	}
 	l.stream = stream
 	if g := p.graph; g != nil {
+		if err := p.begin(g, l); err != nil {
+			return err
+		}
 		if l.joined != g {
 			g.lanes = append(g.lanes, l)
 		}

@@ -25,10 +25,12 @@ type message struct {
 }
 
 // place is memory of the receiver's GPU that is for messages, and the event that comes when
-// it is filled, or when it was read.
+// it is filled, or when it was read. Between machines it is memory of both hosts (mail.go).
 type place struct {
 	run
-	event int
+	event    int
+	host     []byte // of this machine, if it is for messages between that and another
+	crossing int    // by which the other machine hears of the event; 0: it need not
 }
 
 // issue plans all that a repetition does.
@@ -47,13 +49,14 @@ func (p *player) issue() error {
 		if err := p.advance(l); err != nil {
 			return err
 		}
+		p.moved.Add(1)
 	}
 }
 
 // stuck says what a schedule that cannot go on waits for, nil if all lanes have ended.
 func (p *player) stuck() error {
 	var waits []schedule.Waiting
-	for _, l := range p.lanes {
+	for _, l := range p.all {
 		if l.cursor.Done() {
 			continue
 		}
@@ -64,7 +67,7 @@ func (p *player) stuck() error {
 			OnRank: w.rank, OnLane: w.lane})
 	}
 	if len(waits) > 0 {
-		e := hw.Stalled(waits, 0, p.slots(p.lanes[0]))
+		e := hw.Stalled(waits, 0, p.slots(p.all[0]))
 		e.Code, e.Text = "stall", "nothing more can be issued"
 		return e
 	}
@@ -154,10 +157,14 @@ type want struct {
 	what       string
 	rank, lane int
 	connection *connection
+	// cut is set where all is issued, but on another machine by the graph that is planned: a graph
+	// is launched as a whole, so that it must not wait for what waits for it.
+	cut bool
 }
 
 // wants is the first thing that the step in p.step wants and that the host has not issued.
 func (p *player) wants(l *lane) want {
+	cut := false
 	for i := range p.step.From {
 		f := &p.step.From[i]
 		if f.Kind != schedule.Message {
@@ -169,9 +176,11 @@ func (p *player) wants(l *lane) want {
 				before++
 			}
 		}
-		if c := p.connection(from(l, &f.Peer)); len(c.messages) <= before {
-			return want{aMessage, int(c.From), int(c.FromLane), c}
+		c := p.connection(from(l, &f.Peer))
+		if len(c.messages) <= before {
+			return want{what: aMessage, rank: int(c.From), lane: int(c.FromLane), connection: c}
 		}
+		cut = cut || p.inGraph(c, c.messages[before].event)
 	}
 	for i := range p.step.Send {
 		d := &p.step.Send[i]
@@ -179,19 +188,23 @@ func (p *player) wants(l *lane) want {
 			continue
 		}
 		c := p.connection(to(l, &d.Peer))
-		if slots := c.Limit(p.slots(l)); slots > 0 && c.held >= slots {
-			return want{aSlot, int(c.To), int(c.ToLane), c}
+		slots := c.Limit(p.slots(l))
+		if slots > 0 && c.held >= slots {
+			return want{what: aSlot, rank: int(c.To), lane: int(c.ToLane), connection: c}
+		}
+		for i := range c.free {
+			cut = cut || slots > 0 && p.inGraph(c, c.free[i].event)
 		}
 	}
 	if l.cursor.Slice() > 0 {
-		return want{}
+		return want{cut: cut}
 	}
 	for _, e := range p.step.Await {
 		if int32(len(l.rank.lanes[e.Lane].posts)) < e.Value {
-			return want{anEvent, l.rank.number, int(e.Lane), nil}
+			return want{what: anEvent, rank: l.rank.number, lane: int(e.Lane)}
 		}
 	}
-	return want{}
+	return want{cut: cut}
 }
 
 // slots is how many messages a connection of class FIFO holds from a lane; 0 is any number.

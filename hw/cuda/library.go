@@ -31,7 +31,8 @@ func driverNeeded() needed {
 			"cuDeviceGetName", "cuDeviceGetAttribute", "cuGetErrorName", "cuGetErrorString",
 			"cuCtxCreate_v2", "cuCtxSetCurrent", "cuCtxDestroy_v2", "cuCtxGetStreamPriorityRange",
 			"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess", "cuMemGetInfo_v2", "cuMemAlloc_v2",
-			"cuMemFree_v2", "cuStreamCreateWithPriority", "cuStreamWaitEvent", "cuEventCreate",
+			"cuMemFree_v2", "cuMemHostAlloc", "cuMemFreeHost", "cuStreamCreateWithPriority",
+			"cuStreamWaitEvent", "cuStreamWaitValue32_v2", "cuEventCreate",
 			"cuEventRecord", "cuEventRecordWithFlags", "cuEventQuery", "cuEventElapsedTime",
 			"cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoDAsync_v2",
 			"cuMemcpyPeerAsync", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel",
@@ -108,7 +109,7 @@ func Available(context.Context) (string, error) {
 // outs is where C functions write what they return. It is on the heap, whose objects stay where
 // they are; variables of a goroutine do not.
 type outs struct {
-	number       int32
+	number, one  int32 // one is 1
 	milliseconds float32
 	pointer      uintptr
 	size, total  uint64

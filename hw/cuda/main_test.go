@@ -21,8 +21,11 @@ import (
 const givenCompiler = "COLLSIM_TEST_LIBNVRTC"
 
 // TestMain has the package load the stand-in driver in place of CUDA; without a C compiler there is
-// none.
+// none. The test's program may be a machine.
 func TestMain(m *testing.M) {
+	if code, child := Child(); child {
+		os.Exit(code)
+	}
 	os.Setenv(givenCompiler, os.Getenv("COLLSIM_LIBNVRTC"))
 	environment, err := cudatest.Standin("standin")
 	if err != nil {

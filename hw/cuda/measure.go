@@ -37,33 +37,33 @@ func (p *player) aligns() error {
 	return err
 }
 
-// measure is when each rank ended: all begin with their GPU.
-func (p *player) measure() (r hw.Repetition, err error) {
+// measure is when each rank of this machine began and ended: all begin with their GPU.
+func (p *player) measure() (start, finish []unit.Time, err error) {
 	if err := p.aligns(); err != nil {
-		return r, err
+		return nil, nil, err
 	}
-	begin, end := make([]unit.Time, len(p.ranks)), make([]unit.Time, len(p.ranks))
-	for number, one := range p.ranks {
-		begin[number] = p.offsets[one.gpu.index]
-		end[number] = begin[number]
+	begin, end := make([]unit.Time, len(p.here)), make([]unit.Time, len(p.here))
+	for i, one := range p.here {
+		begin[i] = p.offsets[one.gpu.index]
+		end[i] = begin[i]
 		for _, l := range one.lanes {
 			t, err := p.since(l.last())
 			if err != nil {
-				return r, p.of(err, number, l.index, -1)
+				return nil, nil, p.of(err, one.number, l.index, -1)
 			}
-			end[number] = max(end[number], t)
+			end[i] = max(end[i], t)
 		}
 	}
-	r, _ = hw.Measure(begin, end)
-	return r, nil
+	return begin, end, nil
 }
 
-// recordings are what was noted of the lanes.
+// recordings are what was noted of the lanes of this machine, by rank.
 func (p *player) recordings() (all []hw.Recording, err error) {
-	all = make([]hw.Recording, len(p.ranks))
+	all = make([]hw.Recording, len(p.here))
+	first := p.here[0].number
 	for _, l := range p.lanes {
 		var stamps []hw.Stamp
-		var ready unit.Time
+		ready := p.offsets[l.rank.gpu.index]
 		for _, s := range l.steps {
 			at := hw.Stamp{Ready: ready, Bytes: unit.Bytes(s.bytes)}
 			if at.Start, err = p.since(s.begin); err != nil {
@@ -75,7 +75,7 @@ func (p *player) recordings() (all []hw.Recording, err error) {
 			at.End = at.Done
 			stamps, ready = append(stamps, at), at.End
 		}
-		one := &all[l.rank.number]
+		one := &all[l.rank.number-first]
 		one.Lanes = append(one.Lanes, stamps)
 		for _, flow := range l.outs {
 			for i, m := range flow.Marks {

@@ -122,7 +122,7 @@ func TestScripts(t *testing.T) {
 			s, err := schedule.Parse(body + "\n")
 			require.NoError(t, err, path)
 			p, found := proof.Verify(s, proof.Options{})
-			if len(found) > 0 || refusal(s) != nil || s.Spec.Kind == collective.Custom {
+			if len(found) > 0 || refusal(s, 1) != nil || s.Spec.Kind == collective.Custom {
 				continue
 			}
 			r := rand.New(rand.NewPCG(uint64(played), 9))

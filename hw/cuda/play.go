@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"context"
+	"sync/atomic"
 
 	"collsim/hw"
 	"collsim/hw/rank"
@@ -17,10 +18,13 @@ type player struct {
 	s      *schedule.Schedule
 	env    hw.Env
 	wide   bool // steps compute in float32
-	given  [][]byte
+	places machines
+	moved  *atomic.Int64 // progress
 
 	ranks   []*participant
-	lanes   []*lane
+	here    []*participant // those on this machine
+	lanes   []*lane        // of ranks on this machine
+	all     []*lane
 	streams map[streamKey]uintptr
 	origin  []uintptr   // a stream of each GPU
 	told    uintptr     // the event of the first GPU that the others begin after
@@ -33,6 +37,7 @@ type player struct {
 	events    []event
 	hasGraphs bool
 	graph     *graph
+	mail      mail
 
 	// The lanes that may go on, and the connections.
 	ready       []*lane
@@ -44,6 +49,8 @@ type player struct {
 type participant struct {
 	*rank.Memory
 	number  int
+	away    bool // on another machine: what it does is planned and not done
+	given   []byte
 	gpu     *gpu
 	at      []uint64 // where its buffers lie there
 	inputs  []extent // where what it is given lies, and a copy of that if there are iterations
@@ -73,8 +80,9 @@ type lane struct {
 	posts    []int         // the events that say that a post was made in this iteration
 	began    int           // the event before its first step in this iteration
 	steps    []subStep     // planned
-	over     int           // of them, those that are known to have ended in this repetition
+	over     atomic.Int64  // of them, those that are known to have ended in this repetition
 	deps     []depended    // of the sub-step at hand
+	brought  []op          // messages of other machines that the sub-step at hand takes in
 	rooms    []run         // memory of its own for values
 	roomed   int           // of them, those that the sub-step at hand has
 	outs     []hw.Messages // with At the number of a sub-step
@@ -94,24 +102,13 @@ type depended struct {
 	event      int
 	what       string
 	rank, lane int
+	crossing   int // 0: the event is one of this machine
 }
 
 // play carries out a job on the GPUs that there are.
 func play(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, error) {
-	if err := d.enter(job.Schedule.Spec.Ranks); err != nil {
-		return nil, err
-	}
-	p := &player{ctx: ctx, device: d, s: job.Schedule, env: env, given: job.Given(),
-		wide: env.Float32, connections: map[hw.Connection]*connection{},
-		streams: map[streamKey]uintptr{},
-		gpus:    d.gpus[:min(d.used, job.Schedule.Spec.Ranks)],
-		hasGraphs: job.Schedule.AnyStep(func(s *schedule.Step) bool {
-			return s.Launch != nil && s.Launch.Graph != 0
-		})}
-	if err := p.prepare(); err != nil {
-		return nil, err
-	}
-	if err := p.plan(); err != nil {
+	p, err := newPlayer(ctx, d, job.Schedule, env, machines{count: 1}, job.Given())
+	if err != nil {
 		return nil, err
 	}
 	result := &hw.Result{RanOn: hw.Here("cuda", d.version(len(p.gpus))), Float32: p.wide}
@@ -123,10 +120,11 @@ func play(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, 
 		if i < env.Warmup {
 			continue
 		}
-		measured, err := p.measure()
+		start, end, err := p.measure()
 		if err != nil {
 			return nil, err
 		}
+		measured, _ := hw.Measure(start, end)
 		result.Repetitions = append(result.Repetitions, measured)
 		if env.Trace && result.Fastest() == len(result.Repetitions)-1 {
 			if kept, err = p.recordings(); err != nil {
@@ -146,9 +144,32 @@ func play(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, 
 	return result, d.free()
 }
 
+// newPlayer has planned what the ranks of this machine do, which are given this.
+func newPlayer(ctx context.Context, d *device, s *schedule.Schedule, env hw.Env, m machines,
+	given [][]byte) (*player, error) {
+	m.ranks = s.Spec.Ranks
+	if err := d.enter(len(given)); err != nil {
+		return nil, err
+	}
+	p := &player{ctx: ctx, device: d, s: s, env: env, places: m, wide: env.Float32,
+		moved: &atomic.Int64{}, connections: map[hw.Connection]*connection{},
+		streams: map[streamKey]uintptr{},
+		gpus:    d.gpus[:min(d.used, len(given))],
+		hasGraphs: s.AnyStep(func(s *schedule.Step) bool {
+			return s.Launch != nil && s.Launch.Graph != 0
+		})}
+	if err := p.prepare(given); err != nil {
+		return nil, err
+	}
+	return p, p.plan()
+}
+
 // repeat does all that is planned once more.
 func (p *player) repeat() error {
 	if err := p.reset(); err != nil {
+		return err
+	}
+	if err := p.start(); err != nil {
 		return err
 	}
 	if err := p.run(p.tape); err != nil {
@@ -162,7 +183,7 @@ const alignment = 256
 
 // prepare makes the ranks and their memory: the first ranks on the first GPU, and on each as many
 // as comes out even.
-func (p *player) prepare() error {
+func (p *player) prepare(given [][]byte) error {
 	for _, g := range p.gpus {
 		stream, err := p.device.stream(g, 0)
 		if err != nil {
@@ -180,21 +201,32 @@ func (p *player) prepare() error {
 		return err
 	}
 	for number := range p.s.Spec.Ranks {
-		one := &participant{Memory: rank.NewMemory(p.s, number), number: number,
-			gpu: p.gpus[number*len(p.gpus)/p.s.Spec.Ranks]}
-		if err := p.place(one); err != nil {
-			return p.of(err, number, -1, -1)
+		one := &participant{number: number, away: p.places.of(number) != p.places.self}
+		if one.away {
+			one.Memory = rank.Elsewhere(p.s, number)
+			one.at = make([]uint64, len(one.Buffers))
+		} else {
+			local := len(p.here)
+			one.Memory, one.given = rank.NewMemory(p.s, number), given[local]
+			one.gpu = p.gpus[rank.WorkerOf(local, len(given), len(p.gpus))]
+			if err := p.place(one); err != nil {
+				return p.of(err, number, -1, -1)
+			}
+			p.here = append(p.here, one)
 		}
 		program, parts := p.s.Program(number), map[int]int{}
 		for i := range program.Lanes() {
 			l := &lane{rank: one, program: program, index: i, slices: int32(program.Slices(i)),
 				ordinal: parts[program.Part(i)]}
 			parts[program.Part(i)]++
-			one.lanes, p.lanes = append(one.lanes, l), append(p.lanes, l)
+			one.lanes, p.all = append(one.lanes, l), append(p.all, l)
+			if !one.away {
+				p.lanes = append(p.lanes, l)
+			}
 		}
 		p.ranks = append(p.ranks, one)
 	}
-	return nil
+	return p.post()
 }
 
 // place takes memory for the buffers of a rank.
@@ -235,18 +267,29 @@ func (p *player) of(err error, rank, lane, step int) error {
 	return err
 }
 
-// reset makes all ready for a repetition: what no step writes is all ones. All lanes of a GPU begin
-// after its first event, which is recorded when all GPUs are ready. How long it takes to tell the
-// others, and to hear of them, bounds how far apart these events are.
+// reset makes all ready for a repetition: what no step writes is all ones.
 func (p *player) reset() error {
-	for _, one := range p.ranks {
+	for _, one := range p.here {
 		if err := p.load(one); err != nil {
 			return p.of(err, one.number, -1, -1)
 		}
 	}
-	for _, l := range p.lanes {
-		l.over = 0
+	for i, at := range p.mail.one {
+		if err := p.device.on(p.gpus[i], "cuMemcpyHtoDAsync_v2", uintptr(at), address(&p.device.out.one),
+			flagSize, p.origin[i]); err != nil {
+			return err
+		}
 	}
+	for _, l := range p.lanes {
+		l.over.Store(0)
+	}
+	return nil
+}
+
+// start begins a repetition. All lanes of a GPU begin after its first event, which is recorded when
+// all GPUs are ready. How long it takes to tell the others, and to hear of them, bounds how far
+// apart these events are.
+func (p *player) start() error {
 	do := func(kind opKind, i int, event uintptr) op {
 		return op{kind: kind, on: p.gpus[i], stream: p.origin[i], event: event}
 	}
@@ -268,7 +311,7 @@ func (p *player) reset() error {
 // load gives a rank its inputs.
 func (p *player) load(one *participant) error {
 	d, stream := p.device, p.origin[one.gpu.index]
-	one.Reset(p.given[one.number])
+	one.Reset(one.given)
 	for b, memory := range one.Buffers {
 		if len(memory) == 0 {
 			continue
@@ -294,7 +337,9 @@ func (p *player) plan() error {
 	for _, one := range p.ranks {
 		one.left = len(one.lanes)
 		for _, l := range one.lanes {
-			l.cursor, l.began = l.program.Walk(l.index), one.gpu.index
+			if l.cursor = l.program.Walk(l.index); !one.away {
+				l.began = one.gpu.index
+			}
 			p.ready = append(p.ready, l)
 		}
 	}
@@ -307,8 +352,10 @@ func (p *player) again(one *participant) error {
 	first := one.lanes[0]
 	first.rest()
 	var err error
-	if first.stream, err = p.streamOf(first); err != nil {
-		return err
+	if !one.away {
+		if first.stream, err = p.streamOf(first); err != nil {
+			return err
+		}
 	}
 	for _, l := range one.lanes {
 		p.wait(first, l.last())
@@ -348,7 +395,7 @@ func (l *lane) last() int {
 // outputs is what all ranks have in the end.
 func (p *player) outputs() (all [][]byte, err error) {
 	d := p.device
-	for _, one := range p.ranks {
+	for _, one := range p.here {
 		for b, memory := range one.Buffers {
 			if len(memory) == 0 {
 				continue
@@ -361,18 +408,23 @@ func (p *player) outputs() (all [][]byte, err error) {
 			}
 		}
 	}
-	for i, g := range p.gpus {
-		if err := d.on(g, "cuEventRecord", p.events[i].handle, p.origin[i]); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.await(func() (bool, bool, error) { return p.begun() }); err != nil {
+	if err := p.settle(); err != nil {
 		return nil, err
 	}
-	for _, one := range p.ranks {
+	for _, one := range p.here {
 		all = append(all, one.Output())
 	}
 	return all, nil
+}
+
+// settle waits until the GPUs have done what they were given beside their lanes.
+func (p *player) settle() error {
+	for i, g := range p.gpus {
+		if err := p.device.on(g, "cuEventRecord", p.events[i].handle, p.origin[i]); err != nil {
+			return err
+		}
+	}
+	return p.await(func() (bool, bool, error) { return p.begun() })
 }
 
 // begun reports whether the first events of all GPUs have come.

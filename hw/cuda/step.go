@@ -25,19 +25,22 @@ func (p *player) perform(l *lane) error {
 	if err := p.enter(l); err != nil {
 		return err
 	}
-	l.deps, l.roomed = l.deps[:0], 0
+	l.deps, l.brought, l.roomed = l.deps[:0], l.brought[:0], 0
 	if l.cursor.Slice() == 0 {
 		for _, e := range p.step.Await {
 			if e.Value > 0 {
 				event := l.rank.lanes[e.Lane].posts[e.Value-1]
-				l.deps = append(l.deps, depended{event, anEvent, l.rank.number, int(e.Lane)})
+				l.deps = append(l.deps, depended{event, anEvent, l.rank.number, int(e.Lane), 0})
 			}
 		}
 	}
 	var operands []operand
 	var taken []parcel
+	var err error
 	if p.step.Kernel == nil {
-		operands, taken = p.operands(l)
+		if operands, taken, err = p.operands(l); err != nil {
+			return err
+		}
 	}
 	n, err := p.bytes(l, operands)
 	if err != nil {
@@ -48,7 +51,11 @@ func (p *player) perform(l *lane) error {
 		return err
 	}
 	for _, dep := range l.deps {
-		p.wait(l, dep.event)
+		if dep.crossing == 0 {
+			p.wait(l, dep.event)
+		} else {
+			p.hear(l, dep.crossing)
+		}
 	}
 	s := subStep{step: l.cursor.Step, begin: l.last(), bytes: n,
 		deps: append([]depended{}, l.deps...)}
@@ -57,12 +64,20 @@ func (p *player) perform(l *lane) error {
 			return err
 		}
 	}
-	if p.step.Kernel != nil {
+	for _, o := range l.brought {
+		p.emit(l, o)
+	}
+	if l.rank.away {
+		err = nil
+	} else if p.step.Kernel != nil {
 		err = p.kernel(l)
 	} else if n > 0 && len(destinations) > 0 {
 		err = p.compute(l, operands, destinations, n)
 	}
 	if err != nil {
+		return err
+	}
+	if err := p.cross(l, taken, sent); err != nil {
 		return err
 	}
 	if s.end, err = p.record(l); err != nil {
@@ -137,7 +152,7 @@ func mark(flows []hw.Messages, c hw.Connection, step int32) []hw.Messages {
 
 // operands are the step's sources, and the messages that are taken. What it waits for because of
 // them is added to the lane's.
-func (p *player) operands(l *lane) (list []operand, taken []parcel) {
+func (p *player) operands(l *lane) (list []operand, taken []parcel, err error) {
 	add := func(flags byte, scales bool, runs []run) {
 		if scales {
 			flags |= scaled
@@ -155,8 +170,11 @@ func (p *player) operands(l *lane) (list []operand, taken []parcel) {
 			m := c.messages[0]
 			c.messages = c.messages[1:]
 			taken = append(taken, parcel{c, m})
-			l.deps = append(l.deps, depended{m.event, aMessage, int(c.From), int(c.FromLane)})
+			l.deps = append(l.deps, depended{m.event, aMessage, int(c.From), int(c.FromLane), m.crossing})
 			if !f.Put {
+				if err := p.bring(l, &m); err != nil {
+					return nil, nil, err
+				}
 				add(begins|ends, f.Scale, []run{{m.on, m.at, m.bytes}})
 			}
 		case schedule.Local:
@@ -180,7 +198,7 @@ func (p *player) operands(l *lane) (list []operand, taken []parcel) {
 			}
 		}
 	}
-	return list, taken
+	return list, taken, nil
 }
 
 // destinations is where the step's value of n bytes goes, and the messages that it sends.
@@ -240,15 +258,25 @@ func (p *player) take(l *lane, c *connection, n int64) (place, error) {
 				continue
 			}
 			c.free = append(c.free[:i], c.free[i+1:]...)
-			l.deps = append(l.deps, depended{one.event, aSlot, int(c.To), int(c.ToLane)})
+			l.deps = append(l.deps, depended{one.event, aSlot, int(c.To), int(c.ToLane), one.crossing})
 			return one, true
 		}
 		return place{}, false
 	}
 	if c.Limit(p.slots(l)) > 0 {
 		if one, found := reuse(); found {
-			return one, nil
+			return p.staged(l, c, one)
 		}
+	}
+	switch {
+	case p.apart(c):
+		one := place{run: run{n: n}}
+		if err := p.pin(c, &one); err != nil {
+			return place{}, err
+		}
+		return p.staged(l, c, one)
+	case l.rank.away:
+		return place{run: run{n: n}}, nil
 	}
 	on := p.ranks[c.To].gpu
 	at, err := p.device.allocate(on, n)

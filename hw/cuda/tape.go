@@ -13,6 +13,7 @@ type op struct {
 	on        *gpu
 	stream    uintptr
 	event     uintptr        // that is awaited or recorded
+	host      uintptr        // memory of the host
 	to        run            // of a copy
 	from      run            // of a copy: as many bytes
 	graph     *graph         // that is launched
@@ -34,10 +35,17 @@ const (
 	launches               // a kernel
 	copies                 // by a copy engine
 	replays                // a graph
+	fetches                // to the host, as many bytes as from has
+	brings                 // from the host, as many as to has
+	hears                  // until the host has written a 1
 )
 
-// emit plans a call for the stream of a lane: in the graph that is being planned, if one is.
+// emit plans a call for the stream of a lane: in the graph that is being planned, if one is. What
+// another machine does is not this one's.
 func (p *player) emit(l *lane, o op) {
+	if l.rank.away {
+		return
+	}
 	o.on, o.stream, o.lane, o.step = l.rank.gpu, l.stream, l, l.cursor.Step
 	if l.cursor.Done() {
 		o.step = -1
@@ -56,6 +64,7 @@ func (p *player) run(tape []op) error {
 			return fmt.Errorf("cuda: %w", context.Cause(p.ctx))
 		}
 		o := &tape[i]
+		p.moved.Add(1)
 		if err := p.device.do(o); err != nil {
 			if o.lane == nil {
 				return err
@@ -81,6 +90,13 @@ func (d *device) do(o *op) error {
 			1, 1, 0, o.stream, address(&d.arguments.parameters[0]), 0)
 	case replays:
 		return d.on(o.on, "cuGraphLaunch", o.graph.executable, o.stream)
+	case fetches:
+		return d.on(o.on, "cuMemcpyDtoHAsync_v2", o.host, uintptr(o.from.at), uintptr(o.from.n),
+			o.stream)
+	case brings:
+		return d.on(o.on, "cuMemcpyHtoDAsync_v2", uintptr(o.to.at), o.host, uintptr(o.to.n), o.stream)
+	case hears:
+		return d.on(o.on, "cuStreamWaitValue32_v2", o.stream, o.host, 1, waitAtLeast)
 	}
 	return d.copy(o.on, o.stream, o.to, o.from)
 }
@@ -106,6 +122,10 @@ type event struct {
 // record plans an event of a lane's stream, and returns its number.
 func (p *player) record(l *lane) (int, error) {
 	e := event{on: l.rank.gpu, in: p.graph}
+	if l.rank.away {
+		p.events = append(p.events, e)
+		return len(p.events) - 1, nil
+	}
 	var err error
 	if e.handle, err = p.device.event(e.on); err != nil {
 		return 0, err
@@ -124,12 +144,15 @@ func (p *player) record(l *lane) (int, error) {
 // wait plans that a lane's stream waits for an event. A graph as a whole waits for what comes from
 // outside of it, and is over as a whole for who waits for something in it.
 func (p *player) wait(l *lane, number int) {
+	if l.rank.away {
+		return
+	}
 	in := p.events[number].in
 	if in != p.graph && in != nil {
 		number = in.end
 	}
 	if in != p.graph && p.graph != nil {
-		p.graph.after(number)
+		p.graph.after(op{kind: waits, event: p.events[number].handle})
 		return
 	}
 	p.emit(l, op{kind: waits, event: p.events[number].handle})

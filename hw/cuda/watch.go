@@ -15,19 +15,20 @@ func (p *player) finish() error {
 	return p.await(func() (all, moved bool, err error) {
 		var still []*lane
 		for _, l := range left {
-			before := l.over
-			for l.over < len(l.steps) {
-				come, err := p.come(l.steps[l.over].end)
+			over := int(l.over.Load())
+			for ; over < len(l.steps); over++ {
+				come, err := p.come(l.steps[over].end)
 				if err != nil {
 					return false, false, p.broken(err)
 				}
 				if !come {
 					break
 				}
-				l.over++
+				l.over.Add(1)
+				p.moved.Add(1)
+				moved = true
 			}
-			moved = moved || l.over > before
-			if l.over < len(l.steps) {
+			if over < len(l.steps) {
 				still = append(still, l)
 			}
 		}
@@ -40,7 +41,7 @@ func (p *player) finish() error {
 }
 
 // await looks again and again whether all is over. If nothing moves for the timeout, it says who
-// waits for whom.
+// waits for whom; of several machines the coordinator knows that.
 func (p *player) await(look func() (all, moved bool, err error)) error {
 	const longest = time.Millisecond
 	since, pause := time.Now(), 10*time.Microsecond
@@ -55,7 +56,7 @@ func (p *player) await(look func() (all, moved bool, err error)) error {
 		if moved {
 			since, pause = time.Now(), 10*time.Microsecond
 		}
-		if time.Since(since) > p.env.Timeout {
+		if p.places.count == 1 && time.Since(since) > p.env.Timeout {
 			return p.hung()
 		}
 		time.Sleep(pause)
@@ -63,9 +64,12 @@ func (p *player) await(look func() (all, moved bool, err error)) error {
 	}
 }
 
+// ended reports whether all sub-steps of a lane are known to be over.
+func (l *lane) ended() bool { return int(l.over.Load()) == len(l.steps) }
+
 // named is the sub-step at which a lane is, and its name and chunk in the schedule.
 func (p *player) named(l *lane) (at *subStep, name string, chunk int) {
-	at = &l.steps[l.over]
+	at = &l.steps[l.over.Load()]
 	cursor := l.program.Walk(l.index)
 	for !cursor.Done() && cursor.Step != at.step {
 		cursor.Next(l.slices)
@@ -86,7 +90,7 @@ func (p *player) broken(err error) error {
 	}
 	var where []string
 	for _, l := range p.lanes {
-		if l.over == len(l.steps) {
+		if l.ended() {
 			continue
 		}
 		at, name, _ := p.named(l)
@@ -121,7 +125,7 @@ func (p *player) hung() error {
 	}
 	var waits []string
 	for _, l := range p.lanes {
-		if l.over == len(l.steps) {
+		if l.ended() {
 			continue
 		}
 		at, name, chunk := p.named(l)
@@ -150,6 +154,9 @@ func (p *player) hung() error {
 // pending is what of a sub-step's has not come yet, nil if all of it has.
 func (p *player) pending(at *subStep) (*depended, error) {
 	for i := range at.deps {
+		if at.deps[i].crossing != 0 {
+			continue // the coordinator asks for those
+		}
 		come, err := p.come(at.deps[i].event)
 		if err != nil {
 			return nil, err

@@ -25,7 +25,10 @@ func stalled(all []Status, timeout time.Duration, slots int) *hw.Error {
 	})
 	slices.SortFunc(calls, func(a, b Call) int { return a.Rank - b.Rank })
 	e := hw.Stalled(waits, timeout, slots)
-	if len(waits) > 0 || len(calls) == 0 {
+	if e.Stall != nil {
+		calls = awaited(e.Stall, calls)
+	}
+	if len(calls) == 0 {
 		return e
 	}
 	e.Rank = calls[0].Rank
@@ -33,6 +36,23 @@ func stalled(all []Status, timeout time.Duration, slots int) *hw.Error {
 	for _, c := range calls {
 		in = append(in, fmt.Sprintf("rank %d is in %s", c.Rank, c.Name))
 	}
+	if e.Stall != nil {
+		for _, w := range e.Stall.Waits {
+			in = append(in, fmt.Sprintf("rank %d lane %d step %d waits for %s from rank %d lane %d", w.Rank,
+				w.Lane, w.Step, w.For, w.OnRank, w.OnLane))
+		}
+		e.Lane, e.Step, e.Stall = -1, -1, nil
+	}
 	e.Text += ": " + strings.Join(in, ", ")
 	return e
+}
+
+// awaited are the calls that those who wait for whom wait for in the end.
+func awaited(s *schedule.StallError, calls []Call) (list []Call) {
+	for _, c := range calls {
+		if !s.Cycle && c.Rank == s.Waits[len(s.Waits)-1].OnRank {
+			list = append(list, c)
+		}
+	}
+	return list
 }

@@ -16,6 +16,7 @@
      block=N         the N-th launch never returns
      drop=N          the N-th cuStreamWaitEvent is left out, and what it would have waited for
                      happens after what should have waited, if nothing else orders the two
+     skip=N          the N-th cuStreamWaitValue32 is left out
      graph=N         the N-th graph cannot be instantiated
    Nothing runs before somebody asks whether it has: all orders that are allowed are possible.
 
@@ -43,7 +44,7 @@ enum {
 	INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, UNAVAILABLE = 46,
 	INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400,
 	NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, OUT_OF_RESOURCES = 701,
-	PEER_ALREADY = 704, PEER_UNSUPPORTED = 217, CAPTURE_INVALIDATED = 901, CAPTURE_UNMATCHED = 903,
+	PEER_ALREADY = 704, PEER_UNSUPPORTED = 217, CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_UNMATCHED = 903,
 	CAPTURE_UNJOINED = 904, CAPTURE_ISOLATION = 905, CAPTURED_EVENT = 907
 };
 
@@ -64,6 +65,7 @@ static const struct { int code; const char *name, *text; } errors[] = {
 	{OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
 	{PEER_UNSUPPORTED, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"},
 	{PEER_ALREADY, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
+	{CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
 	{CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
 	{CAPTURE_UNMATCHED, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "the stream did not initiate the capture"},
 	{CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
@@ -85,7 +87,7 @@ typedef struct event {
 	nodes after;
 } event;
 
-enum kind { KERNEL, COPY, SET, RECORD, WAIT, GRAPH };
+enum kind { KERNEL, COPY, SET, RECORD, WAIT, VALUE, GRAPH };
 
 typedef struct op {
 	enum kind kind;
@@ -138,7 +140,7 @@ typedef struct context {
 	int device, dead, error, streams, stuck; /* a call that never returns is in it */
 	size_t pending;
 	stream *all[4096];
-	memory *memories;
+	memory *memories, *hosts;
 	module *modules;
 	size_t used;
 	int reaches[DEVICES];
@@ -153,8 +155,8 @@ static size_t pending; /* of all contexts but those that are stuck */
 static int initialized, configured, running, lost;
 
 static struct {
-	uint64_t seed, delay, devices, apart, memory, launch, fault, lost, hang, block, drop, graph;
-	uint64_t launches, operations, waits, inverted, graphs, replays, peers; /* counted */
+	uint64_t seed, delay, devices, apart, memory, launch, fault, lost, hang, block, drop, graph, skip;
+	uint64_t launches, operations, waits, words, inverted, graphs, replays, peers; /* counted */
 } options;
 
 static void count_pending(context *c, int more) {
@@ -186,6 +188,7 @@ void standin_configure(const char *text) {
 	options.hang = option(text, "hang");
 	options.block = option(text, "block");
 	options.drop = option(text, "drop");
+	options.skip = option(text, "skip");
 	if (!options.memory) options.memory = 1ull << 30;
 	if (!options.devices || options.devices > DEVICES) options.devices = 1;
 	configured = 1, lost = 0;
@@ -225,6 +228,16 @@ static void wake(const record *r) {
 static int within(context *c, const char *p, size_t n) {
 	for (memory *m = c->memories; m; m = m->next) {
 		if (p >= m->at && p + n <= m->at + m->bytes) return 1;
+	}
+	return 0;
+}
+
+/* Whether memory lies in what was allocated of the host. */
+static int within_host(const char *p, size_t n) {
+	for (context *c = contexts; c; c = c->next) {
+		for (memory *m = c->hosts; m; m = m->next) {
+			if (p >= m->at && p + n <= m->at + m->bytes) return 1;
+		}
 	}
 	return 0;
 }
@@ -311,20 +324,29 @@ static int replay(stream *s, op *o) {
 	return !c->dead;
 }
 
+static void pause_for(struct timespec *deadline, long nanoseconds) {
+	clock_gettime(CLOCK_REALTIME, deadline);
+	deadline->tv_nsec += nanoseconds;
+	if (deadline->tv_nsec >= 1000000000) deadline->tv_nsec -= 1000000000, deadline->tv_sec++;
+}
+
 static int held(stream *s, op *o, struct timespec *deadline) {
 	if (o->hangs) return 1;
 	if (o->kind == WAIT) return !o->record->done;
+	if (o->kind == VALUE) {
+		if ((int)(__atomic_load_n((unsigned *)o->from, __ATOMIC_SEQ_CST) - (unsigned)o->value) >= 0) return 0;
+		pause_for(deadline, 100000);
+		pthread_cond_timedwait(&s->woken, &lock, deadline);
+		deadline->tv_sec = 0;
+		return 2;
+	}
 	if (!o->until) return 0;
 	if (o->until->done >= o->done) {
 		options.inverted++;
 		o->until = NULL;
 		return 0;
 	}
-	if (!deadline->tv_sec) {
-		clock_gettime(CLOCK_REALTIME, deadline);
-		deadline->tv_nsec += 150000000;
-		if (deadline->tv_nsec >= 1000000000) deadline->tv_nsec -= 1000000000, deadline->tv_sec++;
-	}
+	if (!deadline->tv_sec) pause_for(deadline, 150000000);
 	if (pthread_cond_timedwait(&s->woken, &lock, deadline)) o->until = NULL;
 	return 2;
 }
@@ -566,6 +588,11 @@ int cuCtxDestroy_v2(context *c) {
 		free(m->at);
 		free(m);
 	}
+	for (memory *m = c->hosts, *next; m; m = next) {
+		next = m->next;
+		free(m->at);
+		free(m);
+	}
 	for (module *m = c->modules, *next; m; m = next) {
 		next = m->next;
 		dlclose(m->handle);
@@ -603,6 +630,31 @@ int cuMemFree_v2(char *at) {
 		memory *gone = *m;
 		if (pending) return leave(INVALID_VALUE); /* CUDA would wait: we are not to */
 		current->used -= gone->bytes;
+		*m = gone->next;
+		free(gone->at);
+		free(gone);
+		return leave(0);
+	}
+	return leave(INVALID_VALUE);
+}
+
+int cuMemHostAlloc(char **at, size_t bytes, unsigned flags) {
+	ENTER;
+	if (!bytes || flags != 3) return leave(INVALID_VALUE);
+	memory *m = malloc(sizeof *m);
+	*m = (memory){aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), bytes, current->hosts};
+	memset(m->at, 0xa5, bytes);
+	current->hosts = m;
+	*at = m->at;
+	return leave(0);
+}
+
+int cuMemFreeHost(char *at) {
+	ENTER;
+	for (memory **m = &current->hosts; *m; m = &(*m)->next) {
+		if ((*m)->at != at) continue;
+		memory *gone = *m;
+		if (pending) return leave(INVALID_VALUE);
 		*m = gone->next;
 		free(gone->at);
 		free(gone);
@@ -680,6 +732,17 @@ int cuStreamWaitEvent(stream *s, event *e, unsigned flags) {
 	o->kind = WAIT;
 	o->record = e->last;
 	e->last->references++;
+	issue(s, o);
+	return leave(0);
+}
+
+int cuStreamWaitValue32_v2(stream *s, const char *at, unsigned value, unsigned flags) {
+	ENTER_STREAM(s);
+	if (s->capture) return leave(CAPTURE_UNSUPPORTED); /* we do not count on it */
+	if (flags || !within_host(at, 4)) return leave(INVALID_VALUE);
+	if (++options.words == options.skip) return leave(0);
+	op *o = calloc(1, sizeof *o);
+	*o = (op){.kind = VALUE, .from = at, .value = value};
 	issue(s, o);
 	return leave(0);
 }
