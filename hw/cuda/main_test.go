@@ -23,7 +23,7 @@ const givenCompiler = "COLLSIM_TEST_LIBNVRTC"
 // TestMain has the package load the stand-in driver in place of CUDA; without a C compiler there is
 // none. The test's program may be a machine.
 func TestMain(m *testing.M) {
-	if code, child := Child(); child {
+	if code, child := childOf(lossy); child {
 		os.Exit(code)
 	}
 	os.Setenv(givenCompiler, os.Getenv("COLLSIM_LIBNVRTC"))
@@ -89,7 +89,7 @@ func anything(s *schedule.Schedule, r *rand.Rand) [][]byte {
 }
 
 // agrees compares with the interpreter.
-func agrees(t *testing.T, e *Executor, s *schedule.Schedule, env hw.Env, r *rand.Rand) {
+func agrees(t *testing.T, e hw.Executor, s *schedule.Schedule, env hw.Env, r *rand.Rand) {
 	t.Helper()
 	in := anything(s, r)
 	options := reference.RunOptions{}

@@ -59,7 +59,7 @@ func anyTensors(s *schedule.Schedule, r *rand.Rand) [][][]byte {
 }
 
 // agreesOnTensors compares the results of a program with the interpreter's.
-func agreesOnTensors(t *testing.T, e *Executor, s *schedule.Schedule, given [][][]byte,
+func agreesOnTensors(t *testing.T, e hw.Executor, s *schedule.Schedule, given [][][]byte,
 	env hw.Env) *hw.Result {
 	t.Helper()
 	want, err := reference.RunTensors(s, given, reference.RunOptions{})

@@ -22,8 +22,9 @@ import (
 // and the bytes that the plan has for it. What is not of the plan ends the run before it is read.
 type wires struct {
 	doors  *rank.Mesh
-	failed func(error)  // told of every connection that ends by itself
-	moved  atomic.Int64 // pieces that have come, a part of progress
+	failed func(error)             // told of every connection that ends by itself
+	wrap   func(net.Conn) net.Conn // makes of a connection what is used; nil: nothing else
+	moved  atomic.Int64            // pieces that have come, a part of progress
 
 	mu      sync.Mutex // of what follows
 	all     map[int32]net.Conn
@@ -52,6 +53,9 @@ func (w *wires) connect(ctx context.Context, peers []rank.Peer, timeout time.Dur
 
 // add begins to hear a machine.
 func (w *wires) add(peer int32, conn net.Conn) {
+	if w.wrap != nil {
+		conn = w.wrap(conn)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {

@@ -32,7 +32,10 @@ func environ(r rank.Rendezvous) []string {
 // Child does the work of a machine if this process was started for that, and returns the code to exit
 // with. The main of a program that uses this package, and the TestMain of a test, must call it
 // before anything else.
-func Child() (code int, child bool) {
+func Child() (code int, child bool) { return childOf(nil) }
+
+// childOf is Child, whose connections to other machines are what wrap makes of them.
+func childOf(wrap func(net.Conn) net.Conn) (code int, child bool) {
 	words := strings.SplitN(os.Getenv(environment), " ", 3)
 	if len(words) != 3 {
 		return 0, false
@@ -45,7 +48,7 @@ func Child() (code int, child bool) {
 		return 2, true
 	}
 	r := rank.Rendezvous{Network: "tcp", Address: words[2], Worker: number, Secret: secret}
-	if Worker(context.Background(), r) != nil {
+	if serve(context.Background(), r, wrap) != nil {
 		return 1, true
 	}
 	return 0, true
@@ -54,7 +57,9 @@ func Child() (code int, child bool) {
 // Worker is the GPUs of one machine: it goes to the rendezvous and executes what the coordinator
 // says, until that needs it no more. Its error is what has ended the run on all machines, or that
 // the coordinator was lost. Where the driver does not return, the process is ended.
-func Worker(ctx context.Context, r rank.Rendezvous) error {
+func Worker(ctx context.Context, r rank.Rendezvous) error { return serve(ctx, r, nil) }
+
+func serve(ctx context.Context, r rank.Rendezvous, wrap func(net.Conn) net.Conn) error {
 	runtime.LockOSThread() // the only thread that calls the driver
 	defer runtime.UnlockOSThread()
 	w, err := rank.Come(ctx, r)
@@ -72,7 +77,7 @@ func Worker(ctx context.Context, r rank.Rendezvous) error {
 		return err
 	}
 	m := &machine{Clock: w.Clock, device: d, number: r.Worker, wires: &wires{failed: w.Failed,
-		doors: rank.NewMesh(r.Worker, l, r.Secret, w.Run()), all: map[int32]net.Conn{}}}
+		wrap: wrap, doors: rank.NewMesh(r.Worker, l, r.Secret, w.Run()), all: map[int32]net.Conn{}}}
 	m.stopped, m.stop = context.WithCancelCause(context.Background())
 	return w.Serve(ctx, m, rank.Ready{Address: l.Addr().String(),
 		RanOn: hw.Here("cuda", d.version(0))})
