@@ -69,7 +69,8 @@ func hardwareKeys() []Key {
 			Default: `"host"`, Example: `"mpi"`, Sweep: true,
 			Doc: "What plays the schedules: host, the processors of this machine or of hosts; callbacks, " +
 				"one thread that waits for nothing and runs what messages make ready; mpi, Open MPI; " +
-				"cuda, our steps on the GPUs of this machine; or nccl, NCCL on the GPUs of this machine."},
+				"cuda, our steps on the GPUs of this machine or of hosts; or nccl, NCCL on the GPUs of " +
+				"this machine."},
 		{Path: "hardware.transport", kind: aChoice, Values: transports()[1:],
 			Default: "goroutines; tcp with hosts and in a lab", Example: `"tcp"`, Sweep: true,
 			Doc: "How the ranks of host talk: through the memory of one process, or as processes, by " +
@@ -84,7 +85,7 @@ func hardwareKeys() []Key {
 		{Path: "hardware.hosts", kind: aNames, Default: "this machine",
 			Example: `["node1", "node2"]`,
 			Doc: "Machines that the ranks are on, the first ranks on the first, as many on each as " +
-				"comes out even; \"localhost\" is this one. Host says what to start on the others."},
+				"comes out even; \"localhost\" is this one. Host and cuda say what to start on the others."},
 		{Path: "hardware.listen", kind: aText, Default: "any port of 127.0.0.1",
 			Example: `"10.0.0.1:7000"`,
 			Doc:     "Address at which ranks of other machines reach this program; needed with hosts."},
@@ -142,8 +143,7 @@ func (v *view) hardware(h *Hardware) bool {
 func (v *view) transport(h *Hardware) bool {
 	lab, away := h.Network == Lab, len(h.Hosts) > 0
 	host, nccl := h.Executor == Host, h.Executor == NCCL
-	where, alone := map[Executor]string{Callbacks: "callbacks run in one thread",
-		CUDA: "cuda has all ranks on the GPUs of one process"}[h.Executor]
+	callbacks := h.Executor == Callbacks
 	transport, given, _ := choose[Transport](v, "hardware.transport", transports())
 	switch {
 	case !host && !nccl:
@@ -165,11 +165,14 @@ func (v *view) transport(h *Hardware) bool {
 	switch {
 	case h.Timeout <= 0:
 		v.fail("hardware.timeout", problem{"a time of at least 1 ns is expected", ""})
-	case alone && lab:
-		v.fail("hardware.network", problem{where + ", which talks over no network",
+	case callbacks && lab:
+		v.fail("hardware.network", problem{"callbacks run in one thread, which talks over no network",
 			`write network = "machine"`})
-	case alone && away:
-		v.fail("hardware.hosts", problem{where + ", on this machine alone",
+	case h.Executor == CUDA && lab:
+		v.fail("hardware.network", problem{"cuda talks over what connects the GPUs and their machines",
+			`write network = "machine"`})
+	case callbacks && away:
+		v.fail("hardware.hosts", problem{"callbacks run in one thread, on this machine alone",
 			`leave it out, or write executor = "host"`})
 	case nccl && lab:
 		v.fail("hardware.network", problem{"NCCL talks over what connects the GPUs of this machine",

@@ -10,10 +10,12 @@ import (
 	"collsim/hw"
 	"collsim/hw/callbacks"
 	"collsim/hw/cuda"
+	"collsim/hw/gate"
 	"collsim/hw/host"
 	"collsim/hw/lab"
 	"collsim/hw/mpi"
 	"collsim/hw/nccl"
+	"collsim/hw/rank"
 	"collsim/internal/memory"
 	"collsim/internal/nearest"
 	"collsim/run"
@@ -25,7 +27,8 @@ import (
 
 // child does the work of a rank if this process was started for that.
 func child() (code int, is bool) {
-	for _, f := range []func() (int, bool){host.Child, lab.Child, mpi.Child, nccl.Child} {
+	for _, f := range []func() (int, bool){host.Child, lab.Child, mpi.Child, cuda.Child,
+		nccl.Child} {
 		if code, is := f(); is {
 			return code, true
 		}
@@ -33,19 +36,24 @@ func child() (code int, is bool) {
 	return 0, false
 }
 
-// executors is the table of what executes schedules for real. announce is told what to start on
-// other machines.
-func executors(announce func([]host.Rendezvous)) []hw.Row {
-	return []hw.Row{hostRow(announce), callbacksRow(), mpiRow(), cudaRow(), ncclRow()}
+// announcer is told what to start on other machines: ranks of host, or machines of cuda.
+type announcer interface {
+	announce([]host.Rendezvous)
+	announceMachines([]rank.Placed)
 }
 
-func hostRow(announce func([]host.Rendezvous)) hw.Row {
+// executors is the table of what executes schedules for real. Who only lists it needs no announcer.
+func executors(a announcer) []hw.Row {
+	return []hw.Row{hostRow(a), callbacksRow(), mpiRow(), cudaRow(a), ncclRow()}
+}
+
+func hostRow(a announcer) hw.Row {
 	return hw.Row{Name: "host", About: "the processors of this machine or of several: goroutines, " +
 		"or processes over Unix sockets or TCP",
 		Keys:    []string{"transport", "network", "hosts", "listen"},
 		Missing: func(context.Context) error { return nil },
 		Open: func(ctx context.Context, s hw.Settings) (hw.Executor, error) {
-			return openHost(ctx, s, announce)
+			return openHost(ctx, s, a)
 		}}
 }
 
@@ -67,14 +75,18 @@ func mpiRow() hw.Row {
 		}}
 }
 
-func cudaRow() hw.Row {
-	return hw.Row{Name: "cuda", About: "our steps and kernels on the GPUs of this machine, " +
-		"as virtual ranks",
+func cudaRow(a announcer) hw.Row {
+	return hw.Row{Name: "cuda", About: "our steps and kernels on the GPUs of this machine or of " +
+		"several, as virtual ranks",
+		Keys: []string{"hosts", "listen"},
 		Missing: func(ctx context.Context) error {
 			_, err := cuda.Available(ctx)
 			return err
 		},
-		Open: func(ctx context.Context, _ hw.Settings) (hw.Executor, error) {
+		Open: func(ctx context.Context, s hw.Settings) (hw.Executor, error) {
+			if len(s.Hosts) > 0 {
+				return openMachines(s, a)
+			}
 			if _, err := cuda.Available(ctx); err != nil {
 				return nil, err
 			}
@@ -169,12 +181,21 @@ func unavailable(err error) error {
 // the topology's.
 func (a *app) openHardware(ctx context.Context, h *scenarios.Hardware,
 	g *topology.Graph) (hw.Executor, error) {
-	e, err := run.OpenWith(executors(a.announce)...)(ctx, h, g)
+	e, err := run.OpenWith(executors(a)...)(ctx, h, g)
 	return e, unavailable(err)
 }
 
-func openHost(ctx context.Context, s hw.Settings,
-	announce func([]host.Rendezvous)) (hw.Executor, error) {
+// openMachines returns the GPUs of several machines: what each lacks, its own process says.
+func openMachines(s hw.Settings, a announcer) (hw.Executor, error) {
+	secret, err := secretOfRun()
+	if err != nil {
+		return nil, err
+	}
+	return cuda.NewMachines(cuda.Config{Hosts: s.Hosts, Listen: s.Listen, Secret: secret,
+		Announce: a.announceMachines})
+}
+
+func openHost(ctx context.Context, s hw.Settings, a announcer) (hw.Executor, error) {
 	if s.Lab {
 		return lab.Open(ctx, s.Graph)
 	}
@@ -187,7 +208,7 @@ func openHost(ctx context.Context, s hw.Settings,
 		return nil, err
 	}
 	return host.New(host.Config{Transport: t, Hosts: s.Hosts, Listen: s.Listen, Secret: secret,
-		Announce: announce})
+		Announce: a.announce})
 }
 
 // openMPI returns Open MPI, in a lab if that is asked for.
@@ -247,13 +268,24 @@ func (g *guest) Needs(s *schedule.Schedule) int64 { return g.Executor.(hw.Sizer)
 // Close closes both.
 func (g *guest) Close() error { return errors.Join(g.Executor.Close(), g.lab.Close()) }
 
-// announce says what to start on other machines. A secret that somebody else has made is not
-// shown.
-func (a *app) announce(ranks []host.Rendezvous) {
-	start := "with the same secret, start: collsim"
+// startWorker is how to start a worker. A secret that somebody else has made is not shown.
+func startWorker(secret gate.Secret) string {
 	if given, err := secretOfRun(); err == nil && given.None() {
-		start = "start: " + secretVariable + "=" + ranks[0].Secret.Text() + " collsim"
+		return "start: " + secretVariable + "=" + secret.Text() + " collsim worker"
 	}
+	return "with the same secret, start: collsim worker"
+}
+
+// announceMachines says what to start on other machines, for their GPUs.
+func (a *app) announceMachines(list []rank.Placed) {
+	for _, m := range list {
+		a.print(a.err, fmt.Sprintf("on %s, %s --at %s --machine %d\n", m.Host, startWorker(m.Secret),
+			m.Address, m.Worker))
+	}
+}
+
+// announce says what to start on other machines.
+func (a *app) announce(ranks []host.Rendezvous) {
 	for i := 0; i < len(ranks); {
 		first := ranks[i]
 		last := first.Rank
@@ -264,7 +296,7 @@ func (a *app) announce(ranks []host.Rendezvous) {
 		if last > first.Rank {
 			list += fmt.Sprintf("-%d", last)
 		}
-		a.print(a.err, fmt.Sprintf("on %s, %s worker --at %s --ranks %s\n", first.Host, start,
-			first.Address, list))
+		a.print(a.err, fmt.Sprintf("on %s, %s --at %s --ranks %s\n", first.Host,
+			startWorker(first.Secret), first.Address, list))
 	}
 }

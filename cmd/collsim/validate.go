@@ -27,8 +27,9 @@ func (a *app) validateCommand() *cobra.Command {
 		Long: "Validate carries out every point of the scenarios as run does, then plays its schedule " +
 			"on the hardware of [hardware]: on ordinary processors (host: goroutines, processes over " +
 			"sockets, several machines, a network lab), by messages and callbacks in one thread " +
-			"(callbacks), on Open MPI (mpi), or by NCCL on GPUs (nccl). It prints simulated and " +
-			"measured times side by side, the error by algorithm, and whether the bits are those that " +
+			"(callbacks), on Open MPI (mpi), on GPUs of one or several machines (cuda), or by NCCL on " +
+			"GPUs (nccl). It prints simulated and measured times side by side, the error by algorithm, " +
+			"and whether the bits are those that " +
 			"the schedule gives. It exits with 1 outside of the scenario's tolerance, with 3 where the " +
 			"hardware is not there. See docs/hardware.md.",
 		Example: "  collsim validate ring.toml --hw host\n" +

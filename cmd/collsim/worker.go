@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collsim/hw/cuda"
 	"collsim/hw/host"
+	"collsim/hw/rank"
 )
 
 // maxWorkers is how many ranks one call starts.
@@ -21,15 +23,18 @@ const maxWorkers = 1024
 
 func (a *app) workerCommand() *cobra.Command {
 	var at, ranks string
+	machine := -1
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use:   "worker --at ADDRESS --ranks 4-7",
+		Use:   "worker --at ADDRESS --ranks 4-7|--machine 1",
 		Short: "be ranks that another machine's validate waits for",
 		Long: "Worker plays ranks of a validation that was started on another machine, as that says on " +
-			"its standard error. It ends when that one ends. Both must know the same secret, from " +
+			"its standard error: some ranks of host, or with --machine all that cuda has on the GPUs of " +
+			"this one. It ends when that one ends. Both must know the same secret, from " +
 			secretVariable + " or from a file that " + secretFile + " names: validate says what to set, " +
 			"unless it has found one there itself.",
 		Example: "  COLLSIM_SECRET=… collsim worker --at 10.0.0.1:7000 --ranks 4-7\n" +
+			"  COLLSIM_SECRET=… collsim worker --at 10.0.0.1:7000 --machine 1\n" +
 			"  srun --nodelist=node2 --ntasks=1 collsim worker --at 10.0.0.1:7000 --ranks 4-7",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,9 +42,16 @@ func (a *app) workerCommand() *cobra.Command {
 				return &usageError{text: fmt.Sprintf("--at %q: host:port is expected", at),
 					hint: "validate says which"}
 			}
-			first, last, err := rankRange(ranks)
-			if err != nil {
-				return err
+			if (ranks == "") == (machine < 0) {
+				return &usageError{text: "--ranks or --machine is expected, one of them",
+					hint: "validate says which"}
+			}
+			first, last := machine, machine
+			if ranks != "" {
+				var err error
+				if first, last, err = rankRange(ranks); err != nil {
+					return err
+				}
 			}
 			secret, err := secretOfRun()
 			if err != nil {
@@ -51,6 +63,10 @@ func (a *app) workerCommand() *cobra.Command {
 			}
 			ctx, stop := a.interruptible(cmd.Context())
 			defer stop()
+			if machine >= 0 {
+				return unavailable(cuda.Worker(ctx, rank.Rendezvous{Network: "tcp", Address: at,
+					Worker: machine, Secret: secret, Timeout: timeout}))
+			}
 			r := host.Rendezvous{Network: "tcp", Address: at, Rank: first, Secret: secret,
 				Timeout: timeout}
 			return unavailable(work(ctx, r, last))
@@ -58,7 +74,8 @@ func (a *app) workerCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&at, "at", "", "`ADDRESS` at which validate waits, as host:port")
-	f.StringVar(&ranks, "ranks", "", "`N` or FIRST-LAST: which ranks to be")
+	f.StringVar(&ranks, "ranks", "", "`N` or FIRST-LAST: which ranks of host to be")
+	f.IntVar(&machine, "machine", -1, "`N`: which machine of cuda to be")
 	f.DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait for validate to be there")
 	f.SortFlags = false
 	return cmd

@@ -20,6 +20,10 @@
 // once, those of all ranks together, and launched as one CUDA graph, which is cut where it has to
 // wait for something outside that waits for it.
 //
+// Ranks may be on several machines (Machines): a process on each plays its own (Worker), and what
+// goes from one to another goes through the memory of their hosts (mail.go) and over TCP
+// (wires.go). All plan the whole schedule, in the same order.
+//
 // The folder standin has a driver for machines without a GPU. Tests load it as they would load
 // CUDA's: it proves ordering and plumbing, not CUDA.
 package cuda

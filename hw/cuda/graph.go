@@ -29,7 +29,8 @@ func (g *graph) after(o op) {
 }
 
 // next is the next lane to be planned, nil if none is ready: while a graph is planned, one of those
-// that are in it and wait for no other machine's part of it; otherwise one that is in none, and only then one that begins a graph.
+// that are in it and wait for no other machine's part of it; otherwise one that is in none, and
+// only then one that begins a graph.
 func (p *player) next() (*lane, error) {
 	take := func(i int) *lane {
 		l := p.ready[i]

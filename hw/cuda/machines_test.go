@@ -39,8 +39,8 @@ func several(t *testing.T, options ...string) *Machines {
 	return m
 }
 
-// TestMachines: every algorithm, its ranks on two machines, the second with two GPUs, gives the bits
-// of the interpreter; one-sided steps from one to the other are refused by name.
+// TestMachines: every algorithm, its ranks on two machines, the second with two GPUs, gives the
+// bits of the interpreter; one-sided steps from one to the other are refused by name.
 func TestMachines(t *testing.T) {
 	m := several(t, "seed=6 delay=20", "seed=7 delay=60 devices=2")
 	played, refused := 0, 0
@@ -71,8 +71,8 @@ func TestMachines(t *testing.T) {
 	require.Positive(t, refused)
 }
 
-// TestMoreMachines: three of them, of which one has no rank of a smaller job; connections with as few
-// slots as will do, whose places are used again and again.
+// TestMoreMachines: three of them, of which one has no rank of a smaller job; connections with as
+// few slots as will do, whose places are used again and again.
 func TestMoreMachines(t *testing.T) {
 	m := several(t, "seed=1 delay=200", "seed=2", "seed=3 delay=50")
 	for i, s := range []*schedule.Schedule{ring(t), lanes(t), ring(t)} {
@@ -209,7 +209,6 @@ func TestHungMachines(t *testing.T) {
 		job := forever(ring(t), time.Second)
 		_, err := m.Run(context.Background(), job)
 		require.Error(t, err)
-		t.Log(err)
 		require.Regexp(t, c.want, err.Error())
 	}
 }

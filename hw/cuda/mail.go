@@ -11,9 +11,9 @@ import (
 
 // Between machines, a message goes through the memory of both hosts. What a sub-step has sent is
 // copied to the sender's, and then a 1 to a word beside it, by its stream; who sees the word sends
-// the bytes (wires.go), and who gets them puts them into the receiver's host and writes a 1 there, for
-// which the receiver's stream waits before it copies them to its GPU. That a message was read goes
-// back in the same way, without bytes, where connections hold so many messages and no more.
+// the bytes (wires.go), and who gets them puts them into the receiver's host and writes a 1 there,
+// for which the receiver's stream waits before it copies them to its GPU. That a message was read
+// goes back in the same way, without bytes, where connections hold so many messages and no more.
 //
 // All machines plan the whole schedule, in the same order, and keep what is their own. So all know
 // every crossing, by its number; and since each issues its calls in the order of the plan, in which
@@ -154,13 +154,14 @@ func (p *player) hear(l *lane, number int) {
 	p.emit(l, o)
 }
 
-// cross plans that other machines hear of a sub-step: of what it has sent to them, and of what it has
-// read where its sender awaits that.
+// cross plans that other machines hear of a sub-step: of what it has sent to them, and of what it
+// has read where its sender awaits that.
 func (p *player) cross(l *lane, taken, sent []parcel) error {
 	for i := range taken {
 		m := &taken[i]
 		m.crossing = 0
-		if m.n == 0 || !p.apart(m.to) || m.to.Limit(p.slots(p.ranks[m.to.From].lanes[m.to.FromLane])) == 0 {
+		sender := p.ranks[m.to.From].lanes[m.to.FromLane]
+		if m.n == 0 || !p.apart(m.to) || m.to.Limit(p.slots(sender)) == 0 {
 			continue
 		}
 		if err := p.tell(l, m, m.to.From, 0); err != nil {

@@ -107,7 +107,7 @@ type depended struct {
 
 // play carries out a job on the GPUs that there are.
 func play(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, error) {
-	p, err := newPlayer(ctx, d, job.Schedule, env, machines{count: 1}, job.Given())
+	p, err := newPlayer(ctx, d, &task{job.Schedule, env, machines{count: 1}, job.Given()})
 	if err != nil {
 		return nil, err
 	}
@@ -144,26 +144,6 @@ func play(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, 
 	return result, d.free()
 }
 
-// newPlayer has planned what the ranks of this machine do, which are given this.
-func newPlayer(ctx context.Context, d *device, s *schedule.Schedule, env hw.Env, m machines,
-	given [][]byte) (*player, error) {
-	m.ranks = s.Spec.Ranks
-	if err := d.enter(len(given)); err != nil {
-		return nil, err
-	}
-	p := &player{ctx: ctx, device: d, s: s, env: env, places: m, wide: env.Float32,
-		moved: &atomic.Int64{}, connections: map[hw.Connection]*connection{},
-		streams: map[streamKey]uintptr{},
-		gpus:    d.gpus[:min(d.used, len(given))],
-		hasGraphs: s.AnyStep(func(s *schedule.Step) bool {
-			return s.Launch != nil && s.Launch.Graph != 0
-		})}
-	if err := p.prepare(given); err != nil {
-		return nil, err
-	}
-	return p, p.plan()
-}
-
 // repeat does all that is planned once more.
 func (p *player) repeat() error {
 	if err := p.reset(); err != nil {
@@ -176,87 +156,6 @@ func (p *player) repeat() error {
 		return err
 	}
 	return p.finish()
-}
-
-// alignment is that of buffers in a rank's memory.
-const alignment = 256
-
-// prepare makes the ranks and their memory: the first ranks on the first GPU, and on each as many
-// as comes out even.
-func (p *player) prepare(given [][]byte) error {
-	for _, g := range p.gpus {
-		stream, err := p.device.stream(g, 0)
-		if err != nil {
-			return err
-		}
-		handle, err := p.device.event(g)
-		if err != nil {
-			return err
-		}
-		p.origin = append(p.origin, stream)
-		p.events = append(p.events, event{on: g, handle: handle})
-	}
-	var err error
-	if p.told, err = p.device.event(p.gpus[0]); err != nil {
-		return err
-	}
-	for number := range p.s.Spec.Ranks {
-		one := &participant{number: number, away: p.places.of(number) != p.places.self}
-		if one.away {
-			one.Memory = rank.Elsewhere(p.s, number)
-			one.at = make([]uint64, len(one.Buffers))
-		} else {
-			local := len(p.here)
-			one.Memory, one.given = rank.NewMemory(p.s, number), given[local]
-			one.gpu = p.gpus[rank.WorkerOf(local, len(given), len(p.gpus))]
-			if err := p.place(one); err != nil {
-				return p.of(err, number, -1, -1)
-			}
-			p.here = append(p.here, one)
-		}
-		program, parts := p.s.Program(number), map[int]int{}
-		for i := range program.Lanes() {
-			l := &lane{rank: one, program: program, index: i, slices: int32(program.Slices(i)),
-				ordinal: parts[program.Part(i)]}
-			parts[program.Part(i)]++
-			one.lanes, p.all = append(one.lanes, l), append(p.all, l)
-			if !one.away {
-				p.lanes = append(p.lanes, l)
-			}
-		}
-		p.ranks = append(p.ranks, one)
-	}
-	return p.post()
-}
-
-// place takes memory for the buffers of a rank.
-func (p *player) place(one *participant) error {
-	var total int64
-	offsets := make([]int64, len(one.Buffers))
-	for b, memory := range one.Buffers {
-		offsets[b] = total
-		total += (int64(len(memory)) + alignment - 1) / alignment * alignment
-	}
-	base, err := p.device.allocate(one.gpu, total)
-	if err != nil {
-		return err
-	}
-	for _, offset := range offsets {
-		one.at = append(one.at, uint64(base)+uint64(offset))
-	}
-	for _, b := range hw.InputBuffers(p.s) {
-		home, at := one.Place(b)
-		e := extent{at: run{one.gpu, one.at[home] + uint64(at.Off), at.Len}}
-		if p.env.Iterations > 1 {
-			again, err := p.device.allocate(one.gpu, at.Len)
-			if err != nil {
-				return err
-			}
-			e.copy = run{one.gpu, uint64(again), at.Len}
-		}
-		one.inputs = append(one.inputs, e)
-	}
-	return nil
 }
 
 // of says where an error of a call was.

@@ -26,14 +26,7 @@ func (p *player) perform(l *lane) error {
 		return err
 	}
 	l.deps, l.brought, l.roomed = l.deps[:0], l.brought[:0], 0
-	if l.cursor.Slice() == 0 {
-		for _, e := range p.step.Await {
-			if e.Value > 0 {
-				event := l.rank.lanes[e.Lane].posts[e.Value-1]
-				l.deps = append(l.deps, depended{event, anEvent, l.rank.number, int(e.Lane), 0})
-			}
-		}
-	}
+	p.awaits(l)
 	var operands []operand
 	var taken []parcel
 	var err error
@@ -67,11 +60,11 @@ func (p *player) perform(l *lane) error {
 	for _, o := range l.brought {
 		p.emit(l, o)
 	}
-	if l.rank.away {
-		err = nil
-	} else if p.step.Kernel != nil {
+	switch {
+	case l.rank.away:
+	case p.step.Kernel != nil:
 		err = p.kernel(l)
-	} else if n > 0 && len(destinations) > 0 {
+	case n > 0 && len(destinations) > 0:
 		err = p.compute(l, operands, destinations, n)
 	}
 	if err != nil {
@@ -86,6 +79,19 @@ func (p *player) perform(l *lane) error {
 	l.steps = append(l.steps, s)
 	p.pass(l, taken, sent, s.end)
 	return nil
+}
+
+// awaits notes the events of the schedule that a step waits for.
+func (p *player) awaits(l *lane) {
+	if l.cursor.Slice() > 0 {
+		return
+	}
+	for _, e := range p.step.Await {
+		if e.Value > 0 {
+			event := l.rank.lanes[e.Lane].posts[e.Value-1]
+			l.deps = append(l.deps, depended{event, anEvent, l.rank.number, int(e.Lane), 0})
+		}
+	}
 }
 
 // bytes is how many each operand of a step has.

@@ -17,9 +17,10 @@ import (
 	"collsim/hw/rank"
 )
 
-// wires joins a machine with the others that its ranks talk with: one connection for each, made when
-// a job first needs it and kept for the next. A frame on it is a crossing: its repetition and number,
-// and the bytes that the plan has for it. What is not of the plan ends the run before it is read.
+// wires joins a machine with the others that its ranks talk with: one connection for each, made
+// when a job first needs it and kept for the next. A frame on it is a crossing: its repetition and
+// number, and the bytes that the plan has for it. What is not of the plan ends the run before it is
+// read.
 type wires struct {
 	doors  *rank.Mesh
 	failed func(error)             // told of every connection that ends by itself
@@ -103,8 +104,8 @@ func (w *wires) read(peer int32, conn net.Conn) error {
 	}
 }
 
-// expected is the crossing that a frame is, nil of one that says of a repetition that has ended that a
-// message was read. Others have all come before a repetition ends.
+// expected is the crossing that a frame is, nil of one that says of a repetition that has ended
+// that a message was read. Others have all come before a repetition ends.
 func (w *wires) expected(peer int32, epoch, number uint32, size int64) (*crossing, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

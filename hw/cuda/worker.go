@@ -29,8 +29,8 @@ func environ(r rank.Rendezvous) []string {
 	return []string{fmt.Sprintf("%s=%d %s %s", environment, r.Worker, r.Secret.Text(), r.Address)}
 }
 
-// Child does the work of a machine if this process was started for that, and returns the code to exit
-// with. The main of a program that uses this package, and the TestMain of a test, must call it
+// Child does the work of a machine if this process was started for that, and returns the code to
+// exit with. The main of a program that uses this package, and the TestMain of a test, must call it
 // before anything else.
 func Child() (code int, child bool) { return childOf(nil) }
 
@@ -130,7 +130,8 @@ func (m *machine) Prepare(ctx context.Context, part *rank.Part) error {
 	if err := m.wires.connect(ctx, peers, part.Env.Timeout); err != nil {
 		return err
 	}
-	if m.player, err = newPlayer(m.stopped, m.device, s, part.Env, places, part.Inputs); err != nil {
+	if m.player, err = newPlayer(m.stopped, m.device,
+		&task{s, part.Env, places, part.Inputs}); err != nil {
 		return err
 	}
 	m.peers = m.player.outgoing()
@@ -192,7 +193,8 @@ func (m *machine) Play() ([]rank.Played, error) {
 	return m.played((before+after)/2, (after-before+1)/2)
 }
 
-// played is when each rank began and ended: its GPUs began at this time, which may be off by so much.
+// played is when each rank began and ended: its GPUs began at this time, which may be off by so
+// much.
 func (m *machine) played(began, off unit.Time) ([]rank.Played, error) {
 	p := m.player
 	start, end, err := p.measure()

@@ -19,6 +19,6 @@
 // The package knows no transport between ranks, no library and no device; a Player does. What every
 // transport of several processes needs is here: who runs this very program again for each of them
 // (Processes), and how they get connections to one another (Mesh). Who does not know the secret of
-// a session is turned away (package gate) and disturbs nobody; how long a message may be follows from
-// the job, and none is believed before it is checked (check.go).
+// a session is turned away (package gate) and disturbs nobody; how long a message may be follows
+// from the job, and none is believed before it is checked (check.go).
 package rank
