@@ -22,6 +22,7 @@ import (
 	"collsim/dtype"
 	"collsim/hw"
 	"collsim/hw/rank"
+	"collsim/internal/tier"
 	"collsim/reference"
 	"collsim/schedule"
 )
@@ -46,6 +47,9 @@ func TestMachines(t *testing.T) {
 	played, refused := 0, 0
 	for i, a := range algos.Table() {
 		for j, kind := range a.Kinds {
+			if (i+j)%tier.Of(2, 1) != 0 {
+				continue
+			}
 			r := rand.New(rand.NewPCG(uint64(i), uint64(j)))
 			spec := anySpec(kind, []int{4, 6, 3}[i%3], r)
 			if spec.Op = operators(kind)[(i+j)%len(operators(kind))].Op; kind != collective.Barrier {
@@ -67,7 +71,7 @@ func TestMachines(t *testing.T) {
 		}
 	}
 	t.Logf("%d played, %d refused", played, refused)
-	require.Greater(t, played, 30)
+	require.Greater(t, played, tier.Of(15, 40))
 	require.Positive(t, refused)
 }
 
@@ -91,7 +95,7 @@ func TestGraphsOfMachines(t *testing.T) {
 		s, err := a.Build(collective.Spec{Kind: collective.AllReduce, Op: collective.Sum,
 			Type: dtype.BFloat16, Ranks: 4, Count: 37}, algos.Options{})
 		require.NoError(t, err)
-		for _, graphs := range []int{1, 2, 4} {
+		for _, graphs := range tier.Of([]int{1}, []int{1, 2, 4}) {
 			g := graphed(t, s, func(rank int) int32 { return int32(rank%graphs + 1) })
 			for _, slots := range []int{0, 8} {
 				agrees(t, m, g, hw.Env{Slots: slots, Repetitions: 3, Iterations: 2, Trace: slots > 0},
@@ -175,10 +179,11 @@ func gone(t *testing.T, processes ...int) {
 // TestLostMachines: one that is killed or stopped is named; the other ends, and what is played next
 // has new ones.
 func TestLostMachines(t *testing.T) {
-	for _, c := range []struct {
+	all := []struct {
 		signal syscall.Signal
 		code   string
-	}{{syscall.SIGKILL, "killed"}, {syscall.SIGSTOP, "timeout"}} {
+	}{{syscall.SIGKILL, "killed"}, {syscall.SIGSTOP, "timeout"}}
+	for _, c := range all[:tier.Of(1, 2)] {
 		m := several(t, "seed=1", "seed=2")
 		agrees(t, m, ring(t), hw.Env{}, rand.New(rand.NewPCG(2, 1)))
 		first, second := m.launcher.Process(0), m.launcher.Process(1)
