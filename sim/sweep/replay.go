@@ -86,10 +86,44 @@ func (p *period) crossing(k, class int32) unit.Time {
 	return tail + f.late
 }
 
+// stretch is lean turns that follow each other in all that they name, and so can be played over
+// slices, without a look at them: those from turn to turn. If it is of turns that do not, they are
+// looked at one by one.
+type stretch struct {
+	from, to  int
+	isAligned bool
+}
+
+// shortest is how many turns are worth a stretch.
+const shortest = 4
+
+// follows reports whether a turn follows another in all that it names.
+func (x *lean) follows(o *lean) bool {
+	return *x == lean{o.actor + 1, o.gain + 1, o.took + 1, o.freed + 1, o.put + 1, o.freedOn, o.putOn}
+}
+
+// stretches divides the lean turns.
+func (p *period) stretches() (all []stretch) {
+	for from := 0; from < len(p.lean); {
+		to := from + 1
+		for to < len(p.lean) && p.lean[to].follows(&p.lean[to-1]) {
+			to++
+		}
+		isAligned := to-from >= shortest && p.classes == 1
+		if n := len(all); n > 0 && !isAligned && !all[n-1].isAligned {
+			all[n-1].to = to
+		} else {
+			all = append(all, stretch{from, to, isAligned})
+		}
+		from = to
+	}
+	return all
+}
+
 // leanRows plays lean turns in the rows from one to another.
 func (p *period) leanRows(row, to int32) {
-	a, s, ends, lambda := p.arrivals.times, p.slots.times, p.ends, p.lambda
 	arrivalsOn, slotsOn := make([]int32, p.arrivals.rows), make([]int32, p.slots.rows)
+	all := p.stretches()
 	for ; row < to; row++ {
 		for on := range arrivalsOn {
 			arrivalsOn[on] = (row + int32(on)) & p.arrivals.mask * p.arrivals.width
@@ -97,20 +131,51 @@ func (p *period) leanRows(row, to int32) {
 		for on := range slotsOn {
 			slotsOn[on] = (row + int32(on)) & p.slots.mask * p.slots.width
 		}
-		came, free := a[arrivalsOn[0]:], s[slotsOn[0]:]
-		for i := range p.lean {
-			x, k := &p.lean[i], i
-			if p.classes > 1 {
-				b := &p.blocks[i]
-				k = i*int(p.classes) + int(b.classes[b.now])
-				p.counts[k]++
-				b.next()
+		for _, s := range all {
+			if s.isAligned {
+				p.aligned(s, arrivalsOn, slotsOn)
+			} else {
+				p.leanTurns(s, arrivalsOn, slotsOn)
 			}
-			start, takes := max(ends[x.actor], came[x.gain], free[x.took]), &p.spans[k]
-			ends[x.actor] = start + takes.held
-			a[arrivalsOn[x.putOn]+x.put] = start + takes.takes
-			s[slotsOn[x.freedOn]+x.freed] = start + takes.held + lambda
 		}
+	}
+}
+
+// leanTurns plays a stretch of lean turns in a row: those on from it begin at arrivalsOn and
+// slotsOn.
+func (p *period) leanTurns(s stretch, arrivalsOn, slotsOn []int32) {
+	arrivals, slots, ends := p.arrivals.times, p.slots.times, p.ends
+	came, free := arrivals[arrivalsOn[0]:], slots[slotsOn[0]:]
+	for i := s.from; i < s.to; i++ {
+		x, k := &p.lean[i], i
+		if p.classes > 1 {
+			b := &p.blocks[i]
+			k = i*int(p.classes) + int(b.classes[b.now])
+			p.counts[k]++
+			b.next()
+		}
+		start, takes := max(ends[x.actor], came[x.gain], free[x.took]), &p.spans[k]
+		ends[x.actor] = start + takes.held
+		arrivals[arrivalsOn[x.putOn]+x.put] = start + takes.takes
+		slots[slotsOn[x.freedOn]+x.freed] = start + takes.held + p.lambda
+	}
+}
+
+// aligned is leanTurns of a stretch that is aligned.
+func (p *period) aligned(s stretch, arrivalsOn, slotsOn []int32) {
+	x, spans, lambda := &p.lean[s.from], p.spans[s.from:s.to], p.lambda
+	n := len(spans)
+	ends := p.ends[x.actor:][:n]
+	came := p.arrivals.times[arrivalsOn[0]+x.gain:][:n]
+	free := p.slots.times[slotsOn[0]+x.took:][:n]
+	puts := p.arrivals.times[arrivalsOn[x.putOn]+x.put:][:n]
+	freed := p.slots.times[slotsOn[x.freedOn]+x.freed:][:n]
+	for i := range spans {
+		start := max(ends[i], came[i], free[i])
+		end := start + spans[i].held
+		ends[i] = end
+		puts[i] = start + spans[i].takes
+		freed[i] = end + lambda
 	}
 }
 
