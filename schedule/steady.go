@@ -171,6 +171,24 @@ func (p *Program) repeats(i int32, even bool) bool {
 	return true
 }
 
+// Written visits the steps of a lane as they are written, each once, whatever loops it is in, and
+// tells of each whether all iterations do the same but for rounds, blocks and what is awaited:
+// whether the peers are these. It ends where see is false, and tells whether it has not.
+//
+// REQUIRES: no teams, no parts.
+func (p *Program) Written(lane int, s *Step, see func(isSame bool) bool) bool {
+	for c := p.Walk(lane); !c.Done(); c.Next(1) {
+		p.Load(&c, s)
+		if !see(p.repeats(c.code.nodes[c.pc].leaf, true)) {
+			return false
+		}
+		for d := range c.depth { // the last iteration: out of the loop that ends here
+			c.iterated[d] = c.code.nodes[c.at[d]].count - 1
+		}
+	}
+	return true
+}
+
 // SteadyLoop reports whether all steps of the innermost loop are steady, and none posts or awaits
 // anything. REQUIRES: there is one.
 func (p *Program) SteadyLoop(c *Cursor) bool { return p.loopOf(c, p.steady) }

@@ -21,6 +21,9 @@ type connection struct {
 	unused      int32
 	freed, last int32
 	stream      int32 // what it has to send, where lanes may run ahead of it
+
+	flowed unit.Bytes // the last size that flowed alone on its links, and how long that takes
+	flows  unit.Time
 }
 
 // before puts connections in order.

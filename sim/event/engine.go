@@ -15,7 +15,13 @@ import (
 // multimem without a switch that does it; and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env, log)
-	if err := e.run(); err != nil {
+	e.findSole()
+	err := e.run()
+	if err != nil && e.isAhead { // it names what is found first: of all there is, the earliest
+		e = newEngine(s, env, log)
+		err = e.run()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return e.finished(), nil
@@ -54,8 +60,10 @@ type engine struct {
 	marks       []mark
 	freeMark    int32
 
-	links []link
-	joins []join // of the messages of multimem, under FIFO
+	links     []link
+	isAhead   bool   // some links carry at once what asks for them
+	mostAhead int    // messages for which they do
+	joins     []join // of the messages of multimem, under FIFO
 
 	backlogs  []backlog  // of the lanes, where they go on before what they send has left; else nil
 	streams   []stream   // of the connections, and of silent puts; nil where no lane runs ahead
@@ -78,6 +86,9 @@ type link struct {
 	busy unit.Time
 	load unit.Bytes
 	free unit.Time // when it can carry the next message, under FIFO
+
+	isSole  bool  // it is asked in order
+	pending int32 // requests that are in the queue nevertheless
 }
 
 func newEngine(s *schedule.Schedule, env *model.Env, log *model.Log) *engine {

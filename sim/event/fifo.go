@@ -43,7 +43,7 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	p := &e.packets[i] // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
 	p.begin, p.hop, p.end = r.From, r.From, end
-	e.requests.push(e.ask(i, at, x.key))
+	e.ask(i, at, x.key)
 }
 
 // emptyPacket is the number of a packet that is not in use, in which anything may be left.
@@ -57,27 +57,43 @@ func (e *engine) emptyPacket() int32 {
 	return i
 }
 
-// ask is a packet's request for its next link.
-func (e *engine) ask(p int32, at model.Moment, key uint64) model.Request {
-	return model.Ask(at, e.network.Hops[e.packets[p].hop], key, p)
+// ask has a packet ask for its next link, which may carry it at once.
+func (e *engine) ask(p int32, at model.Moment, key uint64) {
+	on := e.network.Hops[e.packets[p].hop]
+	if l := &e.links[on]; l.isSole {
+		if l.pending == 0 && e.mayGoAhead() {
+			e.carry(p, on, at)
+			return
+		}
+		l.pending++
+	}
+	e.requests.push(model.Ask(at, on, key, p))
 }
 
 // serve lets the link carry the packet whose turn it is.
 func (e *engine) serve(r model.Request) {
-	p, on := &e.packets[r.Item], model.AskedOf(&r)
-	l := &e.links[on]
+	on := model.AskedOf(&r)
+	if l := &e.links[on]; l.isSole {
+		l.pending--
+	}
+	e.carry(r.Item, on, model.AskedAt(&r))
+}
+
+// carry lets a link carry a packet that has asked for it at a moment.
+func (e *engine) carry(i, on int32, at model.Moment) {
+	p, l := &e.packets[i], &e.links[on]
 	takes := l.Part(p.from, p.to)
-	start, over := model.Serve(model.AskedAt(&r), l.free, takes)
+	start, over := model.Serve(at, l.free, takes)
 	l.free = over.T
 	l.busy = min(l.busy+takes, unit.Forever)
 	l.load += p.to - p.from
-	e.tell(linkServes, r.Item, on, start.T)
+	e.tell(linkServes, i, on, start.T)
 	if p.hop == p.begin {
-		e.firstLink(r.Item, start, over, l)
+		e.firstLink(i, start, over, l)
 	} else {
 		p.tail = model.Later(over, p.tail)
 	}
-	e.forward(r.Item, start, l)
+	e.forward(i, start, l)
 }
 
 // firstLink is the first link's part: the lane, or the queue of its device, lets go of the packet.
@@ -132,7 +148,7 @@ func (e *engine) forward(i int32, start model.Moment, l *link) {
 	var next model.Moment
 	next, p.tail = e.rules.Switching.Forward(start, p.tail, l.Latency)
 	if p.hop++; p.hop < p.end {
-		e.requests.push(e.ask(i, next, key))
+		e.ask(i, next, key)
 		return
 	}
 	p.next, e.freePacket = e.freePacket, i

@@ -92,6 +92,9 @@ func (e *engine) inject(m int32, at model.Moment) {
 		e.links[h].load += n
 	}
 	if path.IsShared(n) {
+		if e.isAhead && e.flowAlone(m, at, n) {
+			return
+		}
 		e.queue.Push(flat.Entry[unit.Time]{First: at.T, Item: m})
 		return
 	}

@@ -94,5 +94,5 @@ func (e *engine) branch(p packet, at model.Moment, key uint64) {
 	p.end = p.hop + 1
 	i := e.emptyPacket()
 	e.packets[i] = p
-	e.requests.push(e.ask(i, at, key))
+	e.ask(i, at, key)
 }

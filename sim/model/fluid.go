@@ -69,6 +69,16 @@ func (w Work) ceilOver(d uint64) uint64 {
 	return quo
 }
 
+// Alone is how long n bytes of a lane's message flow that are alone on all links of their way, of
+// which this is the slowest; not ok if they have no rate.
+func (r *Rules) Alone(rank, peers int32, slowest unit.Rate, n unit.Bytes) (t unit.Time, ok bool) {
+	rate := min(r.PaceRate(rank, peers), FluidRate(slowest))
+	if rate == 0 {
+		return 0, false
+	}
+	return WorkOf(n).Over(rate), true
+}
+
 // AByte is the work of a byte.
 const AByte = uint64(unit.Second) << unitShift
 

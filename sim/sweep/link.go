@@ -233,12 +233,11 @@ func (e *engine) meets() bool {
 
 // drained is when a flow is over that is alone on its links.
 func (e *engine) drained(rank int32, x *message, path *model.Route) unit.Time {
-	rate := min(e.rules.PaceRate(rank, x.peers), model.FluidRate(path.Slowest))
-	if rate == 0 {
+	t, ok := e.rules.Alone(rank, x.peers, path.Slowest, x.carried)
+	if !ok {
 		e.refuse("a flow has no rate")
-		return x.since.T
 	}
-	return min(x.since.T+model.WorkOf(x.carried).Over(rate), unit.Forever)
+	return min(x.since.T+t, unit.Forever)
 }
 
 // disordered refuses because a guess was wrong.
