@@ -23,7 +23,7 @@ type connection struct {
 	stream      int32 // what it has to send, where lanes may run ahead of it
 
 	flowed unit.Bytes // the last size that flowed alone on its links, and how long that takes
-	flows  unit.Time
+	takes  unit.Time
 }
 
 // before puts connections in order.

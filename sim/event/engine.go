@@ -63,6 +63,7 @@ type engine struct {
 	links     []link
 	isAhead   bool   // some links carry at once what asks for them
 	mostAhead int    // messages for which they do
+	behind    int    // requests for these in the queue
 	joins     []join // of the messages of multimem, under FIFO
 
 	backlogs  []backlog  // of the lanes, where they go on before what they send has left; else nil

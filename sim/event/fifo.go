@@ -66,6 +66,7 @@ func (e *engine) ask(p int32, at model.Moment, key uint64) {
 			return
 		}
 		l.pending++
+		e.behind++
 	}
 	e.requests.push(model.Ask(at, on, key, p))
 }
@@ -75,6 +76,7 @@ func (e *engine) serve(r model.Request) {
 	on := model.AskedOf(&r)
 	if l := &e.links[on]; l.isSole {
 		l.pending--
+		e.behind--
 	}
 	e.carry(r.Item, on, model.AskedAt(&r))
 }
@@ -82,11 +84,7 @@ func (e *engine) serve(r model.Request) {
 // carry lets a link carry a packet that has asked for it at a moment.
 func (e *engine) carry(i, on int32, at model.Moment) {
 	p, l := &e.packets[i], &e.links[on]
-	takes := l.Part(p.from, p.to)
-	start, over := model.Serve(at, l.free, takes)
-	l.free = over.T
-	l.busy = min(l.busy+takes, unit.Forever)
-	l.load += p.to - p.from
+	start, over := l.serve(at, p.from, p.to)
 	e.tell(linkServes, i, on, start.T)
 	if p.hop == p.begin {
 		e.firstLink(i, start, over, l)
@@ -94,6 +92,16 @@ func (e *engine) carry(i, on int32, at model.Moment) {
 		p.tail = model.Later(over, p.tail)
 	}
 	e.forward(i, start, l)
+}
+
+// serve has the link carry the bytes from one to another of a message that has asked at a moment.
+func (l *link) serve(at model.Moment, from, to unit.Bytes) (start, over model.Moment) {
+	takes := l.Part(from, to)
+	start, over = model.Serve(at, l.free, takes)
+	l.free = over.T
+	l.busy = min(l.busy+takes, unit.Forever)
+	l.load += to - from
+	return start, over
 }
 
 // firstLink is the first link's part: the lane, or the queue of its device, lets go of the packet.

@@ -75,7 +75,13 @@ func (e *engine) runLanes() error {
 		}
 		start, known := model.Moment{}, false
 		if l.step.isKept && l.step.place == l.cursor.Place() {
-			start, known = e.startKept(i)
+			if start, known = e.startKept(i); known && l.step.isAlone && e.behind == 0 &&
+				e.mayGoAhead() {
+				if e.express(i, start); e.err != nil {
+					return e.err
+				}
+				continue
+			}
 		} else {
 			e.programs[l.rank].Load(&l.cursor, &e.step)
 			start, known = e.start(i)

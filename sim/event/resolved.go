@@ -15,6 +15,7 @@ type resolved struct {
 	place    int32 // where the step is written that the lane last carried out, −1 for none
 	isKept   bool
 	isPost   bool
+	isAlone  bool // what it sends crosses nothing but links that are asked in order: express
 	receives int32
 	named    []int32 // e.named of the step
 	sizes    []moved // by slice
@@ -70,7 +71,10 @@ func (e *engine) keep(i int32) {
 		k.sizes = append(k.sizes, moved{n, e.cost(i)})
 	}
 	k.named, k.receives = append(k.named[:0], e.named...), int32(e.receives)
-	k.isKept, k.isPost = true, s.Post
+	k.isKept, k.isPost, k.isAlone = true, s.Post, e.isAhead && e.late == nil
+	for _, c := range k.named[k.receives:] {
+		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k.sizes)
+	}
 }
 
 // isSteady reports whether the step of a lane is the same in all iterations of its loop.

@@ -100,18 +100,103 @@ func (e *engine) flowAlone(m int32, at model.Moment, n unit.Bytes) bool {
 	if !e.mayGoAhead() || !e.isAlone(path) {
 		return false
 	}
-	c := &e.conns[x.conn]
+	left, ok := e.drainedAlone(&e.conns[x.conn], e.lanes[x.lane].rank, n, at)
+	if ok {
+		e.left(m, left)
+		e.arrived(m, left.Plus(path.Latency))
+	}
+	return ok
+}
+
+// drainedAlone is when n bytes of a rank have left that begin to flow at a moment, alone on their
+// links; not ok where they have no rate.
+func (e *engine) drainedAlone(c *connection, rank int32, n unit.Bytes, at model.Moment) (
+	left model.Moment, ok bool) {
 	if c.flowed != n {
-		t, ok := e.rules.Alone(e.lanes[x.lane].rank, x.peers, path.Slowest, n)
+		takes, ok := e.rules.Alone(rank, 1, e.network.Routes[c.route].Slowest, n)
 		if !ok {
-			return false
+			return left, false
 		}
-		c.flowed, c.flows = n, t
+		c.flowed, c.takes = n, takes
 	}
 	e.spent.begun++
 	e.spent.ended++
-	left := model.Moment{T: min(at.T+c.flows, unit.Forever)}
-	e.left(m, left)
-	e.arrived(m, left.Plus(path.Latency))
-	return true
+	return model.Moment{T: min(at.T+c.takes, unit.Forever)}, true
+}
+
+// crossesAlone reports whether messages of some sizes of a rank are alone on all links of a
+// connection, and get across.
+func (e *engine) crossesAlone(rank int32, c *connection, sizes []moved) bool {
+	path := &e.network.Routes[c.route]
+	for i := range sizes {
+		if !e.isFluid || !path.IsShared(sizes[i].bytes) {
+			continue
+		}
+		if _, ok := e.rules.Alone(rank, 1, path.Slowest, sizes[i].bytes); !ok {
+			return false
+		}
+	}
+	return e.isAlone(path)
+}
+
+// express carries out a sub-step of a step that is kept, which starts at a moment, if nothing that
+// it sends has to wait for its turn: all is over at once, and nobody need be told later. It does
+// what perform does, and what follows from that.
+func (e *engine) express(i int32, start model.Moment) {
+	l := &e.lanes[i]
+	n, sends := &l.step.sizes[l.cursor.Slice()], e.named[e.receives:]
+	e.totals.Steps++
+	e.totals.Messages += int64(len(sends))
+	e.totals.BytesSent += n.bytes * unit.Bytes(len(sends))
+	at := start.Plus(n.cost)
+	l.until, l.received = at, -1
+	l.isPost = l.step.isPost && l.cursor.Last(l.slices)
+	e.receive(l)
+	for _, conn := range sends {
+		c := &e.conns[conn]
+		e.take(c)
+		left, came := e.cross(c, n.bytes, int32(len(sends)), at)
+		m := e.emptyMessage()
+		x := &e.messages[m]
+		x.kind, x.flags, x.bytes, x.lane, x.conn = data, 0, n.bytes, i, conn
+		x.at, x.isHere, x.next = came, true, -1
+		e.enqueue(m)
+		l.key++
+		l.until = model.Later(l.until, left)
+		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == conn {
+			e.wake(c.dst)
+		}
+	}
+	e.finish(i)
+}
+
+// cross lets n bytes cross the links of a connection from a moment on, one of so many messages of a
+// step: when they have left and when they have come.
+func (e *engine) cross(c *connection, n unit.Bytes, peers int32, at model.Moment) (
+	left, came model.Moment) {
+	path, put := &e.network.Routes[c.route], unit.Time(0)
+	if e.rules.Device.LaneRate != unit.Unlimited {
+		put = e.rules.Pace(path.Src, peers, n)
+	}
+	if e.isFluid {
+		for _, on := range e.network.LinksOf(path) {
+			e.links[on].load += n
+		}
+		if left = at.Plus(put); path.IsShared(n) {
+			left, _ = e.drainedAlone(c, path.Src, n, at)
+		}
+		return left, left.Plus(path.Latency)
+	}
+	since := at
+	for hop, on := range e.network.LinksOf(path) {
+		l := &e.links[on]
+		start, over := l.serve(at, 0, n)
+		if hop == 0 {
+			came = model.PutOut(start, since, false, 0, put)
+			left = model.Leaves(start, 0, max(put, l.slowest(path, n)))
+		}
+		l.Key++
+		at, came = e.rules.Switching.Forward(start, model.Later(over, came), l.Latency)
+	}
+	return left, came
 }
