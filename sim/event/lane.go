@@ -75,12 +75,8 @@ func (e *engine) runLanes() error {
 		}
 		start, known := model.Moment{}, false
 		if l.step.isKept && l.step.place == l.cursor.Place() {
-			if start, known = e.startKept(i); known && l.step.isAlone && e.behind == 0 &&
-				e.mayGoAhead() {
-				if e.express(i, start); e.err != nil {
-					return e.err
-				}
-				continue
+			if start, known = e.startKept(i); known && l.step.isAlone {
+				start, known = e.express(i, start)
 			}
 		} else {
 			e.programs[l.rank].Load(&l.cursor, &e.step)
@@ -90,6 +86,9 @@ func (e *engine) runLanes() error {
 			if err := e.perform(i, start); err != nil {
 				return err
 			}
+		}
+		if e.err != nil {
+			return e.err
 		}
 	}
 	return nil
@@ -199,8 +198,17 @@ func (e *engine) events(i int32) (at model.Moment, known bool) {
 	return at, true
 }
 
-// finish ends the lane's present step, now that it is known when: E is l.until.
+// finish ends the lane's present step, now that it is known when.
 func (e *engine) finish(i int32) {
+	e.end(i)
+	if e.matches != nil {
+		e.lookaheads[i].steps--
+	}
+	e.wake(i)
+}
+
+// end is the end of the lane's present step: E is l.until.
+func (e *engine) end(i int32) {
 	l := &e.lanes[i]
 	l.end = l.until
 	if l.end.T >= unit.Forever {
@@ -221,8 +229,4 @@ func (e *engine) finish(i int32) {
 		l.waiters = -1
 	}
 	l.cursor.Next(l.slices)
-	if e.matches != nil {
-		e.lookaheads[i].steps--
-	}
-	e.wake(i)
 }

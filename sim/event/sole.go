@@ -139,11 +139,27 @@ func (e *engine) crossesAlone(rank int32, c *connection, sizes []moved) bool {
 	return e.isAlone(path)
 }
 
-// express carries out a sub-step of a step that is kept, which starts at a moment, if nothing that
-// it sends has to wait for its turn: all is over at once, and nobody need be told later. It does
-// what perform does, and what follows from that.
-func (e *engine) express(i int32, start model.Moment) {
+// express carries out sub-steps of a step that is kept, of which one starts at a moment, as long as
+// nothing that it sends has to wait for its turn. If it ends at one that has, it says when that
+// starts.
+func (e *engine) express(i int32, start model.Moment) (next model.Moment, known bool) {
 	l := &e.lanes[i]
+	for e.behind == 0 && e.mayGoAhead() && e.err == nil {
+		e.atOnce(i, l, start)
+		if l.cursor.Done() || l.step.place != l.cursor.Place() {
+			e.wake(i)
+			return next, false
+		}
+		if start, known = e.startKept(i); !known {
+			return next, false
+		}
+	}
+	return start, e.err == nil
+}
+
+// atOnce carries out a sub-step: all is over at once, and nobody need be told later. It does what
+// perform does, and what follows from that.
+func (e *engine) atOnce(i int32, l *lane, start model.Moment) {
 	n, sends := &l.step.sizes[l.cursor.Slice()], e.named[e.receives:]
 	e.totals.Steps++
 	e.totals.Messages += int64(len(sends))
@@ -167,7 +183,7 @@ func (e *engine) express(i int32, start model.Moment) {
 			e.wake(c.dst)
 		}
 	}
-	e.finish(i)
+	e.end(i)
 }
 
 // cross lets n bytes cross the links of a connection from a moment on, one of so many messages of a
