@@ -158,7 +158,8 @@ func (e *engine) express(i int32, start model.Moment) (next model.Moment, known 
 }
 
 // atOnce carries out a sub-step: all is over at once, and nobody need be told later. It does what
-// perform does, and what follows from that.
+// perform does, and what follows from that; but nothing here is put in order, so the keys by which
+// that is done are not counted on.
 func (e *engine) atOnce(i int32, l *lane, start model.Moment) {
 	n, sends := &l.step.sizes[l.cursor.Slice()], e.named[e.receives:]
 	e.totals.Steps++
@@ -177,7 +178,6 @@ func (e *engine) atOnce(i int32, l *lane, start model.Moment) {
 		x.kind, x.flags, x.bytes, x.lane, x.conn = data, 0, n.bytes, i, conn
 		x.at, x.isHere, x.next = came, true, -1
 		e.enqueue(m)
-		l.key++
 		l.until = model.Later(l.until, left)
 		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == conn {
 			e.wake(c.dst)
@@ -211,7 +211,6 @@ func (e *engine) cross(c *connection, n unit.Bytes, peers int32, at model.Moment
 			came = model.PutOut(start, since, false, 0, put)
 			left = model.Leaves(start, 0, max(put, l.slowest(path, n)))
 		}
-		l.Key++
 		at, came = e.rules.Switching.Forward(start, model.Later(over, came), l.Latency)
 	}
 	return left, came

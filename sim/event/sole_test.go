@@ -1,0 +1,128 @@
+package event
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/device"
+	"collsim/internal/tier"
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/sim/simtest"
+	"collsim/unit"
+)
+
+// TestAhead: lanes that go on before their time end when those do that wait for it, whatever number
+// of messages they may have before them, in whatever order they are looked at.
+func TestAhead(t *testing.T) {
+	runs, ahead, mixed, queued, expressed := tier.Raced(60, 240, 10_000), 0, 0, 0, 0
+	for i := range runs {
+		rng := rand.New(rand.NewPCG(uint64(i), 17))
+		var s *schedule.Schedule
+		switch rng.IntN(3) {
+		case 0:
+			s = simtest.Schedule(t, rng, rng.IntN(4) == 0)
+		case 1:
+			s = simtest.Symmetric(t, rng, rng.IntN(4) == 0)
+		default:
+			ranks := 4 + rng.IntN(12)
+			p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(2))
+			p.Slices, p.Channels, p.Slots = 1+rng.IntN(3), 1+rng.IntN(4)/3, rng.IntN(6)
+			s = simtest.Build(t, p)
+		}
+		env := simtest.Env(t, rng, s.Spec.Ranks)
+		env.Device.Offload, env.Device.SendBuffer, env.Device.EagerLimit = false, 0, 0
+		env.Segment, env.Switching = 0, model.CutThrough
+		if rng.IntN(3) > 0 {
+			env.Graph = simtest.OnSwitch(t, s.Spec.Ranks, simtest.GBs, 100*unit.Nanosecond).Graph
+			for l := range env.Graph.Links() {
+				env.Graph.Links()[l].Latency += unit.Time(rng.IntN(1000)) * unit.Nanosecond
+			}
+		}
+		if rng.IntN(3) > 0 {
+			env.Device.Own, env.Device.Ranges = device.Message{}, nil
+		}
+		waits := newEngine(s, &env, nil)
+		wanted := waits.run()
+
+		e := newEngine(s, &env, nil)
+		if e.findSole(); !e.isAhead {
+			continue
+		}
+		ahead++
+		sole := 0
+		for l := range e.links {
+			if e.links[l].isSole {
+				sole++
+			}
+		}
+		if sole > 0 && sole < len(e.links) {
+			mixed++
+		}
+		if rng.IntN(2) == 0 {
+			e.mostAhead = rng.IntN(8)
+		}
+		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
+		got := e.run()
+		require.Equal(t, wanted == nil, got == nil, "%d: %v, %v", i, wanted, got)
+		if wanted == nil {
+			require.Equal(t, waits.finished(), e.finished(), "%d: %v on %s", i, s, env.Graph.Preset)
+		}
+		queued += min(len(e.requests.held), 1)
+		for l := range e.lanes {
+			if e.lanes[l].step.isAlone {
+				expressed++
+				break
+			}
+		}
+	}
+	t.Logf("%d of %d ahead, %d of them with links of both kinds, %d with requests in the queue, %d "+
+		"with steps in one go", ahead, runs, mixed, queued, expressed)
+	for what, n := range map[string]int{"ahead": ahead / 4, "mixed": mixed, "queued": queued,
+		"expressed": expressed} {
+		require.Greater(t, n, runs/20, what)
+	}
+}
+
+// TestSole: which links are asked in order. Ranks 0 and 1 send to 2: its down-link has what two
+// up-links bring. Under fluid sharing a lane has a link for itself only if it sends one message at a
+// time.
+func TestSole(t *testing.T) {
+	of := func(sharing model.Sharing, lane func(*schedule.Lane)) (sole []string) {
+		spec := simtest.AllReduce(3, 300)
+		s := simtest.Build(t, schedule.Plan{Spec: spec, Chunks: 3, Lane: lane})
+		env := simtest.OnSwitch(t, 3, simtest.GBs, unit.Microsecond)
+		env.Sharing = sharing
+		e := newEngine(s, &env, nil)
+		e.findSole()
+		for i := range e.links {
+			if e.links[i].isSole {
+				sole = append(sole, env.Graph.LinkName(int32(i)))
+			}
+		}
+		return sole
+	}
+	toTwo := func(l *schedule.Lane) {
+		if l.Rank < 2 {
+			l.Send(2, l.Chunk(0))
+			return
+		}
+		l.Recv(0, l.Chunk(0))
+		l.Recv(1, l.Chunk(1))
+	}
+	atOnce := func(l *schedule.Lane) {
+		if l.Rank > 0 {
+			l.Recv(0, l.Chunk(0))
+			return
+		}
+		l.Combine([]schedule.Region{l.Chunk(0)}, []int{1, 2}, l.Local(l.Chunk(0)))
+	}
+	for _, sharing := range []model.Sharing{model.FIFO, model.Fluid} {
+		require.Equal(t, []string{"gpu0->switch", "gpu1->switch"}, of(sharing, toTwo))
+	}
+	require.Equal(t, []string{"gpu0->switch", "switch->gpu1", "switch->gpu2"},
+		of(model.FIFO, atOnce))
+	require.Empty(t, of(model.Fluid, atOnce))
+}
