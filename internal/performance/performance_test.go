@@ -77,7 +77,7 @@ func differ(ranks int) string {
 }
 
 func rows() []row {
-	fifo, swept := `sim.sharing="fifo"`, `sim.engine="sweep"`
+	fifo, swept, proven := `sim.sharing="fifo"`, `sim.engine="sweep"`, "check.proof=true"
 	ranks := func(n int) string { return fmt.Sprintf("topology.ranks=%d", n) }
 	allToAll := []string{`collective.kind="all_to_all"`, `collective.algorithm="pairwise"`}
 	return []row{
@@ -96,7 +96,9 @@ func rows() []row {
 		{work: "ring all_reduce, 1,024 ranks that differ, fluid", scenario: differ(1024),
 			sets: []string{swept}, byEvent: true},
 		{work: "ring all_reduce, 4,096 ranks that differ, fluid", scenario: differ(4096),
-			sets: []string{ranks(4096), swept}},
+			sets: []string{ranks(4096), swept}, byEvent: true},
+		{work: "ring all_reduce, 16,384 ranks that differ, fifo", scenario: differ(16384),
+			sets: []string{ranks(16384), fifo, swept}, isLarge: true},
 		{work: "all_to_all, direct, 128 ranks, fluid", scenario: onSwitch, byEvent: true,
 			sets: []string{ranks(128), allToAll[0], `collective.algorithm="direct"`}},
 		{work: "all_to_all, pairwise, 1,024 ranks, fifo", scenario: onSwitch,
@@ -123,6 +125,14 @@ func rows() []row {
 			sets: []string{ranks(512), `sim.engine="event"`}},
 		{work: "the same, each an h100-sxm", scenario: differ(512),
 			sets: []string{ranks(512), `device.preset="h100-sxm"`}},
+		{work: "ring all_reduce, 1,024 ranks, fluid, proven", scenario: onSwitch,
+			sets: []string{proven}},
+		{work: "ring all_reduce, 4,096 ranks, fluid, proven", scenario: onSwitch,
+			sets: []string{proven, ranks(4096)}},
+		{work: "ring all_reduce, 1,048,576 ranks, fluid, proven", scenario: onSwitch, isLarge: true,
+			sets: []string{proven, ranks(1 << 20)}},
+		{work: "hierarchical all_reduce, 1,048,576 GPUs in nodes of 8, fifo, proven", isLarge: true,
+			scenario: onNodes, sets: []string{proven, "topology.nodes=131072"}},
 	}
 }
 

@@ -8,6 +8,9 @@
 //	wait ──► S ──cost──► D ──request──► link 1 ──► link 2 ──► … ──arrival──► its S
 //	                     E ◄──last byte has left──┘
 //
+// Links that are asked in order by themselves, as what crosses them comes from one lane or over one
+// link before, serve at once what asks (sole.go): a ring then needs no events at all.
+//
 // Lanes may go on before their bytes have left (a send buffer, a device that offloads), and large
 // messages may be asked for first (rendezvous). What a connection has to send is then a stream, in
 // order (stream.go, rendezvous.go).
