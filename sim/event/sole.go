@@ -78,9 +78,11 @@ func (e *engine) findOrigins(o origins, lane int32, isSame bool) bool {
 	return true
 }
 
-// mayGoAhead reports whether lanes may go on before their time: not where messages would pile up that
-// are received far later.
-func (e *engine) mayGoAhead() bool { return e.freeMessage >= 0 || len(e.messages) < e.mostAhead }
+// mayGoAhead reports whether lanes may go on before their time: not where messages would pile up
+// that are received far later.
+func (e *engine) mayGoAhead() bool {
+	return e.freeMessage >= 0 || len(e.messages) < e.mostAhead
+}
 
 // isAlone reports whether a flow is alone on its links as long as it lasts.
 func (e *engine) isAlone(path *model.Route) bool {

@@ -87,8 +87,8 @@ func TestAhead(t *testing.T) {
 }
 
 // TestSole: which links are asked in order. Ranks 0 and 1 send to 2: its down-link has what two
-// up-links bring. Under fluid sharing a lane has a link for itself only if it sends one message at a
-// time.
+// up-links bring. Under fluid sharing a lane has a link for itself only if it sends one message at
+// a time.
 func TestSole(t *testing.T) {
 	of := func(sharing model.Sharing, lane func(*schedule.Lane)) (sole []string) {
 		spec := simtest.AllReduce(3, 300)
