@@ -47,8 +47,8 @@ func (e *engine) findSole() {
 	}
 	for i := range e.links {
 		e.links[i].isSole = o[i] > nowhere
+		e.isAhead = e.isAhead || e.links[i].isSole
 	}
-	e.isAhead = true
 	e.mostAhead = 4*len(e.lanes) + 1<<12
 }
 
