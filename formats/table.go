@@ -62,6 +62,9 @@ func Table() []Format {
 		{Name: Trace, About: "Chakra execution traces of MLCommons, a file a rank: messages and " +
 			"requests without data", Extensions: []string{"et"}, Dataless: true,
 			is: hasKey("ctrl_deps", "comm_type", "workload_graph"), read: readTraceFile},
+		{Name: "kineto", About: "traces of PyTorch's profiler, a file a rank: what GPUs did, and " +
+			"requests without data", Extensions: []string{"json"}, Dataless: true,
+			is: hasKey("deviceProperties", "baseTimeNanoseconds"), read: readTraceFile},
 		{Name: "forestcoll", About: "XML spanning trees of ForestColl", Extensions: []string{"xml"},
 			is: beginsWith("<Algo"), read: forestcoll.Read},
 	}

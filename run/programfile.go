@@ -65,6 +65,8 @@ func programOfTrace(w *chakra.Workload) *scenarios.ProgramFile {
 			op.Kernel, op.Stream = fmt.Sprintf("opaque %d ps", int64(o.Time)), "compute"
 			if o.CPU {
 				op.Stream = "host"
+			} else if o.Stream != "" {
+				op.Stream = o.Stream
 			}
 		case o.Kind == collective.SendRecv: // from the first of two to the second
 			call(f, &op, collective.Broadcast, o.Bytes)

@@ -17,6 +17,10 @@
 // possibly gzipped; or the JSON form of Chakra's feeder. Neither carries data, so the verdict is
 // causal: see package opgraph, which lowers them.
 //
+// PyTorch's profiler (Kineto) writes another form, which Chakra's converter starts from, and which
+// is read here as it is. What a GPU did are the nodes, in order on each stream; between streams the
+// order is that of the recorded waits, or, where none are, of times. A kernel of NCCL is a request.
+//
 // S. Sridharan et al., "Chakra: Advancing Performance Benchmarking and Co-design using Standardized
 // Execution Traces", arXiv:2305.14516; schema/protobuf/et_def.proto of mlcommons/chakra.
 package chakra
@@ -88,13 +92,13 @@ func Read(files []Input, o foreign.Options) (*foreign.File, error) {
 		return nil, err
 	}
 	t.collectives()
-	g := &opgraph.Graph{Format: "chakra", Name: t.name(), Ranks: t.ranks, Where: t.where,
+	g := &opgraph.Graph{Format: t.form, Name: t.name(), Ranks: t.ranks, Where: t.where,
 		Simulator: "ASTRA-sim", Defects: t.defects}
 	f, err := g.Lower(&o)
 	if err != nil {
 		return nil, err
 	}
-	f.Notes = append(t.notes(), f.Notes...)
+	f.Notes = slices.Concat(t.said, t.notes(), f.Notes)
 	return f, nil
 }
 
@@ -102,6 +106,9 @@ func Read(files []Input, o foreign.Options) (*foreign.File, error) {
 type reader struct {
 	file  string
 	nodes []node
+	notes []string // what a reader should know of the file
+	span  string   // and how long it is, if it says so
+	form  string   // "chakra" or "kineto"
 }
 
 func (r *reader) fail(format string, args ...any) error {

@@ -10,9 +10,10 @@ import (
 
 // team is the ranks that make collectives together.
 type team struct {
-	name  string
-	ranks []int32   // in order
-	ops   [][]int32 // the collectives of each rank, in the order in which it asks for them
+	name    string
+	members string    // its ranks, where the files have them
+	ranks   []int32   // in order
+	ops     [][]int32 // the collectives of each rank, in the order in which it asks for them
 }
 
 // collectives makes every collective a barrier of its group, after checking that all ask alike.
@@ -58,19 +59,19 @@ func (t *trace) groups() (all []*team) {
 			if n.kind != commColl || !n.given[commType] {
 				continue
 			}
-			g := byName[n.group]
+			g := byName[n.group+n.members]
 			if g == nil {
-				g = &team{name: n.group}
+				g = &team{name: n.group, members: n.members}
 				for r := range t.nodes {
-					if n.group == "" {
+					if n.group == "" && n.members == "" {
 						g.ranks, g.ops = append(g.ranks, int32(r)), append(g.ops, nil)
 					}
 				}
-				byName[n.group] = g
+				byName[n.group+n.members] = g
 				all = append(all, g)
 			}
 			member := rank
-			if n.group != "" {
+			if n.group != "" || n.members != "" {
 				if m := len(g.ranks); m == 0 || g.ranks[m-1] != int32(rank) {
 					g.ranks, g.ops = append(g.ranks, int32(rank)), append(g.ops, nil)
 				}
@@ -120,6 +121,9 @@ func (t *trace) alike(g *team) {
 		}
 	}
 }
+
+// alone reports whether the one rank that is in a group is to be the only one.
+func (g *team) alone() bool { return g.members == "" || g.members == fmt.Sprint(g.ranks) }
 
 // of names the group in errors.
 func (g *team) of() string {

@@ -51,7 +51,6 @@ func (j *jsonNode) node() (node, error) {
 // readJSON reads the JSON form, node by node.
 func (r *reader) readJSON(in *bufio.Reader) error {
 	d := json.NewDecoder(in)
-	d.DisallowUnknownFields()
 	if _, err := d.Token(); err != nil { // the brace
 		return r.fail("%v", err)
 	}
@@ -60,6 +59,10 @@ func (r *reader) readJSON(in *bufio.Reader) error {
 		key, err := d.Token()
 		if err != nil {
 			return r.fail("%v", err)
+		}
+		if isKineto(key) && !found {
+			r.form = "kineto"
+			return r.readKineto(d, key)
 		}
 		switch key {
 		case "workload_graph":
@@ -99,6 +102,7 @@ func (r *reader) jsonNodes(d *json.Decoder) error {
 	if open != json.Delim('[') {
 		return errors.New("an array is expected")
 	}
+	d.DisallowUnknownFields()
 	for d.More() {
 		var j jsonNode
 		if err := d.Decode(&j); err != nil {

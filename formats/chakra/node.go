@@ -13,14 +13,18 @@ import (
 // node is a node of a trace, as far as it matters.
 type node struct {
 	id         uint64
+	event      int // its number in a file of Kineto's, from 1; 0 of others
 	name       string
 	kind       nodeType
 	data, ctrl []uint64
 	micros     uint64
-	cpu        bool // is_cpu_op, true if it is not given
+	nanos      uint64 // and so many besides
+	stream     string // of a kernel, where it is known
+	cpu        bool   // is_cpu_op, true if it is not given
 	attrs      [len(attrNames)]int64
 	given      [len(attrNames)]bool
 	group      string // pg_name
+	members    string // its ranks, where they are known
 	counted    bool   // num_ops says how much it computes
 }
 
@@ -28,6 +32,7 @@ type node struct {
 type nodeType uint64
 
 const (
+	compNode nodeType = 4
 	commSend nodeType = 5
 	commRecv nodeType = 6
 	commColl nodeType = 7
@@ -71,6 +76,9 @@ func (n *node) setName(name string) {
 
 // String names the node in errors.
 func (n *node) String() string {
+	if n.event > 0 {
+		return fmt.Sprintf("event %d (%s)", n.event-1, n.name)
+	}
 	if n.name == "" {
 		return fmt.Sprintf("node %d", n.id)
 	}
@@ -85,6 +93,8 @@ func (n *node) check() error {
 			lastType, typeNames[lastType])
 	case n.micros > uint64(int64(unit.Forever-1)/int64(unit.Microsecond)):
 		return fmt.Errorf("a duration of %d us is too long", n.micros)
+	case n.nanos > uint64(int64(unit.Forever-1)/int64(unit.Nanosecond)):
+		return fmt.Errorf("a duration of %d ns is too long", n.nanos)
 	}
 	need := []int{commSize}
 	switch n.kind {
@@ -123,6 +133,11 @@ func (n *node) check() error {
 	return nil
 }
 
+// time is what the file says that it takes.
+func (n *node) time() unit.Time {
+	return unit.Time(n.micros)*unit.Microsecond + unit.Time(n.nanos)*unit.Nanosecond
+}
+
 // op is what the node is in a graph; collectives are completed later.
 func (n *node) op() opgraph.Op {
 	o := opgraph.Op{Kind: opgraph.Calc}
@@ -137,7 +152,7 @@ func (n *node) op() opgraph.Op {
 		o.Kind, o.Peer = opgraph.Recv, int32(n.attrs[commSrc])
 		o.Bytes, o.Tag = n.attrs[commSize], n.attrs[commTag]
 	case n.kind != commColl || !n.given[commType]:
-		o.Cost = int64(n.micros) * int64(unit.Microsecond)
+		o.Cost = int64(n.time())
 	}
 	return o
 }

@@ -177,6 +177,13 @@ func FuzzRead(f *testing.F) {
 	f.Add(file(node(0, 7).attr("comm_type", 9, 0).attr("comm_size", 9, 64),
 		node(1, 7).attr("comm_type", 9, 9).bytes(5, []byte{0})))
 	f.Add([]byte(`{"workload_graph": [{"Id": 1, "NodeType": 7, "comm_type": 0, "comm_size": 8}]}`))
+	f.Add([]byte(`{"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", ` +
+		`"ts": 1.5, "dur": 2, "args": {"stream": 7, "correlation": 1}}, {"ph": "X", "cat": ` +
+		`"cuda_sync", "args": {"cuda_sync_kind": "Context Sync", "correlation": 2}}, ` +
+		`{"ph": "X", "cat": "kernel", ` +
+		`"name": "n", "ts": 4, "dur": 2, "args": {"stream": 8, "correlation": 3, "Collective name": ` +
+		`"barrier", "In msg nelems": 1, "Out msg nelems": 1, "Group size": 1, "dtype": "Int", ` +
+		`"Process Group Name": "0", "Process Group Ranks": "[0]"}}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, files := range [][][]byte{{b}, {b, b}} {
 			if w, err := workload(files...); err == nil {

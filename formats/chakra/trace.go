@@ -19,7 +19,9 @@ type trace struct {
 	deps    []int             // of each rank, the edges that are data dependencies
 	exits   []map[int32]int32 // of each rank, the operation that ends a collective, by its first
 	defects []opgraph.Defect
-	callers int // ctrl_deps that name no node
+	callers int      // ctrl_deps that name no node
+	said    []string // notes of the files
+	form    string   // that of the files
 
 	asked    []asked
 	askedBy  map[string]int

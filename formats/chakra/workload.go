@@ -25,9 +25,11 @@ type Work struct {
 	Bytes unit.Bytes      // what each rank puts in: comm_size
 	Time  unit.Time       // of a computation
 	CPU   bool            // of a computation: of the host, not of the GPU
-	Group string          // of a collective: pg_name, of the first team
-	Teams [][]int         // each does it for itself; a computation has one
-	After []int           // numbers of ops that must have ended on a rank before it begins there
+	// Stream is where a computation is done, empty where the trace does not say.
+	Stream string
+	Group  string  // of a collective: pg_name, of the first team
+	Teams  [][]int // each does it for itself; a computation has one
+	After  []int   // numbers of ops that must have ended on a rank before it begins there
 }
 
 // ReadWorkload reads a trace as a program: collectives are what they ask for, matched by group and
@@ -122,7 +124,7 @@ func (w *works) add(o Work, rank int, node int32) int32 {
 // stays reports whether a node becomes an op: it is part of one already, or computes for a while.
 func (w *works) stays(rank int, node int32) bool {
 	n := &w.nodes[rank][node]
-	return w.of[rank][node] != none || n.micros > 0 && !n.asks()
+	return w.of[rank][node] != none || n.time() > 0 && !n.asks()
 }
 
 // asks reports whether a node is a collective, and no call that launches one.
@@ -135,7 +137,7 @@ func (w *works) collectives() error {
 			w.order(g)
 		}
 		for k := range g.ops[0] {
-			if len(g.ranks) == 1 {
+			if len(g.ranks) == 1 && g.alone() {
 				continue
 			}
 			o, err := w.collective(g, k)
@@ -163,6 +165,10 @@ func (w *works) collective(g *team, k int) (o Work, err error) {
 		ranks[i] = int(rank)
 	}
 	o.Teams = [][]int{ranks}
+	if g.members != "" && g.members != fmt.Sprint(ranks) {
+		return wrong("Process Group Ranks = %s; those who call it, by their files, are %v", g.members,
+			ranks)
+	}
 	switch o.Kind {
 	case collective.Barrier:
 		return o, nil
@@ -249,7 +255,7 @@ func (w *works) computations(rank int, order []int32) error {
 		switch {
 		case w.of[rank][i] != none:
 		case w.stays(rank, i):
-			w.of[rank][i] = w.add(Work{Time: unit.Time(n.micros) * unit.Microsecond, CPU: n.cpu,
+			w.of[rank][i] = w.add(Work{Time: n.time(), CPU: n.cpu, Stream: n.stream,
 				Teams: [][]int{{rank}}}, rank, i)
 		case n.counted:
 			return w.wrong(rank, i, "duration_micros is 0, and num_ops is given: how long it takes is not "+
@@ -286,9 +292,21 @@ func readAll(name string, files []Input) (*trace, error) {
 	}
 	t := &trace{files: files, askedBy: map[string]int{}}
 	for rank := range files {
-		r := reader{file: files[rank].Name}
+		r := reader{file: files[rank].Name, form: "chakra"}
 		if err := r.read(files[rank].Reader); err != nil {
 			return nil, err
+		}
+		if rank > 0 && r.form != t.form {
+			return nil, r.fail("a file of %s; %s is one of %s", r.form, files[0].Name, t.form)
+		}
+		t.form = r.form
+		if rank == 0 && r.span != "" {
+			t.said = append(t.said, r.span)
+		}
+		for _, note := range r.notes {
+			if !slices.Contains(t.said, note) {
+				t.said = append(t.said, note)
+			}
 		}
 		t.add(&r)
 	}

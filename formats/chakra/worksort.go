@@ -158,8 +158,8 @@ func (w *works) merge() {
 		}
 		slices.Sort(o.After)
 		o.After = slices.Compact(o.After)
-		key := fmt.Sprintf("%d %q %d %d %d %t %d %v", w.ids[i], o.Name, o.Kind, o.Bytes, o.Time, o.CPU,
-			len(o.Teams[0]), o.After)
+		key := fmt.Sprintf("%d %q %d %d %d %t %q %d %v", w.ids[i], o.Name, o.Kind, o.Bytes, o.Time, o.CPU,
+			o.Stream, len(o.Teams[0]), o.After)
 		at, found := known[key]
 		if !found || o.Kind == collective.SendRecv || !merged[at].join(&o) {
 			at = len(merged)
@@ -202,7 +202,7 @@ func (w *works) workload() *Workload {
 		taken[name]++
 		w.ops[i].Name = name
 	}
-	all := &Workload{Ranks: len(w.nodes), Ops: w.ops}
+	all := &Workload{Ranks: len(w.nodes), Ops: w.ops, Notes: w.said}
 	if w.left > 0 {
 		all.Notes = append(all.Notes, fmt.Sprintf("nodes that take no time are left out, %d of them; "+
 			"what they order stays", w.left))

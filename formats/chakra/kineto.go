@@ -1,0 +1,270 @@
+package chakra
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"collsim/collective"
+)
+
+// What PyTorch's profiler (Kineto) writes of a rank: one object with events in "traceEvents", as
+// Chrome's trace viewer reads them. Of those matter what GPUs did (cat kernel, gpu_memcpy and
+// gpu_memset, with stream and correlation), and waits (cuda_sync). A kernel of NCCL carries what
+// was called: libkineto/src/output_json.cpp, and saveNcclMeta in PyTorch's
+// torch/csrc/profiler/util.cpp.
+
+// event is an event of a file.
+type event struct {
+	number int             // in traceEvents, from 0
+	Phase  string          `json:"ph"`
+	Cat    string          `json:"cat"`
+	Name   string          `json:"name"`
+	Start  json.RawMessage `json:"ts"`
+	Dur    json.RawMessage `json:"dur"`
+	Args   json.RawMessage `json:"args"`
+
+	start, end int64 // in ns
+	args       eventArgs
+}
+
+// eventArgs are those of what a GPU does and waits for.
+type eventArgs struct {
+	Stream      *int64 `json:"stream"`
+	Correlation *int64 `json:"correlation"`
+	Call        int64  `json:"External id"`
+
+	Sync       string `json:"cuda_sync_kind"`
+	WaitStream *int64 `json:"wait_on_stream"`
+	WaitRecord *int64 `json:"wait_on_cuda_event_record_corr_id"`
+
+	Collective string          `json:"Collective name"`
+	In         *int64          `json:"In msg nelems"`
+	Out        *int64          `json:"Out msg nelems"`
+	Type       string          `json:"dtype"`
+	Size       *int64          `json:"Group size"`
+	Group      string          `json:"Process Group Name"`
+	Ranks      json.RawMessage `json:"Process Group Ranks"`
+	InSplit    json.RawMessage `json:"In split size"`
+	OutSplit   json.RawMessage `json:"Out split size"`
+	To         *int64          `json:"Dst Rank"`
+	From       *int64          `json:"Src Rank"`
+}
+
+// distributed is what a file says of its process groups.
+type distributed struct {
+	Rank   *int64 `json:"rank"`
+	Groups []struct {
+		Name  string  `json:"pg_name"`
+		Ranks []int64 `json:"ranks"`
+	} `json:"pg_config"`
+}
+
+// isKineto reports whether a key of the outermost object is one of Kineto's.
+func isKineto(key any) bool {
+	return key == "schemaVersion" || key == "deviceProperties" || key == "traceEvents" ||
+		key == "distributedInfo" || key == "displayTimeUnit" || key == "baseTimeNanoseconds"
+}
+
+// readKineto reads the rest of a file, behind its first key.
+func (r *reader) readKineto(d *json.Decoder, key json.Token) error {
+	k := kineto{reader: r}
+	for {
+		var err error
+		switch key {
+		case "traceEvents":
+			err = k.readEvents(d)
+		case "distributedInfo":
+			err = d.Decode(&k.about)
+		default:
+			var other json.RawMessage
+			err = d.Decode(&other)
+		}
+		if err != nil {
+			return r.fail("%v: %s", key, strings.TrimPrefix(err.Error(), "json: "))
+		}
+		if !d.More() {
+			break
+		}
+		if key, err = d.Token(); err != nil {
+			return r.fail("%v", err)
+		}
+	}
+	if _, err := d.Token(); err != nil { // the closing brace
+		return r.fail("%v", err)
+	}
+	if err := k.take(); err != nil {
+		return r.fail("%v", err)
+	}
+	return nil
+}
+
+// readEvents reads the array of events and keeps those that matter.
+func (k *kineto) readEvents(d *json.Decoder) error {
+	open, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if open != json.Delim('[') {
+		return errors.New("an array is expected")
+	}
+	for number := 0; d.More(); number++ {
+		e := &event{number: number}
+		if err := d.Decode(e); err != nil {
+			return fmt.Errorf("event %d: %w", number, err)
+		}
+		if e.Phase != "X" {
+			continue
+		}
+		switch e.Cat {
+		case "kernel", "gpu_memcpy", "gpu_memset":
+			err = k.did(e)
+		case "cuda_sync":
+			err = k.waited(e)
+		}
+		if err != nil {
+			return fmt.Errorf("%v: %w", e, err)
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+// String names an event in errors.
+func (e *event) String() string { return fmt.Sprintf("event %d (%s)", e.number, short(e.Name)) }
+
+// did takes an event of a GPU.
+func (k *kineto) did(e *event) error {
+	if err := e.decode(); err != nil {
+		return err
+	}
+	dur := int64(0)
+	for _, x := range []struct {
+		key  string
+		text json.RawMessage
+		into *int64
+	}{{"ts", e.Start, &e.start}, {"dur", e.Dur, &dur}} {
+		var err error
+		if *x.into, err = nanos(string(x.text)); err != nil {
+			return fmt.Errorf("%s = %s: %w", x.key, text(x.text), err)
+		}
+	}
+	e.end = e.start + dur
+	if e.args.Stream == nil || e.args.Correlation == nil {
+		return errors.New("args have no stream, or no correlation, of what a GPU does")
+	}
+	if k.events = append(k.events, e); len(k.events) > maxNodes {
+		return fmt.Errorf("more than %d events of a GPU", maxNodes)
+	}
+	return nil
+}
+
+// waited takes a wait of a stream, or of the host.
+func (k *kineto) waited(e *event) error {
+	if err := e.decode(); err != nil {
+		return err
+	}
+	if e.args.Correlation == nil {
+		return errors.New("args have no correlation")
+	}
+	k.syncs = append(k.syncs, e)
+	return nil
+}
+
+// decode reads args.
+func (e *event) decode() error {
+	if len(e.Args) == 0 {
+		return errors.New("no args")
+	}
+	err := json.Unmarshal(e.Args, &e.args)
+	var typed *json.UnmarshalTypeError
+	if errors.As(err, &typed) {
+		want := "a whole number"
+		if typed.Type.Kind() == reflect.String {
+			want = "text"
+		}
+		return fmt.Errorf("args: %q is a %s; %s is expected", typed.Field, typed.Value, want)
+	}
+	return err
+}
+
+// text is JSON in an error.
+func text(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	return string(raw)
+}
+
+// nanos reads a time in us with decimals, of which Kineto writes three.
+func nanos(s string) (int64, error) {
+	whole, part, _ := strings.Cut(s, ".")
+	if len(part) > 3 {
+		part = part[:3]
+	}
+	n, err := strconv.ParseUint(whole+part+"000"[len(part):], 10, 62)
+	if err != nil || whole == "" {
+		return 0, errors.New("microseconds with decimals are expected")
+	}
+	return int64(n), nil
+}
+
+// maxShort bounds the name of a kernel, in bytes.
+const maxShort = 32
+
+// short is the name of a kernel without what it returns, its namespaces, and parameters.
+func short(name string) string {
+	name = strings.ReplaceAll(name, "(anonymous namespace)::", "")
+	if end := strings.IndexAny(name, "<("); end > 0 {
+		name = name[:end]
+	}
+	if scope := strings.LastIndex(name, "::"); scope >= 0 {
+		name = name[scope+2:]
+	}
+	name = strings.TrimSpace(strings.TrimPrefix(name, "void "))
+	if len(name) > maxShort {
+		name = strings.ToValidUTF8(name[:maxShort], "") + "…"
+	}
+	return name
+}
+
+// calls are the collectives of PyTorch's ProcessGroupNCCL by the names that it records.
+func calls(name string) (kind collective.Kind, message nodeType) {
+	switch name {
+	case "allreduce", "allreduce_coalesced", "all_reduce", "barrier":
+		return collective.AllReduce, 0
+	case "all_gather", "_allgather_base", "allgather_into_tensor_coalesced":
+		return collective.AllGather, 0
+	case "reduce_scatter", "_reduce_scatter_base", "reduce_scatter_tensor_coalesced":
+		return collective.ReduceScatter, 0
+	case "broadcast", "_broadcast_oop":
+		return collective.Broadcast, 0
+	case "all_to_all", "all_to_allv":
+		return collective.AllToAll, 0
+	case "send":
+		return 0, commSend
+	case "recv":
+		return 0, commRecv
+	}
+	return 0, 0
+}
+
+// widths are the bytes of an element by PyTorch's names of types.
+func width(name string) int64 {
+	switch name {
+	case "Byte", "Char", "Bool", "Float8_e4m3fn", "Float8_e5m2":
+		return 1
+	case "Half", "BFloat16", "Short":
+		return 2
+	case "Float", "Int":
+		return 4
+	case "Double", "Long", "ComplexFloat":
+		return 8
+	case "ComplexDouble":
+		return 16
+	}
+	return 0
+}
