@@ -235,14 +235,14 @@ const mostAlive = 8
 // timeProgram simulates what a program is carried out as.
 func (r *runner) timeProgram(result *ProgramResult) error {
 	p := result.Point
-	ran, err := sim.Run(result.Lowered.Schedule, r.env(p.Point), sim.Options{Trace: true,
-		Critical: r.options.Trace})
+	ran, err := sim.Run(result.Lowered.Schedule, r.env(p.Point), sim.Options{Parts: true,
+		Trace: r.options.Trace, Critical: r.options.Trace})
 	if err != nil {
 		return err
 	}
 	result.Timed, result.Time, result.Engine = true, ran.Time, ran.Engine
 	result.BytesSent = ran.BytesSent
-	result.spans(ran.Trace)
+	result.spans(ran.Parts)
 	if r.options.Links {
 		result.Links = r.network.uses(ran)
 	}
@@ -257,9 +257,9 @@ func (r *runner) timeProgram(result *ProgramResult) error {
 type span struct{ from, to unit.Time }
 
 // spans works out when each op is carried out, and what is exposed.
-func (result *ProgramResult) spans(t *trace.Trace) {
+func (result *ProgramResult) spans(parts []sim.Busy) {
 	low := result.Lowered
-	of, kernels := spansOfParts(low, t)
+	of, kernels := spansOfParts(low, parts)
 	for rank := range kernels {
 		kernels[rank] = union(kernels[rank])
 		result.Compute = max(result.Compute, length(kernels[rank]))
@@ -304,27 +304,19 @@ func (result *ProgramResult) spans(t *trace.Trace) {
 }
 
 // spansOfParts is when each part is carried out on each rank, and when each rank has kernels.
-func spansOfParts(low *program.Lowered, t *trace.Trace) (of, kernels [][]span) {
-	s := low.Schedule
-	ranks := s.Spec.Ranks
-	of, kernels = make([][]span, len(s.Parts())), make([][]span, ranks)
+func spansOfParts(low *program.Lowered, parts []sim.Busy) (of, kernels [][]span) {
+	ranks := low.Schedule.Spec.Ranks
+	of, kernels = make([][]span, len(low.Schedule.Parts())), make([][]span, ranks)
 	for i := range of {
-		of[i] = make([]span, ranks)
-		for rank := range of[i] {
-			of[i][rank] = span{unit.Forever, 0}
+		of[i] = slices.Repeat([]span{{unit.Forever, 0}}, ranks)
+	}
+	for _, b := range parts {
+		of[b.Part][b.Rank] = span{b.From, b.To}
+		if slices.Contains(low.Registering, int(b.Part)) {
+			continue
 		}
-	}
-	programs := make([]*schedule.Program, ranks)
-	for rank := range programs {
-		programs[rank] = s.Program(rank)
-	}
-	for _, x := range t.Intervals {
-		track := t.Tracks[x.Track]
-		part := programs[track.Rank].Part(int(track.Lane))
-		s := &of[part][track.Rank]
-		s.from, s.to = min(s.from, x.Start), max(s.to, x.End)
-		if x.Kind == trace.Compute && !slices.Contains(low.Registering, part) {
-			kernels[track.Rank] = append(kernels[track.Rank], span{x.Start, x.End})
+		for _, k := range b.Kernels {
+			kernels[b.Rank] = append(kernels[b.Rank], span{k.From, k.To})
 		}
 	}
 	return of, kernels

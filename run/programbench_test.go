@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,13 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkTrainingStep: a step, forward and backward, of 96 layers of example:training-step on 8
-// ranks with half the tokens, whose gradients stay where they are: lowered, proven and timed.
+// BenchmarkTrainingStep: a step, forward and backward, of layers of example:training-step on 8 ranks
+// with half the tokens, whose gradients stay where they are: lowered, proven and timed.
 func BenchmarkTrainingStep(b *testing.B) {
+	for _, layers := range []int{96, 288} {
+		b.Run(fmt.Sprint(layers), func(b *testing.B) { benchmarkStep(b, layers) })
+	}
+}
+
+func benchmarkStep(b *testing.B, repeat int) {
 	path := filepath.Join("..", "scenarios", "examples", "training-step.toml")
 	text, err := os.ReadFile(path)
 	require.NoError(b, err)
-	layers := strings.ReplaceAll(string(text), "repeat = 2\n", "repeat = 96\n")
+	layers := strings.ReplaceAll(string(text), "repeat = 2\n", fmt.Sprintf("repeat = %d\n", repeat))
 	averages := regexp.MustCompile(`(?s)\[\[program\.op\]\]\nname = "average.*`)
 	layers = averages.ReplaceAllString(layers, "")
 	layers = strings.Replace(layers, "shape = [1024, 8192]", "shape = [512, 8192]", 1)

@@ -266,7 +266,7 @@ func Equal(a, b *Schedule) bool {
 	if a.composed() || b.composed() {
 		return equalParts(a, b)
 	}
-	if a.header() != b.header() {
+	if a.header(a.Name) != b.header(b.Name) {
 		return false
 	}
 	var x, y Step

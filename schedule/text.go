@@ -42,26 +42,35 @@ func (s *Schedule) String() string {
 	if s.composed() {
 		return s.partsText()
 	}
+	return s.text(s.Name, false)
+}
+
+// Form is the text form without the names of the schedule and of its launches: whoever has the same
+// does the same. REQUIRES: the schedule has no parts.
+func (s *Schedule) Form() string { return s.text("", true) }
+
+// text is the text form of a schedule without parts, of a name.
+func (s *Schedule) text(name string, nameless bool) string {
 	var b strings.Builder
-	b.WriteString(s.header())
+	b.WriteString(s.header(name))
 	if s.Group != nil {
 		b.WriteString("rank *\n")
-		writeCode(&b, s, s.role(0))
+		writeCode(&b, s, s.role(0), nameless)
 		return b.String()
 	}
 	for rank := range s.Spec.Ranks {
 		fmt.Fprintf(&b, "rank %d\n", rank)
-		writeCode(&b, s, s.role(int32(rank)))
+		writeCode(&b, s, s.role(int32(rank)), nameless)
 	}
 	return b.String()
 }
 
-// header is all but the programs.
-func (s *Schedule) header() string {
+// header is all but the programs, of a name.
+func (s *Schedule) header(name string) string {
 	var b strings.Builder
 	spec := &s.Spec
-	if s.Name != "" {
-		fmt.Fprintf(&b, "schedule %s\n", s.Name)
+	if name != "" {
+		fmt.Fprintf(&b, "schedule %s\n", name)
 	} else {
 		b.WriteString("schedule\n")
 	}
@@ -146,7 +155,7 @@ func words[T int | int32 | int64](numbers []T) string {
 	return strings.Join(text, " ")
 }
 
-func writeCode(b *strings.Builder, s *Schedule, c *code) {
+func writeCode(b *strings.Builder, s *Schedule, c *code, nameless bool) {
 	for i := range c.bundles {
 		u := &c.bundles[i]
 		if u.count == 1 {
@@ -159,7 +168,7 @@ func writeCode(b *strings.Builder, s *Schedule, c *code) {
 				[maxLoops + 1]int32{u.channelStride}))
 		}
 		b.WriteByte('\n')
-		w := writer{b: b, schedule: s, bundle: u}
+		w := writer{b: b, schedule: s, bundle: u, nameless: nameless}
 		w.nodes(c, u.from, u.to, "    ")
 	}
 }
@@ -170,7 +179,8 @@ type writer struct {
 	schedule *Schedule
 	bundle   *bundle
 	leaf     *leaf
-	next     int // the variable to be printed next, in variables' order
+	next     int  // the variable to be printed next, in variables' order
+	nameless bool // launches are
 }
 
 func (w *writer) nodes(c *code, from, to int32, indent string) {
@@ -235,7 +245,11 @@ func (w *writer) step() {
 		w.b.WriteString(" post")
 	}
 	if s.Launch != nil {
-		w.b.WriteString(" " + s.Launch.String())
+		launch := *s.Launch
+		if w.nameless {
+			launch.Name = ""
+		}
+		w.b.WriteString(" " + launch.String())
 	}
 	fmt.Fprintf(w.b, " @%v", round)
 }

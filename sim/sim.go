@@ -21,6 +21,8 @@ type Options struct {
 	Engine   Engine
 	Trace    bool // make a trace: every interval and message, and what each link carries
 	Critical bool // find the critical path
+	// Parts tells when each part of a composed schedule is carried out.
+	Parts bool
 	// Folded leaves what a folded run tells as it is, of classes: see model.Totals. Otherwise it is
 	// told of every rank and link.
 	Folded bool
@@ -37,9 +39,11 @@ type Result struct {
 	// several things come at the same time, the lane's own step before goes first, then messages,
 	// slots, events.
 	Critical []Piece
+	Parts    []Busy // by part and rank; nil unless asked for
 }
 
-// Run plays a schedule, with the engine that is asked for or the best that does. Errors are: a
+// Run plays a schedule, with the engine that is asked for or the best that does; the best plays a
+// program stretch by stretch, and equal ones once (stretch.go). Errors are: a
 // wrong Env; a *NotFolded or a *NotSwept, where that engine is asked for and cannot; a *StallError;
 // a *schedule.Violation, for a message that nobody receives; a *CostError, for fluid sharing that
 // would take more than a minute; multimem without a switch that does it; and a time beyond
@@ -48,9 +52,14 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	if err := env.Validate(s); err != nil {
 		return nil, err
 	}
+	if o.Engine == Best && !o.Trace && !o.Critical && env.Graph.Listable() == nil {
+		if totals, parts := inStretches(s, &env, o.Parts); totals != nil {
+			return &Result{Engine: Event.String(), Totals: *totals, Parts: parts}, nil
+		}
+	}
 	var log *model.Log
-	if o.Trace || o.Critical {
-		log = model.NewLog(&env, o.Trace)
+	if o.Trace || o.Critical || o.Parts {
+		log = model.NewLog(&env, o.Trace || o.Parts)
 	}
 	totals, engine, err := play(s, &env, o, log)
 	if err != nil {
@@ -65,6 +74,9 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	}
 	if o.Critical {
 		r.Critical = critical.Path(&env, log)
+	}
+	if o.Parts {
+		r.Parts = busyOf(s, log)
 	}
 	return r, nil
 }

@@ -142,7 +142,7 @@ func (e *engine) settleBrackets(rank int32, list []bracket) error {
 		}
 	}
 	if e.gpu.isLaunched {
-		e.rules.Launch(rank, launched)
+		e.gpu.ranks[rank].host = e.rules.Launch(rank, launched)
 	}
 	return nil
 }

@@ -27,6 +27,36 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 	return e.finished(), nil
 }
 
+// Rest is how a run has left the machine.
+type Rest struct {
+	Ends  []model.Moment // the latest of each rank's lanes
+	Hosts []unit.Time    // when each rank's host had issued its last bracket; nil without a GPU
+	At    unit.Time      // no link and no device has anything to do any more
+}
+
+// RunOn is Run, in order of time, and tells how the machine was left.
+func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, *Rest, error) {
+	e := newEngine(s, env, log)
+	if err := e.run(); err != nil {
+		return nil, nil, err
+	}
+	rest := &Rest{Ends: make([]model.Moment, s.Spec.Ranks), At: e.now}
+	for rank := range rest.Ends {
+		rest.Ends[rank] = e.rules.Begin(int32(rank), false)
+	}
+	for i := range e.lanes {
+		l := &e.lanes[i]
+		rest.Ends[l.rank] = model.Later(rest.Ends[l.rank], l.end)
+	}
+	for i := range e.links {
+		rest.At = max(rest.At, e.links[i].free)
+	}
+	for i := 0; e.gpu != nil && i < len(e.gpu.ranks); i++ {
+		rest.Hosts = append(rest.Hosts, e.gpu.ranks[i].host)
+	}
+	return e.finished(), rest, nil
+}
+
 // engine is the state of a run. Everything lies in flat arrays and is named by its index; what is
 // over is used again, so that memory is that of the lanes, the connections and what is in flight.
 type engine struct {

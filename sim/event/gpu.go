@@ -31,6 +31,7 @@ type gpu struct {
 	engines []bool  // copy engines: which are at work
 	copying []int32 // claims of copy engines, the first first
 	isDirty bool
+	host    unit.Time // when its host has issued the last bracket
 }
 
 // laneGPU is what a lane is to its GPU.

@@ -22,6 +22,9 @@ type Env struct {
 	Slots int
 	// Start is when each rank begins; nil is 0 for all.
 	Start []unit.Time
+	// Ahead is how long before its Start the host of each rank has begun to launch, where brackets
+	// are launched one by one; nil is 0 for all.
+	Ahead []unit.Time
 	// Slowdown multiplies what each rank's device takes (overhead, additions, copies, kernels,
 	// the lane's own pace; not what its links take), rounded up; in millionths, so 1 500 000 is
 	// half as slow again. Nil is 1 for all.

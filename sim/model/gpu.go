@@ -37,15 +37,19 @@ type Launched struct {
 	Issued                    unit.Time
 }
 
-// Launch sets when the host of a rank issues each bracket: it has one thread, which goes through
+// Launch sets when the host of a rank issues each bracket, and tells when it has issued the last:
+// it has one thread, which goes through
 // them in the order of parts, rounds and lanes and never waits for the device. Each launch takes it
 // Device.Launch; all brackets of a graph are one, which takes GraphLaunch, at the first of them.
-func (r *Rules) Launch(rank int32, list []*Launched) {
+func (r *Rules) Launch(rank int32, list []*Launched) unit.Time {
 	slices.SortStableFunc(list, func(a, b *Launched) int {
 		return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Round, b.Round),
 			cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Number, b.Number))
 	})
 	now := r.Begin(rank, false).T
+	if r.Ahead != nil {
+		now -= r.Ahead[rank]
+	}
 	calls, graphs := map[int32]unit.Time{}, map[int32]unit.Time{}
 	for i, b := range list {
 		b.Order = int32(i)
@@ -61,6 +65,7 @@ func (r *Rules) Launch(rank int32, list []*Launched) {
 		}
 		b.Issued = at
 	}
+	return now
 }
 
 // Arrives is when a launched bracket has come to its device: nothing of it starts sooner.
