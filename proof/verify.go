@@ -51,7 +51,8 @@ type Options struct {
 	Scratches int
 	// Traffic has the proof tell who sends how much to whom: of all pairs of ranks.
 	Traffic bool
-	// Unfolded has all ranks walked even where one stands for all: the result is the same.
+	// Unfolded has all ranks walked even where one stands for all, and all parts of a program even
+	// where one stands for those that do the same: the result is the same.
 	Unfolded bool
 	// Causal, if not nil, is what a schedule without data is held to.
 	Causal *schedule.Causal
@@ -84,6 +85,9 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 	}
 	if o.Unfolded {
 		return newVerifier(s).prove(o, names)
+	}
+	if p := verifyParts(s, o); p != nil {
+		return p, nil
 	}
 	v := newVerifier(s)
 	if v.fold, _ = foldingOf(s, o); v.fold == nil {
