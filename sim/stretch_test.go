@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -31,13 +32,22 @@ func layered(t testing.TB, rng *rand.Rand, launched bool) *schedule.Schedule {
 		if launched || rng.IntN(2) == 0 {
 			p.Launch = &schedule.Launch{Blocks: rng.Int32N(3), PerSM: rng.Int32N(3)}
 		}
-		if rng.IntN(2) == 0 {
+		switch rng.IntN(7) {
+		case 0: // bytes are under way when its lanes have ended
+			s, err := schedule.Parse(fmt.Sprintf("schedule put\ncollective all_reduce int8 sum\nranks "+
+				"%d\ncount 1000\ngroup %[1]d\nrank *\n  lane 0\n    put in to 1 at out silent @0\n", ranks))
+			require.NoError(t, err)
+			p.Schedule = s
+			if launched && p.Launch == nil {
+				p.Launch = &schedule.Launch{}
+			}
+		case 1, 2, 3:
 			p.Schedule = sized(bytes[rng.IntN(len(bytes))])
-		} else {
-			p.Schedule = computing(t, ranks, unit.Time(rng.IntN(4))*250*unit.Nanosecond, nil)
+		default:
+			p.Schedule = computing(t, ranks, unit.Time(rng.IntN(8))*50*unit.Nanosecond, nil)
 			if launched {
 				p.Launch = nil
-				p.Schedule = computing(t, ranks, unit.Time(1+rng.IntN(4))*250*unit.Nanosecond,
+				p.Schedule = computing(t, ranks, unit.Time(1+rng.IntN(8))*50*unit.Nanosecond,
 					&schedule.Launch{Blocks: rng.Int32N(4)})
 			}
 		}
@@ -135,4 +145,49 @@ func TestStretchesArePlayed(t *testing.T) {
 	})
 	t.Logf("%d of %d in stretches", skipped, all)
 	require.Greater(t, 6*skipped, all)
+}
+
+// TestStretchesThatLeaveSomething: where bytes are under way when all lanes have ended, or the end of
+// a part is still to be seen on another stream, what follows is not played as if there were nothing.
+func TestStretchesThatLeaveSomething(t *testing.T) {
+	put, err := schedule.Parse("schedule put\ncollective all_reduce int8 sum\nranks 2\n" +
+		"count 1000\ngroup 2\nrank *\n  lane 0\n    put in to 1 at out silent @0\n")
+	require.NoError(t, err)
+	ring := simtest.RingPlan(2, 200)
+	ring.Spec.Type = dtype.Int8
+	offloads := simtest.OnSwitch(t, 2, simtest.GBs, unit.Microsecond)
+	offloads.Sharing, offloads.Device.Offload, offloads.Device.Queue = FIFO, true, 8
+	streams := simtest.OnSwitch(t, 2, simtest.GBs, 0)
+	streams.Device.GPU.SMs, streams.Device.GPU.EventLatency = 8, 250*unit.Nanosecond
+	kernel := func(takes unit.Time) *schedule.Schedule {
+		return computing(t, 2, takes*unit.Nanosecond, nil)
+	}
+	for _, c := range []struct {
+		env    Env
+		stream int32
+		layer  [2]*schedule.Schedule
+	}{
+		// the ring's two messages of 100 bytes cross two links behind the 1000 of the put
+		{offloads, 0, [2]*schedule.Schedule{put, simtest.Build(t, ring)}},
+		// a layer of 1.1 us begins when the other stream's end is seen, 250 ns later
+		{streams, 10, [2]*schedule.Schedule{kernel(1000), kernel(1100)}},
+	} {
+		var parts []schedule.Part
+		for n := range 20 {
+			for i, s := range c.layer {
+				p := schedule.Part{Schedule: s, Stream: c.stream * int32(i),
+					Launch: &schedule.Launch{Blocks: 1}}
+				if n > 0 {
+					p.After = []int{2*n - 2, 2*n - 1}
+				}
+				parts = append(parts, p)
+			}
+		}
+		s := laid(t, 2, parts)
+		want, err := Run(s, c.env, Options{Engine: Event, Parts: true})
+		require.NoError(t, err)
+		got, err := Run(s, c.env, Options{Parts: true})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
 }
