@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// A program of many parts is proven of proofs of its parts, of which those that do the same have one.
+// A program of many parts is proven of proofs of its parts; those that do the same have one.
 // A part that is right alone makes of whatever it finds what it says, if nobody else touches its
 // memory meanwhile: so the whole makes what the parts say, one after the other. To be held to are
 //
@@ -18,7 +18,7 @@ import (
 //   - that what a part reads has been written, and is not what another has left there by the way;
 //   - that no part reaches into another rank's memory, which its order does not reach.
 //
-// Where one of these does not hold, all is walked: the walk tells what is wrong, or that nothing is.
+// Where one of these does not hold, all is walked: the walk tells what is wrong, if anything is.
 
 // parted is a program of which the parts are proven one by one.
 type parted struct {

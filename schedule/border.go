@@ -113,7 +113,8 @@ func (s *Schedule) bordersOn(rank int, open []bool) {
 // ones of the list stand for earlier parts that they wait for, have as many lanes on as many
 // streams, and no steps; there are none for those that has says have no say. It reports false where
 // they cannot stand for them: some ranks of a part wait for one and others do not.
-func (s *Schedule) Stretch(from, to int, has func(part int) bool) (list []Part, before int, ok bool) {
+func (s *Schedule) Stretch(from, to int, has func(part int) bool) (list []Part, before int,
+	ok bool) {
 	at := map[int]int{}
 	for i := from; i < to; i++ {
 		for _, w := range s.waitsOf(i) {

@@ -94,7 +94,8 @@ func (s *Schedule) partText(i int) (text string, of *Schedule) {
 // equalParts is Equal of composed schedules: the same tensors and parts.
 func equalParts(a, b *Schedule) bool {
 	n := len(a.parts) + len(a.beside)
-	if len(a.parts) != len(b.parts) || len(a.beside) != len(b.beside) || a.header(a.Name) != b.header(b.Name) {
+	if len(a.parts) != len(b.parts) || len(a.beside) != len(b.beside) ||
+		a.header(a.Name) != b.header(b.Name) {
 		return false
 	}
 	for i := range n {

@@ -15,8 +15,8 @@ import (
 	"collsim/unit"
 )
 
-// layered is a random program of layers, each of a few parts on one to three streams, which wait for
-// one another in all ways. In one of two programs a layer has a part of another size.
+// layered is a random program of layers, each of a few parts on one to three streams, which wait
+// for one another in all ways. In one of two programs a layer has a part of another size.
 func layered(t testing.TB, rng *rand.Rand, launched bool) *schedule.Schedule {
 	ranks := 2 + rng.IntN(3)
 	bytes := []int64{0, 1, 100 * int64(ranks), 100*int64(ranks) + 1}
@@ -115,8 +115,8 @@ func laid(t testing.TB, ranks int, parts []schedule.Part) *schedule.Schedule {
 	return s
 }
 
-// TestStretchesArePlayed: a program of layers takes what it takes without looking for equal ones, in
-// every figure and every part, on any machine; also where layers are almost equal.
+// TestStretchesArePlayed: a program of layers takes what it takes without looking for equal ones,
+// in every figure and every part, on any machine; also where layers are almost equal.
 func TestStretchesArePlayed(t *testing.T) {
 	skipped, all := 0, 0
 	simtest.Law(t, tier.Of(1500, 20000), "in stretches", func(t testing.TB, rng *rand.Rand) bool {
@@ -147,8 +147,9 @@ func TestStretchesArePlayed(t *testing.T) {
 	require.Greater(t, 6*skipped, all)
 }
 
-// TestStretchesThatLeaveSomething: where bytes are under way when all lanes have ended, or the end of
-// a part is still to be seen on another stream, what follows is not played as if there were nothing.
+// TestStretchesThatLeaveSomething: where bytes are under way when all lanes have ended, or the end
+// of a part is still to be seen on another stream, what follows is not played as if there were
+// nothing.
 func TestStretchesThatLeaveSomething(t *testing.T) {
 	put, err := schedule.Parse("schedule put\ncollective all_reduce int8 sum\nranks 2\n" +
 		"count 1000\ngroup 2\nrank *\n  lane 0\n    put in to 1 at out silent @0\n")
