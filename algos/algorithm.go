@@ -32,6 +32,8 @@ type Algorithm struct {
 
 	// Group translates rank 0's program to the other ranks; nil is a program for every rank.
 	Group func(ranks int) schedule.Group
+	// Roles says which ranks do the same as seen from their peers, where no group does; nil: none.
+	Roles func(ranks int) schedule.Roles
 	// Even says that without a group every rank does as much as rank 0: see schedule.Plan.
 	Even bool
 	// Chunks is the number of blocks of the vector, for kinds whose input and output are one vector;
@@ -178,6 +180,9 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 		Slices: max(o.Slices, 1), Slots: o.Slots, Even: a.Even}
 	if a.Group != nil {
 		p.Group = a.Group(spec.Ranks)
+	}
+	if a.Roles != nil {
+		p.Roles = a.Roles(spec.Ranks)
 	}
 	if a.Scratch != nil {
 		p.Scratch = a.Scratch(spec)

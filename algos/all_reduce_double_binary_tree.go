@@ -35,6 +35,7 @@ var doubleBinaryTreeAllReduce = Algorithm{
 	Params:  segmented("512KiB"),
 	Chunks:  func(int) int { return 2 },
 	Lanes:   func(int) int { return 4 },
+	Roles:   func(ranks int) schedule.Roles { return treeRoles(ranks) },
 	Lane: func(l *Lane) {
 		tree := l.Index / 2
 		n := doubleTree(tree, l.Rank, l.Ranks)

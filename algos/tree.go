@@ -1,5 +1,7 @@
 package algos
 
+import "collsim/schedule"
+
 // node is a rank's place in a binary tree.
 type node struct {
 	parent   int   // −1 at the root
@@ -71,4 +73,23 @@ func (n node) renumbered(number func(int) int) node {
 		r.children = append(r.children, number(child))
 	}
 	return r
+}
+
+// treeRoles says who does the same in the two trees: who is as deep in each, and has a parent and as
+// many children there.
+func treeRoles(ranks int) schedule.Roles {
+	return func(rank int, peers []int32) (role int64, all []int32) {
+		for tree := range 2 {
+			n := doubleTree(tree, rank, ranks)
+			role = role<<16 | int64(n.depth)<<3 | int64(len(n.children))<<1
+			if n.parent >= 0 {
+				role |= 1
+				peers = append(peers, int32(n.parent))
+			}
+			for _, child := range n.children {
+				peers = append(peers, int32(child))
+			}
+		}
+		return role, peers
+	}
 }

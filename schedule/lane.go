@@ -19,6 +19,7 @@ type Lane struct {
 	Channel     int
 
 	schedule *Schedule
+	peers    []int32 // of its role; nil: without one
 	keep     keeper
 	roll     roll
 	streak   streak

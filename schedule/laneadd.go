@@ -71,6 +71,9 @@ func (l *Lane) append(s Step) {
 func (l *Lane) finish() {
 	l.catchUp()
 	if l.last != nil {
+		if l.peers != nil {
+			l.named(l.last)
+		}
 		l.roll.add(l.last)
 		l.last = nil
 	}

@@ -13,6 +13,9 @@ type Plan struct {
 	// Group declares that rank g does what rank 0 does, translated by g: Lane is then called for
 	// rank 0 only. Blocks of buffers cut into one block a rank are translated, others are not.
 	Group Group
+	// Roles declares, of a plan without a group, which ranks do the same as seen from their peers: Lane
+	// is then called for the first rank of each role only.
+	Roles Roles
 	// Even says, of a plan without a group, that every rank has as many lanes, steps and messages as
 	// rank 0, if in another order. Of many ranks Build then asks the first and the last alone: to
 	// write out a step of all ranks for every rank is quadratic. Misuse by another panics in Program.
@@ -96,21 +99,31 @@ const fewRanks = 64
 // wanted.
 func (s *Schedule) fill(p *Plan) error {
 	if s.Group != nil || p.Same {
-		c, err := s.write(p, 0)
+		c, err := s.write(p, 0, nil)
 		s.role = func(int32) *code { return c }
 		return err
 	}
+	if p.Roles != nil {
+		c, err := s.castOf(p)
+		if err != nil {
+			return err
+		}
+		s.cast = c
+	}
 	for rank := range p.Spec.Ranks {
+		if p.Roles != nil {
+			break
+		}
 		if s.even && rank > 0 && rank < p.Spec.Ranks-1 {
 			continue
 		}
-		if _, err := s.write(p, rank); err != nil {
+		if _, err := s.write(p, rank, nil); err != nil {
 			return err
 		}
 	}
 	plan := *p
 	s.role = func(rank int32) *code {
-		c, err := s.write(&plan, int(rank))
+		c, err := s.write(&plan, int(rank), nil)
 		if err != nil { // of even ranks, or a lane that is no pure function
 			panic(err)
 		}
@@ -119,14 +132,16 @@ func (s *Schedule) fill(p *Plan) error {
 	return nil
 }
 
-// write is the code of one rank.
-func (s *Schedule) write(p *Plan, rank int) (*code, error) {
+// write is the code of one rank. Peers, unless nil, are those of its role, by whose places they are
+// named.
+func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 	var b bundler
 	mods := s.moduli()
 	for channel := range p.Channels {
 		for index := range p.Lanes {
 			l := &Lane{Rank: rank, Ranks: p.Spec.Ranks, Root: p.Spec.Root, Index: index,
 				Lanes: p.Lanes, Channel: channel, schedule: s, roll: roll{mods: mods}, facing: index,
+				peers: peers,
 				keep: keeper{s: s, rank: int32(rank), lane: int32(channel*p.Lanes + index),
 					channels: int64(channel) + 1,
 					lanes:    func(int32) int32 { return int32(p.Channels * p.Lanes) }}}

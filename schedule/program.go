@@ -37,6 +37,7 @@ type leaf struct {
 type Program struct {
 	schedule *Schedule
 	code     *code
+	peers    []int32  // that the code names by their places; nil: by their ranks
 	rank     int32    // in schedule
 	team     []int    // the ranks that play the schedule's, nil if they are the same
 	parts    []seated // of a composed schedule
@@ -221,6 +222,10 @@ func (p *Program) settleTeam(team []int32) []int32 {
 }
 
 func (p *Program) settlePeer(peer *Peer) {
+	if p.peers != nil {
+		peer.Rank = p.peers[peer.Rank]
+		return
+	}
 	peer.Rank = mod(peer.Rank, int32(p.schedule.Spec.Ranks))
 	if p.rank != 0 && p.schedule.Group != nil {
 		peer.Rank = p.schedule.Group.Add(peer.Rank, p.rank)

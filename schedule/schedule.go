@@ -28,6 +28,7 @@ type Schedule struct {
 	longest []int64
 	byRank  []bool
 	role    func(rank int32) *code
+	cast    *cast // of Plan.Roles
 	even    bool // ranks differ in order alone: see Plan.Even
 
 	parts  []part // of Compose, on tensors
@@ -42,6 +43,10 @@ func (s *Schedule) Program(rank int) *Program {
 	}
 	if s.beside != nil {
 		return s.besideProgram(rank)
+	}
+	if s.cast != nil {
+		code, peers := s.cast.code(rank)
+		return &Program{schedule: s, code: code, peers: peers, rank: int32(rank)}
 	}
 	return &Program{schedule: s, code: s.role(int32(rank)), rank: int32(rank)}
 }
@@ -75,8 +80,12 @@ func (s *Schedule) AnyStep(such func(*Step) bool) bool {
 	if s.Group != nil {
 		ranks = 1
 	}
-	for rank := range ranks {
-		leaves := s.role(int32(rank)).leaves
+	of := func(i int) *code { return s.role(int32(i)) }
+	if s.cast != nil {
+		ranks, of = len(s.cast.codes), func(i int) *code { return s.cast.codes[i] }
+	}
+	for i := range ranks {
+		leaves := of(i).leaves
 		for i := range leaves {
 			if such(&leaves[i].step) {
 				return true

@@ -26,6 +26,7 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		return nil, fmt.Errorf("schedule: %v has no transpose", s.Spec.Kind)
 	}
 	t.Spec.Kind, t.Spec.Op = kind, op
+	t.cast = nil
 	t.Cuts[Input], t.Cuts[Output] = s.Cuts[Output], s.Cuts[Input]
 	if s.Memory == 0 { // sums of blocks that are not this rank's, where there are such
 		t.Cuts[Scratch] = s.Cuts[Output]

@@ -1,0 +1,111 @@
+package schedule
+
+import "fmt"
+
+// Roles is what ranks do alike where no group takes one to the other, as in a tree: ranks of one
+// role run one program, in which the i-th peers of each stand for each other. It appends a rank's
+// peers, those that its program names at least, to a list; some of them may be the same.
+type Roles func(rank int, peers []int32) (role int64, all []int32)
+
+// mostPeers bounds how many peers a role has, and mostRoles how many roles a schedule has.
+const (
+	mostPeers = 15
+	mostRoles = 1 << 14
+)
+
+// roleKey is a role, and which of its peers are the same rank: ranks that differ in this do not run
+// one program.
+type roleKey struct {
+	role int64
+	same uint64 // four bits each: the first that is the same rank, then how many there are
+}
+
+// cast is the roles of a schedule. The code of one names peers by their place in the list.
+type cast struct {
+	of      Roles
+	numbers map[roleKey]int32
+	codes   []*code
+	first   []int32 // of each role, the rank that has been asked for it
+}
+
+// place is a rank's role and peers.
+func (c *cast) place(rank int, peers []int32) (roleKey, []int32) {
+	role, peers := c.of(rank, peers)
+	key := roleKey{role: role, same: uint64(len(peers))}
+	for i, peer := range peers {
+		first := 0
+		for peers[first] != peer {
+			first++
+		}
+		key.same = key.same<<4 | uint64(first&15)
+		if i == mostPeers {
+			break
+		}
+	}
+	return key, peers
+}
+
+// code is what a rank runs, and the peers that it names.
+func (c *cast) code(rank int) (*code, []int32) {
+	key, peers := c.place(rank, make([]int32, 0, 8))
+	return c.codes[c.numbers[key]], peers
+}
+
+// castOf asks the author for every role once.
+func (s *Schedule) castOf(p *Plan) (*cast, error) {
+	c := &cast{of: p.Roles, numbers: map[roleKey]int32{}}
+	var peers []int32
+	var key roleKey
+	for rank := range p.Spec.Ranks {
+		key, peers = c.place(rank, peers[:0])
+		for _, peer := range peers {
+			if peer < 0 || int(peer) >= p.Spec.Ranks || int(peer) == rank {
+				return nil, fmt.Errorf("schedule: %s: rank %d has peer %d: another rank of 0…%d is expected",
+					p.Name, rank, peer, p.Spec.Ranks-1)
+			}
+		}
+		if _, known := c.numbers[key]; known {
+			continue
+		}
+		if len(peers) > mostPeers || len(c.codes) == mostRoles {
+			return nil, fmt.Errorf("schedule: %s: rank %d is of role %d with %d peers: up to %d roles, "+
+				"of up to %d peers each, are expected", p.Name, rank, len(c.codes), len(peers), mostRoles,
+				mostPeers)
+		}
+		code, err := s.write(p, rank, peers)
+		if err != nil {
+			return nil, err
+		}
+		c.numbers[key] = int32(len(c.codes))
+		c.codes, c.first = append(c.codes, code), append(c.first, int32(rank))
+	}
+	return c, nil
+}
+
+// named has a step name peers by their place among a rank's peers.
+func (l *Lane) named(s *Step) {
+	place := func(p *Peer) {
+		for i, peer := range l.peers {
+			if peer == p.Rank {
+				p.Rank = int32(i)
+				return
+			}
+		}
+		l.misuse("rank %d is not among the peers of its role", p.Rank)
+	}
+	for i := range s.From {
+		if s.From[i].Kind == Message || s.From[i].Kind == Get {
+			place(&s.From[i].Peer)
+		}
+		if s.From[i].Team != nil {
+			l.misuse("a role names no team")
+		}
+	}
+	for i := range s.Send {
+		if s.Send[i].Team != nil {
+			l.misuse("a role names no team")
+			continue
+		}
+		place(&s.Send[i].Peer)
+	}
+}
