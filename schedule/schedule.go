@@ -29,7 +29,7 @@ type Schedule struct {
 	byRank  []bool
 	role    func(rank int32) *code
 	cast    *cast // of Plan.Roles
-	even    bool // ranks differ in order alone: see Plan.Even
+	even    bool  // ranks differ in order alone: see Plan.Even
 
 	parts  []part // of Compose, on tensors
 	beside []Part // of Compose, beside each other
