@@ -23,7 +23,12 @@ func (v *verifier) walk(slots int) (schedule.Counts, error) {
 	for rank := range v.inputs {
 		v.fillInput(rank, 0)
 	}
-	return v.run(slots, v.searches, schedule.Hooks{Step: v.step, Finished: v.finished})
+	step := v.step
+	if v.linear != nil {
+		v.linear.begin(v)
+		step = v.stepLinear
+	}
+	return v.run(slots, v.searches, schedule.Hooks{Step: step, Finished: v.finished})
 }
 
 // fillInput gives a rank its input of an iteration.
@@ -36,6 +41,8 @@ func (v *verifier) fillInput(rank, iteration int) {
 	}
 	if v.fold != nil {
 		v.inputs[rank] = v.fold.own(iteration)
+	} else if v.linear != nil {
+		v.inputs[rank] = &value{tree: inputTree(0), runs: []run{{0, 1, 1}}, own: true}
 	} else {
 		v.inputs[rank] = inputOf(int32(rank + iteration*v.s.Spec.Ranks))
 	}
@@ -261,6 +268,9 @@ func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
 			at.Step.Name(), x.v.scaled, y.v.scaled)
 		return spoilt
 	}
+	if v.linear != nil {
+		return v.linear.plus(x.v, y.v)
+	}
 	both := plus(x.v, y.v)
 	v.noteSum(both, x.v, y.v)
 	if v.fold != nil && v.fold.sums != nil {
@@ -338,6 +348,9 @@ func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how acc
 		span.Off += base
 		v.access(m, span, of, at.Index, how)
 		left = m.write(span, left)
+		if v.linear != nil {
+			v.linear.wrote(v.memory.in(of), of, span, at)
+		}
 	}
 	return nil
 }

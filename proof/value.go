@@ -14,6 +14,7 @@ type value struct {
 	runs    []run  // sorted, disjoint, not empty
 	tree    uint64 // a hash of the tree of additions; equal for a+b and b+a
 	ordered bool   // the operands stand in rank order
+	own     bool   // the input of the rank that made it is known to be in it: see linear
 	scaled  int32  // how often it was scaled
 	small   [2]run // memory of runs, most have one or two
 }

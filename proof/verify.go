@@ -13,7 +13,7 @@ import (
 // Proof is what Verify has found true of a schedule, for every input.
 type Proof struct {
 	// Walked is how many ranks were carried out: 1 where one stands for all, since the schedule's
-	// group has been found to hold (Folds).
+	// group has been found to hold (Folds); where ranks have roles, one part of a rank of each class.
 	Walked          int
 	Rounds          int
 	Steps, Messages int64     // of one iteration, slices and signals counted one by one
@@ -87,6 +87,9 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 		return newVerifier(s).prove(o, names)
 	}
 	if p := verifyParts(s, o); p != nil {
+		return p, nil
+	}
+	if p := verifyClasses(s, o); p != nil {
 		return p, nil
 	}
 	v := newVerifier(s)
@@ -164,6 +167,9 @@ func (v *verifier) carry(by, from, to int32, segs []seg) {
 		}
 		n = unit.AddCapped(n, unit.MultiplyCapped(g.n, width))
 	}
+	if v.linear != nil {
+		n = unit.MultiplyCapped(n, int64(v.linear.classes.Size[by]))
+	}
 	v.sent = unit.AddCapped(v.sent, n)
 	if !v.tellsTraffic || n == 0 {
 		return
@@ -228,6 +234,7 @@ type verifier struct {
 	payload      [][]seg  // of messages, by handle
 	spans        []schedule.Span
 	a, b         []seg     // operands
+	linear       *linear   // a rank of each class stands for it; nil: all are walked
 	fold         *folding  // one rank stands for all; nil: all are walked
 	steps        int64     // of the ranks that are walked, in the last execution
 	sent         int64     // elements, of programs bytes
@@ -351,6 +358,9 @@ func (v *verifier) stall(slots int) (stalled *schedule.StallError) {
 // run carries the schedule out with so many slots, whatever it declares. In brief, a stall does not
 // tell who waits for whom.
 func (v *verifier) run(slots int, brief bool, hooks schedule.Hooks) (schedule.Counts, error) {
+	if v.linear != nil {
+		return schedule.ExecuteClasses(v.linear.classes, slots, hooks)
+	}
 	s := *v.s
 	s.Slots = slots
 	counts, err := schedule.Execute(&s, schedule.Limits{Iterations: v.iterations,

@@ -1,0 +1,358 @@
+package proof
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// Where ranks have roles (schedule.Roles), one rank of each class of equal ones is walked. Classes
+// know nothing of who a rank is, so that they cannot tell one ring of 2m ranks from two of m, and a
+// value can only say how many inputs are in it. That is enough where no value is used twice:
+//
+//	every input is read once, every sum goes to one place      ─► no input is twice in anything
+//	a value of as many inputs as there are ranks, none twice   ─► it has all of them, each once
+//
+// From then on it is complete, and may be copied to whomever. Whatever else a schedule does (it
+// keeps a part and sends it too, say) is not proven in this way, and all ranks are walked.
+//
+// Races are looked for on each representative, by what its lanes know of each other through events,
+// and by one thing more: who holds a complete value knows that all ranks have read what went into
+// it, whichever way it has taken. So a result may be written where the input was (in place).
+
+// linear is the state of such a walk.
+type linear struct {
+	classes *schedule.Classes
+	ranks   int32
+	unequal bool // a sum has been seen that is not in rank order
+
+	knows  [][]int32   // of each lane: how many steps of its rank's lanes are over for it
+	posts  [][][]int32 // of each lane: what it knew at its posts
+	first  []int32     // lane of each class
+	tracks [][]cellTrack
+	races  bool
+}
+
+// cellTrack is who has touched a cell last.
+type cellTrack struct {
+	write cellTouch
+	reads []cellTouch
+}
+
+// cellTouch is an access by a lane of the rank, in its step of that number, from 1 on; 0: nobody. It
+// has taken a part of a sum away, of that element of the inputs; −1: it has not.
+type cellTouch struct {
+	lane, at int32
+	part     int64
+}
+
+// errGaveUp ends a walk that does not prove anything.
+var errGaveUp = errors.New("proof: a value is used twice")
+
+// spent is what elements hold whose value has been used.
+var spent = &value{runs: []run{{0, 0, 1}}}
+
+// isSpent reports whether a value is spent, or that scaled.
+func isSpent(v *value) bool { return len(v.runs) == 1 && v.runs[0].to == 0 }
+
+// verifyClasses proves a schedule by its classes; nil where that does not succeed: then it may be
+// wrong, or right for another reason.
+func verifyClasses(s *schedule.Schedule, o Options) *Proof {
+	if !s.HasRoles() || s.Spec.Kind != collective.AllReduce || s.Spec.Empty() || s.Spec.Ranks < 3 ||
+		o.Iterations > 1 || o.Rendezvous || o.Scratches > 1 || o.Traffic || o.Causal != nil ||
+		s.AnyStep(reachesFar) {
+		return nil
+	}
+	c := schedule.ClassesOf(s)
+	if c == nil || len(c.Reps) >= s.Spec.Ranks {
+		return nil
+	}
+	l := &linear{classes: c, ranks: int32(s.Spec.Ranks)}
+	v := newVerifier(s.OfClasses(c))
+	v.linear, v.iterations, v.scratches = l, 1, 1
+	slots, counts := v.findSlots(o.Slots)
+	if slots == 0 || l.races || len(v.found) > 0 || !l.unequal || !l.isRight(v) {
+		return nil
+	}
+	return &Proof{Walked: len(c.Reps), Rounds: counts.Rounds, Steps: counts.Steps,
+		Messages: counts.Messages, BytesSent: v.bytesSent(), MinSlots: slots,
+		InFlight: counts.InFlight, SameTree: true, Iterations: 1}
+}
+
+// reachesFar reports whether a step does more than messages over FIFOs, and local work.
+func reachesFar(step *schedule.Step) bool {
+	for i := range step.From {
+		if f := &step.From[i]; f.Kind == schedule.Message && f.Peer.Class != schedule.FIFO {
+			return true
+		}
+	}
+	for i := range step.Send {
+		if step.Send[i].Peer.Class != schedule.FIFO {
+			return true
+		}
+	}
+	return step.Launch != nil || reachesOut(step)
+}
+
+// begin forgets the walk before.
+func (l *linear) begin(v *verifier) {
+	*l = linear{classes: l.classes, ranks: l.ranks, tracks: make([][]cellTrack, len(v.memory.all))}
+	for class := range l.classes.Reps {
+		l.first = append(l.first, int32(len(l.knows)))
+		lanes := l.classes.Lanes(class)
+		for range lanes {
+			l.knows, l.posts = append(l.knows, make([]int32, lanes)), append(l.posts, nil)
+		}
+	}
+	for i := range v.memory.all {
+		m := &v.memory.all[i]
+		if m.size > 0 && m.divide != nil {
+			m.cut() // so that cells stay what they are
+		}
+		l.tracks[i] = make([]cellTrack, len(m.starts))
+	}
+}
+
+// isPart reports whether some of the elements are of a sum that is not complete.
+func (l *linear) isPart(segs []seg) bool {
+	return slices.ContainsFunc(segs, func(g seg) bool { return !l.isComplete(g.v) })
+}
+
+func (l *linear) isComplete(v *value) bool {
+	return v != nil && len(v.runs) == 1 && v.runs[0].to == l.ranks
+}
+
+// plus is the sum of two values, of which nothing is left elsewhere; spoilt if it has some input
+// twice, or may have.
+func (l *linear) plus(x, y *value) *value {
+	n := int64(x.runs[0].to) + int64(y.runs[0].to)
+	if isSpent(x) || isSpent(y) || n > int64(l.ranks) {
+		return spoilt
+	}
+	return &value{tree: scramble(x.tree + y.tree), scaled: x.scaled, runs: []run{{0, int32(n), 1}}}
+}
+
+// stepLinear carries one sub-step out on values that are used once.
+func (v *verifier) stepLinear(at *schedule.Visit) error {
+	l, s := v.linear, at.Step
+	l.await(at)
+	sum := l.operands(v, at)
+	if s.Scale {
+		v.scale(at, v.a)
+	}
+	for i, g := range v.a {
+		if l.isComplete(g.v) {
+			continue
+		}
+		if g.v == nil || g.v == spoilt || isSpent(g.v) || len(s.To)+len(s.Send) > 1 {
+			return errGaveUp
+		}
+		own := *g.v // nobody else has it
+		own.own = sum
+		v.a[i].v = &own
+	}
+	if err := v.deliver(at); err != nil {
+		return err
+	}
+	for i := range s.To {
+		if err := v.put(at, int(at.Rank), &s.To[i], writing); err != nil {
+			return err
+		}
+	}
+	l.ends(at)
+	if l.races {
+		return errGaveUp
+	}
+	return nil
+}
+
+// operands combines the sources of a step in v.a, and reports whether the input of its rank is known
+// to be in it. If two parts have inputs of ranks that are known not to be in order, no more needs to
+// be known of the order.
+func (l *linear) operands(v *verifier, at *schedule.Visit) (own bool) {
+	s, me := at.Step, l.classes.Rank(at.Rank)
+	highest := int32(-1)
+	v.a = v.a[:0]
+	for i := range s.From {
+		f, into := &s.From[i], &v.a
+		if i > 0 {
+			into, v.b = &v.b, v.b[:0]
+		}
+		v.operand(at, i, into)
+		if f.Kind == schedule.Local {
+			l.spend(v, at, &f.Region)
+		}
+		if !slices.ContainsFunc(*into, func(g seg) bool { return g.v == nil || !g.v.own }) {
+			rank := me
+			if f.Kind == schedule.Message {
+				rank = f.Peer.Rank
+			}
+			l.unequal = l.unequal || highest > rank
+			highest, own = max(highest, rank), own || rank == me
+		}
+		if i > 0 {
+			v.a = v.combine(at, v.a, v.b)
+		}
+	}
+	return own
+}
+
+// spend has the parts of sums that a region holds be used.
+func (l *linear) spend(v *verifier, at *schedule.Visit, r *schedule.Region) {
+	m, _, base := v.memory.at(at.Spot(), r.Buffer)
+	for _, span := range v.s.Spans(nil, at.Spot(), r) {
+		first, last := m.cover(schedule.Span{Off: base + span.Off, Len: span.Len})
+		for i := first; i < last; i++ {
+			if !l.isComplete(m.cells[i].v) {
+				m.cells[i].v = spent
+			}
+		}
+	}
+}
+
+// await has a lane know what those knew whose events it awaits.
+func (l *linear) await(at *schedule.Visit) {
+	for _, e := range at.Step.Await {
+		if at.Slice > 0 || e.Value <= 0 {
+			continue
+		}
+		for i, n := range l.posts[l.first[at.Rank]+e.Lane][e.Value-1] {
+			l.knows[at.Index][i] = max(l.knows[at.Index][i], n)
+		}
+	}
+}
+
+// ends has a lane know that its sub-step is over.
+func (l *linear) ends(at *schedule.Visit) {
+	l.knows[at.Index][at.Lane]++
+	if at.Step.Post && at.Last {
+		l.posts[at.Index] = append(l.posts[at.Index], slices.Clone(l.knows[at.Index]))
+	}
+}
+
+// now is an access by the present sub-step of a lane.
+func (l *linear) now(of memory, lane int32) cellTouch {
+	own := lane - l.first[of.rank]
+	return cellTouch{own, l.knows[lane][own] + 1, -1}
+}
+
+// isAfter reports whether a lane knows that an access is over.
+func (l *linear) isAfter(then cellTouch, lane int32, own int32) bool {
+	return then.at == 0 || then.lane == own || l.knows[lane][then.lane] >= then.at
+}
+
+// read notes that a lane reads cells.
+func (l *linear) read(m *store, of memory, first, last int, lane int32) {
+	tracks := l.tracksOf(m, of)
+	for i := first; i < last && !l.races; i++ {
+		now, c := l.now(of, lane), &m.cells[i]
+		if !l.isComplete(c.v) {
+			now.part = c.off
+		}
+		l.races = !l.isAfter(tracks[i].write, lane, now.lane)
+		tracks[i].reads = append(tracks[i].reads, now)
+	}
+}
+
+// wrote notes that a sub-step has written cells.
+func (l *linear) wrote(m *store, of memory, s schedule.Span, at *schedule.Visit) {
+	first, last := m.cover(s)
+	tracks := l.tracksOf(m, of)
+	for i := first; i < last && !l.races; i++ {
+		now, c := l.now(of, at.Index), &m.cells[i]
+		l.races = !l.isAfter(tracks[i].write, at.Index, now.lane)
+		for _, then := range tracks[i].reads {
+			if !l.isAfter(then, at.Index, now.lane) && !(then.part == c.off && l.isComplete(c.v)) {
+				l.races = true
+			}
+		}
+		tracks[i] = cellTrack{write: now}
+	}
+}
+
+// tracksOf is what is remembered of a memory. Cells that have been divided meanwhile are given up.
+func (l *linear) tracksOf(m *store, of memory) []cellTrack {
+	tracks := l.tracks[of.rank*len(l.tracks)/len(l.classes.Reps)+int(of.home)]
+	if len(tracks) != len(m.starts) {
+		l.races = true
+	}
+	return tracks
+}
+
+// isRight reports whether all that the parts of a rank have written to its output is right, and is
+// all of it, for every rank; and whether no element of a rank is touched by two of its parts.
+func (l *linear) isRight(v *verifier) bool {
+	marks := make([][]bool, len(l.classes.Reps)) // of each class: cells touched, then those written
+	for class := range marks {
+		if marks[class] = l.marksOf(v, class); marks[class] == nil {
+			return false
+		}
+	}
+	parts, told := l.classes.Parts, map[string]bool{}
+	var key []byte
+	for rank := range int(l.ranks) {
+		of := l.classes.Of[rank*parts:][:parts]
+		key = key[:0]
+		for _, class := range of {
+			key = binary.LittleEndian.AppendUint32(key, uint32(class))
+		}
+		if !told[string(key)] {
+			if !fitTogether(marks, of) {
+				return false
+			}
+			told[string(key)] = true
+		}
+	}
+	return true
+}
+
+// fitTogether reports whether the parts of a rank touch no cell twice, and write all of the output.
+func fitTogether(marks [][]bool, of []int32) bool {
+	half := len(marks[0]) / 3
+	touched, wrote := make([]bool, half), make([]bool, half)
+	for _, class := range of {
+		for i := range half {
+			if touched[i] && marks[class][i] {
+				return false
+			}
+			touched[i] = touched[i] || marks[class][i]
+			wrote[i] = wrote[i] || marks[class][half+i]
+		}
+	}
+	for i, isOutput := range marks[0][2*half:] {
+		if isOutput && !wrote[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// marksOf are which cells of its rank's memories a class has touched, which it has written, and
+// which are the output; nil if it has written anything wrong to the output.
+func (l *linear) marksOf(v *verifier, class int) []bool {
+	memories := len(v.memory.all) / len(l.classes.Reps)
+	home, base := v.s.Home(schedule.Output, class)
+	scaled := int32(0)
+	if v.s.Spec.ScalesBefore() || v.s.Spec.ScalesAfter() {
+		scaled = 1
+	}
+	var touched, wrote, output []bool
+	for b := range memories {
+		m, tracks := &v.memory.all[class*memories+b], l.tracks[class*memories+b]
+		for i := range tracks {
+			off := m.starts[i] - base
+			isOutput := schedule.Buffer(b) == home && off >= 0 && off < v.s.Len(schedule.Output, class)
+			written := tracks[i].write.at > 0
+			if kind, _ := v.wrong(&m.cells[i], off, 0, l.ranks, scaled); isOutput && written &&
+				(kind != 0 || m.cells[i].v == spoilt) {
+				return nil
+			}
+			touched = append(touched, written || len(tracks[i].reads) > 0)
+			wrote, output = append(wrote, written), append(output, isOutput)
+		}
+	}
+	return slices.Concat(touched, wrote, output)
+}

@@ -1,0 +1,190 @@
+package schedule
+
+// ExecuteClasses is Execute with one part of a rank of each class standing for it: what it receives is
+// what the class has sent that its peer is of. Visits are of representatives, by number of class in
+// Rank, and by the ranks that they are in Peer.Rank; no end of a rank is told; a handle is never used again. Counts are of
+// all ranks. A deadlock is a *StallError without waits.
+//
+// A message that nobody receives is a *Violation that does not say which.
+//
+// REQUIRES: messages of class FIFO and local work alone, one iteration, no rendezvous.
+func ExecuteClasses(c *Classes, slots int, hooks Hooks) (Counts, error) {
+	x := &classExecutor{c: c, slots: slots, hooks: hooks, wires: map[wireOf]*wireState{}}
+	for class := range c.Reps {
+		p, part := c.program(c.role[c.Rank(int32(class))]), c.part(int32(class))
+		x.programs = append(x.programs, p)
+		for lane := range p.Lanes() {
+			x.lanes = append(x.lanes, classLane{cursor: p.Walk(lane), class: int32(class),
+				lane: int32(lane), index: int32(len(x.lanes)), first: int32(len(x.lanes) - lane),
+				isOther: c.parts[lane] != part})
+		}
+	}
+	if err := x.run(); err != nil {
+		return x.counts, err
+	}
+	for _, l := range x.lanes {
+		if !l.isOther && !l.cursor.Done() {
+			return x.counts, &StallError{Waits: []Waiting{{Rank: int(c.Rank(l.class)),
+				Lane: int(l.lane), Step: int(l.cursor.Step)}}, Slots: slots}
+		}
+	}
+	for _, w := range x.outs {
+		if len(w.sent) != w.other.received {
+			return x.counts, &Violation{Kind: Unmatched, Lane: -1, Step: -1, Chunk: -1,
+				Text: "messages are never received"}
+		}
+	}
+	return x.counts, nil
+}
+
+// wireOf names an end of a connection of a class: of a representative's lane, to the lane of the
+// peer at a place.
+type wireOf struct {
+	class, lane, place, far, tag int32
+	out                          bool
+}
+
+// wireState is what has come over an end: the handles of what was sent, and how many of what was
+// received.
+type wireState struct {
+	other    *wireState // of a representative's peer, by its class
+	sent     []int32
+	received int
+}
+
+type classLane struct {
+	cursor             Cursor
+	class, lane, index int32
+	first              int32 // of the class's lanes
+	posts              int32
+	isOther            bool // of another part of the rank
+}
+
+type classExecutor struct {
+	c        *Classes
+	slots    int
+	hooks    Hooks
+	programs []*Program
+	lanes    []classLane
+	wires    map[wireOf]*wireState
+	outs     []*wireState
+	step     Step
+	visit    Visit
+	in, out  []*wireState
+	handles  int32
+	counts   Counts
+}
+
+// run lets every lane go as far as it can, over and over, until none can.
+func (x *classExecutor) run() error {
+	for moved := true; moved; {
+		moved = false
+		for i := range x.lanes {
+			l := &x.lanes[i]
+			for !l.isOther && !l.cursor.Done() && x.ready(l) {
+				moved = true
+				if err := x.perform(l); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// end is the state of an end of a connection, and of its other one.
+func (x *classExecutor) end(l *classLane, p *Peer, out bool) *wireState {
+	key := wireOf{l.class, l.lane, p.Rank, p.Lane, p.Tag, out}
+	w := x.state(key)
+	if w.other == nil {
+		peer, place := x.c.back(x.c.Rank(l.class), x.c.part(l.class), int(p.Rank))
+		w.other = x.state(wireOf{x.c.Of[peer], p.Lane, int32(place), l.lane, p.Tag, !out})
+		if out {
+			x.outs = append(x.outs, w)
+		}
+	}
+	return w
+}
+
+func (x *classExecutor) state(key wireOf) *wireState {
+	w := x.wires[key]
+	if w == nil {
+		w = &wireState{}
+		x.wires[key] = w
+	}
+	return w
+}
+
+// ready reports whether a lane's step can be carried out: x.in and x.out are its connections.
+func (x *classExecutor) ready(l *classLane) bool {
+	s := &x.step
+	x.programs[l.class].Load(&l.cursor, s)
+	x.in, x.out = x.in[:0], x.out[:0]
+	for i := range s.From {
+		if s.From[i].Kind != Message {
+			x.in = append(x.in, nil)
+			continue
+		}
+		w := x.end(l, &s.From[i].Peer, false)
+		if w.received >= len(w.other.sent) {
+			return false
+		}
+		x.in = append(x.in, w)
+	}
+	for i := range s.Send {
+		w := x.end(l, &s.Send[i].Peer, true)
+		if x.slots > 0 && len(w.sent)-w.other.received >= x.slots {
+			return false
+		}
+		x.out = append(x.out, w)
+	}
+	for _, e := range s.Await {
+		if l.cursor.Slice() == 0 && x.lanes[l.first+e.Lane].posts < e.Value {
+			return false
+		}
+	}
+	return true
+}
+
+// perform carries out the sub-step in x.step.
+func (x *classExecutor) perform(l *classLane) error {
+	s, v, n := &x.step, &x.visit, int64(x.c.Size[l.class])
+	slices := int32(x.c.s.Slices)
+	peers := x.c.peersOf(x.c.Rank(l.class))
+	v.Rank, v.Lane, v.Index, v.Step = l.class, l.lane, l.index, s
+	v.Channel = int32(x.programs[l.class].Channel(int(l.lane)))
+	v.Number, v.Slice, v.Last = l.cursor.Step, l.cursor.Slice(), l.cursor.Last(slices)
+	v.In, v.Out = v.In[:0], v.Out[:0]
+	sends := x.c.s.sends(s)
+	for i, w := range x.out {
+		w.sent = append(w.sent, x.handles)
+		v.Out = append(v.Out, x.handles)
+		x.handles++
+		x.counts.Messages += n
+		x.counts.InFlight = max(x.counts.InFlight, len(w.sent)-w.other.received)
+		s.Send[i].Peer.Rank = peers[s.Send[i].Peer.Rank]
+	}
+	for i, w := range x.in {
+		if w == nil {
+			v.In = append(v.In, -1)
+			continue
+		}
+		v.In = append(v.In, w.other.sent[w.received])
+		w.received++
+		s.From[i].Peer.Rank = peers[s.From[i].Peer.Rank]
+	}
+	x.counts.Steps += n
+	if sends {
+		x.counts.Rounds = max(x.counts.Rounds, int(s.Round)+1)
+	}
+	if x.hooks.Step != nil {
+		if err := x.hooks.Step(v); err != nil {
+			return err
+		}
+	}
+	if s.Post && v.Last {
+		l.posts++
+	}
+	l.cursor.Next(slices)
+	return nil
+}
