@@ -75,8 +75,8 @@ func (n node) renumbered(number func(int) int) node {
 	return r
 }
 
-// treeRoles says who does the same in the two trees: who is as deep in each, and has a parent and as
-// many children there.
+// treeRoles says who does the same in the two trees: who is as deep in each, and has a parent and
+// as many children there.
 func treeRoles(ranks int) schedule.Roles {
 	return func(rank int, peers []int32) (role int64, all []int32) {
 		for tree := range 2 {

@@ -42,8 +42,8 @@ type cellTrack struct {
 	reads []cellTouch
 }
 
-// cellTouch is an access by a lane of the rank, in its step of that number, from 1 on; 0: nobody. It
-// has taken a part of a sum away, of that element of the inputs; −1: it has not.
+// cellTouch is an access by a lane of the rank, in its step of that number, from 1 on; 0: nobody.
+// It has taken a part of a sum away, of that element of the inputs; −1: it has not.
 type cellTouch struct {
 	lane, at int32
 	part     int64
@@ -169,9 +169,9 @@ func (v *verifier) stepLinear(at *schedule.Visit) error {
 	return nil
 }
 
-// operands combines the sources of a step in v.a, and reports whether the input of its rank is known
-// to be in it. If two parts have inputs of ranks that are known not to be in order, no more needs to
-// be known of the order.
+// operands combines the sources of a step in v.a, and reports whether the input of its rank is
+// known to be in it. If two parts have inputs of ranks that are known not to be in order, no more
+// needs to be known of the order.
 func (l *linear) operands(v *verifier, at *schedule.Visit) (own bool) {
 	s, me := at.Step, l.classes.Rank(at.Rank)
 	highest := int32(-1)

@@ -28,7 +28,7 @@ const (
 	harms
 )
 
-// randomTree is an all_reduce over a random binary tree, or two halves of one, as a plan with roles.
+// randomTree is an all_reduce over a random binary tree, or over two, as a plan with roles.
 func randomTree(rng *rand.Rand, wrong harm) schedule.Plan {
 	half := 2 + rng.IntN(30)
 	ranks, trees := half, 1

@@ -13,8 +13,8 @@ import (
 // double tree are two parts of every rank, which know nothing of each other, and while a tree has
 // few classes, pairs of places in two trees are all different. Parts of one class are of one role,
 // their peers at each place are of one class, and do the same to them in the same steps. It is the
-// coarsest such partition that refines the roles (colour refinement; a bisimulation). It says nothing
-// of who a rank is: one ring of 2m ranks and two of m have the same classes.
+// coarsest such partition that refines the roles (colour refinement; a bisimulation). It says
+// nothing of who a rank is: one ring of 2m ranks and two of m have the same classes.
 type Classes struct {
 	Parts int     // of each rank
 	Of    []int32 // the class of each part of each rank: of rank·Parts + part
@@ -50,8 +50,8 @@ const mostClasses = 1 << 13
 // HasRoles reports whether there may be classes.
 func (s *Schedule) HasRoles() bool { return s.cast != nil }
 
-// ClassesOf refines the roles of a schedule, nil where it has none, where ranks do not fit together,
-// and where blocks do not lie at one place on all ranks.
+// ClassesOf refines the roles of a schedule, nil where it has none, where ranks do not fit
+// together, and where blocks do not lie at one place on all ranks.
 func ClassesOf(s *Schedule) *Classes {
 	if s.cast == nil || s.composed() || len(s.Tensors) > 0 || !vector(s.Spec.Kind) ||
 		s.Spec.Kind.Rooted() {

@@ -13,8 +13,8 @@ type Plan struct {
 	// Group declares that rank g does what rank 0 does, translated by g: Lane is then called for
 	// rank 0 only. Blocks of buffers cut into one block a rank are translated, others are not.
 	Group Group
-	// Roles declares, of a plan without a group, which ranks do the same as seen from their peers: Lane
-	// is then called for the first rank of each role only.
+	// Roles declares, of a plan without a group, which ranks do the same as seen from their peers:
+	// Lane is then called for the first rank of each role only.
 	Roles Roles
 	// Even says, of a plan without a group, that every rank has as many lanes, steps and messages as
 	// rank 0, if in another order. Of many ranks Build then asks the first and the last alone: to

@@ -78,8 +78,8 @@ func survivesText(t require.TestingT, c trial, s *schedule.Schedule) *schedule.S
 	return again
 }
 
-// agreesWithAuthor holds a schedule with a group, or roles, to what the author's function says when it is
-// asked rank by rank. A transpose has no author.
+// agreesWithAuthor holds a schedule with a group, or roles, to what the author's function says when
+// it is asked rank by rank. A transpose has no author.
 func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) {
 	a, err := a.Bound(c.spec.Ranks, c.options)
 	require.NoError(t, err, "%s", c)
@@ -99,7 +99,7 @@ func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedul
 				p.Load(&i, &x)
 				q.Load(&j, &y)
 				if !sameStep(s, &x, &y) {
-					require.Failf(t, "the group, or a role, changes a step", "%s: rank %d lane %d step %d:\n%+v\n%+v",
+					require.Failf(t, "group or role changes a step", "%s: rank %d lane %d step %d:\n%+v\n%+v",
 						c, rank, lane, j.Step, x, y)
 				}
 				j.Next(1)
