@@ -116,11 +116,7 @@ func (l *linear) begin(v *verifier) {
 	}
 }
 
-// isPart reports whether some of the elements are of a sum that is not complete.
-func (l *linear) isPart(segs []seg) bool {
-	return slices.ContainsFunc(segs, func(g seg) bool { return !l.isComplete(g.v) })
-}
-
+// isComplete reports whether a value has all inputs in it.
 func (l *linear) isComplete(v *value) bool {
 	return v != nil && len(v.runs) == 1 && v.runs[0].to == l.ranks
 }

@@ -99,7 +99,7 @@ func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedul
 				p.Load(&i, &x)
 				q.Load(&j, &y)
 				if !sameStep(s, &x, &y) {
-					require.Failf(t, "group or role changes a step", "%s: rank %d lane %d step %d:\n%+v\n%+v",
+					require.Failf(t, "the group changes a step", "%s: rank %d lane %d step %d:\n%+v\n%+v",
 						c, rank, lane, j.Step, x, y)
 				}
 				j.Next(1)
