@@ -2,7 +2,7 @@ package schedule
 
 // ExecuteClasses is Execute with one part of a rank of each class standing for it: what it receives
 // is what the class has sent that its peer is of. Visits are of representatives, by number of class
-// in Rank, and by the ranks that they are in Peer.Rank; a handle is never used again, and no end of a
+// in Rank, and by the ranks that they are in Peer.Rank; no handle is used again, and no end of a
 // rank is told. Counts are of all ranks. A deadlock is a *StallError that names one lane.
 //
 // A message that nobody receives is a *Violation that does not say which.
