@@ -34,8 +34,10 @@ type naiveLane struct {
 	cursor  schedule.Cursor
 	index   int
 	step    schedule.Step
-	isFree  bool // to go on
-	pending int  // messages that must leave, or replies that must come
+	loaded  bool         // the step is what the cursor is at
+	in, out []*naiveConn // of the step's messages; those without limit are not in out
+	isFree  bool         // to go on
+	pending int          // messages that must leave, or replies that must come
 	end     unit.Time
 	posts   int
 	key     uint64
@@ -47,10 +49,11 @@ type naiveKey struct {
 	tag      int32
 }
 
-// naiveConn is a connection: messages that are here, their sizes, and how many slots are in use.
+// naiveConn is a connection: its messages, and how many of its slots, if they are limited, are in
+// use.
 type naiveConn struct {
-	queue []*naiveMessage
-	used  int
+	queue       []*naiveMessage
+	used, slots int
 }
 
 type naiveMessage struct {
@@ -188,17 +191,16 @@ func (x *naive) run() {
 
 // starts reports whether all is there that a lane's next step needs.
 func (x *naive) starts(l *naiveLane) bool {
-	l.program.Load(&l.cursor, &l.step)
-	for i := range l.step.From {
-		if f := &l.step.From[i]; f.Kind == schedule.Message {
-			if q := x.connect(l, &f.Peer, false).queue; len(q) == 0 || !q[0].here {
-				return false
-			}
+	if !l.loaded {
+		x.look(l)
+	}
+	for _, c := range l.in {
+		if len(c.queue) == 0 || !c.queue[0].here {
+			return false
 		}
 	}
-	for i := range l.step.Send {
-		p := &l.step.Send[i].Peer
-		if n := int(x.Slots(p.Class)); n > 0 && x.connect(l, p, true).used >= n {
+	for _, c := range l.out {
+		if c.used >= c.slots {
 			return false
 		}
 	}
@@ -209,6 +211,24 @@ func (x *naive) starts(l *naiveLane) bool {
 		}
 	}
 	return true
+}
+
+// look reads a lane's next step, and finds its connections.
+func (x *naive) look(l *naiveLane) {
+	l.program.Load(&l.cursor, &l.step)
+	l.loaded, l.in, l.out = true, l.in[:0], l.out[:0]
+	for i := range l.step.From {
+		if f := &l.step.From[i]; f.Kind == schedule.Message {
+			l.in = append(l.in, x.connect(l, &f.Peer, false))
+		}
+	}
+	for i := range l.step.Send {
+		p := &l.step.Send[i].Peer
+		if c := x.connect(l, p, true); x.Slots(p.Class) > 0 {
+			c.slots = int(x.Slots(p.Class))
+			l.out = append(l.out, c)
+		}
+	}
 }
 
 func (x *naive) spot(l *naiveLane) schedule.Spot {
@@ -295,6 +315,7 @@ func (x *naive) end(l *naiveLane, received []*naiveMessage) {
 		l.posts++
 	}
 	l.cursor.Next(int32(l.program.Slices(l.index)))
+	l.loaded = false
 }
 
 func (x *naive) connect(l *naiveLane, p *schedule.Peer, out bool) *naiveConn {
