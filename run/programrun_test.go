@@ -29,10 +29,10 @@ func TestProgramsInterrupted(t *testing.T) {
 // TestProgramTooLarge: a program that does not fit is refused before anything is run, by every
 // command that would carry it out.
 func TestProgramTooLarge(t *testing.T) {
-	s, err := Load("example:mlp", nil, LoadOptions{Set: []string{"topology.ranks=32"},
-		Free: Memory{Bytes: 4 * unit.MiB, Of: "this machine"}})
+	s, err := Load("example:mlp", nil, LoadOptions{Set: []string{"topology.ranks=8"},
+		Free: Memory{Bytes: unit.MiB, Of: "this machine"}})
 	require.NoError(t, err)
-	const want = "of memory: this machine has 4 MiB left"
+	const want = "of memory: this machine has 1 MiB left"
 	_, err = s.Run(context.Background(), RunOptions{Program: func(*ProgramResult) {
 		t.Error("nothing is run")
 	}})

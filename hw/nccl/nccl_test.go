@@ -119,7 +119,7 @@ func TestEverything(t *testing.T) {
 		name   string
 		config Config
 		every  int // of so many
-	}{{"together", Config{}, tier.Of(15, 1)}, {"apart", Config{Apart: true}, tier.Of(47, 1)}} {
+	}{{"together", Config{}, tier.Of(29, 1)}, {"apart", Config{Apart: true}, tier.Of(97, 1)}} {
 		t.Run(c.name, func(t *testing.T) {
 			d := New(c.config)
 			defer func() { require.NoError(t, d.Close()) }()
