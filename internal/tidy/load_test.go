@@ -54,17 +54,7 @@ var load = sync.OnceValues(func() ([]*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	exports := map[string]string{}
-	for _, l := range list {
-		exports[l.ImportPath] = l.Export
-	}
-	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, fmt.Errorf("%s does not compile", path)
-		}
-		return os.Open(exports[path])
-	})
+	fset, imports := token.NewFileSet(), compiled(list)
 	var sources []*source
 	for _, l := range list {
 		if l.Module == nil || !l.Module.Main {
@@ -88,8 +78,22 @@ var load = sync.OnceValues(func() ([]*source, error) {
 	return sources, nil
 })
 
+// compiled imports packages from their export data.
+func compiled(list []listed) types.Importer {
+	exports := map[string]string{}
+	for _, l := range list {
+		exports[l.ImportPath] = l.Export
+	}
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("%s does not compile", path)
+		}
+		return os.Open(exports[path])
+	})
+}
+
 // goList describes all our packages and what they depend on, with export data.
-func goList() ([]listed, error) {
+var goList = sync.OnceValues(func() ([]listed, error) {
 	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Dir,Export,"+
 		"Standard,Module,GoFiles,Imports,TestImports,XTestImports,Error", "./...")
 	cmd.Dir = root
@@ -109,7 +113,7 @@ func goList() ([]listed, error) {
 		}
 		list = append(list, l)
 	}
-}
+})
 
 // below returns the path of one of our packages below the module, and "" for others'.
 func below(importPath string) string {
@@ -137,9 +141,10 @@ func (s *source) check(imports types.Importer) error {
 	return err
 }
 
-// fromSource imports the standard library for snippets.
-var fromSource = sync.OnceValue(func() types.Importer {
-	return importer.ForCompiler(token.NewFileSet(), "source", nil)
+// forSnippets imports what our packages depend on.
+var forSnippets = sync.OnceValues(func() (types.Importer, error) {
+	list, err := goList()
+	return compiled(list), err
 })
 
 // snippet type-checks a file of package path, to try a rule on.
@@ -149,7 +154,9 @@ func snippet(t *testing.T, path, code string) *source {
 	f, err := parser.ParseFile(s.fset, "bad.go", code, parser.ParseComments)
 	require.NoError(t, err)
 	s.files = []*ast.File{f}
-	require.NoError(t, s.check(fromSource()))
+	imports, err := forSnippets()
+	require.NoError(t, err)
+	require.NoError(t, s.check(imports))
 	return s
 }
 
