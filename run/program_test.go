@@ -2,7 +2,6 @@ package run_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,16 +33,13 @@ func example(t *testing.T, name string) string {
 }
 
 // TestExamplePrograms: all are proven and exact, and say what they are there to say. In the short
-// tier numbers are computed of one.
+// tier numbers are computed in little memory, which is soon done.
 func TestExamplePrograms(t *testing.T) {
 	times := map[string][]unit.Time{}
 	for _, name := range []string{"ddp", "fsdp", "one-shot", "stages"} {
-		computed := tier.Long || name == "fsdp"
-		for _, r := range ran(t, example(t, name), fmt.Sprintf("check.numbers=%v", computed)) {
+		for _, r := range ran(t, example(t, name), "check.memory="+tier.Of("1MiB", "1GiB")) {
 			require.Equal(t, run.Proved, r.Proof, "%s: %v", name, r.Violations)
-			if computed {
-				require.Equal(t, "exact", r.Numbers, name)
-			}
+			require.Equal(t, "exact", r.Numbers, name)
 			require.LessOrEqual(t, r.Lowered.Memory.Peak, r.Lowered.Memory.Bytes, name)
 			times[name] = append(times[name], r.Time)
 		}

@@ -41,6 +41,8 @@ func TestTakesMeasured(t *testing.T) {
 		{1024, "all_to_all", "direct", "4 MiB", proves, 22},
 		{1024, "all_to_all", "pairwise", "4 MiB", proves, 20},
 		{1024, "all_to_all", "bruck", "4 MiB", proves, 20},
+		{512, "all_reduce", "rabenseifner", "4 MiB", proves, 65},
+		{1024, "all_reduce", "double-binary-tree", "4 MiB", proves, 34},
 		{2048, "all_reduce", "rabenseifner", "4 MiB", proves, 439},
 		{2048, "all_reduce", "double-binary-tree", "4 MiB", proves, 34},
 		{512, "reduce_scatter", "direct", "4 MiB", proves, 242},

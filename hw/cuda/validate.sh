@@ -6,8 +6,8 @@
 # It plays a CUDA graph, every algorithm, every type and operator and programs (bits), collectives
 # of 64 KiB to 256 MiB (times, twice: as text with timelines, and as JSON), and fits a preset. FOLDER
 # (cuda-validation) gets the scenarios and what each part has printed; a table of all parts comes
-# last. "small" is for trying the script: small messages, played once, and one small program. It ends
-# with 1 if a part failed or bits differ, with 3 without a GPU.
+# last. "small" is for trying the script: small messages, played once, three types, one small
+# program. It ends with 1 if a part failed or bits differ, with 3 without a GPU.
 # CUDA_VISIBLE_DEVICES chooses the GPUs, COLLSIM_LIBNVRTC names NVRTC where it is not found.
 set -u
 
@@ -31,11 +31,14 @@ fi
 
 sizes='["64 KiB", "1 MiB", "16 MiB", "256 MiB"]'
 pings="4 KiB,64 KiB,1 MiB,16 MiB"
+types='"float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "int16",
+  "int32", "int64", "uint8", "uint16", "uint32", "uint64"'
 often="warmup = 5
 repetitions = 20"
 if [ -n "$small" ]; then
 	sizes='["4 KiB", "64 KiB"]'
 	pings="4 KiB,64 KiB"
+	types='"float32", "bfloat16", "uint8"'
 	often="warmup = 0
 repetitions = 1"
 fi
@@ -69,8 +72,7 @@ algorithm = "ring"
 count = 1000
 
 [sweep]
-"collective.dtype" = ["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
-  "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+"collective.dtype" = [$types]
 "collective.op" = ["sum", "prod", "min", "max", "avg"]
 "collective.accumulate" = ["native", "float32"]
 
