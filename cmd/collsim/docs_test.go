@@ -31,8 +31,8 @@ var (
 		"\\$ (?:go run ./cmd/)?collsim ([^\n]*)\n(.*?)```\n")
 )
 
-// costly are commands that the short tier takes from the documents as they are: each takes more than
-// a second, and others there do the same with less.
+// costly are commands that the short tier does not run: each takes more than a second, and others
+// there do the same with less.
 var costly = map[string]bool{
 	"example:trace": true, // its numbers; example:mlp is a program with numbers, too
 	"docs/published/gather-matmul.toml --set sweep.device.l2=[0,52428800] --pivot time --quiet": true,

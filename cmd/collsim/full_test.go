@@ -37,8 +37,8 @@ func fill(t *testing.T, dir string, left uint64) {
 }
 
 // TestFullDisk: a disk that is full before an output is complete is an error, whatever the output
-// is. Nothing is under its name but what was there before, and nothing is left beside it. In the short
-// tier each output has a file before it or has none, by turns.
+// is. Nothing is under its name but what was there before, and nothing is left beside it. In the
+// short tier each output has a file before it or has none, by turns.
 func TestFullDisk(t *testing.T) {
 	const scenario = `[topology]
 preset = "switch"
