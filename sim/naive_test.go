@@ -132,7 +132,7 @@ func runNaive(s *schedule.Schedule, env *sim.Env) ([]unit.Time, []unit.Bytes, er
 		conns: map[naiveKey]*naiveConn{}}
 	x.free, x.load = make([]unit.Time, len(x.network.Links)), make([]unit.Bytes, len(x.network.Links))
 	if env.Sharing == model.Fluid {
-		x.fair = model.NewMaxMin(&x.network, env.Device.LaneRate != unit.Unlimited)
+		x.fair = model.NewMaxMin(&x.network)
 	}
 	for rank := range s.Spec.Ranks {
 		p := s.Program(rank)

@@ -39,20 +39,19 @@ func (x *naive) gone(m *naiveMessage) {
 func (x *naive) share() {
 	x.changed = false
 	now := x.now.T
-	for x.fair.Next() {
-		for _, f := range x.fair.Members {
-			m, flow := x.flows[f], &x.fair.Flows[f]
-			m.ends = m.rest.Change(flow.Rate, flow.Next, now)
-			flow.Rate = flow.Next
-			ends := m.ends
-			x.at(model.Moment{T: ends}, func() {
-				if m.ends == ends { // else its rate has changed since
-					m.ends, x.changed = -1, true
-					x.fair.End(f)
-					x.gone(m)
-				}
-			})
-		}
+	x.fair.Solve()
+	for _, f := range x.fair.Members() {
+		m, flow := x.flows[f], &x.fair.Flows[f]
+		m.ends = m.rest.Change(flow.Rate, flow.Next, now)
+		flow.Rate = flow.Next
+		ends := m.ends
+		x.at(model.Moment{T: ends}, func() {
+			if m.ends == ends { // else its rate has changed since
+				m.ends, x.changed = -1, true
+				x.fair.End(f)
+				x.gone(m)
+			}
+		})
 	}
 }
 

@@ -220,7 +220,6 @@ func (e *engine) emptyMessage() int32 {
 			e.late, e.onLinks = append(e.late, 0), append(e.onLinks, 0)
 		}
 		if e.fair != nil {
-			e.rests = append(e.rests, rest{})
 			e.fair.Grow(len(e.messages))
 		}
 		return int32(len(e.messages) - 1)

@@ -6,9 +6,9 @@ import (
 	"collsim/schedule"
 )
 
-// CostError is fluid sharing that would take more than a minute. Every change of a flow makes the
-// rates of all flows that are joined to it be worked out again, so the cost grows with the square
-// of the number of flows that go on at once and end apart.
+// CostError is fluid sharing that would take more than a minute. A change of a flow changes the
+// levels of links, and with them the rates of the flows on these: so the cost grows with the square
+// of the number of flows that go on at once and end apart, where they are all joined.
 type CostError struct {
 	Seconds  int64 // that the run would take, about
 	Messages int64 // that it has to let flow
@@ -18,7 +18,7 @@ type CostError struct {
 // Error says what it would cost and what is cheap.
 func (e *CostError) Error() string {
 	return fmt.Sprintf("sim: fluid sharing would take about %d s: %d messages, and each that begins "+
-		"or ends changes the rates of about %d others; use sharing = fifo",
+		"or ends touches about %d others; use sharing = fifo with a segment",
 		e.Seconds, e.Messages, e.Joined)
 }
 

@@ -144,8 +144,7 @@ func newEngine(s *schedule.Schedule, env *model.Env, log *model.Log) *engine {
 		e.startGPU()
 	}
 	if e.isFluid || e.rules.HasMemory() {
-		isPaced := e.gpu != nil || env.Device.LaneRate != unit.Unlimited
-		e.fair = model.NewMaxMin(&e.network, isPaced)
+		e.fair = model.NewDrain(&e.network)
 	}
 	if log != nil {
 		e.probe = newProbe(e, log)

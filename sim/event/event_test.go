@@ -114,7 +114,7 @@ func TestCostError(t *testing.T) {
 	require.True(t, errors.As(err, &cost))
 	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 48}, *cost)
 	require.ErrorContains(t, err, "sim: fluid sharing would take about 745 s: 56 messages, and each "+
-		"that begins or ends changes the rates of about 48 others; use sharing = fifo")
+		"that begins or ends touches about 48 others; use sharing = fifo with a segment")
 }
 
 // BenchmarkJittered is fluid sharing at its worst: as many sizes as messages, all at once.

@@ -26,8 +26,7 @@ const (
 	flowStarts  // message i begins to flow
 	flowEnds    // message i has been drained, at the rate that it still has
 	flowPasses  // message i has left in no time: it shared nothing
-	ratesChange // of the flows of fair.Members, on fair.Links, to Next
-	linksSlack  // fair.Slack, from now on
+	ratesChange // of the flows of fair.Members, on the links it has touched, to Next
 
 	handedOver   // message i to the send buffer, by then
 	posted       // message i to its lane's queue, with mark j, by then
@@ -68,7 +67,7 @@ var written = [...]func(p *probe, i, j int32, at unit.Time){
 	replyArrives: (*probe).replyArrives, slotFreed: (*probe).slotFreed,
 
 	flowStarts: (*probe).flowStarts, flowEnds: (*probe).flowEnds, flowPasses: (*probe).flowPasses,
-	ratesChange: (*probe).ratesChange, linksSlack: (*probe).linksSlack,
+	ratesChange: (*probe).ratesChange,
 
 	handedOver: (*probe).handedOver, posted: (*probe).posted, postLeft: (*probe).postLeft,
 	bufferDrains: (*probe).bufferDrains, alsoDrains: (*probe).alsoDrains,
@@ -108,6 +107,7 @@ type probe struct {
 	room     int32 // the message whose leaving made room for what the step at hand sends
 	postedBy int32 // the step after which the receives at hand are posted
 	flows    []flowProbe
+	touched  []int32
 	gpu      gpuProbe
 	streams  []streamProbe
 	backlogs []backlogProbe
@@ -127,6 +127,7 @@ type flowProbe struct {
 	full  uint64 // the rate that it would have alone
 	since unit.Time
 	hop   int32 // of its route; −1: the lane's pace
+	rate  uint64
 }
 
 // streamProbe is of a stream the record of what has left last, and of what flows.

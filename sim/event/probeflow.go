@@ -25,11 +25,12 @@ func (p *probe) flowEnds(m, _ int32, now unit.Time) {
 
 func (p *probe) flowPasses(m, _ int32, now unit.Time) { p.drain(m, now) }
 
-func (p *probe) linksSlack(_, _ int32, now unit.Time) { p.countFlows(p.e.fair.Slack, now) }
-
 func (p *probe) ratesChange(_, _ int32, now unit.Time) {
-	p.countFlows(p.e.fair.Links, now)
-	for _, m := range p.e.fair.Members {
+	if p.log.Counters != nil {
+		p.touched = p.e.fair.Touched(p.touched[:0])
+		p.countFlows(p.touched, now)
+	}
+	for _, m := range p.e.fair.Members() {
 		p.limit(m, now)
 	}
 }
@@ -49,14 +50,11 @@ func (p *probe) drain(m int32, now unit.Time) {
 // countFlows adds a sample to the counters of links whose flows get rates that together are new. It
 // is called before they have them.
 func (p *probe) countFlows(links []int32, now unit.Time) {
-	if p.log.Counters == nil {
-		return
-	}
 	e := p.e
 	for _, l := range links {
 		speed := uint64(0)
-		for _, m := range e.fair.On(l) {
-			speed += e.fair.Flows[m].Next
+		for _, c := range e.fair.On(l) {
+			speed += e.fair.Rate(c.Flow)
 		}
 		if c := &p.log.Counters[l]; c.Changes(speed) {
 			c.Sample(p.flowing(l, now), now)
@@ -67,9 +65,9 @@ func (p *probe) countFlows(links []int32, now unit.Time) {
 // flowing is how many bytes of its present flows a link has carried, rounded down, all together.
 func (p *probe) flowing(link int32, now unit.Time) unit.Bytes {
 	e, sum, rests := p.e, unit.Bytes(0), uint64(0)
-	for _, m := range e.fair.On(link) {
-		left := e.rests[m].Left(e.fair.Flows[m].Rate, now)
-		n, rest := model.WorkOf(e.carried(m)).Without(left).Bytes()
+	for _, c := range e.fair.On(link) {
+		left := e.fair.Left(c.Flow, now)
+		n, rest := model.WorkOf(e.carried(c.Flow)).Without(left).Bytes()
 		sum += n
 		if rests += rest; rests >= model.AByte {
 			rests -= model.AByte
@@ -79,13 +77,12 @@ func (p *probe) flowing(link int32, now unit.Time) unit.Bytes {
 	return sum
 }
 
-// limit looks which link limits a flow after a solution. It is called before the flow has its new
-// rate.
+// limit looks which link limits a flow after a solution.
 func (p *probe) limit(m int32, now unit.Time) {
-	f, hop := &p.e.fair.Flows[m], p.e.fair.Limit(m)
-	if x := &p.flows[m]; f.Next != f.Rate || hop != x.hop {
+	rate, hop := p.e.fair.Flows[m].Next, p.e.fair.Limit(m)
+	if x := &p.flows[m]; rate != x.rate || hop != x.hop {
 		p.lose(m, now)
-		x.since, x.hop = now, hop
+		x.since, x.hop, x.rate = now, hop, rate
 	}
 }
 
@@ -97,5 +94,5 @@ func (p *probe) lose(m int32, now unit.Time) {
 		return
 	}
 	at := p.log.Messages[p.ofMessage[m]].Spans + int64(x.hop)
-	p.log.Spans[at] += model.LostTime(now-x.since, x.full, p.e.fair.Flows[m].Rate)
+	p.log.Spans[at] += model.LostTime(now-x.since, x.full, x.rate)
 }

@@ -14,7 +14,10 @@ func (e *engine) runGPU() error {
 		if err := e.runLanes(); err != nil {
 			return err
 		}
-		now := min(e.nextEnd(), e.requests.next())
+		now := e.requests.next()
+		if e.fair != nil {
+			now = min(now, e.fair.NextEnd())
+		}
 		if len(e.queue) > 0 {
 			now = min(now, e.queue[0].First)
 		}
@@ -48,10 +51,8 @@ func (e *engine) atInstant(now unit.Time) bool {
 	case len(g.due) > 0 && g.due[0].First == now:
 		due := g.due.Pop()
 		happens[due.Second](e, due.Item, now)
-	case e.nextEnd() == now:
-		m := e.ends.Pop().Item
-		e.rests[m].ends = notEnding
-		e.drained(m, now)
+	case e.fair != nil && e.fair.NextEnd() == now:
+		e.drained(now)
 	case len(e.queue) > 0 && e.queue[0].First == now:
 		e.startFlow(e.queue.Pop().Item)
 	case e.requests.next() == now:

@@ -37,7 +37,6 @@ type position struct {
 	base   unit.Bytes // of the stream, where the message begins
 	ready  bool       // nothing but its stream holds it
 	flows  bool       // it is a flow at present
-	beyond model.Work // of that flow, once what the lane wants has left; 0: it wants none of it
 	key    uint64     // its own, while its request uses another
 	number int64      // among the messages of its connection
 }
@@ -237,39 +236,21 @@ func (e *engine) flowStarted(m int32) {
 // watch has a flow tell when so much of it has left as its lane waits for. What is left of it then
 // goes on as if nobody had looked.
 func (e *engine) watch(m int32) {
-	p, r := &e.positions[m], &e.rests[m]
+	p := &e.positions[m]
 	s := &e.streams[p.stream]
-	end, watched := p.base+e.carried(m), p.beyond != model.Work{}
-	if p.beyond = (model.Work{}); s.want < 0 || unit.Bytes(s.want) >= end {
-		if watched && r.ends != notEnding { // for what another message of the step wanted
-			e.reschedule(m)
+	end := p.base + e.carried(m)
+	if s.want < 0 || unit.Bytes(s.want) >= end {
+		if e.fair.IsWatched(m) { // for what another message of the step wanted
+			e.fair.Watch(m, model.Work{})
 		}
 		return
 	}
 	e.tell(streamFlows, m, p.stream, e.now)
-	p.beyond = model.WorkOf(end - unit.Bytes(s.want))
-	if r.ends == notEnding { // it has no rate yet
-		return
+	e.fair.Watch(m, model.WorkOf(end-unit.Bytes(s.want)))
+	if e.fair.HasRate(m) && e.fair.Ends(m) <= e.now {
+		e.fair.Watch(m, model.Work{})
+		e.hasRoom(p.stream, model.Moment{T: e.now})
 	}
-	if e.endOf(m) > e.now {
-		e.reschedule(m)
-		return
-	}
-	p.beyond = model.Work{}
-	e.hasRoom(p.stream, model.Moment{T: e.now})
-}
-
-// halfway reports whether it is not the end of a flow that has come, but what its lane waited for,
-// and tells that.
-func (e *engine) halfway(m int32, now unit.Time) bool {
-	p := &e.positions[m]
-	if p.beyond == (model.Work{}) {
-		return false
-	}
-	p.beyond = model.Work{}
-	e.reschedule(m)
-	e.hasRoom(p.stream, model.Moment{T: now})
-	return true
 }
 
 // flowEnded notes that a flow is over.

@@ -209,7 +209,6 @@ func (e *engine) newMessage(m message) int32 {
 	if i < 0 {
 		e.messages = append(e.messages, m)
 		if e.fair != nil {
-			e.rests = append(e.rests, rest{})
 			e.fair.Grow(len(e.messages))
 		}
 		return int32(len(e.messages) - 1)

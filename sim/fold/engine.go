@@ -129,8 +129,7 @@ func newEngine(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) 
 	}
 	e.unfinished = len(e.lanes)
 	if env.Sharing == model.Fluid {
-		e.fair = model.NewMaxMin(&net.network, env.Device.LaneRate != unit.Unlimited)
-		e.fair.Repeats()
+		e.fair = model.NewDrain(&net.network)
 	}
 	for i := len(e.lanes) - 1; i >= 0; i-- {
 		e.wake(int32(i))

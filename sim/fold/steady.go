@@ -203,13 +203,8 @@ func (e *engine) leaveOut(times int64, later unit.Time) {
 	for i := range e.queue {
 		e.queue[i].First += later
 	}
-	for i := range e.ends {
-		e.ends[i].First += later
-	}
-	for i := range e.rests {
-		if r := &e.rests[i]; r.ends != notEnding {
-			r.ends, r.Since = r.ends+later, r.Since+later
-		}
+	if e.fair != nil {
+		e.fair.Shift(later)
 	}
 	e.last.request.First += later
 }
@@ -298,13 +293,11 @@ func (e *engine) writeMessage(s []int64, m int32, now unit.Time) []int64 {
 	switch {
 	case x.isHere:
 		return after(s, x.at, now)
-	case e.fair == nil || e.rests[m].ends == notEnding:
+	case e.fair == nil || !e.fair.HasRate(m):
 		return append(s, -4)
 	}
-	r := &e.rests[m]
-	n, rest := r.Work.Bytes()
-	return append(s, int64(r.ends-now), int64(r.Since-now), int64(n), int64(rest),
-		int64(e.fair.Flows[m].Rate))
+	n, rest := e.fair.Left(m, now).Bytes()
+	return append(s, int64(n), int64(rest), int64(e.fair.Rate(m)))
 }
 
 // writeRequest appends who asks for a link.

@@ -14,7 +14,7 @@
 //	start, free, tail and arrival of FIFO         Serve, PutOut, Forward    §4 FIFO sharing
 //	segments                                      Rules.SegmentEnd, Link.Part  §4 segments
 //	max-min fair rates in integers                MaxMin                    §4 fluid, decision 10
-//	what is left of a flow                        Work, Rest                §4 fluid
+//	what is left of a flow                        Work, Rest, Drain         §4 fluid
 //	who is served first                           Request, LaneKey, PortKey §4 tie key
 //	slots                                         Rules.Slots, .Freed       §4 step
 //	the queue of a device that offloads           Rules.Outstanding         §4 step

@@ -118,7 +118,7 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 		connections: map[connectionKey]*connection{}}
 	x.free, x.load = make([]unit.Time, len(x.network.Links)), make([]unit.Bytes, len(x.network.Links))
 	if env.Sharing == model.Fluid {
-		x.fair = model.NewMaxMin(&x.network, env.Device.LaneRate != unit.Unlimited)
+		x.fair = model.NewMaxMin(&x.network)
 	}
 	for rank := range s.Spec.Ranks {
 		x.first = append(x.first, len(x.lanes))

@@ -134,12 +134,11 @@ func (x *engine) instant() bool {
 	if slices.ContainsFunc(x.queue, func(r model.Request) bool { return r.First == now }) {
 		return true
 	}
-	for x.fair.Next() {
-		for _, f := range x.fair.Members {
-			m, flow := x.messages[f], &x.fair.Flows[f]
-			m.ends = m.rest.Change(flow.Rate, flow.Next, now)
-			flow.Rate, m.hasRate = flow.Next, true
-		}
+	x.fair.Solve()
+	for _, f := range x.fair.Members() {
+		m, flow := x.messages[f], &x.fair.Flows[f]
+		m.ends = m.rest.Change(flow.Rate, flow.Next, now)
+		flow.Rate, m.hasRate = flow.Next, true
 	}
 	return true
 }

@@ -38,6 +38,12 @@ func (w Work) After(rate uint64, t unit.Time) Work {
 	return Work{hi, lo}
 }
 
+func (w Work) plus(o Work) Work {
+	lo, carry := bits.Add64(w.lo, o.lo, 0)
+	hi, _ := bits.Add64(w.hi, o.hi, carry)
+	return Work{hi, lo}
+}
+
 // Without is the rest of the work, without a part that comes last.
 func (w Work) Without(o Work) Work {
 	lo, borrow := bits.Sub64(w.lo, o.lo, 0)
