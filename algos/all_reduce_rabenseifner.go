@@ -72,11 +72,7 @@ func halve(l *Lane, f fold, me int) (chunk int) {
 		if 2*d == f.q {
 			l.Completes()
 		}
-		if me&d != 0 {
-			l.Reduce(partner, l.Chunk(keep).Blocks(n))
-		} else {
-			l.Accumulate(partner, l.Chunk(keep).Blocks(n))
-		}
+		l.ReduceRanked(partner, l.Chunk(keep).Blocks(n))
 		chunk = keep
 	}
 	return chunk

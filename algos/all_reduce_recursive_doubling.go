@@ -8,7 +8,7 @@ import "collsim/collective"
 //	p = 6:   0→1 2→3 │ 1↔3 4↔5 │ 1↔4 3↔5 │ 1→0 3→2
 //
 // The lower partner's sum stands on the left on both sides: operands are in rank order, and all
-// ranks evaluate the same tree, so that all results have the same bits.
+// ranks evaluate the same tree, so that all results have the same bits. Powers of two are a group.
 //
 // Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005, §4.5.
@@ -19,6 +19,7 @@ var recursiveDoublingAllReduce = Algorithm{
 	When:    "short vectors: the fewest rounds, and operators that do not commute",
 	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.5",
 	Formula: "(k+f)·(α + n·β) + k·n·γ",
+	Group:   flips,
 	Lane: func(l *Lane) {
 		f := foldOf(l.Ranks)
 		me := f.number(l.Rank)
@@ -40,11 +41,7 @@ var recursiveDoublingAllReduce = Algorithm{
 			if 2*d == f.q {
 				l.Completes()
 			}
-			if me&d != 0 {
-				l.Reduce(partner, l.All())
-			} else {
-				l.Accumulate(partner, l.All())
-			}
+			l.ReduceRanked(partner, l.All())
 		}
 		if f.paired(me) {
 			l.Send(l.Rank-1, l.All())

@@ -298,61 +298,6 @@ func (f *folding) seen(c cell, n int64) (cell, int64) {
 	return c, min(n, left)
 }
 
-// sameTreeFolded reports whether all ranks have evaluated the same tree for each element of an
-// all_reduce that is proven. Of blocks, if the trees of all blocks are the same as seen from their
-// block: rank g has in block b what rank 0 has in the block that is g before it. Of copies, if the
-// trees are what they are translated to.
-func (v *verifier) sameTreeFolded() bool {
-	f := v.fold
-	m, base := v.memory.of(schedule.Output, 0)
-	if f.copies {
-		told := map[*value]bool{}
-		for i := range m.cells {
-			if x := m.cells[i].v; x != nil && !told[x] {
-				if told[x] = true; !f.invariant(x) {
-					return false
-				}
-			}
-		}
-		return true
-	}
-	var first, trees []seg
-	for _, s := range f.strips {
-		first = first[:0]
-		for b := range int64(f.ranks) {
-			trees = m.trees(trees[:0], schedule.Span{Off: base + s.Off + b*s.Size, Len: s.Size})
-			if b == 0 {
-				first = append(first, trees...)
-			} else if !slices.Equal(first, trees) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// invariant reports whether a value has the same tree as all that it is translated to.
-func (f *folding) invariant(v *value) bool {
-	tree, weight := f.tree(v, 0), int32(1)
-	for i := len(f.group) - 1; i >= 0; i-- {
-		if f.group[i] > 1 && f.tree(v, weight) != tree {
-			return false
-		}
-		weight *= f.group[i]
-	}
-	return true
-}
-
-// tree is the hash of a value's tree, translated.
-func (f *folding) tree(v *value, by int32) uint64 {
-	s, isSum := f.sums[v]
-	if !isSum {
-		from := v.runs[0].from
-		return inputTree(from/f.ranks*f.ranks + f.group.Add(from%f.ranks, by))
-	}
-	return scramble(f.tree(s.left, by) + f.tree(s.right, f.group.Add(s.by, by)))
-}
-
 // flows is what all ranks send where rank 0 has sent so much.
 func (f *folding) flows(own []Traffic) []Traffic {
 	all := make([]Traffic, 0, len(own)*int(f.ranks))

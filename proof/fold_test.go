@@ -27,8 +27,11 @@ func TestFoldedAgrees(t *testing.T) {
 			continue
 		}
 		o := Options{Iterations: 1 + rng.IntN(2), Rendezvous: rng.IntN(5) == 0, Traffic: true}
-		kind := agree(t, s, o, text)
+		kind, proven := agree(t, s, o, text)
 		seen[kind]++
+		if proven != nil && proven.KeepsRankOrder && s.Spec.Kind.Reduces() {
+			seen["in rank order"]++
+		}
 		if kind == "" || rng.IntN(4) > 0 {
 			continue
 		}
@@ -38,21 +41,26 @@ func TestFoldedAgrees(t *testing.T) {
 			Seed: seed})
 		require.Equal(t, kind == "proved", v.Finding == second.Right, "%s\n%v %v", text, v.Finding,
 			v.Why)
+		if proven != nil {
+			require.Equal(t, proven.KeepsRankOrder, v.InOrder, text)
+			require.Equal(t, proven.SameTree, v.SameTree, text)
+		}
 		seen["judged"]++
 	}
 	t.Log(seen)
+	require.Positive(t, seen["in rank order"])
 }
 
 // agree compares the proof of rank 0 with that of all ranks, and says what came of both; "" if
-// there is nothing to fold.
-func agree(t *testing.T, s *schedule.Schedule, o Options, text string) string {
+// there is nothing to fold. The proof is that of all, if there is one.
+func agree(t *testing.T, s *schedule.Schedule, o Options, text string) (kind string, p *Proof) {
 	t.Helper()
 	if s.Spec.Kind == collective.Barrier {
 		o.Causal = nil
 	}
 	f, _ := foldingOf(s, o)
 	if f == nil {
-		return ""
+		return "", nil
 	}
 	v := newVerifier(s)
 	v.fold = f
@@ -65,23 +73,23 @@ func agree(t *testing.T, s *schedule.Schedule, o Options, text string) string {
 		require.Equal(t, 1, folded.Walked)
 		folded.Walked = all.Walked
 		require.Equal(t, all, folded, about)
-		return "proved"
+		return "proved", all
 	}
 	if worst(found) == schedule.Deadlock {
 		require.Equal(t, stallOf(found), stallOf(wrong), about)
-		return "deadlock"
+		return "deadlock", nil
 	}
-	kind := worst(found)
+	worstOf := worst(found)
 	isValue := func(k schedule.ViolationKind) bool { return k <= schedule.Misplaced }
 	switch {
 	case len(unfolded.found) >= maxViolations: // there may be more
-	case isValue(kind):
+	case isValue(worstOf):
 		require.True(t, isValue(worst(wrong)), about)
 		require.Equal(t, ofFirst(found), ofFirst(wrong), about)
 	default: // which race is seen is luck; others end the walk, on whichever rank they are met
-		require.Equal(t, kind, worst(wrong), about)
+		require.Equal(t, worstOf, worst(wrong), about)
 	}
-	return kind.String()
+	return worstOf.String(), nil
 }
 
 // ofFirst is the violations of rank 0, in words.
@@ -150,9 +158,53 @@ func TestWalked(t *testing.T) {
 		{ring(t, 8, 65, nil), 8}, // blocks are not of one size
 		{ring(t, 8, 64, func(p *schedule.Plan) { p.Group = nil }), 8},
 		{direct(t, 5), 1},
+		{doubling(t, allReduce(8, 5)), 1},
 	} {
 		p, found := Verify(c.s, Options{})
 		require.Empty(t, found)
 		require.Equal(t, c.walked, p.Walked)
+	}
+}
+
+// doubling is recursive doubling of a power of two.
+func doubling(t testing.TB, spec collective.Spec) *schedule.Schedule {
+	t.Helper()
+	p := schedule.Plan{Name: "doubling", Spec: spec, Lane: doublingLane}
+	for d := 1; d < spec.Ranks; d *= 2 {
+		p.Group = append(p.Group, 2)
+	}
+	s, err := schedule.Build(p)
+	require.NoError(t, err)
+	return s
+}
+
+func doublingLane(l *schedule.Lane) {
+	for d := 1; d < l.Ranks; d *= 2 {
+		l.Send(l.Rank^d, l.All())
+		if 2*d == l.Ranks {
+			l.Completes()
+		}
+		l.ReduceRanked(l.Rank^d, l.All())
+	}
+}
+
+// TestMillion: a million ranks are proven without a look at their tree, in rank order and of one
+// tree, with operators that scale before or after.
+func TestMillion(t *testing.T) {
+	const ranks = 1 << 20
+	for _, op := range []collective.Op{collective.Sum, collective.Avg, collective.PremulSum} {
+		spec := allReduce(ranks, 5)
+		if spec.Op = op; op == collective.PremulSum {
+			spec.Factor = 0.5
+		}
+		s := doubling(t, spec)
+		v := newVerifier(s)
+		v.fold, _ = foldingOf(s, Options{})
+		p, found := v.prove(Options{Iterations: 2}, nil)
+		require.Empty(t, found)
+		require.True(t, p.KeepsRankOrder && p.SameTree)
+		require.Equal(t, int64(20*ranks), p.Messages)
+		m, _ := v.memory.of(schedule.Output, 0)
+		require.Len(t, v.fold.exchanges(m.cells[0].v), 20)
 	}
 }

@@ -13,14 +13,16 @@ import (
 // from rounds that all ranks do alike, in lanes that events order; and then damaged.
 type grouper struct {
 	*rand.Rand
-	group schedule.Group
-	n     int32
-	steps []groupedStep
+	group  schedule.Group
+	n      int32
+	ranked bool // operands are in rank order
+	steps  []groupedStep
 }
 
 // groupedStep is a step of rank 0.
 type groupedStep struct {
 	scaled   bool
+	ranked   bool
 	from, to int32  // peers, −1 for none
 	verb     string // without what is received and sent: "", "copy", "reduce"
 	source   string // a region
@@ -38,7 +40,8 @@ func (g *grouper) recv(from int32, into string) {
 }
 
 func (g *grouper) recvReduce(from int32, into string) {
-	g.add(groupedStep{from: from, to: -1, verb: "reduce", source: into, into: into})
+	g.add(groupedStep{from: from, to: -1, verb: "reduce", source: into, into: into,
+		ranked: g.ranked})
 }
 
 func (g *grouper) copy(from, into string, scaled bool) {
@@ -102,6 +105,13 @@ func (g *grouper) allReduceWhole() {
 		weight := int32(1)
 		for _, d := range g.group[i+1:] {
 			weight *= d
+		}
+		if d := g.group[i]; d&(d-1) == 0 && g.IntN(2) == 0 { // the sums double
+			for k := int32(1); k < d; k *= 2 {
+				g.send("out", k*weight)
+				g.recvReduce(g.back(k*weight), "out")
+			}
+			continue
 		}
 		far := g.Perm(int(g.group[i]) - 1)
 		for _, k := range far {
@@ -169,7 +179,7 @@ func (g *grouper) fuse() {
 func (g *grouper) damage() {
 	at := g.IntN(len(g.steps))
 	s := &g.steps[at]
-	switch g.IntN(7) {
+	switch g.IntN(8) {
 	case 0:
 		g.steps = slices.Delete(g.steps, at, at+1)
 	case 1:
@@ -189,6 +199,8 @@ func (g *grouper) damage() {
 		s.source = g.other(s.source)
 	case 6:
 		s.into = g.other(s.into)
+	case 7:
+		s.ranked = s.verb == "reduce" && !s.ranked
 	}
 }
 
@@ -266,7 +278,8 @@ func someGroup(rng *rand.Rand) schedule.Group {
 // groupedText is a schedule with a group, perhaps damaged.
 func groupedText(rng *rand.Rand) string {
 	group := someGroup(rng)
-	g := &grouper{Rand: rng, group: group, n: int32(group.Order())}
+	g := &grouper{Rand: rng, group: group, n: int32(group.Order()),
+		ranked: rng.IntN(2) == 0}
 	n, count, scratch := int(g.n), 1+rng.IntN(3), 0
 	op, rankCut := "float32 sum", fmt.Sprintf("block even %d by rank", g.n)
 	var in, out, pad, kind string

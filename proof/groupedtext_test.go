@@ -65,6 +65,9 @@ func (g *grouper) text(h header) string {
 		if before >= 0 && before != lane && g.IntN(orders) > 0 {
 			line += fmt.Sprintf(" after EVENT%d#%d", before, posts[before])
 		}
+		if s.ranked {
+			line += " ranked"
+		}
 		if each > 1 {
 			line += " post"
 		}

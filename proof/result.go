@@ -46,8 +46,8 @@ func (v *verifier) checkOutput(rank, iteration int) {
 		first, last := m.cover(schedule.Span{Off: base + piece.Off, Len: piece.Len})
 		for i := first; i < last; i++ {
 			c, off, n := m.cells[i], m.starts[i]-base, m.end(i)-m.starts[i]
-			if c.v != nil && reduces { // translated, ranks are in order once at most
-				v.ordered = v.ordered && c.v.ordered && v.fold == nil
+			if c.v != nil && reduces {
+				v.ordered = v.ordered && c.v.ordered
 			}
 			for n > 0 {
 				part, k := c, n

@@ -250,7 +250,7 @@ func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
 	if x.v == nil || y.v == nil || x.v == spoilt || y.v == spoilt {
 		return spoilt
 	}
-	made := sum{left: x.v, right: y.v}
+	made, own := sum{left: x.v, right: y.v}, x
 	if v.fold != nil && v.fold.copies {
 		x, y, made.by = v.fold.aligned(x, y)
 	}
@@ -273,8 +273,12 @@ func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
 	}
 	both := plus(x.v, y.v)
 	v.noteSum(both, x.v, y.v)
-	if v.fold != nil && v.fold.sums != nil {
-		v.fold.sums[both] = made
+	if v.fold != nil {
+		both.ordered = at.Step.Ranked && x.v.ordered && y.v.ordered &&
+			v.fold.keepsOrder(own, y, at.Step.From[1].Peer.Rank)
+		if v.fold.sums != nil {
+			v.fold.sums[both] = made
+		}
 	}
 	return both
 }

@@ -115,6 +115,22 @@ func (l *Lane) Accumulate(from int, r Region) {
 	l.add([]Region{r}, nil, l.Local(r), l.From(from))
 }
 
+// ReduceRanked stores region and message combined in the order of their ranks: what comes in stands
+// on the left if the sender's number is the lower one, on every rank of a group.
+func (l *Lane) ReduceRanked(from int, r Region) {
+	switch lower := int(mod(int32(from), int32(l.Ranks))) < l.Rank; {
+	case l.schedule.Group != nil:
+		l.catchUp()
+		s := l.step([]Region{r}, []Source{l.Local(r), l.From(from)})
+		s.Ranked = true
+		l.append(s)
+	case lower:
+		l.Reduce(from, r)
+	default:
+		l.Accumulate(from, r)
+	}
+}
+
 // ReduceSend sends message + region and stores nothing.
 func (l *Lane) ReduceSend(from, to int, r Region) {
 	l.add(nil, []int{to}, l.From(from), l.Local(r))

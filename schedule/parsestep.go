@@ -220,6 +220,7 @@ func (r *reader) parts(s *Step, name string) error {
 			return err
 		}
 	}
+	s.Ranked = r.take("ranked")
 	s.Scale = r.take("scaled")
 	s.Post = r.take("post")
 	if len(r.words) > 0 && strings.HasPrefix(r.words[0], "launch(") {

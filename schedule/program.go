@@ -183,6 +183,9 @@ func (p *Program) Load(c *Cursor, s *Step) {
 
 // settle reduces peers and blocks modulo their numbers and translates them to the rank.
 func (p *Program) settle(s *Step) {
+	if s.Ranked && p.origin(&s.From[0]) > p.origin(&s.From[1]) {
+		s.From[0], s.From[1] = s.From[1], s.From[0]
+	}
 	for i := range s.From {
 		f := &s.From[i]
 		if f.Kind != Local {
@@ -206,6 +209,14 @@ func (p *Program) settle(s *Step) {
 	}
 }
 
+// origin is the rank that an operand comes from: of a team, as the schedule numbers it.
+func (p *Program) origin(f *Source) int32 {
+	if f.Kind == Local {
+		return p.rank
+	}
+	return p.translated(f.Peer.Rank)
+}
+
 // settleTeam translates the ranks of a multimem, a set: it is named in rising order.
 func (p *Program) settleTeam(team []int32) []int32 {
 	if team == nil || p.team == nil && (p.rank == 0 || p.schedule.Group == nil) {
@@ -221,15 +232,21 @@ func (p *Program) settleTeam(team []int32) []int32 {
 	return settled
 }
 
-func (p *Program) settlePeer(peer *Peer) {
+// translated is a rank as this program names it: by its place among the peers of a role, or as
+// rank 0 names it, which is reduced modulo their number and translated.
+func (p *Program) translated(rank int32) int32 {
 	if p.peers != nil {
-		peer.Rank = p.peers[peer.Rank]
-		return
+		return p.peers[rank]
 	}
-	peer.Rank = mod(peer.Rank, int32(p.schedule.Spec.Ranks))
+	rank = mod(rank, int32(p.schedule.Spec.Ranks))
 	if p.rank != 0 && p.schedule.Group != nil {
-		peer.Rank = p.schedule.Group.Add(peer.Rank, p.rank)
+		rank = p.schedule.Group.Add(rank, p.rank)
 	}
+	return rank
+}
+
+func (p *Program) settlePeer(peer *Peer) {
+	peer.Rank = p.translated(peer.Rank)
 	if p.team != nil {
 		peer.Rank = int32(p.team[peer.Rank])
 	}

@@ -305,10 +305,11 @@ func Equal(a, b *Schedule) bool {
 	return true
 }
 
-// sameStep is equal but for the spelling of regions.
+// sameStep is equal but for the spelling: of regions, and of operands that are in rank order.
 func (s *Schedule) sameStep(x, y *Step) bool {
 	a, b := x.clone(), y.clone()
 	for _, step := range []*Step{&a, &b} {
+		step.Ranked = false
 		step.regions(func(r *Region) {
 			list := make([]int32, r.count())
 			for i := range list {

@@ -17,7 +17,11 @@ type Step struct {
 	Kernel *kernel.Op
 	Launch *Launch // unless nil, the step begins a bracket
 	Scale  bool    // the combined value is scaled (avg after the last addition)
-	Round  int32   // the number that the algorithm's author gives the step
+	// Ranked has the two operands, a region of this rank and a message, stand in the order of the
+	// ranks that they come from, on every rank of a group: a translation may exchange them. In what
+	// Load writes, they stand so.
+	Ranked bool
+	Round  int32 // the number that the algorithm's author gives the step
 }
 
 // SourceKind is where a source comes from.

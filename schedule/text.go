@@ -238,6 +238,9 @@ func (w *writer) step() {
 		lane := w.variable(s.Await[i].Lane)
 		fmt.Fprintf(w.b, "%v#%v", lane, w.variable(s.Await[i].Value))
 	}
+	if s.Ranked {
+		w.b.WriteString(" ranked")
+	}
 	if s.Scale {
 		w.b.WriteString(" scaled")
 	}

@@ -132,6 +132,7 @@ func (s *Step) shape() uint64 {
 	flag(s.Post)
 	flag(s.Flush)
 	flag(s.Scale)
+	flag(s.Ranked)
 	return h
 }
 
@@ -149,6 +150,7 @@ func (s *Step) assign(t *Step) {
 	s.Send = append(s.Send[:0], t.Send...)
 	s.Await = append(s.Await[:0], t.Await...)
 	s.Post, s.Flush, s.Scale, s.Round = t.Post, t.Flush, t.Scale, t.Round
+	s.Ranked = t.Ranked
 	s.Kernel, s.Launch = t.Kernel, t.Launch
 }
 
@@ -156,7 +158,8 @@ func (s *Step) assign(t *Step) {
 func (s *Step) equal(t *Step) bool {
 	if len(s.From) != len(t.From) || len(s.To) != len(t.To) || len(s.Send) != len(t.Send) ||
 		s.Post != t.Post || s.Flush != t.Flush || s.Scale != t.Scale || s.Round != t.Round ||
-		!equalKernel(s.Kernel, t.Kernel) || !s.Launch.equal(t.Launch) || !slices.Equal(s.Await, t.Await) {
+		s.Ranked != t.Ranked || !slices.Equal(s.Await, t.Await) ||
+		!equalKernel(s.Kernel, t.Kernel) || !s.Launch.equal(t.Launch) {
 		return false
 	}
 	for i := range s.From {

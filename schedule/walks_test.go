@@ -141,6 +141,21 @@ func naiveTranslate(s *Schedule, step *Step, rank int32) {
 			*x = mod(*x, s.blocks[m-byBlock])
 		}
 	})
+	if step.Ranked { // bubble: who has the lower number stands on the left
+		from := func(f *Source) int32 {
+			if f.Kind == Message {
+				return f.Peer.Rank
+			}
+			return rank
+		}
+		for i := range step.From {
+			for j := range i {
+				if from(&step.From[i]) < from(&step.From[j]) {
+					step.From[i], step.From[j] = step.From[j], step.From[i]
+				}
+			}
+		}
+	}
 	team := func(ranks []int32) []int32 {
 		if s.Group == nil || ranks == nil {
 			return ranks

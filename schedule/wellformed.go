@@ -19,6 +19,7 @@ import (
 //   - A step takes from a connection one message at most, and gives it one at most.
 //   - Who combines, or scales, has an operator, or a factor. (Programs of others' runtimes, which
 //     know no operators, are assembled all the same, and Execute reports it: they are judged.)
+//   - Operands that stand in rank order are two, a region and a message.
 //   - The message of a put is awaited, and is no operand: its bytes have landed.
 //   - Only puts are silent, only puts and multimem stores are packets, only messages are relaxed.
 //   - What stores or lands has a source. An opaque kernel and a flush move nothing; any other
@@ -48,6 +49,11 @@ func (s *Schedule) shaped(step *Step) error {
 			}
 		}
 	}
+	if step.Ranked {
+		if err := ranked(step); err != nil {
+			return err
+		}
+	}
 	if err := s.inMemory(step); err != nil {
 		return err
 	}
@@ -61,6 +67,24 @@ func (s *Schedule) shaped(step *Step) error {
 		if err := s.dest(&step.Send[i], len(step.From)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// ranked holds a step whose operands are in rank order to the rules. Of more than two, the tree of
+// additions would differ from rank to rank.
+func ranked(step *Step) error {
+	regions, messages := 0, 0
+	for i := range step.From {
+		switch f := &step.From[i]; {
+		case f.Kind == Local:
+			regions++
+		case f.Kind == Message && !f.Put:
+			messages++
+		}
+	}
+	if regions != 1 || messages != 1 || len(step.From) != 2 || step.Kernel != nil {
+		return fmt.Errorf("ranked is for two operands, a region of the rank and a message")
 	}
 	return nil
 }

@@ -90,6 +90,12 @@ func TestWellFormed(t *testing.T) {
 		{nop + "nop launch(copy blocks=2) @0", "line 10: launch: only sms have blocks, not copy"},
 		{nop + "nop launch(sms blocks=x) @0", "line 10: launch: blocks=x: a number from 1"},
 		{nop + "put in to 1 at out silent relaxed @0", "line 10: "},
+		{nop + "copy in into out ranked @0", "line 10: ranked is for two operands"},
+		{nop + "recvReduceCopy from 1, from 2, in into out ranked @0",
+			"line 10: ranked is for two operands"},
+		{nop + "reduce in, scratch[0 x4] into out ranked @0", "line 10: ranked is for two operands"},
+		{nop + "recvReduceCopy from 1, in into out scaled ranked @0",
+			`line 10: "ranked" is not expected here`},
 	} {
 		_, err := Parse(Damage(t, plainText, c.edit))
 		require.Error(t, err, c.edit)

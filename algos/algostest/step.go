@@ -6,7 +6,8 @@ import (
 	"collsim/schedule"
 )
 
-// sameStep reports whether two steps are the same, however their regions are spelled.
+// sameStep reports whether two steps are the same, however their regions are spelled, and whatever
+// has put their operands in order.
 func sameStep(s *schedule.Schedule, x, y *schedule.Step) bool {
 	return reflect.DeepEqual(spelledOut(s, x), spelledOut(s, y))
 }
@@ -14,6 +15,7 @@ func sameStep(s *schedule.Schedule, x, y *schedule.Step) bool {
 // spelledOut is a copy of a step with every region's blocks as a list.
 func spelledOut(s *schedule.Schedule, step *schedule.Step) schedule.Step {
 	c := *step
+	c.Ranked = false
 	c.From, c.To, c.Send, c.Await = nil, nil, nil, append([]schedule.Event(nil), step.Await...)
 	for _, f := range step.From {
 		if f.Kind != schedule.Message {

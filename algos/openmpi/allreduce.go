@@ -70,11 +70,7 @@ func doubling(l *schedule.Lane) {
 	for d := 1; d < f.q; d *= 2 {
 		peer := f.rank(me ^ d)
 		l.Send(peer, l.All())
-		if me&d != 0 {
-			l.Reduce(peer, l.All())
-		} else {
-			l.Accumulate(peer, l.All())
-		}
+		l.ReduceRanked(peer, l.All())
 	}
 	if paired {
 		l.Send(l.Rank-1, l.All())

@@ -53,6 +53,9 @@ func (s *scope) read(text string) (step Step, err error) {
 			step.After = append(step.After, Event{s.value(lane), s.value(posts)})
 		})
 	}
+	if s.take("ranked") {
+		s.inOrder(step.From)
+	}
 	step.Scaled, step.Post = s.take("scaled"), s.take("post")
 	if len(s.words) > 0 {
 		s.fail("%q is not expected here", s.words[0])
@@ -61,6 +64,19 @@ func (s *scope) read(text string) (step Step, err error) {
 		s.fail("the step is called %s, but it is a %s", s.verb, step.verb())
 	}
 	return step, s.err
+}
+
+// inOrder has two operands stand in the order of the ranks that they come from: this one, and who
+// has sent the other.
+func (s *scope) inOrder(from []Source) {
+	if len(from) != 2 || from[0].Kind+from[1].Kind != Local+Message || from[0].Put || from[1].Put {
+		s.fail("ranked is for a region and a message")
+		return
+	}
+	own := slices.IndexFunc(from, func(f Source) bool { return f.Kind == Local })
+	if first := from[1-own].Peer.Rank < s.rank; first == (own == 0) {
+		slices.Reverse(from)
+	}
 }
 
 // split is the words of a step; what stands in brackets is one, and so is a comma.

@@ -79,6 +79,7 @@ func differ(ranks int) string {
 func rows() []row {
 	fifo, swept, proven := `sim.sharing="fifo"`, `sim.engine="sweep"`, "check.proof=true"
 	ranks := func(n int) string { return fmt.Sprintf("topology.ranks=%d", n) }
+	doubling := `collective.algorithm="recursive-doubling"`
 	allToAll := []string{`collective.kind="all_to_all"`, `collective.algorithm="pairwise"`}
 	return []row{
 		{work: "ring all_reduce, 1,024 ranks, fifo", scenario: onSwitch, sets: []string{fifo},
@@ -99,6 +100,10 @@ func rows() []row {
 			sets: []string{ranks(4096), swept}, byEvent: true},
 		{work: "ring all_reduce, 16,384 ranks that differ, fifo", scenario: differ(16384),
 			sets: []string{ranks(16384), fifo, swept}, isLarge: true},
+		{work: "recursive doubling all_reduce, 4,096 ranks, fluid", scenario: onSwitch, byEvent: true,
+			sets: []string{ranks(4096), doubling}},
+		{work: "recursive doubling all_reduce, 1,048,576 ranks, fluid", scenario: onSwitch,
+			sets: []string{ranks(1 << 20), doubling}},
 		{work: "all_to_all, direct, 128 ranks, fluid", scenario: onSwitch, byEvent: true,
 			sets: []string{ranks(128), allToAll[0], `collective.algorithm="direct"`}},
 		{work: "all_to_all, pairwise, 1,024 ranks, fifo", scenario: onSwitch,
@@ -131,6 +136,8 @@ func rows() []row {
 			sets: []string{proven, ranks(4096)}},
 		{work: "ring all_reduce, 1,048,576 ranks, fluid, proven", scenario: onSwitch, isLarge: true,
 			sets: []string{proven, ranks(1 << 20)}},
+		{work: "recursive doubling all_reduce, 1,048,576 ranks, fluid, proven", scenario: onSwitch,
+			sets: []string{proven, ranks(1 << 20), doubling}},
 		{work: "hierarchical all_reduce, 1,048,576 GPUs in nodes of 8, fifo, proven", isLarge: true,
 			scenario: onNodes, sets: []string{proven, "topology.nodes=131072"}},
 	}

@@ -29,10 +29,7 @@ func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
 		return nil, &NotFolded{why}
 	}
 	why := "no two ranks are alike"
-	for i, mods := range subgroups(s.Group) {
-		if i == mostTries {
-			break
-		}
+	for _, mods := range subgroups(s.Group) {
 		sym := newSymmetry(s.Group, mods)
 		if !sym.holds(env) {
 			continue
@@ -68,10 +65,7 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 	if plays(s, env) != "" {
 		return 0
 	}
-	for i, mods := range subgroups(s.Group) {
-		if i == mostTries {
-			break
-		}
+	for _, mods := range subgroups(s.Group) {
 		if sym := newSymmetry(s.Group, mods); sym.moves(env.Graph) && sym.holds(env) {
 			return len(sym.reps)
 		}

@@ -1,8 +1,10 @@
 package fold
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -252,4 +254,50 @@ func TestNumberedOrbits(t *testing.T) {
 		}
 	}
 	require.Greater(t, known, 30)
+}
+
+// TestSubgroups: the largest subgroups are those that are found where all are listed.
+func TestSubgroups(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 7))
+	for range 300 {
+		group := schedule.Group{}
+		for range 1 + rng.IntN(7) {
+			group = append(group, []int32{1, 2, 2, 3, 4, 6, 12}[rng.IntN(7)])
+		}
+		require.Equal(t, naiveSubgroups(group), subgroups(group), group)
+	}
+	flips := schedule.Group(slices.Repeat([]int32{2}, 20))
+	require.Len(t, subgroups(flips), mostTries)
+	require.Equal(t, slices.Repeat([]int32{1}, 20), subgroups(flips)[0])
+}
+
+// naiveSubgroups lists all of them, and takes the first.
+func naiveSubgroups(group schedule.Group) [][]int32 {
+	list := [][]int32{{}}
+	for _, d := range group {
+		var longer [][]int32
+		for _, mods := range list {
+			for m := int32(1); m <= d; m++ {
+				if d%m == 0 {
+					longer = append(longer, append(slices.Clone(mods), m))
+				}
+			}
+		}
+		list = longer
+	}
+	classes := func(mods []int32) int {
+		n := 1
+		for _, m := range mods {
+			n *= int(m)
+		}
+		return n
+	}
+	slices.SortStableFunc(list, func(a, b []int32) int {
+		return cmp.Compare(classes(a), classes(b))
+	})
+	order := group.Order()
+	list = slices.DeleteFunc(list, func(mods []int32) bool {
+		return classes(mods) > min(order/2, mostClasses)
+	})
+	return list[:min(len(list), mostTries)]
 }

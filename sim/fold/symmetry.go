@@ -114,8 +114,16 @@ const (
 )
 
 // subgroups lists those that may be symmetries of an environment, the largest first: of each digit
-// all multiples of a divisor.
+// all multiples of a divisor. It goes on, digit by digit, with the largest alone: what comes before
+// another does so whatever the digits after it.
 func subgroups(group schedule.Group) [][]int32 {
+	classes := func(mods []int32) int {
+		n := 1
+		for _, m := range mods {
+			n *= int(m)
+		}
+		return n
+	}
 	list := [][]int32{{}}
 	for _, d := range group {
 		var longer [][]int32
@@ -126,22 +134,13 @@ func subgroups(group schedule.Group) [][]int32 {
 				}
 			}
 		}
-		list = longer
+		slices.SortFunc(longer, func(a, b []int32) int {
+			return cmp.Or(cmp.Compare(classes(a), classes(b)), slices.Compare(a, b))
+		})
+		list = longer[:min(len(longer), mostTries)]
 	}
-	classes := func(mods []int32) int {
-		n := 1
-		for _, m := range mods {
-			n *= int(m)
-		}
-		return n
-	}
-	slices.SortStableFunc(list, func(a, b []int32) int {
-		return cmp.Compare(classes(a), classes(b))
-	})
-	order := group.Order()
-	return slices.DeleteFunc(list, func(mods []int32) bool {
-		return classes(mods) > min(order/2, mostClasses)
-	})
+	most := min(group.Order()/2, mostClasses)
+	return slices.DeleteFunc(list, func(mods []int32) bool { return classes(mods) > most })
 }
 
 // holds reports whether the ranks of a class begin at one time and are equally slow.

@@ -25,6 +25,12 @@ func Symmetric(t testing.TB, rng *rand.Rand, jumbled bool) *schedule.Schedule {
 			group = schedule.Group{int32(d), int32(ranks / d)}
 		}
 	}
+	if ranks > 2 && ranks&(ranks-1) == 0 && rng.IntN(2) == 0 { // the exclusive or
+		group = nil
+		for d := 1; d < ranks; d *= 2 {
+			group = append(group, 2)
+		}
+	}
 	lanes := 1 + rng.IntN(3)
 	chunks := ranks
 	if rng.IntN(3) == 0 {
@@ -120,6 +126,8 @@ func (w *symmetric) exchange(x exchange) {
 		receive = func(l *schedule.Lane) { l.WaitPut(back) }
 	case 2:
 		receive = func(l *schedule.Lane) { l.Reduce(back, l.Out(at).Blocks(blocks)) }
+	case 7:
+		receive = func(l *schedule.Lane) { l.ReduceRanked(back, l.Out(at).Blocks(blocks)) }
 	case 3: // passed on, to whoever stands as far
 		receive = func(l *schedule.Lane) { l.ReduceSend(back, peer, l.Out(at).Blocks(blocks)) }
 		last := func(l *schedule.Lane) { l.Facing(from); l.Recv(back, l.Out(at).Blocks(blocks)) }

@@ -1,0 +1,120 @@
+package proof
+
+import (
+	"slices"
+
+	"collsim/schedule"
+)
+
+// keepsOrder reports whether operands of rank 0 that are combined in rank order have their inputs
+// in rank order too, and so do what they are translated to. x is its own, y has come from a rank,
+// both seen from the block of x. Ranks compare by the outermost digit in which they differ: so
+// that of the sender must tell all inputs of x from all of y. If it does, it does so translated,
+// whichever is the lower one then; if not, some translation tears the inputs of one of them
+// apart, or exchanges them and not the ranks.
+func (f *folding) keepsOrder(x, y seg, from int32) bool {
+	weight := int32(1)
+	for i := len(f.group) - 1; i >= 0 && from/weight >= f.group[i]; i-- {
+		weight *= f.group[i]
+	}
+	for n := min(x.n, y.n); n > 0; {
+		_, block, left := f.block(x.off)
+		if !f.within(x.v, block, 0, weight) || !f.within(y.v, block, from/weight*weight, weight) {
+			return false
+		}
+		x.off, n = x.off+left, n-left
+	}
+	return true
+}
+
+// within reports whether all inputs of a value, as rank 0 sees it in a block, are of n ranks from
+// first on.
+func (f *folding) within(v *value, block, first, n int32) bool {
+	for _, r := range f.movedRuns(nil, v.runs, block) {
+		from, to := r.from%f.ranks, (r.to-1)%f.ranks
+		if from > to || from < first || to >= first+n {
+			return false
+		}
+	}
+	return true
+}
+
+// sameTreeFolded reports whether all ranks have evaluated the same tree for each element of an
+// all_reduce that is proven. Of blocks, if the trees of all blocks are the same as seen from their
+// block: rank g has in block b what rank 0 has in the block that is g before it. Of copies, if the
+// trees are what they are translated to.
+func (v *verifier) sameTreeFolded() bool {
+	f := v.fold
+	m, base := v.memory.of(schedule.Output, 0)
+	if f.copies {
+		told := map[*value]bool{}
+		for i := range m.cells {
+			if x := m.cells[i].v; x != nil && !told[x] {
+				if told[x] = true; !f.invariant(x) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	var first, trees []seg
+	for _, s := range f.strips {
+		first = first[:0]
+		for b := range int64(f.ranks) {
+			trees = m.trees(trees[:0], schedule.Span{Off: base + s.Off + b*s.Size, Len: s.Size})
+			if b == 0 {
+				first = append(first, trees...)
+			} else if !slices.Equal(first, trees) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// invariant reports whether a value has the same tree as all that it is translated to.
+func (f *folding) invariant(v *value) bool {
+	exchanges, tree, weight := f.exchanges(v), uint64(0), int32(1)
+	for i := len(f.group) - 1; i >= 0; i-- {
+		if f.group[i] > 1 && !slices.Contains(exchanges, weight) {
+			if tree == 0 {
+				tree = f.tree(v, 0)
+			}
+			if f.tree(v, weight) != tree {
+				return false
+			}
+		}
+		weight *= f.group[i]
+	}
+	return true
+}
+
+// exchanges lists translations that do no more than exchange the operands of sums in a value's
+// tree: of what is the sum of a value and its translation, that one if it leads back when done
+// twice, and all that exchange operands within the value. Trees by recursive doubling are as large
+// as there are ranks, and this is all that they consist of.
+func (f *folding) exchanges(v *value) (list []int32) {
+	for s, isSum := f.sums[v]; isSum && f.alike(s.left, s.right); s, isSum = f.sums[s.left] {
+		if f.group.Add(s.by, s.by) == 0 {
+			list = append(list, s.by)
+		}
+	}
+	return list
+}
+
+// alike reports whether two values are the same sum, or the same input.
+func (f *folding) alike(a, b *value) bool {
+	x, isSum := f.sums[a]
+	y, both := f.sums[b]
+	return isSum && both && x == y || !isSum && !both && slices.Equal(a.runs, b.runs)
+}
+
+// tree is the hash of a value's tree, translated.
+func (f *folding) tree(v *value, by int32) uint64 {
+	s, isSum := f.sums[v]
+	if !isSum {
+		from := v.runs[0].from
+		return inputTree(from/f.ranks*f.ranks + f.group.Add(from%f.ranks, by))
+	}
+	return scramble(f.tree(s.left, by) + f.tree(s.right, f.group.Add(s.by, by)))
+}
