@@ -10,12 +10,12 @@ import (
 // 6.5.2), kept up to date: only links whose level changes are looked at, and they change what is
 // left on those that their flows cross.
 //
-// A link whose level does not follow from the levels of the others is dirty. The lowest is put right
-// first, so that most are put right once. As a level that has risen may come down again, this could
-// take long where links depend on each other in an unlucky way. So after some patience a level that
-// must rise is forgotten, and found when all that are lower have been (as in Ramalingam and Reps, An
-// incremental algorithm for a generalization of the shortest-path problem, 1996): then every link is
-// put right at most twice.
+// A link whose level does not follow from the levels of the others is dirty. The lowest is put
+// right first, so that most are put right once. As a level that has risen may come down again, this
+// could take long where links depend on each other in an unlucky way. So after some patience a
+// level that must rise is forgotten, and found when all that are lower have been (as in Ramalingam
+// and Reps, An incremental algorithm for a generalization of the shortest-path problem, 1996): then
+// every link is put right at most twice.
 
 // levelling is what there is to know while levels are put right.
 type levelling struct {

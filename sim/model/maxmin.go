@@ -8,27 +8,28 @@ import (
 )
 
 // MaxMin works out the rates of flows that share links, max-min fairly, in integers of 2⁻²⁰ B/s
-// (design §4, fluid sharing; decision 10). Flows are begun and ended; then Solve works out what these
-// changes have changed. A flow is named by a number of the caller's.
+// (design §4, fluid sharing; decision 10). Flows are begun and ended; then Solve works out what
+// these changes have changed. A flow is named by a number of the caller's.
 //
-// A flow has the least of its cap and of the levels of its links. The level of a link is the least v
-// at which it is full: where ⌊(capacity − what those of its flows take that get less than v
-// elsewhere) / the others⌋ is no more than v. Without such a v it never fills up. So levels depend on
-// lower ones only, there is but one solution of these equations, and in whatever order it is found,
-// the integers are those that working out everything afresh would give.
+// A flow has the least of its cap and of the levels of its links. The level of a link is the least
+// v at which it is full: where ⌊(capacity − what those of its flows take that get less than v
+// elsewhere) / the others⌋ is no more than v. Without such a v it never fills up. So levels depend
+// on lower ones only, there is but one solution of these equations, and in whatever order it is
+// found, the integers are those that working out everything afresh would give.
 //
 // A link is slack if it has more than all its flows can take, each at the least of its cap and of
-// what the links of its route have: it never fills up, and nobody looks at it. The memory of a GPU is
-// such a link, as long as what uses it does not fill it.
+// what the links of its route have: it never fills up, and nobody looks at it. The memory of a GPU
+// is such a link, as long as what uses it does not fill it.
 type MaxMin struct {
 	Flows []Flow // by number; of those that have begun
-	// Moved are the links to which Solve has given another level, and Unsure the flows that may have
-	// another rate, or another link that holds them back, without being held back by one of these
-	// before and after.
+	// Moved are the links to which Solve has given another level, and Unsure the flows that may
+	// have another rate, or another link that holds them back, without being held back by one of
+	// these before and after.
 	Moved, Unsure []int32
 	// Starved is a flow that would not get a single unit, −1 as long as there is none.
 	Starved int32
-	// Visits of flows on links, solutions, and flows on links that moved in these: what it has cost.
+	// Visits of flows on links, solutions, and flows on links that moved in these: what it has
+	// cost.
 	Visits, Solutions, Joined int64
 
 	network *Network
@@ -194,8 +195,9 @@ func (x *MaxMin) change(l int32) {
 	}
 }
 
-// Solve works out the rates of all flows that what has begun and ended can have touched: of Members,
-// their Next. Where a link is too slow to give every flow one unit, Starved is such a flow.
+// Solve works out the rates of all flows that what has begun and ended can have touched: of
+// Members, their Next. Where a link is too slow to give every flow one unit, Starved is such a
+// flow.
 func (x *MaxMin) Solve() {
 	x.Moved, x.Unsure = x.Moved[:0], x.Unsure[:0]
 	x.pending, x.changed = x.changed[:0], x.pending

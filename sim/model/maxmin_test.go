@@ -13,8 +13,8 @@ import (
 
 // TestRates compares, after every change of random flows, the rates that were worked out for what
 // the change can have touched with those that the rule gives for everything. On every other network
-// links have so few units that roundings decide which are full together; flows cross some links more
-// than once; and patience with levels that rise is short, or there is none.
+// links have so few units that roundings decide which are full together; flows cross some links
+// more than once; and patience with levels that rise is short, or there is none.
 func TestRates(t *testing.T) {
 	slack, joined := 0, 0
 	for seed := range tier.Of[uint64](40, 600) {
@@ -84,9 +84,9 @@ func speedOf(x *MaxMin, link int32) (sum uint64) {
 	return sum
 }
 
-// TestDrain has random flows begin at random times, some of which are watched half way, and compares
-// when each ends, and what is left of them at any time, with flows of which every one counts for
-// itself what is left, at the rates that the rule gives for everything.
+// TestDrain has random flows begin at random times, some of which are watched half way, and
+// compares when each ends, and what is left of them at any time, with flows of which every one
+// counts for itself what is left, at the rates that the rule gives for everything.
 func TestDrain(t *testing.T) {
 	ended, watched := 0, 0
 	for seed := range tier.Of[uint64](40, 1000) {

@@ -1,0 +1,125 @@
+package proof
+
+import (
+	"errors"
+
+	"collsim/schedule"
+)
+
+// findSlots verifies values with 1, 2, 4, … slots until the schedule does not stall, then looks for
+// the least number that does. It returns that number and what the execution has seen.
+func (v *verifier) findSlots(limit int) (int, schedule.Counts) {
+	v.searches = true
+	declared := v.s.Slots
+	if declared > 0 {
+		limit = declared
+	}
+	failed, ends := 0, false // the most slots that were too few; whether any number would do
+	var stalled *schedule.StallError
+	for slots := 1; ; slots *= 2 {
+		counts, err := v.walk(slots)
+		if errors.Is(err, errComputes) { // a collective that computes: its steps tell
+			v.formulas = newFormulas(v.s)
+			counts, err = v.walk(slots)
+		}
+		if !errors.As(err, &stalled) {
+			if err != nil {
+				v.reportError(err)
+				return 0, counts
+			}
+			least := slots
+			if failed+1 < slots {
+				least, counts = v.least(failed+1, slots)
+			}
+			if limit > 0 && least > limit {
+				v.tooFew(limit, least)
+			}
+			return least, counts
+		}
+		if failed = slots; slots == 1 || ends { // two are most often enough
+			continue
+		}
+		if _, ends = v.execute(0); !ends { // any number of slots is too few
+			v.reportStall(v.stall(0))
+			return 0, counts
+		}
+	}
+}
+
+// least is the least number of slots, from … to, with which the schedule comes to its end, and what
+// the execution with it has seen. REQUIRES: it comes to its end with to.
+func (v *verifier) least(from, to int) (int, schedule.Counts) {
+	for from < to {
+		slots := (from + to) / 2
+		if _, ends := v.execute(slots); !ends {
+			from = slots + 1
+		} else {
+			to = slots
+		}
+	}
+	counts, _ := v.execute(to)
+	return to, counts
+}
+
+// execute carries the schedule out without values, with so many slots whatever it declares, and
+// reports whether it does not stall.
+func (v *verifier) execute(slots int) (counts schedule.Counts, ends bool) {
+	counts, err := v.run(slots, true, schedule.Hooks{})
+	var stalled *schedule.StallError
+	return counts, !errors.As(err, &stalled)
+}
+
+// stall is how it stalls with so many slots, nil if it does not.
+func (v *verifier) stall(slots int) (stalled *schedule.StallError) {
+	_, err := v.run(slots, false, schedule.Hooks{})
+	errors.As(err, &stalled)
+	return stalled
+}
+
+// run carries the schedule out with so many slots, whatever it declares. In brief, a stall does not
+// tell who waits for whom.
+func (v *verifier) run(slots int, brief bool, hooks schedule.Hooks) (schedule.Counts, error) {
+	if v.linear != nil {
+		return schedule.ExecuteClasses(v.linear.classes, slots, hooks)
+	}
+	s := *v.s
+	s.Slots = slots
+	counts, err := schedule.Execute(&s, schedule.Limits{Iterations: v.iterations,
+		Rendezvous: v.rendezvous, Folded: v.fold != nil, Brief: brief}, hooks)
+	v.steps = counts.Steps
+	return counts, err
+}
+
+// walked is how many ranks are walked.
+func (v *verifier) walked() int {
+	if v.fold != nil {
+		return 1
+	}
+	return v.s.Spec.Ranks
+}
+
+// tooFew reports the deadlock of a schedule that has fewer slots than it needs.
+func (v *verifier) tooFew(slots, least int) {
+	if stalled := v.stall(slots); stalled != nil {
+		stalled.MinSlots = least
+		v.reportStall(stalled)
+	}
+}
+
+func (v *verifier) reportStall(e *schedule.StallError) {
+	for i := range e.Waits {
+		w := &e.Waits[i]
+		w.Rank, w.OnRank = v.names.of(w.Rank), v.names.of(w.OnRank)
+	}
+	w := e.Waits[0]
+	v.found = append(v.found,
+		&schedule.Violation{Kind: schedule.Deadlock, Rank: w.Rank, Lane: w.Lane, Step: w.Step,
+			Chunk: w.Chunk, Text: e.Error(), Steps: e.Steps(), Stall: e})
+}
+
+func (v *verifier) reportError(err error) {
+	var violation *schedule.Violation
+	if errors.As(err, &violation) {
+		v.found = append(v.found, violation.Renamed(v.names.of))
+	}
+}
