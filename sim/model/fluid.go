@@ -30,12 +30,10 @@ func WorkOf(n unit.Bytes) Work {
 	return Work{hi, lo}
 }
 
-// After is what is left after a time at a rate.
+// After is what is left after a time at a rate: nothing, if it has ended by then.
 func (w Work) After(rate uint64, t unit.Time) Work {
 	hi, lo := bits.Mul64(rate, uint64(t))
-	lo, borrow := bits.Sub64(w.lo, lo, 0)
-	hi, _ = bits.Sub64(w.hi, hi, borrow)
-	return Work{hi, lo}
+	return w.Without(Work{hi, lo})
 }
 
 func (w Work) plus(o Work) Work {
