@@ -33,6 +33,14 @@ type Classes struct {
 // Rank is the rank of a class's representative.
 func (c *Classes) Rank(class int32) int32 { return c.Reps[class] / int32(c.Parts) }
 
+// ClassOf is the class of the part of a rank that a lane of it is of.
+func (c *Classes) ClassOf(lane *Peer) int32 {
+	return c.Of[int(lane.Rank)*c.Parts+c.PartOf(int(lane.Lane))]
+}
+
+// PartOf is which part of its rank a lane is of.
+func (c *Classes) PartOf(lane int) int { return int(c.parts[lane]) }
+
 // part is which part of its rank the representative is.
 func (c *Classes) part(class int32) int32 { return c.Reps[class] % int32(c.Parts) }
 
@@ -293,6 +301,16 @@ func textOf(ends []wireEnd) []byte {
 // port is what a part of a rank does to its i-th peer.
 func (c *Classes) port(rank, part int32, i int) *port {
 	return &c.ports[c.role[rank]][int(part)*(mostPeers+1)+i]
+}
+
+// order is how many of a rank's peers before a place a part of it faces.
+func (c *Classes) order(rank, part int32, place int) (n int32) {
+	for i := range place {
+		if c.port(rank, part, i).to >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // back is the part of a rank's i-th peer that a part of the rank faces, and at which place that has

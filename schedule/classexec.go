@@ -38,7 +38,7 @@ func ExecuteClasses(c *Classes, slots int, hooks Hooks) (Counts, error) {
 }
 
 // wireOf names an end of a connection of a class: of a representative's lane, to the lane of the
-// peer at a place.
+// peer at a place among the part's: which place among all of a rank's that is differs in a class.
 type wireOf struct {
 	class, lane, place, far, tag int32
 	out                          bool
@@ -94,11 +94,14 @@ func (x *classExecutor) run() error {
 
 // end is the state of an end of a connection, and of its other one.
 func (x *classExecutor) end(l *classLane, p *Peer, out bool) *wireState {
-	key := wireOf{l.class, l.lane, p.Rank, p.Lane, p.Tag, out}
-	w := x.state(key)
+	c := x.c
+	rank, part := c.Rank(l.class), c.part(l.class)
+	w := x.state(wireOf{l.class, l.lane, c.order(rank, part, int(p.Rank)), p.Lane, p.Tag, out})
 	if w.other == nil {
-		peer, place := x.c.back(x.c.Rank(l.class), x.c.part(l.class), int(p.Rank))
-		w.other = x.state(wireOf{x.c.Of[peer], p.Lane, int32(place), l.lane, p.Tag, !out})
+		peer, place := c.back(rank, part, int(p.Rank))
+		parts := int32(c.Parts)
+		place = int(c.order(peer/parts, peer%parts, place))
+		w.other = x.state(wireOf{c.Of[peer], p.Lane, int32(place), l.lane, p.Tag, !out})
 		if out {
 			x.outs = append(x.outs, w)
 		}
