@@ -217,14 +217,21 @@ func (p *Program) loopOf(c *Cursor, such func(leaf int32) bool) bool {
 }
 
 // Rounds is 1 + the highest round of a step that sends or gets data, as Execute counts them, of
-// every rank: without a walk, where a group says that all do the same.
+// every rank: without a walk, where a group or roles say that ranks do the same.
 //
-// REQUIRES: Group is not nil.
+// REQUIRES: Group is not nil, or HasRoles.
 func (s *Schedule) Rounds() int {
-	most, code := int64(-1), s.role(0)
-	for i := range code.bundles {
-		b := &code.bundles[i]
-		most = max(most, s.latest(code, b.from, b.to, []int32{b.count}))
+	most, codes := int64(-1), []*code{}
+	if s.cast != nil {
+		codes = s.cast.codes
+	} else {
+		codes = append(codes, s.role(0))
+	}
+	for _, code := range codes {
+		for i := range code.bundles {
+			b := &code.bundles[i]
+			most = max(most, s.latest(code, b.from, b.to, []int32{b.count}))
+		}
 	}
 	return int(most) + 1
 }

@@ -147,6 +147,17 @@ func (g *Graph) Alike() bool {
 	return !g.isListed && g.formula != nil && g.Routing == Shortest && g.formula.isAlike()
 }
 
+// Spokes are a rank's links to the one switch that all ranks are around, and from it: the first and
+// the last of all its routes, which have no others. Not ok where the network is another, or where
+// links may differ.
+func (g *Graph) Spokes(rank int32) (up, down int32, ok bool) {
+	s, isStar := g.formula.(*star)
+	if !isStar || s.hubs > 1 || g.isListed || g.Routing != Shortest {
+		return 0, 0, false
+	}
+	return g.Ranks[rank], s.ranks + g.Ranks[rank], true
+}
+
 // first is the first link as a sample of all, if there is one.
 func first(f formula) []int32 {
 	if _, links := f.size(); links == 0 {

@@ -80,6 +80,7 @@ func rows() []row {
 	fifo, swept, proven := `sim.sharing="fifo"`, `sim.engine="sweep"`, "check.proof=true"
 	ranks := func(n int) string { return fmt.Sprintf("topology.ranks=%d", n) }
 	doubling := `collective.algorithm="recursive-doubling"`
+	tree := []string{`collective.algorithm="double-binary-tree"`, `collective.bytes="1 MiB"`}
 	allToAll := []string{`collective.kind="all_to_all"`, `collective.algorithm="pairwise"`}
 	return []row{
 		{work: "ring all_reduce, 1,024 ranks, fifo", scenario: onSwitch, sets: []string{fifo},
@@ -104,6 +105,8 @@ func rows() []row {
 			sets: []string{ranks(4096), doubling}},
 		{work: "recursive doubling all_reduce, 1,048,576 ranks, fluid", scenario: onSwitch,
 			sets: []string{ranks(1 << 20), doubling}},
+		{work: "double-binary-tree all_reduce of 1 MiB, 4,096 ranks, fluid", scenario: onSwitch,
+			byEvent: true, sets: slices.Concat([]string{ranks(4096)}, tree)},
 		{work: "all_to_all, direct, 128 ranks, fluid", scenario: onSwitch, byEvent: true,
 			sets: []string{ranks(128), allToAll[0], `collective.algorithm="direct"`}},
 		{work: "all_to_all, pairwise, 1,024 ranks, fifo", scenario: onSwitch,
@@ -138,6 +141,8 @@ func rows() []row {
 			sets: []string{proven, ranks(1 << 20)}},
 		{work: "recursive doubling all_reduce, 1,048,576 ranks, fluid, proven", scenario: onSwitch,
 			sets: []string{proven, ranks(1 << 20), doubling}},
+		{work: "double-binary-tree all_reduce of 1 MiB, 1,048,576 ranks, fluid, proven", isLarge: true,
+			scenario: onSwitch, sets: slices.Concat([]string{proven, ranks(1 << 20)}, tree)},
 		{work: "hierarchical all_reduce, 1,048,576 GPUs in nodes of 8, fifo, proven", isLarge: true,
 			scenario: onNodes, sets: []string{proven, "topology.nodes=131072"}},
 	}

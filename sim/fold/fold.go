@@ -16,6 +16,12 @@ func (e *NotFolded) Error() string { return "sim: not folded: " + e.Why }
 // ranks do the same. Errors are: *NotFolded; and a *schedule.StallError, that of sim/event. All
 // else that is wrong with a run is left to that, and is *NotFolded too.
 func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
+	if s.Group == nil && s.HasRoles() {
+		if why := plays(s, env); why != "" {
+			return nil, &NotFolded{why}
+		}
+		return playClasses(s, env)
+	}
 	e, err := play(s, env)
 	if err != nil {
 		return nil, err
@@ -62,7 +68,7 @@ func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
 // where that cannot be told without a look at all routes, or nothing is folded. In the midst of a
 // run the symmetry may still be found not to hold.
 func Classes(s *schedule.Schedule, env *model.Env) int {
-	if plays(s, env) != "" {
+	if s.Group == nil || plays(s, env) != "" {
 		return 0
 	}
 	for _, mods := range subgroups(s.Group) {
@@ -77,13 +83,13 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 func plays(s *schedule.Schedule, env *model.Env) string {
 	d := &env.Device
 	switch {
-	case s.Group == nil || s.Spec.Ranks < 2:
+	case s.Group == nil && !s.HasRoles() || s.Spec.Ranks < 2:
 		return "the schedule declares no group"
 	case s.Beside() != nil || s.Parts() != nil:
 		return "the schedule is composed of others"
 	case d.Offload || d.SendBuffer > 0 || d.EagerLimit > 0 || d.GPU.SMs > 0:
 		return "the device is none that it knows"
-	case !s.SameSizes():
+	case s.Group != nil && !s.SameSizes():
 		return "blocks are not of one size"
 	case s.AnyStep(other):
 		return "a step is none that it knows"
