@@ -20,7 +20,6 @@ const (
 type rings struct {
 	ring, tree, nvls graph
 	channels         int // of a communicator; of its trees the second half is the other one
-	nvlsChannels     int
 }
 
 // graph is one search's result: so many channels of so many GB/s inside of a node and between.
@@ -39,10 +38,10 @@ func Machines() []Machine {
 		{Name: "dgx-h100", About: "H100 or H200 on NVSwitch, 8 NICs of 400 Gbit/s a node",
 			generation: hopper, ll128: true,
 			one: rings{ring: graph{12, 30, 0, true, true, false},
-				tree: graph{12, 30, 0, true, true, false}, channels: 24, nvlsChannels: 16},
+				tree: graph{12, 30, 0, true, true, false}, channels: 24},
 			many: rings{ring: graph{8, 48, 48, true, false, false},
 				tree: graph{8, 48, 48, true, false, true}, nvls: graph{8, 40, 48, true, false, false},
-				channels: 16, nvlsChannels: 16}},
+				channels: 16}},
 		{Name: "dgx-a100", About: "A100 on NVSwitch, 8 NICs of 200 Gbit/s a node, AMD processors",
 			generation: ampere, amd: true, ll128: true,
 			one: rings{ring: graph{12, 20, 0, true, true, false},

@@ -292,8 +292,8 @@ func multicasts(t dtype.Type, op collective.Op) bool {
 	return false
 }
 
-// channelsFor is how many channels a call may take of those there are, by how many bytes that
-// leaves each of its threads (enqueue.cc, getAlgoInfo).
+// channelsFor is how many channels a call that is played may take of those there are, by how many
+// bytes that leaves each of its threads (enqueue.cc, getAlgoInfo).
 func (m *model) channelsFor(w Way, bytes int64, channels int) int {
 	threads, least := int64(512), int64(8)
 	switch {
@@ -306,9 +306,6 @@ func (m *model) channelsFor(w Way, bytes int64, channels int) int {
 		}
 	case w.Algorithm == Ring:
 		least *= int64(m.ranks)
-	}
-	if w.Algorithm == NVLS || w.Algorithm == NVLSTree {
-		channels = min(channels, m.nvlsChannels)
 	}
 	return int(max(1, min(int64(channels), bytes/(threads*least))))
 }

@@ -30,6 +30,8 @@ func TestPicked(t *testing.T) {
 			"Ring Simple, 2 of 2 channels: 61.1 us by NCCL's model; NCCL takes Ring LL, 28.0 us"},
 		{allReduce(16, 1<<16), "nccl:auto", []string{"per_node", "8"},
 			"Tree LL128, 16 of 16 channels: 52.0 us by NCCL's model, next Ring LL 52.6 us"},
+		{allReduce(4, 1<<16), "nccl:auto", []string{"per_node", "1"},
+			"Tree LL128, 16 of 16 channels: 52.4 us by NCCL's model, next Ring LL 55.9 us"},
 		{allReduce(2, 1<<10), "nccl:ring", []string{"machine", "socket"},
 			"Ring LL, 1 of 2 channels: 23.4 us by NCCL's model, next Tree LL 36.9 us"},
 		{blocks(collective.AllGather, 4, 1000), "nccl:pat", nil,
