@@ -111,11 +111,12 @@ func (c *composer) add(given *Part) error {
 	if Word(p.Name) != p.Name {
 		return fmt.Errorf("name %q: one word of at most %d bytes is expected", p.Name, maxWord)
 	}
-	if p.Ranks == nil {
-		p.Ranks = make([]int, c.s.Spec.Ranks)
-		for i := range p.Ranks {
-			p.Ranks[i] = i
-		}
+	all := make([]int, c.s.Spec.Ranks)
+	for i := range all {
+		all[i] = i
+	}
+	if p.Ranks == nil || slices.Equal(p.Ranks, all) {
+		p.Ranks = all
 	} else if c.s.beside == nil {
 		p.place = make([]int32, c.s.Spec.Ranks)
 		for i := range p.place {

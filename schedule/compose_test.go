@@ -101,6 +101,44 @@ func TestComposedText(t *testing.T) {
 		"part others ranks 3,1 stream 2 launch(sms) in=c out=all@0,0 as 1\n")
 }
 
+// TestComposedEqual: schedules of parts are equal if all that they consist of is, and not else.
+func TestComposedEqual(t *testing.T) {
+	good := composed(t)
+	whole := func(tensors []Tensor, parts []Part) *Schedule {
+		s, err := Compose("layer", 4, tensors, parts)
+		require.NoError(t, err)
+		return s
+	}
+	parts := func(change func(p []Part)) []Part {
+		p := append([]Part{}, good.Parts()...)
+		change(p)
+		return p
+	}
+	named := append([]Tensor{}, good.Tensors...)
+	named[0].Name = "z"
+	other := *good.Parts()[2].Schedule
+	other.Name = "another"
+	require.True(t, Equal(good, whole(good.Tensors, parts(func([]Part) {}))))
+	teams := parts(func(p []Part) { p[1].After = nil })[1:]
+	for i := range teams {
+		teams[i].Memory, teams[i].Launch, teams[i].Stream = nil, nil, 0
+	}
+	beside := whole(nil, teams)
+	require.NotNil(t, beside.Beside())
+	for _, c := range []struct{ a, b *Schedule }{
+		{good, whole(good.Tensors, good.Parts()[:2])},
+		{good, whole(named, good.Parts())},
+		{good, whole(good.Tensors, parts(func(p []Part) { p[2].Stream = 3 }))},
+		{good, whole(good.Tensors, parts(func(p []Part) { p[2].Schedule = &other }))},
+		{good, good.Parts()[0].Schedule},
+		{beside, whole(nil, teams[:1])},
+		{beside, whole(nil, []Part{teams[1], teams[0]})},
+	} {
+		require.False(t, Equal(c.a, c.b), "%v\n%v", c.a, c.b)
+		require.False(t, Equal(c.b, c.a), "%v\n%v", c.b, c.a)
+	}
+}
+
 // TestComposedPrograms: a rank runs the lanes of its parts, each between a step that awaits the
 // parts before it and one that posts; peers, lanes and memory are those of the whole.
 func TestComposedPrograms(t *testing.T) {
