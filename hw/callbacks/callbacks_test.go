@@ -12,6 +12,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/proof"
 	"collsim/schedule"
 )
@@ -248,49 +249,24 @@ rank 1
 
 // TestStuck: what never comes is named at once, and every rank completes with it.
 func TestStuck(t *testing.T) {
+	comes, before, after := hwtest.NeverComes(t)
+	received, want := hwtest.NeverReceived(t)
+	cross, err := schedule.Parse(crossing)
+	require.NoError(t, err)
 	for _, c := range []struct {
-		text, want string
-		slots      int
+		s     *schedule.Schedule
+		want  string
+		slots int
 	}{
-		{`schedule stuck
-collective broadcast float32
-ranks 2
-root 0
-count 4
-rank 0
-  lane 0
-    copy in into out @0
-rank 1
-  lane 0
-    recv from 0 into out @0
-`, "hw: rank 1 lane 0 step 0: wait: stall: no message is on its way: 1 lane waits for what never " +
-			"comes\n  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, " +
-			"which has come to its end", 0},
-		{`schedule full
-collective broadcast float32
-ranks 2
-root 0
-count 4
-cut in block even 4
-cut out block even 4
-rank 0
-  lane 0
-    send in[0] to 1 @0
-    send in[1] to 1 @0
-    copy in into out @0
-rank 1
-  lane 0
-    recv from 0 into out[0] @0
-`, "hw: rank 0 lane 0: step: malformed: 1 messages to rank 1 lane 0 are never received", 0},
-		{crossing, "hw: rank 0 lane 0 step 1: wait: stall: no message is on its way: 2 lanes wait in a " +
+		{comes, before + "no message is on its way" + after, 0},
+		{received, want, 0},
+		{cross, "hw: rank 0 lane 0 step 1: wait: stall: no message is on its way: 2 lanes wait in a " +
 			"circle; FIFO depth 1\n  rank 0 lane 0 step 1  send chunk 1  waits for a slot from rank 1 " +
 			"lane 0\n  rank 1 lane 0 step 1  send chunk 1  waits for a slot from rank 0 lane 0, above", 1},
 	} {
-		s, err := schedule.Parse(c.text)
-		require.NoError(t, err)
 		done := 0
-		in := [][]float32{make([]float32, s.Spec.In(0)), make([]float32, s.Spec.In(1))}
-		_, err = play(s, in, Config{Name: "g",
+		in := [][]float32{make([]float32, c.s.Spec.In(0)), make([]float32, c.s.Spec.In(1))}
+		_, err := play(c.s, in, Config{Name: "g",
 			Done: func(int, error) { done++ }}, hw.Env{Slots: c.slots})
 		require.EqualError(t, err, c.want)
 		require.Equal(t, 2, done)

@@ -3,9 +3,6 @@ package callbacks
 import (
 	"context"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,8 +11,8 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/internal/tier"
-	"collsim/proof"
 	"collsim/reference"
 	"collsim/schedule"
 )
@@ -28,8 +25,8 @@ func TestEverything(t *testing.T) {
 	for _, a := range algos.Table() {
 		for _, kind := range a.Kinds {
 			for _, ranks := range []int{1, 2, 3, 4, 6, 8} {
-				spec := anySpec(kind, ranks, rand.New(rand.NewPCG(uint64(ranks), 7)))
-				for _, op := range operators(kind) {
+				spec := hwtest.AnySpec(kind, ranks, rand.New(rand.NewPCG(uint64(ranks), 7)))
+				for _, op := range hwtest.Operators(kind) {
 					for _, dt := range dtype.All() {
 						// Each operator in each type on one or two of the six numbers of ranks; each
 						// type of a kind without operators on three in the short tier.
@@ -58,55 +55,10 @@ func TestEverything(t *testing.T) {
 	require.Greater(t, runs, tier.Of(3000, 5000))
 }
 
-// operators are those of a kind with their factor and mode; a kind that does not reduce has none.
-func operators(kind collective.Kind) []collective.Spec {
-	if !kind.Reduces() {
-		return []collective.Spec{{}}
-	}
-	list := []collective.Spec{{Op: collective.Avg, Avg: collective.AvgPost}}
-	for _, op := range collective.Ops() {
-		list = append(list, collective.Spec{Op: op})
-	}
-	list[len(list)-1].Factor = 3
-	return list
-}
-
-// anySpec is a collective of any size and root.
-func anySpec(kind collective.Kind, ranks int, r *rand.Rand) collective.Spec {
-	s := collective.Spec{Kind: kind, Ranks: ranks}
-	rows := 0
-	switch {
-	case kind == collective.Barrier:
-	case kind == collective.AllToAllV:
-		rows = ranks
-	case kind.Splits():
-		rows = 1
-	default:
-		s.Count = int64(ranks) + r.Int64N(9)
-	}
-	if kind.Rooted() {
-		s.Root = r.IntN(ranks)
-	}
-	for range rows {
-		row := make([]int64, ranks)
-		for i := range row {
-			row[i] = r.Int64N(5)
-		}
-		s.Splits = append(s.Splits, row)
-	}
-	return s
-}
-
 // agrees compares the two executors, on bits that may be any.
 func agrees(t *testing.T, s *schedule.Schedule, env hw.Env, r *rand.Rand) *hw.Result {
 	t.Helper()
-	in := make([][]byte, s.Spec.Ranks)
-	for rank := range in {
-		in[rank] = make([]byte, s.Len(schedule.Input, rank)*int64(s.Spec.Type.Width()))
-		for i := range in[rank] {
-			in[rank][i] = byte(r.Uint32())
-		}
-	}
+	in := hwtest.AnyInputs(s, r)
 	want, err := reference.RunBytes(s, in, reference.RunOptions{})
 	require.NoError(t, err)
 	env.Trace = true
@@ -114,39 +66,16 @@ func agrees(t *testing.T, s *schedule.Schedule, env hw.Env, r *rand.Rand) *hw.Re
 		&hw.Job{Schedule: s, Inputs: in, Env: env})
 	require.NoError(t, err)
 	require.NoError(t, result.Trace.Validate())
-	for rank := range want {
-		if s.Spec.Kind == collective.Custom {
-			require.Len(t, result.Outputs[rank], len(want[rank])) // some write no output
-			continue
-		}
-		require.Equal(t, want[rank], append([]byte{}, result.Outputs[rank]...),
-			"%s %v %v %v, rank %d of %d", s.Name, s.Spec.Kind, s.Spec.Op, s.Spec.Type, rank, len(want))
-	}
+	hwtest.SameOutputs(t, s, want, result.Outputs)
 	return result
 }
 
 // TestScripts: gets, puts, silent ones, packets, multimem, events, slices and lanes give the bits
 // that they must, with as few slots as will do, and once more without a pause.
 func TestScripts(t *testing.T) {
-	paths, err := filepath.Glob("../../schedule/testdata/*.txt")
-	require.NoError(t, err)
-	played := 0
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		for _, part := range strings.Split("\n"+string(text), "\nschedule\n")[1:] {
-			body, _, _ := strings.Cut(part, "\n----")
-			s, err := schedule.Parse(body + "\n")
-			require.NoError(t, err, path)
-			p, found := proof.Verify(s, proof.Options{})
-			if len(found) > 0 {
-				continue
-			}
-			r := rand.New(rand.NewPCG(uint64(played), 9))
-			agrees(t, s, hw.Env{Slots: p.MinSlots, Repetitions: 3}, r)
-			agrees(t, s, hw.Env{Slots: p.MinSlots, Iterations: p.Iterations}, r)
-			played++
-		}
+	for i, s := range hwtest.Scripts(t) {
+		r := rand.New(rand.NewPCG(uint64(i), 9))
+		agrees(t, s.Schedule, hw.Env{Slots: s.Proof.MinSlots, Repetitions: 3}, r)
+		agrees(t, s.Schedule, hw.Env{Slots: s.Proof.MinSlots, Iterations: s.Proof.Iterations}, r)
 	}
-	require.Greater(t, played, 12)
 }

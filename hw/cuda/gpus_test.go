@@ -11,6 +11,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/schedule"
 )
 
@@ -25,8 +26,10 @@ func TestGPUs(t *testing.T) {
 		for i, a := range algos.Table() {
 			for j, kind := range a.Kinds {
 				r := rand.New(rand.NewPCG(uint64(i), uint64(j)))
-				spec := anySpec(kind, []int{4, 6, 8}[i%3], r)
-				if spec.Op = operators(kind)[(i+j)%len(operators(kind))].Op; kind != collective.Barrier {
+				spec := hwtest.AnySpec(kind, []int{4, 6, 8}[i%3], r)
+				operators := hwtest.Operators(kind)
+				spec.Op = operators[(i+j)%len(operators)].Op
+				if kind != collective.Barrier {
 					spec.Type = dtype.All()[(i+j)%len(dtype.All())]
 				}
 				s, err := a.Build(spec, algos.Options{})

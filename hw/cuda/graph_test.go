@@ -12,6 +12,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/reference"
 	"collsim/schedule"
 )
@@ -155,7 +156,7 @@ func outputs(e *Executor, s *schedule.Schedule, in [][]byte) (got [][]byte, err 
 
 // quietInputs are inputs of any bits that are no NaN.
 func quietInputs(s *schedule.Schedule) [][]byte {
-	in := anything(s, rand.New(rand.NewPCG(3, 4)))
+	in := hwtest.AnyInputs(s, rand.New(rand.NewPCG(3, 4)))
 	for _, b := range in {
 		for i := range b {
 			b[i] = 0x30 | b[i]&0x0f

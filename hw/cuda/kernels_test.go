@@ -17,6 +17,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/kernel"
 )
 
@@ -28,7 +29,7 @@ func TestKernels(t *testing.T) {
 	require.NoError(t, err)
 	e := executor(t)
 	for _, name := range stepNames() {
-		for i, op := range append(operators(collective.AllReduce),
+		for i, op := range append(hwtest.Operators(collective.AllReduce),
 			collective.Spec{Op: collective.Avg}) {
 			spec := collective.Spec{Kind: collective.AllReduce, Type: name.of, Op: op.Op, Avg: op.Avg,
 				Factor: op.Factor, Ranks: 3, Count: 4000}

@@ -22,6 +22,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/hw/rank"
 	"collsim/internal/memory"
 	"collsim/internal/tier"
@@ -53,8 +54,10 @@ func TestMachines(t *testing.T) {
 				continue
 			}
 			r := rand.New(rand.NewPCG(uint64(i), uint64(j)))
-			spec := anySpec(kind, []int{4, 6, 3}[i%3], r)
-			if spec.Op = operators(kind)[(i+j)%len(operators(kind))].Op; kind != collective.Barrier {
+			spec := hwtest.AnySpec(kind, []int{4, 6, 3}[i%3], r)
+			operators := hwtest.Operators(kind)
+			spec.Op = operators[(i+j)%len(operators)].Op
+			if kind != collective.Barrier {
 				spec.Type = dtype.All()[(i+j)%len(dtype.All())]
 			}
 			s, err := a.Build(spec, algos.Options{})

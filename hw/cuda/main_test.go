@@ -11,6 +11,7 @@ import (
 
 	"collsim/hw"
 	"collsim/hw/cuda/cudatest"
+	"collsim/hw/hwtest"
 	"collsim/internal/tier"
 	"collsim/kernel"
 	"collsim/reference"
@@ -76,22 +77,10 @@ func executor(t *testing.T) *Executor {
 	return e
 }
 
-// anything is inputs whose bits may be any.
-func anything(s *schedule.Schedule, r *rand.Rand) [][]byte {
-	in := make([][]byte, s.Spec.Ranks)
-	for rank := range in {
-		in[rank] = make([]byte, s.Len(schedule.Input, rank)*int64(s.Spec.Type.Width()))
-		for i := range in[rank] {
-			in[rank][i] = byte(r.Uint32())
-		}
-	}
-	return in
-}
-
 // agrees compares with the interpreter.
 func agrees(t *testing.T, e hw.Executor, s *schedule.Schedule, env hw.Env, r *rand.Rand) {
 	t.Helper()
-	in := anything(s, r)
+	in := hwtest.AnyInputs(s, r)
 	options := reference.RunOptions{}
 	if env.Float32 {
 		options.Accumulate = reference.InFloat32
@@ -104,10 +93,7 @@ func agrees(t *testing.T, e hw.Executor, s *schedule.Schedule, env hw.Env, r *ra
 	if env.Trace {
 		require.NoError(t, result.Trace.Validate())
 	}
-	for rank := range want {
-		require.Equal(t, want[rank], append([]byte{}, result.Outputs[rank]...),
-			"%s %v %v %v, rank %d of %d", s.Name, s.Spec.Kind, s.Spec.Op, s.Spec.Type, rank, len(want))
-	}
+	hwtest.SameOutputs(t, s, want, result.Outputs)
 }
 
 // sampled is a part of a list in the short tier, in which each kind is met and the last are, and

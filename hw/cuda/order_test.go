@@ -12,6 +12,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/reference"
 	"collsim/schedule"
 )
@@ -68,7 +69,7 @@ func TestDroppedEvents(t *testing.T) {
 		count, _ := standin(t, "seed=1")
 		e := executor(t)
 		r := rand.New(rand.NewPCG(3, 4))
-		in := anything(c.s, r)
+		in := hwtest.AnyInputs(c.s, r)
 		for _, b := range in {
 			for i := range b {
 				b[i] = 0x30 | b[i]&0x0f // no NaN

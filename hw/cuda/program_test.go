@@ -14,6 +14,7 @@ import (
 
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/kernel"
 	"collsim/program"
 	"collsim/proof"
@@ -173,7 +174,7 @@ rank 0
 	e := executor(t)
 	agrees(t, e, s, hw.Env{}, rand.New(rand.NewPCG(1, 1)))
 	result, err := e.Run(context.Background(), &hw.Job{Schedule: s,
-		Inputs: anything(s, rand.New(rand.NewPCG(1, 1)))})
+		Inputs: hwtest.AnyInputs(s, rand.New(rand.NewPCG(1, 1)))})
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, result.Repetitions[0].Time, 20*unit.Millisecond)
 }

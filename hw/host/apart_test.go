@@ -9,7 +9,7 @@ import (
 
 	"collsim/dtype"
 	"collsim/hw"
-	"collsim/proof"
+	"collsim/hw/hwtest"
 )
 
 // processes are the transports with a process for every rank.
@@ -20,11 +20,7 @@ func TestProcesses(t *testing.T) {
 	for _, transport := range processes() {
 		t.Run(transport.String(), func(t *testing.T) {
 			h := open(t, Config{Transport: transport})
-			for _, s := range scripts(t) {
-				p, _ := proof.Verify(s, proof.Options{})
-				agree(t, h, s, hw.Env{Slots: p.MinSlots, Repetitions: 3})
-				agree(t, h, s, hw.Env{Slots: p.MinSlots, Iterations: p.Iterations, Trace: true})
-			}
+			agreeOnScripts(t, h)
 			for _, typ := range dtype.All() {
 				agree(t, h, ringOf(t, 4, 1021, typ), hw.Env{Slots: 2})
 			}
@@ -50,9 +46,9 @@ func TestWorkers(t *testing.T) {
 			}
 		}})
 	require.NoError(t, err)
-	for _, s := range scripts(t) {
+	for _, s := range hwtest.Scripts(t) {
 		if s.Spec.Ranks <= 4 {
-			agree(t, h, s, hw.Env{Iterations: 2, Slots: 8, Timeout: 10 * time.Second})
+			agree(t, h, s.Schedule, hw.Env{Iterations: 2, Slots: 8, Timeout: 10 * time.Second})
 		}
 	}
 	agree(t, h, ringOf(t, 8, 1<<20, dtype.Float32), hw.Env{Repetitions: 2})

@@ -20,6 +20,7 @@ import (
 	"collsim/dtype"
 	"collsim/hw"
 	"collsim/hw/gate"
+	"collsim/hw/hwtest"
 	"collsim/internal/tier"
 	"collsim/schedule"
 )
@@ -33,27 +34,6 @@ func endless(t testing.TB, ranks int, timeout time.Duration) *hw.Job {
 	}
 	return &hw.Job{Schedule: s, Inputs: in, Env: hw.Env{Iterations: 1 << 30, Timeout: timeout}}
 }
-
-// stuck is a schedule in which ranks wait for each other: rank 0 for rank 2's message, which comes
-// after rank 1's, which comes after rank 0's.
-const stuck = `schedule stuck
-collective broadcast float32
-ranks 3
-root 0
-count 4
-rank 0
-  lane 0
-    recv from 2 into out @0
-    send in to 1 @1
-rank 1
-  lane 0
-    recv from 0 into out @0
-    send out to 2 @1
-rank 2
-  lane 0
-    recv from 1 into out @0
-    send out to 0 @1
-`
 
 // leftovers are the goroutines, open files and child processes of this program.
 func leftovers(t *testing.T) [3]int {
@@ -113,21 +93,16 @@ func TestNothingLeft(t *testing.T) {
 
 // TestStall: a run that cannot go on is ended, and says who waits for whom.
 func TestStall(t *testing.T) {
-	s, err := schedule.Parse(stuck)
-	require.NoError(t, err)
-	in := [][]byte{make([]byte, 16), {}, {}}
+	const timeout = 400 * time.Millisecond
+	s, in, told := hwtest.Circle(t, timeout)
 	for _, transport := range []Transport{Goroutines, Unix, TCP} {
 		t.Run(transport.String(), func(t *testing.T) {
 			nothingLeft(t)
 			h := open(t, Config{Transport: transport})
 			agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{}) // ranks may take long to start
-			_, err = h.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
-				Env: hw.Env{Timeout: 400 * time.Millisecond}})
-			require.EqualError(t, err, "hw: rank 0 lane 0 step 0: wait: timeout: "+
-				"no progress for 400ms: 3 lanes wait in a circle\n"+
-				"  rank 0 lane 0 step 0  recv chunk 0  waits for a message from rank 2 lane 0\n"+
-				"  rank 2 lane 0 step 0  recv chunk 0  waits for a message from rank 1 lane 0\n"+
-				"  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, above")
+			_, err := h.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
+				Env: hw.Env{Timeout: timeout}})
+			require.EqualError(t, err, told)
 			var stall *schedule.StallError
 			require.ErrorAs(t, err, &stall)
 			agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{}) // it can be used again

@@ -3,9 +3,6 @@ package host
 import (
 	"context"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +10,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
-	"collsim/proof"
+	"collsim/hw/hwtest"
 	"collsim/reference"
 	"collsim/schedule"
 )
@@ -82,15 +79,19 @@ func agree(t *testing.T, h *Host, s *schedule.Schedule, env hw.Env) *hw.Result {
 	result, err := h.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in, Env: env})
 	require.NoError(t, err, "%s %v of %d", s.Name, s.Spec.Kind, s.Spec.Ranks)
 	want := oracle(t, s, in)
-	for rank := range want {
-		if s.Spec.Kind == collective.Custom {
-			require.Len(t, result.Outputs[rank], len(want[rank])) // some write no output
-			continue
-		}
-		require.Equal(t, want[rank], append([]byte{}, result.Outputs[rank]...),
-			"%s %v, rank %d of %d", s.Name, s.Spec.Kind, rank, s.Spec.Ranks)
-	}
+	hwtest.SameOutputs(t, s, want, result.Outputs)
 	return result
+}
+
+// agreeOnScripts plays all that the vocabulary has, with as few slots as will do, and once more
+// without a pause.
+func agreeOnScripts(t *testing.T, h *Host) {
+	t.Helper()
+	for _, s := range hwtest.Scripts(t) {
+		slots := s.Proof.MinSlots
+		agree(t, h, s.Schedule, hw.Env{Slots: slots, Repetitions: 3})
+		agree(t, h, s.Schedule, hw.Env{Slots: slots, Iterations: s.Proof.Iterations, Trace: true})
+	}
 }
 
 // ringOf is the ring all-reduce: reduce-scatter, then all-gather.
@@ -123,26 +124,4 @@ func ringWith(t testing.TB, spec collective.Spec) *schedule.Schedule {
 	})
 	require.NoError(t, err)
 	return s
-}
-
-// scripts are the schedules that package schedule's tests have written by hand: all that the
-// vocabulary has, proven.
-func scripts(t *testing.T) (all []*schedule.Schedule) {
-	t.Helper()
-	paths, err := filepath.Glob("../../schedule/testdata/*.txt")
-	require.NoError(t, err)
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		for _, part := range strings.Split("\n"+string(text), "\nschedule\n")[1:] {
-			body, _, _ := strings.Cut(part, "\n----")
-			s, err := schedule.Parse(body + "\n")
-			require.NoError(t, err, path)
-			if _, found := proof.Verify(s, proof.Options{}); len(found) == 0 {
-				all = append(all, s)
-			}
-		}
-	}
-	require.Greater(t, len(all), 12)
-	return all
 }

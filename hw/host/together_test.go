@@ -10,7 +10,6 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
-	"collsim/proof"
 	"collsim/schedule"
 )
 
@@ -18,11 +17,7 @@ import (
 // that they must, with as few slots as will do, and once more without a pause.
 func TestScripts(t *testing.T) {
 	h := open(t, Config{})
-	for _, s := range scripts(t) {
-		p, _ := proof.Verify(s, proof.Options{})
-		agree(t, h, s, hw.Env{Slots: p.MinSlots, Repetitions: 3})
-		agree(t, h, s, hw.Env{Slots: p.MinSlots, Iterations: p.Iterations, Trace: true})
-	}
+	agreeOnScripts(t, h)
 }
 
 // TestTypes: all formats and operators, in place and not, and with the other mean.

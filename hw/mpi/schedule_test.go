@@ -13,6 +13,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/internal/tier"
 	"collsim/proof"
 	"collsim/schedule"
@@ -139,37 +140,12 @@ func testTimeline(t *testing.T, d *Executor) {
 	require.Contains(t, r.RanOn.String(), "mpi (Open MPI v")
 }
 
-// stuck is a schedule in which three ranks wait in a circle.
-const stuck = `schedule stuck
-collective broadcast float32
-ranks 3
-root 0
-count 4
-rank 0
-  lane 0
-    recv from 2 into out @0
-    send in to 1 @1
-rank 1
-  lane 0
-    recv from 0 into out @0
-    send out to 2 @1
-rank 2
-  lane 0
-    recv from 1 into out @0
-    send out to 0 @1
-`
-
 // testStall: a run that cannot go on is ended, and says who waits for whom.
 func testStall(t *testing.T, d *Executor) {
-	s, err := schedule.Parse(stuck)
-	require.NoError(t, err)
-	in := [][]byte{make([]byte, 16), {}, {}}
-	_, err = d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
-		Env: hw.Env{Timeout: 500 * time.Millisecond}})
-	require.EqualError(t, err, "hw: rank 0 lane 0 step 0: wait: timeout: "+
-		"no progress for 500ms: 3 lanes wait in a circle\n"+
-		"  rank 0 lane 0 step 0  recv chunk 0  waits for a message from rank 2 lane 0\n"+
-		"  rank 2 lane 0 step 0  recv chunk 0  waits for a message from rank 1 lane 0\n"+
-		"  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, above")
+	const timeout = 500 * time.Millisecond
+	s, in, told := hwtest.Circle(t, timeout)
+	_, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
+		Env: hw.Env{Timeout: timeout}})
+	require.EqualError(t, err, told)
 	d.start(t, 3) // it can be used again
 }

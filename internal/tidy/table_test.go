@@ -78,6 +78,7 @@ func table() []row {
 		{path: "hw/cuda", ours: hw + " hw/rank hw/gate internal/memory",
 			modules: []string{"github.com/ebitengine/purego"}},
 		{path: "hw/cuda/cudatest", ours: "hw/internal/clib"},
+		{path: "hw/hwtest", ours: "schedule proof collective", modules: testLibraries()},
 		{path: "hw/host", ours: hw + " hw/rank hw/gate"},
 		{path: "hw/mpi", ours: hw + " hw/rank hw/gate algos/openmpi",
 			modules: []string{"github.com/ebitengine/purego"}},

@@ -1,0 +1,175 @@
+// Package hwtest has what the tests of executors share: collectives of all kinds, schedules with
+// all that the vocabulary has, inputs of any bits, and schedules that can't come to their end. It
+// must not know any executor.
+package hwtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/proof"
+	"collsim/schedule"
+)
+
+// Operators are those of a kind with their factor and mode; a kind that does not reduce has none.
+func Operators(kind collective.Kind) []collective.Spec {
+	if !kind.Reduces() {
+		return []collective.Spec{{}}
+	}
+	list := []collective.Spec{{Op: collective.Avg, Avg: collective.AvgPost}}
+	for _, op := range collective.Ops() {
+		list = append(list, collective.Spec{Op: op})
+	}
+	list[len(list)-1].Factor = 3
+	return list
+}
+
+// AnySpec is a collective of any size and root.
+func AnySpec(kind collective.Kind, ranks int, r *rand.Rand) collective.Spec {
+	s := collective.Spec{Kind: kind, Ranks: ranks}
+	rows := 0
+	switch {
+	case kind == collective.Barrier:
+	case kind == collective.AllToAllV:
+		rows = ranks
+	case kind.Splits():
+		rows = 1
+	default:
+		s.Count = int64(ranks) + r.Int64N(9)
+	}
+	if kind.Rooted() {
+		s.Root = r.IntN(ranks)
+	}
+	for range rows {
+		row := make([]int64, ranks)
+		for i := range row {
+			row[i] = r.Int64N(5)
+		}
+		s.Splits = append(s.Splits, row)
+	}
+	return s
+}
+
+// AnyInputs are inputs whose bits may be any.
+func AnyInputs(s *schedule.Schedule, r *rand.Rand) [][]byte {
+	in := make([][]byte, s.Spec.Ranks)
+	for rank := range in {
+		in[rank] = make([]byte, s.Len(schedule.Input, rank)*int64(s.Spec.Type.Width()))
+		for i := range in[rank] {
+			in[rank][i] = byte(r.Uint32())
+		}
+	}
+	return in
+}
+
+// Script is a schedule, with what its proof says.
+type Script struct {
+	*schedule.Schedule
+	Proof *proof.Proof
+}
+
+// Scripts are the schedules that package schedule's tests have written by hand, and that are
+// proven: gets, puts, silent ones, packets, multimem, events, slices and lanes.
+func Scripts(t testing.TB) (all []Script) {
+	t.Helper()
+	paths, err := filepath.Glob("../../schedule/testdata/*.txt")
+	require.NoError(t, err)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, part := range strings.Split("\n"+string(text), "\nschedule\n")[1:] {
+			body, _, _ := strings.Cut(part, "\n----")
+			s, err := schedule.Parse(body + "\n")
+			require.NoError(t, err, path)
+			if p, found := proof.Verify(s, proof.Options{}); len(found) == 0 {
+				all = append(all, Script{s, p})
+			}
+		}
+	}
+	require.Greater(t, len(all), 12)
+	return all
+}
+
+// SameOutputs compares every bit of what the ranks of a schedule have put out with what is wanted.
+func SameOutputs(t testing.TB, s *schedule.Schedule, want, got [][]byte) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for rank := range want {
+		if s.Spec.Kind == collective.Custom {
+			require.Len(t, got[rank], len(want[rank])) // some write no output
+			continue
+		}
+		require.Equal(t, want[rank], append([]byte{}, got[rank]...), "%s %v %v %v, rank %d of %d",
+			s.Name, s.Spec.Kind, s.Spec.Op, s.Spec.Type, rank, len(want))
+	}
+}
+
+// Circle is a schedule in which ranks wait for each other: rank 0 for rank 2's message, which comes
+// after rank 1's, which comes after rank 0's; its inputs, and what is to be told after a timeout.
+func Circle(t testing.TB, timeout time.Duration) (s *schedule.Schedule, in [][]byte, told string) {
+	text := "schedule stuck\ncollective broadcast float32\nranks 3\nroot 0\ncount 4\n"
+	for rank, own := range []string{"in", "out", "out"} {
+		text += fmt.Sprintf("rank %d\n  lane 0\n    recv from %d into out @0\n    send %s to %d @1\n",
+			rank, (rank+2)%3, own, (rank+1)%3)
+	}
+	return parsed(t, text), [][]byte{make([]byte, 16), {}, {}},
+		fmt.Sprintf("hw: rank 0 lane 0 step 0: wait: timeout: no progress for %v: ", timeout) +
+			"3 lanes wait in a circle\n" +
+			"  rank 0 lane 0 step 0  recv chunk 0  waits for a message from rank 2 lane 0\n" +
+			"  rank 2 lane 0 step 0  recv chunk 0  waits for a message from rank 1 lane 0\n" +
+			"  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, above"
+}
+
+// NeverComes is a schedule in which rank 1 waits for a message that rank 0 does not send; and what
+// an executor that sees it at once is to tell, before and after its own words.
+func NeverComes(t testing.TB) (s *schedule.Schedule, before, after string) {
+	return parsed(t, `schedule stuck
+collective broadcast float32
+ranks 2
+root 0
+count 4
+rank 0
+  lane 0
+    copy in into out @0
+rank 1
+  lane 0
+    recv from 0 into out @0
+`), "hw: rank 1 lane 0 step 0: wait: stall: ", ": 1 lane waits for what never comes\n" +
+			"  rank 1 lane 0 step 0  recv chunk 0  waits for a message from rank 0 lane 0, " +
+			"which has come to its end"
+}
+
+// NeverReceived is a schedule in which one of two messages is not received, and what is to be told.
+func NeverReceived(t testing.TB) (s *schedule.Schedule, told string) {
+	return parsed(t, `schedule full
+collective broadcast float32
+ranks 2
+root 0
+count 4
+cut in block even 4
+cut out block even 4
+rank 0
+  lane 0
+    send in[0] to 1 @0
+    send in[1] to 1 @0
+    copy in into out @0
+rank 1
+  lane 0
+    recv from 0 into out[0] @0
+`), "hw: rank 0 lane 0: step: malformed: 1 messages to rank 1 lane 0 are never received"
+}
+
+func parsed(t testing.TB, text string) *schedule.Schedule {
+	t.Helper()
+	s, err := schedule.Parse(text)
+	require.NoError(t, err)
+	return s
+}
