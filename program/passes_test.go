@@ -169,6 +169,9 @@ func TestReorder(t *testing.T) {
 	require.Equal(t, 10*unit.Microsecond, took)
 	require.Equal(t, "wait", low.Ops[1].Names[0])
 	require.Equal(t, []string{"sum x", "wait", "b"}, low.Decided.Order)
+	require.Equal(t, []string{"reorder [sum x]: waited for by b (it needs nothing before)",
+		"reorder []: issue early, and what waits last (as written 16.0 us; wait late 16.0 us; issue " +
+			"early, wait late 16.0 us; issue early, and what waits last 10.0 us) 6.00 us"}, notesOf(low))
 
 	// Nothing can move: all needs what is before.
 	low, took = onTwo(t, program.Lowering{Reorder: true}, vectors("x"), twice("x", "a"), sum("a", "b"),

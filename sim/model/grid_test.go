@@ -81,6 +81,16 @@ func TestBytesOfWaves(t *testing.T) {
 			found++
 		}
 		require.EqualValues(t, want, g.Bytes(from, n), "%v, %v, blocks %d to %d", op, tile, from, from+n)
+
+		// Alone, waves follow each other, the last of the blocks that are left.
+		takes, first := unit.Time(0), g.Blocks-g.Blocks%n
+		for i := int64(0); i < first; i += n {
+			takes += max(g.Time, g.Bytes(i, n).Over(gpu.HBM))
+		}
+		if first < g.Blocks {
+			takes += max(g.Time, g.Bytes(first, g.Blocks-first).Over(gpu.HBM))
+		}
+		require.Equal(t, takes, g.alone(n, false, gpu.HBM), "%v, %v, waves of %d", op, tile, n)
 	}
 	require.Greater(t, found, 500, "waves that find something in the cache")
 	require.Greater(t, downs, 300, "grids down the columns")
