@@ -10,6 +10,8 @@ import (
 	"github.com/leanovate/gopter/gen"
 	"github.com/leanovate/gopter/prop"
 	"github.com/stretchr/testify/require"
+
+	"collsim/fidelity"
 )
 
 // theirs is what encoding/json writes.
@@ -104,5 +106,21 @@ func TestColumns(t *testing.T) {
 		require.False(t, c.CSV == "" && c.Place > 0)
 		require.Equal(t, c.Heading != "", c.Width > 0)
 		keys[c.Key], csv[c.CSV] = true, true
+	}
+}
+
+// TestMedian: of an even number of values it is between the middle two.
+func TestMedian(t *testing.T) {
+	require.InDelta(t, 3, Median([]float64{3}), 0)
+	require.InDelta(t, 2.5, Median([]float64{1, 2, 3, 9}), 0)
+	require.InDelta(t, 4, Median([]float64{1, 2, 4, 5, 9}), 0)
+}
+
+// TestWorst: the worst case is named also where it is the first; none has no name.
+func TestWorst(t *testing.T) {
+	cases := []fidelity.Case{{ID: "first"}, {ID: "second"}}
+	for at, want := range map[int]string{-1: `"worst": ""`, 0: `"worst": "first"`,
+		1: `"worst": "second"`} {
+		require.Contains(t, ours(t, object(qualityMembers(&fidelity.Quality{Worst: at}, cases))), want)
 	}
 }
