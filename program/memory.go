@@ -44,7 +44,7 @@ type extent struct {
 
 // extents lists all that somebody uses.
 func (w *lowering) extents() (list []extent) {
-	at := map[string]int{}
+	at, shared := map[string]int{}, w.sharedHomes()
 	add := func(e extent) {
 		at[e.Name] = len(list)
 		e.Bytes = unit.Bytes(e.count * int64(e.typ.Width()))
@@ -52,7 +52,7 @@ func (w *lowering) extents() (list []extent) {
 	}
 	for _, t := range w.plan.tensors {
 		h, lies := w.homes[t.Name]
-		if lies && !h.shared || w.isShared(t.Name) {
+		if lies && !h.shared || shared[t.Name] {
 			continue
 		}
 		add(extent{Held: Held{Name: t.Name}, typ: t.Type, count: t.Shape.Elements(),
@@ -81,14 +81,15 @@ func (w *lowering) extents() (list []extent) {
 	})
 }
 
-// isShared reports whether a tensor is one in which others lie at different times.
-func (x *plan) isShared(name string) bool {
-	for _, h := range x.homes {
-		if h.shared && h.in == name {
-			return true
+// sharedHomes are the tensors in which others lie at different times.
+func (x *plan) sharedHomes() map[string]bool {
+	in := map[string]bool{}
+	for _, t := range x.tensors {
+		if h := x.homes[t.Name]; h.shared {
+			in[h.in] = true
 		}
 	}
-	return false
+	return in
 }
 
 // account works out what a lowered program needs.

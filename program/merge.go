@@ -312,7 +312,7 @@ func (x *plan) calls() (n int) {
 
 // fresh is a name that no tensor has.
 func (x *plan) fresh(name string) string {
-	for slices.ContainsFunc(x.tensors, func(t Tensor) bool { return t.Name == name }) {
+	for _, taken := x.roles[name]; taken; _, taken = x.roles[name] {
 		name += "_"
 	}
 	return name

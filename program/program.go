@@ -116,6 +116,9 @@ type lookup struct {
 	*Program
 	tensors []Tensor // declared, and then those that ops write
 	ops     []resolved
+	byName  map[string]int // of tensors
+	// the last op that writes a tensor, and the last that reads it
+	written, read map[string]int
 }
 
 // resolved is an op with its tensors.
@@ -174,11 +177,17 @@ func (r *resolved) writes() []string {
 
 // tensor is the one of that name.
 func (l *lookup) tensor(name string) (Tensor, bool) {
-	i := slices.IndexFunc(l.tensors, func(t Tensor) bool { return t.Name == name })
-	if i < 0 {
+	i, known := l.byName[name]
+	if !known {
 		return Tensor{}, false
 	}
 	return l.tensors[i], true
+}
+
+// declare adds a tensor.
+func (l *lookup) declare(t Tensor) {
+	l.byName[t.Name] = len(l.tensors)
+	l.tensors = append(l.tensors, t)
 }
 
 // Validate says what is wrong with a program, as an *Error.
@@ -218,7 +227,8 @@ func (p *Program) resolve() (*lookup, error) {
 
 // plain finds what ops of one result name, and the types and shapes of what they write.
 func (p *Program) plain() (*lookup, error) {
-	l := &lookup{Program: p}
+	l := &lookup{Program: p, byName: map[string]int{}, written: map[string]int{},
+		read: map[string]int{}}
 	if p.Ranks < 1 || len(p.Ops) == 0 {
 		return nil, &Error{-1, -1, "op", "ranks and ops are expected"}
 	}
@@ -233,9 +243,9 @@ func (p *Program) plain() (*lookup, error) {
 			return nil, &Error{-1, i, "shape", fmt.Sprintf("tensor %s: a type and a shape are expected",
 				t.Name)}
 		}
-		l.tensors = append(l.tensors, t)
+		l.declare(t)
 	}
-	written, read, names := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	names := map[string]bool{}
 	for i := range p.Ops {
 		o := &p.Ops[i]
 		if names[o.Name] || o.Name == "" {
@@ -252,17 +262,20 @@ func (p *Program) plain() (*lookup, error) {
 			return nil, err
 		}
 		for _, t := range r.in {
-			read[t.Name] = true
+			l.read[t.Name] = i
 		}
-		if o.Out != "" && read[o.Out] && !written[o.Out] && !r.inPlace() {
+		_, read := l.read[o.Out]
+		if o.Out != "" && read && !l.isWritten(o.Out) && !r.inPlace() {
 			return nil, &Error{i, -1, "out", fmt.Sprintf("%s is read before %s writes it: a result needs "+
 				"another name", o.Out, o.Name)}
 		}
-		if o.Out != "" && !written[o.Out] && r.inPlace() {
+		if o.Out != "" && !l.isWritten(o.Out) && r.inPlace() {
 			return nil, &Error{i, -1, "out", fmt.Sprintf("%s: %s is given: what works in place works on "+
 				"what an op has written", o.Name, o.Out)}
 		}
-		written[o.Out] = true
+		if o.Out != "" {
+			l.written[o.Out] = i
+		}
 		l.ops = append(l.ops, r)
 	}
 	return l, nil
@@ -340,7 +353,7 @@ func (l *lookup) writes(r *resolved) error {
 			return fail("%s is %v %v; what is written is %v %v", t.Name, t.Type, t.Shape, r.out.Type,
 				r.out.Shape)
 		}
-		at := slices.IndexFunc(l.tensors, func(u Tensor) bool { return u.Name == t.Name })
+		at := l.byName[t.Name]
 		if rows := r.out.rows; rows != nil && !r.inPlace() {
 			if l.isWritten(t.Name) && !slices.Equal(t.rows, rows) || !slices.Equal(t.Shape, r.out.Shape) {
 				return fail("%s would have other lengths on its ranks: a tensor of its own is expected",
@@ -353,13 +366,14 @@ func (l *lookup) writes(r *resolved) error {
 		r.out = t
 		return nil
 	}
-	l.tensors = append(l.tensors, r.out)
+	l.declare(r.out)
 	return nil
 }
 
 // isWritten reports whether an op so far writes a tensor.
 func (l *lookup) isWritten(name string) bool {
-	return slices.ContainsFunc(l.ops, func(r resolved) bool { return r.Out == name })
+	_, written := l.written[name]
+	return written
 }
 
 // stream is the op's stream by name.
@@ -375,18 +389,11 @@ func (r *resolved) stream() string {
 
 // role is what a tensor is to the whole.
 func (l *lookup) role(t Tensor) schedule.Role {
-	last := -1
-	for i := range l.ops {
-		if l.ops[i].Out == t.Name {
-			last = i
-		}
-	}
-	switch {
-	case last < 0:
+	last, written := l.written[t.Name]
+	switch read, ok := l.read[t.Name]; {
+	case !written:
 		return schedule.Given
-	case t.Keep || !slices.ContainsFunc(l.ops[last+1:], func(o resolved) bool {
-		return slices.Contains(o.In, t.Name)
-	}):
+	case t.Keep || !ok || read <= last:
 		return schedule.Result
 	}
 	return schedule.Inner

@@ -104,10 +104,10 @@ func (s *Schedule) settleTensors() error {
 	if len(s.Tensors) > 0 && s.Spec.Kind != collective.Custom {
 		return fmt.Errorf("schedule: only a program, of kind %v, has tensors", collective.Custom)
 	}
-	for i, t := range s.Tensors {
-		b, _ := s.bufferOf(t.Name)
+	known := make(map[string]bool, len(s.Tensors))
+	for _, t := range s.Tensors {
 		switch {
-		case !IsName(t.Name) || b != FirstTensor+Buffer(i):
+		case !IsName(t.Name) || known[t.Name]:
 			return fmt.Errorf("schedule: tensor %q: a name of its own is expected, of letters, digits "+
 				"and _", t.Name)
 		case !t.Type.Valid():
@@ -121,6 +121,7 @@ func (s *Schedule) settleTensors() error {
 		if t.Shape.Elements() > collective.MaxElements/int64(s.Spec.Ranks) {
 			return fmt.Errorf("schedule: tensor %s of %v is too large", t.Name, t.Shape)
 		}
+		known[t.Name] = true
 	}
 	for i := range s.Defs {
 		if err := s.Defs[i].validate(s); err != nil {

@@ -1,0 +1,148 @@
+package program
+
+import (
+	"math/big"
+	"slices"
+)
+
+// When on a rank something is certain to have ended. What is on a stream ends in its order, so that
+// what has ended is told by a number for each stream.
+
+// clock is how many parts of each stream of a rank have ended; none of those behind its end.
+type clock []int32
+
+// join has a clock be no earlier than another.
+func (c clock) join(d clock) clock {
+	for i, n := range d {
+		if i < len(c) {
+			c[i] = max(c[i], n)
+		} else {
+			c = append(c, n)
+		}
+	}
+	return c
+}
+
+// meet has a clock be no later than another.
+func (c clock) meet(d clock) clock {
+	c = c[:min(len(c), len(d))]
+	for i := range c {
+		c[i] = min(c[i], d[i])
+	}
+	return c
+}
+
+// within reports whether what has ended by a clock has by another.
+func (c clock) within(d clock) bool {
+	for i, n := range c {
+		if n > 0 && (i >= len(d) || n > d[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// period is when ops use something on a rank: begins has what has ended before any of them begins,
+// ends is when all have ended.
+type period struct {
+	any          bool
+	begins, ends clock
+}
+
+// add has a period last as long as another as well.
+func (p *period) add(q *period) {
+	switch {
+	case !q.any:
+		return
+	case !p.any:
+		p.any, p.begins = true, slices.Clone(q.begins)
+	default:
+		p.begins = p.begins.meet(q.begins)
+	}
+	p.ends = p.ends.join(q.ends)
+}
+
+// order is when the ops of a rank begin and end, and of all ranks that have the same.
+type order []period
+
+// periods are when a tensor is used: of each order, and in each a period an iteration.
+func (w *lowering) periods(e *extent, orders []order) []period {
+	n := max(w.Iterations, 1)
+	list := make([]period, len(orders)*n)
+	for i, o := range orders {
+		for _, op := range e.uses {
+			list[i*n+w.result.Ops[op].Iteration].add(&o[op])
+		}
+	}
+	return list
+}
+
+// free reports whether a tensor may lie in a space that has been used: all that use it come after
+// all that have used the space, and before those of the next iteration.
+func (w *lowering) free(space, tensor []period) bool {
+	n := max(w.Iterations, 1)
+	for i := 0; i < len(space); i += n {
+		for k := range n {
+			for l := range n {
+				first, last := &space[i+k], &tensor[i+l]
+				if l < k {
+					first, last = last, first
+				}
+				if first.any && last.any && !first.ends.within(last.begins) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// orders are those of all ranks.
+func (w *lowering) orders() (list []order) {
+	known := map[string]bool{}
+	for rank := range w.Ranks {
+		has, mine := new(big.Int), make([][]int, len(w.result.Ops))
+		for i, op := range w.result.Ops {
+			for _, p := range op.Parts {
+				if ranks := w.parts[p].Ranks; ranks == nil || slices.Contains(ranks, rank) {
+					mine[i] = append(mine[i], p)
+					has.SetBit(has, i, 1)
+				}
+			}
+		}
+		if key := has.Text(62); !known[key] {
+			known[key] = true
+			list = append(list, w.order(mine))
+		}
+	}
+	return list
+}
+
+// order is that of a rank, by its parts of each op.
+func (w *lowering) order(mine [][]int) order {
+	o := make(order, len(mine))
+	streams := map[int32]int{}
+	ended := map[int]clock{} // by part, when it has
+	var last []clock         // by stream, of the part so far
+	for i, parts := range mine {
+		for _, p := range parts {
+			of := w.parts[p].Stream
+			at, known := streams[of]
+			if !known {
+				at = len(streams)
+				streams[of], last = at, append(last, nil)
+			}
+			begins := make(clock, at+1, len(last))
+			for _, before := range w.parts[p].After {
+				begins = begins.join(ended[before])
+			}
+			begins = begins.join(last[at])
+			one := period{any: true, begins: begins, ends: make(clock, at+1)}
+			one.ends[at] = begins[at] + 1
+			last[at] = slices.Clone(begins).join(one.ends)
+			ended[p] = last[at]
+			o[i].add(&one)
+		}
+	}
+	return o
+}
