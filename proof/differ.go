@@ -158,11 +158,12 @@ const maxTerms = 1 << 12
 // terms lists those of an element of a value, by source and place.
 func (f *formulas) terms(g seg) (list []term) {
 	for _, group := range f.of(g.v).groups {
-		for _, r := range group.runs {
-			for s := r.from; s < r.to && len(list) < maxTerms; s++ {
-				list = append(list, term{s, g.off + group.off, group.scale, r.times})
+		f.bags.each(group.sources, func(s, times int32) bool {
+			if len(list) < maxTerms {
+				list = append(list, term{s, g.off + group.off, group.scale, times})
 			}
-		}
+			return len(list) < maxTerms
+		})
 	}
 	slices.SortFunc(list, func(a, b term) int {
 		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.off, b.off),

@@ -25,12 +25,12 @@ type formula struct {
 	groups []group // by offset, then by scale; the first offset is 0
 }
 
-// group is terms that are elements at one offset, scaled alike; runs number their sources. Of the
+// group is terms that are elements at one offset, scaled alike, of the sources in a bag. Of the
 // element of a segment at off, they are the elements off + group.off.
 type group struct {
-	off   int64
-	scale int32 // index in factors
-	runs  []run
+	off     int64
+	scale   int32 // index in factors
+	sources bag
 }
 
 // source is where elements come from: one of three.
@@ -53,6 +53,7 @@ type formulas struct {
 	byKey    map[string]*formula
 	sums     map[sumKey]*formula
 	sources  []source
+	bags     bags
 	inputs   map[[2]int]int32 // of a call and a buffer, the source of rank 0
 	wraps    map[[2]int32]int32
 	factors  []*big.Rat
@@ -73,8 +74,8 @@ type sumKey struct {
 
 func newFormulas(s *schedule.Schedule) *formulas {
 	return &formulas{ranks: s.Spec.Ranks, name: s.BufferName, list: []*formula{nil},
-		byKey: map[string]*formula{},
-		sums:  map[sumKey]*formula{}, inputs: map[[2]int]int32{}, wraps: map[[2]int32]int32{},
+		byKey: map[string]*formula{}, bags: newBags(),
+		sums: map[sumKey]*formula{}, inputs: map[[2]int]int32{}, wraps: map[[2]int32]int32{},
 		factors: []*big.Rat{big.NewRat(1, 1)}, byRatio: map[string]int32{"1": 0},
 		contents: map[string]int32{}, kernels: map[kernel.Op]int32{}, byRows: map[string]int32{}}
 }
@@ -108,7 +109,7 @@ func (f *formulas) given(b schedule.Buffer, typ dtype.Type, rank, call int) *val
 func (f *formulas) alone(s int32) *formula {
 	src := &f.sources[s]
 	if src.single == nil {
-		src.single = f.intern(0, src.typ, []group{{runs: []run{{s, s + 1, 1}}}})
+		src.single = f.intern(0, src.typ, []group{{sources: f.bags.of(s)}})
 	}
 	return src.single
 }
@@ -121,21 +122,14 @@ func (f *formulas) add(s source) int32 {
 
 // intern is the formula of these terms, which it keeps. REQUIRES: they are in order.
 func (f *formulas) intern(op collective.Op, typ dtype.Type, groups []group) *formula {
-	if len(groups) == 1 && len(groups[0].runs) == 1 {
-		if r := groups[0].runs[0]; r.to == r.from+1 && r.times == 1 {
-			op = 0
-		}
+	if len(groups) == 1 && f.bags.isOne(groups[0].sources) {
+		op = 0
 	}
 	key := append(f.key[:0], byte(op), byte(typ))
 	for _, g := range groups {
 		key = binary.AppendVarint(key, g.off)
 		key = binary.AppendVarint(key, int64(g.scale))
-		key = binary.AppendVarint(key, int64(len(g.runs)))
-		for _, r := range g.runs {
-			key = binary.AppendVarint(key, int64(r.from))
-			key = binary.AppendVarint(key, int64(r.to))
-			key = binary.AppendVarint(key, int64(r.times))
-		}
+		key = binary.AppendVarint(key, int64(g.sources))
 	}
 	f.key = key
 	if known := f.byKey[string(key)]; known != nil {
@@ -159,7 +153,7 @@ func (f *formulas) plus(op collective.Op, x, y seg) seg {
 	from := min(x.off, y.off)
 	if key := (sumKey{op, int32(a.tree), int32(b.tree), y.off - x.off}); f.sums[key] == nil {
 		groups := append(moved(nil, a.groups, x.off-from), moved(nil, b.groups, y.off-from)...)
-		f.sums[key] = f.intern(op, a.typ, inOrder(groups))
+		f.sums[key] = f.intern(op, a.typ, f.inOrder(groups))
 	}
 	sum := f.sums[sumKey{op, int32(a.tree), int32(b.tree), y.off - x.off}]
 	return seg{x.n, &sum.value, from}
@@ -195,14 +189,14 @@ func moved(dst, groups []group, by int64) []group {
 }
 
 // inOrder sorts groups and joins those that are one.
-func inOrder(groups []group) []group {
+func (f *formulas) inOrder(groups []group) []group {
 	slices.SortStableFunc(groups, func(a, b group) int {
 		return cmp.Or(cmp.Compare(a.off, b.off), cmp.Compare(a.scale, b.scale))
 	})
 	joined := groups[:0]
 	for _, g := range groups {
 		if n := len(joined); n > 0 && joined[n-1].off == g.off && joined[n-1].scale == g.scale {
-			joined[n-1].runs = union(nil, joined[n-1].runs, g.runs)
+			joined[n-1].sources = f.bags.union(joined[n-1].sources, g.sources)
 			continue
 		}
 		joined = append(joined, g)
@@ -225,7 +219,7 @@ func (f *formulas) times(v *value, factor int32) *value {
 		product := new(big.Rat).Mul(f.factors[groups[i].scale], f.factors[factor])
 		groups[i].scale = f.factor(product)
 	}
-	return &f.intern(x.op, x.typ, inOrder(groups)).value
+	return &f.intern(x.op, x.typ, f.inOrder(groups)).value
 }
 
 // factor is the number of a factor.
