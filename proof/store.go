@@ -178,7 +178,7 @@ func newStores(s *schedule.Schedule, scratches, ranks int) *stores {
 		m.places = append(m.places, placesOf(&m.parts[i], s.Spec.Ranks))
 	}
 	m.users = usersOf(m.parts, n)
-	shared := make([][]int64, n)
+	shared := map[[2]int64][]int64{}
 	for rank := range ranks {
 		own := m.all[rank*n:][:n]
 		for b := range schedule.Buffer(n) {
@@ -207,10 +207,12 @@ func (m *stores) in(of memory) *store { return &m.all[of.rank*m.buffers+int(of.h
 // whole is where the cells of a memory begin that is one cell.
 var whole = []int64{0}
 
-// begins is where the parts of a memory begin. Memories that are cut alike share the table.
-func (m *stores) begins(rank int, b schedule.Buffer, size int64, shared [][]int64) []int64 {
+// begins is where the parts of a memory begin. Memories that are cut alike share the table: the last
+// of as many parts that ends there.
+func (m *stores) begins(rank int, b schedule.Buffer, size int64,
+	shared map[[2]int64][]int64) []int64 {
 	s, starts := m.s, []int64{0}
-	for other := range schedule.Buffer(m.buffers) {
+	for other := b; other <= max(b, schedule.Output); other++ { // output may lie in input's memory
 		if home, base := s.Home(other, rank); home == b && s.Len(other, rank) > 0 {
 			starts = append(starts, base)
 			starts = s.EndsUpTo(m.most, starts, other, rank, base)
@@ -226,14 +228,12 @@ func (m *stores) begins(rank int, b schedule.Buffer, size int64, shared [][]int6
 	for starts[len(starts)-1] >= size {
 		starts = starts[:len(starts)-1]
 	}
-	for i, other := range shared {
-		if slices.Equal(starts, other) {
-			return other
-		}
-		if i == int(b) {
-			shared[i] = starts[:len(starts):len(starts)]
-		}
+	key := [2]int64{int64(len(starts)), starts[len(starts)-1]}
+	if other := shared[key]; slices.Equal(starts, other) {
+		return other
 	}
+	starts = starts[:len(starts):len(starts)]
+	shared[key] = starts
 	return starts
 }
 

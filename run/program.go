@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"sort"
 	"strings"
 
 	"collsim/internal/prose"
@@ -310,9 +311,13 @@ func spansOfParts(low *program.Lowered, parts []sim.Busy) (of, kernels [][]span)
 	for i := range of {
 		of[i] = slices.Repeat([]span{{unit.Forever, 0}}, ranks)
 	}
+	registers := make([]bool, len(of))
+	for _, part := range low.Registering {
+		registers[part] = true
+	}
 	for _, b := range parts {
 		of[b.Part][b.Rank] = span{b.From, b.To}
-		if slices.Contains(low.Registering, int(b.Part)) {
+		if registers[b.Part] {
 			continue
 		}
 		for _, k := range b.Kernels {
@@ -345,10 +350,9 @@ func length(spans []span) (total unit.Time) {
 
 // covered is how much of a span others cover, which are in order and do not overlap.
 func covered(s span, by []span) (total unit.Time) {
-	for _, b := range by {
-		if from, to := max(s.from, b.from), min(s.to, b.to); from < to {
-			total += to - from
-		}
+	i := sort.Search(len(by), func(i int) bool { return by[i].to > s.from })
+	for ; i < len(by) && by[i].from < s.to; i++ {
+		total += min(s.to, by[i].to) - max(s.from, by[i].from)
 	}
 	return total
 }

@@ -14,7 +14,7 @@ import (
 // BenchmarkTrainingStep: a step, forward and backward, of layers of example:training-step on 8
 // ranks with half the tokens, whose gradients stay where they are: lowered, proven and timed.
 func BenchmarkTrainingStep(b *testing.B) {
-	for _, layers := range []int{96, 288} {
+	for _, layers := range []int{96, 288, 1000} {
 		b.Run(fmt.Sprint(layers), func(b *testing.B) { benchmarkStep(b, layers) })
 	}
 }

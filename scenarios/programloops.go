@@ -7,7 +7,7 @@ import (
 )
 
 // maxRepeat bounds how often a table of a program is repeated, and how many tensors and ops it has.
-const maxRepeat = 10000
+const maxRepeat = 20000
 
 // fewer refuses more tensors or ops than a program may have.
 func (v *view) fewer(at string, n int) bool {

@@ -49,8 +49,8 @@ type Def struct {
 	To     Buffer
 }
 
-// maxTensors bounds how many a program has.
-const maxTensors = 1 << 15
+// maxTensors bounds how many a program has: as many as Buffer can number.
+const maxTensors = int(work - FirstTensor)
 
 // Buffers is how many buffers every rank has, tensors among them.
 func (s *Schedule) Buffers() int { return int(FirstTensor) + len(s.Tensors) }
