@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"collsim/collective"
 	"collsim/schedule"
 )
 
@@ -44,6 +43,7 @@ type backward struct {
 	ranks   [][]int          // of each op
 	need    map[string]bool  // tensors that have a gradient
 	given   map[string]bool  // of those, tensors that no op writes
+	cut     map[string]bool  // tensors of which ranks have what splits give them
 	total   map[string][]int // contributions to a tensor's gradient on each rank
 	left    map[string][]int // those still to come
 	// now is the name of a tensor's gradient so far on each rank; empty is none.
@@ -69,7 +69,7 @@ func (p *Program) withBackward() (*Program, error) {
 		return nil, sourced(err, ops)
 	}
 	b := &backward{lookup: l, q: forward, need: map[string]bool{}, given: map[string]bool{},
-		total: map[string][]int{}, left: map[string][]int{}, now: map[string][]string{},
+		cut: map[string]bool{}, total: map[string][]int{}, left: map[string][]int{}, now: map[string][]string{},
 		names: map[string]bool{}, taken: map[string]bool{}, wanted: map[string]bool{}, after: after,
 		has: map[string]bool{}}
 	b.q.Tensors, b.q.Groups = slices.Clone(p.Tensors), slices.Clone(p.Groups)
@@ -204,16 +204,8 @@ func (b *backward) prepare() error {
 		if needs && r.Out != "" && r.out.Type.IsFloat() && !detached[r.Out] {
 			b.need[r.Out] = true
 		}
-		if needs && r.call != nil {
-			switch k := r.call.Kind; k {
-			case collective.AllReduce, collective.AllGather, collective.ReduceScatter,
-				collective.AllToAll, collective.Broadcast, collective.Reduce, collective.SendRecv:
-			default:
-				return &Error{i, -1, "call", fmt.Sprintf("%s: %v has no gradient in a program; all_reduce, "+
-					"all_gather, reduce_scatter, all_to_all, broadcast, reduce and send_recv have one",
-					r.Name, k)}
-			}
-		}
+		b.cut[r.Out] = r.call != nil && r.call.Kind.Splits() ||
+			r.call == nil && slices.ContainsFunc(r.In, func(name string) bool { return b.cut[name] })
 	}
 	return b.seeds(written)
 }
@@ -236,7 +228,10 @@ func (b *backward) seeds(written map[string][]int) error {
 			return b.clash(t.Name, "its gradient needs that name")
 		} else if !ok {
 			g := t
-			g.Name, g.Keep, g.NoGradient, g.rows = name, false, true, nil
+			g.Name, g.Keep, g.NoGradient = name, false, true
+			if !b.cut[t.Name] { // who has it is known
+				g.rows = nil
+			}
 			b.q.Tensors = append(b.q.Tensors, g)
 			b.taken[name] = true
 		}

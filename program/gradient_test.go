@@ -184,7 +184,25 @@ func TestGradientOfKernels(t *testing.T) {
 		"all_to_all":     {call("all_to_all", "", "x", "z"), op("matmul", "z w", "y")},
 		"a ring of four": {call("send_recv", "", "x", "z"), op("matmul", "z w", "y")},
 		"a ring of two":  {call("send_recv", "dp", "x", "y")},
-		"broadcast":      {call("broadcast root 1", "", "x", "z"), op("matmul", "z w", "y")},
+		"gather to a root": {call("gather root 1", "tp", "x", "z"),
+			in("one", op("matmul", "z w", "y"))},
+		"gather to all roots": {call("gather root 1", "tp", "x", "y")},
+		"scatter from a root": {op("matmul", "x w", "z"), call("scatter root 1", "tp", "z", "a"),
+			op("matmul", "a w", "y")},
+		"scatter to those who need it": {call("scatter", "", "x", "z"),
+			in("0to1", op("matmul", "z w", "y"))},
+		"all_gatherv": {call("all_gatherv splits 4,1", "tp", "x", "z"), op("matmul", "z w", "y")},
+		"reduce_scatterv": {op("matmul", "x w", "z"), call("reduce_scatterv splits 1,3", "dp", "z", "a"),
+			op("matmul", "a w", "y")},
+		"reduce_scatterv avg": {call("reduce_scatterv avg splits 0,4", "tp", "x", "y")},
+		"scattered and gathered": {call("reduce_scatterv splits 3,1", "tp", "x", "a"),
+			op("matmul", "a w", "z"), call("all_gatherv splits 3,1", "tp", "z", "y")},
+		"experts": {call("all_to_allv splits 1,3/2,2", "tp", "x", "a"), op("matmul", "a w", "z"),
+			op("add", "z z", "q"), call("all_to_allv splits 1,2/3,2", "tp", "q", "y")},
+		"fewer to experts": {call("all_to_allv splits 1,3,0,0/0,0,2,0/1,0,0,1/1,1,1,1", "", "x", "a"),
+			op("matmul", "a w", "y")},
+		"experts of none": {call("all_to_allv splits 0,4/0,3", "dp", "x", "a"), op("matmul", "a w", "y")},
+		"broadcast":       {call("broadcast root 1", "", "x", "z"), op("matmul", "z w", "y")},
 		"reduce": {call("reduce root 1", "tp", "x", "z"),
 			in("one", op("matmul", "z w", "y"))},
 		"what the root has": {call("broadcast", "0to1", "x", "z"), in("zero", op("cast", "z", "y"))},
@@ -289,10 +307,6 @@ func TestGradientRefuses(t *testing.T) {
 			p.Ops[2] = program.Op{Name: "max", Call: "all_reduce max", In: []string{"h"}, Out: "y"}
 		}, 2, "max: the gradient of all_reduce max has a mask, which is no op of a program"},
 		{func(p *program.Program) {
-			p.Ops[2] = program.Op{Name: "v", Call: "all_gatherv splits 4,4", In: []string{"h"}, Out: "y"}
-		}, 2, "v: all_gatherv has no gradient in a program; all_reduce, all_gather, reduce_scatter, " +
-			"all_to_all, broadcast, reduce and send_recv have one"},
-		{func(p *program.Program) {
 			p.Ops[2] = program.Op{Name: "prod", Call: "all_reduce prod", In: []string{"h"}, Out: "y"}
 		}, 2, "prod: all_reduce prod has no gradient; sum, avg, premulsum, min and max have one"},
 		{func(p *program.Program) {
@@ -314,5 +328,56 @@ func TestGradientRefuses(t *testing.T) {
 		var wrong *program.Error
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, c.op, wrong.Op, c.want)
+	}
+}
+
+// TestGradientOfSplits: of random ones, there and back through a matmul.
+func TestGradientOfSplits(t *testing.T) {
+	for seed := range uint64(tier.Of(6, 150)) {
+		r := rand.New(rand.NewPCG(seed, 18))
+		ranks, rows := 1+r.IntN(4), make([]int64, 4)
+		there := &collective.Communication{Kind: collective.AllToAllV}
+		own := &collective.Communication{Kind: collective.ReduceScatterV}
+		most, whole := int64(1), int64(0)
+		there.Splits = make([][]int64, ranks)
+		for i := range there.Splits {
+			for k := range ranks {
+				n := int64(r.IntN(3))
+				there.Splits[i] = append(there.Splits[i], n)
+				rows[i] += n
+				if i == 0 && k == 0 && n == 0 {
+					there.Splits[0][0], rows[0] = 1, 1
+				}
+			}
+			most = max(most, rows[i])
+		}
+		back := &collective.Communication{Kind: collective.AllToAllV}
+		for to := range ranks {
+			var row []int64
+			for from := range ranks {
+				row = append(row, there.Splits[from][to])
+			}
+			back.Splits = append(back.Splits, row)
+		}
+		own.Splits = [][]int64{nil}
+		for range ranks {
+			own.Splits[0] = append(own.Splits[0], int64(r.IntN(4)))
+			whole += own.Splits[0][len(own.Splits[0])-1]
+		}
+		if whole == 0 {
+			own.Splits[0][0], whole = 2, 2
+		}
+		again := *own
+		again.Kind = collective.AllGatherV
+		p := &program.Program{Name: "p", Ranks: ranks, Tensors: []program.Tensor{f64("x", most, 3),
+			f64("w", 3, 2), f64("v", whole, 3)}, Ops: []program.Op{
+			{Name: "there", Call: there.String(), In: []string{"x"}, Out: "a"},
+			{Name: "expert", Kernel: "matmul", In: []string{"a", "w"}, Out: "b"},
+			{Name: "back", Call: back.String(), In: []string{"b"}, Out: "y"},
+			{Name: "scatter", Call: own.String(), In: []string{"v"}, Out: "c"},
+			{Name: "part", Kernel: "matmul", In: []string{"c", "w"}, Out: "d"},
+			{Name: "gather", Call: again.String(), In: []string{"d"}, Out: "z"},
+		}}
+		derives(t, p, seed)
 	}
 }

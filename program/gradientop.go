@@ -68,9 +68,11 @@ func (b *backward) flowsOfCall(i int, has func(rank int) bool) (list []flow) {
 		}
 		root := r.call.Root
 		switch rooted := r.call.Kind == collective.Broadcast; {
-		case count == 0 || r.call.Kind == collective.Reduce && !has(ranks[root]):
+		case count == 0 || r.atRoot() && !has(ranks[root]):
 			continue
-		case r.call.Kind == collective.Reduce || !rooted:
+		case r.call.Kind == collective.Scatter:
+			f.ranks, f.touched = ranks[root:root+1], ranks[root:root+1]
+		case !rooted:
 		case rooted && count == 1 && last == root:
 			f.from, f.ranks, f.touched = ownRoot, ranks[root:root+1], nil
 		case rooted && count == 1 && len(ranks) == 2:
@@ -87,6 +89,11 @@ func (b *backward) flowsOfCall(i int, has func(rank int) bool) (list []flow) {
 		list = append(list, f)
 	}
 	return list
+}
+
+// atRoot reports whether a call has its result on its root alone.
+func (r *resolved) atRoot() bool {
+	return r.call.Kind == collective.Reduce || r.call.Kind == collective.Gather
 }
 
 // op adds the backward pass of an op.
@@ -204,6 +211,12 @@ func (b *backward) call(i int, f *flow, name, grad string) error {
 		scale = 1
 	case collective.AllToAll:
 		carries.Axis, carries.Concat = r.call.Concat, r.call.Axis
+	case collective.AllGatherV, collective.ReduceScatterV, collective.AllToAllV:
+		transposed, err := r.call.Gradient(b.teamSize(r.teams[0]))
+		if err != nil {
+			return &Error{i, -1, "call", r.Name + ": " + prose.Unprefixed(err)}
+		}
+		carries.Splits = transposed.Splits
 	case collective.SendRecv: // the other way round the ring
 		carries.Kind = collective.SendRecv
 		teams = b.reversed(teams)

@@ -37,7 +37,7 @@ func (f *flow) needs(r *resolved, b *backward) (ranks []int) {
 			all = b.ranksOf([][]int{nil})
 		}
 		switch {
-		case r.call.Kind == collective.Reduce, f.from == ownRoot:
+		case r.atRoot(), f.from == ownRoot:
 			ranks = append(ranks, all[r.call.Root])
 		case r.call.Kind == collective.Broadcast && f.from != addUp:
 			ranks = append(ranks, all[f.from])

@@ -1,9 +1,6 @@
 package program
 
-import (
-	"math/big"
-	"slices"
-)
+import "slices"
 
 // When on a rank something is certain to have ended. What is on a stream ends in its order, so that
 // what has ended is told by a number for each stream.
@@ -62,7 +59,7 @@ func (p *period) add(q *period) {
 	p.ends = p.ends.join(q.ends)
 }
 
-// order is when the ops of a rank begin and end, and of all ranks that have the same.
+// order is when the ops of a rank begin and end.
 type order []period
 
 // periods are when a tensor is used: of each order, and in each a period an iteration.
@@ -97,35 +94,31 @@ func (w *lowering) free(space, tensor []period) bool {
 	return true
 }
 
-// orders are those of all ranks.
+// orders are those of all ranks, each once.
 func (w *lowering) orders() (list []order) {
-	known := map[string]bool{}
+	same := func(p, q period) bool {
+		return p.any == q.any && slices.Equal(p.begins, q.begins) && slices.Equal(p.ends, q.ends)
+	}
 	for rank := range w.Ranks {
-		has, mine := new(big.Int), make([][]int, len(w.result.Ops))
-		for i, op := range w.result.Ops {
-			for _, p := range op.Parts {
-				if ranks := w.parts[p].Ranks; ranks == nil || slices.Contains(ranks, rank) {
-					mine[i] = append(mine[i], p)
-					has.SetBit(has, i, 1)
-				}
-			}
-		}
-		if key := has.Text(62); !known[key] {
-			known[key] = true
-			list = append(list, w.order(mine))
+		o := w.order(rank)
+		if !slices.ContainsFunc(list, func(p order) bool { return slices.EqualFunc(o, p, same) }) {
+			list = append(list, o)
 		}
 	}
 	return list
 }
 
-// order is that of a rank, by its parts of each op.
-func (w *lowering) order(mine [][]int) order {
-	o := make(order, len(mine))
+// order is that of a rank.
+func (w *lowering) order(rank int) order {
+	o := make(order, len(w.result.Ops))
 	streams := map[int32]int{}
 	ended := map[int]clock{} // by part, when it has
 	var last []clock         // by stream, of the part so far
-	for i, parts := range mine {
-		for _, p := range parts {
+	for i, op := range w.result.Ops {
+		for _, p := range op.Parts {
+			if ranks := w.parts[p].Ranks; ranks != nil && !slices.Contains(ranks, rank) {
+				continue
+			}
 			of := w.parts[p].Stream
 			at, known := streams[of]
 			if !known {

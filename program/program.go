@@ -345,8 +345,8 @@ func (l *lookup) writes(r *resolved) error {
 		return fail("%s", unnamed(r.Out))
 	}
 	r.out.Name = r.Out
-	if r.phase == backwardPass { // who has a gradient is known; none is shorter
-		r.out.rows = nil
+	if r.phase == backwardPass && r.call != nil && !r.call.Kind.Splits() {
+		r.out.rows = nil // who has a gradient is known; none is shorter
 	}
 	if t, declared := l.tensor(r.Out); declared {
 		if t.Type != r.out.Type || t.Shape.Elements() != r.out.Shape.Elements() {
