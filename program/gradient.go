@@ -69,6 +69,7 @@ func (p *Program) withBackward() (*Program, error) {
 		return nil, sourced(err, ops)
 	}
 	b := &backward{lookup: l, q: forward, need: map[string]bool{}, given: map[string]bool{},
+
 		cut: map[string]bool{}, total: map[string][]int{}, left: map[string][]int{}, now: map[string][]string{},
 		names: map[string]bool{}, taken: map[string]bool{}, wanted: map[string]bool{}, after: after,
 		has: map[string]bool{}}

@@ -11,8 +11,8 @@ import (
 	"collsim/schedule"
 )
 
-// TestPeriods: whether a tensor may lie in a space is what following all that parts wait for says, of
-// parts on random streams of some ranks, in ops of one or several.
+// TestPeriods: whether a tensor may lie in a space is what following all that parts wait for says,
+// of parts on random streams of some ranks, in ops of one or several.
 func TestPeriods(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 2))
 	said := map[bool]int{}

@@ -207,8 +207,8 @@ func (m *stores) in(of memory) *store { return &m.all[of.rank*m.buffers+int(of.h
 // whole is where the cells of a memory begin that is one cell.
 var whole = []int64{0}
 
-// begins is where the parts of a memory begin. Memories that are cut alike share the table: the last
-// of as many parts that ends there.
+// begins is where the parts of a memory begin. Memories that are cut alike share the table: the
+// last of as many parts that ends there.
 func (m *stores) begins(rank int, b schedule.Buffer, size int64,
 	shared map[[2]int64][]int64) []int64 {
 	s, starts := m.s, []int64{0}
