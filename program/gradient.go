@@ -69,10 +69,9 @@ func (p *Program) withBackward() (*Program, error) {
 		return nil, sourced(err, ops)
 	}
 	b := &backward{lookup: l, q: forward, need: map[string]bool{}, given: map[string]bool{},
-
-		cut: map[string]bool{}, total: map[string][]int{}, left: map[string][]int{}, now: map[string][]string{},
-		names: map[string]bool{}, taken: map[string]bool{}, wanted: map[string]bool{}, after: after,
-		has: map[string]bool{}}
+		cut: map[string]bool{}, total: map[string][]int{}, left: map[string][]int{},
+		now: map[string][]string{}, names: map[string]bool{}, taken: map[string]bool{},
+		wanted: map[string]bool{}, after: after, has: map[string]bool{}}
 	b.q.Tensors, b.q.Groups = slices.Clone(p.Tensors), slices.Clone(p.Groups)
 	b.q.Ops = slices.Clone(ops)
 	for i := range l.ops {
