@@ -23,6 +23,7 @@ func RunBytes(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, er
 // typed is what is done in one type where only its name is known.
 type typed interface {
 	check(v *survey, o *CheckOptions, w work) (Report, error)
+	checkSample(s *schedule.Schedule, o *CheckOptions) (Report, error)
 	run(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, error)
 
 	text(element []byte) string
@@ -86,6 +87,10 @@ func typeOf(t dtype.Type) typed {
 type as[T dtype.Number] struct{}
 
 func (as[T]) check(v *survey, o *CheckOptions, w work) (Report, error) { return check[T](v, o, w) }
+
+func (as[T]) checkSample(s *schedule.Schedule, o *CheckOptions) (Report, error) {
+	return checkSample[T](s, o)
+}
 
 func (as[T]) run(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, error) {
 	values := make([][]T, len(inputs))

@@ -26,6 +26,9 @@ type CheckOptions struct {
 	// Most, if not 0, is the largest Count to check: of more, a sample is checked, with the same
 	// remainder modulo the number of chunks. It takes Rebuild, and no splits.
 	Most int64
+	// Sample, if not 0, is how many output elements to check, of whichever ranks, and to compute no
+	// more than these depend on. It takes a schedule that Samples has no objection to.
+	Sample int
 	// Smaller makes the same program with sizes that are one of by parts, 2, 4, 8, …; or returns nil
 	// if it cannot. The check of a program, or of a composed schedule, that needs more than Memory or
 	// FLOPs is made on the first that does not; without, it is not made, and Report.Why says so.
@@ -60,6 +63,7 @@ type Report struct {
 	// Checked is the Count that was checked; for kinds with splits the largest buffer's elements, of
 	// programs the largest result's.
 	Checked int64
+	Sampled int   // how many output elements were checked, of CheckOptions.Sample; else 0
 	Wrong   int64 // output elements that are out of bounds, over all ranks
 	// MaxULP is the largest distance to the definition in units in the last place, or in ones for
 	// integers, of all elements for which that is a number. The unit is that of the definition or, of
@@ -138,6 +142,9 @@ func Check(s *schedule.Schedule, o CheckOptions) (Report, error) {
 	}
 	if err := Computable(s.Spec); err != nil {
 		return Report{}, err
+	}
+	if o.Sample > 0 {
+		return typeOf(s.Spec.Type).checkSample(s, &o)
 	}
 	v, err := affordable(s, &o)
 	if err != nil {

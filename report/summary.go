@@ -166,6 +166,9 @@ func numberLines(results []*run.Result) (lines []string) {
 func elements(results []*run.Result) string {
 	if len(results) == 1 {
 		r := results[0]
+		if r.Sampled > 0 {
+			return fmt.Sprintf(" on %d output elements", r.Sampled)
+		}
 		if r.Checked < run.CountOf(r.Point.Spec) {
 			return fmt.Sprintf(" on %d of %d elements a rank", r.Checked, run.CountOf(r.Point.Spec))
 		}

@@ -3,6 +3,7 @@ package run
 import (
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
 )
@@ -25,6 +26,9 @@ const (
 	proofBlockTime      = 300
 	numberStepTime      = 1000
 	numberBlockTime     = 450
+	sampleStepTime      = 900  // a step of one rank that stands for all, in a sample of outputs,
+	sampleBlockTime     = 150  // a block that it names,
+	sampleValueTime     = 330  // and a value that an output depends on
 	buildTime           = 1500 // a step or a message of a program of a rank's own,
 	buildBlockTime      = 150  // and a block that it names;
 	buildsToTime        = 4    // which is made so often to build, simulate and bound it,
@@ -40,13 +44,14 @@ const (
 // cost is what is expected of the stages of a run, in seconds.
 type cost struct {
 	build, simulate, prove, numbers float64
-	elements                        float64 // of the numbers, if all are checked
+	walk                            float64 // of the numbers, if all ranks take all their steps,
+	elements                        float64 // and if all elements are checked
 }
 
 // plus is the cost of two schedules, of different teams.
 func (c cost) plus(d cost) cost {
 	return cost{c.build + d.build, c.simulate + d.simulate, c.prove + d.prove, c.numbers + d.numbers,
-		c.elements + d.elements}
+		c.walk + d.walk, c.elements + d.elements}
 }
 
 // costOf is what a schedule of a point costs that so many teams play, each once but simulated for
@@ -80,9 +85,28 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 		return c
 	}
 	c.elements = float64(1e-9 * elementTime(s, p, w))
-	c.numbers = float64(1e-9*(float64(buildsToCompute*once)+float64(numberStepTime*steps)+
-		float64(numberBlockTime*float64(w.blocks)))) + float64(c.elements*c.sample(s, p))
+	c.walk = 1e-9 * (float64(buildsToCompute*once) + float64(numberStepTime*steps) +
+		float64(numberBlockTime*float64(w.blocks)))
+	switch a := c.amount(s, p); {
+	case a.none != "":
+	case a.outputs > 0:
+		c.numbers = 1e-9 * (float64(sampleStepTime*steps)/float64(s.Spec.Ranks) +
+			float64(sampleBlockTime*float64(w.blocks))/float64(s.Spec.Ranks) +
+			float64(sampleValueTime*sampleValues(s, a.outputs)))
+	default:
+		c.numbers = c.walk + float64(c.elements*c.sample(s, p))
+	}
 	return c
+}
+
+// sampleValues is how many values of steps a sample of so many outputs takes, about: where it is a
+// sum of all ranks' inputs, these and what becomes of them.
+func sampleValues(s *schedule.Schedule, outputs int) float64 {
+	if !s.Spec.Kind.Reduces() {
+		return 0
+	}
+	most := max(reference.SampleSteps, 2*s.Spec.Ranks)
+	return float64(min(most, 3*s.Spec.Ranks/2*outputs))
 }
 
 // mayFold reports whether one rank is likely to stand for all in a simulation: as far as that can

@@ -99,7 +99,7 @@ func (e *Estimate) expect(m *made, s *schedule.Schedule, c *cost) {
 		e.checks = nil
 		return
 	}
-	name := nameOfCheck(s, m, checkOptions(p, dataOf(p, false), c.most(s, p)))
+	name := nameOfCheck(s, m, checkOptions(p, dataOf(p, false), c.amount(s, p)))
 	e.checks = append(e.checks, checkCost{name, c.numbers})
 }
 

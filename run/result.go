@@ -44,6 +44,7 @@ type Result struct {
 
 	Numbers string // "exact", "bounded" (within the proven rounding error), "mismatch" or Off
 	Checked int64  // count on which they were checked
+	Sampled int    // or output elements that were, all others left out; 0 elsewhere
 	Wrong   int64  // elements, on all ranks
 	MaxULP  float64
 	// MeanULP, MaxRelative, Depth and Bound are those of reference.Report, of teams the largest.
@@ -238,6 +239,11 @@ func (r *Result) warn(n *network) {
 		}
 		why := fmt.Sprintf("check.memory = %v holds no more", r.Point.Check.Memory)
 		if r.sampled {
+			why = "all would take longer than the rest of the run (check.full = true checks them)"
+		}
+		if r.Sampled > 0 {
+			text = fmt.Sprintf("numbers checked on %d output elements, with all that they depend on",
+				r.Sampled)
 			why = "all would take longer than the rest of the run (check.full = true checks them)"
 		}
 		r.Warnings = append(r.Warnings, text+": "+why)

@@ -231,9 +231,13 @@ func (r *runner) compute(m *made, result *Result) error {
 	}
 	result.Data = dataOf(result.Point, r.options.Numerics).String()
 	for i, member := range m.members {
-		sample := sampleOf(member.schedule, result.Point)
-		result.sampled = result.sampled || sample > 0
-		report, err := r.check(member.schedule, m, result.Point, sample)
+		amount := amountOf(member.schedule, result.Point)
+		if amount.none != "" {
+			result.Numbers, result.NumbersOff = Off, amount.none
+			return nil
+		}
+		result.sampled = result.sampled || amount.count > 0
+		report, err := r.check(member.schedule, m, result.Point, amount)
 		if err != nil && result.refuted(err) {
 			result.Numbers = Off
 			return nil
@@ -254,11 +258,11 @@ func (r *runner) compute(m *made, result *Result) error {
 	return nil
 }
 
-// check compares one schedule's numbers with the definition, on a count of at most so many elements
-// (0 is all); what other points have found out is not found out again.
+// check compares so much of one schedule's numbers with the definition; what other points have
+// found out is not found out again.
 func (r *runner) check(s *schedule.Schedule, m *made, p *scenarios.Point,
-	most int64) (reference.Report, error) {
-	o := checkOptions(p, dataOf(p, r.options.Numerics), most)
+	a amount) (reference.Report, error) {
+	o := checkOptions(p, dataOf(p, r.options.Numerics), a)
 	return r.shared.once(nameOfCheck(s, m, o), func() (reference.Report, error) {
 		return r.checkNow(s, m, p, o)
 	})
@@ -295,7 +299,9 @@ func (r *Result) add(report reference.Report, m member) {
 	r.MaxRelative = max(r.MaxRelative, report.MaxRelative)
 	r.Depth, r.Bound = max(r.Depth, report.Depth), max(r.Bound, report.Bound)
 	r.RanksAgree = r.RanksAgree && report.RanksAgree
-	r.checkedAll = r.checkedAll && report.Checked >= CountOf(m.schedule.Spec)
+	r.Sampled += report.Sampled
+	r.checkedAll = r.checkedAll && report.Sampled == 0 &&
+		report.Checked >= CountOf(m.schedule.Spec)
 	if r.Mismatch == nil {
 		r.Mismatch = report.First
 	}

@@ -1,7 +1,10 @@
 package run
 
 import (
+	"fmt"
+
 	"collsim/collective"
+	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/unit"
@@ -15,24 +18,49 @@ const (
 	sampleHeld    = 64 * unit.MiB
 )
 
-// sampleOf is the count on which a schedule's numbers are checked, so that their elements take no
-// longer than the rest of the run; 0 where all of them are checked. It follows from the schedule
-// and the point alone (cost.go).
-func sampleOf(s *schedule.Schedule, p *scenarios.Point) int64 {
-	if !mayBeSampled(s, p) {
-		return 0
-	}
-	c := costOf(s, p, workOf(s), 1)
-	return c.most(s, p)
+// A check that takes a walk of all ranks' steps is, beyond walkSeconds and the rest of the run, one
+// of some output elements and of what these depend on (reference.Samples), of at most sampledOutputs;
+// where it cannot be, it is not made if it took more than patience and the rest.
+const (
+	walkSeconds    = 3
+	patience       = 60
+	sampledOutputs = 64
+)
+
+// amount is how much of a schedule's numbers is checked: all if it is zero.
+type amount struct {
+	count   int64  // the most elements
+	outputs int    // output elements alone
+	none    string // why nothing
 }
 
-// most is sampleOf, of a cost that is known.
-func (c *cost) most(s *schedule.Schedule, p *scenarios.Point) int64 {
-	share := c.sample(s, p)
-	if share == 1 {
-		return 0
+// amountOf follows from the schedule and the point alone (cost.go).
+func amountOf(s *schedule.Schedule, p *scenarios.Point) amount {
+	if p.Check.Full {
+		return amount{}
 	}
-	return max(int64(float64(share*within(s, p)*float64(s.Spec.Count))), 1)
+	c := costOf(s, p, workOf(s), 1)
+	return c.amount(s, p)
+}
+
+// amount is amountOf, of a cost that is known.
+func (c *cost) amount(s *schedule.Schedule, p *scenarios.Point) amount {
+	rest := c.build + c.simulate + c.prove
+	if !p.Check.Full && c.walk > max(rest, walkSeconds) {
+		why := reference.Samples(s)
+		if why == "" {
+			return amount{outputs: sampledOutputs}
+		}
+		if c.walk > max(rest, patience) {
+			return amount{none: fmt.Sprintf("a check would carry out %d steps, which takes about %.0f s, "+
+				"and none of a sample can be made: %s (check.full = true makes it)",
+				workOf(s).steps, c.walk, why)}
+		}
+	}
+	if share := c.sample(s, p); share < 1 {
+		return amount{count: max(int64(float64(share*within(s, p)*float64(s.Spec.Count))), 1)}
+	}
+	return amount{}
 }
 
 // sample is the share of the elements that is checked.

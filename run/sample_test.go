@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,4 +50,33 @@ data = "normal"
 		require.EqualValues(t, run.CountOf(r.Point.Spec), r.Checked, set)
 		require.Empty(t, r.Warnings, set)
 	}
+}
+
+// TestSampleOfOutputs: where a walk of all ranks takes long, outputs are sampled if the schedule
+// has a group and blocks of one size; else numbers are off.
+func TestSampleOfOutputs(t *testing.T) {
+	load := func(ranks, count int, algorithm string) *run.Scenario {
+		s, err := run.Load("large.toml", fmt.Appendf(nil, "[topology]\npreset = \"switch\"\n"+
+			"ranks = %d\nbandwidth = \"25 GB/s\"\nlatency = \"1 us\"\n[collective]\n"+
+			"kind = \"all_reduce\"\nalgorithm = %q\ncount = %d\n[check]\nproof = false\n", ranks,
+			algorithm, count), run.LoadOptions{})
+		require.NoError(t, err)
+		return s
+	}
+	s := load(4096, 1<<20, "ring")
+	e, err := s.Estimate(s.Points[0])
+	require.NoError(t, err)
+	require.Less(t, e.Seconds, 0.5)
+	report, err := s.Run(context.Background(), run.RunOptions{})
+	require.NoError(t, err)
+	r := report.Results[0]
+	require.Equal(t, "exact", r.Numbers)
+	require.Equal(t, 64, r.Sampled)
+	require.Contains(t, r.Warnings[0], "numbers checked on 64 output elements, with all that they "+
+		"depend on: all would take longer than the rest of the run (check.full = true checks them)")
+
+	s = load(32768, 32769, "ring") // 2·10^9 steps; blocks of two sizes
+	e, err = s.Estimate(s.Points[0])
+	require.NoError(t, err)
+	require.Zero(t, e.NumberSeconds)
 }

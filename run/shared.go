@@ -33,11 +33,10 @@ func (s *shared) once(name string, check func() (reference.Report, error)) (refe
 	return known()
 }
 
-// checkOptions are those of a check of a schedule's numbers, on a count of at most so many elements
-// (0 is all).
-func checkOptions(p *scenarios.Point, data reference.Data, most int64) reference.CheckOptions {
+// checkOptions are those of a check of so much of a schedule's numbers.
+func checkOptions(p *scenarios.Point, data reference.Data, a amount) reference.CheckOptions {
 	return reference.CheckOptions{Seed: uint64(p.Seed), Data: data, Memory: int64(p.Check.Memory),
-		Slots: p.Sim.Slots, Accumulate: sumsOf(p), Most: most}
+		Slots: p.Sim.Slots, Accumulate: sumsOf(p), Most: a.count, Sample: a.outputs}
 }
 
 // nameOfCheck tells checks apart: a schedule follows from its collective and its algorithm, but for

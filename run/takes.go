@@ -45,7 +45,11 @@ const (
 	partBytes            = 20  // and of each block that it names
 	heightBytes          = 3   // of a part of a memory
 	windowBytes          = 36 << 20
-	windowElements       = 64 // that a sub-step moves at least in a window, on average
+	sampleBytes          = 16 << 20
+	sampleStepBytes      = 200 // a step of one rank that stands for all, in a sample of outputs,
+	sampleBlockBytes     = 16  // a block that it names,
+	sampleValueBytes     = 150 // and a value that an output depends on
+	windowElements       = 64  // that a sub-step moves at least in a window, on average
 )
 
 // peak is what is held at most at once, besides the command.
@@ -160,6 +164,15 @@ func logTakes(w work, teams int) unit.Bytes {
 func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) unit.Bytes {
 	most := float64(p.Check.Memory)
 	c := costOf(s, p, w, 1)
+	switch a := c.amount(s, p); {
+	case a.none != "":
+		return 0
+	case a.outputs > 0:
+		ranks := float64(s.Spec.Ranks)
+		return bytesOf(sampleBytes + float64(sampleStepBytes*float64(w.steps))/ranks +
+			float64(sampleBlockBytes*float64(w.blocks))/ranks +
+			float64(sampleValueBytes*sampleValues(s, a.outputs)))
+	}
 	share := float64(c.sample(s, p) * within(s, p))
 	buffers := float64(held(s)) * share
 	bytes := float64(w.held * int64(s.Spec.Type.Width()))
