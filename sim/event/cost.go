@@ -2,24 +2,34 @@ package event
 
 import (
 	"fmt"
+	"math/bits"
 
 	"collsim/schedule"
+	"collsim/unit"
 )
 
 // CostError is fluid sharing that would take more than a minute. A change of a flow changes the
 // levels of links, and with them the rates of the flows on these: so the cost grows with the square
 // of the number of flows that go on at once and end apart, where they are all joined.
 type CostError struct {
-	Seconds  int64 // that the run would take, about
-	Messages int64 // that it has to let flow
-	Joined   int64 // how many of them a change touches, about
+	Seconds  int64      // that the run would take, about
+	Messages int64      // that it has to let flow
+	Joined   int64      // how many of them a change touches, about
+	Segment  unit.Bytes // that fifo is advised with: see SegmentFor
 }
 
 // Error says what it would cost and what is cheap.
 func (e *CostError) Error() string {
 	return fmt.Sprintf("sim: fluid sharing would take about %d s: %d messages, and each that begins "+
-		"or ends touches about %d others; use sharing = fifo with a segment",
-		e.Seconds, e.Messages, e.Joined)
+		"or ends touches about %d others; sim.sharing = \"fifo\" with sim.segment = \"%v\" does it "+
+		"sooner",
+		e.Seconds, e.Messages, e.Joined, e.Segment)
+}
+
+// SegmentFor is a segment with which fifo comes near to fluid sharing: a sixteenth of the largest
+// message, rounded down to a power of two, and 4 KiB at least.
+func SegmentFor(largest unit.Bytes) unit.Bytes {
+	return max(4*unit.KiB, 1<<bits.Len64(uint64(largest/16))>>1)
 }
 
 // The time of a solution goes into visits: of a flow on a link. One takes 9 to 21 ns on a server's
@@ -35,6 +45,7 @@ const (
 type estimate struct {
 	look                      int64 // visits at which to look again; 0: not looked at yet
 	total                     int64 // messages that will flow
+	largest                   unit.Bytes
 	begun, ended              int64
 	lastVisits, lastEnded     int64
 	lastSolutions, lastJoined int64
@@ -51,7 +62,7 @@ func (e *engine) affordable() error {
 		return nil
 	}
 	if c.total == 0 {
-		c.total = e.countFlows()
+		c.total, c.largest = e.countFlows()
 	}
 	each := float64(f.Visits-c.lastVisits) / float64(max(c.ended-c.lastEnded, 1))
 	ahead := float64(c.total - c.ended)
@@ -61,7 +72,8 @@ func (e *engine) affordable() error {
 	seconds := (float64(f.Visits) + float64(each*ahead)) / visitsASecond
 	if seconds > patience {
 		joined := (f.Joined - c.lastJoined) / max(f.Solutions-c.lastSolutions, 1)
-		return &CostError{Seconds: int64(seconds), Messages: c.total, Joined: joined}
+		return &CostError{Seconds: int64(seconds), Messages: c.total, Joined: joined,
+			Segment: SegmentFor(c.largest)}
 	}
 	c.look = 2 * f.Visits
 	c.lastVisits, c.lastEnded = f.Visits, c.ended
@@ -69,9 +81,9 @@ func (e *engine) affordable() error {
 	return nil
 }
 
-// countFlows walks the whole schedule and counts the messages and gets that carry data.
-func (e *engine) countFlows() int64 {
-	total := int64(0)
+// countFlows walks the whole schedule and counts the messages and gets that carry data, and
+// finds the largest as far as steps name what they send.
+func (e *engine) countFlows() (total int64, largest unit.Bytes) {
 	var s schedule.Step
 	for _, p := range e.programs {
 		for i := range p.Lanes() {
@@ -80,6 +92,10 @@ func (e *engine) countFlows() int64 {
 				p.Load(&c, &s)
 				if !s.Moves() {
 					continue
+				}
+				where := schedule.Spot{Rank: p.Rank(), Channel: p.Channel(i), Part: p.Part(i)}
+				if n, known := e.rules.Size(where, &s); known && len(s.Send) > 0 {
+					largest = max(largest, n)
 				}
 				total += slices * int64(len(s.Send))
 				for k := range s.From {
@@ -90,5 +106,5 @@ func (e *engine) countFlows() int64 {
 			}
 		}
 	}
-	return total
+	return total, largest
 }

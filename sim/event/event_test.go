@@ -112,9 +112,15 @@ func TestCostError(t *testing.T) {
 	err := e.affordable() // 30 s for one more: 40 + 30·47/2
 	var cost *CostError
 	require.True(t, errors.As(err, &cost))
-	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 48}, *cost)
+	require.Equal(t, CostError{Seconds: 745, Messages: 56, Joined: 48, Segment: 4 * unit.KiB},
+		*cost)
 	require.ErrorContains(t, err, "sim: fluid sharing would take about 745 s: 56 messages, and each "+
-		"that begins or ends touches about 48 others; use sharing = fifo with a segment")
+		"that begins or ends touches about 48 others; "+
+		"sim.sharing = \"fifo\" with sim.segment = \"4 KiB\" does it sooner")
+	for largest, want := range map[unit.Bytes]unit.Bytes{0: 4 * unit.KiB, 100_000: 4 * unit.KiB,
+		unit.MiB: 64 * unit.KiB, 2*unit.MiB - 1: 64 * unit.KiB, unit.GiB: 64 * unit.MiB} {
+		require.Equal(t, want, SegmentFor(largest), largest)
+	}
 }
 
 // BenchmarkJittered is fluid sharing at its worst: as many sizes as messages, all at once.
