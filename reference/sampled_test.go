@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSampleFindsDamage: of a ring that leaves ranks' blocks out in one round, or adds others, every
-// element that is sampled is wrong.
+// TestSampleFindsDamage: of a ring that leaves ranks' blocks out in one round, or adds others,
+// every element that is sampled is wrong.
 func TestSampleFindsDamage(t *testing.T) {
 	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
 		Ranks: 6, Count: 36}

@@ -18,9 +18,9 @@ const (
 	sampleHeld    = 64 * unit.MiB
 )
 
-// A check that takes a walk of all ranks' steps is, beyond walkSeconds and the rest of the run, one
-// of some output elements and of what these depend on (reference.Samples), of at most sampledOutputs;
-// where it cannot be, it is not made if it took more than patience and the rest.
+// A check that walks all ranks' steps is, beyond walkSeconds and the rest of the run, one of some
+// output elements and of what these depend on (reference.Samples), of at most sampledOutputs; where
+// it cannot be, it is not made if it took more than patience and the rest.
 const (
 	walkSeconds    = 3
 	patience       = 60
