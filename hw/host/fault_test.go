@@ -177,10 +177,9 @@ func TestLostIdle(t *testing.T) {
 	nothingLeft(t)
 	h := open(t, Config{Transport: Unix})
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
-	pid := h.launcher.Process(1)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	require.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH },
-		10*time.Second, time.Millisecond)
+	require.NoError(t, syscall.Kill(h.launcher.Process(1), syscall.SIGKILL))
+	require.Eventually(t, func() bool { return h.launcher.Process(1) == 0 }, 10*time.Second,
+		time.Millisecond)
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
 }
 

@@ -128,5 +128,14 @@ func (p *process) state() *hw.Error {
 // Address is where the coordinator of the workers started last awaits them.
 func (l *Processes) Address() string { return l.at.Address }
 
-// Process is the number of a worker's process on this machine.
-func (l *Processes) Process(worker int) int { return l.here[worker].cmd.Process.Pid }
+// Process is the number of a worker's process on this machine, 0 once the coordinator has been told
+// that it has ended.
+func (l *Processes) Process(worker int) int {
+	p := l.here[worker]
+	select {
+	case <-p.done:
+		return 0
+	default:
+		return p.cmd.Process.Pid
+	}
+}
