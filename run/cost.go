@@ -19,6 +19,8 @@ const (
 	foldRankTime        = 1500 // which has to be seen at each rank,
 	numberedMessageTime = 100  // unless the network knows it,
 	numberedRankTime    = 250
+	classRankTime       = 1900 // or it is to be found what class it is of;
+	roleMessageTime     = 1200 // a message more, where ranks share programs by roles,
 	ownMessageTime      = 3000 // and where each has its own,
 	sweepOwnMessageTime = 5000 // also to be swept;
 	laneTime            = 2000
@@ -60,7 +62,10 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	all := w.times(int64(teams))
 	steps, messages := float64(all.steps), float64(all.messages)
 	once, message := 0.0, float64(simMessageTime)
-	if s.Group == nil {
+	if s.HasRoles() {
+		message += roleMessageTime
+	}
+	if hasOwn(s) {
 		once = float64(buildTime*(steps+messages)) + float64(buildBlockTime*float64(all.blocks))
 		message += ownMessageTime
 	}
@@ -68,7 +73,7 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	c.simulate = 1e-9 * (float64(message*messages) + float64(laneTime*float64(all.lanes)))
 	if p.Sim.Engine == scenarios.SweepEngine {
 		message = sweepMessageTime
-		if s.Group == nil {
+		if hasOwn(s) {
 			message += sweepOwnMessageTime
 		}
 		c.simulate = 1e-9 * (float64(message*messages) + float64(sweepLaneTime*float64(all.lanes)))
@@ -80,6 +85,9 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	if p.Check.Proof {
 		c.prove = 1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
 			float64(proofBlockTime*float64(all.blocks))) / float64(stoodFor(s))
+		if stoodFor(s) > 1 && s.HasRoles() {
+			c.prove += float64(1e-9 * classRankTime * float64(s.Spec.Ranks))
+		}
 	}
 	if !p.Check.Numbers {
 		return c
@@ -98,6 +106,9 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	}
 	return c
 }
+
+// hasOwn reports whether each rank has a program of its own.
+func hasOwn(s *schedule.Schedule) bool { return s.Group == nil && !s.HasRoles() }
 
 // sampleValues is how many values of steps a sample of so many outputs takes, about: where it is a
 // sum of all ranks' inputs, these and what becomes of them.

@@ -70,8 +70,12 @@ func (e *Estimate) add(m *made) {
 		u := takesOf(member.schedule, e.Point, w, member.teams, 1)
 		if n := classesOf(member.schedule, e.Point); n > 0 {
 			ranks := float64(member.schedule.Spec.Ranks)
+			rank := numberedRankTime
+			if member.schedule.HasRoles() {
+				rank = classRankTime
+			}
 			c.simulate = 1e-9 * (float64(numberedMessageTime*float64(n)*float64(w.messages)/ranks) +
-				float64(numberedRankTime*ranks))
+				float64(float64(rank)*ranks))
 			u.Simulation = folded(member.schedule, w, n)
 			e.folded++
 		}

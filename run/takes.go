@@ -2,7 +2,9 @@ package run
 
 import (
 	"math"
+	"math/bits"
 
+	"collsim/collective"
 	"collsim/formats"
 	"collsim/hw"
 	"collsim/proof"
@@ -35,7 +37,8 @@ const (
 	ownStepBytes         = 600      // a step of a program of a rank's own
 	simPlaceBytes        = 800      // a message that may be on its way, with its lane,
 	simConnectionBytes   = 350      // and the connection that it is on
-	foldedRankBytes      = 16       // a rank that another one stands for
+	foldedRankBytes      = 16       // a rank that another one stands for,
+	classedRankBytes     = 120      // where it is to be found which
 	logStepBytes         = 150
 	logMessageBytes      = 250
 	proofCellBytes       = 40 // a part of a memory
@@ -92,7 +95,7 @@ func (t Takes) larger(u Takes) Takes {
 // so many threads.
 func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads int) (t Takes) {
 	n := float64(teams)
-	if s.Group == nil {
+	if hasOwn(s) {
 		t.Schedule = bytesOf(float64(n * ownStepBytes * float64(w.steps)))
 	}
 	t.Simulation = bytesOf(float64(n*simPlaceBytes*float64(w.places)) +
@@ -127,19 +130,29 @@ func classesOf(s *schedule.Schedule, p *scenarios.Point) int64 {
 // folded is what a simulation takes where so many ranks stand for all.
 func folded(s *schedule.Schedule, w work, classes int64) unit.Bytes {
 	ranks := int64(s.Spec.Ranks)
-	share := float64(classes) / float64(ranks)
-	return bytesOf(float64(foldedRankBytes*float64(ranks)) +
+	share, rank := float64(classes)/float64(ranks), foldedRankBytes
+	if s.HasRoles() {
+		rank = classedRankBytes
+	}
+	return bytesOf(float64(float64(rank)*float64(ranks)) +
 		float64(simPlaceBytes*share*float64(w.places)) +
 		float64(simConnectionBytes*share*float64(w.connections)))
 }
 
 // proofTakes is what a proof of a schedule takes, of one rank where that stands for all.
 func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
-	return bytesOf(1 / float64(stoodFor(s)) * proofNeeds(w))
+	t := 1 / float64(stoodFor(s)) * proofNeeds(w)
+	if stoodFor(s) > 1 && s.HasRoles() {
+		t += float64(classedRankBytes * float64(s.Spec.Ranks))
+	}
+	return bytesOf(t)
 }
 
 // stoodFor is how many ranks one stands for in a proof.
 func stoodFor(s *schedule.Schedule) int {
+	if s.HasRoles() && s.Spec.Kind == collective.AllReduce { // by classes, most likely
+		return max(s.Spec.Ranks/(2*bits.Len(uint(s.Spec.Ranks))), 1)
+	}
 	if proof.Folds(s, proof.Options{}) == "" {
 		return s.Spec.Ranks
 	}

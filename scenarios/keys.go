@@ -155,8 +155,9 @@ func runKeys() []Key {
 			Doc: "Bound on all buffers of that run; a larger collective is checked on a smaller count."},
 		{Path: "check.full", kind: aFlag, Default: "false", Example: "true", Sweep: true,
 			Doc: "Check all elements that `check.memory` allows, however long that takes; else a " +
-				"smaller count is checked where the elements would take longer than the rest of the " +
-				"run, by an estimate that is the same on every machine, and two seconds."},
+				"smaller count is checked, or of very many ranks some output elements, where all would " +
+				"take longer than the rest of the run, by an estimate that is the same on every " +
+				"machine, and two seconds."},
 		{Path: "check.data", kind: aChoice, Values: dataKinds(),
 			Default: `"exact"`, Example: `"normal"`, Sweep: true,
 			Doc: "Its data: small integers whose sums are exact in any order, or random numbers."},

@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"math/bits"
+
 	"collsim/schedule"
 	"collsim/sim/internal/flat"
 	"collsim/sim/model"
@@ -362,4 +364,23 @@ func (q *quotient) over(i int32, at unit.Time) {
 	for _, next := range t.next {
 		q.ready(next, t.at)
 	}
+}
+
+// rolesClasses is how many classes there are about, of those schedules whose parts of ranks do not
+// meet on a link, as far as we have seen: trees of a power of two, with a step a lane. Of others
+// only the run tells.
+func rolesClasses(s *schedule.Schedule, env *model.Env) int {
+	ranks := uint(s.Spec.Ranks)
+	if ranks&(ranks-1) != 0 || s.Slices > 1 || playsClasses(s, env) != "" {
+		return 0
+	}
+	p := s.Program(0)
+	for lane := range p.Lanes() {
+		if c := p.Walk(lane); !c.Done() {
+			if c.Next(1); !c.Done() {
+				return 0
+			}
+		}
+	}
+	return 2 * bits.Len(ranks)
 }

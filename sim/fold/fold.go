@@ -68,8 +68,11 @@ func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
 // where that cannot be told without a look at all routes, or nothing is folded. In the midst of a
 // run the symmetry may still be found not to hold.
 func Classes(s *schedule.Schedule, env *model.Env) int {
-	if s.Group == nil || plays(s, env) != "" {
+	if plays(s, env) != "" {
 		return 0
+	}
+	if s.Group == nil {
+		return rolesClasses(s, env)
 	}
 	for _, mods := range subgroups(s.Group) {
 		if sym := newSymmetry(s.Group, mods); sym.moves(env.Graph) && sym.holds(env) {

@@ -326,7 +326,7 @@ func TestWork(t *testing.T) {
 
 // TestAfter: of what ends between two picoseconds nothing is left at the second.
 func TestAfter(t *testing.T) {
-	rate, n := FluidRate(unit.Rate(3 * unit.GB)), WorkOf(1)
+	rate, n := FluidRate(unit.Rate(3*unit.GB)), WorkOf(1)
 	ends := n.Over(rate)
 	require.NotEqual(t, Work{}, n.After(rate, ends-1))
 	require.Equal(t, Work{}, n.After(rate, ends))
