@@ -141,7 +141,7 @@ func folded(s *schedule.Schedule, w work, classes int64) unit.Bytes {
 
 // proofTakes is what a proof of a schedule takes, of one rank where that stands for all.
 func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
-	t := 1 / float64(stoodFor(s)) * proofNeeds(w)
+	t := float64(1 / float64(stoodFor(s)) * proofNeeds(w))
 	if stoodFor(s) > 1 && s.HasRoles() {
 		t += float64(classedRankBytes * float64(s.Spec.Ranks))
 	}
