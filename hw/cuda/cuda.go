@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/internal/memory"
 	"collsim/schedule"
 )
 
@@ -81,7 +82,8 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 
 // newDevice returns a device of which nothing is loaded yet.
 func newDevice(images map[imageName][]byte) *device {
-	return &device{images: images, out: &outs{one: 1}, arguments: &launchArguments{}}
+	return &device{images: images, out: &outs{one: 1}, arguments: &launchArguments{},
+		left: memory.Read}
 }
 
 // refusal is what of a schedule is not played on so many machines, nil if all of it is.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"collsim/hw"
+	"collsim/internal/memory"
 )
 
 // device is CUDA: the driver, the compiler, and the GPUs that this process uses. Calls are made by
@@ -22,7 +23,8 @@ type device struct {
 	used    int    // of them, the first, which have a context
 	current *gpu   // whose context the calling thread has
 	graphs  []uintptr
-	pinned  []uintptr // memory of the host
+	pinned  [][]byte                   // memory of the host
+	left    func() (memory.Free, bool) // of the host
 
 	out       *outs
 	arguments *launchArguments
@@ -198,8 +200,8 @@ func (d *device) free() error {
 		}
 	}
 	d.graphs = d.graphs[:0]
-	for _, at := range d.pinned {
-		if err := d.on(d.gpus[0], "cuMemFreeHost", at); err != nil {
+	for _, b := range d.pinned {
+		if err := d.on(d.gpus[0], "cuMemFreeHost", start(b)); err != nil {
 			return err
 		}
 	}

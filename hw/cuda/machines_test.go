@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -23,6 +24,7 @@ import (
 	"collsim/hw"
 	"collsim/hw/hwtest"
 	"collsim/hw/rank"
+	"collsim/internal/memory"
 	"collsim/internal/tier"
 	"collsim/reference"
 	"collsim/schedule"
@@ -267,6 +269,43 @@ func TestLostMessages(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, "timeout", e.Code, "%v", err)
 	require.ErrorContains(t, err, "waits for a message from rank 3 lane 0")
+}
+
+// TestTooMuchMail: what messages between machines take of the host is known when the schedule has
+// been planned; where connections hold any number of them, a machine that has no more says so then.
+func TestTooMuchMail(t *testing.T) {
+	standinPath(t)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
+		Ranks: 4, Count: 1 << 20}
+	a, err := algos.Find(spec.Kind, "ring")
+	require.NoError(t, err)
+	s, err := a.Build(spec, algos.Options{})
+	require.NoError(t, err)
+	planned := func(slots int, has int64) error {
+		d := newDevice(compiledOnce)
+		require.NoError(t, d.find())
+		d.left = func() (memory.Free, bool) {
+			left := memory.Free{Bytes: has}
+			for _, b := range d.pinned {
+				left.Bytes -= int64(len(b))
+			}
+			return left, true
+		}
+		given := [][]byte{make([]byte, 4<<20), make([]byte, 4<<20)}
+		_, err := newPlayer(context.Background(), d, &task{s, hw.Env{Slots: slots, Iterations: 1},
+			machines{count: 2}, given})
+		require.NoError(t, d.free())
+		require.NoError(t, d.leave())
+		return err
+	}
+	// Rank 1 sends six messages of 1 MiB to the other machine, and rank 0 receives six. There is a
+	// piece for words besides.
+	require.NoError(t, planned(0, 13<<20))
+	require.NoError(t, planned(2, 5<<20))
+	require.EqualError(t, planned(0, 13<<20-1), "hw: rank 0: memory: too little: messages from and "+
+		"to other machines have 12 MiB, and 1 MiB more is needed: this machine has 1048575 B left")
 }
 
 // TestWrongCrossings: what a machine says to another that is not of the plan ends the run with an

@@ -2,11 +2,14 @@ package cuda
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"unsafe"
 
+	"collsim/hw"
 	"collsim/hw/rank"
+	"collsim/unit"
 )
 
 // Between machines, a message goes through the memory of both hosts. What a sub-step has sent is
@@ -29,8 +32,7 @@ func (m machines) of(number int) int { return rank.WorkerOf(number, m.ranks, m.c
 // mail is what goes from machine to machine in a repetition.
 type mail struct {
 	crossings []crossing
-	memory    [][]byte // of the host, that the GPUs copy from and to
-	left      []byte   // of the last of them
+	left      []byte   // of a piece of the host's memory
 	one       []uint64 // where a 1 is, on each GPU
 	places    [][]byte // that bytes of other machines come to
 }
@@ -72,17 +74,19 @@ func (p *player) post() error {
 // flagSize is the bytes of a word that says that something is there; where one lies depends on it.
 const flagSize = 4
 
-// pinned is memory of the host for so many bytes.
+// pinned is memory of the host for so many bytes; small ones share a piece.
 func (p *player) pinned(n int64) ([]byte, error) {
-	const chunk, align = 1 << 20, 64
+	const piece, align = 1 << 20, 64
 	n = (n + align - 1) / align * align
 	m := &p.mail
+	if n >= piece {
+		return p.hostMemory(n)
+	}
 	if int64(len(m.left)) < n {
-		memory, err := p.device.hostMemory(p.gpus[0], max(n, chunk))
-		if err != nil {
+		var err error
+		if m.left, err = p.hostMemory(piece); err != nil {
 			return nil, err
 		}
-		m.memory, m.left = append(m.memory, memory), memory
 	}
 	b := m.left[:n:n]
 	m.left = m.left[n:]
@@ -90,15 +94,29 @@ func (p *player) pinned(n int64) ([]byte, error) {
 }
 
 // hostMemory takes memory of the host for the run, which all GPUs copy from and to, and whose words
-// their streams can wait for.
-func (d *device) hostMemory(g *gpu, n int64) ([]byte, error) {
-	if err := d.on(g, "cuMemHostAlloc", address(&d.out.pointer), uintptr(n),
+// their streams can wait for. How much a schedule takes depends on its connections, which may hold
+// any number of messages: what the machine does not have is refused while the schedule is planned.
+// The system could not take such memory back, and would rather end some process.
+func (p *player) hostMemory(n int64) ([]byte, error) {
+	d := p.device
+	if left, known := d.left(); known && n > left.Bytes {
+		taken := 0
+		for _, b := range d.pinned {
+			taken += len(b)
+		}
+		return nil, &hw.Error{Call: "memory", Code: "too little", Rank: p.here[0].number, Lane: -1,
+			Step: -1, Text: fmt.Sprintf("messages from and to other machines have %v, and %v more is "+
+				"needed: %v has %v left", unit.Bytes(taken), unit.Bytes(n), left,
+				unit.Bytes(left.Bytes))}
+	}
+	if err := d.on(p.gpus[0], "cuMemHostAlloc", address(&d.out.pointer), uintptr(n),
 		hostPortable|hostMapped); err != nil {
 		return nil, err
 	}
 	at := d.out.pointer
-	d.pinned = append(d.pinned, at)
-	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&at))), n), nil
+	b := unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&at))), n)
+	d.pinned = append(d.pinned, b)
+	return b, nil
 }
 
 // pin gives a place its memory of the host, if one end of the connection is here.

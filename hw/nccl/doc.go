@@ -14,6 +14,7 @@
 // processes are ended, and with them what they have of the GPUs.
 //
 // In standin is a library in C that has the interface of both and executes on the CPU, so that all
-// of this runs where there is no GPU. It proves how the libraries are called, not what they do.
+// of this runs where there is no GPU: rings, trees and PAT by the schedules of algos/nccl, as tests
+// write them out. It proves how the libraries are called, not what they do.
 // The package knows no algorithm, and nothing of simulated time.
 package nccl

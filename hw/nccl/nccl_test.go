@@ -48,6 +48,10 @@ func jobOf(t *testing.T, spec collective.Spec, seed uint64) *hw.Job {
 	require.NoError(t, err)
 	s, err := a.Build(spec, algos.Options{Params: params})
 	require.NoError(t, err)
+	return &hw.Job{Schedule: s, Inputs: inputsOf(&spec, seed)}
+}
+
+func inputsOf(spec *collective.Spec, seed uint64) [][]byte {
 	r := rand.New(rand.NewPCG(seed, uint64(spec.Type)))
 	in := make([][]byte, spec.Ranks)
 	for rank := range in {
@@ -55,7 +59,7 @@ func jobOf(t *testing.T, spec collective.Spec, seed uint64) *hw.Job {
 			in[rank] = appendElement(in[rank], spec.Type, r, i)
 		}
 	}
-	return &hw.Job{Schedule: s, Inputs: in}
+	return in
 }
 
 func appendElement(b []byte, t dtype.Type, r *rand.Rand, i int64) []byte {
@@ -160,16 +164,24 @@ func equal(t *testing.T, d *Executor, spec collective.Spec, env hw.Env) {
 	t.Helper()
 	job := jobOf(t, spec, 3)
 	job.Env = env
+	got := bitsOf(t, d, job)
+	require.Contains(t, got.RanOn.Transport, "stand-in: not NCCL, CUDA 13.0, 8 of stand-in device 0")
+}
+
+// bitsOf plays a job, and wants the bits of the interpreter.
+func bitsOf(t *testing.T, d *Executor, job *hw.Job) *hw.Result {
+	t.Helper()
+	spec := job.Schedule.Spec
 	want, err := reference.RunBytes(job.Schedule, job.Inputs, reference.RunOptions{})
 	require.NoError(t, err)
 	got, err := d.Run(context.Background(), job)
-	require.NoError(t, err, "%+v", spec)
-	require.Len(t, got.Repetitions, max(env.Repetitions, 1))
+	require.NoError(t, err, "%s: %+v", job.Schedule.Name, spec)
+	require.Len(t, got.Repetitions, max(job.Env.Repetitions, 1))
 	for rank := range want {
-		require.True(t, string(want[rank]) == string(got.Outputs[rank]), "%v rank %d:\n%v\n%v",
-			named(&spec), rank, shown(want[rank]), shown(got.Outputs[rank]))
+		require.True(t, string(want[rank]) == string(got.Outputs[rank]), "%s: %v rank %d:\n%v\n%v",
+			job.Schedule.Name, named(&spec), rank, shown(want[rank]), shown(got.Outputs[rank]))
 	}
-	require.Contains(t, got.RanOn.Transport, "stand-in: not NCCL, CUDA 13.0, 8 of stand-in device 0")
+	return got
 }
 
 func shown(b []byte) string { return fmt.Sprintf("%x", b[:min(len(b), 200)]) }

@@ -75,7 +75,7 @@ func table() []row {
 		{path: "hw/gate"},
 		{path: "hw/rank", ours: hw + " hw/gate internal/memory"},
 		{path: "hw/callbacks", ours: hw + " hw/rank"},
-		{path: "hw/cuda", ours: hw + " hw/rank hw/gate",
+		{path: "hw/cuda", ours: hw + " hw/rank hw/gate internal/memory",
 			modules: []string{"github.com/ebitengine/purego"}},
 		{path: "hw/cuda/cudatest", ours: "hw/internal/clib"},
 		{path: "hw/hwtest", ours: "schedule proof collective", modules: testLibraries()},

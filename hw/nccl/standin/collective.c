@@ -1,5 +1,5 @@
-/* Collectives as collsim's schedules have them: a ring for all_reduce (order=nccl), reduce_scatter
- * and all_gather, a chain for reduce and broadcast. */
+/* Collectives as collsim's schedules have them, where no table says more (schedule.c): a ring for
+ * all_reduce (order=nccl), reduce_scatter and all_gather, a chain for reduce and broadcast. */
 #include "collective.h"
 
 #include <sched.h>
@@ -37,6 +37,11 @@ static int first(const struct leg *legs, int i) {
   return 1;
 }
 
+void standin_idle(int times) {
+  if (times > 1000) usleep(50);
+  else sched_yield();
+}
+
 /* transfers returns when all legs are done, or 0 if the communicator was aborted. */
 static int transfers(struct comm *c, struct leg *legs, int count) {
   for (int idle = 0;; idle++) {
@@ -47,8 +52,7 @@ static int transfers(struct comm *c, struct leg *legs, int count) {
     }
     if (!left) return 1;
     if (atomic_load(&c->aborted)) return 0;
-    if (idle > 1000) usleep(50);
-    else sched_yield();
+    standin_idle(idle);
   }
 }
 
@@ -58,8 +62,7 @@ static int exchange(struct comm *c, int to, const void *send, size_t sent, int f
   return transfers(c, legs, 2);
 }
 
-/* What is done to a rank's own elements before the first addition, and to sums after the last. */
-static void before(struct task *t, void *own, size_t count) {
+void standin_before(struct task *t, void *own, size_t count) {
   unsigned char factor[8];
   if (t->op >= OPS) {
     standin_scale(t->type, own, t->comm->operator[t->op - OPS].factor, count);
@@ -69,12 +72,12 @@ static void before(struct task *t, void *own, size_t count) {
   }
 }
 
-static void after(struct task *t, void *sum, size_t count) {
+void standin_after(struct task *t, void *sum, size_t count) {
   if (t->op == AVG && !standin_is_float(t->type))
     standin_divide(t->type, sum, t->comm->ranks, count);
 }
 
-static void add(struct task *t, void *dst, const void *src, size_t count) {
+void standin_add(struct task *t, void *dst, const void *src, size_t count) {
   standin_combine(t->type, t->op >= OPS || t->op == AVG ? SUM : t->op, dst, src, count);
 }
 
@@ -102,14 +105,14 @@ static int around(struct task *t, const unsigned char *own, unsigned char *sum, 
   for (int i = 1; i < n; i++) {
     struct chunk comes = chunk(t, c->rank - 1 - i);
     if (!exchange(c, next, out, leaves.count * width, previous, in, comes.count * width)) return 0;
-    add(t, in, own + comes.from * width, comes.count);
+    standin_add(t, in, own + comes.from * width, comes.count);
     leaves = comes;
     unsigned char *other = out;
     out = in;
     in = other;
   }
   if (n > 1 && out != sum) memcpy(sum, out, leaves.count * width);
-  after(t, sum, leaves.count);
+  standin_after(t, sum, leaves.count);
   return 1;
 }
 
@@ -137,14 +140,14 @@ static void reduce(struct task *t, unsigned char *own, unsigned char *sum) {
     memcpy(sum, own, size);
   } else {
     if (!transfers(c, &in, 1)) return;
-    add(t, sum, own, t->count);
+    standin_add(t, sum, own, t->count);
   }
   struct leg out = {(c->rank + n - 1) % n, 1, sum, size};
   if (place) {
     transfers(c, &out, 1);
     return;
   }
-  after(t, sum, t->count);
+  standin_after(t, sum, t->count);
   memcpy(t->receive, sum, size);
 }
 
@@ -168,7 +171,7 @@ static void reduction(struct task *t) {
   unsigned char *spare = malloc(count * width);
   if (!own || !sum || !spare) abort();
   memcpy(own, t->send, count * width);
-  before(t, own, count);
+  standin_before(t, own, count);
   if (t->kind == REDUCE) {
     reduce(t, own, sum);
   } else if (around(t, own, sum, spare)) {
@@ -202,7 +205,9 @@ void standin_carry_out(void *argument) {
   if (!atomic_load(&c->aborted)) {
     size_t block = t->count * standin_width(t->type);
     unsigned char *own = (unsigned char *)t->receive + (size_t)c->rank * block;
+    if (t->table) t->kind = TABLE;
     switch (t->kind) {
+    case TABLE: standin_play(t); break;
     case BROADCAST: broadcast(t); break;
     case ALL_GATHER:
       memmove(own, t->send, block);

@@ -79,6 +79,10 @@ static int attach(struct comm *c) {
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return fail(SYSTEM, path);
   size_t size = sizeof(struct shared) + sizeof(struct fifo) * (size_t)(c->ranks * c->ranks);
+  if (!standin_read_tables(c, &size)) {
+    close(fd);
+    return fail(SYSTEM, "COLLSIM_STANDIN_SCHEDULES: no such file, or not as schedule.c has them");
+  }
   void *at = MAP_FAILED;
   if (!ftruncate(fd, (off_t)size)) at = mmap(0, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
@@ -221,6 +225,7 @@ int ncclCommInitAll(ncclComm_t *comms, int devices, const int *list) {
 int ncclCommDestroy(ncclComm_t c) {
   ENTER(c->rank);
   if (c->shared) munmap(c->shared, c->size);
+  standin_free_tables(c->tables);
   free(c);
   return SUCCESS;
 }
@@ -255,8 +260,7 @@ int ncclRedOpDestroy(int op, ncclComm_t c) {
 }
 
 /* note writes the line that NCCL has in its log for every collective of rank 0. */
-static void note(const struct task *t) {
-  static const char *name[] = {"AllReduce", "Reduce", "ReduceScatter", "Broadcast", "AllGather"};
+static void note(const struct task *t, const char *function) {
   static FILE *log;
   const char *debug = getenv("NCCL_DEBUG"), *to = getenv("NCCL_DEBUG_FILE");
   if (t->comm->rank || t->comm->ranks < 2 || !debug || strcmp(debug, "INFO") || !to) return;
@@ -267,9 +271,11 @@ static void note(const struct task *t) {
     if (!(log = fopen(path, "w"))) return;
     setlinebuf(log);
   }
-  fprintf(log, "stand-in:%d:%d [%d] NCCL INFO %s: %zu Bytes -> Algo RING proto SIMPLE "
-               "channel{Lo..Hi}={0..0}\n", (int)getpid(), (int)getpid(), t->comm->device, name[t->kind],
-          t->count * standin_width(t->type));
+  static const struct table ring = {.algorithm = "RING", .protocol = "SIMPLE"};
+  const struct table *b = t->table ? t->table : &ring;
+  fprintf(log, "stand-in:%d:%d [%d] NCCL INFO %s: %zu Bytes -> Algo %s proto %s "
+               "channel{Lo..Hi}={%d..%d}\n", (int)getpid(), (int)getpid(), t->comm->device, function,
+          t->count * standin_width(t->type), b->algorithm, b->protocol, b->low, b->high);
 }
 
 /* ask checks what a collective is given, and notes it. Sizes are those of blocks of count. */
@@ -285,7 +291,10 @@ static int ask(struct task t, size_t sends, size_t receives, void *stream) {
   if (!standin_holds(t.send, sends * block) || !standin_holds(t.receive, receives * block))
     return fail(INVALID_ARGUMENT, "not a device pointer, or too short");
   if (t.count == 0) return SUCCESS;
-  note(&t);
+  static const char *name[] = {"AllReduce", "Reduce", "ReduceScatter", "Broadcast", "AllGather"};
+  if (!standin_choose(&t, name[t.kind]))
+    return fail(INVALID_USAGE, "no algorithm is available: NCCL_ALGO allows none that there is");
+  note(&t, name[t.kind]);
   struct task *task = malloc(sizeof *task);
   if (!task) return fail(SYSTEM, "malloc");
   *task = t;

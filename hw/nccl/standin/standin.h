@@ -7,6 +7,8 @@
  *   COLLSIM_STANDIN_MEMORY=bytes   of each process (unlimited)
  *   COLLSIM_STANDIN_DIR=path       of the files of communicators (/tmp)
  *   COLLSIM_STANDIN_SLOW=us        what a collective takes at least (0)
+ *   COLLSIM_STANDIN_SCHEDULES=file what calls are played by (schedule.c has what stands in it); those
+ *     that it has not are played by a ring or a chain. NCCL_ALGO says which algorithms it may take
  *   COLLSIM_STANDIN_FAIL=call=code the function of that name returns the code; "async=code@rank":
  *     that rank's first collective but the barrier's sets an asynchronous error and never ends;
  *     "hang=0@rank": it never begins; "die=signal@rank": it ends the process
