@@ -66,7 +66,7 @@ func TestCodes(t *testing.T) {
 			}
 			t.Setenv("COLLSIM_STANDIN_FAIL", fmt.Sprintf("%s=%d@%d", c.call, code, c.rank))
 			if c.call == "ncclCommGetAsyncError" { // asked while something goes on
-				t.Setenv("COLLSIM_STANDIN_SLOW", "20000")
+				t.Setenv("COLLSIM_STANDIN_SLOW", "500000")
 			}
 			_, err := d.Run(context.Background(), job)
 			e := failure(t, err)
