@@ -147,15 +147,27 @@ func (g *Graph) Alike() bool {
 	return !g.isListed && g.formula != nil && g.Routing == Shortest && g.formula.isAlike()
 }
 
-// Spokes are a rank's links to the one switch that all ranks are around, and from it: the first and
-// the last of all its routes, which have no others. Not ok where the network is another, or where
-// links may differ.
-func (g *Graph) Spokes(rank int32) (up, down int32, ok bool) {
-	s, isStar := g.formula.(*star)
-	if !isStar || s.hubs > 1 || g.isListed || g.Routing != Shortest {
-		return 0, 0, false
+// IsStar reports whether all ranks are around one switch, by links that are alike: also if somebody
+// has asked for their list, and changed nothing in it.
+func (g *Graph) IsStar() bool {
+	s, ok := g.formula.(*star)
+	if !ok || s.hubs > 1 || g.Routing != Shortest {
+		return false
 	}
-	return g.Ranks[rank], s.ranks + g.Ranks[rank], true
+	for i := range g.links {
+		if l := &g.links[i]; l.Bandwidth != s.like.Bandwidth || l.Latency != s.like.Latency {
+			return false
+		}
+	}
+	return true
+}
+
+// Spokes are a rank's links to the switch and from it: the first and the last of all its routes,
+// which have no others.
+//
+// REQUIRES: IsStar.
+func (g *Graph) Spokes(rank int32) (up, down int32) {
+	return g.Ranks[rank], int32(len(g.Ranks)) + g.Ranks[rank]
 }
 
 // first is the first link as a sample of all, if there is one.

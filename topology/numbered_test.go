@@ -160,3 +160,31 @@ func TestMovesIsNotSaidOfWhatMayDiffer(t *testing.T) {
 	p.Places, p.Routing = nil, ECMP
 	require.False(t, build().Moves(move))
 }
+
+// TestIsStar: a switch is a star whether or not somebody has asked for its links, and is none once
+// one of them is another than the others.
+func TestIsStar(t *testing.T) {
+	star := func() *Graph {
+		g, err := New("switch", 5, 125e8, unit.Microsecond)
+		require.NoError(t, err)
+		return g
+	}
+	require.True(t, star().IsStar())
+	for _, change := range []func(l *Link){func(l *Link) { l.Bandwidth-- },
+		func(l *Link) { l.Latency++ }} {
+		g := star()
+		g.Links()
+		require.True(t, g.IsStar())
+		for i := range g.Links() {
+			up, down := g.Spokes(int32(i % 5))
+			require.Contains(t, []int32{up, down}, int32(i))
+		}
+		change(&g.Links()[7])
+		require.False(t, g.IsStar())
+	}
+	for _, preset := range []string{"full-mesh", "ring"} {
+		g, err := New(preset, 5, 125e8, unit.Microsecond)
+		require.NoError(t, err)
+		require.False(t, g.IsStar())
+	}
+}

@@ -125,7 +125,7 @@ func playsClasses(s *schedule.Schedule, env *model.Env) string {
 	if env.Start != nil || env.Slowdown != nil {
 		return "the schedule declares no group, and ranks have starts or slowdowns"
 	}
-	if _, _, ok := env.Graph.Spokes(0); !ok {
+	if !env.Graph.IsStar() {
 		return "the schedule declares no group, and the network is no switch with links that are alike"
 	}
 	if env.Device.HasMessage() {

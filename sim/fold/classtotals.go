@@ -137,7 +137,7 @@ func (q *quotient) listKinds() *kinds {
 // members visits the links of an orbit.
 func (k *kinds) members(g *topology.Graph, orbit int32, visit func(link int)) {
 	for _, rank := range k.ranks[k.first[orbit/2]:k.first[orbit/2+1]] {
-		up, down, _ := g.Spokes(rank)
+		up, down := g.Spokes(rank)
 		if orbit%2 == 1 {
 			up = down
 		}
