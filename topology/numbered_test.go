@@ -187,4 +187,7 @@ func TestIsStar(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, g.IsStar())
 	}
+	g, err := Build(Params{Preset: "rails", Ranks: 6, K: 2, Bandwidth: 125e8})
+	require.NoError(t, err)
+	require.False(t, g.IsStar())
 }
