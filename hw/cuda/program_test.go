@@ -288,19 +288,7 @@ func TestDroppedInPrograms(t *testing.T) {
 // TestGivenAgain: what is given is given again before the next iteration, and a kernel may store
 // its result where it reads.
 func TestGivenAgain(t *testing.T) {
-	s, err := schedule.Parse(`schedule double
-collective custom float32
-ranks 2
-group 2
-tensor a given float32 4
-tensor b result float32 4
-define b = (add 4 float32+float32->float32) of a, a
-rank *
-  lane 0
-    compute (add 4 float32+float32->float32) a, a into a @0
-    copy a into b @0
-`)
-	require.NoError(t, err)
+	s := hwtest.Doubled(t)
 	standin(t, "seed=1 delay=50")
 	given, err := reference.GivenTensors(s, reference.Normal, 6)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/reference"
 	"collsim/schedule"
 )
@@ -79,19 +80,7 @@ func TestPrograms(t *testing.T) {
 
 // A step that writes to what is given: it is given again before the next iteration.
 func TestGivenAgain(t *testing.T) {
-	s, err := schedule.Parse(`schedule double
-collective custom float32
-ranks 2
-group 2
-tensor a given float32 4
-tensor b result float32 4
-define b = (add 4 float32+float32->float32) of a, a
-rank *
-  lane 0
-    compute (add 4 float32+float32->float32) a, a into a @0
-    copy a into b @0
-`)
-	require.NoError(t, err)
+	s := hwtest.Doubled(t)
 	agreeOnTensors(t, open(t, Config{}), s, hw.Env{Iterations: 3})
 }
 

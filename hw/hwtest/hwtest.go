@@ -173,3 +173,21 @@ func parsed(t testing.TB, text string) *schedule.Schedule {
 	require.NoError(t, err)
 	return s
 }
+
+// Doubled is a program that stores its result where what is given lies, so that this has to be
+// given again before the next iteration.
+func Doubled(t testing.TB) *schedule.Schedule {
+	t.Helper()
+	return parsed(t, `schedule double
+collective custom float32
+ranks 2
+group 2
+tensor a given float32 4
+tensor b result float32 4
+define b = (add 4 float32+float32->float32) of a, a
+rank *
+  lane 0
+    compute (add 4 float32+float32->float32) a, a into a @0
+    copy a into b @0
+`)
+}
