@@ -173,6 +173,37 @@ rank 1
 	require.Contains(t, VerificationText(v),
 		"calls    one at a time; one that begins before all ranks have")
 	require.False(t, run.VerifyFile("x.json", f, run.VerifyOptions{Iterations: 2}).Good())
+
+	// Its text in our form says how to verify it as its runtime calls it; ours needs no such note.
+	const note = "as the runtime calls it: --iterations 1"
+	imported, err := ImportText(v)
+	require.NoError(t, err)
+	require.Contains(t, imported, note)
+	f.Format = formats.Text
+	imported, err = ImportText(run.VerifyFile("x.schedule", f, run.VerifyOptions{}))
+	require.NoError(t, err)
+	require.NotContains(t, imported, note)
+}
+
+// TestJudgedAsAnother: where data end elsewhere than the kind of somebody else's file wants them,
+// the last line names the option that judges it as another kind; where nothing would help, not.
+func TestJudgedAsAnother(t *testing.T) {
+	const hint = "--as KIND"
+	unsent := strings.Replace(exchanged, "recvReduceCopy from 1, in into out",
+		"recv from 1 into out", 1)
+	f, err := formats.Read("x.schedule", strings.NewReader(unsent), formats.Options{})
+	require.NoError(t, err)
+	require.NotContains(t, VerificationText(run.VerifyFile("x", f, run.VerifyOptions{})), hint)
+	f.Format = "msccl"
+	require.Contains(t, VerificationText(run.VerifyFile("x.xml", f, run.VerifyOptions{})), hint)
+
+	unmatched := strings.Replace(exchanged, "    send in to 1 @0\n", "", 1)
+	f, err = formats.Read("x.schedule", strings.NewReader(unmatched), formats.Options{})
+	require.NoError(t, err)
+	f.Format = "msccl"
+	v := run.VerifyFile("x.xml", f, run.VerifyOptions{})
+	require.False(t, v.Good())
+	require.NotContains(t, VerificationText(v), hint, VerificationText(v))
 }
 
 // Of no elements everything is true: the verdict says that nothing was proven, and a text that does
