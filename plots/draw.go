@@ -50,16 +50,20 @@ func (p *panel) drawHeading(c *canvas) {
 	}
 }
 
-// drawEnds draws a dashed line where each of several timelines ends through this one, so that one
-// can see how far it is when another has ended. Bars, and what stands in them, are above it.
+// drawEnds draws a dashed line where something is left out, and where each of several timelines
+// ends through this one, so that one can see how far it is when another has ended. Bars, and what
+// stands in them, are above it.
 func (p *panel) drawEnds(c *canvas) {
-	if len(p.panels) == 1 {
-		return
-	}
 	var ends vg.Path
-	for _, other := range p.panels {
-		x := p.x(other.trace.End)
+	for _, cut := range p.of.cuts {
+		x := p.x(cut)
 		c.addLine(&ends, x, p.y0, x, p.y1)
+	}
+	for _, other := range p.panels {
+		if len(p.panels) > 1 {
+			x := p.x(other.trace.End)
+			c.addLine(&ends, x, p.y0, x, p.y1)
+		}
 	}
 	c.dashed(ends, endPen())
 }

@@ -189,8 +189,9 @@ func labelRows(t *trace.Trace, groups []rankTracks, chosen []bool) []row {
 				if r.rank = group.name; !r.inner {
 					r.node = group.node
 				}
-				if len(group.alike) > 1 {
-					r.rank = fmt.Sprintf("rank %d × %d", group.rank, len(group.alike))
+				all := max(1, len(group.alike)) * max(1, int(t.Tracks[track].Alike))
+				if all > 1 {
+					r.rank = fmt.Sprintf("rank %d × %d", group.rank, all)
 				}
 				r.gap = len(shown) > 0 && !chosen[g-1]
 			}

@@ -42,7 +42,7 @@ func TimelinesText(panels []Panel, o TextOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	panels, ops := rowTraces(panels)
+	panels, ops := rowTraces(shortened(panels))
 	shown, note := rows(panels, most, o.Each)
 	label := newTextLabels(shown)
 	grid := textGrid{end: latest(panels), columns: o.Width - label.width, sliced: sliced(panels),
@@ -72,6 +72,13 @@ func TimelinesText(panels []Panel, o TextOptions) (string, error) {
 	}
 	if note != "" {
 		writeLine(&out, note)
+	}
+	for _, p := range panels {
+		for _, what := range p.repeats {
+			for _, line := range wrapText(what, o.Width) {
+				writeLine(&out, line)
+			}
+		}
 	}
 	return out.String(), nil
 }

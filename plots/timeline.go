@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"collsim/trace"
 	"collsim/unit"
@@ -69,9 +70,11 @@ type Panel struct {
 	SMs int
 	HBM unit.Rate
 
-	contents []content // by track; nil: all are lanes
-	does     []string  // what brackets do, by Round, and their operations, by Peer
-	stems    bool      // operations whose names differ in numbers alone look alike
+	contents []content   // by track; nil: all are lanes
+	cuts     []unit.Time // where something is left out of the trace
+	repeats  []string    // what
+	does     []string    // what brackets do, by Round, and their operations, by Peer
+	stems    bool        // operations whose names differ in numbers alone look alike
 }
 
 // Timelines draws runs of the same one above the other, as Timeline draws one: a simulated and a
@@ -89,7 +92,7 @@ func Timelines(panels []Panel, o Options) (file []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	panels, ops := rowTraces(panels)
+	panels, ops := rowTraces(shortened(panels))
 	if f.height > 0 {
 		most = min(most, max(1, int(f.height/rowLeast)/len(panels)))
 	}
@@ -123,6 +126,21 @@ func checkPanels(panels []Panel, rows int) (each int, err error) {
 		}
 	}
 	return max(1, rows/len(panels)), nil
+}
+
+// shortened are the panels without what their traces leave out.
+func shortened(panels []Panel) []Panel {
+	panels = slices.Clone(panels)
+	for n := range panels {
+		p := &panels[n]
+		all := p.Trace.Repeats
+		p.Trace, p.cuts = p.Trace.Short()
+		for k, r := range all {
+			p.repeats = append(p.repeats, fmt.Sprintf("at %v what the %v before did is left out %d times: "+
+				"what follows comes %v later", p.cuts[k], r.Period, r.Times, r.Takes()))
+		}
+	}
+	return panels
 }
 
 // latest returns when the last of the runs ended: what the axis shows.
@@ -190,6 +208,11 @@ func newPicture(panels []Panel, most int, o Options, f frame) *picture {
 	}
 	if note != "" {
 		tell(note)
+	}
+	for _, panel := range p.panels {
+		for _, what := range panel.of.repeats {
+			tell(what)
+		}
 	}
 	steps, merged, longest := 0, 0, p.longestLabels()
 	for _, panel := range p.panels {

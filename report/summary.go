@@ -266,6 +266,9 @@ func nextLine(r *run.Report) string {
 		command += " --only " + quote("id="+r.Results[0].Point.ID)
 	}
 	draw := "collsim " + command + " --timeline -"
+	if r.Results[0].Steps > run.MostDrawn { // an explanation follows each of them
+		return "next     " + draw
+	}
 	line := "next     collsim explain " + command + "     "
 	if utf8.RuneCountInString(line+draw) > lineWidth {
 		line = strings.TrimSpace(line) + "\n#          "

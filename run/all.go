@@ -31,7 +31,7 @@ type RunOptions struct {
 // stages are those of a run.
 func (o *RunOptions) stages() stages {
 	if o.Trace {
-		return runs | logs
+		return runs | logs | draws
 	}
 	return runs
 }

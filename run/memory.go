@@ -7,6 +7,8 @@ import (
 
 	"collsim/internal/prose"
 	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/sim"
 	"collsim/unit"
 )
 
@@ -78,7 +80,8 @@ type stages uint8
 const (
 	proves stages = 1 << iota
 	simulates
-	logs // what a simulation does
+	logs  // what a simulation does
+	draws // logs for pictures, which may be of one rank for many
 	computes
 
 	runs = proves | simulates | computes
@@ -89,14 +92,32 @@ func (m *made) takes(p *scenarios.Point, do stages) (t Takes) {
 	for _, member := range m.members {
 		w := workOf(member.schedule)
 		u := takesOf(member.schedule, p, w, member.teams, runtime.GOMAXPROCS(0))
-		if do&logs != 0 {
+		classes := int64(0)
+		if do&logs == 0 || do&draws != 0 && drawnByClasses(member.schedule, p, w) {
+			classes = classesOf(member.schedule, p)
+		}
+		if classes > 0 {
+			u.Simulation = folded(member.schedule, w, classes)
+		}
+		switch {
+		case do&logs != 0 && classes > 0:
+			drawn := min(w.steps*classes/int64(member.schedule.Spec.Ranks), sim.MostFolded)
+			u.Log = unit.Bytes(drawn) * logStepBytes
+		case do&logs != 0:
 			u.Log = logTakes(w, member.teams)
-		} else if n := classesOf(member.schedule, p); n > 0 {
-			u.Simulation = folded(member.schedule, w, n)
 		}
 		t = t.plus(u)
 	}
 	return t.only(do)
+}
+
+// MostDrawn is how many sub-steps are all written down for a picture. Of more it shows one rank of
+// each class of equal ones, where there are classes, and what they repeat once.
+const MostDrawn = 1 << 24
+
+// drawnByClasses reports whether a picture of a point shows classes.
+func drawnByClasses(s *schedule.Schedule, p *scenarios.Point, w work) bool {
+	return w.steps > MostDrawn && s.Group != nil && classesOf(s, p) > 0
 }
 
 // only is what some of the stages take.

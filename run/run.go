@@ -144,19 +144,23 @@ func (r *runner) prove(m *made, result *Result) {
 // time simulates the schedule.
 func (r *runner) time(s *schedule.Schedule, result *Result) error {
 	env, o := r.env(result.Point), sim.Options{Trace: r.options.Trace,
-		Critical: r.critical || r.options.Trace, Engine: engineOf(result.Point),
-		Folded: !r.options.Links && result.passes() == 1}
+		Critical: r.critical || r.options.Trace && engineOf(result.Point) != sim.Fold,
+		Engine:   engineOf(result.Point),
+		Folded:   !r.options.Links && result.passes() == 1}
 	if err := env.Graph.Listable(); err != nil && r.options.Links {
 		return result.Point.Refuse("topology.ranks", prose.Unprefixed(err), "")
 	}
-	ran, err := sim.Run(s, env, o)
+	ran, err := r.simulate(s, env, o, result)
 	if err == nil && result.passes() == 2 {
 		ran, err = again(s, env, o, ran)
 	}
 	var cost *sim.CostError
 	var unfolded *sim.NotFolded
 	var unswept *sim.NotSwept
+	var large *tooLarge
 	switch {
+	case errors.As(err, &large):
+		return large.refusal(result.Point)
 	case errors.As(err, &unfolded) || errors.As(err, &unswept):
 		return result.Point.Refuse("sim.engine", prose.Unprefixed(err), "leave it out, or write "+
 			`engine = "event"`)
@@ -185,6 +189,32 @@ func (r *runner) time(s *schedule.Schedule, result *Result) error {
 		result.Links = r.network.uses(ran)
 	}
 	return nil
+}
+
+// simulate plays a schedule. What has too many steps to draw every one is drawn by classes, if they
+// turn out to be alike, or else as a whole if that can be kept.
+func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
+	result *Result) (*sim.Result, error) {
+	w, p := work{}, result.Point
+	if o.Trace && o.Engine == sim.Best && result.passes() == 1 {
+		w = workOf(s)
+	}
+	if !drawnByClasses(s, p, w) {
+		return sim.Run(s, env, o)
+	}
+	byClasses := o
+	byClasses.Engine, byClasses.Critical = sim.Fold, false
+	ran, err := sim.Run(s, env, byClasses)
+	var unfolded *sim.NotFolded
+	if !errors.As(err, &unfolded) {
+		return ran, err
+	}
+	all := takesOf(s, p, w, 1, 1).only(simulates)
+	all.Log = logTakes(w, 1)
+	if err := r.s.Free.lacks(all); err != nil {
+		return nil, err
+	}
+	return sim.Run(s, env, o)
 }
 
 // env is where a point runs.

@@ -52,6 +52,9 @@ type Folded = model.Folded
 // Classes is how many ranks stand for all where Fold is sure to begin: see package fold.
 func Classes(s *schedule.Schedule, env *Env) int { return fold.Classes(s, env) }
 
+// MostFolded is how many sub-steps a trace of classes has at most.
+const MostFolded = fold.MostRecords
+
 // NotFolded is a schedule whose ranks cannot be proven to do the same.
 type NotFolded = fold.NotFolded
 

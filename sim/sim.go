@@ -18,8 +18,11 @@ import (
 // keeps a log of every sub-step and message: about 140 bytes for each message and the sub-step that
 // sends it.
 type Options struct {
-	Engine   Engine
-	Trace    bool // make a trace: every interval and message, and what each link carries
+	Engine Engine
+	// Trace makes a trace: every interval and message, and what each link carries. Where Fold is asked
+	// for, and nothing else, it is of the ranks that stand for others: every interval but those of
+	// repetitions, and nothing else.
+	Trace    bool
 	Critical bool // find the critical path
 	// Parts tells when each part of a composed schedule is carried out.
 	Parts bool
@@ -58,7 +61,10 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 		}
 	}
 	var log *model.Log
-	if o.Trace || o.Critical || o.Parts {
+	switch {
+	case o.Trace && !o.Critical && !o.Parts && o.Engine == Fold:
+		log = &model.Log{}
+	case o.Trace || o.Critical || o.Parts:
 		log = model.NewLog(&env, o.Trace || o.Parts)
 	}
 	totals, engine, err := play(s, &env, o, log)
@@ -84,14 +90,16 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 // play has an engine play a schedule, and tells which.
 func play(s *schedule.Schedule, env *Env, o Options,
 	log *model.Log) (*model.Totals, Engine, error) {
-	if log != nil {
-		const why = "a trace, or a critical path, is of every rank"
-		switch o.Engine {
-		case Fold:
-			return nil, Fold, &NotFolded{Why: why}
-		case Sweep:
-			return nil, Sweep, &NotSwept{Why: why}
-		}
+	switch {
+	case log == nil:
+	case o.Engine == Fold && (o.Critical || o.Parts):
+		return nil, Fold, &NotFolded{Why: "a critical path is of every rank"}
+	case o.Engine == Fold:
+		totals, err := fold.Record(s, env, log)
+		return totals, Fold, err
+	case o.Engine == Sweep:
+		return nil, Sweep, &NotSwept{Why: "a trace, or a critical path, is of every rank"}
+	default:
 		o.Engine = Event
 	}
 	unlisted := env.Graph.Listable()

@@ -23,10 +23,13 @@ type RowKind uint8
 const (
 	Stream RowKind = iota
 	CopyEngine
+	Repetitions // what Split makes of Repeats
 )
 
-// String is "stream" or "copy engine".
-func (k RowKind) String() string { return [...]string{"stream", "copy engine"}[k] }
+// String is "stream", "copy engine" or "repetitions".
+func (k RowKind) String() string {
+	return [...]string{"stream", "copy engine", "repetitions"}[k]
+}
 
 // Name is what the row is called, or such as "stream 1".
 func (r Row) Name() string {
@@ -69,7 +72,7 @@ func compareBrackets(a, b Bracket) int {
 // validateGPU checks rows, brackets, SMs and memories.
 func (t *Trace) validateGPU() error {
 	for n, r := range t.Rows {
-		if r.Rank < 0 || r.Number < 0 || r.Kind > CopyEngine ||
+		if r.Rank < 0 || r.Number < 0 || r.Kind > Repetitions ||
 			n > 0 && CompareRows(t.Rows[n-1], r) >= 0 {
 			return fmt.Errorf("trace: row %d: rank %d %s does not follow", n, r.Rank, r.Name())
 		}

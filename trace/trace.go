@@ -30,13 +30,17 @@ type Trace struct {
 	Brackets []Bracket
 	SMs      [][]Level
 	Memories []Counter
+
+	Repeats []Repeat // what is left out, in order; nil: nothing
 }
 
 // Track is a row of the timeline: one in-order lane of one rank. Name is how the lane is called
-// in a picture ("channel 0"); empty means "lane" and its number.
+// in a picture ("channel 0"); empty means "lane" and its number. Alike is how many ranks do on
+// their lanes of that number what this one does, with it; 0 or 1: it stands for no other.
 type Track struct {
 	Rank, Lane int32
 	Name       string
+	Alike      int32
 }
 
 // Interval is one step (or one slice of a step) of a lane, from its start S over its dispatch D to

@@ -35,6 +35,9 @@ func (t *Trace) Validate() error {
 			return fmt.Errorf("trace: counter %d (%q): %w", n, c.Name, err)
 		}
 	}
+	if err := t.validateRepeats(); err != nil {
+		return err
+	}
 	return t.validateGPU()
 }
 

@@ -105,10 +105,15 @@ type thread struct {
 const firstPID = 1000
 
 func newView(t *trace.Trace, o Options) *view {
+	t = t.Split()
 	v := &view{trace: t, arrows: newArrows(t)}
 	for n, track := range t.Tracks {
 		if n == 0 || t.Tracks[n-1].Rank != track.Rank {
-			v.addProcess(rankName(track.Rank, o.Devices))
+			name := rankName(track.Rank, o.Devices)
+			if track.Alike > 1 {
+				name = fmt.Sprintf("%s × %d", name, track.Alike)
+			}
+			v.addProcess(name)
 		}
 		name := strings.ToValidUTF8(track.Name, "\uFFFD")
 		if name == "" {

@@ -1,7 +1,6 @@
 package event
 
 import (
-	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -170,31 +169,8 @@ func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) 
 		log.Messages[p.ofMessage[e.conns[c].head]].To = number
 	}
 	if log.Details != nil {
-		log.Details = append(log.Details, detailOf(&e.step, &l.cursor))
+		log.Details = append(log.Details, model.DetailOf(&e.step, &l.cursor))
 	}
-}
-
-// detailOf is what the sub-step does that a cursor has come to.
-func detailOf(s *schedule.Step, c *schedule.Cursor) model.Detail {
-	d := model.Detail{Chunk: int32(s.Chunk()), Slice: c.Slice(), Round: s.Round, Peer: peerOf(s),
-		IsEdge: c.Edge()}
-	if s.Moves() {
-		d.Verb = s.Verb()
-	}
-	return d
-}
-
-// peerOf is the rank that a step sends to, or else receives from; −1 is none.
-func peerOf(s *schedule.Step) int32 {
-	if len(s.Send) > 0 && s.Send[0].Team == nil {
-		return s.Send[0].Peer.Rank
-	}
-	for k := range s.From {
-		if f := &s.From[k]; f.Kind == schedule.Message || f.Kind == schedule.Get {
-			return f.Peer.Rank
-		}
-	}
-	return -1
 }
 
 // cause finds what the start of the step in e.step, which is known, had to wait for.

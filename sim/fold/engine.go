@@ -18,6 +18,7 @@ type engine struct {
 	slices int32
 	totals model.Totals // of the representatives
 	why    string       // the symmetry broke: why
+	probe  *probe
 
 	programs   []*schedule.Program // by class
 	perRank    int32               // lanes
@@ -77,6 +78,9 @@ type lane struct {
 	waiters  int32
 	next     int32
 }
+
+// isOver reports whether a lane has come to its end.
+func (l *lane) isOver() bool { return l.waits == forEver || l.cursor.Done() }
 
 // waiting is what a lane that cannot go on waits for.
 type waiting uint8
@@ -232,6 +236,7 @@ func (e *engine) perform(i int32, start model.Moment) {
 	l.isPost = a.step.Post && l.cursor.Last(e.slices)
 	n, cost := e.moved(l, a)
 	l.until = start.Plus(cost)
+	e.probe.stepBegins(i, start.T, n)
 	for _, c := range a.receives {
 		m := e.dequeue(&e.conns[c])
 		e.messages[m].next = l.received
@@ -310,6 +315,7 @@ func (e *engine) finish(i int32) {
 	if l.end.T >= unit.Forever {
 		e.refuse("time is counted no further")
 	}
+	e.probe.stepEnds(i, l.end.T)
 	freed := e.rules.Freed(l.end)
 	for m := l.received; m >= 0; {
 		next := e.messages[m].next

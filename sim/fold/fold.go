@@ -22,15 +22,15 @@ func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 		}
 		return playClasses(s, env)
 	}
-	e, err := play(s, env)
+	e, err := play(s, env, nil)
 	if err != nil {
 		return nil, err
 	}
 	return e.finished(), nil
 }
 
-// play is the engine at the end of a run.
-func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
+// play is the engine at the end of a run, of which it has written a log unless that is nil.
+func play(s *schedule.Schedule, env *model.Env, log *model.Log) (*engine, error) {
 	if why := plays(s, env); why != "" {
 		return nil, &NotFolded{why}
 	}
@@ -46,6 +46,9 @@ func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
 			continue
 		}
 		e := newEngine(s, env, sym, net)
+		if log != nil {
+			e.watch(log)
+		}
 		e.run()
 		if e.why != "" {
 			why = e.why

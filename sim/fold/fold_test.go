@@ -30,7 +30,7 @@ func TestAgreement(t *testing.T) {
 		s := simtest.Symmetric(t, rng, rng.IntN(4) == 0)
 		env := simtest.SymmetricEnv(t, rng, s.Spec.Ranks)
 		require.NoError(t, env.Validate(s))
-		e, err := play(s, &env)
+		e, err := play(s, &env, nil)
 		var not *NotFolded
 		if errors.As(err, &not) {
 			why[not.Why]++
@@ -78,7 +78,7 @@ func TestSteady(t *testing.T) {
 				s := simtest.Build(t, p)
 				env := model.Env{Graph: g, Device: device.Ideal(), Slots: 8, Sharing: sharing}
 				env.Device.Overhead = 70 * unit.Nanosecond
-				e, err := play(s, &env)
+				e, err := play(s, &env, nil)
 				require.NoError(t, err)
 				want, err := event.Run(s, &env, nil)
 				require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestTwoHalfRings(t *testing.T) {
 		env.Start = start
 		want, err := event.Run(s, &env, nil)
 		require.NoError(t, err)
-		e, err := play(s, &env)
+		e, err := play(s, &env, nil)
 		require.NoError(t, err)
 		require.Equal(t, want, unfolded(e.finished()))
 		require.Len(t, e.sym.reps, ranks/2)

@@ -98,6 +98,7 @@ func (e *engine) repeats(l *lane, loop int32) bool {
 // repeat looks for a cycle, now that the next thing happens at a time, and leaves out as many as
 // can be: it returns how much later that then is.
 func (e *engine) repeat(now unit.Time) unit.Time {
+	e.probe.comesTo(now)
 	if !e.isDue {
 		return 0
 	}
@@ -161,6 +162,7 @@ func (e *engine) jump(now unit.Time) unit.Time {
 		times = min(times, int64((unit.Forever-now)/period))
 	}
 	if times > 0 && times < 1<<40 {
+		e.probe.leftOut(now, period, times)
 		e.leaveOut(times, unit.Time(times)*period)
 		e.jumps++
 	}
@@ -176,7 +178,7 @@ func (e *engine) leaveOut(times int64, later unit.Time) {
 	t.BytesSent += unit.Bytes(times) * (t.BytesSent - k.totals.BytesSent)
 	for i := range e.lanes {
 		l, was := &e.lanes[i], k.lanes[i]
-		if l.waits == forEver || l.cursor.Done() {
+		if l.isOver() {
 			continue
 		}
 		l.end.T, l.until.T = l.end.T+later, l.until.T+later

@@ -24,6 +24,18 @@ type Log struct {
 	Counters []Counter       // of the links, then of the ranks' memories if these are shared
 	Brackets []BracketRecord // of a device with a GPU model, in the order of their ends
 	Busy     [][]Level       // of each rank, how many of its SMs have a block
+
+	// Of an engine that plays one rank for many: how many each rank here stands for, 0 for none but
+	// itself, and what it has left out. Then there are no messages, no counters and no causes.
+	Alike   int32
+	Repeats []RepeatRecord
+}
+
+// RepeatRecord is what has been left out since it is what was before: what happened in the period
+// before At happens so many times more behind it.
+type RepeatRecord struct {
+	At, Period unit.Time
+	Times      int64
 }
 
 // BracketRecord is a bracket that has been launched, or a kernel that was not.

@@ -13,12 +13,17 @@ import (
 
 // Of is the trace of a run in an environment, made from its log, which was kept for a picture.
 func Of(env *model.Env, log *model.Log) *trace.Trace {
-	t := &trace.Trace{Tracks: make([]trace.Track, len(log.Lanes)),
-		Counters: make([]trace.Counter, len(env.Graph.Links()))}
+	t := &trace.Trace{Tracks: make([]trace.Track, len(log.Lanes))}
+	if log.Counters != nil {
+		t.Counters = make([]trace.Counter, len(env.Graph.Links()))
+	}
 	for i := range log.Lanes {
 		l := &log.Lanes[i]
-		t.Tracks[i] = trace.Track{Rank: l.Rank, Lane: l.Lane}
+		t.Tracks[i] = trace.Track{Rank: l.Rank, Lane: l.Lane, Alike: log.Alike}
 		t.End = max(t.End, l.End)
+	}
+	for _, r := range log.Repeats {
+		t.Repeats = append(t.Repeats, trace.Repeat{At: r.At, Period: r.Period, Times: r.Times})
 	}
 	for i := range log.Counters {
 		c := &log.Counters[i]

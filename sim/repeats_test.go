@@ -1,0 +1,130 @@
+package sim_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/device"
+	"collsim/internal/tier"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/sim/simtest"
+	"collsim/trace"
+	"collsim/unit"
+)
+
+// played are a track's steps with all that a trace of classes leaves out, in order.
+func played(t *trace.Trace, track int32) []trace.Interval {
+	list := t.On(track)
+	for k := len(t.Repeats) - 1; k >= 0; k-- {
+		r := t.Repeats[k]
+		var all []trace.Interval
+		// Whole repetitions: what began in the period before, so many times again.
+		for n := int64(0); n <= r.Times; n++ {
+			later := r.Period * unit.Time(n)
+			for _, i := range list {
+				in := i.Start >= r.At-r.Period && i.Start < r.At
+				if n == 0 && i.Start < r.At-r.Period || in || n == r.Times && i.Start >= r.At+r.Takes() {
+					if in {
+						i = back(i, r)
+						i.Ready, i.Start = i.Ready+later, i.Start+later
+						i.Done, i.End = i.Done+later, i.End+later
+					}
+					all = append(all, i)
+				}
+			}
+		}
+		list = all
+	}
+	return list
+}
+
+// back is a step that reaches over what is left out as it was the first time.
+func back(i trace.Interval, r trace.Repeat) trace.Interval {
+	if i.Done > r.At {
+		i.Done -= r.Takes()
+	}
+	if i.End > r.At {
+		i.End -= r.Takes()
+	}
+	return i
+}
+
+// TestRepeats: of random schedules whose ranks do the same, a trace of classes with all that it
+// leaves out is that of sim/event, on every lane of the ranks that stand for others.
+func TestRepeats(t *testing.T) {
+	folded, cut := 0, 0
+	runs := tier.Raced(60, 120, 6000)
+	check := func(i int, s *schedule.Schedule, env sim.Env) {
+		got, err := sim.Run(s, env, sim.Options{Trace: true, Engine: sim.Fold})
+		var not *sim.NotFolded
+		if errors.As(err, &not) {
+			return
+		}
+		want, wanted := sim.Run(s, env, sim.Options{Trace: true, Engine: sim.Event})
+		if wanted != nil {
+			require.Equal(t, wanted, err)
+			return
+		}
+		require.NoError(t, err)
+		folded++
+		require.NoError(t, got.Trace.Validate())
+		require.NoError(t, got.Trace.Split().Validate())
+		short, cuts := got.Trace.Short()
+		require.NoError(t, short.Validate())
+		require.Len(t, cuts, len(got.Trace.Repeats))
+		cut += min(len(cuts), 1)
+		for track, k := range got.Trace.Tracks {
+			require.EqualValues(t, s.Spec.Ranks, int(k.Alike)*len(got.Trace.Tracks)/s.Program(0).Lanes())
+			of := int32(-1)
+			for n, w := range want.Trace.Tracks {
+				if w.Rank == k.Rank && w.Lane == k.Lane {
+					of = int32(n)
+				}
+			}
+			mine, theirs := played(got.Trace, int32(track)), want.Trace.On(of)
+			require.Len(t, mine, len(theirs), "%d: track %d, %v", i, track, got.Trace.Repeats)
+			for n, w := range theirs {
+				m := mine[n]
+				require.Equal(t, []unit.Time{w.Start, w.Done, w.End}, []unit.Time{m.Start, m.Done, m.End},
+					"%d: track %d step %d, %v", i, track, n, got.Trace.Repeats)
+				require.Equal(t, w.Bytes, m.Bytes)
+				require.Equal(t, w.Verb, m.Verb)
+			}
+			// What is shown does at its time what it says: but for waits, and beyond what is left out.
+			byStart := map[unit.Time][]trace.Interval{}
+			for _, w := range theirs {
+				byStart[w.Start] = append(byStart[w.Start], w)
+			}
+			for _, m := range got.Trace.On(int32(track)) {
+				require.True(t, slices.ContainsFunc(byStart[m.Start], func(w trace.Interval) bool {
+					return w.Verb == m.Verb && w.Kind == m.Kind && w.Chunk == m.Chunk && w.Slice == m.Slice &&
+						w.Round == m.Round && w.Peer == m.Peer
+				}), "%d: track %d: %+v, %v", i, track, m, got.Trace.Repeats)
+			}
+		}
+	}
+	for i := range runs {
+		rng := rand.New(rand.NewPCG(uint64(i), 3))
+		s := simtest.Symmetric(t, rng, rng.IntN(4) == 0)
+		check(i, s, simtest.SymmetricEnv(t, rng, s.Spec.Ranks))
+	}
+	for i := range 8 { // long enough to be steady
+		p := simtest.RingPlan(24, 24*2*3*1000)
+		p.Channels, p.Slices = 1+i%2, 1+i/2%2*2
+		env := simtest.OnSwitch(t, 24, simtest.GBs, unit.Microsecond)
+		env.Device, env.Slots = device.Ideal(), 8
+		env.Device.Overhead = 70 * unit.Nanosecond
+		if i > 3 {
+			env.Sharing = sim.FIFO
+		}
+		check(-i, simtest.Build(t, p), env)
+	}
+	t.Logf("%d of %d folded, %d with something left out", folded, runs, cut)
+	require.Greater(t, folded, runs/4)
+	require.Greater(t, cut, 8)
+}
