@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/collective"
 )
@@ -151,10 +152,19 @@ func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 				return nil, fmt.Errorf("schedule: %s: rank %d lane %d %w",
 					p.Name, rank, channel*p.Lanes+index, l.err)
 			}
-			b.add(int32(channel), l.roll.knots, mods)
+			number := 0 // unless a buffer is cut into channels, a lane's does not matter
+			if s.hasChannels() {
+				number = channel
+			}
+			b.add(int32(number), l.roll.knots, mods)
 		}
 	}
 	return b.code(), nil
+}
+
+// hasChannels reports whether a buffer is cut into channels.
+func (s *Schedule) hasChannels() bool {
+	return slices.ContainsFunc(s.Cuts[:], func(c Cut) bool { return c.level(Channel) != nil })
 }
 
 // blockSize is the number of elements of the largest block.

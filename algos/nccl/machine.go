@@ -20,6 +20,7 @@ const (
 type rings struct {
 	ring, tree, nvls graph
 	channels         int // of a communicator; of its trees the second half is the other one
+	toPeer           int // channels that point to point would take to a rank (ncclTopoGetNchannels)
 }
 
 // graph is one search's result: so many channels of so many GB/s inside of a node and between.
@@ -38,26 +39,26 @@ func Machines() []Machine {
 		{Name: "dgx-h100", About: "H100 or H200 on NVSwitch, 8 NICs of 400 Gbit/s a node",
 			generation: hopper, ll128: true,
 			one: rings{ring: graph{12, 30, 0, true, true, false},
-				tree: graph{12, 30, 0, true, true, false}, channels: 24},
+				tree: graph{12, 30, 0, true, true, false}, channels: 24, toPeer: 36},
 			many: rings{ring: graph{8, 48, 48, true, false, false},
 				tree: graph{8, 48, 48, true, false, true}, nvls: graph{8, 40, 48, true, false, false},
-				channels: 16}},
+				channels: 16, toPeer: 4}},
 		{Name: "dgx-a100", About: "A100 on NVSwitch, 8 NICs of 200 Gbit/s a node, AMD processors",
 			generation: ampere, amd: true, ll128: true,
 			one: rings{ring: graph{12, 20, 0, true, true, false},
-				tree: graph{12, 20, 0, true, true, false}, channels: 24},
+				tree: graph{12, 20, 0, true, true, false}, channels: 24, toPeer: 24},
 			many: rings{ring: graph{8, 24, 24, true, false, false},
-				tree: graph{8, 30, 24, true, false, false}, channels: 16}},
+				tree: graph{8, 30, 24, true, false, false}, channels: 16, toPeer: 2}},
 		{Name: "dgx-v100", About: "V100 in a cube of NVLinks, 4 NICs of 100 Gbit/s a node",
 			generation: volta, ll128: true,
 			one: rings{ring: graph{6, 20, 0, true, false, false},
-				tree: graph{6, 20, 0, true, false, false}, channels: 12},
+				tree: graph{6, 20, 0, true, false, false}, channels: 12, toPeer: 2},
 			many: rings{ring: graph{4, 12, 12, true, false, false},
-				tree: graph{4, 20, 12, true, false, false}, channels: 8}},
+				tree: graph{4, 20, 12, true, false, false}, channels: 8, toPeer: 1}},
 		{Name: "socket", About: "one H100 or H200 a node on a network of 10 Gbit/s, as processes of " +
 			"one GPU are that take each other for other hosts", generation: hopper,
 			many: rings{ring: graph{1, 1.2, 1.2, false, true, false},
-				tree: graph{1, 2.4, 1.2, false, true, false}, channels: 2}},
+				tree: graph{1, 2.4, 1.2, false, true, false}, channels: 2, toPeer: 1}},
 	}
 }
 

@@ -50,34 +50,57 @@ func Table() (all []algos.Algorithm) {
 			}
 		}
 	}
-	return all
+	return append(all, p2pRow())
+}
+
+// p2pRow is how sends and receives are played.
+func p2pRow() algos.Algorithm {
+	a := algos.Algorithm{Name: "p2p", About: "sends and receives, round by round, in parts on " +
+		"channels of their own", When: "as NCCL: it has no choice there",
+		Kinds: []collective.Kind{collective.AllToAll, collective.Gather, collective.Scatter,
+			collective.SendRecv}, Source: "NCCL 2.30.7 device/sendrecv.h"}
+	of := func(spec collective.Spec, param func(string) string) (*p2p, error) {
+		s, err := settingOf(judged(spec, param), param, nil)
+		if err != nil {
+			return nil, err
+		}
+		return p2pOf(judged(spec, param), s)
+	}
+	a.Plan = func(p *schedule.Plan, param func(string) string) error {
+		x, err := of(p.Spec, param)
+		if err == nil && p.Spec.Ranks > 1 {
+			x.lay(p)
+		}
+		return err
+	}
+	a.Picks = func(spec collective.Spec, param func(string) string) string {
+		x, err := of(spec, param)
+		if err != nil || spec.Ranks == 1 || spec.Empty() {
+			return ""
+		}
+		return x.String()
+	}
+	return named(a)
+}
+
+// judged is a collective on one rank as if there were two, or a node full.
+func judged(spec collective.Spec, param func(string) string) collective.Spec {
+	if spec.Ranks == 1 {
+		perNode, _ := strconv.Atoi(param(perNodeParam))
+		spec.Ranks = max(perNode, 2)
+	}
+	return spec
 }
 
 // row completes an algorithm that chooses among some of NCCL's.
 func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
-	a.Name = Prefix + a.Name
 	if !slices.Equal(among, []Algorithm{PAT}) {
 		a.Params = append(a.Params, algos.Param{Name: protocolParam, Value: found,
 			About: "ll, ll128 or simple; auto is what NCCL chooses"})
 	}
-	var names []string
-	for _, m := range Machines() {
-		names = append(names, m.Name+" ("+m.About+")")
-	}
-	a.Params = append(a.Params,
-		algos.Param{Name: channelsParam, Value: found, About: "the communicator's channels, 1 to 64, " +
-			"as NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS set them; a call takes as many of them as its " +
-			"size is worth; auto is what NCCL finds on the machine"},
-		algos.Param{Name: machineParam, Value: Machines()[0].Name, About: "whose rings and speeds NCCL " +
-			"has found: " + strings.Join(names, "; ")},
-		algos.Param{Name: perNodeParam, Value: "node", About: "ranks of a node, a divisor of the " +
-			"ranks; node is as the topology has it, else all"})
+	a = named(a)
 	a.Plan = func(p *schedule.Plan, param func(string) string) error {
-		spec := p.Spec
-		if spec.Ranks == 1 { // it is judged as if there were two, or a node full
-			perNode, _ := strconv.Atoi(param(perNodeParam))
-			spec.Ranks = max(perNode, 2)
-		}
+		spec := judged(p.Spec, param)
 		s, err := settingOf(spec, param, among)
 		if err != nil {
 			return err
@@ -103,7 +126,25 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 	return a
 }
 
-// settingOf reads parameters.
+// named has the name of one of NCCL's, and the parameters that all have.
+func named(a algos.Algorithm) algos.Algorithm {
+	a.Name = Prefix + a.Name
+	var names []string
+	for _, m := range Machines() {
+		names = append(names, m.Name+" ("+m.About+")")
+	}
+	a.Params = append(a.Params,
+		algos.Param{Name: channelsParam, Value: found, About: "the communicator's channels, 1 to 64, " +
+			"as NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS set them; a call takes as many of them as its " +
+			"size is worth; auto is what NCCL finds on the machine"},
+		algos.Param{Name: machineParam, Value: Machines()[0].Name, About: "whose rings and speeds NCCL " +
+			"has found: " + strings.Join(names, "; ")},
+		algos.Param{Name: perNodeParam, Value: "node", About: "ranks of a node, a divisor of the " +
+			"ranks; node is as the topology has it, else all"})
+	return a
+}
+
+// settingOf reads parameters, of point to point without ways to choose from.
 func settingOf(spec collective.Spec, param func(string) string, among []Algorithm) (s Setting,
 	err error) {
 	s.Machine = param(machineParam)
@@ -117,6 +158,9 @@ func settingOf(spec collective.Spec, param func(string) string, among []Algorith
 			return s, fmt.Errorf("per_node=%s: a divisor of the %d ranks, or node, is expected", text,
 				spec.Ranks)
 		}
+	}
+	if among == nil {
+		return s, nil
 	}
 	asked := strings.ToLower(param(protocolParam))
 	for _, a := range among {
