@@ -29,6 +29,7 @@ type Lane struct {
 	written  map[int64]uint64 // a bit for each block of the working copy that is the output's
 	err      error
 
+	framing   Framing
 	facing    int // lane of the peers, for the next step
 	awaits    []Event
 	completes bool
@@ -247,6 +248,13 @@ func (l *Lane) Flush() { l.append(Step{Flush: true}) }
 func (l *Lane) Facing(lane int) {
 	l.catchUp()
 	l.facing = lane
+}
+
+// Frame says what the messages that are sent from now on have beside their data on the wire.
+func (l *Lane) Frame(f Framing) {
+	l.catchUp()
+	l.streak.known = 0
+	l.framing = f
 }
 
 // After makes the next step await that many posts of another lane of this rank and channel.

@@ -14,7 +14,7 @@ func (l *Lane) add(into []Region, to []int, sources ...Source) {
 	l.catchUp()
 	s, known := l.step(into, sources), l.streak.known
 	for _, rank := range to {
-		s.Send = append(s.Send, Dest{Peer: l.peer(rank, FIFO)})
+		s.Send = append(s.Send, l.dest(rank))
 	}
 	l.append(s)
 	l.remember(&c, isSimple, known)
@@ -99,6 +99,11 @@ func (l *Lane) wrap(r *Region) {
 	if *r = (Region{Buffer: r.Buffer, Tile: r.Tile, List: list}); len(list) == 1 {
 		r.First, r.Run, r.Times, r.List = list[0], 1, 1, nil
 	}
+}
+
+// dest is a rank that a message is sent to.
+func (l *Lane) dest(rank int) Dest {
+	return Dest{Peer: l.peer(rank, FIFO), Packet: l.framing == Packets, Line: l.framing == Lines}
 }
 
 func (l *Lane) peer(rank int, c Class) Peer {

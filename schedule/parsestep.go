@@ -309,8 +309,8 @@ func (r *reader) dest(s *Step, name string) (err error) {
 	for i, mark := range d.marks() {
 		*mark = r.take(markNames[i])
 	}
-	if d.Silent && !d.Put || d.Packet && !d.Lands() {
-		return fmt.Errorf("only a put is silent, only a put or a multimem store a packet")
+	if d.Silent && !d.Put {
+		return fmt.Errorf("only a put is silent")
 	}
 	s.Send = append(s.Send, d)
 	return err

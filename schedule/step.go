@@ -53,10 +53,45 @@ type Dest struct {
 	Relaxed bool   // orders nothing (a relaxed signal)
 	// Silent puts have no message of their own: the lane's next signal says that they have landed.
 	Silent bool
-	// Packet puts carry a flag with every word: twice the bytes on the wire, and no signal.
+	// Packet messages and puts carry a flag with every word: twice the bytes on the wire, and such a
+	// put needs no signal. (NCCL's protocol LL.)
 	Packet bool
+	// Line messages carry a flag of 8 bytes in every 128 on the wire. (NCCL's protocol LL128.)
+	Line bool
 	// Team, if not nil, is the ranks whose Regions the switch writes to (multimem): a silent put.
 	Team []int32
+}
+
+// Framing is what goes over the wire beside the data.
+type Framing uint8
+
+// The framings: nothing, a flag of 4 bytes behind every 4, and one of 8 behind every 120.
+const (
+	Bare Framing = iota
+	Packets
+	Lines
+)
+
+// Framing is that of what is sent.
+func (d *Dest) Framing() Framing {
+	switch {
+	case d.Packet:
+		return Packets
+	case d.Line:
+		return Lines
+	}
+	return Bare
+}
+
+// Wire is how many bytes go over the wire for n of data; a line is sent whole.
+func (f Framing) Wire(n int64) int64 {
+	switch f {
+	case Packets:
+		return 2 * n
+	case Lines:
+		return (n + 119) / 120 * 128
+	}
+	return n
 }
 
 // Peer is the other end of a message: a rank, one of its lanes, the class of the connection and a

@@ -168,7 +168,7 @@ func (l *Lane) catchUp() {
 	c := &k.last
 	s := l.step([]Region{c.into}[:c.intos], c.from[:c.froms])
 	if c.tos > 0 {
-		s.Send = append(s.Send, Dest{Peer: l.peer(int(c.to), FIFO)})
+		s.Send = append(s.Send, l.dest(int(c.to)))
 	}
 	l.append(s)
 	k.rounds = [2]int32{l.round - (k.rounds[1] - k.rounds[0]), l.round}

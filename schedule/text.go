@@ -308,9 +308,11 @@ func (w *writer) dest(d *Dest, name string) {
 }
 
 // markNames are the words behind a dest, in the order of marks.
-var markNames = [...]string{"relaxed", "silent", "packet"}
+var markNames = [...]string{"relaxed", "silent", "packet", "line"}
 
-func (d *Dest) marks() [3]*bool { return [...]*bool{&d.Relaxed, &d.Silent, &d.Packet} }
+func (d *Dest) marks() [4]*bool {
+	return [...]*bool{&d.Relaxed, &d.Silent, &d.Packet, &d.Line}
+}
 
 // multimem is such as "multimem{0,1,2}".
 func multimem(team []int32) string {

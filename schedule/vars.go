@@ -125,6 +125,7 @@ func (s *Step) shape() uint64 {
 		ranks(d.Team)
 		flag(d.Silent)
 		flag(d.Packet)
+		flag(d.Line)
 		flag(d.Put)
 		flag(d.Relaxed)
 		region(&d.Region)
@@ -177,7 +178,7 @@ func (s *Step) equal(t *Step) bool {
 	for i := range s.Send {
 		a, b := &s.Send[i], &t.Send[i]
 		if a.Peer != b.Peer || a.Put != b.Put || a.Relaxed != b.Relaxed ||
-			a.Silent != b.Silent || a.Packet != b.Packet || !slices.Equal(a.Team, b.Team) ||
+			a.Silent != b.Silent || a.Framing() != b.Framing() || !slices.Equal(a.Team, b.Team) ||
 			!a.Region.same(&b.Region) {
 			return false
 		}

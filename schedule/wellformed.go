@@ -21,7 +21,8 @@ import (
 //     know no operators, are assembled all the same, and Execute reports it: they are judged.)
 //   - Operands that stand in rank order are two, a region and a message.
 //   - The message of a put is awaited, and is no operand: its bytes have landed.
-//   - Only puts are silent, only puts and multimem stores are packets, only messages are relaxed.
+//   - Only puts are silent, only what has data is a packet, only messages with data are lines, only
+//     messages are relaxed.
 //   - What stores or lands has a source. An opaque kernel and a flush move nothing; any other
 //     kernel reads a region for each of its operands, of its own rank, and writes one, all of the
 //     types that it has for them. Regions of a step that does not compute are of one type.
@@ -190,8 +191,12 @@ func (s *Schedule) computes(step *Step) error {
 // dest holds what is sent, or stored elsewhere, to the rules.
 func (s *Schedule) dest(d *Dest, operands int) error {
 	switch {
-	case d.Silent && (!d.Put || d.Team != nil) || d.Packet && !d.Lands():
-		return fmt.Errorf("only a put is silent, only a put or a multimem store a packet")
+	case d.Silent && (!d.Put || d.Team != nil):
+		return fmt.Errorf("only a put is silent")
+	case (d.Packet || d.Line) && operands == 0:
+		return fmt.Errorf("what has no data is neither a packet nor a line")
+	case d.Line && (d.Packet || d.Lands()):
+		return fmt.Errorf("only a message that is no packet is a line")
 	case d.Relaxed && !d.Message():
 		return fmt.Errorf("only what has a message is relaxed")
 	case d.Lands() && operands == 0:

@@ -61,10 +61,7 @@ func traffic(s *schedule.Schedule, env *Env, v *schedule.Visit) (sent, carried i
 		if d.Team == nil {
 			links = hops(v.Rank, d.Peer.Rank)
 		}
-		crossing := n
-		if d.Packet {
-			crossing *= 2
-		}
+		crossing := d.Framing().Wire(n)
 		if figures.Efficiency > 0 {
 			crossing *= int64(device.AllEfficiency / figures.Efficiency)
 		}

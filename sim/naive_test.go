@@ -256,7 +256,7 @@ func (x *naive) start(l *naiveLane) {
 	for i := range s.Send {
 		d, f := &s.Send[i], x.Device.Of(n)
 		m := &naiveMessage{lane: l, conn: x.connect(l, &d.Peer, true), bytes: n, late: f.Latency,
-			onLinks: model.OnLinks(f, n, d.Packet), peers: int32(len(s.Send)),
+			onLinks: model.OnLinks(f, n, d.Framing()), peers: int32(len(s.Send)),
 			route: x.network.Route(rank, d.Peer.Rank)}
 		m.left, m.came = func() { x.done(l, end) }, func() {
 			x.at(x.now.Plus(m.late), func() { m.here = true })

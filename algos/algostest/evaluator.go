@@ -127,6 +127,10 @@ func (w *walk) step(v *schedule.Visit) error {
 			return errMultimem
 		case d.Packet: // a flag beside every word
 			carried = 2 * n
+		case d.Line: // 120 bytes in each line of 128
+			if carried = n / 120 * 128; n%120 > 0 {
+				carried += 128
+			}
 		}
 		c := connection(v.Rank, v.Lane, d.Peer.Rank, d.Peer.Lane, d.Peer)
 		over, left := w.send(c, d, done, n, carried)

@@ -8,6 +8,6 @@
 // machines are (Machines). NVLS and CollNet, in which a switch adds in an order of its own, are
 // weighed like all others but not played.
 //
-// Bytes are those of the data. LL puts a flag behind every 4 of them, LL128 behind every 120, and
-// these are not on the wires of a simulation; in the library's own model (Choice) they are.
+// LL puts a flag of 4 bytes behind every 4 of the data, LL128 one of 8 behind every 120. Messages
+// have them on the wires of a simulation (schedule.Framing), as in the library's model (Choice).
 package nccl

@@ -237,6 +237,10 @@ func (x *p2p) do(l *schedule.Lane, w work) {
 				l.Copy(l.Out(to), l.In(to))
 			}
 		case isSender && x.has(l.Rank, to):
+			l.Frame(schedule.Bare)
+			if x.ll && l.Rank/x.perNode == to/x.perNode {
+				l.Frame(schedule.Packets)
+			}
 			l.Facing(l.Index + 1)
 			l.Send(to, l.In(to))
 		case !isSender && from != l.Rank && x.has(from, l.Rank):

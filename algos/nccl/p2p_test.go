@@ -99,8 +99,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestMessages: calls of many channels and chunks, on one node and on several, are proven, and bring
-// every block where it belongs.
+// TestMessages: calls of many channels and chunks, on one node and on several, are proven, and
+// bring every block where it belongs.
 func TestMessages(t *testing.T) {
 	for _, setting := range []Setting{{}, {PerNode: 2}, {PerNode: 1, Machine: "dgx-a100"},
 		{Machine: "socket"}, {Channels: 2}, {Machine: "dgx-v100", PerNode: 3}} {

@@ -203,6 +203,11 @@ func (c *Choice) lay(p *schedule.Plan) {
 		p.Lane = (&around{c, x, spec}).lane
 		p.Even = c.model.nodes == 1 && !spec.Kind.Rooted()
 	}
+	lane := p.Lane
+	p.Lane = func(l *schedule.Lane) {
+		l.Frame(c.Protocol.framing())
+		lane(l)
+	}
 	if translated := c.model.nodes == 1 || c.model.perNode == 1; translated && byBlocks(&spec) {
 		p.Group, p.Even = schedule.Group{int32(spec.Ranks)}, false
 	}

@@ -122,3 +122,36 @@ func TestChunks(t *testing.T) {
 	s = build(t, allReduce(2, 30000), "nccl:ring", "protocol", "simple", "nchannels", "1")
 	require.Equal(t, []int64{8192, 15000, 15000 + 8192, 30000}, ends(s))
 }
+
+// TestFramings: messages are framed as their protocol does it: of point to point, only those inside
+// of a node go by LL.
+func TestFramings(t *testing.T) {
+	met := func(s *schedule.Schedule) (all map[schedule.Framing]bool) {
+		all = map[schedule.Framing]bool{}
+		s.AnyStep(func(step *schedule.Step) bool {
+			for i := range step.Send {
+				all[step.Send[i].Framing()] = true
+			}
+			return false
+		})
+		return all
+	}
+	only := func(f schedule.Framing) map[schedule.Framing]bool {
+		return map[schedule.Framing]bool{f: true}
+	}
+	for protocol, want := range map[string]schedule.Framing{"ll": schedule.Packets,
+		"ll128": schedule.Lines, "simple": schedule.Bare} {
+		for _, spec := range []collective.Spec{allReduce(4, 1<<20), blocks(collective.AllGather, 16, 1000),
+			blocks(collective.Reduce, 4, 1000)} {
+			require.Equal(t, only(want), met(build(t, spec, "nccl:ring", "protocol", protocol)))
+		}
+		require.Equal(t, only(want), met(build(t, allReduce(4, 1000), "nccl:tree", "protocol", protocol)))
+	}
+	toAll := blocks(collective.AllToAll, 4, 1000)
+	require.Equal(t, only(schedule.Packets), met(build(t, toAll, "nccl:p2p")))
+	require.Equal(t, only(schedule.Bare), met(build(t, toAll, "nccl:p2p", "per_node", "1")))
+	require.Equal(t, map[schedule.Framing]bool{schedule.Bare: true, schedule.Packets: true},
+		met(build(t, toAll, "nccl:p2p", "per_node", "2")))
+	toAll.Count = 1 << 20
+	require.Equal(t, only(schedule.Bare), met(build(t, toAll, "nccl:p2p")))
+}

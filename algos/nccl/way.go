@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collsim/collective"
+	"collsim/schedule"
 )
 
 // Algorithm is one of NCCL's algorithms, in the order of its tables.
@@ -71,6 +72,11 @@ func (w Way) legal(kind collective.Kind) bool {
 // buffer is the bytes of a connection (init.cc, computeBuffSizes), which has slots of equal size.
 func (p Protocol) buffer() int64 {
 	return [...]int64{8 * 512 * 8 * 16, 120 * 640 * 8 * 8, 4 << 20}[p]
+}
+
+// framing is what the flags of messages are.
+func (p Protocol) framing() schedule.Framing {
+	return [...]schedule.Framing{LL: schedule.Packets, LL128: schedule.Lines, Simple: schedule.Bare}[p]
 }
 
 // slots is how many slots a connection has, NCCL_STEPS.

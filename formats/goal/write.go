@@ -257,9 +257,7 @@ func (p *writer) send(
 	v *schedule.Visit, l *laneEnd, i int, bytes int64, after []int32,
 ) (sends []int32) {
 	d := &v.Step.Send[i]
-	if d.Packet {
-		bytes *= 2
-	}
+	bytes = d.Framing().Wire(bytes)
 	if !d.Message() { // to one rank or a team; it is received by nothing that waits for it
 		to := d.Team
 		if d.Team == nil {

@@ -167,7 +167,7 @@ func refuse(s *schedule.Step) error {
 	}
 	for i := range s.Send {
 		d := &s.Send[i]
-		if d.Put || d.Team != nil || d.Silent || d.Packet || d.Relaxed ||
+		if d.Put || d.Team != nil || d.Silent || d.Relaxed ||
 			d.Peer.Class != schedule.FIFO {
 			return fmt.Errorf("%s: a file has sends and receives only: no puts, signals, multimem",
 				s.Name())

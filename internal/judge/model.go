@@ -238,10 +238,10 @@ func (p *Problem) allows(s *Step) error {
 			return fmt.Errorf("has a put's message for an operand")
 		}
 	}
-	lands := false
+	carries := false
 	for i := range s.To {
 		t := &s.To[i]
-		lands = lands || t.At
+		carries = carries || t.At || t.Packet || t.Line
 		if t.Relaxed && !t.Message() || twice(t.Team) {
 			return fmt.Errorf("is relaxed without a message, or names a rank of a multimem twice")
 		}
@@ -254,7 +254,7 @@ func (p *Problem) allows(s *Step) error {
 		return fmt.Errorf("scales; the operator has no factor")
 	case (s.Compute != "" || s.Flush) && len(s.From)+len(s.Into)+len(s.To) > 0:
 		return fmt.Errorf("computes or flushes, and moves data")
-	case operands == 0 && (s.Scaled || lands || len(s.Into) > 0):
+	case operands == 0 && (s.Scaled || carries || len(s.Into) > 0):
 		return fmt.Errorf("has nothing to be scaled or stored")
 	}
 	return nil

@@ -78,11 +78,11 @@ type Source struct {
 // Target is whom a step sends to. At says that the value lands in Region of the peer; with a Team,
 // in that of every rank of it.
 type Target struct {
-	Peer                    Peer
-	At                      bool
-	Region                  Region
-	Relaxed, Silent, Packet bool
-	Team                    []int
+	Peer                          Peer
+	At                            bool
+	Region                        Region
+	Relaxed, Silent, Packet, Line bool
+	Team                          []int
 }
 
 // Event is the number of posts of a lane of the same rank.

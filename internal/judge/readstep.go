@@ -197,8 +197,11 @@ func (s *scope) target() (t Target) {
 		s.fail("multimem needs a region, as in at out[0]")
 	}
 	t.Relaxed, t.Silent, t.Packet = s.take("relaxed"), s.take("silent"), s.take("packet")
-	if (t.Silent || t.Packet) && !t.At || t.Silent && t.Team != nil {
-		s.fail("only a put is silent or a packet")
+	if t.Line = s.take("line"); t.Line && (t.Packet || t.At) {
+		s.fail("a packet or a put is no line")
+	}
+	if t.Silent && !t.At || t.Silent && t.Team != nil {
+		s.fail("only a put is silent")
 	}
 	return t
 }

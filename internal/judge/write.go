@@ -203,9 +203,9 @@ func (t *Target) text(verb string) string {
 	if t.At {
 		text += " at " + t.Region.text()
 	}
-	for i, on := range []bool{t.Relaxed, t.Silent, t.Packet} {
+	for i, on := range []bool{t.Relaxed, t.Silent, t.Packet, t.Line} {
 		if on {
-			text += []string{" relaxed", " silent", " packet"}[i]
+			text += []string{" relaxed", " silent", " packet", " line"}[i]
 		}
 	}
 	return text

@@ -61,6 +61,7 @@ const (
 	multimem                          // its route is one of multimem
 	padded                            // its efficiency adds to what crosses the links
 	buffered                          // its lane goes on before it has left
+	lined                             // a flag in every line
 )
 
 type messageKind uint8

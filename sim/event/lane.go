@@ -126,7 +126,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 	e.receives, e.plain = len(e.named), true
 	for k := range s.Send {
 		d := &s.Send[k]
-		if d.Packet || d.Relaxed || !d.Message() {
+		if d.Packet || d.Line || d.Relaxed || !d.Message() {
 			if e.plain = false; !d.Message() {
 				continue
 			}

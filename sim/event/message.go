@@ -3,6 +3,7 @@ package event
 import (
 	"fmt"
 
+	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -36,7 +37,18 @@ func (e *engine) crossing(m int32) unit.Bytes {
 	if x.flags&padded > 0 {
 		return e.onLinks[m]
 	}
-	return x.bytes << (x.flags & packed)
+	return unit.Bytes(x.flags.framing().Wire(int64(x.bytes)))
+}
+
+// framing is what messages have on the links beside their data.
+func (f messageFlags) framing() schedule.Framing {
+	switch {
+	case f&packed > 0:
+		return schedule.Packets
+	case f&lined > 0:
+		return schedule.Lines
+	}
+	return schedule.Bare
 }
 
 // figures is what a run keeps of the figures of messages by their size; it is empty where a device
@@ -51,7 +63,7 @@ type figures struct {
 func (e *engine) addFigures(m int32) error {
 	x := &e.messages[m]
 	f := e.rules.Device.Of(x.bytes)
-	n := model.OnLinks(f, x.bytes, x.flags&packed > 0)
+	n := model.OnLinks(f, x.bytes, x.flags.framing())
 	if n > model.MostOnLinks {
 		return fmt.Errorf("sim: %s: a message of %v puts more on its links, at efficiency %v, than "+
 			"is counted", e.place(x.lane), x.bytes, f.Efficiency)

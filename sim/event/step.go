@@ -126,7 +126,7 @@ func (e *engine) prepare(i int32) error {
 	return nil
 }
 
-// prepareOthers is prepare where some of the messages are silent, packets or relaxed.
+// prepareOthers is prepare where some of the messages are silent, packets, lines or relaxed.
 func (e *engine) prepareOthers(i int32) error {
 	l, k, named, puts := &e.lanes[i], len(e.step.Send), len(e.named), false
 	for j := k - 1; j >= 0; j-- {
@@ -144,6 +144,9 @@ func (e *engine) prepareOthers(i int32) error {
 		puts = puts || x.kind == silent
 		if d.Packet {
 			x.flags |= packed
+		}
+		if d.Line {
+			x.flags |= lined
 		}
 		if d.Relaxed {
 			x.flags |= relaxed

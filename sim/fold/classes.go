@@ -215,7 +215,7 @@ func (q *quotient) send(flows []int32, i int32, v *schedule.Visit, k int, n unit
 		q.sent, q.told = append(q.sent, -1), append(q.told, told{task: -1})
 	}
 	q.sent[v.Out[k]] = f
-	if d.Peer.Class != schedule.FIFO || d.Packet || d.Relaxed {
+	if d.Peer.Class != schedule.FIFO || d.Framing() != schedule.Bare || d.Relaxed {
 		q.why = "a message is none that it knows"
 	}
 	return flows

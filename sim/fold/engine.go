@@ -250,7 +250,7 @@ func (e *engine) perform(i int32, start model.Moment) {
 		e.take(c)
 		m := e.newMessage(message{bytes: n, lane: i, conn: a.sends[j], route: c.route,
 			peers: int32(k)})
-		if !e.figures(m, a.step.Send[j].Packet) {
+		if !e.figures(m, a.step.Send[j].Framing()) {
 			return
 		}
 		e.enqueue(m)
@@ -297,10 +297,10 @@ func (e *engine) moved(l *lane, a *action) (unit.Bytes, unit.Time) {
 }
 
 // figures gives a message the figures of its size, and counts what crosses the links.
-func (e *engine) figures(m int32, isPacket bool) bool {
+func (e *engine) figures(m int32, with schedule.Framing) bool {
 	x := &e.messages[m]
 	f := e.rules.Device.Of(x.bytes)
-	x.carried, x.late = model.OnLinks(f, x.bytes, isPacket), f.Latency
+	x.carried, x.late = model.OnLinks(f, x.bytes, with), f.Latency
 	if x.carried > model.MostOnLinks {
 		e.refuse("a message is larger than is counted")
 		return false

@@ -77,11 +77,8 @@ func AwaitsEvents(s *schedule.Step) bool {
 // MostOnLinks is how many bytes a message may put on a link: fluid sharing counts no further.
 const MostOnLinks unit.Bytes = 1<<59 - 1
 
-// OnLinks is how many bytes cross the links for n bytes of data; a packet has a flag beside every
-// word. More than MostOnLinks must be refused.
-func OnLinks(f *device.Message, n unit.Bytes, isPacket bool) unit.Bytes {
-	if isPacket {
-		n *= 2
-	}
-	return f.OnLinks(n)
+// OnLinks is how many bytes cross the links for n bytes of data, with the flags that go with them.
+// More than MostOnLinks must be refused.
+func OnLinks(f *device.Message, n unit.Bytes, with schedule.Framing) unit.Bytes {
+	return f.OnLinks(unit.Bytes(with.Wire(int64(n))))
 }

@@ -195,7 +195,7 @@ func (x *engine) goOn(l *lane) bool {
 		d := &l.step.Send[i]
 		p, m := x.connect(l, &d.Peer, true), &message{from: l, bytes: n, peers: int32(len(l.step.Send))}
 		f := x.Device.Of(n)
-		m.late, m.onLinks = f.Latency, model.OnLinks(f, n, d.Packet)
+		m.late, m.onLinks = f.Latency, model.OnLinks(f, n, d.Framing())
 		m.route = x.network.Route(rank, d.Peer.Rank)
 		p.messages = append(p.messages, m)
 		l.sends = append(l.sends, m)

@@ -37,7 +37,9 @@ func Extended(t testing.TB, rng *rand.Rand, s *schedule.Schedule,
 		for i := range step.Send {
 			d := &step.Send[i]
 			tag(me, d.Peer.Rank, &d.Peer, int32(lane)+d.Peer.Lane<<4)
-			d.Packet = d.Put && rng.IntN(2) == 0
+			if d.Packet = step.Moves() && rng.IntN(2) == 0; !d.Packet {
+				d.Line = step.Moves() && d.Message() && !d.Put && rng.IntN(2) == 0
+			}
 			d.Relaxed = d.Relaxed || rng.IntN(5) == 0
 		}
 		add(step)

@@ -79,8 +79,8 @@ type lane struct {
 
 // sending is a message that a step sends.
 type sending struct {
-	conn     int32
-	isPacket bool
+	conn    int32
+	framing schedule.Framing
 }
 
 // size is what a sub-step moves and costs; bytes are unknown where the messages tell.

@@ -25,7 +25,7 @@ func (e *engine) resolve(i int32) {
 	}
 	for k := range s.Send {
 		d := &s.Send[k]
-		l.sends = append(l.sends, sending{e.connect(i, &d.Peer, true), d.Packet})
+		l.sends = append(l.sends, sending{e.connect(i, &d.Peer, true), d.Framing()})
 	}
 	l.posting, l.sources = s.Post, int32(len(s.From))
 	slices := int32(1)
@@ -133,7 +133,7 @@ func (e *engine) perform(i int32, start model.Moment) {
 		c := &e.conns[s.conn]
 		e.take(c)
 		f := e.rules.Device.Of(n.bytes)
-		carried := model.OnLinks(f, n.bytes, s.isPacket)
+		carried := model.OnLinks(f, n.bytes, s.framing)
 		if carried > model.MostOnLinks {
 			e.refuse("a message is larger than is counted")
 			return

@@ -322,7 +322,7 @@ func (e *engine) compilePut(p *period, turn int32, x end) bool {
 	p.puts = append(p.puts, m)
 	p.takes = append(p.takes, make([]unit.Time, (int32(len(p.hops))-m.hops)*p.classes)...)
 	for class := range p.classes {
-		if !e.figure(p, &m, conn, x.isPacket, class) {
+		if !e.figure(p, &m, conn, x.framing, class) {
 			return false
 		}
 	}

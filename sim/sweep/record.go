@@ -35,8 +35,8 @@ type turn struct {
 
 // end is one end of a connection.
 type end struct {
-	conn     int32
-	isPacket bool
+	conn    int32
+	framing schedule.Framing
 }
 
 // actor is a lane that takes part, and where it began.

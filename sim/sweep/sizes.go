@@ -208,12 +208,13 @@ func sized(s *schedule.Step) *schedule.Region {
 
 // figure adds what a message takes if it is of a class. It is false where things would happen at
 // one time that follow from one another.
-func (e *engine) figure(p *period, m *put, conn *connection, isPacket bool, class int32) bool {
+func (e *engine) figure(p *period, m *put, conn *connection, with schedule.Framing,
+	class int32) bool {
 	t := &e.turns[m.turn]
 	bytes, peers := p.bytesOf(t, class), t.to-t.sends
 	path, rank := &e.network.Routes[conn.route], e.lanes[conn.src].rank
 	of := e.rules.Device.Of(bytes)
-	n := model.OnLinks(of, bytes, isPacket)
+	n := model.OnLinks(of, bytes, with)
 	f := figure{late: of.Latency, pace: e.rules.Pace(rank, peers, n), onLinks: n,
 		lead: e.rules.Lead(rank, peers, path.Slowest, n)}
 	isShared := path.IsShared(n)

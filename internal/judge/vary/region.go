@@ -74,8 +74,11 @@ func (m *mutator) target() bool {
 			t.Peer.Class = judge.Class(m.luck.IntN(3))
 		}
 	case 5:
-		t.Packet = t.At && !t.Packet
-		return t.At
+		if t.At || m.chance(50) {
+			t.Packet = !t.Packet
+		} else {
+			t.Line = !t.Line
+		}
 	}
 	return true
 }
