@@ -141,8 +141,8 @@ func TestFramings(t *testing.T) {
 	}
 	for protocol, want := range map[string]schedule.Framing{"ll": schedule.Packets,
 		"ll128": schedule.Lines, "simple": schedule.Bare} {
-		for _, spec := range []collective.Spec{allReduce(4, 1<<20), blocks(collective.AllGather, 16, 1000),
-			blocks(collective.Reduce, 4, 1000)} {
+		for _, spec := range []collective.Spec{allReduce(4, 1<<20),
+			blocks(collective.AllGather, 16, 1000), blocks(collective.Reduce, 4, 1000)} {
 			require.Equal(t, only(want), met(build(t, spec, "nccl:ring", "protocol", protocol)))
 		}
 		require.Equal(t, only(want), met(build(t, allReduce(4, 1000), "nccl:tree", "protocol", protocol)))

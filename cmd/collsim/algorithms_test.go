@@ -100,7 +100,8 @@ const aboutNCCL = `
 ## NCCL's own
 
 What NVIDIA's NCCL plays: its rings, trees and PAT, and sends and receives (p2p), in its channels,
-loops, chunks and slices, and with its order of additions, so that bits can be predicted. A scenario names them as "nccl:ring", or
+loops, chunks and slices, and with its order of additions, so that bits can be predicted. A
+scenario names them as "nccl:ring", or
 "nccl:tree(protocol=simple,nchannels=2)", and they are proven, timed and computed like ours, without
 NCCL or a GPU. "nccl:auto" is what the library chooses by itself, by its own model of latency and
 bandwidth; the heading says what that was and why, in JSON "picked".
@@ -115,7 +116,7 @@ LL's flags are on the wires of a simulation, where they double the bytes, and LL
 every 128. all_to_all, gather, scatter and send_recv are groups of sends and receives in NCCL, and
 there is nothing to choose: "nccl:p2p" has its rounds, the channels and parts of a message, and what
 goes by LL; the rounds that a channel does together run beside each other, and those after them do
-not wait for all of them. Of several nodes, messages inside of a node are cut as those between nodes.
+not wait for all of them. Of several nodes, messages inside of a node are cut as those between.
 NVLS and CollNet are not played: a switch adds there, in an order that is not published. "all" and
 "fastest" do not stand for any of them.
 
