@@ -1,6 +1,10 @@
 package schedule
 
-import "collsim/collective"
+import (
+	"math"
+
+	"collsim/collective"
+)
 
 // What is the same of a program in all iterations of its loops, and on all ranks of a group: who
 // counts steps without walking every one of them, or walks one rank in place of all, asks here.
@@ -171,19 +175,23 @@ func (p *Program) repeats(i int32, even bool) bool {
 	return true
 }
 
-// Written visits the steps of a lane as they are written, each once, whatever loops it is in, and
-// tells of each whether all iterations do the same but for rounds, blocks and what is awaited:
-// whether the peers are these. It ends where see is false, and tells whether it has not.
+// Written visits the steps of a lane as they are written, each once, whatever loops it is in. It
+// tells of each how many times it is carried out (2³¹−1 if more), and whether all iterations do
+// the same but for rounds, blocks and what is awaited: whether the peers are these. It ends where
+// see is false, and tells whether it has not.
 //
 // REQUIRES: no teams, no parts.
-func (p *Program) Written(lane int, s *Step, see func(isSame bool) bool) bool {
+func (p *Program) Written(lane int, s *Step, see func(times int64, isSame bool) bool) bool {
 	for c := p.Walk(lane); !c.Done(); c.Next(1) {
 		p.Load(&c, s)
-		if !see(p.repeats(c.code.nodes[c.pc].leaf, true)) {
-			return false
-		}
+		times := int64(1)
 		for d := range c.depth { // the last iteration: out of the loop that ends here
-			c.iterated[d] = c.code.nodes[c.at[d]].count - 1
+			loop := &c.code.nodes[c.at[d]]
+			times = min(times*int64(loop.count), math.MaxInt32)
+			c.iterated[d] = loop.count - 1
+		}
+		if !see(times, p.repeats(c.code.nodes[c.pc].leaf, true)) {
+			return false
 		}
 	}
 	return true

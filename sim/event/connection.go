@@ -16,11 +16,11 @@ type connection struct {
 	bounded    bool
 	tag        int32
 	head, tail int32 // messages, −1 for none
-	// unused is how many slots were never used. Of those used before, freed to last are free again, in
-	// order: marks that say since when.
-	unused      int32
-	freed, last int32
-	stream      int32 // what it has to send, where lanes may run ahead of it
+	// unused is how many slots were never used. Of those used before some are free again, in order: so
+	// many marks of a circle, from freed to last, say since when.
+	unused, free int32
+	freed, last  int32
+	stream       int32 // what it has to send, where lanes may run ahead of it
 
 	flowed unit.Bytes // the last size that flowed alone on its links, and how long that takes
 	takes  unit.Time
@@ -32,7 +32,7 @@ func (c *connection) before(o *connection) bool {
 		cmp.Compare(c.class, o.class), cmp.Compare(c.tag, o.tag)) < 0
 }
 
-// message is on its way from when it is sent until the step that receives it has ended.
+// message is on its way from when it is sent until the step begins that receives it.
 type message struct {
 	since  model.Moment // when it asked for its first link: D
 	at     model.Moment // of arrival, once it is here
@@ -43,7 +43,7 @@ type message struct {
 	route  int32
 	peers  int32 // of its step, which share the lane's pace; 0 for what no lane paces
 	post   int32 // mark in the lane's queue of posts, −1 for none
-	next   int32 // in the connection, or of those that one step has received, or that are free
+	next   int32 // in the connection, or of those that are free
 	also   int32 // the next message of the same step
 	kind   messageKind
 	flags  messageFlags
@@ -145,7 +145,7 @@ func (e *engine) slot(c *connection) (at model.Moment, known bool) {
 	switch {
 	case !c.bounded || c.unused > 0:
 		return model.Moment{}, true
-	case c.freed < 0:
+	case c.free == 0:
 		return model.Moment{}, false
 	}
 	return e.marks[c.freed].at, true
@@ -158,31 +158,42 @@ func (e *engine) take(c *connection) {
 	case c.unused > 0:
 		c.unused--
 	default:
-		i := c.freed
-		if c.freed = e.marks[i].next; c.freed < 0 {
-			c.last = -1
-		}
-		e.dropMark(i)
+		c.freed = e.marks[c.freed].next
+		c.free--
 	}
 }
 
-// release makes the slot of a received message free from a moment on, and forgets the message.
-func (e *engine) release(m int32, at model.Moment) {
-	c := &e.conns[e.messages[m].conn]
-	if c.bounded {
-		i := e.newMark(at, true)
-		if c.last < 0 {
-			c.freed = i
-		} else {
-			e.marks[c.last].next = i
-		}
-		c.last = i
-		e.tell(slotFreed, c.dst, i, at.T)
-		if src := &e.lanes[c.src]; src.waits == forSlot && src.on == e.messages[m].conn {
-			e.wake(c.src)
-		}
+// release makes the slot of a message that has been received free from a moment on.
+func (e *engine) release(conn int32, at model.Moment) {
+	c := &e.conns[conn]
+	if !c.bounded {
+		return
 	}
-	e.dropMessage(m)
+	i := c.freed
+	if c.last >= 0 {
+		i = e.marks[c.last].next
+	}
+	if c.free > 0 && i == c.freed || i < 0 {
+		i = e.addSlot(c)
+	}
+	e.marks[i].at = at
+	c.last = i
+	c.free++
+	e.tell(slotFreed, c.dst, i, at.T)
+	if src := &e.lanes[c.src]; src.waits == forSlot && src.on == conn {
+		e.wake(c.src)
+	}
+}
+
+// addSlot makes the circle of a connection's free slots, none of which is to be had, larger by one.
+func (e *engine) addSlot(c *connection) int32 {
+	i := e.newMark(model.Moment{}, true)
+	if c.last < 0 {
+		c.freed, e.marks[i].next = i, i
+	} else {
+		e.marks[i].next, e.marks[c.last].next = e.marks[c.last].next, i
+	}
+	return i
 }
 
 // enqueue adds a message to its connection.
@@ -209,27 +220,32 @@ func (e *engine) newMessage(m message) int32 {
 	m.next, m.also = -1, -1
 	i := e.emptyMessage()
 	e.messages[i] = m
-	return i
-}
-
-// emptyMessage is the number of a message that is not in use, in which anything may be left.
-func (e *engine) emptyMessage() int32 {
-	i := e.freeMessage
-	if i < 0 {
-		e.messages = append(e.messages, message{})
-		if e.late != nil {
-			e.late, e.onLinks = append(e.late, 0), append(e.onLinks, 0)
-		}
-		if e.fair != nil {
-			e.fair.Grow(len(e.messages))
-		}
-		return int32(len(e.messages) - 1)
-	}
-	e.freeMessage = e.messages[i].next
 	if e.late != nil {
 		e.late[i] = 0
 	}
 	return i
+}
+
+// emptyMessage is the number of a message that is not in use, in which anything may be left, as in
+// its figures.
+func (e *engine) emptyMessage() int32 {
+	i := e.freeMessage
+	if i < 0 {
+		return e.addMessage()
+	}
+	e.freeMessage = e.messages[i].next
+	return i
+}
+
+func (e *engine) addMessage() int32 {
+	e.messages = append(e.messages, message{})
+	if e.late != nil {
+		e.late, e.onLinks = append(e.late, 0), append(e.onLinks, 0)
+	}
+	if e.fair != nil {
+		e.fair.Grow(len(e.messages))
+	}
+	return int32(len(e.messages) - 1)
 }
 
 func (e *engine) dropMessage(m int32) {

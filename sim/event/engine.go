@@ -75,12 +75,9 @@ type engine struct {
 	ready      []int32 // lanes that may be able to go on
 	step       schedule.Step
 	moved      unit.Bytes // n of e.step
-	named      []int32    // the connections that e.step names
-	namedHere  []int32    // memory for them
 	keepSteps  bool       // where they are the same again
 	steady     []int8     // of the places of a program that is every rank's: 1 yes, -1 no
-	receives   int        // how many of them it receives on; those come first
-	plain      bool       // and whether all that it sends are messages and no more
+	plain      bool       // all that e.step sends are messages and no more
 
 	conns         []connection
 	connBy, tagBy flat.Table
@@ -146,10 +143,10 @@ func newEngine(s *schedule.Schedule, env *model.Env, log *model.Log) *engine {
 	if e.isFluid || e.rules.HasMemory() {
 		e.fair = model.NewDrain(&e.network)
 	}
+	e.keepSteps = e.keepsSteps()
 	if log != nil {
 		e.probe = newProbe(e, log)
 	}
-	e.keepSteps = e.keepsSteps()
 	for i := len(e.lanes) - 1; i >= 0; i-- {
 		e.wake(int32(i))
 	}
@@ -171,7 +168,7 @@ func (e *engine) newLanes() {
 			e.lanes = append(e.lanes, lane{cursor: cursor, rank: int32(rank),
 				end: e.rules.Begin(int32(rank), !isEmpty(cursor)), channel: int32(p.Channel(i)),
 				part: int32(p.Part(i)), slices: int32(p.Slices(i)), slots: e.rules.SlotsOf(p.Slots(i)),
-				in: -1, out: -1, received: -1, sends: -1, waiters: -1,
+				in: -1, out: -1, sends: -1, waiters: -1,
 				step: resolved{place: -1}, key: model.LaneKey(i)})
 		}
 	}

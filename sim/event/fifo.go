@@ -84,7 +84,7 @@ func (e *engine) serve(r model.Request) {
 // carry lets a link carry a packet that has asked for it at a moment.
 func (e *engine) carry(i, on int32, at model.Moment) {
 	p, l := &e.packets[i], &e.links[on]
-	start, over := l.serve(at, p.from, p.to)
+	start, over := l.serve(at, p.to-p.from, l.Part(p.from, p.to))
 	e.tell(linkServes, i, on, start.T)
 	if p.hop == p.begin {
 		e.firstLink(i, start, over, l)
@@ -94,13 +94,12 @@ func (e *engine) carry(i, on int32, at model.Moment) {
 	e.forward(i, start, l)
 }
 
-// serve has the link carry the bytes from one to another of a message that has asked at a moment.
-func (l *link) serve(at model.Moment, from, to unit.Bytes) (start, over model.Moment) {
-	takes := l.Part(from, to)
+// serve has the link carry n bytes, which takes so long, of a message that has asked at a moment.
+func (l *link) serve(at model.Moment, n unit.Bytes, takes unit.Time) (start, over model.Moment) {
 	start, over = model.Serve(at, l.free, takes)
 	l.free = over.T
 	l.busy = min(l.busy+takes, unit.Forever)
-	l.load += to - from
+	l.load += n
 	return start, over
 }
 

@@ -194,9 +194,9 @@ func (e *engine) beginKernel(number int32, now unit.Time) {
 	e.programs[l.rank].Load(&l.cursor, &e.step)
 	e.totals.Steps++
 	start := model.Later(c.ready, model.Moment{T: now})
-	l.waits, l.received, l.sends, l.pending = forStep, -1, -1, 1
+	l.waits, l.sends, l.pending = forStep, -1, 1
 	l.isPost = e.step.Post && l.cursor.Last(l.slices)
-	l.until, e.moved, e.named, e.receives = start, 0, e.named[:0], 0
+	l.until, e.moved, l.named, l.receives = start, 0, l.named[:0], 0
 	if len(e.step.To) > 0 {
 		e.moved = e.size(l)
 	}

@@ -13,14 +13,15 @@ type lane struct {
 	until    model.Moment // of the present step: the latest that is known of D and its messages
 	rank     int32
 	channel  int32
-	part     int32  // of a composed schedule
-	slices   int32  // that its steps have which move data
-	slots    int32  // of its connections of class FIFO; 0 is any number
-	in, out  int32  // the connection last used each way, −1 for none
-	key      uint64 // of its next message
-	pending  int32  // messages of the present step that must leave, or replies that must come
-	received int32  // messages that the present step has received, −1 for none
-	sends    int32  // messages that the present step will send, −1 for none
+	part     int32   // of a composed schedule
+	slices   int32   // that its steps have which move data
+	slots    int32   // of its connections of class FIFO; 0 is any number
+	in, out  int32   // the connection last used each way, −1 for none
+	key      uint64  // of its next message
+	pending  int32   // messages of the present step that must leave, or replies that must come
+	receives int32   // of named: how many the step receives on; those come first
+	named    []int32 // the connections that the step names that the lane has come to
+	sends    int32   // messages that the present step will send, −1 for none
 	posts    []model.Moment
 	step     resolved
 	isPost   bool // the present step posts
@@ -49,6 +50,11 @@ const (
 	forEver            // it has come to its end
 )
 
+// received are the connections on which the lane's present step receives, and sent those on which
+// it sends.
+func (l *lane) received() []int32 { return l.named[:l.receives] }
+func (l *lane) sent() []int32     { return l.named[l.receives:] }
+
 // wake puts a lane among those that may be able to go on.
 func (e *engine) wake(i int32) {
 	if l := &e.lanes[i]; !l.isReady {
@@ -73,18 +79,14 @@ func (e *engine) runLanes() error {
 			e.unfinished--
 			continue
 		}
-		start, known := model.Moment{}, false
-		if l.step.isKept && l.step.place == l.cursor.Place() {
-			if start, known = e.startKept(i); known && l.step.isAlone {
-				start, known = e.express(i, start)
-			}
+		if l.isKept() {
+			e.repeat(i)
 		} else {
 			e.programs[l.rank].Load(&l.cursor, &e.step)
-			start, known = e.start(i)
-		}
-		if known {
-			if err := e.perform(i, start); err != nil {
-				return err
+			if start, known := e.start(i); known {
+				if err := e.perform(i, start); err != nil {
+					return err
+				}
 			}
 		}
 		if e.err != nil {
@@ -109,13 +111,13 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 	if e.gpu != nil && e.dispatches(i) {
 		return at, false
 	}
-	e.named = e.namedHere[:0]
+	l.named = l.named[:0]
 	for k := range s.From {
 		if s.From[k].Kind != schedule.Message {
 			continue
 		}
 		c := e.connect(i, &s.From[k].Peer, false)
-		e.named = append(e.named, c)
+		l.named = append(l.named, c)
 		m := e.conns[c].head
 		if m < 0 || !e.messages[m].isHere {
 			l.waits, l.on = forMessage, c
@@ -123,7 +125,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		at = model.Later(at, e.messages[m].at)
 	}
-	e.receives, e.plain = len(e.named), true
+	l.receives, e.plain = int32(len(l.named)), true
 	for k := range s.Send {
 		d := &s.Send[k]
 		if d.Packet || d.Line || d.Relaxed || !d.Message() {
@@ -132,7 +134,7 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 			}
 		}
 		c := e.connect(i, &d.Peer, true)
-		e.named = append(e.named, c)
+		l.named = append(l.named, c)
 		t, ok := e.slot(&e.conns[c])
 		if !ok {
 			l.waits, l.on = forSlot, c
@@ -140,7 +142,6 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 		}
 		at = model.Later(at, t)
 	}
-	e.namedHere = e.named
 	if l.cursor.Slice() == 0 {
 		t, ok := e.events(i)
 		if !ok {
@@ -151,30 +152,6 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 	if e.backlogs != nil && !e.room(i, &at) {
 		l.waits = forPost
 		return at, false
-	}
-	return at, true
-}
-
-// startKept is start of a step that is kept.
-func (e *engine) startKept(i int32) (at model.Moment, known bool) {
-	l := &e.lanes[i]
-	at = l.end
-	e.named, e.receives, e.plain = l.step.named, int(l.step.receives), true
-	for _, c := range e.named[:e.receives] {
-		m := e.conns[c].head
-		if m < 0 || !e.messages[m].isHere {
-			l.waits, l.on = forMessage, c
-			return at, false
-		}
-		at = model.Later(at, e.messages[m].at)
-	}
-	for _, c := range e.named[e.receives:] {
-		t, ok := e.slot(&e.conns[c])
-		if !ok {
-			l.waits, l.on = forSlot, c
-			return at, false
-		}
-		at = model.Later(at, t)
 	}
 	return at, true
 }
@@ -216,10 +193,8 @@ func (e *engine) end(i int32) {
 	}
 	e.tell(stepEnds, i, 0, l.end.T)
 	freed := e.rules.Freed(l.end)
-	for m := l.received; m >= 0; {
-		next := e.messages[m].next
-		e.release(m, freed)
-		m = next
+	for _, c := range l.received() {
+		e.release(c, freed)
 	}
 	if l.isPost {
 		l.posts = append(l.posts, l.end)

@@ -10,7 +10,7 @@ import (
 type happening uint8
 
 const (
-	stepBegins happening = iota // e.step of lane i starts at S; D is the lane's until
+	stepBegins happening = iota // of lane i, at S; it moves e.moved, and D is the lane's until
 	stepSends                   // the messages of lane i's step ask for links
 	stepEnds                    // of lane i, at E
 	runEnds                     //
@@ -139,6 +139,9 @@ func newProbe(e *engine, log *model.Log) *probe {
 	p := &probe{e: e, log: log, lanes: make([]laneProbe, len(e.lanes)), room: -1,
 		backlogs: make([]backlogProbe, len(e.backlogs))}
 	log.Network = &e.network
+	if e.keepSteps {
+		p.reserve()
+	}
 	if e.gpu != nil {
 		p.startGPU()
 	}
@@ -156,16 +159,22 @@ func (p *probe) stepBegins(i, _ int32, start unit.Time) {
 	p.addStep(i, start, what, by)
 }
 
-// addStep adds the record of the sub-step in e.step.
+// addStep adds the record of the sub-step that lane i is at.
 func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) {
 	e, log, l := p.e, p.log, &p.e.lanes[i]
 	number := int32(len(log.Steps))
+	computes, sources := l.step.computes, l.step.sources
+	if !l.isKept() {
+		computes, sources = e.step.Kernel != nil, int32(len(e.step.From))
+	} else if log.Details != nil { // it has been kept, but not its blocks
+		e.programs[l.rank].Load(&l.cursor, &e.step)
+	}
 	log.Steps = append(log.Steps, model.StepRecord{Start: start, Done: l.until.T, Bytes: e.moved,
-		Lane: i, Step: l.cursor.Step, By: by, Held: -1, Awaited: what, Computes: e.step.Kernel != nil,
-		Sources: int32(len(e.step.From))})
+		Lane: i, Step: l.cursor.Step, By: by, Held: -1, Awaited: what, Computes: computes,
+		Sources: sources})
 	log.Lanes[i].Last = number
 	p.lanes[i].held, p.lanes[i].heldUntil = -1, l.until.T
-	for _, c := range e.named[:e.receives] {
+	for _, c := range l.received() {
 		log.Messages[p.ofMessage[e.conns[c].head]].To = number
 	}
 	if log.Details != nil {
@@ -173,7 +182,7 @@ func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) 
 	}
 }
 
-// cause finds what the start of the step in e.step, which is known, had to wait for.
+// cause finds what the start of the step that lane i is at, which is known, had to wait for.
 func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
 	e, l := p.e, &p.e.lanes[i]
 	if l.end.T == start {
@@ -186,18 +195,18 @@ func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
 		}
 		return model.RankStart, -1
 	}
-	for _, c := range e.named[:e.receives] {
+	for _, c := range l.received() {
 		if m := e.conns[c].head; e.messages[m].at.T == start {
 			return model.Arrival, p.ofMessage[m]
 		}
 	}
-	for _, c := range e.named[e.receives:] {
+	for _, c := range l.sent() {
 		c := &e.conns[c]
 		if c.bounded && c.unused == 0 && e.marks[c.freed].at.T == start {
 			return model.FreeSlot, p.ofMark[c.freed]
 		}
 	}
-	if l.cursor.Slice() == 0 {
+	if l.cursor.Slice() == 0 && !l.isKept() { // what is kept awaits none
 		if by := p.event(i, start); by >= 0 {
 			return model.EventPost, by
 		}

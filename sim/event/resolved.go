@@ -4,20 +4,21 @@ import (
 	"slices"
 
 	"collsim/schedule"
+	"collsim/sim/model"
 	"collsim/unit"
 )
 
 // resolved is what is kept of a lane's step that is the same in all iterations of its loop, so that
-// it need not be loaded again: its connections, and of each slice what it moves and takes. Only
-// steps of messages and of what the rank does by itself are kept, and only where nobody asks for
-// more of them (figures of GPUs, rendezvous, send buffers, a log).
+// it need not be loaded again: of each slice what it moves and takes; its connections are those
+// that the lane has named. Only steps of messages and of what the rank does by itself are kept, and
+// only where nobody asks for more of them (figures of GPUs, rendezvous, send buffers).
 type resolved struct {
 	place    int32 // where the step is written that the lane last carried out, −1 for none
 	isKept   bool
 	isPost   bool
-	isAlone  bool // what it sends crosses nothing but links that are asked in order: express
-	receives int32
-	named    []int32 // e.named of the step
+	computes bool    // it has a kernel
+	sources  int32   // that it combines
+	isAlone  bool    // what it sends crosses nothing but links that are asked in order: express
 	sizes    []moved // by slice
 }
 
@@ -31,7 +32,7 @@ type moved struct {
 func (e *engine) keepsSteps() bool {
 	s := e.rules.Schedule
 	return e.gpu == nil && e.matches == nil && e.streams == nil && e.backlogs == nil &&
-		e.probe == nil && s.Parts() == nil && s.Beside() == nil
+		s.Parts() == nil && s.Beside() == nil
 }
 
 // isKept reports whether the lane's present step is the one that is kept of it.
@@ -70,9 +71,9 @@ func (e *engine) keep(i int32) {
 		e.moved = n
 		k.sizes = append(k.sizes, moved{n, e.cost(i)})
 	}
-	k.named, k.receives = append(k.named[:0], e.named...), int32(e.receives)
 	k.isKept, k.isPost, k.isAlone = true, s.Post, e.isAhead && e.late == nil
-	for _, c := range k.named[k.receives:] {
+	k.computes, k.sources = s.Kernel != nil, int32(len(s.From))
+	for _, c := range l.sent() {
 		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k.sizes)
 	}
 }
@@ -96,4 +97,87 @@ func (e *engine) isSteady(l *lane) bool {
 		}
 	}
 	return e.steady[place] > 0
+}
+
+// repeat carries out sub-steps of the step that is kept of a lane, as long as it stays at that step
+// and all is known that they wait for.
+func (e *engine) repeat(i int32) {
+	l := &e.lanes[i]
+	for {
+		start, known := e.startAgain(l)
+		if !known || !e.performAgain(i, l, start) || e.err != nil {
+			return
+		}
+		e.end(i)
+		if l.cursor.Done() || l.step.place != l.cursor.Place() {
+			e.wake(i)
+			return
+		}
+	}
+}
+
+// startAgain is start of a step that is kept.
+func (e *engine) startAgain(l *lane) (at model.Moment, known bool) {
+	at = l.end
+	for _, c := range l.received() {
+		m := e.conns[c].head
+		if m < 0 || !e.messages[m].isHere {
+			l.waits, l.on = forMessage, c
+			return at, false
+		}
+		at = model.Later(at, e.messages[m].at)
+	}
+	for _, c := range l.sent() {
+		t, ok := e.slot(&e.conns[c])
+		if !ok {
+			l.waits, l.on = forSlot, c
+			return at, false
+		}
+		at = model.Later(at, t)
+	}
+	return at, true
+}
+
+// performAgain is perform of a step that is kept. It reports whether the sub-step is over at once,
+// as nothing that it sends has to wait for its turn: then the keys are not counted on by which that
+// is put in order.
+func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool) {
+	n, sends := &l.step.sizes[l.cursor.Slice()], l.sent()
+	peers := int32(len(sends))
+	e.totals.Steps++
+	e.totals.Messages += int64(peers)
+	e.totals.BytesSent += n.bytes * unit.Bytes(peers)
+	at := start.Plus(n.cost)
+	l.until, l.isPost = at, l.step.isPost && l.cursor.Last(l.slices)
+	l.waits, l.pending = forStep, 1
+	e.moved = n.bytes
+	e.tell(stepBegins, i, 0, start.T)
+	e.receive(l)
+	isAlone := l.step.isAlone && e.behind == 0 && e.mayGoAhead()
+	for _, conn := range sends {
+		m := e.plainMessage(i, conn, n.bytes, peers)
+		x, c := &e.messages[m], &e.conns[conn]
+		if e.late != nil {
+			if e.err = e.addFigures(m); e.err != nil {
+				return false
+			}
+		}
+		e.enqueue(m)
+		if !isAlone {
+			x.key = l.key
+			l.key++
+			l.pending++
+			e.tell(asksAfter, m, -1, at.T)
+			e.setOut(m, at)
+			continue
+		}
+		left, came := e.cross(c, n.bytes, peers, at)
+		x.at, x.isHere = came, true
+		l.until = model.Later(l.until, left)
+		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == conn {
+			e.wake(c.dst)
+		}
+	}
+	l.pending--
+	return l.pending == 0
 }

@@ -32,7 +32,7 @@ func (o origins) comes(link, from int32) {
 // findSole finds links that are asked in order, if the run is one in which nothing but two-sided
 // messages crosses them, and the programs tell all of these without a walk through their loops.
 func (e *engine) findSole() {
-	if !e.keepSteps || e.rules.HasMemory() || e.rules.Segment > 0 ||
+	if !e.keepSteps || e.probe != nil || e.rules.HasMemory() || e.rules.Segment > 0 ||
 		e.rules.Switching == model.StoreForward { // the last byte may come in another order
 		return
 	}
@@ -40,7 +40,9 @@ func (e *engine) findSole() {
 	for rank, p := range e.programs {
 		for i := range p.Lanes() {
 			lane := e.first[rank] + int32(i)
-			if !p.Written(i, &e.step, func(isSame bool) bool { return e.findOrigins(o, lane, isSame) }) {
+			if !p.Written(i, &e.step, func(_ int64, isSame bool) bool {
+				return e.findOrigins(o, lane, isSame)
+			}) {
 				return
 			}
 		}
@@ -141,53 +143,6 @@ func (e *engine) crossesAlone(rank int32, c *connection, sizes []moved) bool {
 	return e.isAlone(path)
 }
 
-// express carries out sub-steps of a step that is kept, of which one starts at a moment, as long as
-// nothing that it sends has to wait for its turn. If it ends at one that has, it says when that
-// starts.
-func (e *engine) express(i int32, start model.Moment) (next model.Moment, known bool) {
-	l := &e.lanes[i]
-	for e.behind == 0 && e.mayGoAhead() && e.err == nil {
-		e.atOnce(i, l, start)
-		if l.cursor.Done() || l.step.place != l.cursor.Place() {
-			e.wake(i)
-			return next, false
-		}
-		if start, known = e.startKept(i); !known {
-			return next, false
-		}
-	}
-	return start, e.err == nil
-}
-
-// atOnce carries out a sub-step: all is over at once, and nobody need be told later. It does what
-// perform does, and what follows from that; but nothing here is put in order, so the keys by which
-// that is done are not counted on.
-func (e *engine) atOnce(i int32, l *lane, start model.Moment) {
-	n, sends := &l.step.sizes[l.cursor.Slice()], e.named[e.receives:]
-	e.totals.Steps++
-	e.totals.Messages += int64(len(sends))
-	e.totals.BytesSent += n.bytes * unit.Bytes(len(sends))
-	at := start.Plus(n.cost)
-	l.until, l.received = at, -1
-	l.isPost = l.step.isPost && l.cursor.Last(l.slices)
-	e.receive(l)
-	for _, conn := range sends {
-		c := &e.conns[conn]
-		e.take(c)
-		left, came := e.cross(c, n.bytes, int32(len(sends)), at)
-		m := e.emptyMessage()
-		x := &e.messages[m]
-		x.kind, x.flags, x.bytes, x.lane, x.conn = data, 0, n.bytes, i, conn
-		x.at, x.isHere, x.next = came, true, -1
-		e.enqueue(m)
-		l.until = model.Later(l.until, left)
-		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == conn {
-			e.wake(c.dst)
-		}
-	}
-	e.end(i)
-}
-
 // cross lets n bytes cross the links of a connection from a moment on, one of so many messages of a
 // step: when they have left and when they have come.
 func (e *engine) cross(c *connection, n unit.Bytes, peers int32, at model.Moment) (
@@ -208,7 +163,7 @@ func (e *engine) cross(c *connection, n unit.Bytes, peers int32, at model.Moment
 	since := at
 	for hop, on := range e.network.LinksOf(path) {
 		l := &e.links[on]
-		start, over := l.serve(at, 0, n)
+		start, over := l.serve(at, n, l.Over(n))
 		if hop == 0 {
 			came = model.PutOut(start, since, false, 0, put)
 			left = model.Leaves(start, 0, max(put, l.slowest(path, n)))

@@ -15,28 +15,19 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	if !l.cursor.Edge() {
 		e.totals.Steps++
 	}
-	l.waits, l.received, l.sends, l.pending = forStep, -1, -1, 1
-	gets, cost := 0, unit.Time(0)
-	if e.keepSteps && !l.isKept() {
+	l.waits, l.sends, l.pending = forStep, -1, 1
+	if e.keepSteps {
 		e.keep(i)
 	}
-	if e.keepSteps && l.isKept() {
-		n := &l.step.sizes[l.cursor.Slice()]
-		e.moved, cost = n.bytes, n.cost
-		l.isPost = l.step.isPost && l.cursor.Last(l.slices)
-	} else {
-		e.moved = e.size(l)
-		cost = e.cost(i)
-		l.isPost = s.Post && l.cursor.Last(l.slices)
-		gets = e.gets()
-	}
-	l.until = start.Plus(cost)
+	e.moved = e.size(l)
+	l.isPost = s.Post && l.cursor.Last(l.slices)
+	l.until = start.Plus(e.cost(i))
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
 	if err := e.prepare(i); err != nil {
 		return err
 	}
-	if gets == 0 {
+	if e.gets() == 0 {
 		e.send(i, l.until)
 	} else if err := e.get(i, l.until); err != nil {
 		return err
@@ -67,7 +58,7 @@ func (e *engine) cost(i int32) unit.Time {
 func (e *engine) size(l *lane) unit.Bytes {
 	n, known := e.rules.Size(l.spot(), &e.step)
 	if !known {
-		for _, c := range e.named[:e.receives] {
+		for _, c := range l.received() {
 			n = max(n, e.messages[e.conns[c].head].bytes)
 		}
 	}
@@ -80,15 +71,14 @@ func (l *lane) spot() schedule.Spot {
 		Part: int(l.part)}
 }
 
-// receive takes the messages of the step in e.step out of their connections.
+// receive takes the messages of the lane's present step out of their connections. Their slots are
+// taken until it ends.
 func (e *engine) receive(l *lane) {
-	for _, c := range e.named[:e.receives] {
-		m := e.dequeue(&e.conns[c])
+	for _, c := range l.received() {
+		e.dropMessage(e.dequeue(&e.conns[c]))
 		if e.matches != nil {
 			e.matched(c)
 		}
-		e.messages[m].next = l.received
-		l.received = m
 	}
 }
 
@@ -104,37 +94,45 @@ func (e *engine) gets() (gets int) {
 
 // prepare makes the messages of the step in e.step, of e.moved bytes each, and takes their slots.
 func (e *engine) prepare(i int32) error {
-	l, k, n := &e.lanes[i], len(e.named)-e.receives, e.moved
-	e.totals.Messages += int64(k)
+	l, n := &e.lanes[i], e.moved
+	sends := l.sent()
+	e.totals.Messages += int64(len(sends))
 	if !e.plain {
 		e.totals.BytesSent += n * unit.Bytes(len(e.step.Send))
 		return e.prepareOthers(i)
 	}
-	e.totals.BytesSent += n * unit.Bytes(k)
-	for j := len(e.named) - 1; j >= e.receives; j-- { // so that l.sends is in program order
-		c := e.named[j]
-		e.take(&e.conns[c])
-		m := e.emptyMessage()
-		x := &e.messages[m] // field by field: a copy of the whole would take as long as the rest
-		x.kind, x.flags, x.pacer, x.isHere = data, 0, 0, false
-		x.bytes, x.lane, x.conn, x.route = n, i, c, e.conns[c].route
-		x.peers, x.post, x.next = int32(k), -1, -1
-		if err := e.add(l, m); err != nil {
+	e.totals.BytesSent += n * unit.Bytes(len(sends))
+	for j := len(sends) - 1; j >= 0; j-- { // so that l.sends is in program order
+		if err := e.add(l, e.plainMessage(i, sends[j], n, int32(len(sends)))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// plainMessage is one of n bytes that lane i sends over a connection, of a step that sends so many;
+// it takes its slot.
+func (e *engine) plainMessage(i, conn int32, n unit.Bytes, peers int32) int32 {
+	c := &e.conns[conn]
+	e.take(c)
+	m := e.emptyMessage()
+	x := &e.messages[m] // field by field: a copy of the whole would take as long as the rest
+	x.kind, x.flags, x.pacer, x.isHere = data, 0, 0, false
+	x.bytes, x.lane, x.conn, x.route = n, i, conn, c.route
+	x.peers, x.post, x.next = peers, -1, -1
+	return m
+}
+
 // prepareOthers is prepare where some of the messages are silent, packets, lines or relaxed.
 func (e *engine) prepareOthers(i int32) error {
-	l, k, named, puts := &e.lanes[i], len(e.step.Send), len(e.named), false
+	l, k, puts := &e.lanes[i], len(e.step.Send), false
+	named := len(l.named)
 	for j := k - 1; j >= 0; j-- {
 		d := &e.step.Send[j]
 		x := message{bytes: e.moved, lane: i, conn: -1, peers: int32(k), post: -1}
 		if d.Message() {
 			named--
-			x.conn = e.named[named]
+			x.conn = l.named[named]
 			c := &e.conns[x.conn]
 			e.take(c)
 			x.route = c.route

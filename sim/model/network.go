@@ -34,10 +34,12 @@ type Link struct {
 // Over is how long n bytes take on the link; most ask for the same size as the last.
 func (l *Link) Over(n unit.Bytes) unit.Time {
 	if n != l.n {
-		l.n, l.takes = n, n.Over(l.Bandwidth)
+		l.measure(n)
 	}
 	return l.takes
 }
+
+func (l *Link) measure(n unit.Bytes) { l.n, l.takes = n, n.Over(l.Bandwidth) }
 
 // Part is how long the link takes for the bytes from one to another of a message: its parts take
 // together what the whole does.

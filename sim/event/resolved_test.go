@@ -1,0 +1,68 @@
+package event
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/device"
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/sim/simtest"
+)
+
+// TestKept: what is kept of a step says what the step does in every iteration. A run that loads all
+// of them has the same ends, and the same log: causes, blocks, rounds and peers. There is room for
+// the log before the first step.
+func TestKept(t *testing.T) {
+	kept, runs, reserved := 0, 0, 0
+	simtest.Law(t, 300, "kept steps", func(t testing.TB, rng *rand.Rand) bool {
+		var s *schedule.Schedule
+		switch rng.IntN(4) {
+		case 0:
+			s = simtest.Schedule(t, rng, rng.IntN(4) == 0)
+		case 1:
+			s = simtest.Symmetric(t, rng, rng.IntN(4) == 0)
+		default:
+			ranks := 4 + rng.IntN(8)
+			p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(4)/3)
+			p.Slices, p.Channels, p.Slots = 1+rng.IntN(3), 1+rng.IntN(3), 2*rng.IntN(5)
+			s = simtest.Build(t, p)
+		}
+		env := simtest.Env(t, rng, s.Spec.Ranks)
+		env.Device.Offload, env.Device.SendBuffer, env.Device.EagerLimit = false, 0, 0
+		if rng.IntN(2) == 0 {
+			env.Device.Own, env.Device.Ranges = device.Message{}, nil
+		}
+		runs++
+		log, other := model.NewLog(&env, true), model.NewLog(&env, true)
+		e, loads := newEngine(s, &env, log), newEngine(s, &env, other)
+		room := cap(log.Steps)
+		loads.keepSteps = false
+		require.Equal(t, loads.run(), e.run())
+		if e.unfinished > 0 {
+			return true
+		}
+		require.Equal(t, loads.finished(), e.finished())
+		require.Equal(t, other.Steps, log.Steps)
+		require.Equal(t, other.Messages, log.Messages)
+		require.Equal(t, other.Spans, log.Spans)
+		require.Equal(t, other.Details, log.Details)
+		if e.keepSteps {
+			require.GreaterOrEqual(t, room, len(log.Steps))
+			require.Less(t, room, 2*len(log.Steps)+64)
+			reserved++
+		}
+		for l := range e.lanes {
+			if len(e.lanes[l].step.sizes) > 0 {
+				kept++
+				break
+			}
+		}
+		return true
+	})
+	t.Logf("%d of %d with kept steps, %d with room", kept, runs, reserved)
+	require.Greater(t, kept, runs/4)
+	require.Greater(t, reserved, runs/2)
+}
