@@ -2,7 +2,7 @@ package formats
 
 import (
 	"bufio"
-	"collsim/internal/prose"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +11,12 @@ import (
 	"strings"
 
 	"collsim/formats/chakra"
+	"collsim/internal/prose"
 )
 
-// Read reads a schedule in any format of Table. name is what errors call it, and its extension
-// counts where the beginning does not tell the format. What is wrong with the content is an *Error
-// with its line.
+// Read reads a schedule in any format of Table, as it is or gzipped. name is what errors call it,
+// and its extension counts where the beginning does not tell the format. What is wrong with the
+// content is an *Error with its line.
 func Read(name string, r io.Reader, o Options) (*File, error) {
 	b := bufio.NewReaderSize(r, HeadSize)
 	head, err := b.Peek(HeadSize)
@@ -25,6 +26,13 @@ func Read(name string, r io.Reader, o Options) (*File, error) {
 	f, ok := Sniff(name, head)
 	if !ok {
 		return nil, &Error{File: name, Text: "of no known format", Hint: Hint()}
+	}
+	if isGzip(head) {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, &Error{File: name, Text: fmt.Sprintf("gzip: %v", err)}
+		}
+		b = bufio.NewReader(z)
 	}
 	o.File = name
 	if text := f.refuses(&o); text != "" {
@@ -38,19 +46,18 @@ func Read(name string, r io.Reader, o Options) (*File, error) {
 	return file, nil
 }
 
-// ReadTrace reads a schedule that is in several files, one a rank: a Chakra trace. The files are in
-// the order of their ranks; see chakra.Sort.
+// ReadTrace reads a schedule that is in several files, one a rank: a trace of Chakra, or of
+// PyTorch's profiler. The files are in the order of their ranks; see chakra.Sort.
 func ReadTrace(name string, files []Part, o Options) (*File, error) {
 	f, _ := Lookup(Trace)
 	o.File = name
 	if text := f.refuses(&o); text != "" {
 		return nil, &Error{File: name, Text: text}
 	}
-	file, err := chakra.Read(files, o)
+	file, err := chakra.Read(files, o) // which says of which of the two it is
 	if err != nil {
 		return nil, located(name, err)
 	}
-	file.Format = f.Name
 	return file, nil
 }
 

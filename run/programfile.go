@@ -69,13 +69,13 @@ func programOfTrace(w *chakra.Workload) *scenarios.ProgramFile {
 				op.Stream = o.Stream
 			}
 		case o.Kind == collective.SendRecv: // from the first of two to the second
-			call(f, &op, collective.Broadcast, o.Bytes)
+			call(f, &op, &collective.Communication{Kind: collective.Broadcast}, o.Bytes)
 			op.Stream = fmt.Sprintf("%d to %d", o.Teams[0][0], o.Teams[0][1])
 		case o.Kind == collective.Barrier: // as NCCL does one
-			call(f, &op, collective.AllReduce, 1)
+			call(f, &op, &collective.Communication{Kind: collective.AllReduce}, 1)
 			op.Stream = streamOf(o)
 		default:
-			call(f, &op, o.Kind, o.Bytes)
+			call(f, &op, &collective.Communication{Kind: o.Kind, Root: o.Root, Splits: o.Splits}, o.Bytes)
 			op.Stream = streamOf(o)
 		}
 		f.Ops = append(f.Ops, op)
@@ -92,9 +92,9 @@ func streamOf(o *chakra.Work) string {
 }
 
 // call makes an op a collective of so many bytes a rank.
-func call(f *scenarios.ProgramFile, op *scenarios.ProgramOp, kind collective.Kind,
+func call(f *scenarios.ProgramFile, op *scenarios.ProgramOp, c *collective.Communication,
 	size unit.Bytes) {
-	op.Call, op.Async = kind.String(), true
+	op.Call, op.Async = c.String(), true
 	in := scenarios.ProgramTensor{Name: fmt.Sprintf("bytes_%d", int64(size)), Type: dtype.Uint8,
 		Shape: collective.Shape{int64(size)}, Memory: "private", At: -1}
 	if !slices.ContainsFunc(f.Tensors, func(t scenarios.ProgramTensor) bool {

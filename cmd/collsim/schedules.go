@@ -196,12 +196,18 @@ func (a *app) open(name string) (*input, error) {
 	return in, nil
 }
 
-// directory takes in the trace that a directory holds, one file a rank: those that end in .et.
-func (in *input) directory(read func(string) ([]byte, error)) error {
-	names, err := filepath.Glob(filepath.Join(in.name, "*.et")) // the pattern is right
+// directory takes in the trace that a directory holds, one file a rank: those that end in .et, or
+// else in .json or .json.gz.
+func (in *input) directory(read func(string) ([]byte, error)) (err error) {
+	var names []string
+	for _, pattern := range []string{"*.et", "*.json", "*.json.gz"} {
+		if err == nil && len(names) == 0 {
+			names, err = filepath.Glob(filepath.Join(in.name, pattern)) // the pattern is right
+		}
+	}
 	if err == nil && len(names) == 0 {
-		return &usageError{file: in.name, text: "a directory without files of a trace (NAME.RANK.et)",
-			hint: "name a file: collsim list formats"}
+		return &usageError{file: in.name, text: "a directory without files of a trace (NAME.RANK.et, " +
+			".json or .json.gz)", hint: "name a file: collsim list formats"}
 	}
 	if err == nil {
 		names, err = chakra.Sort(names)

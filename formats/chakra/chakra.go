@@ -44,14 +44,14 @@ type Input struct {
 	Reader io.Reader
 }
 
-// Sort orders names of one trace, such as all_reduce.0.et and all_reduce.1.et (or .json), by the
-// rank before the extension. It refuses names of several traces, and ranks that are missing or
-// there twice.
+// Sort orders names of one trace, such as all_reduce.0.et and all_reduce.1.et (or .json, .json.gz),
+// by the rank before the extension. It refuses names of several traces, and ranks that are missing
+// or there twice.
 func Sort(names []string) ([]string, error) {
 	sorted := make([]string, len(names))
 	first := ""
 	for i, name := range names {
-		base, _, _ := cutLast(name)
+		base, _, _ := cutLast(strings.TrimSuffix(name, ".gz"))
 		prefix, number, ok := cutLast(base)
 		rank, err := strconv.Atoi(number)
 		switch {

@@ -24,7 +24,7 @@ func (t *trace) collectives() {
 			t.alike(g)
 		}
 		for k := range g.ops[0] {
-			t.ask(t.node(g, 0, k).request())
+			t.ask(t.requested(g, k))
 		}
 		// What not all ask for never happens; that is reported, and not waited for besides.
 		for k := range slices.MinFunc(g.ops, func(a, b []int32) int { return len(a) - len(b) }) {
@@ -37,6 +37,26 @@ func (t *trace) collectives() {
 // node is a rank's k-th collective in a group.
 func (t *trace) node(g *team, member, k int) *node {
 	return &t.nodes[g.ranks[member]][g.ops[member][k]]
+}
+
+// requested is what a group asks for: of lists whose lengths differ, by the kind with splits.
+func (t *trace) requested(g *team, k int) string {
+	n := t.node(g, 0, k)
+	for member := range g.ranks {
+		if k >= len(g.ops[member]) {
+			break
+		}
+		m := t.node(g, member, k)
+		if m.lists && n.lists && (m.request() != n.request() || !equalParts(m.to)) {
+			return fmt.Sprintf("%vv of different lengths", kinds[n.attrs[commType]])
+		}
+	}
+	return n.request()
+}
+
+// equalParts reports whether lengths do not differ.
+func equalParts(parts []int64) bool {
+	return len(parts) == 0 || slices.Min(parts) == slices.Max(parts)
 }
 
 // ask counts a request.
@@ -105,7 +125,7 @@ func (t *trace) alike(g *team) {
 	for member := 1; member < len(g.ranks); member++ {
 		rank, first := int(g.ranks[member]), g.ranks[0]
 		for k := range min(len(g.ops[0]), len(g.ops[member])) {
-			mine, theirs := t.node(g, member, k).request(), t.node(g, 0, k).request()
+			mine, theirs := t.node(g, member, k).likeness(), t.node(g, 0, k).likeness()
 			if mine != theirs {
 				t.defect(rank, int(g.ops[member][k]), "asks for %s as collective %d%s, but rank %d asks "+
 					"for %s: %v", mine, k, g.of(), first, theirs, t.node(g, 0, k))

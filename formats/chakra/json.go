@@ -84,11 +84,18 @@ func (r *reader) readJSON(in *bufio.Reader) error {
 	if !found {
 		return r.fail("no workload_graph")
 	}
+	return r.end(d)
+}
+
+// end reads the closing brace, and no more.
+func (r *reader) end(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
 		return r.fail("%v", err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	if _, err := d.Token(); err == nil {
 		return r.fail("more behind the closing brace")
+	} else if !errors.Is(err, io.EOF) {
+		return r.fail("behind the closing brace: %v", err)
 	}
 	return nil
 }

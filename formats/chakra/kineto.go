@@ -71,7 +71,7 @@ func isKineto(key any) bool {
 
 // readKineto reads the rest of a file, behind its first key.
 func (r *reader) readKineto(d *json.Decoder, key json.Token) error {
-	k := kineto{reader: r}
+	k := kineto{reader: r, roots: map[int64]int64{}}
 	for {
 		var err error
 		switch key {
@@ -93,8 +93,8 @@ func (r *reader) readKineto(d *json.Decoder, key json.Token) error {
 			return r.fail("%v", err)
 		}
 	}
-	if _, err := d.Token(); err != nil { // the closing brace
-		return r.fail("%v", err)
+	if err := r.end(d); err != nil {
+		return err
 	}
 	if err := k.take(); err != nil {
 		return r.fail("%v", err)
@@ -119,11 +119,13 @@ func (k *kineto) readEvents(d *json.Decoder) error {
 		if e.Phase != "X" {
 			continue
 		}
-		switch e.Cat {
-		case "kernel", "gpu_memcpy", "gpu_memset":
+		switch {
+		case e.Cat == "kernel" || e.Cat == "gpu_memcpy" || e.Cat == "gpu_memset":
 			err = k.did(e)
-		case "cuda_sync":
+		case e.Cat == "cuda_sync":
 			err = k.waited(e)
+		case e.Cat == "cpu_op" && e.Name == "record_param_comms":
+			err = k.called(e)
 		}
 		if err != nil {
 			return fmt.Errorf("%v: %w", e, err)
@@ -174,12 +176,36 @@ func (k *kineto) waited(e *event) error {
 	return nil
 }
 
+// called takes what the host recorded of a call of NCCL, which has its root: Kineto copies all but
+// that to the kernel.
+func (k *kineto) called(e *event) error {
+	var args struct {
+		Call *int64 `json:"External id"`
+		Rank *int64 `json:"Rank"`
+	}
+	if len(e.Args) == 0 {
+		return nil
+	}
+	if err := unmarshal(e.Args, &args); err != nil {
+		return err
+	}
+	if args.Call != nil && args.Rank != nil {
+		k.roots[*args.Call] = *args.Rank
+	}
+	return nil
+}
+
 // decode reads args.
 func (e *event) decode() error {
 	if len(e.Args) == 0 {
 		return errors.New("no args")
 	}
-	err := json.Unmarshal(e.Args, &e.args)
+	return unmarshal(e.Args, &e.args)
+}
+
+// unmarshal reads args into a struct.
+func unmarshal(raw json.RawMessage, into any) error {
+	err := json.Unmarshal(raw, into)
 	var typed *json.UnmarshalTypeError
 	if errors.As(err, &typed) {
 		want := "a whole number"
@@ -242,6 +268,12 @@ func calls(name string) (kind collective.Kind, message nodeType) {
 		return collective.ReduceScatter, 0
 	case "broadcast", "_broadcast_oop":
 		return collective.Broadcast, 0
+	case "reduce", "_reduce_oop":
+		return collective.Reduce, 0
+	case "gather":
+		return collective.Gather, 0
+	case "scatter":
+		return collective.Scatter, 0
 	case "all_to_all", "all_to_allv":
 		return collective.AllToAll, 0
 	case "send":

@@ -17,8 +17,8 @@ func (k *kineto) ask(n *node, a *eventArgs) error {
 	switch {
 	case kind == 0 && message == 0:
 		return fmt.Errorf("args: Collective name = %q: allreduce, all_gather, _allgather_base, "+
-			"reduce_scatter, _reduce_scatter_base, broadcast, all_to_all, barrier, send or recv is "+
-			"expected", a.Collective)
+			"reduce_scatter, _reduce_scatter_base, broadcast, reduce, gather, scatter, all_to_all, "+
+			"all_to_allv, barrier, send or recv is expected", a.Collective)
 	case bytes == 0:
 		return fmt.Errorf("dtype = %q is no type of PyTorch that is known here", a.Type)
 	case a.In == nil || a.Out == nil || a.Size == nil:
@@ -38,37 +38,101 @@ func (k *kineto) ask(n *node, a *eventArgs) error {
 	size := int64(len(ranks))
 	in, out := int64(1), int64(1) // how they are to each other
 	switch kind {
-	case collective.AllGather:
+	case collective.AllGather, collective.Gather:
 		out = size
-	case collective.ReduceScatter:
+	case collective.ReduceScatter, collective.Scatter:
 		in = size
 	}
-	if *a.In*out != *a.Out*in {
+	if kind != collective.AllToAll && *a.In*out != *a.Out*in {
 		return fmt.Errorf("args: In msg nelems = %d, Out msg nelems = %d: of %v on %d ranks they are "+
 			"as %d to %d", *a.In, *a.Out, kind, size, in, out)
 	}
-	if kind == collective.AllToAll {
-		for _, s := range []struct {
-			key string
-			raw json.RawMessage
-		}{{"In split size", a.InSplit}, {"Out split size", a.OutSplit}} {
-			split, err := wholes(s.raw)
-			if err != nil {
-				return fmt.Errorf("%s = %s: %w", s.key, text(s.raw), err)
-			}
-			if len(split) > 0 && slices.Min(split) != slices.Max(split) {
-				return fmt.Errorf("%s = %v: parts of different lengths are not taken over", s.key, split)
-			}
-		}
-	}
-	if kind == collective.Broadcast {
-		k.note("which rank a broadcast comes from is not in the traces: the first of its group is taken")
-	}
-	n.kind, n.group, n.members = commColl, a.Group, fmt.Sprint(ranks)
+	n.kind, n.group, n.members = commColl, a.Group, fmt.Sprint(sorted(ranks))
 	n.attrs[commType], n.given[commType] = int64(slices.Index(kinds[:], kind)), true
 	n.attrs[commSize], n.given[commSize] = *a.In*bytes, true
+	switch {
+	case kind == collective.AllToAll:
+		return n.splits(a, ranks, bytes)
+	case kind.Rooted():
+		return k.root(n, kind, a, ranks)
+	}
+	n.lists = a.Collective == "all_gather" || a.Collective == "reduce_scatter"
 	return nil
 }
+
+// splits takes how much of an all_to_all goes to and comes from each rank. Of all_to_allv they are
+// rows of a tensor, of all_to_all elements of tensors in lists; where there are none, parts are
+// equal.
+func (n *node) splits(a *eventArgs, ranks []int64, bytes int64) error {
+	n.lists = true
+	for _, s := range []struct {
+		key   string
+		raw   json.RawMessage
+		elems int64
+		into  *[]int64
+	}{{"In split size", a.InSplit, *a.In, &n.to}, {"Out split size", a.OutSplit, *a.Out, &n.from}} {
+		split, err := wholes(s.raw)
+		if err != nil {
+			return fmt.Errorf("args: %s = %s: %w", s.key, text(s.raw), err)
+		}
+		rows := int64(0)
+		for _, x := range split {
+			if x < 0 || x > collective.MaxElements-rows {
+				return fmt.Errorf("args: %s = %v: 0 to %d are possible", s.key, split,
+					collective.MaxElements)
+			}
+			rows += x
+		}
+		switch {
+		case len(split) == 0:
+			split, rows = slices.Repeat([]int64{1}, len(ranks)), int64(len(ranks))
+			if s.elems%rows != 0 {
+				return fmt.Errorf("args: no %s, and %d elements: among %d ranks a multiple of %d is expected",
+					s.key, s.elems, rows, rows)
+			}
+		case len(split) != len(ranks):
+			return fmt.Errorf("args: %s = %v, of %d; Group size = %d", s.key, split, len(split),
+				len(ranks))
+		case a.Collective == "all_to_all": // which has In msg nelems as Out msg nelems as well
+			s.elems = rows
+		case rows == 0 && s.elems > 0 || rows > 0 && s.elems%rows != 0:
+			return fmt.Errorf("args: %s = %v: %d rows, of %d elements", s.key, split, rows, s.elems)
+		}
+		if s.key == "In split size" && s.elems != *a.In {
+			return fmt.Errorf("args: %s = %v: %d elements; In msg nelems = %d", s.key, split, rows, *a.In)
+		}
+		row := int64(0) // bytes
+		if rows > 0 {
+			row = s.elems / rows * bytes
+		}
+		*s.into = make([]int64, len(split))
+		for i, rank := range sorted(ranks) {
+			(*s.into)[i] = split[slices.Index(ranks, rank)] * row
+		}
+	}
+	return nil
+}
+
+// root takes the root of a call, which the host's record of it has as a place in the group.
+func (k *kineto) root(n *node, kind collective.Kind, a *eventArgs, ranks []int64) error {
+	place, known := k.roots[a.Call]
+	switch {
+	case !known && kind == collective.Broadcast:
+		k.note("which rank a broadcast comes from is not in the traces: the first of its group is taken")
+		return nil
+	case !known:
+		return fmt.Errorf("args: External id = %d: there is no record_param_comms with it and a Rank, "+
+			"which is the root of %s; it is recorded with ProfilerActivity.CPU", a.Call, a.Collective)
+	case place < 0 || place >= int64(len(ranks)):
+		return fmt.Errorf("args: External id = %d: the Rank of its record_param_comms is %d; a place in "+
+			"a group of %d is expected", a.Call, place, len(ranks))
+	}
+	n.root = int64(slices.Index(sorted(ranks), ranks[place])) + 1
+	return nil
+}
+
+// sorted are ranks in order.
+func sorted(ranks []int64) []int64 { return slices.Sorted(slices.Values(ranks)) }
 
 // message makes a node one end of a message.
 func (n *node) message(kind nodeType, a *eventArgs, bytes int64) error {
@@ -85,8 +149,8 @@ func (n *node) message(kind nodeType, a *eventArgs, bytes int64) error {
 	return nil
 }
 
-// ranks are those of a call's group. Of many, its events have the first and the last alone, and
-// distributedInfo may have all.
+// ranks are those of a call's group, by their places in it. Of many, its events have the first and
+// the last alone, and distributedInfo may have all.
 func (k *kineto) ranks(a *eventArgs) ([]int64, error) {
 	var ranks []int64
 	if strings.Contains(string(a.Ranks), "...") {
@@ -108,8 +172,11 @@ func (k *kineto) ranks(a *eventArgs) ([]int64, error) {
 	if int64(len(ranks)) != *a.Size {
 		return nil, fmt.Errorf("args: Process Group Ranks = %v, but Group size = %d", ranks, *a.Size)
 	}
-	ranks = slices.Clone(ranks)
-	slices.Sort(ranks)
+	for i, rank := range ranks {
+		if slices.Contains(ranks[:i], rank) {
+			return nil, fmt.Errorf("args: Process Group Ranks = %v: %d is there twice", ranks, rank)
+		}
+	}
 	return ranks, nil
 }
 
@@ -121,6 +188,9 @@ func wholes(raw json.RawMessage) (list []int64, err error) {
 	}
 	if len(raw) == 0 {
 		return nil, nil
+	}
+	if strings.Contains(string(raw), "...") {
+		return nil, errors.New("of more than 30 the profiler leaves some out: they are not in the trace")
 	}
 	if json.Unmarshal(raw, &list) != nil {
 		return nil, errors.New("a list of whole numbers is expected")

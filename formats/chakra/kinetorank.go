@@ -17,6 +17,7 @@ type kineto struct {
 	about  distributed
 	events []*event // what its GPU did
 	syncs  []*event
+	roots  map[int64]int64 // of the host's calls, by External id: places in their groups
 
 	streams []*gpuStream // by number
 	after   [][]int      // what each event waits for besides the one before it on its stream

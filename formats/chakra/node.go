@@ -25,7 +25,12 @@ type node struct {
 	given      [len(attrNames)]bool
 	group      string // pg_name
 	members    string // its ranks, where they are known
-	counted    bool   // num_ops says how much it computes
+	root       int64  // one more than the place of its root among the ranks; 0 where none is known
+	// Where ranks may put in and get different lengths, lists is true; of an all_to_all to and from
+	// are how many bytes go to and come from each rank of the group.
+	lists    bool
+	to, from []int64
+	counted  bool // num_ops says how much it computes
 }
 
 // nodeType is the schema's NodeType.
@@ -163,5 +168,17 @@ func (n *node) request() string {
 	if kind == collective.Barrier {
 		return kind.String()
 	}
-	return fmt.Sprintf("%v of %v", kind, unit.Bytes(n.attrs[commSize]))
+	text := fmt.Sprintf("%v of %v", kind, unit.Bytes(n.attrs[commSize]))
+	if n.root > 0 {
+		text += fmt.Sprintf(", root %d", n.root-1)
+	}
+	return text
+}
+
+// likeness is what the ranks of a group must ask for alike.
+func (n *node) likeness() string {
+	if n.lists {
+		return fmt.Sprintf("%v of lists", kinds[n.attrs[commType]])
+	}
+	return n.request()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
@@ -98,7 +99,7 @@ func (t *trace) name() string {
 	if len(t.files) == 0 {
 		return "chakra"
 	}
-	name, _, _ := cutLast(path.Base(t.files[0].Name))
+	name, _, _ := cutLast(strings.TrimSuffix(path.Base(t.files[0].Name), ".gz"))
 	name, _, _ = cutLast(name)
 	return name
 }

@@ -22,9 +22,12 @@ type Workload struct {
 type Work struct {
 	Name  string
 	Kind  collective.Kind // 0 of a computation, send_recv of a message from a rank to the next
-	Bytes unit.Bytes      // what each rank puts in: comm_size
-	Time  unit.Time       // of a computation
-	CPU   bool            // of a computation: of the host, not of the GPU
+	Bytes unit.Bytes      // what each rank puts in: comm_size; the most, where ranks differ
+	Root  int             // of what has one: its place in a team
+	// Splits, of kinds with splits, are in bytes, as those of a collective.Communication.
+	Splits [][]int64
+	Time   unit.Time // of a computation
+	CPU    bool      // of a computation: of the host, not of the GPU
 	// Stream is where a computation is done, empty where the trace does not say.
 	Stream string
 	Group  string  // of a collective: pg_name, of the first team
@@ -172,21 +175,85 @@ func (w *works) collective(g *team, k int) (o Work, err error) {
 	switch o.Kind {
 	case collective.Barrier:
 		return o, nil
-	case collective.AllReduce, collective.Broadcast:
-	case collective.AllGather:
-		if int64(o.Bytes) > collective.MaxElements/p {
-			return wrong("comm_size = %d is too much for %d ranks", int64(o.Bytes), p)
+	case collective.AllReduce:
+	case collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter:
+		if o.Root = max(int(n.root)-1, 0); n.root == 0 && o.Kind != collective.Broadcast {
+			return wrong("comm_type = %d (%v): its root is not in a trace of Chakra; all_reduce, "+
+				"all_gather, broadcast, all_to_all, reduce_scatter and barriers are taken over",
+				n.attrs[commType], o.Kind)
 		}
-	case collective.AllToAll, collective.ReduceScatter:
-		if int64(o.Bytes)%p != 0 {
-			return wrong("comm_size = %d; %v among %d ranks takes a multiple of %d", int64(o.Bytes),
-				o.Kind, p, p)
+	}
+	if n.lists {
+		if err := w.parts(g, k, &o); err != nil || o.Splits != nil {
+			return o, err
 		}
-	default:
-		return wrong("comm_type = %d (%v): a program has all_reduce, all_gather, broadcast, all_to_all, "+
-			"reduce_scatter and barriers", n.attrs[commType], o.Kind)
+	}
+	switch {
+	case o.Kind.Gathers() && int64(o.Bytes) > collective.MaxElements/p:
+		return wrong("comm_size = %d is too much for %d ranks", int64(o.Bytes), p)
+	case (o.Kind.Scatters() || o.Kind == collective.AllToAll) && int64(o.Bytes)%p != 0:
+		return wrong("comm_size = %d; %v among %d ranks takes a multiple of %d", int64(o.Bytes),
+			o.Kind, p, p)
 	}
 	return o, nil
+}
+
+// parts has an op of lists be one with splits, if ranks put in or get different lengths.
+func (w *works) parts(g *team, k int, o *Work) error {
+	p := int64(len(g.ranks))
+	var splits [][]int64 // from each rank
+	total := int64(0)
+	for i := range g.ranks {
+		n := w.node(g, i, k)
+		bytes := n.attrs[commSize]
+		o.Bytes = max(o.Bytes, unit.Bytes(bytes))
+		row := n.to
+		switch {
+		case o.Kind == collective.AllGather:
+			row = []int64{bytes}
+		case o.Kind == collective.ReduceScatter: // what it gets, of which it told p times as much
+			row = []int64{bytes / p}
+		}
+		for _, n := range row {
+			if total += n; total < 0 || total > collective.MaxElements {
+				return w.wrong(int(g.ranks[i]), g.ops[i][k], "with it the ranks put in more than %d bytes",
+					int64(collective.MaxElements))
+			}
+		}
+		splits = append(splits, row)
+	}
+	if o.Kind != collective.AllToAll {
+		splits = [][]int64{slices.Concat(splits...)}
+	} else if err := w.transposed(g, k, splits); err != nil {
+		return err
+	}
+	if equalParts(slices.Concat(splits...)) {
+		return nil
+	}
+	o.Splits = splits
+	switch o.Kind {
+	case collective.AllGather:
+		o.Kind = collective.AllGatherV
+	case collective.ReduceScatter:
+		o.Kind, o.Bytes = collective.ReduceScatterV, unit.Bytes(total)
+	case collective.AllToAll:
+		o.Kind = collective.AllToAllV
+	}
+	return nil
+}
+
+// transposed holds what ranks expect from others to what these send them.
+func (w *works) transposed(g *team, k int, splits [][]int64) error {
+	for i := range g.ranks {
+		n := w.node(g, i, k)
+		for j := range splits {
+			if n.from[j] != splits[j][i] {
+				return w.wrong(int(g.ranks[i]), g.ops[i][k], "it expects %d bytes from rank %d, which sends "+
+					"it %d: %v", n.from[j], g.ranks[j], splits[j][i], w.node(g, j, k))
+			}
+		}
+	}
+	return nil
 }
 
 // nearest are the nodes that each of a rank waits for: where one is left out, those before it.

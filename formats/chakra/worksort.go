@@ -158,8 +158,8 @@ func (w *works) merge() {
 		}
 		slices.Sort(o.After)
 		o.After = slices.Compact(o.After)
-		key := fmt.Sprintf("%d %q %d %d %d %t %q %d %v", w.ids[i], o.Name, o.Kind, o.Bytes, o.Time, o.CPU,
-			o.Stream, len(o.Teams[0]), o.After)
+		key := fmt.Sprintf("%d %q %d %d %d %v %d %t %q %d %v", w.ids[i], o.Name, o.Kind, o.Bytes, o.Root,
+			o.Splits, o.Time, o.CPU, o.Stream, len(o.Teams[0]), o.After)
 		at, found := known[key]
 		if !found || o.Kind == collective.SendRecv || !merged[at].join(&o) {
 			at = len(merged)
