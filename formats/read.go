@@ -27,23 +27,33 @@ func Read(name string, r io.Reader, o Options) (*File, error) {
 	if !ok {
 		return nil, &Error{File: name, Text: "of no known format", Hint: Hint()}
 	}
-	if isGzip(head) {
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, &Error{File: name, Text: fmt.Sprintf("gzip: %v", err)}
-		}
-		b = bufio.NewReader(z)
+	plain, err := Plain(b)
+	if err != nil {
+		return nil, &Error{File: name, Text: err.Error()}
 	}
 	o.File = name
 	if text := f.refuses(&o); text != "" {
 		return nil, &Error{File: name, Text: text}
 	}
-	file, err := f.read(b, o)
+	file, err := f.read(plain, o)
 	if err != nil {
 		return nil, located(name, err)
 	}
 	file.Format = f.Name
 	return file, nil
+}
+
+// Plain is what a file has, if it may be gzipped.
+func Plain(in io.Reader) (io.Reader, error) {
+	b := bufio.NewReader(in)
+	if head, _ := b.Peek(2); !isGzip(head) {
+		return b, nil
+	}
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, fmt.Errorf("gzip: %w", err)
+	}
+	return z, nil
 }
 
 // ReadTrace reads a schedule that is in several files, one a rank: a trace of Chakra, or of

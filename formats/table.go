@@ -8,6 +8,7 @@ import (
 
 	"collsim/formats/forestcoll"
 	"collsim/formats/goal"
+	"collsim/formats/hlo"
 	"collsim/formats/msccl"
 	"collsim/formats/mscclpp"
 	"collsim/formats/sccl"
@@ -32,10 +33,12 @@ type Format struct {
 		error) // nil: it is not written
 }
 
-// The formats that others treat by themselves: our own text form, and traces of a file a rank.
+// The formats that others treat by themselves: our own text form, traces of a file a rank, and
+// programs of all ranks.
 const (
 	Text  = "schedule"
 	Trace = "chakra"
+	HLO   = "hlo"
 )
 
 // Table lists what Read reads. The first whose beginning a file has is its format.
@@ -65,6 +68,9 @@ func Table() []Format {
 		{Name: "kineto", About: "traces of PyTorch's profiler, a file a rank: what GPUs did, and " +
 			"requests without data", Extensions: []string{"json"}, Dataless: true,
 			is: hasKey("deviceProperties", "baseTimeNanoseconds"), read: readTraceFile},
+		{Name: HLO, About: "HLO modules of XLA, as text after optimizations: what ranks ask for, " +
+			"without data", Extensions: []string{"hlo"}, Dataless: true,
+			is: beginsWith("HloModule"), read: hlo.Read},
 		{Name: "forestcoll", About: "XML spanning trees of ForestColl", Extensions: []string{"xml"},
 			is: beginsWith("<Algo"), read: forestcoll.Read},
 	}

@@ -142,7 +142,7 @@ func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
 	case scenarios.WhichShapes:
 		a.Shapes, a.Err = s.arrays.inputShapes(p)
 	case scenarios.WhichProgram:
-		a.Program, a.Err = s.traced(p.Data.Input, p.Topology.Ranks)
+		a.Program, a.Err = s.filed(p.Data.Input, p.Topology.Ranks)
 	}
 	return a
 }

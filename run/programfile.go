@@ -16,17 +16,22 @@ import (
 	"collsim/unit"
 )
 
-// A Chakra trace as a program. Sizes are bytes there, so tensors are; all calls of a size read the
-// same one, and each writes its own. What waits for what is said by the ops that it comes after.
+// A file of others as a program. Sizes are bytes in traces, so tensors are; all calls of a size
+// read the same one, and each writes its own. What waits for what is said by the ops that it comes
+// after.
 
-// traced reads the trace that is the program of a scenario.
-func (s *Scenario) traced(file string, ranks int) (*scenarios.ProgramFile, error) {
-	if !strings.Contains(file, formats.RankInName) {
-		return nil, fmt.Errorf("a file a rank is expected, with %s in the name", formats.RankInName)
-	}
+// filed reads the file that is the program of a scenario: a trace of a file a rank, or a module.
+func (s *Scenario) filed(file string, ranks int) (*scenarios.ProgramFile, error) {
 	name, read := s.disk.resolve(file), s.disk.file
 	if strings.HasPrefix(s.file, "example:") {
 		name, read = file, scenarios.ExampleFile
+	}
+	if !strings.Contains(file, formats.RankInName) {
+		text, err := read(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
+		}
+		return module(name, text, ranks)
 	}
 	parts, err := formats.ReadParts(name, read)
 	if err != nil {

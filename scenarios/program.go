@@ -84,8 +84,8 @@ func programKeys() []Key {
 		{Path: "program.iterations", kind: aWhole, min: 1, max: 1000, Default: "1", Example: "3",
 			Sweep: true, Doc: "How often every rank does it, back to back."},
 		{Path: "program.file", kind: aFile, Example: `"step.{rank}.et"`, Default: "none",
-			Doc: "A trace that has all of it, in place of groups, tensors and ops, of Chakra or of " +
-				"PyTorch's profiler: a file a rank, with {rank} in the name."},
+			Doc: "What has all of it, in place of groups, tensors and ops: a trace of Chakra or of " +
+				"PyTorch's profiler, a file a rank, with {rank} in the name; or the HLO module that all do."},
 		{Path: "program.gradient", kind: aChoice, Values: []string{"none", "full"}, Default: "none",
 			Example: `"full"`, Sweep: true,
 			Doc: "Whether its backward pass follows: of the full gradient, as of a collective. The " +

@@ -1,0 +1,328 @@
+package hlo
+
+import (
+	"slices"
+	"strings"
+
+	"collsim/collective"
+)
+
+// kindName is what a collective is.
+type kindName uint8
+
+const (
+	allReduce kindName = iota + 1
+	allGather
+	reduceScatter
+	allToAll
+	permute
+	broadcast
+)
+
+// kindOf is the one of an opcode, 0 of others.
+func kindOf(opcode string) kindName {
+	return map[string]kindName{"all-reduce": allReduce, "all-gather": allGather,
+		"reduce-scatter": reduceScatter, "all-to-all": allToAll, "collective-permute": permute,
+		"collective-broadcast": broadcast}[strings.TrimSuffix(opcode, "-start")]
+}
+
+// reducesOrGathers reports whether it is of those that have use_global_device_ids.
+func (k kindName) reducesOrGathers() bool {
+	return k == allReduce || k == allGather || k == reduceScatter
+}
+
+// communicate adds a collective, asynchronous or not.
+func (e *emitter) communicate(c *computation, i *instr, opcode string, after []int, async bool) (
+	value, error) {
+	made, known := e.made[i]
+	if !known {
+		by, err := modeOf(i)
+		if err != nil {
+			return value{}, e.fail(i, "%v", err)
+		}
+		if kindOf(opcode) == permute {
+			made, err = e.permute(c, i, by)
+		} else {
+			made, err = e.collectives(c, i, kindOf(opcode), by)
+		}
+		if err != nil {
+			return value{}, err
+		}
+		e.made[i] = made
+	}
+	var ops []int
+	for _, o := range made {
+		o.After, o.Async = after, async
+		ops = append(ops, e.add(i, o))
+	}
+	if len(ops) == 0 {
+		ops = after
+	}
+	return value{after: ops}, nil
+}
+
+// collectives are those of an instruction: one for each size of its groups.
+func (e *emitter) collectives(c *computation, i *instr, kind kindName, by mode) (ops []Op,
+	err error) {
+	if len(i.operands) == 0 {
+		return nil, e.fail(i, "%s without an operand", i.opcode)
+	}
+	text, given := i.attr("replica_groups")
+	if !given {
+		text = "{}"
+	}
+	list, err := groups(text, e.numbers(by))
+	if err != nil {
+		return nil, e.fail(i, "%v", err)
+	}
+	teams := e.teams(list, by)
+	ranks := 0
+	for _, team := range teams {
+		ranks += len(team)
+	}
+	if ranks < e.ranks() && kind != broadcast {
+		return nil, e.fail(i, "replica_groups=%.60s: %d of %d ranks; each is expected in one", text,
+			ranks, e.ranks())
+	}
+	call, err := e.call(c, i, kind)
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range sizes(teams) {
+		tensors, err := e.operands(c, i, call, int64(size))
+		if err != nil {
+			return nil, err
+		}
+		if size > 1 { // and no rank by itself
+			ops = append(ops, Op{Call: call, Teams: ofSize(teams, size), Tensors: tensors})
+		}
+	}
+	return ops, nil
+}
+
+// sizes are those that teams have, rising.
+func sizes(teams [][]int) (list []int) {
+	for _, team := range teams {
+		list = append(list, len(team))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// ofSize are the teams of so many.
+func ofSize(teams [][]int, size int) (list [][]int) {
+	for _, team := range teams {
+		if len(team) == size {
+			list = append(list, team)
+		}
+	}
+	return list
+}
+
+// call is the collective that an instruction is, on the axis as it lies.
+func (e *emitter) call(c *computation, i *instr, kind kindName) (*collective.Communication, error) {
+	call := &collective.Communication{Kind: map[kindName]collective.Kind{
+		allReduce: collective.AllReduce, allGather: collective.AllGather,
+		reduceScatter: collective.ReduceScatter, allToAll: collective.AllToAll,
+		broadcast: collective.Broadcast}[kind]}
+	var err error
+	if call.Kind.Reduces() {
+		if call.Op, err = e.operator(c, i); err != nil {
+			return nil, err
+		}
+	}
+	text, given := i.attr("dimensions")
+	if kind == allGather || kind == reduceScatter || kind == allToAll && given {
+		inner := strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
+		axes, err := wholes(inner)
+		of := &c.instrs[i.operands[0]].shape
+		if err != nil || len(axes) != 1 || axes[0] >= int64(len(of.dims)) {
+			return nil, e.fail(i, "dimensions=%.40s: an axis of its operand is expected", text)
+		}
+		call.Axis = slices.Index(of.major, int(axes[0]))
+		if kind == allToAll {
+			call.Concat = call.Axis
+		}
+	}
+	return call, nil
+}
+
+// operator is what the root of the computation of a reduction does.
+func (e *emitter) operator(c *computation, i *instr) (collective.Op, error) {
+	of, err := e.callee(i, "to_apply")
+	if err != nil {
+		return 0, err
+	}
+	root := &of.instrs[of.root]
+	if strings.TrimSuffix(root.opcode, "-start") == "convert" && len(root.operands) == 1 {
+		root = &of.instrs[root.operands[0]] // a sum in a wider type
+	}
+	isPred := len(i.operands) > 0 && c.instrs[i.operands[0]].shape.elem == "pred"
+	switch op := root.opcode; {
+	case op == "add" && !isPred:
+		return collective.Sum, nil
+	case op == "multiply" && !isPred:
+		return collective.Prod, nil
+	case op == "maximum", op == "or" && isPred: // of 0 and 1
+		return collective.Max, nil
+	case op == "minimum", op == "and" && isPred:
+		return collective.Min, nil
+	}
+	return 0, e.fail(i, "to_apply is %s of %s; add, multiply, maximum, minimum, and of pred or and "+
+		"and are read", root.opcode, c.instrs[i.operands[0]].shape.elem)
+}
+
+// operands are the tensors of a call among so many ranks. An all-to-all of one operand for each is
+// that of all of them in one.
+func (e *emitter) operands(c *computation, i *instr, call *collective.Communication, size int64) (
+	tensors []Tensor, err error) {
+	in, out := int64(0), int64(0)
+	for _, operand := range i.operands {
+		for _, array := range c.instrs[operand].shape.arrays() {
+			t, err := array.tensor()
+			if err != nil {
+				return nil, e.fail(i, "%v", err)
+			}
+			if wide := array.elem == "c64" || array.elem == "c128"; wide && call.Op > collective.Sum {
+				return nil, e.fail(i, "%v of %s is not read", call.Op, array.elem)
+			}
+			tensors = append(tensors, t)
+			in += array.bytes()
+		}
+	}
+	if len(tensors) == 0 {
+		return nil, e.fail(i, "no operand has elements")
+	}
+	if _, array := i.attr("dimensions"); call.Kind == collective.AllToAll && !array {
+		for _, t := range tensors {
+			if int64(len(tensors)) != size || !slices.Equal(t.Shape, tensors[0].Shape) {
+				return nil, e.fail(i, "an operand of one shape for each of %d ranks is expected", size)
+			}
+		}
+		whole := append(collective.Shape{size}, tensors[0].Shape...)
+		tensors = []Tensor{{tensors[0].Type, whole}}
+	}
+	if call.Kind == collective.ReduceScatter || call.Kind == collective.AllToAll {
+		for _, t := range tensors {
+			if call.Axis >= len(t.Shape) || t.Shape[call.Axis]%size != 0 {
+				return nil, e.fail(i, "axis %d of %v: a multiple of %d ranks is expected", call.Axis,
+					t.Shape, size)
+			}
+		}
+	}
+	for _, array := range i.result() {
+		out += array.bytes()
+	}
+	want := in
+	switch call.Kind {
+	case collective.AllGather:
+		want = min(in, most/size) * size
+	case collective.ReduceScatter:
+		want = in / size
+	}
+	if out != want {
+		return nil, e.fail(i, "its result has %d bytes; %v of %d bytes on %d ranks has %d", out,
+			call.Kind, in, size, want)
+	}
+	return tensors, nil
+}
+
+// result is what a collective gives: of one that is started, but for all-reduce, the second part of
+// what it is with its operands.
+func (i *instr) result() []*shape {
+	s := &i.shape
+	if strings.HasSuffix(i.opcode, "-start") && i.opcode != "all-reduce-start" && len(s.tuple) > 1 {
+		s = &s.tuple[1]
+	}
+	return s.arrays()
+}
+
+// permute is the messages of a collective-permute: rings where pairs close one, by its length, and
+// for the rest a message a pair.
+func (e *emitter) permute(c *computation, i *instr, by mode) (ops []Op, err error) {
+	to, from, err := e.pairs(i, by)
+	if err != nil {
+		return nil, err
+	}
+	var tensors []Tensor
+	for _, operand := range i.operands {
+		for _, array := range c.instrs[operand].shape.arrays() {
+			t, err := array.tensor()
+			if err != nil {
+				return nil, e.fail(i, "%v", err)
+			}
+			tensors = append(tensors, t)
+		}
+	}
+	if len(tensors) == 0 {
+		return nil, e.fail(i, "a permute without an operand")
+	}
+	rings, others := cycles(to, from)
+	for _, size := range sizes(rings) {
+		if size > 1 {
+			ops = append(ops, Op{Teams: ofSize(rings, size), Tensors: tensors,
+				Call: &collective.Communication{Kind: collective.SendRecv}})
+		}
+	}
+	for _, pair := range others {
+		ops = append(ops, Op{Teams: [][]int{pair}, Tensors: tensors,
+			Call: &collective.Communication{Kind: collective.Broadcast}})
+	}
+	return ops, nil
+}
+
+// pairs are to whom each rank sends, and from whom it receives; −1 is nobody.
+func (e *emitter) pairs(i *instr, by mode) (to, from []int, err error) {
+	text, _ := i.attr("source_target_pairs")
+	fail := func(format string, args ...any) ([]int, []int, error) {
+		return nil, nil, e.fail(i, "source_target_pairs=%.60s: "+format, append([]any{text}, args...)...)
+	}
+	if !strings.HasPrefix(text, "{") {
+		return fail("pairs as {{0,1},{1,0}} are expected")
+	}
+	list, err := listed(text)
+	if err != nil {
+		return fail("%v", err)
+	}
+	to, from = slices.Repeat([]int{-1}, e.ranks()), slices.Repeat([]int{-1}, e.ranks())
+	for _, pair := range list {
+		if len(pair) != 2 || max(pair[0], pair[1]) >= e.numbers(by) {
+			return fail("pairs of 0 to %d are expected", e.numbers(by)-1)
+		}
+		for _, team := range e.teams([][]int64{pair}, by) {
+			for k := range len(team) / 2 { // with all partitions of both, one by one
+				a, b := team[k], team[k+len(team)/2]
+				if to[a] >= 0 || from[b] >= 0 {
+					return fail("%v: each sends, and receives, once", pair)
+				}
+				to[a], from[b] = b, a
+			}
+		}
+	}
+	return to, from, nil
+}
+
+// cycles are the rings of what each rank sends to, each from its lowest rank on, and the pairs that
+// are in none.
+func cycles(to, from []int) (rings, pairs [][]int) {
+	seen := make([]bool, len(to))
+	for rank := range to {
+		if seen[rank] || to[rank] < 0 {
+			continue
+		}
+		ring, at := []int{rank}, to[rank]
+		for at >= 0 && at != rank {
+			ring = append(ring, at)
+			at = to[at]
+		}
+		if at == rank {
+			rings = append(rings, ring)
+			for _, r := range ring {
+				seen[r] = true
+			}
+			continue
+		}
+		pairs = append(pairs, []int{rank, to[rank]})
+	}
+	return rings, pairs
+}

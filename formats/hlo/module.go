@@ -1,0 +1,267 @@
+package hlo
+
+import (
+	"strconv"
+	"strings"
+)
+
+// module is what a file has.
+type module struct {
+	name                 string
+	replicas, partitions int
+	scheduled            bool
+	computations         map[string]*computation
+	entry                *computation
+}
+
+// ranks is how many there are.
+func (m *module) ranks() int { return m.replicas * m.partitions }
+
+// computation is instructions in order, each behind those whose results it reads.
+type computation struct {
+	name   string
+	instrs []instr
+	byName map[string]int
+	root   int
+	busy   bool // while what calls it is carried out
+}
+
+// instr is an instruction.
+type instr struct {
+	name, opcode string
+	line         int
+	shape        shape
+	inside       string // the brackets: operands, or a number, or a constant
+	operands     []int  // numbers of instructions before it
+	attrs        []attr
+}
+
+// attr is an attribute of an instruction.
+type attr struct {
+	name, value string
+	line        int
+}
+
+// attr is the value of an attribute, and whether there is one.
+func (i *instr) attr(name string) (string, bool) {
+	for _, a := range i.attrs {
+		if a.name == name {
+			return a.value, true
+		}
+	}
+	return "", false
+}
+
+// maxRanks bounds num_partitions and replica_count, and their product.
+const maxRanks = 1 << 16
+
+// module reads a file.
+func (p *parser) module() (*module, error) {
+	m := &module{replicas: 1, partitions: 1, computations: map[string]*computation{}}
+	p.skip(true)
+	if !p.accept("HloModule") {
+		return nil, p.fail(p.line, "HloModule is expected, not %s", p.next())
+	}
+	p.skip(false)
+	var err error
+	if m.name, err = p.name("the name of the module"); err != nil {
+		return nil, err
+	}
+	attrs, err := p.attrs()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range attrs {
+		m.scheduled = m.scheduled || a.name == "is_scheduled" && a.value == "true"
+		into := map[string]*int{"num_partitions": &m.partitions, "replica_count": &m.replicas}[a.name]
+		if into == nil {
+			continue
+		}
+		if *into, err = strconv.Atoi(a.value); err != nil || *into < 1 || *into > maxRanks {
+			return nil, p.fail(a.line, "%s=%s: 1 to %d are possible", a.name, a.value, maxRanks)
+		}
+	}
+	if m.ranks() > maxRanks {
+		return nil, p.fail(1, "%d replicas of %d partitions; %d ranks are possible", m.replicas,
+			m.partitions, maxRanks)
+	}
+	for p.skip(true); p.pos < len(p.text); p.skip(true) {
+		if p.table() {
+			continue
+		}
+		if err := p.computation(m); err != nil {
+			return nil, err
+		}
+	}
+	if m.entry == nil {
+		return nil, p.fail(p.line, "no ENTRY: which computation is run is not in the file")
+	}
+	return m, nil
+}
+
+// table goes on behind a table of source locations, if one begins here: a heading, and lines with
+// numbers.
+func (p *parser) table() bool {
+	found := false
+	for _, heading := range []string{"FileNames", "FunctionNames", "FileLocations", "StackFrames"} {
+		found = found || p.accept(heading+"\n") || p.accept(heading+"\r\n")
+	}
+	for found && p.peek() >= '0' && p.peek() <= '9' {
+		rest, _, _ := strings.Cut(p.text[p.pos:], "\n")
+		p.step(min(len(rest)+1, len(p.text)-p.pos))
+	}
+	return found
+}
+
+// attrs reads ", name=value" as often as it is there; lines go on behind a comma.
+func (p *parser) attrs() (list []attr, err error) {
+	for p.skip(false); p.accept(","); p.skip(false) {
+		p.skip(true)
+		a := attr{line: p.line}
+		if a.name, err = p.name("the name of an attribute"); err != nil {
+			return nil, err
+		}
+		p.skip(false)
+		if !p.accept("=") {
+			return nil, p.fail(p.line, "%s: = and a value are expected, not %s", a.name, p.next())
+		}
+		p.skip(false)
+		if a.value, err = p.value(); err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// computation reads one.
+func (p *parser) computation(m *module) (err error) {
+	c := &computation{byName: map[string]int{}, root: -1}
+	line := p.line
+	isEntry := p.accept("ENTRY ")
+	p.skip(false)
+	if c.name, err = p.name("a computation, or ENTRY and one,"); err != nil {
+		return err
+	}
+	if m.computations[c.name] != nil {
+		return p.fail(line, "a second computation %s", c.name)
+	}
+	p.skip(false)
+	if p.peek() == '(' { // parameters and result, which instructions have as well
+		if _, err := p.bracket("the parameters of a computation"); err != nil {
+			return err
+		}
+		p.skip(false)
+		if !p.accept("->") {
+			return p.fail(p.line, "%s: -> and the shape of a result are expected, not %s", c.name, p.next())
+		}
+		p.skip(false)
+		if _, err := p.shape(); err != nil {
+			return err
+		}
+		p.skip(false)
+	}
+	if !p.accept("{") {
+		return p.fail(p.line, "%s: { is expected, not %s", c.name, p.next())
+	}
+	for p.skip(true); !p.accept("}"); p.skip(true) {
+		if err := p.instr(c); err != nil {
+			return err
+		}
+	}
+	if len(c.instrs) == 0 {
+		return p.fail(line, "%s has no instructions", c.name)
+	}
+	if c.root < 0 {
+		c.root = len(c.instrs) - 1
+	}
+	if _, err := p.attrs(); err != nil { // execution_thread
+		return err
+	}
+	m.computations[c.name] = c
+	if isEntry {
+		if m.entry != nil {
+			return p.fail(line, "a second ENTRY: %s is one", m.entry.name)
+		}
+		m.entry = c
+	}
+	return nil
+}
+
+// bracket reads what is in round brackets.
+func (p *parser) bracket(what string) (string, error) {
+	line := p.line
+	if !p.accept("(") {
+		return "", p.fail(p.line, "( and %s are expected, not %s", what, p.next())
+	}
+	from := p.pos
+	for !p.accept(")") {
+		if p.pos == len(p.text) {
+			return "", p.fail(line, "a bracket that opens here is not closed")
+		}
+		if _, err := p.value(); err != nil {
+			return "", err
+		}
+		if c := p.peek(); c == ',' || c == '\n' {
+			p.step(1)
+		} else if c != ')' && c != 0 {
+			return "", p.fail(p.line, "%q closes no bracket", c)
+		}
+	}
+	return p.text[from : p.pos-1], nil
+}
+
+// instr reads an instruction.
+func (p *parser) instr(c *computation) (err error) {
+	i := instr{line: p.line}
+	isRoot := p.accept("ROOT ")
+	p.skip(false)
+	if i.name, err = p.name("an instruction, or }"); err != nil {
+		return err
+	}
+	if _, known := c.byName[i.name]; known {
+		return p.fail(i.line, "a second %s in %s", i.name, c.name)
+	}
+	p.skip(false)
+	if !p.accept("=") {
+		return p.fail(p.line, "%s: = and a shape are expected, not %s", i.name, p.next())
+	}
+	p.skip(false)
+	if i.shape, err = p.shape(); err != nil {
+		return err
+	}
+	p.skip(false)
+	if i.opcode, err = p.name("an opcode"); err != nil {
+		return err
+	}
+	if i.inside, err = p.bracket("operands of " + i.opcode); err != nil {
+		return err
+	}
+	if i.attrs, err = p.attrs(); err != nil {
+		return err
+	}
+	if i.opcode != "parameter" && i.opcode != "constant" {
+		for _, text := range split(i.inside) {
+			words := strings.Fields(text) // with its shape before it in older files
+			if len(words) == 0 {
+				return p.fail(i.line, "%s: an operand is expected", i.name)
+			}
+			operand := strings.TrimPrefix(words[len(words)-1], "%")
+			at, known := c.byName[operand]
+			if !known {
+				return p.fail(i.line, "%s: operand %.60q is no instruction before it in %s", i.name, operand,
+					c.name)
+			}
+			i.operands = append(i.operands, at)
+		}
+	}
+	if isRoot {
+		if c.root >= 0 {
+			return p.fail(i.line, "a second ROOT in %s", c.name)
+		}
+		c.root = len(c.instrs)
+	}
+	c.byName[i.name] = len(c.instrs)
+	c.instrs = append(c.instrs, i)
+	return nil
+}

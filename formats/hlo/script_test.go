@@ -1,0 +1,170 @@
+package hlo_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/formats/hlo"
+	"collsim/formats/internal/foreign"
+	"collsim/proof"
+)
+
+// TestScripts runs the scripts of testdata/scripts: "program" reads a module and prints a line an
+// op, "entry ranks=N" one of which the input is the instructions of the entry, on as many
+// partitions, with a sum before it.
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			text := d.Input
+			if d.Cmd == "entry" {
+				ranks, replicas := 0, 1
+				d.ScanArgs(t, "ranks", &ranks)
+				if d.HasArg("replicas") {
+					d.ScanArgs(t, "replicas", &replicas)
+				}
+				text = fmt.Sprintf("HloModule m, num_partitions=%d, replica_count=%d\nsum { x = f32[] "+
+					"parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] add(x, y) }\nENTRY e {\n%s\n}",
+					ranks/replicas, replicas, text)
+			} else {
+				require.Equal(t, "program", d.Cmd)
+			}
+			p, err := hlo.ReadProgram("m", strings.NewReader(text))
+			if err != nil {
+				return err.Error() + "\n"
+			}
+			return asText(p)
+		})
+	})
+}
+
+// asText is a line an op, and the notes.
+func asText(p *hlo.Program) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %d ranks\n", p.Name, p.Ranks)
+	for i, o := range p.Ops {
+		fmt.Fprintf(&b, "%d %s (line %d): ", i, o.Name, o.Line)
+		switch {
+		case o.Call != nil:
+			fmt.Fprintf(&b, "%v of", o.Call)
+		case o.Tensors != nil:
+			fmt.Fprintf(&b, "matmul to %v of", o.Out)
+		default:
+			fmt.Fprintf(&b, "moves %d B", int64(o.Moves))
+		}
+		for _, x := range o.Tensors {
+			fmt.Fprintf(&b, " %v %v", x.Type, x.Shape)
+		}
+		if o.Call != nil {
+			fmt.Fprintf(&b, ", teams %v", o.Teams)
+		}
+		if o.Async {
+			b.WriteString(", async")
+		}
+		if len(o.After) > 0 {
+			fmt.Fprintf(&b, ", after %v", o.After)
+		}
+		b.WriteString("\n")
+	}
+	for _, note := range p.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	return b.String()
+}
+
+// TestSamples: modules of XLA's tests are read, as programs and as messages, which come to their
+// end.
+func TestSamples(t *testing.T) {
+	files, err := filepath.Glob("testdata/samples/*.hlo")
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		p, err := hlo.ReadProgram(file, bytes.NewReader(text))
+		require.NoError(t, err)
+		require.Equal(t, 8, p.Ranks)
+		require.Len(t, p.Ops, 3)
+		kind := []collective.Kind{collective.AllGather, collective.ReduceScatter}[i]
+		for k, o := range p.Ops[:2] {
+			require.Equal(t, kind, o.Call.Kind)
+			require.Equal(t, [][]int{{0, 1, 2, 3, 4, 5, 6, 7}}, o.Teams)
+			require.True(t, o.Async)
+			require.Empty(t, o.After)
+			rows := []int64{128, 1024}[i] * int64(k+1)
+			require.Equal(t, collective.Shape{rows, 2048, 2048}, o.Tensors[0].Shape)
+		}
+		require.Equal(t, int64(4*(2*16*64*256+16*256*256)), int64(p.Ops[2].Moves))
+		f, err := hlo.Read(bytes.NewReader(text), foreign.Options{File: file})
+		require.NoError(t, err)
+		require.Empty(t, f.Found)
+		_, wrong := proof.Verify(f.Schedule, proof.Options{Iterations: 1, Causal: f.Causal})
+		require.Empty(t, wrong)
+	}
+}
+
+// FuzzRead: whatever is read is refused with an error of the right type and a line of the text, or
+// is a program whose ops come behind those that they wait for, among ranks that there are, and a
+// schedule that can be judged.
+func FuzzRead(f *testing.F) {
+	for _, pattern := range []string{"testdata/samples/*.hlo", "testdata/scripts/*.txt"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(f, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(f, err)
+			for _, block := range strings.Split(string(text), "\nprogram\n") {
+				input, _, _ := strings.Cut(block, "\n----")
+				f.Add([]byte(input))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := hlo.ReadProgram("m", bytes.NewReader(text))
+		if err != nil {
+			var e *foreign.Error
+			require.ErrorAs(t, err, &e)
+			require.NotEmpty(t, e.Text)
+			require.Positive(t, e.Line)
+			require.LessOrEqual(t, e.Line, 1+bytes.Count(text, []byte("\n")))
+			return
+		}
+		names := map[string]bool{}
+		for i, o := range p.Ops {
+			require.False(t, names[o.Name], o.Name)
+			names[o.Name] = true
+			for _, on := range o.After {
+				require.Less(t, on, i)
+			}
+			seen := map[int]bool{}
+			for _, team := range o.Teams {
+				for _, rank := range team {
+					require.False(t, seen[rank] || rank < 0 || rank >= p.Ranks, "%v", o.Teams)
+					seen[rank] = true
+				}
+			}
+			if o.Call == nil {
+				continue
+			}
+			for _, x := range o.Tensors {
+				call := *o.Call
+				call.Type, call.Shape = x.Type, x.Shape
+				_, err := call.Shapes(call.Inputs(len(o.Teams[0])))
+				require.NoError(t, err, "%v", &call)
+			}
+		}
+		if p.Ranks > 16 || len(p.Ops) > 50 {
+			return
+		}
+		file, err := hlo.Read(bytes.NewReader(text), foreign.Options{File: "m"})
+		require.NoError(t, err)
+		proof.Verify(file.Schedule, proof.Options{Iterations: 1, Causal: file.Causal})
+	})
+}

@@ -1,0 +1,90 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/formats"
+	"collsim/formats/hlo"
+	"collsim/scenarios"
+)
+
+// An HLO module as a program. Its kernels read tensors that are given, one for each type and shape,
+// and each writes its own; what waits for what is said by the ops that it comes after.
+
+// module reads one.
+func module(name string, text []byte, ranks int) (*scenarios.ProgramFile, error) {
+	f, known := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
+	if !known || f.Name != formats.HLO {
+		return nil, fmt.Errorf("an HLO module, or a trace of a file a rank with %s in the name, is "+
+			"expected", formats.RankInName)
+	}
+	in, err := formats.Plain(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	m, err := hlo.ReadProgram(name, in)
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
+	}
+	if m.Ranks != ranks {
+		return nil, fmt.Errorf("%s: num_partitions and replica_count make %d ranks; the network has %d",
+			name, m.Ranks, ranks)
+	}
+	if len(m.Ops) == 0 {
+		return nil, fmt.Errorf("nothing in %s takes time", name)
+	}
+	file := &scenarios.ProgramFile{Notes: m.Notes}
+	for i := range m.Ops {
+		o := &m.Ops[i]
+		op := scenarios.ProgramOp{Name: o.Name, Out: fmt.Sprintf("out_%d", i), At: -1}
+		for _, before := range o.After {
+			op.After = append(op.After, m.Ops[before].Name)
+		}
+		switch {
+		case o.Call != nil:
+			op.Call, op.Async, op.Stream = o.Call.String(), o.Async, "comm"
+			if o.Call.Kind == collective.Broadcast && len(o.Teams) == 1 && len(o.Teams[0]) == 2 {
+				op.Stream = fmt.Sprintf("%d to %d", o.Teams[0][0], o.Teams[0][1])
+			}
+			op.Group = groupOf(file, o.Teams, m.Ranks)
+			for k, t := range o.Tensors {
+				op.In = append(op.In, given(file, t, k))
+				op.Outs = append(op.Outs, fmt.Sprintf("out_%d_%d", i, k))
+			}
+			if len(op.Outs) > 1 {
+				op.Out = ""
+			} else {
+				op.Outs = nil
+			}
+		case o.Tensors != nil:
+			op.Kernel, op.Type, op.Stream = "matmul", o.Out, "compute"
+			for k, t := range o.Tensors {
+				op.In = append(op.In, given(file, t, k))
+			}
+		default: // a copy that moves as much
+			n := (int64(o.Moves) + 1) / 2
+			op.Kernel, op.Type, op.Stream = "cast", dtype.Uint8, "compute"
+			op.In = []string{given(file, hlo.Tensor{Type: dtype.Uint8, Shape: collective.Shape{n}}, 0)}
+		}
+		file.Ops = append(file.Ops, op)
+	}
+	return file, nil
+}
+
+// given is the k-th operand of a type and a shape.
+func given(f *scenarios.ProgramFile, t hlo.Tensor, k int) string {
+	name := fmt.Sprintf("%v_%v_%d", t.Type, t.Shape, k)
+	if !slices.ContainsFunc(f.Tensors, func(of scenarios.ProgramTensor) bool {
+		return of.Name == name
+	}) {
+		f.Tensors = append(f.Tensors, scenarios.ProgramTensor{Name: name, Type: t.Type, Shape: t.Shape,
+			Memory: "private", At: -1})
+	}
+	return name
+}
