@@ -160,7 +160,7 @@ func tiled(text string, most int64) (list [][]int64, err error) {
 	sorted := slices.Sorted(slices.Values(order))
 	for i, axis := range sorted {
 		if axis != int64(i) || len(order) != len(dims) {
-			return nil, fmt.Errorf("T: each of %d axes once is expected", len(dims))
+			return nil, fmt.Errorf("behind T each of %d axes once is expected", len(dims))
 		}
 	}
 	if shape[0] < 1 || len(order) != len(dims) || shape[0]*shape[1] != total {
