@@ -3,9 +3,7 @@ package schedule
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"slices"
-	"strings"
 )
 
 // Classes are parts of ranks that do the same, as far as anybody can tell who follows messages from
@@ -180,7 +178,7 @@ func (c *Classes) programs() (list []int32) {
 	numbers := map[string]int32{}
 	var step Step
 	for role, ports := range c.ports {
-		p, texts := c.program(int32(role)), make([]strings.Builder, c.Parts)
+		p, texts := c.program(int32(role)), make([][]byte, c.Parts)
 		for lane := range p.Lanes() {
 			part := c.parts[lane]
 			order := make([]int32, mostPeers+1)
@@ -190,7 +188,7 @@ func (c *Classes) programs() (list []int32) {
 					order[i]++
 				}
 			}
-			fmt.Fprintf(&texts[part], "%d/%d:", lane, p.Channel(lane))
+			texts[part] = appendNumbers(texts[part], int32(lane), int32(p.Channel(lane)))
 			for at := p.Walk(lane); !at.Done(); at.Next(1) {
 				p.Load(&at, &step)
 				for i := range step.From {
@@ -199,14 +197,15 @@ func (c *Classes) programs() (list []int32) {
 				for i := range step.Send {
 					step.Send[i].Peer.Rank = order[step.Send[i].Peer.Rank]
 				}
-				fmt.Fprintf(&texts[part], "%+v", step)
+				texts[part] = step.append(append(texts[part], 's'))
 			}
+			texts[part] = append(texts[part], 'e')
 		}
-		for i := range texts {
-			n, known := numbers[texts[i].String()]
+		for _, text := range texts {
+			n, known := numbers[string(text)]
 			if !known {
 				n = int32(len(numbers))
-				numbers[texts[i].String()] = n
+				numbers[string(text)] = n
 			}
 			list = append(list, n)
 		}
@@ -277,13 +276,7 @@ type wireEnd struct {
 }
 
 func (w wireEnd) append(text []byte) []byte {
-	for _, x := range [...]int32{w.near, w.far, w.class, w.tag} {
-		text = binary.AppendVarint(text, int64(x))
-	}
-	if w.out {
-		return append(text, 1)
-	}
-	return append(text, 0)
+	return appendFlags(appendNumbers(text, w.near, w.far, w.class, w.tag), w.out)
 }
 
 // textOf is a set of ends, written down.

@@ -1,6 +1,10 @@
 package schedule
 
-import "slices"
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
 
 // The numbers of a step that may change from one iteration of a loop, and from one lane of a
 // bundle, to the next are its variables. All else is the step's shape.
@@ -189,4 +193,66 @@ func (s *Step) equal(t *Step) bool {
 func (r *Region) same(o *Region) bool {
 	return r.Buffer == o.Buffer && r.Tile == o.Tile && r.First == o.First && r.Run == o.Run &&
 		r.Period == o.Period && r.Times == o.Times && slices.Equal(r.List, o.List)
+}
+
+// append writes down all that equal compares: steps are equal if and only if their texts are, and
+// no text begins another.
+func (s *Step) append(text []byte) []byte {
+	text = appendFlags(text, s.Post, s.Flush, s.Scale, s.Ranked, s.Kernel != nil, s.Launch != nil)
+	text = appendNumbers(text, s.Round, int32(len(s.From)), int32(len(s.To)), int32(len(s.Send)),
+		int32(len(s.Await)))
+	for i := range s.From {
+		a := &s.From[i]
+		text = appendFlags(a.Peer.append(append(text, byte(a.Kind))), a.Put, a.Scale)
+		text = appendList(a.Region.append(text), a.Team)
+	}
+	for i := range s.To {
+		text = s.To[i].append(text)
+	}
+	for i := range s.Send {
+		a := &s.Send[i]
+		text = appendFlags(a.Peer.append(text), a.Put, a.Relaxed, a.Silent, a.Packet)
+		text = appendList(a.Region.append(text), a.Team)
+	}
+	for _, e := range s.Await {
+		text = appendNumbers(text, e.Lane, e.Value)
+	}
+	if s.Kernel != nil {
+		text = fmt.Appendf(text, "%#v", *s.Kernel)
+	}
+	if s.Launch != nil {
+		text = fmt.Appendf(text, "%#v", *s.Launch)
+	}
+	return text
+}
+
+func (p *Peer) append(text []byte) []byte {
+	return appendNumbers(append(text, byte(p.Class)), p.Rank, p.Lane, p.Tag)
+}
+
+func (r *Region) append(text []byte) []byte {
+	text = append(text, byte(r.Buffer))
+	return appendList(appendNumbers(text, r.Tile, r.First, r.Run, r.Period, r.Times), r.List)
+}
+
+func appendList(text []byte, list []int32) []byte {
+	return appendNumbers(appendNumbers(text, int32(len(list))), list...)
+}
+
+func appendNumbers(text []byte, list ...int32) []byte {
+	for _, x := range list {
+		text = binary.AppendVarint(text, int64(x))
+	}
+	return text
+}
+
+func appendFlags(text []byte, flags ...bool) []byte {
+	for _, set := range flags {
+		if set {
+			text = append(text, 1)
+		} else {
+			text = append(text, 0)
+		}
+	}
+	return text
 }
