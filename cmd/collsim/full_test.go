@@ -57,7 +57,8 @@ bytes = { from = "1 KiB", to = "64 KiB", factor = 2 }
 		{"a table", "--csv out.csv --links links.csv", []string{"links.csv"}},
 		{"JSON", "--set output.json=out.json", []string{"out.json"}},
 		{"pictures", "--timeline {bytes}.svg --quiet", []string{"1024.svg"}},
-		{"pictures of points", "--timeline {bytes}.png --quiet", []string{"65536.png"}},
+		{"pictures of points", "--timeline {bytes}.png --quiet --only bytes=32768,bytes=65536",
+			[]string{"65536.png"}},
 		{"curves", "--curves curves.pdf", []string{"curves.pdf"}},
 		{"a trace", "--trace {bytes}.pftrace", []string{"1024.pftrace"}},
 		{"arrays", "--set collective.output={bytes}.npz", []string{"32768.npz", "65536.npz"}},
@@ -83,7 +84,7 @@ bytes = { from = "1 KiB", to = "64 KiB", factor = 2 }
 			require.ErrorAs(t, cmd.Run(), &exit, "%s: %s", c.name, errs.String())
 			require.Equal(t, exitLost, exit.ExitCode(), "%s: %s", c.name, errs.String())
 			require.Contains(t, errs.String(), "cannot be written: no space left on device", c.name)
-			require.Contains(t, out.String(), "# proof    all 7: ", "%s: the table is printed", c.name)
+			require.Contains(t, out.String(), "# proof    all ", "%s: the table is printed", c.name)
 			for _, file := range c.files {
 				text, err := os.ReadFile(filepath.Join(dir, file))
 				if !there {
@@ -110,8 +111,8 @@ func TestFullStandardOutput(t *testing.T) {
 		fill(t, dir, 1)
 		file, err := os.Create(filepath.Join(dir, "table.txt"))
 		require.NoError(t, err)
-		cmd := command(t, append(strings.Fields("example:compare example:every "+
-			"--set check.numbers=false --quiet"), strings.Fields(form)...)...)
+		cmd := command(t, append(strings.Fields("example:compare --set check.numbers=false"),
+			strings.Fields(form)...)...)
 		var errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = file, &errs
 		var exit *exec.ExitError

@@ -62,7 +62,7 @@ func ranksBelow(t *testing.T, pid, ranks int) []int {
 			}
 		}
 		if len(found) == ranks {
-			time.Sleep(300 * time.Millisecond) // so that they play
+			time.Sleep(100 * time.Millisecond) // so that they play
 			return found
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,11 +11,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
 	"collsim/hw/nccl/nccltest"
 	"collsim/internal/tier"
@@ -25,25 +28,34 @@ var update = flag.Bool("update", false, "rewrite expected outputs in testdata an
 // asCommand has this binary be the command, for tests that no script can be.
 const asCommand = "COLLSIM_TEST_COMMAND"
 
-// TestMain lets scripts run this binary as the command.
+// TestMain has this binary be the command where it is called so.
 func TestMain(m *testing.M) {
 	if code, is := child(); is {
 		os.Exit(code)
 	}
-	if os.Getenv(asCommand) != "" {
+	if os.Getenv(asCommand) != "" || filepath.Base(os.Args[0]) == "collsim" {
 		main()
 	}
-	testscript.Main(tiered{m}, map[string]func(){"collsim": main})
+	os.Exit(tier.Main(m))
 }
 
-// tiered runs tests by tier.Main.
-type tiered struct{ m *testing.M }
+// inPath puts this binary where programs are looked for, as collsim.
+func inPath(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(self, filepath.Join(dir, "collsim")))
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
 
-func (t tiered) Run() int { return tier.Main(t.m) }
-
-// TestScripts runs the command as a user does: arguments, streams, files and exit codes.
+// TestScripts runs the command as a user does: arguments, streams, files and exit codes. In the
+// short tier, a command is a process where a script says `exec collsim`: where it needs standard
+// input or an environment of its own.
 func TestScripts(t *testing.T) {
-	dir := filepath.Join("testdata", "script")
+	inPath(t)
+	here := filepath.Join(repository(t), "cmd", "collsim")
+	t.Chdir(here) // and back, in the end
+	dir := filepath.Join(here, "testdata", "script")
 	var files []string
 	if tier.Race { // a command takes long to begin: those with signals, ranks, many points
 		for _, name := range []string{"calibrate", "choose", "interrupt", "jsonl", "validate"} {
@@ -56,9 +68,9 @@ func TestScripts(t *testing.T) {
 		Files:         files,
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error { // where arrays are that a script cannot hold
-			oracle, err := filepath.Abs(filepath.Join("testdata", "oracle"))
-			env.Setenv("ORACLE", oracle)
-			return err
+			env.Setenv("ORACLE", filepath.Join(here, "testdata", "oracle"))
+			env.Setenv("STANDIN", filepath.Join(here, "..", "..", "hw", "nccl", "standin"))
+			return nil
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "long" {
@@ -67,6 +79,11 @@ func TestScripts(t *testing.T) {
 			return tier.Long, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"collsim": func(ts *testscript.TestScript, neg bool, args []string) {
+				if got := exitCode(ts, "collsim", args); (got != 0) != neg {
+					ts.Fatalf("exit code %d", got)
+				}
+			},
 			"code":   code,
 			"nccl":   standInForNCCL,
 			"signal": sendSignal,
@@ -75,22 +92,39 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// code N COMMAND … runs a command that must exit with N.
+// code N COMMAND … runs a command that must exit with N. With exec before it, collsim is a process.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N command …")
 	}
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) {
-			ts.Fatalf("%v", err)
-		}
-		got = exit.ExitCode()
-	}
+	got := exitCode(ts, args[1], args[2:])
 	if want, err := strconv.Atoi(args[0]); err != nil || got != want {
 		ts.Fatalf("exit code %d; %s is wanted", got, args[0])
 	}
+}
+
+// oneAtATime has only one command be in this process: a process is in one directory.
+var oneAtATime sync.Mutex
+
+// exitCode runs a command and returns what it ends with.
+func exitCode(ts *testscript.TestScript, name string, args []string) int {
+	if name == "collsim" && !tier.Long {
+		oneAtATime.Lock()
+		defer oneAtATime.Unlock()
+		ts.Check(os.Chdir(ts.MkAbs(".")))
+		a := &app{in: strings.NewReader(""), out: ts.Stdout(), err: ts.Stderr()}
+		return a.main(context.Background(), args)
+	}
+	if name == "exec" && len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	err := ts.Exec(name, args...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	ts.Check(err)
+	return 0
 }
 
 // standInForNCCL is nccl: the command that follows loads the stand-in for NCCL and CUDA's driver.
@@ -98,8 +132,7 @@ func standInForNCCL(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: nccl")
 	}
-	folder := filepath.Join("..", "..", "hw", "nccl", "standin")
-	library, err := nccltest.Standin(folder, ts.Getenv("WORK"))
+	library, err := nccltest.Standin(ts.Getenv("STANDIN"), ts.Getenv("WORK"))
 	ts.Check(err)
 	ts.Setenv("COLLSIM_LIBNCCL", library)
 	ts.Setenv("COLLSIM_LIBCUDA", library)

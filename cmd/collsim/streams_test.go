@@ -52,7 +52,7 @@ func TestClosedPipe(t *testing.T) {
 
 // TestLostStream: an error of standard output is in the exit code, whatever the command was.
 func TestLostStream(t *testing.T) {
-	for _, args := range []string{"version", "list", "example:ring", "init", "help", "run --help"} {
+	for _, args := range []string{"version", "list", "example:chain", "init", "help", "run --help"} {
 		var errs bytes.Buffer
 		a := &app{in: strings.NewReader(""), out: broken{}, err: &errs}
 		require.Equal(t, exitLost, a.main(context.Background(), strings.Fields(args)), args)
