@@ -26,6 +26,11 @@ func TestPixels(t *testing.T) {
 		for n, picture := range pictures(t, plots.PNG, g, 0) {
 			img, err := png.Decode(bytes.NewReader(picture))
 			require.NoError(t, err)
+			require.Equal(t, map[plots.Figure]int{plots.Page: 2041, plots.Column: 998,
+				plots.Slide: 1920}[g], img.Bounds().Dx()) // 180 mm, 88 mm; 288 dots per inch
+			if g == plots.Slide {
+				require.Equal(t, 1080, img.Bounds().Dy())
+			}
 			pixels := image.NewRGBA(img.Bounds())
 			draw.Draw(pixels, pixels.Rect, img, image.Point{}, draw.Src)
 			fmt.Fprintf(&text, "%v %d %v %x\n", g, n, pixels.Rect.Max, sha256.Sum256(pixels.Pix))

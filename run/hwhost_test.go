@@ -101,8 +101,8 @@ func TestHost(t *testing.T) {
 		transport host.Transport
 		ranks     []int
 		least     int
-	}{{host.Goroutines, []int{1, 2, 3, 4, 5, 8}, 150},
-		{host.Unix, tier.Of([]int{1, 3, 8}, []int{1, 2, 3, 5, 8}), tier.Of(80, 120)},
+	}{{host.Goroutines, tier.Of([]int{1, 3, 8}, []int{1, 2, 3, 4, 5, 8}), tier.Of(80, 150)},
+		{host.Unix, tier.Of([]int{2, 5}, []int{1, 2, 3, 5, 8}), tier.Of(40, 120)},
 		{host.TCP, tier.Of([]int{4}, []int{4, 16}), tier.Of(20, 40)}} {
 		t.Run(c.transport.String(), func(t *testing.T) {
 			h, err := host.New(host.Config{Transport: c.transport})

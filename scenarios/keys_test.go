@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
+	"collsim/internal/tier"
 )
 
 // TestKeys: the table is complete, and its examples and defaults are what its own loader takes.
@@ -147,17 +149,18 @@ func equal(a, b []Param) bool { return slices.Equal(a, b) }
 
 // TestManyPoints: the largest scenario that is allowed loads, each point with an id of its own.
 func TestManyPoints(t *testing.T) {
-	s, err := load("s.toml", []byte(someNetwork+`
+	counts := tier.Of(maxPoints/1000, maxPoints/100)
+	s, err := load("s.toml", fmt.Appendf(nil, someNetwork+`
 [[collective]]
 kind = "all_reduce"
 algorithm = "ring"
-count = { from = 1, to = 1000, step = 1 }
+count = { from = 1, to = %d, step = 1 }
 [sweep]
 sim.slots = { from = 1, to = 10, step = 1 }
 topology.ranks = { from = 1, to = 10, step = 1 }
-`), testOptions())
+`, counts), testOptions())
 	require.NoError(t, err)
-	require.Len(t, s.Points, maxPoints)
+	require.Len(t, s.Points, 100*counts)
 	networks := map[*Topology]bool{}
 	for _, p := range s.Points {
 		networks[p.Topology] = true
