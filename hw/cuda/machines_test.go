@@ -30,7 +30,8 @@ import (
 	"collsim/schedule"
 )
 
-// several is machines that are processes here, the stand-in of each as one of the options says.
+// several is machines that are processes here, the stand-in of each as one of the options says:
+// tests of them are parallel.
 func several(t *testing.T, options ...string) *Machines {
 	t.Helper()
 	standinPath(t)
@@ -46,6 +47,7 @@ func several(t *testing.T, options ...string) *Machines {
 // TestMachines: every algorithm, its ranks on two machines, the second with two GPUs, gives the
 // bits of the interpreter; one-sided steps from one to the other are refused by name.
 func TestMachines(t *testing.T) {
+	t.Parallel()
 	m := several(t, "seed=6 delay=20", "seed=7 delay=60 devices=2")
 	played, refused := 0, 0
 	for i, a := range algos.Table() {
@@ -83,6 +85,7 @@ func TestMachines(t *testing.T) {
 // TestMoreMachines: three of them, of which one has no rank of a smaller job; connections with as
 // few slots as will do, whose places are used again and again.
 func TestMoreMachines(t *testing.T) {
+	t.Parallel()
 	m := several(t, "seed=1 delay=200", "seed=2", "seed=3 delay=50")
 	for i, s := range []*schedule.Schedule{ring(t), lanes(t), ring(t)} {
 		agrees(t, m, s, hw.Env{Repetitions: 3, Iterations: 3, Trace: true},
@@ -93,6 +96,7 @@ func TestMoreMachines(t *testing.T) {
 // TestGraphsOfMachines: a graph of ranks on two machines is cut where one waits for the other; no
 // stream waits for a word while it is captured, which the stand-in refuses.
 func TestGraphsOfMachines(t *testing.T) {
+	t.Parallel()
 	m := several(t, "seed=1 delay=50", "seed=2 delay=100 devices=2")
 	for _, name := range []string{"ring", "recursive-doubling", "rabenseifner"} {
 		a, err := algos.Find(collective.AllReduce, name)
@@ -112,6 +116,7 @@ func TestGraphsOfMachines(t *testing.T) {
 
 // TestProgramsOfMachines: tensors and kernels, too, are on two machines.
 func TestProgramsOfMachines(t *testing.T) {
+	t.Parallel()
 	m := several(t, "seed=4 delay=30", "seed=5 delay=10")
 	played := 0
 	for _, s := range programsOf(t, "../../reference/testdata/programs/*.schedule") {
@@ -130,6 +135,7 @@ func TestProgramsOfMachines(t *testing.T) {
 // TestSkippedWords: whichever word the second machine does not wait for, the result is wrong, where
 // the first is slow: it uses what has not come.
 func TestSkippedWords(t *testing.T) {
+	t.Parallel()
 	a, err := algos.Find(collective.AllReduce, "ring")
 	require.NoError(t, err)
 	s, err := a.Build(collective.Spec{Kind: collective.AllReduce, Op: collective.Sum,
@@ -139,30 +145,35 @@ func TestSkippedWords(t *testing.T) {
 	want, err := reference.RunBytes(s, in, reference.RunOptions{})
 	require.NoError(t, err)
 	for skip := range 4 {
-		m := several(t, "seed=1 delay=20000", fmt.Sprintf("seed=2 skip=%d", skip))
-		result, err := m.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in})
-		require.NoError(t, err)
-		if skip == 0 || skip == 3 { // a ring of two has two messages to each
-			require.Equal(t, want, result.Outputs)
-		} else {
-			require.NotEqual(t, want, result.Outputs, skip)
-		}
-		require.NoError(t, m.Close())
+		t.Run(fmt.Sprint(skip), func(t *testing.T) {
+			t.Parallel()
+			m := several(t, "seed=1 slow=100000", fmt.Sprintf("seed=2 skip=%d", skip))
+			result, err := m.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in})
+			require.NoError(t, err)
+			if skip == 0 || skip == 3 { // a ring of two has two messages to each
+				require.Equal(t, want, result.Outputs)
+			} else {
+				require.NotEqual(t, want, result.Outputs)
+			}
+		})
 	}
 }
 
 // TestSkippedCredits: a sender that does not wait until its message was read writes over it.
 func TestSkippedCredits(t *testing.T) {
+	t.Parallel()
 	s := lanes(t)
 	in := quietInputs(s)
 	want, err := reference.RunBytes(s, in, reference.RunOptions{})
 	require.NoError(t, err)
 	for skip := range 2 {
-		m := several(t, fmt.Sprintf("seed=2 skip=%d", skip), "seed=1 delay=100000")
-		result, err := m.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in})
-		require.NoError(t, err)
-		require.Equal(t, skip == 0, bytes.Equal(want[1], result.Outputs[1]))
-		require.NoError(t, m.Close())
+		t.Run(fmt.Sprint(skip), func(t *testing.T) {
+			t.Parallel()
+			m := several(t, fmt.Sprintf("seed=2 skip=%d", skip), "seed=1 slow=100000")
+			result, err := m.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in})
+			require.NoError(t, err)
+			require.Equal(t, skip == 0, bytes.Equal(want[1], result.Outputs[1]))
+		})
 	}
 }
 
@@ -184,6 +195,7 @@ func gone(t *testing.T, processes ...int) {
 // TestLostMachines: one that is killed or stopped is named; the other ends, and what is played next
 // has new ones.
 func TestLostMachines(t *testing.T) {
+	t.Parallel()
 	all := []struct {
 		signal syscall.Signal
 		code   string
@@ -208,6 +220,7 @@ func TestLostMachines(t *testing.T) {
 // TestHungMachines: a GPU that does not end what it was given is told after the timeout, with who
 // waits for it on the other machine; so is a call that does not return, and the process is ended.
 func TestHungMachines(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ options, want string }{
 		{"seed=1 hang=12", `^hw: rank \d: wait: timeout: no progress for 1s: rank \d is in step \d ` +
 			`\(\w+\) of lane 0, which its GPU has not ended.*, rank \d lane 0 step \d waits for a message ` +
@@ -215,11 +228,13 @@ func TestHungMachines(t *testing.T) {
 		{"seed=1 block=3", "no progress for 1s"},
 		{"seed=1 fault=12", "CUDA_ERROR_ILLEGAL_ADDRESS.*not over, when that was found: rank "},
 	} {
-		m := several(t, "seed=2", c.options)
-		job := forever(ring(t), time.Second)
-		_, err := m.Run(context.Background(), job)
-		require.Error(t, err)
-		require.Regexp(t, c.want, err.Error())
+		t.Run(c.options, func(t *testing.T) {
+			t.Parallel()
+			m := several(t, "seed=2", c.options)
+			_, err := m.Run(context.Background(), forever(ring(t), time.Second))
+			require.Error(t, err)
+			require.Regexp(t, c.want, err.Error())
+		})
 	}
 }
 
@@ -256,6 +271,7 @@ func (c *lossyConn) Write(b []byte) (int, error) {
 
 // TestLostMessages: a message that is never sent ends the run, with who waits for it.
 func TestLostMessages(t *testing.T) {
+	t.Parallel()
 	m := several(t, "seed=1", "seed=2")
 	with := m.launcher.Environ
 	m.launcher.Environ = func(r rank.Rendezvous) []string {

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 	for name, value := range environment {
 		os.Setenv(name, value)
 	}
+	hwtest.Together()
 	os.Exit(tier.Main(m))
 }
 

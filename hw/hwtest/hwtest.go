@@ -4,6 +4,7 @@
 package hwtest
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -18,6 +19,15 @@ import (
 	"collsim/proof"
 	"collsim/schedule"
 )
+
+// Together has up to sixteen parallel tests run at once, however few processors there are: tests of
+// processes mostly wait. It is called by TestMain.
+func Together() {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
+}
 
 // Operators are those of a kind with their factor and mode; a kind that does not reduce has none.
 func Operators(kind collective.Kind) []collective.Spec {

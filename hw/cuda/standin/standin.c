@@ -1,11 +1,13 @@
 /* A stand-in for libcuda and libnvrtc on a machine without a GPU. It proves ordering and plumbing,
-   not CUDA: memory is this machine's, a stream is a thread that carries out what was issued to it,
-   in order and after random delays, and a kernel is compiled for the processor, from the source
-   that NVRTC gets. What a stream is not made to wait for may happen in any order.
+   not CUDA: memory is this machine's, a GPU is a thread that carries out what was issued to its streams,
+   each in order and after random delays, and a kernel is compiled for the processor, from the
+   source that NVRTC gets. What a stream is not made to wait for may happen in any order.
 
    COLLSIM_STANDIN, or standin_configure, says what there is and what goes wrong, as in
    "devices=2 seed=3 delay=200 hang=7":
-     seed=N delay=N  each operation comes up to so many microseconds late
+     seed=N delay=N  each operation comes up to so many microseconds late, of a clock that stands
+                     still while there is something to do: this is their order, and takes no time
+     slow=N          as delay, of the clock on the wall
      devices=N       GPUs; each has its memory, which others reach when they were asked to
      apart=1         no GPU can be asked to
      memory=N        what each has, in bytes
@@ -15,7 +17,8 @@
      hang=N          the N-th never ends
      block=N         the N-th launch never returns
      drop=N          the N-th cuStreamWaitEvent is left out, and what it would have waited for
-                     happens after what should have waited, if nothing else orders the two
+                     happens after what should have waited, if nothing else orders the two: if
+                     nothing else can happen any more while somebody asks, they are ordered
      skip=N          the N-th cuStreamWaitValue32 is left out
      graph=N         the N-th graph cannot be instantiated
    Nothing runs before somebody asks whether it has: all orders that are allowed are possible.
@@ -34,6 +37,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,6 +109,8 @@ typedef struct op {
 	event *event; /* of a record in a graph */
 	struct graph *graph;
 	struct op *all; /* of a graph: its operations as they are this time */
+	char *over; /* of a graph: which of them are over */
+	int left; /* of a graph: how many are not */
 	struct stream *until; /* with drop: not before that stream has done so many */
 	uint64_t done;
 } op;
@@ -120,10 +126,10 @@ typedef struct graph {
 
 typedef struct stream {
 	struct context *context;
-	pthread_t thread;
-	pthread_cond_t woken;
 	op *first, *last;
 	uint64_t issued, done, random;
+	int begun, node; /* the first operation comes at that time; of a graph: this node */
+	double due;
 	op *late; /* waits for the next operation of this stream to be over */
 	graph *capture;
 	nodes after; /* what the next node of the capture is after */
@@ -131,13 +137,17 @@ typedef struct stream {
 } stream;
 
 typedef struct function { void (*launch)(void *, unsigned, unsigned, const void *); void *f; size_t size; } function;
-typedef struct module { void *handle; struct module *next; } module;
+typedef struct module { void *handle; int file; struct module *next; } module;
 typedef struct memory { char *at; size_t bytes; struct memory *next; } memory;
 
 enum { DEVICES = 16 };
 
 typedef struct context {
-	int device, dead, error, streams, stuck; /* a call that never returns is in it */
+	int device, dead, error, streams;
+	int stuck, idle; /* a call that never returns is in it; its thread has nothing that it can do */
+	pthread_t thread;
+	pthread_cond_t woken;
+	double clock; /* in microseconds */
 	size_t pending;
 	stream *all[4096];
 	memory *memories, *hosts;
@@ -148,14 +158,14 @@ typedef struct context {
 } context;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* for those who are no stream */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* for those who are no GPU */
 static __thread context *current;
 static context *contexts;
 static size_t pending; /* of all contexts but those that are stuck */
 static int initialized, configured, running, lost;
 
 static struct {
-	uint64_t seed, delay, devices, apart, memory, launch, fault, lost, hang, block, drop, graph, skip;
+	uint64_t seed, delay, slow, devices, apart, memory, launch, fault, lost, hang, block, drop, graph, skip;
 	uint64_t launches, operations, waits, words, inverted, graphs, replays, peers; /* counted */
 } options;
 
@@ -178,6 +188,7 @@ void standin_configure(const char *text) {
 	memset(&options, 0, sizeof options);
 	options.seed = option(text, "seed");
 	options.delay = option(text, "delay");
+	options.slow = option(text, "slow");
 	options.devices = option(text, "devices");
 	options.apart = option(text, "apart");
 	options.graph = option(text, "graph");
@@ -213,13 +224,17 @@ static void release(record *r) {
 	if (r && --r->references == 0) free(r);
 }
 
-/* Has streams look again whether they can go on: those that wait for a record, or all; with the lock. */
+/* Has GPUs look again whether they can go on: those that wait for a record, or all; with the lock. */
 static void wake(const record *r) {
 	for (context *c = contexts; c; c = c->next) {
-		for (int i = 0; i < c->streams; i++) {
+		int waits = !r;
+		for (int i = 0; i < c->streams && !waits; i++) {
 			op *o = c->all[i]->first;
-			if (!r || o && o->kind == WAIT && o->record == r) pthread_cond_signal(&c->all[i]->woken);
+			waits = o && o->kind == WAIT && o->record == r;
 		}
+		if (!waits) continue;
+		c->idle = 0;
+		pthread_cond_signal(&c->woken);
 	}
 	if (!r) pthread_cond_broadcast(&changed);
 }
@@ -271,84 +286,86 @@ static int is_after(graph *g, int node, int other) {
 	return 0;
 }
 
-/* So much later, as the options say; the lock is held. Whether the context still is. */
-static int linger(stream *s) {
-	if (!options.delay) return 1;
+static uint64_t any(stream *s) {
 	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
-	useconds_t d = (s->random >> 33) % options.delay;
-	pthread_mutex_unlock(&lock);
-	usleep(d);
-	pthread_mutex_lock(&lock);
-	return !s->context->dead;
+	return s->random >> 33;
 }
 
-/* Carries out a graph, its nodes in some order that is allowed; with the lock. Whether it is over. */
-static int replay(stream *s, op *o) {
+/* The node of a graph that is next, of those that can be; none if what never ends is before them. */
+static int choose(stream *s, op *o) {
 	graph *g = o->graph;
-	context *c = s->context;
-	char *over = calloc(g->n + 1, 1);
-	for (int left = g->n; left > 0; left--) {
-		s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
-		int at = (s->random >> 33) % g->n;
-		for (int tried = 0;; at = (at + 1) % g->n, tried++) {
-			int ready = !over[at] && !o->all[at].hangs;
-			for (int i = 0; i < g->all[at].after.n; i++) ready &= over[g->all[at].after.list[i]];
-			if (ready) break;
-			if (tried <= g->n) continue;
-			while (!c->dead) pthread_cond_wait(&s->woken, &lock); /* for what never ends */
-			break;
-		}
-		if (c->dead) break;
-		op *n = &o->all[at];
-		if (is_data(n) && !linger(s)) break;
-		if (n->fails) {
-			c->error = n->fails;
-			if (n->fails == UNAVAILABLE) lost = 1;
-			wake(NULL);
-		}
-		while (c->error && !c->dead) pthread_cond_wait(&s->woken, &lock);
-		if (c->dead) break;
-		if (is_data(n)) {
-			pthread_mutex_unlock(&lock);
-			carry_out(n);
-			pthread_mutex_lock(&lock);
-		}
-		if (n->kind == RECORD) {
-			n->record->done = 1, n->record->at = now();
-			wake(n->record);
-			release(n->record);
-		}
-		over[at] = 1;
+	int at = any(s) % g->n;
+	for (int tried = 0; tried < g->n; tried++, at = (at + 1) % g->n) {
+		int ready = !o->over[at] && !o->all[at].hangs;
+		for (int i = 0; i < g->all[at].after.n; i++) ready &= o->over[g->all[at].after.list[i]];
+		if (ready) return at;
 	}
-	free(over);
-	return !c->dead;
+	return -1;
 }
 
-static void pause_for(struct timespec *deadline, long nanoseconds) {
-	clock_gettime(CLOCK_REALTIME, deadline);
-	deadline->tv_nsec += nanoseconds;
-	if (deadline->tv_nsec >= 1000000000) deadline->tv_nsec -= 1000000000, deadline->tv_sec++;
-}
-
-static int held(stream *s, op *o, struct timespec *deadline) {
+/* Whether the first operation of a stream cannot begin. */
+static int held(stream *s, op *o, int *polls) {
 	if (o->hangs) return 1;
 	if (o->kind == WAIT) return !o->record->done;
 	if (o->kind == VALUE) {
 		if ((int)(__atomic_load_n((unsigned *)o->from, __ATOMIC_SEQ_CST) - (unsigned)o->value) >= 0) return 0;
-		pause_for(deadline, 100000);
-		pthread_cond_timedwait(&s->woken, &lock, deadline);
-		deadline->tv_sec = 0;
-		return 2;
+		return *polls = 1;
 	}
-	if (!o->until) return 0;
-	if (o->until->done >= o->done) {
-		options.inverted++;
-		o->until = NULL;
+	if (o->until && o->until->done < o->done) return 1;
+	if (o->until) options.inverted++, o->until = NULL;
+	return o->kind == GRAPH && o->left && (s->node = choose(s, o)) < 0;
+}
+
+/* The stream of a context whose first operation comes next, of those that can; with the lock. */
+static stream *next(context *c, int *polls) {
+	stream *first = NULL;
+	if (options.slow) c->clock = now() * 1e3;
+	for (int i = 0; i < c->streams; i++) {
+		stream *s = c->all[i];
+		op *o = s->first;
+		if (!o) continue;
+		if (!s->begun) {
+			if (held(s, o, polls)) continue;
+			s->begun = 1;
+			s->due = c->clock;
+			uint64_t most = options.slow ? options.slow : options.delay ? options.delay : 1;
+			if (is_data(o->kind == GRAPH && o->left ? &o->all[s->node] : o)) {
+				s->due += any(s) % (most * 1024) / 1024.;
+			}
+		}
+		if (!first || s->due < first->due) first = s;
+	}
+	return first;
+}
+
+/* Waits until somebody wakes the context, or for so many microseconds; with the lock. */
+static void rest(context *c, double longest) {
+	struct timespec deadline;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	int64_t at = deadline.tv_nsec + (int64_t)(longest * 1e3);
+	deadline.tv_sec += at / 1000000000, deadline.tv_nsec = at % 1000000000;
+	pthread_cond_timedwait(&c->woken, &lock, &deadline);
+}
+
+/* Carries out an operation; with the lock. Whether that goes well. */
+static int perform(context *c, op *o) {
+	if (o->fails) {
+		c->error = o->fails;
+		if (o->fails == UNAVAILABLE) lost = 1;
+		wake(NULL);
 		return 0;
 	}
-	if (!deadline->tv_sec) pause_for(deadline, 150000000);
-	if (pthread_cond_timedwait(&s->woken, &lock, deadline)) o->until = NULL;
-	return 2;
+	if (is_data(o)) {
+		pthread_mutex_unlock(&lock);
+		carry_out(o);
+		pthread_mutex_lock(&lock);
+	}
+	if (o->kind == RECORD) {
+		o->record->done = 1, o->record->at = now();
+		wake(o->record);
+	}
+	release(o->record);
+	return 1;
 }
 
 /* Forgets an operation, which nothing is to come before any more; with the lock. */
@@ -359,50 +376,44 @@ static void discard(op *o) {
 		}
 	}
 	if (o->kind != GRAPH) free(o->arguments);
-	free(o->all);
+	free(o->all), free(o->over);
 	free(o);
 }
 
 static void *work(void *p) {
-	stream *s = p;
-	context *c = s->context;
+	context *c = p;
 	pthread_mutex_lock(&lock);
-	struct timespec deadline = {0, 0};
 	while (!c->dead) {
+		int polls = 0;
+		stream *s = running && !c->error ? next(c, &polls) : NULL;
+		double left = !s ? 1e6 : options.slow ? s->due - c->clock : 0;
+		if (polls && left > 100) left = 100;
+		if (!s && !polls) {
+			c->idle = 1;
+			pthread_cond_wait(&c->woken, &lock);
+			c->idle = 0;
+			continue;
+		}
+		if (left > 0) {
+			rest(c, left);
+			continue;
+		}
+		if (!options.slow) c->clock = s->due;
+		s->begun = 0;
 		op *o = s->first;
-		int wait = !o || !running || c->error;
-		if (!wait) {
-			wait = held(s, o, &deadline);
-			if (wait == 2) continue;
-		}
-		if (wait) {
-			pthread_cond_wait(&s->woken, &lock);
+		if (o->kind == GRAPH && o->left) {
+			int at = s->node;
+			if (!perform(c, &o->all[at])) continue;
+			o->over[at] = 1;
+			if (--o->left) continue;
+		} else if (!perform(c, o)) {
 			continue;
 		}
-		deadline.tv_sec = 0;
-		if (is_data(o) && !linger(s)) break;
-		if (o->kind == GRAPH && !replay(s, o)) break;
-		if (o->fails) {
-			c->error = o->fails;
-			if (o->fails == UNAVAILABLE) lost = 1;
-			wake(NULL);
-			continue;
-		}
-		if (is_data(o)) {
-			pthread_mutex_unlock(&lock);
-			carry_out(o);
-			pthread_mutex_lock(&lock);
-		}
-		if (o->kind == RECORD) {
-			o->record->done = 1, o->record->at = now();
-			wake(o->record);
-		}
-		release(o->record);
 		s->first = o->next;
 		if (s->first) s->first->before = NULL;
 		else s->last = NULL;
 		s->done = o->number;
-		count_pending(s->context, -1);
+		count_pending(c, -1);
 		discard(o);
 		if (options.drop) wake(NULL);
 	}
@@ -474,7 +485,10 @@ static void issue(stream *s, op *o) {
 	if (s->last) s->last->next = o;
 	else s->first = o;
 	s->last = o;
-	if (running) pthread_cond_signal(&s->woken);
+	if (running) {
+		s->context->idle = 0;
+		pthread_cond_signal(&s->context->woken);
+	}
 	if (is_data(o)) count(o);
 	if (is_work(o) && s->late) s->late->until = s, s->late->done = o->number, s->late = NULL;
 }
@@ -534,7 +548,18 @@ int cuGetErrorString(int code, const char **text) { return name_of(code, text, 1
 int cuCtxCreate_v2(context **c, unsigned flags, int device) {
 	pthread_mutex_lock(&lock);
 	if (lost) return leave(UNAVAILABLE);
-	*c = current = calloc(1, sizeof **c);
+	*c = calloc(1, sizeof **c);
+	pthread_cond_init(&(*c)->woken, NULL);
+	sigset_t all, old; /* signals are for the threads of the program */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int failed = pthread_create(&(*c)->thread, NULL, work, *c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (failed) {
+		free(*c);
+		return leave(OUT_OF_MEMORY);
+	}
+	current = *c;
 	current->device = device;
 	current->reaches[device] = 1;
 	current->next = contexts;
@@ -569,10 +594,9 @@ int cuCtxDestroy_v2(context *c) {
 		break;
 	}
 	pthread_mutex_unlock(&lock);
+	pthread_join(c->thread, NULL);
 	for (int i = 0; i < c->streams; i++) {
 		stream *s = c->all[i];
-		if (!s) continue;
-		pthread_join(s->thread, NULL);
 		for (op *o = s->first, *next; o; o = next) {
 			next = o->next;
 			pthread_mutex_lock(&lock);
@@ -596,6 +620,7 @@ int cuCtxDestroy_v2(context *c) {
 	for (module *m = c->modules, *next; m; m = next) {
 		next = m->next;
 		dlclose(m->handle);
+		close(m->file);
 		free(m);
 	}
 	if (current == c) current = NULL;
@@ -669,17 +694,7 @@ int cuStreamCreateWithPriority(stream **s, unsigned flags, int priority) {
 	if (c->streams == sizeof c->all / sizeof *c->all) return leave(OUT_OF_MEMORY);
 	*s = calloc(1, sizeof **s);
 	(*s)->context = c;
-	pthread_cond_init(&(*s)->woken, NULL);
 	(*s)->random = options.seed * 7919 + c->streams;
-	sigset_t all, old; /* signals are for the threads of the program */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int failed = pthread_create(&(*s)->thread, NULL, work, *s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (failed) {
-		free(*s);
-		return leave(OUT_OF_MEMORY);
-	}
 	c->all[c->streams++] = *s;
 	return leave(0);
 }
@@ -687,6 +702,20 @@ int cuStreamCreateWithPriority(stream **s, unsigned flags, int priority) {
 static void begin(void) {
 	if (running) return;
 	running = 1;
+	wake(NULL);
+}
+
+/* With drop: what was to happen after something else happens now, if nothing else can any more. */
+static void give_in(void) {
+	if (!options.drop) return;
+	for (context *c = contexts; c; c = c->next) {
+		if (!c->idle) return;
+	}
+	for (context *c = contexts; c; c = c->next) {
+		for (int i = 0; i < c->streams; i++) {
+			if (c->all[i]->first) c->all[i]->first->until = NULL;
+		}
+	}
 	wake(NULL);
 }
 
@@ -791,7 +820,9 @@ int cuEventQuery(event *e) {
 	ENTER;
 	if (e->captured) return leave(CAPTURED_EVENT);
 	begin();
-	return leave(!e->last || e->last->done ? 0 : NOT_READY);
+	if (!e->last || e->last->done) return leave(0);
+	give_in();
+	return leave(NOT_READY);
 }
 
 int cuEventElapsedTime(float *ms, event *from, event *to) {
@@ -861,6 +892,8 @@ int cuGraphLaunch(graph *g, stream *s) {
 	o->kind = GRAPH;
 	o->graph = g;
 	o->all = calloc(g->n + 1, sizeof *o->all);
+	o->over = calloc(g->n + 1, 1);
+	o->left = g->n;
 	for (int i = 0; i < g->n; i++) {
 		o->all[i] = g->all[i].what;
 		if (is_data(&o->all[i])) count(&o->all[i]);
@@ -903,18 +936,23 @@ int cuMemsetD8Async(char *to, unsigned char value, size_t n, stream *s) {
 	return leave(0);
 }
 
-/* A new name of a file that has something in it. */
-static int write_file(char *name, const void *data, size_t n, int suffix) {
-	int f = mkstemps(name, suffix);
-	if (f < 0) return -1;
+static int write_all(int file, const void *data, size_t n) {
 	const char *p = data;
 	while (n > 0) {
-		ssize_t some = write(f, p, n);
-		if (some <= 0) break;
+		ssize_t some = write(file, p, n);
+		if (some <= 0) return -1;
 		p += some, n -= some;
 	}
-	close(f);
-	return n ? -1 : 0;
+	return 0;
+}
+
+/* A new name of a file that has something in it. */
+static int write_file(char *name, const void *data, size_t n, int suffix) {
+	int file = mkstemps(name, suffix);
+	if (file < 0) return -1;
+	int failed = write_all(file, data, n);
+	close(file);
+	return failed;
 }
 
 static char *read_file(const char *name, size_t *n) {
@@ -940,13 +978,17 @@ int cuModuleLoadData(module **m, const void *image) {
 	}
 	if (!strncmp(text, ".version ", 9) && strstr(text, "\n.target sm_")) return leave(INVALID_PTX);
 	if (memcmp(elf->e_ident, ELFMAG, SELFMAG)) return leave(INVALID_IMAGE);
-	char name[] = "/tmp/collsim-module-XXXXXX.so";
+	char name[64];
 	size_t n = elf->e_shoff + (size_t)elf->e_shnum * elf->e_shentsize;
-	void *handle = write_file(name, image, n, 3) ? NULL : dlopen(name, RTLD_NOW | RTLD_LOCAL);
-	unlink(name);
-	if (!handle) return leave(INVALID_IMAGE);
+	int file = memfd_create("module", MFD_CLOEXEC); /* open as long as it is loaded: its number names it */
+	snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+	void *handle = write_all(file, image, n) ? NULL : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (!handle) {
+		close(file);
+		return leave(INVALID_IMAGE);
+	}
 	*m = malloc(sizeof **m);
-	**m = (module){handle, current->modules};
+	**m = (module){handle, file, current->modules};
 	current->modules = *m;
 	return leave(0);
 }
