@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"collsim/internal/tier"
 )
 
 // TestOpenErrors: each of many goroutines, which change threads while they load libraries that are
 // not there, is told of its own.
 func TestOpenErrors(t *testing.T) {
-	const many, times = 16, 2000
+	many, times := 16, tier.Of(200, 2000)
 	var done sync.WaitGroup
 	wrong := make([]string, many)
 	for g := range many {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/hw"
+	"collsim/hw/hwtest"
 )
 
 // TestMain lets the test's program be a rank.
@@ -16,6 +17,7 @@ func TestMain(m *testing.M) {
 	if code, child := Child(); child {
 		os.Exit(code)
 	}
+	hwtest.Together()
 	os.Exit(m.Run())
 }
 
