@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/hw/mpi"
 	"collsim/schedule"
 	"collsim/topology"
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(ownerOfLab) != "" {
 		os.Exit(own(os.Getenv(ownerOfLab) == "mpi"))
 	}
+	hwtest.Together()
 	os.Exit(m.Run())
 }
 

@@ -33,6 +33,7 @@ func longPlan() schedule.Plan {
 // TestOwnersEnd ends owners of labs in the middle of a run: interrupted, one removes its lab;
 // killed, its lab is swept.
 func TestOwnersEnd(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		executor string
 		signal   syscall.Signal
@@ -54,7 +55,10 @@ func testOwnerEnds(t *testing.T, executor string, by syscall.Signal) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), ownerOfLab+"="+executor)
+	folder, err := os.MkdirTemp("", "owner") // mpirun's owner removes its folder, but not when killed
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	cmd.Env = append(os.Environ(), ownerOfLab+"="+executor, "TMPDIR="+folder)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
