@@ -197,13 +197,31 @@ func (e *Experiment) job(env hw.Env, zeros [][]byte) *hw.Job {
 	s := e.Schedule
 	job := &hw.Job{Schedule: s, Env: env, Inputs: make([][]byte, s.Spec.Ranks)}
 	for rank := range job.Inputs {
-		n := s.Len(schedule.Input, rank) * int64(s.Spec.Type.Width())
+		n := e.input(rank)
 		if int64(len(zeros[rank])) < n {
 			zeros[rank] = hw.Memory(n)
 		}
 		job.Inputs[rank] = zeros[rank][:n:n]
 	}
 	return job
+}
+
+// input is how many bytes a rank is given.
+func (e *Experiment) input(rank int) int64 {
+	return e.Schedule.Len(schedule.Input, rank) * int64(e.Schedule.Spec.Type.Width())
+}
+
+// zeros are enough for all experiments, by rank. A device changes none of them.
+func (c *Campaign) zeros() [][]byte {
+	all := make([][]byte, c.Ranks)
+	for rank := range all {
+		most := int64(0)
+		for i := range c.Experiments {
+			most = max(most, c.Experiments[i].input(rank))
+		}
+		all[rank] = hw.Memory(most)
+	}
+	return all
 }
 
 // Sample is what a device's result says of an experiment: the median of its repetitions.
@@ -220,7 +238,7 @@ func (c *Campaign) Measure(ctx context.Context, d hw.Executor, env hw.Env) ([]Sa
 		return nil, fmt.Errorf("calibrate: %d slots: experiments need any number of them, 0", env.Slots)
 	}
 	var samples []Sample
-	zeros := make([][]byte, c.Ranks) // a device changes none of them
+	zeros := c.zeros()
 	for i := range c.Experiments {
 		if err := ctx.Err(); err != nil {
 			return samples, err
