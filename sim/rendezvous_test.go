@@ -230,5 +230,5 @@ func TestRendezvousStallsLikeTheProof(t *testing.T) {
 		require.False(t, eager != nil && asked == nil, "%v", eager)
 		return asked == nil || proof != nil
 	})
-	require.Greater(t, alone, tier.Raced(0, 10, 50), "the generator has lost its bite")
+	require.Greater(t, alone, tier.Raced(0, 5, 50), "the generator has lost its bite")
 }

@@ -27,7 +27,7 @@ import (
 func TestTrees(t *testing.T) {
 	tree, err := algos.Find(collective.AllReduce, "double-binary-tree")
 	require.NoError(t, err)
-	played, runs, why := 0, tier.Of(60, 3000), map[string]int{}
+	played, runs, why := 0, tier.Of(40, 3000), map[string]int{}
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 19))
 		ranks := 2 + rng.IntN(70)

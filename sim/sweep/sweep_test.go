@@ -48,7 +48,7 @@ func TestAgreement(t *testing.T) {
 		}},
 	}
 	for k, kind := range kinds {
-		runs, played, periods, why := tier.Raced(200, 500, 10_000), 0, 0, map[string]int{}
+		runs, played, periods, why := tier.Raced(200, 250, 10_000), 0, 0, map[string]int{}
 		for i := range runs {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			s, env := kind.of(rng)
@@ -78,7 +78,7 @@ func TestAgreement(t *testing.T) {
 // TestPeriods: schedules with long loops, on networks where no two ranks are alike, end when
 // sim/event says, lane by lane; and of these the greater part is played by periods.
 func TestPeriods(t *testing.T) {
-	runs, byPeriods := tier.Raced(60, 300, 3_000), 0
+	runs, byPeriods := tier.Raced(60, 150, 3_000), 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 9))
 		ranks := 9 + rng.IntN(24)
