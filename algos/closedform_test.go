@@ -25,8 +25,8 @@ import (
 func TestClosedFormsAreExact(t *testing.T) {
 	for _, a := range algos.Table() {
 		for _, kind := range a.Kinds {
-			few := []int{1, 2, 3, 4, 5, 7, 8, 16}
-			for _, ranks := range tier.Of(few, append(few, 11, 17, 32)) {
+			few := []int{1, 2, 3, 4, 7, 8}
+			for _, ranks := range tier.Of(few, append(few, 5, 11, 16, 17, 32)) {
 				for _, count := range []int64{0, 1, int64(ranks) + 1, 1000, 1024} {
 					if exact(a.Name, kind, ranks, count) {
 						takesItsCost(t, a, specOf(kind, ranks, count))

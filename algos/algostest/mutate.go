@@ -17,7 +17,7 @@ import (
 )
 
 // mutatedRanks is the most ranks at which every step is damaged.
-func mutatedRanks() int { return tier.Of(5, 6) }
+func mutatedRanks() int { return tier.Of(4, 6) }
 
 // otherTurns are so many that all operators and types have their turn.
 const otherTurns = 12
@@ -99,9 +99,14 @@ func isStep(line string) bool {
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
+// The first peer of a step, and the first block of a region.
+var (
+	peer  = regexp.MustCompile(`( to | from )(\d*)`)
+	block = regexp.MustCompile(`\[(\d*)`)
+)
+
 // retarget makes the first peer of a step the next rank.
 func retarget(line string, ranks int) string {
-	peer := regexp.MustCompile(`( to | from )(\d*)`)
 	at := peer.FindStringSubmatchIndex(line)
 	if at == nil {
 		return line
@@ -111,7 +116,6 @@ func retarget(line string, ranks int) string {
 
 // reblock makes the first region of a step begin one block later.
 func reblock(line string) string {
-	block := regexp.MustCompile(`\[(\d*)`)
 	at := block.FindStringSubmatchIndex(line)
 	if at == nil {
 		return line
