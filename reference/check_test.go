@@ -72,8 +72,11 @@ func TestExactDataGivesExactNumbers(t *testing.T) {
 				continue
 			}
 			for _, count := range tier.Of([]int64{0, 3, 37}, []int64{0, 1, 3, 16, 37}) {
-				for _, op := range collective.Ops() {
-					for _, dt := range dtype.All() {
+				for i, op := range collective.Ops() {
+					for j, dt := range dtype.All() {
+						if !tier.Long && (i+j+ranks)%2 != 0 && tr.kind.Reduces() {
+							continue // of an odd number of ranks, and of an even one
+						}
 						s := tr.spec(op, dt, ranks, count)
 						r, err := Check(build(t, s, tr.plan), CheckOptions{Seed: 1})
 						require.NoError(t, err)
