@@ -36,7 +36,8 @@ func (c trial) plain() bool { return c.options.Channels <= 1 && c.options.Slices
 // goroutines, so that few are tried while the race detector watches.
 func ranksTried() []int {
 	short := []int{1, 2, 3, 4, 5, 6, 8, 9, 16}
-	return tier.Raced([]int{1, 2, 3, 5, 8}, short, append(short, 7, 10, 11, 12, 13, 14, 15, 17, 32, 64))
+	return tier.Raced([]int{1, 2, 3, 5, 8}, short,
+		append(short, 7, 10, 11, 12, 13, 14, 15, 17, 32, 64))
 }
 
 // manyRanks are so many that only two counts are tried.
