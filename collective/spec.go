@@ -186,6 +186,12 @@ func (s Spec) ScalesAfter() bool { return s.Op == Avg && !s.ScalesBefore() }
 // gather and scatter the whole vector of n blocks; for kinds with splits the largest buffer.
 func (s Spec) Bytes() unit.Bytes {
 	largest := int64(0)
+	if !s.Kind.Splits() { // the root may differ, no others
+		for _, r := range [2]int{s.Root, s.Root + 1} {
+			largest = max(largest, s.In(r), s.Out(r))
+		}
+		return unit.Bytes(largest * int64(s.Type.Width()))
+	}
 	for r := range s.Ranks {
 		largest = max(largest, s.In(r), s.Out(r))
 	}

@@ -180,7 +180,7 @@ func (sc *scope) reduce(spec *collective.Spec, in [][]seg) (total []seg) {
 			total = segs
 			continue
 		}
-		total = zip(total, segs, func(x, y seg) seg {
+		total = zip(nil, total, segs, func(x, y seg) seg {
 			return sc.f.plus(combining(spec.Op), x, y)
 		})
 	}

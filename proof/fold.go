@@ -34,6 +34,7 @@ type folding struct {
 	copies bool             // their blocks are copies of the whole
 	length int64            // of an input
 	sums   map[*value]sum   // how values were made, of copies that are added
+	all    []seg            // what resolve and apart have made last
 }
 
 // sum is left plus right, which was translated so that its block was left's.
@@ -197,7 +198,7 @@ func (f *folding) resolve(segs []seg) []seg {
 			return segs
 		}
 	}
-	var all []seg
+	all := f.all[:0]
 	for _, g := range segs {
 		for ; isOwn(g.v) && g.n > 0; g.n -= min(g.n, all[len(all)-1].n) {
 			_, block, n := f.block(g.off)
@@ -209,6 +210,7 @@ func (f *folding) resolve(segs []seg) []seg {
 			all = appendSeg(all, g)
 		}
 	}
+	f.all = all
 	return append(segs[:0], all...)
 }
 
@@ -219,7 +221,7 @@ func (f *folding) apart(segs []seg) []seg {
 	}) {
 		return segs
 	}
-	var all []seg
+	all := f.all[:0]
 	for _, g := range segs {
 		for g.v != nil && g.v != spoilt && g.off%f.length+g.n > f.length {
 			n := f.length - g.off%f.length
@@ -228,6 +230,7 @@ func (f *folding) apart(segs []seg) []seg {
 		}
 		all = append(all, g)
 	}
+	f.all = all
 	return append(segs[:0], all...)
 }
 

@@ -253,17 +253,27 @@ func combining(op collective.Op) collective.Op {
 	return op
 }
 
-// zip combines two lists of segments of equal length, element by element.
-func zip(a, b []seg, plus func(x, y seg) seg) (sum []seg) {
-	a, b = slices.Clone(a), slices.Clone(b)
-	for len(a) > 0 && len(b) > 0 {
-		n := min(a[0].n, b[0].n)
-		x := plus(a[0], b[0])
-		x.n = n
-		sum = appendSeg(sum, x)
-		a, b = skip(a, n), skip(b, n)
+// zip appends the combination, element by element, of two lists of segments of equal length.
+func zip(sum, a, b []seg, plus func(x, y seg) seg) []seg {
+	var x, y seg
+	for {
+		for ; x.n == 0; a = a[1:] {
+			if len(a) == 0 {
+				return sum
+			}
+			x = a[0]
+		}
+		for ; y.n == 0; b = b[1:] {
+			if len(b) == 0 {
+				return sum
+			}
+			y = b[0]
+		}
+		z := plus(x, y)
+		z.n = min(x.n, y.n)
+		sum = appendSeg(sum, z)
+		x.n, x.off, y.n, y.off = x.n-z.n, x.off+z.n, y.n-z.n, y.off+z.n
 	}
-	return sum
 }
 
 // cut is the elements from off to before off+n of a list of segments.

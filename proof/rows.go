@@ -123,7 +123,7 @@ func (f *formulas) sum(parts [][]seg) []seg {
 		return parts[0]
 	}
 	half := len(parts) / 2 // long sums grow as rarely as they can
-	return zip(f.sum(parts[:half]), f.sum(parts[half:]), func(x, y seg) seg {
+	return zip(nil, f.sum(parts[:half]), f.sum(parts[half:]), func(x, y seg) seg {
 		return f.plus(collective.Sum, x, y)
 	})
 }

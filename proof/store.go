@@ -34,13 +34,20 @@ const (
 	cellLanding                   // a put with a message has been on its way to it
 )
 
-// at is the index of the cell that begins at off, which is made to begin there.
-func (m *store) at(off int64) int {
-	i := int(off / (m.size / int64(len(m.starts)))) // right if all are of one size
+// find is the index of the first cell that begins at off or behind it, and whether it begins there;
+// the end of the memory is known too.
+func (m *store) find(off int64) (i int, known bool) {
+	i = int(off / (m.size / int64(len(m.starts)))) // right if all are of one size
 	if i >= len(m.starts) || m.starts[i] != off {
 		i = sort.Search(len(m.starts), func(i int) bool { return m.starts[i] >= off })
 	}
-	if i < len(m.starts) && m.starts[i] == off || off >= m.size {
+	return i, i < len(m.starts) && m.starts[i] == off || off >= m.size
+}
+
+// at is the index of the cell that begins at off, which is made to begin there.
+func (m *store) at(off int64) int {
+	i, known := m.find(off)
+	if known {
 		return i
 	}
 	if !m.owned {
@@ -99,7 +106,14 @@ func (m *store) divideAt(spans []schedule.Span, base int64) {
 	}
 	var ends []int64
 	for _, s := range spans {
-		ends = append(ends, base+s.Off, base+s.Off+s.Len)
+		for _, end := range [2]int64{base + s.Off, base + s.Off + s.Len} {
+			if _, known := m.find(end); !known {
+				ends = append(ends, end)
+			}
+		}
+	}
+	if len(ends) == 0 {
+		return
 	}
 	slices.Sort(ends)
 	starts, cells := make([]int64, 0, len(m.starts)), make([]cell, 0, len(m.cells))
@@ -113,9 +127,7 @@ func (m *store) divideAt(spans []schedule.Span, base int64) {
 			}
 		}
 	}
-	if len(cells) > len(m.cells) {
-		m.starts, m.cells, m.owned = starts, cells, true
-	}
+	m.starts, m.cells, m.owned = starts, cells, true
 }
 
 // read appends what a span holds to segs.

@@ -219,13 +219,13 @@ func (v *verifier) combine(at *schedule.Visit, a, b []seg) []seg {
 		v.report(schedule.Malformed, at, at.Step.Chunk(), "%s combines operands of different sizes",
 			at.Step.Name())
 	}
-	sum := zip(a, b, func(x, y seg) seg {
+	v.sum = zip(v.sum[:0], a, b, func(x, y seg) seg {
 		if v.formulas != nil {
 			return v.formulaPlus(at, x, y)
 		}
 		return seg{v: v.plus(at, x, y), off: x.off}
 	})
-	return append(a[:0], sum...)
+	return append(a[:0], v.sum...)
 }
 
 // sizeOf is how many elements there are.

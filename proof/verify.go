@@ -233,7 +233,7 @@ type verifier struct {
 	inputs       []*value // of each rank, in its present iteration
 	payload      [][]seg  // of messages, by handle
 	spans        []schedule.Span
-	a, b         []seg     // operands
+	a, b, sum    []seg     // operands, and what they make
 	linear       *linear   // a rank of each class stands for it; nil: all are walked
 	fold         *folding  // one rank stands for all; nil: all are walked
 	steps        int64     // of the ranks that are walked, in the last execution

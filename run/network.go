@@ -30,9 +30,13 @@ const maxPairs = 1 << 16
 func newNetwork(g *topology.Graph, teams [][]int) network {
 	n := network{graph: g, teams: teams}
 	if teams == nil && g.Alike() {
-		for dst := range g.Ranks {
+		if few, _, ok := g.Few(); ok { // it has a pair of each kind
+			n.graph = few
+		}
+		for dst := range n.graph.Ranks {
 			n.add(0, dst)
 		}
+		n.graph = g
 		return n
 	}
 	if teams == nil {

@@ -244,6 +244,16 @@ func (w work) times(n int64) work {
 		w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest}
 }
 
+// again is what there is to do if what has been counted since then is done n times more.
+func (w work) again(since work, n int64) work {
+	w.steps += n * (w.steps - since.steps)
+	w.messages += n * (w.messages - since.messages)
+	w.bytes += n * (w.bytes - since.bytes)
+	w.moved += n * (w.moved - since.moved)
+	w.blocks += n * (w.blocks - since.blocks)
+	return w
+}
+
 // workOf walks the lanes of every rank, or of one where all do as much.
 func workOf(s *schedule.Schedule) (all work) {
 	ranks := s.Alike()
@@ -274,11 +284,26 @@ func (c *counter) walk(rank int) {
 	s, p := c.s, c.s.Program(rank)
 	slices := int32(max(s.Slices, 1))
 	c.lanes += int64(p.Lanes())
+	skips := s.Beside() == nil && s.Parts() == nil
 	for lane := range p.Lanes() {
 		spot := schedule.Spot{Rank: rank, Channel: p.Channel(lane)}
 		most, last := 1, peerOf{rank: -1}
 		clear(c.peers)
+		var before work // the latest loop
+		began := int32(0)
 		for at := p.Walk(lane); !at.Done(); at.Next(slices) {
+			if loop, follow := at.Around(); skips && loop >= 0 && at.Slice() == 0 &&
+				at.Place() == loop+1 {
+				switch at.Iteration() {
+				case 0:
+					before, began = c.work, at.Step
+				case 1: // the last one is as the first
+					if p.SteadyLoop(&at) {
+						c.work = c.work.again(before, int64(follow))
+						at.Skip(follow, follow*(at.Step-began))
+					}
+				}
+			}
 			p.Load(&at, &c.step)
 			spot.Slice = int(at.Slice())
 			n, _ := s.Size(spot, &c.step)
@@ -305,7 +330,11 @@ func (c *counter) walk(rank int) {
 func (w *work) cut(s *schedule.Schedule) {
 	known := map[[3]int64][2]int64{}
 	var ends []int64
-	for rank := range s.Spec.Ranks {
+	ranks, times := s.Spec.Ranks, int64(1)
+	if s.SameSizes() {
+		ranks, times = 1, int64(ranks)
+	}
+	for rank := range ranks {
 		var lens [3]int64
 		for b := range lens {
 			lens[b] = s.Len(schedule.Buffer(b), rank)
@@ -329,7 +358,7 @@ func (w *work) cut(s *schedule.Schedule) {
 			}
 			known[lens] = parts
 		}
-		w.cells += parts[0]
-		w.held += parts[1]
+		w.cells += times * parts[0]
+		w.held += times * parts[1]
 	}
 }

@@ -26,7 +26,7 @@ type Lane struct {
 	steps    int
 	last     *Step // not yet rolled up, so that Post may still mark it
 	tile     int32
-	written  map[int64]uint64 // a bit for each block of the working copy that is the output's
+	written  marks // blocks of the working copy that are the output's
 	err      error
 
 	framing   Framing

@@ -166,18 +166,53 @@ func (l *Lane) key(block int32) int64 {
 	return int64(l.tile)*int64(n) + int64(mod(block, n))
 }
 
-func (l *Lane) isWritten(block int32) bool {
-	k := l.key(block)
-	return l.written[k>>6]&(1<<(k&63)) != 0
-}
+func (l *Lane) isWritten(block int32) bool { return l.written.has(l.key(block)) }
 
 // write remembers that a region of the working copy is the output's.
 func (l *Lane) write(r Region) {
-	if l.written == nil {
-		l.written = map[int64]uint64{}
-	}
 	for i := range r.count() {
-		k := l.key(r.block(i))
-		l.written[k>>6] |= 1 << (k & 63)
+		l.written.add(l.key(r.block(i)))
 	}
+}
+
+// marks are a set of numbers, most of which lie beside those that were asked for last.
+type marks struct {
+	pages map[int64]*page
+	at    int64 // number of the latest page
+	last  *page // nil before the first
+}
+
+// page is a bit for each of as many numbers.
+type page [8]uint64
+
+const pageBits = 9
+
+// page is the page that a number is on, nil if there is none.
+func (m *marks) page(k int64) *page {
+	if at := k >> pageBits; m.last == nil || m.at != at {
+		if p := m.pages[at]; p != nil {
+			m.at, m.last = at, p
+		} else {
+			return nil
+		}
+	}
+	return m.last
+}
+
+func (m *marks) has(k int64) bool {
+	p := m.page(k)
+	return p != nil && p[k>>6&7]&(1<<(k&63)) != 0
+}
+
+func (m *marks) add(k int64) {
+	p := m.page(k)
+	if p == nil {
+		if m.pages == nil {
+			m.pages = map[int64]*page{}
+		}
+		p = new(page)
+		m.at, m.last = k>>pageBits, p
+		m.pages[m.at] = p
+	}
+	p[k>>6&7] |= 1 << (k & 63)
 }
