@@ -208,3 +208,18 @@ func TestMillion(t *testing.T) {
 		require.Len(t, v.fold.exchanges(m.cells[0].v), 20)
 	}
 }
+
+// TestApart: segments of copies end where these do, wherever they begin; no element is lost, and
+// what is of no copy stays as it is.
+func TestApart(t *testing.T) {
+	f, x := &folding{length: 10}, inputOf(1)
+	for _, c := range []struct{ whole, apart []seg }{
+		{[]seg{{25, x, 13}}, []seg{{7, x, 13}, {10, x, 20}, {8, x, 30}}},
+		{[]seg{{3, x, 7}, {30, x, 50}}, []seg{{3, x, 7}, {10, x, 50}, {10, x, 60}, {10, x, 70}}},
+		{[]seg{{12, nil, 3}, {12, spoilt, 3}, {12, x, 9}},
+			[]seg{{12, nil, 3}, {12, spoilt, 3}, {1, x, 9}, {10, x, 10}, {1, x, 20}}},
+		{[]seg{{12, nil, 3}, {10, x, 20}}, []seg{{12, nil, 3}, {10, x, 20}}},
+	} {
+		require.Equal(t, c.apart, f.apart(slices.Clone(c.whole)))
+	}
+}

@@ -220,3 +220,41 @@ func TestOpaque(t *testing.T) {
 	require.Equal(t, 5*unit.Nanosecond, s.OpaqueTime())
 	require.Equal(t, "compute", s.Name())
 }
+
+// TestComposedTeams: a part's multimem is of the ranks that play the part.
+func TestComposedTeams(t *testing.T) {
+	sum, err := Parse(`schedule sum
+collective custom float32 sum
+ranks 2
+tensor x given float32 4 symmetric
+tensor y result float32 4 symmetric
+rank 0
+  lane 0
+    wait from 1 @0
+    reduceSend multimem{0,1} x to multimem{0,1} at y @0
+    signal to 1 @0
+rank 1
+  lane 0
+    signal to 0 @0
+    wait from 0 @0
+`)
+	require.NoError(t, err)
+	at := []Place{{}, {}, {}, {Tensor: FirstTensor}, {Tensor: FirstTensor + 1}}
+	s, err := Compose("sums", 4, sum.Tensors, []Part{
+		{Name: "even", Schedule: sum, Ranks: []int{0, 2}, Memory: at},
+		{Name: "odd", Schedule: sum, Ranks: []int{3, 1}, Memory: at},
+	})
+	require.NoError(t, err)
+	for rank, team := range map[int][]int32{0: {0, 2}, 3: {3, 1}} {
+		p, seen := s.Program(rank), 0
+		var step Step
+		for c := p.Walk(0); !c.Done(); c.Next(1) {
+			if p.Load(&c, &step); len(step.From) > 0 && step.From[0].Kind == Multimem {
+				require.Equal(t, team, step.From[0].Team)
+				require.Equal(t, team, step.Send[0].Team)
+				seen++
+			}
+		}
+		require.Equal(t, 1, seen)
+	}
+}
