@@ -36,7 +36,7 @@ type Engine uint8
 
 // The engines.
 const (
-	BestEngine  Engine = iota // fold where that can prove that it may, else event
+	BestEngine  Engine = iota // fold where that may; of many ranks sweep; else event
 	EventEngine               // every rank, event by event
 	FoldEngine                // a rank of each class of equal ones
 	SweepEngine               // every rank, row by row

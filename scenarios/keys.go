@@ -138,9 +138,10 @@ func runKeys() []Key {
 				"its blocks are of one size, and the network, its routes, starts and slowdowns look the " +
 				"same from each of them. Sweep plays every rank, a row of steps at a time, in an order " +
 				"that it guesses and verifies: two-sided steps, and with fluid sharing flows that never " +
-				"meet on a link. Best is fold where that can be, else " +
-				"event, as it is where a trace or the critical path is wanted, but for a picture of more " +
-				"than 16,777,216 steps: fold draws the rank that stands for others; the result tells which " +
+				"meet on a link. Best is fold where that can be, else sweep if there are 1,024 ranks " +
+				"with a group, else event, as it is where a trace or the critical path is wanted; but " +
+				"for a picture of more than 16,777,216 steps fold draws the rank that stands for others; " +
+				"the result tells which " +
 				"it was."},
 		{Path: "sim.slots", kind: aWhole, min: 0, max: maxSlots, Default: "the device's",
 			Example: "8", Sweep: true,

@@ -35,8 +35,8 @@ type Engine uint8
 
 // The engines.
 const (
-	// Best is Fold where that does, or else Event; where a trace or a
-	// critical path is asked for, it is Event.
+	// Best is Fold where that does, or else Sweep where a schedule with a group has 1,024 ranks and
+	// that does, or else Event; where a trace or a critical path is asked for, it is Event.
 	Best  Engine = iota
 	Event        // every rank: package event
 	Fold         // one rank of each class of equal ones, or a *NotFolded: package fold

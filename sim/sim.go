@@ -87,6 +87,10 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	return r, nil
 }
 
+// sweptFrom is the number of ranks from which a schedule with a group is swept that does not fold: of
+// fewer the event engine is quick as well, and a guess that turns out wrong costs a part of its time.
+const sweptFrom = 1 << 10
+
 // play has an engine play a schedule, and tells which.
 func play(s *schedule.Schedule, env *Env, o Options,
 	log *model.Log) (*model.Totals, Engine, error) {
@@ -116,9 +120,11 @@ func play(s *schedule.Schedule, env *Env, o Options,
 	if unlisted != nil { // the others have the state of every link
 		return nil, o.Engine, unlisted
 	}
-	if o.Engine == Sweep {
+	if o.Engine == Sweep || o.Engine == Best && s.Group != nil && s.Spec.Ranks >= sweptFrom {
 		totals, err := sweep.Run(s, env)
-		return totals, Sweep, err
+		if o.Engine == Sweep || err == nil {
+			return totals, Sweep, err
+		}
 	}
 	totals, err := event.Run(s, env, log)
 	return totals, Event, err

@@ -70,3 +70,28 @@ func TestSweptAlgorithms(t *testing.T) {
 	most := byName["fifo switch"]
 	require.Greater(t, most.played, most.runs/2)
 }
+
+// TestBestSweeps: of many ranks that are not alike the best engine is sim/sweep, where its guess is
+// right, or else sim/event; a few are always played by that.
+func TestBestSweeps(t *testing.T) {
+	for _, c := range []struct {
+		ranks             int
+		algorithm, engine string
+	}{{1023, "ring", "event"}, {1024, "ring", "sweep"}, {1024, "bruck", "event"}} {
+		a, err := algos.Find(collective.AllGather, c.algorithm)
+		require.NoError(t, err)
+		s, err := a.Build(specOf(collective.AllGather, c.ranks), algos.Options{})
+		require.NoError(t, err)
+		run := func(engine sim.Engine) *sim.Result {
+			g, err := topology.New("switch", c.ranks, 125e8, 500*unit.Nanosecond)
+			require.NoError(t, err)
+			g.Links()[77].Bandwidth = 1e9
+			r, err := sim.Run(s, sim.Env{Graph: g, Device: device.Ideal()}, sim.Options{Engine: engine})
+			require.NoError(t, err)
+			return r
+		}
+		best, event := run(sim.Best), run(sim.Event)
+		require.Equal(t, c.engine, best.Engine)
+		require.Equal(t, event.Totals, best.Totals)
+	}
+}
