@@ -87,8 +87,8 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	return r, nil
 }
 
-// sweptFrom is the number of ranks from which a schedule with a group is swept that does not fold: of
-// fewer the event engine is quick as well, and a guess that turns out wrong costs a part of its time.
+// sweptFrom is the number of ranks from which a schedule with a group is swept that does not fold:
+// of fewer the event engine is quick as well, and a wrong guess costs a part of its time.
 const sweptFrom = 1 << 10
 
 // play has an engine play a schedule, and tells which.
