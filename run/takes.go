@@ -124,7 +124,12 @@ func classesOf(s *schedule.Schedule, p *scenarios.Point) int64 {
 	if err != nil || g.IsListed() {
 		return 0
 	}
-	return int64(sim.Classes(s, &sim.Env{Graph: g, Device: p.Device, Start: p.Topology.Starts}))
+	sharing := sim.Fluid
+	if p.Sim.Sharing == scenarios.FIFO {
+		sharing = sim.FIFO
+	}
+	return int64(sim.Classes(s, &sim.Env{Graph: g, Device: p.Device,
+		Sharing: sharing, Start: p.Topology.Starts}))
 }
 
 // folded is what a simulation takes where so many ranks stand for all.
@@ -254,8 +259,13 @@ func (w work) again(since work, n int64) work {
 	return w
 }
 
-// workOf walks the lanes of every rank, or of one where all do as much.
+// workOf walks the lanes of every rank, or of one where all do as much, or of one of each role.
 func workOf(s *schedule.Schedule) (all work) {
+	if s.AlikeInRoles() {
+		all = workOfRoles(s)
+		all.cut(s)
+		return all
+	}
 	ranks := s.Alike()
 	c := counter{s: s, peers: map[peerOf]struct{}{}}
 	for rank := range ranks {
@@ -263,6 +273,25 @@ func workOf(s *schedule.Schedule) (all work) {
 	}
 	all = c.work.times(int64(s.Spec.Ranks / ranks))
 	all.cut(s)
+	return all
+}
+
+// workOfRoles walks the lanes of the first rank of each role.
+func workOfRoles(s *schedule.Schedule) (all work) {
+	counts, firsts := make([]int64, s.Roles()), make([]int, s.Roles())
+	var peers []int32
+	for rank := range s.Spec.Ranks {
+		var role int32
+		role, peers = s.RoleOf(rank, peers[:0])
+		if counts[role]++; counts[role] == 1 {
+			firsts[role] = rank
+		}
+	}
+	for role, n := range counts {
+		c := counter{s: s, peers: map[peerOf]struct{}{}}
+		c.walk(firsts[role])
+		all = all.plus(c.work.times(n))
+	}
 	return all
 }
 

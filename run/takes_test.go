@@ -97,3 +97,24 @@ func TestNumbersInLittle(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// TestWorkOfRoles: what is counted of one rank of each role is what is counted of all.
+func TestWorkOfRoles(t *testing.T) {
+	for _, ranks := range []int{2, 3, 37, 64, 100} {
+		text := fmt.Sprintf("[topology]\npreset = \"switch\"\nranks = %d\nbandwidth = \"25 GB/s\"\n"+
+			"latency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\nslices = 2\n"+
+			"algorithm = \"double-binary-tree(segment=40KiB)\"\nbytes = \"1 MiB\"\n", ranks)
+		s, err := Load("s.toml", []byte(text), LoadOptions{})
+		require.NoError(t, err)
+		m, err := s.make(s.Points[0], s.Points[0].Algorithm)
+		require.NoError(t, err)
+		of := m.members[0].schedule
+		require.True(t, of.AlikeInRoles())
+		c := counter{s: of, peers: map[peerOf]struct{}{}}
+		for rank := range ranks {
+			c.walk(rank)
+		}
+		c.cut(of)
+		require.Equal(t, c.work, workOf(of), "%d ranks", ranks)
+	}
+}

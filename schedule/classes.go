@@ -31,14 +31,6 @@ type Classes struct {
 // Rank is the rank of a class's representative.
 func (c *Classes) Rank(class int32) int32 { return c.Reps[class] / int32(c.Parts) }
 
-// ClassOf is the class of the part of a rank that a lane of it is of.
-func (c *Classes) ClassOf(lane *Peer) int32 {
-	return c.Of[int(lane.Rank)*c.Parts+c.PartOf(int(lane.Lane))]
-}
-
-// PartOf is which part of its rank a lane is of.
-func (c *Classes) PartOf(lane int) int { return int(c.parts[lane]) }
-
 // part is which part of its rank the representative is.
 func (c *Classes) part(class int32) int32 { return c.Reps[class] % int32(c.Parts) }
 
@@ -59,16 +51,8 @@ func (s *Schedule) HasRoles() bool { return s.cast != nil }
 // ClassesOf refines the roles of a schedule, nil where it has none, where ranks do not fit
 // together, and where blocks do not lie at one place on all ranks.
 func ClassesOf(s *Schedule) *Classes {
-	if s.cast == nil || s.composed() || len(s.Tensors) > 0 || !vector(s.Spec.Kind) ||
-		s.Spec.Kind.Rooted() {
+	if !s.AlikeInRoles() {
 		return nil
-	}
-	for _, cut := range s.Cuts {
-		for _, l := range cut {
-			if l.Split == Table || l.ByRank {
-				return nil
-			}
-		}
 	}
 	c := &Classes{s: s}
 	c.listParts()
@@ -163,14 +147,7 @@ func (c *Classes) listPeers() {
 func (c *Classes) peersOf(rank int32) []int32 { return c.peers[c.first[rank]:c.first[rank+1]] }
 
 // program is what a role runs, with peers named by their places.
-func (c *Classes) program(role int32) *Program {
-	places := make([]int32, mostPeers+1)
-	for i := range places {
-		places[i] = int32(i)
-	}
-	return &Program{schedule: c.s, code: c.s.cast.codes[role], peers: places,
-		rank: c.s.cast.first[role]}
-}
+func (c *Classes) program(role int32) *Program { return c.s.ProgramOfRole(int(role)) }
 
 // programs numbers what parts of roles do, by role, then part: peers are named by their order among
 // those of the part.

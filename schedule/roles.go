@@ -109,3 +109,47 @@ func (l *Lane) named(s *Step) {
 		place(&s.Send[i].Peer)
 	}
 }
+
+// AlikeInRoles reports whether there are roles, and ranks of a role move as much in each step,
+// since blocks lie at one place on all ranks.
+func (s *Schedule) AlikeInRoles() bool {
+	if s.cast == nil || s.composed() || len(s.Tensors) > 0 || !vector(s.Spec.Kind) ||
+		s.Spec.Kind.Rooted() {
+		return false
+	}
+	for _, cut := range s.Cuts {
+		for _, l := range cut {
+			if l.Split == Table || l.ByRank {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Roles is how many roles ranks have (Plan.Roles), 0 where they have none.
+func (s *Schedule) Roles() int {
+	if s.cast == nil {
+		return 0
+	}
+	return len(s.cast.codes)
+}
+
+// RoleOf is which role a rank has; its peers are appended to a list.
+//
+// REQUIRES: there are roles.
+func (s *Schedule) RoleOf(rank int, peers []int32) (role int32, all []int32) {
+	key, own := s.cast.place(rank, peers[len(peers):])
+	return s.cast.numbers[key], append(peers, own...)
+}
+
+// ProgramOfRole is what the ranks of a role run, with peers named by their places: of the first of
+// them.
+func (s *Schedule) ProgramOfRole(role int) *Program {
+	places := make([]int32, mostPeers+1)
+	for i := range places {
+		places[i] = int32(i)
+	}
+	return &Program{schedule: s, code: s.cast.codes[role], peers: places,
+		rank: s.cast.first[role]}
+}

@@ -81,6 +81,7 @@ func rows() []row {
 	ranks := func(n int) string { return fmt.Sprintf("topology.ranks=%d", n) }
 	doubling := `collective.algorithm="recursive-doubling"`
 	tree := []string{`collective.algorithm="double-binary-tree"`, `collective.bytes="1 MiB"`}
+	sixteen := `collective.bytes="16 MiB"`
 	allToAll := []string{`collective.kind="all_to_all"`, `collective.algorithm="pairwise"`}
 	return []row{
 		{work: "ring all_reduce, 1,024 ranks, fifo", scenario: onSwitch, sets: []string{fifo},
@@ -143,6 +144,16 @@ func rows() []row {
 			sets: []string{proven, ranks(1 << 20), doubling}},
 		{work: "double-binary-tree all_reduce of 1 MiB, 1,048,576 ranks, fluid, proven", isLarge: true,
 			scenario: onSwitch, sets: slices.Concat([]string{proven, ranks(1 << 20)}, tree)},
+		{work: "the same of 16 MiB, in segments", isLarge: true, scenario: onSwitch,
+			sets: slices.Concat([]string{proven, ranks(1 << 20)}, tree, []string{sixteen})},
+		{work: "the same of 16 MiB, 1,000,000 ranks", isLarge: true, scenario: onSwitch,
+			sets: slices.Concat([]string{proven, ranks(1_000_000)}, tree, []string{sixteen})},
+		{work: "the same of 1 MiB, 1,048,576 ranks, fifo", isLarge: true, scenario: onSwitch,
+			sets: slices.Concat([]string{proven, ranks(1 << 20), fifo}, tree)},
+		{work: "the same of 1 MiB, 1,000,000 ranks, fifo", isLarge: true, scenario: onSwitch,
+			sets: slices.Concat([]string{proven, ranks(1_000_000), fifo}, tree)},
+		{work: "double-binary-tree all_reduce of 16 MiB, 4,000 ranks, fluid", byEvent: true,
+			scenario: onSwitch, sets: slices.Concat([]string{ranks(4000)}, tree, []string{sixteen})},
 		{work: "hierarchical all_reduce, 1,048,576 GPUs in nodes of 8, fifo, proven", isLarge: true,
 			scenario: onNodes, sets: []string{proven, "topology.nodes=131072"}},
 	}

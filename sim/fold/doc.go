@@ -15,8 +15,8 @@
 // engine watches for such a tie, and refuses it unless ports are in the same order at all links of
 // the orbit. Then a smaller subgroup is tried. Under fluid sharing ports play no part.
 //
-// A schedule whose ranks have roles instead (trees) is played by classes of parts of ranks, without
-// jumps, and only on a switch under fluid sharing (classes.go).
+// A schedule whose ranks have roles instead (trees) is played by classes that are divided as they
+// come to differ, without jumps, and only on a switch (refinement.go).
 //
 // It never guesses: what is not proven is *NotFolded, before the run or in its midst, and another
 // engine plays all ranks. Of devices that go on before their bytes have left, rendezvous, one-sided

@@ -20,7 +20,7 @@ func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 		if why := plays(s, env); why != "" {
 			return nil, &NotFolded{why}
 		}
-		return playClasses(s, env)
+		return playClasses(s, env, min(max(128, s.Spec.Ranks/2), mostRefined))
 	}
 	e, err := play(s, env, nil)
 	if err != nil {

@@ -1,0 +1,155 @@
+package fold
+
+import (
+	"slices"
+
+	"collsim/schedule"
+)
+
+// partition is ranks in classes of which all members do the same. It begins with their roles; a
+// class is divided when the run finds two of its members to differ (refinement.go).
+type partition struct {
+	of       []int32    // the class of each rank
+	order    []int32    // ranks by class
+	from, to []int32    // of each class, in order
+	edges    [][][]edge // of each class, by place
+
+	first, peers []int32 // of each rank, its peers
+	back         []int32 // of each peer, at which of its places it has the rank; −1: at none
+}
+
+// edge says how many members of a class have, at a place, a peer of a class, which has them at a
+// place of its own.
+type edge struct{ class, back, count int32 }
+
+// newPartition has a class for each role.
+func newPartition(s *schedule.Schedule) *partition {
+	ranks, roles := s.Spec.Ranks, s.Roles()
+	p := &partition{of: make([]int32, ranks), order: make([]int32, ranks),
+		first: make([]int32, ranks+1), from: make([]int32, roles), to: make([]int32, roles),
+		edges: make([][][]edge, roles)}
+	for rank := range ranks {
+		role := int32(0)
+		role, p.peers = s.RoleOf(rank, p.peers)
+		p.of[rank], p.first[rank+1] = role, int32(len(p.peers))
+		p.edges[role] = make([][]edge, p.first[rank+1]-p.first[rank])
+		p.to[role]++
+	}
+	sum := int32(0)
+	for role := range p.to {
+		p.from[role] = sum
+		sum += p.to[role]
+		p.to[role] = p.from[role]
+	}
+	for rank, role := range p.of {
+		p.order[p.to[role]] = int32(rank)
+		p.to[role]++
+	}
+	p.back = make([]int32, len(p.peers))
+	for rank := range int32(ranks) {
+		mine := p.peersOf(rank)
+		for i, peer := range mine {
+			at := p.first[rank] + int32(i)
+			p.back[at] = -1
+			if slices.Index(mine, peer) == i { // programs name the first place
+				p.back[at] = int32(slices.Index(p.peersOf(peer), rank))
+			}
+		}
+	}
+	for rank := range int32(ranks) {
+		for i := range p.edges[p.of[rank]] {
+			if back := p.back[p.first[rank]+int32(i)]; back >= 0 {
+				p.add(p.of[rank], i, p.of[p.peersOf(rank)[i]], back, 1)
+			}
+		}
+	}
+	return p
+}
+
+func (p *partition) peersOf(rank int32) []int32 { return p.peers[p.first[rank]:p.first[rank+1]] }
+
+// members are the ranks of a class; the first stands for all.
+func (p *partition) members(class int32) []int32 { return p.order[p.from[class]:p.to[class]] }
+
+func (p *partition) size(class int32) int32 { return p.to[class] - p.from[class] }
+
+// add adds members to an edge.
+func (p *partition) add(class int32, place int, other, back, count int32) {
+	list := p.edges[class][place]
+	for i := range list {
+		if e := &list[i]; e.class == other && e.back == back {
+			if e.count += count; e.count == 0 {
+				list[i] = list[len(list)-1]
+				p.edges[class][place] = list[:len(list)-1]
+			}
+			return
+		}
+	}
+	p.edges[class][place] = append(list, edge{other, back, count})
+}
+
+// count is how many members of a class have, at a place, a peer of another one, which has them at a
+// place of its own.
+func (p *partition) count(class, place, other, back int32) int32 {
+	for _, e := range p.edges[class][place] {
+		if e.class == other && e.back == back {
+			return e.count
+		}
+	}
+	return 0
+}
+
+// divide makes a class of those members of another of which such says so, or of the others if
+// these are fewer, and tells its number.
+//
+// REQUIRES: it says so of some, and not of all.
+func (p *partition) divide(class int32, such func(rank int32) bool) int32 {
+	all := p.members(class)
+	end := len(all)
+	for i := 0; i < end; {
+		if !such(all[i]) {
+			i++
+			continue
+		}
+		end--
+		all[i], all[end] = all[end], all[i]
+	}
+	if 2*end < len(all) {
+		slices.Reverse(all)
+		end = len(all) - end
+	}
+	fresh, middle := int32(len(p.from)), p.from[class]+int32(end)
+	p.from, p.to = append(p.from, middle), append(p.to, p.to[class])
+	p.to[class] = middle
+	moved := p.members(fresh)
+	for _, rank := range moved {
+		p.of[rank] = fresh
+	}
+	p.edges = append(p.edges, make([][]edge, len(p.edges[class])))
+	for _, rank := range moved {
+		p.reconnect(rank, class, fresh)
+	}
+	return fresh
+}
+
+// reconnect moves what edges count of a rank from its class to the new one.
+func (p *partition) reconnect(rank, class, fresh int32) {
+	for i := range p.edges[class] {
+		at := p.first[rank] + int32(i)
+		back := p.back[at]
+		if back < 0 {
+			continue
+		}
+		to := p.of[p.peers[at]]
+		was := to
+		if to == fresh {
+			was = class
+		}
+		p.add(class, i, was, back, -1)
+		p.add(fresh, i, to, back, 1)
+		if to != fresh {
+			p.add(to, int(back), class, int32(i), -1)
+			p.add(to, int(back), fresh, int32(i), 1)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package fold
+
+import (
+	"math/bits"
+
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// finished is what there is to tell of all ranks, by class.
+func (q *refinement) finished() *model.Totals {
+	g := q.rules.Graph
+	var orbits []spokeOf
+	members := func(orbit int, visit func(link int)) {
+		for _, rank := range q.members(orbits[orbit].class) {
+			link, below := g.Spokes(rank)
+			if orbits[orbit].way == down {
+				link = below
+			}
+			visit(int(link))
+		}
+	}
+	r := &model.Totals{Folded: model.NewFolded(len(q.of), g.NumLinks(),
+		func(rank int) int { return int(q.of[rank]) }, members)}
+	f := r.Folded
+	f.Lanes = len(q.scripts[0].lanes)
+	for class := range q.classes {
+		c, size := &q.classes[class], int64(q.size(int32(class)))
+		for lane := range c.lanes {
+			f.Ends = append(f.Ends, c.lanes[lane].end.T)
+			r.Time = max(r.Time, c.lanes[lane].end.T)
+			for i := range q.scripts[c.role].lanes[lane] {
+				a := &q.scripts[c.role].lanes[lane][i]
+				n := size * int64(len(a.sends))
+				r.Steps += size
+				r.Messages += n
+				r.BytesSent += a.bytes * unit.Bytes(n)
+			}
+		}
+		for way := range int32(2) {
+			s := spokeOf{int32(class), way}
+			load, busy := q.spoke(s).load, q.spoke(s).busy
+			if load == 0 {
+				continue
+			}
+			if q.rules.Sharing == model.Fluid {
+				busy = load.Over(g.Link(0).Bandwidth)
+			}
+			o := model.Orbit{First: -1, Load: load, Busy: busy}
+			orbits = append(orbits, s)
+			members(len(orbits)-1, func(link int) {
+				if o.Links++; o.First < 0 || int32(link) < o.First {
+					o.First = int32(link)
+				}
+			})
+			r.LinkBytes += load * unit.Bytes(o.Links)
+			f.Orbits = append(f.Orbits, o)
+		}
+	}
+	return r
+}
+
+// playsClasses says why a schedule with roles is none that is played by classes.
+func playsClasses(s *schedule.Schedule, env *model.Env) string {
+	if !s.AlikeInRoles() {
+		return "the schedule declares no group, and ranks of a role move more than others"
+	}
+	if env.Start != nil || env.Slowdown != nil {
+		return "the schedule declares no group, and ranks have starts or slowdowns"
+	}
+	if !env.Graph.IsStar() {
+		return "the schedule declares no group, and the network is no switch with links that are alike"
+	}
+	if env.Device.HasMessage() {
+		return "the device is none that it knows"
+	}
+	if env.Sharing == model.FIFO && env.Graph.Link(0).Latency == 0 {
+		return "the schedule declares no group, and links take no time"
+	}
+	return ""
+}
+
+// rolesClasses is how many classes there are at most, of what has been seen of double trees: 40 to
+// 350 under fluid sharing, and of FIFO with a step or two a lane, 800 of a power of two, 8000
+// of others. With more steps FIFO tells most ranks apart: only the run tells.
+func rolesClasses(s *schedule.Schedule, env *model.Env) int {
+	if playsClasses(s, env) != "" {
+		return 0
+	}
+	ranks := s.Spec.Ranks
+	most := 32 * bits.Len(uint(ranks))
+	if env.Sharing == model.FIFO {
+		if most = 2 * most; ranks&(ranks-1) != 0 {
+			most = 8 * most
+		}
+		p := s.Program(0)
+		for lane := range p.Lanes() {
+			if c := p.Walk(lane); !c.Done() {
+				for c.Next(int32(s.Slices)); !c.Done(); c.Next(int32(s.Slices)) {
+					if c.Step > 1 {
+						return 0
+					}
+				}
+			}
+		}
+	}
+	return min(most, ranks)
+}
+
+// mostRefined bounds how many classes there are before another engine is as quick.
+const mostRefined = 1 << 14

@@ -1,0 +1,336 @@
+package fold
+
+import (
+	"slices"
+
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// Where no group takes ranks to each other, as in a tree, ranks that do the same are found while
+// the run goes on. It begins with a class for each role, and one rank plays for all of a class.
+// What a class does to others (a flow begins and ends, a message has come, a slot is free) it does
+// to all ranks that its members have as peers: if these are all of a class, that goes on as one;
+// if they are some of it, the class is divided, and both go on from the state that they had in
+// common. So two ranks are of one class in the end if all that has happened to them was the same,
+// at the same times, whoever their peers are. That is far coarser than what tells apart who a rank
+// is: the two trees of a double tree have as many pairs of places as half the ranks.
+//
+// What happens at one instant may come to parts of a class from different classes. So a class is
+// divided only when nothing else happens at that instant (of FIFO: in that wave).
+//
+// All ranks are around one switch, by links that are alike: up to it, and down from it.
+type refinement struct {
+	rules     model.Rules
+	latency   unit.Time // of each link
+	bandwidth unit.Rate
+	scripts   []script
+	*partition
+	classes []alike
+	slots   int32
+
+	effects []effect // of this instant, that have not come everywhere
+	awake   []int32  // classes whose lanes may be able to go on
+	why     string
+
+	flowing
+	queues
+}
+
+// alike is the state of a rank of a class.
+type alike struct {
+	role    int32
+	lanes   []ownLane
+	ins     []inEnd
+	outs    []outEnd
+	up      spoke // to the switch
+	down    spoke
+	isAwake bool
+
+	waiting []int32    // FIFO: its requests,
+	went    []int32    // how many packets have gone to the peers at each place,
+	inOrder [][2]int32 // and places of which the first comes before the second at all members
+}
+
+// ownLane is the state of a lane.
+type ownLane struct {
+	next    int // of its actions
+	end     model.Moment
+	until   model.Moment // of the present one
+	leaving int32        // its messages that have not left; −1: it has not begun
+	sent    uint64       // messages
+	posts   []model.Moment
+}
+
+// inEnd is where messages come in.
+type inEnd struct {
+	came []model.Moment // messages that are not yet received
+	told int32          // slots that it has freed
+	level
+}
+
+// outEnd is where messages go out.
+type outEnd struct {
+	freed []model.Moment // slots that are free again
+	used  int32          // slots that have been used before
+	told  int32          // messages that it has sent
+	lane  int32
+	bytes unit.Bytes // of the last of them
+	flow             // which that is
+	level
+}
+
+// spoke is what a link of a rank has carried.
+type spoke struct {
+	load      unit.Bytes
+	free      unit.Time // FIFO: since when,
+	busy      unit.Time // and how long it was not
+	flows     []int32   // ends of connections
+	isChanged bool      // since the last solution
+	seen      int64     // by that solution
+	index     int32     // in it
+}
+
+// playClasses is the run of a schedule whose ranks have roles.
+func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals, error) {
+	if why := playsClasses(s, env); why != "" {
+		return nil, &NotFolded{why}
+	}
+	q := &refinement{rules: model.NewRules(s, env)}
+	if q.scripts, q.why = scripts(s, &q.rules); q.why != "" {
+		return nil, &NotFolded{q.why}
+	}
+	for i := range q.scripts {
+		if len(q.scripts[i].lanes) != len(q.scripts[0].lanes) {
+			return nil, &NotFolded{"ranks have different numbers of lanes"}
+		}
+	}
+	q.partition, q.slots = newPartition(s), q.rules.Slots(schedule.FIFO)
+	l := env.Graph.Link(0)
+	q.latency, q.bandwidth = l.Latency, l.Bandwidth
+	if l.Bandwidth != unit.Unlimited {
+		q.capacity = model.FluidRate(l.Bandwidth)
+	}
+	q.begin()
+	q.run(most)
+	if q.why == "" && !q.isOver() {
+		q.why = "a step waits for ever, or a message is never received" // sim/event says of which rank
+	}
+	if q.why != "" {
+		return nil, &NotFolded{q.why}
+	}
+	return q.finished(), nil
+}
+
+// begin has a class for each role.
+func (q *refinement) begin() {
+	for role := range q.scripts {
+		x := &q.scripts[role]
+		c := alike{role: int32(role), went: make([]int32, len(q.edges[role])),
+			lanes: make([]ownLane, len(x.lanes)),
+			ins:   make([]inEnd, len(x.ins)), outs: make([]outEnd, len(x.outs))}
+		for i := range c.lanes {
+			c.lanes[i] = ownLane{leaving: -1, end: q.rules.Begin(0, len(x.lanes[i]) > 0)}
+		}
+		for i := range c.outs {
+			c.outs[i].flow, c.outs[i].lane = flow{begins: never, ends: never}, x.outs[i].near
+		}
+		q.classes = append(q.classes, c)
+		q.wake(int32(role))
+	}
+}
+
+func (q *refinement) wake(class int32) {
+	if c := &q.classes[class]; !c.isAwake {
+		c.isAwake = true
+		q.awake = append(q.awake, class)
+	}
+}
+
+// run plays the classes, as long as they are no more than so many.
+func (q *refinement) run(most int) {
+	now := unit.Time(0)
+	for q.why == "" {
+		q.runLanes()
+		switch {
+		case q.deliver() || q.carryOn(now):
+		case len(q.effects) > 0:
+			q.part(&q.effects[0])
+		default:
+			isOver := false
+			if now, isOver = q.next(now); isOver {
+				return
+			}
+		}
+		if len(q.classes) > most {
+			q.why = "too many ranks do what no other does"
+		}
+	}
+}
+
+// carryOn does what is left to do at an instant, of FIFO in a wave, if there is anything.
+func (q *refinement) carryOn(now unit.Time) bool {
+	if q.rules.Sharing == model.FIFO {
+		return q.serve()
+	}
+	return q.flowAt(now)
+}
+
+// next goes on to the next instant, or wave. In the one that is over all has come that comes.
+func (q *refinement) next(now unit.Time) (then unit.Time, isOver bool) {
+	if q.rules.Sharing == model.FIFO {
+		return 0, !q.nextWave()
+	}
+	if !q.solve(now) {
+		return now, false
+	}
+	then = q.nextTime()
+	return then, then == never
+}
+
+// runLanes has all lanes that are awake go on as far as they can.
+func (q *refinement) runLanes() {
+	for len(q.awake) > 0 && q.why == "" {
+		class := q.awake[len(q.awake)-1]
+		q.awake = q.awake[:len(q.awake)-1]
+		q.classes[class].isAwake = false
+		q.goOn(class)
+	}
+}
+
+// goOn has the lanes of a class go on as far as they can.
+func (q *refinement) goOn(class int32) {
+	for moved := true; moved; {
+		moved = false
+		for lane := range q.classes[class].lanes {
+			for q.step(class, lane) {
+				moved = true
+			}
+		}
+	}
+}
+
+// step carries out the next action of a lane, if all is known that it waits for.
+func (q *refinement) step(class int32, lane int) bool {
+	c := &q.classes[class]
+	l, x := &c.lanes[lane], &q.scripts[c.role]
+	if l.leaving >= 0 || l.next == len(x.lanes[lane]) {
+		return false
+	}
+	a := &x.lanes[lane][l.next]
+	at := l.end
+	for _, i := range a.receives {
+		if len(c.ins[i].came) == 0 {
+			return false
+		}
+		at = model.Later(at, c.ins[i].came[0])
+	}
+	for _, i := range a.sends {
+		if o := &c.outs[i]; q.slots > 0 && o.used == q.slots {
+			if len(o.freed) == 0 {
+				return false
+			}
+			at = model.Later(at, o.freed[0])
+		}
+	}
+	for _, e := range a.awaits {
+		if e.Value <= 0 {
+			continue
+		}
+		posts := c.lanes[e.Lane].posts
+		if int(e.Value) > len(posts) {
+			return false
+		}
+		at = model.Later(at, posts[e.Value-1])
+	}
+	for _, i := range a.receives {
+		c.ins[i].came = c.ins[i].came[1:]
+	}
+	l.until = at.Plus(a.cost)
+	l.leaving = 1 // nobody but us ends it meanwhile
+	for _, i := range a.sends {
+		o := &c.outs[i]
+		switch {
+		case q.slots == 0:
+		case o.used < q.slots:
+			o.used++
+		default:
+			o.freed = o.freed[1:]
+		}
+		l.leaving++
+		q.send(class, i, l.until, a)
+	}
+	q.left(class, int32(lane), l.until)
+	return true
+}
+
+// left tells a lane that one of the things is over before which its action does not end.
+func (q *refinement) left(class, lane int32, at model.Moment) {
+	c := &q.classes[class]
+	l, x := &c.lanes[lane], &q.scripts[c.role]
+	l.until = model.Later(l.until, at)
+	if l.leaving--; l.leaving > 0 {
+		return
+	}
+	if l.until.T >= unit.Forever {
+		q.why = "time is counted no further"
+	}
+	a := &x.lanes[lane][l.next]
+	l.end, l.leaving = l.until, -1
+	l.next++
+	if a.isPost {
+		l.posts = append(l.posts, l.end)
+	}
+	if q.slots > 0 {
+		freed := q.rules.Freed(l.end)
+		for _, i := range a.receives {
+			q.emit(class, x.ins[i], effect{kind: slotFree, number: c.ins[i].told, at: freed})
+			c.ins[i].told++
+		}
+	}
+	q.wake(class)
+}
+
+// clone is the same state of another class.
+func (c *alike) clone() alike {
+	x := *c
+	x.inOrder = slices.Clone(c.inOrder)
+	x.lanes, x.ins, x.outs = slices.Clone(c.lanes), slices.Clone(c.ins), slices.Clone(c.outs)
+	for i := range x.lanes {
+		x.lanes[i].posts = slices.Clone(x.lanes[i].posts)
+	}
+	for i := range x.ins {
+		x.ins[i].came = slices.Clone(x.ins[i].came)
+	}
+	for i := range x.outs {
+		x.outs[i].freed = slices.Clone(x.outs[i].freed)
+	}
+	x.waiting, x.went = slices.Clone(c.waiting), slices.Clone(c.went)
+	x.up.flows, x.down.flows = slices.Clone(c.up.flows), slices.Clone(c.down.flows)
+	return x
+}
+
+// without is a list without one of its elements.
+func without(list []int32, x int32) []int32 {
+	i := slices.Index(list, x)
+	return slices.Delete(list, i, i+1)
+}
+
+// isOver reports whether all lanes have come to their ends, and all messages were received.
+func (q *refinement) isOver() bool {
+	for i := range q.classes {
+		c := &q.classes[i]
+		for lane := range c.lanes {
+			if c.lanes[lane].next < len(q.scripts[c.role].lanes[lane]) {
+				return false
+			}
+		}
+		for j := range c.ins {
+			if len(c.ins[j].came) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,125 @@
+package fold
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// script is what the ranks of a role do, as far as it takes time: their lanes' sub-steps, with
+// peers named by their places among a rank's peers.
+type script struct {
+	lanes     [][]substep
+	ins, outs []wire
+}
+
+// substep is a sub-step.
+type substep struct {
+	bytes    unit.Bytes
+	cost     unit.Time // D − S
+	receives []int32   // of script.ins
+	sends    []int32   // of script.outs
+	awaits   []schedule.Event
+	isPost   bool
+}
+
+// wire is an end of a connection, as seen from its rank.
+type wire struct {
+	place     int32 // of the peer
+	near, far int32 // lanes
+	tag       int32
+}
+
+// scripts writes down what all roles do; why, if one does what is not played.
+func scripts(s *schedule.Schedule, rules *model.Rules) (list []script, why string) {
+	for role := range s.Roles() {
+		p := s.ProgramOfRole(role)
+		x := script{lanes: make([][]substep, p.Lanes())}
+		for lane := range x.lanes {
+			if why := x.write(rules, p, lane); why != "" {
+				return nil, why
+			}
+		}
+		list = append(list, x)
+	}
+	return list, ""
+}
+
+// write writes down what a lane does.
+func (x *script) write(rules *model.Rules, p *schedule.Program, lane int) (why string) {
+	var step schedule.Step
+	slices := int32(rules.Schedule.Slices)
+	for c := p.Walk(lane); !c.Done(); c.Next(slices) {
+		p.Load(&c, &step)
+		where := schedule.Spot{Rank: p.Rank(), Channel: p.Channel(lane), Slice: int(c.Slice())}
+		n, known := rules.Size(where, &step)
+		if !known {
+			return "a step does not say what it moves"
+		}
+		a := substep{bytes: n, cost: rules.Cost(int32(p.Rank()), &step, n),
+			isPost: step.Post && c.Last(slices)}
+		if c.Slice() == 0 {
+			a.awaits = append(a.awaits, step.Await...)
+		}
+		for i := range step.From {
+			if step.From[i].Kind == schedule.Message {
+				a.receives = append(a.receives, x.end(&x.ins, lane, &step.From[i].Peer))
+				why = twice(a.receives, &step.From[i].Peer, why)
+			}
+		}
+		for i := range step.Send {
+			d := &step.Send[i]
+			a.sends = append(a.sends, x.end(&x.outs, lane, &d.Peer))
+			if why = twice(a.sends, &d.Peer, why); d.Framing() != schedule.Bare || d.Relaxed {
+				why = "a message is none that it knows"
+			}
+		}
+		x.lanes[lane] = append(x.lanes[lane], a)
+		if len(x.lanes[lane]) > mostActions {
+			why = "a lane has too many steps"
+		}
+		if why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// mostActions bounds what is kept of a lane.
+const mostActions = 1 << 16
+
+// twice says why the last of a step's messages is not played, if it is not.
+func twice(wires []int32, p *schedule.Peer, why string) string {
+	last := len(wires) - 1
+	for _, other := range wires[:last] {
+		if other == wires[last] {
+			return "a step has two messages of one connection"
+		}
+	}
+	if p.Class != schedule.FIFO {
+		return "a message is none that it knows"
+	}
+	return why
+}
+
+// end is the number of an end of a connection.
+func (x *script) end(list *[]wire, lane int, p *schedule.Peer) int32 {
+	w := wire{p.Rank, int32(lane), p.Lane, p.Tag}
+	for i := range *list {
+		if (*list)[i] == w {
+			return int32(i)
+		}
+	}
+	*list = append(*list, w)
+	return int32(len(*list) - 1)
+}
+
+// find is the end that fits another rank's one, which is at a place as seen from here; −1: none.
+func find(list []wire, place int32, other wire) int32 {
+	for i, w := range list {
+		if w == (wire{place, other.far, other.near, other.tag}) {
+			return int32(i)
+		}
+	}
+	return -1
+}
