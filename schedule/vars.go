@@ -211,7 +211,8 @@ func (s *Step) append(text []byte) []byte {
 	}
 	for i := range s.Send {
 		a := &s.Send[i]
-		text = appendFlags(a.Peer.append(text), a.Put, a.Relaxed, a.Silent, a.Packet)
+		text = appendFlags(a.Peer.append(text), a.Put, a.Relaxed, a.Silent, a.Packet,
+			a.Line)
 		text = appendList(a.Region.append(text), a.Team)
 	}
 	for _, e := range s.Await {
