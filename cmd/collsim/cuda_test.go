@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -61,6 +62,26 @@ func TestCUDA(t *testing.T) {
 	text, code = run("fault=40")
 	require.Equal(t, 1, code, text)
 	require.Contains(t, text, "CUDA_ERROR_ILLEGAL_ADDRESS")
+}
+
+// TestTrainingStep: a step forward and backward, its lengths divided by 128, has equal bits on eight
+// GPUs of the stand-in, and in the long tier on two nodes of them, which average their gradients.
+func TestTrainingStep(t *testing.T) {
+	program, on := onCUDA(t)
+	text, err := os.ReadFile(filepath.Join(repository(t), "scenarios", "examples",
+		"training-step.toml"))
+	require.NoError(t, err)
+	short := regexp.MustCompile(`(?m)^shape = .*`).ReplaceAllStringFunc(string(text),
+		strings.NewReplacer("8192", "64", "1024", "8", "3584", "28").Replace)
+	require.Contains(t, short, "shape = [8, 64]")
+	file := filepath.Join(t.TempDir(), "step.toml")
+	require.NoError(t, os.WriteFile(file, []byte(short), 0o600))
+	for nodes := 1; nodes <= tier.Of(1, 2); nodes++ {
+		out, code := on("seed=3 delay=20 devices=8", program, "validate", file, "--hw", "cuda",
+			"--set", fmt.Sprint("topology.nodes=", nodes))
+		require.Zero(t, code, out)
+		require.Contains(t, out, "# on cuda the bits are equal, ")
+	}
 }
 
 // TestAccumulate: cuda adds in float32 where a scenario says so, and its bits are held against
