@@ -15,10 +15,9 @@ import (
 // link holds back than before.
 type Drain struct {
 	*MaxMin
-	flows  []draining           // by number
-	clocks []clock              // by link
-	ends   flat.Heap[unit.Time] // of links; and of flows that none holds back, as ^number
-	most   int                  // entries above which those that are not true are forgotten
+	flows  []draining            // by number
+	clocks []clock               // by link
+	ends   flat.Queue[unit.Time] // of links; and behind these, of flows that none holds back
 }
 
 // draining is a flow that has begun, or holder notFlowing.
@@ -27,7 +26,6 @@ type draining struct {
 	work   Work  // what the holder has served when it ends; ownCap: what was left at a time
 	beyond Work  // of it, what comes after that for which Watch waits
 	since  unit.Time
-	ends   unit.Time // of ownCap
 }
 
 const (
@@ -41,12 +39,9 @@ type clock struct {
 	served Work
 	since  unit.Time
 	rate   uint64
-	due    flat.Heap[uint64] // flows by what will have been served then; true as long as that is so
+	due    flat.Heap[uint64] // flows by what will have been served then; the first is true
 	held   int
-	ends   unit.Time // of the first of them, or notEnding
 }
-
-const notEnding unit.Time = -1
 
 // Never is when nothing ends.
 const Never = unit.Forever + 1
@@ -54,23 +49,22 @@ const Never = unit.Forever + 1
 // NewDrain has no flows yet.
 func NewDrain(n *Network) *Drain {
 	d := &Drain{MaxMin: NewMaxMin(n), clocks: make([]clock, len(n.Links))}
-	for i := range d.clocks {
-		d.clocks[i].ends = notEnding
-	}
+	d.ends.Grow(len(n.Links))
 	return d
 }
 
 // Grow makes room for flows of numbers below n.
 func (d *Drain) Grow(n int) {
 	for d.MaxMin.Grow(n); len(d.flows) < n; {
-		d.flows = append(d.flows, draining{holder: notFlowing, ends: notEnding})
+		d.flows = append(d.flows, draining{holder: notFlowing})
 	}
+	d.ends.Grow(len(d.clocks) + n)
 }
 
 // Begin puts so many bytes on the links of a route: MaxMin.Begin.
 func (d *Drain) Begin(m, route int32, limit uint64, n unit.Bytes) {
 	d.MaxMin.Begin(m, route, limit)
-	d.flows[m] = draining{holder: noRate, work: WorkOf(n), ends: notEnding}
+	d.flows[m] = draining{holder: noRate, work: WorkOf(n)}
 }
 
 // HasRate reports whether a flow goes on: it has begun and Solve has given it a rate.
@@ -80,21 +74,11 @@ func (d *Drain) HasRate(m int32) bool {
 
 // NextEnd is when the next flow ends, or Never.
 func (d *Drain) NextEnd() unit.Time {
-	for len(d.ends) > 0 && !d.isTrue(&d.ends[0]) {
-		d.ends.Pop()
-	}
-	if len(d.ends) == 0 {
+	if d.ends.Len() == 0 {
 		return Never
 	}
-	return d.ends[0].First
-}
-
-// isTrue reports whether a link's first flow, or a flow, still ends then.
-func (d *Drain) isTrue(x *flat.Entry[unit.Time]) bool {
-	if x.Item < 0 {
-		return d.flows[^x.Item].ends == x.First
-	}
-	return d.clocks[x.Item].ends == x.First
+	_, at := d.ends.First()
+	return at
 }
 
 // Next is the flow that ends next, and has no rate any more; or isPart: it goes on, but so much has
@@ -102,10 +86,9 @@ func (d *Drain) isTrue(x *flat.Entry[unit.Time]) bool {
 //
 // REQUIRES: NextEnd is a time.
 func (d *Drain) Next() (m int32, isPart bool) {
-	x := d.ends.Pop()
-	m = ^x.Item
-	if x.Item >= 0 {
-		m = d.clocks[x.Item].due[0].Item
+	item, _ := d.ends.First()
+	if m = item - int32(len(d.clocks)); m < 0 {
+		m = d.clocks[item].due[0].Item
 	}
 	if d.flows[m].beyond != (Work{}) {
 		d.Watch(m, Work{})
@@ -120,11 +103,13 @@ func (d *Drain) Next() (m int32, isPart bool) {
 func (d *Drain) release(m int32) {
 	f := &d.flows[m]
 	h := f.holder
-	f.holder, f.ends = noRate, notEnding
-	if h >= 0 {
-		d.clocks[h].held--
-		d.recheck(h)
+	f.holder = noRate
+	if h < 0 {
+		d.ends.Remove(int32(len(d.clocks)) + m)
+		return
 	}
+	d.clocks[h].held--
+	d.recheck(h, m)
 }
 
 // Left is what is left of a flow at a time.
@@ -159,7 +144,6 @@ func (d *Drain) Watch(m int32, beyond Work) {
 	switch {
 	case f.holder >= 0:
 		d.due(m)
-		d.recheck(f.holder)
 	case f.holder == ownCap:
 		d.expect(m)
 	}
@@ -174,6 +158,7 @@ func (d *Drain) due(m int32) {
 		c.due.Keep(func(x *flat.Entry[uint64]) bool { return d.isDue(h, x) })
 	}
 	c.due.Push(flat.Entry[uint64]{First: at.hi, Second: at.lo, Item: m})
+	d.recheck(f.holder, m)
 }
 
 func (d *Drain) isDue(h int32, x *flat.Entry[uint64]) bool {
@@ -181,33 +166,24 @@ func (d *Drain) isDue(h int32, x *flat.Entry[uint64]) bool {
 	return f.holder == h && f.work.Without(f.beyond) == Work{x.First, x.Second}
 }
 
-// recheck finds out which flow of a link ends first, and when.
-func (d *Drain) recheck(h int32) {
+// recheck finds out which flow of a link ends first, and when, after a change of one.
+func (d *Drain) recheck(h, m int32) {
 	c := &d.clocks[h]
+	if c.due[0].Item != m {
+		return
+	}
 	for len(c.due) > 0 && !d.isDue(h, &c.due[0]) {
 		c.due.Pop()
 	}
 	if len(c.due) == 0 {
-		c.ends = notEnding
+		d.ends.Remove(h)
 		return
 	}
-	c.ends = c.when(Work{c.due[0].First, c.due[0].Second})
-	d.push(c.ends, h)
+	d.ends.Set(h, c.first())
 }
 
 // expect finds out when a flow ends that has its cap.
-func (d *Drain) expect(m int32) {
-	d.flows[m].ends = d.Ends(m)
-	d.push(d.flows[m].ends, ^m)
-}
-
-func (d *Drain) push(at unit.Time, item int32) {
-	d.ends.Push(flat.Entry[unit.Time]{First: at, Item: item})
-	if len(d.ends) > d.most {
-		d.ends.Keep(d.isTrue)
-		d.most = 2*len(d.ends) + 64
-	}
-}
+func (d *Drain) expect(m int32) { d.ends.Set(int32(len(d.clocks))+m, d.Ends(m)) }
 
 // Solve works out all rates at a time, and lets the flows go on at them.
 func (d *Drain) Solve(now unit.Time) {
@@ -222,7 +198,7 @@ func (d *Drain) Solve(now unit.Time) {
 				c.rate = 0
 			}
 			if len(c.due) > 0 {
-				d.recheck(h)
+				d.ends.Set(h, c.first())
 			}
 		}
 	}
@@ -244,7 +220,6 @@ func (d *Drain) Solve(now unit.Time) {
 		f.work = left.plus(d.clocks[h].at(now))
 		d.clocks[h].held++
 		d.due(m)
-		d.recheck(h)
 	}
 }
 
@@ -262,22 +237,12 @@ func (d *Drain) holder(m int32) int32 {
 
 // Shift has all that flows do so later.
 func (d *Drain) Shift(by unit.Time) {
-	for i := range d.ends {
-		d.ends[i].First += by
-	}
+	d.ends.Each(func(at unit.Time) unit.Time { return at + by })
 	for i := range d.clocks {
-		c := &d.clocks[i]
-		c.since += by
-		if c.ends != notEnding {
-			c.ends += by
-		}
+		d.clocks[i].since += by
 	}
 	for i := range d.flows {
-		f := &d.flows[i]
-		f.since += by
-		if f.ends != notEnding {
-			f.ends += by
-		}
+		d.flows[i].since += by
 	}
 }
 
@@ -291,3 +256,6 @@ func (c *clock) at(now unit.Time) Work {
 func (c *clock) when(w Work) unit.Time {
 	return min(c.since+w.Without(c.served).Over(c.rate), unit.Forever)
 }
+
+// first is when the first of its flows ends.
+func (c *clock) first() unit.Time { return c.when(Work{c.due[0].First, c.due[0].Second}) }

@@ -1,10 +1,6 @@
 package model
 
-import (
-	"math/bits"
-
-	"collsim/sim/internal/flat"
-)
+import "math/bits"
 
 // The levels of links (progressive filling: Bertsekas and Gallager, Data Networks, 1992, section
 // 6.5.2), kept up to date: only links whose level changes are looked at, and they change what is
@@ -27,12 +23,12 @@ type levelling struct {
 }
 
 // balance is what a link's level follows from: what those of its flows leave that get less than it
-// elsewhere, and how many others it has: the first of its flows.
+// elsewhere, and how many others it has: the first of its flows. That of a slack link is not known.
 type balance struct {
 	left, weight uint64
+	below        uint64 // more than all that get less elsewhere
 	isKnown      bool   // else all flows have to be looked at
 	isDirty      bool   // the level may not follow
-	below        uint64 // more than all that get less elsewhere
 }
 
 // level puts all levels right, after what has begun and ended.
@@ -40,7 +36,7 @@ func (x *MaxMin) level() {
 	x.isStrict, x.looks, x.now = false, 0, 0
 	for _, i := range x.changed {
 		l := &x.links[i]
-		l.hasChange, l.isKnown = false, false
+		l.hasChange, x.balances[i].isKnown = false, false
 		l.isSlack = l.needs.hi == 0 && l.needs.lo <= l.capacity>>unitShift
 		if !l.isSlack {
 			x.makeDirty(i)
@@ -48,48 +44,58 @@ func (x *MaxMin) level() {
 	}
 	for _, i := range x.changed {
 		if x.links[i].isSlack && x.levels[i] != NoCap {
-			x.listen(i, len(x.links[i].flows))
-			x.move(i, NoCap)
+			x.move(i, NoCap, len(x.links[i].flows))
 		}
 	}
-	for len(x.dirty) > 0 {
+	for x.dirty.Len() > 0 {
 		if x.looks--; x.looks < 0 && !x.isStrict {
 			x.isStrict = true
-			for i := range x.dirty {
-				x.dirty[i].First = 0
-			}
+			x.dirty.Each(func(uint64) uint64 { return 0 })
 		}
-		o := x.dirty.Pop()
-		x.links[o.Item].isDirty = false
-		x.now = o.First
-		if to, from := x.look(o.Item), x.levels[o.Item]; to != from {
-			x.put(o.Item, from, to)
+		var i int32
+		i, x.now = x.dirty.First()
+		x.dirty.Remove(i)
+		x.balances[i].isDirty = false
+		if to, n := x.look(i); to != x.levels[i] {
+			x.put(i, to, n)
 		}
 	}
 }
 
-// put puts the level of a link right, or has it wait for lower ones.
-func (x *MaxMin) put(i int32, from, to uint64) {
+// put puts the level of a link right, or has it wait for lower ones. The first n of its flows are
+// all that this level or the present one holds back.
+func (x *MaxMin) put(i int32, to uint64, n int) {
+	from := x.levels[i]
 	at := min(from, to)
 	switch x.now = at; {
 	case !x.isStrict:
-		x.move(i, to)
-	case len(x.dirty) > 0 && at > x.dirty[0].First:
-		x.links[i].isDirty, x.links[i].isKnown = true, false
-		x.dirty.Push(flat.Entry[uint64]{First: at, Item: i})
+		x.move(i, to, n)
+	case x.dirty.Len() > 0 && at > x.lowest():
+		x.again(i, at)
 	case from < to && to != NoCap:
-		x.move(i, NoCap)
-		x.links[i].isDirty, x.links[i].isKnown = true, false
-		x.dirty.Push(flat.Entry[uint64]{First: to, Item: i})
+		x.move(i, NoCap, n)
+		x.again(i, to)
 	default:
-		x.move(i, to)
+		x.move(i, to, n)
 	}
+}
+
+// lowest is the lowest level that is to be looked at.
+func (x *MaxMin) lowest() uint64 {
+	_, at := x.dirty.First()
+	return at
+}
+
+// again has a link be looked at afresh, when all that are lower have been.
+func (x *MaxMin) again(i int32, at uint64) {
+	x.balances[i].isDirty, x.balances[i].isKnown = true, false
+	x.dirty.Set(i, at)
 }
 
 // makeDirty has a link be looked at.
 func (x *MaxMin) makeDirty(i int32) {
-	l := &x.links[i]
-	l.isDirty = true
+	l, b := &x.links[i], &x.balances[i]
+	b.isDirty = true
 	if l.round != x.round {
 		l.round = x.round
 		x.looks += x.patience
@@ -100,54 +106,57 @@ func (x *MaxMin) makeDirty(i int32) {
 		at = x.now
 	case at == NoCap:
 		at = l.capacity / uint64(len(l.flows))
-	case l.isKnown && l.weight > 0:
-		at = min(at, l.left/l.weight)
+	case b.isKnown && b.weight > 0:
+		at = min(at, b.left/b.weight)
 	}
-	x.dirty.Push(flat.Entry[uint64]{First: at, Item: i})
+	x.dirty.Set(i, at)
 }
 
-// look is what the level of a link is to be by the levels of others. The balance is as of this
-// level; x.others is of all flows that this level or the present one holds back.
-func (x *MaxMin) look(i int32) uint64 {
-	l := &x.links[i]
-	n := uint64(len(l.flows))
-	if n == 0 {
-		return NoCap
+// look is what the level of a link is to be by the levels of others, and how many of its flows,
+// which are the first, this level or the present one holds back. The balance is as of this level.
+func (x *MaxMin) look(i int32) (to uint64, n int) {
+	l, b := &x.links[i], &x.balances[i]
+	all := uint64(len(l.flows))
+	if all == 0 {
+		return NoCap, 0
 	}
-	if !l.isKnown {
-		x.weigh(i, l)
+	if !b.isKnown {
+		x.weigh(i)
 	}
-	start := l.capacity / n
-	if l.isKnown && l.weight > 0 {
-		share := l.left / l.weight
-		if least := x.listen(i, int(l.weight)); share <= least && share > l.below+n {
-			return share // nobody between: so it is
+	start := l.capacity / all
+	if b.isKnown && b.weight > 0 {
+		held := b.weight
+		share := x.settle(i)
+		switch {
+		case !b.isKnown:
+		case b.weight > 0 && share > b.below+all: // nobody between: so it is
+			return share, int(max(held, b.weight))
+		case b.weight == 0 && b.left >= all: // it has more than all can take
+			return NoCap, int(held)
 		}
-		start = max(start, share-min(share, n+1)) // roundings make less of it at most by this
+		// Roundings make less of it at most by this. What settle came to is no more than the level.
+		start = max(start, share-min(share, all+1))
 	}
-	x.listen(i, len(l.flows))
-	return x.fill(l, start)
+	x.listen(i)
+	return x.fill(i, start), len(l.flows)
 }
 
-// listen finds out what the first n flows of a link get elsewhere, and the least of that.
-func (x *MaxMin) listen(i int32, n int) uint64 {
-	least := NoCap
+// listen finds out what all flows of a link get elsewhere.
+func (x *MaxMin) listen(i int32) {
+	l := &x.links[i]
 	x.others = x.others[:0]
-	for _, c := range x.links[i].flows[:n] {
-		u := x.elsewhere(c, i)
-		least = min(least, u)
-		x.others = append(x.others, u)
+	for j := range l.flows {
+		x.others = append(x.others, x.elsewhere(l, i, j))
 	}
-	x.Visits += int64(n)
-	return least
+	x.Visits += int64(len(l.flows))
 }
 
-// elsewhere is the most that a flow's cap and its other links give it.
-func (x *MaxMin) elsewhere(c Crossing, i int32) uint64 {
-	if c.other >= 0 {
-		return x.levels[c.other]
+// elsewhere is the most that its cap and its other links give a flow of a link.
+func (x *MaxMin) elsewhere(l *sharedLink, i int32, j int) uint64 {
+	if k := l.across[j]; k >= 0 {
+		return x.levels[k]
 	}
-	f := &x.Flows[c.Flow]
+	f := &x.Flows[l.flows[j].Flow]
 	least := f.limit
 	for _, h := range f.links {
 		if h != i {
@@ -158,39 +167,41 @@ func (x *MaxMin) elsewhere(c Crossing, i int32) uint64 {
 }
 
 // weigh makes the balance of a link known, at its present level, unless that makes no sense.
-func (x *MaxMin) weigh(i int32, l *sharedLink) {
-	x.listen(i, len(l.flows))
-	l.isKnown = x.divide(l, x.levels[i])
+func (x *MaxMin) weigh(i int32) {
+	x.listen(i)
+	x.balances[i].isKnown = x.divide(i, x.levels[i])
 }
 
 // divide makes the balance of a link, at a level, of x.others, and reports whether there is one.
-func (x *MaxMin) divide(l *sharedLink, at uint64) bool {
-	l.left, l.weight, l.below = l.capacity, 0, 0
+func (x *MaxMin) divide(i int32, at uint64) bool {
+	l, b := &x.links[i], &x.balances[i]
+	b.left, b.weight, b.below = l.capacity, 0, 0
 	for j, u := range x.others {
 		switch {
 		case u >= at:
-			w := int(l.weight)
+			w := int(b.weight)
 			x.swap(l, j, w)
 			x.others[j], x.others[w] = x.others[w], u
-			l.weight++
-		case u > l.left:
+			b.weight++
+		case u > b.left:
 			return false
 		default:
-			l.left -= u
-			l.below = max(l.below, u+1)
+			b.left -= u
+			b.below = max(b.below, u+1)
 		}
 	}
 	return true
 }
 
 // fill raises the level of a link until it is full, from one at which it is not.
-func (x *MaxMin) fill(l *sharedLink, at uint64) uint64 {
+func (x *MaxMin) fill(i int32, at uint64) uint64 {
+	b := &x.balances[i]
 	for {
-		l.isKnown = x.divide(l, at)
-		if l.weight == 0 {
+		b.isKnown = x.divide(i, at)
+		if b.weight == 0 {
 			return NoCap
 		}
-		share := l.left / l.weight
+		share := b.left / b.weight
 		if share <= at {
 			return at
 		}
@@ -198,8 +209,59 @@ func (x *MaxMin) fill(l *sharedLink, at uint64) uint64 {
 	}
 }
 
-// move gives a link that has been looked at a level, and tells the links that its flows cross.
-func (x *MaxMin) move(i int32, to uint64) {
+// settle makes the balance of a link one of a level that it follows from, as far as roundings let
+// it, and says which: b.below is then no more than need be if that is near. Those that get less
+// elsewhere are told from the others anew, which are few where little has changed.
+func (x *MaxMin) settle(i int32) (share uint64) {
+	l, b := &x.links[i], &x.balances[i]
+	n := len(l.flows)
+	for b.weight > 0 {
+		share = b.left / b.weight
+		was := int(b.weight)
+		for j := 0; j < int(b.weight); {
+			u := x.elsewhere(l, i, j)
+			if u >= share {
+				j++
+				continue
+			}
+			if u > b.left {
+				b.isKnown = false
+				return share
+			}
+			b.weight--
+			x.swap(l, j, int(b.weight))
+			b.left -= u
+			b.below = max(b.below, u+1)
+		}
+		x.Visits += int64(was)
+		if int(b.weight) < was {
+			continue
+		}
+		if share > b.below+uint64(n) {
+			break
+		}
+		x.Visits += int64(n - was)
+		b.below = 0
+		for j := was; j < n; j++ {
+			u := x.elsewhere(l, i, j)
+			if u < share {
+				b.below = max(b.below, u+1)
+				continue
+			}
+			x.swap(l, j, int(b.weight))
+			b.weight++
+			b.left += u
+		}
+		if int(b.weight) == was {
+			break
+		}
+	}
+	return share
+}
+
+// move gives a link that has been looked at a level, and tells the links that its flows cross: of
+// the first n, which are all that this level or the present one holds back.
+func (x *MaxMin) move(i int32, to uint64, n int) {
 	l, from := &x.links[i], x.levels[i]
 	x.moves++
 	low, high := min(from, to), max(from, to)
@@ -208,19 +270,35 @@ func (x *MaxMin) move(i int32, to uint64) {
 		x.Moved = append(x.Moved, i)
 	}
 	x.levels[i] = to
-	x.Visits += int64(len(x.others))
-	for j, u := range x.others {
+	x.Visits += int64(n)
+	isStrict := x.isStrict
+	for j, k := range l.across[:n] {
+		if k >= 0 && x.levels[k] > high {
+			// Held back here, before and after: what happens nearly always, of touch.
+			b := &x.balances[k]
+			if !b.isKnown {
+				continue
+			}
+			b.left += from
+			b.isKnown = to <= b.left
+			b.left -= to
+			b.below = max(b.below, to+1)
+			if !b.isDirty || isStrict {
+				x.suspect(k)
+			}
+			continue
+		}
+		u, c := x.elsewhere(l, i, j), l.flows[j]
 		if u < low { // held back elsewhere, before and after
 			continue
 		}
-		c := l.flows[j]
 		if u <= high {
 			x.doubt(c.Flow)
 		}
 		switch {
 		case u == low:
-		case c.other >= 0:
-			x.touch(c.other, c.Flow, 1-c.hop, from, to)
+		case k >= 0:
+			x.touch(k, c.Flow, 1-c.hop, from, to)
 		default:
 			x.spread(i, c.Flow, from, to)
 		}
@@ -257,27 +335,34 @@ func (x *MaxMin) spread(i, m int32, from, to uint64) {
 // touch tells a link that a flow may have another rate from others. It is dirty then, if its level
 // does not follow any more.
 func (x *MaxMin) touch(i, m, hop int32, from, to uint64) {
-	l, at := &x.links[i], x.levels[i]
-	if from == to || min(from, to) >= at || l.isSlack || !l.isKnown {
+	b, at := &x.balances[i], x.levels[i]
+	if from == to || min(from, to) >= at || !b.isKnown {
 		return
 	}
+	l := &x.links[i]
 	if from < at {
-		l.left += from
+		b.left += from
 	} else {
-		l.weight--
-		x.swap(l, int(x.Flows[m].spots[hop]), int(l.weight))
+		b.weight--
+		x.swap(l, int(x.Flows[m].spots[hop]), int(b.weight))
 	}
 	switch {
 	case to >= at:
-		x.swap(l, int(x.Flows[m].spots[hop]), int(l.weight))
-		l.weight++
-	case to <= l.left:
-		l.left -= to
-		l.below = max(l.below, to+1)
+		x.swap(l, int(x.Flows[m].spots[hop]), int(b.weight))
+		b.weight++
+	case to <= b.left:
+		b.left -= to
+		b.below = max(b.below, to+1)
 	default:
-		l.isKnown = false
+		b.isKnown = false
 	}
-	if x.isStrict || !l.isDirty && !l.follows(at, uint64(len(l.flows))) {
+	x.suspect(i)
+}
+
+// suspect has a link be looked at whose balance has changed, unless its level follows all the same.
+func (x *MaxMin) suspect(i int32) {
+	b := &x.balances[i]
+	if x.isStrict || !b.isDirty && !b.follows(x.levels[i], uint64(len(x.links[i].flows))) {
 		x.makeDirty(i)
 	}
 }

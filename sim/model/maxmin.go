@@ -32,17 +32,18 @@ type MaxMin struct {
 	// cost.
 	Visits, Solutions, Joined int64
 
-	network *Network
-	links   []sharedLink
-	levels  []uint64 // of links; NoCap where they are not full
-	pending []int32  // links with a change that Solve has not looked at
-	changed []int32  // those it has looked at
-	room    []int32  // for spots of flows
-	begun   []int32  // flows, since then
-	seen    []int64  // by flow: the round that last saw it
-	round   int64
-	dirty   flat.Heap[uint64] // links whose level may be wrong, by about where
-	others  []uint64          // of the flows of a link: the least that their caps and other links give
+	network  *Network
+	links    []sharedLink
+	levels   []uint64  // of links; NoCap where they are not full
+	balances []balance // of links
+	pending  []int32   // links with a change that Solve has not looked at
+	changed  []int32   // those it has looked at
+	room     []int32   // for spots of flows
+	begun    []int32   // flows, since then
+	seen     []int64   // by flow: the round that last saw it
+	round    int64
+	dirty    flat.Queue[uint64] // links whose level may be wrong, by about that
+	others   []uint64           // of flows of a link: the least that caps and other links give
 	levelling
 }
 
@@ -61,17 +62,16 @@ type Flow struct {
 type sharedLink struct {
 	capacity  uint64     // 0 for a link without limit, which nobody need share
 	flows     []Crossing // those that no other link holds back are the first
+	across    []int32    // the only other link of their routes, where no cap matters; else −1
 	needs     need       // of all these
 	hasChange bool
 	isSlack   bool  // after the last change that Solve has looked at
 	round     int64 // the last in which it was dirty; negative: after which it was listed
 	moved     int64 // the last in which its level has changed
-	balance
 }
 
-// Crossing is a flow on a link of its route. Where that has but one other link, and no cap of the
-// flow's matters, other is this one; else −1.
-type Crossing struct{ Flow, hop, other int32 }
+// Crossing is a flow on a link of its route.
+type Crossing struct{ Flow, hop int32 }
 
 // need is a sum of what flows need, in 128 bits.
 type need struct{ hi, lo uint64 }
@@ -91,7 +91,9 @@ func (n *need) remove(x uint64) {
 // NewMaxMin has no flows yet.
 func NewMaxMin(n *Network) *MaxMin {
 	x := &MaxMin{network: n, Starved: -1, links: make([]sharedLink, len(n.Links)),
-		levels: make([]uint64, len(n.Links)), levelling: levelling{patience: 8}}
+		levels:   make([]uint64, len(n.Links)),
+		balances: make([]balance, len(n.Links)), levelling: levelling{patience: 8}}
+	x.dirty.Grow(len(n.Links))
 	for i := range n.Links {
 		x.levels[i] = NoCap
 		x.links[i].isSlack = true
@@ -134,11 +136,11 @@ func (x *MaxMin) Begin(f, route int32, limit uint64) {
 		l := &x.links[h]
 		y.spots = append(y.spots, int32(len(l.flows)))
 		if l.capacity > 0 {
-			c := Crossing{f, int32(i), -1}
+			other := int32(-1)
 			if len(links) == 2 && links[0] != links[1] && y.limit == NoCap {
-				c.other = links[1-i]
+				other = links[1-i]
 			}
-			l.flows = append(l.flows, c)
+			l.flows, l.across = append(l.flows, Crossing{f, int32(i)}), append(l.across, other)
 			l.needs.add(y.need)
 			x.change(h)
 		}
@@ -152,7 +154,7 @@ func (x *MaxMin) End(f int32) {
 		if l := &x.links[h]; l.capacity > 0 {
 			last := len(l.flows) - 1
 			x.swap(l, int(x.Flows[f].spots[i]), last)
-			l.flows = l.flows[:last]
+			l.flows, l.across = l.flows[:last], l.across[:last]
 			l.needs.remove(x.Flows[f].need)
 			x.change(h)
 		}
@@ -162,8 +164,12 @@ func (x *MaxMin) End(f int32) {
 
 // swap swaps two flows of a link.
 func (x *MaxMin) swap(l *sharedLink, i, j int) {
+	if i == j {
+		return
+	}
 	a, b := l.flows[i], l.flows[j]
 	l.flows[i], l.flows[j] = b, a
+	l.across[i], l.across[j] = l.across[j], l.across[i]
 	x.Flows[b.Flow].spots[b.hop], x.Flows[a.Flow].spots[a.hop] = int32(i), int32(j)
 }
 

@@ -64,6 +64,9 @@ func TestRates(t *testing.T) {
 			}
 			require.Equal(t, naiveRates(x, present), rates, "seed %d", seed)
 			for i := range x.links {
+				if isSmall {
+					require.Equal(t, naiveLevel(x, int32(i)), x.levels[i], "seed %d, link %d", seed, i)
+				}
 				require.Equal(t, speedOf(x, int32(i)), speeds[i])
 				if l := &x.links[i]; l.isSlack && len(l.flows) > 0 {
 					slack++
@@ -74,6 +77,30 @@ func TestRates(t *testing.T) {
 		}
 	}
 	require.Greater(t, min(slack, joined), tier.Of(2000, 4000))
+}
+
+// naiveLevel is the least level at which a link is full, by the levels of the others.
+func naiveLevel(x *MaxMin, link int32) uint64 {
+	for v := range x.links[link].capacity + 1 {
+		left, others := x.links[link].capacity, uint64(0)
+		for _, c := range x.On(link) {
+			u := x.Flows[c.Flow].limit
+			for _, h := range x.LinksOf(c.Flow) {
+				if h != link {
+					u = min(u, x.levels[h])
+				}
+			}
+			if u < v {
+				left -= u
+			} else {
+				others++
+			}
+		}
+		if others > 0 && left/others <= v {
+			return v
+		}
+	}
+	return NoCap
 }
 
 // speedOf is the sum of the rates of the flows on a link.

@@ -2,6 +2,7 @@ package flat
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -61,6 +62,38 @@ func TestHeap(t *testing.T) {
 	slices.SortFunc(list, compare)
 	for _, e := range list {
 		require.Zero(t, compare(e, h.Pop()))
+	}
+}
+
+// TestQueue does all that a queue can do to one, and to a map of what is in it.
+func TestQueue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var q Queue[int64]
+	q.Grow(50)
+	q.Grow(10)
+	keys := map[int32]int64{}
+	for range 20_000 {
+		item := rng.Int32N(50)
+		switch rng.IntN(20) {
+		case 0:
+			q.Each(func(key int64) int64 { return key + 3 })
+			for i := range keys {
+				keys[i] += 3
+			}
+		case 1, 2, 3, 4, 5, 6, 7, 8:
+			q.Remove(item)
+			delete(keys, item)
+		default: // with many ties
+			key := int64(rng.IntN(30))
+			q.Set(item, key)
+			keys[item] = key
+		}
+		require.Equal(t, len(keys), q.Len())
+		if len(keys) > 0 {
+			item, key := q.First()
+			require.Equal(t, keys[item], key)
+			require.Equal(t, slices.Min(slices.Collect(maps.Values(keys))), key)
+		}
 	}
 }
 
