@@ -33,6 +33,9 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 		}
 		rows = append(rows, []string{fmt.Sprint(e.Steps), fmt.Sprint(e.Messages), about(e.Seconds),
 			roughly(e.Memory), name})
+		if e.Refused != "" {
+			rows = append(rows, []string{fmt.Sprintf("#%42srefused: %s", "", e.Refused)})
+		}
 	}
 	b.WriteString(prose.Table{Widths: []int{10, 12, 10, 10, -2}, Marked: 1, Rows: rows}.String())
 	seconds, text := spent(list)
@@ -101,6 +104,7 @@ func roughly(b unit.Bytes) string {
 }
 
 // EstimateJSON is the same as an object: "points", each with "id", "skipped" (why, or null),
+// "refused" (why a run will be, for what fluid sharing takes, or null),
 // "algorithms", "steps", "messages", "seconds", "memory" in bytes, "number_seconds": of the
 // seconds, those that the check of numbers takes; "memory_of", what each stage takes besides
 // the command; and "warnings" on the scenario.
@@ -116,7 +120,8 @@ func estimateValue(e *run.Estimate) Value {
 			{"ranks", Int(e.Point.Topology.Ranks)}, {"parts", Int(e.Parts)}}
 	}
 	return object(append(who, members{
-		{"skipped", some(e.Skipped)}, {"algorithms", Int(e.Algorithms)}, {"steps", Int(e.Steps)},
+		{"skipped", some(e.Skipped)}, {"refused", some(e.Refused)},
+		{"algorithms", Int(e.Algorithms)}, {"steps", Int(e.Steps)},
 		{"messages", Int(e.Messages)}, {"seconds", rounded(e.Seconds)}, {"memory", Int(e.Memory)},
 		{"number_seconds", rounded(e.NumberSeconds)}, {"memory_of", object(members{
 			{"schedule", Int(e.Takes.Schedule)}, {"proof", Int(e.Takes.Proof)},

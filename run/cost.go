@@ -6,41 +6,46 @@ import (
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
+	"collsim/sim"
 )
 
 // Nanoseconds that things take on one core of a server of the 2020s: processor time of the command
-// with GOMAXPROCS=1, stage by stage, for rings, trees, halvings and all-to-alls of 8 to 4096 ranks,
-// 14 formats and all kinds of data. TestEstimateMeasured has some of them.
+// with GOMAXPROCS=1, stage by stage, for rings, trees, halvings and all-to-alls of 8 to a million
+// ranks, 14 formats and all kinds of data. TestEstimateMeasured has some of them.
 const (
-	simMessageTime      = 300  // a message, where ranks take turns at the same program,
-	sweepMessageTime    = 8    // where they are swept,
-	sweepLaneTime       = 3000 // each lane of which has to be seen,
-	foldMessageTime     = 250  // where one rank stands for all,
-	foldRankTime        = 1500 // which has to be seen at each rank,
-	numberedMessageTime = 100  // unless the network knows it,
-	numberedRankTime    = 250
-	classRankTime       = 1900 // or it is to be found what class it is of;
-	roleMessageTime     = 1200 // a message more, where ranks share programs by roles,
-	ownMessageTime      = 3000 // and where each has its own,
-	sweepOwnMessageTime = 5000 // also to be swept;
-	laneTime            = 2000
-	proofStepTime       = 900
-	proofBlockTime      = 300
-	numberStepTime      = 1000
-	numberBlockTime     = 450
+	loneMessageTime     = 40    // a message of a lane that has its links for itself,
+	simMessageTime      = 150   // of others, first come first served,
+	fluidMessageTime    = 220   // or fluid;
+	hopTime             = 900   // a link on the way of a connection,
+	laneTime            = 1200  // and a lane, where every rank is played
+	sweepMessageTime    = 8     // a message, where ranks are swept,
+	sweepLaneTime       = 3000  // each lane of which has to be seen
+	foldMessageTime     = 100   // a message of a rank that stands for others,
+	foldConnectionTime  = 4000  // a connection of it,
+	foldLaneTime        = 30000 // a lane of it beside the first,
+	foldRankTime        = 250   // and a rank that another one stands for,
+	classRankTime       = 1900  // where it is to be found what class it is of
+	roleMessageTime     = 3000  // a message more, where ranks share programs by roles,
+	ownMessageTime      = 500   // and where each has its own,
+	sweepOwnMessageTime = 5000  // also to be swept
+	proofStepTime       = 260
+	proofBlockTime      = 60
+	numberStepTime      = 550
+	numberBlockTime     = 250
 	sampleStepTime      = 900  // a step of one rank that stands for all, in a sample of outputs,
 	sampleBlockTime     = 150  // a block that it names,
 	sampleValueTime     = 330  // and a value that an output depends on
-	buildTime           = 1500 // a step or a message of a program of a rank's own,
-	buildBlockTime      = 150  // and a block that it names;
+	buildTime           = 700  // a step or a message of a program of a rank's own,
+	buildBlockTime      = 24   // a block that it names,
+	buildRankTime       = 5500 // and the program;
 	buildsToTime        = 4    // which is made so often to build, simulate and bound it,
 	buildsToProve       = 2
 	buildsToCompute     = 1
-	moveTime            = 1.0 // an element that is sent, of 4 bytes
+	moveTime            = 0.6 // an element that is sent, of 4 bytes
 	narrowMoveTime      = 2.2 // of a format that has no arithmetic of its own
-	fillTime            = 2.8 // an input that is made, and defined
+	fillTime            = 1.7 // an input that is made, and defined
 	productTime         = 18  // of products, which are exact in no order,
-	randomTime          = 28  // and of random numbers
+	randomTime          = 16  // and of random numbers
 )
 
 // cost is what is expected of the stages of a run, in seconds.
@@ -61,32 +66,18 @@ func (c cost) plus(d cost) cost {
 func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost) {
 	all := w.times(int64(teams))
 	steps, messages := float64(all.steps), float64(all.messages)
-	once, message := 0.0, float64(simMessageTime)
-	if s.HasRoles() {
-		message += roleMessageTime
-	}
+	once := 0.0
 	if hasOwn(s) {
-		once = float64(buildTime*(steps+messages)) + float64(buildBlockTime*float64(all.blocks))
-		message += ownMessageTime
+		once = float64(buildTime*(steps+messages)) + float64(buildBlockTime*float64(all.blocks)) +
+			float64(buildRankTime*float64(s.Spec.Ranks))
 	}
 	c.build = 1e-9 * buildsToTime * once
-	c.simulate = 1e-9 * (float64(message*messages) + float64(laneTime*float64(all.lanes)))
-	if p.Sim.Engine == scenarios.SweepEngine {
-		message = sweepMessageTime
-		if hasOwn(s) {
-			message += sweepOwnMessageTime
-		}
-		c.simulate = 1e-9 * (float64(message*messages) + float64(sweepLaneTime*float64(all.lanes)))
-	}
-	if mayFold(s, p) {
-		ranks := float64(s.Spec.Ranks)
-		c.simulate = 1e-9 * (float64(foldMessageTime*messages/ranks) + float64(foldRankTime*ranks))
-	}
+	c.simulate = playing(s, p, all, likelyPlayed(s, p))
 	if p.Check.Proof {
 		c.prove = 1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
 			float64(proofBlockTime*float64(all.blocks))) / float64(stoodFor(s))
 		if stoodFor(s) > 1 && s.HasRoles() {
-			c.prove += float64(1e-9 * classRankTime * float64(s.Spec.Ranks))
+			c.prove += float64(1e-9 * foldRankTime * float64(s.Spec.Ranks))
 		}
 	}
 	if !p.Check.Numbers {
@@ -107,6 +98,62 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	return c
 }
 
+// playing is what a simulation takes of which so many ranks are played, or all of 0, in seconds.
+func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) float64 {
+	messages, lanes, ranks := float64(w.messages), float64(w.lanes), float64(s.Spec.Ranks)
+	connections := float64(w.connections)
+	if played > 0 {
+		share := float64(played) / ranks
+		each := float64(foldRankTime)
+		if s.HasRoles() {
+			each = classRankTime
+		}
+		one := float64(foldMessageTime*messages) + float64(foldConnectionTime*connections) +
+			float64(foldLaneTime*max(lanes-ranks, 0))
+		return 1e-9 * (float64(each*ranks) + float64(share*one))
+	}
+	if e := p.Sim.Engine; e == scenarios.SweepEngine || e == scenarios.BestEngine && s.Group != nil &&
+		s.Spec.Ranks >= sim.SweptFrom && p.Teams == nil && isPlain(s, p) {
+		message := float64(sweepMessageTime)
+		if hasOwn(s) {
+			message += sweepOwnMessageTime
+		}
+		return 1e-9 * (float64(message*messages) + float64(sweepLaneTime*lanes))
+	}
+	message := float64(fluidMessageTime)
+	switch {
+	case s.SameSizes() && w.lanes <= int64(s.Spec.Ranks) && isPlain(s, p):
+		message = loneMessageTime
+	case p.Sim.Sharing == scenarios.FIFO:
+		message = simMessageTime
+	}
+	switch {
+	case s.HasRoles():
+		message += roleMessageTime
+	case hasOwn(s):
+		message += ownMessageTime
+	}
+	rates := 0.0
+	if p.Sim.Sharing == scenarios.Fluid {
+		rates = sim.Forecast(w.places, w.ends())
+	}
+	return rates + float64(1e-9*(float64(message*messages)+float64(hopTime*hops(p)*connections)+
+		float64(laneTime*lanes)))
+}
+
+// ends is at how many instants flows end that begin at once.
+func (w *work) ends() int64 { return min(w.sizes, w.messages) }
+
+// hops is how many links there are between the first rank and the last: most routes of a network
+// that is no grid are as long.
+func hops(p *scenarios.Point) float64 {
+	g, err := p.Topology.Graph()
+	if err != nil || p.Topology.Ranks < 2 {
+		return 1
+	}
+	return float64(len(g.Route(0, p.Topology.Ranks-1, nil)))
+}
+
 // hasOwn reports whether each rank has a program of its own.
 func hasOwn(s *schedule.Schedule) bool { return s.Group == nil && !s.HasRoles() }
 
@@ -120,12 +167,14 @@ func sampleValues(s *schedule.Schedule, outputs int) float64 {
 	return float64(min(most, 3*s.Spec.Ranks/2*outputs))
 }
 
-// mayFold reports whether one rank is likely to stand for all in a simulation: as far as that can
-// be told without a look at the network.
-func mayFold(s *schedule.Schedule, p *scenarios.Point) bool {
-	e := p.Sim.Engine
-	return (e == scenarios.BestEngine || e == scenarios.FoldEngine) && s.SameSizes() &&
-		isPlain(s, p)
+// likelyPlayed is one rank where that is likely to stand for all in a simulation, as far as can be
+// told without a look at the network; 0 where all are played.
+func likelyPlayed(s *schedule.Schedule, p *scenarios.Point) int64 {
+	if e := p.Sim.Engine; (e == scenarios.BestEngine || e == scenarios.FoldEngine) && s.SameSizes() &&
+		isPlain(s, p) {
+		return 1
+	}
+	return 0
 }
 
 // isPlain reports whether only messages are sent, and lanes wait until they have left.

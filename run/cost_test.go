@@ -10,28 +10,29 @@ import (
 )
 
 // TestEstimateMeasured holds estimates against what the command took, on one core of an AMD EPYC
-// that others worked on as well: the least processor time of up to three runs with GOMAXPROCS=1,
-// and the largest resident set; all elements were checked. Both are within a factor of two.
+// that others worked on as well: the processor time of one run with GOMAXPROCS=1, and the largest
+// resident set; all elements were checked. Both are within a factor of two, and of 1.5 but for the
+// time of the tree and of the larger recursive doubling, and the memory of direct.
 func TestEstimateMeasured(t *testing.T) {
 	for _, c := range []struct {
 		ranks                        int
 		kind, algorithm, bytes, data string
 		seconds, mebibytes           float64
 	}{
-		{8, "all_reduce", "ring", "64 MiB", "exact", 0.56, 49},
-		{8, "all_reduce", "ring", "64 MiB", "normal", 4.52, 49},
-		{64, "all_reduce", "ring", "16 MiB", "exact", 1.00, 53},
-		{512, "all_reduce", "ring", "4 MiB", "exact", 2.15, 130},
-		{1024, "all_reduce", "ring", "1 MiB", "exact", 3.41, 524},
-		{1024, "all_gather", "ring", "1 MiB", "exact", 1.91, 422},
-		{128, "reduce_scatter", "ring", "16 MiB", "exact", 1.48, 55},
-		{256, "all_reduce", "rabenseifner", "8 MiB", "exact", 2.10, 70},
-		{1024, "all_reduce", "recursive-doubling", "1 MiB", "exact", 3.41, 55},
-		{4096, "all_reduce", "recursive-doubling", "64 KiB", "exact", 1.45, 67},
-		{512, "all_to_all", "direct", "512 KiB", "exact", 1.63, 262},
-		{256, "all_to_all", "bruck", "1 MiB", "exact", 1.00, 67},
-		{512, "all_reduce", "double-binary-tree", "4 MiB", "exact", 1.04, 62},
-		{1024, "broadcast", "binomial", "4 MiB", "exact", 0.38, 55},
+		{8, "all_reduce", "ring", "64 MiB", "exact", 0.38, 55},
+		{8, "all_reduce", "ring", "64 MiB", "normal", 2.44, 55},
+		{64, "all_reduce", "ring", "16 MiB", "exact", 0.74, 56},
+		{512, "all_reduce", "ring", "4 MiB", "exact", 1.27, 132},
+		{1024, "all_reduce", "ring", "1 MiB", "exact", 2.07, 465},
+		{1024, "all_gather", "ring", "1 MiB", "exact", 0.95, 434},
+		{128, "reduce_scatter", "ring", "16 MiB", "exact", 1.04, 57},
+		{256, "all_reduce", "rabenseifner", "8 MiB", "exact", 1.00, 78},
+		{1024, "all_reduce", "recursive-doubling", "1 MiB", "exact", 1.42, 58},
+		{4096, "all_reduce", "recursive-doubling", "64 KiB", "exact", 1.04, 70},
+		{512, "all_to_all", "direct", "512 KiB", "exact", 0.75, 243},
+		{256, "all_to_all", "bruck", "1 MiB", "exact", 0.49, 69},
+		{512, "all_reduce", "double-binary-tree", "4 MiB", "exact", 0.44, 58},
+		{1024, "broadcast", "binomial", "4 MiB", "exact", 0.24, 61},
 	} {
 		text := fmt.Sprintf("[topology]\npreset = \"switch\"\nranks = %d\nbandwidth = \"25 GB/s\"\n"+
 			"latency = \"1 us\"\n[collective]\nkind = %q\nalgorithm = %q\ndtype = \"float32\"\n"+
@@ -41,6 +42,7 @@ func TestEstimateMeasured(t *testing.T) {
 		e, err := s.Estimate(s.Points[0])
 		require.NoError(t, err)
 		ratio := e.Seconds / c.seconds
+		t.Logf("%s %s %d: %.2f s, %v", c.kind, c.algorithm, c.ranks, e.Seconds, e.Memory)
 		require.True(t, 0.5 <= ratio && ratio <= 2, "%s: %v s", text, e.Seconds)
 		ratio = float64(e.Memory) / (1 << 20) / c.mebibytes
 		require.True(t, 0.5 <= ratio && ratio <= 2, "%s: %v", text, e.Memory)
@@ -49,15 +51,16 @@ func TestEstimateMeasured(t *testing.T) {
 }
 
 // TestEstimateOfEngines holds estimates of a simulation alone, by each engine, against what it
-// took: processor time of sim.Run with GOMAXPROCS=1 on a Xeon of 2.5 GHz that others used too.
+// took: processor time with GOMAXPROCS=1, of event on an AMD EPYC, of sweep on a Xeon of 2.5 GHz,
+// that others used too.
 func TestEstimateOfEngines(t *testing.T) {
 	for _, c := range []struct {
 		engine, algorithm string
 		ranks, bytes      int
 		seconds           float64
 	}{
-		{"event", "ring", 1024, 4 << 20, 0.235},
-		{"event", "ring", 1024, 4_000_012, 0.570}, // blocks of two sizes
+		{"event", "ring", 1024, 4 << 20, 0.09},
+		{"event", "ring", 1024, 4_000_012, 0.39}, // blocks of two sizes
 		{"sweep", "ring", 256, 1 << 18, 0.00157},
 		{"sweep", "ring", 1024, 4 << 20, 0.0147},
 	} {

@@ -6,6 +6,7 @@ import (
 	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
+	"collsim/sim"
 	"collsim/unit"
 )
 
@@ -19,6 +20,8 @@ type Estimate struct {
 	Seconds         float64 // on one core
 	NumberSeconds   float64 // of them those that the check of numbers takes
 	Takes           Takes   // stage by stage, the most of all of them
+	Played          int64   // ranks that stand for all in a simulation of the last; 0: all are played
+	Refused         string  // why a run will be refused, by what rates of flows take
 	folded          int     // algorithms of which a network knows that few ranks stand for all
 	Memory          unit.Bytes
 
@@ -69,16 +72,18 @@ func (e *Estimate) add(m *made) {
 		c := costOf(member.schedule, e.Point, w, member.teams)
 		u := takesOf(member.schedule, e.Point, w, member.teams, 1)
 		if n := classesOf(member.schedule, e.Point); n > 0 {
-			ranks := float64(member.schedule.Spec.Ranks)
-			rank := numberedRankTime
-			if member.schedule.HasRoles() {
-				rank = classRankTime
-			}
-			c.simulate = 1e-9 * (float64(numberedMessageTime*float64(n)*float64(w.messages)/ranks) +
-				float64(float64(rank)*ranks))
 			u.Simulation = folded(member.schedule, w, n)
 			e.folded++
 		}
+		e.Played = playedOf(member.schedule, e.Point)
+		if e.Played == 0 && e.Point.Sim.Sharing == scenarios.Fluid &&
+			e.Point.Sim.Engine != scenarios.SweepEngine {
+			err := sim.Unaffordable(w.places, w.ends(), w.messages, unit.Bytes(w.largest))
+			if err != nil && e.Refused == "" {
+				e.Refused = prose.Unprefixed(err)
+			}
+		}
+		c.simulate = playing(member.schedule, e.Point, w.times(int64(member.teams)), e.Played)
 		all = all.plus(c)
 		e.expect(m, member.schedule, &c)
 		takes = takes.plus(u)
@@ -93,6 +98,20 @@ func (e *Estimate) add(m *made) {
 		takes.Proof, takes.Numbers = 0, 0
 	}
 	e.Takes = e.Takes.larger(takes)
+}
+
+// playedOf is how many ranks of a schedule are played for all; 0 where all are: what teams do
+// side by side is not folded.
+func playedOf(s *schedule.Schedule, p *scenarios.Point) int64 {
+	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine || p.Teams != nil {
+		return 0
+	}
+	g, err := p.Topology.Graph()
+	if err != nil {
+		return 0
+	}
+	env := envOf(p, g)
+	return int64(sim.Played(s, &env))
 }
 
 // expect counts a check of numbers, so that Together knows it. Which algorithm will be checked of

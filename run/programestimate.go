@@ -131,7 +131,8 @@ func flopsOf(s *schedule.Schedule) (flops float64) {
 func (w work) plus(v work) work {
 	return work{w.steps + v.steps, w.messages + v.messages, w.bytes + v.bytes, w.moved + v.moved,
 		w.lanes + v.lanes, w.blocks + v.blocks, w.places + v.places, w.connections + v.connections,
-		w.cells + v.cells, w.held + v.held, max(w.longest, v.longest)}
+		w.cells + v.cells, w.held + v.held, max(w.longest, v.longest), w.sizes + v.sizes,
+		max(w.largest, v.largest)}
 }
 
 // consider counts what a call may be carried out by, and returns the first that can do it: nothing

@@ -11,6 +11,7 @@ import (
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
+	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -218,8 +219,11 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 }
 
 // env is where a point runs.
-func (r *runner) env(p *scenarios.Point) sim.Env {
-	env := sim.Env{Graph: r.network.graph, Device: p.Device, Segment: p.Sim.Segment,
+func (r *runner) env(p *scenarios.Point) sim.Env { return envOf(p, r.network.graph) }
+
+// envOf is the same, on the network of its graph.
+func envOf(p *scenarios.Point, g *topology.Graph) sim.Env {
+	env := sim.Env{Graph: g, Device: p.Device, Segment: p.Sim.Segment,
 		Slots: p.Sim.Slots, Start: p.Topology.Starts}
 	if p.Sim.Sharing == scenarios.FIFO {
 		env.Sharing = sim.FIFO

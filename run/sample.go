@@ -22,7 +22,7 @@ const (
 // output elements and of what these depend on (reference.Samples), of at most sampledOutputs; where
 // it cannot be, it is not made if it took more than patience and the rest.
 const (
-	walkSeconds    = 3
+	walkSeconds    = 1.5
 	patience       = 60
 	sampledOutputs = 64
 )

@@ -23,7 +23,7 @@ latency = "1 us"
 kind = "all_reduce"
 algorithm = "ring"
 op = "max" # soon compared
-count = 20_971_520
+count = 41_943_040
 [check]
 data = "normal"
 `
@@ -40,17 +40,17 @@ data = "normal"
 		require.NoError(t, err)
 		return r.Results[0], e
 	}
-	// 4 · 5·2^22 inputs of 28 ns, and 4 · 6/4 · 5·2^22 moves of 1 ns, take 2.47 s; two of them are
+	// 4 · 5·2^23 inputs of 16 ns, and 4 · 6/4 · 5·2^23 moves of 0.6 ns, take 2.84 s; two of them are
 	// used.
 	r, e := one()
 	require.Equal(t, "exact", r.Numbers)
-	require.InEpsilon(t, 2/2.475*(5<<22), float64(r.Checked), 0.01)
+	require.InEpsilon(t, 2/2.835*(5<<23), float64(r.Checked), 0.01)
 	require.Zero(t, r.Checked%4, "the same remainder modulo the chunks")
-	require.Contains(t, r.Warnings[0], "instead of 20971520: all would take longer than the rest of "+
+	require.Contains(t, r.Warnings[0], "instead of 41943040: all would take longer than the rest of "+
 		"the run (check.full = true checks them)")
 	require.InEpsilon(t, 2, e.NumberSeconds, 0.01)
 	_, e = estimated("check.full=true")
-	require.InEpsilon(t, 2.475, e.NumberSeconds, 0.01)
+	require.InEpsilon(t, 2.835, e.NumberSeconds, 0.01)
 
 	every := []string{"collective.count=4_194_304", "check.full=true", "check.data=exact"}
 	for _, set := range every[:tier.Of(1, 3)] {

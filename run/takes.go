@@ -32,11 +32,12 @@ type Takes struct {
 
 // Bytes that things take.
 const (
-	commandBytes         = 17 << 20 // the command itself
+	commandBytes         = 21 << 20 // the command itself
 	linkBytes            = 200      // of a network
 	ownStepBytes         = 600      // a step of a program of a rank's own
 	simPlaceBytes        = 800      // a message that may be on its way, with its lane,
-	simConnectionBytes   = 350      // and the connection that it is on
+	fluidPlaceBytes      = 300      // that flows,
+	simConnectionBytes   = 430      // and the connection that it is on
 	foldedRankBytes      = 16       // a rank that another one stands for,
 	classedRankBytes     = 120      // where it is to be found which
 	logStepBytes         = 150
@@ -98,7 +99,11 @@ func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads in
 	if hasOwn(s) {
 		t.Schedule = bytesOf(float64(n * ownStepBytes * float64(w.steps)))
 	}
-	t.Simulation = bytesOf(float64(n*simPlaceBytes*float64(w.places)) +
+	place := float64(simPlaceBytes)
+	if p.Sim.Sharing == scenarios.Fluid {
+		place += fluidPlaceBytes
+	}
+	t.Simulation = bytesOf(float64(n*place*float64(w.places)) +
 		float64(n*simConnectionBytes*float64(w.connections)))
 	if p.Check.Proof {
 		t.Proof = proofTakes(s, w)
@@ -116,20 +121,15 @@ const foldedFrom = 1 << 10
 // 0 where each is played, or that cannot be told beforehand.
 func classesOf(s *schedule.Schedule, p *scenarios.Point) int64 {
 	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine ||
-		s.Spec.Ranks < foldedFrom || p.Teams != nil ||
-		p.Topology.Slowdowns != nil {
+		s.Spec.Ranks < foldedFrom || p.Teams != nil {
 		return 0
 	}
 	g, err := p.Topology.Graph()
 	if err != nil || g.IsListed() {
 		return 0
 	}
-	sharing := sim.Fluid
-	if p.Sim.Sharing == scenarios.FIFO {
-		sharing = sim.FIFO
-	}
-	return int64(sim.Classes(s, &sim.Env{Graph: g, Device: p.Device,
-		Sharing: sharing, Start: p.Topology.Starts}))
+	env := envOf(p, g)
+	return int64(sim.Classes(s, &env))
 }
 
 // folded is what a simulation takes where so many ranks stand for all.
@@ -166,7 +166,7 @@ func stoodFor(s *schedule.Schedule) int {
 
 // proofNeeds is the bytes that a proof of all ranks takes.
 func proofNeeds(w work) float64 {
-	return (float64(proofCellBytes*float64(w.cells)) +
+	return (float64(proofCellBytes*float64(max(w.cells, w.blocks))) +
 		float64(proofPlaceBytes*float64(w.places)) +
 		float64(proofConnectionBytes*float64(w.connections)))
 }
@@ -231,163 +231,4 @@ func bytesOf(x float64) unit.Bytes {
 		return math.MaxInt64 / 4
 	}
 	return unit.Bytes(x)
-}
-
-// work is what there is to do in a schedule. bytes are of messages whose size their step names,
-// moved the elements of all steps, and blocks those that the steps name.
-type work struct {
-	steps, messages, bytes, moved, lanes, blocks int64
-	places                                       int64 // messages that may be on their way at once
-	connections                                  int64
-	cells                                        int64 // parts that memories are cut into
-	held                                         int64 // of them, those of outputs and scratch
-	longest                                      int64 // elements of a part
-}
-
-func (w work) times(n int64) work {
-	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
-		w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest}
-}
-
-// again is what there is to do if what has been counted since then is done n times more.
-func (w work) again(since work, n int64) work {
-	w.steps += n * (w.steps - since.steps)
-	w.messages += n * (w.messages - since.messages)
-	w.bytes += n * (w.bytes - since.bytes)
-	w.moved += n * (w.moved - since.moved)
-	w.blocks += n * (w.blocks - since.blocks)
-	return w
-}
-
-// workOf walks the lanes of every rank, or of one where all do as much, or of one of each role.
-func workOf(s *schedule.Schedule) (all work) {
-	if s.AlikeInRoles() {
-		all = workOfRoles(s)
-		all.cut(s)
-		return all
-	}
-	ranks := s.Alike()
-	c := counter{s: s, peers: map[peerOf]struct{}{}}
-	for rank := range ranks {
-		c.walk(rank)
-	}
-	all = c.work.times(int64(s.Spec.Ranks / ranks))
-	all.cut(s)
-	return all
-}
-
-// workOfRoles walks the lanes of the first rank of each role.
-func workOfRoles(s *schedule.Schedule) (all work) {
-	counts, firsts := make([]int64, s.Roles()), make([]int, s.Roles())
-	var peers []int32
-	for rank := range s.Spec.Ranks {
-		var role int32
-		role, peers = s.RoleOf(rank, peers[:0])
-		if counts[role]++; counts[role] == 1 {
-			firsts[role] = rank
-		}
-	}
-	for role, n := range counts {
-		c := counter{s: s, peers: map[peerOf]struct{}{}}
-		c.walk(firsts[role])
-		all = all.plus(c.work.times(n))
-	}
-	return all
-}
-
-// counter counts the work of ranks.
-type counter struct {
-	work
-	s     *schedule.Schedule
-	step  schedule.Step
-	peers map[peerOf]struct{} // of a lane
-}
-
-// peerOf is where a connection of a lane leads.
-type peerOf struct {
-	rank, lane, tag int32
-	class           schedule.Class
-}
-
-func (c *counter) walk(rank int) {
-	s, p := c.s, c.s.Program(rank)
-	slices := int32(max(s.Slices, 1))
-	c.lanes += int64(p.Lanes())
-	skips := s.Beside() == nil && s.Parts() == nil
-	for lane := range p.Lanes() {
-		spot := schedule.Spot{Rank: rank, Channel: p.Channel(lane)}
-		most, last := 1, peerOf{rank: -1}
-		clear(c.peers)
-		var before work // the latest loop
-		began := int32(0)
-		for at := p.Walk(lane); !at.Done(); at.Next(slices) {
-			if loop, follow := at.Around(); skips && loop >= 0 && at.Slice() == 0 &&
-				at.Place() == loop+1 {
-				switch at.Iteration() {
-				case 0:
-					before, began = c.work, at.Step
-				case 1: // the last one is as the first
-					if p.SteadyLoop(&at) {
-						c.work = c.work.again(before, int64(follow))
-						at.Skip(follow, follow*(at.Step-began))
-					}
-				}
-			}
-			p.Load(&at, &c.step)
-			spot.Slice = int(at.Slice())
-			n, _ := s.Size(spot, &c.step)
-			c.steps++
-			c.messages += int64(len(c.step.Send))
-			c.moved += n
-			c.bytes += int64(len(c.step.Send)) * n * int64(s.Spec.Type.Width())
-			c.blocks += blocksOf(&c.step)
-			most = max(most, len(c.step.Send))
-			for i := range c.step.Send {
-				d := &c.step.Send[i].Peer
-				if to := (peerOf{d.Rank, d.Lane, d.Tag, d.Class}); to != last {
-					c.peers[to], last = struct{}{}, to
-				}
-			}
-		}
-		c.places += int64(most)
-		c.connections += int64(len(c.peers))
-	}
-}
-
-// cut counts the parts that memories are cut into. Ranks whose buffers are as long are cut alike,
-// near enough where a table cuts them.
-func (w *work) cut(s *schedule.Schedule) {
-	known := map[[3]int64][2]int64{}
-	var ends []int64
-	ranks, times := s.Spec.Ranks, int64(1)
-	if s.SameSizes() {
-		ranks, times = 1, int64(ranks)
-	}
-	for rank := range ranks {
-		var lens [3]int64
-		for b := range lens {
-			lens[b] = s.Len(schedule.Buffer(b), rank)
-		}
-		parts, seen := known[lens]
-		if !seen {
-			var homes [3]int64
-			for b, n := range lens {
-				if n == 0 {
-					continue
-				}
-				ends = s.Ends(ends[:0], schedule.Buffer(b), rank, 0)
-				pieces := max(int64(len(ends)), 1)
-				home, _ := s.Home(schedule.Buffer(b), rank)
-				homes[home] = max(homes[home], pieces)
-				w.longest = max(w.longest, (n+pieces-1)/pieces)
-			}
-			parts = [2]int64{homes[0] + homes[1] + homes[2], homes[1] + homes[2]}
-			if s.Spec.InPlace {
-				parts[1] = parts[0]
-			}
-			known[lens] = parts
-		}
-		w.cells += times * parts[0]
-		w.held += times * parts[1]
-	}
 }

@@ -110,7 +110,7 @@ func TestWorkOfRoles(t *testing.T) {
 		require.NoError(t, err)
 		of := m.members[0].schedule
 		require.True(t, of.AlikeInRoles())
-		c := counter{s: of, peers: map[peerOf]struct{}{}}
+		c := newCounter(of)
 		for rank := range ranks {
 			c.walk(rank)
 		}

@@ -40,6 +40,7 @@ func TestWorkCounted(t *testing.T) {
 func naiveWork(s *schedule.Schedule) (w work) {
 	slices := int32(max(s.Slices, 1))
 	var step schedule.Step
+	sizes := map[int64]bool{}
 	for rank := range s.Spec.Ranks {
 		p := s.Program(rank)
 		for lane := range p.Lanes() {
@@ -54,6 +55,10 @@ func naiveWork(s *schedule.Schedule) (w work) {
 				w.bytes += sends * n * int64(s.Spec.Type.Width())
 				w.blocks += blocksOf(&step)
 				most = max(most, len(step.Send))
+				if sends > 0 && n > 0 {
+					sizes[n] = true
+					w.largest = max(w.largest, n*int64(s.Spec.Type.Width()))
+				}
 				for i := range step.Send {
 					peers[step.Send[i].Peer] = true
 				}
@@ -65,6 +70,7 @@ func naiveWork(s *schedule.Schedule) (w work) {
 		one.cutOf(s, rank)
 		w.cells, w.held, w.longest = w.cells+one.cells, w.held+one.held, max(w.longest, one.longest)
 	}
+	w.sizes = int64(len(sizes))
 	return w
 }
 

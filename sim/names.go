@@ -7,6 +7,7 @@ import (
 	"collsim/sim/fold"
 	"collsim/sim/model"
 	"collsim/sim/sweep"
+	"collsim/unit"
 )
 
 // Env is where a schedule runs: the network, the devices, and how links are shared.
@@ -55,6 +56,9 @@ func Classes(s *schedule.Schedule, env *Env) int { return fold.Classes(s, env) }
 // MostFolded is how many sub-steps a trace of classes has at most.
 const MostFolded = fold.MostRecords
 
+// Played is the same, after a look at all routes: see package fold.
+func Played(s *schedule.Schedule, env *Env) int { return fold.Played(s, env) }
+
 // NotFolded is a schedule whose ranks cannot be proven to do the same.
 type NotFolded = fold.NotFolded
 
@@ -66,6 +70,14 @@ type StallError = schedule.StallError
 
 // CostError is fluid sharing that would take more than a minute.
 type CostError = event.CostError
+
+// Forecast is about how many seconds fluid sharing takes: see package event.
+func Forecast(together, ends int64) float64 { return event.Forecast(together, ends) }
+
+// Unaffordable is a *CostError if fluid sharing will be refused by that: see package event.
+func Unaffordable(together, ends, messages int64, largest unit.Bytes) error {
+	return event.Unaffordable(together, ends, messages, largest)
+}
 
 // Piece is a part of the critical path: what the end of the run waited for from From to To.
 type Piece = critical.Piece

@@ -87,9 +87,9 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	return r, nil
 }
 
-// sweptFrom is the number of ranks from which a schedule with a group is swept that does not fold:
+// SweptFrom is the number of ranks from which a schedule with a group is swept that does not fold:
 // of fewer the event engine is quick as well, and a wrong guess costs a part of its time.
-const sweptFrom = 1 << 10
+const SweptFrom = 1 << 10
 
 // play has an engine play a schedule, and tells which.
 func play(s *schedule.Schedule, env *Env, o Options,
@@ -120,7 +120,7 @@ func play(s *schedule.Schedule, env *Env, o Options,
 	if unlisted != nil { // the others have the state of every link
 		return nil, o.Engine, unlisted
 	}
-	if o.Engine == Sweep || o.Engine == Best && s.Group != nil && s.Spec.Ranks >= sweptFrom {
+	if o.Engine == Sweep || o.Engine == Best && s.Group != nil && s.Spec.Ranks >= SweptFrom {
 		totals, err := sweep.Run(s, env)
 		if o.Engine == Sweep || err == nil {
 			return totals, Sweep, err

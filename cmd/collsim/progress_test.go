@@ -105,10 +105,11 @@ func TestForecast(t *testing.T) {
 	text := "[topology]\npreset = \"switch\"\nranks = 8\nbandwidth = \"1 GB/s\"\n" +
 		"latency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\n" +
 		"algorithm = \"ring\"\ndtype = \"float32\"\n" +
-		"bytes = [\"1 KiB\", \"64 MiB\"]\n[check]\nfull = true\ndata = \"normal\"\n"
+		"bytes = [\"1 KiB\", \"64 MiB\"]\n[check]\nfull = true\ndata = \"normal\"\n" +
+		"memory = \"4 GiB\"\n"
 	for set, want := range map[string]string{
 		"seed=1": "",
-		"collective.bytes=[\"1 KiB\", \"128 MiB\"]": "note: about 8.0 s on one core, 100 % of it to " +
+		"collective.bytes=[\"1 KiB\", \"256 MiB\"]": "note: about 9.2 s on one core, 100 % of it to " +
 			"check numbers: check.numbers = false does without\n",
 	} {
 		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{Set: []string{set}})

@@ -85,6 +85,22 @@ func Classes(s *schedule.Schedule, env *model.Env) int {
 	return 0
 }
 
+// Played is how many ranks are played for all where the engine begins: Classes, and where the
+// network itself knows of no symmetry, what a look at all routes finds; 0 if it does not begin, or
+// that cannot be told.
+func Played(s *schedule.Schedule, env *model.Env) int {
+	if n := Classes(s, env); n > 0 || s.Group == nil || plays(s, env) != "" {
+		return n
+	}
+	for _, mods := range subgroups(s.Group) {
+		sym := newSymmetry(s.Group, mods)
+		if sym.holds(env) && newLinks(sym, env.Graph).visit(s) {
+			return len(sym.reps)
+		}
+	}
+	return 0
+}
+
 // plays says why a schedule, or what it runs on, is none that the engine knows; empty if it is.
 func plays(s *schedule.Schedule, env *model.Env) string {
 	d := &env.Device

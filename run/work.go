@@ -1,0 +1,189 @@
+package run
+
+import "collsim/schedule"
+
+// work is what there is to do in a schedule. bytes are of messages whose size their step names,
+// moved the elements of all steps, and blocks those that the steps name.
+type work struct {
+	steps, messages, bytes, moved, lanes, blocks int64
+	places                                       int64 // messages that may be on their way at once
+	connections                                  int64
+	cells                                        int64 // parts that memories are cut into
+	held                                         int64 // of them, those of outputs and scratch
+	longest                                      int64 // elements of a part
+	sizes                                        int64 // of messages, that differ
+	largest                                      int64 // of them, in bytes
+}
+
+func (w work) times(n int64) work {
+	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
+		w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest, w.sizes, w.largest}
+}
+
+// again is what there is to do if what has been counted since then is done n times more.
+func (w work) again(since work, n int64) work {
+	w.steps += n * (w.steps - since.steps)
+	w.messages += n * (w.messages - since.messages)
+	w.bytes += n * (w.bytes - since.bytes)
+	w.moved += n * (w.moved - since.moved)
+	w.blocks += n * (w.blocks - since.blocks)
+	return w
+}
+
+// workOf walks the lanes of every rank, or of one where all do as much, or of one of each role.
+func workOf(s *schedule.Schedule) (all work) {
+	if s.AlikeInRoles() {
+		all = workOfRoles(s)
+		all.cut(s)
+		return all
+	}
+	ranks := s.Alike()
+	c := newCounter(s)
+	for rank := range ranks {
+		c.walk(rank)
+	}
+	for _, row := range s.Spec.Splits { // where each rank does as much, others have other sizes
+		for _, n := range row {
+			c.see(n)
+		}
+	}
+	all = c.work.times(int64(s.Spec.Ranks / ranks))
+	all.cut(s)
+	return all
+}
+
+// workOfRoles walks the lanes of the first rank of each role.
+func workOfRoles(s *schedule.Schedule) (all work) {
+	counts, firsts := make([]int64, s.Roles()), make([]int, s.Roles())
+	var peers []int32
+	for rank := range s.Spec.Ranks {
+		var role int32
+		role, peers = s.RoleOf(rank, peers[:0])
+		if counts[role]++; counts[role] == 1 {
+			firsts[role] = rank
+		}
+	}
+	c := newCounter(s)
+	for role, n := range counts {
+		c.work = work{}
+		c.walk(firsts[role])
+		all = all.plus(c.work.times(n))
+	}
+	return all
+}
+
+// counter counts the work of ranks.
+type counter struct {
+	work
+	s     *schedule.Schedule
+	step  schedule.Step
+	peers map[peerOf]struct{} // of a lane
+	seen  map[int64]struct{}  // sizes of messages
+	last  int64               // of these, the one before
+}
+
+func newCounter(s *schedule.Schedule) *counter {
+	return &counter{s: s, peers: map[peerOf]struct{}{}, seen: map[int64]struct{}{}}
+}
+
+// see counts a size, the first time.
+func (c *counter) see(n int64) {
+	if _, known := c.seen[n]; !known {
+		c.seen[n] = struct{}{}
+		c.sizes++
+	}
+}
+
+// peerOf is where a connection of a lane leads.
+type peerOf struct {
+	rank, lane, tag int32
+	class           schedule.Class
+}
+
+func (c *counter) walk(rank int) {
+	s, p := c.s, c.s.Program(rank)
+	slices := int32(max(s.Slices, 1))
+	c.lanes += int64(p.Lanes())
+	skips := s.Beside() == nil && s.Parts() == nil
+	for lane := range p.Lanes() {
+		spot := schedule.Spot{Rank: rank, Channel: p.Channel(lane)}
+		most, last := 1, peerOf{rank: -1}
+		clear(c.peers)
+		var before work // the latest loop
+		began := int32(0)
+		for at := p.Walk(lane); !at.Done(); at.Next(slices) {
+			if loop, follow := at.Around(); skips && loop >= 0 && at.Slice() == 0 &&
+				at.Place() == loop+1 {
+				switch at.Iteration() {
+				case 0:
+					before, began = c.work, at.Step
+				case 1: // the last one is as the first
+					if p.SteadyLoop(&at) {
+						c.work = c.work.again(before, int64(follow))
+						at.Skip(follow, follow*(at.Step-began))
+					}
+				}
+			}
+			p.Load(&at, &c.step)
+			spot.Slice = int(at.Slice())
+			n, _ := s.Size(spot, &c.step)
+			c.steps++
+			c.messages += int64(len(c.step.Send))
+			c.moved += n
+			c.bytes += int64(len(c.step.Send)) * n * int64(s.Spec.Type.Width())
+			c.blocks += blocksOf(&c.step)
+			if len(c.step.Send) > 0 && n > 0 && n != c.last {
+				c.last = n
+				c.see(n)
+				c.largest = max(c.largest, n*int64(s.Spec.Type.Width()))
+			}
+			most = max(most, len(c.step.Send))
+			for i := range c.step.Send {
+				d := &c.step.Send[i].Peer
+				if to := (peerOf{d.Rank, d.Lane, d.Tag, d.Class}); to != last {
+					c.peers[to], last = struct{}{}, to
+				}
+			}
+		}
+		c.places += int64(most)
+		c.connections += int64(len(c.peers))
+	}
+}
+
+// cut counts the parts that memories are cut into. Ranks whose buffers are as long are cut alike,
+// near enough where a table cuts them.
+func (w *work) cut(s *schedule.Schedule) {
+	known := map[[3]int64][2]int64{}
+	var ends []int64
+	ranks, times := s.Spec.Ranks, int64(1)
+	if s.SameSizes() {
+		ranks, times = 1, int64(ranks)
+	}
+	for rank := range ranks {
+		var lens [3]int64
+		for b := range lens {
+			lens[b] = s.Len(schedule.Buffer(b), rank)
+		}
+		parts, seen := known[lens]
+		if !seen {
+			var homes [3]int64
+			for b, n := range lens {
+				if n == 0 {
+					continue
+				}
+				ends = s.Ends(ends[:0], schedule.Buffer(b), rank, 0)
+				pieces := max(int64(len(ends)), 1)
+				home, _ := s.Home(schedule.Buffer(b), rank)
+				homes[home] = max(homes[home], pieces)
+				w.longest = max(w.longest, (n+pieces-1)/pieces)
+			}
+			parts = [2]int64{homes[0] + homes[1] + homes[2], homes[1] + homes[2]}
+			if s.Spec.InPlace {
+				parts[1] = parts[0]
+			}
+			known[lens] = parts
+		}
+		w.cells += times * parts[0]
+		w.held += times * parts[1]
+	}
+}
