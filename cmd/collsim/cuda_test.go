@@ -64,7 +64,7 @@ func TestCUDA(t *testing.T) {
 	require.Contains(t, text, "CUDA_ERROR_ILLEGAL_ADDRESS")
 }
 
-// TestTrainingStep: a step forward and backward, its lengths divided by 128, has equal bits on eight
+// TestTrainingStep: a step forward and backward, its lengths divided by 128, has equal bits on 8
 // GPUs of the stand-in, and in the long tier on two nodes of them, which average their gradients.
 func TestTrainingStep(t *testing.T) {
 	program, on := onCUDA(t)
