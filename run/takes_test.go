@@ -30,7 +30,7 @@ func TestTakesMeasured(t *testing.T) {
 		{1024, "all_to_all", "direct", "4 MiB", simulates, 25},
 		{1024, "all_to_all", "pairwise", "4 MiB", simulates, 23},
 		{1024, "all_to_all", "bruck", "4 MiB", simulates, 22},
-		{4096, "all_reduce", "double-binary-tree", "4 MiB", simulates, 64},
+		{4096, "all_reduce", "double-binary-tree", "4 MiB", simulates, 24},
 		{4096, "all_reduce", "rabenseifner", "4 MiB", simulates, 207},
 		{512, "all_reduce", "one-shot", "4 MiB", simulates, 334},
 		{512, "all_reduce", "two-shot", "4 MiB", simulates, 577},
