@@ -93,11 +93,12 @@ func TestNothingLeft(t *testing.T) {
 
 // TestStall: a run that cannot go on is ended, and says who waits for whom.
 func TestStall(t *testing.T) {
+	nothingLeft(t)
 	const timeout = 400 * time.Millisecond
 	s, in, told := hwtest.Circle(t, timeout)
 	for _, transport := range []Transport{Goroutines, Unix, TCP} {
 		t.Run(transport.String(), func(t *testing.T) {
-			nothingLeft(t)
+			t.Parallel() // it is mostly waiting
 			h := open(t, Config{Transport: transport})
 			agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{}) // ranks may take long to start
 			_, err := h.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
@@ -112,6 +113,7 @@ func TestStall(t *testing.T) {
 
 // TestLostRank: a rank that is killed, or stopped, is named within the timeout.
 func TestLostRank(t *testing.T) {
+	nothingLeft(t)
 	for _, c := range []struct {
 		transport Transport
 		signal    syscall.Signal
@@ -119,12 +121,12 @@ func TestLostRank(t *testing.T) {
 	}{{Unix, syscall.SIGKILL, "killed"}, {TCP, syscall.SIGKILL, "killed"},
 		{TCP, syscall.SIGSTOP, "timeout"}} {
 		t.Run(c.transport.String()+"/"+c.signal.String(), func(t *testing.T) {
-			nothingLeft(t)
+			t.Parallel() // it is mostly waiting
 			h := open(t, Config{Transport: c.transport})
 			agree(t, h, ringOf(t, 4, 10, dtype.Int8), hw.Env{})
 			pid := h.launcher.Process(2)
 			struck := make(chan time.Time, 1)
-			timer := time.AfterFunc(200*time.Millisecond, func() {
+			timer := time.AfterFunc(100*time.Millisecond, func() {
 				struck <- time.Now()
 				syscall.Kill(pid, c.signal)
 			})
@@ -200,7 +202,7 @@ func TestLostAtEveryRank(t *testing.T) {
 				}()
 			}
 		}})
-	timer := time.AfterFunc(200*time.Millisecond, func() { leave(errors.New("power failure")) })
+	timer := time.AfterFunc(100*time.Millisecond, func() { leave(errors.New("power failure")) })
 	defer timer.Stop()
 	_, err := h.Run(context.Background(), endless(t, 4, 2*time.Second))
 	var e *hw.Error
@@ -222,13 +224,14 @@ func TestMissing(t *testing.T) {
 
 // TestCancel: a context that ends, ends the run, with its cause.
 func TestCancel(t *testing.T) {
+	nothingLeft(t)
 	cause := errors.New("somebody is in a hurry")
 	for _, transport := range []Transport{Goroutines, Unix, TCP} {
 		t.Run(transport.String(), func(t *testing.T) {
-			nothingLeft(t)
+			t.Parallel() // it is mostly waiting
 			h := open(t, Config{Transport: transport})
 			ctx, cancel := context.WithCancelCause(context.Background())
-			timer := time.AfterFunc(150*time.Millisecond, func() { cancel(cause) })
+			timer := time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
 			defer timer.Stop()
 			_, err := h.Run(ctx, endless(t, 3, 5*time.Second))
 			require.ErrorIs(t, err, cause)

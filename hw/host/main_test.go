@@ -3,6 +3,8 @@ package host
 import (
 	"os"
 	"testing"
+
+	"collsim/hw/hwtest"
 )
 
 // TestMain lets the test's program be a rank.
@@ -14,5 +16,6 @@ func TestMain(m *testing.M) {
 		raiseOrphans()
 		return
 	}
+	hwtest.Together()
 	os.Exit(m.Run())
 }

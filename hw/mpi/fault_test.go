@@ -70,7 +70,7 @@ func alive(processes []int) (left []int) {
 }
 
 // TestLostRank: a rank that is killed, or stopped, is named within the timeout, and nothing is
-// left.
+// left. The others keep all processors busy until the timeout.
 func TestLostRank(t *testing.T) {
 	d := device(t)
 	for _, how := range []struct {
@@ -82,12 +82,12 @@ func TestLostRank(t *testing.T) {
 		dir, processes := filepath.Dir(d.launcher.at.Address), d.processes()
 		require.Len(t, alive(processes), 4)
 		struck := make(chan time.Time, 1)
-		timer := time.AfterFunc(200*time.Millisecond, func() {
+		timer := time.AfterFunc(100*time.Millisecond, func() {
 			struck <- time.Now()
 			syscall.Kill(pid, how.signal)
 		})
 		defer timer.Stop()
-		timeout := tier.Of(1500*time.Millisecond, 3*time.Second)
+		timeout := tier.Of(800*time.Millisecond, 3*time.Second)
 		_, err := d.Perform(context.Background(), endless(3, timeout))
 		require.Less(t, time.Since(<-struck), 20*timeout) // a busy machine is late
 		var e *hw.Error
@@ -107,7 +107,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	d.start(t, 2)
 	processes := d.processes()
-	timer := time.AfterFunc(200*time.Millisecond, func() { cancel(cause) })
+	timer := time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
 	defer timer.Stop()
 	_, err := d.Perform(ctx, endless(2, 5*time.Second))
 	require.ErrorIs(t, err, cause)

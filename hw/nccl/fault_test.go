@@ -15,6 +15,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/internal/clib"
 	"collsim/internal/tier"
 )
 
@@ -257,11 +258,10 @@ func TestMissing(t *testing.T) {
 // TestOldLibrary: a function that came later than the library is missed when it is needed.
 func TestOldLibrary(t *testing.T) {
 	standIn(t)
-	old := filepath.Join(t.TempDir(), "old.so")
-	sources, err := filepath.Glob("standin/*.c")
+	sources, err := filepath.Glob("standin/*.[ch]")
 	require.NoError(t, err)
-	compile(t, append([]string{"-DncclAlltoAll=notYet", "-shared", "-fPIC", "-pthread", "-o", old},
-		append(sources, "-lm")...)...)
+	old, err := clib.Build(sources, "-DncclAlltoAll=notYet", "-pthread", "-lm")
+	require.NoError(t, err)
 	t.Setenv(ncclVariable, old)
 	t.Setenv(driverVariable, old)
 	d := New(Config{})

@@ -269,6 +269,7 @@ func FuzzWorker(f *testing.F) {
 	f.Add([]byte{2, 9, 7}, []byte("GET / HTTP/1.1\r\n\r\n"))
 	f.Add([]byte{2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5, 6}, []byte{})
 	f.Fuzz(func(t *testing.T, kinds, raw []byte) {
+		t.Parallel() // it is mostly waiting
 		c := says(func(w *wire[order, report]) {
 			for _, k := range kinds[:min(len(kinds), 40)] {
 				if w.send(reportLike(k)) != nil {
