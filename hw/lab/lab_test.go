@@ -131,7 +131,7 @@ func TestRankThatIsKilledIsNamed(t *testing.T) {
 	s := exchange(t, 2, 24*unit.MiB, 1, true) // takes two seconds
 	play(t, l, exchange(t, 2, 4, 1, true), hw.Env{})
 	victim := l.workers[1].Process
-	time.AfterFunc(200*time.Millisecond, func() { victim.Kill() })
+	time.AfterFunc(100*time.Millisecond, func() { victim.Kill() })
 	in := hw.Memory(int64(24 * unit.MiB))
 	_, err := l.Run(context.Background(), &hw.Job{Schedule: s, Inputs: [][]byte{in, in}})
 	var fault *hw.Error

@@ -120,7 +120,7 @@ func TestMPI(t *testing.T) {
 	zeros := &hw.Job{Schedule: long, Inputs: [][]byte{zero, zero, zero, zero}}
 	self := filepath.Base(os.Args[0])
 	for _, program := range []string{self[:min(len(self), 15)], "orted"} {
-		time.AfterFunc(200*time.Millisecond, func() { kill(t, l.ranks[2], program) })
+		time.AfterFunc(100*time.Millisecond, func() { kill(t, l.ranks[2], program) })
 		_, err = d.Run(ctx, zeros)
 		var fault *hw.Error
 		require.ErrorAs(t, err, &fault, program)

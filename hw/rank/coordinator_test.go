@@ -228,6 +228,7 @@ func TestHung(t *testing.T) {
 // TestNotAWorker: what workers lack is said as it is; who leaves, speaks nonsense or never comes is
 // named.
 func TestNotAWorker(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		second func(w *Worker)
 		want   string

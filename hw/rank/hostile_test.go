@@ -36,6 +36,7 @@ func says(second func(*wire[order, report])) *crowd {
 // TestWrongReports: a worker that says what it should not, or when it should not, is named. None
 // of it is taken for what it is not, and none ends the program.
 func TestWrongReports(t *testing.T) {
+	t.Parallel()
 	ready := &report{Kind: reportReady, Ready: &Ready{}}
 	for _, test := range []struct {
 		says []*report
@@ -201,6 +202,7 @@ func TestTooLittleMemory(t *testing.T) {
 // TestStuckInTheMiddle: a message of the coordinator that has begun must go on; one that has not
 // may take for ever.
 func TestStuckInTheMiddle(t *testing.T) {
+	t.Parallel()
 	a, b := net.Pipe()
 	defer a.Close()
 	defer b.Close()
