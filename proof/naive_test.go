@@ -86,15 +86,15 @@ func (n *naive) combined(op collective.Op, x, y string) string {
 	}
 	var all []string
 	for _, v := range []string{x, y} {
-		if list := n.leaves[fmt.Sprint(op, v)]; list != nil {
+		if list := n.leaves[op.String()+v]; list != nil {
 			all = append(all, list...)
 		} else {
 			all = append(all, v)
 		}
 	}
 	slices.Sort(all)
-	sum := n.short(fmt.Sprint(op, " of ", strings.Join(all, ", ")))
-	n.leaves[fmt.Sprint(op, sum)] = all
+	sum := n.short(op.String() + " of " + strings.Join(all, ", "))
+	n.leaves[op.String()+sum] = all
 	return sum
 }
 
@@ -103,7 +103,7 @@ func (n *naive) scaled(v, factor string) string {
 	if v == "" || v == "?" {
 		return v
 	}
-	list := n.leaves[fmt.Sprint(collective.Sum, v)]
+	list := n.leaves[collective.Sum.String()+v]
 	if list == nil {
 		return n.short(factor + " times " + v)
 	}

@@ -41,7 +41,7 @@ func ranksTried() []int {
 }
 
 // manyRanks are so many that only two counts are tried.
-func manyRanks() int { return tier.Of(9, 32) }
+func manyRanks() int { return tier.Of(8, 32) }
 
 // Of more than fewRanks, modifiers take turns in the long grid as well: schedules grow with the
 // square or the cube of the ranks.
