@@ -79,8 +79,7 @@ func (x *plan) oneShotOf(r *resolved, size unit.Bytes) (why string, can bool) {
 // shoot adds a call that is done in one shot, on symmetric memory. One in place gives its result
 // elsewhere, and a kernel copies that back, which alone waits for it.
 func (x *plan) shoot(r *resolved) {
-	i := slices.IndexFunc(x.tensors, func(t Tensor) bool { return t.Name == r.In[0] })
-	x.tensors[i].Memory = Symmetric
+	x.tensors[x.at[r.In[0]]].Memory = Symmetric
 	o := *r.Op
 	o.Algorithm = "one-shot"
 	shot := *r

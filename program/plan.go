@@ -13,7 +13,8 @@ import (
 // plan is a program between two passes. A pass makes another of it.
 type plan struct {
 	*Program
-	tensors []Tensor // of the program, and those that passes have added
+	tensors []Tensor       // of the program, and those that passes have added
+	at      map[string]int // of tensors, by name
 	roles   map[string]schedule.Role
 	homes   map[string]home // of tensors that lie in others
 	ops     []resolved
@@ -83,11 +84,11 @@ func passTable() []pass {
 
 // newPlan is a program as written.
 func newPlan(l *lookup, passes Lowering, choose Choose) *plan {
-	x := &plan{Program: l.Program, tensors: l.tensors, roles: map[string]schedule.Role{},
+	x := &plan{Program: l.Program, at: map[string]int{}, roles: map[string]schedule.Role{},
 		homes: map[string]home{}, ops: l.ops, piped: map[string]bool{}, passes: passes,
 		choose: choose, chosen: map[string]Chosen{}}
 	for _, t := range l.tensors {
-		x.roles[t.Name] = l.role(t)
+		x.add(t, l.role(t))
 	}
 	return x
 }
@@ -96,7 +97,8 @@ func newPlan(l *lookup, passes Lowering, choose Choose) *plan {
 func (x *plan) fork() *plan {
 	y := *x
 	y.tensors, y.ops = slices.Clone(x.tensors), slices.Clone(x.ops)
-	y.roles, y.homes, y.piped = maps.Clone(x.roles), maps.Clone(x.homes), maps.Clone(x.piped)
+	y.at, y.roles = maps.Clone(x.at), maps.Clone(x.roles)
+	y.homes, y.piped = maps.Clone(x.homes), maps.Clone(x.piped)
 	y.notes = slices.Clone(x.notes)
 	return &y
 }
@@ -108,7 +110,7 @@ func (x *plan) note(pass string, ops []string, did, why string) {
 
 // add is a tensor that a pass needs.
 func (x *plan) add(t Tensor, role schedule.Role) {
-	x.tensors = append(x.tensors, t)
+	x.at[t.Name], x.tensors = len(x.tensors), append(x.tensors, t)
 	x.roles[t.Name] = role
 }
 

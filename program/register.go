@@ -20,20 +20,18 @@ import (
 // register is the pass that registers what calls read and write.
 func register(x *plan) (*plan, error) {
 	y := x.fork()
-	done := 0
+	done, registered := 0, map[string]bool{}
 	for i := range y.ops {
 		r := &y.ops[i]
 		if r.call == nil || len(r.in) == 0 {
 			continue
 		}
 		var names []string
-		for _, t := range []*Tensor{&r.in[0], &r.out} {
-			if y.memoryOf(t.Name) == Private && !slices.Contains(names, t.Name) {
-				names = append(names, t.Name)
+		for _, name := range []string{r.in[0].Name, r.out.Name} {
+			if t := &y.tensors[y.at[name]]; t.Memory == Private {
+				t.Memory, registered[name] = Registered, true
+				names = append(names, name)
 			}
-		}
-		for _, name := range names {
-			y.settle(name, Registered)
 		}
 		did, why := "left as it is", "nothing of it is private"
 		if len(names) > 0 {
@@ -47,6 +45,9 @@ func register(x *plan) (*plan, error) {
 			y.note("register", r.names(), did, why)
 		}
 	}
+	for i := range y.ops {
+		y.ops[i].settle(registered)
+	}
 	if done == 0 || x.passes.Decided != nil {
 		return y, nil
 	}
@@ -54,28 +55,18 @@ func register(x *plan) (*plan, error) {
 }
 
 // memoryOf is where a tensor lies.
-func (x *plan) memoryOf(name string) Memory {
-	i := slices.IndexFunc(x.tensors, func(t Tensor) bool { return t.Name == name })
-	return x.tensors[i].Memory
-}
+func (x *plan) memoryOf(name string) Memory { return x.tensors[x.at[name]].Memory }
 
-// settle has a tensor lie in another kind of memory.
-func (x *plan) settle(name string, m Memory) {
-	i := slices.IndexFunc(x.tensors, func(t Tensor) bool { return t.Name == name })
-	x.tensors[i].Memory = m
-	for i := range x.ops {
-		r := &x.ops[i]
-		if slices.ContainsFunc(r.in, func(t Tensor) bool { return t.Name == name }) {
-			r.in = slices.Clone(r.in)
+// settle has an op know that tensors are registered.
+func (r *resolved) settle(registered map[string]bool) {
+	r.in = slices.Clone(r.in)
+	for k := range r.in {
+		if registered[r.in[k].Name] {
+			r.in[k].Memory = Registered
 		}
-		for k := range r.in {
-			if r.in[k].Name == name {
-				r.in[k].Memory = m
-			}
-		}
-		if r.out.Name == name {
-			r.out.Memory = m
-		}
+	}
+	if registered[r.out.Name] {
+		r.out.Memory = Registered
 	}
 }
 
@@ -139,9 +130,8 @@ func (w *lowering) known(teams [][]int, stream string, iteration int, names, wri
 	for _, name := range names {
 		root := w.rootOf(name)
 		stays := true // a workspace
-		if i := slices.IndexFunc(w.plan.tensors, func(t Tensor) bool { return t.Name == root }); i >= 0 {
-			t := w.plan.tensors[i]
-			if t.Memory == Private {
+		if i, is := w.at[root]; is {
+			if w.plan.tensors[i].Memory == Private {
 				continue
 			}
 			stays = w.persistent || w.roles[root] == schedule.Given
