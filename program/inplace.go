@@ -18,6 +18,12 @@ func inPlace(x *plan) (*plan, error) {
 	y := x.fork()
 	y.ops = nil
 	renamed := map[string]string{}
+	within := map[string][]string{} // tensors of x that lie in another at all times
+	for name, h := range x.homes {
+		if !h.shared {
+			within[h.in] = append(within[h.in], name)
+		}
+	}
 	done := 0
 	for i := range x.ops {
 		r := x.ops[i].renamed(renamed)
@@ -31,10 +37,11 @@ func inPlace(x *plan) (*plan, error) {
 		}
 		done++
 		did, because := "a clone, and in place on that", r.In[0]+" is needed afterwards"
-		if r.in[0].Memory == r.out.Memory && y.dead(x, i, r.In[0]) {
+		if r.in[0].Memory == r.out.Memory && y.dead(x, i, r.In[0], within[r.In[0]]) {
 			did, because = "in place", r.In[0]+" is dead afterwards"
 			renamed[r.Out] = r.In[0]
 			y.homes[r.Out] = home{in: r.In[0]}
+			within[r.In[0]] = append(within[r.In[0]], r.Out)
 			if y.roles[r.Out] == schedule.Result {
 				y.roles[r.In[0]] = schedule.Result
 			}
@@ -64,29 +71,20 @@ func (x *plan) functional(r *resolved) (why string, is bool) {
 		return "it is one of several tensors", false
 	case r.Algorithm == "one-shot":
 		return "one-shot gives its result elsewhere", false
-	case x.writers(r.Out) > 1:
+	case x.useOf(r.Out).writers > 1:
 		return r.Out + " is written more than once", false
 	}
 	_, lies := x.homes[r.Out]
 	return "", !lies
 }
 
-// dead reports whether nobody reads or writes a tensor of x after an op, and it may be overwritten:
-// one that ops of the program have written once.
-func (y *plan) dead(x *plan, op int, name string) bool {
-	if _, lies := x.homes[name]; lies || y.roles[name] != schedule.Inner || x.writers(name) != 1 {
-		return false
-	}
-	called := []string{name} // in x
-	for out, h := range y.homes {
-		if h.in == name && !h.shared {
-			called = append(called, out)
-		}
-	}
-	return !slices.ContainsFunc(x.ops[op+1:], func(r resolved) bool {
-		return slices.ContainsFunc(append(slices.Clone(r.reads()), r.writes()...),
-			func(t string) bool { return slices.Contains(called, t) })
-	})
+// dead reports whether nobody reads or writes a tensor of x, and what lies in it, after an op, and
+// it may be overwritten: one that ops of the program have written once.
+func (y *plan) dead(x *plan, op int, name string, within []string) bool {
+	late := func(t string) bool { return x.useOf(t).last > op }
+	_, lies := x.homes[name]
+	return !lies && y.roles[name] == schedule.Inner && x.useOf(name).writers == 1 && !late(name) &&
+		!slices.ContainsFunc(within, late)
 }
 
 // within is a call that overwrites a tensor.

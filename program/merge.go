@@ -138,7 +138,7 @@ func (x *plan) mergeKey(r *resolved) (key, why string) {
 		return "", fmt.Sprintf("of %v the parts of a rank would lie apart", r.call.Kind)
 	case r.inPlace() && r.list == "":
 		return "", "it is in place, where its tensor lies"
-	case !r.inPlace() && x.writers(r.Out) > 1:
+	case !r.inPlace() && x.useOf(r.Out).writers > 1:
 		return "", r.Out + " is written more than once"
 	case r.members != nil:
 		return "", ""
@@ -288,16 +288,6 @@ func (x *plan) copied(of *resolved, what string, from, to Tensor) resolved {
 		Out: to.Name, Type: from.Type, After: of.After}
 	return resolved{Op: &o, number: of.number, kernel: op, teams: of.teams, in: []Tensor{from},
 		out: to}
-}
-
-// writers is how many ops write a tensor.
-func (x *plan) writers(name string) (n int) {
-	for i := range x.ops {
-		if slices.Contains(x.ops[i].writes(), name) {
-			n++
-		}
-	}
-	return n
 }
 
 // calls is how many there are.

@@ -26,7 +26,11 @@ type plan struct {
 	decided Decisions
 	// persistent buffers of communication are the same allocation in every iteration
 	persistent bool
+	used       map[string]use // how ops use tensors, once somebody has asked
 }
+
+// use is how many ops write a tensor, and which of them reads or writes it last.
+type use struct{ writers, last int }
 
 // home is where a tensor lies in another, from an element on: as a part of it, or at times at which
 // other tensors do not.
@@ -99,8 +103,25 @@ func (x *plan) fork() *plan {
 	y.tensors, y.ops = slices.Clone(x.tensors), slices.Clone(x.ops)
 	y.at, y.roles = maps.Clone(x.at), maps.Clone(x.roles)
 	y.homes, y.piped = maps.Clone(x.homes), maps.Clone(x.piped)
-	y.notes = slices.Clone(x.notes)
+	y.notes, y.used = slices.Clone(x.notes), nil
 	return &y
+}
+
+// useOf is how the ops of a plan use a tensor. They stay what they are from then on.
+func (x *plan) useOf(name string) use {
+	if x.used == nil {
+		x.used = map[string]use{}
+		for i := range x.ops {
+			r := &x.ops[i]
+			for _, t := range r.reads() {
+				x.used[t] = use{x.used[t].writers, i}
+			}
+			for _, t := range r.writes() {
+				x.used[t] = use{x.used[t].writers + 1, i}
+			}
+		}
+	}
+	return x.used[name]
 }
 
 // note adds one.

@@ -265,26 +265,30 @@ func (result *ProgramResult) spans(parts []sim.Busy) {
 		kernels[rank] = union(kernels[rank])
 		result.Compute = max(result.Compute, length(kernels[rank]))
 	}
-	calls := make([][]span, len(kernels))
+	calls, own := make([][]span, len(kernels)), make([][]span, len(kernels))
 	result.Iterations = make([]unit.Time, max(result.Point.Iterations, 1))
 	for _, o := range low.Ops {
 		time := OpTime{Start: unit.Forever}
 		communicates := o.IsCall || len(o.Names) > 1
-		for rank := range kernels {
-			var own []span
-			for _, part := range o.Parts {
-				if s := of[part][rank]; s.to >= s.from {
-					own = append(own, s)
-				}
+		for rank := range own {
+			own[rank] = own[rank][:0]
+		}
+		for _, part := range o.Parts {
+			for _, b := range of[part] {
+				own[b.Rank] = append(own[b.Rank], span{b.From, b.To})
 			}
+		}
+		for rank := range own {
 			exposed := unit.Time(0)
-			for _, s := range union(own) {
+			if communicates {
+				calls[rank] = append(calls[rank], own[rank]...)
+			}
+			for _, s := range union(own[rank]) {
 				time.Start, time.End = min(time.Start, s.from), max(time.End, s.to)
 				exposed += s.to - s.from - covered(s, kernels[rank])
 			}
 			if communicates {
 				time.Exposed = max(time.Exposed, exposed)
-				calls[rank] = append(calls[rank], own...)
 			}
 		}
 		if time.Start == unit.Forever {
@@ -304,19 +308,16 @@ func (result *ProgramResult) spans(parts []sim.Busy) {
 	}
 }
 
-// spansOfParts is when each part is carried out on each rank, and when each rank has kernels.
-func spansOfParts(low *program.Lowered, parts []sim.Busy) (of, kernels [][]span) {
-	ranks := low.Schedule.Spec.Ranks
-	of, kernels = make([][]span, len(low.Schedule.Parts())), make([][]span, ranks)
-	for i := range of {
-		of[i] = slices.Repeat([]span{{unit.Forever, 0}}, ranks)
-	}
+// spansOfParts are when each part is carried out on each of its ranks, and when each rank has
+// kernels.
+func spansOfParts(low *program.Lowered, parts []sim.Busy) (of [][]sim.Busy, kernels [][]span) {
+	of, kernels = make([][]sim.Busy, len(low.Schedule.Parts())), make([][]span, low.Schedule.Spec.Ranks)
 	registers := make([]bool, len(of))
 	for _, part := range low.Registering {
 		registers[part] = true
 	}
 	for _, b := range parts {
-		of[b.Part][b.Rank] = span{b.From, b.To}
+		of[b.Part] = append(of[b.Part], b)
 		if registers[b.Part] {
 			continue
 		}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 
 	"collsim/schedule"
@@ -33,16 +34,19 @@ func (b Busy) after(at unit.Time, first int) Busy {
 // busyOf is when parts are carried out, by part and rank, from the log of a run. Those without
 // steps are left out.
 func busyOf(s *schedule.Schedule, log *model.Log) []Busy {
-	ranks := s.Spec.Ranks
-	all := make([]Busy, len(s.Parts())*ranks)
-	for i := range all {
-		all[i] = Busy{Part: int32(i / ranks), Rank: int32(i % ranks), From: unit.Forever}
-	}
-	partOf := make([]int, len(log.Lanes))
-	for rank, lane := 0, 0; rank < ranks; rank++ {
+	var all []Busy // of each part on its ranks
+	at := make([]int, len(log.Lanes))
+	of := map[int]int{} // where a part is in all, of a rank
+	for rank, lane := 0, 0; rank < s.Spec.Ranks; rank++ {
+		clear(of)
 		p := s.Program(rank)
 		for i := range p.Lanes() {
-			partOf[lane] = p.Part(i)
+			part := p.Part(i)
+			if _, known := of[part]; !known {
+				of[part] = len(all)
+				all = append(all, Busy{Part: int32(part), Rank: int32(rank), From: unit.Forever})
+			}
+			at[lane] = of[part]
 			lane++
 		}
 	}
@@ -51,12 +55,14 @@ func busyOf(s *schedule.Schedule, log *model.Log) []Busy {
 		if log.Details[i].IsEdge {
 			continue
 		}
-		rank := log.Lanes[x.Lane].Rank
-		b := &all[partOf[x.Lane]*ranks+int(rank)]
+		b := &all[at[x.Lane]]
 		b.From, b.To = min(b.From, x.Start), max(b.To, x.End)
 		if x.Computes {
 			b.Kernels = append(b.Kernels, Span{x.Start, x.End})
 		}
 	}
+	slices.SortFunc(all, func(a, b Busy) int {
+		return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Rank, b.Rank))
+	})
 	return slices.DeleteFunc(all, func(b Busy) bool { return b.From == unit.Forever })
 }
