@@ -62,6 +62,10 @@ func TestGzip(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.format, f.Format)
 			require.Equal(t, "t", f.Name)
+			parts[0].Reader, parts[1].Reader = bytes.NewReader(text), bytes.NewReader(text)
+			_, err = formats.ReadTrace("t", parts, formats.Options{Runtime: "rccl"})
+			require.EqualError(t, err, "t: runtime \"rccl\" cannot be chosen: "+c.format+
+				" files are for none")
 		}
 	}
 	f, known := formats.Sniff("x.gz", []byte{0x1f, 0x8b})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,11 +61,23 @@ func Plain(in io.Reader) (io.Reader, error) {
 // PyTorch's profiler. The files are in the order of their ranks; see chakra.Sort.
 func ReadTrace(name string, files []Part, o Options) (*File, error) {
 	f, _ := Lookup(Trace)
+	if len(files) > 0 { // which of the two the first begins like
+		files = slices.Clone(files)
+		b := bufio.NewReaderSize(files[0].Reader, HeadSize)
+		files[0].Reader = b
+		head, err := b.Peek(HeadSize)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("formats: %s: %w", files[0].Name, err)
+		}
+		if of, known := Sniff(files[0].Name, head); known && of.Name == Profile {
+			f = of
+		}
+	}
 	o.File = name
 	if text := f.refuses(&o); text != "" {
 		return nil, &Error{File: name, Text: text}
 	}
-	file, err := chakra.Read(files, o) // which says of which of the two it is
+	file, err := chakra.Read(files, o)
 	if err != nil {
 		return nil, located(name, err)
 	}

@@ -36,9 +36,10 @@ type Format struct {
 // The formats that others treat by themselves: our own text form, traces of a file a rank, and
 // programs of all ranks.
 const (
-	Text  = "schedule"
-	Trace = "chakra"
-	HLO   = "hlo"
+	Text    = "schedule"
+	Trace   = "chakra"
+	Profile = "kineto"
+	HLO     = "hlo"
 )
 
 // Table lists what Read reads. The first whose beginning a file has is its format.
@@ -65,7 +66,7 @@ func Table() []Format {
 		{Name: Trace, About: "Chakra execution traces of MLCommons, a file a rank: messages and " +
 			"requests without data", Extensions: []string{"et"}, Dataless: true,
 			is: hasKey("ctrl_deps", "comm_type", "workload_graph"), read: readTraceFile},
-		{Name: "kineto", About: "traces of PyTorch's profiler, a file a rank: what GPUs did, and " +
+		{Name: Profile, About: "traces of PyTorch's profiler, a file a rank: what GPUs did, and " +
 			"requests without data", Extensions: []string{"json"}, Dataless: true,
 			is: hasKey("deviceProperties", "baseTimeNanoseconds"), read: readTraceFile},
 		{Name: HLO, About: "HLO modules of XLA, as text after optimizations: what ranks ask for, " +
