@@ -127,7 +127,7 @@ func TestRegister(t *testing.T) {
 func TestPersistent(t *testing.T) {
 	tensors := vectors("x", "a", "b")
 	tensors[1].Memory = program.Registered
-	ops := []program.Op{twice("x", "a"), sum("a", "b")}
+	ops := []program.Op{twice("x", "a"), sum("a", "b"), twice("b", "c")}
 	on := program.Lowering{Registering: unit.Microsecond}
 	low, took := copying(t, on, 3, tensors, ops...)
 	require.Equal(t, 3*(1+6)*unit.Microsecond, took)
@@ -153,4 +153,8 @@ func TestPersistent(t *testing.T) {
 	low, _ = copying(t, program.Lowering{Persistent: true}, 1, vectors("x"), sum("x", "y"))
 	require.Equal(t, []string{"persistent [sum x]: left as it is (x is private: nobody else knows " +
 		"where it lies; y is private: nobody else knows where it lies)"}, notesOf(low))
+	tensors[0].Memory = program.Registered
+	low, _ = copying(t, program.Lowering{Persistent: true}, 1, tensors[:1], sum("x", "y"))
+	require.Equal(t, []string{"persistent [sum x]: left as it is (x is given: it stays where it is; " +
+		"y is private: nobody else knows where it lies)"}, notesOf(low))
 }

@@ -311,7 +311,8 @@ func (result *ProgramResult) spans(parts []sim.Busy) {
 // spansOfParts are when each part is carried out on each of its ranks, and when each rank has
 // kernels.
 func spansOfParts(low *program.Lowered, parts []sim.Busy) (of [][]sim.Busy, kernels [][]span) {
-	of, kernels = make([][]sim.Busy, len(low.Schedule.Parts())), make([][]span, low.Schedule.Spec.Ranks)
+	of = make([][]sim.Busy, len(low.Schedule.Parts()))
+	kernels = make([][]span, low.Schedule.Spec.Ranks)
 	registers := make([]bool, len(of))
 	for _, part := range low.Registering {
 		registers[part] = true
