@@ -50,6 +50,12 @@ func (g Group) Sub(a, b int32) int32 {
 	return rest
 }
 
+// keeps reports whether a region, of as many blocks as ranks, has its shape from every rank: its
+// blocks differ in the first digit alone, which is added to modulo its radix as they are.
+func (g Group) keeps(r *Region) bool {
+	return r.Run == 1 && r.Period%int32(g.Order()/int(g[0])) == 0
+}
+
 func (g Group) validate(ranks int) error {
 	if g == nil {
 		return nil

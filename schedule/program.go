@@ -259,7 +259,7 @@ func (p *Program) settleRegion(r *Region) {
 	if p.rank == 0 || g == nil || !p.schedule.byRank[r.Buffer] {
 		return
 	}
-	if r.List == nil && (len(g) == 1 || r.count() == 1) { // runs of a cyclic group stay runs
+	if r.List == nil && (len(g) == 1 || r.count() == 1 || g.keeps(r)) {
 		r.First = g.Add(r.First, p.rank)
 		return
 	}

@@ -27,6 +27,7 @@ type Schedule struct {
 	// longest is its length on the rank where it is longest, of a buffer that is cut into tiles.
 	longest []int64
 	byRank  []bool
+	isEven  []bool // EvenBlocks
 	role    func(rank int32) *code
 	cast    *cast // of Plan.Roles
 	even    bool  // ranks differ in order alone: see Plan.Even
@@ -144,7 +145,7 @@ func (s *Schedule) settle() error {
 	}
 	n := s.Buffers()
 	s.blocks, s.tiles, s.byRank = make([]int32, n), make([]int64, n), make([]bool, n)
-	s.longest = make([]int64, n)
+	s.longest, s.isEven = make([]int64, n), make([]bool, n)
 	for b := range Buffer(n) {
 		cut := *s.cut(b)
 		if err := cut.validate(s.Spec.Ranks); err != nil {
@@ -153,6 +154,7 @@ func (s *Schedule) settle() error {
 		s.blocks[b] = cut.blocks()
 		s.byRank[b] = cut.byRank()
 		s.tiles[b] = s.mostTiles(b)
+		s.isEven[b] = s.evenBlocks(b)
 	}
 	return nil
 }
@@ -222,6 +224,9 @@ func (s *Schedule) Elements(where Spot, r *Region) int64 {
 	at := indices{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
 		slice: int32(where.Slice), slices: int32(s.Slices)}
 	total, blocks := int64(0), s.blocks[r.Buffer]
+	if s.isEven[r.Buffer] {
+		return int64(r.count()) * cut.place(n, at).len
+	}
 	for i, count := int32(0), r.count(); i < count; i++ {
 		at.block = mod(r.block(i), blocks)
 		total += cut.place(n, at).len

@@ -34,9 +34,11 @@ func (s *Schedule) SameSizes() bool {
 // EvenBlocks reports whether all blocks of a buffer are of one size where all else is the same
 // (channel, tile, slice), so that it is known without asking which of them a region names.
 func (s *Schedule) EvenBlocks(b Buffer) bool {
-	if s.beside != nil || s.parts != nil {
-		return false
-	}
+	return s.beside == nil && s.parts == nil && s.isEven[b]
+}
+
+// evenBlocks finds out EvenBlocks.
+func (s *Schedule) evenBlocks(b Buffer) bool {
 	if !s.evenLen(b) {
 		return false
 	}
