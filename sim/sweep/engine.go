@@ -42,6 +42,8 @@ type engine struct {
 	touched  []int32  // links that are asked in this batch
 	batchNow int32    // its number
 
+	isInstant bool // some link may take no time: waves count
+
 	recorder
 }
 

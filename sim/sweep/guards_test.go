@@ -1,12 +1,16 @@
 package sweep
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"collsim/device"
 	"collsim/dtype"
+	"collsim/internal/tier"
 	"collsim/schedule"
 	"collsim/sim/event"
 	"collsim/sim/model"
@@ -75,22 +79,21 @@ func exchanges(t *testing.T) *schedule.Schedule {
 	}})
 }
 
-// TestNoPeriods: what is in segments, and what may happen at one time because of something else, is
-// played row by row.
+// TestNoPeriods: what is in segments, and what a link that stores it forwards in no time, is played
+// row by row.
 func TestNoPeriods(t *testing.T) {
+	noLimit := func(env *model.Env) { // of the last link of each route
+		for rank := range 4 {
+			route := env.Graph.Route(rank, (rank+1)%4, nil)
+			env.Graph.Links()[route[1]].Bandwidth = unit.Unlimited
+		}
+	}
 	for name, change := range map[string]func(env *model.Env){
 		"":         func(*model.Env) {},
 		"segments": func(env *model.Env) { env.Switching, env.Segment = model.StoreForward, 7 },
-		"no latency": func(env *model.Env) {
-			for l := range env.Graph.Links() {
-				env.Graph.Links()[l].Latency = 0
-			}
-		},
-		"no limit": func(env *model.Env) { // of the last link of each route
-			for rank := range 4 {
-				route := env.Graph.Route(rank, (rank+1)%4, nil)
-				env.Graph.Links()[route[1]].Bandwidth = unit.Unlimited
-			}
+		"stored": func(env *model.Env) {
+			env.Switching = model.StoreForward
+			noLimit(env)
 		},
 	} {
 		s, env := exchanges(t), simtest.OnSwitch(t, 4, simtest.GBs, unit.Microsecond)
@@ -103,6 +106,135 @@ func TestNoPeriods(t *testing.T) {
 		require.Equal(t, want, e.finished(), name)
 		require.Equal(t, name == "", e.periods > 0, name)
 	}
+}
+
+// TestInstantLinks: on networks of which some links are without latency, and some without limit, so
+// that much happens at one time because of something else, loops are played by periods, and what
+// follows them finds the same waves as in sim/event.
+func TestInstantLinks(t *testing.T) {
+	runs, played, byPeriods := tier.Raced(200, 600, 20_000), 0, 0
+	for i := range runs {
+		rng := rand.New(rand.NewPCG(uint64(i), 11))
+		s, env := loopsAndBursts(t, rng), model.Env{Device: device.Ideal(), Sharing: model.FIFO,
+			Graph: instant(t, rng), Slots: rng.IntN(3) * 6}
+		for range s.Spec.Ranks {
+			env.Start = append(env.Start, unit.Time(rng.IntN(3)*1000))
+		}
+		if rng.IntN(2) == 0 {
+			env.Device.Overhead = unit.Time(rng.IntN(2) * 1000)
+			env.Device.SlotLatency = unit.Time(rng.IntN(2) * 1000)
+			env.Device.LaneRate = simtest.GBs
+		}
+		want, err := event.Run(s, &env, nil)
+		require.NoError(t, err)
+		e, err := play(s, &env)
+		if err != nil {
+			continue
+		}
+		played++
+		require.Equal(t, want, e.finished(), "%d: %v on %s", i, s, env.Graph.Preset)
+		byRows := newEngine(s, &env)
+		byRows.wait = math.MaxInt // for the first period
+		byRows.run()
+		require.Equal(t, moments(byRows), moments(e), "%d: %v on %s", i, s, env.Graph.Preset)
+		byPeriods += min(e.periods, 1)
+	}
+	t.Logf("%d of %d, %d with periods", played, runs, byPeriods)
+	require.Greater(t, played, runs/4)
+	require.Greater(t, byPeriods, runs/8)
+}
+
+// moments are all that a run has left behind: when lanes have ended, slots were freed and links
+// asked, and by whom.
+func moments(e *engine) map[string]any {
+	all := map[string]any{}
+	for i := range e.lanes {
+		all[fmt.Sprint("lane ", i)] = e.lanes[i].end
+	}
+	for i := range e.conns {
+		c, free := &e.conns[i], []model.Moment{}
+		for m := c.freed; m >= 0; m = e.marks[m].next {
+			free = append(free, e.marks[m].at)
+		}
+		all[fmt.Sprint("slots ", c.src, c.dst)] = free
+	}
+	for i := range e.links {
+		l := &e.links[i]
+		all[fmt.Sprint("link ", l.number)] = []any{l.last, l.lastBy, l.free}
+	}
+	return all
+}
+
+// loopsAndBursts is loops in which all ranks of six send to others, in one step with what they
+// receive or not, and some messages ahead; each is followed by a few messages of some of them.
+func loopsAndBursts(t *testing.T, rng *rand.Rand) *schedule.Schedule {
+	spec := simtest.AllReduce(6, 6*int64(1+rng.IntN(3)))
+	spec.Type = dtype.Int8
+	type phase struct{ times, far, ahead, burst, from, to int }
+	phases := make([]phase, 1+rng.IntN(3))
+	for i := range phases {
+		phases[i] = phase{6 + rng.IntN(20), 1 + rng.IntN(5), rng.IntN(6), rng.IntN(3), rng.IntN(6),
+			rng.IntN(6)}
+	}
+	isFused := rng.IntN(2) == 0
+	return simtest.Build(t, schedule.Plan{Spec: spec, Chunks: 6, Lane: func(l *schedule.Lane) {
+		for _, p := range phases {
+			to, from := (l.Rank+p.far)%6, (l.Rank+6-p.far)%6
+			for range p.ahead {
+				l.Send(to, l.Chunk(0))
+			}
+			for range p.times {
+				if isFused && p.ahead > 0 {
+					l.CopySend(from, to, l.Chunk(0))
+				} else {
+					l.Send(to, l.Chunk(0))
+					l.Recv(from, l.Chunk(0))
+				}
+			}
+			for range p.ahead {
+				l.Recv(from, l.Chunk(0))
+			}
+			for d := 1; d <= p.burst; d++ {
+				if l.Rank%2 == p.from%2 && l.Rank != p.to {
+					l.Send(p.to, l.Chunk(d))
+				}
+			}
+			for from := range 6 {
+				if l.Rank == p.to && from%2 == p.from%2 && from != p.to {
+					for d := 1; d <= p.burst; d++ {
+						l.Recv(from, l.Chunk(d))
+					}
+				}
+			}
+		}
+	}})
+}
+
+// instant is a network of six ranks with such links.
+func instant(t *testing.T, rng *rand.Rand) *topology.Graph {
+	latency, rate := unit.Time(rng.IntN(2)*1000), simtest.GBs
+	p := topology.Params{Preset: []string{"switch", "full-mesh", "ring"}[rng.IntN(3)], Ranks: 6,
+		Bandwidth: rate, Latency: latency}
+	if rng.IntN(2) == 0 {
+		p = topology.Params{Nodes: 3,
+			Node: &topology.Params{Preset: "full-mesh", Ranks: 2, Bandwidth: rate, Latency: latency},
+			Network: &topology.Params{Preset: "rails", Bandwidth: rate,
+				Latency: []unit.Time{1000, 9000, 90_000}[rng.IntN(3)]}}
+	}
+	g, err := topology.Build(p)
+	require.NoError(t, err)
+	for i := range g.Links() {
+		l := &g.Links()[i]
+		if rng.IntN(4) == 0 {
+			l.Latency = unit.Time(rng.IntN(3) * 1000)
+		}
+		if rng.IntN(8) == 0 && p.Preset == "switch" && l.To < 6 {
+			l.Bandwidth = unit.Unlimited
+		} else if rng.IntN(8) == 0 && l.Bandwidth != unit.Unlimited {
+			l.Bandwidth /= 2
+		}
+	}
+	return g
 }
 
 // TestEndOfTime: a period is not played past the last time that is counted.

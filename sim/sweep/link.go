@@ -31,6 +31,8 @@ func (e *engine) link(on int32) int32 {
 		e.links = append(e.links, link{Link: e.network.Links[on], number: on, head: -1, crossed: -1,
 			last: model.Moment{T: -1}})
 		e.linkOf[on] = int32(len(e.links))
+		l := &e.network.Links[on]
+		e.isInstant = e.isInstant || !e.isFluid && (l.Latency == 0 || l.Bandwidth == unit.Unlimited)
 	}
 	return e.linkOf[on] - 1
 }

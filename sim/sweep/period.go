@@ -6,22 +6,22 @@ import (
 )
 
 // period is rows that repeat themselves, in a form that can be played without a look at lanes,
-// connections and routes. Times alone are left: nothing in it happens at one time because of
-// something else (model.Moment), or it is none.
+// connections and routes. Moments are left, as stamps.
 //
 // The messages of a connection, of which there are m in a period, lie in m columns: number n in
 // row n/m of column n mod m, of rows that are used over and over again. Slots that are free lie
 // there likewise.
 type period struct {
-	turns  []move
-	gains  []gain
-	puts   []put
-	hops   []hop
-	sizes  // of the turns, and what follows from them
+	turns []move
+	gains []gain
+	puts  []put
+	hops  []hop
+	sizes // of the turns, and what follows from them
+	clock
 	lambda unit.Time
 	stores bool // store-and-forward
 
-	ends     []unit.Time // of the actors
+	ends     []stamp // of the actors
 	arrivals table
 	slots    table
 	links    []crossed
@@ -31,8 +31,9 @@ type period struct {
 	putBy   []int32   // who puts the messages of a column
 	sum     unit.Time // of all that takes time
 
-	isOwned bool // a link that nothing has to wait for is free ever after
-	waited  bool // something had to wait for a link, in the present row
+	longest int32 // way of a message, in links
+	isOwned bool  // a link that nothing has to wait for is free ever after
+	waited  bool  // something had to wait for a link, in the present row
 	lean    []lean
 	spans   []span // of lean turns, then class
 }
@@ -65,13 +66,13 @@ type hop struct {
 
 // crossed is the state of a link.
 type crossed struct {
-	free, last unit.Time
+	free, last stamp
 	by         int32 // who asks: a lane, by −1 less its number, or a link, by 1 more; 0: nobody yet
 }
 
 // table has rows that are used over and over again, as many as a power of two.
 type table struct {
-	times       []unit.Time
+	times       []stamp
 	width, mask int32
 	rows        int32 // that are needed
 }
@@ -84,12 +85,12 @@ func (t *table) make() bool {
 	if t.mask = n - 1; int64(n)*int64(t.width) > mostTimes {
 		return false
 	}
-	t.times = make([]unit.Time, n*t.width)
+	t.times = make([]stamp, n*t.width)
 	return true
 }
 
 // at is where a time lies that is so many rows on from a row.
-func (t *table) at(row, column int32) *unit.Time { return &t.times[row&t.mask*t.width+column] }
+func (t *table) at(row, column int32) *stamp { return &t.times[row&t.mask*t.width+column] }
 
 const mostTimes = 1 << 23
 
@@ -119,19 +120,22 @@ func (e *engine) repeat() bool {
 		return false
 	}
 	p := period{lambda: e.rules.Device.SlotLatency, stores: e.rules.Switching == model.StoreForward}
-	is := e.findColumns(&p) && e.fill(&p) && e.findSizes(&p) && e.compile(&p)
+	if e.isInstant {
+		p.clock = clock{bits: waveBits, mask: 1<<waveBits - 1, wave: 1}
+	}
+	is := e.findColumns(&p)
+	if is {
+		e.fill(&p)
+		is = e.findSizes(&p) && e.compile(&p)
+	}
 	for i := range p.columns {
 		e.conns[p.columns[i].conn].column = -1
 	}
 	for _, on := range p.number {
 		e.links[on].crossed = -1
 	}
-	now := unit.Time(0)
-	for _, t := range p.ends {
-		now = max(now, t)
-	}
 	if !is || p.classes > 1 && times < p.arrivals.rows ||
-		int64(times) > int64((unit.Forever-now)/max(p.sum, 1)) {
+		!p.fits(int64(times), p.sum, p.longest) {
 		return false // it is none, or times might not be counted so far
 	}
 	e.periods++
@@ -198,33 +202,23 @@ func (c *column) message(n int32) (later, column int32) { return n / c.sends, c.
 func (c *column) slot(n int32) (later, column int32) { return n / c.sends, c.slots + n%c.sends }
 
 // fill puts what lies in the connections into the tables.
-func (e *engine) fill(p *period) bool {
+func (e *engine) fill(p *period) {
 	for i := range p.columns {
 		c := &p.columns[i]
 		n, conn := int32(0), &e.conns[c.conn]
 		for m := conn.head; m >= 0; m = e.messages[m].next {
-			if e.messages[m].at.Wave > 0 {
-				return false
-			}
-			*p.arrivals.at(c.message(n)) = e.messages[m].at.T
+			*p.arrivals.at(c.message(n)) = p.stamp(e.messages[m].at)
 			n++
 		}
 		n = c.idle
 		for m := conn.freed; m >= 0; m = e.marks[m].next {
-			if e.marks[m].at.Wave > 0 {
-				return false
-			}
-			*p.slots.at(c.slot(n)) = e.marks[m].at.T
+			*p.slots.at(c.slot(n)) = p.stamp(e.marks[m].at)
 			n++
 		}
 	}
 	for _, a := range e.actors {
-		if e.lanes[a.lane].end.Wave > 0 {
-			return false
-		}
-		p.ends = append(p.ends, e.lanes[a.lane].end.T)
+		p.ends = append(p.ends, p.stamp(e.lanes[a.lane].end))
 	}
-	return true
 }
 
 // compile makes turns of what has been recorded.
@@ -320,6 +314,7 @@ func (e *engine) compilePut(p *period, turn int32, x end) bool {
 		p.hops = append(p.hops, h)
 	}
 	p.puts = append(p.puts, m)
+	p.longest = max(p.longest, int32(len(p.hops))-m.hops)
 	p.takes = append(p.takes, make([]unit.Time, (int32(len(p.hops))-m.hops)*p.classes)...)
 	for class := range p.classes {
 		if !e.figure(p, &m, conn, x.framing, class) {
@@ -334,7 +329,8 @@ func (e *engine) cross(p *period, on int32) int32 {
 	l := &e.links[on]
 	if l.crossed < 0 {
 		l.crossed = int32(len(p.links))
-		p.links = append(p.links, crossed{free: l.free, last: l.last.T})
+		p.links = append(p.links, crossed{free: p.stamp(model.Moment{T: l.free}),
+			last: p.stamp(l.last)})
 		p.number = append(p.number, on)
 	}
 	return l.crossed
@@ -352,12 +348,12 @@ func (e *engine) settle(p *period, times int32) {
 	for i := range e.actors {
 		a := &e.actors[i]
 		l := &e.lanes[a.lane]
-		l.end.T, l.place = p.ends[i], -1 // in the midst of a step, which may be of another size
+		l.end, l.place = p.moment(p.ends[i]), -1 // in the midst of a step, which may be of another size
 		l.cursor.Skip(times*a.iterations(&l.cursor), times*(l.cursor.Step-a.at.Step))
 	}
 	for i, on := range p.number {
 		l, x := &e.links[on], &p.links[i]
-		l.free, l.last.T = x.free, x.last
+		l.free, l.last = p.moment(x.free).T, p.moment(x.last)
 	}
 	for i := range p.columns {
 		e.settleColumn(p, &p.columns[i], times)
@@ -369,7 +365,7 @@ func (e *engine) settleColumn(p *period, c *column, times int32) {
 	n, conn := int32(0), &e.conns[c.conn]
 	for m := conn.head; m >= 0; m = e.messages[m].next {
 		later, column := c.message(n)
-		e.messages[m].at.T = *p.arrivals.at(times+later, column)
+		e.messages[m].at = p.moment(*p.arrivals.at(times+later, column))
 		if k := p.putBy[column]; p.classes > 1 {
 			x := &p.puts[k]
 			e.messages[m].bytes = p.bytes[p.blocks[x.turn].class(later-x.later)]
@@ -387,6 +383,6 @@ func (e *engine) settleColumn(p *period, c *column, times int32) {
 	conn.unused = int32(max(int64(c.idle)-int64(times)*int64(c.sends), 0))
 	for n := conn.unused; n < c.free; n++ {
 		later, column := c.slot(n)
-		e.free(conn, model.Moment{T: *p.slots.at(times+later, column)})
+		e.free(conn, p.moment(*p.slots.at(times+later, column)))
 	}
 }

@@ -1,7 +1,5 @@
 package sweep
 
-import "collsim/unit"
-
 // replay plays the period so many times. It is false where the guess was wrong.
 func (p *period) replay(times int32) bool {
 	isLean := p.isOwned && p.makeLean()
@@ -31,7 +29,7 @@ type lean struct {
 }
 
 // span is what a lean turn of a size takes: E − S, and arrival − S.
-type span struct{ held, takes unit.Time }
+type span struct{ held, takes stamp }
 
 // makeLean makes lean turns, if that can be. What a turn has not lies in two columns more: one that
 // is always 0, and one that is never read.
@@ -61,29 +59,38 @@ func (p *period) makeLean() bool {
 		p.lean[i] = x
 		for class := range p.classes {
 			k := int32(i)*p.classes + class
-			p.spans[k].held = p.costs[k]
+			held, takes := p.costs[k], stamp(0)
 			if next.puts > t.puts {
-				p.spans[k].held += p.figures[t.puts*p.classes+class].lead
-				p.spans[k].takes = p.costs[k] + p.crossing(t.puts, class)
+				held += p.figures[t.puts*p.classes+class].lead
+				takes = p.crossing(t.puts, class, p.plus(0, p.costs[k]))
 			}
+			if held == 0 && p.wave > 0 { // it would end in the wave in which it starts
+				return false
+			}
+			p.spans[k] = span{p.plus(0, held), takes}
 		}
 	}
 	return true
 }
 
-// crossing is what a message takes from D to its arrival if no link makes it wait.
-func (p *period) crossing(k, class int32) unit.Time {
+// crossing is when a message arrives that is sent at D if no link makes it wait. That takes time:
+// in which wave D is does not matter.
+func (p *period) crossing(k, class int32, done stamp) stamp {
 	m, f := &p.puts[k], &p.figures[k*p.classes+class]
 	if m.isFlow {
-		return f.lead + f.late
+		return p.plus(p.plus(done, f.lead), f.late)
 	}
-	ask, tail := unit.Time(0), f.pace
+	ask, tail := done, stamp(0)
 	for h := m.hops; h < p.puts[k+1].hops; h++ {
+		begin := ask + p.wave
+		if h == m.hops {
+			tail = p.plus(begin, f.pace)
+		}
 		latency := p.hops[h].latency
-		tail = max(tail, ask+p.takes[h*p.classes+class]) + latency
-		ask += latency
+		tail = p.plus(max(tail, p.plus(begin, p.takes[h*p.classes+class])), latency)
+		ask = p.plus(begin, latency)
 	}
-	return tail + f.late
+	return p.plus(tail, f.late)
 }
 
 // stretch is lean turns that follow each other in all that they name, and so can be played over
@@ -145,6 +152,7 @@ func (p *period) leanRows(row, to int32) {
 // slotsOn.
 func (p *period) leanTurns(s stretch, arrivalsOn, slotsOn []int32) {
 	arrivals, slots, ends := p.arrivals.times, p.slots.times, p.ends
+	mask, lambda := p.mask, p.plus(0, p.lambda)
 	came, free := arrivals[arrivalsOn[0]:], slots[slotsOn[0]:]
 	for i := s.from; i < s.to; i++ {
 		x, k := &p.lean[i], i
@@ -154,16 +162,16 @@ func (p *period) leanTurns(s stretch, arrivalsOn, slotsOn []int32) {
 			p.counts[k]++
 			b.next()
 		}
-		start, takes := max(ends[x.actor], came[x.gain], free[x.took]), &p.spans[k]
+		start, takes := max(ends[x.actor], came[x.gain], free[x.took])&^mask, &p.spans[k]
 		ends[x.actor] = start + takes.held
 		arrivals[arrivalsOn[x.putOn]+x.put] = start + takes.takes
-		slots[slotsOn[x.freedOn]+x.freed] = start + takes.held + p.lambda
+		slots[slotsOn[x.freedOn]+x.freed] = start + takes.held + lambda
 	}
 }
 
 // aligned is leanTurns of a stretch that is aligned.
 func (p *period) aligned(s stretch, arrivalsOn, slotsOn []int32) {
-	x, spans, lambda := &p.lean[s.from], p.spans[s.from:s.to], p.lambda
+	x, spans, mask, lambda := &p.lean[s.from], p.spans[s.from:s.to], p.mask, p.plus(0, p.lambda)
 	n := len(spans)
 	ends := p.ends[x.actor:][:n]
 	came := p.arrivals.times[arrivalsOn[0]+x.gain:][:n]
@@ -171,7 +179,7 @@ func (p *period) aligned(s stretch, arrivalsOn, slotsOn []int32) {
 	puts := p.arrivals.times[arrivalsOn[x.putOn]+x.put:][:n]
 	freed := p.slots.times[slotsOn[x.freedOn]+x.freed:][:n]
 	for i := range spans {
-		start := max(ends[i], came[i], free[i])
+		start := max(ends[i], came[i], free[i]) &^ mask
 		end := start + spans[i].held
 		ends[i] = end
 		puts[i] = start + spans[i].takes
@@ -198,7 +206,7 @@ func (p *period) row(row int32) bool {
 				start = max(start, *p.slots.at(row, m.slot))
 			}
 		}
-		done := start + p.costs[i*p.classes+class]
+		done := p.plus(start, p.costs[i*p.classes+class])
 		end := done
 		for k := t.puts; k < next.puts; k++ {
 			m := &p.puts[k]
@@ -212,7 +220,7 @@ func (p *period) row(row int32) bool {
 		p.ends[t.actor] = end
 		for _, g := range p.gains[t.gains:next.gains] {
 			if g.slot >= 0 {
-				*p.slots.at(row+g.later, g.slot) = end + p.lambda
+				*p.slots.at(row+g.later, g.slot) = p.plus(end, p.lambda)
 			}
 		}
 	}
@@ -221,9 +229,9 @@ func (p *period) row(row int32) bool {
 
 // cross lets a message of a class cross its links from D on: when its last byte has left and when
 // it has come. It is not ok where the guess was wrong.
-func (p *period) cross(k, class int32, done unit.Time) (left, came unit.Time, ok bool) {
+func (p *period) cross(k, class int32, done stamp) (left, came stamp, ok bool) {
 	m, f := &p.puts[k], &p.figures[k*p.classes+class]
-	ask, tail := done, done+f.lead
+	ask, tail := done, p.plus(done, f.lead)
 	for h := m.hops; h < p.puts[k+1].hops; h++ {
 		x := &p.hops[h]
 		l := &p.links[x.link]
@@ -238,19 +246,21 @@ func (p *period) cross(k, class int32, done unit.Time) (left, came unit.Time, ok
 			return 0, 0, false
 		}
 		l.last = ask
+		ask += p.wave
 		begin := max(ask, l.free)
 		p.waited = p.waited || begin > ask
-		if l.free = begin + p.takes[h*p.classes+class]; h == m.hops {
-			left = begin + f.lead
-			tail = begin + f.pace
+		over := p.plus(begin, p.takes[h*p.classes+class])
+		if l.free = over; h == m.hops {
+			left = p.plus(begin, f.lead)
+			tail = p.plus(begin, f.pace)
 		}
-		tail = max(tail, l.free) + x.latency
-		if ask = begin + x.latency; p.stores {
+		tail = p.plus(max(tail, over), x.latency)
+		if ask = p.plus(begin, x.latency); p.stores {
 			ask = tail
 		}
 	}
 	if m.isFlow {
 		left = tail
 	}
-	return left, tail + f.late, true
+	return left, p.plus(tail, f.late), true
 }

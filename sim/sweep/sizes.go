@@ -206,8 +206,7 @@ func sized(s *schedule.Step) *schedule.Region {
 	return r
 }
 
-// figure adds what a message takes if it is of a class. It is false where things would happen at
-// one time that follow from one another.
+// figure adds what a message takes if it is of a class. It is false where that may be nothing.
 func (e *engine) figure(p *period, m *put, conn *connection, with schedule.Framing,
 	class int32) bool {
 	t := &e.turns[m.turn]
@@ -231,8 +230,7 @@ func (e *engine) figure(p *period, m *put, conn *connection, with schedule.Frami
 	for h := m.hops; h < int32(len(p.hops)); h++ {
 		l := &e.links[p.number[p.hops[h].link]]
 		takes := n.Over(l.Bandwidth)
-		isLast := h == int32(len(p.hops))-1
-		if !e.isFluid && (takes == 0 || l.Latency == 0 && !isLast && !p.stores) {
+		if p.stores && takes == 0 {
 			return false
 		}
 		p.takes[h*p.classes+class] = takes
