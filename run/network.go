@@ -29,6 +29,11 @@ const maxPairs = 1 << 16
 // newNetwork looks at the routes between ranks of a team; no teams are one of all ranks.
 func newNetwork(g *topology.Graph, teams [][]int) network {
 	n := network{graph: g, teams: teams}
+	if nearest, farthest, ok := g.Extremes(); ok && teams == nil {
+		n.add(0, nearest)
+		n.add(0, farthest)
+		return n
+	}
 	if teams == nil && g.Alike() {
 		if few, _, ok := g.Few(); ok { // it has a pair of each kind
 			n.graph = few

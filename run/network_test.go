@@ -32,3 +32,24 @@ func TestNetworkText(t *testing.T) {
 	}
 	require.Equal(t, "500 ns…1.50 us", prose.Between(500*unit.Nanosecond, 1500*unit.Nanosecond, "…"))
 }
+
+// TestExtremes: of networks whose ends are joined two routes tell what all routes do.
+func TestExtremes(t *testing.T) {
+	for _, p := range []topology.Params{{Preset: "ring", Ranks: 2}, {Preset: "ring", Ranks: 9},
+		{Preset: "ring", Ranks: 12}, {Preset: "hypercube", Ranks: 32},
+		{Preset: "torus", Shape: []int{4, 1, 3}}, {Preset: "torus", Shape: []int{2, 5}},
+		{Preset: "torus", Shape: []int{1, 6, 2}}} {
+		p.Bandwidth, p.Latency = unit.Rate(unit.GB), unit.Microsecond
+		g, err := topology.Build(p)
+		require.NoError(t, err)
+		_, _, ok := g.Extremes()
+		require.True(t, ok, "%v", p)
+		got := newNetwork(g, nil)
+		g.Links() // from now on it is listed, and all routes are looked at
+		_, _, ok = g.Extremes()
+		require.False(t, ok)
+		want := newNetwork(g, nil)
+		require.Equal(t, [3]any{want.links, want.latency, want.rate},
+			[3]any{got.links, got.latency, got.rate}, "%v", p)
+	}
+}

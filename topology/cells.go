@@ -37,6 +37,20 @@ func (g *Graph) Few() (few *Graph, cells []Cell, ok bool) {
 	return nil, nil, false
 }
 
+// Extremes are a rank to which rank 0 has the shortest of its routes, and one to which it has the
+// longest, in a grid whose ends are joined, of which no list is kept: all links are alike. There
+// are none of other networks.
+func (g *Graph) Extremes() (nearest, farthest int, ok bool) {
+	w, isWrapped := g.formula.(*wrapped)
+	if !isWrapped || !g.Alike() || len(w.dims) == 0 {
+		return 0, 0, false
+	}
+	for _, d := range w.dims {
+		farthest += int(d.size / 2 * d.stride)
+	}
+	return int(w.dims[0].stride), farthest, true
+}
+
 // cells are each GPU with its NIC, and each node. Its GPUs must all see the same.
 func (c *cluster) cells() (cells []Cell, ok bool) {
 	p := c.parts
