@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -54,7 +55,10 @@ var place = regexp.MustCompile(`(?m)^(s\.toml:\d+|--set|--only)\b`)
 // errors on standard error, nothing on standard output, exit code 2; with --json, one object.
 func TestWrongScenarios(t *testing.T) {
 	cases := 0
-	datadriven.Walk(t, "../../scenarios/testdata/errors", func(t *testing.T, path string) {
+	all := filepath.Join(repository(t), "scenarios", "testdata", "errors")
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("mine.schedule", []byte(exchange), 0o644))
+	datadriven.Walk(t, all, func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, c *datadriven.TestData) string {
 			cases++
 			text := c.Input + "\n"
@@ -73,9 +77,7 @@ func TestWrongScenarios(t *testing.T) {
 					args, o.Only = append(args, "--only", one), append(o.Only, one)
 				}
 			}
-			t.Chdir(t.TempDir())
 			require.NoError(t, os.WriteFile("s.toml", []byte(text), 0o644))
-			require.NoError(t, os.WriteFile("mine.schedule", []byte(exchange), 0o644))
 			_, want := run.Load("s.toml", []byte(text), o)
 			require.Error(t, want)
 
