@@ -1,6 +1,9 @@
 package scenarios
 
 import (
+	"slices"
+	"sync"
+
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/unit"
@@ -84,6 +87,15 @@ var sections = []section{
 // Keys lists all keys of a scenario file, table by table. Loader, --set, [sweep], documentation
 // and completion derive from it.
 func Keys() []Key {
+	keys := slices.Clone(keyTable())
+	for i := range keys {
+		keys[i].Values = slices.Clone(keys[i].Values) // whoever calls may write to them
+	}
+	return keys
+}
+
+// keyTable is what Keys lists, made once: every scenario that is read asks for it.
+var keyTable = sync.OnceValue(func() []Key {
 	keys := append(topKeys(), topologyKeys()...)
 	keys = append(append(keys, deviceKeys()...), messageKeys()...)
 	keys = append(keys, runKeys()...)
@@ -105,7 +117,7 @@ func Keys() []Key {
 		k.Limit = k.bounds()
 	}
 	return keys
-}
+})
 
 func topKeys() []Key {
 	return []Key{

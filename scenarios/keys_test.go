@@ -196,3 +196,17 @@ algorithm = ["anything(x=1)", "file:x.schedule"]
 	require.ErrorContains(t, err, `s.toml:9: collective.kind = "barrier": no algorithm computes `+
 		"this kind yet\n  kinds with algorithms: gather, send_recv")
 }
+
+// TestKeysAreTheCallers checks that the table, which is made once, is not what callers get.
+func TestKeysAreTheCallers(t *testing.T) {
+	want := fmt.Sprint(Keys())
+	newSchema("mine")
+	keys := Keys()
+	for i := range keys {
+		keys[i].Doc = "mine"
+		for j := range keys[i].Values {
+			keys[i].Values[j] = "mine"
+		}
+	}
+	require.Equal(t, want, fmt.Sprint(Keys()))
+}
