@@ -32,9 +32,9 @@ func (b Busy) after(at unit.Time, first int) Busy {
 }
 
 // busyOf is when parts are carried out, by part and rank, from the log of a run. Those without
-// steps are left out.
+// steps are left out; the list is never nil.
 func busyOf(s *schedule.Schedule, log *model.Log) []Busy {
-	var all []Busy // of each part on its ranks
+	all := []Busy{} // of each part on its ranks
 	at := make([]int, len(log.Lanes))
 	of := map[int]int{} // where a part is in all, of a rank
 	for rank, lane := 0, 0; rank < s.Spec.Ranks; rank++ {
