@@ -67,6 +67,7 @@ func TestCUDA(t *testing.T) {
 // TestTrainingStep: a step forward and backward, its lengths divided by 128, has equal bits on 8
 // GPUs of the stand-in, and in the long tier on two nodes of them, which average their gradients.
 func TestTrainingStep(t *testing.T) {
+	t.Parallel()
 	program, on := onCUDA(t)
 	text, err := os.ReadFile(filepath.Join(repository(t), "scenarios", "examples",
 		"training-step.toml"))

@@ -112,13 +112,16 @@ func TestForecast(t *testing.T) {
 		"collective.bytes=[\"1 KiB\", \"256 MiB\"]": "note: about 9.2 s on one core, 100 % of it to " +
 			"check numbers: check.numbers = false does without\n",
 	} {
-		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{Set: []string{set}})
-		require.NoError(t, err)
-		b := &bytes.Buffer{}
-		p := &progress{w: b, names: idsOf(s), stop: make(chan struct{})}
-		(&app{err: b}).forecast(s, p, true)
-		require.Equal(t, want, b.String())
-		require.Len(t, p.shares, 2)
-		require.Greater(t, p.shares[1], 1000*p.shares[0])
+		t.Run(set, func(t *testing.T) {
+			t.Parallel() // it waits for a second
+			s, err := run.Load("s.toml", []byte(text), run.LoadOptions{Set: []string{set}})
+			require.NoError(t, err)
+			b := &bytes.Buffer{}
+			p := &progress{w: b, names: idsOf(s), stop: make(chan struct{})}
+			(&app{err: b}).forecast(s, p, true)
+			require.Equal(t, want, b.String())
+			require.Len(t, p.shares, 2)
+			require.Greater(t, p.shares[1], 1000*p.shares[0])
+		})
 	}
 }
