@@ -107,6 +107,7 @@ func TestAccumulate(t *testing.T) {
 // TestValidateScript: the script for a machine with GPUs needs the binary alone, ends well on the
 // stand-in, and says so where something fails or where there is no GPU.
 func TestValidateScript(t *testing.T) {
+	t.Parallel()
 	program, run := onCUDA(t)
 	script := filepath.Join(repository(t), "hw", "cuda", "validate.sh")
 	folder := t.TempDir()

@@ -40,6 +40,7 @@ func fill(t *testing.T, dir string, left uint64) {
 // is. Nothing is under its name but what was there before, and nothing is left beside it. In the
 // short tier each output has a file before it or has none, by turns.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	const scenario = `[topology]
 preset = "switch"
 ranks = 8

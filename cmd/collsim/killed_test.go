@@ -22,6 +22,7 @@ import (
 // TestKilledRank: a rank that is killed while it plays is named, the exit code is 1, and no process
 // is left.
 func TestKilledRank(t *testing.T) {
+	t.Parallel()
 	for _, executor := range []string{"host", "mpi"} {
 		t.Run(executor, func(t *testing.T) {
 			if executor == "mpi" {

@@ -70,6 +70,7 @@ func TestMachinesOfCUDA(t *testing.T) {
 
 // TestKilledMachine: a worker that is killed ends the validation, which names its ranks.
 func TestKilledMachine(t *testing.T) {
+	t.Parallel()
 	here, worker, out, _ := machinesOf(t, "--set", "hardware.repetitions=100000")
 	time.AfterFunc(500*time.Millisecond, func() { worker.Process.Signal(syscall.SIGKILL) })
 	require.Error(t, here.Wait())

@@ -201,6 +201,7 @@ func (p *side) time(t *testing.T, set []string) float64 {
 // to within a third of theirs, but for rows that say why not; and writes docs/published.md. The
 // short tier has every third row.
 func TestPublished(t *testing.T) {
+	t.Parallel()
 	var rows strings.Builder
 	right, within := 0, 0
 	list := publications()
