@@ -92,19 +92,16 @@ func (m *made) takes(p *scenarios.Point, do stages) (t Takes) {
 	for _, member := range m.members {
 		w := workOf(member.schedule)
 		u := takesOf(member.schedule, p, w, member.teams, runtime.GOMAXPROCS(0))
-		classes := int64(0)
-		if do&logs == 0 || do&draws != 0 && drawnByClasses(member.schedule, p, w) {
-			classes = classesOf(member.schedule, p)
-		}
-		if classes > 0 {
-			u.Simulation = folded(member.schedule, w, classes)
-		}
-		switch {
-		case do&logs != 0 && classes > 0:
-			drawn := min(w.steps*classes/int64(member.schedule.Spec.Ranks), sim.MostFolded)
-			u.Log = unit.Bytes(drawn) * logStepBytes
-		case do&logs != 0:
+		classes := classesOf(member.schedule, p)
+		switch isDrawn := do&draws != 0 && drawnByClasses(member.schedule, p, w); {
+		case do&logs != 0 && !isDrawn:
 			u.Log = logTakes(w, member.teams)
+		case classes > 0:
+			u.Simulation = folded(member.schedule, w, classes)
+			if isDrawn {
+				drawn := min(w.steps*classes/int64(member.schedule.Spec.Ranks), sim.MostFolded)
+				u.Log = unit.Bytes(drawn) * logStepBytes
+			}
 		}
 		t = t.plus(u)
 	}
