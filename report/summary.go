@@ -9,6 +9,7 @@ import (
 	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/run"
+	"collsim/scenarios"
 	"collsim/unit"
 )
 
@@ -266,7 +267,10 @@ func nextLine(r *run.Report) string {
 		command += " --only " + quote("id="+r.Results[0].Point.ID)
 	}
 	draw := "collsim " + command + " --timeline -"
-	if r.Results[0].Steps > run.MostDrawn { // an explanation follows each of them
+	switch e := r.Results[0].Point.Sim.Engine; {
+	case e == scenarios.SweepEngine: // it neither draws nor explains
+		return ""
+	case e == scenarios.FoldEngine || r.Results[0].Steps > run.MostDrawn: // nor does it explain
 		return "next     " + draw
 	}
 	line := "next     collsim explain " + command + "     "

@@ -78,6 +78,11 @@ func TestRepeats(t *testing.T) {
 		require.NoError(t, short.Validate())
 		require.Len(t, cuts, len(got.Trace.Repeats))
 		cut += min(len(cuts), 1)
+		left := got.Trace.End
+		for _, r := range got.Trace.Repeats {
+			left -= r.Takes()
+		}
+		require.Equal(t, left, short.End)
 		for track, k := range got.Trace.Tracks {
 			require.EqualValues(t, s.Spec.Ranks, int(k.Alike)*len(got.Trace.Tracks)/s.Program(0).Lanes())
 			of := int32(-1)
