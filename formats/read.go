@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"collsim/formats/chakra"
+	"collsim/formats/internal/opgraph"
 	"collsim/internal/prose"
 )
 
@@ -42,6 +43,16 @@ func Read(name string, r io.Reader, o Options) (*File, error) {
 	}
 	file.Format = f.Name
 	return file, nil
+}
+
+// HeldTo is a file of a format without data, read before, as if it had been read with o: held to
+// o.As and o.Root, which is all that o can say of it.
+func HeldTo(f *File, o Options) (*File, error) {
+	held, err := opgraph.HeldTo(f, &o)
+	if err != nil {
+		return nil, located(o.File, err)
+	}
+	return held, nil
 }
 
 // Plain is what a file has, if it may be gzipped.

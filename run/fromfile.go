@@ -45,6 +45,9 @@ func (s *Scenario) load(a scenarios.Algorithm) (*source, error) {
 	if src.own.Schedule == nil {
 		return nil, fmt.Errorf("%s is no schedule: %s", src.name, strings.Join(src.own.Notes, "; "))
 	}
+	if src.format.Dataless { // it is the same at every size: see at
+		src.text, src.parts = nil, nil
+	}
 	s.files[a.String()] = src
 	return src, nil
 }
@@ -96,7 +99,10 @@ func (src *source) decode(o formats.Options) (*formats.File, error) {
 
 // read is decode with errors of one line.
 func (src *source) read(o formats.Options) (*formats.File, error) {
-	f, err := src.decode(o)
+	return oneLine(src.decode(o))
+}
+
+func oneLine(f *formats.File, err error) (*formats.File, error) {
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
 	}
@@ -174,12 +180,12 @@ func (src *source) checkRanks(f *formats.File, ranks int) error {
 // at reads the file for a collective; size is the bytes of a custom one.
 func (src *source) at(spec collective.Spec, size unit.Bytes) (*formats.File, error) {
 	o := src.options
-	o.Root = spec.Root
+	o.File, o.Root = src.name, spec.Root
 	if src.format.Dataless {
 		if o.As == 0 && spec.Kind != collective.Custom {
 			o.As = spec.Kind
 		}
-		return src.read(o)
+		return oneLine(formats.HeldTo(src.own, o))
 	}
 	o.Op, o.Avg, o.Factor = spec.Op, spec.Avg, spec.Factor
 	switch {

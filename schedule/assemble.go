@@ -4,9 +4,10 @@ import "fmt"
 
 // Assemble makes a schedule of steps that are written out, as readers of other formats have them.
 // head gives everything but the programs, with no group. lanes is the number of lanes of each rank;
-// write adds the steps of one lane in order, and is asked once for each. Repeated steps are
-// rolled up while they are added, so a loop over tiles costs the memory of one. A step that breaks
-// a rule of schedules (wellformed.go) is an error that says where.
+// write adds the steps of one lane in order, and is asked once for each; From, To and Send of a
+// step are copied. Repeated steps are rolled up while they are added, so a loop over tiles costs
+// the memory of one. A step that breaks a rule of schedules (wellformed.go) is an error that says
+// where.
 func Assemble(
 	head Schedule, lanes []int, write func(rank, lane int, add func(Step)),
 ) (*Schedule, error) {
@@ -30,12 +31,17 @@ func Assemble(
 			number := 0
 			var wrong error
 			write(rank, lane, func(step Step) {
-				if err := keep.step(&step); err != nil && wrong == nil {
-					wrong = fmt.Errorf("schedule: rank %d lane %d step %d: %w", rank, lane, number,
-						err)
-				}
 				if wrong == nil {
-					r.add(&step)
+					kept := r.blank()
+					step.From, step.To = append(kept.From, step.From...), append(kept.To, step.To...)
+					step.Send = append(kept.Send, step.Send...)
+					s := r.keep(step)
+					if err := keep.step(s); err != nil {
+						wrong = fmt.Errorf("schedule: rank %d lane %d step %d: %w", rank, lane, number,
+							err)
+					} else {
+						r.add(s)
+					}
 				}
 				number++
 			})

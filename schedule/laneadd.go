@@ -63,7 +63,8 @@ func (l *Lane) append(s Step) {
 	if err := l.keep.step(&s); err != nil {
 		l.misuse("%s: %w", s.Name(), err)
 	}
-	l.last, l.awaits, l.completes, l.facing, l.launch = &s, nil, false, l.Index, nil
+	l.last = l.roll.keep(s)
+	l.awaits, l.completes, l.facing, l.launch = nil, false, l.Index, nil
 	l.steps++
 }
 

@@ -18,17 +18,30 @@ type roll struct {
 	// Nodes that have become another iteration of a loop: their memory is for the next ones. Most
 	// steps of most lanes end so.
 	spare []knot
-	empty []Step
+	empty []Step  // their slices
+	over  []*Step // and themselves
 }
 
 const mostSpare = 8
 
-// blank is a step without anything in it, in the memory of one that is over.
+// blank is a step without anything in it, with slices of one that is over.
 func (r *roll) blank() (s Step) {
 	if last := len(r.empty) - 1; last >= 0 {
 		s, r.empty = r.empty[last], r.empty[:last]
 	}
 	return s
+}
+
+// keep is a step in the memory of one that is over.
+func (r *roll) keep(s Step) *Step {
+	var kept *Step
+	if last := len(r.over) - 1; last >= 0 {
+		kept, r.over = r.over[last], r.over[:last]
+	} else {
+		kept = new(Step)
+	}
+	*kept = s
+	return kept
 }
 
 // body is the length of a loop's body up to which roll looks.
@@ -93,6 +106,7 @@ func (r *roll) add(s *Step) {
 		k.values, k.moduli = over.values[:0], over.moduli[:0]
 		if t := over.step; len(r.empty) < mostSpare {
 			r.empty = append(r.empty, Step{From: t.From[:0], To: t.To[:0], Send: t.Send[:0]})
+			r.over = append(r.over, t)
 		}
 		r.spare = r.spare[:last]
 	} else {
@@ -122,8 +136,10 @@ func (r *roll) extend() bool {
 			continue
 		}
 		loop.count++
-		if last := r.knots[n-1]; last.step != nil && len(r.spare) < mostSpare {
-			r.spare = append(r.spare, last)
+		for _, over := range r.knots[n-k:] {
+			if over.step != nil && len(r.spare) < mostSpare {
+				r.spare = append(r.spare, over)
+			}
 		}
 		r.knots = r.knots[:n-k]
 		return true

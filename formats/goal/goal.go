@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"collsim/formats/internal/foreign"
@@ -70,15 +71,17 @@ type reader struct {
 	in      *bufio.Reader
 	file    string
 	line    int
-	comment int // the line of an open /*, 0 for none
-	tokens  []token
+	comment int     // the line of an open /*, 0 for none
+	all     []token // of the line
+	tokens  []token // those that have not been read
 
 	declared int // ranks, 0 before num_ranks
 	ranks    []opgraph.Rank
 	blocks   map[int]*opgraph.Rank
 	rank     int // of the open block, −1 for none
 	opened   int // its line
-	labels   map[string]int32
+	block    opgraph.Rank
+	labels   labels
 }
 
 // maxLine bounds a line.
@@ -90,7 +93,7 @@ func (r *reader) fail(format string, args ...any) error {
 
 // read reads all lines.
 func (r *reader) read() error {
-	r.rank, r.labels, r.blocks = -1, map[string]int32{}, map[int]*opgraph.Rank{}
+	r.rank, r.blocks = -1, map[int]*opgraph.Rank{}
 	for {
 		line, err := r.in.ReadSlice('\n')
 		if len(line) > 0 {
@@ -102,7 +105,7 @@ func (r *reader) read() error {
 		case err != nil && !errors.Is(err, io.EOF):
 			return &foreign.Error{File: r.file, Line: r.line, Text: err.Error()}
 		}
-		if e := r.scan(string(line)); e != nil {
+		if e := r.scan(line); e != nil {
 			return e
 		}
 		if e := r.statements(); e != nil {
@@ -141,7 +144,7 @@ func (r *reader) statements() error {
 		var err error
 		switch {
 		case first.is("}") && r.rank >= 0:
-			r.tokens, r.rank = r.tokens[1:], -1
+			r.close()
 		case first.is("num_ranks"):
 			err = r.numRanks()
 		case first.is("rank"):
@@ -203,14 +206,22 @@ func (r *reader) open() error {
 		return r.fail("rank %d has two blocks", n)
 	}
 	r.rank, r.opened, r.blocks[int(n)] = int(n), r.line, &opgraph.Rank{}
-	clear(r.labels)
+	r.labels.clear()
 	return nil
+}
+
+// close keeps what the block of a rank has, in memory of its size.
+func (r *reader) close() {
+	kept := r.blocks[r.rank]
+	kept.Ops, kept.Edges = slices.Clone(r.block.Ops), slices.Clone(r.block.Edges)
+	r.block.Ops, r.block.Edges = r.block.Ops[:0], r.block.Edges[:0]
+	r.tokens, r.rank = r.tokens[1:], -1
 }
 
 // statement reads one that ends with its line.
 func (r *reader) statement() error {
-	label := ""
-	if first := r.tokens[0]; !operation(first.text) {
+	var label []byte
+	if first := r.tokens[0]; !first.operation() {
 		label, r.tokens = first.text, r.tokens[1:]
 		switch {
 		case len(r.tokens) > 0 && r.tokens[0].is("requires"):
@@ -222,7 +233,7 @@ func (r *reader) statement() error {
 		}
 		r.tokens = r.tokens[1:]
 	}
-	if len(r.tokens) == 0 || !operation(r.tokens[0].text) {
+	if len(r.tokens) == 0 || !r.tokens[0].operation() {
 		return r.fail("%s: send, recv or calc is expected, not %v", label, r.next())
 	}
 	op, err := r.operation()
@@ -232,22 +243,22 @@ func (r *reader) statement() error {
 	if err := r.end(); err != nil {
 		return err
 	}
-	ops := &r.blocks[r.rank].Ops
-	if first, twice := r.labels[label]; twice && label != "" {
-		return r.fail("label %s is already that of line %d", label, (*ops)[first].Line)
+	ops := r.block.Ops
+	if len(label) > 0 {
+		if first, twice := r.labels.find(label); twice {
+			return r.fail("label %s is already that of line %d", label, ops[first].Line)
+		}
+		r.labels.add(label, int32(len(ops)))
 	}
-	if label != "" {
-		r.labels[label] = int32(len(*ops))
-	}
-	*ops = append(*ops, op)
+	r.block.Ops = append(ops, op)
 	return nil
 }
 
 // unknown refuses a word that is neither an operation nor a label with what belongs to it.
-func (r *reader) unknown(word string) error {
+func (r *reader) unknown(word []byte) error {
 	e := &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(
 		"%s: after a label, a colon, requires or irequires is expected, not %v", word, r.next())}
-	names := nearest.To(word, []string{"send", "recv", "calc", "rank", "num_ranks"}, 1)
+	names := nearest.To(string(word), []string{"send", "recv", "calc", "rank", "num_ranks"}, 1)
 	if len(names) > 0 {
 		e.Hint = "did you mean " + names[0] + "?"
 	}
@@ -255,7 +266,7 @@ func (r *reader) unknown(word string) error {
 }
 
 // requires reads the rest of a dependency.
-func (r *reader) requires(label string, start bool) error {
+func (r *reader) requires(label []byte, start bool) error {
 	r.tokens = r.tokens[1:]
 	if len(r.tokens) == 0 || r.tokens[0].kind != word {
 		return r.fail("%s requires: a label is expected, not %v", label, r.next())
@@ -269,19 +280,18 @@ func (r *reader) requires(label string, start bool) error {
 		return err
 	}
 	r.tokens = r.tokens[1:]
-	rank := r.blocks[r.rank]
-	rank.Edges = append(rank.Edges, opgraph.Edge{Op: op, On: on, Start: start})
+	r.block.Edges = append(r.block.Edges, opgraph.Edge{Op: op, On: on, Start: start})
 	return r.end()
 }
 
 // find is the operation of a label.
-func (r *reader) find(label string) (int32, error) {
-	if op, known := r.labels[label]; known {
+func (r *reader) find(label []byte) (int32, error) {
+	if op, known := r.labels.find(label); known {
 		return op, nil
 	}
 	e := &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(
 		"label %s is not defined above in rank %d", label, r.rank)}
-	if names := nearest.To(label, r.someLabels(), 3); len(names) > 0 {
+	if names := nearest.To(string(label), r.labels.some(), 3); len(names) > 0 {
 		e.Hint = "did you mean " + strings.Join(names, ", ") + "?"
 	}
 	return 0, e

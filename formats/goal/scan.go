@@ -1,8 +1,8 @@
 package goal
 
 import (
+	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,13 +20,13 @@ const (
 	lineEnd
 )
 
-// token is a piece of a line.
+// token is a piece of a line, in the memory of the line.
 type token struct {
 	kind tokenKind
-	text string
+	text []byte
 }
 
-func (t token) is(text string) bool { return t.kind != lineEnd && t.text == text }
+func (t token) is(text string) bool { return t.kind != lineEnd && string(t.text) == text }
 
 // String is the token as an error names it.
 func (t token) String() string {
@@ -40,43 +40,53 @@ func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func digit(c byte) bool  { return '0' <= c && c <= '9' }
 
 // scan cuts a line into tokens and leaves comments out.
-func (r *reader) scan(line string) error {
-	r.tokens = r.tokens[:0]
+func (r *reader) scan(line []byte) (err error) {
+	r.all, err = r.cut(r.all[:0], line)
+	r.tokens = r.all
+	return err
+}
+
+// cut appends the tokens of a line.
+func (r *reader) cut(to []token, line []byte) ([]token, error) {
 	for i := 0; i < len(line); {
 		c, from := line[i], i
 		if r.comment > 0 {
-			end := strings.Index(line[i:], "*/")
+			end := bytes.Index(line[i:], []byte("*/"))
 			if end < 0 {
-				return nil
+				return to, nil
 			}
 			r.comment, i = 0, i+end+2
 			continue
 		}
 		switch {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r' && strings.HasPrefix(line[i:], "\r\n"):
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' && starts(line[i:], "\r\n"):
 			i++
-		case strings.HasPrefix(line[i:], "//"):
-			return nil
-		case strings.HasPrefix(line[i:], "/*"):
+		case starts(line[i:], "//"):
+			return to, nil
+		case starts(line[i:], "/*"):
 			r.comment, i = r.line, i+2
 		case letter(c):
 			for i < len(line) && (letter(line[i]) || digit(line[i]) || line[i] == '_') {
 				i++
 			}
-			r.tokens = append(r.tokens, token{word, line[from:i]})
+			to = append(to, token{word, line[from:i]})
 		case digit(c):
 			for i < len(line) && digit(line[i]) {
 				i++
 			}
-			r.tokens = append(r.tokens, token{number, line[from:i]})
+			to = append(to, token{number, line[from:i]})
 		case strings.IndexByte("{}:-", c) >= 0:
 			i++
-			r.tokens = append(r.tokens, token{sign, line[from:i]})
+			to = append(to, token{sign, line[from:i]})
 		default:
-			return r.fail("the character %q has no meaning here", c)
+			return to, r.fail("the character %q has no meaning here", c)
 		}
 	}
-	return nil
+	return to, nil
+}
+
+func starts(line []byte, with string) bool {
+	return len(line) >= len(with) && string(line[:len(with)]) == with
 }
 
 // next is the next token of the line, for errors.
@@ -109,7 +119,7 @@ func (r *reader) number(what string, from, to int64) (int64, error) {
 	t := r.next()
 	if t.kind != number {
 		if t.is("-") && len(r.tokens) > 1 {
-			t.text += r.tokens[1].text
+			t.text = slices.Concat(t.text, r.tokens[1].text)
 		}
 		return 0, r.fail("%s is expected, not %v", what, t)
 	}
@@ -126,15 +136,15 @@ func (r *reader) number(what string, from, to int64) (int64, error) {
 	return n, nil
 }
 
-// operation reports whether a word begins one.
-func operation(text string) bool { return text == "send" || text == "recv" || text == "calc" }
+// operation reports whether a word begins an operation.
+func (t token) operation() bool { return t.is("send") || t.is("recv") || t.is("calc") }
 
 // operation reads send, recv or calc.
 func (r *reader) operation() (op opgraph.Op, err error) {
-	verb := r.tokens[0].text
+	verb := r.tokens[0]
 	r.tokens = r.tokens[1:]
 	op.Line = int32(min(r.line, 1<<31-1))
-	if verb == "calc" {
+	if verb.is("calc") {
 		const most = int64(unit.Forever-1) / psPerUnit
 		n, err := r.number("a time in nanoseconds", 0, most)
 		if err != nil {
@@ -145,7 +155,7 @@ func (r *reader) operation() (op opgraph.Op, err error) {
 	}
 	op.Kind = opgraph.Send
 	preposition := "to"
-	if verb == "recv" {
+	if verb.is("recv") {
 		op.Kind, preposition = opgraph.Recv, "from"
 	}
 	if op.Bytes, err = r.number("a size", 0, collective.MaxElements); err != nil {
@@ -200,12 +210,4 @@ func (r *reader) options(op *opgraph.Op, names ...string) error {
 		return r.fail("%v: only %s may follow, in this order", t, strings.Join(names, ", "))
 	}
 	return nil
-}
-
-// someLabels are the labels of the rank, or so many of them that it does not take long, in order.
-func (r *reader) someLabels() []string {
-	if len(r.labels) > 10_000 {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(r.labels))
 }

@@ -36,12 +36,8 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 		return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("%d ranks; 1 to %d are possible",
 			len(g.Ranks), MaxRanks)}
 	}
-	if err := Refuse(o); err != nil {
+	if err := refuse(o, len(g.Ranks)); err != nil {
 		return nil, err
-	}
-	if o.Root >= len(g.Ranks) {
-		return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("root %d: there are %d ranks",
-			o.Root, len(g.Ranks))}
 	}
 	l := &lowering{g: g}
 	for rank := range g.Ranks {
@@ -67,10 +63,31 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 	f := &foreign.File{Format: g.Format, Name: g.Name, Schedule: s, Where: l.where,
 		Found: l.violations(), Notes: l.notes(),
 		Sizes: "the sizes in the file"}
-	if o.As != 0 {
-		f.Causal = &schedule.Causal{Kind: o.As, Root: o.Root}
+	return HeldTo(f, o)
+}
+
+// HeldTo is a file that Lower has made, held to o.As in place of what it was held to.
+func HeldTo(f *foreign.File, o *foreign.Options) (*foreign.File, error) {
+	if err := refuse(o, f.Schedule.Spec.Ranks); err != nil {
+		return nil, err
 	}
-	return f, nil
+	held := *f
+	if held.Causal = nil; o.As != 0 {
+		held.Causal = &schedule.Causal{Kind: o.As, Root: o.Root}
+	}
+	return &held, nil
+}
+
+// refuse is Refuse where the number of ranks is known.
+func refuse(o *foreign.Options, ranks int) error {
+	if err := Refuse(o); err != nil {
+		return err
+	}
+	if o.Root >= ranks {
+		return &foreign.Error{File: o.File, Text: fmt.Sprintf("root %d: there are %d ranks", o.Root,
+			ranks)}
+	}
+	return nil
 }
 
 // toItself has every receive from the rank itself wait for its send, as if it were posted then:
@@ -232,7 +249,6 @@ func (l *lowering) assemble() (*schedule.Schedule, error) {
 
 // survey collects the sizes and tags of messages and adds the sizes up.
 func (l *lowering) survey() (total int64, err error) {
-	var tags []int64
 	wide := false
 	for rank, d := range l.dags {
 		for op := range d.ops {
@@ -240,10 +256,9 @@ func (l *lowering) survey() (total int64, err error) {
 			if o.Kind == Calc {
 				continue
 			}
-			tags = append(tags, o.Tag)
 			wide = wide || o.Tag < 0 || o.Tag >= 1<<31
 			if o.Kind == Send && o.Bytes > 0 && l.crosses(int32(rank), int32(op)) {
-				l.sizes = append(l.sizes, o.Bytes)
+				l.sizes = another(l.sizes, o.Bytes)
 			}
 		}
 	}
@@ -257,6 +272,14 @@ func (l *lowering) survey() (total int64, err error) {
 		total += n
 	}
 	if wide { // number them
+		var tags []int64
+		for _, d := range l.dags {
+			for op := range d.ops {
+				if o := &d.ops[op]; o.Kind != Calc {
+					tags = another(tags, o.Tag)
+				}
+			}
+		}
 		slices.Sort(tags)
 		l.tags = map[int64]int32{}
 		for i, tag := range slices.Compact(tags) {
@@ -264,6 +287,14 @@ func (l *lowering) survey() (total int64, err error) {
 		}
 	}
 	return total, nil
+}
+
+// another appends x to a list that will be sorted and made compact, unless it is the last.
+func another(list []int64, x int64) []int64 {
+	if last := len(list) - 1; last >= 0 && list[last] == x {
+		return list
+	}
+	return append(list, x)
 }
 
 func (l *lowering) tag(t int64) int32 {

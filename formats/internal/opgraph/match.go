@@ -31,60 +31,94 @@ type channel struct {
 	sends, recvs []int32 // in the order of their ranks
 }
 
-// end is an operation at one end of a message.
+// end is an operation at one end of a message, of those of one kind and source.
 type end struct {
-	src, dst int32
-	tag      int64
-	pos, op  int32
+	dst     int32
+	pos, op int32
+	tag     int64
 }
 
-func (a end) compare(b end) int {
-	return cmp.Or(cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst), cmp.Compare(a.tag, b.tag))
+// compare orders ends by destination and tag.
+func (a *end) compare(b *end) int {
+	if a.dst != b.dst {
+		return cmp.Compare(a.dst, b.dst)
+	}
+	return cmp.Compare(a.tag, b.tag)
 }
 
-// ends lists the sends or the receives of all ranks whose peers exist, sorted.
-func (l *lowering) ends(kind Kind) []end {
-	var all []end
-	for rank, d := range l.dags {
-		for op := range d.ops {
-			o := &d.ops[op]
-			if o.Kind != kind || o.Peer < 0 || int(o.Peer) >= len(l.dags) {
-				continue
+// ends are the sends or the receives of all ranks whose peers exist, by source, sorted. Ranks are
+// gone through in order, so most are sorted as they come.
+func (l *lowering) ends(kind Kind) [][]end {
+	each := func(take func(src int32, e end)) {
+		for rank, d := range l.dags {
+			for op := range d.ops {
+				o := &d.ops[op]
+				switch {
+				case o.Kind != kind || o.Peer < 0 || int(o.Peer) >= len(l.dags):
+				case kind == Send:
+					take(int32(rank), end{o.Peer, d.pos[op], int32(op), o.Tag})
+				default:
+					take(o.Peer, end{int32(rank), d.pos[op], int32(op), o.Tag})
+				}
 			}
-			e := end{int32(rank), o.Peer, o.Tag, d.pos[op], int32(op)}
-			if kind == Recv {
-				e.src, e.dst = e.dst, e.src
-			}
-			all = append(all, e)
 		}
 	}
-	slices.SortFunc(all, func(a, b end) int {
-		return cmp.Or(a.compare(b), cmp.Compare(a.pos, b.pos))
-	})
-	return all
+	bySource := make([][]end, len(l.dags))
+	counts := make([]int, len(l.dags))
+	each(func(src int32, _ end) { counts[src]++ })
+	for src, n := range counts {
+		bySource[src] = make([]end, 0, n)
+	}
+	each(func(src int32, e end) { bySource[src] = append(bySource[src], e) })
+	inOrder := func(a, b end) int {
+		if c := a.compare(&b); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.pos, b.pos)
+	}
+	for _, all := range bySource {
+		if !slices.IsSortedFunc(all, inOrder) {
+			slices.SortFunc(all, inOrder)
+		}
+	}
+	return bySource
 }
 
 // channels brings sends and receives together.
 func (l *lowering) channels() []channel {
-	sends, recvs := l.ends(Send), l.ends(Recv)
+	allSends, allRecvs := l.ends(Send), l.ends(Recv)
 	var all []channel
-	for len(sends) > 0 || len(recvs) > 0 {
-		var key end
-		if len(recvs) == 0 || len(sends) > 0 && sends[0].compare(recvs[0]) <= 0 {
-			key = sends[0]
-		} else {
-			key = recvs[0]
+	for src := range l.dags {
+		sends, recvs := allSends[src], allRecvs[src]
+		for len(sends) > 0 || len(recvs) > 0 {
+			var key end
+			if len(recvs) == 0 || len(sends) > 0 && sends[0].compare(&recvs[0]) <= 0 {
+				key = sends[0]
+			} else {
+				key = recvs[0]
+			}
+			c := channel{src: int32(src), dst: key.dst, tag: key.tag}
+			c.sends, sends = taken(sends, &key)
+			c.recvs, recvs = taken(recvs, &key)
+			all = append(all, c)
 		}
-		c := channel{src: key.src, dst: key.dst, tag: key.tag}
-		for ; len(sends) > 0 && sends[0].compare(key) == 0; sends = sends[1:] {
-			c.sends = append(c.sends, sends[0].op)
-		}
-		for ; len(recvs) > 0 && recvs[0].compare(key) == 0; recvs = recvs[1:] {
-			c.recvs = append(c.recvs, recvs[0].op)
-		}
-		all = append(all, c)
+		allSends[src], allRecvs[src] = nil, nil
 	}
 	return all
+}
+
+// taken is the operations of the first ends, those with the destination and tag of key, and the
+// other ends.
+func taken(from []end, key *end) (ops []int32, rest []end) {
+	n := 0
+	for n < len(from) && from[n].compare(key) == 0 {
+		n++
+	}
+	ops = make([]int32, n)
+	for i := range ops {
+		ops[i] = from[i].op
+	}
+	return ops, from[n:]
 }
 
 // match pairs messages, and reports those that have no other end, other sizes, or no order.

@@ -26,8 +26,9 @@ func (l *lowering) rounds() {
 			ready = append(ready, p)
 		}
 	}
-	for ; len(ready) > 0; ready = ready[1:] {
-		p := ready[0]
+	for last := len(ready) - 1; last >= 0; last = len(ready) - 1 { // in any order: the last is near
+		p := ready[last]
+		ready = ready[:last]
 		d := l.dags[p.rank]
 		o, base := &d.ops[p.op], d.round[p.op]
 		after[p.rank][p.op] = base

@@ -12,12 +12,14 @@ func (l *lowering) write(rank, lane int, add func(schedule.Step)) {
 		return
 	}
 	seen := map[int32]int32{}
+	var from [1]schedule.Source // of the steps, one after the other
+	var to [1]schedule.Dest
 	for _, op := range d.lanes[lane] {
 		var awaits []schedule.Event
 		for _, e := range d.awaits(op, seen) {
 			awaits = append(awaits, schedule.Event{Lane: e.lane, Value: e.value})
 		}
-		step := l.step(int32(rank), op)
+		step := l.step(int32(rank), op, from[:], to[:])
 		if d.opens[op] > 0 {
 			add(schedule.Step{Await: awaits, Post: true, Round: step.Round})
 			awaits = nil
@@ -33,9 +35,9 @@ func (l *lowering) write(rank, lane int, add func(schedule.Step)) {
 	}
 }
 
-// step is what an operation does, events apart. What has no other end does nothing, or waits for
-// what never comes.
-func (l *lowering) step(rank, op int32) schedule.Step {
+// step is what an operation does, events apart, in the memory of from and to, one each. What has no
+// other end does nothing, or waits for what never comes.
+func (l *lowering) step(rank, op int32, from []schedule.Source, to []schedule.Dest) schedule.Step {
 	d := l.dags[rank]
 	o := &d.ops[op]
 	s := schedule.Step{Round: d.round[op]}
@@ -48,16 +50,19 @@ func (l *lowering) step(rank, op int32) schedule.Step {
 		peer := schedule.Peer{Rank: o.Peer, Lane: l.dags[o.Peer].lane[d.mate[op]], Tag: l.tag(o.Tag)}
 		if o.Kind == Recv {
 			s.Round = l.dags[o.Peer].round[d.mate[op]]
-			s.From = []schedule.Source{{Kind: schedule.Message, Peer: peer}}
+			from[0] = schedule.Source{Kind: schedule.Message, Peer: peer}
+			s.From = from
 			break
 		}
-		s.Send = []schedule.Dest{{Peer: peer}}
-		if o.Bytes > 0 {
-			s.From = []schedule.Source{{Kind: schedule.Local, Region: l.bytes(o.Bytes)}}
+		to[0] = schedule.Dest{Peer: peer}
+		if s.Send = to; o.Bytes > 0 {
+			from[0] = schedule.Source{Kind: schedule.Local, Region: l.bytes(o.Bytes)}
+			s.From = from
 		}
 	case o.Kind == Recv && !d.stuck(rank, int32(len(l.dags)), op) && o.Peer != rank:
-		s.From = []schedule.Source{{Kind: schedule.Message, Peer: schedule.Peer{Rank: o.Peer,
-			Tag: l.tag(o.Tag)}}}
+		from[0] = schedule.Source{Kind: schedule.Message, Peer: schedule.Peer{Rank: o.Peer,
+			Tag: l.tag(o.Tag)}}
+		s.From = from
 	}
 	return s
 }

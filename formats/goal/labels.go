@@ -1,0 +1,83 @@
+package goal
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// labels are the operations of a rank by their labels. Programs that write GOAL count them, "l1",
+// "l2", …: such are found by their number.
+type labels struct {
+	prefix  []byte  // of those that are counted
+	counted []int32 // the operation of a number, plus 1; 0 for none
+	others  map[string]int32
+}
+
+// maxSkipped bounds how far a label that is counted is beyond the one before.
+const maxSkipped = 1000
+
+func (l *labels) clear() {
+	l.counted = l.counted[:0]
+	clear(l.others)
+}
+
+// number is that of a label that is counted, −1 of others.
+func (l *labels) number(label []byte) int {
+	digits, found := bytes.CutPrefix(label, l.prefix)
+	if !found || len(digits) == 0 || len(digits) > 9 || digits[0] == '0' && len(digits) > 1 {
+		return -1
+	}
+	n := 0
+	for _, c := range digits {
+		if !digit(c) {
+			return -1
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// find is the operation of a label.
+func (l *labels) find(label []byte) (op int32, known bool) {
+	if n := l.number(label); n >= 0 && n < len(l.counted) && l.counted[n] > 0 {
+		return l.counted[n] - 1, true
+	}
+	op, known = l.others[string(label)]
+	return op, known
+}
+
+// add gives an operation a label that is not known.
+func (l *labels) add(label []byte, op int32) {
+	if len(l.counted) == 0 && len(l.others) == 0 {
+		l.prefix = append(l.prefix[:0], bytes.TrimRight(label, "0123456789")...)
+	}
+	n := l.number(label)
+	if n < 0 || n > len(l.counted)+maxSkipped {
+		if l.others == nil {
+			l.others = map[string]int32{}
+		}
+		l.others[string(label)] = op
+		return
+	}
+	for n >= len(l.counted) {
+		l.counted = append(l.counted, 0)
+	}
+	l.counted[n] = op + 1
+}
+
+// some are the labels, or none where there are so many that it takes long, in order.
+func (l *labels) some() []string {
+	if len(l.counted)+len(l.others) > 10_000 {
+		return nil
+	}
+	all := slices.Collect(maps.Keys(l.others))
+	for n, op := range l.counted {
+		if op > 0 {
+			all = append(all, string(l.prefix)+strconv.Itoa(n))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
