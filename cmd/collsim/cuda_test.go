@@ -79,6 +79,7 @@ func TestTrainingStep(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(short), 0o600))
 	for nodes := 1; nodes <= tier.Of(1, 2); nodes++ {
 		out, code := on("seed=3 delay=20 devices=8", program, "validate", file, "--hw", "cuda",
+			"--set", "hardware.warmup=0", "--set", "hardware.repetitions=1",
 			"--set", fmt.Sprint("topology.nodes=", nodes))
 		require.Zero(t, code, out)
 		require.Contains(t, out, "# on cuda the bits are equal, ")
