@@ -2,337 +2,299 @@ package sim_test
 
 import (
 	"cmp"
-	"container/heap"
-	"errors"
+	"iter"
+	"slices"
 
 	"collsim/schedule"
-	"collsim/sim"
 	"collsim/sim/model"
 	"collsim/unit"
 )
 
-// naive is an engine for comparison: it has one event for everything that happens, in a boxed heap,
-// and looks at every lane after each. What things take is said by package model; when they happen,
-// by the order of events alone: a step starts when the last thing that it needs is there.
+// naive is an engine to hold the others to: design §4 to the letter. Whatever happens is an event,
+// and whenever something has happened every lane looks whether it can go on. What a step or message
+// costs by its size is said by model.Rules, and what links it crosses by model.Network; when things
+// happen, in which order and at what rate, is said here alone.
 type naive struct {
 	model.Rules
 	network model.Network
-	now     model.Moment
-	events  happenings
-	lanes   []*naiveLane
-	first   []int // of each rank's lanes
-	conns   map[naiveKey]*naiveConn
-	free    []unit.Time // of links
-	load    []unit.Bytes
-	fair    *model.MaxMin
+	now     unit.Time
+	times   []unit.Time // of events, in order
+	events  map[unit.Time][]func()
+	asks    []*naiveMessage // for links, now
+	lanes   [][]*naiveLane
+	conns   map[[6]int32]*naiveConn
+	load    []unit.Bytes // of links
+	free    []unit.Time  // links, from then on, under FIFO
 	flows   []*naiveMessage
-	changed bool // what flows
+	since   unit.Time // flows have had their rates
+	isOld   bool      // some have come or gone
 }
 
+// naiveLane is a lane: a sequence of what it waits for.
 type naiveLane struct {
-	program *schedule.Program
-	cursor  schedule.Cursor
-	index   int
-	step    schedule.Step
-	loaded  bool         // the step is what the cursor is at
-	in, out []*naiveConn // of the step's messages; those without limit are not in out
-	isFree  bool         // to go on
-	pending int          // messages that must leave, or replies that must come
-	end     unit.Time
-	posts   int
-	key     uint64
+	until func() bool // nil at its end
+	next  func() (until func() bool, ok bool)
+	key   uint64 // of what it sends next
+	posts int32
+	end   unit.Time // E of its last sub-step
 }
 
-type naiveKey struct {
-	from, to int // lanes
-	class    schedule.Class
-	tag      int32
-}
-
-// naiveConn is a connection: its messages, and how many of its slots, if they are limited, are in
-// use.
+// naiveConn is a connection: what is sent and not received, and how many slots are taken.
 type naiveConn struct {
-	queue       []*naiveMessage
-	used, slots int
+	queue []*naiveMessage
+	used  int32
 }
 
+// naiveMessage is a message, or a segment of one from a byte on; or the request or reply of a get,
+// which no lane puts out: these have 0 peers.
 type naiveMessage struct {
-	lane       *naiveLane
-	conn       *naiveConn
-	here       bool
-	bytes      unit.Bytes
-	onLinks    unit.Bytes
-	late       unit.Time
-	peers      int32
-	route      int32
-	key        uint64
-	asked      model.Moment
-	left, came func() // when its last byte has left, and has come
-	rest       model.Rest
-	ends       unit.Time // −1: it does not flow
+	data, bytes, from  unit.Bytes // bytes: on its links
+	route, rank, peers int32
+	links              []int32   // of its route
+	hop                int       // the next of these
+	tail, late         unit.Time // when its last byte is there; how late it is after the last
+	left, came         func()    // its last byte
+	isHere             bool
+	key                uint64     // to ask for a link
+	most, rate         uint64     // of a flow
+	rest               model.Work // of a flow
 }
 
-// happening is an event. Of those at one moment requests for links are the last, by the tie key.
-type happening struct {
-	at     model.Moment
-	isAsk  bool
-	link   int32
-	key    uint64
-	number int
-	do     func()
-}
-
-type happenings []*happening
-
-func (h happenings) Len() int      { return len(h) }
-func (h happenings) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *happenings) Push(x any)   { *h = append(*h, x.(*happening)) }
-func (h happenings) Less(i, j int) bool {
-	a, b := h[i], h[j]
-	if c := cmp.Or(cmp.Compare(a.at.T, b.at.T), cmp.Compare(a.at.Wave, b.at.Wave)); c != 0 {
-		return c < 0
-	}
-	if a.isAsk != b.isAsk {
-		return b.isAsk
-	}
-	return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.key, b.key),
-		cmp.Compare(a.number, b.number)) < 0
-}
-
-func (h *happenings) Pop() any {
-	a := *h
-	x := a[len(a)-1]
-	*h = a[:len(a)-1]
-	return x
-}
-
-var errNotNaive = errors.New("the naive engine does not play it")
-
-// runNaive plays a schedule: when each lane ends, and what each link has carried.
-func runNaive(s *schedule.Schedule, env *sim.Env) ([]unit.Time, []unit.Bytes, error) {
-	d := &env.Device
-	others := func(step *schedule.Step) bool {
-		for i := range step.From {
-			if step.From[i].Kind == schedule.Multimem {
-				return true
-			}
-		}
-		for i := range step.Send {
-			if !step.Send[i].Message() {
-				return true
-			}
-		}
-		return false
-	}
-	if s.Beside() != nil || s.Parts() != nil || d.Offload || d.SendBuffer > 0 || d.EagerLimit > 0 ||
-		d.GPU.SMs > 0 || s.AnyStep(others) {
-		return nil, nil, errNotNaive
-	}
-	x := &naive{Rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
-		conns: map[naiveKey]*naiveConn{}}
-	x.free, x.load = make([]unit.Time, len(x.network.Links)), make([]unit.Bytes, len(x.network.Links))
-	if env.Sharing == model.Fluid {
-		x.fair = model.NewMaxMin(&x.network)
-	}
-	for rank := range s.Spec.Ranks {
-		p := s.Program(rank)
-		x.first = append(x.first, len(x.lanes))
-		for i := range p.Lanes() {
-			l := &naiveLane{program: p, cursor: p.Walk(i), index: i, key: model.LaneKey(i)}
-			begin := x.Begin(int32(rank), !l.cursor.Done())
-			l.end = begin.T
-			x.lanes = append(x.lanes, l)
-			x.at(begin, func() { l.isFree = true })
+// runNaive plays a schedule: when each lane ends, what each link has carried, and whether it stalls
+// or leaves messages that nobody receives.
+func runNaive(s *schedule.Schedule, on *model.Env) (ends []unit.Time, load []unit.Bytes, bad bool) {
+	x := &naive{Rules: model.NewRules(s, on), network: model.NewNetwork(on.Graph),
+		lanes: make([][]*naiveLane, s.Spec.Ranks), events: map[unit.Time][]func(){},
+		load: make([]unit.Bytes, len(on.Graph.Links())), conns: map[[6]int32]*naiveConn{},
+		free: make([]unit.Time, len(on.Graph.Links()))}
+	for rank := range x.lanes {
+		for i := range s.Program(rank).Lanes() {
+			l := &naiveLane{key: model.LaneKey(i), until: func() bool { return true }}
+			next, stop := iter.Pull(func(wait func(func() bool) bool) { x.play(rank, i, l, wait) })
+			defer stop()
+			l.next, x.lanes[rank] = next, append(x.lanes[rank], l)
 		}
 	}
 	x.run()
-	ends := make([]unit.Time, len(x.lanes))
-	for i, l := range x.lanes {
-		ends[i] = l.end
-		if !l.cursor.Done() { // why, the untimed executor knows
-			_, err := schedule.Execute(s, schedule.Limits{Slots: env.Slots}, schedule.Hooks{})
-			return nil, nil, err
-		}
+	for _, l := range slices.Concat(x.lanes...) {
+		ends, bad = append(ends, l.end), bad || l.until != nil
 	}
 	for _, c := range x.conns {
-		if len(c.queue) > 0 {
-			_, err := schedule.Execute(s, schedule.Limits{Slots: env.Slots}, schedule.Hooks{})
-			return nil, nil, err
-		}
+		bad = bad || len(c.queue) > 0
 	}
-	return ends, x.load, nil
+	return ends, x.load, bad
 }
 
-func (x *naive) push(e happening) {
-	e.number = x.events.Len() // any: what is alike in all else does not ask for one link
-	heap.Push(&x.events, &e)
-}
-
-func (x *naive) at(when model.Moment, do func()) { x.push(happening{at: when, do: do}) }
-
+// run does all that there is to do at a time, and goes on to the next. When no lane can go on, what
+// asks for links is a wave, which is served in the order of keys; what that makes possible at the
+// same time is of the next wave. When nothing asks any more, flows get their rates.
 func (x *naive) run() {
-	for x.events.Len() > 0 {
-		if x.changed && x.events[0].at.T > x.now.T {
-			x.share()
-		}
-		e := heap.Pop(&x.events).(*happening)
-		x.now = e.at
-		e.do()
-		for _, l := range x.lanes {
-			if l.isFree && !l.cursor.Done() && x.starts(l) {
-				x.start(l)
+	for all := slices.Concat(x.lanes...); ; {
+		for _, l := range all {
+			for l.until != nil && l.until() {
+				l.until, _ = l.next()
 			}
 		}
-		if x.changed && x.events.Len() == 0 {
-			x.share()
-		}
-	}
-}
-
-// starts reports whether all is there that a lane's next step needs.
-func (x *naive) starts(l *naiveLane) bool {
-	if !l.loaded {
-		x.look(l)
-	}
-	for _, c := range l.in {
-		if len(c.queue) == 0 || !c.queue[0].here {
-			return false
-		}
-	}
-	for _, c := range l.out {
-		if c.used >= c.slots {
-			return false
-		}
-	}
-	for _, v := range l.step.Await {
-		if o := x.lanes[x.first[l.program.Rank()]+int(v.Lane)]; l.cursor.Slice() == 0 &&
-			o.posts < int(v.Value) {
-			return false
-		}
-	}
-	return true
-}
-
-// look reads a lane's next step, and finds its connections.
-func (x *naive) look(l *naiveLane) {
-	l.program.Load(&l.cursor, &l.step)
-	l.loaded, l.in, l.out = true, l.in[:0], l.out[:0]
-	for i := range l.step.From {
-		if f := &l.step.From[i]; f.Kind == schedule.Message {
-			l.in = append(l.in, x.connect(l, &f.Peer, false))
-		}
-	}
-	for i := range l.step.Send {
-		p := &l.step.Send[i].Peer
-		if c := x.connect(l, p, true); x.Slots(p.Class) > 0 {
-			c.slots = int(x.Slots(p.Class))
-			l.out = append(l.out, c)
-		}
-	}
-}
-
-func (x *naive) spot(l *naiveLane) schedule.Spot {
-	return schedule.Spot{Rank: l.program.Rank(), Channel: l.program.Channel(l.index),
-		Slice: int(l.cursor.Slice())}
-}
-
-// start begins a step; at D it asks for what it gets, and then, or else, for links.
-func (x *naive) start(l *naiveLane) {
-	rank, s := int32(l.program.Rank()), &l.step
-	n, known := x.Size(x.spot(l), s)
-	var received []*naiveMessage
-	l.isFree = false
-	for i := range s.From {
-		if f := &s.From[i]; f.Kind == schedule.Message {
-			c := x.connect(l, &f.Peer, false)
-			if !known {
-				n = max(n, c.queue[0].bytes)
+		switch events, wave := x.events[x.now], x.asks; {
+		case len(events) > 0:
+			delete(x.events, x.now)
+			for _, do := range events {
+				do()
 			}
-			received, c.queue = append(received, c.queue[0]), c.queue[1:]
+		case len(wave) > 0:
+			x.asks = nil
+			slices.SortFunc(wave, func(a, b *naiveMessage) int { return cmp.Compare(a.key, b.key) })
+			for _, m := range wave {
+				x.serve(m)
+			}
+		case x.isOld:
+			x.share()
+		case len(x.times) > 0:
+			x.now, x.times = x.times[0], x.times[1:]
+		default:
+			return
 		}
 	}
-	end := func() { x.end(l, received) }
-	messages := []*naiveMessage{}
-	for i := range s.Send {
-		d, f := &s.Send[i], x.Device.Of(n)
-		m := &naiveMessage{lane: l, conn: x.connect(l, &d.Peer, true), bytes: n, late: f.Latency,
-			onLinks: model.OnLinks(f, n, d.Framing()), peers: int32(len(s.Send)),
-			route: x.network.Route(rank, d.Peer.Rank)}
-		m.left, m.came = func() { x.done(l, end) }, func() {
-			x.at(x.now.Plus(m.late), func() { m.here = true })
-		}
-		m.conn.queue = append(m.conn.queue, m)
-		m.conn.used++
-		messages = append(messages, m)
+}
+
+// at has something happen at a time.
+func (x *naive) at(t unit.Time, do func()) {
+	if i, isKnown := slices.BinarySearch(x.times, t); !isKnown {
+		x.times = slices.Insert(x.times, i, t)
 	}
-	send := func() {
-		l.pending = 1 + len(messages)
-		for _, m := range messages {
-			x.setOut(l, m)
-		}
-		x.done(l, end)
+	x.events[t] = append(x.events[t], do)
+}
+
+// play is what a lane does and waits for: one sub-step after the other.
+func (x *naive) play(rank, i int, l *naiveLane, wait func(func() bool) bool) {
+	p, s, me, lane := x.Schedule.Program(rank), schedule.Step{}, int32(rank), int32(i)
+	at, count, late, pending := p.Walk(i), int32(p.Slices(i)), unit.Time(0), 0
+	exchange := func(t unit.Time, messages []*naiveMessage) bool {
+		pending = 1 + len(messages)
+		x.at(t, func() {
+			pending--
+			for _, m := range messages {
+				x.cross(m, l.key)
+				l.key++
+			}
+		})
+		return wait(func() bool { return pending == 0 })
 	}
-	cost := unit.Time(0)
-	if len(s.From) > 0 || !model.IsFree(s, false) {
-		cost = x.Cost(rank, s, n)
+	l.end = x.Begin(me, !at.Done()).T
+	for isOn := exchange(l.end, nil); isOn && !at.Done(); at.Next(count) {
+		p.Load(&at, &s)
+		spot := schedule.Spot{Rank: rank, Channel: p.Channel(i), Slice: int(at.Slice())}
+		n, isKnown := x.Size(spot, &s)
+		in, gets, sends := []*naiveConn{}, []*naiveMessage{}, []*naiveMessage{}
+		for _, f := range s.From {
+			switch o := f.Peer; f.Kind {
+			case schedule.Message:
+				c := x.conn([6]int32{o.Rank, o.Lane, me, lane, int32(o.Class), o.Tag})
+				if !wait(func() bool { return len(c.queue) > 0 && c.queue[0].isHere }) {
+					return
+				}
+				if !isKnown {
+					n = max(n, c.queue[0].data)
+				}
+				c.queue, in = c.queue[1:], append(in, c)
+			case schedule.Get:
+				spot.Rank = int(o.Rank)
+				ask := &naiveMessage{route: x.network.Route(me, o.Rank), left: func() {}}
+				reply := &naiveMessage{route: x.network.Route(o.Rank, me), left: func() {},
+					bytes: x.SizeOf(spot, &f.Region), came: func() { pending-- }}
+				ask.came = func() { x.cross(reply, ask.key) }
+				gets = append(gets, ask)
+			}
+		}
+		figures, behind := x.Device.Of(n), late
+		for _, d := range s.Send {
+			m := &naiveMessage{data: n, bytes: model.OnLinks(figures, n, d.Framing()), rank: me,
+				peers: int32(len(s.Send)), route: x.network.Route(me, d.Peer.Rank), late: figures.Latency}
+			m.left, m.came = func() { pending-- }, func() { m.isHere = true }
+			if sends = append(sends, m); d.Silent {
+				late = max(late, figures.Latency)
+				continue
+			}
+			if !d.Relaxed {
+				m.late = max(m.late, behind)
+			}
+			o, slots := d.Peer, x.Slots(d.Peer.Class)
+			c := x.conn([6]int32{me, lane, o.Rank, o.Lane, int32(o.Class), o.Tag})
+			if !wait(func() bool { return slots == 0 || c.used < slots }) {
+				return
+			}
+			c.queue, c.used = append(c.queue, m), c.used+1
+		}
+		for _, v := range s.Await {
+			if at.Slice() == 0 && !wait(func() bool { return x.lanes[rank][v.Lane].posts >= v.Value }) {
+				return
+			}
+		}
+		// Now is S. At D it gets, when all has come it sends, and when all has left it is E.
+		if !exchange(x.now+x.Cost(me, &s, n), gets) || !exchange(x.now, sends) {
+			return
+		}
+		for _, c := range in {
+			x.at(x.now+x.Device.SlotLatency, func() { c.used-- })
+		}
+		if l.end = x.now; s.Post && at.Last(count) {
+			x.at(x.now, func() { l.posts++ })
+		}
 	}
-	gets := []*naiveMessage{}
-	for i := range s.From {
-		f, owner := &s.From[i], x.spot(l)
-		if f.Kind != schedule.Get {
-			continue
-		}
-		owner.Rank = int(f.Peer.Rank)
-		reply := &naiveMessage{lane: l, onLinks: x.SizeOf(owner, &f.Region), left: func() {},
-			route: x.network.Route(f.Peer.Rank, rank), came: func() { x.done(l, send) }}
-		ask := &naiveMessage{lane: l, left: func() {}, route: x.network.Route(rank, f.Peer.Rank)}
-		ask.came = func() { reply.key = ask.key; x.cross(reply) }
-		gets = append(gets, ask)
+}
+
+// conn is a connection: from a rank and lane to a rank and lane, of a class and a tag.
+func (x *naive) conn(key [6]int32) *naiveConn {
+	if x.conns[key] == nil {
+		x.conns[key] = &naiveConn{}
 	}
-	x.at(x.now.Plus(cost), func() {
-		if l.pending = len(gets); len(gets) == 0 {
-			send()
+	return x.conns[key]
+}
+
+// cross lets a message set out now.
+func (x *naive) cross(m *naiveMessage, key uint64) {
+	r := &x.network.Routes[m.route]
+	m.key, m.links = key, x.network.LinksOf(r)
+	for _, h := range m.links {
+		x.load[h] += m.bytes
+	}
+	switch left := x.now + x.Pace(m.rank, m.peers, m.bytes); {
+	case x.Sharing == model.FIFO:
+		x.asks = append(x.asks, m)
+	case r.IsShared(m.bytes):
+		m.rest, m.most = model.WorkOf(m.bytes), x.PaceRate(m.rank, m.peers)
+		x.flows, x.isOld = append(x.flows, m), true
+	default:
+		x.at(left, m.left)
+		x.at(left+r.Latency+m.late, m.came)
+	}
+}
+
+// share has flows leave that are over, and gives the others their rates: of the links, and of the
+// lanes' paces, those with the least ⌊capacity left / flows left⌋ saturate together; then the next.
+func (x *naive) share() {
+	x.flows = slices.DeleteFunc(x.flows, func(m *naiveMessage) bool {
+		if m.rest = m.rest.After(m.rate, x.now-x.since); m.rest == (model.Work{}) {
+			x.at(x.now, m.left)
+			x.at(x.now+x.network.Routes[m.route].Latency+m.late, m.came)
 		}
-		for _, m := range gets {
-			x.setOut(l, m)
-		}
+		return m.rest == model.Work{}
 	})
-}
-
-// done counts what a step has waited for.
-func (x *naive) done(l *naiveLane, then func()) {
-	if l.pending--; l.pending == 0 {
-		then()
+	x.since, x.isOld = x.now, false
+	left, on := make([]uint64, len(x.load)), make([]uint64, len(x.load)) // of links
+	for _, m := range x.flows {
+		for _, h := range m.links {
+			left[h], on[h] = model.FluidRate(min(x.network.Links[h].Bandwidth, model.MaxFluidRate)), on[h]+1
+		}
+	}
+	for todo := slices.Clone(x.flows); len(todo) > 0; {
+		least := model.NoCap
+		for _, m := range todo {
+			m.rate = m.most
+			for _, h := range m.links {
+				m.rate = min(m.rate, left[h]/on[h])
+			}
+			least = min(least, m.rate)
+		}
+		todo = slices.DeleteFunc(todo, func(m *naiveMessage) bool {
+			if m.rate > least {
+				return false
+			}
+			for _, h := range m.links {
+				left[h], on[h] = left[h]-least, on[h]-1
+			}
+			x.at(x.now+m.rest.Over(least), func() { x.isOld = true })
+			return true
+		})
 	}
 }
 
-func (x *naive) end(l *naiveLane, received []*naiveMessage) {
-	l.end, l.isFree = x.now.T, true
-	for _, m := range received {
-		x.at(x.Freed(x.now), func() { m.conn.used-- })
+// serve has a link carry a message or segment: start, free, tail are design §4's, head is x_{i+1}.
+func (x *naive) serve(m *naiveMessage) {
+	to, r := min(m.from+cmp.Or(x.Segment, m.bytes), m.bytes), &x.network.Routes[m.route]
+	h := m.links[m.hop]
+	l, start := &x.network.Links[h], max(x.now, x.free[h])
+	x.free[h] = start + to.Over(l.Bandwidth) - m.from.Over(l.Bandwidth)
+	if m.hop == 0 {
+		m.tail = start + x.Pace(m.rank, m.peers, to) - x.Pace(m.rank, m.peers, m.from)
+		left := start + x.Lead(m.rank, m.peers, r.Slowest, to) -
+			x.Lead(m.rank, m.peers, r.Slowest, m.from)
+		if next := *m; to < m.bytes {
+			next.from = to
+			x.at(left, func() { x.asks = append(x.asks, &next) })
+		} else {
+			x.at(left, m.left)
+		}
 	}
-	if slices := int32(l.program.Slices(l.index)); l.step.Post && l.cursor.Last(slices) {
-		l.posts++
+	m.tail = max(x.free[h], m.tail) + l.Latency
+	head := start + l.Latency
+	if x.Switching == model.StoreForward {
+		head = m.tail
 	}
-	l.cursor.Next(int32(l.program.Slices(l.index)))
-	l.loaded = false
-}
-
-func (x *naive) connect(l *naiveLane, p *schedule.Peer, out bool) *naiveConn {
-	k := naiveKey{from: x.first[p.Rank] + int(p.Lane), to: x.first[l.program.Rank()] + l.index,
-		class: p.Class, tag: p.Tag}
-	if out {
-		k.from, k.to = k.to, k.from
+	m.key, l.Key = l.Key, l.Key+1
+	if m.hop++; m.hop < len(m.links) {
+		x.at(head, func() { x.asks = append(x.asks, m) })
+	} else if to == m.bytes {
+		x.at(m.tail+m.late, m.came)
 	}
-	if x.conns[k] == nil {
-		x.conns[k] = &naiveConn{}
-	}
-	return x.conns[k]
-}
-
-// setOut gives a message the lane's next key, and lets it cross its links.
-func (x *naive) setOut(l *naiveLane, m *naiveMessage) {
-	m.key = l.key
-	l.key++
-	x.cross(m)
 }
