@@ -75,6 +75,7 @@ func runNaive(s *schedule.Schedule, on *model.Env) (ends []unit.Time, load []uni
 			l.next, x.lanes[rank] = next, append(x.lanes[rank], l)
 		}
 	}
+	x.at(0, func() {}) // and the lanes begin
 	x.run()
 	for _, l := range slices.Concat(x.lanes...) {
 		ends, bad = append(ends, l.end), bad || l.until != nil
@@ -90,16 +91,16 @@ func runNaive(s *schedule.Schedule, on *model.Env) (ends []unit.Time, load []uni
 // same time is of the next wave. When nothing asks any more, flows get their rates.
 func (x *naive) run() {
 	for all := slices.Concat(x.lanes...); ; {
-		for _, l := range all {
-			for l.until != nil && l.until() {
-				l.until, _ = l.next()
-			}
-		}
 		switch events, wave := x.events[x.now], x.asks; {
 		case len(events) > 0:
 			delete(x.events, x.now)
 			for _, do := range events {
 				do()
+			}
+			for _, l := range all {
+				for l.until != nil && l.until() {
+					l.until, _ = l.next()
+				}
 			}
 		case len(wave) > 0:
 			x.asks = nil
@@ -271,14 +272,13 @@ func (x *naive) share() {
 
 // serve has a link carry a message or segment: start, free, tail are design §4's, head is x_{i+1}.
 func (x *naive) serve(m *naiveMessage) {
-	to, r := min(m.from+cmp.Or(x.Segment, m.bytes), m.bytes), &x.network.Routes[m.route]
+	to, b := min(m.from+cmp.Or(x.Segment, m.bytes), m.bytes), x.network.Routes[m.route].Slowest
 	h := m.links[m.hop]
 	l, start := &x.network.Links[h], max(x.now, x.free[h])
 	x.free[h] = start + to.Over(l.Bandwidth) - m.from.Over(l.Bandwidth)
 	if m.hop == 0 {
 		m.tail = start + x.Pace(m.rank, m.peers, to) - x.Pace(m.rank, m.peers, m.from)
-		left := start + x.Lead(m.rank, m.peers, r.Slowest, to) -
-			x.Lead(m.rank, m.peers, r.Slowest, m.from)
+		left := start + x.Lead(m.rank, m.peers, b, to) - x.Lead(m.rank, m.peers, b, m.from)
 		if next := *m; to < m.bytes {
 			next.from = to
 			x.at(left, func() { x.asks = append(x.asks, &next) })
