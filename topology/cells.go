@@ -24,12 +24,12 @@ func (g *Graph) Few() (few *Graph, cells []Cell, ok bool) {
 		less := *f
 		less.ranks = 3
 		one.Out, one.In = []int32{0}, []int32{less.ranks}
-		return newNumbered(g.Preset, &less), []Cell{one}, f.hubs == 1
+		return newNumbered(g.Preset, 3, &less), []Cell{one}, f.hubs == 1
 	case *everyPair:
 		less := *f
 		less.ranks = 3
 		one.Out, one.In, one.Times = []int32{0}, []int32{2}, n-1 // 0->1, 2->0
-		return newNumbered(g.Preset, &less), []Cell{one}, true
+		return newNumbered(g.Preset, 3, &less), []Cell{one}, true
 	case *cluster:
 		cells, ok = f.cells()
 		return f.two.Clone(), cells, ok

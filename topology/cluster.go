@@ -183,20 +183,22 @@ func (g *Graph) compose() {
 	g.numbered()
 }
 
-// attach appends the links between GPUs and NICs.
+// attach appends the links from GPUs to NICs, then those back.
 func (g *Graph) attach(p *parts) {
 	if p.nics == 0 {
 		return
 	}
 	pairs := max(p.gpus, p.nics)
-	first := len(g.links)
-	g.join(p.nodes*pairs, Params{Bandwidth: unit.Unlimited}, func(i int32) (low, high int32) {
-		node := i / pairs
-		gpu, nic := p.pair(i % pairs)
-		return node*p.gpus + gpu, p.fabric + node*p.nics + nic
-	})
-	for i := first; i < len(g.links); i++ {
-		g.links[i].extra = anAttachment
+	for _, isUp := range []bool{true, false} {
+		for i := range p.nodes * pairs {
+			gpu, nic := p.pair(i % pairs)
+			from, to := i/pairs*p.gpus+gpu, p.fabric+i/pairs*p.nics+nic
+			if !isUp {
+				from, to = to, from
+			}
+			g.addLink(from, to, unit.Unlimited, 0)
+			g.links[len(g.links)-1].extra = anAttachment
+		}
 	}
 }
 

@@ -34,7 +34,8 @@ func newCluster(p *parts, s *star) *cluster {
 	few := *s
 	few.ranks = 2 * p.nics
 	node := p.node.Clone()
-	two := &Graph{Preset: "cluster", parts: newParts(2, node, newNumbered("", &few))}
+	two := &Graph{Preset: "cluster", parts: newParts(2, node,
+		newNumbered("", int(few.ranks), &few))}
 	for i := range 2 * p.gpus {
 		two.Ranks = append(two.Ranks, i)
 	}
@@ -146,7 +147,7 @@ func (c *cluster) anchor(i int32) Anchor {
 	p := c.parts
 	block, node, at := c.block(i, p.nodes)
 	first := node * p.gpus
-	if block == 0 && p.node.formula != nil {
+	if block == 0 {
 		a := p.node.formula.anchor(at)
 		a.Kind, a.Rank = clusterBlocks*a.Kind, first+a.Rank
 		if a.To >= 0 {
@@ -171,7 +172,7 @@ func (c *cluster) samples() []int32 {
 }
 
 func (c *cluster) isAlike() bool {
-	return c.parts.nics == c.parts.gpus && c.parts.node.formula != nil
+	return c.parts.nics == c.parts.gpus && c.parts.node.formula.isAlike()
 }
 
 // moves: whole nodes, whichever way; and the places within all nodes alike, where each has a NIC.

@@ -1,7 +1,5 @@
 package topology
 
-import "fmt"
-
 // aGlobal is what a global link of a dragonfly counts more than another link. With 3 in all, a path
 // over one of them and a local link at either end (5) is shorter than any over two (6): routes are
 // the paper's minimal ones, although two global links may be fewer.
@@ -42,29 +40,12 @@ func dragonfly(p Params) (*Graph, error) {
 		return nil, badParam("a", p.A, "a = %d, h = %d make %d links; the limit is %d",
 			p.A, p.H, links, MaxLinks)
 	}
-	g, err := newGraph("dragonfly", p.Ranks, links,
-		Link{Bandwidth: p.Bandwidth, Latency: p.Latency})
-	if err != nil {
+	like := Link{Bandwidth: p.Bandwidth, Latency: p.Latency}
+	if err := wanted("dragonfly", p.Ranks, links, MaxLinks, like); err != nil {
 		return nil, err
 	}
-	first := int32(len(g.nodes))
-	for group := range groups {
-		g.addSwitches(fmt.Sprintf("group%d/router", group), int32(a))
-	}
-	router := func(group, channel int64) int32 { return first + int32(group%groups*a+channel/h) }
-	g.join(int32(p.Ranks), p, func(i int32) (int32, int32) { return i, first + i/int32(p.P) })
-	for d := int64(1); d < a; d++ { // as in FullMesh: all routers see the same ports
-		for i := range groups * a {
-			g.addLink(first+int32(i), first+int32(i-i%a+(i+d)%a), p.Bandwidth, p.Latency)
-		}
-	}
-	for c := range a * h {
-		for group := range groups { // the way back is channel a·h-1-c of the other group
-			g.addLink(router(group, c), router(group+c+1, a*h-1-c), p.Bandwidth, p.Latency)
-			g.links[len(g.links)-1].extra = aGlobal
-		}
-	}
-	return g.numbered(), nil
+	return newNumbered("dragonfly", p.Ranks, &routerGroups{ranks: int32(p.Ranks), a: int32(p.A),
+		p: int32(p.P), h: int32(p.H), like: like}), nil
 }
 
 // balance checks A, P and H, or chooses them: a = 2p = 2h balances the load of the channels under

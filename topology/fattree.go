@@ -1,7 +1,5 @@
 package topology
 
-import "fmt"
-
 // maxPorts is the largest k of a fat-tree: it holds MaxRanks.
 const maxPorts = 162
 
@@ -31,29 +29,20 @@ func fatTree(p Params) (*Graph, error) {
 	if p.Ranks > most {
 		return nil, badParam("k", p.K, "it has %d places; ranks = %d are expected", most, p.Ranks)
 	}
-	g, err := newGraph("fat-tree", p.Ranks, 2*int64(p.Ranks+p.K*p.K*up),
-		Link{Bandwidth: p.Bandwidth, Latency: p.Latency})
-	if err != nil {
+	like := Link{Bandwidth: p.Bandwidth, Latency: p.Latency}
+	links := 2 * int64(p.Ranks+p.K*p.K*up)
+	if err := wanted("fat-tree", p.Ranks, links, MaxLinks, like); err != nil {
 		return nil, err
 	}
-	k, u := int32(p.K), int32(up)
+	n, k, u := int32(p.Ranks), int32(p.K), int32(up)
 	half := k / 2
-	pods := int32(len(g.nodes)) // a pod is its edges, then its aggregation switches
-	for pod := range k {
-		g.addSwitches(fmt.Sprintf("pod%d/edge", pod), half)
-		g.addSwitches(fmt.Sprintf("pod%d/agg", pod), u)
-	}
-	core := g.addSwitches("core", u*half)
-	edge := func(i int32) int32 { return pods + i/half*(half+u) + i%half }
-	agg := func(i int32) int32 { return pods + i/u*(half+u) + half + i%u }
-	g.join(int32(p.Ranks), p, func(i int32) (int32, int32) { return i, edge(i / half) })
-	g.join(k*half*u, p, func(i int32) (int32, int32) {
-		return edge(i / u), agg(i/u/half*u + i%u)
-	})
-	g.join(k*u*half, p, func(i int32) (int32, int32) {
-		return agg(i / half), core + i/half%u*half + i%half
-	})
-	return g.numbered(), nil
+	pod := half + u // its edges, then its aggregation switches
+	return newTiers("fat-tree", p.Ranks, like,
+		level{fan: half, ups: 1},
+		level{fan: half, ups: u, name: "edge", pods: true, trees: k * half,
+			base: n, of: half, apart: pod},
+		level{fan: k, ups: half, name: "agg", pods: true, base: n + half, of: u, apart: pod},
+		level{name: "core", base: n + k*pod, of: u * half, apart: u * half}), nil
 }
 
 // ports checks K, or chooses it, and returns the number of links up from an edge switch.

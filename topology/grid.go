@@ -66,41 +66,26 @@ func newGrid(preset string, p Params, wrap bool) (*Graph, error) {
 			fmt.Sprintf("it has %d places; ranks = %d are expected", ranks, p.Ranks)}
 	}
 	like := Link{Bandwidth: p.Bandwidth, Latency: p.Latency}
-	links := 2 * int64(ranks) * int64(len(shape)) // or fewer
+	links, most := 2*int64(ranks)*int64(len(shape)), int64(MaxLinks) // or fewer
 	if wrap {
-		if err := wanted(preset, ranks, links, MaxNumbered, like); err != nil {
-			return nil, err
-		}
-		var dims []dimension
-		stride := int32(ranks)
-		for _, size := range shape {
-			stride /= size
-			dims = append(dims, dimension{stride: stride, size: size})
-		}
-		g := newNumbered(preset, newWrapped(int32(ranks), like, dims...))
-		g.grid = &grid{shape, wrap}
-		return g, nil
+		most = MaxNumbered
 	}
-	g, err := newGraph(preset, ranks, links, like)
-	if err != nil {
+	if err := wanted(preset, ranks, links, most, like); err != nil {
 		return nil, err
 	}
-	g.grid = &grid{shape, wrap}
+	var dims []dimension
 	stride := int32(ranks)
 	for _, size := range shape {
 		stride /= size
-		for v := range int32(ranks) { // to the next coordinate
-			if v/stride%size+1 < size {
-				g.addLink(v, v+stride, p.Bandwidth, p.Latency)
-			}
-		}
-		for v := range int32(ranks) { // to the one before
-			if v/stride%size > 0 {
-				g.addLink(v, v-stride, p.Bandwidth, p.Latency)
-			}
-		}
+		dims = append(dims, dimension{stride: stride, size: size})
 	}
-	return g.numbered(), nil
+	var f formula = newWrapped(int32(ranks), like, dims...)
+	if !wrap {
+		f = newOpen(int32(ranks), like, dims...)
+	}
+	g := newNumbered(preset, ranks, f)
+	g.grid = &grid{shape, wrap}
+	return g, nil
 }
 
 // hypercube returns 2ᵈ ranks, each linked to the d whose numbers differ from its own in one bit:
@@ -122,7 +107,7 @@ func hypercube(p Params) (*Graph, error) {
 		box.shape = append(box.shape, 2)
 		dims = append(dims, dimension{stride: 1 << d, size: 2})
 	}
-	g := newNumbered("hypercube", newWrapped(int32(p.Ranks), like, dims...))
+	g := newNumbered("hypercube", p.Ranks, newWrapped(int32(p.Ranks), like, dims...))
 	g.grid = box
 	return g, nil
 }

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,8 +34,15 @@ func numbered(t *testing.T) map[string]*Graph {
 	for _, shape := range [][]int{{4, 3}, {2, 6}, {3, 2, 4}, {2, 2, 2}, {1, 5}, {6, 1, 2}} {
 		add(fmt.Sprint("torus", shape), flat("torus", 0, 0, shape...))
 	}
+	for _, p := range fromLists() {
+		if p.Ranks <= 16 {
+			add(fmt.Sprintf("%s %v %d %d %d %d %d %v", p.Preset, p.Shape, p.Ranks, p.K, p.A, p.P, p.H,
+				int64(p.Oversubscription)), p)
+		}
+	}
 	for _, inner := range []Params{flat("switch", 4, 0), flat("full-mesh", 4, 0), flat("ring", 4, 0),
-		flat("torus", 0, 0, 2, 2), flat("tree", 4, 2), flat("mesh", 0, 0, 4), flat("switch", 1, 0)} {
+		flat("torus", 0, 0, 2, 2), flat("tree", 4, 2), flat("mesh", 0, 0, 4), flat("switch", 1, 0),
+		flat("fat-tree", 2, 4), flat("leaf-spine", 6, 3)} {
 		for _, network := range []string{"switch", "rails"} {
 			for _, nics := range []int{0, 1, 2, 8} {
 				outer := flat(network, 0, 0)
@@ -75,13 +83,122 @@ func TestNumbered(t *testing.T) {
 		}
 		require.NoError(t, g.Connected())
 		require.NoError(t, listed.Connected())
-		listed.parts, listed.grid = nil, nil
-		for s := range g.Ranks {
-			for d := range g.Ranks {
-				require.Equal(t, listed.Route(s, d, nil), g.Route(s, d, nil), "%s %d %d", name, s, d)
+		for _, routing := range []Routing{Shortest, ECMP} {
+			if g.parts == nil || routing == Shortest {
+				requireRoutes(t, searched(g), g, routing, name)
 			}
 		}
 		require.False(t, g.IsListed())
+	}
+}
+
+// requireRoutes: the routes of a network are those that a search of a list finds.
+func requireRoutes(t *testing.T, listed, g *Graph, routing Routing, name string) {
+	t.Helper()
+	g.Routing, listed.Routing = routing, routing
+	listed.parts, listed.grid = nil, nil
+	there, here := make([]int32, 0, 64), make([]int32, 0, 64)
+	for s := range g.Ranks {
+		for d := range g.Ranks {
+			want, got := listed.Route(s, d, there[:0]), g.Route(s, d, here[:0])
+			if !slices.Equal(want, got) {
+				require.Equal(t, want, got, "%s %d %d", name, s, d)
+			}
+		}
+	}
+	g.Routing = Shortest
+}
+
+// fromLists are networks of which there is a list link by link, too.
+func fromLists() (all []Params) {
+	add := func(p Params) {
+		p.Bandwidth, p.Latency = rate, hop
+		all = append(all, p)
+	}
+	for _, shape := range [][]int{{1}, {3}, {1, 4}, {2, 3, 2}, {4, 4}, {3, 1, 5}, {2, 2, 2, 2}} {
+		add(Params{Preset: "mesh", Shape: shape, Ranks: product(shape)})
+	}
+	for _, k := range []int{2, 3, 4, 7} {
+		for _, ranks := range []int{1, 2, 3, 8, 9, 16, 23, 64} {
+			add(Params{Preset: "tree", Ranks: ranks, K: k})
+			add(Params{Preset: "leaf-spine", Ranks: ranks, K: k})
+		}
+	}
+	add(Params{Preset: "leaf-spine", Ranks: 22, K: 6, Oversubscription: 3e6})
+	add(Params{Preset: "leaf-spine", Ranks: 3, K: 8, Oversubscription: 4e6})
+	for _, k := range []int{2, 4, 6, 8} {
+		most := k * k * k / 4
+		for _, ranks := range []int{1, 2, k * k / 4, most / 2, most/2 + 1, most - 1, most} {
+			for _, over := range []int{0, 1, k / 2} {
+				add(Params{Preset: "fat-tree", K: k, Ranks: ranks, Oversubscription: unit.Share(over * 1e6)})
+			}
+		}
+	}
+	for _, x := range [][3]int{{1, 1, 1}, {1, 2, 3}, {2, 1, 1}, {2, 2, 1}, {3, 2, 1}, {2, 1, 2},
+		{3, 1, 2}, {4, 2, 2}} {
+		most := x[0] * x[1] * (x[0]*x[2] + 1)
+		for _, ranks := range []int{1, most/2 + 1, most - 1, most} {
+			if ranks > 0 {
+				add(Params{Preset: "dragonfly", Ranks: ranks, A: x[0], P: x[1], H: x[2]})
+			}
+		}
+	}
+	return all
+}
+
+// TestFormulasAreTheLists: what follows a formula is what is listed link by link: nodes, links,
+// ports, and routes of both kinds.
+func TestFormulasAreTheLists(t *testing.T) {
+	for _, p := range fromLists() {
+		name := fmt.Sprintf("%+v", p)
+		want := listedAs(p)
+		g, err := Build(p)
+		require.NoError(t, err, name)
+		requireListed(t, want, g, name)
+		requireRoutes(t, want, g, Shortest, name)
+		requireRoutes(t, want, g, ECMP, name)
+		require.False(t, g.IsListed())
+		g.Links() // and when it is listed
+		require.Equal(t, want.Nodes(), g.Nodes(), name)
+		require.Equal(t, want.Links(), g.Links(), name)
+		requireRoutes(t, want, g, ECMP, name)
+	}
+	for _, p := range []Params{
+		{Preset: "fat-tree", K: 32, Ranks: 4096}, {Preset: "tree", Ranks: 1000, K: 10},
+		{Preset: "fat-tree", K: 26, Ranks: 4096, Oversubscription: 13e6},
+		{Preset: "leaf-spine", Ranks: 1000, K: 24}, {Preset: "dragonfly", A: 8, P: 4, H: 4, Ranks: 1050},
+	} {
+		name := fmt.Sprintf("%+v", p)
+		p.Bandwidth = rate
+		want := listedAs(p)
+		g, err := Build(p)
+		require.NoError(t, err, name)
+		requireListed(t, want, g, name)
+		for i := range 200 {
+			s, d := i*7919%p.Ranks, i*104729%p.Ranks
+			want.Routing, g.Routing = Routing(i%2), Routing(i%2)
+			require.Equal(t, want.Route(s, d, nil), g.Route(s, d, nil), "%s %d %d", name, s, d)
+		}
+	}
+}
+
+// requireListed: nodes and links by number are those of a list.
+func requireListed(t *testing.T, want, g *Graph, name string) {
+	t.Helper()
+	require.False(t, g.IsListed(), name)
+	require.Equal(t, want.Ranks, g.Ranks, name)
+	require.Equal(t, len(want.nodes), g.NumNodes(), name)
+	require.Equal(t, len(want.links), g.NumLinks(), name)
+	for v, n := range want.nodes {
+		if n != g.Node(int32(v)) {
+			require.Equal(t, n, g.Node(int32(v)), name)
+		}
+	}
+	for i, l := range want.links {
+		x := g.Link(int32(i))
+		if x.Name = g.LinkName(int32(i)); x != l {
+			require.Equal(t, l, x, "%s %d", name, i)
+		}
 	}
 }
 
@@ -111,7 +228,9 @@ func TestMoves(t *testing.T) {
 		require.Equal(t, all[name], known[name], name)
 	}
 	for name, most := range map[string]int{"ring8": 7, "torus[4 3]": 3 + 2, "hypercube": 4,
-		"switch4rails0": 2, "tree4rails0": 2} {
+		"switch4rails0": 2, "tree4rails0": 2, "fat-tree [] 16 4 0 0 0 0": 3, "fat-tree [] 8 4 0 0 0 0": 1,
+		"leaf-spine [] 8 2 0 0 0 0": 3, "tree [] 8 2 0 0 0 0": 1, "tree [] 9 3 0 0 0 0": 2,
+		"dragonfly [] 12 0 2 2 1 0": 2} {
 		require.GreaterOrEqual(t, known[name], most, name)
 	}
 }
@@ -128,15 +247,39 @@ func requireMoved(t *testing.T, g *Graph, move Translation, name string) {
 			there := g.Route(int(move.Of(int32(s))), int(move.Of(int32(d))), nil)
 			for i, l := range g.Route(s, d, nil) {
 				a, b, x := g.Link(l), g.Link(there[i]), g.Anchor(l)
-				require.Equal(t, [2]any{a.Bandwidth, a.Latency}, [2]any{b.Bandwidth, b.Latency})
 				x.Rank = move.Of(x.Rank)
 				if x.To >= 0 {
 					x.To = move.Of(x.To)
 				}
-				require.Equal(t, x, g.Anchor(there[i]), "%s %v: %d to %d", name, move, s, d)
+				if a.Bandwidth != b.Bandwidth || a.Latency != b.Latency || x != g.Anchor(there[i]) {
+					require.Fail(t, "is not moved", "%s %v: %d to %d", name, move, s, d)
+				}
 			}
 		}
 	}
+}
+
+// TestAlike: of a network whose ranks all see the same each has as many routes of every length.
+func TestAlike(t *testing.T) {
+	known := 0
+	for name, g := range numbered(t) {
+		if !g.Alike() {
+			continue
+		}
+		known++
+		var first map[int]int
+		for s := range g.Ranks {
+			lengths := map[int]int{}
+			for d := range g.Ranks {
+				lengths[len(g.Route(s, d, nil))]++
+			}
+			if s == 0 {
+				first = lengths
+			}
+			require.Equal(t, first, lengths, "%s %d", name, s)
+		}
+	}
+	require.Greater(t, known, 30)
 }
 
 // TestMovesIsNotSaidOfWhatMayDiffer: not where ranks sit elsewhere, paths are hashed or links have

@@ -36,17 +36,37 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
+// seedOf is the hash of a pair of ranks.
+func seedOf(src, dst int) uint64 { return mix(uint64(src)<<32 + uint64(dst)) }
+
+// pick is the link that ECMP takes of those that are tried, by index; best is −1 before.
+type pick struct {
+	seed, most uint64
+	best       int32
+}
+
+func (p *pick) try(l int32) {
+	if weight := mix(p.seed + uint64(l)); p.best < 0 || weight > p.most {
+		p.best, p.most = l, weight
+	}
+}
+
 // Route appends to buf the links from rank src to rank dst, in order; none if they are the same.
 // The package comment has the rule. What it works out it keeps: the neighbours of every node at
 // the first call, and a table for a destination that is asked for often (see distances).
 //
 // REQUIRES: Connected returned nil. Route panics where there is no way.
 func (g *Graph) Route(src, dst int, buf []int32) []int32 {
-	if g.formula != nil && !g.isListed && g.Routing == Shortest {
-		if src == dst {
+	if g.formula != nil {
+		s, ok := g.formula.(spreader)
+		switch {
+		case src == dst:
 			return buf
+		case g.Routing == Shortest:
+			return g.formula.route(g.Ranks[src], g.Ranks[dst], buf)
+		case ok:
+			return s.spread(g.Ranks[src], g.Ranks[dst], seedOf(src, dst), buf)
 		}
-		return g.formula.route(g.Ranks[src], g.Ranks[dst], buf)
 	}
 	if !g.routes.built {
 		g.buildNeighbours()
@@ -75,7 +95,7 @@ func (g *Graph) Route(src, dst int, buf []int32) []int32 {
 		}
 		end = g.links[l].From
 	}
-	buf, ok := g.walk(from, end, mix(uint64(src)<<32+uint64(dst)), buf)
+	buf, ok := g.walk(from, end, seedOf(src, dst), buf)
 	if !ok {
 		panic(g.noRoute(src, dst))
 	}

@@ -149,10 +149,19 @@ func TestRoutesFollowTheRule(t *testing.T) {
 	p.TestingRun(t)
 }
 
+// searched is a network that is listed, and forgets its formula: its routes are searched for.
+func searched(g *Graph) *Graph {
+	c := g.Clone()
+	c.list()
+	c.formula = nil
+	return c
+}
+
 // TestTablesAreMadeWhenTheyPay: a few routes leave no table, many to one destination leave one.
 func TestTablesAreMadeWhenTheyPay(t *testing.T) {
 	g, err := Build(Params{Preset: "fat-tree", K: 8, Bandwidth: rate})
 	require.NoError(t, err)
+	g = searched(g)
 	for s := range 3 {
 		g.Route(s, 127, nil)
 	}
@@ -171,11 +180,13 @@ func TestRoutingMayChange(t *testing.T) {
 	params := Params{Preset: "fat-tree", K: 8, Bandwidth: rate}
 	g, err := Build(params)
 	require.NoError(t, err)
+	g = searched(g)
 	for _, routing := range []Routing{Shortest, ECMP, Shortest} {
 		g.Routing = routing
 		params.Routing = routing
 		fresh, err := Build(params)
 		require.NoError(t, err)
+		fresh = searched(fresh)
 		fresh.buildNeighbours()
 		fresh.routes.room = 0
 		for s := range 128 {
@@ -193,6 +204,7 @@ func TestTooLittleRoomForTables(t *testing.T) {
 		require.NoError(t, err)
 		tight, err := Build(p)
 		require.NoError(t, err)
+		tight = searched(tight)
 		tight.buildNeighbours()
 		tight.routes.room = 0
 		if tight.parts != nil {
@@ -224,8 +236,7 @@ func TestManyNodesOnASwitch(t *testing.T) {
 		for _, routing := range []Routing{Shortest, ECMP} {
 			g, err := Build(Params{Nodes: 20, Node: &node, Network: &network, Routing: routing})
 			require.NoError(t, err)
-			general := g.Clone()
-			general.list()
+			general := searched(g)
 			general.parts = nil
 			for s := range g.Ranks {
 				for d := range g.Ranks {
@@ -246,8 +257,7 @@ func TestClusterRoutesAreTheGeneralOnes(t *testing.T) {
 		network.Bandwidth = rate
 		g, err := Build(Params{Nodes: 6, Node: &node, Network: &network, Routing: ECMP})
 		require.NoError(t, err)
-		general := g.Clone()
-		general.list()
+		general := searched(g)
 		general.parts = nil
 		for s := range g.Ranks {
 			for d := range g.Ranks {

@@ -22,10 +22,10 @@ import (
 )
 
 // Graph is a network. Links keep their index for good; after the first Route only bandwidths and
-// latencies may change (which is what Override does). Of a network that follows a formula (switch,
-// full-mesh, ring, torus, hypercube, clusters of nodes on a switch or on rails) links are numbered
-// and not listed until somebody asks for the list. A Graph remembers routes as they are asked
-// for: it must not be used by two goroutines at once.
+// latencies may change (which is what Override does). Of a network that follows a formula (every
+// preset, and clusters of nodes on a switch or on rails) links are numbered and not listed until
+// somebody asks for the list. A Graph remembers routes as they are asked for: it must not be used
+// by two goroutines at once.
 type Graph struct {
 	Preset  string  // what it was made as: "switch", "torus", …; "links"; "cluster"
 	nodes   []Node  // first the ranks' nodes, in order of rank but for Params.Order; then switches
@@ -96,7 +96,8 @@ func Switch(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 	if err := wanted("switch", ranks, 2*int64(ranks), MaxNumbered, like); err != nil {
 		return nil, err
 	}
-	return newNumbered("switch", &star{ranks: int32(ranks), hubs: 1, hub: "switch", like: like}), nil
+	return newNumbered("switch", ranks,
+		&star{ranks: int32(ranks), hubs: 1, hub: "switch", like: like}), nil
 }
 
 // FullMesh returns ranks with a link from each to each other. The link from i to i+d (modulo
@@ -107,7 +108,7 @@ func FullMesh(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error)
 	if err := wanted("full-mesh", ranks, links, MaxNumbered, like); err != nil {
 		return nil, err
 	}
-	return newNumbered("full-mesh", &everyPair{ranks: int32(ranks), like: like}), nil
+	return newNumbered("full-mesh", ranks, &everyPair{ranks: int32(ranks), like: like}), nil
 }
 
 // Ring returns ranks in a circle with a link to either neighbour; two ranks have one link each way,
@@ -119,22 +120,14 @@ func Ring(ranks int, bandwidth unit.Rate, latency unit.Time) (*Graph, error) {
 		return nil, err
 	}
 	n := int32(ranks)
-	g := newNumbered("ring", newWrapped(n, like, dimension{stride: 1, size: n}))
+	g := newNumbered("ring", ranks, newWrapped(n, like, dimension{stride: 1, size: n}))
 	g.grid = &grid{[]int32{n}, true}
 	return g, nil
 }
 
-// newNumbered is a network by formula.
-func newNumbered(preset string, f formula) *Graph {
-	g := &Graph{Preset: preset, formula: f}
-	switch f := f.(type) {
-	case *star:
-		g.Ranks = make([]int32, f.ranks)
-	case *everyPair:
-		g.Ranks = make([]int32, f.ranks)
-	case *wrapped:
-		g.Ranks = make([]int32, f.ranks)
-	}
+// newNumbered is a network of ranks by formula, which are its first nodes.
+func newNumbered(preset string, ranks int, f formula) *Graph {
+	g := &Graph{Preset: preset, formula: f, Ranks: make([]int32, ranks)}
 	for i := range g.Ranks {
 		g.Ranks[i] = int32(i)
 	}

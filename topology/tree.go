@@ -1,6 +1,6 @@
 package topology
 
-import "fmt"
+import "strconv"
 
 // tree returns ranks as the leaves of a tree of switches with K children each, filled from the
 // left: rank r is on switch "level1.⌊r/K⌋", that on "level2.⌊r/K²⌋", up to the one switch at the
@@ -11,24 +11,18 @@ func tree(p Params) (*Graph, error) {
 	if p.K < 2 || p.K > MaxRanks {
 		return nil, badParam("k", p.K, "2 to %d children of a switch are expected", MaxRanks)
 	}
-	g, err := newGraph("tree", p.Ranks, 4*int64(p.Ranks), // or fewer
-		Link{Bandwidth: p.Bandwidth, Latency: p.Latency})
-	if err != nil {
+	like := Link{Bandwidth: p.Bandwidth, Latency: p.Latency}
+	if err := wanted("tree", p.Ranks, 4*int64(p.Ranks), MaxLinks, like); err != nil { // or fewer
 		return nil, err
 	}
-	first, n := int32(0), int32(p.Ranks) // of the level below
-	for level := 1; ; level++ {
-		parents := (n + int32(p.K) - 1) / int32(p.K)
-		base := int32(len(g.nodes))
-		for i := range parents {
-			g.addNode(fmt.Sprintf("level%d.%d", level, i), true)
-		}
-		g.join(n, p, func(i int32) (int32, int32) { return first + i, base + i/int32(p.K) })
-		if parents == 1 {
-			return g.numbered(), nil
-		}
-		first, n = base, parents
+	levels := []level{{fan: int32(p.K), ups: 1}}
+	for n := p.Ranks; n > 1 || len(levels) == 1; {
+		name := "level" + strconv.Itoa(len(levels)) + "."
+		levels = append(levels, level{fan: int32(p.K), ups: 1, name: name})
+		n = (n + p.K - 1) / p.K
 	}
+	levels[len(levels)-1].ups = 0
+	return newTiers("tree", p.Ranks, like, levels...), nil
 }
 
 // leafSpine returns K ranks on each leaf switch and every leaf linked to every spine switch: a Clos
@@ -50,18 +44,16 @@ func leafSpine(p Params) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, k, s := int32(p.Ranks), int32(p.K), int32(spines)
-	leaves := (int64(p.Ranks) + int64(k) - 1) / int64(k)
-	g, err := newGraph("leaf-spine", p.Ranks, 2*(int64(p.Ranks)+leaves*int64(s)),
-		Link{Bandwidth: p.Bandwidth, Latency: p.Latency})
-	if err != nil {
+	leaves := (int64(p.Ranks) + int64(p.K) - 1) / int64(p.K)
+	like := Link{Bandwidth: p.Bandwidth, Latency: p.Latency}
+	links := 2 * (int64(p.Ranks) + leaves*int64(spines))
+	if err := wanted("leaf-spine", p.Ranks, links, MaxLinks, like); err != nil {
 		return nil, err
 	}
-	leaf := g.addSwitches("leaf", int32(leaves))
-	spine := g.addSwitches("spine", s)
-	g.join(n, p, func(i int32) (int32, int32) { return i, leaf + i/k })
-	g.join(int32(leaves)*s, p, func(i int32) (int32, int32) { return leaf + i/s, spine + i%s })
-	return g.numbered(), nil
+	return newTiers("leaf-spine", p.Ranks, like,
+		level{fan: int32(p.K), ups: 1},
+		level{fan: int32(leaves), ups: int32(spines), name: "leaf"},
+		level{name: "spine"}), nil
 }
 
 // rails returns K switches that are not linked: rank r is on "rail⌊r mod K⌋". In a cluster ranks
@@ -76,27 +68,6 @@ func rails(p Params) (*Graph, error) {
 	if err := wanted("rails", p.Ranks, 2*int64(p.Ranks), MaxNumbered, like); err != nil {
 		return nil, err
 	}
-	return newNumbered("rails", &star{ranks: int32(p.Ranks), hubs: int32(p.K), hub: "rail",
+	return newNumbered("rails", p.Ranks, &star{ranks: int32(p.Ranks), hubs: int32(p.K), hub: "rail",
 		isNumbered: true, like: like}), nil
-}
-
-// addSwitches appends n switches called name0, name1, … and returns the first.
-func (g *Graph) addSwitches(name string, n int32) int32 {
-	first := int32(len(g.nodes))
-	for i := range n {
-		g.addNode(fmt.Sprint(name, i), true)
-	}
-	return first
-}
-
-// join appends n links between the ends that pair names, all in the direction up, then all down.
-func (g *Graph) join(n int32, p Params, pair func(int32) (low, high int32)) {
-	for i := range n {
-		low, high := pair(i)
-		g.addLink(low, high, p.Bandwidth, p.Latency)
-	}
-	for i := range n {
-		low, high := pair(i)
-		g.addLink(high, low, p.Bandwidth, p.Latency)
-	}
 }
