@@ -27,6 +27,7 @@ type connection struct {
 	// in order: marks that say since when.
 	unused      int32
 	freed, last int32
+	live        int32 // messages that have been sent and not received
 }
 
 // message is on its way from when it is sent until the step that receives it has ended.
@@ -53,8 +54,8 @@ type mark struct {
 }
 
 // resolve finds what a lane's present step does; what is the same in all iterations of a loop only
-// once. It is false where the symmetry does not hold.
-func (e *engine) resolve(i int32) bool {
+// once.
+func (e *engine) resolve(i int32) {
 	l := &e.lanes[i]
 	p := e.programs[l.class]
 	loop, _ := l.cursor.Around()
@@ -62,13 +63,14 @@ func (e *engine) resolve(i int32) bool {
 	if loop >= 0 {
 		if a, ok := e.actionBy[key]; ok && a >= 0 {
 			l.action = a
-			return true
+			return
 		} else if !ok {
 			e.actionBy[key] = -1
 			if p.Steady(&l.cursor) && !awaits(p, &l.cursor) {
 				l.action = e.newAction()
 				e.actionBy[key] = l.action
-				return e.fill(i)
+				e.fill(i)
+				return
 			}
 		}
 	}
@@ -76,7 +78,7 @@ func (e *engine) resolve(i int32) bool {
 		l.own = e.newAction()
 	}
 	l.action = l.own
-	return e.fill(i)
+	e.fill(i)
 }
 
 // awaits reports whether a step waits for events, whose numbers change from one iteration to the
@@ -93,7 +95,7 @@ func (e *engine) newAction() int32 {
 }
 
 // fill writes a lane's present step into its action.
-func (e *engine) fill(i int32) bool {
+func (e *engine) fill(i int32) {
 	l := &e.lanes[i]
 	a := &e.actions[l.action]
 	e.programs[l.class].Load(&l.cursor, &a.step)
@@ -111,14 +113,10 @@ func (e *engine) fill(i int32) bool {
 		c := e.connect(connectionKey{class*e.perRank + p.Lane,
 			e.sym.rank(me, e.sym.less(mine, element)), l.index, p.Class, p.Tag})
 		if e.conns[c].route < 0 {
-			if e.conns[c].route = e.net.route(l.class, p.Rank); e.conns[c].route < 0 {
-				e.refuse("routes differ")
-				return false
-			}
+			e.conns[c].route = e.net.route(l.class, p.Rank)
 		}
 		a.sends = append(a.sends, c)
 	}
-	return true
 }
 
 // connect is the connection of a key, made if need be.
@@ -130,9 +128,58 @@ func (e *engine) connect(key connectionKey) int32 {
 	c := connection{key: key, src: class*e.perRank + key.lane, dst: key.dst, route: -1, head: -1,
 		tail: -1, freed: -1, last: -1, unused: e.rules.Slots(key.class)}
 	c.bounded = c.unused > 0
-	e.conns = append(e.conns, c)
-	e.connBy[key] = int32(len(e.conns) - 1)
-	return e.connBy[key]
+	i := int32(len(e.conns))
+	if n := len(e.freeConns); n > 0 {
+		i, e.freeConns = e.freeConns[n-1], e.freeConns[:n-1]
+		e.conns[i] = c
+	} else {
+		e.conns = append(e.conns, c)
+	}
+	e.connBy[key] = i
+	return i
+}
+
+// fewConns are so few connections that all are kept.
+const fewConns = 16
+
+// forget lets go of the connections that are as if they had never been, now that nothing happens
+// any more before a time: nothing is on its way, all slots have been free before, and no lane is at
+// a step that names them. It is done when there are twice as many as were left the last time, so
+// that an all_to_all takes memory for what is under way alone.
+func (e *engine) forget(now unit.Time) {
+	if len(e.connBy) < e.mostConns {
+		return
+	}
+	named := make([]bool, len(e.conns))
+	for _, c := range e.freeConns {
+		named[c] = true
+	}
+	for i := range e.actions {
+		for _, c := range e.actions[i].receives {
+			named[c] = true
+		}
+		for _, c := range e.actions[i].sends {
+			named[c] = true
+		}
+	}
+	for i := range e.conns {
+		c := &e.conns[i]
+		if named[i] || c.live > 0 || c.last >= 0 && e.marks[c.last].at.T >= now {
+			continue
+		}
+		if c.last >= 0 {
+			e.marks[c.last].next = e.freeMark
+			e.freeMark = c.freed
+		}
+		if c.route >= 0 {
+			e.net.forget(c.route)
+		}
+		delete(e.connBy, c.key)
+		*c = connection{route: -1, head: -1, tail: -1, freed: -1, last: -1}
+		e.freeConns = append(e.freeConns, int32(i))
+	}
+	e.forgotten++
+	e.mostConns = max(fewConns, 2*len(e.connBy), len(e.conns))
 }
 
 // slot says when the connection has a slot for the next message; not known where the receiver has
@@ -167,6 +214,7 @@ func (e *engine) take(c *connection) {
 func (e *engine) release(m int32, at model.Moment) {
 	conn := e.messages[m].conn
 	c := &e.conns[conn]
+	c.live--
 	if c.bounded {
 		i := e.newMark(at)
 		if c.last < 0 {
@@ -186,6 +234,7 @@ func (e *engine) release(m int32, at model.Moment) {
 // enqueue adds a message to its connection.
 func (e *engine) enqueue(m int32) {
 	c := &e.conns[e.messages[m].conn]
+	c.live++
 	if c.tail < 0 {
 		c.head = m
 	} else {

@@ -29,8 +29,11 @@ type engine struct {
 	actions  []action
 	actionBy map[[2]int32]int32 // of what is the same in every iteration: by lane and place
 
-	conns  []connection
-	connBy map[connectionKey]int32
+	conns     []connection
+	connBy    map[connectionKey]int32
+	freeConns []int32
+	mostConns int   // beyond which some are forgotten
+	forgotten int64 // how often some were
 
 	messages    []message
 	freeMessage int32
@@ -116,7 +119,7 @@ const (
 func newEngine(s *schedule.Schedule, env *model.Env, sym *symmetry, net *links) *engine {
 	e := &engine{rules: model.NewRules(s, env), sym: sym, net: net, slices: int32(s.Slices),
 		actionBy: map[[2]int32]int32{}, connBy: map[connectionKey]int32{}, freeMessage: -1,
-		freeMark: -1, freePacket: -1}
+		freeMark: -1, freePacket: -1, mostConns: fewConns}
 	e.links = make([]orbit, len(net.network.Links))
 	for i := range e.links {
 		e.links[i].Link = net.network.Links[i]
@@ -177,8 +180,8 @@ func (e *engine) runLanes() {
 			e.unfinished--
 			continue
 		}
-		if l.action < 0 && !e.resolve(i) {
-			return
+		if l.action < 0 {
+			e.resolve(i)
 		}
 		if start, known := e.start(i); known {
 			e.perform(i, start)

@@ -10,7 +10,7 @@ type packet struct {
 	tail     model.Moment // when its last byte has come over the links so far
 	from, to unit.Bytes   // of the message
 	message  int32
-	hop, end int32 // its next link is that of net.hops[hop]; it ends before end
+	hop, end int32 // its next link is that of net.path[hop]; it ends before end
 	next     int32 // of those that are free
 	isFirst  bool  // it is at its first link
 	isLast   bool  // of the message's segments
@@ -30,6 +30,7 @@ func (e *engine) runFIFO() {
 		if e.why != "" || len(e.queue) == 0 {
 			return
 		}
+		e.forget(e.queue[0].First)
 		e.repeat(e.queue[0].First)
 		e.serve(e.queue.Pop())
 		if e.why != "" {
@@ -61,17 +62,17 @@ func (e *engine) newPacket(p packet) int32 {
 
 // ask is a packet's request for its next link.
 func (e *engine) ask(p int32, at model.Moment, key uint64) model.Request {
-	return model.Ask(at, e.net.hops[e.packets[p].hop].orbit, key, p)
+	return model.Ask(at, e.net.network.Hops[e.packets[p].hop], key, p)
 }
 
 // serve lets the link carry the packet whose turn it is.
 func (e *engine) serve(r model.Request) {
 	p := &e.packets[r.Item]
-	if !e.unambiguous(&r, p.hop) {
+	if !e.unambiguous(&r, e.net.path[p.hop]) {
 		e.refuse("what comes by different ports asks for a link at one time")
 		return
 	}
-	l := &e.links[e.net.hops[p.hop].orbit]
+	l := &e.links[e.net.network.Hops[p.hop]]
 	takes := l.Part(p.from, p.to)
 	start, over := model.Serve(model.AskedAt(&r), l.free, takes)
 	l.free = over.T
@@ -127,7 +128,7 @@ func (e *engine) forward(i int32, start model.Moment, l *orbit) {
 	var next model.Moment
 	next, p.tail = e.rules.Switching.Forward(start, p.tail, l.Latency)
 	if p.hop++; p.hop < p.end {
-		key := model.PortKey(e.net.hops[p.hop].port) + went
+		key := model.PortKey(e.net.onPath(p.hop).port) + went
 		e.queue.Push(e.ask(i, next, key))
 		return
 	}

@@ -26,6 +26,7 @@ func (e *engine) runFluid() {
 		if e.why != "" || now == never {
 			return
 		}
+		e.forget(now)
 		now += e.repeat(now)
 		e.instant(now)
 	}

@@ -138,16 +138,20 @@ func other(step *schedule.Step) bool {
 // holds of them. In a loop whose steps are the same each time two iterations have them all.
 func (l *links) visit(s *schedule.Schedule) bool {
 	var step schedule.Step
+	seen := map[int32]struct{}{} // ranks that a class sends to
 	for class, rank := range l.sym.reps {
 		p := s.Program(int(rank))
 		steady := map[int32]bool{}
+		clear(seen)
 		for lane := range p.Lanes() {
 			for c := p.Walk(lane); !c.Done(); c.Next(1) {
 				p.Load(&c, &step)
 				for i := range step.Send {
-					if l.route(int32(class), step.Send[i].Peer.Rank) < 0 {
+					dst := step.Send[i].Peer.Rank
+					if _, known := seen[dst]; !known && !l.holds(int32(class), dst) {
 						return false
 					}
+					seen[dst] = struct{}{}
 				}
 				loop, follow := c.Around()
 				if follow < 2 || c.Iteration() == 0 {

@@ -229,9 +229,12 @@ func TestNumberedOrbits(t *testing.T) {
 				if sym.reps[class] == dst {
 					continue
 				}
+				require.True(t, net.holds(class, dst))
+				require.True(t, all.holds(class, dst), "%v %v", group, mods)
 				r := net.route(class, dst)
-				require.GreaterOrEqual(t, all.route(class, dst), int32(0), "%v %v", group, mods)
+				require.Equal(t, r, all.route(class, dst))
 				require.Equal(t, all.network.Routes[r], net.network.Routes[r])
+				require.Equal(t, all.path, net.path)
 			}
 			require.Equal(t, all.orbits, net.orbits)
 			require.Equal(t, len(all.hops), len(net.hops))

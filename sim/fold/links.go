@@ -25,13 +25,14 @@ type links struct {
 	number []int32 // of each link, in its orbit
 	of     []int32 // the links of each orbit, by number
 
-	// What MaxMin wants: a link for each orbit, a route for each pair of ranks of which the first is
-	// a representative. Beside each hop, how far from a route's beginning: the number of the link,
-	// and the port by which what crosses it has come to it, of link 0 of the orbit.
+	// What MaxMin wants: a link for each orbit, and routes from representatives to ranks, as long as
+	// somebody uses them. Hops are the same on many routes: each is kept once, and beside each orbit
+	// of network.Hops stands in path which it is.
 	network model.Network
+	path    []int32
 	hops    []hop
-	byRanks map[[2]int32]int32
-	refused bool
+	byLinks map[[2]int32]int32 // hops, by the link before, −1 where there is none, and the link
+	unused  [][]int32          // routes, by the number of their links
 
 	all, here []int32           // routes: of all elements, and of the representative
 	ordered   map[[4]int32]bool // ports, of links of orbits
@@ -57,7 +58,7 @@ type hop struct {
 }
 
 func newLinks(sym *symmetry, g *topology.Graph) *links {
-	l := &links{sym: sym, graph: g, moves: sym.moves(g), byRanks: map[[2]int32]int32{},
+	l := &links{sym: sym, graph: g, moves: sym.moves(g), byLinks: map[[2]int32]int32{},
 		ordered: map[[4]int32]bool{}}
 	if l.moves {
 		l.byAnchor = map[seen]int32{}
@@ -70,42 +71,97 @@ func newLinks(sym *symmetry, g *topology.Graph) *links {
 	return l
 }
 
-// route is the number of the route from a class's representative to a rank, −1 where the symmetry
-// does not hold of it.
-func (l *links) route(class, dst int32) int32 {
-	key := [2]int32{class, dst}
-	if r, ok := l.byRanks[key]; ok {
-		return r
-	}
+// holds reports whether the symmetry holds of the route from a class's representative to a rank,
+// whose hops are known from then on.
+func (l *links) holds(class, dst int32) bool {
 	if !l.moves && !l.follow(class, dst) {
-		l.refused = true
-		l.byRanks[key] = -1
-		return -1
+		return false
 	}
-	if l.moves {
-		l.here = l.graph.Route(int(l.sym.reps[class]), int(dst), l.here[:0])
-	}
-	n := &l.network
-	r := model.Route{Src: l.sym.reps[class], Dst: dst, From: int32(len(n.Hops)),
-		Slowest: unit.Unlimited, Tree: -1}
-	for i, link := range l.here {
-		orbit, number := l.place(link, place{src: r.Src, dst: dst, hop: int32(i)})
-		h := hop{orbit: orbit, number: number, from: -1}
-		if i > 0 {
-			last := &l.hops[len(l.hops)-1]
-			h.from = last.orbit
-			h.before = l.sym.less(last.number, h.number)
-			h.port = l.port(last.orbit, h.before)
-		}
-		n.Hops, l.hops = append(n.Hops, h.orbit), append(l.hops, h)
-		r.Latency = min(r.Latency+n.Links[h.orbit].Latency, unit.Forever)
-		r.Slowest = min(r.Slowest, n.Links[h.orbit].Bandwidth)
-	}
-	r.To = int32(len(n.Hops))
-	n.Routes = append(n.Routes, r)
-	l.byRanks[key] = int32(len(n.Routes) - 1)
-	return l.byRanks[key]
+	l.look(l.sym.reps[class], dst)
+	return true
 }
+
+// look finds the links from a rank to another, and their hops.
+func (l *links) look(src, dst int32) {
+	l.here = l.graph.Route(int(src), int(dst), l.here[:0])
+	before := int32(-1)
+	for i, link := range l.here {
+		key := [2]int32{before, link}
+		h, known := l.byLinks[key]
+		if !known {
+			from := int32(-1)
+			if i > 0 {
+				from = l.here[i-1]
+			}
+			h = int32(len(l.hops))
+			l.hops = append(l.hops, l.hop(from, place{src: src, dst: dst, hop: int32(i)}, link))
+			l.byLinks[key] = h
+		}
+		before, l.here[i] = link, h
+	}
+}
+
+// hop is a link of a route, which is at p, after another one, −1 for none.
+func (l *links) hop(from int32, p place, link int32) hop {
+	orbit, number := l.place(link, p)
+	h := hop{orbit: orbit, number: number, from: -1}
+	if from >= 0 {
+		last := &l.hops[from]
+		h.from = last.orbit
+		h.before = l.sym.less(last.number, h.number)
+		h.port = l.port(last.orbit, h.before)
+	}
+	return h
+}
+
+// route is the number of the route from a class's representative to a rank.
+//
+// REQUIRES: holds has reported true.
+func (l *links) route(class, dst int32) int32 {
+	n := &l.network
+	src := l.sym.reps[class]
+	l.look(src, dst)
+	number, isNew := l.take(len(l.here))
+	if isNew {
+		at := int32(len(n.Hops))
+		n.Hops = append(n.Hops, l.here...)
+		l.path = append(l.path, l.here...)
+		n.Routes = append(n.Routes, model.Route{From: at, To: at + int32(len(l.here)), Tree: -1})
+	}
+	r := &n.Routes[number]
+	r.Src, r.Dst, r.Latency, r.Slowest = src, dst, 0, unit.Unlimited
+	for i, h := range l.here {
+		orbit := l.hops[h].orbit
+		n.Hops[r.From+int32(i)], l.path[r.From+int32(i)] = orbit, h
+		r.Latency = min(r.Latency+n.Links[orbit].Latency, unit.Forever)
+		r.Slowest = min(r.Slowest, n.Links[orbit].Bandwidth)
+	}
+	return number
+}
+
+// take is the number of a route of so many links that nobody uses, or the next one.
+func (l *links) take(links int) (number int32, isNew bool) {
+	if links < len(l.unused) {
+		if all := l.unused[links]; len(all) > 0 {
+			l.unused[links] = all[:len(all)-1]
+			return all[len(all)-1], false
+		}
+	}
+	return int32(len(l.network.Routes)), true
+}
+
+// forget says that nobody uses a route any more: its number may be that of another from now on.
+func (l *links) forget(route int32) {
+	r := &l.network.Routes[route]
+	links := int(r.To - r.From)
+	for len(l.unused) <= links {
+		l.unused = append(l.unused, nil)
+	}
+	l.unused[links] = append(l.unused[links], route)
+}
+
+// onPath is a hop by its place on a route.
+func (l *links) onPath(i int32) *hop { return &l.hops[l.path[i]] }
 
 // place is which orbit a link is of, and its number in it. It is the link at p.
 func (l *links) place(link int32, p place) (orbit, number int32) {
@@ -164,8 +220,8 @@ func (l *links) at(orbit, number int32) int32 {
 	return l.of[int(orbit)*len(l.sym.elements)+int(number)]
 }
 
-// follow looks at the routes that all elements take one to, and leaves that one in here. New links
-// become orbits. It reports whether the symmetry holds.
+// follow looks at the routes that all elements take one to. New links become orbits. It reports
+// whether the symmetry holds.
 func (l *links) follow(class, dst int32) bool {
 	to, far := l.sym.place(dst)
 	l.all = l.all[:0]
@@ -179,8 +235,7 @@ func (l *links) follow(class, dst int32) bool {
 			return false
 		}
 	}
-	l.here = l.all[:each]
-	for i, from := range l.here {
+	for i, from := range l.all[:each] {
 		if l.orbit[from] < 0 {
 			l.add(from)
 		}

@@ -214,6 +214,7 @@ func (e *engine) leaveOut(times int64, later unit.Time) {
 // write appends the state to a list: all that what follows depends on, seen from a time on. What
 // lies before that decides nothing any more, whenever it was.
 func (e *engine) write(s []int64, now unit.Time) []int64 {
+	s = append(s, e.forgotten) // numbers of connections and routes mean what they meant
 	for i := range e.lanes {
 		s = e.writeLane(s, &e.lanes[i], now)
 	}
@@ -312,7 +313,7 @@ func (e *engine) writeRequest(s []int64, r *model.Request, now unit.Time) []int6
 		s = append(s, int64(p.from), int64(p.to), int64(p.hop))
 		if !p.isFirst {
 			s = after(s, p.tail, now)
-			s = append(s, int64(r.Third-e.links[e.net.hops[p.hop].from].went))
+			s = append(s, int64(r.Third-e.links[e.net.onPath(p.hop).from].went))
 		}
 	}
 	x := &e.messages[m]
