@@ -21,7 +21,8 @@ const (
 	sweepMessageTime    = 8     // a message, where ranks are swept,
 	sweepLaneTime       = 3000  // each lane of which has to be seen
 	foldMessageTime     = 100   // a message of a rank that stands for others,
-	foldConnectionTime  = 4000  // a connection of it,
+	foldConnectionTime  = 2500  // a connection of it, first come first served,
+	foldFlowTime        = 3900  // or fluid,
 	foldLaneTime        = 30000 // a lane of it beside the first,
 	foldRankTime        = 250   // and a rank that another one stands for,
 	classRankTime       = 1900  // where it is to be found what class it is of
@@ -108,7 +109,11 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 		if s.HasRoles() {
 			each = classRankTime
 		}
-		one := float64(foldMessageTime*messages) + float64(foldConnectionTime*connections) +
+		connection := float64(foldConnectionTime)
+		if p.Sim.Sharing == scenarios.Fluid {
+			connection = foldFlowTime
+		}
+		one := float64(foldMessageTime*messages) + float64(connection*connections) +
 			float64(foldLaneTime*max(lanes-ranks, 0))
 		return 1e-9 * (float64(each*ranks) + float64(share*one))
 	}

@@ -50,6 +50,40 @@ func TestEstimateMeasured(t *testing.T) {
 	}
 }
 
+// TestEstimateOfFolds holds estimates of pairwise exchanges of which a part of the ranks stands for
+// all against what they took, as above: processor time and the largest resident set, two cores of
+// an AMD EPYC. All are within a factor of 1.5.
+func TestEstimateOfFolds(t *testing.T) {
+	for _, c := range []struct {
+		network, sharing   string
+		seconds, mebibytes float64
+	}{
+		{"preset = \"fat-tree\"\nk = 32\nranks = 4096", "fifo", 2.28, 32},
+		{"preset = \"fat-tree\"\nk = 32\nranks = 4096", "fluid", 5.47, 32},
+		{"preset = \"fat-tree\"\nk = 16", "fifo", 0.15, 25},
+		{"preset = \"fat-tree\"\nk = 16", "fluid", 0.28, 25},
+		{"preset = \"leaf-spine\"\nk = 64\nranks = 4096", "fifo", 0.80, 28},
+		{"preset = \"leaf-spine\"\nk = 64\nranks = 4096", "fluid", 1.09, 28},
+		{"preset = \"leaf-spine\"\nk = 32\nranks = 1024", "fifo", 0.07, 24},
+		{"preset = \"tree\"\nk = 32\nranks = 1024", "fluid", 0.09, 24},
+		{"preset = \"dragonfly\"\na = 8\np = 4\nh = 4", "fifo", 0.12, 25},
+		{"preset = \"dragonfly\"\na = 8\np = 4\nh = 4", "fluid", 0.17, 25},
+	} {
+		text := fmt.Sprintf("[topology]\n%s\nrouting = \"shortest\"\nbandwidth = \"25 GB/s\"\n"+
+			"latency = \"1 us\"\n[collective]\nkind = \"all_to_all\"\nalgorithm = \"pairwise\"\n"+
+			"dtype = \"float32\"\nbytes = \"64 MiB\"\n[sim]\nsharing = %q\n[check]\nproof = false\n"+
+			"numbers = false\n", c.network, c.sharing)
+		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
+		require.NoError(t, err)
+		e, err := s.Estimate(s.Points[0])
+		require.NoError(t, err)
+		t.Logf("%s %s: %.4f s, %v", c.network, c.sharing, e.Seconds, e.Memory)
+		seconds, memory := e.Seconds/c.seconds, float64(e.Memory)/(1<<20)/c.mebibytes
+		require.True(t, 1/1.5 <= seconds && seconds <= 1.5, "%s: %v s", text, e.Seconds)
+		require.True(t, 1/1.5 <= memory && memory <= 1.5, "%s: %v", text, e.Memory)
+	}
+}
+
 // TestEstimateOfEngines holds estimates of a simulation alone, by each engine, against what it
 // took: processor time with GOMAXPROCS=1, of event on an AMD EPYC, of sweep on a Xeon of 2.5 GHz,
 // that others used too.

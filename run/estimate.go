@@ -55,7 +55,7 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	if err != nil {
 		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
 	}
-	if e.folded < e.Algorithms || g.IsListed() { // else nobody lists them
+	if e.folded < e.Algorithms || !g.Alike() { // else nobody lists them, not even for bounds
 		e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
 	}
 	e.Memory = commandBytes + e.Takes.peak()

@@ -38,6 +38,7 @@ const (
 	simPlaceBytes        = 800      // a message that may be on its way, with its lane,
 	fluidPlaceBytes      = 300      // that flows,
 	simConnectionBytes   = 430      // and the connection that it is on
+	foldedConnections    = 8        // that a lane of a rank has at once which stands for others,
 	foldedRankBytes      = 16       // a rank that another one stands for,
 	classedRankBytes     = 120      // where it is to be found which
 	logStepBytes         = 150
@@ -141,7 +142,7 @@ func folded(s *schedule.Schedule, w work, classes int64) unit.Bytes {
 	}
 	return bytesOf(float64(float64(rank)*float64(ranks)) +
 		float64(simPlaceBytes*share*float64(w.places)) +
-		float64(simConnectionBytes*share*float64(w.connections)))
+		float64(simConnectionBytes*share*float64(min(w.connections, foldedConnections*w.places))))
 }
 
 // proofTakes is what a proof of a schedule takes, of one rank where that stands for all.
