@@ -82,7 +82,7 @@ func TestNumbered(t *testing.T) {
 			require.True(t, figures[[2]int64{int64(l.Bandwidth), int64(l.Latency)}], name)
 		}
 		require.NoError(t, g.Connected())
-		require.NoError(t, listed.Connected())
+		require.NoError(t, searched(g).Connected())
 		for _, routing := range []Routing{Shortest, ECMP} {
 			if g.parts == nil || routing == Shortest {
 				requireRoutes(t, searched(g), g, routing, name)

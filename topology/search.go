@@ -237,7 +237,7 @@ func (g *Graph) Connected() error {
 	if len(g.Ranks) == 0 {
 		return fmt.Errorf("topology: a network without ranks")
 	}
-	if g.formula != nil && !g.isListed {
+	if g.formula != nil {
 		if from, to, ok := g.formula.apart(); ok {
 			return fmt.Errorf("topology: no route from %s to %s", g.Node(from).Name, g.Node(to).Name)
 		}
