@@ -33,7 +33,7 @@ func SegmentFor(largest unit.Bytes) unit.Bytes {
 	return max(4*unit.KiB, 1<<bits.Len64(uint64(largest/16))>>1)
 }
 
-// The time of a solution goes into visits: of a flow on a link. One takes 5 to 6 ns of processor
+// The time of a solution goes into visits: of a flow on a link. One takes about 6 ns of processor
 // on a server's core where that is much (BenchmarkJittered of 128 to 256 ranks). A run is looked at
 // after about a second, and again whenever it has taken twice as long.
 const (
@@ -43,10 +43,10 @@ const (
 )
 
 // Forecast is about how many seconds the rates take of flows of which so many go on at once, all
-// joined, and end at so many different instants. BenchmarkJittered has 0.23 to 0.53 visits for each
+// joined, and end at so many different instants. BenchmarkJittered has 0.13 to 0.28 visits for each
 // two of them.
 func Forecast(together, ends int64) float64 {
-	return float64(0.4*float64(together)) * float64(ends) / visitsASecond
+	return float64(0.2*float64(together)) * float64(ends) / visitsASecond
 }
 
 // Unaffordable is a *CostError if a run will be refused by that; else nil.

@@ -95,7 +95,7 @@ func NewMaxMin(n *Network) *MaxMin {
 		balances: make([]balance, len(n.Links)), levelling: levelling{patience: 8}}
 	x.dirty.Grow(len(n.Links))
 	for i := range n.Links {
-		x.levels[i] = NoCap
+		x.levels[i], x.balances[i].isClean = NoCap, 1
 		x.links[i].isSlack = true
 		if b := n.Links[i].Bandwidth; b != unit.Unlimited {
 			x.links[i].capacity = FluidRate(b)
@@ -143,6 +143,7 @@ func (x *MaxMin) Begin(f, route int32, limit uint64) {
 			l.flows, l.across = append(l.flows, Crossing{f, int32(i)}), append(l.across, other)
 			l.needs.add(y.need)
 			x.change(h)
+			x.enter(h)
 		}
 	}
 	x.begun = append(x.begun, f)
@@ -153,7 +154,7 @@ func (x *MaxMin) End(f int32) {
 	for i, h := range x.LinksOf(f) {
 		if l := &x.links[h]; l.capacity > 0 {
 			last := len(l.flows) - 1
-			x.swap(l, int(x.Flows[f].spots[i]), last)
+			x.leave(h, int(x.Flows[f].spots[i]))
 			l.flows, l.across = l.flows[:last], l.across[:last]
 			l.needs.remove(x.Flows[f].need)
 			x.change(h)

@@ -64,6 +64,7 @@ func TestRates(t *testing.T) {
 			}
 			require.Equal(t, naiveRates(x, present), rates, "seed %d", seed)
 			for i := range x.links {
+				checkBalance(t, x, int32(i))
 				if isSmall {
 					require.Equal(t, naiveLevel(x, int32(i)), x.levels[i], "seed %d, link %d", seed, i)
 				}
@@ -77,6 +78,28 @@ func TestRates(t *testing.T) {
 		}
 	}
 	require.Greater(t, min(slack, joined), tier.Of(2000, 4000))
+}
+
+// checkBalance: where the balance of a link is known, it is what the levels of the others make it,
+// and the first of its flows are those that it holds back.
+func checkBalance(t *testing.T, x *MaxMin, link int32) {
+	l, b := &x.links[link], &x.balances[link]
+	require.EqualValues(t, 1, b.isClean)
+	if !b.isKnown {
+		require.Zero(t, b.calm)
+		return
+	}
+	require.Equal(t, x.levels[link], b.calm)
+	left := l.capacity
+	for j := range l.flows {
+		u := x.elsewhere(l, link, j)
+		require.Equal(t, j < int(b.weight), u >= x.levels[link])
+		if u < x.levels[link] {
+			left -= u
+			require.Less(t, u, b.below)
+		}
+	}
+	require.Equal(t, left, b.left)
 }
 
 // naiveLevel is the least level at which a link is full, by the levels of the others.
