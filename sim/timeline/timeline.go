@@ -99,13 +99,34 @@ func messages(env *model.Env, log *model.Log, number []int32) []trace.Message {
 		list = append(list, trace.Message{From: from.Lane, To: to.Lane, Sent: sent,
 			Arrived: m.Arrived, Bytes: from.Bytes, FromStep: number[m.Step], ToStep: number[m.To]})
 	}
-	slices.SortFunc(list, func(a, b trace.Message) int {
-		if c := cmp.Compare(a.Sent, b.Sent); c != 0 {
-			return c
+	return inOrder(list)
+}
+
+// inOrder is messages by when they were sent.
+func inOrder(list []trace.Message) []trace.Message {
+	type place struct { // of a message: what is compared most often is not far away
+		sent unit.Time
+		at   int
+	}
+	if list == nil {
+		return nil
+	}
+	places := make([]place, len(list))
+	for i := range list {
+		places[i] = place{list[i].Sent, i}
+	}
+	slices.SortFunc(places, func(x, y place) int {
+		if x.sent != y.sent {
+			return cmp.Compare(x.sent, y.sent)
 		}
+		a, b := &list[x.at], &list[y.at]
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
 			cmp.Compare(a.Arrived, b.Arrived), cmp.Compare(a.FromStep, b.FromStep),
 			cmp.Compare(a.ToStep, b.ToStep))
 	})
-	return list
+	sorted := make([]trace.Message, len(list))
+	for i, x := range places {
+		sorted[i] = list[x.at]
+	}
+	return sorted
 }
