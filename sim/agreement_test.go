@@ -176,7 +176,9 @@ func (a *agreement) compare(t testing.TB, name string, s *schedule.Schedule, env
 			require.Equal(t, want, got, "%s: %s", engine, name)
 		}
 	}
-	got, err := event.Run(s, env, model.NewLog(env, true))
+	log := model.NewLog(env, true)
+	got, err := event.Run(s, env, log)
+	log.Read()
 	same("event, logged", &a.logged, got, err)
 	var notFolded *sim.NotFolded
 	if got, err = fold.Run(s, env); !errors.As(err, &notFolded) {

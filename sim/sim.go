@@ -15,8 +15,8 @@ import (
 )
 
 // Options are what the caller wants besides the numbers. For a trace or a critical path the run
-// keeps a log of every sub-step and message: about 140 bytes for each message and the sub-step that
-// sends it.
+// keeps a log of every sub-step and message: for each message and the sub-step that sends it about
+// 140 bytes, or 64 for a critical path where times are all that has to be written.
 type Options struct {
 	Engine Engine
 	// Trace makes a trace: every interval and message, and what each link carries. Where Fold is asked
@@ -70,6 +70,9 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	totals, engine, err := play(s, &env, o, log)
 	if err != nil {
 		return nil, err
+	}
+	if o.Trace || o.Parts {
+		log.Read()
 	}
 	r := &Result{Engine: engine.String(), Totals: *totals}
 	if !o.Folded {

@@ -97,6 +97,7 @@ type walk struct {
 // lane that ends last, to what each step, and each message, waited for last. Where several things
 // came at the same time, the lane's own step before goes first, then messages, slots, events.
 func Path(env *model.Env, log *model.Log) []Piece {
+	log.Open()
 	last := int32(0)
 	for i := range log.Lanes {
 		if log.Lanes[i].End > log.Lanes[last].End {
@@ -107,7 +108,8 @@ func Path(env *model.Env, log *model.Log) []Piece {
 	step, atEnd := log.Lanes[last].Last, true
 	w.of(last, -1)
 	for step >= 0 {
-		s := &log.Steps[step]
+		record := log.Step(step)
+		s := &record
 		w.of(s.Lane, s.Step)
 		if atEnd && s.Held >= 0 {
 			step, atEnd = w.toDispatch(s)
@@ -160,7 +162,8 @@ func (w *walk) back(what What, link int32, from unit.Time) {
 // toDispatch goes from the end of a step, which a message held, to D of the step that sends that,
 // or to what else that message waited for, as before does.
 func (w *walk) toDispatch(s *model.StepRecord) (next int32, atEnd bool) {
-	switch m := &w.log.Messages[s.Held]; {
+	held := w.log.Message(s.Held)
+	switch m := &held; {
 	case m.Pacer == model.BlockPace:
 		w.departure(s.Held, Compute)
 	case m.Pacer == model.CopyPace || m.Pacer == model.EngineCopy:
@@ -208,15 +211,15 @@ func (w *walk) before(s *model.StepRecord) (next int32, atEnd bool) {
 		w.departure(s.By, Transfer)
 		return w.sentBy(s.By)
 	case model.Places:
-		return s.By, w.log.Steps[s.By].End <= w.at // else it is blocks of it that have ended
+		return s.By, w.log.Step(s.By).End <= w.at // else it is blocks of it that have ended
 	case model.CopyEngine:
 		return s.By, true
 	case model.EventPost:
-		w.back(EventLatency, -1, min(w.at, w.log.Steps[s.By].End))
+		w.back(EventLatency, -1, min(w.at, w.log.Step(s.By).End))
 	case model.StepBefore:
-		w.back(Launch, -1, min(w.at, w.log.Steps[s.By].End)) // the next node of a graph
+		w.back(Launch, -1, min(w.at, w.log.Step(s.By).End)) // the next node of a graph
 	case model.FreeSlot:
-		freed := &w.log.Steps[s.By]
+		freed := w.log.Step(s.By)
 		w.of(freed.Lane, freed.Step)
 		w.back(SlotLatency, -1, w.at-w.rules.Device.SlotLatency)
 	}

@@ -9,7 +9,8 @@ import (
 
 // arrival goes from when a message came to D of the step that sent it.
 func (w *walk) arrival(number int32) {
-	m := &w.log.Messages[number]
+	record := w.log.Message(number)
+	m := &record
 	w.sender(m)
 	if m.Kind != model.Ordinary { // neither a request nor an answer has figures of its size
 		w.back(Rendezvous, -1, m.Since)
@@ -40,7 +41,8 @@ func (w *walk) arrival(number int32) {
 // departure goes from when the last byte of a message left its rank to D of its step; what its
 // bytes took is named.
 func (w *walk) departure(number int32, took What) {
-	m := &w.log.Messages[number]
+	record := w.log.Message(number)
+	m := &record
 	w.sender(m)
 	if w.rules.Sharing == model.Fluid || m.Pacer >= model.CopyPace {
 		w.drained(m, took)
@@ -56,7 +58,7 @@ func (w *walk) sender(m *model.MessageRecord) {
 		w.of(lane, -1)
 		return
 	}
-	s := &w.log.Steps[m.Step]
+	s := w.log.Step(m.Step)
 	w.of(s.Lane, s.Step)
 }
 
@@ -76,7 +78,7 @@ func (w *walk) origin(m *model.MessageRecord) {
 // the one after which a receive was posted. −1 or less is none.
 func (w *walk) sentBy(number int32) (step int32, atEnd bool) {
 	for {
-		m := &w.log.Messages[number]
+		m := w.log.Message(number)
 		if m.By < 0 {
 			return m.Step, m.Kind == model.AnsweredLate
 		}
@@ -131,7 +133,7 @@ func (w *walk) alone(m *model.MessageRecord, n unit.Bytes) (unit.Time, int32) {
 
 // paced is how long the lane takes to put out n bytes of a message.
 func (w *walk) paced(m *model.MessageRecord, n unit.Bytes) unit.Time {
-	rank := w.log.Lanes[w.log.Steps[m.Step].Lane].Rank
+	rank := w.log.Lanes[w.log.Step(m.Step).Lane].Rank
 	return w.rules.PaceBy(m.Pacer, rank, m.Peers, n)
 }
 

@@ -24,7 +24,8 @@ func (w *walk) loaded(m *model.MessageRecord) {
 	up := ups[member]
 	w.back(Latency, up, w.at-w.network.Links[up].Latency)
 	w.back(Transfer, up, starts[member]) // none of it where only the first byte is waited for
-	w.requested(&w.log.Messages[m.By], up, member)
+	asked := w.log.Message(m.By)
+	w.requested(&asked, up, member)
 }
 
 // there is when a member's first byte, or last, has come to the switch. What is stored sets out

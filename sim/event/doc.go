@@ -23,7 +23,9 @@
 // way like any other and nobody hears of them but the lane that they hold. What a switch copies
 // or adds up is one transfer over several branches (multimem.go).
 //
-// What things take, and who comes first, is said by package model and by nothing here. What a run
-// tells of itself goes through one probe (probe.go), which writes the log. The package knows no
-// other engine, and nothing of traces and critical paths.
+// What things take, and who comes first, is said by package model and by nothing here. What a
+// run tells of itself goes through one probe (probe.go), which writes the log; but of a run of
+// two-sided messages only times are written (tape.go), from which the same log is worked out
+// when it is read (read.go). The package knows no other engine, and nothing of traces and
+// critical paths.
 package event

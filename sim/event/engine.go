@@ -9,20 +9,27 @@ import (
 	"collsim/unit"
 )
 
-// Run plays a schedule in an environment that has been found valid for it. What it does is written
-// to the log, unless that is nil. Errors are: a *schedule.StallError; a *schedule.Violation, for a
-// message that nobody receives; a *CostError, for fluid sharing that would take more than a minute;
-// multimem without a switch that does it; and a time beyond unit.Forever.
+// Run plays a schedule in an environment that has been found valid for it. What it does is
+// written to the log, unless that is nil, to be opened or read. Errors are: a
+// *schedule.StallError; a *schedule.Violation, for a message that nobody receives; a *CostError,
+// for fluid sharing that would take more than a minute; multimem without a switch that does it;
+// and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
-	e := newEngine(s, env, log)
-	e.findSole()
+	e := newEngine(s, env)
+	if e.findSole(); log != nil && !e.startTape() {
+		e.forgetSole()
+		e.logTo(log)
+	}
 	err := e.run()
 	if err != nil && e.isAhead { // it names what is found first: of all there is, the earliest
-		e = newEngine(s, env, log)
+		e = newEngine(s, env)
 		err = e.run()
 	}
 	if err != nil {
 		return nil, err
+	}
+	if e.tape.times != nil {
+		log.Later(func() model.Records { return e.newReader(log) })
 	}
 	return e.finished(), nil
 }
@@ -36,7 +43,8 @@ type Rest struct {
 
 // RunOn is Run, in order of time, and tells how the machine was left.
 func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, *Rest, error) {
-	e := newEngine(s, env, log)
+	e := newEngine(s, env)
+	e.logTo(log)
 	if err := e.run(); err != nil {
 		return nil, nil, err
 	}
@@ -63,8 +71,9 @@ type engine struct {
 	rules   model.Rules
 	network model.Network
 	totals  model.Totals
-	probe   *probe // nil: nobody asked
-	gpu     *gpus  // nil: the device has no GPU model
+	probe   *probe // nil: nobody asked, or there is a tape
+	tape    tape
+	gpu     *gpus // nil: the device has no GPU model
 	isFluid bool
 	err     error // found where no error can be returned
 
@@ -119,7 +128,7 @@ type link struct {
 	pending int32 // requests that are in the queue nevertheless
 }
 
-func newEngine(s *schedule.Schedule, env *model.Env, log *model.Log) *engine {
+func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	e := &engine{rules: model.NewRules(s, env), network: model.NewNetwork(env.Graph),
 		connBy: flat.NewTable(), tagBy: flat.NewTable(),
 		freeMessage: -1, freeMark: -1, freePacket: -1, rendezvous: rendezvous{freePost: -1}}
@@ -144,13 +153,17 @@ func newEngine(s *schedule.Schedule, env *model.Env, log *model.Log) *engine {
 		e.fair = model.NewDrain(&e.network)
 	}
 	e.keepSteps = e.keepsSteps()
-	if log != nil {
-		e.probe = newProbe(e, log)
-	}
 	for i := len(e.lanes) - 1; i >= 0; i-- {
 		e.wake(int32(i))
 	}
 	return e
+}
+
+// logTo has a probe write what happens to a log, unless that is nil.
+func (e *engine) logTo(log *model.Log) {
+	if log != nil {
+		e.probe = newProbe(e, log)
+	}
 }
 
 // newLanes makes the lanes of all ranks.

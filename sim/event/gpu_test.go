@@ -33,7 +33,8 @@ func TestOrderDoesNotMatterOnGPU(t *testing.T) {
 		log, other := model.NewLog(&env, true), model.NewLog(&env, true)
 		again, sameErr := Run(s, &env, log)
 		require.Equal(t, err, sameErr)
-		e := newEngine(s, &env, other)
+		e := newEngine(s, &env)
+		e.logTo(other)
 		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
 		sameErr = e.run()
 		if err != nil {

@@ -151,6 +151,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	l.until, l.isPost = at, l.step.isPost && l.cursor.Last(l.slices)
 	l.waits, l.pending = forStep, 1
 	e.moved = n.bytes
+	e.writeBegin(l, start.T)
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
 	isAlone := l.step.isAlone && e.behind == 0 && e.mayGoAhead()
@@ -171,7 +172,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 			e.setOut(m, at)
 			continue
 		}
-		left, came := e.cross(c, n.bytes, peers, at)
+		left, came := e.cross(m, c, n.bytes, peers, at)
 		x.at, x.isHere = came, true
 		l.until = model.Later(l.until, left)
 		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == conn {

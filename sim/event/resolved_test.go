@@ -37,7 +37,9 @@ func TestKept(t *testing.T) {
 		}
 		runs++
 		log, other := model.NewLog(&env, true), model.NewLog(&env, true)
-		e, loads := newEngine(s, &env, log), newEngine(s, &env, other)
+		e, loads := newEngine(s, &env), newEngine(s, &env)
+		e.logTo(log)
+		loads.logTo(other)
 		room := cap(log.Steps)
 		loads.keepSteps = false
 		require.Equal(t, loads.run(), e.run())

@@ -54,6 +54,14 @@ func (e *engine) findSole() {
 	e.mostAhead = 4*len(e.lanes) + 1<<12
 }
 
+// forgetSole has all who ask for links do so in order of time, as a probe is to be told of it.
+func (e *engine) forgetSole() {
+	for i := range e.links {
+		e.links[i].isSole = false
+	}
+	e.isAhead = false
+}
+
 // findOrigins notes where the messages of e.step, of a lane, come to their links from. It is false
 // where that is not known.
 func (e *engine) findOrigins(o origins, lane int32, isSame bool) bool {
@@ -143,9 +151,9 @@ func (e *engine) crossesAlone(rank int32, c *connection, sizes []moved) bool {
 	return e.isAlone(path)
 }
 
-// cross lets n bytes cross the links of a connection from a moment on, one of so many messages of a
-// step: when they have left and when they have come.
-func (e *engine) cross(c *connection, n unit.Bytes, peers int32, at model.Moment) (
+// cross lets a message of n bytes, one of so many of a step, cross the links of its connection from
+// a moment on: when it has left and when it has come.
+func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at model.Moment) (
 	left, came model.Moment) {
 	path, put := &e.network.Routes[c.route], unit.Time(0)
 	if e.rules.Device.LaneRate != unit.Unlimited {
@@ -161,9 +169,11 @@ func (e *engine) cross(c *connection, n unit.Bytes, peers int32, at model.Moment
 		return left, left.Plus(path.Latency)
 	}
 	since := at
+	e.leaveRoom(m, path.To-path.From)
 	for hop, on := range e.network.LinksOf(path) {
 		l := &e.links[on]
 		start, over := l.serve(at, n, l.Over(n))
+		e.writeServed(m, int32(hop), start.T)
 		if hop == 0 {
 			came = model.PutOut(start, since, false, 0, put)
 			left = model.Leaves(start, 0, max(put, l.slowest(path, n)))

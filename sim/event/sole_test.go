@@ -20,34 +20,11 @@ func TestAhead(t *testing.T) {
 	runs, ahead, mixed, queued, expressed := tier.Raced(60, 120, 10_000), 0, 0, 0, 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 17))
-		var s *schedule.Schedule
-		switch rng.IntN(3) {
-		case 0:
-			s = simtest.Schedule(t, rng, rng.IntN(4) == 0)
-		case 1:
-			s = simtest.Symmetric(t, rng, rng.IntN(4) == 0)
-		default:
-			ranks := 4 + rng.IntN(12)
-			p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(2))
-			p.Slices, p.Channels, p.Slots = 1+rng.IntN(3), 1+rng.IntN(4)/3, rng.IntN(6)
-			s = simtest.Build(t, p)
-		}
-		env := simtest.Env(t, rng, s.Spec.Ranks)
-		env.Device.Offload, env.Device.SendBuffer, env.Device.EagerLimit = false, 0, 0
-		env.Segment, env.Switching = 0, model.CutThrough
-		if rng.IntN(3) > 0 {
-			env.Graph = simtest.OnSwitch(t, s.Spec.Ranks, simtest.GBs, 100*unit.Nanosecond).Graph
-			for l := range env.Graph.Links() {
-				env.Graph.Links()[l].Latency += unit.Time(rng.IntN(1000)) * unit.Nanosecond
-			}
-		}
-		if rng.IntN(3) > 0 {
-			env.Device.Own, env.Device.Ranges = device.Message{}, nil
-		}
-		waits := newEngine(s, &env, nil)
+		s, env := aheadCase(t, rng)
+		waits := newEngine(s, &env)
 		wanted := waits.run()
 
-		e := newEngine(s, &env, nil)
+		e := newEngine(s, &env)
 		if e.findSole(); !e.isAhead {
 			continue
 		}
@@ -86,6 +63,35 @@ func TestAhead(t *testing.T) {
 	}
 }
 
+// aheadCase is a random run in which lanes may go on before their time.
+func aheadCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
+	var s *schedule.Schedule
+	switch rng.IntN(3) {
+	case 0:
+		s = simtest.Schedule(t, rng, rng.IntN(4) == 0)
+	case 1:
+		s = simtest.Symmetric(t, rng, rng.IntN(4) == 0)
+	default:
+		ranks := 4 + rng.IntN(12)
+		p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(2))
+		p.Slices, p.Channels, p.Slots = 1+rng.IntN(3), 1+rng.IntN(4)/3, rng.IntN(6)
+		s = simtest.Build(t, p)
+	}
+	env := simtest.Env(t, rng, s.Spec.Ranks)
+	env.Device.Offload, env.Device.SendBuffer, env.Device.EagerLimit = false, 0, 0
+	env.Segment, env.Switching = 0, model.CutThrough
+	if rng.IntN(3) > 0 {
+		env.Graph = simtest.OnSwitch(t, s.Spec.Ranks, simtest.GBs, 100*unit.Nanosecond).Graph
+		for l := range env.Graph.Links() {
+			env.Graph.Links()[l].Latency += unit.Time(rng.IntN(1000)) * unit.Nanosecond
+		}
+	}
+	if rng.IntN(3) > 0 {
+		env.Device.Own, env.Device.Ranges = device.Message{}, nil
+	}
+	return s, env
+}
+
 // TestSole: which links are asked in order. Ranks 0 and 1 send to 2: its down-link has what two
 // up-links bring. Under fluid sharing a lane has a link for itself only if it sends one message at
 // a time.
@@ -95,7 +101,7 @@ func TestSole(t *testing.T) {
 		s := simtest.Build(t, schedule.Plan{Spec: spec, Chunks: 3, Lane: lane})
 		env := simtest.OnSwitch(t, 3, simtest.GBs, unit.Microsecond)
 		env.Sharing = sharing
-		e := newEngine(s, &env, nil)
+		e := newEngine(s, &env)
 		e.findSole()
 		for i := range e.links {
 			if e.links[i].isSole {

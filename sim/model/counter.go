@@ -15,6 +15,9 @@ type Counter struct {
 	bytes unit.Bytes     // FIFO: that have begun to cross the link; fluid: of flows that are over
 	speed uint64         // fluid: the sum of the rates
 	jumps []trace.Sample // fluid, without limit: bytes that cross at one time; in no order
+
+	isAlone bool      // the latest flow is alone on the link
+	until   unit.Time // when that ends
 }
 
 // Carry counts n bytes that the link carries from a time to another, under FIFO. What follows
@@ -52,6 +55,26 @@ func (c *Counter) Changes(speed uint64) bool {
 	return true
 }
 
+// Flow counts n bytes of a flow that is alone on the link from a time to another, at a speed.
+//
+// REQUIRES: all on the link are, and it comes after those that have been counted.
+func (c *Counter) Flow(n unit.Bytes, speed uint64, from, to unit.Time) {
+	if c.settle(from); c.Changes(speed) {
+		c.Sample(0, from)
+	}
+	c.bytes += n
+	c.isAlone, c.until = true, to
+}
+
+// settle notes that the link has paused, if it has before a time, since a flow that was alone.
+func (c *Counter) settle(now unit.Time) {
+	if c.isAlone && c.until < now {
+		c.speed = 0
+		c.Sample(0, c.until)
+	}
+	c.isAlone = false
+}
+
 // Sample counts how many bytes the flows that are not over have carried up to a time.
 func (c *Counter) Sample(flowing unit.Bytes, now unit.Time) {
 	c.Samples = append(c.Samples, trace.Sample{At: now, Value: c.bytes + flowing})
@@ -59,6 +82,7 @@ func (c *Counter) Sample(flowing unit.Bytes, now unit.Time) {
 
 // Close makes samples of the jumps, now that all are known.
 func (c *Counter) Close() {
+	c.settle(Never)
 	slices.SortFunc(c.jumps, func(a, b trace.Sample) int { return cmp.Compare(a.At, b.At) })
 	total := unit.Bytes(0)
 	for i, j := range c.jumps {

@@ -9,9 +9,10 @@ import (
 // when. Records are named by their place. Traces and critical paths are made from it alone, so they
 // are the same whichever engine has written it.
 //
-// An engine keeps a log only if it is asked to. A sub-step takes 56 bytes and a message 64 (a get
-// is two: the request and the reply), and each link that a message crosses 8, as do its segments
-// after the first; a detail 20.
+// An engine keeps a log only if it is asked to, and may put off writing what follows from what
+// it has written: Open or Read comes before all else. A sub-step takes 56 bytes and a message 64
+// (a get is two: the request and the reply), and each link that a message crosses 8, as do its
+// segments after the first; a detail 20.
 type Log struct {
 	Network  *Network
 	Lanes    []LaneRecord // of all ranks
@@ -29,6 +30,51 @@ type Log struct {
 	// itself, and what it has left out. Then there are no messages, no counters and no causes.
 	Alike   int32
 	Repeats []RepeatRecord
+
+	later func() Records // where not all is written
+	index Records        // what that has made
+}
+
+// Records are what an engine works out of what it has written, where it has not written all.
+type Records interface {
+	Step(number int32) StepRecord
+	Message(number int32) MessageRecord // To is not told
+	All()                               // writes all to the log
+}
+
+// Later has an engine write all but what a picture is for when the log is read: first that of the
+// lanes.
+func (l *Log) Later(index func() Records) { l.later = index }
+
+// Open makes sure that all of the lanes is written, and that Step and Message tell the rest.
+func (l *Log) Open() {
+	if l.later != nil {
+		l.index, l.later = l.later(), nil
+	}
+}
+
+// Read makes sure that all is written.
+func (l *Log) Read() {
+	if l.Open(); l.index != nil {
+		l.index.All()
+		l.index = nil
+	}
+}
+
+// Step is the record of a sub-step.
+func (l *Log) Step(number int32) StepRecord {
+	if l.index != nil {
+		return l.index.Step(number)
+	}
+	return l.Steps[number]
+}
+
+// Message is the record of a message; who receives it is told only by what has been read.
+func (l *Log) Message(number int32) MessageRecord {
+	if l.index != nil {
+		return l.index.Message(number)
+	}
+	return l.Messages[number]
 }
 
 // RepeatRecord is what has been left out since it is what was before: what happened in the period

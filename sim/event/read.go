@@ -1,0 +1,305 @@
+package event
+
+import (
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// reader works out a log from the times of a tape. It goes once through the lanes, to find where
+// each step has its times and what it sends and receives; what else a record tells follows from
+// that as soon as it is asked for.
+type reader struct {
+	e       *engine
+	log     *model.Log
+	at      int32     // the next time on the tape
+	steps   []place   // by number, those of a lane one after the other
+	senders []int32   // of the messages: the numbers of steps
+	turns   []int32   // of all connections that steps name: how many messages were before
+	posts   [][]int32 // of each lane, the steps that post
+	conns   []traffic
+	forms   []form
+	kept    int32 // the form of the first slice of the step that is kept
+}
+
+// place is what is noted of a sub-step: where its times are, and its turns.
+type place struct {
+	at, form, step int32
+	message, turn  int32 // the first that it sends; of the first connection that it names
+}
+
+// form is what sub-steps have in common, or what one has for itself.
+type form struct {
+	moved
+	lane, hops int32 // so many links carry what it sends, and have times on the tape
+	receives   int32 // of named
+	named      []int32
+	await      []schedule.Event
+	computes   bool
+	isPost     bool
+	sources    int32
+}
+
+func (f *form) received() []int32 { return f.named[:f.receives] }
+func (f *form) sent() []int32     { return f.named[f.receives:] }
+
+// traffic is the messages of a connection, and the steps that have received them.
+type traffic struct{ sent, received []int32 }
+
+// newReader goes through the lanes.
+func (e *engine) newReader(log *model.Log) *reader {
+	steps := 0
+	for _, n := range e.tape.steps {
+		steps += int(n)
+	}
+	r := &reader{e: e, log: log, posts: make([][]int32, len(e.lanes)),
+		steps: make([]place, 0, steps), senders: make([]int32, 0, e.tape.sends),
+		turns: make([]int32, 0, 2*e.tape.sends), conns: make([]traffic, len(e.conns))}
+	log.Network, log.Spans = &e.network, e.tape.times
+	if e.isFluid { // where links have cost nobody anything
+		log.Spans = make([]unit.Time, len(e.network.Hops))
+	}
+	for i := range e.lanes {
+		r.lane(int32(i))
+	}
+	return r
+}
+
+// lane goes through a lane.
+func (r *reader) lane(i int32) {
+	e := r.e
+	l := &e.lanes[i]
+	p, number := e.programs[l.rank], i-e.first[l.rank]
+	l.cursor, l.step = p.Walk(int(number)), resolved{place: -1}
+	begin := e.rules.Begin(l.rank, !isEmpty(l.cursor)).T
+	record := model.LaneRecord{Rank: l.rank, Lane: number, Begin: begin, End: begin, Last: -1}
+	for ; !l.cursor.Done(); l.cursor.Next(l.slices) {
+		of := r.kept + l.cursor.Slice()
+		if !l.isKept() {
+			of = r.load(i, l)
+		}
+		r.add(of, l)
+	}
+	if n := int32(len(r.steps)); n > 0 && r.forms[r.steps[n-1].form].lane == i {
+		record.Last, record.End = n-1, r.end(n-1)
+	}
+	r.log.Lanes = append(r.log.Lanes, record)
+}
+
+// add notes the sub-step of a form to which a lane has come.
+func (r *reader) add(of int32, l *lane) {
+	f, number := &r.forms[of], int32(len(r.steps))
+	r.steps = append(r.steps, place{at: r.at, form: of, step: l.cursor.Step,
+		message: int32(len(r.senders)), turn: int32(len(r.turns))})
+	r.at += 1 + f.hops
+	for _, c := range f.received() {
+		x := &r.conns[c]
+		r.turns = append(r.turns, int32(len(x.received)))
+		x.received = append(x.received, number)
+	}
+	for _, c := range f.sent() {
+		x := &r.conns[c]
+		r.turns = append(r.turns, int32(len(x.sent)))
+		x.sent = append(x.sent, int32(len(r.senders)))
+		r.senders = append(r.senders, number)
+	}
+	if f.isPost && l.cursor.Last(l.slices) {
+		r.posts[f.lane] = append(r.posts[f.lane], number)
+	}
+}
+
+// load makes the form of the step to which a lane has come, and those of its slices if it is kept.
+func (r *reader) load(i int32, l *lane) (of int32) {
+	e, s := r.e, &r.e.step
+	e.programs[l.rank].Load(&l.cursor, s)
+	l.named, e.plain = l.named[:0], true
+	for k := range s.From {
+		if s.From[k].Kind == schedule.Message {
+			l.named = append(l.named, e.connect(i, &s.From[k].Peer, false))
+		}
+	}
+	l.receives = int32(len(l.named))
+	f := form{lane: i, receives: l.receives, computes: s.Kernel != nil, isPost: s.Post,
+		sources: int32(len(s.From))}
+	for k := range s.Send {
+		c := e.connect(i, &s.Send[k].Peer, true)
+		if l.named = append(l.named, c); !e.isFluid {
+			path := &e.network.Routes[e.conns[c].route]
+			f.hops += path.To - path.From
+		}
+	}
+	f.named = append(f.named, l.named...)
+	e.keep(i)
+	of = int32(len(r.forms))
+	if l.isKept() {
+		r.kept = of
+		for _, f.moved = range l.step.sizes {
+			r.forms = append(r.forms, f)
+		}
+		return of
+	}
+	if l.cursor.Slice() == 0 {
+		f.await = append(f.await, s.Await...)
+	}
+	e.moved, _ = e.rules.Size(l.spot(), s)
+	f.moved = moved{e.moved, e.cost(i)}
+	r.forms = append(r.forms, f)
+	return of
+}
+
+// ended is the record of a sub-step, but for what it has waited for. Those of what it sends are
+// written to messages, unless that is nil.
+func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepRecord {
+	p := &r.steps[number]
+	f := &r.forms[p.form]
+	start := model.Moment{T: r.e.tape.times[p.at]}
+	s := model.StepRecord{Start: start.T, Done: start.Plus(f.cost).T, Bytes: f.bytes, Lane: f.lane,
+		Step: p.step, By: -1, Held: -1, Computes: f.computes, Sources: f.sources}
+	s.End = s.Done
+	for k := range f.sent() {
+		number := p.message + int32(k)
+		m, left := r.sent(number)
+		if left > s.End {
+			s.End, s.Held = left, number
+		}
+		if messages != nil {
+			messages[number] = m
+		}
+	}
+	return s
+}
+
+// end is E of a sub-step.
+func (r *reader) end(number int32) unit.Time {
+	if int(number) < len(r.log.Steps) {
+		return r.log.Steps[number].End
+	}
+	s := r.ended(number, nil)
+	return s.End
+}
+
+// sent is the record of a message, but for who receives it, and when it has left.
+func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
+	e, step := r.e, r.senders[number]
+	p := &r.steps[step]
+	f := &r.forms[p.form]
+	m = model.MessageRecord{Since: model.Moment{T: e.tape.times[p.at]}.Plus(f.cost).T,
+		Bytes: f.bytes, Step: step, By: -1, To: -1, Peers: int32(len(f.sent()))}
+	if e.late != nil {
+		of := e.rules.Device.Of(f.bytes)
+		m.Late, m.Bytes = of.Latency, model.OnLinks(of, f.bytes, schedule.Bare)
+	}
+	var path *model.Route
+	m.Spans = int64(p.at) + 1
+	for k, c := range f.sent() {
+		m.Route = e.conns[c].route
+		if path = &e.network.Routes[m.Route]; k == int(number-p.message) {
+			break
+		}
+		m.Spans += int64(path.To - path.From)
+	}
+	if e.isFluid {
+		m.Spans = 0
+	}
+	left, m.Arrived = e.leaves(&m, path)
+	return m, left
+}
+
+// came is when a message could be received.
+func (r *reader) came(number int32) unit.Time {
+	if int(number) < len(r.log.Messages) {
+		return r.log.Messages[number].Arrived
+	}
+	m, _ := r.sent(number)
+	return m.Arrived
+}
+
+// cause is what the start of a sub-step had to wait for, as probe.cause finds it: of all that came
+// at that time, the first.
+func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
+	p := &r.steps[number]
+	f := &r.forms[p.form]
+	l := &r.log.Lanes[f.lane]
+	if number > 0 && r.forms[r.steps[number-1].form].lane == f.lane {
+		if r.end(number-1) == start {
+			return model.StepBefore, number - 1
+		}
+	} else if l.Begin == start {
+		return model.RankStart, -1
+	}
+	turns := r.turns[p.turn:]
+	for k, c := range f.received() {
+		if m := r.conns[c].sent[turns[k]]; r.came(m) == start {
+			return model.Arrival, m
+		}
+	}
+	turns = turns[f.receives:]
+	for k, c := range f.sent() {
+		to := &r.e.conns[c]
+		slots := model.Slots(to.class, r.e.lanes[to.src].slots)
+		if slots == 0 || turns[k] < slots {
+			continue
+		}
+		by := r.conns[c].received[turns[k]-slots]
+		if r.e.rules.Freed(model.Moment{T: r.end(by)}).T == start {
+			return model.FreeSlot, by
+		}
+	}
+	for _, v := range f.await {
+		if v.Value <= 0 {
+			continue
+		}
+		by := r.posts[r.e.first[l.Rank]+v.Lane][v.Value-1]
+		if r.end(by) == start {
+			return model.EventPost, by
+		}
+	}
+	panic("event: a step has waited for nothing")
+}
+
+// Step is the record of a sub-step.
+func (r *reader) Step(number int32) model.StepRecord {
+	s := r.ended(number, nil)
+	s.Awaited, s.By = r.cause(number, s.Start)
+	return s
+}
+
+// Message is the record of a message, but for who receives it.
+func (r *reader) Message(number int32) model.MessageRecord {
+	m, _ := r.sent(number)
+	return m
+}
+
+// All writes the records of all sub-steps and messages.
+func (r *reader) All() {
+	e, log := r.e, r.log
+	steps := make([]model.StepRecord, len(r.steps))
+	messages := make([]model.MessageRecord, len(r.senders))
+	for i := range steps {
+		steps[i] = r.ended(int32(i), messages)
+	}
+	log.Messages = messages
+	log.Steps = steps
+	for i := range steps {
+		s := &steps[i]
+		s.Awaited, s.By = r.cause(int32(i), s.Start)
+		p := &r.steps[i]
+		for k, c := range r.forms[p.form].received() {
+			log.Messages[r.conns[c].sent[r.turns[int(p.turn)+k]]].To = int32(i)
+		}
+	}
+	if log.Details != nil {
+		log.Details = make([]model.Detail, 0, len(steps))
+		for i := range e.lanes {
+			l := &e.lanes[i]
+			p := e.programs[l.rank]
+			for c := p.Walk(i - int(e.first[l.rank])); !c.Done(); c.Next(l.slices) {
+				p.Load(&c, &e.step)
+				log.Details = append(log.Details, model.DetailOf(&e.step, &c))
+			}
+		}
+	}
+	if log.Counters != nil {
+		r.count()
+	}
+}

@@ -1,0 +1,77 @@
+package event
+
+import (
+	"cmp"
+	"slices"
+
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// crossed is a message that a link has carried.
+type crossed struct {
+	from, to unit.Time
+	bytes    unit.Bytes
+}
+
+// count has the counters count what each link has carried.
+func (r *reader) count() {
+	e, counters := r.e, r.log.Counters
+	crossings, loads := make([][]crossed, len(counters)), r.messagesOn()
+	for on := range crossings {
+		crossings[on] = make([]crossed, 0, loads[on])
+	}
+	for i := range r.log.Messages {
+		m := &r.log.Messages[i]
+		path := &e.network.Routes[m.Route]
+		if e.isFluid {
+			r.flow(m, path)
+			continue
+		}
+		for hop, on := range e.network.LinksOf(path) {
+			from := e.tape.times[m.Spans+int64(hop)]
+			to := model.Moment{T: from}.Plus(e.links[on].Over(m.Bytes)).T
+			crossings[on] = append(crossings[on], crossed{from, to, m.Bytes})
+		}
+	}
+	for on, list := range crossings {
+		slices.SortFunc(list, func(a, b crossed) int {
+			return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+		})
+		for _, x := range list {
+			counters[on].Carry(x.bytes, x.from, x.to)
+		}
+	}
+	for i := range counters {
+		counters[i].Close()
+	}
+}
+
+// flow counts a message that was alone on its links. Those on one link are of one lane, so they are
+// counted in the order in which they flow.
+func (r *reader) flow(m *model.MessageRecord, path *model.Route) {
+	if m.Bytes == 0 {
+		return
+	}
+	e := r.e
+	left, _ := e.leaves(m, path)
+	for _, on := range e.network.LinksOf(path) {
+		if e.fair.IsLimited(on) {
+			speed := min(e.rules.PaceRate(path.Src, m.Peers), model.FluidRate(path.Slowest))
+			r.log.Counters[on].Flow(m.Bytes, speed, m.Since, left)
+		} else {
+			r.log.Counters[on].Drain(m.Bytes, left, false)
+		}
+	}
+}
+
+// messagesOn is how many messages each link has carried.
+func (r *reader) messagesOn() []int {
+	on := make([]int, len(r.log.Counters))
+	for i := range r.conns {
+		for _, link := range r.e.network.LinksOf(&r.e.network.Routes[r.e.conns[i].route]) {
+			on[link] += len(r.conns[i].sent)
+		}
+	}
+	return on
+}
