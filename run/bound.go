@@ -5,6 +5,7 @@ import (
 	"collsim/collective"
 	"collsim/internal/prose"
 	"collsim/scenarios"
+	"collsim/schedule"
 	"collsim/topology"
 )
 
@@ -23,7 +24,7 @@ func (r *runner) bound(m *made, result *Result) error {
 	}
 	lanes := map[int]int{} // by the number of ranks
 	for _, member := range m.members {
-		lanes[member.schedule.Spec.Ranks] = lanesOf(member)
+		lanes[member.schedule.Spec.Ranks] = lanesOf(member.schedule)
 	}
 	views := []*topology.Graph{r.network.graph}
 	if p.Teams != nil {
@@ -108,9 +109,15 @@ func times(spec collective.Spec, n int) collective.Spec {
 }
 
 // lanesOf is the largest number of lanes of a rank.
-func lanesOf(m member) (lanes int) {
-	for rank := range m.schedule.Alike() {
-		lanes = max(lanes, m.schedule.Program(rank).Lanes())
+func lanesOf(s *schedule.Schedule) (lanes int) {
+	if s.HasRoles() {
+		for role := range s.Roles() {
+			lanes = max(lanes, s.ProgramOfRole(role).Lanes())
+		}
+		return lanes
+	}
+	for rank := range s.Alike() {
+		lanes = max(lanes, s.Program(rank).Lanes())
 	}
 	return lanes
 }

@@ -110,11 +110,13 @@ func TestWorkOfRoles(t *testing.T) {
 		require.NoError(t, err)
 		of := m.members[0].schedule
 		require.True(t, of.AlikeInRoles())
-		c := newCounter(of)
+		c, lanes := newCounter(of), 0
 		for rank := range ranks {
 			c.walk(rank)
+			lanes = max(lanes, of.Program(rank).Lanes())
 		}
 		c.cut(of)
 		require.Equal(t, c.work, workOf(of), "%d ranks", ranks)
+		require.Equal(t, lanes, lanesOf(of), "%d ranks", ranks)
 	}
 }

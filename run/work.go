@@ -54,20 +54,12 @@ func workOf(s *schedule.Schedule) (all work) {
 
 // workOfRoles walks the lanes of the first rank of each role.
 func workOfRoles(s *schedule.Schedule) (all work) {
-	counts, firsts := make([]int64, s.Roles()), make([]int, s.Roles())
-	var peers []int32
-	for rank := range s.Spec.Ranks {
-		var role int32
-		role, peers = s.RoleOf(rank, peers[:0])
-		if counts[role]++; counts[role] == 1 {
-			firsts[role] = rank
-		}
-	}
 	c := newCounter(s)
-	for role, n := range counts {
+	for role := range s.Roles() {
+		first, ranks := s.Role(role)
 		c.work = work{}
-		c.walk(firsts[role])
-		all = all.plus(c.work.times(n))
+		c.walk(first)
+		all = all.plus(c.work.times(int64(ranks)))
 	}
 	return all
 }

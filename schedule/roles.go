@@ -26,6 +26,7 @@ type cast struct {
 	numbers map[roleKey]int32
 	codes   []*code
 	first   []int32 // of each role, the rank that has been asked for it
+	ranks   []int   // how many have it
 }
 
 // place is a rank's role and peers.
@@ -64,7 +65,8 @@ func (s *Schedule) castOf(p *Plan) (*cast, error) {
 					p.Name, rank, peer, p.Spec.Ranks-1)
 			}
 		}
-		if _, known := c.numbers[key]; known {
+		if role, known := c.numbers[key]; known {
+			c.ranks[role]++
 			continue
 		}
 		if len(peers) > mostPeers || len(c.codes) == mostRoles {
@@ -78,6 +80,7 @@ func (s *Schedule) castOf(p *Plan) (*cast, error) {
 		}
 		c.numbers[key] = int32(len(c.codes))
 		c.codes, c.first = append(c.codes, code), append(c.first, int32(rank))
+		c.ranks = append(c.ranks, 1)
 	}
 	return c, nil
 }
@@ -133,6 +136,11 @@ func (s *Schedule) Roles() int {
 		return 0
 	}
 	return len(s.cast.codes)
+}
+
+// Role is the first rank of a role, and how many ranks have it.
+func (s *Schedule) Role(role int) (first, ranks int) {
+	return int(s.cast.first[role]), s.cast.ranks[role]
 }
 
 // RoleOf is which role a rank has; its peers are appended to a list.
