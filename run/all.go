@@ -62,16 +62,17 @@ func (r *Report) Good() bool {
 }
 
 // Run carries out all points, as many at a time as there are processors, one check of numbers at a
-// time. When the context ends, Run returns its error at once, with what is finished; a point that
-// has begun ends unheard. Where a point cannot be run, the error comes with the report of those
-// before it: Done has been told of the same, whoever was faster; the report is nil if there is no
-// result.
+// time; where there are two processors for each, its proof beside its simulation. When the context
+// ends, Run returns its error at once, with what is finished; a point that has begun ends unheard.
+// Where a point cannot be run, the error comes with the report of those before it: Done has been
+// told of the same, whoever was faster; the report is nil if there is no result.
 func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err error) {
 	defer func() { err = s.located(err) }()
 	c := &pool{s: s, options: o, done: make(chan outcome, len(s.Points)),
 		shared: shared{reports: map[string]func() (reference.Report, error){}}}
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(s.Points)))
-	if c.known, workers, err = s.affordable(o.stages(), workers); err != nil {
+	workers := 0
+	c.known, workers, c.spare, err = s.workers(o.stages(), runtime.GOMAXPROCS(0))
+	if err != nil {
 		return nil, err
 	}
 	c.working.Store(int32(workers))
@@ -102,6 +103,15 @@ func (s *Scenario) Run(ctx context.Context, o RunOptions) (report *Report, err e
 	return report, err
 }
 
+// workers is how many points are carried out at once by so many processors, and whether there are
+// two for each, and the memory that two points take: then a point may do two things at once.
+func (s *Scenario) workers(do stages, processors int) (known asked, workers int, spare bool,
+	err error) {
+	known, together, err := s.affordable(do, processors)
+	workers = max(1, min(together, len(s.Points)))
+	return known, workers, together >= 2*workers, err
+}
+
 // nothing is the error of a scenario whose every point is skipped.
 func (r *Report) nothing() error {
 	var list []Candidate
@@ -119,6 +129,7 @@ type pool struct {
 	stop    atomic.Bool  // take no more
 	working atomic.Int32
 	known   asked
+	spare   bool // a point may use two processors
 	numbers sync.Mutex
 	shared  shared
 	done    chan outcome // room for all points: nobody waits to tell
@@ -135,7 +146,7 @@ type outcome struct {
 // work takes points until there are none.
 func (c *pool) work(ctx context.Context) {
 	r := &runner{s: c.s, options: c.options, shared: &c.shared, do: c.options.stages(),
-		known: c.known}
+		known: c.known, spare: c.spare}
 	r.numbers = func(check func()) {
 		c.numbers.Lock()
 		defer c.numbers.Unlock()

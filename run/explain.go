@@ -60,7 +60,8 @@ func (s *Scenario) Explain(p *scenarios.Point) (_ *Explanation, err error) {
 	if err != nil || result.skipped != "" {
 		return nil, err
 	}
-	if err := r.time(m.whole, result); err != nil {
+	ran, err := r.play(m.whole, result)
+	if err := r.time(result, ran, err); err != nil {
 		return nil, err
 	}
 	if err := r.bound(m, result); err != nil {

@@ -30,6 +30,7 @@ type runner struct {
 	known      asked              // points that have been made, and that fit
 	numbers    func(check func()) // runs a check of numbers when the memory for one is free
 	shared     *shared            // checks of numbers that were made; nil makes each anew
+	spare      bool               // there is a second core for each point, and memory
 }
 
 // run carries a point out. The error is a *scenarios.Refusal where the scenario can be changed to
@@ -48,10 +49,20 @@ func (r *runner) run(p *scenarios.Point) (*Result, error) {
 	return result, nil
 }
 
-// carryOut proves, times, computes and bounds what has been made of a point.
+// carryOut proves, times, computes and bounds what has been made of a point. What a proof and a
+// simulation find is the same side by side: neither reads what the other does.
 func (r *runner) carryOut(m *made, result *Result) error {
-	r.prove(m, result)
-	if err := r.time(m.whole, result); err != nil {
+	var ran *sim.Result
+	var err error
+	prove := func() { r.prove(m, result) }
+	play := func() { ran, err = r.play(m.whole, result) }
+	if r.spare {
+		both(prove, play)
+	} else {
+		prove()
+		play()
+	}
+	if err := r.time(result, ran, err); err != nil {
 		return err
 	}
 	if err := r.compute(m, result); err != nil {
@@ -142,24 +153,32 @@ func (r *runner) prove(m *made, result *Result) {
 	}
 }
 
-// time simulates the schedule.
-func (r *runner) time(s *schedule.Schedule, result *Result) error {
+// play simulates the schedule, as often as the result says. It writes nothing into it.
+func (r *runner) play(s *schedule.Schedule, result *Result) (*sim.Result, error) {
 	env, o := r.env(result.Point), sim.Options{Trace: r.options.Trace,
 		Critical: r.critical || r.options.Trace && engineOf(result.Point) != sim.Fold,
 		Engine:   engineOf(result.Point),
 		Folded:   !r.options.Links && result.passes() == 1}
 	if err := env.Graph.Listable(); err != nil && r.options.Links {
-		return result.Point.Refuse("topology.ranks", prose.Unprefixed(err), "")
+		return nil, result.Point.Refuse("topology.ranks", prose.Unprefixed(err), "")
 	}
 	ran, err := r.simulate(s, env, o, result)
 	if err == nil && result.passes() == 2 {
 		ran, err = again(s, env, o, ran)
 	}
+	return ran, err
+}
+
+// time takes in what became of a simulation.
+func (r *runner) time(result *Result, ran *sim.Result, err error) error {
+	var refused *scenarios.Refusal
 	var cost *sim.CostError
 	var unfolded *sim.NotFolded
 	var unswept *sim.NotSwept
 	var large *tooLarge
 	switch {
+	case errors.As(err, &refused):
+		return err
 	case errors.As(err, &large):
 		return large.refusal(result.Point)
 	case errors.As(err, &unfolded) || errors.As(err, &unswept):
