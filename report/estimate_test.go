@@ -56,6 +56,15 @@ func TestEstimateTeams(t *testing.T) {
 	require.Equal(t, r.Messages, e.Messages)
 }
 
+// TestEstimateOfPrograms: what is said of programs alone is said where there is one.
+func TestEstimateOfPrograms(t *testing.T) {
+	const word = "# of programs, time and memory are known to a factor of four only\n"
+	s := load(t, "s.toml", small)
+	require.NotContains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0]}}), word)
+	require.Contains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0]},
+		{Point: s.Points[0], Parts: 2}}), word)
+}
+
 // TestEstimateWords: figures that are not known well are not printed as if they were.
 func TestEstimateWords(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "< 0.1 s", 0.25: "0.2 s", 42: "42 s",

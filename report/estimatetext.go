@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"collsim/internal/prose"
@@ -11,7 +12,8 @@ import (
 )
 
 // EstimateText prints the points of a scenario and what they will cost, in 80 columns where that is
-// possible.
+// possible. Of programs it says how well that is known: what their numbers take depends on the
+// sizes that turn out to be small enough to be computed.
 func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 	var b strings.Builder
 	comment(&b, "collsim "+run.Version, s.Name, prose.Plural(len(run.AllPoints(s)), "point"))
@@ -43,6 +45,9 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 		roughly(memory))
 	if text != "" {
 		b.WriteString("# " + text + "\n")
+	}
+	if slices.ContainsFunc(list, func(e *run.Estimate) bool { return e.Parts > 0 }) {
+		b.WriteString("# of programs, time and memory are known to a factor of four only\n")
 	}
 	return b.String()
 }
