@@ -91,6 +91,25 @@ func TestStreamInTime(t *testing.T) {
 	require.Contains(t, text, "# proof    all 12: ")
 }
 
+// TestStreamLeftOut: points that were left out are waited for no longer than until the next has
+// come, each once, in every scenario anew.
+func TestStreamLeftOut(t *testing.T) {
+	text := strings.Replace(small, `"ring"`, `["ring", "one-shot"]`, 1)
+	var b strings.Builder
+	out := NewStream(func(text string) { b.WriteString(text) })
+	for range 2 {
+		s := load(t, "s.toml", text, `collective.bytes=["1 KiB", "2 KiB", "4 KiB", "8 KiB"]`)
+		r := runAll(t, s)
+		out.Begin(s)
+		b.Reset()
+		for _, c := range []struct{ take, groups int }{{1, 0}, {2, 0}, {3, 1}, {5, 1}, {7, 2}} {
+			out.Take(r.Results[c.take])
+			require.Equal(t, c.groups, strings.Count(b.String(), "# all_reduce "), "after %d", c.take)
+		}
+		out.End(r)
+	}
+}
+
 // TestStreamEnds: of a scenario that ends early, what there is is printed; of one without a result,
 // nothing is until it ends.
 func TestStreamEnds(t *testing.T) {
