@@ -36,9 +36,6 @@ type amount struct {
 
 // amountOf follows from the schedule and the point alone (cost.go).
 func amountOf(s *schedule.Schedule, p *scenarios.Point) amount {
-	if p.Check.Full {
-		return amount{}
-	}
 	c := costOf(s, p, workOf(s), 1)
 	return c.amount(s, p)
 }
@@ -51,7 +48,7 @@ func (c *cost) amount(s *schedule.Schedule, p *scenarios.Point) amount {
 		if why == "" {
 			return amount{outputs: sampledOutputs}
 		}
-		if c.walk > max(rest, patience) {
+		if c.walk > patience {
 			return amount{none: fmt.Sprintf("a check would carry out %d steps, which takes about %.0f s, "+
 				"and none of a sample can be made: %s (check.full = true makes it)",
 				workOf(s).steps, c.walk, why)}
