@@ -1,6 +1,9 @@
 package schedule
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // add appends the step that combines sources, stores the value and sends it.
 func (l *Lane) add(into []Region, to []int, sources ...Source) {
@@ -134,15 +137,13 @@ func (l *Lane) resolve(r Region, write bool) Region {
 		l.misuse("%v has no working copy: name In or Out", kind)
 		return r
 	}
-	out := 0
-	for i := range r.count() {
-		if write || l.isWritten(r.block(i)) {
-			out++
-		}
+	out := r.count()
+	if !write {
+		out = l.countWritten(r)
 	}
-	if out != 0 && out != int(r.count()) {
+	if out != 0 && out != r.count() {
 		l.misuse("%d of %d chunks are still input, the others output: one step cannot take both",
-			int(r.count())-out, r.count())
+			r.count()-out, r.count())
 		return r
 	}
 	buffer, single := Input, kind.Gathers()
@@ -161,20 +162,37 @@ func (l *Lane) resolve(r Region, write bool) Region {
 	return Region{Buffer: buffer, Tile: r.Tile, Run: 1, Times: 1}
 }
 
-// key numbers the blocks of all tiles.
-func (l *Lane) key(block int32) int64 {
-	n := l.blocks(work)
-	return int64(l.tile)*int64(n) + int64(mod(block, n))
-}
-
-func (l *Lane) isWritten(block int32) bool { return l.written.has(l.key(block)) }
-
-// write remembers that a region of the working copy is the output's.
-func (l *Lane) write(r Region) {
-	for i := range r.count() {
-		l.written.add(l.key(r.block(i)))
+// runs visits the numbers of a region's blocks, among those of all tiles, as runs from … to−1.
+func (l *Lane) runs(r *Region, visit func(from, to int64)) {
+	n := int64(l.blocks(work))
+	base, each := int64(l.tile)*n, int64(r.Run)
+	if r.List != nil {
+		each = 1
+	}
+	for i := int32(0); i < r.count(); i += int32(each) {
+		first := int64(mod(r.block(i), int32(n)))
+		end := min(first+each, n)
+		visit(base+first, base+end)
+		for left := each - (end - first); left > 0; left -= min(left, n) { // from the first block on
+			visit(base, base+min(left, n))
+		}
 	}
 }
+
+func (l *Lane) isWritten(block int32) bool {
+	n := l.blocks(work)
+	k := int64(l.tile)*int64(n) + int64(mod(block, n))
+	return l.written.count(k, k+1) > 0
+}
+
+// countWritten is how many blocks of a region of the working copy are the output's.
+func (l *Lane) countWritten(r Region) (n int32) {
+	l.runs(&r, func(from, to int64) { n += int32(l.written.count(from, to)) })
+	return n
+}
+
+// write remembers that a region of the working copy is the output's.
+func (l *Lane) write(r Region) { l.runs(&r, l.written.add) }
 
 // marks are a set of numbers, most of which lie beside those that were asked for last.
 type marks struct {
@@ -200,20 +218,39 @@ func (m *marks) page(k int64) *page {
 	return m.last
 }
 
-func (m *marks) has(k int64) bool {
-	p := m.page(k)
-	return p != nil && p[k>>6&7]&(1<<(k&63)) != 0
+// count is how many of the numbers from … to−1 are in the set.
+func (m *marks) count(from, to int64) (n int) {
+	for from < to {
+		mask, end := wordOf(from, to)
+		if p := m.page(from); p != nil {
+			n += bits.OnesCount64(p[from>>6&7] & mask)
+		}
+		from = end
+	}
+	return n
 }
 
-func (m *marks) add(k int64) {
-	p := m.page(k)
-	if p == nil {
-		if m.pages == nil {
-			m.pages = map[int64]*page{}
+// add puts the numbers from … to−1 into the set.
+func (m *marks) add(from, to int64) {
+	for from < to {
+		mask, end := wordOf(from, to)
+		p := m.page(from)
+		if p == nil {
+			if m.pages == nil {
+				m.pages = map[int64]*page{}
+			}
+			p = new(page)
+			m.at, m.last = from>>pageBits, p
+			m.pages[m.at] = p
 		}
-		p = new(page)
-		m.at, m.last = k>>pageBits, p
-		m.pages[m.at] = p
+		p[from>>6&7] |= mask
+		from = end
 	}
-	p[k>>6&7] |= 1 << (k & 63)
+}
+
+// wordOf is the bits of the numbers from … to−1 in the word that the first of them is in, and where
+// that word or they end.
+func wordOf(from, to int64) (mask uint64, end int64) {
+	end = min((from|63)+1, to)
+	return ^uint64(0) >> (64 - (end - from)) << (from & 63), end
 }
