@@ -32,6 +32,9 @@ type Algorithm struct {
 
 	// Group translates rank 0's program to the other ranks; nil is a program for every rank.
 	Group func(ranks int) schedule.Group
+	// Mirrored says that rank g's program has chunks translated by g with its digits in the opposite
+	// order.
+	Mirrored bool
 	// Roles says which ranks do the same as seen from their peers, where no group does; nil: none.
 	Roles func(ranks int) schedule.Roles
 	// Even says that without a group every rank does as much as rank 0: see schedule.Plan.
@@ -177,7 +180,7 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 	}
 	p := schedule.Plan{Name: a.Name, Spec: spec, Chunks: count(a.Chunks, spec.Ranks),
 		Segment: segment, Lanes: count(a.Lanes, spec.Ranks), Channels: max(o.Channels, 1),
-		Slices: max(o.Slices, 1), Slots: o.Slots, Even: a.Even}
+		Slices: max(o.Slices, 1), Slots: o.Slots, Even: a.Even, Mirrored: a.Mirrored}
 	if a.Group != nil {
 		p.Group = a.Group(spec.Ranks)
 	}

@@ -17,6 +17,7 @@ var recursiveDoublingAllGather = Algorithm{
 	When:    "short blocks at powers of two, where partners stay aligned",
 	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.1; fold: MPICH recexch",
 	Formula: "k·α + (p−1)/p·n·β",
+	Group:   flips,
 	Lane:    func(l *Lane) { doublingGather(l, l.Ranks-1) },
 	Cost:    func(p, _ int) Cost { return doublingCost(p, p-1) },
 }

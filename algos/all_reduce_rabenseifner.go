@@ -22,6 +22,9 @@ var rabenseifnerAllReduce = Algorithm{
 	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.5",
 	Formula: "2·k·α + 2·((q−1)/q+f)·n·β + ((q−1)/q+f)·n·γ",
 	Chunks:  func(ranks int) int { return foldOf(ranks).q },
+	Group:   flips,
+	// Who differs in the lowest bit halves first: chunks differ in the highest one.
+	Mirrored: true,
 	Lane: func(l *Lane) {
 		f := foldOf(l.Ranks)
 		me := f.number(l.Rank)

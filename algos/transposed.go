@@ -1,6 +1,9 @@
 package algos
 
-import "collsim/collective"
+import (
+	"collsim/collective"
+	"collsim/schedule"
+)
 
 // Algorithms that are others run backwards: what moved data one way sums it, or moves it, the other
 // way. Costs, rounds and messages are those of the original, with an addition for every block that
@@ -34,8 +37,14 @@ var recursiveHalvingReduceScatter = Algorithm{
 var doublingAllGatherOfAll = Algorithm{
 	Name:  "recursive-doubling",
 	Kinds: recursiveDoublingAllGather.Kinds,
-	Lane:  func(l *Lane) { doublingGather(l, l.Ranks) },
-	Cost:  func(p, _ int) Cost { return doublingCost(p, p) },
+	Group: func(ranks int) schedule.Group {
+		if ranks == 2 { // a ring has the same group, and operands in no order
+			return nil
+		}
+		return flips(ranks)
+	},
+	Lane: func(l *Lane) { doublingGather(l, l.Ranks) },
+	Cost: func(p, _ int) Cost { return doublingCost(p, p) },
 }
 
 // Ring reduce_scatter: an all_gather round the ring the other way, backwards. Block r sets out from

@@ -32,9 +32,13 @@ type folding struct {
 	ranks  int32
 	strips []schedule.Strip // of the inputs
 	copies bool             // their blocks are copies of the whole
-	length int64            // of an input
-	sums   map[*value]sum   // how values were made, of copies that are added
-	all    []seg            // what resolve and apart have made last
+	// mirrored is whether a rank's blocks are those of its digits in the opposite order.
+	mirrored bool
+	widths   []schedule.Width // of messages, by handle
+	torn     bool             // operands of other ranks do not stand as those of rank 0 do
+	length   int64            // of an input
+	sums     map[*value]sum   // how values were made, of copies that are added
+	all      []seg            // what resolve and apart have made last
 }
 
 // sum is left plus right, which was translated so that its block was left's.
@@ -74,7 +78,9 @@ func foldingOf(s *schedule.Schedule, o Options) (*folding, string) {
 			}
 		}
 	}
-	if !seenAlike(spec, s.Group, strips[schedule.Input], strips[schedule.Output]) {
+	f.mirrored = s.Mirrored(schedule.Input)
+	if !seenAlike(spec, s.Group, strips[schedule.Input], strips[schedule.Output]) ||
+		f.mirrored != s.Mirrored(schedule.Output) || f.mirrored && spec.Kind != collective.AllReduce {
 		return nil, "the collective is not the same from every rank"
 	}
 	if f.strips = strips[schedule.Input]; f.strips == nil {
@@ -138,6 +144,7 @@ func (f *folding) block(off int64) (s *schedule.Strip, block int32, left int64) 
 
 // arrive appends what has come from a rank, as it is seen from here.
 func (f *folding) arrive(into, segs []seg, from int32) []seg {
+	from = f.moves(from)
 	for _, g := range segs {
 		if g.v == nil || g.v == spoilt {
 			into = appendSeg(into, g)
@@ -152,6 +159,31 @@ func (f *folding) arrive(into, segs []seg, from int32) []seg {
 		}
 	}
 	return into
+}
+
+// moves is the translation of blocks by a rank, and the rank of a block: rank 0 of block 0.
+func (f *folding) moves(rank int32) int32 {
+	if f.mirrored {
+		return f.group.Mirror(rank)
+	}
+	return rank
+}
+
+// stand notes how the operands and messages of a step stand on other ranks.
+func (f *folding) stand(s *schedule.Schedule, at *schedule.Visit) {
+	w, ok := s.WidthOf(at.Step)
+	for _, handle := range at.In {
+		ok = ok && (handle < 0 || f.widths[handle] == w)
+	}
+	for _, handle := range at.Out {
+		for int(handle) >= len(f.widths) {
+			f.widths = append(f.widths, schedule.Width{})
+		}
+		if handle >= 0 {
+			f.widths[handle] = w
+		}
+	}
+	f.torn = f.torn || !ok
 }
 
 // together is how many blocks, from one on, a translation moves equally far.
@@ -184,7 +216,7 @@ func isOwn(v *value) bool { return v != nil && v != spoilt && len(v.runs) == 0 }
 
 // leaf is rank 0's own input as seen from a block.
 func (f *folding) leaf(own *value, block int32) *value {
-	return inputOf(int32(own.tree)*f.ranks + f.group.Sub(0, block))
+	return inputOf(int32(own.tree)*f.ranks + f.group.Sub(0, f.moves(block)))
 }
 
 // resolve makes values of rank 0's own inputs, block by block.
@@ -294,7 +326,7 @@ func (f *folding) seen(c cell, n int64) (cell, int64) {
 	if isOwn(c.v) {
 		c.v = f.leaf(c.v, block)
 	}
-	c.v = f.moved(c.v, block)
+	c.v = f.moved(c.v, f.moves(block))
 	if f.copies {
 		c.off %= f.length
 	}

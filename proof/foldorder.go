@@ -30,7 +30,7 @@ func (f *folding) keepsOrder(x, y seg, from int32) bool {
 // within reports whether all inputs of a value, as rank 0 sees it in a block, are of n ranks from
 // first on.
 func (f *folding) within(v *value, block, first, n int32) bool {
-	for _, r := range f.movedRuns(nil, v.runs, block) {
+	for _, r := range f.movedRuns(nil, v.runs, f.moves(block)) {
 		from, to := r.from%f.ranks, (r.to-1)%f.ranks
 		if from > to || from < first || to >= first+n {
 			return false

@@ -210,6 +210,8 @@ func (g *grouper) other(region string) string {
 	switch {
 	case region == "":
 		return ""
+	case strings.Contains(region, "[") && g.IntN(4) > 0:
+		return g.elsewhere(region)
 	case !isList || g.IntN(5) == 0:
 		return []string{"in", "out"}[g.IntN(2)] + strings.TrimPrefix(region, buffer)
 	}
@@ -290,7 +292,11 @@ func groupedText(rng *rand.Rand) string {
 		op = "float32 avg"
 	}
 	inPlace := ""
-	switch rng.IntN(7) {
+	what := rng.IntN(9)
+	if what >= 7 && (n < 4 || n != 1<<len(group)) { // no bits
+		what = 2
+	}
+	switch what {
 	case 0:
 		kind, op, out = "all_gather", "float32", rankCut
 		if rng.IntN(2) == 0 {
@@ -332,6 +338,14 @@ func groupedText(rng *rand.Rand) string {
 		kind, op = "send_recv", "float32"
 		g.send("in", 1%g.n)
 		g.recv(g.n-1, "out")
+	case 7, 8:
+		mirrored := rng.IntN(2) == 0
+		if mirrored {
+			rankCut = strings.Replace(rankCut, "by rank", "by mirrored rank", 1)
+		}
+		kind, in, out, count = "all_reduce", rankCut, rankCut, n*count
+		g.copy(g.run("in", 0, g.n), g.run("out", 0, g.n), scaled)
+		g.allReduceRuns(mirrored)
 	}
 	g.fuse()
 	for range rng.IntN(3) * rng.IntN(2) {

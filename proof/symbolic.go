@@ -70,6 +70,9 @@ func (v *verifier) report(kind schedule.ViolationKind, at *schedule.Visit, chunk
 // step carries one sub-step out on values.
 func (v *verifier) step(at *schedule.Visit) error {
 	s := at.Step
+	if v.fold != nil {
+		v.fold.stand(v.s, at)
+	}
 	if !s.Moves() && len(s.Send) == 0 { // nothing is stored or passed on
 		return nil
 	}

@@ -51,7 +51,11 @@ func inputTree(rank int32) uint64 { return scramble(uint64(rank) + 1) }
 func plus(a, b *value) *value {
 	v := &value{tree: scramble(a.tree + b.tree), scaled: a.scaled}
 	v.ordered = a.ordered && b.ordered && a.runs[len(a.runs)-1].to <= b.runs[0].from
-	v.runs = union(v.small[:0], a.runs, b.runs)
+	runs := v.small[:0]
+	if most := len(a.runs) + len(b.runs); most > len(v.small) {
+		runs = make([]run, 0, most)
+	}
+	v.runs = union(runs, a.runs, b.runs)
 	return v
 }
 

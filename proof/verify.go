@@ -97,6 +97,9 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 		return v.prove(o, names)
 	}
 	p, found := v.prove(o, names)
+	if v.fold.torn {
+		return newVerifier(s).prove(o, names)
+	}
 	if p == nil && v.steps*int64(s.Spec.Ranks) <= mostTold {
 		return newVerifier(s).prove(o, names)
 	}

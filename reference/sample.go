@@ -27,6 +27,7 @@ func Samples(s *schedule.Schedule) string {
 type frame struct {
 	s      *schedule.Schedule
 	strips [schedule.FirstTensor][]schedule.Strip // of memories whose blocks are numbered by ranks
+	named  [schedule.FirstTensor]schedule.Buffer  // which says how: by ranks, or mirrored ones
 }
 
 func frameOf(s *schedule.Schedule) (*frame, string) {
@@ -52,10 +53,11 @@ func frameOf(s *schedule.Schedule) (*frame, string) {
 		if !ok || base != 0 {
 			return nil, "blocks are not the same from every rank"
 		}
-		if have := f.strips[home]; have != nil && !slices.Equal(have, strips) {
+		if have := f.strips[home]; have != nil && (!slices.Equal(have, strips) ||
+			s.Mirrored(b) != s.Mirrored(f.named[home])) {
 			return nil, "input and output lie in one memory and are cut differently"
 		}
-		f.strips[home] = strips
+		f.strips[home], f.named[home] = strips, b
 	}
 	if s.Spec.InPlace && s.ByRank(schedule.Input) != s.ByRank(schedule.Output) {
 		return nil, "input and output lie in one memory, and one of them is cut by ranks"
@@ -85,6 +87,7 @@ func (f *frame) moved(memory schedule.Buffer, x int64, by int32, back bool) int6
 		}
 		block := int32((x - p.Off) / p.Size)
 		to := block
+		by = f.s.Moves(f.named[memory], by)
 		if back {
 			to = f.s.Group.Sub(block, by)
 		} else {
@@ -168,7 +171,9 @@ func (e *errLarge) Error() string { return e.text }
 // walk notes what rank 0 does.
 func (p *sample) walk(slots int) error {
 	var sent []int32 // by handle, the action
+	var widths []schedule.Width
 	hook := func(v *schedule.Visit) error {
+		w, ok := p.s.WidthOf(v.Step)
 		a := action{pending: -1, scale: v.Step.Scale, ranked: v.Step.Ranked}
 		a.sources[0], a.targets[0] = int32(len(p.sources)), int32(len(p.targets))
 		for i := range v.Step.From {
@@ -176,6 +181,7 @@ func (p *sample) walk(slots int) error {
 			o := from{sender: -1, scale: f.Scale}
 			if f.Kind == schedule.Message {
 				o.sender, o.far = sent[v.In[i]], f.Peer.Rank
+				ok = ok && widths[v.In[i]] == w
 			} else {
 				o.region = p.place(v.Spot(), &f.Region)
 			}
@@ -187,11 +193,14 @@ func (p *sample) walk(slots int) error {
 		a.sources[1], a.targets[1] = int32(len(p.sources)), int32(len(p.targets))
 		for _, handle := range v.Out {
 			for int(handle) >= len(sent) {
-				sent = append(sent, 0)
+				sent, widths = append(sent, 0), append(widths, schedule.Width{})
 			}
 			if handle >= 0 {
-				sent[handle] = int32(len(p.actions))
+				sent[handle], widths[handle] = int32(len(p.actions)), w
 			}
+		}
+		if !ok {
+			return &errLarge{"the operands of other ranks do not stand as those of rank 0 do"}
 		}
 		p.actions = append(p.actions, a)
 		if len(p.spans) > mostSpans {

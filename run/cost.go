@@ -31,6 +31,7 @@ const (
 	sweepOwnMessageTime = 5000  // also to be swept
 	proofStepTime       = 260
 	proofBlockTime      = 60
+	proofValueTime      = 2400 // a block of the largest message, where one rank stands for all
 	numberStepTime      = 550
 	numberBlockTime     = 250
 	sampleStepTime      = 900  // a step of one rank that stands for all, in a sample of outputs,
@@ -77,6 +78,7 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	if p.Check.Proof {
 		c.prove = 1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
 			float64(proofBlockTime*float64(all.blocks))) / float64(stoodFor(s))
+		c.prove += float64(1e-9 * proofValueTime * float64(foldedValues(s, w)))
 		if stoodFor(s) > 1 && s.HasRoles() {
 			c.prove += float64(1e-9 * foldRankTime * float64(s.Spec.Ranks))
 		}

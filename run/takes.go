@@ -46,6 +46,7 @@ const (
 	proofCellBytes       = 40 // a part of a memory
 	proofPlaceBytes      = 400
 	proofConnectionBytes = 200
+	proofValueBytes      = 400 // a block of the largest message, where one rank stands for all
 	moveBytes            = 120 // of a sub-step, in a check of numbers,
 	partBytes            = 20  // and of each block that it names
 	heightBytes          = 3   // of a part of a memory
@@ -147,11 +148,23 @@ func folded(s *schedule.Schedule, w work, classes int64) unit.Bytes {
 
 // proofTakes is what a proof of a schedule takes, of one rank where that stands for all.
 func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
-	t := float64(1 / float64(stoodFor(s)) * proofNeeds(w))
+	t := float64(1/float64(stoodFor(s))*proofNeeds(w)) +
+		float64(proofValueBytes*float64(foldedValues(s, w)))
 	if stoodFor(s) > 1 && s.HasRoles() {
 		t += float64(classedRankBytes * float64(s.Spec.Ranks))
 	}
 	return bytesOf(t)
+}
+
+// foldedValues is how many sums of inputs rank 0 makes at once in a proof in which it stands for
+// all: one for each block of the largest message, none of which is that of another. Where all ranks
+// are walked, they share them.
+func foldedValues(s *schedule.Schedule, w work) int64 {
+	if !s.Spec.Kind.Reduces() || !s.ByRank(schedule.Input) || stoodFor(s) < s.Spec.Ranks {
+		return 0
+	}
+	block := s.Len(schedule.Input, 0) / int64(s.Blocks(schedule.Input)) * int64(s.Spec.Type.Width())
+	return w.largest / max(block, 1)
 }
 
 // stoodFor is how many ranks one stands for in a proof.

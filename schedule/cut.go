@@ -73,6 +73,9 @@ type Level struct {
 	// ByRank says that the level's parts are numbered by ranks: in a schedule with a group, rank
 	// g's program names the parts of rank 0's program translated by g.
 	ByRank bool
+	// Mirrored says, of a level ByRank, that part and rank correspond with the digits of one of them
+	// in the opposite order: rank g translates by Group.Mirror(g).
+	Mirrored bool
 }
 
 // Cut divides a buffer by its levels, outermost first. Without levels it is one block.
@@ -177,6 +180,12 @@ func (c Cut) byRank() bool {
 	return l != nil && l.ByRank
 }
 
+// mirrored reports whether they are numbered by mirrored ranks.
+func (c Cut) mirrored() bool {
+	l := c.level(Block)
+	return l != nil && l.Mirrored
+}
+
 // place is where an element run lies: the part of a buffer of length n that the indices name.
 func (c Cut) place(n int64, at indices) span {
 	s := c.within(span{0, n}, at)
@@ -229,6 +238,8 @@ func (c Cut) validate(ranks int) error {
 			return fmt.Errorf("schedule: only tiles are cut by size")
 		case l.Axis != Tile && l.Split != Table && l.N > 1<<24:
 			return fmt.Errorf("schedule: a cut into %d %ss is too fine", l.N, axisNames[l.Axis])
+		case l.Mirrored && !l.ByRank:
+			return fmt.Errorf("schedule: only what is numbered by rank is so by mirrored rank")
 		case l.ByRank && (l.Axis != Block || l.parts(0) != int64(ranks)):
 			return fmt.Errorf("schedule: only blocks, as many as ranks, are numbered by rank")
 		}

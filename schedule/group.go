@@ -50,6 +50,64 @@ func (g Group) Sub(a, b int32) int32 {
 	return rest
 }
 
+// Mirror is a with its digits in the opposite order.
+//
+// REQUIRES: the group is the same read backwards.
+func (g Group) Mirror(a int32) (m int32) {
+	for i := len(g) - 1; i >= 0; i-- {
+		m, a = m*g[i]+a%g[i], a/g[i]
+	}
+	return m
+}
+
+// whole reports whether a region, of as many blocks as ranks, stays in order under a group of
+// several digits, of which the last are bits: one run, of as many blocks as some last bits count,
+// which begins where these are 0. It is translated by the digits before them.
+func (g Group) whole(r *Region) bool {
+	if len(g) < 2 || r.List != nil || r.Times != 1 || r.Run < 2 || r.Run&(r.Run-1) != 0 ||
+		r.First&(r.Run-1) != 0 {
+		return false
+	}
+	for i, n := len(g), r.Run; n > 1; n /= 2 {
+		if i--; i < 0 || g[i] != 2 {
+			return false
+		}
+	}
+	return true
+}
+
+// Width is how a step's blocks are translated: so many at a time, which stay in order, of a buffer
+// whose blocks are mirrored or not. The zero value is one by one.
+type Width struct {
+	Blocks   int32
+	Mirrored bool
+}
+
+// WidthOf is how the regions of a step of rank 0 are translated; false if that is not the same of
+// all of them, or if what is received from a rank is translated by some of the bits that a run
+// leaves alone: then the operands of other ranks do not stand as those of rank 0 do.
+func (s *Schedule) WidthOf(step *Step) (w Width, ok bool) {
+	first, same := true, true
+	step.regions(func(r *Region) {
+		var own Width
+		if s.byRank[r.Buffer] && s.Group.whole(r) {
+			own = Width{r.Run, s.mirrored[r.Buffer]}
+		}
+		same = same && (first || own == w)
+		w, first = own, false
+	})
+	for i := range step.From {
+		if f := &step.From[i]; f.Kind == Message && w.Blocks > 0 {
+			far := f.Peer.Rank
+			if w.Mirrored {
+				far = s.Group.Mirror(far)
+			}
+			same = same && far&(w.Blocks-1) == 0
+		}
+	}
+	return w, same
+}
+
 // keeps reports whether a region, of as many blocks as ranks, has its shape from every rank: its
 // blocks differ in the first digit alone, which is added to modulo its radix as they are.
 func (g Group) keeps(r *Region) bool {
@@ -71,6 +129,21 @@ func (g Group) validate(ranks int) error {
 	}
 	if len(g) == 0 || order != ranks {
 		return fmt.Errorf("schedule: group %v acts on %d ranks, not on %d", []int32(g), order, ranks)
+	}
+	return nil
+}
+
+// mirrors says what is wrong with a cut whose blocks are numbered by mirrored ranks.
+func (g Group) mirrors(c Cut) error {
+	l := c.level(Block)
+	if l == nil || !l.Mirrored {
+		return nil
+	}
+	for i := range g {
+		if g[i] != g[len(g)-1-i] {
+			return fmt.Errorf("schedule: group %v is another one read backwards: its ranks are not mirrored",
+				[]int32(g))
+		}
 	}
 	return nil
 }

@@ -165,18 +165,8 @@ func (l *Lane) resolve(r Region, write bool) Region {
 // runs visits the numbers of a region's blocks, among those of all tiles, as runs from … to−1.
 func (l *Lane) runs(r *Region, visit func(from, to int64)) {
 	n := int64(l.blocks(work))
-	base, each := int64(l.tile)*n, int64(r.Run)
-	if r.List != nil {
-		each = 1
-	}
-	for i := int32(0); i < r.count(); i += int32(each) {
-		first := int64(mod(r.block(i), int32(n)))
-		end := min(first+each, n)
-		visit(base+first, base+end)
-		for left := each - (end - first); left > 0; left -= min(left, n) { // from the first block on
-			visit(base, base+min(left, n))
-		}
-	}
+	base := int64(l.tile) * n
+	r.runs(n, func(from, to int64) { visit(base+from, base+to) })
 }
 
 func (l *Lane) isWritten(block int32) bool {
@@ -193,6 +183,22 @@ func (l *Lane) countWritten(r Region) (n int32) {
 
 // write remembers that a region of the working copy is the output's.
 func (l *Lane) write(r Region) { l.runs(&r, l.written.add) }
+
+// runs visits a region's blocks, of n that there are, as runs from … to−1.
+func (r *Region) runs(n int64, visit func(from, to int64)) {
+	each := int64(r.Run)
+	if r.List != nil {
+		each = 1
+	}
+	for i := int32(0); i < r.count(); i += int32(each) {
+		first := int64(mod(r.block(i), int32(n)))
+		end := min(first+each, n)
+		visit(first, end)
+		for left := each - (end - first); left > 0; left -= min(left, n) { // from the first block on
+			visit(0, min(left, n))
+		}
+	}
+}
 
 // marks are a set of numbers, most of which lie beside those that were asked for last.
 type marks struct {
@@ -244,6 +250,17 @@ func (m *marks) add(from, to int64) {
 			m.pages[m.at] = p
 		}
 		p[from>>6&7] |= mask
+		from = end
+	}
+}
+
+// remove takes the numbers from … to−1 out of the set.
+func (m *marks) remove(from, to int64) {
+	for from < to {
+		mask, end := wordOf(from, to)
+		if p := m.page(from); p != nil {
+			p[from>>6&7] &^= mask
+		}
 		from = end
 	}
 }

@@ -23,11 +23,16 @@ func TestMarks(t *testing.T) {
 				}
 			}
 			require.Equal(t, want, m.count(from, to), "%d of %d to %d", want, from, to)
-			if random.IntN(2) == 0 {
-				m.add(from, to)
-				for k := from; k < to; k++ {
-					one[k] = true
-				}
+			is, change := true, m.add
+			switch random.IntN(3) {
+			case 0:
+				continue
+			case 1:
+				is, change = false, m.remove
+			}
+			change(from, to)
+			for k := from; k < to; k++ {
+				one[k] = is
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -237,8 +238,11 @@ func (p *parser) cut(args []string) error {
 		}
 		l := Level{Axis: Axis(axis), Split: Split(split)}
 		words = words[2:]
-		if n := len(words); n > 2 && words[n-2] == "by" && words[n-1] == "rank" {
+		switch n := len(words); {
+		case n > 2 && slices.Equal(words[n-2:], []string{"by", "rank"}):
 			l.ByRank, words = true, words[:n-2]
+		case n > 3 && slices.Equal(words[n-3:], []string{"by", "mirrored", "rank"}):
+			l.ByRank, l.Mirrored, words = true, true, words[:n-3]
 		}
 		if err := l.numbers(words); err != nil {
 			return err

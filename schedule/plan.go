@@ -14,6 +14,8 @@ type Plan struct {
 	// Group declares that rank g does what rank 0 does, translated by g: Lane is then called for
 	// rank 0 only. Blocks of buffers cut into one block a rank are translated, others are not.
 	Group Group
+	// Mirrored numbers the chunks of a vector, as many as ranks of a group, by mirrored ranks.
+	Mirrored bool
 	// Roles declares, of a plan without a group, which ranks do the same as seen from their peers:
 	// Lane is then called for the first rank of each role only.
 	Roles Roles
@@ -207,7 +209,8 @@ func (p *Plan) cuts() [3]Cut {
 		chunks := Cut{}
 		if p.Chunks > 1 {
 			byRank := p.Group != nil && p.Chunks == spec.Ranks
-			chunks = append(chunks, Level{Axis: Block, N: int64(p.Chunks), ByRank: byRank})
+			chunks = append(chunks, Level{Axis: Block, N: int64(p.Chunks), ByRank: byRank,
+				Mirrored: byRank && p.Mirrored})
 		}
 		cut := join(inner, chunks, tiles)
 		return [3]Cut{Input: cut, Output: cut, Scratch: join(p.scratch(), inner, tiles)}

@@ -259,13 +259,18 @@ func (p *Program) settleRegion(r *Region) {
 	if p.rank == 0 || g == nil || !p.schedule.byRank[r.Buffer] {
 		return
 	}
+	by := p.schedule.Moves(r.Buffer, p.rank)
+	if g.whole(r) {
+		r.First = g.Add(r.First, by) &^ (r.Run - 1)
+		return
+	}
 	if r.List == nil && (len(g) == 1 || r.count() == 1 || g.keeps(r)) {
-		r.First = g.Add(r.First, p.rank)
+		r.First = g.Add(r.First, by)
 		return
 	}
 	list := make([]int32, r.count())
 	for i := range list {
-		list[i] = g.Add(mod(r.block(int32(i)), n), p.rank)
+		list[i] = g.Add(mod(r.block(int32(i)), n), by)
 	}
 	r.List = list
 }

@@ -27,10 +27,12 @@ type Schedule struct {
 	// longest is its length on the rank where it is longest, of a buffer that is cut into tiles.
 	longest []int64
 	byRank  []bool
-	isEven  []bool // EvenBlocks
-	role    func(rank int32) *code
-	cast    *cast // of Plan.Roles
-	even    bool  // ranks differ in order alone: see Plan.Even
+	// mirrored is of which the numbers are those of mirrored ranks.
+	mirrored []bool
+	isEven   []bool // EvenBlocks
+	role     func(rank int32) *code
+	cast     *cast // of Plan.Roles
+	even     bool  // ranks differ in order alone: see Plan.Even
 
 	parts  []part // of Compose, on tensors
 	beside []Part // of Compose, beside each other
@@ -145,14 +147,17 @@ func (s *Schedule) settle() error {
 	}
 	n := s.Buffers()
 	s.blocks, s.tiles, s.byRank = make([]int32, n), make([]int64, n), make([]bool, n)
-	s.longest, s.isEven = make([]int64, n), make([]bool, n)
+	s.longest, s.isEven, s.mirrored = make([]int64, n), make([]bool, n), make([]bool, n)
 	for b := range Buffer(n) {
 		cut := *s.cut(b)
 		if err := cut.validate(s.Spec.Ranks); err != nil {
 			return fmt.Errorf("%w (buffer %s)", err, s.BufferName(b))
 		}
+		if err := s.Group.mirrors(cut); err != nil {
+			return fmt.Errorf("%w (buffer %s)", err, s.BufferName(b))
+		}
 		s.blocks[b] = cut.blocks()
-		s.byRank[b] = cut.byRank()
+		s.byRank[b], s.mirrored[b] = cut.byRank(), cut.mirrored()
 		s.tiles[b] = s.mostTiles(b)
 		s.isEven[b] = s.evenBlocks(b)
 	}

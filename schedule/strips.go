@@ -9,6 +9,19 @@ type Strip struct{ Off, Size int64 }
 // ByRank reports whether a buffer is cut into one block a rank, which a group translates.
 func (s *Schedule) ByRank(b Buffer) bool { return s.byRank[b] }
 
+// Mirrored reports whether it is, and its blocks are numbered by mirrored ranks.
+func (s *Schedule) Mirrored(b Buffer) bool { return s.mirrored[b] }
+
+// Moves is the translation of a buffer's blocks by a rank.
+//
+// REQUIRES: the buffer's blocks are numbered by rank, and there is a group.
+func (s *Schedule) Moves(b Buffer, rank int32) int32 {
+	if s.mirrored[b] {
+		return s.Group.Mirror(rank)
+	}
+	return rank
+}
+
 // Strips are where the blocks of a buffer lie that is cut into one block a rank, one strip for each
 // part that is cut outside of blocks (a channel). ok is false if the blocks of a strip are not all
 // of one size, do not fill it, or do not lie in one place on all ranks; and if there are more than

@@ -139,7 +139,10 @@ func (c Cut) String() string {
 		default:
 			text += fmt.Sprintf(" %d", l.N)
 		}
-		if l.ByRank {
+		switch {
+		case l.Mirrored:
+			text += " by mirrored rank"
+		case l.ByRank:
 			text += " by rank"
 		}
 		levels[i] = text

@@ -18,7 +18,8 @@ import (
 // The schedule must deliver every block to every rank once, by copies and messages alone: events,
 // gets and puts are refused, and so are lanes that read one region at once, since adding to it at
 // once is a race, which Verify reports. Rounds are counted from the last. Operands stand in the
-// order of the ranks they come from; under a group, where ranks have no order, messages come first.
+// order of the ranks they come from; under a group of one digit, where ranks have no order,
+// messages come first, and so they do under others where they are more than one and a region.
 func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	t := *s
 	kind, ok := dual(s.Spec.Kind)
@@ -96,7 +97,7 @@ func transposeCode(s, t *Schedule, rank int, sent *sentRounds) (c *code, scratch
 	p := s.Program(rank)
 	for lane := range p.Lanes() {
 		x := transposer{s: s, t: t, rank: int32(rank), lane: int32(lane), sent: sent,
-			roll: roll{mods: mods}, live: map[blockKey]bool{}, first: map[blockKey]int{},
+			roll: roll{mods: mods}, live: map[strip]*marks{}, first: map[blockKey]int{},
 			came: map[wire]int{}, got: -1, twins: vector(s.Spec.Kind) && s.Len(Input, rank) > 0}
 		var steps []Step
 		for c := p.Walk(lane); !c.Done(); c.Next(1) {
@@ -120,6 +121,12 @@ func transposeCode(s, t *Schedule, rank int, sent *sentRounds) (c *code, scratch
 	return b.code(), scratch, nil
 }
 
+// strip is a tile of a buffer of the original.
+type strip struct {
+	buffer Buffer
+	tile   int32
+}
+
 // blockKey is one block of a tile of a buffer of the original.
 type blockKey struct {
 	buffer      Buffer
@@ -137,8 +144,8 @@ type transposer struct {
 	got  int32        // the last round in which it receives
 	now  int32        // the round of the step at hand
 	roll roll
-	held *Step // the last step, which may still pass its sum on
-	live map[blockKey]bool
+	held *Step            // the last step, which may still pass its sum on
+	live map[strip]*marks // numbers of blocks
 	// first is the original's first step that reads a block of the input.
 	first map[blockKey]int
 	// twins says that the sum of a block of the output may be kept where that of the same block of
@@ -172,6 +179,20 @@ func (x *transposer) each(r *Region, f func(blockKey)) {
 	}
 }
 
+// marksOf are the blocks that are live where a region is, and runs calls f with its runs of blocks,
+// from … to−1.
+func (x *transposer) marksOf(r *Region) *marks {
+	at := strip{r.Buffer, r.Tile}
+	if x.live[at] == nil {
+		x.live[at] = &marks{}
+	}
+	return x.live[at]
+}
+
+func (x *transposer) runs(r *Region, f func(from, to int64)) {
+	r.runs(int64(x.s.blocks[r.Buffer]), f)
+}
+
 // step appends the transpose of the i-th step.
 func (x *transposer) step(i int, step *Step) error {
 	lands := slices.ContainsFunc(step.Send, func(d Dest) bool { return d.Lands() })
@@ -192,7 +213,7 @@ func (x *transposer) step(i int, step *Step) error {
 		if there {
 			back.From = append(back.From, x.source(r))
 		}
-		x.each(&step.To[j], func(k blockKey) { delete(x.live, k) })
+		x.runs(&step.To[j], x.marksOf(&step.To[j]).remove)
 	}
 	if from := &step.From[0]; from.Kind == Message {
 		back.Send = []Dest{{Peer: from.Peer}}
@@ -206,6 +227,10 @@ func (x *transposer) step(i int, step *Step) error {
 		slices.SortStableFunc(back.From, func(a, b Source) int {
 			return int(x.origin(&a)) - int(x.origin(&b))
 		})
+	} else if f := back.From; len(x.s.Group) > 1 && len(f) == 2 && f[0].Kind == Message &&
+		f[1].Kind == Local { // as rank 0 has them
+		back.Ranked = true
+		slices.Reverse(back.From)
 	}
 	x.append(back)
 	return nil
@@ -277,18 +302,18 @@ func (x *transposer) into(i int, r *Region, back *Step) error {
 	if there {
 		back.From = append(back.From, x.source(sum))
 	}
+	x.runs(r, x.marksOf(r).add)
+	back.To = []Region{x.home(*r)}
+	if r.Buffer != Input || !x.t.Spec.ScalesAfter() {
+		return nil
+	}
 	complete, blocks := 0, 0
 	x.each(r, func(k blockKey) {
-		x.live[k] = true
 		blocks++
 		if first, ok := x.first[k]; ok && first == i {
 			complete++
 		}
 	})
-	back.To = []Region{x.home(*r)}
-	if r.Buffer != Input || !x.t.Spec.ScalesAfter() {
-		return nil
-	}
 	if complete != 0 && complete != blocks {
 		return fmt.Errorf("some of its blocks are complete, others are not")
 	}
@@ -304,24 +329,19 @@ func (x *transposer) source(r Region) Source {
 // sum is where the sum of a region of the original is, and whether there is one: a block of the
 // output that is not live yet is the transposed collective's input.
 func (x *transposer) sum(r *Region) (Region, bool, error) {
-	live, blocks := 0, 0
-	x.each(r, func(k blockKey) {
-		blocks++
-		if x.live[k] {
-			live++
-		}
-	})
+	live, marks := 0, x.marksOf(r)
+	x.runs(r, func(from, to int64) { live += marks.count(from, to) })
 	switch {
-	case live == blocks:
+	case live == int(r.count()):
 		return x.home(*r), true, nil
 	case live > 0 && r.Buffer != Output:
 		return Region{}, false, fmt.Errorf("some of its blocks are read later, others are not")
 	case live > 0: // bring the rest to where the sums are
 		var rest []int32
 		x.each(r, func(k blockKey) {
-			if !x.live[k] {
+			if b := int64(k.block); marks.count(b, b+1) == 0 {
 				rest = append(rest, k.block)
-				x.live[k] = true
+				marks.add(b, b+1)
 			}
 		})
 		from, to := Region{Buffer: Input, Tile: r.Tile, List: rest}, Region{Buffer: Output,

@@ -89,6 +89,16 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 			}
 		}
 	},
+	"halvings": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
+		ranks := 2 << rng.IntN(4)
+		a := halvings[rng.IntN(len(halvings))]
+		of, err := algos.Find(a.kind, a.name)
+		require.NoError(t, err)
+		spec := specOf(a.kind, ranks)
+		spec.Count = int64(ranks*(1+rng.IntN(300)) + rng.IntN(2)*rng.IntN(ranks))
+		return build(t, of, spec, algos.Options{Channels: 1 + rng.IntN(2), Slices: 1 + rng.IntN(3),
+			Slots: rng.IntN(2) * (1 + rng.IntN(3))}), plainly(rng, simtest.SymmetricEnv(t, rng, ranks))
+	},
 	"loops": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 		ranks := 2 + rng.IntN(20)
 		p := simtest.RingPlan(ranks, int64(ranks*(1+rng.IntN(300))+rng.IntN(2)*rng.IntN(ranks)))
@@ -135,6 +145,13 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 		return simtest.Marked(t, rng, s), env
 	},
 }
+
+// halvings are the algorithms whose group is the exclusive or.
+var halvings = []struct {
+	kind collective.Kind
+	name string
+}{{collective.AllReduce, "rabenseifner"}, {collective.AllReduce, "recursive-doubling"},
+	{collective.AllGather, "recursive-doubling"}, {collective.ReduceScatter, "recursive-halving"}}
 
 // randomly is a random network and device, on which ranks may be alike or not.
 func randomly(t testing.TB, rng *rand.Rand, ranks int) sim.Env {

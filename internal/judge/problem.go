@@ -241,6 +241,7 @@ type Level struct {
 	N, Align  int
 	Ends      [][]int // of table: of all ranks, or of each
 	ByRank    bool
+	Mirrored  bool // by ranks whose digits are in the opposite order
 }
 
 // parts is how many parts a level has; of size it depends on what is cut, and 0 is returned.
@@ -254,13 +255,13 @@ func (l *Level) parts() int {
 	return l.N
 }
 
-// Blocks is how many blocks a buffer has, and whether they are numbered by rank.
-func (c Cut) Blocks() (n int, byRank bool) {
+// Blocks is how many blocks a buffer has, and whether they are numbered by rank, or mirrored rank.
+func (c Cut) Blocks() (n int, byRank, mirrored bool) {
 	i := slices.IndexFunc(c, func(l Level) bool { return l.Axis == "block" })
 	if i < 0 {
-		return 1, false
+		return 1, false, false
 	}
-	return c[i].parts(), c[i].ByRank
+	return c[i].parts(), c[i].ByRank, c[i].Mirrored
 }
 
 // stretch is elements from … to−1.

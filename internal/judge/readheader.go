@@ -102,6 +102,8 @@ func readLevel(words []string) (l Level, err error) {
 	l.Axis, l.Way, words = words[0], words[1], words[2:]
 	if n := len(words); n > 2 && words[n-2] == "by" && words[n-1] == "rank" {
 		l.ByRank, words = true, words[:n-2]
+	} else if n > 3 && words[n-3] == "by" && words[n-2] == "mirrored" && words[n-1] == "rank" {
+		l.ByRank, l.Mirrored, words = true, true, words[:n-3]
 	}
 	switch l.Way {
 	case "table":

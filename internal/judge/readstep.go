@@ -232,7 +232,7 @@ func (s *scope) peer(class Class) Peer {
 		p.Tag = s.number(tag, 0, mostParts)
 	}
 	rank, lane, laned := strings.Cut(text, "/")
-	p.Rank = s.translate(s.value(rank), s.plan.Problem.Ranks, true, "rank")
+	p.Rank = s.translate(s.value(rank), s.plan.Problem.Ranks, s.rank, "rank")
 	if laned {
 		p.Lane = s.value(lane)
 	}
@@ -240,9 +240,9 @@ func (s *scope) peer(class Class) Peer {
 }
 
 // translate is what a number of rank 0's program means on this rank: in a schedule with a group,
-// modulo how many there are, and added digit by digit if it counts ranks. Without a group it stays
-// what it is, and must be one of them.
-func (s *scope) translate(x, n int, byRank bool, what string) int {
+// modulo how many there are, and with another one added digit by digit: the rank if it counts
+// ranks. Without a group it stays what it is, and must be one of them.
+func (s *scope) translate(x, n, by int, what string) int {
 	if s.group == nil {
 		if x < 0 || x >= n {
 			s.fail("%s %d of %d", what, x, n)
@@ -250,16 +250,39 @@ func (s *scope) translate(x, n int, byRank bool, what string) int {
 		}
 		return x
 	}
-	if x = (x%n + n) % n; !byRank {
+	if x = (x%n + n) % n; by == 0 {
 		return x
 	}
-	total, weight, rank := 0, 1, s.rank
+	total, weight := 0, 1
 	for i := len(s.group) - 1; i >= 0; i-- {
 		d := s.group[i]
-		total += (x%d + rank%d) % d * weight
-		x, rank, weight = x/d, rank/d, weight*d
+		total += (x%d + by%d) % d * weight
+		x, by, weight = x/d, by/d, weight*d
 	}
 	return total
+}
+
+// mirrored is this rank with its digits in the opposite order.
+func (s *scope) mirrored() int {
+	digits := make([]int, len(s.group))
+	for i, rank := len(s.group)-1, s.rank; i >= 0; i-- {
+		digits[i], rank = rank%s.group[i], rank/s.group[i]
+	}
+	number, weight := 0, 1
+	for i, digit := range digits {
+		number, weight = number+digit*weight, weight*s.group[i]
+	}
+	return number
+}
+
+// stays reports whether blocks are a run that is translated as one: of as many as the last digits
+// count, of several, all bits, beginning where these are 0.
+func (s *scope) stays(run []int) bool {
+	count := 1
+	for i := len(s.group) - 1; i >= 0 && count < len(run) && s.group[i] == 2; i-- {
+		count *= 2
+	}
+	return len(s.group) > 1 && len(run) > 1 && count == len(run) && run[0]%count == 0
 }
 
 // team reads "multimem{0,1,2}".
@@ -267,7 +290,7 @@ func (s *scope) team() (team []int) {
 	list := strings.TrimSuffix(strings.TrimPrefix(s.word(), "multimem{"), "}")
 	n := s.plan.Problem.Ranks
 	for _, text := range strings.Split(list, ",") {
-		team = append(team, s.translate(s.number(text, 0, n-1), n, true, "rank"))
+		team = append(team, s.translate(s.number(text, 0, n-1), n, s.rank, "rank"))
 	}
 	slices.Sort(team)
 	return team
@@ -288,9 +311,20 @@ func (s *scope) region() (g Region) {
 		tile, after, _ := strings.Cut(rest[1:], ">")
 		g.Tile, rest = s.value(tile), after
 	}
-	n, byRank := s.plan.Cuts[buffer].Blocks()
-	for _, b := range s.blocks(rest, n) {
-		g.Blocks = append(g.Blocks, s.translate(b, n, byRank, "block"))
+	n, byRank, mirrored := s.plan.Cuts[buffer].Blocks()
+	list, isRun := s.blocks(rest, n)
+	by := 0
+	switch {
+	case byRank && mirrored:
+		by = s.mirrored()
+	case byRank:
+		by = s.rank
+	}
+	if isRun && s.stays(list) {
+		by -= by % len(list)
+	}
+	for _, b := range list {
+		g.Blocks = append(g.Blocks, s.translate(b, n, by, "block"))
 	}
 	if tiles := s.plan.tiles(g.Buffer); g.Tile < 0 || g.Tile >= tiles {
 		s.fail("tile %d of %d", g.Tile, tiles)
@@ -298,8 +332,9 @@ func (s *scope) region() (g Region) {
 	return g
 }
 
-// blocks reads what stands behind the buffer and the tile, of a buffer of n blocks.
-func (s *scope) blocks(text string, n int) (list []int) {
+// blocks reads what stands behind the buffer and the tile, of a buffer of n blocks, and whether it
+// is one run of blocks.
+func (s *scope) blocks(text string, n int) (list []int, isRun bool) {
 	first, run, period, times := 0, 1, 0, 1
 	switch {
 	case text == "":
@@ -308,12 +343,12 @@ func (s *scope) blocks(text string, n int) (list []int) {
 		for _, b := range strings.Split(text[1:len(text)-1], ",") {
 			list = append(list, s.number(b, 0, n-1))
 		}
-		return list
+		return list, false
 	case text[0] == '[' && strings.HasSuffix(text, "]"):
 		words := strings.Fields(text[1 : len(text)-1])
 		if len(words) != 1 && len(words) != 2 && len(words) != 4 {
 			s.fail("%q names no blocks", text)
-			return nil
+			return nil, false
 		}
 		first = s.value(words[0])
 		if len(words) > 1 {
@@ -332,5 +367,5 @@ func (s *scope) blocks(text string, n int) (list []int) {
 	for i := 0; i < run*times && s.err == nil; i++ {
 		list = append(list, first+i/run*period+i%run)
 	}
-	return list
+	return list, times == 1
 }

@@ -129,7 +129,10 @@ func (l *Level) text() string {
 		}
 		text = l.Axis + " table " + strings.Join(rows, " / ")
 	}
-	if l.ByRank {
+	switch {
+	case l.Mirrored:
+		text += " by mirrored rank"
+	case l.ByRank:
 		text += " by rank"
 	}
 	return text

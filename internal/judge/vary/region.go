@@ -17,7 +17,7 @@ func (m *mutator) buffers() int {
 // anyRegion is some blocks that follow one another.
 func (m *mutator) anyRegion(blocks int) judge.Region {
 	g := judge.Region{Buffer: judge.Buffer(m.luck.IntN(m.buffers()))}
-	n, _ := m.p.Cuts[g.Buffer].Blocks()
+	n, _, _ := m.p.Cuts[g.Buffer].Blocks()
 	first := m.luck.IntN(n)
 	for i := range min(blocks, n) {
 		g.Blocks = append(g.Blocks, (first+i)%n)
@@ -32,7 +32,7 @@ func (m *mutator) region() bool {
 		return false
 	}
 	g := all[m.luck.IntN(len(all))]
-	n, _ := m.p.Cuts[g.Buffer].Blocks()
+	n, _, _ := m.p.Cuts[g.Buffer].Blocks()
 	if m.chance(25) || len(g.Blocks) == 0 {
 		*g = m.anyRegion(len(g.Blocks))
 		return true
@@ -152,7 +152,7 @@ func (m *mutator) toPut() bool {
 	case m.p.Scratch == 0:
 		return false
 	default:
-		n, _ := m.p.Cuts[judge.Scratch].Blocks()
+		n, _, _ := m.p.Cuts[judge.Scratch].Blocks()
 		at.Blocks = []int{m.luck.IntN(n)}
 	}
 	put := judge.Peer{Rank: to.Rank, Lane: to.Lane, Class: judge.Free, Tag: 100 + m.luck.IntN(1000)}
