@@ -36,7 +36,7 @@ type Algorithm struct {
 	// order.
 	Mirrored bool
 	// Roles says which ranks do the same as seen from their peers, where no group does; nil: none.
-	Roles func(ranks int) schedule.Roles
+	Roles func(spec collective.Spec) schedule.Roles
 	// Even says that without a group every rank does as much as rank 0: see schedule.Plan.
 	Even bool
 	// Chunks is the number of blocks of the vector, for kinds whose input and output are one vector;
@@ -185,7 +185,7 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 		p.Group = a.Group(spec.Ranks)
 	}
 	if a.Roles != nil {
-		p.Roles = a.Roles(spec.Ranks)
+		p.Roles = a.Roles(spec)
 	}
 	if a.Scratch != nil {
 		p.Scratch = a.Scratch(spec)

@@ -1,6 +1,9 @@
 package algos
 
-import "collsim/collective"
+import (
+	"collsim/collective"
+	"collsim/schedule"
+)
 
 // Binomial all_reduce: a binomial reduce to rank 0, then a binomial broadcast from there. Rank v's
 // parent is v without its lowest set bit, in both. Children are added nearest first, each on the
@@ -17,6 +20,7 @@ var binomialAllReduce = Algorithm{
 	When:    "a baseline; operators that do not commute; short vectors on slow switches",
 	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.2 and §4.5",
 	Formula: "2·k·α + 2·k·n·β + k·n·γ",
+	Roles:   binomialRoles,
 	Lane: func(l *Lane) {
 		v, k := l.Rank, ceilLog2(l.Ranks)
 		low := lowestBit(v, l.Ranks)
@@ -46,6 +50,22 @@ var binomialAllReduce = Algorithm{
 		return rounds(Round{Times: k, Blocks: 1, Sums: 1}, Round{Times: k, Blocks: 1}).
 			atMost(!powerOf2(p))
 	},
+}
+
+// binomialRoles says who does the same in a binomial tree: who is as far from its parent, and has
+// as many children.
+func binomialRoles(spec collective.Spec) schedule.Roles {
+	return func(rank int, peers []int32) (role int64, all []int32) {
+		v, p := mod(rank-spec.Root, spec.Ranks), spec.Ranks
+		low := lowestBit(v, p)
+		if v > 0 {
+			peers = append(peers, int32(mod(rank-low, p)))
+		}
+		for d := 1; d < low && v+d < p; d *= 2 {
+			peers = append(peers, int32(mod(rank+d, p)))
+		}
+		return int64(floorLog2(low))<<1 | int64(min(v, 1)), peers
+	}
 }
 
 // lowestBit is the lowest set bit of a rank counted from the root: the distance to its parent in

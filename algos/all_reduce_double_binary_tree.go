@@ -35,7 +35,7 @@ var doubleBinaryTreeAllReduce = Algorithm{
 	Params:  segmented("512KiB"),
 	Chunks:  func(int) int { return 2 },
 	Lanes:   func(int) int { return 4 },
-	Roles:   func(ranks int) schedule.Roles { return treeRoles(ranks) },
+	Roles:   func(spec collective.Spec) schedule.Roles { return treeRoles(spec.Ranks) },
 	Lane: func(l *Lane) {
 		tree := l.Index / 2
 		n := doubleTree(tree, l.Rank, l.Ranks)

@@ -16,6 +16,7 @@ var binomialBroadcast = Algorithm{
 	When:    "short vectors: the fewest rounds, each with the whole vector",
 	Source:  "Thakur, Rabenseifner and Gropp 2005, §4.2",
 	Formula: "k·α + k·n·β",
+	Roles:   binomialRoles,
 	Lane: func(l *Lane) {
 		v, k := mod(l.Rank-l.Root, l.Ranks), ceilLog2(l.Ranks)
 		low := lowestBit(v, l.Ranks)

@@ -31,7 +31,8 @@ const (
 	sweepOwnMessageTime = 5000  // also to be swept
 	proofStepTime       = 260
 	proofBlockTime      = 60
-	proofValueTime      = 2400 // a block of the largest message, where one rank stands for all
+	proofValueTime      = 2400 // a block of the largest message, where one rank stands for all,
+	proofRoleTime       = 3500 // and a rank that has a role, where all are walked
 	numberStepTime      = 550
 	numberBlockTime     = 250
 	sampleStepTime      = 900  // a step of one rank that stands for all, in a sample of outputs,
@@ -79,8 +80,11 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 		c.prove = 1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
 			float64(proofBlockTime*float64(all.blocks))) / float64(stoodFor(s))
 		c.prove += float64(1e-9 * proofValueTime * float64(foldedValues(s, w)))
-		if stoodFor(s) > 1 && s.HasRoles() {
+		switch {
+		case s.HasRoles() && stoodFor(s) > 1:
 			c.prove += float64(1e-9 * foldRankTime * float64(s.Spec.Ranks))
+		case s.HasRoles():
+			c.prove += float64(1e-9 * proofRoleTime * float64(s.Spec.Ranks))
 		}
 	}
 	if !p.Check.Numbers {

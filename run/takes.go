@@ -46,7 +46,8 @@ const (
 	proofCellBytes       = 40 // a part of a memory
 	proofPlaceBytes      = 400
 	proofConnectionBytes = 200
-	proofValueBytes      = 400 // a block of the largest message, where one rank stands for all
+	proofValueBytes      = 400 // a block of the largest message, where one rank stands for all,
+	proofRoleBytes       = 400 // and a rank that has a role, where all are walked
 	moveBytes            = 120 // of a sub-step, in a check of numbers,
 	partBytes            = 20  // and of each block that it names
 	heightBytes          = 3   // of a part of a memory
@@ -150,8 +151,11 @@ func folded(s *schedule.Schedule, w work, classes int64) unit.Bytes {
 func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
 	t := float64(1/float64(stoodFor(s))*proofNeeds(w)) +
 		float64(proofValueBytes*float64(foldedValues(s, w)))
-	if stoodFor(s) > 1 && s.HasRoles() {
+	switch {
+	case s.HasRoles() && stoodFor(s) > 1:
 		t += float64(classedRankBytes * float64(s.Spec.Ranks))
+	case s.HasRoles():
+		t += float64(proofRoleBytes * float64(s.Spec.Ranks))
 	}
 	return bytesOf(t)
 }
@@ -169,13 +173,20 @@ func foldedValues(s *schedule.Schedule, w work) int64 {
 
 // stoodFor is how many ranks one stands for in a proof.
 func stoodFor(s *schedule.Schedule) int {
-	if s.HasRoles() && s.Spec.Kind == collective.AllReduce { // by classes, most likely
+	if s.HasRoles() && s.Spec.Kind == collective.AllReduce && !branches(s) { // by classes, most likely
 		return max(s.Spec.Ranks/(2*bits.Len(uint(s.Spec.Ranks))), 1)
 	}
 	if proof.Folds(s, proof.Options{}) == "" {
 		return s.Spec.Ranks
 	}
 	return 1
+}
+
+// branches reports whether the first rank has about as many peers as its number has bits. Ranks of
+// such a tree are all told apart by their places in it: those of one depth have parents of any.
+func branches(s *schedule.Schedule) bool {
+	_, peers := s.RoleOf(0, nil)
+	return 2*len(peers) > bits.Len(uint(s.Spec.Ranks))
 }
 
 // proofNeeds is the bytes that a proof of all ranks takes.

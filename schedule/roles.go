@@ -9,15 +9,16 @@ type Roles func(rank int, peers []int32) (role int64, all []int32)
 
 // mostPeers bounds how many peers a role has, and mostRoles how many roles a schedule has.
 const (
-	mostPeers = 15
+	mostPeers = 23
 	mostRoles = 1 << 14
 )
 
 // roleKey is a role, and which of its peers are the same rank: ranks that differ in this do not run
 // one program.
 type roleKey struct {
-	role int64
-	same uint64 // four bits each: the first that is the same rank, then how many there are
+	role  int64
+	peers int
+	same  [2]uint64 // five bits each: the first that is the same rank
 }
 
 // cast is the roles of a schedule. The code of one names peers by their place in the list.
@@ -32,13 +33,13 @@ type cast struct {
 // place is a rank's role and peers.
 func (c *cast) place(rank int, peers []int32) (roleKey, []int32) {
 	role, peers := c.of(rank, peers)
-	key := roleKey{role: role, same: uint64(len(peers))}
+	key := roleKey{role: role, peers: len(peers)}
 	for i, peer := range peers {
 		first := 0
 		for peers[first] != peer {
 			first++
 		}
-		key.same = key.same<<4 | uint64(first&15)
+		key.same[i&1] = key.same[i&1]<<5 | uint64(first&31)
 		if i == mostPeers {
 			break
 		}
@@ -116,9 +117,13 @@ func (l *Lane) named(s *Step) {
 // AlikeInRoles reports whether there are roles, and ranks of a role move as much in each step,
 // since blocks lie at one place on all ranks.
 func (s *Schedule) AlikeInRoles() bool {
-	if s.cast == nil || s.composed() || len(s.Tensors) > 0 || !vector(s.Spec.Kind) ||
-		s.Spec.Kind.Rooted() {
+	if s.cast == nil || s.composed() || len(s.Tensors) > 0 || !vector(s.Spec.Kind) {
 		return false
+	}
+	if s.Spec.Kind.Rooted() { // the root's buffers are as long as nobody else's
+		if role, _ := s.RoleOf(s.Spec.Root, nil); s.cast.ranks[role] > 1 {
+			return false
+		}
 	}
 	for _, cut := range s.Cuts {
 		for _, l := range cut {

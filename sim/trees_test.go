@@ -20,12 +20,15 @@ import (
 	"collsim/unit"
 )
 
-// TestTrees: of double trees on a switch, of whatever size, segments, slices, channels, slots and
-// device, sim/fold, which plays a part of a rank of each class, tells what sim/event does of every
-// lane and link, and so does the naive engine.
+// TestTrees: of double and binomial trees on a switch, of whatever size, root, segments, slices,
+// channels, slots and device, sim/fold, which plays a rank of each class, tells what sim/event does
+// of every lane and link, and so does the naive engine.
 func TestTrees(t *testing.T) {
-	tree, err := algos.Find(collective.AllReduce, "double-binary-tree")
-	require.NoError(t, err)
+	trees := []struct {
+		kind collective.Kind
+		name string
+	}{{collective.AllReduce, "double-binary-tree"}, {collective.AllReduce, "binomial"},
+		{collective.Broadcast, "binomial"}}
 	runs, refused := tier.Of(60, 4000), 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 19))
@@ -33,10 +36,16 @@ func TestTrees(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			ranks = 2 << rng.IntN(7)
 		}
-		spec := specOf(collective.AllReduce, ranks)
+		which := trees[rng.IntN(3)]
+		tree, err := algos.Find(which.kind, which.name)
+		require.NoError(t, err)
+		spec := specOf(which.kind, ranks)
+		if which.kind.Rooted() {
+			spec.Root = rng.IntN(ranks)
+		}
 		spec.Count = 1 + rng.Int64N(5000)
 		o := algos.Options{Slices: 1 + rng.IntN(2)*rng.IntN(3), Channels: 1 + rng.IntN(4)/3}
-		if rng.IntN(2) == 0 {
+		if rng.IntN(2) == 0 && len(tree.Params) > 0 {
 			o.Params = []algos.Param{{Name: "segment", Value: fmt.Sprint(4 * (1 + rng.IntN(3000)))}}
 		}
 		s, err := tree.Build(spec, o)
