@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,11 +62,7 @@ func rounded(n unit.Bytes) (in [][]byte) {
 // running are the processes in a namespace whose program has that name; all if it is "".
 func running(t *testing.T, space, program string) (pids []int) {
 	t.Helper()
-	out, err := exec.Command("ip", "netns", "pids", space).Output()
-	require.NoError(t, err)
-	for _, word := range strings.Fields(string(out)) {
-		pid, err := strconv.Atoi(word)
-		require.NoError(t, err)
+	for _, pid := range inside([]string{space}) {
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 		if program == "" || strings.TrimSpace(string(name)) == program {
 			pids = append(pids, pid)

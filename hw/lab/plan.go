@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"collsim/topology"
 )
@@ -140,7 +142,33 @@ func newPlan(g *topology.Graph, prefix string) (*plan, error) {
 	p.control(g, len(all))
 	p.shape(g, all)
 	p.routes(g, all, next)
+	p.gather()
 	return p, nil
+}
+
+// gather brings the commands of a namespace together, so that a call of a tool carries out many:
+// namespaces, their settings, the wires between them; then all that is in one of them.
+func (p *plan) gather() {
+	number := map[string]int{"": -1}
+	for i, space := range p.spaces {
+		number[space] = i
+	}
+	stage := func(c *command) int {
+		switch {
+		case c.space == "":
+			return 0
+		case c.tool == "set":
+			return 1
+		case strings.HasPrefix(c.line, "link add "):
+			return 2
+		case c.tool == "ip":
+			return 3
+		}
+		return 4
+	}
+	slices.SortStableFunc(p.commands, func(a, b command) int {
+		return cmp.Or(stage(&a)-stage(&b), number[a.space]-number[b.space])
+	})
 }
 
 // connect lays the wires. The address of a rank is at its end of its first one, since Open MPI

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,9 +96,9 @@ func removeDesks() error {
 
 // remove ends the processes in namespaces, and removes these with all that is in them.
 func remove(left []string) error {
+	end(left)
 	var all []error
 	for _, name := range left {
-		end(name)
 		err := call("ip", "", "netns", "del", name)
 		if _, gone := os.Stat(filepath.Join(names, name)); err != nil && gone == nil {
 			all = append(all, err) // else somebody else has swept it
@@ -107,21 +107,45 @@ func remove(left []string) error {
 	return errors.Join(all...)
 }
 
-// end ends what runs in a namespace.
-func end(space string) {
+// end ends what runs in namespaces.
+func end(spaces []string) {
 	for range 20 {
-		out, err := exec.Command("ip", "netns", "pids", space).Output()
-		pids := strings.Fields(string(out))
-		if err != nil || len(pids) == 0 {
+		left := inside(spaces)
+		if len(left) == 0 {
 			return
 		}
-		for _, word := range pids {
-			if pid, err := strconv.Atoi(word); err == nil && pid > 1 && pid != os.Getpid() {
-				if p, err := os.FindProcess(pid); err == nil {
-					p.Kill()
-				}
+		for _, pid := range left {
+			if p, err := os.FindProcess(pid); err == nil && pid > 1 && pid != os.Getpid() {
+				p.Kill()
 			}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// inside are the processes in namespaces, those that there are.
+func inside(spaces []string) (pids []int) {
+	var all []os.FileInfo
+	for _, name := range spaces {
+		if space, err := os.Stat(filepath.Join(names, name)); err == nil {
+			all = append(all, space)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*/ns/net")
+	for _, name := range processes {
+		own, err := os.Stat(name)
+		if err != nil || !slices.ContainsFunc(all, func(space os.FileInfo) bool {
+			return os.SameFile(own, space)
+		}) {
+			continue
+		}
+		number, _, _ := strings.Cut(strings.TrimPrefix(name, "/proc/"), "/")
+		if pid, err := strconv.Atoi(number); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
