@@ -1,13 +1,16 @@
 package schedule
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Assemble makes a schedule of steps that are written out, as readers of other formats have them.
 // head gives everything but the programs, with no group. lanes is the number of lanes of each rank;
-// write adds the steps of one lane in order, and is asked once for each; From, To and Send of a
-// step are copied. Repeated steps are rolled up while they are added, so a loop over tiles costs
-// the memory of one. A step that breaks a rule of schedules (wellformed.go) is an error that says
-// where.
+// write adds the steps of one lane in order, and is asked once for each, and again where a step
+// breaks a rule of schedules (wellformed.go), which is an error that says where. From, To and Send
+// of a step are copied. Repeated steps are rolled up while they are added, so a loop over tiles
+// costs the memory of one.
 func Assemble(
 	head Schedule, lanes []int, write func(rank, lane int, add func(Step)),
 ) (*Schedule, error) {
@@ -20,38 +23,66 @@ func Assemble(
 		return nil, fmt.Errorf("schedule: programs of %d ranks for %d, or a group", len(lanes),
 			s.Spec.Ranks)
 	}
+	a := assembly{s: s, lanes: lanes, write: write}
 	codes := make([]*code, s.Spec.Ranks)
-	mods := s.moduli()
 	for rank := range codes {
-		var b bundler
-		for lane := range lanes[rank] {
-			keep := keeper{s: s, rank: int32(rank), lane: int32(lane), channels: 1, foreign: true,
-				lanes: func(rank int32) int32 { return int32(lanes[rank]) }}
-			r := roll{mods: mods, long: true}
-			number := 0
-			var wrong error
-			write(rank, lane, func(step Step) {
-				if wrong == nil {
-					kept := r.blank()
-					step.From, step.To = append(kept.From, step.From...), append(kept.To, step.To...)
-					step.Send = append(kept.Send, step.Send...)
-					s := r.keep(step)
-					if err := keep.step(s); err != nil {
-						wrong = fmt.Errorf("schedule: rank %d lane %d step %d: %w", rank, lane, number,
-							err)
-					} else {
-						r.add(s)
-					}
-				}
-				number++
-			})
-			if wrong != nil {
-				return nil, wrong
-			}
-			b.add(0, r.knots, mods)
+		codes[rank] = a.code(rank)
+		keep := a.keeper(rank)
+		err := codes[rank].each(func(u *bundle, i int32, times []int32) error {
+			return keep.bundle(u, &codes[rank].leaves[i], times)
+		})
+		if err != nil {
+			return nil, cmp.Or(a.wrong(rank), err)
 		}
-		codes[rank] = b.code()
 	}
 	s.role = func(rank int32) *code { return codes[rank] }
 	return s, nil
+}
+
+// assembly is what Assemble is asked for.
+type assembly struct {
+	s     *Schedule
+	lanes []int
+	write func(rank, lane int, add func(Step))
+}
+
+// code is what a rank's lanes do.
+func (a *assembly) code(rank int) *code {
+	var b bundler
+	mods := a.s.moduli()
+	for lane := range a.lanes[rank] {
+		r := roll{mods: mods, long: true}
+		a.write(rank, lane, func(step Step) {
+			kept := r.blank()
+			step.From, step.To = append(kept.From, step.From...), append(kept.To, step.To...)
+			step.Send = append(kept.Send, step.Send...)
+			r.add(r.keep(step))
+		})
+		b.add(0, r.knots, mods)
+	}
+	return b.code()
+}
+
+func (a *assembly) keeper(rank int) keeper {
+	return keeper{s: a.s, rank: int32(rank), channels: 1, foreign: true,
+		lanes: func(rank int32) int32 { return int32(a.lanes[rank]) }}
+}
+
+// wrong is the first step of a rank that breaks a rule, and where it is: what has been rolled
+// up does not tell.
+func (a *assembly) wrong(rank int) (err error) {
+	for lane := range a.lanes[rank] {
+		keep, number := a.keeper(rank), 0
+		keep.lane = int32(lane)
+		a.write(rank, lane, func(step Step) {
+			if broken := keep.step(&step); broken != nil && err == nil {
+				err = fmt.Errorf("schedule: rank %d lane %d step %d: %w", rank, lane, number, broken)
+			}
+			number++
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

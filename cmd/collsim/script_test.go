@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -194,7 +195,11 @@ func signalled(ts *testscript.TestScript, s syscall.Signal, args []string,
 	cmd.Err = nil // of looking for it elsewhere
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), &out, &errs
 	cmd.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"))
+	// A signal that whoever runs the tests ignores (nohup), the command would ignore as well.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, s)
 	ts.Check(cmd.Start())
+	signal.Stop(heard)
 	wait()
 	if err := cmd.Process.Signal(s); !errors.Is(err, os.ErrProcessDone) {
 		ts.Check(err)

@@ -39,6 +39,14 @@ func (t token) String() string {
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func digit(c byte) bool  { return '0' <= c && c <= '9' }
 
+// inWord tells of a byte whether it may stand in a word.
+var inWord = func() (is [256]bool) {
+	for c := range is {
+		is[c] = letter(byte(c)) || digit(byte(c)) || c == '_'
+	}
+	return is
+}()
+
 // scan cuts a line into tokens and leaves comments out.
 func (r *reader) scan(line []byte) (err error) {
 	r.all, err = r.cut(r.all[:0], line)
@@ -66,7 +74,7 @@ func (r *reader) cut(to []token, line []byte) ([]token, error) {
 		case starts(line[i:], "/*"):
 			r.comment, i = r.line, i+2
 		case letter(c):
-			for i < len(line) && (letter(line[i]) || digit(line[i]) || line[i] == '_') {
+			for i < len(line) && inWord[line[i]] {
 				i++
 			}
 			to = append(to, token{word, line[from:i]})
