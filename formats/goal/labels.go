@@ -15,8 +15,9 @@ type labels struct {
 	others  map[string]int32
 }
 
-// maxSkipped bounds how far a label that is counted is beyond the one before.
-const maxSkipped = 1000
+// mostCounted is below what number a label is counted that is so many operations on: labels that
+// leave many out would take memory for those as well.
+func mostCounted(op int32) int { return 1000 + 4*int(op) }
 
 func (l *labels) clear() {
 	l.counted = l.counted[:0]
@@ -54,7 +55,7 @@ func (l *labels) add(label []byte, op int32) {
 		l.prefix = append(l.prefix[:0], bytes.TrimRight(label, "0123456789")...)
 	}
 	n := l.number(label)
-	if n < 0 || n > len(l.counted)+maxSkipped {
+	if n < 0 || n >= mostCounted(op) {
 		if l.others == nil {
 			l.others = map[string]int32{}
 		}

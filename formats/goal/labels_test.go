@@ -37,6 +37,7 @@ func TestLabels(t *testing.T) {
 			}
 			known[label] = op
 			l.add([]byte(label), op)
+			require.LessOrEqual(t, len(l.counted), 1000+4*int(op))
 		}
 		some := l.some()
 		require.True(t, slices.IsSorted(some))
@@ -46,5 +47,19 @@ func TestLabels(t *testing.T) {
 			require.True(t, found)
 			require.Equal(t, known[label], op, label)
 		}
+	}
+}
+
+// TestFarLabels: labels that leave many numbers out take no memory for these.
+func TestFarLabels(t *testing.T) {
+	var l labels
+	for op := range int32(5000) {
+		l.add(fmt.Appendf(nil, "l%d", 1000*op), op)
+	}
+	require.LessOrEqual(t, len(l.counted), 1000+4*5000)
+	for op := range int32(5000) {
+		got, known := l.find(fmt.Appendf(nil, "l%d", 1000*op))
+		require.True(t, known)
+		require.Equal(t, op, got)
 	}
 }
