@@ -152,11 +152,13 @@ func (e *engine) slot(c *connection) (at model.Moment, known bool) {
 	return e.marks[c.freed].at, true
 }
 
-// take uses the slot that was found.
+// take uses a slot, of which there is one. What was free before the lane's last step had ended is
+// as good as what was never used, and taken first, so the circle is no larger than what is under
+// way.
 func (e *engine) take(c *connection) {
 	switch {
 	case !c.bounded:
-	case c.unused > 0:
+	case c.unused > 0 && (c.free == 0 || e.marks[c.freed].at.T >= e.lanes[c.src].end.T):
 		c.unused--
 	default:
 		c.freed = e.marks[c.freed].next

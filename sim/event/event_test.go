@@ -66,6 +66,20 @@ func TestLogSize(t *testing.T) {
 	}
 }
 
+// TestSlotsAreUsedAgain: of a connection with room for everything that is sent over it, no more is
+// kept than what is under way.
+func TestSlotsAreUsedAgain(t *testing.T) {
+	s := simtest.Build(t, simtest.RingPlan(64, 1<<20))
+	for _, sharing := range []model.Sharing{model.FIFO, model.Fluid} {
+		env := simtest.OnSwitch(t, 64, simtest.GBs, 100*unit.Nanosecond)
+		env.Sharing, env.Slots = sharing, 1000
+		e := newEngine(s, &env)
+		require.NoError(t, e.run())
+		require.EqualValues(t, 64*126, e.finished().Messages)
+		require.LessOrEqual(t, len(e.marks), 3*len(e.conns))
+	}
+}
+
 // TestNothingOvertakes: in random runs of devices that offload, no message of a lane sets out
 // before the silent ones that the lane has posted before have left.
 func TestNothingOvertakes(t *testing.T) {
