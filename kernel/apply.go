@@ -2,11 +2,9 @@ package kernel
 
 import (
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"collsim/dtype"
+	"collsim/internal/parallel"
 )
 
 // Apply computes the operation: see the package's comment. Operands are those of Operands, as
@@ -82,7 +80,7 @@ func add[A accumulator](o Op, out, a, b []byte) {
 func move(o Op, out, a []byte) {
 	width := o.A.Width()
 	outer, length, run := int(o.outer()), int(o.length()), int(o.inner())*width
-	inParallel(length, func() func(i int) {
+	parallel.Each(length, func() func(i int) {
 		return func(i int) {
 			for j := range outer {
 				copy(out[(i*outer+j)*run:][:run], a[(j*length+i)*run:])
@@ -94,7 +92,7 @@ func move(o Op, out, a []byte) {
 // expand copies what lies behind the new axis as often as that is long.
 func expand(o Op, out, a []byte) {
 	run, times := int(o.inner())*o.A.Width(), int(o.N)
-	inParallel(int(o.outer())*times, func() func(i int) {
+	parallel.Each(int(o.outer())*times, func() func(i int) {
 		return func(i int) { copy(out[i*run:][:run], a[i/times*run:]) }
 	})
 }
@@ -154,7 +152,7 @@ func sum[A accumulator](o Op, out, a []byte) {
 	inner, length := int(o.inner()), int(o.length())
 	from, to := codecOf(o.A), codecOf(o.Out)
 	across := (inner + part - 1) / part
-	inParallel(int(o.outer())*across, func() func(i int) {
+	parallel.Each(int(o.outer())*across, func() func(i int) {
 		total, more := make([]A, min(inner, part)), make([]A, min(inner*length, part))
 		return func(i int) {
 			outer, at := i/across, i%across*part
@@ -207,32 +205,8 @@ func divide[A accumulator](total []A, n int, signed bool) {
 
 // parts calls what worker returns for all parts of n elements.
 func parts(n int, worker func() func(at, n int)) {
-	inParallel((n+part-1)/part, func() func(i int) {
+	parallel.Each((n+part-1)/part, func() func(i int) {
 		work := worker()
 		return func(i int) { work(i*part, min(part, n-i*part)) }
 	})
-}
-
-// inParallel calls what worker returns, which it does once a goroutine, for 0 to n − 1. They write
-// to different places, so that nothing depends on their order.
-func inParallel(n int, worker func() func(i int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	each := max(1, n/max(1, 16*workers))
-	var next atomic.Int64
-	var done sync.WaitGroup
-	for range workers {
-		done.Go(func() {
-			work := worker()
-			for {
-				to := int(next.Add(int64(each)))
-				for i := to - each; i < min(to, n); i++ {
-					work(i)
-				}
-				if to >= n {
-					return
-				}
-			}
-		})
-	}
-	done.Wait()
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "slices"
+import (
+	"slices"
+
+	"collsim/internal/parallel"
+)
 
 // A matmul's accumulators are computed in tiles, over all of k at once, so that they stay in
 // registers. Columns of B are packed into panels before, rows of A in groups as they are needed;
@@ -33,7 +37,7 @@ func multiply[A accumulator](o Op, out []byte, operands [][]byte, by tiler[A]) {
 	across := (n + by.columns - 1) / by.columns
 	stride := across * by.columns
 	from, to, last := codecOf(o.A), codecOf(o.Out), epilogueOf[A](o, operands)
-	inParallel((m+taskRows-1)/taskRows, func() func(i int) {
+	parallel.Each((m+taskRows-1)/taskRows, func() func(i int) {
 		row, rows := make([]A, k), make([]A, taskRows*k)
 		total := make([]A, taskRows*stride)
 		return func(i int) {
@@ -80,7 +84,7 @@ func pack[A accumulator](o Op, b []byte, columns int) []A {
 	k, n, c := int(o.K()), int(o.N), codecOf(o.B)
 	across := (n + columns - 1) / columns
 	panels := make([]A, across*columns*k)
-	inParallel(k, func() func(i int) {
+	parallel.Each(k, func() func(i int) {
 		row := make([]A, n)
 		return func(i int) {
 			load(c, row, b[i*n*o.B.Width():])

@@ -3,14 +3,16 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+
+	"collsim/internal/parallel"
 )
 
 // Assemble makes a schedule of steps that are written out, as readers of other formats have them.
 // head gives everything but the programs, with no group. lanes is the number of lanes of each rank;
-// write adds the steps of one lane in order, and is asked once for each, and again where a step
-// breaks a rule of schedules (wellformed.go), which is an error that says where. From, To and Send
-// of a step are copied. Repeated steps are rolled up while they are added, so a loop over tiles
-// costs the memory of one.
+// write adds the steps of one lane in order. It is asked once for each, for several ranks at once;
+// and again where a step breaks a rule of schedules (wellformed.go), which is an error that says
+// where. From, To and Send of a step are copied. Repeated steps are rolled up while they are added,
+// so a loop over tiles costs the memory of one.
 func Assemble(
 	head Schedule, lanes []int, write func(rank, lane int, add func(Step)),
 ) (*Schedule, error) {
@@ -24,13 +26,17 @@ func Assemble(
 			s.Spec.Ranks)
 	}
 	a := assembly{s: s, lanes: lanes, write: write}
-	codes := make([]*code, s.Spec.Ranks)
-	for rank := range codes {
-		codes[rank] = a.code(rank)
-		keep := a.keeper(rank)
-		err := codes[rank].each(func(u *bundle, i int32, times []int32) error {
-			return keep.bundle(u, &codes[rank].leaves[i], times)
-		})
+	codes, errs := make([]*code, s.Spec.Ranks), make([]error, s.Spec.Ranks)
+	parallel.Each(len(codes), func() func(int) {
+		return func(rank int) {
+			codes[rank] = a.code(rank)
+			keep := a.keeper(rank)
+			errs[rank] = codes[rank].each(func(u *bundle, i int32, times []int32) error {
+				return keep.bundle(u, &codes[rank].leaves[i], times)
+			})
+		}
+	})
+	for rank, err := range errs {
 		if err != nil {
 			return nil, cmp.Or(a.wrong(rank), err)
 		}

@@ -109,21 +109,31 @@ func Rewritten(t testing.TB, s *schedule.Schedule,
 	}
 	head := schedule.Schedule{Name: s.Name, Spec: s.Spec, Cuts: s.Cuts, Memory: s.Memory,
 		Slots: s.Slots, Slices: s.Slices}
-	made, err := schedule.Assemble(head, lanes, func(rank, lane int, add func(schedule.Step)) {
+	written := make([][][]schedule.Step, len(lanes)) // in order: step may throw dice
+	for rank := range lanes {
 		p := s.Program(rank)
-		for c := p.Walk(lane); !c.Done(); c.Next(1) {
-			var one schedule.Step
-			p.Load(&c, &one)
-			for i := range one.From {
-				within(s, &one.From[i].Region)
+		for lane := range lanes[rank] {
+			var steps []schedule.Step
+			for c := p.Walk(lane); !c.Done(); c.Next(1) {
+				var one schedule.Step
+				p.Load(&c, &one)
+				for i := range one.From {
+					within(s, &one.From[i].Region)
+				}
+				for i := range one.To {
+					within(s, &one.To[i])
+				}
+				for i := range one.Send {
+					within(s, &one.Send[i].Region)
+				}
+				step(rank, lane, one, func(s schedule.Step) { steps = append(steps, s) })
 			}
-			for i := range one.To {
-				within(s, &one.To[i])
-			}
-			for i := range one.Send {
-				within(s, &one.Send[i].Region)
-			}
-			step(rank, lane, one, add)
+			written[rank] = append(written[rank], steps)
+		}
+	}
+	made, err := schedule.Assemble(head, lanes, func(rank, lane int, add func(schedule.Step)) {
+		for _, s := range written[rank][lane] {
+			add(s)
 		}
 	})
 	require.NoError(t, err)

@@ -78,6 +78,7 @@ func newDAG(r *Rank, self []Edge) *dag {
 func (d *dag) sort() {
 	n := int32(len(d.ops))
 	left := make([]int32, n)
+	d.order = make([]int32, 0, n)
 	var ready heap
 	for op := range n {
 		d.pos[op] = -1

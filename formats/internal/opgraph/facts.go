@@ -16,15 +16,14 @@ type fact struct {
 	ended bool
 }
 
-func newFacts(d *dag, work *int64) *facts {
-	return &facts{dag: d, work: work, started: make([]int32, len(d.ops)),
-		ended: make([]int32, len(d.ops))}
-}
+func newFacts(d *dag, work *int64) *facts { return &facts{dag: d, work: work} }
 
 // gather finds out what has happened before op is posted, as far as it concerns operations that
 // stand at limit or later in the order.
 func (f *facts) gather(op, limit int32) {
-	f.stamp++
+	if f.stamp++; f.started == nil { // most ranks are never asked
+		f.started, f.ended = make([]int32, len(f.ops)), make([]int32, len(f.ops))
+	}
 	f.stack = f.stack[:0]
 	for _, p := range f.preds.of(op) {
 		f.stack = append(f.stack, fact{p.op, !p.start})

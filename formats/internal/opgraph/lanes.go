@@ -6,21 +6,31 @@ import "slices"
 // continues the chain of what it waits for, the latest in the order whose chain ends with it.
 // Operations that wait for themselves are lanes of their own.
 func (d *dag) cover() {
-	last := func(lane int32) int32 { return d.lanes[lane][len(d.lanes[lane])-1] }
+	type chain struct{ last, length int32 }
+	var chains []chain
 	for _, op := range d.order {
 		best := int32(-1)
 		for _, p := range d.preds.of(op) {
-			if !p.start && d.runs(op) && last(d.lane[p.op]) == p.op &&
+			if !p.start && d.runs(op) && chains[d.lane[p.op]].last == p.op &&
 				(best < 0 || d.pos[p.op] > d.pos[best]) {
 				best = p.op
 			}
 		}
 		if best < 0 {
-			d.lane[op] = int32(len(d.lanes))
-			d.lanes = append(d.lanes, []int32{op})
+			d.lane[op] = int32(len(chains))
+			chains = append(chains, chain{op, 1})
 			continue
 		}
 		d.lane[op] = d.lane[best]
+		c := &chains[d.lane[op]]
+		c.last, c.length = op, c.length+1
+	}
+	all := make([]int32, len(d.order))
+	d.lanes = make([][]int32, len(chains))
+	for lane, c := range chains {
+		d.lanes[lane], all = all[:0:c.length], all[c.length:]
+	}
+	for _, op := range d.order {
 		d.lanes[d.lane[op]] = append(d.lanes[d.lane[op]], op)
 	}
 }

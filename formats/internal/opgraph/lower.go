@@ -8,6 +8,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/internal/foreign"
+	"collsim/internal/parallel"
 	"collsim/schedule"
 )
 
@@ -39,16 +40,18 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 	if err := refuse(o, len(g.Ranks)); err != nil {
 		return nil, err
 	}
-	l := &lowering{g: g}
-	for rank := range g.Ranks {
+	l := &lowering{g: g, dags: make([]*dag, len(g.Ranks))}
+	l.each(func(rank int) {
 		d := newDAG(&g.Ranks[rank], g.toItself(rank))
 		d.cover()
 		d.number()
+		l.dags[rank] = d
+	})
+	for rank, d := range l.dags {
 		if len(d.lanes) >= MaxLanes {
 			return nil, &foreign.Error{File: o.File, Text: fmt.Sprintf("rank %d has %d chains of "+
 				"operations; at most %d are possible", rank, len(d.lanes), MaxLanes-1)}
 		}
-		l.dags = append(l.dags, d)
 	}
 	for _, x := range g.Defects {
 		l.report(x.Kind, int32(x.Rank), int32(x.Op), "%s", x.Text)
@@ -64,6 +67,11 @@ func (g *Graph) Lower(o *foreign.Options) (*foreign.File, error) {
 		Found: l.violations(), Notes: l.notes(),
 		Sizes: "the sizes in the file"}
 	return HeldTo(f, o)
+}
+
+// each does something for every rank, of several at once.
+func (l *lowering) each(do func(rank int)) {
+	parallel.Each(len(l.g.Ranks), func() func(int) { return do })
 }
 
 // HeldTo is a file that Lower has made, held to o.As in place of what it was held to.

@@ -31,94 +31,70 @@ type channel struct {
 	sends, recvs []int32 // in the order of their ranks
 }
 
-// end is an operation at one end of a message, of those of one kind and source.
-type end struct {
-	dst     int32
-	pos, op int32
-	tag     int64
+// compare orders channels by source, destination and tag.
+func (c *channel) compare(o *channel) int {
+	return cmp.Or(cmp.Compare(c.src, o.src), cmp.Compare(c.dst, o.dst), cmp.Compare(c.tag, o.tag))
 }
 
-// compare orders ends by destination and tag.
-func (a *end) compare(b *end) int {
-	if a.dst != b.dst {
-		return cmp.Compare(a.dst, b.dst)
-	}
-	return cmp.Compare(a.tag, b.tag)
-}
-
-// ends are the sends or the receives of all ranks whose peers exist, by source, sorted. Ranks are
-// gone through in order, so most are sorted as they come.
-func (l *lowering) ends(kind Kind) [][]end {
-	each := func(take func(src int32, e end)) {
-		for rank, d := range l.dags {
-			for op := range d.ops {
-				o := &d.ops[op]
-				switch {
-				case o.Kind != kind || o.Peer < 0 || int(o.Peer) >= len(l.dags):
-				case kind == Send:
-					take(int32(rank), end{o.Peer, d.pos[op], int32(op), o.Tag})
-				default:
-					take(o.Peer, end{int32(rank), d.pos[op], int32(op), o.Tag})
-				}
+// half is the channels that a rank sends to, or receives from, with what it does there, by peer and
+// tag. Peers that do not exist have none.
+func (l *lowering) half(rank int32, kind Kind) (all []channel) {
+	d := l.dags[rank]
+	var ops []int32
+	for op := range d.ops {
+		if o := &d.ops[op]; o.Kind == kind && o.Peer >= 0 && int(o.Peer) < len(l.dags) {
+			if ops == nil {
+				ops = make([]int32, 0, len(d.ops)-op)
 			}
+			ops = append(ops, int32(op))
 		}
 	}
-	bySource := make([][]end, len(l.dags))
-	counts := make([]int, len(l.dags))
-	each(func(src int32, _ end) { counts[src]++ })
-	for src, n := range counts {
-		bySource[src] = make([]end, 0, n)
+	by := func(a, b int32) int {
+		x, y := &d.ops[a], &d.ops[b]
+		return cmp.Or(cmp.Compare(x.Peer, y.Peer), cmp.Compare(x.Tag, y.Tag))
 	}
-	each(func(src int32, e end) { bySource[src] = append(bySource[src], e) })
-	inOrder := func(a, b end) int {
-		if c := a.compare(&b); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.pos, b.pos)
+	inOrder := func(a, b int32) int { return cmp.Or(by(a, b), cmp.Compare(d.pos[a], d.pos[b])) }
+	if !slices.IsSortedFunc(ops, inOrder) {
+		slices.SortFunc(ops, inOrder)
 	}
-	for _, all := range bySource {
-		if !slices.IsSortedFunc(all, inOrder) {
-			slices.SortFunc(all, inOrder)
+	for len(ops) > 0 {
+		n := 1
+		for n < len(ops) && by(ops[0], ops[n]) == 0 {
+			n++
 		}
-	}
-	return bySource
-}
-
-// channels brings sends and receives together.
-func (l *lowering) channels() []channel {
-	allSends, allRecvs := l.ends(Send), l.ends(Recv)
-	var all []channel
-	for src := range l.dags {
-		sends, recvs := allSends[src], allRecvs[src]
-		for len(sends) > 0 || len(recvs) > 0 {
-			var key end
-			if len(recvs) == 0 || len(sends) > 0 && sends[0].compare(&recvs[0]) <= 0 {
-				key = sends[0]
-			} else {
-				key = recvs[0]
-			}
-			c := channel{src: int32(src), dst: key.dst, tag: key.tag}
-			c.sends, sends = taken(sends, &key)
-			c.recvs, recvs = taken(recvs, &key)
-			all = append(all, c)
+		o := &d.ops[ops[0]]
+		if kind == Send {
+			all = append(all, channel{src: rank, dst: o.Peer, tag: o.Tag, sends: ops[:n]})
+		} else {
+			all = append(all, channel{src: o.Peer, dst: rank, tag: o.Tag, recvs: ops[:n]})
 		}
-		allSends[src], allRecvs[src] = nil, nil
+		ops = ops[n:]
 	}
 	return all
 }
 
-// taken is the operations of the first ends, those with the destination and tag of key, and the
-// other ends.
-func taken(from []end, key *end) (ops []int32, rest []end) {
-	n := 0
-	for n < len(from) && from[n].compare(key) == 0 {
-		n++
+// channels brings sends and receives together, in order.
+func (l *lowering) channels() []channel {
+	halves := make([][]channel, 2*len(l.dags))
+	l.each(func(rank int) {
+		halves[2*rank] = l.half(int32(rank), Send)
+		halves[2*rank+1] = l.half(int32(rank), Recv)
+	})
+	all := slices.Concat(halves...)
+	slices.SortStableFunc(all, func(a, b channel) int { return a.compare(&b) })
+	whole := all[:0]
+	for _, c := range all {
+		if n := len(whole); n > 0 && whole[n-1].compare(&c) == 0 {
+			if c.sends != nil {
+				whole[n-1].sends = c.sends
+			} else {
+				whole[n-1].recvs = c.recvs
+			}
+		} else {
+			whole = append(whole, c)
+		}
 	}
-	ops = make([]int32, n)
-	for i := range ops {
-		ops[i] = from[i].op
-	}
-	return ops, from[n:]
+	return whole
 }
 
 // match pairs messages, and reports those that have no other end, other sizes, or no order.

@@ -4,10 +4,10 @@ package opgraph
 // or sent before, along dependencies. Messages that never go are in round 0.
 func (l *lowering) rounds() {
 	type place struct{ rank, op int32 }
-	left, after := make([][]int32, len(l.dags)), make([][]int32, len(l.dags))
+	left := make([][]int32, len(l.dags))
 	var ready []place
 	for rank, d := range l.dags {
-		left[rank], after[rank] = make([]int32, len(d.ops)), make([]int32, len(d.ops))
+		left[rank] = make([]int32, len(d.ops))
 		for op := range d.ops {
 			n := int32(len(d.preds.of(int32(op))))
 			if d.ops[op].Kind == Recv && d.ops[op].Peer != int32(rank) {
@@ -31,16 +31,16 @@ func (l *lowering) rounds() {
 		ready = ready[:last]
 		d := l.dags[p.rank]
 		o, base := &d.ops[p.op], d.round[p.op]
-		after[p.rank][p.op] = base
+		after := base
 		if o.Kind == Send && l.crosses(p.rank, p.op) {
-			after[p.rank][p.op] = base + 1
-			settle(place{o.Peer, d.mate[p.op]}, base+1)
+			after++
+			settle(place{o.Peer, d.mate[p.op]}, after)
 		}
 		for _, s := range d.succs.of(p.op) {
 			if s.start {
 				settle(place{p.rank, s.op}, base)
 			} else {
-				settle(place{p.rank, s.op}, after[p.rank][p.op])
+				settle(place{p.rank, s.op}, after)
 			}
 		}
 	}
