@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -88,6 +89,12 @@ func (f failing) Read(b []byte) (int, error) {
 func TestReadBroken(t *testing.T) {
 	_, err := goal.Read(failing{strings.NewReader("num_ranks 1\n")}, foreign.Options{File: "x"})
 	require.EqualError(t, err, "x:1: broken")
+	_, err = goal.Read(failing{strings.NewReader("num_ranks 1\n?")}, foreign.Options{File: "x"})
+	require.EqualError(t, err, "x:2: broken")
+	cut := io.MultiReader(strings.NewReader("num_ranks 1\nrank 0 {\n}\n"),
+		iotest.ErrReader(io.ErrUnexpectedEOF)) // as of a file that is zipped
+	_, err = goal.Read(cut, foreign.Options{File: "x"})
+	require.EqualError(t, err, "x:3: unexpected EOF")
 	long := "num_ranks 1\n//" + strings.Repeat("-", 1<<17)
 	_, err = goal.Read(strings.NewReader(long), foreign.Options{File: "x"})
 	require.ErrorContains(t, err, "x:2: a line of more than 65536 bytes")

@@ -21,8 +21,7 @@
 package goal
 
 import (
-	"bufio"
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -43,8 +42,8 @@ func Read(in io.Reader, o foreign.Options) (*foreign.File, error) {
 	if err := opgraph.Refuse(&o); err != nil {
 		return nil, err
 	}
-	r := reader{in: bufio.NewReaderSize(in, maxLine), file: o.File}
-	if err := r.read(); err != nil {
+	r := reader{file: o.File, rank: -1, window: window, piece: piece}
+	if err := r.read(in); err != nil {
 		return nil, err
 	}
 	g := &opgraph.Graph{Format: "goal", Name: "goal", Ranks: r.ranks, Simulator: "LogGOPSim"}
@@ -68,20 +67,29 @@ func text(o *opgraph.Op) string {
 
 // reader is a file on its way to a graph.
 type reader struct {
-	in      *bufio.Reader
 	file    string
+	window  int // bytes that are read at a time, into pieces of how many
+	piece   int
+	taken   int // pieces that were read ahead, and rightly
 	line    int
 	comment int     // the line of an open /*, 0 for none
 	all     []token // of the line
 	tokens  []token // those that have not been read
 
-	declared int // ranks, 0 before num_ranks
-	ranks    []opgraph.Rank
-	blocks   map[int]*opgraph.Rank
-	rank     int // of the open block, −1 for none
-	opened   int // its line
+	declared int    // ranks, 0 before num_ranks
+	seen     []bool // of each rank, whether its block has begun; nil where that is judged later
+	blocks   []block
+	ranks    []opgraph.Rank // of the whole file
+	rank     int            // of the open block, −1 for none
+	opened   int            // its line
 	block    opgraph.Rank
 	labels   labels
+}
+
+// block is what a rank does.
+type block struct {
+	rank int
+	opgraph.Rank
 }
 
 // maxLine bounds a line.
@@ -91,30 +99,26 @@ func (r *reader) fail(format string, args ...any) error {
 	return &foreign.Error{File: r.file, Line: r.line, Text: fmt.Sprintf(format, args...)}
 }
 
-// read reads all lines.
-func (r *reader) read() error {
-	r.rank, r.blocks = -1, map[int]*opgraph.Rank{}
-	for {
-		line, err := r.in.ReadSlice('\n')
-		if len(line) > 0 {
-			r.line++
+// lines reads lines.
+func (r *reader) lines(text []byte) error {
+	for len(text) > 0 {
+		line, rest := text, text[len(text):]
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			line, rest = text[:i+1], text[i+1:]
 		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
+		r.line++
+		if len(line) > maxLine {
 			return r.fail("a line of more than %d bytes; a statement is a line", maxLine)
-		case err != nil && !errors.Is(err, io.EOF):
-			return &foreign.Error{File: r.file, Line: r.line, Text: err.Error()}
 		}
-		if e := r.scan(line); e != nil {
-			return e
+		if err := r.scan(line); err != nil {
+			return err
 		}
-		if e := r.statements(); e != nil {
-			return e
+		if err := r.statements(); err != nil {
+			return err
 		}
-		if err != nil {
-			return r.complete()
-		}
+		text = rest
 	}
+	return nil
 }
 
 // complete says what is missing at the end of the file.
@@ -127,12 +131,13 @@ func (r *reader) complete() error {
 	case r.declared == 0:
 		return r.fail("num_ranks is missing")
 	}
-	for rank := range r.declared {
-		if r.blocks[rank] == nil {
-			return &foreign.Error{File: r.file, Text: fmt.Sprintf(
-				"rank %d has no block; num_ranks %d needs one for each", rank, r.declared)}
-		}
-		r.ranks = append(r.ranks, *r.blocks[rank])
+	if rank := slices.Index(r.seen, false); rank >= 0 {
+		return &foreign.Error{File: r.file, Text: fmt.Sprintf(
+			"rank %d has no block; num_ranks %d needs one for each", rank, r.declared)}
+	}
+	r.ranks = make([]opgraph.Rank, r.declared)
+	for _, b := range r.blocks {
+		r.ranks[b.rank] = b.Rank
 	}
 	return nil
 }
@@ -182,7 +187,7 @@ func (r *reader) numRanks() error {
 	if r.declared > 0 {
 		return r.fail("num_ranks is given twice: %d, and now %d", r.declared, n)
 	}
-	r.declared = int(n)
+	r.declared, r.seen = int(n), make([]bool, n)
 	return nil
 }
 
@@ -202,18 +207,21 @@ func (r *reader) open() error {
 	if err := r.need("{"); err != nil {
 		return err
 	}
-	if r.blocks[int(n)] != nil {
-		return r.fail("rank %d has two blocks", n)
+	if r.seen != nil {
+		if r.seen[n] {
+			return r.fail("rank %d has two blocks", n)
+		}
+		r.seen[n] = true
 	}
-	r.rank, r.opened, r.blocks[int(n)] = int(n), r.line, &opgraph.Rank{}
+	r.rank, r.opened = int(n), r.line
 	r.labels.clear()
 	return nil
 }
 
 // close keeps what the block of a rank has, in memory of its size.
 func (r *reader) close() {
-	kept := r.blocks[r.rank]
-	kept.Ops, kept.Edges = slices.Clone(r.block.Ops), slices.Clone(r.block.Edges)
+	r.blocks = append(r.blocks, block{r.rank, opgraph.Rank{Ops: slices.Clone(r.block.Ops),
+		Edges: slices.Clone(r.block.Edges)}})
 	r.block.Ops, r.block.Edges = r.block.Ops[:0], r.block.Edges[:0]
 	r.tokens, r.rank = r.tokens[1:], -1
 }

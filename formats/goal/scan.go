@@ -36,13 +36,38 @@ func (t token) String() string {
 	return fmt.Sprintf("%q", t.text)
 }
 
-func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
-func digit(c byte) bool  { return '0' <= c && c <= '9' }
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+// class is what a byte may be in a line.
+type class uint8
+
+const (
+	meaningless class = iota
+	blank
+	letter
+	numeral
+	single // a token of its own
+	back   // of the end of a line
+)
+
+var classes = func() (of [256]class) {
+	for c := range of {
+		switch {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
+			of[c] = letter
+		case digit(byte(c)):
+			of[c] = numeral
+		}
+	}
+	of[' '], of['\t'], of['\n'], of['\r'] = blank, blank, blank, back
+	of['{'], of['}'], of[':'], of['-'] = single, single, single, single
+	return of
+}()
 
 // inWord tells of a byte whether it may stand in a word.
 var inWord = func() (is [256]bool) {
-	for c := range is {
-		is[c] = letter(byte(c)) || digit(byte(c)) || c == '_'
+	for c, class := range classes {
+		is[c] = class == letter || class == numeral || c == '_'
 	}
 	return is
 }()
@@ -66,26 +91,27 @@ func (r *reader) cut(to []token, line []byte) ([]token, error) {
 			r.comment, i = 0, i+end+2
 			continue
 		}
+		is := classes[c]
 		switch {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r' && starts(line[i:], "\r\n"):
+		case is == blank || is == back && starts(line[i:], "\r\n"):
 			i++
-		case starts(line[i:], "//"):
-			return to, nil
-		case starts(line[i:], "/*"):
-			r.comment, i = r.line, i+2
-		case letter(c):
+		case is == letter:
 			for i < len(line) && inWord[line[i]] {
 				i++
 			}
 			to = append(to, token{word, line[from:i]})
-		case digit(c):
+		case is == numeral:
 			for i < len(line) && digit(line[i]) {
 				i++
 			}
 			to = append(to, token{number, line[from:i]})
-		case strings.IndexByte("{}:-", c) >= 0:
+		case is == single:
 			i++
 			to = append(to, token{sign, line[from:i]})
+		case starts(line[i:], "//"):
+			return to, nil
+		case starts(line[i:], "/*"):
+			r.comment, i = r.line, i+2
 		default:
 			return to, r.fail("the character %q has no meaning here", c)
 		}

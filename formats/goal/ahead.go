@@ -1,0 +1,136 @@
+package goal
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"collsim/formats/internal/foreign"
+	"collsim/internal/parallel"
+)
+
+// The blocks of ranks have nothing to do with each other, so several are read at once: a file is
+// taken by the window, and that is cut into pieces where a line begins with "rank". Each is read
+// as if what comes before it left neither a block nor a comment open. Where it did, or where
+// anything in the piece is wrong, the piece is read again in its turn, and what that finds is told:
+// the same as by whoever reads line after line.
+const (
+	window = 16 << 20
+	piece  = 256 << 10 // or longer, up to the next rank
+)
+
+// border is where a file may be cut: behind its first byte.
+var border = []byte("\nrank")
+
+// read reads a file.
+func (r *reader) read(in io.Reader) error {
+	text, n := make([]byte, r.piece), 0 // up to n it has not been taken
+	for {
+		var err error
+		for more := 0; n < len(text) && err == nil; n += more {
+			more, err = in.Read(text[n:])
+		}
+		end := n
+		switch {
+		case err == nil:
+			if end = bytes.LastIndex(text, border) + 1; end == 0 {
+				end = bytes.LastIndexByte(text, '\n') + 1
+			}
+			if end == 0 { // no line may be as long
+				end = n
+			}
+		case !errors.Is(err, io.EOF): // a part of a line is none
+			end = bytes.LastIndexByte(text[:n], '\n') + 1
+		}
+		if wrong := r.batch(text[:end]); wrong != nil {
+			return wrong
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return r.complete()
+		case err != nil:
+			return &foreign.Error{File: r.file, Line: r.line + min(1, n-end), Text: err.Error()}
+		}
+		rest := text[end:n]
+		if len(text) < r.window {
+			text = make([]byte, min(2*len(text), r.window))
+		}
+		n = copy(text, rest)
+	}
+}
+
+// ahead is a piece that has been read before it is known what comes before it.
+type ahead struct {
+	text   []byte
+	line   int // before it
+	blocks []block
+	sound  bool // nothing is wrong, and nothing left open
+}
+
+// batch reads lines, in pieces.
+func (r *reader) batch(text []byte) error {
+	for r.declared == 0 && len(text) > 0 { // what the number of ranks is comes first
+		n := r.first(text)
+		if err := r.lines(text[:n]); err != nil {
+			return err
+		}
+		text = text[n:]
+	}
+	var pieces []ahead
+	for line := r.line; len(text) > 0; {
+		n := r.first(text)
+		pieces = append(pieces, ahead{text: text[:n], line: line})
+		line += bytes.Count(text[:n], border[:1])
+		text = text[n:]
+	}
+	parallel.Each(len(pieces), func() func(int) {
+		one := reader{declared: r.declared}
+		return func(i int) {
+			p := &pieces[i]
+			one.line, one.comment, one.rank, one.blocks = p.line, 0, -1, nil
+			one.block.Ops, one.block.Edges = one.block.Ops[:0], one.block.Edges[:0]
+			err := one.lines(p.text)
+			p.blocks, p.sound = one.blocks, err == nil && one.rank < 0 && one.comment == 0
+		}
+	})
+	for i := range pieces {
+		p := &pieces[i]
+		if r.take(p) {
+			continue
+		}
+		if err := r.lines(p.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// first is how long the first piece of a text is.
+func (r *reader) first(text []byte) int {
+	if len(text) > r.piece {
+		if i := bytes.Index(text[r.piece:], border); i >= 0 {
+			return r.piece + i + 1
+		}
+	}
+	return len(text)
+}
+
+// take takes what has been read of a piece, if that was right.
+func (r *reader) take(p *ahead) bool {
+	if !p.sound || r.rank >= 0 || r.comment > 0 {
+		return false
+	}
+	last := -1
+	for _, b := range p.blocks {
+		if b.rank <= last || r.seen[b.rank] { // the second of a rank, or perhaps
+			return false
+		}
+		last = b.rank
+	}
+	for _, b := range p.blocks {
+		r.seen[b.rank] = true
+	}
+	r.blocks, r.taken = append(r.blocks, p.blocks...), r.taken+1
+	r.line = p.line + bytes.Count(p.text, border[:1])
+	return true
+}
