@@ -18,20 +18,20 @@ func (l *arcs) of(op int32) []arc { return l.to[l.first[op]:l.first[op+1]] }
 
 // newLinks sorts edges by one end.
 func newLinks(n int, edges []Edge, near, far func(*Edge) int32) arcs {
-	l := arcs{first: make([]int32, n+1), to: make([]arc, len(edges))}
+	first := make([]int32, n+2) // at first that of an operation stands one further on
 	for i := range edges {
-		l.first[near(&edges[i])+1]++
+		first[near(&edges[i])+2]++
 	}
 	for i := range n {
-		l.first[i+1] += l.first[i]
+		first[i+2] += first[i+1]
 	}
-	at := slices.Clone(l.first)
+	to := make([]arc, len(edges))
 	for i := range edges {
-		op := near(&edges[i])
-		l.to[at[op]] = arc{far(&edges[i]), edges[i].Start}
-		at[op]++
+		at := &first[near(&edges[i])+1]
+		to[*at] = arc{far(&edges[i]), edges[i].Start}
+		*at++
 	}
-	return l
+	return arcs{first: first[:n+1], to: to}
 }
 
 // dag is what is known of a rank.

@@ -89,6 +89,9 @@ func (d *dag) awaits(op int32, seen map[int32]int32) []event {
 			all = append(all, e)
 		}
 	}
+	if len(all) < 2 {
+		return all
+	}
 	slices.SortFunc(all, func(a, b event) int {
 		if a.lane != b.lane {
 			return int(a.lane - b.lane)

@@ -243,7 +243,8 @@ func (l *lowering) assemble() (*schedule.Schedule, error) {
 		}
 	}
 	lanes := make([]int, ranks)
-	for rank, d := range l.dags {
+	l.each(func(rank int) {
+		d := l.dags[rank]
 		lanes[rank] = max(1, len(d.lanes))
 		for op := range d.ops {
 			if d.stuck(int32(rank), int32(ranks), int32(op)) {
@@ -251,7 +252,7 @@ func (l *lowering) assemble() (*schedule.Schedule, error) {
 				break
 			}
 		}
-	}
+	})
 	return schedule.Assemble(head, lanes, l.write)
 }
 
