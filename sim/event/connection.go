@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -133,7 +134,7 @@ func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
 	if e.streams != nil {
 		c.stream = e.newStream(src, c.route)
 	}
-	e.conns = append(e.conns, c)
+	e.conns = flat.Add(e.conns, c, len(e.lanes))
 	if e.matches != nil {
 		e.matches = append(e.matches, matching{first: -1, last: -1})
 	}
@@ -241,12 +242,12 @@ func (e *engine) emptyMessage() int32 {
 }
 
 func (e *engine) addMessage() int32 {
-	e.messages = append(e.messages, message{})
+	e.messages = flat.Add(e.messages, message{}, len(e.lanes))
 	if e.late != nil {
 		e.late, e.onLinks = append(e.late, 0), append(e.onLinks, 0)
 	}
 	if e.fair != nil {
-		e.fair.Grow(len(e.messages))
+		e.fair.Grow(cap(e.messages))
 	}
 	return int32(len(e.messages) - 1)
 }
@@ -260,7 +261,7 @@ func (e *engine) newMark(at model.Moment, known bool) int32 {
 	m := mark{at: at, known: known, next: -1}
 	i := e.freeMark
 	if i < 0 {
-		e.marks = append(e.marks, m)
+		e.marks = flat.Add(e.marks, m, len(e.lanes))
 		return int32(len(e.marks) - 1)
 	}
 	e.freeMark = e.marks[i].next

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math/bits"
+	"slices"
 
 	"collsim/sim/internal/flat"
 	"collsim/unit"
@@ -55,7 +56,8 @@ func NewDrain(n *Network) *Drain {
 
 // Grow makes room for flows of numbers below n.
 func (d *Drain) Grow(n int) {
-	for d.MaxMin.Grow(n); len(d.flows) < n; {
+	d.MaxMin.Grow(n)
+	for d.flows = slices.Grow(d.flows, max(n-len(d.flows), 0)); len(d.flows) < n; {
 		d.flows = append(d.flows, draining{holder: notFlowing})
 	}
 	d.ends.Grow(len(d.clocks) + n)

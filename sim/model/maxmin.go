@@ -106,9 +106,9 @@ func NewMaxMin(n *Network) *MaxMin {
 
 // Grow makes room for flows of numbers below n.
 func (x *MaxMin) Grow(n int) {
-	for len(x.Flows) < n {
-		x.Flows, x.seen = append(x.Flows, Flow{}), append(x.seen, 0)
-	}
+	more := max(n-len(x.Flows), 0)
+	x.Flows = append(x.Flows, make([]Flow, more)...)
+	x.seen = append(x.seen, make([]int64, more)...)
 }
 
 // Begin puts a flow with a cap on the links of a route. A link that is on it more than once counts

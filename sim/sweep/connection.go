@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -87,9 +88,9 @@ func (e *engine) newConnection(src, dst int32, p *schedule.Peer) int32 {
 		route: e.network.Route(from.rank, e.lanes[dst].rank)}
 	c.bounded = c.unused > 0
 	for _, on := range e.network.Hops[len(e.hops):] {
-		e.hops = append(e.hops, e.link(on))
+		e.hops = flat.Add(e.hops, e.link(on), len(e.lanes))
 	}
-	e.conns = append(e.conns, c)
+	e.conns = flat.Add(e.conns, c, len(e.lanes))
 	return int32(len(e.conns) - 1)
 }
 
@@ -126,7 +127,7 @@ func (e *engine) free(c *connection, at model.Moment) {
 	i := e.freeMark
 	if i < 0 {
 		i = int32(len(e.marks))
-		e.marks = append(e.marks, mark{})
+		e.marks = flat.Add(e.marks, mark{}, len(e.lanes))
 	} else {
 		e.freeMark = e.marks[i].next
 	}
@@ -178,7 +179,7 @@ func (e *engine) newMessage(m message) int32 {
 	m.next = -1
 	i := e.freeMessage
 	if i < 0 {
-		e.messages = append(e.messages, m)
+		e.messages = flat.Add(e.messages, m, len(e.lanes))
 		return int32(len(e.messages) - 1)
 	}
 	e.freeMessage = e.messages[i].next

@@ -113,9 +113,14 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 	if s.Group != nil {
 		e.steadyAt = map[int32]bool{}
 	}
+	lanes := 0
 	for rank := range s.Spec.Ranks {
-		p := s.Program(rank)
-		e.programs = append(e.programs, p)
+		e.programs = append(e.programs, s.Program(rank))
+		lanes += e.programs[rank].Lanes()
+	}
+	e.lanes = make([]lane, 0, lanes)
+	e.ready, e.later = make([]int32, 0, lanes), make([]int32, 0, lanes)
+	for rank, p := range e.programs {
 		e.first = append(e.first, int32(len(e.lanes)))
 		for i := range p.Lanes() {
 			c := p.Walk(i)

@@ -3,6 +3,7 @@ package sweep
 import (
 	"slices"
 
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -28,8 +29,8 @@ type link struct {
 // link is the link of a number in the network.
 func (e *engine) link(on int32) int32 {
 	if e.linkOf[on] == 0 {
-		e.links = append(e.links, link{Link: e.network.Links[on], number: on, head: -1, crossed: -1,
-			last: model.Moment{T: -1}})
+		e.links = flat.Add(e.links, link{Link: e.network.Links[on], number: on, head: -1, crossed: -1,
+			last: model.Moment{T: -1}}, len(e.lanes))
 		e.linkOf[on] = int32(len(e.links))
 		l := &e.network.Links[on]
 		e.isInstant = e.isInstant || !e.isFluid && (l.Latency == 0 || l.Bandwidth == unit.Unlimited)
@@ -66,9 +67,9 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	x := &e.messages[m]
 	r := &e.network.Routes[x.route]
 	to := e.rules.SegmentEnd(from, x.carried)
-	e.asked = append(e.asked, int32(len(e.packets)))
-	e.packets = append(e.packets, packet{at: at, from: from, to: to, by: e.lanes[x.lane].key,
-		message: m, begin: r.From, hop: r.From, end: r.To, isLast: to == x.carried})
+	e.asked = flat.Add(e.asked, int32(len(e.packets)), len(e.lanes))
+	e.packets = flat.Add(e.packets, packet{at: at, from: from, to: to, by: e.lanes[x.lane].key,
+		message: m, begin: r.From, hop: r.From, end: r.To, isLast: to == x.carried}, len(e.lanes))
 }
 
 // serve lets links carry the packets that ask for them: those of the batch, each link in order. If

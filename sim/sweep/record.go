@@ -1,6 +1,9 @@
 package sweep
 
-import "collsim/schedule"
+import (
+	"collsim/schedule"
+	"collsim/sim/internal/flat"
+)
 
 // Rows repeat themselves: what happens in one depends on counts alone (of messages that lie there,
 // of free slots), never on times. So where all lanes that take part are in loops whose steps are
@@ -120,7 +123,7 @@ func (e *engine) isBack() bool {
 // act makes a lane an actor.
 func (e *engine) act(i int32) {
 	e.lanes[i].actor = int32(len(e.actors))
-	e.actors = append(e.actors, actor{i, e.lanes[i].cursor})
+	e.actors = flat.Add(e.actors, actor{i, e.lanes[i].cursor}, len(e.lanes))
 }
 
 // iterations is how many of its loop a lane has done if it is again where it began, else 0.
@@ -176,12 +179,12 @@ func (e *engine) note(i int32, n size) {
 	t := turn{actor: l.actor, size: n, from: int32(len(e.ends)),
 		isTold: isTold, varies: loop == butSizes && !l.isSteady}
 	for _, c := range l.receives {
-		e.ends = append(e.ends, end{conn: c})
+		e.ends = flat.Add(e.ends, end{conn: c}, len(e.lanes))
 	}
 	t.sends = int32(len(e.ends))
 	for _, s := range l.sends {
-		e.ends = append(e.ends, end(s))
+		e.ends = flat.Add(e.ends, end(s), len(e.lanes))
 	}
 	t.to = int32(len(e.ends))
-	e.turns = append(e.turns, t)
+	e.turns = flat.Add(e.turns, t, len(e.lanes))
 }

@@ -109,3 +109,19 @@ func TestTable(t *testing.T) {
 	}
 	require.EqualValues(t, -1, x.Find(1))
 }
+
+// TestAdd: what is added is there; there is room for the least at first, then for twice as many.
+func TestAdd(t *testing.T) {
+	var list []int
+	var rooms []int
+	for i := range 50 {
+		if list = Add(list, i, 6); i == 0 || cap(list) != rooms[len(rooms)-1] {
+			rooms = append(rooms, cap(list))
+		}
+	}
+	require.Equal(t, []int{6, 12, 24, 48, 96}, rooms)
+	for i, one := range list {
+		require.Equal(t, i, one)
+	}
+	require.Equal(t, []int{7}, Add(nil, 7, 0))
+}
