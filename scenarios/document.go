@@ -89,7 +89,9 @@ func (d *Document) parse(text []byte) bool {
 
 // read visits everything that is given: keys are read, everything unknown is refused.
 func (d *Document) read() {
-	d.leaves, d.meant = map[string]*leaf{}, map[string]bool{}
+	values := d.root.values()
+	d.leaves, d.meant = make(map[string]*leaf, values), map[string]bool{}
+	d.order = make([]*leaf, 0, values)
 	d.table(d.root, "", "")
 	if n := d.root.child("sweep"); n != nil && n.shape == table {
 		d.readSweep(n, "")

@@ -161,8 +161,10 @@ func (r *run) idle(k *Key, at string) string {
 	if r.used[at] {
 		return ""
 	}
-	if p, _ := parsePath(at); p[0].name == "collective" && !r.enabled(p[0].index) {
-		return ""
+	if strings.HasPrefix(at, "collective[") {
+		if p, _ := parsePath(at); !r.enabled(p[0].index) {
+			return ""
+		}
 	}
 	switch k.Path {
 	case "collective.op":

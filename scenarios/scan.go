@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -11,14 +12,14 @@ import (
 // structure alone: which keys there are, in which order, on which line, and how they were spelt.
 type node struct {
 	shape shape
-	name  string  // the last part of the key; empty for elements of an array
-	line  int     // of the key or header; of an element, its own first line
-	raw   string  // the source of the value; empty for tables under a header
-	value any     // of a scalar, and of an array of values, as the library decoded it
-	items []*node // of a table and of an array, in the order of the file
-	index map[string]*node
-	file  string // where the value was set from, when not from the file: "--set"
-	given bool   // a table's own header was seen
+	given bool             // a table's own header was seen
+	name  string           // the last part of the key; empty for elements of an array
+	line  int              // of the key or header; of an element, its own first line
+	raw   string           // the source of the value; empty for tables under a header
+	value any              // of a scalar, and of an array of values, as the library decoded it
+	items []*node          // of a table and of an array, in the order of the file
+	index map[string]*node // of the entries of a large table
+	file  string           // where the value was set from, when not from the file: "--set"
 }
 
 type shape uint8
@@ -29,24 +30,61 @@ const (
 	table
 )
 
+// small is how many entries of a table are looked through: most tables have two or three, and a
+// scenario may have thousands of tables.
+const small = 8
+
 // child returns the entry of a table, nil if there is none.
-func (n *node) child(name string) *node { return n.index[name] }
+func (n *node) child(name string) *node {
+	if n.shape != table {
+		return nil
+	}
+	if n.index != nil {
+		return n.index[name]
+	}
+	for _, c := range n.items {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
 
 // put adds or replaces an entry of a table.
 func (n *node) put(c *node) {
-	if n.index == nil {
-		n.index = map[string]*node{}
-	}
-	if old := n.index[c.name]; old != nil {
-		for i := range n.items {
-			if n.items[i] == old {
-				n.items[i] = c
-			}
-		}
+	if old := n.child(c.name); old != nil {
+		n.items[slices.Index(n.items, old)] = c
 	} else {
 		n.items = append(n.items, c)
 	}
-	n.index[c.name] = c
+	if n.index == nil && len(n.items) > small {
+		n.index = map[string]*node{}
+		for _, one := range n.items {
+			n.index[one.name] = one
+		}
+	}
+	if n.index != nil {
+		n.index[c.name] = c
+	}
+}
+
+// values is how many values with a name of their own there are in a table and the tables below it.
+func (n *node) values() int {
+	count := 0
+	for _, c := range n.items {
+		if c.shape != scalar {
+			count += c.values()
+		} else if c.name != "" {
+			count++
+		}
+	}
+	return count
+}
+
+// remove takes an entry out of a table.
+func (n *node) remove(c *node) {
+	n.items = slices.DeleteFunc(slices.Clone(n.items), func(one *node) bool { return one == c })
+	delete(n.index, c.name)
 }
 
 // maxDepth bounds how deep tables and arrays nest; the deepest key of a scenario needs 4.
@@ -64,8 +102,9 @@ type scanner struct {
 	src     string
 	pos     int
 	line    int
-	tooDeep int    // the line at which maxDepth was passed, or 0
-	table   string // under which header the scanner is
+	tooDeep int      // the line at which maxDepth was passed, or 0
+	table   []string // under which header the scanner is
+	path    []string // of the key that was read last
 	repeats []repeat
 }
 
@@ -145,12 +184,12 @@ func (s *scanner) header(root *node) (*node, bool) {
 	if !ok || !s.take(closing) {
 		return nil, false
 	}
-	s.table = ""
+	s.table = s.table[:0]
 	into, ok := s.descend(root, path[:len(path)-1], line)
 	if !ok {
 		return nil, false
 	}
-	s.table = strings.Join(path, ".")
+	s.table = append(s.table, path...)
 	name := path[len(path)-1]
 	old := into.child(name)
 	switch {
@@ -167,7 +206,7 @@ func (s *scanner) header(root *node) (*node, bool) {
 		into.put(old)
 		return old, true
 	case old.shape != table || many || old.given:
-		s.repeats = append(s.repeats, repeat{s.table, line, old.line})
+		s.repeats = append(s.repeats, repeat{s.under(), line, old.line})
 		return old, old.shape == table
 	}
 	old.line, old.given = line, true
@@ -191,7 +230,7 @@ func (s *scanner) descend(from *node, path []string, line int) (*node, bool) {
 			next = next.items[len(next.items)-1]
 		}
 		if next.shape != table {
-			s.repeats = append(s.repeats, repeat{join(s.table, name), line, next.line})
+			s.repeats = append(s.repeats, repeat{s.under(name), line, next.line})
 			return nil, false
 		}
 		from = next
@@ -212,7 +251,7 @@ func (s *scanner) pair(into *node, depth int) bool {
 	}
 	name := path[len(path)-1]
 	if old := into.child(name); old != nil {
-		s.repeats = append(s.repeats, repeat{join(s.table, strings.Join(path, ".")), line, old.line})
+		s.repeats = append(s.repeats, repeat{s.under(path...), line, old.line})
 		return false
 	}
 	s.blank(false)
@@ -225,18 +264,23 @@ func (s *scanner) pair(into *node, depth int) bool {
 	return true
 }
 
-// key reads a key of one or more parts and the blanks after it.
+// under is the path of a key below the last header.
+func (s *scanner) under(path ...string) string {
+	return strings.Join(slices.Concat(s.table, path), ".")
+}
+
+// key reads a key of one or more parts and the blanks after it. The path holds until the next key.
 func (s *scanner) key() (path []string, ok bool) {
-	for {
+	for s.path = s.path[:0]; ; {
 		s.blank(false)
 		part, ok := s.keyPart()
 		if !ok {
 			return nil, false
 		}
-		path = append(path, part)
+		s.path = append(s.path, part)
 		s.blank(false)
 		if !s.take(".") {
-			return path, true
+			return s.path, true
 		}
 	}
 }
@@ -300,11 +344,15 @@ func (n *node) attach(decoded any) bool {
 		}
 		return true
 	case []map[string]any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = v[i]
+		if n.shape != array || len(v) != len(n.items) {
+			return false
 		}
-		return n.attach(list)
+		for i, c := range n.items {
+			if !c.attach(v[i]) {
+				return false
+			}
+		}
+		return true
 	case []any:
 		if n.shape != array || len(v) != len(n.items) {
 			return false

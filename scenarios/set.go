@@ -116,16 +116,11 @@ func (d *Document) assign(at string, n *node) {
 // remove takes the key at a numbered path away, if it is there.
 func (d *Document) remove(at string) {
 	into, name := d.parent(at, false)
-	if into == nil || into.child(name) == nil {
+	if into == nil {
 		return
 	}
-	old := into.child(name)
-	delete(into.index, name)
-	for i, c := range into.items {
-		if c == old {
-			into.items = append(into.items[:i:i], into.items[i+1:]...)
-			return
-		}
+	if old := into.child(name); old != nil {
+		into.remove(old)
 	}
 }
 
