@@ -48,12 +48,11 @@ func (a Algorithm) String() string {
 	return name + "(" + strings.Join(params, ",") + ")"
 }
 
-var (
-	algorithmName = regexp.MustCompile(`^([a-z][a-z0-9-]*:)?[a-z][a-z0-9-]*$`)
-	paramName     = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	paramValue    = regexp.MustCompile(`^[A-Za-z0-9_.+:/-]+$`)
+const (
+	paramName  = `^[a-z][a-z0-9_]*$`
+	paramValue = `^[A-Za-z0-9_.+:/-]+$`
 	// fileParams are the parameters behind a file's name, which may itself have brackets.
-	fileParams = regexp.MustCompile(`^(.*\S)\s*\(([^()]*=[^()]*)\)$`)
+	fileParams = `^(.*\S)\s*\(([^()]*=[^()]*)\)$`
 )
 
 // FromFile reports whether the schedule is read from File.
@@ -63,7 +62,7 @@ func (a Algorithm) FromFile() bool { return a.Name == "file" }
 func parseFile(file string) (any, *problem) {
 	a := Algorithm{Name: "file", File: strings.TrimSpace(file)}
 	list := ""
-	if m := fileParams.FindStringSubmatch(a.File); m != nil {
+	if m := regexp.MustCompile(fileParams).FindStringSubmatch(a.File); m != nil {
 		a.File, list = m[1], m[2]
 	}
 	if a.File == "" || strings.ContainsAny(a.File, "\n\r\x00") {
@@ -95,7 +94,7 @@ func parseAlgorithm(s string) (any, *problem) {
 			`write "nccl:auto", "fastest", or the name of an algorithm: collsim list algorithms`}
 	}
 	list, closed := strings.CutSuffix(list, ")")
-	if !algorithmName.MatchString(a.Name) || called != closed {
+	if !isAlgorithm(a.Name) || called != closed {
 		return nil, &problem{"an algorithm's name is expected, with parameters in brackets if any",
 			`for example "ring" or "chain(segment=512KiB)"`}
 	}
@@ -108,13 +107,24 @@ func parseAlgorithm(s string) (any, *problem) {
 	return a, nil
 }
 
+// isAlgorithm reports whether a name may be an algorithm's: "ring", "nccl:double-binary-tree".
+func isAlgorithm(name string) bool {
+	word := func(s string) bool {
+		const rest = "abcdefghijklmnopqrstuvwxyz0123456789-"
+		return s != "" && s[0] >= 'a' && s[0] <= 'z' && strings.Trim(s, rest) == ""
+	}
+	library, own, ok := strings.Cut(name, ":")
+	return word(library) && (!ok || word(own))
+}
+
 // setAll takes in parameters: name=value, one behind the other with commas between them.
 func (a *Algorithm) setAll(list string) *problem {
 	seen := map[string]bool{}
+	names, values := regexp.MustCompile(paramName), regexp.MustCompile(paramValue)
 	for _, text := range strings.Split(list, ",") {
 		name, value, ok := strings.Cut(text, "=")
 		name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
-		if !ok || !paramName.MatchString(name) || !paramValue.MatchString(value) {
+		if !ok || !names.MatchString(name) || !values.MatchString(value) {
 			return &problem{quoted(text) + " is no parameter; name=value is expected",
 				`for example "chain(segment=512KiB)"`}
 		}

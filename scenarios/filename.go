@@ -9,13 +9,13 @@ import (
 )
 
 // placeholder is {key} in the name of an output file.
-var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+func placeholder() *regexp.Regexp { return regexp.MustCompile(`\{([^{}]*)\}`) }
 
 // FileName replaces {kind}, {algorithm}, {bytes}, {count}, {dtype}, {op}, {ranks}, {name}, {id} and
 // {path of a swept key} in the name of an output file by what the point has. Characters that do
 // not belong in a file's name become "-", blanks go.
 func (p *Point) FileName(pattern string) string {
-	return placeholder.ReplaceAllStringFunc(pattern, func(s string) string {
+	return placeholder().ReplaceAllStringFunc(pattern, func(s string) string {
 		values, ok := p.facts(s[1 : len(s)-1])
 		if !ok {
 			return s
@@ -47,7 +47,7 @@ func (r *run) patterns(v *view) {
 		if !given || !ok {
 			continue
 		}
-		for _, m := range placeholder.FindAllStringSubmatch(pattern, -1) {
+		for _, m := range placeholder().FindAllStringSubmatch(pattern, -1) {
 			switch {
 			case name == "csv" || name == "json" || name == "links":
 				v.fail(at, problem{"all results go to one file; a name without { } is expected", ""})

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"errors"
 	glob "path"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -256,15 +255,18 @@ func (v *view) groups() (list []rankChange, ok bool) {
 }
 
 // rankNumber is how [[topology.rank]] means ranks by their numbers: "3", "gpu3", "1*".
-var rankNumber = regexp.MustCompile(`^(?:gpu)?([0-9*]+)$`)
+func rankNumber(pattern string) (number string, ok bool) {
+	number = strings.TrimPrefix(pattern, "gpu")
+	return number, number != "" && strings.Trim(number, "0123456789*") == ""
+}
 
 // match applies the groups to the ranks that they mean, later ones over earlier ones. A pattern is
 // about a rank's number, or with a "/" about its place in a cluster.
 func (v *view) match(t *Topology, net *topology.Graph, groups []rankChange) bool {
 	for _, g := range groups {
 		var ranks []int32
-		if m := rankNumber.FindStringSubmatch(g.pattern); m != nil {
-			ranks = numbers(m[1], t.Ranks)
+		if number, ok := rankNumber(g.pattern); ok {
+			ranks = numbers(number, t.Ranks)
 		} else if strings.Contains(g.pattern, "/") {
 			ranks, _ = net.MatchRanks(g.pattern)
 		}

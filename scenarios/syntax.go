@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-var (
-	bareValue = regexp.MustCompile(`^([A-Za-z0-9_.-]+)\s*=\s*([^"'\[\]{}#=]+?)\s*(#.*)?$`)
-	colonPair = regexp.MustCompile(`^"?([A-Za-z0-9_.-]+)"?\s*:(\s.*)?$`)
-	grouped   = regexp.MustCompile(`^\d{1,3}(,\d{3})+$`)
+const (
+	bareValue = `^([A-Za-z0-9_.-]+)\s*=\s*([^"'\[\]{}#=]+?)\s*(#.*)?$`
+	colonPair = `^"?([A-Za-z0-9_.-]+)"?\s*:(\s.*)?$`
+	grouped   = `^\d{1,3}(,\d{3})+$`
 )
 
 // plainSyntax turns the library's message about a line into text and hint. The slips that people
@@ -19,14 +19,14 @@ func plainSyntax(message, line string) (text, hint string) {
 	if strings.Contains(message, "out of range") {
 		return "a number is too large for TOML", ""
 	}
-	if m := bareValue.FindStringSubmatch(line); m != nil {
+	if m := regexp.MustCompile(bareValue).FindStringSubmatch(line); m != nil {
 		hint := fmt.Sprintf("write text and values with a unit in quotes: %s = \"%s\"", m[1], shown(m[2]))
-		if grouped.MatchString(m[2]) {
+		if regexp.MustCompile(grouped).MatchString(m[2]) {
 			hint = "write " + strings.ReplaceAll(m[2], ",", "_")
 		}
 		return shown(m[2]) + " is no TOML value", hint
 	}
-	if m := colonPair.FindStringSubmatch(line); m != nil {
+	if m := regexp.MustCompile(colonPair).FindStringSubmatch(line); m != nil {
 		value := shown(strings.TrimSuffix(strings.TrimSpace(m[2]), ","))
 		if value == "" {
 			return "a table has its name in brackets, not before a colon", "write [" + m[1] + "]"

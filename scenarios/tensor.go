@@ -43,7 +43,7 @@ func (r *run) files(v *view, p *Point, at string) bool {
 		if one.name == "input" || one.name == "gradient_of_output" { // read before it is what it is
 			known = []string{rankInName}
 		}
-		for _, m := range placeholder.FindAllStringSubmatch(name, -1) {
+		for _, m := range placeholder().FindAllStringSubmatch(name, -1) {
 			if slices.Contains(known, m[1]) {
 				continue
 			}

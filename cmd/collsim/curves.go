@@ -55,7 +55,7 @@ func (out *outputs) join(index int, p *scenarios.Point) error {
 		}
 	}
 	name := p.FileName(pattern)
-	if unknown := placeholder.FindString(name); unknown != "" {
+	if unknown := placeholder().FindString(name); unknown != "" {
 		return &usageError{file: pattern, text: unknown + " stands for nothing"}
 	}
 	if _, err := plots.FormatOf(name); err != nil {

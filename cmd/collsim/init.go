@@ -170,11 +170,11 @@ func (o *initFlags) sizes(line func(key, value, remark string)) {
 }
 
 // letters are the sizes of nccl-tests.
-var letters = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)([kKmMgG]?)$`)
+func letters() *regexp.Regexp { return regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)([kKmMgG]?)$`) }
 
 // size is a size of nccl-tests, where K, M and G are powers of 1024, in ours.
 func size(text string) string {
-	m := letters.FindStringSubmatch(text)
+	m := letters().FindStringSubmatch(text)
 	switch {
 	case m == nil:
 		return text

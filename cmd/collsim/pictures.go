@@ -83,7 +83,7 @@ func (out *outputs) pattern(d drawing, index int) string {
 	return out.file(s, d.key(s.Output))
 }
 
-var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+func placeholder() *regexp.Regexp { return regexp.MustCompile(`\{[^{}]*\}`) }
 
 // picture is the file that a point's drawing goes to, "" for none.
 func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, error) {
@@ -93,7 +93,7 @@ func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, e
 		return pattern, nil
 	}
 	name := p.FileName(pattern)
-	if unknown := placeholder.FindString(name); unknown != "" {
+	if unknown := placeholder().FindString(name); unknown != "" {
 		var known []string
 		for _, name := range p.Names() {
 			known = append(known, "{"+name+"}")

@@ -49,14 +49,14 @@ type Timing struct {
 func Read(file string, text []byte) ([]Table, error) {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	if header.Match(bytes.TrimSpace(first)) {
+	if header().Match(bytes.TrimSpace(first)) {
 		return ReadCSV(file, text)
 	}
 	return ReadLog(file, text)
 }
 
 // header is names with commas between them.
-var header = regexp.MustCompile(`^[A-Za-z_][\w .-]*(,[\w .-]+)+$`)
+func header() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w .-]*(,[\w .-]+)+$`) }
 
 // BusFactor is between which numbers all rows have the ratio of busbw to algbw, as far as what is
 // printed tells: it depends on the collective and the number of ranks alone. ok is false where the

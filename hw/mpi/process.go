@@ -121,11 +121,10 @@ func variablesOfOpenMPI() []string {
 }
 
 // The words in which mpirun names a rank that has ended, and a host whose daemon has.
-var (
-	signalled = regexp.MustCompile(
-		`process rank (\d+) with PID \d+ on node \S+ exited on signal (\d+) \(([^)]*)\)`)
-	deserted = regexp.MustCompile(`lost communication with a remote daemon.*Remote daemon\s*: ` +
-		`\[\[[0-9,]+\],\d+\] on node (\S+)`)
+const (
+	signalled = `process rank (\d+) with PID \d+ on node \S+ exited on signal (\d+) \(([^)]*)\)`
+	deserted  = `lost communication with a remote daemon.*Remote daemon\s*: ` +
+		`\[\[[0-9,]+\],\d+\] on node (\S+)`
 )
 
 // ending is which rank mpirun says has ended first, or which host it says it has lost; or that
@@ -133,14 +132,14 @@ var (
 func (p *process) ending(name string) rank.Ended {
 	text := strings.Join(strings.Fields(p.output.String()), " ")
 	fault := &hw.Error{Call: "process", Rank: -1, Lane: -1, Step: -1}
-	if m := signalled.FindStringSubmatch(text); m != nil {
+	if m := regexp.MustCompile(signalled).FindStringSubmatch(text); m != nil {
 		if number, err := strconv.Atoi(m[1]); err == nil {
 			fault.Code = strings.ToLower(m[3])
 			fault.Text = "ended by signal " + m[2]
 			return rank.Ended{Worker: number, How: fault}
 		}
 	}
-	if m := deserted.FindStringSubmatch(text); m != nil {
+	if m := regexp.MustCompile(deserted).FindStringSubmatch(text); m != nil {
 		fault.Code, fault.Text = "lost", "is lost: so is the daemon of mpirun"
 		return rank.Ended{Worker: -1, Host: m[1], How: fault}
 	}

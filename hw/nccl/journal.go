@@ -73,12 +73,14 @@ func (j *journal) end() error {
 
 // choiceLine is a line of enqueue.cc under NCCL_TUNING: as it is in 2.28 and 2.30, "AllReduce: 4096
 // Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}", and as it was, with numbers and a time.
-var choiceLine = regexp.MustCompile(`(?m)NCCL INFO (\w+): (\d+) Bytes -> Algo (\w+) proto (\w+)` +
-	`(?: channel\{Lo\.\.Hi\}=\{(\d+)\.\.(\d+)\}| time [0-9.]+)\s*$`)
+func choiceLine() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)NCCL INFO (\w+): (\d+) Bytes -> Algo (\w+) proto (\w+)` +
+		`(?: channel\{Lo\.\.Hi\}=\{(\d+)\.\.(\d+)\}| time [0-9.]+)\s*$`)
+}
 
 // lastChoice is the last choice in a log for a function, as "Ring LL, 24 channels"; "" without one.
 func lastChoice(log, function string) (way string) {
-	for _, m := range choiceLine.FindAllStringSubmatch(log, -1) {
+	for _, m := range choiceLine().FindAllStringSubmatch(log, -1) {
 		if m[1] != function {
 			continue
 		}

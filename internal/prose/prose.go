@@ -17,10 +17,10 @@ func Plural[T int | int64](n T, what string) string {
 }
 
 // prefix is the names of the packages that an error comes from.
-var prefix = regexp.MustCompile(`^([a-z]+: )+`)
+func prefix() *regexp.Regexp { return regexp.MustCompile(`^([a-z]+: )+`) }
 
 // Unprefixed is an error's text for a user, who knows no packages.
-func Unprefixed(err error) string { return prefix.ReplaceAllString(err.Error(), "") }
+func Unprefixed(err error) string { return prefix().ReplaceAllString(err.Error(), "") }
 
 // Between is a range, or its one value. A unit that both ends have is written once.
 func Between[T comparable](from, to T, dash string) string {
