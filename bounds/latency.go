@@ -22,7 +22,8 @@ type visit struct {
 }
 
 func (n *network) newPaths(backward bool) *paths {
-	return &paths{net: n, view: n.view(backward), dist: make([]unit.Time, len(n.rank))}
+	return &paths{net: n, view: n.view(backward), dist: make([]unit.Time, len(n.rank)),
+		heap: make([]visit, 0, len(n.rank))}
 }
 
 // run fills in dist. If need is not nil, it ends when nothing is open any more.

@@ -30,7 +30,7 @@ type link struct {
 func (e *engine) link(on int32) int32 {
 	if e.linkOf[on] == 0 {
 		e.links = flat.Add(e.links, link{Link: e.network.Links[on], number: on, head: -1, crossed: -1,
-			last: model.Moment{T: -1}}, len(e.lanes))
+			last: model.Moment{T: -1}}, min(2*len(e.lanes), len(e.linkOf)))
 		e.linkOf[on] = int32(len(e.links))
 		l := &e.network.Links[on]
 		e.isInstant = e.isInstant || !e.isFluid && (l.Latency == 0 || l.Bandwidth == unit.Unlimited)

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -156,7 +157,7 @@ func (e *engine) findColumns(p *period) bool {
 			c := &e.conns[conn]
 			if c.column < 0 {
 				c.column = int32(len(p.columns))
-				p.columns = append(p.columns, column{conn: conn, slots: -1})
+				p.columns = flat.Add(p.columns, column{conn: conn, slots: -1}, len(e.turns))
 			}
 			if x := &p.columns[c.column]; k < t.sends {
 				x.receives++
@@ -225,6 +226,9 @@ func (e *engine) fill(p *period) {
 func (e *engine) compile(p *period) bool {
 	p.isOwned = !p.stores
 	p.putBy = make([]int32, p.arrivals.width)
+	p.turns = make([]move, 0, len(e.turns)+1)
+	sends := len(e.ends) / 2 // each is received
+	p.gains, p.puts = make([]gain, 0, sends), make([]put, 0, sends+1)
 	for i := range e.turns {
 		t := &e.turns[i]
 		p.turns = append(p.turns, move{t.actor, int32(len(p.gains)), int32(len(p.puts))})
@@ -311,7 +315,7 @@ func (e *engine) compilePut(p *period, turn int32, x end) bool {
 		if !e.isFluid {
 			by = on + 1
 		}
-		p.hops = append(p.hops, h)
+		p.hops = flat.Add(p.hops, h, len(e.ends))
 	}
 	p.puts = append(p.puts, m)
 	p.longest = max(p.longest, int32(len(p.hops))-m.hops)
@@ -329,9 +333,9 @@ func (e *engine) cross(p *period, on int32) int32 {
 	l := &e.links[on]
 	if l.crossed < 0 {
 		l.crossed = int32(len(p.links))
-		p.links = append(p.links, crossed{free: p.stamp(model.Moment{T: l.free}),
-			last: p.stamp(l.last)})
-		p.number = append(p.number, on)
+		p.links = flat.Add(p.links, crossed{free: p.stamp(model.Moment{T: l.free}),
+			last: p.stamp(l.last)}, len(e.ends))
+		p.number = flat.Add(p.number, on, len(e.ends))
 	}
 	return l.crossed
 }

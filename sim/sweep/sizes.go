@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -236,7 +237,7 @@ func (e *engine) figure(p *period, m *put, conn *connection, with schedule.Frami
 		p.takes[h*p.classes+class] = takes
 		p.add(takes, l.Latency)
 	}
-	p.figures = append(p.figures, f)
+	p.figures = flat.Add(p.figures, f, len(e.turns))
 	p.add(f.lead, f.pace, f.late, p.lambda)
 	return true
 }
