@@ -29,12 +29,13 @@ func isWhole(path string) bool { return wholeLists()[path] != "" }
 func messageKeys() []Key {
 	keys := []Key{{Path: "device.range.up_to", kind: aSize, max: maxBytes, Example: `"64 KiB"`,
 		Sweep: true, Doc: "The longest message that is meant; more than that of the entry before."}}
+	figures := device.Figures()
 	for _, table := range []string{"device", "device.range"} {
 		otherwise := "the preset's"
 		if table != "device" {
 			otherwise = "device's"
 		}
-		for _, f := range device.Figures() {
+		for _, f := range figures {
 			if f.OfMessage {
 				keys = append(keys, figureKey(f, table+"."+f.Name, otherwise))
 			}

@@ -163,7 +163,7 @@ func (p *Program) steady(i int32) bool {
 // repeats is steady where blocks are of one size or, if even is true, as if they were.
 func (p *Program) repeats(i int32, even bool) bool {
 	l := &p.code.leaves[i]
-	var counts []bool // the variables that must not change
+	counts := make([]bool, 0, 32) // the variables that must not change
 	l.step.variables(func(_ *int32, m modulus) { counts = append(counts, m == plain || m == byPeer) })
 	counts[0] = false // the round
 	awaits := len(counts) - 2*len(l.step.Await)

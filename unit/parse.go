@@ -3,6 +3,8 @@ package unit
 import (
 	"fmt"
 	"math/big"
+	"math/bits"
+	"strconv"
 	"strings"
 )
 
@@ -142,6 +144,12 @@ func digits(s string) (head, rest string) {
 
 // value returns n times m exactly, or why there is no such value.
 func (g *grammar) value(n number, m multiple) (v int64, why string) {
+	if whole, err := strconv.ParseUint(n.whole, 10, 64); err == nil && n.frac == "" && m.den == 1 {
+		high, low := bits.Mul64(whole, uint64(m.num))
+		if high == 0 && low > 0 && low < uint64(g.limit) {
+			return int64(low), "" // as nearly all are
+		}
+	}
 	num, ok := new(big.Int).SetString(n.whole+n.frac, 10)
 	if !ok {
 		panic("unit: split let something else than digits through")

@@ -160,3 +160,18 @@ func ExampleParseBytes() {
 	// 64 MiB at 12.5 GB/s takes 5.36870912 ms
 	// unit: "64M": 64 MiB (67108864) or 64 MB (64000000)?
 }
+
+// TestWholeNumbers: a number without a fraction is what it is with one, also near the limit.
+func TestWholeNumbers(t *testing.T) {
+	for _, n := range []string{"0", "1", "007", "999999999999", "9223372036", "9223372037",
+		"9223372036854775806", "9223372036854775807", "18446744073709551616"} {
+		for name, parse := range map[string]parser{"ps": parserOf(ParseTime), "ms": parserOf(ParseTime),
+			"B": parserOf(ParseBytes), "GiB": parserOf(ParseBytes), "bit/s": parserOf(ParseRate),
+			"GB/s": parserOf(ParseRate), "%": parserOf(ParseShare)} {
+			got, _, wrong := parse(n + " " + name)
+			want, _, alsoWrong := parse(n + ".0 " + name)
+			require.Equal(t, want, got, "%s %s", n, name)
+			require.Equal(t, alsoWrong == nil, wrong == nil, "%s %s", n, name)
+		}
+	}
+}
