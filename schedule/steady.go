@@ -163,18 +163,37 @@ func (p *Program) steady(i int32) bool {
 // repeats is steady where blocks are of one size or, if even is true, as if they were.
 func (p *Program) repeats(i int32, even bool) bool {
 	l := &p.code.leaves[i]
-	counts := make([]bool, 0, 32) // the variables that must not change
-	l.step.variables(func(_ *int32, m modulus) { counts = append(counts, m == plain || m == byPeer) })
-	counts[0] = false // the round
-	awaits := len(counts) - 2*len(l.step.Await)
 	for d := 1; d < len(l.strides); d++ {
-		for k, stride := range l.strides[d] {
-			if stride != 0 && (counts[k] && k < awaits || k > 0 && !counts[k] && !even) {
-				return false
-			}
+		if l.strides[d] != nil && !l.step.repeats(l.strides[d], even) {
+			return false
 		}
 	}
 	return true
+}
+
+// repeats reports whether a stride, in variables' order, changes nothing of a step but its round,
+// the value of what it awaits and, if even is true, blocks.
+func (s *Step) repeats(stride []int32, even bool) bool {
+	k := 1
+	region := func() bool { // its tile, and its first block
+		k += 2
+		return stride[k-2] == 0 && (even || stride[k-1] == 0)
+	}
+	end := func() bool { // a peer's rank and lane, and a region
+		k += 2
+		return region() && stride[k-4] == 0 && stride[k-3] == 0
+	}
+	same := true
+	for range s.From {
+		same = end() && same
+	}
+	for range s.To {
+		same = region() && same
+	}
+	for range s.Send {
+		same = end() && same
+	}
+	return same
 }
 
 // Written visits the steps of a lane as they are written, each once, whatever loops it is in. It
