@@ -1,6 +1,9 @@
 package run
 
 import (
+	"math"
+
+	"collsim/bounds"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/reference"
@@ -13,20 +16,34 @@ import (
 // with GOMAXPROCS=1, stage by stage, for rings, trees, halvings and all-to-alls of 8 to a million
 // ranks, 14 formats and all kinds of data. TestEstimateMeasured has some of them.
 const (
-	loneMessageTime     = 40    // a message of a lane that has its links for itself,
-	simMessageTime      = 150   // of others, first come first served,
-	fluidMessageTime    = 220   // or fluid;
-	hopTime             = 900   // a link on the way of a connection,
+	loneMessageTime     = 45    // a message of a lane that has its links for itself,
+	loneHopTime         = 5     // and each of these,
+	simMessageTime      = 190   // of others,
+	hopTime             = 25    // each link on its way,
+	fluidHopTime        = 17.5  // beside it where flows share them, times the root of their number,
+	spareHopTime        = 7     // or a link of a connection where they hardly do;
+	gpuMessageTime      = 300   // a message of a rank with a GPU model;
+	connectionTime      = 500   // a connection,
+	wayTime             = 220   // a link on its way, of those that have to be found,
+	waysFound           = 8     // at most,
+	digitTime           = 110   // and a digit of the group, where peers are translated;
+	coldRanks           = 512   // all of which is of so many ranks: see cold;
+	listTime            = 300   // a link of the network;
 	laneTime            = 1200  // and a lane, where every rank is played
-	sweepMessageTime    = 8     // a message, where ranks are swept,
+	sweepMessageTime    = 2.5   // a message, where ranks are swept,
+	sweepConnectionTime = 900   // a connection of it,
+	sweptInVain         = 0.6   // of which so much is done until it is found out that it cannot be,
 	sweepLaneTime       = 3000  // each lane of which has to be seen
 	foldMessageTime     = 100   // a message of a rank that stands for others,
 	foldConnectionTime  = 2500  // a connection of it, first come first served,
-	foldFlowTime        = 3900  // or fluid,
+	foldFlowTime        = 3500  // or fluid,
+	foldFlowHopTime     = 780   // or, where its way is long, each link on it;
 	foldLaneTime        = 30000 // a lane of it beside the first,
 	foldRankTime        = 250   // and a rank that another one stands for,
-	classRankTime       = 1900  // where it is to be found what class it is of
-	roleMessageTime     = 3000  // a message more, where ranks share programs by roles,
+	classFlowTime       = 160   // and a connection of one where it is to be found what class it is of,
+	classQueueTime      = 430   // or first come first served,
+	classOdd            = 2.8   // so many times that of no power of two, of which fewer are alike
+	roleMessageTime     = 1600  // a message more, where ranks share programs by roles,
 	ownMessageTime      = 500   // and where each has its own,
 	sweepOwnMessageTime = 5000  // also to be swept
 	proofStepTime       = 260
@@ -35,17 +52,20 @@ const (
 	proofRoleTime       = 3500 // and a rank that has a role, where all are walked
 	numberStepTime      = 550
 	numberBlockTime     = 250
+	windowBlockTime     = 20   // of each window of elements but the first,
 	sampleStepTime      = 900  // a step of one rank that stands for all, in a sample of outputs,
-	sampleBlockTime     = 150  // a block that it names,
-	sampleValueTime     = 330  // and a value that an output depends on
+	sampleBlockTime     = 150  // a run of blocks that it names,
+	sampleValueTime     = 285  // and a value that an output depends on
 	buildTime           = 700  // a step or a message of a program of a rank's own,
-	buildBlockTime      = 24   // a block that it names,
+	buildRunTime        = 24   // a run of blocks that it names,
 	buildRankTime       = 5500 // and the program;
 	buildsToTime        = 4    // which is made so often to build, simulate and bound it,
 	buildsToProve       = 2
 	buildsToCompute     = 1
+	boundPairTime       = 6   // two ranks of an all_to_all whose bounds look at all pairs
 	moveTime            = 0.6 // an element that is sent, of 4 bytes
-	narrowMoveTime      = 2.2 // of a format that has no arithmetic of its own
+	narrowMoveTime      = 2.2 // of a format that has no arithmetic of its own,
+	byteMoveTime        = 4.7 // and of one of 8 bits
 	fillTime            = 1.7 // an input that is made, and defined
 	productTime         = 18  // of products, which are exact in no order,
 	randomTime          = 16  // and of random numbers
@@ -71,7 +91,7 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	steps, messages := float64(all.steps), float64(all.messages)
 	once := 0.0
 	if hasOwn(s) {
-		once = float64(buildTime*(steps+messages)) + float64(buildBlockTime*float64(all.blocks)) +
+		once = float64(buildTime*(steps+messages)) + float64(buildRunTime*float64(all.runs)) +
 			float64(buildRankTime*float64(s.Spec.Ranks))
 	}
 	c.build = 1e-9 * buildsToTime * once
@@ -97,10 +117,16 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	case a.none != "":
 	case a.outputs > 0:
 		c.numbers = 1e-9 * (float64(sampleStepTime*steps)/float64(s.Spec.Ranks) +
-			float64(sampleBlockTime*float64(w.blocks))/float64(s.Spec.Ranks) +
+			float64(sampleBlockTime*float64(w.runs))/float64(s.Spec.Ranks) +
 			float64(sampleValueTime*sampleValues(s, a.outputs)))
 	default:
-		c.numbers = c.walk + float64(c.elements*c.sample(s, p))
+		share := c.sample(s, p)
+		windows := 1.0
+		if window, longest := windowOf(s, w, share*within(s, p)); window >= 1 {
+			windows = longest / window
+		}
+		c.numbers = c.walk + float64(c.elements*share) +
+			float64(1e-9*windowBlockTime*(windows-1)*float64(w.blocks))
 	}
 	return c
 }
@@ -111,32 +137,62 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 	connections := float64(w.connections)
 	if played > 0 {
 		share := float64(played) / ranks
+		connection, class := float64(foldConnectionTime), float64(classQueueTime)
+		if p.Sim.Sharing == scenarios.Fluid {
+			connection = max(foldFlowTime, float64(foldFlowHopTime*waysOf(s, p, &w, 1).hops))
+			class = classFlowTime
+		}
 		each := float64(foldRankTime)
 		if s.HasRoles() {
-			each = classRankTime
-		}
-		connection := float64(foldConnectionTime)
-		if p.Sim.Sharing == scenarios.Fluid {
-			connection = foldFlowTime
+			if each = class * connections / ranks; s.Spec.Ranks&(s.Spec.Ranks-1) != 0 {
+				each *= classOdd
+			}
 		}
 		one := float64(foldMessageTime*messages) + float64(connection*connections) +
 			float64(foldLaneTime*max(lanes-ranks, 0))
 		return 1e-9 * (float64(each*ranks) + float64(share*one))
 	}
-	if e := p.Sim.Engine; e == scenarios.SweepEngine || e == scenarios.BestEngine && s.Group != nil &&
-		s.Spec.Ranks >= sim.SweptFrom && p.Teams == nil && isPlain(s, p) {
-		message := float64(sweepMessageTime)
+	way := waysOf(s, p, &w, 0)
+	if sweeps(s, p) {
+		connection := sweepConnectionTime + float64(digitTime*digits(s))
+		message := sweepMessageTime
 		if hasOwn(s) {
 			message += sweepOwnMessageTime
 		}
-		return 1e-9 * (float64(message*messages) + float64(sweepLaneTime*lanes))
+		swept := 1e-9 * (float64(message*messages) +
+			float64(cold(s.Spec.Ranks)*connection*connections) + float64(sweepLaneTime*lanes))
+		if p.Sim.Engine == scenarios.SweepEngine || way.meet == 0 {
+			return swept
+		}
+		return byEvent(s, p, w, way) + float64(sweptInVain*min(swept, 1e-9*messages*connection))
 	}
-	message := float64(fluidMessageTime)
-	switch {
-	case s.SameSizes() && w.lanes <= int64(s.Spec.Ranks) && isPlain(s, p):
-		message = loneMessageTime
-	case p.Sim.Sharing == scenarios.FIFO:
-		message = simMessageTime
+	return byEvent(s, p, w, way)
+}
+
+// sweeps reports whether ranks are swept that are all played, if the guess is right.
+func sweeps(s *schedule.Schedule, p *scenarios.Point) bool {
+	e := p.Sim.Engine
+	return e == scenarios.SweepEngine || e == scenarios.BestEngine && s.Group != nil &&
+		s.Spec.Ranks >= sim.SweptFrom && p.Teams == nil && isPlain(s, p)
+}
+
+// byEvent is what the event engine takes, in seconds.
+func byEvent(s *schedule.Schedule, p *scenarios.Point, w work, way ways) float64 {
+	isFluid := p.Sim.Sharing == scenarios.Fluid
+	messages := float64(w.messages)
+	message := simMessageTime + float64(hopTime*way.hops)
+	connection := connectionTime + float64(wayTime*min(way.hops, waysFound)) +
+		float64(digitTime*digits(s))
+	switch n := float64(s.Spec.Ranks); {
+	case way.alone && s.SameSizes() && isPlain(s, p) && p.Device.GPU.SMs == 0 && p.Sim.Segment == 0:
+		message = loneMessageTime + float64(loneHopTime*way.hops)
+	case isFluid && way.meet > 0:
+		message += float64(fluidHopTime * math.Sqrt(n) * way.hops * way.meet)
+	case isFluid && !way.alone:
+		connection += float64(spareHopTime * math.Sqrt(n) * way.hops)
+	}
+	if p.Device.GPU.SMs > 0 {
+		message += gpuMessageTime
 	}
 	switch {
 	case s.HasRoles():
@@ -144,26 +200,41 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 	case hasOwn(s):
 		message += ownMessageTime
 	}
+	if n := p.Sim.Segment; n > 0 && !isFluid { // one after the other
+		message = float64(message * max(1, float64(w.bytes)/max(messages, 1)/float64(n)))
+	}
 	rates := 0.0
-	if p.Sim.Sharing == scenarios.Fluid {
+	if isFluid {
 		rates = sim.Forecast(w.places, w.ends())
 	}
-	return rates + float64(1e-9*(float64(message*messages)+float64(hopTime*hops(p)*connections)+
-		float64(laneTime*lanes)))
+	spent := float64(message*messages) +
+		float64(cold(s.Spec.Ranks)*connection*float64(w.connections)) +
+		float64(laneTime*float64(w.lanes)) + float64(listTime*float64(linksOf(p)))
+	return rates + float64(1e-9*spent)
+}
+
+// linksOf is how many links a network has that can be made.
+func linksOf(p *scenarios.Point) int {
+	g, err := p.Topology.Graph()
+	if err != nil {
+		return 0
+	}
+	return g.NumLinks()
+}
+
+// digits is how many a rank is translated in.
+func digits(s *schedule.Schedule) float64 { return float64(len(s.Group)) }
+
+// boundTime is what bounds take that look at all pairs of ranks, in seconds.
+func boundTime(s *schedule.Schedule) float64 {
+	if n := float64(s.Spec.Ranks); s.Spec.Kind == collective.AllToAll && n*n <= bounds.MaxWork {
+		return 1e-9 * boundPairTime * n * n
+	}
+	return 0
 }
 
 // ends is at how many instants flows end that begin at once.
 func (w *work) ends() int64 { return min(w.sizes, w.messages) }
-
-// hops is how many links there are between the first rank and the last: most routes of a network
-// that is no grid are as long.
-func hops(p *scenarios.Point) float64 {
-	g, err := p.Topology.Graph()
-	if err != nil || p.Topology.Ranks < 2 {
-		return 1
-	}
-	return float64(len(g.Route(0, p.Topology.Ranks-1, nil)))
-}
 
 // hasOwn reports whether each rank has a program of its own.
 func hasOwn(s *schedule.Schedule) bool { return s.Group == nil && !s.HasRoles() }
@@ -211,7 +282,9 @@ func elementTime(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 		fill = productTime
 	}
 	if t.IsFloat() && t.Width() < dtype.Float32.Width() && s.Spec.Kind.Reduces() {
-		move = narrowMoveTime
+		if move = narrowMoveTime; t.Width() == 1 {
+			move = byteMoveTime
+		}
 	}
 	wide := max(1, width/4)
 	return float64(within(s, p) * wide * (float64(fill*inputs) + float64(move*float64(w.bytes)/width)))

@@ -71,11 +71,14 @@ func (e *Estimate) add(m *made) {
 		w := workOf(member.schedule)
 		c := costOf(member.schedule, e.Point, w, member.teams)
 		u := takesOf(member.schedule, e.Point, w, member.teams, 1)
-		if n := classesOf(member.schedule, e.Point); n > 0 {
-			u.Simulation = folded(member.schedule, w, n)
+		e.Played = playedOf(member.schedule, e.Point, w)
+		n := classesOf(member.schedule, e.Point, w)
+		if n > 0 {
 			e.folded++
 		}
-		e.Played = playedOf(member.schedule, e.Point)
+		if n = max(n, e.Played); n > 0 {
+			u.Simulation = folded(member.schedule, w, n)
+		}
 		if e.Played == 0 && e.Point.Sim.Sharing == scenarios.Fluid &&
 			e.Point.Sim.Engine != scenarios.SweepEngine {
 			err := sim.Unaffordable(w.places, w.ends(), w.messages, unit.Bytes(w.largest))
@@ -84,11 +87,12 @@ func (e *Estimate) add(m *made) {
 			}
 		}
 		c.simulate = playing(member.schedule, e.Point, w.times(int64(member.teams)), e.Played)
+		c.simulate += boundTime(member.schedule)
 		all = all.plus(c)
 		e.expect(m, member.schedule, &c)
 		takes = takes.plus(u)
-		n := int64(member.teams)
-		e.Steps, e.Messages = e.Steps+n*w.steps, e.Messages+n*w.messages
+		teams := int64(member.teams)
+		e.Steps, e.Messages = e.Steps+teams*w.steps, e.Messages+teams*w.messages
 	}
 	e.Seconds += all.build + all.simulate
 	if e.Algorithms == 1 {
@@ -102,7 +106,7 @@ func (e *Estimate) add(m *made) {
 
 // playedOf is how many ranks of a schedule are played for all; 0 where all are: what teams do
 // side by side is not folded.
-func playedOf(s *schedule.Schedule, p *scenarios.Point) int64 {
+func playedOf(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
 	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine || p.Teams != nil {
 		return 0
 	}
@@ -111,7 +115,10 @@ func playedOf(s *schedule.Schedule, p *scenarios.Point) int64 {
 		return 0
 	}
 	env := envOf(p, g)
-	return int64(sim.Played(s, &env))
+	if n := sim.Played(s, &env); n > 0 {
+		return int64(n)
+	}
+	return branchClasses(s, env, w)
 }
 
 // expect counts a check of numbers, so that Together knows it. Which algorithm will be checked of
@@ -126,24 +133,24 @@ func (e *Estimate) expect(m *made, s *schedule.Schedule, c *cost) {
 	e.checks = append(e.checks, checkCost{name, c.numbers})
 }
 
-// blocksOf is how many blocks a step names.
-func blocksOf(step *schedule.Step) (n int64) {
+// blocksOf is how many blocks a step names, and in how many runs.
+func blocksOf(step *schedule.Step) (n, runs int64) {
+	add := func(r *schedule.Region) {
+		if r.List != nil {
+			n, runs = n+int64(len(r.List)), runs+int64(len(r.List))
+			return
+		}
+		n, runs = n+int64(r.Run)*int64(r.Times), runs+int64(r.Times)
+	}
 	for i := range step.From {
 		if f := &step.From[i]; f.Kind != schedule.Message {
-			n += blocksIn(&f.Region)
+			add(&f.Region)
 		}
 	}
 	for i := range step.To {
-		n += blocksIn(&step.To[i])
+		add(&step.To[i])
 	}
-	return n
-}
-
-func blocksIn(r *schedule.Region) int64 {
-	if r.List != nil {
-		return int64(len(r.List))
-	}
-	return int64(r.Run) * int64(r.Times)
+	return n, runs
 }
 
 // held is what the buffers take that a check of numbers holds: inputs are made when they are read,

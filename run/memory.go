@@ -92,10 +92,10 @@ func (m *made) takes(p *scenarios.Point, do stages) (t Takes) {
 	for _, member := range m.members {
 		w := workOf(member.schedule)
 		u := takesOf(member.schedule, p, w, member.teams, runtime.GOMAXPROCS(0))
-		classes := classesOf(member.schedule, p)
+		classes := classesOf(member.schedule, p, w)
 		switch isDrawn := do&draws != 0 && drawnByClasses(member.schedule, p, w); {
 		case do&logs != 0 && !isDrawn:
-			u.Log = logTakes(w, member.teams)
+			u.Log = logTakes(member.schedule, p, w, do)
 		case classes > 0:
 			u.Simulation = folded(member.schedule, w, classes)
 			if isDrawn {
@@ -114,7 +114,7 @@ const MostDrawn = 1 << 24
 
 // drawnByClasses reports whether a picture of a point shows classes.
 func drawnByClasses(s *schedule.Schedule, p *scenarios.Point, w work) bool {
-	return w.steps > MostDrawn && s.Group != nil && classesOf(s, p) > 0
+	return w.steps > MostDrawn && s.Group != nil && classesOf(s, p, w) > 0
 }
 
 // only is what some of the stages take.

@@ -66,18 +66,19 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint) (*Estimate, unit.B
 		flops += flopsOf(part)
 		all = all.plus(w)
 	}
-	log := bytesOf(float64(logOfPrograms * float64(logTakes(all, 1))))
+	log := bytesOf(float64(logOfPrograms * float64(recordsTake(all, 1))))
 	e.Steps, e.Messages = e.Steps+all.steps, e.Messages+all.messages
 	e.Takes.Log = log // spans of ops are those of a timeline
 	e.Takes.Simulation = bytesOf(float64(simPlaceBytes*float64(all.places)) +
 		float64(simConnectionBytes*float64(all.connections)))
 	steps, messages := float64(all.steps), float64(all.messages)
-	once := float64(buildTime*(steps+messages)) + float64(buildBlockTime*float64(all.blocks))
+	once := float64(buildTime*(steps+messages)) + float64(buildRunTime*float64(all.runs))
 	e.Seconds += float64(1e-9 * (float64(buildsToTime*once) +
 		float64((simMessageTime+ownMessageTime)*(messages+steps)) +
 		float64(laneTime*float64(all.lanes))))
 	if p.Check.Proof {
-		e.Takes.Proof = bytesOf(proofNeeds(all))
+		all.cells = max(all.cells, all.runs)
+		e.Takes.Proof = bytesOf(proofNeeds(all, proofCellBytes))
 		e.Seconds += float64(1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
 			float64(proofBlockTime*float64(all.blocks))))
 	}
@@ -132,7 +133,7 @@ func (w work) plus(v work) work {
 	return work{w.steps + v.steps, w.messages + v.messages, w.bytes + v.bytes, w.moved + v.moved,
 		w.lanes + v.lanes, w.blocks + v.blocks, w.places + v.places, w.connections + v.connections,
 		w.cells + v.cells, w.held + v.held, max(w.longest, v.longest), w.sizes + v.sizes,
-		max(w.largest, v.largest)}
+		max(w.largest, v.largest), w.runs + v.runs}
 }
 
 // consider counts what a call may be carried out by, and returns the first that can do it: nothing

@@ -230,7 +230,7 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 		return ran, err
 	}
 	all := takesOf(s, p, w, 1, 1).only(simulates)
-	all.Log = logTakes(w, 1)
+	all.Log = recordsTake(w, 1)
 	if err := r.s.Free.lacks(all); err != nil {
 		return nil, err
 	}

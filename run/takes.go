@@ -35,18 +35,25 @@ const (
 	commandBytes         = 21 << 20 // the command itself
 	linkBytes            = 200      // of a network
 	ownStepBytes         = 600      // a step of a program of a rank's own
+	ownRankBytes         = 2000     // and the program
 	simPlaceBytes        = 800      // a message that may be on its way, with its lane,
 	fluidPlaceBytes      = 300      // that flows,
-	simConnectionBytes   = 430      // and the connection that it is on
+	simConnectionBytes   = 400      // the connection that it is on,
+	simHopBytes          = 12       // a link on its way,
+	sweptLaneBytes       = 7000     // and a lane, where ranks are swept
+	peerBytes            = 100      // a peer of a lane, when these are counted
 	foldedConnections    = 8        // that a lane of a rank has at once which stands for others,
 	foldedRankBytes      = 16       // a rank that another one stands for,
-	classedRankBytes     = 120      // where it is to be found which
-	logStepBytes         = 150
+	classedRankBytes     = 45       // where it is to be found which,
+	classedPeerBytes     = 13       // and a connection of it
+	tapeMessageBytes     = 100      // of a log of times, and what a critical path makes of it
+	logStepBytes         = 150      // of other logs, and of pictures
 	logMessageBytes      = 250
-	proofCellBytes       = 40 // a part of a memory
-	proofPlaceBytes      = 400
+	proofCellBytes       = 24  // a part of a memory,
+	proofFoldedCellBytes = 110 // of one rank for all
+	proofPlaceBytes      = 350
 	proofConnectionBytes = 200
-	proofValueBytes      = 400 // a block of the largest message, where one rank stands for all,
+	proofValueBytes      = 450 // a block of the largest message, where one rank stands for all,
 	proofRoleBytes       = 400 // and a rank that has a role, where all are walked
 	moveBytes            = 120 // of a sub-step, in a check of numbers,
 	partBytes            = 20  // and of each block that it names
@@ -54,8 +61,8 @@ const (
 	windowBytes          = 36 << 20
 	sampleBytes          = 16 << 20
 	sampleStepBytes      = 200 // a step of one rank that stands for all, in a sample of outputs,
-	sampleBlockBytes     = 16  // a block that it names,
-	sampleValueBytes     = 150 // and a value that an output depends on
+	sampleBlockBytes     = 16  // a run of blocks that it names,
+	sampleValueBytes     = 120 // and a value that an output depends on
 	windowElements       = 64  // that a sub-step moves at least in a window, on average
 )
 
@@ -100,14 +107,20 @@ func (t Takes) larger(u Takes) Takes {
 func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads int) (t Takes) {
 	n := float64(teams)
 	if hasOwn(s) {
-		t.Schedule = bytesOf(float64(n * ownStepBytes * float64(w.steps)))
+		t.Schedule = bytesOf(float64(n*ownStepBytes*float64(w.steps)) +
+			float64(n*ownRankBytes*float64(s.Spec.Ranks)))
 	}
 	place := float64(simPlaceBytes)
 	if p.Sim.Sharing == scenarios.Fluid {
 		place += fluidPlaceBytes
 	}
+	way := waysOf(s, p, &w, 0)
 	t.Simulation = bytesOf(float64(n*place*float64(w.places)) +
-		float64(n*simConnectionBytes*float64(w.connections)))
+		float64(n*(simConnectionBytes+float64(simHopBytes*way.hops))*float64(w.connections)) +
+		counted(w))
+	if sweeps(s, p) && (way.meet == 0 || p.Sim.Engine == scenarios.SweepEngine) {
+		t.Simulation = bytesOf(float64(sweptLaneBytes * float64(w.lanes)))
+	}
 	if p.Check.Proof {
 		t.Proof = proofTakes(s, w)
 	}
@@ -122,7 +135,7 @@ const foldedFrom = 1 << 10
 
 // classesOf is how many ranks stand for all when a point is simulated, as far as its network knows;
 // 0 where each is played, or that cannot be told beforehand.
-func classesOf(s *schedule.Schedule, p *scenarios.Point) int64 {
+func classesOf(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
 	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine ||
 		s.Spec.Ranks < foldedFrom || p.Teams != nil {
 		return 0
@@ -132,32 +145,72 @@ func classesOf(s *schedule.Schedule, p *scenarios.Point) int64 {
 		return 0
 	}
 	env := envOf(p, g)
+	if n := sim.Classes(s, &env); n > 0 {
+		return int64(n)
+	}
+	return branchClasses(s, env, w)
+}
+
+// branchClasses is how many classes there are, about, where a rank sends each of its many peers one
+// message, first come first served: a queue then has nothing to add to what roles tell apart.
+func branchClasses(s *schedule.Schedule, env sim.Env, w work) int64 {
+	if !s.HasRoles() || env.Sharing != sim.FIFO || w.messages > w.connections {
+		return 0
+	}
+	env.Sharing = sim.Fluid
 	return int64(sim.Classes(s, &env))
 }
 
 // folded is what a simulation takes where so many ranks stand for all.
 func folded(s *schedule.Schedule, w work, classes int64) unit.Bytes {
-	ranks := int64(s.Spec.Ranks)
-	share, rank := float64(classes)/float64(ranks), foldedRankBytes
+	ranks := float64(s.Spec.Ranks)
+	share, all := float64(classes)/ranks, float64(foldedRankBytes*ranks)
 	if s.HasRoles() {
-		rank = classedRankBytes
+		all = classed(s, w)
 	}
-	return bytesOf(float64(float64(rank)*float64(ranks)) +
+	return bytesOf(all + counted(w) +
 		float64(simPlaceBytes*share*float64(w.places)) +
 		float64(simConnectionBytes*share*float64(min(w.connections, foldedConnections*w.places))))
 }
 
+// classed is what takes note of the classes of ranks.
+func classed(s *schedule.Schedule, w work) float64 {
+	return float64(classedRankBytes*float64(s.Spec.Ranks)) +
+		float64(classedPeerBytes*float64(w.connections))
+}
+
+// counted is what it takes to count the peers of a lane.
+func counted(w work) float64 {
+	return float64(peerBytes*float64(w.connections)) / float64(max(w.lanes, 1))
+}
+
 // proofTakes is what a proof of a schedule takes, of one rank where that stands for all.
 func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
-	t := float64(1/float64(stoodFor(s))*proofNeeds(w)) +
+	cell := float64(proofCellBytes)
+	w.cells = max(w.cells, w.runs)
+	if stoodFor(s) == s.Spec.Ranks {
+		cell = proofFoldedCellBytes
+		w.cells = min(max(w.cells, w.blocks), int64(s.Spec.Ranks)*mostBlocks(s))
+	}
+	t := float64(1/float64(stoodFor(s))*proofNeeds(w, cell)) +
 		float64(proofValueBytes*float64(foldedValues(s, w)))
 	switch {
 	case s.HasRoles() && stoodFor(s) > 1:
-		t += float64(classedRankBytes * float64(s.Spec.Ranks))
+		t += classed(s, w)
 	case s.HasRoles():
 		t += float64(proofRoleBytes * float64(s.Spec.Ranks))
 	}
 	return bytesOf(t)
+}
+
+// mostBlocks is how many blocks the buffer of a rank has that has the most.
+func mostBlocks(s *schedule.Schedule) (n int64) {
+	for b := schedule.Input; b <= schedule.Scratch; b++ {
+		if s.Len(b, 0) > 0 {
+			n = max(n, int64(s.Blocks(b)))
+		}
+	}
+	return n
 }
 
 // foldedValues is how many sums of inputs rank 0 makes at once in a proof in which it stands for
@@ -190,14 +243,25 @@ func branches(s *schedule.Schedule) bool {
 }
 
 // proofNeeds is the bytes that a proof of all ranks takes.
-func proofNeeds(w work) float64 {
-	return (float64(proofCellBytes*float64(max(w.cells, w.blocks))) +
+func proofNeeds(w work, cell float64) float64 {
+	return (float64(cell*float64(w.cells)) +
 		float64(proofPlaceBytes*float64(w.places)) +
 		float64(proofConnectionBytes*float64(w.connections)))
 }
 
-// logTakes is what is kept of a simulation for who asks what it did.
-func logTakes(w work, teams int) unit.Bytes {
+// logTakes is what is kept of a simulation for who asks what it did: of two-sided messages that are
+// alone under fluid sharing, or wait in queues as a whole, times alone if it is for no picture.
+func logTakes(s *schedule.Schedule, p *scenarios.Point, w work, do stages) unit.Bytes {
+	way := waysOf(s, p, &w, 0)
+	if do&draws == 0 && isPlain(s, p) && p.Device.GPU.SMs == 0 && p.Sim.Segment == 0 &&
+		p.Teams == nil && (p.Sim.Sharing == scenarios.FIFO || way.alone) {
+		return bytesOf(float64(tapeMessageBytes * float64(w.messages)))
+	}
+	return recordsTake(w, max(1, len(p.Teams)))
+}
+
+// recordsTake is what it takes to write everything down.
+func recordsTake(w work, teams int) unit.Bytes {
 	return bytesOf(float64(teams) * (float64(logStepBytes*float64(w.steps)) +
 		float64(logMessageBytes*float64(w.messages))))
 }
@@ -213,20 +277,27 @@ func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) 
 	case a.outputs > 0:
 		ranks := float64(s.Spec.Ranks)
 		return bytesOf(sampleBytes + float64(sampleStepBytes*float64(w.steps))/ranks +
-			float64(sampleBlockBytes*float64(w.blocks))/ranks +
+			float64(sampleBlockBytes*float64(w.runs))/ranks +
 			float64(sampleValueBytes*sampleValues(s, a.outputs)))
 	}
 	share := float64(c.sample(s, p) * within(s, p))
 	buffers := float64(held(s)) * share
-	bytes := float64(w.held * int64(s.Spec.Type.Width()))
-	longest, step := float64(w.longest)*share, float64(w.moved)*share/float64(max(w.steps, 1))
-	window := min(longest, max(windowBytes/max(bytes, 1), longest*windowElements/max(step, 1)))
-	if window >= 1 {
-		buffers = min(buffers, float64(window*bytes)*float64(threads))
+	if window, _ := windowOf(s, w, share); window >= 1 {
+		width := float64(s.Spec.Type.Width())
+		buffers = min(buffers, float64(window*float64(w.held)*width)*float64(threads))
 	}
 	moves := min(float64(moveBytes*float64(w.steps))+float64(partBytes*float64(w.blocks)),
 		1.25*most/4)
 	return bytesOf(min(buffers, most) + moves + float64(heightBytes*float64(w.held)))
+}
+
+// windowOf is how many elements of each part of a memory are computed at once in a check of so
+// large a share of the elements that check.memory holds, and how many there are of the longest.
+func windowOf(s *schedule.Schedule, w work, share float64) (window, longest float64) {
+	bytes := float64(w.held * int64(s.Spec.Type.Width()))
+	longest = float64(w.longest) * share
+	step := float64(w.moved) * share / float64(max(w.steps, 1))
+	return min(longest, max(windowBytes/max(bytes, 1), longest*windowElements/max(step, 1))), longest
 }
 
 // playingTakes is what it takes to play a schedule, which an executor needs so much for, and to

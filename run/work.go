@@ -13,11 +13,13 @@ type work struct {
 	longest                                      int64 // elements of a part
 	sizes                                        int64 // of messages, that differ
 	largest                                      int64 // of them, in bytes
+	runs                                         int64 // of blocks that follow one another
 }
 
 func (w work) times(n int64) work {
 	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
-		w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest, w.sizes, w.largest}
+		w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest, w.sizes, w.largest,
+		w.runs * n}
 }
 
 // again is what there is to do if what has been counted since then is done n times more.
@@ -27,6 +29,7 @@ func (w work) again(since work, n int64) work {
 	w.bytes += n * (w.bytes - since.bytes)
 	w.moved += n * (w.moved - since.moved)
 	w.blocks += n * (w.blocks - since.blocks)
+	w.runs += n * (w.runs - since.runs)
 	return w
 }
 
@@ -123,7 +126,8 @@ func (c *counter) walk(rank int) {
 			c.messages += int64(len(c.step.Send))
 			c.moved += n
 			c.bytes += int64(len(c.step.Send)) * n * int64(s.Spec.Type.Width())
-			c.blocks += blocksOf(&c.step)
+			blocks, runs := blocksOf(&c.step)
+			c.blocks, c.runs = c.blocks+blocks, c.runs+runs
 			if len(c.step.Send) > 0 && n > 0 && n != c.last {
 				c.last = n
 				c.see(n)

@@ -53,7 +53,8 @@ func naiveWork(s *schedule.Schedule) (w work) {
 				sends := int64(len(step.Send))
 				w.steps, w.messages, w.moved = w.steps+1, w.messages+sends, w.moved+n
 				w.bytes += sends * n * int64(s.Spec.Type.Width())
-				w.blocks += blocksOf(&step)
+				blocks, runs := blocksOf(&step)
+				w.blocks, w.runs = w.blocks+blocks, w.runs+runs
 				most = max(most, len(step.Send))
 				if sends > 0 && n > 0 {
 					sizes[n] = true

@@ -1,0 +1,122 @@
+package run
+
+import (
+	"math"
+
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/topology"
+)
+
+// ways is what a look at some messages tells of the ways that all take.
+type ways struct {
+	hops float64 // links of one, on average
+	// meet is the share of what ranks send that crosses a link with what another one sends in the
+	// same row of its steps. Where some does, nobody guesses in what order.
+	meet float64
+	// alone: what crosses a link comes from one lane, or over one link before, as of a ring.
+	alone bool
+}
+
+// How much is looked at.
+const (
+	lookedRanks = 32      // of all, for the length of ways,
+	lookedSends = 64      // and of each so many sends, evenly
+	lookedSteps = 1 << 14 // among the first so many;
+	lookedRows  = 16      // rows of sends of all ranks, evenly as far as mostSteps go, for who meets,
+	mostSteps   = 1 << 22
+	mostLooked  = 1 << 14 // as long as there are no more than these,
+	mostLinks   = 1 << 18 // and no more links: of a full mesh, on which nobody meets
+)
+
+// waysOf looks at the ways of messages, and where all ranks are played also at who meets.
+// A network that cannot be made has ways of one link.
+func waysOf(s *schedule.Schedule, p *scenarios.Point, w *work, played int64) ways {
+	x := ways{hops: 1}
+	g, err := p.Topology.Graph()
+	if err != nil || p.Teams != nil || s.Parts() != nil {
+		return x
+	}
+	l := look{s: s, g: g, every: max(1, int(w.messages/max(w.lanes, 1)/lookedSends))}
+	for i := range min(s.Spec.Ranks, lookedRanks) {
+		l.walk(i*s.Spec.Ranks/min(s.Spec.Ranks, lookedRanks), lookedSteps, nil)
+	}
+	if l.ways > 0 {
+		x.hops = float64(l.links) / float64(l.ways)
+	}
+	if played == 0 && s.Spec.Ranks <= mostLooked && g.NumLinks() <= mostLinks {
+		l.every = max(1, min(int(w.messages/max(w.lanes, 1)/lookedRows),
+			mostSteps/s.Spec.Ranks/lookedRows))
+		x.meet = l.meet()
+		x.alone = w.connections <= w.lanes && x.meet == 0
+	}
+	return x
+}
+
+// look is how far one has got.
+type look struct {
+	s           *schedule.Schedule
+	g           *topology.Graph
+	every       int // sends, of which one is looked at
+	links, ways int
+	step        schedule.Step
+	route       []int32
+}
+
+// walk follows the sends of a rank, up to so many steps of a lane; see stops it.
+func (l *look) walk(rank, steps int, see func(row int, route []int32)) {
+	p := l.s.Program(rank)
+	slices := int32(max(l.s.Slices, 1))
+	for lane := range min(p.Lanes(), lookedSends) {
+		sends := 0
+		for at := p.Walk(lane); !at.Done() && steps > 0; at.Next(slices) {
+			steps--
+			if sends++; sends%l.every != 0 {
+				continue
+			}
+			p.Load(&at, &l.step)
+			for i := range l.step.Send {
+				l.route = l.g.Route(rank, int(l.step.Send[i].Peer.Rank), l.route[:0])
+				l.links, l.ways = l.links+len(l.route), l.ways+1
+				if see != nil {
+					see(sends/l.every, l.route)
+				}
+			}
+		}
+	}
+}
+
+// meet is ways.meet.
+func (l *look) meet() float64 {
+	ranks, links := l.s.Spec.Ranks, l.g.NumLinks()
+	crossed := make([]int32, links*lookedRows) // by row and link, 1 more than a rank
+	met := make([]bool, ranks*lookedRows)
+	sent := make([]bool, len(met))
+	for rank := range ranks {
+		l.walk(rank, lookedRows*l.every, func(row int, route []int32) {
+			row--
+			sent[row*ranks+rank] = true
+			for _, on := range route {
+				by := &crossed[row*links+int(on)]
+				if other := int(*by) - 1; other >= 0 && other != rank {
+					met[row*ranks+rank], met[row*ranks+other] = true, true
+				}
+				*by = int32(rank + 1)
+			}
+		})
+	}
+	meet, of := 0, 0
+	for i := range met {
+		if sent[i] {
+			of++
+		}
+		if met[i] {
+			meet++
+		}
+	}
+	return float64(meet) / float64(max(of, 1))
+}
+
+// cold is how much longer what is looked up takes where there are many ranks: their state is not
+// near the processor any more.
+func cold(ranks int) float64 { return math.Sqrt(math.Sqrt(float64(ranks) / coldRanks)) }
