@@ -45,7 +45,7 @@ type message struct {
 	peers   int32 // of its step, which share the lane's pace; 0 for what no lane paces
 	post    int32 // mark in the lane's queue of posts, −1 for none
 	next    int32 // in the connection, or of those that are free
-	written int32 // where the times of its links belong on the tape
+	written int32 // where the next time of its links belongs on the tape
 	also    int32 // the next message of the same step
 	kind    messageKind
 	flags   messageFlags

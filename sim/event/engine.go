@@ -16,7 +16,11 @@ import (
 // and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env)
-	if e.findSole(); log != nil && !e.startTape() {
+	var v *survey
+	if log != nil {
+		v = e.newSurvey()
+	}
+	if e.findSole(v); log != nil && !e.startTape(v) {
 		e.forgetSole()
 		e.logTo(log)
 	}
@@ -124,8 +128,9 @@ type link struct {
 	load unit.Bytes
 	free unit.Time // when it can carry the next message, under FIFO
 
-	isSole  bool  // it is asked in order
-	pending int32 // requests that are in the queue nevertheless
+	isSole   bool  // it is asked in order
+	isPrompt bool  // and carries at once whatever asks
+	pending  int32 // requests that are in the queue nevertheless
 }
 
 func newEngine(s *schedule.Schedule, env *model.Env) *engine {

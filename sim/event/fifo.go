@@ -39,7 +39,7 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	} else {
 		to = e.rules.SegmentEnd(from, all)
 	}
-	e.leaveRoom(m, end-r.From)
+	e.leaveRoom(m)
 	i := e.emptyPacket()
 	p := &e.packets[i] // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
@@ -86,7 +86,9 @@ func (e *engine) serve(r model.Request) {
 func (e *engine) carry(i, on int32, at model.Moment) {
 	p, l := &e.packets[i], &e.links[on]
 	start, over := l.serve(at, p.to-p.from, l.Part(p.from, p.to))
-	e.writeServed(p.message, p.hop-p.begin, start.T)
+	if !l.isPrompt {
+		e.writeServed(p.message, start.T, e.messages[p.message].since.T)
+	}
 	e.tell(linkServes, i, on, start.T)
 	if p.hop == p.begin {
 		e.firstLink(i, start, over, l)

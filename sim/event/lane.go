@@ -18,7 +18,6 @@ type lane struct {
 	slots    int32   // of its connections of class FIFO; 0 is any number
 	in, out  int32   // the connection last used each way, −1 for none
 	key      uint64  // of its next message
-	written  int32   // where its next times belong on the tape
 	pending  int32   // messages of the present step that must leave, or replies that must come
 	receives int32   // of named: how many the step receives on; those come first
 	named    []int32 // the connections that the step names that the lane has come to

@@ -13,6 +13,8 @@ type reader struct {
 	e       *engine
 	log     *model.Log
 	at      int32     // the next time on the tape
+	spans   int32     // so many links have carried messages
+	since   unit.Time // when the lane's sub-step before started
 	steps   []place   // by number, those of a lane one after the other
 	senders []int32   // of the messages: the numbers of steps
 	turns   []int32   // of all connections that steps name: how many messages were before
@@ -22,22 +24,25 @@ type reader struct {
 	kept    int32 // the form of the first slice of the step that is kept
 }
 
-// place is what is noted of a sub-step: where its times are, and its turns.
+// place is what is noted of a sub-step: when it started, where its times are, and its turns.
 type place struct {
-	at, form, step int32
+	start          unit.Time
+	at, form, step int32 // at is where the times of the links are
 	message, turn  int32 // the first that it sends; of the first connection that it names
+	spans          int32 // of the first that it sends
 }
 
 // form is what sub-steps have in common, or what one has for itself.
 type form struct {
 	moved
-	lane, hops int32 // so many links carry what it sends, and have times on the tape
-	receives   int32 // of named
-	named      []int32
-	await      []schedule.Event
-	computes   bool
-	isPost     bool
-	sources    int32
+	lane         int32
+	hops, onTape int32 // so many links carry what it sends, under FIFO; these are on the tape
+	receives     int32 // of named
+	named        []int32
+	await        []schedule.Event
+	computes     bool
+	isPost       bool
+	sources      int32
 }
 
 func (f *form) received() []int32 { return f.named[:f.receives] }
@@ -55,10 +60,11 @@ func (e *engine) newReader(log *model.Log) *reader {
 	r := &reader{e: e, log: log, posts: make([][]int32, len(e.lanes)),
 		steps: make([]place, 0, steps), senders: make([]int32, 0, e.tape.sends),
 		turns: make([]int32, 0, 2*e.tape.sends), conns: make([]traffic, len(e.conns))}
-	log.Network, log.Spans = &e.network, e.tape.times
+	log.Network, log.Spans = &e.network, make([]unit.Time, e.tape.hops)
 	if e.isFluid { // where links have cost nobody anything
 		log.Spans = make([]unit.Time, len(e.network.Hops))
 	}
+	e.tape.rewind()
 	for i := range e.lanes {
 		r.lane(int32(i))
 	}
@@ -70,7 +76,7 @@ func (r *reader) lane(i int32) {
 	e := r.e
 	l := &e.lanes[i]
 	p, number := e.programs[l.rank], i-e.first[l.rank]
-	l.cursor, l.step = p.Walk(int(number)), resolved{place: -1}
+	l.cursor, l.step, r.since = p.Walk(int(number)), resolved{place: -1}, 0
 	begin := e.rules.Begin(l.rank, !isEmpty(l.cursor)).T
 	record := model.LaneRecord{Rank: l.rank, Lane: number, Begin: begin, End: begin, Last: -1}
 	for ; !l.cursor.Done(); l.cursor.Next(l.slices) {
@@ -89,9 +95,11 @@ func (r *reader) lane(i int32) {
 // add notes the sub-step of a form to which a lane has come.
 func (r *reader) add(of int32, l *lane) {
 	f, number := &r.forms[of], int32(len(r.steps))
-	r.steps = append(r.steps, place{at: r.at, form: of, step: l.cursor.Step,
-		message: int32(len(r.senders)), turn: int32(len(r.turns))})
-	r.at += 1 + f.hops
+	r.since = r.e.tape.read(r.at, r.since)
+	r.steps = append(r.steps, place{start: r.since, at: r.at + 1, form: of, step: l.cursor.Step,
+		message: int32(len(r.senders)), turn: int32(len(r.turns)), spans: r.spans})
+	r.at += 1 + f.onTape
+	r.spans += f.hops
 	for _, c := range f.received() {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.received)))
@@ -124,8 +132,9 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	for k := range s.Send {
 		c := e.connect(i, &s.Send[k].Peer, true)
 		if l.named = append(l.named, c); !e.isFluid {
-			path := &e.network.Routes[e.conns[c].route]
-			f.hops += path.To - path.From
+			on := e.conns[c].route
+			path := &e.network.Routes[on]
+			f.hops, f.onTape = f.hops+path.To-path.From, f.onTape+e.tape.links[on]
 		}
 	}
 	f.named = append(f.named, l.named...)
@@ -152,10 +161,9 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepRecord {
 	p := &r.steps[number]
 	f := &r.forms[p.form]
-	start := model.Moment{T: r.e.tape.times[p.at]}
-	s := model.StepRecord{Start: start.T, Done: start.Plus(f.cost).T, Bytes: f.bytes, Lane: f.lane,
+	done := model.Moment{T: p.start}.Plus(f.cost).T
+	s := model.StepRecord{Start: p.start, Done: done, End: done, Bytes: f.bytes, Lane: f.lane,
 		Step: p.step, By: -1, Held: -1, Computes: f.computes, Sources: f.sources}
-	s.End = s.Done
 	for k := range f.sent() {
 		number := p.message + int32(k)
 		m, left := r.sent(number)
@@ -183,25 +191,27 @@ func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 	e, step := r.e, r.senders[number]
 	p := &r.steps[step]
 	f := &r.forms[p.form]
-	m = model.MessageRecord{Since: model.Moment{T: e.tape.times[p.at]}.Plus(f.cost).T,
+	m = model.MessageRecord{Since: model.Moment{T: p.start}.Plus(f.cost).T,
 		Bytes: f.bytes, Step: step, By: -1, To: -1, Peers: int32(len(f.sent()))}
 	if e.late != nil {
 		of := e.rules.Device.Of(f.bytes)
 		m.Late, m.Bytes = of.Latency, model.OnLinks(of, f.bytes, schedule.Bare)
 	}
 	var path *model.Route
-	m.Spans = int64(p.at) + 1
+	at := p.at
+	m.Spans = int64(p.spans)
 	for k, c := range f.sent() {
 		m.Route = e.conns[c].route
 		if path = &e.network.Routes[m.Route]; k == int(number-p.message) {
 			break
 		}
 		m.Spans += int64(path.To - path.From)
+		at += e.tape.links[m.Route]
 	}
 	if e.isFluid {
 		m.Spans = 0
 	}
-	left, m.Arrived = e.leaves(&m, path)
+	left, m.Arrived = e.leaves(&m, path, at, r.log.Spans)
 	return m, left
 }
 

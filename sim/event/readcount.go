@@ -29,7 +29,7 @@ func (r *reader) count() {
 			continue
 		}
 		for hop, on := range e.network.LinksOf(path) {
-			from := e.tape.times[m.Spans+int64(hop)]
+			from := r.log.Spans[m.Spans+int64(hop)]
 			to := model.Moment{T: from}.Plus(e.links[on].Over(m.Bytes)).T
 			crossings[on] = append(crossings[on], crossed{from, to, m.Bytes})
 		}
@@ -54,7 +54,7 @@ func (r *reader) flow(m *model.MessageRecord, path *model.Route) {
 		return
 	}
 	e := r.e
-	left, _ := e.leaves(m, path)
+	left, _ := e.leaves(m, path, 0, nil)
 	for _, on := range e.network.LinksOf(path) {
 		if e.fair.IsLimited(on) {
 			speed := min(e.rules.PaceRate(path.Src, m.Peers), model.FluidRate(path.Slowest))

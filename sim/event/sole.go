@@ -13,7 +13,11 @@ import (
 // moments alone.
 
 // origins is where what crosses each link comes from: all the same, or several.
-type origins []int32
+type origins struct {
+	from  []int32
+	first []int32 // the last step of which the link is a message's first
+	steps int32   // so far
+}
 
 const (
 	nowhere int32 = 0  // nothing crosses it
@@ -21,51 +25,87 @@ const (
 )
 
 // comes notes where something comes from that crosses a link.
-func (o origins) comes(link, from int32) {
-	if o[link] == nowhere {
-		o[link] = from
-	} else if o[link] != from {
-		o[link] = several
+func (o *origins) comes(link, from int32) {
+	if o.from[link] == nowhere {
+		o.from[link] = from
+	} else if o.from[link] != from {
+		o.from[link] = several
+	}
+}
+
+// begins notes that a message of the present step begins on a link.
+func (o *origins) begins(link int32) {
+	if o.first[link] == o.steps {
+		o.first[link] = several
+	} else if o.first[link] != several {
+		o.first[link] = o.steps
 	}
 }
 
 // findSole finds links that are asked in order, if the run is one in which nothing but two-sided
-// messages crosses them, and the programs tell all of these without a walk through their loops.
-func (e *engine) findSole() {
+// messages crosses them, and the programs tell all of these without a walk through their loops. On
+// the way it makes a survey, unless that is nil.
+func (e *engine) findSole(v *survey) {
 	if !e.keepSteps || e.probe != nil || e.rules.HasMemory() || e.rules.Segment > 0 ||
 		e.rules.Switching == model.StoreForward { // the last byte may come in another order
 		return
 	}
-	o := make(origins, len(e.links))
+	o := origins{from: make([]int32, len(e.links)), first: make([]int32, len(e.links))}
+	if !e.eachWritten(func(lane int32, times int64, isSame bool) bool {
+		return e.findOrigins(&o, lane, isSame) && (v == nil || e.note(v, lane, times, isSame))
+	}) {
+		return
+	}
+	if v != nil {
+		v.isOver = true
+	}
+	for i := range e.links {
+		l := &e.links[i]
+		l.isSole = o.from[i] > nowhere
+		l.isPrompt = l.isSole && e.isPrompt(&o, i)
+		e.isAhead = e.isAhead || l.isSole
+	}
+	e.mostAhead = 4*len(e.lanes) + 1<<12
+}
+
+// eachWritten visits the steps of all lanes as they are written: Program.Written.
+func (e *engine) eachWritten(see func(lane int32, times int64, isSame bool) bool) bool {
 	for rank, p := range e.programs {
 		for i := range p.Lanes() {
 			lane := e.first[rank] + int32(i)
-			if !p.Written(i, &e.step, func(_ int64, isSame bool) bool {
-				return e.findOrigins(o, lane, isSame)
+			if !p.Written(i, &e.step, func(times int64, isSame bool) bool {
+				return see(lane, times, isSame)
 			}) {
-				return
+				return false
 			}
 		}
 	}
-	for i := range e.links {
-		e.links[i].isSole = o[i] > nowhere
-		e.isAhead = e.isAhead || e.links[i].isSole
+	return true
+}
+
+// isPrompt reports whether nobody ever waits for a link that is asked in order, under FIFO: a lane
+// has sent nothing else over it at a time, and has been held until that had left, or else the link
+// before has taken as long for each message.
+func (e *engine) isPrompt(o *origins, link int) bool {
+	if before := o.from[link] - int32(len(e.lanes)) - 1; before >= 0 {
+		return e.links[link].Bandwidth >= e.links[before].Bandwidth
 	}
-	e.mostAhead = 4*len(e.lanes) + 1<<12
+	return o.first[link] != several
 }
 
 // forgetSole has all who ask for links do so in order of time, as a probe is to be told of it.
 func (e *engine) forgetSole() {
 	for i := range e.links {
-		e.links[i].isSole = false
+		e.links[i].isSole, e.links[i].isPrompt = false, false
 	}
 	e.isAhead = false
 }
 
 // findOrigins notes where the messages of e.step, of a lane, come to their links from. It is false
 // where that is not known.
-func (e *engine) findOrigins(o origins, lane int32, isSame bool) bool {
+func (e *engine) findOrigins(o *origins, lane int32, isSame bool) bool {
 	s := &e.step
+	o.steps++
 	if e.gets() > 0 || !isSame && len(s.Send) > 0 {
 		return false
 	}
@@ -76,7 +116,10 @@ func (e *engine) findOrigins(o origins, lane int32, isSame bool) bool {
 		}
 		from := lane + 1
 		path := &e.network.Routes[e.network.Route(e.lanes[lane].rank, d.Peer.Rank)]
-		for _, on := range e.network.LinksOf(path) {
+		for hop, on := range e.network.LinksOf(path) {
+			if hop == 0 {
+				o.begins(on)
+			}
 			if e.isFluid && len(s.Send) > 1 { // they may meet
 				from = several
 			}
@@ -169,11 +212,13 @@ func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at mod
 		return left, left.Plus(path.Latency)
 	}
 	since := at
-	e.leaveRoom(m, path.To-path.From)
+	e.leaveRoom(m)
 	for hop, on := range e.network.LinksOf(path) {
 		l := &e.links[on]
 		start, over := l.serve(at, n, l.Over(n))
-		e.writeServed(m, int32(hop), start.T)
+		if !l.isPrompt {
+			e.writeServed(m, start.T, since.T)
+		}
 		if hop == 0 {
 			came = model.PutOut(start, since, false, 0, put)
 			left = model.Leaves(start, 0, max(put, l.slowest(path, n)))

@@ -12,12 +12,14 @@ import (
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
+	"collsim/unit"
 )
 
 // TestTape: what is worked out from a tape is the log that a probe writes, but for its order:
 // times, causes, what held a step, who received a message, blocks, counters.
 func TestTape(t *testing.T) {
 	runs, taped, fluid, ahead, causes := tier.Raced(100, 250, 20_000), 0, 0, 0, map[model.Awaited]int{}
+	far, prompt := 0, 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 19))
 		s, env := aheadCase(t, rng)
@@ -35,19 +37,25 @@ func TestTape(t *testing.T) {
 		case 2: // with links for itself, more often than not
 			p := simtest.RingPlan(s.Spec.Ranks, 1+rng.Int64N(20_000))
 			p.Slices, p.Slots = 1+rng.IntN(3), rng.IntN(6)
-			s, env.Sharing = simtest.Build(t, p), model.Fluid
+			s, env.Sharing = simtest.Build(t, p), model.Sharing(rng.IntN(3)/2)
 		}
 		env.Switching = model.Switching(rng.IntN(2))
+		for l := range env.Graph.Links() {
+			if link := &env.Graph.Links()[l]; i%2 == 0 && rng.IntN(6) == 0 {
+				link.Bandwidth = max(link.Bandwidth/[]unit.Rate{2, 1000}[rng.IntN(2)], 1)
+			}
+		}
 		isForPicture := rng.IntN(3) > 0
 		want, log := model.NewLog(&env, isForPicture), model.NewLog(&env, isForPicture)
 		e := newEngine(s, &env)
-		if rng.IntN(2) == 0 || env.Sharing == model.Fluid {
-			e.findSole()
+		v := e.newSurvey()
+		if rng.IntN(4) > 0 || env.Sharing == model.Fluid {
+			e.findSole(v)
 		}
 		if rng.IntN(2) == 0 {
 			e.mostAhead = rng.IntN(8)
 		}
-		isTaped := e.startTape()
+		isTaped := e.startTape(v)
 		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
 		if !isTaped || e.run() != nil {
 			continue
@@ -59,10 +67,14 @@ func TestTape(t *testing.T) {
 		if e.isAhead {
 			ahead++
 		}
+		far += min(len(e.tape.far), 1)
 		tells := newEngine(s, &env)
 		tells.logTo(want)
 		require.NoError(t, tells.run())
 		require.Equal(t, tells.finished(), e.finished(), "%d", i)
+		if int64(len(e.tape.times)) < int64(len(want.Steps))+e.tape.hops {
+			prompt++
+		}
 		log.Later(func() model.Records { return e.newReader(log) })
 		log.Open()
 		steps, messages := []model.StepRecord{}, []model.MessageRecord{}
@@ -85,17 +97,18 @@ func TestTape(t *testing.T) {
 		}
 		end := int32(0) // all that there is room for has been written
 		for k := range e.lanes {
-			end = max(end, e.lanes[k].written)
+			end = max(end, e.tape.heads[k].at)
 		}
 		require.Len(t, e.tape.times, int(end), "%d", i)
 	}
-	t.Logf("%d of %d on a tape, %d of them fluid, %d ahead, causes %v", taped, runs, fluid, ahead,
-		causes)
+	t.Logf("%d of %d on a tape, %d of them fluid, %d ahead, %d with times that are far, %d with "+
+		"links that nobody waits for, causes %v", taped, runs, fluid, ahead, far, prompt, causes)
 	for _, c := range []model.Awaited{model.StepBefore, model.Arrival, model.FreeSlot,
 		model.EventPost} {
 		require.Greater(t, causes[c], runs/20, c)
 	}
-	for what, n := range map[string]int{"taped": taped / 3, "fluid": 2 * fluid, "ahead": ahead} {
+	for what, n := range map[string]int{"taped": taped / 3, "fluid": 2 * fluid, "ahead": ahead,
+		"far": far, "prompt": prompt} {
 		require.Greater(t, n, runs/20, what)
 	}
 }
