@@ -199,6 +199,7 @@ func (x *MaxMin) enter(i int32) {
 	last := len(l.flows) - 1
 	switch u := x.elsewhere(l, i, last); {
 	case u >= x.levels[i]:
+		x.isTied = x.isTied || u == x.levels[i]
 		x.swap(l, int(b.weight), last)
 		b.weight++
 	case u <= b.left:

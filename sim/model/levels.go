@@ -25,10 +25,21 @@ type levelling struct {
 func (x *MaxMin) level() {
 	x.isStrict, x.looks, x.now = false, 0, 0
 	for _, i := range x.changed {
-		l := &x.links[i]
+		l, was := &x.links[i], x.links[i].isSlack
 		l.hasChange = false
 		l.isSlack = l.needs.hi == 0 && l.needs.lo <= l.capacity>>unitShift
-		if l.isSlack {
+		if x.isKept && l.isSlack != was {
+			x.leaveLadder(false)
+		}
+	}
+	if x.isTried {
+		x.arrange()
+	}
+	if x.isKept && x.climb() {
+		return
+	}
+	for _, i := range x.changed {
+		if x.links[i].isSlack {
 			x.balances[i].isKnown, x.balances[i].calm = false, 0
 		} else {
 			x.makeDirty(i)
@@ -56,6 +67,7 @@ func (x *MaxMin) level() {
 			b.calm = x.levels[i]
 		}
 	}
+	x.isTried = len(x.Moved) >= x.enough && 4*len(x.Moved) >= x.busy && x.crooked == 0
 }
 
 // put puts the level of a link right, or has it wait for lower ones. The first n of its flows are

@@ -45,6 +45,7 @@ type MaxMin struct {
 	dirty    flat.Queue[uint64] // links whose level may be wrong, by about that
 	others   []uint64           // of flows of a link: the least that caps and other links give
 	levelling
+	ladder
 }
 
 // Flow is a message that flows through all links of its route at once. Rate is the caller's, to be
@@ -65,6 +66,7 @@ type sharedLink struct {
 	across    []int32    // the only other link of their routes, where no cap matters; else −1
 	needs     need       // of all these
 	hasChange bool
+	mayClimb  bool  // the ladder: past others, as it has seen a change
 	isSlack   bool  // after the last change that Solve has looked at
 	round     int64 // the last in which it was dirty; negative: after which it was listed
 	moved     int64 // the last in which its level has changed
@@ -92,13 +94,16 @@ func (n *need) remove(x uint64) {
 func NewMaxMin(n *Network) *MaxMin {
 	x := &MaxMin{network: n, Starved: -1, links: make([]sharedLink, len(n.Links)),
 		levels:   make([]uint64, len(n.Links)),
-		balances: make([]balance, len(n.Links)), levelling: levelling{patience: 8}}
+		balances: make([]balance, len(n.Links)), levelling: levelling{patience: 8},
+		ladder: ladder{enough: 32}}
 	x.dirty.Grow(len(n.Links))
+	x.sides = make([]sides, len(n.Links))
 	for i := range n.Links {
 		x.levels[i], x.balances[i].isClean = NoCap, 1
 		x.links[i].isSlack = true
 		if b := n.Links[i].Bandwidth; b != unit.Unlimited {
 			x.links[i].capacity = FluidRate(b)
+			x.widest = max(x.widest, FluidRate(b))
 		}
 	}
 	return x
@@ -131,17 +136,24 @@ func (x *MaxMin) Begin(f, route int32, limit uint64) {
 	if most < limit { // then it holds nothing back
 		limit = NoCap
 	}
+	if !isPlain(links, limit) {
+		x.crooked++
+	}
 	*y = Flow{links: links, spots: y.spots[:0], limit: limit, need: most>>unitShift + 1}
 	for i, h := range y.links {
 		l := &x.links[h]
 		y.spots = append(y.spots, int32(len(l.flows)))
 		if l.capacity > 0 {
 			other := int32(-1)
-			if len(links) == 2 && links[0] != links[1] && y.limit == NoCap {
+			if isPlain(links, limit) {
+				x.sides[h] |= 1 << i
 				other = links[1-i]
 			}
 			l.flows, l.across = append(l.flows, Crossing{f, int32(i)}), append(l.across, other)
 			l.needs.add(y.need)
+			if len(l.flows) == 1 {
+				x.busy++
+			}
 			x.change(h)
 			x.enter(h)
 		}
@@ -151,12 +163,18 @@ func (x *MaxMin) Begin(f, route int32, limit uint64) {
 
 // End takes a flow off its links.
 func (x *MaxMin) End(f int32) {
+	if !isPlain(x.LinksOf(f), x.Flows[f].limit) {
+		x.crooked--
+	}
 	for i, h := range x.LinksOf(f) {
 		if l := &x.links[h]; l.capacity > 0 {
 			last := len(l.flows) - 1
 			x.leave(h, int(x.Flows[f].spots[i]))
 			l.flows, l.across = l.flows[:last], l.across[:last]
 			l.needs.remove(x.Flows[f].need)
+			if last == 0 {
+				x.busy--
+			}
 			x.change(h)
 		}
 	}

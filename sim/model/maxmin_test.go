@@ -14,13 +14,18 @@ import (
 // TestRates compares, after every change of random flows, the rates that were worked out for what
 // the change can have touched with those that the rule gives for everything. On every other network
 // links have so few units that roundings decide which are full together; flows cross some links
-// more than once; and patience with levels that rise is short, or there is none.
+// more than once; and patience with levels that rise is short, or there is none. Where all routes
+// are plain there is a ladder as often as can be.
 func TestRates(t *testing.T) {
-	slack, joined := 0, 0
+	slack, joined, kept, twins := 0, 0, 0, 0
 	for seed := range tier.Of[uint64](20, 600) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		x, isPaced, isSmall := randomMaxMin(t, rng), rng.IntN(2) == 0, seed%2 == 0
 		x.patience = []int{0, 1, 8}[rng.IntN(3)]
+		isPlainly := rng.IntN(2) == 0
+		if x.enough = 1; isPlainly {
+			isPaced = false
+		}
 		for i := range x.links {
 			if isSmall && x.links[i].capacity > 0 {
 				x.links[i].capacity = 200 + rng.Uint64N(100)
@@ -44,12 +49,14 @@ func TestRates(t *testing.T) {
 					}
 				}
 				route := int32(rng.IntN(len(x.network.Routes)))
-				if x.network.Routes[route].Slowest != unit.Unlimited {
+				y := &x.network.Routes[route]
+				if y.Slowest != unit.Unlimited && (!isPlainly || isPlain(x.network.LinksOf(y), NoCap)) {
 					x.Begin(f, route, limit)
 					present[f] = true
 				}
 			}
 			x.Solve()
+			checkLadder(t, x, &kept, &twins)
 			for _, f := range x.Members() {
 				require.True(t, present[f])
 				x.Flows[f].Rate = x.Flows[f].Next
@@ -78,6 +85,8 @@ func TestRates(t *testing.T) {
 		}
 	}
 	require.Greater(t, min(slack, joined), tier.Of(2000, 4000))
+	require.Greater(t, kept, tier.Of(200, 6000))
+	require.Greater(t, twins, tier.Of(3, 200))
 }
 
 // checkBalance: where the balance of a link is known, it is what the levels of the others make it,
@@ -93,10 +102,11 @@ func checkBalance(t *testing.T, x *MaxMin, link int32) {
 	left := l.capacity
 	for j := range l.flows {
 		u := x.elsewhere(l, link, j)
-		require.Equal(t, j < int(b.weight), u >= x.levels[link])
-		if u < x.levels[link] {
+		isBelow := u < x.levels[link] || x.isKept && u == x.levels[link] && j >= int(b.weight)
+		require.Equal(t, j < int(b.weight), !isBelow)
+		if isBelow {
 			left -= u
-			require.Less(t, u, b.below)
+			require.True(t, u < b.below || u == x.levels[link])
 		}
 	}
 	require.Equal(t, left, b.left)
