@@ -53,7 +53,7 @@ var binomialAllReduce = Algorithm{
 }
 
 // binomialRoles says who does the same in a binomial tree: who is as far from its parent, and has
-// as many children.
+// as many ranks below.
 func binomialRoles(spec collective.Spec) schedule.Roles {
 	return func(rank int, peers []int32) (role int64, all []int32) {
 		v, p := mod(rank-spec.Root, spec.Ranks), spec.Ranks
@@ -64,7 +64,7 @@ func binomialRoles(spec collective.Spec) schedule.Roles {
 		for d := 1; d < low && v+d < p; d *= 2 {
 			peers = append(peers, int32(mod(rank+d, p)))
 		}
-		return int64(floorLog2(low))<<1 | int64(min(v, 1)), peers
+		return int64(min(low, p-v))<<32 | int64(floorLog2(low))<<1 | int64(min(v, 1)), peers
 	}
 }
 

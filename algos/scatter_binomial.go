@@ -29,6 +29,7 @@ var binomialScatter = Algorithm{
 		}
 		return most
 	},
+	Roles: binomialRoles,
 	Lane: func(l *Lane) {
 		v, p, k := mod(l.Rank-l.Root, l.Ranks), l.Ranks, ceilLog2(l.Ranks)
 		low := lowestBit(v, p)

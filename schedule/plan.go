@@ -107,7 +107,9 @@ func (s *Schedule) fill(p *Plan) error {
 		return err
 	}
 	if p.Roles != nil {
-		c, err := s.castOf(p)
+		c, err := castOf(s, p.Roles, func(rank int, peers []int32) (*code, error) {
+			return s.write(p, rank, peers)
+		})
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,10 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+
+	"collsim/collective"
+)
 
 // Roles is what ranks do alike where no group takes one to the other, as in a tree: ranks of one
 // role run one program, in which the i-th peers of each stand for each other. It appends a rank's
@@ -53,17 +57,18 @@ func (c *cast) code(rank int) (*code, []int32) {
 	return c.codes[c.numbers[key]], peers
 }
 
-// castOf asks the author for every role once.
-func (s *Schedule) castOf(p *Plan) (*cast, error) {
-	c := &cast{of: p.Roles, numbers: map[roleKey]int32{}}
+// castOf has every role written once, with peers named by their places.
+func castOf(s *Schedule, of Roles,
+	write func(rank int, peers []int32) (*code, error)) (*cast, error) {
+	c := &cast{of: of, numbers: map[roleKey]int32{}}
 	var peers []int32
 	var key roleKey
-	for rank := range p.Spec.Ranks {
+	for rank := range s.Spec.Ranks {
 		key, peers = c.place(rank, peers[:0])
 		for _, peer := range peers {
-			if peer < 0 || int(peer) >= p.Spec.Ranks || int(peer) == rank {
+			if peer < 0 || int(peer) >= s.Spec.Ranks || int(peer) == rank {
 				return nil, fmt.Errorf("schedule: %s: rank %d has peer %d: another rank of 0…%d is expected",
-					p.Name, rank, peer, p.Spec.Ranks-1)
+					s.Name, rank, peer, s.Spec.Ranks-1)
 			}
 		}
 		if role, known := c.numbers[key]; known {
@@ -72,10 +77,10 @@ func (s *Schedule) castOf(p *Plan) (*cast, error) {
 		}
 		if len(peers) > mostPeers || len(c.codes) == mostRoles {
 			return nil, fmt.Errorf("schedule: %s: rank %d is of role %d with %d peers: up to %d roles, "+
-				"of up to %d peers each, are expected", p.Name, rank, len(c.codes), len(peers), mostRoles,
+				"of up to %d peers each, are expected", s.Name, rank, len(c.codes), len(peers), mostRoles,
 				mostPeers)
 		}
-		code, err := s.write(p, rank, peers)
+		code, err := write(rank, peers)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +93,7 @@ func (s *Schedule) castOf(p *Plan) (*cast, error) {
 
 // named has a step name peers by their place among a rank's peers.
 func (l *Lane) named(s *Step) {
-	place := func(p *Peer) {
+	s.peers(func(p *Peer) {
 		for i, peer := range l.peers {
 			if peer == p.Rank {
 				p.Rank = int32(i)
@@ -96,11 +101,8 @@ func (l *Lane) named(s *Step) {
 			}
 		}
 		l.misuse("rank %d is not among the peers of its role", p.Rank)
-	}
+	})
 	for i := range s.From {
-		if s.From[i].Kind == Message || s.From[i].Kind == Get {
-			place(&s.From[i].Peer)
-		}
 		if s.From[i].Team != nil {
 			l.misuse("a role names no team")
 		}
@@ -108,19 +110,33 @@ func (l *Lane) named(s *Step) {
 	for i := range s.Send {
 		if s.Send[i].Team != nil {
 			l.misuse("a role names no team")
-			continue
 		}
-		place(&s.Send[i].Peer)
+	}
+}
+
+// peers calls f with every peer that the step names, but for those in teams.
+func (s *Step) peers(f func(*Peer)) {
+	for i := range s.From {
+		if k := s.From[i].Kind; k == Message || k == Get {
+			f(&s.From[i].Peer)
+		}
+	}
+	for i := range s.Send {
+		if s.Send[i].Team == nil {
+			f(&s.Send[i].Peer)
+		}
 	}
 }
 
 // AlikeInRoles reports whether there are roles, and ranks of a role move as much in each step,
 // since blocks lie at one place on all ranks.
 func (s *Schedule) AlikeInRoles() bool {
-	if s.cast == nil || s.composed() || len(s.Tensors) > 0 || !vector(s.Spec.Kind) {
+	kind := s.Spec.Kind
+	if s.cast == nil || s.composed() || len(s.Tensors) > 0 ||
+		!vector(kind) && kind != collective.Gather && kind != collective.Scatter {
 		return false
 	}
-	if s.Spec.Kind.Rooted() { // the root's buffers are as long as nobody else's
+	if kind.Rooted() { // the root's buffers are as long as nobody else's
 		if role, _ := s.RoleOf(s.Spec.Root, nil); s.cast.ranks[role] > 1 {
 			return false
 		}

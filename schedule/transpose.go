@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"collsim/collective"
@@ -38,28 +37,12 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	if err := t.settle(); err != nil {
 		return nil, err
 	}
-	ranks := s.Spec.Ranks
-	if t.Group != nil {
-		ranks = 1
+	x := transposition{s: s, t: &t, sent: roundsOf(s)}
+	first, err := x.codes()
+	if err != nil {
+		return nil, err
 	}
-	used, sent := false, roundsOf(s, ranks)
-	var first *code
-	for rank := range ranks {
-		c, scratch, err := transposeCode(s, &t, rank, sent)
-		if err == nil { // the lanes of peers are the original's
-			keep := keeper{s: &t, rank: int32(rank), lanes: func(int32) int32 { return math.MaxInt32 }}
-			err = c.each(func(u *bundle, i int32, times []int32) error {
-				return keep.bundle(u, &c.leaves[i], times)
-			})
-		}
-		if err != nil {
-			return nil, fmt.Errorf("schedule: transpose of %s: rank %d %w", s.Name, rank, err)
-		}
-		if used = used || scratch; rank == 0 {
-			first = c
-		}
-	}
-	if !used && s.Memory == 0 {
+	if !x.used && s.Memory == 0 {
 		t.Memory, t.Cuts[Scratch] = 0, nil
 	}
 	if t.Group != nil {
@@ -67,7 +50,7 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		return &t, nil
 	}
 	t.role = func(rank int32) *code {
-		c, _, _ := transposeCode(s, &t, int(rank), sent)
+		c, _, _ := transposeCode(s, &t, int(rank), x.sent.again(), nil)
 		return c
 	}
 	return &t, nil
@@ -90,13 +73,15 @@ func dual(k collective.Kind) (collective.Kind, bool) {
 	return 0, false
 }
 
-// transposeCode runs all lanes of a rank backwards, and says whether they use scratch.
-func transposeCode(s, t *Schedule, rank int, sent *sentRounds) (c *code, scratch bool, err error) {
+// transposeCode runs all lanes of a rank backwards, and says whether they use scratch. Peers, if
+// not nil, are those of its role, by whose places they are named.
+func transposeCode(s, t *Schedule, rank int, sent *sentRounds,
+	peers []int32) (c *code, scratch bool, err error) {
 	var b bundler
 	mods := t.moduli()
 	p := s.Program(rank)
 	for lane := range p.Lanes() {
-		x := transposer{s: s, t: t, rank: int32(rank), lane: int32(lane), sent: sent,
+		x := transposer{s: s, t: t, rank: int32(rank), lane: int32(lane), sent: sent, peers: peers,
 			roll: roll{mods: mods}, live: map[strip]*marks{}, first: map[blockKey]int{},
 			came: map[wire]int{}, got: -1, twins: vector(s.Spec.Kind) && s.Len(Input, rank) > 0}
 		var steps []Step
@@ -139,13 +124,15 @@ type transposer struct {
 	s, t *Schedule
 	rank int32
 	lane int32
-	sent *sentRounds
-	came map[wire]int // messages of the original that are not yet sent back
-	got  int32        // the last round in which it receives
-	now  int32        // the round of the step at hand
-	roll roll
-	held *Step            // the last step, which may still pass its sum on
-	live map[strip]*marks // numbers of blocks
+	// peers are those of its role; nil: without one.
+	peers []int32
+	sent  *sentRounds
+	came  map[wire]int // messages of the original that are not yet sent back
+	got   int32        // the last round in which it receives
+	now   int32        // the round of the step at hand
+	roll  roll
+	held  *Step            // the last step, which may still pass its sum on
+	live  map[strip]*marks // numbers of blocks
 	// first is the original's first step that reads a block of the input.
 	first map[blockKey]int
 	// twins says that the sum of a block of the output may be kept where that of the same block of
@@ -288,6 +275,9 @@ func (x *transposer) append(s Step) {
 func (x *transposer) finish() {
 	if x.held != nil {
 		x.held.regions(func(r *Region) { x.used = x.used || r.Buffer == Scratch })
+		if x.peers != nil {
+			x.held.peers(func(p *Peer) { p.Rank = int32(slices.Index(x.peers, p.Rank)) })
+		}
 		x.roll.add(x.held)
 		x.held = nil
 	}

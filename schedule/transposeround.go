@@ -3,9 +3,10 @@ package schedule
 // sentRounds says in which round each message of a schedule is sent: what comes back in a transpose
 // goes in that round counted from the last. Under a group it has rank 0's messages alone.
 type sentRounds struct {
-	group Group
-	of    map[wire][]int32 // in order
-	last  int32            // the highest
+	s      *Schedule
+	walked map[int32]bool   // ranks whose messages are known; nil: all, or rank 0
+	of     map[wire][]int32 // in order
+	last   int32            // the highest
 }
 
 // wire is a connection as its two ends name it.
@@ -15,38 +16,66 @@ type wire struct {
 	tag                        int32
 }
 
-// roundsOf walks the first ranks.
-func roundsOf(s *Schedule, ranks int) *sentRounds {
-	r := &sentRounds{group: s.Group, of: map[wire][]int32{}}
-	var step Step
-	for rank := range int32(ranks) {
-		p := s.Program(int(rank))
-		for lane := range p.Lanes() {
-			for c := p.Walk(lane); !c.Done(); c.Next(1) {
-				p.Load(&c, &step)
-				for _, d := range step.Send {
-					w := wire{rank, int32(lane), d.Peer.Rank, d.Peer.Lane, d.Peer.Class,
-						d.Peer.Tag}
-					r.of[w] = append(r.of[w], step.Round)
-					r.last = max(r.last, step.Round)
-				}
-			}
+// roundsOf walks all ranks, rank 0 under a group, or one of each role: other ranks then when they
+// are asked for.
+func roundsOf(s *Schedule) *sentRounds {
+	r := &sentRounds{s: s, of: map[wire][]int32{}}
+	if s.cast != nil {
+		r.walked = map[int32]bool{}
+		for _, rank := range s.cast.first {
+			r.walk(rank)
+		}
+		return r
+	}
+	for rank := range s.Spec.Ranks {
+		if r.walk(int32(rank)); s.Group != nil {
+			break
 		}
 	}
 	return r
 }
 
+// again is the same without what only some ranks need.
+func (r *sentRounds) again() *sentRounds {
+	if r.walked == nil {
+		return r
+	}
+	return &sentRounds{s: r.s, walked: map[int32]bool{}, of: map[wire][]int32{}, last: r.last}
+}
+
+// walk notes what a rank sends.
+func (r *sentRounds) walk(rank int32) {
+	if r.walked != nil {
+		r.walked[rank] = true
+	}
+	p := r.s.Program(int(rank))
+	var step Step
+	for lane := range p.Lanes() {
+		for c := p.Walk(lane); !c.Done(); c.Next(1) {
+			p.Load(&c, &step)
+			for _, d := range step.Send {
+				w := wire{rank, int32(lane), d.Peer.Rank, d.Peer.Lane, d.Peer.Class, d.Peer.Tag}
+				r.of[w] = append(r.of[w], step.Round)
+				r.last = max(r.last, step.Round)
+			}
+		}
+	}
+}
+
 // wire is the connection by which a lane of a rank receives from a peer, as roundsOf has it.
 func (r *sentRounds) wire(rank, lane int32, from Peer) wire {
 	w := wire{from.Rank, from.Lane, rank, lane, from.Class, from.Tag}
-	if r.group != nil { // the peer's message is rank 0's, translated by the peer
-		w.from, w.to = 0, r.group.Add(rank, r.group.Inverse(from.Rank))
+	if group := r.s.Group; group != nil { // the peer's message is rank 0's, translated by the peer
+		w.from, w.to = 0, group.Add(rank, group.Inverse(from.Rank))
 	}
 	return w
 }
 
 // round is when the i-th message on a wire is sent; 0 if nobody sends it, which Verify reports.
 func (r *sentRounds) round(w wire, i int) int32 {
+	if r.walked != nil && !r.walked[w.from] {
+		r.walk(w.from)
+	}
 	if rounds := r.of[w]; i < len(rounds) {
 		return rounds[i]
 	}

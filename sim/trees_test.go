@@ -28,7 +28,8 @@ func TestTrees(t *testing.T) {
 		kind collective.Kind
 		name string
 	}{{collective.AllReduce, "double-binary-tree"}, {collective.AllReduce, "binomial"},
-		{collective.Broadcast, "binomial"}}
+		{collective.Broadcast, "binomial"}, {collective.Reduce, "binomial"},
+		{collective.Gather, "binomial"}, {collective.Scatter, "binomial"}}
 	runs, refused := tier.Of(60, 4000), 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 19))
@@ -36,7 +37,7 @@ func TestTrees(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			ranks = 2 << rng.IntN(7)
 		}
-		which := trees[rng.IntN(3)]
+		which := trees[rng.IntN(len(trees))]
 		tree, err := algos.Find(which.kind, which.name)
 		require.NoError(t, err)
 		spec := specOf(which.kind, ranks)

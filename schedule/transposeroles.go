@@ -1,0 +1,121 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+)
+
+// transposition is how a schedule is transposed.
+type transposition struct {
+	s, t *Schedule
+	sent *sentRounds
+	used bool // scratch
+}
+
+// codes runs every rank backwards to hear of what cannot be, one of each role where there are
+// roles, or rank 0 where there is a group. It returns the first of them.
+func (x *transposition) codes() (first *code, err error) {
+	if x.s.cast != nil {
+		x.t.cast, err = castOf(x.t, rolesBackwards(x.s), func(rank int, peers []int32) (*code, error) {
+			if _, err := x.code(rank, nil); err != nil {
+				return nil, err
+			}
+			return x.code(rank, peers)
+		})
+		return nil, err
+	}
+	for rank := range x.s.Spec.Ranks {
+		c, err := x.code(rank, nil)
+		if err != nil || x.t.Group != nil {
+			return c, err
+		}
+	}
+	return nil, nil
+}
+
+// code runs a rank backwards. What it runs is held to the rules, but where it names peers by their
+// places.
+func (x *transposition) code(rank int, peers []int32) (*code, error) {
+	c, scratch, err := transposeCode(x.s, x.t, rank, x.sent, peers)
+	x.used = x.used || scratch
+	if err == nil && peers == nil { // the lanes of peers are the original's
+		keep := keeper{s: x.t, rank: int32(rank), lanes: func(int32) int32 { return math.MaxInt32 }}
+		err = c.each(func(u *bundle, i int32, times []int32) error {
+			return keep.bundle(u, &c.leaves[i], times)
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("schedule: transpose of %s: rank %d %w", x.s.Name, rank, err)
+	}
+	return c, nil
+}
+
+// rolesBackwards is the roles of a schedule's transpose. Ranks of one role there are of one role
+// here; they stand in the same order among their peers, since operands do so in the transpose; and
+// what they receive is sent to them in the same rounds, since it goes back in these.
+func rolesBackwards(s *Schedule) Roles {
+	sent, numbers := sentToPlaces(s), map[string]int64{}
+	return func(rank int, peers []int32) (int64, []int32) {
+		role, all := s.RoleOf(rank, peers)
+		key := appendNumbers(make([]byte, 0, 128), role)
+		key = appendFlags(key, s.Spec.Kind.Rooted() && rank == s.Spec.Root)
+		own := all[len(peers):]
+		var theirs [mostPeers + 1]int32
+		for i, peer := range own {
+			lower := int32(0) // of the rank and the peers before
+			for _, other := range own[:i] {
+				if other < peer {
+					lower++
+				}
+			}
+			if int32(rank) < peer {
+				lower++
+			}
+			from, places := s.RoleOf(int(peer), theirs[:0])
+			rounds := int32(-1)
+			for j, other := range places {
+				if int(other) == rank {
+					rounds = sent[from][j]
+					break // programs name the first place
+				}
+			}
+			key = appendNumbers(key, lower, rounds)
+		}
+		number, known := numbers[string(key)] // all are known once all ranks have been asked for
+		if !known {
+			number = int64(len(numbers))
+			numbers[string(key)] = number
+		}
+		return number, all
+	}
+}
+
+// sentToPlaces numbers what each role sends to the peer at each place: over which connections, in
+// which rounds.
+func sentToPlaces(s *Schedule) [][]int32 {
+	numbers, list := map[string]int32{}, make([][]int32, s.Roles())
+	var step Step
+	for role := range list {
+		texts := make([][]byte, mostPeers+1)
+		p := s.ProgramOfRole(role)
+		for lane := range p.Lanes() {
+			for c := p.Walk(lane); !c.Done(); c.Next(1) {
+				p.Load(&c, &step)
+				for i := range step.Send {
+					d := &step.Send[i].Peer
+					texts[d.Rank] = appendNumbers(texts[d.Rank], int32(lane), d.Lane, int32(d.Class),
+						d.Tag, step.Round)
+				}
+			}
+		}
+		for _, text := range texts {
+			number, known := numbers[string(text)]
+			if !known {
+				number = int32(len(numbers))
+				numbers[string(text)] = number
+			}
+			list[role] = append(list[role], number)
+		}
+	}
+	return list
+}
