@@ -109,9 +109,7 @@ func (l *linear) begin(v *verifier) {
 	}
 	for i := range v.memory.all {
 		m := &v.memory.all[i]
-		if m.size > 0 && m.divide != nil {
-			m.cut() // so that cells stay what they are
-		}
+		m.cut(m.size) // so that cells stay what they are
 		l.tracks[i] = make([]cellTrack, len(m.starts))
 	}
 }

@@ -28,6 +28,9 @@ func (v *verifier) checkOutput(rank, iteration int) {
 		return
 	}
 	m, base := v.memory.of(schedule.Output, rank)
+	if m.table != nil {
+		m.cut(m.size) // each part that is wrong is told
+	}
 	scaled := int32(0)
 	if v.s.Spec.ScalesBefore() || v.s.Spec.ScalesAfter() {
 		scaled = 1
@@ -53,6 +56,9 @@ func (v *verifier) checkOutput(rank, iteration int) {
 				part, k := c, n
 				if v.fold != nil {
 					part, k = v.fold.seen(c, n)
+				}
+				if v.placed != nil {
+					part = v.placed.seen(c, int32(rank))
 				}
 				kind, text := v.wrong(&part, piece.InOff+off-piece.Off, from, to, scaled)
 				if kind != 0 && len(v.found) < maxViolations {
@@ -100,6 +106,9 @@ func (v *verifier) sameTree() bool {
 	}
 	var first, trees []seg
 	for rank := range v.s.Spec.Ranks {
+		if v.placed != nil && !v.placed.isFirst(int32(rank)) {
+			continue
+		}
 		m, base := v.memory.of(schedule.Output, rank)
 		trees = m.trees(trees[:0], schedule.Span{Off: base, Len: v.s.Spec.Count})
 		if rank == 0 {

@@ -79,6 +79,9 @@ func (v *verifier) stall(slots int) (stalled *schedule.StallError) {
 // run carries the schedule out with so many slots, whatever it declares. In brief, a stall does not
 // tell who waits for whom.
 func (v *verifier) run(slots int, brief bool, hooks schedule.Hooks) (schedule.Counts, error) {
+	if v.placed != nil {
+		return schedule.ExecuteClasses(v.placed.classes, slots, v.placed.hooks(hooks, v))
+	}
 	if v.linear != nil {
 		return schedule.ExecuteClasses(v.linear.classes, slots, hooks)
 	}

@@ -10,7 +10,9 @@ import (
 // store is one memory of one rank, divided into cells: the intervals between all the ends of
 // accesses so far. Until somebody accesses a part it is one cell.
 type store struct {
-	divide func() []int64 // where its cuts' parts begin; nil once it is divided there
+	divide func() []int64 // where its cuts' parts begin; nil once it is divided at all of these
+	table  []int64        // the same, once somebody has asked
+	parts  int            // of them, so many first ones are cells: behind lies one
 	size   int64
 	starts []int64 // of the cells; shared between ranks until owned
 	owned  bool
@@ -37,7 +39,8 @@ const (
 // find is the index of the first cell that begins at off or behind it, and whether it begins there;
 // the end of the memory is known too.
 func (m *store) find(off int64) (i int, known bool) {
-	i = int(off / (m.size / int64(len(m.starts)))) // right if all are of one size
+	parts := int64(max(len(m.starts), len(m.table)))
+	i = int(off / (m.size / parts)) // right if all are of one size
 	if i >= len(m.starts) || m.starts[i] != off {
 		i = sort.Search(len(m.starts), func(i int) bool { return m.starts[i] >= off })
 	}
@@ -70,8 +73,8 @@ func (m *store) end(i int) int64 {
 
 // cover is the cells from the first to before the last that make up a span.
 func (m *store) cover(s schedule.Span) (first, last int) {
-	if m.divide != nil && (s.Off != 0 || s.Len != m.size) {
-		m.cut()
+	if s.Off != 0 || s.Len != m.size {
+		m.cut(s.Off + s.Len)
 	}
 	first = m.at(s.Off)
 	if first < len(m.starts) && m.end(first) == s.Off+s.Len {
@@ -81,14 +84,35 @@ func (m *store) cover(s schedule.Span) (first, last int) {
 	return first, last
 }
 
-// cut divides the memory at the ends of its cuts' parts, so that cells need not be split later.
-func (m *store) cut() {
-	whole := m.cells[0]
-	m.starts, m.divide = m.divide(), nil
-	m.cells = make([]cell, len(m.starts))
-	for i, start := range m.starts {
-		m.cells[i] = whole
-		m.cells[i].off += start
+// cut divides the memory at the ends of its cuts' parts, so that cells need not be split later: up
+// to an element, or twice as far as it is divided. Of a buffer that is as long as some rank needs
+// it, most ranks use the beginning alone.
+func (m *store) cut(to int64) {
+	if m.divide == nil {
+		return
+	}
+	if m.table == nil {
+		m.table, m.parts = m.divide(), 1
+	}
+	parts, _ := slices.BinarySearch(m.table, to+1)
+	if parts <= m.parts && parts < len(m.table) {
+		return
+	}
+	parts = min(max(parts, 2*m.parts), len(m.table))
+	last := m.cells[len(m.cells)-1]
+	begin := m.starts[len(m.starts)-1]
+	if m.cells = slices.Grow(m.cells, parts-m.parts); m.owned {
+		m.starts = append(m.starts, m.table[m.parts:parts]...)
+	} else {
+		m.starts = m.table[:parts:parts]
+	}
+	for _, start := range m.table[m.parts:parts] {
+		next := last
+		next.off += start - begin
+		m.cells = append(m.cells, next)
+	}
+	if m.parts = parts; parts == len(m.table) {
+		m.divide, m.table = nil, nil
 	}
 }
 
@@ -101,8 +125,8 @@ func (m *store) divideAt(spans []schedule.Span, base int64) {
 	if len(spans) < manySpans {
 		return
 	}
-	if m.divide != nil {
-		m.cut()
+	for _, s := range spans {
+		m.cut(base + s.Off + s.Len)
 	}
 	var ends []int64
 	for _, s := range spans {
@@ -174,15 +198,33 @@ type stores struct {
 	buffers int     // of each rank
 	most    int     // parts of a memory that it is divided into at once
 	all     []store // of rank 0, of rank 1, …
+	seats   []int32 // of each rank, which of these are its own; nil: those of its number
 	parts   []schedule.Part
 	places  [][]int32 // of each part, which of its ranks a rank is, −1 for none
 	users   [][]int32 // of each buffer, the parts whose memory lies in it
+	begun   map[memoryShape][]int64
 }
 
 func newStores(s *schedule.Schedule, scratches, ranks int) *stores {
+	return newStoresOf(s, scratches, ranks, func(i int) int { return i })
+}
+
+// newStores are those of the ranks that are walked.
+func (v *verifier) newStores() *stores {
+	if v.placed == nil {
+		return newStores(v.s, v.scratches, v.walked())
+	}
+	c := v.placed.classes
+	m := newStoresOf(v.s, v.scratches, len(c.Reps), func(i int) int { return int(c.Reps[i]) })
+	m.seats = c.Of
+	return m
+}
+
+// newStoresOf are the memories of so many ranks.
+func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) int) *stores {
 	n := s.Buffers()
 	m := &stores{s: s, buffers: n, most: schedule.MaxEnds, all: make([]store, n*ranks),
-		parts: s.Parts()}
+		parts: s.Parts(), begun: map[memoryShape][]int64{}}
 	if ranks < s.Spec.Ranks { // one memory alone: it may have some parts for each rank
 		m.most += 16 * s.Spec.Ranks
 	}
@@ -191,8 +233,8 @@ func newStores(s *schedule.Schedule, scratches, ranks int) *stores {
 	}
 	m.users = usersOf(m.parts, n)
 	shared := map[[2]int64][]int64{}
-	for rank := range ranks {
-		own := m.all[rank*n:][:n]
+	for i := range ranks {
+		rank, own := rankOf(i), m.all[i*n:][:n]
 		for b := range schedule.Buffer(n) {
 			home, base := s.Home(b, rank)
 			if t := s.Tensor(b); t != nil && t.Role == schedule.Defined {
@@ -214,7 +256,12 @@ func newStores(s *schedule.Schedule, scratches, ranks int) *stores {
 }
 
 // in is the memory of that name.
-func (m *stores) in(of memory) *store { return &m.all[of.rank*m.buffers+int(of.home)] }
+func (m *stores) in(of memory) *store {
+	if m.seats != nil {
+		of.rank = int(m.seats[of.rank])
+	}
+	return &m.all[of.rank*m.buffers+int(of.home)]
+}
 
 // whole is where the cells of a memory begin that is one cell.
 var whole = []int64{0}
@@ -224,6 +271,13 @@ var whole = []int64{0}
 func (m *stores) begins(rank int, b schedule.Buffer, size int64,
 	shared map[[2]int64][]int64) []int64 {
 	s, starts := m.s, []int64{0}
+	shape, isPlain := m.shapeOf(rank, b)
+	if known := m.begun[shape]; isPlain && known != nil {
+		return known
+	}
+	if isPlain {
+		defer func() { m.begun[shape] = starts }()
+	}
 	for other := b; other <= max(b, schedule.Output); other++ { // output may lie in input's memory
 		if home, base := s.Home(other, rank); home == b && s.Len(other, rank) > 0 {
 			starts = append(starts, base)
@@ -242,11 +296,38 @@ func (m *stores) begins(rank int, b schedule.Buffer, size int64,
 	}
 	key := [2]int64{int64(len(starts)), starts[len(starts)-1]}
 	if other := shared[key]; slices.Equal(starts, other) {
-		return other
+		starts = other
+		return starts
 	}
 	starts = starts[:len(starts):len(starts)]
 	shared[key] = starts
 	return starts
+}
+
+// memoryShape is what the parts of a memory begin by: which it is, how long it is, and the output
+// that may lie in it.
+type memoryShape struct {
+	b                      schedule.Buffer
+	length, output, offset int64
+}
+
+// shapeOf is the shape of a rank's memory, and whether memories of that shape are cut alike.
+func (m *stores) shapeOf(rank int, b schedule.Buffer) (shape memoryShape, isPlain bool) {
+	if b >= schedule.FirstTensor || m.s.Beside() != nil || len(m.users[b]) > 0 {
+		return shape, false
+	}
+	for _, cut := range m.s.Cuts {
+		for i := range cut {
+			if cut[i].Split == schedule.Table {
+				return shape, false
+			}
+		}
+	}
+	shape = memoryShape{b: b, length: m.s.Len(b, rank)}
+	if home, base := m.s.Home(schedule.Output, rank); home == b {
+		shape.output, shape.offset = m.s.Len(schedule.Output, rank), base
+	}
+	return shape, true
 }
 
 // usersOf lists the parts that have something in each of so many buffers.

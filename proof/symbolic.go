@@ -10,7 +10,7 @@ import (
 
 // walk executes the schedule on values, from the beginning.
 func (v *verifier) walk(slots int) (schedule.Counts, error) {
-	v.memory, v.ended = newStores(v.s, v.scratches, v.walked()), make([]int, v.walked())
+	v.memory, v.ended = v.newStores(), make([]int, v.walked())
 	v.inputs, v.payload = make([]*value, v.walked()), nil
 	v.sent, v.traffic, v.flowOf = 0, nil, map[[2]int32]int{}
 	if v.fold != nil && v.fold.sums != nil {
@@ -21,7 +21,9 @@ func (v *verifier) walk(slots int) (schedule.Counts, error) {
 		v.formulas, v.defined, v.culprits = newFormulas(v.s), nil, nil
 	}
 	for rank := range v.inputs {
-		v.fillInput(rank, 0)
+		if v.placed == nil || v.placed.isFirst(int32(rank)) {
+			v.fillInput(rank, 0)
+		}
 	}
 	step := v.step
 	if v.linear != nil {
@@ -41,6 +43,8 @@ func (v *verifier) fillInput(rank, iteration int) {
 	}
 	if v.fold != nil {
 		v.inputs[rank] = v.fold.own(iteration)
+	} else if v.placed != nil {
+		v.inputs[rank] = v.placed.own(int32(rank))
 	} else if v.linear != nil {
 		v.inputs[rank] = &value{tree: inputTree(0), runs: []run{{0, 1, 1}}, own: true}
 	} else {
@@ -112,6 +116,10 @@ func (v *verifier) operand(at *schedule.Visit, i int, into *[]seg) {
 	case schedule.Message:
 		if v.fold != nil {
 			*into = v.fold.arrive(*into, v.payload[at.In[i]], f.Peer.Rank)
+			break
+		}
+		if v.placed != nil {
+			*into = v.placed.arrive(*into, v.payload[at.In[i]], f.Peer.Rank, at.Rank)
 			break
 		}
 		*into = append(*into, v.payload[at.In[i]]...)
@@ -274,7 +282,12 @@ func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
 	if v.linear != nil {
 		return v.linear.plus(x.v, y.v)
 	}
+	if x.v.placed != y.v.placed {
+		v.placed.gaveUp = true
+		return spoilt
+	}
 	both := plus(x.v, y.v)
+	both.placed = x.v.placed
 	v.noteSum(both, x.v, y.v)
 	if v.fold != nil {
 		both.ordered = at.Step.Ranked && x.v.ordered && y.v.ordered &&

@@ -15,6 +15,7 @@ type value struct {
 	tree    uint64 // a hash of the tree of additions; equal for a+b and b+a
 	ordered bool   // the operands stand in rank order
 	own     bool   // the input of the rank that made it is known to be in it: see linear
+	placed  bool   // runs are counted from the rank that holds it: see placed
 	scaled  int32  // how often it was scaled
 	small   [2]run // memory of runs, most have one or two
 }

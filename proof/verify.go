@@ -89,8 +89,10 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 	if p := verifyParts(s, o); p != nil {
 		return p, nil
 	}
-	if p := verifyClasses(s, o); p != nil {
-		return p, nil
+	for _, verify := range byRoles(s) {
+		if p := verify(s, o); p != nil {
+			return p, nil
+		}
 	}
 	v := newVerifier(s)
 	if v.fold, _ = foldingOf(s, o); v.fold == nil {
@@ -173,6 +175,9 @@ func (v *verifier) carry(by, from, to int32, segs []seg) {
 	if v.linear != nil {
 		n = unit.MultiplyCapped(n, int64(v.linear.classes.Size[by]))
 	}
+	if v.placed != nil {
+		n = unit.MultiplyCapped(n, int64(v.placed.classes.Size[v.placed.classes.Of[by]]))
+	}
 	v.sent = unit.AddCapped(v.sent, n)
 	if !v.tellsTraffic || n == 0 {
 		return
@@ -238,6 +243,7 @@ type verifier struct {
 	spans        []schedule.Span
 	a, b, sum    []seg     // operands, and what they make
 	linear       *linear   // a rank of each class stands for it; nil: all are walked
+	placed       *placed   // the same, of classes by place
 	fold         *folding  // one rank stands for all; nil: all are walked
 	steps        int64     // of the ranks that are walked, in the last execution
 	sent         int64     // elements, of programs bytes

@@ -191,6 +191,8 @@ func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
 	if stoodFor(s) == s.Spec.Ranks {
 		cell = proofFoldedCellBytes
 		w.cells = min(max(w.cells, w.blocks), int64(s.Spec.Ranks)*mostBlocks(s))
+	} else { // a memory is divided as far as steps use it, twice as far at most
+		w.cells = min(max(w.cells, w.blocks), 2*w.blocks)
 	}
 	t := float64(1/float64(stoodFor(s))*proofNeeds(w, cell)) +
 		float64(proofValueBytes*float64(foldedValues(s, w)))
@@ -226,7 +228,7 @@ func foldedValues(s *schedule.Schedule, w work) int64 {
 
 // stoodFor is how many ranks one stands for in a proof.
 func stoodFor(s *schedule.Schedule) int {
-	if s.HasRoles() && s.Spec.Kind == collective.AllReduce && !branches(s) { // by classes, most likely
+	if s.HasRoles() && (s.Spec.Kind == collective.AllReduce || branches(s)) { // by classes, most likely
 		return max(s.Spec.Ranks/(2*bits.Len(uint(s.Spec.Ranks))), 1)
 	}
 	if proof.Folds(s, proof.Options{}) == "" {
@@ -235,8 +237,7 @@ func stoodFor(s *schedule.Schedule) int {
 	return 1
 }
 
-// branches reports whether the first rank has about as many peers as its number has bits. Ranks of
-// such a tree are all told apart by their places in it: those of one depth have parents of any.
+// branches reports whether the first rank has about as many peers as its number has bits.
 func branches(s *schedule.Schedule) bool {
 	_, peers := s.RoleOf(0, nil)
 	return 2*len(peers) > bits.Len(uint(s.Spec.Ranks))

@@ -26,6 +26,9 @@ type Classes struct {
 	peers []int32
 	faces []int32  // of each peer, what it does to each part of this rank: port.steps
 	ports [][]port // of each role: by part, then place
+	// examples are members, of each class at each place: one for each class of peers there and place
+	// that it has there. Nil: the representative, as all are of one.
+	examples [][][]int32
 }
 
 // Rank is the rank of a class's representative.

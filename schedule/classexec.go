@@ -1,7 +1,8 @@
 package schedule
 
 // ExecuteClasses is Execute with one part of a rank of each class standing for it: what it receives
-// is what the class has sent that its peer is of. Visits are of representatives, by number of class
+// is what the class has sent that its peer is of; if peers of a class are of several, what the
+// others have sent is told too. Visits are of representatives, by number of class
 // in Rank, and by the ranks that they are in Peer.Rank; no handle is used again, and no end of a
 // rank is told. Counts are of all ranks. A deadlock is a *StallError that names one lane.
 //
@@ -29,7 +30,7 @@ func ExecuteClasses(c *Classes, slots int, hooks Hooks) (Counts, error) {
 		}
 	}
 	for _, w := range x.outs {
-		if len(w.sent) != w.other.received {
+		if w.inFlight() > 0 {
 			return x.counts, &Violation{Kind: Unmatched, Lane: -1, Step: -1, Chunk: -1,
 				Text: "messages are never received"}
 		}
@@ -47,9 +48,28 @@ type wireOf struct {
 // wireState is what has come over an end: the handles of what was sent, and how many of what was
 // received.
 type wireState struct {
-	other    *wireState // of a representative's peer, by its class
+	others   []*wireState // of members' peers, by class: the first is the representative's
+	members  []int32      // who have these peers
 	sent     []int32
 	received int
+}
+
+// hasCome reports whether the next message has come to all members.
+func (w *wireState) hasCome() bool {
+	for _, other := range w.others {
+		if w.received >= len(other.sent) {
+			return false
+		}
+	}
+	return true
+}
+
+// inFlight is how many messages some peers have not yet received.
+func (w *wireState) inFlight() (most int) {
+	for _, other := range w.others {
+		most = max(most, len(w.sent)-other.received)
+	}
+	return most
 }
 
 type classLane struct {
@@ -92,19 +112,27 @@ func (x *classExecutor) run() error {
 	return nil
 }
 
-// end is the state of an end of a connection, and of its other one.
+// end is the state of an end of a connection, and of its other ones.
 func (x *classExecutor) end(l *classLane, p *Peer, out bool) *wireState {
 	c := x.c
 	rank, part := c.Rank(l.class), c.part(l.class)
 	w := x.state(wireOf{l.class, l.lane, c.order(rank, part, int(p.Rank)), p.Lane, p.Tag, out})
-	if w.other == nil {
-		peer, place := c.back(rank, part, int(p.Rank))
-		parts := int32(c.Parts)
+	if w.others != nil {
+		return w
+	}
+	w.members = []int32{rank}
+	if c.examples != nil {
+		w.members = c.examples[l.class][p.Rank]
+	}
+	parts := int32(c.Parts)
+	for _, member := range w.members {
+		peer, place := c.back(member, part, int(p.Rank))
 		place = int(c.order(peer/parts, peer%parts, place))
-		w.other = x.state(wireOf{c.Of[peer], p.Lane, int32(place), l.lane, p.Tag, !out})
-		if out {
-			x.outs = append(x.outs, w)
-		}
+		w.others = append(w.others,
+			x.state(wireOf{c.Of[peer], p.Lane, int32(place), l.lane, p.Tag, !out}))
+	}
+	if out {
+		x.outs = append(x.outs, w)
 	}
 	return w
 }
@@ -129,14 +157,14 @@ func (x *classExecutor) ready(l *classLane) bool {
 			continue
 		}
 		w := x.end(l, &s.From[i].Peer, false)
-		if w.received >= len(w.other.sent) {
+		if !w.hasCome() {
 			return false
 		}
 		x.in = append(x.in, w)
 	}
 	for i := range s.Send {
 		w := x.end(l, &s.Send[i].Peer, true)
-		if x.slots > 0 && len(w.sent)-w.other.received >= x.slots {
+		if x.slots > 0 && w.inFlight() >= x.slots {
 			return false
 		}
 		x.out = append(x.out, w)
@@ -164,7 +192,7 @@ func (x *classExecutor) perform(l *classLane) error {
 		v.Out = append(v.Out, x.handles)
 		x.handles++
 		x.counts.Messages += n
-		x.counts.InFlight = max(x.counts.InFlight, len(w.sent)-w.other.received)
+		x.counts.InFlight = max(x.counts.InFlight, w.inFlight())
 		s.Send[i].Peer.Rank = peers[s.Send[i].Peer.Rank]
 	}
 	for i, w := range x.in {
@@ -172,7 +200,7 @@ func (x *classExecutor) perform(l *classLane) error {
 			v.In = append(v.In, -1)
 			continue
 		}
-		v.In = append(v.In, w.other.sent[w.received])
+		v.In = append(v.In, w.others[0].sent[w.received])
 		w.received++
 		s.From[i].Peer.Rank = peers[s.From[i].Peer.Rank]
 	}
@@ -180,14 +208,31 @@ func (x *classExecutor) perform(l *classLane) error {
 	if sends {
 		x.counts.Rounds = max(x.counts.Rounds, int(s.Round)+1)
 	}
-	if x.hooks.Step != nil {
-		if err := x.hooks.Step(v); err != nil {
-			return err
-		}
+	if err := x.tell(v); err != nil {
+		return err
 	}
 	if s.Post && v.Last {
 		l.posts++
 	}
 	l.cursor.Next(slices)
+	return nil
+}
+
+// tell calls the hooks. Before the step it tells that members receive other messages as the i-th
+// operand than the representative, since their peers are of other classes.
+func (x *classExecutor) tell(v *Visit) error {
+	for i, w := range x.in {
+		if w == nil || x.hooks.Also == nil {
+			continue
+		}
+		for j := 1; j < len(w.others); j++ {
+			if err := x.hooks.Also(v, i, w.members[j], w.others[j].sent[w.received-1]); err != nil {
+				return err
+			}
+		}
+	}
+	if x.hooks.Step != nil {
+		return x.hooks.Step(v)
+	}
 	return nil
 }

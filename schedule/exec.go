@@ -45,19 +45,6 @@ func (v *Visit) Spot() Spot {
 	return Spot{Rank: int(v.Rank), Channel: int(v.Channel), Slice: int(v.Slice), Part: int(v.Part)}
 }
 
-// Hooks are called during an execution; nil ones are not. An error ends it.
-type Hooks struct {
-	Step     func(v *Visit) error            // every sub-step, in an order that respects all waits
-	Finished func(rank, iteration int) error // a rank has come to the end of an iteration
-}
-
-// Counts is what an execution has seen.
-type Counts struct {
-	Steps, Messages int64 // sub-steps, and messages with signals among them
-	Rounds          int   // 1 + the highest round of a step that sends or gets data
-	InFlight        int   // the most messages that a connection ever held
-}
-
 // Execute carries a schedule out, without time: every wait is respected, each sub-step happens at
 // once. Since every wait names what it waits for, all interleavings stall alike and move the same
 // messages; the order of visits is a function of the schedule alone. A deadlock is a *StallError, a

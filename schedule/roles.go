@@ -159,6 +159,17 @@ func (s *Schedule) Roles() int {
 	return len(s.cast.codes)
 }
 
+// MostPeers is how many peers a rank has at most whose role names them, 0 without roles.
+func (s *Schedule) MostPeers() (most int) {
+	if s.cast != nil {
+		for _, rank := range s.cast.first {
+			key, _ := s.cast.place(int(rank), nil)
+			most = max(most, key.peers)
+		}
+	}
+	return most
+}
+
 // Role is the first rank of a role, and how many ranks have it.
 func (s *Schedule) Role(role int) (first, ranks int) {
 	return int(s.cast.first[role]), s.cast.ranks[role]

@@ -1,0 +1,75 @@
+package schedule
+
+// PlacedClassesOf divides the roles of a schedule by how far each of a rank's peers is from it:
+// nil where it has none, where ranks do not fit together, where blocks do not lie at one place on
+// all ranks, and where there are too many classes. Peers of a class may be of several classes, as
+// in a binomial tree, where children of all sorts have parents of all sorts: so ranks of a class do
+// the same, but not for the same reasons.
+func PlacedClassesOf(s *Schedule) *Classes {
+	if !s.AlikeInRoles() {
+		return nil
+	}
+	c := &Classes{s: s, Parts: 1}
+	for _, code := range s.cast.codes {
+		c.parts = append(c.parts, make([]int32, max(0, int(code.lanes)-len(c.parts)))...)
+	}
+	c.listPeers()
+	numbers := map[string]int32{}
+	for rank, role := range c.role {
+		key := appendNumbers(make([]byte, 0, 128), role)
+		for _, peer := range c.peersOf(int32(rank)) {
+			key = appendNumbers(key, peer-int32(rank))
+		}
+		class, known := numbers[string(key)]
+		if !known {
+			class = int32(len(numbers))
+			if class == mostClasses {
+				return nil
+			}
+			numbers[string(key)] = class
+			c.Reps, c.Size = append(c.Reps, int32(rank)), append(c.Size, 0)
+			c.examples = append(c.examples, make([][]int32, mostPeers+1))
+		}
+		c.Of = append(c.Of, class)
+		c.Size[class]++
+	}
+	c.listPorts()
+	if !c.meetPeers() {
+		return nil
+	}
+	return c
+}
+
+// meetPeers finds of which classes the peers of each class are, and reports whether all fit
+// together.
+func (c *Classes) meetPeers() bool {
+	type end struct {
+		class, back int32
+	}
+	none := c.ports[0][mostPeers].wires // of nobody
+	seen := make([][][]end, len(c.Reps))
+	for class := range seen {
+		seen[class] = make([][]end, mostPeers+1)
+	}
+	for rank, class := range c.Of {
+		for i := range c.peersOf(int32(rank)) {
+			if c.port(int32(rank), 0, i).wires == none {
+				continue
+			}
+			peer, back := c.back(int32(rank), 0, i)
+			if back < 0 {
+				return false
+			}
+			e, list := end{c.Of[peer], int32(back)}, &seen[class][i]
+			isKnown := false
+			for _, other := range *list {
+				isKnown = isKnown || other == e
+			}
+			if !isKnown {
+				*list = append(*list, e)
+				c.examples[class][i] = append(c.examples[class][i], int32(rank))
+			}
+		}
+	}
+	return true
+}
