@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,14 @@ func TestMillion(t *testing.T) {
 	require.ErrorContains(t, err, "a full-mesh of 5000 ranks has 24995000 links")
 	mesh = load("full-mesh", 5000, "all_gather", "ring", "[[topology.rank]]\nmatch = \"0\"\n"+
 		"start = \"1 us\"\n")
+	report, err = mesh.Run(context.Background(), run.RunOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "fold", report.Results[0].Engine)
+	differ := ""
+	for i, match := range strings.Fields("gpu1* gpu2* gpu3* gpu4* *0 *1 *2 *3 *4 *5 *6 *7") {
+		differ += fmt.Sprintf("[[topology.rank]]\nmatch = %q\nstart = \"%d ns\"\n", match, i*i)
+	}
+	mesh = load("full-mesh", 5000, "all_gather", "ring", differ)
 	_, err = mesh.Run(context.Background(), run.RunOptions{})
 	require.ErrorContains(t, err, "no two ranks are alike; and a full-mesh of 5000 ranks has")
 }

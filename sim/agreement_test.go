@@ -28,6 +28,7 @@ var agreementRuns = flag.Int("runs", 0, "of TestEnginesAgree: so many random run
 type agreement struct {
 	runs, stalls, broken         int
 	folded, swept, naive, logged int
+	uneven                       int
 }
 
 // TestEnginesAgree: of random runs every engine that accepts one tells the same end of each lane
@@ -63,11 +64,12 @@ func TestEnginesAgree(t *testing.T) {
 		t.Logf("%-12s %+v", names[k], a)
 		all.runs, all.stalls, all.broken = all.runs+a.runs, all.stalls+a.stalls, all.broken+a.broken
 		all.folded, all.swept = all.folded+a.folded, all.swept+a.swept
+		all.uneven += a.uneven
 		all.naive, all.logged = all.naive+a.naive, all.logged+a.logged
 	}
 	t.Logf("%-12s %+v", "all", all)
 	for what, n := range map[string]int{"folded": all.folded, "swept": all.swept,
-		"naive": all.naive, "stalls": all.stalls, "broken": 4 * all.broken} {
+		"uneven": 2 * all.uneven, "naive": all.naive, "stalls": all.stalls, "broken": 4 * all.broken} {
 		require.Greater(t, n, all.runs/30, "%s: the generators have lost their bite", what)
 	}
 }
@@ -121,6 +123,23 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 		s := simtest.Symmetric(t, rng, rng.IntN(4) == 0)
 		return s, plainly(rng, simtest.SymmetricEnv(t, rng, s.Spec.Ranks))
 	},
+	"uneven": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
+		for {
+			a := evens[rng.IntN(len(evens))]
+			of, err := algos.Find(a.kind, a.name)
+			require.NoError(t, err)
+			ranks := []int{4, 6, 8, 12, 16, 24, 40}[rng.IntN(7)]
+			spec := specOf(a.kind, ranks)
+			if spec.Count > 0 {
+				spec.Count = int64(ranks * (1 + rng.IntN(300)))
+			}
+			s, err := of.Build(spec, algos.Options{Channels: 1 + rng.IntN(5)/4,
+				Slices: 1 + rng.IntN(3), Slots: rng.IntN(2) * (1 + rng.IntN(6))})
+			if err == nil {
+				return s, simtest.UnevenEnv(t, rng, ranks)
+			}
+		}
+	},
 	"damaged": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 		s := simtest.Schedule(t, rng, false)
 		if rng.IntN(2) == 0 {
@@ -152,6 +171,16 @@ var halvings = []struct {
 	name string
 }{{collective.AllReduce, "rabenseifner"}, {collective.AllReduce, "recursive-doubling"},
 	{collective.AllGather, "recursive-doubling"}, {collective.ReduceScatter, "recursive-halving"}}
+
+// evens are algorithms with a group of one digit, or of two.
+var evens = []struct {
+	kind collective.Kind
+	name string
+}{{collective.AllReduce, "ring"}, {collective.AllReduce, "ring"},
+	{collective.AllGather, "ring"}, {collective.ReduceScatter, "ring"},
+	{collective.AllReduce, "hierarchical"}, {collective.AllReduce, "hierarchical"},
+	{collective.AllToAll, "pairwise"}, {collective.AllToAll, "bruck"},
+	{collective.AllGather, "bruck"}, {collective.Barrier, "dissemination"}}
 
 // randomly is a random network and device, on which ranks may be alike or not.
 func randomly(t testing.TB, rng *rand.Rand, ranks int) sim.Env {
@@ -200,6 +229,9 @@ func (a *agreement) compare(t testing.TB, name string, s *schedule.Schedule, env
 	var notFolded *sim.NotFolded
 	if got, err = fold.Run(s, env); !errors.As(err, &notFolded) {
 		same("fold", &a.folded, got, err)
+	}
+	if got, err = fold.RunUneven(s, env); !errors.As(err, &notFolded) {
+		same("uneven", &a.uneven, got, err)
 	}
 	var notSwept *sim.NotSwept
 	if got, err = sweep.Run(s, env); !errors.As(err, &notSwept) {

@@ -111,7 +111,11 @@ func play(s *schedule.Schedule, env *Env, o Options,
 	}
 	unlisted := env.Graph.Listable()
 	if o.Engine == Best || o.Engine == Fold {
-		totals, err := fold.Run(s, env)
+		run := fold.Run
+		if o.Engine == Fold || s.Spec.Ranks >= SweptFrom {
+			run = fold.RunEither
+		}
+		totals, err := run(s, env)
 		var cannot *NotFolded
 		switch isLeft := errors.As(err, &cannot); {
 		case o.Engine == Fold || !isLeft:

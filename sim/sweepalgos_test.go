@@ -85,6 +85,9 @@ func TestBestSweeps(t *testing.T) {
 		run := func(engine sim.Engine) *sim.Result {
 			g, err := topology.New("switch", c.ranks, 125e8, 500*unit.Nanosecond)
 			require.NoError(t, err)
+			for i := range c.ranks {
+				g.Links()[i].Bandwidth -= unit.Rate(i * 7919 % 64)
+			}
 			g.Links()[77].Bandwidth = 1e9
 			r, err := sim.Run(s, sim.Env{Graph: g, Device: device.Ideal()}, sim.Options{Engine: engine})
 			require.NoError(t, err)

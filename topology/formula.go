@@ -52,8 +52,12 @@ type Anchor struct {
 // link by link, to that of the pair which it takes them to, and the Anchor of every link to that
 // of where it takes the link. It is known of networks that nobody has asked for a list of links,
 // as anything may have been changed in that.
-func (g *Graph) Moves(t Translation) bool {
-	if g.isListed || g.formula == nil || g.Routing != Shortest || !g.formula.moves(t) {
+func (g *Graph) Moves(t Translation) bool { return !g.isListed && g.MovesBut(t) }
+
+// MovesBut reports the same of a network of which somebody may have asked for a list of links: of
+// the network as it was before anything was changed in that, which is Base and all but Changes.
+func (g *Graph) MovesBut(t Translation) bool {
+	if g.formula == nil || g.Routing != Shortest || !g.formula.moves(t) {
 		return false
 	}
 	for rank, node := range g.Ranks {
@@ -66,8 +70,28 @@ func (g *Graph) Moves(t Translation) bool {
 
 // Anchor is a link as it is seen from ranks.
 //
-// REQUIRES: Moves has reported true.
+// REQUIRES: Moves, or MovesBut, has reported true.
 func (g *Graph) Anchor(link int32) Anchor { return g.formula.anchor(link) }
+
+// Base is a link by index as it was before anything was changed; its name may be left out.
+//
+// REQUIRES: Moves, or MovesBut, has reported true.
+func (g *Graph) Base(i int32) Link { return g.formula.link(i) }
+
+// Changes are the links, by index, of which bandwidth or latency are not those of Base; none where
+// nothing is known of how the network was.
+func (g *Graph) Changes() (changed []int32) {
+	if !g.isListed || g.formula == nil {
+		return nil
+	}
+	for i := range g.links {
+		was := g.formula.link(int32(i))
+		if g.links[i].Bandwidth != was.Bandwidth || g.links[i].Latency != was.Latency {
+			changed = append(changed, int32(i))
+		}
+	}
+	return changed
+}
 
 // Nodes lists the nodes: first those of the ranks, in order of rank but for Params.Order; then
 // switches.

@@ -60,11 +60,12 @@ func table() []row {
 		{path: "sim/model",
 			ours: "sim/internal/flat schedule kernel topology device dtype trace unit"},
 		{path: "sim/event", ours: toEngine},
-		{path: "sim/fold", ours: toEngine + " topology"},
+		{path: "sim/fold", ours: toEngine + " sim/internal/ramp topology"},
 		{path: "sim/sweep", ours: toEngine},
 		{path: "sim/critical", ours: "sim/model unit"},
 		{path: "sim/timeline", ours: "sim/model trace unit"},
 		{path: "sim/internal/flat"},
+		{path: "sim/internal/ramp", ours: "unit"},
 		{path: "sim/simtest",
 			ours: "sim/model sim/internal/flat schedule kernel topology device collective dtype " +
 				"unit internal/tier",

@@ -15,6 +15,9 @@
 // engine watches for such a tie, and refuses it unless ports are in the same order at all links of
 // the orbit. Then a smaller subgroup is tried. Under fluid sharing ports play no part.
 //
+// Where a few ranks or links are slow, ranks do the same at other times: then a class is played
+// with a time for each of its ranks (RunUneven, uneven.go).
+//
 // A schedule whose ranks have roles instead (trees) is played by classes that are divided as they
 // come to differ, without jumps, and only on a switch (refinement.go).
 //

@@ -40,7 +40,7 @@ func play(s *schedule.Schedule, env *model.Env, log *model.Log) (*engine, error)
 		if !sym.holds(env) {
 			continue
 		}
-		net := newLinks(sym, env.Graph)
+		net := newLinks(sym, env.Graph, sym.moves(env.Graph))
 		if !net.visit(s) {
 			why = "routes of ranks differ"
 			continue
@@ -94,7 +94,7 @@ func Played(s *schedule.Schedule, env *model.Env) int {
 	}
 	for _, mods := range subgroups(s.Group) {
 		sym := newSymmetry(s.Group, mods)
-		if sym.holds(env) && newLinks(sym, env.Graph).visit(s) {
+		if sym.holds(env) && newLinks(sym, env.Graph, sym.moves(env.Graph)).visit(s) {
 			return len(sym.reps)
 		}
 	}

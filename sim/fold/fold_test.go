@@ -215,14 +215,14 @@ func TestNumberedOrbits(t *testing.T) {
 		group := []schedule.Group{{int32(ranks)}, {2, half}, {half, 2}}[rng.IntN(3)]
 		for _, mods := range subgroups(group) {
 			sym := newSymmetry(group, mods)
-			net := newLinks(sym, env.Graph)
+			net := newLinks(sym, env.Graph, sym.moves(env.Graph))
 			if !net.moves {
 				continue
 			}
 			known++
 			listed := env.Graph.Clone()
 			listed.Links()
-			all := newLinks(sym, listed)
+			all := newLinks(sym, listed, sym.moves(listed))
 			require.False(t, all.moves)
 			for range 20 {
 				class, dst := int32(rng.IntN(len(sym.reps))), int32(rng.IntN(ranks))

@@ -57,8 +57,8 @@ type hop struct {
 	from, before, port int32
 }
 
-func newLinks(sym *symmetry, g *topology.Graph) *links {
-	l := &links{sym: sym, graph: g, moves: sym.moves(g), byLinks: map[[2]int32]int32{},
+func newLinks(sym *symmetry, g *topology.Graph, moves bool) *links {
+	l := &links{sym: sym, graph: g, moves: moves, byLinks: map[[2]int32]int32{},
 		ordered: map[[4]int32]bool{}}
 	if l.moves {
 		l.byAnchor = map[seen]int32{}
@@ -168,13 +168,8 @@ func (l *links) place(link int32, p place) (orbit, number int32) {
 	if !l.moves {
 		return l.orbit[link], l.number[link]
 	}
-	a := l.graph.Anchor(link)
-	s := seen{kind: a.Kind, to: -1}
-	s.class, p.number = l.sym.place(a.Rank)
-	if p.isPair = a.To >= 0; p.isPair {
-		to, far := l.sym.place(a.To)
-		s.to, s.far = to, l.sym.less(far, p.number)
-	}
+	s, number := l.see(link)
+	p.number, p.isPair = number, s.to >= 0
 	orbit, ok := l.byAnchor[s]
 	if !ok {
 		orbit = int32(len(l.places))
@@ -186,9 +181,26 @@ func (l *links) place(link int32, p place) (orbit, number int32) {
 	return orbit, p.number
 }
 
+// see is a link's anchor, and its number in the orbit.
+//
+// REQUIRES: the network knows of the symmetry.
+func (l *links) see(link int32) (s seen, number int32) {
+	a := l.graph.Anchor(link)
+	s = seen{kind: a.Kind, to: -1}
+	s.class, number = l.sym.place(a.Rank)
+	if a.To >= 0 {
+		to, far := l.sym.place(a.To)
+		s.to, s.far = to, l.sym.less(far, number)
+	}
+	return s, number
+}
+
 // append adds the link that stands for an orbit.
 func (l *links) append(link int32) {
 	x := l.graph.Link(link)
+	if l.moves { // it may be a link that was changed
+		x = l.graph.Base(link)
+	}
 	l.network.Links = append(l.network.Links, model.Link{Bandwidth: x.Bandwidth,
 		Latency: x.Latency})
 }

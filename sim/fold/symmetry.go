@@ -91,14 +91,19 @@ func (s *symmetry) rank(class, element int32) int32 {
 
 // moves reports whether a network knows that the symmetry moves it into itself: its generators do,
 // one digit each. All its ranks must be those of the group: a route may lead over others.
-func (s *symmetry) moves(g *topology.Graph) bool {
+func (s *symmetry) moves(g *topology.Graph) bool { return s.moveAll(g, g.Moves) }
+
+// movesBut reports the same of the network as it was before anybody changed some of its links.
+func (s *symmetry) movesBut(g *topology.Graph) bool { return s.moveAll(g, g.MovesBut) }
+
+func (s *symmetry) moveAll(g *topology.Graph, moves func(topology.Translation) bool) bool {
 	if len(g.Ranks) != s.group.Order() {
 		return false
 	}
 	weight := int32(1)
 	for d := len(s.group) - 1; d >= 0; d-- {
 		n, m := s.group[d], s.mods[d]
-		if m < n && !g.Moves(topology.Translation{Size: n, Weight: weight, Step: m}) {
+		if m < n && !moves(topology.Translation{Size: n, Weight: weight, Step: m}) {
 			return false
 		}
 		weight *= n

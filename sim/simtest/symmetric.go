@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -205,6 +206,36 @@ func SymmetricEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	if rng.IntN(6) == 0 {
 		l := &env.Graph.Links()[rng.IntN(len(env.Graph.Links()))]
 		l.Bandwidth, l.Latency = rates[rng.IntN(4)], times[rng.IntN(5)]
+	}
+	return env
+}
+
+// UnevenEnv is a random network and device on which a few ranks and links are slow, or late.
+func UnevenEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
+	t.Helper()
+	env := SymmetricEnv(t, rng, ranks)
+	env.Segment, env.Start, env.Slowdown = 0, nil, nil
+	if env.Device.Overhead == 0 && rng.IntN(3) > 0 {
+		env.Device.Overhead = 777 * unit.Nanosecond
+	}
+	for range 1 + rng.IntN(3) {
+		switch rank := rng.IntN(ranks); rng.IntN(4) {
+		case 0:
+			if env.Start == nil {
+				env.Start = make([]unit.Time, ranks)
+			}
+			env.Start[rank] = unit.Time(rng.IntN(5_000_000))
+		case 1:
+			l := &env.Graph.Links()[rng.IntN(len(env.Graph.Links()))]
+			if l.Latency += unit.Time(rng.IntN(2) * rng.IntN(2_000_000)); l.Bandwidth != unit.Unlimited {
+				l.Bandwidth = l.Bandwidth.Times(unit.Share(100_000 * (1 + rng.IntN(12))))
+			}
+		default:
+			if env.Slowdown == nil {
+				env.Slowdown = slices.Repeat([]unit.Share{1_000_000}, ranks)
+			}
+			env.Slowdown[rank] = unit.Share(1_000_001 + rng.IntN(8_000_000))
+		}
 	}
 	return env
 }
