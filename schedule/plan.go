@@ -97,9 +97,12 @@ func alone(l *Lane) {
 // fewRanks are so few that all are asked, whatever a plan says.
 const fewRanks = 64
 
+// keptSteps are so few, of all ranks together, that they are kept as they were written: some MiB.
+const keptSteps = 1 << 13
+
 // fill asks the author. With a group, or if all do the same, one rank is enough; else every rank is
 // asked once to hear of misuse (unless the ranks are even), and again whenever its program is
-// wanted.
+// wanted, but for the first ones, whose steps are few.
 func (s *Schedule) fill(p *Plan) error {
 	if s.Group != nil || p.Same {
 		c, err := s.write(p, 0, nil)
@@ -115,6 +118,8 @@ func (s *Schedule) fill(p *Plan) error {
 		}
 		s.cast = c
 	}
+	var kept []*code
+	steps := 0
 	for rank := range p.Spec.Ranks {
 		if p.Roles != nil {
 			break
@@ -122,12 +127,19 @@ func (s *Schedule) fill(p *Plan) error {
 		if s.even && rank > 0 && rank < p.Spec.Ranks-1 {
 			continue
 		}
-		if _, err := s.write(p, rank, nil); err != nil {
+		c, err := s.write(p, rank, nil)
+		if err != nil {
 			return err
+		}
+		if steps += len(c.leaves); steps <= keptSteps && rank == len(kept) {
+			kept = append(kept, c)
 		}
 	}
 	plan := *p
 	s.role = func(rank int32) *code {
+		if int(rank) < len(kept) {
+			return kept[rank]
+		}
 		c, err := s.write(&plan, int(rank), nil)
 		if err != nil { // of even ranks, or a lane that is no pure function
 			panic(err)
