@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // RanOn is what a job ran on, so that a measurement can be told from another.
@@ -33,8 +34,8 @@ func Here(executor, transport string) RanOn {
 		OS: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version()}
 }
 
-// model is the processor's name, where the system tells it.
-func model() string {
+// model is the processor's name, where the system tells it, which it is asked once.
+var model = sync.OnceValue(func() string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(line, ":")
@@ -43,4 +44,4 @@ func model() string {
 		}
 	}
 	return "unknown " + runtime.GOARCH
-}
+})
