@@ -20,9 +20,11 @@ func (h *header) parseDescr(v literal) error {
 	}
 	h.array.Stored = v.text
 	// Some write a name that NumPy has not. Only the canonical ones: "float" is NumPy's float64.
-	if t, err := dtype.Parse(v.text); err == nil && t.String() == v.text {
-		h.array.Type, h.array.Width = t, t.Width()
-		return nil
+	for _, t := range dtype.All() {
+		if t.String() == v.text {
+			h.array.Type, h.array.Width = t, t.Width()
+			return nil
+		}
 	}
 	order, code := splitOrder(v.text)
 	if code == "" {
