@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 func own(byMPI bool) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	g, err := topology.Switch(2, 1_000_000, 0)
+	g, err := topology.Switch(2, 65_000, 0)
 	if err != nil {
 		return 3
 	}
