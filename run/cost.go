@@ -49,9 +49,13 @@ const (
 	proofStepTime       = 260
 	proofBlockTime      = 60
 	proofValueTime      = 2400 // a block of the largest message, where one rank stands for all,
-	proofRoleTime       = 3500 // and a rank that has a role, where all are walked
+	proofRoleTime       = 3500 // and a rank that has a role, where all are walked,
+	proofPlacedTime     = 500  // or where its class is found by its place in a tree,
+	proofJoinedTime     = 1300 // up which a block comes to the root
 	numberStepTime      = 550
 	numberBlockTime     = 250
+	roleMoveTime        = 1200 // a step more, where ranks share programs by roles,
+	roleSumTime         = 3200 // or one of a reduction
 	windowBlockTime     = 20   // of each window of elements but the first,
 	sampleStepTime      = 900  // a step of one rank that stands for all, in a sample of outputs,
 	sampleBlockTime     = 150  // a run of blocks that it names,
@@ -95,7 +99,7 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 			float64(buildRankTime*float64(s.Spec.Ranks))
 	}
 	c.build = 1e-9 * buildsToTime * once
-	c.simulate = playing(s, p, all, likelyPlayed(s, p))
+	c.simulate = playing(s, p, all, likelyPlayed(s, p, w))
 	if p.Check.Proof {
 		c.prove = 1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
 			float64(proofBlockTime*float64(all.blocks))) / float64(stoodFor(s))
@@ -103,6 +107,12 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 		switch {
 		case s.HasRoles() && stoodFor(s) > 1:
 			c.prove += float64(1e-9 * foldRankTime * float64(s.Spec.Ranks))
+			if branches(s) {
+				c.prove += float64(1e-9 * proofPlacedTime * float64(s.Spec.Ranks))
+			}
+			if s.Spec.Kind == collective.Gather {
+				c.prove += float64(1e-9 * proofJoinedTime * float64(s.Spec.Ranks))
+			}
 		case s.HasRoles():
 			c.prove += float64(1e-9 * proofRoleTime * float64(s.Spec.Ranks))
 		}
@@ -113,6 +123,13 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	c.elements = float64(1e-9 * elementTime(s, p, w))
 	c.walk = 1e-9 * (float64(buildsToCompute*once) + float64(numberStepTime*steps) +
 		float64(numberBlockTime*float64(w.blocks)))
+	if s.HasRoles() {
+		each := float64(roleMoveTime)
+		if s.Spec.Kind.Reduces() {
+			each = roleSumTime
+		}
+		c.walk += float64(1e-9 * each * steps)
+	}
 	switch a := c.amount(s, p); {
 	case a.none != "":
 	case a.outputs > 0:
@@ -251,7 +268,10 @@ func sampleValues(s *schedule.Schedule, outputs int) float64 {
 
 // likelyPlayed is one rank where that is likely to stand for all in a simulation, as far as can be
 // told without a look at the network; 0 where all are played.
-func likelyPlayed(s *schedule.Schedule, p *scenarios.Point) int64 {
+func likelyPlayed(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
+	if tooManyTiles(s, w) {
+		return 0
+	}
 	if e := p.Sim.Engine; (e == scenarios.BestEngine || e == scenarios.FoldEngine) && s.SameSizes() &&
 		isPlain(s, p) {
 		return 1

@@ -107,7 +107,8 @@ func (e *Estimate) add(m *made) {
 // playedOf is how many ranks of a schedule are played for all; 0 where all are: what teams do
 // side by side is not folded.
 func playedOf(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
-	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine || p.Teams != nil {
+	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine || p.Teams != nil ||
+		tooManyTiles(s, w) {
 		return 0
 	}
 	g, err := p.Topology.Graph()

@@ -54,9 +54,12 @@ const (
 	proofPlaceBytes      = 350
 	proofConnectionBytes = 200
 	proofValueBytes      = 450 // a block of the largest message, where one rank stands for all,
-	proofRoleBytes       = 400 // and a rank that has a role, where all are walked
+	proofRoleBytes       = 400 // and a rank that has a role, where all are walked,
+	proofPlacedBytes     = 45  // or where its class is found by its place in a tree,
+	proofJoinedBytes     = 250 // up which a block comes to the root
 	moveBytes            = 120 // of a sub-step, in a check of numbers,
-	partBytes            = 20  // and of each block that it names
+	partBytes            = 20  // and of each block that it names,
+	roleStepBytes        = 450 // or a step where ranks share programs by roles
 	heightBytes          = 3   // of a part of a memory
 	windowBytes          = 36 << 20
 	sampleBytes          = 16 << 20
@@ -144,11 +147,21 @@ func classesOf(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
 	if err != nil || g.IsListed() {
 		return 0
 	}
+	if tooManyTiles(s, w) {
+		return 0
+	}
 	env := envOf(p, g)
 	if n := sim.Classes(s, &env); n > 0 {
 		return int64(n)
 	}
 	return branchClasses(s, env, w)
+}
+
+// tooManyTiles reports whether ranks of a role send so much to each peer that they most likely come
+// to differ.
+func tooManyTiles(s *schedule.Schedule, w work) bool {
+	const most = 20
+	return s.HasRoles() && w.messages > most*w.connections
 }
 
 // branchClasses is how many classes there are, about, where a rank sends each of its many peers one
@@ -199,6 +212,12 @@ func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
 	switch {
 	case s.HasRoles() && stoodFor(s) > 1:
 		t += classed(s, w)
+		if branches(s) {
+			t += float64(proofPlacedBytes * float64(s.Spec.Ranks))
+		}
+		if s.Spec.Kind == collective.Gather {
+			t += float64(proofJoinedBytes * float64(s.Spec.Ranks))
+		}
 	case s.HasRoles():
 		t += float64(proofRoleBytes * float64(s.Spec.Ranks))
 	}
@@ -228,7 +247,7 @@ func foldedValues(s *schedule.Schedule, w work) int64 {
 
 // stoodFor is how many ranks one stands for in a proof.
 func stoodFor(s *schedule.Schedule) int {
-	if s.HasRoles() && (s.Spec.Kind == collective.AllReduce || branches(s)) { // by classes, most likely
+	if s.HasRoles() && (s.Spec.Kind == collective.AllReduce || branches(s)) { // by classes, likely
 		return max(s.Spec.Ranks/(2*bits.Len(uint(s.Spec.Ranks))), 1)
 	}
 	if proof.Folds(s, proof.Options{}) == "" {
@@ -289,6 +308,9 @@ func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) 
 	}
 	moves := min(float64(moveBytes*float64(w.steps))+float64(partBytes*float64(w.blocks)),
 		1.25*most/4)
+	if s.HasRoles() {
+		moves += float64(roleStepBytes * float64(w.steps))
+	}
 	return bytesOf(min(buffers, most) + moves + float64(heightBytes*float64(w.held)))
 }
 

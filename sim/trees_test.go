@@ -143,6 +143,24 @@ func TestTreesThatMeet(t *testing.T) {
 	}
 }
 
+// TestTreesOfManySegments: what would take classes longer than playing all ranks is not played by
+// them.
+func TestTreesOfManySegments(t *testing.T) {
+	tree, err := algos.Find(collective.AllReduce, "double-binary-tree")
+	require.NoError(t, err)
+	for count, engine := range map[int64]string{1 << 20: "fold", 1 << 24: "event"} {
+		spec := specOf(collective.AllReduce, 512)
+		spec.Count = count
+		s, err := tree.Build(spec, algos.Options{})
+		require.NoError(t, err)
+		g, err := topology.New("switch", 512, 25e9, 500*unit.Nanosecond)
+		require.NoError(t, err)
+		r, err := sim.Run(s, sim.Env{Graph: g, Device: device.Ideal()}, sim.Options{})
+		require.NoError(t, err)
+		require.Equal(t, engine, r.Engine, "%d elements", count)
+	}
+}
+
 // TestRolesThatStall: ranks that wait for each other, and messages that nobody receives, are what
 // sim/event says that they are, also where they are of one role.
 func TestRolesThatStall(t *testing.T) {

@@ -16,6 +16,7 @@ type flowing struct {
 	capacity uint64               // of a link; 0: it has no limit
 	changed  []spokeOf
 	rounds   int64
+	looks    int64     // at links and flows, that solutions may still take
 	here     []spokeOf // those that a solution works out
 	filled   []filled  // how far each of them is
 	frozen   []flowEnd
@@ -217,6 +218,10 @@ func (q *refinement) solve(now unit.Time) (done bool) {
 			q.why = "a link is too slow for its flows"
 			return true
 		}
+		if q.looks < 0 {
+			q.why = "rates change more often than if all ranks were played"
+			return true
+		}
 		if !q.freeze(least) {
 			return false
 		}
@@ -287,7 +292,9 @@ func (q *refinement) freeze(rate uint64) bool {
 	q.frozen, q.covered = q.frozen[:0], q.covered[:0]
 	for i, s := range q.here {
 		isFull := q.filled[i].share() == rate
-		for _, end := range q.spoke(s).flows {
+		flows := q.spoke(s).flows
+		q.looks -= int64(1 + len(flows))
+		for _, end := range flows {
 			f := flowEnd{s, end}
 			if l := q.level(f); l.rate == 0 &&
 				(isFull || s.way == up && q.classes[s.class].outs[end].limit == rate) {

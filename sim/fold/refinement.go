@@ -123,8 +123,16 @@ func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals,
 	return q.finished(), nil
 }
 
+// Looks that solutions may take: so many for each message that they take a quarter of the time of
+// sim/event, so that no more is wasted where classes are too many; and some for small runs.
+const (
+	looksPerMessage = 4
+	looksAnyway     = 1 << 20
+)
+
 // begin has a class for each role.
 func (q *refinement) begin() {
+	q.looks = looksAnyway
 	for role := range q.scripts {
 		x := &q.scripts[role]
 		c := alike{role: int32(role), went: make([]int32, len(q.edges[role])),
@@ -137,6 +145,11 @@ func (q *refinement) begin() {
 			c.outs[i].flow, c.outs[i].lane = flow{begins: never, ends: never}, x.outs[i].near
 		}
 		q.classes = append(q.classes, c)
+		for _, actions := range x.lanes {
+			for i := range actions {
+				q.looks += looksPerMessage * int64(len(actions[i].sends)*int(q.size(int32(role))))
+			}
+		}
 		q.wake(int32(role))
 	}
 }
