@@ -61,6 +61,7 @@ const (
 	sampleBlockTime     = 150  // a run of blocks that it names,
 	sampleValueTime     = 285  // and a value that an output depends on
 	buildTime           = 700  // a step or a message of a program of a rank's own,
+	readTime            = 600  // or a step of a file, which is read once,
 	buildRunTime        = 24   // a run of blocks that it names,
 	buildRankTime       = 5500 // and the program;
 	buildsToTime        = 4    // which is made so often to build, simulate and bound it,
@@ -94,11 +95,14 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	all := w.times(int64(teams))
 	steps, messages := float64(all.steps), float64(all.messages)
 	once := 0.0
-	if hasOwn(s) {
+	switch {
+	case p.Algorithm.FromFile():
+		c.build = 1e-9 * float64(readTime*steps)
+	case hasOwn(s):
 		once = float64(buildTime*(steps+messages)) + float64(buildRunTime*float64(all.runs)) +
 			float64(buildRankTime*float64(s.Spec.Ranks))
 	}
-	c.build = 1e-9 * buildsToTime * once
+	c.build += float64(1e-9 * buildsToTime * once)
 	c.simulate = playing(s, p, all, likelyPlayed(s, p, w))
 	if p.Check.Proof {
 		c.prove = 1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +

@@ -34,7 +34,8 @@ type Takes struct {
 const (
 	commandBytes         = 21 << 20 // the command itself
 	linkBytes            = 200      // of a network
-	ownStepBytes         = 600      // a step of a program of a rank's own
+	ownStepBytes         = 600      // a step of a program of a rank's own,
+	fileStepBytes        = 170      // and of one of a file, with its text
 	ownRankBytes         = 2000     // and the program
 	simPlaceBytes        = 800      // a message that may be on its way, with its lane,
 	fluidPlaceBytes      = 300      // that flows,
@@ -110,7 +111,11 @@ func (t Takes) larger(u Takes) Takes {
 func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads int) (t Takes) {
 	n := float64(teams)
 	if hasOwn(s) {
-		t.Schedule = bytesOf(float64(n*ownStepBytes*float64(w.steps)) +
+		step := float64(ownStepBytes)
+		if p.Algorithm.FromFile() {
+			step = fileStepBytes
+		}
+		t.Schedule = bytesOf(float64(n*step*float64(w.steps)) +
 			float64(n*ownRankBytes*float64(s.Spec.Ranks)))
 	}
 	place := float64(simPlaceBytes)
