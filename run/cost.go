@@ -160,7 +160,7 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 		share := float64(played) / ranks
 		connection, class := float64(foldConnectionTime), float64(classQueueTime)
 		if p.Sim.Sharing == scenarios.Fluid {
-			connection = max(foldFlowTime, float64(foldFlowHopTime*waysOf(s, p, &w, 1).hops))
+			connection = max(foldFlowTime, float64(foldFlowHopTime*w.hops))
 			class = classFlowTime
 		}
 		each := float64(foldRankTime)
@@ -173,7 +173,6 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 			float64(foldLaneTime*max(lanes-ranks, 0))
 		return 1e-9 * (float64(each*ranks) + float64(share*one))
 	}
-	way := waysOf(s, p, &w, 0)
 	if sweeps(s, p) {
 		connection := sweepConnectionTime + float64(digitTime*digits(s))
 		message := sweepMessageTime
@@ -182,12 +181,12 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 		}
 		swept := 1e-9 * (float64(message*messages) +
 			float64(cold(s.Spec.Ranks)*connection*connections) + float64(sweepLaneTime*lanes))
-		if p.Sim.Engine == scenarios.SweepEngine || way.meet == 0 {
+		if p.Sim.Engine == scenarios.SweepEngine || w.meet == 0 {
 			return swept
 		}
-		return byEvent(s, p, w, way) + float64(sweptInVain*min(swept, 1e-9*messages*connection))
+		return byEvent(s, p, w) + float64(sweptInVain*min(swept, 1e-9*messages*connection))
 	}
-	return byEvent(s, p, w, way)
+	return byEvent(s, p, w)
 }
 
 // sweeps reports whether ranks are swept that are all played, if the guess is right.
@@ -198,19 +197,19 @@ func sweeps(s *schedule.Schedule, p *scenarios.Point) bool {
 }
 
 // byEvent is what the event engine takes, in seconds.
-func byEvent(s *schedule.Schedule, p *scenarios.Point, w work, way ways) float64 {
+func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	isFluid := p.Sim.Sharing == scenarios.Fluid
 	messages := float64(w.messages)
-	message := simMessageTime + float64(hopTime*way.hops)
-	connection := connectionTime + float64(wayTime*min(way.hops, waysFound)) +
+	message := simMessageTime + float64(hopTime*w.hops)
+	connection := connectionTime + float64(wayTime*min(w.hops, waysFound)) +
 		float64(digitTime*digits(s))
 	switch n := float64(s.Spec.Ranks); {
-	case way.alone && s.SameSizes() && isPlain(s, p) && p.Device.GPU.SMs == 0 && p.Sim.Segment == 0:
-		message = loneMessageTime + float64(loneHopTime*way.hops)
-	case isFluid && way.meet > 0:
-		message += float64(fluidHopTime * math.Sqrt(n) * way.hops * way.meet)
-	case isFluid && !way.alone:
-		connection += float64(spareHopTime * math.Sqrt(n) * way.hops)
+	case w.alone && s.SameSizes() && isPlain(s, p) && p.Device.GPU.SMs == 0 && p.Sim.Segment == 0:
+		message = loneMessageTime + float64(loneHopTime*w.hops)
+	case isFluid && w.meet > 0:
+		message += float64(fluidHopTime * math.Sqrt(n) * w.hops * w.meet)
+	case isFluid && !w.alone:
+		connection += float64(spareHopTime * math.Sqrt(n) * w.hops)
 	}
 	if p.Device.GPU.SMs > 0 {
 		message += gpuMessageTime

@@ -104,6 +104,7 @@ func TestEnds(t *testing.T) {
 		require.EqualValues(t, 96*96, w.sizes)
 		require.EqualValues(t, 96*95, w.places)
 		require.EqualValues(t, 96*95, w.ends())
+		w.look(m.whole, s.Points[0], 0)
 		took := playing(m.whole, s.Points[0], w, 0)
 		require.True(t, least < took && took < least+0.15, "%s: %v s", sharing, took)
 	}

@@ -69,9 +69,10 @@ func (e *Estimate) add(m *made) {
 	var takes Takes
 	for _, member := range m.members {
 		w := workOf(member.schedule)
+		e.Played = playedOf(member.schedule, e.Point, w)
+		w.look(member.schedule, e.Point, e.Played)
 		c := costOf(member.schedule, e.Point, w, member.teams)
 		u := takesOf(member.schedule, e.Point, w, member.teams, 1)
-		e.Played = playedOf(member.schedule, e.Point, w)
 		n := classesOf(member.schedule, e.Point, w)
 		if n > 0 {
 			e.folded++

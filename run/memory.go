@@ -91,9 +91,14 @@ const (
 func (m *made) takes(p *scenarios.Point, do stages) (t Takes) {
 	for _, member := range m.members {
 		w := workOf(member.schedule)
-		u := takesOf(member.schedule, p, w, member.teams, runtime.GOMAXPROCS(0))
 		classes := classesOf(member.schedule, p, w)
-		switch isDrawn := do&draws != 0 && drawnByClasses(member.schedule, p, w); {
+		isDrawn := do&draws != 0 && drawnByClasses(member.schedule, p, w)
+		if do&logs != 0 && !isDrawn {
+			classes = 0 // all ranks are played
+		}
+		w.look(member.schedule, p, classes)
+		u := takesOf(member.schedule, p, w, member.teams, runtime.GOMAXPROCS(0))
+		switch {
 		case do&logs != 0 && !isDrawn:
 			u.Log = logTakes(member.schedule, p, w, do)
 		case classes > 0:

@@ -133,7 +133,7 @@ func (w work) plus(v work) work {
 	return work{w.steps + v.steps, w.messages + v.messages, w.bytes + v.bytes, w.moved + v.moved,
 		w.lanes + v.lanes, w.blocks + v.blocks, w.places + v.places, w.connections + v.connections,
 		w.cells + v.cells, w.held + v.held, max(w.longest, v.longest), w.sizes + v.sizes,
-		max(w.largest, v.largest), w.runs + v.runs}
+		max(w.largest, v.largest), w.runs + v.runs, ways{}}
 }
 
 // consider counts what a call may be carried out by, and returns the first that can do it: nothing
@@ -158,6 +158,7 @@ func (r *runner) consider(p *scenarios.Point, list []scenarios.Algorithm) (first
 		}
 		for _, member := range m.members {
 			w := workOf(member.schedule)
+			w.look(member.schedule, p, likelyPlayed(member.schedule, p, w))
 			c := costOf(member.schedule, p, w, member.teams)
 			r.candidates.Seconds += c.build + c.simulate
 			r.candidates.Steps += int64(member.teams) * w.steps

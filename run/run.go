@@ -229,6 +229,7 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 	if !errors.As(err, &unfolded) {
 		return ran, err
 	}
+	w.look(s, p, 0)
 	all := takesOf(s, p, w, 1, 1).only(simulates)
 	all.Log = recordsTake(w, 1)
 	if err := r.s.Free.lacks(all); err != nil {

@@ -36,7 +36,14 @@ type amount struct {
 
 // amountOf follows from the schedule and the point alone (cost.go).
 func amountOf(s *schedule.Schedule, p *scenarios.Point) amount {
-	c := costOf(s, p, workOf(s), 1)
+	w := workOf(s)
+	c := costOf(s, p, w, 1)
+	c.simulate = 0
+	if c.amount(s, p) == (amount{}) {
+		return amount{} // of what takes longer, no less is checked
+	}
+	w.look(s, p, likelyPlayed(s, p, w))
+	c = costOf(s, p, w, 1)
 	return c.amount(s, p)
 }
 

@@ -122,11 +122,10 @@ func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads in
 	if p.Sim.Sharing == scenarios.Fluid {
 		place += fluidPlaceBytes
 	}
-	way := waysOf(s, p, &w, 0)
 	t.Simulation = bytesOf(float64(n*place*float64(w.places)) +
-		float64(n*(simConnectionBytes+float64(simHopBytes*way.hops))*float64(w.connections)) +
+		float64(n*(simConnectionBytes+float64(simHopBytes*w.hops))*float64(w.connections)) +
 		counted(w))
-	if sweeps(s, p) && (way.meet == 0 || p.Sim.Engine == scenarios.SweepEngine) {
+	if sweeps(s, p) && (w.meet == 0 || p.Sim.Engine == scenarios.SweepEngine) {
 		t.Simulation = bytesOf(float64(sweptLaneBytes * float64(w.lanes)))
 	}
 	if p.Check.Proof {
@@ -277,9 +276,8 @@ func proofNeeds(w work, cell float64) float64 {
 // logTakes is what is kept of a simulation for who asks what it did: of two-sided messages that are
 // alone under fluid sharing, or wait in queues as a whole, times alone if it is for no picture.
 func logTakes(s *schedule.Schedule, p *scenarios.Point, w work, do stages) unit.Bytes {
-	way := waysOf(s, p, &w, 0)
 	if do&draws == 0 && isPlain(s, p) && p.Device.GPU.SMs == 0 && p.Sim.Segment == 0 &&
-		p.Teams == nil && (p.Sim.Sharing == scenarios.FIFO || way.alone) {
+		p.Teams == nil && (p.Sim.Sharing == scenarios.FIFO || w.alone) {
 		return bytesOf(float64(tapeMessageBytes * float64(w.messages)))
 	}
 	return recordsTake(w, max(1, len(p.Teams)))

@@ -29,28 +29,29 @@ const (
 	mostLinks   = 1 << 18 // and no more links: of a full mesh, on which nobody meets
 )
 
-// waysOf looks at the ways of messages, and where all ranks are played also at who meets.
-// A network that cannot be made has ways of one link.
-func waysOf(s *schedule.Schedule, p *scenarios.Point, w *work, played int64) ways {
-	x := ways{hops: 1}
+// look looks at the ways of messages, and where all ranks are played (played is 0) also at who
+// meets, if an engine's time depends on that. A network that cannot be made has ways of one link.
+func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
+	w.ways = ways{hops: 1}
 	g, err := p.Topology.Graph()
 	if err != nil || p.Teams != nil || s.Parts() != nil {
-		return x
+		return
 	}
 	l := look{s: s, g: g, every: max(1, int(w.messages/max(w.lanes, 1)/lookedSends))}
 	for i := range min(s.Spec.Ranks, lookedRanks) {
 		l.walk(i*s.Spec.Ranks/min(s.Spec.Ranks, lookedRanks), lookedSteps, nil)
 	}
 	if l.ways > 0 {
-		x.hops = float64(l.links) / float64(l.ways)
+		w.hops = float64(l.links) / float64(l.ways)
 	}
-	if played == 0 && s.Spec.Ranks <= mostLooked && g.NumLinks() <= mostLinks {
+	mayBeAlone := w.connections <= w.lanes
+	matters := mayBeAlone || sweeps(s, p) || p.Sim.Sharing == scenarios.Fluid
+	if played == 0 && matters && s.Spec.Ranks <= mostLooked && g.NumLinks() <= mostLinks {
 		l.every = max(1, min(int(w.messages/max(w.lanes, 1)/lookedRows),
 			mostSteps/s.Spec.Ranks/lookedRows))
-		x.meet = l.meet()
-		x.alone = w.connections <= w.lanes && x.meet == 0
+		w.meet = l.meet()
+		w.alone = mayBeAlone && w.meet == 0
 	}
-	return x
 }
 
 // look is how far one has got.

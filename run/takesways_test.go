@@ -28,8 +28,10 @@ func TestWays(t *testing.T) {
 		m, err := s.make(p, p.Algorithm)
 		require.NoError(t, err)
 		w := workOf(m.whole)
-		require.Equal(t, c.want, waysOf(m.whole, p, &w, 0), c.network+" "+c.algorithm)
+		w.look(m.whole, p, 0)
+		require.Equal(t, c.want, w.ways, c.network+" "+c.algorithm)
 		c.want.meet, c.want.alone = 0, false
-		require.Equal(t, c.want, waysOf(m.whole, p, &w, 1), "who meets is not looked at")
+		w.look(m.whole, p, 1)
+		require.Equal(t, c.want, w.ways, "who meets is not looked at")
 	}
 }

@@ -14,12 +14,13 @@ type work struct {
 	sizes                                        int64 // of messages, that differ
 	largest                                      int64 // of them, in bytes
 	runs                                         int64 // of blocks that follow one another
+	ways                                               // once somebody has looked (takesways.go)
 }
 
 func (w work) times(n int64) work {
 	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
 		w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest, w.sizes, w.largest,
-		w.runs * n}
+		w.runs * n, w.ways}
 }
 
 // again is what there is to do if what has been counted since then is done n times more.
