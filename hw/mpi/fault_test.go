@@ -92,7 +92,7 @@ func TestLostRank(t *testing.T) {
 		require.Less(t, time.Since(<-struck), 20*timeout) // a busy machine is late
 		var e *hw.Error
 		require.ErrorAs(t, err, &e)
-		require.Equal(t, 2, e.Rank)
+		require.Equal(t, 2, e.Rank, "%s: %v", how.code, e)
 		require.Equal(t, how.code, e.Code)
 		require.Contains(t, e.Text, fmt.Sprintf("process %d", pid))
 		require.Empty(t, alive(processes))

@@ -159,11 +159,12 @@ func (e *event) weight() int {
 	return 3
 }
 
-// explain looks for the cause of an event, as long as it may take to hear of a better one.
+// explain looks for the cause of an event, as long as it may take to hear of a better one: half the
+// timeout, but not less than a busy machine takes to tell of an end.
 func (s *session) explain(best event) error {
 	patience := time.Duration(0)
 	if s.config.Launch != nil {
-		patience = min(s.config.Launch.Patience(), s.timeout/2)
+		patience = min(s.config.Launch.Patience(), max(s.timeout/2, 8*grace))
 	}
 	wait := time.NewTimer(patience)
 	defer wait.Stop()
