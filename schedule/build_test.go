@@ -198,6 +198,12 @@ func TestMisuse(t *testing.T) {
 		{"both", func(l *Lane) { l.Recv(l.Rank+1, l.Chunk(0)); l.Send(l.Rank+1, l.All()) },
 			"schedule: x: rank 0 lane 0 step 1: 3 of 4 chunks are still input, the others output: " +
 				"one step cannot take both"},
+		{"put into what", func(l *Lane) { l.Put(1, l.All(), l.All()) },
+			"schedule: x: rank 0 lane 0 step 0: a region of another rank is named by its buffer: In, Out " +
+				"or Scratch"},
+		{"get of what", func(l *Lane) { l.Combine([]Region{l.All()}, nil, l.Get(l.Rank+1, l.All())) },
+			"schedule: x: rank 0 lane 0 step 0: a region of another rank is named by its buffer: In, Out " +
+				"or Scratch"},
 		{"channel", func(l *Lane) { l.Pads(2).Barrier(); l.Pads(-1).Barrier() },
 			"schedule: x: rank 0 lane 0 step 6: pads of channel -1: 0 to 2147483647 are expected"},
 		{"own pad", func(l *Lane) { l.Pads(1).Wait(l.Rank) },

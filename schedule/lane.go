@@ -220,19 +220,17 @@ func (l *Lane) Get(owner int, r Region) Source {
 }
 
 // Put sends a region into a region of a peer, whose receive is WaitPut.
-func (l *Lane) Put(to int, at, r Region) {
-	s := Step{From: []Source{l.Local(r)},
-		Send: []Dest{{Peer: l.peer(to, Free), Put: true, Region: at}}}
-	l.append(s)
-}
+func (l *Lane) Put(to int, at, r Region) { l.put(to, at, r, false) }
 
 // Store stores a region into one of a peer, silently: the lane's next signal to it says that it has
 // landed.
-func (l *Lane) Store(to int, at, r Region) {
+func (l *Lane) Store(to int, at, r Region) { l.put(to, at, r, true) }
+
+func (l *Lane) put(to int, at, r Region, isSilent bool) {
 	from := l.Local(l.resolve(r, false))
-	from.Scale = r.Buffer == Input && l.schedule.Spec.ScalesBefore()
+	from.Scale = from.Region.Buffer == Input && l.schedule.Spec.ScalesBefore()
 	l.append(Step{From: []Source{from},
-		Send: []Dest{{Peer: l.peer(to, Free), Put: true, Silent: true, Region: at}}})
+		Send: []Dest{{Peer: l.peer(to, Free), Put: true, Silent: isSilent, Region: at}}})
 }
 
 // WaitPut awaits the next put of a rank.

@@ -62,7 +62,9 @@ func (l *Lane) append(s Step) {
 	l.sent, l.got = l.sent || sends, l.got || receives
 	s.Round, s.Await, s.Launch = l.round, l.awaits, l.launch
 	s.Scale = l.completes && l.schedule.Spec.ScalesAfter()
-	s.regions(l.wrap)
+	if s.regions(l.wrap); l.err != nil {
+		return
+	}
 	if err := l.keep.step(&s); err != nil {
 		l.misuse("%s: %w", s.Name(), err)
 	}
@@ -86,6 +88,10 @@ func (l *Lane) finish() {
 // wrap has a region name blocks that exist where an author has counted beyond their number. Under a
 // group blocks are counted modulo their number in any case.
 func (l *Lane) wrap(r *Region) {
+	if r.Buffer == work {
+		l.misuse("a region of another rank is named by its buffer: In, Out or Scratch")
+		return
+	}
 	n := l.schedule.blocks[r.Buffer]
 	if l.schedule.Group != nil || r.List != nil || r.Run < 1 || r.Times < 1 ||
 		int64(r.Run)*int64(r.Times) > int64(n) {
