@@ -133,14 +133,15 @@ func (p *placed) arrive(into, segs []seg, from, to int32) []seg {
 	return into
 }
 
-// from is a value of a rank that is so far away. Who is alone names inputs by their numbers.
+// from is a value of a rank that is so far away. Who is alone names inputs by their numbers, and so
+// which tree they are in: as many are as far from one rank as others are from another.
 func (v *value) from(far int32, alone bool, sender int32) *value {
-	moved := &value{tree: scramble(v.tree + inputTree(far)), ordered: v.ordered, scaled: v.scaled,
-		placed: !alone}
 	by := far
 	if alone {
 		by = sender
 	}
+	moved := &value{tree: scramble(v.tree + inputTree(by)), ordered: v.ordered, scaled: v.scaled,
+		placed: !alone}
 	moved.runs = moved.small[:0]
 	for _, r := range v.runs {
 		moved.runs = append(moved.runs, run{r.from + by, r.to + by, r.times})
