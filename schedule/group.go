@@ -1,6 +1,9 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Group acts on the ranks by translation. A rank is written in mixed radix with these digits, the
 // last varying fastest, and ranks add digit by digit, each modulo its radix: [n] is the cyclic
@@ -24,6 +27,9 @@ func (g Group) Add(a, b int32) int32 {
 		}
 		return a
 	}
+	if g.isBits() {
+		return a ^ b
+	}
 	sum, weight := int32(0), int32(1)
 	for i := len(g) - 1; i >= 0; i-- {
 		d := g[i]
@@ -41,6 +47,9 @@ func (g Group) Sub(a, b int32) int32 {
 		}
 		return a
 	}
+	if g.isBits() {
+		return a ^ b
+	}
 	rest, weight := int32(0), int32(1)
 	for i := len(g) - 1; i >= 0; i-- {
 		d := g[i]
@@ -54,10 +63,23 @@ func (g Group) Sub(a, b int32) int32 {
 //
 // REQUIRES: the group is the same read backwards.
 func (g Group) Mirror(a int32) (m int32) {
+	if g.isBits() {
+		return int32(bits.Reverse32(uint32(a)) >> (32 - len(g)))
+	}
 	for i := len(g) - 1; i >= 0; i-- {
 		m, a = m*g[i]+a%g[i], a/g[i]
 	}
 	return m
+}
+
+// isBits reports whether all digits are bits.
+func (g Group) isBits() bool {
+	for _, d := range g {
+		if d != 2 {
+			return false
+		}
+	}
+	return true
 }
 
 // whole reports whether a region, of as many blocks as ranks, stays in order under a group of
