@@ -7,8 +7,8 @@ import (
 
 // add appends the step that combines sources, stores the value and sends it.
 func (l *Lane) add(into []Region, to []int, sources ...Source) {
-	c, isSimple := l.call(into, to, sources)
-	if isSimple && l.counts(&c) {
+	isSimple := l.call(into, to, sources)
+	if isSimple && l.counts() {
 		if len(into) > 0 && into[0].Buffer == work {
 			l.write(into[0])
 		}
@@ -20,7 +20,7 @@ func (l *Lane) add(into []Region, to []int, sources ...Source) {
 		s.Send = append(s.Send, l.dest(rank))
 	}
 	l.append(s)
-	l.remember(&c, isSimple, known)
+	l.remember(isSimple, known)
 }
 
 // step is the step that combines sources and stores the value.

@@ -46,14 +46,26 @@ func TestSettleRegion(t *testing.T) {
 		}
 		p.settleRegion(&got)
 		where, total := Spot{Rank: int(p.rank)}, int64(0)
+		var each []int64 // elements, in order
+		elements := func(spans []Span) (list []int64) {
+			for _, x := range spans {
+				for i := range x.Len {
+					list = append(list, x.Off+i)
+				}
+			}
+			return list
+		}
 		require.Equal(t, r.count(), got.count())
 		for k := range r.count() {
 			require.Equal(t, g.Add(mod(r.block(k), n), by), mod(got.block(k), n),
 				"%v of %v from rank %d", r, g, p.rank)
-			for _, x := range s.Spans(nil, where, &Region{First: got.block(k), Run: 1, Times: 1}) {
+			spans := s.Spans(nil, where, &Region{First: got.block(k), Run: 1, Times: 1})
+			each = append(each, elements(spans)...)
+			for _, x := range spans {
 				total += x.Len
 			}
 		}
+		require.Equal(t, each, elements(s.Spans(nil, where, &got)), "%v of %v", got, g)
 		require.Equal(t, total, s.Elements(where, &got))
 		if len(g) > 1 && got.List == nil && r.count() > 1 && p.rank > 0 {
 			kept++

@@ -203,10 +203,14 @@ func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
 	at := indices{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
 		slice: int32(where.Slice), slices: int32(s.Slices)}
 	from := len(dst)
-	blocks := s.blocks[r.Buffer]
+	blocks, isRow := s.blocks[r.Buffer], s.inRow(r)
 	for i, count := int32(0), r.count(); i < count; i++ {
 		at.block = mod(r.block(i), blocks)
 		p := cut.place(n, at)
+		if isRow {
+			beside := min(r.Run-i%r.Run, blocks-at.block)
+			p.len, i = p.len*int64(beside), i+beside-1
+		}
 		if p.len == 0 {
 			continue
 		}
@@ -217,6 +221,14 @@ func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
 		dst = append(dst, Span{p.off, p.len})
 	}
 	return dst
+}
+
+// inRow reports whether blocks of a region that follow each other are of one size, and lie side by
+// side.
+func (s *Schedule) inRow(r *Region) bool {
+	cut := *s.cut(r.Buffer)
+	return r.List == nil && r.Run > 1 && s.Slices == 1 && s.isEven[r.Buffer] &&
+		cut[len(cut)-1].Axis == Block
 }
 
 // Elements is the number of elements that a region names.

@@ -271,6 +271,9 @@ func (s *Step) Moves() bool {
 
 // mod is the remainder that is never negative.
 func mod(a, n int32) int32 {
+	if uint32(a) < uint32(n) { // nearly always
+		return a
+	}
 	if a %= n; a < 0 {
 		a += n
 	}

@@ -5,12 +5,20 @@ package schedule
 // two of a loop of one step, is one more of that loop. The last one is put in as any other step,
 // when what follows may look at it.
 type streak struct {
-	last, before call
-	rounds       [2]int32 // after them
-	known        int      // of the two
-	more         int      // steps that have only been counted, the last of them in last
-	isOff        bool     // for tests: every step is rolled up
+	calls  [3]call  // the last one is at, then there is room for the next, then the one before
+	at     int      // in calls
+	rounds [2]int32 // after the last two
+	known  int      // of the two
+	more   int      // steps that have only been counted, the last of them at
+	isOff  bool     // for tests: every step is rolled up
 }
+
+func (k *streak) last() *call   { return &k.calls[k.at] }
+func (k *streak) before() *call { return &k.calls[(k.at+2)%3] }
+func (k *streak) next() *call   { return &k.calls[(k.at+1)%3] }
+
+// goOn has the next call be the last one.
+func (k *streak) goOn() { k.at = (k.at + 1) % 3 }
 
 // call is a step as its author asked for it, if it is a simple one: single blocks, two sources.
 type call struct {
@@ -20,14 +28,15 @@ type call struct {
 	intos, tos, froms int
 }
 
-// call is what an author asks for, with the buffers that regions of the working copy are in. ok is
-// false of what is not simple.
-func (l *Lane) call(into []Region, to []int, sources []Source) (c call, ok bool) {
+// call makes the next call of the streak what an author asks for, with the buffers that regions of
+// the working copy are in. ok is false of what is not simple.
+func (l *Lane) call(into []Region, to []int, sources []Source) (ok bool) {
 	if l.schedule.Group == nil || l.err != nil || len(into) > 1 || len(to) > 1 ||
 		len(sources) > 2 || l.facing != l.Index || l.awaits != nil || l.completes ||
 		l.launch != nil {
-		return c, false
+		return false
 	}
+	c := l.streak.next()
 	c.intos, c.tos, c.froms = len(into), len(to), len(sources)
 	ok = true
 	for i := range sources {
@@ -51,7 +60,7 @@ func (l *Lane) call(into []Region, to []int, sources []Source) (c call, ok bool)
 		c.to = mod(int32(rank), int32(l.Ranks))
 		ok = ok && int(c.to) != l.Rank
 	}
-	return c, ok
+	return ok
 }
 
 // simple reports whether a region is a single block, and of a buffer that has all of them; it is
@@ -72,10 +81,10 @@ func (l *Lane) simple(r *Region, write bool) bool {
 		kind.Scatters() && r.Buffer == Input) && l.schedule.blocks[r.Buffer] == l.blocks(work)
 }
 
-// goesOn reports whether a call follows the last two as they follow each other, all its blocks
-// moving alike.
-func (l *Lane) goesOn(c *call) bool {
-	a, b := &l.streak.before, &l.streak.last
+// goesOn reports whether the next call follows the last two as they follow each other, all its
+// blocks moving alike.
+func (l *Lane) goesOn() bool {
+	a, b, c := l.streak.before(), l.streak.last(), l.streak.next()
 	if l.streak.known < 2 || l.streak.isOff || b.intos != c.intos ||
 		b.tos != c.tos || b.froms != c.froms ||
 		a.intos != c.intos || a.tos != c.tos || a.froms != c.froms {
@@ -119,9 +128,9 @@ func (l *Lane) goesOn(c *call) bool {
 // even reports whether y leads to z as x leads to y, modulo n.
 func even(x, y, z, n int32) bool { return mod(z-y, n) == mod(y-x, n) }
 
-// counts takes a call in as one more step of the last loop, if it is.
-func (l *Lane) counts(c *call) bool {
-	if !l.goesOn(c) {
+// counts takes the next call in as one more step of the last loop, if it is.
+func (l *Lane) counts() bool {
+	if !l.goesOn() {
 		return false
 	}
 	if l.streak.more == 0 {
@@ -137,19 +146,19 @@ func (l *Lane) counts(c *call) bool {
 			return false
 		}
 	}
-	l.streak.before, l.streak.last = l.streak.last, *c
+	l.streak.goOn()
 	l.streak.more++
 	l.steps++
 	return true
 }
 
-// remember keeps a call that has been put in, after so many that were known.
-func (l *Lane) remember(c *call, isSimple bool, known int) {
+// remember keeps the next call, which has been put in, after so many that were known.
+func (l *Lane) remember(isSimple bool, known int) {
 	k := &l.streak
 	if !isSimple || l.err != nil {
 		return
 	}
-	k.before, k.last = k.last, *c
+	k.goOn()
 	k.rounds = [2]int32{k.rounds[1], l.round}
 	k.known = min(known+1, 2)
 }
@@ -165,7 +174,7 @@ func (l *Lane) catchUp() {
 	l.roll.knots[len(l.roll.knots)-1].count += before
 	l.round += before * (k.rounds[1] - k.rounds[0])
 	l.steps--
-	c := &k.last
+	c := k.last()
 	s := l.step([]Region{c.into}[:c.intos], c.from[:c.froms])
 	if c.tos > 0 {
 		s.Send = append(s.Send, l.dest(int(c.to)))
