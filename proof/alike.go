@@ -50,7 +50,7 @@ func (v *verifier) definedAs(named *schedule.Schedule) *definition {
 			m, base := d.all.of(b, rank)
 			value := v.formulas.given(schedule.FirstTensor+schedule.Buffer(as), t.Type, rank, 0)
 			n := v.s.Len(b, rank)
-			m.write(schedule.Span{Off: base, Len: n}, []seg{{n, value, 0}})
+			m.write(schedule.Span{Off: base, Len: n}, []seg{{n, value, 0}}, 0)
 		}
 	}
 	d.parts(v.s)

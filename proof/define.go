@@ -58,7 +58,7 @@ func (v *verifier) give(all *stores, b schedule.Buffer, rank, call int) {
 	}
 	m, base := all.of(b, rank)
 	value := v.formulas.given(b, v.s.TypeOf(b), rank, call)
-	m.write(schedule.Span{Off: base, Len: n}, []seg{{n, value, 0}})
+	m.write(schedule.Span{Off: base, Len: n}, []seg{{n, value, 0}}, 0)
 }
 
 func (d *definition) evaluate(sc scope) {
@@ -127,7 +127,7 @@ func (sc *scope) write(b schedule.Buffer, rank int, off int64, segs []seg) {
 	for _, g := range segs {
 		n += g.n
 	}
-	m.write(schedule.Span{Off: base + off, Len: n}, slices.Clone(segs))
+	m.write(schedule.Span{Off: base + off, Len: n}, segs, 0)
 }
 
 // kernel computes a tensor on every rank.

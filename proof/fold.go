@@ -171,6 +171,9 @@ func (f *folding) moves(rank int32) int32 {
 
 // stand notes how the operands and messages of a step stand on other ranks.
 func (f *folding) stand(s *schedule.Schedule, at *schedule.Visit) {
+	if n := len(f.group); n < 2 || f.group[n-1] != 2 { // no run is translated as a whole
+		return
+	}
 	w, ok := s.WidthOf(at.Step)
 	for _, handle := range at.In {
 		ok = ok && (handle < 0 || f.widths[handle] == w)

@@ -222,6 +222,31 @@ func TestMillion(t *testing.T) {
 	}
 }
 
+// TestTreesOfBlocks: where every rank adds up what all have sent it, beginning with its own, the
+// tree of a block is another one on every rank, and on one rank another one in every block.
+func TestTreesOfBlocks(t *testing.T) {
+	for _, ranks := range []int{2, 3, 5, 80} {
+		s, err := schedule.Build(schedule.Plan{Name: "all", Spec: allReduce(ranks, int64(2*ranks)),
+			Chunks: ranks, Group: schedule.Group{int32(ranks)}, Lane: func(l *schedule.Lane) {
+				for i := 1; i < l.Ranks; i++ {
+					l.Send(l.Rank+i, l.Chunk(l.Rank).Blocks(l.Ranks))
+				}
+				for i := 1; i < l.Ranks; i++ {
+					l.Reduce(l.Rank-i, l.Chunk(l.Rank-i).Blocks(l.Ranks))
+				}
+			}})
+		require.NoError(t, err)
+		p, found := Verify(s, Options{})
+		require.Empty(t, found)
+		require.Equal(t, 1, p.Walked)
+		require.Equal(t, ranks == 2, p.SameTree)
+		all, found := Verify(s, Options{Unfolded: true})
+		require.Empty(t, found)
+		p.Walked = ranks
+		require.Equal(t, all, p)
+	}
+}
+
 // TestApart: segments of copies end where these do, wherever they begin; no element is lost, and
 // what is of no copy stays as it is.
 func TestApart(t *testing.T) {

@@ -59,6 +59,11 @@ func (v *verifier) sameTreeFolded() bool {
 	}
 	var first, trees []seg
 	for _, s := range f.strips {
+		whole := schedule.Span{Off: base + s.Off, Len: s.Size * int64(f.ranks)}
+		if trees = m.trees(trees[:0], whole); len(trees) == 1 {
+			continue
+		}
+		m.divideAll() // before it is cut block by block
 		first = first[:0]
 		for b := range int64(f.ranks) {
 			trees = m.trees(trees[:0], schedule.Span{Off: base + s.Off + b*s.Size, Len: s.Size})

@@ -30,6 +30,9 @@ const (
 
 // access notes a lane's access, and taints the memory where lanes have met, one writing.
 func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, how access) {
+	if v.isAlone && !v.keepsApart { // who meets nobody
+		return
+	}
 	first, last := m.cover(s)
 	if v.linear != nil { // which looks for races itself
 		if how&writing == 0 {
@@ -67,6 +70,7 @@ func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, h
 			v.tainted[where] = true
 		}
 	}
+	m.join(first, last)
 }
 
 // racer is the walk that keeps clocks.

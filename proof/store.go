@@ -10,6 +10,7 @@ import (
 // store is one memory of one rank, divided into cells: the intervals between all the ends of
 // accesses so far. Until somebody accesses a part it is one cell.
 type store struct {
+	joins  bool           // cells that go on as those before them become one, while there are few
 	divide func() []int64 // where its cuts' parts begin; nil once it is divided at all of these
 	table  []int64        // the same, once somebody has asked
 	parts  int            // of them, so many first ones are cells: behind lies one
@@ -19,7 +20,7 @@ type store struct {
 	cells  []cell
 }
 
-// cell is an interval that has always been accessed whole.
+// cell is an interval that has always been accessed whole, or several that hold what one would.
 type cell struct {
 	v     *value
 	off   int64 // of its first element in the inputs
@@ -73,7 +74,7 @@ func (m *store) end(i int) int64 {
 
 // cover is the cells from the first to before the last that make up a span.
 func (m *store) cover(s schedule.Span) (first, last int) {
-	if s.Off != 0 || s.Len != m.size {
+	if !m.joins && (s.Off != 0 || s.Len != m.size) {
 		m.cut(s.Off + s.Len)
 	}
 	first = m.at(s.Off)
@@ -84,103 +85,45 @@ func (m *store) cover(s schedule.Span) (first, last int) {
 	return first, last
 }
 
-// cut divides the memory at the ends of its cuts' parts, so that cells need not be split later: up
-// to an element, or twice as far as it is divided. Of a buffer that is as long as some rank needs
-// it, most ranks use the beginning alone.
-func (m *store) cut(to int64) {
-	if m.divide == nil {
-		return
-	}
-	if m.table == nil {
-		m.table, m.parts = m.divide(), 1
-	}
-	parts, _ := slices.BinarySearch(m.table, to+1)
-	if parts <= m.parts && parts < len(m.table) {
-		return
-	}
-	parts = min(max(parts, 2*m.parts), len(m.table))
-	last := m.cells[len(m.cells)-1]
-	begin := m.starts[len(m.starts)-1]
-	if m.cells = slices.Grow(m.cells, parts-m.parts); m.owned {
-		m.starts = append(m.starts, m.table[m.parts:parts]...)
-	} else {
-		m.starts = m.table[:parts:parts]
-	}
-	for _, start := range m.table[m.parts:parts] {
-		next := last
-		next.off += start - begin
-		m.cells = append(m.cells, next)
-	}
-	if m.parts = parts; parts == len(m.table) {
-		m.divide, m.table = nil, nil
-	}
-}
-
-// manySpans is how many a region has at least for its memory to be divided at all their ends at
-// once: one by one, each would move all cells behind it.
-const manySpans = 64
-
-// divideAt makes cells begin where spans do, and behind them.
-func (m *store) divideAt(spans []schedule.Span, base int64) {
-	if len(spans) < manySpans {
-		return
-	}
-	for _, s := range spans {
-		m.cut(base + s.Off + s.Len)
-	}
-	var ends []int64
-	for _, s := range spans {
-		for _, end := range [2]int64{base + s.Off, base + s.Off + s.Len} {
-			if _, known := m.find(end); !known {
-				ends = append(ends, end)
-			}
-		}
-	}
-	if len(ends) == 0 {
-		return
-	}
-	slices.Sort(ends)
-	starts, cells := make([]int64, 0, len(m.starts)), make([]cell, 0, len(m.cells))
-	for i := range m.cells {
-		starts, cells = append(starts, m.starts[i]), append(cells, m.cells[i])
-		for ; len(ends) > 0 && ends[0] < m.end(i); ends = ends[1:] {
-			if last := len(starts) - 1; ends[0] > starts[last] {
-				half := cells[last]
-				half.off += ends[0] - starts[last]
-				starts, cells = append(starts, ends[0]), append(cells, half)
-			}
-		}
-	}
-	m.starts, m.cells, m.owned = starts, cells, true
-}
-
 // read appends what a span holds to segs.
 func (m *store) read(segs []seg, s schedule.Span) []seg {
-	first, last := m.cover(s)
-	for i := first; i < last; i++ {
-		c := &m.cells[i]
-		segs = appendSeg(segs, seg{m.end(i) - m.starts[i], c.v, c.off})
+	if s.Len == 0 {
+		return segs
 	}
-	return segs
-}
-
-// write stores segs, from the i-th on, in a span and returns what is left.
-func (m *store) write(s schedule.Span, segs []seg) []seg {
-	for s.Len > 0 {
-		n := min(s.Len, segs[0].n)
-		first, last := m.cover(schedule.Span{Off: s.Off, Len: n})
-		for i := first; i < last; i++ {
-			m.cells[i].v = segs[0].v
-			m.cells[i].off = segs[0].off + m.starts[i] - s.Off
-		}
-		if segs[0].n -= n; segs[0].n == 0 {
-			segs = segs[1:]
-		} else {
-			segs[0].off += n
-		}
+	i, known := 0, true
+	if m.joins { // nothing is divided in order to be read
+		i, known = m.find(s.Off)
+	} else {
+		i, _ = m.cover(s)
+	}
+	if !known {
+		i--
+	}
+	for ; s.Len > 0; i++ {
+		c, n := &m.cells[i], min(m.end(i)-s.Off, s.Len)
+		segs = appendSeg(segs, seg{n, c.v, c.off + s.Off - m.starts[i]})
 		s.Off, s.Len = s.Off+n, s.Len-n
 	}
 	return segs
+}
+
+// write stores segs, the first of them from an element on, in a span. It returns what is left of
+// them in the same way.
+func (m *store) write(s schedule.Span, segs []seg, from int64) ([]seg, int64) {
+	for s.Len > 0 {
+		n := min(s.Len, segs[0].n-from)
+		first, last := m.cover(schedule.Span{Off: s.Off, Len: n})
+		for i := first; i < last; i++ {
+			m.cells[i].v = segs[0].v
+			m.cells[i].off = segs[0].off + from + m.starts[i] - s.Off
+		}
+		m.join(first, last)
+		if from += n; from == segs[0].n {
+			segs, from = segs[1:], 0
+		}
+		s.Off, s.Len = s.Off+n, s.Len-n
+	}
+	return segs, from
 }
 
 // appendSeg joins a segment to the last one where they are one.
@@ -212,7 +155,11 @@ func newStores(s *schedule.Schedule, scratches, ranks int) *stores {
 // newStores are those of the ranks that are walked.
 func (v *verifier) newStores() *stores {
 	if v.placed == nil {
-		return newStores(v.s, v.scratches, v.walked())
+		m := newStores(v.s, v.scratches, v.walked())
+		for i := range m.all {
+			m.all[i].joins = v.fold != nil && !v.keepsApart
+		}
+		return m
 	}
 	c := v.placed.classes
 	m := newStoresOf(v.s, v.scratches, len(c.Reps), func(i int) int { return int(c.Reps[i]) })

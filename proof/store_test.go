@@ -47,7 +47,7 @@ func TestStore(t *testing.T) {
 			}
 			if v := inputOf(int32(rng.IntN(3))); rng.IntN(2) == 0 {
 				from := rng.Int64N(100)
-				m.write(s, []seg{{s.Len, v, from}})
+				m.write(s, []seg{{s.Len, v, from}}, 0)
 				for i := range s.Len {
 					want[s.Off+i] = seg{1, v, from + i}
 				}
@@ -82,4 +82,69 @@ func TestStore(t *testing.T) {
 		require.LessOrEqual(t, divided, used, "seed %d", seed)
 		require.Equal(t, []int64{0}, whole)
 	}
+}
+
+// TestJoined: a memory that joins its cells holds what one does that keeps them apart, in few of
+// them, before and after there are so many that it divides them.
+func TestJoined(t *testing.T) {
+	divided, few := 0, 0
+	for seed := range uint64(tier.Of(300, 20_000)) {
+		rng := rand.New(rand.NewPCG(seed, 41))
+		part := int64(1 + rng.IntN(3))
+		parts := int64(1 + rng.IntN(3*mostJoined))
+		var table []int64
+		for i := range parts {
+			table = append(table, i*part)
+		}
+		var stores [2]*store
+		for i := range stores {
+			stores[i] = &store{joins: i == 0, size: parts * part, starts: whole,
+				cells: make([]cell, 1), divide: func() []int64 { return table[:len(table):len(table)] }}
+		}
+		joined, plain := stores[0], stores[1]
+		values := []*value{inputOf(0), inputOf(1), nil, spoilt}
+		at, way := rng.Int64N(parts), []int64{-1, 1, 1 + rng.Int64N(parts)}[rng.IntN(3)]
+		for range rng.Int64N(2 * parts) {
+			if at = (at + way + parts) % parts; rng.IntN(50) == 0 {
+				at = rng.Int64N(parts)
+			}
+			s := schedule.Span{Off: at * part, Len: part}
+			if rng.IntN(20) == 0 { // not a part
+				s.Off = rng.Int64N(parts * part)
+				s.Len = 1 + rng.Int64N(min(parts*part-s.Off, 5))
+			}
+			n := 1 + rng.Int64N(s.Len)
+			segs := []seg{{2 + n, values[rng.IntN(9)/6], s.Off - 2}}
+			if n < s.Len {
+				segs = append(segs, seg{s.Len - n, values[rng.IntN(4)], rng.Int64N(9)})
+			}
+			for _, m := range stores {
+				left, from := m.write(s, segs, 2)
+				require.Empty(t, left)
+				require.Zero(t, from)
+			}
+			if rng.IntN(30) == 0 {
+				s = schedule.Span{Off: rng.Int64N(s.Off + 1), Len: s.Len}
+			}
+			require.Equal(t, plain.read(nil, s), joined.read(nil, s), "seed %d", seed)
+			require.Equal(t, len(joined.starts), len(joined.cells))
+			require.True(t, !joined.joins || len(joined.cells) <= mostJoined, "seed %d", seed)
+			for i := 1; joined.joins && i < len(joined.cells); i++ {
+				next := joined.cells[i-1]
+				next.off += joined.starts[i] - joined.starts[i-1]
+				require.NotEqual(t, next, joined.cells[i], "seed %d", seed)
+			}
+		}
+		all := schedule.Span{Len: parts * part}
+		require.Equal(t, plain.read(nil, all), joined.read(nil, all), "seed %d", seed)
+		switch {
+		case !joined.joins:
+			divided++
+		case len(joined.cells) < len(plain.cells)/8:
+			few++
+		}
+		require.Equal(t, []int64{0}, whole)
+	}
+	require.Positive(t, divided)
+	require.Positive(t, few)
 }

@@ -16,6 +16,7 @@ func (v *verifier) walk(slots int) (schedule.Counts, error) {
 	if v.fold != nil && v.fold.sums != nil {
 		clear(v.fold.sums)
 	}
+	v.isAlone = v.fold != nil && v.s.Program(0).Lanes() == 1
 	v.ordered, v.found, v.tainted = true, nil, map[memory]bool{}
 	if v.formulas != nil {
 		v.formulas, v.defined, v.culprits = newFormulas(v.s), nil, nil
@@ -59,7 +60,7 @@ func (v *verifier) fillInput(rank, iteration int) {
 		return
 	}
 	m, base := v.memory.of(schedule.Input, rank)
-	m.write(schedule.Span{Off: base, Len: n}, []seg{{n, v.inputs[rank], 0}})
+	m.write(schedule.Span{Off: base, Len: n}, []seg{{n, v.inputs[rank], 0}}, 0)
 }
 
 func (v *verifier) report(kind schedule.ViolationKind, at *schedule.Visit, chunk int, format string,
@@ -230,13 +231,14 @@ func (v *verifier) combine(at *schedule.Visit, a, b []seg) []seg {
 		v.report(schedule.Malformed, at, at.Step.Chunk(), "%s combines operands of different sizes",
 			at.Step.Name())
 	}
-	v.sum = zip(v.sum[:0], a, b, func(x, y seg) seg {
+	sum := zip(v.sum[:0], a, b, func(x, y seg) seg {
 		if v.formulas != nil {
 			return v.formulaPlus(at, x, y)
 		}
 		return seg{v: v.plus(at, x, y), off: x.off}
 	})
-	return append(a[:0], v.sum...)
+	v.sum = a
+	return sum
 }
 
 // sizeOf is how many elements there are.
@@ -362,12 +364,11 @@ func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how acc
 		return nil
 	}
 	m.divideAt(v.spans, base)
-	v.b = append(v.b[:0], v.a...)
-	left := v.b
+	left, from := v.a, int64(0)
 	for _, span := range v.spans {
 		span.Off += base
 		v.access(m, span, of, at.Index, how)
-		left = m.write(span, left)
+		left, from = m.write(span, left, from)
 		if v.linear != nil {
 			v.linear.wrote(v.memory.in(of), of, span, at)
 		}

@@ -124,6 +124,10 @@ func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation)
 	if slots > 0 && len(v.tainted) > 0 && v.fold != nil && v.manyLanes() {
 		return newVerifier(s).prove(o, names)
 	}
+	if v.fold != nil && !v.keepsApart && len(v.tainted)+len(v.found) > 0 { // of single cells
+		v.keepsApart = true
+		return v.prove(o, names)
+	}
 	if slots > 0 && len(v.tainted) > 0 {
 		v.races(slots)
 	}
@@ -245,6 +249,8 @@ type verifier struct {
 	linear       *linear   // a rank of each class stands for it; nil: all are walked
 	placed       *placed   // the same, of classes by place
 	fold         *folding  // one rank stands for all; nil: all are walked
+	keepsApart   bool      // cells are not joined where they could be
+	isAlone      bool      // one rank is walked, of one lane
 	steps        int64     // of the ranks that are walked, in the last execution
 	sent         int64     // elements, of programs bytes
 	traffic      []Traffic // of the same, if asked for
