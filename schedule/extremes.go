@@ -26,11 +26,10 @@ type keeper struct {
 	lanes    func(rank int32) int32 // how many a rank has
 	foreign  bool                   // what is computed is for Execute to judge
 
-	times [maxLoops + 1]int32 // how often the step is made: in lanes, and in each loop around it
-	once  bool                // and that is once
-	vars  []form              // of the step, in variables' order
-	at    int                 // the next of them
-	ends  []end               // of its messages
+	times   [maxLoops + 1]int32 // how often the step is made: in lanes, and in each loop around it
+	strides [][]int32           // of its variables then, in variables' order; nil if it is made once
+	at      int                 // the next variable
+	ends    []end               // of its messages
 }
 
 // end is one end of a connection.
@@ -43,7 +42,7 @@ type end struct {
 
 // step says which rule a step breaks that is made once.
 func (k *keeper) step(s *Step) error {
-	k.times, k.once = [maxLoops + 1]int32{1, 1, 1, 1, 1}, true
+	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
 	return k.check(s, nil)
 }
 
@@ -52,7 +51,7 @@ func (k *keeper) step(s *Step) error {
 func (k *keeper) bundle(u *bundle, l *leaf, times []int32) error {
 	last := u.channel + (u.count-1)*u.channelStride
 	k.lane, k.channels = u.first, int64(max(u.channel, last))+1
-	k.times, k.once = [maxLoops + 1]int32{1, 1, 1, 1, 1}, false
+	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
 	copy(k.times[:], times)
 	return k.check(&l.step, l.strides)
 }
@@ -64,29 +63,26 @@ func (k *keeper) check(s *Step, strides [][]int32) error {
 	if err := k.s.computes(s); err != nil && !k.foreign {
 		return err
 	}
-	k.vars, k.ends, k.at = k.vars[:0], k.ends[:0], 0
-	s.variables(func(x *int32, _ modulus) {
-		f := form{base: int64(*x)}
-		for d, by := range strides {
-			if by != nil {
-				f.strides[d] = int64(by[len(k.vars)])
-			}
-		}
-		k.vars = append(k.vars, f)
-	})
+	k.strides, k.ends, k.at = strides, k.ends[:0], 0
 	return k.inRange(s)
 }
 
-// next is the next variable of the step.
-func (k *keeper) next() form {
+// next is the next variable of the step, of which x is the first value.
+func (k *keeper) next(x int32) form {
+	f := form{base: int64(x)}
+	for d, by := range k.strides {
+		if by != nil {
+			f.strides[d] = int64(by[k.at])
+		}
+	}
 	k.at++
-	return k.vars[k.at-1]
+	return f
 }
 
 // extremes is the least and the greatest value of a form: it has them where every iteration is its
 // first or its last.
 func (k *keeper) extremes(f form) (low, high int64) {
-	if low, high = f.base, f.base; k.once {
+	if low, high = f.base, f.base; k.strides == nil {
 		return low, high
 	}
 	for d, stride := range f.strides {
@@ -133,7 +129,7 @@ func (k *keeper) some(test func(x []int64) bool, forms ...form) bool {
 
 // inRange holds the variables of a step to the rules.
 func (k *keeper) inRange(s *Step) error {
-	if low, _ := k.extremes(k.next()); low < 0 {
+	if low, _ := k.extremes(k.next(s.Round)); low < 0 {
 		return fmt.Errorf("round %d is negative", low)
 	}
 	for i := range s.From {
@@ -155,8 +151,8 @@ func (k *keeper) inRange(s *Step) error {
 	if k.twice() {
 		return fmt.Errorf("a connection is used twice in one step")
 	}
-	for range s.Await {
-		if err := k.event(); err != nil {
+	for i := range s.Await {
+		if err := k.event(&s.Await[i]); err != nil {
 			return err
 		}
 	}
@@ -198,7 +194,7 @@ func outside(low, high, n int64) int64 {
 }
 
 func (k *keeper) region(g *Region) error {
-	tile, first := k.next(), k.next()
+	tile, first := k.next(g.Tile), k.next(g.First)
 	if int(g.Buffer) >= k.s.Buffers() || g.List == nil && (g.Run < 1 || g.Times < 1) ||
 		g.List != nil && len(g.List) == 0 {
 		return fmt.Errorf("a region of no buffer, or of no blocks")
@@ -232,7 +228,7 @@ func (k *keeper) region(g *Region) error {
 
 // peer holds another rank to the rules, and the lane there that a message goes to or comes from.
 func (k *keeper) peer(p *Peer, message, out bool) error {
-	rank, lane := k.next(), k.next()
+	rank, lane := k.next(p.Rank), k.next(p.Lane)
 	low, high := k.extremes(rank)
 	ranks, own := int64(k.s.Spec.Ranks), int64(k.rank)
 	if k.s.Group == nil && (low < 0 || high >= ranks) {
@@ -277,7 +273,7 @@ func (k *keeper) lacks(rank, lane form) bool {
 
 // twice reports whether two messages of the step share a connection and a direction.
 func (k *keeper) twice() bool {
-	if len(k.ends) < 2 {
+	if n := len(k.ends); n < 2 || n == 2 && k.ends[0].out != k.ends[1].out {
 		return false
 	}
 	ranks := int64(k.s.Spec.Ranks)
@@ -326,8 +322,8 @@ func (k *keeper) atEvery(f func() bool, d int) bool {
 }
 
 // event holds an event that is awaited to the rules: it is of another lane of the rank.
-func (k *keeper) event() error {
-	lane := k.next()
+func (k *keeper) event(e *Event) error {
+	lane := k.next(e.Lane)
 	k.at++ // any value will do
 	n := int64(k.lanes(k.rank))
 	if low, high := k.extremes(lane); low < 0 || high >= n {
