@@ -96,7 +96,9 @@ func (m *made) takes(p *scenarios.Point, do stages) (t Takes) {
 		if do&logs != 0 && !isDrawn {
 			classes = 0 // all ranks are played
 		}
-		w.look(member.schedule, p, classes)
+		if do != proves { // which no way matters to
+			w.look(member.schedule, p, classes)
+		}
 		u := takesOf(member.schedule, p, w, member.teams, runtime.GOMAXPROCS(0))
 		switch {
 		case do&logs != 0 && !isDrawn:
