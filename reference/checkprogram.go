@@ -17,59 +17,80 @@ const defaultFLOPs = 100e9
 
 // checkProgram is Check of a program or a composed schedule.
 func checkProgram(s *schedule.Schedule, o *CheckOptions) (Report, error) {
-	run := RunOptions{Accumulate: o.Accumulate}
-	for by := int64(2); ; by *= 2 {
-		d, why, err := o.affordProgram(s)
-		switch {
-		case err != nil:
-			return Report{}, err
-		case d != nil:
-			given, exact := d.given(o.Data, o.Seed)
-			got, err := runTensors(s, given, run, o.Slots)
-			if err != nil {
-				return Report{}, err
-			}
-			return d.compare(given, got, exact)
-		case o.Smaller == nil || by > 1<<30:
-			return Report{Numbers: NumbersOff, Why: why}, nil
+	p, err := o.affordProgram(s)
+	if err != nil || p.why != "" {
+		return Report{Numbers: NumbersOff, Why: p.why}, err
+	}
+	given, exact := p.d.given(o.Data, o.Seed)
+	got, err := runTensors(p.s, given, RunOptions{Accumulate: o.Accumulate}, o.Slots)
+	if err != nil {
+		return Report{}, err
+	}
+	return p.d.compare(given, got, exact)
+}
+
+// affordedProgram is a program that a check computes, what it defines, and what it takes to carry
+// it out; or why none is.
+type affordedProgram struct {
+	s   *schedule.Schedule
+	d   *script
+	c   cost
+	by  int64 // its sizes are one of so many parts
+	why string
+}
+
+// affordProgram is the program of the first sizes that are not too much.
+func (o *CheckOptions) affordProgram(s *schedule.Schedule) (p affordedProgram, err error) {
+	p = affordedProgram{s: s, by: 1}
+	for {
+		if err := p.look(o); err != nil {
+			return affordedProgram{}, err
 		}
-		if s, err = o.Smaller(by); err != nil {
-			return Report{}, fmt.Errorf("reference: the program in one of %d parts: %w", by, err)
+		if p.why == "" || o.Smaller == nil || p.by >= 1<<30 {
+			return p, nil
 		}
-		if s == nil {
-			return Report{Numbers: NumbersOff, Why: why}, nil
+		next, err := o.Smaller(2 * p.by)
+		if err != nil {
+			return affordedProgram{}, fmt.Errorf("reference: the program in one of %d parts: %w", 2*p.by,
+				err)
 		}
+		if next == nil {
+			return p, nil
+		}
+		p.s, p.by = next, 2*p.by
 	}
 }
 
-// affordProgram is what a schedule defines; or why a check of it is too much.
-func (o *CheckOptions) affordProgram(s *schedule.Schedule) (*script, string, error) {
-	if s.Parts() == nil && (s.Len(schedule.Input, 0) > 0 || s.Len(schedule.Output, 0) > 0) {
-		return nil, "a program has an input or an output beside its tensors", nil
+// look finds out what a schedule defines and takes, and why that is too much.
+func (p *affordedProgram) look(o *CheckOptions) (err error) {
+	s := p.s
+	if p.why = ""; s.Parts() == nil && (s.Len(schedule.Input, 0) > 0 ||
+		s.Len(schedule.Output, 0) > 0) {
+		p.why = "a program has an input or an output beside its tensors"
+		return nil
 	}
-	d, err := scriptOf(s, RunOptions{Accumulate: o.Accumulate}, o.Slots)
+	p.d, err = scriptOf(s, RunOptions{Accumulate: o.Accumulate}, o.Slots)
 	if none, undefined := err.(*noDefinition); undefined {
-		return nil, none.text, nil
+		p.why = none.text
+		return nil
 	}
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	c, err := costOf(s, o.Slots)
-	if err != nil {
-		return nil, "", err
+	if p.c, err = costOf(s, o.Slots); err != nil {
+		return err
 	}
 	most := o.FLOPs
 	if most == 0 {
 		most = defaultFLOPs
 	}
-	if need := capped(c.bytes, d.bytes()); need > o.Memory {
-		return nil, fmt.Sprintf("the check needs %d bytes, but memory is %d", need, o.Memory), nil
+	if need := capped(p.c.bytes, p.d.bytes()); need > o.Memory {
+		p.why = fmt.Sprintf("the check needs %d bytes, but memory is %d", need, o.Memory)
+	} else if need := capped(p.c.flops, p.d.flops()); need > most {
+		p.why = fmt.Sprintf("the check's kernels have %.3g operations; at most %.3g are computed",
+			float64(need), float64(most))
 	}
-	if need := capped(c.flops, d.flops()); need > most {
-		return nil, fmt.Sprintf("the check's kernels have %.3g operations; at most %.3g are computed",
-			float64(need), float64(most)), nil
-	}
-	return d, "", nil
+	return nil
 }
 
 // tensorFinding is what some elements are like; loose says that some differ of which nobody knows

@@ -2,7 +2,6 @@ package reference
 
 import (
 	"fmt"
-	"math"
 
 	"collsim/collective"
 	"collsim/dtype"
@@ -322,59 +321,3 @@ func folded[F dtype.Number](op collective.Op, list []operand, read func([]byte) 
 }
 
 func (as[T]) unwritten() []byte { return put([]T{unwritten[T]()}) }
-
-// cost is what it takes to carry a schedule out: bytes of all memories and of messages on their way
-// at most, and the operations of all kernels.
-type cost struct {
-	bytes, flops int64
-}
-
-// costOf carries a schedule out on sizes alone.
-func costOf(s *schedule.Schedule, slots int) (cost, error) {
-	var c cost
-	for b := range schedule.Buffer(s.Buffers()) {
-		for rank := range s.Spec.Ranks {
-			c.bytes = capped(c.bytes, times(lengthOf(s, b, rank), int64(s.TypeOf(b).Width())))
-		}
-	}
-	var sent []int64
-	flying, most := int64(0), int64(0)
-	_, err := schedule.Execute(s, schedule.Limits{Slots: slots}, schedule.Hooks{
-		Step: func(v *schedule.Visit) error {
-			if k := v.Step.Kernel; k != nil && k.Kind != kernel.Opaque {
-				c.flops = capped(c.flops, k.FLOPs())
-				most = max(most, capped(flying, capped(k.Read(), k.Written())))
-				return nil
-			}
-			size, known := s.Bytes(v.Spot(), v.Step)
-			for _, handle := range v.In {
-				if handle < 0 {
-					continue
-				}
-				if !known {
-					size, known = sent[handle], true
-				}
-				flying -= sent[handle]
-			}
-			most = max(most, capped(flying, size))
-			for i, handle := range v.Out {
-				if handle < 0 {
-					continue
-				}
-				for int(handle) >= len(sent) {
-					sent = append(sent, 0)
-				}
-				if sent[handle] = size; v.Step.Send[i].Put {
-					sent[handle] = 0
-				}
-				flying = capped(flying, sent[handle])
-			}
-			most = max(most, flying)
-			return nil
-		}})
-	c.bytes = capped(c.bytes, most)
-	return c, err
-}
-
-// capped is a+b, or the largest number there is.
-func capped(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }

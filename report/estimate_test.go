@@ -58,11 +58,14 @@ func TestEstimateTeams(t *testing.T) {
 
 // TestEstimateOfPrograms: what is said of programs alone is said where there is one.
 func TestEstimateOfPrograms(t *testing.T) {
-	const word = "# of programs, time and memory are known to a factor of four only\n"
+	const word = "# of programs, time and memory are known to a factor of three only\n"
+	const loose = "# of programs without numbers, time and memory are known to a factor of five only\n"
 	s := load(t, "s.toml", small)
 	require.NotContains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0]}}), word)
 	require.Contains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0]},
-		{Point: s.Points[0], Parts: 2}}), word)
+		{Point: s.Points[0], Parts: 2, NumberSeconds: 1}}), word)
+	require.Contains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0], Parts: 2},
+		{Point: s.Points[0], Parts: 2, NumberSeconds: 1}}), loose)
 }
 
 // TestEstimateWords: figures that are not known well are not printed as if they were.

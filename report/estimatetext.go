@@ -12,8 +12,8 @@ import (
 )
 
 // EstimateText prints the points of a scenario and what they will cost, in 80 columns where that is
-// possible. Of programs it says how well that is known: what their numbers take depends on the
-// sizes that turn out to be small enough to be computed.
+// possible. Of programs it says how well that is known: what is simulated once of a program whose
+// iterations are alike is not known beforehand.
 func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 	var b strings.Builder
 	comment(&b, "collsim "+run.Version, s.Name, prose.Plural(len(run.AllPoints(s)), "point"))
@@ -46,8 +46,14 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 	if text != "" {
 		b.WriteString("# " + text + "\n")
 	}
-	if slices.ContainsFunc(list, func(e *run.Estimate) bool { return e.Parts > 0 }) {
-		b.WriteString("# of programs, time and memory are known to a factor of four only\n")
+	isProgram := func(e *run.Estimate) bool { return e.Parts > 0 }
+	unchecked := func(e *run.Estimate) bool { return e.Parts > 0 && e.NumberSeconds == 0 }
+	switch {
+	case slices.ContainsFunc(list, unchecked):
+		b.WriteString("# of programs without numbers, time and memory are known to a factor of five " +
+			"only\n")
+	case slices.ContainsFunc(list, isProgram):
+		b.WriteString("# of programs, time and memory are known to a factor of three only\n")
 	}
 	return b.String()
 }

@@ -26,6 +26,7 @@ type Estimate struct {
 	Memory          unit.Bytes
 
 	checks []checkCost // of NumberSeconds
+	scaled int64       // numbers of a program are checked on sizes that are one of so many parts
 }
 
 // Estimate builds the schedule of a point, or of every algorithm that may turn out the fastest, and

@@ -2,26 +2,44 @@ package run
 
 import (
 	"errors"
-	"math"
+	"math/bits"
 
 	"collsim/internal/prose"
+	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/unit"
 )
 
-// flopTime is what an operation of a kernel takes in a check of numbers, in nanoseconds.
-const flopTime = 0.1
+// Nanoseconds that things take in a check of a program's numbers, on one core of an AMD EPYC:
+// shares of profiles of the examples, times what these took. TestProgramEstimateMeasured holds
+// them against others.
+const (
+	flopTime     = 0.009   // an operation of a kernel in float32,
+	wideFlopTime = 0.22    // or in float64, and integers;
+	operandTime  = 0.7     // an element that a kernel reads or writes,
+	packTime     = 0.9     // one of a matmul more,
+	boundedTime  = 8       // or one to bound errors
+	givenTime    = 9       // a float that is made,
+	wholeTime    = 1.5     // or an integer
+	movedTime    = 0.25    // a byte that is moved,
+	heldTime     = 0.25    // or held
+	summedTime   = 1.5     // an element that is added to another,
+	addedTime    = 6       // or is so by definition,
+	sparseTime   = 22      // where many are 0,
+	doubtedTime  = 20      // or how far a sum may be off is worked out
+	loweredTime  = 100_000 // a part of each size that is tried,
+	triedTime    = 300     // and a step of it
+)
 
 // What programs take beside what collectives do. TestProgramTakesMeasured holds the sum against the
 // command's largest resident set.
 const (
-	programBytes  = 8 << 20 // what lowers, and the tables of results
-	logOfPrograms = 2.25    // times the log of as many steps: from it, spans of ops are worked out
-	tensorsAtOnce = 3       // given, computed, defined
-	smallerAtOnce = 1       // schedules of smaller sizes, on which numbers are checked,
-	sizesAtOnce   = 4       // and while one size after the other is tried, before tensors are made
-	leastBytes    = commandBytes + programBytes
+	programBytes   = 8 << 20 // what lowers, and the tables of results
+	logOfPrograms  = 2.25    // times the log of as many steps: from it, spans of ops are worked out
+	numbersGarbage = 1.25    // times what is held, of which some has not been collected
+	mostOfMemory   = 2.5     // times check.memory, with what bounds errors
+	leastBytes     = commandBytes + programBytes
 )
 
 // EstimateProgram lowers a program and counts its steps. Of a call by "fastest" all that it may
@@ -29,7 +47,7 @@ const (
 // can do it.
 func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err error) {
 	defer func() { err = s.located(err) }()
-	e, _, err := s.estimateProgram(p)
+	e, _, err := s.estimateProgram(p, p.Check.Numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -43,17 +61,18 @@ func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err 
 }
 
 // estimateProgram is the estimate without what the network takes, and the log of a simulation.
-func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint) (*Estimate, unit.Bytes, error) {
+// It looks at what a check of numbers computes only where that is asked for.
+func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Estimate, unit.Bytes,
+	error) {
 	e := &Estimate{Point: p.Point, Algorithms: 1}
 	r := &runner{s: s, candidates: e}
-	low, _, err := r.lower(p, nil)
+	low, chosen, err := r.lower(p, nil)
 	if err != nil {
 		return nil, 0, err
 	}
 	sched := low.Schedule
 	e.Parts = len(sched.Parts())
 	var all work
-	var flops float64
 	known := map[*schedule.Schedule]work{}
 	for i := range sched.Parts() {
 		part := sched.Parts()[i].Schedule
@@ -63,7 +82,6 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint) (*Estimate, unit.B
 			known[part] = w
 			e.Takes.Schedule += bytesOf(ownStepBytes * float64(w.steps))
 		}
-		flops += flopsOf(part)
 		all = all.plus(w)
 	}
 	log := bytesOf(float64(logOfPrograms * float64(recordsTake(all, 1))))
@@ -82,50 +100,36 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint) (*Estimate, unit.B
 		e.Seconds += float64(1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
 			float64(proofBlockTime*float64(all.blocks))))
 	}
-	if p.Check.Numbers {
-		e.expectNumbers(p, sched, all, flops)
+	if numbers {
+		r.candidates = &Estimate{}
+		w, err := reference.WorkOfProgram(sched, r.optionsOf(&ProgramResult{Point: p, Lowered: low,
+			chosen: chosen}))
+		if err != nil {
+			return nil, 0, p.Refuse("check.memory", prose.Unprefixed(err), "")
+		}
+		e.expectNumbers(&w)
 	}
 	return e, log, nil
 }
 
-// expectNumbers adds what a check of numbers takes, on sizes that it can compute.
-func (e *Estimate) expectNumbers(p *scenarios.ProgramPoint, s *schedule.Schedule, all work,
-	flops float64) {
-	bytes := float64(s.Contents().Bytes) * float64(s.Spec.Ranks)
-	by, most := 1.0, float64(sampledFLOPs)
-	if p.Check.Full {
-		most = math.Inf(1)
+// expectNumbers adds what a check of numbers takes.
+func (e *Estimate) expectNumbers(w *reference.ProgramWork) {
+	if e.scaled = w.By; w.Why != "" {
+		return
 	}
-	for flops/by/by/by > most || 2*bytes/by/by > float64(p.Check.Memory) {
-		by *= 2
+	e.Takes.Numbers = bytesOf(numbersGarbage * float64(w.Bytes))
+	tried := int64(bits.Len64(uint64(w.By)))
+	for _, x := range []struct {
+		each float64
+		n    int64
+	}{{flopTime, w.FLOPs - w.WideFLOPs}, {wideFlopTime, w.WideFLOPs}, {operandTime, w.Elements},
+		{packTime, w.Packed}, {boundedTime, w.Bounded}, {givenTime, w.Given}, {wholeTime, w.Whole},
+		{movedTime, w.Moved}, {heldTime, w.Bytes}, {summedTime, w.Summed}, {addedTime, w.Added},
+		{sparseTime, w.Sparse}, {doubtedTime, w.Doubted}, {numberStepTime, w.Steps},
+		{loweredTime, tried * int64(e.Parts)}, {triedTime, tried * w.Steps}} {
+		e.NumberSeconds += float64(1e-9 * x.each * float64(x.n))
 	}
-	e.Takes.Numbers = bytesOf(float64(tensorsAtOnce*bytes/by/by) +
-		float64(moveBytes*float64(all.steps)))
-	if by > 1 {
-		e.Takes.Numbers = max(e.Takes.Numbers+smallerAtOnce*e.Takes.Schedule,
-			sizesAtOnce*e.Takes.Schedule)
-	}
-	e.NumberSeconds = 1e-9 * (float64(flopTime*flops/by/by/by) + float64(fillTime*bytes/by/by) +
-		float64(numberStepTime*float64(all.steps)))
 	e.Seconds += e.NumberSeconds
-}
-
-// flopsOf is how many operations a schedule's kernels have, twice: the definition computes them
-// too.
-func flopsOf(s *schedule.Schedule) (flops float64) {
-	ranks := s.Alike()
-	var step schedule.Step
-	for rank := range ranks {
-		p := s.Program(rank)
-		for lane := range p.Lanes() {
-			for at := p.Walk(lane); !at.Done(); at.Next(1) {
-				if p.Load(&at, &step); step.Kernel != nil {
-					flops += float64(2 * float64(step.Kernel.FLOPs()))
-				}
-			}
-		}
-	}
-	return flops * float64(s.Spec.Ranks/ranks)
 }
 
 // plus is the work of two schedules, one after the other.
@@ -173,7 +177,9 @@ func (s *Scenario) programFits(p *scenarios.ProgramPoint, do stages) error {
 	if s.Free.Bytes == 0 {
 		return nil
 	}
-	e, log, err := s.estimateProgram(p)
+	most := float64(mostOfMemory * float64(p.Check.Memory))
+	e, log, err := s.estimateProgram(p, p.Check.Numbers && do&computes != 0 &&
+		most > float64(s.Free.Bytes))
 	if err != nil {
 		return nil // as the run will say
 	}

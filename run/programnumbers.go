@@ -21,6 +21,23 @@ func (r *runner) computeProgram(result *ProgramResult) error {
 	if !p.Check.Numbers || !result.Timed {
 		return nil
 	}
+	o := r.optionsOf(result)
+	result.computed = result.Lowered.Schedule
+	report, err := reference.Check(result.Lowered.Schedule, o)
+	if err != nil {
+		return p.Refuse("check.memory", prose.Unprefixed(err), "")
+	}
+	result.Numbers, result.NumbersOff = string(report.Numbers), report.Why
+	result.Wrong, result.MaxULP, result.Mismatch = report.Wrong, report.MaxULP, report.First
+	if report.Numbers == reference.NumbersOff {
+		result.Scaled, result.computed = 0, nil
+	}
+	return nil
+}
+
+// optionsOf are those of a check of a program's numbers, which notes what it is made on.
+func (r *runner) optionsOf(result *ProgramResult) reference.CheckOptions {
+	p := result.Point
 	o := reference.CheckOptions{Seed: uint64(p.Seed), Data: dataOf(p.Point, r.options.Numerics),
 		Memory: int64(p.Check.Memory), Slots: p.Sim.Slots, FLOPs: sampledFLOPs}
 	if p.Check.Full {
@@ -34,17 +51,7 @@ func (r *runner) computeProgram(result *ProgramResult) error {
 		result.Scaled, result.computed = by, low.Schedule
 		return low.Schedule, nil
 	}
-	result.computed = result.Lowered.Schedule
-	report, err := reference.Check(result.Lowered.Schedule, o)
-	if err != nil {
-		return p.Refuse("check.memory", prose.Unprefixed(err), "")
-	}
-	result.Numbers, result.NumbersOff = string(report.Numbers), report.Why
-	result.Wrong, result.MaxULP, result.Mismatch = report.Wrong, report.MaxULP, report.First
-	if report.Numbers == reference.NumbersOff {
-		result.Scaled, result.computed = 0, nil
-	}
-	return nil
+	return o
 }
 
 // smaller is a program with every length that so many parts divide one of them, and so of every
