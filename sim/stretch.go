@@ -290,6 +290,7 @@ func (c *chain) playNow(list []schedule.Part, before int, env *model.Env) *stret
 	}
 	c.tell(p, s, before)
 	if c.tells {
+		log.Read()
 		for _, b := range busyOf(s, log) {
 			if b.Part -= int32(before); b.Part >= 0 {
 				p.busy = append(p.busy, b)

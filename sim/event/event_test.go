@@ -26,12 +26,14 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		log := model.NewLog(&env, true)
 		want, err := Run(s, &env, log)
 		require.NoError(t, err)
+		log.Read()
 		path, trace := critical.Path(&env, log), timeline.Of(&env, log)
 
 		again := model.NewLog(&env, true)
 		totals, err := Run(s, &env, again)
 		require.NoError(t, err)
 		require.Equal(t, want, totals)
+		again.Read()
 		require.Equal(t, log.Steps, again.Steps)
 		require.Equal(t, log.Messages, again.Messages)
 
@@ -41,6 +43,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
 		require.NoError(t, e.run())
 		require.Equal(t, want, e.finished())
+		other.Read()
 		require.Equal(t, path, critical.Path(&env, other))
 		require.Equal(t, trace, timeline.Of(&env, other))
 		return true
@@ -93,6 +96,7 @@ func TestNothingOvertakes(t *testing.T) {
 		e := newEngine(s, &env)
 		e.logTo(log)
 		require.NoError(t, e.run())
+		log.Read()
 		for i := range e.backlogs {
 			require.Negative(t, e.backlogs[i].first, "all have left")
 		}

@@ -45,6 +45,8 @@ func TestOrderDoesNotMatterOnGPU(t *testing.T) {
 		require.NoError(t, sameErr)
 		require.Equal(t, want, again)
 		require.Equal(t, want, e.finished())
+		log.Read()
+		other.Read()
 		path, trace := critical.Path(&env, log), timeline.Of(&env, log)
 		require.NoError(t, trace.Validate())
 		require.Equal(t, path, critical.Path(&env, other))

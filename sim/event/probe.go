@@ -1,6 +1,7 @@
 package event
 
 import (
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -94,9 +95,12 @@ func (e *engine) tell(what happening, i, j int32, at unit.Time) {
 
 // probe writes the log of a run.
 type probe struct {
-	e     *engine
-	log   *model.Log
-	lanes []laneProbe
+	e        *engine
+	log      *model.Log
+	steps    flat.List[model.StepRecord]
+	messages flat.List[model.MessageRecord]
+	spans    flat.List[unit.Time]
+	lanes    []laneProbe
 
 	ofMessage []int32 // the record of a message that is on its way
 	ofMark    []int32 // the step that freed a slot, the message that leaves a queue of posts
@@ -139,9 +143,6 @@ func newProbe(e *engine, log *model.Log) *probe {
 	p := &probe{e: e, log: log, lanes: make([]laneProbe, len(e.lanes)), room: -1,
 		backlogs: make([]backlogProbe, len(e.backlogs))}
 	log.Network = &e.network
-	if e.keepSteps {
-		p.reserve()
-	}
 	if e.gpu != nil {
 		p.startGPU()
 	}
@@ -150,6 +151,7 @@ func newProbe(e *engine, log *model.Log) *probe {
 		log.Lanes = append(log.Lanes, model.LaneRecord{Rank: l.rank, Lane: int32(i) - e.first[l.rank],
 			Begin: l.end.T, End: l.end.T, Last: -1})
 	}
+	log.Later(func() model.Records { return p.reader() })
 	return p
 }
 
@@ -162,25 +164,23 @@ func (p *probe) stepBegins(i, _ int32, start unit.Time) {
 // addStep adds the record of the sub-step that lane i is at.
 func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) {
 	e, log, l := p.e, p.log, &p.e.lanes[i]
-	number := int32(len(log.Steps))
+	number := int32(p.steps.Len())
 	computes, sources := l.step.computes, l.step.sources
 	if !l.isKept() {
 		computes, sources = e.step.Kernel != nil, int32(len(e.step.From))
-	} else if log.Details != nil { // it has been kept, but not its blocks
-		e.programs[l.rank].Load(&l.cursor, &e.step)
 	}
-	log.Steps = append(log.Steps, model.StepRecord{Start: start, Done: l.until.T, Bytes: e.moved,
+	*p.steps.Next() = model.StepRecord{Start: start, Done: l.until.T, Bytes: e.moved,
 		Lane: i, Step: l.cursor.Step, By: by, Held: -1, Awaited: what, Computes: computes,
-		Sources: sources})
+		Sources: sources}
 	log.Lanes[i].Last = number
 	p.lanes[i].held, p.lanes[i].heldUntil = -1, l.until.T
 	for _, c := range l.received() {
-		log.Messages[p.ofMessage[e.conns[c].head]].To = number
-	}
-	if log.Details != nil {
-		log.Details = append(log.Details, model.DetailOf(&e.step, &l.cursor))
+		p.message(e.conns[c].head).To = number
 	}
 }
+
+// message is the record of a message that is on its way.
+func (p *probe) message(m int32) *model.MessageRecord { return p.messages.At(int(p.ofMessage[m])) }
 
 // cause finds what the start of the step that lane i is at, which is known, had to wait for.
 func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
@@ -241,15 +241,14 @@ func (p *probe) stepSends(i, _ int32, at unit.Time) {
 func (p *probe) record(m int32, at unit.Time, by int32) *model.MessageRecord {
 	e, log, x := p.e, p.log, &p.e.messages[m]
 	route, n := &e.network.Routes[x.route], e.carried(m)
-	p.ofMessage = put(p.ofMessage, m, int32(len(log.Messages)))
-	log.Messages = append(log.Messages, model.MessageRecord{Since: at, Bytes: n,
-		Spans: int64(len(log.Spans)), Step: log.Lanes[x.lane].Last, By: by, To: -1, Route: x.route,
-		Peers: x.peers, Pacer: x.pacer})
-	isWhole := route.Tree >= 0 || x.kind >= copying
-	for range e.rules.Segments(n, isWhole) + int64(route.To-route.From) - 1 {
-		log.Spans = append(log.Spans, 0)
+	p.ofMessage = put(p.ofMessage, m, int32(p.messages.Len()))
+	r := p.messages.Next()
+	*r = model.MessageRecord{Since: at, Bytes: n, Spans: noSpans, Step: log.Lanes[x.lane].Last,
+		By: by, To: -1, Route: x.route, Peers: x.peers, Pacer: x.pacer}
+	if !e.isFluid && x.kind < copying {
+		r.Spans = int64(p.spans.Len())
+		p.spans.Skip(int(e.rules.Segments(n, route.Tree >= 0)) + int(route.To-route.From) - 1)
 	}
-	r := &log.Messages[len(log.Messages)-1]
 	if e.late != nil {
 		r.Late = e.late[m]
 	}
@@ -264,11 +263,11 @@ func (p *probe) record(m int32, at unit.Time, by int32) *model.MessageRecord {
 func (p *probe) linkServes(i, link int32, at unit.Time) {
 	x := &p.e.packets[i]
 	if x.hop == x.begin || x.isLast {
-		k := p.log.Messages[p.ofMessage[x.message]].Spans + int64(x.hop-x.begin)
+		k := p.message(x.message).Spans + int64(x.hop-x.begin)
 		if s := p.e.rules.Segment; s > 0 {
 			k += int64(x.from / s)
 		}
-		p.log.Spans[k] = at
+		*p.spans.At(int(k)) = at
 	}
 	if p.log.Counters != nil {
 		p.log.Counters[link].Carry(x.to-x.from, at, p.e.links[link].free)
@@ -287,7 +286,7 @@ func (p *probe) asksAfter(m, before int32, at unit.Time) {
 func (p *probe) messageLeaves(m, _ int32, at unit.Time) { p.hold(m, at, false) }
 
 func (p *probe) messageArrives(m, _ int32, at unit.Time) {
-	p.log.Messages[p.ofMessage[m]].Arrived = at
+	p.message(m).Arrived = at
 }
 
 func (p *probe) replyArrives(m, _ int32, at unit.Time) {
@@ -321,7 +320,7 @@ func inStep(key uint64) uint64 { return key | 1<<62 }
 func (p *probe) stepEnds(i, _ int32, at unit.Time) {
 	l := &p.lanes[i]
 	number := p.log.Lanes[i].Last
-	s := &p.log.Steps[number]
+	s := p.steps.At(int(number))
 	s.End, s.Held, s.IsHandover = at, l.held, l.isHandover
 	if s.Dispatched {
 		s.Done = at
@@ -340,6 +339,9 @@ func (p *probe) runEnds(_, _ int32, _ unit.Time) {
 		p.log.Counters[i].Close()
 	}
 }
+
+// noSpans is where those of a flow are that no link has cost any time.
+const noSpans = -1
 
 // put sets an element of a list that grows as need be.
 func put(list []int32, i, value int32) []int32 {

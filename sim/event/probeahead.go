@@ -45,7 +45,7 @@ func (p *probe) stream(i int32) *streamProbe {
 
 // behind remembers that a message can only set out now because one before has left.
 func (p *probe) behind(m int32, at unit.Time, before int32) {
-	step := p.log.Messages[p.ofMessage[m]].Step
+	step := p.message(m).Step
 	r := p.record(m, at, before)
 	r.ByLeft, r.Step = true, step
 	if post := p.e.messages[m].post; post >= 0 {
@@ -57,10 +57,10 @@ func (p *probe) behind(m int32, at unit.Time, before int32) {
 // as a message that is no longer than that.
 func (p *probe) bufferHasRoom(i, _ int32, at unit.Time) {
 	s := &p.e.streams[i]
-	r := p.log.Messages[p.stream(i).flows]
+	r := *p.messages.At(int(p.stream(i).flows))
 	r.Bytes, r.Late, r.Arrived, r.To = unit.Bytes(s.want)-s.base, 0, 0, -1
-	p.holdFor(s.lane, int32(len(p.log.Messages)), inStep(s.key), at, false)
-	p.log.Messages = append(p.log.Messages, r)
+	p.holdFor(s.lane, int32(p.messages.Len()), inStep(s.key), at, false)
+	*p.messages.Next() = r
 }
 
 // What happens where large messages are asked for first.

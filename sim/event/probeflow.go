@@ -93,6 +93,15 @@ func (p *probe) lose(m int32, now unit.Time) {
 	if x.hop < 0 {
 		return
 	}
-	at := p.log.Messages[p.ofMessage[m]].Spans + int64(x.hop)
-	p.log.Spans[at] += model.LostTime(now-x.since, x.full, x.rate)
+	lost := model.LostTime(now-x.since, x.full, x.rate)
+	if lost == 0 {
+		return
+	}
+	r := p.message(m)
+	if r.Spans == noSpans {
+		route := &p.e.network.Routes[r.Route]
+		r.Spans = int64(p.spans.Len())
+		p.spans.Skip(int(route.To - route.From))
+	}
+	*p.spans.At(int(r.Spans) + int(x.hop)) += lost
 }

@@ -62,7 +62,7 @@ func (p *probe) bracketReady(i, number int32, at unit.Time) {
 			if v.Value <= 0 {
 				continue
 			}
-			if by := p.lanes[on].posts[v.Value-1]; p.log.Steps[by].End > p.stepEnd(c.by) {
+			if by := p.lanes[on].posts[v.Value-1]; p.steps.At(int(by)).End > p.stepEnd(c.by) {
 				c.what, c.by = model.EventPost, by
 			}
 		}
@@ -75,7 +75,7 @@ func (p *probe) stepEnd(step int32) unit.Time {
 	if step < 0 {
 		return 0
 	}
-	return p.log.Steps[step].End
+	return p.steps.At(int(step)).End
 }
 
 // bracketBegins remembers what a bracket has waited for besides.
@@ -162,7 +162,7 @@ func (p *probe) kernelBegins(i, _ int32, start unit.Time) {
 		c.what, c.by = model.Places, p.gpu.places[rank].step
 	}
 	p.addStep(i, start, c.what, c.by)
-	s := &p.log.Steps[p.log.Lanes[i].Last]
+	s := p.steps.At(int(p.log.Lanes[i].Last))
 	s.Dispatched = true
 	p.gpu.kernels[i] = -1
 	if p.log.Brackets == nil {

@@ -71,6 +71,7 @@ func TestTape(t *testing.T) {
 		tells := newEngine(s, &env)
 		tells.logTo(want)
 		require.NoError(t, tells.run())
+		want.Read()
 		require.Equal(t, tells.finished(), e.finished(), "%d", i)
 		if int64(len(e.tape.times)) < int64(len(want.Steps))+e.tape.hops {
 			prompt++

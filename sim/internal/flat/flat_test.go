@@ -125,3 +125,31 @@ func TestAdd(t *testing.T) {
 	}
 	require.Equal(t, []int{7}, Add(nil, 7, 0))
 }
+
+// TestList: what is in a list stays where it is and is all that a slice would have.
+func TestList(t *testing.T) {
+	var l List[int]
+	var want []int
+	var first *int
+	rng := rand.New(rand.NewPCG(3, 1))
+	for l.Len() < 5*piece {
+		if rng.IntN(300) == 0 {
+			n := rng.IntN(3 * piece)
+			l.Skip(n)
+			want = append(want, make([]int, n)...)
+			continue
+		}
+		x := rng.IntN(100)
+		at := l.Next()
+		*at = x
+		if want = append(want, x); len(want) == 1 {
+			first = at
+		}
+	}
+	require.Equal(t, len(want), l.Len())
+	require.Same(t, first, l.At(0))
+	for i, x := range want {
+		require.Equal(t, x, *l.At(i))
+	}
+	require.Equal(t, append([]int{7}, want...), l.AppendTo([]int{7}))
+}

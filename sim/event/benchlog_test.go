@@ -1,0 +1,172 @@
+//go:build unix
+
+package event
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/device"
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/sim/simtest"
+	"collsim/unit"
+)
+
+// recorded is a run of which a log is asked for.
+type recorded struct {
+	name     string
+	schedule func(t testing.TB) *schedule.Schedule
+	env      func(env *model.Env)
+}
+
+// recordedKinds is a run of every kind of which a log costs something of its own.
+func recordedKinds() []recorded {
+	ring := func(t testing.TB) *schedule.Schedule {
+		return simtest.Build(t, simtest.RingPlan(128, 1<<24))
+	}
+	channels := func(t testing.TB) *schedule.Schedule {
+		p := simtest.RingPlan(128, 1<<24)
+		p.Channels = 2
+		return simtest.Build(t, p)
+	}
+	parts := func(t testing.TB) *schedule.Schedule { return composed(t, ring(t), channels(t)) }
+	direct := func(t testing.TB) *schedule.Schedule {
+		return simtest.Build(t, simtest.DirectPlan(64, 1<<20))
+	}
+	fifo := func(env *model.Env) { env.Sharing = model.FIFO }
+	fluid := func(env *model.Env) { env.Sharing = model.Fluid }
+	gpu := func(env *model.Env) {
+		env.Device, _ = device.Lookup("h100-sxm")
+		env.Sharing = model.Fluid
+	}
+	on := func(sharing model.Sharing, set func(d *device.Device)) func(env *model.Env) {
+		return func(env *model.Env) {
+			env.Sharing = sharing
+			set(&env.Device)
+		}
+	}
+	offload := func(d *device.Device) { d.Offload, d.Queue, d.LaneRate = true, 4, 30*simtest.GBs }
+	buffer := func(d *device.Device) { d.SendBuffer = 1 << 18 }
+	asks := func(d *device.Device) { d.EagerLimit, d.ReceivesAhead = 1<<10, 2 }
+	return []recorded{
+		{"gpu", ring, gpu},
+		{"gpu-2-channels", channels, gpu},
+		{"gpu-parts", parts, gpu},
+		{"gpu-fifo", ring, func(env *model.Env) { gpu(env); fifo(env) }},
+		{"segments", ring, func(env *model.Env) { fifo(env); env.Segment = 1 << 14 }},
+		{"store-forward", ring, func(env *model.Env) { fifo(env); env.Switching = model.StoreForward }},
+		{"fluid-2-channels", channels, fluid},
+		{"fluid-direct", direct, fluid},
+		{"parts-fluid", parts, fluid},
+		{"parts-fifo", parts, fifo},
+		{"pairwise-fifo", pairwise, fifo},
+		{"pairwise-fluid", pairwise, fluid},
+		{"gets-fifo", gets, fifo},
+		{"offload-fifo", ring, on(model.FIFO, offload)},
+		{"buffer-fifo", ring, on(model.FIFO, buffer)},
+		{"rendezvous-fifo", ring, on(model.FIFO, asks)},
+	}
+}
+
+// composed is a schedule of parts one after the other, each on tensors of its own.
+func composed(t testing.TB, parts ...*schedule.Schedule) *schedule.Schedule {
+	var tensors []schedule.Tensor
+	var list []schedule.Part
+	for i, s := range parts {
+		part := schedule.Part{Schedule: s}
+		if i > 0 {
+			part.After = []int{i - 1}
+		}
+		for b := range schedule.Buffer(s.Buffers()) {
+			n := int64(1)
+			for rank := range s.Spec.Ranks {
+				n = max(n, s.Len(b, rank))
+			}
+			tensors = append(tensors, schedule.Tensor{Name: string(rune('a' + len(tensors))),
+				Type: s.TypeOf(b), Shape: collective.Shape{n}})
+			part.Memory = append(part.Memory,
+				schedule.Place{Tensor: schedule.FirstTensor + schedule.Buffer(len(tensors)-1)})
+		}
+		list = append(list, part)
+	}
+	s, err := schedule.Compose("parts", parts[0].Spec.Ranks, tensors, list)
+	require.NoError(t, err)
+	return s
+}
+
+// pairwise has a peer of its own in every round.
+func pairwise(t testing.TB) *schedule.Schedule {
+	p := simtest.DirectPlan(64, 1<<20)
+	p.Name, p.Lanes, p.Lane = "pairwise", 1, func(l *schedule.Lane) {
+		for i := 1; i < l.Ranks; i++ {
+			l.Send(l.Rank+i, l.In(l.Rank+i))
+			l.Recv(l.Rank-i, l.Out(l.Rank-i))
+		}
+		l.Copy(l.Out(l.Rank), l.In(l.Rank))
+	}
+	return simtest.Build(t, p)
+}
+
+// gets has every rank read from all others.
+func gets(t testing.TB) *schedule.Schedule {
+	p := simtest.DirectPlan(64, 1<<20)
+	p.Name, p.Lanes, p.Lane = "gets", 1, func(l *schedule.Lane) {
+		l.Copy(l.Out(l.Rank), l.In(l.Rank))
+		for i := 1; i < l.Ranks; i++ {
+			from := (l.Rank + i) % l.Ranks
+			l.Combine([]schedule.Region{l.Out(from)}, nil, l.Get(from, l.In(l.Rank)))
+		}
+	}
+	return simtest.Build(t, p)
+}
+
+// processorTime is what the process has had of processors, in nanoseconds.
+func processorTime(t testing.TB) int64 {
+	var u syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// BenchmarkRecord is what processor time a log costs a run of every kind: each turn is a run without,
+// one with a log for a critical path, one for a picture, garbage collected between them and never
+// meanwhile, and of each the least is told. Logs are not read.
+func BenchmarkRecord(b *testing.B) {
+	for _, c := range recordedKinds() {
+		b.Run(c.name, func(b *testing.B) {
+			s := c.schedule(b)
+			env := simtest.OnSwitch(b, s.Spec.Ranks, 25*simtest.GBs/2, 500*unit.Nanosecond)
+			c.env(&env)
+			defer debug.SetGCPercent(debug.SetGCPercent(-1))
+			least := [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}
+			steps := int64(0)
+			for b.Loop() {
+				for i := range least {
+					var log *model.Log
+					if i > 0 {
+						log = model.NewLog(&env, i > 1)
+					}
+					runtime.GC()
+					begin := processorTime(b)
+					r, err := Run(s, &env, log)
+					require.NoError(b, err)
+					least[i] = min(least[i], processorTime(b)-begin)
+					steps = r.Steps
+				}
+			}
+			ns := func(i int) float64 { return float64(least[i]) / float64(steps) }
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(ns(0), "ns/step")
+			for i, kind := range []string{"critical", "picture"} {
+				b.ReportMetric(ns(i+1)-ns(0), kind+"-ns")
+				b.ReportMetric(100*(ns(i+1)/ns(0)-1), kind+"-%")
+			}
+		})
+	}
+}
