@@ -127,7 +127,6 @@ type laneProbe struct {
 
 // flowProbe is a flow since its rate, or the link that limits it, last changed.
 type flowProbe struct {
-	full  uint64 // the rate that it would have alone
 	since unit.Time
 	hop   int32 // of its route; −1: the lane's pace
 	rate  uint64
@@ -169,9 +168,9 @@ func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) 
 	if !l.isKept() {
 		computes, sources = e.step.Kernel != nil, int32(len(e.step.From))
 	}
-	*p.steps.Next() = model.StepRecord{Start: start, Done: l.until.T, Bytes: e.moved,
-		Lane: i, Step: l.cursor.Step, By: by, Held: -1, Awaited: what, Computes: computes,
-		Sources: sources}
+	s := p.steps.Next() // field by field, as messages are
+	s.Start, s.Done, s.Bytes, s.Lane, s.Step = start, l.until.T, e.moved, i, l.cursor.Step
+	s.By, s.Held, s.Awaited, s.Computes, s.Sources = by, -1, what, computes, sources
 	log.Lanes[i].Last = number
 	p.lanes[i].held, p.lanes[i].heldUntil = -1, l.until.T
 	for _, c := range l.received() {
@@ -240,14 +239,14 @@ func (p *probe) stepSends(i, _ int32, at unit.Time) {
 // record remembers a message that is about to ask for its first link.
 func (p *probe) record(m int32, at unit.Time, by int32) *model.MessageRecord {
 	e, log, x := p.e, p.log, &p.e.messages[m]
-	route, n := &e.network.Routes[x.route], e.carried(m)
 	p.ofMessage = put(p.ofMessage, m, int32(p.messages.Len()))
 	r := p.messages.Next()
-	*r = model.MessageRecord{Since: at, Bytes: n, Spans: noSpans, Step: log.Lanes[x.lane].Last,
-		By: by, To: -1, Route: x.route, Peers: x.peers, Pacer: x.pacer}
+	r.Since, r.Bytes, r.Spans, r.Step = at, e.carried(m), noSpans, log.Lanes[x.lane].Last
+	r.By, r.To, r.Route, r.Peers, r.Pacer = by, -1, x.route, x.peers, x.pacer
 	if !e.isFluid && x.kind < copying {
 		r.Spans = int64(p.spans.Len())
-		p.spans.Skip(int(e.rules.Segments(n, route.Tree >= 0)) + int(route.To-route.From) - 1)
+		route := &e.network.Routes[x.route]
+		p.spans.Skip(int(e.rules.Segments(r.Bytes, route.Tree >= 0)) + int(route.To-route.From) - 1)
 	}
 	if e.late != nil {
 		r.Late = e.late[m]
@@ -262,6 +261,9 @@ func (p *probe) record(m int32, at unit.Time, by int32) *model.MessageRecord {
 // their first link decides nothing.
 func (p *probe) linkServes(i, link int32, at unit.Time) {
 	x := &p.e.packets[i]
+	if x.hop != x.begin && !x.isLast && p.log.Counters == nil {
+		return
+	}
 	if x.hop == x.begin || x.isLast {
 		k := p.message(x.message).Spans + int64(x.hop-x.begin)
 		if s := p.e.rules.Segment; s > 0 {

@@ -57,7 +57,9 @@ func (p *probe) behind(m int32, at unit.Time, before int32) {
 // as a message that is no longer than that.
 func (p *probe) bufferHasRoom(i, _ int32, at unit.Time) {
 	s := &p.e.streams[i]
-	r := *p.messages.At(int(p.stream(i).flows))
+	whole := p.messages.At(int(p.stream(i).flows))
+	p.lostBy(whole) // also what the flow loses from now on
+	r := *whole
 	r.Bytes, r.Late, r.Arrived, r.To = unit.Bytes(s.want)-s.base, 0, 0, -1
 	p.holdFor(s.lane, int32(p.messages.Len()), inStep(s.key), at, false)
 	*p.messages.Next() = r

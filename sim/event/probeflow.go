@@ -10,12 +10,7 @@ func (p *probe) flowStarts(m, _ int32, now unit.Time) {
 	for int(m) >= len(p.flows) {
 		p.flows = append(p.flows, flowProbe{})
 	}
-	e, x := p.e, &p.e.messages[m]
-	full := e.capOf(m)
-	if b := e.network.Routes[x.route].Slowest; b != unit.Unlimited {
-		full = min(full, model.FluidRate(b))
-	}
-	p.flows[m] = flowProbe{full: full, since: now, hop: -1}
+	p.flows[m] = flowProbe{since: now, hop: -1}
 }
 
 func (p *probe) flowEnds(m, _ int32, now unit.Time) {
@@ -93,15 +88,19 @@ func (p *probe) lose(m int32, now unit.Time) {
 	if x.hop < 0 {
 		return
 	}
-	lost := model.LostTime(now-x.since, x.full, x.rate)
+	lost := model.LostTime(now-x.since, p.e.fair.Alone(m), x.rate)
 	if lost == 0 {
 		return
 	}
-	r := p.message(m)
+	*p.spans.At(int(p.lostBy(p.message(m))) + int(x.hop)) += lost
+}
+
+// lostBy is where the spans of a flow are, made if need be.
+func (p *probe) lostBy(r *model.MessageRecord) int64 {
 	if r.Spans == noSpans {
 		route := &p.e.network.Routes[r.Route]
 		r.Spans = int64(p.spans.Len())
 		p.spans.Skip(int(route.To - route.From))
 	}
-	*p.spans.At(int(r.Spans) + int(x.hop)) += lost
+	return r.Spans
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"collsim/sim/internal/flat"
 	"collsim/trace"
 	"collsim/unit"
 )
@@ -30,8 +31,8 @@ func (c *Counter) Carry(n unit.Bytes, from, to unit.Time) {
 	if last := len(c.Samples) - 1; last >= 0 && c.Samples[last].At == from {
 		c.Samples[last] = trace.Sample{At: to, Value: total}
 	} else {
-		c.Samples = append(c.Samples, trace.Sample{At: from, Value: c.bytes},
-			trace.Sample{At: to, Value: total})
+		c.add(c.bytes, from)
+		c.add(total, to)
 	}
 	c.bytes = total
 }
@@ -77,7 +78,11 @@ func (c *Counter) settle(now unit.Time) {
 
 // Sample counts how many bytes the flows that are not over have carried up to a time.
 func (c *Counter) Sample(flowing unit.Bytes, now unit.Time) {
-	c.Samples = append(c.Samples, trace.Sample{At: now, Value: c.bytes + flowing})
+	c.add(c.bytes+flowing, now)
+}
+
+func (c *Counter) add(n unit.Bytes, at unit.Time) {
+	c.Samples = flat.Add(c.Samples, trace.Sample{At: at, Value: n}, 16)
 }
 
 // Close makes samples of the jumps, now that all are known.

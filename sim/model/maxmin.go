@@ -54,7 +54,8 @@ type Flow struct {
 	Rate, Next uint64
 	links      []int32
 	spots      []int32 // where it is among the flows of each of these
-	limit      uint64  // its cap
+	limit      uint64  // its cap, or NoCap where that holds nothing back
+	alone      uint64  // the rate that it would have if there were no others
 	told       int64   // the move of a link that it has last been told of
 	need       uint64  // B/s of which it gets less, whatever others do; 0: it has not begun
 }
@@ -139,7 +140,8 @@ func (x *MaxMin) Begin(f, route int32, limit uint64) {
 	if !isPlain(links, limit) {
 		x.crooked++
 	}
-	*y = Flow{links: links, spots: y.spots[:0], limit: limit, need: most>>unitShift + 1}
+	*y = Flow{links: links, spots: y.spots[:0], limit: limit, alone: most,
+		need: most>>unitShift + 1}
 	for i, h := range y.links {
 		l := &x.links[h]
 		y.spots = append(y.spots, int32(len(l.flows)))
@@ -211,6 +213,9 @@ func (x *MaxMin) Limit(f int32) int32 {
 	}
 	return -1
 }
+
+// Alone is the rate that a flow would have if there were no others.
+func (x *MaxMin) Alone(f int32) uint64 { return x.Flows[f].alone }
 
 // change remembers that a link has seen a change.
 func (x *MaxMin) change(l int32) {
