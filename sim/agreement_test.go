@@ -140,6 +140,10 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 			}
 		}
 	},
+	"ties": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
+		s := simtest.Tied(t, rng)
+		return s, simtest.TiedEnv(t, rng, s.Spec.Ranks)
+	},
 	"damaged": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 		s := simtest.Schedule(t, rng, false)
 		if rng.IntN(2) == 0 {

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -25,10 +26,10 @@ import (
 // TestUneven: with a few slow or late ranks and links, classes that are played with a time for each
 // rank tell what sim/event does.
 func TestUneven(t *testing.T) {
-	played, runs := 0, tier.Raced(30, 300, 6000)
+	played, runs := 0, tier.Raced(30, 3000, 30_000)
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 71))
-		s, env := agreementKinds["uneven"](t, rng)
+		s, env := agreementKinds[[]string{"uneven", "ties"}[i%2]](t, rng)
 		got, err := fold.RunUneven(s, &env)
 		var not *sim.NotFolded
 		if errors.As(err, &not) {
@@ -41,7 +42,7 @@ func TestUneven(t *testing.T) {
 		require.Equal(t, want, got, "run %d: %v on %s, %v", i, s, env.Graph.Preset, env.Sharing)
 		played++
 	}
-	require.Greater(t, played, runs/4)
+	require.Greater(t, played, runs/6)
 }
 
 // slowed is a ring, or whatever else, of so many ranks in nodes of eight, or on a switch, of which
@@ -107,4 +108,93 @@ func BenchmarkOneIsSlow(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestUnevenWaves: where things take no time, so that who comes first by its lane does not by its
+// wave (design §4), ranks are not played as if it did.
+func TestUnevenWaves(t *testing.T) {
+	const ns = unit.Nanosecond
+	for _, c := range []struct {
+		name, lanes string
+		latency     unit.Time
+		last        unit.Rate // of the links from the switch
+		switching   model.Switching
+	}{
+		// At 400 ns lane 0 signals, which takes no time, and then sends; lane 1 just sends.
+		{"a signal leaves at once", `
+  lane 0
+    copy in[0 x4] into out[0 x4] @0
+    signal to 1/3 @0
+    send out[0] to 1/3 @0
+  lane 1
+    recv from 3/2 into out[8] @0
+    copy in[4] into out[4] @0
+    send out[4] to 1/4 @0
+  lane 2
+    send in[8] to 1/1 @0
+  lane 3
+    wait from 3/0 @0
+    recv from 3/0 into out[16] @0
+  lane 4
+    recv from 3/1 into out[24] @0
+`, 100 * ns, simtest.GBs, model.CutThrough},
+		// At 200 ns the switch lets through at once what it has stored until then, and lane 0 answers;
+		// lane 1 just sends, after two messages that take another way.
+		{"what was stored comes at once", `
+  lane 0
+    recv from 3/2 into out[8 x2] @0
+    send out[8] to 1/3 @0
+  lane 1
+    send in[0] to 2/5 @0
+    send in[0] to 2/5 @0
+    send in[0] to 1/4 @0
+  lane 2
+    send in[8 x2] to 1/0 @0
+  lane 3
+    recv from 3/0 into out[16] @0
+  lane 4
+    recv from 3/1 into out[24] @0
+  lane 5
+    recv from 2/1 into out[32] @0
+    recv from 2/1 into out[33] @0
+`, 0, unit.Unlimited, model.StoreForward},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := schedule.Parse("schedule waves\ncollective all_reduce int8 sum\nranks 4\n" +
+				"count 10000\ngroup 4\ncut in block even 100\ncut out block even 100\nrank *" + c.lanes)
+			require.NoError(t, err)
+			var wires []topology.Wire
+			for i := range 4 {
+				me, other := fmt.Sprint("gpu", i), fmt.Sprint("gpu", (i+2)%4)
+				wires = append(wires, topology.Wire{From: me, To: "switch", Bandwidth: simtest.GBs},
+					topology.Wire{From: "switch", To: me, Bandwidth: c.last},
+					topology.Wire{From: me, To: other, Bandwidth: simtest.GBs})
+			}
+			for i := range wires {
+				wires[i].Latency = c.latency
+			}
+			g, err := topology.Links(4, wires)
+			require.NoError(t, err)
+			env := sim.Env{Graph: g, Device: device.Ideal(), Sharing: model.FIFO, Slots: 8,
+				Switching: c.switching}
+			env.Device.CopyRate = simtest.GBs
+			want, err := event.Run(s, &env, nil)
+			require.NoError(t, err)
+			lanes := len(want.LaneEnd) / 4
+			require.Equal(t, want.LaneEnd[0], want.LaneEnd[1]+100*ns, "%v", want.LaneEnd[:lanes])
+			_, err = fold.RunUneven(s, &env)
+			require.ErrorContains(t, err, "in another order")
+		})
+	}
+}
+
+// TestUnevenForever: time is counted no further by ranks that are played with a time for each.
+func TestUnevenForever(t *testing.T) {
+	s, env := slowed(t, "ring", 64, 5)
+	env.Device.Overhead = unit.Forever / 1000
+	_, err := fold.RunUneven(s, &env)
+	require.NoError(t, err)
+	env.Device.Overhead *= 10
+	_, err = fold.RunUneven(s, &env)
+	require.ErrorContains(t, err, "time is counted no further")
 }
