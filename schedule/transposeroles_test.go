@@ -81,3 +81,31 @@ func TestTransposeRoles(t *testing.T) {
 	}
 	require.Less(t, 4*roles, 3*of)
 }
+
+// TestTransposeRootsRole: a rank of the root's role, which sends what is no broadcast's, has a role
+// of its own in the transpose: only the root has an output there.
+func TestTransposeRootsRole(t *testing.T) {
+	plan := schedule.Plan{Name: "pairs", Spec: collective.Spec{Kind: collective.Broadcast,
+		Type: dtype.Int32, Ranks: 4, Count: 3},
+		Lane: func(l *schedule.Lane) {
+			if l.Rank%2 == 0 {
+				l.Send(l.Rank+1, l.Out(0))
+			} else {
+				l.Recv(l.Rank-1, l.Out(0))
+			}
+		}}
+	all, err := schedule.Build(plan)
+	require.NoError(t, err)
+	plan.Roles = func(rank int, peers []int32) (int64, []int32) {
+		return int64(rank % 2), append(peers, int32(rank^1))
+	}
+	s, err := schedule.Build(plan)
+	require.NoError(t, err)
+	require.Equal(t, 2, s.Roles())
+	want, err := schedule.Transpose(all, collective.Sum)
+	require.NoError(t, err)
+	got, err := schedule.Transpose(s, collective.Sum)
+	require.NoError(t, err)
+	require.Equal(t, want.String(), got.String())
+	require.Equal(t, 3, got.Roles())
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -91,7 +92,13 @@ func someText(rng *rand.Rand) string {
 		}
 	}
 	end := []string{"", "\n"}[rng.IntN(2)]
-	return strings.Join(lines, []string{"\n", "\r\n", "\n\n"}[rng.IntN(3)]) + end
+	text := []byte(strings.Join(lines, []string{"\n", "\r\n", "\n\n"}[rng.IntN(3)]) + end)
+	for rng.IntN(3) == 0 { // a few bytes are others
+		at := rng.IntN(len(text))
+		text = slices.Replace(text, at, min(at+rng.IntN(3), len(text)),
+			[]byte([]string{"", "\n", "\r", "\x00", "/*", "*/", "//", "{", "}", "\nrank", "9"}[rng.IntN(11)])...)
+	}
+	return string(text)
 }
 
 // TestFarLine: what goes wrong far behind is told with its line, and so is an end that is broken.
