@@ -42,7 +42,8 @@ func TestRates(t *testing.T) {
 					continue
 				}
 				limit := NoCap
-				if isPaced && rng.IntN(2) == 0 {
+				isAny := !isPlainly || seed%3 == 1 && rng.IntN(20) == 0 // of what a ladder knows nothing
+				if (isPaced || isPlainly && isAny) && rng.IntN(2) == 0 {
 					limit = FluidRate(unit.Rate(1+rng.IntN(3_000))) + rng.Uint64N(2)
 					if isSmall {
 						limit = 1 + rng.Uint64N(300)
@@ -50,7 +51,7 @@ func TestRates(t *testing.T) {
 				}
 				route := int32(rng.IntN(len(x.network.Routes)))
 				y := &x.network.Routes[route]
-				if y.Slowest != unit.Unlimited && (!isPlainly || isPlain(x.network.LinksOf(y), NoCap)) {
+				if y.Slowest != unit.Unlimited && (isAny || isPlain(x.network.LinksOf(y), NoCap)) {
 					x.Begin(f, route, limit)
 					present[f] = true
 				}
