@@ -93,10 +93,10 @@ func someText(rng *rand.Rand) string {
 	}
 	end := []string{"", "\n"}[rng.IntN(2)]
 	text := []byte(strings.Join(lines, []string{"\n", "\r\n", "\n\n"}[rng.IntN(3)]) + end)
+	others := []string{"", "\n", "\r", "\x00", "/*", "*/", "//", "{", "}", "\nrank", "9"}
 	for rng.IntN(3) == 0 { // a few bytes are others
-		at := rng.IntN(len(text))
-		text = slices.Replace(text, at, min(at+rng.IntN(3), len(text)),
-			[]byte([]string{"", "\n", "\r", "\x00", "/*", "*/", "//", "{", "}", "\nrank", "9"}[rng.IntN(11)])...)
+		at, by := rng.IntN(len(text)), rng.IntN(len(others))
+		text = slices.Replace(text, at, min(at+rng.IntN(3), len(text)), []byte(others[by])...)
 	}
 	return string(text)
 }
