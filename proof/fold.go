@@ -37,11 +37,13 @@ type folding struct {
 	widths   []schedule.Width // of messages, by handle
 	torn     bool             // operands of other ranks do not stand as those of rank 0 do
 	length   int64            // of an input
-	sums     map[*value]sum   // how values were made, of copies that are added
+	sums     map[*value]sum   // how values were made that are here, or of copies that are added
+	last     [2]*value        // one that is here, and as it has come from a rank
 	all      []seg            // what resolve and apart have made last
 }
 
-// sum is left plus right, which was translated so that its block was left's.
+// sum is left plus right, which was translated so that its block was left's; without a right it is
+// left, translated.
 type sum struct {
 	left, right *value
 	by          int32
@@ -85,9 +87,9 @@ func foldingOf(s *schedule.Schedule, o Options) (*folding, string) {
 	}
 	if f.strips = strips[schedule.Input]; f.strips == nil {
 		f.copies, f.strips = true, []schedule.Strip{{Off: 0, Size: f.length}}
-		if spec.Kind == collective.AllReduce {
-			f.sums = map[*value]sum{}
-		}
+	}
+	if !f.copies || spec.Kind == collective.AllReduce {
+		f.sums = map[*value]sum{}
 	}
 	return f, ""
 }
@@ -143,9 +145,13 @@ func (f *folding) block(off int64) (s *schedule.Strip, block int32, left int64) 
 }
 
 // arrive appends what has come from a rank, as it is seen from here.
-func (f *folding) arrive(into, segs []seg, from int32) []seg {
-	from = f.moves(from)
+func (f *folding) arrive(into, segs []seg, rank int32) []seg {
+	from := f.moves(rank)
+	f.last = [2]*value{}
 	for _, g := range segs {
+		if isHere(g.v) {
+			g.v = f.fromRank(g.v, rank)
+		}
 		if g.v == nil || g.v == spoilt {
 			into = appendSeg(into, g)
 			continue
@@ -206,49 +212,6 @@ func (f *folding) together(block, by int32) int32 {
 	return f.ranks - block
 }
 
-// own is the value of rank 0's own input of an iteration: whatever the block, it is of rank 0. It
-// has no runs, since these differ from block to block.
-func (f *folding) own(iteration int) *value {
-	if f.copies {
-		return inputOf(int32(iteration) * f.ranks)
-	}
-	return &value{tree: uint64(iteration)}
-}
-
-func isOwn(v *value) bool { return v != nil && v != spoilt && len(v.runs) == 0 }
-
-// leaf is rank 0's own input as seen from a block.
-func (f *folding) leaf(own *value, block int32) *value {
-	return inputOf(int32(own.tree)*f.ranks + f.group.Sub(0, f.moves(block)))
-}
-
-// resolve makes values of rank 0's own inputs, block by block.
-func (f *folding) resolve(segs []seg) []seg {
-	if !slices.ContainsFunc(segs, func(g seg) bool { return isOwn(g.v) }) {
-		return segs
-	}
-	if len(segs) == 1 { // nearly always
-		if _, block, n := f.block(segs[0].off); segs[0].n <= n {
-			segs[0].v = f.leaf(segs[0].v, block)
-			return segs
-		}
-	}
-	all := f.all[:0]
-	for _, g := range segs {
-		for ; isOwn(g.v) && g.n > 0; g.n -= min(g.n, all[len(all)-1].n) {
-			_, block, n := f.block(g.off)
-			n = min(n, g.n)
-			all = append(all, seg{n, f.leaf(g.v, block), g.off})
-			g.off += n
-		}
-		if g.n > 0 {
-			all = appendSeg(all, g)
-		}
-	}
-	f.all = all
-	return append(segs[:0], all...)
-}
-
 // apart cuts segments of copies where these end.
 func (f *folding) apart(segs []seg) []seg {
 	if !slices.ContainsFunc(segs, func(g seg) bool {
@@ -277,6 +240,11 @@ func (f *folding) aligned(x, y seg) (seg, seg, int32) {
 	y.v = f.moved(y.v, by)
 	x.off, y.off = x.off%f.length, y.off%f.length
 	return x, y, by
+}
+
+// translated is an input translated, of the same iteration.
+func (f *folding) translated(input, by int32) int32 {
+	return input/f.ranks*f.ranks + f.group.Add(input%f.ranks, by)
 }
 
 // moved is a value with its ranks translated.
@@ -326,10 +294,9 @@ func (f *folding) seen(c cell, n int64) (cell, int64) {
 		return c, n
 	}
 	_, block, left := f.block(c.off)
-	if isOwn(c.v) {
-		c.v = f.leaf(c.v, block)
+	if !c.v.here {
+		c.v = f.moved(c.v, f.moves(block))
 	}
-	c.v = f.moved(c.v, f.moves(block))
 	if f.copies {
 		c.off %= f.length
 	}

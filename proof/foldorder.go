@@ -17,6 +17,10 @@ func (f *folding) keepsOrder(x, y seg, from int32) bool {
 	for i := len(f.group) - 1; i >= 0 && from/weight >= f.group[i]; i-- {
 		weight *= f.group[i]
 	}
+	if x.v.here {
+		return within(x.v.runs, 0, weight, f.ranks) &&
+			within(y.v.runs, from/weight*weight, weight, f.ranks)
+	}
 	for n := min(x.n, y.n); n > 0; {
 		_, block, left := f.block(x.off)
 		if !f.within(x.v, block, 0, weight) || !f.within(y.v, block, from/weight*weight, weight) {
@@ -30,8 +34,13 @@ func (f *folding) keepsOrder(x, y seg, from int32) bool {
 // within reports whether all inputs of a value, as rank 0 sees it in a block, are of n ranks from
 // first on.
 func (f *folding) within(v *value, block, first, n int32) bool {
-	for _, r := range f.movedRuns(nil, v.runs, f.moves(block)) {
-		from, to := r.from%f.ranks, (r.to-1)%f.ranks
+	return within(f.movedRuns(nil, v.runs, f.moves(block)), first, n, f.ranks)
+}
+
+// within reports whether runs are of n ranks from first on.
+func within(runs []run, first, n, ranks int32) bool {
+	for _, r := range runs {
+		from, to := r.from%ranks, (r.to-1)%ranks
 		if from > to || from < first || to >= first+n {
 			return false
 		}
@@ -60,13 +69,18 @@ func (v *verifier) sameTreeFolded() bool {
 	var first, trees []seg
 	for _, s := range f.strips {
 		whole := schedule.Span{Off: base + s.Off, Len: s.Size * int64(f.ranks)}
-		if trees = m.trees(trees[:0], whole); len(trees) == 1 {
+		segs := f.resolve(m.read(nil, whole))
+		if !slices.ContainsFunc(segs, func(g seg) bool { return g.v.tree != segs[0].v.tree }) {
 			continue
 		}
-		m.divideAll() // before it is cut block by block
 		first = first[:0]
-		for b := range int64(f.ranks) {
-			trees = m.trees(trees[:0], schedule.Span{Off: base + s.Off + b*s.Size, Len: s.Size})
+		for b := range f.ranks {
+			trees = trees[:0]
+			for left := s.Size; left > 0; {
+				n := min(left, segs[0].n)
+				trees = appendTree(trees, n, segs[0].v)
+				segs, left = skip(segs, n), left-n
+			}
 			if b == 0 {
 				first = append(first, trees...)
 			} else if !slices.Equal(first, trees) {
@@ -118,8 +132,10 @@ func (f *folding) alike(a, b *value) bool {
 func (f *folding) tree(v *value, by int32) uint64 {
 	s, isSum := f.sums[v]
 	if !isSum {
-		from := v.runs[0].from
-		return inputTree(from/f.ranks*f.ranks + f.group.Add(from%f.ranks, by))
+		return inputTree(f.translated(v.runs[0].from, by))
+	}
+	if s.right == nil {
+		return f.tree(s.left, f.group.Add(s.by, by))
 	}
 	return scramble(f.tree(s.left, by) + f.tree(s.right, f.group.Add(s.by, by)))
 }

@@ -124,12 +124,17 @@ func (v *verifier) sameTree() bool {
 func (m *store) trees(trees []seg, s schedule.Span) []seg {
 	from, to := m.cover(s)
 	for i := from; i < to; i++ {
-		n, tree := m.end(i)-m.starts[i], int64(m.cells[i].v.tree)
-		if k := len(trees) - 1; k >= 0 && trees[k].off == tree {
-			trees[k].n += n
-			continue
-		}
-		trees = append(trees, seg{n: n, off: tree})
+		trees = appendTree(trees, m.end(i)-m.starts[i], m.cells[i].v)
 	}
 	return trees
+}
+
+// appendTree appends the tree of a value, of n elements.
+func appendTree(trees []seg, n int64, v *value) []seg {
+	tree := int64(v.tree)
+	if k := len(trees) - 1; k >= 0 && trees[k].off == tree {
+		trees[k].n += n
+		return trees
+	}
+	return append(trees, seg{n: n, off: tree})
 }

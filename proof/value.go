@@ -16,6 +16,7 @@ type value struct {
 	ordered bool   // the operands stand in rank order
 	own     bool   // the input of the rank that made it is known to be in it: see linear
 	placed  bool   // runs are counted from the rank that holds it: see placed
+	here    bool   // runs are as rank 0 counts, whatever the block; it has no tree: see folding
 	scaled  int32  // how often it was scaled
 	small   [2]run // memory of runs, most have one or two
 }
@@ -43,6 +44,14 @@ func inputOf(rank int32) *value {
 	v.small[0] = run{rank, rank + 1, 1}
 	v.runs = v.small[:1]
 	return v
+}
+
+// inputs is how many inputs are in a value.
+func (v *value) inputs() (n int64) {
+	for _, r := range v.runs {
+		n += int64(r.to-r.from) * int64(r.times)
+	}
+	return n
 }
 
 // inputTree is the tree of an input.
