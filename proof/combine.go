@@ -45,7 +45,8 @@ func (v *verifier) combine(at *schedule.Visit, a, b []seg) []seg {
 	if v.fold != nil && v.fold.copies {
 		a, b = v.fold.apart(a), v.fold.apart(b)
 	} else if v.fold != nil && (v.keepsApart || !v.fold.isWide(a, b)) {
-		a, b = v.fold.resolve(a), v.fold.resolve(b)
+		a = v.fold.resolve(a, &v.fold.seenOne[0]) // which nobody has once they are combined
+		b = v.fold.resolve(b, &v.fold.seenOne[1])
 	}
 	if len(a) == 1 && len(b) == 1 && a[0].n == b[0].n && v.formulas == nil { // nearly always
 		a[0].v = v.plus(at, a[0], b[0])

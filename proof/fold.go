@@ -39,6 +39,7 @@ type folding struct {
 	length   int64            // of an input
 	sums     map[*value]sum   // how values were made that are here, or of copies that are added
 	last     [2]*value        // one that is here, and as it has come from a rank
+	seenOne  [2]value         // operands that are combined
 	all      []seg            // what resolve and apart have made last
 }
 

@@ -69,7 +69,7 @@ func (v *verifier) sameTreeFolded() bool {
 	var first, trees []seg
 	for _, s := range f.strips {
 		whole := schedule.Span{Off: base + s.Off, Len: s.Size * int64(f.ranks)}
-		segs := f.resolve(m.read(nil, whole))
+		segs := f.resolve(m.read(nil, whole), new(value))
 		if !slices.ContainsFunc(segs, func(g seg) bool { return g.v.tree != segs[0].v.tree }) {
 			continue
 		}

@@ -31,15 +31,14 @@ func (f *folding) fromRank(v *value, rank int32) *value {
 	return moved
 }
 
-// fromBlock is a value that is here as it is seen from a block.
-func (f *folding) fromBlock(v *value, block int32) *value {
+// fromBlock makes a value what one that is here is as it is seen from a block.
+func (f *folding) fromBlock(seen, v *value, block int32) *value {
 	by := f.group.Sub(0, f.moves(block))
 	if r := v.runs[0]; len(v.runs) == 1 && r.to == r.from+1 && r.times == 1 { // nearly always
-		seen := inputOf(f.translated(r.from, by))
-		seen.scaled = v.scaled
+		seen.input(f.translated(r.from, by)).scaled = v.scaled
 		return seen
 	}
-	seen := &value{tree: f.tree(v, by), ordered: v.ordered, scaled: v.scaled}
+	*seen = value{tree: f.tree(v, by), ordered: v.ordered, scaled: v.scaled}
 	seen.runs = f.movedRuns(seen.small[:0], v.runs, by)
 	return seen
 }
@@ -68,14 +67,15 @@ func (f *folding) isWide(a, b []seg) bool {
 	return inputs > 0 && inputs <= blocks && blocks <= 4*int64(f.ranks)/inputs
 }
 
-// resolve makes values that are here such as are seen from their blocks, block by block.
-func (f *folding) resolve(segs []seg) []seg {
+// resolve makes values that are here such as are seen from their blocks, block by block: if there
+// is only one, in the memory of some value.
+func (f *folding) resolve(segs []seg, one *value) []seg {
 	if !slices.ContainsFunc(segs, func(g seg) bool { return isHere(g.v) }) {
 		return segs
 	}
 	if len(segs) == 1 { // nearly always
 		if _, block, n := f.block(segs[0].off); segs[0].n <= n {
-			segs[0].v = f.fromBlock(segs[0].v, block)
+			segs[0].v = f.fromBlock(one, segs[0].v, block)
 			return segs
 		}
 	}
@@ -84,7 +84,7 @@ func (f *folding) resolve(segs []seg) []seg {
 		for ; isHere(g.v) && g.n > 0; g.n -= min(g.n, all[len(all)-1].n) {
 			_, block, n := f.block(g.off)
 			n = min(n, g.n)
-			all = append(all, seg{n, f.fromBlock(g.v, block), g.off})
+			all = append(all, seg{n, f.fromBlock(new(value), g.v, block), g.off})
 			g.off += n
 		}
 		if g.n > 0 {

@@ -112,7 +112,7 @@ func sameElements(t *testing.T, folded, all *verifier, seen map[string]int) {
 			if f.sums[s.right].left != nil && f.sums[s.right].right == nil {
 				seen["a sum, moved"]++
 			}
-			require.Equal(t, y.v.tree, f.fromBlock(x.v, 0).tree)
+			require.Equal(t, y.v.tree, f.fromBlock(new(value), x.v, 0).tree)
 		case block == 0:
 			require.Equal(t, y.v.tree, x.v.tree)
 			seen["as seen from its block"]++

@@ -159,8 +159,8 @@ func (v *verifier) load(at *schedule.Visit, into []seg, rank int, r *schedule.Re
 		v.access(m, span, of, at.Index, how)
 		into = m.read(into, span)
 	}
-	if v.fold != nil && !v.s.Spec.Kind.Reduces() {
-		into = v.fold.resolve(into)
+	if v.fold != nil && !v.fold.copies && !v.s.Spec.Kind.Reduces() {
+		into = v.fold.resolve(into, new(value))
 	}
 	if i := slices.IndexFunc(into, unwritten); i < 0 {
 		return into

@@ -39,8 +39,11 @@ type seg struct {
 // spoilt is the value of elements whose mistake has been reported already.
 var spoilt = &value{}
 
-func inputOf(rank int32) *value {
-	v := &value{tree: inputTree(rank), ordered: true}
+func inputOf(rank int32) *value { return new(value).input(rank) }
+
+// input makes a value an input.
+func (v *value) input(rank int32) *value {
+	*v = value{tree: inputTree(rank), ordered: true}
 	v.small[0] = run{rank, rank + 1, 1}
 	v.runs = v.small[:1]
 	return v

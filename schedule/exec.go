@@ -185,7 +185,8 @@ func (x *executor) run() error {
 func (x *executor) advance(lane int32) error {
 	l := &x.lanes[lane]
 	p := x.programs[l.rank]
-	for {
+	var before Cursor
+	for isFirst := true; ; isFirst = false {
 		if l.cursor.Done() {
 			l.waits = forRank
 			x.left[l.rank]--
@@ -194,7 +195,11 @@ func (x *executor) advance(lane int32) error {
 			}
 			return nil
 		}
-		p.Load(&l.cursor, &x.step)
+		if isFirst {
+			p.Load(&l.cursor, &x.step)
+		} else {
+			p.loadNext(&before, &l.cursor, &x.step)
+		}
 		if !l.performed {
 			if !x.ready(lane, l) {
 				return nil
@@ -207,6 +212,7 @@ func (x *executor) advance(lane int32) error {
 			l.performed, l.waits = true, forReceive
 			return nil
 		}
+		before = l.cursor
 		x.end(lane, l)
 	}
 }

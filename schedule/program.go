@@ -181,6 +181,23 @@ func (p *Program) Load(c *Cursor, s *Step) {
 	p.settle(s)
 }
 
+// loadNext is Load where s holds what Load has written of the step before. REQUIRES: before is the
+// cursor as it was then, and one Next before c.
+func (p *Program) loadNext(before, c *Cursor, s *Step) {
+	d := c.depth - 1
+	if p.parts != nil || p.rank != 0 || p.peers != nil || p.team != nil || s.Ranked || d < 0 ||
+		before.pc != c.pc || before.depth != c.depth ||
+		before.iterated[d]+1 != c.iterated[d] {
+		p.Load(c, s)
+		return
+	}
+	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
+	if strides := l.strides; len(strides) > int(c.depth) && strides[c.depth] != nil {
+		s.shift(strides[c.depth], 1) // rank 0 is not translated: what is settled is settled again
+		p.settle(s)
+	}
+}
+
 // settle reduces peers and blocks modulo their numbers and translates them to the rank.
 func (p *Program) settle(s *Step) {
 	if s.Ranked && p.origin(&s.From[0]) > p.origin(&s.From[1]) {
