@@ -102,9 +102,9 @@ func TestProgramFaults(t *testing.T) {
 	}
 }
 
-// TestHangOfSeveral: who waits for whom is told of ranks on several GPUs, and of what is in a
+// testHangOfSeveral: who waits for whom is told of ranks on several GPUs, and of what is in a
 // graph, step by step where a timeline is asked for.
-func TestHangOfSeveral(t *testing.T) {
+func testHangOfSeveral(t *testing.T) {
 	whole := graphed(t, ring(t), func(int) int32 { return 1 })
 	for _, c := range []struct {
 		options string
@@ -130,8 +130,12 @@ func TestHangOfSeveral(t *testing.T) {
 }
 
 // TestHang: a device that does not end what it was given is told after the timeout, with who waits
-// for whom; so is a call that does not return. The executor can be used again.
+// for whom; so is a call that does not return. The executor can be used again. It waits while
+// machines play, which are processes of their own; nothing else is on this one's device then.
 func TestHang(t *testing.T) {
+	standinPath(t)
+	t.Parallel()
+	t.Run("several", testHangOfSeveral)
 	s := ring(t)
 	job := func(timeout time.Duration) *hw.Job {
 		return &hw.Job{Schedule: s, Inputs: hwtest.AnyInputs(s, rand.New(rand.NewPCG(1, 1))),

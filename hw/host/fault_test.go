@@ -111,7 +111,8 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// TestLostRank: a rank that is killed, or stopped, is named within the timeout.
+// TestLostRank: a rank that is killed, or stopped, is named within the timeout, and so is one that
+// never comes.
 func TestLostRank(t *testing.T) {
 	nothingLeft(t)
 	for _, c := range []struct {
@@ -143,6 +144,13 @@ func TestLostRank(t *testing.T) {
 			agree(t, h, ringOf(t, 4, 10, dtype.Int8), hw.Env{})
 		})
 	}
+	t.Run("never there", func(t *testing.T) {
+		t.Parallel() // it is mostly waiting
+		h := open(t, Config{Transport: TCP, Listen: "127.0.0.1:0", Hosts: []string{"", "far"},
+			Announce: func(ranks []Rendezvous) { require.Len(t, ranks, 1) }})
+		_, err := h.Run(context.Background(), endless(t, 2, time.Second))
+		require.EqualError(t, err, "hw: rank 1: wait: timeout: 1s was not enough to come")
+	})
 }
 
 // speakNonsense speaks to an address as no rank does.
@@ -211,15 +219,6 @@ func TestLostAtEveryRank(t *testing.T) {
 	for range 3 {
 		require.EqualError(t, <-ended, err.Error())
 	}
-}
-
-// TestMissing: a rank that never comes is named.
-func TestMissing(t *testing.T) {
-	nothingLeft(t)
-	h := open(t, Config{Transport: TCP, Listen: "127.0.0.1:0", Hosts: []string{"", "far"},
-		Announce: func(ranks []Rendezvous) { require.Len(t, ranks, 1) }})
-	_, err := h.Run(context.Background(), endless(t, 2, time.Second))
-	require.EqualError(t, err, "hw: rank 1: wait: timeout: 1s was not enough to come")
 }
 
 // TestCancel: a context that ends, ends the run, with its cause.
