@@ -49,8 +49,8 @@ func narrowIsEncode[T F16 | BF16 | E4M3 | E5M2](t *testing.T, f *format) {
 	Narrow(got, wide)
 	Narrow(from, single)
 	for i, x := range wide {
-		require.Equal(t, T(f.round(x)), got[i], "%v %v", Of[T](), x)
-		require.Equal(t, T(f.round(float64(single[i]))), from[i], "%v %v", Of[T](), single[i])
+		equal(t, T(f.round(x)), got[i], x)
+		equal(t, T(f.round(float64(single[i]))), from[i], single[i])
 	}
 }
 

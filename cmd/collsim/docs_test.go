@@ -41,6 +41,7 @@ var costly = map[string]bool{
 	"example:mlp":                 true,
 	"sum.toml --quiet":            true,
 	"trees.toml":                  true,
+	"example:ring --set topology.ranks=4 --timeline - --quiet":                                  true,
 	"docs/published/gather-matmul.toml --set sweep.device.l2=[0,52428800] --pivot time --quiet": true,
 	"example:mlp --set program.gradient=full --only lowering.pipeline=off":                      true,
 }
@@ -50,6 +51,7 @@ var costly = map[string]bool{
 var repeated = map[string]bool{
 	"example:training-step --set sweep.topology.nodes=[1,8] --set check.proof=false " +
 		"--set check.numbers=false --pivot exposed_ps --quiet": true,
+	"choice.toml --pivot busbw --across ranks --only topology.preset=ring": true,
 }
 
 // ofNumbers are the lines that say whether and how numbers were checked, and the commands that are
