@@ -40,6 +40,7 @@ const (
 	foldFlowHopTime     = 780   // or, where its way is long, each link on it;
 	foldLaneTime        = 30000 // a lane of it beside the first,
 	foldRankTime        = 250   // and a rank that another one stands for,
+	unevenStepTime      = 850   // a step of a class whose ranks each have a time,
 	classFlowTime       = 160   // and a connection of one where it is to be found what class it is of,
 	classQueueTime      = 430   // or first come first served,
 	classOdd            = 2.8   // so many times that of no power of two, of which fewer are alike
@@ -187,6 +188,18 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 		return byEvent(s, p, w) + float64(sweptInVain*min(swept, 1e-9*messages*connection))
 	}
 	return byEvent(s, p, w)
+}
+
+// unevenly is what a simulation takes of which so many ranks are played with a time for each rank
+// that they stand for, in seconds. A network of which links are changed is listed.
+func unevenly(s *schedule.Schedule, p *scenarios.Point, w work, played int64) float64 {
+	ranks := float64(s.Spec.Ranks)
+	spent := float64(foldRankTime*ranks) +
+		float64(unevenStepTime*float64(w.steps)*float64(played)/ranks)
+	if isListed(p) {
+		spent += float64(listTime * float64(linksOf(p)))
+	}
+	return 1e-9 * spent
 }
 
 // sweeps reports whether ranks are swept that are all played, if the guess is right.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/internal/tier"
 	"collsim/run"
 )
 
@@ -109,5 +110,38 @@ func TestEstimateOfEngines(t *testing.T) {
 		t.Logf("%s %s %d: %.4f s", c.engine, c.algorithm, c.ranks, e.Seconds)
 		ratio := e.Seconds / c.seconds
 		require.True(t, 0.3 <= ratio && ratio <= 3, "%s: %v s", text, e.Seconds)
+	}
+}
+
+// TestEstimateOfUneven holds estimates of a class that is played with a time for each of its ranks
+// against what they took, as above: of rank 5 slower by half, or its link up.
+func TestEstimateOfUneven(t *testing.T) {
+	rank := "[[topology.rank]]\nmatch = \"5\"\nslowdown = 1.5\n"
+	link := "[[topology.link]]\nmatch = \"gpu5->switch\"\nbandwidth = \"50 %\"\n"
+	for _, c := range []struct {
+		ranks              int
+		slow, algorithm    string
+		seconds, mebibytes float64
+	}{
+		{1 << 20, rank, "ring", 1.40, 79},
+		{1 << 20, link, "ring", 3.65, 648},
+		{1 << 16, link, "ring", 0.21, 59},
+		{1 << 12, rank, "recursive-doubling", 0.21, 45}, // event: it refuses
+	} {
+		if c.ranks > 1<<16 && !tier.Long {
+			continue
+		}
+		text := fmt.Sprintf("[topology]\npreset = \"switch\"\nranks = %d\nbandwidth = \"100 Gbit/s\"\n"+
+			"latency = \"500 ns\"\n%s[device]\noverhead = \"1 us\"\nreduce_rate = \"400 GB/s\"\n"+
+			"lane_rate = \"20 GB/s\"\n[collective]\nkind = \"all_reduce\"\nalgorithm = %q\n"+
+			"bytes = \"4 MiB\"\n[check]\nproof = false\nnumbers = false\n", c.ranks, c.slow, c.algorithm)
+		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
+		require.NoError(t, err)
+		e, err := s.Estimate(s.Points[0])
+		require.NoError(t, err)
+		t.Logf("%d %s: %.2f s, %v", c.ranks, c.algorithm, e.Seconds, e.Memory)
+		seconds, memory := e.Seconds/c.seconds, float64(e.Memory)/(1<<20)/c.mebibytes
+		require.True(t, 1/1.6 <= seconds && seconds <= 1.6, "%s: %v s", text, e.Seconds)
+		require.True(t, 1/1.6 <= memory && memory <= 1.6, "%s: %v", text, e.Memory)
 	}
 }

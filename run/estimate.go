@@ -70,12 +70,13 @@ func (e *Estimate) add(m *made) {
 	var takes Takes
 	for _, member := range m.members {
 		w := workOf(member.schedule)
-		e.Played = playedOf(member.schedule, e.Point, w)
+		var isUneven bool
+		e.Played, isUneven = playedOf(member.schedule, e.Point, w)
 		w.look(member.schedule, e.Point, e.Played)
 		c := costOf(member.schedule, e.Point, w, member.teams)
 		u := takesOf(member.schedule, e.Point, w, member.teams, 1)
 		n := classesOf(member.schedule, e.Point, w)
-		if n > 0 {
+		if n > 0 || isUneven && !isListed(e.Point) {
 			e.folded++
 		}
 		if n = max(n, e.Played); n > 0 {
@@ -89,6 +90,10 @@ func (e *Estimate) add(m *made) {
 			}
 		}
 		c.simulate = playing(member.schedule, e.Point, w.times(int64(member.teams)), e.Played)
+		if isUneven {
+			c.simulate = unevenly(member.schedule, e.Point, w, e.Played)
+			u.Simulation += bytesOf(unevenLaneBytes * float64(w.lanes))
+		}
 		c.simulate += boundTime(member.schedule)
 		all = all.plus(c)
 		e.expect(m, member.schedule, &c)
@@ -106,22 +111,34 @@ func (e *Estimate) add(m *made) {
 	e.Takes = e.Takes.larger(takes)
 }
 
-// playedOf is how many ranks of a schedule are played for all; 0 where all are: what teams do
-// side by side is not folded.
-func playedOf(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
-	if e := p.Sim.Engine; e == scenarios.EventEngine || e == scenarios.SweepEngine || p.Teams != nil ||
+// playedOf is how many ranks of a schedule are played for all, and whether with a time for each of
+// these; 0 where all are played: what teams do side by side is not folded.
+func playedOf(s *schedule.Schedule, p *scenarios.Point, w work) (ranks int64, isUneven bool) {
+	e := p.Sim.Engine
+	if e == scenarios.EventEngine || e == scenarios.SweepEngine || p.Teams != nil ||
 		tooManyTiles(s, w) {
-		return 0
+		return 0, false
 	}
 	g, err := p.Topology.Graph()
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	env := envOf(p, g)
-	if n := sim.Played(s, &env); n > 0 {
-		return int64(n)
+	played := sim.Played
+	if e == scenarios.FoldEngine || s.Spec.Ranks >= sim.SweptFrom {
+		played = sim.PlayedEither
 	}
-	return branchClasses(s, env, w)
+	n, isUneven := played(s, &env)
+	if n == 0 {
+		return branchClasses(s, env, w), false
+	}
+	return int64(n), isUneven
+}
+
+// isListed reports whether a network lists its links, as where some are changed.
+func isListed(p *scenarios.Point) bool {
+	g, err := p.Topology.Graph()
+	return err != nil || g.IsListed()
 }
 
 // expect counts a check of numbers, so that Together knows it. Which algorithm will be checked of

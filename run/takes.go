@@ -41,10 +41,12 @@ const (
 	fluidPlaceBytes      = 300      // that flows,
 	simConnectionBytes   = 400      // the connection that it is on,
 	simHopBytes          = 12       // a link on its way,
-	sweptLaneBytes       = 7000     // and a lane, where ranks are swept
+	sweptLaneBytes       = 7000     // and a lane, where ranks are swept,
+	sweptConnectionBytes = 350      // and each but the first of its connections
 	peerBytes            = 100      // a peer of a lane, when these are counted
 	foldedConnections    = 8        // that a lane of a rank has at once which stands for others,
 	foldedRankBytes      = 16       // a rank that another one stands for,
+	unevenLaneBytes      = 40       // or a lane of it, where each has a time;
 	classedRankBytes     = 45       // where it is to be found which,
 	classedPeerBytes     = 13       // and a connection of it
 	tapeMessageBytes     = 100      // of a log of times, and what a critical path makes of it
@@ -126,7 +128,8 @@ func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads in
 		float64(n*(simConnectionBytes+float64(simHopBytes*w.hops))*float64(w.connections)) +
 		counted(w))
 	if sweeps(s, p) && (w.meet == 0 || p.Sim.Engine == scenarios.SweepEngine) {
-		t.Simulation = bytesOf(float64(sweptLaneBytes * float64(w.lanes)))
+		t.Simulation = bytesOf(float64(sweptLaneBytes*float64(w.lanes)) +
+			float64(sweptConnectionBytes*float64(max(w.connections-w.lanes, 0))))
 	}
 	if p.Check.Proof {
 		t.Proof = proofTakes(s, w)

@@ -148,7 +148,10 @@ func runKeys() []Key {
 			Doc: "What plays the schedule; the time is the same. Event plays every rank. Fold plays one " +
 				"of those that do the same, where it can prove that they do: the schedule has a group, " +
 				"its blocks are of one size, and the network, its routes, starts and slowdowns look the " +
-				"same from each of them. Sweep plays every rank, a row of steps at a time, in an order " +
+				"same from each of them. Where a few ranks or links are slow or late, it plays such " +
+				"ranks with a time for each, if what is late makes others late evenly, as in rings " +
+				"(best tries that from 1,024 ranks on). Sweep plays every rank, a row of steps at a " +
+				"time, in an order " +
 				"that it guesses and verifies: two-sided steps, and with fluid sharing flows that never " +
 				"meet on a link. Best is fold where that can be, else sweep if there are 1,024 ranks " +
 				"with a group, else event, as it is where a trace or the critical path is wanted; but " +

@@ -103,6 +103,8 @@ func singleKeys() []Key {
 			Example: `"200 us"`, Sweep: true, Doc: "When the rank enters the collective."},
 		{Path: "topology.rank.slowdown", kind: aFactor, min: 1, max: maxFactor, Default: "1",
 			Example: "1.5", Sweep: true,
-			Doc: "Factor on all that the rank's device takes time for; links keep their speed."},
+			Doc: "Factor on all that the rank's device takes time for; links keep their speed. " +
+				"With a few slow ranks among 1,024 or more, rings and the like are still played by " +
+				"fold."},
 	}
 }

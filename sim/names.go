@@ -56,8 +56,16 @@ func Classes(s *schedule.Schedule, env *Env) int { return fold.Classes(s, env) }
 // MostFolded is how many sub-steps a trace of classes has at most.
 const MostFolded = fold.MostRecords
 
-// Played is the same, after a look at all routes: see package fold.
-func Played(s *schedule.Schedule, env *Env) int { return fold.Played(s, env) }
+// Played is the same, after a look at all routes; no ranks are played unevenly.
+func Played(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
+	return fold.Played(s, env), false
+}
+
+// PlayedEither is the same where ranks that do the same at different times are played for all, too,
+// and whether they are: see package fold.
+func PlayedEither(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
+	return fold.PlayedEither(s, env)
+}
 
 // NotFolded is a schedule whose ranks cannot be proven to do the same.
 type NotFolded = fold.NotFolded

@@ -40,6 +40,8 @@ func TestUneven(t *testing.T) {
 		require.NoError(t, err)
 		got.Unfold()
 		require.Equal(t, want, got, "run %d: %v on %s, %v", i, s, env.Graph.Preset, env.Sharing)
+		ranks, _ := sim.PlayedEither(s, &env)
+		require.Positive(t, ranks, "run %d: %v is known beforehand", i, s)
 		played++
 	}
 	require.Greater(t, played, runs/6)
@@ -88,12 +90,32 @@ func TestOneIsSlow(t *testing.T) {
 		got, err := sim.Run(s, env, sim.Options{})
 		require.NoError(t, err)
 		require.Equal(t, "fold", got.Engine, "%+v", c)
+		ranks, isUneven := sim.PlayedEither(s, &env)
+		require.Equal(t, map[string]int{"ring": 1, "hierarchical": 8}[c.name], ranks)
+		require.True(t, isUneven)
 		want, err := sweep.Run(s, &env)
 		require.NoError(t, err)
 		require.Equal(t, *want, got.Totals, "%+v", c)
 		_, err = sim.Run(s, env, sim.Options{Engine: sim.Fold, Critical: true})
 		require.ErrorContains(t, err, "critical path is of every rank")
 	}
+}
+
+// TestUnevenRefusedBeforehand: an exchange brings what is late to everybody, in as many ways.
+func TestUnevenRefusedBeforehand(t *testing.T) {
+	s, env := slowed(t, "ring", 1024, 5)
+	of, err := algos.Find(collective.AllToAll, "pairwise")
+	require.NoError(t, err)
+	s, err = of.Build(collective.Spec{Kind: collective.AllToAll, Ranks: 1024, Count: 8,
+		Type: s.Spec.Type}, algos.Options{})
+	require.NoError(t, err)
+	ranks, isUneven := sim.PlayedEither(s, &env)
+	require.Zero(t, ranks)
+	require.False(t, isUneven)
+	env.Slowdown = nil
+	ranks, isUneven = sim.PlayedEither(s, &env)
+	require.Equal(t, 1, ranks)
+	require.False(t, isUneven, "all are alike")
 }
 
 // BenchmarkOneIsSlow is a run of a million ranks of which one is slow.

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"errors"
+	"math"
 
 	"collsim/schedule"
 	"collsim/sim/internal/ramp"
@@ -134,8 +135,7 @@ func mostUnevenRamps(size int32) int { return int(min(max(size/16, 32), 512)) }
 // RunEither is Run where ranks are alike, and else RunUneven, where that does. Errors are those of
 // Run.
 func RunEither(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
-	changes := len(env.Graph.Changes())
-	isUneven := changes > 0 && changes <= mostUnevenRamps(int32(s.Spec.Ranks))
+	isUneven := isChanged(s, env)
 	if isUneven { // Run would look at all routes
 		if totals, err := RunUneven(s, env); err == nil {
 			return totals, nil
@@ -151,14 +151,64 @@ func RunEither(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	return totals, err
 }
 
+// isChanged reports whether some links are not as the network has them, but no more than RunUneven
+// plays.
+func isChanged(s *schedule.Schedule, env *model.Env) bool {
+	changes := len(env.Graph.Changes())
+	return changes > 0 && changes <= mostUnevenRamps(int32(s.Spec.Ranks))
+}
+
+// PlayedEither is how many ranks RunEither begins to play for all, and whether it is RunUneven that
+// does: Played, or where that begins and has not refused after some rows; 0 if neither begins.
+func PlayedEither(s *schedule.Schedule, env *model.Env) (ranks int, isUneven bool) {
+	if isChanged(s, env) {
+		if ranks = playedUnevenly(s, env); ranks > 0 {
+			return ranks, true
+		}
+	}
+	if ranks = Played(s, env); ranks == 0 && !isChanged(s, env) {
+		ranks, isUneven = playedUnevenly(s, env), true
+	}
+	return ranks, isUneven && ranks > 0
+}
+
+// playedUnevenly is how many ranks RunUneven plays for all; 0 if it does not begin, or refuses
+// soon: what comes to have too many ramps has more of them in every row.
+func playedUnevenly(s *schedule.Schedule, env *model.Env) int {
+	q, _ := startUneven(s, env)
+	if q == nil {
+		return 0
+	}
+	if q.run(4 * q.most); q.why != "" {
+		return 0
+	}
+	return len(q.sym.reps)
+}
+
 // RunUneven plays a schedule in which ranks do the same at different times, as one of them, or one
 // of their links, is slow. Errors are *NotFolded.
 func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
-	why := playsUnevenly(s, env)
-	if why != "" {
+	q, why := startUneven(s, env)
+	if q == nil {
 		return nil, &NotFolded{why}
 	}
-	why = "no ranks do the same"
+	switch q.run(math.MaxInt); {
+	case q.why != "":
+	case q.unfinished > 0:
+		q.why = "it stalls"
+	case q.waiting > 0:
+		q.why = "a message is never received"
+	default:
+		return q.finished(), nil
+	}
+	return nil, &NotFolded{q.why}
+}
+
+// startUneven is the engine before its first row; or nil, and why it does not begin.
+func startUneven(s *schedule.Schedule, env *model.Env) (*uneven, string) {
+	if why := playsUnevenly(s, env); why != "" {
+		return nil, why
+	}
 	for _, mods := range cyclic(s.Group) {
 		sym := newSymmetry(s.Group, mods)
 		net := newLinks(sym, env.Graph, sym.movesBut(env.Graph))
@@ -166,22 +216,12 @@ func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 			continue
 		}
 		q := newUneven(s, env, sym, net)
-		if q.why == "" {
-			q.run()
+		if q.why != "" {
+			return nil, q.why
 		}
-		switch {
-		case q.why != "":
-		case q.unfinished > 0:
-			q.why = "it stalls"
-		case q.waiting > 0:
-			q.why = "a message is never received"
-		default:
-			return q.finished(), nil
-		}
-		why = q.why
-		break
+		return q, ""
 	}
-	return nil, &NotFolded{why}
+	return nil, "no ranks do the same"
 }
 
 // playsUnevenly says why a schedule is none of which ranks can do the same at different times.

@@ -20,9 +20,9 @@ func (q *uneven) wake(i int32) {
 }
 
 // run plays row by row: every lane goes on, up to a step that sends; then what is sent crosses its
-// links.
-func (q *uneven) run() {
-	for len(q.ready) > 0 && q.why == "" {
+// links. It ends after so many rows if nothing else ends it.
+func (q *uneven) run(rows int) {
+	for ; len(q.ready) > 0 && q.why == "" && rows > 0; rows-- {
 		for n := 0; n < len(q.ready) && q.why == ""; n++ { // it grows meanwhile
 			q.goOn(q.ready[n])
 		}
