@@ -14,7 +14,8 @@ import (
 type comparison[T dtype.Number] struct {
 	m       *machine[T]
 	d       *definition[T]
-	common  bool    // all ranks' outputs are the same elements
+	common  bool // all ranks' outputs are the same elements
+	places  []outputPlace
 	bound   float64 // of sums or products, see rounding
 	format  layout
 	report  Report
@@ -93,6 +94,9 @@ func (c *comparison[T]) outputs() {
 	s := c.m.s
 	home, _ := s.Home(schedule.Output, 0)
 	c.key = origin{}
+	if c.places == nil {
+		c.places = placesOf(s, c.common)
+	}
 	c.m.overlap(home, 0, c.m.survey.longest(home), func(at, off, n int64) {
 		for ; n > 0; at, off, n = at+block, off+block, n-block {
 			c.stretch(home, at, off, min(n, block))
@@ -100,23 +104,40 @@ func (c *comparison[T]) outputs() {
 	})
 }
 
+// outputPlace is where a rank's output lies in its memory, and how many ranks from it on have the
+// same elements.
+type outputPlace struct {
+	rank, together int
+	base, end      int64
+}
+
+// placesOf lists the outputs that are not empty: one for all where they are the same.
+func placesOf(s *schedule.Schedule, common bool) (list []outputPlace) {
+	together := 1
+	if common {
+		together = s.Spec.Ranks
+	}
+	for rank := 0; rank < s.Spec.Ranks; rank += together {
+		_, base := s.Home(schedule.Output, rank)
+		if n := s.Len(schedule.Output, rank); n > 0 {
+			list = append(list, outputPlace{rank, together, base, base + n})
+		}
+	}
+	return list
+}
+
 // stretch compares the n elements of every rank's memory that are in the machine's from at on, and
 // are really those from off on.
 func (c *comparison[T]) stretch(home schedule.Buffer, at, off, n int64) {
-	ranks := c.m.s.Spec.Ranks
-	together := 1 // ranks whose elements are the same
-	if c.common {
-		together = ranks
-	}
-	for rank := 0; rank < ranks; rank += together {
-		_, base := c.m.s.Home(schedule.Output, rank)
-		end := min(off+n, base+c.m.s.Len(schedule.Output, rank))
-		for x := max(off, base); x < end; {
-			o := c.d.origin(rank, x-base)
+	for i := range c.places {
+		p := &c.places[i]
+		end := min(off+n, p.end)
+		for x := max(off, p.base); x < end; {
+			o := c.d.origin(p.rank, x-p.base)
 			o.n = min(o.n, end-x)
-			for r := rank; r < rank+together; r++ {
+			for r := p.rank; r < p.rank+p.together; r++ {
 				from := at + x - off
-				c.elements(r, x-base, c.m.of(home, r)[from:from+o.n], o)
+				c.elements(r, x-p.base, c.m.of(home, r)[from:from+o.n], o)
 			}
 			x += o.n
 		}
