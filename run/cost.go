@@ -21,6 +21,7 @@ const (
 	simMessageTime      = 190   // of others,
 	hopTime             = 25    // each link on its way,
 	fluidHopTime        = 17.5  // beside it where flows share them, times the root of their number,
+	besideHopTime       = 80    // or lanes of a rank alone,
 	spareHopTime        = 7     // or a link of a connection where they hardly do;
 	gpuMessageTime      = 300   // a message of a rank with a GPU model;
 	connectionTime      = 500   // a connection,
@@ -219,6 +220,8 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	switch n := float64(s.Spec.Ranks); {
 	case w.alone && s.SameSizes() && isPlain(s, p) && p.Device.GPU.SMs == 0 && p.Sim.Segment == 0:
 		message = loneMessageTime + float64(loneHopTime*w.hops)
+	case isFluid && w.beside && w.meet == 0:
+		message += float64(besideHopTime * w.hops)
 	case isFluid && w.meet > 0:
 		message += float64(fluidHopTime * math.Sqrt(n) * w.hops * w.meet)
 	case isFluid && !w.alone:

@@ -16,6 +16,8 @@ type ways struct {
 	meet float64
 	// alone: what crosses a link comes from one lane, or over one link before, as of a ring.
 	alone bool
+	// beside: lanes of a rank begin with the same link, as those of several channels do.
+	beside bool
 }
 
 // How much is looked at.
@@ -37,9 +39,10 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 	if err != nil || p.Teams != nil || s.Parts() != nil {
 		return
 	}
+	lanes := max(1, int(min(w.lanes/int64(s.Spec.Ranks), lookedSends)))
 	l := look{s: s, g: g, every: max(1, int(w.messages/max(w.lanes, 1)/lookedSends))}
 	for i := range min(s.Spec.Ranks, lookedRanks) {
-		l.walk(i*s.Spec.Ranks/min(s.Spec.Ranks, lookedRanks), lookedSteps, nil)
+		l.walk(i*s.Spec.Ranks/min(s.Spec.Ranks, lookedRanks), lookedSteps/lanes, nil)
 	}
 	if l.ways > 0 {
 		w.hops = float64(l.links) / float64(l.ways)
@@ -48,9 +51,9 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 	matters := mayBeAlone || sweeps(s, p) || p.Sim.Sharing == scenarios.Fluid
 	if played == 0 && matters && s.Spec.Ranks <= mostLooked && g.NumLinks() <= mostLinks {
 		l.every = max(1, min(int(w.messages/max(w.lanes, 1)/lookedRows),
-			mostSteps/s.Spec.Ranks/lookedRows))
-		w.meet = l.meet()
-		w.alone = mayBeAlone && w.meet == 0
+			mostSteps/s.Spec.Ranks/lookedRows/lanes))
+		w.meet, w.beside = l.meet()
+		w.alone = mayBeAlone && w.meet == 0 && !w.beside
 	}
 }
 
@@ -64,14 +67,14 @@ type look struct {
 	route       []int32
 }
 
-// walk follows the sends of a rank, up to so many steps of a lane; see stops it.
-func (l *look) walk(rank, steps int, see func(row int, route []int32)) {
+// walk follows the sends of a rank, up to so many steps of a lane.
+func (l *look) walk(rank, steps int, see func(lane, row int, route []int32)) {
 	p := l.s.Program(rank)
 	slices := int32(max(l.s.Slices, 1))
 	for lane := range min(p.Lanes(), lookedSends) {
-		sends := 0
-		for at := p.Walk(lane); !at.Done() && steps > 0; at.Next(slices) {
-			steps--
+		sends, left := 0, steps
+		for at := p.Walk(lane); !at.Done() && left > 0; at.Next(slices) {
+			left--
 			if sends++; sends%l.every != 0 {
 				continue
 			}
@@ -80,22 +83,28 @@ func (l *look) walk(rank, steps int, see func(row int, route []int32)) {
 				l.route = l.g.Route(rank, int(l.step.Send[i].Peer.Rank), l.route[:0])
 				l.links, l.ways = l.links+len(l.route), l.ways+1
 				if see != nil {
-					see(sends/l.every, l.route)
+					see(lane, sends/l.every, l.route)
 				}
 			}
 		}
 	}
 }
 
-// meet is ways.meet.
-func (l *look) meet() float64 {
+// meet is ways.meet, and ways.beside.
+func (l *look) meet() (share float64, beside bool) {
 	ranks, links := l.s.Spec.Ranks, l.g.NumLinks()
 	crossed := make([]int32, links*lookedRows) // by row and link, 1 more than a rank
 	met := make([]bool, ranks*lookedRows)
 	sent := make([]bool, len(met))
+	begins := make([]int32, links) // by link, 1 more than the lane that begins with it
 	for rank := range ranks {
-		l.walk(rank, lookedRows*l.every, func(row int, route []int32) {
+		l.walk(rank, lookedRows*l.every, func(lane, row int, route []int32) {
 			row--
+			if len(route) > 0 {
+				first := &begins[route[0]]
+				beside = beside || *first != 0 && *first != int32(lane+1)
+				*first = int32(lane + 1)
+			}
 			sent[row*ranks+rank] = true
 			for _, on := range route {
 				by := &crossed[row*links+int(on)]
@@ -115,7 +124,7 @@ func (l *look) meet() float64 {
 			meet++
 		}
 	}
-	return float64(meet) / float64(max(of, 1))
+	return float64(meet) / float64(max(of, 1)), beside
 }
 
 // cold is how much longer what is looked up takes where there are many ranks: their state is not
