@@ -12,11 +12,16 @@ import (
 // looked at in another way.
 const mostListed = 1 << 14
 
+// Searches reports whether For looks at a network link by link, whatever the collective.
+func Searches(g *topology.Graph) bool { return limits{links: mostListed}.searches(g) }
+
+func (l limits) searches(g *topology.Graph) bool { return g.IsListed() || g.NumLinks() <= l.links }
+
 // alike finds the bounds of a collective on a network of alike parts by one part of each kind,
 // whose links stand for all: it looks at a single rank, a node, and all of either together. ok is
 // false where the network is small enough for a search, is not of that kind, or has further ranks.
 func (s *search) alike(g *topology.Graph) (ok bool) {
-	if g.IsListed() || g.NumLinks() <= s.limits.links || s.spec.Ranks != len(g.Ranks) ||
+	if s.limits.searches(g) || s.spec.Ranks != len(g.Ranks) ||
 		s.spec.Kind.Splits() || s.spec.Kind == collective.SendRecv {
 		return false
 	}

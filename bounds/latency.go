@@ -171,26 +171,63 @@ type middle struct {
 	from unit.Time   // that of the way from it to the farthest rank
 }
 
-// newMiddle takes the switch with the most links. Without one, or for a single rank, it is empty.
-func (n *network) newMiddle(ranks int) middle {
+// newMiddle takes the switch with the most links, or the one in the middle between two ranks that
+// are far from each other, such as the root of a tree: from which all ranks are nearer. Without a
+// switch, or for a single rank, it is empty.
+func (n *network) newMiddle(ranks int) (m middle) {
+	if ranks <= 1 {
+		return middle{}
+	}
 	best, most := int32(-1), 0
 	for v := range n.rank {
-		links := len(n.out.of(int32(v)))
-		if ranks > 1 && n.rank[v] < 0 && links > most {
+		if links := len(n.out.of(int32(v))); n.rank[v] < 0 && links > most {
 			best, most = int32(v), links
 		}
 	}
 	if best < 0 {
 		return middle{}
 	}
-	to, from := n.newPaths(true), n.newPaths(false)
-	to.run([]int32{best}, nil)
-	from.run([]int32{best}, nil)
-	m := middle{to: to.dist}
-	for _, v := range n.ranks {
-		m.from = max(m.from, from.dist[v])
+	m = n.middleAt(best)
+	one := n.farthestFrom(n.ranks[0])
+	other := n.farthestFrom(one)
+	a, b := n.newPaths(false), n.newPaths(false)
+	a.run([]int32{one}, nil)
+	b.run([]int32{other}, nil)
+	between := best
+	for v := range n.rank {
+		if n.rank[v] < 0 && max(a.dist[v], b.dist[v]) < max(a.dist[between], b.dist[between]) {
+			between = int32(v)
+		}
+	}
+	if x := n.middleAt(between); x.from < m.from {
+		return x
 	}
 	return m
+}
+
+// middleAt is the middle that a switch makes.
+func (n *network) middleAt(v int32) middle {
+	to, from := n.newPaths(true), n.newPaths(false)
+	to.run([]int32{v}, nil)
+	from.run([]int32{v}, nil)
+	m := middle{to: to.dist}
+	for _, rank := range n.ranks {
+		m.from = max(m.from, from.dist[rank])
+	}
+	return m
+}
+
+// farthestFrom is the rank that is farthest from a node.
+func (n *network) farthestFrom(v int32) int32 {
+	p := n.newPaths(false)
+	p.run([]int32{v}, nil)
+	far := v
+	for _, rank := range n.ranks {
+		if p.dist[rank] > p.dist[far] {
+			far = rank
+		}
+	}
+	return far
 }
 
 // within reports whether no rank is farther from this node than some time, going over the middle.

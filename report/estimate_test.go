@@ -63,9 +63,21 @@ func TestEstimateOfPrograms(t *testing.T) {
 	s := load(t, "s.toml", small)
 	require.NotContains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0]}}), word)
 	require.Contains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0]},
-		{Point: s.Points[0], Parts: 2, NumberSeconds: 1}}), word)
-	require.Contains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0], Parts: 2},
-		{Point: s.Points[0], Parts: 2, NumberSeconds: 1}}), loose)
+		{Point: s.Points[0], Parts: 2, Within: run.RoughlyKnown}}), word)
+	require.Contains(t, EstimateText(s, []*run.Estimate{{Point: s.Points[0], Parts: 2,
+		Within: run.HardlyForeseen}, {Point: s.Points[0], Parts: 2, Within: run.RoughlyKnown}}), loose)
+}
+
+// TestEstimateKnown: a time that is not known well has a mark, if it is printed at all.
+func TestEstimateKnown(t *testing.T) {
+	s := load(t, "s.toml", small)
+	text := func(within, seconds float64) string {
+		return EstimateText(s, []*run.Estimate{{Point: s.Points[0], Within: within, Seconds: seconds}})
+	}
+	require.Regexp(t, `(?m)^ +0 +0 +~ 2\.0 s `, text(run.RoughlyKnown, 2))
+	require.Contains(t, text(run.RoughlyKnown, 2), "# ~ is known to a factor of three only\n")
+	require.NotContains(t, text(run.RoughlyKnown, 0.01), "~")
+	require.NotContains(t, text(run.WellKnown, 2), "~")
 }
 
 // TestEstimateWords: figures that are not known well are not printed as if they were.

@@ -33,7 +33,7 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 		if e.Parts > 0 {
 			name += " of " + prose.Plural(e.Parts, "part")
 		}
-		rows = append(rows, []string{fmt.Sprint(e.Steps), fmt.Sprint(e.Messages), about(e.Seconds),
+		rows = append(rows, []string{fmt.Sprint(e.Steps), fmt.Sprint(e.Messages), taken(e),
 			roughly(e.Memory), name})
 		if e.Refused != "" {
 			rows = append(rows, []string{fmt.Sprintf("#%42srefused: %s", "", e.Refused)})
@@ -47,13 +47,16 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 		b.WriteString("# " + text + "\n")
 	}
 	isProgram := func(e *run.Estimate) bool { return e.Parts > 0 }
-	unchecked := func(e *run.Estimate) bool { return e.Parts > 0 && e.NumberSeconds == 0 }
+	isUnforeseen := func(e *run.Estimate) bool { return e.Within > run.RoughlyKnown }
 	switch {
-	case slices.ContainsFunc(list, unchecked):
+	case slices.ContainsFunc(list, isUnforeseen):
 		b.WriteString("# of programs without numbers, time and memory are known to a factor of five " +
 			"only\n")
 	case slices.ContainsFunc(list, isProgram):
 		b.WriteString("# of programs, time and memory are known to a factor of three only\n")
+	}
+	if slices.ContainsFunc(list, isRough) {
+		b.WriteString("# ~ is known to a factor of three only\n")
 	}
 	return b.String()
 }
@@ -88,10 +91,26 @@ func spent(list []*run.Estimate) (seconds float64, text string) {
 	return seconds, text
 }
 
+// isRough reports whether the time that is printed of a collective may be off by more than half.
+func isRough(e *run.Estimate) bool {
+	return e.Parts == 0 && e.Within > run.WellKnown && e.Seconds >= shortest
+}
+
+// taken is what a point takes, and a mark where that is not known well.
+func taken(e *run.Estimate) string {
+	if isRough(e) {
+		return "~ " + about(e.Seconds)
+	}
+	return about(e.Seconds)
+}
+
+// shortest is the least time, in seconds, that is printed as such.
+const shortest = 0.1
+
 // about is a duration that is not known well.
 func about(seconds float64) string {
 	switch {
-	case seconds < 0.1:
+	case seconds < shortest:
 		return "< 0.1 s"
 	case seconds < 10:
 		return fmt.Sprintf("%.1f s", seconds)
@@ -116,7 +135,8 @@ func roughly(b unit.Bytes) string {
 
 // EstimateJSON is the same as an object: "points", each with "id", "skipped" (why, or null),
 // "refused" (why a run will be, for what fluid sharing takes, or null),
-// "algorithms", "steps", "messages", "seconds", "memory" in bytes, "number_seconds": of the
+// "algorithms", "steps", "messages", "seconds", "within" (what is taken is most likely at
+// most so many times more or less), "memory" in bytes, "number_seconds": of the
 // seconds, those that the check of numbers takes; "memory_of", what each stage takes besides
 // the command; and "warnings" on the scenario.
 func EstimateJSON(s *run.Scenario, list []*run.Estimate) ([]byte, error) {
@@ -133,7 +153,8 @@ func estimateValue(e *run.Estimate) Value {
 	return object(append(who, members{
 		{"skipped", some(e.Skipped)}, {"refused", some(e.Refused)},
 		{"algorithms", Int(e.Algorithms)}, {"steps", Int(e.Steps)},
-		{"messages", Int(e.Messages)}, {"seconds", rounded(e.Seconds)}, {"memory", Int(e.Memory)},
+		{"messages", Int(e.Messages)}, {"seconds", rounded(e.Seconds)},
+		{"within", rounded(e.Within)}, {"memory", Int(e.Memory)},
 		{"number_seconds", rounded(e.NumberSeconds)}, {"memory_of", object(members{
 			{"schedule", Int(e.Takes.Schedule)}, {"proof", Int(e.Takes.Proof)},
 			{"simulation", Int(e.Takes.Simulation)}, {"numbers", Int(e.Takes.Numbers)}})}}...))

@@ -10,6 +10,7 @@ import (
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
+	"collsim/topology"
 )
 
 // Nanoseconds that things take on one core of a server of the 2020s: processor time of the command
@@ -69,7 +70,8 @@ const (
 	buildsToTime        = 4    // which is made so often to build, simulate and bound it,
 	buildsToProve       = 2
 	buildsToCompute     = 1
-	boundPairTime       = 6   // two ranks of an all_to_all whose bounds look at all pairs
+	boundPairTime       = 6   // two ranks of an all_to_all whose bounds look at all pairs,
+	boundLinkTime       = 7   // or a link of a network whose ways are searched from each rank
 	moveTime            = 0.6 // an element that is sent, of 4 bytes
 	narrowMoveTime      = 2.2 // of a format that has no arithmetic of its own,
 	byteMoveTime        = 4.7 // and of one of 8 bits
@@ -261,12 +263,19 @@ func linksOf(p *scenarios.Point) int {
 // digits is how many a rank is translated in.
 func digits(s *schedule.Schedule) float64 { return float64(len(s.Group)) }
 
-// boundTime is what bounds take that look at all pairs of ranks, in seconds.
-func boundTime(s *schedule.Schedule) float64 {
-	if n := float64(s.Spec.Ranks); s.Spec.Kind == collective.AllToAll && n*n <= bounds.MaxWork {
-		return 1e-9 * boundPairTime * n * n
+// boundTime is what bounds take, in seconds, that look at all pairs of ranks, or that search the
+// ways of each rank, where no switch is in the middle and ranks have no direct links to all others.
+func boundTime(s *schedule.Schedule, g *topology.Graph) (t float64) {
+	n := float64(s.Spec.Ranks)
+	if s.Spec.Kind == collective.AllToAll && n*n <= bounds.MaxWork {
+		t = float64(1e-9 * boundPairTime * n * n)
 	}
-	return 0
+	links := float64(g.NumLinks())
+	if !s.Spec.Kind.Rooted() && bounds.Searches(g) && g.NumNodes() == len(g.Ranks) && links < n*(n-1) {
+		looks := float64(n * (links + n))
+		t += float64(1e-9 * boundLinkTime * min(looks, bounds.MaxWork))
+	}
+	return t
 }
 
 // ends is at how many instants flows end that begin at once.

@@ -18,6 +18,7 @@ type Estimate struct {
 	Algorithms      int     // that will be simulated: several for "fastest", else 1
 	Steps, Messages int64   // of all of them; slices one by one
 	Seconds         float64 // on one core
+	Within          float64 // what is taken is at most so many times more or less, most likely
 	NumberSeconds   float64 // of them those that the check of numbers takes
 	Takes           Takes   // stage by stage, the most of all of them
 	Played          int64   // ranks that stand for all in a simulation of the last; 0: all are played
@@ -26,6 +27,7 @@ type Estimate struct {
 	Memory          unit.Bytes
 
 	checks []checkCost // of NumberSeconds
+	rough  float64     // of Seconds, those of simulations that are only known to RoughlyKnown
 	scaled int64       // numbers of a program are checked on sizes that are one of so many parts
 }
 
@@ -60,6 +62,9 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 		e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
 	}
 	e.Memory = commandBytes + e.Takes.peak()
+	if e.Within = WellKnown; e.Seconds+float64((RoughlyKnown-1)*e.rough) > WellKnown*e.Seconds {
+		e.Within = RoughlyKnown
+	}
 	return e, nil
 }
 
@@ -94,7 +99,12 @@ func (e *Estimate) add(m *made) {
 			c.simulate = unevenly(member.schedule, e.Point, w, e.Played)
 			u.Simulation += bytesOf(unevenLaneBytes * float64(w.lanes))
 		}
-		c.simulate += boundTime(member.schedule)
+		if g, err := e.Point.Topology.Graph(); err == nil {
+			c.simulate += boundTime(member.schedule, g)
+		}
+		if isRough(member.schedule, e.Point, w, e.Played, isUneven) {
+			e.rough += c.simulate
+		}
 		all = all.plus(c)
 		e.expect(m, member.schedule, &c)
 		takes = takes.plus(u)

@@ -30,7 +30,7 @@ func TestProgramEstimateMeasured(t *testing.T) {
 		{"zero3", 0.44, []string{"sweep.lowering.reorder=[true]", `check.memory="64 MiB"`}},
 		{"training-step", 2.63, nil},
 	} {
-		if c.seconds > 1 && !tier.Long {
+		if c.seconds > 0.5 && !tier.Long {
 			continue
 		}
 		s, err := Load("example:"+c.example, nil, LoadOptions{Set: c.set})

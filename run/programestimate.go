@@ -57,6 +57,9 @@ func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err 
 	}
 	e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
 	e.Memory = leastBytes + e.Takes.peak()
+	if e.Within = RoughlyKnown; e.NumberSeconds == 0 {
+		e.Within = HardlyForeseen
+	}
 	return e, nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/internal/tier"
 	"collsim/unit"
 )
 
@@ -29,6 +30,9 @@ func TestProgramTakesMeasured(t *testing.T) {
 		{"mlp", 144, []string{`sweep.lowering.pipeline=["repaired"]`, "program.iterations=20"}},
 		{"mlp", 90, []string{`sweep.lowering.pipeline=["off"]`, "program.iterations=20"}},
 	} {
+		if !tier.Long && len(c.set) > 1 {
+			continue
+		}
 		s, err := Load("example:"+c.example, nil, LoadOptions{Set: c.set})
 		require.NoError(t, err)
 		e, err := s.EstimateProgram(s.Programs[0])

@@ -1,0 +1,51 @@
+package run
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestWithin: what is taken is known well of messages that are served one after the other, of flows
+// that have their links for themselves, and where few ranks stand for all; else it is not.
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		set  []string
+		want float64
+	}{
+		{nil, WellKnown}, // a ring
+		{[]string{"collective.kind=all_to_all", "collective.algorithm=direct"}, RoughlyKnown},
+		{[]string{"collective.kind=all_to_all", "collective.algorithm=direct",
+			"sim.sharing=fifo"}, WellKnown},
+		{[]string{"sim.sharing=fifo", `sim.segment="64 KiB"`}, RoughlyKnown},
+		{[]string{"device.preset=h100-sxm"}, RoughlyKnown},
+		{[]string{`topology.preset="tree"`, "topology.k=4"}, WellKnown},
+		{[]string{`topology.preset="tree"`, "topology.k=4",
+			"collective.algorithm=recursive-doubling"}, RoughlyKnown},
+	} {
+		s, err := Load("s.toml", []byte("[topology]\npreset = \"switch\"\nranks = 16\n"+
+			"bandwidth = \"25 GB/s\"\nlatency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\n"+
+			"algorithm = \"ring\"\nbytes = \"1 MiB\"\n[sim]\nengine = \"event\"\n"+
+			"[check]\nnumbers = false\nproof = false\n"), LoadOptions{Set: c.set})
+		require.NoError(t, err)
+		e, err := s.Estimate(s.Points[0])
+		require.NoError(t, err)
+		require.Equal(t, c.want, e.Within, "%v", c.set)
+	}
+}
+
+// TestSearchedWays: bounds search the ways of each rank of a torus, which takes longer than to play
+// a ring that is swept; of a switch they do not.
+func TestSearchedWays(t *testing.T) {
+	estimate := func(network string) float64 {
+		s, err := Load("s.toml", []byte("[topology]\n"+network+"\nbandwidth = \"25 GB/s\"\n"+
+			"latency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\nalgorithm = \"ring\"\n"+
+			"bytes = \"64 MiB\"\n[check]\nnumbers = false\n"), LoadOptions{})
+		require.NoError(t, err)
+		e, err := s.Estimate(s.Points[0])
+		require.NoError(t, err)
+		return e.Seconds
+	}
+	require.InEpsilon(t, 0.52, estimate("preset = \"torus\"\nshape = [64, 64]"), 0.5) // measured
+	require.Less(t, estimate("preset = \"switch\"\nranks = 4096"), 0.1)
+}
