@@ -188,14 +188,12 @@ func (n *network) newMiddle(ranks int) (m middle) {
 		return middle{}
 	}
 	m = n.middleAt(best)
-	one := n.farthestFrom(n.ranks[0])
-	other := n.farthestFrom(one)
-	a, b := n.newPaths(false), n.newPaths(false)
-	a.run([]int32{one}, nil)
-	b.run([]int32{other}, nil)
+	_, one := n.waysFrom(n.ranks[0])
+	a, other := n.waysFrom(one)
+	b, _ := n.waysFrom(other)
 	between := best
 	for v := range n.rank {
-		if n.rank[v] < 0 && max(a.dist[v], b.dist[v]) < max(a.dist[between], b.dist[between]) {
+		if n.rank[v] < 0 && max(a[v], b[v]) < max(a[between], b[between]) {
 			between = int32(v)
 		}
 	}
@@ -217,17 +215,17 @@ func (n *network) middleAt(v int32) middle {
 	return m
 }
 
-// farthestFrom is the rank that is farthest from a node.
-func (n *network) farthestFrom(v int32) int32 {
+// waysFrom is the latency of the way from a node to each, and which rank is farthest.
+func (n *network) waysFrom(v int32) (dist []unit.Time, far int32) {
 	p := n.newPaths(false)
 	p.run([]int32{v}, nil)
-	far := v
+	far = v
 	for _, rank := range n.ranks {
 		if p.dist[rank] > p.dist[far] {
 			far = rank
 		}
 	}
-	return far
+	return p.dist, far
 }
 
 // within reports whether no rank is farther from this node than some time, going over the middle.

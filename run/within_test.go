@@ -22,6 +22,10 @@ func TestWithin(t *testing.T) {
 		{[]string{`topology.preset="tree"`, "topology.k=4"}, WellKnown},
 		{[]string{`topology.preset="tree"`, "topology.k=4",
 			"collective.algorithm=recursive-doubling"}, RoughlyKnown},
+		{[]string{"topology.ranks=4096", "sim.engine=fold"}, WellKnown},
+		{[]string{"topology.ranks=4096", "sim.engine=fold",
+			`topology.rank=[{match = "gpu5", slowdown = 1.5}]`}, RoughlyKnown},
+		{[]string{"collective.teams=[[0, 1], [2, 3]]", "sim.sharing=fifo"}, RoughlyKnown},
 	} {
 		s, err := Load("s.toml", []byte("[topology]\npreset = \"switch\"\nranks = 16\n"+
 			"bandwidth = \"25 GB/s\"\nlatency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\n"+

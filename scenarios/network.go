@@ -237,8 +237,9 @@ type rankChange struct {
 // groups reads [[topology.rank]].
 func (v *view) groups() (list []rankChange, ok bool) {
 	ok = true
-	list = make([]rankChange, 0, v.d.count("topology.rank"))
-	for i := range cap(list) {
+	count := v.d.count("topology.rank")
+	list = make([]rankChange, 0, count)
+	for i := range count {
 		g := rankChange{at: numbered("topology.rank", i)}
 		var ok1, ok2, ok3 bool
 		g.pattern, ok1 = need[string](v, g.at+".match", "the ranks meant are expected")
