@@ -92,7 +92,6 @@ func (a *app) calibrateCommand() *cobra.Command {
 		},
 	}
 	o.register(cmd.Flags())
-	registerValues(cmd)
 	return cmd
 }
 

@@ -47,8 +47,9 @@ func complete(begun string, extensions []string) ([]string, cobra.ShellCompDirec
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// registerValues completes the values of flags that have a few.
-func registerValues(cmd *cobra.Command) {
+// completeValues completes the values of flags that have a few. Cobra remembers them for ever: only
+// a shell that completes needs them.
+func completeValues(cmd *cobra.Command) {
 	var kinds, ops, types []string
 	for _, k := range append(collective.Kinds(), collective.Custom) {
 		kinds = append(kinds, k.String())

@@ -35,7 +35,6 @@ func (a *app) importCommand() *cobra.Command {
 	}
 	o.register(cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write `FILE` instead of printing")
-	registerValues(cmd)
 	return cmd
 }
 
@@ -118,7 +117,6 @@ func (a *app) exportCommand() *cobra.Command {
 	f.StringArrayVar(&o.Set, "set", nil, "replace a key of the scenario: `PATH=VALUE`, in TOML")
 	f.StringArrayVar(&o.Only, "only", nil, "keep points with these `KEY=VALUE,…`")
 	f.SortFlags = false
-	registerValues(cmd)
 	return cmd
 }
 

@@ -50,7 +50,6 @@ func (a *app) initCommand() *cobra.Command {
 	o.network.register(f)
 	f.StringVar(&o.algorithm, "algorithm", "", "`NAME` of the algorithm; see collsim list algorithms")
 	f.SortFlags = false
-	registerValues(cmd)
 	return cmd
 }
 

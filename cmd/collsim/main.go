@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -131,7 +132,6 @@ func (a *app) root() *cobra.Command {
 		return a.run(cmd.Context(), args, o)
 	}
 	o.register(root.Flags())
-	registerValues(root)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {
@@ -145,6 +145,11 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.explainCommand(), a.verifyCommand(),
 		a.validateCommand(), a.calibrateCommand(), a.workerCommand(), a.importCommand(),
 		a.exportCommand(), a.initCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
+	if len(a.args) > 0 && strings.HasPrefix(a.args[0], cobra.ShellCompRequestCmd) {
+		for _, cmd := range append(root.Commands(), root) {
+			completeValues(cmd)
+		}
+	}
 	return root
 }
 

@@ -122,7 +122,6 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	o.register(cmd.Flags())
-	registerValues(cmd)
 	return cmd
 }
 

@@ -41,7 +41,6 @@ func (a *app) validateCommand() *cobra.Command {
 		},
 	}
 	o.register(cmd.Flags())
-	registerValues(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.hosts, "hosts", "", "machines that the ranks are on: `A,B,…`; "+
 		"what to start on others than localhost is said")

@@ -54,7 +54,6 @@ func (a *app) verifyCommand() *cobra.Command {
 		"other formats once; of ours twice if it reaches into other ranks' buffers)")
 	f.Lookup("iterations").DefValue = "0"
 	o.register(f)
-	registerValues(cmd)
 	return cmd
 }
 
