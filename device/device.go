@@ -98,7 +98,7 @@ func Lookup(name string) (Device, error) {
 
 // Validate returns an error that names the first parameter that no device can have.
 func (d Device) Validate() error {
-	for _, f := range Figures() {
+	for _, f := range rows() {
 		if f.OfMessage {
 			continue // with its range
 		}

@@ -53,7 +53,7 @@ type Figure struct {
 
 // Find is the figure of a name, which is a constant of ours: it panics where there is none.
 func Find(name string) Figure {
-	for _, f := range Figures() {
+	for _, f := range rows() {
 		if f.Name == name {
 			return f
 		}

@@ -1,6 +1,11 @@
 package device
 
-import "collsim/unit"
+import (
+	"slices"
+	"sync"
+
+	"collsim/unit"
+)
 
 // Bounds of figures, so that no sum of times and bytes comes near the end of its integer.
 const (
@@ -14,9 +19,12 @@ const (
 )
 
 // Figures is the table of all that a device is described by, those of its messages last.
-func Figures() []Figure {
-	return append(append(stepFigures(), gpuFigures()...), messageFigures()...)
-}
+func Figures() []Figure { return slices.Clone(rows()) }
+
+// rows is the table, made once: every run asks it whether its device is one.
+var rows = sync.OnceValue(func() []Figure {
+	return slices.Concat(stepFigures(), gpuFigures(), messageFigures())
+})
 
 // stepFigures are what schedules cost today. A scenario's table is in this order.
 func stepFigures() []Figure {

@@ -2,7 +2,6 @@ package device
 
 import (
 	"fmt"
-	"slices"
 
 	"collsim/unit"
 )
@@ -35,10 +34,8 @@ func Catalogue() []Preset {
 // preset is the GPU as it is used.
 func (g gpu) preset() Preset {
 	p := Preset{Device: Device{Name: g.name}, About: g.about, Values: g.all()}
-	figures := Figures()
 	for _, v := range p.Values {
-		i := slices.IndexFunc(figures, func(f Figure) bool { return f.Name == v.Figure })
-		if err := figures[i].Set(&p.Device, v.Text); err != nil {
+		if err := Find(v.Figure).Set(&p.Device, v.Text); err != nil {
 			panic(err) // a row of ours; a test reads them all
 		}
 	}
