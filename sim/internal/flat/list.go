@@ -8,7 +8,7 @@ type List[T any] struct {
 }
 
 const (
-	pieceBits = 10
+	pieceBits = 8
 	piece     = 1 << pieceBits
 )
 
