@@ -14,6 +14,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/device"
+	"collsim/internal/tier"
 	"collsim/schedule"
 	"collsim/sim"
 	"collsim/sim/simtest"
@@ -27,35 +28,45 @@ import (
 // that has no test.
 //
 //	random from=N to=N   random schedules on random networks and devices, by seed
-//	algorithms           all algorithms of a kind on 2 to 8 ranks, on four devices
+//	algorithms           all algorithms of a kind on 2 to 8 ranks, on four devices and with both
+//	                     ways of sharing; by=turns: with one of these eight
+//
+// The long tier has further ones in testdata/digests-long.
 func TestDigests(t *testing.T) {
-	datadriven.RunTest(t, "testdata/digests", func(t *testing.T, d *datadriven.TestData) string {
-		sum := digest{Hash: sha256.New()}
-		switch d.Cmd {
-		case "random":
-			var from, to uint64
-			d.ScanArgs(t, "from", &from)
-			d.ScanArgs(t, "to", &to)
-			for seed := from; seed < to; seed++ {
-				sum.random(t, rand.New(rand.NewPCG(seed, 7)))
-			}
-		case "algorithms":
-			for _, kind := range collective.Kinds() {
-				for _, a := range algos.ForKind(kind) {
-					sum.algorithm(t, kind, a)
-				}
-			}
-		default:
-			d.Fatalf(t, "no command %q", d.Cmd)
+	datadriven.RunTest(t, "testdata/digests", digested)
+	if tier.Long {
+		datadriven.RunTest(t, "testdata/digests-long", digested)
+	}
+}
+
+// digested is what a command prints.
+func digested(t *testing.T, d *datadriven.TestData) string {
+	sum := digest{Hash: sha256.New(), byTurns: d.HasArg("by")}
+	switch d.Cmd {
+	case "random":
+		var from, to uint64
+		d.ScanArgs(t, "from", &from)
+		d.ScanArgs(t, "to", &to)
+		for seed := from; seed < to; seed++ {
+			sum.random(t, rand.New(rand.NewPCG(seed, 7)))
 		}
-		return fmt.Sprintf("%d runs, %d refused: %x\n", sum.runs, sum.refused, sum.Sum(nil)[:12])
-	})
+	case "algorithms":
+		for _, kind := range collective.Kinds() {
+			for _, a := range algos.ForKind(kind) {
+				sum.algorithm(t, kind, a)
+			}
+		}
+	default:
+		d.Fatalf(t, "no command %q", d.Cmd)
+	}
+	return fmt.Sprintf("%d runs, %d refused: %x\n", sum.runs, sum.refused, sum.Sum(nil)[:12])
 }
 
 // digest is a hash of runs.
 type digest struct {
 	hash.Hash
-	runs, refused int
+	byTurns             bool
+	turn, runs, refused int
 }
 
 // random adds a schedule without sense.
@@ -72,8 +83,12 @@ func (d *digest) algorithm(t testing.TB, kind collective.Kind, a algos.Algorithm
 		if err != nil { // it needs another number of ranks
 			continue
 		}
+		d.turn++
 		for _, sharing := range []sim.Sharing{sim.Fluid, sim.FIFO} {
 			for i := range 4 {
+				if d.byTurns && 4*int(sharing)+i != d.turn%8 {
+					continue
+				}
 				g, err := topology.Switch(ranks, 3e9, 700*unit.Nanosecond)
 				require.NoError(t, err)
 				env := sim.Env{Graph: g, Device: device.Ideal(), Sharing: sharing, Slots: 8}

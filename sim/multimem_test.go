@@ -203,8 +203,8 @@ rank %d
 				require.NoError(t, err)
 			})
 		}
-		few, many := allocations("10"), allocations("1000")
-		t.Logf("%s: %v allocations, %v with 100 times the operations", m.name, few, many)
+		few, many := allocations("10"), allocations("200")
+		t.Logf("%s: %v allocations, %v with 20 times the operations", m.name, few, many)
 		require.InDelta(t, few, many, 30)
 	}
 }

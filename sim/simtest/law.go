@@ -12,11 +12,11 @@ import (
 )
 
 // Law checks a property of random schedules on random networks, each made from a number: in so many
-// runs in the long tier, a sixth of them in the short one.
+// runs in the long tier, a twelfth of them in the short one.
 func Law(t *testing.T, runs int, name string, holds func(t testing.TB, rng *rand.Rand) bool) {
 	t.Helper()
 	parameters := gopter.DefaultTestParametersWithSeed(20260731)
-	parameters.MinSuccessfulTests = tier.Raced(runs/20, runs/6, runs)
+	parameters.MinSuccessfulTests = tier.Raced(runs/20, runs/12, runs)
 	properties := gopter.NewProperties(parameters)
 	properties.Property(name, prop.ForAll(func(seed uint64) bool {
 		return holds(t, rand.New(rand.NewPCG(seed, 1)))
