@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/collective"
 	"collsim/device"
 	"collsim/schedule"
 	"collsim/sim/model"
@@ -55,6 +54,8 @@ func recordedKinds() []recorded {
 	buffer := func(d *device.Device) { d.SendBuffer = 1 << 18 }
 	asks := func(d *device.Device) { d.EagerLimit, d.ReceivesAhead = 1<<10, 2 }
 	return []recorded{
+		{"ring-fluid", ring, fluid},
+		{"ring-fifo", ring, fifo},
 		{"gpu", ring, gpu},
 		{"gpu-2-channels", channels, gpu},
 		{"gpu-parts", parts, gpu},
@@ -72,32 +73,6 @@ func recordedKinds() []recorded {
 		{"buffer-fifo", ring, on(model.FIFO, buffer)},
 		{"rendezvous-fifo", ring, on(model.FIFO, asks)},
 	}
-}
-
-// composed is a schedule of parts one after the other, each on tensors of its own.
-func composed(t testing.TB, parts ...*schedule.Schedule) *schedule.Schedule {
-	var tensors []schedule.Tensor
-	var list []schedule.Part
-	for i, s := range parts {
-		part := schedule.Part{Schedule: s}
-		if i > 0 {
-			part.After = []int{i - 1}
-		}
-		for b := range schedule.Buffer(s.Buffers()) {
-			n := int64(1)
-			for rank := range s.Spec.Ranks {
-				n = max(n, s.Len(b, rank))
-			}
-			tensors = append(tensors, schedule.Tensor{Name: string(rune('a' + len(tensors))),
-				Type: s.TypeOf(b), Shape: collective.Shape{n}})
-			part.Memory = append(part.Memory,
-				schedule.Place{Tensor: schedule.FirstTensor + schedule.Buffer(len(tensors)-1)})
-		}
-		list = append(list, part)
-	}
-	s, err := schedule.Compose("parts", parts[0].Spec.Ranks, tensors, list)
-	require.NoError(t, err)
-	return s
 }
 
 // pairwise has a peer of its own in every round.

@@ -22,6 +22,7 @@ type connection struct {
 	unused, free int32
 	freed, last  int32
 	stream       int32 // what it has to send, where lanes may run ahead of it
+	onTape       int32 // times of each message
 
 	flowed unit.Bytes // the last size that flowed alone on its links, and how long that takes
 	takes  unit.Time
@@ -131,6 +132,9 @@ func (e *engine) newConnection(src, dst int32, class schedule.Class) int32 {
 		unused: model.Slots(class, e.lanes[src].slots),
 		route:  e.network.Route(e.lanes[src].rank, e.lanes[dst].rank)}
 	c.bounded = c.unused > 0
+	if e.tape.heads != nil {
+		c.onTape = e.timesOn(c.route)
+	}
 	if e.streams != nil {
 		c.stream = e.newStream(src, c.route)
 	}

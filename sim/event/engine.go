@@ -16,11 +16,7 @@ import (
 // and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env)
-	var v *survey
-	if log != nil {
-		v = e.newSurvey()
-	}
-	if e.findSole(v); log != nil && !e.startTape(v) {
+	if e.findSole(); log != nil && !e.startTape() {
 		e.forgetSole()
 		e.logTo(log)
 	}
@@ -32,7 +28,7 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 	if err != nil {
 		return nil, err
 	}
-	if e.tape.times != nil {
+	if e.tape.heads != nil {
 		log.Later(func() model.Records { return e.newReader(log) })
 	}
 	return e.finished(), nil

@@ -12,7 +12,8 @@ import (
 type reader struct {
 	e       *engine
 	log     *model.Log
-	at      int32     // the next time on the tape
+	strips  []strip   // those of all lanes, one lane after the other
+	on      strip     // the rest of the one that the lane is on
 	spans   int32     // so many links have carried messages
 	since   unit.Time // when the lane's sub-step before started
 	steps   []place   // by number, those of a lane one after the other
@@ -53,20 +54,21 @@ type traffic struct{ sent, received []int32 }
 
 // newReader goes through the lanes.
 func (e *engine) newReader(log *model.Log) *reader {
-	steps := 0
-	for _, n := range e.tape.steps {
-		steps += int(n)
+	e.tape.rewind()
+	r := &reader{e: e, log: log, posts: make([][]int32, len(e.lanes)), strips: e.tape.strips,
+		steps: make([]place, 0, e.totals.Steps), senders: make([]int32, 0, e.totals.Messages),
+		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, len(e.conns))}
+	for i := range e.lanes {
+		r.lane(int32(i))
 	}
-	r := &reader{e: e, log: log, posts: make([][]int32, len(e.lanes)),
-		steps: make([]place, 0, steps), senders: make([]int32, 0, e.tape.sends),
-		turns: make([]int32, 0, 2*e.tape.sends), conns: make([]traffic, len(e.conns))}
-	log.Network, log.Spans = &e.network, make([]unit.Time, e.tape.hops)
+	log.Network, log.Spans = &e.network, make([]unit.Time, r.spans)
 	if e.isFluid { // where links have cost nobody anything
 		log.Spans = make([]unit.Time, len(e.network.Hops))
 	}
-	e.tape.rewind()
-	for i := range e.lanes {
-		r.lane(int32(i))
+	for i := range log.Lanes {
+		if l := &log.Lanes[i]; l.Last >= 0 {
+			l.End = r.end(l.Last)
+		}
 	}
 	return r
 }
@@ -76,7 +78,7 @@ func (r *reader) lane(i int32) {
 	e := r.e
 	l := &e.lanes[i]
 	p, number := e.programs[l.rank], i-e.first[l.rank]
-	l.cursor, l.step, r.since = p.Walk(int(number)), resolved{place: -1}, 0
+	l.cursor, l.step, r.since, r.on = p.Walk(int(number)), resolved{place: -1}, 0, strip{}
 	begin := e.rules.Begin(l.rank, !isEmpty(l.cursor)).T
 	record := model.LaneRecord{Rank: l.rank, Lane: number, Begin: begin, End: begin, Last: -1}
 	for ; !l.cursor.Done(); l.cursor.Next(l.slices) {
@@ -87,7 +89,7 @@ func (r *reader) lane(i int32) {
 		r.add(of, l)
 	}
 	if n := int32(len(r.steps)); n > 0 && r.forms[r.steps[n-1].form].lane == i {
-		record.Last, record.End = n-1, r.end(n-1)
+		record.Last = n - 1
 	}
 	r.log.Lanes = append(r.log.Lanes, record)
 }
@@ -95,10 +97,13 @@ func (r *reader) lane(i int32) {
 // add notes the sub-step of a form to which a lane has come.
 func (r *reader) add(of int32, l *lane) {
 	f, number := &r.forms[of], int32(len(r.steps))
-	r.since = r.e.tape.read(r.at, r.since)
-	r.steps = append(r.steps, place{start: r.since, at: r.at + 1, form: of, step: l.cursor.Step,
+	if r.on.from+1+f.onTape > r.on.to {
+		r.on, r.strips = r.strips[0], r.strips[1:]
+	}
+	r.since = r.e.tape.read(r.on.from, r.since)
+	r.steps = append(r.steps, place{start: r.since, at: r.on.from + 1, form: of, step: l.cursor.Step,
 		message: int32(len(r.senders)), turn: int32(len(r.turns)), spans: r.spans})
-	r.at += 1 + f.onTape
+	r.on.from += 1 + f.onTape
 	r.spans += f.hops
 	for _, c := range f.received() {
 		x := &r.conns[c]
@@ -134,11 +139,13 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 		if l.named = append(l.named, c); !e.isFluid {
 			on := e.conns[c].route
 			path := &e.network.Routes[on]
-			f.hops, f.onTape = f.hops+path.To-path.From, f.onTape+e.tape.links[on]
+			f.hops, f.onTape = f.hops+path.To-path.From, f.onTape+e.conns[c].onTape
 		}
 	}
 	f.named = append(f.named, l.named...)
-	e.keep(i)
+	if e.keepSteps {
+		e.keep(i)
+	}
 	of = int32(len(r.forms))
 	if l.isKept() {
 		r.kept = of
@@ -206,7 +213,7 @@ func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 			break
 		}
 		m.Spans += int64(path.To - path.From)
-		at += e.tape.links[m.Route]
+		at += e.conns[c].onTape
 	}
 	if e.isFluid {
 		m.Spans = 0

@@ -19,6 +19,7 @@ type resolved struct {
 	computes bool    // it has a kernel
 	sources  int32   // that it combines
 	isAlone  bool    // what it sends crosses nothing but links that are asked in order: express
+	onTape   int32   // times of what it sends
 	sizes    []moved // by slice
 }
 
@@ -72,6 +73,7 @@ func (e *engine) keep(i int32) {
 		k.sizes = append(k.sizes, moved{n, e.cost(i)})
 	}
 	k.isKept, k.isPost, k.isAlone = true, s.Post, e.isAhead && e.late == nil
+	k.onTape = e.timesOfSends(l)
 	k.computes, k.sources = s.Kernel != nil, int32(len(s.From))
 	for _, c := range l.sent() {
 		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k.sizes)
@@ -151,7 +153,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	l.until, l.isPost = at, l.step.isPost && l.cursor.Last(l.slices)
 	l.waits, l.pending = forStep, 1
 	e.moved = n.bytes
-	e.writeBegin(i, start.T)
+	e.writeBegin(i, l.step.onTape, start.T)
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
 	isAlone := l.step.isAlone && e.behind == 0 && e.mayGoAhead()

@@ -43,21 +43,17 @@ func (o *origins) begins(link int32) {
 }
 
 // findSole finds links that are asked in order, if the run is one in which nothing but two-sided
-// messages crosses them, and the programs tell all of these without a walk through their loops. On
-// the way it makes a survey, unless that is nil.
-func (e *engine) findSole(v *survey) {
+// messages crosses them, and the programs tell all of these without a walk through their loops.
+func (e *engine) findSole() {
 	if !e.keepSteps || e.probe != nil || e.rules.HasMemory() || e.rules.Segment > 0 ||
 		e.rules.Switching == model.StoreForward { // the last byte may come in another order
 		return
 	}
 	o := origins{from: make([]int32, len(e.links)), first: make([]int32, len(e.links))}
-	if !e.eachWritten(func(lane int32, times int64, isSame bool) bool {
-		return e.findOrigins(&o, lane, isSame) && (v == nil || e.note(v, lane, times, isSame))
+	if !e.eachWritten(func(lane int32, isSame bool) bool {
+		return e.findOrigins(&o, lane, isSame)
 	}) {
 		return
-	}
-	if v != nil {
-		v.isOver = true
 	}
 	for i := range e.links {
 		l := &e.links[i]
@@ -69,13 +65,11 @@ func (e *engine) findSole(v *survey) {
 }
 
 // eachWritten visits the steps of all lanes as they are written: Program.Written.
-func (e *engine) eachWritten(see func(lane int32, times int64, isSame bool) bool) bool {
+func (e *engine) eachWritten(see func(lane int32, isSame bool) bool) bool {
 	for rank, p := range e.programs {
 		for i := range p.Lanes() {
 			lane := e.first[rank] + int32(i)
-			if !p.Written(i, &e.step, func(times int64, isSame bool) bool {
-				return see(lane, times, isSame)
-			}) {
+			if !p.Written(i, &e.step, func(_ int64, isSame bool) bool { return see(lane, isSame) }) {
 				return false
 			}
 		}

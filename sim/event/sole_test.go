@@ -25,7 +25,7 @@ func TestAhead(t *testing.T) {
 		wanted := waits.run()
 
 		e := newEngine(s, &env)
-		if e.findSole(nil); !e.isAhead {
+		if e.findSole(); !e.isAhead {
 			continue
 		}
 		ahead++
@@ -102,7 +102,7 @@ func TestSole(t *testing.T) {
 		env := simtest.OnSwitch(t, 3, simtest.GBs, unit.Microsecond)
 		env.Sharing = sharing
 		e := newEngine(s, &env)
-		e.findSole(nil)
+		e.findSole()
 		for i := range e.links {
 			if e.links[i].isSole {
 				sole = append(sole, env.Graph.LinkName(int32(i)))

@@ -2,6 +2,7 @@ package event
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
@@ -13,27 +14,38 @@ import (
 // tape is the log of a run of two-sided messages as it is written: of each sub-step when it
 // started, and under FIFO when each link on the way of what it sends began to carry that, unless it
 // did so at once because nobody ever waits for it. All else follows from these times, and is worked
-// out when the log is read (read.go). The times of a lane lie one after the other, so a lane knows
-// where its next ones belong.
+// out when the log is read (read.go). The times of a sub-step lie one after the other on a strip of
+// its lane, so a lane knows where its next ones belong.
 //
 // Of each time there is the lower half: it is the first that has this half from a time on that is
 // known, which is when the lane's sub-step before started, or when the message asked for its first
 // link. Those that come 2³² ps later or more, about 4 ms, are written once more, as a whole.
 type tape struct {
-	times []uint32 // nil: nobody asked, or a probe writes the log
-	far   []farTime
-	heads []head  // of the lanes
-	links []int32 // of each route: how many are on the tape
-	steps []int32 // so many are of each lane
-	sends int64   // so many messages are of all,
-	hops  int64   // which cross so many links, under FIFO
+	times  [][]uint32 // in pieces, so that nothing is copied on the way
+	used   int32
+	far    []farTime
+	heads  []head  // of the lanes; nil: nobody asked, or a probe writes the log
+	strips []strip // in the order in which they were begun
 }
 
-// head is how far a lane's times are written.
+// head is where a lane's next times belong.
 type head struct {
-	since unit.Time // when its last sub-step started
-	at    int32     // where its next times belong
+	since   unit.Time // when its last sub-step started
+	at, end int32     // of its strip,
+	size    int32     // which has so many
 }
+
+// strip is times of a lane, from a place to another.
+type strip struct{ lane, from, to int32 }
+
+// The first strip of a lane has as many times as a line of a cache, unless its sub-steps have more,
+// and each further one twice as many, up to a most.
+const (
+	leastStrip = 16
+	mostStrip  = 64
+	pieceBits  = 14 // of a piece of the tape
+	piece      = 1 << pieceBits
+)
 
 // farTime is a time that its lower half does not tell.
 type farTime struct {
@@ -43,7 +55,7 @@ type farTime struct {
 
 // write writes a time that is known to be no sooner than since.
 func (t *tape) write(at int32, time, since unit.Time) {
-	t.times[at] = uint32(time)
+	t.times[at>>pieceBits][at&(piece-1)] = uint32(time)
 	if time-since > math.MaxUint32 {
 		t.far = append(t.far, farTime{at, time})
 	}
@@ -58,7 +70,7 @@ func (t *tape) read(at int32, since unit.Time) unit.Time {
 			return time
 		}
 	}
-	return since + unit.Time(t.times[at]-uint32(since))
+	return since + unit.Time(t.times[at>>pieceBits][at&(piece-1)]-uint32(since))
 }
 
 func (t *tape) readFar(at int32) (time unit.Time, isFar bool) {
@@ -71,135 +83,126 @@ func (t *tape) readFar(at int32) (time unit.Time, isFar bool) {
 	return time, isFar
 }
 
-// rewind puts in order what is far.
+// rewind puts in order what is far, and the strips by their lanes.
 func (t *tape) rewind() {
 	slices.SortFunc(t.far, func(a, b farTime) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(t.strips, func(a, b strip) int {
+		return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.from, b.from))
+	})
 }
 
-// writeBegin writes when a lane's next sub-step starts.
-func (e *engine) writeBegin(lane int32, at unit.Time) {
-	if e.tape.times != nil {
-		h := &e.tape.heads[lane]
-		e.tape.write(h.at, at, h.since)
-		h.since = at
-		h.at++
+// begin begins a strip of a lane that has room for so many times.
+func (t *tape) begin(lane, n int32) error {
+	h, from := &t.heads[lane], t.used
+	n = max(n, min(max(2*h.size, leastStrip), mostStrip))
+	if from > math.MaxInt32-n {
+		return errors.New("sim: there is more to log than is counted; leave out the trace and the " +
+			"critical path")
 	}
+	for t.used += n; int(t.used) > len(t.times)<<pieceBits; {
+		t.times = append(t.times, make([]uint32, piece))
+	}
+	h.at, h.end, h.size = from, from+n, n
+	t.strips = append(t.strips, strip{lane, h.at, h.end})
+	return nil
 }
 
-// leaveRoom makes room for when the links of a message's way begin to carry it.
+// writeBegin writes when a lane's next sub-step starts, and makes room for what it sends: so many
+// times.
+func (e *engine) writeBegin(lane, sends int32, at unit.Time) {
+	t := &e.tape
+	if t.heads == nil {
+		return
+	}
+	h := &t.heads[lane]
+	if h.at+sends >= h.end {
+		if err := t.begin(lane, 1+sends); err != nil {
+			e.err = err
+			return
+		}
+	}
+	t.write(h.at, at, h.since)
+	h.since = at
+	h.at++
+}
+
+// timesOfSends is how many times there are of what the step in e.step sends.
+func (e *engine) timesOfSends(l *lane) (n int32) {
+	for _, c := range l.sent() {
+		n += e.conns[c].onTape
+	}
+	return n
+}
+
+// leaveRoom leaves room for when the links of a message's way begin to carry it.
 func (e *engine) leaveRoom(m int32) {
-	if e.tape.times != nil {
+	if e.tape.heads != nil {
 		x := &e.messages[m]
 		h := &e.tape.heads[x.lane]
 		x.written = h.at
-		h.at += e.tape.links[x.route]
+		h.at += e.conns[x.conn].onTape
 	}
 }
 
 // writeServed writes when the next of these does.
 func (e *engine) writeServed(m int32, at, since unit.Time) {
-	if e.tape.times != nil {
+	if e.tape.heads != nil {
 		x := &e.messages[m]
 		e.tape.write(x.written, at, since)
 		x.written++
 	}
 }
 
-// linksOnTape is how many links of each route are on the tape.
-func (e *engine) linksOnTape() []int32 {
-	links := make([]int32, len(e.network.Routes))
-	for i := range links {
-		for _, on := range e.network.LinksOf(&e.network.Routes[i]) {
-			if !e.isFluid && !e.links[on].isPrompt {
-				links[i]++
-			}
+// timesOn is how many times of a route are on the tape: of its links.
+func (e *engine) timesOn(route int32) (n int32) {
+	for _, on := range e.network.LinksOf(&e.network.Routes[route]) {
+		if !e.isFluid && !e.links[on].isPrompt {
+			n++
 		}
 	}
-	return links
+	return n
 }
 
-// survey is what the programs tell of a run as they are written: how many sub-steps each lane has,
-// and what these send, lane by lane.
-type survey struct {
-	steps       []int32
-	sendings    []sending
-	sends, hops int64 // messages, and the links that they cross, under FIFO
-	isOver      bool
-}
-
-// sending is what a lane sends over a route, with one step as it is written.
-type sending struct{ lane, route, times int32 }
-
-func (e *engine) newSurvey() *survey { return &survey{steps: make([]int32, len(e.lanes))} }
-
-// note notes the step in e.step, of a lane, that is carried out so many times. It is false where
-// other times would have to be written than those of a tape, or too many.
-func (e *engine) note(v *survey, lane int32, times int64, isSame bool) bool {
-	s, l := &e.step, &e.lanes[lane]
-	if e.gets() > 0 || movesWhatComes(s) || !isSame && len(s.Send) > 0 {
+// startTape has the run write its times to a tape, if these are all that it takes. Under fluid
+// sharing flows must be alone, so that nobody has to tell what rates they have had.
+func (e *engine) startTape() bool {
+	if e.gpu != nil || e.streams != nil || e.rules.Segment > 0 || e.isFluid && !e.isAllAlone() ||
+		e.rules.Schedule.AnyStep(tellsMore) {
 		return false
 	}
-	if s.Moves() {
-		times *= int64(l.slices)
-	}
-	all := times + int64(v.steps[lane])
-	for k := range s.Send {
-		d := &s.Send[k]
-		if !d.Message() || framed(d) {
-			return false
-		}
-		on := e.network.Route(l.rank, d.Peer.Rank)
-		if !e.isFluid {
-			route := &e.network.Routes[on]
-			v.hops += times * int64(route.To-route.From)
-		}
-		v.sends += times
-		v.sendings = append(v.sendings, sending{lane, on, int32(times)})
-	}
-	v.steps[lane] = int32(all)
-	return all < math.MaxInt32 && v.sends < math.MaxInt32 && v.hops < math.MaxInt32
-}
-
-// startTape makes room for the times of a run, if the programs tell how many there are and these
-// are all that it takes. Under fluid sharing flows must be alone, so that nobody has to tell
-// what rates they have had.
-func (e *engine) startTape(v *survey) bool {
-	if !e.keepSteps || e.rules.HasMemory() || e.rules.Segment > 0 || !v.isOver &&
-		!e.eachWritten(func(lane int32, times int64, isSame bool) bool {
-			return e.note(v, lane, times, isSame)
-		}) {
-		return false
-	}
-	t := tape{heads: make([]head, len(e.lanes)), links: e.linksOnTape(), steps: v.steps,
-		sends: v.sends, hops: v.hops}
-	all, sendings := int64(0), v.sendings
-	for i := range e.lanes {
-		t.heads[i].at = int32(all)
-		all += int64(v.steps[i])
-		for ; len(sendings) > 0 && sendings[0].lane == int32(i); sendings = sendings[1:] {
-			route := sendings[0].route
-			if e.isFluid && !e.isAlone(&e.network.Routes[route]) {
-				return false
-			}
-			all += int64(sendings[0].times) * int64(t.links[route])
-		}
-		if all >= math.MaxInt32 {
-			return false
-		}
-	}
-	t.times = make([]uint32, all)
-	e.tape = t
+	e.tape.heads = make([]head, len(e.lanes))
 	return true
 }
 
-// movesWhatComes reports whether a step without gets does not tell itself how much it moves.
-func movesWhatComes(s *schedule.Step) bool {
-	return len(s.To) == 0 && len(s.From) > 0 &&
-		!slices.ContainsFunc(s.From, func(f schedule.Source) bool { return f.Kind != schedule.Message })
+// isAllAlone reports whether all flows are alone on their links.
+func (e *engine) isAllAlone() bool {
+	for i := range e.network.Routes {
+		if !e.isAlone(&e.network.Routes[i]) {
+			return false
+		}
+	}
+	return e.isAhead
 }
 
-// framed reports whether what is sent has more on its links than its bytes, or orders nothing.
-func framed(d *schedule.Dest) bool { return d.Packet || d.Line || d.Relaxed }
+// tellsMore reports whether of a step more would have to be written than times: it does not tell
+// itself how much it moves, or has more on its links than messages of that.
+func tellsMore(s *schedule.Step) bool {
+	messages := 0
+	for k := range s.From {
+		switch s.From[k].Kind {
+		case schedule.Message:
+			messages++
+		case schedule.Get, schedule.Multimem:
+			return true
+		}
+	}
+	for k := range s.Send {
+		if d := &s.Send[k]; !d.Message() || d.Packet || d.Line || d.Relaxed {
+			return true
+		}
+	}
+	return len(s.To) == 0 && messages > 0 && messages == len(s.From)
+}
 
 // leaves is when a message has left its rank, and when it can be received, by what is on the tape
 // from a place on. When links begin to carry it goes to spans.
