@@ -65,6 +65,7 @@ func (e *engine) inject(m int32, at model.Moment) {
 	for _, h := range e.network.LinksOf(path) {
 		e.links[h].load += n
 	}
+	e.leaveRoom(m)
 	if path.IsShared(n) {
 		if e.isAhead && e.flowAlone(m, at, n) {
 			return
@@ -125,6 +126,7 @@ func (e *engine) drained(now unit.Time) {
 		e.flowEnded(m, now)
 	}
 	e.tell(flowEnds, m, 0, now)
+	e.writeDrained(m, now)
 	e.fair.End(m)
 	if e.messages[m].kind >= copying {
 		e.crossedMemory(m, now)

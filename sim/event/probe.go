@@ -99,8 +99,8 @@ type probe struct {
 	log      *model.Log
 	steps    flat.List[model.StepRecord]
 	messages flat.List[model.MessageRecord]
-	spans    flat.List[unit.Time]
 	lanes    []laneProbe
+	flowWatch
 
 	ofMessage []int32 // the record of a message that is on its way
 	ofMark    []int32 // the step that freed a slot, the message that leaves a queue of posts
@@ -109,8 +109,6 @@ type probe struct {
 
 	room     int32 // the message whose leaving made room for what the step at hand sends
 	postedBy int32 // the step after which the receives at hand are posted
-	flows    []flowProbe
-	touched  []int32
 	gpu      gpuProbe
 	streams  []streamProbe
 	backlogs []backlogProbe
@@ -123,13 +121,6 @@ type laneProbe struct {
 	heldUntil  unit.Time
 	order      uint64  // of held among those of the step
 	posts      []int32 // the steps that posted, so far
-}
-
-// flowProbe is a flow since its rate, or the link that limits it, last changed.
-type flowProbe struct {
-	since unit.Time
-	hop   int32 // of its route; −1: the lane's pace
-	rate  uint64
 }
 
 // streamProbe is of a stream the record of what has left last, and of what flows.
@@ -150,6 +141,7 @@ func newProbe(e *engine, log *model.Log) *probe {
 		log.Lanes = append(log.Lanes, model.LaneRecord{Rank: l.rank, Lane: int32(i) - e.first[l.rank],
 			Begin: l.end.T, End: l.end.T, Last: -1})
 	}
+	p.flowWatch = flowWatch{fair: e.fair, network: &e.network, counters: log.Counters}
 	log.Later(func() model.Records { return p.reader() })
 	return p
 }
@@ -341,9 +333,6 @@ func (p *probe) runEnds(_, _ int32, _ unit.Time) {
 		p.log.Counters[i].Close()
 	}
 }
-
-// noSpans is where those of a flow are that no link has cost any time.
-const noSpans = -1
 
 // put sets an element of a list that grows as need be.
 func put(list []int32, i, value int32) []int32 {

@@ -1,68 +1,88 @@
 package event
 
 import (
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
 
-// flowStarts remembers a flow without a rate.
-func (p *probe) flowStarts(m, _ int32, now unit.Time) {
-	for int(m) >= len(p.flows) {
-		p.flows = append(p.flows, flowProbe{})
-	}
-	p.flows[m] = flowProbe{since: now, hop: -1}
+// flowWatch watches flows that share links: what each of its links costs a flow, and how fast links
+// carry. It is told of what happens in the order in which it does, by a run or by who reads its
+// tape.
+type flowWatch struct {
+	fair     *model.Drain
+	network  *model.Network
+	counters []model.Counter // nil: nobody asked
+	flows    []watched       // by their numbers
+	touched  []int32
+	spans    flat.List[unit.Time]
 }
 
-func (p *probe) flowEnds(m, _ int32, now unit.Time) {
-	p.lose(m, now)
-	p.drain(m, now)
+// watched is a flow since its rate, or the link that limits it, last changed.
+type watched struct {
+	record *model.MessageRecord
+	since  unit.Time
+	hop    int32 // of its route; −1: the lane's pace
+	rate   uint64
 }
 
-func (p *probe) flowPasses(m, _ int32, now unit.Time) { p.drain(m, now) }
+// noSpans is where those of a flow are that no link has cost any time.
+const noSpans = -1
 
-func (p *probe) ratesChange(_, _ int32, now unit.Time) {
-	if p.log.Counters != nil {
-		p.touched = p.e.fair.Touched(p.touched[:0])
-		p.countFlows(p.touched, now)
+// begins remembers a flow without a rate.
+func (w *flowWatch) begins(m int32, r *model.MessageRecord, now unit.Time) {
+	for int(m) >= len(w.flows) {
+		w.flows = append(w.flows, watched{})
 	}
-	for _, m := range p.e.fair.Members() {
-		p.limit(m, now)
+	w.flows[m] = watched{record: r, since: now, hop: -1}
+}
+
+// ends counts what a flow has carried that has been drained, at the rate that it still has.
+func (w *flowWatch) ends(m int32, now unit.Time) {
+	w.lose(m, now)
+	w.drain(w.flows[m].record, now)
+}
+
+// change looks at what a solution has changed.
+func (w *flowWatch) change(now unit.Time) {
+	if w.counters != nil {
+		w.touched = w.fair.Touched(w.touched[:0])
+		w.count(w.touched, now)
+	}
+	for _, m := range w.fair.Members() {
+		w.limit(m, now)
 	}
 }
 
 // drain counts the bytes of a message that is over on its links.
-func (p *probe) drain(m int32, now unit.Time) {
-	e := p.e
-	n := e.carried(m)
-	if p.log.Counters == nil || n == 0 {
+func (w *flowWatch) drain(r *model.MessageRecord, now unit.Time) {
+	if w.counters == nil || r.Bytes == 0 {
 		return
 	}
-	for _, h := range e.network.LinksOf(&e.network.Routes[e.messages[m].route]) {
-		p.log.Counters[h].Drain(n, now, e.fair.IsLimited(h))
+	for _, h := range w.network.LinksOf(&w.network.Routes[r.Route]) {
+		w.counters[h].Drain(r.Bytes, now, w.fair.IsLimited(h))
 	}
 }
 
-// countFlows adds a sample to the counters of links whose flows get rates that together are new. It
-// is called before they have them.
-func (p *probe) countFlows(links []int32, now unit.Time) {
-	e := p.e
+// count adds a sample to the counters of links whose flows together have got another rate.
+func (w *flowWatch) count(links []int32, now unit.Time) {
 	for _, l := range links {
 		speed := uint64(0)
-		for _, c := range e.fair.On(l) {
-			speed += e.fair.Rate(c.Flow)
+		for _, c := range w.fair.On(l) {
+			speed += w.fair.Rate(c.Flow)
 		}
-		if c := &p.log.Counters[l]; c.Changes(speed) {
-			c.Sample(p.flowing(l, now), now)
+		if c := &w.counters[l]; c.Changes(speed) {
+			c.Sample(w.flowing(l, now), now)
 		}
 	}
 }
 
 // flowing is how many bytes of its present flows a link has carried, rounded down, all together.
-func (p *probe) flowing(link int32, now unit.Time) unit.Bytes {
-	e, sum, rests := p.e, unit.Bytes(0), uint64(0)
-	for _, c := range e.fair.On(link) {
-		left := e.fair.Left(c.Flow, now)
-		n, rest := model.WorkOf(e.carried(c.Flow)).Without(left).Bytes()
+func (w *flowWatch) flowing(link int32, now unit.Time) unit.Bytes {
+	sum, rests := unit.Bytes(0), uint64(0)
+	for _, c := range w.fair.On(link) {
+		left := w.fair.Left(c.Flow, now)
+		n, rest := model.WorkOf(w.flows[c.Flow].record.Bytes).Without(left).Bytes()
 		sum += n
 		if rests += rest; rests >= model.AByte {
 			rests -= model.AByte
@@ -73,34 +93,44 @@ func (p *probe) flowing(link int32, now unit.Time) unit.Bytes {
 }
 
 // limit looks which link limits a flow after a solution.
-func (p *probe) limit(m int32, now unit.Time) {
-	rate, hop := p.e.fair.Flows[m].Next, p.e.fair.Limit(m)
-	if x := &p.flows[m]; rate != x.rate || hop != x.hop {
-		p.lose(m, now)
+func (w *flowWatch) limit(m int32, now unit.Time) {
+	rate, hop := w.fair.Flows[m].Next, w.fair.Limit(m)
+	if x := &w.flows[m]; rate != x.rate || hop != x.hop {
+		w.lose(m, now)
 		x.since, x.hop, x.rate = now, hop, rate
 	}
 }
 
 // lose adds to what a link has cost a flow: of the time that has passed, what the flow would not
 // have needed alone.
-func (p *probe) lose(m int32, now unit.Time) {
-	x := &p.flows[m]
+func (w *flowWatch) lose(m int32, now unit.Time) {
+	x := &w.flows[m]
 	if x.hop < 0 {
 		return
 	}
-	lost := model.LostTime(now-x.since, p.e.fair.Alone(m), x.rate)
+	lost := model.LostTime(now-x.since, w.fair.Alone(m), x.rate)
 	if lost == 0 {
 		return
 	}
-	*p.spans.At(int(p.lostBy(p.message(m))) + int(x.hop)) += lost
+	*w.spans.At(int(w.lostBy(x.record)) + int(x.hop)) += lost
 }
 
 // lostBy is where the spans of a flow are, made if need be.
-func (p *probe) lostBy(r *model.MessageRecord) int64 {
+func (w *flowWatch) lostBy(r *model.MessageRecord) int64 {
 	if r.Spans == noSpans {
-		route := &p.e.network.Routes[r.Route]
-		r.Spans = int64(p.spans.Len())
-		p.spans.Skip(int(route.To - route.From))
+		route := &w.network.Routes[r.Route]
+		r.Spans = int64(w.spans.Len())
+		w.spans.Skip(int(route.To - route.From))
 	}
 	return r.Spans
 }
+
+// What a probe is told of flows.
+
+func (p *probe) flowStarts(m, _ int32, now unit.Time) { p.begins(m, p.message(m), now) }
+
+func (p *probe) flowEnds(m, _ int32, now unit.Time) { p.ends(m, now) }
+
+func (p *probe) flowPasses(m, _ int32, now unit.Time) { p.drain(p.message(m), now) }
+
+func (p *probe) ratesChange(_, _ int32, now unit.Time) { p.change(now) }

@@ -22,7 +22,8 @@ type reader struct {
 	posts   [][]int32 // of each lane, the steps that post
 	conns   []traffic
 	forms   []form
-	kept    int32 // the form of the first slice of the step that is kept
+	kept    int32   // the form of the first slice of the step that is kept
+	lost    []int64 // of the messages, where it is what sharing has cost them; nil: not asked yet
 }
 
 // place is what is noted of a sub-step: when it started, where its times are, and its turns.
@@ -62,7 +63,7 @@ func (e *engine) newReader(log *model.Log) *reader {
 		r.lane(int32(i))
 	}
 	log.Network, log.Spans = &e.network, make([]unit.Time, r.spans)
-	if e.isFluid { // where links have cost nobody anything
+	if e.isFluid { // those of messages that sharing has cost nothing
 		log.Spans = make([]unit.Time, len(e.network.Hops))
 	}
 	for i := range log.Lanes {
@@ -136,10 +137,10 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 		sources: int32(len(s.From))}
 	for k := range s.Send {
 		c := e.connect(i, &s.Send[k].Peer, true)
-		if l.named = append(l.named, c); !e.isFluid {
-			on := e.conns[c].route
-			path := &e.network.Routes[on]
-			f.hops, f.onTape = f.hops+path.To-path.From, f.onTape+e.conns[c].onTape
+		l.named, f.onTape = append(l.named, c), f.onTape+e.conns[c].onTape
+		if !e.isFluid {
+			path := &e.network.Routes[e.conns[c].route]
+			f.hops += path.To - path.From
 		}
 	}
 	f.named = append(f.named, l.named...)
@@ -178,6 +179,7 @@ func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepR
 			s.End, s.Held = left, number
 		}
 		if messages != nil {
+			m.Spans = r.spansOf(number, &m, left)
 			messages[number] = m
 		}
 	}
@@ -193,7 +195,8 @@ func (r *reader) end(number int32) unit.Time {
 	return s.End
 }
 
-// sent is the record of a message, but for who receives it, and when it has left.
+// sent is the record of a message, but for who receives it and what sharing has cost it, and when
+// it has left.
 func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 	e, step := r.e, r.senders[number]
 	p := &r.steps[step]
@@ -215,10 +218,7 @@ func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 		m.Spans += int64(path.To - path.From)
 		at += e.conns[c].onTape
 	}
-	if e.isFluid {
-		m.Spans = 0
-	}
-	left, m.Arrived = e.leaves(&m, path, at, r.log.Spans)
+	left, m.Arrived = e.leaves(&m, path, at, e.conns[f.sent()[number-p.message]].onTape, r.log.Spans)
 	return m, left
 }
 
@@ -283,7 +283,8 @@ func (r *reader) Step(number int32) model.StepRecord {
 
 // Message is the record of a message, but for who receives it.
 func (r *reader) Message(number int32) model.MessageRecord {
-	m, _ := r.sent(number)
+	m, left := r.sent(number)
+	m.Spans = r.spansOf(number, &m, left)
 	return m
 }
 

@@ -17,18 +17,31 @@ type crossed struct {
 // count has the counters count what each link has carried.
 func (r *reader) count() {
 	e, counters := r.e, r.log.Counters
+	switch {
+	case e.isFluid && slices.ContainsFunc(e.conns, func(c connection) bool { return c.onTape > 0 }):
+		r.share()
+	case e.isFluid:
+		for i := range r.log.Messages {
+			r.flow(&r.log.Messages[i])
+		}
+	default:
+		r.cross()
+	}
+	for i := range counters {
+		counters[i].Close()
+	}
+}
+
+// cross counts what links have carried under FIFO.
+func (r *reader) cross() {
+	e, counters := r.e, r.log.Counters
 	crossings, loads := make([][]crossed, len(counters)), r.messagesOn()
 	for on := range crossings {
 		crossings[on] = make([]crossed, 0, loads[on])
 	}
 	for i := range r.log.Messages {
 		m := &r.log.Messages[i]
-		path := &e.network.Routes[m.Route]
-		if e.isFluid {
-			r.flow(m, path)
-			continue
-		}
-		for hop, on := range e.network.LinksOf(path) {
+		for hop, on := range e.network.LinksOf(&e.network.Routes[m.Route]) {
 			from := r.log.Spans[m.Spans+int64(hop)]
 			to := model.Moment{T: from}.Plus(e.links[on].Over(m.Bytes)).T
 			crossings[on] = append(crossings[on], crossed{from, to, m.Bytes})
@@ -42,19 +55,17 @@ func (r *reader) count() {
 			counters[on].Carry(x.bytes, x.from, x.to)
 		}
 	}
-	for i := range counters {
-		counters[i].Close()
-	}
 }
 
 // flow counts a message that was alone on its links. Those on one link are of one lane, so they are
 // counted in the order in which they flow.
-func (r *reader) flow(m *model.MessageRecord, path *model.Route) {
+func (r *reader) flow(m *model.MessageRecord) {
 	if m.Bytes == 0 {
 		return
 	}
 	e := r.e
-	left, _ := e.leaves(m, path, 0, nil)
+	path := &e.network.Routes[m.Route]
+	left, _ := e.leaves(m, path, 0, 0, nil)
 	for _, on := range e.network.LinksOf(path) {
 		if e.fair.IsLimited(on) {
 			speed := min(e.rules.PaceRate(path.Src, m.Peers), model.FluidRate(path.Slowest))

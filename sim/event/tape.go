@@ -13,7 +13,8 @@ import (
 
 // tape is the log of a run of two-sided messages as it is written: of each sub-step when it
 // started, and under FIFO when each link on the way of what it sends began to carry that, unless it
-// did so at once because nobody ever waits for it. All else follows from these times, and is worked
+// did so at once because nobody ever waits for it; under fluid sharing when that had left, unless
+// it was alone on its links. All else follows from these times, and is worked
 // out when the log is read (read.go). The times of a sub-step lie one after the other on a strip of
 // its lane, so a lane knows where its next ones belong.
 //
@@ -134,7 +135,7 @@ func (e *engine) timesOfSends(l *lane) (n int32) {
 	return n
 }
 
-// leaveRoom leaves room for when the links of a message's way begin to carry it.
+// leaveRoom leaves room for when the links of a message's way begin to carry it, or it has left.
 func (e *engine) leaveRoom(m int32) {
 	if e.tape.heads != nil {
 		x := &e.messages[m]
@@ -144,7 +145,7 @@ func (e *engine) leaveRoom(m int32) {
 	}
 }
 
-// writeServed writes when the next of these does.
+// writeServed writes the next of these times.
 func (e *engine) writeServed(m int32, at, since unit.Time) {
 	if e.tape.heads != nil {
 		x := &e.messages[m]
@@ -153,35 +154,38 @@ func (e *engine) writeServed(m int32, at, since unit.Time) {
 	}
 }
 
-// timesOn is how many times of a route are on the tape: of its links.
+// writeDrained writes when a flow has left, if there is room for that.
+func (e *engine) writeDrained(m int32, at unit.Time) {
+	if x := &e.messages[m]; e.tape.heads != nil && e.conns[x.conn].onTape > 0 {
+		e.tape.write(x.written, at, x.since.T)
+	}
+}
+
+// timesOn is how many times of a route are on the tape: of its links, or when a flow has left.
 func (e *engine) timesOn(route int32) (n int32) {
-	for _, on := range e.network.LinksOf(&e.network.Routes[route]) {
-		if !e.isFluid && !e.links[on].isPrompt {
+	path := &e.network.Routes[route]
+	if e.isFluid {
+		if !e.isAlone(path) {
+			n = 1
+		}
+		return n
+	}
+	for _, on := range e.network.LinksOf(path) {
+		if !e.links[on].isPrompt {
 			n++
 		}
 	}
 	return n
 }
 
-// startTape has the run write its times to a tape, if these are all that it takes. Under fluid
-// sharing flows must be alone, so that nobody has to tell what rates they have had.
+// startTape has the run write its times to a tape, if these are all that it takes.
 func (e *engine) startTape() bool {
-	if e.gpu != nil || e.streams != nil || e.rules.Segment > 0 || e.isFluid && !e.isAllAlone() ||
+	if e.gpu != nil || e.streams != nil || e.rules.Segment > 0 ||
 		e.rules.Schedule.AnyStep(tellsMore) {
 		return false
 	}
 	e.tape.heads = make([]head, len(e.lanes))
 	return true
-}
-
-// isAllAlone reports whether all flows are alone on their links.
-func (e *engine) isAllAlone() bool {
-	for i := range e.network.Routes {
-		if !e.isAlone(&e.network.Routes[i]) {
-			return false
-		}
-	}
-	return e.isAhead
 }
 
 // tellsMore reports whether of a step more would have to be written than times: it does not tell
@@ -204,18 +208,22 @@ func tellsMore(s *schedule.Step) bool {
 	return len(s.To) == 0 && messages > 0 && messages == len(s.From)
 }
 
-// leaves is when a message has left its rank, and when it can be received, by what is on the tape
-// from a place on. When links begin to carry it goes to spans.
-func (e *engine) leaves(m *model.MessageRecord, path *model.Route, at int32,
+// leaves is when a message has left its rank, and when it can be received, by so many times that
+// are on the tape from a place on. When links begin to carry it goes to spans.
+func (e *engine) leaves(m *model.MessageRecord, path *model.Route, at, times int32,
 	spans []unit.Time) (left, came unit.Time) {
 	since := model.Moment{T: m.Since}
 	put := e.rules.Pace(path.Src, m.Peers, m.Bytes)
 	if e.isFluid {
-		if path.IsShared(m.Bytes) {
+		switch {
+		case !path.IsShared(m.Bytes):
+		case times > 0:
+			put = e.tape.read(at, m.Since) - m.Since
+		default:
 			put, _ = e.rules.Alone(path.Src, m.Peers, path.Slowest, m.Bytes)
 		}
-		at := since.Plus(put)
-		return at.T, at.Plus(path.Latency).Plus(m.Late).T
+		gone := since.Plus(put)
+		return gone.T, gone.Plus(path.Latency).Plus(m.Late).T
 	}
 	var gone, tail model.Moment
 	next := since

@@ -20,7 +20,7 @@ import (
 // path, also from a log that is only opened, and all of a trace. What fails does so in the same
 // words.
 func TestLogTells(t *testing.T) {
-	runs, taped, failed := tier.Raced(50, 120, 30_000), map[string]int{}, 0
+	runs, taped, failed := tier.Raced(50, 200, 30_000), map[string]int{}, 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 23))
 		s, env := loggedCase(t, rng)
@@ -52,7 +52,7 @@ func TestLogTells(t *testing.T) {
 		require.Equal(t, path, critical.Path(&env, log), name)
 	}
 	t.Logf("%d runs, %d failed, on a tape: %v", runs, failed, taped)
-	for _, what := range []string{"parts"} {
+	for _, what := range []string{"parts", "shared"} {
 		require.Greater(t, taped[what], runs/100, what)
 	}
 }
@@ -98,7 +98,10 @@ func loggedCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 		s = composed(t, parts...)
 	}
 	env := simtest.Env(t, rng, s.Spec.Ranks)
-	if rng.IntN(3) > 0 {
+	if rng.IntN(3) == 0 {
+		env.Sharing, env.Switching, env.Segment = model.Fluid, model.CutThrough, 0
+	}
+	if rng.IntN(4) > 0 {
 		env.Device.EagerLimit, env.Device.SendBuffer = 0, 0
 		env.Device.Offload = env.Device.Offload && rng.IntN(2) == 0
 	}
@@ -116,7 +119,7 @@ func tapedKinds(s *schedule.Schedule, env *model.Env) (kinds []string) {
 		return nil
 	}
 	for what, is := range map[string]bool{
-		"parts": s.Parts() != nil, "parts on GPUs": s.Parts() != nil && e.gpu != nil,
+		"all": true, "parts": s.Parts() != nil, "parts on GPUs": s.Parts() != nil && e.gpu != nil,
 		"GPU": e.gpu != nil, "memory": env.Device.GPU.HBM > 0, "GPU, fifo": e.gpu != nil && !e.isFluid,
 		"launches": e.gpu != nil && e.gpu.isLaunched,
 		"shared":   e.isFluid && !e.isAhead, "segments": env.Segment > 0, "offload": env.Device.Offload,
