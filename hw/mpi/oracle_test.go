@@ -15,14 +15,20 @@ import (
 
 // sensitive are float32 whose sum depends on the order of the additions: exponents differ.
 func sensitive(spec *collective.Spec, seed uint64) [][]byte {
-	r := rand.New(rand.NewPCG(seed, 5))
 	in := make([][]byte, spec.Ranks)
 	for rank := range in {
-		in[rank] = []byte{}
-		for range spec.In(rank) {
-			x := float32(math.Ldexp(r.NormFloat64(), r.IntN(12)))
-			in[rank] = binary.LittleEndian.AppendUint32(in[rank], math.Float32bits(x))
-		}
+		in[rank] = sensitiveOf(spec, rank, seed)
+	}
+	return in
+}
+
+// sensitiveOf are those of one rank.
+func sensitiveOf(spec *collective.Spec, rank int, seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, uint64(rank)))
+	in := []byte{}
+	for range spec.In(rank) {
+		x := float32(math.Ldexp(r.NormFloat64(), r.IntN(12)))
+		in = binary.LittleEndian.AppendUint32(in, math.Float32bits(x))
 	}
 	return in
 }
