@@ -17,7 +17,7 @@ import (
 // TestOpenErrors: each of many goroutines, which change threads while they load libraries that are
 // not there, is told of its own.
 func TestOpenErrors(t *testing.T) {
-	many, times := 16, tier.Of(200, 2000)
+	many, times := 16, tier.Of(100, 2000)
 	var done sync.WaitGroup
 	wrong := make([]string, many)
 	for g := range many {

@@ -5,7 +5,6 @@ package mpi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -36,6 +35,9 @@ const censusEnvironment = "COLLSIM_MPI_CENSUS"
 // censusRanks are enough for every case that an algorithm distinguishes.
 const censusRanks = 7
 
+// censusSeed is of the inputs.
+const censusSeed = 9
+
 // The calls below the collectives.
 const (
 	isRecv = iota
@@ -48,45 +50,55 @@ const (
 // receive: at most).
 type posted struct{ Kind, Peer, Bytes int }
 
-// censusCase is a collective whose messages are seen.
+// seen is what a rank sees of a case.
+type seen struct {
+	Posted []posted
+	Output []byte
+}
+
+// censusCase is a collective whose messages are seen, and of one that leaves nothing to the library
+// the bits.
 type censusCase struct {
-	choice openmpi.Choice
-	spec   collective.Spec
+	Choice openmpi.Choice
+	Spec   collective.Spec
+	Bits   bool
 }
 
 // String is such as "bcast chain on 3 ranks, root 1, 7 elements".
 func (c censusCase) String() string {
 	place := ""
-	if c.spec.InPlace {
+	if c.Spec.InPlace {
 		place = " in place"
 	}
-	return fmt.Sprintf("%v on %d ranks, root %d, %d elements%s", c.choice, c.spec.Ranks, c.spec.Root,
-		c.spec.Count, place)
+	return fmt.Sprintf("%v on %d ranks, root %d, %d elements%s", c.Choice, c.Spec.Ranks, c.Spec.Root,
+		c.Spec.Count, place)
 }
 
 // censusCases are all choices on 2 to 7 ranks, of few elements and of many, at any root, in both
-// places. In the short tier every choice meets two ranks, and one other number of them.
+// places. In the short tier every choice meets one number of them.
 func censusCases(t *testing.T) (all []censusCase) {
 	r := rand.New(rand.NewPCG(7, 11))
 	for k, c := range append(openmpitest.Reducing(), openmpitest.Moving()...) {
 		for ranks := 2; ranks <= censusRanks; ranks++ {
-			if !openmpitest.Legal(c, ranks) || !tier.Long && ranks > 2 && (k+ranks)%5 != 0 {
+			if !openmpitest.Legal(c, ranks) ||
+				!tier.Long && openmpitest.Legal(c, 3) && (k+ranks)%6 != 0 {
 				continue
 			}
 			for _, count := range []int64{1 + r.Int64N(int64(ranks)), 100 + r.Int64N(1000)} {
 				spec := openmpitest.SpecOf(t, c, ranks, r.IntN(ranks), count)
 				spec.InPlace = spec.Kind != collective.ReduceScatter && r.IntN(3) == 0
-				all = append(all, censusCase{c, spec})
+				all = append(all, censusCase{c, spec, true})
 			}
 		}
 	}
 	for k, c := range openmpitest.Open() {
 		for ranks := 2; ranks <= censusRanks; ranks++ {
-			if !tier.Long && ranks > 2 && (k+ranks)%5 != 0 {
+			if !tier.Long && (k+ranks)%6 != 0 {
 				continue
 			}
 			for _, count := range openmpitest.Turns(t, c, ranks) {
-				all = append(all, censusCase{c, openmpitest.SpecOf(t, c, ranks, r.IntN(ranks), count)})
+				spec := openmpitest.SpecOf(t, c, ranks, r.IntN(ranks), count)
+				all = append(all, censusCase{c, spec, false})
 			}
 		}
 	}
@@ -95,19 +107,15 @@ func censusCases(t *testing.T) (all []censusCase) {
 
 // TestCensus: each rank sends, in the library, the messages of the schedules that are written down:
 // to the same peers, of the same sizes, in the same order; those that go out at once are isends
-// there; and it receives from the same peers in the same order.
+// there; and it receives from the same peers in the same order. What comes of it are the same bits.
 func TestCensus(t *testing.T) {
 	t.Parallel()
-	var missing *hw.Missing
-	version, err := Available(context.Background(), Config{})
-	if errors.As(err, &missing) {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
+	version := needLibrary(t)
 	if !strings.Contains(version, " 4.1.") {
 		t.Skipf("%s: the calls below the collectives are known of 4.1", version)
 	}
-	dir := t.TempDir()
+	dir, cases := t.TempDir(), censusCases(t)
+	write(t, filepath.Join(dir, "cases"), cases)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command("mpirun", "--oversubscribe", "--bind-to", "none", "--allow-run-as-root",
@@ -117,26 +125,45 @@ func TestCensus(t *testing.T) {
 		censusEnvironment+"="+dir)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	cases := censusCases(t)
-	var seen [censusRanks][][]posted
-	for rank := range seen {
-		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(rank)))
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(text, &seen[rank]))
-		require.Len(t, seen[rank], len(cases))
+	var all [censusRanks][]seen
+	for rank := range all {
+		read(t, filepath.Join(dir, fmt.Sprint(rank)), &all[rank])
+		require.Len(t, all[rank], len(cases))
 	}
 	for i, c := range cases {
-		s, err := openmpi.Build(c.choice, c.spec)
+		s, err := openmpi.Build(c.Choice, c.Spec)
 		require.NoError(t, err)
-		decided := c.choice.Decided(c.spec)
-		for rank := range c.spec.Ranks {
-			compareSends(t, fmt.Sprintf("%v: rank %d", c, rank), s, rank, seen[rank][i], len(decided) > 1)
+		decided := c.Choice.Decided(c.Spec)
+		var outputs [][]byte
+		for rank := range c.Spec.Ranks {
+			name, saw := fmt.Sprintf("%v: rank %d", c, rank), &all[rank][i]
+			outputs = append(outputs, saw.Output)
+			compareSends(t, name, s, rank, saw.Posted, len(decided) > 1)
 			if strings.Contains(openmpi.Names(decided), "gather linear_sync") {
 				continue // it posts the receives of second segments early
 			}
-			compareReceives(t, fmt.Sprintf("%v: rank %d", c, rank), s, rank, seen[rank][i])
+			compareReceives(t, name, s, rank, saw.Posted)
+		}
+		if !c.Bits {
+			continue
+		}
+		if n := differing(t, oracle(t, s, sensitive(&c.Spec, censusSeed)), outputs); n > 0 {
+			t.Errorf("%v: %d elements differ", c, n)
 		}
 	}
+}
+
+// write and read are of what processes tell each other, in files.
+func write(t *testing.T, file string, from any) {
+	text, err := json.Marshal(from)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+}
+
+func read(t *testing.T, file string, into any) {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, into))
 }
 
 // compareSends also holds those that go out at once to be isends: in an algorithm that is composed
@@ -210,33 +237,40 @@ func TestCensusRank(t *testing.T) {
 	require.NoError(t, err)
 	tap := tapOf(t, lib)
 	p := &player{Clock: rank.StartClock(), number: number, lib: lib}
-	var seen [][]posted
-	for _, c := range censusCases(t) {
-		p.take(t, c.spec, c.choice)
-		tap.seen = []posted{}
+	var cases []censusCase
+	read(t, filepath.Join(dir, "cases"), &cases)
+	var all []seen
+	for _, c := range cases {
+		p.take(t, &c)
+		saw := seen{}
 		if p.part != nil {
-			tap.open = true
+			tap.seen, tap.open = nil, true
 			require.NoError(t, p.part.play())
-			tap.open = false
+			saw.Posted, tap.open = tap.seen, false
 		}
-		_, err := p.Finish()
+		out, err := p.Finish()
 		require.NoError(t, err)
-		seen = append(seen, tap.seen)
+		if c.Bits && len(out) > 0 {
+			saw.Output = out[0]
+		}
+		all = append(all, saw)
 	}
 	tellsItsCall(t, p, dir)
-	text, err := json.Marshal(seen)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(number)), text, 0o600))
+	write(t, filepath.Join(dir, fmt.Sprint(number)), all)
 	require.NoError(t, p.Close())
 }
 
 // take has a rank take up a collective for the library to do.
-func (p *player) take(t *testing.T, spec collective.Spec, c openmpi.Choice) {
-	detail, err := (&request{Spec: spec, Choice: c}).encode()
+func (p *player) take(t *testing.T, c *censusCase) {
+	detail, err := (&request{Spec: c.Spec, Choice: c.Choice}).encode()
 	require.NoError(t, err)
-	job := &rank.Part{Ranks: spec.Ranks, Detail: detail, Env: hw.Env{Iterations: 1}}
-	if p.number < spec.Ranks {
-		job.Inputs = [][]byte{hw.Memory(spec.In(p.number) * int64(spec.Type.Width()))}
+	job := &rank.Part{Ranks: c.Spec.Ranks, Detail: detail, Env: hw.Env{Iterations: 1}}
+	switch {
+	case p.number >= c.Spec.Ranks:
+	case c.Bits:
+		job.Inputs = [][]byte{sensitiveOf(&c.Spec, p.number, censusSeed)}
+	default:
+		job.Inputs = [][]byte{hw.Memory(c.Spec.In(p.number) * int64(c.Spec.Type.Width()))}
 	}
 	require.NoError(t, p.Prepare(context.Background(), job))
 }
@@ -246,7 +280,7 @@ func (p *player) take(t *testing.T, spec collective.Spec, c openmpi.Choice) {
 func tellsItsCall(t *testing.T, p *player, dir string) {
 	require.Empty(t, p.Status().Calls)
 	barrier := openmpi.Choice{Function: "barrier"}
-	p.take(t, openmpitest.SpecOf(t, barrier, censusRanks, 0, 0), barrier)
+	p.take(t, &censusCase{barrier, openmpitest.SpecOf(t, barrier, censusRanks, 0, 0), false})
 	seen := filepath.Join(dir, "seen")
 	told := make(chan []rank.Call, 1)
 	if p.number == 0 {

@@ -69,10 +69,9 @@ func alive(processes []int) (left []int) {
 	return left
 }
 
-// TestLostRank: a rank that is killed, or stopped, is named within the timeout, and nothing is
+// testLostRank: a rank that is killed, or stopped, is named within the timeout, and nothing is
 // left. The others keep all processors busy until the timeout.
-func TestLostRank(t *testing.T) {
-	d := device(t)
+func testLostRank(t *testing.T, d *Executor) {
 	for _, how := range []struct {
 		signal syscall.Signal
 		code   string
@@ -100,9 +99,8 @@ func TestLostRank(t *testing.T) {
 	}
 }
 
-// TestCancel: a context that ends, ends the run, with its cause.
-func TestCancel(t *testing.T) {
-	d := device(t)
+// testCancel: a context that ends, ends the run, with its cause.
+func testCancel(t *testing.T, d *Executor) {
 	cause := errors.New("somebody is in a hurry")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	d.start(t, 2)

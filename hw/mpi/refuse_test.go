@@ -2,10 +2,6 @@ package mpi
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -120,26 +116,4 @@ func TestMissing(t *testing.T) {
 	t.Setenv(libraryVariable, "no-other.so")
 	require.Equal(t, []string{"no-other.so"}, libraryNames(""))
 	require.Equal(t, []string{"this.so"}, libraryNames("this.so"))
-}
-
-// TestOwnFolder: mpirun does not meet another's in the folder that they all make: here a file
-// stands in its way. Nothing is left behind.
-func TestOwnFolder(t *testing.T) {
-	var missing *hw.Missing
-	if _, err := Available(context.Background(), Config{}); errors.As(err, &missing) {
-		t.Skip(err)
-	}
-	host, err := os.Hostname()
-	require.NoError(t, err)
-	name, _, _ := strings.Cut(host, ".")
-	shared := t.TempDir()
-	obstacle := filepath.Join(shared, fmt.Sprintf("ompi.%s.%d", name, os.Getuid()))
-	require.NoError(t, os.WriteFile(obstacle, nil, 0o600))
-	t.Setenv("TMPDIR", shared)
-	d := New(Config{})
-	d.start(t, 2)
-	require.NoError(t, d.Close())
-	left, err := os.ReadDir(shared)
-	require.NoError(t, err)
-	require.Len(t, left, 1)
 }
