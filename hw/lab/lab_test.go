@@ -128,12 +128,13 @@ func TestLabCarriesItsRateAndIsGone(t *testing.T) {
 
 func TestRankThatIsKilledIsNamed(t *testing.T) {
 	l := open(t, star(t, 2))
-	s := exchange(t, 2, 24*unit.MiB, 1, true) // takes two seconds
+	s := exchange(t, 2, unit.MiB, 1, true)
 	play(t, l, exchange(t, 2, 4, 1, true), hw.Env{})
 	victim := l.workers[1].Process
 	time.AfterFunc(100*time.Millisecond, func() { victim.Kill() })
-	in := hw.Memory(int64(24 * unit.MiB))
-	_, err := l.Run(context.Background(), &hw.Job{Schedule: s, Inputs: [][]byte{in, in}})
+	in := hw.Memory(int64(unit.MiB))
+	_, err := l.Run(context.Background(), &hw.Job{Schedule: s, Inputs: [][]byte{in, in},
+		Env: hw.Env{Iterations: 1 << 40}})
 	var fault *hw.Error
 	require.ErrorAs(t, err, &fault)
 	require.Equal(t, 1, fault.Rank, "%v", err)

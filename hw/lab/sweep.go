@@ -134,16 +134,16 @@ func inside(spaces []string) (pids []int) {
 	if len(all) == 0 {
 		return nil
 	}
-	processes, _ := filepath.Glob("/proc/[0-9]*/ns/net")
-	for _, name := range processes {
-		own, err := os.Stat(name)
-		if err != nil || !slices.ContainsFunc(all, func(space os.FileInfo) bool {
-			return os.SameFile(own, space)
-		}) {
+	processes, _ := os.ReadDir("/proc")
+	for _, e := range processes {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
 			continue
 		}
-		number, _, _ := strings.Cut(strings.TrimPrefix(name, "/proc/"), "/")
-		if pid, err := strconv.Atoi(number); err == nil {
+		own, err := os.Stat("/proc/" + e.Name() + "/ns/net")
+		if err == nil && slices.ContainsFunc(all, func(space os.FileInfo) bool {
+			return os.SameFile(own, space)
+		}) {
 			pids = append(pids, pid)
 		}
 	}

@@ -72,10 +72,7 @@ func testOwnerEnds(t *testing.T, executor string, by syscall.Signal) {
 	require.Len(t, all, 4)
 	var pids []int // ranks, and of Open MPI daemons and mpirun
 	require.Eventually(t, func() bool {
-		pids = nil
-		for _, space := range all {
-			pids = append(pids, running(t, space, "")...)
-		}
+		pids = inside(all)
 		return len(pids) >= map[string]int{"host": 2, "mpi": 5}[executor]
 	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, cmd.Process.Signal(by))
