@@ -1,6 +1,7 @@
 package run
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,7 +46,11 @@ func TestProgramEstimateMeasured(t *testing.T) {
 
 // TestProgramScaledBeforehand: an estimate is of the sizes that a run checks numbers on.
 func TestProgramScaledBeforehand(t *testing.T) {
-	for example, sets := range map[string][]string{"low-contention": nil, "profile-moe": nil,
+	less := func(memory string) []string { // which is soon done
+		return tier.Of([]string{"check.memory=" + strconv.Quote(memory)}, nil)
+	}
+	for example, sets := range map[string][]string{"one-shot": nil,
+		"low-contention": less("16 MiB"), "profile-moe": less("64 MiB"),
 		"mlp": {`sweep.lowering.pipeline=["off"]`, `check.memory="64 KiB"`}} {
 		s, err := Load("example:"+example, nil, LoadOptions{Set: sets})
 		require.NoError(t, err)

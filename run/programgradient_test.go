@@ -7,13 +7,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/internal/tier"
 	"collsim/run"
 )
 
 // TestGradientOfScenario: forward and backward are a step, whose results are the gradients of what
 // is given; numbers are those of the definition.
 func TestGradientOfScenario(t *testing.T) {
-	r := ran(t, example(t, "mlp"), "program.gradient=full", "sweep.lowering.pipeline=[\"off\"]")[0]
+	memory := "check.memory=" + tier.Of("1MiB", "1GiB") // of little, numbers are soon computed
+	r := ran(t, example(t, "mlp"), "program.gradient=full", "sweep.lowering.pipeline=[\"off\"]",
+		memory)[0]
 	require.Equal(t, run.Proved, r.Proof, "%v", r.Violations)
 	require.Equal(t, "exact", r.Numbers)
 	var names []string
@@ -23,7 +26,7 @@ func TestGradientOfScenario(t *testing.T) {
 	require.Equal(t, []string{"scatter:grad", "down:grad h", "down:grad down_weight",
 		"up:grad tokens", "up:grad up_weight", "gather:grad"}, names)
 	require.Contains(t, r.Lowered.Where, "up_weight_grad")
-	r = ran(t, example(t, "1f1b"))[0]
+	r = ran(t, example(t, "1f1b"), memory)[0]
 	require.Equal(t, run.Proved, r.Proof, "%v", r.Violations)
 	require.Equal(t, "exact", r.Numbers)
 }
