@@ -43,7 +43,7 @@ func Beside(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 			ranks = append(ranks, g.Ranks[rank])
 		}
 		if t.Spec.Ranks > 1 && !t.Spec.Empty() && moves(t.Spec) {
-			c.held = (&search{spec: t.Spec}).held()
+			c.held = heldBy(t.Spec, t.Spec.Ranks)
 			all = append(all, c)
 		}
 	}
@@ -179,7 +179,7 @@ func (s *search) besideGroups(teams []crowd, g partition) {
 		s.claim(out[i], func() string { return s.describeGroup(g, i, true) })
 		s.claim(in[i], func() string { return s.describeGroup(g, i, false) })
 	}
-	if !s.net.computes() {
+	if !s.net.graph.Computes() {
 		s.claim(allOut, func() string { return s.describeGroups(g, "out of") })
 		s.claim(allIn, func() string { return s.describeGroups(g, "into") })
 	}

@@ -60,7 +60,9 @@ const AllCutsNodes = 20
 // the bound may lie below it.
 //
 // A network that is too large to be searched link by link, but whose parts are alike and numbered
-// (topology.Graph.Few), is judged by one rank, one node, and all of either.
+// (topology.Graph.Few), is judged by one rank, one node, and all of either; where some of its links
+// were changed, by a search of a network in which one part stands for all that are as before
+// (topology.Graph.Crowd).
 //
 // Errors name what is wrong with the collective, that it has more ranks than the network, or two
 // ranks of which one does not reach the other.
@@ -94,10 +96,12 @@ func within(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bound
 	if s.alike(g) {
 		return s.result(o), nil
 	}
-	if err := g.Listable(); err != nil {
-		return Bounds{}, fmt.Errorf("bounds: %w", err)
+	if !s.crowded(g) {
+		if err := g.Listable(); err != nil {
+			return Bounds{}, fmt.Errorf("bounds: %w", err)
+		}
+		s.net = newNetwork(g, spec.Ranks)
 	}
-	s.net = newNetwork(g, spec.Ranks)
 	if !s.net.connected() {
 		return Bounds{}, fmt.Errorf("bounds: %w", g.Connected())
 	}
@@ -135,10 +139,10 @@ type search struct {
 
 // bandwidth makes all claims of the kind.
 func (s *search) bandwidth() {
-	n := s.spec.Ranks
+	n := len(s.net.ranks)
 	switch s.spec.Kind {
 	case collective.AllReduce:
-		if !s.net.computes() {
+		if !s.net.graph.Computes() {
 			s.groupClaims()
 		}
 		whole := s.held() // of any one rank: which does not matter, both ways every cut is met
@@ -176,7 +180,7 @@ func (s *search) result(o Options) Bounds {
 // somewhere, which takes p−1 additions, whichever rank does them. The lanes of all ranks do at most
 // p·lanes at a time. Where switches add nothing is known.
 func (s *search) reduction(o Options) unit.Time {
-	if !s.spec.Kind.Reduces() || o.Lanes == 0 || o.ReduceRate == 0 || s.net.computes() {
+	if !s.spec.Kind.Reduces() || o.Lanes == 0 || o.ReduceRate == 0 || s.net.graph.Computes() {
 		return 0
 	}
 	p := int64(s.spec.Ranks)

@@ -30,18 +30,26 @@ type cutFamily struct {
 
 // held is what each rank holds, or is held for it. For all_reduce it is the vector at rank 0.
 func (s *search) held() []int64 {
-	bytes := make([]int64, s.spec.Ranks)
-	width := int64(s.spec.Type.Width())
-	switch s.spec.Kind {
+	bytes := heldBy(s.spec, len(s.net.ranks))
+	for r := range bytes {
+		bytes[r] = product(bytes[r], s.net.standsFor(r))
+	}
+	return bytes
+}
+
+func heldBy(spec collective.Spec, ranks int) []int64 {
+	bytes := make([]int64, ranks)
+	width := int64(spec.Type.Width())
+	switch spec.Kind {
 	case collective.AllReduce, collective.Broadcast, collective.Reduce:
-		bytes[s.spec.Root] = s.spec.Count * width
+		bytes[spec.Root] = spec.Count * width
 		return bytes
 	}
 	for r := range bytes {
-		if s.spec.Kind.Splits() {
-			bytes[r] = s.spec.Splits[0][r] * width
+		if spec.Kind.Splits() {
+			bytes[r] = spec.Splits[0][r] * width
 		} else {
-			bytes[r] = s.spec.Count * width
+			bytes[r] = spec.Count * width
 		}
 	}
 	return bytes
@@ -59,7 +67,7 @@ func (s *search) cuts(f cutFamily) {
 	s.ports(f)
 	m := s.newSeparator(f)
 	m.tune(s.best)
-	for _, r := range scattered(f.roots) {
+	for _, r := range s.net.scattered(f.roots) {
 		root := s.net.ranks[r]
 		for !m.plain(root) && m.run([]int32{root}, m.target) < m.target {
 			c := s.cutClaim(&m)
@@ -84,6 +92,9 @@ func (s *search) ports(f cutFamily) {
 		total += bytes
 	}
 	claim := func(r int, out bool, bytes int64) {
+		if s.net.standsFor(r) > 1 { // another one is like each of these
+			return
+		}
 		c := s.net.inward[s.net.ranks[r]]
 		if out {
 			c = s.net.outward[s.net.ranks[r]]
@@ -275,11 +286,20 @@ func gcd(a, b int64) int64 {
 // scattered puts ranks into the order of their places with the bits reversed: each is far from all
 // before it, so that the flow from it, to the nearest of them, is short.
 func scattered(ranks []int) []int {
-	width := bits.Len(uint(len(ranks) - 1))
-	order := make([]int, 0, len(ranks))
-	for i := range 1 << width {
-		if place := int(bits.Reverse64(uint64(i)) >> (64 - width)); place < len(ranks) {
-			order = append(order, ranks[place])
+	order := firstScattered(len(ranks), len(ranks))
+	for i, place := range order {
+		order[i] = ranks[place]
+	}
+	return order
+}
+
+// firstScattered are the first few of so many places in that order.
+func firstScattered(places, few int) []int {
+	width := bits.Len(uint(places - 1))
+	order := make([]int, 0, few)
+	for i := 0; i < 1<<width && len(order) < few; i++ {
+		if place := int(bits.Reverse64(uint64(i)) >> (64 - width)); place < places {
+			order = append(order, place)
 		}
 	}
 	return order

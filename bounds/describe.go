@@ -11,7 +11,8 @@ func (s *search) describePort(r int, out bool) string {
 	if out {
 		links = s.net.out
 	}
-	return s.describe(links.of(s.net.ranks[r]), out, func(other int) bool { return other == r })
+	node := s.net.ranks[r]
+	return s.describe(links.of(node), out, func(other int) bool { return s.net.nodeOf(other) == node })
 }
 
 // describeCut names the links that leave certain nodes or, with into, lead to them, after the side
@@ -23,28 +24,32 @@ func (s *search) describeCut(near func(v int32) bool, into bool) string {
 			links = append(links, int32(l))
 		}
 	}
-	count := 0
-	for _, v := range s.net.ranks {
+	count := int64(0)
+	for r, v := range s.net.ranks {
 		if near(v) {
-			count++
+			count += s.net.standsFor(r)
 		}
 	}
-	fewer := 2*count <= s.spec.Ranks
+	fewer := 2*count <= int64(s.spec.Ranks)
 	return s.describe(links, fewer != into, func(r int) bool {
-		return near(s.net.ranks[r]) == fewer
+		return near(s.net.nodeOf(r)) == fewer
 	})
 }
 
 // describe names links that lead out of, or into, the ranks for which in is true.
 func (s *search) describe(links []int32, out bool, in func(r int) bool) string {
-	if len(links) == 1 {
-		return "link " + s.net.graph.Links()[links[0]].Name
+	count := int64(0)
+	for _, l := range links {
+		count += s.net.linksOf(l)
+	}
+	if count == 1 {
+		return "link " + s.net.linkName(links[0])
 	}
 	way := "into"
 	if out {
 		way = "out of"
 	}
-	return fmt.Sprintf("%d links %s %s", len(links), way, s.describeRanks(in))
+	return fmt.Sprintf("%d links %s %s", count, way, s.describeRanks(in))
 }
 
 // maxNames bounds the runs of ranks that a description lists.
@@ -76,5 +81,5 @@ func (s *search) describeRanks(in func(r int) bool) string {
 }
 
 func (s *search) nameOf(r int) string {
-	return s.net.graph.Nodes()[s.net.ranks[r]].Name
+	return s.net.graph.Node(s.net.graph.Ranks[r]).Name
 }

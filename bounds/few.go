@@ -13,7 +13,11 @@ import (
 const mostListed = 1 << 14
 
 // Searches reports whether For looks at a network link by link, whatever the collective.
-func Searches(g *topology.Graph) bool { return limits{links: mostListed}.searches(g) }
+func Searches(g *topology.Graph) bool {
+	_, _, isAlike := g.Few()
+	_, isCrowd := g.Crowd()
+	return limits{links: mostListed}.searches(g) || !isAlike && !isCrowd
+}
 
 func (l limits) searches(g *topology.Graph) bool { return g.IsListed() || g.NumLinks() <= l.links }
 

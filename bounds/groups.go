@@ -10,6 +10,7 @@ import (
 type partition struct {
 	of     []int32
 	groups int
+	apart  []bool // by group: it stands for several; nil where none does
 }
 
 // groupings returns ways to divide the ranks, each with two groups at least:
@@ -20,23 +21,25 @@ type partition struct {
 //	what is connected by links faster than some rate, for up to 16 rates that occur (the nodes of a
 //	  cluster in which the network is slower than what is inside a node).
 func (n *network) groupings() []partition {
-	alone := partition{of: n.rank, groups: len(n.ranks)}
+	alone := n.alone()
 	all := []partition{alone}
 	add := func(joined func(l int) bool) {
 		g := n.connectedBy(joined)
-		known := func(other partition) bool { return slices.Equal(g.of, other.of) }
+		known := func(other partition) bool {
+			return slices.Equal(g.of, other.of) && slices.Equal(g.apart, other.apart)
+		}
 		if g.groups > 1 && !slices.ContainsFunc(all, known) {
 			all = append(all, g)
 		}
 	}
 	add(func(l int) bool { return n.rank[n.from[l]] >= 0 || n.rank[n.to[l]] >= 0 })
-	rates := slices.Compact(slices.Clone(n.rate)) // few, mostly
+	rates := slices.Compact(slices.Clone(n.each)) // few, mostly
 	slices.Sort(rates)
 	rates = slices.Compact(rates)
 	const most = 16
 	for i := range min(len(rates), most) {
 		rate := rates[i*len(rates)/min(len(rates), most)]
-		add(func(l int) bool { return n.rate[l] > rate })
+		add(func(l int) bool { return n.each[l] > rate })
 	}
 	return all
 }
@@ -71,6 +74,7 @@ func (n *network) connectedBy(joined func(l int) bool) partition {
 	for v := range g.of {
 		g.of[v] = number[root(int32(v))] - 1
 	}
+	g.apart = n.apartOf(g, joined)
 	return g
 }
 
@@ -88,11 +92,11 @@ func (n *network) connectedBy(joined func(l int) bool) partition {
 func (s *search) groupClaims() {
 	bytes := s.spec.Count * int64(s.spec.Type.Width())
 	for _, g := range s.net.groupings() {
-		out := noClaim(product(2*int64(g.groups-1), bytes))
+		out := noClaim(product(2*(s.net.count(g)-1), bytes))
 		in := out
 		for l := range s.net.rate {
 			from, to := g.of[s.net.from[l]], g.of[s.net.to[l]]
-			if from == to {
+			if from == to && !(s.net.isWithin(l) && g.apart[from]) {
 				continue
 			}
 			if from >= 0 {
@@ -110,11 +114,12 @@ func (s *search) groupClaims() {
 // describeGroups names the links of all groups: "all links out of the ranks", "all links into 4
 // groups of ranks (the first is gpu0-gpu7)".
 func (s *search) describeGroups(g partition, way string) string {
-	if g.groups == s.spec.Ranks {
+	groups := s.net.count(g)
+	if groups == int64(s.spec.Ranks) {
 		return "all links " + way + " the ranks"
 	}
-	first := s.describeRanks(func(r int) bool { return g.of[s.net.ranks[r]] == 0 })
-	return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", way, g.groups, first)
+	first := s.describeRanks(func(r int) bool { return g.of[s.net.nodeOf(r)] == 0 })
+	return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", way, groups, first)
 }
 
 // groupCuts makes claims about the traffic out of and into every group.

@@ -121,7 +121,7 @@ func (n *need) within(x visit) {
 // latency finds the longest of the shortest ways between two ranks of which the second needs
 // something that the first has.
 func (s *search) latency() {
-	n := s.spec.Ranks
+	n := len(s.net.ranks)
 	switch s.spec.Kind {
 	case collective.Broadcast, collective.Scatter:
 		s.farthest([]int{s.spec.Root}, false)

@@ -12,8 +12,11 @@ type network struct {
 	ranks []int32 // the node of each rank of the collective
 	rank  []int32 // the rank of each node, -1 for a node that only forwards
 
+	crowd *topology.Crowd // what stands for more than itself; nil where nothing does
+
 	from, to []int32
-	rate     []unit.Rate
+	rate     []unit.Rate // of all that a link stands for
+	each     []unit.Rate // of one of these
 	latency  []unit.Time
 	lead     []unit.Time // of every link; see measure
 	out, in  adjacency
@@ -27,33 +30,24 @@ type adjacency struct{ start, links []int32 }
 func (a *adjacency) of(v int32) []int32 { return a.links[a.start[v]:a.start[v+1]] }
 
 func newNetwork(g *topology.Graph, ranks int) *network {
-	n := &network{graph: g, ranks: g.Ranks[:ranks], rank: make([]int32, len(g.Nodes())),
-		from: make([]int32, len(g.Links())), to: make([]int32, len(g.Links())),
-		rate: make([]unit.Rate, len(g.Links())), latency: make([]unit.Time, len(g.Links())),
-		lead:    make([]unit.Time, len(g.Links())),
-		outward: make([]claim, len(g.Nodes())), inward: make([]claim, len(g.Nodes()))}
+	nodes, links := g.NumNodes(), g.NumLinks()
+	n := &network{graph: g, ranks: g.Ranks[:ranks], rank: make([]int32, nodes),
+		from: make([]int32, links), to: make([]int32, links), rate: make([]unit.Rate, links),
+		latency: make([]unit.Time, links), lead: make([]unit.Time, links),
+		outward: make([]claim, nodes), inward: make([]claim, nodes)}
 	for v := range n.rank {
 		n.rank[v] = -1
 	}
 	for r, v := range n.ranks {
 		n.rank[v] = int32(r)
 	}
-	for i := range g.Links() {
-		l := &g.Links()[i]
+	for i := range int32(links) {
+		l := g.Link(i)
 		n.from[i], n.to[i], n.rate[i], n.latency[i] = l.From, l.To, l.Bandwidth, l.Latency
 	}
-	n.out, n.in = group(n.from, len(g.Nodes())), group(n.to, len(g.Nodes()))
+	n.each = n.rate
+	n.out, n.in = group(n.from, nodes), group(n.to, nodes)
 	return n
-}
-
-// computes reports whether a switch adds or multicasts.
-func (n *network) computes() bool {
-	for i := range n.graph.Nodes() {
-		if v := &n.graph.Nodes()[i]; v.Multicast || v.Reduce {
-			return true
-		}
-	}
-	return false
 }
 
 // group lists links by the node that end has for each.

@@ -194,7 +194,7 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 }
 
 // unevenly is what a simulation takes of which so many ranks are played with a time for each rank
-// that they stand for, in seconds. A network of which links are changed is listed.
+// that they stand for, in seconds. A network of which many links are changed is listed.
 func unevenly(s *schedule.Schedule, p *scenarios.Point, w work, played int64) float64 {
 	ranks := float64(s.Spec.Ranks)
 	spent := float64(foldRankTime*ranks) +

@@ -124,8 +124,8 @@ func TestEstimateOfUneven(t *testing.T) {
 		seconds, mebibytes float64
 	}{
 		{1 << 20, rank, "ring", 1.40, 79},
-		{1 << 20, link, "ring", 3.65, 648},
-		{1 << 16, link, "ring", 0.21, 59},
+		{1 << 20, link, "ring", 2.15, 60},
+		{1 << 16, link, "ring", 0.13, 25},
 		{1 << 12, rank, "recursive-doubling", 0.21, 45}, // event: it refuses
 	} {
 		if c.ranks > 1<<16 && !tier.Long {

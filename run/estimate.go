@@ -58,7 +58,8 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	if err != nil {
 		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
 	}
-	if e.folded < e.Algorithms || !g.Alike() { // else nobody lists them, not even for bounds
+	_, isCrowd := g.Crowd()
+	if e.folded < e.Algorithms || !g.Alike() && !isCrowd { // else bounds do not look at all of them
 		e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
 	}
 	e.Memory = commandBytes + e.Takes.peak()
@@ -145,7 +146,7 @@ func playedOf(s *schedule.Schedule, p *scenarios.Point, w work) (ranks int64, is
 	return int64(n), isUneven
 }
 
-// isListed reports whether a network lists its links, as where some are changed.
+// isListed reports whether a network lists its links, as where many are changed.
 func isListed(p *scenarios.Point) bool {
 	g, err := p.Topology.Graph()
 	return err != nil || g.IsListed()

@@ -200,11 +200,11 @@ func (n *network) limit(ran *sim.Result) (l Limit) {
 	if most < 0 {
 		return l
 	}
-	x := &n.graph.Links()[most]
-	l.Name, l.Load, l.Rate = x.Name, ran.LinkLoad[most], x.Bandwidth
+	l.Name, l.Load = n.graph.LinkName(int32(most)), ran.LinkLoad[most]
+	l.Rate = n.graph.Link(int32(most)).Bandwidth
 	kind := kindName(l.Name)
 	for i, busy := range ran.LinkBusy {
-		if busy == l.Busy && kindName(n.graph.Links()[i].Name) == kind {
+		if busy == l.Busy && kindName(n.graph.LinkName(int32(i))) == kind {
 			l.Like++
 		}
 	}

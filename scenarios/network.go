@@ -30,8 +30,9 @@ type Topology struct {
 	wires   []topology.Wire
 	places  []string // the numbered path of the entry of each wire
 	changes []alteration
-	seats   []int32 // of a cluster, the place of each rank, so many in each node: of node
-	perNode int32   // seat / perNode
+	altered topology.Altered // what the changes come to; nil before they are looked up
+	seats   []int32          // of a cluster, the place of each rank, so many in each node: of node
+	perNode int32            // seat / perNode
 }
 
 // alteration is an entry of [[topology.link]] that changes links.
@@ -81,6 +82,10 @@ func (t *Topology) build() (g *topology.Graph, blame string, err error) {
 	if err := g.Connected(); err != nil {
 		return nil, blame, err
 	}
+	if t.altered != nil {
+		g.Alter(t.altered)
+		return g, "", nil
+	}
 	for _, c := range t.changes {
 		if err := g.Override(c.pattern, c.change); err != nil {
 			return nil, c.place + ".match", err
@@ -127,6 +132,7 @@ func (v *view) topology() *Topology {
 	if !v.match(t, g, groups) {
 		return nil
 	}
+	t.altered = g.Altered()
 	return t
 }
 

@@ -1,6 +1,6 @@
 package topology
 
-import "fmt"
+import "strconv"
 
 // cluster is many alike nodes around the switches of a star. A route leads from one node to another
 // and over the star between, so what holds of two nodes holds of any two: it is looked up in a
@@ -78,12 +78,12 @@ func (c *cluster) node(v int32) Node {
 	p := c.parts
 	if node, local := p.place(v); node >= 0 {
 		n := p.node.Node(local)
-		n.Name = fmt.Sprint("node", node, "/", n.Name)
+		n.Name = "node" + strconv.Itoa(int(node)) + "/" + n.Name
 		return n
 	}
 	n := c.star.node(v - p.fabric)
 	if v -= p.fabric; v < c.star.ranks {
-		n.Name = fmt.Sprint("node", v/p.nics, "/nic", v%p.nics)
+		n.Name = "node" + strconv.Itoa(int(v/p.nics)) + "/nic" + strconv.Itoa(int(v%p.nics))
 	}
 	n.Switch = true
 	return n
@@ -161,11 +161,10 @@ func (c *cluster) anchor(i int32) Anchor {
 	return Anchor{Kind: int32(block) + clusterBlocks*at, Rank: first, To: -1}
 }
 
-func (c *cluster) samples() []int32 {
-	var all []int32
+func (c *cluster) series() (all []series) {
 	for block, n := range c.each {
 		for at := range n {
-			all = append(all, c.number(block, 0, at, c.parts.nodes))
+			all = append(all, series{c.number(block, 0, at, c.parts.nodes), n, c.parts.nodes})
 		}
 	}
 	return all

@@ -105,7 +105,7 @@ func (g *routerGroups) anchor(i int32) Anchor {
 }
 
 // samples: all links are alike, whether or not they count more.
-func (g *routerGroups) samples() []int32 { return first(g) }
+func (g *routerGroups) series() []series { return one(g) }
 
 func (g *routerGroups) isAlike() bool { return false }
 

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -17,7 +18,7 @@ type formula interface {
 	apart() (from, to int32, ok bool)
 	anchor(i int32) Anchor
 	moves(t Translation) bool
-	samples() []int32
+	series() []series
 	isAlike() bool
 }
 
@@ -50,16 +51,18 @@ type Anchor struct {
 // Moves reports whether a translation of the ranks is known to move the network into itself: it
 // takes every link to one of the same bandwidth and latency, the route of every pair of ranks,
 // link by link, to that of the pair which it takes them to, and the Anchor of every link to that
-// of where it takes the link. It is known of networks that nobody has asked for a list of links,
-// as anything may have been changed in that.
-func (g *Graph) Moves(t Translation) bool { return !g.isListed && g.MovesBut(t) }
+// of where it takes the link. It is known of networks of which no link was changed and nobody has
+// asked for a list of links, as anything may have been changed in that.
+func (g *Graph) Moves(t Translation) bool { return g.isPlain() && g.MovesBut(t) }
 
-// MovesBut reports the same of a network of which somebody may have asked for a list of links: of
-// the network as it was before anything was changed in that, which is Base and all but Changes.
+// MovesBut reports the same of a network of which links may have been changed: of the network as it
+// was before, which is Base and all but Changes.
 func (g *Graph) MovesBut(t Translation) bool {
-	if g.formula == nil || g.Routing != Shortest || !g.formula.moves(t) {
-		return false
-	}
+	return g.formula != nil && g.Routing == Shortest && g.formula.moves(t) && g.isInOrder()
+}
+
+// isInOrder reports whether ranks are on the nodes of their numbers.
+func (g *Graph) isInOrder() bool {
 	for rank, node := range g.Ranks {
 		if int(node) != rank {
 			return false
@@ -77,21 +80,6 @@ func (g *Graph) Anchor(link int32) Anchor { return g.formula.anchor(link) }
 //
 // REQUIRES: Moves, or MovesBut, has reported true.
 func (g *Graph) Base(i int32) Link { return g.formula.link(i) }
-
-// Changes are the links, by index, of which bandwidth or latency are not those of Base; none where
-// nothing is known of how the network was.
-func (g *Graph) Changes() (changed []int32) {
-	if !g.isListed || g.formula == nil {
-		return nil
-	}
-	for i := range g.links {
-		was := g.formula.link(int32(i))
-		if g.links[i].Bandwidth != was.Bandwidth || g.links[i].Latency != was.Latency {
-			changed = append(changed, int32(i))
-		}
-	}
-	return changed
-}
 
 // Nodes lists the nodes: first those of the ranks, in order of rank but for Params.Order; then
 // switches.
@@ -139,7 +127,13 @@ func (g *Graph) Link(i int32) Link {
 	if g.isListed || g.formula == nil {
 		return g.links[i]
 	}
-	return g.formula.link(i)
+	l := g.formula.link(i)
+	if len(g.changed) > 0 {
+		if at, isChanged := g.find(i); isChanged {
+			l.Bandwidth, l.Latency = g.changed[at].bandwidth, g.changed[at].latency
+		}
+	}
+	return l
 }
 
 // LinkName is the name of a link: "gpu0->switch".
@@ -157,29 +151,41 @@ func (g *Graph) Listable() error {
 	return nil
 }
 
-// Samples are links, by index, of which each other link has the bandwidth and the latency of one.
-func (g *Graph) Samples() []int32 {
-	if !g.isListed && g.formula != nil {
-		return g.formula.samples()
+// Samples are links, by index, of which each other link has the bandwidth and the latency of one
+// that comes before it.
+func (g *Graph) Samples() (samples []int32) {
+	if g.isListed || g.formula == nil {
+		for i := range g.links {
+			samples = append(samples, int32(i))
+		}
+		return samples
 	}
-	all := make([]int32, len(g.links))
-	for i := range all {
-		all[i] = int32(i)
+	for i := range g.changed {
+		samples = append(samples, g.changed[i].link)
 	}
-	return all
+	for _, alike := range g.formula.series() {
+		for i, n := alike.first, alike.links; n > 0; i, n = i+alike.step, n-1 {
+			if _, isChanged := g.find(i); !isChanged {
+				samples = append(samples, i)
+				break
+			}
+		}
+	}
+	slices.Sort(samples)
+	return samples
 }
 
 // Alike reports whether it is known that all ranks see the same: whatever is so of the routes of
 // one is so of those of each. It is known as Moves is.
 func (g *Graph) Alike() bool {
-	return !g.isListed && g.formula != nil && g.Routing == Shortest && g.formula.isAlike()
+	return g.isPlain() && g.Routing == Shortest && g.formula.isAlike()
 }
 
 // IsStar reports whether all ranks are around one switch, by links that are alike: also if somebody
 // has asked for their list, and changed nothing in it.
 func (g *Graph) IsStar() bool {
 	s, ok := g.formula.(*star)
-	if !ok || s.hubs > 1 || g.Routing != Shortest {
+	if !ok || s.hubs > 1 || g.Routing != Shortest || len(g.changed) > 0 {
 		return false
 	}
 	for i := range g.links {
@@ -198,15 +204,16 @@ func (g *Graph) Spokes(rank int32) (up, down int32) {
 	return g.Ranks[rank], int32(len(g.Ranks)) + g.Ranks[rank]
 }
 
-// first is the first link as a sample of all, if there is one.
-func first(f formula) []int32 {
-	if _, links := f.size(); links == 0 {
-		return nil
-	}
-	return []int32{0}
+// series is so many links that are alike, by index, each so many after the one before.
+type series struct{ first, step, links int32 }
+
+// one is the series of all links.
+func one(f formula) []series {
+	_, links := f.size()
+	return []series{{0, 1, int32(links)}}
 }
 
-// IsListed reports whether the links are in memory.
+// IsListed reports whether all links are in memory.
 func (g *Graph) IsListed() bool { return g.isListed || g.formula == nil }
 
 // list lists nodes and links, if they are not.
@@ -220,18 +227,22 @@ func (g *Graph) list() {
 	g.isListed = true
 	if _, ok := g.formula.(*cluster); ok { // its routes are found in its parts
 		g.compose()
-		return
+	} else {
+		nodes, links := g.formula.size()
+		g.nodes, g.links = make([]Node, nodes), make([]Link, links)
+		for v := range g.nodes {
+			g.nodes[v] = g.formula.node(int32(v))
+		}
+		for i := range g.links {
+			l := g.formula.link(int32(i))
+			l.Name = g.nodes[l.From].Name + "->" + g.nodes[l.To].Name
+			g.links[i] = l
+		}
 	}
-	nodes, links := g.formula.size()
-	g.nodes, g.links = make([]Node, nodes), make([]Link, links)
-	for v := range g.nodes {
-		g.nodes[v] = g.formula.node(int32(v))
+	for _, c := range g.changed {
+		g.links[c.link].Bandwidth, g.links[c.link].Latency = c.bandwidth, c.latency
 	}
-	for i := range g.links {
-		l := g.formula.link(int32(i))
-		l.Name = g.nodes[l.From].Name + "->" + g.nodes[l.To].Name
-		g.links[i] = l
-	}
+	g.changed = nil
 }
 
 // Restricted is the network with other ranks, on the nodes of some of its own: all others only
@@ -284,7 +295,7 @@ func (s *star) anchor(i int32) Anchor {
 	return Anchor{Kind: i / s.ranks, Rank: i % s.ranks, To: -1}
 }
 
-func (s *star) samples() []int32 { return first(s) }
+func (s *star) series() []series { return one(s) }
 
 func (s *star) isAlike() bool { return s.ranks%s.hubs == 0 }
 
@@ -329,7 +340,7 @@ func (e *everyPair) anchor(i int32) Anchor {
 	return Anchor{Rank: l.From, To: l.To}
 }
 
-func (e *everyPair) samples() []int32 { return first(e) }
+func (e *everyPair) series() []series { return one(e) }
 
 func (e *everyPair) isAlike() bool { return true }
 

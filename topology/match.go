@@ -49,25 +49,25 @@ func (g *Graph) Override(pattern string, c Change) error {
 	if err != nil {
 		return err
 	}
+	var list []changed
 	for _, i := range found {
-		l := g.Links()[i]
-		if c.Share != 0 && l.Bandwidth.Times(c.Share) == 0 {
-			return fmt.Errorf("topology: %v of %v, the bandwidth of %s, is less than 1 B/s",
-				c.Share, l.Bandwidth, l.Name)
-		}
-	}
-	for _, i := range found {
-		l := &g.Links()[i]
+		l := g.Link(i)
 		if c.Bandwidth != 0 {
 			l.Bandwidth = c.Bandwidth
 		}
 		if c.Share != 0 {
+			if l.Bandwidth.Times(c.Share) == 0 {
+				return fmt.Errorf("topology: %v of %v, the bandwidth of %s, is less than 1 B/s",
+					c.Share, l.Bandwidth, g.LinkName(i))
+			}
 			l.Bandwidth = l.Bandwidth.Times(c.Share)
 		}
 		if c.Latency != nil {
 			l.Latency = *c.Latency
 		}
+		list = append(list, changed{i, l.Bandwidth, l.Latency})
 	}
+	g.set(list)
 	return nil
 }
 
@@ -79,25 +79,52 @@ func (g *Graph) MatchLinks(pattern string) ([]int32, error) {
 		return nil, err
 	}
 	there, back := directions(pattern)
-	var found []int32
-	for i := range g.Links() {
-		name := g.Links()[i].Name
-		if matches(there, name) || back != "" && matches(back, name) {
-			found = append(found, int32(i))
-		}
-	}
+	found := g.named(there, back)
 	if len(found) > 0 {
 		return found, nil
 	}
-	names := make([]string, len(g.Links()))
-	for i := range g.Links() {
-		names[i] = g.Links()[i].Name
+	names := make([]string, g.NumLinks())
+	for i := range names {
+		names[i] = g.LinkName(int32(i))
 	}
 	near := nearest.To(there, names, 3)
 	if from, _, arrow := strings.Cut(there, "->"); arrow && len(near) == 0 {
 		near = nearest.To(from+"->", names, 3) // the links that leave the same node
 	}
 	return nil, &MatchError{pattern, "link", near}
+}
+
+// named returns the links whose names match one of two patterns, or the first if the second is
+// empty. The arrow of a name is its only one: where a pattern has it, names of nodes are enough.
+func (g *Graph) named(there, back string) (found []int32) {
+	from, to, arrow := strings.Cut(there, "->")
+	if !arrow {
+		for i := range int32(g.NumLinks()) {
+			if matches(there, g.LinkName(i)) {
+				found = append(found, i)
+			}
+		}
+		return found
+	}
+	const begins, ends = 1, 2
+	nodes := make([]uint8, g.NumNodes())
+	for v := range nodes {
+		name := g.Node(int32(v)).Name
+		if matches(from, name) {
+			nodes[v] |= begins
+		}
+		if matches(to, name) {
+			nodes[v] |= ends
+		}
+	}
+	for i := range int32(g.NumLinks()) {
+		l := g.Link(i)
+		a, b := nodes[l.From], nodes[l.To]
+		if a&begins > 0 && b&ends > 0 || back != "" && a&ends > 0 && b&begins > 0 {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 // MatchRanks returns the ranks whose nodes' names match a pattern ("gpu3", "gpu*"), in order. No

@@ -68,3 +68,16 @@ func (g *Graph) multimem() {
 		n.Multicast, n.Reduce = n.Switch, n.Switch
 	}
 }
+
+// Computes reports whether a switch multicasts or adds.
+func (g *Graph) Computes() bool {
+	if c, ok := g.formula.(*cluster); ok && !g.isListed {
+		return c.parts.node.Computes()
+	}
+	for i := range g.nodes { // what does is listed
+		if n := &g.nodes[i]; n.Multicast || n.Reduce {
+			return true
+		}
+	}
+	return false
+}

@@ -108,7 +108,7 @@ func (o *open) apart() (from, to int32, ok bool) { return 0, 0, false }
 
 func (o *open) anchor(i int32) Anchor { return Anchor{Kind: i, To: -1} }
 
-func (o *open) samples() []int32 { return first(o) }
+func (o *open) series() []series { return one(o) }
 
 func (o *open) isAlike() bool { return false }
 

@@ -175,7 +175,7 @@ func (t *tiers) anchor(i int32) Anchor {
 	return Anchor{Kind: first, Rank: tree * part.size, To: -1}
 }
 
-func (t *tiers) samples() []int32 { return first(t) }
+func (t *tiers) series() []series { return one(t) }
 
 func (t *tiers) isAlike() bool { return false }
 

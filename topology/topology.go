@@ -24,8 +24,8 @@ import (
 // Graph is a network. Links keep their index for good; after the first Route only bandwidths and
 // latencies may change (which is what Override does). Of a network that follows a formula (every
 // preset, and clusters of nodes on a switch or on rails) links are numbered and not listed until
-// somebody asks for the list. A Graph remembers routes as they are asked for: it must not be used
-// by two goroutines at once.
+// somebody asks for the list, or changes more than a few. A Graph remembers routes as they are
+// asked for: it must not be used by two goroutines at once.
 type Graph struct {
 	Preset  string  // what it was made as: "switch", "torus", …; "links"; "cluster"
 	nodes   []Node  // first the ranks' nodes, in order of rank but for Params.Order; then switches
@@ -33,8 +33,9 @@ type Graph struct {
 	Ranks   []int32 // the node of each rank
 	Routing Routing // may be changed at any time
 
-	formula  formula // knows nodes and links without a list; nil elsewhere
-	isListed bool    // by somebody who asked
+	formula  formula   // knows nodes and links without a list; nil elsewhere
+	changed  []changed // links that are not as the formula has them, by index; none of a list
+	isListed bool      // by somebody who asked
 
 	grid   *grid  // knows all distances; nil elsewhere
 	parts  *parts // of a cluster; nil elsewhere
@@ -222,7 +223,7 @@ func (g *Graph) Clone() *Graph {
 	if g.parts != nil {
 		c.parts = g.parts.clone()
 	}
-	c.formula, c.isListed = g.formula, g.isListed
+	c.formula, c.changed, c.isListed = g.formula, slices.Clone(g.changed), g.isListed
 	if of, ok := g.formula.(*cluster); ok {
 		c.formula = of.clone(c.parts)
 	}

@@ -104,7 +104,7 @@ func (w *wrapped) anchor(i int32) Anchor {
 	return Anchor{Kind: i / w.ranks, Rank: i % w.ranks, To: -1}
 }
 
-func (w *wrapped) samples() []int32 { return first(w) }
+func (w *wrapped) series() []series { return one(w) }
 
 func (w *wrapped) isAlike() bool { return true }
 

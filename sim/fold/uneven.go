@@ -231,7 +231,8 @@ func playsUnevenly(s *schedule.Schedule, env *model.Env) string {
 		return why
 	case s.Group == nil:
 		return "the schedule declares no group"
-	case env.Start == nil && env.Slowdown == nil && !env.Graph.IsListed():
+	case env.Start == nil && env.Slowdown == nil && !env.Graph.IsListed() &&
+		len(env.Graph.Changes()) == 0:
 		return "all ranks and links are alike"
 	case env.Segment > 0:
 		return "messages are cut into segments"
