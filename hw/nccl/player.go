@@ -207,11 +207,12 @@ func (p *player) Play() ([]rank.Played, error) {
 	})
 }
 
-// How often streams are asked: without a pause at first, and communicators now and then.
+// How often streams are asked: without a pause at first, and communicators now and then. That goes
+// by time: where the processor is busy, so many rounds take a thousand times as long.
 const (
 	busy       = 2 * time.Millisecond
 	pause      = 20 * time.Microsecond
-	askedEvery = 256
+	askedEvery = 10 * time.Millisecond
 )
 
 // wait waits for the streams of all ranks, and tells when each has ended. Communicators are asked
@@ -221,8 +222,9 @@ func (p *player) wait(name string, ended func(i int)) error {
 		x.ended = false
 	}
 	since := time.Now()
+	asked := since
 	p.enter(name, p.ranks()...)
-	for round := 1; ; round++ {
+	for {
 		var waiting []int
 		for i, x := range p.parts {
 			if x.ended {
@@ -245,7 +247,9 @@ func (p *player) wait(name string, ended func(i int)) error {
 		if len(waiting) == 0 {
 			return nil
 		}
-		if round%askedEvery == 0 {
+		now := time.Now()
+		if now.Sub(asked) > askedEvery {
+			asked = now
 			p.enter(name, waiting...)
 			for _, x := range p.parts {
 				if err := p.nccl.asynchronous(x.rank, x.comm); err != nil {
@@ -253,7 +257,7 @@ func (p *player) wait(name string, ended func(i int)) error {
 				}
 			}
 		}
-		if time.Since(since) > busy {
+		if now.Sub(since) > busy {
 			time.Sleep(pause)
 		}
 	}
