@@ -35,7 +35,7 @@ type naiveRun struct {
 	*naive
 	mem      map[[2]int][]string
 	touched  map[[2]int][][]naiveAccess
-	messages map[string][][]string
+	messages map[connection][][]string
 	at       []int // of each lane
 	posts    []int
 	call     []int // of each rank
@@ -267,7 +267,7 @@ func (n *naive) collective(spec *collective.Spec, in, out func(rank int) []strin
 // run carries out one interleaving.
 func (n *naive) run(rng *rand.Rand, strict bool) *naiveRun {
 	r := &naiveRun{naive: n, mem: n.blank(), touched: map[[2]int][][]naiveAccess{},
-		messages: map[string][][]string{}, at: make([]int, len(n.lanes)),
+		messages: map[connection][][]string{}, at: make([]int, len(n.lanes)),
 		posts: make([]int, len(n.lanes)), call: make([]int, n.s.Spec.Ranks), strict: strict}
 	for key, data := range r.mem {
 		r.touched[key] = make([][]naiveAccess, len(data))

@@ -9,15 +9,19 @@ import (
 
 // The steps of the naive judge's interleavings.
 
-func connection(from, to *naiveLane, p schedule.Peer) string {
-	return fmt.Sprint(from.rank, from.number, to.rank, to.number, p.Class, p.Tag)
+// connection is from a rank and lane, to the peer.
+type connection struct {
+	rank, lane int
+	to         schedule.Peer
 }
 
-func (r *naiveRun) peer(p schedule.Peer) *naiveLane {
-	i := slices.IndexFunc(r.lanes, func(l naiveLane) bool {
-		return l.rank == int(p.Rank) && l.number == int(p.Lane)
-	})
-	return &r.lanes[i]
+// sending is the connection over which a lane sends to a peer.
+func (l *naiveLane) sending(to schedule.Peer) connection { return connection{l.rank, l.number, to} }
+
+// receiving is the connection over which a lane receives from a peer.
+func (l *naiveLane) receiving(from schedule.Peer) connection {
+	to := schedule.Peer{Rank: int32(l.rank), Lane: int32(l.number), Class: from.Class, Tag: from.Tag}
+	return connection{int(from.Rank), int(from.Lane), to}
 }
 
 // ready reports whether the next step of a lane can be carried out.
@@ -28,14 +32,13 @@ func (r *naiveRun) ready(lane int) bool {
 	}
 	s := &l.steps[r.at[lane]]
 	for _, f := range s.From {
-		if f.Kind == schedule.Message &&
-			len(r.messages[connection(r.peer(f.Peer), l, f.Peer)]) == 0 {
+		if f.Kind == schedule.Message && len(r.messages[l.receiving(f.Peer)]) == 0 {
 			return false
 		}
 	}
 	for _, d := range s.Send {
 		if r.strict && d.Peer.Class == schedule.Pad &&
-			len(r.messages[connection(l, r.peer(d.Peer), d.Peer)]) > 0 {
+			len(r.messages[l.sending(d.Peer)]) > 0 {
 			return false
 		}
 	}
@@ -61,7 +64,7 @@ func (r *naiveRun) step(lane int) {
 		case schedule.Get:
 			operands = append(operands, r.read(lane, id, int(f.Peer.Rank), &f.Region))
 		case schedule.Message:
-			c := connection(r.peer(f.Peer), l, f.Peer)
+			c := l.receiving(f.Peer)
 			operands = append(operands, r.messages[c][0])
 			r.messages[c] = r.messages[c][1:]
 		}
@@ -80,7 +83,7 @@ func (r *naiveRun) step(lane int) {
 		}
 	}
 	for _, d := range s.Send {
-		c := connection(l, r.peer(d.Peer), d.Peer)
+		c := l.sending(d.Peer)
 		r.messages[c] = append(r.messages[c], value)
 	}
 	for i := range s.To {
