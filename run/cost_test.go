@@ -113,6 +113,34 @@ func TestEstimateOfEngines(t *testing.T) {
 	}
 }
 
+// TestEstimateOfLong holds estimates of rings that are swept although some of the ranks stand for
+// all, or would be, against what they took, as above. All are within a factor of 1.5.
+func TestEstimateOfLong(t *testing.T) {
+	for _, c := range []struct {
+		network            string
+		ranks              int
+		seconds, mebibytes float64
+	}{
+		{"preset = \"tree\"\nk = 8", 4096, 0.12, 35},
+		{"preset = \"tree\"\nk = 4", 16384, 1.75, 80},
+		{"preset = \"torus\"\nshape = [32, 32, 32]", 32768, 6.3, 128},
+		{"preset = \"torus\"\nshape = [64, 64]", 4096, 0.5, 21},
+	} {
+		text := fmt.Sprintf("[topology]\n%s\nranks = %d\nbandwidth = \"100 Gbit/s\"\n"+
+			"latency = \"500 ns\"\n[collective]\nkind = \"all_reduce\"\nalgorithm = \"ring\"\n"+
+			"bytes = \"256 MiB\"\n[check]\nproof = false\nnumbers = false\n", c.network, c.ranks)
+		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
+		require.NoError(t, err)
+		e, err := s.Estimate(s.Points[0])
+		require.NoError(t, err)
+		t.Logf("%s: %.2f s, %v", c.network, e.Seconds, e.Memory)
+		ratio := e.Seconds / c.seconds
+		require.True(t, 1/run.WellKnown <= ratio && ratio <= run.WellKnown, "%s: %v s", text, e.Seconds)
+		ratio = float64(e.Memory) / (1 << 20) / c.mebibytes
+		require.True(t, 1/run.WellKnown <= ratio && ratio <= run.WellKnown, "%s: %v", text, e.Memory)
+	}
+}
+
 // TestEstimateOfUneven holds estimates of a class that is played with a time for each of its ranks
 // against what they took, as above: of rank 5 slower by half, or its link up.
 func TestEstimateOfUneven(t *testing.T) {

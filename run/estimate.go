@@ -85,7 +85,7 @@ func (e *Estimate) add(m *made) {
 		if n > 0 || isUneven && !isListed(e.Point) {
 			e.folded++
 		}
-		if n = max(n, e.Played); n > 0 {
+		if n = max(n, e.Played); n > 0 && !isLong(member.schedule, e.Point, w, n) {
 			u.Simulation = folded(member.schedule, w, n)
 		}
 		if e.Played == 0 && e.Point.Sim.Sharing == scenarios.Fluid &&
@@ -140,8 +140,11 @@ func playedOf(s *schedule.Schedule, p *scenarios.Point, w work) (ranks int64, is
 		played = sim.PlayedEither
 	}
 	n, isUneven := played(s, &env)
-	if n == 0 {
+	switch {
+	case n == 0:
 		return branchClasses(s, env, w), false
+	case !isUneven && isLong(s, p, w, int64(n)):
+		return 0, false
 	}
 	return int64(n), isUneven
 }

@@ -41,7 +41,7 @@ const (
 	fluidPlaceBytes      = 300      // that flows,
 	simConnectionBytes   = 400      // the connection that it is on,
 	simHopBytes          = 12       // a link on its way,
-	sweptLaneBytes       = 7000     // and a lane, where ranks are swept,
+	sweptLaneBytes       = 4000     // and a lane, where ranks are swept,
 	sweptConnectionBytes = 350      // and each but the first of its connections
 	peerBytes            = 100      // a peer of a lane, when these are counted
 	foldedConnections    = 8        // that a lane of a rank has at once which stands for others,

@@ -3,6 +3,7 @@ package run
 import (
 	"collsim/scenarios"
 	"collsim/schedule"
+	"collsim/sim"
 )
 
 // How well an estimate is known: what is taken is so many times more or less.
@@ -20,4 +21,17 @@ func isRough(s *schedule.Schedule, p *scenarios.Point, w work, played int64,
 	isQueued := played == 0 && !(sweeps(s, p) && w.meet == 0)
 	return isUneven || p.Device.GPU.SMs > 0 || p.Sim.Segment > 0 || p.Teams != nil ||
 		isQueued && p.Sim.Sharing == scenarios.Fluid && !w.alone
+}
+
+// steadyAfter is about how many iterations it takes, for each rank that is played for others, until
+// what they do repeats itself: what is late at one has come round by then. It is 2 to 15.
+const steadyAfter = 6
+
+// isLong reports whether ranks are swept though so many of them stand for all, as it would be long
+// until what they do repeats itself.
+func isLong(s *schedule.Schedule, p *scenarios.Point, w work, played int64) bool {
+	if p.Sim.Engine != scenarios.BestEngine || !sweeps(s, p) {
+		return false
+	}
+	return played*min(w.steps/int64(s.Spec.Ranks), steadyAfter*played) > sim.Brief(s)
 }

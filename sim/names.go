@@ -37,7 +37,8 @@ type Engine uint8
 // The engines.
 const (
 	// Best is Fold where that does, or else Sweep where a schedule with a group has 1,024 ranks and
-	// that does, or else Event; where a trace or a critical path is asked for, it is Event.
+	// that does, or else Event; where a trace or a critical path is asked for, it is Event. Where Fold
+	// plays so many ranks that a sweep is soon quicker, it is Sweep, or Fold after all.
 	Best  Engine = iota
 	Event        // every rank: package event
 	Fold         // one rank of each class of equal ones, or a *NotFolded: package fold
@@ -66,6 +67,9 @@ func Played(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
 func PlayedEither(s *schedule.Schedule, env *Env) (ranks int, isUneven bool) {
 	return fold.PlayedEither(s, env)
 }
+
+// Brief is how many sub-steps of a schedule Best lets Fold play where ranks can be swept as well.
+func Brief(s *schedule.Schedule) int64 { return fold.Brief(s) }
 
 // NotFolded is a schedule whose ranks cannot be proven to do the same.
 type NotFolded = fold.NotFolded

@@ -110,9 +110,15 @@ func play(s *schedule.Schedule, env *Env, o Options,
 		o.Engine = Event
 	}
 	unlisted := env.Graph.Listable()
+	isSwept := o.Engine == Sweep ||
+		o.Engine == Best && s.Group != nil && s.Spec.Ranks >= SweptFrom && unlisted == nil
+	isLong := false // to be folded, unless it cannot be swept
 	if o.Engine == Best || o.Engine == Fold {
 		run := fold.Run
-		if o.Engine == Fold || s.Spec.Ranks >= SweptFrom {
+		switch {
+		case o.Engine == Best && isSwept:
+			run = fold.RunBriefly
+		case o.Engine == Fold || s.Spec.Ranks >= SweptFrom:
 			run = fold.RunEither
 		}
 		totals, err := run(s, env)
@@ -122,15 +128,24 @@ func play(s *schedule.Schedule, env *Env, o Options,
 			return totals, Fold, err
 		case unlisted != nil:
 			return nil, Fold, &NotFolded{Why: cannot.Why + "; and " + prose.Unprefixed(unlisted)}
+		default:
+			isLong = cannot.IsLong
 		}
 	}
 	if unlisted != nil { // the others have the state of every link
 		return nil, o.Engine, unlisted
 	}
-	if o.Engine == Sweep || o.Engine == Best && s.Group != nil && s.Spec.Ranks >= SweptFrom {
+	if isSwept {
 		totals, err := sweep.Run(s, env)
 		if o.Engine == Sweep || err == nil {
 			return totals, Sweep, err
+		}
+	}
+	if isLong {
+		totals, err := fold.Run(s, env)
+		var cannot *NotFolded
+		if !errors.As(err, &cannot) {
+			return totals, Fold, err
 		}
 	}
 	totals, err := event.Run(s, env, log)

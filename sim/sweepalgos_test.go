@@ -3,6 +3,7 @@ package sim_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"collsim/collective"
 	"collsim/device"
 	"collsim/internal/tier"
+	"collsim/schedule"
 	"collsim/sim"
 	"collsim/sim/event"
 	"collsim/sim/sweep"
@@ -101,4 +103,42 @@ func TestBestSweeps(t *testing.T) {
 		require.Equal(t, c.engine, best.Engine)
 		require.Equal(t, event.Totals, best.Totals)
 	}
+}
+
+// TestBestSweepsRatherThanFolds: where a quarter of the ranks stand for all, it is long until what
+// they do repeats itself, and a sweep is quicker; if that refuses, as where channels share links,
+// ranks are folded all the same. A 32nd of them are folded at once, and so are ranks with other
+// peers in each step, which take long to sweep (Brief).
+func TestBestSweepsRatherThanFolds(t *testing.T) {
+	built := func(kind collective.Kind, algorithm string, channels int) *schedule.Schedule {
+		a, err := algos.Find(kind, algorithm)
+		require.NoError(t, err)
+		spec := specOf(kind, 1024)
+		spec.Count = 1 << 20
+		s, err := a.Build(spec, algos.Options{Channels: channels})
+		require.NoError(t, err)
+		return s
+	}
+	for _, c := range []struct {
+		k, channels int
+		engine      string
+	}{{4, 1, "sweep"}, {4, 2, "fold"}, {32, 1, "fold"}} {
+		g, err := topology.Build(topology.Params{Preset: "tree", Ranks: 1024, K: c.k, Bandwidth: 125e8,
+			Latency: 500 * unit.Nanosecond})
+		require.NoError(t, err)
+		s := built(collective.AllGather, "ring", c.channels)
+		env := sim.Env{Graph: g, Device: device.Ideal(), Slots: 8}
+		run := func(engine sim.Engine) *sim.Result {
+			r, err := sim.Run(s, env, sim.Options{Engine: engine})
+			require.NoError(t, err)
+			return r
+		}
+		best := run(sim.Best)
+		require.Equal(t, c.engine, best.Engine, "%+v", c)
+		if c.channels == 1 { // which sim/event plays quickly, too
+			require.Equal(t, run(sim.Event).Totals, best.Totals, "%+v", c)
+		}
+	}
+	require.Equal(t, int64(1<<14), sim.Brief(built(collective.AllGather, "ring", 1)))
+	require.Equal(t, int64(math.MaxInt64), sim.Brief(built(collective.AllToAll, "pairwise", 1)))
 }

@@ -17,6 +17,8 @@ type engine struct {
 	net    *links
 	slices int32
 	totals model.Totals // of the representatives
+	played int64        // sub-steps so far, without those that were left out
+	most   int64        // that it may play
 	why    string       // the symmetry broke: why
 	probe  *probe
 
@@ -234,6 +236,10 @@ func (e *engine) start(i int32) (at model.Moment, known bool) {
 func (e *engine) perform(i int32, start model.Moment) {
 	l := &e.lanes[i]
 	a := &e.actions[l.action]
+	if e.played++; e.played > e.most {
+		e.refuse("another engine is as quick")
+		return
+	}
 	e.totals.Steps++
 	l.waits, l.received, l.sends, l.pending = forStep, -1, -1, 1
 	l.isPost = a.step.Post && l.cursor.Last(e.slices)

@@ -1,13 +1,18 @@
 package fold
 
 import (
+	"math"
+
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
 )
 
 // NotFolded says why the engine does not play a schedule. Another one has to.
-type NotFolded struct{ Why string }
+type NotFolded struct {
+	Why    string
+	IsLong bool // RunBriefly could have gone on
+}
 
 // Error is what was not proven.
 func (e *NotFolded) Error() string { return "sim: not folded: " + e.Why }
@@ -18,21 +23,26 @@ func (e *NotFolded) Error() string { return "sim: not folded: " + e.Why }
 func Run(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	if s.Group == nil && s.HasRoles() {
 		if why := plays(s, env); why != "" {
-			return nil, &NotFolded{why}
+			return nil, &NotFolded{Why: why}
 		}
 		return playClasses(s, env, min(max(128, s.Spec.Ranks/2), mostRefined))
 	}
-	e, err := play(s, env, nil)
+	return playAtMost(s, env, math.MaxInt64)
+}
+
+func playAtMost(s *schedule.Schedule, env *model.Env, most int64) (*model.Totals, error) {
+	e, err := play(s, env, nil, most)
 	if err != nil {
 		return nil, err
 	}
 	return e.finished(), nil
 }
 
-// play is the engine at the end of a run, of which it has written a log unless that is nil.
-func play(s *schedule.Schedule, env *model.Env, log *model.Log) (*engine, error) {
+// play is the engine at the end of a run of at most so many sub-steps, of which it has written a
+// log unless that is nil.
+func play(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) (*engine, error) {
 	if why := plays(s, env); why != "" {
-		return nil, &NotFolded{why}
+		return nil, &NotFolded{Why: why}
 	}
 	why := "no two ranks are alike"
 	for _, mods := range subgroups(s.Group) {
@@ -46,10 +56,14 @@ func play(s *schedule.Schedule, env *model.Env, log *model.Log) (*engine, error)
 			continue
 		}
 		e := newEngine(s, env, sym, net)
+		e.most = most
 		if log != nil {
 			e.watch(log)
 		}
 		e.run()
+		if e.played > most {
+			return nil, &NotFolded{Why: e.why, IsLong: true}
+		}
 		if e.why != "" {
 			why = e.why
 			continue
@@ -59,12 +73,12 @@ func play(s *schedule.Schedule, env *model.Env, log *model.Log) (*engine, error)
 		}
 		for i := range e.conns {
 			if e.conns[i].head >= 0 {
-				return nil, &NotFolded{"a message is never received"}
+				return nil, &NotFolded{Why: "a message is never received"}
 			}
 		}
 		return e, nil
 	}
-	return nil, &NotFolded{why}
+	return nil, &NotFolded{Why: why}
 }
 
 // Classes is how many ranks stand for all, as far as the network itself knows of a symmetry; 0

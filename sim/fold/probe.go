@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"math"
 	"slices"
 
 	"collsim/schedule"
@@ -30,9 +31,9 @@ type begun struct {
 // and what repeats itself and was not played.
 func Record(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	if s.Group == nil && s.HasRoles() {
-		return nil, &NotFolded{"of a schedule whose ranks have roles no step is written down"}
+		return nil, &NotFolded{Why: "of a schedule whose ranks have roles no step is written down"}
 	}
-	e, err := play(s, env, log)
+	e, err := play(s, env, log, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}

@@ -95,15 +95,15 @@ type spoke struct {
 // playClasses is the run of a schedule whose ranks have roles.
 func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals, error) {
 	if why := playsClasses(s, env); why != "" {
-		return nil, &NotFolded{why}
+		return nil, &NotFolded{Why: why}
 	}
 	q := &refinement{rules: model.NewRules(s, env)}
 	if q.scripts, q.why = scripts(s, &q.rules); q.why != "" {
-		return nil, &NotFolded{q.why}
+		return nil, &NotFolded{Why: q.why}
 	}
 	for i := range q.scripts {
 		if len(q.scripts[i].lanes) != len(q.scripts[0].lanes) {
-			return nil, &NotFolded{"ranks have different numbers of lanes"}
+			return nil, &NotFolded{Why: "ranks have different numbers of lanes"}
 		}
 	}
 	q.partition, q.slots = newPartition(s), q.rules.Slots(schedule.FIFO)
@@ -118,7 +118,7 @@ func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals,
 		q.why = "a step waits for ever, or a message is never received" // sim/event says of which rank
 	}
 	if q.why != "" {
-		return nil, &NotFolded{q.why}
+		return nil, &NotFolded{Why: q.why}
 	}
 	return q.finished(), nil
 }

@@ -26,15 +26,22 @@ type steady struct {
 	kept   snapshot
 	state  []int64 // the latest
 	age    int
-	most   int
+	until  int   // so many, before another one is kept
 	spent  int64 // words written without finding a cycle
 	loops  map[[2]int32]bool
 	sorted []model.Request
 	jumps  int // found
 }
 
-// mostSpent bounds what is spent on the search, in words.
-const mostSpent = 1 << 26
+// What is spent on the search, in words, is a part of what the run takes: so many words take a
+// tenth to a fifth of the time of a sub-step. And some are no matter.
+const (
+	wordsPerStep = 16
+	fewWords     = 1 << 18
+)
+
+// maySearch reports whether a state may be written.
+func (e *engine) maySearch() bool { return e.spent <= wordsPerStep*e.played+fewWords }
 
 // snapshot is a state, with what counts on from it.
 type snapshot struct {
@@ -76,8 +83,8 @@ func (e *engine) advance(i int32, l *lane) {
 		}
 	case isBeacon:
 		e.isDue = e.isDue || c.Place() == e.at
-	case e.beacon == 0 && follow > 8 && e.spent < mostSpent && e.repeats(l, loop):
-		e.beacon, e.at, e.kept.state, e.age, e.most = i+1, c.Place(), nil, 0, 1
+	case e.beacon == 0 && follow > 8 && e.repeats(l, loop):
+		e.beacon, e.at, e.kept.state, e.age, e.until = i+1, c.Place(), nil, 0, 1
 	}
 }
 
@@ -103,15 +110,15 @@ func (e *engine) repeat(now unit.Time) unit.Time {
 		return 0
 	}
 	e.isDue = false
-	e.state = e.write(e.state[:0], now)
-	if e.spent += int64(len(e.state)); e.spent >= mostSpent {
-		e.beacon = 0
+	if !e.maySearch() {
 		return 0
 	}
+	e.state = e.write(e.state[:0], now)
+	e.spent += int64(len(e.state))
 	if slices.Equal(e.state, e.kept.state) {
 		return e.jump(now)
 	}
-	if e.age++; e.age >= e.most || e.kept.state == nil {
+	if e.age++; e.age >= e.until || e.kept.state == nil {
 		e.keep(now)
 	}
 	return 0
@@ -129,7 +136,7 @@ func (e *engine) keep(now unit.Time) {
 	for i := range e.links {
 		k.links = append(k.links, carried{e.links[i].busy, e.links[i].load})
 	}
-	e.age, e.most = 0, 2*e.most
+	e.age, e.until = 0, 2*e.until
 }
 
 func progressOf(c *schedule.Cursor) progress {

@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"errors"
 	"math"
 
 	"collsim/schedule"
@@ -132,32 +131,6 @@ type parcel struct {
 // mostUnevenRamps are so many ramps that another engine is as quick.
 func mostUnevenRamps(size int32) int { return int(min(max(size/16, 32), 512)) }
 
-// RunEither is Run where ranks are alike, and else RunUneven, where that does. Errors are those of
-// Run.
-func RunEither(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
-	isUneven := isChanged(s, env)
-	if isUneven { // Run would look at all routes
-		if totals, err := RunUneven(s, env); err == nil {
-			return totals, nil
-		}
-	}
-	totals, err := Run(s, env)
-	var cannot *NotFolded
-	if !isUneven && errors.As(err, &cannot) {
-		if uneven, err := RunUneven(s, env); err == nil {
-			return uneven, nil
-		}
-	}
-	return totals, err
-}
-
-// isChanged reports whether some links are not as the network has them, but no more than RunUneven
-// plays.
-func isChanged(s *schedule.Schedule, env *model.Env) bool {
-	changes := len(env.Graph.Changes())
-	return changes > 0 && changes <= mostUnevenRamps(int32(s.Spec.Ranks))
-}
-
 // PlayedEither is how many ranks RunEither begins to play for all, and whether it is RunUneven that
 // does: Played, or where that begins and has not refused after some rows; 0 if neither begins.
 func PlayedEither(s *schedule.Schedule, env *model.Env) (ranks int, isUneven bool) {
@@ -190,7 +163,7 @@ func playedUnevenly(s *schedule.Schedule, env *model.Env) int {
 func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	q, why := startUneven(s, env)
 	if q == nil {
-		return nil, &NotFolded{why}
+		return nil, &NotFolded{Why: why}
 	}
 	switch q.run(math.MaxInt); {
 	case q.why != "":
@@ -201,7 +174,7 @@ func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	default:
 		return q.finished(), nil
 	}
-	return nil, &NotFolded{q.why}
+	return nil, &NotFolded{Why: q.why}
 }
 
 // startUneven is the engine before its first row; or nil, and why it does not begin.

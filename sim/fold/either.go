@@ -1,0 +1,72 @@
+package fold
+
+import (
+	"errors"
+	"math"
+
+	"collsim/schedule"
+	"collsim/sim/model"
+)
+
+// RunEither is Run where ranks are alike, and else RunUneven, where that does. Errors are those of
+// Run.
+func RunEither(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
+	return runEither(s, env, func() (*model.Totals, error) { return Run(s, env) })
+}
+
+func runEither(s *schedule.Schedule, env *model.Env,
+	run func() (*model.Totals, error)) (*model.Totals, error) {
+	isUneven := isChanged(s, env)
+	if isUneven { // Run would look at all routes
+		if totals, err := RunUneven(s, env); err == nil {
+			return totals, nil
+		}
+	}
+	totals, err := run()
+	var cannot *NotFolded
+	if !isUneven && errors.As(err, &cannot) && !cannot.IsLong {
+		if uneven, err := RunUneven(s, env); err == nil {
+			return uneven, nil
+		}
+	}
+	return totals, err
+}
+
+// isChanged reports whether some links are not as the network has them, but no more than RunUneven
+// plays.
+func isChanged(s *schedule.Schedule, env *model.Env) bool {
+	changes := len(env.Graph.Changes())
+	return changes > 0 && changes <= mostUnevenRamps(int32(s.Spec.Ranks))
+}
+
+// RunBriefly is RunEither where that is sure to be quicker than a sweep of all ranks, or soon turns
+// out to be: where few ranks are alike it may be long until what they do repeats itself.
+func RunBriefly(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
+	return runEither(s, env, func() (*model.Totals, error) { return playAtMost(s, env, Brief(s)) })
+}
+
+// A sub-step takes some hundred times as long here as one that is swept, if lanes keep their peers.
+// So few are no matter.
+const (
+	sweptMeanwhile = 1024
+	fewSteps       = 1 << 14
+)
+
+// Brief is how many sub-steps of a schedule with a group RunBriefly plays at most.
+func Brief(s *schedule.Schedule) int64 {
+	if s.Beside() != nil || s.Parts() != nil {
+		return math.MaxInt64
+	}
+	var step schedule.Step
+	p, all, isQuick := s.Program(0), int64(0), true
+	for lane := range p.Lanes() {
+		isQuick = isQuick && p.Written(lane, &step, func(times int64, isSame bool) bool {
+			all += times * int64(p.Slices(lane))
+			return isSame || len(step.Send) == 0
+		})
+	}
+	if !isQuick {
+		return math.MaxInt64
+	}
+	return max(all*int64(s.Spec.Ranks)/sweptMeanwhile, fewSteps)
+}
