@@ -67,7 +67,7 @@ func (s *search) cuts(f cutFamily) {
 	s.ports(f)
 	m := s.newSeparator(f)
 	m.tune(s.best)
-	for _, r := range s.net.scattered(f.roots) {
+	for _, r := range s.rootsOf(f) {
 		root := s.net.ranks[r]
 		for !m.plain(root) && m.run([]int32{root}, m.target) < m.target {
 			c := s.cutClaim(&m)

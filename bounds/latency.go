@@ -128,7 +128,11 @@ func (s *search) latency() {
 	case collective.Reduce, collective.Gather:
 		s.farthest([]int{s.spec.Root}, true)
 	default:
-		s.farthest(others(n, -1), false)
+		ranks := others(n, -1)
+		if s.isUniform() {
+			ranks = ranks[:1]
+		}
+		s.farthest(ranks, false)
 	}
 }
 

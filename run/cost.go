@@ -33,6 +33,7 @@ const (
 	listTime            = 300   // a link of the network;
 	laneTime            = 1200  // and a lane, where every rank is played
 	sweepMessageTime    = 2.5   // a message, where ranks are swept,
+	sweepBesideTime     = 200   // or where lanes of a rank begin with one link,
 	sweepConnectionTime = 900   // a connection of it,
 	sweptInVain         = 0.6   // of which so much is done until it is found out that it cannot be,
 	sweepLaneTime       = 3000  // each lane of which has to be seen
@@ -180,7 +181,10 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 	if sweeps(s, p) {
 		connection := sweepConnectionTime + float64(digitTime*digits(s))
 		message := sweepMessageTime
-		if hasOwn(s) {
+		switch {
+		case w.beside:
+			message = sweepBesideTime
+		case hasOwn(s):
 			message += sweepOwnMessageTime
 		}
 		swept := 1e-9 * (float64(message*messages) +
@@ -220,7 +224,7 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	connection := connectionTime + float64(wayTime*min(w.hops, waysFound)) +
 		float64(digitTime*digits(s))
 	switch n := float64(s.Spec.Ranks); {
-	case w.alone && s.SameSizes() && isPlain(s, p) && p.Device.GPU.SMs == 0 && p.Sim.Segment == 0:
+	case w.alone && s.SameSizes() && isPlain(s, p) && p.Sim.Segment == 0:
 		message = loneMessageTime + float64(loneHopTime*w.hops)
 	case isFluid && w.beside && w.meet == 0:
 		message += float64(besideHopTime * w.hops)
@@ -264,7 +268,8 @@ func linksOf(p *scenarios.Point) int {
 func digits(s *schedule.Schedule) float64 { return float64(len(s.Group)) }
 
 // boundTime is what bounds take, in seconds, that look at all pairs of ranks, or that search the
-// ways of each rank, where no switch is in the middle and ranks have no direct links to all others.
+// ways of each rank, where no switch is in the middle and ranks have no direct links to all others;
+// of one rank, where it stands for all, which is much on a ring alone, for what comes from all.
 func boundTime(s *schedule.Schedule, g *topology.Graph) (t float64) {
 	n := float64(s.Spec.Ranks)
 	if s.Spec.Kind == collective.AllToAll && n*n <= bounds.MaxWork {
@@ -273,6 +278,9 @@ func boundTime(s *schedule.Schedule, g *topology.Graph) (t float64) {
 	links := float64(g.NumLinks())
 	if !s.Spec.Kind.Rooted() && bounds.Searches(g) && g.NumNodes() == len(g.Ranks) && links < n*(n-1) {
 		looks := float64(n * (links + n))
+		if g.Alike() && (s.Spec.Kind == collective.AllReduce || links > 2*n) {
+			looks = 0
+		}
 		t += float64(1e-9 * boundLinkTime * min(looks, bounds.MaxWork))
 	}
 	return t
@@ -307,10 +315,11 @@ func likelyPlayed(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
 	return 0
 }
 
-// isPlain reports whether only messages are sent, and lanes wait until they have left.
+// isPlain reports whether only messages are sent, lanes wait until they have left, and for nothing of
+// a GPU.
 func isPlain(s *schedule.Schedule, p *scenarios.Point) bool {
 	d := &p.Device
-	return !s.OneSided() && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0
+	return !s.OneSided() && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0 && d.GPU.SMs == 0
 }
 
 // elementTime is what the elements of a check take, in nanoseconds: each once made and defined, and

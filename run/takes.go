@@ -279,7 +279,7 @@ func proofNeeds(w work, cell float64) float64 {
 // logTakes is what is kept of a simulation for who asks what it did: of two-sided messages that are
 // alone under fluid sharing, or wait in queues as a whole, times alone if it is for no picture.
 func logTakes(s *schedule.Schedule, p *scenarios.Point, w work, do stages) unit.Bytes {
-	if do&draws == 0 && isPlain(s, p) && p.Device.GPU.SMs == 0 && p.Sim.Segment == 0 &&
+	if do&draws == 0 && isPlain(s, p) && p.Sim.Segment == 0 &&
 		p.Teams == nil && (p.Sim.Sharing == scenarios.FIFO || w.alone) {
 		return bytesOf(float64(tapeMessageBytes * float64(w.messages)))
 	}

@@ -1,0 +1,51 @@
+package bounds
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// TestUniform: where every rank of a network sees the same, a look at one root finds what a search
+// of a network finds of which nobody knows that.
+func TestUniform(t *testing.T) {
+	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter,
+		collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter,
+		collective.AllToAll, collective.SendRecv, collective.Barrier}
+	judged := 0
+	for _, p := range []topology.Params{
+		{Preset: "ring", Ranks: 2}, {Preset: "ring", Ranks: 7}, {Preset: "ring", Ranks: 24},
+		{Preset: "torus", Ranks: 12, Shape: []int{3, 4}}, {Preset: "torus", Ranks: 24, Shape: []int{2, 12}},
+		{Preset: "torus", Ranks: 30, Shape: []int{2, 3, 5}}, {Preset: "hypercube", Ranks: 16},
+		{Preset: "full-mesh", Ranks: 9}, {Preset: "switch", Ranks: 9}, {Preset: "mesh", Ranks: 9, Shape: []int{3, 3}},
+	} {
+		p.Bandwidth, p.Latency = rate, unit.Microsecond
+		for _, kind := range kinds {
+			g, err := topology.Build(p)
+			require.NoError(t, err)
+			listed := g.Clone()
+			listed.Links()
+			spec := specOf(kind, len(g.Ranks), 840)
+			for root := range len(g.Ranks) {
+				if spec.Root = root; root > 0 && !kind.Rooted() {
+					break
+				}
+				want, err := For(spec, listed, Options{})
+				require.NoError(t, err)
+				s := &search{spec: spec, net: newNetwork(g, len(g.Ranks))}
+				if s.isUniform() {
+					judged++
+				}
+				got, err := For(spec, g, Options{})
+				require.NoError(t, err)
+				require.False(t, g.IsListed())
+				require.Equal(t, want, got, "%v from %d on %v", kind, root, p)
+			}
+		}
+	}
+	require.Greater(t, judged, 500)
+}
