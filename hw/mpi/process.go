@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -96,8 +97,8 @@ func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 		return nil, fmt.Errorf("mpi: a temporary folder for %s: %w", c.launcher(), err)
 	}
 	p := &process{cmd: exec.Command(path, args...), dir: dir, done: make(chan struct{})}
-	p.cmd.Env = append(append(os.Environ(), variablesOfOpenMPI()...), "TMPDIR="+dir,
-		environment+"="+rendezvous)
+	p.cmd.Env = slices.Concat(os.Environ(), variablesOfOpenMPI(), c.components(adapters()),
+		[]string{"TMPDIR=" + dir, environment + "=" + rendezvous})
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
 	apart(p.cmd)
 	if err := p.cmd.Start(); err != nil {
