@@ -187,41 +187,43 @@ func (c *Campaign) Asks(parameter int) bool {
 	})
 }
 
-// Job is what a device is to play for an experiment. Inputs are zeros.
+// Job is what a device is to play for an experiment. Inputs are zeros, the same of all ranks.
 func (e *Experiment) Job(env hw.Env) *hw.Job {
-	return e.job(env, make([][]byte, e.Schedule.Spec.Ranks))
+	return e.job(env, hw.Memory(e.input()))
 }
 
-// job is Job with zeros that there are, by rank: they are made more where they are too few.
-func (e *Experiment) job(env hw.Env, zeros [][]byte) *hw.Job {
+// job is Job with zeros that there are.
+func (e *Experiment) job(env hw.Env, zeros []byte) *hw.Job {
 	s := e.Schedule
 	job := &hw.Job{Schedule: s, Env: env, Inputs: make([][]byte, s.Spec.Ranks)}
 	for rank := range job.Inputs {
-		n := e.input(rank)
-		if int64(len(zeros[rank])) < n {
-			zeros[rank] = hw.Memory(n)
-		}
-		job.Inputs[rank] = zeros[rank][:n:n]
+		n := e.inputOf(rank)
+		job.Inputs[rank] = zeros[:n:n]
 	}
 	return job
 }
 
-// input is how many bytes a rank is given.
-func (e *Experiment) input(rank int) int64 {
+// inputOf is how many bytes a rank is given.
+func (e *Experiment) inputOf(rank int) int64 {
 	return e.Schedule.Len(schedule.Input, rank) * int64(e.Schedule.Spec.Type.Width())
 }
 
-// zeros are enough for all experiments, by rank. A device changes none of them.
-func (c *Campaign) zeros() [][]byte {
-	all := make([][]byte, c.Ranks)
-	for rank := range all {
-		most := int64(0)
-		for i := range c.Experiments {
-			most = max(most, c.Experiments[i].input(rank))
-		}
-		all[rank] = hw.Memory(most)
+// input is how many bytes the rank is given that is given the most.
+func (e *Experiment) input() (most int64) {
+	for rank := range e.Schedule.Spec.Ranks {
+		most = max(most, e.inputOf(rank))
 	}
-	return all
+	return most
+}
+
+// zeros are enough for every rank of all experiments: no device changes an input, so that all ranks
+// may be given the same memory.
+func (c *Campaign) zeros() []byte {
+	most := int64(0)
+	for i := range c.Experiments {
+		most = max(most, c.Experiments[i].input())
+	}
+	return hw.Memory(most)
 }
 
 // Sample is what a device's result says of an experiment: the median of its repetitions.
@@ -237,8 +239,13 @@ func (c *Campaign) Measure(ctx context.Context, d hw.Executor, env hw.Env) ([]Sa
 	if env.Slots != 0 {
 		return nil, fmt.Errorf("calibrate: %d slots: experiments need any number of them, 0", env.Slots)
 	}
-	var samples []Sample
-	zeros := c.zeros()
+	return c.measure(ctx, d, env, c.zeros())
+}
+
+// measure is Measure with zeros that there are.
+func (c *Campaign) measure(
+	ctx context.Context, d hw.Executor, env hw.Env, zeros []byte,
+) (samples []Sample, err error) {
 	for i := range c.Experiments {
 		if err := ctx.Err(); err != nil {
 			return samples, err

@@ -43,7 +43,7 @@ func campaignPreset(t *testing.T, sizes []unit.Bytes) string {
 	random := rand.New(rand.NewPCG(5, 6))
 	m := known(t, 4)
 	m.noise = func(int) float64 { return 1 + 0.01*random.NormFloat64() }
-	samples, err := c.Measure(t.Context(), m, hw.Env{Repetitions: 3})
+	samples, err := c.measure(t.Context(), m, hw.Env{Repetitions: 3}, zeros)
 	require.NoError(t, err)
 	fit, err := Solve(c.Parameters, samples, Options{})
 	require.NoError(t, err)

@@ -115,14 +115,14 @@ func testHangOfSeveral(t *testing.T) {
 		{"devices=4 hang=9", ring(t), false, "rank 1 lane 0 step 1 (recvReduceSend chunk 0) waits " +
 			"for a message from rank 0 lane 0"},
 		{"seed=2 hang=9", whole, true, "hw: rank 0 lane 0 step 0: wait: timeout: no progress for " +
-			"300ms: the device has not ended it (send in graph 1 chunk 0), and it waits for nothing else; " +
+			"200ms: the device has not ended it (send in graph 1 chunk 0), and it waits for nothing else; " +
 			"rank 1 lane 0 step 1 (recvReduceSend in graph 1 chunk 0) waits for a message from rank 0"},
 		{"seed=2 hang=9", whole, false, "has not ended it (send in graph 1"},
 	} {
 		standin(t, c.options)
 		e := executor(t)
 		_, err := e.Run(context.Background(), &hw.Job{Schedule: c.s, Inputs: quietInputs(c.s),
-			Env: hw.Env{Timeout: 300 * time.Millisecond, Trace: c.trace}})
+			Env: hw.Env{Timeout: 200 * time.Millisecond, Trace: c.trace}})
 		require.ErrorContains(t, err, c.want)
 		standin(t, "")
 		agrees(t, e, ring(t), hw.Env{}, rand.New(rand.NewPCG(2, 1)))
@@ -143,12 +143,12 @@ func TestHang(t *testing.T) {
 	}
 	standin(t, "hang=2") // the first eight take inputs and outputs there
 	e := executor(t)
-	_, err := e.Run(context.Background(), job(300*time.Millisecond))
-	require.EqualError(t, err, "hw: wait: timeout: no progress for 300ms: the device has not taken "+
+	_, err := e.Run(context.Background(), job(200*time.Millisecond))
+	require.EqualError(t, err, "hw: wait: timeout: no progress for 200ms: the device has not taken "+
 		"the inputs")
 	standin(t, "hang=9")
-	_, err = e.Run(context.Background(), job(300*time.Millisecond))
-	require.EqualError(t, err, "hw: rank 0 lane 0 step 0: wait: timeout: no progress for 300ms: the "+
+	_, err = e.Run(context.Background(), job(200*time.Millisecond))
+	require.EqualError(t, err, "hw: rank 0 lane 0 step 0: wait: timeout: no progress for 200ms: the "+
 		"device has not ended it (send chunk 0), and it waits for nothing else; "+
 		"rank 1 lane 0 step 1 (recvReduceSend chunk 0) waits for a message from rank 0 lane 0, "+
 		"rank 2 lane 0 step 2 (recvReduceSend chunk 0) waits for a message from rank 1 lane 0, "+
@@ -157,8 +157,8 @@ func TestHang(t *testing.T) {
 	agrees(t, e, s, hw.Env{}, rand.New(rand.NewPCG(2, 1)))
 
 	standin(t, "block=5")
-	_, err = e.Run(context.Background(), job(300*time.Millisecond))
-	require.EqualError(t, err, "hw: cuLaunchKernel: timeout: it has not returned for 300ms; the "+
+	_, err = e.Run(context.Background(), job(200*time.Millisecond))
+	require.EqualError(t, err, "hw: cuLaunchKernel: timeout: it has not returned for 200ms; the "+
 		"device is held until this process ends")
 	standin(t, "")
 	agrees(t, e, s, hw.Env{}, rand.New(rand.NewPCG(2, 1)))

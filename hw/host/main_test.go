@@ -1,13 +1,15 @@
 package host
 
 import (
+	"fmt"
 	"os"
+	"runtime/pprof"
 	"testing"
 
 	"collsim/hw/hwtest"
 )
 
-// TestMain lets the test's program be a rank.
+// TestMain lets the test's program be a rank, and checks that tests leave nothing.
 func TestMain(m *testing.M) {
 	if code, child := Child(); child {
 		os.Exit(code)
@@ -17,5 +19,12 @@ func TestMain(m *testing.M) {
 		return
 	}
 	hwtest.Together()
-	os.Exit(m.Run())
+	more := remains()
+	code := m.Run()
+	if err := more(); err != nil {
+		fmt.Println("FAIL: tests have left", err)
+		pprof.Lookup("goroutine").WriteTo(os.Stdout, 1)
+		code = 1
+	}
+	os.Exit(code)
 }

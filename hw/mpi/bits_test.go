@@ -66,6 +66,16 @@ func (d *Executor) start(t testing.TB, ranks int) {
 	require.Len(t, r.Outputs, ranks)
 }
 
+// meet is start for jobs that only play schedules: nothing is asked of the library but messages.
+func (d *Executor) meet(t testing.TB, ranks int) {
+	t.Helper()
+	s, err := algos.ForKind(collective.Barrier)[0].Build(specsOf(collective.Barrier, ranks),
+		algos.Options{})
+	require.NoError(t, err)
+	_, err = d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: make([][]byte, ranks)})
+	require.NoError(t, err)
+}
+
 // testMoving: what only moves arrives where it must, by each of the library's algorithms, in both
 // places and of a type that MPI doesn't have. In the short tier TestCensus has all of them, and
 // every third one is called here, on one number of ranks.

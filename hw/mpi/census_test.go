@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -121,8 +122,8 @@ func TestCensus(t *testing.T) {
 	cmd := exec.Command("mpirun", "--oversubscribe", "--bind-to", "none", "--allow-run-as-root",
 		"-x", censusEnvironment, "-n", strconv.Itoa(censusRanks), self,
 		"-test.run", "^TestCensusRank$")
-	cmd.Env = append(append(os.Environ(), variablesOfOpenMPI()...), "TMPDIR="+t.TempDir(),
-		censusEnvironment+"="+dir)
+	cmd.Env = slices.Concat(os.Environ(), variablesOfOpenMPI(), new(Config).components(adapters()),
+		[]string{"TMPDIR=" + t.TempDir(), censusEnvironment + "=" + dir})
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	var all [censusRanks][]seen

@@ -69,39 +69,43 @@ func alive(processes []int) (left []int) {
 	return left
 }
 
-// testLostRank: a rank that is killed, or stopped, is named within the timeout, and nothing is
+// TestLostRank: a rank that is killed, or stopped, is named within the timeout, and nothing is
 // left. The other keeps a processor busy until the timeout.
-func testLostRank(t *testing.T, d *Executor) {
+func TestLostRank(t *testing.T) {
+	t.Parallel()
 	for _, how := range []struct {
 		signal syscall.Signal
 		code   string
 	}{{syscall.SIGKILL, "killed"}, {syscall.SIGSTOP, "timeout"}} {
-		require.NoError(t, d.Close())
-		d.start(t, 2) // and no more
-		pid := d.process(1)
-		dir, processes := filepath.Dir(d.launcher.at.Address), d.processes()
-		require.Len(t, alive(processes), 3)
-		struck := make(chan time.Time, 1)
-		timer := time.AfterFunc(50*time.Millisecond, func() {
-			struck <- time.Now()
-			syscall.Kill(pid, how.signal)
+		t.Run(how.code, func(t *testing.T) {
+			d := device(t, Config{})
+			d.start(t, 2)
+			pid := d.process(1)
+			dir, processes := filepath.Dir(d.launcher.at.Address), d.processes()
+			require.Len(t, alive(processes), 3)
+			struck := make(chan time.Time, 1)
+			timer := time.AfterFunc(50*time.Millisecond, func() {
+				struck <- time.Now()
+				syscall.Kill(pid, how.signal)
+			})
+			defer timer.Stop()
+			timeout := tier.Of(800*time.Millisecond, 3*time.Second)
+			_, err := d.Perform(context.Background(), endless(2, timeout))
+			require.Less(t, time.Since(<-struck), 20*timeout) // a busy machine is late
+			var e *hw.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, 1, e.Rank, "%s: %v", how.code, e)
+			require.Equal(t, how.code, e.Code)
+			require.Contains(t, e.Text, fmt.Sprintf("process %d", pid))
+			require.Empty(t, alive(processes))
+			require.NoDirExists(t, dir)
 		})
-		defer timer.Stop()
-		timeout := tier.Of(800*time.Millisecond, 3*time.Second)
-		_, err := d.Perform(context.Background(), endless(2, timeout))
-		require.Less(t, time.Since(<-struck), 20*timeout) // a busy machine is late
-		var e *hw.Error
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, 1, e.Rank, "%s: %v", how.code, e)
-		require.Equal(t, how.code, e.Code)
-		require.Contains(t, e.Text, fmt.Sprintf("process %d", pid))
-		require.Empty(t, alive(processes))
-		require.NoDirExists(t, dir)
 	}
 }
 
-// testCancel: a context that ends, ends the run, with its cause.
-func testCancel(t *testing.T, d *Executor) {
+// TestCancel: a context that ends, ends the run, with its cause.
+func TestCancel(t *testing.T) {
+	d := device(t, Config{})
 	cause := errors.New("somebody is in a hurry")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	d.start(t, 2)

@@ -18,7 +18,8 @@ type library struct {
 	functions map[string]uintptr
 	objects   map[string]uintptr
 	out       *outs
-	rank      int // for errors
+	rank      int  // for errors
+	tools     bool // MPI's tools interface is ready
 }
 
 // outs is where C functions write what they return. It is on the heap, whose objects stay where
@@ -142,9 +143,6 @@ func (l *library) begin() (rank, ranks int, err error) {
 	if err := l.call("MPI_Init_thread", 0, 0, funneled, address(&o.number)); err != nil {
 		return 0, 0, err
 	}
-	if err := l.call("MPI_T_init_thread", funneled, address(&o.number)); err != nil {
-		return 0, 0, err
-	}
 	if err := l.returnErrors(world); err != nil {
 		return 0, 0, err
 	}
@@ -181,9 +179,17 @@ func (l *library) free(comm uintptr) error {
 	return l.call("MPI_Comm_free", address(&l.out.pointer))
 }
 
-// set writes one of Open MPI's variables of type int, as MPI's tools interface lets it.
+// set writes one of Open MPI's variables of type int, as MPI's tools interface lets it. That is not
+// made ready before somebody needs it, for the library then opens all components that it has, and
+// one of them takes 200 ms (see components).
 func (l *library) set(name string, value int) error {
 	o := l.out
+	if !l.tools {
+		if err := l.call("MPI_T_init_thread", funneled, address(&o.number)); err != nil {
+			return err
+		}
+		l.tools = true
+	}
 	copy(o.text[:], name+"\x00")
 	err := l.call("MPI_T_cvar_get_index", address(&o.text[0]), address(&o.number))
 	if err == nil {

@@ -30,6 +30,9 @@ type Config struct {
 	Start func(ranks int, start func() error) error
 }
 
+// here reports whether all ranks are processes of this machine.
+func (c *Config) here() bool { return c.Listen == "" || c.Start != nil }
+
 // Call is a collective for the library to do by one of its own algorithms.
 type Call struct {
 	Spec   collective.Spec

@@ -13,6 +13,7 @@ import (
 
 // TestNames: the algorithms have the names and numbers that Open MPI lists.
 func TestNames(t *testing.T) {
+	t.Parallel() // it waits for ompi_info
 	out, err := exec.Command("ompi_info", "--param", "coll", "tuned", "--level", "9",
 		"--parsable").Output()
 	if err != nil {
@@ -43,4 +44,16 @@ func TestVariables(t *testing.T) {
 	require.Equal(t, []openmpi.Choice{{Function: "gather", Algorithm: "basic_linear"},
 		{Function: "gather", Algorithm: "binomial"}, {Function: "gather", Algorithm: "linear_sync"}},
 		openmpi.Choices(collective.Gather))
+}
+
+// TestComponents: what opens libpsm2 is kept from ranks only where no machine of theirs can have an
+// adapter, and where the user has not said what to use.
+func TestComponents(t *testing.T) {
+	dir := t.TempDir()
+	here, none := []string{dir + "/*", dir}, []string{dir + "/*"}
+	require.Equal(t, []string{"OMPI_MCA_mtl=^ofi,psm,psm2"}, new(Config).components(none))
+	require.Nil(t, new(Config).components(here))
+	require.Nil(t, (&Config{Listen: "10.0.0.1:7000"}).components(none))
+	t.Setenv("OMPI_MCA_mtl", "psm2")
+	require.Nil(t, new(Config).components(none))
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ const patience = 10 * time.Second
 type launcher struct {
 	config  Config
 	at      rank.Rendezvous
+	ranks   int
 	mpirun  *process // nil if there is none
 	running sync.WaitGroup
 }
@@ -38,7 +40,7 @@ func (s *launcher) Start(at rank.Rendezvous, ranks int, ended func(rank.Ended)) 
 	if err != nil {
 		return err
 	}
-	s.at, s.mpirun = at, p
+	s.at, s.ranks, s.mpirun = at, ranks, p
 	s.running.Go(func() {
 		p.cmd.Wait()
 		os.RemoveAll(p.dir)
@@ -51,12 +53,14 @@ func (s *launcher) Start(at rank.Rendezvous, ranks int, ended func(rank.Ended)) 
 // Patience implements rank.Launcher: mpirun ends, and says why, some time after a rank has.
 func (s *launcher) Patience() time.Duration { return patience }
 
-// Stop implements rank.Launcher. A process takes a moment to end, and mpirun doesn't wait for that.
+// Stop implements rank.Launcher. Who has not come looks for the coordinator, which is no more:
+// mpirun would wait for it. A process takes a moment to end, and mpirun doesn't wait for that.
 func (s *launcher) Stop(come []int, _ int, _ time.Duration) {
 	if s.mpirun == nil {
 		return
 	}
-	s.mpirun.end()
+	told := len(come) >= s.ranks || !s.config.here()
+	s.mpirun.end(told)
 	for _, process := range come {
 		for since := time.Now(); !ended(process) && time.Since(since) < grace; {
 			kill(process)
@@ -96,8 +100,8 @@ func launch(c *Config, rendezvous string, ranks int) (*process, error) {
 		return nil, fmt.Errorf("mpi: a temporary folder for %s: %w", c.launcher(), err)
 	}
 	p := &process{cmd: exec.Command(path, args...), dir: dir, done: make(chan struct{})}
-	p.cmd.Env = append(append(os.Environ(), variablesOfOpenMPI()...), "TMPDIR="+dir,
-		environment+"="+rendezvous)
+	p.cmd.Env = slices.Concat(os.Environ(), variablesOfOpenMPI(), c.components(adapters()),
+		[]string{"TMPDIR=" + dir, environment + "=" + rendezvous})
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
 	apart(p.cmd)
 	if err := p.cmd.Start(); err != nil {
@@ -153,15 +157,26 @@ func (p *process) said() string {
 	return hw.Printable(strings.Trim(text[:min(len(text), 400)], "- "))
 }
 
-// end waits for mpirun to end, then asks it to, then kills it.
-func (p *process) end() {
-	for _, force := range []func(){func() {}, func() { ask(p.cmd) }, func() { p.cmd.Process.Kill() }} {
-		force()
-		select {
-		case <-p.done:
-			return
-		case <-time.After(grace):
-		}
+// end waits for mpirun to end, if its ranks were told to; then asks it to, then kills it.
+func (p *process) end(told bool) {
+	if told && p.within(grace) {
+		return
 	}
+	if ask(p.cmd); p.within(grace) {
+		return
+	}
+	p.cmd.Process.Kill()
 	<-p.done
+}
+
+// within waits for mpirun to end, but not for longer than that.
+func (p *process) within(d time.Duration) bool {
+	late := time.NewTimer(d)
+	defer late.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-late.C:
+		return false
+	}
 }

@@ -13,10 +13,11 @@ import (
 	"collsim/schedule"
 )
 
-// testPrograms: kernels, tensors and parts have the bits that the interpreter gives where ranks
+// TestPrograms: kernels, tensors and parts have the bits that the interpreter gives where ranks
 // exchange messages; one-sided programs are refused by name.
-func testPrograms(t *testing.T, d *Executor) {
-	d.start(t, 8)
+func TestPrograms(t *testing.T) {
+	d := device(t, Config{})
+	d.meet(t, 8)
 	played, refused := 0, 0
 	paths, err := filepath.Glob("../../reference/testdata/programs/*.schedule")
 	require.NoError(t, err)

@@ -145,9 +145,11 @@ func testTimeline(t *testing.T, d *Executor) {
 	require.Contains(t, r.RanOn.String(), "mpi (Open MPI v")
 }
 
-// testStall: a run that cannot go on is ended, and says who waits for whom. Its ranks keep all
+// TestStall: a run that cannot go on is ended, and says who waits for whom. Its ranks keep all
 // processors busy until then.
-func testStall(t *testing.T, d *Executor) {
+func TestStall(t *testing.T) {
+	d := device(t, Config{})
+	d.meet(t, 3)
 	const timeout = 300 * time.Millisecond
 	s, in, told := hwtest.Circle(t, timeout)
 	_, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,

@@ -143,63 +143,62 @@ func TestDriverCodes(t *testing.T) {
 // TestAsynchronous: an error that ends no call and no stream is found by asking, and "in progress"
 // is none.
 func TestAsynchronous(t *testing.T) {
-	standIn(t)
+	t.Parallel()
 	for _, apart := range []bool{false, true} {
-		d := New(Config{Apart: apart})
-		for _, code := range tier.Of([]int{6}, []int{1, 2, 3, 4, 5, 6, 8}) {
-			t.Setenv("COLLSIM_STANDIN_FAIL", fmt.Sprintf("async=%d@1", code))
-			_, err := d.Run(context.Background(), sum(t))
-			e := failure(t, err)
-			text := e.Text
-			e.Text = ""
-			require.Equal(t, hw.Error{Call: "asynchronous", Code: codeNames()[code], Rank: 1, Lane: -1,
-				Step: -1}, *e)
-			if code == 6 {
-				require.Equal(t, "remote process exited or there was a network error", text)
+		t.Run(fmt.Sprintf("apart %v", apart), func(t *testing.T) {
+			d := beside(t, apart)
+			for _, code := range tier.Of([]int{6}, []int{1, 2, 3, 4, 5, 6, 8}) {
+				d.fails(fmt.Sprintf("async=%d@1", code))
+				_, err := d.Run(context.Background(), sum(t))
+				e := failure(t, err)
+				text := e.Text
+				e.Text = ""
+				require.Equal(t, hw.Error{Call: "asynchronous", Code: codeNames()[code], Rank: 1, Lane: -1,
+					Step: -1}, *e)
+				if code == 6 {
+					require.Equal(t, "remote process exited or there was a network error", text)
+				}
 			}
-		}
-		t.Setenv("COLLSIM_STANDIN_FAIL", "async=7@1")
-		job := sum(t)
-		job.Env.Timeout = 300 * time.Millisecond
-		_, err := d.Run(context.Background(), job)
-		require.Equal(t, "timeout", failure(t, err).Code)
-		require.NoError(t, d.Close())
+			d.fails("async=7@1")
+			job := sum(t)
+			job.Env.Timeout = 300 * time.Millisecond
+			_, err := d.Run(context.Background(), job)
+			require.Equal(t, "timeout", failure(t, err).Code)
+		})
 	}
 }
 
 // TestHang: a run in which a rank does not take part is ended, and who waits is named.
 func TestHang(t *testing.T) {
-	standIn(t)
+	t.Parallel()
 	for _, c := range []struct {
-		fault string
-		apart bool
-		want  string
+		name, want string
+		apart      bool
 	}{
-		{"hang=0@2", false, "rank 0 is in ncclAllReduce, rank 1 is in ncclAllReduce, " +
-			"rank 2 is in ncclAllReduce"},
-		{"hang=0@2", true, "rank 2 is in ncclAllReduce"},
+		{"together", "rank 0 is in ncclAllReduce, rank 1 is in ncclAllReduce, " +
+			"rank 2 is in ncclAllReduce", false},
+		{"apart", "rank 2 is in ncclAllReduce", true},
 	} {
-		t.Setenv("COLLSIM_STANDIN_FAIL", c.fault)
-		d := New(Config{Apart: c.apart})
-		job := sum(t)
-		job.Env.Timeout = 300 * time.Millisecond
-		_, err := d.Run(context.Background(), job)
-		e := failure(t, err)
-		require.Equal(t, []string{"wait", "timeout"}, []string{e.Call, e.Code})
-		require.Contains(t, e.Text, c.want)
-		t.Setenv("COLLSIM_STANDIN_FAIL", "")
-		_, err = d.Run(context.Background(), sum(t))
-		require.NoError(t, err)
-		require.NoError(t, d.Close())
+		t.Run(c.name, func(t *testing.T) {
+			d := beside(t, c.apart)
+			d.fails("hang=0@2")
+			job := sum(t)
+			job.Env.Timeout = 300 * time.Millisecond
+			_, err := d.Run(context.Background(), job)
+			e := failure(t, err)
+			require.Equal(t, []string{"wait", "timeout"}, []string{e.Call, e.Code})
+			require.Contains(t, e.Text, c.want)
+			d.fails("")
+			_, err = d.Run(context.Background(), sum(t))
+			require.NoError(t, err)
+		})
 	}
 }
 
 // TestBroadcastHang: of ranks that have ended none is said to wait.
 func TestBroadcastHang(t *testing.T) {
-	standIn(t)
-	t.Setenv("COLLSIM_STANDIN_FAIL", "hang=0@2")
-	d := New(Config{})
-	defer d.Close()
+	d := beside(t, false)
+	d.fails("hang=0@2")
 	job := jobOf(t, collective.Spec{Kind: collective.Broadcast, Type: dtype.Int8, Ranks: 4,
 		Count: 100}, 1)
 	job.Env.Timeout = 300 * time.Millisecond
@@ -211,13 +210,11 @@ func TestBroadcastHang(t *testing.T) {
 
 // TestDeath: a process that ends takes its rank's name into the error.
 func TestDeath(t *testing.T) {
-	standIn(t)
-	t.Setenv("COLLSIM_STANDIN_FAIL", "die=9@1")
-	d := New(Config{Apart: true})
+	d := beside(t, true)
+	d.fails("die=9@1")
 	_, err := d.Run(context.Background(), sum(t))
 	e := failure(t, err)
 	require.Equal(t, []any{"process", "killed", 1}, []any{e.Call, e.Code, e.Rank})
-	require.NoError(t, d.Close())
 }
 
 // TestMissing: what is not there is named, with where it was looked for and how to get it.

@@ -20,6 +20,8 @@ type Config struct {
 	Library, Driver string
 	// Apart has each rank in a process of its own.
 	Apart bool
+
+	environ []string // what processes find in their environment besides
 }
 
 // Executor is the executor. It keeps its processes from one run to the next.

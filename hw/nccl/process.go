@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,6 +61,7 @@ func work(r rank.Rendezvous, c *Config) error {
 func (c *Config) processes(j *journal) *rank.Processes {
 	return &rank.Processes{Environ: func(at rank.Rendezvous) []string {
 		words := []string{strconv.Itoa(at.Worker), at.Address, at.Secret.Text(), c.Library, c.Driver}
-		return append(j.variables(), environment+"="+strings.Join(words, "\n"))
+		return slices.Concat(c.environ, j.variables(),
+			[]string{environment + "=" + strings.Join(words, "\n")})
 	}}
 }

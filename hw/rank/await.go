@@ -49,7 +49,7 @@ func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]r
 			s.moved = time.Now()
 			switch k := e.report.Kind; {
 			case k == reportHello:
-				m.channel, m.came, m.hello = e.channel, true, *e.report.Hello
+				s.meet(&e)
 			case k != kind || reports[e.worker].Kind != 0 || !slices.Contains(of, m):
 				return nil, m.malformed("read", "report %d, which nobody awaits", k)
 			case k == reportReady:
@@ -171,6 +171,9 @@ func (s *session) explain(best event) error {
 	for best.weight() < 3 {
 		select {
 		case e := <-s.events:
+			if e.report.Kind == reportHello {
+				s.meet(&e) // to be told of the end
+			}
 			if e.weight() > best.weight() {
 				best = e
 			}

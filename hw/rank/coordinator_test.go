@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"sync"
@@ -209,15 +210,15 @@ func TestHung(t *testing.T) {
 	c := &crowd{play: map[int]func(*mirror) error{1: hang}}
 	k := twoWorkers(t, "unix", c)
 	job := five(hw.Env{})
-	job.Env.Timeout = time.Second
+	job.Env.Timeout = 600 * time.Millisecond
 	_, err := k.Run(context.Background(), job)
-	require.EqualError(t, err, "hw: rank 3: wait: timeout: no progress for 1s: "+
+	require.EqualError(t, err, "hw: rank 3: wait: timeout: no progress for 600ms: "+
 		"rank 3 is in cudaStreamSynchronize")
 	require.Len(t, c.ended, 2)
 
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("somebody is in a hurry")
-	timer := time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
+	timer := time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })
 	defer timer.Stop()
 	_, err = k.Run(ctx, five(hw.Env{}))
 	require.ErrorIs(t, err, cause)
@@ -244,7 +245,7 @@ func TestNotAWorker(t *testing.T) {
 		}, "hw: rank 1: read: error: a frame of 542393671 bytes"},
 		{func(w *Worker) {
 			w.channel.receive(&order{}) // it is told to end when the others have waited enough
-		}, "hw: rank 1: wait: timeout: 1s was not enough to get ready"},
+		}, "hw: rank 1: wait: timeout: 600ms was not enough to get ready"},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			t.Parallel() // it is mostly waiting
@@ -258,7 +259,7 @@ func TestNotAWorker(t *testing.T) {
 					stop: make(chan struct{})}, Ready{})
 			}}
 			job := five(hw.Env{})
-			job.Env.Timeout = time.Second
+			job.Env.Timeout = 600 * time.Millisecond
 			_, err := twoWorkers(t, "tcp", c).Run(context.Background(), job)
 			require.EqualError(t, err, test.want)
 		})
@@ -283,9 +284,37 @@ func TestTwice(t *testing.T) {
 	require.Equal(t, -1, lost.Rank)
 	_, err = k.Run(context.Background(), five(hw.Env{}))
 	require.NoError(t, err)
-	at.Timeout, at.Address = time.Second, "127.0.0.1:1"
+	at.Timeout, at.Address = 300*time.Millisecond, "127.0.0.1:1"
 	_, err = Come(context.Background(), at)
 	require.ErrorContains(t, err, "hw: dial: ECONNREFUSED: the coordinator: ")
+}
+
+// TestLateComer: a worker that came when others had failed already is told of the end, as they are,
+// and is not left to find out.
+func TestLateComer(t *testing.T) {
+	failed := &hw.Error{Call: "cuInit", Code: "error", Rank: 0, Lane: -1, Step: -1}
+	for name, end := range map[string]func(*session) error{
+		"not awaited any more": func(*session) error { return failed },
+		"while a cause is looked for": func(s *session) error {
+			return s.explain(event{lost: &lost{"read", io.EOF}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &crowd{leave: func() {}}
+			s := newSession(&Config{Launch: c}, 2, time.Second)
+			here, there := newPipe()
+			s.events <- event{worker: 1, channel: here,
+				report: report{Kind: reportHello, Hello: &hello{Worker: 1}}}
+			err := end(s)
+			s.close(fault(err))
+			here.close() // what was sent is received all the same
+			var o order
+			require.NoError(t, there.receive(&o))
+			require.Equal(t, orderAbort, o.Kind)
+			require.Equal(t, err, o.Fault)
+			require.False(t, s.tell(event{}), "nobody listens")
+		})
+	}
 }
 
 // startOf notes where workers are to come to.

@@ -240,9 +240,9 @@ func TestTurnedAway(t *testing.T) {
 	}}
 	k := New(Config{Network: "tcp", Launch: c, Workers: func(int) int { return 2 }})
 	job := five(hw.Env{})
-	job.Env.Timeout = time.Second
+	job.Env.Timeout = 600 * time.Millisecond
 	_, err := k.Run(context.Background(), job)
-	require.EqualError(t, err, "hw: rank 0: wait: timeout: 1s was not enough to come; "+
+	require.EqualError(t, err, "hw: rank 0: wait: timeout: 600ms was not enough to come; "+
 		"turned away, without the secret: 1")
 	require.EqualError(t, came,
 		"hw: dial: error: the coordinator: it does not know the secret of this run")

@@ -235,7 +235,10 @@ func (s *session) hear(m *member, c channel[report, order], r report) {
 		case reportBeat:
 			m.progress.Store(r.Status.Progress)
 		default:
-			s.tell(event{worker: m.worker, report: r, channel: c})
+			told := s.tell(event{worker: m.worker, report: r, channel: c})
+			if !told && r.Kind == reportHello {
+				return // whom nobody tells of the end any more need not wait for that
+			}
 		}
 		r = report{}
 		if err := c.receive(&r); err != nil {
@@ -259,10 +262,38 @@ func (m *member) rank() int {
 }
 
 // tell tells the coordinator, if it still listens.
-func (s *session) tell(e event) {
+func (s *session) tell(e event) bool {
+	select {
+	case <-s.serving.Done():
+		return false
+	default:
+	}
 	select {
 	case s.events <- e:
+		return true
 	case <-s.serving.Done():
+		return false
+	}
+}
+
+// meet notes a worker that has come.
+func (s *session) meet(e *event) {
+	m := s.members[e.worker]
+	m.channel, m.came, m.hello = e.channel, true, *e.report.Hello
+}
+
+// meetLast notes those that have come and that nobody has awaited any more: they are told of the
+// end like all others, and need not find out.
+func (s *session) meetLast() {
+	for {
+		select {
+		case e := <-s.events:
+			if e.report.Kind == reportHello {
+				s.meet(&e)
+			}
+		default:
+			return
+		}
 	}
 }
 
@@ -301,6 +332,7 @@ func (s *session) close(fault *hw.Error) {
 	}
 	var processes []int
 	here := machine()
+	s.meetLast()
 	for _, m := range s.members {
 		if !m.came {
 			continue
