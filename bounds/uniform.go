@@ -16,8 +16,8 @@ func (s *search) isUniform() bool {
 
 // rootsOf are the roots of a family whose cuts are looked at, in order. In a uniform network a cut
 // that is as bad as any has a certain rank inside; or, where one rank is always outside, that rank
-// outside and one inside that is next to it: some link leads from the inside of a cut to its outside,
-// and that can be put so that it leads to this rank.
+// outside and one next to it inside: some link leads from the inside of a cut to its outside, and
+// that can be put so that it leads to this rank.
 func (s *search) rootsOf(f cutFamily) []int {
 	roots := s.net.scattered(f.roots)
 	switch {

@@ -17,13 +17,17 @@ func TestUniform(t *testing.T) {
 		collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter,
 		collective.AllToAll, collective.SendRecv, collective.Barrier}
 	judged := 0
-	for _, p := range []topology.Params{
-		{Preset: "ring", Ranks: 2}, {Preset: "ring", Ranks: 7}, {Preset: "ring", Ranks: 24},
-		{Preset: "torus", Ranks: 12, Shape: []int{3, 4}}, {Preset: "torus", Ranks: 24, Shape: []int{2, 12}},
-		{Preset: "torus", Ranks: 30, Shape: []int{2, 3, 5}}, {Preset: "hypercube", Ranks: 16},
-		{Preset: "full-mesh", Ranks: 9}, {Preset: "switch", Ranks: 9}, {Preset: "mesh", Ranks: 9, Shape: []int{3, 3}},
+	for _, c := range []struct {
+		preset string
+		ranks  int
+		shape  []int
+	}{
+		{"ring", 2, nil}, {"ring", 7, nil}, {"ring", 24, nil}, {"torus", 12, []int{3, 4}},
+		{"torus", 24, []int{2, 12}}, {"torus", 30, []int{2, 3, 5}}, {"hypercube", 16, nil},
+		{"full-mesh", 9, nil}, {"switch", 9, nil}, {"mesh", 9, []int{3, 3}},
 	} {
-		p.Bandwidth, p.Latency = rate, unit.Microsecond
+		p := topology.Params{Preset: c.preset, Ranks: c.ranks, Shape: c.shape, Bandwidth: rate,
+			Latency: unit.Microsecond}
 		for _, kind := range kinds {
 			g, err := topology.Build(p)
 			require.NoError(t, err)

@@ -72,7 +72,7 @@ const (
 	buildsToProve       = 2
 	buildsToCompute     = 1
 	boundPairTime       = 6   // two ranks of an all_to_all whose bounds look at all pairs,
-	boundLinkTime       = 7   // or a link of a network whose ways are searched from each rank
+	boundLinkTime       = 10  // or a link of a network whose ways are searched from each rank
 	moveTime            = 0.6 // an element that is sent, of 4 bytes
 	narrowMoveTime      = 2.2 // of a format that has no arithmetic of its own,
 	byteMoveTime        = 4.7 // and of one of 8 bits
@@ -315,8 +315,8 @@ func likelyPlayed(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
 	return 0
 }
 
-// isPlain reports whether only messages are sent, lanes wait until they have left, and for nothing of
-// a GPU.
+// isPlain reports whether only messages are sent, and lanes wait until they have left, and for
+// nothing of a GPU.
 func isPlain(s *schedule.Schedule, p *scenarios.Point) bool {
 	d := &p.Device
 	return !s.OneSided() && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0 && d.GPU.SMs == 0
