@@ -23,6 +23,9 @@ type reader struct {
 	conns   []traffic
 	forms   []form
 	kept    int32   // the form of the first slice of the step that is kept
+	firsts  []int32 // of each lane, the number of its first step
+	gpu     gpuTape // the rest of it
+	none    int64   // where spans are that say that no link has cost any time
 	lost    []int64 // of the messages, where it is what sharing has cost them; nil: not asked yet
 }
 
@@ -37,6 +40,7 @@ type place struct {
 // form is what sub-steps have in common, or what one has for itself.
 type form struct {
 	moved
+	onGPU
 	lane         int32
 	hops, onTape int32 // so many links carry what it sends, under FIFO; these are on the tape
 	receives     int32 // of named
@@ -49,6 +53,7 @@ type form struct {
 
 func (f *form) received() []int32 { return f.named[:f.receives] }
 func (f *form) sent() []int32     { return f.named[f.receives:] }
+func (f *form) messages() int32   { return int32(len(f.sent())) + f.crosses() }
 
 // traffic is the messages of a connection, and the steps that have received them.
 type traffic struct{ sent, received []int32 }
@@ -56,16 +61,19 @@ type traffic struct{ sent, received []int32 }
 // newReader goes through the lanes.
 func (e *engine) newReader(log *model.Log) *reader {
 	e.tape.rewind()
-	r := &reader{e: e, log: log, posts: make([][]int32, len(e.lanes)), strips: e.tape.strips,
+	r := &reader{e: e, log: log, gpu: e.tape.gpuTape, strips: e.tape.strips,
+		posts: make([][]int32, len(e.lanes)),
 		steps: make([]place, 0, e.totals.Steps), senders: make([]int32, 0, e.totals.Messages),
 		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, len(e.conns))}
 	for i := range e.lanes {
 		r.lane(int32(i))
 	}
-	log.Network, log.Spans = &e.network, make([]unit.Time, r.spans)
-	if e.isFluid { // those of messages that sharing has cost nothing
-		log.Spans = make([]unit.Time, len(e.network.Hops))
+	log.Network, r.none = &e.network, int64(r.spans)
+	spans := int(r.spans)
+	if e.fair != nil {
+		spans += len(e.network.Hops)
 	}
+	log.Spans = make([]unit.Time, spans)
 	for i := range log.Lanes {
 		if l := &log.Lanes[i]; l.Last >= 0 {
 			l.End = r.end(l.Last)
@@ -81,6 +89,7 @@ func (r *reader) lane(i int32) {
 	p, number := e.programs[l.rank], i-e.first[l.rank]
 	l.cursor, l.step, r.since, r.on = p.Walk(int(number)), resolved{place: -1}, 0, strip{}
 	begin := e.rules.Begin(l.rank, !isEmpty(l.cursor)).T
+	r.firsts = append(r.firsts, int32(len(r.steps)))
 	record := model.LaneRecord{Rank: l.rank, Lane: number, Begin: begin, End: begin, Last: -1}
 	for ; !l.cursor.Done(); l.cursor.Next(l.slices) {
 		of := r.kept + l.cursor.Slice()
@@ -89,7 +98,7 @@ func (r *reader) lane(i int32) {
 		}
 		r.add(of, l)
 	}
-	if n := int32(len(r.steps)); n > 0 && r.forms[r.steps[n-1].form].lane == i {
+	if n := int32(len(r.steps)); n > r.firsts[i] {
 		record.Last = n - 1
 	}
 	r.log.Lanes = append(r.log.Lanes, record)
@@ -115,6 +124,9 @@ func (r *reader) add(of int32, l *lane) {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.sent)))
 		x.sent = append(x.sent, int32(len(r.senders)))
+		r.senders = append(r.senders, number)
+	}
+	for range f.crosses() {
 		r.senders = append(r.senders, number)
 	}
 	if f.isPost && l.cursor.Last(l.slices) {
@@ -158,8 +170,16 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	if l.cursor.Slice() == 0 {
 		f.await = append(f.await, s.Await...)
 	}
-	e.moved, _ = e.rules.Size(l.spot(), s)
-	f.moved = moved{e.moved, e.cost(i)}
+	if e.gpu != nil {
+		r.loadGPU(i, &f)
+	}
+	if e.moved, _ = e.rules.Size(l.spot(), s); !f.dispatched {
+		f.cost = e.cost(i)
+	}
+	f.bytes = e.moved
+	if f.copies = e.copies(); f.copies {
+		f.onTape++
+	}
 	r.forms = append(r.forms, f)
 	return of
 }
@@ -171,9 +191,9 @@ func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepR
 	f := &r.forms[p.form]
 	done := model.Moment{T: p.start}.Plus(f.cost).T
 	s := model.StepRecord{Start: p.start, Done: done, End: done, Bytes: f.bytes, Lane: f.lane,
-		Step: p.step, By: -1, Held: -1, Computes: f.computes, Sources: f.sources}
-	for k := range f.sent() {
-		number := p.message + int32(k)
+		Step: p.step, By: -1, Held: -1, Computes: f.computes, Sources: f.sources,
+		Dispatched: f.dispatched}
+	for number := p.message; number < p.message+f.messages(); number++ {
 		m, left := r.sent(number)
 		if left > s.End {
 			s.End, s.Held = left, number
@@ -182,6 +202,12 @@ func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepR
 			m.Spans = r.spansOf(number, &m, left)
 			messages[number] = m
 		}
+	}
+	for _, w := range f.waves {
+		s.End = max(s.End, w.end)
+	}
+	if f.dispatched {
+		s.Done = s.End
 	}
 	return s
 }
@@ -202,7 +228,10 @@ func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 	p := &r.steps[step]
 	f := &r.forms[p.form]
 	m = model.MessageRecord{Since: model.Moment{T: p.start}.Plus(f.cost).T,
-		Bytes: f.bytes, Step: step, By: -1, To: -1, Peers: int32(len(f.sent()))}
+		Bytes: f.bytes, Step: step, By: -1, To: -1, Peers: int32(len(f.sent())), Pacer: f.pacer}
+	if k := number - p.message - m.Peers; k >= 0 {
+		return r.overMemory(f, p.at, k, m)
+	}
 	if e.late != nil {
 		of := e.rules.Device.Of(f.bytes)
 		m.Late, m.Bytes = of.Latency, model.OnLinks(of, f.bytes, schedule.Bare)
@@ -237,6 +266,9 @@ func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 	p := &r.steps[number]
 	f := &r.forms[p.form]
 	l := &r.log.Lanes[f.lane]
+	if c := f.cause; c != nil && c.at == start {
+		return c.what, r.numberOf(&c.cause)
+	}
 	if number > 0 && r.forms[r.steps[number-1].form].lane == f.lane {
 		if r.end(number-1) == start {
 			return model.StepBefore, number - 1
@@ -272,6 +304,17 @@ func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 		}
 	}
 	panic("event: a step has waited for nothing")
+}
+
+// numberOf is the number of the step that something has waited for, −1 for none.
+func (r *reader) numberOf(c *cause) int32 {
+	switch {
+	case c.by.step < 0:
+		return -1
+	case c.what == model.EventPost:
+		return r.posts[c.by.lane][c.by.step-1]
+	}
+	return r.firsts[c.by.lane] + c.by.step
 }
 
 // Step is the record of a sub-step.

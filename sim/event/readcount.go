@@ -18,13 +18,15 @@ type crossed struct {
 func (r *reader) count() {
 	e, counters := r.e, r.log.Counters
 	switch {
-	case e.isFluid && slices.ContainsFunc(e.conns, func(c connection) bool { return c.onTape > 0 }):
+	case e.fair != nil && e.gpu != nil,
+		e.isFluid && slices.ContainsFunc(e.conns, func(c connection) bool { return c.onTape > 0 }):
 		r.share()
 	case e.isFluid:
 		for i := range r.log.Messages {
 			r.flow(&r.log.Messages[i])
 		}
-	default:
+	}
+	if !e.isFluid {
 		r.cross()
 	}
 	for i := range counters {
@@ -41,6 +43,9 @@ func (r *reader) cross() {
 	}
 	for i := range r.log.Messages {
 		m := &r.log.Messages[i]
+		if r.isFlow(m) {
+			continue
+		}
 		for hop, on := range e.network.LinksOf(&e.network.Routes[m.Route]) {
 			from := r.log.Spans[m.Spans+int64(hop)]
 			to := model.Moment{T: from}.Plus(e.links[on].Over(m.Bytes)).T

@@ -73,7 +73,7 @@ func (e *engine) keep(i int32) {
 		k.sizes = append(k.sizes, moved{n, e.cost(i)})
 	}
 	k.isKept, k.isPost, k.isAlone = true, s.Post, e.isAhead && e.late == nil
-	k.onTape = e.timesOfSends(l)
+	k.onTape = e.timesOf(l)
 	k.computes, k.sources = s.Kernel != nil, int32(len(s.From))
 	for _, c := range l.sent() {
 		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k.sizes)

@@ -14,9 +14,10 @@ import (
 // tape is the log of a run of two-sided messages as it is written: of each sub-step when it
 // started, and under FIFO when each link on the way of what it sends began to carry that, unless it
 // did so at once because nobody ever waits for it; under fluid sharing when that had left, unless
-// it was alone on its links. All else follows from these times, and is worked
-// out when the log is read (read.go). The times of a sub-step lie one after the other on a strip of
-// its lane, so a lane knows where its next ones belong.
+// it was alone on its links. All else follows from these times, and is worked out when the log is
+// read (read.go). The times of a sub-step lie one after the other on a strip of its lane, so a lane
+// knows where its next ones belong. Of brackets and kernels, which are few, more is written
+// (tapegpu.go).
 //
 // Of each time there is the lower half: it is the first that has this half from a time on that is
 // known, which is when the lane's sub-step before started, or when the message asked for its first
@@ -27,6 +28,7 @@ type tape struct {
 	far    []farTime
 	heads  []head  // of the lanes; nil: nobody asked, or a probe writes the log
 	strips []strip // in the order in which they were begun
+	gpuTape
 }
 
 // head is where a lane's next times belong.
@@ -34,6 +36,7 @@ type head struct {
 	since   unit.Time // when its last sub-step started
 	at, end int32     // of its strip,
 	size    int32     // which has so many
+	steps   int32     // of the lane so far
 }
 
 // strip is times of a lane, from a place to another.
@@ -90,6 +93,7 @@ func (t *tape) rewind() {
 	slices.SortFunc(t.strips, func(a, b strip) int {
 		return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.from, b.from))
 	})
+	t.gpuTape.rewind()
 }
 
 // begin begins a strip of a lane that has room for so many times.
@@ -125,10 +129,17 @@ func (e *engine) writeBegin(lane, sends int32, at unit.Time) {
 	t.write(h.at, at, h.since)
 	h.since = at
 	h.at++
+	h.steps++
 }
 
-// timesOfSends is how many times there are of what the step in e.step sends.
-func (e *engine) timesOfSends(l *lane) (n int32) {
+// timesOf is how many times there are of what the step in e.step sends, or copies.
+func (e *engine) timesOf(l *lane) (n int32) {
+	if e.tape.heads == nil {
+		return 0
+	}
+	if e.copies() {
+		n = 1
+	}
 	for _, c := range l.sent() {
 		n += e.conns[c].onTape
 	}
@@ -138,10 +149,13 @@ func (e *engine) timesOfSends(l *lane) (n int32) {
 // leaveRoom leaves room for when the links of a message's way begin to carry it, or it has left.
 func (e *engine) leaveRoom(m int32) {
 	if e.tape.heads != nil {
-		x := &e.messages[m]
+		x, n := &e.messages[m], int32(1) // of a copy
+		if x.conn >= 0 {
+			n = e.conns[x.conn].onTape
+		}
 		h := &e.tape.heads[x.lane]
 		x.written = h.at
-		h.at += e.conns[x.conn].onTape
+		h.at += n
 	}
 }
 
@@ -157,6 +171,14 @@ func (e *engine) writeServed(m int32, at, since unit.Time) {
 // writeDrained writes when a flow has left, if there is room for that.
 func (e *engine) writeDrained(m int32, at unit.Time) {
 	if x := &e.messages[m]; e.tape.heads != nil && e.conns[x.conn].onTape > 0 {
+		e.tape.write(x.written, at, x.since.T)
+	}
+}
+
+// writeCopied writes when a copy has crossed its rank's memory.
+func (e *engine) writeCopied(m int32, at unit.Time) {
+	if e.tape.heads != nil {
+		x := &e.messages[m]
 		e.tape.write(x.written, at, x.since.T)
 	}
 }
@@ -179,12 +201,15 @@ func (e *engine) timesOn(route int32) (n int32) {
 }
 
 // startTape has the run write its times to a tape, if these are all that it takes.
-func (e *engine) startTape() bool {
-	if e.gpu != nil || e.streams != nil || e.rules.Segment > 0 ||
+func (e *engine) startTape(log *model.Log) bool {
+	if e.streams != nil || e.rules.Segment > 0 ||
 		e.rules.Schedule.AnyStep(tellsMore) {
 		return false
 	}
 	e.tape.heads = make([]head, len(e.lanes))
+	if e.gpu != nil {
+		e.gpu.watch = newGPUWatch(e, log)
+	}
 	return true
 }
 
@@ -213,7 +238,7 @@ func tellsMore(s *schedule.Step) bool {
 func (e *engine) leaves(m *model.MessageRecord, path *model.Route, at, times int32,
 	spans []unit.Time) (left, came unit.Time) {
 	since := model.Moment{T: m.Since}
-	put := e.rules.Pace(path.Src, m.Peers, m.Bytes)
+	put := e.rules.PaceBy(m.Pacer, path.Src, m.Peers, m.Bytes)
 	if e.isFluid {
 		switch {
 		case !path.IsShared(m.Bytes):

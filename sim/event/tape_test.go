@@ -2,13 +2,17 @@ package event
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/device"
+	"collsim/dtype"
 	"collsim/internal/tier"
+	"collsim/kernel"
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
@@ -18,32 +22,12 @@ import (
 // TestTape: what is worked out from a tape is the log that a probe writes, but for its order:
 // times, causes, what held a step, who received a message, blocks, counters.
 func TestTape(t *testing.T) {
-	runs, taped, fluid, ahead, causes := tier.Raced(100, 250, 20_000), 0, 0, 0, map[model.Awaited]int{}
-	far, prompt := 0, 0
+	runs, met, causes := tier.Raced(150, 500, 30_000), map[string]int{}, map[model.Awaited]int{}
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 19))
-		s, env := aheadCase(t, rng)
-		switch rng.IntN(4) {
-		case 0, 1:
-			s = exchanges(t, rng, s.Spec.Ranks)
-			if rng.IntN(6) == 0 { // of which no tape tells
-				s = simtest.Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
-					for k := range step.Send {
-						step.Send[k].Packet = true
-					}
-					add(step)
-				})
-			}
-		case 2: // with links for itself, more often than not
-			p := simtest.RingPlan(s.Spec.Ranks, 1+rng.Int64N(20_000))
-			p.Slices, p.Slots = 1+rng.IntN(3), rng.IntN(6)
-			s, env.Sharing = simtest.Build(t, p), model.Sharing(rng.IntN(3)/2)
-		}
-		env.Switching = model.Switching(rng.IntN(2))
-		for l := range env.Graph.Links() {
-			if link := &env.Graph.Links()[l]; i%2 == 0 && rng.IntN(6) == 0 {
-				link.Bandwidth = max(link.Bandwidth/[]unit.Rate{2, 1000}[rng.IntN(2)], 1)
-			}
+		s, env := tapeCase(t, rng)
+		if env.Validate(s) != nil {
+			continue
 		}
 		isForPicture := rng.IntN(3) > 0
 		want, log := model.NewLog(&env, isForPicture), model.NewLog(&env, isForPicture)
@@ -54,30 +38,16 @@ func TestTape(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			e.mostAhead = rng.IntN(8)
 		}
-		isTaped := e.startTape()
+		isTaped := e.startTape(log)
 		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
 		if !isTaped || e.run() != nil {
 			continue
 		}
-		taped++
-		if env.Sharing == model.Fluid {
-			fluid++
-		}
-		if e.isAhead {
-			ahead++
-		}
-		far += min(len(e.tape.far), 1)
 		tells := newEngine(s, &env)
 		tells.logTo(want)
 		require.NoError(t, tells.run())
 		want.Read()
 		require.Equal(t, tells.finished(), e.finished(), "%d", i)
-		for l := range e.links {
-			if e.links[l].isPrompt {
-				prompt++
-				break
-			}
-		}
 		r := e.newReader(log)
 		log.Later(func() model.Records { return r })
 		log.Open()
@@ -105,17 +75,163 @@ func TestTape(t *testing.T) {
 		for k := range log.Steps {
 			causes[log.Steps[k].Awaited]++
 		}
+		for what, is := range metOnTape(e, &env, log) {
+			if is {
+				met[what]++
+			}
+		}
 	}
-	t.Logf("%d of %d on a tape, %d of them fluid, %d ahead, %d with times that are far, %d with "+
-		"links that nobody waits for, causes %v", taped, runs, fluid, ahead, far, prompt, causes)
-	for _, c := range []model.Awaited{model.StepBefore, model.Arrival, model.FreeSlot,
-		model.EventPost} {
-		require.Greater(t, causes[c], runs/20, c)
+	t.Logf("of %d runs on a tape: %v, causes %v", runs, met, causes)
+	for c := range model.CopyEngine + 1 {
+		if c != model.PostLeft {
+			require.Greater(t, causes[c], runs/100, c)
+		}
 	}
-	for what, n := range map[string]int{"taped": taped / 3, "fluid": 2 * fluid, "ahead": ahead,
-		"far": far, "prompt": prompt} {
-		require.Greater(t, n, runs/20, what)
+	for _, what := range kindsOnTape {
+		require.Greater(t, met[what], runs/60, what)
 	}
+}
+
+// kindsOnTape is what TestTape has to meet.
+var kindsOnTape = []string{"all", "fluid", "ahead", "far", "prompt", "GPU", "GPU, fluid",
+	"GPU, FIFO", "memory, fluid", "memory, FIFO", "engine", "kernel", "kernel that holds", "late wave",
+	"idle wave", "launched", "shared wave"}
+
+// metOnTape is what a run on a tape, whose log has been read, has to do with.
+func metOnTape(e *engine, env *model.Env, log *model.Log) map[string]bool {
+	is := map[string]bool{"all": true, "fluid": e.isFluid, "ahead": e.isAhead,
+		"far": len(e.tape.far) > 0}
+	for l := range e.links {
+		is["prompt"] = is["prompt"] || e.links[l].isPrompt
+	}
+	if e.gpu == nil {
+		return is
+	}
+	is["GPU"], is["GPU, fluid"], is["GPU, FIFO"] = true, e.isFluid, !e.isFluid
+	is["launched"] = e.gpu.isLaunched
+	for i := range log.Messages {
+		m := &log.Messages[i]
+		isWave := m.Pacer == model.BlockPace
+		is["engine"] = is["engine"] || m.Pacer == model.EnginePace && m.Bytes > 0
+		if m.Pacer >= model.CopyPace {
+			is["memory, fluid"], is["memory, FIFO"] = e.isFluid, !e.isFluid
+		}
+		is["shared wave"] = is["shared wave"] || isWave && log.Spans[m.Spans] > 0
+	}
+	for i := range log.Steps {
+		s := &log.Steps[i]
+		is["kernel"] = is["kernel"] || s.Dispatched
+		if s.Computes && !s.Dispatched && s.End > s.Done {
+			is["kernel that holds"] = true
+		}
+	}
+	for i := range e.tape.waves {
+		w := &e.tape.waves[i]
+		is["late wave"] = is["late wave"] || i > 0 && e.tape.waves[i-1].of == w.of
+		is["idle wave"] = is["idle wave"] || w.bytes == 0
+	}
+	return is
+}
+
+// tapeCase is a random run of a kind of which there is a tape, but for some.
+func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
+	s, env := aheadCase(t, rng)
+	isMarked := false
+	switch rng.IntN(4) {
+	case 0, 1:
+		s = exchanges(t, rng, s.Spec.Ranks)
+		isMarked = s.Spec.Type == dtype.Int8
+		if rng.IntN(6) == 0 { // of which no tape tells
+			s = simtest.Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
+				for k := range step.Send {
+					step.Send[k].Packet = true
+				}
+				add(step)
+			})
+		}
+	case 2: // with links for itself, more often than not
+		p := simtest.RingPlan(s.Spec.Ranks, 1+rng.Int64N(20_000))
+		p.Slices, p.Slots = 1+rng.IntN(3), rng.IntN(6)
+		s, env.Sharing = simtest.Build(t, p), model.Sharing(rng.IntN(3)/2)
+	}
+	if env.Switching = model.CutThrough; env.Sharing == model.FIFO {
+		env.Switching = model.Switching(rng.IntN(2))
+	}
+	isSlow := rng.IntN(2) == 0
+	for l := range env.Graph.Links() {
+		if link := &env.Graph.Links()[l]; isSlow && rng.IntN(6) == 0 {
+			link.Bandwidth = max(link.Bandwidth/[]unit.Rate{2, 1000}[rng.IntN(2)], 1)
+		}
+	}
+	if isMarked || rng.IntN(4) == 0 {
+		if simtest.GPU(rng, &env); isMarked {
+			g := &env.Device.GPU // blocks and brackets are in the way of others
+			g.SMs, g.CopyEngines = 1+rng.IntN(6), 1
+			if env.Sharing = model.Sharing(rng.IntN(2)); env.Sharing == model.Fluid {
+				env.Switching = model.CutThrough
+			}
+			if rng.IntN(2) == 0 {
+				g.HBM = simtest.GBs
+			}
+			if rng.IntN(3) == 0 {
+				env.Device.Own = device.Message{Latency: unit.Nanosecond, Efficiency: 500_000}
+			}
+			s = withKernels(t, rng, s)
+		}
+	}
+	return s, env
+}
+
+// withKernels is a schedule of exchanges with kernels, and mostly with brackets. Blocks that stay
+// may wait for one another, but seldom do.
+func withKernels(t testing.TB, rng *rand.Rand, s *schedule.Schedule) *schedule.Schedule {
+	isMarked, often := rng.IntN(4) > 0, 2+rng.IntN(8)
+	sum, err := kernel.Parse("add 100 int8+int8->int8")
+	require.NoError(t, err)
+	cast, err := kernel.Parse("cast 100 int8->int8") // takes no time but its memory's
+	require.NoError(t, err)
+	mark := func(engine schedule.Engine) *schedule.Launch {
+		m := &schedule.Launch{Engine: engine, Graph: max(0, rng.Int32N(5)-2), Priority: rng.Int32N(2)}
+		if m.Engine == schedule.SMs {
+			m.Blocks, m.PerSM = max(rng.Int32N(6)-3, 0), rng.Int32N(4)
+		}
+		return m
+	}
+	isOnSMs := map[[2]int]bool{}
+	type writer = func(schedule.Step)
+	return simtest.Rewritten(t, s, func(rank, lane int, step schedule.Step, add writer) {
+		at := [2]int{rank, lane}
+		if isMarked && rng.IntN(often) == 0 {
+			step.Launch = mark(schedule.Engine(rng.IntN(3)))
+			isOnSMs[at] = step.Launch.Engine == schedule.SMs
+		}
+		if rng.IntN(often) > 0 || s.Slices > 1 {
+			add(step)
+			return
+		}
+		to := schedule.Region{First: rng.Int32N(100), Run: 1, Times: 1}
+		from := to
+		to.Buffer = schedule.Output
+		computes := schedule.Step{Kernel: &sum, To: []schedule.Region{to},
+			From: []schedule.Source{{Region: from}, {Region: to}}}
+		switch rng.IntN(4) {
+		case 0:
+			computes.Kernel, computes.From = &cast, computes.From[:1]
+		case 1:
+			computes = schedule.Step{Kernel: schedule.Opaque(unit.Time(1 + rng.IntN(300_000)))}
+		}
+		if isMarked && (!isOnSMs[at] || rng.IntN(2) == 0) {
+			computes.Launch, isOnSMs[at] = mark(schedule.SMs), true
+		}
+		if computes.Post = rng.IntN(6) == 0; rng.IntN(2) == 0 {
+			add(step)
+			add(computes)
+			return
+		}
+		computes.Await, step.Await, step.Launch = step.Await, nil, nil
+		add(computes)
+		add(step)
+	})
 }
 
 // exchanges is a random schedule of messages between lanes, some of which wait for others of their
@@ -155,8 +271,12 @@ func exchanges(t testing.TB, rng *rand.Rand, ranks int) *schedule.Schedule {
 		}
 		add(peers[1], from, func(l *schedule.Lane) { l.Copy(l.Out(at), l.In(at)) })
 	}
-	return simtest.Build(t, schedule.Plan{Spec: simtest.AllReduce(ranks, 10_000), Chunks: 100,
-		Lanes: lanes, Slices: 1 + rng.IntN(3), Slots: rng.IntN(4), Lane: func(l *schedule.Lane) {
+	spec := simtest.AllReduce(ranks, 10_000)
+	if rng.IntN(2) == 0 {
+		spec.Type = dtype.Int8
+	}
+	return simtest.Build(t, schedule.Plan{Spec: spec, Chunks: 100,
+		Lanes: lanes, Slices: max(rng.IntN(6)-2, 1), Slots: rng.IntN(4), Lane: func(l *schedule.Lane) {
 			for _, step := range steps[l.Rank*lanes+l.Index] {
 				step(l)
 			}
@@ -211,6 +331,11 @@ func inOrder(log *model.Log) *model.Log {
 		o.Lanes[i].Last = step(o.Lanes[i].Last)
 	}
 	o.Network, o.Counters = nil, nil // the former numbers its routes as it comes to them
+	o.Brackets = slices.Clone(log.Brackets)
+	slices.SortFunc(o.Brackets, func(a, b model.BracketRecord) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Begin, b.Begin),
+			cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
 	for i := range log.Counters {
 		o.Counters = append(o.Counters, model.Counter{Samples: log.Counters[i].Samples})
 	}
