@@ -45,6 +45,7 @@ type form struct {
 	hops, onTape int32 // so many links carry what it sends, under FIFO; these are on the tape
 	receives     int32 // of named
 	named        []int32
+	framing      []schedule.Framing // of what it sends; nil: bare
 	await        []schedule.Event
 	computes     bool
 	isPost       bool
@@ -148,14 +149,19 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	f := form{lane: i, receives: l.receives, computes: s.Kernel != nil, isPost: s.Post,
 		sources: int32(len(s.From))}
 	for k := range s.Send {
-		c := e.connect(i, &s.Send[k].Peer, true)
+		d := &s.Send[k]
+		f.framing = append(f.framing, d.Framing())
+		e.plain = e.plain && d.Framing() == schedule.Bare
+		c := e.connect(i, &d.Peer, true)
 		l.named, f.onTape = append(l.named, c), f.onTape+e.conns[c].onTape
 		if !e.isFluid {
 			path := &e.network.Routes[e.conns[c].route]
 			f.hops += path.To - path.From
 		}
 	}
-	f.named = append(f.named, l.named...)
+	if f.named = append(f.named, l.named...); e.plain {
+		f.framing = nil
+	}
 	if e.keepSteps {
 		e.keep(i)
 	}
@@ -232,9 +238,14 @@ func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 	if k := number - p.message - m.Peers; k >= 0 {
 		return r.overMemory(f, p.at, k, m)
 	}
+	framing := schedule.Bare
+	if f.framing != nil {
+		framing = f.framing[number-p.message]
+		m.Bytes = unit.Bytes(framing.Wire(int64(f.bytes)))
+	}
 	if e.late != nil {
 		of := e.rules.Device.Of(f.bytes)
-		m.Late, m.Bytes = of.Latency, model.OnLinks(of, f.bytes, schedule.Bare)
+		m.Late, m.Bytes = of.Latency, model.OnLinks(of, f.bytes, framing)
 	}
 	var path *model.Route
 	at := p.at

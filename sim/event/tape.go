@@ -226,7 +226,7 @@ func tellsMore(s *schedule.Step) bool {
 		}
 	}
 	for k := range s.Send {
-		if d := &s.Send[k]; !d.Message() || d.Packet || d.Line || d.Relaxed {
+		if d := &s.Send[k]; !d.Message() {
 			return true
 		}
 	}

@@ -93,7 +93,7 @@ func TestTape(t *testing.T) {
 }
 
 // kindsOnTape is what TestTape has to meet.
-var kindsOnTape = []string{"all", "fluid", "ahead", "far", "prompt", "GPU", "GPU, fluid",
+var kindsOnTape = []string{"all", "fluid", "ahead", "far", "prompt", "framed", "GPU", "GPU, fluid",
 	"GPU, FIFO", "memory, fluid", "memory, FIFO", "engine", "kernel", "kernel that holds", "late wave",
 	"idle wave", "launched", "shared wave"}
 
@@ -104,6 +104,11 @@ func metOnTape(e *engine, env *model.Env, log *model.Log) map[string]bool {
 	for l := range e.links {
 		is["prompt"] = is["prompt"] || e.links[l].isPrompt
 	}
+	is["framed"] = e.rules.Schedule.AnyStep(func(s *schedule.Step) bool {
+		return slices.ContainsFunc(s.Send, func(d schedule.Dest) bool {
+			return d.Framing() != schedule.Bare
+		})
+	})
 	if e.gpu == nil {
 		return is
 	}
@@ -141,10 +146,11 @@ func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	case 0, 1:
 		s = exchanges(t, rng, s.Spec.Ranks)
 		isMarked = s.Spec.Type == dtype.Int8
-		if rng.IntN(6) == 0 { // of which no tape tells
+		if rng.IntN(6) == 0 {
 			s = simtest.Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
 				for k := range step.Send {
-					step.Send[k].Packet = true
+					d, kind := &step.Send[k], rng.IntN(4)
+					d.Packet, d.Line, d.Relaxed = kind == 0, kind == 1, kind == 2
 				}
 				add(step)
 			})
