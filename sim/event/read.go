@@ -41,15 +41,15 @@ type place struct {
 type form struct {
 	moved
 	onGPU
-	lane         int32
-	hops, onTape int32 // so many links carry what it sends, under FIFO; these are on the tape
-	receives     int32 // of named
-	named        []int32
-	framing      []schedule.Framing // of what it sends; nil: bare
-	await        []schedule.Event
-	computes     bool
-	isPost       bool
-	sources      int32
+	lane     int32
+	spans    int32 // of what it sends, under FIFO
+	receives int32 // of named
+	named    []int32
+	framing  []schedule.Framing // of what it sends; nil: bare
+	await    []schedule.Event
+	computes bool
+	isPost   bool
+	sources  int32
 }
 
 func (f *form) received() []int32 { return f.named[:f.receives] }
@@ -108,14 +108,14 @@ func (r *reader) lane(i int32) {
 // add notes the sub-step of a form to which a lane has come.
 func (r *reader) add(of int32, l *lane) {
 	f, number := &r.forms[of], int32(len(r.steps))
-	if r.on.from+1+f.onTape > r.on.to {
+	if r.on.from+1+int32(f.times) > r.on.to {
 		r.on, r.strips = r.strips[0], r.strips[1:]
 	}
 	r.since = r.e.tape.read(r.on.from, r.since)
 	r.steps = append(r.steps, place{start: r.since, at: r.on.from + 1, form: of, step: l.cursor.Step,
 		message: int32(len(r.senders)), turn: int32(len(r.turns)), spans: r.spans})
-	r.on.from += 1 + f.onTape
-	r.spans += f.hops
+	r.on.from += 1 + int32(f.times)
+	r.spans += f.spans
 	for _, c := range f.received() {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.received)))
@@ -152,12 +152,7 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 		d := &s.Send[k]
 		f.framing = append(f.framing, d.Framing())
 		e.plain = e.plain && d.Framing() == schedule.Bare
-		c := e.connect(i, &d.Peer, true)
-		l.named, f.onTape = append(l.named, c), f.onTape+e.conns[c].onTape
-		if !e.isFluid {
-			path := &e.network.Routes[e.conns[c].route]
-			f.hops += path.To - path.From
-		}
+		l.named = append(l.named, e.connect(i, &d.Peer, true))
 	}
 	if f.named = append(f.named, l.named...); e.plain {
 		f.framing = nil
@@ -169,7 +164,7 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	if l.isKept() {
 		r.kept = of
 		for _, f.moved = range l.step.sizes {
-			r.forms = append(r.forms, f)
+			r.addForm(f)
 		}
 		return of
 	}
@@ -182,11 +177,8 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	if e.moved, _ = e.rules.Size(l.spot(), s); !f.dispatched {
 		f.cost = e.cost(i)
 	}
-	f.bytes = e.moved
-	if f.copies = e.copies(); f.copies {
-		f.onTape++
-	}
-	r.forms = append(r.forms, f)
+	f.bytes, f.copies, f.times = e.moved, e.copies(), e.timesOf(l)
+	r.addForm(f)
 	return of
 }
 
@@ -225,50 +217,6 @@ func (r *reader) end(number int32) unit.Time {
 	}
 	s := r.ended(number, nil)
 	return s.End
-}
-
-// sent is the record of a message, but for who receives it and what sharing has cost it, and when
-// it has left.
-func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
-	e, step := r.e, r.senders[number]
-	p := &r.steps[step]
-	f := &r.forms[p.form]
-	m = model.MessageRecord{Since: model.Moment{T: p.start}.Plus(f.cost).T,
-		Bytes: f.bytes, Step: step, By: -1, To: -1, Peers: int32(len(f.sent())), Pacer: f.pacer}
-	if k := number - p.message - m.Peers; k >= 0 {
-		return r.overMemory(f, p.at, k, m)
-	}
-	framing := schedule.Bare
-	if f.framing != nil {
-		framing = f.framing[number-p.message]
-		m.Bytes = unit.Bytes(framing.Wire(int64(f.bytes)))
-	}
-	if e.late != nil {
-		of := e.rules.Device.Of(f.bytes)
-		m.Late, m.Bytes = of.Latency, model.OnLinks(of, f.bytes, framing)
-	}
-	var path *model.Route
-	at := p.at
-	m.Spans = int64(p.spans)
-	for k, c := range f.sent() {
-		m.Route = e.conns[c].route
-		if path = &e.network.Routes[m.Route]; k == int(number-p.message) {
-			break
-		}
-		m.Spans += int64(path.To - path.From)
-		at += e.conns[c].onTape
-	}
-	left, m.Arrived = e.leaves(&m, path, at, e.conns[f.sent()[number-p.message]].onTape, r.log.Spans)
-	return m, left
-}
-
-// came is when a message could be received.
-func (r *reader) came(number int32) unit.Time {
-	if int(number) < len(r.log.Messages) {
-		return r.log.Messages[number].Arrived
-	}
-	m, _ := r.sent(number)
-	return m.Arrived
 }
 
 // cause is what the start of a sub-step had to wait for, as probe.cause finds it: of all that came

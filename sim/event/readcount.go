@@ -23,7 +23,7 @@ func (r *reader) count() {
 		r.share()
 	case e.isFluid:
 		for i := range r.log.Messages {
-			r.flow(&r.log.Messages[i])
+			r.flow(int32(i))
 		}
 	}
 	if !e.isFluid {
@@ -46,10 +46,17 @@ func (r *reader) cross() {
 		if r.isFlow(m) {
 			continue
 		}
-		for hop, on := range e.network.LinksOf(&e.network.Routes[m.Route]) {
-			from := r.log.Spans[m.Spans+int64(hop)]
-			to := model.Moment{T: from}.Plus(e.links[on].Over(m.Bytes)).T
-			crossings[on] = append(crossings[on], crossed{from, to, m.Bytes})
+		_, c, at := r.asked(int32(i))
+		for j := range e.rules.Segments(m.Bytes, false) {
+			from := unit.Bytes(j) * e.rules.Segment
+			to := e.rules.SegmentEnd(from, m.Bytes)
+			begin := model.Moment{T: r.log.Spans[m.Spans+j]}
+			for hop, on := range e.network.LinksOf(&e.network.Routes[m.Route]) {
+				begin = r.begins(c, at+int32(j)*e.stride(c), hop, m.Since, begin)
+				over := begin.Plus(e.links[on].Part(from, to))
+				crossings[on] = append(crossings[on], crossed{begin.T, over.T, to - from})
+				begin = begin.Plus(e.links[on].Latency) // where it is prompt
+			}
 		}
 	}
 	for on, list := range crossings {
@@ -64,13 +71,13 @@ func (r *reader) cross() {
 
 // flow counts a message that was alone on its links. Those on one link are of one lane, so they are
 // counted in the order in which they flow.
-func (r *reader) flow(m *model.MessageRecord) {
+func (r *reader) flow(number int32) {
+	m, left := r.sent(number)
 	if m.Bytes == 0 {
 		return
 	}
 	e := r.e
 	path := &e.network.Routes[m.Route]
-	left, _ := e.leaves(m, path, 0, 0, nil)
 	for _, on := range e.network.LinksOf(path) {
 		if e.fair.IsLimited(on) {
 			speed := min(e.rules.PaceRate(path.Src, m.Peers), model.FluidRate(path.Slowest))

@@ -28,6 +28,7 @@ type tape struct {
 	far    []farTime
 	heads  []head  // of the lanes; nil: nobody asked, or a probe writes the log
 	strips []strip // in the order in which they were begun
+	isFull bool    // segments are told of at all links: for a picture
 	gpuTape
 }
 
@@ -96,13 +97,18 @@ func (t *tape) rewind() {
 	t.gpuTape.rewind()
 }
 
+var errTooLong = errors.New("sim: there is more to log than is counted; leave out the trace and " +
+	"the critical path")
+
 // begin begins a strip of a lane that has room for so many times.
-func (t *tape) begin(lane, n int32) error {
+func (t *tape) begin(lane int32, least int64) error {
 	h, from := &t.heads[lane], t.used
-	n = max(n, min(max(2*h.size, leastStrip), mostStrip))
+	if least > math.MaxInt32 {
+		return errTooLong
+	}
+	n := max(int32(least), min(max(2*h.size, leastStrip), mostStrip))
 	if from > math.MaxInt32-n {
-		return errors.New("sim: there is more to log than is counted; leave out the trace and the " +
-			"critical path")
+		return errTooLong
 	}
 	for t.used += n; int(t.used) > len(t.times)<<pieceBits; {
 		t.times = append(t.times, make([]uint32, piece))
@@ -114,15 +120,15 @@ func (t *tape) begin(lane, n int32) error {
 
 // writeBegin writes when a lane's next sub-step starts, and makes room for what it sends: so many
 // times.
-func (e *engine) writeBegin(lane, sends int32, at unit.Time) {
+func (e *engine) writeBegin(lane int32, sends int64, at unit.Time) {
 	t := &e.tape
 	if t.heads == nil {
 		return
 	}
 	h := &t.heads[lane]
-	if h.at+sends >= h.end {
+	if int64(h.at)+sends >= int64(h.end) {
 		if err := t.begin(lane, 1+sends); err != nil {
-			e.err = err
+			e.err, t.heads = err, nil
 			return
 		}
 	}
@@ -133,15 +139,15 @@ func (e *engine) writeBegin(lane, sends int32, at unit.Time) {
 }
 
 // timesOf is how many times there are of what the step in e.step sends, or copies.
-func (e *engine) timesOf(l *lane) (n int32) {
+func (e *engine) timesOf(l *lane) (n int64) {
 	if e.tape.heads == nil {
 		return 0
 	}
 	if e.copies() {
 		n = 1
 	}
-	for _, c := range l.sent() {
-		n += e.conns[c].onTape
+	for k, c := range l.sent() {
+		n += e.timesOfMessage(&e.conns[c], e.wire(e.moved, e.step.Send[k].Framing()))
 	}
 	return n
 }
@@ -149,13 +155,52 @@ func (e *engine) timesOf(l *lane) (n int32) {
 // leaveRoom leaves room for when the links of a message's way begin to carry it, or it has left.
 func (e *engine) leaveRoom(m int32) {
 	if e.tape.heads != nil {
-		x, n := &e.messages[m], int32(1) // of a copy
+		x, n := &e.messages[m], int64(1) // of a copy
 		if x.conn >= 0 {
-			n = e.conns[x.conn].onTape
+			n = e.timesOfMessage(&e.conns[x.conn], e.carried(m))
 		}
 		h := &e.tape.heads[x.lane]
 		x.written = h.at
-		h.at += n
+		h.at += int32(n)
+	}
+}
+
+// timesOfMessage is how many times there are of a message that puts n bytes on its links.
+func (e *engine) timesOfMessage(c *connection, n unit.Bytes) int64 {
+	if e.rules.Segment == 0 {
+		return int64(c.onTape)
+	}
+	return (e.rules.Segments(n, false)-1)*int64(e.stride(c)) + int64(c.onTape)
+}
+
+// stride is how many times there are of a segment before the last: of its first link, or of all.
+func (e *engine) stride(c *connection) int32 {
+	switch {
+	case e.tape.isFull:
+		return c.onTape
+	case e.links[e.network.Hops[e.network.Routes[c.route].From]].isPrompt:
+		return 0
+	}
+	return 1
+}
+
+// leaveRoomForSegment has the times of a segment lie behind those of the one before.
+func (e *engine) leaveRoomForSegment(i int32) {
+	p := &e.packets[i]
+	x := &e.messages[p.message]
+	if p.from > 0 {
+		x.written += e.stride(&e.conns[x.conn])
+	}
+	p.written = x.written
+}
+
+// writeSegment writes when a link begins to carry a packet. What it does behind its first link
+// decides nothing, if it is not the last.
+func (e *engine) writeSegment(i int32, at unit.Time) {
+	p := &e.packets[i]
+	if e.tape.heads != nil && (p.isLast || p.hop == p.begin || e.tape.isFull) {
+		e.tape.write(p.written, at, e.messages[p.message].since.T)
+		p.written++
 	}
 }
 
@@ -202,11 +247,10 @@ func (e *engine) timesOn(route int32) (n int32) {
 
 // startTape has the run write its times to a tape, if these are all that it takes.
 func (e *engine) startTape(log *model.Log) bool {
-	if e.streams != nil || e.rules.Segment > 0 ||
-		e.rules.Schedule.AnyStep(tellsMore) {
+	if e.streams != nil || e.rules.Schedule.AnyStep(tellsMore) {
 		return false
 	}
-	e.tape.heads = make([]head, len(e.lanes))
+	e.tape.heads, e.tape.isFull = make([]head, len(e.lanes)), log.Counters != nil
 	if e.gpu != nil {
 		e.gpu.watch = newGPUWatch(e, log)
 	}
@@ -231,41 +275,4 @@ func tellsMore(s *schedule.Step) bool {
 		}
 	}
 	return len(s.To) == 0 && messages > 0 && messages == len(s.From)
-}
-
-// leaves is when a message has left its rank, and when it can be received, by so many times that
-// are on the tape from a place on. When links begin to carry it goes to spans.
-func (e *engine) leaves(m *model.MessageRecord, path *model.Route, at, times int32,
-	spans []unit.Time) (left, came unit.Time) {
-	since := model.Moment{T: m.Since}
-	put := e.rules.PaceBy(m.Pacer, path.Src, m.Peers, m.Bytes)
-	if e.isFluid {
-		switch {
-		case !path.IsShared(m.Bytes):
-		case times > 0:
-			put = e.tape.read(at, m.Since) - m.Since
-		default:
-			put, _ = e.rules.Alone(path.Src, m.Peers, path.Slowest, m.Bytes)
-		}
-		gone := since.Plus(put)
-		return gone.T, gone.Plus(path.Latency).Plus(m.Late).T
-	}
-	var gone, tail model.Moment
-	next := since
-	for hop, on := range e.network.LinksOf(path) {
-		l := &e.links[on]
-		start := next
-		if !l.isPrompt {
-			start.T = e.tape.read(at, since.T)
-			at++
-		}
-		spans[m.Spans+int64(hop)] = start.T
-		over := start.Plus(l.Over(m.Bytes))
-		if hop == 0 {
-			tail = model.PutOut(start, since, false, 0, put)
-			gone = model.Leaves(start, 0, max(put, l.slowest(path, m.Bytes)))
-		}
-		next, tail = e.rules.Switching.Forward(start, model.Later(over, tail), l.Latency)
-	}
-	return gone.T, tail.Plus(m.Late).T
 }

@@ -104,17 +104,17 @@ func (r *reader) loadGPU(i int32, f *form) {
 	f.waves, t.waves = t.waves[:n], t.waves[n:]
 }
 
-// overMemory is the record of the message of a sub-step that is the k-th to cross its rank's
-// memory, and when it has left.
-func (r *reader) overMemory(f *form, at int32, k int32, m model.MessageRecord) (
+// overMemory is the record of a message that crosses its rank's memory, and when it has left.
+func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
 	model.MessageRecord, unit.Time) {
-	e := r.e
+	e, p := r.e, &r.steps[m.Step]
+	f := &r.forms[p.form]
 	m.Route, m.Peers = e.network.Memory(e.lanes[f.lane].rank), 0
 	if f.copies {
 		m.Bytes, m.Pacer = model.Copies(f.bytes), model.CopyPacer(f.pacer == model.EnginePace)
 		return m, e.tape.read(at, m.Since)
 	}
-	w := &f.waves[k]
+	w := &f.waves[number-p.message-int32(len(f.sent()))]
 	m.Since, m.Bytes, m.Pacer = w.begin, w.bytes, model.BlockPace
 	return m, w.end
 }
