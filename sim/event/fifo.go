@@ -12,7 +12,7 @@ type packet struct {
 	message         int32        // as long as it is at its first link, or its last segment
 	begin, hop, end int32        // its links are network.Hops[begin:end], the next is hop
 	next            int32        // of those that are free
-	written         int32        // where its next time belongs on the tape, if it is a segment
+	written         int32        // where its next time belongs on the tape
 	isLast          bool         // of the message's segments
 }
 
@@ -40,15 +40,12 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	} else {
 		to = e.rules.SegmentEnd(from, all)
 	}
-	if from == 0 {
-		e.leaveRoom(m)
-	}
 	i := e.emptyPacket()
 	p := &e.packets[i] // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
 	p.begin, p.hop, p.end = r.From, r.From, end
-	if e.tape.heads != nil && e.rules.Segment > 0 {
-		e.leaveRoomForSegment(i)
+	if e.tape.heads != nil {
+		e.leaveRoomForPacket(i)
 	}
 	e.ask(i, at, x.key)
 }
@@ -92,12 +89,8 @@ func (e *engine) serve(r model.Request) {
 func (e *engine) carry(i, on int32, at model.Moment) {
 	p, l := &e.packets[i], &e.links[on]
 	start, over := l.serve(at, p.to-p.from, l.Part(p.from, p.to))
-	switch {
-	case l.isPrompt:
-	case e.rules.Segment > 0:
-		e.writeSegment(i, start.T)
-	default:
-		e.writeServed(p.message, start.T, e.messages[p.message].since.T)
+	if e.tape.heads != nil && !l.isPrompt {
+		e.writeCarried(i, start.T)
 	}
 	e.tell(linkServes, i, on, start.T)
 	if p.hop == p.begin {

@@ -155,14 +155,18 @@ func (e *engine) timesOf(l *lane) (n int64) {
 // leaveRoom leaves room for when the links of a message's way begin to carry it, or it has left.
 func (e *engine) leaveRoom(m int32) {
 	if e.tape.heads != nil {
-		x, n := &e.messages[m], int64(1) // of a copy
-		if x.conn >= 0 {
-			n = e.timesOfMessage(&e.conns[x.conn], e.carried(m))
-		}
-		h := &e.tape.heads[x.lane]
-		x.written = h.at
-		h.at += int32(n)
+		e.leaveRoomFor(m)
 	}
+}
+
+func (e *engine) leaveRoomFor(m int32) {
+	x, n := &e.messages[m], int64(1) // of a copy
+	if x.conn >= 0 {
+		n = e.timesOfMessage(&e.conns[x.conn], e.carried(m))
+	}
+	h := &e.tape.heads[x.lane]
+	x.written = h.at
+	h.at += int32(n)
 }
 
 // timesOfMessage is how many times there are of a message that puts n bytes on its links.
@@ -184,21 +188,23 @@ func (e *engine) stride(c *connection) int32 {
 	return 1
 }
 
-// leaveRoomForSegment has the times of a segment lie behind those of the one before.
-func (e *engine) leaveRoomForSegment(i int32) {
+// leaveRoomForPacket has the times of a segment lie behind those of the one before.
+func (e *engine) leaveRoomForPacket(i int32) {
 	p := &e.packets[i]
 	x := &e.messages[p.message]
-	if p.from > 0 {
+	if p.from == 0 {
+		e.leaveRoomFor(p.message)
+	} else {
 		x.written += e.stride(&e.conns[x.conn])
 	}
 	p.written = x.written
 }
 
-// writeSegment writes when a link begins to carry a packet. What it does behind its first link
-// decides nothing, if it is not the last.
-func (e *engine) writeSegment(i int32, at unit.Time) {
+// writeCarried writes when a link begins to carry a packet. What segments do behind their first
+// link decides nothing, but for the last.
+func (e *engine) writeCarried(i int32, at unit.Time) {
 	p := &e.packets[i]
-	if e.tape.heads != nil && (p.isLast || p.hop == p.begin || e.tape.isFull) {
+	if p.isLast || p.hop == p.begin || e.tape.isFull {
 		e.tape.write(p.written, at, e.messages[p.message].since.T)
 		p.written++
 	}
