@@ -25,7 +25,8 @@
 //
 // What things take, and who comes first, is said by package model and by nothing here. What a
 // run tells of itself goes through one probe (probe.go), which writes the log; but of a run of
-// two-sided messages only times are written (tape.go), from which the same log is worked out
-// when it is read (read.go). The package knows no other engine, and nothing of traces and
-// critical paths.
+// two-sided messages, whole or in segments, also on GPUs, only times are written (tape.go), and
+// little more of brackets and kernels (tapegpu.go). From these the same log is worked out when it
+// is read (read.go). Not so where messages are one-sided or asked for, or lanes go on before they
+// have left. The package knows no other engine, and nothing of traces and critical paths.
 package event

@@ -16,7 +16,7 @@ import (
 // and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env)
-	if e.findSole(); log != nil && !e.startTape() {
+	if e.findSole(); log != nil && !e.startTape(log) {
 		e.forgetSole()
 		e.logTo(log)
 	}

@@ -12,6 +12,7 @@ type packet struct {
 	message         int32        // as long as it is at its first link, or its last segment
 	begin, hop, end int32        // its links are network.Hops[begin:end], the next is hop
 	next            int32        // of those that are free
+	written         int32        // where its next time belongs on the tape
 	isLast          bool         // of the message's segments
 }
 
@@ -39,11 +40,13 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	} else {
 		to = e.rules.SegmentEnd(from, all)
 	}
-	e.leaveRoom(m)
 	i := e.emptyPacket()
 	p := &e.packets[i] // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
 	p.begin, p.hop, p.end = r.From, r.From, end
+	if e.tape.heads != nil {
+		e.leaveRoomForPacket(i)
+	}
 	e.ask(i, at, x.key)
 }
 
@@ -86,8 +89,8 @@ func (e *engine) serve(r model.Request) {
 func (e *engine) carry(i, on int32, at model.Moment) {
 	p, l := &e.packets[i], &e.links[on]
 	start, over := l.serve(at, p.to-p.from, l.Part(p.from, p.to))
-	if !l.isPrompt {
-		e.writeServed(p.message, start.T, e.messages[p.message].since.T)
+	if e.tape.heads != nil && !l.isPrompt {
+		e.writeCarried(i, start.T)
 	}
 	e.tell(linkServes, i, on, start.T)
 	if p.hop == p.begin {

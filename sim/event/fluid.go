@@ -126,12 +126,12 @@ func (e *engine) drained(now unit.Time) {
 		e.flowEnded(m, now)
 	}
 	e.tell(flowEnds, m, 0, now)
-	e.writeDrained(m, now)
 	e.fair.End(m)
 	if e.messages[m].kind >= copying {
 		e.crossedMemory(m, now)
 		return
 	}
+	e.writeDrained(m, now)
 	e.spent.ended++
 	at, latency := model.Moment{T: now}, e.network.Routes[e.messages[m].route].Latency
 	e.left(m, at)

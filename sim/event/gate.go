@@ -13,10 +13,7 @@ import (
 func (e *engine) begin(i int32) bool {
 	g, l := e.gpu, &e.lanes[i]
 	x := &g.lanes[i]
-	if l.cursor.Slice() > 0 || x.gate == passed || x.next == x.end {
-		return true
-	}
-	if g.isLaunched && e.step.Launch == nil || !g.isLaunched && l.cursor.Step > 0 {
+	if x.gate == passed || !e.begins(i) {
 		return true
 	}
 	if x.gate == asking {
@@ -30,19 +27,14 @@ func (e *engine) begin(i int32) bool {
 	if !known {
 		return false
 	}
-	x.next++
-	x.open, x.graph, x.pacer, x.holds = number, b.Graph, model.LanePace, true
-	if b.mark.Engine == schedule.SMs {
-		x.holds = b.resident
-	} else if b.mark.Engine == schedule.CopyEngine {
-		x.pacer = model.EnginePace
-	}
+	x.enter(b)
+	x.open = number
 	b.come++
 	b.ready = model.Later(b.ready, at)
-	e.tell(bracketReady, i, number, at.T)
+	e.tellOfGPU(bracketReady, i, number, at.T)
 	if !b.resident && b.mark.Engine == schedule.SMs || b.mark.Engine == schedule.Host {
 		x.gate, l.end = passed, at
-		e.tell(bracketBegins, i, number, at.T)
+		e.tellOfGPU(bracketBegins, i, number, at.T)
 		return true
 	}
 	x.gate, l.waits = asking, forPlaces
@@ -50,6 +42,29 @@ func (e *engine) begin(i int32) bool {
 		e.claimPlaces(number)
 	}
 	return false
+}
+
+// begins reports whether the present step of lane i, in e.step, begins the lane's next bracket.
+func (e *engine) begins(i int32) bool {
+	x, at := &e.gpu.lanes[i], &e.lanes[i].cursor
+	switch {
+	case at.Slice() > 0 || x.next == x.end:
+		return false
+	case e.gpu.isLaunched:
+		return e.step.Launch != nil
+	}
+	return at.Step == 0
+}
+
+// enter notes what the lane's next bracket, which it begins, has for its steps.
+func (x *laneGPU) enter(b *bracket) {
+	x.next++
+	x.graph, x.pacer, x.holds = b.Graph, model.LanePace, true
+	if b.mark.Engine == schedule.SMs {
+		x.holds = b.resident
+	} else if b.mark.Engine == schedule.CopyEngine {
+		x.pacer = model.EnginePace
+	}
 }
 
 // beginning is when a lane can begin a bracket, but for places.
@@ -97,7 +112,7 @@ func (e *engine) leave(i int32) {
 	b := &g.brackets[x.open]
 	b.over++
 	b.ended = model.Later(b.ended, e.lanes[i].end)
-	e.tell(bracketLeft, i, x.open, e.lanes[i].end.T)
+	e.tellOfGPU(bracketLeft, i, x.open, e.lanes[i].end.T)
 	if b.over == b.lanes && b.ended.T < unit.Forever {
 		g.at(b.ended.T, bracketEnds, x.open)
 	}
@@ -107,7 +122,7 @@ func (e *engine) leave(i int32) {
 // endBracket gives back what a bracket has had.
 func (e *engine) endBracket(number int32, now unit.Time) {
 	b := &e.gpu.brackets[number]
-	e.tell(bracketOver, number, 0, now)
+	e.tellOfGPU(bracketOver, number, 0, now)
 	r := &e.gpu.ranks[b.rank]
 	for _, k := range b.sms {
 		r.free[k] += model.BlockShare(b.perSM)
@@ -215,7 +230,7 @@ func (e *engine) dispatch(now unit.Time) {
 			e.grant(c, now)
 			r.copying = slices.Delete(r.copying, 0, 1)
 		}
-		e.tell(smsChange, rank, 0, now)
+		e.tellOfGPU(smsChange, rank, 0, now)
 	}
 	g.dirty = g.dirty[:0]
 }
@@ -246,7 +261,7 @@ func (e *engine) grant(number int32, now unit.Time) {
 	for i := b.lane; i < e.first[b.rank+1]; i++ {
 		if x := &g.lanes[i]; x.open == c.bracket && x.gate == asking {
 			x.gate, e.lanes[i].end = passed, at
-			e.tell(bracketBegins, i, c.bracket, at.T)
+			e.tellOfGPU(bracketBegins, i, c.bracket, at.T)
 			e.wake(i)
 		}
 	}

@@ -22,6 +22,7 @@ type gpus struct {
 	due        flat.Heap[unit.Time] // what happens when: dueKind and item
 	dirty      []int32              // ranks that have places to give out, or somebody who wants them
 	isLaunched bool                 // brackets are launched one by one
+	watch      *gpuWatch            // nil: nobody asked
 }
 
 // gpu is what a rank has.

@@ -15,6 +15,7 @@ type wave struct {
 	takes   unit.Time
 	ends    unit.Time // no sooner: its arithmetic
 	message int32     // its flow, −1 for none
+	written int32     // its number among those on the tape
 	next    int32     // of those that are free
 }
 
@@ -61,7 +62,7 @@ func (e *engine) dispatches(i int32) bool {
 	x.claim = e.newClaim(claim{Claim: who, bracket: -1, lane: i, rank: l.rank, ready: at,
 		perSM: e.rules.PerSM(mark), grid: e.rules.GridOf(l.rank, &op, mark)})
 	l.waits = forPlaces
-	e.tell(kernelReady, i, 0, at.T)
+	e.tellOfGPU(kernelReady, i, 0, at.T)
 	g.at(at.T, claimComes, x.claim)
 	return true
 }
@@ -121,6 +122,7 @@ func (e *engine) addFlow(number int32, n unit.Bytes) {
 func (e *engine) beginWave(number int32, now unit.Time) {
 	w := &e.gpu.waves[number]
 	w.ends = min(now+w.takes, unit.Forever)
+	e.writeWave(w, now)
 	if w.message < 0 {
 		e.gpu.at(w.ends, waveEnds, number)
 		return
@@ -143,6 +145,7 @@ func (e *engine) crossedMemory(m int32, now unit.Time) {
 	x := &e.messages[m]
 	if x.kind == copying {
 		lane := x.lane
+		e.writeCopied(m, now)
 		e.tell(messageLeaves, m, 0, now)
 		e.dropMessage(m)
 		e.oneDone(lane, model.Moment{T: now})
@@ -159,12 +162,15 @@ func (e *engine) crossedMemory(m int32, now unit.Time) {
 func (e *engine) endWave(number int32, now unit.Time) {
 	g := e.gpu
 	w := &g.waves[number]
+	if e.tape.heads != nil {
+		e.tape.waves[w.written].end = now
+	}
 	if w.message >= 0 {
 		e.tell(messageLeaves, w.message, 0, now)
 		e.dropMessage(w.message)
 	}
 	claim, lane := w.claim, w.lane
-	e.tell(blocksEnd, number, 0, now)
+	e.tellOfGPU(blocksEnd, number, 0, now)
 	if claim >= 0 {
 		c := &g.claims[claim]
 		r := &g.ranks[c.rank]
@@ -201,7 +207,8 @@ func (e *engine) beginKernel(number int32, now unit.Time) {
 		e.moved = e.size(l)
 	}
 	g.lanes[c.lane].gate = shut
-	e.tell(kernelBegins, c.lane, 0, start.T)
+	e.writeBegin(c.lane, 0, start.T)
+	e.tellOfGPU(kernelBegins, c.lane, 0, start.T)
 }
 
 // endKernel ends that sub-step.
@@ -210,7 +217,13 @@ func (e *engine) endKernel(number int32, now unit.Time) {
 	lane, at := c.lane, model.Later(c.ready, model.Moment{T: now})
 	e.gpu.lanes[lane].claim = -1
 	e.dropClaim(number)
+	e.tellOfGPU(kernelEnds, lane, 0, at.T)
 	e.oneDone(lane, at)
+}
+
+// copies reports whether the sub-step in e.step copies over its rank's memory.
+func (e *engine) copies() bool {
+	return e.gpu != nil && model.IsCopy(&e.step) && e.rules.HasMemory() && e.moved > 0
 }
 
 // engage has the sub-step in e.step, of which D is known, use what is its device's: a copy crosses
@@ -222,12 +235,13 @@ func (e *engine) engage(i int32) {
 	d := l.until.T
 	switch {
 	case d >= unit.Forever:
-	case model.IsCopy(s) && e.rules.HasMemory() && e.moved > 0:
+	case e.copies():
 		m := e.newMessage(message{kind: copying, bytes: model.Copies(e.moved), lane: i, conn: -1,
 			post: -1, route: e.network.Memory(l.rank), key: l.key,
 			pacer: model.CopyPacer(x.pacer == model.EnginePace)})
 		l.key++
 		l.pending++
+		e.leaveRoom(m)
 		g.at(d, flowBegins, m)
 	case s.Kernel != nil && s.OpaqueTime() == 0:
 		b := &g.brackets[x.open]

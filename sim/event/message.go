@@ -40,6 +40,14 @@ func (e *engine) crossing(m int32) unit.Bytes {
 	return unit.Bytes(x.flags.framing().Wire(int64(x.bytes)))
 }
 
+// wire is how many bytes cross the links for a message of n, by its device and its framing.
+func (e *engine) wire(n unit.Bytes, framing schedule.Framing) unit.Bytes {
+	if e.late != nil {
+		return model.OnLinks(e.rules.Device.Of(n), n, framing)
+	}
+	return unit.Bytes(framing.Wire(int64(n)))
+}
+
 // framing is what messages have on the links beside their data.
 func (f messageFlags) framing() schedule.Framing {
 	switch {

@@ -16,6 +16,8 @@ const (
 	stepEnds                    // of lane i, at E
 	runEnds                     //
 
+	kernelHasBegun // e.step of lane i; of other kernels, as of any step, it is told that they begin
+
 	asksAfter      // message i asks for its first link now that message j has come, −1 for none
 	linkServes     // link j begins to carry packet i
 	messageLeaves  // message i has left, and its lane's step has waited for it
@@ -46,21 +48,12 @@ const (
 	receivePosted   // receive i, by lane j
 	requestAnswered // message i's, now that receive j is posted
 	dataFollows     // the answer to message i has come
-
-	bracketReady  // lane i has come to begin bracket j, which waits for nothing but places
-	bracketBegins // j of lane i
-	bracketLeft   // j by lane i, whose last step of it ends by then
-	bracketOver   // i, and what it has had is free again
-	kernelReady   // lane i has come to the kernel in e.step, which waits for nothing but places
-	kernelBegins  // e.step of lane i, whose first blocks have places
-	blocksEnd     // wave i, and its places are free again
-	smsChange     // what of rank i's SMs is free has changed, or may have
 )
 
 // written is what the probe does about each of them.
 var written = [...]func(p *probe, i, j int32, at unit.Time){
 	stepBegins: (*probe).stepBegins, stepSends: (*probe).stepSends, stepEnds: (*probe).stepEnds,
-	runEnds: (*probe).runEnds,
+	runEnds: (*probe).runEnds, kernelHasBegun: (*probe).kernelHasBegun,
 
 	asksAfter: (*probe).asksAfter, linkServes: (*probe).linkServes,
 	messageLeaves: (*probe).messageLeaves, messageArrives: (*probe).messageArrives,
@@ -79,11 +72,6 @@ var written = [...]func(p *probe, i, j int32, at unit.Time){
 
 	comesToReceive: (*probe).comesToReceive, receivePosted: (*probe).receivePosted,
 	requestAnswered: (*probe).requestAnswered, dataFollows: (*probe).dataFollows,
-
-	bracketReady: (*probe).bracketReady, bracketBegins: (*probe).bracketBegins,
-	bracketLeft: (*probe).bracketLeft, bracketOver: (*probe).bracketOver,
-	kernelReady: (*probe).kernelReady, kernelBegins: (*probe).kernelBegins,
-	blocksEnd: (*probe).blocksEnd, smsChange: (*probe).smsChange,
 }
 
 // tell lets the probe know what happens at a time. Nobody else asks whether there is one.
@@ -109,7 +97,6 @@ type probe struct {
 
 	room     int32 // the message whose leaving made room for what the step at hand sends
 	postedBy int32 // the step after which the receives at hand are posted
-	gpu      gpuProbe
 	streams  []streamProbe
 	backlogs []backlogProbe
 }
@@ -134,7 +121,7 @@ func newProbe(e *engine, log *model.Log) *probe {
 		backlogs: make([]backlogProbe, len(e.backlogs))}
 	log.Network = &e.network
 	if e.gpu != nil {
-		p.startGPU()
+		e.gpu.watch = newGPUWatch(e, log)
 	}
 	for i := range e.lanes {
 		l := &e.lanes[i]
@@ -178,8 +165,8 @@ func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
 	e, l := p.e, &p.e.lanes[i]
 	if l.end.T == start {
 		if e.gpu != nil && e.gpu.lanes[i].gate == passed {
-			c := &p.gpu.causes[i]
-			return c.what, c.by
+			c := &e.gpu.watch.causes[i]
+			return c.what, p.numberOf(c)
 		}
 		if last := p.log.Lanes[i].Last; last >= 0 {
 			return model.StepBefore, last
@@ -207,14 +194,21 @@ func (p *probe) cause(i int32, start unit.Time) (what model.Awaited, by int32) {
 
 // event is the step that posted what the step in e.step awaits, at a time; −1 is none.
 func (p *probe) event(i int32, at unit.Time) int32 {
-	e := p.e
+	if post := p.e.postAt(i, at); post.step > 0 {
+		return p.lanes[post.lane].posts[post.step-1]
+	}
+	return -1
+}
+
+// postAt is the post at a time that the step in e.step, of lane i, awaits; −1 is none.
+func (e *engine) postAt(i int32, at unit.Time) named {
 	for _, v := range e.step.Await {
 		on := e.first[e.lanes[i].rank] + v.Lane
 		if v.Value > 0 && e.lanes[on].posts[v.Value-1].T == at {
-			return p.lanes[on].posts[v.Value-1]
+			return named{on, v.Value}
 		}
 	}
-	return -1
+	return named{i, -1}
 }
 
 // stepSends remembers the messages that a step sends.
@@ -318,9 +312,6 @@ func (p *probe) stepEnds(i, _ int32, at unit.Time) {
 	s.End, s.Held, s.IsHandover = at, l.held, l.isHandover
 	if s.Dispatched {
 		s.Done = at
-		if r := p.gpu.kernels[i]; r >= 0 {
-			p.log.Brackets[r].End = at
-		}
 	}
 	p.log.Lanes[i].End = at
 	if p.e.lanes[i].isPost {

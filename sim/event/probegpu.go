@@ -6,106 +6,148 @@ import (
 	"collsim/unit"
 )
 
-// gpuProbe is what is remembered of GPUs.
-type gpuProbe struct {
+// gpuHappening is what an engine tells who watches its GPUs, as a happening is.
+type gpuHappening uint8
+
+const (
+	bracketReady  gpuHappening = iota // lane i has come to bracket j, which waits only for places
+	bracketBegins                     // j of lane i
+	bracketLeft                       // j by lane i, whose last step of it ends by then
+	bracketOver                       // i, and what it has had is free again
+	kernelReady                       // lane i has come to the kernel in e.step, as to a bracket
+	kernelBegins                      // e.step of lane i, whose first blocks have places
+	kernelEnds                        // of lane i
+	blocksEnd                         // wave i, and its places are free again
+	smsChange                         // what of rank i's SMs is free has changed, or may have
+)
+
+// seen is what is done about each of them.
+var seen = [...]func(w *gpuWatch, i, j int32, at unit.Time){
+	bracketReady: (*gpuWatch).bracketReady, bracketBegins: (*gpuWatch).bracketBegins,
+	bracketLeft: (*gpuWatch).bracketLeft, bracketOver: (*gpuWatch).bracketOver,
+	kernelReady: (*gpuWatch).kernelReady, kernelBegins: (*gpuWatch).kernelBegins,
+	kernelEnds: (*gpuWatch).kernelEnds, blocksEnd: (*gpuWatch).blocksEnd,
+	smsChange: (*gpuWatch).smsChange,
+}
+
+// tellOfGPU lets who watches the GPUs know what happens at a time.
+func (e *engine) tellOfGPU(what gpuHappening, i, j int32, at unit.Time) {
+	if w := e.gpu.watch; w != nil {
+		seen[what](w, i, j, at)
+	}
+}
+
+// gpuWatch watches GPUs, for a probe or a tape: why brackets and kernels begin no sooner, and for a
+// picture when they do and how many SMs have a block. These are few beside messages.
+type gpuWatch struct {
+	e        *engine
+	log      *model.Log
 	causes   []cause // of each lane: why its bracket, or its kernel, does not begin sooner
-	last     []int32 // of each bracket: its last step, when the last lane has left
+	last     []named // of each bracket: its last step, when the last lane has left
 	places   []freed // of each rank: the step that gave back places last
 	engines  []freed // and a copy engine
 	brackets []int32 // of each bracket, its record; −1 for none yet
 	kernels  []int32 // of each lane, the record of the kernel that is in no bracket
 }
 
+// named is a step of a lane by its number: of a post, among the lane's posts from 1 on; else in the
+// log that a probe writes, or on a tape among the lane's steps. −1 is none.
+type named struct{ lane, step int32 }
+
+// lastOf names the last step that a lane has begun.
+func (e *engine) lastOf(lane int32) named {
+	if e.probe != nil {
+		return named{lane, e.probe.log.Lanes[lane].Last}
+	}
+	return named{lane, e.tape.heads[lane].steps - 1}
+}
+
 // cause is what something waited for until a time.
 type cause struct {
 	what model.Awaited
-	by   int32
+	by   named
 	at   unit.Time
 }
 
 // freed is who gave back something last; of several at one time, the first lane.
 type freed struct {
-	at         unit.Time
-	lane, step int32
+	at   unit.Time
+	lane int32
+	step named
 }
 
-func (f *freed) give(at unit.Time, lane, step int32) {
+func (f *freed) give(at unit.Time, lane int32, step named) {
 	if at > f.at || lane < f.lane {
 		*f = freed{at, lane, step}
 	}
 }
 
-func (p *probe) startGPU() {
-	e, g := p.e, &p.gpu
-	g.causes, g.kernels = make([]cause, len(e.lanes)), make([]int32, len(e.lanes))
-	g.last, g.brackets = make([]int32, len(e.gpu.brackets)), make([]int32, len(e.gpu.brackets))
-	g.places, g.engines = make([]freed, len(e.programs)), make([]freed, len(e.programs))
-	for i := range g.brackets {
-		g.last[i], g.brackets[i] = -1, -1
+func newGPUWatch(e *engine, log *model.Log) *gpuWatch {
+	lanes, brackets, ranks := len(e.lanes), len(e.gpu.brackets), len(e.programs)
+	w := &gpuWatch{e: e, log: log, causes: make([]cause, lanes), kernels: make([]int32, lanes),
+		last: make([]named, brackets), brackets: make([]int32, brackets),
+		places: make([]freed, ranks), engines: make([]freed, ranks)}
+	for i := range w.brackets {
+		w.last[i].step, w.brackets[i] = -1, -1
 	}
-	if p.log.Counters != nil {
-		p.log.Counters = append(p.log.Counters,
-			make([]model.Counter, len(e.links)-int(e.network.Wires))...)
-		p.log.Busy = make([][]model.Level, len(e.programs))
+	if log.Counters != nil {
+		log.Counters = append(log.Counters, make([]model.Counter, len(e.links)-int(e.network.Wires))...)
+		log.Busy = make([][]model.Level, ranks)
 	}
+	return w
 }
 
 // bracketReady remembers why a bracket is not ready sooner.
-func (p *probe) bracketReady(i, number int32, at unit.Time) {
-	e := p.e
+func (w *gpuWatch) bracketReady(i, number int32, at unit.Time) {
+	e := w.e
 	b, rank := &e.gpu.brackets[number], e.lanes[i].rank
-	c := cause{model.HostLaunch, -1, at}
+	c := cause{model.HostLaunch, named{i, -1}, at}
 	if e.rules.Arrives(rank, b.Issued).T < at {
-		c.what, c.by = model.StepBefore, p.log.Lanes[i].Last
+		ended := unit.Time(0)
+		if c.what, c.by = model.StepBefore, e.lastOf(i); c.by.step >= 0 {
+			ended = e.lanes[i].end.T
+		}
 		for _, v := range e.step.Await {
 			on := e.first[rank] + v.Lane
 			if v.Value <= 0 {
 				continue
 			}
-			if by := p.lanes[on].posts[v.Value-1]; p.steps.At(int(by)).End > p.stepEnd(c.by) {
-				c.what, c.by = model.EventPost, by
+			if posted := e.lanes[on].posts[v.Value-1].T; posted > ended {
+				c.what, c.by, ended = model.EventPost, named{on, v.Value}, posted
 			}
 		}
 	}
-	p.gpu.causes[i] = c
-}
-
-// stepEnd is when a step has ended, 0 of none.
-func (p *probe) stepEnd(step int32) unit.Time {
-	if step < 0 {
-		return 0
-	}
-	return p.steps.At(int(step)).End
+	w.causes[i] = c
 }
 
 // bracketBegins remembers what a bracket has waited for besides.
-func (p *probe) bracketBegins(i, number int32, at unit.Time) {
-	b, c := &p.e.gpu.brackets[number], &p.gpu.causes[i]
+func (w *gpuWatch) bracketBegins(i, number int32, at unit.Time) {
+	b, c := &w.e.gpu.brackets[number], &w.causes[i]
 	isEngine := b.mark.Engine == schedule.CopyEngine
-	ready := b.ready.T
 	if at > c.at {
-		f := &p.gpu.places[b.rank]
+		f := &w.places[b.rank]
 		if c.what = model.Places; isEngine {
-			c.what, f = model.CopyEngine, &p.gpu.engines[b.rank]
+			c.what, f = model.CopyEngine, &w.engines[b.rank]
 		}
 		c.by, c.at = f.step, at
 	}
-	if p.log.Brackets == nil || p.gpu.brackets[number] >= 0 {
+	w.e.writeCause(i, 0, c)
+	if w.log.Brackets == nil || w.brackets[number] >= 0 {
 		return
 	}
-	p.gpu.brackets[number] = int32(len(p.log.Brackets))
+	w.brackets[number] = int32(len(w.log.Brackets))
 	blocks := int64(0)
 	if b.resident && b.mark.Engine == schedule.SMs {
 		blocks = b.places
 	}
-	p.log.Brackets = append(p.log.Brackets, model.BracketRecord{Name: p.nameOf(b), Rank: b.rank,
+	w.log.Brackets = append(w.log.Brackets, model.BracketRecord{Name: w.nameOf(b), Rank: b.rank,
 		Stream: b.stream, Lane: b.Lane, Lanes: b.lanes, Engine: b.mark.Engine, CopyEngine: b.engine,
-		Blocks: blocks, Issued: b.Issued, Ready: ready, Begin: at})
+		Blocks: blocks, Issued: b.Issued, Ready: b.ready.T, Begin: at})
 }
 
 // nameOf is the name of a bracket: its own, or that of its part, or of its schedule.
-func (p *probe) nameOf(number *bracket) string {
-	s := p.e.rules.Schedule
+func (w *gpuWatch) nameOf(number *bracket) string {
+	s := w.e.rules.Schedule
 	if number.mark.Name != "" {
 		return number.mark.Name
 	}
@@ -119,92 +161,110 @@ func (p *probe) nameOf(number *bracket) string {
 	return s.Name
 }
 
-func (p *probe) bracketLeft(i, number int32, at unit.Time) {
-	if b := &p.e.gpu.brackets[number]; b.ended.T == at {
-		p.gpu.last[number] = p.log.Lanes[i].Last
+func (w *gpuWatch) bracketLeft(i, number int32, at unit.Time) {
+	if b := &w.e.gpu.brackets[number]; b.ended.T == at {
+		w.last[number] = w.e.lastOf(i)
 	}
 }
 
-func (p *probe) bracketOver(number, _ int32, at unit.Time) {
-	b := &p.e.gpu.brackets[number]
-	f := &p.gpu.places[b.rank]
+func (w *gpuWatch) bracketOver(number, _ int32, at unit.Time) {
+	b := &w.e.gpu.brackets[number]
+	f := &w.places[b.rank]
 	if b.engine >= 0 {
-		f = &p.gpu.engines[b.rank]
+		f = &w.engines[b.rank]
 	}
-	f.give(at, b.lane, p.gpu.last[number])
-	if r := p.gpu.brackets[number]; r >= 0 {
-		p.log.Brackets[r].End = at
+	f.give(at, b.lane, w.last[number])
+	if r := w.brackets[number]; r >= 0 {
+		w.log.Brackets[r].End = at
 	}
 }
 
-func (p *probe) kernelReady(i, _ int32, at unit.Time) {
-	e := p.e
+func (w *gpuWatch) kernelReady(i, _ int32, at unit.Time) {
+	e := w.e
 	if e.gpu.lanes[i].gate == passed {
 		return
 	}
-	c := cause{model.StepBefore, p.log.Lanes[i].Last, at}
-	if at == e.lanes[i].end.T {
-		if c.by < 0 {
-			c.what = model.RankStart
-		}
-	} else {
-		c.what, c.by = model.EventPost, p.event(i, at)
+	c := cause{model.StepBefore, e.lastOf(i), at}
+	if at != e.lanes[i].end.T {
+		c.what, c.by = model.EventPost, e.postAt(i, at)
+	} else if c.by.step < 0 {
+		c.what = model.RankStart
 	}
-	p.gpu.causes[i] = c
+	w.causes[i] = c
 }
 
-// kernelBegins adds the record of a step that computes.
-func (p *probe) kernelBegins(i, _ int32, start unit.Time) {
-	e, c := p.e, &p.gpu.causes[i]
+// kernelBegins remembers what a kernel has waited for besides, and that it has begun.
+func (w *gpuWatch) kernelBegins(i, _ int32, start unit.Time) {
+	e, c := w.e, &w.causes[i]
 	rank, open := e.lanes[i].rank, e.gpu.lanes[i].open
 	ready := c.at
 	if start > c.at {
-		c.what, c.by = model.Places, p.gpu.places[rank].step
+		c.what, c.by, c.at = model.Places, w.places[rank].step, start
 	}
-	p.addStep(i, start, c.what, c.by)
-	s := p.steps.At(int(p.log.Lanes[i].Last))
-	s.Dispatched = true
-	p.gpu.kernels[i] = -1
-	if p.log.Brackets == nil {
+	e.writeCause(i, 1, c)
+	e.tell(kernelHasBegun, i, 0, start)
+	w.kernels[i] = -1
+	if w.log.Brackets == nil {
 		return
 	}
 	claim := &e.gpu.claims[e.gpu.lanes[i].claim]
 	if open >= 0 {
-		if r := &p.log.Brackets[p.gpu.brackets[open]]; e.gpu.brackets[open].mark.Name == "" &&
+		if r := &w.log.Brackets[w.brackets[open]]; e.gpu.brackets[open].mark.Name == "" &&
 			r.Blocks == 0 && r.Lanes == 1 && e.rules.Schedule.Parts() == nil {
 			r.Name = e.step.Kernel.Kind.String()
 		}
-		p.log.Brackets[p.gpu.brackets[open]].Blocks += claim.grid.Blocks
+		w.log.Brackets[w.brackets[open]].Blocks += claim.grid.Blocks
 		return
 	}
-	p.gpu.kernels[i] = int32(len(p.log.Brackets))
-	p.log.Brackets = append(p.log.Brackets, model.BracketRecord{Name: e.step.Kernel.Kind.String(),
+	w.kernels[i] = int32(len(w.log.Brackets))
+	w.log.Brackets = append(w.log.Brackets, model.BracketRecord{Name: e.step.Kernel.Kind.String(),
 		Rank: rank, Stream: e.gpu.lanes[i].stream, Lane: i - e.first[rank], Lanes: 1, CopyEngine: -1,
 		Blocks: claim.grid.Blocks, Issued: ready, Ready: ready, Begin: start})
 }
 
-func (p *probe) blocksEnd(number, _ int32, at unit.Time) {
-	w := &p.e.gpu.waves[number]
-	p.gpu.places[p.e.lanes[w.lane].rank].give(at, w.lane, p.log.Lanes[w.lane].Last)
+func (w *gpuWatch) kernelEnds(i, _ int32, at unit.Time) {
+	if r := w.kernels[i]; r >= 0 {
+		w.log.Brackets[r].End = at
+	}
+}
+
+func (w *gpuWatch) blocksEnd(number, _ int32, at unit.Time) {
+	lane := w.e.gpu.waves[number].lane
+	w.places[w.e.lanes[lane].rank].give(at, lane, w.e.lastOf(lane))
 }
 
 // smsChange counts the SMs that have a block.
-func (p *probe) smsChange(rank, _ int32, at unit.Time) {
-	if p.log.Busy == nil {
+func (w *gpuWatch) smsChange(rank, _ int32, at unit.Time) {
+	if w.log.Busy == nil {
 		return
 	}
 	n := int32(0)
-	for _, f := range p.e.gpu.ranks[rank].free {
+	for _, f := range w.e.gpu.ranks[rank].free {
 		if f < model.WholeSM {
 			n++
 		}
 	}
-	list := p.log.Busy[rank]
+	list := w.log.Busy[rank]
 	if last := len(list) - 1; last >= 0 && list[last].At == at {
 		list = list[:last]
 	}
 	if last := len(list) - 1; last < 0 || list[last].Value != n {
 		list = append(list, model.Level{At: at, Value: n})
 	}
-	p.log.Busy[rank] = list
+	w.log.Busy[rank] = list
+}
+
+// kernelHasBegun adds the record of a step that computes.
+func (p *probe) kernelHasBegun(i, _ int32, start unit.Time) {
+	c := &p.e.gpu.watch.causes[i]
+	p.addStep(i, start, c.what, p.numberOf(c))
+	p.steps.At(int(p.log.Lanes[i].Last)).Dispatched = true
+}
+
+// numberOf is the record of the step that something has waited for, −1 for none.
+func (p *probe) numberOf(c *cause) int32 {
+	if c.what == model.EventPost {
+		return p.lanes[c.by.lane].posts[c.by.step-1]
+	}
+	return c.by.step
 }

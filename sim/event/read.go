@@ -23,6 +23,9 @@ type reader struct {
 	conns   []traffic
 	forms   []form
 	kept    int32   // the form of the first slice of the step that is kept
+	firsts  []int32 // of each lane, the number of its first step
+	gpu     gpuTape // the rest of it
+	none    int64   // where spans are that say that no link has cost any time
 	lost    []int64 // of the messages, where it is what sharing has cost them; nil: not asked yet
 }
 
@@ -37,18 +40,21 @@ type place struct {
 // form is what sub-steps have in common, or what one has for itself.
 type form struct {
 	moved
-	lane         int32
-	hops, onTape int32 // so many links carry what it sends, under FIFO; these are on the tape
-	receives     int32 // of named
-	named        []int32
-	await        []schedule.Event
-	computes     bool
-	isPost       bool
-	sources      int32
+	onGPU
+	lane     int32
+	spans    int32 // of what it sends, under FIFO
+	receives int32 // of named
+	named    []int32
+	framing  []schedule.Framing // of what it sends; nil: bare
+	await    []schedule.Event
+	computes bool
+	isPost   bool
+	sources  int32
 }
 
 func (f *form) received() []int32 { return f.named[:f.receives] }
 func (f *form) sent() []int32     { return f.named[f.receives:] }
+func (f *form) messages() int32   { return int32(len(f.sent())) + f.crosses() }
 
 // traffic is the messages of a connection, and the steps that have received them.
 type traffic struct{ sent, received []int32 }
@@ -56,16 +62,19 @@ type traffic struct{ sent, received []int32 }
 // newReader goes through the lanes.
 func (e *engine) newReader(log *model.Log) *reader {
 	e.tape.rewind()
-	r := &reader{e: e, log: log, posts: make([][]int32, len(e.lanes)), strips: e.tape.strips,
+	r := &reader{e: e, log: log, gpu: e.tape.gpuTape, strips: e.tape.strips,
+		posts: make([][]int32, len(e.lanes)),
 		steps: make([]place, 0, e.totals.Steps), senders: make([]int32, 0, e.totals.Messages),
 		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, len(e.conns))}
 	for i := range e.lanes {
 		r.lane(int32(i))
 	}
-	log.Network, log.Spans = &e.network, make([]unit.Time, r.spans)
-	if e.isFluid { // those of messages that sharing has cost nothing
-		log.Spans = make([]unit.Time, len(e.network.Hops))
+	log.Network, r.none = &e.network, int64(r.spans)
+	spans := int(r.spans)
+	if e.fair != nil {
+		spans += len(e.network.Hops)
 	}
+	log.Spans = make([]unit.Time, spans)
 	for i := range log.Lanes {
 		if l := &log.Lanes[i]; l.Last >= 0 {
 			l.End = r.end(l.Last)
@@ -81,6 +90,7 @@ func (r *reader) lane(i int32) {
 	p, number := e.programs[l.rank], i-e.first[l.rank]
 	l.cursor, l.step, r.since, r.on = p.Walk(int(number)), resolved{place: -1}, 0, strip{}
 	begin := e.rules.Begin(l.rank, !isEmpty(l.cursor)).T
+	r.firsts = append(r.firsts, int32(len(r.steps)))
 	record := model.LaneRecord{Rank: l.rank, Lane: number, Begin: begin, End: begin, Last: -1}
 	for ; !l.cursor.Done(); l.cursor.Next(l.slices) {
 		of := r.kept + l.cursor.Slice()
@@ -89,7 +99,7 @@ func (r *reader) lane(i int32) {
 		}
 		r.add(of, l)
 	}
-	if n := int32(len(r.steps)); n > 0 && r.forms[r.steps[n-1].form].lane == i {
+	if n := int32(len(r.steps)); n > r.firsts[i] {
 		record.Last = n - 1
 	}
 	r.log.Lanes = append(r.log.Lanes, record)
@@ -98,14 +108,14 @@ func (r *reader) lane(i int32) {
 // add notes the sub-step of a form to which a lane has come.
 func (r *reader) add(of int32, l *lane) {
 	f, number := &r.forms[of], int32(len(r.steps))
-	if r.on.from+1+f.onTape > r.on.to {
+	if r.on.from+1+int32(f.times) > r.on.to {
 		r.on, r.strips = r.strips[0], r.strips[1:]
 	}
 	r.since = r.e.tape.read(r.on.from, r.since)
 	r.steps = append(r.steps, place{start: r.since, at: r.on.from + 1, form: of, step: l.cursor.Step,
 		message: int32(len(r.senders)), turn: int32(len(r.turns)), spans: r.spans})
-	r.on.from += 1 + f.onTape
-	r.spans += f.hops
+	r.on.from += 1 + int32(f.times)
+	r.spans += f.spans
 	for _, c := range f.received() {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.received)))
@@ -115,6 +125,9 @@ func (r *reader) add(of int32, l *lane) {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.sent)))
 		x.sent = append(x.sent, int32(len(r.senders)))
+		r.senders = append(r.senders, number)
+	}
+	for range f.crosses() {
 		r.senders = append(r.senders, number)
 	}
 	if f.isPost && l.cursor.Last(l.slices) {
@@ -136,14 +149,14 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	f := form{lane: i, receives: l.receives, computes: s.Kernel != nil, isPost: s.Post,
 		sources: int32(len(s.From))}
 	for k := range s.Send {
-		c := e.connect(i, &s.Send[k].Peer, true)
-		l.named, f.onTape = append(l.named, c), f.onTape+e.conns[c].onTape
-		if !e.isFluid {
-			path := &e.network.Routes[e.conns[c].route]
-			f.hops += path.To - path.From
-		}
+		d := &s.Send[k]
+		f.framing = append(f.framing, d.Framing())
+		e.plain = e.plain && d.Framing() == schedule.Bare
+		l.named = append(l.named, e.connect(i, &d.Peer, true))
 	}
-	f.named = append(f.named, l.named...)
+	if f.named = append(f.named, l.named...); e.plain {
+		f.framing = nil
+	}
 	if e.keepSteps {
 		e.keep(i)
 	}
@@ -151,16 +164,21 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	if l.isKept() {
 		r.kept = of
 		for _, f.moved = range l.step.sizes {
-			r.forms = append(r.forms, f)
+			r.addForm(f)
 		}
 		return of
 	}
 	if l.cursor.Slice() == 0 {
 		f.await = append(f.await, s.Await...)
 	}
-	e.moved, _ = e.rules.Size(l.spot(), s)
-	f.moved = moved{e.moved, e.cost(i)}
-	r.forms = append(r.forms, f)
+	if e.gpu != nil {
+		r.loadGPU(i, &f)
+	}
+	if e.moved, _ = e.rules.Size(l.spot(), s); !f.dispatched {
+		f.cost = e.cost(i)
+	}
+	f.bytes, f.copies, f.times = e.moved, e.copies(), e.timesOf(l)
+	r.addForm(f)
 	return of
 }
 
@@ -171,9 +189,9 @@ func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepR
 	f := &r.forms[p.form]
 	done := model.Moment{T: p.start}.Plus(f.cost).T
 	s := model.StepRecord{Start: p.start, Done: done, End: done, Bytes: f.bytes, Lane: f.lane,
-		Step: p.step, By: -1, Held: -1, Computes: f.computes, Sources: f.sources}
-	for k := range f.sent() {
-		number := p.message + int32(k)
+		Step: p.step, By: -1, Held: -1, Computes: f.computes, Sources: f.sources,
+		Dispatched: f.dispatched}
+	for number := p.message; number < p.message+f.messages(); number++ {
 		m, left := r.sent(number)
 		if left > s.End {
 			s.End, s.Held = left, number
@@ -182,6 +200,12 @@ func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepR
 			m.Spans = r.spansOf(number, &m, left)
 			messages[number] = m
 		}
+	}
+	for _, w := range f.waves {
+		s.End = max(s.End, w.end)
+	}
+	if f.dispatched {
+		s.Done = s.End
 	}
 	return s
 }
@@ -195,48 +219,15 @@ func (r *reader) end(number int32) unit.Time {
 	return s.End
 }
 
-// sent is the record of a message, but for who receives it and what sharing has cost it, and when
-// it has left.
-func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
-	e, step := r.e, r.senders[number]
-	p := &r.steps[step]
-	f := &r.forms[p.form]
-	m = model.MessageRecord{Since: model.Moment{T: p.start}.Plus(f.cost).T,
-		Bytes: f.bytes, Step: step, By: -1, To: -1, Peers: int32(len(f.sent()))}
-	if e.late != nil {
-		of := e.rules.Device.Of(f.bytes)
-		m.Late, m.Bytes = of.Latency, model.OnLinks(of, f.bytes, schedule.Bare)
-	}
-	var path *model.Route
-	at := p.at
-	m.Spans = int64(p.spans)
-	for k, c := range f.sent() {
-		m.Route = e.conns[c].route
-		if path = &e.network.Routes[m.Route]; k == int(number-p.message) {
-			break
-		}
-		m.Spans += int64(path.To - path.From)
-		at += e.conns[c].onTape
-	}
-	left, m.Arrived = e.leaves(&m, path, at, e.conns[f.sent()[number-p.message]].onTape, r.log.Spans)
-	return m, left
-}
-
-// came is when a message could be received.
-func (r *reader) came(number int32) unit.Time {
-	if int(number) < len(r.log.Messages) {
-		return r.log.Messages[number].Arrived
-	}
-	m, _ := r.sent(number)
-	return m.Arrived
-}
-
 // cause is what the start of a sub-step had to wait for, as probe.cause finds it: of all that came
 // at that time, the first.
 func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 	p := &r.steps[number]
 	f := &r.forms[p.form]
 	l := &r.log.Lanes[f.lane]
+	if c := f.cause; c != nil && c.at == start {
+		return c.what, r.numberOf(&c.cause)
+	}
 	if number > 0 && r.forms[r.steps[number-1].form].lane == f.lane {
 		if r.end(number-1) == start {
 			return model.StepBefore, number - 1
@@ -272,6 +263,17 @@ func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 		}
 	}
 	panic("event: a step has waited for nothing")
+}
+
+// numberOf is the number of the step that something has waited for, −1 for none.
+func (r *reader) numberOf(c *cause) int32 {
+	switch {
+	case c.by.step < 0:
+		return -1
+	case c.what == model.EventPost:
+		return r.posts[c.by.lane][c.by.step-1]
+	}
+	return r.firsts[c.by.lane] + c.by.step
 }
 
 // Step is the record of a sub-step.

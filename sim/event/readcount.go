@@ -18,13 +18,15 @@ type crossed struct {
 func (r *reader) count() {
 	e, counters := r.e, r.log.Counters
 	switch {
-	case e.isFluid && slices.ContainsFunc(e.conns, func(c connection) bool { return c.onTape > 0 }):
+	case e.fair != nil && e.gpu != nil,
+		e.isFluid && slices.ContainsFunc(e.conns, func(c connection) bool { return c.onTape > 0 }):
 		r.share()
 	case e.isFluid:
 		for i := range r.log.Messages {
-			r.flow(&r.log.Messages[i])
+			r.flow(int32(i))
 		}
-	default:
+	}
+	if !e.isFluid {
 		r.cross()
 	}
 	for i := range counters {
@@ -41,10 +43,20 @@ func (r *reader) cross() {
 	}
 	for i := range r.log.Messages {
 		m := &r.log.Messages[i]
-		for hop, on := range e.network.LinksOf(&e.network.Routes[m.Route]) {
-			from := r.log.Spans[m.Spans+int64(hop)]
-			to := model.Moment{T: from}.Plus(e.links[on].Over(m.Bytes)).T
-			crossings[on] = append(crossings[on], crossed{from, to, m.Bytes})
+		if r.isFlow(m) {
+			continue
+		}
+		_, c, at := r.asked(int32(i))
+		for j := range e.rules.Segments(m.Bytes, false) {
+			from := unit.Bytes(j) * e.rules.Segment
+			to := e.rules.SegmentEnd(from, m.Bytes)
+			begin := model.Moment{T: r.log.Spans[m.Spans+j]}
+			for hop, on := range e.network.LinksOf(&e.network.Routes[m.Route]) {
+				begin = r.begins(c, at+int32(j)*e.stride(c), hop, m.Since, begin)
+				over := begin.Plus(e.links[on].Part(from, to))
+				crossings[on] = append(crossings[on], crossed{begin.T, over.T, to - from})
+				begin = begin.Plus(e.links[on].Latency) // where it is prompt
+			}
 		}
 	}
 	for on, list := range crossings {
@@ -59,13 +71,13 @@ func (r *reader) cross() {
 
 // flow counts a message that was alone on its links. Those on one link are of one lane, so they are
 // counted in the order in which they flow.
-func (r *reader) flow(m *model.MessageRecord) {
+func (r *reader) flow(number int32) {
+	m, left := r.sent(number)
 	if m.Bytes == 0 {
 		return
 	}
 	e := r.e
 	path := &e.network.Routes[m.Route]
-	left, _ := e.leaves(m, path, 0, 0, nil)
 	for _, on := range e.network.LinksOf(path) {
 		if e.fair.IsLimited(on) {
 			speed := min(e.rules.PaceRate(path.Src, m.Peers), model.FluidRate(path.Slowest))

@@ -11,16 +11,16 @@ import (
 // spansOf is where the spans of a message are that has left at a time. Under fluid sharing it is
 // only worked out what sharing has cost if it has cost this one something.
 func (r *reader) spansOf(number int32, m *model.MessageRecord, left unit.Time) int64 {
-	if !r.e.isFluid {
+	if !r.isFlow(m) {
 		return m.Spans
 	}
 	path := &r.e.network.Routes[m.Route]
 	if !path.IsShared(m.Bytes) {
-		return 0
+		return r.none
 	}
-	rate := min(r.e.rules.PaceRateBy(m.Pacer, path.Src, m.Peers), model.FluidRate(path.Slowest))
+	rate := min(r.capOf(number, m), model.FluidRate(path.Slowest))
 	if left-m.Since <= model.WorkOf(m.Bytes).Over(rate) {
-		return 0
+		return r.none
 	}
 	r.share()
 	return r.lost[number]
@@ -37,6 +37,9 @@ func (r *reader) share() {
 	records, order := make([]model.MessageRecord, len(r.senders)), []int32(nil)
 	for i := range records {
 		m, left := r.sent(int32(i))
+		if !r.isFlow(&m) {
+			continue
+		}
 		m.Spans = noSpans
 		if records[i] = m; e.network.Routes[m.Route].IsShared(m.Bytes) {
 			order = append(order, int32(i))
@@ -67,8 +70,7 @@ func (r *reader) share() {
 			m := free[len(free)-1]
 			free, flows[m] = free[:len(free)-1], order[0]
 			x := &records[order[0]]
-			w.fair.Begin(m, x.Route, e.rules.PaceRateBy(x.Pacer, e.network.Routes[x.Route].Src, x.Peers),
-				x.Bytes)
+			w.fair.Begin(m, x.Route, r.capOf(order[0], x), x.Bytes)
 			w.begins(m, x, now)
 		}
 		w.fair.Solve(now)
@@ -76,7 +78,8 @@ func (r *reader) share() {
 	}
 	r.lost = make([]int64, len(records))
 	for i := range records {
-		if at := records[i].Spans; at != noSpans {
+		if r.lost[i] = r.none; r.isFlow(&records[i]) && records[i].Spans != noSpans {
+			at := records[i].Spans
 			r.lost[i] = int64(len(r.log.Spans)) + at
 		}
 	}

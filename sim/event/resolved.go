@@ -19,14 +19,14 @@ type resolved struct {
 	computes bool    // it has a kernel
 	sources  int32   // that it combines
 	isAlone  bool    // what it sends crosses nothing but links that are asked in order: express
-	onTape   int32   // times of what it sends
 	sizes    []moved // by slice
 }
 
-// moved is what a sub-step moves, and D − S.
+// moved is what a sub-step moves, D − S, and how many times of that are on the tape.
 type moved struct {
 	bytes unit.Bytes
 	cost  unit.Time
+	times int64
 }
 
 // keepsSteps reports whether steps may be kept in this run.
@@ -70,10 +70,9 @@ func (e *engine) keep(i int32) {
 			return
 		}
 		e.moved = n
-		k.sizes = append(k.sizes, moved{n, e.cost(i)})
+		k.sizes = append(k.sizes, moved{n, e.cost(i), e.timesOf(l)})
 	}
 	k.isKept, k.isPost, k.isAlone = true, s.Post, e.isAhead && e.late == nil
-	k.onTape = e.timesOfSends(l)
 	k.computes, k.sources = s.Kernel != nil, int32(len(s.From))
 	for _, c := range l.sent() {
 		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k.sizes)
@@ -153,7 +152,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	l.until, l.isPost = at, l.step.isPost && l.cursor.Last(l.slices)
 	l.waits, l.pending = forStep, 1
 	e.moved = n.bytes
-	e.writeBegin(i, l.step.onTape, start.T)
+	e.writeBegin(i, n.times, start.T)
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
 	isAlone := l.step.isAlone && e.behind == 0 && e.mayGoAhead()

@@ -45,7 +45,7 @@ func (o *origins) begins(link int32) {
 // findSole finds links that are asked in order, if the run is one in which nothing but two-sided
 // messages crosses them, and the programs tell all of these without a walk through their loops.
 func (e *engine) findSole() {
-	if !e.keepSteps || e.probe != nil || e.rules.HasMemory() || e.rules.Segment > 0 ||
+	if !e.keepSteps || e.probe != nil || e.rules.HasMemory() ||
 		e.rules.Switching == model.StoreForward { // the last byte may come in another order
 		return
 	}
@@ -59,6 +59,7 @@ func (e *engine) findSole() {
 		l := &e.links[i]
 		l.isSole = o.from[i] > nowhere
 		l.isPrompt = l.isSole && e.isPrompt(&o, i)
+		l.isSole = l.isSole && e.rules.Segment == 0
 		e.isAhead = e.isAhead || l.isSole
 	}
 	e.mostAhead = 4*len(e.lanes) + 1<<12
@@ -77,11 +78,21 @@ func (e *engine) eachWritten(see func(lane int32, isSame bool) bool) bool {
 	return true
 }
 
+// isPacedBy reports whether a link alone, the first on a way, says when one segment has left and
+// the next asks for it.
+func (e *engine) isPacedBy(link int32, path *model.Route) bool {
+	return e.rules.Device.LaneRate == unit.Unlimited && path.Slowest == e.links[link].Bandwidth
+}
+
 // isPrompt reports whether nobody ever waits for a link that is asked in order, under FIFO: a lane
 // has sent nothing else over it at a time, and has been held until that had left, or else the link
 // before has taken as long for each message.
 func (e *engine) isPrompt(o *origins, link int) bool {
-	if before := o.from[link] - int32(len(e.lanes)) - 1; before >= 0 {
+	before := o.from[link] - int32(len(e.lanes)) - 1
+	switch {
+	case before >= 0 && e.rules.Segment > 0: // may take a picosecond more or less on another
+		return e.links[link].Bandwidth == e.links[before].Bandwidth
+	case before >= 0:
 		return e.links[link].Bandwidth >= e.links[before].Bandwidth
 	}
 	return o.first[link] != several
@@ -113,6 +124,9 @@ func (e *engine) findOrigins(o *origins, lane int32, isSame bool) bool {
 		for hop, on := range e.network.LinksOf(path) {
 			if hop == 0 {
 				o.begins(on)
+			}
+			if hop == 0 && e.rules.Segment > 0 && !e.isPacedBy(on, path) {
+				o.first[on] = several
 			}
 			if e.isFluid && len(s.Send) > 1 { // they may meet
 				from = several

@@ -22,7 +22,7 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	e.moved = e.size(l)
 	l.isPost = s.Post && l.cursor.Last(l.slices)
 	l.until = start.Plus(e.cost(i))
-	e.writeBegin(i, e.timesOfSends(l), start.T)
+	e.writeBegin(i, e.timesOf(l), start.T)
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
 	if err := e.prepare(i); err != nil {

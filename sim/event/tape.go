@@ -14,9 +14,10 @@ import (
 // tape is the log of a run of two-sided messages as it is written: of each sub-step when it
 // started, and under FIFO when each link on the way of what it sends began to carry that, unless it
 // did so at once because nobody ever waits for it; under fluid sharing when that had left, unless
-// it was alone on its links. All else follows from these times, and is worked
-// out when the log is read (read.go). The times of a sub-step lie one after the other on a strip of
-// its lane, so a lane knows where its next ones belong.
+// it was alone on its links. All else follows from these times, and is worked out when the log is
+// read (read.go). The times of a sub-step lie one after the other on a strip of its lane, so a lane
+// knows where its next ones belong. Of brackets and kernels, which are few, more is written
+// (tapegpu.go).
 //
 // Of each time there is the lower half: it is the first that has this half from a time on that is
 // known, which is when the lane's sub-step before started, or when the message asked for its first
@@ -27,6 +28,8 @@ type tape struct {
 	far    []farTime
 	heads  []head  // of the lanes; nil: nobody asked, or a probe writes the log
 	strips []strip // in the order in which they were begun
+	isFull bool    // segments are told of at all links: for a picture
+	gpuTape
 }
 
 // head is where a lane's next times belong.
@@ -34,6 +37,7 @@ type head struct {
 	since   unit.Time // when its last sub-step started
 	at, end int32     // of its strip,
 	size    int32     // which has so many
+	steps   int32     // of the lane so far
 }
 
 // strip is times of a lane, from a place to another.
@@ -90,15 +94,21 @@ func (t *tape) rewind() {
 	slices.SortFunc(t.strips, func(a, b strip) int {
 		return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.from, b.from))
 	})
+	t.gpuTape.rewind()
 }
 
+var errTooLong = errors.New("sim: there is more to log than is counted; leave out the trace and " +
+	"the critical path")
+
 // begin begins a strip of a lane that has room for so many times.
-func (t *tape) begin(lane, n int32) error {
+func (t *tape) begin(lane int32, least int64) error {
 	h, from := &t.heads[lane], t.used
-	n = max(n, min(max(2*h.size, leastStrip), mostStrip))
+	if least > math.MaxInt32 {
+		return errTooLong
+	}
+	n := max(int32(least), min(max(2*h.size, leastStrip), mostStrip))
 	if from > math.MaxInt32-n {
-		return errors.New("sim: there is more to log than is counted; leave out the trace and the " +
-			"critical path")
+		return errTooLong
 	}
 	for t.used += n; int(t.used) > len(t.times)<<pieceBits; {
 		t.times = append(t.times, make([]uint32, piece))
@@ -110,27 +120,34 @@ func (t *tape) begin(lane, n int32) error {
 
 // writeBegin writes when a lane's next sub-step starts, and makes room for what it sends: so many
 // times.
-func (e *engine) writeBegin(lane, sends int32, at unit.Time) {
+func (e *engine) writeBegin(lane int32, sends int64, at unit.Time) {
 	t := &e.tape
 	if t.heads == nil {
 		return
 	}
 	h := &t.heads[lane]
-	if h.at+sends >= h.end {
+	if int64(h.at)+sends >= int64(h.end) {
 		if err := t.begin(lane, 1+sends); err != nil {
-			e.err = err
+			e.err, t.heads = err, nil
 			return
 		}
 	}
 	t.write(h.at, at, h.since)
 	h.since = at
 	h.at++
+	h.steps++
 }
 
-// timesOfSends is how many times there are of what the step in e.step sends.
-func (e *engine) timesOfSends(l *lane) (n int32) {
-	for _, c := range l.sent() {
-		n += e.conns[c].onTape
+// timesOf is how many times there are of what the step in e.step sends, or copies.
+func (e *engine) timesOf(l *lane) (n int64) {
+	if e.tape.heads == nil {
+		return 0
+	}
+	if e.copies() {
+		n = 1
+	}
+	for k, c := range l.sent() {
+		n += e.timesOfMessage(&e.conns[c], e.wire(e.moved, e.step.Send[k].Framing()))
 	}
 	return n
 }
@@ -138,10 +155,58 @@ func (e *engine) timesOfSends(l *lane) (n int32) {
 // leaveRoom leaves room for when the links of a message's way begin to carry it, or it has left.
 func (e *engine) leaveRoom(m int32) {
 	if e.tape.heads != nil {
-		x := &e.messages[m]
-		h := &e.tape.heads[x.lane]
-		x.written = h.at
-		h.at += e.conns[x.conn].onTape
+		e.leaveRoomFor(m)
+	}
+}
+
+func (e *engine) leaveRoomFor(m int32) {
+	x, n := &e.messages[m], int64(1) // of a copy
+	if x.conn >= 0 {
+		n = e.timesOfMessage(&e.conns[x.conn], e.carried(m))
+	}
+	h := &e.tape.heads[x.lane]
+	x.written = h.at
+	h.at += int32(n)
+}
+
+// timesOfMessage is how many times there are of a message that puts n bytes on its links.
+func (e *engine) timesOfMessage(c *connection, n unit.Bytes) int64 {
+	if e.rules.Segment == 0 {
+		return int64(c.onTape)
+	}
+	return (e.rules.Segments(n, false)-1)*int64(e.stride(c)) + int64(c.onTape)
+}
+
+// stride is how many times there are of a segment before the last: of its first link, or of all.
+func (e *engine) stride(c *connection) int32 {
+	switch {
+	case e.tape.isFull:
+		return c.onTape
+	case e.links[e.network.Hops[e.network.Routes[c.route].From]].isPrompt:
+		return 0
+	}
+	return 1
+}
+
+// leaveRoomForPacket has the times of a segment lie behind those of the one before.
+func (e *engine) leaveRoomForPacket(i int32) {
+	p := &e.packets[i]
+	x := &e.messages[p.message]
+	if p.from == 0 {
+		e.leaveRoomFor(p.message)
+	} else {
+		x.written += e.stride(&e.conns[x.conn])
+	}
+	p.written = x.written
+}
+
+// writeCarried writes when a link begins to carry a packet. What segments do behind their first
+// link decides nothing, but for the last.
+func (e *engine) writeCarried(i int32, at unit.Time) {
+	p := &e.packets[i]
+	if p.isLast || p.hop == p.begin || e.tape.isFull {
+		e.tape.write(p.written, at, e.messages[p.message].since.T)
+		p.written++
 	}
 }
 
@@ -157,6 +222,14 @@ func (e *engine) writeServed(m int32, at, since unit.Time) {
 // writeDrained writes when a flow has left, if there is room for that.
 func (e *engine) writeDrained(m int32, at unit.Time) {
 	if x := &e.messages[m]; e.tape.heads != nil && e.conns[x.conn].onTape > 0 {
+		e.tape.write(x.written, at, x.since.T)
+	}
+}
+
+// writeCopied writes when a copy has crossed its rank's memory.
+func (e *engine) writeCopied(m int32, at unit.Time) {
+	if e.tape.heads != nil {
+		x := &e.messages[m]
 		e.tape.write(x.written, at, x.since.T)
 	}
 }
@@ -179,12 +252,14 @@ func (e *engine) timesOn(route int32) (n int32) {
 }
 
 // startTape has the run write its times to a tape, if these are all that it takes.
-func (e *engine) startTape() bool {
-	if e.gpu != nil || e.streams != nil || e.rules.Segment > 0 ||
-		e.rules.Schedule.AnyStep(tellsMore) {
+func (e *engine) startTape(log *model.Log) bool {
+	if e.streams != nil || e.rules.Schedule.AnyStep(tellsMore) {
 		return false
 	}
-	e.tape.heads = make([]head, len(e.lanes))
+	e.tape.heads, e.tape.isFull = make([]head, len(e.lanes)), log.Counters != nil
+	if e.gpu != nil {
+		e.gpu.watch = newGPUWatch(e, log)
+	}
 	return true
 }
 
@@ -201,46 +276,9 @@ func tellsMore(s *schedule.Step) bool {
 		}
 	}
 	for k := range s.Send {
-		if d := &s.Send[k]; !d.Message() || d.Packet || d.Line || d.Relaxed {
+		if d := &s.Send[k]; !d.Message() {
 			return true
 		}
 	}
 	return len(s.To) == 0 && messages > 0 && messages == len(s.From)
-}
-
-// leaves is when a message has left its rank, and when it can be received, by so many times that
-// are on the tape from a place on. When links begin to carry it goes to spans.
-func (e *engine) leaves(m *model.MessageRecord, path *model.Route, at, times int32,
-	spans []unit.Time) (left, came unit.Time) {
-	since := model.Moment{T: m.Since}
-	put := e.rules.Pace(path.Src, m.Peers, m.Bytes)
-	if e.isFluid {
-		switch {
-		case !path.IsShared(m.Bytes):
-		case times > 0:
-			put = e.tape.read(at, m.Since) - m.Since
-		default:
-			put, _ = e.rules.Alone(path.Src, m.Peers, path.Slowest, m.Bytes)
-		}
-		gone := since.Plus(put)
-		return gone.T, gone.Plus(path.Latency).Plus(m.Late).T
-	}
-	var gone, tail model.Moment
-	next := since
-	for hop, on := range e.network.LinksOf(path) {
-		l := &e.links[on]
-		start := next
-		if !l.isPrompt {
-			start.T = e.tape.read(at, since.T)
-			at++
-		}
-		spans[m.Spans+int64(hop)] = start.T
-		over := start.Plus(l.Over(m.Bytes))
-		if hop == 0 {
-			tail = model.PutOut(start, since, false, 0, put)
-			gone = model.Leaves(start, 0, max(put, l.slowest(path, m.Bytes)))
-		}
-		next, tail = e.rules.Switching.Forward(start, model.Later(over, tail), l.Latency)
-	}
-	return gone.T, tail.Plus(m.Late).T
 }

@@ -2,6 +2,7 @@ package event
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,39 +12,17 @@ import (
 	"collsim/internal/tier"
 	"collsim/schedule"
 	"collsim/sim/model"
-	"collsim/sim/simtest"
-	"collsim/unit"
 )
 
 // TestTape: what is worked out from a tape is the log that a probe writes, but for its order:
 // times, causes, what held a step, who received a message, blocks, counters.
 func TestTape(t *testing.T) {
-	runs, taped, fluid, ahead, causes := tier.Raced(100, 250, 20_000), 0, 0, 0, map[model.Awaited]int{}
-	far, prompt := 0, 0
+	runs, met, causes := tier.Raced(150, 500, 30_000), map[string]int{}, map[model.Awaited]int{}
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 19))
-		s, env := aheadCase(t, rng)
-		switch rng.IntN(4) {
-		case 0, 1:
-			s = exchanges(t, rng, s.Spec.Ranks)
-			if rng.IntN(6) == 0 { // of which no tape tells
-				s = simtest.Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
-					for k := range step.Send {
-						step.Send[k].Packet = true
-					}
-					add(step)
-				})
-			}
-		case 2: // with links for itself, more often than not
-			p := simtest.RingPlan(s.Spec.Ranks, 1+rng.Int64N(20_000))
-			p.Slices, p.Slots = 1+rng.IntN(3), rng.IntN(6)
-			s, env.Sharing = simtest.Build(t, p), model.Sharing(rng.IntN(3)/2)
-		}
-		env.Switching = model.Switching(rng.IntN(2))
-		for l := range env.Graph.Links() {
-			if link := &env.Graph.Links()[l]; i%2 == 0 && rng.IntN(6) == 0 {
-				link.Bandwidth = max(link.Bandwidth/[]unit.Rate{2, 1000}[rng.IntN(2)], 1)
-			}
+		s, env := tapeCase(t, rng)
+		if env.Validate(s) != nil {
+			continue
 		}
 		isForPicture := rng.IntN(3) > 0
 		want, log := model.NewLog(&env, isForPicture), model.NewLog(&env, isForPicture)
@@ -54,37 +33,23 @@ func TestTape(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			e.mostAhead = rng.IntN(8)
 		}
-		isTaped := e.startTape()
+		isTaped := e.startTape(log)
 		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
 		if !isTaped || e.run() != nil {
 			continue
 		}
-		taped++
-		if env.Sharing == model.Fluid {
-			fluid++
-		}
-		if e.isAhead {
-			ahead++
-		}
-		far += min(len(e.tape.far), 1)
 		tells := newEngine(s, &env)
 		tells.logTo(want)
 		require.NoError(t, tells.run())
 		want.Read()
 		require.Equal(t, tells.finished(), e.finished(), "%d", i)
-		for l := range e.links {
-			if e.links[l].isPrompt {
-				prompt++
-				break
-			}
-		}
 		r := e.newReader(log)
 		log.Later(func() model.Records { return r })
 		log.Open()
 		for k := range e.lanes { // all that there is room for has been written
 			if last := log.Lanes[k].Last; last >= 0 {
 				p := &r.steps[last]
-				require.Equal(t, e.tape.heads[k].at, p.at+r.forms[p.form].onTape, "%d", i)
+				require.Equal(t, e.tape.heads[k].at, p.at+int32(r.forms[p.form].times), "%d", i)
 			}
 		}
 		steps, messages := []model.StepRecord{}, []model.MessageRecord{}
@@ -100,72 +65,82 @@ func TestTape(t *testing.T) {
 			m.To = -1
 			require.Equal(t, m, messages[k], "%d", i)
 		}
-		require.Equal(t, inOrder(want), inOrder(log), "%d: %v on %s, %v", i, s, env.Graph.Preset,
-			env.Sharing)
+		require.Equal(t, inOrder(want, &e.rules), inOrder(log, &e.rules), "%d: %v on %s, %v", i, s,
+			env.Graph.Preset, env.Sharing)
 		for k := range log.Steps {
 			causes[log.Steps[k].Awaited]++
 		}
+		for what, is := range metOnTape(e, &env, log) {
+			if is {
+				met[what]++
+			}
+		}
 	}
-	t.Logf("%d of %d on a tape, %d of them fluid, %d ahead, %d with times that are far, %d with "+
-		"links that nobody waits for, causes %v", taped, runs, fluid, ahead, far, prompt, causes)
-	for _, c := range []model.Awaited{model.StepBefore, model.Arrival, model.FreeSlot,
-		model.EventPost} {
-		require.Greater(t, causes[c], runs/20, c)
+	t.Logf("of %d runs on a tape: %v, causes %v", runs, met, causes)
+	for c := range model.CopyEngine + 1 {
+		if c != model.PostLeft {
+			require.Greater(t, causes[c], runs/100, c)
+		}
 	}
-	for what, n := range map[string]int{"taped": taped / 3, "fluid": 2 * fluid, "ahead": ahead,
-		"far": far, "prompt": prompt} {
-		require.Greater(t, n, runs/20, what)
+	for _, what := range kindsOnTape {
+		require.Greater(t, met[what], runs/60, what)
 	}
 }
 
-// exchanges is a random schedule of messages between lanes, some of which wait for others of their
-// rank.
-func exchanges(t testing.TB, rng *rand.Rand, ranks int) *schedule.Schedule {
-	lanes := 1 + rng.IntN(3)
-	steps, posted := make([][]func(*schedule.Lane), ranks*lanes), make([]int, ranks*lanes)
-	add := func(rank, lane int, step func(*schedule.Lane)) {
-		other, value, posts := rng.IntN(lanes), 0, rng.IntN(3) == 0
-		if n := posted[rank*lanes+other]; other != lane && n > 0 && rng.IntN(2) == 0 {
-			value = 1 + rng.IntN(n)
-		}
-		if posts {
-			posted[rank*lanes+lane]++
-		}
-		steps[rank*lanes+lane] = append(steps[rank*lanes+lane], func(l *schedule.Lane) {
-			if value > 0 {
-				l.After(other, value)
-			}
-			if step(l); posts {
-				l.Post()
-			}
-		})
+// kindsOnTape is what TestTape has to meet.
+var kindsOnTape = []string{"all", "fluid", "ahead", "far", "prompt", "framed",
+	"segments", "prompt segments", "GPU", "GPU, fluid", "GPU, FIFO", "memory, fluid", "memory, FIFO",
+	"engine", "kernel", "kernel that holds", "late wave", "idle wave", "launched", "shared wave"}
+
+// metOnTape is what a run on a tape, whose log has been read, has to do with.
+func metOnTape(e *engine, env *model.Env, log *model.Log) map[string]bool {
+	is := map[string]bool{"all": true, "fluid": e.isFluid, "ahead": e.isAhead,
+		"far": len(e.tape.far) > 0}
+	for l := range e.links {
+		is["prompt"] = is["prompt"] || e.links[l].isPrompt
 	}
-	for range rng.IntN(60) {
-		at, n, from, to := rng.IntN(80), 1+rng.IntN(20), rng.IntN(lanes), rng.IntN(lanes)
-		peers := rng.Perm(ranks)[:2+rng.IntN(min(ranks, 4)-1)]
-		add(peers[0], from, func(l *schedule.Lane) {
-			l.Facing(to)
-			l.Combine(nil, peers[1:], l.Local(l.In(at).Blocks(n)))
+	is["framed"] = e.rules.Schedule.AnyStep(func(s *schedule.Step) bool {
+		return slices.ContainsFunc(s.Send, func(d schedule.Dest) bool {
+			return d.Framing() != schedule.Bare
 		})
-		for _, peer := range peers[1:] {
-			add(peer, to, func(l *schedule.Lane) {
-				l.Facing(from)
-				l.Recv(peers[0], l.Out(at).Blocks(n))
-			})
-		}
-		add(peers[1], from, func(l *schedule.Lane) { l.Copy(l.Out(at), l.In(at)) })
+	})
+	for i := range log.Messages {
+		isCut := e.rules.Segments(log.Messages[i].Bytes, false) > 1
+		is["segments"] = is["segments"] || isCut
+		is["prompt segments"] = is["prompt segments"] || isCut && is["prompt"]
 	}
-	return simtest.Build(t, schedule.Plan{Spec: simtest.AllReduce(ranks, 10_000), Chunks: 100,
-		Lanes: lanes, Slices: 1 + rng.IntN(3), Slots: rng.IntN(4), Lane: func(l *schedule.Lane) {
-			for _, step := range steps[l.Rank*lanes+l.Index] {
-				step(l)
-			}
-		}})
+	if e.gpu == nil {
+		return is
+	}
+	is["GPU"], is["GPU, fluid"], is["GPU, FIFO"] = true, e.isFluid, !e.isFluid
+	is["launched"] = e.gpu.isLaunched
+	for i := range log.Messages {
+		m := &log.Messages[i]
+		isWave := m.Pacer == model.BlockPace
+		is["engine"] = is["engine"] || m.Pacer == model.EnginePace && m.Bytes > 0
+		if m.Pacer >= model.CopyPace {
+			is["memory, fluid"], is["memory, FIFO"] = e.isFluid, !e.isFluid
+		}
+		is["shared wave"] = is["shared wave"] || isWave && log.Spans[m.Spans] > 0
+	}
+	for i := range log.Steps {
+		s := &log.Steps[i]
+		is["kernel"] = is["kernel"] || s.Dispatched
+		if s.Computes && !s.Dispatched && s.End > s.Done {
+			is["kernel that holds"] = true
+		}
+	}
+	for i := range e.tape.waves {
+		w := &e.tape.waves[i]
+		is["late wave"] = is["late wave"] || i > 0 && e.tape.waves[i-1].of == w.of
+		is["idle wave"] = is["idle wave"] || w.bytes == 0
+	}
+	return is
 }
 
 // inOrder is a log with the steps of one lane after those of another, and the messages of one step
 // after those of another.
-func inOrder(log *model.Log) *model.Log {
+func inOrder(log *model.Log, rules *model.Rules) *model.Log {
 	steps := make([]int32, len(log.Steps)) // in order
 	for i := range steps {
 		steps[i] = int32(i)
@@ -204,13 +179,22 @@ func inOrder(log *model.Log) *model.Log {
 		r := &log.Network.Routes[m.Route]
 		m.Route = r.Src<<16 | r.Dst
 		o.Messages = append(o.Messages, m)
-		o.Spans = append(o.Spans, log.Spans[from:][:r.To-r.From]...)
+		n := int64(r.To - r.From)
+		if m.Pacer < model.CopyPace {
+			n += rules.Segments(m.Bytes, false) - 1
+		}
+		o.Spans = append(o.Spans, log.Spans[from:][:n]...)
 	}
 	o.Lanes = slices.Clone(log.Lanes)
 	for i := range o.Lanes {
 		o.Lanes[i].Last = step(o.Lanes[i].Last)
 	}
 	o.Network, o.Counters = nil, nil // the former numbers its routes as it comes to them
+	o.Brackets = slices.Clone(log.Brackets)
+	slices.SortFunc(o.Brackets, func(a, b model.BracketRecord) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Begin, b.Begin),
+			cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
 	for i := range log.Counters {
 		o.Counters = append(o.Counters, model.Counter{Samples: log.Counters[i].Samples})
 	}

@@ -115,7 +115,7 @@ func loggedCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 // tapedKinds is what a run on a tape has to do with, if it is on one.
 func tapedKinds(s *schedule.Schedule, env *model.Env) (kinds []string) {
 	e := newEngine(s, env)
-	if e.findSole(); !e.startTape() {
+	if e.findSole(); !e.startTape(model.NewLog(env, true)) {
 		return nil
 	}
 	for what, is := range map[string]bool{

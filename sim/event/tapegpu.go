@@ -1,0 +1,135 @@
+package event
+
+import (
+	"cmp"
+	"slices"
+
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// gpuTape is what is written of GPUs beside times: little, as brackets and kernels are few.
+type gpuTape struct {
+	causes []gated
+	waves  []waved
+}
+
+// gated is why a step began no sooner that begins a bracket, or whose blocks had places of their
+// own. Of two of a step the later tells.
+type gated struct {
+	of named
+	cause
+}
+
+// waved is a wave of a step's kernel.
+type waved struct {
+	of         named
+	begin, end unit.Time
+	bytes      unit.Bytes // that it has moved over the memory
+	limit      uint64     // no faster than that
+}
+
+// writeCause writes why the next step of a lane begins no sooner, or why the last has not, which is
+// so many before the next.
+func (e *engine) writeCause(lane, before int32, c *cause) {
+	if e.tape.heads != nil {
+		step := e.tape.heads[lane].steps - before
+		e.tape.causes = append(e.tape.causes, gated{named{lane, step}, *c})
+	}
+}
+
+// writeWave writes a wave that begins.
+func (e *engine) writeWave(w *wave, now unit.Time) {
+	if e.tape.heads == nil {
+		return
+	}
+	t, x := &e.tape, waved{of: e.lastOf(w.lane), begin: now}
+	if w.message >= 0 {
+		x.bytes, x.limit = e.messages[w.message].bytes, w.limit
+	}
+	w.written = int32(len(t.waves))
+	t.waves = append(t.waves, x)
+}
+
+// rewind puts all in the order of lanes and steps.
+func (t *gpuTape) rewind() {
+	slices.SortStableFunc(t.causes, func(a, b gated) int { return compareNamed(a.of, b.of) })
+	slices.SortStableFunc(t.waves, func(a, b waved) int { return compareNamed(a.of, b.of) })
+}
+
+func compareNamed(a, b named) int {
+	return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.step, b.step))
+}
+
+// onGPU is what a form has to do with a GPU.
+type onGPU struct {
+	cause      *gated // nil: what any step can have waited for
+	waves      []waved
+	flows      int32 // of them: all of a kernel that moves anything
+	copies     bool
+	dispatched bool
+	pacer      model.Pacer
+}
+
+// crosses is how many messages of a sub-step cross its rank's memory.
+func (f *onGPU) crosses() int32 {
+	if f.copies {
+		return 1
+	}
+	return f.flows
+}
+
+// loadGPU finds what the sub-step in e.step, to which a lane has come, has to do with its GPU.
+func (r *reader) loadGPU(i int32, f *form) {
+	e := r.e
+	x, t := &e.gpu.lanes[i], &r.gpu
+	of := named{i, int32(len(r.steps)) - r.firsts[i]}
+	if of.step == 0 { // it has left all brackets
+		x.next = x.first
+	}
+	if e.begins(i) {
+		x.enter(&e.gpu.brackets[e.gpu.ofLanes[x.next]])
+	}
+	f.pacer, f.dispatched = x.pacer, e.step.Kernel != nil && !x.holds
+	for len(t.causes) > 0 && t.causes[0].of == of {
+		f.cause, t.causes = &t.causes[0], t.causes[1:]
+	}
+	n := 0
+	for n < len(t.waves) && t.waves[n].of == of {
+		if t.waves[n].bytes > 0 {
+			f.flows++
+		}
+		n++
+	}
+	f.waves, t.waves = t.waves[:n], t.waves[n:]
+}
+
+// overMemory is the record of a message that crosses its rank's memory, and when it has left.
+func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
+	model.MessageRecord, unit.Time) {
+	e, p := r.e, &r.steps[m.Step]
+	f := &r.forms[p.form]
+	m.Route, m.Peers = e.network.Memory(e.lanes[f.lane].rank), 0
+	if f.copies {
+		m.Bytes, m.Pacer = model.Copies(f.bytes), model.CopyPacer(f.pacer == model.EnginePace)
+		return m, e.tape.read(at, m.Since)
+	}
+	w := &f.waves[number-p.message-int32(len(f.sent()))]
+	m.Since, m.Bytes, m.Pacer = w.begin, w.bytes, model.BlockPace
+	return m, w.end
+}
+
+// capOf is the most that a flow may have.
+func (r *reader) capOf(number int32, m *model.MessageRecord) uint64 {
+	if m.Pacer != model.BlockPace {
+		return r.e.rules.PaceRateBy(m.Pacer, r.e.network.Routes[m.Route].Src, m.Peers)
+	}
+	p := &r.steps[m.Step]
+	f := &r.forms[p.form]
+	return f.waves[number-p.message-int32(len(f.sent()))].limit
+}
+
+// isFlow reports whether a message shares what it crosses with others at the same time.
+func (r *reader) isFlow(m *model.MessageRecord) bool {
+	return r.e.isFluid || m.Pacer >= model.CopyPace
+}
