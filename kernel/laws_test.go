@@ -86,8 +86,10 @@ func TestBlocks(t *testing.T) {
 		}
 		slices.Sort(written)
 		require.Len(t, written, int(o.Output().Shape.Elements()), "%v of %v", o, tile)
-		for i, at := range written {
-			require.Equal(t, int64(i), at)
+		for i, at := range written { // without a look by reflection
+			if at != int64(i) {
+				require.Equal(t, int64(i), at, "%v of %v", o, tile)
+			}
 		}
 		require.Equal(t, o.FLOPs(), flops, "%v", o)
 		require.Equal(t, o.Written(), bytes)

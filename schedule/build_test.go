@@ -109,7 +109,7 @@ func TestGroupEqualsEveryRank(t *testing.T) {
 // Whatever an author writes, the cursor gives back, rolled up or not.
 func TestRollingChangesNothing(t *testing.T) {
 	parameters := gopter.DefaultTestParametersWithSeed(1)
-	parameters.MinSuccessfulTests = tier.Raced(5, 30, 100)
+	parameters.MinSuccessfulTests = tier.Raced(5, 15, 100)
 	properties := gopter.NewProperties(parameters)
 	properties.Property("the cursor walks what was written", prop.ForAll(
 		func(seed int64) bool {

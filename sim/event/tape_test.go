@@ -17,7 +17,7 @@ import (
 // TestTape: what is worked out from a tape is the log that a probe writes, but for its order:
 // times, causes, what held a step, who received a message, blocks, counters.
 func TestTape(t *testing.T) {
-	runs, met, causes := tier.Raced(150, 500, 30_000), map[string]int{}, map[model.Awaited]int{}
+	runs, met, causes := tier.Raced(150, 300, 30_000), map[string]int{}, map[model.Awaited]int{}
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 19))
 		s, env := tapeCase(t, rng)
