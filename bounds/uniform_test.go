@@ -53,3 +53,36 @@ func TestUniform(t *testing.T) {
 	}
 	require.Greater(t, judged, 500)
 }
+
+// TestUniformCuts: where what is least leads from row to row, the cut between rows is found from
+// the rank that is next to the root there, wherever the root is, though the others that are next to
+// it are on its side.
+func TestUniformCuts(t *testing.T) {
+	p := topology.Params{Preset: "torus", Ranks: 12, Shape: []int{2, 6}, Bandwidth: 100 * gigabyte}
+	for _, kind := range []collective.Kind{collective.Broadcast, collective.Reduce} {
+		for root := range p.Ranks {
+			var found [2]claim
+			for i := range found {
+				g, err := topology.Build(p)
+				require.NoError(t, err)
+				spec := specOf(kind, p.Ranks, 840)
+				spec.Root = root
+				s := &search{spec: spec, limits: limits{work: MaxWork}, net: newNetwork(g, p.Ranks)}
+				for l := range s.net.rate {
+					if s.net.from[l]/6 != s.net.to[l]/6 {
+						s.net.rate[l] = gigabyte
+					}
+				}
+				if i == 1 { // nobody knows that ranks are alike
+					g.Links()
+				}
+				require.Equal(t, i == 0, s.isUniform())
+				s.net.measure()
+				s.bandwidth()
+				found[i] = s.best
+			}
+			require.Equal(t, 6*gigabyte, found[0].rate)
+			require.Equal(t, found[1].time(), found[0].time())
+		}
+	}
+}

@@ -93,7 +93,7 @@ func (m *made) takes(p *scenarios.Point, do stages) (t Takes) {
 		w := workOf(member.schedule)
 		classes := classesOf(member.schedule, p, w)
 		isDrawn := do&draws != 0 && drawnByClasses(member.schedule, p, w)
-		if do&logs != 0 && !isDrawn || !isDrawn && isLong(member.schedule, p, w, classes) {
+		if !isDrawn && (do&logs != 0 || isLong(member.schedule, p, w, classes)) {
 			classes = 0 // all ranks are played
 		}
 		if do != proves { // which no way matters to

@@ -116,7 +116,7 @@ func play(s *schedule.Schedule, env *Env, o Options,
 	if o.Engine == Best || o.Engine == Fold {
 		run := fold.Run
 		switch {
-		case o.Engine == Best && isSwept:
+		case isSwept:
 			run = fold.RunBriefly
 		case o.Engine == Fold || s.Spec.Ranks >= SweptFrom:
 			run = fold.RunEither

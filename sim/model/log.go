@@ -23,7 +23,7 @@ type Log struct {
 	// For pictures, and nil where nobody asks for them: NewLog.
 	Details  []Detail        // of the sub-steps
 	Counters []Counter       // of the links, then of the ranks' memories if these are shared
-	Brackets []BracketRecord // of a device with a GPU model, in the order of their ends
+	Brackets []BracketRecord // of a device with a GPU model, in the order in which they begin
 	Busy     [][]Level       // of each rank, how many of its SMs have a block
 
 	// Of an engine that plays one rank for many: how many each rank here stands for, 0 for none but
