@@ -58,6 +58,8 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 		d = newDevice(e.images)
 	}
 	var failed atomic.Pointer[error]
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // of who is stuck, too: it ends when the call returns after all
 	result, err := watched(ctx, d, env.Timeout, func() (*hw.Result, error) {
 		result, err := play(ctx, d, job, env)
 		if err != nil {
@@ -156,8 +158,10 @@ func watched(ctx context.Context, d *device, timeout time.Duration,
 	}
 }
 
-// compiling reports whether the compiler is at work, which takes its time.
+// compiling reports whether a compiler is at work, which takes its time: NVRTC, or the driver's, of
+// PTX.
 func compiling(d *device) bool {
 	doing := d.doing.Load()
-	return doing == nil || *doing == "nvrtcCompileProgram" || *doing == "cuInit"
+	return doing == nil || *doing == "nvrtcCompileProgram" || *doing == "cuModuleLoadData" ||
+		*doing == "cuInit"
 }

@@ -11,6 +11,7 @@
      devices=N       GPUs; each has its memory, which others reach when they were asked to
      apart=1         no GPU can be asked to
      memory=N        what each has, in bytes
+     load=N          kernels take so many milliseconds to be loaded
      launch=N        the N-th launch is refused
      fault=N         the N-th kernel or copy ends with an illegal address
      lost=N          at the N-th the device is gone, and stays so
@@ -165,7 +166,8 @@ static size_t pending; /* of all contexts but those that are stuck */
 static int initialized, configured, running, lost;
 
 static struct {
-	uint64_t seed, delay, slow, devices, apart, memory, launch, fault, lost, hang, block, drop, graph, skip;
+	uint64_t seed, delay, slow, devices, apart, memory, load, launch, fault, lost, hang, block, drop, graph,
+		skip;
 	uint64_t launches, operations, waits, words, inverted, graphs, replays, peers; /* counted */
 } options;
 
@@ -193,6 +195,7 @@ void standin_configure(const char *text) {
 	options.apart = option(text, "apart");
 	options.graph = option(text, "graph");
 	options.memory = option(text, "memory");
+	options.load = option(text, "load");
 	options.launch = option(text, "launch");
 	options.fault = option(text, "fault");
 	options.lost = option(text, "lost");
@@ -970,6 +973,7 @@ static char *read_file(const char *name, size_t *n) {
 
 int cuModuleLoadData(module **m, const void *image) {
 	ENTER;
+	usleep(options.load * 1000);
 	const Elf64_Ehdr *elf = image;
 	const char *text = image; /* of PTX: comments, and directives, of which these are the first two */
 	while (!strncmp(text, "//", 2) || *text == '\n') {
