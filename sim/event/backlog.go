@@ -70,10 +70,10 @@ func (e *engine) putLeft(m int32, at model.Moment) {
 			e.setOutBehind(m, x.since)
 			continue
 		}
-		if x.at != b.left && model.Later(x.at, b.left) == x.at {
-			b.left = x.at
+		if x.at.T > b.left.T {
 			e.tell(putLeaves, m, lane, x.at.T)
 		}
+		b.left = model.Later(b.left, x.at)
 		if x.isHere {
 			e.dropMessage(m)
 		}
@@ -85,8 +85,13 @@ func (e *engine) putLeft(m int32, at model.Moment) {
 func (e *engine) setOutBehind(m int32, at model.Moment) {
 	lane := e.messages[m].lane
 	if b := &e.backlogs[lane]; b.left != at && model.Later(b.left, at) == b.left {
+		if b.left.T > at.T {
+			e.tell(followsPuts, m, lane, b.left.T)
+		}
 		at = b.left
-		e.tell(followsPuts, m, lane, at.T)
+	}
+	if e.tape.hasPuts {
+		e.writeWaited(m, at.T)
 	}
 	e.unblock(m, at)
 }
@@ -95,13 +100,10 @@ func (e *engine) setOutBehind(m int32, at model.Moment) {
 func (e *engine) leftBuffer(m int32, at model.Moment) {
 	lane := e.messages[m].lane
 	b := &e.backlogs[lane]
-	switch {
-	case b.lastLeft == at:
-		e.tell(alsoDrains, m, lane, at.T)
-	case model.Later(b.lastLeft, at) == at:
-		b.lastLeft = at
+	if at.T >= b.lastLeft.T {
 		e.tell(bufferDrains, m, lane, at.T)
 	}
+	b.lastLeft = model.Later(b.lastLeft, at)
 	if b.unsent--; b.unsent == 0 && e.lanes[lane].waits == forPost {
 		e.wake(lane)
 	}

@@ -22,7 +22,7 @@ type connection struct {
 	unused, free int32
 	freed, last  int32
 	stream       int32 // what it has to send, where lanes may run ahead of it
-	onTape       int32 // times of each message
+	onTape       int32 // times of each message's links
 
 	flowed unit.Bytes // the last size that flowed alone on its links, and how long that takes
 	takes  unit.Time
@@ -47,7 +47,7 @@ type message struct {
 	post    int32 // mark in the lane's queue of posts, −1 for none
 	next    int32 // in the connection, or of those that are free
 	written int32 // where the next time of its links belongs on the tape
-	also    int32 // the next message of the same step
+	also    int32 // the next message of the same step; of what is got, which of its sources
 	kind    messageKind
 	flags   messageFlags
 	pacer   model.Pacer

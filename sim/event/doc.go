@@ -23,10 +23,10 @@
 // way like any other and nobody hears of them but the lane that they hold. What a switch copies
 // or adds up is one transfer over several branches (multimem.go).
 //
-// What things take, and who comes first, is said by package model and by nothing here. What a
-// run tells of itself goes through one probe (probe.go), which writes the log; but of a run of
-// two-sided messages, whole or in segments, also on GPUs, only times are written (tape.go), and
-// little more of brackets and kernels (tapegpu.go). From these the same log is worked out when it
-// is read (read.go). Not so where messages are one-sided or asked for, or lanes go on before they
-// have left. The package knows no other engine, and nothing of traces and critical paths.
+// What things take, and who comes first, is said by package model and by nothing here. Of a run
+// that is to be logged only times are written (tape.go, tapeway.go), and little more of brackets and
+// kernels (tapegpu.go). All that the log tells is worked out from these when it is read (read.go):
+// what messages did (readmessage.go, readway.go) and what lanes and messages waited for. The tests
+// hold it against a log that is written as the run goes, by who watches all that happens
+// (happening.go). The package knows no other engine, and nothing of traces and critical paths.
 package event

@@ -16,9 +16,8 @@ import (
 // and a time beyond unit.Forever.
 func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, error) {
 	e := newEngine(s, env)
-	if e.findSole(); log != nil && !e.startTape(log) {
-		e.forgetSole()
-		e.logTo(log)
+	if e.findSole(); log != nil {
+		e.startTape(log)
 	}
 	err := e.run()
 	if err != nil && e.isAhead { // it names what is found first: of all there is, the earliest
@@ -28,10 +27,15 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 	if err != nil {
 		return nil, err
 	}
+	e.tellTo(log)
+	return e.finished(), nil
+}
+
+// tellTo has a log read from the tape, if there is one.
+func (e *engine) tellTo(log *model.Log) {
 	if e.tape.heads != nil {
 		log.Later(func() model.Records { return e.newReader(log) })
 	}
-	return e.finished(), nil
 }
 
 // Rest is how a run has left the machine.
@@ -44,10 +48,13 @@ type Rest struct {
 // RunOn is Run, in order of time, and tells how the machine was left.
 func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, *Rest, error) {
 	e := newEngine(s, env)
-	e.logTo(log)
+	if log != nil {
+		e.startTape(log)
+	}
 	if err := e.run(); err != nil {
 		return nil, nil, err
 	}
+	e.tellTo(log)
 	rest := &Rest{Ends: make([]model.Moment, s.Spec.Ranks), At: e.now}
 	for rank := range rest.Ends {
 		rest.Ends[rank] = e.rules.Begin(int32(rank), false)
@@ -68,14 +75,14 @@ func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals,
 // engine is the state of a run. Everything lies in flat arrays and is named by its index; what is
 // over is used again, so that memory is that of the lanes, the connections and what is in flight.
 type engine struct {
-	rules   model.Rules
-	network model.Network
-	totals  model.Totals
-	probe   *probe // nil: nobody asked, or there is a tape
-	tape    tape
-	gpu     *gpus // nil: the device has no GPU model
-	isFluid bool
-	err     error // found where no error can be returned
+	rules    model.Rules
+	network  model.Network
+	totals   model.Totals
+	observer func(what happening, i, j int32, at unit.Time) // nil: nobody does
+	tape     tape
+	gpu      *gpus // nil: the device has no GPU model
+	isFluid  bool
+	err      error // found where no error can be returned
 
 	programs   []*schedule.Program
 	first      []int32 // lane of each rank among all, and their number
@@ -84,6 +91,7 @@ type engine struct {
 	ready      []int32 // lanes that may be able to go on
 	step       schedule.Step
 	moved      unit.Bytes // n of e.step
+	isSized    bool       // which tells that
 	keepSteps  bool       // where they are the same again
 	steady     []int8     // of the places of a program that is every rank's: 1 yes, -1 no
 	plain      bool       // all that e.step sends are messages and no more
@@ -98,9 +106,12 @@ type engine struct {
 
 	links     []link
 	isAhead   bool   // some links carry at once what asks for them
+	hasPrompt bool   // some of them whatever does
 	mostAhead int    // messages for which they do
 	behind    int    // requests for these in the queue
 	joins     []join // of the messages of multimem, under FIFO
+
+	waysBack []int32 // of the routes; −1: not asked yet
 
 	backlogs  []backlog  // of the lanes, where they go on before what they send has left; else nil
 	streams   []stream   // of the connections, and of silent puts; nil where no lane runs ahead
@@ -158,13 +169,6 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 		e.wake(int32(i))
 	}
 	return e
-}
-
-// logTo has a probe write what happens to a log, unless that is nil.
-func (e *engine) logTo(log *model.Log) {
-	if log != nil {
-		e.probe = newProbe(e, log)
-	}
 }
 
 // newLanes makes the lanes of all ranks.

@@ -44,9 +44,10 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	p := &e.packets[i] // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
 	p.begin, p.hop, p.end = r.From, r.From, end
-	if e.tape.heads != nil {
-		e.leaveRoomForPacket(i)
+	if from > 0 && e.tape.heads != nil {
+		e.writeBehind(x)
 	}
+	p.written = x.written
 	e.ask(i, at, x.key)
 }
 
@@ -171,7 +172,8 @@ func (e *engine) forward(i int32, start model.Moment, l *link) {
 	case e.messages[m].flags&multimem > 0:
 		e.crossed(m, crossing{p.hop - 1, next, p.tail, key})
 	default:
-		e.messages[m].key = key // a reply uses the port that its request came in by
+		x := &e.messages[m]
+		x.key, x.written = key, p.written // a reply uses the port that its request came in by
 		e.arrived(m, p.tail)
 	}
 }

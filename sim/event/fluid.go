@@ -65,7 +65,6 @@ func (e *engine) inject(m int32, at model.Moment) {
 	for _, h := range e.network.LinksOf(path) {
 		e.links[h].load += n
 	}
-	e.leaveRoom(m)
 	if path.IsShared(n) {
 		if e.isAhead && e.flowAlone(m, at, n) {
 			return

@@ -41,6 +41,7 @@ type laneGPU struct {
 	next       int32 // of these
 	open       int32 // the bracket that it is in, −1 for none
 	claim      int32 // of its kernel, −1 for none
+	steps      int32 // that it has begun so far
 	stream     int32
 	graph      int32 // of the last bracket that it has begun
 	gate       gate

@@ -207,6 +207,7 @@ func (e *engine) beginKernel(number int32, now unit.Time) {
 		e.moved = e.size(l)
 	}
 	g.lanes[c.lane].gate = shut
+	g.lanes[c.lane].steps++
 	e.writeBegin(c.lane, 0, start.T)
 	e.tellOfGPU(kernelBegins, c.lane, 0, start.T)
 }

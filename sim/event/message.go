@@ -128,12 +128,7 @@ func (e *engine) arrived(m int32, at model.Moment) {
 	x := &e.messages[m]
 	switch x.kind {
 	case getRequest:
-		there := e.network.Routes[x.route]
-		if x.kind = getReply; there.Tree >= 0 {
-			x.route = e.network.Trees[there.Tree].Back
-		} else {
-			x.route = e.network.Route(there.Dst, there.Src)
-		}
+		x.kind, x.route = getReply, e.wayBack(x.route)
 		e.tell(asksAfter, m, m, at.T)
 		e.setOut(m, at)
 	case request:
@@ -160,6 +155,25 @@ func (e *engine) arrived(m int32, at model.Moment) {
 			e.wake(c.dst)
 		}
 	}
+}
+
+// wayBack is the route of what is got over another, or of an answer.
+func (e *engine) wayBack(route int32) int32 {
+	for int(route) >= len(e.waysBack) {
+		e.waysBack = append(e.waysBack, -1)
+	}
+	if back := e.waysBack[route]; back >= 0 {
+		return back
+	}
+	there := e.network.Routes[route]
+	back := int32(-1)
+	if there.Tree >= 0 {
+		back = e.network.Trees[there.Tree].Back
+	} else {
+		back = e.network.Route(there.Dst, there.Src)
+	}
+	e.waysBack[route] = back
+	return back
 }
 
 // oneDone tells a lane that one more of the things that its step waits for is over.

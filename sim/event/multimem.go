@@ -24,7 +24,11 @@ func (e *engine) load(m int32, at model.Moment) {
 	x.kind = loadRequest
 	data := *x
 	data.kind, data.route = loadData, e.network.Trees[e.network.Routes[x.route].Tree].Back
+	if data.since = at; e.tape.heads != nil {
+		data.written += e.crossings(x.route)
+	}
 	d := e.newMessage(data)
+	e.messages[d].also = data.also
 	e.joinOf(m).data = d
 	e.joinOf(d).Left = e.branches(data.route)
 	e.tell(asksAfter, d, m, at.T)
@@ -51,6 +55,9 @@ func (e *engine) crossed(m int32, at crossing) {
 	r := e.network.Routes[x.route]
 	switch {
 	case x.kind == loadData && at.hop == r.To-1:
+		if e.tape.heads != nil {
+			e.tape.write(x.written+r.To-r.From, at.tail.T, x.since.T)
+		}
 		e.arrived(m, at.tail)
 	case x.kind == loadData:
 		if j := &e.joins[m]; j.Come(at.head, at.tail, at.key) { // the switch adds up
@@ -92,6 +99,9 @@ func (e *engine) reached(m int32, at crossing) {
 func (e *engine) branch(p packet, at model.Moment, key uint64) {
 	p.begin, p.isLast = e.network.Routes[e.messages[p.message].route].From, true
 	p.end = p.hop + 1
+	if e.tape.heads != nil {
+		p.written = e.messages[p.message].written + p.hop - p.begin
+	}
 	i := e.emptyPacket()
 	e.packets[i] = p
 	e.ask(i, at, key)

@@ -2,6 +2,7 @@ package event
 
 import (
 	"collsim/schedule"
+	"collsim/sim/internal/flat"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -21,12 +22,14 @@ type reader struct {
 	turns   []int32   // of all connections that steps name: how many messages were before
 	posts   [][]int32 // of each lane, the steps that post
 	conns   []traffic
-	forms   []form
+	forms   flat.List[form]
+	framing []schedule.Framing
 	kept    int32   // the form of the first slice of the step that is kept
 	firsts  []int32 // of each lane, the number of its first step
 	gpu     gpuTape // the rest of it
 	none    int64   // where spans are that say that no link has cost any time
 	lost    []int64 // of the messages, where it is what sharing has cost them; nil: not asked yet
+	byWay
 }
 
 // place is what is noted of a sub-step: when it started, where its times are, and its turns.
@@ -50,6 +53,8 @@ type form struct {
 	computes bool
 	isPost   bool
 	sources  int32
+	travels  []travel // where each message has room for itself: what it gets, then what it sends
+	inQueue
 }
 
 func (f *form) received() []int32 { return f.named[:f.receives] }
@@ -66,15 +71,28 @@ func (e *engine) newReader(log *model.Log) *reader {
 		posts: make([][]int32, len(e.lanes)),
 		steps: make([]place, 0, e.totals.Steps), senders: make([]int32, 0, e.totals.Messages),
 		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, len(e.conns))}
+	if e.tape.byWay {
+		r.byWay = newByWay(e)
+	}
 	for i := range e.lanes {
 		r.lane(int32(i))
 	}
-	log.Network, r.none = &e.network, int64(r.spans)
-	spans := int(r.spans)
-	if e.fair != nil {
-		spans += len(e.network.Hops)
+	log.Network = &e.network
+	longest := r.longest
+	for i := range e.network.Routes {
+		path := &e.network.Routes[i]
+		longest = max(longest, int64(path.To-path.From))
 	}
-	log.Spans = make([]unit.Time, spans)
+	if e.tape.byWay {
+		r.none = int64(len(log.Spans))
+		log.Spans = append(log.Spans, make([]unit.Time, longest)...)
+	} else {
+		r.none = int64(r.spans)
+		log.Spans = make([]unit.Time, r.none+longest)
+	}
+	if e.buffers() {
+		r.findPartial()
+	}
 	for i := range log.Lanes {
 		if l := &log.Lanes[i]; l.Last >= 0 {
 			l.End = r.end(l.Last)
@@ -93,6 +111,9 @@ func (r *reader) lane(i int32) {
 	r.firsts = append(r.firsts, int32(len(r.steps)))
 	record := model.LaneRecord{Rank: l.rank, Lane: number, Begin: begin, End: begin, Last: -1}
 	for ; !l.cursor.Done(); l.cursor.Next(l.slices) {
+		if e.tape.byWay {
+			r.begin(1)
+		}
 		of := r.kept + l.cursor.Slice()
 		if !l.isKept() {
 			of = r.load(i, l)
@@ -107,15 +128,13 @@ func (r *reader) lane(i int32) {
 
 // add notes the sub-step of a form to which a lane has come.
 func (r *reader) add(of int32, l *lane) {
-	f, number := &r.forms[of], int32(len(r.steps))
-	if r.on.from+1+int32(f.times) > r.on.to {
-		r.on, r.strips = r.strips[0], r.strips[1:]
+	f, number := r.form(of), int32(len(r.steps))
+	p := place{form: of, step: l.cursor.Step, message: int32(len(r.senders)),
+		turn: int32(len(r.turns)), spans: r.spans}
+	if !r.e.tape.byWay {
+		p.at = r.begin(1+int32(f.times)) + 1
 	}
-	r.since = r.e.tape.read(r.on.from, r.since)
-	r.steps = append(r.steps, place{start: r.since, at: r.on.from + 1, form: of, step: l.cursor.Step,
-		message: int32(len(r.senders)), turn: int32(len(r.turns)), spans: r.spans})
-	r.on.from += 1 + int32(f.times)
-	r.spans += f.spans
+	p.start = r.since
 	for _, c := range f.received() {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.received)))
@@ -124,15 +143,38 @@ func (r *reader) add(of int32, l *lane) {
 	for _, c := range f.sent() {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.sent)))
-		x.sent = append(x.sent, int32(len(r.senders)))
-		r.senders = append(r.senders, number)
+		if !r.e.tape.byWay {
+			x.sent = append(x.sent, int32(len(r.senders)))
+			r.senders = append(r.senders, number)
+		}
+	}
+	r.spans += f.spans
+	if r.steps = append(r.steps, p); r.e.tape.byWay {
+		r.addWays(number, f)
 	}
 	for range f.crosses() {
-		r.senders = append(r.senders, number)
+		r.senders, r.wayOf = append(r.senders, number), append(r.wayOf, -1)
 	}
 	if f.isPost && l.cursor.Last(l.slices) {
 		r.posts[f.lane] = append(r.posts[f.lane], number)
 	}
+}
+
+// take goes over so many times that lie together, and is where they are.
+func (r *reader) take(times int32) (at int32) {
+	if r.on.from+times > r.on.to {
+		r.on, r.strips = r.strips[0], r.strips[1:]
+	}
+	at = r.on.from
+	r.on.from += times
+	return at
+}
+
+// begin takes the times of a sub-step, of which the first is when it starts.
+func (r *reader) begin(times int32) (at int32) {
+	at = r.take(times)
+	r.since = r.e.tape.read(at, r.since)
+	return at
 }
 
 // load makes the form of the step to which a lane has come, and those of its slices if it is kept.
@@ -147,46 +189,53 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	}
 	l.receives = int32(len(l.named))
 	f := form{lane: i, receives: l.receives, computes: s.Kernel != nil, isPost: s.Post,
-		sources: int32(len(s.From))}
+		sources: int32(len(s.From)), framing: r.framing[:0]}
 	for k := range s.Send {
 		d := &s.Send[k]
 		f.framing = append(f.framing, d.Framing())
-		e.plain = e.plain && d.Framing() == schedule.Bare
-		l.named = append(l.named, e.connect(i, &d.Peer, true))
+		if e.plain = e.plain && d.Framing() == schedule.Bare; d.Message() {
+			l.named = append(l.named, e.connect(i, &d.Peer, true))
+		}
 	}
-	if f.named = append(f.named, l.named...); e.plain {
+	if f.named, r.framing = l.named, f.framing; e.plain {
 		f.framing = nil
 	}
 	if e.keepSteps {
 		e.keep(i)
 	}
-	of = int32(len(r.forms))
 	if l.isKept() {
-		r.kept = of
+		r.kept = int32(r.forms.Len())
 		for _, f.moved = range l.step.sizes {
 			r.addForm(f)
 		}
-		return of
+		return r.kept
 	}
 	if l.cursor.Slice() == 0 {
-		f.await = append(f.await, s.Await...)
+		f.await = s.Await
 	}
 	if e.gpu != nil {
 		r.loadGPU(i, &f)
 	}
-	if e.moved, _ = e.rules.Size(l.spot(), s); !f.dispatched {
+	n, known := e.rules.Size(l.spot(), s)
+	if !known && e.tape.byWay && !f.dispatched {
+		n = unit.Bytes(e.tape.read(r.take(1), 0))
+	}
+	if e.moved = n; !f.dispatched {
 		f.cost = e.cost(i)
 	}
+	f.inQueue = inQueueOf(&e.rules, s, &f)
 	f.bytes, f.copies, f.times = e.moved, e.copies(), e.timesOf(l)
-	r.addForm(f)
-	return of
+	return r.formLike(f)
 }
 
 // ended is the record of a sub-step, but for what it has waited for. Those of what it sends are
 // written to messages, unless that is nil.
 func (r *reader) ended(number int32, messages []model.MessageRecord) model.StepRecord {
 	p := &r.steps[number]
-	f := &r.forms[p.form]
+	f := r.form(p.form)
+	if r.e.tape.byWay {
+		return r.endedByWay(number)
+	}
 	done := model.Moment{T: p.start}.Plus(f.cost).T
 	s := model.StepRecord{Start: p.start, Done: done, End: done, Bytes: f.bytes, Lane: f.lane,
 		Step: p.step, By: -1, Held: -1, Computes: f.computes, Sources: f.sources,
@@ -219,16 +268,15 @@ func (r *reader) end(number int32) unit.Time {
 	return s.End
 }
 
-// cause is what the start of a sub-step had to wait for, as probe.cause finds it: of all that came
-// at that time, the first.
+// cause is what the start of a sub-step had to wait for: of all that came at that time, the first.
 func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 	p := &r.steps[number]
-	f := &r.forms[p.form]
+	f := r.form(p.form)
 	l := &r.log.Lanes[f.lane]
 	if c := f.cause; c != nil && c.at == start {
 		return c.what, r.numberOf(&c.cause)
 	}
-	if number > 0 && r.forms[r.steps[number-1].form].lane == f.lane {
+	if number > 0 && r.form(r.steps[number-1].form).lane == f.lane {
 		if r.end(number-1) == start {
 			return model.StepBefore, number - 1
 		}
@@ -262,6 +310,9 @@ func (r *reader) cause(number int32, start unit.Time) (model.Awaited, int32) {
 			return model.EventPost, by
 		}
 	}
+	if by := r.leftBefore(number, start); by >= 0 {
+		return model.PostLeft, by
+	}
 	panic("event: a step has waited for nothing")
 }
 
@@ -285,6 +336,9 @@ func (r *reader) Step(number int32) model.StepRecord {
 
 // Message is the record of a message, but for who receives it.
 func (r *reader) Message(number int32) model.MessageRecord {
+	if r.e.tape.byWay {
+		return r.messageByWay(number)
+	}
 	m, left := r.sent(number)
 	m.Spans = r.spansOf(number, &m, left)
 	return m
@@ -298,13 +352,16 @@ func (r *reader) All() {
 	for i := range steps {
 		steps[i] = r.ended(int32(i), messages)
 	}
-	log.Messages = messages
 	log.Steps = steps
+	if e.tape.byWay {
+		r.allByWay(messages)
+	}
+	log.Messages = messages
 	for i := range steps {
 		s := &steps[i]
 		s.Awaited, s.By = r.cause(int32(i), s.Start)
 		p := &r.steps[i]
-		for k, c := range r.forms[p.form].received() {
+		for k, c := range r.form(p.form).received() {
 			log.Messages[r.conns[c].sent[r.turns[int(p.turn)+k]]].To = int32(i)
 		}
 	}

@@ -18,7 +18,7 @@ type crossed struct {
 func (r *reader) count() {
 	e, counters := r.e, r.log.Counters
 	switch {
-	case e.fair != nil && e.gpu != nil,
+	case e.fair != nil && e.gpu != nil, e.isFluid && e.tape.byWay,
 		e.isFluid && slices.ContainsFunc(e.conns, func(c connection) bool { return c.onTape > 0 }):
 		r.share()
 	case e.isFluid:
@@ -43,16 +43,21 @@ func (r *reader) cross() {
 	}
 	for i := range r.log.Messages {
 		m := &r.log.Messages[i]
-		if r.isFlow(m) {
+		at, onTape := r.onTape(int32(i))
+		if onTape < 0 || r.isFlow(m) {
 			continue
 		}
-		_, c, at := r.asked(int32(i))
-		for j := range e.rules.Segments(m.Bytes, false) {
+		isTree := e.network.Routes[m.Route].Tree >= 0
+		for j := range e.rules.Segments(m.Bytes, isTree) {
 			from := unit.Bytes(j) * e.rules.Segment
 			to := e.rules.SegmentEnd(from, m.Bytes)
+			if isTree {
+				to = m.Bytes
+			}
 			begin := model.Moment{T: r.log.Spans[m.Spans+j]}
 			for hop, on := range e.network.LinksOf(&e.network.Routes[m.Route]) {
-				begin = r.begins(c, at+int32(j)*e.stride(c), hop, m.Since, begin)
+				segment := at + int32(j)*e.stride(m.Route, onTape)
+				begin = r.begins(m.Route, segment, hop, m.Since, begin)
 				over := begin.Plus(e.links[on].Part(from, to))
 				crossings[on] = append(crossings[on], crossed{begin.T, over.T, to - from})
 				begin = begin.Plus(e.links[on].Latency) // where it is prompt
@@ -67,6 +72,28 @@ func (r *reader) cross() {
 			counters[on].Carry(x.bytes, x.from, x.to)
 		}
 	}
+}
+
+// onTape is where the times of a message's links are, and how many of a whole one; −1: it crosses
+// none.
+func (r *reader) onTape(number int32) (at, times int32) {
+	if !r.e.tape.byWay {
+		_, c, at := r.asked(number)
+		if c == nil {
+			return at, -1
+		}
+		return at, c.onTape
+	}
+	i := r.wayOf[number]
+	if i < 0 || number > r.ways[i].last {
+		return 0, -1
+	}
+	j := r.journeyOf(&r.ways[i])
+	leg := &j.records[number-r.ways[i].record]
+	if !leg.crosses {
+		return 0, -1
+	}
+	return leg.at, r.e.timesOn(leg.Route)
 }
 
 // flow counts a message that was alone on its links. Those on one link are of one lane, so they are

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"slices"
+
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
@@ -21,13 +23,53 @@ func (r *reader) room(f *form, k int) (n unit.Bytes, spans, times int32) {
 	return n, spans, int32(r.e.timesOfMessage(c, n))
 }
 
-// addForm adds a form of which all is known but its spans.
+func (r *reader) form(number int32) *form { return r.forms.At(int(number)) }
+
+// formLike is the number of a form of which all is known but what it sends: that of the lane's step
+// before, if it is the same.
+func (r *reader) formLike(f form) int32 {
+	r.complete(&f)
+	last := int32(r.forms.Len() - 1)
+	if last < 0 || !f.isLike(r.form(last)) {
+		r.keep(&f)
+		last++
+	}
+	return last
+}
+
+// addForm adds a form of which all is known but what it sends.
 func (r *reader) addForm(f form) {
+	r.complete(&f)
+	r.keep(&f)
+}
+
+// keep keeps a form, whose lists will be used again.
+func (r *reader) keep(f *form) {
+	f.named, f.framing = slices.Clone(f.named), slices.Clone(f.framing)
+	f.await, f.travels = slices.Clone(f.await), slices.Clone(f.travels)
+	*r.forms.Next() = *f
+}
+
+// complete finds what a form sends.
+func (r *reader) complete(f *form) {
+	if r.e.tape.byWay {
+		r.travels = r.travelsOf(r.travels[:0], f)
+		f.travels = r.travels
+		return
+	}
 	for k := range f.sent() {
-		_, spans, _ := r.room(&f, k)
+		_, spans, _ := r.room(f, k)
 		f.spans += spans
 	}
-	r.forms = append(r.forms, f)
+}
+
+// isLike reports whether two forms are the same, and nothing is any sub-step's own.
+func (f *form) isLike(o *form) bool {
+	return f.lane == o.lane && f.moved == o.moved && f.inQueue == o.inQueue &&
+		f.receives == o.receives && f.sources == o.sources && f.computes == o.computes &&
+		f.isPost == o.isPost && f.onGPU.isLike(&o.onGPU) &&
+		len(f.await) == 0 && len(o.await) == 0 && slices.Equal(f.named, o.named) &&
+		slices.Equal(f.framing, o.framing) && slices.Equal(f.travels, o.travels)
 }
 
 // sent is the record of a message, but for who receives it and what sharing has cost it, and when
@@ -37,7 +79,8 @@ func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 	if c == nil {
 		return r.overMemory(number, at, m)
 	}
-	left, m.Arrived = r.leaves(&m, c, at)
+	left, came := r.leaves(&m, r.e.network.Routes[m.Route].Src, c.onTape, at)
+	m.Arrived = model.Moment{T: came}.Plus(m.Late).T
 	return m, left
 }
 
@@ -46,7 +89,7 @@ func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 func (r *reader) asked(number int32) (m model.MessageRecord, on *connection, at int32) {
 	e, step := r.e, r.senders[number]
 	p := &r.steps[step]
-	f := &r.forms[p.form]
+	f := r.form(p.form)
 	m = model.MessageRecord{Since: model.Moment{T: p.start}.Plus(f.cost).T, Step: step, By: -1, To: -1,
 		Spans: int64(p.spans), Peers: int32(len(f.sent())), Pacer: f.pacer}
 	if at = p.at; number-p.message >= m.Peers {
@@ -68,62 +111,67 @@ func (r *reader) asked(number int32) (m model.MessageRecord, on *connection, at 
 
 // came is when a message could be received.
 func (r *reader) came(number int32) unit.Time {
-	if int(number) < len(r.log.Messages) {
+	switch {
+	case int(number) < len(r.log.Messages):
 		return r.log.Messages[number].Arrived
+	case r.e.tape.byWay:
+		return r.journeyOf(&r.ways[r.wayOf[number]]).came
 	}
 	m, _ := r.sent(number)
 	return m.Arrived
 }
 
-// leaves is when a message has left its rank, and when it can be received, by times that are on the
-// tape from a place on. When links begin to carry it goes to the log's spans.
-func (r *reader) leaves(m *model.MessageRecord, c *connection, at int32) (left, came unit.Time) {
+// leaves is when a message of a rank has left, and when it has come to its end, by times that are
+// on the tape from a place on, of its route so many. When links begin to carry it goes to the log's
+// spans.
+func (r *reader) leaves(m *model.MessageRecord, rank, onTape, at int32) (left, came unit.Time) {
 	e, since := r.e, model.Moment{T: m.Since}
 	path := &e.network.Routes[m.Route]
 	if e.isFluid {
-		put := e.rules.PaceBy(m.Pacer, path.Src, m.Peers, m.Bytes)
+		put := e.rules.PaceBy(m.Pacer, rank, m.Peers, m.Bytes)
 		switch {
 		case !path.IsShared(m.Bytes):
-		case c.onTape > 0:
+		case onTape > 0:
 			put = e.tape.read(at, m.Since) - m.Since
 		default:
-			put, _ = e.rules.Alone(path.Src, m.Peers, path.Slowest, m.Bytes)
+			put, _ = e.rules.Alone(rank, m.Peers, path.Slowest, m.Bytes)
 		}
 		gone := since.Plus(put)
-		return gone.T, gone.Plus(path.Latency).Plus(m.Late).T
+		return gone.T, gone.Plus(path.Latency).T
 	}
+	isPost := e.rules.Device.Offload && m.Peers > 0
 	links, spans := e.network.LinksOf(path), r.log.Spans[m.Spans:]
 	first, asked, from := &e.links[links[0]], since, unit.Bytes(0)
 	var gone, tail model.Moment
 	for j := 0; ; j++ {
-		start, to := r.begins(c, at, 0, m.Since, asked), e.rules.SegmentEnd(from, m.Bytes)
-		before := e.rules.PaceBy(m.Pacer, path.Src, m.Peers, from)
-		put := e.rules.PaceBy(m.Pacer, path.Src, m.Peers, to)
+		start, to := r.begins(m.Route, at, 0, m.Since, asked), e.rules.SegmentEnd(from, m.Bytes)
+		before := e.rules.PaceBy(m.Pacer, rank, m.Peers, from)
+		put := e.rules.PaceBy(m.Pacer, rank, m.Peers, to)
 		gone = model.Leaves(start, max(before, first.slowest(path, from)),
 			max(put, first.slowest(path, to)))
 		if spans[j] = start.T; to < m.Bytes { // behind its first link it decides nothing
-			asked, from, at = gone, to, at+e.stride(c)
+			asked, from, at = gone, to, at+e.stride(m.Route, onTape)
 			continue
 		}
-		tail = model.PutOut(start, since, false, before, put)
+		tail = model.PutOut(start, since, isPost, before, put)
 		for hop, on := range links {
 			l := &e.links[on]
 			if hop > 0 {
-				start = r.begins(c, at, hop, m.Since, asked)
+				start = r.begins(m.Route, at, hop, m.Since, asked)
 				spans[j+hop] = start.T
 			}
 			over := start.Plus(l.Part(from, to))
 			asked, tail = e.rules.Switching.Forward(start, model.Later(over, tail), l.Latency)
 		}
-		return gone.T, tail.Plus(m.Late).T
+		return gone.T, tail.T
 	}
 }
 
-// begins is when a link on a way begins to carry a segment, whose times are from a place on, of a
+// begins is when a link of a route begins to carry a segment, whose times are from a place on, of a
 // message. It has asked for it at a moment.
-func (r *reader) begins(c *connection, at int32, hop int, since unit.Time,
+func (r *reader) begins(route, at int32, hop int, since unit.Time,
 	asked model.Moment) model.Moment {
-	links := r.e.network.LinksOf(&r.e.network.Routes[c.route])
+	links := r.e.network.LinksOf(&r.e.network.Routes[route])
 	if r.e.links[links[hop]].isPrompt {
 		return asked
 	}

@@ -36,8 +36,11 @@ func (r *reader) share() {
 	w := flowWatch{fair: model.NewDrain(&e.network), network: &e.network, counters: r.log.Counters}
 	records, order := make([]model.MessageRecord, len(r.senders)), []int32(nil)
 	for i := range records {
-		m, left := r.sent(int32(i))
-		if !r.isFlow(&m) {
+		records[i].Spans = noSpans // what crosses nothing
+	}
+	for i := range records {
+		m, left, crosses := r.crossed(int32(i))
+		if !crosses || !r.isFlow(&m) {
 			continue
 		}
 		m.Spans = noSpans
@@ -78,9 +81,8 @@ func (r *reader) share() {
 	}
 	r.lost = make([]int64, len(records))
 	for i := range records {
-		if r.lost[i] = r.none; r.isFlow(&records[i]) && records[i].Spans != noSpans {
-			at := records[i].Spans
-			r.lost[i] = int64(len(r.log.Spans)) + at
+		if r.lost[i] = r.none; records[i].Spans > noSpans {
+			r.lost[i] = int64(len(r.log.Spans)) + records[i].Spans
 		}
 	}
 	r.log.Spans = w.spans.AppendTo(r.log.Spans)

@@ -129,10 +129,10 @@ func (e *engine) requestCame(m int32, at model.Moment) {
 // answer answers a request that has come and whose receive is posted.
 func (e *engine) answer(m, n int32) {
 	x, p := &e.messages[m], &e.posted[n]
-	there := e.network.Routes[x.route]
 	at := model.Later(x.at, p.at)
 	x.kind, x.isHere, x.key = answer, false, p.key
-	x.route = e.network.Route(there.Dst, there.Src)
+	x.route = e.wayBack(x.route)
+	e.writeAnswered(m, at.T)
 	e.tell(requestAnswered, m, n, at.T)
 	e.setOut(m, at)
 }

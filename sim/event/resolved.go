@@ -13,13 +13,11 @@ import (
 // that the lane has named. Only steps of messages and of what the rank does by itself are kept, and
 // only where nobody asks for more of them (figures of GPUs, rendezvous, send buffers).
 type resolved struct {
-	place    int32 // where the step is written that the lane last carried out, −1 for none
-	isKept   bool
-	isPost   bool
-	computes bool    // it has a kernel
-	sources  int32   // that it combines
-	isAlone  bool    // what it sends crosses nothing but links that are asked in order: express
-	sizes    []moved // by slice
+	place   int32 // where the step is written that the lane last carried out, −1 for none
+	isKept  bool
+	isPost  bool
+	isAlone bool    // what it sends crosses nothing but links that are asked in order: express
+	sizes   []moved // by slice
 }
 
 // moved is what a sub-step moves, D − S, and how many times of that are on the tape.
@@ -73,7 +71,6 @@ func (e *engine) keep(i int32) {
 		k.sizes = append(k.sizes, moved{n, e.cost(i), e.timesOf(l)})
 	}
 	k.isKept, k.isPost, k.isAlone = true, s.Post, e.isAhead && e.late == nil
-	k.computes, k.sources = s.Kernel != nil, int32(len(s.From))
 	for _, c := range l.sent() {
 		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k.sizes)
 	}
@@ -169,6 +166,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 			x.key = l.key
 			l.key++
 			l.pending++
+			e.leaveRoom(m)
 			e.tell(asksAfter, m, -1, at.T)
 			e.setOut(m, at)
 			continue

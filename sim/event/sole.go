@@ -45,7 +45,7 @@ func (o *origins) begins(link int32) {
 // findSole finds links that are asked in order, if the run is one in which nothing but two-sided
 // messages crosses them, and the programs tell all of these without a walk through their loops.
 func (e *engine) findSole() {
-	if !e.keepSteps || e.probe != nil || e.rules.HasMemory() ||
+	if !e.keepSteps || e.rules.HasMemory() ||
 		e.rules.Switching == model.StoreForward { // the last byte may come in another order
 		return
 	}
@@ -60,7 +60,7 @@ func (e *engine) findSole() {
 		l.isSole = o.from[i] > nowhere
 		l.isPrompt = l.isSole && e.isPrompt(&o, i)
 		l.isSole = l.isSole && e.rules.Segment == 0
-		e.isAhead = e.isAhead || l.isSole
+		e.isAhead, e.hasPrompt = e.isAhead || l.isSole, e.hasPrompt || l.isPrompt
 	}
 	e.mostAhead = 4*len(e.lanes) + 1<<12
 }
@@ -96,14 +96,6 @@ func (e *engine) isPrompt(o *origins, link int) bool {
 		return e.links[link].Bandwidth >= e.links[before].Bandwidth
 	}
 	return o.first[link] != several
-}
-
-// forgetSole has all who ask for links do so in order of time, as a probe is to be told of it.
-func (e *engine) forgetSole() {
-	for i := range e.links {
-		e.links[i].isSole, e.links[i].isPrompt = false, false
-	}
-	e.isAhead = false
 }
 
 // findOrigins notes where the messages of e.step, of a lane, come to their links from. It is false
@@ -220,7 +212,9 @@ func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at mod
 		return left, left.Plus(path.Latency)
 	}
 	since := at
-	e.leaveRoom(m)
+	if c.onTape > 0 {
+		e.leaveRoom(m)
+	}
 	for hop, on := range e.network.LinksOf(path) {
 		l := &e.links[on]
 		start, over := l.serve(at, n, l.Over(n))

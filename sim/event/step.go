@@ -22,7 +22,13 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	e.moved = e.size(l)
 	l.isPost = s.Post && l.cursor.Last(l.slices)
 	l.until = start.Plus(e.cost(i))
+	if e.gpu != nil {
+		e.gpu.lanes[i].steps++
+	}
 	e.writeBegin(i, e.timesOf(l), start.T)
+	if !e.isSized {
+		e.writeSize(i)
+	}
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
 	if err := e.prepare(i); err != nil {
@@ -58,7 +64,7 @@ func (e *engine) cost(i int32) unit.Time {
 // is about to receive.
 func (e *engine) size(l *lane) unit.Bytes {
 	n, known := e.rules.Size(l.spot(), &e.step)
-	if !known {
+	if e.isSized = known; !known {
 		for _, c := range l.received() {
 			n = max(n, e.messages[e.conns[c].head].bytes)
 		}
@@ -204,6 +210,7 @@ func (e *engine) send(i int32, at model.Moment) {
 		next := x.also
 		x.key = l.key
 		l.key++
+		e.leaveRoom(m)
 		if e.streams != nil {
 			e.enter(i, m, at)
 		} else {
@@ -241,8 +248,9 @@ func (e *engine) get(i int32, at model.Moment) error {
 		l.pending++
 		e.totals.BytesSent += x.bytes
 		m := e.newMessage(x)
+		e.messages[m].also = int32(k)
 		e.tell(asksAfter, m, -1, at.T)
-		if x.flags&multimem > 0 && !e.isFluid {
+		if e.leaveRoom(m); x.flags&multimem > 0 && !e.isFluid {
 			e.load(m, at)
 		}
 		e.setOut(m, at)

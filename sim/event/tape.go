@@ -6,18 +6,17 @@ import (
 	"math"
 	"slices"
 
-	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
 )
 
-// tape is the log of a run of two-sided messages as it is written: of each sub-step when it
-// started, and under FIFO when each link on the way of what it sends began to carry that, unless it
-// did so at once because nobody ever waits for it; under fluid sharing when that had left, unless
-// it was alone on its links. All else follows from these times, and is worked out when the log is
-// read (read.go). The times of a sub-step lie one after the other on a strip of its lane, so a lane
-// knows where its next ones belong. Of brackets and kernels, which are few, more is written
-// (tapegpu.go).
+// tape is the log of a run as it is written: of each sub-step when it started, and under FIFO when
+// each link on the way of what it sends began to carry that, unless it did so at once because
+// nobody ever waits for it; under fluid sharing when that had left, unless it was alone on its
+// links. All else follows from these times, and is worked out when the log is read (read.go). The
+// times of a sub-step lie one after the other on a strip of its lane, so a lane knows where its
+// next ones belong. More is written where messages are one-sided or asked for, or lanes go on
+// before they have left (tapeway.go), and of brackets and kernels, which are few (tapegpu.go).
 //
 // Of each time there is the lower half: it is the first that has this half from a time on that is
 // known, which is when the lane's sub-step before started, or when the message asked for its first
@@ -26,9 +25,10 @@ type tape struct {
 	times  [][]uint32 // in pieces, so that nothing is copied on the way
 	used   int32
 	far    []farTime
-	heads  []head  // of the lanes; nil: nobody asked, or a probe writes the log
+	heads  []head  // of the lanes; nil: nobody asked
 	strips []strip // in the order in which they were begun
 	isFull bool    // segments are told of at all links: for a picture
+	wayTape
 	gpuTape
 }
 
@@ -37,7 +37,6 @@ type head struct {
 	since   unit.Time // when its last sub-step started
 	at, end int32     // of its strip,
 	size    int32     // which has so many
-	steps   int32     // of the lane so far
 }
 
 // strip is times of a lane, from a place to another.
@@ -127,20 +126,20 @@ func (e *engine) writeBegin(lane int32, sends int64, at unit.Time) {
 	}
 	h := &t.heads[lane]
 	if int64(h.at)+sends >= int64(h.end) {
-		if err := t.begin(lane, 1+sends); err != nil {
-			e.err, t.heads = err, nil
+		if e.err = t.begin(lane, 1+sends); e.err != nil {
+			t.heads = nil
 			return
 		}
 	}
 	t.write(h.at, at, h.since)
 	h.since = at
 	h.at++
-	h.steps++
 }
 
-// timesOf is how many times there are of what the step in e.step sends, or copies.
+// timesOf is how many times there are of what the step in e.step sends, or copies, that lie behind
+// that of its start.
 func (e *engine) timesOf(l *lane) (n int64) {
-	if e.tape.heads == nil {
+	if e.tape.heads == nil || e.tape.byWay {
 		return 0
 	}
 	if e.copies() {
@@ -161,7 +160,14 @@ func (e *engine) leaveRoom(m int32) {
 
 func (e *engine) leaveRoomFor(m int32) {
 	x, n := &e.messages[m], int64(1) // of a copy
+	if e.tape.byWay {
+		x.written = e.reserve(x.lane, e.roomFor(m))
+		return
+	}
 	if x.conn >= 0 {
+		n = int64(e.conns[x.conn].onTape)
+	}
+	if e.rules.Segment > 0 && x.conn >= 0 {
 		n = e.timesOfMessage(&e.conns[x.conn], e.carried(m))
 	}
 	h := &e.tape.heads[x.lane]
@@ -169,35 +175,47 @@ func (e *engine) leaveRoomFor(m int32) {
 	h.at += int32(n)
 }
 
+// reserve is where a lane's next times belong, which lie together.
+func (e *engine) reserve(lane int32, n int64) (at int32) {
+	h := &e.tape.heads[lane]
+	if int64(h.at)+n > int64(h.end) {
+		if e.err = e.tape.begin(lane, n); e.err != nil {
+			e.tape.heads = nil
+			return 0
+		}
+	}
+	at = h.at
+	h.at += int32(n)
+	return at
+}
+
 // timesOfMessage is how many times there are of a message that puts n bytes on its links.
 func (e *engine) timesOfMessage(c *connection, n unit.Bytes) int64 {
 	if e.rules.Segment == 0 {
 		return int64(c.onTape)
 	}
-	return (e.rules.Segments(n, false)-1)*int64(e.stride(c)) + int64(c.onTape)
+	return (e.rules.Segments(n, false)-1)*int64(e.stride(c.route, c.onTape)) + int64(c.onTape)
 }
 
-// stride is how many times there are of a segment before the last: of its first link, or of all.
-func (e *engine) stride(c *connection) int32 {
+// stride is how many times there are of a segment before the last: of its first link, or of all,
+// which are so many.
+func (e *engine) stride(route, all int32) int32 {
 	switch {
 	case e.tape.isFull:
-		return c.onTape
-	case e.links[e.network.Hops[e.network.Routes[c.route].From]].isPrompt:
+		return all
+	case e.links[e.network.Hops[e.network.Routes[route].From]].isPrompt:
 		return 0
 	}
 	return 1
 }
 
-// leaveRoomForPacket has the times of a segment lie behind those of the one before.
-func (e *engine) leaveRoomForPacket(i int32) {
-	p := &e.packets[i]
-	x := &e.messages[p.message]
-	if p.from == 0 {
-		e.leaveRoomFor(p.message)
+// writeBehind has the times of a message's next segment lie behind those of the one before.
+func (e *engine) writeBehind(x *message) {
+	if x.conn >= 0 {
+		x.written += e.stride(x.route, e.conns[x.conn].onTape)
 	} else {
-		x.written += e.stride(&e.conns[x.conn])
+		x.written += e.stride(x.route, e.timesOn(x.route))
 	}
-	p.written = x.written
 }
 
 // writeCarried writes when a link begins to carry a packet. What segments do behind their first
@@ -221,7 +239,10 @@ func (e *engine) writeServed(m int32, at, since unit.Time) {
 
 // writeDrained writes when a flow has left, if there is room for that.
 func (e *engine) writeDrained(m int32, at unit.Time) {
-	if x := &e.messages[m]; e.tape.heads != nil && e.conns[x.conn].onTape > 0 {
+	if e.tape.heads == nil {
+		return
+	}
+	if x := &e.messages[m]; x.conn < 0 || e.conns[x.conn].onTape > 0 {
 		e.tape.write(x.written, at, x.since.T)
 	}
 }
@@ -237,11 +258,13 @@ func (e *engine) writeCopied(m int32, at unit.Time) {
 // timesOn is how many times of a route are on the tape: of its links, or when a flow has left.
 func (e *engine) timesOn(route int32) (n int32) {
 	path := &e.network.Routes[route]
-	if e.isFluid {
-		if !e.isAlone(path) {
-			n = 1
-		}
-		return n
+	switch {
+	case e.isFluid && e.isAlone(path):
+		return 0
+	case e.isFluid:
+		return 1
+	case !e.hasPrompt:
+		return path.To - path.From
 	}
 	for _, on := range e.network.LinksOf(path) {
 		if !e.links[on].isPrompt {
@@ -251,34 +274,12 @@ func (e *engine) timesOn(route int32) (n int32) {
 	return n
 }
 
-// startTape has the run write its times to a tape, if these are all that it takes.
-func (e *engine) startTape(log *model.Log) bool {
-	if e.streams != nil || e.rules.Schedule.AnyStep(tellsMore) {
-		return false
-	}
+// startTape has the run write its times to a tape.
+func (e *engine) startTape(log *model.Log) {
 	e.tape.heads, e.tape.isFull = make([]head, len(e.lanes)), log.Counters != nil
+	e.tape.byWay = e.streams != nil || e.rules.Schedule.AnyStep(tellsMore)
+	e.tape.hasPuts = e.rules.Schedule.AnyStep(putsSilently)
 	if e.gpu != nil {
 		e.gpu.watch = newGPUWatch(e, log)
 	}
-	return true
-}
-
-// tellsMore reports whether of a step more would have to be written than times: it does not tell
-// itself how much it moves, or has more on its links than messages of that.
-func tellsMore(s *schedule.Step) bool {
-	messages := 0
-	for k := range s.From {
-		switch s.From[k].Kind {
-		case schedule.Message:
-			messages++
-		case schedule.Get, schedule.Multimem:
-			return true
-		}
-	}
-	for k := range s.Send {
-		if d := &s.Send[k]; !d.Message() {
-			return true
-		}
-	}
-	return len(s.To) == 0 && messages > 0 && messages == len(s.From)
 }

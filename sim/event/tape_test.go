@@ -12,15 +12,27 @@ import (
 	"collsim/internal/tier"
 	"collsim/schedule"
 	"collsim/sim/model"
+	"collsim/unit"
 )
 
 // TestTape: what is worked out from a tape is the log that a probe writes, but for its order:
-// times, causes, what held a step, who received a message, blocks, counters.
+// times, causes, what held a step, who received a message, blocks, counters. Once of messages that
+// have no times but their links', and once of all others.
 func TestTape(t *testing.T) {
+	testTape(t, 19, kindsOnTape, tapeCase)
+}
+
+func TestTapeByWay(t *testing.T) {
+	testTape(t, 29, kindsByWay, wayCase)
+}
+
+// testTape compares the logs of random runs, which have to meet so many kinds of things.
+func testTape(t *testing.T, seed uint64, kinds []string,
+	draw func(testing.TB, *rand.Rand) (*schedule.Schedule, model.Env)) {
 	runs, met, causes := tier.Raced(150, 300, 30_000), map[string]int{}, map[model.Awaited]int{}
 	for i := range runs {
-		rng := rand.New(rand.NewPCG(uint64(i), 19))
-		s, env := tapeCase(t, rng)
+		rng := rand.New(rand.NewPCG(uint64(i), seed))
+		s, env := draw(t, rng)
 		if env.Validate(s) != nil {
 			continue
 		}
@@ -33,9 +45,9 @@ func TestTape(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			e.mostAhead = rng.IntN(8)
 		}
-		isTaped := e.startTape(log)
+		e.startTape(log)
 		rng.Shuffle(len(e.ready), func(i, j int) { e.ready[i], e.ready[j] = e.ready[j], e.ready[i] })
-		if !isTaped || e.run() != nil {
+		if e.run() != nil {
 			continue
 		}
 		tells := newEngine(s, &env)
@@ -43,30 +55,8 @@ func TestTape(t *testing.T) {
 		require.NoError(t, tells.run())
 		want.Read()
 		require.Equal(t, tells.finished(), e.finished(), "%d", i)
-		r := e.newReader(log)
-		log.Later(func() model.Records { return r })
-		log.Open()
-		for k := range e.lanes { // all that there is room for has been written
-			if last := log.Lanes[k].Last; last >= 0 {
-				p := &r.steps[last]
-				require.Equal(t, e.tape.heads[k].at, p.at+int32(r.forms[p.form].times), "%d", i)
-			}
-		}
-		steps, messages := []model.StepRecord{}, []model.MessageRecord{}
-		for k := range want.Steps {
-			steps = append(steps, log.Step(int32(k)))
-		}
-		for k := range want.Messages {
-			messages = append(messages, log.Message(int32(k)))
-		}
-		log.Read()
-		require.Equal(t, log.Steps, steps, "%d", i) // one by one they are the same
-		for k, m := range log.Messages {
-			m.To = -1
-			require.Equal(t, m, messages[k], "%d", i)
-		}
-		require.Equal(t, inOrder(want, &e.rules), inOrder(log, &e.rules), "%d: %v on %s, %v", i, s,
-			env.Graph.Preset, env.Sharing)
+		name := fmt.Sprintf("%d: %v on %s, %v", i, s, env.Graph.Preset, env.Sharing)
+		readsTheSame(t, e, log, want, name)
 		for k := range log.Steps {
 			causes[log.Steps[k].Awaited]++
 		}
@@ -77,20 +67,55 @@ func TestTape(t *testing.T) {
 		}
 	}
 	t.Logf("of %d runs on a tape: %v, causes %v", runs, met, causes)
+	for _, what := range kinds {
+		require.Greater(t, met[what], runs/60, what)
+	}
 	for c := range model.CopyEngine + 1 {
-		if c != model.PostLeft {
+		if isByWay := met["posted"] > 0; (c <= model.PostLeft) == isByWay || c < model.PostLeft {
 			require.Greater(t, causes[c], runs/100, c)
 		}
 	}
-	for _, what := range kindsOnTape {
-		require.Greater(t, met[what], runs/60, what)
+}
+
+// readsTheSame requires that the log of a run is the one that is wanted.
+func readsTheSame(t *testing.T, e *engine, log, want *model.Log, name string) {
+	r := e.newReader(log)
+	log.Later(func() model.Records { return r })
+	log.Open()
+	require.Empty(t, r.strips, name)
+	for k := range e.lanes { // all that there is room for has been written
+		if last := log.Lanes[k].Last; last >= 0 && !e.tape.byWay {
+			p := &r.steps[last]
+			require.Equal(t, e.tape.heads[k].at, p.at+int32(r.form(p.form).times), name)
+		}
 	}
+	steps, messages := []model.StepRecord{}, []model.MessageRecord{}
+	for k := range want.Steps {
+		steps = append(steps, log.Step(int32(k)))
+	}
+	for k := range want.Messages {
+		messages = append(messages, log.Message(int32(k)))
+	}
+	log.Read()
+	require.Equal(t, log.Steps, steps, name) // one by one they are the same
+	for k, m := range log.Messages {
+		m.To = -1
+		require.Equal(t, m, messages[k], name)
+	}
+	require.Equal(t, inOrder(want, &e.rules), inOrder(log, &e.rules), name)
 }
 
 // kindsOnTape is what TestTape has to meet.
 var kindsOnTape = []string{"all", "fluid", "ahead", "far", "prompt", "framed",
 	"segments", "prompt segments", "GPU", "GPU, fluid", "GPU, FIFO", "memory, fluid", "memory, FIFO",
 	"engine", "kernel", "kernel that holds", "late wave", "idle wave", "launched", "shared wave"}
+
+// kindsByWay is what TestTapeByWay has to meet.
+var kindsByWay = []string{"all", "fluid",
+	"posted", "posted, fluid", "buffered", "buffered, fluid", "full buffer", "full buffer, fluid",
+	"asked for", "asked for, fluid", "answered late", "posted ahead", "after an event", "get", "put",
+	"multimem, FIFO", "multimem, fluid", "load", "behind puts", "in a stream", "flush", "unsized",
+	"GPU, by way", "segments, by way"}
 
 // metOnTape is what a run on a tape, whose log has been read, has to do with.
 func metOnTape(e *engine, env *model.Env, log *model.Log) map[string]bool {
@@ -109,6 +134,7 @@ func metOnTape(e *engine, env *model.Env, log *model.Log) map[string]bool {
 		is["segments"] = is["segments"] || isCut
 		is["prompt segments"] = is["prompt segments"] || isCut && is["prompt"]
 	}
+	metByWay(is, e, log)
 	if e.gpu == nil {
 		return is
 	}
@@ -138,6 +164,62 @@ func metOnTape(e *engine, env *model.Env, log *model.Log) map[string]bool {
 	return is
 }
 
+// metByWay adds what messages have to do with that have room for themselves.
+func metByWay(is map[string]bool, e *engine, log *model.Log) {
+	if !e.tape.byWay {
+		return
+	}
+	d := &e.rules.Device
+	add := func(what string) {
+		if is[what] = true; e.isFluid {
+			is[what+", fluid"] = true
+		}
+	}
+	is["GPU, by way"], is["segments, by way"] = e.gpu != nil, is["segments"]
+	is["unsized"] = e.rules.Schedule.AnyStep(func(s *schedule.Step) bool {
+		return len(s.To) == 0 && len(s.From) > 0 && !slices.ContainsFunc(s.From,
+			func(f schedule.Source) bool { return f.Kind != schedule.Message })
+	})
+	for i := range log.Steps {
+		s := &log.Steps[i]
+		if s.IsHandover && d.Offload {
+			add("posted")
+		} else if s.IsHandover {
+			add("buffered")
+		} else if s.Held >= 0 && log.Messages[s.Held].To < 0 && d.SendBuffer > 0 && !d.Offload &&
+			log.Messages[s.Held].Peers > 0 && log.Network.Routes[log.Messages[s.Held].Route].Tree < 0 {
+			add("full buffer")
+		}
+		is["flush"] = is["flush"] || s.Awaited == model.PostLeft && !d.Offload
+	}
+	for i := range log.Messages {
+		m := &log.Messages[i]
+		if m.Kind == model.AskedFor {
+			add("asked for")
+		}
+		if m.Kind == model.AnsweredLate {
+			is["answered late"] = true
+			if to := &log.Messages[i+1]; m.Step >= 0 && log.Steps[m.Step].Lane != log.Steps[to.To].Lane {
+				is["after an event"] = true
+			}
+			is["posted ahead"] = is["posted ahead"] || d.ReceivesAhead > 0
+		}
+		isTree := log.Network.Routes[m.Route].Tree >= 0
+		if isTree {
+			add("multimem")
+			is["multimem, FIFO"] = is["multimem, FIFO"] || !e.isFluid
+			is["load"] = is["load"] || m.Peers == 0
+		}
+		is["get"] = is["get"] || !isTree && m.Peers == 0 && m.Pacer < model.CopyPace
+		is["put"] = is["put"] || !isTree && m.Peers > 0 && m.To < 0 && m.Kind == model.Ordinary
+		if m.ByLeft {
+			by := &log.Messages[m.By]
+			is["in a stream"] = is["in a stream"] || by.Route == m.Route
+			is["behind puts"] = is["behind puts"] || by.Route != m.Route
+		}
+	}
+}
+
 // inOrder is a log with the steps of one lane after those of another, and the messages of one step
 // after those of another.
 func inOrder(log *model.Log, rules *model.Rules) *model.Log {
@@ -149,19 +231,33 @@ func inOrder(log *model.Log, rules *model.Rules) *model.Log {
 		return cmp.Compare(log.Steps[a].Lane, log.Steps[b].Lane)
 	})
 	step := places(steps)
-	messages := make([]int32, len(log.Messages))
+	messages, to := make([]int32, len(log.Messages)), make([]int32, len(log.Messages))
 	for i := range messages {
-		messages[i] = int32(i)
+		messages[i], to[i] = int32(i), step(log.Messages[i].To)
 	}
-	slices.SortStableFunc(messages, func(a, b int32) int {
-		return cmp.Compare(step(log.Messages[a].Step), step(log.Messages[b].Step))
-	})
-	message := places(messages)
+	for i := len(to) - 1; i >= 0; i-- { // who receives the data that were asked for
+		if m := &log.Messages[i]; m.By >= 0 && !m.ByLeft {
+			to[m.By] = max(to[m.By], to[i])
+		}
+	}
+	message := func(i int32) int32 { return -1 }
+	for range 2 { // so that it is known what those are that others followed
+		slices.SortStableFunc(messages, func(i, k int32) int {
+			a, b := &log.Messages[i], &log.Messages[k]
+			return cmp.Or(cmp.Compare(step(a.Step), step(b.Step)), cmp.Compare(a.Since, b.Since),
+				cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Bytes, b.Bytes),
+				cmp.Compare(routeOf(log, a), routeOf(log, b)), cmp.Compare(to[i], to[k]),
+				cmp.Compare(a.Arrived, b.Arrived), cmp.Compare(a.Peers, b.Peers),
+				cmp.Compare(a.Pacer, b.Pacer), slices.Compare(spansOf(log, rules, a), spansOf(log, rules, b)),
+				cmp.Compare(message(a.By), message(b.By)))
+		})
+		message = places(messages)
+	}
 	o := *log
 	o.Steps, o.Messages, o.Spans, o.Details = nil, nil, nil, nil
 	for _, i := range steps {
 		s := log.Steps[i]
-		if s.Held = message(s.Held); s.Awaited == model.Arrival {
+		if s.Held = message(s.Held); s.Awaited == model.Arrival || s.Awaited == model.PostLeft {
 			s.By = message(s.By)
 		} else {
 			s.By = step(s.By)
@@ -173,17 +269,12 @@ func inOrder(log *model.Log, rules *model.Rules) *model.Log {
 	}
 	for _, i := range messages {
 		m := log.Messages[i]
-		from := m.Spans
+		spans := spansOf(log, rules, &m)
 		m.Step, m.To, m.By = step(m.Step), step(m.To), message(m.By)
 		m.Spans = int64(len(o.Spans))
-		r := &log.Network.Routes[m.Route]
-		m.Route = r.Src<<16 | r.Dst
+		m.Route = routeOf(log, &m)
 		o.Messages = append(o.Messages, m)
-		n := int64(r.To - r.From)
-		if m.Pacer < model.CopyPace {
-			n += rules.Segments(m.Bytes, false) - 1
-		}
-		o.Spans = append(o.Spans, log.Spans[from:][:n]...)
+		o.Spans = append(o.Spans, spans...)
 	}
 	o.Lanes = slices.Clone(log.Lanes)
 	for i := range o.Lanes {
@@ -199,6 +290,22 @@ func inOrder(log *model.Log, rules *model.Rules) *model.Log {
 		o.Counters = append(o.Counters, model.Counter{Samples: log.Counters[i].Samples})
 	}
 	return &o
+}
+
+// routeOf names a message's route by its ends.
+func routeOf(log *model.Log, m *model.MessageRecord) int32 {
+	r := &log.Network.Routes[m.Route]
+	return min(r.Tree, 0)<<30 + r.Src<<16 | r.Dst
+}
+
+// spansOf are a message's spans.
+func spansOf(log *model.Log, rules *model.Rules, m *model.MessageRecord) []unit.Time {
+	r := &log.Network.Routes[m.Route]
+	n := int64(r.To - r.From)
+	if m.Pacer < model.CopyPace && rules.Sharing == model.FIFO {
+		n += rules.Segments(m.Bytes, r.Tree >= 0) - 1
+	}
+	return log.Spans[m.Spans:][:n]
 }
 
 // places says where in a list a number is; −1 is none.

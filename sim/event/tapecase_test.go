@@ -79,6 +79,43 @@ func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	return s, env
 }
 
+// wayCase is a random run of any kind, on a device that mostly goes on before what it sends has
+// left, or asks for large messages.
+func wayCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
+	s, env := tapeCase(t, rng)
+	if rng.IntN(4) > 0 {
+		s = simtest.Schedule(t, rng, false)
+		if env = simtest.Env(t, rng, s.Spec.Ranks); rng.IntN(3) > 0 {
+			s = simtest.Extended(t, rng, s, env.Graph)
+		}
+	}
+	d := &env.Device
+	switch rng.IntN(4) {
+	case 0:
+		d.Offload, d.SendBuffer, d.Queue = true, 0, 1+rng.IntN(4)
+	case 1, 2:
+		d.Offload, d.SendBuffer = false, unit.Bytes(1+rng.IntN(1<<rng.IntN(14)))
+	}
+	if rng.IntN(2) == 0 {
+		d.EagerLimit, d.ReceivesAhead = unit.Bytes(1+rng.IntN(1000)), rng.IntN(4)
+	}
+	if rng.IntN(3) == 0 {
+		env.Sharing, env.Switching, env.Segment = model.Fluid, model.CutThrough, 0
+	}
+	if rng.IntN(3) == 0 {
+		s = simtest.Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
+			add(step)
+			if rng.IntN(8) == 0 {
+				add(schedule.Step{Flush: true})
+			}
+		})
+	}
+	if env.Device.GPU.SMs == 0 && rng.IntN(4) == 0 {
+		simtest.GPU(rng, &env)
+	}
+	return s, env
+}
+
 // withKernels is a schedule of exchanges with kernels, and mostly with brackets. Blocks that stay
 // may wait for one another, but seldom do.
 func withKernels(t testing.TB, rng *rand.Rand, s *schedule.Schedule) *schedule.Schedule {

@@ -33,7 +33,7 @@ type waved struct {
 // so many before the next.
 func (e *engine) writeCause(lane, before int32, c *cause) {
 	if e.tape.heads != nil {
-		step := e.tape.heads[lane].steps - before
+		step := e.gpu.lanes[lane].steps - before
 		e.tape.causes = append(e.tape.causes, gated{named{lane, step}, *c})
 	}
 }
@@ -68,7 +68,14 @@ type onGPU struct {
 	flows      int32 // of them: all of a kernel that moves anything
 	copies     bool
 	dispatched bool
+	begun      unit.Time // the bracket that it begins
 	pacer      model.Pacer
+}
+
+// isLike reports whether two are the same, and nothing is any sub-step's own.
+func (f *onGPU) isLike(o *onGPU) bool {
+	return f.cause == nil && o.cause == nil && len(f.waves)+len(o.waves) == 0 && f.begun == o.begun &&
+		f.copies == o.copies && f.dispatched == o.dispatched && f.pacer == o.pacer
 }
 
 // crosses is how many messages of a sub-step cross its rank's memory.
@@ -87,10 +94,14 @@ func (r *reader) loadGPU(i int32, f *form) {
 	if of.step == 0 { // it has left all brackets
 		x.next = x.first
 	}
-	if e.begins(i) {
+	begins := e.begins(i)
+	if begins {
 		x.enter(&e.gpu.brackets[e.gpu.ofLanes[x.next]])
 	}
 	f.pacer, f.dispatched = x.pacer, e.step.Kernel != nil && !x.holds
+	if begins && len(t.causes) > 0 && t.causes[0].of == of {
+		f.begun = t.causes[0].at
+	}
 	for len(t.causes) > 0 && t.causes[0].of == of {
 		f.cause, t.causes = &t.causes[0], t.causes[1:]
 	}
@@ -108,25 +119,38 @@ func (r *reader) loadGPU(i int32, f *form) {
 func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
 	model.MessageRecord, unit.Time) {
 	e, p := r.e, &r.steps[m.Step]
-	f := &r.forms[p.form]
+	f := r.form(p.form)
 	m.Route, m.Peers = e.network.Memory(e.lanes[f.lane].rank), 0
 	if f.copies {
 		m.Bytes, m.Pacer = model.Copies(f.bytes), model.CopyPacer(f.pacer == model.EnginePace)
 		return m, e.tape.read(at, m.Since)
 	}
-	w := &f.waves[number-p.message-int32(len(f.sent()))]
+	w := &f.waves[number-r.firstOver(m.Step, f)]
 	m.Since, m.Bytes, m.Pacer = w.begin, w.bytes, model.BlockPace
 	return m, w.end
 }
 
 // capOf is the most that a flow may have.
 func (r *reader) capOf(number int32, m *model.MessageRecord) uint64 {
-	if m.Pacer != model.BlockPace {
-		return r.e.rules.PaceRateBy(m.Pacer, r.e.network.Routes[m.Route].Src, m.Peers)
-	}
 	p := &r.steps[m.Step]
-	f := &r.forms[p.form]
-	return f.waves[number-p.message-int32(len(f.sent()))].limit
+	if m.Pacer != model.BlockPace {
+		return r.e.rules.PaceRateBy(m.Pacer, r.e.lanes[r.form(p.form).lane].rank, m.Peers)
+	}
+	f := r.form(p.form)
+	return f.waves[number-r.firstOver(m.Step, f)].limit
+}
+
+// firstOver is the number of the first message of a sub-step that crosses its rank's memory: they
+// come after all that it gets and sends.
+func (r *reader) firstOver(step int32, f *form) int32 {
+	first := r.steps[step].message
+	if !r.e.tape.byWay {
+		return first + int32(len(f.sent()))
+	}
+	if n := int32(len(f.travels)); n > 0 {
+		return r.ways[r.waysOf[step]+n-1].last + 1
+	}
+	return first
 }
 
 // isFlow reports whether a message shares what it crosses with others at the same time.

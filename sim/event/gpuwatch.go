@@ -37,7 +37,7 @@ func (e *engine) tellOfGPU(what gpuHappening, i, j int32, at unit.Time) {
 	}
 }
 
-// gpuWatch watches GPUs, for a probe or a tape: why brackets and kernels begin no sooner, and for a
+// gpuWatch watches GPUs for a log: why brackets and kernels begin no sooner, and for a
 // picture when they do and how many SMs have a block. These are few beside messages.
 type gpuWatch struct {
 	e        *engine
@@ -50,17 +50,12 @@ type gpuWatch struct {
 	kernels  []int32 // of each lane, the record of the kernel that is in no bracket
 }
 
-// named is a step of a lane by its number: of a post, among the lane's posts from 1 on; else in the
-// log that a probe writes, or on a tape among the lane's steps. −1 is none.
+// named is a step of a lane by its number among the lane's: of a post, among its posts from 1 on.
+// −1 is none.
 type named struct{ lane, step int32 }
 
 // lastOf names the last step that a lane has begun.
-func (e *engine) lastOf(lane int32) named {
-	if e.probe != nil {
-		return named{lane, e.probe.log.Lanes[lane].Last}
-	}
-	return named{lane, e.tape.heads[lane].steps - 1}
-}
+func (e *engine) lastOf(lane int32) named { return named{lane, e.gpu.lanes[lane].steps - 1} }
 
 // cause is what something waited for until a time.
 type cause struct {
@@ -193,6 +188,17 @@ func (w *gpuWatch) kernelReady(i, _ int32, at unit.Time) {
 	w.causes[i] = c
 }
 
+// postAt is the post at a time that the step in e.step, of lane i, awaits; −1 is none.
+func (e *engine) postAt(i int32, at unit.Time) named {
+	for _, v := range e.step.Await {
+		on := e.first[e.lanes[i].rank] + v.Lane
+		if v.Value > 0 && e.lanes[on].posts[v.Value-1].T == at {
+			return named{on, v.Value}
+		}
+	}
+	return named{i, -1}
+}
+
 // kernelBegins remembers what a kernel has waited for besides, and that it has begun.
 func (w *gpuWatch) kernelBegins(i, _ int32, start unit.Time) {
 	e, c := w.e, &w.causes[i]
@@ -252,19 +258,4 @@ func (w *gpuWatch) smsChange(rank, _ int32, at unit.Time) {
 		list = append(list, model.Level{At: at, Value: n})
 	}
 	w.log.Busy[rank] = list
-}
-
-// kernelHasBegun adds the record of a step that computes.
-func (p *probe) kernelHasBegun(i, _ int32, start unit.Time) {
-	c := &p.e.gpu.watch.causes[i]
-	p.addStep(i, start, c.what, p.numberOf(c))
-	p.steps.At(int(p.log.Lanes[i].Last)).Dispatched = true
-}
-
-// numberOf is the record of the step that something has waited for, −1 for none.
-func (p *probe) numberOf(c *cause) int32 {
-	if c.what == model.EventPost {
-		return p.lanes[c.by.lane].posts[c.by.step-1]
-	}
-	return c.by.step
 }

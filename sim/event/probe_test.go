@@ -6,50 +6,6 @@ import (
 	"collsim/unit"
 )
 
-// happening is what an engine tells its probe. The things that it is about, i and j, are named by
-// their numbers in the engine, which has them as they then are.
-type happening uint8
-
-const (
-	stepBegins happening = iota // of lane i, at S; it moves e.moved, and D is the lane's until
-	stepSends                   // the messages of lane i's step ask for links
-	stepEnds                    // of lane i, at E
-	runEnds                     //
-
-	kernelHasBegun // e.step of lane i; of other kernels, as of any step, it is told that they begin
-
-	asksAfter      // message i asks for its first link now that message j has come, −1 for none
-	linkServes     // link j begins to carry packet i
-	messageLeaves  // message i has left, and its lane's step has waited for it
-	messageArrives // message i can be received
-	replyArrives   // the data i of a get or load, for which its lane's step has waited
-	slotFreed      // mark j, by lane i's step
-
-	flowStarts  // message i begins to flow
-	flowEnds    // message i has been drained, at the rate that it still has
-	flowPasses  // message i has left in no time: it shared nothing
-	ratesChange // of the flows of fair.Members, on the links it has touched, to Next
-
-	handedOver   // message i to the send buffer, by then
-	posted       // message i to its lane's queue, with mark j, by then
-	postLeft     // mark j of lane i's queue had left by then, later than all else its step awaits
-	bufferDrains // message i of lane j has left, later than all that have left before
-	alsoDrains   // message i of lane j has left, as late as the last before
-	bufferClear  // all that lane i has sent had left by then, later than all else its step awaits
-
-	streamFlows   // of stream j, bytes of message i are the last of which it is known how they leave
-	streamMoves   // message i has left stream j
-	followsStream // message i asks for its first link now that what was before it in stream j has left
-	bufferHasRoom // so much of stream i has left as its lane's step has waited for
-	putLeaves     // message i is the last silent put of lane j so far to leave
-	followsPuts   // message i asks for its first link now that the puts of lane j have left
-
-	comesToReceive  // lane i can post receives: it has come to the step, events were there by then
-	receivePosted   // receive i, by lane j
-	requestAnswered // message i's, now that receive j is posted
-	dataFollows     // the answer to message i has come
-)
-
 // written is what the probe does about each of them.
 var written = [...]func(p *probe, i, j int32, at unit.Time){
 	stepBegins: (*probe).stepBegins, stepSends: (*probe).stepSends, stepEnds: (*probe).stepEnds,
@@ -63,8 +19,7 @@ var written = [...]func(p *probe, i, j int32, at unit.Time){
 	ratesChange: (*probe).ratesChange,
 
 	handedOver: (*probe).handedOver, posted: (*probe).posted, postLeft: (*probe).postLeft,
-	bufferDrains: (*probe).bufferDrains, alsoDrains: (*probe).alsoDrains,
-	bufferClear: (*probe).bufferClear,
+	bufferDrains: (*probe).bufferDrains, bufferClear: (*probe).bufferClear,
 
 	streamFlows: (*probe).streamFlows, streamMoves: (*probe).streamMoves,
 	followsStream: (*probe).followsStream, bufferHasRoom: (*probe).bufferHasRoom,
@@ -72,13 +27,6 @@ var written = [...]func(p *probe, i, j int32, at unit.Time){
 
 	comesToReceive: (*probe).comesToReceive, receivePosted: (*probe).receivePosted,
 	requestAnswered: (*probe).requestAnswered, dataFollows: (*probe).dataFollows,
-}
-
-// tell lets the probe know what happens at a time. Nobody else asks whether there is one.
-func (e *engine) tell(what happening, i, j int32, at unit.Time) {
-	if e.probe != nil {
-		written[what](e.probe, i, j, at)
-	}
 }
 
 // probe writes the log of a run.
@@ -106,15 +54,25 @@ type laneProbe struct {
 	held       int32 // the latest of what has left or come after D, the first of those that tie
 	isHandover bool
 	heldUntil  unit.Time
-	order      uint64  // of held among those of the step
+	order      uint64              // of held among those of the step
+	part       model.MessageRecord // that of held, which has none yet
+	isPart     bool
+	steps      []int32 // by their numbers in the log
+	computes   bool
+	sources    int32
 	posts      []int32 // the steps that posted, so far
 }
 
 // streamProbe is of a stream the record of what has left last, and of what flows.
 type streamProbe struct{ left, flows int32 }
 
-// backlogProbe is of a lane the record of the last silent put to leave, and of the last message.
-type backlogProbe struct{ put, last int32 }
+// backlogProbe is of a lane the record of the last silent put to leave, and of the last message, of
+// several the first that was sent.
+type backlogProbe struct {
+	put, last int32
+	at        unit.Time // when the latter left
+	key       uint64
+}
 
 func newProbe(e *engine, log *model.Log) *probe {
 	p := &probe{e: e, log: log, lanes: make([]laneProbe, len(e.lanes)), room: -1,
@@ -133,6 +91,14 @@ func newProbe(e *engine, log *model.Log) *probe {
 	return p
 }
 
+// logTo has a probe write what happens to a log, unless that is nil.
+func (e *engine) logTo(log *model.Log) {
+	if log != nil {
+		p := newProbe(e, log)
+		e.observer = func(what happening, i, j int32, at unit.Time) { written[what](p, i, j, at) }
+	}
+}
+
 // stepBegins remembers a sub-step that can start, and why not sooner.
 func (p *probe) stepBegins(i, _ int32, start unit.Time) {
 	what, by := p.cause(i, start)
@@ -142,16 +108,15 @@ func (p *probe) stepBegins(i, _ int32, start unit.Time) {
 // addStep adds the record of the sub-step that lane i is at.
 func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) {
 	e, log, l := p.e, p.log, &p.e.lanes[i]
-	number := int32(p.steps.Len())
-	computes, sources := l.step.computes, l.step.sources
-	if !l.isKept() {
-		computes, sources = e.step.Kernel != nil, int32(len(e.step.From))
+	number, x := int32(p.steps.Len()), &p.lanes[i]
+	if x.steps = append(x.steps, number); !l.isKept() { // else they are those of the step before
+		x.computes, x.sources = e.step.Kernel != nil, int32(len(e.step.From))
 	}
 	s := p.steps.Next() // field by field, as messages are
 	s.Start, s.Done, s.Bytes, s.Lane, s.Step = start, l.until.T, e.moved, i, l.cursor.Step
-	s.By, s.Held, s.Awaited, s.Computes, s.Sources = by, -1, what, computes, sources
+	s.By, s.Held, s.Awaited, s.Computes, s.Sources = by, -1, what, x.computes, x.sources
 	log.Lanes[i].Last = number
-	p.lanes[i].held, p.lanes[i].heldUntil = -1, l.until.T
+	x.held, x.heldUntil, x.isHandover = -1, l.until.T, false
 	for _, c := range l.received() {
 		p.message(e.conns[c].head).To = number
 	}
@@ -198,17 +163,6 @@ func (p *probe) event(i int32, at unit.Time) int32 {
 		return p.lanes[post.lane].posts[post.step-1]
 	}
 	return -1
-}
-
-// postAt is the post at a time that the step in e.step, of lane i, awaits; −1 is none.
-func (e *engine) postAt(i int32, at unit.Time) named {
-	for _, v := range e.step.Await {
-		on := e.first[e.lanes[i].rank] + v.Lane
-		if v.Value > 0 && e.lanes[on].posts[v.Value-1].T == at {
-			return named{on, v.Value}
-		}
-	}
-	return named{i, -1}
 }
 
 // stepSends remembers the messages that a step sends.
@@ -278,8 +232,8 @@ func (p *probe) messageArrives(m, _ int32, at unit.Time) {
 }
 
 func (p *probe) replyArrives(m, _ int32, at unit.Time) {
-	record := p.ofMessage[m]
-	p.holdFor(p.e.messages[m].lane, record, uint64(record), at, false)
+	x := &p.e.messages[m]
+	p.holdFor(x.lane, p.ofMessage[m], uint64(x.also), at, false)
 }
 
 func (p *probe) slotFreed(lane, mark int32, _ unit.Time) {
@@ -293,12 +247,15 @@ func (p *probe) hold(m int32, at unit.Time, isHandover bool) {
 }
 
 // holdFor remembers that the present step of a lane cannot end before a time, for a message. Of
-// those that tie the lowest order counts: replies by their records, then what is sent.
+// those that tie the lowest order counts: replies as the step names them, then what is sent.
 func (p *probe) holdFor(lane, record int32, order uint64, at unit.Time, isHandover bool) {
-	l := &p.lanes[lane]
-	if at > l.heldUntil || at == l.heldUntil && l.held != -1 && l.order > order {
-		l.held, l.heldUntil, l.order, l.isHandover = record, at, order, isHandover
+	if l := &p.lanes[lane]; l.isHeldFor(order, at) {
+		l.held, l.heldUntil, l.order, l.isHandover, l.isPart = record, at, order, isHandover, false
 	}
+}
+
+func (l *laneProbe) isHeldFor(order uint64, at unit.Time) bool {
+	return at > l.heldUntil || at == l.heldUntil && l.held != -1 && l.order > order
 }
 
 // inStep is the order of what is sent, by its key.
@@ -308,6 +265,10 @@ func inStep(key uint64) uint64 { return key | 1<<62 }
 func (p *probe) stepEnds(i, _ int32, at unit.Time) {
 	l := &p.lanes[i]
 	number := p.log.Lanes[i].Last
+	if l.isPart {
+		l.held, l.isPart = int32(p.messages.Len()), false
+		*p.messages.Next() = l.part
+	}
 	s := p.steps.At(int(number))
 	s.End, s.Held, s.IsHandover = at, l.held, l.isHandover
 	if s.Dispatched {
@@ -332,4 +293,30 @@ func put(list []int32, i, value int32) []int32 {
 	}
 	list[i] = value
 	return list
+}
+
+func (p *probe) flowStarts(m, _ int32, now unit.Time) { p.begins(m, p.message(m), now) }
+
+func (p *probe) flowEnds(m, _ int32, now unit.Time) { p.ends(m, now) }
+
+func (p *probe) flowPasses(m, _ int32, now unit.Time) { p.drain(p.message(m), now) }
+
+func (p *probe) ratesChange(_, _ int32, now unit.Time) { p.change(now) }
+
+// kernelHasBegun adds the record of a step that computes.
+func (p *probe) kernelHasBegun(i, _ int32, start unit.Time) {
+	c := &p.e.gpu.watch.causes[i]
+	p.addStep(i, start, c.what, p.numberOf(c))
+	p.steps.At(int(p.log.Lanes[i].Last)).Dispatched = true
+}
+
+// numberOf is the record of the step that something has waited for, −1 for none.
+func (p *probe) numberOf(c *cause) int32 {
+	switch {
+	case c.what == model.EventPost:
+		return p.lanes[c.by.lane].posts[c.by.step-1]
+	case c.by.step < 0:
+		return -1
+	}
+	return p.lanes[c.by.lane].steps[c.by.step]
 }

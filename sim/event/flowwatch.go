@@ -124,13 +124,3 @@ func (w *flowWatch) lostBy(r *model.MessageRecord) int64 {
 	}
 	return r.Spans
 }
-
-// What a probe is told of flows.
-
-func (p *probe) flowStarts(m, _ int32, now unit.Time) { p.begins(m, p.message(m), now) }
-
-func (p *probe) flowEnds(m, _ int32, now unit.Time) { p.ends(m, now) }
-
-func (p *probe) flowPasses(m, _ int32, now unit.Time) { p.drain(p.message(m), now) }
-
-func (p *probe) ratesChange(_, _ int32, now unit.Time) { p.change(now) }

@@ -16,11 +16,10 @@ func (p *probe) posted(m, mark int32, at unit.Time) {
 
 func (p *probe) postLeft(_, mark int32, _ unit.Time) { p.room = p.ofMark[mark] }
 
-func (p *probe) bufferDrains(m, lane int32, _ unit.Time) { p.backlogs[lane].last = p.ofMessage[m] }
-
-// alsoDrains has the earlier record stand for both.
-func (p *probe) alsoDrains(m, lane int32, _ unit.Time) {
-	p.backlogs[lane].last = min(p.backlogs[lane].last, p.ofMessage[m])
+func (p *probe) bufferDrains(m, lane int32, at unit.Time) {
+	if b, key := &p.backlogs[lane], p.e.positions[m].key; at > b.at || key < b.key {
+		b.last, b.at, b.key = p.ofMessage[m], at, key
+	}
 }
 
 func (p *probe) bufferClear(lane, _ int32, _ unit.Time) { p.room = p.backlogs[lane].last }
@@ -54,15 +53,18 @@ func (p *probe) behind(m int32, at unit.Time, before int32) {
 }
 
 // bufferHasRoom remembers that the bytes of a message have left that a lane's step has waited for:
-// as a message that is no longer than that.
+// as a message that is no longer than that, if the step ends with it.
 func (p *probe) bufferHasRoom(i, _ int32, at unit.Time) {
 	s := &p.e.streams[i]
+	l, order := &p.lanes[s.lane], inStep(s.key)
+	if !l.isHeldFor(order, at) {
+		return
+	}
 	whole := p.messages.At(int(p.stream(i).flows))
 	p.lostBy(whole) // also what the flow loses from now on
-	r := *whole
-	r.Bytes, r.Late, r.Arrived, r.To = unit.Bytes(s.want)-s.base, 0, 0, -1
-	p.holdFor(s.lane, int32(p.messages.Len()), inStep(s.key), at, false)
-	*p.messages.Next() = r
+	p.holdFor(s.lane, 0, order, at, false)
+	l.part, l.isPart = *whole, true
+	l.part.Bytes, l.part.Late, l.part.Arrived, l.part.To = unit.Bytes(s.want)-s.base, 0, 0, -1
 }
 
 // What happens where large messages are asked for first.
