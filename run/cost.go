@@ -318,8 +318,13 @@ func likelyPlayed(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
 // isPlain reports whether only messages are sent, and lanes wait until they have left, and for
 // nothing of a GPU.
 func isPlain(s *schedule.Schedule, p *scenarios.Point) bool {
+	return waitsForAll(s, p) && p.Device.GPU.SMs == 0
+}
+
+// waitsForAll reports whether only messages are sent, and lanes wait until they have left.
+func waitsForAll(s *schedule.Schedule, p *scenarios.Point) bool {
 	d := &p.Device
-	return !s.OneSided() && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0 && d.GPU.SMs == 0
+	return !s.OneSided() && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0
 }
 
 // elementTime is what the elements of a check take, in nanoseconds: each once made and defined, and

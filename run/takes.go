@@ -49,8 +49,8 @@ const (
 	unevenLaneBytes      = 40       // or a lane of it, where each has a time;
 	classedRankBytes     = 45       // where it is to be found which,
 	classedPeerBytes     = 13       // and a connection of it
-	tapeMessageBytes     = 100      // of a log of times, and what a critical path makes of it
-	logStepBytes         = 150      // of other logs, and of pictures
+	tapeMessageBytes     = 150      // of a log of times, and what a critical path makes of it
+	logStepBytes         = 150      // of others, which are told as a whole, and of pictures
 	logMessageBytes      = 250
 	proofCellBytes       = 24  // a part of a memory,
 	proofFoldedCellBytes = 110 // of one rank for all
@@ -276,10 +276,10 @@ func proofNeeds(w work, cell float64) float64 {
 		float64(proofConnectionBytes*float64(w.connections)))
 }
 
-// logTakes is what is kept of a simulation for who asks what it did: of two-sided messages that are
-// alone under fluid sharing, or wait in queues as a whole, times alone if it is for no picture.
+// logTakes is what is kept of a simulation for who asks what it did: little of two-sided messages
+// that are alone under fluid sharing, or wait in queues, if it is for no picture.
 func logTakes(s *schedule.Schedule, p *scenarios.Point, w work, do stages) unit.Bytes {
-	if do&draws == 0 && isPlain(s, p) && p.Sim.Segment == 0 &&
+	if do&draws == 0 && waitsForAll(s, p) &&
 		p.Teams == nil && (p.Sim.Sharing == scenarios.FIFO || w.alone) {
 		return bytesOf(float64(tapeMessageBytes * float64(w.messages)))
 	}

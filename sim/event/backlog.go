@@ -83,15 +83,12 @@ func (e *engine) putLeft(m int32, at model.Moment) {
 // setOutBehind lets a message set out when the silent puts before it, all of which have left, had
 // done so.
 func (e *engine) setOutBehind(m int32, at model.Moment) {
-	lane := e.messages[m].lane
-	if b := &e.backlogs[lane]; b.left != at && model.Later(b.left, at) == b.left {
-		if b.left.T > at.T {
-			e.tell(followsPuts, m, lane, b.left.T)
-		}
-		at = b.left
+	lane, ready := e.messages[m].lane, at
+	if at = model.Later(at, e.backlogs[lane].left); at.T > ready.T {
+		e.tell(followsPuts, m, lane, at.T)
 	}
-	if e.tape.hasPuts {
-		e.writeWaited(m, at.T)
+	if e.tape.followsPuts {
+		e.writeNext(m, at.T, ready.T)
 	}
 	e.unblock(m, at)
 }

@@ -208,7 +208,9 @@ func (e *engine) beginKernel(number int32, now unit.Time) {
 	}
 	g.lanes[c.lane].gate = shut
 	g.lanes[c.lane].steps++
-	e.writeBegin(c.lane, 0, start.T)
+	if e.tape.heads != nil {
+		e.writeBegin(c.lane, 0, start.T)
+	}
 	e.tellOfGPU(kernelBegins, c.lane, 0, start.T)
 }
 

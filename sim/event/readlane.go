@@ -207,7 +207,7 @@ func (r *reader) records(w *way, x *travel) int32 {
 		at += x.parts.room
 	}
 	for range x.parts.behind + x.parts.setOut {
-		if t := r.e.tape.read(at, w.since); t > since {
+		if t := r.e.tape.read(at, since); t > since {
 			n, since = n+1, t
 		}
 		at++

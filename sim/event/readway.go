@@ -132,7 +132,7 @@ func (j *journey) wait(times int32, after after) {
 	if times == 0 {
 		return
 	}
-	if t := j.read(j.w.since); t > j.last().Since {
+	if t := j.read(j.last().Since); t > j.last().Since {
 		m := j.next(t)
 		m.ByLeft, m.after = true, after
 	}

@@ -132,7 +132,9 @@ func (e *engine) answer(m, n int32) {
 	at := model.Later(x.at, p.at)
 	x.kind, x.isHere, x.key = answer, false, p.key
 	x.route = e.wayBack(x.route)
-	e.writeAnswered(m, at.T)
+	if e.tape.heads != nil {
+		e.writeNext(m, at.T, x.since.T)
+	}
 	e.tell(requestAnswered, m, n, at.T)
 	e.setOut(m, at)
 }

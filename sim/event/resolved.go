@@ -149,7 +149,9 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	l.until, l.isPost = at, l.step.isPost && l.cursor.Last(l.slices)
 	l.waits, l.pending = forStep, 1
 	e.moved = n.bytes
-	e.writeBegin(i, n.times, start.T)
+	if e.tape.heads != nil {
+		e.writeBegin(i, n.times, start.T)
+	}
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
 	isAlone := l.step.isAlone && e.behind == 0 && e.mayGoAhead()

@@ -25,9 +25,8 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	if e.gpu != nil {
 		e.gpu.lanes[i].steps++
 	}
-	e.writeBegin(i, e.timesOf(l), start.T)
-	if !e.isSized {
-		e.writeSize(i)
+	if e.tape.heads != nil {
+		e.writeStep(i, start.T)
 	}
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)

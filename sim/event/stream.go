@@ -28,9 +28,6 @@ type stream struct {
 	want int64  // the lane waits until so many bytes have left; −1: it does not
 	key  uint64 // of the message that it wants to be done with
 	held int32  // messages of its step that wait for that: silent puts to a rank are of one stream
-
-	wantedAt int32     // where it belongs on the tape when they have left
-	wanted   unit.Time // since when the lane wants that
 }
 
 // position is where a message stands.
@@ -42,7 +39,6 @@ type position struct {
 	flows  bool       // it is a flow at present
 	key    uint64     // its own, while its request uses another
 	number int64      // among the messages of its connection
-	asked  unit.Time  // when it was sent
 }
 
 // startStreams prepares for what the device needs.
@@ -95,7 +91,7 @@ func (e *engine) positionOf(m int32) *position {
 // as nothing holds it any more.
 func (e *engine) enter(i, m int32, at model.Moment) {
 	x, p := &e.messages[m], e.positionOf(m)
-	*p = position{stream: e.streamOf(x), next: -1, key: x.key, asked: at.T}
+	*p = position{stream: e.streamOf(x), next: -1, key: x.key}
 	if p.stream >= 0 {
 		s := &e.streams[p.stream]
 		p.base = s.bytes
@@ -147,14 +143,14 @@ func (e *engine) unblock(m int32, at model.Moment) {
 
 // setOutFirst lets the first message of a stream set out.
 func (e *engine) setOutFirst(m int32) {
-	at, i := e.messages[m].since, e.positions[m].stream
-	if s := &e.streams[i]; s.left != at && model.Later(s.left, at) == s.left {
-		if s.left.T > at.T {
-			e.tell(followsStream, m, i, s.left.T)
-		}
-		at = s.left
+	ready, i := e.messages[m].since, e.positions[m].stream
+	at := model.Later(ready, e.streams[i].left)
+	if at.T > ready.T {
+		e.tell(followsStream, m, i, at.T)
 	}
-	e.writeWaited(m, at.T)
+	if e.tape.heads != nil {
+		e.writeNext(m, at.T, ready.T)
+	}
 	e.setOut(m, at)
 }
 
@@ -181,13 +177,17 @@ func (e *engine) buffer(m int32, at model.Moment) {
 	over := at.Plus(e.pace(x, n))
 	l.until = model.Later(l.until, over)
 	e.tell(handedOver, m, 0, over.T)
-	e.wants(s, x, at.T)
+	if e.tape.heads != nil {
+		e.noteWanted(i, x, at.T)
+	}
 	s.key = x.key
 	s.held++ // of several, what the last wants comes last
 	s.want = int64(e.rules.Buffered(p.base + n))
 	switch want := unit.Bytes(s.want); {
 	case want <= s.from:
-		e.writeRoom(s, 0)
+		if e.tape.heads != nil {
+			e.writeRoom(i, 0)
+		}
 		s.want, s.held = -1, s.held-1
 		e.oneDone(x.lane, model.Moment{})
 	case want <= s.to:
@@ -200,7 +200,9 @@ func (e *engine) buffer(m int32, at model.Moment) {
 // hasRoom tells a lane that so much of its stream has left, at a moment, as it waits for.
 func (e *engine) hasRoom(i int32, at model.Moment) {
 	s := &e.streams[i]
-	e.writeRoom(s, at.T)
+	if e.tape.heads != nil {
+		e.writeRoom(i, at.T)
+	}
 	e.tell(bufferHasRoom, i, 0, at.T)
 	lane, held := s.lane, s.held
 	s.want, s.held = -1, 0

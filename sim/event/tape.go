@@ -117,13 +117,24 @@ func (t *tape) begin(lane int32, least int64) error {
 	return nil
 }
 
+// writeStep writes when the step in e.step starts, and how much it moves if it does not tell.
+func (e *engine) writeStep(lane int32, at unit.Time) {
+	if !e.tape.byWay {
+		e.writeBegin(lane, e.timesOf(&e.lanes[lane]), at)
+		return
+	}
+	if e.writeBegin(lane, 0, at); e.isSized || e.err != nil {
+		return
+	}
+	if of := e.reserve(lane, 1); e.err == nil {
+		e.tape.write(of, unit.Time(e.moved), 0)
+	}
+}
+
 // writeBegin writes when a lane's next sub-step starts, and makes room for what it sends: so many
 // times.
 func (e *engine) writeBegin(lane int32, sends int64, at unit.Time) {
 	t := &e.tape
-	if t.heads == nil {
-		return
-	}
 	h := &t.heads[lane]
 	if int64(h.at)+sends >= int64(h.end) {
 		if e.err = t.begin(lane, 1+sends); e.err != nil {
@@ -146,7 +157,11 @@ func (e *engine) timesOf(l *lane) (n int64) {
 		n = 1
 	}
 	for k, c := range l.sent() {
-		n += e.timesOfMessage(&e.conns[c], e.wire(e.moved, e.step.Send[k].Framing()))
+		if e.rules.Segment == 0 {
+			n += int64(e.conns[c].onTape)
+		} else {
+			n += e.timesOfMessage(&e.conns[c], e.wire(e.moved, e.step.Send[k].Framing()))
+		}
 	}
 	return n
 }
@@ -278,7 +293,7 @@ func (e *engine) timesOn(route int32) (n int32) {
 func (e *engine) startTape(log *model.Log) {
 	e.tape.heads, e.tape.isFull = make([]head, len(e.lanes)), log.Counters != nil
 	e.tape.byWay = e.streams != nil || e.rules.Schedule.AnyStep(tellsMore)
-	e.tape.hasPuts = e.rules.Schedule.AnyStep(putsSilently)
+	e.tape.followsPuts = e.backlogs != nil && e.rules.Schedule.AnyStep(putsSilently)
 	if e.gpu != nil {
 		e.gpu.watch = newGPUWatch(e, log)
 	}
