@@ -7,19 +7,19 @@ import (
 	"collsim/unit"
 )
 
-// leftLast is which of the first messages of a list has left last, of several the first, and when.
-func (r *reader) leftLast(list *latest, messages int32) (way int32, left unit.Time) {
+// leftLast is which of the first messages of a list, of which there are so many, has left last, of
+// several the first, and when.
+//
+// REQUIRES: there is one.
+func (r *reader) leftLast(list *latest, messages int32) (last int32, left unit.Time) {
 	for i := int32(len(list.last)); i < messages; i++ {
-		way := list.ways[i]
-		j := r.journeyOf(&r.ways[way])
-		left := j.last().left
+		last = list.ways[i]
+		j := r.journeyOf(&r.ways[last])
+		left = j.last().left
 		if i > 0 && list.left[i-1] >= left {
-			way, left = list.last[i-1], list.left[i-1]
+			last, left = list.last[i-1], list.left[i-1]
 		}
-		list.last, list.left = append(list.last, way), append(list.left, left)
-	}
-	if messages == 0 {
-		return -1, -1
+		list.last, list.left = append(list.last, last), append(list.left, left)
 	}
 	return list.last[messages-1], list.left[messages-1]
 }
@@ -32,9 +32,11 @@ func (r *reader) leftBefore(number int32, start unit.Time) (by int32) {
 	}
 	f, popped := r.form(r.steps[number].form), r.popped[number]
 	posts := &r.queues[f.lane]
-	if !r.e.rules.Device.Offload && f.waits {
-		if way, left := r.leftLast(posts, popped[1]); left == start {
-			return r.ways[way].last
+	if !r.e.rules.Device.Offload {
+		if f.waits && popped[1] > 0 {
+			if way, left := r.leftLast(posts, popped[1]); left == start {
+				return r.ways[way].last
+			}
 		}
 		return -1
 	}

@@ -83,8 +83,8 @@ func (e *engine) crossings(route int32) int32 {
 	return e.timesOn(route)
 }
 
-// roomFor is how many times there are of a message: those of a connection have the same, unless they
-// are cut or relaxed.
+// roomFor is how many times there are of a message: those of a connection have the same, unless
+// they are cut or relaxed.
 func (e *engine) roomFor(m int32) int64 {
 	x := &e.messages[m]
 	if x.conn < 0 || e.rules.Segment > 0 || x.flags&relaxed > 0 {
