@@ -167,7 +167,7 @@ func TestHang(t *testing.T) {
 	hangs(t, e, "block=5", job, "hw: cuLaunchKernel: timeout: it has not returned for %v; the "+
 		"device is held until this process ends")
 
-	standin(t, "load=250") // a compiler of the driver's has all the time that it needs
+	standin(t, "load=400") // a compiler of the driver's has all the time that it needs
 	require.NoError(t, e.Close())
 	_, err := e.Run(context.Background(), &hw.Job{Schedule: s, Inputs: job.Inputs,
 		Env: hw.Env{Timeout: 200 * time.Millisecond}})

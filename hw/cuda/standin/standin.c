@@ -11,7 +11,7 @@
      devices=N       GPUs; each has its memory, which others reach when they were asked to
      apart=1         no GPU can be asked to
      memory=N        what each has, in bytes
-     load=N          kernels take so many milliseconds to be loaded
+     load=N          the next kernels to be loaded take so many milliseconds
      launch=N        the N-th launch is refused
      fault=N         the N-th kernel or copy ends with an illegal address
      lost=N          at the N-th the device is gone, and stays so
@@ -974,6 +974,7 @@ static char *read_file(const char *name, size_t *n) {
 int cuModuleLoadData(module **m, const void *image) {
 	ENTER;
 	usleep(options.load * 1000);
+	options.load = 0;
 	const Elf64_Ehdr *elf = image;
 	const char *text = image; /* of PTX: comments, and directives, of which these are the first two */
 	while (!strncmp(text, "//", 2) || *text == '\n') {
