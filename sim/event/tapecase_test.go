@@ -95,6 +95,9 @@ func wayCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 		d.Offload, d.SendBuffer, d.Queue = true, 0, 1+rng.IntN(4)
 	case 1, 2:
 		d.Offload, d.SendBuffer = false, unit.Bytes(1+rng.IntN(1<<rng.IntN(14)))
+		if rng.IntN(2) == 0 { // as much as some messages have together
+			d.SendBuffer = unit.Bytes(100 * (1 + rng.IntN(20)))
+		}
 	}
 	if rng.IntN(2) == 0 {
 		d.EagerLimit, d.ReceivesAhead = unit.Bytes(1+rng.IntN(1000)), rng.IntN(4)
