@@ -23,8 +23,6 @@ type connection struct {
 	freed, last  int32
 	stream       int32 // what it has to send, where lanes may run ahead of it
 	onTape       int32 // times of each message's links
-	// 1 and how many times there are of a message, and of one that is asked for; 0: not asked yet
-	room, roomToAsk int32
 
 	flowed unit.Bytes // the last size that flowed alone on its links, and how long that takes
 	takes  unit.Time

@@ -20,8 +20,9 @@ import (
 // wayTape is how a tape has such messages.
 type wayTape struct {
 	byWay       bool
-	followsPuts bool      // messages may have to wait until silent puts have left
-	wanted      []farTime // of streams, since when a lane wants room, and where that belongs
+	followsPuts bool       // messages may have to wait until silent puts have left
+	rooms       [][2]int32 // of connections: 1 + times of a message, and of one asked for
+	wanted      []farTime  // of streams, since when a lane wants room, and where that belongs
 }
 
 // parts is how many times there are of each part of a message's way.
@@ -91,9 +92,12 @@ func (e *engine) roomFor(m int32) int64 {
 		p := e.partsOf(x, e.crossing(m))
 		return p.sum()
 	}
-	room := &e.conns[x.conn].room
+	for int(x.conn) >= len(e.tape.rooms) {
+		e.tape.rooms = append(e.tape.rooms, [2]int32{})
+	}
+	room := &e.tape.rooms[x.conn][0]
 	if x.kind == request {
-		room = &e.conns[x.conn].roomToAsk
+		room = &e.tape.rooms[x.conn][1]
 	}
 	if *room == 0 {
 		p := e.partsOf(x, 0)
