@@ -47,7 +47,7 @@ type message struct {
 	post    int32 // mark in the lane's queue of posts, −1 for none
 	next    int32 // in the connection, or of those that are free
 	written int32 // where the next time of its links belongs on the tape
-	also    int32 // the next message of the same step; of what is got, which of its sources
+	also    int32 // the next message of the same step
 	kind    messageKind
 	flags   messageFlags
 	pacer   model.Pacer

@@ -78,7 +78,7 @@ type engine struct {
 	rules    model.Rules
 	network  model.Network
 	totals   model.Totals
-	observer func(what happening, i, j int32, at unit.Time) // nil: nobody does
+	observer func(what happening, i, j int32, at unit.Time) // who watches; nil: nobody
 	tape     tape
 	gpu      *gpus // nil: the device has no GPU model
 	isFluid  bool

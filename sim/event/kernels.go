@@ -145,7 +145,7 @@ func (e *engine) crossedMemory(m int32, now unit.Time) {
 	x := &e.messages[m]
 	if x.kind == copying {
 		lane := x.lane
-		e.writeCopied(m, now)
+		e.writeDrained(m, now)
 		e.tell(messageLeaves, m, 0, now)
 		e.dropMessage(m)
 		e.oneDone(lane, model.Moment{T: now})

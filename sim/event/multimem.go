@@ -28,7 +28,6 @@ func (e *engine) load(m int32, at model.Moment) {
 		data.written += e.crossings(x.route)
 	}
 	d := e.newMessage(data)
-	e.messages[d].also = data.also
 	e.joinOf(m).data = d
 	e.joinOf(d).Left = e.branches(data.route)
 	e.tell(asksAfter, d, m, at.T)

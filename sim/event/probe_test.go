@@ -232,8 +232,8 @@ func (p *probe) messageArrives(m, _ int32, at unit.Time) {
 }
 
 func (p *probe) replyArrives(m, _ int32, at unit.Time) {
-	x := &p.e.messages[m]
-	p.holdFor(x.lane, p.ofMessage[m], uint64(x.also), at, false)
+	order := uint64(p.message(m).By) // of the requests, which are asked in the step's order
+	p.holdFor(p.e.messages[m].lane, p.ofMessage[m], order, at, false)
 }
 
 func (p *probe) slotFreed(lane, mark int32, _ unit.Time) {

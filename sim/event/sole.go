@@ -212,14 +212,15 @@ func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at mod
 		return left, left.Plus(path.Latency)
 	}
 	since := at
-	if c.onTape > 0 {
-		e.leaveRoom(m)
+	isLogged := c.onTape > 0 && e.tape.heads != nil
+	if isLogged {
+		e.leaveRoomFor(m)
 	}
 	for hop, on := range e.network.LinksOf(path) {
 		l := &e.links[on]
 		start, over := l.serve(at, n, l.Over(n))
-		if !l.isPrompt {
-			e.writeServed(m, start.T, since.T)
+		if isLogged && !l.isPrompt {
+			e.writeNext(m, start.T, since.T)
 		}
 		if hop == 0 {
 			came = model.PutOut(start, since, false, 0, put)

@@ -247,7 +247,6 @@ func (e *engine) get(i int32, at model.Moment) error {
 		l.pending++
 		e.totals.BytesSent += x.bytes
 		m := e.newMessage(x)
-		e.messages[m].also = int32(k)
 		e.tell(asksAfter, m, -1, at.T)
 		if e.leaveRoom(m); x.flags&multimem > 0 && !e.isFluid {
 			e.load(m, at)

@@ -180,9 +180,6 @@ func (e *engine) leaveRoomFor(m int32) {
 		return
 	}
 	if x.conn >= 0 {
-		n = int64(e.conns[x.conn].onTape)
-	}
-	if e.rules.Segment > 0 && x.conn >= 0 {
 		n = e.timesOfMessage(&e.conns[x.conn], e.carried(m))
 	}
 	h := &e.tape.heads[x.lane]
@@ -243,29 +240,13 @@ func (e *engine) writeCarried(i int32, at unit.Time) {
 	}
 }
 
-// writeServed writes the next of these times.
-func (e *engine) writeServed(m int32, at, since unit.Time) {
-	if e.tape.heads != nil {
-		x := &e.messages[m]
-		e.tape.write(x.written, at, since)
-		x.written++
-	}
-}
-
-// writeDrained writes when a flow has left, if there is room for that.
+// writeDrained writes when a flow has left, or a copy has crossed its rank's memory, if there is
+// room for that.
 func (e *engine) writeDrained(m int32, at unit.Time) {
 	if e.tape.heads == nil {
 		return
 	}
 	if x := &e.messages[m]; x.conn < 0 || e.conns[x.conn].onTape > 0 {
-		e.tape.write(x.written, at, x.since.T)
-	}
-}
-
-// writeCopied writes when a copy has crossed its rank's memory.
-func (e *engine) writeCopied(m int32, at unit.Time) {
-	if e.tape.heads != nil {
-		x := &e.messages[m]
 		e.tape.write(x.written, at, x.since.T)
 	}
 }
