@@ -207,7 +207,10 @@ func (r *runner) taking(p *scenarios.ProgramPoint) func(*schedule.Schedule) (uni
 			return 0, err
 		}
 		ran, err := sim.Run(s, r.env(p.Point), sim.Options{})
-		return ran.Time, err
+		if err != nil {
+			return 0, err
+		}
+		return ran.Time, nil
 	}
 }
 

@@ -121,3 +121,16 @@ func names(ops []scenarios.ProgramOp) (list []string) {
 	}
 	return list
 }
+
+// TestProgramStallsWhileLowered: passes ask how long a program takes that stalls, as all its ranks
+// send first what has to be asked for.
+func TestProgramStallsWhileLowered(t *testing.T) {
+	s, err := run.Load("p.toml", []byte(example(t, "one-shot")), run.LoadOptions{Set: []string{
+		`sweep."program.tensor.shape"=[[65536]]`, `sweep."lowering.one_shot"=["4 MiB"]`,
+		`device.eager_limit="4 KiB"`}})
+	require.NoError(t, err)
+	_, err = s.EstimateProgram(s.Programs[0])
+	require.NoError(t, err)
+	_, err = s.Run(context.Background(), run.RunOptions{})
+	require.ErrorContains(t, err, "8 lanes wait in a circle")
+}
