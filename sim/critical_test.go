@@ -352,3 +352,14 @@ func TestCriticalPosts(t *testing.T) {
 	lines = []string{"transfer - 0-2000 0.0.0", "copy - 2000-2100 0.0.1"}
 	leads(t, s, env, lines, lines, lines)
 }
+
+// TestCriticalOfNothing: a schedule without lanes, as of a broadcast of nothing, has waited for
+// nothing.
+func TestCriticalOfNothing(t *testing.T) {
+	s := simtest.Build(t, schedule.Plan{Name: "empty", Spec: simtest.AllReduce(2, 0)})
+	env := simtest.OnSwitch(t, 2, simtest.GBs, unit.Microsecond)
+	r, err := Run(s, env, Options{Critical: true, Trace: true})
+	require.NoError(t, err)
+	require.Zero(t, r.Time)
+	require.Empty(t, r.Critical)
+}

@@ -95,9 +95,12 @@ type walk struct {
 
 // Path is what the last lane's end waited for, from 0 to the end of the run: back from the first
 // lane that ends last, to what each step, and each message, waited for last. Where several things
-// came at the same time, the lane's own step before goes first, then messages, slots, events.
+// came at the same time, the lane's own step before goes first, then messages, slots, events. A
+// run of no lanes, whose buffers are empty, has waited for nothing.
 func Path(env *model.Env, log *model.Log) []Piece {
-	log.Open()
+	if log.Open(); len(log.Lanes) == 0 {
+		return nil
+	}
 	last := int32(0)
 	for i := range log.Lanes {
 		if log.Lanes[i].End > log.Lanes[last].End {
