@@ -30,7 +30,7 @@ import (
 // TestDamagedFiles damages good files of others in ways that are easily made by hand or by a
 // broken generator, many times each. Every mutant must be rejected, with a reason, or else
 // compute the right result when its schedule is carried out on numbers: reading and proving
-// neither panics nor hangs. The short tier has 20 mutants of a file, the long one 40; and 200 of
+// neither panics nor hangs. The short tier has 8 mutants of a file, the long one 40; and 200 of
 // more files where these are.
 func TestDamagedFiles(t *testing.T) {
 	sets := map[string][]samples.Set{}
@@ -42,7 +42,7 @@ func TestDamagedFiles(t *testing.T) {
 			files := append(goodFiles(t, set, 35, goodFile{damage: damageXML, read: msccl.Read}),
 				goodFiles(t, sets["mscclpp_json"][i], 15,
 					goodFile{damage: damageJSON, read: mscclpp.Read})...)
-			testDamaged(t, files, samples.Of(set, tier.Of(20, 40), 200))
+			testDamaged(t, files, samples.Of(set, tier.Of(8, 40), 200))
 		})
 	}
 }

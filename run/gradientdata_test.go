@@ -247,6 +247,8 @@ op = "max"
 algorithm = "`+c.algorithm+`"
 bytes = "1 MiB"
 gradient = "full"
+[check]
+numbers = false
 `), run.LoadOptions{})
 		require.NoError(t, err)
 		report, err := s.Run(context.Background(), run.RunOptions{Trace: true})

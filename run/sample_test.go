@@ -1,4 +1,4 @@
-package run_test
+package run
 
 import (
 	"context"
@@ -8,13 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/internal/tier"
-	"collsim/run"
 )
 
-// TestSample: a check whose elements would take longer than the rest of the run, and two seconds,
-// is made on a smaller count, the same on every machine, and says so; check.full checks all.
-func TestSample(t *testing.T) {
-	const text = `[topology]
+const large = `[topology]
 preset = "switch"
 ranks = 4
 bandwidth = "12.5 GB/s"
@@ -27,47 +23,77 @@ count = 41_943_040
 [check]
 data = "normal"
 `
-	estimated := func(set ...string) (*run.Scenario, *run.Estimate) {
-		s, err := run.Load("large.toml", []byte(text), run.LoadOptions{Set: set})
+
+// TestSample: a check whose elements would take longer than the rest of the run, and two seconds,
+// is made on a smaller count, the same on every machine, and says so; check.full checks all. In the
+// short tier a hundredth of what takes two seconds is checked.
+func TestSample(t *testing.T) {
+	load := func(set ...string) *Scenario {
+		s, err := Load("large.toml", []byte(large), LoadOptions{Set: set})
 		require.NoError(t, err)
-		e, err := s.Estimate(s.Points[0])
-		require.NoError(t, err)
-		return s, e
-	}
-	one := func(set ...string) (*run.Result, *run.Estimate) {
-		s, e := estimated(set...)
-		r, err := s.Run(context.Background(), run.RunOptions{})
-		require.NoError(t, err)
-		return r.Results[0], e
+		return s
 	}
 	// 4 · 5·2^23 inputs of 16 ns, and 4 · 6/4 · 5·2^23 moves of 0.6 ns, take 2.84 s; two of them are
 	// used.
-	r, e := one()
+	s := load()
+	r := &Result{}
+	if tier.Long {
+		report, err := s.Run(context.Background(), RunOptions{})
+		require.NoError(t, err)
+		r = report.Results[0]
+		require.InEpsilon(t, 2/2.835*(5<<23), float64(r.Checked), 0.01)
+	} else {
+		r = checkedLess(t, s, 100)
+	}
 	require.Equal(t, "exact", r.Numbers)
-	require.InEpsilon(t, 2/2.835*(5<<23), float64(r.Checked), 0.01)
 	require.Zero(t, r.Checked%4, "the same remainder modulo the chunks")
 	require.Contains(t, r.Warnings[0], "instead of 41943040: all would take longer than the rest of "+
 		"the run (check.full = true checks them)")
+	e, err := s.Estimate(s.Points[0])
+	require.NoError(t, err)
 	require.InEpsilon(t, 2, e.NumberSeconds, 0.01)
-	_, e = estimated("check.full=true")
+	s = load("check.full=true")
+	e, err = s.Estimate(s.Points[0])
+	require.NoError(t, err)
 	require.InEpsilon(t, 2.835, e.NumberSeconds, 0.01)
 
-	every := []string{"collective.count=4_194_304", "check.full=true", "check.data=exact"}
+	every := []string{"collective.count=" + tier.Of("1_048_576", "4_194_304"), "check.full=true",
+		"check.data=exact"}
 	for _, set := range every[:tier.Of(1, 3)] {
-		r, _ := one(set)
-		require.EqualValues(t, run.CountOf(r.Point.Spec), r.Checked, set)
+		report, err := load(set).Run(context.Background(), RunOptions{})
+		require.NoError(t, err)
+		r := report.Results[0]
+		require.EqualValues(t, CountOf(r.Point.Spec), r.Checked, set)
 		require.Empty(t, r.Warnings, set)
 	}
+}
+
+// checkedLess is what a run says of numbers that are checked on a sample which is so many times
+// smaller than it would be.
+func checkedLess(t *testing.T, s *Scenario, times int64) *Result {
+	p := s.Points[0]
+	m, err := s.make(p, p.Algorithm)
+	require.NoError(t, err)
+	some := amountOf(m.whole, p)
+	require.InEpsilon(t, 2/2.835*(5<<23), float64(some.count), 0.01)
+	r := &runner{s: s, numbers: func(f func()) { f() }}
+	require.NoError(t, r.enter(p))
+	report, err := r.check(m.whole, m, p, amount{count: some.count / times})
+	require.NoError(t, err)
+	require.InDelta(t, some.count/times, report.Checked, 4)
+	result := &Result{Point: p, Numbers: string(report.Numbers), Checked: report.Checked, sampled: true}
+	result.warn(&r.network)
+	return result
 }
 
 // TestSampleOfOutputs: where a walk of all ranks takes long, outputs are sampled if the schedule
 // has a group and blocks of one size; else numbers are off.
 func TestSampleOfOutputs(t *testing.T) {
-	load := func(ranks, count int, algorithm string) *run.Scenario {
-		s, err := run.Load("large.toml", fmt.Appendf(nil, "[topology]\npreset = \"switch\"\n"+
+	load := func(ranks, count int, algorithm string) *Scenario {
+		s, err := Load("large.toml", fmt.Appendf(nil, "[topology]\npreset = \"switch\"\n"+
 			"ranks = %d\nbandwidth = \"25 GB/s\"\nlatency = \"1 us\"\n[collective]\n"+
 			"kind = \"all_reduce\"\nalgorithm = %q\ncount = %d\n[check]\nproof = false\n", ranks,
-			algorithm, count), run.LoadOptions{})
+			algorithm, count), LoadOptions{})
 		require.NoError(t, err)
 		return s
 	}
@@ -75,7 +101,7 @@ func TestSampleOfOutputs(t *testing.T) {
 	e, err := s.Estimate(s.Points[0])
 	require.NoError(t, err)
 	require.Less(t, e.Seconds, 0.5)
-	report, err := s.Run(context.Background(), run.RunOptions{})
+	report, err := s.Run(context.Background(), RunOptions{})
 	require.NoError(t, err)
 	r := report.Results[0]
 	require.Equal(t, "exact", r.Numbers)
