@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"collsim/algos"
 	"collsim/algos/nccl"
@@ -37,15 +38,20 @@ type Skip struct {
 // Algorithms lists the algorithms that a scenario may name: ours, for which "all" and "fastest"
 // stand, and then those of libraries, which begin with the library's name and a colon.
 func Algorithms() []algos.Algorithm {
-	return slices.Concat(algos.Table(), nccl.Table(), openmpi.Table())
+	return slices.Clone(algorithms())
 }
+
+// algorithms is the table of Algorithms, which nobody changes.
+var algorithms = sync.OnceValue(func() []algos.Algorithm {
+	return slices.Concat(algos.Table(), nccl.Table(), openmpi.Table())
+})
 
 // find is the algorithm of a kind that has a name.
 func find(kind collective.Kind, name string) (algos.Algorithm, error) {
 	if !strings.Contains(name, ":") {
 		return algos.Find(kind, name)
 	}
-	return algos.FindIn(Algorithms(), kind, name)
+	return algos.FindIn(algorithms(), kind, name)
 }
 
 // standsFor lists the algorithms that a point may be carried out by, in the order of the table: its

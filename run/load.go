@@ -13,6 +13,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 
 	"collsim/algos"
 	"collsim/collective"
@@ -111,15 +112,21 @@ func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
 		disk:   &disk{of.Resolve, o.Read, map[string]content{}}}
 }
 
-// points puts a document together: what it asks is found out, until it asks no more.
-func (s *Scenario) points(d *scenarios.Document) (*scenarios.Scenario, error) {
+// names is what algorithms are called, which nobody changes.
+var names = sync.OnceValue(func() scenarios.Facts {
 	facts := scenarios.Facts{Algorithms: map[collective.Kind][]string{},
 		Libraries: map[collective.Kind][]string{}}
-	all, ours := Algorithms(), len(algos.Table())
+	ours := len(algos.Table())
 	for _, kind := range collective.Kinds() {
-		facts.Algorithms[kind] = namesOf(all[:ours], kind)
-		facts.Libraries[kind] = namesOf(all[ours:], kind)
+		facts.Algorithms[kind] = namesOf(algorithms()[:ours], kind)
+		facts.Libraries[kind] = namesOf(algorithms()[ours:], kind)
 	}
+	return facts
+})
+
+// points puts a document together: what it asks is found out, until it asks no more.
+func (s *Scenario) points(d *scenarios.Document) (*scenarios.Scenario, error) {
+	facts := names()
 	for {
 		points, open, err := d.Points(facts)
 		if err != nil || len(open) == 0 {

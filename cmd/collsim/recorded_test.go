@@ -58,6 +58,7 @@ func readRecorded(t *testing.T, file string) (list []recorded) {
 type recording struct {
 	report, figures string
 	set             []string
+	loaded          map[string]*run.Scenario // by labs
 }
 
 // recordings are those of docs, and the first ones: of another machine, with faster wires, made
@@ -66,23 +67,29 @@ func recordings() []recording {
 	const docs, first = "../../docs/", "testdata/recorded/"
 	bytes := `collective.bytes=["1 MiB", "4 MiB", "16 MiB"]`
 	return []recording{
-		{docs + "fidelity.md", docs + "lab/calibrated.toml", nil},
-		{docs + "fresh.md", docs + "lab/calibrated.toml", nil},
+		{docs + "fidelity.md", docs + "lab/calibrated.toml", nil, map[string]*run.Scenario{}},
+		{docs + "fresh.md", docs + "lab/calibrated.toml", nil, map[string]*run.Scenario{}},
 		{first + "fidelity.md", first + "calibrated.toml", []string{bytes,
-			`topology.bandwidth="100 Mbit/s"`, `device.send_buffer="125 kB"`}},
+			`topology.bandwidth="100 Mbit/s"`, `device.send_buffer="125 kB"`},
+			map[string]*run.Scenario{}},
 		{first + "fresh.md", first + "calibrated.toml", []string{
-			`topology.bandwidth="60 Mbit/s"`, `device.send_buffer="75 kB"`}},
+			`topology.bandwidth="60 Mbit/s"`, `device.send_buffer="75 kB"`},
+			map[string]*run.Scenario{}},
 	}
 }
 
 // pointsOf are the points of a lab's scenario, with the figures that were calibrated.
 func (r *recording) pointsOf(t *testing.T, lab string) (*run.Scenario, []*scenarios.Point) {
 	t.Helper()
+	if s := r.loaded[lab]; s != nil {
+		return s, s.Points
+	}
 	figures, err := os.ReadFile(r.figures)
 	require.NoError(t, err)
 	s, err := run.Load("../../docs/lab/"+lab+".toml", nil, run.LoadOptions{
 		With: []scenarios.With{{Name: "calibrated.toml", Text: figures}}, Set: r.set})
 	require.NoError(t, err)
+	r.loaded[lab] = s
 	return s, s.Points
 }
 
