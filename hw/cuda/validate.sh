@@ -6,8 +6,8 @@
 # It plays a CUDA graph, every algorithm, every type and operator and programs (bits), collectives
 # of 64 KiB to 256 MiB (times, twice: as text with timelines, and as JSON), and fits a preset. FOLDER
 # (cuda-validation) gets the scenarios and what each part has printed; a table of all parts comes
-# last. "small" is for trying the script: small messages, played once, three types, one small
-# program. It ends with 1 if a part failed or bits differ, with 3 without a GPU.
+# last. "small" is for trying the script: four ranks, small messages, played once, three types, one
+# small program. It ends with 1 if a part failed or bits differ, with 3 without a GPU.
 # CUDA_VISIBLE_DEVICES chooses the GPUs, COLLSIM_LIBNVRTC names NVRTC where it is not found.
 set -u
 
@@ -29,6 +29,7 @@ if [ -z "${COLLSIM_LIBNVRTC:-}" ]; then
 	done
 fi
 
+ranks=8
 sizes='["64 KiB", "1 MiB", "16 MiB", "256 MiB"]'
 pings="4 KiB,64 KiB,1 MiB,16 MiB"
 types='"float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "int16",
@@ -36,6 +37,7 @@ types='"float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m
 often="warmup = 5
 repetitions = 20"
 if [ -n "$small" ]; then
+	ranks=4
 	sizes='["4 KiB", "64 KiB"]'
 	pings="4 KiB,64 KiB"
 	types='"float32", "bfloat16", "uint8"'
@@ -43,12 +45,12 @@ if [ -n "$small" ]; then
 repetitions = 1"
 fi
 
-network='[topology]
-preset = "switch"
-ranks = 8
-bandwidth = "450 GB/s"
-latency = "1 us"
-'
+network="[topology]
+preset = \"switch\"
+ranks = $ranks
+bandwidth = \"450 GB/s\"
+latency = \"1 us\"
+"
 device='[device]
 preset = "h100-sxm"
 '
@@ -99,7 +101,7 @@ rank *
 END
 {
 	printf 'name = "a CUDA graph"\n'
-	echo "$network" | sed 's/ranks = 8/ranks = 2/'
+	echo "$network" | sed 's/ranks = ./ranks = 2/'
 	printf '[[collective]]\nkind = "all_gather"\nalgorithm = "file:graph.schedule"\ncount = 1000\n'
 } >"$folder/graph.toml"
 
@@ -116,7 +118,7 @@ END
 # The feed-forward block of example:mlp, small, as it is written and as pipelines.
 {
 	echo 'name = "a program"'
-	echo "$network" | sed 's/ranks = 8/ranks = 4/'
+	echo "$network" | sed 's/ranks = ./ranks = 4/'
 	echo "$device"
 	cat <<'END'
 [[program.tensor]]
