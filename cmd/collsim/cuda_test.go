@@ -65,15 +65,17 @@ func TestCUDA(t *testing.T) {
 }
 
 // TestTrainingStep: a step forward and backward, its lengths divided by 128, has equal bits on 8
-// GPUs of the stand-in, and in the long tier on two nodes of them, which average their gradients.
+// GPUs of the stand-in, and in the long tier in all its channels, and on two nodes of them, which
+// average their gradients.
 func TestTrainingStep(t *testing.T) {
 	t.Parallel()
 	program, on := onCUDA(t)
 	text, err := os.ReadFile(filepath.Join(repository(t), "scenarios", "examples",
 		"training-step.toml"))
 	require.NoError(t, err)
-	short := regexp.MustCompile(`(?m)^shape = .*`).ReplaceAllStringFunc(string(text),
-		strings.NewReplacer("8192", "64", "1024", "8", "3584", "28").Replace)
+	short := regexp.MustCompile(`(?m)^(shape|algorithm) = .*`).ReplaceAllStringFunc(string(text),
+		strings.NewReplacer("8192", "64", "1024", "8", "3584", "28",
+			"channels=24", tier.Of("channels=4", "channels=24")).Replace)
 	require.Contains(t, short, "shape = [8, 64]")
 	file := filepath.Join(t.TempDir(), "step.toml")
 	require.NoError(t, os.WriteFile(file, []byte(short), 0o600))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ var costly = map[string]bool{
 	"example:profile-moe --quiet":   true,
 	"example:module --quiet":        true,
 	"example:mlp":                   true,
-	"sum.toml --quiet":              true,
+	"example:ring":                  true,
 	"trees.toml":                    true,
 	"example:ring --set topology.ranks=4 --timeline - --quiet":                                  true,
 	"docs/published/gather-matmul.toml --set sweep.device.l2=[0,52428800] --pivot time --quiet": true,
@@ -50,6 +51,15 @@ var costly = map[string]bool{
 // onEightNodes is a command whose table takes long: the short tier makes its first column.
 const onEightNodes = "example:training-step --set sweep.topology.nodes=[1,8] " +
 	"--set check.numbers=false --pivot time --quiet"
+
+// narrower are other commands that take long, and what the short tier runs of them: the first
+// columns of a table, one of two programs.
+var narrower = map[string]string{
+	"example:mlp --set check.numbers=false --set sweep.program.iterations=[1,2,4] " +
+		"--pivot time --quiet": "example:mlp --set check.numbers=false " +
+		"--set sweep.program.iterations=[1,2] --pivot time --quiet",
+	"sum.toml --quiet": "sum.toml --quiet --only lowering.register=true --set check.numbers=false",
+}
 
 // repeated are costly commands that show another column of what the one before has simulated: the
 // long tier runs them.
@@ -77,6 +87,27 @@ func onOneNode(t *testing.T, shown string) {
 	got := strings.Fields(call(t, strings.Replace(onEightNodes, "[1,8]", "[1]", 1)))
 	table := strings.Fields(shown)
 	require.Equal(t, got[len(got)-1], table[len(table)-2])
+}
+
+// partOf holds each line that a narrower command prints to one of those that are shown, which
+// begins with the same words and stands behind the one before; but for what was set for it.
+func partOf(t *testing.T, command, shown string) {
+	t.Helper()
+	lines := strings.Split(shown, "\n")
+	held := 0
+	for line := range strings.Lines(ofNumbers.ReplaceAllString(call(t, command), "")) {
+		if strings.HasPrefix(line, "# set ") {
+			continue
+		}
+		begins := strings.Join(strings.Fields(line), " ") + " "
+		at := slices.IndexFunc(lines, func(line string) bool {
+			return strings.HasPrefix(strings.Join(strings.Fields(line), " ")+" ", begins)
+		})
+		require.GreaterOrEqual(t, at, 0, "%q is not shown there:\n%s", line, shown)
+		lines = lines[at+1:]
+		held++
+	}
+	require.Greater(t, held, 4, command)
 }
 
 // TestDocuments runs every command that a document shows, and compares what it prints.
@@ -113,6 +144,9 @@ func TestDocuments(t *testing.T) {
 					return block
 				} else if short && command == onEightNodes {
 					onOneNode(t, m[2])
+					return block
+				} else if short && narrower[command] != "" {
+					partOf(t, narrower[command], m[2])
 					return block
 				} else if short && costly[command] {
 					withoutNumbers(t, command, m[2])

@@ -199,7 +199,7 @@ func (p *side) time(t *testing.T, set []string) float64 {
 
 // TestPublished holds simulated speed-ups against published ones: to the same side of 1, and a gain
 // to within a third of theirs, but for rows that say why not; and writes docs/published.md. The
-// short tier has every third row.
+// short tier has every fifth row: of each file but one.
 func TestPublished(t *testing.T) {
 	t.Parallel()
 	var rows strings.Builder
@@ -210,7 +210,7 @@ func TestPublished(t *testing.T) {
 	require.NoError(t, err)
 	all := tier.Long || *update
 	for i := range list {
-		if i%3 > 0 && !all {
+		if i%5 > 0 && !all {
 			continue
 		}
 		p := &list[i]

@@ -174,7 +174,7 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	for patience := 100 * time.Millisecond; ; patience *= 2 {
+	for patience := 30 * time.Millisecond; ; patience *= 2 {
 		got, out, errs := signalled(ts, signals()[args[0]], args[3:], func() { time.Sleep(patience) })
 		switch {
 		case got == want && strings.Contains(out, args[2]):
