@@ -81,7 +81,8 @@ func checkedLess(t *testing.T, s *Scenario, times int64) *Result {
 	report, err := r.check(m.whole, m, p, amount{count: some.count / times})
 	require.NoError(t, err)
 	require.InDelta(t, some.count/times, report.Checked, 4)
-	result := &Result{Point: p, Numbers: string(report.Numbers), Checked: report.Checked, sampled: true}
+	result := &Result{Point: p, Numbers: string(report.Numbers), Checked: report.Checked,
+		sampled: true}
 	result.warn(&r.network)
 	return result
 }

@@ -93,16 +93,11 @@ func noInit(s *source) (found []finding) {
 
 // uses lists the places that name something at the top of a package which forbidden refuses.
 func (s *source) uses(forbidden func(o types.Object) bool) (found []finding) {
-	s.each(func(n ast.Node) {
-		id, ok := n.(*ast.Ident)
-		if !ok || s.info.Uses[id] == nil {
-			return
-		}
-		o := s.info.Uses[id]
-		if o.Pkg() != nil && o.Parent() == o.Pkg().Scope() && forbidden(o) {
+	for _, id := range s.named {
+		if o := s.info.Uses[id]; forbidden(o) {
 			found = append(found, s.at(id, "%s.%s", o.Pkg().Path(), o.Name()))
 		}
-	})
+	}
 	return found
 }
 

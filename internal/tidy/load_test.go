@@ -11,14 +11,18 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"collsim/internal/tier"
 )
 
 // root is the directory of the module, seen from this package's.
@@ -34,9 +38,62 @@ type source struct {
 	files   []*ast.File
 	pkg     *types.Package
 	info    *types.Info
-	imports []string // of the files without tests
-	tests   []string // imports of the test files
+	imports []string     // of the files without tests
+	tests   []string     // imports of the test files
+	named   []*ast.Ident // what names something at the top of a package
 }
+
+// syntax is what is parsed: go/types resolves names, nobody else needs to.
+const syntax = parser.ParseComments | parser.SkipObjectResolution
+
+// goFiles are files on disk, by their names below the module.
+type goFiles struct {
+	fset  *token.FileSet
+	files map[string]goFile
+}
+
+// goFile has no syntax if it is a test's, in the short tier: the compiler reads those of this
+// system.
+type goFile struct {
+	code   string
+	syntax *ast.File
+}
+
+// onDisk reads all Go files of the module, whatever their build tags, without those of nested
+// modules and testdata, once for all tests of this package.
+var onDisk = sync.OnceValues(func() (*goFiles, error) {
+	all := &goFiles{token.NewFileSet(), map[string]goFile{}}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != root {
+			_, nested := os.Stat(filepath.Join(path, "go.mod"))
+			if nested == nil || d.Name() == "testdata" || d.Name()[0] == '.' || d.Name()[0] == '_' {
+				return filepath.SkipDir
+			}
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		code, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		f := goFile{code: string(code)}
+		if tier.Long || !strings.HasSuffix(name, "_test.go") {
+			f.syntax, err = parser.ParseFile(all.fset, name, code, syntax)
+		}
+		all.files[name] = f
+		return err
+	})
+	return all, err
+})
 
 // listed is what `go list` says of a package.
 type listed struct {
@@ -54,21 +111,24 @@ var load = sync.OnceValues(func() ([]*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	fset, imports := token.NewFileSet(), compiled(list)
+	all, err := onDisk()
+	if err != nil {
+		return nil, err
+	}
+	imports := compiled(list)
 	var sources []*source
 	for _, l := range list {
 		if l.Module == nil || !l.Module.Main {
 			continue
 		}
-		s := &source{path: below(l.ImportPath), fset: fset, imports: l.Imports}
+		s := &source{path: below(l.ImportPath), fset: all.fset, imports: l.Imports}
 		s.tests = append(append(s.tests, l.TestImports...), l.XTestImports...)
 		for _, name := range l.GoFiles {
-			path := filepath.Join(l.Dir, name)
-			f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
-			if err != nil {
-				return nil, err
+			f, ok := all.files[path.Join(s.path, name)]
+			if !ok {
+				return nil, fmt.Errorf("%s/%s is not on disk", s.path, name)
 			}
-			s.files = append(s.files, f)
+			s.files = append(s.files, f.syntax)
 		}
 		if err := s.check(imports); err != nil {
 			return nil, err
@@ -138,6 +198,15 @@ func (s *source) check(imports types.Importer) error {
 	config := types.Config{Importer: imports}
 	var err error
 	s.pkg, err = config.Check(s.path, s.fset, s.files, s.info)
+	s.each(func(n ast.Node) {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return
+		}
+		if o := s.info.Uses[id]; o != nil && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() {
+			s.named = append(s.named, id)
+		}
+	})
 	return err
 }
 
@@ -151,7 +220,7 @@ var forSnippets = sync.OnceValues(func() (types.Importer, error) {
 func snippet(t *testing.T, path, code string) *source {
 	t.Helper()
 	s := &source{path: path, fset: token.NewFileSet()}
-	f, err := parser.ParseFile(s.fset, "bad.go", code, parser.ParseComments)
+	f, err := parser.ParseFile(s.fset, "bad.go", code, syntax)
 	require.NoError(t, err)
 	s.files = []*ast.File{f}
 	imports, err := forSnippets()
@@ -167,13 +236,7 @@ type finding struct {
 }
 
 func (f finding) String() string {
-	name := f.at.Filename
-	if abs, err := filepath.Abs(root); err == nil {
-		if rel, err := filepath.Rel(abs, name); err == nil && filepath.IsAbs(name) {
-			name = filepath.ToSlash(rel)
-		}
-	}
-	return fmt.Sprintf("%s:%d: %s", name, f.at.Line, f.text)
+	return fmt.Sprintf("%s:%d: %s", f.at.Filename, f.at.Line, f.text)
 }
 
 // at makes a finding of a node.

@@ -5,9 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,39 +96,21 @@ func report(t *testing.T, files []measured) {
 	}
 }
 
-// measureAll measures all Go files of the module, without those of nested modules and testdata.
-func measureAll() ([]measured, error) {
-	var files []measured
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && path != root {
-			_, nested := os.Stat(filepath.Join(path, "go.mod"))
-			if nested == nil || d.Name() == "testdata" || d.Name()[0] == '.' || d.Name()[0] == '_' {
-				return filepath.SkipDir
-			}
-		}
-		if d.IsDir() || !strings.HasSuffix(path, ".go") {
-			return nil
-		}
-		code, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		m, err := measure(filepath.ToSlash(name), string(code))
-		files = append(files, m)
-		return err
-	})
-	return files, err
+// measureAll measures all Go files of the module.
+func measureAll() (files []measured, err error) {
+	all, err := onDisk()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.files)) {
+		f := all.files[name]
+		files = append(files, measure(name, f.code, all.fset, f.syntax))
+	}
+	return files, nil
 }
 
 // measure holds one file to the limits.
-func measure(name, code string) (measured, error) {
+func measure(name, code string, fset *token.FileSet, f *ast.File) measured {
 	m := measured{name: name, lines: strings.Count(code, "\n")}
 	complain := func(line int, format string, args ...any) {
 		m.complaints = append(m.complaints,
@@ -144,13 +124,8 @@ func measure(name, code string) (measured, error) {
 			complain(i+1, "%d columns; the limit is %d", n, maxColumns)
 		}
 	}
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, name, code, parser.ParseComments)
-	if err != nil {
-		return m, err
-	}
 	if strings.HasSuffix(name, "_test.go") {
-		return m, nil
+		return m
 	}
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -174,7 +149,7 @@ func measure(name, code string) (measured, error) {
 			complain(first, "%s has no doc comment", fn.Name.Name)
 		}
 	}
-	return m, nil
+	return m
 }
 
 // visible reports whether an exported function or method can be named outside.
@@ -215,13 +190,18 @@ func exportedNames(d *ast.GenDecl) (names []string) {
 }
 
 func TestMeasureSeesWhatItBans(t *testing.T) {
+	measured := func(name, code string) measured {
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, name, code, syntax)
+		require.NoError(t, err)
+		return measure(name, code, fset, f)
+	}
 	body := strings.Repeat("\t_ = 0\n", maxFuncLines)
 	code := "package p\n\nfunc F() {\n" + body + "}\n\n" +
 		"// G is documented.\nfunc G(a, b, c int, d, e, f string) {}\n\n" +
 		"type T struct{}\n\nfunc (t T) M() {}\n\ntype u struct{}\n\nfunc (u) M() {}\n" +
 		"// " + strings.Repeat("é", maxColumns) + "\n"
-	m, err := measure("a/b.go", code)
-	require.NoError(t, err)
+	m := measured("a/b.go", code)
 	require.Equal(t, []string{
 		"a/b.go:76: 103 columns; the limit is 100",
 		"a/b.go:3: F has 62 lines; the limit is 60",
@@ -231,11 +211,9 @@ func TestMeasureSeesWhatItBans(t *testing.T) {
 	}, m.complaints)
 	require.Equal(t, []string{"F", "G", "T"}, m.exported)
 
-	m, err = measure("a/b_test.go", strings.Replace(code, "é", "", 9))
-	require.NoError(t, err)
+	m = measured("a/b_test.go", strings.Replace(code, "é", "", 9))
 	require.Empty(t, m.complaints, "tests are free to be long")
 
-	m, err = measure("a/b.go", "package p\n"+strings.Repeat("\n", maxFileLines))
-	require.NoError(t, err)
+	m = measured("a/b.go", "package p\n"+strings.Repeat("\n", maxFileLines))
 	require.Equal(t, []string{"a/b.go:1: 401 lines; the limit is 400"}, m.complaints)
 }
