@@ -120,7 +120,7 @@ func TestNoTeamsBeatABound(t *testing.T) {
 			}
 		}
 	}
-	seeds := tier.Raced(3, 12, 60)
+	seeds := tier.Raced(3, 7, 60)
 	for seed := range int64(seeds) {
 		c := newCase(seed)
 		run(c, c.graph())

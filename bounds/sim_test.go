@@ -39,7 +39,7 @@ func TestNoAlgorithmBeatsABound(t *testing.T) {
 			}
 		}
 	}
-	seeds := tier.Raced(3, 14, 60)
+	seeds := tier.Raced(3, 8, 60)
 	for seed := range int64(seeds) {
 		c := newCase(seed)
 		run(c, c.graph())

@@ -126,7 +126,7 @@ func lowerings() map[string]program.Lowering {
 func TestLawsOfPasses(t *testing.T) {
 	env := machine(t, 4)
 	parameters := gopter.DefaultTestParametersWithSeed(19)
-	parameters.MinSuccessfulTests = tier.Of(10, 40)
+	parameters.MinSuccessfulTests = tier.Of(6, 40)
 	properties := gopter.NewProperties(parameters)
 	properties.Property("passes keep what is computed", prop.ForAll(func(seed uint64) string {
 		return brokenLaw(t, anyProgram(seed), env)

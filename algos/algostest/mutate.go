@@ -17,7 +17,7 @@ import (
 )
 
 // mutatedRanks is the most ranks at which every step is damaged.
-func mutatedRanks() int { return tier.Of(4, 6) }
+func mutatedRanks() int { return tier.Of(3, 6) }
 
 // otherTurns are so many that all operators and types have their turn.
 const otherTurns = 12

@@ -77,7 +77,9 @@ func fields(t testing.TB, b []byte) (all []field) {
 	t.Helper()
 	varint := func() uint64 {
 		v, n := binary.Uvarint(b)
-		require.Positive(t, n, "a bad varint")
+		if n <= 0 { // testify takes long to find nothing
+			require.Fail(t, "a bad varint")
+		}
 		b = b[n:]
 		return v
 	}
@@ -111,7 +113,9 @@ func one(t testing.TB, all []field, number int) field {
 			found = append(found, f)
 		}
 	}
-	require.LessOrEqual(t, len(found), 1, "field %d is there twice", number)
+	if len(found) > 1 {
+		require.Fail(t, "a field is there twice", "%d", number)
+	}
 	return append(found, field{})[0]
 }
 

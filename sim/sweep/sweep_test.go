@@ -48,7 +48,7 @@ func TestAgreement(t *testing.T) {
 		}},
 	}
 	for k, kind := range kinds {
-		runs, played, periods, why := tier.Raced(200, 250, 10_000), 0, 0, map[string]int{}
+		runs, played, periods, why := tier.Raced(150, 150, 10_000), 0, 0, map[string]int{}
 		for i := range runs {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			s, env := kind.of(rng)
