@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"collsim/internal/tier"
 )
 
 // The sums of 16-bit floats: by vectors, where there are some; one by one, which is what other
@@ -81,8 +83,9 @@ func everyHalf[T F16 | BF16]() []T {
 }
 
 // TestSumsOfEveryHalf adds every element to zeros, the largest numbers, infinities, NaN, and every
-// third power of two with its neighbours: to a number whose unit is twice the power, that is a tie
-// and what lies next to one. One power is half the unit of the largest number.
+// third power of two, in the short tier every seventh, with its neighbours: to a number whose unit
+// is twice the power, that is a tie and what lies next to one. One power is half the unit of the
+// largest number.
 func TestSumsOfEveryHalf(t *testing.T) {
 	ofHalves(t, sumsOfEvery[F16], sumsOfEvery[BF16])
 }
@@ -96,7 +99,7 @@ func sumsOfEvery[T F16 | BF16](t *testing.T, h half[T]) {
 		others = append(others, power|sign, (power-1)|sign, (power+1)|sign^0x8000)
 	}
 	around(h.inf - double - uint16(h.precision)*double)
-	for power := double; power < h.inf; power += 3 * double {
+	for power := double; power < h.inf; power += tier.Of[uint16](7, 3) * double {
 		around(power)
 	}
 	every := everyHalf[T]()
@@ -113,7 +116,7 @@ func TestSumsOfRandomHalves(t *testing.T) {
 
 func sumsOfRandom[T F16 | BF16](t *testing.T, h half[T]) {
 	rng := rand.New(rand.NewSource(14))
-	for range 10 {
+	for range tier.Of(4, 10) {
 		a, b := randomElements[T](rng, 100_003), randomElements[T](rng, 100_003)
 		h.check(t, a, b, h.sums(a, b))
 	}

@@ -118,13 +118,17 @@ func TestPDFHoldsItsFonts(t *testing.T) {
 func TestAnyTextInAnyFormat(t *testing.T) {
 	run := everyKind()
 	run.Tracks[0].Name = "µ ≥ · 環 😀 \xff\x00(\\)"
+	width := tier.Of(60.0, 0) // the smallest picture, or a page
 	for _, f := range []plots.Format{plots.SVG, plots.PNG, plots.PDF} {
-		_, err := plots.Timeline(run, plots.Options{Format: f, Title: run.Tracks[0].Name})
+		_, err := plots.Timeline(run, plots.Options{Format: f, Title: run.Tracks[0].Name,
+			WidthMM: width})
 		require.NoError(t, err)
 		series := curvesOf("😀(\\)")
-		_, err = plots.Curves(series, plots.CurveOptions{Format: f, YName: "\x00環"})
+		_, err = plots.Curves(series, plots.CurveOptions{Format: f, YName: "\x00環",
+			WidthMM: width})
 		require.NoError(t, err)
-		_, err = plots.Scatter(scatterOf("😀(\\) \x00環"), plots.ScatterOptions{Format: f})
+		_, err = plots.Scatter(scatterOf("😀(\\) \x00環"), plots.ScatterOptions{Format: f,
+			WidthMM: width})
 		require.NoError(t, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/internal/tier"
 	"collsim/run"
 	"collsim/scenarios"
 	"collsim/sim"
@@ -27,7 +28,7 @@ func explained(t *testing.T, s *run.Scenario) *run.Explanation {
 func TestSharesSumUp(t *testing.T) {
 	for _, name := range scenarios.Examples() {
 		s := load(t, "example:"+name, "")
-		for _, p := range s.Points[:min(len(s.Points), 12)] {
+		for _, p := range s.Points[:min(len(s.Points), tier.Of(4, 12))] {
 			e, err := s.Explain(p)
 			require.NoError(t, err)
 			if e == nil {

@@ -32,13 +32,13 @@ func agree(t *testing.T, c *contest, first, n int) *summary {
 // looks at all interleavings of some that both find right. The long tier has more.
 func TestAgreement(t *testing.T) {
 	c := newContest(t, 14)
-	sum := agree(t, c, 0, 400)
-	require.Greater(t, sum.right, 100)
-	require.Greater(t, sum.tried-sum.right-sum.skipped, 100)
-	require.Greater(t, sum.explored, 10)
+	sum := agree(t, c, 0, tier.Of(200, 400))
+	require.Greater(t, sum.right, tier.Of(50, 100))
+	require.Greater(t, sum.tried-sum.right-sum.skipped, tier.Of(50, 100))
+	require.Greater(t, sum.explored, tier.Of(5, 10))
 	c.rendezvous = true
-	sum = agree(t, c, 400, 200)
-	require.Greater(t, sum.right, 20)
+	sum = agree(t, c, 400, tier.Of(100, 200))
+	require.Greater(t, sum.right, tier.Of(10, 20))
 }
 
 // TestBases: both say of what the algorithms make what it is: right, in one call and in two.
