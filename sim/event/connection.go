@@ -36,22 +36,22 @@ func (c *connection) before(o *connection) bool {
 
 // message is on its way from when it is sent until the step begins that receives it.
 type message struct {
-	since   model.Moment // when it asked for its first link: D
-	at      model.Moment // of arrival, once it is here
-	bytes   unit.Bytes   // of its data
-	key     uint64       // at its first link
-	lane    int32        // that sends, or that gets
-	conn    int32        // −1 for what no lane receives: silent puts, gets and multimem
-	route   int32
-	peers   int32 // of its step, which share the lane's pace; 0 for what no lane paces
-	post    int32 // mark in the lane's queue of posts, −1 for none
-	next    int32 // in the connection, or of those that are free
-	written int32 // where the next time of its links belongs on the tape
-	also    int32 // the next message of the same step
-	kind    messageKind
-	flags   messageFlags
-	pacer   model.Pacer
-	isHere  bool
+	since  model.Moment // when it asked for its first link: D
+	at     model.Moment // of arrival, once it is here
+	bytes  unit.Bytes   // of its data
+	key    uint64       // at its first link
+	lane   int32        // that sends, or that gets
+	conn   int32        // −1 for what no lane receives: silent puts, gets and multimem
+	route  int32
+	peers  int32  // of its step, which share the lane's pace; 0 for what no lane paces
+	post   int32  // mark in the lane's queue of posts, −1 for none
+	next   int32  // in the connection, or of those that are free
+	entry  uint32 // on the tape, that its times belong to
+	also   int32  // the next message of the same step
+	kind   messageKind
+	flags  messageFlags
+	pacer  model.Pacer
+	isHere bool
 }
 
 type messageFlags uint8

@@ -12,8 +12,10 @@ type packet struct {
 	message         int32        // as long as it is at its first link, or its last segment
 	begin, hop, end int32        // its links are network.Hops[begin:end], the next is hop
 	next            int32        // of those that are free
-	written         int32        // where its next time belongs on the tape
+	entry           uint32       // on the tape, that its next time belongs to
 	isLast          bool         // of the message's segments
+	kind            entryKind    // of these times,
+	told            int8         // of all links from this one on
 }
 
 // runFIFO serves requests in order until there are none.
@@ -44,10 +46,9 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	p := &e.packets[i] // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
 	p.begin, p.hop, p.end = r.From, r.From, end
-	if from > 0 && e.tape.heads != nil {
-		e.writeBehind(x)
+	if e.tape.heads != nil {
+		p.label(x)
 	}
-	p.written = x.written
 	e.ask(i, at, x.key)
 }
 
@@ -90,8 +91,8 @@ func (e *engine) serve(r model.Request) {
 func (e *engine) carry(i, on int32, at model.Moment) {
 	p, l := &e.packets[i], &e.links[on]
 	start, over := l.serve(at, p.to-p.from, l.Part(p.from, p.to))
-	if e.tape.heads != nil && !l.isPrompt {
-		e.writeCarried(i, start.T)
+	if e.tape.heads != nil && (start.T > at.T || p.hop-p.begin >= int32(p.told)) && !l.isPrompt {
+		e.writeCarried(p, start.T)
 	}
 	e.tell(linkServes, i, on, start.T)
 	if p.hop == p.begin {
@@ -173,7 +174,7 @@ func (e *engine) forward(i int32, start model.Moment, l *link) {
 		e.crossed(m, crossing{p.hop - 1, next, p.tail, key})
 	default:
 		x := &e.messages[m]
-		x.key, x.written = key, p.written // a reply uses the port that its request came in by
+		x.key = key // a reply uses the port that its request came in by
 		e.arrived(m, p.tail)
 	}
 }

@@ -244,7 +244,7 @@ func (e *engine) engage(i int32) {
 			pacer: model.CopyPacer(x.pacer == model.EnginePace)})
 		l.key++
 		l.pending++
-		e.leaveRoom(m)
+		e.enlist(m)
 		g.at(d, flowBegins, m)
 	case s.Kernel != nil && s.OpaqueTime() == 0:
 		b := &g.brackets[x.open]

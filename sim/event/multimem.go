@@ -25,7 +25,7 @@ func (e *engine) load(m int32, at model.Moment) {
 	data := *x
 	data.kind, data.route = loadData, e.network.Trees[e.network.Routes[x.route].Tree].Back
 	if data.since = at; e.tape.heads != nil {
-		data.written += e.crossings(x.route)
+		data.entry += uint32(e.timesOn(x.route))
 	}
 	d := e.newMessage(data)
 	e.joinOf(m).data = d
@@ -55,7 +55,7 @@ func (e *engine) crossed(m int32, at crossing) {
 	switch {
 	case x.kind == loadData && at.hop == r.To-1:
 		if e.tape.heads != nil {
-			e.tape.write(x.written+r.To-r.From, at.tail.T, x.since.T)
+			e.write(aPacket, x.entry+uint32(r.To-r.From), at.tail.T)
 		}
 		e.arrived(m, at.tail)
 	case x.kind == loadData:
@@ -99,7 +99,8 @@ func (e *engine) branch(p packet, at model.Moment, key uint64) {
 	p.begin, p.isLast = e.network.Routes[e.messages[p.message].route].From, true
 	p.end = p.hop + 1
 	if e.tape.heads != nil {
-		p.written = e.messages[p.message].written + p.hop - p.begin
+		p.kind, p.told = aPacket, 0
+		p.entry = e.messages[p.message].entry + uint32(p.hop-p.begin)
 	}
 	i := e.emptyPacket()
 	e.packets[i] = p

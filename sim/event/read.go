@@ -13,8 +13,8 @@ import (
 type reader struct {
 	e       *engine
 	log     *model.Log
-	strips  []strip   // those of all lanes, one lane after the other
-	on      strip     // the rest of the one that the lane is on
+	times   times
+	at      int32     // where the lane's next time is
 	spans   int32     // so many links have carried messages
 	since   unit.Time // when the lane's sub-step before started
 	steps   []place   // by number, those of a lane one after the other
@@ -67,7 +67,7 @@ type traffic struct{ sent, received []int32 }
 // newReader goes through the lanes.
 func (e *engine) newReader(log *model.Log) *reader {
 	e.tape.rewind()
-	r := &reader{e: e, log: log, gpu: e.tape.gpuTape, strips: e.tape.strips,
+	r := &reader{e: e, log: log, gpu: e.tape.gpuTape, times: e.tape.inOrder(),
 		posts: make([][]int32, len(e.lanes)),
 		steps: make([]place, 0, e.totals.Steps), senders: make([]int32, 0, e.totals.Messages),
 		turns: make([]int32, 0, 2*e.totals.Messages), conns: make([]traffic, len(e.conns))}
@@ -106,19 +106,22 @@ func (r *reader) lane(i int32) {
 	e := r.e
 	l := &e.lanes[i]
 	p, number := e.programs[l.rank], i-e.first[l.rank]
-	l.cursor, l.step, r.since, r.on = p.Walk(int(number)), resolved{place: -1}, 0, strip{}
+	l.cursor, l.step, r.at = p.Walk(int(number)), resolved{place: -1}, r.times.lanes[i]
 	begin := e.rules.Begin(l.rank, !isEmpty(l.cursor)).T
 	r.firsts = append(r.firsts, int32(len(r.steps)))
 	record := model.LaneRecord{Rank: l.rank, Lane: number, Begin: begin, End: begin, Last: -1}
 	for ; !l.cursor.Done(); l.cursor.Next(l.slices) {
-		if e.tape.byWay {
-			r.begin(1)
-		}
+		r.toStart()
+		r.since = r.times.of[r.at]
+		r.at++
 		of := r.kept + l.cursor.Slice()
 		if !l.isKept() {
 			of = r.load(i, l)
 		}
 		r.add(of, l)
+	}
+	if r.toStart(); r.at != r.times.lanes[i+1] {
+		panic("event: a tape has other times than its reader knows")
 	}
 	if n := int32(len(r.steps)); n > r.firsts[i] {
 		record.Last = n - 1
@@ -129,12 +132,8 @@ func (r *reader) lane(i int32) {
 // add notes the sub-step of a form to which a lane has come.
 func (r *reader) add(of int32, l *lane) {
 	f, number := r.form(of), int32(len(r.steps))
-	p := place{form: of, step: l.cursor.Step, message: int32(len(r.senders)),
-		turn: int32(len(r.turns)), spans: r.spans}
-	if !r.e.tape.byWay {
-		p.at = r.begin(1+int32(f.times)) + 1
-	}
-	p.start = r.since
+	p := place{start: r.since, at: r.at, form: of, step: l.cursor.Step,
+		message: int32(len(r.senders)), turn: int32(len(r.turns)), spans: r.spans}
 	for _, c := range f.received() {
 		x := &r.conns[c]
 		r.turns = append(r.turns, int32(len(x.received)))
@@ -160,21 +159,11 @@ func (r *reader) add(of int32, l *lane) {
 	}
 }
 
-// take goes over so many times that lie together, and is where they are.
-func (r *reader) take(times int32) (at int32) {
-	if r.on.from+times > r.on.to {
-		r.on, r.strips = r.strips[0], r.strips[1:]
+// toStart goes to the start of the next sub-step.
+func (r *reader) toStart() {
+	for r.times.kinds[r.at] != aStart {
+		r.at++
 	}
-	at = r.on.from
-	r.on.from += times
-	return at
-}
-
-// begin takes the times of a sub-step, of which the first is when it starts.
-func (r *reader) begin(times int32) (at int32) {
-	at = r.take(times)
-	r.since = r.e.tape.read(at, r.since)
-	return at
 }
 
 // load makes the form of the step to which a lane has come, and those of its slices if it is kept.
@@ -218,13 +207,14 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 	}
 	n, known := e.rules.Size(l.spot(), s)
 	if !known && e.tape.byWay && !f.dispatched {
-		n = unit.Bytes(e.tape.read(r.take(1), 0))
+		end, _ := r.times.take(&r.at, aSize)
+		n = unit.Bytes(end - r.since)
 	}
 	if e.moved = n; !f.dispatched {
 		f.cost = e.cost(i)
 	}
 	f.inQueue = inQueueOf(&e.rules, s, &f)
-	f.bytes, f.copies, f.times = e.moved, e.copies(), e.timesOf(l)
+	f.bytes, f.copies = e.moved, e.copies()
 	return r.formLike(f)
 }
 

@@ -43,8 +43,8 @@ func (r *reader) cross() {
 	}
 	for i := range r.log.Messages {
 		m := &r.log.Messages[i]
-		at, onTape := r.onTape(int32(i))
-		if onTape < 0 || r.isFlow(m) {
+		next, crosses := r.packetsOf(int32(i))
+		if !crosses || r.isFlow(m) {
 			continue
 		}
 		isTree := e.network.Routes[m.Route].Tree >= 0
@@ -54,10 +54,14 @@ func (r *reader) cross() {
 			if isTree {
 				to = m.Bytes
 			}
-			begin := model.Moment{T: r.log.Spans[m.Spans+j]}
+			spans := r.log.Spans[m.Spans+j:]
+			begin := model.Moment{T: spans[0]}
 			for hop, on := range e.network.LinksOf(&e.network.Routes[m.Route]) {
-				segment := at + int32(j)*e.stride(m.Route, onTape)
-				begin = r.begins(m.Route, segment, hop, m.Since, begin)
+				if to == m.Bytes {
+					begin.T = spans[hop]
+				} else {
+					begin = r.carried(&next, on, aPacket.on(int32(hop)), begin)
+				}
 				over := begin.Plus(e.links[on].Part(from, to))
 				crossings[on] = append(crossings[on], crossed{begin.T, over.T, to - from})
 				begin = begin.Plus(e.links[on].Latency) // where it is prompt
@@ -74,26 +78,19 @@ func (r *reader) cross() {
 	}
 }
 
-// onTape is where the times of a message's links are, and how many of a whole one; −1: it crosses
-// none.
-func (r *reader) onTape(number int32) (at, times int32) {
+// packetsOf is where the times of a message's links are, if it crosses any.
+func (r *reader) packetsOf(number int32) (at int32, crosses bool) {
 	if !r.e.tape.byWay {
 		_, c, at := r.asked(number)
-		if c == nil {
-			return at, -1
-		}
-		return at, c.onTape
+		return at, c != nil
 	}
 	i := r.wayOf[number]
 	if i < 0 || number > r.ways[i].last {
-		return 0, -1
+		return 0, false
 	}
 	j := r.journeyOf(&r.ways[i])
 	leg := &j.records[number-r.ways[i].record]
-	if !leg.crosses {
-		return 0, -1
-	}
-	return leg.at, r.e.timesOn(leg.Route)
+	return leg.at, leg.crosses
 }
 
 // flow counts a message that was alone on its links. Those on one link are of one lane, so they are

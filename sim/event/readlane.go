@@ -112,6 +112,7 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 		}
 		if e.streams != nil {
 			x.stream = e.streamOf(&x.message)
+			x.hasRoom = e.buffers() && x.stream >= 0
 		}
 		list = append(list, r.measured(x))
 	}
@@ -121,7 +122,7 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 // measured is something that travels, with what the tape and the log have of it.
 func (r *reader) measured(x travel) travel {
 	e := r.e
-	x.parts = e.partsOf(&x.message, x.bytes)
+	x.arrives = x.kind == getRequest && x.flags&multimem > 0 && !e.isFluid
 	if e.isFluid {
 		return x
 	}
@@ -159,7 +160,7 @@ func (r *reader) addWays(number int32, f *form) {
 	since, by := d, int32(-1)
 	for k := range f.travels {
 		x := &f.travels[k]
-		w := way{since: since, step: number, k: int32(k), at: r.take(int32(x.parts.sum())),
+		w := way{since: since, step: number, k: int32(k), at: r.message(len(f.travels)),
 			record: int32(len(r.senders)), by: by, spans: int64(len(r.log.Spans))}
 		if x.kind == getRequest {
 			w.since, w.by = d, -1
@@ -181,9 +182,17 @@ func (r *reader) addWays(number int32, f *form) {
 	if e.late != nil && slices.ContainsFunc(f.travels, isPut) {
 		r.putLatency = max(r.putLatency, e.rules.Device.Of(f.bytes).Latency)
 	}
-	if f.copies {
-		p.at = r.take(1)
+}
+
+// message goes over the times of the next message of a sub-step that has so many, and is where they
+// are.
+func (r *reader) message(of int) (at int32) {
+	if of > 1 {
+		r.at++ // of the message
 	}
+	at = r.at
+	r.at = r.times.end(at)
+	return at
 }
 
 // lateOf is what latency of its own a message has that a sub-step sends.
@@ -197,20 +206,17 @@ func (r *reader) lateOf(x *travel, f *form) unit.Time {
 
 // records is how many a message has: more than one where it had to wait, or is asked for.
 func (r *reader) records(w *way, x *travel) int32 {
-	n, at, since := int32(1), w.at, w.since
+	n, next := int32(1), w.at
 	switch x.kind {
 	case request:
 		n = 3
 	case getRequest:
 		return 2
-	default:
-		at += x.parts.room
 	}
-	for range x.parts.behind + x.parts.setOut {
-		if t := r.e.tape.read(at, since); t > since {
-			n, since = n+1, t
+	for kind := aBehind; kind <= aSetOut; kind++ {
+		if _, isThere := r.times.take(&next, kind); isThere {
+			n++
 		}
-		at++
 	}
 	return n
 }

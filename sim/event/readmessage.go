@@ -9,8 +9,8 @@ import (
 )
 
 // room is how many bytes of the k-th message that a sub-step sends cross links, and how many spans
-// and times of the tape it has.
-func (r *reader) room(f *form, k int) (n unit.Bytes, spans, times int32) {
+// it has.
+func (r *reader) room(f *form, k int) (n unit.Bytes, spans int32) {
 	framing, c := schedule.Bare, &r.e.conns[f.sent()[k]]
 	if f.framing != nil {
 		framing = f.framing[k]
@@ -20,7 +20,7 @@ func (r *reader) room(f *form, k int) (n unit.Bytes, spans, times int32) {
 		path := &r.e.network.Routes[c.route]
 		spans = path.To - path.From + int32(r.e.rules.Segments(n, false)) - 1
 	}
-	return n, spans, int32(r.e.timesOfMessage(c, n))
+	return n, spans
 }
 
 func (r *reader) form(number int32) *form { return r.forms.At(int(number)) }
@@ -58,7 +58,7 @@ func (r *reader) complete(f *form) {
 		return
 	}
 	for k := range f.sent() {
-		_, spans, _ := r.room(f, k)
+		_, spans := r.room(f, k)
 		f.spans += spans
 	}
 }
@@ -79,7 +79,7 @@ func (r *reader) sent(number int32) (m model.MessageRecord, left unit.Time) {
 	if c == nil {
 		return r.overMemory(number, at, m)
 	}
-	left, came := r.leaves(&m, r.e.network.Routes[m.Route].Src, c.onTape, at)
+	left, came := r.leaves(&m, r.e.network.Routes[m.Route].Src, aPacket, &at)
 	m.Arrived = model.Moment{T: came}.Plus(m.Late).T
 	return m, left
 }
@@ -96,12 +96,15 @@ func (r *reader) asked(number int32) (m model.MessageRecord, on *connection, at 
 		return m, nil, at
 	}
 	for k, c := range f.sent() {
-		n, spans, times := r.room(f, k)
+		n, spans := r.room(f, k)
+		if m.Peers > 1 && e.conns[c].onTape > 0 {
+			at++ // of the message
+		}
 		if k == int(number-p.message) {
 			on, m.Bytes = &e.conns[c], n
 			break
 		}
-		m.Spans, at = m.Spans+int64(spans), at+times
+		m.Spans, at = m.Spans+int64(spans), r.times.end(at)
 	}
 	if m.Route = on.route; e.late != nil {
 		m.Late = e.rules.Device.Of(f.bytes).Latency
@@ -121,20 +124,20 @@ func (r *reader) came(number int32) unit.Time {
 	return m.Arrived
 }
 
-// leaves is when a message of a rank has left, and when it has come to its end, by times that are
-// on the tape from a place on, of its route so many. When links begin to carry it goes to the log's
-// spans.
-func (r *reader) leaves(m *model.MessageRecord, rank, onTape, at int32) (left, came unit.Time) {
+// leaves is when a message of a rank has left, and when it has come to its end, by its next times
+// of a kind. When links begin to carry it goes to the log's spans.
+func (r *reader) leaves(m *model.MessageRecord, rank int32, kind entryKind, next *int32) (
+	left, came unit.Time) {
 	e, since := r.e, model.Moment{T: m.Since}
 	path := &e.network.Routes[m.Route]
 	if e.isFluid {
 		put := e.rules.PaceBy(m.Pacer, rank, m.Peers, m.Bytes)
-		switch {
-		case !path.IsShared(m.Bytes):
-		case onTape > 0:
-			put = e.tape.read(at, m.Since) - m.Since
-		default:
-			put, _ = e.rules.Alone(rank, m.Peers, path.Slowest, m.Bytes)
+		if path.IsShared(m.Bytes) {
+			if gone, isThere := r.times.take(next, kind); isThere {
+				put = gone - m.Since
+			} else {
+				put, _ = e.rules.Alone(rank, m.Peers, path.Slowest, m.Bytes)
+			}
 		}
 		gone := since.Plus(put)
 		return gone.T, gone.Plus(path.Latency).T
@@ -144,20 +147,23 @@ func (r *reader) leaves(m *model.MessageRecord, rank, onTape, at int32) (left, c
 	first, asked, from := &e.links[links[0]], since, unit.Bytes(0)
 	var gone, tail model.Moment
 	for j := 0; ; j++ {
-		start, to := r.begins(m.Route, at, 0, m.Since, asked), e.rules.SegmentEnd(from, m.Bytes)
+		start, to := r.carried(next, links[0], kind, asked), e.rules.SegmentEnd(from, m.Bytes)
 		before := e.rules.PaceBy(m.Pacer, rank, m.Peers, from)
 		put := e.rules.PaceBy(m.Pacer, rank, m.Peers, to)
 		gone = model.Leaves(start, max(before, first.slowest(path, from)),
 			max(put, first.slowest(path, to)))
 		if spans[j] = start.T; to < m.Bytes { // behind its first link it decides nothing
-			asked, from, at = gone, to, at+e.stride(m.Route, onTape)
+			for hop := 1; hop < len(links) && e.tape.isFull; hop++ {
+				r.carried(next, links[hop], kind.on(int32(hop)), start)
+			}
+			asked, from = gone, to
 			continue
 		}
 		tail = model.PutOut(start, since, isPost, before, put)
 		for hop, on := range links {
 			l := &e.links[on]
 			if hop > 0 {
-				start = r.begins(m.Route, at, hop, m.Since, asked)
+				start = r.carried(next, on, kind.on(int32(hop)), asked)
 				spans[j+hop] = start.T
 			}
 			over := start.Plus(l.Part(from, to))
@@ -167,19 +173,13 @@ func (r *reader) leaves(m *model.MessageRecord, rank, onTape, at int32) (left, c
 	}
 }
 
-// begins is when a link of a route begins to carry a segment, whose times are from a place on, of a
-// message. It has asked for it at a moment.
-func (r *reader) begins(route, at int32, hop int, since unit.Time,
-	asked model.Moment) model.Moment {
-	links := r.e.network.LinksOf(&r.e.network.Routes[route])
-	if r.e.links[links[hop]].isPrompt {
-		return asked
-	}
-	for _, on := range links[:hop] {
-		if !r.e.links[on].isPrompt {
-			at++
+// carried is when a link began to carry a message that asked for it at a moment: then, if no next
+// time of that kind says that it had to wait.
+func (r *reader) carried(next *int32, link int32, kind entryKind, asked model.Moment) model.Moment {
+	if !r.e.links[link].isPrompt {
+		if at, isThere := r.times.take(next, kind); isThere {
+			asked.T = at
 		}
 	}
-	asked.T = r.e.tape.read(at, since)
 	return asked
 }

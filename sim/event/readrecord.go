@@ -41,10 +41,10 @@ func (r *reader) heldBy(number int32) holding {
 		switch {
 		case r.e.rules.Device.Offload && x.peers > 0:
 			until(r.handedOver(w, x), w.record, true, false)
-		case x.parts.room > 0 && x.kind != request:
+		case x.hasRoom && x.kind != request:
 			until(r.handedOver(w, x), w.record, true, false)
-			until(r.e.tape.read(w.at, w.since), r.waysOf[number]+int32(i), false, true)
-		case x.parts.room > 0:
+			until(r.times.room(w.at, w.since), r.waysOf[number]+int32(i), false, true)
+		case x.hasRoom:
 			j := r.journeyOf(w)
 			until(j.over, w.last, true, false)
 			until(j.room, r.waysOf[number]+int32(i), false, true)

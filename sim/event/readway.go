@@ -20,9 +20,10 @@ type way struct {
 // travel is what a sub-step gets or sends; its bytes are those of its data on links.
 type travel struct {
 	message
-	parts  parts
-	spans  int64 // of all its records
-	stream int32 // −1 for none
+	spans   int64 // of all its records
+	stream  int32 // −1 for none
+	hasRoom bool  // its lane waits for that behind it
+	arrives bool  // its data come one by one, and then all have arrived
 }
 
 // journey is what follows from the times of a message: its records, one after the other, and when
@@ -66,7 +67,6 @@ func (r *reader) journeyOf(w *way) journey {
 	j := journey{r: r, w: w, x: &f.travels[w.k], rank: e.lanes[f.lane].rank, at: w.at, spans: w.spans,
 		n: 1}
 	x := j.x
-	parts := &x.parts
 	j.records[0] = leg{MessageRecord: model.MessageRecord{Since: w.since, Late: w.late, Step: w.step,
 		By: w.by, To: -1, Route: x.route, Peers: x.peers, Pacer: x.pacer, Spans: r.none}}
 	m := j.last()
@@ -75,21 +75,21 @@ func (r *reader) journeyOf(w *way) journey {
 		m.Kind = model.AskedFor
 	case data, silent:
 		m.Bytes = x.bytes
-		j.buffer(parts.room)
+		j.buffer()
 	}
-	j.wait(parts.behind, afterPuts)
-	j.wait(parts.setOut, afterStream)
+	j.wait(aBehind, afterPuts)
+	j.wait(aSetOut, afterStream)
 	switch x.kind {
 	case request:
 		j.ask()
-		j.buffer(parts.room)
+		j.buffer()
 	case getRequest:
-		j.get(parts.arrival > 0)
+		j.get()
 	}
-	j.cross()
+	j.cross(aPacket)
 	switch {
-	case parts.arrival > 0:
-		j.came = j.read(w.since)
+	case x.arrives:
+		j.came = j.read()
 	case x.conn >= 0:
 		j.came = model.Moment{T: j.came}.Plus(w.late).T
 		j.last().Arrived = j.came
@@ -109,8 +109,8 @@ func (j *journey) next(since unit.Time) *leg {
 	return m
 }
 
-func (j *journey) read(since unit.Time) unit.Time {
-	t := j.r.e.tape.read(j.at, since)
+func (j *journey) read() unit.Time {
+	t := j.r.times.of[j.at]
 	j.at++
 	return t
 }
@@ -119,20 +119,17 @@ func (j *journey) pace(n unit.Bytes) unit.Time {
 	return j.r.e.rules.PaceBy(j.x.pacer, j.rank, j.x.peers, n)
 }
 
-// buffer has a message that has a time of that be handed over to the send buffer.
-func (j *journey) buffer(times int32) {
-	if since := j.last().Since; times > 0 {
+// buffer has a message be handed over to the send buffer, if its lane waits for that.
+func (j *journey) buffer() {
+	if since := j.last().Since; j.x.hasRoom {
 		j.over = model.Moment{T: since}.Plus(j.pace(j.x.bytes)).T
-		j.room = j.read(since)
+		j.room = j.r.times.room(j.w.at, since)
 	}
 }
 
-// wait has a message that has a time of that wait until what was before it had left.
-func (j *journey) wait(times int32, after after) {
-	if times == 0 {
-		return
-	}
-	if t := j.read(j.last().Since); t > j.last().Since {
+// wait has a message wait until what was before it had left, if there is a time that says so.
+func (j *journey) wait(kind entryKind, after after) {
+	if t, isThere := j.r.times.take(&j.at, kind); isThere {
 		m := j.next(t)
 		m.ByLeft, m.after = true, after
 	}
@@ -140,50 +137,45 @@ func (j *journey) wait(times int32, after after) {
 
 // ask has a message asked for, and answered.
 func (j *journey) ask() {
-	j.cross()
-	asked := j.came
-	m := j.next(j.read(j.last().Since))
+	j.cross(aRequest)
+	m := j.next(j.came)
 	m.Route, m.Kind = j.r.e.wayBack(j.x.route), model.Answered
-	if m.Since > asked {
-		m.Kind, m.By, m.after = model.AnsweredLate, -1, afterReceive
+	if t, isThere := j.r.times.take(&j.at, aReceive); isThere {
+		m.Since, m.Kind, m.By, m.after = t, model.AnsweredLate, -1, afterReceive
 	}
-	j.cross()
+	j.cross(anAnswer)
 	m = j.next(j.came)
 	m.Route, m.Kind, m.Bytes = j.x.route, model.Ordinary, j.x.bytes
 }
 
 // get has a reply set out when its request has come; of a load, under FIFO, members do so by
 // themselves.
-func (j *journey) get(isLoad bool) {
-	j.cross()
+func (j *journey) get() {
+	j.cross(aRequest)
 	since := j.came
-	if isLoad {
+	if j.x.arrives {
 		since = j.w.since
 	}
 	m := j.next(since)
 	m.Route, m.Bytes = j.r.e.wayBack(j.x.route), j.x.bytes
 }
 
-// cross has the last record cross its links.
-func (j *journey) cross() {
+// cross has the last record cross its links, whose times are of a kind.
+func (j *journey) cross(kind entryKind) {
 	r, e, m := j.r, j.r.e, j.last()
 	path := &e.network.Routes[m.Route]
 	m.crosses, m.at = true, j.at
-	if e.isFluid {
-		m.left, j.came = r.leaves(&m.MessageRecord, j.rank, e.timesOn(m.Route), j.at)
-		return
+	if !e.isFluid {
+		m.Spans = j.spans
+		j.spans += e.rules.Segments(m.Bytes, path.Tree >= 0) + int64(path.To-path.From) - 1
 	}
-	m.Spans = j.spans
-	j.spans += e.rules.Segments(m.Bytes, path.Tree >= 0) + int64(path.To-path.From) - 1
-	onTape := e.timesOn(m.Route)
-	if path.Tree < 0 {
-		m.left, j.came = r.leaves(&m.MessageRecord, j.rank, onTape, j.at)
-		j.at += int32(e.rules.Segments(m.Bytes, false)-1)*e.stride(m.Route, onTape) + onTape
+	if path.Tree < 0 || e.isFluid {
+		m.left, j.came = r.leaves(&m.MessageRecord, j.rank, kind, &j.at)
 		return
 	}
 	spans := r.log.Spans[m.Spans:]
-	for hop := range onTape {
-		spans[hop] = j.read(m.Since)
+	for hop := range path.To - path.From {
+		spans[hop] = j.read()
 	}
 	first := &e.links[e.network.Hops[path.From]]
 	m.left = model.Leaves(model.Moment{T: spans[0]}, 0,

@@ -132,8 +132,8 @@ func (e *engine) answer(m, n int32) {
 	at := model.Later(x.at, p.at)
 	x.kind, x.isHere, x.key = answer, false, p.key
 	x.route = e.wayBack(x.route)
-	if e.tape.heads != nil {
-		e.writeNext(m, at.T, x.since.T)
+	if at.T > x.at.T && e.tape.heads != nil {
+		e.writeWaited(aReceive, m, at.T)
 	}
 	e.tell(requestAnswered, m, n, at.T)
 	e.setOut(m, at)

@@ -20,11 +20,10 @@ type resolved struct {
 	sizes   []moved // by slice
 }
 
-// moved is what a sub-step moves, D − S, and how many times of that are on the tape.
+// moved is what a sub-step moves, and D − S.
 type moved struct {
 	bytes unit.Bytes
 	cost  unit.Time
-	times int64
 }
 
 // keepsSteps reports whether steps may be kept in this run.
@@ -68,7 +67,7 @@ func (e *engine) keep(i int32) {
 			return
 		}
 		e.moved = n
-		k.sizes = append(k.sizes, moved{n, e.cost(i), e.timesOf(l)})
+		k.sizes = append(k.sizes, moved{n, e.cost(i)})
 	}
 	k.isKept, k.isPost, k.isAlone = true, s.Post, e.isAhead && e.late == nil
 	for _, c := range l.sent() {
@@ -150,7 +149,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	l.waits, l.pending = forStep, 1
 	e.moved = n.bytes
 	if e.tape.heads != nil {
-		e.writeBegin(i, n.times, start.T)
+		e.writeBegin(i, len(sends), start.T)
 	}
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
@@ -168,7 +167,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 			x.key = l.key
 			l.key++
 			l.pending++
-			e.leaveRoom(m)
+			e.enlist(m)
 			e.tell(asksAfter, m, -1, at.T)
 			e.setOut(m, at)
 			continue

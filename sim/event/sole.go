@@ -211,16 +211,17 @@ func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at mod
 		}
 		return left, left.Plus(path.Latency)
 	}
-	since := at
+	since, entry := at, uint32(0)
 	isLogged := c.onTape > 0 && e.tape.heads != nil
 	if isLogged {
-		e.leaveRoomFor(m)
+		e.enlistOf(m)
+		entry = e.messages[m].entry
 	}
 	for hop, on := range e.network.LinksOf(path) {
 		l := &e.links[on]
 		start, over := l.serve(at, n, l.Over(n))
-		if isLogged && !l.isPrompt {
-			e.writeNext(m, start.T, since.T)
+		if isLogged && !l.isPrompt && (start.T > at.T || hop >= int(aPacket.told())) {
+			entry = e.write(aPacket.on(int32(hop)), entry, start.T)
 		}
 		if hop == 0 {
 			came = model.PutOut(start, since, false, 0, put)

@@ -209,7 +209,7 @@ func (e *engine) send(i int32, at model.Moment) {
 		next := x.also
 		x.key = l.key
 		l.key++
-		e.leaveRoom(m)
+		e.enlist(m)
 		if e.streams != nil {
 			e.enter(i, m, at)
 		} else {
@@ -248,7 +248,7 @@ func (e *engine) get(i int32, at model.Moment) error {
 		e.totals.BytesSent += x.bytes
 		m := e.newMessage(x)
 		e.tell(asksAfter, m, -1, at.T)
-		if e.leaveRoom(m); x.flags&multimem > 0 && !e.isFluid {
+		if e.enlist(m); x.flags&multimem > 0 && !e.isFluid {
 			e.load(m, at)
 		}
 		e.setOut(m, at)

@@ -147,9 +147,9 @@ func (e *engine) setOutFirst(m int32) {
 	at := model.Later(ready, e.streams[i].left)
 	if at.T > ready.T {
 		e.tell(followsStream, m, i, at.T)
-	}
-	if e.tape.heads != nil {
-		e.writeNext(m, at.T, ready.T)
+		if e.tape.heads != nil {
+			e.writeWaited(aSetOut, m, at.T)
+		}
 	}
 	e.setOut(m, at)
 }
@@ -185,9 +185,6 @@ func (e *engine) buffer(m int32, at model.Moment) {
 	s.want = int64(e.rules.Buffered(p.base + n))
 	switch want := unit.Bytes(s.want); {
 	case want <= s.from:
-		if e.tape.heads != nil {
-			e.writeRoom(i, 0)
-		}
 		s.want, s.held = -1, s.held-1
 		e.oneDone(x.lane, model.Moment{})
 	case want <= s.to:

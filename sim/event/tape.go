@@ -1,253 +1,208 @@
 package event
 
 import (
-	"cmp"
 	"errors"
 	"math"
-	"slices"
 
 	"collsim/sim/model"
 	"collsim/unit"
 )
 
 // tape is the log of a run as it is written: of each sub-step when it started, and under FIFO when
-// each link on the way of what it sends began to carry that, unless it did so at once because
-// nobody ever waits for it; under fluid sharing when that had left, unless it was alone on its
-// links. All else follows from these times, and is worked out when the log is read (read.go). The
-// times of a sub-step lie one after the other on a strip of its lane, so a lane knows where its
-// next ones belong. More is written where messages are one-sided or asked for, or lanes go on
-// before they have left (tapeway.go), and of brackets and kernels, which are few (tapegpu.go).
+// a link on the way of what it sends began to carry that, if that had to wait for it; under fluid
+// sharing when that had left, unless it was alone on its links. All else follows from these times,
+// and is worked out when the log is read (read.go). More is written where messages are one-sided or
+// asked for, or lanes go on before they have left (tapeway.go), and of brackets and kernels, which
+// are few (tapegpu.go).
 //
-// Of each time there is the lower half: it is the first that has this half from a time on that is
-// known, which is when the lane's sub-step before started, or when the message asked for its first
-// link. Those that come 2³² ps later or more, about 4 ms, are written once more, as a whole.
+// The times lie there in the order in which they become known, whatever they belong to, for that
+// is what a processor writes soonest. Each says what it belongs to, so that they can be put in the
+// order of lanes when they are read (tapeorder.go):
+//
+//	number        0       1       2       3       4
+//	of       lane 3       0  lane 5       0       2
+//	time         20      20      20      21      21     two of lane 3's step, one of lane 5's
 type tape struct {
-	times  [][]uint32 // in pieces, so that nothing is copied on the way
-	used   int32
-	far    []farTime
-	heads  []head  // of the lanes; nil: nobody asked
-	strips []strip // in the order in which they were begun
-	isFull bool    // segments are told of at all links: for a picture
+	heads  []head    // of the lanes; nil: nobody asked
+	page   []entry   // that is being written,
+	pages  [][]entry // those before it,
+	before int       // and their entries
+	base   unit.Time // times are told from here on
+	bases  []rebase
+	isFull bool // segments are told of at all links: for a picture
 	wayTape
 	gpuTape
 }
 
-// head is where a lane's next times belong.
-type head struct {
-	since   unit.Time // when its last sub-step started
-	at, end int32     // of its strip,
-	size    int32     // which has so many
-}
+// entry is a time, and what it belongs to: the number of another entry, or of a lane, and in the
+// bits above it what kind of entry this is.
+type entry struct{ of, time uint32 }
 
-// strip is times of a lane, from a place to another.
-type strip struct{ lane, from, to int32 }
+// entryKind is what an entry tells. What did not have to wait has none that tells when it had.
+type entryKind uint8
 
-// The first strip of a lane has as many times as a line of a cache, unless its sub-steps have more,
-// and each further one twice as many, up to a most.
 const (
-	leastStrip = 16
-	mostStrip  = 64
-	pieceBits  = 14 // of a piece of the tape
-	piece      = 1 << pieceBits
+	aStart   entryKind = iota // of a lane's next sub-step
+	aPlace                    // of what will belong to it: no time
+	aMessage                  // of several of a sub-step: likewise
+	aSize                     // of a sub-step that does not tell it, as so long after its start
+	aRoom                     // in the send buffer was behind a message
+	aBehind                   // the silent puts before it had left
+	aSetOut                   // the messages before it had left
+	aReceive                  // of what was asked for was posted, long after that
+	aRequest                  // was carried by its first link; by all others is the next kind
+	_
+	anAnswer // likewise
+	_
+	aPacket // of data likewise, by its first three and all others; or a flow had left
 )
 
-// farTime is a time that its lower half does not tell.
-type farTime struct {
-	at   int32 // where that is
-	time unit.Time
-}
+const (
+	numberBits = 28
+	mostNumber = 1<<numberBits - 1
+	leastPage  = 1 << 9 // entries
+	mostPage   = 1 << 13
+)
 
-// write writes a time that is known to be no sooner than since.
-func (t *tape) write(at int32, time, since unit.Time) {
-	t.times[at>>pieceBits][at&(piece-1)] = uint32(time)
-	if time-since > math.MaxUint32 {
-		t.far = append(t.far, farTime{at, time})
+// told is how many links on a way, the first, have no time where nothing waits for them, and else a
+// kind of their own.
+func (k entryKind) told() int8 {
+	if k == aPacket {
+		return 3
 	}
+	return 1
 }
 
-// read is the time that has been written.
-//
-// REQUIRES: what is far is in order.
-func (t *tape) read(at int32, since unit.Time) unit.Time {
-	if len(t.far) > 0 {
-		if time, isFar := t.readFar(at); isFar {
-			return time
-		}
-	}
-	return since + unit.Time(t.times[at>>pieceBits][at&(piece-1)]-uint32(since))
+// on is the kind of a link, by that of the first on the way.
+func (k entryKind) on(hop int32) entryKind { return k + entryKind(min(hop, int32(k.told()))) }
+
+// belongs is what kind of entry this is, and the number of what it belongs to.
+func (x entry) belongs() (k entryKind, of uint32) {
+	return entryKind(x.of >> numberBits), x.of & mostNumber
 }
 
-func (t *tape) readFar(at int32) (time unit.Time, isFar bool) {
-	i, isFar := slices.BinarySearchFunc(t.far, at, func(f farTime, at int32) int {
-		return cmp.Compare(f.at, at)
-	})
-	if isFar {
-		time = t.far[i].time
-	}
-	return time, isFar
+// rebase is where times begin to be told from another one on.
+type rebase struct {
+	from int // the first such entry
+	base unit.Time
 }
 
-// rewind puts in order what is far, and the strips by their lanes.
-func (t *tape) rewind() {
-	slices.SortFunc(t.far, func(a, b farTime) int { return cmp.Compare(a.at, b.at) })
-	slices.SortFunc(t.strips, func(a, b strip) int {
-		return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.from, b.from))
-	})
-	t.gpuTape.rewind()
+// head is the entry of the start of a lane's last sub-step.
+type head struct {
+	of      uint32
+	several bool // messages are that step's, so each has an entry of its own
 }
 
 var errTooLong = errors.New("sim: there is more to log than is counted; leave out the trace and " +
 	"the critical path")
 
-// begin begins a strip of a lane that has room for so many times.
-func (t *tape) begin(lane int32, least int64) error {
-	h, from := &t.heads[lane], t.used
-	if least > math.MaxInt32 {
-		return errTooLong
+// write writes a time, and is the number of its entry.
+func (e *engine) write(k entryKind, of uint32, at unit.Time) uint32 {
+	t := &e.tape
+	if uint64(at-t.base) > math.MaxUint32 || len(t.page) == cap(t.page) {
+		e.turn(at)
 	}
-	n := max(int32(least), min(max(2*h.size, leastStrip), mostStrip))
-	if from > math.MaxInt32-n {
-		return errTooLong
+	n := t.before + len(t.page)
+	t.page = append(t.page, entry{uint32(k)<<numberBits | of, uint32(at - t.base)})
+	return uint32(n)
+}
+
+// turn makes room for a time that is too far from the last, or has no place on the page.
+func (e *engine) turn(at unit.Time) {
+	t := &e.tape
+	if uint64(at-t.base) > math.MaxUint32 {
+		t.base = max(0, at-1<<31) // others may be a little before it
+		t.bases = append(t.bases, rebase{t.before + len(t.page), t.base})
 	}
-	for t.used += n; int(t.used) > len(t.times)<<pieceBits; {
-		t.times = append(t.times, make([]uint32, piece))
+	if len(t.page) < cap(t.page) {
+		return
 	}
-	h.at, h.end, h.size = from, from+n, n
-	t.strips = append(t.strips, strip{lane, h.at, h.end})
-	return nil
+	t.pages = append(t.pages, t.page)
+	if t.before += len(t.page); t.before > mostNumber-mostPage {
+		e.err, t.before = errTooLong, 0
+	}
+	t.page = make([]entry, 0, min(max(2*len(t.page), leastPage), mostPage))
+}
+
+// keepPlaces keeps so many places, one after the other, and is the first.
+func (e *engine) keepPlaces(of uint32, n int32) (first uint32) {
+	for i := range n {
+		if at := e.write(aPlace, of, e.tape.base); i == 0 {
+			first = at
+		}
+	}
+	return first
 }
 
 // writeStep writes when the step in e.step starts, and how much it moves if it does not tell.
 func (e *engine) writeStep(lane int32, at unit.Time) {
-	if !e.tape.byWay {
-		e.writeBegin(lane, e.timesOf(&e.lanes[lane]), at)
-		return
-	}
-	if e.writeBegin(lane, 0, at); e.isSized || e.err != nil {
-		return
-	}
-	if of := e.reserve(lane, 1); e.err == nil {
-		e.tape.write(of, unit.Time(e.moved), 0)
+	e.writeBegin(lane, e.gets()+len(e.step.Send), at)
+	if e.tape.byWay && !e.isSized {
+		e.write(aSize, e.tape.heads[lane].of, at+unit.Time(e.moved))
 	}
 }
 
-// writeBegin writes when a lane's next sub-step starts, and makes room for what it sends: so many
-// times.
-func (e *engine) writeBegin(lane int32, sends int64, at unit.Time) {
-	t := &e.tape
-	h := &t.heads[lane]
-	if int64(h.at)+sends >= int64(h.end) {
-		if e.err = t.begin(lane, 1+sends); e.err != nil {
-			t.heads = nil
-			return
-		}
-	}
-	t.write(h.at, at, h.since)
-	h.since = at
-	h.at++
+// writeBegin writes when a lane's next sub-step starts, which gets and sends so many messages.
+func (e *engine) writeBegin(lane int32, messages int, at unit.Time) {
+	e.tape.heads[lane] = head{e.write(aStart, uint32(lane), at), messages > 1}
 }
 
-// timesOf is how many times there are of what the step in e.step sends, or copies, that lie behind
-// that of its start.
-func (e *engine) timesOf(l *lane) (n int64) {
-	if e.tape.heads == nil || e.tape.byWay {
-		return 0
-	}
-	if e.copies() {
-		n = 1
-	}
-	for k, c := range l.sent() {
-		if e.rules.Segment == 0 {
-			n += int64(e.conns[c].onTape)
-		} else {
-			n += e.timesOfMessage(&e.conns[c], e.wire(e.moved, e.step.Send[k].Framing()))
-		}
-	}
-	return n
-}
-
-// leaveRoom leaves room for when the links of a message's way begin to carry it, or it has left.
-func (e *engine) leaveRoom(m int32) {
+// enlist has what is written of a message belong to the step that sends or gets it.
+func (e *engine) enlist(m int32) {
 	if e.tape.heads != nil {
-		e.leaveRoomFor(m)
+		e.enlistOf(m)
 	}
 }
 
-func (e *engine) leaveRoomFor(m int32) {
-	x, n := &e.messages[m], int64(1) // of a copy
-	if e.tape.byWay {
-		x.written = e.reserve(x.lane, e.roomFor(m))
-		return
-	}
-	if x.conn >= 0 {
-		n = e.timesOfMessage(&e.conns[x.conn], e.carried(m))
-	}
+func (e *engine) enlistOf(m int32) {
+	x := &e.messages[m]
 	h := &e.tape.heads[x.lane]
-	x.written = h.at
-	h.at += int32(n)
-}
-
-// reserve is where a lane's next times belong, which lie together.
-func (e *engine) reserve(lane int32, n int64) (at int32) {
-	h := &e.tape.heads[lane]
-	if int64(h.at)+n > int64(h.end) {
-		if e.err = e.tape.begin(lane, n); e.err != nil {
-			e.tape.heads = nil
-			return 0
-		}
+	x.entry = h.of
+	if h.several && (e.tape.byWay || e.conns[x.conn].onTape > 0) {
+		x.entry = e.write(aMessage, h.of, e.tape.base)
 	}
-	at = h.at
-	h.at += int32(n)
-	return at
-}
-
-// timesOfMessage is how many times there are of a message that puts n bytes on its links.
-func (e *engine) timesOfMessage(c *connection, n unit.Bytes) int64 {
-	if e.rules.Segment == 0 {
-		return int64(c.onTape)
-	}
-	return (e.rules.Segments(n, false)-1)*int64(e.stride(c.route, c.onTape)) + int64(c.onTape)
-}
-
-// stride is how many times there are of a segment before the last: of its first link, or of all,
-// which are so many.
-func (e *engine) stride(route, all int32) int32 {
-	switch {
-	case e.tape.isFull:
-		return all
-	case e.links[e.network.Hops[e.network.Routes[route].From]].isPrompt:
-		return 0
-	}
-	return 1
-}
-
-// writeBehind has the times of a message's next segment lie behind those of the one before.
-func (e *engine) writeBehind(x *message) {
-	if x.conn >= 0 {
-		x.written += e.stride(x.route, e.conns[x.conn].onTape)
-	} else {
-		x.written += e.stride(x.route, e.timesOn(x.route))
+	if x.flags&multimem > 0 && !e.isFluid {
+		x.entry = e.keepPlaces(x.entry, e.timesOnTree(x))
 	}
 }
 
-// writeCarried writes when a link begins to carry a packet. What segments do behind their first
-// link decides nothing, but for the last.
-func (e *engine) writeCarried(i int32, at unit.Time) {
-	p := &e.packets[i]
-	if p.isLast || p.hop == p.begin || e.tape.isFull {
-		e.tape.write(p.written, at, e.messages[p.message].since.T)
-		p.written++
+// label has what is written of a packet belong to its message. Segments, and the packets of
+// multimem, are on several links at a time, which all tell when they carry them.
+//
+//go:noinline
+func (p *packet) label(x *message) {
+	p.entry, p.kind = x.entry, aPacket
+	switch x.kind {
+	case request, getRequest:
+		p.kind = aRequest
+	case answer:
+		p.kind = anAnswer
+	}
+	p.told = p.kind.told()
+	if p.from > 0 || !p.isLast || x.flags&multimem > 0 {
+		p.told = 0
 	}
 }
 
-// writeDrained writes when a flow has left, or a copy has crossed its rank's memory, if there is
-// room for that.
+// writeCarried writes when the next link of a packet carries it, which had to wait for that, or
+// tells of all. That belongs to the time before: segments of a message are on their way together.
+// What they do behind their first link decides nothing, but for the last.
+//
+//go:noinline
+func (e *engine) writeCarried(p *packet, at unit.Time) {
+	if hop := p.hop - p.begin; p.isLast || hop == 0 || e.tape.isFull {
+		p.entry = e.write(p.kind.on(hop), p.entry, at)
+	}
+}
+
+// writeDrained writes when a flow has left, or a copy has crossed its rank's memory, unless that is
+// known.
 func (e *engine) writeDrained(m int32, at unit.Time) {
 	if e.tape.heads == nil {
 		return
 	}
 	if x := &e.messages[m]; x.conn < 0 || e.conns[x.conn].onTape > 0 {
-		e.tape.write(x.written, at, x.since.T)
+		e.write(aPacket, x.entry, at)
 	}
 }
 
@@ -274,7 +229,6 @@ func (e *engine) timesOn(route int32) (n int32) {
 func (e *engine) startTape(log *model.Log) {
 	e.tape.heads, e.tape.isFull = make([]head, len(e.lanes)), log.Counters != nil
 	e.tape.byWay = e.streams != nil || e.rules.Schedule.AnyStep(tellsMore)
-	e.tape.followsPuts = e.backlogs != nil && e.rules.Schedule.AnyStep(putsSilently)
 	if e.gpu != nil {
 		e.gpu.watch = newGPUWatch(e, log)
 	}

@@ -12,6 +12,7 @@ import (
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
+	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -23,6 +24,11 @@ func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	case 0, 1:
 		s = exchanges(t, rng, s.Spec.Ranks)
 		isMarked = s.Spec.Type == dtype.Int8
+		if rng.IntN(3) == 0 { // of several links a way
+			g, err := topology.New("ring", s.Spec.Ranks, simtest.GBs, 100*unit.Nanosecond)
+			require.NoError(t, err)
+			env.Graph = g
+		}
 		if rng.IntN(6) == 0 {
 			s = simtest.Rewritten(t, s, func(_, _ int, step schedule.Step, add func(schedule.Step)) {
 				for k := range step.Send {

@@ -123,7 +123,7 @@ func (r *reader) overMemory(number, at int32, m model.MessageRecord) (
 	m.Route, m.Peers = e.network.Memory(e.lanes[f.lane].rank), 0
 	if f.copies {
 		m.Bytes, m.Pacer = model.Copies(f.bytes), model.CopyPacer(f.pacer == model.EnginePace)
-		return m, e.tape.read(at, m.Since)
+		return m, r.times.of[at]
 	}
 	w := &f.waves[number-r.firstOver(m.Step, f)]
 	m.Since, m.Bytes, m.Pacer = w.begin, w.bytes, model.BlockPace

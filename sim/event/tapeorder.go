@@ -1,0 +1,106 @@
+package event
+
+import (
+	"slices"
+
+	"collsim/unit"
+)
+
+// times are those of a tape in the order of lanes, and of a lane in that of its sub-steps: of each
+// when it started, and then those of its messages, in the order in which it gets and sends them.
+// Where it has several, each begins with an entry that is no time.
+type times struct {
+	of    []unit.Time
+	kinds []entryKind // of each entry; behind the last that of a start
+	lanes []int32     // where those of each lane begin, and the end of all
+}
+
+// inOrder puts all times in order and drops the entries. What belongs to an entry was written after
+// it, and comes right behind it, in the order in which it was written.
+func (t *tape) inOrder() times {
+	t.pages = append(t.pages, t.page)
+	at := t.before + len(t.page)
+	places := make([]int32, at) // that each entry takes with what belongs to it
+	lanes := make([]int32, len(t.heads)+1)
+	for _, page := range slices.Backward(t.pages) {
+		for _, x := range slices.Backward(page) {
+			at--
+			kind, of := x.belongs()
+			if kind != aPlace {
+				places[at]++
+			}
+			if kind == aStart {
+				lanes[of+1] += places[at]
+			} else {
+				places[of] += places[at]
+			}
+		}
+	}
+	for i := range t.heads {
+		lanes[i+1] += lanes[i]
+	}
+	ordered := times{of: make([]unit.Time, lanes[len(t.heads)]), lanes: lanes}
+	ordered.kinds = make([]entryKind, len(ordered.of)+1)
+	t.spread(&ordered, places, slices.Clone(lanes))
+	return ordered
+}
+
+// spread puts each time in its place, by how many each entry takes and where those of each lane
+// begin: these become where the next belongs.
+func (t *tape) spread(to *times, places, lanes []int32) {
+	bases, base, at := t.bases, unit.Time(0), 0
+	for i, page := range t.pages {
+		for _, x := range page {
+			for len(bases) > 0 && bases[0].from == at {
+				base, bases = bases[0].base, bases[1:]
+			}
+			kind, of := x.belongs()
+			nexts := places
+			if kind == aStart {
+				nexts = lanes
+			}
+			place := nexts[of]
+			nexts[of] += places[at]
+			if kind != aPlace {
+				to.of[place], to.kinds[place] = base+unit.Time(x.time), kind
+				place++
+			}
+			places[at] = place
+			at++
+		}
+		t.pages[i] = nil
+	}
+	t.pages, t.page = nil, nil
+}
+
+// take goes over the time of a kind, if it is a message's next. When there was room in the send
+// buffer lies anywhere.
+func (t *times) take(next *int32, kind entryKind) (at unit.Time, isThere bool) {
+	for t.kinds[*next] == aRoom {
+		*next++
+	}
+	if t.kinds[*next] != kind {
+		return 0, false
+	}
+	*next++
+	return t.of[*next-1], true
+}
+
+// room is when there was room behind a message whose times are from a place on; it was there at a
+// time, if none is told.
+func (t *times) room(at int32, since unit.Time) unit.Time {
+	for ; t.kinds[at] > aMessage; at++ {
+		if t.kinds[at] == aRoom {
+			return t.of[at]
+		}
+	}
+	return since
+}
+
+// end is the end of a message's times that begin at a place.
+func (t *times) end(at int32) int32 {
+	for t.kinds[at] > aMessage {
+		at++
+	}
+	return at
+}
