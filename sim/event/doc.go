@@ -26,7 +26,7 @@
 // What things take, and who comes first, is said by package model and by nothing here. Of a run
 // that is to be logged only times are written (tape.go, tapeway.go), and little more of brackets
 // and kernels (tapegpu.go). All that the log tells is worked out from these when it is read
-// (read.go): what messages did (readmessage.go, readway.go) and what lanes and messages waited for.
+// (tapeorder.go, read.go): what messages did (readmessage.go, readway.go) and what they waited for.
 // The tests hold it against a log that is written as the run goes, by who watches all that happens
 // (happening.go). The package knows no other engine, and nothing of traces and critical paths.
 package event
