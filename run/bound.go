@@ -26,7 +26,7 @@ func (r *runner) bound(m *made, result *Result) error {
 	for _, member := range m.members {
 		lanes[member.schedule.Spec.Ranks] = lanesOf(member.schedule)
 	}
-	views := []*topology.Graph{r.network.graph}
+	views := []*topology.Graph{r.asNew}
 	if p.Teams != nil {
 		views = r.network.views(p.Teams)
 	}

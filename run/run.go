@@ -22,6 +22,7 @@ type runner struct {
 	topo    *scenarios.Topology
 	teams   [][]int
 	network network
+	asNew   *topology.Graph            // with no list of links: its ranks are known alike
 	bounds  map[boundKey]bounds.Bounds // of this network and teams
 	// Calls are not simulated to choose, but counted here; nil: as they are run
 	candidates *Estimate
@@ -115,6 +116,10 @@ func (r *runner) enter(p *scenarios.Point) error {
 	g, err := p.Topology.Graph()
 	if err != nil {
 		return p.Refuse("topology", prose.Unprefixed(err), "")
+	}
+	r.asNew = g
+	if !g.IsListed() {
+		r.asNew = g.Clone()
 	}
 	r.topo, r.teams, r.network = p.Topology, p.Teams, newNetwork(g, p.Teams)
 	r.network.nodes = p.Topology.Nodes
