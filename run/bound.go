@@ -78,7 +78,7 @@ func (r *runner) boundTogether(result *Result, o bounds.Options) error {
 		teams = append(teams, bounds.Team{Ranks: ranks,
 			Spec: times(p.TeamSpec(len(ranks)), result.passes())})
 	}
-	all, err := bounds.Beside(teams, r.network.graph, o)
+	all, err := bounds.Beside(teams, r.asNew, o)
 	if err != nil {
 		return err
 	}
