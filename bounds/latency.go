@@ -1,6 +1,8 @@
 package bounds
 
 import (
+	"slices"
+
 	"collsim/collective"
 	"collsim/unit"
 )
@@ -11,6 +13,7 @@ type paths struct {
 	net  *network
 	view view
 	dist []unit.Time // Forever where there is no way yet
+	seen []int32     // the nodes to which there is one
 	heap []visit     // a binary heap by time
 	work int64
 }
@@ -22,16 +25,16 @@ type visit struct {
 }
 
 func (n *network) newPaths(backward bool) *paths {
-	return &paths{net: n, view: n.view(backward), dist: make([]unit.Time, len(n.rank)),
-		heap: make([]visit, 0, len(n.rank))}
+	return &paths{net: n, view: n.view(backward), heap: make([]visit, 0, len(n.rank)),
+		dist: slices.Repeat([]unit.Time{unit.Forever}, len(n.rank))}
 }
 
 // run fills in dist. If need is not nil, it ends when nothing is open any more.
 func (p *paths) run(from []int32, need *need) {
-	for v := range p.dist {
+	for _, v := range p.seen {
 		p.dist[v] = unit.Forever
 	}
-	p.heap = p.heap[:0]
+	p.heap, p.seen = p.heap[:0], append(p.seen[:0], from...)
 	for _, v := range from {
 		p.dist[v] = 0
 		p.push(visit{0, v})
@@ -46,7 +49,10 @@ func (p *paths) run(from []int32, need *need) {
 		}
 		for _, l := range p.view.ahead.of(x.node) {
 			next := visit{plus(x.at, p.net.latency[l]), p.view.head[l]}
-			if next.at < p.dist[next.node] {
+			if before := p.dist[next.node]; next.at < before {
+				if before == unit.Forever {
+					p.seen = append(p.seen, next.node)
+				}
 				p.dist[next.node] = next.at
 				p.push(next)
 				if need != nil {
@@ -151,19 +157,19 @@ func (s *search) farthest(ranks []int, backward bool) {
 			s.found.Partial = true
 			break
 		}
-		need.open = 0
-		clear(need.wanted)
-		for other, v := range net.ranks {
+		need.open = 0 // so none is wanted any more
+		first, end := partners(&s.spec, r, len(net.ranks))
+		for other := first; other < end; other++ {
 			from, to := r, other
 			if backward {
 				from, to = other, r
 			}
 			if from != to && needs(&s.spec, from, to) {
-				need.wanted[v] = true
+				need.wanted[net.ranks[other]] = true
 				need.open++
 			}
 		}
-		paths.work += int64(len(net.rank))
+		paths.work += int64(end - first)
 		paths.run(net.ranks[r:r+1], &need)
 	}
 	s.found.Latency = need.farthest
@@ -235,6 +241,16 @@ func (n *network) waysFrom(v int32) (dist []unit.Time, far int32) {
 // within reports whether no rank is farther from this node than some time, going over the middle.
 func (m *middle) within(v int32, t unit.Time) bool {
 	return m.to != nil && plus(m.to[v], m.from) <= t
+}
+
+// partners are ranks among which those are that need something of a rank: of send_recv the next one
+// alone.
+func partners(spec *collective.Spec, rank, ranks int) (first, end int) {
+	if spec.Kind == collective.SendRecv {
+		next := (rank + 1) % ranks
+		return next, next + 1
+	}
+	return 0, ranks
 }
 
 // needs reports whether rank to needs something of rank from, another rank. For kinds with one root

@@ -126,7 +126,8 @@ func (n *network) newTree() *tree {
 // grow makes the tree of a rank and returns the sum, over all it sends, of bytes times links.
 func (t *tree) grow(from int, traffic traffic) (carried int64) {
 	wanted := 0
-	for to := range t.net.ranks {
+	first, end := partners(traffic.spec, from, len(t.net.ranks))
+	for to := first; to < end; to++ {
 		if traffic.bytes(from, to) > 0 {
 			wanted++
 		}
@@ -135,10 +136,10 @@ func (t *tree) grow(from int, traffic traffic) (carried int64) {
 	root := t.net.ranks[from]
 	t.seen[root], t.by[root], t.bytes[root] = t.trees, -1, 0
 	t.order = append(t.order[:0], root)
-	depth, end := int64(0), 0 // of the nodes from end on, which are one farther than those before
+	depth, near := int64(0), 0 // of the nodes from near on, which are one farther than those before
 	for i := 0; i < len(t.order) && wanted > 0; i++ {
-		if i == end {
-			depth, end = depth+1, len(t.order)
+		if i == near {
+			depth, near = depth+1, len(t.order)
 		}
 		for _, l := range t.net.out.of(t.order[i]) {
 			t.work++
@@ -157,7 +158,7 @@ func (t *tree) grow(from int, traffic traffic) (carried int64) {
 			}
 		}
 	}
-	t.work += int64(len(t.net.ranks))
+	t.work += int64(end - first)
 	return carried
 }
 
