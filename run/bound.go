@@ -24,7 +24,9 @@ func (r *runner) bound(m *made, result *Result) error {
 	}
 	lanes := map[int]int{} // by the number of ranks
 	for _, member := range m.members {
-		lanes[member.schedule.Spec.Ranks] = lanesOf(member.schedule)
+		if p.Device.ReduceRate > 0 && member.schedule.Spec.Kind.Reduces() { // else they bound nothing
+			lanes[member.schedule.Spec.Ranks] = lanesOf(member.schedule)
+		}
 	}
 	views := []*topology.Graph{r.asNew}
 	if p.Teams != nil {

@@ -3,14 +3,12 @@ package run
 import (
 	"math"
 
-	"collsim/bounds"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
-	"collsim/topology"
 )
 
 // Nanoseconds that things take on one core of a server of the 2020s: processor time of the command
@@ -21,18 +19,24 @@ const (
 	loneHopTime         = 5     // and each of these,
 	simMessageTime      = 190   // of others,
 	hopTime             = 25    // each link on its way,
-	fluidHopTime        = 17.5  // beside it where flows share them, times the root of their number,
+	fluidHopTime        = 22    // beside it where flows share them, times the root of their number,
 	besideHopTime       = 80    // or lanes of a rank alone,
 	spareHopTime        = 7     // or a link of a connection where they hardly do;
-	gpuMessageTime      = 300   // a message of a rank with a GPU model;
+	gpuMessageTime      = 300   // a message of a rank with a GPU model,
+	bufferMessageTime   = 350   // or with more than sends that leave one after the other,
+	loadTime            = 250   // or of a step that no loop repeats,
+	mostLoop            = 64    // or loops of which each does it seldom: so many are, of a lane;
 	connectionTime      = 500   // a connection,
 	wayTime             = 220   // a link on its way, of those that have to be found,
 	waysFound           = 8     // at most,
+	clusterWayTime      = 7000  // or a way from node to node,
 	digitTime           = 110   // and a digit of the group, where peers are translated;
 	coldRanks           = 512   // all of which is of so many ranks: see cold;
 	listTime            = 300   // a link of the network;
 	laneTime            = 1200  // and a lane, where every rank is played
-	sweepMessageTime    = 2.5   // a message, where ranks are swept,
+	sweepMessageTime    = 3.0   // a message, where ranks are swept,
+	sweepSizesTime      = 10    // where their sizes differ,
+	sweepLinkTime       = 180   // and a link of the network,
 	sweepBesideTime     = 200   // or where lanes of a rank begin with one link,
 	sweepConnectionTime = 900   // a connection of it,
 	sweptInVain         = 0.6   // of which so much is done until it is found out that it cannot be,
@@ -42,6 +46,7 @@ const (
 	foldFlowTime        = 3500  // or fluid,
 	foldFlowHopTime     = 780   // or, where its way is long, each link on it;
 	foldLaneTime        = 30000 // a lane of it beside the first,
+	foldLaneMessageTime = 3000  // of which a message takes no more,
 	foldRankTime        = 250   // and a rank that another one stands for,
 	unevenStepTime      = 850   // a step of a class whose ranks each have a time,
 	classFlowTime       = 160   // and a connection of one where it is to be found what class it is of,
@@ -50,8 +55,9 @@ const (
 	roleMessageTime     = 1600  // a message more, where ranks share programs by roles,
 	ownMessageTime      = 500   // and where each has its own,
 	sweepOwnMessageTime = 5000  // also to be swept
-	proofStepTime       = 260
-	proofBlockTime      = 60
+	proofStepTime       = 550
+	proofRunTime        = 300 // a run of blocks that it names
+	proofBlockTime      = 10
 	proofValueTime      = 2400 // a block of the largest message, where one rank stands for all,
 	proofRoleTime       = 3500 // and a rank that has a role, where all are walked,
 	proofPlacedTime     = 500  // or where its class is found by its place in a tree,
@@ -67,12 +73,17 @@ const (
 	buildTime           = 700  // a step or a message of a program of a rank's own,
 	readTime            = 600  // or a step of a file, which is read once,
 	buildRunTime        = 24   // a run of blocks that it names,
+	buildBlockTime      = 60   // a block,
 	buildRankTime       = 5500 // and the program;
-	buildsToTime        = 4    // which is made so often to build, simulate and bound it,
-	buildsToProve       = 2
+	transposed          = 3    // times as long if it is another one read backwards;
+	buildsToTime        = 1    // which is made so often to build, simulate and bound it,
+	buildsToProve       = 0.5
 	buildsToCompute     = 1
-	boundPairTime       = 6   // two ranks of an all_to_all whose bounds look at all pairs,
-	boundLinkTime       = 10  // or a link of a network whose ways are searched from each rank
+	boundPairTime       = 15  // two ranks of an all_to_all whose bounds look at all pairs,
+	boundLinkTime       = 15  // or a link of a network whose ways are searched from each rank,
+	boundFlowTime       = 3   // or of a ring, for what comes from all,
+	boundListTime       = 200 // and a link of a network that is searched at all
+	pairWayTime         = 50  // a link of a way that is looked at to say what a network is
 	moveTime            = 0.6 // an element that is sent, of 4 bytes
 	narrowMoveTime      = 2.2 // of a format that has no arithmetic of its own,
 	byteMoveTime        = 4.7 // and of one of 8 bits
@@ -105,26 +116,15 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 		c.build = 1e-9 * float64(readTime*steps)
 	case hasOwn(s):
 		once = float64(buildTime*(steps+messages)) + float64(buildRunTime*float64(all.runs)) +
-			float64(buildRankTime*float64(s.Spec.Ranks))
+			float64(buildBlockTime*float64(all.blocks)) + float64(buildRankTime*float64(s.Spec.Ranks))
+		if k := s.Spec.Kind; k == collective.Reduce || k == collective.ReduceScatter {
+			once *= transposed
+		}
 	}
 	c.build += float64(1e-9 * buildsToTime * once)
 	c.simulate = playing(s, p, all, likelyPlayed(s, p, w))
 	if p.Check.Proof {
-		c.prove = 1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
-			float64(proofBlockTime*float64(all.blocks))) / float64(stoodFor(s))
-		c.prove += float64(1e-9 * proofValueTime * float64(foldedValues(s, w)))
-		switch {
-		case s.HasRoles() && stoodFor(s) > 1:
-			c.prove += float64(1e-9 * foldRankTime * float64(s.Spec.Ranks))
-			if branches(s) {
-				c.prove += float64(1e-9 * proofPlacedTime * float64(s.Spec.Ranks))
-			}
-			if s.Spec.Kind == collective.Gather {
-				c.prove += float64(1e-9 * proofJoinedTime * float64(s.Spec.Ranks))
-			}
-		case s.HasRoles():
-			c.prove += float64(1e-9 * proofRoleTime * float64(s.Spec.Ranks))
-		}
+		c.prove = proving(s, w, all, once)
 	}
 	if !p.Check.Numbers {
 		return c
@@ -157,6 +157,28 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	return c
 }
 
+// proving is what a proof takes, in seconds: all is the work of all teams, once that of making the
+// programs, in nanoseconds.
+func proving(s *schedule.Schedule, w, all work, once float64) float64 {
+	walked := float64(buildsToProve*once) + float64(proofStepTime*float64(all.steps)) +
+		float64(proofRunTime*float64(all.runs)) + float64(proofBlockTime*float64(all.blocks))
+	each := 0.0 // of the ranks
+	switch {
+	case s.HasRoles() && stoodFor(s) > 1:
+		each = foldRankTime
+		if branches(s) {
+			each += proofPlacedTime
+		}
+		if s.Spec.Kind == collective.Gather {
+			each += proofJoinedTime
+		}
+	case s.HasRoles():
+		each = proofRoleTime
+	}
+	return 1e-9 * (walked/float64(stoodFor(s)) + float64(proofValueTime*float64(foldedValues(s, w))) +
+		float64(each*float64(s.Spec.Ranks)))
+}
+
 // playing is what a simulation takes of which so many ranks are played, or all of 0, in seconds.
 func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) float64 {
 	messages, lanes, ranks := float64(w.messages), float64(w.lanes), float64(s.Spec.Ranks)
@@ -175,10 +197,10 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 			}
 		}
 		one := float64(foldMessageTime*messages) + float64(connection*connections) +
-			float64(foldLaneTime*max(lanes-ranks, 0))
+			float64(min(foldLaneTime, foldLaneMessageTime*messages/lanes)*max(lanes-ranks, 0))
 		return 1e-9 * (float64(each*ranks) + float64(share*one))
 	}
-	if sweeps(s, p) {
+	if sweeps(s, p, w) {
 		connection := sweepConnectionTime + float64(digitTime*digits(s))
 		message := sweepMessageTime
 		switch {
@@ -186,8 +208,10 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 			message = sweepBesideTime
 		case hasOwn(s):
 			message += sweepOwnMessageTime
+		case w.sizes > 1:
+			message = sweepSizesTime
 		}
-		swept := 1e-9 * (float64(message*messages) +
+		swept := 1e-9 * (float64(message*messages) + float64(sweepLinkTime*float64(linksOf(p))) +
 			float64(cold(s.Spec.Ranks)*connection*connections) + float64(sweepLaneTime*lanes))
 		if p.Sim.Engine == scenarios.SweepEngine || w.meet == 0 {
 			return swept
@@ -210,10 +234,10 @@ func unevenly(s *schedule.Schedule, p *scenarios.Point, w work, played int64) fl
 }
 
 // sweeps reports whether ranks are swept that are all played, if the guess is right.
-func sweeps(s *schedule.Schedule, p *scenarios.Point) bool {
+func sweeps(s *schedule.Schedule, p *scenarios.Point, w work) bool {
 	e := p.Sim.Engine
 	return e == scenarios.SweepEngine || e == scenarios.BestEngine && s.Group != nil &&
-		s.Spec.Ranks >= sim.SweptFrom && p.Teams == nil && isPlain(s, p)
+		s.Spec.Ranks >= sim.SweptFrom && p.Teams == nil && isPlain(p, w)
 }
 
 // byEvent is what the event engine takes, in seconds.
@@ -221,11 +245,12 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	isFluid := p.Sim.Sharing == scenarios.Fluid
 	messages := float64(w.messages)
 	message := simMessageTime + float64(hopTime*w.hops)
-	connection := connectionTime + float64(wayTime*min(w.hops, waysFound)) +
-		float64(digitTime*digits(s))
+	connection := connectionTime + wayTimeOf(p, w) + float64(digitTime*digits(s))
 	switch n := float64(s.Spec.Ranks); {
-	case w.alone && s.SameSizes() && isPlain(s, p) && p.Sim.Segment == 0:
+	case w.alone && s.SameSizes() && isPlain(p, w) && p.Sim.Segment == 0:
 		message = loneMessageTime + float64(loneHopTime*w.hops)
+	case isFluid && !isPlain(p, w):
+		message += float64(fluidHopTime * math.Sqrt(n) * w.hops)
 	case isFluid && w.beside && w.meet == 0:
 		message += float64(besideHopTime * w.hops)
 	case isFluid && w.meet > 0:
@@ -233,14 +258,21 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	case isFluid && !w.alone:
 		connection += float64(spareHopTime * math.Sqrt(n) * w.hops)
 	}
-	if p.Device.GPU.SMs > 0 {
+	switch {
+	case p.Device.GPU.SMs > 0:
 		message += gpuMessageTime
+	case !isPlain(p, w):
+		message += bufferMessageTime
 	}
 	switch {
 	case s.HasRoles():
 		message += roleMessageTime
 	case hasOwn(s):
 		message += ownMessageTime
+	case w.walked > mostLoop*w.lanes:
+		message += loadTime
+	default:
+		message += float64(loadTime * float64(w.walked) / max(float64(w.steps), 1))
 	}
 	if n := p.Sim.Segment; n > 0 && !isFluid { // one after the other
 		message = float64(message * max(1, float64(w.bytes)/max(messages, 1)/float64(n)))
@@ -253,37 +285,6 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 		float64(cold(s.Spec.Ranks)*connection*float64(w.connections)) +
 		float64(laneTime*float64(w.lanes)) + float64(listTime*float64(linksOf(p)))
 	return rates + float64(1e-9*spent)
-}
-
-// linksOf is how many links a network has that can be made.
-func linksOf(p *scenarios.Point) int {
-	g, err := p.Topology.Graph()
-	if err != nil {
-		return 0
-	}
-	return g.NumLinks()
-}
-
-// digits is how many a rank is translated in.
-func digits(s *schedule.Schedule) float64 { return float64(len(s.Group)) }
-
-// boundTime is what bounds take, in seconds, that look at all pairs of ranks, or that search the
-// ways of each rank, where no switch is in the middle and ranks have no direct links to all others;
-// of one rank, where it stands for all, which is much on a ring alone, for what comes from all.
-func boundTime(s *schedule.Schedule, g *topology.Graph) (t float64) {
-	n := float64(s.Spec.Ranks)
-	if s.Spec.Kind == collective.AllToAll && n*n <= bounds.MaxWork {
-		t = float64(1e-9 * boundPairTime * n * n)
-	}
-	links := float64(g.NumLinks())
-	if !s.Spec.Kind.Rooted() && bounds.Searches(g) && g.NumNodes() == len(g.Ranks) && links < n*(n-1) {
-		looks := float64(n * (links + n))
-		if g.Alike() && (s.Spec.Kind == collective.AllReduce || links > 2*n) {
-			looks = 0
-		}
-		t += float64(1e-9 * boundLinkTime * min(looks, bounds.MaxWork))
-	}
-	return t
 }
 
 // ends is at how many instants flows end that begin at once.
@@ -309,7 +310,7 @@ func likelyPlayed(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
 		return 0
 	}
 	if e := p.Sim.Engine; (e == scenarios.BestEngine || e == scenarios.FoldEngine) && s.SameSizes() &&
-		isPlain(s, p) {
+		isPlain(p, w) {
 		return 1
 	}
 	return 0
@@ -317,14 +318,14 @@ func likelyPlayed(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
 
 // isPlain reports whether only messages are sent, and lanes wait until they have left, and for
 // nothing of a GPU.
-func isPlain(s *schedule.Schedule, p *scenarios.Point) bool {
-	return waitsForAll(s, p) && p.Device.GPU.SMs == 0
+func isPlain(p *scenarios.Point, w work) bool {
+	return waitsForAll(p, w) && p.Device.GPU.SMs == 0
 }
 
 // waitsForAll reports whether only messages are sent, and lanes wait until they have left.
-func waitsForAll(s *schedule.Schedule, p *scenarios.Point) bool {
+func waitsForAll(p *scenarios.Point, w work) bool {
 	d := &p.Device
-	return !s.OneSided() && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0
+	return !w.isOneSided && !d.Offload && d.SendBuffer == 0 && d.EagerLimit == 0
 }
 
 // elementTime is what the elements of a check take, in nanoseconds: each once made and defined, and

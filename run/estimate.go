@@ -28,6 +28,7 @@ type Estimate struct {
 
 	checks []checkCost // of NumberSeconds
 	rough  float64     // of Seconds, those of simulations that are only known to RoughlyKnown
+	once   float64     // of Seconds, those of bounds and of a look at the network: once for all
 	scaled int64       // numbers of a program are checked on sizes that are one of so many parts
 }
 
@@ -53,6 +54,9 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	if e.Algorithms == 0 {
 		e.Skipped = prose.Unprefixed(why)
 		return e, nil
+	}
+	if e.Seconds += e.once; isCluster(p) {
+		e.rough += e.once
 	}
 	g, err := p.Topology.Graph()
 	if err != nil {
@@ -100,11 +104,16 @@ func (e *Estimate) add(m *made) {
 			c.simulate = unevenly(member.schedule, e.Point, w, e.Played)
 			u.Simulation += bytesOf(unevenLaneBytes * float64(w.lanes))
 		}
+		once := lookTime(e.Point, w)
 		if g, err := e.Point.Topology.Graph(); err == nil {
-			c.simulate += boundTime(member.schedule, g)
+			once += boundTime(member.schedule, g)
 		}
+		e.once = max(e.once, once)
 		if isRough(member.schedule, e.Point, w, e.Played, isUneven) {
 			e.rough += c.simulate
+		}
+		if hasOwn(member.schedule) {
+			e.rough += c.build + c.prove
 		}
 		all = all.plus(c)
 		e.expect(m, member.schedule, &c)

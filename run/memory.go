@@ -102,7 +102,7 @@ func (m *made) takes(p *scenarios.Point, do stages) (t Takes) {
 		u := takesOf(member.schedule, p, w, member.teams, runtime.GOMAXPROCS(0))
 		switch {
 		case do&logs != 0 && !isDrawn:
-			u.Log = logTakes(member.schedule, p, w, do)
+			u.Log = logTakes(p, w, do)
 		case classes > 0:
 			u.Simulation = folded(member.schedule, w, classes)
 			if isDrawn {

@@ -127,7 +127,7 @@ func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads in
 	t.Simulation = bytesOf(float64(n*place*float64(w.places)) +
 		float64(n*(simConnectionBytes+float64(simHopBytes*w.hops))*float64(w.connections)) +
 		counted(w))
-	if sweeps(s, p) && (w.meet == 0 || p.Sim.Engine == scenarios.SweepEngine) {
+	if sweeps(s, p, w) && (w.meet == 0 || p.Sim.Engine == scenarios.SweepEngine) {
 		t.Simulation = bytesOf(float64(sweptLaneBytes*float64(w.lanes)) +
 			float64(sweptConnectionBytes*float64(max(w.connections-w.lanes, 0))))
 	}
@@ -278,8 +278,8 @@ func proofNeeds(w work, cell float64) float64 {
 
 // logTakes is what is kept of a simulation for who asks what it did: little of two-sided messages
 // that are alone under fluid sharing, or wait in queues, if it is for no picture.
-func logTakes(s *schedule.Schedule, p *scenarios.Point, w work, do stages) unit.Bytes {
-	if do&draws == 0 && waitsForAll(s, p) &&
+func logTakes(p *scenarios.Point, w work, do stages) unit.Bytes {
+	if do&draws == 0 && waitsForAll(p, w) &&
 		p.Teams == nil && (p.Sim.Sharing == scenarios.FIFO || w.alone) {
 		return bytesOf(float64(tapeMessageBytes * float64(w.messages)))
 	}

@@ -40,7 +40,7 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 		return
 	}
 	lanes := max(1, int(min(w.lanes/int64(s.Spec.Ranks), lookedSends)))
-	l := look{s: s, g: g, every: max(1, int(w.messages/max(w.lanes, 1)/lookedSends))}
+	l := look{s: s, g: g, every: int(w.messages/max(w.lanes, 1)/lookedSends) | 1}
 	for i := range min(s.Spec.Ranks, lookedRanks) {
 		l.walk(i*s.Spec.Ranks/min(s.Spec.Ranks, lookedRanks), lookedSteps/lanes, nil)
 	}
@@ -48,10 +48,10 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 		w.hops = float64(l.links) / float64(l.ways)
 	}
 	mayBeAlone := w.connections <= w.lanes
-	matters := mayBeAlone || sweeps(s, p) || p.Sim.Sharing == scenarios.Fluid
+	matters := mayBeAlone || sweeps(s, p, *w) || p.Sim.Sharing == scenarios.Fluid
 	if played == 0 && matters && s.Spec.Ranks <= mostLooked && g.NumLinks() <= mostLinks {
-		l.every = max(1, min(int(w.messages/max(w.lanes, 1)/lookedRows),
-			mostSteps/s.Spec.Ranks/lookedRows/lanes))
+		l.every = min(int(w.messages/max(w.lanes, 1)/lookedRows),
+			mostSteps/s.Spec.Ranks/lookedRows/lanes) | 1
 		w.meet, w.beside = l.meet()
 		w.alone = mayBeAlone && w.meet == 0 && !w.beside
 	}
@@ -61,7 +61,7 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 type look struct {
 	s           *schedule.Schedule
 	g           *topology.Graph
-	every       int // sends, of which one is looked at
+	every       int // steps, of which one is looked at; odd, as every other one may only receive
 	links, ways int
 	step        schedule.Step
 	route       []int32

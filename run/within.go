@@ -13,14 +13,20 @@ const (
 	HardlyForeseen = 5
 )
 
-// isRough reports whether the time of a simulation is only known roughly. What flows that share
-// links, or GPUs with a model of their own, take depends on what happens; so does what ranks that
-// differ do.
+// isRough reports whether the time of a simulation is only known roughly. What depends on what
+// happens is: flows that share links, GPUs with a model of their own, room in buffers. So is what
+// ranks that differ do, also where some stand for all, and how long it takes to find ways from node
+// to node.
 func isRough(s *schedule.Schedule, p *scenarios.Point, w work, played int64,
 	isUneven bool) bool {
-	isQueued := played == 0 && !(sweeps(s, p) && w.meet == 0)
-	return isUneven || p.Device.GPU.SMs > 0 || p.Sim.Segment > 0 || p.Teams != nil ||
-		isQueued && p.Sim.Sharing == scenarios.Fluid && !w.alone
+	if isUneven || p.Device.GPU.SMs > 0 || p.Sim.Segment > 0 || p.Teams != nil || hasOwn(s) {
+		return true
+	}
+	isQueued := played == 0 && !(sweeps(s, p, w) && w.meet == 0)
+	isRepeated := w.walked <= mostLoop*w.lanes
+	isShared := p.Sim.Sharing == scenarios.Fluid && !w.alone
+	return played > 1 || played == 0 && isCluster(p) ||
+		isQueued && (isShared || s.HasRoles() || !isPlain(p, w) || !isRepeated)
 }
 
 // steadyAfter is about how many iterations it takes, for each rank that is played for others, until
@@ -30,7 +36,7 @@ const steadyAfter = 6
 // isLong reports whether ranks are swept though so many of them stand for all, as it would be long
 // until what they do repeats itself.
 func isLong(s *schedule.Schedule, p *scenarios.Point, w work, played int64) bool {
-	if p.Sim.Engine != scenarios.BestEngine || !sweeps(s, p) {
+	if p.Sim.Engine != scenarios.BestEngine || !sweeps(s, p, w) {
 		return false
 	}
 	return played*min(w.steps/int64(s.Spec.Ranks), steadyAfter*played) > sim.Brief(s)

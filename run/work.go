@@ -6,6 +6,7 @@ import "collsim/schedule"
 // moved the elements of all steps, and blocks those that the steps name.
 type work struct {
 	steps, messages, bytes, moved, lanes, blocks int64
+	walked                                       int64 // steps that were looked at to count all
 	places                                       int64 // messages that may be on their way at once
 	connections                                  int64
 	cells                                        int64 // parts that memories are cut into
@@ -14,13 +15,14 @@ type work struct {
 	sizes                                        int64 // of messages, that differ
 	largest                                      int64 // of them, in bytes
 	runs                                         int64 // of blocks that follow one another
+	isOneSided                                   bool  // see schedule.Schedule.OneSided
 	ways                                               // once somebody has looked (takesways.go)
 }
 
 func (w work) times(n int64) work {
 	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
-		w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest, w.sizes, w.largest,
-		w.runs * n, w.ways}
+		w.walked * n, w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest, w.sizes,
+		w.largest, w.runs * n, w.isOneSided, w.ways}
 }
 
 // again is what there is to do if what has been counted since then is done n times more.
@@ -123,7 +125,8 @@ func (c *counter) walk(rank int) {
 			p.Load(&at, &c.step)
 			spot.Slice = int(at.Slice())
 			n, _ := s.Size(spot, &c.step)
-			c.steps++
+			c.steps, c.walked = c.steps+1, c.walked+1
+			c.isOneSided = c.isOneSided || c.step.OneSided()
 			c.messages += int64(len(c.step.Send))
 			c.moved += n
 			c.bytes += int64(len(c.step.Send)) * n * int64(s.Spec.Type.Width())

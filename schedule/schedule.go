@@ -99,12 +99,13 @@ func (s *Schedule) AnyStep(such func(*Step) bool) bool {
 }
 
 // OneSided reports whether the schedule reads or writes other ranks' buffers: gets, puts, multimem.
-func (s *Schedule) OneSided() bool {
-	return s.AnyStep(func(step *Step) bool {
-		return slices.ContainsFunc(step.From, func(f Source) bool {
-			return f.Kind == Get || f.Kind == Multimem
-		}) || slices.ContainsFunc(step.Send, func(d Dest) bool { return d.Lands() })
-	})
+func (s *Schedule) OneSided() bool { return s.AnyStep((*Step).OneSided) }
+
+// OneSided reports whether the step does that.
+func (s *Step) OneSided() bool {
+	return slices.ContainsFunc(s.From, func(f Source) bool {
+		return f.Kind == Get || f.Kind == Multimem
+	}) || slices.ContainsFunc(s.Send, func(d Dest) bool { return d.Lands() })
 }
 
 // Len is the number of elements of a rank's buffer.
