@@ -76,6 +76,10 @@ func TestEstimateKnown(t *testing.T) {
 	}
 	require.Regexp(t, `(?m)^ +0 +0 +~ 2\.0 s `, text(run.RoughlyKnown, 2))
 	require.Contains(t, text(run.RoughlyKnown, 2), "# ~ is known to a factor of three only\n")
+	five := text(run.HardlyForeseen, 2)
+	require.Contains(t, five, "~~ 2.0 s")
+	require.Contains(t, five, "# ~~ is known to a factor of five only\n")
+	require.NotContains(t, five, "programs")
 	require.NotContains(t, text(run.RoughlyKnown, 0.01), "~")
 	require.NotContains(t, text(run.WellKnown, 2), "~")
 }

@@ -47,7 +47,7 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 		b.WriteString("# " + text + "\n")
 	}
 	isProgram := func(e *run.Estimate) bool { return e.Parts > 0 }
-	isUnforeseen := func(e *run.Estimate) bool { return e.Within > run.RoughlyKnown }
+	isUnforeseen := func(e *run.Estimate) bool { return isProgram(e) && e.Within > run.RoughlyKnown }
 	switch {
 	case slices.ContainsFunc(list, isUnforeseen):
 		b.WriteString("# of programs without numbers, time and memory are known to a factor of five " +
@@ -55,8 +55,10 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 	case slices.ContainsFunc(list, isProgram):
 		b.WriteString("# of programs, time and memory are known to a factor of three only\n")
 	}
-	if slices.ContainsFunc(list, isRough) {
-		b.WriteString("# ~ is known to a factor of three only\n")
+	for _, m := range marks {
+		if slices.ContainsFunc(list, func(e *run.Estimate) bool { return markOf(e) == m.mark }) {
+			b.WriteString("# " + m.mark + " is known to a factor of " + m.factor + " only\n")
+		}
 	}
 	return b.String()
 }
@@ -91,18 +93,24 @@ func spent(list []*run.Estimate) (seconds float64, text string) {
 	return seconds, text
 }
 
-// isRough reports whether the time that is printed of a collective may be off by more than half.
-func isRough(e *run.Estimate) bool {
-	return e.Parts == 0 && e.Within > run.WellKnown && e.Seconds >= shortest
+// marks say how well the time of a collective is known that may be off by more than half.
+var marks = []struct {
+	mark, factor string
+	within       float64
+}{{"~", "three", run.RoughlyKnown}, {"~~", "five", run.HardlyForeseen}}
+
+// markOf is the mark of the time that is printed of a collective; empty if it is known well.
+func markOf(e *run.Estimate) string {
+	for _, m := range marks {
+		if e.Parts == 0 && e.Within == m.within && e.Seconds >= shortest {
+			return m.mark
+		}
+	}
+	return ""
 }
 
 // taken is what a point takes, and a mark where that is not known well.
-func taken(e *run.Estimate) string {
-	if isRough(e) {
-		return "~ " + about(e.Seconds)
-	}
-	return about(e.Seconds)
-}
+func taken(e *run.Estimate) string { return strings.TrimLeft(markOf(e)+" "+about(e.Seconds), " ") }
 
 // shortest is the least time, in seconds, that is printed as such.
 const shortest = 0.1

@@ -55,13 +55,15 @@ const (
 	roleMessageTime     = 1600  // a message more, where ranks share programs by roles,
 	ownMessageTime      = 500   // and where each has its own,
 	sweepOwnMessageTime = 5000  // also to be swept
-	proofStepTime       = 550
-	proofRunTime        = 300 // a run of blocks that it names
-	proofBlockTime      = 10
-	proofValueTime      = 2400 // a block of the largest message, where one rank stands for all,
-	proofRoleTime       = 3500 // and a rank that has a role, where all are walked,
-	proofPlacedTime     = 500  // or where its class is found by its place in a tree,
-	proofJoinedTime     = 1300 // up which a block comes to the root
+	proofStepTime       = 550   // a step of a rank, where all are walked,
+	proofRunTime        = 300   // a run of blocks that it names,
+	proofBlockTime      = 10    // and each of these;
+	proofFoldedStepTime = 260   // a step of one that stands for others,
+	proofFoldedRunTime  = 60    // and a run of blocks
+	proofValueTime      = 2400  // a block of the largest message, where one rank stands for all,
+	proofRoleTime       = 3500  // and a rank that has a role, where all are walked,
+	proofPlacedTime     = 500   // or where its class is found by its place in a tree,
+	proofJoinedTime     = 1300  // up which a block comes to the root
 	numberStepTime      = 550
 	numberBlockTime     = 250
 	roleMoveTime        = 1200 // a step more, where ranks share programs by roles,
@@ -160,8 +162,12 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 // proving is what a proof takes, in seconds: all is the work of all teams, once that of making the
 // programs, in nanoseconds.
 func proving(s *schedule.Schedule, w, all work, once float64) float64 {
-	walked := float64(buildsToProve*once) + float64(proofStepTime*float64(all.steps)) +
-		float64(proofRunTime*float64(all.runs)) + float64(proofBlockTime*float64(all.blocks))
+	step, run := float64(proofStepTime), float64(proofRunTime)
+	if stoodFor(s) > 1 {
+		step, run = proofFoldedStepTime, proofFoldedRunTime
+	}
+	walked := float64(buildsToProve*once) + float64(step*float64(all.steps)) +
+		float64(run*float64(all.runs)) + float64(proofBlockTime*float64(all.blocks))
 	each := 0.0 // of the ranks
 	switch {
 	case s.HasRoles() && stoodFor(s) > 1:
@@ -242,7 +248,7 @@ func sweeps(s *schedule.Schedule, p *scenarios.Point, w work) bool {
 
 // byEvent is what the event engine takes, in seconds.
 func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
-	isFluid := p.Sim.Sharing == scenarios.Fluid
+	isFluid := p.Sim.Sharing == scenarios.Fluid && w.bytes > 0
 	messages := float64(w.messages)
 	message := simMessageTime + float64(hopTime*w.hops)
 	connection := connectionTime + wayTimeOf(p, w) + float64(digitTime*digits(s))

@@ -27,7 +27,8 @@ type Estimate struct {
 	Memory          unit.Bytes
 
 	checks []checkCost // of NumberSeconds
-	rough  float64     // of Seconds, those of simulations that are only known to RoughlyKnown
+	rough  float64     // of Seconds, those that are only known to RoughlyKnown,
+	hard   float64     // and those that are HardlyForeseen
 	once   float64     // of Seconds, those of bounds and of a look at the network: once for all
 	scaled int64       // numbers of a program are checked on sizes that are one of so many parts
 }
@@ -58,6 +59,7 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	if e.Seconds += e.once; isCluster(p) {
 		e.rough += e.once
 	}
+	e.Within = e.known()
 	g, err := p.Topology.Graph()
 	if err != nil {
 		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
@@ -67,10 +69,19 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 		e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
 	}
 	e.Memory = commandBytes + e.Takes.peak()
-	if e.Within = WellKnown; e.Seconds+float64((RoughlyKnown-1)*e.rough) > WellKnown*e.Seconds {
-		e.Within = RoughlyKnown
-	}
 	return e, nil
+}
+
+// known is how well its time is known, by how well its parts are.
+func (e *Estimate) known() float64 {
+	most := e.Seconds + float64((RoughlyKnown-1)*e.rough) + float64((HardlyForeseen-1)*e.hard)
+	switch {
+	case most <= float64(WellKnown*e.Seconds):
+		return WellKnown
+	case most <= float64(RoughlyKnown*e.Seconds):
+		return RoughlyKnown
+	}
+	return HardlyForeseen
 }
 
 // add counts one algorithm. Checks are made of one alone.
@@ -109,11 +120,11 @@ func (e *Estimate) add(m *made) {
 			once += boundTime(member.schedule, g)
 		}
 		e.once = max(e.once, once)
-		if isRough(member.schedule, e.Point, w, e.Played, isUneven) {
+		switch {
+		case isHard(member.schedule, e.Point, w, e.Played):
+			e.hard += c.build + c.simulate + c.prove
+		case isRough(member.schedule, e.Point, w, e.Played, isUneven):
 			e.rough += c.simulate
-		}
-		if hasOwn(member.schedule) {
-			e.rough += c.build + c.prove
 		}
 		all = all.plus(c)
 		e.expect(m, member.schedule, &c)

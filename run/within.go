@@ -13,13 +13,26 @@ const (
 	HardlyForeseen = 5
 )
 
+// What is few, of what makes it hard to tell what a simulation or a proof takes.
+const (
+	fewPlayed = 16 // ranks that stand for all,
+	fewLanes  = 16 // and lanes of a rank
+)
+
+// isHard reports whether what a schedule takes is known even less: where ranks have programs of
+// their own, of which some are made anew as often as they are read, or many lanes, or a model of
+// their GPUs, or where many stand for all.
+func isHard(s *schedule.Schedule, p *scenarios.Point, w work, played int64) bool {
+	return hasOwn(s) || p.Device.GPU.SMs > 0 || played > fewPlayed ||
+		played == 0 && w.lanes > fewLanes*int64(s.Spec.Ranks)
+}
+
 // isRough reports whether the time of a simulation is only known roughly. What depends on what
-// happens is: flows that share links, GPUs with a model of their own, room in buffers. So is what
-// ranks that differ do, also where some stand for all, and how long it takes to find ways from node
-// to node.
+// happens is: flows that share links, room in buffers. So is what ranks that differ do, also where
+// some stand for all, and how long it takes to find ways from node to node.
 func isRough(s *schedule.Schedule, p *scenarios.Point, w work, played int64,
 	isUneven bool) bool {
-	if isUneven || p.Device.GPU.SMs > 0 || p.Sim.Segment > 0 || p.Teams != nil || hasOwn(s) {
+	if isUneven || p.Sim.Segment > 0 || p.Teams != nil {
 		return true
 	}
 	isQueued := played == 0 && !(sweeps(s, p, w) && w.meet == 0)

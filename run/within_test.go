@@ -7,7 +7,8 @@ import (
 )
 
 // TestWithin: what is taken is known well of messages that are served one after the other, of flows
-// that have their links for themselves, and where few ranks stand for all; else it is not.
+// that have their links for themselves, and where one rank stands for all; else it is not, and less
+// where ranks have programs or GPUs or many lanes of their own.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		set  []string
@@ -18,7 +19,11 @@ func TestWithin(t *testing.T) {
 		{[]string{"collective.kind=all_to_all", "collective.algorithm=direct",
 			"sim.sharing=fifo"}, WellKnown},
 		{[]string{"sim.sharing=fifo", `sim.segment="64 KiB"`}, RoughlyKnown},
-		{[]string{"device.preset=h100-sxm"}, RoughlyKnown},
+		{[]string{"device.preset=h100-sxm"}, HardlyForeseen},
+		{[]string{"topology.ranks=12", "collective.algorithm=recursive-doubling"}, HardlyForeseen},
+		{[]string{"topology.ranks=20", "collective.kind=all_to_all", "collective.algorithm=direct",
+			"sim.sharing=fifo"}, HardlyForeseen},
+		{[]string{"sim.sharing=fifo", `device.send_buffer="64 KiB"`}, RoughlyKnown},
 		{[]string{`topology.preset="tree"`, "topology.k=4"}, WellKnown},
 		{[]string{`topology.preset="tree"`, "topology.k=4",
 			"collective.algorithm=recursive-doubling"}, RoughlyKnown},
