@@ -33,13 +33,13 @@ func TestMemory(t *testing.T) {
 		require.NoError(t, err)
 		return s
 	}
-	const refused = "its simulation takes about 358 KiB of memory: this machine has 200 KiB left"
+	const refused = "its simulation takes about 364 KiB of memory: this machine has 200 KiB left"
 	const short = 200 * unit.KiB
 	_, err := load(short, "direct").Run(context.Background(), RunOptions{})
 	require.ErrorContains(t, err, refused)
 	require.ErrorContains(t, err, "topology.ranks")
 	_, err = load(short, "direct").Explain(load(short, "direct").Points[0])
-	require.ErrorContains(t, err, "its simulation takes about 489 KiB of memory", "with its log")
+	require.ErrorContains(t, err, "its simulation takes about 495 KiB of memory", "with its log")
 	_, err = load(short, "direct").Validate(context.Background(), ValidateOptions{})
 	require.ErrorContains(t, err, refused)
 	_, err = load(5*unit.KiB, "direct").Verify(0) // of one rank for all

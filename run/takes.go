@@ -39,6 +39,7 @@ const (
 	ownRankBytes         = 2000     // and the program
 	simPlaceBytes        = 800      // a message that may be on its way, with its lane,
 	fluidPlaceBytes      = 300      // that flows,
+	fluidLinkBytes       = 200      // over links, each of these,
 	simConnectionBytes   = 400      // the connection that it is on,
 	simHopBytes          = 12       // a link on its way,
 	sweptLaneBytes       = 4000     // and a lane, where ranks are swept,
@@ -113,18 +114,17 @@ func (t Takes) larger(u Takes) Takes {
 func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads int) (t Takes) {
 	n := float64(teams)
 	if hasOwn(s) {
-		step := float64(ownStepBytes)
+		steps := float64(ownStepBytes * float64(w.walked))
 		if p.Algorithm.FromFile() {
-			step = fileStepBytes
+			steps = fileStepBytes * float64(w.steps)
 		}
-		t.Schedule = bytesOf(float64(n*step*float64(w.steps)) +
-			float64(n*ownRankBytes*float64(s.Spec.Ranks)))
+		t.Schedule = bytesOf(float64(n*steps) + float64(n*ownRankBytes*float64(s.Spec.Ranks)))
 	}
-	place := float64(simPlaceBytes)
+	place, links := float64(simPlaceBytes), 0.0
 	if p.Sim.Sharing == scenarios.Fluid {
-		place += fluidPlaceBytes
+		place, links = place+fluidPlaceBytes, float64(fluidLinkBytes*float64(linksOf(p)))
 	}
-	t.Simulation = bytesOf(float64(n*place*float64(w.places)) +
+	t.Simulation = bytesOf(links + float64(n*place*float64(w.places)) +
 		float64(n*(simConnectionBytes+float64(simHopBytes*w.hops))*float64(w.connections)) +
 		counted(w))
 	if sweeps(s, p, w) && (w.meet == 0 || p.Sim.Engine == scenarios.SweepEngine) {

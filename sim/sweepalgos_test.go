@@ -108,7 +108,7 @@ func TestBestSweeps(t *testing.T) {
 // TestBestSweepsRatherThanFolds: where a quarter of the ranks stand for all, it is long until what
 // they do repeats itself, and a sweep is quicker; if that refuses, as where channels share links,
 // ranks are folded all the same. A 32nd of them are folded at once, and so are ranks with other
-// peers in each step, which take long to sweep (Brief).
+// peers in each step, or in each lane, which take long to sweep (Brief).
 func TestBestSweepsRatherThanFolds(t *testing.T) {
 	built := func(kind collective.Kind, algorithm string, channels int) *schedule.Schedule {
 		a, err := algos.Find(kind, algorithm)
@@ -141,4 +141,5 @@ func TestBestSweepsRatherThanFolds(t *testing.T) {
 	}
 	require.Equal(t, int64(1<<14), sim.Brief(built(collective.AllGather, "ring", 1)))
 	require.Equal(t, int64(math.MaxInt64), sim.Brief(built(collective.AllToAll, "pairwise", 1)))
+	require.Equal(t, int64(math.MaxInt64), sim.Brief(built(collective.AllToAll, "direct", 1)))
 }

@@ -45,11 +45,12 @@ func RunBriefly(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	return runEither(s, env, func() (*model.Totals, error) { return playAtMost(s, env, Brief(s)) })
 }
 
-// A sub-step takes some hundred times as long here as one that is swept, if lanes keep their peers.
-// So few are no matter.
+// A sub-step takes some hundred times as long here as one that is swept, if lanes keep their peers,
+// and for long enough: to find the way to a peer takes as long. So few are no matter.
 const (
 	sweptMeanwhile = 1024
 	fewSteps       = 1 << 14
+	keptFor        = 16 // steps of a lane
 )
 
 // Brief is how many sub-steps of a schedule with a group RunBriefly plays at most.
@@ -65,7 +66,7 @@ func Brief(s *schedule.Schedule) int64 {
 			return isSame || len(step.Send) == 0
 		})
 	}
-	if !isQuick {
+	if !isQuick || all < keptFor*int64(p.Lanes()) {
 		return math.MaxInt64
 	}
 	return max(all*int64(s.Spec.Ranks)/sweptMeanwhile, fewSteps)
