@@ -43,8 +43,9 @@ const (
 	sweepLaneTime       = 3000  // each lane of which has to be seen
 	foldMessageTime     = 100   // a message of a rank that stands for others,
 	foldConnectionTime  = 2500  // a connection of it, first come first served,
+	foldHopTime         = 250   // or, where its way is long, each link on it,
 	foldFlowTime        = 3500  // or fluid,
-	foldFlowHopTime     = 780   // or, where its way is long, each link on it;
+	foldFlowHopTime     = 780   // or likewise;
 	foldLaneTime        = 30000 // a lane of it beside the first,
 	foldLaneMessageTime = 3000  // of which a message takes no more,
 	foldRankTime        = 250   // and a rank that another one stands for,
@@ -191,7 +192,7 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 	connections := float64(w.connections)
 	if played > 0 {
 		share := float64(played) / ranks
-		connection, class := float64(foldConnectionTime), float64(classQueueTime)
+		connection, class := max(foldConnectionTime, float64(foldHopTime*w.hops)), float64(classQueueTime)
 		if p.Sim.Sharing == scenarios.Fluid {
 			connection = max(foldFlowTime, float64(foldFlowHopTime*w.hops))
 			class = classFlowTime

@@ -181,7 +181,8 @@ func branchClasses(s *schedule.Schedule, env sim.Env, w work) int64 {
 	return int64(sim.Classes(s, &env))
 }
 
-// folded is what a simulation takes where so many ranks stand for all.
+// folded is what a simulation takes where so many ranks stand for all. Ways that are short are
+// forgotten before there are many.
 func folded(s *schedule.Schedule, w work, classes int64) unit.Bytes {
 	ranks := float64(s.Spec.Ranks)
 	share, all := float64(classes)/ranks, float64(foldedRankBytes*ranks)
@@ -190,6 +191,7 @@ func folded(s *schedule.Schedule, w work, classes int64) unit.Bytes {
 	}
 	return bytesOf(all + counted(w) +
 		float64(simPlaceBytes*share*float64(w.places)) +
+		float64(simHopBytes*max(w.hops-waysFound, 0)*share*float64(w.connections)) +
 		float64(simConnectionBytes*share*float64(min(w.connections, foldedConnections*w.places))))
 }
 
