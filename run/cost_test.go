@@ -176,3 +176,44 @@ func TestEstimateOfUneven(t *testing.T) {
 		require.True(t, 1/1.6 <= memory && memory <= 1.6, "%s: %v", text, e.Memory)
 	}
 }
+
+// TestEstimateOfRest holds estimates of what other tests do not have most of against what it took,
+// as above, on a Xeon: bounds of a mesh, ways from node to node, links that are listed for a sweep,
+// proofs of all ranks, long ways, and programs of a rank's own that are read backwards.
+func TestEstimateOfRest(t *testing.T) {
+	const nodes = "nodes = 32\n[topology.node]\npreset = \"ring\"\nranks = 8\n" +
+		"bandwidth = \"100 GB/s\"\nlatency = \"500 ns\"\n[topology.network]\n" +
+		"preset = \"leaf-spine\""
+	for _, c := range []struct {
+		network, kind, algorithm string
+		bytes                    int
+		set                      string
+		seconds, within          float64
+	}{
+		{"preset = \"mesh\"\nshape = [64, 64]", "all_reduce", "hierarchical", 1 << 24,
+			`sim.sharing="fifo"`, 1.5, 1.6},
+		{nodes, "all_reduce", "recursive-doubling", 1 << 20, `sim.sharing="fifo"`, 0.4, 1.5},
+		{"preset = \"full-mesh\"\nranks = 2502", "all_reduce", "ring", 1 << 24,
+			`sim.sharing="fluid"`, 1.16, 1.5},
+		{"preset = \"ring\"\nranks = 1582", "all_reduce", "ring", 16_000_048, "check.proof=true",
+			3.9, 1.5},
+		{"preset = \"ring\"\nranks = 7462", "all_to_all", "pairwise", 111_355_426,
+			`sim.sharing="fifo"`, 3, 1.5},
+		{"preset = \"dragonfly\"\na = 8\np = 4\nh = 4\nranks = 435", "reduce", "chain", 1 << 28,
+			`sim.sharing="fifo"`, 2.5, 2.5},
+	} {
+		if c.kind == "reduce" && !tier.Long { // whose programs take long to count
+			continue
+		}
+		text := fmt.Sprintf("[collective]\nkind = %q\nalgorithm = %q\nbytes = %d\n[check]\n"+
+			"proof = false\nnumbers = false\n[topology]\n%s\nbandwidth = \"12.5 GB/s\"\n"+
+			"latency = \"1 us\"\n", c.kind, c.algorithm, c.bytes, c.network)
+		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{Set: []string{c.set}})
+		require.NoError(t, err)
+		e, err := s.Estimate(s.Points[0])
+		require.NoError(t, err)
+		t.Logf("%s %s: %.2f s, %v", c.kind, c.algorithm, e.Seconds, e.Memory)
+		ratio := e.Seconds / c.seconds
+		require.True(t, 1/c.within <= ratio && ratio <= c.within, "%s: %v s", text, e.Seconds)
+	}
+}

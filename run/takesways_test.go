@@ -37,3 +37,20 @@ func TestWays(t *testing.T) {
 		require.Equal(t, c.want, w.ways, "who meets is not looked at")
 	}
 }
+
+// TestWaysOfEveryOther: of lanes that send in every other step, as those that add what they receive
+// in a step of its own, sends are seen nevertheless.
+func TestWaysOfEveryOther(t *testing.T) {
+	for ranks := 100; ranks <= 500; ranks += 50 {
+		s, err := Load("s.toml", fmt.Appendf(nil, "[topology]\npreset = \"switch\"\nranks = %d\n"+
+			"bandwidth = \"25 GB/s\"\nlatency = \"1 us\"\n[collective]\nkind = \"reduce_scatter\"\n"+
+			"algorithm = \"pairwise\"\nbytes = \"1 MiB\"\n", ranks), LoadOptions{})
+		require.NoError(t, err)
+		p := s.Points[0]
+		m, err := s.make(p, p.Algorithm)
+		require.NoError(t, err)
+		w := workOf(m.whole)
+		w.look(m.whole, p, 0)
+		require.Equal(t, 2.0, w.hops, "%d ranks", ranks)
+	}
+}
