@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 
+	"collsim/collective"
 	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -65,7 +66,8 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
 	}
 	_, isCrowd := g.Crowd()
-	if e.folded < e.Algorithms || !g.Alike() && !isCrowd { // else bounds do not look at all of them
+	isSearched := !g.Alike() && !isCrowd || p.Spec.Kind == collective.SendRecv
+	if e.folded < e.Algorithms || isSearched { // else bounds do not look at all of them
 		e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
 	}
 	e.Memory = commandBytes + e.Takes.peak()

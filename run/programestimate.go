@@ -138,7 +138,8 @@ func (e *Estimate) expectNumbers(w *reference.ProgramWork) {
 // plus is the work of two schedules, one after the other.
 func (w work) plus(v work) work {
 	return work{w.steps + v.steps, w.messages + v.messages, w.bytes + v.bytes, w.moved + v.moved,
-		w.lanes + v.lanes, w.blocks + v.blocks, w.walked + v.walked, w.places + v.places,
+		w.lanes + v.lanes, w.blocks + v.blocks, w.walked + v.walked, w.written + v.written,
+		w.places + v.places,
 		w.connections + v.connections, w.cells + v.cells, w.held + v.held, max(w.longest, v.longest),
 		w.sizes + v.sizes, max(w.largest, v.largest), w.runs + v.runs,
 		w.isOneSided || v.isOneSided, ways{}}

@@ -114,7 +114,7 @@ func (t Takes) larger(u Takes) Takes {
 func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads int) (t Takes) {
 	n := float64(teams)
 	if hasOwn(s) {
-		steps := float64(ownStepBytes * float64(w.walked))
+		steps := float64(ownStepBytes * float64(w.written))
 		if p.Algorithm.FromFile() {
 			steps = fileStepBytes * float64(w.steps)
 		}

@@ -7,6 +7,7 @@ import "collsim/schedule"
 type work struct {
 	steps, messages, bytes, moved, lanes, blocks int64
 	walked                                       int64 // steps that were looked at to count all
+	written                                      int64 // of programs of ranks' own, loops once
 	places                                       int64 // messages that may be on their way at once
 	connections                                  int64
 	cells                                        int64 // parts that memories are cut into
@@ -21,8 +22,8 @@ type work struct {
 
 func (w work) times(n int64) work {
 	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
-		w.walked * n, w.places * n, w.connections * n, w.cells * n, w.held * n, w.longest, w.sizes,
-		w.largest, w.runs * n, w.isOneSided, w.ways}
+		w.walked * n, w.written * n, w.places * n, w.connections * n, w.cells * n, w.held * n,
+		w.longest, w.sizes, w.largest, w.runs * n, w.isOneSided, w.ways}
 }
 
 // again is what there is to do if what has been counted since then is done n times more.
@@ -104,6 +105,12 @@ func (c *counter) walk(rank int) {
 	c.lanes += int64(p.Lanes())
 	skips := s.Beside() == nil && s.Parts() == nil
 	for lane := range p.Lanes() {
+		if skips && hasOwn(s) {
+			p.Written(lane, &c.step, func(int64, bool) bool {
+				c.written++
+				return true
+			})
+		}
 		spot := schedule.Spot{Rank: rank, Channel: p.Channel(lane)}
 		most, last := 1, peerOf{rank: -1}
 		clear(c.peers)

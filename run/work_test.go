@@ -30,7 +30,8 @@ func TestWorkCounted(t *testing.T) {
 					seen++
 					got := workOf(s)
 					require.LessOrEqual(t, got.walked, got.steps)
-					got.walked = 0
+					require.LessOrEqual(t, got.written, got.steps)
+					got.walked, got.written = 0, 0
 					require.Equal(t, naiveWork(s), got, "%s %v %+v", a.Name, spec, o)
 				}
 			}
