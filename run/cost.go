@@ -29,7 +29,7 @@ const (
 	connectionTime      = 500   // a connection,
 	wayTime             = 220   // a link on its way, of those that have to be found,
 	waysFound           = 8     // at most,
-	clusterWayTime      = 7000  // or a way from node to node,
+	clusterWayTime      = 4000  // or a way from node to node,
 	digitTime           = 110   // and a digit of the group, where peers are translated;
 	coldRanks           = 512   // all of which is of so many ranks: see cold;
 	listTime            = 300   // a link of the network;

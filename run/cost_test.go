@@ -192,7 +192,7 @@ func TestEstimateOfRest(t *testing.T) {
 	}{
 		{"preset = \"mesh\"\nshape = [64, 64]", "all_reduce", "hierarchical", 1 << 24,
 			`sim.sharing="fifo"`, 1.5, 1.6},
-		{nodes, "all_reduce", "recursive-doubling", 1 << 20, `sim.sharing="fifo"`, 0.4, 1.5},
+		{nodes, "all_reduce", "recursive-doubling", 1 << 20, `sim.sharing="fifo"`, 0.3, 1.5},
 		{"preset = \"full-mesh\"\nranks = 2502", "all_reduce", "ring", 1 << 24,
 			`sim.sharing="fluid"`, 1.16, 1.5},
 		{"preset = \"ring\"\nranks = 1582", "all_reduce", "ring", 16_000_048, "check.proof=true",

@@ -13,6 +13,7 @@ type parts struct {
 	// What is known of the ways to the destination that was asked for last.
 	end   int32 // the GPU; -1 before the first
 	exits []exit
+	near  []exit  // of these, those through which the way of a hop leads: see shortest
 	from  int32   // the node that ways leave; -1 if there are none
 	ways  []int32 // from each NIC of node from to end
 }
@@ -29,7 +30,7 @@ type exit struct {
 func (p *parts) clone() *parts {
 	c := *p
 	c.node, c.network = p.node.Clone(), p.network.Clone()
-	c.end, c.exits, c.ways = -1, nil, nil
+	c.end, c.exits, c.near, c.ways = -1, nil, nil, nil
 	return &c
 }
 
@@ -102,25 +103,42 @@ func (p *parts) aim(end int32) {
 }
 
 // fromNetwork returns the length from v of the network to the destination.
-func (p *parts) fromNetwork(v int32) int32 {
+func (p *parts) fromNetwork(v int32) int32 { return p.through(p.exits, v) }
+
+// through is the same through one of some exits.
+func (p *parts) through(exits []exit, v int32) int32 {
 	best := int32(-1)
-	for i := range p.exits {
-		x := &p.exits[i]
-		d := x.last
-		switch {
-		case v == x.nic:
-		case x.table == nil:
-			d += p.network.grid.distance(v, x.nic)
-		case x.table[v] < 0:
-			continue
-		default:
-			d += x.table[v] + x.step
-		}
-		if best < 0 || d < best {
+	for i := range exits {
+		if d := p.toExit(&exits[i], v); d >= 0 && (best < 0 || d < best) {
 			best = d
 		}
 	}
 	return best
+}
+
+// toExit is the length through one exit, negative where there is no way.
+func (p *parts) toExit(x *exit, v int32) int32 {
+	switch {
+	case v == x.nic:
+		return x.last
+	case x.table == nil:
+		return x.last + p.network.grid.distance(v, x.nic)
+	case x.table[v] < 0:
+		return -1
+	}
+	return x.last + x.table[v] + x.step
+}
+
+// shortest are the exits of the shortest ways from v of the network, which are so long. Whatever
+// lies on such a way, comes to one of these.
+func (p *parts) shortest(v, length int32) []exit {
+	p.near = p.near[:0]
+	for i := range p.exits {
+		if p.toExit(&p.exits[i], v) == length {
+			p.near = append(p.near, p.exits[i])
+		}
+	}
+	return p.near
 }
 
 // length returns the length of the way from v to end, negative where there is none.

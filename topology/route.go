@@ -161,11 +161,14 @@ func (g *Graph) follow(next []int32, v, end int32, seed uint64, buf []int32) ([]
 func (g *Graph) hop(v, end int32, seed uint64, known []int32) int32 {
 	c := choice{left: g.left(v, end, known), seed: seed, best: -1}
 	links := g.routes.out.of(v)
-	if p := g.parts; p != nil && v >= p.fabric && len(links) > fewLinks {
-		links = g.routes.through.of(v)
-		for i := range p.exits { // to a NIC that leads nowhere else, only if that is where it is going
-			if l := g.direct(v, p.fabric+p.exits[i].nic); l >= 0 {
-				g.consider(&c, l, end, known)
+	if p := g.parts; p != nil && v >= p.fabric {
+		c.exits = p.shortest(v-p.fabric, c.left)
+		if len(links) > fewLinks {
+			links = g.routes.through.of(v)
+			for i := range c.exits { // to a NIC that leads nowhere else, only if that is where it is going
+				if l := g.direct(v, p.fabric+c.exits[i].nic); l >= 0 {
+					g.consider(&c, l, end, known)
+				}
 			}
 		}
 	}
@@ -180,16 +183,22 @@ const fewLinks = 16
 
 // choice is the link of a hop, as far as links have been considered.
 type choice struct {
-	left int32 // the length of the way on
-	seed uint64
-	best int32
-	most uint64
+	left  int32  // the length of the way on
+	exits []exit // in a cluster's network: see parts.shortest
+	seed  uint64
+	best  int32
+	most  uint64
 }
 
 // consider tries a link, which must lie on a shortest path.
 func (g *Graph) consider(c *choice, l, end int32, known []int32) {
 	link := &g.links[l]
-	d := g.left(link.To, end, known)
+	d := int32(0)
+	if p := g.parts; c.exits != nil && link.To >= p.fabric {
+		d = p.through(c.exits, link.To-p.fabric)
+	} else {
+		d = g.left(link.To, end, known)
+	}
 	if d < 0 || d+1+link.extra != c.left {
 		return
 	}
