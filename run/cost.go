@@ -82,6 +82,8 @@ const (
 	buildsToTime        = 1    // which is made so often to build, simulate and bound it,
 	buildsToProve       = 0.5
 	buildsToCompute     = 1
+	programBuilds       = 4 // and of programs
+	programProofs       = 2
 	boundPairTime       = 15  // two ranks of an all_to_all whose bounds look at all pairs,
 	boundLinkTime       = 15  // or a link of a network whose ways are searched from each rank,
 	boundFlowTime       = 3   // or of a ring, for what comes from all,

@@ -94,14 +94,14 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Es
 		float64(simConnectionBytes*float64(all.connections)))
 	steps, messages := float64(all.steps), float64(all.messages)
 	once := float64(buildTime*(steps+messages)) + float64(buildRunTime*float64(all.runs))
-	e.Seconds += float64(1e-9 * (float64(buildsToTime*once) +
+	e.Seconds += float64(1e-9 * (float64(programBuilds*once) +
 		float64((simMessageTime+ownMessageTime)*(messages+steps)) +
 		float64(laneTime*float64(all.lanes))))
 	if p.Check.Proof {
 		all.cells = max(all.cells, all.runs)
 		e.Takes.Proof = bytesOf(proofNeeds(all, proofCellBytes))
-		e.Seconds += float64(1e-9 * (float64(buildsToProve*once) + float64(proofStepTime*steps) +
-			float64(proofBlockTime*float64(all.blocks))))
+		e.Seconds += float64(1e-9 * (float64(programProofs*once) + float64(proofFoldedStepTime*steps) +
+			float64(proofFoldedRunTime*float64(all.blocks))))
 	}
 	if numbers {
 		r.candidates = &Estimate{}
@@ -169,7 +169,7 @@ func (r *runner) consider(p *scenarios.Point, list []scenarios.Algorithm) (first
 			w := workOf(member.schedule)
 			w.look(member.schedule, p, likelyPlayed(member.schedule, p, w))
 			c := costOf(member.schedule, p, w, member.teams)
-			r.candidates.Seconds += c.build + c.simulate
+			r.candidates.Seconds += float64(programBuilds*c.build) + c.simulate
 			r.candidates.Steps += int64(member.teams) * w.steps
 			r.candidates.Messages += int64(member.teams) * w.messages
 		}
