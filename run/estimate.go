@@ -91,6 +91,7 @@ func (e *Estimate) add(m *made) {
 	e.Algorithms++
 	var all cost
 	var takes Takes
+	hardToProve := 0.0
 	for _, member := range m.members {
 		w := workOf(member.schedule)
 		var isUneven bool
@@ -124,7 +125,8 @@ func (e *Estimate) add(m *made) {
 		e.once = max(e.once, once)
 		switch {
 		case isHard(member.schedule, e.Point, w, e.Played):
-			e.hard += c.build + c.simulate + c.prove
+			e.hard += c.build + c.simulate
+			hardToProve += c.prove
 		case isRough(member.schedule, e.Point, w, e.Played, isUneven):
 			e.rough += c.simulate
 		}
@@ -137,7 +139,7 @@ func (e *Estimate) add(m *made) {
 	e.Seconds += all.build + all.simulate
 	if e.Algorithms == 1 {
 		e.NumberSeconds = all.numbers
-		e.Seconds += all.prove + all.numbers
+		e.Seconds, e.hard = e.Seconds+all.prove+all.numbers, e.hard+hardToProve
 	} else {
 		takes.Proof, takes.Numbers = 0, 0
 	}

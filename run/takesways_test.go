@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"collsim/scenarios"
 )
 
 // TestWays: on a switch of 16 ranks every way has two links. Of a ring nobody meets, but where it
@@ -21,15 +23,8 @@ func TestWays(t *testing.T) {
 		{"switch", "all_to_all", "pairwise", ways{2, 0, false, false}},
 		{"tree\"\nk = 4\n#\"", "all_reduce", "recursive-doubling", ways{3, 0.5, false, false}},
 	} {
-		text := fmt.Sprintf("[topology]\npreset = \"%s\"\nranks = 16\nbandwidth = \"25 GB/s\"\n"+
-			"latency = \"1 us\"\n[collective]\nkind = %q\nalgorithm = \"%s\"\nbytes = \"1 MiB\"\n",
-			c.network, c.kind, c.algorithm)
-		s, err := Load("s.toml", []byte(text), LoadOptions{})
-		require.NoError(t, err)
-		p := s.Points[0]
-		m, err := s.make(p, p.Algorithm)
-		require.NoError(t, err)
-		w := workOf(m.whole)
+		p, m, w := workFrom(t, "[topology]\npreset = \"%s\"\nranks = 16\n[collective]\nkind = %q\n"+
+			"algorithm = \"%s\"\n", c.network, c.kind, c.algorithm)
 		w.look(m.whole, p, 0)
 		require.Equal(t, c.want, w.ways, c.network+" "+c.algorithm)
 		c.want.meet, c.want.alone, c.want.beside = 0, false, false
@@ -42,15 +37,21 @@ func TestWays(t *testing.T) {
 // in a step of its own, sends are seen nevertheless.
 func TestWaysOfEveryOther(t *testing.T) {
 	for ranks := 100; ranks <= 500; ranks += 50 {
-		s, err := Load("s.toml", fmt.Appendf(nil, "[topology]\npreset = \"switch\"\nranks = %d\n"+
-			"bandwidth = \"25 GB/s\"\nlatency = \"1 us\"\n[collective]\nkind = \"reduce_scatter\"\n"+
-			"algorithm = \"pairwise\"\nbytes = \"1 MiB\"\n", ranks), LoadOptions{})
-		require.NoError(t, err)
-		p := s.Points[0]
-		m, err := s.make(p, p.Algorithm)
-		require.NoError(t, err)
-		w := workOf(m.whole)
+		p, m, w := workFrom(t, "[topology]\npreset = \"switch\"\nranks = %d\n[collective]\n"+
+			"kind = \"reduce_scatter\"\nalgorithm = \"pairwise\"\n", ranks)
 		w.look(m.whole, p, 0)
 		require.Equal(t, 2.0, w.hops, "%d ranks", ranks)
 	}
+}
+
+// workFrom is the work of a point of 1 MiB on links of 25 GB/s, before a look at ways.
+func workFrom(t *testing.T, format string, args ...any) (*scenarios.Point, *made, work) {
+	t.Helper()
+	s, err := Load("s.toml", fmt.Appendf(nil, format, args...), LoadOptions{Set: []string{
+		`topology.bandwidth="25 GB/s"`, `topology.latency="1 us"`, `collective.bytes="1 MiB"`}})
+	require.NoError(t, err)
+	p := s.Points[0]
+	m, err := s.make(p, p.Algorithm)
+	require.NoError(t, err)
+	return p, m, workOf(m.whole)
 }
