@@ -27,15 +27,22 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 	if err != nil {
 		return nil, err
 	}
-	e.tellTo(log)
+	if err := e.tellTo(log); err != nil {
+		return nil, err
+	}
 	return e.finished(), nil
 }
 
 // tellTo has a log read from the tape, if there is one.
-func (e *engine) tellTo(log *model.Log) {
-	if e.tape.heads != nil {
-		log.Later(func() model.Records { return e.newReader(log) })
+func (e *engine) tellTo(log *model.Log) error {
+	if e.tape.heads == nil {
+		return nil
 	}
+	if e.totals.Steps > mostNumber { // also of those that are only counted
+		return errTooLong
+	}
+	log.Later(func() model.Records { return e.newReader(log) })
+	return nil
 }
 
 // Rest is how a run has left the machine.
@@ -54,7 +61,9 @@ func RunOn(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals,
 	if err := e.run(); err != nil {
 		return nil, nil, err
 	}
-	e.tellTo(log)
+	if err := e.tellTo(log); err != nil {
+		return nil, nil, err
+	}
 	rest := &Rest{Ends: make([]model.Moment, s.Spec.Ranks), At: e.now}
 	for rank := range rest.Ends {
 		rest.Ends[rank] = e.rules.Begin(int32(rank), false)

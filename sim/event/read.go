@@ -66,6 +66,9 @@ type traffic struct{ sent, received []int32 }
 
 // newReader goes through the lanes.
 func (e *engine) newReader(log *model.Log) *reader {
+	for i := range e.tape.heads {
+		e.writeEvenly(int32(i))
+	}
 	e.tape.rewind()
 	r := &reader{e: e, log: log, gpu: e.tape.gpuTape, times: e.tape.inOrder(),
 		posts: make([][]int32, len(e.lanes)),

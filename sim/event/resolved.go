@@ -17,6 +17,7 @@ type resolved struct {
 	isKept  bool
 	isPost  bool
 	isAlone bool    // what it sends crosses nothing but links that are asked in order: express
+	isBare  bool    // nothing is written of it but when it starts
 	sizes   []moved // by slice
 }
 
@@ -70,8 +71,10 @@ func (e *engine) keep(i int32) {
 		k.sizes = append(k.sizes, moved{n, e.cost(i)})
 	}
 	k.isKept, k.isPost, k.isAlone = true, s.Post, e.isAhead && e.late == nil
+	k.isBare = !e.tape.byWay
 	for _, c := range l.sent() {
 		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k.sizes)
+		k.isBare = k.isBare && e.conns[c].onTape == 0
 	}
 }
 
@@ -148,7 +151,11 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	l.until, l.isPost = at, l.step.isPost && l.cursor.Last(l.slices)
 	l.waits, l.pending = forStep, 1
 	e.moved = n.bytes
-	if e.tape.heads != nil {
+	switch h := e.tape.heads; {
+	case h == nil || l.step.isBare && h[i].goesOn(start.T):
+	case l.step.isBare:
+		e.writeBare(i, start.T)
+	default:
 		e.writeBegin(i, len(sends), start.T)
 	}
 	e.tell(stepBegins, i, 0, start.T)

@@ -25,15 +25,16 @@ func (e *engine) perform(i int32, start model.Moment) error {
 	if e.gpu != nil {
 		e.gpu.lanes[i].steps++
 	}
+	gets := e.gets()
 	if e.tape.heads != nil {
-		e.writeStep(i, start.T)
+		e.writeStep(i, gets+len(s.Send), start.T)
 	}
 	e.tell(stepBegins, i, 0, start.T)
 	e.receive(l)
 	if err := e.prepare(i); err != nil {
 		return err
 	}
-	if e.gets() == 0 {
+	if gets == 0 {
 		e.send(i, l.until)
 	} else if err := e.get(i, l.until); err != nil {
 		return err

@@ -28,6 +28,9 @@ type stream struct {
 	want int64  // the lane waits until so many bytes have left; −1: it does not
 	key  uint64 // of the message that it wants to be done with
 	held int32  // messages of its step that wait for that: silent puts to a rank are of one stream
+
+	entry uint32    // of that message on the tape; of several at once, of the last,
+	since unit.Time // which the lane had then
 }
 
 // position is where a message stands.
@@ -177,10 +180,7 @@ func (e *engine) buffer(m int32, at model.Moment) {
 	over := at.Plus(e.pace(x, n))
 	l.until = model.Later(l.until, over)
 	e.tell(handedOver, m, 0, over.T)
-	if e.tape.heads != nil {
-		e.noteWanted(i, x, at.T)
-	}
-	s.key = x.key
+	s.key, s.entry, s.since = x.key, x.entry, at.T
 	s.held++ // of several, what the last wants comes last
 	s.want = int64(e.rules.Buffered(p.base + n))
 	switch want := unit.Bytes(s.want); {
@@ -197,8 +197,8 @@ func (e *engine) buffer(m int32, at model.Moment) {
 // hasRoom tells a lane that so much of its stream has left, at a moment, as it waits for.
 func (e *engine) hasRoom(i int32, at model.Moment) {
 	s := &e.streams[i]
-	if e.tape.heads != nil {
-		e.writeRoom(i, at.T)
+	if e.tape.heads != nil && at.T > s.since { // else there was room when it was handed over
+		e.write(aRoom, s.entry, at.T)
 	}
 	e.tell(bufferHasRoom, i, 0, at.T)
 	lane, held := s.lane, s.held

@@ -22,6 +22,9 @@ import (
 //	number        0       1       2       3       4
 //	of       lane 3       0  lane 5       0       2
 //	time         20      20      20      21      21     two of lane 3's step, one of lane 5's
+//
+// Sub-steps of which nothing else is written, and that start each as long after the one before, are
+// counted.
 type tape struct {
 	heads  []head    // of the lanes; nil: nobody asked
 	page   []entry   // that is being written,
@@ -29,6 +32,7 @@ type tape struct {
 	before int       // and their entries
 	base   unit.Time // times are told from here on
 	bases  []rebase
+	evenly []evenly
 	isFull bool // segments are told of at all links: for a picture
 	wayTape
 	gpuTape
@@ -87,10 +91,32 @@ type rebase struct {
 	base unit.Time
 }
 
-// head is the entry of the start of a lane's last sub-step.
+// evenly is sub-steps of a lane that have started evenly, behind that of an entry.
+type evenly struct {
+	of, n uint32
+	every unit.Time
+}
+
+// goesOn counts a sub-step of which nothing else will be written, if it starts as long after the
+// last as that after the one before.
+func (h *head) goesOn(at unit.Time) bool {
+	if at-h.at != h.every || !h.isBare || h.n == mostNumber {
+		return false
+	}
+	h.n, h.at = h.n+1, at
+	return true
+}
+
+// leastEvenly is how many take no more room than their entries.
+const leastEvenly = 3
+
+// head is the entry of the start of a lane's last sub-step, but for those since that have started
+// evenly.
 type head struct {
-	of      uint32
-	several bool // messages are that step's, so each has an entry of its own
+	evenly
+	at      unit.Time // when the last of them started, where nothing else is written of it
+	isBare  bool      // so it is
+	several bool      // messages are that step's, so each has an entry of its own
 }
 
 var errTooLong = errors.New("sim: there is more to log than is counted; leave out the trace and " +
@@ -134,9 +160,9 @@ func (e *engine) keepPlaces(of uint32, n int32) (first uint32) {
 	return first
 }
 
-// writeStep writes when the step in e.step starts, and how much it moves if it does not tell.
-func (e *engine) writeStep(lane int32, at unit.Time) {
-	e.writeBegin(lane, e.gets()+len(e.step.Send), at)
+// writeStep is writeBegin of the step in e.step, and how much that moves if it does not tell.
+func (e *engine) writeStep(lane int32, messages int, at unit.Time) {
+	e.writeBegin(lane, messages, at)
 	if e.tape.byWay && !e.isSized {
 		e.write(aSize, e.tape.heads[lane].of, at+unit.Time(e.moved))
 	}
@@ -144,7 +170,39 @@ func (e *engine) writeStep(lane int32, at unit.Time) {
 
 // writeBegin writes when a lane's next sub-step starts, which gets and sends so many messages.
 func (e *engine) writeBegin(lane int32, messages int, at unit.Time) {
-	e.tape.heads[lane] = head{e.write(aStart, uint32(lane), at), messages > 1}
+	t := &e.tape
+	h := &t.heads[lane]
+	if h.n > 0 {
+		e.writeEvenly(lane)
+	}
+	if uint64(at-t.base) > math.MaxUint32 || len(t.page) == cap(t.page) {
+		e.turn(at)
+	}
+	h.of, h.several, h.isBare = uint32(t.before+len(t.page)), messages > 1, false
+	t.page = append(t.page, entry{uint32(lane), uint32(at - t.base)}) // as write does, and sooner
+}
+
+// writeBare writes when a lane's next sub-step starts, of which nothing else will be written.
+func (e *engine) writeBare(lane int32, at unit.Time) {
+	h := &e.tape.heads[lane]
+	after := at - h.at
+	e.writeBegin(lane, 0, at)
+	h.every, h.at, h.isBare = after, at, true
+}
+
+// writeEvenly writes of a lane's sub-steps those that are counted.
+//
+//go:noinline
+func (e *engine) writeEvenly(lane int32) {
+	h := &e.tape.heads[lane]
+	if h.n > leastEvenly {
+		e.tape.evenly = append(e.tape.evenly, h.evenly)
+	} else {
+		for i := range h.n {
+			e.write(aStart, uint32(lane), h.at-unit.Time(h.n-1-i)*h.every)
+		}
+	}
+	h.n = 0
 }
 
 // enlist has what is written of a message belong to the step that sends or gets it.

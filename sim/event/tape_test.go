@@ -56,7 +56,8 @@ func testTape(t *testing.T, seed uint64, kinds []string,
 		want.Read()
 		require.Equal(t, tells.finished(), e.finished(), "%d", i)
 		name := fmt.Sprintf("%d: %v on %s, %v", i, s, env.Graph.Preset, env.Sharing)
-		entries := entriesOf(&e.tape)
+		entries, isEven := entriesOf(&e.tape), len(e.tape.evenly) > 0 ||
+			slices.ContainsFunc(e.tape.heads, isCounted)
 		readsTheSame(t, e, log, want, name)
 		for kind, n := range entries {
 			met[kind] += min(n, 1)
@@ -64,7 +65,7 @@ func testTape(t *testing.T, seed uint64, kinds []string,
 		for k := range log.Steps {
 			causes[log.Steps[k].Awaited]++
 		}
-		for what, is := range metOnTape(e, &env, log) {
+		for what, is := range metOnTape(e, &env, log, isEven) {
 			if is {
 				met[what]++
 			}
@@ -104,7 +105,7 @@ func readsTheSame(t *testing.T, e *engine, log, want *model.Log, name string) {
 
 // kindsOnTape is what TestTape has to meet.
 var kindsOnTape = []string{"all", "several messages", "first link", "second link", "third link",
-	"further link", "fluid", "ahead", "far", "prompt", "framed",
+	"further link", "fluid", "ahead", "far", "evenly", "prompt", "framed",
 	"segments", "prompt segments", "GPU", "GPU, fluid", "GPU, FIFO", "memory, fluid", "memory, FIFO",
 	"engine", "kernel", "kernel that holds", "late wave", "idle wave", "launched", "shared wave"}
 
@@ -133,9 +134,9 @@ func entriesOf(t *tape) map[string]int {
 }
 
 // metOnTape is what a run on a tape, whose log has been read, has to do with.
-func metOnTape(e *engine, env *model.Env, log *model.Log) map[string]bool {
+func metOnTape(e *engine, env *model.Env, log *model.Log, isEven bool) map[string]bool {
 	is := map[string]bool{"all": true, "fluid": e.isFluid, "ahead": e.isAhead,
-		"far": len(e.tape.bases) > 0}
+		"far": len(e.tape.bases) > 0, "evenly": isEven}
 	for l := range e.links {
 		is["prompt"] = is["prompt"] || e.links[l].isPrompt
 	}

@@ -41,6 +41,14 @@ func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	case 2: // with links for itself, more often than not
 		p := simtest.RingPlan(s.Spec.Ranks, 1+rng.Int64N(20_000))
 		p.Slices, p.Slots = 1+rng.IntN(3), rng.IntN(6)
+		if rng.IntN(3) == 0 { // steps are alike, and start evenly once the slowest is waited for
+			ranks := 8 + rng.IntN(8)
+			p = simtest.RingPlan(ranks, int64(ranks*p.Slices*(1+rng.IntN(100))))
+			even := simtest.OnSwitch(t, ranks, simtest.GBs, 100*unit.Nanosecond)
+			even.Graph.Links()[0].Bandwidth /= 1 + unit.Rate(rng.IntN(3))
+			even.Sharing = model.Sharing(rng.IntN(2))
+			return simtest.Build(t, p), even
+		}
 		s, env.Sharing = simtest.Build(t, p), model.Sharing(rng.IntN(3)/2)
 		if rng.IntN(2) == 0 {
 			env.Sharing, env.Device.LaneRate = model.FIFO, unit.Unlimited

@@ -1,11 +1,14 @@
 package event
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"collsim/device"
+	"collsim/internal/tier"
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
@@ -21,6 +24,11 @@ func TestTapeEnds(t *testing.T) {
 	e.startTape(model.NewLog(&env, false))
 	e.tape.before = mostNumber
 	require.ErrorIs(t, e.run(), errTooLong)
+	e = newEngine(s, &env)
+	e.startTape(model.NewLog(&env, false))
+	require.NoError(t, e.run())
+	e.totals.Steps = mostNumber + 1 // most of which were counted
+	require.ErrorIs(t, e.tellTo(model.NewLog(&env, false)), errTooLong)
 }
 
 // TestFarLinkWaits: a message that is alone on its way waits for the fifth link, and not for the
@@ -52,12 +60,16 @@ func TestFarLinkWaits(t *testing.T) {
 	e.findSole()
 	e.startTape(log)
 	require.NoError(t, e.run())
-	require.Equal(t, map[string]int{"": 80, "further link": 80}, entriesOf(&e.tape))
+	require.Equal(t, map[string]int{"": 44, "further link": 80}, entriesOf(&e.tape))
+	require.Equal(t, uint32(36), e.tape.heads[slices.IndexFunc(e.tape.heads, isCounted)].n)
 	tells.logTo(want)
 	require.NoError(t, tells.run())
 	want.Read()
 	readsTheSame(t, e, log, want, "far")
 }
+
+// isCounted reports whether a lane ends with sub-steps that started evenly.
+func isCounted(h head) bool { return h.n > 0 }
 
 // TestTimesFarApart: a time that is far from those before it, whether later or earlier, is read
 // back, and so are those after it.
@@ -73,4 +85,52 @@ func TestTimesFarApart(t *testing.T) {
 	got := e.tape.inOrder()
 	require.Equal(t, append(want[0], want[1]...), got.of)
 	require.Equal(t, []int32{0, 5, 9}, got.lanes)
+}
+
+// TestEvenly: sub-steps that start evenly are read back where they belong, however many they are
+// and whatever is written of those before and of other lanes.
+func TestEvenly(t *testing.T) {
+	for i := range tier.Of(2_000, 100_000) {
+		rng := rand.New(rand.NewPCG(uint64(i), 37))
+		const lanes = 3
+		e := &engine{tape: tape{heads: make([]head, lanes)}}
+		var want, kinds [lanes][]uint64
+		var now, every [lanes]unit.Time
+		note := func(lane int32, kind entryKind, at unit.Time) {
+			want[lane], kinds[lane] = append(want[lane], uint64(at)), append(kinds[lane], uint64(kind))
+		}
+		for range rng.IntN(60) {
+			lane := int32(rng.IntN(lanes))
+			if rng.IntN(4) == 0 {
+				every[lane] = unit.Time(rng.IntN(3) << (16 * rng.IntN(3)))
+			}
+			at := now[lane] + every[lane]
+			h := &e.tape.heads[lane]
+			now[lane] = at
+			note(lane, aStart, at)
+			switch {
+			case rng.IntN(8) == 0:
+				e.writeBegin(lane, 1, at)
+				for range rng.IntN(3) {
+					e.write(aPacket, h.of, at+1)
+					note(lane, aPacket, at+1)
+				}
+			case !h.goesOn(at):
+				e.writeBare(lane, at)
+			}
+		}
+		for lane := range int32(lanes) {
+			e.writeEvenly(lane)
+		}
+		got := e.tape.inOrder()
+		for lane := range lanes {
+			from, to := got.lanes[lane], got.lanes[lane+1]
+			require.Equal(t, len(want[lane]), int(to-from), "%d", i)
+			for k := range want[lane] {
+				at := from + int32(k)
+				require.Equal(t, want[lane][k], uint64(got.of[at]), "%d: lane %d, %d", i, lane, k)
+				require.Equal(t, kinds[lane][k], uint64(got.kinds[at]), "%d: lane %d, %d", i, lane, k)
+			}
+		}
+	}
 }

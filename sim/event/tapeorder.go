@@ -22,6 +22,9 @@ func (t *tape) inOrder() times {
 	at := t.before + len(t.page)
 	places := make([]int32, at) // that each entry takes with what belongs to it
 	lanes := make([]int32, len(t.heads)+1)
+	for _, x := range t.evenly {
+		places[x.of] += int32(x.n)
+	}
 	for _, page := range slices.Backward(t.pages) {
 		for _, x := range slices.Backward(page) {
 			at--
@@ -71,6 +74,24 @@ func (t *tape) spread(to *times, places, lanes []int32) {
 		t.pages[i] = nil
 	}
 	t.pages, t.page = nil, nil
+	for _, x := range t.evenly {
+		to.goOn(&x, places[x.of])
+	}
+	t.evenly = nil
+}
+
+// goOn puts sub-steps in their places that have started evenly, behind what belongs to the one
+// before.
+func (t *times) goOn(x *evenly, first int32) {
+	before := first - 1
+	for t.kinds[before] != aStart {
+		before--
+	}
+	at := t.of[before]
+	for i := range int32(x.n) {
+		at += x.every
+		t.of[first+i], t.kinds[first+i] = at, aStart
+	}
 }
 
 // take goes over the time of a kind, if it is a message's next. When there was room in the send

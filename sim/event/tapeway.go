@@ -15,10 +15,7 @@ import (
 //	loaded   request, packets, arrival: by multimem, under FIFO, all of them, each in its place
 
 // wayTape is how a tape has such messages.
-type wayTape struct {
-	byWay  bool
-	wanted []wanted // of streams
-}
+type wayTape struct{ byWay bool }
 
 // timesOnTree is how many times there are of a message of multimem, under FIFO.
 func (e *engine) timesOnTree(x *message) int32 {
@@ -40,32 +37,6 @@ func (e *engine) buffers() bool { return e.rules.Device.SendBuffer > 0 && !e.rul
 //go:noinline
 func (e *engine) writeWaited(kind entryKind, m int32, at unit.Time) {
 	e.write(kind, e.messages[m].entry, at)
-}
-
-// wanted is since when a lane wants room in a stream, and the entry of what it has handed over.
-type wanted struct {
-	since unit.Time
-	entry uint32
-}
-
-// noteWanted notes that a lane which hands a message over at a time waits for room behind it in its
-// stream. Of several at once the last tells.
-//
-//go:noinline
-func (e *engine) noteWanted(stream int32, x *message, at unit.Time) {
-	for int(stream) >= len(e.tape.wanted) {
-		e.tape.wanted = append(e.tape.wanted, wanted{})
-	}
-	e.tape.wanted[stream] = wanted{at, x.entry}
-}
-
-// writeRoom writes when there was room, unless it was there when the message was handed over.
-//
-//go:noinline
-func (e *engine) writeRoom(stream int32, at unit.Time) {
-	if w := &e.tape.wanted[stream]; at > w.since {
-		e.write(aRoom, w.entry, at)
-	}
 }
 
 // tellsMore reports whether of a step more has to be written than when it starts and when links
