@@ -82,6 +82,10 @@ func TestEstimateKnown(t *testing.T) {
 	require.NotContains(t, five, "programs")
 	require.NotContains(t, text(run.RoughlyKnown, 0.01), "~")
 	require.NotContains(t, text(run.WellKnown, 2), "~")
+	held := EstimateText(s, []*run.Estimate{{Point: s.Points[0], Memory: 5 << 30,
+		MemoryWithin: run.RoughlyKnown}})
+	require.Contains(t, held, " ~ 5.0 GiB  ")
+	require.Contains(t, held, "# ~ is known to a factor of three only\n")
 }
 
 // TestEstimateWords: figures that are not known well are not printed as if they were.
@@ -93,6 +97,7 @@ func TestEstimateWords(t *testing.T) {
 	require.Equal(t, "1 MiB", roughly(0))
 	require.Equal(t, "3 MiB", roughly(2<<20+1))
 	require.Equal(t, "1.5 GiB", roughly(3<<29))
+	require.Equal(t, "156 GiB", roughly(156<<30))
 	require.Empty(t, LongRun([]*run.Estimate{{Seconds: 2, NumberSeconds: 2}, {Seconds: 3}}))
 	require.Equal(t, "about 8.0 s on one core, 75 % of it to check numbers: check.numbers = false "+
 		"does without", LongRun([]*run.Estimate{{Seconds: 6, NumberSeconds: 6}, {Seconds: 2}}))

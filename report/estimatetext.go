@@ -34,7 +34,7 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 			name += " of " + prose.Plural(e.Parts, "part")
 		}
 		rows = append(rows, []string{fmt.Sprint(e.Steps), fmt.Sprint(e.Messages), taken(e),
-			roughly(e.Memory), name})
+			held(e), name})
 		if e.Refused != "" {
 			rows = append(rows, []string{fmt.Sprintf("#%42srefused: %s", "", e.Refused)})
 		}
@@ -56,7 +56,9 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 		b.WriteString("# of programs, time and memory are known to a factor of three only\n")
 	}
 	for _, m := range marks {
-		if slices.ContainsFunc(list, func(e *run.Estimate) bool { return markOf(e) == m.mark }) {
+		if slices.ContainsFunc(list, func(e *run.Estimate) bool {
+			return markOf(e) == m.mark || memoryMark(e) == m.mark
+		}) {
 			b.WriteString("# " + m.mark + " is known to a factor of " + m.factor + " only\n")
 		}
 	}
@@ -93,7 +95,8 @@ func spent(list []*run.Estimate) (seconds float64, text string) {
 	return seconds, text
 }
 
-// marks say how well the time of a collective is known that may be off by more than half.
+// marks say how well the time or the memory of a collective is known that may be off by more than
+// half.
 var marks = []struct {
 	mark, factor string
 	within       float64
@@ -111,6 +114,19 @@ func markOf(e *run.Estimate) string {
 
 // taken is what a point takes, and a mark where that is not known well.
 func taken(e *run.Estimate) string { return strings.TrimLeft(markOf(e)+" "+about(e.Seconds), " ") }
+
+// memoryMark is the mark of the memory that is printed of a collective.
+func memoryMark(e *run.Estimate) string {
+	if e.Parts == 0 && e.MemoryWithin > run.WellKnown {
+		return marks[0].mark
+	}
+	return ""
+}
+
+// held is the memory that a point takes, and a mark where that is not known well.
+func held(e *run.Estimate) string {
+	return strings.TrimLeft(memoryMark(e)+" "+roughly(e.Memory), " ")
+}
 
 // shortest is the least time, in seconds, that is printed as such.
 const shortest = 0.1
@@ -138,15 +154,18 @@ func roughly(b unit.Bytes) string {
 	case b < unit.GiB:
 		return fmt.Sprintf("%d MiB", (b+unit.MiB-1)/unit.MiB)
 	}
-	return fmt.Sprintf("%.1f GiB", float64(b)/float64(unit.GiB))
+	if gib := float64(b) / float64(unit.GiB); gib < 100 {
+		return fmt.Sprintf("%.1f GiB", gib)
+	}
+	return fmt.Sprintf("%.0f GiB", float64(b)/float64(unit.GiB))
 }
 
 // EstimateJSON is the same as an object: "points", each with "id", "skipped" (why, or null),
-// "refused" (why a run will be, for what fluid sharing takes, or null),
-// "algorithms", "steps", "messages", "seconds", "within" (what is taken is most likely at
-// most so many times more or less), "memory" in bytes, "number_seconds": of the
-// seconds, those that the check of numbers takes; "memory_of", what each stage takes besides
-// the command; and "warnings" on the scenario.
+// "refused" (why a run will be, for what fluid sharing takes, or null), "algorithms", "steps",
+// "messages", "seconds", "within" (what is taken is most likely at most so many times more or
+// less), "memory" in bytes, "memory_within" likewise, "number_seconds": of the seconds, those that
+// the check of numbers takes; "memory_of", what each stage takes besides the command; and
+// "warnings" on the scenario.
 func EstimateJSON(s *run.Scenario, list []*run.Estimate) ([]byte, error) {
 	return encode(object(append(preamble(s), member{"points", listOf(list, estimateValue)},
 		member{"warnings", listOf(s.Notes, Text)})))
@@ -163,6 +182,7 @@ func estimateValue(e *run.Estimate) Value {
 		{"algorithms", Int(e.Algorithms)}, {"steps", Int(e.Steps)},
 		{"messages", Int(e.Messages)}, {"seconds", rounded(e.Seconds)},
 		{"within", rounded(e.Within)}, {"memory", Int(e.Memory)},
+		{"memory_within", rounded(e.MemoryWithin)},
 		{"number_seconds", rounded(e.NumberSeconds)}, {"memory_of", object(members{
 			{"schedule", Int(e.Takes.Schedule)}, {"proof", Int(e.Takes.Proof)},
 			{"simulation", Int(e.Takes.Simulation)}, {"numbers", Int(e.Takes.Numbers)}})}}...))

@@ -77,18 +77,22 @@ const (
 	readTime            = 600  // or a step of a file, which is read once,
 	buildRunTime        = 24   // a run of blocks that it names,
 	buildBlockTime      = 60   // a block,
-	buildRankTime       = 5500 // and the program;
+	buildLaneTime       = 5500 // and the lane;
 	transposed          = 3    // times as long if it is another one read backwards;
-	buildsToTime        = 1    // which is made so often to build, simulate and bound it,
+	buildsToTime        = 2    // of what is not kept, so often more to count, bound and simulate it,
 	buildsToProve       = 0.5
 	buildsToCompute     = 1
 	programBuilds       = 4 // and of programs
 	programProofs       = 2
 	boundPairTime       = 15  // two ranks of an all_to_all whose bounds look at all pairs,
+	boundStarTime       = 12  // or those of one switch,
 	boundLinkTime       = 15  // or a link of a network whose ways are searched from each rank,
-	boundFlowTime       = 3   // or of a ring, for what comes from all,
-	boundListTime       = 200 // and a link of a network that is searched at all
+	boundNodeTime       = 4   // or of one between nodes,
+	boundFlowTime       = 3.5 // or of a ring, for what comes from all,
+	boundListTime       = 600 // and a link of a network that is searched at all,
+	boundAlikeTime      = 300 // or where its ranks are alike
 	pairWayTime         = 50  // a link of a way that is looked at to say what a network is
+	freshTime           = 1   // a byte of memory that a check of numbers asks for
 	moveTime            = 0.6 // an element that is sent, of 4 bytes
 	narrowMoveTime      = 2.2 // of a format that has no arithmetic of its own,
 	byteMoveTime        = 4.7 // and of one of 8 bits
@@ -100,6 +104,7 @@ const (
 // cost is what is expected of the stages of a run, in seconds.
 type cost struct {
 	build, simulate, prove, numbers float64
+	moves                           float64 // of the numbers, what is only known roughly
 	walk                            float64 // of the numbers, if all ranks take all their steps,
 	elements                        float64 // and if all elements are checked
 }
@@ -107,7 +112,7 @@ type cost struct {
 // plus is the cost of two schedules, of different teams.
 func (c cost) plus(d cost) cost {
 	return cost{c.build + d.build, c.simulate + d.simulate, c.prove + d.prove, c.numbers + d.numbers,
-		c.walk + d.walk, c.elements + d.elements}
+		c.moves + d.moves, c.walk + d.walk, c.elements + d.elements}
 }
 
 // costOf is what a schedule of a point costs that so many teams play, each once but simulated for
@@ -115,27 +120,31 @@ func (c cost) plus(d cost) cost {
 func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost) {
 	all := w.times(int64(teams))
 	steps, messages := float64(all.steps), float64(all.messages)
-	once := 0.0
+	again := 0.0 // to make the programs that are not kept
 	switch {
 	case p.Algorithm.FromFile():
 		c.build = 1e-9 * float64(readTime*steps)
 	case hasOwn(s):
-		once = float64(buildTime*(steps+messages)) + float64(buildRunTime*float64(all.runs)) +
-			float64(buildBlockTime*float64(all.blocks)) + float64(buildRankTime*float64(s.Spec.Ranks))
+		once := float64(buildTime*(steps+messages)) + float64(buildRunTime*float64(all.runs)) +
+			float64(buildBlockTime*float64(all.blocks)) + float64(buildLaneTime*float64(all.lanes))
 		if k := s.Spec.Kind; k == collective.Reduce || k == collective.ReduceScatter {
 			once *= transposed
 		}
+		each := (steps + messages + messages + float64(all.runs)) / max(steps, 1) // parts of a step
+		kept := schedule.KeptParts / max(float64(each*float64(w.written)), 1)
+		again = once * max(0, 1-kept)
+		c.build = 1e-9 * once
+		c.build += float64(1e-9 * buildsToTime * again)
 	}
-	c.build += float64(1e-9 * buildsToTime * once)
 	c.simulate = playing(s, p, all, likelyPlayed(s, p, w))
 	if p.Check.Proof {
-		c.prove = proving(s, w, all, once)
+		c.prove = proving(s, w, all, again)
 	}
 	if !p.Check.Numbers {
 		return c
 	}
 	c.elements = float64(1e-9 * elementTime(s, p, w))
-	c.walk = 1e-9 * (float64(buildsToCompute*once) + float64(numberStepTime*steps) +
+	c.walk = 1e-9 * (float64(buildsToCompute*again) + float64(numberStepTime*steps) +
 		float64(numberBlockTime*float64(w.blocks)))
 	if s.HasRoles() {
 		each := float64(roleMoveTime)
@@ -150,26 +159,27 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 		c.numbers = 1e-9 * (float64(sampleStepTime*steps)/float64(s.Spec.Ranks) +
 			float64(sampleBlockTime*float64(w.runs))/float64(s.Spec.Ranks) +
 			float64(sampleValueTime*sampleValues(s, a.outputs)))
+		c.moves = c.numbers // more or less, by what outputs depend on
 	default:
 		share := c.sample(s, p)
 		windows := 1.0
 		if window, longest := windowOf(s, w, share*within(s, p)); window >= 1 {
 			windows = longest / window
 		}
-		c.numbers = c.walk + float64(c.elements*share) +
-			float64(1e-9*windowBlockTime*(windows-1)*float64(w.blocks))
+		c.moves = float64(c.elements * share)
+		c.numbers = c.walk + c.moves + float64(1e-9*windowBlockTime*(windows-1)*float64(w.blocks))
 	}
 	return c
 }
 
-// proving is what a proof takes, in seconds: all is the work of all teams, once that of making the
-// programs, in nanoseconds.
-func proving(s *schedule.Schedule, w, all work, once float64) float64 {
+// proving is what a proof takes, in seconds: all is the work of all teams, again that of making the
+// programs that are not kept, in nanoseconds.
+func proving(s *schedule.Schedule, w, all work, again float64) float64 {
 	step, run := float64(proofStepTime), float64(proofRunTime)
 	if stoodFor(s) > 1 {
 		step, run = proofFoldedStepTime, proofFoldedRunTime
 	}
-	walked := float64(buildsToProve*once) + float64(step*float64(all.steps)) +
+	walked := float64(buildsToProve*again) + float64(step*float64(all.steps)) +
 		float64(run*float64(all.runs)) + float64(proofBlockTime*float64(all.blocks))
 	each := 0.0 // of the ranks
 	switch {

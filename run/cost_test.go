@@ -42,7 +42,7 @@ func TestEstimateMeasured(t *testing.T) {
 		require.NoError(t, err)
 		e, err := s.Estimate(s.Points[0])
 		require.NoError(t, err)
-		ratio := e.Seconds / c.seconds
+		ratio := e.Seconds / run.SharedCore / c.seconds
 		t.Logf("%s %s %d: %.2f s, %v", c.kind, c.algorithm, c.ranks, e.Seconds, e.Memory)
 		require.True(t, 0.5 <= ratio && ratio <= 2, "%s: %v s", text, e.Seconds)
 		ratio = float64(e.Memory) / (1 << 20) / c.mebibytes
@@ -53,7 +53,7 @@ func TestEstimateMeasured(t *testing.T) {
 
 // TestEstimateOfFolds holds estimates of pairwise exchanges of which a part of the ranks stands for
 // all against what they took, as above: processor time and the largest resident set, two cores of
-// an AMD EPYC. All are within a factor of 1.5.
+// an AMD EPYC (the tree anew: 0.17 s, shared). All are within a factor of 1.5.
 func TestEstimateOfFolds(t *testing.T) {
 	for _, c := range []struct {
 		network, sharing   string
@@ -66,7 +66,7 @@ func TestEstimateOfFolds(t *testing.T) {
 		{"preset = \"leaf-spine\"\nk = 64\nranks = 4096", "fifo", 0.80, 28},
 		{"preset = \"leaf-spine\"\nk = 64\nranks = 4096", "fluid", 1.09, 28},
 		{"preset = \"leaf-spine\"\nk = 32\nranks = 1024", "fifo", 0.07, 24},
-		{"preset = \"tree\"\nk = 32\nranks = 1024", "fluid", 0.09, 24},
+		{"preset = \"tree\"\nk = 32\nranks = 1024", "fluid", 0.11, 24},
 		{"preset = \"dragonfly\"\na = 8\np = 4\nh = 4", "fifo", 0.20, 25}, // here and below on a Xeon
 		{"preset = \"dragonfly\"\na = 8\np = 4\nh = 4", "fluid", 0.31, 25},
 	} {
@@ -79,8 +79,8 @@ func TestEstimateOfFolds(t *testing.T) {
 		e, err := s.Estimate(s.Points[0])
 		require.NoError(t, err)
 		t.Logf("%s %s: %.4f s, %v", c.network, c.sharing, e.Seconds, e.Memory)
-		seconds, memory := e.Seconds/c.seconds, float64(e.Memory)/(1<<20)/c.mebibytes
-		require.True(t, 1/1.5 <= seconds && seconds <= 1.5, "%s: %v s", text, e.Seconds)
+		seconds, memory := e.Seconds/run.SharedCore/c.seconds, float64(e.Memory)/(1<<20)/c.mebibytes
+		require.True(t, 1/1.5 <= seconds && seconds <= 1.5, "%s: %v s", text, seconds)
 		require.True(t, 1/1.5 <= memory && memory <= 1.5, "%s: %v", text, e.Memory)
 	}
 }
@@ -108,7 +108,7 @@ func TestEstimateOfEngines(t *testing.T) {
 		e, err := s.Estimate(s.Points[0])
 		require.NoError(t, err)
 		t.Logf("%s %s %d: %.4f s", c.engine, c.algorithm, c.ranks, e.Seconds)
-		ratio := e.Seconds / c.seconds
+		ratio := e.Seconds / run.SharedCore / c.seconds
 		require.True(t, 0.3 <= ratio && ratio <= 3, "%s: %v s", text, e.Seconds)
 	}
 }
@@ -137,7 +137,7 @@ func TestEstimateOfLong(t *testing.T) {
 		e, err := s.Estimate(s.Points[0])
 		require.NoError(t, err)
 		t.Logf("%s: %.2f s, %v", c.network, e.Seconds, e.Memory)
-		ratio := e.Seconds / c.seconds
+		ratio := e.Seconds / run.SharedCore / c.seconds
 		require.True(t, 1/run.WellKnown <= ratio && ratio <= run.WellKnown, "%s: %v s", text, e.Seconds)
 		ratio = float64(e.Memory) / (1 << 20) / c.mebibytes
 		require.True(t, 1/run.WellKnown <= ratio && ratio <= run.WellKnown, "%s: %v", text, e.Memory)
@@ -171,7 +171,7 @@ func TestEstimateOfUneven(t *testing.T) {
 		e, err := s.Estimate(s.Points[0])
 		require.NoError(t, err)
 		t.Logf("%d %s: %.2f s, %v", c.ranks, c.algorithm, e.Seconds, e.Memory)
-		seconds, memory := e.Seconds/c.seconds, float64(e.Memory)/(1<<20)/c.mebibytes
+		seconds, memory := e.Seconds/run.SharedCore/c.seconds, float64(e.Memory)/(1<<20)/c.mebibytes
 		require.True(t, 1/1.6 <= seconds && seconds <= 1.6, "%s: %v s", text, e.Seconds)
 		require.True(t, 1/1.6 <= memory && memory <= 1.6, "%s: %v", text, e.Memory)
 	}
@@ -213,7 +213,7 @@ func TestEstimateOfRest(t *testing.T) {
 		e, err := s.Estimate(s.Points[0])
 		require.NoError(t, err)
 		t.Logf("%s %s: %.2f s, %v", c.kind, c.algorithm, e.Seconds, e.Memory)
-		ratio := e.Seconds / c.seconds
+		ratio := e.Seconds / run.SharedCore / c.seconds
 		require.True(t, 1/c.within <= ratio && ratio <= c.within, "%s: %v s", text, e.Seconds)
 	}
 }

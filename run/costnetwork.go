@@ -49,33 +49,54 @@ func lookTime(p *scenarios.Point, w work) float64 {
 	return 1e-9 * float64(n*n*each)
 }
 
+// onceFor is what bounds and a look at the network take, in seconds, whatever the algorithm.
+func onceFor(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
+	t := lookTime(p, w)
+	if g, err := p.Topology.Graph(); err == nil {
+		t += boundTime(s, g)
+	}
+	return t
+}
+
 // boundTime is what bounds take, in seconds, that search a network; those that look at all pairs of
 // ranks, or at the ways of each rank, as no switch is in the middle and ranks have no direct links
-// to all others; of one rank, where it stands for all, which is much on a ring alone, for what
-// comes from all.
+// to all others, or as nodes have a network between them; of one rank, where it stands for all,
+// which is much on a ring alone, for what comes from all.
 func boundTime(s *schedule.Schedule, g *topology.Graph) float64 {
 	if !bounds.Searches(g) && s.Spec.Kind != collective.SendRecv {
 		return 0
 	}
 	n, links := float64(s.Spec.Ranks), float64(g.NumLinks())
 	pairs, looks := min(n*n, bounds.MaxWork), min(float64(n*(links+n)), bounds.MaxWork)
-	hasSwitches := g.NumNodes() > len(g.Ranks)
-	isMeshed := (!hasSwitches && links < n*(n-1) || g.Preset == "dragonfly") && !g.Alike()
-	t := float64(boundListTime * links)
+	hasSwitches, isStar := g.NumNodes() > len(g.Ranks), g.NumNodes() == len(g.Ranks)+1
+	isRing := g.Alike() && !hasSwitches && links <= 2*n
+	look, pair, list := 0.0, float64(boundPairTime), float64(boundListTime)
+	switch {
+	case g.Preset == "cluster":
+		look = boundNodeTime
+	case g.Alike():
+		list = boundAlikeTime
+	case !hasSwitches && links < n*(n-1) || g.Preset == "dragonfly":
+		look = boundLinkTime
+	}
+	if isStar || isRing {
+		pair = boundStarTime
+	}
+	t := float64(list * links)
 	switch s.Spec.Kind {
 	case collective.AllToAll:
-		t += float64(boundPairTime * pairs)
+		t += float64(pair * pairs)
 	case collective.SendRecv: // the next rank may be any of those of one switch
-		if isMeshed = false; g.NumNodes() == len(g.Ranks)+1 {
-			t += float64(boundPairTime * pairs)
+		if look = 0; isStar {
+			t += float64(pair * pairs)
 		}
-	case collective.AllGather, collective.ReduceScatter:
-		if g.Alike() && !hasSwitches && links <= 2*n {
+	case collective.AllGather, collective.ReduceScatter, collective.Gather, collective.Scatter:
+		if isRing {
 			t += float64(boundFlowTime * looks)
 		}
 	}
-	if isMeshed && !s.Spec.Kind.Rooted() {
-		t += float64(boundLinkTime * looks)
+	if !s.Spec.Kind.Rooted() {
+		t += float64(look * looks)
 	}
 	return 1e-9 * t
 }

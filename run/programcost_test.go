@@ -38,7 +38,7 @@ func TestProgramEstimateMeasured(t *testing.T) {
 		require.NoError(t, err)
 		e, err := s.EstimateProgram(s.Programs[0])
 		require.NoError(t, err)
-		ratio := e.Seconds / c.seconds
+		ratio := e.Seconds / SharedCore / c.seconds
 		t.Logf("%s: %.2f s of %.2f s", c.example, e.Seconds, c.seconds)
 		require.True(t, 1/1.5 <= ratio && ratio <= 1.5, "%v: %.2f", c, ratio)
 	}

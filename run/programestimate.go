@@ -56,10 +56,11 @@ func (s *Scenario) EstimateProgram(p *scenarios.ProgramPoint) (_ *Estimate, err 
 		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
 	}
 	e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
-	e.Memory = leastBytes + e.Takes.peak()
+	e.Memory, e.MemoryWithin = leastBytes+e.Takes.peak(), RoughlyKnown
 	if e.Within = RoughlyKnown; e.NumberSeconds == 0 {
 		e.Within = HardlyForeseen
 	}
+	e.slow()
 	return e, nil
 }
 

@@ -51,11 +51,14 @@ func TestSample(t *testing.T) {
 		"the run (check.full = true checks them)")
 	e, err := s.Estimate(s.Points[0])
 	require.NoError(t, err)
-	require.InEpsilon(t, 2, e.NumberSeconds, 0.01)
+	moving := func() float64 { // beside asking for memory
+		return e.NumberSeconds/SharedCore - 1e-9*freshTime*float64(e.Takes.Numbers)
+	}
+	require.InEpsilon(t, 2, moving(), 0.01)
 	s = load("check.full=true")
 	e, err = s.Estimate(s.Points[0])
 	require.NoError(t, err)
-	require.InEpsilon(t, 2.835, e.NumberSeconds, 0.01)
+	require.InEpsilon(t, 2.835, moving(), 0.01)
 
 	every := []string{"collective.count=" + tier.Of("1_048_576", "4_194_304"), "check.full=true",
 		"check.data=exact"}

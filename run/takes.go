@@ -79,12 +79,19 @@ func (t Takes) peak() unit.Bytes {
 	return t.Schedule + most
 }
 
+// The stages of which more is said.
+const (
+	simulationStage = "simulation"
+	proofStage      = "proof"
+	numbersStage    = "check of numbers"
+)
+
 // most is the stage that takes the most.
 func (t Takes) most() (stage string, bytes unit.Bytes) {
 	for _, x := range []struct {
 		stage string
 		bytes unit.Bytes
-	}{{"simulation", t.Simulation + t.Log}, {"proof", t.Proof}, {"check of numbers", t.Numbers},
+	}{{simulationStage, t.Simulation + t.Log}, {proofStage, t.Proof}, {numbersStage, t.Numbers},
 		{"real execution", t.Playing}, {"export", t.Text}} {
 		if x.bytes > bytes {
 			stage, bytes = x.stage, x.bytes

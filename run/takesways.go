@@ -49,6 +49,10 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 	}
 	mayBeAlone := w.connections <= w.lanes
 	matters := mayBeAlone || sweeps(s, p, *w) || p.Sim.Sharing == scenarios.Fluid
+	if hasOwn(s) && w.messages > mostSteps { // it would take long to make all programs
+		w.meet = 1
+		return
+	}
 	if played == 0 && matters && s.Spec.Ranks <= mostLooked && g.NumLinks() <= mostLinks {
 		l.every = min(int(w.messages/max(w.lanes, 1)/lookedRows),
 			mostSteps/s.Spec.Ranks/lookedRows/lanes) | 1
@@ -71,8 +75,9 @@ type look struct {
 func (l *look) walk(rank, steps int, see func(lane, row int, route []int32)) {
 	p := l.s.Program(rank)
 	slices := int32(max(l.s.Slices, 1))
-	for lane := range min(p.Lanes(), lookedSends) {
-		sends, left := 0, steps
+	lanes := min(p.Lanes(), lookedSends)
+	for i := range lanes {
+		lane, sends, left := i*p.Lanes()/lanes, 0, steps
 		for at := p.Walk(lane); !at.Done() && left > 0; at.Next(slices) {
 			left--
 			if sends++; sends%l.every != 0 {

@@ -44,6 +44,15 @@ func TestWaysOfEveryOther(t *testing.T) {
 	}
 }
 
+// TestWaysOfManyLanes: where each peer has a lane of its own, lanes are looked at evenly: on a ring
+// of n ranks it is n / 4 links to a peer, on average.
+func TestWaysOfManyLanes(t *testing.T) {
+	p, m, w := workFrom(t, "[topology]\npreset = \"ring\"\nranks = %d\n[collective]\n"+
+		"kind = \"all_gather\"\nalgorithm = \"direct\"\n", 1024)
+	w.look(m.whole, p, 1)
+	require.InEpsilon(t, 256, w.hops, 0.05)
+}
+
 // workFrom is the work of a point of 1 MiB on links of 25 GB/s, before a look at ways.
 func workFrom(t *testing.T, format string, args ...any) (*scenarios.Point, *made, work) {
 	t.Helper()

@@ -20,11 +20,12 @@ const (
 )
 
 // isHard reports whether what a schedule takes is known even less: where ranks have programs of
-// their own, of which some are made anew as often as they are read, or many lanes, or a model of
-// their GPUs, or where many stand for all.
+// their own, of which some are made anew as often as they are read, or many lanes, or lanes whose
+// flows share a link again and again, or a model of their GPUs, or where many stand for all.
 func isHard(s *schedule.Schedule, p *scenarios.Point, w work, played int64) bool {
+	isBeside := p.Sim.Sharing == scenarios.Fluid && w.beside && w.messages > w.connections
 	return hasOwn(s) || p.Device.GPU.SMs > 0 || played > fewPlayed ||
-		played == 0 && w.lanes > fewLanes*int64(s.Spec.Ranks)
+		played == 0 && (isBeside || w.lanes > fewLanes*int64(s.Spec.Ranks))
 }
 
 // isRough reports whether the time of a simulation is only known roughly. What depends on what
@@ -37,9 +38,24 @@ func isRough(s *schedule.Schedule, p *scenarios.Point, w work, played int64,
 	}
 	isQueued := played == 0 && !(sweeps(s, p, w) && w.meet == 0)
 	isRepeated := w.walked <= mostLoop*w.lanes
+	isFar := w.hops > waysFound
 	isShared := p.Sim.Sharing == scenarios.Fluid && !w.alone
 	return played > 1 || played == 0 && isCluster(p) ||
-		isQueued && (isShared || s.HasRoles() || !isPlain(p, w) || !isRepeated)
+		isQueued && (isShared || s.HasRoles() || !isPlain(p, w) || !isRepeated || isFar)
+}
+
+// memoryWithin is how well memory is known: only roughly where a stage takes most of it in which
+// all ranks are walked or played one by one, or numbers computed in more than a window, since what
+// is on its way at once, and what has not been collected, depends on what happens; or where links
+// may be listed, or not.
+func (e *Estimate) memoryWithin(walks, plays bool) float64 {
+	stage, bytes := e.Takes.most()
+	isSure := stage == proofStage && !walks || stage == simulationStage && !plays ||
+		stage == numbersStage && bytes <= 4*windowBytes/3
+	if e.Takes.Schedule <= commandBytes && (bytes <= commandBytes || isSure) {
+		return WellKnown
+	}
+	return RoughlyKnown
 }
 
 // steadyAfter is about how many iterations it takes, for each rank that is played for others, until

@@ -97,12 +97,9 @@ func alone(l *Lane) {
 // fewRanks are so few that all are asked, whatever a plan says.
 const fewRanks = 64
 
-// keptSteps are so few, of all ranks together, that they are kept as they were written: some MiB.
-const keptSteps = 1 << 13
-
 // fill asks the author. With a group, or if all do the same, one rank is enough; else every rank is
 // asked once to hear of misuse (unless the ranks are even), and again whenever its program is
-// wanted, but for the first ones, whose steps are few.
+// wanted, but for those that are kept.
 func (s *Schedule) fill(p *Plan) error {
 	if s.Group != nil || p.Same {
 		c, err := s.write(p, 0, nil)
@@ -118,8 +115,7 @@ func (s *Schedule) fill(p *Plan) error {
 		}
 		s.cast = c
 	}
-	var kept []*code
-	steps := 0
+	kept := newKept(p.Spec.Ranks)
 	for rank := range p.Spec.Ranks {
 		if p.Roles != nil {
 			break
@@ -131,20 +127,17 @@ func (s *Schedule) fill(p *Plan) error {
 		if err != nil {
 			return err
 		}
-		if steps += len(c.leaves); steps <= keptSteps && rank == len(kept) {
-			kept = append(kept, c)
-		}
+		kept.keep(int32(rank), c)
 	}
 	plan := *p
 	s.role = func(rank int32) *code {
-		if int(rank) < len(kept) {
-			return kept[rank]
-		}
-		c, err := s.write(&plan, int(rank), nil)
-		if err != nil { // of even ranks, or a lane that is no pure function
-			panic(err)
-		}
-		return c
+		return kept.code(rank, func() *code {
+			c, err := s.write(&plan, int(rank), nil)
+			if err != nil { // of even ranks, or a lane that is no pure function
+				panic(err)
+			}
+			return c
+		})
 	}
 	return nil
 }

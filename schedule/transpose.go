@@ -49,9 +49,12 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		t.role = func(int32) *code { return first }
 		return &t, nil
 	}
+	kept := newKept(s.Spec.Ranks)
 	t.role = func(rank int32) *code {
-		c, _, _ := transposeCode(s, &t, int(rank), x.sent.again(), nil)
-		return c
+		return kept.code(rank, func() *code {
+			c, _, _ := transposeCode(s, &t, int(rank), x.sent.again(), nil)
+			return c
+		})
 	}
 	return &t, nil
 }

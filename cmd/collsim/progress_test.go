@@ -109,7 +109,7 @@ func TestForecast(t *testing.T) {
 		"memory = \"4 GiB\"\n"
 	for set, want := range map[string]string{
 		"seed=1": "",
-		"collective.bytes=[\"1 KiB\", \"256 MiB\"]": "note: about 9.2 s on one core, 100 % of it to " +
+		"collective.bytes=[\"1 KiB\", \"256 MiB\"]": "note: about 14 s on one core, 100 % of it to " +
 			"check numbers: check.numbers = false does without\n",
 	} {
 		t.Run(set, func(t *testing.T) {

@@ -70,7 +70,8 @@ func alive(processes []int) (left []int) {
 }
 
 // TestLostRank: a rank that is killed, or stopped, is named within the timeout, and nothing is
-// left. The other keeps a processor busy until the timeout.
+// left. The other keeps a processor busy until then. That a rank was killed is seen long before the
+// timeout, but not on any machine within a second.
 func TestLostRank(t *testing.T) {
 	t.Parallel()
 	for _, how := range []struct {
@@ -90,6 +91,9 @@ func TestLostRank(t *testing.T) {
 			})
 			defer timer.Stop()
 			timeout := tier.Of(800*time.Millisecond, 3*time.Second)
+			if how.signal == syscall.SIGKILL {
+				timeout = 10 * time.Second
+			}
 			_, err := d.Perform(context.Background(), endless(2, timeout))
 			require.Less(t, time.Since(<-struck), 20*timeout) // a busy machine is late
 			var e *hw.Error

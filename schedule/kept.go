@@ -1,0 +1,40 @@
+package schedule
+
+import "sync/atomic"
+
+// KeptParts is how many steps, with what these read, write and send, are kept at most of the
+// programs of all ranks: some 40 MiB, which whoever plays all ranks holds anyway.
+const KeptParts = 1 << 18
+
+// kept is programs of ranks as they were written, of those that were the first to be, so that a
+// proof, the numbers and each engine need not write them anew.
+type kept struct {
+	codes []atomic.Pointer[code] // of each rank; nil: not kept
+	parts atomic.Int64           // of those that are kept
+}
+
+func newKept(ranks int) *kept { return &kept{codes: make([]atomic.Pointer[code], ranks)} }
+
+// keep keeps a rank's program if there is room for it.
+func (k *kept) keep(rank int32, c *code) {
+	parts := len(c.leaves)
+	for i := range c.leaves {
+		s := &c.leaves[i].step
+		parts += len(s.From) + len(s.To) + len(s.Send)
+	}
+	if k.parts.Add(int64(parts)) > KeptParts {
+		k.parts.Add(int64(-parts))
+		return
+	}
+	k.codes[rank].Store(c)
+}
+
+// code is a rank's program, which is written if it is not kept.
+func (k *kept) code(rank int32, write func() *code) *code {
+	if c := k.codes[rank].Load(); c != nil {
+		return c
+	}
+	c := write()
+	k.keep(rank, c)
+	return c
+}
