@@ -33,7 +33,7 @@ func Run(s *schedule.Schedule, env *model.Env, log *model.Log) (*model.Totals, e
 	return e.finished(), nil
 }
 
-// tellTo has a log read from the tape, if there is one.
+// tellTo has a log read from the tape, if there is one. It is an error if there is too much on it.
 func (e *engine) tellTo(log *model.Log) error {
 	if e.tape.heads == nil {
 		return nil

@@ -174,7 +174,9 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 			x.key = l.key
 			l.key++
 			l.pending++
-			e.enlist(m)
+			if !l.step.isBare {
+				e.enlist(m)
+			}
 			e.tell(asksAfter, m, -1, at.T)
 			e.setOut(m, at)
 			continue

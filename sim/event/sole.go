@@ -1,6 +1,7 @@
 package event
 
 import (
+	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
 )
@@ -17,6 +18,9 @@ type origins struct {
 	from  []int32
 	first []int32 // the last step of which the link is a message's first
 	steps int32   // so far
+
+	size      unit.Bytes // of all messages so far; −1: there were none
+	isUnequal bool       // they are not all of that size, or it is not known
 }
 
 const (
@@ -44,25 +48,56 @@ func (o *origins) begins(link int32) {
 
 // findSole finds links that are asked in order, if the run is one in which nothing but two-sided
 // messages crosses them, and the programs tell all of these without a walk through their loops.
+// Where switches store messages, the last byte may come in another order; but those of one size, of
+// lanes that have no pace, at least wait for no such link.
 func (e *engine) findSole() {
-	if !e.keepSteps || e.rules.HasMemory() ||
-		e.rules.Switching == model.StoreForward { // the last byte may come in another order
+	stores := e.rules.Switching == model.StoreForward
+	if !e.keepSteps || e.rules.HasMemory() || stores && !e.storesAlike() {
 		return
 	}
-	o := origins{from: make([]int32, len(e.links)), first: make([]int32, len(e.links))}
+	o := origins{from: make([]int32, len(e.links)), first: make([]int32, len(e.links)), size: -1}
 	if !e.eachWritten(func(lane int32, isSame bool) bool {
 		return e.findOrigins(&o, lane, isSame)
-	}) {
+	}) || stores && o.isUnequal {
 		return
 	}
 	for i := range e.links {
 		l := &e.links[i]
 		l.isSole = o.from[i] > nowhere
 		l.isPrompt = l.isSole && e.isPrompt(&o, i)
-		l.isSole = l.isSole && e.rules.Segment == 0
+		l.isSole = l.isSole && e.rules.Segment == 0 && !stores
 		e.isAhead, e.hasPrompt = e.isAhead || l.isSole, e.hasPrompt || l.isPrompt
 	}
 	e.mostAhead = 4*len(e.lanes) + 1<<12
+}
+
+// storesAlike reports whether messages that switches store may all be of one size, and come as soon
+// as their last link has carried them.
+func (e *engine) storesAlike() bool {
+	s := e.rules.Schedule
+	if e.rules.Segment > 0 || e.rules.Device.LaneRate != unit.Unlimited || !s.SameSizes() {
+		return false
+	}
+	for b := range schedule.Buffer(s.Buffers()) {
+		if !s.EvenBlocks(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// compares notes the size of what a lane's step sends, slice by slice.
+func (e *engine) compares(o *origins, lane int32) {
+	l := &e.lanes[lane]
+	for slice := range l.slices {
+		where := l.spot()
+		where.Slice = int(slice)
+		n, known := e.rules.Size(where, &e.step)
+		if o.size < 0 {
+			o.size = n
+		}
+		o.isUnequal = o.isUnequal || !known || n != o.size
+	}
 }
 
 // eachWritten visits the steps of all lanes as they are written: Program.Written.
@@ -105,6 +140,9 @@ func (e *engine) findOrigins(o *origins, lane int32, isSame bool) bool {
 	o.steps++
 	if e.gets() > 0 || !isSame && len(s.Send) > 0 {
 		return false
+	}
+	if e.rules.Switching == model.StoreForward && len(s.Send) > 0 {
+		e.compares(o, lane)
 	}
 	for k := range s.Send {
 		d := &s.Send[k]

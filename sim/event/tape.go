@@ -97,16 +97,6 @@ type evenly struct {
 	every unit.Time
 }
 
-// goesOn counts a sub-step of which nothing else will be written, if it starts as long after the
-// last as that after the one before.
-func (h *head) goesOn(at unit.Time) bool {
-	if at-h.at != h.every || !h.isBare || h.n == mostNumber {
-		return false
-	}
-	h.n, h.at = h.n+1, at
-	return true
-}
-
 // leastEvenly is how many take no more room than their entries.
 const leastEvenly = 3
 
@@ -117,6 +107,16 @@ type head struct {
 	at      unit.Time // when the last of them started, where nothing else is written of it
 	isBare  bool      // so it is
 	several bool      // messages are that step's, so each has an entry of its own
+}
+
+// goesOn counts a sub-step of which nothing else will be written, if it starts as long after the
+// last as that after the one before.
+func (h *head) goesOn(at unit.Time) bool {
+	if at-h.at != h.every || !h.isBare || h.n == mostNumber {
+		return false
+	}
+	h.n, h.at = h.n+1, at
+	return true
 }
 
 var errTooLong = errors.New("sim: there is more to log than is counted; leave out the trace and " +

@@ -46,7 +46,9 @@ func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 			p = simtest.RingPlan(ranks, int64(ranks*p.Slices*(1+rng.IntN(100))))
 			even := simtest.OnSwitch(t, ranks, simtest.GBs, 100*unit.Nanosecond)
 			even.Graph.Links()[0].Bandwidth /= 1 + unit.Rate(rng.IntN(3))
-			even.Sharing = model.Sharing(rng.IntN(2))
+			if even.Sharing = model.Sharing(rng.IntN(2)); even.Sharing == model.FIFO {
+				even.Switching = model.Switching(rng.IntN(2))
+			}
 			return simtest.Build(t, p), even
 		}
 		s, env.Sharing = simtest.Build(t, p), model.Sharing(rng.IntN(3)/2)

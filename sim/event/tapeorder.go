@@ -80,17 +80,10 @@ func (t *tape) spread(to *times, places, lanes []int32) {
 	t.evenly = nil
 }
 
-// goOn puts sub-steps in their places that have started evenly, behind what belongs to the one
-// before.
+// goOn puts sub-steps in their places, from the first on, that have started evenly.
 func (t *times) goOn(x *evenly, first int32) {
-	before := first - 1
-	for t.kinds[before] != aStart {
-		before--
-	}
-	at := t.of[before]
 	for i := range int32(x.n) {
-		at += x.every
-		t.of[first+i], t.kinds[first+i] = at, aStart
+		t.of[first+i], t.kinds[first+i] = t.of[first+i-1]+x.every, aStart
 	}
 }
 
