@@ -57,7 +57,7 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 	}
 	for _, m := range marks {
 		if slices.ContainsFunc(list, func(e *run.Estimate) bool {
-			return markOf(e) == m.mark || memoryMark(e) == m.mark
+			return timeMark(e) == m.mark || memoryMark(e) == m.mark
 		}) {
 			b.WriteString("# " + m.mark + " is known to a factor of " + m.factor + " only\n")
 		}
@@ -102,8 +102,8 @@ var marks = []struct {
 	within       float64
 }{{"~", "three", run.RoughlyKnown}, {"~~", "five", run.HardlyForeseen}}
 
-// markOf is the mark of the time that is printed of a collective; empty if it is known well.
-func markOf(e *run.Estimate) string {
+// timeMark is the mark of the time that is printed of a collective; empty if it is known well.
+func timeMark(e *run.Estimate) string {
 	for _, m := range marks {
 		if e.Parts == 0 && e.Within == m.within && e.Seconds >= shortest {
 			return m.mark
@@ -113,7 +113,9 @@ func markOf(e *run.Estimate) string {
 }
 
 // taken is what a point takes, and a mark where that is not known well.
-func taken(e *run.Estimate) string { return strings.TrimLeft(markOf(e)+" "+about(e.Seconds), " ") }
+func taken(e *run.Estimate) string {
+	return strings.TrimLeft(timeMark(e)+" "+about(e.Seconds), " ")
+}
 
 // memoryMark is the mark of the memory that is printed of a collective.
 func memoryMark(e *run.Estimate) string {

@@ -89,8 +89,7 @@ const (
 	boundLinkTime       = 15  // or a link of a network whose ways are searched from each rank,
 	boundNodeTime       = 4   // or of one between nodes,
 	boundFlowTime       = 3.5 // or of a ring, for what comes from all,
-	boundListTime       = 600 // and a link of a network that is searched at all,
-	boundAlikeTime      = 300 // or where its ranks are alike
+	boundListTime       = 200 // and a link of a network that is searched at all
 	pairWayTime         = 50  // a link of a way that is looked at to say what a network is
 	freshTime           = 1   // a byte of memory that a check of numbers asks for
 	moveTime            = 0.6 // an element that is sent, of 4 bytes
@@ -104,7 +103,7 @@ const (
 // cost is what is expected of the stages of a run, in seconds.
 type cost struct {
 	build, simulate, prove, numbers float64
-	moves                           float64 // of the numbers, what is only known roughly
+	rough                           float64 // of the numbers: what no cache holds, and samples
 	walk                            float64 // of the numbers, if all ranks take all their steps,
 	elements                        float64 // and if all elements are checked
 }
@@ -112,7 +111,7 @@ type cost struct {
 // plus is the cost of two schedules, of different teams.
 func (c cost) plus(d cost) cost {
 	return cost{c.build + d.build, c.simulate + d.simulate, c.prove + d.prove, c.numbers + d.numbers,
-		c.moves + d.moves, c.walk + d.walk, c.elements + d.elements}
+		c.rough + d.rough, c.walk + d.walk, c.elements + d.elements}
 }
 
 // costOf is what a schedule of a point costs that so many teams play, each once but simulated for
@@ -159,15 +158,15 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 		c.numbers = 1e-9 * (float64(sampleStepTime*steps)/float64(s.Spec.Ranks) +
 			float64(sampleBlockTime*float64(w.runs))/float64(s.Spec.Ranks) +
 			float64(sampleValueTime*sampleValues(s, a.outputs)))
-		c.moves = c.numbers // more or less, by what outputs depend on
+		c.rough = c.numbers // more or less, by what outputs depend on
 	default:
 		share := c.sample(s, p)
 		windows := 1.0
 		if window, longest := windowOf(s, w, share*within(s, p)); window >= 1 {
 			windows = longest / window
 		}
-		c.moves = float64(c.elements * share)
-		c.numbers = c.walk + c.moves + float64(1e-9*windowBlockTime*(windows-1)*float64(w.blocks))
+		c.rough = float64(c.elements * share)
+		c.numbers = c.walk + c.rough + float64(1e-9*windowBlockTime*(windows-1)*float64(w.blocks))
 	}
 	return c
 }

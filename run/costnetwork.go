@@ -70,19 +70,17 @@ func boundTime(s *schedule.Schedule, g *topology.Graph) float64 {
 	pairs, looks := min(n*n, bounds.MaxWork), min(float64(n*(links+n)), bounds.MaxWork)
 	hasSwitches, isStar := g.NumNodes() > len(g.Ranks), g.NumNodes() == len(g.Ranks)+1
 	isRing := g.Alike() && !hasSwitches && links <= 2*n
-	look, pair, list := 0.0, float64(boundPairTime), float64(boundListTime)
+	look, pair := 0.0, float64(boundPairTime)
 	switch {
 	case g.Preset == "cluster":
 		look = boundNodeTime
-	case g.Alike():
-		list = boundAlikeTime
-	case !hasSwitches && links < n*(n-1) || g.Preset == "dragonfly":
+	case !g.Alike() && (!hasSwitches && links < n*(n-1) || g.Preset == "dragonfly"):
 		look = boundLinkTime
 	}
 	if isStar || isRing {
 		pair = boundStarTime
 	}
-	t := float64(list * links)
+	t := float64(boundListTime * links)
 	switch s.Spec.Kind {
 	case collective.AllToAll:
 		t += float64(pair * pairs)

@@ -75,7 +75,7 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 		e.Takes.Schedule += unit.Bytes(linkBytes * g.NumLinks())
 	}
 	e.Memory = commandBytes + e.Takes.peak()
-	e.MemoryWithin = e.memoryWithin(e.walks, e.plays)
+	e.MemoryWithin = e.memoryKnown()
 	return e, nil
 }
 
@@ -119,7 +119,7 @@ func (e *Estimate) add(m *made) {
 		c := costOf(s, p, w, member.teams)
 		u := takesOf(s, p, w, member.teams, 1)
 		fresh := float64(1e-9 * freshTime * float64(u.Numbers))
-		c.moves += fresh
+		c.rough += fresh
 		c.numbers += fresh
 		n := classesOf(s, p, w)
 		if n > 0 || isUneven && !isListed(p) {
@@ -159,7 +159,7 @@ func (e *Estimate) add(m *made) {
 	if e.Algorithms == 1 {
 		e.NumberSeconds = all.numbers
 		e.Seconds, e.hard = e.Seconds+all.prove+all.numbers, e.hard+hardToProve
-		e.rough += all.moves // which is by what no cache of a machine holds
+		e.rough += all.rough
 	} else {
 		takes.Proof, takes.Numbers = 0, 0
 	}

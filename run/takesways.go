@@ -49,11 +49,12 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 	}
 	mayBeAlone := w.connections <= w.lanes
 	matters := mayBeAlone || sweeps(s, p, *w) || p.Sim.Sharing == scenarios.Fluid
-	if hasOwn(s) && w.messages > mostSteps { // it would take long to make all programs
+	isFew := s.Spec.Ranks <= mostLooked && g.NumLinks() <= mostLinks
+	switch {
+	case played > 0 || !matters || !isFew:
+	case hasOwn(s) && w.messages > mostSteps: // it would take long to make all programs
 		w.meet = 1
-		return
-	}
-	if played == 0 && matters && s.Spec.Ranks <= mostLooked && g.NumLinks() <= mostLinks {
+	default:
 		l.every = min(int(w.messages/max(w.lanes, 1)/lookedRows),
 			mostSteps/s.Spec.Ranks/lookedRows/lanes) | 1
 		w.meet, w.beside = l.meet()

@@ -53,6 +53,16 @@ func TestWaysOfManyLanes(t *testing.T) {
 	require.InEpsilon(t, 256, w.hops, 0.05)
 }
 
+// TestWaysOfManyPrograms: where each rank has a long program of its own, not all are made to look
+// at: flows are taken to meet.
+func TestWaysOfManyPrograms(t *testing.T) {
+	p, m, w := workFrom(t, "[topology]\npreset = \"switch\"\nranks = %d\n[collective]\n"+
+		"kind = \"reduce_scatter\"\nalgorithm = \"direct\"\n", 2100)
+	require.Greater(t, w.messages, int64(mostSteps))
+	w.look(m.whole, p, 0)
+	require.Equal(t, 1.0, w.meet)
+}
+
 // workFrom is the work of a point of 1 MiB on links of 25 GB/s, before a look at ways.
 func workFrom(t *testing.T, format string, args ...any) (*scenarios.Point, *made, work) {
 	t.Helper()

@@ -9,11 +9,14 @@ const KeptParts = 1 << 18
 // kept is programs of ranks as they were written, of those that were the first to be, so that a
 // proof, the numbers and each engine need not write them anew.
 type kept struct {
+	write func(rank int32) *code
 	codes []atomic.Pointer[code] // of each rank; nil: not kept
 	parts atomic.Int64           // of those that are kept
 }
 
-func newKept(ranks int) *kept { return &kept{codes: make([]atomic.Pointer[code], ranks)} }
+func newKept(ranks int, write func(rank int32) *code) *kept {
+	return &kept{write: write, codes: make([]atomic.Pointer[code], ranks)}
+}
 
 // keep keeps a rank's program if there is room for it.
 func (k *kept) keep(rank int32, c *code) {
@@ -30,11 +33,11 @@ func (k *kept) keep(rank int32, c *code) {
 }
 
 // code is a rank's program, which is written if it is not kept.
-func (k *kept) code(rank int32, write func() *code) *code {
+func (k *kept) code(rank int32) *code {
 	if c := k.codes[rank].Load(); c != nil {
 		return c
 	}
-	c := write()
+	c := k.write(rank)
 	k.keep(rank, c)
 	return c
 }

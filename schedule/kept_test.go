@@ -1,31 +1,46 @@
-package schedule
+package schedule_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/schedule"
 )
 
-// TestKept: programs are written once as long as there is room for them, by what their steps name,
-// and as often as they are wanted beyond that.
-func TestKept(t *testing.T) {
-	of := func(sends int) *code {
-		return &code{leaves: []leaf{{step: Step{Send: make([]Dest, sends)}}}}
-	}
-	k, written := newKept(3), 0
-	write := func(sends int) func() *code {
-		return func() *code {
-			written++
-			return of(sends)
+// TestKeptPrograms: every rank runs what its author wrote for it, whether Build has asked for all
+// ranks and kept them, for all and kept the first ones, or for two.
+func TestKeptPrograms(t *testing.T) {
+	for _, c := range []struct {
+		ranks, blocks int
+		even          bool
+	}{{9, 3, false}, {100, 100, false}, {100, 250, false}, {100, 3, true}} {
+		s, err := schedule.Build(schedule.Plan{Name: "few", Even: c.even, Chunks: 1000,
+			Spec: collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Float32,
+				Ranks: c.ranks, Count: 1000},
+			Lane: func(l *schedule.Lane) {
+				for i := range c.blocks { // no two steps roll up
+					into := []schedule.Region{}
+					for k := range 10 {
+						into = append(into, l.Out((i*i+l.Rank+k)%1000))
+					}
+					l.Combine(into, nil, l.Local(l.In(i*i%1000)))
+				}
+			}})
+		require.NoError(t, err)
+		for rank := range c.ranks {
+			var got, want []int32
+			var step schedule.Step
+			p := s.Program(rank)
+			for cursor := p.Walk(0); !cursor.Done(); cursor.Next(1) {
+				p.Load(&cursor, &step)
+				want = append(want, int32((len(want)*len(want)+rank)%1000))
+				got = append(got, step.To[0].First)
+			}
+			require.Len(t, got, c.blocks)
+			require.Equal(t, want, got, "rank %d of %d", rank, c.ranks)
 		}
 	}
-	small := k.code(0, write(KeptParts-11)) // and the step itself: room for 10 is left
-	k.code(1, write(10))
-	last := k.code(2, write(9))
-	require.Equal(t, 3, written)
-	require.Same(t, small, k.code(0, write(0)))
-	require.Same(t, last, k.code(2, write(0)))
-	require.Equal(t, 3, written)
-	k.code(1, write(10)) // for which there is none
-	require.Equal(t, 4, written)
 }

@@ -106,20 +106,23 @@ func (s *Schedule) fill(p *Plan) error {
 		s.role = func(int32) *code { return c }
 		return err
 	}
+	plan := *p
+	write := func(rank int32) *code {
+		c, err := s.write(&plan, int(rank), nil)
+		if err != nil { // of even ranks, or a lane that is no pure function
+			panic(err)
+		}
+		return c
+	}
 	if p.Roles != nil {
 		c, err := castOf(s, p.Roles, func(rank int, peers []int32) (*code, error) {
 			return s.write(p, rank, peers)
 		})
-		if err != nil {
-			return err
-		}
-		s.cast = c
+		s.cast, s.role = c, write
+		return err
 	}
-	kept := newKept(p.Spec.Ranks)
+	kept := newKept(p.Spec.Ranks, write)
 	for rank := range p.Spec.Ranks {
-		if p.Roles != nil {
-			break
-		}
 		if s.even && rank > 0 && rank < p.Spec.Ranks-1 {
 			continue
 		}
@@ -129,16 +132,7 @@ func (s *Schedule) fill(p *Plan) error {
 		}
 		kept.keep(int32(rank), c)
 	}
-	plan := *p
-	s.role = func(rank int32) *code {
-		return kept.code(rank, func() *code {
-			c, err := s.write(&plan, int(rank), nil)
-			if err != nil { // of even ranks, or a lane that is no pure function
-				panic(err)
-			}
-			return c
-		})
-	}
+	s.role = kept.code
 	return nil
 }
 

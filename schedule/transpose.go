@@ -49,13 +49,10 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		t.role = func(int32) *code { return first }
 		return &t, nil
 	}
-	kept := newKept(s.Spec.Ranks)
-	t.role = func(rank int32) *code {
-		return kept.code(rank, func() *code {
-			c, _, _ := transposeCode(s, &t, int(rank), x.sent.again(), nil)
-			return c
-		})
-	}
+	t.role = newKept(s.Spec.Ranks, func(rank int32) *code {
+		c, _, _ := transposeCode(s, &t, int(rank), x.sent.again(), nil)
+		return c
+	}).code
 	return &t, nil
 }
 

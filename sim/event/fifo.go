@@ -46,7 +46,7 @@ func (e *engine) addPacket(m int32, from unit.Bytes, at model.Moment) {
 	p := &e.packets[i] // field by field, as messages are
 	p.from, p.to, p.message, p.isLast = from, to, m, to == all
 	p.begin, p.hop, p.end = r.From, r.From, end
-	if e.tape.heads != nil && (x.conn < 0 || e.conns[x.conn].onTape > 0) {
+	if e.tape.heads != nil && (x.conn < 0 || e.conns[x.conn].onTape > 0) { // else no link tells
 		p.label(x)
 	}
 	e.ask(i, at, x.key)
