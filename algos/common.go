@@ -6,21 +6,9 @@ import (
 	"collsim/schedule"
 )
 
-// rotations is the group of algorithms in which every rank does the same as seen from itself.
-func rotations(ranks int) schedule.Group { return schedule.Group{int32(ranks)} }
-
-// flips is the group of algorithms in which every rank of a power of two does the same, with bits
-// of all numbers flipped: the exclusive or. Other ranks have none.
-func flips(ranks int) schedule.Group {
-	if ranks < 2 || !powerOf2(ranks) {
-		return nil
-	}
-	group := make(schedule.Group, floorLog2(ranks))
-	for i := range group {
-		group[i] = 2
-	}
-	return group
-}
+// rotations and flips are the groups of algorithms in which every rank does the same as seen from
+// itself; of flips, those of a power of two.
+var rotations, flips = schedule.Rotations, schedule.Flips
 
 // perRank is one for every rank: chunks, or lanes.
 func perRank(ranks int) int { return ranks }

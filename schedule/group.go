@@ -3,12 +3,25 @@ package schedule
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // Group acts on the ranks by translation. A rank is written in mixed radix with these digits, the
 // last varying fastest, and ranks add digit by digit, each modulo its radix: [n] is the cyclic
 // group of n ranks, [2 2 2] the exclusive or of eight. Nil is the trivial group: a program a rank.
 type Group []int32
+
+// Rotations is the group of schedules in which every rank does the same as seen from itself.
+func Rotations(ranks int) Group { return Group{int32(ranks)} }
+
+// Flips is the group of schedules in which every rank of a power of two does the same, with bits of
+// all numbers flipped: the exclusive or. Other ranks have none.
+func Flips(ranks int) Group {
+	if ranks < 2 || ranks&(ranks-1) != 0 {
+		return nil
+	}
+	return slices.Repeat(Group{2}, bits.Len(uint(ranks))-1)
+}
 
 // Order is the number of ranks that the group acts on.
 func (g Group) Order() int {

@@ -210,7 +210,7 @@ func (x *p2p) lay(p *schedule.Plan) {
 		p.Slots = slots
 	}
 	if rooted := x.spec.Kind.Rooted(); !rooted && (x.nodes == 1 || x.perNode == 1) {
-		p.Group = schedule.Group{int32(x.spec.Ranks)}
+		p.Group = schedule.Rotations(x.spec.Ranks)
 	} else {
 		p.Even = !rooted && x.spec.Kind != collective.SendRecv
 	}

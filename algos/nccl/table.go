@@ -209,7 +209,7 @@ func (c *Choice) lay(p *schedule.Plan) {
 		lane(l)
 	}
 	if translated := c.model.nodes == 1 || c.model.perNode == 1; translated && byBlocks(&spec) {
-		p.Group, p.Even = schedule.Group{int32(spec.Ranks)}, false
+		p.Group, p.Even = schedule.Rotations(spec.Ranks), false
 	}
 	p.Cuts = cuts(&spec, x.ends, p.Group != nil)
 }

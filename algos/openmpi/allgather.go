@@ -29,6 +29,7 @@ func (c Choice) writeAllGather(p *schedule.Plan) (known bool) {
 		}
 		return true
 	case "recursive_doubling":
+		p.Group = schedule.Flips(ranks)
 		gather = func(l *schedule.Lane) {
 			for d := 1; d < ranks; d *= 2 {
 				l.Send(l.Rank^d, l.Out(l.Rank&^(d-1)).Blocks(d))
@@ -36,6 +37,7 @@ func (c Choice) writeAllGather(p *schedule.Plan) (known bool) {
 			}
 		}
 	case "ring":
+		p.Group = schedule.Rotations(ranks)
 		gather = func(l *schedule.Lane) {
 			for i := range ranks - 1 {
 				l.Send(l.Rank+1, l.Out(l.Rank-i))

@@ -10,13 +10,19 @@ func (c Choice) writeAllReduce(p *schedule.Plan) (known bool) {
 		linearAllReduce(p)
 	case "ring", "segmented_ring":
 		if count < int64(ranks) {
-			p.Lane = doubling
+			p.Lane, p.Group = doubling, schedule.Flips(ranks)
 			return true
 		}
 		phases := 1
 		if c.Algorithm == "segmented_ring" {
 			phases = c.phases(p)
 		}
+		p.Lane = func(l *schedule.Lane) { ring(l, phases) }
+		if phases == 1 {
+			p.Chunks, p.Group = ranks, schedule.Rotations(ranks)
+			return true
+		}
+		p.Even = true
 		var ends []int64
 		at := int64(0)
 		for _, end := range even(count, ranks) {
@@ -26,7 +32,6 @@ func (c Choice) writeAllReduce(p *schedule.Plan) (known bool) {
 			at = end
 		}
 		cutAt(p, ends)
-		p.Lane = func(l *schedule.Lane) { ring(l, phases) }
 	case "rabenseifner":
 		q := foldOf(ranks, 0).q
 		if count < int64(q) {
@@ -36,7 +41,7 @@ func (c Choice) writeAllReduce(p *schedule.Plan) (known bool) {
 		cutAt(p, halves(count, q))
 		p.Lane = rabenseifner
 	case "recursive_doubling":
-		p.Lane = doubling
+		p.Lane, p.Group = doubling, schedule.Flips(ranks)
 	default:
 		return false
 	}

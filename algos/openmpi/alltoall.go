@@ -6,15 +6,16 @@ import "collsim/schedule"
 func (c Choice) writeAllToAll(p *schedule.Plan) (known bool) {
 	ranks := p.Spec.Ranks
 	if p.Spec.InPlace {
-		p.Scratch = 1
+		p.Scratch, p.Group = 1, schedule.Rotations(ranks)
 		p.Lane = swap
 		return c.Algorithm != ""
 	}
 	switch c.Algorithm {
 	case "linear", "linear_sync": // the latter with as many requests as there are messages
-		p.Lanes = ranks - 1
+		p.Lanes, p.Group = ranks-1, schedule.Rotations(ranks)
 		p.Lane = allAtOnce
 	case "pairwise":
+		p.Group = schedule.Rotations(ranks)
 		p.Lane = func(l *schedule.Lane) {
 			for i := 1; i < ranks; i++ {
 				l.Send(l.Rank+i, l.In(l.Rank+i))

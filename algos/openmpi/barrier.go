@@ -12,6 +12,7 @@ func (c Choice) writeBarrier(p *schedule.Plan) (known bool) {
 	case "recursive_doubling":
 		p.Lane = doublingBarrier
 	case "bruck", "two_proc":
+		p.Group = schedule.Rotations(p.Spec.Ranks)
 		p.Lane = func(l *schedule.Lane) {
 			for d := 1; d < l.Ranks; d *= 2 {
 				l.Signal(l.Rank + d)

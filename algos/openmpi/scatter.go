@@ -7,7 +7,7 @@ import "collsim/schedule"
 func (c Choice) writeReduceScatter(p *schedule.Plan) (known bool) {
 	switch c.Algorithm {
 	case "ring":
-		p.Lane = ringReduceScatter
+		p.Lane, p.Group = ringReduceScatter, schedule.Rotations(p.Spec.Ranks)
 	case "recursive_halving":
 		p.Scratch = p.Spec.Ranks
 		p.Lane = recursiveHalving
