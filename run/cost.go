@@ -162,7 +162,7 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	default:
 		share := c.sample(s, p)
 		windows := 1.0
-		if window, longest := windowOf(s, w, share*within(s, p)); window >= 1 {
+		if window, longest := windowOf(s, w, share*heldAtOnce(s, p, w)); window >= 1 {
 			windows = longest / window
 		}
 		c.rough = float64(c.elements * share)
@@ -368,10 +368,17 @@ func elementTime(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 		}
 	}
 	wide := max(1, width/4)
-	return float64(within(s, p) * wide * (float64(fill*inputs) + float64(move*float64(w.bytes)/width)))
+	each := float64(fill*inputs) + float64(move*float64(w.bytes)/width)
+	return float64(heldAtOnce(s, p, w) * wide * each)
 }
 
 // within is the share of the elements that check.memory holds: the rest is not checked.
 func within(s *schedule.Schedule, p *scenarios.Point) float64 {
 	return min(1, float64(p.Check.Memory)/float64(max(held(s), 1)))
+}
+
+// heldAtOnce is within, where what is on its way is held as well: the check finds that out when it
+// goes through the schedule, and takes fewer elements then.
+func heldAtOnce(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
+	return min(1, float64(p.Check.Memory)/float64(max(held(s)+flying(s, w), 1)))
 }

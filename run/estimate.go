@@ -245,5 +245,25 @@ func held(s *schedule.Schedule) unit.Bytes {
 	return unit.Bytes(elements * int64(s.Spec.Type.Width()))
 }
 
+// flying is what messages hold at most at once in a check of numbers, where a rank goes on until it
+// waits for another: one of each lane, if not all. Where each hears from the one before, that has
+// sent; where two exchange, the second finds the message of the first.
+func flying(s *schedule.Schedule, w work) unit.Bytes {
+	all := min(w.places*w.largest, w.bytes)
+	switch {
+	case s.Spec.Kind == collective.SendRecv:
+		return 0
+	case s.Group != nil && w.lanes == int64(s.Spec.Ranks):
+		return unit.Bytes(all / 2)
+	}
+	return unit.Bytes(all)
+}
+
+// perPlace is what a check of numbers holds for each place of a window of all parts, in bytes.
+func perPlace(s *schedule.Schedule, w work) float64 {
+	return float64(float64(w.held)*float64(s.Spec.Type.Width())) +
+		float64(flying(s, w))/float64(max(w.longest, 1))
+}
+
 // Steps counts those of all ranks.
 func Steps(s *schedule.Schedule) int64 { return workOf(s).steps }

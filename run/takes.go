@@ -315,11 +315,10 @@ func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) 
 			float64(sampleBlockBytes*float64(w.runs))/ranks +
 			float64(sampleValueBytes*sampleValues(s, a.outputs)))
 	}
-	share := float64(c.sample(s, p) * within(s, p))
-	buffers := float64(held(s)) * share
+	share := float64(c.sample(s, p) * heldAtOnce(s, p, w))
+	buffers := float64(held(s)+flying(s, w)) * share
 	if window, _ := windowOf(s, w, share); window >= 1 {
-		width := float64(s.Spec.Type.Width())
-		buffers = min(buffers, float64(window*float64(w.held)*width)*float64(threads))
+		buffers = min(buffers, float64(window*perPlace(s, w))*float64(threads))
 	}
 	moves := min(float64(moveBytes*float64(w.steps))+float64(partBytes*float64(w.blocks)),
 		1.25*most/4)
@@ -332,7 +331,7 @@ func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) 
 // windowOf is how many elements of each part of a memory are computed at once in a check of so
 // large a share of the elements that check.memory holds, and how many there are of the longest.
 func windowOf(s *schedule.Schedule, w work, share float64) (window, longest float64) {
-	bytes := float64(w.held * int64(s.Spec.Type.Width()))
+	bytes := perPlace(s, w)
 	longest = float64(w.longest) * share
 	step := float64(w.moved) * share / float64(max(w.steps, 1))
 	return min(longest, max(windowBytes/max(bytes, 1), longest*windowElements/max(step, 1))), longest

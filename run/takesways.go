@@ -27,6 +27,8 @@ const (
 	lookedSteps = 1 << 14 // among the first so many;
 	lookedRows  = 16      // rows of sends of all ranks, evenly as far as mostSteps go, for who meets,
 	mostSteps   = 1 << 22
+	mostMade    = 1 << 20 // or as far as so many messages go, of programs that ranks have of their own
+	mostHops    = 1 << 24 // and of so many lanes as cross so many links, one at least
 	mostLooked  = 1 << 14 // as long as there are no more than these,
 	mostLinks   = 1 << 18 // and no more links: of a full mesh, on which nobody meets
 )
@@ -40,7 +42,8 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 		return
 	}
 	lanes := max(1, int(min(w.lanes/int64(s.Spec.Ranks), lookedSends)))
-	l := look{s: s, g: g, every: int(w.messages/max(w.lanes, 1)/lookedSends) | 1}
+	l := look{s: s, g: g, every: int(w.messages/max(w.lanes, 1)/lookedSends) | 1,
+		lanes: lookedSends}
 	for i := range min(s.Spec.Ranks, lookedRanks) {
 		l.walk(i*s.Spec.Ranks/min(s.Spec.Ranks, lookedRanks), lookedSteps/lanes, nil)
 	}
@@ -52,11 +55,12 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 	isFew := s.Spec.Ranks <= mostLooked && g.NumLinks() <= mostLinks
 	switch {
 	case played > 0 || !matters || !isFew:
-	case hasOwn(s) && w.messages > mostSteps: // it would take long to make all programs
+	case hasOwn(s) && w.messages > mostMade: // it would take long to make all programs
 		w.meet = 1
 	default:
 		l.every = min(int(w.messages/max(w.lanes, 1)/lookedRows),
 			mostSteps/s.Spec.Ranks/lookedRows/lanes) | 1
+		l.lanes = max(1, min(lookedSends, int(mostHops/float64(w.hops*float64(s.Spec.Ranks)))))
 		w.meet, w.beside = l.meet()
 		w.alone = mayBeAlone && w.meet == 0 && !w.beside
 	}
@@ -67,6 +71,7 @@ type look struct {
 	s           *schedule.Schedule
 	g           *topology.Graph
 	every       int // steps, of which one is looked at; odd, as every other one may only receive
+	lanes       int // of a rank, of which not more are looked at
 	links, ways int
 	step        schedule.Step
 	route       []int32
@@ -76,7 +81,7 @@ type look struct {
 func (l *look) walk(rank, steps int, see func(lane, row int, route []int32)) {
 	p := l.s.Program(rank)
 	slices := int32(max(l.s.Slices, 1))
-	lanes := min(p.Lanes(), lookedSends)
+	lanes := min(p.Lanes(), l.lanes)
 	for i := range lanes {
 		lane, sends, left := i*p.Lanes()/lanes, 0, steps
 		for at := p.Walk(lane); !at.Done() && left > 0; at.Next(slices) {

@@ -1,0 +1,67 @@
+package openmpi
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/internal/tier"
+	"collsim/schedule"
+)
+
+// stepsOf are the steps of a rank's lanes, as their cursor has them.
+func stepsOf(s *schedule.Schedule, rank int) (all []string) {
+	var step schedule.Step
+	p := s.Program(rank)
+	for lane := range p.Lanes() {
+		for at := p.Walk(lane); !at.Done(); at.Next(1) {
+			p.Load(&at, &step)
+			step.Ranked = false // with a group, what two ranks have was put in their order
+			all = append(all, fmt.Sprintf("%d: %v", lane, step))
+		}
+	}
+	return all
+}
+
+// TestGroups: where an algorithm declares a group, each rank does what its author says for it; and
+// rings, pairwise exchanges and doublings declare one, so that a thousand ranks are one to ask.
+func TestGroups(t *testing.T) {
+	declared := map[string]int{}
+	for _, kind := range collective.Kinds() {
+		for _, c := range Choices(kind) {
+			for ranks := 2; ranks <= tier.Of(9, 17); ranks++ {
+				for _, count := range []int64{1, 7, 100} {
+					spec := collective.Spec{Kind: kind, Type: dtype.Float32, Op: collective.Sum,
+						Ranks: ranks, Count: count}
+					if !kind.Reduces() {
+						spec.Op = 0
+					}
+					if kind == collective.Barrier {
+						spec.Type, spec.Count = 0, 0
+					}
+					for _, spec.InPlace = range []bool{false, true} {
+						p := schedule.Plan{Spec: spec}
+						if c.plan(&p) != nil || p.Group == nil {
+							continue
+						}
+						grouped, err := schedule.Build(p)
+						require.NoError(t, err, "%v", c)
+						require.Equal(t, 1, grouped.Alike())
+						p.Group = nil
+						each, err := schedule.Build(p)
+						require.NoError(t, err, "%v", c)
+						for rank := range ranks {
+							require.Equal(t, stepsOf(each, rank), stepsOf(grouped, rank), "%v of %d ranks, "+
+								"%d elements: rank %d", c, ranks, count, rank)
+						}
+						declared[c.String()]++
+					}
+				}
+			}
+		}
+	}
+	require.Len(t, declared, 14, "%v", declared)
+}
