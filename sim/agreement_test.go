@@ -108,6 +108,7 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 		if rng.IntN(3) == 0 {
 			p.Group = nil
 		}
+		p.Lane = simtest.Framed(rng, p.Lane)
 		return simtest.Build(t, p), plainly(rng, randomly(t, rng, ranks))
 	},
 	"any": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {

@@ -15,13 +15,22 @@ import (
 )
 
 // BenchmarkRing is a ring all-reduce of ranks with a lane each and eight slots a connection: over
-// one link a message between neighbours, or over two through a switch.
+// one link a message between neighbours, or over two through a switch; also where a flag lies
+// behind every word, as in NCCL's LL.
 func BenchmarkRing(b *testing.B) {
-	for _, network := range []string{"ring", "switch"} {
+	for _, network := range []string{"ring", "switch", "ring, LL"} {
 		for _, ranks := range []int{64, 256, 1024, 4096} {
 			b.Run(fmt.Sprintf("%s/%d", network, ranks), func(b *testing.B) {
-				s := simtest.Build(b, simtest.RingPlan(ranks, int64(ranks)*4096))
-				g, err := topology.New(network, ranks, 25*simtest.GBs/2, 500*unit.Nanosecond)
+				p, preset := simtest.RingPlan(ranks, int64(ranks)*4096), network
+				if lane := p.Lane; network == "ring, LL" {
+					preset = "ring"
+					p.Lane = func(l *schedule.Lane) {
+						l.Frame(schedule.Packets)
+						lane(l)
+					}
+				}
+				s := simtest.Build(b, p)
+				g, err := topology.New(preset, ranks, 25*simtest.GBs/2, 500*unit.Nanosecond)
 				require.NoError(b, err)
 				env := model.Env{Graph: g, Device: device.Ideal(), Sharing: model.FIFO, Slots: 8}
 				b.ReportAllocs()

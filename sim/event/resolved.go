@@ -16,9 +16,10 @@ type resolved struct {
 	place   int32 // where the step is written that the lane last carried out, −1 for none
 	isKept  bool
 	isPost  bool
-	isAlone bool    // what it sends crosses nothing but links that are asked in order: express
-	isBare  bool    // nothing is written of it but when it starts
-	sizes   []moved // by slice
+	isAlone bool         // what it sends crosses nothing but links that are asked in order: express
+	isBare  bool         // nothing is written of it but when it starts
+	flags   messageFlags // of all that it sends
+	sizes   []moved      // by slice
 }
 
 // moved is what a sub-step moves, and D − S.
@@ -47,7 +48,8 @@ func (e *engine) keep(i int32) {
 		k.place = place
 		return
 	}
-	if l.cursor.Slice() > 0 || !e.plain || len(s.Await) > 0 || !e.isSteady(l) {
+	flags, isPlain := framed(s.Send)
+	if l.cursor.Slice() > 0 || !isPlain || len(s.Await) > 0 || !e.isSteady(l) {
 		return
 	}
 	for at := range s.From {
@@ -70,12 +72,40 @@ func (e *engine) keep(i int32) {
 		e.moved = n
 		k.sizes = append(k.sizes, moved{n, e.cost(i)})
 	}
-	k.isKept, k.isPost, k.isAlone = true, s.Post, e.isAhead && e.late == nil
+	k.isKept, k.isPost, k.isAlone, k.flags = true, s.Post, e.isAhead && e.late == nil, flags
 	k.isBare = !e.tape.byWay
 	for _, c := range l.sent() {
-		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k.sizes)
+		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k)
 		k.isBare = k.isBare && e.conns[c].onTape == 0
 	}
+}
+
+// wire is how many bytes cross the links for a message of n of the step.
+func (k *resolved) wire(n unit.Bytes) unit.Bytes {
+	if k.flags == 0 {
+		return n
+	}
+	return unit.Bytes(k.flags.framing().Wire(int64(n)))
+}
+
+// framed are the flags of all that a step sends; not ok unless that is messages of one framing.
+func framed(sends []schedule.Dest) (flags messageFlags, ok bool) {
+	for k := range sends {
+		of := messageFlags(0)
+		switch d := &sends[k]; {
+		case d.Relaxed || !d.Message():
+			return 0, false
+		case d.Packet:
+			of = packed
+		case d.Line:
+			of = lined
+		}
+		if k > 0 && of != flags {
+			return 0, false
+		}
+		flags = of
+	}
+	return flags, true
 }
 
 // isSteady reports whether the step of a lane is the same in all iterations of its loop.
@@ -164,6 +194,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 	for _, conn := range sends {
 		m := e.plainMessage(i, conn, n.bytes, peers)
 		x, c := &e.messages[m], &e.conns[conn]
+		x.flags = l.step.flags
 		if e.late != nil {
 			if e.err = e.addFigures(m); e.err != nil {
 				return false
@@ -181,7 +212,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 			e.setOut(m, at)
 			continue
 		}
-		left, came := e.cross(m, c, n.bytes, peers, at)
+		left, came := e.cross(m, c, l.step.wire(n.bytes), peers, at)
 		x.at, x.isHere = came, true
 		l.until = model.Later(l.until, left)
 		if dst := &e.lanes[c.dst]; c.head == m && dst.waits == forMessage && dst.on == conn {

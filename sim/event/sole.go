@@ -92,11 +92,14 @@ func (e *engine) compares(o *origins, lane int32) {
 	for slice := range l.slices {
 		where := l.spot()
 		where.Slice = int(slice)
-		n, known := e.rules.Size(where, &e.step)
-		if o.size < 0 {
-			o.size = n
+		moved, known := e.rules.Size(where, &e.step)
+		for k := range e.step.Send {
+			n := unit.Bytes(e.step.Send[k].Framing().Wire(int64(moved)))
+			if o.size < 0 {
+				o.size = n
+			}
+			o.isUnequal = o.isUnequal || !known || n != o.size
 		}
-		o.isUnequal = o.isUnequal || !known || n != o.size
 	}
 }
 
@@ -217,22 +220,23 @@ func (e *engine) drainedAlone(c *connection, rank int32, n unit.Bytes, at model.
 	return model.Moment{T: min(at.T+c.takes, unit.Forever)}, true
 }
 
-// crossesAlone reports whether messages of some sizes of a rank are alone on all links of a
+// crossesAlone reports whether messages of a rank's step that is kept are alone on all links of a
 // connection, and get across.
-func (e *engine) crossesAlone(rank int32, c *connection, sizes []moved) bool {
+func (e *engine) crossesAlone(rank int32, c *connection, of *resolved) bool {
 	path := &e.network.Routes[c.route]
-	for i := range sizes {
-		if !e.isFluid || !path.IsShared(sizes[i].bytes) {
+	for i := range of.sizes {
+		n := of.wire(of.sizes[i].bytes)
+		if !e.isFluid || !path.IsShared(n) {
 			continue
 		}
-		if _, ok := e.rules.Alone(rank, 1, path.Slowest, sizes[i].bytes); !ok {
+		if _, ok := e.rules.Alone(rank, 1, path.Slowest, n); !ok {
 			return false
 		}
 	}
 	return e.isAlone(path)
 }
 
-// cross lets a message of n bytes, one of so many of a step, cross the links of its connection from
+// cross lets n bytes of a message, one of so many of a step, cross the links of its connection from
 // a moment on: when it has left and when it has come.
 func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at model.Moment) (
 	left, came model.Moment) {

@@ -19,7 +19,7 @@ import (
 // times, causes, what held a step, who received a message, blocks, counters. Once of messages that
 // have no times but their links', and once of all others.
 func TestTape(t *testing.T) {
-	testTape(t, 19, kindsOnTape, tapeCase)
+	testTape(t, 21, kindsOnTape, tapeCase)
 }
 
 func TestTapeByWay(t *testing.T) {

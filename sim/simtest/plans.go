@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,6 +57,19 @@ func DirectPlan(ranks int, count int64) schedule.Plan {
 	return schedule.Plan{Name: "direct", Spec: collective.Spec{Kind: collective.AllToAll,
 		Type: dtype.Float32, Ranks: ranks, Count: count},
 		Group: schedule.Group{int32(ranks)}, Lanes: ranks - 1, Lane: direct}
+}
+
+// Framed is what a lane does where most of its channels' messages have a flag beside each word, or
+// each line, as in NCCL's protocols.
+func Framed(rng *rand.Rand, lane func(*schedule.Lane)) func(*schedule.Lane) {
+	of := [3]schedule.Framing{}
+	for i := range of {
+		of[i] = schedule.Framing(rng.IntN(3))
+	}
+	return func(l *schedule.Lane) {
+		l.Frame(of[(l.Channel+l.Index)%len(of)])
+		lane(l)
+	}
 }
 
 // Build builds what must be right.

@@ -60,11 +60,11 @@ func Symmetric(t testing.TB, rng *rand.Rand, jumbled bool) *schedule.Schedule {
 	}
 	return Build(t, schedule.Plan{Spec: spec, Group: group, Chunks: chunks, Lanes: lanes,
 		Channels: channels, Slices: slices, Slots: []int{0, 0, 2, 4, 8}[rng.IntN(5)],
-		Lane: func(l *schedule.Lane) {
+		Lane: Framed(rng, func(l *schedule.Lane) {
 			for _, step := range w.steps[l.Index] {
 				step(l)
 			}
-		}})
+		})})
 }
 
 // symmetric writes what one rank does.
