@@ -68,33 +68,39 @@ func TestFarLinkWaits(t *testing.T) {
 	readsTheSame(t, e, log, want, "far")
 }
 
-// TestStoredWaits: where switches store messages, a small one waits for the second link behind a
-// large one, of which the tape tells.
+// TestStoredWaits: where switches store messages, one that is small on the wire waits for the second
+// link behind a large one, of which the tape tells.
 func TestStoredWaits(t *testing.T) {
-	large := func(r schedule.Region) schedule.Region {
-		r.Run = 4
-		return r
+	for name, blocks := range map[string]int32{"more data": 4, "a flag behind every word": 1} {
+		large := func(r schedule.Region) schedule.Region {
+			r.Run = blocks
+			return r
+		}
+		s := simtest.Build(t, schedule.Plan{Spec: simtest.AllReduce(4, 80_000), Chunks: 8,
+			Group: schedule.Group{4}, Lane: func(l *schedule.Lane) {
+				next, before := (l.Rank+1)%l.Ranks, (l.Rank+l.Ranks-1)%l.Ranks
+				if blocks == 1 {
+					l.Frame(schedule.Packets)
+				}
+				l.Send(next, large(l.In(0)))
+				l.Frame(schedule.Bare)
+				l.Send(next, l.In(4))
+				l.Recv(before, large(l.Out(0)))
+				l.Recv(before, l.Out(4))
+			}})
+		env := simtest.OnSwitch(t, 4, simtest.GBs, unit.Microsecond)
+		env.Sharing, env.Switching = model.FIFO, model.StoreForward
+		log, want := model.NewLog(&env, true), model.NewLog(&env, true)
+		e, tells := newEngine(s, &env), newEngine(s, &env)
+		e.findSole()
+		e.startTape(log)
+		require.NoError(t, e.run())
+		require.Equal(t, 4, entriesOf(&e.tape)["second link"], name)
+		tells.logTo(want)
+		require.NoError(t, tells.run())
+		want.Read()
+		readsTheSame(t, e, log, want, name)
 	}
-	s := simtest.Build(t, schedule.Plan{Spec: simtest.AllReduce(4, 80_000), Chunks: 8,
-		Group: schedule.Group{4}, Lane: func(l *schedule.Lane) {
-			next, before := (l.Rank+1)%l.Ranks, (l.Rank+l.Ranks-1)%l.Ranks
-			l.Send(next, large(l.In(0)))
-			l.Send(next, l.In(4))
-			l.Recv(before, large(l.Out(0)))
-			l.Recv(before, l.Out(4))
-		}})
-	env := simtest.OnSwitch(t, 4, simtest.GBs, unit.Microsecond)
-	env.Sharing, env.Switching = model.FIFO, model.StoreForward
-	log, want := model.NewLog(&env, true), model.NewLog(&env, true)
-	e, tells := newEngine(s, &env), newEngine(s, &env)
-	e.findSole()
-	e.startTape(log)
-	require.NoError(t, e.run())
-	require.Equal(t, 4, entriesOf(&e.tape)["second link"])
-	tells.logTo(want)
-	require.NoError(t, tells.run())
-	want.Read()
-	readsTheSame(t, e, log, want, "stored")
 }
 
 // isCounted reports whether a lane ends with sub-steps that started evenly.
