@@ -49,8 +49,12 @@ func lookTime(p *scenarios.Point, w work) float64 {
 	return 1e-9 * float64(n*n*each)
 }
 
-// onceFor is what bounds and a look at the network take, in seconds, whatever the algorithm.
+// onceFor is what bounds and a look at the network take, in seconds, whatever the algorithm. What
+// has no elements has no bound.
 func onceFor(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
+	if s.Spec.Empty() {
+		return 0
+	}
 	t := lookTime(p, w)
 	if g, err := p.Topology.Graph(); err == nil {
 		t += boundTime(s, g)

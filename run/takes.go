@@ -42,6 +42,7 @@ const (
 	fluidLinkBytes       = 200      // over links, each of these,
 	simConnectionBytes   = 400      // the connection that it is on,
 	simHopBytes          = 12       // a link on its way,
+	packetBytes          = 120      // and a segment of it, half of what that takes where all wait;
 	sweptLaneBytes       = 4000     // and a lane, where ranks are swept,
 	sweptConnectionBytes = 350      // and each but the first of its connections
 	peerBytes            = 100      // a peer of a lane, when these are counted
@@ -133,7 +134,7 @@ func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads in
 	}
 	t.Simulation = bytesOf(links + float64(n*place*float64(w.places)) +
 		float64(n*(simConnectionBytes+float64(simHopBytes*w.hops))*float64(w.connections)) +
-		counted(w))
+		counted(w) + float64(packetBytes*packets(p, w)))
 	if sweeps(s, p, w) && (w.meet == 0 || p.Sim.Engine == scenarios.SweepEngine) {
 		t.Simulation = bytesOf(float64(sweptLaneBytes*float64(w.lanes)) +
 			float64(sweptConnectionBytes*float64(max(w.connections-w.lanes, 0))))
@@ -145,6 +146,16 @@ func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads in
 		t.Numbers = numbersTake(s, p, w, threads)
 	}
 	return t
+}
+
+// packets is how many segments of messages may be on their way at once.
+func packets(p *scenarios.Point, w work) float64 {
+	if p.Sim.Segment == 0 || p.Sim.Sharing == scenarios.Fluid {
+		return 0
+	}
+	segment := int64(p.Sim.Segment)
+	each := (w.largest + segment - 1) / segment
+	return min(float64(w.places)*float64(each), float64(w.bytes)/float64(segment)+float64(w.messages))
 }
 
 // foldedFrom is the number of ranks from which it is worth a look whether few stand for all.

@@ -46,11 +46,12 @@ func isRough(s *schedule.Schedule, p *scenarios.Point, w work, played int64,
 
 // memoryKnown is how well memory is known: only roughly where a stage takes most of it in which
 // all ranks are walked or played one by one, or numbers computed in more than a window, since what
-// is on its way at once, and what has not been collected, depends on what happens; or where links
-// may be listed, or not.
+// is on its way at once, and what has not been collected, depends on what happens; or where many
+// ranks stand for all, which may be given up, or links may be listed, or not.
 func (e *Estimate) memoryKnown() float64 {
 	stage, bytes := e.Takes.most()
-	isSure := stage == proofStage && !e.walks || stage == simulationStage && !e.plays ||
+	isSure := stage == proofStage && !e.walks ||
+		stage == simulationStage && !e.plays && e.Played <= fewPlayed ||
 		stage == numbersStage && bytes <= 4*windowBytes/3
 	if e.Takes.Schedule <= commandBytes && (bytes <= commandBytes || isSure) {
 		return WellKnown

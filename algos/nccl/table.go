@@ -201,7 +201,7 @@ func (c *Choice) lay(p *schedule.Plan) {
 		}
 	default:
 		p.Lane = (&around{c, x, spec}).lane
-		p.Even = c.model.nodes == 1 && !spec.Kind.Rooted()
+		p.Even = !spec.Kind.Rooted()
 	}
 	lane := p.Lane
 	p.Lane = func(l *schedule.Lane) {

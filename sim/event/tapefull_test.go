@@ -68,8 +68,8 @@ func TestFarLinkWaits(t *testing.T) {
 	readsTheSame(t, e, log, want, "far")
 }
 
-// TestStoredWaits: where switches store messages, one that is small on the wire waits for the second
-// link behind a large one, of which the tape tells.
+// TestStoredWaits: where switches store messages, one that is small on the wire waits for the
+// second link behind a large one, of which the tape tells.
 func TestStoredWaits(t *testing.T) {
 	for name, blocks := range map[string]int32{"more data": 4, "a flag behind every word": 1} {
 		large := func(r schedule.Region) schedule.Region {

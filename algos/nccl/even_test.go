@@ -1,0 +1,45 @@
+package nccl_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/collective"
+	"collsim/dtype"
+	"collsim/schedule"
+)
+
+// TestRingsAreEven: on rings over one node or several, each rank does as much as any other, so that
+// two of many are enough to ask.
+func TestRingsAreEven(t *testing.T) {
+	amount := func(s *schedule.Schedule, rank int) (n [3]int) {
+		var step schedule.Step
+		p := s.Program(rank)
+		for n[0] = range p.Lanes() {
+			for at := p.Walk(n[0]); !at.Done(); at.Next(1) {
+				p.Load(&at, &step)
+				n[1]++
+				n[2] += len(step.Send)
+			}
+		}
+		return n
+	}
+	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather,
+		collective.ReduceScatter} {
+		for _, params := range [][]string{{"per_node", "72"}, {"per_node", "8", "nchannels", "16"},
+			{"per_node", "6", "machine", "dgx-a100", "protocol", "ll128"}, {"per_node", "1"}} {
+			for _, count := range []int64{1000, 72 * 600} {
+				spec := collective.Spec{Kind: kind, Type: dtype.Float32, Ranks: 72, Count: count}
+				if kind.Reduces() {
+					spec.Op = collective.Sum
+				}
+				s := build(t, spec, "nccl:ring", params...)
+				require.Equal(t, 1, s.Alike(), "%v %v", kind, params)
+				for rank := range spec.Ranks {
+					require.Equal(t, amount(s, 0), amount(s, rank), "%v %v: rank %d", kind, params, rank)
+				}
+			}
+		}
+	}
+}
