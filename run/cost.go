@@ -17,6 +17,7 @@ import (
 const (
 	loneMessageTime     = 45    // a message of a lane that has its links for itself,
 	loneHopTime         = 5     // and each of these,
+	receiptTime         = 200   // and a step between them that only receives,
 	simMessageTime      = 190   // of others,
 	hopTime             = 25    // each link on its way,
 	fluidHopTime        = 22    // beside it where flows share them, times the root of their number,
@@ -266,7 +267,8 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	connection := connectionTime + wayTimeOf(p, w) + float64(digitTime*digits(s))
 	switch n := float64(s.Spec.Ranks); {
 	case w.alone && s.SameSizes() && isPlain(p, w) && p.Sim.Segment == 0:
-		message = loneMessageTime + float64(loneHopTime*w.hops)
+		received := float64(max(w.steps-w.messages-w.lanes, 0)) // alone, beside what is sent
+		message = loneMessageTime + float64(loneHopTime*w.hops) + float64(receiptTime*received)/messages
 	case isFluid && !isPlain(p, w):
 		message += float64(fluidHopTime * math.Sqrt(n) * w.hops)
 	case isFluid && w.beside && w.meet == 0:
