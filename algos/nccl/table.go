@@ -193,7 +193,7 @@ func (c *Choice) lay(p *schedule.Plan) {
 	}
 	switch c.Algorithm {
 	case Tree:
-		p.Lanes, p.Lane = 2, (&climb{c, x}).lane
+		p.Lanes, p.Lane, p.Roles = 2, (&climb{c, x}).lane, c.roles(p.Channels)
 	case PAT:
 		p.Lane = (&pat{c, x, spec, c.parts(&spec)}).lane
 		if spec.Kind == collective.ReduceScatter {

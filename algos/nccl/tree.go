@@ -121,6 +121,45 @@ func (c *climb) lane(l *schedule.Lane) {
 	}
 }
 
+// mostTrees are so many that the peers of a rank in all of them can be the peers of a role.
+const mostTrees = 5
+
+// roles are which ranks do the same in the trees of so many channels: those that have a parent, or
+// have the root for a parent, and as many children in each. Where channels set out from many GPUs
+// of a node, so that ranks have many peers, each has a program of its own: nil.
+func (c *Choice) roles(channels int) schedule.Roles {
+	var trees []int // a channel of each
+	seen := map[[2]int]bool{}
+	half := max(c.model.channels/2, 1)
+	for channel := range channels {
+		tree := [2]int{c.turn(channel), channel % (2 * half) / half}
+		if !seen[tree] {
+			seen[tree], trees = true, append(trees, channel)
+		}
+	}
+	if len(trees) > mostTrees {
+		return nil
+	}
+	return func(rank int, peers []int32) (role int64, all []int32) {
+		for _, channel := range trees {
+			t := c.twigOf(channel, rank)
+			what := int64(len(t.down))
+			if t.up >= 0 {
+				what |= 4
+				peers = append(peers, int32(t.up))
+				if c.twigOf(channel, t.up).up < 0 {
+					what |= 8
+				}
+			}
+			for _, child := range t.down {
+				peers = append(peers, int32(child))
+			}
+			role = role<<4 | what
+		}
+		return role, peers
+	}
+}
+
 // sum adds to this rank's part what its children send, one after the other.
 func (t *twig) sum(l *schedule.Lane) {
 	sum := []schedule.Source{l.Local(l.In(0))}
