@@ -13,7 +13,7 @@ type Roles func(rank int, peers []int32) (role int64, all []int32)
 
 // mostPeers bounds how many peers a role has, and mostRoles how many roles a schedule has.
 const (
-	mostPeers = 23
+	mostPeers = 64
 	mostRoles = 1 << 14
 )
 
@@ -22,7 +22,7 @@ const (
 type roleKey struct {
 	role  int64
 	peers int
-	same  [2]uint64 // five bits each: the first that is the same rank
+	same  [mostPeers]uint8 // the first that is the same rank
 }
 
 // cast is the roles of a schedule. The code of one names peers by their place in the list.
@@ -43,10 +43,10 @@ func (c *cast) place(rank int, peers []int32) (roleKey, []int32) {
 		for peers[first] != peer {
 			first++
 		}
-		key.same[i&1] = key.same[i&1]<<5 | uint64(first&31)
-		if i == mostPeers {
+		if i == mostPeers { // more than there may be
 			break
 		}
+		key.same[i] = uint8(first)
 	}
 	return key, peers
 }

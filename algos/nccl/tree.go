@@ -121,12 +121,12 @@ func (c *climb) lane(l *schedule.Lane) {
 	}
 }
 
-// mostTrees are so many that the peers of a rank in all of them can be the peers of a role.
-const mostTrees = 5
+// mostTrees are so many that a rank's peers in all of them, up to four in each, can be a role's.
+const mostTrees = 16
 
 // roles are which ranks do the same in the trees of so many channels: those that have a parent, or
-// have the root for a parent, and as many children in each. Where channels set out from many GPUs
-// of a node, so that ranks have many peers, each has a program of its own: nil.
+// have the root for a parent, and as many children in each. Where channels set out from more GPUs
+// of a node, each rank has a program of its own: nil.
 func (c *Choice) roles(channels int) schedule.Roles {
 	var trees []int // a channel of each
 	seen := map[[2]int]bool{}

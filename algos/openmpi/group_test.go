@@ -1,30 +1,16 @@
 package openmpi
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos/algostest"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/internal/tier"
 	"collsim/schedule"
 )
-
-// stepsOf are the steps of a rank's lanes, as their cursor has them.
-func stepsOf(s *schedule.Schedule, rank int) (all []string) {
-	var step schedule.Step
-	p := s.Program(rank)
-	for lane := range p.Lanes() {
-		for at := p.Walk(lane); !at.Done(); at.Next(1) {
-			p.Load(&at, &step)
-			step.Ranked = false // with a group, what two ranks have was put in their order
-			all = append(all, fmt.Sprintf("%d: %v", lane, step))
-		}
-	}
-	return all
-}
 
 // TestGroups: where an algorithm declares a group, each rank does what its author says for it; and
 // rings, pairwise exchanges and doublings declare one, so that a thousand ranks are one to ask.
@@ -54,8 +40,8 @@ func TestGroups(t *testing.T) {
 						each, err := schedule.Build(p)
 						require.NoError(t, err, "%v", c)
 						for rank := range ranks {
-							require.Equal(t, stepsOf(each, rank), stepsOf(grouped, rank), "%v of %d ranks, "+
-								"%d elements: rank %d", c, ranks, count, rank)
+							require.Equal(t, algostest.StepsOf(each, rank), algostest.StepsOf(grouped, rank),
+								"%v of %d ranks, %d elements: rank %d", c, ranks, count, rank)
 						}
 						declared[c.String()]++
 					}

@@ -1,0 +1,21 @@
+package algostest
+
+import (
+	"fmt"
+
+	"collsim/schedule"
+)
+
+// StepsOf are the sub-steps of a rank's lanes, as their cursor has them.
+func StepsOf(s *schedule.Schedule, rank int) (all []string) {
+	var step schedule.Step
+	p := s.Program(rank)
+	for lane := range p.Lanes() {
+		for at := p.Walk(lane); !at.Done(); at.Next(int32(max(s.Slices, 1))) {
+			p.Load(&at, &step)
+			step.Ranked = false // with a group, what two ranks have was put in their order
+			all = append(all, fmt.Sprintf("%d: %v", lane, step))
+		}
+	}
+	return all
+}
