@@ -372,6 +372,11 @@ func (r *run) programOp(v *view, at string, number int) (ProgramOp, bool) {
 	o.Type = kind
 	var ok2, ok3 bool
 	o.Algorithm, ok2 = fetchOr(v, at+"algorithm", Algorithm{})
+	if o.Algorithm.FromFile() {
+		v.fail(at+"algorithm", problem{"an algorithm by its name is expected, no file: a call has a size " +
+			"of its own", "collsim list algorithms names them"})
+		ok2 = false
+	}
 	o.Async, ok3 = fetchOr(v, at+"async", false)
 	enabled, ok4 := fetchOr(v, at+"enabled", true)
 	o.Disabled = !enabled
