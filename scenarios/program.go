@@ -373,8 +373,8 @@ func (r *run) programOp(v *view, at string, number int) (ProgramOp, bool) {
 	var ok2, ok3 bool
 	o.Algorithm, ok2 = fetchOr(v, at+"algorithm", Algorithm{})
 	if o.Algorithm.FromFile() {
-		v.fail(at+"algorithm", problem{"an algorithm by its name is expected, no file: a call has a size " +
-			"of its own", "collsim list algorithms names them"})
+		v.fail(at+"algorithm", problem{"an algorithm by its name is expected, no file: a call has a " +
+			"size of its own", "collsim list algorithms names them"})
 		ok2 = false
 	}
 	o.Async, ok3 = fetchOr(v, at+"async", false)
