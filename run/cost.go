@@ -268,7 +268,7 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	switch n := float64(s.Spec.Ranks); {
 	case w.alone && s.SameSizes() && isPlain(p, w) && p.Sim.Segment == 0:
 		received := float64(max(w.steps-w.messages-w.lanes, 0)) // alone, beside what is sent
-		message = loneMessageTime + float64(loneHopTime*w.hops) + float64(receiptTime*received)/messages
+		message = loneMessageTime + float64(loneHopTime*w.hops) + float64(receiptTime*received)/max(messages, 1)
 	case isFluid && !isPlain(p, w):
 		message += float64(fluidHopTime * math.Sqrt(n) * w.hops)
 	case isFluid && w.beside && w.meet == 0:
@@ -382,5 +382,5 @@ func within(s *schedule.Schedule, p *scenarios.Point) float64 {
 // heldAtOnce is within, where what is on its way is held as well: the check finds that out when it
 // goes through the schedule, and takes fewer elements then.
 func heldAtOnce(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
-	return min(1, float64(p.Check.Memory)/float64(max(held(s)+flying(s, w), 1)))
+	return min(1, float64(p.Check.Memory)/max(float64(held(s))+flying(s, w), 1))
 }

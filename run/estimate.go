@@ -248,21 +248,21 @@ func held(s *schedule.Schedule) unit.Bytes {
 // flying is what messages hold at most at once in a check of numbers, where a rank goes on until it
 // waits for another: one of each lane, if not all. Where each hears from the one before, that has
 // sent; where two exchange, the second finds the message of the first.
-func flying(s *schedule.Schedule, w work) unit.Bytes {
-	all := min(w.places*w.largest, w.bytes)
+func flying(s *schedule.Schedule, w work) float64 { // it may be more than fits an integer
+	all := min(float64(w.places)*float64(w.largest), float64(w.bytes))
 	switch {
 	case s.Spec.Kind == collective.SendRecv:
 		return 0
 	case s.Group != nil && w.lanes == int64(s.Spec.Ranks):
-		return unit.Bytes(all / 2)
+		return all / 2
 	}
-	return unit.Bytes(all)
+	return all
 }
 
 // perPlace is what a check of numbers holds for each place of a window of all parts, in bytes.
 func perPlace(s *schedule.Schedule, w work) float64 {
 	return float64(float64(w.held)*float64(s.Spec.Type.Width())) +
-		float64(flying(s, w))/float64(max(w.longest, 1))
+		flying(s, w)/float64(max(w.longest, 1))
 }
 
 // Steps counts those of all ranks.

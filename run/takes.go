@@ -327,7 +327,7 @@ func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) 
 			float64(sampleValueBytes*sampleValues(s, a.outputs)))
 	}
 	share := float64(c.sample(s, p) * heldAtOnce(s, p, w))
-	buffers := float64(held(s)+flying(s, w)) * share
+	buffers := (float64(held(s)) + flying(s, w)) * share
 	if window, _ := windowOf(s, w, share); window >= 1 {
 		buffers = min(buffers, float64(window*perPlace(s, w))*float64(threads))
 	}

@@ -60,7 +60,7 @@ func (w *work) look(s *schedule.Schedule, p *scenarios.Point, played int64) {
 	default:
 		l.every = min(int(w.messages/max(w.lanes, 1)/lookedRows),
 			mostSteps/s.Spec.Ranks/lookedRows/lanes) | 1
-		l.lanes = max(1, min(lookedSends, int(mostHops/float64(w.hops*float64(s.Spec.Ranks)))))
+		l.lanes = max(1, min(lookedSends, int(mostHops/max(float64(w.hops*float64(s.Spec.Ranks)), 1))))
 		w.meet, w.beside = l.meet()
 		w.alone = mayBeAlone && w.meet == 0 && !w.beside
 	}
