@@ -1,37 +1,21 @@
-package algos
+package algos_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos"
+	"collsim/algos/algostest"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/internal/tier"
-	"collsim/schedule"
 )
-
-// amount is what a rank has of lanes, steps and messages.
-type amount struct{ lanes, steps, messages int }
-
-func amountOf(s *schedule.Schedule, rank int) (a amount) {
-	var step schedule.Step
-	p := s.Program(rank)
-	a.lanes = p.Lanes()
-	for lane := range a.lanes {
-		for c := p.Walk(lane); !c.Done(); c.Next(1) {
-			p.Load(&c, &step)
-			a.steps++
-			a.messages += len(step.Send)
-		}
-	}
-	return a
-}
 
 // TestEven: what says that all ranks do as much keeps to it, also where Build asks but two of them.
 func TestEven(t *testing.T) {
 	tried, several := 0, tier.Of([]int{2, 3, 8, 17, 65}, []int{2, 3, 8, 17, 65, 128})
-	for _, a := range Table() {
+	for _, a := range algos.Table() {
 		if !a.Even {
 			continue
 		}
@@ -44,12 +28,12 @@ func TestEven(t *testing.T) {
 					row[ranks-1] = 7
 					spec.Count, spec.Splits = 0, [][]int64{row}
 				}
-				s, err := a.Build(spec, Options{Channels: 2})
+				s, err := a.Build(spec, algos.Options{Channels: 2})
 				require.NoError(t, err)
 				require.Equal(t, ranks > 64, s.Alike() == 1, "%s of %d ranks", a.Name, ranks)
-				first := amountOf(s, 0)
+				first := algostest.AmountOf(s, 0)
 				for rank := 1; rank < ranks; rank++ {
-					require.Equal(t, first, amountOf(s, rank), "%s rank %d", a.Name, rank)
+					require.Equal(t, first, algostest.AmountOf(s, rank), "%s rank %d", a.Name, rank)
 				}
 				tried++
 			}

@@ -268,7 +268,8 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	switch n := float64(s.Spec.Ranks); {
 	case w.alone && s.SameSizes() && isPlain(p, w) && p.Sim.Segment == 0:
 		received := float64(max(w.steps-w.messages-w.lanes, 0)) // alone, beside what is sent
-		message = loneMessageTime + float64(loneHopTime*w.hops) + float64(receiptTime*received)/max(messages, 1)
+		message = loneMessageTime + float64(loneHopTime*w.hops) +
+			float64(receiptTime*received)/max(messages, 1)
 	case isFluid && !isPlain(p, w):
 		message += float64(fluidHopTime * math.Sqrt(n) * w.hops)
 	case isFluid && w.beside && w.meet == 0:

@@ -19,3 +19,21 @@ func StepsOf(s *schedule.Schedule, rank int) (all []string) {
 	}
 	return all
 }
+
+// Amount is what a rank has of lanes, steps and messages.
+type Amount struct{ Lanes, Steps, Messages int }
+
+// AmountOf counts a rank's.
+func AmountOf(s *schedule.Schedule, rank int) (a Amount) {
+	var step schedule.Step
+	p := s.Program(rank)
+	a.Lanes = p.Lanes()
+	for lane := range a.Lanes {
+		for at := p.Walk(lane); !at.Done(); at.Next(1) {
+			p.Load(&at, &step)
+			a.Steps++
+			a.Messages += len(step.Send)
+		}
+	}
+	return a
+}

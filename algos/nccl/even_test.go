@@ -5,26 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos/algostest"
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/schedule"
 )
 
 // TestRingsAreEven: on rings over one node or several, each rank does as much as any other, so that
 // two of many are enough to ask.
 func TestRingsAreEven(t *testing.T) {
-	amount := func(s *schedule.Schedule, rank int) (n [3]int) {
-		var step schedule.Step
-		p := s.Program(rank)
-		for n[0] = range p.Lanes() {
-			for at := p.Walk(n[0]); !at.Done(); at.Next(1) {
-				p.Load(&at, &step)
-				n[1]++
-				n[2] += len(step.Send)
-			}
-		}
-		return n
-	}
 	for _, kind := range []collective.Kind{collective.AllReduce, collective.AllGather,
 		collective.ReduceScatter} {
 		for _, params := range [][]string{{"per_node", "72"}, {"per_node", "8", "nchannels", "16"},
@@ -37,7 +25,8 @@ func TestRingsAreEven(t *testing.T) {
 				s := build(t, spec, "nccl:ring", params...)
 				require.Equal(t, 1, s.Alike(), "%v %v", kind, params)
 				for rank := range spec.Ranks {
-					require.Equal(t, amount(s, 0), amount(s, rank), "%v %v: rank %d", kind, params, rank)
+					require.Equal(t, algostest.AmountOf(s, 0), algostest.AmountOf(s, rank),
+						"%v %v: rank %d", kind, params, rank)
 				}
 			}
 		}

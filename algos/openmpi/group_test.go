@@ -51,3 +51,17 @@ func TestGroups(t *testing.T) {
 	}
 	require.Len(t, declared, 14, "%v", declared)
 }
+
+// TestSegmentedRingsAreEven: in a ring of several phases each rank does as much as any other, so
+// that two of many are enough to ask.
+func TestSegmentedRingsAreEven(t *testing.T) {
+	spec := collective.Spec{Kind: collective.AllReduce, Type: dtype.Float32, Op: collective.Sum,
+		Ranks: 70, Count: 70*100 + 33}
+	s, err := Build(Choice{Function: "allreduce", Algorithm: "segmented_ring", Segment: 100}, spec)
+	require.NoError(t, err)
+	require.Nil(t, s.Group)
+	require.Equal(t, 1, s.Alike())
+	for rank := range spec.Ranks {
+		require.Equal(t, algostest.AmountOf(s, 0), algostest.AmountOf(s, rank), "rank %d", rank)
+	}
+}
