@@ -205,8 +205,7 @@ func (e *engine) addSlot(c *connection) int32 {
 }
 
 // enqueue adds a message to its connection.
-func (e *engine) enqueue(m int32) {
-	c := &e.conns[e.messages[m].conn]
+func (e *engine) enqueue(c *connection, m int32) {
 	if c.tail < 0 {
 		c.head = m
 	} else {

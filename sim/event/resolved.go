@@ -133,6 +133,10 @@ func (e *engine) isSteady(l *lane) bool {
 // and all is known that they wait for.
 func (e *engine) repeat(i int32) {
 	l := &e.lanes[i]
+	if e.relays(l) {
+		e.relay(i)
+		return
+	}
 	for {
 		start, known := e.startAgain(l)
 		if !known || !e.performAgain(i, l, start) || e.err != nil {
@@ -200,7 +204,7 @@ func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool
 				return false
 			}
 		}
-		e.enqueue(m)
+		e.enqueue(c, m)
 		if !isAlone {
 			x.key = l.key
 			l.key++

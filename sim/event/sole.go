@@ -261,13 +261,17 @@ func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at mod
 	}
 	for hop, on := range e.network.LinksOf(path) {
 		l := &e.links[on]
-		start, over := l.serve(at, n, l.Over(n))
+		takes := l.Over(n)
+		start, over := l.serve(at, n, takes)
 		if isLogged && !l.isPrompt && (start.T > at.T || hop >= int(aPacket.told())) {
 			entry = e.write(aPacket.on(int32(hop)), entry, start.T)
 		}
 		if hop == 0 {
 			came = model.PutOut(start, since, false, 0, put)
-			left = model.Leaves(start, 0, max(put, l.slowest(path, n)))
+			if path.Slowest != l.Bandwidth {
+				takes = l.slowest(path, n)
+			}
+			left = model.Leaves(start, 0, max(put, takes))
 		}
 		at, came = e.rules.Switching.Forward(start, model.Later(over, came), l.Latency)
 	}

@@ -193,7 +193,7 @@ func (e *engine) add(l *lane, m int32) error {
 		}
 	}
 	if x.conn >= 0 {
-		e.enqueue(m)
+		e.enqueue(&e.conns[x.conn], m)
 	}
 	x.also = l.sends
 	l.sends = m

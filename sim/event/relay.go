@@ -1,0 +1,54 @@
+package event
+
+import "collsim/sim/model"
+
+// relays reports whether the step that is kept of a lane receives one message and sends one, alone
+// on its links, and nobody watches: a rank of a ring does nothing else nearly all the time.
+func (e *engine) relays(l *lane) bool {
+	return l.step.isAlone && l.receives == 1 && len(l.named) == 2 && !l.step.isPost &&
+		e.behind == 0 && e.tape.heads == nil && e.observer == nil
+}
+
+// relay is repeat of a step that relays: startAgain, performAgain and end in one. What is sent has
+// the number of the message that is received, which is what the list of free ones would give; so
+// messages never pile up.
+func (e *engine) relay(i int32) {
+	l := &e.lanes[i]
+	from, to := l.named[0], l.named[1]
+	in, out := &e.conns[from], &e.conns[to]
+	dst := &e.lanes[out.dst]
+	l.isPost = false
+	for {
+		m := in.head
+		if m < 0 || !e.messages[m].isHere {
+			l.waits, l.on = forMessage, from
+			return
+		}
+		slot, known := e.slot(out)
+		if !known {
+			l.waits, l.on = forSlot, to
+			return
+		}
+		x, n := &e.messages[m], &l.step.sizes[l.cursor.Slice()]
+		at := model.Later(model.Later(l.end, x.at), slot).Plus(n.cost)
+		e.dequeue(in)
+		e.take(out)
+		left, came := e.cross(m, out, l.step.wire(n.bytes), 1, at)
+		x.flags, x.at = l.step.flags, came
+		x.bytes, x.lane, x.conn, x.route = n.bytes, i, to, out.route
+		x.peers, x.next = 1, -1
+		e.enqueue(out, m)
+		if out.head == m && dst.waits == forMessage && dst.on == to {
+			e.wake(out.dst)
+		}
+		e.totals.Steps++
+		e.totals.Messages++
+		e.totals.BytesSent += n.bytes
+		l.until = model.Later(at, left)
+		e.end(i)
+		if e.err != nil || l.cursor.Done() || l.step.place != l.cursor.Place() {
+			break
+		}
+	}
+	e.wake(i)
+}
