@@ -5,19 +5,18 @@ import "collsim/sim/model"
 // relays reports whether the step that is kept of a lane receives one message and sends one, alone
 // on its links, and nobody watches: a rank of a ring does nothing else nearly all the time.
 func (e *engine) relays(l *lane) bool {
-	return l.step.isAlone && l.receives == 1 && len(l.named) == 2 && !l.step.isPost &&
-		e.behind == 0 && e.tape.heads == nil && e.observer == nil
+	return l.step.isAlone && l.receives == 1 && len(l.named) == 2 && e.behind == 0 &&
+		e.tape.heads == nil && e.observer == nil
 }
 
 // relay is repeat of a step that relays: startAgain, performAgain and end in one. What is sent has
 // the number of the message that is received, which is what the list of free ones would give; so
-// messages never pile up.
+// messages never pile up. It is here at once: nobody asks any more who sent it, and where it came by.
 func (e *engine) relay(i int32) {
 	l := &e.lanes[i]
 	from, to := l.named[0], l.named[1]
 	in, out := &e.conns[from], &e.conns[to]
 	dst := &e.lanes[out.dst]
-	l.isPost = false
 	for {
 		m := in.head
 		if m < 0 || !e.messages[m].isHere {
@@ -34,9 +33,7 @@ func (e *engine) relay(i int32) {
 		e.dequeue(in)
 		e.take(out)
 		left, came := e.cross(m, out, l.step.wire(n.bytes), 1, at)
-		x.flags, x.at = l.step.flags, came
-		x.bytes, x.lane, x.conn, x.route = n.bytes, i, to, out.route
-		x.peers, x.next = 1, -1
+		x.at, x.bytes, x.next = came, n.bytes, -1
 		e.enqueue(out, m)
 		if out.head == m && dst.waits == forMessage && dst.on == to {
 			e.wake(out.dst)
@@ -44,7 +41,7 @@ func (e *engine) relay(i int32) {
 		e.totals.Steps++
 		e.totals.Messages++
 		e.totals.BytesSent += n.bytes
-		l.until = model.Later(at, left)
+		l.until, l.isPost = left, l.step.isPost && l.cursor.Last(l.slices)
 		e.end(i)
 		if e.err != nil || l.cursor.Done() || l.step.place != l.cursor.Place() {
 			break

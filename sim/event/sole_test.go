@@ -17,7 +17,7 @@ import (
 // TestAhead: lanes that go on before their time end when those do that wait for it, whatever number
 // of messages they may have before them, in whatever order they are looked at.
 func TestAhead(t *testing.T) {
-	runs, ahead, mixed, queued, expressed := tier.Raced(60, 120, 10_000), 0, 0, 0, 0
+	runs, ahead, mixed, queued, expressed := tier.Raced(100, 500, 10_000), 0, 0, 0, 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 17))
 		s, env := aheadCase(t, rng)
@@ -75,6 +75,9 @@ func aheadCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 		ranks := 4 + rng.IntN(12)
 		p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(2))
 		p.Slices, p.Channels, p.Slots = 1+rng.IntN(3), 1+rng.IntN(4)/3, rng.IntN(6)
+		if rng.IntN(2) == 0 {
+			p.Lanes, p.Lane = 2, posting
+		}
 		s = simtest.Build(t, p)
 	}
 	env := simtest.Env(t, rng, s.Spec.Ranks)
@@ -90,6 +93,25 @@ func aheadCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 		env.Device.Own, env.Device.Ranges = device.Message{}, nil
 	}
 	return s, env
+}
+
+// posting goes round a ring twice, and posts each step that passes something on; a lane beside it
+// awaits every other.
+func posting(l *schedule.Lane) {
+	if l.Index == 1 {
+		for posted := 1; posted < 2*l.Ranks; posted += 2 {
+			l.After(0, posted)
+			l.Copy(l.Out(posted%l.Ranks), l.In(posted%l.Ranks))
+		}
+		return
+	}
+	before, behind := l.Rank-1, l.Rank+1
+	l.Send(behind, l.Chunk(l.Rank))
+	for i := 1; i < 2*l.Ranks; i++ {
+		l.ReduceSend(before, behind, l.Chunk(l.Rank-i))
+		l.Post()
+	}
+	l.Recv(before, l.Chunk(l.Rank))
 }
 
 // TestSole: which links are asked in order. Ranks 0 and 1 send to 2: its down-link has what two
