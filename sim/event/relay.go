@@ -11,7 +11,7 @@ func (e *engine) relays(l *lane) bool {
 
 // relay is repeat of a step that relays: startAgain, performAgain and end in one. What is sent has
 // the number of the message that is received, which is what the list of free ones would give; so
-// messages never pile up. It is here at once: nobody asks any more who sent it, and where it came by.
+// messages never pile up. It is here at once, so nobody asks any more who sent it, and over what.
 func (e *engine) relay(i int32) {
 	l := &e.lanes[i]
 	from, to := l.named[0], l.named[1]
