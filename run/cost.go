@@ -54,7 +54,7 @@ const (
 	classFlowTime       = 160   // and a connection of one where it is to be found what class it is of,
 	classQueueTime      = 430   // or first come first served,
 	classOdd            = 2.8   // so many times that of no power of two, of which fewer are alike
-	roleMessageTime     = 1600  // a message more, where ranks share programs by roles,
+	roleMessageTime     = 1500  // a message more, where many ranks share programs by roles,
 	ownMessageTime      = 500   // and where each has its own,
 	sweepOwnMessageTime = 5000  // also to be swept
 	proofStepTime       = 550   // a step of a rank, where all are walked,
@@ -265,11 +265,17 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	messages := float64(w.messages)
 	message := simMessageTime + float64(hopTime*w.hops)
 	connection := connectionTime + wayTimeOf(p, w) + float64(digitTime*digits(s))
+	chill := cold(s.Spec.Ranks)
+	if s.HasRoles() { // in a tree less is under way at a time
+		chill = math.Sqrt(chill)
+	}
 	switch n := float64(s.Spec.Ranks); {
 	case w.alone && s.SameSizes() && isPlain(p, w) && p.Sim.Segment == 0:
 		received := float64(max(w.steps-w.messages-w.lanes, 0)) // alone, beside what is sent
 		message = loneMessageTime + float64(loneHopTime*w.hops) +
 			float64(receiptTime*received)/max(messages, 1)
+	case isFluid && s.HasRoles():
+		message += float64(besideHopTime * (cold(s.Spec.Ranks) - 1) * min(w.hops, waysFound))
 	case isFluid && !isPlain(p, w):
 		message += float64(fluidHopTime * math.Sqrt(n) * w.hops)
 	case isFluid && w.beside && w.meet == 0:
@@ -287,7 +293,7 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	}
 	switch {
 	case s.HasRoles():
-		message += roleMessageTime
+		message += float64(roleMessageTime * (chill - 1))
 	case hasOwn(s):
 		message += ownMessageTime
 	case w.walked > mostLoop*w.lanes:
@@ -302,8 +308,7 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	if isFluid {
 		rates = sim.Forecast(w.places, w.ends())
 	}
-	spent := float64(message*messages) +
-		float64(cold(s.Spec.Ranks)*connection*float64(w.connections)) +
+	spent := float64(message*messages) + float64(chill*connection*float64(w.connections)) +
 		float64(laneTime*float64(w.lanes)) + float64(listTime*float64(linksOf(p)))
 	return rates + float64(1e-9*spent)
 }

@@ -51,6 +51,38 @@ func TestEstimateMeasured(t *testing.T) {
 	}
 }
 
+// TestEstimateOfTrees holds estimates of trees of which the event engine plays every rank against
+// what the command took, as above and on a slower machine: all are within a factor of three.
+func TestEstimateOfTrees(t *testing.T) {
+	for _, c := range []struct {
+		preset             string
+		ranks              int
+		algorithm, sharing string
+		seconds            float64
+	}{
+		{"switch", 1024, "nccl:tree", "fluid", 0.09}, {"switch", 1024, "nccl:tree", "fifo", 0.09},
+		{"switch", 8192, "nccl:tree", "fluid", 1.12}, {"switch", 8192, "nccl:tree", "fifo", 0.98},
+		{"ring", 8192, "double-binary-tree", "fluid", 0.40},
+		{"switch", 8192, "double-binary-tree", "fluid", 0.13},
+		{"switch", 65536, "double-binary-tree", "fluid", 1.37},
+		{"switch", 65536, "double-binary-tree", "fifo", 1.04},
+		{"switch", 262144, "double-binary-tree", "fluid", 5.92},
+		{"switch", 262144, "double-binary-tree", "fifo", 4.31},
+		{"switch", 262144, "binomial", "fluid", 2.92}, {"switch", 262144, "binomial", "fifo", 1.72},
+	} {
+		s, err := run.Load("s.toml", fmt.Appendf(nil, "[topology]\npreset = %q\nranks = %d\n"+
+			"bandwidth = \"100 Gbit/s\"\nlatency = \"500 ns\"\n[collective]\nkind = \"all_reduce\"\n"+
+			"algorithm = %q\nbytes = \"1 MiB\"\n[check]\nproof = false\nnumbers = false\n[sim]\n"+
+			"engine = \"event\"\nsharing = %q\n", c.preset, c.ranks, c.algorithm, c.sharing),
+			run.LoadOptions{})
+		require.NoError(t, err)
+		e, err := s.Estimate(s.Points[0])
+		require.NoError(t, err)
+		ratio := e.Seconds / c.seconds
+		require.True(t, 1.0/3 <= ratio && ratio <= 3, "%+v: %v s", c, e.Seconds)
+	}
+}
+
 // TestEstimateOfFolds holds estimates of pairwise exchanges of which a part of the ranks stands for
 // all against what they took, as above: processor time and the largest resident set, two cores of
 // an AMD EPYC. All are within a factor of 1.5.

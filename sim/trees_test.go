@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -107,6 +108,16 @@ func treeEnv(t testing.TB, rng *rand.Rand, ranks int) sim.Env {
 	env.Device.Overhead = unit.Time(rng.IntN(2) * rng.IntN(1_000_000))
 	env.Device.Launch = unit.Time(rng.IntN(2) * rng.IntN(1_000_000))
 	env.Device.SlotLatency = unit.Time(rng.IntN(2) * rng.IntN(1_000_000))
+	if rng.IntN(3) == 0 {
+		env.Slowdown = slices.Repeat([]unit.Share{1_000_000}, ranks)
+		env.Slowdown[rng.IntN(ranks)] += unit.Share(rng.IntN(2_000_000))
+	}
+	if rng.IntN(4) == 0 {
+		env.Start = make([]unit.Time, ranks)
+		for range 1 + rng.IntN(3) {
+			env.Start[rng.IntN(ranks)] = unit.Time(rng.IntN(4)) * unit.Microsecond
+		}
+	}
 	return env
 }
 

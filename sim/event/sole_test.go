@@ -75,7 +75,7 @@ func aheadCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 		ranks := 4 + rng.IntN(12)
 		p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(2))
 		p.Slices, p.Channels, p.Slots = 1+rng.IntN(3), 1+rng.IntN(4)/3, rng.IntN(6)
-		if rng.IntN(2) == 0 {
+		if p.Slots%2 == 0 {
 			p.Lanes, p.Lane = 2, posting
 		}
 		s = simtest.Build(t, p)

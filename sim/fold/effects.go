@@ -34,7 +34,7 @@ const (
 func (q *refinement) emit(class int32, w wire, x effect) {
 	found := int32(0)
 	for _, e := range q.edges[class][w.place] {
-		other := &q.scripts[q.classes[e.class].role]
+		other := &q.scripts[q.classes[e.class].script]
 		list := other.ins
 		if x.kind == slotFree {
 			list = other.outs
@@ -114,7 +114,7 @@ func (q *refinement) covers(e *effect) int32 { return q.count(e.to, q.placeOf(e)
 
 // placeOf is at which place those have their peer to whom an effect comes.
 func (q *refinement) placeOf(e *effect) int32 {
-	x := &q.scripts[q.classes[e.to].role]
+	x := &q.scripts[q.classes[e.to].script]
 	if e.kind == slotFree {
 		return x.outs[e.end].place
 	}

@@ -84,7 +84,7 @@ func (q *refinement) level(f flowEnd) *level {
 
 // wire is where a flow's end leads.
 func (q *refinement) wire(f flowEnd) wire {
-	x := &q.scripts[q.classes[f.class].role]
+	x := &q.scripts[q.classes[f.class].script]
 	if f.way == up {
 		return x.outs[f.end]
 	}
@@ -93,7 +93,7 @@ func (q *refinement) wire(f flowEnd) wire {
 
 // other is the other end of a flow, in the class at an edge.
 func (q *refinement) other(w wire, f flowEnd, e *edge) flowEnd {
-	x := &q.scripts[q.classes[e.class].role]
+	x := &q.scripts[q.classes[e.class].script]
 	list := x.outs
 	if f.way == up {
 		list = x.ins
@@ -112,7 +112,7 @@ func (q *refinement) change(class, way int32) {
 // send has a message set out.
 func (q *refinement) send(class, end int32, at model.Moment, a *substep) {
 	c := &q.classes[class]
-	o, w, peers := &c.outs[end], q.scripts[c.role].outs[end], int32(len(a.sends))
+	x, o, peers := &q.scripts[c.script], &c.outs[end], int32(len(a.sends))
 	o.told++
 	o.bytes = a.bytes
 	if q.rules.Sharing == model.FIFO {
@@ -124,7 +124,7 @@ func (q *refinement) send(class, end int32, at model.Moment, a *substep) {
 	}
 	c.up.load += a.bytes
 	if a.bytes > 0 && q.capacity > 0 {
-		o.limit = q.rules.PaceRate(0, peers)
+		o.limit = q.rules.PaceRate(x.rank, peers)
 		if o.limit >= q.capacity { // then it holds nothing back
 			o.limit = model.NoCap
 		}
@@ -132,9 +132,10 @@ func (q *refinement) send(class, end int32, at model.Moment, a *substep) {
 		q.push(class, end, at.T)
 		return
 	}
-	gone := at.Plus(q.rules.Pace(0, peers, a.bytes))
+	gone := at.Plus(q.rules.Pace(x.rank, peers, a.bytes))
 	q.left(class, o.lane, gone)
-	q.emit(class, w, effect{kind: hasCome, number: o.told, at: q.arrival(gone), bytes: o.bytes})
+	q.emit(class, x.outs[end], effect{kind: hasCome, number: o.told, at: q.arrival(gone),
+		bytes: o.bytes})
 }
 
 // arrival is when a message is there that has left.
@@ -165,7 +166,7 @@ func (q *refinement) flowAt(now unit.Time) (any bool) {
 		x := q.queue.Pop()
 		class, end := int32(x.Second), x.Item
 		c := &q.classes[class]
-		o, w := &c.outs[end], q.scripts[c.role].outs[end]
+		o, w := &c.outs[end], q.scripts[c.script].outs[end]
 		q.change(class, up)
 		if o.begins == now {
 			o.begins = never

@@ -4,9 +4,11 @@ import (
 	"slices"
 
 	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
 )
 
-// partition is ranks in classes of which all members do the same. It begins with their roles; a
+// partition is ranks in classes of which all members do the same. It begins with their kinds; a
 // class is divided when the run finds two of its members to differ (refinement.go).
 type partition struct {
 	of       []int32    // the class of each rank
@@ -22,28 +24,47 @@ type partition struct {
 // place of its own.
 type edge struct{ class, back, count int32 }
 
-// newPartition has a class for each role.
-func newPartition(s *schedule.Schedule) *partition {
-	ranks, roles := s.Spec.Ranks, s.Roles()
+// kind is what ranks have in common before anything has happened.
+type kind struct {
+	role     int32
+	start    unit.Time
+	slowdown unit.Share
+	rank     int32 // the first that is of it
+}
+
+// newPartition has a class for each kind of rank. Of more than so many kinds it is not complete.
+func newPartition(s *schedule.Schedule, env *model.Env, most int) (*partition, []kind) {
+	ranks := s.Spec.Ranks
 	p := &partition{of: make([]int32, ranks), order: make([]int32, ranks),
-		first: make([]int32, ranks+1), from: make([]int32, roles), to: make([]int32, roles),
-		edges: make([][][]edge, roles)}
-	for rank := range ranks {
-		role := int32(0)
-		role, p.peers = s.RoleOf(rank, p.peers)
-		p.of[rank], p.first[rank+1] = role, int32(len(p.peers))
-		p.edges[role] = make([][]edge, p.first[rank+1]-p.first[rank])
-		p.to[role]++
+		first: make([]int32, ranks+1)}
+	var kinds []kind
+	known := map[kind]int32{} // is looked up only
+	for rank := range int32(ranks) {
+		of := kind{start: at(env.Start, rank), slowdown: at(env.Slowdown, rank)}
+		of.role, p.peers = s.RoleOf(int(rank), p.peers)
+		p.first[rank+1] = int32(len(p.peers))
+		class, isKnown := known[of]
+		if !isKnown {
+			class = int32(len(kinds))
+			if known[of], of.rank = class, rank; len(kinds) == most {
+				return p, append(kinds, of)
+			}
+			kinds = append(kinds, of)
+			p.edges = append(p.edges, make([][]edge, p.first[rank+1]-p.first[rank]))
+			p.to = append(p.to, 0)
+		}
+		p.of[rank] = class
+		p.to[class]++
 	}
 	sum := int32(0)
-	for role := range p.to {
-		p.from[role] = sum
-		sum += p.to[role]
-		p.to[role] = p.from[role]
+	for class, size := range p.to {
+		p.from = append(p.from, sum)
+		p.to[class] = sum
+		sum += size
 	}
-	for rank, role := range p.of {
-		p.order[p.to[role]] = int32(rank)
-		p.to[role]++
+	for rank, class := range p.of {
+		p.order[p.to[class]] = int32(rank)
+		p.to[class]++
 	}
 	p.back = make([]int32, len(p.peers))
 	for rank := range int32(ranks) {
@@ -63,7 +84,7 @@ func newPartition(s *schedule.Schedule) *partition {
 			}
 		}
 	}
-	return p
+	return p, kinds
 }
 
 func (p *partition) peersOf(rank int32) []int32 { return p.peers[p.first[rank]:p.first[rank+1]] }

@@ -180,12 +180,13 @@ func (q *refinement) carry(r *request) (start, over model.Moment) {
 // goUp has the link to the switch carry a packet.
 func (q *refinement) goUp(r request) {
 	start, over := q.carry(&r)
-	before, put := q.rules.Pace(0, r.peers, r.first), q.rules.Pace(0, r.peers, r.last)
-	tail := model.Later(over, model.PutOut(start, r.since, false, before, put))
-	leaves := model.Leaves(start, q.rules.Lead(0, r.peers, q.bandwidth, r.first),
-		q.rules.Lead(0, r.peers, q.bandwidth, r.last))
 	c := &q.classes[r.class]
-	w := q.scripts[c.role].outs[r.end]
+	x := &q.scripts[c.script]
+	before, put := q.rules.Pace(x.rank, r.peers, r.first), q.rules.Pace(x.rank, r.peers, r.last)
+	tail := model.Later(over, model.PutOut(start, r.since, false, before, put))
+	leaves := model.Leaves(start, q.rules.Lead(x.rank, r.peers, q.bandwidth, r.first),
+		q.rules.Lead(x.rank, r.peers, q.bandwidth, r.last))
+	w := x.outs[r.end]
 	next, tail := q.rules.Switching.Forward(start, tail, q.latency)
 	q.emit(r.class, w, effect{kind: asks, number: c.went[w.place], at: next, bytes: r.bytes,
 		part: part{r.first, r.last, tail}})

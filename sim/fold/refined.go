@@ -30,8 +30,8 @@ func (q *refinement) finished() *model.Totals {
 		for lane := range c.lanes {
 			f.Ends = append(f.Ends, c.lanes[lane].end.T)
 			r.Time = max(r.Time, c.lanes[lane].end.T)
-			for i := range q.scripts[c.role].lanes[lane] {
-				a := &q.scripts[c.role].lanes[lane][i]
+			for i := range q.scripts[c.script].lanes[lane] {
+				a := &q.scripts[c.script].lanes[lane][i]
 				n := size * int64(len(a.sends))
 				r.Steps += size
 				r.Messages += n
@@ -66,9 +66,6 @@ func playsClasses(s *schedule.Schedule, env *model.Env) string {
 	if !s.AlikeInRoles() {
 		return "the schedule declares no group, and ranks of a role move more than others"
 	}
-	if env.Start != nil || env.Slowdown != nil {
-		return "the schedule declares no group, and ranks have starts or slowdowns"
-	}
 	if !env.Graph.IsStar() {
 		return "the schedule declares no group, and the network is no switch with links that are alike"
 	}
@@ -83,7 +80,8 @@ func playsClasses(s *schedule.Schedule, env *model.Env) string {
 
 // rolesClasses is how many classes there are at most, of what has been seen of double trees: 40 to
 // 350 under fluid sharing, and of FIFO with a step or two a lane, 800 of a power of two, 8000
-// of others. With more steps FIFO tells most ranks apart: only the run tells.
+// of others; and up to 40 more for each of a few ranks that are slow or late. With more steps FIFO
+// tells most ranks apart: only the run tells.
 func rolesClasses(s *schedule.Schedule, env *model.Env) int {
 	if playsClasses(s, env) != "" {
 		return 0
@@ -105,7 +103,21 @@ func rolesClasses(s *schedule.Schedule, env *model.Env) int {
 			}
 		}
 	}
-	return min(most, ranks)
+	return min(most+2*bits.Len(uint(ranks))*unusual(env, ranks), ranks)
+}
+
+// unusual counts ranks that are not as slow, or do not start when, most do.
+func unusual(env *model.Env, ranks int) int {
+	usual, of := 0, map[kind]int{}
+	if env.Start == nil && env.Slowdown == nil {
+		return 0
+	}
+	for rank := range int32(ranks) {
+		k := kind{start: at(env.Start, rank), slowdown: at(env.Slowdown, rank)}
+		of[k]++
+		usual = max(usual, of[k])
+	}
+	return ranks - usual
 }
 
 // mostRefined bounds how many classes there are before another engine is as quick.

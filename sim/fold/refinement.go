@@ -9,7 +9,7 @@ import (
 )
 
 // Where no group takes ranks to each other, as in a tree, ranks that do the same are found while
-// the run goes on. It begins with a class for each role, and one rank plays for all of a class.
+// the run goes on. It begins with a class for each kind of rank, and one plays for all of a class.
 // What a class does to others (a flow begins and ends, a message has come, a slot is free) it does
 // to all ranks that its members have as peers: if these are all of a class, that goes on as one;
 // if they are some of it, the class is divided, and both go on from the state that they had in
@@ -40,7 +40,7 @@ type refinement struct {
 
 // alike is the state of a rank of a class.
 type alike struct {
-	role    int32
+	script  int32 // what it does
 	lanes   []ownLane
 	ins     []inEnd
 	outs    []outEnd
@@ -98,7 +98,11 @@ func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals,
 		return nil, &NotFolded{Why: why}
 	}
 	q := &refinement{rules: model.NewRules(s, env)}
-	if q.scripts, q.why = scripts(s, &q.rules); q.why != "" {
+	var kinds []kind
+	if q.partition, kinds = newPartition(s, env, most); len(kinds) > most {
+		return nil, &NotFolded{Why: tooMany}
+	}
+	if q.scripts, q.why = scripts(s, &q.rules, kinds); q.why != "" {
 		return nil, &NotFolded{Why: q.why}
 	}
 	for i := range q.scripts {
@@ -106,7 +110,7 @@ func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals,
 			return nil, &NotFolded{Why: "ranks have different numbers of lanes"}
 		}
 	}
-	q.partition, q.slots = newPartition(s), q.rules.Slots(schedule.FIFO)
+	q.slots = q.rules.Slots(schedule.FIFO)
 	l := env.Graph.Link(0)
 	q.latency, q.bandwidth = l.Latency, l.Bandwidth
 	if l.Bandwidth != unit.Unlimited {
@@ -130,16 +134,18 @@ const (
 	looksAnyway     = 1 << 20
 )
 
-// begin has a class for each role.
+const tooMany = "too many ranks do what no other does"
+
+// begin has a class for each kind of rank.
 func (q *refinement) begin() {
 	q.looks = looksAnyway
-	for role := range q.scripts {
-		x := &q.scripts[role]
-		c := alike{role: int32(role), went: make([]int32, len(q.edges[role])),
+	for kind := range q.scripts {
+		x := &q.scripts[kind]
+		c := alike{script: int32(kind), went: make([]int32, len(q.edges[kind])),
 			lanes: make([]ownLane, len(x.lanes)),
 			ins:   make([]inEnd, len(x.ins)), outs: make([]outEnd, len(x.outs))}
 		for i := range c.lanes {
-			c.lanes[i] = ownLane{leaving: -1, end: q.rules.Begin(0, len(x.lanes[i]) > 0)}
+			c.lanes[i] = ownLane{leaving: -1, end: q.rules.Begin(x.rank, len(x.lanes[i]) > 0)}
 		}
 		for i := range c.outs {
 			c.outs[i].flow, c.outs[i].lane = flow{begins: never, ends: never}, x.outs[i].near
@@ -147,10 +153,10 @@ func (q *refinement) begin() {
 		q.classes = append(q.classes, c)
 		for _, actions := range x.lanes {
 			for i := range actions {
-				q.looks += looksPerMessage * int64(len(actions[i].sends)*int(q.size(int32(role))))
+				q.looks += looksPerMessage * int64(len(actions[i].sends)*int(q.size(int32(kind))))
 			}
 		}
-		q.wake(int32(role))
+		q.wake(int32(kind))
 	}
 }
 
@@ -177,7 +183,7 @@ func (q *refinement) run(most int) {
 			}
 		}
 		if len(q.classes) > most {
-			q.why = "too many ranks do what no other does"
+			q.why = tooMany
 		}
 	}
 }
@@ -227,7 +233,7 @@ func (q *refinement) goOn(class int32) {
 // step carries out the next action of a lane, if all is known that it waits for.
 func (q *refinement) step(class int32, lane int) bool {
 	c := &q.classes[class]
-	l, x := &c.lanes[lane], &q.scripts[c.role]
+	l, x := &c.lanes[lane], &q.scripts[c.script]
 	if l.leaving >= 0 || l.next == len(x.lanes[lane]) {
 		return false
 	}
@@ -281,7 +287,7 @@ func (q *refinement) step(class int32, lane int) bool {
 // left tells a lane that one of the things is over before which its action does not end.
 func (q *refinement) left(class, lane int32, at model.Moment) {
 	c := &q.classes[class]
-	l, x := &c.lanes[lane], &q.scripts[c.role]
+	l, x := &c.lanes[lane], &q.scripts[c.script]
 	l.until = model.Later(l.until, at)
 	if l.leaving--; l.leaving > 0 {
 		return
@@ -335,7 +341,7 @@ func (q *refinement) isOver() bool {
 	for i := range q.classes {
 		c := &q.classes[i]
 		for lane := range c.lanes {
-			if c.lanes[lane].next < len(q.scripts[c.role].lanes[lane]) {
+			if c.lanes[lane].next < len(q.scripts[c.script].lanes[lane]) {
 				return false
 			}
 		}

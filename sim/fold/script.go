@@ -6,9 +6,10 @@ import (
 	"collsim/unit"
 )
 
-// script is what the ranks of a role do, as far as it takes time: their lanes' sub-steps, with
+// script is what the ranks of a kind do, as far as it takes time: their lanes' sub-steps, with
 // peers named by their places among a rank's peers.
 type script struct {
+	kind
 	lanes     [][]substep
 	ins, outs []wire
 }
@@ -30,11 +31,11 @@ type wire struct {
 	tag       int32
 }
 
-// scripts writes down what all roles do; why, if one does what is not played.
-func scripts(s *schedule.Schedule, rules *model.Rules) (list []script, why string) {
-	for role := range s.Roles() {
-		p := s.ProgramOfRole(role)
-		x := script{lanes: make([][]substep, p.Lanes())}
+// scripts writes down what all kinds of ranks do; why, if one does what is not played.
+func scripts(s *schedule.Schedule, rules *model.Rules, kinds []kind) (list []script, why string) {
+	for _, of := range kinds {
+		p := s.ProgramOfRole(int(of.role))
+		x := script{kind: of, lanes: make([][]substep, p.Lanes())}
 		for lane := range x.lanes {
 			if why := x.write(rules, p, lane); why != "" {
 				return nil, why
@@ -56,7 +57,7 @@ func (x *script) write(rules *model.Rules, p *schedule.Program, lane int) (why s
 		if !known {
 			return "a step does not say what it moves"
 		}
-		a := substep{bytes: n, cost: rules.Cost(int32(p.Rank()), &step, n),
+		a := substep{bytes: n, cost: rules.Cost(x.rank, &step, n),
 			isPost: step.Post && c.Last(slices)}
 		if c.Slice() == 0 {
 			a.awaits = append(a.awaits, step.Await...)
