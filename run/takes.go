@@ -169,7 +169,7 @@ func classesOf(s *schedule.Schedule, p *scenarios.Point, w work) int64 {
 		return 0
 	}
 	g, err := p.Topology.Graph()
-	if err != nil || g.IsListed() || len(g.Changes()) > 0 {
+	if err != nil || g.IsListed() || len(g.Changes()) > 0 && !s.HasRoles() {
 		return 0
 	}
 	if tooManyTiles(s, w) {

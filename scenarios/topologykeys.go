@@ -104,7 +104,7 @@ func singleKeys() []Key {
 		{Path: "topology.rank.slowdown", kind: aFactor, min: 1, max: maxFactor, Default: "1",
 			Example: "1.5", Sweep: true,
 			Doc: "Factor on all that the rank's device takes time for; links keep their speed. " +
-				"With a few slow ranks among 1,024 or more, rings and the like are still played by " +
-				"fold."},
+				"With a few slow ranks among 1,024 or more, rings and the like, and trees on a switch, " +
+				"are still played by fold."},
 	}
 }

@@ -118,12 +118,13 @@ func TestScaling(t *testing.T) {
 // slower is the same environment with everything k times as slow.
 func slower(env Env, k int64) Env {
 	env.Graph = env.Graph.Clone()
+	d := &env.Device
+	rates := []*unit.Rate{&d.ReduceRate, &d.CopyRate, &d.LaneRate}
 	for i := range env.Graph.Links() {
-		env.Graph.Links()[i].Bandwidth /= unit.Rate(k)
+		rates = append(rates, &env.Graph.Links()[i].Bandwidth)
 		env.Graph.Links()[i].Latency *= unit.Time(k)
 	}
-	d := &env.Device
-	for _, rate := range []*unit.Rate{&d.ReduceRate, &d.CopyRate, &d.LaneRate} {
+	for _, rate := range rates {
 		if *rate != unit.Unlimited {
 			*rate /= unit.Rate(k)
 		}

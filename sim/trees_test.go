@@ -31,7 +31,7 @@ func TestTrees(t *testing.T) {
 	}{{collective.AllReduce, "double-binary-tree"}, {collective.AllReduce, "binomial"},
 		{collective.Broadcast, "binomial"}, {collective.Reduce, "binomial"},
 		{collective.Gather, "binomial"}, {collective.Scatter, "binomial"}}
-	runs, refused := tier.Of(60, 4000), 0
+	runs, refused := tier.Of(150, 4000), 0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 19))
 		ranks := 2 + rng.IntN(70)
@@ -85,12 +85,19 @@ func treeEnv(t testing.TB, rng *rand.Rand, ranks int) sim.Env {
 	if isFIFO {
 		latency++
 	}
-	g, err := topology.New("switch", ranks, unit.Rate(1e8+rng.Int64N(1e10)), latency)
+	rate := unit.Rate(1e8 + rng.Int64N(1e10))
+	if rng.IntN(5) == 0 {
+		rate = unit.Unlimited
+	}
+	g, err := topology.New("switch", ranks, rate, latency)
 	require.NoError(t, err)
 	if rng.IntN(2) == 0 { // peers come by ports in any order
 		for i, at := range rng.Perm(ranks) {
 			g.Ranks[i] = int32(at)
 		}
+	}
+	if rng.IntN(3) == 0 {
+		changeSome(t, rng, g)
 	}
 	env := sim.Env{Graph: g, Device: device.Ideal(), Slots: rng.IntN(3) * 4}
 	if isFIFO {
@@ -119,6 +126,20 @@ func treeEnv(t testing.TB, rng *rand.Rand, ranks int) sim.Env {
 		}
 	}
 	return env
+}
+
+// changeSome has a few links be slower or longer than others, or faster or shorter.
+func changeSome(t testing.TB, rng *rand.Rand, g *topology.Graph) {
+	for range 1 + rng.IntN(6) {
+		c, latency := topology.Change{}, unit.Time(1+rng.IntN(3_000_000))
+		if rng.IntN(3) > 0 && g.Link(0).Bandwidth != unit.Unlimited {
+			c.Share = unit.Share(100_000 + rng.IntN(2_000_000))
+		}
+		if rng.IntN(2) == 0 || c.Share == 0 {
+			c.Latency = &latency
+		}
+		require.NoError(t, g.Override(g.LinkName(int32(rng.IntN(g.NumLinks()))), c))
+	}
 }
 
 // TestTreesThatMeet: where the trees of a rank share a link, as those of one that is inside both
@@ -208,5 +229,27 @@ func TestRolesThatStall(t *testing.T) {
 			require.Error(t, want, name)
 			require.Equal(t, want, got, name)
 		}
+	}
+}
+
+// TestTreesThatNothingShares: over links without limit all that a step sends sets out at one time,
+// however long its lane takes for each peer.
+func TestTreesThatNothingShares(t *testing.T) {
+	tree, err := algos.Find(collective.AllReduce, "double-binary-tree")
+	require.NoError(t, err)
+	for ranks := 2; ranks <= 20; ranks++ {
+		s, err := tree.Build(specOf(collective.AllReduce, ranks), algos.Options{})
+		require.NoError(t, err)
+		g, err := topology.New("switch", ranks, unit.Unlimited, 500*unit.Nanosecond)
+		require.NoError(t, err)
+		env := sim.Env{Graph: g, Device: device.Ideal()}
+		env.Device.LaneRate = 1e9
+		got, err := fold.Run(s, &env)
+		require.NoError(t, err)
+		got.Unfold()
+		ends, load, isBad := runNaive(s, &env)
+		require.False(t, isBad)
+		require.Equal(t, ends, got.LaneEnd, "%d ranks", ranks)
+		require.Equal(t, load, got.LinkLoad, "%d ranks", ranks)
 	}
 }

@@ -49,7 +49,7 @@ func TestChanged(t *testing.T) {
 		requireListed(t, listed, g, name)
 		requireSamples(t, listed, g, name)
 		if len(g.Changes()) > 0 {
-			require.False(t, g.Alike() || g.IsStar() ||
+			require.False(t, g.Alike() ||
 				g.Moves(Translation{Size: int32(len(g.Ranks)), Weight: 1}), name)
 		}
 		if len(g.Ranks) <= 16 {

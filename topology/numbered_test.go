@@ -304,8 +304,7 @@ func TestMovesIsNotSaidOfWhatMayDiffer(t *testing.T) {
 	require.False(t, build().Moves(move))
 }
 
-// TestIsStar: a switch is a star whether or not somebody has asked for its links, and is none once
-// one of them is another than the others.
+// TestIsStar: a switch is a star whether or not somebody has asked for its links, or changed one.
 func TestIsStar(t *testing.T) {
 	star := func() *Graph {
 		g, err := New("switch", 5, 125e8, unit.Microsecond)
@@ -323,7 +322,8 @@ func TestIsStar(t *testing.T) {
 			require.Contains(t, []int32{up, down}, int32(i))
 		}
 		change(&g.Links()[7])
-		require.False(t, g.IsStar())
+		require.True(t, g.IsStar())
+		require.Equal(t, []int32{7}, g.Changes())
 	}
 	for _, preset := range []string{"full-mesh", "ring"} {
 		g, err := New(preset, 5, 125e8, unit.Microsecond)

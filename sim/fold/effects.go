@@ -25,10 +25,12 @@ type effectKind uint8
 const (
 	flowBegins effectKind = iota
 	flowEnds
-	hasCome  // a message, at a time
+	hasCome  // a message, to the switch at a time
 	slotFree // since a time
 	asks     // a packet, for the link to the rank
 )
+
+const neverReceived = "a message is never received"
 
 // emit has an effect on the other end of a connection.
 func (q *refinement) emit(class int32, w wire, x effect) {
@@ -41,7 +43,7 @@ func (q *refinement) emit(class int32, w wire, x effect) {
 		}
 		end := find(list, e.back, w)
 		if end < 0 {
-			q.why = "a message is never received"
+			q.why = neverReceived
 			return
 		}
 		x.from, x.place, x.to, x.end, x.line = class, w.place, e.class, end, end
@@ -52,7 +54,7 @@ func (q *refinement) emit(class int32, w wire, x effect) {
 		found += e.count
 	}
 	if found != q.size(class) {
-		q.why = "a message is never received"
+		q.why = neverReceived
 	}
 }
 
@@ -133,7 +135,7 @@ func (q *refinement) apply(e *effect) {
 		q.change(e.to, down)
 	case hasCome:
 		in := &c.ins[e.end]
-		in.came = append(in.came, e.at)
+		in.came = append(in.came, e.at.Plus(c.down.latency))
 		c.down.load += e.bytes
 		q.wake(e.to)
 	case slotFree:

@@ -12,15 +12,14 @@ import (
 // that flows on them has that rate, and so at its other ends. Where some members of a class have a
 // flow of that rate, and others a higher one, the class is divided.
 type flowing struct {
-	queue    flat.Heap[unit.Time] // flows that begin, or end, of a class: Second
-	capacity uint64               // of a link; 0: it has no limit
-	changed  []spokeOf
-	rounds   int64
-	looks    int64     // at links and flows, that solutions may still take
-	here     []spokeOf // those that a solution works out
-	filled   []filled  // how far each of them is
-	frozen   []flowEnd
-	covered  []flowEnd
+	queue   flat.Heap[unit.Time] // flows that begin, or end, of a class: Second
+	changed []spokeOf
+	rounds  int64
+	looks   int64     // at links and flows, that solutions may still take
+	here    []spokeOf // those that a solution works out
+	filled  []filled  // how far each of them is
+	frozen  []flowEnd
+	covered []flowEnd
 }
 
 // flow is a message on its way.
@@ -123,9 +122,9 @@ func (q *refinement) send(class, end int32, at model.Moment, a *substep) {
 		return
 	}
 	c.up.load += a.bytes
-	if a.bytes > 0 && q.capacity > 0 {
+	if a.bytes > 0 && c.up.capacity > 0 {
 		o.limit = q.rules.PaceRate(x.rank, peers)
-		if o.limit >= q.capacity { // then it holds nothing back
+		if o.limit >= c.up.capacity { // then it holds nothing back
 			o.limit = model.NoCap
 		}
 		o.begins = at.T
@@ -134,13 +133,8 @@ func (q *refinement) send(class, end int32, at model.Moment, a *substep) {
 	}
 	gone := at.Plus(q.rules.Pace(x.rank, peers, a.bytes))
 	q.left(class, o.lane, gone)
-	q.emit(class, x.outs[end], effect{kind: hasCome, number: o.told, at: q.arrival(gone),
-		bytes: o.bytes})
-}
-
-// arrival is when a message is there that has left.
-func (q *refinement) arrival(left model.Moment) model.Moment {
-	return left.Plus(min(2*q.latency, unit.Forever))
+	q.emit(class, x.outs[end], effect{kind: hasCome, number: o.told,
+		at: gone.Plus(c.up.latency), bytes: o.bytes})
 }
 
 func (q *refinement) push(class, end int32, at unit.Time) {
@@ -179,7 +173,8 @@ func (q *refinement) flowAt(now unit.Time) (any bool) {
 		o.ends = never
 		c.up.flows = without(c.up.flows, end)
 		q.emit(class, w, effect{kind: flowEnds, number: o.told})
-		q.emit(class, w, effect{kind: hasCome, number: o.told, at: q.arrival(at), bytes: o.bytes})
+		q.emit(class, w, effect{kind: hasCome, number: o.told, at: at.Plus(c.up.latency),
+			bytes: o.bytes})
 		q.left(class, o.lane, at)
 	}
 	return any
@@ -256,7 +251,7 @@ func (q *refinement) reach() {
 		if x := q.spoke(s); x.seen != q.rounds {
 			x.seen, x.index = q.rounds, int32(len(q.here))
 			q.here = append(q.here, s)
-			q.filled = append(q.filled, filled{q.capacity, uint64(len(x.flows))})
+			q.filled = append(q.filled, filled{x.capacity, uint64(len(x.flows))})
 		}
 	}
 	for _, s := range q.changed {

@@ -73,7 +73,7 @@ func play(s *schedule.Schedule, env *model.Env, log *model.Log, most int64) (*en
 		}
 		for i := range e.conns {
 			if e.conns[i].head >= 0 {
-				return nil, &NotFolded{Why: "a message is never received"}
+				return nil, &NotFolded{Why: neverReceived}
 			}
 		}
 		return e, nil

@@ -5,6 +5,7 @@ import (
 
 	"collsim/schedule"
 	"collsim/sim/model"
+	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -29,7 +30,19 @@ type kind struct {
 	role     int32
 	start    unit.Time
 	slowdown unit.Share
+	up, down line
 	rank     int32 // the first that is of it
+}
+
+// line is what a link is like.
+type line struct {
+	bandwidth unit.Rate
+	latency   unit.Time
+}
+
+func lineOf(g *topology.Graph, i int32) line {
+	l := g.Link(i)
+	return line{l.Bandwidth, l.Latency}
 }
 
 // newPartition has a class for each kind of rank. Of more than so many kinds it is not complete.
@@ -38,9 +51,15 @@ func newPartition(s *schedule.Schedule, env *model.Env, most int) (*partition, [
 	p := &partition{of: make([]int32, ranks), order: make([]int32, ranks),
 		first: make([]int32, ranks+1)}
 	var kinds []kind
+	all := lineOf(env.Graph, 0)
+	differ := len(env.Graph.Changes()) > 0
 	known := map[kind]int32{} // is looked up only
 	for rank := range int32(ranks) {
-		of := kind{start: at(env.Start, rank), slowdown: at(env.Slowdown, rank)}
+		of := kind{start: at(env.Start, rank), slowdown: at(env.Slowdown, rank), up: all, down: all}
+		if differ {
+			above, below := env.Graph.Spokes(rank)
+			of.up, of.down = lineOf(env.Graph, above), lineOf(env.Graph, below)
+		}
 		of.role, p.peers = s.RoleOf(int(rank), p.peers)
 		p.first[rank+1] = int32(len(p.peers))
 		class, isKnown := known[of]

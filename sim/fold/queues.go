@@ -169,12 +169,36 @@ func (q *refinement) port(rank, place int32) int32 {
 // carry has a link carry a packet.
 func (q *refinement) carry(r *request) (start, over model.Moment) {
 	s := q.spoke(spokeOf{r.class, r.way})
-	takes := r.last.Over(q.bandwidth) - r.first.Over(q.bandwidth)
+	takes := r.last.Over(s.bandwidth) - r.first.Over(s.bandwidth)
 	start, over = model.Serve(r.at, s.free, takes)
 	s.free = over.T
 	s.busy = min(s.busy+takes, unit.Forever)
 	s.load += r.last - r.first
 	return start, over
+}
+
+// lead is the bandwidth of the slower link from a class to its peers at an edge.
+func (q *refinement) lead(class int32, e *edge) unit.Rate {
+	return min(q.classes[class].up.bandwidth, q.classes[e.class].down.bandwidth)
+}
+
+// alignLeads divides classes whose members have peers at one place over links that are not equally
+// fast: what follows divides these parts further, but joins none.
+func (q *refinement) alignLeads() {
+	for class := int32(0); int(class) < len(q.classes); class++ {
+		for place := int32(0); int(place) < len(q.edges[class]); place++ {
+			list := q.edges[class][place]
+			for i := range list {
+				if rate := q.lead(class, &list[0]); q.lead(class, &list[i]) != rate {
+					q.divideBy(class, place, func(peer, _ int32) bool {
+						return q.lead(class, &edge{class: peer}) == rate
+					})
+					place-- // there may be a third rate
+					break
+				}
+			}
+		}
+	}
 }
 
 // goUp has the link to the switch carry a packet.
@@ -184,10 +208,16 @@ func (q *refinement) goUp(r request) {
 	x := &q.scripts[c.script]
 	before, put := q.rules.Pace(x.rank, r.peers, r.first), q.rules.Pace(x.rank, r.peers, r.last)
 	tail := model.Later(over, model.PutOut(start, r.since, false, before, put))
-	leaves := model.Leaves(start, q.rules.Lead(x.rank, r.peers, q.bandwidth, r.first),
-		q.rules.Lead(x.rank, r.peers, q.bandwidth, r.last))
 	w := x.outs[r.end]
-	next, tail := q.rules.Switching.Forward(start, tail, q.latency)
+	there := q.edges[r.class][w.place]
+	if len(there) == 0 {
+		q.why = neverReceived
+		return
+	}
+	slowest := q.lead(r.class, &there[0])
+	leaves := model.Leaves(start, q.rules.Lead(x.rank, r.peers, slowest, r.first),
+		q.rules.Lead(x.rank, r.peers, slowest, r.last))
+	next, tail := q.rules.Switching.Forward(start, tail, c.up.latency)
 	q.emit(r.class, w, effect{kind: asks, number: c.went[w.place], at: next, bytes: r.bytes,
 		part: part{r.first, r.last, tail}})
 	c.went[w.place]++
@@ -202,9 +232,10 @@ func (q *refinement) goUp(r request) {
 // goDown has the link from the switch carry a packet.
 func (q *refinement) goDown(r request) {
 	start, over := q.carry(&r)
-	_, came := q.rules.Switching.Forward(start, model.Later(over, r.tail), q.latency)
+	c := &q.classes[r.class]
+	_, came := q.rules.Switching.Forward(start, model.Later(over, r.tail), c.down.latency)
 	if r.last == r.bytes {
-		in := &q.classes[r.class].ins[r.end]
+		in := &c.ins[r.end]
 		in.came = append(in.came, came)
 		q.wake(r.class)
 	}

@@ -45,7 +45,7 @@ func (q *refinement) finished() *model.Totals {
 				continue
 			}
 			if q.rules.Sharing == model.Fluid {
-				busy = load.Over(g.Link(0).Bandwidth)
+				busy = load.Over(q.spoke(s).bandwidth)
 			}
 			o := model.Orbit{First: -1, Load: load, Busy: busy}
 			orbits = append(orbits, s)
@@ -67,13 +67,31 @@ func playsClasses(s *schedule.Schedule, env *model.Env) string {
 		return "the schedule declares no group, and ranks of a role move more than others"
 	}
 	if !env.Graph.IsStar() {
-		return "the schedule declares no group, and the network is no switch with links that are alike"
+		return "the schedule declares no group, and the network is no switch"
 	}
 	if env.Device.HasMessage() {
 		return "the device is none that it knows"
 	}
 	if env.Sharing == model.FIFO && env.Graph.Link(0).Latency == 0 {
 		return "the schedule declares no group, and links take no time"
+	}
+	return playsLines(env)
+}
+
+// playsLines says why links that were changed are none that are played by classes.
+func playsLines(env *model.Env) string {
+	changes := env.Graph.Changes()
+	if len(changes) == 0 {
+		return ""
+	}
+	isLimited := env.Graph.Link(0).Bandwidth != unit.Unlimited
+	for i := range int32(env.Graph.NumLinks()) {
+		switch l := env.Graph.Link(i); {
+		case env.Sharing == model.FIFO && l.Latency == 0:
+			return "the schedule declares no group, and some links take no time"
+		case isLimited != (l.Bandwidth != unit.Unlimited):
+			return "the schedule declares no group, and some links have no limit"
+		}
 	}
 	return ""
 }
@@ -106,18 +124,19 @@ func rolesClasses(s *schedule.Schedule, env *model.Env) int {
 	return min(most+2*bits.Len(uint(ranks))*unusual(env, ranks), ranks)
 }
 
-// unusual counts ranks that are not as slow, or do not start when, most do.
+// unusual counts ranks that are not as slow, or do not start when, most do, and changed links.
 func unusual(env *model.Env, ranks int) int {
-	usual, of := 0, map[kind]int{}
+	changed := len(env.Graph.Changes())
 	if env.Start == nil && env.Slowdown == nil {
-		return 0
+		return changed
 	}
+	usual, of := 0, map[kind]int{}
 	for rank := range int32(ranks) {
 		k := kind{start: at(env.Start, rank), slowdown: at(env.Slowdown, rank)}
 		of[k]++
 		usual = max(usual, of[k])
 	}
-	return ranks - usual
+	return ranks - usual + changed
 }
 
 // mostRefined bounds how many classes there are before another engine is as quick.

@@ -20,12 +20,11 @@ import (
 // What happens at one instant may come to parts of a class from different classes. So a class is
 // divided only when nothing else happens at that instant (of FIFO: in that wave).
 //
-// All ranks are around one switch, by links that are alike: up to it, and down from it.
+// All ranks are around one switch, by links up to it, and down from it. If some of these are not
+// like the others, such ranks are of a kind of their own.
 type refinement struct {
-	rules     model.Rules
-	latency   unit.Time // of each link
-	bandwidth unit.Rate
-	scripts   []script
+	rules   model.Rules
+	scripts []script
 	*partition
 	classes []alike
 	slots   int32
@@ -83,6 +82,8 @@ type outEnd struct {
 
 // spoke is what a link of a rank has carried.
 type spoke struct {
+	line
+	capacity  uint64 // fluid: 0 where it has no limit
 	load      unit.Bytes
 	free      unit.Time // FIFO: since when,
 	busy      unit.Time // and how long it was not
@@ -111,12 +112,8 @@ func playClasses(s *schedule.Schedule, env *model.Env, most int) (*model.Totals,
 		}
 	}
 	q.slots = q.rules.Slots(schedule.FIFO)
-	l := env.Graph.Link(0)
-	q.latency, q.bandwidth = l.Latency, l.Bandwidth
-	if l.Bandwidth != unit.Unlimited {
-		q.capacity = model.FluidRate(l.Bandwidth)
-	}
 	q.begin()
+	q.alignLeads()
 	q.run(most)
 	if q.why == "" && !q.isOver() {
 		q.why = "a step waits for ever, or a message is never received" // sim/event says of which rank
@@ -143,7 +140,8 @@ func (q *refinement) begin() {
 		x := &q.scripts[kind]
 		c := alike{script: int32(kind), went: make([]int32, len(q.edges[kind])),
 			lanes: make([]ownLane, len(x.lanes)),
-			ins:   make([]inEnd, len(x.ins)), outs: make([]outEnd, len(x.outs))}
+			ins:   make([]inEnd, len(x.ins)), outs: make([]outEnd, len(x.outs)),
+			up: newSpoke(x.up), down: newSpoke(x.down)}
 		for i := range c.lanes {
 			c.lanes[i] = ownLane{leaving: -1, end: q.rules.Begin(x.rank, len(x.lanes[i]) > 0)}
 		}
@@ -158,6 +156,14 @@ func (q *refinement) begin() {
 		}
 		q.wake(int32(kind))
 	}
+}
+
+func newSpoke(l line) spoke {
+	s := spoke{line: l}
+	if l.bandwidth != unit.Unlimited {
+		s.capacity = model.FluidRate(l.bandwidth)
+	}
+	return s
 }
 
 func (q *refinement) wake(class int32) {
@@ -266,7 +272,8 @@ func (q *refinement) step(class int32, lane int) bool {
 	for _, i := range a.receives {
 		c.ins[i].came = c.ins[i].came[1:]
 	}
-	l.until = at.Plus(a.cost)
+	at = at.Plus(a.cost)
+	l.until = at
 	l.leaving = 1 // nobody but us ends it meanwhile
 	for _, i := range a.sends {
 		o := &c.outs[i]
@@ -278,7 +285,7 @@ func (q *refinement) step(class int32, lane int) bool {
 			o.freed = o.freed[1:]
 		}
 		l.leaving++
-		q.send(class, i, l.until, a)
+		q.send(class, i, at, a)
 	}
 	q.left(class, int32(lane), l.until)
 	return true

@@ -170,7 +170,7 @@ func RunUneven(s *schedule.Schedule, env *model.Env) (*model.Totals, error) {
 	case q.unfinished > 0:
 		q.why = "it stalls"
 	case q.waiting > 0:
-		q.why = "a message is never received"
+		q.why = neverReceived
 	default:
 		return q.finished(), nil
 	}

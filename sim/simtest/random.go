@@ -127,7 +127,7 @@ func (w *writer) write() {
 // bandwidths, all of which divide 10¹² and can be divided by 40.
 func Env(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	t.Helper()
-	rates := []unit.Rate{GBs, 2 * GBs, GBs / 2, 4 * GBs}
+	rates := []unit.Rate{GBs, 2 * GBs, GBs / 2, unit.Unlimited}
 	times := []unit.Time{0, 0, 100 * unit.Nanosecond, 100 * unit.Nanosecond, 250 * unit.Nanosecond}
 	presets := topology.Presets()
 	g, err := topology.New(presets[rng.IntN(len(presets))], ranks, rates[rng.IntN(4)],

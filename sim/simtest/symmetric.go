@@ -162,7 +162,7 @@ func (w *symmetric) exchange(x exchange) {
 // subgroup of a group.
 func SymmetricEnv(t testing.TB, rng *rand.Rand, ranks int) model.Env {
 	t.Helper()
-	rates := []unit.Rate{GBs, 2 * GBs, GBs / 2, 3 * GBs}
+	rates := []unit.Rate{GBs, 2 * GBs, GBs / 2, unit.Unlimited}
 	times := []unit.Time{0, 0, 100 * unit.Nanosecond, 100 * unit.Nanosecond, 333 * unit.Nanosecond}
 	env := model.Env{Graph: symmetricGraph(t, rng, ranks, rates[rng.IntN(4)], times[rng.IntN(5)]),
 		Device: device.Ideal(), Slots: []int{0, 3, 4, 8, 8}[rng.IntN(5)]}
