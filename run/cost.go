@@ -36,7 +36,8 @@ const (
 	listTime            = 300   // a link of the network;
 	laneTime            = 1200  // and a lane, where every rank is played
 	sweepMessageTime    = 3.0   // a message, where ranks are swept,
-	sweepSizesTime      = 10    // where their sizes differ,
+	sweepReceiptTime    = 8     // and a step that only receives,
+	sweepSizesTime      = 10    // a message where their sizes differ,
 	sweepLinkTime       = 180   // and a link of the network,
 	sweepBesideTime     = 200   // or where lanes of a rank begin with one link,
 	sweepConnectionTime = 900   // a connection of it,
@@ -230,7 +231,9 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 		case w.sizes > 1:
 			message = sweepSizesTime
 		}
-		swept := 1e-9 * (float64(message*messages) + float64(sweepLinkTime*float64(linksOf(p))) +
+		received := float64(max(w.steps-w.messages-w.lanes, 0))
+		swept := 1e-9 * (float64(message*messages) + float64(sweepReceiptTime*received) +
+			float64(sweepLinkTime*float64(linksOf(p))) +
 			float64(cold(s.Spec.Ranks)*connection*connections) + float64(sweepLaneTime*lanes))
 		if p.Sim.Engine == scenarios.SweepEngine || w.meet == 0 {
 			return swept

@@ -153,10 +153,10 @@ func runKeys() []Key {
 				"(best tries that from 1,024 ranks on); in a tree on a switch, such ranks and those " +
 				"that they make late one by one. Sweep plays every rank, a row of steps at a time, in " +
 				"an order that it guesses and verifies: two-sided steps, and with fluid sharing flows " +
-				"that never meet on a link. Best is fold where that can be, else sweep if there are 1,024 ranks " +
-				"with a group, else event, as it is where a trace or the critical path is wanted; but " +
-				"for a picture of more than 16,777,216 steps fold draws the rank that stands for " +
-				"others; the result tells which it was."},
+				"that never meet on a link. Best is fold where that can be, else sweep if there are " +
+				"1,024 ranks with a group, else event, as it is where a trace or the critical path is " +
+				"wanted; but for a picture of more than 16,777,216 steps fold draws the rank that " +
+				"stands for others; the result tells which it was."},
 		{Path: "sim.slots", kind: aWhole, min: 0, max: maxSlots, Default: "the device's",
 			Example: "8", Sweep: true,
 			Doc: "Messages that may lie at the end of a connection unread; 0 is any number. A schedule " +
