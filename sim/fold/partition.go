@@ -65,10 +65,11 @@ func newPartition(s *schedule.Schedule, env *model.Env, most int) (*partition, [
 		class, isKnown := known[of]
 		if !isKnown {
 			class = int32(len(kinds))
-			if known[of], of.rank = class, rank; len(kinds) == most {
-				return p, append(kinds, of)
+			known[of] = class
+			of.rank = rank
+			if kinds = append(kinds, of); len(kinds) > most {
+				return p, kinds
 			}
-			kinds = append(kinds, of)
 			p.edges = append(p.edges, make([][]edge, p.first[rank+1]-p.first[rank]))
 			p.to = append(p.to, 0)
 		}

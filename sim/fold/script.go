@@ -33,6 +33,7 @@ type wire struct {
 
 // scripts writes down what all kinds of ranks do; why, if one does what is not played.
 func scripts(s *schedule.Schedule, rules *model.Rules, kinds []kind) (list []script, why string) {
+	written := 0
 	for _, of := range kinds {
 		p := s.ProgramOfRole(int(of.role))
 		x := script{kind: of, lanes: make([][]substep, p.Lanes())}
@@ -41,7 +42,12 @@ func scripts(s *schedule.Schedule, rules *model.Rules, kinds []kind) (list []scr
 				return nil, why
 			}
 		}
-		list = append(list, x)
+		for lane := range x.lanes {
+			written += len(x.lanes[lane])
+		}
+		if list = append(list, x); written > mostWritten {
+			return nil, "ranks that differ have too many steps"
+		}
 	}
 	return list, ""
 }
@@ -86,8 +92,11 @@ func (x *script) write(rules *model.Rules, p *schedule.Program, lane int) (why s
 	return ""
 }
 
-// mostActions bounds what is kept of a lane.
-const mostActions = 1 << 16
+// What is kept of a lane, and of all kinds of ranks, is bounded.
+const (
+	mostActions = 1 << 16
+	mostWritten = 1 << 21
+)
 
 // twice says why the last of a step's messages is not played, if it is not.
 func twice(wires []int32, p *schedule.Peer, why string) string {
