@@ -173,8 +173,9 @@ func (x *MaxMin) step(p int) (next int, isTwin bool) {
 	if q := p + leap; l.mayClimb && q < len(x.rungs) && x.levels[x.rungs[q]] < at {
 		return x.climbPast(p), false
 	}
+	enough := p - len(l.flows) - leap // in a tree thousands have one level: to cross takes less then
 	for q := p - 1; q >= 0 && at <= near(x.levels[x.rungs[q]], all); q-- {
-		if x.sides[i].mayMeet(x.sides[x.rungs[q]]) {
+		if q < enough || x.sides[i].mayMeet(x.sides[x.rungs[q]]) {
 			return x.cross(p)
 		}
 	}
