@@ -201,25 +201,15 @@ func (c *compiler) region(m *move, at *schedule.Visit, rank int, r *schedule.Reg
 	where.Rank = rank
 	home, base := c.s.Home(r.Buffer, rank)
 	m.memory, m.rank, m.from = home, int32(rank), int32(len(c.list))
-	one := schedule.Region{Buffer: r.Buffer, Tile: r.Tile, Run: 1, Times: 1}
-	count := r.Run * r.Times
-	if r.List != nil {
-		count = int32(len(r.List))
-	}
-	for i := range count {
-		if r.List != nil {
-			one.First = r.List[i]
-		} else {
-			one.First = r.First + i/r.Run*r.Period + i%r.Run
+	c.spans = c.s.BlockSpans(c.spans[:0], where, r)
+	guess := int64(0)
+	for _, span := range c.spans {
+		p := part{span.Off, span.Len}
+		if c.stored || home != schedule.Input {
+			p.at = c.parts[home].number(base+span.Off, span.Len, guess)
+			guess = p.at + 1
 		}
-		c.spans = c.s.Spans(c.spans[:0], where, &one)
-		for _, span := range c.spans {
-			p := part{span.Off, span.Len}
-			if c.stored || home != schedule.Input {
-				p.at = c.parts[home].number(base+span.Off, span.Len)
-			}
-			c.list = append(c.list, p)
-		}
+		c.list = append(c.list, p)
 	}
 	m.to = int32(len(c.list))
 }

@@ -9,8 +9,12 @@ type partition struct {
 	clash           bool            // a part was named with two lengths
 }
 
-// number is the number of a part, a new one if need be.
-func (p *partition) number(start, length int64) int64 {
+// number is the number of a part, a new one if need be; guess may be it, as those that lie side by
+// side have mostly been named one after the other.
+func (p *partition) number(start, length, guess int64) int64 {
+	if guess < int64(len(p.starts)) && p.starts[guess] == start && p.lengths[guess] == length {
+		return guess
+	}
 	i, known := p.numbers[start]
 	if !known {
 		if p.numbers == nil {

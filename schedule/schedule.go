@@ -199,12 +199,21 @@ type Span struct{ Off, Len int64 }
 // Spans appends the elements that a region names to dst, in order, adjoining runs joined. Offsets
 // count from the beginning of the region's buffer; Home says where that lies in place.
 func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
+	return s.spans(dst, where, r, true)
+}
+
+// BlockSpans is Spans block by block: one for each that has elements here.
+func (s *Schedule) BlockSpans(dst []Span, where Spot, r *Region) []Span {
+	return s.spans(dst, where, r, false)
+}
+
+func (s *Schedule) spans(dst []Span, where Spot, r *Region, joins bool) []Span {
 	s, where = s.partOf(where)
 	cut, n := *s.cut(r.Buffer), s.Len(r.Buffer, where.Rank)
 	at := indices{rank: int32(where.Rank), channel: int32(where.Channel), tile: r.Tile,
 		slice: int32(where.Slice), slices: int32(s.Slices)}
 	from := len(dst)
-	blocks, isRow := s.blocks[r.Buffer], s.inRow(r)
+	blocks, isRow := s.blocks[r.Buffer], joins && s.inRow(r)
 	for i, count := int32(0), r.count(); i < count; i++ {
 		at.block = mod(r.block(i), blocks)
 		p := cut.place(n, at)
@@ -215,7 +224,7 @@ func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
 		if p.len == 0 {
 			continue
 		}
-		if last := len(dst) - 1; last >= from && dst[last].Off+dst[last].Len == p.off {
+		if last := len(dst) - 1; joins && last >= from && dst[last].Off+dst[last].Len == p.off {
 			dst[last].Len += p.len
 			continue
 		}
