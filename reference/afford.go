@@ -145,11 +145,14 @@ func chunks(s *schedule.Schedule) int64 {
 }
 
 // small is how many elements moved in all are not worth dividing; grain how many a sub-step should
-// move at least in a window, and resident how many bytes all memories should take at most.
+// move at least in a window, and resident how many bytes all memories should take at most; or where
+// moves are made anew for each window, and fewer are better.
 const (
 	small    = 1 << 17
 	grain    = 64
 	resident = 32 << 20
+
+	residentAnew = 256 << 20
 )
 
 // work is how a check is divided: into windows of so many places, 0 for whole memories, and among
@@ -180,8 +183,11 @@ func (v *survey) window(workers int, memory int64) int64 {
 	if v.ragged || v.moved == 0 || longest == 0 || v.moved < small && v.need() <= memory {
 		return 0
 	}
-	bytes := v.perPlace() * v.width()
-	window := min(longest, max(resident/bytes, scaled(longest, grain, v.moved/v.steps)))
+	bytes, most := v.perPlace()*v.width(), int64(resident)
+	if !v.kept {
+		most = residentAnew
+	}
+	window := min(longest, max(most/bytes, scaled(longest, grain, v.moved/v.steps)))
 	window = min(window, (longest+int64(workers)-1)/int64(workers))
 	return min(window, (memory-v.bytes)/int64(workers)/bytes)
 }

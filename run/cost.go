@@ -68,10 +68,11 @@ const (
 	proofPlacedTime     = 500   // or where its class is found by its place in a tree,
 	proofJoinedTime     = 1300  // up which a block comes to the root
 	numberStepTime      = 550
-	numberBlockTime     = 250
+	numberBlockTime     = 160
 	roleMoveTime        = 1200 // a step more, where ranks share programs by roles,
 	roleSumTime         = 3200 // or one of a reduction
 	windowBlockTime     = 20   // of each window of elements but the first,
+	windowAnewBlockTime = 40   // where they are found anew for each,
 	sampleStepTime      = 900  // a step of one rank that stands for all, in a sample of outputs,
 	sampleBlockTime     = 150  // a run of blocks that it names,
 	sampleValueTime     = 285  // and a value that an output depends on
@@ -164,11 +165,15 @@ func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost
 	default:
 		share := c.sample(s, p)
 		windows := 1.0
-		if window, longest := windowOf(s, w, share*heldAtOnce(s, p, w)); window >= 1 {
+		if window, longest := windowOf(s, p, w, share*heldAtOnce(s, p, w)); window >= 1 {
 			windows = longest / window
 		}
+		block := float64(windowBlockTime)
+		if !keepsMoves(p, w) {
+			block = windowAnewBlockTime
+		}
 		c.rough = float64(c.elements * share)
-		c.numbers = c.walk + c.rough + float64(1e-9*windowBlockTime*(windows-1)*float64(w.blocks))
+		c.numbers = c.walk + c.rough + float64(1e-9*block*(windows-1)*float64(w.blocks))
 	}
 	return c
 }

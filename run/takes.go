@@ -67,6 +67,7 @@ const (
 	roleStepBytes        = 450 // or a step where ranks share programs by roles
 	heightBytes          = 3   // of a part of a memory
 	windowBytes          = 36 << 20
+	windowAnewBytes      = 256 << 20 // where moves are made anew for each window
 	sampleBytes          = 16 << 20
 	sampleStepBytes      = 200 // a step of one rank that stands for all, in a sample of outputs,
 	sampleBlockBytes     = 16  // a run of blocks that it names,
@@ -328,11 +329,10 @@ func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) 
 	}
 	share := float64(c.sample(s, p) * heldAtOnce(s, p, w))
 	buffers := (float64(held(s)) + flying(s, w)) * share
-	if window, _ := windowOf(s, w, share); window >= 1 {
+	if window, _ := windowOf(s, p, w, share); window >= 1 {
 		buffers = min(buffers, float64(window*perPlace(s, w))*float64(threads))
 	}
-	moves := min(float64(moveBytes*float64(w.steps))+float64(partBytes*float64(w.blocks)),
-		1.25*most/4)
+	moves := min(movesTake(w), 1.25*most/4)
 	if s.HasRoles() {
 		moves += float64(roleStepBytes * float64(w.steps))
 	}
@@ -341,11 +341,25 @@ func numbersTake(s *schedule.Schedule, p *scenarios.Point, w work, threads int) 
 
 // windowOf is how many elements of each part of a memory are computed at once in a check of so
 // large a share of the elements that check.memory holds, and how many there are of the longest.
-func windowOf(s *schedule.Schedule, w work, share float64) (window, longest float64) {
-	bytes := perPlace(s, w)
+func windowOf(s *schedule.Schedule, p *scenarios.Point, w work, share float64) (
+	window, longest float64) {
+	bytes, most := perPlace(s, w), float64(windowBytes)
+	if !keepsMoves(p, w) {
+		most = windowAnewBytes
+	}
 	longest = float64(w.longest) * share
 	step := float64(w.moved) * share / float64(max(w.steps, 1))
-	return min(longest, max(windowBytes/max(bytes, 1), longest*windowElements/max(step, 1))), longest
+	return min(longest, max(most/max(bytes, 1), longest*windowElements/max(step, 1))), longest
+}
+
+// movesTake is what the moves of a check of numbers take, if they are kept, and keepsMoves whether
+// they are.
+func movesTake(w work) float64 {
+	return float64(moveBytes*float64(w.steps)) + float64(partBytes*float64(w.blocks))
+}
+
+func keepsMoves(p *scenarios.Point, w work) bool {
+	return movesTake(w) <= 1.25*float64(p.Check.Memory)/4
 }
 
 // playingTakes is what it takes to play a schedule, which an executor needs so much for, and to
