@@ -67,7 +67,7 @@ const (
 	proofRoleTime       = 3500  // and a rank that has a role, where all are walked,
 	proofPlacedTime     = 500   // or where its class is found by its place in a tree,
 	proofJoinedTime     = 1300  // up which a block comes to the root
-	numberStepTime      = 550
+	numberStepTime      = 640
 	numberBlockTime     = 160
 	roleMoveTime        = 1200 // a step more, where ranks share programs by roles,
 	roleSumTime         = 3200 // or one of a reduction
