@@ -89,8 +89,9 @@ func testOwnerEnds(t *testing.T, executor string, by syscall.Signal) {
 	dirs, err := filepath.Glob(filepath.Join(desks, fmt.Sprintf("%s-%d-*", mark, pid)))
 	require.NoError(t, err)
 	require.Empty(t, dirs)
-	for _, pid := range pids {
-		require.Empty(t, born(pid), "process %d is left", pid)
+	for _, pid := range pids { // of a busy machine, one that has been killed may still be on its way
+		require.Eventually(t, func() bool { return born(pid) == "" }, time.Minute,
+			10*time.Millisecond, "process %d is left", pid)
 	}
 }
 
