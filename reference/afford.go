@@ -145,8 +145,8 @@ func chunks(s *schedule.Schedule) int64 {
 }
 
 // small is how many elements moved in all are not worth dividing; grain how many a sub-step should
-// move at least in a window, and resident how many bytes all memories should take at most; or where
-// moves are made anew for each window, and fewer are better.
+// move at least in a window, and resident how many bytes all memories should take at most: more
+// where moves are made anew for each window, as fewer windows are better then.
 const (
 	small    = 1 << 17
 	grain    = 64

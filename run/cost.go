@@ -236,8 +236,7 @@ func playing(s *schedule.Schedule, p *scenarios.Point, w work, played int64) flo
 		case w.sizes > 1:
 			message = sweepSizesTime
 		}
-		received := float64(max(w.steps-w.messages-w.lanes, 0))
-		swept := 1e-9 * (float64(message*messages) + float64(sweepReceiptTime*received) +
+		swept := 1e-9 * (float64(message*messages) + float64(sweepReceiptTime*w.received()) +
 			float64(sweepLinkTime*float64(linksOf(p))) +
 			float64(cold(s.Spec.Ranks)*connection*connections) + float64(sweepLaneTime*lanes))
 		if p.Sim.Engine == scenarios.SweepEngine || w.meet == 0 {
@@ -279,9 +278,8 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	}
 	switch n := float64(s.Spec.Ranks); {
 	case w.alone && s.SameSizes() && isPlain(p, w) && p.Sim.Segment == 0:
-		received := float64(max(w.steps-w.messages-w.lanes, 0)) // alone, beside what is sent
 		message = loneMessageTime + float64(loneHopTime*w.hops) +
-			float64(receiptTime*received)/max(messages, 1)
+			float64(receiptTime*w.received())/max(messages, 1)
 	case isFluid && s.HasRoles():
 		message += float64(besideHopTime * (cold(s.Spec.Ranks) - 1) * min(w.hops, waysFound))
 	case isFluid && !isPlain(p, w):

@@ -220,6 +220,9 @@ func classed(s *schedule.Schedule, w work) float64 {
 		float64(classedPeerBytes*float64(w.connections))
 }
 
+// received is how many steps there are, about, that only receive.
+func (w *work) received() float64 { return float64(max(w.steps-w.messages-w.lanes, 0)) }
+
 // counted is what it takes to count the peers of a lane.
 func counted(w work) float64 {
 	return float64(peerBytes*float64(w.connections)) / float64(max(w.lanes, 1))

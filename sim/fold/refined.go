@@ -72,23 +72,20 @@ func playsClasses(s *schedule.Schedule, env *model.Env) string {
 	if env.Device.HasMessage() {
 		return "the device is none that it knows"
 	}
-	if env.Sharing == model.FIFO && env.Graph.Link(0).Latency == 0 {
-		return "the schedule declares no group, and links take no time"
-	}
 	return playsLines(env)
 }
 
-// playsLines says why links that were changed are none that are played by classes.
+// playsLines says why links are none that are played by classes.
 func playsLines(env *model.Env) string {
-	changes := env.Graph.Changes()
-	if len(changes) == 0 {
-		return ""
+	links := 1 // like all others
+	if len(env.Graph.Changes()) > 0 {
+		links = env.Graph.NumLinks()
 	}
 	isLimited := env.Graph.Link(0).Bandwidth != unit.Unlimited
-	for i := range int32(env.Graph.NumLinks()) {
+	for i := range int32(links) {
 		switch l := env.Graph.Link(i); {
 		case env.Sharing == model.FIFO && l.Latency == 0:
-			return "the schedule declares no group, and some links take no time"
+			return "the schedule declares no group, and links take no time"
 		case isLimited != (l.Bandwidth != unit.Unlimited):
 			return "the schedule declares no group, and some links have no limit"
 		}
@@ -98,8 +95,8 @@ func playsLines(env *model.Env) string {
 
 // rolesClasses is how many classes there are at most, of what has been seen of double trees: 40 to
 // 350 under fluid sharing, and of FIFO with a step or two a lane, 800 of a power of two, 8000
-// of others; and up to 40 more for each of a few ranks that are slow or late. With more steps FIFO
-// tells most ranks apart: only the run tells.
+// of others; and up to 40 more for each of a few ranks or links that are unlike others. With more
+// steps FIFO tells most ranks apart: only the run tells.
 func rolesClasses(s *schedule.Schedule, env *model.Env) int {
 	if playsClasses(s, env) != "" {
 		return 0

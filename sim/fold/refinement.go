@@ -136,9 +136,9 @@ const tooMany = "too many ranks do what no other does"
 // begin has a class for each kind of rank.
 func (q *refinement) begin() {
 	q.looks = looksAnyway
-	for kind := range q.scripts {
-		x := &q.scripts[kind]
-		c := alike{script: int32(kind), went: make([]int32, len(q.edges[kind])),
+	for class := range q.scripts {
+		x := &q.scripts[class]
+		c := alike{script: int32(class), went: make([]int32, len(q.edges[class])),
 			lanes: make([]ownLane, len(x.lanes)),
 			ins:   make([]inEnd, len(x.ins)), outs: make([]outEnd, len(x.outs)),
 			up: newSpoke(x.up), down: newSpoke(x.down)}
@@ -151,10 +151,10 @@ func (q *refinement) begin() {
 		q.classes = append(q.classes, c)
 		for _, actions := range x.lanes {
 			for i := range actions {
-				q.looks += looksPerMessage * int64(len(actions[i].sends)*int(q.size(int32(kind))))
+				q.looks += looksPerMessage * int64(len(actions[i].sends)*int(q.size(int32(class))))
 			}
 		}
-		q.wake(int32(kind))
+		q.wake(int32(class))
 	}
 }
 

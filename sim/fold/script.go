@@ -41,8 +41,6 @@ func scripts(s *schedule.Schedule, rules *model.Rules, kinds []kind) (list []scr
 			if why := x.write(rules, p, lane); why != "" {
 				return nil, why
 			}
-		}
-		for lane := range x.lanes {
 			written += len(x.lanes[lane])
 		}
 		if list = append(list, x); written > mostWritten {
