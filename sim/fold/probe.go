@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -19,12 +20,20 @@ type probe struct {
 	now  unit.Time // no repetition is left out before
 	step schedule.Step
 	last []begun // the sub-steps that may begin later than now, and more
+	kept []ahead // as of the state that steady keeps
 }
 
 // begun is a sub-step that has been written down, and where its lane was in its program.
 type begun struct {
 	record int32
 	cursor schedule.Cursor
+}
+
+// ahead is a sub-step that had begun, in the order of the run, before a state was written, and
+// begins at the time of that state or later.
+type ahead struct {
+	lane, place, slice int32
+	in                 unit.Time // from the state's time
 }
 
 // Record plays a schedule as Run does, and writes into an empty log what the representatives do,
@@ -89,6 +98,31 @@ func (p *probe) comesTo(now unit.Time) {
 	}
 }
 
+// ahead appends those of a state, lane by lane.
+func (p *probe) ahead(list []ahead, now unit.Time) []ahead {
+	for _, b := range p.last {
+		if s := &p.log.Steps[b.record]; s.Start >= now {
+			list = append(list, ahead{s.Lane, b.cursor.Place(), b.cursor.Slice(), s.Start - now})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ahead) int { return cmp.Compare(a.lane, b.lane) })
+	return list
+}
+
+// keeps tells that the present state is kept.
+func (p *probe) keeps(now unit.Time) {
+	if p != nil {
+		p.kept = p.ahead(p.kept[:0], now)
+	}
+}
+
+// canLeaveOut reports whether what begins from the kept state's time on and before now is what the
+// engine found to repeat itself. It is not where steps that take no time lie before one of the two
+// states at its very time and not before the other.
+func (p *probe) canLeaveOut(now unit.Time) bool {
+	return p == nil || slices.Equal(p.kept, p.ahead(nil, now))
+}
+
 // stepEnds writes down E of a lane's present sub-step.
 func (p *probe) stepEnds(i int32, at unit.Time) {
 	if p == nil {
@@ -121,15 +155,16 @@ func (p *probe) leftOut(now, period unit.Time, times int64) {
 			s.Done, s.End = moved(s.Done), moved(s.End)
 		}
 	}
-	for _, b := range p.last {
+	p.last = slices.DeleteFunc(p.last, func(b begun) bool { return p.log.Steps[b.record].Start < now })
+	for k := range p.last {
+		b := &p.last[k]
 		i := p.log.Steps[b.record].Lane
 		c, was := &p.e.lanes[i].cursor, p.e.kept.lanes[i]
-		if p.log.Steps[b.record].Start >= now && c.Step != was.steps {
+		if c.Step != was.steps {
 			b.cursor.Skip(int32(times)*(c.Iteration()-was.iteration), int32(times)*(c.Step-was.steps))
 			p.describe(b.record, &b.cursor)
 		}
 	}
-	p.last = p.last[:0]
 	for i := range p.log.Lanes {
 		l := &p.log.Lanes[i]
 		if p.e.lanes[i].isOver() {

@@ -115,10 +115,11 @@ func (e *engine) repeat(now unit.Time) unit.Time {
 	}
 	e.state = e.write(e.state[:0], now)
 	e.spent += int64(len(e.state))
-	if slices.Equal(e.state, e.kept.state) {
+	isBack := slices.Equal(e.state, e.kept.state)
+	if isBack && e.probe.canLeaveOut(now) {
 		return e.jump(now)
 	}
-	if e.age++; e.age >= e.until || e.kept.state == nil {
+	if e.age++; isBack || e.age >= e.until || e.kept.state == nil {
 		e.keep(now)
 	}
 	return 0
@@ -137,6 +138,7 @@ func (e *engine) keep(now unit.Time) {
 		k.links = append(k.links, carried{e.links[i].busy, e.links[i].load})
 	}
 	e.age, e.until = 0, 2*e.until
+	e.probe.keeps(now)
 }
 
 func progressOf(c *schedule.Cursor) progress {
