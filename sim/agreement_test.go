@@ -141,6 +141,7 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 			}
 		}
 	},
+	"networks": onNetworks,
 	"ties": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 		s := simtest.Tied(t, rng)
 		return s, simtest.TiedEnv(t, rng, s.Spec.Ranks)
