@@ -14,59 +14,117 @@ type known struct{ lane, at int32 }
 // one lane has alone (racer.own).
 type clock []known
 
+// find is where a lane is, or would be. Where a clock knows one lane after the other, it is where
+// its number says.
+func (c clock) find(lane int32) (i int, is bool) {
+	if len(c) == 0 || lane < c[0].lane {
+		return 0, false
+	}
+	if i = int(lane - c[0].lane); i < len(c) && c[i].lane == lane {
+		return i, true
+	}
+	most := min(i, len(c))
+	i = sort.Search(most, func(i int) bool { return c[i].lane >= lane })
+	return i, i < most && c[i].lane == lane
+}
+
 // knows reports whether the position of a lane is covered.
 func (c clock) knows(k known) bool {
-	i := sort.Search(len(c), func(i int) bool { return c[i].lane >= k.lane })
-	return i < len(c) && c[i].lane == k.lane && c[i].at >= k.at
+	i, is := c.find(k.lane)
+	return is && c[i].at >= k.at
 }
 
-// come has a lane that is known, in a clock that nobody else has, be known as far as a position.
-func (c clock) come(lane, at int32) bool {
-	i := sort.Search(len(c), func(i int) bool { return c[i].lane >= lane })
-	if i == len(c) || c[i].lane != lane {
-		return false
+// come has a lane be known as far as a position, in place if there is room: of a clock that nobody
+// else has.
+func (c clock) come(k known) clock {
+	i, is := c.find(k.lane)
+	if !is {
+		return slices.Insert(c, i, k)
 	}
-	c[i].at = max(c[i].at, at)
-	return true
+	c[i].at = max(c[i].at, k.at)
+	return c
 }
 
-// take has a clock that nobody else has know what b knows, and reports whether it had all lanes of
-// b. If not, it knows a part of it.
-func (c clock) take(b clock) bool {
-	i := 0
+// take is what c and b know together, in place if there is room: of a clock that nobody else has.
+func (c clock) take(b clock) clock {
+	i, others := 0, 0 // lanes of b that c does not know
 	for _, k := range b {
 		for i < len(c) && c[i].lane < k.lane {
 			i++
 		}
-		if i == len(c) || c[i].lane != k.lane {
-			return false
+		if i < len(c) && c[i].lane == k.lane {
+			c[i].at = max(c[i].at, k.at)
+			i++
+		} else {
+			others++
 		}
-		c[i].at = max(c[i].at, k.at)
-		i++
 	}
-	return true
+	i = len(c) - 1
+	c = slices.Grow(c, others)[:len(c)+others]
+	for j := len(b) - 1; others > 0; j-- { // from behind, as there is room
+		for ; i >= 0 && c[i].lane > b[j].lane; i-- {
+			c[i+others] = c[i]
+		}
+		if i < 0 || c[i].lane < b[j].lane {
+			others--
+			c[i+1+others] = b[j]
+		}
+	}
+	return c
 }
+
+// few is how many times the lanes of a clock another one has where each is best looked up there.
+const few = 16
 
 // know has a lane know what a clock tells: in place, if nobody else has the lane's clock.
 func (r *racer) know(lane int32, told clock) {
 	was := r.clocks[lane]
-	if r.own[lane] && (was.is(told) || was.take(told)) {
+	if r.own[lane] && was.is(told) {
 		return
 	}
-	now := merge(was, told)
-	if r.own[lane] {
-		r.spare = append(r.spare, was)
+	r.copied[lane] = false
+	switch {
+	case !r.own[lane]:
+		now := mergedIn(r.room, was, told)
+		r.clocks[lane], r.own[lane] = now, !now.is(was) && !now.is(told)
+	case few*len(told) <= len(was):
+		for _, k := range told {
+			was = was.come(k)
+		}
+		r.clocks[lane] = was
+	default:
+		r.clocks[lane] = was.take(told)
 	}
-	r.clocks[lane], r.own[lane] = now, !now.is(was) && !now.is(told)
 }
 
-// lend has a message carry a copy of a clock that goes on to change.
-func (r *racer) lend(handle int32, c clock) {
-	var copied clock
-	if n := len(r.spare); n > 0 {
-		copied, r.spare = r.spare[n-1], r.spare[:n-1]
+// lend has a message carry a copy of a lane's clock, which goes on to change; of what has not
+// changed since then, further ones carry the clock itself, as to all who meet in a barrier.
+func (r *racer) lend(handle, lane int32) {
+	c := r.clocks[lane]
+	if r.copied[lane] {
+		r.sent[handle], r.own[lane] = c, false
+		return
 	}
-	r.sent[handle], r.lent[handle] = append(copied[:0], c...), true
+	r.sent[handle], r.lent[handle] = append(r.room(len(c)), c...), true
+	r.copied[lane] = true
+}
+
+// room is a clock to be filled with so many lanes.
+func (r *racer) room(n int) clock {
+	k := len(r.spare) - 1
+	if k < 0 {
+		return make(clock, 0, n)
+	}
+	c := r.spare[k]
+	r.spare = r.spare[:k]
+	return slices.Grow(c[:0], n)
+}
+
+// drop keeps a clock that nobody has any more for room, if there are not enough of them.
+func (r *racer) drop(c clock) {
+	if len(r.spare) < len(r.clocks) {
+		r.spare = append(r.spare, c)
+	}
 }
 
 // is reports whether two clocks are one.
@@ -76,6 +134,11 @@ func (c clock) is(d clock) bool {
 
 // merge is what a and b know together: a itself if b adds nothing, b itself if there is no a.
 func merge(a, b clock) clock {
+	return mergedIn(func(n int) clock { return make(clock, 0, n) }, a, b)
+}
+
+// mergedIn is merge, with room for a clock that is new.
+func mergedIn(room func(n int) clock, a, b clock) clock {
 	if len(a) == 0 {
 		return b
 	}
@@ -97,7 +160,7 @@ func merge(a, b clock) clock {
 	if !news && others == 0 {
 		return a
 	}
-	all := make(clock, 0, len(a)+others)
+	all := room(len(a) + others)
 	i = 0
 	for _, k := range b {
 		from := i

@@ -18,7 +18,8 @@ func randomClock(random *rand.Rand) (c clock) {
 	return c
 }
 
-// TestTake: a clock that knows more in place knows what merge says, and merge changes neither.
+// TestTake: a clock that knows more in place knows what merge says, taken at once or one by one, and
+// merge changes neither.
 func TestTake(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 10000 {
@@ -27,20 +28,25 @@ func TestTake(t *testing.T) {
 		all := slices.Clone(merge(a, b))
 		require.Equal(t, wasA, a)
 		require.Equal(t, wasB, b)
-		subset := !slices.ContainsFunc(b, func(k known) bool { return !a.knows(known{k.lane, 0}) })
-		require.Equal(t, subset, a.take(b))
-		if subset {
-			require.Equal(t, all, a)
+		one := slices.Clone(a)
+		for _, k := range b {
+			_, is := one.find(k.lane)
+			require.Equal(t, slices.ContainsFunc(one, func(o known) bool { return o.lane == k.lane }), is)
+			one = one.come(k)
+			require.True(t, one.knows(k))
+			require.False(t, one.knows(known{k.lane, 9}))
 		}
-		require.Equal(t, all, slices.Clone(merge(a, b))) // what was taken before is not lost
+		require.ElementsMatch(t, all, one)
+		require.True(t, slices.IsSortedFunc(one, func(a, b known) int { return int(a.lane - b.lane) }))
+		require.ElementsMatch(t, all, a.take(b))
 		require.Equal(t, wasB, b)
 	}
 }
 
 // TestKnow: a lane's clock changes in place only while nobody else has it.
 func TestKnow(t *testing.T) {
-	r := &racer{clocks: make([]clock, 2), own: make([]bool, 2), sent: make([]clock, 2),
-		lent: make([]bool, 2)}
+	r := &racer{clocks: make([]clock, 2), own: make([]bool, 2), copied: make([]bool, 2),
+		sent: make([]clock, 4), lent: make([]bool, 4)}
 	told := clock{{1, 1}}
 	r.know(0, told)
 	require.False(t, r.own[0]) // it is told itself
@@ -48,8 +54,21 @@ func TestKnow(t *testing.T) {
 	require.Equal(t, clock{{1, 1}}, told)
 	r.know(0, clock{{3, 1}})
 	require.True(t, r.own[0])
-	r.lend(0, r.clocks[0])
+	r.lend(0, 0)
 	r.know(0, clock{{3, 7}})
 	require.Equal(t, clock{{1, 3}, {2, 1}, {3, 1}}, r.sent[0])
 	require.Equal(t, clock{{1, 3}, {2, 1}, {3, 7}}, r.clocks[0])
+
+	r.lend(1, 0) // and what it tells to many, as it is, is copied once
+	r.lend(2, 0)
+	r.sent[3] = r.clocks[0]
+	require.False(t, r.own[0])
+	r.know(0, clock{{3, 8}})
+	for _, sent := range r.sent[1:] {
+		require.Equal(t, clock{{1, 3}, {2, 1}, {3, 7}}, sent)
+	}
+	require.True(t, r.sent[2].is(r.sent[3]))
+	require.True(t, r.lent[1] && !r.lent[2])
+	require.Equal(t, clock{{1, 3}, {2, 1}, {3, 8}}, r.clocks[0])
+	require.True(t, r.own[0])
 }

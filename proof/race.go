@@ -81,6 +81,7 @@ type racer struct {
 	chains   int32
 	clocks   []clock // of each lane
 	own      []bool  // of each lane: nobody else has its clock, which may change in place
+	copied   []bool  // of each lane: a message has carried a copy of its clock as it is
 	position []int32 // twice the sub-steps that the lanes of each chain have begun
 	touched  []int32 // position of its last access to a tainted memory
 	posts    [][]clock
@@ -110,7 +111,7 @@ func (v *verifier) races(slots int) {
 	}
 	lanes := len(r.chain)
 	r.first = append(r.first, int32(lanes))
-	r.clocks, r.own = make([]clock, lanes), make([]bool, lanes)
+	r.clocks, r.own, r.copied = make([]clock, lanes), make([]bool, lanes), make([]bool, lanes)
 	r.position, r.touched = make([]int32, r.chains), make([]int32, r.chains)
 	r.posts, r.base = make([][]clock, lanes), make([]int32, lanes)
 	r.open, r.acks = make([][]int32, lanes), make([]clock, lanes)
@@ -195,7 +196,7 @@ func (r *racer) hear(at *schedule.Visit) {
 			if r.clocks[lane].is(sent) {
 				r.own[lane] = true
 			} else {
-				r.spare = append(r.spare, sent)
+				r.drop(sent)
 			}
 		}
 		if put := r.putOf[handle]; put > 0 {
@@ -235,7 +236,7 @@ func (r *racer) tell(at *schedule.Visit, put int32, now clock) {
 		if d.Relaxed {
 			r.sent[handle] = r.began[at.Rank]
 		} else if r.own[at.Index] {
-			r.lend(handle, now)
+			r.lend(handle, at.Index)
 		}
 		if d.Put && d.Message() {
 			r.putOf[handle] = put
@@ -339,9 +340,12 @@ func (r *racer) begin(at *schedule.Visit) int32 {
 
 // snapshot is what others know who know what a lane has done so far.
 func (r *racer) snapshot(lane int32) clock {
-	if chain := r.chain[lane]; r.touched[chain] > 0 {
-		if !r.own[lane] || !r.clocks[lane].come(chain, r.touched[chain]) {
-			r.know(lane, clock{{chain, r.touched[chain]}})
+	told := known{r.chain[lane], r.touched[r.chain[lane]]}
+	if told.at > 0 && !r.clocks[lane].knows(told) {
+		if r.copied[lane] = false; r.own[lane] {
+			r.clocks[lane] = r.clocks[lane].come(told)
+		} else {
+			r.know(lane, clock{told})
 		}
 	}
 	if r.rendezvous { // what is told may yet go to acks and posts

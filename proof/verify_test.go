@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/schedule"
@@ -158,6 +159,16 @@ func TestVerifyBarrier(t *testing.T) {
 		"when only 4 of 8 ranks must have come; not rank 1\n")
 }
 
+// lowContention is an all_gather between two barriers, in which everyone tells everyone all.
+func lowContention(t testing.TB, ranks int) *schedule.Schedule {
+	a, err := algos.Find(collective.AllGather, "low-contention")
+	require.NoError(t, err)
+	s, err := a.Build(collective.Spec{Kind: collective.AllGather, Type: dtype.Float32, Ranks: ranks,
+		Count: 8}, algos.Options{})
+	require.NoError(t, err)
+	return s
+}
+
 func BenchmarkVerify(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -165,6 +176,7 @@ func BenchmarkVerify(b *testing.B) {
 	}{
 		{"ring1024", ring(b, 1024, 1<<20, nil)},
 		{"direct256", direct(b, 256)},
+		{"barriers200", lowContention(b, 200)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
