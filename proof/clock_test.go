@@ -18,8 +18,8 @@ func randomClock(random *rand.Rand) (c clock) {
 	return c
 }
 
-// TestTake: a clock that knows more in place knows what merge says, taken at once or one by one, and
-// merge changes neither.
+// TestTake: a clock that knows more in place knows what merge says, taken at once or one by one,
+// and merge changes neither.
 func TestTake(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 10000 {
@@ -31,7 +31,8 @@ func TestTake(t *testing.T) {
 		one := slices.Clone(a)
 		for _, k := range b {
 			_, is := one.find(k.lane)
-			require.Equal(t, slices.ContainsFunc(one, func(o known) bool { return o.lane == k.lane }), is)
+			isThere := slices.ContainsFunc(one, func(o known) bool { return o.lane == k.lane })
+			require.Equal(t, isThere, is)
 			one = one.come(k)
 			require.True(t, one.knows(k))
 			require.False(t, one.knows(known{k.lane, 9}))
