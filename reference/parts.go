@@ -29,9 +29,9 @@ func (p *partition) number(start, length, guess int64) int64 {
 	return i
 }
 
-// settle makes parts of the gaps between parts and up to total, and reports whether the parts are
-// disjoint.
-func (p *partition) settle(total int64) bool {
+// settle makes parts of the gaps between parts and up to total, if these matter, and reports
+// whether the parts are disjoint.
+func (p *partition) settle(total int64, gapsMatter bool) bool {
 	order := make([]int, len(p.starts))
 	for i := range order {
 		order[i] = i
@@ -47,10 +47,14 @@ func (p *partition) settle(total int64) bool {
 		if p.clash || p.starts[i] < end {
 			return false
 		}
-		p.gap(end, p.starts[i])
+		if gapsMatter {
+			p.gap(end, p.starts[i])
+		}
 		end = p.starts[i] + p.lengths[i]
 	}
-	p.gap(end, total)
+	if gapsMatter {
+		p.gap(end, total)
+	}
 	return true
 }
 

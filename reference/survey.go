@@ -73,7 +73,8 @@ func look(s *schedule.Schedule, o lookOptions) (*survey, error) {
 		return nil, err
 	}
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
-		if v.holds(b) && !v.parts[b].settle(v.longest(b)) {
+		isSeen := b != schedule.Scratch // what no step names in scratch, nobody ever looks at
+		if v.holds(b) && !v.parts[b].settle(v.longest(b), isSeen) {
 			v.ragged = true
 		}
 	}
