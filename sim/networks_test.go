@@ -68,7 +68,8 @@ func onNetworks(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 
 // anyLink is what a link has.
 func anyLink(rng *rand.Rand) (unit.Rate, unit.Time) {
-	rates := []unit.Rate{simtest.GBs, 2 * simtest.GBs, simtest.GBs / 3, 7 * simtest.GBs, unit.Unlimited}
+	const r = simtest.GBs
+	rates := []unit.Rate{r, 2 * r, r / 3, 7 * r, unit.Unlimited}
 	times := []unit.Time{0, 100 * unit.Nanosecond, 333 * unit.Nanosecond, unit.Microsecond}
 	return rates[rng.IntN(5)], times[rng.IntN(4)]
 }

@@ -20,7 +20,8 @@ func (c Choice) writeBarrier(p *schedule.Plan) (known bool) {
 			}
 		}
 	case "tree":
-		p.Lane = treeBarrier
+		t := binomial(p.Spec.Ranks, 0)
+		p.Lane = func(l *schedule.Lane) { treeBarrier(l, t) }
 	default:
 		return false
 	}
@@ -78,8 +79,7 @@ func doublingBarrier(l *schedule.Lane) {
 }
 
 // treeBarrier goes up a binomial tree to rank 0 and back down, the largest subtree first.
-func treeBarrier(l *schedule.Lane) {
-	t := binomial(l.Ranks, 0)
+func treeBarrier(l *schedule.Lane, t tree) {
 	parent, children := t.parent[l.Rank], t.children[l.Rank]
 	for _, child := range children {
 		l.Wait(child)

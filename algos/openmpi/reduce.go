@@ -81,7 +81,8 @@ func (c Choice) reduction(ranks, root int) (run func(*schedule.Lane, regions), k
 	case "binomial":
 		t = binomial(ranks, root)
 	case "in-order_binary":
-		return func(l *schedule.Lane, r regions) { inOrderReduce(l, r, root) }, true
+		t = inOrder(ranks)
+		return func(l *schedule.Lane, r regions) { inOrderReduce(l, r, root, t) }, true
 	default:
 		return nil, false
 	}
@@ -138,13 +139,13 @@ func treeReduce(l *schedule.Lane, r regions, t tree) {
 }
 
 // inOrderReduce goes by the tree whose root is the last rank, which sends the result to the root.
-func inOrderReduce(l *schedule.Lane, r regions, root int) {
+func inOrderReduce(l *schedule.Lane, r regions, root int, t tree) {
 	last := l.Ranks - 1
 	result := r.result
 	if l.Rank == last && last != root {
 		r.result = r.sum
 	}
-	treeReduce(l, r, inOrder(l.Ranks))
+	treeReduce(l, r, t)
 	switch {
 	case last == root:
 	case l.Rank == last:
