@@ -60,7 +60,9 @@ const (
 	sweepOwnMessageTime = 5000  // also to be swept
 	proofStepTime       = 550   // a step of a rank, where all are walked,
 	proofRunTime        = 300   // a run of blocks that it names,
-	proofBlockTime      = 10    // and each of these;
+	proofBlockTime      = 30    // each of these,
+	proofListTime       = 40    // and a block in a list,
+	proofClockTime      = 12    // and a rank that a message may tell of, where races are looked for;
 	proofFoldedStepTime = 260   // a step of one that stands for others,
 	proofFoldedRunTime  = 60    // and a run of blocks
 	proofValueTime      = 2400  // a block of the largest message, where one rank stands for all,
@@ -76,16 +78,10 @@ const (
 	sampleStepTime      = 900  // a step of one rank that stands for all, in a sample of outputs,
 	sampleBlockTime     = 150  // a run of blocks that it names,
 	sampleValueTime     = 285  // and a value that an output depends on
-	buildTime           = 700  // a step or a message of a program of a rank's own,
-	readTime            = 600  // or a step of a file, which is read once,
-	buildRunTime        = 24   // a run of blocks that it names,
-	buildBlockTime      = 60   // a block,
-	buildLaneTime       = 5500 // and the lane;
-	transposed          = 3    // times as long if it is another one read backwards;
-	buildsToTime        = 2    // of what is not kept, so often more to count, bound and simulate it,
-	buildsToProve       = 0.5
-	buildsToCompute     = 1
-	programBuilds       = 4 // and of programs
+	readTime            = 600  // a step of a file, which is read once
+	programBuilds       = 4    // and of programs
+	partTime            = 700  // a step or a message of their parts
+	partRunTime         = 24   // and a run of blocks
 	programProofs       = 2
 	boundPairTime       = 15  // two ranks of an all_to_all whose bounds look at all pairs,
 	boundStarTime       = 12  // or those of one switch,
@@ -121,22 +117,13 @@ func (c cost) plus(d cost) cost {
 // each of them.
 func costOf(s *schedule.Schedule, p *scenarios.Point, w work, teams int) (c cost) {
 	all := w.times(int64(teams))
-	steps, messages := float64(all.steps), float64(all.messages)
+	steps := float64(all.steps)
 	again := 0.0 // to make the programs that are not kept
 	switch {
 	case p.Algorithm.FromFile():
 		c.build = 1e-9 * float64(readTime*steps)
 	case hasOwn(s):
-		once := float64(buildTime*(steps+messages)) + float64(buildRunTime*float64(all.runs)) +
-			float64(buildBlockTime*float64(all.blocks)) + float64(buildLaneTime*float64(all.lanes))
-		if k := s.Spec.Kind; k == collective.Reduce || k == collective.ReduceScatter {
-			once *= transposed
-		}
-		each := (steps + messages + messages + float64(all.runs)) / max(steps, 1) // parts of a step
-		kept := schedule.KeptParts / max(float64(each*float64(w.written)), 1)
-		again = once * max(0, 1-kept)
-		c.build = 1e-9 * once
-		c.build += float64(1e-9 * buildsToTime * again)
+		c.build, again = building(s, w, all)
 	}
 	c.simulate = playing(s, p, all, likelyPlayed(s, p, w))
 	if p.Check.Proof {
@@ -186,7 +173,11 @@ func proving(s *schedule.Schedule, w, all work, again float64) float64 {
 		step, run = proofFoldedStepTime, proofFoldedRunTime
 	}
 	walked := float64(buildsToProve*again) + float64(step*float64(all.steps)) +
-		float64(run*float64(all.runs)) + float64(proofBlockTime*float64(all.blocks))
+		float64(run*float64(all.runs-all.listed)) + float64(proofListTime*float64(all.listed)) +
+		float64(proofBlockTime*float64(all.blocks-all.listed))
+	if all.isOneSided && stoodFor(s) == 1 {
+		walked += float64(proofClockTime * float64(all.messages) * float64(s.Spec.Ranks))
+	}
 	each := 0.0 // of the ranks
 	switch {
 	case s.HasRoles() && stoodFor(s) > 1:

@@ -231,6 +231,17 @@ func blocksOf(step *schedule.Step) (n, runs int64) {
 	return n, runs
 }
 
+// listedIn is how many blocks a step names one by one.
+func listedIn(step *schedule.Step) (n int64) {
+	for i := range step.From {
+		n += int64(len(step.From[i].Region.List))
+	}
+	for i := range step.To {
+		n += int64(len(step.To[i].List))
+	}
+	return n
+}
+
 // held is what the buffers take that a check of numbers holds: inputs are made when they are read,
 // unless outputs lie in them.
 func held(s *schedule.Schedule) unit.Bytes {

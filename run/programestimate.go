@@ -94,7 +94,7 @@ func (s *Scenario) estimateProgram(p *scenarios.ProgramPoint, numbers bool) (*Es
 	e.Takes.Simulation = bytesOf(float64(simPlaceBytes*float64(all.places)) +
 		float64(simConnectionBytes*float64(all.connections)))
 	steps, messages := float64(all.steps), float64(all.messages)
-	once := float64(buildTime*(steps+messages)) + float64(buildRunTime*float64(all.runs))
+	once := float64(partTime*(steps+messages)) + float64(partRunTime*float64(all.runs))
 	e.Seconds += float64(1e-9 * (float64(programBuilds*once) +
 		float64((simMessageTime+ownMessageTime)*(messages+steps)) +
 		float64(laneTime*float64(all.lanes))))
@@ -139,11 +139,10 @@ func (e *Estimate) expectNumbers(w *reference.ProgramWork) {
 // plus is the work of two schedules, one after the other.
 func (w work) plus(v work) work {
 	return work{w.steps + v.steps, w.messages + v.messages, w.bytes + v.bytes, w.moved + v.moved,
-		w.lanes + v.lanes, w.blocks + v.blocks, w.walked + v.walked, w.written + v.written,
-		w.places + v.places,
+		w.lanes + v.lanes, w.blocks + v.blocks, w.walked + v.walked, w.places + v.places,
 		w.connections + v.connections, w.cells + v.cells, w.held + v.held, max(w.longest, v.longest),
 		w.sizes + v.sizes, max(w.largest, v.largest), w.runs + v.runs,
-		w.isOneSided || v.isOneSided, ways{}}
+		w.isOneSided || v.isOneSided, w.writing.plus(v.writing), ways{}}
 }
 
 // consider counts what a call may be carried out by, and returns the first that can do it: nothing

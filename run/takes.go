@@ -35,6 +35,7 @@ const (
 	commandBytes         = 21 << 20 // the command itself
 	linkBytes            = 200      // of a network
 	ownStepBytes         = 600      // a step of a program of a rank's own,
+	listBytes            = 4        // a block that it lists,
 	fileStepBytes        = 170      // and of one of a file, with its text
 	ownRankBytes         = 2000     // and the program
 	simPlaceBytes        = 800      // a message that may be on its way, with its lane,
@@ -123,7 +124,7 @@ func (t Takes) larger(u Takes) Takes {
 func takesOf(s *schedule.Schedule, p *scenarios.Point, w work, teams, threads int) (t Takes) {
 	n := float64(teams)
 	if hasOwn(s) {
-		steps := float64(ownStepBytes * float64(w.written))
+		steps := float64(ownStepBytes*float64(w.written)) + float64(listBytes*float64(w.listed))
 		if p.Algorithm.FromFile() {
 			steps = fileStepBytes * float64(w.steps)
 		}
@@ -231,7 +232,7 @@ func counted(w work) float64 {
 // proofTakes is what a proof of a schedule takes, of one rank where that stands for all.
 func proofTakes(s *schedule.Schedule, w work) unit.Bytes {
 	cell := float64(proofCellBytes)
-	w.cells = max(w.cells, w.runs)
+	w.cells = max(w.cells, w.runs-w.listed)
 	if stoodFor(s) == s.Spec.Ranks {
 		cell = proofFoldedCellBytes
 		w.cells = min(max(w.cells, w.blocks), int64(s.Spec.Ranks)*mostBlocks(s))

@@ -7,7 +7,6 @@ import "collsim/schedule"
 type work struct {
 	steps, messages, bytes, moved, lanes, blocks int64
 	walked                                       int64 // steps that were looked at to count all
-	written                                      int64 // of programs of ranks' own, loops once
 	places                                       int64 // messages that may be on their way at once
 	connections                                  int64
 	cells                                        int64 // parts that memories are cut into
@@ -17,13 +16,35 @@ type work struct {
 	largest                                      int64 // of them, in bytes
 	runs                                         int64 // of blocks that follow one another
 	isOneSided                                   bool  // see schedule.Schedule.OneSided
-	ways                                               // once somebody has looked (takesways.go)
+	writing
+	ways // once somebody has looked (takesways.go)
+}
+
+// writing is what is written of programs of ranks' own, loops once.
+type writing struct {
+	written int64 // steps
+	sends   int64 // messages of these,
+	parts   int64 // all that is kept of them,
+	strips  int64 // runs of blocks that they name,
+	listed  int64 // and blocks that they name one by one
+}
+
+// written is a step.
+func written(step *schedule.Step) writing {
+	_, runs := blocksOf(step)
+	return writing{1, int64(len(step.Send)), int64(step.Parts()), runs, listedIn(step)}
+}
+
+func (w writing) plus(v writing) writing {
+	return writing{w.written + v.written, w.sends + v.sends, w.parts + v.parts, w.strips + v.strips,
+		w.listed + v.listed}
 }
 
 func (w work) times(n int64) work {
 	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
-		w.walked * n, w.written * n, w.places * n, w.connections * n, w.cells * n, w.held * n,
-		w.longest, w.sizes, w.largest, w.runs * n, w.isOneSided, w.ways}
+		w.walked * n, w.places * n, w.connections * n, w.cells * n, w.held * n,
+		w.longest, w.sizes, w.largest, w.runs * n, w.isOneSided,
+		writing{w.written * n, w.sends * n, w.parts * n, w.strips * n, w.listed * n}, w.ways}
 }
 
 // again is what there is to do if what has been counted since then is done n times more.
@@ -107,7 +128,7 @@ func (c *counter) walk(rank int) {
 	for lane := range p.Lanes() {
 		if skips && hasOwn(s) {
 			p.Written(lane, &c.step, func(int64, bool) bool {
-				c.written++
+				c.writing = c.writing.plus(written(&c.step))
 				return true
 			})
 		}

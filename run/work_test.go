@@ -31,7 +31,10 @@ func TestWorkCounted(t *testing.T) {
 					got := workOf(s)
 					require.LessOrEqual(t, got.walked, got.steps)
 					require.LessOrEqual(t, got.written, got.steps)
-					got.walked, got.written = 0, 0
+					require.LessOrEqual(t, got.sends, got.messages)
+					require.LessOrEqual(t, got.strips, got.runs)
+					require.LessOrEqual(t, got.listed, got.strips)
+					got.walked, got.writing = 0, writing{}
 					require.Equal(t, naiveWork(s), got, "%s %v %+v", a.Name, spec, o)
 				}
 			}

@@ -18,12 +18,14 @@ func newKept(ranks int, write func(rank int32) *code) *kept {
 	return &kept{write: write, codes: make([]atomic.Pointer[code], ranks)}
 }
 
+// Parts is how many of KeptParts a step counts for: itself, what it reads, writes and sends.
+func (s *Step) Parts() int { return 1 + len(s.From) + len(s.To) + len(s.Send) }
+
 // keep keeps a rank's program if there is room for it.
 func (k *kept) keep(rank int32, c *code) {
-	parts := len(c.leaves)
+	parts := 0
 	for i := range c.leaves {
-		s := &c.leaves[i].step
-		parts += len(s.From) + len(s.To) + len(s.Send)
+		parts += c.leaves[i].step.Parts()
 	}
 	if k.parts.Add(int64(parts)) > KeptParts {
 		k.parts.Add(int64(-parts))

@@ -28,11 +28,12 @@ type Schedule struct {
 	longest []int64
 	byRank  []bool
 	// mirrored is of which the numbers are those of mirrored ranks.
-	mirrored []bool
-	isEven   []bool // EvenBlocks
-	role     func(rank int32) *code
-	cast     *cast // of Plan.Roles
-	even     bool  // ranks differ in order alone: see Plan.Even
+	mirrored    []bool
+	isEven      []bool // EvenBlocks
+	role        func(rank int32) *code
+	cast        *cast // of Plan.Roles
+	isBackwards bool  // made by Transpose
+	even        bool  // ranks differ in order alone: see Plan.Even
 
 	parts  []part // of Compose, on tensors
 	beside []Part // of Compose, beside each other

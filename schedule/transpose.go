@@ -26,7 +26,7 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		return nil, fmt.Errorf("schedule: %v has no transpose", s.Spec.Kind)
 	}
 	t.Spec.Kind, t.Spec.Op = kind, op
-	t.cast = nil
+	t.cast, t.isBackwards = nil, true
 	t.Cuts[Input], t.Cuts[Output] = s.Cuts[Output], s.Cuts[Input]
 	if s.Memory == 0 { // sums of blocks that are not this rank's, where there are such
 		t.Cuts[Scratch] = s.Cuts[Output]
@@ -55,6 +55,10 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	}).code
 	return &t, nil
 }
+
+// IsBackwards reports whether Transpose has made the schedule: its programs are another's, read
+// backwards.
+func (s *Schedule) IsBackwards() bool { return s.isBackwards }
 
 // dual is the kind of the transposed collective.
 func dual(k collective.Kind) (collective.Kind, bool) {
