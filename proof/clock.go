@@ -73,7 +73,7 @@ func (c clock) take(b clock) clock {
 	return c
 }
 
-// few is how many times the lanes of a clock another one has where each is best looked up there.
+// few: lanes that a clock tells are looked up one by one where so many times as many are known.
 const few = 16
 
 // know has a lane know what a clock tells: in place, if nobody else has the lane's clock.
@@ -85,7 +85,7 @@ func (r *racer) know(lane int32, told clock) {
 	r.copied[lane] = false
 	switch {
 	case !r.own[lane]:
-		now := mergedIn(r.room, was, told)
+		now := merge(was, told)
 		r.clocks[lane], r.own[lane] = now, !now.is(was) && !now.is(told)
 	case few*len(told) <= len(was):
 		for _, k := range told {
@@ -105,22 +105,15 @@ func (r *racer) lend(handle, lane int32) {
 		r.sent[handle], r.own[lane] = c, false
 		return
 	}
-	r.sent[handle], r.lent[handle] = append(r.room(len(c)), c...), true
+	var copied clock
+	if n := len(r.spare); n > 0 {
+		copied, r.spare = r.spare[n-1], r.spare[:n-1]
+	}
+	r.sent[handle], r.lent[handle] = append(copied[:0], c...), true
 	r.copied[lane] = true
 }
 
-// room is a clock to be filled with so many lanes.
-func (r *racer) room(n int) clock {
-	k := len(r.spare) - 1
-	if k < 0 {
-		return make(clock, 0, n)
-	}
-	c := r.spare[k]
-	r.spare = r.spare[:k]
-	return slices.Grow(c[:0], n)
-}
-
-// drop keeps a clock that nobody has any more for room, if there are not enough of them.
+// drop keeps a clock that nobody has any more for another copy, if there are not enough of them.
 func (r *racer) drop(c clock) {
 	if len(r.spare) < len(r.clocks) {
 		r.spare = append(r.spare, c)
@@ -134,11 +127,6 @@ func (c clock) is(d clock) bool {
 
 // merge is what a and b know together: a itself if b adds nothing, b itself if there is no a.
 func merge(a, b clock) clock {
-	return mergedIn(func(n int) clock { return make(clock, 0, n) }, a, b)
-}
-
-// mergedIn is merge, with room for a clock that is new.
-func mergedIn(room func(n int) clock, a, b clock) clock {
 	if len(a) == 0 {
 		return b
 	}
@@ -160,7 +148,7 @@ func mergedIn(room func(n int) clock, a, b clock) clock {
 	if !news && others == 0 {
 		return a
 	}
-	all := room(len(a) + others)
+	all := make(clock, 0, len(a)+others)
 	i = 0
 	for _, k := range b {
 		from := i

@@ -73,8 +73,8 @@ func look(s *schedule.Schedule, o lookOptions) (*survey, error) {
 		return nil, err
 	}
 	for b := schedule.Input; b <= schedule.Scratch; b++ {
-		isSeen := b != schedule.Scratch // what no step names in scratch, nobody ever looks at
-		if v.holds(b) && !v.parts[b].settle(v.longest(b), isSeen) {
+		gapsMatter := b != schedule.Scratch // where nobody ever looks at what no step names
+		if v.holds(b) && !v.parts[b].settle(v.longest(b), gapsMatter) {
 			v.ragged = true
 		}
 	}

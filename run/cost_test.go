@@ -10,6 +10,16 @@ import (
 	"collsim/run"
 )
 
+// estimated is what the first point of a scenario is told to take, with some of its keys set.
+func estimated(t testing.TB, text string, set ...string) *run.Estimate {
+	t.Helper()
+	s, err := run.Load("s.toml", []byte(text), run.LoadOptions{Set: set})
+	require.NoError(t, err)
+	e, err := s.Estimate(s.Points[0])
+	require.NoError(t, err)
+	return e
+}
+
 // TestEstimateMeasured holds estimates against what the command took, on one core of an AMD EPYC
 // that others worked on as well: the processor time of one run with GOMAXPROCS=1, and the largest
 // resident set; all elements were checked. Both are within a factor of two, and of 1.5 but for the
@@ -38,10 +48,7 @@ func TestEstimateMeasured(t *testing.T) {
 		text := fmt.Sprintf("[topology]\npreset = \"switch\"\nranks = %d\nbandwidth = \"25 GB/s\"\n"+
 			"latency = \"1 us\"\n[collective]\nkind = %q\nalgorithm = %q\ndtype = \"float32\"\n"+
 			"bytes = %q\n[check]\nfull = true\ndata = %q\n", c.ranks, c.kind, c.algorithm, c.bytes, c.data)
-		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
-		require.NoError(t, err)
-		e, err := s.Estimate(s.Points[0])
-		require.NoError(t, err)
+		e := estimated(t, text)
 		ratio := e.Seconds / run.SharedCore / c.seconds
 		t.Logf("%s %s %d: %.2f s, %v", c.kind, c.algorithm, c.ranks, e.Seconds, e.Memory)
 		require.True(t, 0.5 <= ratio && ratio <= 2, "%s: %v s", text, e.Seconds)
@@ -76,13 +83,10 @@ func TestEstimateOfOwn(t *testing.T) {
 		if c.ranks > 300 && !tier.Long {
 			continue
 		}
-		s, err := run.Load("s.toml", fmt.Appendf(nil, "[topology]\npreset = \"switch\"\nranks = %d\n"+
+		e := estimated(t, fmt.Sprintf("[topology]\npreset = \"switch\"\nranks = %d\n"+
 			"bandwidth = \"25 GB/s\"\nlatency = \"1 us\"\n[collective]\nkind = %q\nalgorithm = %q\n"+
 			"bytes = \"1 MiB\"\n[check]\nproof = %s\nnumbers = false\n", c.ranks, c.kind, c.algorithm,
-			c.proof), run.LoadOptions{})
-		require.NoError(t, err)
-		e, err := s.Estimate(s.Points[0])
-		require.NoError(t, err)
+			c.proof))
 		ratio := e.Seconds / c.seconds
 		t.Logf("%+v: %.2f s, %.2f", c, e.Seconds, ratio)
 		require.True(t, 1.0/3 <= ratio && ratio <= 3, "%+v: %v s", c, e.Seconds)
@@ -108,14 +112,10 @@ func TestEstimateOfTrees(t *testing.T) {
 		{"switch", 262144, "double-binary-tree", "fifo", 4.31},
 		{"switch", 262144, "binomial", "fluid", 2.92}, {"switch", 262144, "binomial", "fifo", 1.72},
 	} {
-		s, err := run.Load("s.toml", fmt.Appendf(nil, "[topology]\npreset = %q\nranks = %d\n"+
+		e := estimated(t, fmt.Sprintf("[topology]\npreset = %q\nranks = %d\n"+
 			"bandwidth = \"100 Gbit/s\"\nlatency = \"500 ns\"\n[collective]\nkind = \"all_reduce\"\n"+
 			"algorithm = %q\nbytes = \"1 MiB\"\n[check]\nproof = false\nnumbers = false\n[sim]\n"+
-			"engine = \"event\"\nsharing = %q\n", c.preset, c.ranks, c.algorithm, c.sharing),
-			run.LoadOptions{})
-		require.NoError(t, err)
-		e, err := s.Estimate(s.Points[0])
-		require.NoError(t, err)
+			"engine = \"event\"\nsharing = %q\n", c.preset, c.ranks, c.algorithm, c.sharing))
 		ratio := e.Seconds / c.seconds
 		require.True(t, 1.0/3 <= ratio && ratio <= 3, "%+v: %v s", c, e.Seconds)
 	}
@@ -144,10 +144,7 @@ func TestEstimateOfFolds(t *testing.T) {
 			"latency = \"1 us\"\n[collective]\nkind = \"all_to_all\"\nalgorithm = \"pairwise\"\n"+
 			"dtype = \"float32\"\nbytes = \"64 MiB\"\n[sim]\nsharing = %q\n[check]\nproof = false\n"+
 			"numbers = false\n", c.network, c.sharing)
-		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
-		require.NoError(t, err)
-		e, err := s.Estimate(s.Points[0])
-		require.NoError(t, err)
+		e := estimated(t, text)
 		t.Logf("%s %s: %.4f s, %v", c.network, c.sharing, e.Seconds, e.Memory)
 		seconds, memory := e.Seconds/run.SharedCore/c.seconds, float64(e.Memory)/(1<<20)/c.mebibytes
 		require.True(t, 1/1.5 <= seconds && seconds <= 1.5, "%s: %v s", text, seconds)
@@ -173,10 +170,7 @@ func TestEstimateOfEngines(t *testing.T) {
 			"latency = \"1 us\"\n[collective]\nkind = \"all_reduce\"\nalgorithm = %q\n"+
 			"dtype = \"float32\"\nbytes = %d\n[sim]\nengine = %q\n[check]\nproof = false\n"+
 			"numbers = false\n", c.ranks, c.algorithm, c.bytes, c.engine)
-		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
-		require.NoError(t, err)
-		e, err := s.Estimate(s.Points[0])
-		require.NoError(t, err)
+		e := estimated(t, text)
 		t.Logf("%s %s %d: %.4f s", c.engine, c.algorithm, c.ranks, e.Seconds)
 		ratio := e.Seconds / run.SharedCore / c.seconds
 		require.True(t, 0.3 <= ratio && ratio <= 3, "%s: %v s", text, e.Seconds)
@@ -202,10 +196,7 @@ func TestEstimateOfLong(t *testing.T) {
 		text := fmt.Sprintf("[topology]\n%s\nranks = %d\nbandwidth = \"100 Gbit/s\"\n"+
 			"latency = \"500 ns\"\n[collective]\nkind = \"all_reduce\"\nalgorithm = \"ring\"\n"+
 			"bytes = \"256 MiB\"\n[check]\nproof = false\nnumbers = false\n", c.network, c.ranks)
-		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
-		require.NoError(t, err)
-		e, err := s.Estimate(s.Points[0])
-		require.NoError(t, err)
+		e := estimated(t, text)
 		t.Logf("%s: %.2f s, %v", c.network, e.Seconds, e.Memory)
 		ratio := e.Seconds / run.SharedCore / c.seconds
 		require.True(t, 1/run.WellKnown <= ratio && ratio <= run.WellKnown, "%s: %v s", text, e.Seconds)
@@ -236,10 +227,7 @@ func TestEstimateOfUneven(t *testing.T) {
 			"latency = \"500 ns\"\n%s[device]\noverhead = \"1 us\"\nreduce_rate = \"400 GB/s\"\n"+
 			"lane_rate = \"20 GB/s\"\n[collective]\nkind = \"all_reduce\"\nalgorithm = %q\n"+
 			"bytes = \"4 MiB\"\n[check]\nproof = false\nnumbers = false\n", c.ranks, c.slow, c.algorithm)
-		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{})
-		require.NoError(t, err)
-		e, err := s.Estimate(s.Points[0])
-		require.NoError(t, err)
+		e := estimated(t, text)
 		t.Logf("%d %s: %.2f s, %v", c.ranks, c.algorithm, e.Seconds, e.Memory)
 		seconds, memory := e.Seconds/run.SharedCore/c.seconds, float64(e.Memory)/(1<<20)/c.mebibytes
 		require.True(t, 1/1.6 <= seconds && seconds <= 1.6, "%s: %v s", text, e.Seconds)
@@ -278,10 +266,7 @@ func TestEstimateOfRest(t *testing.T) {
 		text := fmt.Sprintf("[collective]\nkind = %q\nalgorithm = %q\nbytes = %d\n[check]\n"+
 			"proof = false\nnumbers = false\n[topology]\n%s\nbandwidth = \"12.5 GB/s\"\n"+
 			"latency = \"1 us\"\n", c.kind, c.algorithm, c.bytes, c.network)
-		s, err := run.Load("s.toml", []byte(text), run.LoadOptions{Set: []string{c.set}})
-		require.NoError(t, err)
-		e, err := s.Estimate(s.Points[0])
-		require.NoError(t, err)
+		e := estimated(t, text, c.set)
 		t.Logf("%s %s: %.2f s, %v", c.kind, c.algorithm, e.Seconds, e.Memory)
 		ratio := e.Seconds / run.SharedCore / c.seconds
 		require.True(t, 1/c.within <= ratio && ratio <= c.within, "%s: %v s", text, e.Seconds)
@@ -291,12 +276,9 @@ func TestEstimateOfRest(t *testing.T) {
 // TestEstimateOfWritten: programs of ranks' own take memory as they are written, whose loops go
 // round often: a chain in 32 segments took 29 MiB, of which the command is 21.
 func TestEstimateOfWritten(t *testing.T) {
-	s, err := run.Load("s.toml", []byte("[topology]\npreset = \"ring\"\nranks = 2048\n"+
+	e := estimated(t, "[topology]\npreset = \"ring\"\nranks = 2048\n"+
 		"bandwidth = \"12.5 GB/s\"\nlatency = \"1 us\"\n[sim]\nsharing = \"fifo\"\n[collective]\n"+
 		"kind = \"broadcast\"\nalgorithm = \"chain\"\nbytes = \"16 MiB\"\n[check]\n"+
-		"proof = false\nnumbers = false\n"), run.LoadOptions{})
-	require.NoError(t, err)
-	e, err := s.Estimate(s.Points[0])
-	require.NoError(t, err)
+		"proof = false\nnumbers = false\n")
 	require.InEpsilon(t, 29, float64(e.Memory)/(1<<20), 0.5)
 }

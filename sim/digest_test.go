@@ -31,7 +31,7 @@ import (
 //	algorithms           all algorithms of a kind on 2 to 8 ranks, on four devices and with both
 //	                     ways of sharing; by=turns: with one of these eight
 //
-// The long tier has further ones in testdata/digests-long.
+// The long tier has further ones in testdata/digests-long: with -tags long, -rewrite writes both.
 func TestDigests(t *testing.T) {
 	datadriven.RunTest(t, "testdata/digests", digested)
 	if tier.Long {
