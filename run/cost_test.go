@@ -71,6 +71,7 @@ func TestEstimateOfOwn(t *testing.T) {
 		{300, "reduce_scatter", "low-contention", "false", 1.05},
 		{300, "reduce_scatter", "low-contention", "true", 2.05},
 		{300, "all_gather", "low-contention", "true", 1.66},
+		{1000, "all_gather", "low-contention", "true", 44},
 		{1000, "reduce_scatter", "recursive-halving", "false", 0.31},
 		{2500, "reduce_scatter", "recursive-halving", "true", 1.85},
 		{2500, "all_gather", "recursive-doubling", "true", 1.90},
