@@ -204,6 +204,26 @@ func TestFailure(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestLeaves: a worker that leaves is who is lost, whomever it was waiting for.
+func TestLeaves(t *testing.T) {
+	t.Parallel()
+	leaves, leave := context.WithCancel(context.Background())
+	c := &crowd{come: func(number int, w *Worker) {
+		m, ctx := &mirror{clock: w.Clock, log: &log{}, stop: make(chan struct{})}, context.Background()
+		m.play = hang
+		if number == 1 {
+			ctx = leaves
+			m.play = func(*mirror) error {
+				leave()
+				return CallError(0, "accept", leaves.Err())
+			}
+		}
+		w.Serve(ctx, m, Ready{})
+	}}
+	_, err := twoWorkers(t, "tcp", c).Run(context.Background(), five(hw.Env{}))
+	require.EqualError(t, err, "hw: rank 3: read: EOF: EOF")
+}
+
 // TestHung: of a run in which nothing goes on, it is said which rank is in which function.
 func TestHung(t *testing.T) {
 	t.Parallel()

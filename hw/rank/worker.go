@@ -282,7 +282,9 @@ func (w *Worker) do(ctx context.Context, o *order) {
 	}
 	if err != nil {
 		w.phase.Store(int32(failed))
-		w.Failed(err)
+		if ctx.Err() == nil { // else it leaves, and whom it was waiting for is not to blame
+			w.Failed(err)
+		}
 		return
 	}
 	w.phase.Store(int32(after(o.Kind)))
