@@ -1,9 +1,9 @@
 package schedule
 
-// streak is what is kept of the latest steps of a lane under a group, so that a long loop is not
-// rolled up a step at a time: a step that goes on as the two before it did, and these are the last
-// two of a loop of one step, is one more of that loop. The last one is put in as any other step,
-// when what follows may look at it.
+// streak is what is kept of the latest steps of a lane, so that a long loop is not rolled up a step
+// at a time: a step that goes on as the two before it did, and these are the last two of a loop of
+// one step, is one more of that loop. The last one is put in as any other step, when what follows
+// may look at it.
 type streak struct {
 	calls  [3]call  // the last one is at, then there is room for the next, then the one before
 	at     int      // in calls
@@ -31,9 +31,8 @@ type call struct {
 // call makes the next call of the streak what an author asks for, with the buffers that regions of
 // the working copy are in. ok is false of what is not simple.
 func (l *Lane) call(into []Region, to []int, sources []Source) (ok bool) {
-	if l.schedule.Group == nil || l.err != nil || len(into) > 1 || len(to) > 1 ||
-		len(sources) > 2 || l.facing != l.Index || l.awaits != nil || l.completes ||
-		l.launch != nil {
+	if l.peers != nil || l.err != nil || len(into) > 1 || len(to) > 1 || len(sources) > 2 ||
+		l.facing != l.Index || l.awaits != nil || l.completes || l.launch != nil {
 		return false
 	}
 	c := l.streak.next()
@@ -64,21 +63,27 @@ func (l *Lane) call(into []Region, to []int, sources []Source) (ok bool) {
 }
 
 // simple reports whether a region is a single block, and of a buffer that has all of them; it is
-// then in that buffer.
+// then in that buffer, and counted as wrap has it.
 func (l *Lane) simple(r *Region, write bool) bool {
 	if r.List != nil || r.Run != 1 || r.Times != 1 {
 		return false
 	}
-	if r.Buffer != work {
-		return true
+	if r.Buffer == work {
+		kind := l.schedule.Spec.Kind
+		r.Buffer = Input
+		if write || l.isWritten(r.First) {
+			r.Buffer = Output
+		}
+		if l.schedule.blocks[r.Buffer] != l.blocks(work) || !vector(kind) &&
+			!(kind.Gathers() && r.Buffer == Output) && !(kind.Scatters() && r.Buffer == Input) {
+			return false
+		}
 	}
-	kind := l.schedule.Spec.Kind
-	r.Buffer = Input
-	if write || l.isWritten(r.First) {
-		r.Buffer = Output
+	n := l.schedule.blocks[r.Buffer]
+	if !l.roll.mods.wraps && n > 0 {
+		r.First = mod(r.First, n)
 	}
-	return (vector(kind) || kind.Gathers() && r.Buffer == Output ||
-		kind.Scatters() && r.Buffer == Input) && l.schedule.blocks[r.Buffer] == l.blocks(work)
+	return n > 0
 }
 
 // goesOn reports whether the next call follows the last two as they follow each other, all its
@@ -90,7 +95,7 @@ func (l *Lane) goesOn() bool {
 		a.intos != c.intos || a.tos != c.tos || a.froms != c.froms {
 		return false
 	}
-	ranks := int32(l.Ranks)
+	ranks := l.roll.mods.of(byPeer)
 	if c.tos > 0 && !even(a.to, b.to, c.to, ranks) {
 		return false
 	}
@@ -100,8 +105,8 @@ func (l *Lane) goesOn() bool {
 			x.Period != z.Period || y.Period != z.Period {
 			return false
 		}
-		n := l.schedule.blocks[z.Buffer]
-		d := mod(z.First-y.First, n)
+		n := l.roll.mods.of(byBlock + modulus(z.Buffer))
+		d := past(y.First, z.First, n)
 		isAlike := !moves || d == way
 		way, moves = d, true
 		return isAlike && even(x.First, y.First, z.First, n)
@@ -125,8 +130,16 @@ func (l *Lane) goesOn() bool {
 	return c.intos == 0 || follows(&a.into, &b.into, &c.into)
 }
 
-// even reports whether y leads to z as x leads to y, modulo n.
-func even(x, y, z, n int32) bool { return mod(z-y, n) == mod(y-x, n) }
+// even reports whether y leads to z as x leads to y, modulo n unless that is 0.
+func even(x, y, z, n int32) bool { return past(y, z, n) == past(x, y, n) }
+
+// past is how far y is past x, modulo n unless that is 0.
+func past(x, y, n int32) int32 {
+	if n == 0 {
+		return y - x
+	}
+	return mod(y-x, n)
+}
 
 // counts takes the next call in as one more step of the last loop, if it is.
 func (l *Lane) counts() bool {
