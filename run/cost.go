@@ -26,6 +26,7 @@ const (
 	gpuMessageTime      = 300   // a message of a rank with a GPU model,
 	bufferMessageTime   = 350   // or with more than sends that leave one after the other,
 	loadTime            = 250   // or of a step that no loop repeats,
+	fewSizes            = 8     // or of a size that is one of more,
 	mostLoop            = 64    // or loops of which each does it seldom: so many are, of a lane;
 	connectionTime      = 500   // a connection,
 	wayTime             = 220   // a link on its way, of those that have to be found,
@@ -268,7 +269,7 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 		chill = math.Sqrt(chill)
 	}
 	switch n := float64(s.Spec.Ranks); {
-	case w.alone && s.SameSizes() && isPlain(p, w) && p.Sim.Segment == 0:
+	case w.alone && keepsSizes(s, w) && isPlain(p, w) && p.Sim.Segment == 0:
 		message = loneMessageTime + float64(loneHopTime*w.hops) +
 			float64(receiptTime*w.received())/max(messages, 1)
 	case isFluid && s.HasRoles():
@@ -293,6 +294,7 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 		message += float64(roleMessageTime * (chill - 1))
 	case hasOwn(s):
 		message += ownMessageTime
+	case s.Group != nil && !s.SameSizes() && keepsSizes(s, w): // walked, but loaded seldom
 	case w.walked > mostLoop*w.lanes:
 		message += loadTime
 	default:
@@ -308,6 +310,12 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	spent := float64(message*messages) + float64(chill*connection*float64(w.connections)) +
 		float64(laneTime*float64(w.lanes)) + float64(listTime*float64(linksOf(p)))
 	return rates + float64(1e-9*spent)
+}
+
+// keepsSizes reports whether steps of a loop need not be loaded again to know what they move: all
+// ranks have as much, or their blocks are of few sizes.
+func keepsSizes(s *schedule.Schedule, w work) bool {
+	return s.SameSizes() || s.Group != nil && w.sizes <= fewSizes
 }
 
 // ends is at how many instants flows end that begin at once.

@@ -20,7 +20,7 @@ func (s *Schedule) SameSizes() bool {
 			return false
 		}
 		for _, l := range *s.cut(b) {
-			if l.Split == Table && l.Axis != Block && !s.alike(b) {
+			if l.Split == Table && l.Axis != Block && !s.EvenRanks(b) {
 				return false
 			}
 			if l.Split == Table && len(l.Ends) > 1 && !s.EvenBlocks(b) {
@@ -152,6 +152,9 @@ func (c *Cursor) Skip(iterations, steps int32) {
 // same tiles. REQUIRES: not Done, no teams, no parts.
 func (p *Program) Steady(c *Cursor) bool { return p.steady(c.code.nodes[c.pc].leaf) }
 
+// Repeats is Steady but for sizes: the blocks that the step names may be of several.
+func (p *Program) Repeats(c *Cursor) bool { return p.repeats(c.code.nodes[c.pc].leaf, true) }
+
 func (p *Program) steady(i int32) bool {
 	even := true
 	p.code.leaves[i].step.regions(func(r *Region) {
@@ -216,6 +219,46 @@ func (p *Program) Written(lane int, s *Step, see func(times int64, isSame bool) 
 		}
 	}
 	return true
+}
+
+// Sized is the region that tells how much a step moves, if that is one block; else nil.
+func (s *Step) Sized() *Region {
+	r, _ := s.sized()
+	return r
+}
+
+// sized is Sized, and where that region's block is among the step's variables.
+func (s *Step) sized() (r *Region, at int) {
+	if len(s.To) > 0 {
+		r, at = &s.To[0], 2+4*len(s.From)
+	}
+	for i := 0; r == nil && i < len(s.From); i++ {
+		if s.From[i].Kind == Local {
+			r, at = &s.From[i].Region, 4+4*i
+		}
+	}
+	if r == nil || r.List != nil || r.Run != 1 || r.Times != 1 {
+		return nil, 0
+	}
+	return r, at
+}
+
+// SizedBlock is the block of Sized of the present step, as Load would have it. REQUIRES: there is
+// one; no parts.
+func (p *Program) SizedBlock(c *Cursor) int32 {
+	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
+	sized, at := l.step.sized()
+	r := Region{Buffer: sized.Buffer, First: sized.First, Run: 1, Times: 1}
+	if len(l.strides) > 0 && c.lane != 0 && l.strides[0] != nil {
+		r.First += c.lane * l.strides[0][at]
+	}
+	for d := 1; d < len(l.strides); d++ {
+		if l.strides[d] != nil {
+			r.First += c.iterated[d-1] * l.strides[d][at]
+		}
+	}
+	p.settleRegion(&r)
+	return r.First
 }
 
 // SteadyLoop reports whether all steps of the innermost loop are steady, and none posts or awaits

@@ -27,7 +27,7 @@ func (s *Schedule) Moves(b Buffer, rank int32) int32 {
 // of one size, do not fill it, or do not lie in one place on all ranks; and if there are more than
 // a quick look can see.
 func (s *Schedule) Strips(b Buffer) (list []Strip, ok bool) {
-	if s.beside != nil || s.parts != nil || !s.byRank[b] || !s.alike(b) {
+	if s.beside != nil || s.parts != nil || !s.byRank[b] || !s.EvenRanks(b) {
 		return nil, false
 	}
 	within := []span{{0, s.Len(b, 0)}}
@@ -65,8 +65,8 @@ func (l *Level) strips(within []span) (list []Strip, ok bool) {
 	return list, true
 }
 
-// alike reports whether a buffer is cut in one way on all ranks.
-func (s *Schedule) alike(b Buffer) bool {
+// EvenRanks reports whether a buffer is as long on all ranks, and cut in one way.
+func (s *Schedule) EvenRanks(b Buffer) bool {
 	for _, l := range *s.cut(b) {
 		if l.Split == Table && slices.ContainsFunc(l.Ends, func(row []int64) bool {
 			return !slices.Equal(row, l.Ends[0])

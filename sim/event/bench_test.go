@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,14 +17,17 @@ import (
 
 // BenchmarkRing is a ring all-reduce of ranks with a lane each and eight slots a connection: over
 // one link a message between neighbours, or over two through a switch; also where a flag lies
-// behind every word, as in NCCL's LL.
+// behind every word, as in NCCL's LL, or where chunks are of two sizes.
 func BenchmarkRing(b *testing.B) {
-	for _, network := range []string{"ring", "switch", "ring, LL"} {
+	for _, network := range []string{"ring", "switch", "ring, LL", "ring, uneven"} {
 		for _, ranks := range []int{64, 256, 1024, 4096} {
 			b.Run(fmt.Sprintf("%s/%d", network, ranks), func(b *testing.B) {
-				p, preset := simtest.RingPlan(ranks, int64(ranks)*4096), network
+				count, preset := int64(ranks)*4096, strings.Split(network, ",")[0]
+				if network == "ring, uneven" {
+					count += int64(ranks) / 2
+				}
+				p := simtest.RingPlan(ranks, count)
 				if lane := p.Lane; network == "ring, LL" {
-					preset = "ring"
 					p.Lane = func(l *schedule.Lane) {
 						l.Frame(schedule.Packets)
 						lane(l)

@@ -99,11 +99,12 @@ type engine struct {
 	unfinished int     // lanes that have not come to their end
 	ready      []int32 // lanes that may be able to go on
 	step       schedule.Step
-	moved      unit.Bytes // n of e.step
-	isSized    bool       // which tells that
-	keepSteps  bool       // where they are the same again
-	steady     []int8     // of the places of a program that is every rank's: 1 yes, -1 no
-	plain      bool       // all that e.step sends are messages and no more
+	moved      unit.Bytes   // n of e.step
+	isSized    bool         // which tells that
+	keepSteps  bool         // where they are the same again
+	repeating  []repetition // of the steps, by place, of a program that is every rank's
+	sizes      sizes
+	plain      bool // all that e.step sends are messages and no more
 
 	conns         []connection
 	connBy, tagBy flat.Table

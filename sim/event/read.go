@@ -193,7 +193,9 @@ func (r *reader) load(i int32, l *lane) (of int32) {
 		f.framing = nil
 	}
 	if e.keepSteps {
-		e.keep(i)
+		if e.keep(i); len(l.step.cuts) > 0 { // each has a form for itself
+			l.step.isKept = false
+		}
 	}
 	if l.isKept() {
 		r.kept = int32(r.forms.Len())

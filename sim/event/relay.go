@@ -28,7 +28,7 @@ func (e *engine) relay(i int32) {
 			l.waits, l.on = forSlot, to
 			return
 		}
-		x, n := &e.messages[m], &l.step.sizes[l.cursor.Slice()]
+		x, n := &e.messages[m], e.movesAgain(l)
 		at := model.Later(model.Later(l.end, x.at), slot).Plus(n.cost)
 		e.dequeue(in)
 		e.take(out)

@@ -1,17 +1,16 @@
 package event
 
 import (
-	"slices"
-
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
 )
 
-// resolved is what is kept of a lane's step that is the same in all iterations of its loop, so that
-// it need not be loaded again: of each slice what it moves and takes; its connections are those
-// that the lane has named. Only steps of messages and of what the rank does by itself are kept, and
-// only where nobody asks for more of them (figures of GPUs, rendezvous, send buffers).
+// resolved is what is kept of a lane's step that is the same in all iterations of its loop but for
+// the blocks that it names, so that it need not be loaded again: of each slice what it moves and
+// takes; its connections are those that the lane has named. Only steps of messages and of what the
+// rank does by itself are kept, and only where nobody asks for more of them (figures of GPUs,
+// rendezvous, send buffers).
 type resolved struct {
 	place   int32 // where the step is written that the lane last carried out, −1 for none
 	isKept  bool
@@ -19,7 +18,9 @@ type resolved struct {
 	isAlone bool         // what it sends crosses nothing but links that are asked in order: express
 	isBare  bool         // nothing is written of it but when it starts
 	flags   messageFlags // of all that it sends
-	sizes   []moved      // by slice
+	sizes   []moved      // by slice, then by size of blocks
+	cuts    []cut        // by slice, where blocks are of several sizes; else none
+	walk    walk
 }
 
 // moved is what a sub-step moves, and D − S.
@@ -49,7 +50,11 @@ func (e *engine) keep(i int32) {
 		return
 	}
 	flags, isPlain := framed(s.Send)
-	if l.cursor.Slice() > 0 || !isPlain || len(s.Await) > 0 || !e.isSteady(l) {
+	if l.cursor.Slice() > 0 || !isPlain || len(s.Await) > 0 {
+		return
+	}
+	repeats := e.repeats(l)
+	if repeats == changing {
 		return
 	}
 	for at := range s.From {
@@ -57,20 +62,8 @@ func (e *engine) keep(i int32) {
 			return
 		}
 	}
-	parts := 1
-	if s.Moves() {
-		parts = int(l.slices)
-	}
-	k.sizes = slices.Grow(k.sizes[:0], parts)
-	for slice := range parts {
-		where := l.spot()
-		where.Slice = slice
-		n, known := e.rules.Size(where, s)
-		if !known {
-			return
-		}
-		e.moved = n
-		k.sizes = append(k.sizes, moved{n, e.cost(i)})
+	if !e.keepSizes(i, repeats == butBlocks) {
+		return
 	}
 	k.isKept, k.isPost, k.isAlone, k.flags = true, s.Post, e.isAhead && e.late == nil, flags
 	k.isBare = !e.tape.byWay
@@ -108,25 +101,43 @@ func framed(sends []schedule.Dest) (flags messageFlags, ok bool) {
 	return flags, true
 }
 
-// isSteady reports whether the step of a lane is the same in all iterations of its loop.
-func (e *engine) isSteady(l *lane) bool {
+// repetition is how a step is the same in all iterations of its loop.
+type repetition uint8
+
+const (
+	notKnown   repetition = iota
+	changing              // it is not
+	butBlocks             // but for the blocks that it names, which are of several sizes
+	withBlocks            // also as to sizes
+)
+
+// repeats is how the step of a lane is the same in all iterations of its loop.
+func (e *engine) repeats(l *lane) repetition {
 	if loop, follow := l.cursor.Around(); loop < 0 || follow == 0 {
-		return false
+		return changing
 	}
+	p := e.programs[l.rank]
 	if e.rules.Schedule.Group == nil { // each rank has a program of its own
-		return e.programs[l.rank].Steady(&l.cursor)
+		return repetitionOf(p, &l.cursor)
 	}
 	place := l.cursor.Place()
-	for int(place) >= len(e.steady) {
-		e.steady = append(e.steady, 0)
+	for int(place) >= len(e.repeating) {
+		e.repeating = append(e.repeating, notKnown)
 	}
-	if e.steady[place] == 0 {
-		e.steady[place] = -1
-		if e.programs[l.rank].Steady(&l.cursor) {
-			e.steady[place] = 1
-		}
+	if e.repeating[place] == notKnown {
+		e.repeating[place] = repetitionOf(p, &l.cursor)
 	}
-	return e.steady[place] > 0
+	return e.repeating[place]
+}
+
+func repetitionOf(p *schedule.Program, c *schedule.Cursor) repetition {
+	switch {
+	case p.Steady(c):
+		return withBlocks
+	case p.Repeats(c):
+		return butBlocks
+	}
+	return changing
 }
 
 // repeat carries out sub-steps of the step that is kept of a lane, as long as it stays at that step
@@ -176,7 +187,7 @@ func (e *engine) startAgain(l *lane) (at model.Moment, known bool) {
 // as nothing that it sends has to wait for its turn: then the keys are not counted on by which that
 // is put in order.
 func (e *engine) performAgain(i int32, l *lane, start model.Moment) (isOver bool) {
-	n, sends := &l.step.sizes[l.cursor.Slice()], l.sent()
+	n, sends := e.movesAgain(l), l.sent()
 	peers := int32(len(sends))
 	e.totals.Steps++
 	e.totals.Messages += int64(peers)

@@ -16,7 +16,7 @@ import (
 // of them has the same ends, and the same log: causes, blocks, rounds and peers. There is room for
 // the log before the first step.
 func TestKept(t *testing.T) {
-	kept, runs := 0, 0
+	kept, uneven, runs := 0, 0, 0
 	simtest.Law(t, 300, "kept steps", func(t testing.TB, rng *rand.Rand) bool {
 		var s *schedule.Schedule
 		switch rng.IntN(4) {
@@ -26,7 +26,7 @@ func TestKept(t *testing.T) {
 			s = simtest.Symmetric(t, rng, rng.IntN(4) == 0)
 		default:
 			ranks := 4 + rng.IntN(8)
-			p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(4)/3)
+			p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(2)*rng.Int64N(12))
 			p.Slices, p.Channels, p.Slots = 1+rng.IntN(3), 1+rng.IntN(3), 2*rng.IntN(5)
 			s = simtest.Build(t, p)
 		}
@@ -52,14 +52,21 @@ func TestKept(t *testing.T) {
 		require.Equal(t, other.Messages, log.Messages)
 		require.Equal(t, other.Spans, log.Spans)
 		require.Equal(t, other.Details, log.Details)
-		for l := range e.lanes {
-			if len(e.lanes[l].step.sizes) > 0 {
-				kept++
-				break
-			}
-		}
+		kept += min(1, count(e, func(k *resolved) bool { return len(k.sizes) > 0 }))
+		uneven += min(1, count(e, func(k *resolved) bool { return len(k.cuts) > 0 }))
 		return true
 	})
-	t.Logf("%d of %d with kept steps", kept, runs)
+	t.Logf("%d of %d with kept steps, %d of several sizes", kept, runs, uneven)
 	require.Greater(t, kept, runs/4)
+	require.Greater(t, uneven, runs/20)
+}
+
+// count is of how many lanes what is kept is such.
+func count(e *engine, such func(k *resolved) bool) (n int) {
+	for i := range e.lanes {
+		if such(&e.lanes[i].step) {
+			n++
+		}
+	}
+	return n
 }

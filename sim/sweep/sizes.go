@@ -83,8 +83,7 @@ func (e *engine) findSizes(p *period) bool {
 		}
 		return true
 	}
-	s := e.rules.Schedule
-	if len(s.Group) > 1 || !sameLengths(s) {
+	if len(e.rules.Schedule.Group) > 1 {
 		return false
 	}
 	p.known = map[cutting][]uint8{}
@@ -94,7 +93,7 @@ func (e *engine) findSizes(p *period) bool {
 			p.blocks = append(p.blocks, blocks{n: 1, classes: []uint8{class}})
 			return class < mostClasses
 		}
-		return e.findBlocks(p, sized(step), sized(next), at)
+		return e.findBlocks(p, step.Sized(), next.Sized(), at)
 	}) {
 		return false
 	}
@@ -107,23 +106,6 @@ func (e *engine) findSizes(p *period) bool {
 		}
 		return true
 	})
-}
-
-// sameLengths reports whether what a region has does not depend on the rank.
-func sameLengths(s *schedule.Schedule) bool {
-	for b := range schedule.FirstTensor {
-		for rank := range s.Spec.Ranks {
-			if s.Len(b, rank) != s.Len(b, 0) {
-				return false
-			}
-		}
-		for _, l := range s.Cuts[b] {
-			if len(l.Ends) > 1 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // walk goes through the turns as they are in the first period that is not recorded, and in the one
@@ -155,7 +137,7 @@ func (e *engine) walk(see func(i int32, step, next *schedule.Step, at schedule.S
 // findBlocks finds which blocks a turn moves that moves one region and then another, and of what
 // sizes these are.
 func (e *engine) findBlocks(p *period, a, b *schedule.Region, at schedule.Spot) bool {
-	if a == nil || b == nil {
+	if a == nil || b == nil || a.Buffer >= schedule.FirstTensor {
 		return false
 	}
 	s := e.rules.Schedule
@@ -163,6 +145,9 @@ func (e *engine) findBlocks(p *period, a, b *schedule.Region, at schedule.Spot) 
 	x.step = (int32(s.FirstBlock(b)) - x.now + x.n) % x.n
 	key := cutting{a.Buffer, a.Tile, int32(at.Channel), int32(at.Slice)}
 	if p.known[key] == nil {
+		if !s.EvenRanks(a.Buffer) {
+			return false
+		}
 		one := *a
 		for block := range x.n {
 			one.First = block
@@ -188,23 +173,6 @@ func (x *sizes) classOf(n unit.Bytes) uint8 {
 		}
 	}
 	return uint8(i)
-}
-
-// sized is the region that tells the size of a step, if it is of one block.
-func sized(s *schedule.Step) *schedule.Region {
-	var r *schedule.Region
-	if len(s.To) > 0 {
-		r = &s.To[0]
-	}
-	for i := 0; r == nil && i < len(s.From); i++ {
-		if s.From[i].Kind == schedule.Local {
-			r = &s.From[i].Region
-		}
-	}
-	if r == nil || r.List != nil || r.Run != 1 || r.Times != 1 || r.Buffer >= schedule.FirstTensor {
-		return nil
-	}
-	return r
 }
 
 // figure adds what a message takes if it is of a class. It is false where that may be nothing.
