@@ -95,10 +95,7 @@ func (l *Lane) tilesOf(b Buffer) int64 {
 }
 
 // Tile makes the regions named from now on those of tile t.
-func (l *Lane) Tile(t int) {
-	l.catchUp()
-	l.tile = int32(t)
-}
+func (l *Lane) Tile(t int) { l.tile = int32(t) }
 
 // Send sends a region.
 func (l *Lane) Send(to int, r Region) { l.add(nil, []int{to}, l.Local(r)) }

@@ -128,6 +128,9 @@ func (s *Schedule) Len(b Buffer, rank int) int64 {
 // Blocks is the number of blocks of a buffer's cut.
 func (s *Schedule) Blocks(b Buffer) int { return int(s.blocks[b]) }
 
+// Tiles is the number of tiles of a buffer's cut, of any channel.
+func (s *Schedule) Tiles(b Buffer) int64 { return s.tiles[b] }
+
 // FirstBlock is the number of the first block of a region.
 func (s *Schedule) FirstBlock(r *Region) int { return int(mod(r.block(0), s.blocks[r.Buffer])) }
 

@@ -128,6 +128,9 @@ func (c *Cursor) Around() (loop, follow int32) {
 	return c.at[d], c.code.nodes[c.at[d]].count - c.iterated[d] - 1
 }
 
+// Body is how many steps and loops there are in the innermost loop. REQUIRES: there is one.
+func (c *Cursor) Body() int32 { return c.code.nodes[c.at[c.depth-1]].size }
+
 // Outer are the iterations done of the loops around the present step, but for the innermost.
 func (c *Cursor) Outer() (done [maxLoops]int32) {
 	if c.depth > 1 {
@@ -152,22 +155,23 @@ func (c *Cursor) Skip(iterations, steps int32) {
 // same tiles. REQUIRES: not Done, no teams, no parts.
 func (p *Program) Steady(c *Cursor) bool { return p.steady(c.code.nodes[c.pc].leaf) }
 
-// Repeats is Steady but for sizes: the blocks that the step names may be of several.
-func (p *Program) Repeats(c *Cursor) bool { return p.repeats(c.code.nodes[c.pc].leaf, true) }
+// Repeats is Steady but for sizes and tiles: what the step names may be of several sizes.
+func (p *Program) Repeats(c *Cursor) bool { return p.repeats(c.code.nodes[c.pc].leaf, true, true) }
 
 func (p *Program) steady(i int32) bool {
 	even := true
 	p.code.leaves[i].step.regions(func(r *Region) {
 		even = even && p.schedule.EvenBlocks(r.Buffer)
 	})
-	return p.repeats(i, even)
+	return p.repeats(i, even, false)
 }
 
-// repeats is steady where blocks are of one size or, if even is true, as if they were.
-func (p *Program) repeats(i int32, even bool) bool {
+// repeats is steady where blocks are of one size or, if even is true, as if they were; and tiles
+// may be others if tiled is true.
+func (p *Program) repeats(i int32, even, tiled bool) bool {
 	l := &p.code.leaves[i]
 	for d := 1; d < len(l.strides); d++ {
-		if l.strides[d] != nil && !l.step.repeats(l.strides[d], even) {
+		if l.strides[d] != nil && !l.step.repeats(l.strides[d], even, tiled) {
 			return false
 		}
 	}
@@ -175,12 +179,12 @@ func (p *Program) repeats(i int32, even bool) bool {
 }
 
 // repeats reports whether a stride, in variables' order, changes nothing of a step but its round,
-// the value of what it awaits and, if even is true, blocks.
-func (s *Step) repeats(stride []int32, even bool) bool {
+// the value of what it awaits and, if even is true, blocks, and if tiled is true, tiles.
+func (s *Step) repeats(stride []int32, even, tiled bool) bool {
 	k := 1
 	region := func() bool { // its tile, and its first block
 		k += 2
-		return stride[k-2] == 0 && (even || stride[k-1] == 0)
+		return (tiled || stride[k-2] == 0) && (even || stride[k-1] == 0)
 	}
 	end := func() bool { // a peer's rank and lane, and a region
 		k += 2
@@ -214,7 +218,7 @@ func (p *Program) Written(lane int, s *Step, see func(times int64, isSame bool) 
 			times = min(times*int64(loop.count), math.MaxInt32)
 			c.iterated[d] = loop.count - 1
 		}
-		if !see(times, p.repeats(c.code.nodes[c.pc].leaf, true)) {
+		if !see(times, p.repeats(c.code.nodes[c.pc].leaf, true, false)) {
 			return false
 		}
 	}
@@ -243,22 +247,37 @@ func (s *Step) sized() (r *Region, at int) {
 	return r, at
 }
 
-// SizedBlock is the block of Sized of the present step, as Load would have it. REQUIRES: there is
-// one; no parts.
-func (p *Program) SizedBlock(c *Cursor) int32 {
+// SizedBlock is the tile and the block of Sized of the present step, as Load would have it.
+// REQUIRES: there is one; no parts.
+func (p *Program) SizedBlock(c *Cursor) (tile, block int32) {
 	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
 	sized, at := l.step.sized()
-	r := Region{Buffer: sized.Buffer, First: sized.First, Run: 1, Times: 1}
-	if len(l.strides) > 0 && c.lane != 0 && l.strides[0] != nil {
-		r.First += c.lane * l.strides[0][at]
-	}
-	for d := 1; d < len(l.strides); d++ {
-		if l.strides[d] != nil {
-			r.First += c.iterated[d-1] * l.strides[d][at]
+	r := Region{Buffer: sized.Buffer, Tile: sized.Tile, First: sized.First, Run: 1, Times: 1}
+	for d, stride := range l.strides {
+		times := c.lane
+		if d > 0 {
+			times = c.iterated[d-1]
+		}
+		if times != 0 && stride != nil {
+			r.Tile += times * stride[at-1]
+			r.First += times * stride[at]
 		}
 	}
 	p.settleRegion(&r)
-	return r.First
+	return r.Tile, r.First
+}
+
+// ChangesTile reports whether the tile of Sized is another in other iterations. REQUIRES: there is
+// one.
+func (p *Program) ChangesTile(c *Cursor) bool {
+	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
+	_, at := l.step.sized()
+	for d := 1; d < len(l.strides); d++ {
+		if l.strides[d] != nil && l.strides[d][at-1] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // SteadyLoop reports whether all steps of the innermost loop are steady, and none posts or awaits
@@ -268,7 +287,7 @@ func (p *Program) SteadyLoop(c *Cursor) bool { return p.loopOf(c, p.steady) }
 // RepeatsLoop is SteadyLoop but for sizes: the blocks that a step names may be of several.
 // REQUIRES: there is a loop.
 func (p *Program) RepeatsLoop(c *Cursor) bool {
-	return p.loopOf(c, func(i int32) bool { return p.repeats(i, true) })
+	return p.loopOf(c, func(i int32) bool { return p.repeats(i, true, false) })
 }
 
 // loopOf reports whether all steps of the innermost loop are such, and none posts or awaits

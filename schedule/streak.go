@@ -1,5 +1,7 @@
 package schedule
 
+import "math"
+
 // streak is what is kept of the latest steps of a lane, so that a long loop is not rolled up a step
 // at a time: a step that goes on as the two before it did, and these are the last two of a loop of
 // one step, is one more of that loop. The last one is put in as any other step, when what follows
@@ -10,6 +12,7 @@ type streak struct {
 	rounds [2]int32 // after the last two
 	known  int      // of the two
 	more   int      // steps that have only been counted, the last of them at
+	stop   int32    // the count of the loop at which it may become part of another
 	isOff  bool     // for tests: every step is rolled up
 }
 
@@ -99,17 +102,18 @@ func (l *Lane) goesOn() bool {
 	if c.tos > 0 && !even(a.to, b.to, c.to, ranks) {
 		return false
 	}
-	way, moves := int32(0), false
+	var way [2]int32 // of tiles and blocks
+	moves := false
 	follows := func(x, y, z *Region) bool {
-		if x.Buffer != z.Buffer || y.Buffer != z.Buffer || x.Tile != z.Tile || y.Tile != z.Tile ||
-			x.Period != z.Period || y.Period != z.Period {
+		if x.Buffer != z.Buffer || y.Buffer != z.Buffer || x.Period != z.Period ||
+			y.Period != z.Period {
 			return false
 		}
 		n := l.roll.mods.of(byBlock + modulus(z.Buffer))
-		d := past(y.First, z.First, n)
+		d := [2]int32{z.Tile - y.Tile, past(y.First, z.First, n)}
 		isAlike := !moves || d == way
 		way, moves = d, true
-		return isAlike && even(x.First, y.First, z.First, n)
+		return isAlike && even(x.Tile, y.Tile, z.Tile, 0) && even(x.First, y.First, z.First, n)
 	}
 	for i := range c.froms {
 		x, y, z := &a.from[i], &b.from[i], &c.from[i]
@@ -148,9 +152,11 @@ func (l *Lane) counts() bool {
 	}
 	if l.streak.more == 0 {
 		l.finish()
+		l.streak.stop = l.roll.stop()
 	}
 	loop := &l.roll.knots[len(l.roll.knots)-1]
-	if loop.step != nil || len(loop.body) != 1 || loop.body[0].step == nil {
+	if loop.step != nil || len(loop.body) != 1 || loop.body[0].step == nil ||
+		loop.count+int32(l.streak.more)+1 == l.streak.stop {
 		return false
 	}
 	for _, d := range loop.body[0].strides[0] {
@@ -163,6 +169,23 @@ func (l *Lane) counts() bool {
 	l.streak.more++
 	l.steps++
 	return true
+}
+
+// stop is the least count that the last node, a loop, may come to have and be the last of a body
+// which is one more iteration of a loop before it, or the third: where it is as often as another.
+func (r *roll) stop() int32 {
+	n, least := len(r.knots), int32(math.MaxInt32)
+	count := r.knots[n-1].count
+	for k := 1; k <= r.body() && k < n; k++ {
+		x := &r.knots[n-1-k]
+		if x.count > count {
+			least = min(least, x.count)
+		}
+		if len(x.body) == k && x.body[k-1].count > count {
+			least = min(least, x.body[k-1].count)
+		}
+	}
+	return least
 }
 
 // remember keeps the next call, which has been put in, after so many that were known.

@@ -24,6 +24,7 @@ func TestStreak(t *testing.T) {
 		if spec.Kind == collective.AllReduce || spec.Kind == collective.ReduceScatter {
 			spec.Op = collective.Sum
 		}
+		segment := []int64{0, 0, 1 + rng.Int64N(100)}[rng.IntN(3)]
 		var phases []func(l *Lane)
 		for range 1 + rng.IntN(5) {
 			phases = append(phases, phase(rng, spec))
@@ -31,7 +32,7 @@ func TestStreak(t *testing.T) {
 		texts, errs := [2]string{}, [2]error{}
 		for slow := range 2 {
 			most := 0
-			s, err := Build(Plan{Spec: spec, Group: group, Lanes: 2,
+			s, err := Build(Plan{Spec: spec, Group: group, Lanes: 2, Segment: segment,
 				Lane: func(l *Lane) {
 					l.streak.isOff = slow == 1
 					for _, p := range phases {
@@ -64,8 +65,12 @@ func phase(rng *rand.Rand, spec collective.Spec) func(l *Lane) {
 	times, verb, other := 1+rng.IntN(30), rng.IntN(10), rng.IntN(24)
 	to, turn := 1+rng.IntN(spec.Ranks-1), rng.IntN(12)/11
 	at, step := rng.IntN(10), rng.IntN(5)-2
+	tile, way := rng.IntN(4), rng.IntN(4)-1
 	return func(l *Lane) {
 		for i := range times {
+			if tiles := l.Tiles(); tiles > 1 {
+				l.Tile(((tile+i*way)%tiles + tiles) % tiles)
+			}
 			block := l.Chunk(at + i*step)
 			if spec.Kind == collective.AllToAll {
 				block = l.Out(at + i*step)
