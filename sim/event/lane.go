@@ -24,8 +24,9 @@ type lane struct {
 	sends    int32   // messages that the present step will send, −1 for none
 	posts    []model.Moment
 	step     resolved
-	isPost   bool // the present step posts
-	isReady  bool // it is among those that may be able to go on
+	aside    []keptStep // of the loop that it is in, others
+	isPost   bool       // the present step posts
+	isReady  bool       // it is among those that may be able to go on
 	waits    waiting
 	on       int32 // the connection or lane that it waits for
 	waiters  int32 // the lanes that wait for its posts, −1 for none
@@ -79,7 +80,7 @@ func (e *engine) runLanes() error {
 			e.unfinished--
 			continue
 		}
-		if l.isKept() {
+		if l.isKept() || l.takesUp() {
 			e.repeat(i)
 		} else {
 			e.programs[l.rank].Load(&l.cursor, &e.step)

@@ -57,10 +57,15 @@ type laneProbe struct {
 	order      uint64              // of held among those of the step
 	part       model.MessageRecord // that of held, which has none yet
 	isPart     bool
-	steps      []int32 // by their numbers in the log
-	computes   bool
-	sources    int32
-	posts      []int32 // the steps that posted, so far
+	steps      []int32             // by their numbers in the log
+	of         map[int32]stepFacts // by place
+	posts      []int32             // the steps that posted, so far
+}
+
+// stepFacts is what a step is, however often.
+type stepFacts struct {
+	computes bool
+	sources  int32
 }
 
 // streamProbe is of a stream the record of what has left last, and of what flows.
@@ -109,12 +114,17 @@ func (p *probe) stepBegins(i, _ int32, start unit.Time) {
 func (p *probe) addStep(i int32, start unit.Time, what model.Awaited, by int32) {
 	e, log, l := p.e, p.log, &p.e.lanes[i]
 	number, x := int32(p.steps.Len()), &p.lanes[i]
-	if x.steps = append(x.steps, number); !l.isKept() { // else they are those of the step before
-		x.computes, x.sources = e.step.Kernel != nil, int32(len(e.step.From))
+	place := l.cursor.Place()
+	if x.steps = append(x.steps, number); !l.isKept() { // else they are as they were
+		if x.of == nil {
+			x.of = map[int32]stepFacts{}
+		}
+		x.of[place] = stepFacts{e.step.Kernel != nil, int32(len(e.step.From))}
 	}
 	s := p.steps.Next() // field by field, as messages are
 	s.Start, s.Done, s.Bytes, s.Lane, s.Step = start, l.until.T, e.moved, i, l.cursor.Step
-	s.By, s.Held, s.Awaited, s.Computes, s.Sources = by, -1, what, x.computes, x.sources
+	s.By, s.Held, s.Awaited = by, -1, what
+	s.Computes, s.Sources = x.of[place].computes, x.of[place].sources
 	log.Lanes[i].Last = number
 	x.held, x.heldUntil, x.isHandover = -1, l.until.T, false
 	for _, c := range l.received() {

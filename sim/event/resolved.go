@@ -1,6 +1,8 @@
 package event
 
 import (
+	"slices"
+
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/unit"
@@ -45,10 +47,11 @@ func (e *engine) keep(i int32) {
 	l, s := &e.lanes[i], &e.step
 	k := &l.step
 	place := l.cursor.Place()
-	if k.isKept = false; k.place != place {
+	if k.isKept = false; k.place != place && !l.comesAgain() {
 		k.place = place
 		return
 	}
+	k.place = place
 	flags, isPlain := framed(s.Send)
 	if l.cursor.Slice() > 0 || !isPlain || len(s.Await) > 0 {
 		return
@@ -71,6 +74,55 @@ func (e *engine) keep(i int32) {
 		k.isAlone = k.isAlone && e.crossesAlone(l.rank, &e.conns[c], k)
 		k.isBare = k.isBare && e.conns[c].onTape == 0
 	}
+}
+
+// keptStep is a step that is kept of a lane and not the one that it last carried out, and the
+// connections that it names.
+type keptStep struct {
+	resolved
+	receives int32
+	named    []int32
+}
+
+// mostAside bounds how many steps of a loop's body are kept.
+const mostAside = 8
+
+// comesAgain reports whether a lane carries out its present step for a second time at least, and
+// not for the last, in a loop of few steps: then all of them are kept.
+func (l *lane) comesAgain() bool {
+	_, follow := l.cursor.Around()
+	return follow > 0 && l.cursor.Iteration() > 0 && l.cursor.Body() <= mostAside
+}
+
+// takesUp has a lane that has come to another step than the one that is kept go on with what is
+// kept of that, if there is such. What was kept is put aside, if it is of the loop that the lane is
+// in.
+func (l *lane) takesUp() bool {
+	if len(l.aside) == 0 && !l.step.isKept {
+		return false
+	}
+	place := l.cursor.Place()
+	was := keptStep{l.step, l.receives, l.named}
+	for i := range l.aside {
+		k := &l.aside[i]
+		if k.place != place {
+			continue
+		}
+		l.step, l.receives, l.named = k.resolved, k.receives, k.named
+		if *k = was; !was.isKept {
+			l.aside = slices.Delete(l.aside, i, i+1)
+		}
+		return true
+	}
+	if loop, _ := l.cursor.Around(); was.isKept && loop >= 0 && loop < was.place &&
+		was.place <= loop+l.cursor.Body() && l.cursor.Body() <= mostAside {
+		if len(l.aside) == mostAside {
+			l.aside = l.aside[:0]
+		}
+		l.aside = append(l.aside, was)
+		l.step, l.named = resolved{place: -1}, nil
+	}
+	return false
 }
 
 // wire is how many bytes cross the links for a message of n of the step.

@@ -16,14 +16,16 @@ import (
 // of them has the same ends, and the same log: causes, blocks, rounds and peers. There is room for
 // the log before the first step.
 func TestKept(t *testing.T) {
-	kept, uneven, runs := 0, 0, 0
+	kept, uneven, tiled, aside, runs := 0, 0, 0, 0, 0
 	simtest.Law(t, 300, "kept steps", func(t testing.TB, rng *rand.Rand) bool {
 		var s *schedule.Schedule
-		switch rng.IntN(4) {
+		switch rng.IntN(5) {
 		case 0:
 			s = simtest.Schedule(t, rng, rng.IntN(4) == 0)
 		case 1:
 			s = simtest.Symmetric(t, rng, rng.IntN(4) == 0)
+		case 2:
+			s = simtest.Build(t, simtest.VariedRing(rng, 4+rng.IntN(8)))
 		default:
 			ranks := 4 + rng.IntN(8)
 			p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(2)*rng.Int64N(12))
@@ -52,19 +54,23 @@ func TestKept(t *testing.T) {
 		require.Equal(t, other.Messages, log.Messages)
 		require.Equal(t, other.Spans, log.Spans)
 		require.Equal(t, other.Details, log.Details)
-		kept += min(1, count(e, func(k *resolved) bool { return len(k.sizes) > 0 }))
-		uneven += min(1, count(e, func(k *resolved) bool { return len(k.cuts) > 0 }))
+		kept += min(1, count(e, func(l *lane) bool { return len(l.step.sizes) > 0 }))
+		uneven += min(1, count(e, func(l *lane) bool { return len(l.step.cuts) > 0 }))
+		tiled += min(1, count(e, func(l *lane) bool { return l.step.walk.isTiled }))
+		aside += min(1, count(e, func(l *lane) bool { return len(l.aside) > 0 }))
 		return true
 	})
-	t.Logf("%d of %d with kept steps, %d of several sizes", kept, runs, uneven)
+	t.Logf("%d of %d with kept steps, %d of several sizes, %d from tile to tile, %d of bodies of "+
+		"several", kept, runs, uneven, tiled, aside)
 	require.Greater(t, kept, runs/4)
-	require.Greater(t, uneven, runs/20)
+	require.Greater(t, min(uneven, aside), runs/20)
+	require.Greater(t, tiled, runs/60)
 }
 
-// count is of how many lanes what is kept is such.
-func count(e *engine, such func(k *resolved) bool) (n int) {
+// count is how many lanes are such.
+func count(e *engine, such func(l *lane) bool) (n int) {
 	for i := range e.lanes {
-		if such(&e.lanes[i].step) {
+		if such(&e.lanes[i]) {
 			n++
 		}
 	}

@@ -1,16 +1,21 @@
 package event
 
 import (
+	"math"
 	"slices"
 
 	"collsim/schedule"
 	"collsim/unit"
 )
 
-// mostSizes bounds how many sizes the blocks have that a step names which is kept.
-const mostSizes = 8
+// mostSizes bounds how many sizes the blocks have that a step names which is kept, and mostCells
+// how many blocks of all tiles are looked at for that.
+const (
+	mostSizes = 8
+	mostCells = 1 << 20
+)
 
-// cutting is what sizes of blocks depend on, besides the block.
+// cutting is what sizes of blocks depend on, besides the block and, if it is −1, the tile.
 type cutting struct {
 	buffer               schedule.Buffer
 	tile, channel, slice int32
@@ -20,7 +25,7 @@ type cutting struct {
 type sizes struct {
 	known   map[cutting]blockSizes
 	bytes   []unit.Bytes
-	classes []uint8 // of the blocks: which of their sizes they have
+	classes []uint8 // of the blocks, tile by tile: which of their sizes they have
 }
 
 // blockSizes are those of a cutting's blocks, in sizes. There are none if they are too many.
@@ -29,9 +34,21 @@ type blockSizes struct {
 	classes    int32 // the first
 }
 
-// walk is which block a step that is kept names, in an iteration of its loop, and how many further
-// that is in the next.
-type walk struct{ iteration, block, by, blocks int32 }
+// walk is which block a step that is kept names, in an iteration of its loop, and how much further
+// that is in the next: one of a number of blocks, of a tile.
+type walk struct {
+	iteration, block, by, blocks int32
+	tile, tileBy                 int32
+	isTiled                      bool // else the tile stays
+}
+
+// cell is the number of its block among those of all tiles.
+func (w *walk) cell() int32 {
+	if w.isTiled {
+		return w.tile*w.blocks + w.block
+	}
+	return w.block
+}
 
 // cut is where the sizes are, among those of a step that is kept, that its blocks have.
 type cut struct {
@@ -69,10 +86,16 @@ func (e *engine) keepBlocks(i int32, parts int) bool {
 	if of == nil || of.Buffer >= schedule.FirstTensor {
 		return false
 	}
-	k.walk = e.walkOf(l, int32(e.rules.Schedule.Blocks(of.Buffer)))
+	blocks := int32(e.rules.Schedule.Blocks(of.Buffer))
+	k.walk = e.walkOf(l, blocks, e.programs[l.rank].ChangesTile(&l.cursor))
+	key := cutting{of.Buffer, of.Tile, l.channel, 0}
+	if k.walk.isTiled {
+		key.tile = -1
+	}
 	k.cuts = slices.Grow(k.cuts, parts)
 	for where.Slice = range parts {
-		b := e.sizesOf(where, of)
+		key.slice = int32(where.Slice)
+		b := e.sizesOf(where, key)
 		if b.first == b.end {
 			return false
 		}
@@ -92,34 +115,53 @@ func (e *engine) movedBy(i int32, n unit.Bytes) moved {
 	return moved{n, e.cost(i)}
 }
 
-// sizesOf are those of all blocks in place of a region's.
-func (e *engine) sizesOf(where schedule.Spot, of *schedule.Region) blockSizes {
-	x, s := &e.sizes, e.rules.Schedule
-	key := cutting{of.Buffer, of.Tile, int32(where.Channel), int32(where.Slice)}
-	if b, known := x.known[key]; known {
+// sizesOf are those of all blocks of a cutting, where they are of the same sizes on all ranks.
+func (e *engine) sizesOf(where schedule.Spot, of cutting) blockSizes {
+	x := &e.sizes
+	if b, known := x.known[of]; known {
 		return b
-	}
-	b := blockSizes{int32(len(x.bytes)), int32(len(x.bytes)), int32(len(x.classes))}
-	one := *of
-	for one.First = range int32(s.Blocks(of.Buffer)) {
-		n := e.rules.SizeOf(where, &one)
-		class := slices.Index(x.bytes[b.first:], n)
-		if class < 0 {
-			class = len(x.bytes) - int(b.first)
-			x.bytes = append(x.bytes, n)
-		}
-		if class == mostSizes || one.First == 0 && !s.EvenRanks(of.Buffer) {
-			x.bytes, x.classes = x.bytes[:b.first], x.classes[:b.classes]
-			break
-		}
-		x.classes = append(x.classes, uint8(class))
 	}
 	if x.known == nil {
 		x.known = map[cutting]blockSizes{}
 	}
+	b := blockSizes{int32(len(x.bytes)), int32(len(x.bytes)), int32(len(x.classes))}
+	if !e.classify(where, of) {
+		x.bytes, x.classes = x.bytes[:b.first], x.classes[:b.classes]
+	}
 	b.end = int32(len(x.bytes))
-	x.known[key] = b
+	x.known[of] = b
 	return b
+}
+
+// classify adds the sizes of a cutting's blocks, and the class of each. It is false if they are too
+// many, or others on other ranks.
+func (e *engine) classify(where schedule.Spot, of cutting) bool {
+	x, s := &e.sizes, e.rules.Schedule
+	tiles, first, blocks := int64(1), len(x.bytes), s.Blocks(of.buffer)
+	one := schedule.Region{Buffer: of.buffer, Tile: max(of.tile, 0), Run: 1, Times: 1}
+	if of.tile < 0 {
+		tiles = s.Tiles(of.buffer)
+	}
+	if tiles > mostCells/int64(blocks) || len(x.classes) > math.MaxInt32-mostCells ||
+		!s.EvenRanks(of.buffer) {
+		return false
+	}
+	for range tiles {
+		for one.First = range int32(blocks) {
+			n := e.rules.SizeOf(where, &one)
+			class := slices.Index(x.bytes[first:], n)
+			if class < 0 {
+				class = len(x.bytes) - first
+				x.bytes = append(x.bytes, n)
+			}
+			if class == mostSizes {
+				return false
+			}
+			x.classes = append(x.classes, uint8(class))
+		}
+		one.Tile++
+	}
+	return true
 }
 
 // movesAgain is what the sub-step moves and takes to which a lane has come, of a step that is kept.
@@ -137,26 +179,30 @@ func (e *engine) movesBlock(l *lane) *moved {
 	case 0:
 	case 1:
 		w.iteration++
+		w.tile += w.tileBy
 		if w.block += w.by; w.block >= w.blocks {
 			w.block -= w.blocks
 		}
 	default: // the loop has begun again
-		*w = e.walkOf(l, w.blocks)
+		*w = e.walkOf(l, w.blocks, w.isTiled)
 	}
 	of := &k.cuts[l.cursor.Slice()]
-	return &k.sizes[of.first+int32(e.sizes.classes[of.classes+w.block])]
+	return &k.sizes[of.first+int32(e.sizes.classes[of.classes+w.cell()])]
 }
 
-// walkOf is the walk of the step to which a lane has come, through so many blocks.
-func (e *engine) walkOf(l *lane, blocks int32) walk {
+// walkOf is the walk of the step to which a lane has come, through so many blocks or from tile to
+// tile.
+func (e *engine) walkOf(l *lane, blocks int32, isTiled bool) walk {
 	p, c := e.programs[l.rank], l.cursor
-	w := walk{iteration: c.Iteration(), block: p.SizedBlock(&c), blocks: blocks}
+	w := walk{iteration: c.Iteration(), blocks: blocks, isTiled: isTiled}
+	w.tile, w.block = p.SizedBlock(&c)
 	switch _, follow := c.Around(); {
 	case len(e.rules.Schedule.Group) > 1: // each block is translated for itself, digit by digit
 		w.iteration = -2
 	case follow > 0:
 		c.Skip(1, 0)
-		w.by = (p.SizedBlock(&c) - w.block + blocks) % blocks
+		tile, block := p.SizedBlock(&c)
+		w.tileBy, w.by = tile-w.tile, (block-w.block+blocks)%blocks
 	}
 	return w
 }

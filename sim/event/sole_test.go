@@ -49,8 +49,10 @@ func TestAhead(t *testing.T) {
 			require.Equal(t, waits.finished(), e.finished(), "%d: %v on %s", i, s, env.Graph.Preset)
 		}
 		queued += min(len(e.requests.held), 1)
-		expressed += min(1, count(e, func(k *resolved) bool { return k.isAlone }))
-		uneven += min(1, count(e, func(k *resolved) bool { return k.isAlone && len(k.cuts) > 0 }))
+		expressed += min(1, count(e, func(l *lane) bool { return l.step.isAlone }))
+		uneven += min(1, count(e, func(l *lane) bool {
+			return l.step.isAlone && len(l.step.cuts) > 0
+		}))
 	}
 	t.Logf("%d of %d ahead, %d of them with links of both kinds, %d with requests in the queue, %d "+
 		"with steps in one go, %d of several sizes", ahead, runs, mixed, queued, expressed, uneven)
@@ -63,11 +65,13 @@ func TestAhead(t *testing.T) {
 // aheadCase is a random run in which lanes may go on before their time.
 func aheadCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	var s *schedule.Schedule
-	switch rng.IntN(3) {
+	switch rng.IntN(4) {
 	case 0:
 		s = simtest.Schedule(t, rng, rng.IntN(4) == 0)
 	case 1:
 		s = simtest.Symmetric(t, rng, rng.IntN(4) == 0)
+	case 2:
+		s = simtest.Build(t, simtest.VariedRing(rng, 4+rng.IntN(8)))
 	default:
 		ranks := 4 + rng.IntN(12)
 		p := simtest.RingPlan(ranks, int64(ranks)*12*(1+rng.Int64N(300))+rng.Int64N(2)*rng.Int64N(20))

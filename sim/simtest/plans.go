@@ -52,6 +52,57 @@ func RingPlan(ranks int, count int64) schedule.Plan {
 		Group: schedule.Group{int32(ranks)}, Chunks: ranks, Lane: ring}
 }
 
+// VariedRing is a ring of which loops have bodies of one step or two, or go from tile to tile, and
+// of which chunks and tiles are of one size or several.
+func VariedRing(rng *rand.Rand, ranks int) schedule.Plan {
+	isApart, times := rng.IntN(2) == 0, 2+rng.IntN(2*ranks)
+	isTiled, isInner := rng.IntN(2) == 0, rng.IntN(2) == 0
+	count := int64(ranks)*12*(1+rng.Int64N(300)) + rng.Int64N(2)*rng.Int64N(int64(ranks))
+	p := RingPlan(ranks, count)
+	if isTiled {
+		p.Segment = 1 + rng.Int64N(count/int64(ranks))
+		p.Segment = max(p.Segment, count/int64(ranks)/8)
+	}
+	if p.Slices = 1 + rng.IntN(3); rng.IntN(2) == 0 {
+		p.Group = nil
+	}
+	pass := func(l *schedule.Lane, r schedule.Region) {
+		if !isApart {
+			l.ReduceSend(l.Rank-1, l.Rank+1, r)
+			return
+		}
+		l.Reduce(l.Rank-1, r)
+		l.Send(l.Rank+1, r)
+	}
+	p.Lane = func(l *schedule.Lane) {
+		turns, tiles := times, l.Tiles()
+		if isInner {
+			turns, tiles = tiles, turns
+		}
+		at := func(i, j int) (turn int) {
+			if isInner {
+				i, j = j, i
+			}
+			l.Tile(j % l.Tiles())
+			return i
+		}
+		for i := range turns {
+			for j := range tiles {
+				turn := at(i, j)
+				switch {
+				case turn == 0:
+					l.Send(l.Rank+1, l.Chunk(l.Rank))
+				case turn == times-1:
+					l.Recv(l.Rank-1, l.Chunk(l.Rank-turn))
+				default:
+					pass(l, l.Chunk(l.Rank-turn))
+				}
+			}
+		}
+	}
+	return p
+}
+
 // DirectPlan is a direct all-to-all.
 func DirectPlan(ranks int, count int64) schedule.Plan {
 	return schedule.Plan{Name: "direct", Spec: collective.Spec{Kind: collective.AllToAll,
