@@ -35,7 +35,10 @@ type Lane struct {
 	completes bool
 	launch    *Launch
 	round     int32 // of the next step, unless it sends or receives again
-	sent, got bool  // already in this round
+	asked     int32 // if asks is true, that of the next step in any case
+	asks      bool
+	jumps     bool // the step before has another round for that
+	sent, got bool // already in this round
 }
 
 // Chunk is block i of the working copy.
@@ -281,11 +284,7 @@ func (l *Lane) Completes() {
 
 // Round gives the next step that number. Later steps count on from there: a step that sends data,
 // or receives it, when the round has had a send, or a receipt, already begins the next one.
-func (l *Lane) Round(n int) {
-	l.catchUp()
-	l.streak.known = 0
-	l.round, l.sent, l.got = int32(n), false, false
-}
+func (l *Lane) Round(n int) { l.asked, l.asks = int32(n), true }
 
 func (l *Lane) misuse(format string, args ...any) {
 	if l.err == nil {

@@ -19,7 +19,9 @@ func (l *Lane) add(into []Region, to []int, sources ...Source) {
 	for _, rank := range to {
 		s.Send = append(s.Send, l.dest(rank))
 	}
-	l.append(s)
+	if l.append(s); l.jumps {
+		known = 0
+	}
 	l.remember(isSimple, known)
 }
 
@@ -56,9 +58,14 @@ func (l *Lane) append(s Step) {
 	sends := s.Moves() && len(s.Send) > 0
 	receives := s.Moves() && slices.ContainsFunc(s.From,
 		func(f Source) bool { return f.Kind != Local })
-	if sends && l.sent || receives && l.got {
+	isNext := sends && l.sent || receives && l.got
+	if isNext {
 		l.round, l.sent, l.got = l.round+1, false, false
 	}
+	if l.jumps = l.asks && (!isNext || l.asked != l.round); l.jumps {
+		l.round, l.sent, l.got = l.asked, false, false
+	}
+	l.asks = false
 	l.sent, l.got = l.sent || sends, l.got || receives
 	s.Round, s.Await, s.Launch = l.round, l.awaits, l.launch
 	s.Scale = l.completes && l.schedule.Spec.ScalesAfter()

@@ -156,9 +156,10 @@ func (l *Lane) counts() bool {
 	}
 	loop := &l.roll.knots[len(l.roll.knots)-1]
 	if loop.step != nil || len(loop.body) != 1 || loop.body[0].step == nil ||
-		loop.count+int32(l.streak.more)+1 == l.streak.stop {
+		loop.count+int32(l.streak.more)+1 == l.streak.stop || l.asks && !l.goesToRound() {
 		return false
 	}
+	l.asks = false
 	for _, d := range loop.body[0].strides[0] {
 		way := (int64(loop.count) + int64(l.streak.more) + 1) * int64(d)
 		if way > maxWay || way < -maxWay {
@@ -169,6 +170,13 @@ func (l *Lane) counts() bool {
 	l.streak.more++
 	l.steps++
 	return true
+}
+
+// goesToRound reports whether the round that is asked for is the one that the next step has anyway,
+// if it goes on as the last two.
+func (l *Lane) goesToRound() bool {
+	k := &l.streak
+	return k.rounds[1]-k.rounds[0] == 1 && l.asked == l.round+int32(k.more)+1
 }
 
 // stop is the least count that the last node, a loop, may come to have and be the last of a body
@@ -205,8 +213,8 @@ func (l *Lane) catchUp() {
 	if k.more == 0 {
 		return
 	}
-	before := int32(k.more - 1)
-	k.more = 0
+	before, asks := int32(k.more-1), l.asks
+	k.more, l.asks = 0, false
 	l.roll.knots[len(l.roll.knots)-1].count += before
 	l.round += before * (k.rounds[1] - k.rounds[0])
 	l.steps--
@@ -216,6 +224,7 @@ func (l *Lane) catchUp() {
 		s.Send = append(s.Send, l.dest(int(c.to)))
 	}
 	l.append(s)
+	l.asks = asks
 	k.rounds = [2]int32{l.round - (k.rounds[1] - k.rounds[0]), l.round}
 	k.known = 2
 }

@@ -62,7 +62,7 @@ func TestStreak(t *testing.T) {
 // phase writes some steps over and over, with blocks and peers that move or do not, and now and
 // then something in between.
 func phase(rng *rand.Rand, spec collective.Spec) func(l *Lane) {
-	times, verb, other := 1+rng.IntN(30), rng.IntN(10), rng.IntN(24)
+	times, verb, other := 1+rng.IntN(30), rng.IntN(10), rng.IntN(28)
 	to, turn := 1+rng.IntN(spec.Ranks-1), rng.IntN(12)/11
 	at, step := rng.IntN(10), rng.IntN(5)-2
 	tile, way := rng.IntN(4), rng.IntN(4)-1
@@ -103,6 +103,10 @@ func phase(rng *rand.Rand, spec collective.Spec) func(l *Lane) {
 				l.Post()
 			case other == 2 && i == times/2, other == 3:
 				l.Round(3 * i)
+			case other == 9:
+				l.Round(at + i)
+			case other == 10:
+				l.Round(at + max(i, times/2))
 			case other == 4 && i == times/2, other == 5 && i%2 == 0:
 				l.Signal(1)
 			case other == 8 && i == times/2:
