@@ -27,6 +27,7 @@ const (
 	bufferMessageTime   = 350   // or with more than sends that leave one after the other,
 	loadTime            = 250   // or of a step that no loop repeats,
 	fewSizes            = 8     // or of a size that is one of more,
+	keptBody            = 8     // or of a loop of more steps,
 	mostLoop            = 64    // or loops of which each does it seldom: so many are, of a lane;
 	connectionTime      = 500   // a connection,
 	wayTime             = 220   // a link on its way, of those that have to be found,
@@ -293,7 +294,7 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 	case s.HasRoles():
 		message += float64(roleMessageTime * (chill - 1))
 	case hasOwn(s):
-		message += ownMessageTime
+		message += float64(ownMessageTime * (1 - float64(w.kept)/max(float64(w.steps), 1)))
 	case s.Group != nil && !s.SameSizes() && keepsSizes(s, w): // walked, but loaded seldom
 	case w.walked > mostLoop*w.lanes:
 		message += loadTime

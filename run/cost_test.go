@@ -259,7 +259,7 @@ func TestEstimateOfRest(t *testing.T) {
 		{"preset = \"ring\"\nranks = 7462", "all_to_all", "pairwise", 111_355_426,
 			`sim.sharing="fifo"`, 3, 1.5},
 		{"preset = \"dragonfly\"\na = 8\np = 4\nh = 4\nranks = 435", "reduce", "chain", 1 << 28,
-			`sim.sharing="fifo"`, 1.6, 2},
+			`sim.sharing="fifo"`, 1.1, 2},
 	} {
 		if c.kind == "reduce" && !tier.Long { // whose programs take long to count
 			continue

@@ -6,6 +6,7 @@ import "collsim/schedule"
 // have such, on 300 to 2,500 ranks.
 const (
 	buildTime        = 600  // a step of a program of a rank's own,
+	buildRolledTime  = 90   // or in a loop of it alone,
 	buildWrittenTime = 1500 // or as it is written, loops once,
 	buildSendTime    = 900  // and a message of it,
 	buildListTime    = 10   // a block in a list,
@@ -20,7 +21,8 @@ const (
 // building is what it takes to write the programs of all ranks and to play them, in seconds, and
 // how long those take, in nanoseconds, that are not kept and so written again when they are needed.
 func building(s *schedule.Schedule, w, all work) (seconds, again float64) {
-	once := float64(buildTime*float64(all.steps)) + float64(buildWrittenTime*float64(all.written)) +
+	once := float64(buildTime*float64(all.steps-all.rolled)) +
+		float64(buildRolledTime*float64(all.rolled)) + float64(buildWrittenTime*float64(all.written)) +
 		float64(buildSendTime*float64(all.sends)) + float64(buildListTime*float64(all.listed)) +
 		float64(buildLaneTime*float64(all.lanes))
 	if s.IsBackwards() {

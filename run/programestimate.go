@@ -139,10 +139,10 @@ func (e *Estimate) expectNumbers(w *reference.ProgramWork) {
 // plus is the work of two schedules, one after the other.
 func (w work) plus(v work) work {
 	return work{w.steps + v.steps, w.messages + v.messages, w.bytes + v.bytes, w.moved + v.moved,
-		w.lanes + v.lanes, w.blocks + v.blocks, w.walked + v.walked, w.places + v.places,
-		w.connections + v.connections, w.cells + v.cells, w.held + v.held, max(w.longest, v.longest),
-		w.sizes + v.sizes, max(w.largest, v.largest), w.runs + v.runs,
-		w.isOneSided || v.isOneSided, w.writing.plus(v.writing), ways{}}
+		w.lanes + v.lanes, w.blocks + v.blocks, w.walked + v.walked, w.rolled + v.rolled,
+		w.kept + v.kept, w.places + v.places, w.connections + v.connections, w.cells + v.cells,
+		w.held + v.held, max(w.longest, v.longest), w.sizes + v.sizes, max(w.largest, v.largest),
+		w.runs + v.runs, w.isOneSided || v.isOneSided, w.writing.plus(v.writing), ways{}}
 }
 
 // consider counts what a call may be carried out by, and returns the first that can do it: nothing

@@ -7,6 +7,8 @@ import "collsim/schedule"
 type work struct {
 	steps, messages, bytes, moved, lanes, blocks int64
 	walked                                       int64 // steps that were looked at to count all
+	rolled                                       int64 // in loops of one step,
+	kept                                         int64 // or that sim/event keeps: hasOwn
 	places                                       int64 // messages that may be on their way at once
 	connections                                  int64
 	cells                                        int64 // parts that memories are cut into
@@ -42,7 +44,7 @@ func (w writing) plus(v writing) writing {
 
 func (w work) times(n int64) work {
 	return work{w.steps * n, w.messages * n, w.bytes * n, w.moved * n, w.lanes * n, w.blocks * n,
-		w.walked * n, w.places * n, w.connections * n, w.cells * n, w.held * n,
+		w.walked * n, w.rolled * n, w.kept * n, w.places * n, w.connections * n, w.cells * n, w.held * n,
 		w.longest, w.sizes, w.largest, w.runs * n, w.isOneSided,
 		writing{w.written * n, w.sends * n, w.parts * n, w.strips * n, w.listed * n}, w.ways}
 }
@@ -55,6 +57,8 @@ func (w work) again(since work, n int64) work {
 	w.moved += n * (w.moved - since.moved)
 	w.blocks += n * (w.blocks - since.blocks)
 	w.runs += n * (w.runs - since.runs)
+	w.rolled += n * (w.rolled - since.rolled)
+	w.kept += n * (w.kept - since.kept)
 	return w
 }
 
@@ -150,6 +154,7 @@ func (c *counter) walk(rank int) {
 					}
 				}
 			}
+			c.loops(p, &at)
 			p.Load(&at, &c.step)
 			spot.Slice = int(at.Slice())
 			n, _ := s.Size(spot, &c.step)
@@ -175,6 +180,23 @@ func (c *counter) walk(rank int) {
 		}
 		c.places += int64(most)
 		c.connections += int64(len(c.peers))
+	}
+}
+
+// loops counts a step of a program of a rank's own to which a lane has come, if it is of a loop of
+// few.
+func (c *counter) loops(p *schedule.Program, at *schedule.Cursor) {
+	if !hasOwn(c.s) || c.s.Beside() != nil || c.s.Parts() != nil {
+		return
+	}
+	if loop, _ := at.Around(); loop < 0 || at.Body() > keptBody {
+		return
+	}
+	if at.Body() == 1 {
+		c.rolled++
+	}
+	if p.Repeats(at) {
+		c.kept++
 	}
 }
 

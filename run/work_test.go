@@ -34,7 +34,7 @@ func TestWorkCounted(t *testing.T) {
 					require.LessOrEqual(t, got.sends, got.messages)
 					require.LessOrEqual(t, got.strips, got.runs)
 					require.LessOrEqual(t, got.listed, got.strips)
-					got.walked, got.writing = 0, writing{}
+					got.walked, got.rolled, got.kept, got.writing = 0, 0, 0, writing{}
 					require.Equal(t, naiveWork(s), got, "%s %v %+v", a.Name, spec, o)
 				}
 			}
