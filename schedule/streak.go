@@ -159,13 +159,13 @@ func (l *Lane) counts() bool {
 		loop.count+int32(l.streak.more)+1 == l.streak.stop || l.asks && !l.goesToRound() {
 		return false
 	}
-	l.asks = false
 	for _, d := range loop.body[0].strides[0] {
 		way := (int64(loop.count) + int64(l.streak.more) + 1) * int64(d)
 		if way > maxWay || way < -maxWay {
 			return false
 		}
 	}
+	l.asks = false
 	l.streak.goOn()
 	l.streak.more++
 	l.steps++
