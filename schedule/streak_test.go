@@ -15,7 +15,7 @@ import (
 // loops are counted or rolled up step by step, or the same misuse.
 func TestStreak(t *testing.T) {
 	var counted, wrong [2]int
-	for i := range tier.Raced(50, 600, 6_000) {
+	for i := range tier.Raced(150, 600, 6_000) {
 		rng := rand.New(rand.NewPCG(uint64(i), 17))
 		spec := collective.Spec{Kind: []collective.Kind{collective.AllGather, collective.ReduceScatter,
 			collective.AllToAll, collective.AllReduce}[min(rng.IntN(8), 3)], Ranks: 3 + rng.IntN(9),
