@@ -6,10 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/collective"
 	"collsim/device"
+	"collsim/dtype"
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/sim/simtest"
+	"collsim/unit"
 )
 
 // TestKept: what is kept of a step says what the step does in every iteration. A run that loads all
@@ -65,6 +68,32 @@ func TestKept(t *testing.T) {
 	require.Greater(t, kept, runs/4)
 	require.Greater(t, min(uneven, aside), runs/20)
 	require.Greater(t, tiled, runs/60)
+}
+
+// TestKeptByRank: where blocks are of other sizes on other ranks, each moves its own: inputs of 40,
+// 80, … elements go from rank to rank, tile by tile.
+func TestKeptByRank(t *testing.T) {
+	counts := []int64{40, 80, 120, 160}
+	s := simtest.Build(t, schedule.Plan{Spec: collective.Spec{Kind: collective.AllGatherV,
+		Type: dtype.Int8, Ranks: len(counts), Splits: [][]int64{counts}}, Segment: 7,
+		Lane: func(l *schedule.Lane) {
+			for tile := range l.Tiles() {
+				l.Tile(tile)
+				l.Send(l.Rank+1, l.In(0))
+			}
+			for tile := range l.Tiles() {
+				l.Tile(tile)
+				l.Recv(l.Rank-1, l.Out(l.Rank-1))
+			}
+		}})
+	env := simtest.OnSwitch(t, len(counts), unit.Rate(simtest.GBs), 0)
+	env.Slots = 0
+	for _, keeps := range []bool{false, true} {
+		e := newEngine(s, &env)
+		e.keepSteps = keeps
+		require.NoError(t, e.run())
+		require.Equal(t, unit.Bytes(400), e.finished().BytesSent)
+	}
 }
 
 // count is how many lanes are such.

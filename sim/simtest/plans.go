@@ -63,16 +63,22 @@ func VariedRing(rng *rand.Rand, ranks int) schedule.Plan {
 		p.Segment = 1 + rng.Int64N(count/int64(ranks))
 		p.Segment = max(p.Segment, count/int64(ranks)/8)
 	}
-	if p.Slices = 1 + rng.IntN(3); rng.IntN(2) == 0 {
+	to, from := 1, -1
+	switch p.Slices = 1 + rng.IntN(3); rng.IntN(3) {
+	case 0:
 		p.Group = nil
+	case 1:
+		if ranks%2 == 0 { // the last digit is who of two it is
+			p.Group, from = schedule.Group{int32(ranks / 2), 2}, 1
+		}
 	}
 	pass := func(l *schedule.Lane, r schedule.Region) {
 		if !isApart {
-			l.ReduceSend(l.Rank-1, l.Rank+1, r)
+			l.ReduceSend(l.Rank+from, l.Rank+to, r)
 			return
 		}
-		l.Reduce(l.Rank-1, r)
-		l.Send(l.Rank+1, r)
+		l.Reduce(l.Rank+from, r)
+		l.Send(l.Rank+to, r)
 	}
 	p.Lane = func(l *schedule.Lane) {
 		turns, tiles := times, l.Tiles()
@@ -91,9 +97,9 @@ func VariedRing(rng *rand.Rand, ranks int) schedule.Plan {
 				turn := at(i, j)
 				switch {
 				case turn == 0:
-					l.Send(l.Rank+1, l.Chunk(l.Rank))
+					l.Send(l.Rank+to, l.Chunk(l.Rank))
 				case turn == times-1:
-					l.Recv(l.Rank-1, l.Chunk(l.Rank-turn))
+					l.Recv(l.Rank+from, l.Chunk(l.Rank-turn))
 				default:
 					pass(l, l.Chunk(l.Rank-turn))
 				}
