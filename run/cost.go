@@ -26,8 +26,6 @@ const (
 	gpuMessageTime      = 300   // a message of a rank with a GPU model,
 	bufferMessageTime   = 350   // or with more than sends that leave one after the other,
 	loadTime            = 250   // or of a step that no loop repeats,
-	fewSizes            = 8     // or of a size that is one of more,
-	keptBody            = 8     // or of a loop of more steps,
 	mostLoop            = 64    // or loops of which each does it seldom: so many are, of a lane;
 	connectionTime      = 500   // a connection,
 	wayTime             = 220   // a link on its way, of those that have to be found,
@@ -316,7 +314,7 @@ func byEvent(s *schedule.Schedule, p *scenarios.Point, w work) float64 {
 // keepsSizes reports whether steps of a loop need not be loaded again to know what they move: all
 // ranks have as much, or their blocks are of few sizes.
 func keepsSizes(s *schedule.Schedule, w work) bool {
-	return s.SameSizes() || s.Group != nil && w.sizes <= fewSizes
+	return s.SameSizes() || s.Group != nil && w.sizes <= sim.KeptSizes
 }
 
 // ends is at how many instants flows end that begin at once.

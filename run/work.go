@@ -1,6 +1,9 @@
 package run
 
-import "collsim/schedule"
+import (
+	"collsim/schedule"
+	"collsim/sim"
+)
 
 // work is what there is to do in a schedule. bytes are of messages whose size their step names,
 // moved the elements of all steps, and blocks those that the steps name.
@@ -189,7 +192,7 @@ func (c *counter) loops(p *schedule.Program, at *schedule.Cursor) {
 	if !hasOwn(c.s) || c.s.Beside() != nil || c.s.Parts() != nil {
 		return
 	}
-	if loop, _ := at.Around(); loop < 0 || at.Body() > keptBody {
+	if loop, _ := at.Around(); loop < 0 || at.Body() > sim.KeptBody {
 		return
 	}
 	if at.Body() == 1 {

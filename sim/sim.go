@@ -94,6 +94,13 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 // of fewer the event engine is quick as well, and a wrong guess costs a part of its time.
 const SweptFrom = 1 << 10
 
+// KeptSizes and KeptBody are of how many sizes and steps a loop may be whose steps the event engine
+// need not load again.
+const (
+	KeptSizes = event.KeptSizes
+	KeptBody  = event.KeptBody
+)
+
 // play has an engine play a schedule, and tells which.
 func play(s *schedule.Schedule, env *Env, o Options,
 	log *model.Log) (*model.Totals, Engine, error) {

@@ -103,8 +103,8 @@ type engine struct {
 	isSized    bool         // which tells that
 	keepSteps  bool         // where they are the same again
 	repeating  []repetition // of the steps, by place, of a program that is every rank's
-	sizes      sizes
-	plain      bool // all that e.step sends are messages and no more
+	sizes      sizes        // of the blocks that such steps move
+	plain      bool         // all that e.step sends are messages and no more
 
 	conns         []connection
 	connBy, tagBy flat.Table

@@ -84,14 +84,14 @@ type keptStep struct {
 	named    []int32
 }
 
-// mostAside bounds how many steps of a loop's body are kept.
-const mostAside = 8
+// KeptBody bounds how many steps of a loop's body are kept.
+const KeptBody = 8
 
 // comesAgain reports whether a lane carries out its present step for a second time at least, and
 // not for the last, in a loop of few steps: then all of them are kept.
 func (l *lane) comesAgain() bool {
 	_, follow := l.cursor.Around()
-	return follow > 0 && l.cursor.Iteration() > 0 && l.cursor.Body() <= mostAside
+	return follow > 0 && l.cursor.Iteration() > 0 && l.cursor.Body() <= KeptBody
 }
 
 // takesUp has a lane that has come to another step than the one that is kept go on with what is
@@ -115,8 +115,8 @@ func (l *lane) takesUp() bool {
 		return true
 	}
 	if loop, _ := l.cursor.Around(); was.isKept && loop >= 0 && loop < was.place &&
-		was.place <= loop+l.cursor.Body() && l.cursor.Body() <= mostAside {
-		if len(l.aside) == mostAside {
+		was.place <= loop+l.cursor.Body() && l.cursor.Body() <= KeptBody {
+		if len(l.aside) == KeptBody {
 			l.aside = l.aside[:0]
 		}
 		l.aside = append(l.aside, was)

@@ -5,25 +5,20 @@ import (
 	"slices"
 
 	"collsim/schedule"
+	"collsim/sim/model"
 	"collsim/unit"
 )
 
-// mostSizes bounds how many sizes the blocks have that a step names which is kept, and mostCells
+// KeptSizes bounds how many sizes the blocks have that a step names which is kept, and mostCells
 // how many blocks of all tiles are looked at for that.
 const (
-	mostSizes = 8
+	KeptSizes = 8
 	mostCells = 1 << 20
 )
 
-// cutting is what sizes of blocks depend on, besides the block and, if it is −1, the tile.
-type cutting struct {
-	buffer               schedule.Buffer
-	tile, channel, slice int32
-}
-
 // sizes are those that blocks have of a buffer which is cut into several.
 type sizes struct {
-	known   map[cutting]blockSizes
+	known   map[model.Cutting]blockSizes
 	bytes   []unit.Bytes
 	classes []uint8 // of the blocks, tile by tile: which of their sizes they have
 }
@@ -82,26 +77,25 @@ func (e *engine) keepSizes(i int32, varies bool) bool {
 // keepBlocks is keepSizes of so many slices whose sizes vary.
 func (e *engine) keepBlocks(i int32, parts int) bool {
 	l, of := &e.lanes[i], e.step.Sized()
-	k, where := &l.step, l.spot()
+	k := &l.step
 	if of == nil || of.Buffer >= schedule.FirstTensor {
 		return false
 	}
 	blocks := int32(e.rules.Schedule.Blocks(of.Buffer))
 	k.walk = e.walkOf(l, blocks, e.programs[l.rank].ChangesTile(&l.cursor))
-	key := cutting{of.Buffer, of.Tile, l.channel, 0}
+	key := model.Cutting{Buffer: of.Buffer, Tile: of.Tile, Channel: l.channel}
 	if k.walk.isTiled {
-		key.tile = -1
+		key.Tile = -1
 	}
 	k.cuts = slices.Grow(k.cuts, parts)
-	for where.Slice = range parts {
-		key.slice = int32(where.Slice)
-		b := e.sizesOf(where, key)
+	for key.Slice = range int32(parts) {
+		b := e.sizesOf(key)
 		if b.first == b.end {
 			return false
 		}
 		k.cuts = append(k.cuts, cut{int32(len(k.sizes)), b.classes})
 		each := int(b.end - b.first) // as many in those that follow, about
-		k.sizes = slices.Grow(k.sizes, (parts-where.Slice)*each)
+		k.sizes = slices.Grow(k.sizes, (parts-int(key.Slice))*each)
 		for _, n := range e.sizes.bytes[b.first:b.end] {
 			k.sizes = append(k.sizes, e.movedBy(i, n))
 		}
@@ -116,52 +110,37 @@ func (e *engine) movedBy(i int32, n unit.Bytes) moved {
 }
 
 // sizesOf are those of all blocks of a cutting, where they are of the same sizes on all ranks.
-func (e *engine) sizesOf(where schedule.Spot, of cutting) blockSizes {
-	x := &e.sizes
+func (e *engine) sizesOf(of model.Cutting) blockSizes {
+	x, s := &e.sizes, e.rules.Schedule
 	if b, known := x.known[of]; known {
 		return b
 	}
 	if x.known == nil {
-		x.known = map[cutting]blockSizes{}
+		x.known = map[model.Cutting]blockSizes{}
 	}
 	b := blockSizes{int32(len(x.bytes)), int32(len(x.bytes)), int32(len(x.classes))}
-	if !e.classify(where, of) {
-		x.bytes, x.classes = x.bytes[:b.first], x.classes[:b.classes]
+	tiles := int64(1)
+	if of.Tile < 0 {
+		tiles = s.Tiles(of.Buffer)
+	}
+	if tiles <= mostCells/int64(s.Blocks(of.Buffer)) && len(x.classes) <= math.MaxInt32-mostCells {
+		all, ok := e.rules.Classes(x.classes, of, func(n unit.Bytes) (uint8, bool) {
+			class := slices.Index(x.bytes[b.first:], n)
+			if class < 0 {
+				class = len(x.bytes) - int(b.first)
+				x.bytes = append(x.bytes, n)
+			}
+			return uint8(class), class < KeptSizes
+		})
+		if ok {
+			x.classes = all
+		} else {
+			x.bytes = x.bytes[:b.first]
+		}
 	}
 	b.end = int32(len(x.bytes))
 	x.known[of] = b
 	return b
-}
-
-// classify adds the sizes of a cutting's blocks, and the class of each. It is false if they are too
-// many, or others on other ranks.
-func (e *engine) classify(where schedule.Spot, of cutting) bool {
-	x, s := &e.sizes, e.rules.Schedule
-	tiles, first, blocks := int64(1), len(x.bytes), s.Blocks(of.buffer)
-	one := schedule.Region{Buffer: of.buffer, Tile: max(of.tile, 0), Run: 1, Times: 1}
-	if of.tile < 0 {
-		tiles = s.Tiles(of.buffer)
-	}
-	if tiles > mostCells/int64(blocks) || len(x.classes) > math.MaxInt32-mostCells ||
-		!s.EvenRanks(of.buffer) {
-		return false
-	}
-	for range tiles {
-		for one.First = range int32(blocks) {
-			n := e.rules.SizeOf(where, &one)
-			class := slices.Index(x.bytes[first:], n)
-			if class < 0 {
-				class = len(x.bytes) - first
-				x.bytes = append(x.bytes, n)
-			}
-			if class == mostSizes {
-				return false
-			}
-			x.classes = append(x.classes, uint8(class))
-		}
-		one.Tile++
-	}
-	return true
 }
 
 // movesAgain is what the sub-step moves and takes to which a lane has come, of a step that is kept.

@@ -23,7 +23,7 @@ type sizes struct {
 	figures []figure     // by put, then class
 	takes   []unit.Time  // by hop, then class
 	sum     unit.Time    // of all that takes time
-	known   map[cutting][]uint8
+	known   map[model.Cutting][]uint8
 }
 
 // figure is what a message of a size takes.
@@ -57,12 +57,6 @@ func (b *blocks) next() {
 	}
 }
 
-// cutting is what sizes of blocks depend on, besides the block.
-type cutting struct {
-	buffer               schedule.Buffer
-	tile, channel, slice int32
-}
-
 // add counts what takes time: all together is more than a period can take.
 func (x *sizes) add(times ...unit.Time) {
 	for _, t := range times {
@@ -86,7 +80,7 @@ func (e *engine) findSizes(p *period) bool {
 	if len(e.rules.Schedule.Group) > 1 {
 		return false
 	}
-	p.known = map[cutting][]uint8{}
+	p.known = map[model.Cutting][]uint8{}
 	if !e.walk(func(i int32, step, next *schedule.Step, at schedule.Spot) bool {
 		if t := &e.turns[i]; !t.varies {
 			class := p.classOf(t.size.bytes)
@@ -143,20 +137,17 @@ func (e *engine) findBlocks(p *period, a, b *schedule.Region, at schedule.Spot) 
 	s := e.rules.Schedule
 	x := blocks{now: int32(s.FirstBlock(a)), n: int32(s.Blocks(a.Buffer))}
 	x.step = (int32(s.FirstBlock(b)) - x.now + x.n) % x.n
-	key := cutting{a.Buffer, a.Tile, int32(at.Channel), int32(at.Slice)}
+	key := model.Cutting{Buffer: a.Buffer, Tile: a.Tile, Channel: int32(at.Channel),
+		Slice: int32(at.Slice)}
 	if p.known[key] == nil {
-		if !s.EvenRanks(a.Buffer) {
+		classes, ok := e.rules.Classes(nil, key, func(n unit.Bytes) (uint8, bool) {
+			class := p.classOf(n)
+			return class, class < mostClasses
+		})
+		if !ok {
 			return false
 		}
-		one := *a
-		for block := range x.n {
-			one.First = block
-			class := p.classOf(e.rules.SizeOf(at, &one))
-			if class >= mostClasses {
-				return false
-			}
-			p.known[key] = append(p.known[key], class)
-		}
+		p.known[key] = classes
 	}
 	x.classes = p.known[key]
 	p.blocks = append(p.blocks, x)
