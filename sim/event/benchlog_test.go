@@ -35,6 +35,9 @@ func recordedKinds() []recorded {
 		p.Channels = 2
 		return simtest.Build(t, p)
 	}
+	uneven := func(t testing.TB) *schedule.Schedule {
+		return simtest.Build(t, simtest.RingPlan(128, 1<<24+64))
+	}
 	parts := func(t testing.TB) *schedule.Schedule { return composed(t, ring(t), channels(t)) }
 	direct := func(t testing.TB) *schedule.Schedule {
 		return simtest.Build(t, simtest.DirectPlan(64, 1<<20))
@@ -57,6 +60,14 @@ func recordedKinds() []recorded {
 	return []recorded{
 		{"ring-fluid", ring, fluid},
 		{"ring-fifo", ring, fifo},
+		{"ring-uneven-fifo", uneven, fifo},
+		{"ring-skewed-fifo", ring, func(env *model.Env) {
+			fifo(env)
+			env.Device.Overhead = 300 * unit.Nanosecond
+			for i := range 128 {
+				env.Slowdown = append(env.Slowdown, unit.Share(1_000_000+1_000*(i*37%128)))
+			}
+		}},
 		{"gpu", ring, gpu},
 		{"gpu-2-channels", channels, gpu},
 		{"gpu-parts", parts, gpu},

@@ -6,7 +6,7 @@ import "collsim/sim/model"
 // on its links, and nobody watches: a rank of a ring does nothing else nearly all the time.
 func (e *engine) relays(l *lane) bool {
 	return l.step.isAlone && l.receives == 1 && len(l.named) == 2 && e.behind == 0 &&
-		e.tape.heads == nil && e.observer == nil
+		e.observer == nil && (e.tape.heads == nil || l.step.isBare)
 }
 
 // relay is repeat of a step that relays: startAgain, performAgain and end in one. What is sent has
@@ -29,7 +29,11 @@ func (e *engine) relay(i int32) {
 			return
 		}
 		x, n := &e.messages[m], e.movesAgain(l)
-		at := model.Later(model.Later(l.end, x.at), slot).Plus(n.cost)
+		start := model.Later(model.Later(l.end, x.at), slot)
+		if h := e.tape.heads; h != nil && !h[i].goesOn(start.T) {
+			e.writeBare(i, start.T)
+		}
+		at := start.Plus(n.cost)
 		e.dequeue(in)
 		e.take(out)
 		left, came := e.cross(m, out, l.step.wire(n.bytes), 1, at)

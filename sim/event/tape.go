@@ -184,10 +184,17 @@ func (e *engine) writeBegin(lane int32, messages int, at unit.Time) {
 
 // writeBare writes when a lane's next sub-step starts, of which nothing else will be written.
 func (e *engine) writeBare(lane int32, at unit.Time) {
-	h := &e.tape.heads[lane]
-	after := at - h.at
-	e.writeBegin(lane, 0, at)
-	h.every, h.at, h.isBare = after, at, true
+	t := &e.tape
+	h := &t.heads[lane]
+	if h.n > 0 {
+		e.writeEvenly(lane)
+	}
+	if uint64(at-t.base) > math.MaxUint32 || len(t.page) == cap(t.page) {
+		e.turn(at)
+	}
+	h.of, h.every, h.at = uint32(t.before+len(t.page)), at-h.at, at
+	h.several, h.isBare = false, true
+	t.page = append(t.page, entry{uint32(lane), uint32(at - t.base)})
 }
 
 // writeEvenly writes of a lane's sub-steps those that are counted.
