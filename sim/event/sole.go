@@ -254,7 +254,7 @@ func (e *engine) cross(m int32, c *connection, n unit.Bytes, peers int32, at mod
 		return left, left.Plus(path.Latency)
 	}
 	since, entry := at, uint32(0)
-	isLogged := c.onTape > 0 && e.tape.heads != nil
+	isLogged := e.tape.heads != nil && (c.onTape > 0 || e.tape.byWay)
 	if isLogged {
 		e.enlistOf(m)
 		entry = e.messages[m].entry

@@ -98,6 +98,9 @@ func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 // wayCase is a random run of any kind, on a device that mostly goes on before what it sends has
 // left, or asks for large messages.
 func wayCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
+	if rng.IntN(8) == 0 {
+		return spreads(t, rng)
+	}
 	s, env := tapeCase(t, rng)
 	if rng.IntN(4) > 0 {
 		s = simtest.Schedule(t, rng, false)
@@ -132,6 +135,33 @@ func wayCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	if env.Device.GPU.SMs == 0 && rng.IntN(4) == 0 {
 		simtest.GPU(rng, &env)
 	}
+	return s, env
+}
+
+// spreads is a run of loops of few steps, of which one sends to several ranks, and of signals, on
+// links that a lane mostly has for itself.
+func spreads(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
+	ranks, times := 5+rng.IntN(4), 1+rng.IntN(12)
+	peers, signal := rng.IntN(3), rng.IntN(3) // 0: in no turn, 1: in each, 2: before all
+	s := simtest.Build(t, schedule.Plan{Spec: simtest.AllReduce(ranks, 1000), Chunks: ranks,
+		Group: schedule.Group{int32(ranks)}, Slices: 1 + rng.IntN(2), Slots: rng.IntN(3),
+		Lane: func(l *schedule.Lane) {
+			for i := range times {
+				if signal == 1 || signal == 2 && i == 0 {
+					l.Signal(l.Rank + 1)
+					l.Wait(l.Rank - 1)
+				}
+				to := []int{l.Rank + 1, l.Rank + 2, l.Rank + 4}[:1+peers]
+				l.Combine(nil, to, l.Local(l.In(i)))
+				for _, peer := range to {
+					l.Recv(2*l.Rank-peer, l.Out(i))
+				}
+			}
+		}})
+	g, err := topology.New([]string{"full-mesh", "switch"}[rng.IntN(2)], ranks, simtest.GBs,
+		100*unit.Nanosecond)
+	require.NoError(t, err)
+	env := model.Env{Graph: g, Device: device.Ideal(), Sharing: model.Sharing(rng.IntN(2))}
 	return s, env
 }
 
