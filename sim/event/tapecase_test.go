@@ -98,8 +98,12 @@ func tapeCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 // wayCase is a random run of any kind, on a device that mostly goes on before what it sends has
 // left, or asks for large messages.
 func wayCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
-	if rng.IntN(8) == 0 {
+	switch rng.IntN(12) {
+	case 0:
 		return spreads(t, rng)
+	case 1: // bodies of several steps, whatever these are
+		s := simtest.Tied(t, rng)
+		return s, simtest.TiedEnv(t, rng, s.Spec.Ranks)
 	}
 	s, env := tapeCase(t, rng)
 	if rng.IntN(4) > 0 {
