@@ -16,18 +16,17 @@ import (
 // happen, in which order and at what rate, is said here alone.
 type naive struct {
 	model.Rules
-	network model.Network
-	now     unit.Time
-	times   []unit.Time // of events, in order
-	events  map[unit.Time][]func()
-	asks    []*naiveMessage // for links, now
-	lanes   [][]*naiveLane
-	conns   map[[6]int32]*naiveConn
-	load    []unit.Bytes // of links
-	free    []unit.Time  // links, from then on, under FIFO
-	flows   []*naiveMessage
-	since   unit.Time // flows have had their rates
-	isOld   bool      // some have come or gone
+	network     model.Network
+	now         unit.Time
+	since       unit.Time   // flows have had their rates
+	times       []unit.Time // of events, in order
+	events      map[unit.Time][]func()
+	lanes       [][]*naiveLane
+	conns       map[[6]int32]*naiveConn
+	load        []unit.Bytes    // of links
+	free        []unit.Time     // links, from then on, under FIFO
+	asks, flows []*naiveMessage // for links, now; under fluid sharing
+	isOld       bool            // some flows have come or gone
 }
 
 // naiveLane is a lane: a sequence of what it waits for.
@@ -55,9 +54,8 @@ type naiveMessage struct {
 	tail, late         unit.Time // when its last byte is there; how late it is after the last
 	left, came         func()    // its last byte
 	isHere             bool
-	key                uint64     // to ask for a link
-	most, rate         uint64     // of a flow
-	rest               model.Work // of a flow
+	key, most, rate    uint64     // to ask for a link; of a flow
+	rest               model.Work // likewise
 }
 
 // runNaive plays a schedule: when each lane ends, what each link has carried, and whether it stalls
@@ -206,9 +204,7 @@ func (x *naive) play(rank, i int, l *naiveLane, wait func(func() bool) bool) {
 
 // conn is a connection: from a rank and lane to a rank and lane, of a class and a tag.
 func (x *naive) conn(key [6]int32) *naiveConn {
-	if x.conns[key] == nil {
-		x.conns[key] = &naiveConn{}
-	}
+	x.conns[key] = cmp.Or(x.conns[key], &naiveConn{})
 	return x.conns[key]
 }
 
@@ -248,7 +244,8 @@ func (x *naive) share() {
 			left[h], on[h] = model.FluidRate(min(x.network.Links[h].Bandwidth, model.MaxFluidRate)), on[h]+1
 		}
 	}
-	for todo := slices.Clone(x.flows); len(todo) > 0; {
+	todo, next := slices.Clone(x.flows), unit.Forever // when the first is over all is done anew
+	for len(todo) > 0 {
 		least := model.NoCap
 		for _, m := range todo {
 			m.rate = m.most
@@ -264,9 +261,12 @@ func (x *naive) share() {
 			for _, h := range m.links {
 				left[h], on[h] = left[h]-least, on[h]-1
 			}
-			x.at(x.now+m.rest.Over(least), func() { x.isOld = true })
+			next = min(next, x.now+m.rest.Over(least))
 			return true
 		})
+	}
+	if len(x.flows) > 0 {
+		x.at(next, func() { x.isOld = true })
 	}
 }
 
