@@ -104,8 +104,8 @@ const leastEvenly = 3
 // evenly.
 type head struct {
 	evenly
-	at      unit.Time // when the last of them started, where nothing else is written of it
-	isBare  bool      // so it is
+	at      unit.Time // when the last of them started
+	isBare  bool      // nothing else is written of it
 	several bool      // messages are that step's, so each has an entry of its own
 }
 
@@ -170,20 +170,13 @@ func (e *engine) writeStep(lane int32, messages int, at unit.Time) {
 
 // writeBegin writes when a lane's next sub-step starts, which gets and sends so many messages.
 func (e *engine) writeBegin(lane int32, messages int, at unit.Time) {
-	t := &e.tape
-	h := &t.heads[lane]
-	if h.n > 0 {
-		e.writeEvenly(lane)
-	}
-	if uint64(at-t.base) > math.MaxUint32 || len(t.page) == cap(t.page) {
-		e.turn(at)
-	}
-	h.of, h.several, h.isBare = uint32(t.before+len(t.page)), messages > 1, false
-	t.page = append(t.page, entry{uint32(lane), uint32(at - t.base)}) // as write does, and sooner
+	e.writeStart(lane, at, messages > 1, false)
 }
 
 // writeBare writes when a lane's next sub-step starts, of which nothing else will be written.
-func (e *engine) writeBare(lane int32, at unit.Time) {
+func (e *engine) writeBare(lane int32, at unit.Time) { e.writeStart(lane, at, false, true) }
+
+func (e *engine) writeStart(lane int32, at unit.Time, several, isBare bool) {
 	t := &e.tape
 	h := &t.heads[lane]
 	if h.n > 0 {
@@ -193,8 +186,8 @@ func (e *engine) writeBare(lane int32, at unit.Time) {
 		e.turn(at)
 	}
 	h.of, h.every, h.at = uint32(t.before+len(t.page)), at-h.at, at
-	h.several, h.isBare = false, true
-	t.page = append(t.page, entry{uint32(lane), uint32(at - t.base)})
+	h.several, h.isBare = several, isBare
+	t.page = append(t.page, entry{uint32(lane), uint32(at - t.base)}) // as write does, and sooner
 }
 
 // writeEvenly writes of a lane's sub-steps those that are counted.
