@@ -1,10 +1,12 @@
 package sim
 
 import (
-	"collsim/sim/simtest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"collsim/internal/tier"
+	"collsim/sim/simtest"
 )
 
 // TestAllocations: what a run allocates does not depend on how many messages it plays.
@@ -23,6 +25,7 @@ func TestAllocations(t *testing.T) {
 		}
 		few, many := allocations(7), allocations(70) // 1568 and 15680 messages
 		t.Logf("%v: %v allocations, %v with 10 times the messages", sharing, few, many)
-		require.InDelta(t, few, many, 30)
+		// Lists grow by doubling; the race detector has more of them on the heap.
+		require.InDelta(t, few, many, tier.Raced(45.0, 30, 30))
 	}
 }
