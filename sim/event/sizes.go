@@ -111,7 +111,7 @@ func (e *engine) movedBy(i int32, n unit.Bytes) moved {
 
 // sizesOf are those of all blocks of a cutting, where they are of the same sizes on all ranks.
 func (e *engine) sizesOf(of model.Cutting) blockSizes {
-	x, s := &e.sizes, e.rules.Schedule
+	x := &e.sizes
 	if b, known := x.known[of]; known {
 		return b
 	}
@@ -119,11 +119,8 @@ func (e *engine) sizesOf(of model.Cutting) blockSizes {
 		x.known = map[model.Cutting]blockSizes{}
 	}
 	b := blockSizes{int32(len(x.bytes)), int32(len(x.bytes)), int32(len(x.classes))}
-	tiles := int64(1)
-	if of.Tile < 0 {
-		tiles = s.Tiles(of.Buffer)
-	}
-	if tiles <= mostCells/int64(s.Blocks(of.Buffer)) && len(x.classes) <= math.MaxInt32-mostCells {
+	most := mostCells / int64(e.rules.Schedule.Blocks(of.Buffer))
+	if e.rules.TilesOf(of) <= most && len(x.classes) <= math.MaxInt32-mostCells {
 		all, ok := e.rules.Classes(x.classes, of, func(n unit.Bytes) (uint8, bool) {
 			class := slices.Index(x.bytes[b.first:], n)
 			if class < 0 {

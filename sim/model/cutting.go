@@ -12,6 +12,14 @@ type Cutting struct {
 	Tile, Channel, Slice int32
 }
 
+// TilesOf is how many tiles a cutting is of.
+func (r *Rules) TilesOf(c Cutting) int64 {
+	if c.Tile < 0 {
+		return r.Schedule.Tiles(c.Buffer)
+	}
+	return 1
+}
+
 // Classes appends of which class each block of a cutting is, tile by tile, as class has it of their
 // sizes. It is not ok where that is not, or ranks cut the buffer in several ways.
 func (r *Rules) Classes(dst []uint8, c Cutting, class func(n unit.Bytes) (of uint8, ok bool)) (
@@ -21,12 +29,8 @@ func (r *Rules) Classes(dst []uint8, c Cutting, class func(n unit.Bytes) (of uin
 		return dst, false
 	}
 	where := schedule.Spot{Channel: int(c.Channel), Slice: int(c.Slice)}
-	one := schedule.Region{Buffer: c.Buffer, Tile: c.Tile, Run: 1, Times: 1}
-	tiles := int64(1)
-	if c.Tile < 0 {
-		one.Tile, tiles = 0, s.Tiles(c.Buffer)
-	}
-	for range tiles {
+	one := schedule.Region{Buffer: c.Buffer, Tile: max(c.Tile, 0), Run: 1, Times: 1}
+	for range r.TilesOf(c) {
 		for one.First = range int32(s.Blocks(c.Buffer)) {
 			of, ok := class(r.SizeOf(where, &one))
 			if !ok {
