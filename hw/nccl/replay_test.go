@@ -19,6 +19,7 @@ import (
 	"collsim/algos"
 	ours "collsim/algos/nccl"
 	"collsim/dtype"
+	"collsim/hw/internal/recorded"
 	"collsim/reference"
 )
 
@@ -28,22 +29,22 @@ const recordings = "../cuda/testdata/h200"
 // TestReplay holds what the real NCCL has computed on a GPU against what algos/nccl predicts, bit
 // by bit.
 func TestReplay(t *testing.T) {
-	all, err := loadRecordings(recordings)
+	folder, err := recorded.Load(recordings)
 	require.NoError(t, err)
-	if all == nil {
+	if folder == nil {
 		t.Skipf("no recording of NCCL on a GPU is in %s: nobody has had one yet", recordings)
 	}
-	for i := range all {
-		require.Empty(t, replay(&all[i]))
+	for _, b := range folder.Bits {
+		require.Empty(t, replay(b))
 	}
 }
 
 // replay lists the calls of a recording that are not as predicted: in bits or channels, or
 // explained where nothing is to be explained.
-func replay(r *recording) (wrong []string) {
-	for i := range r.Calls {
-		c := &r.Calls[i]
-		why := c.replayed(r.Seed)
+func replay(b *recorded.Bits) (wrong []string) {
+	for i := range b.Calls {
+		c := &b.Calls[i]
+		why := replayed(c, b.Seed)
 		switch {
 		case why != "" && c.Explained == "":
 			wrong = append(wrong, c.String()+": "+why)
@@ -55,12 +56,16 @@ func replay(r *recording) (wrong []string) {
 }
 
 // replayed says what of a call is not as predicted; "" if nothing is.
-func (c *recordedCall) replayed(seed uint64) string {
-	spec, err := c.spec()
+func replayed(c *recorded.Call, seed uint64) string {
+	spec, err := c.Spec()
 	if err != nil {
 		return err.Error()
 	}
-	a, err := algos.FindIn(ours.Table(), spec.Kind, ours.Prefix+strings.ToLower(c.Algorithm))
+	name := strings.ToLower(c.Algorithm)
+	if spec.Ranks == 1 {
+		name = "ring" // it has nobody to go to
+	}
+	a, err := algos.FindIn(ours.Table(), spec.Kind, ours.Prefix+name)
 	if err != nil {
 		return err.Error()
 	}
@@ -68,7 +73,7 @@ func (c *recordedCall) replayed(seed uint64) string {
 	for _, p := range []algos.Param{{Name: "protocol", Value: strings.ToLower(c.Protocol)},
 		{Name: "nchannels", Value: strconv.Itoa(c.NChannels)}, {Name: "machine", Value: c.Machine},
 		{Name: "per_node", Value: strconv.Itoa(c.PerNode)}} {
-		if a.Param(p.Name, algos.Options{}) != "" {
+		if a.Param(p.Name, algos.Options{}) != "" && spec.Ranks > 1 {
 			o.Params = append(o.Params, p)
 		}
 	}
@@ -84,13 +89,13 @@ func (c *recordedCall) replayed(seed uint64) string {
 	}
 	var in [][]byte
 	for rank := range spec.Ranks {
-		in = append(in, generated(seed, rank, spec.In(rank), spec.Type))
+		in = append(in, recorded.Generated(seed, rank, spec.In(rank), spec.Type))
 	}
 	got, err := reference.RunBytes(s, in, reference.RunOptions{})
 	if err != nil {
 		return err.Error()
 	}
-	return c.differs(got)
+	return c.Differs(got)
 }
 
 // The rest writes a recording as somebody would who knows nothing of the above.
@@ -176,32 +181,30 @@ func syntheticCalls(seed uint64) []written {
 	return []written{ring, tree, pat, integers}
 }
 
-// write writes a recording and its checksum.
-func write(t *testing.T, calls []written, change func(written)) string {
+// load writes a recording and reads it.
+func load(t *testing.T, calls []written) *recorded.Bits {
 	t.Helper()
 	dir := t.TempDir()
-	file := written{"command": "record.sh", "date": "2026-01-01", "gpu": "none", "driver": "none",
-		"cuda": "none", "nccl": "none: by hand", "generator": "splitmix64", "seed": 5, "calls": calls}
-	if change != nil {
-		change(file)
-	}
-	text, err := json.Marshal(file)
+	text, err := json.Marshal(written{"command": "record.sh", "date": "2026-01-01", "gpu": "none",
+		"driver": "none", "cuda": "none", "nccl": "none: by hand", "generator": "splitmix64", "seed": 5,
+		"planned": len(calls), "calls": calls})
 	require.NoError(t, err)
 	sum := sha256.Sum256(text)
 	for name, b := range map[string][]byte{"nccl-bits-1.json": text, "README.md": []byte("by hand"),
 		"SHA256SUMS": fmt.Appendf(nil, "%x  nccl-bits-1.json\n", sum)} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
 	}
-	return dir
+	folder, err := recorded.Load(dir)
+	require.NoError(t, err)
+	require.Len(t, folder.Bits, 1)
+	return folder.Bits[0]
 }
 
 // TestSynthetic: a recording that was written by hand is replayed, and agrees.
 func TestSynthetic(t *testing.T) {
-	all, err := loadRecordings(write(t, syntheticCalls(5), nil))
-	require.NoError(t, err)
-	require.Len(t, all, 1)
-	require.Len(t, all[0].Calls, 4)
-	require.Empty(t, replay(&all[0]))
+	b := load(t, syntheticCalls(5))
+	require.Len(t, b.Calls, 4)
+	require.Empty(t, replay(b))
 }
 
 // TestSyntheticDiffers: a bit, another order, another algorithm, another number of channels and an
@@ -229,9 +232,7 @@ func TestSyntheticDiffers(t *testing.T) {
 	} {
 		calls := syntheticCalls(5)
 		c.change(calls[c.call])
-		all, err := loadRecordings(write(t, calls, nil))
-		require.NoError(t, err)
-		wrong := replay(&all[0])
+		wrong := replay(load(t, calls))
 		require.Len(t, wrong, 1)
 		require.Contains(t, wrong[0], c.want)
 	}
@@ -239,45 +240,7 @@ func TestSyntheticDiffers(t *testing.T) {
 	o := calls[0]["outputs"].([]string)
 	o[0] = flip(o[0])
 	calls[0]["explained"] = "a bit was flipped"
-	all, err := loadRecordings(write(t, calls, nil))
-	require.NoError(t, err)
-	require.Empty(t, replay(&all[0]))
-}
-
-// TestDamagedRecordings: what is not whole is refused with its file.
-func TestDamagedRecordings(t *testing.T) {
-	for _, c := range []struct {
-		damage func(dir string) error
-		change func(written)
-		want   string
-	}{
-		{damage: func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "nccl-bits-1.json"), []byte("{}"), 0o644)
-		}, want: "nccl-bits-1.json: its checksum is not that of SHA256SUMS"},
-		{damage: func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "nccl.log"), nil, 0o644)
-		}, want: `nccl.log: its checksum is not that of SHA256SUMS, ""`},
-		{damage: func(dir string) error { return os.Remove(filepath.Join(dir, "nccl-bits-1.json")) },
-			want: "nccl-bits-1.json is in SHA256SUMS and not there"},
-		{damage: func(dir string) error { return os.Remove(filepath.Join(dir, "SHA256SUMS")) },
-			want: "SHA256SUMS"},
-		{change: func(w written) { w["driver"] = "" }, want: "it does not say its driver"},
-		{change: func(w written) { w["generator"] = "rand" }, want: `generator "rand" is not known`},
-		{change: func(w written) { w["colour"] = "red" }, want: `unknown field "colour"`},
-		{change: func(w written) { w["calls"].([]written)[0]["ranks"] = 2 },
-			want: "call 0: outputs of 2 ranks"},
-		{change: func(w written) { w["calls"].([]written)[0]["dtype"] = "float7" }, want: "float7"},
-	} {
-		dir := write(t, syntheticCalls(5), c.change)
-		if c.damage != nil {
-			require.NoError(t, c.damage(dir))
-		}
-		_, err := loadRecordings(dir)
-		require.ErrorContains(t, err, c.want)
-	}
-	none, err := loadRecordings(filepath.Join(t.TempDir(), "none"))
-	require.NoError(t, err)
-	require.Nil(t, none)
+	require.Empty(t, replay(load(t, calls)))
 }
 
 // TestGenerated: the generator is splitmix64, whose first outputs for 1234567 are published.
@@ -285,8 +248,7 @@ func TestGenerated(t *testing.T) {
 	s := splitmix{1234567}
 	require.Equal(t, []uint64{6457827717110365317, 3203168211198807973},
 		[]uint64{s.next(), s.next()})
-	require.Equal(t, uint64(6457827717110365317), mix(1234567))
-	b := generated(5, 3, 100, dtype.Int16)
+	b := recorded.Generated(5, 3, 100, dtype.Int16)
 	for i := range 100 {
 		require.Equal(t, uint16(draw(5, 3, uint64(i))), binary.LittleEndian.Uint16(b[2*i:]))
 	}

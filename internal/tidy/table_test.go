@@ -88,6 +88,7 @@ func table() []row {
 			modules: []string{"github.com/ebitengine/purego"}},
 		{path: "hw/nccl/nccltest", ours: "hw/internal/clib internal/output"},
 		{path: "hw/internal/clib", ours: "internal/output"},
+		{path: "hw/internal/recorded", ours: "collective dtype"},
 		{path: "hw/calibrate", ours: hw + " formats/nccllog"},
 		{path: "hw/lab", ours: hw + " hw/host hw/mpi hw/gate"},
 		{path: "fidelity", ours: "unit"},

@@ -1,0 +1,196 @@
+package recorded
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+
+	"collsim/collective"
+	"collsim/dtype"
+)
+
+// Bits are calls of NCCL. All files of results together have those that were planned less those
+// that NCCL has refused.
+type Bits struct {
+	Head
+	Planned, Refused int
+	Inputs           []Input
+	Calls            []Call
+}
+
+// Call is a collective, how NCCL did it as its log says, and what came of it.
+type Call struct {
+	Kind, Op, DType     string // as in a scenario; of premulsum Factor is the factor
+	Factor              float64
+	Ranks, Root         int
+	Count               int64
+	InPlace             bool   `json:"in_place"`
+	Algorithm, Protocol string // as in the log, in any case; of one rank there is none
+	Lo, Hi              int    // channels, as in the log
+	NChannels           int    // of the communicator
+	Machine             string // of package algos/nccl, for how its graphs look: "socket"
+	PerNode             int    `json:"per_node"`
+	// Outputs are those of all ranks in base64, or SHA256 their checksums where they are long; one
+	// stands for all ranks if they have the same. A rank that has none has an empty text.
+	Outputs, SHA256 []string
+	Explained       string // why the bits are not those that are predicted; "" where they are
+}
+
+// complete says what a recording lacks.
+func (b *Bits) complete(outputs bool) error {
+	if len(b.Calls) == 0 && len(b.Failed) == 0 {
+		return fmt.Errorf("it has no calls, and nothing is said to have failed")
+	}
+	for i := range b.Inputs {
+		if err := b.Inputs[i].check(b.Seed); err != nil {
+			return fmt.Errorf("input %d: %w", i, err)
+		}
+	}
+	for i := range b.Calls {
+		c := &b.Calls[i]
+		n := max(len(c.Outputs), len(c.SHA256))
+		if len(c.Outputs)*len(c.SHA256) > 0 || (n > 0) != outputs || n > 1 && n != c.Ranks {
+			return fmt.Errorf("call %d: outputs of %d ranks, or their checksums, are expected", i, c.Ranks)
+		}
+		if _, err := c.Spec(); err != nil {
+			return fmt.Errorf("call %d: %w", i, err)
+		}
+		if c.Ranks > 1 && (c.Algorithm == "" || c.Protocol == "" || c.NChannels < 1 || c.Hi < c.Lo) {
+			return fmt.Errorf("call %d: it does not say how NCCL did it", i)
+		}
+	}
+	return nil
+}
+
+// Input is the checksum of a rank's first elements of a type.
+type Input struct {
+	DType    string
+	Rank     int
+	Elements int64
+	SHA256   string
+}
+
+// check makes them anew.
+func (in *Input) check(seed uint64) error {
+	t, err := dtype.Parse(in.DType)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(Generated(seed, in.Rank, in.Elements, t))
+	if hex.EncodeToString(sum[:]) != in.SHA256 {
+		return fmt.Errorf("%s of rank %d: the generator makes others", t, in.Rank)
+	}
+	return nil
+}
+
+// Spec is the collective.
+func (c *Call) Spec() (s collective.Spec, err error) {
+	s = collective.Spec{Ranks: c.Ranks, Count: c.Count, Root: c.Root, InPlace: c.InPlace,
+		Factor: c.Factor}
+	if s.Kind, err = collective.ParseKind(c.Kind); err != nil {
+		return s, err
+	}
+	if s.Kind.Reduces() {
+		if s.Op, _, err = collective.ParseOp(c.Op); err != nil {
+			return s, err
+		}
+	}
+	if s.Type, err = dtype.Parse(c.DType); err != nil {
+		return s, err
+	}
+	return s, s.Validate()
+}
+
+// String is such as "reduce_scatter sum bfloat16, 4 ranks of 1000, by PAT Simple".
+func (c *Call) String() string {
+	return fmt.Sprintf("%s %s %s, %d ranks of %d, by %s %s", c.Kind, c.Op, c.DType, c.Ranks, c.Count,
+		c.Algorithm, c.Protocol)
+}
+
+// mix is the output function of splitmix64 (Steele, Lea and Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Generated are the elements of a rank's input: of z = mix(mix(mix(seed) + rank) + element), an
+// integer is its lowest bits, and a float the upper 24 bits as an integer, less 2²³, over 2 to the
+// power of 20 and the lowest three bits, rounded to the type: from -8 on, below 8. Numbers of
+// several magnitudes have sums that depend on the order.
+func Generated(seed uint64, rank int, count int64, t dtype.Type) []byte {
+	b := make([]byte, 0, count*int64(t.Width()))
+	of := mix(mix(seed) + uint64(rank))
+	for i := range count {
+		z := mix(of + uint64(i))
+		if t.IsFloat() {
+			x := math.Ldexp(float64(int64(z>>40)-1<<23), -20-int(z&7))
+			b = appendFloat(b, t, x)
+			continue
+		}
+		b = append(b, binary.LittleEndian.AppendUint64(nil, z)[:t.Width()]...)
+	}
+	return b
+}
+
+func appendFloat(b []byte, t dtype.Type, x float64) []byte {
+	one := make([]byte, t.Width())
+	switch t {
+	case dtype.Float64:
+		dtype.Put(one, []float64{x})
+	case dtype.Float32:
+		dtype.Put(one, []float32{float32(x)})
+	case dtype.Float16:
+		dtype.Put(one, []dtype.F16{dtype.From[dtype.F16](x)})
+	case dtype.BFloat16:
+		dtype.Put(one, []dtype.BF16{dtype.From[dtype.BF16](x)})
+	case dtype.Float8E4M3:
+		dtype.Put(one, []dtype.E4M3{dtype.From[dtype.E4M3](x)})
+	case dtype.Float8E5M2:
+		dtype.Put(one, []dtype.E5M2{dtype.From[dtype.E5M2](x)})
+	}
+	return append(b, one...)
+}
+
+// Differs says where the outputs of all ranks are not those that were recorded; "" if they are.
+func (c *Call) Differs(got [][]byte) string {
+	s, err := c.Spec()
+	if err != nil {
+		return err.Error()
+	}
+	width := s.Type.Width()
+	for rank, mine := range got {
+		if c.SHA256 != nil {
+			want := of(c.SHA256, rank)
+			sum := sha256.Sum256(mine)
+			if hex.EncodeToString(sum[:]) != want && (want != "" || len(mine) > 0) {
+				return fmt.Sprintf("rank %d: another checksum", rank)
+			}
+			continue
+		}
+		want, err := base64.StdEncoding.DecodeString(of(c.Outputs, rank))
+		if err != nil || len(want) != len(mine) {
+			return fmt.Sprintf("rank %d: %d bytes are recorded, %d are expected (%v)", rank, len(want),
+				len(mine), err)
+		}
+		for at := 0; at < len(want); at += width {
+			if a, b := want[at:at+width], mine[at:at+width]; !bytes.Equal(a, b) {
+				return fmt.Sprintf("rank %d element %d: %x recorded, %x predicted", rank, at/width, a, b)
+			}
+		}
+	}
+	return ""
+}
+
+// of is a rank's text, or the one that stands for all.
+func of(texts []string, rank int) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return texts[rank]
+}

@@ -1,0 +1,172 @@
+// Package recorded reads what the programs of hw/cuda/record have left of a real GPU: results of
+// NCCL bit by bit, its choices, what it says to odd arguments, and times. A folder is read as a
+// whole, and refused if anything in it is damaged, incomplete or unknown. It knows nothing of
+// schedules and of what is predicted: tests hold recordings against that.
+package recorded
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Folder is all that is in a folder of recordings.
+type Folder struct {
+	Bits   []*Bits   // nccl-bits-*.json: calls with their outputs
+	Choice []*Bits   // nccl-choices.json: calls without
+	Rules  []*Rules  // nccl-rules.json
+	Points []*Points // gpu-*.json
+	Logs   []string  // nccl-log*.txt
+}
+
+// Head is what every recording says of itself.
+type Head struct {
+	File                                   string `json:"-"`
+	Command, Date, GPU, Driver, CUDA, NCCL string
+	Generator                              string // "splitmix64": Generated
+	Seed                                   uint64
+	Seconds                                float64 // that it took to record
+	RanksAre                               string  `json:"ranks_are"` // "threads" or "processes"
+	Failed                                 []Failure
+}
+
+// Failure is something that did not work.
+type Failure struct{ What, Error string }
+
+// Load reads a folder, in which SHA256SUMS has the checksums of all files but itself and README.md.
+// Of a folder that is not there, the result is nil.
+func Load(dir string) (*Folder, error) {
+	entries, err := os.ReadDir(dir)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recordings: %w", err)
+	}
+	listed, err := sums(dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{}
+	for _, e := range entries {
+		name := e.Name()
+		if name == "README.md" || name == "SHA256SUMS" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, fmt.Errorf("recordings: %w", err)
+		}
+		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != listed[name] {
+			return nil, fmt.Errorf("%s: its checksum is not that of SHA256SUMS, %q", name, listed[name])
+		}
+		delete(listed, name)
+		if err := f.add(name, text); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for name := range listed {
+		return nil, fmt.Errorf("%s is in SHA256SUMS and not there", name)
+	}
+	return f, f.whole()
+}
+
+// sums are the checksums of SHA256SUMS.
+func sums(dir string) (map[string]string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
+	if err != nil {
+		return nil, fmt.Errorf("recordings: %w", err)
+	}
+	listed := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if len(words) != 2 {
+			return nil, fmt.Errorf("SHA256SUMS: %q: a checksum and a name are expected", line)
+		}
+		listed[words[1]] = words[0]
+	}
+	return listed, nil
+}
+
+// add reads a file.
+func (f *Folder) add(name string, text []byte) error {
+	is := func(pattern string) bool {
+		yes, _ := filepath.Match(pattern, name)
+		return yes
+	}
+	switch {
+	case is("nccl-bits-*.json"):
+		b := &Bits{}
+		f.Bits = append(f.Bits, b)
+		return read(text, b, &b.Head, name, func() error { return b.complete(true) })
+	case is("nccl-choices.json"):
+		b := &Bits{}
+		f.Choice = append(f.Choice, b)
+		return read(text, b, &b.Head, name, func() error { return b.complete(false) })
+	case is("nccl-rules.json"):
+		r := &Rules{}
+		f.Rules = append(f.Rules, r)
+		return read(text, r, &r.Head, name, r.complete)
+	case is("gpu-*.json"):
+		p := &Points{}
+		f.Points = append(f.Points, p)
+		return read(text, p, &p.Head, name, p.complete)
+	case is("nccl-log*.txt"):
+		f.Logs = append(f.Logs, string(text))
+		return nil
+	}
+	return fmt.Errorf("no recording has such a name")
+}
+
+// read reads a recording, and sees whether it is complete.
+func read(text []byte, into any, head *Head, name string, complete func() error) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	head.File = name
+	for _, fact := range [][2]string{{"command", head.Command}, {"date", head.Date},
+		{"gpu", head.GPU}, {"driver", head.Driver}, {"cuda", head.CUDA}, {"nccl", head.NCCL}} {
+		if fact[1] == "" {
+			return fmt.Errorf("it does not say its %s", fact[0])
+		}
+	}
+	if head.Generator != "splitmix64" {
+		return fmt.Errorf("generator %q is not known", head.Generator)
+	}
+	for _, failure := range head.Failed {
+		if failure.What == "" || failure.Error == "" {
+			return fmt.Errorf("something failed, and it does not say what or how")
+		}
+	}
+	return complete()
+}
+
+// whole says what results are missing that were planned, without a word about it. Those of several
+// ranks are one recording in several files.
+func (f *Folder) whole() error {
+	var first *Bits
+	results := 0
+	for _, b := range f.Bits {
+		switch {
+		case b.Planned == 0:
+			continue
+		case first == nil:
+			first = b
+		case b.Planned != first.Planned || b.Refused != first.Refused:
+			return fmt.Errorf("%s and %s do not say the same of what was planned", first.File, b.File)
+		}
+		results += len(b.Calls)
+	}
+	if first == nil || len(first.Failed) > 0 || results == first.Planned-first.Refused {
+		return nil
+	}
+	return fmt.Errorf("%d of %d results are there, and nothing is said to have failed", results,
+		first.Planned-first.Refused)
+}
