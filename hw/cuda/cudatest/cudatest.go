@@ -30,3 +30,14 @@ func Standin(folder string) (map[string]string, error) {
 	return map[string]string{"COLLSIM_LIBCUDA": path, "COLLSIM_LIBNVRTC": path,
 		"COLLSIM_STANDIN_KERNELS": kernels}, nil
 }
+
+// Products compiles the stand-in for cuBLASLt that is in a folder, if it is not at hand, and gives
+// its path.
+func Products(folder string) (string, error) {
+	path, err := clib.Build([]string{filepath.Join(folder, "cublaslt.c")}, "-std=gnu11", "-O1",
+		"-Wall", "-Wextra", "-Werror")
+	if err != nil {
+		return "", fmt.Errorf("the stand-in for cuBLASLt: %w", err)
+	}
+	return path, nil
+}

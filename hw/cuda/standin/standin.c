@@ -570,6 +570,18 @@ int cuCtxCreate_v2(context **c, unsigned flags, int device) {
 	return leave(0);
 }
 
+/* The primary context of a device is the first that was made. */
+int cuDevicePrimaryCtxRetain(context **c, int device) {
+	pthread_mutex_lock(&lock);
+	for (context *o = contexts; o; o = o->next) {
+		if (o->device != device) continue;
+		*c = o;
+		return leave(0);
+	}
+	pthread_mutex_unlock(&lock);
+	return cuCtxCreate_v2(c, 0, device);
+}
+
 int cuCtxEnablePeerAccess(context *to, unsigned flags) {
 	ENTER;
 	if (options.apart) return leave(PEER_UNSUPPORTED);
@@ -1008,6 +1020,11 @@ int cuModuleGetFunction(function **f, module *m, const char *name) {
 	*f = malloc(sizeof **f);
 	**f = (function){(void (*)(void *, unsigned, unsigned, const void *))dlsym(m->handle, "standin_launch"), at, *n};
 	return leave(0);
+}
+
+int cuFuncSetAttribute(function *f, int attribute, int value) {
+	ENTER;
+	return leave(attribute == 8 && value >= 0 && value <= 227 << 10 ? 0 : INVALID_VALUE); /* shared memory */
 }
 
 /* Whether arguments name memory of a GPU that this one was not asked to reach. */

@@ -16,7 +16,7 @@ struct fifo {
 
 struct shared {
   atomic_int attached;
-  atomic_int device[MOST_RANKS]; /* 1 + that of each rank */
+  atomic_int device[MOST_RANKS]; /* that of each rank, and its host */
   struct fifo fifo[];            /* from, to; behind them are the connections of tables */
 };
 

@@ -72,6 +72,18 @@ static void path_of(const ncclUniqueId *id, char *path, size_t size) {
   snprintf(path, size, "%s/collsim-%.64s", dir && *dir ? dir : "/tmp", id->internal);
 }
 
+/* host is a number for the host that this library is on, which it looks for once. */
+static int host(void) {
+  static _Atomic int known;
+  if (!known) {
+    const char *name = getenv("NCCL_HOSTID");
+    unsigned hash = 5381;
+    while (name && *name) hash = hash * 33 + (unsigned char)*name++;
+    known = 1 + (int)(hash % (1 << 20));
+  }
+  return known;
+}
+
 /* attach maps what the ranks of a communicator share. */
 static int attach(struct comm *c) {
   char path[512];
@@ -89,7 +101,7 @@ static int attach(struct comm *c) {
   if (at == MAP_FAILED) return fail(SYSTEM, path);
   c->shared = at;
   c->size = size;
-  atomic_store(&c->shared->device[c->rank], 1 + c->device);
+  atomic_store(&c->shared->device[c->rank], host() * 256 + c->device);
   atomic_fetch_add(&c->shared->attached, 1);
   return SUCCESS;
 }
@@ -244,11 +256,14 @@ int ncclCommGetAsyncError(ncclComm_t c, int *code) {
 
 int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence, ncclComm_t c) {
   ENTER(c->rank);
-  if (type < 0 || type >= TYPES || residence != 1 || c->operators == MOST_OPERATORS)
+  int at = 0;
+  while (at < c->operators && c->operator[at].type >= 0) at++; /* the first that is free */
+  if (type < 0 || type >= TYPES || residence != 1 || at == MOST_OPERATORS)
     return fail(INVALID_ARGUMENT, "ncclRedOpCreatePreMulSum");
-  memcpy(c->operator[c->operators].factor, scalar, standin_width(type));
-  c->operator[c->operators].type = type;
-  *op = OPS + c->operators++;
+  if (at == c->operators) c->operators++;
+  memcpy(c->operator[at].factor, scalar, standin_width(type));
+  c->operator[at].type = type;
+  *op = OPS + at;
   return SUCCESS;
 }
 
@@ -267,9 +282,17 @@ static void note(const struct task *t, const char *function) {
   if (!log) {
     char path[512];
     const char *pid = strstr(to, "%p");
-    snprintf(path, sizeof path, "%.*s%d", pid ? (int)(pid - to) : 400, to, (int)getpid());
+    if (pid)
+      snprintf(path, sizeof path, "%.*s%d", (int)(pid - to), to, (int)getpid());
+    else
+      snprintf(path, sizeof path, "%s", to);
     if (!(log = fopen(path, "w"))) return;
     setlinebuf(log);
+    int channels = 1;
+    for (struct table *a = t->comm->tables; a; a = a->next)
+      if (a->high >= channels) channels = a->high + 1;
+    fprintf(log, "stand-in:%d:%d [%d] NCCL INFO %d coll channels\n", (int)getpid(), (int)getpid(),
+            t->comm->device, channels);
   }
   static const struct table ring = {.algorithm = "RING", .protocol = "SIMPLE"};
   const struct table *b = t->table ? t->table : &ring;

@@ -1,0 +1,74 @@
+/* What the experiments of bench.c are made of: the GPU, work for its streams, and times. */
+#if __has_include(<cublasLt.h>)
+#include <cuda.h>
+#include <nvrtc.h>
+#include <cublasLt.h>
+#else
+#include "declarations.h"
+#endif
+#include "arguments.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { THREADS = 512, WHOLE = 224 << 10 }; /* of a block; shared memory that leaves room for no other */
+
+/* work is something that is given to a stream; about says what. The host's calls for it, if they are
+   many, are what a stream has to be kept waiting for. */
+struct work {
+	void (*give)(CUstream s, const void *about);
+	const void *about;
+	int host_calls;
+};
+
+struct copying { u64 to, from, bytes; unsigned blocks; }; /* 0 blocks: by cuMemcpyDtoDAsync */
+struct reducing { u64 to, from, bytes; unsigned blocks; int sources; CUfunction kernel; };
+struct holding { u64 nanoseconds, processors; unsigned blocks; int whole; };
+struct matmul;
+
+extern int small, processors;
+extern CUstream streams[9];
+extern CUevent events[600]; /* of finish the last, of device_time the first two */
+extern u64 arena, arena_bytes;
+
+void check(long code, const char *what);
+#define CU(call) check(call, #call)
+
+void start(const char *folder);
+CUfunction kernel(const char *name);
+void finish(CUstream s);
+float between(CUevent from, CUevent to); /* in microseconds */
+double host_now(void);                  /* in microseconds */
+void fill(u64 to, u64 bytes, u64 stream, u32 keep, u32 set);
+u32 word_of(u64 stream, u64 i, u32 keep, u32 set);
+
+void give_nothing(CUstream s, const void *blocks); /* unsigned */
+void give_copy(CUstream s, const void *copying);
+void give_reduce(CUstream s, const void *reducing);
+void give_hold(CUstream s, const void *holding);
+void give_matmul(CUstream s, const void *matmul);
+
+/* matmul_of prepares one, or says why not, in which case it returns NULL. Operands are at the arena's
+   beginning. */
+const struct matmul *matmul_of(const char *type, u64 m, u64 n, u64 k);
+float matmul_waves(const struct matmul *x);
+void matmul_check(const struct matmul *x);
+extern const char *const matmul_types[];
+enum { MATMUL_TYPES = 6 };
+
+/* device_time is what each of so many works takes, one after the other on a stream. */
+float device_time(struct work w, int calls);
+/* times writes a point: device_time, many times over. The rest says what, as JSON's members. */
+void times(struct work w, int calls, const char *key, ...);
+/* point writes a point's samples: the median, the 10th and the 90th percentile. */
+void point(float *samples, int n, const char *key, ...);
+void failed(const char *what, const char *why);
+int repetitions(void);
+
+/* FORMAT is a text of what comes behind key, as printf makes it. */
+#define FORMAT(text, key) \
+	char text[400]; \
+	va_list list; \
+	va_start(list, key); \
+	vsnprintf(text, sizeof text, key, list); \
+	va_end(list)

@@ -1,0 +1,252 @@
+"""Records the bits that NCCL computes on one GPU, of several ranks (ranks.py):
+
+    python3 bits.py FOLDER [--limit SECONDS] [--ranks 4,2,3,8] [--as threads|processes] [--small]
+
+leaves nccl-bits-N.json (results), nccl-choices.json (what NCCL chooses by itself) and nccl-log.txt.
+What is worth most comes first: when the time is up, what there is by then is written.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import plan
+import record
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FILE = 12 << 20  # bytes of a file of results
+
+# Sockets on one machine, and nothing that one GPU does not have. All connections are made before
+# the first call: they need memory, for which a context waits until its kernels are over.
+ENVIRONMENT = {
+    "NCCL_DEBUG": "INFO",
+    "NCCL_DEBUG_SUBSYS": "INIT,GRAPH,TUNING,ENV,NET",
+    "NCCL_NET": "Socket",
+    "NCCL_SOCKET_IFNAME": "lo",
+    "NCCL_IB_DISABLE": "1",
+    "NCCL_NVLS_ENABLE": "0",
+    "NCCL_MNNVL_ENABLE": "0",
+    "NCCL_RAS_ENABLE": "0",
+    "NCCL_RUNTIME_CONNECT": "0",
+    "CUDA_DEVICE_MAX_CONNECTIONS": "32",
+}
+
+
+def begin(one, how, copies, folder):
+    """Begins the processes of a group's ranks."""
+    n, together = one["ranks"], how == "threads"
+    most = max(c["count"] * record.width(c["dtype"]) for c in one["calls"])
+    job = {
+        "folder": folder,
+        "size": n,
+        "largest": most * n,
+        "calls": one["calls"],
+        "cuda": record.libcuda(),
+        "nccl": copies if together else [record.libnccl()] * n,
+        "one": record.libcuda() == record.libnccl(),
+    }
+    for mine in [list(range(n))] if together else [[r] for r in range(n)]:
+        path = os.path.join(folder, "job-%d" % mine[0])
+        record.save(path, json.dumps(dict(job, mine=mine)))
+        yield subprocess.Popen(
+            [sys.executable, os.path.join(HERE, "ranks.py"), path],
+            env=dict(os.environ, **ENVIRONMENT, **one["environment"]),
+            stderr=subprocess.PIPE,
+        )
+
+
+def await_end(processes, limit):
+    """Waits for processes, and ends them all if one fails or the time is up. What went wrong."""
+    end, trouble = time.monotonic() + limit, []
+    while any(p.poll() is None for p in processes):
+        lost = any(p.poll() not in (None, 0) for p in processes)
+        if lost or time.monotonic() > end:
+            time.sleep(0.5 if lost else 0)  # the others may have something to say
+            trouble = [] if lost else ["stopped after %.0f s" % limit]
+            for p in processes:
+                p.kill()
+            break
+        time.sleep(0.01)
+    for p in processes:
+        said = p.communicate()[1].decode(errors="replace").strip()
+        trouble += said.splitlines()[-1:]
+    return trouble
+
+
+def carry_out(one, how, copies, limit):
+    """Runs a group. The result are the lines of each rank, NCCL's log of rank 0, and what went
+    wrong, "" if nothing did."""
+    with tempfile.TemporaryDirectory(prefix="collsim-") as folder:
+        trouble = await_end(list(begin(one, how, copies, folder)), limit)
+        lines = []
+        for rank in range(one["ranks"]):
+            mine = read(os.path.join(folder, "rank-%d" % rank)).splitlines(keepends=True)
+            whole = [json.loads(line) for line in mine if line.endswith("\n")]
+            trouble += ["rank %d: %s" % (rank, x["error"]) for x in whole if "error" in x]
+            lines.append([x for x in whole if "error" not in x])
+        return lines, read(os.path.join(folder, "log-0")), "; ".join(dict.fromkeys(trouble))
+
+
+def read(path):
+    try:
+        with open(path, errors="replace") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+CHOICE = re.compile(
+    r"NCCL INFO (\w+): (\d+) Bytes -> Algo (\w+) proto (\w+) channel\{Lo\.\.Hi\}=\{(\d+)\.\.(\d+)\}"
+)
+
+
+def joined(one, lines, log):
+    """The calls that all ranks have done, as they are recorded, what NCCL has refused, and the log
+    without its choices. A choice that the log does not have is an error."""
+    chosen = iter(CHOICE.findall(log))
+    channels = re.findall(r"(\d+) coll channels", log)
+    rows, refused = [], []
+    for c, *outputs in zip(one["calls"], *(mine[1:] for mine in lines)):
+        no = [o["refused"] for o in outputs if "refused" in o]
+        if no:
+            refused.append((c, no[0]))
+            continue
+        choice = next(chosen, None)
+        size = c["count"] * record.width(c["dtype"])
+        called = [c["kind"].replace("_", ""), str(size)]
+        if not channels or not choice or [choice[0].lower(), choice[1]] != called:
+            raise ValueError("%r: NCCL's log has %r instead" % (c, choice))
+        row = {k: v for k, v in dict(c, ranks=one["ranks"]).items() if v not in (0, "", False)}
+        row.update(algorithm=choice[2], protocol=choice[3], lo=int(choice[4]), hi=int(choice[5]))
+        row.update(nchannels=int(channels[-1]), machine="socket", per_node=1)
+        if one["bits"]:
+            row.update(kept(outputs))
+        rows.append(row)
+    rest = [line for line in log.splitlines() if not CHOICE.search(line)]
+    return rows, refused, "\n".join(rest) + "\n"
+
+
+def kept(outputs):
+    """Outputs of all ranks as a recording has them: of one, where all are the same."""
+    key, of = "outputs", "output"
+    if any("sha256" in o for o in outputs):
+        key, of = "sha256", "sha256"
+    texts = [o.get(of, "") for o in outputs]
+    return {key: texts[:1] if len(set(texts)) == 1 else texts}
+
+
+def ways(asked, copies):
+    """How ranks live: as asked, or the first way in which two of them can sum. And what failed."""
+    failed = []
+    for how in [asked] if asked else ["threads", "processes"]:
+        sums = [plan.call("all_reduce", "float32", "sum", 1000, 2)] * 20
+        two = plan.group(2, "Ring", "Simple", "1", sums)
+        lines, log, trouble = carry_out(two, how, copies, 60)
+        done = min(len(mine) for mine in lines) - 1
+        print("probe: two ranks as %s: %d of 20 calls%s" % (how, done, trouble and ": " + trouble))
+        if done == 20:
+            times = sorted(max(mine[i]["seconds"] for mine in lines) for i in range(1, 21))
+            print("probe: a call takes %.3f ms" % (times[10] * 1e3))
+            return how, failed
+        failed.append({"what": "two ranks on one GPU as " + how, "error": trouble or "no end"})
+        failed.append({"what": "its log", "error": log[-2000:]})
+    return None, failed
+
+
+class Recording:
+    """What has been recorded so far."""
+
+    def __init__(self):
+        self.results, self.chosen, self.logs, self.failed = [], [], [], []
+        self.summary = [["group", "calls", "of", "refused", "s", ""]]
+        self.planned = self.refused = 0
+
+    def add(self, one, lines, log, trouble, took):
+        """Adds what a group has left."""
+        try:
+            rows, refused, log = joined(one, lines, log)
+        except ValueError as e:
+            rows, refused, trouble = [], [], trouble or str(e)
+        of = len(one["calls"])
+        if one["bits"]:
+            self.results += rows
+            self.planned += of
+            self.refused += len(refused)
+        else:
+            self.chosen += rows
+        self.logs.append("== %s %s\n%s" % (one["name"], one["environment"], log))
+        if refused:
+            what = "%s: %d calls refused, the first %r" % (one["name"], len(refused), refused[0][0])
+            self.failed.append({"what": what, "error": refused[0][1]})
+        if len(rows) + len(refused) < of:
+            what = "%s: call %d of %d" % (one["name"], len(rows) + len(refused), of)
+            self.failed.append({"what": what, "error": trouble or "no result"})
+        cells = [one["name"], len(rows), of, len(refused), "%.1f" % took, trouble[:60]]
+        self.summary.append(cells)
+
+    def leave(self, folder, head):
+        """Writes all files."""
+        head.update(planned=self.planned, refused=self.refused, failed=self.failed)
+        ranks = max((row["ranks"] for row in self.results), default=0)
+        inputs = list(record.inputs(ranks, sorted({row["dtype"] for row in self.results})))
+        part, size, number = [], 0, 1
+        for at, row in enumerate(self.results):
+            part.append(row)
+            size += len(json.dumps(row))
+            if size > FILE or at == len(self.results) - 1:
+                whole = dict(head, inputs=inputs)
+                record.write(folder, "nccl-bits-%d.json" % number, whole, "calls", part)
+                part, size, number = [], 0, number + 1
+        head.update(planned=0, refused=0, failed=[])  # those of the results
+        record.write(folder, "nccl-choices.json", head, "calls", self.chosen)
+        record.save(os.path.join(folder, "nccl-log.txt"), "\n".join(self.logs))
+        record.table(self.summary)
+
+
+def main():
+    p = argparse.ArgumentParser(description="Records the bits of NCCL's collectives on one GPU.")
+    p.add_argument("folder")
+    p.add_argument("--limit", type=float, default=540, help="seconds that it may take (540)")
+    p.add_argument("--ranks", default="4,2,3,8", help="numbers of ranks, most valuable first")
+    p.add_argument("--as", dest="how", choices=["threads", "processes"], help="how ranks live")
+    p.add_argument("--small", action="store_true", help="few calls, to try the program")
+    p.add_argument("--list", action="store_true", help="only print what would be called")
+    args = p.parse_args()
+    ranks = [int(n) for n in args.ranks.split(",")]
+    todo = list(plan.groups(ranks, args.small))
+    if args.list:
+        print("\n".join(json.dumps(one) for one in todo))
+        return
+    start = time.monotonic()
+    os.makedirs(args.folder, exist_ok=True)
+    head = record.facts(nccl=record.library(record.libnccl()))
+    found = Recording()
+    with tempfile.TemporaryDirectory(prefix="collsim-") as folder:
+        copies = [os.path.join(folder, "nccl-%d.so" % r) for r in range(max(ranks))]
+        for path in copies:
+            shutil.copyfile(record.libnccl(), path)
+        how, found.failed = ways(args.how, copies)
+        for at, one in enumerate(todo if how else []):
+            begun = time.monotonic()
+            left = args.limit - (begun - start)
+            if left < 10:
+                found.add(one, [[]] * one["ranks"], "", "not tried: the time was up", 0)
+                continue
+            # A group may take three times its share of what is left.
+            limit = min(left - 5, max(20, 3 * left / (len(todo) - at)))
+            said = carry_out(one, how, copies, limit)
+            found.add(one, *said, time.monotonic() - begun)
+    head.update(ranks_are=how or "none", seconds=round(time.monotonic() - start, 1))
+    found.leave(args.folder, head)
+    print("%d results in %.0f s, ranks as %s" % (len(found.results), head["seconds"], how))
+    sys.exit(0 if found.results else 1)
+
+
+if __name__ == "__main__":
+    main()
