@@ -45,20 +45,20 @@ type planned struct {
 	Environment map[string]string
 }
 
-// tables writes the schedules by which NCCL plays what is planned: as it is told to, and first,
-// because the stand-in takes the first that NCCL_ALGO allows; or as it chooses. Some calls it does
-// not do so, by algos/nccl: the result is the file, and how many those are.
+// tables writes the schedules by which NCCL plays what is planned, as it is told to or as it
+// chooses: no call is of both. Some calls it does not do so, by algos/nccl: the result is the file,
+// and how many those are.
 func tables(t *testing.T, list string) (file string, refused int) {
 	t.Helper()
-	var forced, chosen strings.Builder
+	var text strings.Builder
 	for line := range strings.Lines(list) {
 		group := planned{}
 		require.NoError(t, json.Unmarshal([]byte(line), &group))
 		algorithm := group.Environment["NCCL_ALGO"]
-		n, into := network{machine: "socket", perNode: 1, name: "auto"}, &chosen
+		n := network{machine: "socket", perNode: 1, name: "auto"}
 		for _, a := range []ours.Algorithm{ours.Ring, ours.Tree, ours.PAT} {
 			if strings.EqualFold(a.String(), algorithm) {
-				n.name, n.channels, into = strings.ToLower(algorithm), 1, &forced
+				n.name, n.channels = strings.ToLower(algorithm), 1
 				n.among = []ours.Way{{Algorithm: a, Protocol: ours.Simple}}
 				if a == ours.PAT { // which has no other
 					n.among = waysOf(a)
@@ -74,11 +74,11 @@ func tables(t *testing.T, list string) (file string, refused int) {
 				refused++
 				continue
 			}
-			into.WriteString(entry(t, &n, spec))
+			text.WriteString(entry(t, &n, spec))
 		}
 	}
 	file = filepath.Join(t.TempDir(), "schedules")
-	require.NoError(t, os.WriteFile(file, []byte(forced.String()+chosen.String()), 0o644))
+	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
 	return file, refused
 }
 
@@ -102,7 +102,7 @@ func TestRecordBits(t *testing.T) {
 		require.Equal(t, how, b.RanksAre)
 		require.Equal(t, refused, b.Refused, out)
 		require.Len(t, b.Calls, b.Planned-refused, out)
-		require.Empty(t, replay(b))
+		require.Empty(t, replay(b, replayed))
 		met := map[string]int{}
 		for i := range b.Calls {
 			c := &b.Calls[i]
@@ -115,6 +115,9 @@ func TestRecordBits(t *testing.T) {
 			require.NotZero(t, met[what], what)
 		}
 		require.NotEmpty(t, folder.Choice[0].Calls)
+		require.Empty(t, replay(folder.Choice[0], chosen))
+		folder.Choice[0].Calls[0].Algorithm = "PAT"
+		require.Regexp(t, "PAT .*; predicted is ", replay(folder.Choice[0], chosen))
 		require.Contains(t, folder.Logs[0], "coll channels")
 	}
 }
@@ -154,7 +157,7 @@ func TestRecordRules(t *testing.T) {
 	require.NoError(t, err, out)
 	require.Len(t, folder.Bits, 1)
 	require.Empty(t, folder.Bits[0].Failed)
-	require.Empty(t, replay(folder.Bits[0]))
+	require.Empty(t, replay(folder.Bits[0], replayed))
 	require.Len(t, folder.Points, 1)
 	require.Len(t, folder.Points[0].Points, 16)
 	codes := map[string]string{}

@@ -35,16 +35,19 @@ func TestReplay(t *testing.T) {
 		t.Skipf("no recording of NCCL on a GPU is in %s: nobody has had one yet", recordings)
 	}
 	for _, b := range folder.Bits {
-		require.Empty(t, replay(b))
+		require.Empty(t, replay(b, replayed))
+	}
+	for _, b := range folder.Choice {
+		require.Empty(t, replay(b, chosen))
 	}
 }
 
-// replay lists the calls of a recording that are not as predicted: in bits or channels, or
-// explained where nothing is to be explained.
-func replay(b *recorded.Bits) (wrong []string) {
+// replay lists the calls of a recording that are not as predicted, or explained where nothing is to
+// be explained.
+func replay(b *recorded.Bits, asPredicted func(*recorded.Call, uint64) string) (wrong []string) {
 	for i := range b.Calls {
 		c := &b.Calls[i]
-		why := replayed(c, b.Seed)
+		why := asPredicted(c, b.Seed)
 		switch {
 		case why != "" && c.Explained == "":
 			wrong = append(wrong, c.String()+": "+why)
@@ -55,7 +58,27 @@ func replay(b *recorded.Bits) (wrong []string) {
 	return wrong
 }
 
-// replayed says what of a call is not as predicted; "" if nothing is.
+// chosen says what NCCL has chosen otherwise than is predicted; "" if nothing.
+func chosen(c *recorded.Call, _ uint64) string {
+	spec, err := c.Spec()
+	if err != nil {
+		return err.Error()
+	}
+	choice, err := ours.Choose(spec, ours.Setting{Machine: c.Machine, PerNode: c.PerNode,
+		Channels: c.NChannels})
+	if err != nil {
+		return err.Error()
+	}
+	predicted := fmt.Sprintf("%v, %d channels", choice.Way, choice.Used)
+	way := official(c.Algorithm, "Tree", "Ring", "PAT") + " " + official(c.Protocol, "LL", "LL128",
+		"Simple")
+	if took := fmt.Sprintf("%s, %d channels", way, c.Hi-c.Lo+1); took != predicted {
+		return took + "; predicted is " + predicted
+	}
+	return ""
+}
+
+// replayed says what of a call's bits and channels is not as predicted; "" if nothing is.
 func replayed(c *recorded.Call, seed uint64) string {
 	spec, err := c.Spec()
 	if err != nil {
@@ -204,7 +227,7 @@ func load(t *testing.T, calls []written) *recorded.Bits {
 func TestSynthetic(t *testing.T) {
 	b := load(t, syntheticCalls(5))
 	require.Len(t, b.Calls, 4)
-	require.Empty(t, replay(b))
+	require.Empty(t, replay(b, replayed))
 }
 
 // TestSyntheticDiffers: a bit, another order, another algorithm, another number of channels and an
@@ -232,7 +255,7 @@ func TestSyntheticDiffers(t *testing.T) {
 	} {
 		calls := syntheticCalls(5)
 		c.change(calls[c.call])
-		wrong := replay(load(t, calls))
+		wrong := replay(load(t, calls), replayed)
 		require.Len(t, wrong, 1)
 		require.Contains(t, wrong[0], c.want)
 	}
@@ -240,7 +263,7 @@ func TestSyntheticDiffers(t *testing.T) {
 	o := calls[0]["outputs"].([]string)
 	o[0] = flip(o[0])
 	calls[0]["explained"] = "a bit was flipped"
-	require.Empty(t, replay(load(t, calls)))
+	require.Empty(t, replay(load(t, calls), replayed))
 }
 
 // TestGenerated: the generator is splitmix64, whose first outputs for 1234567 are published.

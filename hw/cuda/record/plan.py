@@ -79,7 +79,7 @@ def groups(ranks, small):
     """All groups."""
     if small:
         for n, algorithm in itertools.product(ranks, KINDS):
-            yield group(n, algorithm, "Simple", "1", calls(KINDS[algorithm], n, True, [1, 40]))
+            yield group(n, algorithm, "Simple", "1", calls(KINDS[algorithm], n, True, [3, 40]))
         yield group(ranks[0], "", "", "", choices(ranks[0], 1 << 12))
         return
     for n, algorithm in itertools.product(ranks, KINDS):
