@@ -80,7 +80,7 @@ def groups(ranks, small):
     if small:
         for n, algorithm in itertools.product(ranks, KINDS):
             yield group(n, algorithm, "Simple", "1", calls(KINDS[algorithm], n, True, [3, 40]))
-        yield group(ranks[0], "", "", "", choices(ranks[0], 1 << 12))
+        yield group(ranks[0], "", "", "", choices(ranks[0], 1 << 18))
         return
     for n, algorithm in itertools.product(ranks, KINDS):
         yield group(n, algorithm, "Simple", "1", calls(KINDS[algorithm], n, True))

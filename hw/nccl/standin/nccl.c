@@ -301,6 +301,18 @@ static void note(const struct task *t, const char *function) {
           t->count * standin_width(t->type), b->algorithm, b->protocol, b->low, b->high);
 }
 
+/* apart reports whether what is sent and what is received have nothing in common, or are in place. */
+static int apart(const struct task *t, size_t block, size_t sent, size_t received) {
+  uintptr_t send = (uintptr_t)t->send, receive = (uintptr_t)t->receive;
+  size_t mine = (size_t)t->comm->rank * block;
+  if (send >= receive + received || receive >= send + sent) return 1;
+  switch (t->kind) {
+  case ALL_GATHER: return send == receive + mine;
+  case REDUCE_SCATTER: return receive == send + mine;
+  }
+  return send == receive;
+}
+
 /* ask checks what a collective is given, and notes it. Sizes are those of blocks of count. */
 static int ask(struct task t, size_t sends, size_t receives, void *stream) {
   struct comm *c = t.comm;
@@ -313,6 +325,8 @@ static int ask(struct task t, size_t sends, size_t receives, void *stream) {
   size_t block = t.count * standin_width(t.type);
   if (!standin_holds(t.send, sends * block) || !standin_holds(t.receive, receives * block))
     return fail(INVALID_ARGUMENT, "not a device pointer, or too short");
+  if (!apart(&t, block, sends * block, receives * block))
+    return fail(INVALID_ARGUMENT, "buffers that overlap and are not in place: NCCL would not notice");
   if (t.count == 0) return SUCCESS;
   static const char *name[] = {"AllReduce", "Reduce", "ReduceScatter", "Broadcast", "AllGather"};
   if (!standin_choose(&t, name[t.kind]))
