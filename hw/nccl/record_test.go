@@ -139,11 +139,22 @@ func TestRecordBitsFails(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(readme), "NCCL_ALGO allows none that there is")
 
-	t.Setenv("COLLSIM_STANDIN_FAIL", "ncclCommInitRank=2@1")
-	c := python(t, "bits.py", "--small", "--ranks", "2", t.TempDir(), "--as", "processes")
-	out, err := c.CombinedOutput()
-	require.Error(t, err)
-	require.Contains(t, string(out), "rank 1: ncclCommInitRank: 2: unhandled system error")
+	for failure, want := range map[string][3]string{
+		"ncclCommInitRank=2@1": {"processes", "rank 1: ncclCommInitRank: 2: unhandled system error"},
+		"die=11@1":             {"threads", "exit status -11", "ranks.py"},
+	} {
+		t.Setenv("COLLSIM_STANDIN_FAIL", failure)
+		dir = t.TempDir()
+		out, err := python(t, "bits.py", "--small", "--ranks", "2", dir, "--as", want[0]).CombinedOutput()
+		require.Error(t, err, "%s", out)
+		said(t, python(t, "record.py", dir))
+		folder, err = recorded.Load(dir)
+		require.NoError(t, err)
+		require.Empty(t, folder.Bits)
+		require.Contains(t, folder.Choice[0].Failed[0].Error, want[1])
+		require.Contains(t, folder.Choice[0].Failed[0].Error, want[2])
+		require.Contains(t, folder.Logs[0], want[1])
+	}
 }
 
 // TestRecordRules: the program that records one rank is run on the stand-in, and the bits are what

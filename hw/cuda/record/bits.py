@@ -1,9 +1,10 @@
 """Records the bits that NCCL computes on one GPU, of several ranks (ranks.py):
 
-    python3 bits.py FOLDER [--limit SECONDS] [--ranks 4,2,3,8] [--as threads|processes] [--small]
+    python3 bits.py FOLDER [--limit SECONDS] [--ranks 4,2,3,8] [--from GROUP] [--small]
 
-leaves nccl-bits-N.json (results), nccl-choices.json (what NCCL chooses by itself) and nccl-log.txt.
-What is worth most comes first: when the time is up, what there is by then is written.
+leaves nccl-bits-FROM-N.json (results), nccl-choices-FROM.json (what NCCL chooses by itself) and
+nccl-log-FROM.txt. What is worth most comes first: when the time is up, what there is by then is
+written, and another command can go on from a group.
 """
 
 import argparse
@@ -34,6 +35,7 @@ ENVIRONMENT = {
     "NCCL_MNNVL_ENABLE": "0",
     "NCCL_RAS_ENABLE": "0",
     "NCCL_RUNTIME_CONNECT": "0",
+    "NCCL_SET_STACK_SIZE": "1",
     "CUDA_DEVICE_MAX_CONNECTIONS": "32",
 }
 
@@ -55,8 +57,8 @@ def begin(one, how, copies, folder):
         path = os.path.join(folder, "job-%d" % mine[0])
         record.save(path, json.dumps(dict(job, mine=mine)))
         yield subprocess.Popen(
-            [sys.executable, os.path.join(HERE, "ranks.py"), path],
-            env=dict(os.environ, **ENVIRONMENT, **one["environment"]),
+            [sys.executable, "-X", "faulthandler", os.path.join(HERE, "ranks.py"), path],
+            env=dict(record.environment(), **ENVIRONMENT, **one["environment"]),
             stderr=subprocess.PIPE,
         )
 
@@ -75,13 +77,16 @@ def await_end(processes, limit):
         time.sleep(0.01)
     for p in processes:
         said = p.communicate()[1].decode(errors="replace").strip()
-        trouble += said.splitlines()[-1:]
+        said = said.replace(HERE + os.sep, "").replace(sys.base_prefix + os.sep, "")
+        trouble += ["\n".join(said.splitlines()[-15:])] if said else []
+        if p.returncode not in (0, 1, -9):  # it has not said itself what was wrong
+            trouble.append("exit status %d" % p.returncode)
     return trouble
 
 
 def carry_out(one, how, copies, limit):
-    """Runs a group. The result are the lines of each rank, NCCL's log of rank 0, and what went
-    wrong, "" if nothing did."""
+    """Runs a group. The result are the lines of each rank, NCCL's log of rank 0, what went wrong,
+    "" if nothing did, and then the ends of the logs of all ranks."""
     with tempfile.TemporaryDirectory(prefix="collsim-") as folder:
         trouble = await_end(list(begin(one, how, copies, folder)), limit)
         lines = []
@@ -90,7 +95,11 @@ def carry_out(one, how, copies, limit):
             whole = [json.loads(line) for line in mine if line.endswith("\n")]
             trouble += ["rank %d: %s" % (rank, x["error"]) for x in whole if "error" in x]
             lines.append([x for x in whole if "error" not in x])
-        return lines, read(os.path.join(folder, "log-0")), "; ".join(dict.fromkeys(trouble))
+        logs = [read(os.path.join(folder, "log-%d" % r)) for r in range(one["ranks"])]
+        ends = ""
+        for rank, log in enumerate(logs if trouble else []):
+            ends += "-- the end of rank %d's log\n%s\n" % (rank, "\n".join(log.splitlines()[-100:]))
+        return lines, logs[0], "; ".join(dict.fromkeys(trouble)), ends
 
 
 def read(path):
@@ -141,22 +150,21 @@ def kept(outputs):
     return {key: texts[:1] if len(set(texts)) == 1 else texts}
 
 
-def ways(asked, copies):
-    """How ranks live: as asked, or the first way in which two of them can sum. And what failed."""
-    failed = []
-    for how in [asked] if asked else ["threads", "processes"]:
-        sums = [plan.call("all_reduce", "float32", "sum", 1000, 2)] * 20
-        two = plan.group(2, "Ring", "Simple", "1", sums)
-        lines, log, trouble = carry_out(two, how, copies, 60)
-        done = min(len(mine) for mine in lines) - 1
-        print("probe: two ranks as %s: %d of 20 calls%s" % (how, done, trouble and ": " + trouble))
-        if done == 20:
-            times = sorted(max(mine[i]["seconds"] for mine in lines) for i in range(1, 21))
-            print("probe: a call takes %.3f ms" % (times[10] * 1e3))
-            return how, failed
-        failed.append({"what": "two ranks on one GPU as " + how, "error": trouble or "no end"})
-        failed.append({"what": "its log", "error": log[-2000:]})
-    return None, failed
+class Ways:
+    """How so many ranks live: as threads; where they come to nothing, as threads once more, since
+    streams have other queues then; and then as processes."""
+
+    def __init__(self, asked):
+        self.asked = asked
+        self.left = {}  # by the number of ranks
+        self.found = {}
+
+    def of(self, ranks):
+        """The ways that are to be tried: the one in which something has come of such ranks."""
+        if ranks in self.found:
+            return [self.found[ranks]]
+        order = [self.asked] if self.asked else ["threads", "threads", "processes"]
+        return self.left.setdefault(ranks, order)
 
 
 class Recording:
@@ -164,33 +172,60 @@ class Recording:
 
     def __init__(self):
         self.results, self.chosen, self.logs, self.failed = [], [], [], []
-        self.summary = [["group", "calls", "of", "refused", "s", ""]]
+        self.summary = [["", "group", "as", "calls", "of", "refused", "s", ""]]
         self.planned = self.refused = 0
 
-    def add(self, one, lines, log, trouble, took):
-        """Adds what a group has left."""
+    def run(self, number, one, ways, copies, limit):
+        """Runs a group, in the way in which something comes of it, within seconds."""
+        end, order = time.monotonic() + limit, ways.of(one["ranks"])
+        trouble = "no way was left, or no time"
+        while order and end - time.monotonic() > 5:
+            how, start = order.pop(0), time.monotonic()
+            lines, log, trouble, ends = carry_out(one, how, copies, end - start)
+            if self.add(number, one, how, lines, log, trouble, ends, time.monotonic() - start):
+                ways.found[one["ranks"]] = how
+                return
+            if order:
+                what = "%s, as %s" % (one["name"], how)
+                self.failed.append({"what": what, "error": trouble or "no result"})
+        self.missing(one, 0, trouble or "no result")
+
+    def add(self, number, one, how, lines, log, trouble, ends, took):
+        """Adds what a group has left, and says whether that is anything."""
         try:
-            rows, refused, log = joined(one, lines, log)
+            rows, refused, rest = joined(one, lines, log)
         except ValueError as e:
-            rows, refused, trouble = [], [], trouble or str(e)
-        of = len(one["calls"])
+            rows, refused, rest, trouble = [], [], log, trouble or str(e)
+        done, of = len(rows) + len(refused), len(one["calls"])
+        cells = [number, one["name"], how, len(rows), of, len(refused), "%.1f" % took]
+        self.summary.append(cells + [" ".join(trouble.split())[:60]])
+        self.logs.append(
+            "== %s %s, as %s: %s\n%s%s"
+            % (one["name"], one["environment"], how, trouble, rest, ends)
+        )
+        if not done:
+            return False
         if one["bits"]:
             self.results += rows
             self.planned += of
             self.refused += len(refused)
         else:
             self.chosen += rows
-        self.logs.append("== %s %s\n%s" % (one["name"], one["environment"], log))
         if refused:
             what = "%s: %d calls refused, the first %r" % (one["name"], len(refused), refused[0][0])
             self.failed.append({"what": what, "error": refused[0][1]})
-        if len(rows) + len(refused) < of:
-            what = "%s: call %d of %d" % (one["name"], len(rows) + len(refused), of)
-            self.failed.append({"what": what, "error": trouble or "no result"})
-        cells = [one["name"], len(rows), of, len(refused), "%.1f" % took, trouble[:60]]
-        self.summary.append(cells)
+        if done < of:
+            self.missing(one, done, trouble or "no result")
+        return True
 
-    def leave(self, folder, head):
+    def missing(self, one, done, why):
+        """Notes that the calls of a group from one on are missing."""
+        what = "%s: call %d of %d" % (one["name"], done, len(one["calls"]))
+        self.failed.append({"what": what, "error": why})
+        if one["bits"] and not done:
+            self.planned += len(one["calls"])
+
+    def leave(self, folder, head, first):
         """Writes all files."""
         head.update(planned=self.planned, refused=self.refused, failed=self.failed)
         ranks = max((row["ranks"] for row in self.results), default=0)
@@ -200,12 +235,13 @@ class Recording:
             part.append(row)
             size += len(json.dumps(row))
             if size > FILE or at == len(self.results) - 1:
-                whole = dict(head, inputs=inputs)
-                record.write(folder, "nccl-bits-%d.json" % number, whole, "calls", part)
+                name = "nccl-bits-%d-%d.json" % (first, number)
+                record.write(folder, name, dict(head, inputs=inputs), "calls", part)
                 part, size, number = [], 0, number + 1
-        head.update(planned=0, refused=0, failed=[])  # those of the results
-        record.write(folder, "nccl-choices.json", head, "calls", self.chosen)
-        record.save(os.path.join(folder, "nccl-log.txt"), "\n".join(self.logs))
+        if self.results:
+            head.update(planned=0, refused=0, failed=[])  # those of the results
+        record.write(folder, "nccl-choices-%d.json" % first, head, "calls", self.chosen)
+        record.save(os.path.join(folder, "nccl-log-%d.txt" % first), "\n".join(self.logs))
         record.table(self.summary)
 
 
@@ -214,37 +250,33 @@ def main():
     p.add_argument("folder")
     p.add_argument("--limit", type=float, default=540, help="seconds that it may take (540)")
     p.add_argument("--ranks", default="4,2,3,8", help="numbers of ranks, most valuable first")
+    p.add_argument("--from", dest="first", type=int, default=0, help="the first group, from 0 on")
     p.add_argument("--as", dest="how", choices=["threads", "processes"], help="how ranks live")
     p.add_argument("--small", action="store_true", help="few calls, to try the program")
     p.add_argument("--list", action="store_true", help="only print what would be called")
     args = p.parse_args()
     ranks = [int(n) for n in args.ranks.split(",")]
-    todo = list(plan.groups(ranks, args.small))
+    todo = list(plan.groups(ranks, args.small))[args.first :]
     if args.list:
         print("\n".join(json.dumps(one) for one in todo))
         return
     start = time.monotonic()
     os.makedirs(args.folder, exist_ok=True)
     head = record.facts(nccl=record.library(record.libnccl()))
-    found = Recording()
+    found, ways = Recording(), Ways(args.how)
     with tempfile.TemporaryDirectory(prefix="collsim-") as folder:
         copies = [os.path.join(folder, "nccl-%d.so" % r) for r in range(max(ranks))]
         for path in copies:
             shutil.copyfile(record.libnccl(), path)
-        how, found.failed = ways(args.how, copies)
-        for at, one in enumerate(todo if how else []):
-            begun = time.monotonic()
-            left = args.limit - (begun - start)
-            if left < 10:
-                found.add(one, [[]] * one["ranks"], "", "not tried: the time was up", 0)
-                continue
+        for at, one in enumerate(todo):
             # A group may take three times its share of what is left.
-            limit = min(left - 5, max(20, 3 * left / (len(todo) - at)))
-            said = carry_out(one, how, copies, limit)
-            found.add(one, *said, time.monotonic() - begun)
-    head.update(ranks_are=how or "none", seconds=round(time.monotonic() - start, 1))
-    found.leave(args.folder, head)
-    print("%d results in %.0f s, ranks as %s" % (len(found.results), head["seconds"], how))
+            left = args.limit - 5 - (time.monotonic() - start)
+            limit = min(left, max(30, 3 * left / (len(todo) - at)))
+            found.run(args.first + at, one, ways, copies, limit)
+    head["ranks_are"] = " or ".join(sorted(set(ways.found.values())))
+    head["seconds"] = round(time.monotonic() - start, 1)
+    found.leave(args.folder, head, args.first)
+    print("%d results in %.0f s" % (len(found.results), head["seconds"]))
     sys.exit(0 if found.results else 1)
 
 

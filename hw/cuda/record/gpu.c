@@ -1,6 +1,6 @@
 /* The GPU that bench.c measures: its kernels, its memory, what is given to a stream and how long that
    takes. Every return code is checked. */
-#include "bench.h"
+#include "gpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

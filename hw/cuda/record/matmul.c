@@ -1,6 +1,6 @@
 /* Matrix products by cuBLASLt: D = A B, A of m x k and B of k x n, each with k along memory, as
    cuBLASLt wants it for 8 bits. Sums are float32. */
-#include "bench.h"
+#include "matmul.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -96,7 +96,12 @@ def encoded(numbers, dtype):
     return bits.astype("<u%d" % size).tobytes()
 
 
-def find(variable, names):
+def environment():
+    """That of this process, without what may be set of NCCL."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("NCCL_")}
+
+
+def find(variable, names, packages_first=False):
     """The file of a library: the variable's, one of CUDA's toolkit or of a package of Python's, or
     the one that the loader finds."""
     if os.environ.get(variable):
@@ -107,8 +112,8 @@ def find(variable, names):
         "/usr/lib/x86_64-linux-gnu",
         "/usr/local/nvidia/lib64",
     ]
-    for packages in site.getsitepackages() + [site.getusersitepackages()]:
-        roots += [packages + "/nvidia/*/lib"]
+    packages = [p + "/nvidia/*/lib" for p in site.getsitepackages() + [site.getusersitepackages()]]
+    roots = packages + roots if packages_first else roots + packages
     for name in names:
         for root in roots:
             for path in sorted(glob.glob(root + "/" + name)):
@@ -128,7 +133,7 @@ def libcuda():
 
 
 def libnccl():
-    return find("COLLSIM_LIBNCCL", ["libnccl.so.2"])
+    return find("COLLSIM_LIBNCCL", ["libnccl.so.2"], packages_first=True)
 
 
 def library(path):

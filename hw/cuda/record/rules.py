@@ -33,8 +33,8 @@ def begin(size=1 << 20):
     rank.init(unique)
     piece = rank.input("float32", min(size // 4, 1 << 20))
     for at in range(0, size, len(piece)):
-        cuda.put(rank.send + at, piece)
-        cuda.put(rank.receive + at, ranks.POISON * len(piece))
+        rank.put(rank.send + at, piece)
+        rank.put(rank.receive + at, ranks.POISON * len(piece))
     return rank
 
 
@@ -117,7 +117,8 @@ def of_another_type(a):
 
 
 def on_the_device(a):
-    a.rank.cuda.put(a.rank.receive, record.encoded(0.7, "float32"))
+    a.rank.put(a.rank.receive, record.encoded(0.7, "float32"))
+    a.end()
     op = a.premulsum(residence=0, factor=ctypes.c_void_p(a.rank.receive))
     a.all_reduce(receive=a.rank.receive + 512, op=op)
 
@@ -159,19 +160,21 @@ def captured(a):
         a.said.append(["cuStreamBeginCapture_v2", None, "the library has no such function"])
         return
     graph, executable, op = ctypes.c_void_p(), ctypes.c_void_p(), a.premulsum()
+    a.all_reduce(op=op)  # loads the kernel, which might not be done in a capture
+    a.end()
     cuda.call("cuStreamBeginCapture_v2", r.stream, 0)
     a.all_reduce(op=op)
     cuda.call("cuStreamEndCapture", r.stream, ctypes.byref(graph))
     cuda.call("cuGraphInstantiateWithFlags", ctypes.byref(executable), graph, ctypes.c_ulonglong(0))
     for _ in range(2):
-        cuda.put(r.receive, ranks.POISON * 400)
+        r.put(r.receive, ranks.POISON * 400)
         cuda.call("cuGraphLaunch", executable, r.stream)
         a.end()
-    by_graph = cuda.get(r.receive, 400)
-    cuda.put(r.receive, ranks.POISON * 400)
+    by_graph = r.get(r.receive, 400)
+    r.put(r.receive, ranks.POISON * 400)
     a.all_reduce(op=op)
     a.end()
-    same = cuda.get(r.receive, 400) == by_graph
+    same = r.get(r.receive, 400) == by_graph
     a.said.append(["its result", int(not same), "" if same else "it is not that of a call"])
 
 
@@ -236,17 +239,14 @@ def measure(small):
     events = [ctypes.c_void_p(), ctypes.c_void_p()]
     for e in events:
         r.cuda.call("cuEventCreate", ctypes.byref(e), 0)
-    number = ctypes.c_int()
-    start = time.perf_counter_ns()
-    for _ in range(10000):
-        r.nccl.ncclGetVersion(ctypes.byref(number))
-    idle = (time.perf_counter_ns() - start) / 10000
     points = []
     for op_name, count, in_place in calls:
         op = a.premulsum() if op_name == "premulsum" else record.OPS[op_name]
         given = (r.send, r.send if in_place else r.receive, count, FLOAT32, op, r.comm, r.stream)
-        times, at_once = {"host": [], "device": []}, 20
+        times, at_once, idle = {"host": [], "device": []}, 20, interpreted(r.nccl, given)
         for i in range(repetitions + 3):
+            for _ in range(4):  # copies, for the stream to be busy until all is given to it
+                r.cuda.call("cuMemcpyDtoDAsync_v2", r.receive, r.send, 4 * counts[-1], r.stream)
             r.cuda.call("cuEventRecord", events[0], r.stream)
             start = time.perf_counter_ns()
             code = 0
@@ -282,10 +282,21 @@ def measure(small):
     return points
 
 
+def interpreted(nccl, given):
+    """Nanoseconds that the interpreter takes for a call of ncclAllReduce, without what that does:
+    it calls a function of C that does nothing with as many arguments."""
+    nothing = ctypes.CDLL(None).abs
+    nothing.argtypes = nccl.ncclAllReduce.argtypes
+    start = time.perf_counter_ns()
+    for _ in range(10000):
+        nothing(*given)
+    return (time.perf_counter_ns() - start) / 10000
+
+
 def one_rank(small):
     """The bits of one rank, of each kind, type, operator and place; and what NCCL has refused."""
     r = begin()
-    rows, refused = [], []
+    rows, refused = [], {}
     counts = [1, 40] if small else [1, 7, 1000]
     types = ["float32", "int8"] if small else list(record.TYPES)
     ops = ["sum", "avg", "premulsum", "prod", "min", "max"]
@@ -296,12 +307,16 @@ def one_rank(small):
         try:
             output = ranks.written(r.run(c))
         except ranks.Refused as refusal:
-            refused.append({"what": repr(c), "error": str(refusal)})
+            refused.setdefault((dtype, op, str(refusal)), []).append(c)
             continue
         row = {k: v for k, v in dict(c, ranks=1).items() if v not in (0, "", False)}
         key = "outputs" if "output" in output else "sha256"
         rows.append(dict(row, **{key: list(output.values())}))
-    return rows, refused
+    failed = []
+    for (dtype, op, said), which in refused.items():
+        what = "%d calls of %s %s refused, the first %r" % (len(which), op, dtype, which[0])
+        failed.append({"what": what, "error": said})
+    return rows, failed
 
 
 def child(*arguments, environment=None):
@@ -311,7 +326,7 @@ def child(*arguments, environment=None):
             [sys.executable, os.path.abspath(__file__), *arguments],
             timeout=LIMIT,
             capture_output=True,
-            env=dict(os.environ, **(environment or {})),
+            env=dict(record.environment(), **(environment or {})),
         )
     except subprocess.TimeoutExpired:
         return None, "not over after %d s" % LIMIT

@@ -848,6 +848,7 @@ int cuEventElapsedTime(float *ms, event *from, event *to) {
 	*ms = (float)(to->last->at - from->last->at);
 	return leave(0);
 }
+int cuEventElapsedTime_v2(float *ms, event *from, event *to) { return cuEventElapsedTime(ms, from, to); }
 
 int cuStreamBeginCapture_v2(stream *s, int mode) {
 	ENTER_STREAM(s);

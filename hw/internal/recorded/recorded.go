@@ -18,7 +18,7 @@ import (
 // Folder is all that is in a folder of recordings.
 type Folder struct {
 	Bits   []*Bits   // nccl-bits-*.json: calls with their outputs
-	Choice []*Bits   // nccl-choices.json: calls without
+	Choice []*Bits   // nccl-choices*.json: calls without
 	Rules  []*Rules  // nccl-rules.json
 	Points []*Points // gpu-*.json
 	Logs   []string  // nccl-log*.txt
@@ -104,7 +104,7 @@ func (f *Folder) add(name string, text []byte) error {
 		b := &Bits{}
 		f.Bits = append(f.Bits, b)
 		return read(text, b, &b.Head, name, func() error { return b.complete(true) })
-	case is("nccl-choices.json"):
+	case is("nccl-choices*.json"):
 		b := &Bits{}
 		f.Choice = append(f.Choice, b)
 		return read(text, b, &b.Head, name, func() error { return b.complete(false) })
@@ -148,25 +148,19 @@ func read(text []byte, into any, head *Head, name string, complete func() error)
 	return complete()
 }
 
-// whole says what results are missing that were planned, without a word about it. Those of several
-// ranks are one recording in several files.
+// whole says what results are missing that were planned, without a word about it. A command may
+// have left several files.
 func (f *Folder) whole() error {
-	var first *Bits
-	results := 0
+	left := map[[2]string]int{}
 	for _, b := range f.Bits {
-		switch {
-		case b.Planned == 0:
-			continue
-		case first == nil:
-			first = b
-		case b.Planned != first.Planned || b.Refused != first.Refused:
-			return fmt.Errorf("%s and %s do not say the same of what was planned", first.File, b.File)
+		left[[2]string{b.Command, b.Date}] += len(b.Calls)
+	}
+	for _, b := range f.Bits {
+		results := left[[2]string{b.Command, b.Date}]
+		if b.Planned > 0 && len(b.Failed) == 0 && results != b.Planned-b.Refused {
+			return fmt.Errorf("%s: %d of %d results are there, and nothing is said to have failed", b.File,
+				results, b.Planned-b.Refused)
 		}
-		results += len(b.Calls)
 	}
-	if first == nil || len(first.Failed) > 0 || results == first.Planned-first.Refused {
-		return nil
-	}
-	return fmt.Errorf("%d of %d results are there, and nothing is said to have failed", results,
-		first.Planned-first.Refused)
+	return nil
 }

@@ -209,8 +209,7 @@ static void *stream_main(void *argument) {
   return NULL;
 }
 
-int cuStreamCreate(void **stream, unsigned flags) {
-  ENTER;
+static int stream_create(void **stream, unsigned flags) {
   if (flags > 1) return INVALID_VALUE;
   if (!current) return INVALID_CONTEXT;
   struct stream *s = calloc(1, sizeof *s);
@@ -221,6 +220,17 @@ int cuStreamCreate(void **stream, unsigned flags) {
   if (pthread_create(&s->thread, NULL, stream_main, s)) return OUT_OF_MEMORY;
   *stream = s;
   return SUCCESS;
+}
+
+int cuStreamCreate(void **stream, unsigned flags) {
+  ENTER;
+  return stream_create(stream, flags);
+}
+
+int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
+  ENTER;
+  (void)priority;
+  return stream_create(stream, flags);
 }
 
 int standin_enqueue(void *stream, standin_work work, void *argument) {
@@ -304,13 +314,33 @@ static void copy_now(void *argument) {
   free(c);
 }
 
+static int copy_later(void *to, const void *from, size_t size, void *stream) {
+  struct copy *c = malloc(sizeof *c);
+  if (!c) return OUT_OF_MEMORY;
+  *c = (struct copy){to, from, size};
+  return standin_enqueue(stream, copy_now, c);
+}
+
 int cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, void *stream) {
   ENTER;
   if (!standin_holds((void *)to, size) || !standin_holds((void *)from, size)) return INVALID_VALUE;
-  struct copy *c = malloc(sizeof *c);
+  return copy_later((void *)to, (void *)from, size, stream);
+}
+
+/* What comes from the host is taken at once, as CUDA does with memory that is not pinned. */
+int cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, void *stream) {
+  ENTER;
+  if (!standin_holds((void *)to, size)) return INVALID_VALUE;
+  struct copy *c = malloc(sizeof *c + size);
   if (!c) return OUT_OF_MEMORY;
-  *c = (struct copy){(void *)to, (void *)from, size};
+  *c = (struct copy){(void *)to, memcpy(c + 1, from, size), size};
   return standin_enqueue(stream, copy_now, c);
+}
+
+int cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, void *stream) {
+  ENTER;
+  if (!standin_holds((void *)from, size)) return INVALID_VALUE;
+  return copy_later(to, (void *)from, size, stream);
 }
 
 static const struct {

@@ -1,5 +1,8 @@
-/* What the experiments of bench.c are made of: the GPU, work for its streams, and times. */
-#if __has_include(<cublasLt.h>)
+/* What experiments are made of: the GPU, work for its streams, and times. */
+#ifndef GPU_H
+#define GPU_H
+
+#if __has_include(<cublasLt.h>) && !defined NO_HEADERS
 #include <cuda.h>
 #include <nvrtc.h>
 #include <cublasLt.h>
@@ -24,7 +27,6 @@ struct work {
 struct copying { u64 to, from, bytes; unsigned blocks; }; /* 0 blocks: by cuMemcpyDtoDAsync */
 struct reducing { u64 to, from, bytes; unsigned blocks; int sources; CUfunction kernel; };
 struct holding { u64 nanoseconds, processors; unsigned blocks; int whole; };
-struct matmul;
 
 extern int small, processors;
 extern CUstream streams[9];
@@ -46,15 +48,6 @@ void give_nothing(CUstream s, const void *blocks); /* unsigned */
 void give_copy(CUstream s, const void *copying);
 void give_reduce(CUstream s, const void *reducing);
 void give_hold(CUstream s, const void *holding);
-void give_matmul(CUstream s, const void *matmul);
-
-/* matmul_of prepares one, or says why not, in which case it returns NULL. Operands are at the arena's
-   beginning. */
-const struct matmul *matmul_of(const char *type, u64 m, u64 n, u64 k);
-float matmul_waves(const struct matmul *x);
-void matmul_check(const struct matmul *x);
-extern const char *const matmul_types[];
-enum { MATMUL_TYPES = 6 };
 
 /* device_time is what each of so many works takes, one after the other on a stream. */
 float device_time(struct work w, int calls);
@@ -72,3 +65,5 @@ int repetitions(void);
 	va_start(list, key); \
 	vsnprintf(text, sizeof text, key, list); \
 	va_end(list)
+
+#endif
