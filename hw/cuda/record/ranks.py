@@ -45,9 +45,8 @@ def check(code, what, text, kind=Failed):
 
 
 def accepted(code, what, text):
-    check(
-        code, what, text, Refused if code in (4, 5) else Failed
-    )  # invalid argument, invalid usage
+    refusal = code in (4, 5)  # an invalid argument, an invalid usage
+    check(code, what, text, Refused if refusal else Failed)
 
 
 class Cuda:
@@ -191,9 +190,7 @@ class Rank:
         if sends:
             self.put(send, self.input(dtype, sends * count))
         given = [send, receive, count, record.TYPES[dtype][0]]
-        op, made = (
-            self.op(call) if kind in ("all_reduce", "reduce_scatter", "reduce") else (0, False)
-        )
+        op, made = self.op(call) if call["op"] else (0, False)
         name, more = {
             "all_reduce": ("ncclAllReduce", [op]),
             "reduce_scatter": ("ncclReduceScatter", [op]),
