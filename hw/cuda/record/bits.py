@@ -178,7 +178,7 @@ class Recording:
     def run(self, number, one, ways, copies, limit):
         """Runs a group, in the way in which something comes of it, within seconds."""
         end, order = time.monotonic() + limit, ways.of(one["ranks"])
-        trouble = "no way was left, or no time"
+        trouble = "not tried: " + ("the time was up" if order else "nothing came of such ranks")
         while order and end - time.monotonic() > 5:
             how, start = order.pop(0), time.monotonic()
             lines, log, trouble, ends = carry_out(one, how, copies, end - start)
@@ -188,6 +188,8 @@ class Recording:
             if order:
                 what = "%s, as %s" % (one["name"], how)
                 self.failed.append({"what": what, "error": trouble or "no result"})
+        if trouble.startswith("not tried"):
+            self.summary.append([number, one["name"], "", 0, len(one["calls"]), 0, "", trouble])
         self.missing(one, 0, trouble or "no result")
 
     def add(self, number, one, how, lines, log, trouble, ends, took):
