@@ -8,6 +8,7 @@ import (
 	"collsim/collective"
 	"collsim/hw"
 	"collsim/hw/rank"
+	"collsim/internal/prose"
 	"collsim/schedule"
 )
 
@@ -18,7 +19,8 @@ type Config struct {
 	// COLLSIM_LIBCUDA name, else libnccl.so.2 and libcuda.so.1, wherever the system's loader finds
 	// them.
 	Library, Driver string
-	// Apart has each rank in a process of its own.
+	// Apart has each rank in a process of its own. Where there are more ranks than GPUs, those behind
+	// the last share them: as many ranks as there are GPUs are a node, as far as NCCL knows.
 	Apart bool
 
 	environ []string // what processes find in their environment besides
@@ -40,7 +42,7 @@ func New(c Config) *Executor {
 	if c.Apart {
 		workers = nil
 	}
-	e.coordinator = rank.New(rank.Config{Launch: e.config.processes(&e.journal), Network: "unix",
+	e.coordinator = rank.New(rank.Config{Launch: e.processes(), Network: "unix",
 		Startup: hw.DefaultTimeout, Workers: workers})
 	return e
 }
@@ -105,9 +107,9 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 			return nil, err
 		}
 	}
-	if s.Spec.Ranks > e.devices {
-		return nil, hw.Refuse("nccl: %d ranks: this machine has %d GPUs, and NCCL wants one for each",
-			s.Spec.Ranks, e.devices)
+	if s.Spec.Ranks > e.devices && !e.config.Apart {
+		return nil, hw.Refuse("nccl: %d ranks: this machine has %s, and NCCL wants one for each; "+
+			`processes share them (transport = "unix")`, s.Spec.Ranks, prose.Plural(e.devices, "GPU"))
 	}
 	id, err := e.nccl.newID()
 	if err != nil {
@@ -127,6 +129,9 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	done, err := e.coordinator.Run(ctx, asked)
 	if err != nil {
 		return nil, err
+	}
+	if s.Spec.Ranks > e.devices {
+		done.RanOn.Transport += fmt.Sprintf(", shared by %d ranks", s.Spec.Ranks)
 	}
 	name, err := functionOf(&s.Spec)
 	if err == nil {

@@ -224,7 +224,8 @@ func TestRefusals(t *testing.T) {
 		{collective.Spec{Kind: collective.AllReduce, Op: collective.Avg, Avg: collective.AvgPost,
 			Type: dtype.Float32, Count: 4}, "nccl: NCCL divides floats before the sum, not after it"},
 		{collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Int32, Count: 4,
-			Ranks: 9}, "nccl: 9 ranks: this machine has 8 GPUs, and NCCL wants one for each"},
+			Ranks: 9}, "nccl: 9 ranks: this machine has 8 GPUs, and NCCL wants one for each; processes " +
+			`share them (transport = "unix")`},
 	} {
 		if c.spec.Ranks == 0 {
 			c.spec.Ranks = 2

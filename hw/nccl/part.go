@@ -39,7 +39,7 @@ type call struct {
 // newPart gives a rank its memory.
 func newPart(p *player, spec *collective.Spec, number int, job *rank.Part, given []byte) (*part,
 	error) {
-	g, err := p.cuda.gpu(number, number)
+	g, err := p.cuda.gpu(number, number%p.gpus)
 	if err != nil {
 		return nil, err
 	}

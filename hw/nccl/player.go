@@ -26,12 +26,13 @@ func (r *request) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// player executes the ranks of one process, each on the GPU of its number. One thread of the
-// system makes all calls.
+// player executes the ranks of one process, each on the GPU of its number, or of what that leaves
+// if it is divided by how many there are. One thread of the system makes all calls.
 type player struct {
 	rank.Clock
 	nccl       *library
 	cuda       *driver
+	gpus       int
 	iterations int
 	parts      []*part
 	comms      []uintptr // of parts, where NCCL writes them
@@ -45,7 +46,7 @@ type player struct {
 // begin loads both libraries.
 func begin(c *Config, clock rank.Clock) (p *player, on string, err error) {
 	p = &player{Clock: clock}
-	if p.nccl, p.cuda, _, err = loadBoth(c); err != nil {
+	if p.nccl, p.cuda, p.gpus, err = loadBoth(c); err != nil {
 		return nil, "", err
 	}
 	on, err = describe(p.nccl, p.cuda)

@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
@@ -57,11 +58,16 @@ func work(r rank.Rendezvous, c *Config) error {
 	return w.Serve(ctx, p, rank.Ready{RanOn: hw.Here("nccl", on)})
 }
 
-// processes starts the processes of ranks.
-func (c *Config) processes(j *journal) *rank.Processes {
+// processes starts the processes of ranks, when it is known how many GPUs there are. NCCL refuses
+// two ranks of one host on a GPU, so those that share one are told that they are on other hosts.
+func (e *Executor) processes() *rank.Processes {
 	return &rank.Processes{Environ: func(at rank.Rendezvous) []string {
+		c := &e.config
 		words := []string{strconv.Itoa(at.Worker), at.Address, at.Secret.Text(), c.Library, c.Driver}
-		return slices.Concat(c.environ, j.variables(),
-			[]string{environment + "=" + strings.Join(words, "\n")})
+		variables := []string{environment + "=" + strings.Join(words, "\n")}
+		if node := at.Worker / max(e.devices, 1); node > 0 {
+			variables = append(variables, fmt.Sprintf("NCCL_HOSTID=collsim-%d", node))
+		}
+		return slices.Concat(c.environ, e.journal.variables(), variables)
 	}}
 }
