@@ -7,11 +7,12 @@
 // (library.go), both called by name from one thread of a process of their own.
 //
 // Ranks are on one GPU each: all in one process, as nccl-tests has them, or each in its own, which
-// find each other by the unique id that the coordinator hands out (rank.Coordinator). Processes are
-// this very program, started again: its main must call Child before anything else. A code that a
-// function returns, an asynchronous error that a communicator tells when asked, a rank that dies
-// and a run without progress become an *hw.Error with the call, the code's name and the rank; the
-// processes are ended, and with them what they have of the GPUs.
+// find each other by the unique id that the coordinator hands out (rank.Coordinator). Those may
+// share GPUs, since NCCL can be told that they are on different hosts. Processes are this very
+// program, started again: its main must call Child before anything else. A code that a function
+// returns, an asynchronous error that a communicator tells when asked, a rank that dies and a run
+// without progress become an *hw.Error with the call, the code's name and the rank; the processes
+// are ended, and with them what they have of the GPUs.
 //
 // In standin is a library in C that has the interface of both and executes on the CPU, so that all
 // of this runs where there is no GPU: rings, trees and PAT by the schedules of algos/nccl, as tests
