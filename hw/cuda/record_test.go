@@ -11,6 +11,7 @@ import (
 
 	"collsim/hw/cuda/cudatest"
 	"collsim/hw/internal/recorded"
+	"collsim/internal/tier"
 )
 
 // benched is what the program that times a GPU leaves on the stand-ins for CUDA and cuBLASLt.
@@ -64,6 +65,9 @@ func TestRecordBenchFails(t *testing.T) {
 		require.Contains(t, f.What, `the run, after {"experiment": "graph`)
 		require.Contains(t, f.Error, "exit status 1: ")
 		require.Contains(t, f.Error, ": 700 CUDA_ERROR_ILLEGAL_ADDRESS")
+	}
+	if !tier.Long {
+		return
 	}
 	t.Setenv("COLLSIM_STANDIN", "")
 	t.Setenv("COLLSIM_STANDIN_PRODUCT", "wrong")

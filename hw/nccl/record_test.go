@@ -12,6 +12,7 @@ import (
 
 	ours "collsim/algos/nccl"
 	"collsim/hw/internal/recorded"
+	"collsim/internal/tier"
 )
 
 // recorders is where the programs are that record what NCCL does on a GPU.
@@ -87,7 +88,8 @@ func tables(t *testing.T, list string) (file string, refused int) {
 // type and operator, of ranks that are threads, and of ranks that are processes.
 func TestRecordBits(t *testing.T) {
 	standIn(t)
-	for how, ranks := range map[string]string{"threads": "3,4", "processes": "2"} {
+	for how, ranks := range tier.Of(map[string]string{"threads": "3"},
+		map[string]string{"threads": "3,4", "processes": "2"}) {
 		args := []string{"--small", "--ranks", ranks}
 		list := said(t, python(t, "bits.py", append(args, "unused", "--list")...))
 		file, refused := tables(t, list)
@@ -162,7 +164,7 @@ func TestRecordBitsFails(t *testing.T) {
 func TestRecordRules(t *testing.T) {
 	standIn(t)
 	dir := t.TempDir()
-	out := said(t, python(t, "rules.py", "--small", dir))
+	out := said(t, python(t, "rules.py", "--small", "--every", tier.Of("4", "1"), dir))
 	said(t, python(t, "record.py", dir))
 	folder, err := recorded.Load(dir)
 	require.NoError(t, err, out)
@@ -182,8 +184,12 @@ func TestRecordRules(t *testing.T) {
 			codes[r.Rule] = "!"
 		}
 	}
-	require.Empty(t, codes["in place"])
-	require.Equal(t, "ncclInvalidArgument ", codes["a type behind the last"])
-	require.Equal(t, "ncclInvalidUsage ", codes["an end of no group"])
-	require.Equal(t, "!", codes["no communicator"]) // the stand-in looks at none, and crashes
+	require.Empty(t, codes["no elements"])
+	require.Equal(t, "ncclInvalidArgument ", codes["an operator that was not made"])
+	require.Contains(t, codes["host memory"], "ncclInvalidArgument ")
+	require.Len(t, folder.Rules[0].Rules, tier.Of(9+2, 33+7))
+	if tier.Long {
+		require.Equal(t, "ncclInvalidUsage ", codes["an end of no group"])
+		require.Equal(t, "!", codes["no communicator"]) // the stand-in looks at none, and crashes
+	}
 }
