@@ -37,7 +37,7 @@ func TestReplay(t *testing.T) {
 	for _, b := range folder.Bits {
 		require.Empty(t, replay(b, replayed))
 	}
-	for _, b := range folder.Choice {
+	for _, b := range folder.Choices {
 		require.Empty(t, replay(b, chosen))
 	}
 }

@@ -1,4 +1,4 @@
-// What the kernels of kernels.cu are given; bench.c includes it, and puts it before them.
+// What the kernels of kernels.cu are given: gpu.h includes it, and gpu.c puts it before them.
 
 typedef unsigned char u8;
 typedef unsigned short u16;

@@ -118,7 +118,7 @@ static void check_copy(const struct copying *c) {
 		CU(cuMemcpyDtoHAsync(is, c->to + at, PROBE, streams[0]));
 		finish(streams[0]);
 		for (u64 i = 0; i < PROBE / 4; i++)
-			wrong += is[i] != word_of(3, (c->from - arena + at) / 4 + i, ~0u, 0);
+			wrong += is[i] != word_of(3, (c->from - arena + at) / 4 + i, NULL);
 	}
 	char what[80];
 	snprintf(what, sizeof what, "copy of %llu bytes by %u blocks", c->bytes, c->blocks);
@@ -127,7 +127,7 @@ static void check_copy(const struct copying *c) {
 
 static void copies(void) {
 	static const unsigned blocks[] = {0, 1, 2, 4, 8, 16, 32, 64, 132, 264};
-	fill(arena, arena_bytes, 3, ~0u, 0);
+	fill(arena, arena_bytes, 3, NULL);
 	for (u64 bytes = 4 << 10; bytes <= (small ? 64ull << 10 : 1ull << 30); bytes *= 4) {
 		for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
 			struct copying c = {arena + arena_bytes / 2, arena, bytes, blocks[i]};
@@ -169,16 +169,12 @@ static void copies_at_once(int copies, unsigned blocks) {
 		copies);
 }
 
-static const struct number_type { const char *name; u32 keep, set; } number_types[] = {
-	{"float32", 0x807fffff, 0x3f000000}, {"float16", 0x83ff83ff, 0x38003800},
-	{"bfloat16", 0x807f807f, 0x3f003f00}};
-
 /* Of float32, the last element is the sum of the sources; the other types are of the same code. */
-static void check_reduce(const struct reducing *r, const struct number_type *t) {
+static void check_reduce(const struct reducing *r, const struct numbers *t) {
 	u64 words = r->bytes / 4;
 	float sum = 0, is;
 	for (int s = 0; s < r->sources; s++) {
-		u32 word = word_of(4, (u64)s * words + words - 1, t->keep, t->set);
+		u32 word = word_of(4, (u64)s * words + words - 1, t);
 		float x;
 		memcpy(&x, &word, 4);
 		sum += x;
@@ -195,16 +191,16 @@ static void reductions(void) {
 	static const unsigned blocks[] = {1, 8, 32, 132, 264};
 	u64 bytes = small ? 16 << 10 : 64 << 20;
 	for (int i = 0; i < 3 * 4 * 5; i++) {
-		const struct number_type *t = &number_types[i / 20];
-		if (i % 20 == 0) fill(arena, 8 * bytes, 4, t->keep, t->set);
+		const struct numbers *t = &number_types[i / 20];
+		if (i % 20 == 0) fill(arena, 8 * bytes, 4, t);
 		if (blocks[i % 5] > 16 && small) continue;
 		char name[40];
-		snprintf(name, sizeof name, "reduce_%s_%d", t->name, sources[i / 5 % 4]);
+		snprintf(name, sizeof name, "reduce_%s_%d", t->dtype, sources[i / 5 % 4]);
 		struct reducing r = {arena + 8 * bytes, arena, bytes, blocks[i % 5], sources[i / 5 % 4], kernel(name)};
 		CU(cuMemsetD8Async(r.to, 0xff, bytes, streams[0]));
 		times((struct work){give_reduce, &r, 1}, 3, "\"experiment\": \"reduce\", \"dtype\": \"%s\", "
-			"\"sources\": %d, \"blocks\": %u, \"bytes\": %llu", t->name, r.sources, r.blocks, bytes);
-		if (t == number_types) check_reduce(&r, t);
+			"\"sources\": %d, \"blocks\": %u, \"bytes\": %llu", t->dtype, r.sources, r.blocks, bytes);
+		if (t == &number_types[FLOAT32]) check_reduce(&r, t);
 	}
 }
 

@@ -16,9 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 import plan
 import record
+from ranks import kept
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILE = 12 << 20  # bytes of a file of results
@@ -84,9 +86,16 @@ def await_end(processes, limit):
     return trouble
 
 
+class Outcome(typing.NamedTuple):
+    how: str  # the ranks live
+    lines: list  # of each rank, as ranks.py writes them
+    log: str  # of NCCL, of rank 0
+    trouble: str  # what went wrong, "" if nothing did
+    ends: str  # of the logs of all ranks, if something did
+
+
 def carry_out(one, how, copies, limit):
-    """Runs a group. The result are the lines of each rank, NCCL's log of rank 0, what went wrong,
-    "" if nothing did, and then the ends of the logs of all ranks."""
+    """Runs a group, and returns what has come of it."""
     with tempfile.TemporaryDirectory(prefix="collsim-") as folder:
         trouble = await_end(list(begin(one, how, copies, folder)), limit)
         lines = []
@@ -99,7 +108,7 @@ def carry_out(one, how, copies, limit):
         ends = ""
         for rank, log in enumerate(logs if trouble else []):
             ends += "-- the end of rank %d's log\n%s\n" % (rank, "\n".join(log.splitlines()[-100:]))
-        return lines, logs[0], "; ".join(dict.fromkeys(trouble)), ends
+        return Outcome(how, lines, logs[0], "; ".join(dict.fromkeys(trouble)), ends)
 
 
 def read(path):
@@ -131,7 +140,7 @@ def joined(one, lines, log):
         called = [c["kind"].replace("_", ""), str(size)]
         if not channels or not choice or [choice[0].lower(), choice[1]] != called:
             raise ValueError("%r: NCCL's log has %r instead" % (c, choice))
-        row = {k: v for k, v in dict(c, ranks=one["ranks"]).items() if v not in (0, "", False)}
+        row = plan.row(c, one["ranks"])
         row.update(algorithm=choice[2], protocol=choice[3], lo=int(choice[4]), hi=int(choice[5]))
         row.update(nchannels=int(channels[-1]), machine="socket", per_node=1)
         if one["bits"]:
@@ -139,15 +148,6 @@ def joined(one, lines, log):
         rows.append(row)
     rest = [line for line in log.splitlines() if not CHOICE.search(line)]
     return rows, refused, "\n".join(rest) + "\n"
-
-
-def kept(outputs):
-    """Outputs of all ranks as a recording has them: of one, where all are the same."""
-    key, of = "outputs", "output"
-    if any("sha256" in o for o in outputs):
-        key, of = "sha256", "sha256"
-    texts = [o.get(of, "") for o in outputs]
-    return {key: texts[:1] if len(set(texts)) == 1 else texts}
 
 
 class Ways:
@@ -181,8 +181,9 @@ class Recording:
         trouble = "not tried: " + ("the time was up" if order else "nothing came of such ranks")
         while order and end - time.monotonic() > 5:
             how, start = order.pop(0), time.monotonic()
-            lines, log, trouble, ends = carry_out(one, how, copies, end - start)
-            if self.add(number, one, how, lines, log, trouble, ends, time.monotonic() - start):
+            outcome = carry_out(one, how, copies, end - start)
+            trouble = outcome.trouble
+            if self.add(number, one, outcome, time.monotonic() - start):
                 ways.found[one["ranks"]] = how
                 return
             if order:
@@ -192,18 +193,18 @@ class Recording:
             self.summary.append([number, one["name"], "", 0, len(one["calls"]), 0, "", trouble])
         self.missing(one, 0, trouble or "no result")
 
-    def add(self, number, one, how, lines, log, trouble, ends, took):
-        """Adds what a group has left, and says whether that is anything."""
+    def add(self, number, one, outcome, took):
+        """Adds what has come of a group, and says whether that is anything."""
+        how, lines, log, trouble, ends = outcome
         try:
-            rows, refused, rest = joined(one, lines, log)
+            rows, refused, log = joined(one, lines, log)
         except ValueError as e:
-            rows, refused, rest, trouble = [], [], log, trouble or str(e)
+            rows, refused, trouble = [], [], trouble or str(e)
         done, of = len(rows) + len(refused), len(one["calls"])
         cells = [number, one["name"], how, len(rows), of, len(refused), "%.1f" % took]
         self.summary.append(cells + [" ".join(trouble.split())[:60]])
         self.logs.append(
-            "== %s %s, as %s: %s\n%s%s"
-            % (one["name"], one["environment"], how, trouble, rest, ends)
+            "== %s %s, as %s: %s\n%s%s" % (one["name"], one["environment"], how, trouble, log, ends)
         )
         if not done:
             return False

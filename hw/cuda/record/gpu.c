@@ -16,6 +16,14 @@ static CUfunction nothing, hold, copy, filling;
 
 enum { SEED = 20261128 };
 
+const struct numbers number_types[] = {
+	[FLOAT32] = {"float32", 0x807fffff, 0x3f000000},
+	[FLOAT16] = {"float16", 0x83ff83ff, 0x38003800},
+	[BFLOAT16] = {"bfloat16", 0x807f807f, 0x3f003f00},
+	[FLOAT8_E4M3FN] = {"float8_e4m3fn", 0x87878787, 0x30303030},
+};
+static const struct numbers any = {"any bits", ~0u, 0};
+
 void check(long code, const char *what) {
 	if (!code) return;
 	const char *name = NULL;
@@ -121,12 +129,14 @@ static u64 mix(u64 x) {
 	return x ^ x >> 31;
 }
 
-u32 word_of(u64 stream, u64 i, u32 keep, u32 set) {
-	return ((u32)mix(mix(mix(SEED) + stream) + i) & keep) | set;
+u32 word_of(u64 stream, u64 i, const struct numbers *of) {
+	if (!of) of = &any;
+	return ((u32)mix(mix(mix(SEED) + stream) + i) & of->keep) | of->set;
 }
 
-void fill(u64 to, u64 bytes, u64 stream, u32 keep, u32 set) {
-	struct fill a = {to, bytes / 4, SEED, stream, keep, set};
+void fill(u64 to, u64 bytes, u64 stream, const struct numbers *of) {
+	if (!of) of = &any;
+	struct fill a = {to, bytes / 4, SEED, stream, of->keep, of->set};
 	launch(streams[0], filling, 8 * (unsigned)processors, THREADS, 0, &a);
 	finish(streams[0]);
 }

@@ -24,6 +24,11 @@ struct work {
 	int host_calls;
 };
 
+/* What makes random bits numbers from 1/2 to 1, of either sign: those that stay, and those that are set. */
+struct numbers { const char *dtype; u32 keep, set; };
+extern const struct numbers number_types[];
+enum { FLOAT32, FLOAT16, BFLOAT16, FLOAT8_E4M3FN };
+
 struct copying { u64 to, from, bytes; unsigned blocks; }; /* 0 blocks: by cuMemcpyDtoDAsync */
 struct reducing { u64 to, from, bytes; unsigned blocks; int sources; CUfunction kernel; };
 struct holding { u64 nanoseconds, processors; unsigned blocks; int whole; };
@@ -41,8 +46,9 @@ CUfunction kernel(const char *name);
 void finish(CUstream s);
 float between(CUevent from, CUevent to); /* in microseconds */
 double host_now(void);                  /* in microseconds */
-void fill(u64 to, u64 bytes, u64 stream, u32 keep, u32 set);
-u32 word_of(u64 stream, u64 i, u32 keep, u32 set);
+/* fill fills memory with numbers, or with random bits if there are none; word_of is the word at i. */
+void fill(u64 to, u64 bytes, u64 stream, const struct numbers *of);
+u32 word_of(u64 stream, u64 i, const struct numbers *of);
 
 void give_nothing(CUstream s, const void *blocks); /* unsigned */
 void give_copy(CUstream s, const void *copying);

@@ -12,16 +12,16 @@ static const struct type {
 	cudaDataType_t in, out;
 	cublasComputeType_t compute;
 	u64 width, out_width;
-	u32 keep, set; /* what makes random bits numbers from 1/2 to 1, of either sign */
+	int numbers;
 	signed char fast;
 } types[] = {
-	{"bfloat16", CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 2, 2, 0x807f807f, 0x3f003f00, 0},
-	{"float16", CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, 2, 2, 0x83ff83ff, 0x38003800, 0},
-	{"float32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, 4, 4, 0x807fffff, 0x3f000000, 0},
-	{"tf32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4, 4, 0x807fffff, 0x3f000000, 0},
-	{"float8_e4m3fn", CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 1, 2, 0x87878787, 0x30303030, 0},
+	{"bfloat16", CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 2, 2, BFLOAT16, 0},
+	{"float16", CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, 2, 2, FLOAT16, 0},
+	{"float32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, 4, 4, FLOAT32, 0},
+	{"tf32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4, 4, FLOAT32, 0},
+	{"float8_e4m3fn", CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 1, 2, FLOAT8_E4M3FN, 0},
 	{"float8_e4m3fn, sums of fewer bits", CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 1, 2,
-		0x87878787, 0x30303030, 1},
+		FLOAT8_E4M3FN, 1},
 };
 const char *const matmul_types[] = {types[0].name, types[1].name, types[2].name, types[3].name,
 	types[4].name, types[5].name};
@@ -46,8 +46,8 @@ static void fill_operands(struct matmul *x) {
 	x->b = x->a + (a + 255) / 256 * 256;
 	x->d = x->b + (b + 255) / 256 * 256;
 	if (x->d + d > arena + arena_bytes) check(1, "a matmul larger than the arena");
-	fill(x->a, a, 1, t->keep, t->set);
-	fill(x->b, b, 2, t->keep, t->set);
+	fill(x->a, a, 1, &number_types[t->numbers]);
+	fill(x->b, b, 2, &number_types[t->numbers]);
 	CU(cuMemsetD8Async(x->d, 0xff, d, streams[0])); /* a NaN in every type */
 	finish(streams[0]);
 }
@@ -98,7 +98,7 @@ void give_matmul(CUstream s, const void *about) {
 
 /* The number of an operand, of the bits that are there. */
 static double number(const struct type *t, u64 stream, u64 i) {
-	u32 word = word_of(stream, i * t->width / 4, t->keep, t->set);
+	u32 word = word_of(stream, i * t->width / 4, &number_types[t->numbers]);
 	u32 bits = word >> (i * t->width % 4 * 8);
 	switch (t->width) {
 	case 1: return ldexp((bits & 7) + 8, -4) * (bits & 0x80 ? -1 : 1);

@@ -26,6 +26,11 @@ def call(kind, dtype, op, count, ranks, in_place=False):
     }
 
 
+def row(call, ranks):
+    """A call as a recording has it: what is 0, "" or False goes without saying."""
+    return {k: v for k, v in dict(call, ranks=ranks).items() if v not in (0, "", False)}
+
+
 def calls(kinds, ranks, whole, counts=COUNTS):
     """The calls of a group, those that are worth most first; not whole: only those."""
     reducing = [k for k in kinds if k in REDUCING]

@@ -240,11 +240,11 @@ def inputs(ranks, dtypes, elements=1000):
             yield {"dtype": dtype, "rank": rank, "elements": elements, "sha256": sum}
 
 
-def table(rows, out=sys.stdout):
+def table(rows):
     """Prints rows, the first of which is the heading, below each other."""
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
-        print("  ".join(str(x).ljust(w) for x, w in zip(row, widths)).rstrip(), file=out)
+        print("  ".join(str(x).ljust(w) for x, w in zip(row, widths)).rstrip())
 
 
 KINDS = {

@@ -309,9 +309,7 @@ def one_rank(small):
         except ranks.Refused as refusal:
             refused.setdefault((dtype, op, str(refusal)), []).append(c)
             continue
-        row = {k: v for k, v in dict(c, ranks=1).items() if v not in (0, "", False)}
-        key = "outputs" if "output" in output else "sha256"
-        rows.append(dict(row, **{key: list(output.values())}))
+        rows.append(dict(plan.row(c, 1), **ranks.kept([output])))
     failed = []
     for (dtype, op, said), which in refused.items():
         what = "%d calls of %s %s refused, the first %r" % (len(which), op, dtype, which[0])

@@ -17,11 +17,11 @@ import (
 
 // Folder is all that is in a folder of recordings.
 type Folder struct {
-	Bits   []*Bits   // nccl-bits-*.json: calls with their outputs
-	Choice []*Bits   // nccl-choices*.json: calls without
-	Rules  []*Rules  // nccl-rules.json
-	Points []*Points // gpu-*.json
-	Logs   []string  // nccl-log*.txt
+	Bits    []*Bits   // nccl-bits-*.json: calls with their outputs
+	Choices []*Bits   // nccl-choices*.json: calls without
+	Rules   []*Rules  // nccl-rules.json
+	Points  []*Points // gpu-*.json
+	Logs    []string  // nccl-log*.txt
 }
 
 // Head is what every recording says of itself.
@@ -106,7 +106,7 @@ func (f *Folder) add(name string, text []byte) error {
 		return read(text, b, &b.Head, name, func() error { return b.complete(true) })
 	case is("nccl-choices*.json"):
 		b := &Bits{}
-		f.Choice = append(f.Choice, b)
+		f.Choices = append(f.Choices, b)
 		return read(text, b, &b.Head, name, func() error { return b.complete(false) })
 	case is("nccl-rules.json"):
 		r := &Rules{}

@@ -76,8 +76,8 @@ func TestLoad(t *testing.T) {
 	require.Empty(t, c.Differs([][]byte{{}, {4, 5}}))
 	require.Equal(t, "rank 0: another checksum", c.Differs([][]byte{{4, 5}, {4, 5}}))
 	require.Equal(t, "rank 1: another checksum", c.Differs([][]byte{{}, {4, 6}}))
-	require.Equal(t, 2, f.Choice[0].Calls[0].NChannels)
-	require.Equal(t, []Failure{{What: "w", Error: "e"}}, f.Choice[0].Failed)
+	require.Equal(t, 2, f.Choices[0].Calls[0].NChannels)
+	require.Equal(t, []Failure{{What: "w", Error: "e"}}, f.Choices[0].Failed)
 	said := f.Rules[0].Rules[0].Said
 	require.Equal(t, "ncclAllReduce", said[0].Function)
 	require.Equal(t, 4, *said[0].Code)
