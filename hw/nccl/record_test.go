@@ -157,6 +157,16 @@ func TestRecordBitsFails(t *testing.T) {
 		require.Contains(t, folder.Choices[0].Failed[0].Error, want[2])
 		require.Contains(t, folder.Logs[0], want[1])
 	}
+
+	t.Setenv("COLLSIM_STANDIN_FAIL", "behind=1@1")
+	dir = t.TempDir()
+	said(t, python(t, "bits.py", "--small", "--ranks", "2", dir, "--as", "threads"))
+	said(t, python(t, "record.py", dir))
+	folder, err = recorded.Load(dir)
+	require.NoError(t, err)
+	require.Len(t, folder.Bits[0].Calls, 1) // an all_reduce
+	require.Contains(t, folder.Bits[0].Failed[0].Error,
+		"rank 1: ncclReduceScatter wrote behind its output")
 }
 
 // TestRecordRules: the program that records one rank is run on the stand-in, and the bits are what

@@ -205,6 +205,7 @@ void standin_carry_out(void *argument) {
   if (!atomic_load(&c->aborted)) {
     size_t block = t->count * standin_width(t->type);
     unsigned char *own = (unsigned char *)t->receive + (size_t)c->rank * block;
+    int behind = t->kind == REDUCE_SCATTER && standin_failure("behind", c->rank);
     if (t->table) t->kind = TABLE;
     switch (t->kind) {
     case TABLE: standin_play(t); break;
@@ -216,6 +217,7 @@ void standin_carry_out(void *argument) {
     case TRANSFERS: transfers(c, t->legs, t->count_legs); break;
     default: reduction(t);
     }
+    if (behind) ((unsigned char *)t->receive)[block] ^= 1;
   }
   free(t->legs);
   free(t);

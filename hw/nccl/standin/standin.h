@@ -11,7 +11,8 @@
  *     that it has not are played by a ring or a chain. NCCL_ALGO says which algorithms it may take
  *   COLLSIM_STANDIN_FAIL=call=code the function of that name returns the code; "async=code@rank":
  *     that rank's first collective but the barrier's sets an asynchronous error and never ends;
- *     "hang=0@rank": it never begins; "die=signal@rank": it ends the process
+ *     "hang=0@rank": it never begins; "die=signal@rank": it ends the process;
+ *     "behind=1@rank": its reduce_scatters change a byte behind their output
  */
 #ifndef COLLSIM_STANDIN_H
 #define COLLSIM_STANDIN_H
