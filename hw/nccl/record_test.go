@@ -169,6 +169,28 @@ func TestRecordBitsFails(t *testing.T) {
 		"rank 1: ncclReduceScatter wrote behind its output")
 }
 
+// TestRecordBitsLog: a choice that NCCL's log does not have ends a group, and what stands there is
+// told; the calls before it are kept.
+func TestRecordBitsLog(t *testing.T) {
+	python(t, "bits.py")
+	out := said(t, exec.Command("python3", "-B", "-c", `
+import sys
+sys.path.insert(0, sys.argv[1])
+import bits, plan
+calls = [plan.call("all_reduce", "int8", "sum", n, 2) for n in (5, 6, 7)]
+one = plan.group(2, "Ring", "Simple", "1", calls)
+line = "x NCCL INFO AllReduce: %d Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..0}\n"
+log = "x NCCL INFO 1 coll channels\n" + line % 5 + line % 7
+found = bits.Recording()
+ranks = [[{"init": 1}] + [{"output": "AA=="}] * 3] * 2
+print(found.add(0, one, bits.Outcome("threads", ranks, log, "", ""), 1))
+print(len(found.results), found.planned, found.failed)
+`, recorders))
+	require.Contains(t, out, `(1, "{'kind': 'all_reduce'`)
+	require.Contains(t, out, "NCCL's log has ('AllReduce', '7', 'RING', 'SIMPLE', '0', '0') instead")
+	require.Contains(t, out, "1 3 [{'what': '2 ranks, Ring Simple, 1 channels: call 1 of 3'")
+}
+
 // TestRecordRules: the program that records one rank is run on the stand-in, and the bits are what
 // is predicted.
 func TestRecordRules(t *testing.T) {

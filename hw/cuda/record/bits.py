@@ -125,11 +125,11 @@ CHOICE = re.compile(
 
 
 def joined(one, lines, log):
-    """The calls that all ranks have done, as they are recorded, what NCCL has refused, and the log
-    without its choices. A choice that the log does not have is an error."""
+    """The calls that all ranks have done, as they are recorded, what NCCL has refused, the log
+    without its choices, and what it has in place of the next call's choice, "" if all are there."""
     chosen = iter(CHOICE.findall(log))
     channels = re.findall(r"(\d+) coll channels", log)
-    rows, refused = [], []
+    rows, refused, instead = [], [], ""
     for c, *outputs in zip(one["calls"], *(mine[1:] for mine in lines)):
         no = [o["refused"] for o in outputs if "refused" in o]
         if no:
@@ -139,7 +139,8 @@ def joined(one, lines, log):
         size = c["count"] * record.width(c["dtype"])
         called = [c["kind"].replace("_", ""), str(size)]
         if not channels or not choice or [choice[0].lower(), choice[1]] != called:
-            raise ValueError("%r: NCCL's log has %r instead" % (c, choice))
+            instead = "%r: NCCL's log has %r instead" % (c, choice)
+            break
         row = plan.row(c, one["ranks"])
         row.update(algorithm=choice[2], protocol=choice[3], lo=int(choice[4]), hi=int(choice[5]))
         row.update(nchannels=int(channels[-1]), machine="socket", per_node=1)
@@ -147,7 +148,7 @@ def joined(one, lines, log):
             row.update(kept(outputs))
         rows.append(row)
     rest = [line for line in log.splitlines() if not CHOICE.search(line)]
-    return rows, refused, "\n".join(rest) + "\n"
+    return rows, refused, "\n".join(rest) + "\n", instead
 
 
 class Ways:
@@ -182,32 +183,33 @@ class Recording:
         while order and end - time.monotonic() > 5:
             how, start = order.pop(0), time.monotonic()
             outcome = carry_out(one, how, copies, end - start)
-            trouble = outcome.trouble
-            if self.add(number, one, outcome, time.monotonic() - start):
+            done, trouble = self.add(number, one, outcome, time.monotonic() - start)
+            if done:
                 ways.found[one["ranks"]] = how
                 return
             if order:
                 what = "%s, as %s" % (one["name"], how)
-                self.failed.append({"what": what, "error": trouble or "no result"})
+                self.failed.append({"what": what, "error": trouble})
         if trouble.startswith("not tried"):
             self.summary.append([number, one["name"], "", 0, len(one["calls"]), 0, "", trouble])
-        self.missing(one, 0, trouble or "no result")
+        self.missing(one, 0, trouble)
 
     def add(self, number, one, outcome, took):
-        """Adds what has come of a group, and says whether that is anything."""
+        """Adds what has come of a group. The result is of how many calls that is, and what went
+        wrong, "" if nothing did."""
         how, lines, log, trouble, ends = outcome
-        try:
-            rows, refused, log = joined(one, lines, log)
-        except ValueError as e:
-            rows, refused, trouble = [], [], trouble or str(e)
+        rows, refused, log, instead = joined(one, lines, log)
         done, of = len(rows) + len(refused), len(one["calls"])
+        trouble = "; ".join(t for t in [trouble, instead] if t)
+        if done < of:
+            trouble = trouble or "no result"
         cells = [number, one["name"], how, len(rows), of, len(refused), "%.1f" % took]
         self.summary.append(cells + [" ".join(trouble.split())[:60]])
         self.logs.append(
             "== %s %s, as %s: %s\n%s%s" % (one["name"], one["environment"], how, trouble, log, ends)
         )
         if not done:
-            return False
+            return done, trouble
         if one["bits"]:
             self.results += rows
             self.planned += of
@@ -218,8 +220,8 @@ class Recording:
             what = "%s: %d calls refused, the first %r" % (one["name"], len(refused), refused[0][0])
             self.failed.append({"what": what, "error": refused[0][1]})
         if done < of:
-            self.missing(one, done, trouble or "no result")
-        return True
+            self.missing(one, done, trouble)
+        return done, trouble
 
     def missing(self, one, done, why):
         """Notes that the calls of a group from one on are missing."""
