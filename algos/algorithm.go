@@ -21,7 +21,10 @@ type Algorithm struct {
 	// collective.Spec.Bytes counts them), k = ⌈log₂ p⌉, q the largest power of two that is at most p,
 	// f = 0 if that is p, else 1, m segments of a block, and parameters by name.
 	Formula string
-	Params  []Param // what may be set, with its default as the value
+	// Ports is Formula where all messages that a rank sends at once share one wire, and all that it
+	// receives another, as on a switch (PerRank); empty where that makes no difference.
+	Ports  string
+	Params []Param // what may be set, with its default as the value
 
 	// Of is the algorithm that this one is, run backwards (schedule.Transpose): Kinds[i] is the
 	// transpose of Of's Kinds[i]. All below follows from it and stays nil.

@@ -15,6 +15,7 @@ var directAllGather = Algorithm{
 	When:    "all ranks have wires to all others, as behind NVSwitch, or blocks are short",
 	Source:  "MSCCL++ allgather fullmesh; NCCL AllGather_ST",
 	Formula: "α + n/p·β",
+	Ports:   "α + (p−1)/p·n·β",
 	Group:   rotations,
 	Lanes:   perPeer,
 	Lane: func(l *Lane) {
@@ -29,7 +30,7 @@ var directAllGather = Algorithm{
 		opposite(l)
 		l.Recv(q, l.Chunk(q))
 	},
-	Cost: func(_, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1}) },
+	Cost: func(p, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1, Fan: p - 1}) },
 }
 
 // opposite makes the next step of lane k, which talks to rank r+1+k, face that rank's lane that

@@ -48,11 +48,12 @@ var doubleBinaryTreeAllReduce = Algorithm{
 			}
 		}
 	},
-	// The two-tree paper's rounds, for a rank that has a wire to each neighbour in the trees: the
-	// first segment takes depth hops up and as many down, the others follow right behind.
+	// The two-tree paper's rounds, for a rank that has a wire to each neighbour in each tree: the
+	// first segment takes depth hops up and as many down, the others follow right behind. NCCL's
+	// trees have some pairs of neighbours in common, at any number of ranks.
 	Cost: func(p, tiles int) Cost {
 		depth := ceilLog2(p)
-		return Cost{Alpha: 2 * depth, AtMost: !powerOf2(p), Rounds: []Round{
+		return Cost{Alpha: 2 * depth, AtMost: !powerOf2(p), PerConnection: true, Rounds: []Round{
 			{Times: depth + tiles - 1, Blocks: 1, Sums: 2}, {Times: depth, Blocks: 1}}}
 	},
 }

@@ -19,6 +19,7 @@ var oneShotAllReduce = Algorithm{
 	When:    "tiny vectors on ranks with wires to all others: a single round",
 	Source:  "MSCCL allreduce_allpairs; torch one_shot_all_reduce",
 	Formula: "α + n·β + (p−1)·n·γ",
+	Ports:   "α + (p−1)·n·β + (p−1)·n·γ",
 	Even:    true,
 	Lane: func(l *Lane) {
 		l.Combine(nil, others(l), l.Local(l.All()))
@@ -35,6 +36,6 @@ var oneShotAllReduce = Algorithm{
 		l.Combine([]schedule.Region{l.All()}, nil, sources...)
 	},
 	Cost: func(p, _ int) Cost {
-		return Cost{Alpha: 1, Rounds: []Round{{Times: 1, Blocks: 1, Sums: p - 1}}}
+		return Cost{Alpha: 1, Rounds: []Round{{Times: 1, Blocks: 1, Sums: p - 1, Fan: p - 1}}}
 	},
 }

@@ -23,6 +23,7 @@ var twoShotAllReduce = Algorithm{
 	When:    "middling vectors on ranks with wires to all others: two rounds, few bytes",
 	Source:  "MSCCL allreduce_allpairs; torch two_shot_all_reduce",
 	Formula: "2·α + 2/p·n·β + (p−1)/p·n·γ",
+	Ports:   "2·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
 	Even:    true,
 	Chunks:  perRank,
 	Lanes:   perRank,
@@ -41,7 +42,8 @@ var twoShotAllReduce = Algorithm{
 		}
 	},
 	Cost: func(p, _ int) Cost {
-		return rounds(Round{Times: 1, Blocks: 1, Sums: p - 1}, Round{Times: 1, Blocks: 1})
+		return rounds(Round{Times: 1, Blocks: 1, Sums: p - 1, Fan: p - 1},
+			Round{Times: 1, Blocks: 1, Fan: p - 1})
 	},
 }
 

@@ -14,6 +14,7 @@ var directAllToAll = Algorithm{
 	When:    "all ranks have wires to all others, or the network may sort it out",
 	Source:  "Open MPI basic linear; NCCL grouped send/recv",
 	Formula: "α + n/p·β",
+	Ports:   "α + (p−1)/p·n·β",
 	Group:   rotations,
 	Lanes:   perPeer,
 	Lane: func(l *Lane) {
@@ -27,5 +28,5 @@ var directAllToAll = Algorithm{
 		opposite(l)
 		l.Recv(q, l.Out(q))
 	},
-	Cost: func(_, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1}) },
+	Cost: func(p, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1, Fan: p - 1}) },
 }

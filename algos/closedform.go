@@ -14,13 +14,25 @@ type Model struct {
 	Alpha  unit.Time // α: the latency of every message
 	Rate   unit.Rate // 1/β: bytes a second on every wire; 0 is unlimited
 	Reduce unit.Rate // 1/γ: bytes a second of each operand that is added; 0 is unlimited
+	Wires  Wires
 }
+
+// Wires says what messages have a wire of their own.
+type Wires int
+
+// Wires of a Model.
+const (
+	PerConnection Wires = iota // those from one lane to one other: nothing ever waits
+	PerPair                    // those from one rank to one other, as on a full mesh
+	PerRank                    // those of one rank, and those to one rank, as on a switch
+)
 
 // ClosedForm is the published cost in picoseconds, with the size of the largest block. Transfers
 // and additions are rounded up one by one, slices too, as in the time model. A run with one channel
 // and slots enough, on wires that it shares with nobody, never takes longer; package algostest
 // holds every algorithm to that, and to equality where the formula is exact. Channels share the
-// wires: what they transfer together counts.
+// wires: what they transfer together counts. An error says that no cost is published: of the
+// algorithm, or for the model's wires.
 func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Time, error) {
 	a, plan, err := a.plan(spec, o)
 	if err != nil || a.Cost != nil && idle(spec) {
@@ -31,6 +43,9 @@ func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Ti
 	}
 	pieces, tiles := pieces(&plan)
 	cost := a.Cost(spec.Ranks, tiles)
+	if cost.PerConnection && m.Wires != PerConnection {
+		return 0, fmt.Errorf("algos: %s: no cost is published for wires that lanes share", a.Name)
+	}
 	total := times(cost.Alpha, m.Alpha)
 	for _, r := range cost.Rounds {
 		total = min(total+times(r.Times, m.round(r, pieces)), unit.Forever)
@@ -61,8 +76,11 @@ func idle(spec collective.Spec) bool { return spec.Ranks == 1 || spec.Empty() }
 func (m Model) round(r Round, pieces []unit.Bytes) unit.Time {
 	total := unit.Time(0)
 	for _, piece := range pieces {
-		bytes := unit.Bytes(r.Blocks) * piece
-		total += over(bytes, 1, m.Rate) + over(bytes, r.Sums, m.Reduce)
+		bytes, messages := unit.Bytes(r.Blocks)*piece, 1
+		if m.Wires == PerRank {
+			messages = max(r.Fan, 1)
+		}
+		total += over(bytes, messages, m.Rate) + over(bytes, r.Sums, m.Reduce)
 		total = min(total, unit.Forever)
 	}
 	return total

@@ -11,6 +11,9 @@ type Cost struct {
 	Alpha  int     // latencies, one after the other
 	Rounds []Round // transfers, one after the other
 	AtMost bool    // an upper bound: for this number of ranks, some rounds overlap
+	// PerConnection says that the cost holds only on wires of this kind: lanes that meet on others do
+	// so at the same time.
+	PerConnection bool
 }
 
 // Round is a number of equal transfers, one after the other.
@@ -18,6 +21,9 @@ type Round struct {
 	Times  int // of them
 	Blocks int // of the largest size that each transfers; of its largest tile, where there are tiles
 	Sums   int // operands that each first adds, of the size of what it transfers
+	// Fan is the largest number of messages that a rank sends at once, or receives at once: on a
+	// switch they share the rank's port, and each transfer takes Fan times as long. 0 is 1.
+	Fan int
 	// Handed says that who sends does not keep what it sends: there is nothing to add it to when the
 	// round is run backwards.
 	Handed bool

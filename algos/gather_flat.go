@@ -16,6 +16,7 @@ var flatGather = Algorithm{
 	When:    "long blocks: no byte travels twice, and the root's port is the limit anyway",
 	Source:  "Open MPI basic linear; Pješivac-Grbović et al. 2007",
 	Formula: "α + n/p·β",
+	Ports:   "α + (p−1)/p·n·β",
 	Lane: func(l *Lane) {
 		if l.Rank != l.Root {
 			l.Send(l.Root, l.Chunk(l.Rank))
@@ -27,5 +28,5 @@ var flatGather = Algorithm{
 			l.Recv(l.Rank+i, l.Chunk(l.Rank+i))
 		}
 	},
-	Cost: func(_, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1}) },
+	Cost: func(p, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1, Fan: p - 1}) },
 }

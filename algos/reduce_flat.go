@@ -18,6 +18,7 @@ var flatReduce = Algorithm{
 	When:    "a baseline; operators that do not commute, at any root",
 	Source:  "Pješivac-Grbović et al. 2007, flat tree",
 	Formula: "α + n·β + (p−1)·n·γ",
+	Ports:   "α + (p−1)·n·β + (p−1)·n·γ",
 	Lane: func(l *Lane) {
 		if l.Rank != l.Root {
 			l.Send(l.Root, l.In(0))
@@ -39,6 +40,6 @@ var flatReduce = Algorithm{
 		}
 	},
 	Cost: func(p, _ int) Cost {
-		return Cost{Alpha: 1, Rounds: []Round{{Times: 1, Blocks: 1, Sums: p - 1}}}
+		return Cost{Alpha: 1, Rounds: []Round{{Times: 1, Blocks: 1, Sums: p - 1, Fan: p - 1}}}
 	},
 }

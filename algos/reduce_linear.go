@@ -23,6 +23,7 @@ var linearReduce = Algorithm{
 	When:    "what Open MPI's linear does; operators that do not commute, the same sums at any root",
 	Source:  "Open MPI coll_base_reduce_intra_basic_linear",
 	Formula: "α + n·β + (p−1)·n·γ",
+	Ports:   "α + (p−1)·n·β + (p−1)·n·γ",
 	Scratch: func(collective.Spec) int { return 1 },
 	Lane: func(l *Lane) {
 		if l.Rank != l.Root {
@@ -48,6 +49,6 @@ var linearReduce = Algorithm{
 		}
 	},
 	Cost: func(p, _ int) Cost {
-		return Cost{Alpha: 1, Rounds: []Round{{Times: 1, Blocks: 1, Sums: p - 1}}}
+		return Cost{Alpha: 1, Rounds: []Round{{Times: 1, Blocks: 1, Sums: p - 1, Fan: p - 1}}}
 	},
 }

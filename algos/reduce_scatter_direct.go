@@ -19,6 +19,7 @@ var directReduceScatter = Algorithm{
 	When:    "all ranks have wires to all others, as behind NVSwitch, or blocks are short",
 	Source:  "MSCCL allreduce_allpairs, first half; NCCL ReduceScatter_LD",
 	Formula: "α + n/p·β + (p−1)/p·n·γ",
+	Ports:   "α + (p−1)/p·n·β + (p−1)/p·n·γ",
 	Even:    true,
 	Lanes:   perRank,
 	Lane: func(l *Lane) {
@@ -30,5 +31,7 @@ var directReduceScatter = Algorithm{
 		l.Completes()
 		l.Combine([]schedule.Region{l.Chunk(l.Rank)}, nil, sources...)
 	},
-	Cost: func(p, _ int) Cost { return rounds(Round{Times: 1, Blocks: 1, Sums: p - 1}) },
+	Cost: func(p, _ int) Cost {
+		return rounds(Round{Times: 1, Blocks: 1, Sums: p - 1, Fan: p - 1})
+	},
 }

@@ -1,9 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"collsim/algos"
 	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -72,6 +74,9 @@ func (s *Scenario) Explain(p *scenarios.Point) (_ *Explanation, err error) {
 	if result.ClosedForm >= 0 {
 		if a, err := find(p.Spec.Kind, result.Algorithm.Name); err == nil {
 			e.Formula = a.Formula
+			if r.network.meets() == algos.PerRank {
+				e.Formula = cmp.Or(a.Ports, a.Formula)
+			}
 		}
 	}
 	if !result.Timed {

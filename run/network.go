@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"collsim/algos"
 	"collsim/internal/prose"
 	"collsim/sim"
 	"collsim/topology"
@@ -21,6 +22,7 @@ type network struct {
 	rate    [2]unit.Rate // of a route's slowest link
 	route   []int32      // the latest that was looked at
 	sampled bool         // the ranges come from some of the routes
+	wires   algos.Wires  // see meets; PerConnection: nobody has looked
 }
 
 // maxPairs is how many routes are looked at; beyond, a part stands for all.
@@ -44,22 +46,31 @@ func newNetwork(g *topology.Graph, teams [][]int) network {
 		n.graph = g
 		return n
 	}
-	if teams == nil {
-		all := make([]int, len(g.Ranks))
-		for rank := range all {
-			all[rank] = rank
-		}
-		teams = [][]int{all}
-	}
-	pairs := 0
-	for _, team := range teams {
-		pairs += len(team) * (len(team) - 1)
-	}
-	n.sampled = pairs > maxPairs
-	for _, team := range teams {
+	n.sampled = n.pairs() > maxPairs
+	for _, team := range n.allTeams() {
 		n.look(team)
 	}
 	return n
+}
+
+// allTeams are the teams; without any, one of all ranks.
+func (n *network) allTeams() [][]int {
+	if n.teams != nil {
+		return n.teams
+	}
+	all := make([]int, len(n.graph.Ranks))
+	for rank := range all {
+		all[rank] = rank
+	}
+	return [][]int{all}
+}
+
+// pairs is how many routes there are inside teams.
+func (n *network) pairs() (pairs int) {
+	for _, team := range n.allTeams() {
+		pairs += len(team) * (len(team) - 1)
+	}
+	return pairs
 }
 
 // look adds the routes of a team.

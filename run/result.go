@@ -213,17 +213,20 @@ func (r *Result) PeakLink() (gbps float64, ok bool) {
 	return float64(r.Limit.Rate) / 1e9, true
 }
 
-// closedForm evaluates the published cost, where the network has one α and one β.
+// closedForm evaluates the published cost, where the network has one α and one β, and where
+// messages meet on no other links than the cost knows of. α has what a step costs the device.
 func (r *Result) closedForm(n *network) {
 	p := r.Point
-	if r.Algorithm.FromFile() || !n.uniform() || !n.equalTeams() || r.passes() > 1 {
+	if r.Algorithm.FromFile() || !n.uniform() || !n.equalTeams() || r.passes() > 1 ||
+		n.meets() == sharedLinks {
 		return
 	}
 	a, err := find(p.Spec.Kind, r.Algorithm.Name)
 	if err != nil {
 		return
 	}
-	model := algos.Model{Alpha: n.latency[0], Rate: n.rate[0], Reduce: p.Device.ReduceRate}
+	model := algos.Model{Alpha: n.latency[0] + p.Device.Overhead, Rate: n.rate[0],
+		Reduce: p.Device.ReduceRate, Wires: n.meets()}
 	if t, err := a.ClosedForm(p.Spec, options(r.Algorithm), model); err == nil {
 		r.ClosedForm = t
 	}

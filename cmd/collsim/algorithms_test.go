@@ -34,7 +34,10 @@ looks like. All pass the same suite (package algos/algostest); [CONTRIBUTING.md]
 says how to add one.
 
 Costs are those of the literature, in the α-β-γ model: every message takes α and β for each of its
-bytes, γ for each byte that is added, and nobody shares a wire. In them
+bytes, γ for each byte that is added, and nobody shares a wire. Where a rank sends to several at
+once, or receives from several, these share its port on a switch: that cost has a line of its own.
+Results show the cost that holds on their network (closed_form_ps), and none where messages without
+a sender or a receiver in common meet on a link, as all that leave a node by one NIC. In them
 
 * p is the number of ranks,
 * n the size in bytes as nccl-tests counts it: for all_gather, reduce_scatter, all_to_all, gather
@@ -197,13 +200,16 @@ func describe(t *testing.T, b *strings.Builder, a algos.Algorithm) {
 	spec, options := drawn(a)
 	fmt.Fprintf(b, "\n### %s\n\n%s.\n\n", title(a), sentence(a.About))
 	fmt.Fprintf(b, "* When: %s.\n* Cost: %s", a.When, cmp.Or(a.Formula, "none is published"))
-	if a.Formula != "" && len(formulaFails(t, a, 3, 5, 6, 7, 9, 12)) > 0 {
+	if a.Formula != "" && len(formulaFails(t, a, algos.PerConnection, 3, 5, 6, 7, 9, 12)) > 0 {
 		b.WriteString(" if p is a power of two")
 	}
 	if a.Formula != "" {
 		fmt.Fprintf(b, "; at 8 ranks %s", drawnCost(t, a, spec, options))
 	}
 	b.WriteString(".\n")
+	if a.Ports != "" {
+		fmt.Fprintf(b, "* On a switch: %s.\n", a.Ports)
+	}
 	for _, p := range a.Params {
 		fmt.Fprintf(b, "* Parameter `%s` (%s): %s.\n", p.Name, p.Value, p.About)
 	}
@@ -256,7 +262,7 @@ func drawn(a algos.Algorithm) (collective.Spec, algos.Options) {
 // drawnCost is the closed form of the picture's collective, with numbers for all symbols but n.
 func drawnCost(t *testing.T, a algos.Algorithm, spec collective.Spec, o algos.Options) string {
 	t.Helper()
-	counts, err := countsOf(a, spec, o)
+	counts, err := countsOf(a, spec, o, algos.PerConnection)
 	require.NoError(t, err, a.Name)
 	var terms []string
 	for i, symbol := range []string{"α", "n·β", "n·γ"} {

@@ -26,15 +26,35 @@ func TestFormulas(t *testing.T) {
 		if a.Formula == "" {
 			continue // none is published
 		}
-		require.Empty(t, formulaFails(t, a, 2, 4, 8, 16), title(a))
+		require.Empty(t, formulaFails(t, a, algos.PerConnection, 2, 4, 8, 16), title(a))
+		if a.Ports != "" {
+			require.Empty(t, formulaFails(t, a, algos.PerRank, 2, 3, 4, 7, 8, 16), title(a))
+			continue
+		}
+		for _, p := range []int{2, 8} { // where nothing else is said ports make no difference
+			spec, o := plainSpec(a.Kinds[0], p).WithBytes(1<<20), algos.Options{}
+			on := func(w algos.Wires) (unit.Time, error) {
+				return a.ClosedForm(spec, o, algos.Model{Rate: unit.Rate(unit.GB), Wires: w})
+			}
+			if shared, err := on(algos.PerRank); err == nil {
+				own, err := on(algos.PerPair)
+				require.NoError(t, err)
+				require.Equal(t, own, shared, title(a))
+			}
+		}
 	}
 }
 
-// formulaFails compares an algorithm's formula with its closed form at some numbers of ranks, for
+// formulaFails compares an algorithm's formula for wires with its closed form at some ranks, for
 // each of α, β and γ, and says where they differ.
-func formulaFails(t *testing.T, a algos.Algorithm, ranks ...int) (found []string) {
+func formulaFails(t *testing.T, a algos.Algorithm, wires algos.Wires,
+	ranks ...int) (found []string) {
 	t.Helper()
 	const n = 720_720 * 64 // bytes, which any number of ranks up to 16 divides
+	text := a.Formula
+	if wires == algos.PerRank {
+		text = a.Ports
+	}
 	for _, p := range ranks {
 		spec := plainSpec(a.Kinds[0], p).WithBytes(n)
 		var o algos.Options
@@ -44,14 +64,14 @@ func formulaFails(t *testing.T, a algos.Algorithm, ranks ...int) (found []string
 		s, err := a.Build(spec, o)
 		require.NoError(t, err, "%s, %d ranks", a.Name, p)
 		m := max(8/s.Blocks(schedule.Input), 1)
-		counts, err := countsOf(a, spec, o)
+		counts, err := countsOf(a, spec, o, wires)
 		require.NoError(t, err)
 		for i, of := range []string{"α", "β", "γ"} {
 			values := map[string]int64{"p": int64(p), "n": n, "m": int64(m), "α": 0, "β": 0, "γ": 0}
 			values[of] = 1
-			f := formula{text: []rune(a.Formula), values: rankSymbols(values)}
+			f := formula{text: []rune(text), values: rankSymbols(values)}
 			got := f.sum()
-			require.Empty(t, string(f.text), "%s: the rest of %s", title(a), a.Formula)
+			require.Empty(t, string(f.text), "%s: the rest of %s", title(a), text)
 			if counts[i].Cmp(got) != 0 {
 				found = append(found, fmt.Sprintf("%d ranks: %s is counted %s times, not %s", p, of,
 					counts[i].RatString(), got.RatString()))
@@ -79,9 +99,11 @@ func plainSpec(kind collective.Kind, ranks int) collective.Spec {
 
 // countsOf is how many latencies, bytes and added bytes the closed form counts: a model in which
 // one of them takes a picosecond, and nothing else any time, counts them.
-func countsOf(a algos.Algorithm, spec collective.Spec, o algos.Options) (c [3]*big.Rat, err error) {
+func countsOf(a algos.Algorithm, spec collective.Spec, o algos.Options,
+	wires algos.Wires) (c [3]*big.Rat, err error) {
 	const each = unit.Rate(1e12)
 	for i, m := range []algos.Model{{Alpha: unit.Picosecond}, {Rate: each}, {Reduce: each}} {
+		m.Wires = wires
 		took, err := a.ClosedForm(spec, o, m)
 		if err != nil {
 			return c, err
