@@ -36,6 +36,7 @@ func explanationValue(e *run.Explanation) Value {
 		{"bandwidth_cut", Text(r.Bounds.Cut)}, // the links that bound the bandwidth
 		{"bound_reached", rate(r.BoundReached())},
 		{"violations", listOf(r.Violations, violationValue)},
+		{"warnings", listOf(r.Warnings, Text)},
 	}))
 }
 

@@ -41,6 +41,9 @@ func ExplanationText(e *run.Explanation) string {
 	wrap(&b, "", head)
 	wrap(&b, "", strings.Join(slices.DeleteFunc([]string{r.Network, deviceText(r.Point.Device),
 		simText(r.Point.Sim)}, func(s string) bool { return s == "" }), ", "))
+	for _, w := range r.Warnings {
+		wrap(&b, "note: ", w)
+	}
 	pathLines(e, &b)
 	for _, w := range []*run.WhatIf{e.Unlimited, e.NoLatency} {
 		if w != nil {

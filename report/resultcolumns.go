@@ -203,6 +203,9 @@ func furtherColumns() Layout {
 		}),
 		// What an algorithm has chosen that does so by itself: Open MPI's.
 		inJSON("picked", func(r *run.Result) Value { return some(r.Picked) }).optional(),
+		inJSON("predicted_ps", func(r *run.Result) Value {
+			return known(r.Predicted > 0, Int(r.Predicted))
+		}).optional(),
 		inJSON("teams", func(r *run.Result) Value { return Int(r.Teams) }).csv(4, "teams"),
 		// Of inputs, where they are tensors.
 		inJSON("shape", tensor(func(r *run.Result) Value {

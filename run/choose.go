@@ -86,7 +86,8 @@ func (r *runner) choose(result *Result) (*made, error) {
 			m, err = r.s.make(p, list[0])
 		}
 		if err == nil {
-			result.Algorithm, result.Picked = m.algorithm, pickedBy(m)
+			result.Algorithm = m.algorithm
+			result.Picked, result.Predicted = pickedBy(m)
 		}
 		return m, err
 	}
@@ -137,17 +138,18 @@ func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *
 	return best, candidates, nil
 }
 
-// pickedBy is what a library's algorithm comes to in the schedule of the first team.
-func pickedBy(m *made) string {
+// pickedBy is what a library's algorithm comes to in the schedule of the first team, and the time
+// that the library's model predicts.
+func pickedBy(m *made) (picked string, predicted unit.Time) {
 	if m.algorithm.FromFile() || len(m.members) == 0 {
-		return ""
+		return "", 0
 	}
-	spec := m.members[0].schedule.Spec
+	spec, o := m.members[0].schedule.Spec, options(m.algorithm)
 	a, err := find(spec.Kind, m.algorithm.Name)
 	if err != nil {
-		return ""
+		return "", 0
 	}
-	return a.Picked(spec, options(m.algorithm))
+	return a.Picked(spec, o), a.Predicted(spec, o)
 }
 
 // measure is how long a schedule takes.

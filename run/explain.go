@@ -70,6 +70,7 @@ func (s *Scenario) Explain(p *scenarios.Point) (_ *Explanation, err error) {
 		return nil, err
 	}
 	result.closedForm(&r.network)
+	result.doubt()
 	e := &Explanation{Result: result}
 	if result.ClosedForm >= 0 {
 		if a, err := find(p.Spec.Kind, result.Algorithm.Name); err == nil {

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"fmt"
+
 	"collsim/fidelity"
 	"collsim/hw"
 	"collsim/scenarios"
@@ -84,6 +86,45 @@ func (m *Measured) executor(p *scenarios.Point) string {
 func (r *Report) Tolerance() fidelity.Tolerance {
 	t := r.Scenario.Tolerance
 	return fidelity.Tolerance{Bits: t.Bits, TimeMedian: t.TimeMedian, TimeP90: t.TimeP90}
+}
+
+// uncalibrated says that measured times are far from simulated ones whose figures are the
+// scenario's own: no calibration has found them. Of several results it names the one that is
+// farthest.
+func (r *Report) uncalibrated() {
+	if len(r.Scenario.With) > 0 {
+		return
+	}
+	var worst *Result
+	far, most := 0, 0.0
+	for _, result := range r.Results {
+		if !result.Measured.Played() {
+			continue
+		}
+		ratio, isFar := disagree(result.Time, result.Measured.Time)
+		if isFar {
+			far++
+		}
+		if isFar && ratio > most {
+			worst, most = result, ratio
+		}
+	}
+	if worst == nil {
+		return
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("%s: simulated %s, measured %s, %+.1f %%, a factor "+
+		"of %.3g%s: latency, bandwidth and device are the scenario's, and nobody has calibrated them "+
+		"on this hardware (collsim calibrate, then --with what it writes)", worst.Point.ID,
+		inMicroseconds(worst.Time), inMicroseconds(worst.Measured.Time), 100*worst.Measured.Error, most,
+		others(far-1)))
+}
+
+// others is how many more there are, in words.
+func others(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more beyond %d)", n, farApart)
 }
 
 // judge holds what was measured against the tolerance.

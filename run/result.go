@@ -31,6 +31,8 @@ type Result struct {
 	// Picked is what an algorithm comes to that chooses by itself, as Open MPI's do: "allreduce
 	// nonoverlapping, reduce binomial, bcast binary_tree"; empty where nothing was left open.
 	Picked string
+	// Predicted is the time of that by the library's own model, as NCCL's; 0 where it has none.
+	Predicted unit.Time
 	// Teams do the collective at once, each on its own; 1 is all ranks. As nccl-tests has it, ranks,
 	// sizes and bandwidths are those of one communicator: of the largest team, in the time of the
 	// slowest. Steps, messages, bytes sent and what is wrong are those of all teams.
@@ -232,9 +234,36 @@ func (r *Result) closedForm(n *network) {
 	}
 }
 
+// farApart is the factor from which on two predictions of one time are told to differ.
+const farApart = 3
+
+// disagree is the ratio of two figures of one time, the larger to the smaller, and whether they are
+// far apart; 0 where one of them is not known.
+func disagree(a, b unit.Time) (ratio float64, far bool) {
+	if a <= 0 || b <= 0 {
+		return 0, false
+	}
+	ratio = float64(max(a, b)) / float64(min(a, b))
+	return ratio, ratio > farApart
+}
+
+// doubt says where the library's own model predicts another time than the simulation.
+func (r *Result) doubt() {
+	if ratio, far := disagree(r.Time, r.Predicted); far && r.Timed {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s takes %s by its library's model and %s in "+
+			"simulation, a factor of %.3g: the model knows machines of its own, the simulation the "+
+			"network and the device of the scenario", r.Algorithm.Name, inMicroseconds(r.Predicted),
+			inMicroseconds(r.Time), ratio))
+	}
+}
+
+// inMicroseconds is a time as tables have it.
+func inMicroseconds(t unit.Time) string { return fmt.Sprintf("%.1f us", float64(t)/1e6) }
+
 // warn says what a reader of the numbers might stumble over.
 func (r *Result) warn(n *network) {
 	spec := r.Point.Spec
+	r.doubt()
 	if r.Numbers != Off && !r.checkedAll {
 		text := fmt.Sprintf("numbers checked on count %d instead of %d", r.Checked, CountOf(spec))
 		if r.Checked >= CountOf(spec) {

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ type axis struct {
 }
 
 // view returns the document without any axis set.
-func (r *run) view() *view { return &view{d: r.d, used: r.used} }
+func (r *run) view() *view { return &view{d: r.d, used: r.common} }
 
 // enabled reports whether the collective of that number is to be run.
 func (r *run) enabled(number int) bool {
@@ -124,8 +125,10 @@ const maxTrouble = 1000
 func (r *run) walk(number int, axes []axis) []*Point {
 	var points []*Point
 	pick := make([]int, len(axes))
+	used := map[string]bool{} // by the point at hand
 	for {
-		v := &view{d: r.d, at: map[string]item{}, used: r.used}
+		clear(used)
+		v := &view{d: r.d, at: map[string]item{}, used: used}
 		for i, a := range axes {
 			for _, at := range a.places {
 				v.at[at] = a.items[pick[i]]
@@ -134,8 +137,12 @@ func (r *run) walk(number int, axes []axis) []*Point {
 		if p := r.point(v, number, r.network(v, axes)); p != nil && !p.repeats(axes, pick) {
 			p.identity(axes, pick)
 			r.views[p] = v
+			if idle := r.idleAxes(axes, used); idle != nil {
+				r.idles[p] = idle
+			}
 			points = append(points, p)
 		}
+		maps.Copy(r.used, used)
 		if len(r.d.errs.list) > maxTrouble || !next(pick, axes) {
 			return points
 		}
@@ -175,12 +182,20 @@ func (r *run) network(v *view, axes []axis) *Topology {
 	if axes == nil && r.sweepsTopology() {
 		return nil // not a network of any point
 	}
-	t, ok := r.networks[id.String()]
+	n, ok := r.networks[id.String()]
 	if !ok {
-		t = v.topology()
-		r.networks[id.String()] = t
+		own := &view{d: v.d, at: v.at, used: map[string]bool{}}
+		n = usedNetwork{own.topology(), own.used}
+		r.networks[id.String()] = n
 	}
-	return t
+	maps.Copy(v.used, n.used)
+	return n.Topology
+}
+
+// usedNetwork is a network with the keys that it has a use for.
+type usedNetwork struct {
+	*Topology
+	used map[string]bool
 }
 
 func (r *run) sweepsTopology() bool {

@@ -81,9 +81,11 @@ type run struct {
 	answers    map[questionKey]Answer
 	asked      map[questionKey]bool
 	open       []Question
-	used       map[string]bool
+	used       map[string]bool // keys that had a meaning for some point
+	common     map[string]bool // and for all of them: those of the scenario as a whole
+	idles      map[*Point][]idleAxis
 	views      map[*Point]*view // the document as each point sees it
-	networks   map[string]*Topology
+	networks   map[string]usedNetwork
 	checked    map[named]*problem
 }
 
@@ -92,7 +94,8 @@ func newRun(d *Document, known Facts) *run {
 	own.errs = collector{slices.Clone(d.errs.list), maps.Clone(d.errs.seen)}
 	r := &run{d: &own, algorithms: known.Algorithms, libraries: known.Libraries,
 		answers: map[questionKey]Answer{}, asked: map[questionKey]bool{}, used: map[string]bool{},
-		views: map[*Point]*view{}, networks: map[string]*Topology{}, checked: map[named]*problem{}}
+		common: map[string]bool{}, idles: map[*Point][]idleAxis{},
+		views: map[*Point]*view{}, networks: map[string]usedNetwork{}, checked: map[named]*problem{}}
 	for _, a := range known.Answers {
 		r.answers[a.Question.key] = a
 	}

@@ -26,6 +26,7 @@ type Scenario struct {
 	Description string
 	Seed        int64    // where it is not swept
 	Set         []string // what has replaced keys of the file, as "path=value": of With, then of Set
+	With        []string // files whose keys stand in place of its own, as given to Read
 	Only        []string // what has chosen its points from all, if anything
 	Points      []*Point // in the order in which they are to be run and shown
 	Programs    []*ProgramPoint
@@ -83,6 +84,12 @@ func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
 		return nil, nil, err
 	}
 	s.Notes = append(r.disabled(), notes(s.Points)...)
+	s.Notes = append(s.Notes, r.idleNotes(s.Points)...)
+	var ofPrograms []*Point
+	for _, p := range s.Programs {
+		ofPrograms = append(ofPrograms, p.Point)
+	}
+	s.Notes = append(s.Notes, r.idleNotes(ofPrograms)...)
 	s.views = map[string]*view{}
 	for _, p := range s.Points {
 		s.views[p.ID] = r.views[p]
@@ -102,6 +109,9 @@ func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
 func (r *run) scenario() *Scenario {
 	v, file := r.view(), r.d.given
 	s := &Scenario{File: file, Set: slices.Concat(r.d.replaced, r.d.options.Set)}
+	for _, f := range r.d.options.With {
+		s.With = append(s.With, f.Name)
+	}
 	s.Name, _ = fetchOr(v, "name", title(file))
 	s.Description, _ = fetchOr(v, "description", "")
 	s.Seed, _ = fetchOr(v, "seed", int64(0))
@@ -140,13 +150,13 @@ func (s *Scenario) Resolve(name string) string {
 // had one.
 func (r *run) unused() {
 	for _, l := range r.d.order {
-		if why := r.idle(l.key, l.path); why != "" {
+		if why := r.idle(l.key, l.path, r.used); why != "" {
 			r.d.report(l.node, l.path, &problem{why, ""})
 		}
 	}
 	for _, s := range r.d.sweeps {
 		for _, at := range s.places {
-			if why := r.idle(s.key, at); why != "" {
+			if why := r.idle(s.key, at, r.used); why != "" {
 				e := r.d.at(s.node, "", problem{why, ""})
 				e.Key = `sweep."` + s.path + `"`
 				r.d.errs.add(e)
@@ -156,9 +166,10 @@ func (r *run) unused() {
 	}
 }
 
-// idle says why a key has no effect at a place, empty if it has one.
-func (r *run) idle(k *Key, at string) string {
-	if r.used[at] {
+// idle says why a key has no effect at a place, empty if it has one: if it is among those that are
+// used, or if whoever reads a scenario always has a use for it.
+func (r *run) idle(k *Key, at string, used map[string]bool) string {
+	if used[at] || r.common[at] {
 		return ""
 	}
 	if strings.HasPrefix(at, "collective[") {

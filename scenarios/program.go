@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"collsim/collective"
@@ -244,8 +245,10 @@ func (r *run) programs() []*ProgramPoint {
 	}
 	var points []*ProgramPoint
 	pick := make([]int, len(axes))
+	used := map[string]bool{} // by the point at hand
 	for {
-		v := &view{d: r.d, at: map[string]item{}, used: r.used}
+		clear(used)
+		v := &view{d: r.d, at: map[string]item{}, used: used}
 		for i, a := range axes {
 			for _, at := range a.places {
 				v.at[at] = a.items[pick[i]]
@@ -260,8 +263,12 @@ func (r *run) programs() []*ProgramPoint {
 				p.ID += "/" + a.label + "=" + strings.ReplaceAll(text, " ", "")
 			}
 			r.views[p.Point] = v
+			if idle := r.idleAxes(axes, used); idle != nil {
+				r.idles[p.Point] = idle
+			}
 			points = append(points, p)
 		}
+		maps.Copy(r.used, used)
 		if len(r.d.errs.list) > maxTrouble || !next(pick, axes) {
 			return points
 		}

@@ -6,7 +6,7 @@ import "strings"
 type view struct {
 	d    *Document
 	at   map[string]item // by numbered path; what is not in it is in the document
-	used map[string]bool // keys that had a meaning for some point
+	used map[string]bool // keys that had a meaning here
 }
 
 // item returns the value at a numbered path.

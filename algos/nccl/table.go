@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/schedule"
+	"collsim/unit"
 )
 
 // Prefix begins the names of the table's algorithms.
@@ -112,16 +114,28 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 		c.lay(p)
 		return nil
 	}
-	a.Picks = func(spec collective.Spec, param func(string) string) string {
+	choice := func(spec collective.Spec, param func(string) string) *Choice {
 		s, err := settingOf(spec, param, among)
 		if err != nil || spec.Ranks == 1 || spec.Empty() {
-			return ""
+			return nil
 		}
 		c, err := Choose(spec, s)
 		if err != nil {
-			return ""
+			return nil
 		}
-		return c.String()
+		return c
+	}
+	a.Picks = func(spec collective.Spec, param func(string) string) string {
+		if c := choice(spec, param); c != nil {
+			return c.String()
+		}
+		return ""
+	}
+	a.Predicts = func(spec collective.Spec, param func(string) string) unit.Time {
+		if c := choice(spec, param); c != nil {
+			return unit.Time(math.Round(c.Time * 1e6))
+		}
+		return 0
 	}
 	return a
 }

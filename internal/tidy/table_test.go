@@ -38,7 +38,7 @@ func table() []row {
 		{path: "algos", ours: "schedule topology collective unit"},
 		{path: "comm", ours: "collective group algos schedule proof dtype"},
 		{path: "algos/openmpi", ours: "algos schedule collective dtype unit"},
-		{path: "algos/nccl", ours: "algos schedule collective dtype"},
+		{path: "algos/nccl", ours: "algos schedule collective dtype unit"},
 		{path: "algos/openmpi/openmpitest", ours: "algos/openmpi collective dtype"},
 		{path: "algos/algostest",
 			ours: "algos schedule topology collective dtype unit device proof reference sim " +
