@@ -48,14 +48,16 @@ type backward struct {
 	left    map[string][]int // those still to come
 	// now is the name of a tensor's gradient so far on each rank; empty is none.
 	now    map[string][]string
-	names  map[string]bool // of ops
-	taken  map[string]bool // names of tensors
-	wanted map[string]bool // tensors whose gradients ops read
-	after  []Op            // ops that wait for gradients
-	has    map[string]bool // gradients, and what such ops write, that are complete
+	names  map[string]bool  // of ops
+	taken  map[string]bool  // names of tensors
+	wanted map[string][]int // tensors whose gradients ops read, and the ranks of these
+	after  []Op             // ops that wait for gradients
+	behind []Op             // all of them
+	has    map[string]bool  // gradients, and what such ops write, that are complete
 }
 
-// withBackward is the program that does this one and then its backward pass.
+// withBackward is the program that does this one and then its backward pass, and notes of what has
+// no gradient.
 func (p *Program) withBackward() (*Program, error) {
 	ops, after := p.parted()
 	forward := *p
@@ -71,7 +73,7 @@ func (p *Program) withBackward() (*Program, error) {
 	b := &backward{lookup: l, q: forward, need: map[string]bool{}, given: map[string]bool{},
 		cut: map[string]bool{}, total: map[string][]int{}, left: map[string][]int{},
 		now: map[string][]string{}, names: map[string]bool{}, taken: map[string]bool{},
-		wanted: map[string]bool{}, after: after, has: map[string]bool{}}
+		wanted: map[string][]int{}, after: after, behind: slices.Clone(after), has: map[string]bool{}}
 	b.q.Tensors, b.q.Groups = slices.Clone(p.Tensors), slices.Clone(p.Groups)
 	b.q.Ops = slices.Clone(ops)
 	for i := range l.ops {
@@ -93,6 +95,7 @@ func (p *Program) withBackward() (*Program, error) {
 			"depends on it by way of floats", o.Name, strings.TrimSuffix(b.missing(0), gradientSuffix))}
 	}
 	b.prune(len(p.Tensors))
+	b.q.notes = b.without()
 	return &b.q, nil
 }
 
@@ -187,8 +190,13 @@ func (b *backward) prepare() error {
 		o := &b.after[i]
 		b.names[o.Name] = true
 		b.taken[o.Out] = b.taken[o.Out] || !slices.Contains(o.In, o.Out) // a gradient in place
-		for _, name := range b.after[i].In {
-			b.wanted[strings.TrimSuffix(name, gradientSuffix)] = true
+		teams, err := b.teamsOf(o.Group)
+		if err != nil {
+			return &Error{o.origin - 1, -1, "group", fmt.Sprintf("%s: %v", o.Name, err)}
+		}
+		for _, name := range o.In {
+			of := strings.TrimSuffix(name, gradientSuffix)
+			b.wanted[of] = append(b.wanted[of], b.ranksOf(teams)...)
 		}
 	}
 	detached := map[string]bool{}
@@ -228,7 +236,8 @@ func (b *backward) seeds(written map[string][]int) error {
 			return b.clash(t.Name, "its gradient needs that name")
 		} else if !ok {
 			g := t
-			g.Name, g.Keep, g.NoGradient = name, false, true
+			g.Name, g.NoGradient = name, true
+			g.Keep = b.given[t.Name] && b.wanted[t.Name] == nil
 			if !b.cut[t.Name] { // who has it is known
 				g.rows = nil
 			}

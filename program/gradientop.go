@@ -189,15 +189,7 @@ func (b *backward) call(i int, f *flow, name, grad string) error {
 		b.contribute(i, f, grad)
 		return nil
 	}
-	spec, err := r.call.Spec(b.teamSize(r.teams[0]))
-	var back collective.Backward
-	if err == nil {
-		back, err = collective.Gradient(spec)
-	}
-	if err == nil && back.Mask {
-		err = fmt.Errorf("the gradient of %v %v has a mask, which is no op of a program", r.call.Kind,
-			r.call.Op)
-	}
+	back, err := b.transposed(r)
 	if err != nil {
 		return &Error{i, -1, "call", r.Name + ": " + prose.Unprefixed(err)}
 	}
@@ -241,6 +233,34 @@ func (b *backward) call(i int, f *flow, name, grad string) error {
 	}
 	b.contribute(i, f, out)
 	return nil
+}
+
+// transposed is the collective that carries the gradient of a call back.
+func (b *backward) transposed(r *resolved) (back collective.Backward, err error) {
+	spec, err := r.call.Spec(b.teamSize(r.teams[0]))
+	if err == nil {
+		back, err = collective.Gradient(spec)
+	}
+	if err == nil && back.Mask {
+		err = fmt.Errorf("the gradient of %v %v has a mask, which is no op of a program", r.call.Kind,
+			r.call.Op)
+	}
+	if err == nil {
+		err = b.whole(r)
+	}
+	return back, err
+}
+
+// whole refuses what sends a part of a tensor that has another use: the gradient of the part cannot
+// be added to that of the whole.
+func (b *backward) whole(r *resolved) error {
+	rank, rows := b.unsent(r)
+	if rank < 0 || slices.Max(b.total[r.In[0]]) < 2 {
+		return nil
+	}
+	return fmt.Errorf("it sends %d of the %d rows that rank %d has of %s, which is used besides: as "+
+		"many come back, which no kernel adds to all; a tensor of the rows that are sent is expected",
+		rows, r.in[0].Shape[r.call.Axis], rank, r.In[0])
 }
 
 // reversed are teams in the opposite order; of two ranks it is the same.

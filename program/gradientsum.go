@@ -95,15 +95,16 @@ func (b *backward) classes(ranks []int, of func(rank int) string) (list [][]int,
 	return list, names
 }
 
-// into is where a contribution is written: where it is all there is, as the gradient itself.
+// into names the tensor that a contribution is written to: the gradient itself, where it is all
+// there is on every rank that is written. Where others see the gradient, no rank is written that
+// has no part in it, such as the one that sends it: it would keep what it has sent.
 func (b *backward) into(tensor string, f *flow) string {
 	t, _ := b.tensor(tensor)
+	seen := b.given[tensor] || b.wanted[tensor] != nil
 	for _, rank := range f.touched {
-		want := 0
-		if slices.Contains(f.ranks, rank) {
-			want = 1
-		}
-		if b.total[tensor][rank] != want {
+		isPart := slices.Contains(f.ranks, rank)
+		n := b.total[tensor][rank]
+		if isPart && n != 1 || !isPart && (n > 0 || seen) {
 			return b.fresh(t, GradientName(tensor))
 		}
 	}
@@ -143,7 +144,12 @@ func (b *backward) contribute(i int, f *flow, name string) {
 	if b.has[GradientName(tensor)] { // of a result, what the loss gives it has that name
 		return
 	}
-	if b.given[tensor] || b.wanted[tensor] {
+	wanted := b.wanted[tensor]
+	if none := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(wanted))),
+		func(rank int) bool { return now[rank] != "" }); len(none) > 0 {
+		b.zero(i, tensor, none)
+	}
+	if b.given[tensor] || wanted != nil {
 		b.rename(i, tensor, b.ranksOf([][]int{nil}))
 	}
 	b.has[GradientName(tensor)] = true

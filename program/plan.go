@@ -40,12 +40,14 @@ type home struct {
 	shared bool
 }
 
-// Note is what a pass did to ops, or did not, and why.
+// Note is what a pass did to ops, or did not, and why; or which tensors the backward pass leaves
+// without a gradient.
 type Note struct {
-	Pass string
-	Ops  []string // none: the program
-	Did  string
-	Why  string
+	Pass    string
+	Ops     []string // none: the program
+	Tensors []string // in place of ops
+	Did     string
+	Why     string
 	// Saved is the time of the program without it less that with it, where Timed.
 	Saved unit.Time
 	Timed bool
@@ -90,7 +92,7 @@ func passTable() []pass {
 func newPlan(l *lookup, passes Lowering, choose Choose) *plan {
 	x := &plan{Program: l.Program, at: map[string]int{}, roles: map[string]schedule.Role{},
 		homes: map[string]home{}, ops: l.ops, piped: map[string]bool{}, passes: passes,
-		choose: choose, chosen: map[string]Chosen{}}
+		choose: choose, chosen: map[string]Chosen{}, notes: slices.Clone(l.Program.notes)}
 	for _, t := range l.tensors {
 		x.add(t, l.role(t))
 	}

@@ -25,6 +25,7 @@ type Program struct {
 	// OneForwardOneBackward, Stages are the names of the groups that a pipeline goes through.
 	Order  Order
 	Stages []string
+	notes  []Note // of its backward pass
 }
 
 // Group is who does a call together: each team for itself, all teams at once.
@@ -117,8 +118,7 @@ type lookup struct {
 	tensors []Tensor // declared, and then those that ops write
 	ops     []resolved
 	byName  map[string]int // of tensors
-	// the last op that writes a tensor, and the last that reads it
-	written, read map[string]int
+	written, read map[string]int // the last op that writes a tensor, and the last that reads it
 }
 
 // resolved is an op with its tensors.

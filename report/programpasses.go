@@ -19,6 +19,9 @@ func programPasses(r *run.ProgramResult) (lines []string) {
 	for i, n := range notes {
 		text := noteText(&n)
 		if len(n.Ops) == 0 {
+			if len(n.Tensors) > 0 {
+				text = firstOf(n.Tensors, len(n.Tensors)) + ": " + text
+			}
 			lines = append(lines, n.Pass+": "+text)
 			continue
 		}
@@ -37,12 +40,19 @@ func programPasses(r *run.ProgramResult) (lines []string) {
 				names = append(names, opsText(other.Ops))
 			}
 		}
-		if count > shownOps {
-			names = append(names, fmt.Sprintf("%d more", count-shownOps))
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s", n.Pass, strings.Join(names, ", "), text))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", n.Pass, firstOf(names, count), text))
 	}
 	return lines
+}
+
+// firstOf lists the first names of so many.
+func firstOf(names []string, count int) string {
+	names = names[:min(len(names), shownOps)]
+	text := strings.Join(names, ", ")
+	if count > len(names) {
+		text += fmt.Sprintf(", %d more", count-len(names))
+	}
+	return text
 }
 
 // noteText is what a note says, and what was saved.
@@ -82,7 +92,8 @@ func memoryText(m *program.Usage) string {
 // noteValue is a note as JSON has it.
 func noteValue(n program.Note) Value {
 	return object(members{{"pass", Text(n.Pass)}, {"ops", listOf(n.Ops, Text)},
-		{"did", Text(n.Did)}, {"why", some(n.Why)}, {"saved_ps", known(n.Timed, Int(n.Saved))}})
+		{"did", Text(n.Did)}, {"why", some(n.Why)}, {"saved_ps", known(n.Timed, Int(n.Saved))},
+		{"tensors", listOf(n.Tensors, Text)}})
 }
 
 // memoryValue is what a rank takes as JSON has it.

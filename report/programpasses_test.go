@@ -20,6 +20,8 @@ func TestPasses(t *testing.T) {
 		{Pass: "bucket", Did: "calls: 1 instead of 7", Saved: 2 * unit.Microsecond, Timed: true},
 		{Pass: "reorder", Did: "as written", Timed: true},
 		{Pass: "coalesce", Did: "calls: 1 instead of 2", Saved: -unit.Microsecond, Timed: true},
+		{Pass: "gradient", Tensors: []string{"x", "w"}, Did: "none", Why: "read by no op"},
+		{Pass: "gradient", Tensors: []string{"a", "b", "c", "d", "e", "f"}, Did: "none"},
 	}
 	r := &run.ProgramResult{Lowered: &program.Lowered{Notes: notes}}
 	require.Equal(t, []string{
@@ -27,11 +29,15 @@ func TestPasses(t *testing.T) {
 		"bucket: c: left as it is",
 		"bucket: calls: 1 instead of 7: saves 2.00 us",
 		"reorder: as written: saves nothing",
-		"coalesce: calls: 1 instead of 2: costs 1.00 us"}, programPasses(r))
-	require.Equal(t, "pass=bucket ops=c did=left as it is why= saved_ps=",
+		"coalesce: calls: 1 instead of 2: costs 1.00 us",
+		"gradient: x, w: none (read by no op)",
+		"gradient: a, b, c, d, 2 more: none"}, programPasses(r))
+	require.Equal(t, "pass=bucket ops=c did=left as it is why= saved_ps= tensors=",
 		noteValue(notes[1]).String())
 	require.Equal(t, "pass=bucket ops= did=calls: 1 instead of 7 why= "+
-		"saved_ps=2000000", noteValue(notes[3]).String())
+		"saved_ps=2000000 tensors=", noteValue(notes[3]).String())
+	require.Equal(t, "pass=gradient ops= did=none why=read by no op saved_ps= tensors=x w",
+		noteValue(notes[6]).String())
 
 	m := &program.Usage{Bytes: 3 * unit.MiB, Workspace: unit.MiB, Peak: 2 * unit.MiB,
 		At: []string{"a"}, Alive: []program.Held{{Name: "x", Bytes: 2 * unit.MiB}}}

@@ -1,0 +1,110 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/collective"
+	"collsim/kernel"
+)
+
+// without notes what the backward pass leaves out: tensors that have no gradient on any rank,
+// though nobody has said so by NoGradient, and what opaque kernels would add to those of others. On
+// ranks that make nothing of a tensor its gradient is 0, which needs no note.
+func (b *backward) without() (notes []Note) {
+	for _, why := range []string{notFloat, unread, readBehind, readOpaque, leadsNowhere} {
+		var names []string
+		for _, t := range b.tensors {
+			if b.whyNone(t) == why {
+				names = append(names, t.Name)
+			}
+		}
+		if names != nil {
+			notes = append(notes, Note{Pass: "gradient", Tensors: names, Did: "none", Why: why})
+		}
+	}
+	for i := range b.ops {
+		r := &b.ops[i]
+		if r.isOpaque() && slices.ContainsFunc(r.In, b.hasGradient) {
+			notes = append(notes, Note{Pass: "gradient", Ops: []string{r.Name},
+				Did: "what it reads has a gradient without its share",
+				Why: "opaque: nothing but the time is known"})
+		}
+		if rank, rows := b.unsent(r); rank >= 0 && b.hasGradient(r.In[0]) {
+			notes = append(notes, Note{Pass: "gradient", Tensors: r.In[:1],
+				Did: fmt.Sprintf("no row but those that %s sends has one, %d of %d on rank %d", r.Name,
+					rows, r.in[0].Shape[r.call.Axis], rank), Why: "its splits say so"})
+		}
+	}
+	return notes
+}
+
+// unsent finds the first rank that has more rows of a tensor than a call with splits sends of it,
+// and how many it sends; -1 is none.
+func (b *backward) unsent(r *resolved) (rank int, rows int64) {
+	if r.call == nil || r.call.Kind != collective.AllGatherV && r.call.Kind != collective.AllToAllV ||
+		r.in[0].rows != nil {
+		return -1, 0
+	}
+	for at, shape := range r.call.Inputs(b.teamSize(r.teams[0])) {
+		if n := shape[r.call.Axis]; n < r.in[0].Shape[r.call.Axis] {
+			if team := r.teams[0]; team != nil {
+				at = team[at]
+			}
+			return at, n
+		}
+	}
+	return -1, 0
+}
+
+// Why a tensor has no gradient on any rank.
+const (
+	notFloat     = "no floating-point type"
+	unread       = "read by no op"
+	readBehind   = "read only by ops that wait for gradients"
+	readOpaque   = "read only by opaque kernels, of which nothing but the time is known"
+	leadsNowhere = "read only by ops whose own result has none"
+)
+
+// whyNone says why a tensor has no gradient; it is empty if it has one, or if none is expected: of
+// what NoGradient says so, and of what is made only of such.
+func (b *backward) whyNone(t Tensor) string {
+	isGiven := len(b.writtenBy(t.Name)) == 0
+	switch {
+	case t.NoGradient || b.hasGradient(t.Name) || !isGiven && !b.need[t.Name] || b.isGradient(t.Name):
+		return ""
+	case !t.Type.IsFloat():
+		return notFloat
+	}
+	reads := func(o Op) bool { return slices.Contains(o.In, t.Name) }
+	forward, opaque := false, true
+	for i := range b.ops {
+		if r := &b.ops[i]; slices.Contains(r.In, t.Name) {
+			forward, opaque = true, opaque && r.isOpaque()
+		}
+	}
+	switch {
+	case !forward && slices.ContainsFunc(b.behind, reads):
+		return readBehind
+	case !forward:
+		return unread
+	case opaque:
+		return readOpaque
+	}
+	return leadsNowhere
+}
+
+// isGradient reports whether a tensor is declared as the gradient of a result.
+func (b *backward) isGradient(name string) bool {
+	of, ok := strings.CutSuffix(name, gradientSuffix)
+	return ok && b.need[of]
+}
+
+// hasGradient reports whether a tensor has one on a rank.
+func (b *backward) hasGradient(name string) bool {
+	return slices.ContainsFunc(b.now[name], func(gradient string) bool { return gradient != "" })
+}
+
+// isOpaque reports whether nothing but the time of an op is known.
+func (r *resolved) isOpaque() bool { return r.call == nil && r.kernel.Kind == kernel.Opaque }
