@@ -2,7 +2,6 @@ package formats
 
 import (
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,9 @@ import (
 	"strings"
 
 	"collsim/formats/chakra"
+	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
+	"collsim/internal/input"
 	"collsim/internal/prose"
 )
 
@@ -29,7 +30,7 @@ func Read(name string, r io.Reader, o Options) (*File, error) {
 	if !ok {
 		return nil, &Error{File: name, Text: "of no known format", Hint: Hint()}
 	}
-	plain, err := Plain(b)
+	plain, err := input.Limit{Bytes: o.Limit}.Unpacked(b)
 	if err != nil {
 		return nil, &Error{File: name, Text: err.Error()}
 	}
@@ -38,6 +39,9 @@ func Read(name string, r io.Reader, o Options) (*File, error) {
 		return nil, &Error{File: name, Text: text}
 	}
 	file, err := f.read(plain, o)
+	if long := plain.Long(); long != nil {
+		return nil, foreign.Long(name, long, err)
+	}
 	if err != nil {
 		return nil, located(name, err)
 	}
@@ -53,19 +57,6 @@ func HeldTo(f *File, o Options) (*File, error) {
 		return nil, located(o.File, err)
 	}
 	return held, nil
-}
-
-// Plain is what a file has, if it may be gzipped.
-func Plain(in io.Reader) (io.Reader, error) {
-	b := bufio.NewReader(in)
-	if head, _ := b.Peek(2); !isGzip(head) {
-		return b, nil
-	}
-	z, err := gzip.NewReader(b)
-	if err != nil {
-		return nil, fmt.Errorf("gzip: %w", err)
-	}
-	return z, nil
 }
 
 // ReadTrace reads a schedule that is in several files, one a rank: a trace of Chakra, or of
@@ -126,6 +117,9 @@ func Unreadable(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		err = path.Err
+	}
+	if long := (*input.LongError)(nil); errors.As(err, &long) && long.Hint() != "" {
+		return fmt.Errorf("cannot be read: %w; %s", err, long.Hint())
 	}
 	return fmt.Errorf("cannot be read: %w", err)
 }

@@ -2,11 +2,11 @@ package formats
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"collsim/internal/input"
 )
 
 // HeadSize is how much of a file is looked at to tell its format.
@@ -24,8 +24,8 @@ func IsSchedule(name string, head []byte) bool {
 
 // Sniff is the format of a file that begins so, or gzipped so.
 func Sniff(name string, head []byte) (Format, bool) {
-	if isGzip(head) {
-		head, name = unzipped(head), strings.TrimSuffix(name, ".gz")
+	if input.Gzipped(head) {
+		head, name = input.Opening(head, HeadSize), strings.TrimSuffix(name, ".gz")
 	}
 	start := opening(head)
 	for _, f := range Table() {
@@ -40,20 +40,6 @@ func Sniff(name string, head []byte) (Format, bool) {
 		}
 	}
 	return Format{}, false
-}
-
-// isGzip reports whether a file begins as gzip writes one (RFC 1952).
-func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
-
-// unzipped is what can be told of a gzipped file's text by its beginning.
-func unzipped(head []byte) []byte {
-	z, err := gzip.NewReader(bytes.NewReader(head))
-	if err != nil {
-		return nil
-	}
-	text := make([]byte, HeadSize)
-	n, _ := io.ReadFull(z, text) // the beginning of a file ends somewhere
-	return text[:n]
 }
 
 // opening is the beginning of a file behind blanks and comments: of XML (with its declaration), of

@@ -7,12 +7,13 @@ import (
 
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/internal/input"
 	"collsim/schedule"
 )
 
 // readText reads our own text form. Options of the problem take the place of what the text says.
 func readText(r io.Reader, o Options) (*File, error) {
-	text, err := io.ReadAll(r)
+	text, err := input.Limit{Bytes: o.Limit}.All(r)
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,11 @@ package hw
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
+
+	"collsim/internal/input"
 )
 
 // RanOn is what a job ran on, so that a measurement can be told from another.
@@ -36,7 +37,7 @@ func Here(executor, transport string) RanOn {
 
 // model is the processor's name, where the system tells it, which it is asked once.
 var model = sync.OnceValue(func() string {
-	text, _ := os.ReadFile("/proc/cpuinfo")
+	text, _ := input.Limit{}.File("/proc/cpuinfo")
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(line, ":")
 		if strings.TrimSpace(name) == "model name" {

@@ -263,7 +263,7 @@ rank 3
     send in to 0 @0
     recv from 0 into out @1
 `}
-	read := func(name string) ([]byte, error) {
+	read := func(name string, _ unit.Bytes) ([]byte, error) {
 		if text, ok := files[name]; ok {
 			return []byte(text), nil
 		}

@@ -41,7 +41,7 @@ rank 3
 	scenario := strings.NewReplacer(`"ring"`, `"file:mine.schedule"`, `"all_reduce"`, `"broadcast"`,
 		"op = ", "# ").Replace(small)
 	s, err := run.Load("s.toml", []byte(scenario),
-		run.LoadOptions{Read: func(name string) ([]byte, error) {
+		run.LoadOptions{Read: func(name string, _ unit.Bytes) ([]byte, error) {
 			return []byte(files[name]), nil
 		}})
 	require.NoError(t, err)

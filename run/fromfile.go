@@ -18,6 +18,7 @@ import (
 // source is a file that a scenario names as an algorithm.
 type source struct {
 	name    string // as errors call it
+	limit   unit.Bytes
 	text    []byte
 	parts   [][]byte // in place of text: the file of every rank, where name has {rank}
 	format  formats.Format
@@ -31,7 +32,7 @@ func (s *Scenario) load(a scenarios.Algorithm) (*source, error) {
 	if src := s.files[a.String()]; src != nil {
 		return src, nil
 	}
-	src := &source{name: s.disk.resolve(a.File)}
+	src := &source{name: s.disk.resolve(a.File), limit: s.limit}
 	var err error
 	if src.options, err = fileOptions(a.Params); err != nil {
 		return nil, err
@@ -86,6 +87,7 @@ func scenarioFile(scenario, file, resolved string, d *disk) ([]byte, error) {
 }
 
 func (src *source) decode(o formats.Options) (*formats.File, error) {
+	o.Limit = src.limit
 	if src.parts == nil {
 		return formats.Read(src.name, bytes.NewReader(src.text), o)
 	}

@@ -16,6 +16,7 @@ import (
 type arrayFiles struct {
 	read    func(path string, w arrays.Want) ([]arrays.Array, error)
 	resolve func(string) string
+	limit   unit.Bytes
 	files   []arrayFile
 }
 
@@ -35,6 +36,7 @@ func (a *arrayFiles) of(name string, w arrays.Want) ([]arrays.Array, error) {
 			return f.ranks, f.err
 		}
 	}
+	w.Limit = a.limit
 	f := arrayFile{path: path, want: w}
 	f.ranks, f.err = a.read(path, w)
 	a.files = append(a.files, f)

@@ -11,7 +11,6 @@ package run
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"sync"
 
@@ -19,9 +18,11 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/arrays"
+	"collsim/internal/input"
 	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/scenarios"
+	"collsim/unit"
 )
 
 // Version is the version of the program and of this package.
@@ -37,9 +38,11 @@ type LoadOptions struct {
 	Free Memory
 	// Executors are names that hardware.executor may have besides those that are documented.
 	Executors []string
-	// Read reads the scenario, unless its text is given, and the schedules that it names; nil is
-	// os.ReadFile.
-	Read func(name string) ([]byte, error)
+	// Limit is how many bytes a file may have, unpacked; 0 is input.limit of the scenario.
+	Limit unit.Bytes
+	// Read reads the scenario, unless its text is given, and the schedules that it names, of no more
+	// bytes than a limit; nil reads regular files.
+	Read func(name string, limit unit.Bytes) ([]byte, error)
 	// ReadArrays reads the data that it names; nil is data.ReadRanks.
 	ReadArrays func(path string, w arrays.Want) ([]arrays.Array, error)
 }
@@ -50,6 +53,7 @@ type Scenario struct {
 
 	Free  Memory             // that there is; what takes more is refused, or left out of several
 	file  string             // as given to Load
+	limit unit.Bytes         // of the files that it names
 	files map[string]*source // of "file:mine.schedule", by the algorithm as printed
 	// arrays are the data files that it names; they are read by Load alone.
 	arrays *arrayFiles
@@ -59,7 +63,8 @@ type Scenario struct {
 // disk is where a scenario finds the schedules that it names. Each file is read once.
 type disk struct {
 	resolve func(name string) string // relative to the scenario
-	read    func(path string) ([]byte, error)
+	read    func(path string, limit unit.Bytes) ([]byte, error)
+	limit   unit.Bytes
 	seen    map[string]content // by path
 }
 
@@ -73,7 +78,7 @@ type content struct {
 func (d *disk) file(path string) ([]byte, error) {
 	c, seen := d.seen[path]
 	if !seen {
-		c.text, c.err = d.read(path)
+		c.text, c.err = d.read(path, d.limit)
 		d.seen[path] = c
 	}
 	return c.text, c.err
@@ -84,7 +89,7 @@ func (d *disk) file(path string) ([]byte, error) {
 // *scenarios.Errors, each error with its line.
 func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 	if o.Read == nil {
-		o.Read = os.ReadFile
+		o.Read = readFile
 	}
 	text, err := textOf(file, text, o)
 	if err != nil {
@@ -98,6 +103,9 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Limit == 0 {
+		o.Limit = d.InputLimit()
+	}
 	s := newScenario(&scenarios.Scenario{File: file}, file, o)
 	if s.Scenario, err = s.points(d); err != nil {
 		return nil, err
@@ -108,8 +116,14 @@ func Load(file string, text []byte, o LoadOptions) (*Scenario, error) {
 // newScenario has read no file yet.
 func newScenario(of *scenarios.Scenario, file string, o LoadOptions) *Scenario {
 	return &Scenario{Scenario: of, Free: o.Free, file: file, files: map[string]*source{},
-		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve},
-		disk:   &disk{of.Resolve, o.Read, map[string]content{}}}
+		limit:  o.Limit,
+		arrays: &arrayFiles{read: o.ReadArrays, resolve: of.Resolve, limit: o.Limit},
+		disk:   &disk{of.Resolve, o.Read, o.Limit, map[string]content{}}}
+}
+
+// readFile reads a regular file of no more bytes than the limit.
+func readFile(name string, limit unit.Bytes) ([]byte, error) {
+	return input.Limit{Bytes: limit}.File(name)
 }
 
 // names is what algorithms are called, which nobody changes.
@@ -161,7 +175,7 @@ func New(name string, points ...*scenarios.Point) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newScenario(of, name, LoadOptions{Read: os.ReadFile, ReadArrays: arrays.ReadRanks})
+	s := newScenario(of, name, LoadOptions{Read: readFile, ReadArrays: arrays.ReadRanks})
 	for _, p := range points {
 		if err := s.known(p); err != nil {
 			return nil, s.located(p.Refuse("collective.algorithm", prose.Unprefixed(err), ""))
@@ -194,7 +208,7 @@ func textOf(file string, text []byte, o LoadOptions) ([]byte, error) {
 	if name, ok := strings.CutPrefix(file, "example:"); ok {
 		return scenarios.Example(name)
 	}
-	return o.Read(file)
+	return o.Read(file, o.Limit)
 }
 
 // namesOf lists the algorithms of a kind in a table, in its order.

@@ -8,6 +8,7 @@ import (
 
 	"collsim/run"
 	"collsim/scenarios"
+	"collsim/unit"
 )
 
 // TestReadOnce: a file that a scenario names with several parameters, for several kinds and in
@@ -28,7 +29,7 @@ algorithm = "file:nowhere.xml"
 bytes = "1 KiB"
 `
 	reads := map[string]int{}
-	read := func(path string) ([]byte, error) {
+	read := func(path string, _ unit.Bytes) ([]byte, error) {
 		reads[path]++
 		if path == "allpairs.xml" {
 			return scenarios.ExampleFile(path)

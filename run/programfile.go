@@ -31,7 +31,7 @@ func (s *Scenario) filed(file string, ranks int) (*scenarios.ProgramFile, error)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, formats.Unreadable(err))
 		}
-		return module(name, text, ranks)
+		return module(name, text, ranks, s.limit)
 	}
 	parts, err := formats.ReadParts(name, read)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Scenario) filed(file string, ranks int) (*scenarios.ProgramFile, error)
 		inputs = append(inputs, chakra.Input{Name: formats.PartName(name, rank),
 			Reader: bytes.NewReader(part)})
 	}
-	w, err := chakra.ReadWorkload(name, inputs)
+	w, err := chakra.ReadWorkload(name, inputs, s.limit)
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
 	}

@@ -12,23 +12,21 @@ import (
 	"collsim/formats"
 	"collsim/formats/hlo"
 	"collsim/scenarios"
+	"collsim/unit"
 )
 
 // An HLO module as a program. Its kernels read tensors that are given, one for each type and shape,
 // and each writes its own; what waits for what is said by the ops that it comes after.
 
 // module reads one.
-func module(name string, text []byte, ranks int) (*scenarios.ProgramFile, error) {
+func module(name string, text []byte, ranks int, limit unit.Bytes) (
+	*scenarios.ProgramFile, error) {
 	f, known := formats.Sniff(name, text[:min(len(text), formats.HeadSize)])
 	if !known || f.Name != formats.HLO {
 		return nil, fmt.Errorf("an HLO module, or a trace of a file a rank with %s in the name, is "+
 			"expected", formats.RankInName)
 	}
-	in, err := formats.Plain(bytes.NewReader(text))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	m, err := hlo.ReadProgram(name, in)
+	m, err := hlo.ReadProgram(name, bytes.NewReader(text), limit)
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n  ", "; "))
 	}

@@ -21,7 +21,8 @@ func effects(t *testing.T, text string, set ...string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []any{s.Name, s.Description, s.Seed, s.Output, s.Tolerance, s.Known, s.Points, s.Programs},
+	return []any{s.Name, s.Description, s.Seed, s.InputLimit, s.Output, s.Tolerance, s.Known,
+			s.Points, s.Programs},
 		nil
 }
 

@@ -70,6 +70,7 @@ var sections = []section{
 		"before `collsim validate` exits with 1; mostly written in one line, `tolerance = { … }`."},
 	{"hardware.known", true, "Results that are known to miss, and why: a report says so beside " +
 		"them. The tolerance holds for them all the same."},
+	{"input", false, "How files are read that the scenario names: schedules, programs and data."},
 	{"output", false, "Files to write, as the flags of the same names, which win. The names of a " +
 		"timeline, a trace and curves may hold `{kind}`, `{algorithm}`, `{bytes}`, `{count}`, " +
 		"`{dtype}`, `{op}`, `{ranks}`, `{name}`, `{collective}` (its name, or else its number), " +
@@ -282,6 +283,9 @@ func passKeys() []Key {
 
 func outputKeys() []Key {
 	return []Key{
+		{Path: inputLimit, kind: aSize, min: 1, max: maxBytes, Default: `"1 GiB"`, Example: `"4 GiB"`,
+			Doc: "Bound on what a file may have, unpacked, each by itself; whatever has more is refused. " +
+				"`--input-limit` replaces it, and bounds the scenario and what flags name as well."},
 		{Path: "output.csv", kind: aFile, Example: `"results.csv"`, Doc: "All results as CSV."},
 		{Path: "output.json", kind: aFile, Example: `"results.json"`, Doc: "All results as JSON."},
 		{Path: "output.timeline", kind: aFile, Example: `"{algorithm}-{bytes}.svg"`,

@@ -4,6 +4,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"collsim/internal/input"
+	"collsim/unit"
 )
 
 // Options are what Read takes besides the file.
@@ -24,11 +27,12 @@ type Scenario struct {
 	File        string // as given to Read; empty of points that a program has made
 	Name        string
 	Description string
-	Seed        int64    // where it is not swept
-	Set         []string // what has replaced keys of the file, as "path=value": of With, then of Set
-	With        []string // files whose keys stand in place of its own, as given to Read
-	Only        []string // what has chosen its points from all, if anything
-	Points      []*Point // in the order in which they are to be run and shown
+	Seed        int64      // where it is not swept
+	InputLimit  unit.Bytes // of a file that it names, unpacked
+	Set         []string   // what has replaced keys of the file, as "path=value": of With, then of Set
+	With        []string   // files whose keys stand in place of its own, as given to Read
+	Only        []string   // what has chosen its points from all, if anything
+	Points      []*Point   // in the order in which they are to be run and shown
 	Programs    []*ProgramPoint
 	Output      Output
 	Tolerance   Tolerance
@@ -105,6 +109,15 @@ func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
 	return s, nil, nil
 }
 
+// inputLimit is the key that must be known before the files of a scenario are read.
+const inputLimit = "input.limit"
+
+// InputLimit is how many bytes a file may have that the scenario names, unpacked.
+func (d *Document) InputLimit() unit.Bytes {
+	limit, _ := fetchOr(newRun(d, Facts{}).view(), inputLimit, input.Usual)
+	return limit
+}
+
 // scenario puts everything together.
 func (r *run) scenario() *Scenario {
 	v, file := r.view(), r.d.given
@@ -115,6 +128,7 @@ func (r *run) scenario() *Scenario {
 	s.Name, _ = fetchOr(v, "name", title(file))
 	s.Description, _ = fetchOr(v, "description", "")
 	s.Seed, _ = fetchOr(v, "seed", int64(0))
+	s.InputLimit, _ = fetchOr(v, inputLimit, input.Usual)
 	s.Output.CSV, _ = fetchOr(v, "output.csv", "")
 	s.Output.JSON, _ = fetchOr(v, "output.json", "")
 	s.Output.Timeline, _ = fetchOr(v, "output.timeline", "")

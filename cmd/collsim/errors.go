@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collsim/internal/input"
 	"collsim/internal/nearest"
 	"collsim/run"
 	"collsim/scenarios"
@@ -230,8 +231,15 @@ func fileError(name string, err error) error {
 		if e.text = path.Err.Error(); errors.Is(err, syscall.EISDIR) {
 			e.hint = "name a file in it"
 		}
+		var kind *input.KindError
+		if errors.As(err, &kind) && kind.Mode&fs.ModeNamedPipe != 0 {
+			e.hint = "- reads standard input, which may be a pipe"
+		}
 	default:
 		e.text = err.Error()
+	}
+	if long := (*input.LongError)(nil); errors.As(err, &long) {
+		e.hint = long.Hint()
 	}
 	return e
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +10,9 @@ import (
 	"strings"
 
 	"collsim/formats/arrays"
+	"collsim/internal/input"
 	"collsim/internal/output"
+	"collsim/internal/prose"
 	"collsim/run"
 	"collsim/unit"
 )
@@ -59,12 +62,54 @@ func fitsFile(name string, free run.Memory) error {
 		"memory to be read: %s has %v left", info.Size()>>20, readTakes, free.Of, free.Bytes)}
 }
 
-// readFile is os.ReadFile for inputs.
-func (a *app) readFile(name string) ([]byte, error) {
+// limit is how much is read of an input: what a flag says, or else what is asked for; no more than
+// there is memory to read it.
+func (a *app) limit(asked unit.Bytes) input.Limit {
+	l := input.Limit{Bytes: cmp.Or(unit.Bytes(a.inputLimit), asked, input.Usual)}
+	free := freeMemory()
+	if most := max(free.Bytes/readTakes>>20<<20, unit.MiB); free.Bytes > 0 && most < l.Bytes {
+		l = input.Limit{Bytes: most, Of: fmt.Sprintf("%s has %d MiB left, and it takes about %d times "+
+			"its size to be read", free.Of, free.Bytes>>20, readTakes)}
+	}
+	return l
+}
+
+// sizeFlag is the value of a flag that is a size.
+type sizeFlag unit.Bytes
+
+// Set implements pflag.Value.
+func (s *sizeFlag) Set(text string) error {
+	n, err := unit.ParseBytes(text)
+	if err == nil && n < 1 {
+		err = errors.New("more than nothing is expected")
+	}
+	if err != nil {
+		return errors.New(prose.Unprefixed(err))
+	}
+	*s = sizeFlag(n)
+	return nil
+}
+
+// String implements pflag.Value.
+func (s *sizeFlag) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return unit.Bytes(*s).String()
+}
+
+// Type implements pflag.Value.
+func (s *sizeFlag) Type() string { return "SIZE" }
+
+// readFile reads what an argument or a flag names.
+func (a *app) readFile(name string) ([]byte, error) { return a.readWithin(name, 0) }
+
+// readWithin reads a regular file, and remembers it.
+func (a *app) readWithin(name string, limit unit.Bytes) ([]byte, error) {
 	if err := fitsFile(name, freeMemory()); err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(name)
+	text, err := a.limit(limit).File(name)
 	if err == nil {
 		a.wasRead(name)
 	}
@@ -73,6 +118,9 @@ func (a *app) readFile(name string) ([]byte, error) {
 
 // readArrays is arrays.ReadRanks for inputs.
 func (a *app) readArrays(path string, w arrays.Want) ([]arrays.Array, error) {
+	if a.inputLimit > 0 {
+		w.Limit = unit.Bytes(a.inputLimit)
+	}
 	ranks, err := arrays.ReadRanks(path, w)
 	if err == nil {
 		for _, name := range ofRanks(path, len(ranks)) {
@@ -99,7 +147,8 @@ const rankInName = "{rank}"
 // reading has package run read its files so that they are remembered, and know what memory there
 // is.
 func (a *app) reading(o run.LoadOptions) run.LoadOptions {
-	o.Read, o.ReadArrays, o.Free = a.readFile, a.readArrays, freeMemory()
+	o.Read, o.ReadArrays, o.Free = a.readWithin, a.readArrays, freeMemory()
+	o.Limit = unit.Bytes(a.inputLimit)
 	return o
 }
 

@@ -55,10 +55,11 @@ func keepWithin() {
 
 // app is one call of the command.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
-	args     []string
-	seed     string // of the scenarios read so far, for the report of a bug
+	in         io.Reader
+	out, err   io.Writer
+	args       []string
+	inputLimit sizeFlag // what a flag says, 0 for none
+	seed       string   // of the scenarios read so far, for the report of a bug
 
 	stdout *stream                   // what out is
 	plan   output.Plan               // files that are read, and those that are going to be written
@@ -142,9 +143,16 @@ func (a *app) root() *cobra.Command {
 	})
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.helpCommand(root))
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.explainCommand(), a.verifyCommand(),
-		a.validateCommand(), a.calibrateCommand(), a.workerCommand(), a.importCommand(),
-		a.exportCommand(), a.initCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
+	reading := []*cobra.Command{a.runCommand(), a.checkCommand(), a.explainCommand(),
+		a.verifyCommand(), a.validateCommand(), a.calibrateCommand(), a.importCommand(),
+		a.exportCommand()}
+	for _, cmd := range append(reading, root) {
+		cmd.Flags().Var(&a.inputLimit, "input-limit", "read no more than `SIZE` of a file, unpacked (1 "+
+			"GiB, or input.limit of a scenario for the files that it names)")
+	}
+	root.AddCommand(reading...)
+	root.AddCommand(a.workerCommand(), a.initCommand(), a.listCommand(), a.schemaCommand(),
+		a.versionCommand())
 	if len(a.args) > 0 && strings.HasPrefix(a.args[0], cobra.ShellCompRequestCmd) {
 		for _, cmd := range append(root.Commands(), root) {
 			completeValues(cmd)

@@ -3,13 +3,14 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"collsim/formats/arrays"
+	"collsim/internal/input"
 	"collsim/internal/output"
 	"collsim/plots"
 	"collsim/run"
@@ -103,25 +104,21 @@ func (o *runFlags) sets(key, value string) bool {
 // replaceable reports whether nothing is lost if a file is replaced: it is not there, or has the
 // form of what collsim writes under such a name.
 func replaceable(name string) bool {
-	info, err := os.Stat(name)
-	if err != nil {
+	if _, err := os.Stat(name); err != nil {
 		return true // nothing is there, or writing will tell
 	}
-	if !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(name)
+	f, size, err := input.Limit{Bytes: math.MaxInt64}.Open(name) // of which little is read
 	if err != nil {
 		return false
 	}
 	defer func() { _ = f.Close() }() // it was read only
 	const enough = 4096
-	head, err := io.ReadAll(io.LimitReader(f, enough))
-	if err != nil {
+	head := make([]byte, min(enough, size))
+	tail := make([]byte, len(head))
+	if _, err := f.ReadAt(head, 0); err != nil {
 		return false
 	}
-	tail := make([]byte, min(enough, info.Size()))
-	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
 		return false
 	}
 	return ours(strings.ToLower(filepath.Ext(name)), head, tail)

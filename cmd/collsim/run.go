@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -299,7 +298,7 @@ func (a *app) read(name string) ([]byte, error) {
 		}
 		return text, nil
 	case name == "-":
-		text, err := io.ReadAll(a.in)
+		text, err := a.limit(0).All(a.in)
 		if err != nil {
 			return nil, fileError("standard input", err)
 		}

@@ -17,6 +17,7 @@ import (
 	"collsim/dtype"
 	"collsim/formats"
 	"collsim/formats/chakra"
+	"collsim/internal/input"
 	"collsim/internal/nearest"
 	"collsim/scenarios"
 	"collsim/unit"
@@ -146,18 +147,19 @@ func oneOf(flag, value string, names ...string) (string, error) {
 	return "", e
 }
 
-// input is a file that an argument names, opened; or the files of a trace, one a rank.
-type input struct {
+// opened is a file that an argument names, opened; or the files of a trace, one a rank.
+type opened struct {
 	io.Reader
 	name  string
 	head  []byte
+	limit input.Limit
 	ranks []chakra.Input // of a trace; else nil
 	close func() error
 }
 
 // open opens what an argument names: a file, an example, standard input.
-func (a *app) open(name string) (*input, error) {
-	in := &input{name: name, close: func() error { return nil }}
+func (a *app) open(name string) (*opened, error) {
+	in := &opened{name: name, limit: a.limit(0), close: func() error { return nil }}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
@@ -178,7 +180,7 @@ func (a *app) open(name string) (*input, error) {
 		if err := fitsFile(name, freeMemory()); err != nil {
 			return nil, err
 		}
-		f, err := os.Open(name)
+		f, _, err := a.limit(0).Open(name)
 		if err != nil {
 			return nil, withoutCommand(name, fileError(name, err))
 		}
@@ -198,7 +200,7 @@ func (a *app) open(name string) (*input, error) {
 
 // directory takes in the trace that a directory holds, one file a rank: those that end in .et, or
 // else in .json or .json.gz.
-func (in *input) directory(read func(string) ([]byte, error)) (err error) {
+func (in *opened) directory(read func(string) ([]byte, error)) (err error) {
 	var names []string
 	for _, pattern := range []string{"*.et", "*.json", "*.json.gz"} {
 		if err == nil && len(names) == 0 {
@@ -226,7 +228,7 @@ func (in *input) directory(read func(string) ([]byte, error)) (err error) {
 }
 
 // numbered takes in the files that a name with {rank} stands for.
-func (in *input) numbered(read func(string) ([]byte, error)) error {
+func (in *opened) numbered(read func(string) ([]byte, error)) error {
 	parts, err := formats.ReadParts(in.name, read)
 	if err != nil {
 		return &usageError{text: err.Error()}
@@ -240,7 +242,7 @@ func (in *input) numbered(read func(string) ([]byte, error)) error {
 
 // isSchedule reports whether it is to be read as a schedule. A scenario is called .toml, or begins
 // like none of the formats.
-func (in *input) isSchedule() bool {
+func (in *opened) isSchedule() bool {
 	if in.ranks != nil || formats.IsSchedule(in.name, in.head) {
 		return true
 	}
@@ -250,7 +252,8 @@ func (in *input) isSchedule() bool {
 }
 
 // readSchedule reads a schedule of any format.
-func (in *input) readSchedule(o formats.Options) (f *formats.File, err error) {
+func (in *opened) readSchedule(o formats.Options) (f *formats.File, err error) {
+	o.Limit = in.limit.Bytes
 	if in.ranks != nil {
 		f, err = formats.ReadTrace(in.name, in.ranks, o)
 	} else {

@@ -6,7 +6,9 @@ import (
 	"runtime"
 
 	"collsim/hw/gate"
+	"collsim/internal/input"
 	"collsim/internal/prose"
+	"collsim/unit"
 )
 
 // The environment has what all members of a run know: the secret itself, or a file with it.
@@ -31,7 +33,7 @@ func secretOfRun() (gate.Secret, error) {
 			return gate.Secret{}, &usageError{text: fmt.Sprintf("%s: others may read or write it (%v)", of,
 				info.Mode().Perm()), hint: "chmod 600 " + name}
 		}
-		b, readErr := os.ReadFile(name)
+		b, readErr := input.Limit{Bytes: unit.MiB}.File(name)
 		if readErr != nil {
 			return gate.Secret{}, &usageError{text: of + ": " + prose.Unprefixed(readErr)}
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -161,7 +160,7 @@ func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) 
 				"this is a scenario, which says so itself"}
 		}
 	}
-	text, err := io.ReadAll(in)
+	text, err := in.limit.All(in)
 	if err != nil {
 		return nil, fileError(name, err)
 	}

@@ -89,7 +89,7 @@ func BenchmarkHeader(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "a.safetensors")
 	require.NoError(b, Write(path, all))
 	for b.Loop() {
-		f, err := Open(path)
+		f, err := Open(path, 0)
 		require.NoError(b, err)
 		require.Len(b, f.Arrays(), len(all))
 		require.NoError(b, f.Close())

@@ -48,7 +48,7 @@ func ExampleWriteRanks() {
 	if err := arrays.WriteRanks(path, ranks); err != nil {
 		fmt.Println(err)
 	}
-	f, err := arrays.Open(path)
+	f, err := arrays.Open(path, 0)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,8 +1,7 @@
 package arrays
 
 import (
-	"bufio"
-	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"collsim/formats/internal/tensor"
 	"collsim/formats/npy"
 	"collsim/formats/safetensors"
+	"collsim/internal/input"
+	"collsim/unit"
 )
 
 // Array is a tensor: of a file, or to be written into one.
@@ -29,29 +30,17 @@ type File struct {
 }
 
 // Open reads what a .npy, .npz or .safetensors says that it holds, and checks it against the length
-// of the file. What is no ordinary file (a pipe) is read whole. Errors are *Error.
-func Open(path string) (*File, error) {
+// of the file, which must be a regular one of no more bytes than the limit (1 GiB if it is 0),
+// unpacked. Errors are *Error.
+func Open(path string, limit unit.Bytes) (*File, error) {
 	if _, err := formatOf(path); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, size, err := input.Limit{Bytes: limit}.Open(path)
 	if err != nil {
 		return nil, systemError(path, err)
 	}
-	info, err := f.Stat()
-	if err != nil {
-		_ = f.Close()
-		return nil, systemError(path, err)
-	}
-	if info.IsDir() {
-		_ = f.Close()
-		return nil, tensor.In(path, "", tensor.Failed("is a directory; a file is expected"))
-	}
-	if !info.Mode().IsRegular() {
-		defer f.Close()
-		return newStream(path, f)
-	}
-	file, err := NewFile(path, f, info.Size())
+	file, err := NewFile(path, f, size, limit)
 	if err != nil {
 		_ = f.Close()
 		return nil, err
@@ -62,7 +51,7 @@ func Open(path string) (*File, error) {
 
 // NewFile is Open of size bytes that are anywhere; the end of name says what they are. The reader
 // must outlive the file.
-func NewFile(name string, r io.ReaderAt, size int64) (*File, error) {
+func NewFile(name string, r io.ReaderAt, size int64, limit unit.Bytes) (*File, error) {
 	format, err := formatOf(name)
 	if err != nil {
 		return nil, err
@@ -72,7 +61,7 @@ func NewFile(name string, r io.ReaderAt, size int64) (*File, error) {
 	case tensor.NPY:
 		f.parts, err = npy.Open(r, size)
 	case tensor.NPZ:
-		f.parts, err = npy.OpenArchive(r, size)
+		f.parts, err = npy.OpenArchive(r, size, input.Limit{Bytes: limit})
 	case tensor.Safetensors:
 		f.parts, err = safetensors.Open(r, size)
 	}
@@ -80,28 +69,6 @@ func NewFile(name string, r io.ReaderAt, size int64) (*File, error) {
 		return nil, tensor.In(name, "", err)
 	}
 	return f, nil
-}
-
-// newStream is NewFile of bytes whose number is not known. Memory grows as they arrive; that they
-// do not begin like the format is seen at once.
-func newStream(name string, r io.Reader) (*File, error) {
-	format, err := formatOf(name)
-	if err != nil {
-		return nil, err
-	}
-	b := bufio.NewReader(r)
-	start, err := b.Peek(len(tensor.MagicNPY) + 2)
-	if err != nil && err != io.EOF {
-		return nil, systemError(name, err)
-	}
-	if err := tensor.CheckStart(format, start); err != nil {
-		return nil, tensor.In(name, "", err)
-	}
-	all, err := io.ReadAll(b)
-	if err != nil {
-		return nil, systemError(name, err)
-	}
-	return NewFile(name, bytes.NewReader(all), int64(len(all)))
 }
 
 // Close closes the file. Arrays that were read stay.
@@ -148,7 +115,8 @@ func formatOf(name string) (string, error) {
 	return "", tensor.In(name, "", err)
 }
 
-// systemError is an error of the operating system without the name, which Error has already.
+// systemError is an error of the operating system, or of what a file is, without the name, which
+// Error has already.
 func systemError(path string, err error) *Error {
 	text := err.Error()
 	switch inner := err.(type) {
@@ -156,6 +124,9 @@ func systemError(path string, err error) *Error {
 		text = inner.Err.Error()
 	case *os.LinkError:
 		text = inner.Err.Error()
+	}
+	if long := (*input.LongError)(nil); errors.As(err, &long) {
+		text += "; " + long.Hint()
 	}
 	return &Error{File: path, Text: text, Err: err}
 }

@@ -162,7 +162,7 @@ func TestManyMembers(t *testing.T) {
 		members[i] = honest(fmt.Sprintf("rank%d.npy", i), text)
 	}
 	file := archive(t, members...)
-	f, err := NewFile("x.npz", bytes.NewReader(file), int64(len(file)))
+	f, err := NewFile("x.npz", bytes.NewReader(file), int64(len(file)), 0)
 	require.NoError(t, err)
 	ranks, err := f.Ranks(Want{Ranks: many, Type: dtype.Uint8})
 	require.NoError(t, err)
@@ -172,7 +172,7 @@ func TestManyMembers(t *testing.T) {
 
 // readBytes reads all arrays of a file in memory.
 func readBytes(name string, file []byte) ([]Array, error) {
-	f, err := NewFile(name, bytes.NewReader(file), int64(len(file)))
+	f, err := NewFile(name, bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func TestPython(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &written))
 	require.Len(t, written, 88)
 	for _, file := range slices.Sorted(maps.Keys(written)) {
-		f, err := Open(filepath.Join(dir, file))
+		f, err := Open(filepath.Join(dir, file), 0)
 		require.NoError(t, err)
 		arrays, err := readAll(f)
 		require.NoError(t, err)
@@ -104,7 +104,7 @@ func writeAll(t *testing.T, dir string) {
 	for _, ending := range []string{tensor.NPY, tensor.NPZ, tensor.Safetensors} {
 		file := filepath.Join(dir, "marked"+ending)
 		require.NoError(t, WriteRanks(file, ranks))
-		f, err := Open(file)
+		f, err := Open(file, 0)
 		require.NoError(t, err)
 		arrays, err := readAll(f)
 		require.NoError(t, err)

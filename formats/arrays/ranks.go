@@ -8,6 +8,7 @@ import (
 
 	"collsim/dtype"
 	"collsim/formats/internal/tensor"
+	"collsim/unit"
 )
 
 // inName stands for the rank in the name of one of several files.
@@ -22,6 +23,9 @@ type Want struct {
 	// no data here, as those that a broadcast only reaches: what is there for it is not looked at. A
 	// rank with Any has any number.
 	Counts []int64
+
+	// Limit is how many bytes a file may have, unpacked; 1 GiB if it is 0.
+	Limit unit.Bytes
 }
 
 // Nothing is the count of a rank without data, Any that of a rank with any number of elements.
@@ -37,7 +41,7 @@ const (
 // *Error.
 func ReadRanks(path string, w Want) ([]Array, error) {
 	if !strings.Contains(path, inName) {
-		f, err := Open(path)
+		f, err := Open(path, w.Limit)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +67,7 @@ func ReadRanks(path string, w Want) ([]Array, error) {
 
 // readOnly reads the only array of a file, which is one rank's.
 func readOnly(path string, w Want, rank int) (Array, error) {
-	f, err := Open(path)
+	f, err := Open(path, w.Limit)
 	if err != nil {
 		return Array{}, err
 	}

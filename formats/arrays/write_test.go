@@ -54,7 +54,7 @@ func TestAlignment(t *testing.T) {
 		{Name: "wide", Type: dtype.Uint32, Shape: []int64{1}, Data: []byte{4, 5, 6, 7}},
 		{Name: "also", Type: dtype.Int8, Shape: []int64{1}, Data: []byte{8}},
 	}))
-	f, err := Open(path)
+	f, err := Open(path, 0)
 	require.NoError(t, err)
 	var names []string
 	for _, a := range f.Arrays() {

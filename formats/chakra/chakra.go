@@ -27,7 +27,6 @@ package chakra
 
 import (
 	"bufio"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"slices"
@@ -36,6 +35,8 @@ import (
 
 	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
+	"collsim/internal/input"
+	"collsim/unit"
 )
 
 // Input is the file of one rank.
@@ -87,7 +88,7 @@ func Read(files []Input, o foreign.Options) (*foreign.File, error) {
 	if err := opgraph.Refuse(&o); err != nil {
 		return nil, err
 	}
-	t, err := readAll(o.File, files)
+	t, err := readAll(o.File, files, o.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -116,20 +117,19 @@ func (r *reader) fail(format string, args ...any) error {
 }
 
 // read reads a file in whatever form it has.
-func (r *reader) read(in io.Reader) error {
-	b := bufio.NewReader(in)
-	if head, _ := b.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return r.fail("gzip: %v", err)
-		}
-		b = bufio.NewReader(z)
+func (r *reader) read(in io.Reader, limit unit.Bytes) error {
+	plain, err := input.Limit{Bytes: limit}.Unpacked(in)
+	if err != nil {
+		return r.fail("%v", err)
 	}
-	var err error
+	b := bufio.NewReader(plain)
 	if isJSON(b) {
 		err = r.readJSON(b)
 	} else {
 		err = r.readProto(b)
+	}
+	if long := plain.Long(); long != nil {
+		return foreign.Long(r.file, long, err)
 	}
 	if err != nil {
 		return err

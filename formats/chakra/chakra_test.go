@@ -136,14 +136,14 @@ func testWorkloads(t *testing.T, set samples.Set) {
 		{"astra-sim_custom_collectives/*/*.et", 8 * (14 + 7), chakra.Work{Kind: collective.SendRecv,
 			Bytes: 1 << 17}},
 	} {
-		w, err := chakra.ReadWorkload(c.files, open(t, set, c.files))
+		w, err := chakra.ReadWorkload(c.files, open(t, set, c.files), 0)
 		require.NoError(t, err, c.files)
 		sound(t, w)
 		require.Len(t, w.Ops, c.ops, c.files)
 		require.Equal(t, c.first.Kind, w.Ops[0].Kind)
 		require.Equal(t, c.first.Bytes, w.Ops[0].Bytes)
 	}
-	w, err := chakra.ReadWorkload("t", open(t, set, "mlcommons_tests/*.et"))
+	w, err := chakra.ReadWorkload("t", open(t, set, "mlcommons_tests/*.et"), 0)
 	require.NoError(t, err)
 	sound(t, w)
 	require.NotEmpty(t, w.Ops)

@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 			}
 			o := foreign.Options{File: "t"}
 			if d.Cmd == "program" {
-				w, err := chakra.ReadWorkload("t", files)
+				w, err := chakra.ReadWorkload("t", files, 0)
 				if err != nil {
 					return err.Error() + "\n"
 				}

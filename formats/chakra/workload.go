@@ -40,8 +40,8 @@ type Work struct {
 // ranks, and collectives of several groups, are one op if their nodes have the same id and name and
 // they take the same and wait for the same. Nodes of no duration are left out; what they order
 // stays. Errors are *foreign.Error, with the file, the node and the field.
-func ReadWorkload(name string, files []Input) (*Workload, error) {
-	t, err := readAll(name, files)
+func ReadWorkload(name string, files []Input, limit unit.Bytes) (*Workload, error) {
+	t, err := readAll(name, files, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +352,7 @@ func (w *works) depend() {
 }
 
 // readAll reads the files of a trace.
-func readAll(name string, files []Input) (*trace, error) {
+func readAll(name string, files []Input, limit unit.Bytes) (*trace, error) {
 	if len(files) > opgraph.MaxRanks {
 		return nil, &foreign.Error{File: name, Text: fmt.Sprintf("%d files; at most %d ranks are "+
 			"possible", len(files), opgraph.MaxRanks)}
@@ -360,7 +360,7 @@ func readAll(name string, files []Input) (*trace, error) {
 	t := &trace{files: files, askedBy: map[string]int{}}
 	for rank := range files {
 		r := reader{file: files[rank].Name, form: "chakra"}
-		if err := r.read(files[rank].Reader); err != nil {
+		if err := r.read(files[rank].Reader, limit); err != nil {
 			return nil, err
 		}
 		if rank > 0 && r.form != t.form {

@@ -34,6 +34,7 @@ import (
 	"collsim/dtype"
 	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
+	"collsim/internal/input"
 	"collsim/unit"
 )
 
@@ -69,20 +70,22 @@ type Tensor struct {
 	Shape collective.Shape
 }
 
-// MaxBytes bounds the text of a module; maxWaits how often ranks wait for what they do.
-const (
-	MaxBytes = 256 << 20
-	maxWaits = 1 << 24
-)
+// maxWaits bounds how often ranks wait for what they do.
+const maxWaits = 1 << 24
 
-// ReadProgram reads a module as a program. Errors are *foreign.Error, with the line.
-func ReadProgram(name string, in io.Reader) (*Program, error) {
-	text, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
-	switch {
-	case err != nil:
+// ReadProgram reads a module as a program, gzipped or not, of no more bytes than the limit, which
+// is 1 GiB if it is 0. Errors are *foreign.Error, with the line.
+func ReadProgram(name string, in io.Reader, limit unit.Bytes) (*Program, error) {
+	plain, err := input.Limit{Bytes: limit}.Unpacked(in)
+	if err != nil {
 		return nil, &foreign.Error{File: name, Text: err.Error()}
-	case len(text) > MaxBytes:
-		return nil, &foreign.Error{File: name, Text: fmt.Sprintf("more than %v", unit.Bytes(MaxBytes))}
+	}
+	text, err := input.Limit{Bytes: limit}.All(plain)
+	if long := plain.Long(); long != nil {
+		return nil, foreign.Long(name, long, err)
+	}
+	if err != nil {
+		return nil, &foreign.Error{File: name, Text: err.Error()}
 	}
 	p := parser{file: name, text: string(text), line: 1}
 	m, err := p.module()
@@ -99,7 +102,7 @@ func Read(in io.Reader, o foreign.Options) (*foreign.File, error) {
 	if err := opgraph.Refuse(&o); err != nil {
 		return nil, err
 	}
-	p, err := ReadProgram(o.File, in)
+	p, err := ReadProgram(o.File, in, o.Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 			} else {
 				require.Equal(t, "program", d.Cmd)
 			}
-			p, err := hlo.ReadProgram("m", strings.NewReader(text))
+			p, err := hlo.ReadProgram("m", strings.NewReader(text), 0)
 			if err != nil {
 				return err.Error() + "\n"
 			}
@@ -88,7 +88,7 @@ func TestSamples(t *testing.T) {
 	for i, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		p, err := hlo.ReadProgram(file, bytes.NewReader(text))
+		p, err := hlo.ReadProgram(file, bytes.NewReader(text), 0)
 		require.NoError(t, err)
 		require.Equal(t, 8, p.Ranks)
 		require.Len(t, p.Ops, 3)
@@ -127,7 +127,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := hlo.ReadProgram("m", bytes.NewReader(text))
+		p, err := hlo.ReadProgram("m", bytes.NewReader(text), 0)
 		if err != nil {
 			var e *foreign.Error
 			require.ErrorAs(t, err, &e)

@@ -1,7 +1,6 @@
 package npy
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -31,7 +30,7 @@ type header struct {
 
 // Open reads the header of a .npy of size bytes, and holds it against them.
 func Open(r io.ReaderAt, size int64) ([]tensor.Part, error) {
-	h, err := readHeader(io.NewSectionReader(r, 0, size), size)
+	h, err := readHeader(io.NewSectionReader(r, 0, size), size, new(headers).parse)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +76,11 @@ func (h *header) checkSize(size int64) error {
 }
 
 // readHeader reads what is before the elements in a .npy of size bytes.
-func readHeader(r io.Reader, size int64) (header, error) {
-	start := make([]byte, len(tensor.MagicNPY)+2)
+func readHeader(
+	r io.Reader, size int64, parse func([]byte) (header, error),
+) (header, error) {
+	room := make([]byte, 256) // enough for most headers
+	start := room[:len(tensor.MagicNPY)+2]
 	n, err := io.ReadFull(r, start)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return header{}, err
@@ -93,14 +95,17 @@ func readHeader(r io.Reader, size int64) (header, error) {
 	if major < 1 || major > 3 || minor != 0 {
 		return header{}, tensor.Failed("is of version %d.%d; 1.0, 2.0 or 3.0 is expected", major, minor)
 	}
-	field := make([]byte, 4)
+	field := room[len(start):][:4]
 	if major == 1 {
 		field = field[:2]
 	}
 	if _, err := io.ReadFull(r, field); err != nil {
 		return header{}, headerEnds(err)
 	}
-	length := int64(binary.LittleEndian.Uint32(slices.Concat(field, make([]byte, 2))[:4]))
+	length := int64(0)
+	for i, b := range field {
+		length |= int64(b) << (8 * i)
+	}
 	begin := int64(len(start) + len(field))
 	if length > maxHeader {
 		return header{}, tensor.Failed("its header claims %d bytes; at most %d are expected",
@@ -110,11 +115,15 @@ func readHeader(r io.Reader, size int64) (header, error) {
 		return header{}, tensor.Failed("its header claims %d bytes; the file has %d more",
 			length, size-begin)
 	}
-	text := make([]byte, length)
+	text := room
+	if length > int64(len(room)) {
+		text = make([]byte, length)
+	}
+	text = text[:length]
 	if _, err := io.ReadFull(r, text); err != nil {
 		return header{}, headerEnds(err)
 	}
-	h, err := parseHeader(string(text))
+	h, err := parse(text)
 	h.length = begin + length
 	return h, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"collsim/formats/internal/tensor"
+	"collsim/internal/input"
 )
 
 // deflateRatio bounds what deflate can make of a byte: 1032 (zlib's technical details, "Maximum
@@ -14,7 +15,7 @@ import (
 const deflateRatio = 1032
 
 // OpenArchive reads the directory of a zip archive of .npy files and the header of each.
-func OpenArchive(r io.ReaderAt, size int64) (parts []tensor.Part, err error) {
+func OpenArchive(r io.ReaderAt, size int64, limit input.Limit) (parts []tensor.Part, err error) {
 	start := make([]byte, 8)
 	n, err := r.ReadAt(start[:min(8, size)], 0)
 	if err != nil && err != io.EOF {
@@ -23,62 +24,129 @@ func OpenArchive(r io.ReaderAt, size int64) (parts []tensor.Part, err error) {
 	if err := tensor.CheckStart(tensor.NPZ, start[:n]); err != nil {
 		return nil, err
 	}
-	archive, err := zip.NewReader(r, size)
+	near := &window{r: r, ahead: make([]byte, 1<<16)}
+	archive, err := input.Archive(near, size)
 	if err != nil {
 		return nil, tensor.Failed("its archive's directory cannot be read (%v); is the file "+
 			"complete?", err)
 	}
-	names := map[string]bool{}
-	left := uint64(size)
-	for _, member := range archive.File {
-		name, ok := strings.CutSuffix(member.Name, tensor.NPY)
-		switch {
-		case !ok:
-			return nil, tensor.In("", member.Name,
-				tensor.Failed("is no .npy; arrays alone are expected"))
-		case names[name]:
-			return nil, tensor.In("", name, tensor.Failed("is there twice"))
-		case member.CompressedSize64 > left:
-			return nil, tensor.In("", name, tensor.Failed("claims %d bytes of the archive, which "+
-				"has %d more", member.CompressedSize64, left))
-		}
-		names[name] = true
-		left -= member.CompressedSize64
-		part, err := openMember(name, member)
-		if err != nil {
+	if err := judge(archive.File, size, limit); err != nil {
+		return nil, err
+	}
+	var known headers
+	parts = make([]tensor.Part, len(archive.File))
+	for i, member := range archive.File {
+		name := strings.TrimSuffix(member.Name, tensor.NPY)
+		if parts[i], err = known.open(name, member); err != nil {
 			return nil, tensor.In("", name, zipError(err))
 		}
-		parts = append(parts, part)
 	}
+	near.ahead = nil // elements are read by several, anywhere
 	return parts, nil
 }
 
-// openMember reads the header of one array.
-func openMember(name string, member *zip.File) (tensor.Part, error) {
+// judge refuses what the directory of an archive of size bytes cannot mean, before anything is
+// unpacked, and members that claim more than the limit together.
+func judge(members []*zip.File, size int64, limit input.Limit) error {
+	names := make(map[string]bool, len(members))
+	left, total := uint64(size), uint64(0)
+	for _, member := range members {
+		name, ok := strings.CutSuffix(member.Name, tensor.NPY)
+		packed := member.CompressedSize64
+		switch {
+		case !ok:
+			return tensor.In("", member.Name, tensor.Failed("is no .npy; arrays alone are expected"))
+		case names[name]:
+			return tensor.In("", name, tensor.Failed("is there twice"))
+		case packed > left:
+			return tensor.In("", name, tensor.Failed("claims %d bytes of the archive, which has %d more",
+				packed, left))
+		}
+		if err := judgeMember(member); err != nil {
+			return tensor.In("", name, err)
+		}
+		names[name] = true
+		left -= packed
+		total += member.UncompressedSize64 // at most deflateRatio times the file
+	}
+	if err := limit.Allows(total); err != nil {
+		long := err.(*input.LongError)
+		return tensor.Failed("%v; %s", long, long.Hint())
+	}
+	return nil
+}
+
+// judgeMember refuses what the directory says of a member, if that cannot be.
+func judgeMember(member *zip.File) error {
 	stored := member.Method == zip.Store
 	claimed, packed := member.UncompressedSize64, member.CompressedSize64
 	switch {
 	case member.Flags&1 != 0:
-		return tensor.Part{}, tensor.Failed("is encrypted; arrays that anybody can read are expected")
+		return tensor.Failed("is encrypted; arrays that anybody can read are expected")
 	case !stored && member.Method != zip.Deflate:
-		return tensor.Part{}, tensor.Failed("is compressed by method %d; 0 (stored) or 8 "+
-			"(deflated) is expected", member.Method)
+		return tensor.Failed("is compressed by method %d; 0 (stored) or 8 (deflated) is expected",
+			member.Method)
 	case stored && claimed != packed:
-		return tensor.Part{}, tensor.Failed("claims %d bytes that are stored as %d", claimed, packed)
+		return tensor.Failed("claims %d bytes that are stored as %d", claimed, packed)
 	case claimed/deflateRatio > packed:
-		return tensor.Part{}, tensor.Failed("claims %d bytes in %d compressed ones; at most %d "+
-			"times as many are possible", claimed, packed, deflateRatio)
+		return tensor.Failed("claims %d bytes in %d compressed ones; at most %d times as many are "+
+			"possible", claimed, packed, deflateRatio)
 	}
+	return nil
+}
+
+// window reads ahead, so that a million small members take few calls of the system.
+type window struct {
+	r     io.ReaderAt
+	ahead []byte // nil: each read is one of r
+	from  int64  // where what was read ahead begins
+	have  int
+}
+
+// ReadAt implements io.ReaderAt.
+func (w *window) ReadAt(p []byte, at int64) (int, error) {
+	if len(p) > len(w.ahead)/4 {
+		return w.r.ReadAt(p, at)
+	}
+	if at < w.from || at+int64(len(p)) > w.from+int64(w.have) {
+		n, err := w.r.ReadAt(w.ahead, at)
+		if w.from, w.have = at, n; n < len(p) {
+			return copy(p, w.ahead[:n]), err
+		}
+	}
+	return copy(p, w.ahead[at-w.from:w.have]), nil
+}
+
+// headers parses the headers of members, of which most are like the one before.
+type headers struct {
+	text string
+	last header
+}
+
+func (k *headers) parse(text []byte) (header, error) {
+	if len(text) > 0 && string(text) == k.text {
+		return k.last, nil
+	}
+	h, err := parseHeader(string(text))
+	if err == nil {
+		k.text, k.last = string(text), h
+	}
+	return h, err
+}
+
+// open reads the header of one array.
+func (k *headers) open(name string, member *zip.File) (tensor.Part, error) {
 	r, err := member.Open()
 	if err != nil {
 		return tensor.Part{}, err
 	}
 	defer r.Close()
-	h, err := readHeader(r, int64(claimed))
+	claimed := int64(member.UncompressedSize64)
+	h, err := readHeader(r, claimed, k.parse)
 	if err != nil {
 		return tensor.Part{}, err
 	}
-	if err := h.checkSize(int64(claimed)); err != nil {
+	if err := h.checkSize(claimed); err != nil {
 		return tensor.Part{}, err
 	}
 	h.array.Name = name

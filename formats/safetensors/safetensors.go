@@ -34,8 +34,8 @@ type nameOf struct {
 	dtype dtype.Type
 }
 
-func names() []nameOf {
-	return []nameOf{{"F64", dtype.Float64}, {"F32", dtype.Float32}, {"F16", dtype.Float16},
+func names() [14]nameOf {
+	return [...]nameOf{{"F64", dtype.Float64}, {"F32", dtype.Float32}, {"F16", dtype.Float16},
 		{"BF16", dtype.BFloat16}, {"F8_E4M3", dtype.Float8E4M3}, {"F8_E5M2", dtype.Float8E5M2},
 		{"I8", dtype.Int8}, {"I16", dtype.Int16}, {"I32", dtype.Int32}, {"I64", dtype.Int64},
 		{"U8", dtype.Uint8}, {"U16", dtype.Uint16}, {"U32", dtype.Uint32}, {"U64", dtype.Uint64}}
@@ -63,9 +63,11 @@ func Open(r io.ReaderAt, size int64) ([]tensor.Part, error) {
 	if !utf8.Valid(header) {
 		return nil, tensor.Failed("its header is not in UTF-8")
 	}
-	entries, err := parseHeader(header)
-	if err != nil {
-		return nil, err
+	entries, ok := scanHeader(string(header))
+	if !ok {
+		if entries, err = parseHeader(header); err != nil {
+			return nil, err
+		}
 	}
 	begin := 8 + length
 	if err := checkOffsets(entries, size-begin); err != nil {
@@ -84,9 +86,12 @@ func Open(r io.ReaderAt, size int64) ([]tensor.Part, error) {
 // checkOffsets sorts tensors by their place and sees that each has the bytes that its shape needs,
 // begins where the one before ends, and that the last ends with the file, size bytes in all.
 func checkOffsets(entries []entry, size int64) error {
-	slices.SortStableFunc(entries, func(a, b entry) int {
+	byPlace := func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
-	})
+	}
+	if !slices.IsSortedFunc(entries, byPlace) { // as they usually are
+		slices.SortStableFunc(entries, byPlace)
+	}
 	at := int64(0)
 	for _, e := range entries {
 		name := e.array.Name
@@ -120,17 +125,19 @@ func checkOffsets(entries []entry, size int64) error {
 // setType takes a type's name.
 func setType(a *tensor.Array, name string) error {
 	a.Stored = name
-	var known []string
 	for _, n := range names() {
 		if n.name == name {
 			a.Type, a.Width = n.dtype, n.dtype.Width()
 			return nil
 		}
-		known = append(known, n.name)
 	}
 	if name == "BOOL" {
 		a.Width, a.Bool = 1, true
 		return nil
+	}
+	var known []string
+	for _, n := range names() {
+		known = append(known, n.name)
 	}
 	return tensor.Failed("its dtype is %.40q; one of %s, BOOL is expected", name,
 		strings.Join(known, ", "))

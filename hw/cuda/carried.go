@@ -2,16 +2,15 @@ package cuda
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/internal/input"
 	"collsim/kernel"
 )
 
@@ -45,11 +44,11 @@ type carriedKernels struct {
 
 // carried unpacks what the program carries. That it is what is expected is tested.
 var carried = sync.OnceValue(func() *carriedKernels {
-	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	unzipped, err := input.Limit{}.Unpacked(bytes.NewReader(packed))
 	if err != nil {
 		panic("cuda: carried kernels: " + err.Error())
 	}
-	text, err := io.ReadAll(unzipped)
+	text, err := input.Limit{}.All(unzipped)
 	if err != nil {
 		panic("cuda: carried kernels: " + err.Error())
 	}

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
+	"collsim/internal/input"
 	"collsim/proof"
 	"collsim/schedule"
 )
@@ -93,7 +93,7 @@ func Scripts(t testing.TB) (all []Script) {
 	paths, err := filepath.Glob("../../schedule/testdata/*.txt")
 	require.NoError(t, err)
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
+		text, err := input.Limit{}.File(path)
 		require.NoError(t, err)
 		for _, part := range strings.Split("\n"+string(text), "\nschedule\n")[1:] {
 			body, _, _ := strings.Cut(part, "\n----")

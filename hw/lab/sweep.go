@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"collsim/internal/input"
 )
 
 // mark begins the names of all namespaces of labs: collsim-PID-START-LAB-NODE, with the owner's
@@ -17,7 +19,7 @@ const mark = "collsim"
 
 // born is when a process began, in ticks since the machine did; "" if there is none.
 func born(pid int) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	text, err := input.Limit{}.File(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return ""
 	}

@@ -4,10 +4,11 @@ package mpi
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"collsim/internal/input"
 )
 
 // apart makes a command the first of a group of its own: an interrupt from the keyboard is for the
@@ -25,6 +26,6 @@ func ended(process int) bool {
 	if syscall.Kill(process, 0) != nil {
 		return true
 	}
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	stat, _ := input.Limit{}.File(fmt.Sprintf("/proc/%d/stat", process))
 	return strings.Contains(string(stat), ") Z ")
 }

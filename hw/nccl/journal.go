@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"collsim/hw"
+	"collsim/internal/input"
 	"collsim/internal/prose"
 )
 
@@ -48,7 +49,7 @@ func (j *journal) chose(function string) (way string, err error) {
 		return "", err
 	}
 	for _, f := range files {
-		text, err := os.ReadFile(filepath.Join(j.dir, f.Name()))
+		text, err := input.Limit{}.File(filepath.Join(j.dir, f.Name()))
 		if err != nil {
 			return "", err
 		}

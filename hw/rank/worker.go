@@ -14,6 +14,7 @@ import (
 
 	"collsim/hw"
 	"collsim/hw/gate"
+	"collsim/internal/input"
 	"collsim/internal/memory"
 	"collsim/unit"
 )
@@ -130,7 +131,7 @@ func coordinatorError(call string, err error) *hw.Error {
 // namespace of processes, where the system tells them, for one may have several host names; else
 // the host's name.
 func machine() string {
-	booted, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	booted, _ := input.Limit{}.File("/proc/sys/kernel/random/boot_id")
 	space, _ := os.Readlink("/proc/self/ns/pid")
 	if len(booted) == 0 || space == "" {
 		host, _ := os.Hostname()

@@ -12,6 +12,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"collsim/internal/input"
 )
 
 // Free is memory that may still be taken.
@@ -47,7 +49,7 @@ func ReadFrom(root fs.FS) (Free, bool) {
 	if n, ok := field(root, "proc/meminfo", "MemAvailable:"); ok && n <= math.MaxInt64>>10 {
 		free, known = Free{Bytes: n << 10}, true
 	}
-	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
+	groups, _ := input.Limit{}.InFS(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(groups)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) != 3 {
@@ -78,7 +80,7 @@ const reserve = 256 << 20
 
 // addresses is what the limit on a process's addresses leaves; false if it has none.
 func addresses(root fs.FS) (int64, bool) {
-	limits, _ := fs.ReadFile(root, "proc/self/limits")
+	limits, _ := input.Limit{}.InFS(root, "proc/self/limits")
 	for line := range strings.Lines(string(limits)) {
 		rest, ok := strings.CutPrefix(line, "Max address space")
 		words := strings.Fields(rest)
@@ -141,7 +143,7 @@ func (v *version) of(root fs.FS, dir string) (int64, bool) {
 
 // number is what a file of one number says; "max" is none.
 func number(root fs.FS, name string) (int64, bool) {
-	text, err := fs.ReadFile(root, name)
+	text, err := input.Limit{}.InFS(root, name)
 	if err != nil {
 		return 0, false
 	}
@@ -151,7 +153,7 @@ func number(root fs.FS, name string) (int64, bool) {
 
 // field is the number behind a name in a file of lines.
 func field(root fs.FS, name, key string) (int64, bool) {
-	text, _ := fs.ReadFile(root, name)
+	text, _ := input.Limit{}.InFS(root, name)
 	for line := range strings.Lines(string(text)) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] == key {
 			n, err := strconv.ParseInt(words[1], 10, 64)

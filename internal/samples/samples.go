@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/internal/input"
 	"collsim/internal/tier"
 )
 
@@ -91,7 +92,7 @@ func (s Set) Has(name string) bool {
 
 // index reads an index.toml, which holds nothing but tables named case, of strings and numbers.
 func index(t testing.TB, dir string) (cases []map[string]string) {
-	text, err := os.ReadFile(filepath.Join(dir, "index.toml"))
+	text, err := input.Limit{}.File(filepath.Join(dir, "index.toml"))
 	if os.IsNotExist(err) {
 		return nil
 	}

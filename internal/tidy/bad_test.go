@@ -90,6 +90,22 @@ func f() error {
 	return err
 }
 `
+	badReading = `package p
+import ("archive/zip"; "compress/gzip"; "io"; files "os")
+func f(r io.Reader, at io.ReaderAt) error {
+	g, err := files.Open("x") // BAD
+	_, _ = files.ReadFile("x") // BAD
+	read := io.ReadAll // BAD
+	_, _ = read(g)
+	_, _ = gzip.NewReader(r) // BAD
+	_, _ = zip.NewReader(at, 1) // BAD
+	_, _ = io.Copy(io.Discard, r) // BAD
+	_, _ = io.CopyN(io.Discard, r, 3)
+	_, _ = io.ReadFull(r, []byte{0})
+	_, _ = gzip.NewWriter(nil), files.Remove("x")
+	return err
+}
+`
 	badMapRange = `package p
 import ("maps"; "slices")
 type table map[string]int

@@ -35,6 +35,8 @@ func rules() []rule {
 			noPrinting, "sim", badPrinting},
 		{"no writing", "files are written by internal/output, complete or not at all",
 			noWriting, "sim", badWriting},
+		{"no reading", "internal/input reads and unpacks: regular files, and no more than a limit",
+			noReading, "sim", badReading},
 		{"no range over a map", "sort the keys: slices.Sorted(maps.Keys(m))",
 			noMapRange, "sim", badMapRange},
 		{"no goroutine in sim", "one run is one sequence of events",
@@ -171,6 +173,25 @@ func noWriting(s *source) []finding {
 			return slices.Contains(writing, o.Name())
 		case "syscall":
 			return slices.Contains([]string{"Open", "Openat", "Creat", "Rename", "Truncate"}, o.Name())
+		}
+		return false
+	})
+}
+
+// noReading finds what opens files, reads to an end that may never come, or unpacks.
+func noReading(s *source) []finding {
+	if within(s.path, readers()...) {
+		return nil
+	}
+	return s.uses(func(o types.Object) bool {
+		switch o.Pkg().Path() {
+		case "os":
+			return slices.Contains([]string{"Open", "ReadFile", "CopyFS"}, o.Name())
+		case "io", "io/fs", "io/ioutil":
+			return slices.Contains([]string{"ReadAll", "Copy", "CopyBuffer", "ReadFile"}, o.Name())
+		case "archive/zip", "archive/tar", "compress/gzip", "compress/zlib", "compress/flate",
+			"compress/bzip2", "compress/lzw":
+			return strings.HasPrefix(o.Name(), "NewReader") || o.Name() == "OpenReader"
 		}
 		return false
 	})

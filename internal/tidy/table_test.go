@@ -18,9 +18,10 @@ func table() []row {
 		// Engines take the rules from sim/model, and nothing from each other.
 		toEngine = "sim/model sim/internal/flat schedule unit"
 
-		hw   = "schedule collective dtype kernel topology device trace unit hw"
+		hw = "schedule collective dtype kernel topology device trace unit hw internal/input"
 		toHW = "unit dtype collective schedule formats formats/... topology device bounds algos " +
-			"algos/openmpi algos/nccl proof reference trace sim program nccl hw scenarios fidelity"
+			"algos/openmpi algos/nccl proof reference trace sim program nccl hw scenarios fidelity " +
+			"internal/input"
 	)
 	return []row{
 		{path: "unit"},
@@ -46,14 +47,15 @@ func table() []row {
 			modules: testLibraries()},
 		{path: "reference", ours: "schedule collective dtype kernel"},
 		{path: "trace", ours: "unit"},
-		{path: "formats", ours: "formats/... schedule collective dtype unit"},
+		{path: "formats", ours: "formats/... schedule collective dtype unit internal/input"},
 		{path: "formats/...",
-			ours: "formats/internal/... schedule trace topology collective dtype unit internal/output " +
-				"internal/parallel"},
+			ours: "formats/internal/... schedule trace topology collective dtype unit internal/input " +
+				"internal/output internal/parallel"},
 		{path: "formats/internal/wire",
 			modules: []string{"google.golang.org/protobuf/encoding/protowire"}},
 		{path: "formats/arrays",
-			ours: "formats/npy formats/safetensors formats/internal/... internal/output dtype"},
+			ours: "formats/npy formats/safetensors formats/internal/... internal/input " +
+				"internal/output dtype unit"},
 		{path: "sim",
 			ours: "sim/model sim/event sim/fold sim/sweep sim/critical sim/timeline schedule " +
 				"trace unit"},
@@ -80,15 +82,15 @@ func table() []row {
 		{path: "hw/cuda", ours: hw + " hw/rank hw/gate internal/memory",
 			modules: []string{"github.com/ebitengine/purego"}},
 		{path: "hw/cuda/cudatest", ours: "hw/internal/clib"},
-		{path: "hw/hwtest", ours: "schedule proof collective", modules: testLibraries()},
+		{path: "hw/hwtest", ours: "schedule proof collective internal/input", modules: testLibraries()},
 		{path: "hw/host", ours: hw + " hw/rank hw/gate"},
 		{path: "hw/mpi", ours: hw + " hw/rank hw/gate algos/openmpi",
 			modules: []string{"github.com/ebitengine/purego"}},
 		{path: "hw/nccl", ours: hw + " hw/rank hw/gate",
 			modules: []string{"github.com/ebitengine/purego"}},
-		{path: "hw/nccl/nccltest", ours: "hw/internal/clib internal/output"},
-		{path: "hw/internal/clib", ours: "internal/output"},
-		{path: "hw/internal/recorded", ours: "collective dtype"},
+		{path: "hw/nccl/nccltest", ours: "hw/internal/clib internal/input internal/output"},
+		{path: "hw/internal/clib", ours: "internal/input internal/output"},
+		{path: "hw/internal/recorded", ours: "collective dtype internal/input"},
 		{path: "hw/calibrate", ours: hw + " formats/nccllog"},
 		{path: "hw/lab", ours: hw + " hw/host hw/mpi hw/gate"},
 		{path: "fidelity", ours: "unit"},
@@ -97,7 +99,7 @@ func table() []row {
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
 				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers
 				"codeberg.org/go-pdf/fpdf"}},        // what plot draws PDF with
-		{path: "scenarios", ours: "collective dtype topology device unit",
+		{path: "scenarios", ours: "collective dtype topology device unit internal/input",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate"},
 		{path: "report", ours: "run program scenarios collective unit device schedule formats " +
@@ -112,14 +114,15 @@ func table() []row {
 		{path: "internal/judge"},       // an opinion of its own: it must not know the proof
 		{path: "internal/judge/vary", ours: "internal/judge"},
 		{path: "internal/judge/campaign",
-			ours: "internal/judge internal/judge/vary internal/output schedule proof algos " +
-				"collective dtype"},
-		{path: "internal/memory"},
+			ours: "internal/judge internal/judge/vary internal/input internal/output schedule proof " +
+				"algos collective dtype"},
+		{path: "internal/input", ours: "unit"},
+		{path: "internal/memory", ours: "internal/input"},
 		{path: "internal/nearest"},
 		{path: "internal/output"},
 		{path: "internal/parallel"},
 		{path: "internal/prose"},
-		{path: "internal/samples", ours: "internal/tier", modules: testLibraries()},
+		{path: "internal/samples", ours: "internal/input internal/tier", modules: testLibraries()},
 		{path: "internal/tidy"},
 		{path: "internal/tier"},
 	}
@@ -194,6 +197,10 @@ func commands() []string { return []string{"cmd", "internal/judge/campaign"} }
 // writers are the packages that may open a file for writing: what writes all files, and the lab,
 // which sets what the kernel does in its namespaces.
 func writers() []string { return []string{"internal/output", "hw/lab"} }
+
+// readers are the packages that may open files for reading, read streams whole and unpack: what
+// reads all inputs, and the lab, which opens namespaces.
+func readers() []string { return []string{"internal/input", "hw/lab"} }
 
 // rounded are the packages in which a float must round alike on every processor.
 func rounded() []string {

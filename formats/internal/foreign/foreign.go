@@ -5,10 +5,12 @@
 package foreign
 
 import (
+	"errors"
 	"fmt"
 
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/internal/input"
 	"collsim/schedule"
 	"collsim/unit"
 )
@@ -34,6 +36,8 @@ type Options struct {
 	StrictNop bool
 	// Runtime is whose limits hold: "msccl" (the default), "rccl", or "none".
 	Runtime string
+	// Limit is how many bytes the file may have, unpacked; 1 GiB if it is 0.
+	Limit unit.Bytes
 }
 
 // Placement says where the output lies.
@@ -100,6 +104,17 @@ func (e *Error) Error() string {
 		text += "; " + e.Hint
 	}
 	return text
+}
+
+// Long is the error of a file that is longer than its limit, at the line that another error of
+// reading it knows.
+func Long(file string, long *input.LongError, err error) *Error {
+	e := &Error{File: file, Text: long.Error(), Hint: long.Hint()}
+	var at *Error
+	if errors.As(err, &at) {
+		e.Line = at.Line
+	}
+	return e
 }
 
 // grain is how many elements the least size gives the smallest part.

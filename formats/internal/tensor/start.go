@@ -31,8 +31,7 @@ type Part struct {
 
 // CheckStart refuses what begins like another format, or like none.
 func CheckStart(format string, start []byte) error {
-	found := fmt.Sprintf("%.8q", start)
-	is := ""
+	is, found := "", ""
 	switch {
 	case bytes.HasPrefix(start, []byte(MagicNPY)):
 		is, found = NPY, "a .npy"
@@ -41,16 +40,20 @@ func CheckStart(format string, start []byte) error {
 	case len(start) >= 8 && HeaderLength(start) <= MaxHeader:
 		is = Safetensors
 	}
+	if is == format {
+		return nil
+	}
+	if found == "" {
+		found = fmt.Sprintf("%.8q", start)
+	}
 	switch {
 	case len(start) == 0:
 		return Failed("is empty; a %s is expected", format)
-	case is != format && len(start) < 8:
+	case len(start) < 8:
 		return Failed("ends after %s; a %s is expected", BytesText(int64(len(start))), format)
-	case is != format && format == Safetensors && is == "":
+	case format == Safetensors && is == "":
 		return Failed("a .safetensors begins with the length of its header; %d bytes are more than"+
 			" the %d that are allowed", HeaderLength(start), MaxHeader)
-	case is != format:
-		return Failed("begins like %s; a %s is expected", found, format)
 	}
-	return nil
+	return Failed("begins like %s; a %s is expected", found, format)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"collsim/internal/input"
 	"collsim/internal/output"
 )
 
@@ -32,7 +33,7 @@ func Build(files []string, options ...string) (string, error) {
 	fmt.Fprintf(hash, "%s%q", version, options)
 	var sources []string
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := input.Limit{}.File(file)
 		if err != nil {
 			return "", fmt.Errorf("a C library: %w", err)
 		}
@@ -72,7 +73,7 @@ func compile(path string, sources, options []string) error {
 	if out, err := exec.Command("cc", append(arguments, options...)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("cc: %w: %s", err, bytes.TrimSpace(out))
 	}
-	library, err := os.ReadFile(made)
+	library, err := input.Limit{}.File(made)
 	if err != nil {
 		return fmt.Errorf("a C library: %w", err)
 	}

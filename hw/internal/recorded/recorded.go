@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"collsim/internal/input"
 )
 
 // Folder is all that is in a folder of recordings.
@@ -58,7 +60,7 @@ func Load(dir string) (*Folder, error) {
 		if name == "README.md" || name == "SHA256SUMS" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, name))
+		text, err := input.Limit{}.File(filepath.Join(dir, name))
 		if err != nil {
 			return nil, fmt.Errorf("recordings: %w", err)
 		}
@@ -78,7 +80,7 @@ func Load(dir string) (*Folder, error) {
 
 // sums are the checksums of SHA256SUMS.
 func sums(dir string) (map[string]string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
+	text, err := input.Limit{}.File(filepath.Join(dir, "SHA256SUMS"))
 	if err != nil {
 		return nil, fmt.Errorf("recordings: %w", err)
 	}

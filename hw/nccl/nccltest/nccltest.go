@@ -3,10 +3,10 @@ package nccltest
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"collsim/hw/internal/clib"
+	"collsim/internal/input"
 	"collsim/internal/output"
 )
 
@@ -23,7 +23,7 @@ func Standin(folder, into string) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("the stand-in for NCCL: %w", err)
 	}
-	library, err := os.ReadFile(built)
+	library, err := input.Limit{}.File(built)
 	if err != nil {
 		return "", fmt.Errorf("the stand-in for NCCL: %w", err)
 	}

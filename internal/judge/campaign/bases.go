@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/internal/input"
 	"collsim/internal/judge"
 )
 
@@ -59,7 +59,7 @@ func collect(root string, ranks int) (*collection, error) {
 				from.files, root)
 		}
 		for _, name := range names {
-			script, readErr := os.ReadFile(name)
+			script, readErr := input.Limit{}.File(name)
 			if readErr != nil {
 				return nil, readErr
 			}
