@@ -61,7 +61,7 @@ func ExampleTwoWayRing_scenario() {
 		log.Fatal(err)
 	}
 	scenario, err := collsim.Load("circle.toml", []byte(circle), collsim.LoadOptions{
-		Read: func(string) ([]byte, error) { return []byte(s.String()), nil },
+		Read: func(string, unit.Bytes) ([]byte, error) { return []byte(s.String()), nil },
 	})
 	if err != nil {
 		log.Fatal(err)
