@@ -68,6 +68,9 @@ func parseFile(file string) (any, *problem) {
 	if a.File == "" || strings.ContainsAny(a.File, "\n\r\x00") {
 		return nil, &problem{`a file's name is expected, as "file:mine.schedule"`, ""}
 	}
+	if p := fileName(a.File); p != nil {
+		return nil, p
+	}
 	if list == "" {
 		return a, nil
 	}

@@ -86,7 +86,7 @@ func hardwareKeys() []Key {
 			Example: `["node1", "node2"]`,
 			Doc: "Machines that the ranks are on, the first ranks on the first, as many on each as " +
 				"comes out even; \"localhost\" is this one. Host and cuda say what to start on the others."},
-		{Path: "hardware.listen", kind: aText, Default: "any port of 127.0.0.1",
+		{Path: "hardware.listen", kind: anAddress, Default: "any port of 127.0.0.1",
 			Example: `"10.0.0.1:7000"`,
 			Doc:     "Address at which ranks of other machines reach this program; needed with hosts."},
 	}, measureKeys()...)
@@ -186,7 +186,7 @@ func (v *view) transport(h *Hardware) bool {
 	case host && (lab || away) && h.Transport != TCP:
 		v.fail("hardware.transport", problem{"between machines, and in a lab, ranks talk by TCP",
 			`write transport = "tcp"`})
-	case away && !lab && h.Listen == "":
+	case away && !lab && !v.has("hardware.listen"):
 		v.missing("hardware", "listen", "the address at which the other machines reach this one",
 			`for example listen = "10.0.0.1:7000"`)
 	default:

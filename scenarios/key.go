@@ -32,6 +32,7 @@ type kind uint8
 const (
 	aText kind = iota
 	aFile
+	anAddress
 	aWhole
 	aFactor
 	aFlag
@@ -54,7 +55,7 @@ const (
 
 // words are the kinds as an error or the documentation says them.
 var words = [...]string{
-	aText: "text", aFile: "file name", aWhole: "whole number", aFactor: "number",
+	aText: "text", aFile: "file name", anAddress: "address", aWhole: "whole number", aFactor: "number",
 	aFlag: "true or false", aSize: "size", aRate: "rate", aTime: "time",
 	aChange: "rate or share", aChoice: "choice", anOperator: "operator", aDataType: "data type",
 	anAlgorithm: "algorithm", aMatrix: "matrix", aShape: "list of whole numbers",
@@ -86,7 +87,9 @@ func (k *Key) table() string {
 func (k *Key) name() string { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }
 
 // textual reports whether the key's values are names and the like, which may look like numbers.
-func (k *Key) textual() bool { return k.kind == aText || k.kind == aFile }
+func (k *Key) textual() bool {
+	return k.kind == aText || k.kind == aFile || k.kind == anAddress
+}
 
 // schema is the key table with what it takes to find keys in it.
 type schema struct {

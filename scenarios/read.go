@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"collsim/collective"
 	"collsim/dtype"
@@ -74,8 +77,38 @@ func (k *Key) read(n *node) (any, *problem) {
 		return parseAlgorithm(s)
 	case aFigure:
 		return k.figure(s)
+	case aFile:
+		if p := fileName(s); p != nil {
+			return nil, p
+		}
+	case anAddress:
+		if text := Address(s); text != "" {
+			return nil, &problem{text, `for example "10.0.0.1:7000"`}
+		}
 	}
 	return k.text(s)
+}
+
+// fileName says what is wrong with the name of a file, or nil. Control characters would act on the
+// terminal that shows the name.
+func fileName(s string) *problem {
+	if at := strings.IndexFunc(s, unicode.IsControl); at >= 0 {
+		c, _ := utf8.DecodeRuneInString(s[at:])
+		return &problem{text: fmt.Sprintf("%U is a control character; a file has a name without", c)}
+	}
+	return nil
+}
+
+// Address is what is wrong with the address of a machine and a port, empty if nothing is.
+func Address(s string) string {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return "host:port is expected"
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return fmt.Sprintf("port %q: a number from 0 to 65535 is expected", port)
+	}
+	return ""
 }
 
 // article is the kind with its article: "a rate", "an operator".

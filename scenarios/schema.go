@@ -104,7 +104,7 @@ func (k *Key) valueSchema() object {
 		return o
 	case aSize:
 		return object{"type": []string{"string", "integer"}}
-	case aText, aFile, aRate, aTime, aChange, aFigure:
+	case aText, aFile, anAddress, aRate, aTime, aChange, aFigure:
 		return object{"type": "string"}
 	case aChoice, anOperator, aDataType, anAlgorithm:
 		if len(k.Values) == 0 {

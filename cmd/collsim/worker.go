@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"collsim/hw/cuda"
 	"collsim/hw/host"
 	"collsim/hw/rank"
+	"collsim/scenarios"
 )
 
 // maxWorkers is how many ranks one call starts.
@@ -38,9 +38,8 @@ func (a *app) workerCommand() *cobra.Command {
 			"  srun --nodelist=node2 --ntasks=1 collsim worker --at 10.0.0.1:7000 --ranks 4-7",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, _, err := net.SplitHostPort(at); err != nil {
-				return &usageError{text: fmt.Sprintf("--at %q: host:port is expected", at),
-					hint: "validate says which"}
+			if wrong := scenarios.Address(at); wrong != "" {
+				return &usageError{text: fmt.Sprintf("--at %q: %s", at, wrong), hint: "validate says which"}
 			}
 			if (ranks == "") == (machine < 0) {
 				return &usageError{text: "--ranks or --machine is expected, one of them",

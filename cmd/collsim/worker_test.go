@@ -63,6 +63,16 @@ func TestWorkers(t *testing.T) {
 	refused, err := stranger.CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(refused), "it does not know the secret of this run")
+	// Ranks that nobody waits for are told so at once, those that are there already too.
+	for _, ranks := range []string{"3", "99"} {
+		words := strings.Fields(start)
+		words[len(words)-1] = ranks
+		lost := command(t, words...)
+		lost.Env = append(lost.Env, secret)
+		said, err := lost.CombinedOutput()
+		require.Error(t, err)
+		require.Contains(t, string(said), ranks+": nobody waits for it there, or another has come")
+	}
 	worker := command(t, strings.Fields(start)...)
 	worker.Env = append(worker.Env, secret)
 	var complaints bytes.Buffer

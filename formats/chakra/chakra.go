@@ -27,6 +27,7 @@ package chakra
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -35,6 +36,7 @@ import (
 
 	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
+	"collsim/formats/internal/strictjson"
 	"collsim/internal/input"
 	"collsim/unit"
 )
@@ -110,10 +112,20 @@ type reader struct {
 	notes []string // what a reader should know of the file
 	span  string   // and how long it is, if it says so
 	form  string   // "chakra" or "kineto"
+
+	lines *strictjson.Lines // of JSON
+	json  *json.Decoder
 }
 
+// fail is an error of the file; where JSON ends in the middle or is none, with the line.
 func (r *reader) fail(format string, args ...any) error {
-	return &foreign.Error{File: r.file, Text: fmt.Sprintf(format, args...)}
+	e := &foreign.Error{File: r.file, Text: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		if err, ok := arg.(error); ok && r.lines != nil {
+			e.Line = r.line(err)
+		}
+	}
+	return e
 }
 
 // read reads a file in whatever form it has.

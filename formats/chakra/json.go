@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"collsim/formats/internal/strictjson"
 )
 
 // The JSON form of Chakra's feeder: one object with the nodes in "workload_graph".
@@ -50,15 +52,17 @@ func (j *jsonNode) node() (node, error) {
 
 // readJSON reads the JSON form, node by node.
 func (r *reader) readJSON(in *bufio.Reader) error {
-	d := json.NewDecoder(in)
+	r.lines = &strictjson.Lines{R: in}
+	r.json = json.NewDecoder(r.lines)
+	d := r.json
 	if _, err := d.Token(); err != nil { // the brace
-		return r.fail("%v", err)
+		return r.fail("%v", plain(err))
 	}
 	found := false
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return r.fail("%v", err)
+			return r.fail("%v", plain(err))
 		}
 		if isKineto(key) && !found {
 			r.form = "kineto"
@@ -78,7 +82,7 @@ func (r *reader) readJSON(in *bufio.Reader) error {
 			return r.fail("key %q: workload_graph, workload_name, ngpus or soc is expected", key)
 		}
 		if err != nil {
-			return r.fail("%v: %v", key, err)
+			return r.fail("%v: %v", key, plain(err))
 		}
 	}
 	if !found {
@@ -87,10 +91,37 @@ func (r *reader) readJSON(in *bufio.Reader) error {
 	return r.end(d)
 }
 
+// errCut is of JSON that ends too soon.
+var errCut = errors.New("the file ends in the middle of a value")
+
+// plain is an error of the decoder in plain words.
+func plain(err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errCut
+	case errors.As(err, &syntax), !strings.HasPrefix(err.Error(), "json: "):
+		return err
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// line is where JSON ends in the middle, or where the value begins that is none; 0 of other errors.
+func (r *reader) line(err error) int {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, errCut):
+		return r.lines.Last()
+	case errors.As(err, &syntax):
+		return r.lines.At(r.json.InputOffset())
+	}
+	return 0
+}
+
 // end reads the closing brace, and no more.
 func (r *reader) end(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
-		return r.fail("%v", err)
+		return r.fail("%v", plain(err))
 	}
 	if _, err := d.Token(); err == nil {
 		return r.fail("more behind the closing brace")
@@ -113,7 +144,7 @@ func (r *reader) jsonNodes(d *json.Decoder) error {
 	for d.More() {
 		var j jsonNode
 		if err := d.Decode(&j); err != nil {
-			return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+			return plain(err)
 		}
 		n, err := j.node()
 		if err != nil {

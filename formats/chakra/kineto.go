@@ -84,13 +84,13 @@ func (r *reader) readKineto(d *json.Decoder, key json.Token) error {
 			err = d.Decode(&other)
 		}
 		if err != nil {
-			return r.fail("%v: %s", key, strings.TrimPrefix(err.Error(), "json: "))
+			return r.fail("%v: %v", key, plain(err))
 		}
 		if !d.More() {
 			break
 		}
 		if key, err = d.Token(); err != nil {
-			return r.fail("%v", err)
+			return r.fail("%v", plain(err))
 		}
 	}
 	if err := r.end(d); err != nil {
@@ -114,7 +114,7 @@ func (k *kineto) readEvents(d *json.Decoder) error {
 	for number := 0; d.More(); number++ {
 		e := &event{number: number}
 		if err := d.Decode(e); err != nil {
-			return fmt.Errorf("event %d: %w", number, err)
+			return fmt.Errorf("event %d: %w", number, plain(err))
 		}
 		if e.Phase != "X" {
 			continue

@@ -91,7 +91,9 @@ func (d *Door) admit(conn net.Conn) {
 	conn.SetDeadline(time.Now().Add(patience))
 	claim, err := Admit(conn, d.Secret, d.Run, d.Expected)
 	if kept := d.forget(conn); err != nil || !kept {
-		d.turned.Add(1)
+		if !errors.Is(err, ErrUnwanted) { // which knows the secret
+			d.turned.Add(1)
+		}
 		conn.Close()
 		return
 	}

@@ -66,7 +66,8 @@ func meet(t *testing.T, enter, admit func(net.Conn) error) (s *spy, in, out erro
 }
 
 // TestMeet: who knows the secret enters, and both sides know the run and the claim. Who does not
-// know it, or claims what is not expected, gets no further.
+// know it, or claims what is not expected, gets no further; a worker that
+// knows it is told that nobody waits for it.
 func TestMeet(t *testing.T) {
 	secret, other, run := NewSecret(), NewSecret(), NewRun()
 	for name, test := range map[string]struct {
@@ -74,12 +75,13 @@ func TestMeet(t *testing.T) {
 		claim          Claim
 		in, out        error
 	}{
-		"right":         {secret, secret, claim(), nil, nil},
-		"wrong secret":  {other, secret, claim(), ErrStranger, io.EOF},
-		"wrong claim":   {secret, secret, Claim{Data, 4, 1}, io.EOF, ErrTurnedAway},
-		"wrong service": {secret, secret, Claim{Coordination, 3, 1}, io.EOF, ErrTurnedAway},
-		"no secret":     {Secret{}, secret, claim(), ErrNoSecret, io.EOF},
-		"nor here":      {secret, Secret{}, claim(), nil, ErrNoSecret},
+		"right":            {secret, secret, claim(), nil, nil},
+		"wrong secret":     {other, secret, claim(), ErrStranger, io.EOF},
+		"wrong claim":      {secret, secret, Claim{Data, 4, 1}, io.EOF, ErrTurnedAway},
+		"no such worker":   {secret, secret, Claim{Coordination, 3, 1}, ErrUnwanted, ErrUnwanted},
+		"no such stranger": {other, secret, Claim{Coordination, 3, 1}, ErrStranger, io.EOF},
+		"no secret":        {Secret{}, secret, claim(), ErrNoSecret, io.EOF},
+		"nor here":         {secret, Secret{}, claim(), nil, ErrNoSecret},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, in, out := meet(t, func(c net.Conn) error {

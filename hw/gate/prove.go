@@ -28,12 +28,13 @@ type Claim struct {
 
 // What goes over the wire, byte for byte.
 const (
-	greeting    = "collsim1" // with the version
-	nonceSize   = 32
-	claimSize   = len(greeting) + 1 + 4 + 4 + nonceSize
-	answerSize  = len(Run{}) + nonceSize
-	proofSize   = sha256.Size
-	welcomeByte = 'w'
+	greeting     = "collsim1" // with the version
+	nonceSize    = 32
+	claimSize    = len(greeting) + 1 + 4 + 4 + nonceSize
+	answerSize   = len(Run{}) + nonceSize
+	proofSize    = sha256.Size
+	welcomeByte  = 'w'
+	unwantedByte = 'u' // in place of a welcome, to who has proven that it knows the secret
 )
 
 // Why a handshake ends.
@@ -42,6 +43,8 @@ var (
 	ErrStranger = errors.New("it does not know the secret of this run")
 	// ErrTurnedAway is of who speaks another protocol, or claims what is not expected.
 	ErrTurnedAway = errors.New("it was not expected")
+	// ErrUnwanted is of a worker that knows the secret, and that nobody waits for.
+	ErrUnwanted = errors.New("nobody waits for it there, or another has come in its place")
 	// ErrNoSecret is of a side that has none: it lets nobody in.
 	ErrNoSecret = errors.New("there is no secret")
 )
@@ -112,10 +115,13 @@ func Enter(conn net.Conn, s Secret, c Claim) (Run, error) {
 	if _, err := io.ReadFull(conn, welcome[:]); err != nil {
 		return Run{}, err
 	}
-	if welcome[0] != welcomeByte {
-		return Run{}, ErrTurnedAway
+	switch welcome[0] {
+	case welcomeByte:
+		return run, nil
+	case unwantedByte:
+		return Run{}, ErrUnwanted
 	}
-	return run, nil
+	return Run{}, ErrTurnedAway
 }
 
 // Admit has who has dialed prove that it knows the secret of a run, and what it claims, if that is
@@ -135,7 +141,9 @@ func Admit(conn net.Conn, s Secret, run Run, expected func(Claim) bool) (c Claim
 		return c, err
 	}
 	c, ok := parseClaim(said)
-	if !ok || !expected(c) {
+	wanted := ok && expected(c)
+	// A rank may be dialed before it expects that, and is dialed again: it says nothing.
+	if !wanted && (!ok || c.Service != Coordination) {
 		return c, ErrTurnedAway
 	}
 	said = append(append(said, run[:]...), nonce()...)
@@ -150,6 +158,12 @@ func Admit(conn net.Conn, s Secret, run Run, expected func(Claim) bool) (c Claim
 	}
 	if !hmac.Equal(proof[:], prove(key, dialer, said)) {
 		return c, ErrStranger
+	}
+	if !wanted {
+		if _, err := conn.Write([]byte{unwantedByte}); err != nil {
+			return c, err
+		}
+		return c, ErrUnwanted
 	}
 	_, err = conn.Write([]byte{welcomeByte})
 	return c, err

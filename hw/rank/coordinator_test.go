@@ -286,7 +286,8 @@ func TestNotAWorker(t *testing.T) {
 	}
 }
 
-// TestTwice: a second worker of a number is sent away, and disturbs nobody.
+// TestTwice: a second worker of a number, and one of a number that is not in the run, are told that
+// nobody waits for them, at once, and disturb nobody.
 func TestTwice(t *testing.T) {
 	t.Parallel()
 	var at Rendezvous
@@ -295,13 +296,11 @@ func TestTwice(t *testing.T) {
 	defer k.Close()
 	_, err := k.Run(context.Background(), five(hw.Env{}))
 	require.NoError(t, err)
-	at.Worker = 1
-	w, err := Come(context.Background(), at)
-	require.NoError(t, err)
-	var lost *hw.Error
-	require.ErrorAs(t, w.Serve(context.Background(), &mirror{stop: make(chan struct{}), log: &log{}},
-		Ready{}), &lost)
-	require.Equal(t, -1, lost.Rank)
+	for _, at.Worker = range []int{1, 2} {
+		_, err := Come(context.Background(), at)
+		require.EqualError(t, err, fmt.Sprintf("hw: dial: error: the coordinator: %d: nobody waits for "+
+			"it there, or another has come in its place", at.Worker))
+	}
 	_, err = k.Run(context.Background(), five(hw.Env{}))
 	require.NoError(t, err)
 	at.Timeout, at.Address = 300*time.Millisecond, "127.0.0.1:1"

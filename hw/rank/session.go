@@ -188,10 +188,10 @@ func (s *session) address() string {
 	return net.JoinHostPort(host, port)
 }
 
-// expects reports whether a claim is that of a worker.
+// expects reports whether a claim is that of a worker that has not come.
 func (s *session) expects(c gate.Claim) bool {
 	return c.Service == gate.Coordination && c.To == -1 && c.From >= 0 &&
-		int(c.From) < len(s.members)
+		int(c.From) < len(s.members) && s.members[c.From].heard.Load() == 0
 }
 
 // turned is how many connections have proven nothing.

@@ -114,6 +114,9 @@ func dial(ctx context.Context, r Rendezvous) (net.Conn, gate.Run, error) {
 			}
 		}
 	}, r.Secret, claim)
+	if errors.Is(err, gate.ErrUnwanted) {
+		err = fmt.Errorf("%d: %w", r.Worker, err)
+	}
 	if err != nil {
 		return nil, run, coordinatorError("dial", err)
 	}

@@ -18,7 +18,7 @@ func table() []row {
 		// Engines take the rules from sim/model, and nothing from each other.
 		toEngine = "sim/model sim/internal/flat schedule unit"
 
-		hw = "schedule collective dtype kernel topology device trace unit hw internal/input"
+		hw   = "schedule collective dtype kernel topology device trace unit hw internal/input"
 		toHW = "unit dtype collective schedule formats formats/... topology device bounds algos " +
 			"algos/openmpi algos/nccl proof reference trace sim program nccl hw scenarios fidelity " +
 			"internal/input"

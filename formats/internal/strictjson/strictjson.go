@@ -19,7 +19,7 @@ import (
 type Reader struct {
 	file    string
 	what    string // is read: "file"
-	lines   *lines
+	lines   *Lines
 	decoder *json.Decoder
 	token   json.Token // read ahead, if held
 	held    bool
@@ -32,7 +32,7 @@ const maxDepth = 64
 
 // New begins a document; file is its name for errors.
 func New(r io.Reader, file string) *Reader {
-	counted := &lines{r: r}
+	counted := &Lines{R: r}
 	d := json.NewDecoder(counted)
 	d.UseNumber()
 	return &Reader{file: file, what: "file", lines: counted, decoder: d}
@@ -216,7 +216,7 @@ func (r *Reader) End() error {
 	if err == io.EOF {
 		return nil
 	}
-	r.line = r.lines.at(r.decoder.InputOffset())
+	r.line = r.lines.At(r.decoder.InputOffset())
 	if err != nil {
 		return r.broken(err)
 	}
@@ -244,7 +244,7 @@ func (r *Reader) next() (json.Token, error) {
 		return r.token, nil
 	}
 	t, err := r.decoder.Token()
-	r.line = r.lines.at(r.decoder.InputOffset())
+	r.line = r.lines.At(r.decoder.InputOffset())
 	if err != nil {
 		return nil, r.broken(err)
 	}
@@ -256,6 +256,7 @@ func (r *Reader) broken(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		r.line = r.lines.Last()
 		return r.Errorf("the %s ends in the middle of a value", r.what)
 	case errors.As(err, &syntax):
 		return r.Errorf("this is no JSON: %v", err)
