@@ -88,6 +88,7 @@ func (w *lowering) fuseScatter(matmul, scatter *resolved, iteration int) error {
 		Outs: []dtype.Type{matmul.kernel.Out},
 		Mean: scatter.call.Op == collective.Avg}
 	memory := map[string]string{"a": matmul.In[0], "b0": matmul.In[1], "c": scatter.Out}
+	w.inside[matmul.Out] = true
 	return w.pipeline(&fusion{[]string{matmul.Name, scatter.Name}, scatter, matmul, memory}, &s,
 		MatmulReduceScatter, iteration)
 }
@@ -119,7 +120,7 @@ func (w *lowering) pipeline(f *fusion, s *Shards,
 	row := LoweredOp{Names: names, Iteration: iteration, Stream: matmul.stream(),
 		Became: "pipeline " + s.Variant.String()}
 	var parts []schedule.Part
-	var reads, writes, spaces []string
+	var uses, spaces []string
 	for _, team := range call.teams {
 		s.Ranks = w.teamSize(team)
 		fused, err := build(*s)
@@ -128,31 +129,24 @@ func (w *lowering) pipeline(f *fusion, s *Shards,
 		}
 		p := schedule.Part{Name: schedule.Word(strings.Join(names, "+")), Schedule: fused, Ranks: team,
 			Stream: w.stream(matmul.stream()), Memory: make([]schedule.Place, schedule.FirstTensor)}
-		reads, writes = nil, nil
 		for i := range fused.Tensors {
 			t := &fused.Tensors[i]
 			at := schedule.Place{}
 			switch name, named := memory[t.Name]; {
 			case named:
-				at = w.tensors[name]
-				if t.Role == schedule.Given {
-					reads = append(reads, name)
-				} else {
-					writes = append(writes, name)
-				}
+				at, uses = w.tensors[name], append(uses, name)
 			case t.Symmetric:
-				at = w.own("workspace_"+call.Group, t, true)
-				space := w.list[at.Tensor-schedule.FirstTensor].Name
-				writes, spaces = append(writes, space), append(spaces, space) // one at a time
+				name, at = w.own("workspace_"+call.Group, t, true)
+				spaces = append(spaces, name)
 			case t.Role != schedule.Defined:
-				at = w.own(t.Name+"_"+call.Name, t, false)
+				_, at = w.own(t.Name+"_"+call.Name, t, false)
 			}
 			p.Memory = append(p.Memory, at)
 		}
 		parts = append(parts, p)
 	}
-	row.Parts = w.known(call.teams, matmul.stream(), iteration, spaces, nil)
-	row.Parts = append(row.Parts, w.add(slices.Compact(reads), writes, parts)...)
+	row.Parts = w.known(call.teams, matmul.stream(), iteration, spaces)
+	row.Parts = append(row.Parts, w.add(parts, uses, nil)...)
 	w.result.Ops = append(w.result.Ops, row)
 	return nil
 }

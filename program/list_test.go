@@ -83,10 +83,8 @@ func TestLists(t *testing.T) {
 		pairs := unit.Time(len(low.Decided.Merged))
 		require.Equal(t, pairs*4*unit.Microsecond, took-shorter)
 		soundly(t, low)
-		require.NoError(t, proof.Alike(plain.Schedule, low.Schedule, results(plain, low)))
 		all, _ := onTwo(t, program.Lowering{Coalesce: true, InPlace: true, Reorder: true, Reuse: true,
 			OneShot: 20000, SymmetricMemory: true}, c.tensors, c.ops...)
-		require.NoError(t, proof.Alike(plain.Schedule, all.Schedule, results(plain, all)))
 		soundly(t, all)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"collsim/collective"
 	"collsim/internal/prose"
+	"collsim/kernel"
 	"collsim/schedule"
 )
 
@@ -61,6 +62,14 @@ func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.Order != AsWritten {
+		if l, err = p.resolveIn(AsWritten); err != nil {
+			return nil, err
+		}
+	}
+	if w.result.Schedule.Means, err = w.meaning(l); err != nil {
+		return nil, err
+	}
 	w.result.Memory = w.account()
 	carried := w.result.Decided.Backward
 	w.result.Notes, w.result.Decided = x.notes, x.decided
@@ -70,9 +79,8 @@ func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
 
 // emit makes the schedule of a plan.
 func (x *plan) emit() (*lowering, error) {
-	w := &lowering{plan: x, tensors: map[string]schedule.Place{}, writers: map[string][]int{},
-		readers: map[string][]int{}, uses: map[string][]int{}, owned: map[string]schedule.Tensor{},
-		ended: map[string][]int{}, registered: map[string]int{},
+	w := &lowering{plan: x, tensors: map[string]schedule.Place{}, inside: map[string]bool{},
+		uses: map[string][]int{}, owned: map[string]schedule.Tensor{}, registered: map[string]int{},
 		result: &Lowered{Decided: Decisions{Backward: map[string]string{}}}}
 	for _, t := range x.tensors {
 		if _, lies := x.homes[t.Name]; !lies {
@@ -86,7 +94,8 @@ func (x *plan) emit() (*lowering, error) {
 		}
 	}
 	for i := range max(x.Iterations, 1) {
-		clear(w.ended)
+		w.ended = map[string][]int{}
+		w.iterations = append(w.iterations, w.ended)
 		for _, u := range x.units() {
 			w.await(u)
 			var err error
@@ -103,6 +112,7 @@ func (x *plan) emit() (*lowering, error) {
 			}
 		}
 	}
+	w.wait()
 	var err error
 	w.result.Schedule, err = schedule.Compose(x.Name, x.Ranks, w.list, w.parts)
 	if err != nil {
@@ -118,17 +128,17 @@ type lowering struct {
 	list    []schedule.Tensor
 	tensors map[string]schedule.Place
 	parts   []schedule.Part
-	// parts that have written and read a tensor since it was last written, and those that every
-	// later op waits for
-	writers, readers map[string][]int
-	fence            []int
-	// parts of ops of this iteration by name, and those that the unit which is being lowered waits
-	// for by name
-	ended    map[string][]int
-	awaited  []int
-	uses     map[string][]int // which of result.Ops use a tensor
-	owned    map[string]schedule.Tensor
-	ownNames []string // of owned, in order
+	batches []batch
+	fence   []int // parts that every later op waits for
+	// parts of ops by name, in each iteration and in this one, and those that the unit which is being
+	// lowered waits for by name
+	iterations []map[string][]int
+	ended      map[string][]int
+	awaited    []int
+	inside     map[string]bool  // tensors of fused ops that no memory holds
+	uses       map[string][]int // which of result.Ops use a tensor
+	owned      map[string]schedule.Tensor
+	ownNames   []string // of owned, in order
 	// buffers that have been registered, and in which iteration last
 	registered map[string]int
 	result     *Lowered
@@ -154,9 +164,9 @@ func (w *lowering) place(name string) schedule.Place {
 	return at
 }
 
-// own is a tensor that the program does not name, of at least so many elements: the same one for
-// equal names and types, which grows to the largest request.
-func (w *lowering) own(name string, t *schedule.Tensor, symmetric bool) schedule.Place {
+// own adds a tensor that the program does not name, of at least so many elements: the same one for
+// equal names and types, which grows to the largest request. It returns its name and its place.
+func (w *lowering) own(name string, t *schedule.Tensor, symmetric bool) (string, schedule.Place) {
 	name = fmt.Sprintf("%s_%v", identifier(name), t.Type)
 	was, known := w.owned[name]
 	for _, taken := w.tensors[name]; taken && !known; _, taken = w.tensors[name] {
@@ -172,7 +182,7 @@ func (w *lowering) own(name string, t *schedule.Tensor, symmetric bool) schedule
 	was.Symmetric = was.Symmetric || symmetric
 	w.owned[name] = was
 	if _, lies := w.homes[name]; lies {
-		return w.place(name)
+		return name, w.place(name)
 	}
 	if at, ok := w.tensors[name]; ok {
 		has := &w.list[at.Tensor-schedule.FirstTensor]
@@ -180,9 +190,9 @@ func (w *lowering) own(name string, t *schedule.Tensor, symmetric bool) schedule
 			has.Shape = collective.Shape{t.Shape.Elements()}
 		}
 		has.Symmetric = has.Symmetric || symmetric
-		return at
+		return name, at
 	}
-	return schedule.Place{Tensor: w.declare(schedule.Tensor{Name: name, Type: t.Type,
+	return name, schedule.Place{Tensor: w.declare(schedule.Tensor{Name: name, Type: t.Type,
 		Symmetric: symmetric, Shape: collective.Shape{t.Shape.Elements()}})}
 }
 
@@ -208,10 +218,12 @@ func (w *lowering) stream(name string) int32 {
 func (w *lowering) op(r *resolved, iteration int) error {
 	row := LoweredOp{Names: r.names(), Iteration: iteration, IsCall: r.call != nil,
 		Stream: r.stream()}
-	reads, writes := r.reads(), r.writes()
 	if r.call == nil {
 		row.Became = r.kernel.String()
-		row.Parts = w.add(reads, writes, w.kernelParts(r))
+		row.Parts = w.add(w.kernelParts(r), r.touches(), nil)
+		if r.kernel.Kind == kernel.Opaque {
+			w.batches[len(w.batches)-1].reads = w.intervals(r.reads())
+		}
 		w.result.Ops = append(w.result.Ops, row)
 		return nil
 	}
@@ -252,14 +264,14 @@ func (w *lowering) communicate(row *LoweredOp, r *resolved, iteration int) error
 		if r.phase == backwardPass {
 			w.result.Decided.Backward[r.Name] = c.Name
 		}
-		parts = append(parts, w.callPart(r, team, c.Schedule, in, out))
-		if memory := parts[len(parts)-1].Memory; c.Schedule.OneSided() && c.Schedule.Memory > 0 {
-			scratch := w.list[memory[schedule.Scratch].Tensor-schedule.FirstTensor].Name
+		part, scratch := w.callPart(r, team, c.Schedule, in, out)
+		parts = append(parts, part)
+		if c.Schedule.OneSided() && scratch != "" {
 			buffers = append(buffers, scratch)
 		}
 	}
-	row.Parts = w.known(r.teams, r.stream(), iteration, buffers, nil)
-	row.Parts = append(row.Parts, w.add(r.reads(), r.writes(), parts)...)
+	row.Parts = w.known(r.teams, r.stream(), iteration, buffers)
+	row.Parts = append(row.Parts, w.add(parts, r.touches(), nil)...)
 	return nil
 }
 
@@ -273,41 +285,18 @@ func (w *lowering) await(unit []resolved) {
 	}
 }
 
-// add adds parts that do one thing together, after all that they depend on, and returns their
-// numbers.
-func (w *lowering) add(reads, writes []string, parts []schedule.Part) []int {
-	var after []int
-	wait := func(list []int) {
-		for _, n := range list {
-			if !slices.Contains(after, n) {
-				after = append(after, n)
-			}
-		}
-	}
-	wait(w.fence)
-	wait(w.awaited)
-	for _, t := range reads {
-		wait(w.writers[t])
-	}
-	for _, t := range writes {
-		wait(w.writers[t])
-		wait(w.readers[t])
-	}
-	slices.Sort(after)
-	var numbers []int
+// add adds parts that do one thing together and use tensors of these names, after some parts, and
+// returns their numbers. What they wait for besides follows from the memory that they touch: wait.
+func (w *lowering) add(parts []schedule.Part, uses []string, after []int) (numbers []int) {
+	after = slices.Concat(w.fence, w.awaited, after)
+	w.batches = append(w.batches, batch{first: len(w.parts)})
 	for _, p := range parts {
 		p.After = after
 		numbers = append(numbers, len(w.parts))
 		w.parts = append(w.parts, p)
 	}
-	for _, t := range reads {
+	for _, t := range uses {
 		w.use(t)
-		w.readers[t] = append(w.readers[t], numbers...)
-	}
-	for _, t := range writes {
-		w.use(t)
-		w.writers[t] = append(w.elsewhere(w.writers[t], numbers), numbers...)
-		w.readers[t] = w.elsewhere(w.readers[t], numbers)
 	}
 	return numbers
 }
@@ -367,18 +356,19 @@ func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetri
 	return c, nil
 }
 
-// callPart is a part that plays a call's schedule.
+// callPart is a part that carries out a call's schedule, and the name of its scratch buffer, if it
+// has one.
 func (w *lowering) callPart(r *resolved, team []int, s *schedule.Schedule,
-	in, out schedule.Place) schedule.Part {
-	p := schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: team,
+	in, out schedule.Place) (p schedule.Part, scratch string) {
+	p = schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: team,
 		Stream: w.stream(r.stream()), Memory: []schedule.Place{in, out}}
 	if s.Memory > 0 {
-		at := w.own("scratch_"+r.Name, &schedule.Tensor{Type: s.Spec.Type,
+		name, at := w.own("scratch_"+r.Name, &schedule.Tensor{Type: s.Spec.Type,
 			Shape: collective.Shape{s.Memory}}, s.OneSided())
-		p.Memory = append(p.Memory, at)
+		p.Memory, scratch = append(p.Memory, at), name
 	}
 	if !launches(s) {
 		p.Launch = &schedule.Launch{Name: schedule.Word(r.Name)}
 	}
-	return p
+	return p, scratch
 }

@@ -143,6 +143,9 @@ func (x *plan) mergeKey(r *resolved) (key, why string) {
 	case r.members != nil:
 		return "", ""
 	}
+	if h, lies := x.homes[r.Out]; lies && !r.inPlace() {
+		return "", fmt.Sprintf("%s lies in %s, where it is written", r.Out, h.in)
+	}
 	c := *r.call
 	c.Shape = nil
 	return fmt.Sprint(&c, r.Group, r.stream(), r.Algorithm, r.Async, r.in[0].Memory, r.out.Memory,

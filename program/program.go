@@ -145,36 +145,6 @@ type share struct {
 	ranks  []int
 }
 
-// names are those of the ops that it has become of.
-func (r *resolved) names() []string {
-	if r.members != nil {
-		return r.members
-	}
-	return []string{r.Name}
-}
-
-// answers are the names by which ops that come after it wait for it.
-func (r *resolved) answers() []string { return append(slices.Clone(r.names()), r.of...) }
-
-// reads are the tensors that it reads, by the names of the program.
-func (r *resolved) reads() []string {
-	if r.members != nil {
-		return r.from
-	}
-	return r.In
-}
-
-// writes are the tensors that it writes.
-func (r *resolved) writes() []string {
-	switch {
-	case r.members != nil:
-		return r.to
-	case r.Out == "":
-		return nil
-	}
-	return []string{r.Out}
-}
-
 // tensor is the one of that name.
 func (l *lookup) tensor(name string) (Tensor, bool) {
 	i, known := l.byName[name]
@@ -197,7 +167,10 @@ func (p *Program) Validate() error {
 }
 
 // resolve finds what ops name, of the backward pass as well, if there is to be one.
-func (p *Program) resolve() (*lookup, error) {
+func (p *Program) resolve() (*lookup, error) { return p.resolveIn(p.Order) }
+
+// resolveIn is resolve with the ops in one order or another: they are the same.
+func (p *Program) resolveIn(order Order) (*lookup, error) {
 	listed, err := p.listed()
 	if err != nil {
 		return nil, err
@@ -208,7 +181,7 @@ func (p *Program) resolve() (*lookup, error) {
 			return nil, err
 		}
 	}
-	if p.Order != AsWritten {
+	if order != AsWritten {
 		if q, err = listed.ordered(q); err != nil {
 			return nil, err
 		}

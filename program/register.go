@@ -120,9 +120,8 @@ func (x *plan) rootOf(name string) string {
 func (x *plan) isPersistent(t Tensor) bool { return x.persistent && t.Memory != Private }
 
 // known adds the parts that make buffers known to the other ranks that do a call, before it on its
-// stream and before all that waits for what is written, and returns their numbers: none where that
-// costs nothing, or has been done.
-func (w *lowering) known(teams [][]int, stream string, iteration int, names, written []string) (
+// stream, and returns their numbers: none where that costs nothing, or has been done.
+func (w *lowering) known(teams [][]int, stream string, iteration int, names []string) (
 	numbers []int) {
 	if w.passes.Registering == 0 {
 		return nil
@@ -145,8 +144,8 @@ func (w *lowering) known(teams [][]int, stream string, iteration int, names, wri
 		if teams[0] != nil {
 			ranks = slices.Concat(teams...)
 		}
-		numbers = append(numbers, w.add(nil, written,
-			[]schedule.Part{w.registering(root, ranks, w.stream(stream))})...)
+		numbers = append(numbers, w.add(
+			[]schedule.Part{w.registering(root, ranks, w.stream(stream))}, nil, nil)...)
 	}
 	w.result.Registering = append(w.result.Registering, numbers...)
 	return numbers

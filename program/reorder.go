@@ -50,7 +50,7 @@ func reorder(x *plan) (*plan, error) {
 	}
 	best, shortest, kept := x.fork(), was, "as written"
 	tried := fmt.Sprintf("as written %v", was)
-	needs := dependences(units)
+	needs := x.dependences(units)
 	for _, way := range ways() {
 		var names []string
 		for _, i := range way.of(units, needs) {
@@ -95,41 +95,47 @@ func (x *plan) inOrder(units [][]resolved, names []string) *plan {
 	return y
 }
 
-// dependences lists the units before each that it must come after.
-func dependences(units [][]resolved) [][]int {
+// dependences lists the units before each that it must come after: those that it is after by name,
+// and those that use what it writes, or write what it uses.
+func (x *plan) dependences(units [][]resolved) [][]int {
 	needs := make([][]int, len(units))
-	writer, readers, named := map[string]int{}, map[string][]int{}, map[string][]int{}
+	used, named := history[string]{}, map[string][]int{}
 	for i, u := range units {
 		var list []int
+		var uses []interval[string]
 		for j := range u {
 			for _, name := range u[j].After {
 				list = append(list, named[name]...)
 			}
-			for _, t := range append(slices.Clone(u[j].reads()), u[j].writes()...) {
-				if w, ok := writer[t]; ok {
-					list = append(list, w)
-				}
+			for _, t := range u[j].reads() {
+				uses = append(uses, x.interval(t, false))
 			}
 			for _, t := range u[j].writes() {
-				list = append(list, readers[t]...)
+				uses = append(uses, x.interval(t, true))
 			}
+		}
+		for _, use := range uses {
+			list = append(list, used.before(use)...)
 		}
 		for _, name := range answersOf(u) {
 			named[name] = append(named[name], i)
 		}
-		for j := range u {
-			for _, t := range u[j].writes() {
-				writer[t], readers[t] = i, nil
-			}
-			for _, t := range u[j].reads() {
-				readers[t] = append(readers[t], i)
-			}
+		for _, use := range uses {
+			used.add(use, []int{i}, func([]int) []int { return nil })
 		}
 		slices.Sort(list)
-		list = slices.Compact(list)
-		needs[i] = slices.DeleteFunc(list, func(n int) bool { return n == i })
+		needs[i] = slices.Compact(list)
 	}
 	return needs
+}
+
+// interval is where a tensor lies, by the name of the one that it lies in.
+func (x *plan) interval(name string, writes bool) interval[string] {
+	n, off := x.tensors[x.at[name]].Shape.Elements(), int64(0)
+	for h, lies := x.homes[name]; lies; h, lies = x.homes[name] {
+		name, off = h.in, off+h.off
+	}
+	return interval[string]{name, off, off + n, writes}
 }
 
 // raised issues every call as soon as what it needs has been issued.
@@ -180,7 +186,7 @@ func (x *plan) moved(units [][]resolved) {
 		waited[u[0].Name] = u[0].call != nil && !u[0].Async
 	}
 	now := x.units()
-	needs := dependences(now)
+	needs := x.dependences(now)
 	for i, u := range now {
 		if u[0].call == nil || len(u) > 1 {
 			continue

@@ -118,22 +118,20 @@ func (w *lowering) staged(r *resolved, c *chunks, iteration int) (parts []int, n
 	err error) {
 	width := max(c.in, c.out) * c.size
 	buffer := func(side string) (string, schedule.Place) {
-		called := "comm_buffer_" + side + "_" + r.stream()
-		at := w.own(called, &schedule.Tensor{Type: c.spec.Type, Shape: collective.Shape{2 * width}},
-			false)
-		return w.list[at.Tensor-schedule.FirstTensor].Name, at
+		return w.own("comm_buffer_"+side+"_"+r.stream(), &schedule.Tensor{Type: c.spec.Type,
+			Shape: collective.Shape{2 * width}}, false)
 	}
 	inName, in := buffer("in")
 	outName, out := buffer("out")
-	parts = w.known(r.teams, r.stream(), iteration, []string{inName, outName},
-		[]string{halfName(inName, 0), halfName(inName, 1)})
+	known := w.known(r.teams, r.stream(), iteration, []string{inName, outName})
+	parts = known
 	n := c.count()
 	for i := range n {
 		if i == 0 {
-			parts = append(parts, w.copyIn(r, c, in, inName, 0)...)
+			parts = append(parts, w.copyIn(r, c, in, 0, known)...)
 		}
 		if i+1 < n {
-			parts = append(parts, w.copyIn(r, c, in, inName, i+1)...)
+			parts = append(parts, w.copyIn(r, c, in, i+1, nil)...)
 		}
 		var calls []schedule.Part
 		for _, team := range r.teams {
@@ -144,12 +142,11 @@ func (w *lowering) staged(r *resolved, c *chunks, iteration int) (parts []int, n
 			if i == 0 {
 				name = chosen.Name
 			}
-			calls = append(calls, w.callPart(r, team, chosen.Schedule, half(in, i, width),
-				half(out, i, width)))
+			call, _ := w.callPart(r, team, chosen.Schedule, half(in, i, width), half(out, i, width))
+			calls = append(calls, call)
 		}
-		parts = append(parts, w.add([]string{halfName(inName, i)}, []string{halfName(outName, i)},
-			calls)...)
-		parts = append(parts, w.copyOut(r, c, out, outName, i)...)
+		parts = append(parts, w.add(calls, nil, nil)...)
+		parts = append(parts, w.copyOut(r, c, out, i)...)
 	}
 	return parts, name, nil
 }
@@ -162,12 +159,9 @@ func half(at schedule.Place, i, width int64) schedule.Place {
 	return schedule.Place{Tensor: at.Tensor, Offsets: []int64{at.Offset(0) + i%2*width}}
 }
 
-// halfName is what half of a communication buffer is called, for who waits for it.
-func halfName(buffer string, i int64) string { return fmt.Sprintf("%s half %d", buffer, i%2) }
-
-// copyIn adds the copy of a chunk to the communication buffer; of a broadcast the roots alone have
-// something to copy.
-func (w *lowering) copyIn(r *resolved, c *chunks, to schedule.Place, name string, i int64) []int {
+// copyIn adds the copy of a chunk to the communication buffer, after some parts; of a broadcast the
+// roots alone have something to copy.
+func (w *lowering) copyIn(r *resolved, c *chunks, to schedule.Place, i int64, after []int) []int {
 	ranks := w.ranksOf(r)
 	if r.call.Kind == collective.Broadcast {
 		ranks = r.roots()
@@ -179,12 +173,11 @@ func (w *lowering) copyIn(r *resolved, c *chunks, to schedule.Place, name string
 		p.Memory = append(p.Memory, at(from, b*c.spec.Count+i*c.size),
 			at(half(to, i, width), b*c.length(i)))
 	}
-	return w.add(r.reads(), []string{halfName(name, i)}, []schedule.Part{p})
+	return w.add([]schedule.Part{p}, r.reads(), after)
 }
 
 // copyOut adds the copy of a chunk from the communication buffer.
-func (w *lowering) copyOut(r *resolved, c *chunks, from schedule.Place, name string,
-	i int64) []int {
+func (w *lowering) copyOut(r *resolved, c *chunks, from schedule.Place, i int64) []int {
 	width := max(c.in, c.out) * c.size
 	p := w.copies(r, "copy out", w.ranksOf(r), c.out, c.length(i))
 	for b := range c.out {
@@ -192,7 +185,7 @@ func (w *lowering) copyOut(r *resolved, c *chunks, from schedule.Place, name str
 		p.Memory = append(p.Memory, at(half(from, i, width), b*c.length(i)),
 			at(to, b*c.spec.Count+i*c.size))
 	}
-	return w.add([]string{halfName(name, i)}, r.writes(), []schedule.Part{p})
+	return w.add([]schedule.Part{p}, r.writes(), nil)
 }
 
 // at is a place so many elements behind another.

@@ -27,6 +27,7 @@ type parted struct {
 	alike  map[*schedule.Schedule]*provenPart
 	byForm map[string]*provenPart
 	list   []*provenPart // in order
+	made   *definition   // what all parts make
 }
 
 // provenPart is a schedule of which parts are, and what was found true of it.
@@ -45,7 +46,8 @@ func verifyParts(s *schedule.Schedule, o Options) *Proof {
 	}
 	p := &parted{s: s, parts: parts, alike: map[*schedule.Schedule]*provenPart{},
 		byForm: map[string]*provenPart{}}
-	if !p.known() || !p.prove(o) || !p.ordered() || !p.defined() {
+	if !p.known() || !p.prove(o) || !p.ordered() || !p.defined() ||
+		s.Means != nil && len(verifyMeaning(s, p.made)) > 0 {
 		return nil
 	}
 	return p.sum()
@@ -186,6 +188,7 @@ func (p *parted) defined() bool {
 			return false
 		}
 	}
+	p.made = d
 	return true
 }
 
@@ -240,7 +243,7 @@ func (sc *scope) leave(written []bool) bool {
 
 // sum is what is true of the whole.
 func (p *parted) sum() *Proof {
-	all := &Proof{Walked: p.s.Spec.Ranks, MinSlots: 1, Iterations: 1}
+	all := &Proof{Walked: p.s.Spec.Ranks, MinSlots: 1, Iterations: 1, isMeant: p.s.Means != nil}
 	for _, x := range p.list {
 		all.Rounds, all.MinSlots = max(all.Rounds, x.Rounds), max(all.MinSlots, x.MinSlots)
 	}

@@ -28,6 +28,8 @@ type Proof struct {
 	// KeepsRankOrder and SameTree are false.
 	Undefined  []string
 	Iterations int // run one after another without a barrier between the ranks
+
+	isMeant bool // it has been held to its meaning already
 }
 
 // Traffic is the bytes that go from one rank to another, wherever the network takes them. From is
@@ -67,11 +69,18 @@ const maxViolations = 20
 // Verify proves that a schedule computes its collective: that every output is the reduction of
 // exactly the right inputs, each once; that nothing deadlocks; that no two accesses race. It
 // walks all ranks, or one that stands for all (Folds). Violations, if any, come without a proof.
+// A composed schedule that has a meaning (schedule.Meaning) is held to that as well.
 func Verify(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
 	if s.Beside() != nil {
 		return verifyBeside(s, o)
 	}
-	return verify(s, o, nil)
+	p, found := verify(s, o, nil)
+	if p != nil && s.Means != nil && !p.isMeant {
+		if found = verifyMeaning(s, nil); len(found) > 0 {
+			return nil, found
+		}
+	}
+	return p, found
 }
 
 // verify proves a schedule, but for parts beside each other, whose ranks violations call by their

@@ -26,6 +26,7 @@ type typed interface {
 	checkSample(s *schedule.Schedule, o *CheckOptions) (Report, error)
 	run(s *schedule.Schedule, inputs [][]byte, o RunOptions) ([][]byte, error)
 
+	canonical(elements []byte) []byte
 	text(element []byte) string
 	isNaN(element []byte) bool
 	value(t *term, leaves func(position int) []byte) []byte

@@ -84,6 +84,9 @@ type Report struct {
 	RanksAgree bool
 	First      *Mismatch // the wrong element of the lowest rank and index, nil if none
 	Why        string    // of NumbersOff: why nothing was compared
+	// Digest is one of all results of a program that has a meaning, equal for all that compute the
+	// same: a SHA-256 in hexadecimal (digest.go).
+	Digest string
 }
 
 // Mismatch is an output element that is wrong. Its values are text, with all their digits: a
@@ -117,7 +120,9 @@ func (m *Mismatch) after(rank int, element int64) bool {
 //
 // A program, or a schedule that Compose has made, is held against its definitions, tensor by
 // tensor: see RunTensors and DefineTensors. What may be off because a sum was rounded is followed
-// through all that is made of it. A check that is too much is not made, and not an error.
+// through all that is made of it. One that has a meaning (schedule.Meaning) is held against that,
+// op by op: every result of an op that is in memory, against what the op makes of the operands that
+// the schedule itself has. A check that is too much is not made, and not an error.
 //
 // The definition rounds the exact result, so it is infinite, or the 8-bit formats' largest number,
 // only if that is too large. A schedule whose partial sums are too large though the result is not

@@ -22,6 +22,9 @@ func checkProgram(s *schedule.Schedule, o *CheckOptions) (Report, error) {
 		return Report{Numbers: NumbersOff, Why: p.why}, err
 	}
 	given, exact := p.d.given(o.Data, o.Seed)
+	if p.s.Means != nil {
+		return checkMeaning(p.d, given, exact, o)
+	}
 	got, err := runTensors(p.s, given, RunOptions{Accumulate: o.Accumulate}, o.Slots)
 	if err != nil {
 		return Report{}, err
@@ -106,46 +109,68 @@ func (d *script) compare(given, got Tensors, exact bool) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Numbers: NumbersExact, RanksAgree: v.agree(got)}
-	if v.most > 0 {
-		r.Depth, r.Bound = v.bound.height, v.most
-	}
-	var mean mean
-	compared, inexact, loose := int64(0), false, false
+	var c tensorComparison
 	for _, i := range results(d.s) {
-		r.Checked = max(r.Checked, d.lengths[i])
 		for rank := range d.s.Spec.Ranks {
 			for _, run := range v.known[i][rank] {
-				for off := run.Off; off < run.Off+run.Len; off += block {
-					n := min(block, run.Off+run.Len-off)
-					f := v.hold(got, i, rank, schedule.Span{Off: off, Len: n})
-					compared += n
-					inexact, loose = inexact || f.differ, loose || f.loose
-					r.Wrong += f.wrong
-					r.MaxULP, r.MaxRelative = max(r.MaxULP, f.ulp), max(r.MaxRelative, f.share)
-					mean.add(0, f.units, n)
-					if f.wrong > 0 && r.First == nil {
-						r.First = v.mismatch(got, i, rank, off+int64(f.at))
-					}
-				}
+				c.add(v, got, i, rank, run)
 			}
 		}
 	}
-	r.MeanULP = mean.value()
-	switch {
-	case compared == 0:
-		return Report{Numbers: NumbersOff, Why: "nothing that is defined is a result"}, nil
-	case r.Wrong > 0:
-		r.Numbers = NumbersMismatch
-	case loose:
-		r.Numbers = NumbersUnbounded
-	case inexact || v.merges || d.merges && v.most > 0:
-		r.Numbers = NumbersBounded
-	}
-	return r, nil
+	return c.report(v, got), nil
 }
 
-// hold compares elements of a result.
+// tensorComparison gathers how values compare with what is defined.
+type tensorComparison struct {
+	r              Report
+	mean           mean
+	compared       int64
+	inexact, loose bool
+}
+
+// add compares elements of a value of a rank.
+func (c *tensorComparison) add(v *definedValues, got Tensors, i, rank int, at schedule.Span) {
+	r := &c.r
+	for off := at.Off; off < at.Off+at.Len; off += block {
+		n := min(block, at.Off+at.Len-off)
+		f := v.hold(got, i, rank, schedule.Span{Off: off, Len: n})
+		c.compared += n
+		c.inexact, c.loose = c.inexact || f.differ, c.loose || f.loose
+		r.Wrong += f.wrong
+		r.MaxULP, r.MaxRelative = max(r.MaxULP, f.ulp), max(r.MaxRelative, f.share)
+		c.mean.add(0, f.units, n)
+		if f.wrong > 0 && r.First == nil {
+			r.First = v.mismatch(got, i, rank, off+int64(f.at))
+		}
+	}
+}
+
+// report says how all compare; got are the results.
+func (c *tensorComparison) report(v *definedValues, got Tensors) Report {
+	r := &c.r
+	for _, i := range results(v.s) {
+		r.Checked = max(r.Checked, v.lengths[i])
+	}
+	r.RanksAgree, r.MeanULP = v.agree(got), c.mean.value()
+	if v.most > 0 {
+		r.Depth, r.Bound = v.bound.height, v.most
+	}
+	switch {
+	case c.compared == 0:
+		return Report{Numbers: NumbersOff, Why: "nothing that is defined is a result"}
+	case r.Wrong > 0:
+		r.Numbers = NumbersMismatch
+	case c.loose:
+		r.Numbers = NumbersUnbounded
+	case c.inexact || v.merges || v.script.merges && v.most > 0:
+		r.Numbers = NumbersBounded
+	default:
+		r.Numbers = NumbersExact
+	}
+	return *r
+}
+
+// hold compares elements of a value.
 func (v *definedValues) hold(got Tensors, i, rank int, at schedule.Span) tensorFinding {
 	width := int64(v.types[i].Width())
 	from, to := at.Off*width, (at.Off+at.Len)*width

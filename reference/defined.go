@@ -31,6 +31,17 @@ const bytesPerDoubt = 16
 
 // evaluate carries a script out from what is given; exact says that nothing is rounded.
 func evaluate(d *script, given Tensors, exact bool) (*definedValues, error) {
+	v := newDefinedValues(d, given, exact)
+	for i := range d.lines {
+		if err := v.line(&d.lines[i]); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// newDefinedValues are those of a script of which no line has been carried out.
+func newDefinedValues(d *script, given Tensors, exact bool) *definedValues {
 	v := &definedValues{script: d, exact: exact, values: make([][][]byte, len(d.types)),
 		doubts: make([][]*doubt, len(d.types)), known: make([][][]schedule.Span, len(d.types))}
 	ranks := d.s.Spec.Ranks
@@ -47,17 +58,15 @@ func evaluate(d *script, given Tensors, exact bool) (*definedValues, error) {
 			v.values[i][rank] = unwrittenBytes(t, d.lengths[i])
 		}
 	}
-	for i := range d.lines {
-		l := &d.lines[i]
-		do := v.collective
-		if l.kernel != nil {
-			do = v.kernel
-		}
-		if err := do(l); err != nil {
-			return nil, err
-		}
+	return v
+}
+
+// line carries a line out on all ranks.
+func (v *definedValues) line(l *line) error {
+	if l.kernel != nil {
+		return v.kernel(l)
 	}
-	return v, nil
+	return v.collective(l)
 }
 
 // kernel computes a kernel's line on all ranks.

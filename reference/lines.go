@@ -18,6 +18,7 @@ type line struct {
 	from   []place
 	to     place
 	ranks  []int    // of the whole, by the rank that each plays
+	part   int      // that says so
 	rounds rounding // of a collective
 	doubts bool     // a switch adds: nobody tells its order
 }
@@ -30,9 +31,10 @@ type place struct {
 }
 
 // script is what a schedule computes, line by line: the definition of its tensors, and behind them
-// of values that are no memory.
+// of values that are no memory. Of a schedule that has a meaning it is that, and its tensors.
 type script struct {
-	s       *schedule.Schedule
+	s       *schedule.Schedule // that has the definitions
+	whole   *schedule.Schedule // that is carried out
 	lines   []line
 	types   []dtype.Type // of all values
 	lengths []int64
@@ -47,11 +49,15 @@ func (e *noDefinition) Error() string { return e.text }
 // scriptOf lists the definitions of a program, or those of the parts of a composed schedule, one
 // part after the other: of a collective, that it is done; of a program, what it defines.
 func scriptOf(s *schedule.Schedule, o RunOptions, slots int) (*script, error) {
-	d := &script{s: s, merges: s.AnyStep(func(step *schedule.Step) bool {
+	d := &script{s: s, whole: s, merges: s.AnyStep(func(step *schedule.Step) bool {
 		return slices.ContainsFunc(step.From, func(f schedule.Source) bool {
 			return f.Kind == schedule.Multimem
 		})
 	})}
+	if s.Means != nil {
+		s = s.Means.Ops
+		d.s = s
+	}
 	for i := range s.Tensors {
 		d.types = append(d.types, s.Tensors[i].Type)
 		d.lengths = append(d.lengths, s.Tensors[i].Shape.Elements())
@@ -65,11 +71,12 @@ func scriptOf(s *schedule.Schedule, o RunOptions, slots int) (*script, error) {
 		for i := range s.Tensors {
 			places[int(schedule.FirstTensor)+i] = d.at(i, ranks)
 		}
-		d.program(s, ranks, places)
+		d.program(s, 0, ranks, places)
 	}
-	known := map[*schedule.Schedule]line{} // what was found out about a schedule
+	r := roundings{accumulate: o.Accumulate, slots: slots, carried: d.whole.Parts(),
+		known: map[*schedule.Schedule]line{}}
 	for i := range parts {
-		if err := d.part(i, &parts[i], known, o, slots); err != nil {
+		if err := d.part(i, &parts[i], &r); err != nil {
 			return nil, err
 		}
 	}
@@ -89,8 +96,7 @@ func (d *script) unnamed(t dtype.Type, length int64, ranks []int) place {
 }
 
 // part appends the lines of a part.
-func (d *script) part(i int, p *schedule.Part, known map[*schedule.Schedule]line, o RunOptions,
-	slots int) error {
+func (d *script) part(i int, p *schedule.Part, r *roundings) error {
 	sub := p.Schedule
 	if len(sub.Tensors) > 0 {
 		places := make([]place, sub.Buffers())
@@ -98,7 +104,7 @@ func (d *script) part(i int, p *schedule.Part, known map[*schedule.Schedule]line
 			b := schedule.FirstTensor + schedule.Buffer(t)
 			places[b] = d.located(i, p, b)
 		}
-		d.program(sub, p.Ranks, places)
+		d.program(sub, i, p.Ranks, places)
 		return nil
 	}
 	switch sub.Spec.Kind {
@@ -107,20 +113,55 @@ func (d *script) part(i int, p *schedule.Part, known map[*schedule.Schedule]line
 	case collective.Custom:
 		return &noDefinition{fmt.Sprintf("part %d (%s) does not define what it computes", i, sub.Name)}
 	}
-	l, ok := known[sub]
-	if !ok {
-		v, err := look(sub, lookOptions{slots: slots, accumulate: o.Accumulate})
-		if err != nil {
+	l := line{spec: &sub.Spec, part: i}
+	if sub.Spec.Kind.Reduces() {
+		carries := []int{i}
+		if d.s != d.whole {
+			carries = d.whole.Means.Made[i]
+		}
+		if err := r.of(&l, carries); err != nil {
 			return err
 		}
-		l = line{spec: &sub.Spec, rounds: v.rounding(), doubts: v.code.merges && rounds(&sub.Spec)}
-		known[sub] = l
 	}
 	l.ranks = p.Ranks
 	l.from = []place{d.located(i, p, schedule.Input)}
 	l.to = d.located(i, p, schedule.Output)
 	d.lines = append(d.lines, l)
 	return Computable(sub.Spec)
+}
+
+// roundings finds out how the sums of a composed schedule are rounded.
+type roundings struct {
+	accumulate Accumulate
+	slots      int
+	carried    []schedule.Part
+	known      map[*schedule.Schedule]line // what was found out about a schedule
+}
+
+// of notes in a collective's line how it is rounded by the parts that carry it out: as the one that
+// has the largest bound rounds it.
+func (r *roundings) of(l *line, parts []int) error {
+	for _, i := range parts {
+		s := r.carried[i].Schedule
+		found, known := r.known[s]
+		switch {
+		case known:
+		case s.Spec.Kind.Reduces():
+			v, err := look(s, lookOptions{slots: r.slots, accumulate: r.accumulate})
+			if err != nil {
+				return err
+			}
+			found = line{rounds: v.rounding(), doubts: v.code.merges && rounds(&s.Spec)}
+		case slices.ContainsFunc(s.Defs, func(def schedule.Def) bool { return def.Spec != nil }):
+			found.rounds = anyOrder(l.spec)
+		}
+		r.known[s] = found
+		if found.rounds.bound(l.spec) >= l.rounds.bound(l.spec) {
+			l.rounds = found.rounds
+		}
+		l.doubts = l.doubts || found.doubts
+	}
+	return nil
 }
 
 // located is where a part's buffer lies. What a program only works in, or only names, is a value of
@@ -138,11 +179,11 @@ func (d *script) located(i int, p *schedule.Part, b schedule.Buffer) place {
 	return at
 }
 
-// program appends the definitions of a program.
-func (d *script) program(s *schedule.Schedule, ranks []int, places []place) {
+// program appends the definitions of a program, which is a part.
+func (d *script) program(s *schedule.Schedule, part int, ranks []int, places []place) {
 	for i := range s.Defs {
 		def := &s.Defs[i]
-		l := line{spec: def.Spec, kernel: def.Kernel, to: places[def.To], ranks: ranks}
+		l := line{spec: def.Spec, kernel: def.Kernel, to: places[def.To], ranks: ranks, part: part}
 		for _, b := range def.From {
 			l.from = append(l.from, places[b])
 		}

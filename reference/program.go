@@ -57,7 +57,7 @@ func tensorSeed(seed uint64, i int) uint64 { return seed + uint64(i)*0xd1342543d
 func GivenTensors(s *schedule.Schedule, data Data, seed uint64) (Tensors, error) {
 	d, err := scriptOf(s, RunOptions{}, 0)
 	if _, undefined := err.(*noDefinition); undefined {
-		d, err = &script{s: s}, nil
+		d, err = &script{s: s, whole: s}, nil
 		for i := range s.Tensors {
 			d.unnamed(s.Tensors[i].Type, s.Tensors[i].Shape.Elements(), nil)
 		}
@@ -66,7 +66,50 @@ func GivenTensors(s *schedule.Schedule, data Data, seed uint64) (Tensors, error)
 		return nil, err
 	}
 	given, _ := d.given(data, seed)
-	return given, nil
+	return d.inWhole(given), nil
+}
+
+// inWhole is values of the meaning's tensors as those of the whole's tensors that they lie in.
+func (d *script) inWhole(values Tensors) Tensors {
+	if d.s == d.whole {
+		return values
+	}
+	all := make(Tensors, len(d.whole.Tensors))
+	for i := range values {
+		t := d.whole.Means.Where[i].Tensor
+		if values[i] == nil || t == 0 {
+			continue
+		}
+		own := &all[t-schedule.FirstTensor]
+		for rank, elements := range values[i] {
+			if len(*own) == rank {
+				tensor := d.whole.Tensor(t)
+				*own = append(*own, unwrittenBytes(tensor.Type, tensor.Shape.Elements()))
+			}
+			off := d.whole.Means.Where[i].Offset(rank) * int64(d.types[i].Width())
+			copy((*own)[rank][off:], elements)
+		}
+	}
+	return all
+}
+
+// ofWhole is the values of the meaning's tensors, as far as those are known in which they lie.
+func (d *script) ofWhole(values Tensors) Tensors {
+	if d.s == d.whole {
+		return values
+	}
+	all := make(Tensors, len(d.s.Tensors))
+	for i := range all {
+		at := d.whole.Means.Where[i]
+		if at.Tensor == 0 {
+			continue
+		}
+		width := int64(d.types[i].Width())
+		for rank, elements := range values[at.Tensor-schedule.FirstTensor] {
+			all[i] = append(all[i], elements[at.Offset(rank)*width:][:d.lengths[i]*width])
+		}
+	}
+	return all
 }
 
 // given makes the given tensors, and says whether nothing is rounded on them.
@@ -127,9 +170,9 @@ func runTensors(s *schedule.Schedule, given Tensors, o RunOptions, slots int) (T
 }
 
 // DefineTensors is what the results of a program, or of a composed schedule, are by definition: of
-// a program, what its definitions say, of a composed schedule those of its parts one after the
-// other. A collective is what exact arithmetic gives, rounded once; a kernel what package kernel
-// says.
+// a program, what its definitions say, of a composed schedule its meaning, or without one those
+// of its parts one after the other. A collective is what exact arithmetic gives, rounded once; a
+// kernel what package kernel says.
 // Elements that no definition speaks of are as RunTensors has those that nobody writes.
 func DefineTensors(s *schedule.Schedule, given Tensors) (Tensors, error) {
 	if err := given.fitsGiven(s); err != nil {
@@ -139,15 +182,15 @@ func DefineTensors(s *schedule.Schedule, given Tensors) (Tensors, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
 	}
-	v, err := evaluate(d, given, false)
+	v, err := evaluate(d, d.ofWhole(given), false)
 	if err != nil {
 		return nil, err
 	}
-	want := make(Tensors, len(s.Tensors))
-	for _, i := range results(s) {
+	want := make(Tensors, len(d.s.Tensors))
+	for _, i := range results(d.s) {
 		want[i] = v.values[i]
 	}
-	return want, nil
+	return d.inWhole(want), nil
 }
 
 // CompareTensors holds results, computed by whomever from given tensors, against the definition: as
@@ -172,7 +215,7 @@ func CompareTensors(s *schedule.Schedule, given, got Tensors, o RunOptions) (Rep
 	if err != nil {
 		return Report{}, err
 	}
-	return d.compare(given, got, false)
+	return d.compare(d.ofWhole(given), d.ofWhole(got), false)
 }
 
 func (as[T]) generate(n int64, data Data, seed uint64, rank int) []byte {

@@ -119,6 +119,14 @@ func micros(t unit.Time) string {
 	return fmt.Sprintf("%.2f", float64(t)/float64(unit.Microsecond))
 }
 
+// digestValue is null where no numbers were computed.
+func digestValue(digest string) Value {
+	if digest == "" {
+		return Value{}
+	}
+	return Text(digest)
+}
+
 // programValue is a program as JSON has it.
 func programValue(r *run.ProgramResult) Value {
 	ops := make([]Value, len(r.Lowered.Ops))
@@ -132,7 +140,7 @@ func programValue(r *run.ProgramResult) Value {
 		ops[i] = object(all)
 	}
 	all := members{{"id", Text(r.Point.ID)}, {"point", axesOf(r.Point.Point)},
-		{"proof", Text(r.Proof)}, {"numbers", Text(r.Numbers)},
+		{"proof", Text(r.Proof)}, {"numbers", Text(r.Numbers)}, {"digest", digestValue(r.Digest)},
 		{"violations", listOf(r.Violations, violationValue)},
 		{"passes", listOf(r.Lowered.Notes, noteValue)}, {"memory", memoryValue(&r.Lowered.Memory)}}
 	if r.Timed {

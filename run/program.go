@@ -35,6 +35,10 @@ type ProgramResult struct {
 	MaxULP              float64
 	Mismatch            *reference.Mismatch
 	Scaled              int64
+	// Digest is a SHA-256 of all results on all ranks, in hexadecimal: whatever passes are on, it is
+	// the same on data on which every order of additions gives the same. It is empty where no numbers
+	// were computed.
+	Digest string
 
 	Timed      bool
 	Time       unit.Time

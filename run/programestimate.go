@@ -37,7 +37,7 @@ const (
 const (
 	programBytes   = 8 << 20 // what lowers, and the tables of results
 	logOfPrograms  = 2.25    // times the log of as many steps: from it, spans of ops are worked out
-	numbersGarbage = 1.25    // times what is held, of which some has not been collected
+	numbersGarbage = 2       // times what is held, of which some has not been collected
 	mostOfMemory   = 2.5     // times check.memory, with what bounds errors
 	leastBytes     = commandBytes + programBytes
 )

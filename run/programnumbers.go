@@ -15,7 +15,7 @@ import (
 const sampledFLOPs = 10e9
 
 // computeProgram carries a program out on numbers, at its own sizes or smaller ones, and holds them
-// against what it defines.
+// against what the program means.
 func (r *runner) computeProgram(result *ProgramResult) error {
 	p := result.Point
 	if !p.Check.Numbers || !result.Timed {
@@ -29,6 +29,7 @@ func (r *runner) computeProgram(result *ProgramResult) error {
 	}
 	result.Numbers, result.NumbersOff = string(report.Numbers), report.Why
 	result.Wrong, result.MaxULP, result.Mismatch = report.Wrong, report.MaxULP, report.First
+	result.Digest = report.Digest
 	if report.Numbers == reference.NumbersOff {
 		result.Scaled, result.computed = 0, nil
 	}

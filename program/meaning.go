@@ -1,0 +1,86 @@
+package program
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// meaning makes what a lowered program is held to: the definitions of its ops as they are written,
+// in their order, without streams, memory and passes. Of these there is layout alone, whose copies
+// say what a call along another axis than the first does.
+func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
+	asWritten, err := layOut(newPlan(l, Lowering{Decided: &Decisions{}}, nil))
+	if err != nil {
+		return nil, err
+	}
+	ops := &lowering{plan: asWritten, tensors: map[string]schedule.Place{},
+		uses: map[string][]int{}, result: &Lowered{}}
+	m := &schedule.Meaning{}
+	for i, t := range asWritten.tensors {
+		ops.declare(schedule.Tensor{Name: t.Name, Type: t.Type, Shape: t.Shape,
+			Role: asWritten.roles[t.Name]})
+		at := w.tensors[t.Name]
+		if w.inside[t.Name] || i >= len(l.tensors) { // of layout's own, too
+			at = schedule.Place{}
+		}
+		m.Where = append(m.Where, at)
+	}
+	defined := map[collective.Key]*schedule.Schedule{} // of calls that say the same
+	for _, made := range w.iterations {
+		for i := range asWritten.ops {
+			r := &asWritten.ops[i]
+			parts, err := ops.definitions(r, defined)
+			if err != nil {
+				return nil, err
+			}
+			ops.parts = append(ops.parts, parts...)
+			if len(parts) > 0 && len(made[r.Name]) == 0 {
+				return nil, fmt.Errorf("program: the passes have left out %s", r.Name)
+			}
+			for range parts {
+				m.Made = append(m.Made, made[r.Name])
+			}
+		}
+	}
+	if m.Ops, err = schedule.Compose(w.Name, w.Ranks, ops.list, ops.parts); err != nil {
+		return nil, fmt.Errorf("program: %w", err)
+	}
+	return m, nil
+}
+
+// definitions are the parts that say what an op makes: none of an op that writes nothing.
+func (w *lowering) definitions(r *resolved, known map[collective.Key]*schedule.Schedule) (
+	list []schedule.Part, err error) {
+	switch {
+	case r.Out == "":
+		return nil, nil
+	case r.call == nil:
+		return w.kernelParts(r), nil
+	}
+	memory := []schedule.Place{w.tensors[r.In[0]], w.tensors[r.Out]}
+	for _, team := range r.teams {
+		spec, err := r.call.Spec(w.teamSize(team))
+		if err != nil {
+			return nil, err // which choosing an algorithm has found
+		}
+		spec.InPlace = false // the one is read before the other is written
+		s := known[spec.Key()]
+		if s == nil {
+			if s, err = defines(spec); err != nil {
+				return nil, err
+			}
+			known[spec.Key()] = s
+		}
+		list = append(list, schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: team,
+			Memory: memory})
+	}
+	return list, nil
+}
+
+// defines is a schedule that does nothing but say which collective it is of.
+func defines(spec collective.Spec) (*schedule.Schedule, error) {
+	return schedule.Build(schedule.Plan{Name: "definition", Spec: spec, Same: true,
+		Lane: func(*schedule.Lane) {}})
+}

@@ -1,0 +1,116 @@
+package program
+
+import (
+	"slices"
+
+	"collsim/schedule"
+)
+
+// What parts wait for follows from the memory that they touch, whichever passes have made them:
+// a part comes after those that write what it reads or writes, and after those that read what it
+// writes.
+
+// batch is parts, from first to that of the next batch, that do one thing together, each on ranks
+// of its own.
+type batch struct {
+	first int
+	// reads is what an opaque kernel reads: its part does not say.
+	reads []interval[schedule.Buffer]
+}
+
+// wait derives what every part waits for, besides what it has been told to.
+func (w *lowering) wait() {
+	used := history[schedule.Buffer]{}
+	touched := map[*schedule.Schedule][]interval[schedule.Buffer]{}
+	for i, b := range w.batches {
+		first, last := b.first, len(w.parts)
+		if i+1 < len(w.batches) {
+			last = w.batches[i+1].first
+		}
+		var numbers []int
+		memory := b.reads
+		for n := first; n < last; n++ {
+			p := &w.parts[n]
+			of, known := touched[p.Schedule]
+			if !known {
+				of = touches(p.Schedule)
+				touched[p.Schedule] = of
+			}
+			for _, use := range placed(of, p.Memory) {
+				if !slices.Contains(memory, use) {
+					memory = append(memory, use)
+				}
+			}
+			numbers = append(numbers, n)
+		}
+		after := slices.Clone(w.parts[first].After)
+		for _, use := range memory {
+			after = append(after, used.before(use)...)
+		}
+		slices.Sort(after)
+		after = slices.Compact(after)
+		for _, use := range memory {
+			used.add(use, numbers, func(was []int) []int { return w.elsewhere(was, numbers) })
+		}
+		for n := first; n < last; n++ {
+			w.parts[n].After = after
+		}
+	}
+}
+
+// touches lists what a schedule uses of the memory of any rank, by the buffers that it has there.
+func touches(s *schedule.Schedule) (list []interval[schedule.Buffer]) {
+	for b := range schedule.Buffer(s.Buffers()) {
+		writes, ranks := b != schedule.Input, s.Spec.Ranks
+		if t := s.Tensor(b); t != nil {
+			if t.Role == schedule.Defined {
+				continue
+			}
+			writes, ranks = t.Role != schedule.Given, 1 // all ranks have the same of it
+		} else if len(s.Tensors) > 0 {
+			continue // all its data are in tensors
+		}
+		for rank := range ranks {
+			n := s.Len(b, rank)
+			if n == 0 {
+				continue
+			}
+			home, off := s.Home(b, rank)
+			same := slices.IndexFunc(list, func(u interval[schedule.Buffer]) bool {
+				return u.memory == home && u.writes == writes
+			})
+			if same < 0 {
+				list = append(list, interval[schedule.Buffer]{home, off, off + n, writes})
+				continue
+			}
+			u := &list[same]
+			u.from, u.to = min(u.from, off), max(u.to, off+n)
+		}
+	}
+	return list
+}
+
+// intervals are tensors by their names, to be read.
+func (w *lowering) intervals(names []string) (list []interval[schedule.Buffer]) {
+	for _, name := range names {
+		at, t := w.tensors[name], w.plan.tensors[w.at[name]]
+		list = append(list, interval[schedule.Buffer]{memory: at.Tensor, from: at.Offset(0),
+			to: at.Offset(0) + t.Shape.Elements()})
+	}
+	return list
+}
+
+// placed is what a part uses of the memory of the whole, where its buffers lie in these places.
+func placed(touched []interval[schedule.Buffer], memory []schedule.Place) (
+	list []interval[schedule.Buffer]) {
+	for _, use := range touched {
+		at := memory[use.memory]
+		first, last := at.Offset(0), at.Offset(0)
+		for _, off := range at.Offsets {
+			first, last = min(first, off), max(last, off)
+		}
+		use.memory, use.from, use.to = at.Tensor, use.from+first, use.to+last
+		list = append(list, use)
+	}
+	return list
+}

@@ -1,0 +1,197 @@
+package reference
+
+import (
+	"cmp"
+	"slices"
+
+	"collsim/collective"
+	"collsim/schedule"
+)
+
+// A schedule that has a meaning is held to it op by op: what it has in memory as the result of an
+// op is compared with the definition of the op, applied to the values that the schedule itself has
+// as its operands. So what is rounded in one op is not carried into the next, and what is computed
+// from the wrong memory shows where it is.
+
+// checkMeaning carries a schedule out part by part, and compares what each op has made as soon as
+// the last of its parts has ended. given are the values of the meaning's tensors.
+func checkMeaning(d *script, given Tensors, exact bool, o *CheckOptions) (Report, error) {
+	m := &meaningCheck{v: newDefinedValues(d, given, exact), parts: d.whole.Parts(),
+		x: newInterpreter(d.whole, RunOptions{Accumulate: o.Accumulate})}
+	means := d.whole.Means
+	for i := range given {
+		for rank, values := range given[i] {
+			copy(m.held(i, rank), values)
+		}
+	}
+	due := make([][]*line, len(m.parts)) // by the part that ends them
+	for i := range d.lines {
+		l := &d.lines[i]
+		last := slices.Max(means.Made[l.part])
+		due[last] = append(due[last], l)
+	}
+	for i := range m.parts {
+		if err := m.x.part(&m.parts[i], o.Slots); err != nil {
+			return Report{}, err
+		}
+		for _, l := range due[i] {
+			if err := m.line(l); err != nil {
+				return Report{}, err
+			}
+		}
+	}
+	return m.results(), nil
+}
+
+// meaningCheck is a check under way.
+type meaningCheck struct {
+	v     *definedValues // of every tensor, the version that the schedule has made last
+	x     *interpreter
+	parts []schedule.Part
+	found tensorComparison
+}
+
+// part carries out a part of a composed schedule, in the memory of the whole.
+func (x *interpreter) part(p *schedule.Part, slots int) error {
+	s := p.Schedule
+	own := &interpreter{s: s, accumulate: x.accumulate, memory: make([][][]byte, s.Buffers())}
+	for b := range schedule.Buffer(s.Buffers()) {
+		own.memory[b] = make([][]byte, len(p.Ranks))
+		for k, rank := range p.Ranks {
+			n := lengthOf(s, b, k)
+			at := p.Memory[b]
+			if n == 0 || at.Tensor == 0 {
+				continue
+			}
+			width := int64(s.TypeOf(b).Width())
+			own.memory[b][k] = x.memory[at.Tensor][rank][at.Offset(k)*width:][:n*width]
+		}
+	}
+	return own.run(slots)
+}
+
+// held is where the schedule has a tensor of the meaning on a rank; nil if it is in no memory.
+func (m *meaningCheck) held(tensor, rank int) []byte {
+	at := m.v.whole.Means.Where[tensor]
+	if at.Tensor == 0 {
+		return nil
+	}
+	width := int64(m.v.types[tensor].Width())
+	return m.x.memory[at.Tensor][rank][at.Offset(rank)*width:][:m.v.lengths[tensor]*width]
+}
+
+// line compares what an op has made, and takes it as the value from now on.
+func (m *meaningCheck) line(l *line) error {
+	if m.isUnwritten(l) {
+		return nil
+	}
+	if err := m.v.line(l); err != nil {
+		return err
+	}
+	to := l.to.value
+	for k, rank := range l.ranks {
+		n := m.sizeOn(l, k)
+		held := m.held(to, rank)
+		if n == 0 || held == nil {
+			continue
+		}
+		got := make(Tensors, to+1)
+		got[to] = make([][]byte, rank+1)
+		got[to][rank] = held
+		m.found.add(m.v, got, to, rank, schedule.Span{Off: l.to.offsets[k], Len: n})
+		width := int64(m.v.types[to].Width())
+		from, end := l.to.offsets[k]*width, (l.to.offsets[k]+n)*width
+		copy(m.v.values[to][rank][from:end], held[from:end])
+		m.v.doubts[to][rank] = nil // all of a tensor that is held
+	}
+	return nil
+}
+
+// sizeOn is how many elements a line makes on its k-th rank.
+func (m *meaningCheck) sizeOn(l *line, k int) int64 {
+	if l.kernel != nil {
+		return l.kernel.Output().Shape.Elements()
+	}
+	return l.spec.Out(k)
+}
+
+// isUnwritten finds an operand of a line that no op has made: nothing that comes of it is right.
+func (m *meaningCheck) isUnwritten(l *line) bool {
+	for k, rank := range l.ranks {
+		for i, from := range l.from {
+			need := []schedule.Span{{Len: 0}}
+			if l.kernel != nil {
+				need[0].Len = l.kernel.Operands()[i].Shape.Elements()
+			} else if need[0].Len = l.spec.In(k); !m.isKnown(from, k, rank, need[0]) {
+				need = read(l.spec, k)
+			}
+			for _, span := range need {
+				if m.isKnown(from, k, rank, span) {
+					continue
+				}
+				r := &m.found.r
+				r.Wrong += span.Len
+				m.found.compared += span.Len
+				if r.First == nil {
+					r.First = &Mismatch{Tensor: m.name(from.value), Rank: rank,
+						Element: from.offsets[k] + span.Off, Got: "never written", Want: "a value"}
+				}
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// name is a tensor's, of one that a part works in that of what it is for.
+func (m *meaningCheck) name(value int) string {
+	if value < len(m.v.s.Tensors) {
+		return m.v.s.Tensors[value].Name
+	}
+	return "a tensor"
+}
+
+// isKnown reports whether elements of an operand are given, or an op has made them.
+func (m *meaningCheck) isKnown(p place, k, rank int, span schedule.Span) bool {
+	from := p.offsets[k] + span.Off
+	return span.Len == 0 || slices.ContainsFunc(m.v.known[p.value][rank],
+		func(run schedule.Span) bool { return run.Off <= from && from+span.Len <= run.Off+run.Len })
+}
+
+// read lists what a collective reads of the input of one of its ranks.
+func read(spec *collective.Spec, from int) (list []schedule.Span) {
+	if spec.Kind.Reduces() {
+		return []schedule.Span{{Len: spec.In(from)}}
+	}
+	for rank := range spec.Ranks {
+		for _, piece := range spec.Want(rank) {
+			if piece.From == from {
+				list = append(list, schedule.Span{Off: piece.InOff, Len: piece.Len})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b schedule.Span) int { return cmp.Compare(a.Off, b.Off) })
+	return list
+}
+
+// results reports how all ops compare; and of results, whether something has been written over them
+// since.
+func (m *meaningCheck) results() Report {
+	got := make(Tensors, len(m.v.s.Tensors))
+	for _, i := range results(m.v.s) {
+		for rank := range m.v.s.Spec.Ranks {
+			held := m.held(i, rank)
+			got[i] = append(got[i], held)
+			width := int64(m.v.types[i].Width())
+			for _, run := range m.v.known[i][rank] {
+				from, to := run.Off*width, (run.Off+run.Len)*width
+				if string(m.v.values[i][rank][from:to]) != string(held[from:to]) {
+					m.found.add(m.v, got, i, rank, run)
+				}
+			}
+		}
+	}
+	r := m.found.report(m.v, got)
+	r.Digest = m.v.digest(got)
+	return r
+}
