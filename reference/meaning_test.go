@@ -36,8 +36,8 @@ func lowered(t *testing.T, passes program.Lowering) *schedule.Schedule {
 	return low.Schedule
 }
 
-// TestMeaningOfNumbers: every op that is in memory is held to what it makes of what is in memory, and
-// where something else lies, the first op is named that does not fit.
+// TestMeaningOfNumbers: every result in memory is held to what its op makes of what is in memory; and
+// where something else lies, the first that does not fit is named.
 func TestMeaningOfNumbers(t *testing.T) {
 	plain, err := reference.Check(lowered(t, program.Lowering{}), reference.CheckOptions{})
 	require.NoError(t, err)
