@@ -36,7 +36,7 @@ func lowered(t *testing.T, passes program.Lowering) *schedule.Schedule {
 	return low.Schedule
 }
 
-// TestMeaningOfNumbers: every result in memory is held to what its op makes of what is in memory; and
+// TestMeaningOfNumbers: every result in memory is held to what its op makes of what is in memory;
 // where something else lies, the first that does not fit is named.
 func TestMeaningOfNumbers(t *testing.T) {
 	plain, err := reference.Check(lowered(t, program.Lowering{}), reference.CheckOptions{})
