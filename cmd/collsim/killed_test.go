@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"os"
@@ -85,4 +86,39 @@ func below(pid int) (all []int) {
 		}
 	}
 	return all
+}
+
+// TestKilledWorker: the ranks that a worker has started end with it, however it ends, and validate
+// names one of them.
+func TestKilledWorker(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "endless.toml")
+	require.NoError(t, os.WriteFile(name, []byte(endless), 0o600))
+	here := command(t, "validate", name, "--hosts", "elsewhere", "--listen", "127.0.0.1:0")
+	var out bytes.Buffer
+	here.Stdout = &out
+	said, err := here.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, here.Start())
+	line, err := bufio.NewReader(said).ReadString('\n')
+	require.NoError(t, err)
+	secret, start, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line),
+		"on elsewhere, start: "), " collsim ")
+	require.True(t, ok, line)
+	worker := command(t, strings.Fields(start)...)
+	worker.Env = append(worker.Env, secret)
+	require.NoError(t, worker.Start())
+	ranks := ranksBelow(t, worker.Process.Pid, 3)
+	require.NoError(t, worker.Process.Kill())
+	worker.Wait()
+	var exit *exec.ExitError
+	require.ErrorAs(t, here.Wait(), &exit)
+	require.Equal(t, exitFailed, exit.ExitCode(), &out)
+	require.Regexp(t, `FAILED: all_reduce/ring/1048576: rank [012]: `, out.String())
+	for _, pid := range ranks {
+		require.Eventually(t, func() bool {
+			_, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe") // a zombie has none
+			return err != nil
+		}, 2*time.Minute, 5*time.Millisecond, "a rank is left")
+	}
 }

@@ -62,6 +62,8 @@ func (a *app) workerCommand() *cobra.Command {
 			}
 			ctx, stop := a.interruptible(cmd.Context())
 			defer stop()
+			ctx, unbind := bound(ctx)
+			defer unbind()
 			if machine >= 0 {
 				return unavailable(cuda.Worker(ctx, rank.Rendezvous{Network: "tcp", Address: at,
 					Worker: machine, Secret: secret, Timeout: timeout}))
@@ -96,7 +98,38 @@ func rankRange(text string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// work plays a rank, or each of several in a process of its own.
+// boundVariable is set for a rank that another worker has started: its standard input is that
+// worker's life.
+const boundVariable = "COLLSIM_WORKER_BOUND"
+
+// errBound is why a rank ends that was bound to a worker.
+var errBound = errors.New("the worker that has started this rank has ended")
+
+// bound is a context that ends with the worker that has started this one, however that ends: the
+// system closes the pipe. What cannot be interrupted then, ends with the process a little later.
+func bound(ctx context.Context) (context.Context, func()) {
+	if os.Getenv(boundVariable) == "" {
+		return ctx, func() {}
+	}
+	os.Unsetenv(boundVariable)
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		var b [1]byte
+		for {
+			if _, err := os.Stdin.Read(b[:]); err != nil {
+				break
+			}
+		}
+		cancel(errBound)
+		time.AfterFunc(boundGrace, func() { os.Exit(exitFailed) })
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// boundGrace is how long a rank has to end by itself when its worker has.
+const boundGrace = 5 * time.Second
+
+// work plays a rank, or each of several in a process of its own, which ends with this one.
 func work(ctx context.Context, r host.Rendezvous, last int) error {
 	if r.Rank == last {
 		return host.Worker(ctx, r)
@@ -111,6 +144,10 @@ func work(ctx context.Context, r host.Rendezvous, last int) error {
 		cmd := exec.CommandContext(ctx, self, "worker", "--at", r.Address, "--ranks",
 			strconv.Itoa(r.Rank), "--timeout", r.Timeout.String())
 		cmd.Stderr = os.Stderr
+		cmd.Env = append(os.Environ(), boundVariable+"=yes")
+		if _, err := cmd.StdinPipe(); err != nil { // which nobody writes to
+			return err
+		}
 		go func() { all <- cmd.Run() }()
 	}
 	var failed []error

@@ -49,7 +49,7 @@ func (r *report) check() error {
 // check says what is wrong with an order, nil if nothing.
 func (o *order) check() error {
 	switch {
-	case o.Kind < orderPing || o.Kind > orderBye:
+	case o.Kind < orderPing || o.Kind > orderBeat:
 		return fmt.Errorf("order %d is none", o.Kind)
 	case (o.Part != nil) != (o.Kind == orderJob), (o.Fault != nil) != (o.Kind == orderAbort):
 		return fmt.Errorf("order %d does not have what it should", o.Kind)

@@ -67,7 +67,7 @@ func TestWrongReports(t *testing.T) {
 						return
 					}
 				}
-				w.receive(&order{})
+				told(w)
 			})
 			_, err := twoWorkers(t, "tcp", c).Run(context.Background(), five(hw.Env{}))
 			require.ErrorContains(t, err, test.want)
@@ -82,8 +82,7 @@ func TestLongReport(t *testing.T) {
 	c := says(func(w *wire[order, report]) {
 		w.send(&report{Kind: reportReady, Ready: &Ready{}})
 		for {
-			var o order
-			switch w.receive(&o); o.Kind {
+			switch o, _ := told(w); o.Kind {
 			case orderPing:
 				w.send(&report{Kind: reportPong})
 			case orderJob:

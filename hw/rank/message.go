@@ -23,8 +23,8 @@ import (
 //	    ◄───────────────────────── finish      to all workers
 //	result ──────────────────────►             outputs
 //
-// All the time a worker sends beats, which carry its progress; it may send failed. The coordinator
-// may send why, answered by status; abort, with what has failed and where; and bye.
+// All the time both send beats; a worker's carry its progress. A worker may send failed. The
+// coordinator may send why, answered by status; abort, with what has failed and where; and bye.
 
 // order is what the coordinator says.
 type order struct {
@@ -45,6 +45,7 @@ const (
 	orderWhy
 	orderAbort
 	orderBye
+	orderBeat
 )
 
 // report is what a worker says.

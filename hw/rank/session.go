@@ -222,7 +222,29 @@ func (s *session) admit(conn net.Conn, claim gate.Claim) {
 	w.allow(maxOther)
 	w.patience = func() time.Duration { return time.Duration(s.patience.Load()) }
 	w.heard = func() { m.heard.Store(time.Now().UnixNano()) }
+	heard := make(chan struct{})
+	var beating sync.WaitGroup
+	beating.Go(func() { s.beat(w, heard) })
 	s.hear(m, w, r)
+	close(heard)
+	conn.Close() // a beat may wait for who is gone
+	beating.Wait()
+}
+
+// beat tells a worker every now and then that the coordinator is there, also while that has no job
+// for it, until nothing is heard of the worker any more.
+func (s *session) beat(c channel[report, order], heard <-chan struct{}) {
+	for {
+		select {
+		case <-heard:
+			return
+		case <-time.After(paceOf(time.Duration(s.patience.Load()))):
+		}
+		if c.send(&order{Kind: orderBeat}) != nil {
+			c.close() // half a message may be on its way
+			return
+		}
+	}
 }
 
 // hear tells what a worker says, from this report on, until that ends. What comes shows that it

@@ -27,6 +27,10 @@ type Worker struct {
 	at      Rendezvous
 	run     gate.Run
 	pace    atomic.Int64  // between two beats, in nanoseconds
+	timeout atomic.Int64  // of the job
+	away    bool          // the coordinator is another process, and beats
+	news    atomic.Int64  // how often something has come of it
+	lost    atomic.Bool   // nothing came for long
 	hurry   chan struct{} // the pace has changed
 	player  Player
 	orders  chan order   // holds the one that it works on
@@ -41,6 +45,7 @@ func newWorker(c channel[order, report], clock Clock) *Worker {
 	w := &Worker{Clock: clock, channel: c, hurry: make(chan struct{}, 1), orders: make(chan order, 1),
 		free: memory.Read}
 	w.pace.Store(int64(paceOf(time.Second)))
+	w.timeout.Store(int64(hw.DefaultTimeout))
 	return w
 }
 
@@ -70,6 +75,7 @@ func introduce(conn net.Conn, run gate.Run, r Rendezvous, clock Clock) (*Worker,
 	c.alone, c.patience = true, func() time.Duration { return r.Timeout }
 	w := newWorker(c, clock)
 	w.local, w.at, w.first, w.run = conn.LocalAddr(), r, r.Worker, run
+	w.away, c.heard = true, func() { w.news.Add(1) }
 	name, _ := os.Hostname()
 	err := w.channel.send(&report{Kind: reportHello, Hello: &hello{Worker: r.Worker,
 		Process: os.Getpid(), Machine: machine(), Host: name, Wall: clock.since.UnixNano(),
@@ -174,6 +180,9 @@ func (w *Worker) Serve(ctx context.Context, p Player, ready Ready) error {
 	if w.channel.send(&report{Kind: reportReady, Ready: &ready}) == nil {
 		running.Go(func() { w.beat(serving) })
 	}
+	if w.away {
+		running.Go(func() { w.watch(serving) })
+	}
 	running.Go(func() {
 		defer close(w.orders)
 		defer cancel()
@@ -225,6 +234,37 @@ func (w *Worker) beat(ctx context.Context) {
 	}
 }
 
+// maxSilence is after how many timeouts without a word of the coordinator a worker ends.
+const maxSilence = 4
+
+// watch ends the connection to a coordinator that is not heard of any more. It counts what it has
+// waited, and looks at no clock, so that a worker that was stopped, or had no processor for long,
+// hears first what has come meanwhile.
+func (w *Worker) watch(ctx context.Context) {
+	last, silent := w.news.Load(), time.Duration(0)
+	for silent < maxSilence*time.Duration(w.timeout.Load()) {
+		pace := paceOf(time.Duration(w.timeout.Load()))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pace):
+		}
+		silent += pace
+		if now := w.news.Load(); now != last {
+			last, silent = now, 0
+		}
+	}
+	w.lost.Store(true)
+	w.channel.close()
+}
+
+// silence is the error of a coordinator that is not heard of any more.
+func (w *Worker) silence() *hw.Error {
+	return &hw.Error{Call: "beat", Code: "timeout", Rank: -1, Lane: -1, Step: -1,
+		Text: fmt.Sprintf("the coordinator: not heard of for %v",
+			maxSilence*time.Duration(w.timeout.Load()))}
+}
+
 // listen hears the coordinator, until that says bye or what has failed, or is lost.
 func (w *Worker) listen(ctx context.Context) error {
 	for {
@@ -233,9 +273,13 @@ func (w *Worker) listen(ctx context.Context) error {
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
+			if w.lost.Load() {
+				return &orphaned{w.silence()}
+			}
 			return &orphaned{coordinatorError("read", err)}
 		}
 		switch o.Kind {
+		case orderBeat:
 		case orderPing:
 			w.channel.send(&report{Kind: reportPong, Clock: w.Now()})
 		case orderWhy:
@@ -322,6 +366,7 @@ func (w *Worker) holds(p *Part) error {
 // prepare has the player take up a part of a job; from now on its timeout counts.
 func (w *Worker) prepare(ctx context.Context, p *Part) error {
 	w.pace.Store(int64(paceOf(p.Env.Timeout)))
+	w.timeout.Store(int64(p.Env.Timeout))
 	select {
 	case w.hurry <- struct{}{}:
 	default:
