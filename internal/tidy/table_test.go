@@ -117,6 +117,11 @@ func table() []row {
 			ours: "internal/judge internal/judge/vary internal/input internal/output schedule proof " +
 				"algos collective dtype"},
 		{path: "internal/input", ours: "unit"},
+		{path: "internal/judge/programs", // likewise: no program, proof, reference or scenarios
+			modules: []string{"github.com/BurntSushi/toml"}},
+		{path: "internal/judge/programs/campaign",
+			ours: "internal/judge/programs internal/output run program schedule proof reference algos " +
+				"collective dtype unit"},
 		{path: "internal/memory", ours: "internal/input"},
 		{path: "internal/nearest"},
 		{path: "internal/output"},
@@ -192,7 +197,9 @@ func deterministic() []string {
 }
 
 // commands are the packages that may print: they and the packages below them.
-func commands() []string { return []string{"cmd", "internal/judge/campaign"} }
+func commands() []string {
+	return []string{"cmd", "internal/judge/campaign", "internal/judge/programs/campaign"}
+}
 
 // writers are the packages that may open a file for writing: what writes all files, and the lab,
 // which sets what the kernel does in its namespaces.

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// summary counts what has come of many programs.
+type summary struct {
+	programs, refused, lowered, public, compared, broken int
+	reasons, acted, kinds                                map[string]int
+}
+
+func newSummary() *summary {
+	return &summary{reasons: map[string]int{}, acted: map[string]int{}, kinds: map[string]int{}}
+}
+
+// add counts one more.
+func (s *summary) add(r *result) {
+	s.programs++
+	s.lowered += r.lowered
+	s.public += r.public
+	s.compared += r.compared
+	s.broken += len(r.failures)
+	if r.refused != "" {
+		s.refused++
+		s.reasons[reason(r.refused)]++
+	}
+	for _, pass := range slices.Sorted(maps.Keys(r.acted)) {
+		s.acted[pass] += r.acted[pass]
+	}
+	for _, f := range r.failures {
+		s.kinds[f.kind]++
+	}
+}
+
+// reason is what a refusal says, without names and numbers.
+func reason(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	if parts := strings.SplitN(text, ": ", 4); len(parts) == 4 {
+		text = parts[3]
+	}
+	text = strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return '#'
+		}
+		return c
+	}, text)
+	return text[:min(len(text), 60)]
+}
+
+// String is a line, and one for each pass and each kind of failure.
+func (s *summary) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d programs (%d refused), %d lowerings (%d as the command does), values of %d "+
+		"compared: %d broken", s.programs, s.refused, s.lowered, s.public, s.compared, s.broken)
+	for _, list := range []struct {
+		what string
+		of   map[string]int
+	}{{"passes that did something", s.acted}, {"broken", s.kinds}} {
+		for _, key := range slices.Sorted(maps.Keys(list.of)) {
+			fmt.Fprintf(&b, "\n  %s: %d %s", list.what, list.of[key], key)
+		}
+	}
+	return b.String()
+}
+
+// run plays programs from the first on until there are n lowerings, on all processors, and hands
+// their results on in order.
+func (c *contest) run(first, n int, each func(done int, r *result)) *summary {
+	const batch = 64
+	sum := newSummary()
+	results := make([]result, batch)
+	for from := first; sum.lowered < n; from += batch {
+		next := make(chan int)
+		var workers sync.WaitGroup
+		for range runtime.GOMAXPROCS(0) {
+			workers.Go(func() {
+				for i := range next {
+					results[i] = c.play(from + i)
+				}
+			})
+		}
+		for i := range batch {
+			next <- i
+		}
+		close(next)
+		workers.Wait()
+		for i := range results {
+			if sum.lowered >= n {
+				break
+			}
+			sum.add(&results[i])
+			each(sum.lowered, &results[i])
+		}
+	}
+	return sum
+}
