@@ -87,6 +87,31 @@ func (y *plan) dead(x *plan, op int, name string, within []string) bool {
 		!slices.ContainsFunc(within, late)
 }
 
+// holders are the teams of an op or, of a broadcast whose operand not all of them have, those of
+// the ranks that have it: what is given, all do, else those where an op writes it.
+func (x *plan) holders(of *resolved, name string) [][]int {
+	if of.call == nil || of.call.Kind != collective.Broadcast || name != of.in[0].Name ||
+		x.roles[name] == schedule.Given {
+		return of.teams
+	}
+	has := map[int]bool{}
+	for i := range x.ops {
+		r := &x.ops[i]
+		teams := r.teams
+		if r.call != nil && r.atRoot() {
+			teams = [][]int{r.roots()}
+		}
+		for _, rank := range x.ranksOf(teams) {
+			has[rank] = has[rank] || slices.Contains(r.writes(), name)
+		}
+	}
+	holders := slices.DeleteFunc(x.ranksOf(of.teams), func(rank int) bool { return !has[rank] })
+	if len(holders) == len(x.ranksOf(of.teams)) {
+		return of.teams
+	}
+	return [][]int{holders}
+}
+
 // within is a call that overwrites a tensor.
 func (r *resolved) within(t Tensor) resolved {
 	o, call, is := *r.Op, *r.call, *r

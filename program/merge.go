@@ -289,8 +289,8 @@ func (x *plan) copied(of *resolved, what string, from, to Tensor) resolved {
 	}
 	o := Op{Name: of.Name + ": " + what, Group: of.Group, Kernel: "cast", In: []string{from.Name},
 		Out: to.Name, Type: from.Type, After: of.After}
-	return resolved{Op: &o, number: of.number, kernel: op, teams: of.teams, in: []Tensor{from},
-		out: to}
+	return resolved{Op: &o, number: of.number, kernel: op, teams: x.holders(of, from.Name),
+		in: []Tensor{from}, out: to}
 }
 
 // calls is how many there are.

@@ -98,7 +98,7 @@ func (x *plan) pipe(starts []int) {
 func (x *plan) unpiped() {
 	for at := range x.ops {
 		r := &x.ops[at]
-		if r.call == nil || r.members != nil {
+		if r.call == nil || r.members != nil || len(r.In) == 0 { // a barrier has no tensor
 			continue
 		}
 		why := ""

@@ -115,9 +115,9 @@ func (e *Error) Error() string { return "program: " + e.Text }
 // lookup is a program whose names are resolved.
 type lookup struct {
 	*Program
-	tensors []Tensor // declared, and then those that ops write
-	ops     []resolved
-	byName  map[string]int // of tensors
+	tensors       []Tensor // declared, and then those that ops write
+	ops           []resolved
+	byName        map[string]int // of tensors
 	written, read map[string]int // the last op that writes a tensor, and the last that reads it
 }
 

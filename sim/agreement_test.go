@@ -112,11 +112,11 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 		return simtest.Build(t, p), plainly(rng, randomly(t, rng, ranks))
 	},
 	"any": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
-		s := simtest.Schedule(t, rng, rng.IntN(3) == 0)
+		s := simtest.Schedule(rng, rng.IntN(3) == 0)
 		return s, plainly(rng, randomly(t, rng, s.Spec.Ranks))
 	},
 	"extended": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
-		s := simtest.Schedule(t, rng, rng.IntN(3) == 0)
+		s := simtest.Schedule(rng, rng.IntN(3) == 0)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		return simtest.Extended(t, rng, s, env.Graph), env
 	},
@@ -147,7 +147,7 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 		return s, simtest.TiedEnv(t, rng, s.Spec.Ranks)
 	},
 	"damaged": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		if rng.IntN(2) == 0 {
 			s = simtest.Symmetric(t, rng, false)
 		}
@@ -160,7 +160,7 @@ var agreementKinds = map[string]func(testing.TB, *rand.Rand) (*schedule.Schedule
 		}), env
 	},
 	"devices": func(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		if rng.IntN(2) == 0 {
 			return s, env

@@ -71,7 +71,7 @@ type digest struct {
 
 // random adds a schedule without sense.
 func (d *digest) random(t testing.TB, rng *rand.Rand) {
-	s := simtest.Schedule(t, rng, true)
+	s := simtest.Schedule(rng, true)
 	env := simtest.Env(t, rng, s.Spec.Ranks)
 	d.run(simtest.Extended(t, rng, s, env.Graph), env)
 }

@@ -52,7 +52,7 @@ func TestEarliest(t *testing.T) {
 func TestEarliestRandom(t *testing.T) {
 	for seed := range tier.Raced[uint64](30, 100, 600) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		s := simtest.Schedule(t, rng, true)
+		s := simtest.Schedule(rng, true)
 		mesh, err := topology.FullMesh(s.Spec.Ranks, 3e9, 0)
 		require.NoError(t, err)
 		s = simtest.Extended(t, rng, s, mesh)
@@ -68,7 +68,7 @@ func TestEarliestAhead(t *testing.T) {
 	stalls, met, seeds := 0, 0, tier.Raced(60, 100, 600)
 	for seed := range uint64(seeds) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		s := simtest.Schedule(t, rng, true)
+		s := simtest.Schedule(rng, true)
 		m := algostest.Machine{Latency: 700 * unit.Nanosecond, Bandwidth: 3e9, Slots: rng.IntN(5),
 			SendBuffer: []unit.Bytes{0, 1, 150, 1000, unit.MiB}[rng.IntN(5)]}
 		if rng.IntN(2) == 0 {

@@ -10,6 +10,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/device"
+	"collsim/random"
 	"collsim/schedule"
 	"collsim/sim"
 	"collsim/sim/simtest"
@@ -18,18 +19,11 @@ import (
 )
 
 // randomAlgorithm is some algorithm of some kind, on some ranks.
-func randomAlgorithm(t testing.TB, rng *rand.Rand) *schedule.Schedule {
-	t.Helper()
+func randomAlgorithm(rng *rand.Rand) *schedule.Schedule {
 	for {
 		kind := collective.Kinds()[rng.IntN(len(collective.Kinds()))]
-		list := algos.ForKind(kind)
-		if len(list) == 0 {
-			continue
-		}
-		s, err := list[rng.IntN(len(list))].Build(specOf(kind, 2+rng.IntN(7)),
-			algos.Options{Slices: 1 + rng.IntN(3)})
-		if err == nil { // some need an even number of ranks, or a power of two
-			return s
+		if s, ok := random.DrawAlgorithm(rng, specOf(kind, 2+rng.IntN(7))); ok {
+			return s.Schedule
 		}
 	}
 }
@@ -78,7 +72,7 @@ func within(r *sim.Result, p sim.Piece) bool {
 // kinds of devices, the pieces sum to the time.
 func TestCriticalSums(t *testing.T) {
 	simtest.Law(t, 500, "algorithms", func(t testing.TB, rng *rand.Rand) bool {
-		s := randomAlgorithm(t, rng)
+		s := randomAlgorithm(rng)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Slots = 8
 		var stall *sim.StallError
@@ -89,7 +83,7 @@ func TestCriticalSums(t *testing.T) {
 		return true
 	})
 	simtest.Law(t, 500, "random schedules", func(t testing.TB, rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, true)
+		s := simtest.Schedule(rng, true)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		s = simtest.Extended(t, rng, s, env.Graph)
 		if _, err := sim.Run(s, env, sim.Options{}); err == nil {
@@ -105,7 +99,7 @@ func TestCriticalSums(t *testing.T) {
 func TestCriticalIsTight(t *testing.T) {
 	const latency, d = 700 * unit.Nanosecond, 3 * unit.Nanosecond
 	simtest.Law(t, 300, "the path bounds the end", func(t testing.TB, rng *rand.Rand) bool {
-		s := randomAlgorithm(t, rng)
+		s := randomAlgorithm(rng)
 		rate := unit.Rate(unit.Unlimited)
 		if !shares(s) {
 			rate = 3e9

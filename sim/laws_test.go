@@ -19,7 +19,7 @@ import (
 func TestStallsAgree(t *testing.T) {
 	stalls := 0
 	simtest.Law(t, 1500, "the untimed executor agrees", func(t testing.TB, rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, true)
+		s := simtest.Schedule(rng, true)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Device.EagerLimit = 0 // the untimed executor has another notion of rendezvous
 		s = simtest.Extended(t, rng, s, env.Graph)
@@ -87,7 +87,7 @@ func traffic(s *schedule.Schedule, env *Env, v *schedule.Visit) (sent, carried i
 // completion, which each rounds up.
 func TestScaling(t *testing.T) {
 	simtest.Law(t, 600, "time scales", func(t testing.TB, rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		s = simtest.Extended(t, rng, s, env.Graph)
 		r, err := Run(s, env, Options{})

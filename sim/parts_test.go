@@ -41,7 +41,7 @@ func partsOf(t testing.TB, ranks int, parts ...schedule.Part) *schedule.Schedule
 // any device.
 func TestOnePartIsItsSchedule(t *testing.T) {
 	simtest.Law(t, 900, "one part is its schedule", func(t testing.TB, rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		if rng.IntN(2) == 0 {
 			simtest.GPU(rng, &env)

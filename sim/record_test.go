@@ -116,7 +116,7 @@ func TestCountersJump(t *testing.T) {
 // arrow for it.
 func TestTraceTells(t *testing.T) {
 	simtest.Law(t, 400, "a trace tells all", func(t testing.TB, rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		s = simtest.Extended(t, rng, s, env.Graph)
 		r, err := Run(s, env, Options{Trace: true})

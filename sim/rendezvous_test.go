@@ -214,7 +214,7 @@ func TestRendezvousStallsLikeTheProof(t *testing.T) {
 	alone := 0
 	simtest.Law(t, 600, "rendezvous stalls no more than in the proof", func(t testing.TB,
 		rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, true)
+		s := simtest.Schedule(rng, true)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Device.Offload, env.Device.Queue, env.Device.ReceivesAhead = false, 0, 0
 		env.Device.EagerLimit = 0

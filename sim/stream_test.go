@@ -113,7 +113,7 @@ func inOrder(t testing.TB, r *Result) bool {
 // links are shared and lanes run ahead. Signals and puts are other connections; they are left out.
 func TestInOrder(t *testing.T) {
 	simtest.Law(t, 1000, "messages arrive in order", func(t testing.TB, rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		// Messages of two sizes may have two latencies, and so leave in order and come in another.
 		env.Device.Own, env.Device.Ranges = device.Message{}, nil
@@ -152,7 +152,7 @@ func twoSided(t testing.TB, s *schedule.Schedule) *schedule.Schedule {
 func TestBufferWithoutEnd(t *testing.T) {
 	simtest.Law(t, 600, "a buffer without end is a queue without end", func(t testing.TB,
 		rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Device.Offload, env.Device.Queue, env.Device.SendBuffer = false, 0, unit.GiB
 		env.Device.EagerLimit = 0 // a lane that offloads does not wait for the answer

@@ -10,8 +10,8 @@
 // published cost; and damaged copies of it must be refused. The full grid is behind the build
 // tag long.
 //
-// Specs generates random collectives, for properties of one's own. Oracle holds an algorithm that
-// is no schedule (a library, a plain function) to the definition.
+// Oracle holds an algorithm that is no schedule (a library, a plain function) to the definition.
+// Package random generates collectives for properties of one's own.
 //
 // The package knows algorithms by what package algos says of them, and none by name.
 package algostest

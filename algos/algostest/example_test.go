@@ -5,14 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/leanovate/gopter"
-	"github.com/leanovate/gopter/prop"
-
 	"collsim/algos"
 	"collsim/algos/algostest"
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/proof"
 	"collsim/schedule"
 )
 
@@ -63,21 +59,4 @@ func ExampleOracle() {
 	// Output:
 	// all_reduce max of int32 on 3 ranks, count 100, exact data:
 	// rank 0 element 4 is 1987318542; 2031844625 is wanted; 99 of 300 elements are wrong
-}
-
-// A property is tried on random collectives; in a test, properties.TestingRun(t) takes the place of
-// Check.
-func ExampleSpecs() {
-	proven := prop.ForAll(func(spec collective.Spec) bool {
-		s, err := toNeighbours().Build(spec, algos.Options{})
-		if err != nil {
-			return false
-		}
-		_, violations := proof.Verify(s, proof.Options{})
-		return len(violations) == 0
-	}, algostest.Specs(collective.AllGather))
-	result := proven.Check(gopter.DefaultTestParametersWithSeed(1))
-	fmt.Println(result.Status, result.Succeeded)
-	// Output:
-	// PASSED 100
 }

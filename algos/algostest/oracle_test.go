@@ -8,6 +8,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/random"
 	"collsim/reference"
 
 	"github.com/leanovate/gopter"
@@ -24,7 +25,7 @@ func TestOracleAcceptsWhatIsRight(t *testing.T) {
 			return holds(func(t require.TestingT) {
 				acceptsAs(t, spec)
 			})
-		}, Specs()))
+		}, random.Specs()))
 	laws.TestingRun(t)
 }
 

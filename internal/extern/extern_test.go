@@ -8,6 +8,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/proof"
+	"collsim/random"
 
 	"github.com/leanovate/gopter"
 	"github.com/leanovate/gopter/prop"
@@ -32,7 +33,7 @@ func TestHalfTheRounds(t *testing.T) {
 			others := int64(spec.Ranks - 1)
 			return proven.Rounds == spec.Ranks/2 &&
 				proven.BytesSent == int64(spec.Ranks)*others*spec.Count*int64(spec.Type.Width())
-		}, algostest.Specs(collective.AllGather)))
+		}, random.Specs(collective.AllGather)))
 	properties.TestingRun(t)
 }
 

@@ -45,6 +45,8 @@ func table() []row {
 			ours: "algos schedule topology collective dtype unit device proof reference sim " +
 				"internal/tier",
 			modules: testLibraries()},
+		{path: "random", ours: "algos program schedule collective dtype unit",
+			modules: testLibraries()},
 		{path: "reference", ours: "schedule collective dtype kernel"},
 		{path: "trace", ours: "unit"},
 		{path: "formats", ours: "formats/... schedule collective dtype unit internal/input"},
@@ -70,7 +72,7 @@ func table() []row {
 		{path: "sim/internal/ramp", ours: "unit"},
 		{path: "sim/simtest",
 			ours: "sim/model sim/internal/flat schedule kernel topology device collective dtype " +
-				"unit internal/tier",
+				"unit random internal/tier",
 			modules: testLibraries()},
 		{path: "program", ours: toAlgos + " kernel"},
 		{path: "nccl", ours: toAlgos + " program"},

@@ -20,7 +20,7 @@ import (
 // nothing depends on it, to the picosecond.
 func TestOrderDoesNotMatter(t *testing.T) {
 	simtest.Law(t, 600, "any order gives the same", func(t testing.TB, rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		s = simtest.Extended(t, rng, s, env.Graph)
 		log := model.NewLog(&env, true)
@@ -88,7 +88,7 @@ func TestSlotsAreUsedAgain(t *testing.T) {
 func TestNothingOvertakes(t *testing.T) {
 	held := 0
 	simtest.Law(t, 400, "messages follow silent puts", func(t testing.TB, rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Device.Offload, env.Device.Queue = true, 8
 		s = simtest.Extended(t, rng, s, env.Graph)

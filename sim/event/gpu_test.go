@@ -20,7 +20,7 @@ import (
 func TestOrderDoesNotMatterOnGPU(t *testing.T) {
 	stalls, runs := 0, 0
 	simtest.Law(t, 2000, "any order gives the same", func(t testing.TB, rng *rand.Rand) bool {
-		s := simtest.Schedule(t, rng, false)
+		s := simtest.Schedule(rng, false)
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		ideal := env
 		simtest.GPU(rng, &env)

@@ -24,7 +24,7 @@ func TestKept(t *testing.T) {
 		var s *schedule.Schedule
 		switch rng.IntN(5) {
 		case 0:
-			s = simtest.Schedule(t, rng, rng.IntN(4) == 0)
+			s = simtest.Schedule(rng, rng.IntN(4) == 0)
 		case 1:
 			s = simtest.Symmetric(t, rng, rng.IntN(4) == 0)
 		case 2:

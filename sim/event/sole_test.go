@@ -67,7 +67,7 @@ func aheadCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	var s *schedule.Schedule
 	switch rng.IntN(4) {
 	case 0:
-		s = simtest.Schedule(t, rng, rng.IntN(4) == 0)
+		s = simtest.Schedule(rng, rng.IntN(4) == 0)
 	case 1:
 		s = simtest.Symmetric(t, rng, rng.IntN(4) == 0)
 	case 2:

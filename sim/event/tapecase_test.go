@@ -107,7 +107,7 @@ func wayCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	}
 	s, env := tapeCase(t, rng)
 	if rng.IntN(4) > 0 {
-		s = simtest.Schedule(t, rng, false)
+		s = simtest.Schedule(rng, false)
 		if env = simtest.Env(t, rng, s.Spec.Ranks); rng.IntN(3) > 0 {
 			s = simtest.Extended(t, rng, s, env.Graph)
 		}

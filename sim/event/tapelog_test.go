@@ -63,7 +63,7 @@ func loggedCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	of := func() (s *schedule.Schedule) {
 		switch rng.IntN(5) {
 		case 0:
-			s = simtest.Schedule(t, rng, false)
+			s = simtest.Schedule(rng, false)
 		case 1:
 			s = simtest.Symmetric(t, rng, false)
 		case 2:
@@ -87,7 +87,7 @@ func loggedCase(t testing.TB, rng *rand.Rand) (*schedule.Schedule, model.Env) {
 	s := of()
 	isMarked := rng.IntN(5) == 0
 	if isMarked {
-		s = simtest.Marked(t, rng, simtest.Schedule(t, rng, false))
+		s = simtest.Marked(t, rng, simtest.Schedule(rng, false))
 	} else if rng.IntN(3) == 0 {
 		parts := []*schedule.Schedule{s}
 		for range rng.IntN(3) {

@@ -21,7 +21,7 @@ import (
 func TestSecondEngine(t *testing.T) {
 	for _, sharing := range []model.Sharing{model.FIFO, model.Fluid} {
 		simtest.Law(t, 600, "engines agree", func(t testing.TB, rng *rand.Rand) bool {
-			s := simtest.Schedule(t, rng, false)
+			s := simtest.Schedule(rng, false)
 			env := simtest.Env(t, rng, s.Spec.Ranks)
 			if env.Sharing = sharing; sharing == model.Fluid {
 				env.Switching, env.Segment = model.CutThrough, 0

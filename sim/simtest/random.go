@@ -6,121 +6,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/collective"
 	"collsim/device"
-	"collsim/dtype"
+	"collsim/random"
 	"collsim/schedule"
 	"collsim/sim/model"
 	"collsim/topology"
 	"collsim/unit"
 )
 
-// writer writes a random schedule: whatever the vocabulary has, between random lanes.
-type writer struct {
-	rng          *rand.Rand
-	ranks, lanes int
-	steps        [][][]func(*schedule.Lane) // by rank and lane
-	posts        [][]int                    // so far, by rank and lane
-}
-
-// Schedule is a random one, without sense but for the waits. What is written is in an order in
-// which it could be carried out with one slot, unless it is then jumbled: it may then stall.
-func Schedule(t testing.TB, rng *rand.Rand, jumbled bool) *schedule.Schedule {
-	t.Helper()
-	w := writer{rng: rng, ranks: 2 + rng.IntN(4), lanes: 1 + rng.IntN(3)}
-	for range w.ranks {
-		w.steps = append(w.steps, make([][]func(*schedule.Lane), w.lanes))
-		w.posts = append(w.posts, make([]int, w.lanes))
-	}
-	for range 4 + rng.IntN(30) {
-		w.write()
-	}
-	for range 2 * w.ranks {
-		if lane := w.steps[rng.IntN(w.ranks)][rng.IntN(w.lanes)]; jumbled && len(lane) > 1 {
-			i := rng.IntN(len(lane) - 1)
-			lane[i], lane[i+1] = lane[i+1], lane[i]
-		}
-	}
-	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Int8,
-		Ranks: w.ranks, Count: 10_000}
-	return Build(t, schedule.Plan{Spec: spec, Chunks: 100, Lanes: w.lanes, Slices: 1 + rng.IntN(3),
-		Slots: rng.IntN(4), Lane: func(l *schedule.Lane) {
-			for _, step := range w.steps[l.Rank][l.Index] {
-				step(l)
-			}
-		}})
-}
-
-// add appends a step to a lane, one that posts or awaits something now and then.
-func (w *writer) add(rank, lane int, step func(*schedule.Lane)) {
-	post, other, value := w.rng.IntN(3) == 0, w.rng.IntN(w.lanes), 0
-	if other != lane && w.posts[rank][other] > 0 && w.rng.IntN(3) == 0 {
-		value = 1 + w.rng.IntN(w.posts[rank][other])
-	}
-	if post {
-		w.posts[rank][lane]++
-	}
-	w.steps[rank][lane] = append(w.steps[rank][lane], func(l *schedule.Lane) {
-		if value > 0 {
-			l.After(other, value)
-		}
-		step(l)
-		if post {
-			l.Post()
-		}
-	})
-}
-
-// write appends one exchange to the lanes that take part.
-func (w *writer) write() {
-	src, dst := w.rng.IntN(w.ranks), w.rng.IntN(w.ranks-1)
-	if dst >= src {
-		dst++
-	}
-	from, to := w.rng.IntN(w.lanes), w.rng.IntN(w.lanes)
-	at, n := w.rng.IntN(100), 1+w.rng.IntN(20)
-	receive := func(rank int) {
-		w.add(rank, to, func(l *schedule.Lane) {
-			l.Facing(from)
-			l.Recv(src, l.Out(at).Blocks(n))
-		})
-	}
-	switch w.rng.IntN(8) {
-	case 0:
-		w.add(src, from, func(l *schedule.Lane) { l.Facing(to); l.Signal(dst) })
-		w.add(dst, to, func(l *schedule.Lane) { l.Facing(from); l.Wait(src) })
-	case 1:
-		w.add(src, from, func(l *schedule.Lane) {
-			l.Facing(to)
-			l.Put(dst, l.Out(at).Blocks(n), l.In(at).Blocks(n))
-		})
-		w.add(dst, to, func(l *schedule.Lane) { l.Facing(from); l.WaitPut(src) })
-	case 2:
-		w.add(src, from, func(l *schedule.Lane) {
-			l.Combine([]schedule.Region{l.Out(at).Blocks(n)}, nil, l.Get(dst, l.In(at).Blocks(n)),
-				l.Local(l.In(at).Blocks(n)))
-		})
-	case 3:
-		w.add(src, from, func(l *schedule.Lane) { l.Copy(l.Out(at).Blocks(n), l.In(at).Blocks(n)) })
-		w.add(dst, to, func(l *schedule.Lane) { l.Flush() })
-	case 4:
-		peers := []int{}
-		for rank := range w.ranks {
-			if rank != src {
-				peers = append(peers, rank)
-			}
-		}
-		w.add(src, from, func(l *schedule.Lane) {
-			l.Facing(to)
-			l.Combine(nil, peers, l.Local(l.In(at).Blocks(n)))
-		})
-		for _, rank := range peers {
-			receive(rank)
-		}
-	default:
-		w.add(src, from, func(l *schedule.Lane) { l.Facing(to); l.Send(dst, l.In(at).Blocks(n)) })
-		receive(dst)
-	}
+// Schedule is random.DrawSchedule's.
+func Schedule(rng *rand.Rand, jumbled bool) *schedule.Schedule {
+	return random.DrawSchedule(rng, jumbled).Schedule
 }
 
 // Env is a random network and device, with every kind of coincidence: latencies of 0 and alike, few

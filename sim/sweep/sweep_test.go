@@ -29,12 +29,12 @@ func TestAgreement(t *testing.T) {
 		of    func(rng *rand.Rand) (*schedule.Schedule, model.Env)
 	}{
 		{"without sense", 25, func(rng *rand.Rand) (*schedule.Schedule, model.Env) {
-			s := simtest.Schedule(t, rng, rng.IntN(4) == 0)
+			s := simtest.Schedule(rng, rng.IntN(4) == 0)
 			env := simtest.Env(t, rng, s.Spec.Ranks)
 			return twoSided(t, rng, s), plain(rng, env)
 		}},
 		{"extended", 20, func(rng *rand.Rand) (*schedule.Schedule, model.Env) {
-			s := simtest.Schedule(t, rng, false)
+			s := simtest.Schedule(rng, false)
 			env := simtest.Env(t, rng, s.Spec.Ranks)
 			return twoSided(t, rng, simtest.Extended(t, rng, s, env.Graph)), plain(rng, env)
 		}},

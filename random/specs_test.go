@@ -1,4 +1,4 @@
-package algostest
+package random
 
 import (
 	"fmt"
@@ -8,10 +8,7 @@ import (
 	"github.com/leanovate/gopter/prop"
 	"github.com/stretchr/testify/require"
 
-	"collsim/algos"
 	"collsim/collective"
-	"collsim/proof"
-	"collsim/reference"
 )
 
 // TestSpecs asserts that what is generated is valid, and that nothing which may occur does not.
@@ -90,29 +87,6 @@ func TestShrinkingEnds(t *testing.T) {
 				s = last
 			}
 			return "there is no end"
-		}, Specs()))
-	laws.TestingRun(t)
-}
-
-// TestTableOnSpecs proves every algorithm on random collectives of its kinds.
-func TestTableOnSpecs(t *testing.T) {
-	laws := gopter.NewProperties(gopter.DefaultTestParametersWithSeed(7))
-	laws.Property("every algorithm of the table is proven", prop.ForAll(
-		func(spec collective.Spec) string {
-			for _, a := range algos.ForKind(spec.Kind) {
-				s, err := a.Build(spec, algos.Options{})
-				if err != nil {
-					continue // it says which collectives it is not for; Test holds it to the others
-				}
-				if _, wrong := proof.Verify(s, proof.Options{}); len(wrong) > 0 {
-					return fmt.Sprintf("%s: %v", a.Name, wrong[0])
-				}
-				report, err := reference.Check(s, reference.CheckOptions{Data: reference.Uniform})
-				if err != nil || report.Wrong > 0 {
-					return fmt.Sprintf("%s: %v, %v", a.Name, report.First, err)
-				}
-			}
-			return ""
 		}, Specs()))
 	laws.TestingRun(t)
 }

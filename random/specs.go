@@ -1,4 +1,4 @@
-package algostest
+package random
 
 import (
 	"math"
@@ -89,10 +89,11 @@ func (d drawn) spec() collective.Spec {
 	return s
 }
 
-// shrinkSpec lists simpler collectives than the one that failed, those that leave out most first.
-func shrinkSpec(v any) gopter.Shrink {
-	s := v.(collective.Spec)
-	var list []collective.Spec
+// shrinkSpec is the shrinker of collectives.
+func shrinkSpec(v any) gopter.Shrink { return each(simplerSpecs(v.(collective.Spec))) }
+
+// simplerSpecs lists simpler collectives than one, those that leave out most first.
+func simplerSpecs(s collective.Spec) (list []collective.Spec) {
 	try := func(change func(*collective.Spec)) {
 		c := s
 		change(&c)
@@ -116,14 +117,7 @@ func shrinkSpec(v any) gopter.Shrink {
 	if s.Kind.Reduces() && s.Op != collective.Sum {
 		try(func(c *collective.Spec) { c.Op, c.Avg, c.Factor = collective.Sum, 0, 0 })
 	}
-	return func() (any, bool) {
-		if len(list) == 0 {
-			return collective.Spec{}, false
-		}
-		next := list[0]
-		list = list[1:]
-		return next, true
-	}
+	return list
 }
 
 // smaller are numbers between the least and n, below n: the least, the half, one less.

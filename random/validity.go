@@ -1,0 +1,93 @@
+package random
+
+import (
+	"collsim/collective"
+	"collsim/program"
+)
+
+// isValid reports whether package program takes a program, and every rank has what its ops read.
+func isValid(p *program.Program) bool { return p.Validate() == nil && isDefined(p) }
+
+// isDefined reports whether every rank has what its ops read: what is given, and what an op has
+// written there before.
+func isDefined(p *program.Program) bool {
+	has := map[string][]bool{}
+	for _, t := range p.Tensors {
+		has[t.Name] = make([]bool, p.Ranks)
+		for rank := range p.Ranks {
+			has[t.Name][rank] = !isWritten(p, t.Name)
+		}
+	}
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		for _, team := range teamsOf(p, o.Group) {
+			reads, writes := sides(o, team)
+			for _, rank := range reads {
+				for _, name := range o.In {
+					if !has[name][rank] {
+						return false
+					}
+				}
+			}
+			for _, name := range outs(o) {
+				if has[name] == nil {
+					has[name] = make([]bool, p.Ranks)
+				}
+				for _, rank := range writes {
+					has[name][rank] = true
+				}
+			}
+		}
+	}
+	return true
+}
+
+// isWritten reports whether an op writes a tensor.
+func isWritten(p *program.Program, name string) bool {
+	for i := range p.Ops {
+		for _, out := range outs(&p.Ops[i]) {
+			if out == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// outs are the tensors that an op writes.
+func outs(o *program.Op) []string {
+	if o.Out == "" {
+		return o.Outs
+	}
+	return []string{o.Out}
+}
+
+// teamsOf are those of a group by name.
+func teamsOf(p *program.Program, name string) [][]int {
+	for _, g := range p.Groups {
+		if g.Name == name {
+			return g.Teams
+		}
+	}
+	return [][]int{ranksOf(p.Ranks)}
+}
+
+// sides are the ranks of a team that read the tensors of an op, and those that write them.
+func sides(o *program.Op, team []int) (reads, writes []int) {
+	reads, writes = team, team
+	if o.Call == "" {
+		return reads, writes
+	}
+	c, err := collective.ParseCommunication(o.Call)
+	if err != nil { // Validate has refused it
+		return nil, nil
+	}
+	root := team[c.Root : c.Root+1]
+	switch c.Kind {
+	case collective.Broadcast, collective.Scatter:
+		reads = root
+	case collective.Reduce, collective.Gather:
+		writes = root
+	}
+	return reads, writes
+}
