@@ -64,8 +64,10 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 	switch {
 	case o.Trace && !o.Critical && !o.Parts && o.Engine == Fold:
 		log = &model.Log{}
-	case o.Trace || o.Critical || o.Parts:
-		log = model.NewLog(&env, o.Trace || o.Parts)
+	case o.Parts && !o.Trace:
+		log = newPartsLog(&env)
+	case o.Trace || o.Critical:
+		log = model.NewLog(&env, o.Trace)
 	}
 	totals, engine, err := play(s, &env, o, log)
 	if err != nil {
@@ -85,7 +87,7 @@ func Run(s *schedule.Schedule, env Env, o Options) (*Result, error) {
 		r.Critical = critical.Path(&env, log)
 	}
 	if o.Parts {
-		r.Parts = busyOf(s, log)
+		r.Parts = busyOf(log, env.Sharing)
 	}
 	return r, nil
 }

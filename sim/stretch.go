@@ -268,7 +268,7 @@ func (c *chain) playNow(list []schedule.Part, before int, env *model.Env) *stret
 	}
 	var log *model.Log
 	if c.tells {
-		log = model.NewLog(env, true)
+		log = newPartsLog(env)
 	}
 	totals, rest, err := event.RunOn(s, env, log)
 	if err != nil {
@@ -291,7 +291,7 @@ func (c *chain) playNow(list []schedule.Part, before int, env *model.Env) *stret
 	c.tell(p, s, before)
 	if c.tells {
 		log.Read()
-		for _, b := range busyOf(s, log) {
+		for _, b := range busyOf(log, env.Sharing) {
 			if b.Part -= int32(before); b.Part >= 0 {
 				p.busy = append(p.busy, b)
 			}

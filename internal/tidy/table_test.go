@@ -59,7 +59,7 @@ func table() []row {
 			ours: "formats/npy formats/safetensors formats/internal/... internal/input " +
 				"internal/output dtype unit"},
 		{path: "sim",
-			ours: "sim/model sim/event sim/fold sim/sweep sim/critical sim/timeline schedule " +
+			ours: "sim/model sim/event sim/fold sim/sweep sim/critical sim/timeline sim/activity schedule " +
 				"trace unit"},
 		{path: "sim/model",
 			ours: "sim/internal/flat schedule kernel topology device dtype trace unit"},
@@ -67,7 +67,8 @@ func table() []row {
 		{path: "sim/fold", ours: toEngine + " sim/internal/ramp topology"},
 		{path: "sim/sweep", ours: toEngine},
 		{path: "sim/critical", ours: "sim/model unit"},
-		{path: "sim/timeline", ours: "sim/model trace unit"},
+		{path: "sim/activity", ours: "sim/model unit"},
+		{path: "sim/timeline", ours: "sim/model sim/activity trace unit"},
 		{path: "sim/internal/flat"},
 		{path: "sim/internal/ramp", ours: "unit"},
 		{path: "sim/simtest",

@@ -20,6 +20,7 @@ const (
 	messageLeaves  // message i has left, and its lane's step has waited for it
 	messageArrives // message i can be received
 	replyArrives   // the data i of a get or load, for which its lane's step has waited
+	putArrives     // the silent put i
 	slotFreed      // mark j, by lane i's step
 
 	flowStarts  // message i begins to flow

@@ -136,6 +136,7 @@ func (e *engine) arrived(m int32, at model.Moment) {
 	case answer:
 		e.answerCame(m, at)
 	case silent:
+		e.tell(putArrives, m, 0, at.T)
 		if x.isHere = true; x.flags&queued == 0 {
 			e.dropMessage(m)
 		}

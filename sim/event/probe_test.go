@@ -13,7 +13,8 @@ var written = [...]func(p *probe, i, j int32, at unit.Time){
 
 	asksAfter: (*probe).asksAfter, linkServes: (*probe).linkServes,
 	messageLeaves: (*probe).messageLeaves, messageArrives: (*probe).messageArrives,
-	replyArrives: (*probe).replyArrives, slotFreed: (*probe).slotFreed,
+	replyArrives: (*probe).replyArrives, putArrives: (*probe).messageArrives,
+	slotFreed: (*probe).slotFreed,
 
 	flowStarts: (*probe).flowStarts, flowEnds: (*probe).flowEnds, flowPasses: (*probe).flowPasses,
 	ratesChange: (*probe).ratesChange,
@@ -89,7 +90,7 @@ func newProbe(e *engine, log *model.Log) *probe {
 	for i := range e.lanes {
 		l := &e.lanes[i]
 		log.Lanes = append(log.Lanes, model.LaneRecord{Rank: l.rank, Lane: int32(i) - e.first[l.rank],
-			Begin: l.end.T, End: l.end.T, Last: -1})
+			Part: l.part, Begin: l.end.T, End: l.end.T, Last: -1})
 	}
 	p.flowWatch = flowWatch{fair: e.fair, network: &e.network, counters: log.Counters}
 	log.Later(func() model.Records { return p.reader() })
@@ -242,6 +243,7 @@ func (p *probe) messageArrives(m, _ int32, at unit.Time) {
 }
 
 func (p *probe) replyArrives(m, _ int32, at unit.Time) {
+	p.message(m).Arrived = at
 	order := uint64(p.message(m).By) // of the requests, which are asked in the step's order
 	p.holdFor(p.e.messages[m].lane, p.ofMessage[m], order, at, false)
 }

@@ -112,7 +112,8 @@ func (r *reader) lane(i int32) {
 	l.cursor, l.step, r.at = p.Walk(int(number)), resolved{place: -1}, r.times.lanes[i]
 	begin := e.rules.Begin(l.rank, !isEmpty(l.cursor)).T
 	r.firsts = append(r.firsts, int32(len(r.steps)))
-	record := model.LaneRecord{Rank: l.rank, Lane: number, Begin: begin, End: begin, Last: -1}
+	record := model.LaneRecord{Rank: l.rank, Lane: number, Part: l.part, Begin: begin,
+		End: begin, Last: -1}
 	for ; !l.cursor.Done(); l.cursor.Next(l.slices) {
 		r.toStart()
 		r.since = r.times.of[r.at]

@@ -92,8 +92,8 @@ func (r *reader) journeyOf(w *way) journey {
 		j.came = j.read()
 	case x.conn >= 0:
 		j.came = model.Moment{T: j.came}.Plus(w.late).T
-		j.last().Arrived = j.came
 	}
+	j.last().Arrived = j.came
 	return j
 }
 
@@ -180,4 +180,26 @@ func (j *journey) cross(kind entryKind) {
 	first := &e.links[e.network.Hops[path.From]]
 	m.left = model.Leaves(model.Moment{T: spans[0]}, 0,
 		max(j.pace(m.Bytes), first.slowest(path, m.Bytes))).T
+	if j.came = 0; j.x.kind == silent {
+		j.came = j.stored(&m.MessageRecord, spans)
+	}
+}
+
+// stored is when the last byte of a multimem store, under FIFO, has come to the last member, where
+// its links began to carry it at such times.
+func (j *journey) stored(m *model.MessageRecord, starts []unit.Time) (came unit.Time) {
+	e := j.r.e
+	path := &e.network.Routes[m.Route]
+	isPost := e.rules.Device.Offload && m.Peers > 0
+	atSwitch := model.PutOut(model.Moment{T: starts[0]}, model.Moment{T: m.Since}, isPost, 0,
+		j.pace(m.Bytes))
+	for hop, on := range e.network.LinksOf(path) {
+		l, start := &e.links[on], model.Moment{T: starts[hop]}
+		tail := model.Later(start.Plus(l.Part(0, m.Bytes)), atSwitch)
+		if _, tail = e.rules.Switching.Forward(start, tail, l.Latency); hop == 0 {
+			atSwitch = tail
+		}
+		came = max(came, tail.T)
+	}
+	return came
 }

@@ -116,6 +116,7 @@ func NewLog(env *Env, isForPicture bool) *Log {
 // LaneRecord is a lane.
 type LaneRecord struct {
 	Rank, Lane int32     // counts within the rank
+	Part       int32     // of a composed schedule; else 0
 	Begin, End unit.Time // when it could start, and when its last step has ended
 	Last       int32     // its last sub-step; −1 if it has none
 }
@@ -167,8 +168,10 @@ const (
 // segment began to cross each of the others; under fluid sharing, how much time each of its links
 // cost it by being shared.
 type MessageRecord struct {
-	Since   unit.Time  // when it asked for its first link
-	Arrived unit.Time  // when its receiver could use it; 0 of what no lane receives
+	Since unit.Time // when it asked for its first link
+	// Arrived is when its receiver could use it, and of what no lane receives (a get's reply, a silent
+	// put) when its last byte was there. 0 is of what carries no data, or has a further record.
+	Arrived unit.Time
 	Late    unit.Time  // its own latency, on top of that of its links
 	Bytes   unit.Bytes // that cross links
 	Spans   int64

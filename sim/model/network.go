@@ -131,3 +131,16 @@ func (n *Network) Route(src, dst int32) int32 {
 
 // LinksOf are the links of a route, in order; of multimem, the rank's first or last.
 func (n *Network) LinksOf(r *Route) []int32 { return n.Hops[r.From:r.To] }
+
+// Others are the ranks at the other end of a route that begins or ends at a rank: of multimem those
+// of its team, which may be among them.
+func (n *Network) Others(route, rank int32) []int32 {
+	r := &n.Routes[route]
+	if r.Tree >= 0 {
+		return n.Trees[r.Tree].team
+	}
+	if r.Src == rank {
+		return []int32{r.Dst}
+	}
+	return []int32{r.Src}
+}

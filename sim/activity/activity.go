@@ -1,0 +1,235 @@
+// Package activity says when messages are under way to and from lanes, out of the log of a run, and
+// what a lane waited for meanwhile. It knows no engine.
+package activity
+
+import (
+	"slices"
+
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// Span is a time in which something of a lane moves: a message to it or from it is under way, from
+// when its first byte crosses its first link until it has arrived; or a step of the lane works on
+// bytes before that or after it: its overhead, what it adds and copies. Kernels do not count. Peer
+// is the rank for which it did not begin sooner: whose message it is, or who had to free a slot
+// before; −1 is none but the lane's own rank.
+type Span struct {
+	From, To unit.Time
+	Peer     int32
+}
+
+// Unit is the lanes of a rank that carry out one part of a composed schedule; of any other schedule
+// all of a rank.
+type Unit struct {
+	Rank, Part   int32
+	First, Lanes int32 // in the log
+}
+
+// Activity is when something moves.
+type Activity struct {
+	Lanes [][]Span // of each lane of the log, in no order
+	Units []Unit   // those of a rank one after the other
+	// Aside are of each unit the messages that no lane of it sends or receives: what others get from
+	// its rank, or put there.
+	Aside [][]Span
+}
+
+// Of reads the log of a run on links that are shared in a way.
+//
+// REQUIRES: all of the log has been read.
+func Of(log *model.Log, sharing model.Sharing) *Activity {
+	f := finder{log: log, isFIFO: sharing == model.FIFO}
+	f.Lanes = make([][]Span, len(log.Lanes))
+	for i := range log.Lanes {
+		l := &log.Lanes[i]
+		n := len(f.Units) - 1
+		if n < 0 || f.Units[n].Rank != l.Rank || f.Units[n].Part != l.Part {
+			f.Units = append(f.Units, Unit{Rank: l.Rank, Part: l.Part, First: int32(i)})
+			n++
+		}
+		f.Units[n].Lanes++
+	}
+	f.Aside = make([][]Span, len(f.Units))
+	for i := range log.Steps {
+		if s := &log.Steps[i]; !s.Computes && s.Done > s.Start {
+			add(&f.Lanes[s.Lane], Span{s.Start, s.Done, f.cause(s)})
+		}
+	}
+	for i := range log.Messages {
+		f.message(&log.Messages[i])
+	}
+	return &f.Activity
+}
+
+// Of is when something of a unit moves: spans in order, of which none touches the next.
+func (a *Activity) Of(unit int) []Span {
+	u := &a.Units[unit]
+	return Union(append(slices.Clone(a.Lanes[u.First:u.First+u.Lanes]), a.Aside[unit])...)
+}
+
+// precedes orders spans by when they begin. Of those that begin at once, that of a peer tells more
+// than the rank's own.
+func (s Span) precedes(t Span) bool {
+	return s.From < t.From || s.From == t.From && uint32(s.Peer) < uint32(t.Peer)
+}
+
+// Union joins spans that overlap or touch. What a joined one did not begin sooner for is what its
+// first did not.
+func Union(lists ...[]Span) []Span {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b Span) int {
+		switch {
+		case a.precedes(b):
+			return -1
+		case b.precedes(a):
+			return 1
+		}
+		return 0
+	})
+	joined := all[:0]
+	for _, s := range all {
+		if n := len(joined); n > 0 && s.From <= joined[n-1].To {
+			joined[n-1].To = max(joined[n-1].To, s.To)
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	return joined
+}
+
+// Within is the parts of spans that lie between two times.
+func Within(spans []Span, from, to unit.Time) []Span {
+	var inside []Span
+	for _, s := range spans {
+		if s.From, s.To = max(s.From, from), min(s.To, to); s.From < s.To {
+			inside = append(inside, s)
+		}
+	}
+	return inside
+}
+
+// Pauses is what spans leave between two times: each with the peer of what ends it, −1 of what
+// nothing does.
+//
+// REQUIRES: the spans are in order, and none overlaps the next.
+func Pauses(spans []Span, from, to unit.Time) []Span {
+	var pauses []Span
+	for _, s := range spans {
+		if until := min(s.From, to); until > from {
+			pauses = append(pauses, Span{from, until, s.Peer})
+		}
+		from = max(from, s.To)
+	}
+	if from < to {
+		pauses = append(pauses, Span{from, to, -1})
+	}
+	return pauses
+}
+
+// finder goes through a log.
+type finder struct {
+	Activity
+	log    *model.Log
+	isFIFO bool
+	unitOf map[[2]int32]int // by rank and part; nil: not needed yet
+}
+
+// add adds a span to those of a lane, most of which come in order.
+func add(list *[]Span, s Span) {
+	if s.From >= s.To {
+		return
+	}
+	if n := len(*list) - 1; n >= 0 && !s.precedes((*list)[n]) && s.From <= (*list)[n].To {
+		(*list)[n].To = max((*list)[n].To, s.To)
+		return
+	}
+	*list = append(*list, s)
+}
+
+// message adds when a message was under way, to both ends. A record of one that asks for another,
+// or that had to wait, is a part of the record that has arrived.
+func (f *finder) message(m *model.MessageRecord) {
+	log := f.log
+	if m.Step < 0 {
+		return
+	}
+	s := &log.Steps[m.Step]
+	from, rank := f.begins(m), log.Lanes[s.Lane].Rank
+	switch {
+	case m.Arrived == 0:
+		if (m.Pacer == model.CopyPace || m.Pacer == model.EngineCopy) && !s.Computes {
+			add(&f.Lanes[s.Lane], Span{m.Since, s.End, f.cause(s)}) // over its own memory
+		}
+	case m.To >= 0:
+		if m.By >= 0 && !m.ByLeft {
+			switch answer := &log.Messages[m.By]; answer.Kind {
+			case model.Answered:
+				from = f.begins(&log.Messages[answer.By])
+			case model.AnsweredLate: // its peer had not begun
+				from = f.begins(answer)
+				add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.other(f.rankOf(m.To), s.Lane)})
+			}
+		}
+		add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.cause(s)})
+		to := log.Steps[m.To].Lane
+		add(&f.Lanes[to], Span{from, m.Arrived, f.other(rank, to)})
+	case m.Peers == 0: // a reply
+		from = f.begins(&log.Messages[m.By])
+		add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.cause(s)})
+		f.aside(m, s.Lane, Span{from, m.Arrived, rank})
+	default: // a silent put
+		add(&f.Lanes[s.Lane], Span{from, m.Arrived, f.cause(s)})
+		f.aside(m, s.Lane, Span{from, m.Arrived, rank})
+	}
+}
+
+// begins is when the first byte of a message crosses its first link.
+func (f *finder) begins(m *model.MessageRecord) unit.Time {
+	if f.isFIFO && m.Pacer < model.CopyPace {
+		return f.log.Spans[m.Spans]
+	}
+	return m.Since
+}
+
+func (f *finder) rankOf(step int32) int32 { return f.log.Lanes[f.log.Steps[step].Lane].Rank }
+
+// cause is the rank for which a step did not start sooner, −1 for its own.
+func (f *finder) cause(s *model.StepRecord) int32 {
+	peer := int32(-1)
+	switch {
+	case s.By < 0:
+	case s.Awaited == model.Arrival:
+		if sent := f.log.Messages[s.By].Step; sent >= 0 {
+			peer = f.rankOf(sent)
+		}
+	case s.Awaited == model.FreeSlot:
+		peer = f.rankOf(s.By)
+	}
+	return f.other(peer, s.Lane)
+}
+
+// other is a rank if it is not that of a lane, and else −1.
+func (f *finder) other(rank, lane int32) int32 {
+	if rank == f.log.Lanes[lane].Rank {
+		return -1
+	}
+	return rank
+}
+
+// aside adds when a message that a lane gets or puts was under way to the ranks at its other end,
+// where they carry out the same part.
+func (f *finder) aside(m *model.MessageRecord, lane int32, s Span) {
+	if f.unitOf == nil {
+		f.unitOf = map[[2]int32]int{}
+		for i, u := range f.Units {
+			f.unitOf[[2]int32{u.Rank, u.Part}] = i
+		}
+	}
+	own := &f.log.Lanes[lane]
+	for _, rank := range f.log.Network.Others(m.Route, own.Rank) {
+		if i, there := f.unitOf[[2]int32{rank, own.Part}]; there {
+			add(&f.Aside[i], s)
+		}
+	}
+}
