@@ -100,15 +100,36 @@ func (m *rowMaker) brackets(row, lane int32) (list []trace.Interval) {
 		if m.stems {
 			look = stem(op)
 		}
-		list = append(list, trace.Interval{Kind: trace.Compute, Chunk: index(m.ops, look),
-			Peer: index(&m.does, op), Round: index(&m.does, b.Name), Ready: b.Ready, Start: b.Start,
-			Done: b.End, End: b.End})
+		list = appendBracket(list, &b, trace.Interval{Kind: trace.Compute, Chunk: index(m.ops, look),
+			Peer: index(&m.does, op), Round: index(&m.does, b.Name)})
 		if first := t.Tracks[b.Track]; t.Rows[row].Kind == trace.Stream {
 			for n := range b.Lanes {
 				m.streams[rankLane{first.Rank, first.Lane + n}] = lane
 			}
 		}
 	}
+	return list
+}
+
+// appendBracket appends the times in which a bracket is at work, each behind the time in which it
+// has waited before: for places, or for a peer. A barrier waits all the time.
+func appendBracket(list []trace.Interval, b *trace.Bracket, i trace.Interval) []trace.Interval {
+	ready, start := b.Ready, b.Start
+	add := func(end unit.Time) {
+		i.Ready, i.Start, i.Done, i.End = ready, start, end, end
+		list = append(list, i)
+	}
+	for _, w := range b.Waits {
+		if b.Name == barrier {
+			break
+		}
+		if w.From > start {
+			add(w.From)
+			ready = w.From
+		}
+		start = w.To
+	}
+	add(b.End)
 	return list
 }
 

@@ -37,6 +37,8 @@ func twoStreams(late unit.Time) plots.Panel {
 		add(row, lane, "up", "up", 0, 0, 60*us)
 		add(row, lane, "down", "down", 60*us, 60*us, 100*us)
 		add(row+1, lane+1, "gather", "copy", 5*us, 10*us, 40*us)
+		last := &t.Brackets[len(t.Brackets)-1]
+		last.Waits = []trace.Wait{{From: by + 20*us, To: by + 30*us, Peer: 1 - int32(rank)}}
 		add(row+1, lane+1, "gather", "barrier", 40*us, 40*us, 44*us)
 		add(row+2, lane+1, "gather", "copy", 5*us, 10*us, 40*us)
 		t.SMs = append(t.SMs, []trace.Level{{At: by, Value: 100}, {At: by + 60*us, Value: 50},
@@ -70,7 +72,7 @@ func TestStreamsText(t *testing.T) {
 	require.NoError(t, err)
 	lines := strings.Split(text, "\n")
 	require.Equal(t, "rank 0  compute        up---------------------|down-----------|", lines[0])
-	require.Contains(t, lines[1], "..gather-----|A")
+	require.Contains(t, lines[1], "..A--|....A--|A") // it waits for its peer in between
 	require.True(t, strings.HasPrefix(lines[2], "        copy engine 0"), lines[2])
 	require.Equal(t, "        SMs of 100     "+strings.Repeat("#", 24)+"8555", lines[3][:51])
 	require.Contains(t, lines[4], "HBM of 2 TB/s  5555")

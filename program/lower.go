@@ -29,6 +29,7 @@ type Lowered struct {
 	Memory   Usage
 	Notes    []Note // of the passes that were on, in their order
 	Decided  Decisions
+	Stages   []Stage // of a pipeline; nil: it is none
 	// Registering lists the parts in which hosts register buffers.
 	Registering []int
 }
@@ -46,6 +47,10 @@ type LoweredOp struct {
 // Lower makes one schedule of a program. Errors are an *Error, with what choose says in it.
 func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
 	l, err := p.resolve()
+	if err != nil {
+		return nil, err
+	}
+	stages, err := p.stages()
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +77,7 @@ func Lower(p *Program, passes Lowering, choose Choose) (*Lowered, error) {
 	}
 	w.result.Memory = w.account()
 	carried := w.result.Decided.Backward
-	w.result.Notes, w.result.Decided = x.notes, x.decided
+	w.result.Notes, w.result.Decided, w.result.Stages = x.notes, x.decided, stages
 	w.result.Decided.Backward = carried
 	return w.result, nil
 }

@@ -46,12 +46,17 @@ func (p *Program) ordered(q *Program) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if stages == nil {
+		return nil, &Error{-1, -1, "stages", fmt.Sprintf("the names of at least 2 groups, one for each "+
+			"stage, are expected with order %q", p.Order)}
+	}
 	t := &turns{q: q, issued: make([]bool, len(q.Ops))}
 	for i := range q.Ops {
 		teams, _ := q.teamsOf(q.Ops[i].Group) // plain has found it
 		t.ranks = append(t.ranks, q.ranksOf(teams))
-		t.stage = append(t.stage, slices.IndexFunc(stages, func(of []int) bool {
-			return !slices.ContainsFunc(t.ranks[i], func(r int) bool { return !slices.Contains(of, r) })
+		t.stage = append(t.stage, slices.IndexFunc(stages, func(of Stage) bool {
+			return !slices.ContainsFunc(t.ranks[i],
+				func(r int) bool { return !slices.Contains(of.Ranks, r) })
 		}))
 	}
 	t.depend()
@@ -78,14 +83,19 @@ func streamOf(o *Op) string {
 	return o.Stream
 }
 
-// stages are the ranks of each stage.
-func (p *Program) stages() (list [][]int, err error) {
-	fail := func(format string, args ...any) ([][]int, error) {
+// Stage is a stage of a pipeline: the ranks of the group of its name.
+type Stage struct {
+	Name  string
+	Ranks []int
+}
+
+// stages are those of a program, in order; nil if it names none.
+func (p *Program) stages() (list []Stage, err error) {
+	fail := func(format string, args ...any) ([]Stage, error) {
 		return nil, &Error{-1, -1, "stages", fmt.Sprintf(format, args...)}
 	}
-	if len(p.Stages) < 2 {
-		return fail("the names of at least 2 groups, one for each stage, are expected with order %q",
-			p.Order)
+	if len(p.Stages) == 1 {
+		return fail("a pipeline goes through at least 2 groups")
 	}
 	of := make([]string, p.Ranks)
 	for _, name := range p.Stages {
@@ -100,7 +110,7 @@ func (p *Program) stages() (list [][]int, err error) {
 			}
 			of[rank] = name
 		}
-		list = append(list, ranks)
+		list = append(list, Stage{name, ranks})
 	}
 	return list, nil
 }

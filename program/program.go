@@ -21,8 +21,8 @@ type Program struct {
 	Ops        []Op
 	// Gradient has the program followed by its backward pass: see GradientName.
 	Gradient bool
-	// Order is the one in which ranks do forward and backward passes of microbatches; for
-	// OneForwardOneBackward, Stages are the names of the groups that a pipeline goes through.
+	// Order is the one in which ranks do forward and backward passes of microbatches. Stages are the
+	// names of the groups that a pipeline goes through, which OneForwardOneBackward has to know.
 	Order  Order
 	Stages []string
 	notes  []Note // of its backward pass

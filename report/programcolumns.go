@@ -22,10 +22,30 @@ func programColumns() []programColumn {
 		{"ops", func(r *run.ProgramResult) Value { return Int(len(r.Lowered.Ops)) }},
 		{"iterations", func(r *run.ProgramResult) Value { return Int(max(1, r.Point.Iterations)) }},
 		{"compute_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Compute })},
-		{"collectives_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Calls })},
-		{"exposed_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Exposed })},
+		{"collectives_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Calls() })},
+		{"exposed_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Exposed() })},
 		{"numbers_scaled", func(r *run.ProgramResult) Value { return Int(max(1, r.Scaled)) }},
+		{"exposed_rank", func(r *run.ProgramResult) Value { return known(r.Timed, Int(r.Rank)) }},
+		{"moving_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Moving })},
+		{"waiting_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Waiting })},
+		{"idle_ps", timed(func(r *run.ProgramResult) unit.Time { return r.Idle })},
+		{"bubble", func(r *run.ProgramResult) Value {
+			return known(r.Timed && r.Stages != nil, Number(bubbleOf(r, r.Stages...)))
+		}},
 	}
+}
+
+// bubbleOf is which share of the time of stages their ranks wait or are idle: see docs/programs.md.
+func bubbleOf(r *run.ProgramResult, stages ...run.Stage) float64 {
+	lost, of := 0.0, 0.0
+	for _, s := range stages {
+		lost += float64(s.Lost)
+		of += float64(float64(s.Ranks) * float64(r.Time))
+	}
+	if of == 0 {
+		return 0
+	}
+	return lost / of
 }
 
 // ofPrograms are the columns of results that mean the same of a program.

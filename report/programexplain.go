@@ -31,8 +31,12 @@ func ProgramExplanationText(e *run.ProgramExplanation) string {
 	for _, s := range e.Kinds {
 		figure(&b, "    "+string(s.Kind), s.Time, percentOf(s.Time, r.Time))
 	}
-	figure(&b, "  collectives run for", r.Calls, percentOf(r.Calls, r.Time))
-	figure(&b, "  exposed, while no kernel runs", r.Exposed, percentOf(r.Exposed, r.Time))
+	fmt.Fprintf(&b, "  of rank %d, whose calls are exposed longest:\n", r.Rank)
+	for _, s := range e.Spent {
+		figure(&b, "    "+spentText(r, &s), s.Time, percentOf(s.Time, r.Time))
+	}
+	figure(&b, "  exposed, moving or waiting", r.Exposed(), percentOf(r.Exposed(), r.Time))
+	figure(&b, "  moving behind kernels", r.Hidden, percentOf(r.Hidden, r.Time))
 	for _, w := range e.WhatIf {
 		figure(&b, "  if "+w.Free+" took no time", w.Time, percentOf(w.Time, r.Time))
 	}
@@ -41,6 +45,35 @@ func ProgramExplanationText(e *run.ProgramExplanation) string {
 		fmt.Fprintf(&b, "  limits   %s, mostly of %s\n", top.Kind, mostOf(e, top.Kind))
 	}
 	return b.String()
+}
+
+// spentText says what a rank spends time on.
+func spentText(r *run.ProgramResult, s *run.Spent) string {
+	switch what := string(s.What); {
+	case s.What == run.OnWaiting && s.Peer < 0:
+		return fmt.Sprintf("%s: %s for rank %d itself", s.Op, what, r.Rank)
+	case s.What == run.OnWaiting:
+		return fmt.Sprintf("%s: %s for rank %d", s.Op, what, s.Peer)
+	case s.What == run.OnMoving:
+		return s.Op + ": " + what
+	default:
+		return what
+	}
+}
+
+// spentValue is that as an object.
+func spentValue(r *run.ProgramResult) func(run.Spent) Value {
+	return func(s run.Spent) Value {
+		all := members{{"kind", Text(string(s.What))}, {"time_ps", Int(s.Time)},
+			{"share", Number(float64(s.Time) / float64(r.Time))}}
+		if s.Op != "" {
+			all = append(members{{"op", Text(s.Op)}}, all...)
+		}
+		if s.What == run.OnWaiting {
+			all = append(all, member{"peer", known(s.Peer >= 0, Int(int(s.Peer)))})
+		}
+		return object(all)
+	}
 }
 
 // percentOf is a part of a whole, in per cent.
@@ -74,8 +107,11 @@ func programExplanationValue(e *run.ProgramExplanation) Value {
 	}
 	return object(members{{"id", Text(r.Point.ID)}, {"point", axesOf(r.Point.Point)},
 		{"time_ps", known(r.Timed, Int(r.Time))}, {"shares", listOf(e.Shares, share)},
-		{"kinds", listOf(e.Kinds, share)}, {"compute_ps", Int(r.Compute)},
-		{"collectives_ps", Int(r.Calls)}, {"exposed_ps", Int(r.Exposed)},
+		{"kinds", listOf(e.Kinds, share)}, {"exposed_rank", Int(r.Rank)},
+		{"compute_ps", Int(r.Compute)}, {"collectives_ps", Int(r.Calls())},
+		{"exposed_ps", Int(r.Exposed())}, {"moving_ps", Int(r.Moving)},
+		{"waiting_ps", Int(r.Waiting)}, {"idle_ps", Int(r.Idle)},
+		{"rank", listOf(e.Spent, spentValue(r))},
 		{"without", listOf(e.WhatIf, func(w run.ProgramWhatIf) Value {
 			return object(members{{"what", Text(w.Free)}, {"time_ps", Int(w.Time)}})
 		})}})

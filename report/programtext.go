@@ -21,21 +21,22 @@ func programText(b *strings.Builder, r *run.ProgramResult) {
 		}
 	}
 	if r.Timed {
-		rows := [][]string{{"op", "stream", "is", "start", "time", "exposed"},
-			{"", "", "", "(us)", "(us)", "(us)"}}
+		rows := [][]string{{"op", "stream", "is", "start", "time", "exposed", "moving", "waiting"},
+			{"", "", "", "(us)", "(us)", "(us)", "(us)", "(us)"}}
 		for i, o := range r.Lowered.Ops {
-			time, exposed := r.Ops[i], ""
-			if o.IsCall || len(o.Names) > 1 {
-				exposed = micros(time.Exposed)
+			time, exposed, moving, waiting := &r.Ops[i], "", "", ""
+			if (o.IsCall || len(o.Names) > 1) && time.IsOnRank {
+				exposed = micros(time.Exposed())
+				moving, waiting = micros(time.Moving), micros(time.Waiting)
 			}
 			name := opsText(o.Names)
 			if p.Iterations > 1 {
 				name = fmt.Sprintf("%d: %s", o.Iteration, name)
 			}
 			rows = append(rows, []string{name, o.Stream, withoutTypes(o.Became), micros(time.Start),
-				micros(time.End - time.Start), exposed})
+				micros(time.End - time.Start), exposed, moving, waiting})
 		}
-		table := prose.Table{Rows: rows, Widths: []int{-1, -1, -1, 9, 9, 9}, Marked: 2}
+		table := prose.Table{Rows: rows, Widths: []int{-1, -1, -1, 9, 9, 9, 9, 9}, Marked: 2}
 		b.WriteString("#\n" + table.String())
 	}
 	b.WriteString("#\n")
@@ -50,8 +51,7 @@ func programText(b *strings.Builder, r *run.ProgramResult) {
 func programSummary(r *run.ProgramResult) []string {
 	var lines []string
 	if r.Timed {
-		lines = append(lines, fmt.Sprintf("time %s: kernels %s, collectives %s of which %s exposed",
-			r.Time, r.Compute, r.Calls, r.Exposed))
+		lines = append(lines, usageText(r)...)
 		if n := len(r.Iterations); n > 1 {
 			lines = append(lines, fmt.Sprintf("an iteration takes %s at the end",
 				r.Iterations[n-1]-r.Iterations[n-2]))
@@ -82,6 +82,26 @@ func programSummary(r *run.ProgramResult) []string {
 		lines = append(lines, v.String())
 	}
 	return lines
+}
+
+// usageText says what the time of the rank with the most exposed time goes into, and which share of
+// their time the stages of a pipeline lose.
+func usageText(r *run.ProgramResult) []string {
+	lines := []string{"time " + r.Time.String(),
+		fmt.Sprintf("rank %d: kernels %s + exposed %s + idle %s", r.Rank, r.Compute, r.Exposed(), r.Idle)}
+	if r.Calls() > 0 {
+		lines = append(lines, fmt.Sprintf("exposed: moving %s + waiting %s; hidden %s", r.Moving,
+			r.Waiting, r.Hidden))
+	}
+	if r.Stages == nil {
+		return lines
+	}
+	of := make([]string, len(r.Stages))
+	for i, s := range r.Stages {
+		of[i] = fmt.Sprintf("%s %s %%", s.Name, percent(bubbleOf(r, s)))
+	}
+	return append(lines, fmt.Sprintf("bubble %s %%: %s", percent(bubbleOf(r, r.Stages...)),
+		strings.Join(of, ", ")))
 }
 
 // measuredProgram says what became of playing a program.
@@ -135,7 +155,8 @@ func programValue(r *run.ProgramResult) Value {
 			{"stream", Text(o.Stream)}, {"is", Text(o.Became)}}
 		if r.Timed {
 			all = append(all, members{{"start_ps", Int(int64(r.Ops[i].Start))},
-				{"end_ps", Int(int64(r.Ops[i].End))}, {"exposed_ps", Int(int64(r.Ops[i].Exposed))}}...)
+				{"end_ps", Int(int64(r.Ops[i].End))}, {"exposed_ps", Int(r.Ops[i].Exposed())},
+				{"moving_ps", Int(r.Ops[i].Moving)}, {"waiting_ps", Int(r.Ops[i].Waiting)}}...)
 		}
 		ops[i] = object(all)
 	}
@@ -145,9 +166,18 @@ func programValue(r *run.ProgramResult) Value {
 		{"passes", listOf(r.Lowered.Notes, noteValue)}, {"memory", memoryValue(&r.Lowered.Memory)}}
 	if r.Timed {
 		all = append(all, members{{"engine", Text(r.Engine)}, {"time_ps", Int(int64(r.Time))},
-			{"compute_ps", Int(int64(r.Compute))}, {"collectives_ps", Int(int64(r.Calls))},
-			{"exposed_ps", Int(int64(r.Exposed))}, {"bytes_sent", Int(int64(r.BytesSent))},
+			{"exposed_rank", Int(r.Rank)}, {"compute_ps", Int(r.Compute)},
+			{"collectives_ps", Int(r.Calls())}, {"exposed_ps", Int(r.Exposed())},
+			{"moving_ps", Int(r.Moving)}, {"waiting_ps", Int(r.Waiting)}, {"idle_ps", Int(r.Idle)},
+			{"bytes_sent", Int(int64(r.BytesSent))},
 			{"iterations_ps", listOf(r.Iterations, func(t unit.Time) Value { return Int(int64(t)) })}}...)
+	}
+	if r.Timed && r.Stages != nil {
+		all = append(all, member{"bubble", Number(bubbleOf(r, r.Stages...))},
+			member{"stages", listOf(r.Stages, func(s run.Stage) Value {
+				return object(members{{"name", Text(s.Name)}, {"ranks", Int(s.Ranks)},
+					{"bubble", Number(bubbleOf(r, s))}})
+			})})
 	}
 	return object(append(all, member{"ops", listOf(ops, func(v Value) Value { return v })}))
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
-	"sort"
 	"strings"
 
 	"collsim/internal/prose"
@@ -45,14 +44,14 @@ type ProgramResult struct {
 	Engine     string
 	Iterations []unit.Time // when each has ended on the last rank
 	Ops        []OpTime    // in the order of Lowered.Ops
-	// Compute is for how long kernels run on a rank, Calls for how long collectives do, and Exposed
-	// for how long these do while no kernel does: of the rank of which each is most.
-	Compute, Calls, Exposed unit.Time
-	BytesSent               unit.Bytes
-	Trace                   *trace.Trace // nil unless asked for
-	Devices                 []string
-	Critical                []sim.Piece
-	Network                 string
+	Usage                  // of the rank with the most exposed time
+	Waits      []CallWait  // of that rank, the longest first; they sum up to Waiting
+	Stages     []Stage     // of a pipeline
+	BytesSent  unit.Bytes
+	Trace      *trace.Trace // nil unless asked for
+	Devices    []string
+	Critical   []sim.Piece
+	Network    string
 
 	Links []LinkUse // all of them, by index; nil unless asked for
 
@@ -63,11 +62,16 @@ type ProgramResult struct {
 	computed *schedule.Schedule             // on which the numbers were checked; nil if none were
 }
 
-// OpTime is when an op is carried out: from the first of its ranks to the last.
+// OpTime is when an op is carried out: from the first of its ranks to the last. Of the exposed time
+// of the program's Rank, Moving and Waiting are what belongs to the op.
 type OpTime struct {
-	Start, End unit.Time
-	Exposed    unit.Time // of a call, or a pipeline: while no kernel runs on the rank; of the worst
+	Start, End      unit.Time
+	Moving, Waiting unit.Time
+	IsOnRank        bool // Rank takes part in it
 }
+
+// Exposed is what belongs to the op of the exposed time.
+func (t *OpTime) Exposed() unit.Time { return t.Moving + t.Waiting }
 
 // Good reports whether no check has failed.
 func (r *ProgramResult) Good() bool {
@@ -250,118 +254,13 @@ func (r *runner) timeProgram(result *ProgramResult) error {
 	}
 	result.Timed, result.Time, result.Engine = true, ran.Time, ran.Engine
 	result.BytesSent = ran.BytesSent
-	result.spans(ran.Parts)
+	result.account(ran.Parts)
 	if r.options.Links {
 		result.Links = r.network.uses(ran)
 	}
 	if r.options.Trace {
 		result.Trace, result.Devices, result.Critical = ran.Trace, r.network.devices(), ran.Critical
-		result.annotate(ran.Trace, result.Lowered.Schedule)
+		result.annotate(ran.Trace, result.Lowered.Schedule, ran.Parts)
 	}
 	return nil
-}
-
-// span is from a time to another.
-type span struct{ from, to unit.Time }
-
-// spans works out when each op is carried out, and what is exposed.
-func (result *ProgramResult) spans(parts []sim.Busy) {
-	low := result.Lowered
-	of, kernels := spansOfParts(low, parts)
-	for rank := range kernels {
-		kernels[rank] = union(kernels[rank])
-		result.Compute = max(result.Compute, length(kernels[rank]))
-	}
-	calls, own := make([][]span, len(kernels)), make([][]span, len(kernels))
-	result.Iterations = make([]unit.Time, max(result.Point.Iterations, 1))
-	for _, o := range low.Ops {
-		time := OpTime{Start: unit.Forever}
-		communicates := o.IsCall || len(o.Names) > 1
-		for rank := range own {
-			own[rank] = own[rank][:0]
-		}
-		for _, part := range o.Parts {
-			for _, b := range of[part] {
-				own[b.Rank] = append(own[b.Rank], span{b.From, b.To})
-			}
-		}
-		for rank := range own {
-			exposed := unit.Time(0)
-			if communicates {
-				calls[rank] = append(calls[rank], own[rank]...)
-			}
-			for _, s := range union(own[rank]) {
-				time.Start, time.End = min(time.Start, s.from), max(time.End, s.to)
-				exposed += s.to - s.from - covered(s, kernels[rank])
-			}
-			if communicates {
-				time.Exposed = max(time.Exposed, exposed)
-			}
-		}
-		if time.Start == unit.Forever {
-			time.Start = 0
-		}
-		result.Ops = append(result.Ops, time)
-		result.Iterations[o.Iteration] = max(result.Iterations[o.Iteration], time.End)
-	}
-	for rank := range calls {
-		calls[rank] = union(calls[rank])
-		exposed := unit.Time(0)
-		for _, s := range calls[rank] {
-			exposed += s.to - s.from - covered(s, kernels[rank])
-		}
-		result.Calls = max(result.Calls, length(calls[rank]))
-		result.Exposed = max(result.Exposed, exposed)
-	}
-}
-
-// spansOfParts are when each part is carried out on each of its ranks, and when each rank has
-// kernels.
-func spansOfParts(low *program.Lowered, parts []sim.Busy) (of [][]sim.Busy, kernels [][]span) {
-	of = make([][]sim.Busy, len(low.Schedule.Parts()))
-	kernels = make([][]span, low.Schedule.Spec.Ranks)
-	registers := make([]bool, len(of))
-	for _, part := range low.Registering {
-		registers[part] = true
-	}
-	for _, b := range parts {
-		of[b.Part] = append(of[b.Part], b)
-		if registers[b.Part] {
-			continue
-		}
-		for _, k := range b.Kernels {
-			kernels[b.Rank] = append(kernels[b.Rank], span{k.From, k.To})
-		}
-	}
-	return of, kernels
-}
-
-// union joins spans that overlap; they come back in order.
-func union(spans []span) (joined []span) {
-	slices.SortFunc(spans, func(a, b span) int { return int(min(max(a.from-b.from, -1), 1)) })
-	for _, s := range spans {
-		if n := len(joined); n > 0 && s.from <= joined[n-1].to {
-			joined[n-1].to = max(joined[n-1].to, s.to)
-		} else {
-			joined = append(joined, s)
-		}
-	}
-	return joined
-}
-
-// length is that of spans that do not overlap.
-func length(spans []span) (total unit.Time) {
-	for _, s := range spans {
-		total += s.to - s.from
-	}
-	return total
-}
-
-// covered is how much of a span others cover, which are in order and do not overlap.
-func covered(s span, by []span) (total unit.Time) {
-	i := sort.Search(len(by), func(i int) bool { return by[i].to > s.from })
-	for ; i < len(by) && by[i].from < s.to; i++ {
-		total += min(s.to, by[i].to) - max(s.from, by[i].from)
-	}
-	return total
 }

@@ -18,8 +18,31 @@ type ProgramExplanation struct {
 	// Shares are of the critical path, by op and by what it spends its time on, the largest first;
 	// Kinds are the same for all ops. The times of either sum up to the time.
 	Shares, Kinds []OpShare
-	WhatIf        []ProgramWhatIf
+	// Spent is what the rank with the most exposed time spends it on: kernels, then calls, the
+	// longest first, then what is left. The times sum up to the time, too.
+	Spent  []Spent
+	WhatIf []ProgramWhatIf
 }
+
+// Spent is how long a rank does something. Op is the call that moves, or is waited for; Peer the
+// rank for which that waits, −1 for none but itself.
+type Spent struct {
+	What RankDoes
+	Op   string
+	Peer int32
+	Time unit.Time
+}
+
+// RankDoes is what a rank spends its time on.
+type RankDoes string
+
+// What a rank does.
+const (
+	OnComputing RankDoes = "kernels"
+	OnMoving    RankDoes = "moving"
+	OnWaiting   RankDoes = "waiting"
+	OnNothing   RankDoes = "idle"
+)
 
 // OpShare is how long the critical path was held up by what an op does. Of what is before any op
 // has begun there is none.
@@ -77,7 +100,7 @@ func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint) (_ *ProgramExplanat
 		return nil, p.Refuse("program", prose.Unprefixed(err), "")
 	}
 	e := &ProgramExplanation{Result: result}
-	e.Shares = result.shares()
+	e.Shares, e.Spent = result.shares(), result.spent()
 	e.Kinds = sumShares(e.Shares, func(s OpShare) OpShare { return OpShare{Kind: s.Kind} })
 	for _, what := range []string{"kernels", "links", "launches"} {
 		t, err := r.programWithout(what, result)
@@ -87,6 +110,34 @@ func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint) (_ *ProgramExplanat
 		e.WhatIf = append(e.WhatIf, ProgramWhatIf{what, t})
 	}
 	return e, nil
+}
+
+// spent is what the rank with the most exposed time spends it on, all iterations together.
+func (result *ProgramResult) spent() []Spent {
+	var calls []Spent
+	at := map[Spent]int{}
+	add := func(s Spent) {
+		time := s.Time
+		if s.Time = 0; time == 0 {
+			return
+		}
+		n, known := at[s]
+		if !known {
+			n = len(calls)
+			at[s] = n
+			calls = append(calls, s)
+		}
+		calls[n].Time += time
+	}
+	for n := range result.Ops {
+		add(Spent{OnMoving, nameOf(&result.Lowered.Ops[n]), -1, result.Ops[n].Moving})
+	}
+	for _, w := range result.Waits {
+		add(Spent{OnWaiting, nameOf(&result.Lowered.Ops[w.Op]), w.Peer, w.Time})
+	}
+	slices.SortStableFunc(calls, func(a, b Spent) int { return cmp.Compare(b.Time, a.Time) })
+	all := append([]Spent{{OnComputing, "", -1, result.Compute}}, calls...)
+	return append(all, Spent{OnNothing, "", -1, result.Idle})
 }
 
 // programWithout is how long a program takes if something costs nothing.

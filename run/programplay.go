@@ -65,7 +65,7 @@ func (v *validator) playProgram(ctx context.Context, result *ProgramResult) erro
 	}
 	to.take(done, result.Time)
 	if to.Trace != nil {
-		result.annotate(to.Trace, s)
+		result.annotate(to.Trace, s, nil)
 	}
 	to.Error = 0 // naive kernels, or those of processors, say nothing of a library's time
 	want, err := reference.RunTensors(s, given, reference.RunOptions{})

@@ -8,6 +8,7 @@ import (
 	"collsim/program"
 	"collsim/scenarios"
 	"collsim/schedule"
+	"collsim/sim"
 	"collsim/trace"
 )
 
@@ -25,8 +26,9 @@ func (result *ProgramResult) OpNames() (names []string) {
 
 // annotate says in a timeline of the program, carried out as a schedule of any sizes, which op
 // each bracket is of, and calls lanes by their ops and streams as the program does. Where there is
-// no model of a GPU, what an op does on a stream is one bracket.
-func (result *ProgramResult) annotate(t *trace.Trace, s *schedule.Schedule) {
+// no model of a GPU, what an op does on a stream is one bracket, which waits as its part does; of
+// what was not simulated that is not known.
+func (result *ProgramResult) annotate(t *trace.Trace, s *schedule.Schedule, parts []sim.Busy) {
 	programs := make([]*schedule.Program, s.Spec.Ranks)
 	for rank := range programs {
 		programs[rank] = s.Program(rank)
@@ -42,7 +44,7 @@ func (result *ProgramResult) annotate(t *trace.Trace, s *schedule.Schedule) {
 		k.Name = fmt.Sprintf("%s lane %d", nameOf(&result.Lowered.Ops[ops[part]]), k.Lane-first)
 	}
 	if t.Rows == nil {
-		addBrackets(t, programs)
+		addBrackets(t, programs, parts)
 	}
 	for n := range t.Rows {
 		if r := &t.Rows[n]; r.Kind == trace.Stream && int(r.Number) < len(result.Lowered.Streams) {
@@ -92,11 +94,15 @@ func (result *ProgramResult) memberOf(o *program.LoweredOp, does string, matmuls
 }
 
 // addBrackets makes a bracket of what each part does on a stream of a rank.
-func addBrackets(t *trace.Trace, programs []*schedule.Program) {
+func addBrackets(t *trace.Trace, programs []*schedule.Program, parts []sim.Busy) {
 	type place struct{ rank, stream, part int }
 	at := map[place]int{}
 	var list []trace.Bracket
 	var rows []trace.Row
+	busy := map[[2]int32]*sim.Busy{} // by rank and part
+	for i := range parts {
+		busy[[2]int32{parts[i].Rank, parts[i].Part}] = &parts[i]
+	}
 	for n, k := range t.Tracks {
 		on := t.On(int32(n))
 		if len(on) == 0 {
@@ -109,6 +115,12 @@ func addBrackets(t *trace.Trace, programs []*schedule.Program) {
 			i = len(list)
 			at[where] = i
 			list = append(list, trace.Bracket{Track: int32(n), Start: on[0].Start})
+			if b := busy[[2]int32{k.Rank, int32(where.part)}]; b != nil && b.Kernels == nil {
+				list[i].Start = b.Ready
+				for _, w := range b.Waits {
+					list[i].Waits = append(list[i].Waits, trace.Wait(w))
+				}
+			}
 			rows = append(rows, trace.Row{Rank: k.Rank, Number: int32(where.stream)})
 		}
 		b := &list[i]
@@ -131,6 +143,13 @@ func addBrackets(t *trace.Trace, programs []*schedule.Program) {
 		}
 		b.End = max(b.End, b.Start)
 		b.Issued, b.Ready = b.Start, b.Start
+		within := b.Waits[:0]
+		for _, w := range b.Waits {
+			if w.From, w.To = max(w.From, b.Start), min(w.To, b.End); w.From < w.To {
+				within = append(within, w)
+			}
+		}
+		b.Waits = within
 	}
 }
 

@@ -98,8 +98,8 @@ func programKeys() []Key {
 				"ops: all forward, then all backward; or one forward, one backward, as PipeDream-flush " +
 				"and Megatron do it."},
 		{Path: "program.stages", kind: aNames, Example: `["stage0", "stage1"]`,
-			Doc: "The groups that a pipeline of order 1f1b goes through; what ranks of several do " +
-				"together stands between them."},
+			Doc: "The groups that a pipeline goes through: what ranks of several do together stands " +
+				"between them. Order 1f1b needs them, and of any order the result tells their bubble."},
 		{Path: "program.group.name", kind: aText, Example: `"tp"`, Doc: "What ops call it."},
 		{Path: "program.group.ranks", kind: aTeams, max: maxRanks - 1,
 			Values: []string{"all", "node", "rail"}, Default: `"all"`, Example: `"node"`,

@@ -266,6 +266,15 @@ func (s *Schedule) Parts() []Part {
 	return list
 }
 
+// Waits lists the parts of a composed schedule that a part waits for on one of its ranks: those
+// that it comes after, and the ones before it on its streams.
+//
+// REQUIRES: the rank is one of the part's.
+func (s *Schedule) Waits(part, rank int) []int {
+	p := &s.parts[part]
+	return p.waits[p.placeOf(rank)]
+}
+
 // partOf is the schedule that a place of a composed one is in, and the place in there; of any
 // other schedule, itself.
 func (s *Schedule) partOf(where Spot) (*Schedule, Spot) {

@@ -50,6 +50,14 @@ type Bracket struct {
 	Op                        string // of a program that it is a part of, empty of none
 	Blocks                    int64  // on SMs: that stay all the time, or those of its kernels' grids
 	Issued, Ready, Start, End unit.Time
+	Waits                     []Wait // between Start and End, in order
+}
+
+// Wait is a part of a bracket in which nothing of it moves and no kernel of it runs: until the
+// Peer, a rank, has sent something or has room for more; −1 is its own rank.
+type Wait struct {
+	From, To unit.Time
+	Peer     int32
 }
 
 // Level is how many of a rank's SMs have a block: Value from At on.
@@ -91,6 +99,16 @@ func (t *Trace) validateGPU() error {
 		case n > 0 && t.Brackets[n-1].Row == b.Row && t.Brackets[n-1].End > b.Start:
 			return fmt.Errorf("trace: bracket %d (%q) starts at %d ps, while its row is busy until %d ps",
 				n, b.Name, b.Start, t.Brackets[n-1].End)
+		}
+	}
+	for n, b := range t.Brackets {
+		from := b.Start
+		for _, w := range b.Waits {
+			if w.From < from || w.To <= w.From || w.To > b.End || w.Peer < -1 {
+				return fmt.Errorf("trace: bracket %d (%q): it waits from %d to %d ps for rank %d: from %d to "+
+					"%d ps at most, for a rank or −1, is expected", n, b.Name, w.From, w.To, w.Peer, from, b.End)
+			}
+			from = w.To
 		}
 	}
 	for rank, list := range t.SMs {

@@ -84,6 +84,12 @@ func (j *jsonWriter) writeBrackets() {
 		j.event(`"ph":"X","name":%s,"cat":"bracket","pid":%d,"tid":%d,"ts":%s,"dur":%s,"args":{%s}`,
 			quoted(bracketName(b)), j.processes[t.process].pid, t.tid, microseconds(start),
 			microseconds(end-start), appendJSON(nil, appendBracketArgs(nil, b)))
+		for _, w := range b.Waits {
+			start, end := nanoseconds(w.From), nanoseconds(w.To)
+			j.event(`"ph":"X","name":%s,"cat":"wait","pid":%d,"tid":%d,"ts":%s,"dur":%s,"args":{%s}`,
+				quoted(j.waitName(b, w)), j.processes[t.process].pid, t.tid, microseconds(start),
+				microseconds(end-start), appendJSON(nil, appendWaitArgs(nil, w)))
+		}
 	}
 }
 

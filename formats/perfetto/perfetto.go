@@ -2,8 +2,9 @@
 // read Chrome's trace events: a process for each rank, a thread for each of its lanes, a slice for
 // each step, an arrow from the step that sends a message to the one that takes it, and a process
 // "links" with the speed of each counter in GB/s. Of GPUs, a rank has a thread for each stream and
-// copy engine as well, with a slice for each bracket; and there are processes with the speeds of
-// their memories and with how many of their SMs have a block.
+// copy engine as well, with a slice for each bracket, and in that one for each time in which it
+// waits for a peer, or for its own rank, while nothing moves; and there are processes with the
+// speeds of their memories and with how many of their SMs have a block.
 //
 // Write makes a .pftrace file, Perfetto's own protobuf, which keeps ranks and lanes in order.
 // WriteJSON makes the older .json, which opens in more viewers but sorts as they like (Perfetto
@@ -221,6 +222,22 @@ func appendBracketArgs(to []arg, b trace.Bracket) []arg {
 	return append(to, arg{"blocks", b.Blocks}, arg{"lanes", int64(b.Lanes)},
 		arg{"issued_ps", int64(b.Issued)}, arg{"ready_ps", int64(b.Ready)},
 		arg{"start_ps", int64(b.Start)}, arg{"end_ps", int64(b.End)})
+}
+
+// waitName is how a wait is called.
+func (v *view) waitName(b trace.Bracket, w trace.Wait) string {
+	if w.Peer < 0 {
+		return fmt.Sprintf("waiting for rank %d itself", v.trace.Tracks[b.Track].Rank)
+	}
+	return fmt.Sprintf("waiting for rank %d", w.Peer)
+}
+
+// appendWaitArgs appends what there is to know about a wait.
+func appendWaitArgs(to []arg, w trace.Wait) []arg {
+	if w.Peer >= 0 {
+		to = append(to, arg{"peer", int64(w.Peer)})
+	}
+	return append(to, arg{"start_ps", int64(w.From)}, arg{"end_ps", int64(w.To)})
 }
 
 // bracketName is how a bracket is called: by its operation, and what it does of that.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/leanovate/gopter"
@@ -232,6 +233,10 @@ func randomGPUs(rng *rand.Rand, t *trace.Trace, short func() unit.Time) {
 					break
 				}
 				b.Issued, b.Ready, b.End = b.Start/3, b.Start/2, at
+				for from := b.Start + short()/4; from < b.End && rng.IntN(2) == 0; {
+					w := trace.Wait{From: from, To: min(b.End, from+1+short()/4), Peer: rng.Int32N(4) - 1}
+					b.Waits, from = append(b.Waits, w), w.To+short()/4
+				}
 				t.Brackets = append(t.Brackets, b)
 			}
 			t.Rows = append(t.Rows, row)
@@ -268,14 +273,26 @@ func TestBothFormatsSayWhatTheTraceSays(t *testing.T) {
 		got := readJSON(t, json)
 		require.Equal(t, got, readProto(t, proto).shown)
 
-		require.Len(t, got.Slices, len(run.Intervals)+len(run.Brackets))
+		waits := 0
+		for _, b := range run.Brackets {
+			waits += len(b.Waits)
+		}
+		require.Len(t, got.Slices, len(run.Intervals)+len(run.Brackets)+waits)
+		whole := map[[2]string]shownSlice{} // of each row, the last that is no wait
 		for n, s := range got.Slices {
-			if n > 0 && got.Slices[n-1].Process == s.Process && got.Slices[n-1].Thread == s.Thread {
-				require.LessOrEqual(t, got.Slices[n-1].End, s.Begin, "no slices overlap")
+			row := [2]string{s.Process, s.Thread}
+			if strings.HasPrefix(s.Name, "waiting for rank ") {
+				waits--
+				require.GreaterOrEqual(t, s.Begin, whole[row].Begin, "a wait lies in its bracket")
+				require.LessOrEqual(t, s.End, whole[row].End)
+			} else {
+				require.LessOrEqual(t, whole[row].End, s.Begin, "no slices overlap")
+				whole[row] = got.Slices[n]
 			}
 			require.Equal(t, s.Args["start_ps"]/1000, s.Begin)
 			require.Equal(t, s.Args["end_ps"]/1000, s.End)
 		}
+		require.Zero(t, waits)
 		require.Len(t, got.Arrows, len(run.Messages))
 		for _, a := range got.Arrows {
 			require.LessOrEqual(t, got.Slices[a.From].Args["start_ps"],

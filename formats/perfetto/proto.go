@@ -126,6 +126,9 @@ func (p *protoWriter) writeNames() {
 	}
 	for _, b := range p.trace.Brackets {
 		add(internedEventNames, bracketName(b))
+		for _, w := range b.Waits {
+			add(internedEventNames, p.waitName(b, w))
+		}
 	}
 	p.packet = p.packet[:0].Uint(packetFlags, flagCleared).Bytes(packetInterned, p.inner)
 	p.end()
@@ -182,33 +185,29 @@ func (p *protoWriter) track(descriptor wire.Message) {
 type edge struct {
 	at    unit.Time
 	slice int32 // an interval, or behind these a bracket
+	wait  int32 // of the bracket, from 1 on; 0: the bracket itself
 	end   bool
 }
 
 // writeSlices writes the slices in the order of time. On a track they are in order anyway, and what
 // happens at the same time stays in the order of the tracks.
 func (p *protoWriter) writeSlices() {
-	steps := int32(len(p.trace.Intervals))
-	edges := make([]edge, 0, 2*(len(p.trace.Intervals)+len(p.trace.Brackets)))
-	for n, i := range p.trace.Intervals {
-		edges = append(edges, edge{i.Start, int32(n), false}, edge{i.End, int32(n), true})
-	}
-	for n, b := range p.trace.Brackets {
-		edges = append(edges, edge{b.Start, steps + int32(n), false},
-			edge{b.End, steps + int32(n), true})
-	}
-	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	var args []arg
-	for _, e := range edges {
+	for _, e := range p.edges() {
 		var name string
 		var track uint64
-		if e.slice >= steps {
-			b := p.trace.Brackets[e.slice-steps]
-			track = p.threadTrack(len(p.trace.Tracks) + int(b.Row))
-			name, args = bracketName(b), appendBracketArgs(args[:0], b)
-		} else {
+		if steps := int32(len(p.trace.Intervals)); e.slice < steps {
 			i := p.trace.Intervals[e.slice]
 			track, name, args = p.threadTrack(int(i.Track)), i.Name(), appendArgs(args[:0], i)
+		} else {
+			b := p.trace.Brackets[e.slice-steps]
+			track = p.threadTrack(len(p.trace.Tracks) + int(b.Row))
+			if e.wait == 0 {
+				name, args = bracketName(b), appendBracketArgs(args[:0], b)
+			} else {
+				w := b.Waits[e.wait-1]
+				name, args = p.waitName(b, w), appendWaitArgs(args[:0], w)
+			}
 		}
 		if e.end {
 			p.event(e.at, typeEnd, track)
@@ -218,6 +217,30 @@ func (p *protoWriter) writeSlices() {
 		p.packet = p.packet.Uint(packetFlags, flagNeeds).Bytes(packetEvent, p.inner)
 		p.end()
 	}
+}
+
+// edges are where slices begin and end, in the order of time: of a bracket its waits lie between.
+func (p *protoWriter) edges() []edge {
+	steps := int32(len(p.trace.Intervals))
+	edges := make([]edge, 0, 2*(len(p.trace.Intervals)+len(p.trace.Brackets)))
+	for n, i := range p.trace.Intervals {
+		edges = append(edges, edge{at: i.Start, slice: int32(n)},
+			edge{at: i.End, slice: int32(n), end: true})
+	}
+	for n, b := range p.trace.Brackets {
+		whole := edge{at: b.Start, slice: steps + int32(n)}
+		edges = append(edges, whole)
+		for i, w := range b.Waits {
+			part := edge{at: w.From, slice: whole.slice, wait: int32(i + 1)}
+			edges = append(edges, part)
+			part.at, part.end = w.To, true
+			edges = append(edges, part)
+		}
+		whole.at, whole.end = b.End, true
+		edges = append(edges, whole)
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	return edges
 }
 
 // begin begins a packet with the begin of a slice in p.inner.

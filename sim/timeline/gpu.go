@@ -8,7 +8,7 @@ import (
 )
 
 // addGPUs adds what streams, copy engines and SMs did.
-func addGPUs(t *trace.Trace, log *model.Log) {
+func addGPUs(t *trace.Trace, env *model.Env, log *model.Log) {
 	for i := range log.Brackets {
 		t.Rows = append(t.Rows, rowsOf(&log.Brackets[i])...)
 	}
@@ -20,13 +20,15 @@ func addGPUs(t *trace.Trace, log *model.Log) {
 			first[l.Rank] = int32(i)
 		}
 	}
+	of := newWaits(env, log)
 	for i := range log.Brackets {
 		b := &log.Brackets[i]
+		waits := of.bracket(b, first[b.Rank]+b.Lane)
 		for _, r := range rowsOf(b) {
 			row, _ := slices.BinarySearchFunc(t.Rows, r, trace.CompareRows)
 			t.Brackets = append(t.Brackets, trace.Bracket{Row: int32(row),
 				Track: first[b.Rank] + b.Lane, Lanes: b.Lanes, Name: b.Name, Blocks: b.Blocks,
-				Issued: b.Issued, Ready: b.Ready, Start: b.Begin, End: b.End})
+				Issued: b.Issued, Ready: b.Ready, Start: b.Begin, End: b.End, Waits: waits})
 		}
 	}
 	t.SMs = make([][]trace.Level, len(log.Busy))

@@ -41,7 +41,7 @@ func Of(env *model.Env, log *model.Log) *trace.Trace {
 	t.Intervals, number = intervals(log)
 	t.Messages = messages(env, log, number)
 	if log.Busy != nil {
-		addGPUs(t, log)
+		addGPUs(t, env, log)
 	}
 	return t
 }
