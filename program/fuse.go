@@ -17,7 +17,7 @@ func (x *plan) fusible(at int) int {
 	first := &x.ops[at]
 	switch {
 	case first.call != nil && first.call.Kind == collective.AllGather && first.call.Axis == 0 &&
-		len(first.in[0].Shape) > 1:
+		len(first.in[0].Shape) > 1 && !first.inPlace():
 		n := at + 1
 		written := []string{first.Out}
 		for n < len(x.ops) && x.ops[n].kernel.IsMatmul() && x.ops[n].in[0].Name == first.Out &&
@@ -39,10 +39,16 @@ func (x *plan) fusible(at int) int {
 // scatters reports whether a call scatters what a matmul gives, which nobody else needs.
 func (x *plan) scatters(matmul, scatter *resolved) bool {
 	return scatter.call != nil && scatter.call.Kind == collective.ReduceScatter &&
-		scatter.call.Axis == 0 && scatter.In[0] == matmul.Out && x.readers(matmul.Out) == 1 &&
+		scatter.call.Axis == 0 && !scatter.inPlace() && scatter.In[0] == matmul.Out && x.readers(matmul.Out) == 1 &&
 		x.roles[matmul.Out] == schedule.Inner &&
 		matmul.kernel.Scaling == 0 && !matmul.kernel.TransposeA &&
-		(scatter.call.Op == collective.Sum || scatter.call.Op == collective.Avg)
+		(scatter.call.Op == collective.Sum || scatter.isMeanOfFloats())
+}
+
+// isMeanOfFloats reports whether a call takes a mean that a kernel takes as well: of integers, a
+// call divides what has wrapped to the type, and a kernel what has not.
+func (r *resolved) isMeanOfFloats() bool {
+	return r.call.Op == collective.Avg && r.call.Type.IsFloat()
 }
 
 // readers is how many ops read a tensor.
@@ -158,6 +164,8 @@ func (x *plan) ungathered(gather, matmul *resolved) string {
 		return fmt.Sprintf("there is no pipeline of %v and a matmul", gather.call.Kind)
 	case gather.call.Axis != 0 || len(gather.in[0].Shape) == 1:
 		return "rows are gathered by pipelines, along axis 0 of a matrix"
+	case gather.inPlace():
+		return "it is in place"
 	case matmul.In[0] != gather.Out || matmul.In[1] == gather.Out:
 		return "what is gathered is not the left operand of " + matmul.Name
 	case matmul.teams[0] != nil:
@@ -175,6 +183,8 @@ func (x *plan) unscattered(matmul, call *resolved) string {
 		return fmt.Sprintf("there is no pipeline of a matmul and %v", call.call.Kind)
 	case call.call.Axis != 0:
 		return "rows are scattered by pipelines, along axis 0"
+	case call.inPlace():
+		return "it is in place"
 	case x.readers(matmul.Out) > 1 || x.roles[matmul.Out] != schedule.Inner:
 		return matmul.Out + " is needed whole"
 	case matmul.kernel.Scaling != 0:
@@ -183,6 +193,10 @@ func (x *plan) unscattered(matmul, call *resolved) string {
 		return matmul.Name + " has its left operand transposed"
 	case matmul.teams[0] != nil:
 		return "not all ranks do " + matmul.Name
+	}
+	if call.call.Op == collective.Avg {
+		return fmt.Sprintf("the sum of %v wraps before it is divided; that of a pipeline does not",
+			call.call.Type)
 	}
 	return fmt.Sprintf("pipelines add up or take the mean, not %v", call.call.Op)
 }

@@ -32,7 +32,7 @@ func (b *backward) flows(i int, now map[string][]string) (list []flow) {
 	r := &b.ops[i]
 	has := func(rank int) bool { return now[r.Out] != nil && now[r.Out][rank] != "" }
 	if r.call != nil {
-		if !b.need[r.In[0]] {
+		if len(r.In) == 0 || !b.need[r.In[0]] { // a barrier reads nothing
 			return nil
 		}
 		return b.flowsOfCall(i, has)

@@ -128,7 +128,8 @@ func (b *backward) contribute(i int, f *flow, name string) {
 		sum := name
 		if was != "" {
 			sum = GradientName(tensor)
-			if !last || sum == was || sum == name {
+			isGiven := b.has[sum] // of a result, what the loss gives it has that name
+			if !last || isGiven || sum == was || sum == name {
 				sum = b.fresh(t, GradientName(tensor))
 			}
 			b.add(i, Op{Name: of.Name + ":grad add " + tensor, Kernel: "add", In: []string{was, name},
