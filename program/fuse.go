@@ -39,8 +39,8 @@ func (x *plan) fusible(at int) int {
 // scatters reports whether a call scatters what a matmul gives, which nobody else needs.
 func (x *plan) scatters(matmul, scatter *resolved) bool {
 	return scatter.call != nil && scatter.call.Kind == collective.ReduceScatter &&
-		scatter.call.Axis == 0 && !scatter.inPlace() && scatter.In[0] == matmul.Out && x.readers(matmul.Out) == 1 &&
-		x.roles[matmul.Out] == schedule.Inner &&
+		scatter.call.Axis == 0 && !scatter.inPlace() && scatter.In[0] == matmul.Out &&
+		x.readers(matmul.Out) == 1 && x.roles[matmul.Out] == schedule.Inner &&
 		matmul.kernel.Scaling == 0 && !matmul.kernel.TransposeA &&
 		(scatter.call.Op == collective.Sum || scatter.isMeanOfFloats())
 }
