@@ -244,15 +244,9 @@ func (e *emitter) permute(c *computation, i *instr, by mode) (ops []Op, err erro
 	if err != nil {
 		return nil, err
 	}
-	var tensors []Tensor
-	for _, operand := range i.operands {
-		for _, array := range c.instrs[operand].shape.arrays() {
-			t, err := array.tensor()
-			if err != nil {
-				return nil, e.fail(i, "%v", err)
-			}
-			tensors = append(tensors, t)
-		}
+	tensors, err := e.permuted(c, i)
+	if err != nil {
+		return nil, err
 	}
 	if len(tensors) == 0 {
 		return nil, e.fail(i, "a permute without an operand")
@@ -269,6 +263,69 @@ func (e *emitter) permute(c *computation, i *instr, by mode) (ops []Op, err erro
 			Call: &collective.Communication{Kind: collective.Broadcast}})
 	}
 	return ops, nil
+}
+
+// permuted is what a rank sends: all operands, or, of a permute in place, the slices of its first
+// operand that slice_sizes has. That one's operands are what is read, what is written into, and where
+// the slices begin in either.
+func (e *emitter) permuted(c *computation, i *instr) (tensors []Tensor, err error) {
+	text, inPlace := i.attr("slice_sizes")
+	var from []*shape
+	for _, operand := range i.operands {
+		from = append(from, c.instrs[operand].shape.arrays()...)
+	}
+	var sizes [][]int64
+	if inPlace {
+		if len(i.operands) != 4 || !strings.HasPrefix(text, "{") {
+			return nil, e.fail(i, "slice_sizes=%.60s of %d operands: those of each slice are expected, "+
+				"and an input, an output and where slices begin in either", text, len(i.operands))
+		}
+		if sizes, err = listed(text); err != nil {
+			return nil, e.fail(i, "slice_sizes=%.60s: %v", text, err)
+		}
+		from = slicedOf(&c.instrs[i.operands[0]].shape, &c.instrs[i.operands[2]].shape)
+		if len(from) != len(sizes) {
+			return nil, e.fail(i, "slice_sizes=%.60s: %d slices, but %d begin somewhere", text, len(sizes),
+				len(from))
+		}
+	}
+	for k, array := range from {
+		t, err := array.tensor()
+		if err == nil && inPlace {
+			t, err = array.slice(sizes[k])
+		}
+		if err != nil {
+			return nil, e.fail(i, "%v", err)
+		}
+		tensors = append(tensors, t)
+	}
+	return tensors, nil
+}
+
+// slicedOf is the array that each slice is of. starts is a tuple of the indices of one slice; of
+// several arrays, or slices, a tuple of such.
+func slicedOf(of, starts *shape) (list []*shape) {
+	isOne := starts.elem != ""
+	for k := range starts.tuple {
+		isOne = isOne || starts.tuple[k].elem != ""
+	}
+	switch {
+	case isOne && of.elem != "":
+		return []*shape{of}
+	case isOne:
+		return nil
+	}
+	for k := range starts.tuple {
+		part := of
+		if of.elem == "" {
+			if k >= len(of.tuple) {
+				return nil
+			}
+			part = &of.tuple[k]
+		}
+		list = append(list, slicedOf(part, &starts.tuple[k])...)
+	}
+	return list
 }
 
 // pairs are to whom each rank sends, and from whom it receives; −1 is nobody.

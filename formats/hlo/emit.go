@@ -271,11 +271,42 @@ func (e *emitter) add(i *instr, o Op) int {
 	return len(e.out.Ops) - 1
 }
 
+// foreign is an error of what communicates in a way that is not read: it is among groups or pairs of
+// ranks, itself or something in its fusion.
+func (e *emitter) foreign(i *instr) error {
+	for _, attr := range []string{"replica_groups", "source_target_pairs"} {
+		if text, given := i.attr(attr); given {
+			return e.fail(i, "%s with %s=%.60s is not read: all-reduce, all-gather, reduce-scatter, "+
+				"all-to-all, collective-permute and collective-broadcast are", i.opcode, attr, text)
+		}
+	}
+	of := e.computations[strings.TrimPrefix(i.calls(), "%")]
+	if i.opcode != "fusion" || of == nil {
+		return nil
+	}
+	for k := range of.instrs {
+		in := &of.instrs[k]
+		switch {
+		case kindOf(in.opcode) != 0:
+			return e.fail(in, "%s in a fusion is not read", in.opcode)
+		case in.opcode == "fusion": // is in none
+		default:
+			if err := e.foreign(in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // kernel adds one: a matmul, or what moves bytes.
 func (e *emitter) kernel(c *computation, i *instr, after []int) (value, error) {
 	ops, known := e.made[i]
 	if !known {
-		var err error
+		err := e.foreign(i)
+		if err != nil {
+			return value{}, err
+		}
 		if ops, err = e.dots(c, i); err != nil {
 			return value{}, err
 		}

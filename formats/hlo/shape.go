@@ -106,6 +106,20 @@ func (s *shape) arrays() (list []*shape) {
 	return list
 }
 
+// slice is a part of an array, of these lengths, as it lies.
+func (s *shape) slice(lengths []int64) (Tensor, error) {
+	part := *s
+	if part.dims = lengths; len(lengths) != len(s.dims) {
+		return Tensor{}, fmt.Errorf("a slice of %d axes of an array of %d", len(lengths), len(s.dims))
+	}
+	for axis, n := range lengths {
+		if n > s.dims[axis] {
+			return Tensor{}, fmt.Errorf("a slice of length %d on axis %d of %v", n, axis, s.dims)
+		}
+	}
+	return part.tensor()
+}
+
 // tensor is an array as it lies.
 func (s *shape) tensor() (t Tensor, err error) {
 	per := int64(0)
