@@ -135,7 +135,7 @@ func (a Algorithm) Build(spec collective.Spec, o Options) (*schedule.Schedule, e
 func (a Algorithm) transpose(spec collective.Spec, o Options) (*schedule.Schedule, error) {
 	original := spec
 	original.Kind = a.Of.Kinds[slices.Index(a.Kinds, spec.Kind)]
-	original.Op, original.InPlace = 0, false
+	original.Op, original.Avg, original.Factor, original.InPlace = 0, 0, 0, false
 	if original.Kind.Reduces() {
 		original.Op = collective.Sum
 	}
@@ -143,6 +143,7 @@ func (a Algorithm) transpose(spec collective.Spec, o Options) (*schedule.Schedul
 	if err != nil {
 		return nil, err
 	}
+	s.Spec.Avg, s.Spec.Factor = spec.Avg, spec.Factor
 	if s, err = schedule.Transpose(s, spec.Op); err != nil {
 		return nil, fmt.Errorf("algos: %s: %w", a.Name, err)
 	}

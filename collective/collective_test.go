@@ -29,7 +29,12 @@ func TestNames(t *testing.T) {
 	require.Equal(t, AllReduce, k)
 	_, err = ParseKind("allreduce")
 	require.ErrorContains(t, err, `collective: no kind "allreduce"; kinds are all_reduce, all_gather`)
-	for _, o := range Ops() {
+	_, _, err = ParseOp("premulsum")
+	require.EqualError(t, err, "collective: premulsum without its factor: premulsum(factor=0.5), or "+
+		"another, is expected")
+	_, _, err = ParseOp("premulsum(factor=0)")
+	require.Error(t, err)
+	for _, o := range Ops()[:Avg] {
 		parsed, factor, err := ParseOp(o.String())
 		require.NoError(t, err)
 		require.Equal(t, o, parsed)

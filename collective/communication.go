@@ -108,43 +108,56 @@ func ParseCommunication(text string) (*Communication, error) {
 	if c.Kind, err = ParseKind(words[0]); err != nil {
 		return nil, err
 	}
+	seen := map[string]bool{}
 	for words = words[1:]; len(words) > 0; {
-		used, err := c.attribute(words)
-		if err != nil {
+		name, used, err := c.attribute(words)
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("collective: %q: %w", text, err)
+		case seen[name]:
+			return nil, fmt.Errorf("collective: %q: a second %s, %s", text, name,
+				strings.Join(words[:used], " "))
 		}
+		seen[name] = true
 		words = words[used:]
+	}
+	if err := c.meaningless(); err != nil {
+		return nil, fmt.Errorf("collective: %q: %s", text, strings.TrimPrefix(err.Error(),
+			"collective: "))
 	}
 	return c, nil
 }
 
-// attribute reads one attribute and returns how many words it took.
-func (c *Communication) attribute(words []string) (int, error) {
-	name, value := words[0], ""
-	switch name {
-	case "in_place":
-		c.InPlace = true
-		return 1, nil
-	case "disabled":
-		c.Disabled = true
-		return 1, nil
-	}
-	if t, err := dtype.Parse(name); err == nil {
-		c.Type = t
-		return 1, nil
-	}
-	if op, factor, err := ParseOp(name); err == nil {
-		if c.Op = op; strings.Contains(name, "(") {
-			c.Factor = factor
+// attribute reads one attribute and returns what it is and how many words it took.
+func (c *Communication) attribute(words []string) (name string, used int, err error) {
+	switch word := words[0]; word {
+	case "in_place", "disabled":
+		c.InPlace, c.Disabled = c.InPlace || word == "in_place", c.Disabled || word == "disabled"
+		return word, 1, nil
+	case PremulSum.String(): // its factor is an attribute beside it
+		c.Op = PremulSum
+		return "operator", 1, nil
+	default:
+		if t, err := dtype.Parse(word); err == nil {
+			c.Type = t
+			return "type", 1, nil
 		}
-		return 1, nil
+		if op, factor, err := ParseOp(word); err == nil || strings.Contains(word, "(") {
+			if c.Op = op; op == PremulSum {
+				c.Factor = factor
+			}
+			return "operator", 1, err
+		}
 	}
+	value := ""
 	if len(words) > 1 {
 		value = words[1]
 	}
-	var err error
-	switch name {
+	switch name = words[0]; name {
 	case "factor":
+		if c.Factor != 0 {
+			return name, 2, fmt.Errorf("a second factor, %s", value)
+		}
 		c.Factor, err = strconv.ParseFloat(value, 64)
 	case "average":
 		c.Avg, err = ParseAvgMode(value)
@@ -167,13 +180,13 @@ func (c *Communication) attribute(words []string) (int, error) {
 			c.Splits = append(c.Splits, numbers)
 		}
 	default:
-		return 0, fmt.Errorf("%q is no attribute; attributes are a type, an operator, factor, average, "+
-			"team, root, shape, axis, concat, splits, in_place and disabled", name)
+		return "", 0, fmt.Errorf("%q is no attribute; attributes are a type, an operator, factor, "+
+			"average, team, root, shape, axis, concat, splits, in_place and disabled", name)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", name, err)
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	return 2, nil
+	return name, 2, err
 }
 
 func integers[T int | int64](text string) ([]T, error) {
@@ -220,15 +233,13 @@ func (c *Communication) Validate(n int) error {
 	case c.Kind.Rooted() && c.position(c.Root, n) < 0:
 		return fmt.Errorf("collective: %v: the root %d is not a member of the team %s", c.Kind, c.Root,
 			c.teamText(n))
-	case c.Axis < 0 || c.Concat < 0:
-		return fmt.Errorf("collective: %v: axes are counted from 0, not %d or %d", c.Kind, c.Axis,
-			c.Concat)
-	case c.Concat != 0 && c.Kind != AllToAll:
-		return fmt.Errorf("collective: concat is an axis of all_to_all, not of %v", c.Kind)
 	case c.Op > PremulSum:
 		return fmt.Errorf("collective: %v: there is no operator %v", c.Kind, c.Op)
 	case c.Type != 0 && !c.Type.Valid():
 		return fmt.Errorf("collective: %v: there is no type %v", c.Kind, c.Type)
+	}
+	if err := c.meaningless(); err != nil {
+		return err
 	}
 	named := make(map[int]bool, len(c.Team))
 	for _, rank := range c.Team {
@@ -241,14 +252,7 @@ func (c *Communication) Validate(n int) error {
 	if err := c.Shape.Validate(); err != nil {
 		return err
 	}
-	rows := Spec{Kind: c.Kind, Op: c.Op, Type: c.Type, Ranks: n, Splits: c.Splits, Factor: c.Factor}
-	if c.Kind.Splits() {
-		return rows.validateSplits()
-	}
-	if c.Splits != nil {
-		return fmt.Errorf("collective: %v has no splits", c.Kind)
-	}
-	return nil
+	return Spec{Kind: c.Kind, Ranks: n, Splits: c.Splits}.validateSplits()
 }
 
 func (c *Communication) teamText(n int) string {

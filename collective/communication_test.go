@@ -147,7 +147,8 @@ func TestAxes(t *testing.T) {
 	require.Equal(t, []int64{0, 2000, 2001, 1, 2002, 2003}, run(c)[1])
 }
 
-// TestCommunicationText: every attribute survives, and every attribute counts.
+// TestCommunicationText: every attribute survives, and every attribute counts. No kind has all of
+// them: what is printed is read back where all of it means something.
 func TestCommunicationText(t *testing.T) {
 	full := func() *Communication {
 		return &Communication{Kind: ReduceScatterV, Op: PremulSum, Factor: 0.1, Avg: AvgPost,
@@ -157,9 +158,6 @@ func TestCommunicationText(t *testing.T) {
 	c := full()
 	require.Equal(t, "reduce_scatterv bfloat16 premulsum factor 0.1 average post team 4,0,2 root 2 "+
 		"shape 3x7 axis 1 concat 2 splits 1,2,4 in_place disabled", c.String())
-	back, err := ParseCommunication(c.String())
-	require.NoError(t, err)
-	require.Equal(t, c, back)
 	require.True(t, c.Equal(full()), "another value with the same attributes")
 	require.Equal(t, c.Hash(), full().Hash())
 	attribute, _, _ := c.Difference(full())
@@ -180,13 +178,18 @@ func TestCommunicationText(t *testing.T) {
 		require.NotEmpty(t, attribute, "change %d", i)
 		require.NotEqual(t, ours, theirs, "change %d", i)
 		require.NotEqual(t, c.Hash(), d.Hash(), "change %d", i)
-		again, err := ParseCommunication(d.String())
+	}
+	for _, text := range []string{
+		"reduce_scatterv bfloat16 premulsum factor 0.1 team 4,0,2 shape 3x7 axis 1 splits 1,2,4 in_place",
+		"reduce float16 avg average post team 4,0,2 root 2 shape scalar disabled",
+		"all_to_all int8 shape 6x6 axis 1 concat 1",
+	} {
+		again, err := ParseCommunication(text)
 		require.NoError(t, err)
-		require.Equal(t, d, again)
+		require.Equal(t, text, again.String())
 	}
 	for _, factor := range []float64{1.0 / 3, 16777217, 1e-300, -0x1p-52} { // with all their digits
-		d := full()
-		d.Factor = factor
+		d := &Communication{Kind: AllReduce, Op: PremulSum, Factor: factor}
 		again, err := ParseCommunication(d.String())
 		require.NoError(t, err)
 		require.Equal(t, factor, again.Factor, d.String())

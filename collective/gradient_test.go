@@ -222,7 +222,7 @@ func TestGradientRules(t *testing.T) {
 	g, err = Gradient(s)
 	require.NoError(t, err)
 	require.Equal(t, 0.5, g.Scale)
-	s.Op = Prod
+	s.Op, s.Factor = Prod, 0
 	_, err = Gradient(s)
 	require.EqualError(t, err, "collective: all_reduce prod has no gradient; sum, avg, "+
 		"premulsum, min and max have one")

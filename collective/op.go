@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,15 +35,17 @@ func (o Op) String() string {
 	return opNames[o]
 }
 
-// ParseOp reads an operator's name. premulsum may carry its factor, as in "premulsum(factor=0.5)";
-// without one, and for every other operator, the factor is 1.
+// ParseOp reads an operator's name; premulsum has its factor, as in "premulsum(factor=0.5)". For
+// every other operator the factor is 1.
 func ParseOp(name string) (op Op, factor float64, err error) {
 	base, argument, called := strings.Cut(strings.ToLower(strings.TrimSpace(name)), "(")
 	for _, o := range Ops() {
-		if o.String() != base {
+		switch {
+		case o.String() != base:
 			continue
-		}
-		if !called {
+		case !called && o == PremulSum:
+			return 0, 0, errNoFactor
+		case !called:
 			return o, 1, nil
 		}
 		value, ok := strings.CutPrefix(strings.TrimSuffix(argument, ")"), "factor=")
@@ -51,9 +54,25 @@ func ParseOp(name string) (op Op, factor float64, err error) {
 			return 0, 0, fmt.Errorf("collective: op %q: only premulsum has a parameter, "+
 				"as in premulsum(factor=0.5)", name)
 		}
-		return o, factor, nil
+		return o, factor, checkFactor(o, factor)
 	}
 	return 0, 0, fmt.Errorf("collective: no operator %q; operators are %s", name, join(Ops()))
+}
+
+// errNoFactor is of a premulsum that has none.
+var errNoFactor = errors.New("collective: premulsum without its factor: " +
+	"premulsum(factor=0.5), or another, is expected")
+
+// checkFactor says what is wrong with an operator's factor, 0 where none is given. Operators
+// without one may say that it is 1.
+func checkFactor(o Op, factor float64) error {
+	switch {
+	case o == PremulSum && factor == 0:
+		return errNoFactor
+	case o != PremulSum && factor != 0 && factor != 1:
+		return fmt.Errorf("collective: factor %v is for premulsum; %v has none", factor, orNone(o))
+	}
+	return nil
 }
 
 // AvgMode is when the mean's division is made.

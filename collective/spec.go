@@ -45,6 +45,8 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("collective: %v needs an operator", s.Kind)
 	case !s.Kind.Reduces() && s.Kind != Custom && s.Op != 0:
 		return fmt.Errorf("collective: %v does not reduce, but has operator %v", s.Kind, s.Op)
+	case s.Avg != AvgNCCL && s.Op != Avg:
+		return fmt.Errorf("collective: avg %q has no effect on %v", s.Avg, orNone(s.Op))
 	case !s.Type.Valid() && (s.Kind != Barrier || s.Type != 0):
 		return fmt.Errorf("collective: %v needs a data type", s.Kind)
 	case s.Count < 0:
@@ -53,8 +55,13 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("collective: count %d on %d ranks is too large", s.Count, s.Ranks)
 	case s.Count != 0 && (s.Kind.Splits() || s.Kind == Barrier):
 		return fmt.Errorf("collective: %v takes no count, but count is %d", s.Kind, s.Count)
+	case s.InPlace && s.Kind == Barrier:
+		return fmt.Errorf("collective: a barrier has nothing that could be in place")
 	case s.InPlace && s.Kind == AllToAllV:
 		return fmt.Errorf("collective: all_to_allv cannot run in place: blocks have no common place")
+	}
+	if err := checkFactor(s.Op, s.Factor); err != nil {
+		return err
 	}
 	return s.validateSplits()
 }

@@ -186,42 +186,53 @@ func TestRanksShareNoOutput(t *testing.T) {
 // TestMismatches: ranks that mean different things are all told, with both ranks and both values,
 // whoever comes first, those that come late included.
 func TestMismatches(t *testing.T) {
-	base := "all_reduce int32 sum shape 2"
+	const sum = "all_reduce int32 sum shape 2"
+	bases := map[string]string{ // of attributes that mean nothing there
+		"all_reduce int32 avg average post shape 2": "all_reduce int32 avg shape 2",
+		"all_gather int32 shape 2x2 axis 1":         "all_gather int32 shape 2x2",
+	}
 	for text, want := range map[string]string{
 		"all_gather int32 shape 2":                  "kind: all_reduce and all_gather",
 		"all_reduce int32 max shape 2":              "operator: sum and max",
-		"all_reduce int32 sum average post shape 2": "average: nccl and post",
+		"all_reduce int32 avg average post shape 2": "average: nccl and post",
 		"all_reduce uint32 sum shape 2":             "type: int32 and uint32",
 		"all_reduce int32 sum shape 2x1":            "shape: 2 and 2x1",
 		"all_reduce int32 sum shape 2 in_place":     "in_place: false and true",
-		"all_reduce int32 sum shape 2 axis 1":       "axis: 0 and 1",
+		"all_gather int32 shape 2x2 axis 1":         "axis: 0 and 1",
 		"all_reduce int32 sum shape 2 team 1,2":     "size: 3 and 2",
 		"all_reduce int32 sum shape 2 team 0,1,2":   "length of team: none and 3",
 	} {
 		w := world(t, 3)
 		does := parse(t, text)
-		_, errs := together(2, func(rank int) *comm.Handle {
-			c := parse(t, base)
-			tensors := one(1, 2)
-			if rank == 1 {
-				c = does
-				in, out := c.Blocks(0, 3)
-				tensors = comm.Tensors{In: []comm.Tensor{comm.Of[int32](in[0])}}
-				for i := range out {
-					tensors.Out = append(tensors.Out, comm.Of[int32](out[i]))
-				}
-				if c.InPlace {
-					tensors.Out = tensors.In
-				}
-				for _, list := range [][]comm.Tensor{tensors.In, tensors.Out} {
-					for i := range list {
-						list[i].Type = c.Type
-					}
+		base, apart := bases[text]
+		if !apart {
+			base = sum
+		}
+		tensorsOf := func(c collective.Communication) (tensors comm.Tensors) {
+			in, out := c.Blocks(0, 3)
+			tensors.In = []comm.Tensor{comm.Of[int32](in[0])}
+			for i := range out {
+				tensors.Out = append(tensors.Out, comm.Of[int32](out[i]))
+			}
+			if c.InPlace {
+				tensors.Out = tensors.In
+			}
+			for _, list := range [][]comm.Tensor{tensors.In, tensors.Out} {
+				for i := range list {
+					list[i].Type = c.Type
 				}
 			}
-			return w.Member(rank, "x", c).Post(context.Background(), tensors)
+			return tensors
+		}
+		_, errs := together(2, func(rank int) *comm.Handle {
+			c := parse(t, base)
+			if rank == 1 {
+				c = does
+			}
+			return w.Member(rank, "x", c).Post(context.Background(), tensorsOf(c))
 		})
-		_, late := w.Member(2, "x", parse(t, base)).Post(context.Background(), one(1, 2)).Wait()
+		c := parse(t, base)
+		_, late := w.Member(2, "x", c).Post(context.Background(), tensorsOf(c)).Wait()
 		who := "rank 0 and rank 1"
 		if does.Team != nil {
 			who = fmt.Sprintf("rank 0 and rank 1 of the world (rank %d)", slices.Index(does.Team, 1))

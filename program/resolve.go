@@ -17,6 +17,9 @@ func (l *lookup) resolveCall(r *resolved) (err error) {
 	if r.call, err = collective.ParseCommunication(r.Call); err != nil {
 		return err
 	}
+	if err := l.follows(r); err != nil {
+		return err
+	}
 	n := l.teamSize(r.teams[0])
 	for _, team := range r.teams {
 		if l.teamSize(team) != n {
@@ -54,6 +57,27 @@ func (l *lookup) resolveCall(r *resolved) (err error) {
 	}
 	r.out = Tensor{Type: r.call.Type}
 	return l.resultsOf(r, outs)
+}
+
+// follows refuses what a call says of itself that follows from its tensors, its group and its op:
+// it would have no effect.
+func (l *lookup) follows(r *resolved) error {
+	c := r.call
+	switch {
+	case c.Team != nil:
+		return fmt.Errorf("%q: the ranks are those of the op's group; no team is expected", r.Call)
+	case c.Disabled:
+		return fmt.Errorf("%q: an op is left out by enabled = false; no disabled is expected", r.Call)
+	case len(r.in) == 0 || c.Kind == collective.Barrier:
+		return nil
+	case c.Type != 0 && c.Type != r.in[0].Type:
+		return fmt.Errorf("%q: the type is that of %s, %v", r.Call, r.in[0].Name, r.in[0].Type)
+	case c.Shape != nil && !slices.Equal(c.Shape, r.in[0].Shape):
+		return fmt.Errorf("%q: the shape is that of %s, %v", r.Call, r.in[0].Name, r.in[0].Shape)
+	case c.InPlace && !r.inPlace():
+		return fmt.Errorf("%q: an op is in place where in and out are one tensor", r.Call)
+	}
+	return nil
 }
 
 // fitSplits holds what ranks have of a tensor to what a call takes of it.

@@ -49,7 +49,8 @@ type drawn struct {
 func (d drawn) spec() collective.Spec {
 	types := dtype.All()
 	s := collective.Spec{Kind: d.kind, Type: types[d.rest%len(types)], Ranks: d.ranks,
-		Count: d.count, InPlace: d.inPlace && d.kind != collective.AllToAllV}
+		Count: d.count, InPlace: d.inPlace && d.kind != collective.AllToAllV &&
+			d.kind != collective.Barrier}
 	if d.kind.Rooted() {
 		s.Root = d.root % d.ranks
 	}

@@ -120,7 +120,7 @@ rank *
 		from, in string
 		holds    bool
 	}{{"scaled ", "scaled ", true}, {"", "scaled ", false}, {"scaled ", "", false}, {"", "", false}} {
-		for _, op := range []string{"avg", "premulsum"} {
+		for _, op := range []string{"avg", "premulsum(factor=3)"} {
 			holds, err := Adjoint(parse(op, c.from, c.in), back, false, 1)
 			require.NoError(t, err)
 			require.Equal(t, c.holds, holds, "%q %q", c.from, c.in)

@@ -47,6 +47,7 @@ func (tr *trial) spec(op collective.Op, t dtype.Type, ranks int, count int64) co
 	if s.Kind.Reduces() {
 		s.Op, s.Factor = op, 3
 	}
+	s = meant(s)
 	if s.Kind.Rooted() {
 		s.Root = ranks / 2
 	}

@@ -23,8 +23,8 @@ func TestExactDataIsExact(t *testing.T) {
 					continue
 				}
 				for _, mode := range []collective.AvgMode{collective.AvgNCCL, collective.AvgPost} {
-					s := collective.Spec{Kind: collective.AllReduce, Op: op, Avg: mode, Factor: factor,
-						Ranks: ranks, Count: 8}
+					s := meant(collective.Spec{Kind: collective.AllReduce, Op: op, Avg: mode,
+						Factor: factor, Ranks: ranks, Count: 8})
 					exactInAnyOrder[float32](t, s)
 					exactInAnyOrder[float64](t, s)
 					if factor != 0.1 {

@@ -69,6 +69,7 @@ func TestDefinitionOfKinds(t *testing.T) {
 // define reduces one element of every rank.
 func define[T dtype.Number](t *testing.T, s collective.Spec, values ...T) T {
 	t.Helper()
+	s = meant(s)
 	s.Kind, s.Type, s.Ranks, s.Count = collective.AllReduce, dtype.Of[T](), len(values), 1
 	inputs := make([][]T, len(values))
 	for i, x := range values {

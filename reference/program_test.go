@@ -221,7 +221,7 @@ func scattered(t *testing.T, s *schedule.Schedule, op collective.Op) {
 			}
 		}
 	}
-	want, err := RunWith(inRankOrder(t, spec), products, RunOptions{Accumulate: InFloat32})
+	want, err := RunWith(inRankOrder(t, meant(spec)), products, RunOptions{Accumulate: InFloat32})
 	require.NoError(t, err)
 	for rank := range ranks {
 		require.Equal(t, want[rank], getAll[dtype.BF16](got[5][rank]))

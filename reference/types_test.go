@@ -30,8 +30,8 @@ func TestExactDataIsExactInEveryFloat(t *testing.T) {
 					if mode == collective.AvgPost && op != collective.Avg {
 						continue
 					}
-					s := collective.Spec{Kind: collective.AllReduce, Op: op, Avg: mode, Factor: factor,
-						Ranks: ranks, Count: 24}
+					s := meant(collective.Spec{Kind: collective.AllReduce, Op: op, Avg: mode,
+						Factor: factor, Ranks: ranks, Count: 24})
 					exactInAnyOrder[dtype.F16](t, s)
 					exactInAnyOrder[dtype.BF16](t, s)
 					exactInAnyOrder[dtype.E4M3](t, s)
@@ -76,8 +76,8 @@ func TestOrderSensitiveDataAreBoundedInEveryFloat(t *testing.T) {
 				if !tier.Long && (i+j+k)%2 != 0 {
 					continue // every two of type, plan and operator meet half of the third
 				}
-				s := collective.Spec{Kind: collective.AllReduce, Op: op, Type: dt, Ranks: 16,
-					Count: 500, Factor: 0.3}
+				s := meant(collective.Spec{Kind: collective.AllReduce, Op: op, Type: dt, Ranks: 16,
+					Count: 500, Factor: 0.3})
 				sch := build(t, s, p.plan)
 				for _, data := range []Data{Uniform, Normal} {
 					native, err := Check(sch, CheckOptions{Data: data})

@@ -123,9 +123,10 @@ func (a *arrayFiles) theirs(p *scenarios.Point) ([]arrays.Array, error) {
 			return nil, err
 		}
 		for place, rank := range team {
-			if have := ranks[rank].Shape; have != nil && !slices.Equal(have, shapes[place]) {
+			have := &ranks[rank]
+			if have.Data != nil && have.Shape != nil && !slices.Equal(have.Shape, shapes[place]) {
 				return nil, fmt.Errorf("%s: rank %d has shape %v there; its output has shape %v",
-					a.resolve(p.FileName(p.Data.Compare)), rank, collective.Shape(have), shapes[place])
+					a.resolve(p.FileName(p.Data.Compare)), rank, collective.Shape(have.Shape), shapes[place])
 			}
 		}
 	}
@@ -185,6 +186,28 @@ func (s *Scenario) judgeData(p *scenarios.Point, held int) *scenarios.Refusal {
 	}
 	if _, err := s.arrays.theirs(p); err != nil {
 		return p.Refuse("collective.compare", prose.Unprefixed(err), "")
+	}
+	return nil
+}
+
+// judgeInputs refuses inputs of ranks that have none, as collective.Communication.Shapes does:
+// those of broadcast and scatter but the root's. Rows of one array have no name, and may be there.
+func (s *Scenario) judgeInputs(p *scenarios.Point) *scenarios.Refusal {
+	if p.Data.Input == "" || p.Spec.Kind == collective.Custom {
+		return nil
+	}
+	ranks, err := s.arrays.of(p.Data.Input, inputWant(p))
+	if err != nil {
+		return p.Refuse("collective.input", prose.Unprefixed(err), "")
+	}
+	for _, team := range p.Members() {
+		for place, rank := range team {
+			have := collective.Shape(ranks[rank].Shape)
+			if !hasInput(&p.Spec, place) && have != nil && have.Elements() > 0 {
+				return p.Refuse("collective.input", fmt.Sprintf("%v takes one input, the root's; rank %d, "+
+					"which is not the root, has one of shape %v", p.Spec.Kind, rank, have), "")
+			}
+		}
 	}
 	return nil
 }

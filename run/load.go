@@ -291,6 +291,9 @@ func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Refusal {
 	if e := s.judgeData(p, 1); e != nil {
 		return e
 	}
+	if e := s.judgeInputs(p); e != nil {
+		return e
+	}
 	if e := s.judgeGradients(p); e != nil {
 		return e
 	}

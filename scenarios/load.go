@@ -192,8 +192,10 @@ func (r *run) idle(k *Key, at string, used map[string]bool) string {
 		}
 	}
 	switch k.Path {
-	case "collective.op":
+	case "collective.op", "collective.accumulate":
 		return "has no effect: no kind here reduces"
+	case "collective.dtype", "collective.input", "collective.output", "collective.compare":
+		return "has no effect: a barrier moves nothing"
 	case "collective.avg":
 		return `has no effect: no op here is "avg"`
 	case "collective.root":

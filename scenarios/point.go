@@ -220,8 +220,11 @@ func (v *view) spec(p *Point, at string) bool {
 		s.Avg, _ = collective.ParseAvgMode(mode) // what is none has been reported
 	}
 	p.Accumulate, _, _ = choose[Accumulation](v, at+"accumulate", accumulations())
-	if s.Op != 0 {
+	if s.Op != 0 || v.has(at+"gradient") { // the backward pass may reduce
 		v.use(at + "accumulate")
+	}
+	if s.Kind != collective.Barrier {
+		v.use(at+"dtype", at+"input", at+"output", at+"compare")
 	}
 	root, ok4 := fetchOr(v, at+"root", int64(0))
 	if s.Kind.Rooted() {

@@ -284,6 +284,9 @@ func (k *Key) choice(s string) (any, *problem) {
 // the word begins as one of them.
 func (k *Key) noneOf(s string, err error) *problem {
 	base, _, called := strings.Cut(s, "(")
+	if err != nil && s == collective.PremulSum.String() {
+		return &problem{text: prose.Unprefixed(err)}
+	}
 	if err != nil && called && slices.Contains(k.Values, strings.ToLower(base)) {
 		return &problem{text: "only premulsum has a parameter, as in premulsum(factor=0.5)"}
 	}

@@ -103,7 +103,7 @@ func FuzzParse(f *testing.F) {
 
 // A custom collective has an operator or not, and may be in place all the same.
 func TestCustomInPlace(t *testing.T) {
-	for _, problem := range []string{"in place", "post in place", "sum in place", "avg post"} {
+	for _, problem := range []string{"in place", "avg post in place", "sum in place", "avg post"} {
 		text := "schedule custom\ncollective custom float32 " + problem + "\nranks 1\n" +
 			"splits 4\nsplits 4\nrank 0\n  lane 0\n    nop @0\n"
 		require.Equal(t, text, MustParse(t, text).String())

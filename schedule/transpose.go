@@ -12,7 +12,7 @@ import (
 // these back. Every lane runs backwards; what was sent is received and added, what was copied to
 // several places is summed from them. (A collective is a linear map of all ranks' inputs, and this
 // is the schedule of the transposed one.) op is the operator of the result, zero if it does not
-// reduce.
+// reduce; how avg divides, and the factor of premulsum, are those that s.Spec has.
 //
 // The schedule must deliver every block to every rank once, by copies and messages alone: events,
 // gets and puts are refused, and so are lanes that read one region at once, since adding to it at

@@ -38,7 +38,7 @@ func draw(s subject, ranks, count, turn int, options [3]int) trial {
 	if s.kind.Rooted() {
 		c.spec.Root = turn % ranks
 	}
-	c.spec.InPlace = turn%3 == 0 && s.kind != collective.AllToAllV
+	c.spec.InPlace = turn%3 == 0 && hasPlace(s.kind)
 	random := rand.New(rand.NewPCG(uint64(turn), uint64(count)))
 	for _, row := range c.spec.Splits {
 		for i := range row {

@@ -72,7 +72,7 @@ func trials(a algos.Algorithm, kind collective.Kind, ranks int) []trial {
 			for _, root := range some(roots(kind, ranks), turn, !turns) {
 				for _, o := range some(modifiers(a, count), turn, !turns) {
 					c := trial{specOf(kind, ranks, count, turn), o, turn}
-					c.spec.Root, c.spec.InPlace = root, inPlace
+					c.spec.Root, c.spec.InPlace = root, inPlace && hasPlace(kind)
 					list = append(list, c)
 				}
 			}
@@ -174,4 +174,10 @@ func even(s *schedule.Schedule) bool {
 		}
 	}
 	return true
+}
+
+// hasPlace reports whether a kind can run in place: whether its input and output have a place in
+// common.
+func hasPlace(kind collective.Kind) bool {
+	return kind != collective.AllToAllV && kind != collective.Barrier
 }

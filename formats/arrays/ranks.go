@@ -37,8 +37,8 @@ const (
 // ReadRanks returns the data of each rank: from tensors rank0, rank1, … of an .npz or .safetensors;
 // from an only array (of a .npy always), whose first axis is the rank; or from one file per rank if
 // {rank} is in the path. The arrays are named rank0, rank1, …; a rank that has Nothing gets an
-// Array without Data. Types, names and counts are checked before elements are read. Errors are
-// *Error.
+// Array without Data: of one that is there under its name, the type and the shape. Types, names and
+// counts are checked before elements are read. Errors are *Error.
 func ReadRanks(path string, w Want) ([]Array, error) {
 	if !strings.Contains(path, inName) {
 		f, err := Open(path, w.Limit)
@@ -127,6 +127,10 @@ func (f *File) named(w Want, at []int) ([]Array, error) {
 	arrays := make([]Array, w.Ranks)
 	for r, i := range at {
 		if w.nothing(r) {
+			if i > 0 { // there all the same
+				arrays[r] = f.parts[i-1].Array
+				arrays[r].Data = nil
+			}
 			continue
 		}
 		a, err := f.one(i-1, w, r)

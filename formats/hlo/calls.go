@@ -266,8 +266,8 @@ func (e *emitter) permute(c *computation, i *instr, by mode) (ops []Op, err erro
 }
 
 // permuted is what a rank sends: all operands, or, of a permute in place, the slices of its first
-// operand that slice_sizes has. That one's operands are what is read, what is written into, and where
-// the slices begin in either.
+// operand that slice_sizes has. The operands of that one are what is read, what is written into,
+// and where the slices begin in either.
 func (e *emitter) permuted(c *computation, i *instr) (tensors []Tensor, err error) {
 	text, inPlace := i.attr("slice_sizes")
 	var from []*shape

@@ -271,7 +271,7 @@ func (e *emitter) add(i *instr, o Op) int {
 	return len(e.out.Ops) - 1
 }
 
-// foreign is an error of what communicates in a way that is not read: it is among groups or pairs of
+// foreign is an error of what communicates in a way that is not read: among groups or pairs of
 // ranks, itself or something in its fusion.
 func (e *emitter) foreign(i *instr) error {
 	for _, attr := range []string{"replica_groups", "source_target_pairs"} {

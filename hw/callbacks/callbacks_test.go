@@ -46,9 +46,13 @@ func toBytes[T dtype.Number](x [][]T) [][]byte {
 // rank r concerns chunk (r − i) mod n. In place.
 func ring(t *testing.T, ranks int, count int64, op collective.Op) *schedule.Schedule {
 	t.Helper()
+	post := collective.AvgNCCL
+	if op == collective.Avg {
+		post = collective.AvgPost
+	}
 	s, err := schedule.Build(schedule.Plan{
 		Name: "ring",
-		Spec: collective.Spec{Kind: collective.AllReduce, Op: op, Avg: collective.AvgPost,
+		Spec: collective.Spec{Kind: collective.AllReduce, Op: op, Avg: post,
 			Type: dtype.Float32, Ranks: ranks, Count: count, InPlace: true},
 		Group:  schedule.Group{int32(ranks)},
 		Chunks: ranks,

@@ -45,8 +45,12 @@ func (p *Problem) check() error {
 		return fmt.Errorf("no type %q", p.Type)
 	case p.Op != "" && !among(operators, op) || p.Op == "" && among(reducing, p.Kind):
 		return fmt.Errorf("no operator %q", p.Op)
-	case p.InPlace && p.Kind == "all_to_allv":
-		return fmt.Errorf("all_to_allv is not in place")
+	case p.Op == "premulsum" || p.Op == "premulsum(factor=0)":
+		return fmt.Errorf("premulsum without a factor")
+	case p.Post && p.Op != "avg":
+		return fmt.Errorf("post is for avg, not for %q", p.Op)
+	case p.InPlace && (p.Kind == "all_to_allv" || p.Kind == "barrier"):
+		return fmt.Errorf("%s is not in place", p.Kind)
 	case p.Count > 0 && (rows > 0 || p.Kind == "barrier"):
 		return fmt.Errorf("%s has no count", p.Kind)
 	case len(p.Splits) != rows:

@@ -257,7 +257,7 @@ func (m *mutator) header() bool {
 	case 1:
 		m.p.Slices = 1 + m.luck.IntN(3)
 	case 2:
-		q.InPlace = !q.InPlace && q.Kind != "all_to_allv"
+		q.InPlace = !q.InPlace && q.Kind != "all_to_allv" && q.Kind != "barrier"
 	case 3:
 		if q.Splits != nil || q.Kind == "barrier" {
 			return false
