@@ -54,7 +54,7 @@ func TestWorkers(t *testing.T) {
 	require.NoError(t, err)
 	for _, s := range hwtest.Scripts(t) {
 		if s.Spec.Ranks <= 4 {
-			agree(t, h, s.Schedule, hw.Env{Iterations: 2, Slots: 8, Timeout: 10 * time.Second})
+			agree(t, h, s.Schedule, hw.Env{Iterations: 2, Slots: 8, Timeout: time.Minute})
 		}
 	}
 	// Inputs are of ten frames, and messages of half a MiB.

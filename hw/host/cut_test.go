@@ -205,7 +205,7 @@ func TestCut(t *testing.T) {
 				select {
 				case said := <-ended:
 					require.Contains(t, said, "hw: ", "with the reason")
-				case <-time.After(2 * time.Minute):
+				case <-time.After(5 * time.Minute):
 					t.Fatal("a process is left")
 				}
 			}

@@ -113,7 +113,8 @@ func TestStall(t *testing.T) {
 			agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{}) // ranks may take long to start
 			var err error
 			told := ""
-			for timeout := 400 * time.Millisecond; timeout < 10*time.Second; timeout *= 4 {
+			shortest := hwtest.Patient(400 * time.Millisecond)
+			for timeout := shortest; timeout < 25*shortest; timeout *= 4 {
 				s, in, want := hwtest.Circle(t, timeout)
 				_, err = h.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
 					Env: hw.Env{Timeout: timeout}})
@@ -146,12 +147,12 @@ func TestLostRank(t *testing.T) {
 			agree(t, h, ringOf(t, 4, 10, dtype.Int8), hw.Env{})
 			pid := h.launcher.Process(2)
 			struck := make(chan time.Time, 1)
-			timer := time.AfterFunc(100*time.Millisecond, func() {
+			timeout := hwtest.Patient(tier.Of(1200*time.Millisecond, 3*time.Second))
+			timer := time.AfterFunc(hwtest.Patient(100*time.Millisecond), func() { // it plays then
 				struck <- time.Now()
 				syscall.Kill(pid, c.signal)
 			})
 			defer timer.Stop()
-			timeout := tier.Of(1200*time.Millisecond, 3*time.Second)
 			_, err := h.Run(context.Background(), endless(t, 4, timeout))
 			require.Less(t, time.Since(<-struck), 20*timeout) // a busy machine is late
 			var e *hw.Error
@@ -167,8 +168,10 @@ func TestLostRank(t *testing.T) {
 		t.Parallel() // it is mostly waiting
 		h := open(t, Config{Transport: TCP, Listen: "127.0.0.1:0", Hosts: []string{"", "far"},
 			Announce: func(ranks []Rendezvous) { require.Len(t, ranks, 1) }})
-		_, err := h.Run(context.Background(), endless(t, 2, time.Second))
-		require.EqualError(t, err, "hw: rank 1: wait: timeout: 1s was not enough to come")
+		timeout := hwtest.Patient(time.Second)
+		_, err := h.Run(context.Background(), endless(t, 2, timeout))
+		require.EqualError(t, err, fmt.Sprintf("hw: rank 1: wait: timeout: %v was not enough to come",
+			timeout))
 	})
 }
 
@@ -194,8 +197,8 @@ func TestNonsense(t *testing.T) {
 
 	meshes, all := pairOfMeshes(t, gate.NewSecret())
 	speakNonsense(t, all[0].Address)
-	require.NoError(t, meshes[1].connect(t.Context(), all[:1], time.Second))
-	require.NoError(t, meshes[0].connect(t.Context(), all[1:], time.Second))
+	require.NoError(t, meshes[1].connect(t.Context(), all[:1], time.Minute))
+	require.NoError(t, meshes[0].connect(t.Context(), all[1:], time.Minute))
 	for _, m := range meshes {
 		m.stopped.Store(true) // which socket ends first is no fault
 	}
@@ -207,7 +210,7 @@ func TestLostIdle(t *testing.T) {
 	h := open(t, Config{Transport: Unix})
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
 	require.NoError(t, syscall.Kill(h.launcher.Process(1), syscall.SIGKILL))
-	require.Eventually(t, func() bool { return h.launcher.Process(1) == 0 }, 10*time.Second,
+	require.Eventually(t, func() bool { return h.launcher.Process(1) == 0 }, time.Minute,
 		time.Millisecond)
 	agree(t, h, ringOf(t, 3, 10, dtype.Int8), hw.Env{})
 }
@@ -229,9 +232,12 @@ func TestLostAtEveryRank(t *testing.T) {
 				}()
 			}
 		}})
-	timer := time.AfterFunc(100*time.Millisecond, func() { leave(errors.New("power failure")) })
+	job := endless(t, 4, hwtest.Patient(2*time.Second))
+	timer := time.AfterFunc(hwtest.Patient(100*time.Millisecond), func() {
+		leave(errors.New("power failure"))
+	})
 	defer timer.Stop()
-	_, err := h.Run(context.Background(), endless(t, 4, 2*time.Second))
+	_, err := h.Run(context.Background(), job)
 	var e *hw.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, 1, e.Rank)
@@ -251,7 +257,7 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			timer := time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
 			defer timer.Stop()
-			_, err := h.Run(ctx, endless(t, 3, 5*time.Second))
+			_, err := h.Run(ctx, endless(t, 3, hwtest.Patient(5*time.Second)))
 			require.ErrorIs(t, err, cause)
 		})
 	}

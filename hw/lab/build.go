@@ -82,7 +82,18 @@ func call(tool, input string, args ...string) error {
 		return nil
 	}
 	text := strings.Join(strings.Fields(string(out)), " ")
+	if err := lacks(text); err != nil {
+		return err
+	}
+	return fmt.Errorf("lab: %s %s: %w: %s", tool, strings.Join(args, " "), err, text)
+}
+
+// lacks is the *hw.Missing of what a tool says, nil if that says something else.
+func lacks(text string) error {
 	switch {
+	case strings.Contains(text, "mount --make-rslave /") && strings.Contains(text, "Invalid argument"):
+		return missing("the root directory is no mount point: "+text, "ip changes what is mounted in a "+
+			"namespace; bind the directory to itself before chroot (mount --bind DIR DIR)")
 	case strings.Contains(text, "not permitted"), strings.Contains(text, "Permission denied"):
 		return missing(text, "namespaces need root with CAP_SYS_ADMIN and CAP_NET_ADMIN "+
 			"(in a container: --privileged)")
@@ -93,7 +104,7 @@ func call(tool, input string, args ...string) error {
 	case strings.Contains(text, "Unknown device type"):
 		return missing(text, "load the kernel's veth (modprobe veth)")
 	}
-	return fmt.Errorf("lab: %s %s: %w: %s", tool, strings.Join(args, " "), err, text)
+	return nil
 }
 
 // set changes settings of the namespace that the caller is in. Those of what the kernel does not

@@ -20,6 +20,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/hw/hwtest"
 	"collsim/internal/tier"
 )
 
@@ -85,16 +86,17 @@ func TestLostRank(t *testing.T) {
 			dir, processes := filepath.Dir(d.launcher.at.Address), d.processes()
 			require.Len(t, alive(processes), 3)
 			struck := make(chan time.Time, 1)
-			timer := time.AfterFunc(50*time.Millisecond, func() {
+			timeout := hwtest.Patient(tier.Of(800*time.Millisecond, 3*time.Second))
+			late := 20 * timeout // as a busy machine is
+			if how.signal == syscall.SIGKILL {
+				timeout = hwtest.Patient(10 * time.Second)
+				late = 2 * timeout
+			}
+			timer := time.AfterFunc(hwtest.Patient(50*time.Millisecond), func() { // it plays then
 				struck <- time.Now()
 				syscall.Kill(pid, how.signal)
 			})
 			defer timer.Stop()
-			timeout := tier.Of(800*time.Millisecond, 3*time.Second)
-			late := 20 * timeout // as a busy machine is
-			if how.signal == syscall.SIGKILL {
-				timeout = 10 * time.Second
-			}
 			_, err := d.Perform(context.Background(), endless(2, timeout))
 			require.Less(t, time.Since(<-struck), late)
 			var e *hw.Error
@@ -115,9 +117,10 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	d.start(t, 2)
 	processes := d.processes()
+	job := endless(2, hwtest.Patient(5*time.Second))
 	timer := time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })
 	defer timer.Stop()
-	_, err := d.Perform(ctx, endless(2, 5*time.Second))
+	_, err := d.Perform(ctx, job)
 	require.ErrorIs(t, err, cause)
 	require.Empty(t, alive(processes))
 }

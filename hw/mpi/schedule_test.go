@@ -150,7 +150,7 @@ func testTimeline(t *testing.T, d *Executor) {
 func TestStall(t *testing.T) {
 	d := device(t, Config{})
 	d.meet(t, 3)
-	const timeout = 300 * time.Millisecond
+	timeout := hwtest.Patient(300 * time.Millisecond)
 	s, in, told := hwtest.Circle(t, timeout)
 	_, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
 		Env: hw.Env{Timeout: timeout}})

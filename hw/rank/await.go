@@ -34,7 +34,7 @@ func (s *session) send(m *member, o order) error {
 // when a worker fails or is lost, when nothing makes progress for the timeout, or with the context.
 func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]report, error) {
 	reports, left := make([]report, len(s.members)), len(of)
-	s.moved = time.Now()
+	s.still = 0
 	tick := time.NewTicker(paceOf(s.timeout))
 	defer tick.Stop()
 	for left > 0 {
@@ -46,7 +46,7 @@ func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]r
 				return nil, s.explain(e)
 			}
 			m := s.members[e.worker]
-			s.moved = time.Now()
+			s.still = 0
 			switch k := e.report.Kind; {
 			case k == reportHello:
 				s.meet(&e)
@@ -69,22 +69,27 @@ func (s *session) await(ctx context.Context, kind reportKind, of []*member) ([]r
 }
 
 // watch says who is lost, or that nothing goes on. Who has a job and is silent is lost before the
-// timeout is over, so that the others hear of it within that.
+// timeout is over, so that the others hear of it within that. It counts how long it has waited
+// itself and looks at no clock: where the coordinator has no processor, its workers have none.
 func (s *session) watch(kind reportKind, of []*member, reports []report) error {
-	sum := int64(0)
+	sum, pace := int64(0), paceOf(s.timeout)
+	s.still += pace
 	for _, m := range s.members {
 		sum += m.progress.Load()
-		silent := time.Since(time.Unix(0, m.heard.Load()))
-		if kind >= reportPrepared && silent >= s.timeout*3/4 {
+		m.silence += pace
+		if heard := m.heard.Load(); heard != m.last {
+			m.last, m.silence = heard, 0
+		}
+		if kind >= reportPrepared && m.silence >= s.timeout*3/4 {
 			return &hw.Error{Call: "beat", Code: "timeout", Rank: m.rank(), Lane: -1, Step: -1,
 				Text: fmt.Sprintf("process %d on %s, not heard of for %v", m.hello.Process, m.hello.Host,
-					silent.Round(time.Millisecond))}
+					m.silence.Round(time.Millisecond))}
 		}
 	}
 	if sum != s.progress {
-		s.progress, s.moved = sum, time.Now()
+		s.progress, s.still = sum, 0
 	}
-	if time.Since(s.moved) < s.timeout {
+	if s.still < s.timeout {
 		return nil
 	}
 	if kind >= reportPrepared {
@@ -109,13 +114,18 @@ func (s *session) watch(kind reportKind, of []*member, reports []report) error {
 	return nil
 }
 
+// parts is how many times a wait for others is begun: each takes longer where this process has no
+// processor, and then the others have none.
+const parts = 16
+
 // ask asks all workers what they wait for, and returns what those say that wait.
 func (s *session) ask() (all []Status) {
 	for _, m := range s.members {
 		m.channel.send(&order{Kind: orderWhy})
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
+	wait := time.NewTicker(grace / parts)
+	defer wait.Stop()
+	waited := 0
 	for answers := 0; answers < len(s.members); {
 		select {
 		case e := <-s.events:
@@ -126,8 +136,10 @@ func (s *session) ask() (all []Status) {
 			if st := e.report.Status; len(st.Waits)+len(st.Calls) > 0 {
 				all = append(all, st)
 			}
-		case <-timer.C:
-			return all
+		case <-wait.C:
+			if waited++; waited == parts {
+				return all
+			}
 		}
 	}
 	return all
@@ -166,9 +178,9 @@ func (s *session) explain(best event) error {
 	if s.config.Launch != nil {
 		patience = min(s.config.Launch.Patience(), max(s.timeout/2, 8*grace))
 	}
-	wait := time.NewTimer(patience)
+	wait := time.NewTicker(max(patience/parts, 1))
 	defer wait.Stop()
-	for best.weight() < 3 {
+	for waited := 0; best.weight() < 3; {
 		select {
 		case e := <-s.events:
 			if e.report.Kind == reportHello {
@@ -181,6 +193,9 @@ func (s *session) explain(best event) error {
 				continue
 			} // who knows most knows no more
 		case <-wait.C:
+			if waited++; waited < parts && patience > 0 {
+				continue
+			}
 		}
 		break
 	}

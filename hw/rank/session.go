@@ -30,7 +30,7 @@ type session struct {
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 	epoch    uint32
-	moved    time.Time // when anything last made progress
+	still    time.Duration // waited since anything last made progress
 	progress int64
 	timeout  time.Duration
 	patience atomic.Int64 // the timeout, for sending
@@ -49,6 +49,8 @@ type member struct {
 	offset   unit.Time // what its clock is behind the coordinator's
 	skew     unit.Time // how far that may be wrong
 	heard    atomic.Int64
+	last     int64         // heard, when that was last looked at
+	silence  time.Duration // waited since that
 	progress atomic.Int64
 	silent   atomic.Bool // it says nothing more
 }

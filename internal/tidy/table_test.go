@@ -130,6 +130,7 @@ func table() []row {
 		{path: "internal/output"},
 		{path: "internal/parallel"},
 		{path: "internal/prose"},
+		{path: "internal/skips"},
 		{path: "internal/samples", ours: "internal/input internal/tier", modules: testLibraries()},
 		{path: "internal/tidy"},
 		{path: "internal/tier"},
@@ -201,7 +202,8 @@ func deterministic() []string {
 
 // commands are the packages that may print: they and the packages below them.
 func commands() []string {
-	return []string{"cmd", "internal/judge/campaign", "internal/judge/programs/campaign"}
+	return []string{"cmd", "internal/judge/campaign", "internal/judge/programs/campaign",
+		"internal/skips"}
 }
 
 // writers are the packages that may open a file for writing: what writes all files, and the lab,
