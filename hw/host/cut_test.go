@@ -17,6 +17,7 @@ import (
 
 	"collsim/hw"
 	"collsim/hw/gate"
+	"collsim/hw/hwtest"
 	"collsim/hw/rank"
 )
 
@@ -189,16 +190,24 @@ func TestCut(t *testing.T) {
 						}()
 					}
 				}})
-			go func() {
+			job := endless(t, ranks, hwtest.Patient(time.Second))
+			over, cutting := make(chan struct{}), sync.WaitGroup{}
+			cutting.Go(func() {
 				for range connections {
-					<-r.came
+					select {
+					case <-r.came:
+					case <-over: // it has failed before all were there
+						return
+					}
 				}
 				time.Sleep(50 * time.Millisecond) // so that they play: it matters little if not
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				close(r.all[cut].cut)
-			}()
-			_, err := h.Run(context.Background(), endless(t, ranks, time.Second))
+			})
+			_, err := h.Run(context.Background(), job)
+			close(over)
+			cutting.Wait()
 			var e *hw.Error
 			require.ErrorAs(t, err, &e)
 			for range ranks {
