@@ -46,6 +46,8 @@ type Algorithm struct {
 	// Chunks is the number of blocks of the vector, for kinds whose input and output are one vector;
 	// nil is 1.
 	Chunks func(ranks int) int
+	// Align makes chunks equal but for the last ones, as schedule.Plan has it.
+	Align int64
 	// Lanes is the number of lanes of a channel; nil is 1.
 	Lanes func(ranks int) int
 	// Scratch is the number of blocks of scratch, each of the size of the largest block; nil is 0.
@@ -187,6 +189,7 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 		a.Chunks, a.Cost = a.Of.Chunks, a.Of.backwards(spec.Kind)
 	}
 	p := schedule.Plan{Name: a.Name, Spec: spec, Chunks: count(a.Chunks, spec.Ranks),
+		Align:   a.Align,
 		Segment: segment, Lanes: count(a.Lanes, spec.Ranks), Channels: max(o.Channels, 1),
 		Slices: max(o.Slices, 1), Slots: o.Slots, Even: a.Even, Mirrored: a.Mirrored}
 	if a.Group != nil {

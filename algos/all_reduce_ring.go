@@ -32,11 +32,17 @@ var ringAllReduce = Algorithm{
 	Formula: "2·(p−1)·α + 2·(p−1)/p·n·β + (p−1)/p·n·γ",
 	Params: []Param{{Name: "order", Value: openMPIOrder, About: "whose order of additions: " +
 		"openmpi has chunk c set out from rank c and go on to the next, nccl (oneCCL, MPICH) from " +
-		"rank c+1, gloo from rank c−1 and back to the one before"}},
+		"rank c+1, gloo from rank c−1 and back to the one before"},
+		{Name: "cut", Value: "order", About: "how the vector is cut: even, the first chunks of one " +
+			"element more; equal, of ⌈n/p⌉ elements each but the last ones (MPICH); pairs, of 2·⌈n/2p⌉ " +
+			"(gloo); order is pairs with order=gloo, and even with others"}},
 	Group:  rotations,
 	Chunks: perRank,
 	Bind: func(a Algorithm, _ int, param func(string) string) (Algorithm, error) {
 		o, err := ringOrderOf(param("order"))
+		if err == nil {
+			a.Align, err = ringAlign(param("cut"), o.library)
+		}
 		a.Lane = func(l *Lane) { ringAround(l, o) }
 		return a, err
 	},
@@ -75,6 +81,20 @@ func ringOrderOf(library string) (ringOrder, error) {
 			strings.Join(names, ", "))
 	}
 	return all[i], nil
+}
+
+// ringAlign is what chunks are multiples of, 0 of those that are cut evenly. gloo has two segments
+// of a rank (gloo/allreduce.cc, ring), MPICH blocks of one size (allreduce_intra_ring.c).
+func ringAlign(cut, library string) (int64, error) {
+	switch {
+	case cut == "pairs" || cut == "order" && library == "gloo":
+		return 2, nil
+	case cut == "equal":
+		return 1, nil
+	case cut == "even" || cut == "order":
+		return 0, nil
+	}
+	return 0, fmt.Errorf("cut=%s: one of order, even, equal, pairs is expected", cut)
 }
 
 // ringAround is what a rank does.

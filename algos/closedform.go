@@ -118,7 +118,11 @@ func largestBlock(p *schedule.Plan, channel int64) int64 {
 		}
 	}
 	n = evenPart(n, int64(p.Channels), channel)
-	return evenPart(n, int64(p.Chunks), 0)
+	largest := evenPart(n, int64(p.Chunks), 0)
+	if p.Align > 0 { // the largest is the first, of which there may be fewer
+		largest = min((largest+p.Align-1)/p.Align*p.Align, n)
+	}
+	return largest
 }
 
 // evenPart is the i-th of k parts of n, of which the first n mod k have one more.

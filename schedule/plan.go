@@ -28,7 +28,10 @@ type Plan struct {
 	Same bool
 	// Chunks is the number of blocks of the vector (1 if 0), for kinds whose input and output are one
 	// vector. All other kinds have one block a rank, with the sizes that the Spec gives.
-	Chunks   int
+	Chunks int
+	// Align makes these blocks ⌈n/Chunks⌉ elements, rounded up to a multiple of it, the last ones
+	// shorter. 0: the first blocks have one element more than the others.
+	Align    int64
 	Segment  int64 // if not 0, each block is cut into tiles of so many elements
 	Lanes    int   // of a channel; 1 if 0
 	Channels int   // parallel instances over a part of the data each; 1 if 0
@@ -183,7 +186,8 @@ func (p *Plan) blockSize() int64 {
 		}
 		return largest
 	case vector(spec.Kind):
-		return (spec.Count + int64(p.Chunks) - 1) / int64(p.Chunks)
+		align := max(p.Align, 1)
+		return up(up(spec.Count, int64(p.Chunks)), align) * align
 	}
 	return spec.Count
 }
@@ -210,8 +214,11 @@ func (p *Plan) cuts() [3]Cut {
 		chunks := Cut{}
 		if p.Chunks > 1 {
 			byRank := p.Group != nil && p.Chunks == spec.Ranks
-			chunks = append(chunks, Level{Axis: Block, N: int64(p.Chunks), ByRank: byRank,
-				Mirrored: byRank && p.Mirrored})
+			level := Level{Axis: Block, N: int64(p.Chunks), ByRank: byRank, Mirrored: byRank && p.Mirrored}
+			if p.Align > 0 {
+				level.Split, level.Align = Aligned, p.Align
+			}
+			chunks = append(chunks, level)
 		}
 		cut := join(inner, chunks, tiles)
 		return [3]Cut{Input: cut, Output: cut, Scratch: join(p.scratch(), inner, tiles)}
