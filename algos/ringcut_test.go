@@ -33,8 +33,8 @@ func TestRingCuts(t *testing.T) {
 		require.Empty(t, wrong, "%+v", c)
 		require.EqualValues(t, c.bytes, proven.BytesSent, "%+v", c)
 	}
-	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Uint8, Ranks: 4,
-		Count: 203}
+	spec := collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dtype.Uint8,
+		Ranks: 4, Count: 203}
 	for cut, longest := range map[string]int64{"even": 51, "equal": 51, "pairs": 52} {
 		form, err := ring.ClosedForm(spec, algos.Options{Params: []algos.Param{{Name: "cut",
 			Value: cut}}}, algos.Model{Rate: 1e12})
