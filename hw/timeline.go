@@ -31,7 +31,7 @@ func (c *Connection) Limit(slots int) int {
 	switch c.Class {
 	case schedule.Pad:
 		return 1
-	case schedule.Free:
+	case schedule.Free, schedule.Puts:
 		return 0
 	}
 	return slots

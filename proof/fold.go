@@ -101,7 +101,7 @@ func isBarrier(spec *collective.Spec) bool { return spec.Kind == collective.Barr
 func reachesOut(step *schedule.Step) bool {
 	for i := range step.From {
 		f := &step.From[i]
-		if f.Kind == schedule.Get || f.Kind == schedule.Multimem || f.Put ||
+		if f.Kind == schedule.Get || f.Kind == schedule.Multimem || f.Put() ||
 			f.Kind == schedule.Message && f.Peer.Class == schedule.Free {
 			return true
 		}

@@ -69,7 +69,7 @@ func (c *compiler) compile(at *schedule.Visit) {
 		f := &step.From[i]
 		m := move{scale: f.Scale}
 		switch {
-		case f.Kind == schedule.Message && f.Put: // its bytes have landed
+		case f.Kind == schedule.Message && f.Put(): // its bytes have landed
 			continue
 		case f.Kind == schedule.Multimem:
 			c.multimem(at, f, found, wide)
@@ -111,7 +111,7 @@ func computes(step *schedule.Step) bool {
 		switch {
 		case f.Kind == schedule.Multimem:
 			n += len(f.Team)
-		case f.Kind != schedule.Message || !f.Put:
+		case f.Kind != schedule.Message || !f.Put():
 			n++
 		}
 	}

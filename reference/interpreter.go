@@ -121,7 +121,7 @@ func (x *interpreter) value(v *schedule.Visit) ([]byte, error) {
 	computes := v.Step.Scale
 	for i := range v.Step.From {
 		f := &v.Step.From[i]
-		if f.Kind == schedule.Message && f.Put { // its bytes have landed
+		if f.Kind == schedule.Message && f.Put() { // its bytes have landed
 			continue
 		}
 		list = append(list, operand{x.operand(v, i), f.Scale})

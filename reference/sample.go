@@ -69,7 +69,7 @@ func frameOf(s *schedule.Schedule) (*frame, string) {
 func reachesOut(step *schedule.Step) bool {
 	for i := range step.From {
 		f := &step.From[i]
-		if f.Kind == schedule.Get || f.Kind == schedule.Multimem || f.Put {
+		if f.Kind == schedule.Get || f.Kind == schedule.Multimem || f.Put() {
 			return true
 		}
 	}

@@ -155,12 +155,12 @@ rank 0
   lane 0
     copy in into out[0] @0
     put in to 1 at out[0] @0
-    wait from put free 1 @0
+    wait from put 1 @0
 rank 1
   lane 0
     copy in into out[1] @0
     put in to 0 at out[1] @0
-    wait from put free 0 @0
+    wait from put 0 @0
 `
 	f, err := formats.Read("x.schedule", strings.NewReader(text), formats.Options{})
 	require.NoError(t, err)

@@ -285,7 +285,7 @@ func (x *executor) limit(c Class, slots int32) int32 {
 	switch c {
 	case Pad:
 		return 1
-	case Free:
+	case Free, Puts:
 		return 0
 	}
 	return slots

@@ -241,7 +241,7 @@ func (k *keeper) peer(p *Peer, message, out bool) error {
 	if !message {
 		return nil
 	}
-	if p.Class > Free || p.Tag < 0 {
+	if p.Class > Puts || p.Tag < 0 {
 		return fmt.Errorf("a connection of no class, or of tag %d", p.Tag)
 	}
 	var absent [2]int64

@@ -230,12 +230,12 @@ func (l *Lane) put(to int, at, r Region, isSilent bool) {
 	from := l.Local(l.resolve(r, false))
 	from.Scale = from.Region.Buffer == Input && l.schedule.Spec.ScalesBefore()
 	l.append(Step{From: []Source{from},
-		Send: []Dest{{Peer: l.peer(to, Free), Put: true, Silent: isSilent, Region: at}}})
+		Send: []Dest{{Peer: l.peer(to, Puts), Put: true, Silent: isSilent, Region: at}}})
 }
 
 // WaitPut awaits the next put of a rank.
 func (l *Lane) WaitPut(from int) {
-	l.append(Step{From: []Source{{Kind: Message, Put: true, Peer: l.peer(from, Free)}}})
+	l.append(Step{From: []Source{{Kind: Message, Peer: l.peer(from, Puts)}}})
 }
 
 // Flush completes the puts of this lane.

@@ -268,11 +268,7 @@ func (r *reader) source(s *Step, name string) (err error) {
 	switch {
 	case r.take("from"):
 		f.Kind = Message
-		if f.Put = r.take("put"); f.Put {
-			f.Peer, err = r.peer(Free)
-		} else {
-			f.Peer, err = r.peer(usualClass(name))
-		}
+		f.Peer, err = r.peer(usualClass(name))
 	case r.take("get"):
 		f.Kind = Get
 		if f.Peer, err = r.peer(FIFO); err == nil {
@@ -302,6 +298,9 @@ func (r *reader) dest(s *Step, name string) (err error) {
 	}
 	if at := r.take("at"); at {
 		d.Put = d.Team == nil
+		if d.Put && (d.Peer.Class == usualClass(name) || d.Peer.Class == Free) {
+			d.Peer.Class = Puts
+		}
 		d.Region, err = r.region()
 	} else if d.Team != nil {
 		return fmt.Errorf("multimem needs a region that it writes: at out[0]")

@@ -41,9 +41,12 @@ type Source struct {
 	Peer   Peer   // of Message and Get
 	Region Region // of Local (of this rank), Get (of Peer) and Multimem (of every rank of Team)
 	Team   []int32
-	Put    bool // of Message: its bytes have landed already, this is the wait that observes them
 	Scale  bool // the operand is scaled when read (premulsum, NCCL's avg of floats)
 }
+
+// Put reports whether the source is the message of a put: its bytes have landed already, and the
+// step is the wait that observes them.
+func (f *Source) Put() bool { return f.Kind == Message && f.Peer.Class == Puts }
 
 // Dest is one peer of a step's send, or several that the switch writes to.
 type Dest struct {
@@ -111,11 +114,14 @@ const (
 	FIFO Class = iota
 	// Pad is a signal pad: one message.
 	Pad
-	// Free holds any number: semaphores and puts.
+	// Free holds any number: semaphores.
 	Free
+	// Puts holds any number of the messages of puts, and no others: so no wait for a put takes
+	// another message, and no other wait that of a put.
+	Puts
 )
 
-var classNames = [...]string{"fifo", "pad", "free"}
+var classNames = [...]string{"fifo", "pad", "free", "put"}
 
 // Event is the progress of a lane of the same rank: Value posts in this iteration of the program.
 // Value ≤ 0 counts back from the end of the iteration before, and is free in the first.
@@ -262,7 +268,7 @@ func (s *Step) Moves() bool {
 		return true
 	}
 	for i := range s.From {
-		if s.From[i].Kind != Message || s.From[i].Put {
+		if s.From[i].Kind != Message || s.From[i].Put() {
 			return true
 		}
 	}

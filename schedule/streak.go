@@ -117,7 +117,7 @@ func (l *Lane) goesOn() bool {
 	}
 	for i := range c.froms {
 		x, y, z := &a.from[i], &b.from[i], &c.from[i]
-		if x.Kind != z.Kind || y.Kind != z.Kind || x.Put != z.Put || y.Put != z.Put ||
+		if x.Kind != z.Kind || y.Kind != z.Kind || x.Put() != z.Put() || y.Put() != z.Put() ||
 			x.Scale != z.Scale || y.Scale != z.Scale {
 			return false
 		}

@@ -269,9 +269,7 @@ func (w *writer) between(i int, first string) {
 
 func (w *writer) source(f *Source, name string) {
 	class := ""
-	if f.Put {
-		class = "put "
-	} else if f.Peer.Class != usualClass(name) {
+	if f.Peer.Class != usualClass(name) {
 		class = classNames[f.Peer.Class] + " "
 	}
 	peer := w.peer(&f.Peer)
@@ -296,7 +294,7 @@ func (w *writer) dest(d *Dest, name string) {
 	switch {
 	case d.Team != nil:
 		peer = multimem(d.Team)
-	case d.Peer.Class != usualClass(name):
+	case !d.Put && d.Peer.Class != usualClass(name):
 		peer = classNames[d.Peer.Class] + " " + peer
 	}
 	w.b.WriteString(peer)

@@ -6,7 +6,7 @@ func usualClass(name string) Class {
 	case "signal", "wait":
 		return Pad
 	case "put":
-		return Free
+		return Puts
 	}
 	return FIFO
 }

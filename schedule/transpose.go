@@ -187,7 +187,7 @@ func (x *transposer) runs(r *Region, f func(from, to int64)) {
 // step appends the transpose of the i-th step.
 func (x *transposer) step(i int, step *Step) error {
 	lands := slices.ContainsFunc(step.Send, func(d Dest) bool { return d.Lands() })
-	if len(step.From) != 1 || step.From[0].Kind > Message || step.From[0].Put || step.Post ||
+	if len(step.From) != 1 || step.From[0].Kind > Message || step.From[0].Put() || step.Post ||
 		len(step.Await) > 0 || step.Flush || lands || !step.Moves() {
 		return fmt.Errorf("%s: only copies and messages of data are transposed", step.Name())
 	}

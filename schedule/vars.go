@@ -117,7 +117,6 @@ func (s *Step) shape() uint64 {
 		mix(uint64(f.Peer.Tag)<<32 | uint64(f.Kind)<<8 | uint64(f.Peer.Class))
 		ranks(f.Team)
 		flag(f.Scale)
-		flag(f.Put)
 		region(&f.Region)
 	}
 	for i := range s.To {
@@ -169,7 +168,7 @@ func (s *Step) equal(t *Step) bool {
 	}
 	for i := range s.From {
 		a, b := &s.From[i], &t.From[i]
-		if a.Kind != b.Kind || a.Peer != b.Peer || a.Put != b.Put || a.Scale != b.Scale ||
+		if a.Kind != b.Kind || a.Peer != b.Peer || a.Scale != b.Scale ||
 			!slices.Equal(a.Team, b.Team) || !a.Region.same(&b.Region) {
 			return false
 		}
@@ -203,7 +202,7 @@ func (s *Step) append(text []byte) []byte {
 		int32(len(s.Await)))
 	for i := range s.From {
 		a := &s.From[i]
-		text = appendFlags(a.Peer.append(append(text, byte(a.Kind))), a.Put, a.Scale)
+		text = appendFlags(a.Peer.append(append(text, byte(a.Kind))), a.Scale)
 		text = appendList(a.Region.append(text), a.Team)
 	}
 	for i := range s.To {

@@ -18,7 +18,7 @@ func wholeStep() *Step {
 	}
 	peer := Peer{Rank: 300, Lane: 1, Class: Pad, Tag: 2}
 	return &Step{
-		From:   []Source{{Kind: Get, Peer: peer, Region: region(), Team: []int32{1, 2}}, {Put: true}},
+		From:   []Source{{Kind: Get, Peer: peer, Region: region(), Team: []int32{1, 2}}, {Kind: Message}},
 		To:     []Region{region(), {}},
 		Send:   []Dest{{Peer: peer, Region: region(), Team: []int32{0, 1}}, {Silent: true}},
 		Await:  []Event{{Lane: 1, Value: 2}, {Lane: 3, Value: 4}},

@@ -20,7 +20,8 @@ import (
 //   - Who combines, or scales, has an operator, or a factor. (Programs of others' runtimes, which
 //     know no operators, are assembled all the same, and Execute reports it: they are judged.)
 //   - Operands that stand in rank order are two, a region and a message.
-//   - The message of a put is awaited, and is no operand: its bytes have landed.
+//   - The message of a put is awaited, and is no operand: its bytes have landed. It goes by a
+//     connection of class Puts, and no other message does.
 //   - Only puts are silent, only what has data is a packet, only messages with data are lines, only
 //     messages are relaxed.
 //   - What stores or lands has a source. An opaque kernel and a flush move nothing; any other
@@ -40,9 +41,9 @@ func (s *Schedule) shaped(step *Step) error {
 	for i := range step.From {
 		f := &step.From[i]
 		switch {
-		case f.Kind > Multimem || f.Put && f.Kind != Message:
+		case f.Kind > Multimem:
 			return fmt.Errorf("source %d is of no kind", i)
-		case f.Put && (len(step.From) > 1 || len(step.To)+len(step.Send) > 0 || f.Scale):
+		case f.Put() && (len(step.From) > 1 || len(step.To)+len(step.Send) > 0 || f.Scale):
 			return fmt.Errorf("the message of a put is awaited by a step of its own: it is no operand")
 		case f.Kind == Multimem:
 			if err := s.team(f.Team); err != nil {
@@ -80,7 +81,7 @@ func ranked(step *Step) error {
 		switch f := &step.From[i]; {
 		case f.Kind == Local:
 			regions++
-		case f.Kind == Message && !f.Put:
+		case f.Kind == Message && !f.Put():
 			messages++
 		}
 	}
@@ -191,6 +192,8 @@ func (s *Schedule) computes(step *Step) error {
 // dest holds what is sent, or stored elsewhere, to the rules.
 func (s *Schedule) dest(d *Dest, operands int) error {
 	switch {
+	case d.Team == nil && d.Put != (d.Peer.Class == Puts):
+		return fmt.Errorf("the message of a put, and no other, goes by the connection of puts")
 	case d.Silent && (!d.Put || d.Team != nil):
 		return fmt.Errorf("only a put is silent")
 	case (d.Packet || d.Line) && operands == 0:

@@ -50,7 +50,7 @@ func EarliestOn(s *schedule.Schedule, m Machine) (ends []unit.Time, err error) {
 
 func newWalk(s *schedule.Schedule, m Machine, known map[key][]unit.Time) *walk {
 	return &walk{s: s, m: m, known: known, posted: map[key][]unit.Time{},
-		freed: map[key][]unit.Time{}, slots: [3]int{cmp.Or(s.Slots, m.Slots), 1, 0},
+		freed: map[key][]unit.Time{}, slots: [4]int{cmp.Or(s.Slots, m.Slots), 1, 0},
 		end: map[key]unit.Time{}, sent: map[key]int{}, arrival: map[int32]unit.Time{},
 		bytes: map[int32]unit.Bytes{}, posts: map[key][]unit.Time{}, reached: map[key][]unit.Time{},
 		awaiting: map[key]int{}, streams: map[key][]part{}, gone: map[key]unit.Time{}}
@@ -82,7 +82,7 @@ var errMultimem = errors.New("algostest: multimem needs a switch; here every con
 type walk struct {
 	s            *schedule.Schedule
 	m            Machine
-	slots        [3]int // by class: FIFO, Pad, Free
+	slots        [4]int // by class: FIFO, Pad, Free, Puts
 	end          map[key]unit.Time
 	posts, freed map[key][]unit.Time
 	sent         map[key]int

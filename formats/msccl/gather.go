@@ -159,7 +159,7 @@ func refuse(s *schedule.Step) error {
 	}
 	for i := range s.From {
 		f := &s.From[i]
-		if f.Kind != schedule.Local && f.Kind != schedule.Message || f.Put || f.Scale ||
+		if f.Kind != schedule.Local && f.Kind != schedule.Message || f.Put() || f.Scale ||
 			f.Kind == schedule.Message && f.Peer.Class != schedule.FIFO {
 			return fmt.Errorf("%s: a file has sends and receives only: no gets, puts, waits for "+
 				"signals, multimem, scaled operands", s.Name())

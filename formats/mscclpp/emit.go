@@ -25,8 +25,7 @@ func (l *lowering) assemble() (*schedule.Schedule, error) {
 		if lane == len(l.lanes[rank]) {
 			for _, peer := range l.ghosts[rank].hears {
 				l.steps[rank][lane] = append(l.steps[rank][lane], -1)
-				add(schedule.Step{From: []schedule.Source{{Kind: schedule.Message, Put: true,
-					Peer: peer}}})
+				add(schedule.Step{From: []schedule.Source{{Kind: schedule.Message, Peer: peer}}})
 			}
 			return
 		}
@@ -189,7 +188,7 @@ func (w *writer) move(n *node, src, dst []operand) schedule.Step {
 	}
 	for i := range dst {
 		x := &dst[i]
-		d := schedule.Dest{Peer: schedule.Peer{Rank: x.rank, Class: schedule.Free},
+		d := schedule.Dest{Peer: schedule.Peer{Rank: x.rank, Class: schedule.Puts},
 			Put: true, Region: w.region(x), Packet: x.letter == 'R' || x.letter == 'S'}
 		switch x.letter {
 		case 'l', 'p':

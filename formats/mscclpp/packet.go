@@ -193,14 +193,17 @@ func (l *lowering) deliver(w *write, numbers map[[2]int32]int32, lane [2]int32) 
 		reader := &l.nodes[i]
 		number := tag(numbers[lane], tagPacket)
 		numbers[lane]++
-		to := schedule.Peer{Rank: reader.rank, Lane: reader.lane, Class: schedule.Free, Tag: number}
+		class := schedule.Free
+		if alone {
+			class = schedule.Puts
+		}
+		to := schedule.Peer{Rank: reader.rank, Lane: reader.lane, Class: class, Tag: number}
 		if alone {
 			l.observe(w.put, to)
 		} else {
 			l.signal(w.node, to, false)
 		}
-		reader.waits = append(reader.waits, schedule.Source{Kind: schedule.Message, Put: alone,
-			Peer: schedule.Peer{Rank: writer.rank, Lane: writer.lane, Class: schedule.Free,
-				Tag: number}})
+		reader.waits = append(reader.waits, schedule.Source{Kind: schedule.Message,
+			Peer: schedule.Peer{Rank: writer.rank, Lane: writer.lane, Class: class, Tag: number}})
 	}
 }

@@ -136,11 +136,11 @@ func (l *lowering) wanting(i int32, format string, args ...any) {
 func (l *lowering) meet(s signal, w int32, k kind, wire int32) {
 	from, to := &l.nodes[s.node], &l.nodes[w]
 	for _, p := range s.puts {
-		l.observe(p, schedule.Peer{Rank: to.rank, Lane: to.lane, Class: schedule.Free,
+		l.observe(p, schedule.Peer{Rank: to.rank, Lane: to.lane, Class: schedule.Puts,
 			Tag: tag(wire, tagData)})
 		origin := &l.nodes[p.node]
-		to.waits = append(to.waits, schedule.Source{Kind: schedule.Message, Put: true,
-			Peer: schedule.Peer{Rank: origin.rank, Lane: origin.lane, Class: schedule.Free,
+		to.waits = append(to.waits, schedule.Source{Kind: schedule.Message,
+			Peer: schedule.Peer{Rank: origin.rank, Lane: origin.lane, Class: schedule.Puts,
 				Tag: tag(wire, tagData)}})
 	}
 	relaxed := k == memoryChannel && (from.op.what.relaxed || to.op.what.relaxed)
@@ -170,8 +170,8 @@ func (l *lowering) unobserved(puts []put, peer, wire int32) {
 		l.ghosts[peer].needed = true
 		number := tag(wire, tagData)
 		l.ghosts[peer].hears = append(l.ghosts[peer].hears, schedule.Peer{Rank: n.rank,
-			Lane: n.lane, Class: schedule.Free, Tag: number})
-		l.observe(p, schedule.Peer{Rank: peer, Lane: -1, Class: schedule.Free, Tag: number})
+			Lane: n.lane, Class: schedule.Puts, Tag: number})
+		l.observe(p, schedule.Peer{Rank: peer, Lane: -1, Class: schedule.Puts, Tag: number})
 	}
 }
 

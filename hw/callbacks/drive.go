@@ -266,7 +266,7 @@ func (r *run) slots(l *lane, class schedule.Class) int {
 	switch {
 	case class == schedule.Pad:
 		return 1
-	case class == schedule.Free:
+	case class == schedule.Free, class == schedule.Puts:
 		return 0
 	}
 	if n := l.program.Slots(l.index); n > 0 {

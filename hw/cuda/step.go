@@ -177,7 +177,7 @@ func (p *player) operands(l *lane) (list []operand, taken []parcel, err error) {
 			c.messages = c.messages[1:]
 			taken = append(taken, parcel{c, m})
 			l.deps = append(l.deps, depended{m.event, aMessage, int(c.From), int(c.FromLane), m.crossing})
-			if !f.Put {
+			if !f.Put() {
 				if err := p.bring(l, &m); err != nil {
 					return nil, nil, err
 				}

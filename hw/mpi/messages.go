@@ -28,7 +28,7 @@ func refused(rank, lanes, lane, step int, v *schedule.Step) error {
 	for i := range v.From {
 		f := &v.From[i]
 		switch {
-		case f.Kind == schedule.Get || f.Kind == schedule.Multimem || f.Put:
+		case f.Kind == schedule.Get || f.Kind == schedule.Multimem || f.Put():
 			return hw.Refuse("mpi: rank %d lane %d step %d: %s is one-sided: messages alone can't play it",
 				rank, lane, step, v.Name())
 		case f.Kind == schedule.Message && int(f.Peer.Rank) == rank:

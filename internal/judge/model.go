@@ -234,7 +234,7 @@ func (p *Problem) allows(s *Step) error {
 		if twice(f.Team) {
 			return fmt.Errorf("names a rank of a multimem twice")
 		}
-		if f.Put && (!s.waits() || scaled) {
+		if f.Put() && (!s.waits() || scaled) {
 			return fmt.Errorf("has a put's message for an operand")
 		}
 	}
@@ -242,6 +242,9 @@ func (p *Problem) allows(s *Step) error {
 	for i := range s.To {
 		t := &s.To[i]
 		carries = carries || t.At || t.Packet || t.Line
+		if t.Team == nil && t.At != (t.Peer.Class == Puts) {
+			return fmt.Errorf("sends what is no put as one, or a put as what is none")
+		}
 		if t.Relaxed && !t.Message() || twice(t.Team) {
 			return fmt.Errorf("is relaxed without a message, or names a rank of a multimem twice")
 		}

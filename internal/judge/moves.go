@@ -146,7 +146,7 @@ func (x *explorer) can(s *state, w *work) bool {
 	}
 	for i := range w.step.To {
 		t := &w.step.To[i]
-		limit := [...]int{FIFO: x.limits.Slots, Pad: 1, Free: 0}[t.Peer.Class]
+		limit := [...]int{FIFO: x.limits.Slots, Pad: 1, Free: 0, Puts: 0}[t.Peer.Class]
 		if t.Message() && limit > 0 && len(s.queue[x.conn(x.to(w.lane, &t.Peer))]) >= limit {
 			return false
 		}

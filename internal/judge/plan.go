@@ -45,6 +45,7 @@ const (
 	FIFO Class = iota // the schedule's slots
 	Pad               // one
 	Free              // any number
+	Puts              // any number, of puts alone
 )
 
 // Peer is the other end of a connection.
@@ -71,7 +72,6 @@ type Source struct {
 	Peer   Peer
 	Region Region
 	Team   []int
-	Put    bool // the message is awaited as that of a put
 	Scaled bool
 }
 
@@ -84,6 +84,9 @@ type Target struct {
 	Relaxed, Silent, Packet, Line bool
 	Team                          []int
 }
+
+// Put reports whether the source is the message of a put.
+func (f *Source) Put() bool { return f.Kind == Message && f.Peer.Class == Puts }
 
 // Event is the number of posts of a lane of the same rank.
 type Event struct{ Lane, Posts int }
@@ -104,7 +107,7 @@ func (s *Step) Moves() bool {
 	if len(s.Into) > 0 || len(s.From) > 1 || len(s.From) == 1 && len(s.To) > 0 {
 		return true
 	}
-	return len(s.From) == 1 && (s.From[0].Kind != Message || s.From[0].Put)
+	return len(s.From) == 1 && (s.From[0].Kind != Message || s.From[0].Put())
 }
 
 // waits reports whether a step only awaits a message.

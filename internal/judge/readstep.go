@@ -69,7 +69,7 @@ func (s *scope) read(text string) (step Step, err error) {
 // inOrder has two operands stand in the order of the ranks that they come from: this one, and who
 // has sent the other.
 func (s *scope) inOrder(from []Source) {
-	if len(from) != 2 || from[0].Kind+from[1].Kind != Local+Message || from[0].Put || from[1].Put {
+	if len(from) != 2 || from[0].Kind+from[1].Kind != Local+Message || from[0].Put() || from[1].Put() {
 		s.fail("ranked is for a region and a message")
 		return
 	}
@@ -169,12 +169,7 @@ func (s *scope) source() Source {
 	f := Source{Scaled: s.take("scaled")}
 	switch {
 	case s.take("from"):
-		f.Kind = Message
-		if f.Put = s.take("put"); f.Put {
-			f.Peer = s.peer(Free)
-		} else {
-			f.Peer = s.peer(usual(s.verb))
-		}
+		f.Kind, f.Peer = Message, s.peer(usual(s.verb))
 		return f
 	case s.take("get"):
 		f.Kind, f.Peer = Get, s.peer(FIFO)
@@ -193,6 +188,9 @@ func (s *scope) target() (t Target) {
 	}
 	if t.At = s.take("at"); t.At {
 		t.Region = s.region()
+		if c := t.Peer.Class; c == usual(s.verb) || c == Free {
+			t.Peer.Class = Puts
+		}
 	} else if t.Team != nil {
 		s.fail("multimem needs a region, as in at out[0]")
 	}
@@ -212,12 +210,12 @@ func usual(verb string) Class {
 	case "signal", "wait":
 		return Pad
 	case "put":
-		return Free
+		return Puts
 	}
 	return FIFO
 }
 
-var classNames = []string{"fifo", "pad", "free"}
+var classNames = []string{"fifo", "pad", "free", "put"}
 
 // peer reads "3", "pad 3-i/1:7": a class, a rank, a lane and a tag.
 func (s *scope) peer(class Class) Peer {

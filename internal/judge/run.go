@@ -135,7 +135,7 @@ func (r *run) complain(format string, args ...any) {
 
 // limit is what a connection holds; 0 is any number.
 func (r *run) limit(c connection) int {
-	return [...]int{FIFO: r.slots, Pad: 1, Free: 0}[c.class]
+	return [...]int{FIFO: r.slots, Pad: 1, Free: 0, Puts: 0}[c.class]
 }
 
 // can reports whether the next work of a lane can be done.

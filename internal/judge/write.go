@@ -185,11 +185,7 @@ func (f *Source) text(verb string) string {
 	}
 	switch f.Kind {
 	case Message:
-		class := usual(verb)
-		if text += "from "; f.Put {
-			text, class = text+"put ", Free
-		}
-		return text + f.Peer.text(class)
+		return text + "from " + f.Peer.text(usual(verb))
 	case Get:
 		text += "get " + f.Peer.text(FIFO) + " "
 	case Multimem:
@@ -201,7 +197,11 @@ func (f *Source) text(verb string) string {
 func (t *Target) text(verb string) string {
 	text := "multimem{" + join(t.Team, ",") + "}"
 	if t.Team == nil {
-		text = t.Peer.text(usual(verb))
+		class := usual(verb)
+		if t.At {
+			class = Puts
+		}
+		text = t.Peer.text(class)
 	}
 	if t.At {
 		text += " at " + t.Region.text()

@@ -125,7 +125,7 @@ func (m *maker) receive() {
 	m.flying = slices.Delete(m.flying, first, first+1)
 	from := g.from
 	from.Class, from.Tag = g.to.Class, g.to.Tag
-	s := judge.Step{From: []judge.Source{{Kind: judge.Message, Put: g.put, Peer: from}}}
+	s := judge.Step{From: []judge.Source{{Kind: judge.Message, Peer: from}}}
 	if !g.put && !g.bare {
 		if m.p.Problem.Op != "" && m.chance(30) {
 			s.From = append(s.From, judge.Source{Region: m.region(g.to.Rank, true)})
@@ -178,7 +178,7 @@ func (m *maker) send(rank, lane int, s judge.Step) {
 
 func (m *maker) put(rank, lane int, from []judge.Source) {
 	to := m.peer(rank)
-	to.Class = judge.Free
+	to.Class = judge.Puts
 	t := judge.Target{Peer: to, At: true, Region: m.region(to.Rank, false),
 		Packet: m.chance(30), Silent: m.chance(25)}
 	t.Relaxed = !t.Silent && m.chance(5)

@@ -155,10 +155,10 @@ func (m *mutator) toPut() bool {
 		n, _, _ := m.p.Cuts[judge.Scratch].Blocks()
 		at.Blocks = []int{m.luck.IntN(n)}
 	}
-	put := judge.Peer{Rank: to.Rank, Lane: to.Lane, Class: judge.Free, Tag: 100 + m.luck.IntN(1000)}
-	me := judge.Peer{Rank: m.rank, Lane: m.l, Class: judge.Free, Tag: put.Tag}
+	put := judge.Peer{Rank: to.Rank, Lane: to.Lane, Class: judge.Puts, Tag: 100 + m.luck.IntN(1000)}
+	me := judge.Peer{Rank: m.rank, Lane: m.l, Class: judge.Puts, Tag: put.Tag}
 	s.To[0] = judge.Target{Peer: put, At: true, Region: at, Packet: m.chance(30)}
-	wait := judge.Step{From: []judge.Source{{Kind: judge.Message, Peer: me, Put: true}}}
+	wait := judge.Step{From: []judge.Source{{Kind: judge.Message, Peer: me}}}
 	if stored {
 		wait.After, wait.Post = receiver.After, receiver.Post
 		*receiver = wait
