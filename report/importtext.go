@@ -37,6 +37,9 @@ func ImportText(v *run.Verification) (string, error) {
 	if v.Sizes != "" {
 		line("sizes", sizesText(v))
 	}
+	for _, text := range sizeRangesText(v) {
+		line("", text)
+	}
 	for _, note := range v.Notes {
 		line("note", note)
 	}

@@ -55,7 +55,7 @@ func verificationValue(v *run.Verification) Value {
 		{"collective", problem},
 		{"scratch_bytes", scratch},
 		{"slots", known(v.Slots > 0, Int(v.Slots))}, // that connections hold; null: any number
-		{"sizes", some(v.Sizes)},                    // for which the verdict holds, in words
+		{"sizes", some(v.Sizes)},                    // that the file is for, in words
 		{"causal", causalValue(v.Causal)},
 		{"notes", listOf(v.Notes, Text)},
 		// Whether a call may begin on a rank as soon as its last has ended there; and why not.
@@ -63,10 +63,24 @@ func verificationValue(v *run.Verification) Value {
 		{"next_call", listOf(v.NextCall, violationValue)},
 		{"ranks_walked", proven(Int(p.Walked))}, // 1 where one stands for all
 	}
+	if v.Ranges != nil { // where the size decides which messages a file sends
+		list = append(list, member{"size_ranges", listOf(v.Ranges, rangeValue)})
+	}
 	if program.kind != isNull { // of a collective there is none
 		list = append(list, member{"program", program})
 	}
 	return object(list)
+}
+
+// rangeValue is sizes of one verdict, with the first violation at the least of them; ok is null where
+// they have not been judged.
+func rangeValue(r run.SizeRange) Value {
+	var first Value
+	if r.Violation != nil {
+		first = violationValue(*r.Violation)
+	}
+	return object(members{{"from_bytes", Int(r.From)}, {"to_bytes", known(r.To > 0, Int(r.To))},
+		{"ok", known(r.Judged, Bool(r.Violation == nil))}, {"violation", first}})
 }
 
 // contentsValue is what a program is made of. What no line defines is known of a proven one.

@@ -184,6 +184,9 @@ func writeRemarks(v *run.Verification, b *strings.Builder) {
 	if v.Sizes != "" {
 		fmt.Fprintf(b, "  sizes    %s\n", sizesText(v))
 	}
+	for _, line := range sizeRangesText(v) {
+		fmt.Fprintf(b, "           %s\n", line)
+	}
 	for _, note := range v.Notes {
 		fmt.Fprintf(b, "  note     %s\n", note)
 	}
@@ -191,10 +194,34 @@ func writeRemarks(v *run.Verification, b *strings.Builder) {
 
 // sizes is such as "OK for every size that 8 chunks divide; …".
 func sizesText(v *run.Verification) string {
-	if v.Good() && (strings.HasPrefix(v.Sizes, "every ") || strings.HasPrefix(v.Sizes, "the ")) {
+	if v.Good() && len(v.Ranges) < 2 && (strings.HasPrefix(v.Sizes, "every ") || strings.HasPrefix(v.Sizes, "the ")) {
 		return "OK for " + v.Sizes
 	}
 	return v.Sizes
+}
+
+// sizeRangesText is a line for each range of sizes, where verdicts differ: "8 MiB and more: deadlock: …".
+func sizeRangesText(v *run.Verification) (lines []string) {
+	if len(v.Ranges) < 2 {
+		return nil
+	}
+	for _, r := range v.Ranges {
+		line := fmt.Sprintf("%v to %v: ", r.From, r.To)
+		if r.To == 0 {
+			line = fmt.Sprintf("%v and more: ", r.From)
+		}
+		switch {
+		case !r.Judged:
+			line += "not judged; --bytes judges one of them"
+		case r.Violation == nil:
+			line += "OK"
+		default:
+			first, _, _ := strings.Cut(r.Violation.String(), "\n")
+			line += first
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // sentBy is the least and the most bytes that a rank sends.

@@ -23,7 +23,8 @@ type Verification struct {
 	Violations []Violation
 	Slots      int              // what connections were taken to hold; 0 is as many as needed
 	Causal     *schedule.Causal // what a schedule without data was held to; else nil
-	Sizes      string           // for which sizes the verdict holds, in words; may be empty
+	Sizes      string           // that the file is for, in words; may be empty
+	Ranges     []SizeRange      // verdicts by size, from the smallest on; nil: the same for all of them
 	Notes      []string         // what a reader should know besides
 	// Calls is how many calls, one after another without a barrier between the ranks, are proven
 	// right: 2 for any number. NextCall is what a second call meets that begins on some ranks before
@@ -51,23 +52,15 @@ type VerifyOptions struct {
 func VerifyFile(name string, f *formats.File, o VerifyOptions) *Verification {
 	v := &Verification{File: name, Format: f.Format, Name: f.Name, Causal: f.Causal, Sizes: f.Sizes,
 		Notes: f.Notes, Violations: []Violation{}}
-	s := f.Schedule
-	for _, x := range f.Found {
-		v.Violations = append(v.Violations, placed(name, f, x))
-	}
-	if s == nil {
+	if f.Schedule == nil {
+		for _, x := range f.Found {
+			v.Violations = append(v.Violations, placed(name, f, x))
+		}
 		return v
 	}
-	if o.Slots != 0 && f.Format != formats.Text {
-		s = withSlots(s, o.Slots)
-	}
-	options := proof.Options{Slots: max(o.Slots, 0), Iterations: o.Iterations,
-		Rendezvous: o.Rendezvous, Causal: f.Causal, Scratches: f.Scratches, Traffic: !o.NoTraffic}
-	if f.Format != formats.Text && o.Iterations == 0 {
-		options.Iterations = 1
-	}
+	s, options := provable(f, o)
 	proven, found := proof.Verify(s, options)
-	for _, x := range found {
+	for _, x := range slices.Concat(f.Found, found) {
 		v.Violations = append(v.Violations, placed(name, f, x))
 	}
 	if len(v.Violations) == 0 {
@@ -85,7 +78,22 @@ func VerifyFile(name string, f *formats.File, o VerifyOptions) *Verification {
 	} else if raced(found) && relaxes(s) {
 		v.Notes = append(v.Notes[:len(v.Notes):len(v.Notes)], relaxedNote)
 	}
+	v.Ranges = sizeRanges(name, f, o, v.Violations)
 	return v
+}
+
+// provable is the schedule of a file as it is proven, and how.
+func provable(f *formats.File, o VerifyOptions) (*schedule.Schedule, proof.Options) {
+	s := f.Schedule
+	if o.Slots != 0 && f.Format != formats.Text {
+		s = withSlots(s, o.Slots)
+	}
+	options := proof.Options{Slots: max(o.Slots, 0), Iterations: o.Iterations,
+		Rendezvous: o.Rendezvous, Causal: f.Causal, Scratches: f.Scratches, Traffic: !o.NoTraffic}
+	if f.Format != formats.Text && o.Iterations == 0 {
+		options.Iterations = 1
+	}
+	return s, options
 }
 
 // relaxedNote says what MSCCL++ says of such signals, in include/mscclpp/semaphore_device.hpp.

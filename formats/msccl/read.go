@@ -20,7 +20,12 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lowering{scanner: s, program: program, options: &o, ranks: program.ranks}
+	return lower(program, s, &o)
+}
+
+// lower makes a schedule of a file that has been read.
+func lower(program *program, s *scanner, o *foreign.Options) (*foreign.File, error) {
+	l := &lowering{scanner: s, program: program, options: o, ranks: program.ranks}
 	for _, step := range []func() error{l.settle, l.build} {
 		if err := step(); err != nil {
 			return nil, s.wrap(err)
@@ -31,7 +36,7 @@ func Read(r io.Reader, o foreign.Options) (*foreign.File, error) {
 		return nil, s.wrap(err)
 	}
 	return &foreign.File{Format: "msccl", Name: program.name, Schedule: made, Where: l.where(),
-		Found: l.found(), Sizes: l.sizes(), Notes: l.notes()}, nil
+		Found: l.found(), Sizes: l.sizes(), Ranges: l.ranges(), Notes: l.notes()}, nil
 }
 
 // kindOf is the collective that a label stands for; Custom for those without a definition.
@@ -226,7 +231,7 @@ func (l *lowering) whole() int64 {
 	return l.spec.Count
 }
 
-// sizes says for which sizes the verdict holds.
+// sizes says which sizes the runtime takes.
 func (l *lowering) sizes() string {
 	chunks := int64(l.program.chunks)
 	return fmt.Sprintf("every size that %d chunks of %v (%d bytes)%s divide; for others the runtime "+

@@ -64,8 +64,18 @@ type File struct {
 	Causal *schedule.Causal
 	// Scratches is how many scratch buffers a rank has, which its calls take turns at; 0 is one.
 	Scratches int
-	Sizes     string   // for which sizes the verdict holds, in words
+	Sizes     string   // that the file is for, in words
+	Ranges    []Range  // of these sizes, from the smallest on; nil: the file is the same at all
 	Notes     []string // what a reader should know besides
+}
+
+// Range is sizes for which a file is the same schedule but for the sizes of messages. Other ranges
+// have other messages.
+type Range struct {
+	From, To unit.Bytes // of nccl-tests' vector, both included; To 0: any that are larger
+	Steps    int64      // of the schedule then, counted before it is made
+	// Read is the file at one of these sizes; nil in the range of the size that it has been read at.
+	Read func() (*File, error)
 }
 
 // Place is a place in a file. Block and Step are the file's own numbers, −1 where it has none.
