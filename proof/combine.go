@@ -118,6 +118,7 @@ func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
 		return spoilt
 	}
 	both := plus(x.v, y.v)
+	v.spend(int64(len(both.runs)), valueBytes+runBytes*int64(len(both.runs)))
 	both.placed, both.here = x.v.placed, x.v.here
 	v.noteSum(both, x.v, y.v)
 	if v.fold != nil {

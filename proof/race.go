@@ -34,6 +34,7 @@ func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, h
 		return
 	}
 	first, last := m.cover(s)
+	v.accesses += int64(last - first)
 	if v.linear != nil { // which looks for races itself
 		if how&writing == 0 {
 			v.linear.read(m, where, first, last, lane)
@@ -159,6 +160,10 @@ func (r *racer) addChains(p *schedule.Program) {
 // step orders a sub-step after what it has awaited, and its accesses against all others.
 func (r *racer) step(at *schedule.Visit) error {
 	lane, chain := at.Index, r.chain[at.Index]
+	r.spend(1+int64(len(r.clocks[lane])/clocksAtOnce), clockBytes*int64(len(r.clocks[lane])))
+	if r.exceeds() {
+		return errEffort
+	}
 	r.position[chain] += 2
 	r.hear(at)
 	put := r.begin(at)

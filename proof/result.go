@@ -47,6 +47,7 @@ func (v *verifier) checkOutput(rank, iteration int) {
 			to = from + 1
 		}
 		first, last := m.cover(schedule.Span{Off: base + piece.Off, Len: piece.Len})
+		v.accesses += int64(last - first)
 		for i := first; i < last; i++ {
 			c, off, n := m.cells[i], m.starts[i]-base, m.end(i)-m.starts[i]
 			if c.v != nil && reduces {

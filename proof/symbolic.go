@@ -74,6 +74,9 @@ func (v *verifier) report(kind schedule.ViolationKind, at *schedule.Visit, chunk
 // step carries one sub-step out on values.
 func (v *verifier) step(at *schedule.Visit) error {
 	s := at.Step
+	if v.accesses++; v.exceeds() {
+		return errEffort
+	}
 	if v.fold != nil {
 		v.fold.stand(v.s, at)
 	}

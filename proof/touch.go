@@ -60,9 +60,11 @@ func (r *racer) span(where memory, s schedule.Span, now touch, knows clock) {
 	tracks := r.tracks[where]
 	if tracks == nil {
 		tracks = make([]track, len(m.starts))
+		r.bytes += trackBytes * int64(len(tracks))
 		r.tracks[where] = tracks
 	}
 	first, last := m.cover(s)
+	r.spend(int64(last-first), touchBytes*int64(last-first))
 	for i := first; i < last; i++ {
 		t := &tracks[i]
 		if t.write.at > 0 && !r.precedes(t.write, now, knows) {

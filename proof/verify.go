@@ -111,15 +111,15 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 	if v.fold.torn {
 		return newVerifier(s).prove(o, names)
 	}
-	if p == nil && v.steps*int64(s.Spec.Ranks) <= mostTold {
-		return newVerifier(s).prove(o, names)
+	if p == nil && !v.onlyStalls() && v.mayWalkAll() {
+		all := newVerifier(s)
+		all.bounds = true
+		if p, again := all.prove(o, names); !all.exceeds() {
+			return p, again
+		}
 	}
 	return p, found
 }
-
-// mostTold is how many steps of all ranks are walked at most to tell the violations of each: of a
-// larger schedule that is folded those of rank 0 are told.
-const mostTold = 1 << 22
 
 // prove proves the schedule in a new verifier.
 func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation) {
@@ -133,7 +133,8 @@ func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation)
 	if slots > 0 && len(v.tainted) > 0 && v.fold != nil && v.manyLanes() {
 		return newVerifier(s).prove(o, names)
 	}
-	if v.fold != nil && !v.keepsApart && len(v.tainted)+len(v.found) > 0 { // of single cells
+	if v.fold != nil && !v.keepsApart && !v.onlyStalls() &&
+		len(v.tainted)+len(v.found) > 0 { // of single cells
 		v.keepsApart = true
 		return v.prove(o, names)
 	}
@@ -146,6 +147,9 @@ func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation)
 	if slots > 0 && o.Causal != nil {
 		v.verifyCausal(slots, o.Causal)
 	}
+	if v.exceeds() {
+		return nil, nil // whoever has set the bounds asks
+	}
 	if len(v.found) > 0 {
 		v.nameCulprits(slots)
 		return nil, distinct(v.found)
@@ -156,6 +160,13 @@ func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation)
 		BytesSent: unit.MultiplyCapped(v.bytesSent(), times), Traffic: v.flows(), MinSlots: slots,
 		InFlight: counts.InFlight, KeepsRankOrder: v.ordered && v.formulas == nil,
 		SameTree: v.sameTree(), Undefined: v.leftOpen(), Iterations: o.Iterations}, nil
+}
+
+// onlyStalls reports whether all that is wrong is a deadlock, which names the ranks that it is of.
+func (v *verifier) onlyStalls() bool {
+	return len(v.found) > 0 && !slices.ContainsFunc(v.found, func(x *schedule.Violation) bool {
+		return x.Kind != schedule.Deadlock
+	})
 }
 
 // distinct is the violations by rank, each once however many iterations have shown it.
@@ -260,7 +271,8 @@ type verifier struct {
 	fold         *folding  // one rank stands for all; nil: all are walked
 	keepsApart   bool      // cells are not joined where they could be
 	isAlone      bool      // one rank is walked, of one lane
-	steps        int64     // of the ranks that are walked, in the last execution
+	effort                 // of all walks so far
+	bounds       bool      // effort is bounded
 	sent         int64     // elements, of programs bytes
 	traffic      []Traffic // of the same, if asked for
 	flowOf       map[[2]int32]int

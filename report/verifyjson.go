@@ -72,8 +72,8 @@ func verificationValue(v *run.Verification) Value {
 	return object(list)
 }
 
-// rangeValue is sizes of one verdict, with the first violation at the least of them; ok is null where
-// they have not been judged.
+// rangeValue is sizes of one verdict, with the first violation at the least of them; ok is null
+// where they have not been judged.
 func rangeValue(r run.SizeRange) Value {
 	var first Value
 	if r.Violation != nil {

@@ -194,13 +194,14 @@ func writeRemarks(v *run.Verification, b *strings.Builder) {
 
 // sizes is such as "OK for every size that 8 chunks divide; …".
 func sizesText(v *run.Verification) string {
-	if v.Good() && len(v.Ranges) < 2 && (strings.HasPrefix(v.Sizes, "every ") || strings.HasPrefix(v.Sizes, "the ")) {
+	if v.Good() && len(v.Ranges) < 2 &&
+		(strings.HasPrefix(v.Sizes, "every ") || strings.HasPrefix(v.Sizes, "the ")) {
 		return "OK for " + v.Sizes
 	}
 	return v.Sizes
 }
 
-// sizeRangesText is a line for each range of sizes, where verdicts differ: "8 MiB and more: deadlock: …".
+// sizeRangesText is a line for each range of sizes, where verdicts differ: "8 MiB and more: OK".
 func sizeRangesText(v *run.Verification) (lines []string) {
 	if len(v.Ranges) < 2 {
 		return nil

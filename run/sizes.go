@@ -23,7 +23,8 @@ const (
 
 // sizeRanges judges a file at all sizes that make other messages of its steps, and joins ranges of
 // one verdict. found is what is wrong at the size that it was read at.
-func sizeRanges(name string, f *formats.File, o VerifyOptions, found []Violation) (all []SizeRange) {
+func sizeRanges(name string, f *formats.File, o VerifyOptions,
+	found []Violation) (all []SizeRange) {
 	left := int64(mostJudgedInAll)
 	o.NoTraffic = true
 	for _, r := range f.Ranges {

@@ -15,37 +15,40 @@ import (
 	"collsim/unit"
 )
 
-// exchanges is an MSCCL file in which every rank sends `times` times `count` chunks to the next before
-// it receives as many from the one before: right while the messages fit the connection.
+// exchanges is an MSCCL file in which every rank sends so many chunks, times times, to the next
+// before it receives as many from the one before: right while the messages fit the connection.
 func exchanges(coll string, ranks, count, times, chunks int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<algo name="x" proto="Simple" nchannels="1" nchunksperloop="%d" ngpus="%d" coll="%s" inplace="0">`,
-		chunks, ranks, coll)
+	fmt.Fprintf(&b, `<algo name="x" proto="Simple" nchannels="1" nchunksperloop="%d" `, chunks)
+	fmt.Fprintf(&b, `ngpus="%d" coll="%s" inplace="0">`, ranks, coll)
 	for r := range ranks {
-		fmt.Fprintf(&b, "\n<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"%d\">\n", r, chunks, chunks,
-			times*count)
-		fmt.Fprintf(&b, "<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", (r+1)%ranks, (r+ranks-1)%ranks)
+		fmt.Fprintf(&b, "\n<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"%d\">\n", r,
+			chunks, chunks, times*count)
+		fmt.Fprintf(&b, "<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", (r+1)%ranks,
+			(r+ranks-1)%ranks)
 		for i := range 2 * times {
-			kind, from, to := "s", fmt.Sprintf(`srcbuf="i" srcoff="%d"`, i*count), `dstbuf="s" dstoff="-1"`
+			kind, from, to := "s", i*count, -1
 			if i >= times {
-				kind, from, to = "r", `srcbuf="i" srcoff="-1"`, fmt.Sprintf(`dstbuf="s" dstoff="%d"`, (i-times)*count)
+				kind, from, to = "r", -1, (i-times)*count
 			}
-			fmt.Fprintf(&b, `<step s="%d" type="%s" %s %s cnt="%d" depid="-1" deps="-1" hasdep="0"/>`+"\n", i, kind,
-				from, to, count)
+			fmt.Fprintf(&b, `<step s="%d" type="%s" srcbuf="i" srcoff="%d" `, i, kind, from)
+			fmt.Fprintf(&b, `dstbuf="s" dstoff="%d" cnt="%d" `, to, count)
+			b.WriteString(`depid="-1" deps="-1" hasdep="0"/>`)
 		}
 		b.WriteString("</tb></gpu>")
 	}
 	return b.String() + "\n</algo>\n"
 }
 
-// TestSizeRanges: what a file's ranges of sizes say is what is found at their least and greatest size,
-// and at one between, and no size between two ranges is left out.
+// TestSizeRanges: what a file's ranges of sizes say is what is found at their least size, their
+// greatest, and one between; and no size between two ranges is left out.
 func TestSizeRanges(t *testing.T) {
 	large, err := os.ReadFile("testdata/msccl-large-size.xml")
 	require.NoError(t, err)
 	texts := map[string]string{"large": string(large)}
 	for _, x := range []struct{ ranks, count, times, chunks int }{
-		{2, 1, 2, 4}, {2, 1, 3, 4}, {2, 3, 1, 6}, {2, 2, 2, 4}, {3, 7, 1, 12}, {3, 5, 2, 10}, {4, 71, 1, 71},
+		{2, 1, 2, 4}, {2, 1, 3, 4}, {2, 3, 1, 6}, {2, 2, 2, 4}, {3, 7, 1, 12}, {3, 5, 2, 10},
+		{4, 71, 1, 71},
 	} {
 		name := fmt.Sprintf("%d ranks, %d times %d of %d", x.ranks, x.times, x.count, x.chunks)
 		texts[name] = exchanges("custom", x.ranks, x.count, x.times, x.chunks)
@@ -57,7 +60,8 @@ func TestSizeRanges(t *testing.T) {
 	}
 	split, differ := 0, 0
 	for name, text := range texts {
-		for _, o := range []formats.Options{{}, {Protocol: "LL"}, {Type: dtype.Float64, Protocol: "LL128"},
+		for _, o := range []formats.Options{{}, {Protocol: "LL"},
+			{Type: dtype.Float64, Protocol: "LL128"},
 			{Runtime: "rccl"}, {As: collective.Custom}} {
 			read := func(size unit.Bytes) (*formats.File, error) {
 				sized := o

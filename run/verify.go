@@ -24,7 +24,7 @@ type Verification struct {
 	Slots      int              // what connections were taken to hold; 0 is as many as needed
 	Causal     *schedule.Causal // what a schedule without data was held to; else nil
 	Sizes      string           // that the file is for, in words; may be empty
-	Ranges     []SizeRange      // verdicts by size, from the smallest on; nil: the same for all of them
+	Ranges     []SizeRange      // verdicts by size, from the smallest on; nil: one for all
 	Notes      []string         // what a reader should know besides
 	// Calls is how many calls, one after another without a barrier between the ranks, are proven
 	// right: 2 for any number. NextCall is what a second call meets that begins on some ranks before

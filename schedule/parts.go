@@ -1,6 +1,9 @@
 package schedule
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // MaxEnds bounds how many parts of a buffer Ends tells.
 const MaxEnds = maxCuts
@@ -8,20 +11,22 @@ const MaxEnds = maxCuts
 // maxCuts bounds how many parts of a buffer are looked at.
 const maxCuts = 1 << 16
 
-// BlockAt is the block that an element of a buffer is in, 0 if that is not to be found quickly.
+// BlockAt is the block that an element of a buffer is in.
 func (s *Schedule) BlockAt(b Buffer, rank int, off int64) int {
 	cut := *s.cut(b)
 	within, block := span{0, s.Len(b, rank)}, 0
 	for level := range cut {
 		l := &cut[level]
-		parts := l.parts(within.len)
-		for i := int64(0); i < parts && i < maxCuts; i++ {
-			if p := l.part(within, i, int32(rank)); off >= p.off && off < p.off+p.len {
-				if within = p; l.Axis == Block {
-					block = int(i)
-				}
-				break
-			}
+		parts, whole := int(l.parts(within.len)), within
+		i := sort.Search(parts, func(i int) bool {
+			p := l.part(whole, int64(i), int32(rank))
+			return off < p.off+p.len
+		})
+		if i == parts {
+			continue // behind all of them
+		}
+		if within = l.part(whole, int64(i), int32(rank)); l.Axis == Block {
+			block = i
 		}
 	}
 	return block

@@ -14,7 +14,8 @@ type way struct {
 }
 
 // ways are all that there are, from the smallest sizes on. More chunks at once than the largest cnt
-// make no difference, and neither do more tiles than two: each has elements and messages of its own.
+// make no difference, and neither do more tiles than two: each has elements and messages of its
+// own.
 func (l *lowering) ways() []way {
 	place, largest := l.tile, int32(1)
 	for _, blocks := range l.transfers {
