@@ -80,3 +80,18 @@ func TestEffortEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestFarBlock: the block of an element is named also where there are more than anybody looks
+// through.
+func TestFarBlock(t *testing.T) {
+	for _, f := range families() {
+		if f.name != "gather, one block twice" {
+			continue
+		}
+		s, err := schedule.Build(f.plan(1 << 17))
+		require.NoError(t, err)
+		_, found := Verify(s, Options{})
+		require.Equal(t, "missing: rank 0 chunk 65536: output element 131072 is never written",
+			found[0].Error())
+	}
+}

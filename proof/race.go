@@ -101,29 +101,18 @@ type racer struct {
 	heard    heard
 	lent     []bool  // of messages, by handle: the clock in sent is a copy that nobody else has
 	spare    []clock // that nobody has any more
+	pairs    []pair  // that race
+	asked    []pair  // that another walk has found to race
+	unsaid   map[int32]unsaid
 }
 
-// races walks the schedule once more and reports accesses without order.
+// races walks the schedule once more and reports accesses without order; and again where a relaxed
+// signal may be why they have none.
 func (v *verifier) races(slots int) {
-	r := &racer{verifier: v, tracks: map[memory][]track{}, told: map[[2]int32]bool{}}
-	for rank := range v.walked() {
-		r.first = append(r.first, int32(len(r.chain)))
-		r.addChains(v.s.Program(rank))
-	}
-	lanes := len(r.chain)
-	r.first = append(r.first, int32(lanes))
-	r.clocks, r.own, r.copied = make([]clock, lanes), make([]bool, lanes), make([]bool, lanes)
-	r.position, r.touched = make([]int32, r.chains), make([]int32, r.chains)
-	r.posts, r.base = make([][]clock, lanes), make([]int32, lanes)
-	r.open, r.acks = make([][]int32, lanes), make([]clock, lanes)
-	r.posted, r.began = make([]int32, lanes), make([]clock, v.walked())
 	values := v.found
-	v.found = nil
-	clear(v.ended)
-	r.calls()
-	_, err := v.run(slots, false, schedule.Hooks{Step: r.step, Finished: r.finished})
-	if err != nil {
-		v.reportError(err)
+	r := v.walkRaces(slots, nil)
+	if len(r.pairs) > 0 && v.s.AnyStep(relaxes) {
+		v.walkRaces(slots, r.pairs)
 	}
 	if len(v.found) == 0 {
 		v.found = values
@@ -135,6 +124,31 @@ func (v *verifier) races(slots int) {
 			v.found = append(v.found, x)
 		}
 	}
+}
+
+// walkRaces walks the schedule for accesses without order. Of those that are asked for it tells the
+// relaxed signal that would order them.
+func (v *verifier) walkRaces(slots int, asked []pair) *racer {
+	r := &racer{asked: asked, verifier: v, tracks: map[memory][]track{}, told: map[[2]int32]bool{}}
+	for rank := range v.walked() {
+		r.first = append(r.first, int32(len(r.chain)))
+		r.addChains(v.s.Program(rank))
+	}
+	lanes := len(r.chain)
+	r.first = append(r.first, int32(lanes))
+	r.clocks, r.own, r.copied = make([]clock, lanes), make([]bool, lanes), make([]bool, lanes)
+	r.position, r.touched = make([]int32, r.chains), make([]int32, r.chains)
+	r.posts, r.base = make([][]clock, lanes), make([]int32, lanes)
+	r.open, r.acks = make([][]int32, lanes), make([]clock, lanes)
+	r.posted, r.began = make([]int32, lanes), make([]clock, v.walked())
+	v.found = nil
+	clear(v.ended)
+	r.calls()
+	_, err := v.run(slots, false, schedule.Hooks{Step: r.step, Finished: r.finished})
+	if err != nil {
+		v.reportError(err)
+	}
+	return r
 }
 
 // addChains puts the lanes of a rank into chains: those of the parts on a stream, the first of each
@@ -194,6 +208,7 @@ func (r *racer) hear(at *schedule.Visit) {
 		if handle < 0 {
 			continue
 		}
+		r.hearUnsaid(at, i, handle)
 		sent := r.sent[handle]
 		r.know(lane, r.translated(sent, at.Step.From[i].Peer.Rank))
 		if r.lent[handle] {
@@ -240,6 +255,7 @@ func (r *racer) tell(at *schedule.Visit, put int32, now clock) {
 		}
 		if d.Relaxed {
 			r.sent[handle] = r.began[at.Rank]
+			r.keepUnsaid(at, handle, now)
 		} else if r.own[at.Index] {
 			r.lend(handle, at.Index)
 		}

@@ -68,12 +68,12 @@ func (r *racer) span(where memory, s schedule.Span, now touch, knows clock) {
 	for i := first; i < last; i++ {
 		t := &tracks[i]
 		if t.write.at > 0 && !r.precedes(t.write, now, knows) {
-			r.race(where, m.starts[i], t.write, now)
+			r.race(where, m.starts[i], t.write, now, knows)
 		}
 		if now.write {
 			for _, read := range t.reads {
 				if !r.precedes(read, now, knows) {
-					r.race(where, m.starts[i], read, now)
+					r.race(where, m.starts[i], read, now, knows)
 				}
 			}
 			t.write = now
@@ -114,12 +114,13 @@ func (r *racer) precedes(then, now touch, knows clock) bool {
 }
 
 // race reports two accesses without order, once per pair of lanes.
-func (r *racer) race(where memory, off int64, then, now touch) {
-	pair := [2]int32{then.index, now.index}
-	if r.told[pair] || len(r.found) >= maxViolations {
+func (r *racer) race(where memory, off int64, then, now touch, knows clock) {
+	lanes := [2]int32{then.index, now.index}
+	if r.told[lanes] || len(r.found) >= maxViolations {
 		return
 	}
-	r.told[pair] = true
+	r.told[lanes] = true
+	r.pairs = append(r.pairs, pair{then: then, now: now})
 	buffer := where.home
 	if buffer == schedule.Scratch {
 		off %= r.s.Memory
@@ -138,7 +139,7 @@ func (r *racer) race(where memory, off int64, then, now touch) {
 			verbs[i] = "writes"
 		}
 		rank, lane := r.whose(t.index)
-		if then.call != now.call && r.formulas != nil {
+		if then.call != now.call {
 			more[i] = fmt.Sprintf(" in call %d", t.call+1)
 		}
 		if lane < 0 {
@@ -150,9 +151,13 @@ func (r *racer) race(where memory, off int64, then, now touch) {
 		x.Rank, x.Lane, x.Step = rank, lane, int(t.number)
 		who[i] = schedule.At{Rank: rank, Lane: lane, Step: int(t.number)}
 	}
-	r.found = append(r.found,
-		x.Say("%v%s %s and %v%s %s %s element %d of rank %d; nothing orders them", who[0], more[0],
-			verbs[0], who[1], more[1], verbs[1], r.s.BufferName(buffer), off, r.names.of(where.rank)))
+	args := []any{who[0], more[0], verbs[0], who[1], more[1], verbs[1], r.s.BufferName(buffer), off,
+		r.names.of(where.rank)}
+	text := "%v%s %s and %v%s %s %s element %d of rank %d; nothing orders them"
+	if signal := r.wouldOrder(then, now, knows); signal != nil {
+		text, args = text+", but the signal of %v would if it were not relaxed", append(args, *signal)
+	}
+	r.found = append(r.found, x.Say(text, args...))
 }
 
 // partName is " of part rows" for a lane of a composed schedule.

@@ -119,7 +119,8 @@ rank 1
 		"reads and rank 1 lane 0 step 0 writes scratch element 0 of rank 0; nothing orders them")
 	unflushed := damage(t, text, "-     flush @0")
 	require.Contains(t, verdict(mustParse(t, unflushed), Options{}),
-		"rank 0 lane 0 step 0 reads and the caller of rank 0 writes in element 0 of rank 0")
+		"rank 0 lane 0 step 0 in call 1 reads and the caller of rank 0 in call 2 writes in element 0 "+
+			"of rank 0")
 	// Without the last signals the next call's put meets this call's read.
 	again := damage(t, text, "-     signal to 1 @0\n-     wait from 1 @0\n"+
 		"-     signal to 0 @0\n-     wait from 0 @0")
