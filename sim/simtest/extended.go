@@ -69,7 +69,8 @@ func extra(rng *rand.Rand, ranks, me int32, multimem bool) schedule.Step {
 		return schedule.Step{Kernel: schedule.Opaque([]unit.Time{1, 100_000, 250_000}[rng.IntN(3)])}
 	case 1:
 		peer := (me + 1 + rng.Int32N(ranks-1)) % ranks
-		put := schedule.Dest{Peer: schedule.Peer{Rank: peer}, Put: true, Silent: true, Region: out}
+		put := schedule.Dest{Peer: schedule.Peer{Rank: peer, Class: schedule.Puts}, Put: true,
+			Silent: true, Region: out}
 		puts := []schedule.Dest{put}
 		for range rng.IntN(3) { // more of them, to the same rank or another
 			if rng.IntN(2) == 0 {
