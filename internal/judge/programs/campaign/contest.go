@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"collsim/internal/judge/programs"
@@ -89,53 +88,57 @@ func (f *failure) judge(note *result) {
 	if note != nil {
 		note.count(o.low)
 	}
-	f.kind, f.why = f.compare(o, text, note)
+	f.kind, f.why = o.compare(text, note)
 }
 
-// compare holds an outcome against the judge.
-func (f *failure) compare(o *outcome, text string, note *result) (kind, why string) {
+// compare holds what has come of a scenario against the judge, on the data on which collsim has
+// computed it, and says what is wrong: of what kind, and what.
+func (o *outcome) compare(text string, note *result) (kind, why string) {
 	judged, err := programs.Read(text)
 	if err != nil {
 		return "the judge refuses", err.Error()
 	}
-	given, inputs := inputs(o.low.Schedule, f.seed)
-	results, err := judged.Evaluate(inputs)
+	given, err := reference.GivenTensors(o.low.Schedule, reference.Exact, o.seed)
+	if err != nil {
+		return "data", err.Error()
+	}
+	want, err := judged.Evaluate(inputs(o.low.Schedule, given))
 	if err != nil {
 		return "the judge refuses", err.Error()
 	}
-	switch isSeed := slices.Contains(f.program.passes, setting{"pipeline", `"seed"`}); {
+	switch isSeed := strings.Contains(text, `pipeline = "seed"`); {
 	case isSeed && o.kind != "" && o.races: // as it was published; what comes out is chance
 		return "", ""
 	case o.kind != "":
 		return "proof " + o.kind, o.why
-	}
-	if len(results.Names) == 0 { // there is nothing to compare
+	case len(want.Names) == 0: // there is nothing to compare
+		return "", ""
+	case !want.Exact && o.numbers != string(reference.NumbersMismatch):
 		return "", ""
 	}
-	exact := results.Exact && !f.program.rounds()
-	if o.numbers == string(reference.NumbersMismatch) ||
-		exact && o.numbers != string(reference.NumbersExact) {
-		return "numbers " + o.numbers, o.with
-	}
-	if !results.Exact {
-		return "", ""
-	}
-	if note != nil {
+	if note != nil && want.Exact {
 		note.compared++
 	}
-	out, err := reference.RunTensors(o.low.Schedule, given, reference.RunOptions{})
-	if err != nil {
-		return "values", err.Error()
+	wrong := ""
+	if want.Exact && o.digest != want.Digest() {
+		wrong = fmt.Sprintf("the digest is %s; %s is right", o.digest, want.Digest())
+		out, err := reference.RunTensors(o.low.Schedule, given, reference.RunOptions{})
+		if err != nil {
+			wrong += "; " + err.Error()
+		} else if why := differ(want, o.low, out); why != "" {
+			wrong = why
+		}
 	}
-	return differ(results, o.low, out)
-}
-
-// rounds reports whether a program computes what may be rounded on collsim's own data.
-func (d *draft) rounds() bool {
-	return slices.ContainsFunc(d.ops, func(o op) bool {
-		return strings.Contains(o.call, "avg") || strings.Contains(o.kernel, "mean") ||
-			strings.Contains(o.kernel, "scale")
-	}) || d.gradient
+	switch {
+	case o.numbers == string(reference.NumbersMismatch) && want.Exact && wrong == "":
+		return "numbers mismatch though all is right", o.with
+	case o.numbers == string(reference.NumbersMismatch),
+		want.Exact && o.numbers != string(reference.NumbersExact):
+		return "numbers " + o.numbers, o.with + "; " + wrong
+	case wrong != "":
+		return "values", wrong
+	}
+	return "", ""
 }
 
 // count notes which passes have done something.
@@ -149,47 +152,24 @@ func (r *result) count(low *program.Lowered) {
 	}
 }
 
-// inputs are small whole numbers for all given tensors, by number and by name.
-func inputs(s *schedule.Schedule, seed uint64) (reference.Tensors, programs.Inputs) {
-	given, inputs := make(reference.Tensors, len(s.Tensors)), programs.Inputs{}
+// inputs are given tensors by their names.
+func inputs(s *schedule.Schedule, given reference.Tensors) programs.Inputs {
+	list := programs.Inputs{}
 	for i := range s.Tensors {
-		t := &s.Tensors[i]
-		if t.Role != schedule.Given {
-			continue
+		if s.Tensors[i].Role == schedule.Given {
+			list[s.Tensors[i].Name] = given[i]
 		}
-		for rank := range s.Spec.Ranks {
-			given[i] = append(given[i], values(t, rank, seed))
-		}
-		inputs[t.Name] = given[i]
 	}
-	return given, inputs
+	return list
 }
 
-// values are those of a tensor on a rank: from -2 to 2, or to 4 without a sign.
-func values(t *schedule.Tensor, rank int, seed uint64) []byte {
-	luck := rand.New(rand.NewPCG(seed, hash(t.Name, rank)))
-	list := make([]int64, t.Shape.Elements())
-	for i := range list {
-		list[i] = luck.Int64N(5)
-		if t.Type.IsFloat() || t.Type.Signed() {
-			list[i] -= 2
-		}
-	}
-	data, err := programs.Encode(t.Type.String(), list)
-	if err != nil {
-		panic(err)
-	}
-	return data
-}
-
-// differ compares the results of a run with the judge's.
-func differ(want *programs.Results, low *program.Lowered, out reference.Tensors) (kind,
-	why string) {
+// differ says where results are not the judge's; "" if they are.
+func differ(want *programs.Results, low *program.Lowered, out reference.Tensors) string {
 	for _, name := range want.Names {
 		at, known := low.Where[name]
 		i := int(at.Tensor - schedule.FirstTensor)
 		if !known || i < 0 || out[i] == nil {
-			return "values", name + " is no result"
+			return name + " is no result"
 		}
 		typ := low.Schedule.Tensors[i].Type
 		for rank := range low.Schedule.Spec.Ranks {
@@ -197,9 +177,9 @@ func differ(want *programs.Results, low *program.Lowered, out reference.Tensors)
 			from := int(at.Offset(rank)) * typ.Width()
 			got := out[i][rank][from:][:len(right)]
 			if !bytes.Equal(right, got) && !bytes.Equal(right, programs.Canonical(typ.String(), got)) {
-				return "values", fmt.Sprintf("%s on rank %d: %x; %x is right", name, rank, got, right)
+				return fmt.Sprintf("%s on rank %d: %x; %x is right", name, rank, got, right)
 			}
 		}
 	}
-	return "", ""
+	return ""
 }

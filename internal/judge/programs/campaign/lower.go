@@ -27,6 +27,8 @@ type outcome struct {
 	kind, why     string
 	races         bool // on workspaces alone, as torch's published pipelines do
 	numbers, with string
+	digest        string
+	seed          uint64 // of the data
 }
 
 // public carries the one program of a scenario out as the command does.
@@ -40,7 +42,7 @@ func public(text string) (*outcome, error) {
 		return nil, err
 	}
 	ran := report.Programs[0]
-	o := &outcome{low: ran.Lowered, numbers: ran.Numbers,
+	o := &outcome{low: ran.Lowered, numbers: ran.Numbers, digest: ran.Digest,
 		with: fmt.Sprint(ran.NumbersOff, ran.Mismatch)}
 	if ran.Proof != run.Proved {
 		o.kind, o.races = ran.Proof, true
@@ -81,7 +83,7 @@ func direct(p *draft, seed uint64) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &outcome{low: low}
+	o := &outcome{low: low, seed: seed}
 	_, found := proof.Verify(low.Schedule, proof.Options{})
 	for i, v := range found {
 		o.find(i, v.Kind.String(), v.Error())
@@ -91,6 +93,7 @@ func direct(p *draft, seed uint64) (*outcome, error) {
 		return o, err
 	}
 	o.numbers, o.with = string(report.Numbers), fmt.Sprint(report.Why, report.First)
+	o.digest = report.Digest
 	return o, nil
 }
 

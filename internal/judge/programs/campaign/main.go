@@ -33,7 +33,8 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	debug.SetGCPercent(400) // many small things, none of which lives long
+	debug.SetGCPercent(-1) // many small things, none of which lives long
+	debug.SetMemoryLimit(512 << 20)
 	t := teller{seed: c.seed, out: *out, most: *most, told: map[string]int{}}
 	next := 0
 	sum := c.run(*first, *n, func(done int, r *result) {
@@ -47,9 +48,7 @@ func main() {
 	})
 	fmt.Println(sum)
 	if *refusals {
-		for reason, times := range sum.reasons {
-			fmt.Println("  refused:", times, reason)
-		}
+		fmt.Print(lines("refused", sum.reasons), "\n")
 	}
 	if sum.broken > 0 {
 		os.Exit(1)

@@ -58,13 +58,16 @@ func (s *summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d programs (%d refused), %d lowerings (%d as the command does), values of %d "+
 		"compared: %d broken", s.programs, s.refused, s.lowered, s.public, s.compared, s.broken)
-	for _, list := range []struct {
-		what string
-		of   map[string]int
-	}{{"passes that did something", s.acted}, {"broken", s.kinds}} {
-		for _, key := range slices.Sorted(maps.Keys(list.of)) {
-			fmt.Fprintf(&b, "\n  %s: %d %s", list.what, list.of[key], key)
-		}
+	b.WriteString(lines("passes that did something", s.acted))
+	b.WriteString(lines("broken", s.kinds))
+	return b.String()
+}
+
+// lines are one for each key, with how often it was.
+func lines(what string, of map[string]int) string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		fmt.Fprintf(&b, "\n  %s: %d %s", what, of[key], key)
 	}
 	return b.String()
 }
