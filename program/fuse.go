@@ -19,11 +19,11 @@ func (x *plan) fusible(at int) int {
 	case first.call != nil && first.call.Kind == collective.AllGather && first.call.Axis == 0 &&
 		len(first.in[0].Shape) > 1 && !first.inPlace():
 		n := at + 1
-		written := []string{first.Out}
+		written, read := []string{first.Out}, []string{first.In[0]}
 		for n < len(x.ops) && x.ops[n].kernel.IsMatmul() && x.ops[n].in[0].Name == first.Out &&
 			x.ops[n].kernel.Scaling == 0 && !x.ops[n].kernel.TransposeA && x.ops[n].teams[0] == nil &&
-			!slices.Contains(written, x.ops[n].In[1]) {
-			written = append(written, x.ops[n].Out)
+			!slices.Contains(written, x.ops[n].In[1]) && !x.ops[n].overwrites(written, read) {
+			written, read = append(written, x.ops[n].Out), append(read, x.ops[n].In[1])
 			n++
 		}
 		if n > at+1 {
@@ -36,10 +36,16 @@ func (x *plan) fusible(at int) int {
 	return 0
 }
 
+// overwrites reports whether an op writes what it reads, or what others have written or read: in a
+// pipeline these are still at it.
+func (r *resolved) overwrites(written, read []string) bool {
+	return slices.Contains(slices.Concat(r.In, written, read), r.Out)
+}
+
 // scatters reports whether a call scatters what a matmul gives, which nobody else needs.
 func (x *plan) scatters(matmul, scatter *resolved) bool {
 	return scatter.call != nil && scatter.call.Kind == collective.ReduceScatter &&
-		scatter.call.Axis == 0 && !scatter.inPlace() && scatter.In[0] == matmul.Out &&
+		scatter.call.Axis == 0 && !scatter.overwrites(nil, matmul.In) && scatter.In[0] == matmul.Out &&
 		x.readers(matmul.Out) == 1 && x.roles[matmul.Out] == schedule.Inner &&
 		matmul.kernel.Scaling == 0 && !matmul.kernel.TransposeA &&
 		(scatter.call.Op == collective.Sum || scatter.isMeanOfFloats())
@@ -172,6 +178,8 @@ func (x *plan) ungathered(gather, matmul *resolved) string {
 		return "not all ranks do " + matmul.Name
 	case matmul.kernel.TransposeA:
 		return matmul.Name + " adds up along the rows that are gathered"
+	case matmul.overwrites(gather.touches(), nil):
+		return fmt.Sprintf("%s overwrites %s", matmul.Name, matmul.Out)
 	}
 	return matmul.Name + " has scales"
 }
@@ -183,8 +191,8 @@ func (x *plan) unscattered(matmul, call *resolved) string {
 		return fmt.Sprintf("there is no pipeline of a matmul and %v", call.call.Kind)
 	case call.call.Axis != 0:
 		return "rows are scattered by pipelines, along axis 0"
-	case call.inPlace():
-		return "it is in place"
+	case call.overwrites(nil, matmul.In):
+		return fmt.Sprintf("%s overwrites %s", call.Name, call.Out)
 	case x.readers(matmul.Out) > 1 || x.roles[matmul.Out] != schedule.Inner:
 		return matmul.Out + " is needed whole"
 	case matmul.kernel.Scaling != 0:

@@ -293,6 +293,9 @@ func (w *lowering) await(unit []resolved) {
 // add adds parts that do one thing together and use tensors of these names, after some parts, and
 // returns their numbers. What they wait for besides follows from the memory that they touch: wait.
 func (w *lowering) add(parts []schedule.Part, uses []string, after []int) (numbers []int) {
+	if len(parts) == 0 { // a kernel on ranks that have nothing of its operands
+		return nil
+	}
 	after = slices.Concat(w.fence, w.awaited, after)
 	w.batches = append(w.batches, batch{first: len(w.parts)})
 	for _, p := range parts {

@@ -243,7 +243,7 @@ func (sc *scope) leave(written []bool) bool {
 
 // sum is what is true of the whole.
 func (p *parted) sum() *Proof {
-	all := &Proof{Walked: p.s.Spec.Ranks, MinSlots: 1, Iterations: 1, isMeant: p.s.Means != nil}
+	all := &Proof{Walked: p.s.Spec.Ranks, MinSlots: 1, Iterations: 1}
 	for _, x := range p.list {
 		all.Rounds, all.MinSlots = max(all.Rounds, x.Rounds), max(all.MinSlots, x.MinSlots)
 	}

@@ -28,8 +28,6 @@ type Proof struct {
 	// KeepsRankOrder and SameTree are false.
 	Undefined  []string
 	Iterations int // run one after another without a barrier between the ranks
-
-	isMeant bool // it has been held to its meaning already
 }
 
 // Traffic is the bytes that go from one rank to another, wherever the network takes them. From is
@@ -74,13 +72,7 @@ func Verify(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
 	if s.Beside() != nil {
 		return verifyBeside(s, o)
 	}
-	p, found := verify(s, o, nil)
-	if p != nil && s.Means != nil && !p.isMeant {
-		if found = verifyMeaning(s, nil); len(found) > 0 {
-			return nil, found
-		}
-	}
-	return p, found
+	return verify(s, o, nil)
 }
 
 // verify proves a schedule, but for parts beside each other, whose ranks violations call by their
@@ -92,11 +84,24 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 			o.Iterations = 2
 		}
 	}
+	if !o.Unfolded {
+		if p := verifyParts(s, o); p != nil {
+			return p, nil
+		}
+	}
+	p, found := verifyWhole(s, o, names)
+	if p != nil && s.Means != nil {
+		if found = verifyMeaning(s, nil); len(found) > 0 {
+			return nil, found
+		}
+	}
+	return p, found
+}
+
+// verifyWhole proves a schedule by its steps, whatever parts it has.
+func verifyWhole(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.Violation) {
 	if o.Unfolded {
 		return newVerifier(s).prove(o, names)
-	}
-	if p := verifyParts(s, o); p != nil {
-		return p, nil
 	}
 	for _, verify := range byRoles(s) {
 		if p := verify(s, o); p != nil {
