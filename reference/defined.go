@@ -61,16 +61,38 @@ func newDefinedValues(d *script, given Tensors, exact bool) *definedValues {
 	return v
 }
 
+// made is what a line makes on each of its ranks, and how far that may be off.
+type made struct {
+	values [][]byte
+	doubts []*doubt
+}
+
 // line carries a line out on all ranks.
 func (v *definedValues) line(l *line) error {
+	m, err := v.make(l)
+	if err == nil {
+		v.store(l, m)
+	}
+	return err
+}
+
+// make is what a line makes of the present values.
+func (v *definedValues) make(l *line) (made, error) {
 	if l.kernel != nil {
 		return v.kernel(l)
 	}
 	return v.collective(l)
 }
 
+// store has a line's place hold what it has made.
+func (v *definedValues) store(l *line, m made) {
+	for k, rank := range l.ranks {
+		v.write(l.to, k, rank, m.values[k], m.doubts[k])
+	}
+}
+
 // kernel computes a kernel's line on all ranks.
-func (v *definedValues) kernel(l *line) error {
+func (v *definedValues) kernel(l *line) (m made, err error) {
 	for k, rank := range l.ranks {
 		var operands [][]byte
 		var doubts []*doubt
@@ -84,23 +106,23 @@ func (v *definedValues) kernel(l *line) error {
 		}
 		result, err := kernel.Apply(*l.kernel, operands)
 		if err != nil {
-			return err
+			return made{}, err
 		}
 		var d *doubt
 		if unsure {
 			if d, err = kernelDoubts(l.kernel, operands, doubts); err != nil {
-				return err
+				return made{}, err
 			}
 		}
-		v.write(l.to, k, rank, result, d)
+		m.values, m.doubts = append(m.values, result), append(m.doubts, d)
 	}
-	return nil
+	return m, nil
 }
 
 func (as[T]) widened(dst []float64, elements []byte) { dtype.Widen(dst, getAll[T](elements)) }
 
 // collective does a collective's line.
-func (v *definedValues) collective(l *line) error {
+func (v *definedValues) collective(l *line) (made, error) {
 	spec := l.spec
 	inputs, doubted := make([][]byte, spec.Ranks), make([]*doubt, spec.Ranks)
 	unsure := false
@@ -111,12 +133,12 @@ func (v *definedValues) collective(l *line) error {
 	}
 	outputs, err := typeOf(spec.Type).define(spec, inputs)
 	if err != nil {
-		return err
+		return made{}, err
 	}
 	doubts := make([]*doubt, spec.Ranks)
 	if unsure {
 		if doubts, err = moveDoubts(spec, doubted); err != nil {
-			return err
+			return made{}, err
 		}
 	}
 	if spec.Kind.Reduces() && (rounds(spec) || unsure) {
@@ -131,10 +153,7 @@ func (v *definedValues) collective(l *line) error {
 		}
 		v.merges = v.merges || l.doubts
 	}
-	for k, rank := range l.ranks {
-		v.write(l.to, k, rank, outputs[k], doubts[k])
-	}
-	return nil
+	return made{outputs, doubts}, nil
 }
 
 // read are n elements of a place on the k-th rank of a line.

@@ -17,25 +17,29 @@ import (
 // the last of its parts has ended. given are the values of the meaning's tensors.
 func checkMeaning(d *script, given Tensors, exact bool, o *CheckOptions) (Report, error) {
 	m := &meaningCheck{v: newDefinedValues(d, given, exact), parts: d.whole.Parts(),
-		x: newInterpreter(d.whole, RunOptions{Accumulate: o.Accumulate})}
+		x:     newInterpreter(d.whole, RunOptions{Accumulate: o.Accumulate}),
+		state: make([]lineState, len(d.lines)), readers: map[int][]int{}}
 	means := d.whole.Means
 	for i := range given {
 		for rank, values := range given[i] {
 			copy(m.held(i, rank), values)
 		}
 	}
-	due := make([][]*line, len(m.parts)) // by the part that ends them
+	due := make([][]int, len(m.parts)) // lines by the part that ends them
 	for i := range d.lines {
 		l := &d.lines[i]
 		last := slices.Max(means.Made[l.part])
-		due[last] = append(due[last], l)
+		due[last] = append(due[last], i)
+		for _, from := range l.from {
+			m.readers[from.value] = append(m.readers[from.value], i)
+		}
 	}
 	for i := range m.parts {
 		if err := m.x.part(&m.parts[i], o.Slots); err != nil {
 			return Report{}, err
 		}
-		for _, l := range due[i] {
-			if err := m.line(l); err != nil {
+		for _, n := range due[i] {
+			if err := m.line(n); err != nil {
 				return Report{}, err
 			}
 		}
@@ -49,6 +53,16 @@ type meaningCheck struct {
 	x     *interpreter
 	parts []schedule.Part
 	found tensorComparison
+	state []lineState
+	// readers lists the lines that read a value, in program order.
+	readers map[int][]int
+}
+
+// lineState is how far a line has come: what it makes is worked out no later than when an operand
+// is overwritten, and compared when all of its parts have ended.
+type lineState struct {
+	isWorkedOut, isUnwritten, isDone bool
+	made                             made
 }
 
 // part carries out a part of a composed schedule, in the memory of the whole.
@@ -81,13 +95,25 @@ func (m *meaningCheck) held(tensor, rank int) []byte {
 }
 
 // line compares what an op has made, and takes it as the value from now on.
-func (m *meaningCheck) line(l *line) error {
-	if m.isUnwritten(l) {
-		return nil
-	}
-	if err := m.v.line(l); err != nil {
+func (m *meaningCheck) line(n int) error {
+	l := &m.v.lines[n]
+	if err := m.workOut(n); err != nil {
 		return err
 	}
+	for _, reader := range m.readers[l.to.value] { // of the version before it
+		if reader < n && !m.state[reader].isDone && meets(l, &m.v.lines[reader]) {
+			if err := m.workOut(reader); err != nil {
+				return err
+			}
+		}
+	}
+	state := &m.state[n]
+	state.isDone = true
+	if state.isUnwritten {
+		return nil
+	}
+	m.v.store(l, state.made)
+	state.made = made{}
 	to := l.to.value
 	for k, rank := range l.ranks {
 		n := m.sizeOn(l, k)
@@ -105,6 +131,23 @@ func (m *meaningCheck) line(l *line) error {
 		m.v.doubts[to][rank] = nil // all of a tensor that is held
 	}
 	return nil
+}
+
+// workOut finds what a line makes of the present values, once.
+func (m *meaningCheck) workOut(n int) (err error) {
+	l, state := &m.v.lines[n], &m.state[n]
+	if state.isWorkedOut {
+		return nil
+	}
+	if state.isWorkedOut, state.isUnwritten = true, m.isUnwritten(l); !state.isUnwritten {
+		state.made, err = m.v.make(l)
+	}
+	return err
+}
+
+// meets reports whether two lines have a rank in common.
+func meets(a, b *line) bool {
+	return slices.ContainsFunc(a.ranks, func(rank int) bool { return slices.Contains(b.ranks, rank) })
 }
 
 // sizeOn is how many elements a line makes on its k-th rank.
