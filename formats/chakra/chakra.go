@@ -97,6 +97,9 @@ func Read(files []Input, o foreign.Options) (*foreign.File, error) {
 	t.collectives()
 	g := &opgraph.Graph{Format: t.form, Name: t.name(), Ranks: t.ranks, Where: t.where,
 		Simulator: "ASTRA-sim", Defects: t.defects}
+	for i := range elementTypes {
+		g.Types = append(g.Types, elementTypes[i].name)
+	}
 	f, err := g.Lower(&o)
 	if err != nil {
 		return nil, err

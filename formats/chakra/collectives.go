@@ -120,8 +120,36 @@ func (t *trace) order(g *team) {
 	}
 }
 
-// alike reports ranks that ask for something else than the first of the group.
+// alike reports ranks that ask for something else than the first of the group, or that expect
+// something else of another than it sends.
 func (t *trace) alike(g *team) {
+	t.alikeFirst(g)
+	asked := slices.MinFunc(g.ops, func(a, b []int32) int { return len(a) - len(b) })
+	for k := range asked {
+		t.transposed(g, k)
+	}
+}
+
+// transposed holds what ranks expect from others in an all_to_all to what these send them.
+func (t *trace) transposed(g *team, k int) {
+	p := len(g.ranks)
+	for member := range p {
+		if n := t.node(g, member, k); len(n.to) != p || len(n.from) != p {
+			return // another kind, or not all ranks of the group have files
+		}
+	}
+	for i, rank := range g.ranks {
+		n := t.node(g, i, k)
+		for j := range p {
+			if m := t.node(g, j, k); n.from[j] != m.to[i] {
+				t.defect(int(rank), int(g.ops[i][k]), "it expects %d bytes from rank %d, which sends it %d: %v",
+					n.from[j], g.ranks[j], m.to[i], m)
+			}
+		}
+	}
+}
+
+func (t *trace) alikeFirst(g *team) {
 	for member := 1; member < len(g.ranks); member++ {
 		rank, first := int(g.ranks[member]), g.ranks[0]
 		for k := range min(len(g.ops[0]), len(g.ops[member])) {

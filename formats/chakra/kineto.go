@@ -284,19 +284,20 @@ func calls(name string) (kind collective.Kind, message nodeType) {
 	return 0, 0
 }
 
-// widths are the bytes of an element by PyTorch's names of types.
-func width(name string) int64 {
-	switch name {
-	case "Byte", "Char", "Bool", "Float8_e4m3fn", "Float8_e5m2":
-		return 1
-	case "Half", "BFloat16", "Short":
-		return 2
-	case "Float", "Int":
-		return 4
-	case "Double", "Long", "ComplexFloat":
-		return 8
-	case "ComplexDouble":
-		return 16
+// elementTypes are PyTorch's names of types, by number, with their bytes; 0 is none.
+var elementTypes = [...]struct {
+	name  string
+	bytes int64
+}{{}, {"Byte", 1}, {"Char", 1}, {"Bool", 1}, {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"Half", 2},
+	{"BFloat16", 2}, {"Short", 2}, {"Float", 4}, {"Int", 4}, {"Double", 8}, {"Long", 8},
+	{"ComplexFloat", 8}, {"ComplexDouble", 16}}
+
+// elementType is the number of a type, 0 if it is not known.
+func elementType(name string) uint8 {
+	for i := range elementTypes {
+		if elementTypes[i].name == name {
+			return uint8(i)
+		}
 	}
 	return 0
 }

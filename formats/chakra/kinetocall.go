@@ -13,7 +13,8 @@ import (
 // ask makes a node what a kernel of NCCL was called for.
 func (k *kineto) ask(n *node, a *eventArgs) error {
 	kind, message := calls(a.Collective)
-	bytes := width(a.Type)
+	n.element = elementType(a.Type)
+	bytes := elementTypes[n.element].bytes
 	switch {
 	case kind == 0 && message == 0:
 		return fmt.Errorf("args: Collective name = %q: allreduce, all_gather, _allgather_base, "+

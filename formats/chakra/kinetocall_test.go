@@ -169,13 +169,13 @@ func TestKinetoCalls(t *testing.T) {
 		{split([]int{1, 3}, []int{2, 2}, 8, 8), "t.0.json: event 0 (all_to_allv): it expects 8 bytes " +
 			"from rank 0, which sends it 4"},
 		{lists("_allgather_base", 1, 2, 4, 5), "t.1.json: event 0 (_allgather_base): asks for " +
-			"all_gather of 10 B as collective 0 of group \"0\", but rank 0 asks for all_gather of 8 B"},
+			"all_gather of 5 Half as collective 0 of group \"0\", but rank 0 asks for all_gather of 4 Half"},
 		{two("reduce", 8, 8, -1), "External id = 7: there is no record_param_comms with it and a Rank, " +
 			"which is the root of reduce"},
 		{two("gather", 8, 16, 2), "the Rank of its record_param_comms is 2; a place in a group of 2"},
 		{append(two("gather", 8, 16, 1)[:1], two("gather", 8, 16, 0)[0]), "t.1.json: event 0 (gather): " +
-			"asks for gather of 16 B, root 0 as collective 0 of group \"0\", but rank 0 asks for gather " +
-			"of 16 B, root 1"},
+			"asks for gather of 8 Half, root 0 as collective 0 of group \"0\", but rank 0 asks for gather " +
+			"of 8 Half, root 1"},
 		{two("scatter", 8, 8, 1), "In msg nelems = 8, Out msg nelems = 8: of scatter on 2 ranks they " +
 			"are as 2 to 1"},
 		{split("[1, 2, ..., 4]", []int{1, 3}, 4, 4), "In split size = \"\\\"[1, 2, ..., 4]\\\"\": of " +

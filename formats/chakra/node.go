@@ -25,6 +25,7 @@ type node struct {
 	given      [len(attrNames)]bool
 	group      string // pg_name
 	members    string // its ranks, where they are known
+	element    uint8  // its elements' type, of elementTypes; 0 where it is not known
 	root       int64  // one more than the place of its root among the ranks; 0 where none is known
 	// Where ranks may put in and get different lengths, lists is true; of an all_to_all to and from
 	// are how many bytes go to and come from each rank of the group.
@@ -152,10 +153,10 @@ func (n *node) op() opgraph.Op {
 	switch {
 	case n.kind == commSend:
 		o.Kind, o.Peer = opgraph.Send, int32(n.attrs[commDst])
-		o.Bytes, o.Tag = n.attrs[commSize], n.attrs[commTag]
+		o.Bytes, o.Tag, o.Type = n.attrs[commSize], n.attrs[commTag], n.element
 	case n.kind == commRecv:
 		o.Kind, o.Peer = opgraph.Recv, int32(n.attrs[commSrc])
-		o.Bytes, o.Tag = n.attrs[commSize], n.attrs[commTag]
+		o.Bytes, o.Tag, o.Type = n.attrs[commSize], n.attrs[commTag], n.element
 	case n.kind != commColl || !n.given[commType]:
 		o.Cost = int64(n.time())
 	}
@@ -168,17 +169,27 @@ func (n *node) request() string {
 	if kind == collective.Barrier {
 		return kind.String()
 	}
-	text := fmt.Sprintf("%v of %v", kind, unit.Bytes(n.attrs[commSize]))
-	if n.root > 0 {
-		text += fmt.Sprintf(", root %d", n.root-1)
-	}
-	return text
+	return fmt.Sprintf("%v of %v", kind, unit.Bytes(n.attrs[commSize])) + n.rootText()
 }
 
-// likeness is what the ranks of a group must ask for alike.
-func (n *node) likeness() string {
-	if n.lists {
-		return fmt.Sprintf("%v of lists", kinds[n.attrs[commType]])
+func (n *node) rootText() string {
+	if n.root == 0 {
+		return ""
 	}
-	return n.request()
+	return fmt.Sprintf(", root %d", n.root-1)
+}
+
+// likeness is what the ranks of a group must ask for alike: elements of one type, and where the file
+// has no types, bytes.
+func (n *node) likeness() string {
+	kind, of := kinds[n.attrs[commType]], &elementTypes[n.element]
+	switch {
+	case kind == collective.Barrier || n.element == 0 && !n.lists:
+		return n.request()
+	case n.element == 0:
+		return fmt.Sprintf("%v of lists", kind)
+	case n.lists:
+		return fmt.Sprintf("%v of lists of %s", kind, of.name)
+	}
+	return fmt.Sprintf("%v of %d %s", kind, n.attrs[commSize]/of.bytes, of.name) + n.rootText()
 }

@@ -68,6 +68,11 @@ func (w *works) match(sends, recvs []half) error {
 		if n != m {
 			return w.wrong(b.rank, b.node, "comm_size = %d; %s sends %d", m, w.files[a.rank].Name, n)
 		}
+		x, y := w.nodes[a.rank][a.node].element, w.nodes[b.rank][b.node].element
+		if x != y && x > 0 && y > 0 {
+			return w.wrong(b.rank, b.node, "it receives %s; %s sends %s", elementTypes[y].name,
+				w.files[a.rank].Name, elementTypes[x].name)
+		}
 		at := w.add(Work{Kind: collective.SendRecv, Bytes: unit.Bytes(n),
 			Teams: [][]int{{a.rank, b.rank}}}, a.rank, a.node)
 		w.of[a.rank][a.node], w.of[b.rank][b.node] = at, at

@@ -34,6 +34,7 @@ const (
 type Op struct {
 	Kind     Kind
 	CPU, NIC uint8 // whose it is; operations of one are not ordered by that
+	Type     uint8 // of Send and Recv: of Graph.Types what the bytes are; 0 where nobody says
 	Peer     int32 // of Send and Recv; it need not exist
 	Line     int32 // in the file, 0 for none
 	Tag      int64 // of Send and Recv: they match those with equal tags only
@@ -62,6 +63,7 @@ type Graph struct {
 	Where func(rank, op int) foreign.Place
 	// Defects are what the reader has found wrong with operations.
 	Defects []Defect
+	Types   []string // of what messages carry, by number; the first is none
 	// Simulator is whose the format is: it runs the operations of a CPU, and the sends of a NIC,
 	// one at a time. A note says where that would make a difference.
 	Simulator string

@@ -105,9 +105,12 @@ func (l *lowering) match() {
 		for i := range min(len(c.sends), len(c.recvs)) {
 			s, r := c.sends[i], c.recvs[i]
 			src.mate[s], dst.mate[r] = r, s
-			if n, m := src.ops[s].Bytes, dst.ops[r].Bytes; n != m {
+			if a, b := &src.ops[s], &dst.ops[r]; a.Bytes != b.Bytes {
 				l.report(schedule.Malformed, c.dst, r, "receives %d bytes, but %d are sent by %s",
-					m, n, l.text(c.src, s))
+					b.Bytes, a.Bytes, l.text(c.src, s))
+			} else if a.Type != b.Type && a.Type > 0 && b.Type > 0 {
+				l.report(schedule.Malformed, c.dst, r, "receives %d bytes of %s, but %s is sent by %s",
+					b.Bytes, l.g.Types[b.Type], l.g.Types[a.Type], l.text(c.src, s))
 			}
 		}
 		l.most = max(l.most, min(len(c.sends), len(c.recvs)))
