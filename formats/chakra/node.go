@@ -179,8 +179,8 @@ func (n *node) rootText() string {
 	return fmt.Sprintf(", root %d", n.root-1)
 }
 
-// likeness is what the ranks of a group must ask for alike: elements of one type, and where the file
-// has no types, bytes.
+// likeness is what the ranks of a group must ask for alike: elements of one type, and where the
+// file has no types, bytes.
 func (n *node) likeness() string {
 	kind, of := kinds[n.attrs[commType]], &elementTypes[n.element]
 	switch {
