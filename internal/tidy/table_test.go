@@ -120,6 +120,8 @@ func table() []row {
 			ours: "internal/judge internal/judge/vary internal/input internal/output schedule proof " +
 				"algos collective dtype"},
 		{path: "internal/input", ours: "unit"},
+		{path: "internal/mutate"},
+		{path: "internal/mutate/testdata/sample"},
 		{path: "internal/judge/programs", // likewise: no program, proof, reference or scenarios
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "internal/judge/programs/campaign",
@@ -203,16 +205,16 @@ func deterministic() []string {
 // commands are the packages that may print: they and the packages below them.
 func commands() []string {
 	return []string{"cmd", "internal/judge/campaign", "internal/judge/programs/campaign",
-		"internal/skips"}
+		"internal/mutate", "internal/skips"}
 }
 
-// writers are the packages that may open a file for writing: what writes all files, and the lab,
-// which sets what the kernel does in its namespaces.
-func writers() []string { return []string{"internal/output", "hw/lab"} }
+// writers are the packages that may open a file for writing: what writes all files, the lab, which
+// sets what the kernel does in its namespaces, and what hands changed sources to the compiler.
+func writers() []string { return []string{"internal/output", "hw/lab", "internal/mutate"} }
 
 // readers are the packages that may open files for reading, read streams whole and unpack: what
-// reads all inputs, and the lab, which opens namespaces.
-func readers() []string { return []string{"internal/input", "hw/lab"} }
+// reads all inputs, the lab, which opens namespaces, and what changes sources.
+func readers() []string { return []string{"internal/input", "hw/lab", "internal/mutate"} }
 
 // rounded are the packages in which a float must round alike on every processor.
 func rounded() []string {

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+)
+
+// mutant is a change of one place of a file: what stands from an offset on becomes something else.
+type mutant struct {
+	file     string
+	line     int
+	from, to int // byte offsets
+	was, is  string
+}
+
+// String is such as "grid.go:139: < becomes <=".
+func (m mutant) String() string {
+	is := m.is
+	if is == "{}" {
+		is = "nothing"
+	}
+	return fmt.Sprintf("%s:%d: %s becomes %s", m.file, m.line, oneLine(m.was), oneLine(is))
+}
+
+// oneLine is a text up to the end of its line.
+func oneLine(text string) string {
+	for i, r := range text {
+		if r == '\n' || i > 50 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// apply makes the change in the text of the file.
+func (m mutant) apply(text []byte) []byte {
+	return append(append(append([]byte{}, text[:m.from]...), m.is...), text[m.to:]...)
+}
+
+// swaps are the operators that become others.
+func swaps() map[token.Token]string {
+	return map[token.Token]string{token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*",
+		token.REM: "*", token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
+		token.EQL: "!=", token.NEQ: "==", token.LAND: "||", token.LOR: "&&", token.AND: "|",
+		token.OR: "&", token.SHL: ">>", token.SHR: "<<", token.INC: "--", token.DEC: "++",
+		token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+=", token.MUL_ASSIGN: "/=", token.QUO_ASSIGN: "*="}
+}
+
+// mutantsOf lists the mutants of a file, in the order of their places: another operator, a constant
+// that is one more, a condition that is the opposite, min for max, and a statement less.
+func mutantsOf(name string, text []byte) ([]mutant, error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var list []mutant
+	add := func(pos, end token.Pos, is string) {
+		from, to := set.Position(pos).Offset, set.Position(end).Offset
+		list = append(list, mutant{name, set.Position(pos).Line, from, to, string(text[from:to]), is})
+	}
+	operator := func(at token.Pos, op token.Token) {
+		if is := swaps()[op]; is != "" {
+			add(at, at+token.Pos(len(op.String())), is)
+		}
+	}
+	opposite := func(cond ast.Expr) {
+		if cond != nil {
+			from, to := set.Position(cond.Pos()).Offset, set.Position(cond.End()).Offset
+			add(cond.Pos(), cond.End(), "!("+string(text[from:to])+")")
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.BinaryExpr:
+			operator(n.OpPos, n.Op)
+		case *ast.IncDecStmt:
+			operator(n.TokPos, n.Tok)
+		case *ast.AssignStmt:
+			if operator(n.TokPos, n.Tok); n.Tok != token.DEFINE {
+				add(n.Pos(), n.End(), "{}")
+			}
+		case *ast.UnaryExpr:
+			if n.Op == token.NOT {
+				add(n.OpPos, n.OpPos+1, "")
+			}
+		case *ast.IfStmt:
+			opposite(n.Cond)
+		case *ast.BasicLit:
+			if v, err := strconv.ParseInt(n.Value, 0, 64); n.Kind == token.INT && err == nil {
+				add(n.Pos(), n.End(), strconv.FormatInt(v+1, 10))
+			}
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "min" || f.Name == "max") {
+				add(f.Pos(), f.End(), map[string]string{"min": "max", "max": "min"}[f.Name])
+			}
+		case *ast.ExprStmt:
+			add(n.Pos(), n.End(), "{}")
+		}
+		return true
+	})
+	return list, nil
+}
