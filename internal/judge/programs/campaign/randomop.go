@@ -33,7 +33,9 @@ func (a *author) kernel() {
 	default:
 		shape = a.unary(&o, x)
 	}
-	if shape == nil {
+	// Of a kernel on ranks none of which has its operand, the length of the result's gradient is a
+	// matter of taste: nobody has either.
+	if shape == nil || a.gradient && x.ragged && group != "" {
 		return
 	}
 	ragged := x.ragged && slices.Equal(shape[1:], x.shape[1:])
