@@ -89,13 +89,16 @@ func (in *Input) check(seed uint64) error {
 
 // Spec is the collective.
 func (c *Call) Spec() (s collective.Spec, err error) {
-	s = collective.Spec{Ranks: c.Ranks, Count: c.Count, Root: c.Root, InPlace: c.InPlace,
-		Factor: c.Factor}
+	s = collective.Spec{Ranks: c.Ranks, Count: c.Count, Root: c.Root, InPlace: c.InPlace}
 	if s.Kind, err = collective.ParseKind(c.Kind); err != nil {
 		return s, err
 	}
 	if s.Kind.Reduces() {
-		if s.Op, _, err = collective.ParseOp(c.Op); err != nil {
+		op := c.Op
+		if c.Factor != 0 {
+			op = fmt.Sprintf("%s(factor=%v)", c.Op, c.Factor)
+		}
+		if s.Op, s.Factor, err = collective.ParseOp(op); err != nil {
 			return s, err
 		}
 	}
