@@ -83,29 +83,51 @@ func (o *Orders) Same(p *Orders) bool {
 // *Violation or *StallError; an element that is not there or never written is an error. REQUIRES:
 // no Beside.
 func OrderOf(s *schedule.Schedule, rank int, element int64) (*schedule.Term, error) {
-	if rank < 0 || rank >= s.Spec.Ranks || element < 0 || element >= s.Len(schedule.Output, rank) {
-		return nil, fmt.Errorf("schedule: rank %d has no output element %d", rank, element)
+	terms, err := TermsOf(s)
+	if err != nil {
+		return nil, err
 	}
+	order, _, err := terms(rank, element)
+	return order, err
+}
+
+// TermsOf carries a schedule out once and returns OrderOf for all of its elements. n is how many
+// elements from that one on are put together in the same way, of at most mostAlike.
+func TermsOf(s *schedule.Schedule) (func(rank int, element int64) (order *schedule.Term, n int64,
+	err error), error) {
 	v := newVerifier(s)
 	v.terms = map[*value]*schedule.Term{}
 	if err := v.trace(); err != nil {
 		return nil, err
 	}
+	return v.term, nil
+}
+
+const mostAlike = 1 << 12
+
+// term is what the function that TermsOf returns does.
+func (v *verifier) term(rank int, element int64) (order *schedule.Term, n int64, err error) {
+	s := v.s
+	if rank < 0 || rank >= s.Spec.Ranks || element < 0 || element >= s.Len(schedule.Output, rank) {
+		return nil, 0, fmt.Errorf("schedule: rank %d has no output element %d", rank, element)
+	}
 	m, base := v.memory.of(schedule.Output, rank)
-	g := m.read(nil, schedule.Span{Off: base + element, Len: 1})[0]
+	n = min(s.Len(schedule.Output, rank)-element, mostAlike)
+	g := m.read(nil, schedule.Span{Off: base + element, Len: n})[0]
 	if g.v == nil || g.v == spoilt {
-		return nil, fmt.Errorf("schedule: output element %d of rank %d is never written", element, rank)
+		return nil, 0, fmt.Errorf("schedule: output element %d of rank %d is never written", element,
+			rank)
 	}
 	leaves := int64(0)
 	for _, r := range g.v.runs {
 		leaves += int64(r.to-r.from) * int64(r.times)
 	}
 	if leaves > int64(s.Spec.Ranks) {
-		return nil, fmt.Errorf(
+		return nil, 0, fmt.Errorf(
 			"schedule: output element %d of rank %d has %d inputs in it; there are %d",
 			element, rank, leaves, s.Spec.Ranks)
 	}
-	return termAt(v.terms[g.v], g.off), nil
+	return termAt(v.terms[g.v], g.off), g.n, nil
 }
 
 // trace carries the schedule out on symbols, with the slots that it has.

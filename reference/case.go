@@ -21,10 +21,13 @@ type Case struct {
 	// Moves says how the output tensor of a position lies in the output of the collective; nil where
 	// there are elements alone.
 	Moves func(position int) []collective.Move
-	// OrderOf is how a schedule puts an element together: package proof knows.
-	OrderOf func(s *schedule.Schedule, position int, element int64) (*schedule.Term, error)
+	// TermsOf is how a schedule puts its elements together, and how many from one on it puts together
+	// in the same way: package proof knows.
+	TermsOf func(s *schedule.Schedule) (func(position int, element int64) (*schedule.Term, int64,
+		error), error)
 
 	typed typed
+	terms func(position int, element int64) (*schedule.Term, int64, error) // see term
 }
 
 // BitComparison is how a result compares with somebody else's, bit for bit; but any NaN equals any
@@ -112,7 +115,7 @@ func (t *Case) Compare(theirs, ours [][]byte, c *BitComparison) error {
 			if wrong[position] != nil && wrong[position][t.flat(position, element)] {
 				return true
 			}
-			c.First = t.explain(position, element, a, b, wrong[position])
+			c.First = t.explain(position, element, theirs, ours, wrong)
 			return false
 		})
 	}

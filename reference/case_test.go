@@ -64,7 +64,7 @@ func (t *Case) play(test *testing.T) (out [][]byte) {
 func compared(t *testing.T, s *schedule.Schedule, in [][]byte,
 	damage func(in, out [][]byte)) *BitComparison {
 	t.Helper()
-	x := &Case{Schedule: s, Inputs: in, OrderOf: proof.OrderOf}
+	x := &Case{Schedule: s, Inputs: in, TermsOf: proof.TermsOf}
 	if in == nil {
 		x.Inputs = normal(t, s, 1)
 	}

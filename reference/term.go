@@ -11,7 +11,20 @@ type term struct {
 	*schedule.Term
 	spec       *collective.Spec
 	accumulate Accumulate
+	once       dtype.Type // computed in it, rounded once; 0: by accumulate
+	mean       meanRule   // how avg divides floats
 }
+
+// meanRule is how avg divides floats by the number of ranks.
+type meanRule int
+
+const (
+	meanOfSpec  meanRule = iota // as the collective has it
+	timesFirst                  // inputs are multiplied by 1/n, rounded to the type: avg = "nccl"
+	divideFirst                 // inputs are divided by n
+	timesLast                   // the sum is multiplied by 1/n, rounded to the type
+	divideLast                  // the sum is divided by n: avg = "post"
+)
 
 // leaf is the first input of a term.
 func (t *term) leaf() *schedule.Term {
@@ -41,49 +54,83 @@ func chain(order *term, ranks []int) *schedule.Term {
 	return sum
 }
 
-// valueAs computes a term in T; leaves are asked for from left to right.
+// scaledBy is a copy of a term that scales where a rule does.
+func scaledBy(t *schedule.Term, rule meanRule) *schedule.Term {
+	var walk func(*schedule.Term) *schedule.Term
+	walk = func(t *schedule.Term) *schedule.Term {
+		c := *t
+		if c.Scaled = c.Left == nil && rule <= divideFirst; c.Left != nil {
+			c.Left, c.Right = walk(c.Left), walk(c.Right)
+		}
+		return &c
+	}
+	c := walk(t)
+	c.Scaled = c.Scaled || rule > divideFirst
+	return c
+}
+
+// valueAs computes a term in T; leaves are asked for from left to right, each for as many
+// elements.
 func valueAs[T dtype.Number](t *term, leaf func(position int) []byte) []byte {
-	if t.accumulate == InFloat32 && t.spec.Type.IsFloat() && t.spec.Type.Width() < 4 {
-		var x [1]T
-		dtype.Narrow(x[:], stepwise[T](t, t.Term, leaf))
-		return put(x[:])
+	switch {
+	case t.once == dtype.Float64:
+		return put(narrowedFrom[T](widely[T, float64](t, t.Term, leaf)))
+	case t.once == dtype.Float32 || t.accumulate.widens(t.spec.Type):
+		return put(narrowedFrom[T](widely[T, float32](t, t.Term, leaf)))
 	}
 	return put(natively[T](t, t.Term, leaf))
+}
+
+func narrowedFrom[T dtype.Number, W float32 | float64](wide []W) []T {
+	x := make([]T, len(wide))
+	dtype.Narrow(x, wide)
+	return x
 }
 
 // natively rounds after every operation.
 func natively[T dtype.Number](t *term, at *schedule.Term, leaf func(int) []byte) []T {
 	var x []T
 	if at.Left == nil {
-		x = []T{get[T](leaf(at.Rank))}
+		x = getAll[T](leaf(at.Rank))
 	} else {
 		x = natively[T](t, at.Left, leaf)
 		combine(t.spec.Op, x, natively[T](t, at.Right, leaf))
 	}
 	if at.Scaled {
-		Scale(t.spec, x)
+		scaleTerm[T](t, x)
 	}
 	return x
 }
 
-// stepwise computes in float32 and rounds where a step ends.
-func stepwise[T dtype.Number](t *term, at *schedule.Term, leaf func(int) []byte) []float32 {
-	x := []float32{0}
+// widely computes in W, and rounds to T where a step ends unless all is rounded once.
+func widely[T dtype.Number, W float32 | float64](t *term, at *schedule.Term,
+	leaf func(int) []byte) []W {
+	var x []W
 	if at.Left == nil {
-		dtype.Widen(x, []T{get[T](leaf(at.Rank))})
+		in := getAll[T](leaf(at.Rank))
+		x = make([]W, len(in))
+		dtype.Widen(x, in)
 	} else {
-		x = stepwise[T](t, at.Left, leaf)
-		combine(t.spec.Op, x, stepwise[T](t, at.Right, leaf))
+		x = widely[T, W](t, at.Left, leaf)
+		combine(t.spec.Op, x, widely[T, W](t, at.Right, leaf))
 	}
-	if at.Scaled && t.spec.ScalesBefore() {
-		dtype.Scale(x, float32(dtype.Value(factor[T](t.spec))))
-	} else if at.Scaled {
-		dtype.Divide(x, t.spec.Ranks)
+	if at.Scaled {
+		scaleTerm[T](t, x)
 	}
-	if at.Ends {
-		rounded := []T{0}
-		dtype.Narrow(rounded, x)
-		dtype.Widen(x, rounded)
+	if at.Ends && t.once == 0 {
+		dtype.Widen(x, narrowedFrom[T](x))
 	}
 	return x
+}
+
+// scaleTerm scales values in W of a term of T.
+func scaleTerm[T, W dtype.Number](t *term, x []W) {
+	switch before := t.spec.ScalesBefore(); {
+	case t.mean == meanOfSpec && before:
+		dtype.Scale(x, dtype.From[W](dtype.Value(factor[T](t.spec))))
+	case t.mean == timesFirst || t.mean == timesLast:
+		dtype.Scale(x, dtype.From[W](dtype.Value(dtype.Reciprocal[T](t.spec.Ranks))))
+	default:
+		dtype.Divide(x, t.spec.Ranks)
+	}
 }

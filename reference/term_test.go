@@ -50,7 +50,8 @@ func explainedBits(t *testing.T, s *schedule.Schedule, accumulate Accumulate) {
 		for e := range spec.Out(rank) {
 			order, err := proof.OrderOf(s, rank, e)
 			require.NoError(t, err)
-			got := typeOf(spec.Type).value(&term{order, &spec, accumulate}, func(rank int) []byte {
+			own := &term{Term: order, spec: &spec, accumulate: accumulate}
+			got := typeOf(spec.Type).value(own, func(rank int) []byte {
 				return x.Inputs[rank][order.Element*width:][:width]
 			})
 			require.Equal(t, out[rank][e*width:][:width], got, "%v %v %v: rank %d element %d: %v",

@@ -89,6 +89,7 @@ const (
 	anyInput                     // the bits of a rank's input
 	neverWrote                   // 0: nothing was ever written
 	partialSum                   // the bits of a sum on the schedule's way
+	byRanks                      // within rounding of the result times or divided by n
 	missingRank                  // within rounding of what a rank is missing from
 	doubledRank                  // or is in twice
 )
@@ -187,7 +188,7 @@ func (x *suspect) bits() {
 // partials looks for the bits of what the schedule adds on the way to the first stray.
 func (x *suspect) partials() {
 	first := x.strays[0]
-	order, err := x.OrderOf(x.Schedule, first.position, first.flat)
+	order, _, err := x.term(first.position, first.flat)
 	if err != nil { // of a wrong schedule there may be none to tell
 		return
 	}
@@ -212,7 +213,8 @@ func (x *suspect) partials() {
 				return false
 			}
 			next := -1
-			sum := x.typed.value(&term{at, &x.Schedule.Spec, x.Accumulate}, func(int) []byte {
+			own := &term{Term: at, spec: &x.Schedule.Spec, accumulate: x.Accumulate}
+			sum := x.typed.value(own, func(int) []byte {
 				next++
 				return x.inputs[leaves[next]][i]
 			})
@@ -251,6 +253,9 @@ func (x *suspect) counted() {
 			x.add(kind, what, func(i int) bool { return i < n && !wrong[i] })
 		}
 	}
+	for _, g := range byNumberOfRanks(&spec) {
+		try(byRanks, g.what, g.spec, inputs)
+	}
 	for position := range x.Ranks {
 		name := x.rankName(position)
 		if len(x.Ranks) > 1 {
@@ -269,6 +274,33 @@ func (x *suspect) counted() {
 		}
 		try(doubledRank, fmt.Sprintf("the %v with %s twice", spec.Op, name), more, twice)
 	}
+}
+
+// scaledSum is a sum that is divided as another one.
+type scaledSum struct {
+	what string
+	spec collective.Spec
+}
+
+// byNumberOfRanks lists sums that are divided by the number of ranks, not at all or twice, where
+// the collective has it otherwise.
+func byNumberOfRanks(spec *collective.Spec) (list []scaledSum) {
+	add := func(what string, op collective.Op, factor float64) {
+		other := *spec
+		other.Op, other.Factor, other.Avg = op, factor, 0
+		list = append(list, scaledSum{what, other})
+	}
+	switch n := float64(spec.Ranks); {
+	case spec.Ranks == 1:
+	case spec.Op == collective.Sum:
+		add("the sum divided by the number of ranks, as avg is", collective.Avg, 0)
+	case spec.Op == collective.Avg:
+		add("the sum, not divided by the number of ranks", collective.Sum, 0)
+		if spec.Type.IsFloat() {
+			add("the sum divided by the number of ranks twice", collective.PremulSum, 1/(n*n))
+		}
+	}
+	return list
 }
 
 // neutral is what leaves a position out: 0, 1 for products, and of least and greatest another's.

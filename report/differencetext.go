@@ -174,23 +174,48 @@ func differenceLines(d *reference.Difference, file string) []string {
 	if d.Switch {
 		lines = append(lines, "  a switch combines some of these, in an order that is not published")
 	}
-	switch {
-	case d.Tried == nil:
+	if d.Tried == nil {
 		return lines
-	case len(d.Gives) == 0:
-		text := "none gives " + d.Theirs.Bits + ": " + strings.Join(d.Tried, ", ")
-		return append(lines, prose.Wrap(text, differenceWidth, "  ", "    ")...)
 	}
-	theirs := d.Theirs.Bits
-	if d.Sample > 1 {
-		theirs += fmt.Sprintf(", and theirs in the next %s,", prose.Plural(d.Sample-1, "element"))
+	for _, line := range explanations(d) {
+		text := strings.TrimLeft(line, " ")
+		indent := "  " + line[:len(line)-len(text)]
+		lines = append(lines, prose.Wrap(text, differenceWidth, indent, indent+"  ")...)
 	}
+	return lines
+}
+
+// explanations say what gives theirs, of all elements that differ or of some.
+func explanations(d *reference.Difference) (lines []string) {
+	first := ""
+	if d.Part {
+		first = "the first "
+	}
+	differ := first + prose.Plural(d.Differ, "element") + " that differ"
+	if d.Differ == 1 {
+		differ += "s"
+	}
+	tried := strings.Join(d.Tried, ", ")
+	if len(d.Gives) == 0 {
+		return []string{fmt.Sprintf("none of these explains any of %s: %s", differ, tried)}
+	}
+	explains := fmt.Sprintf("explains all %s", differ)
+	if !d.All() {
+		lines = append(lines, "none of these explains all of theirs: "+tried)
+		explains = fmt.Sprintf("explains %d of %s", d.Explains, differ)
+		if d.Changes > 0 {
+			explains += fmt.Sprintf(", and would change %d of %d that are equal", d.Changes, d.Equal)
+		}
+	}
+	if len(d.Gives) == 1 {
+		return append(lines, d.Gives[0]+" "+explains)
+	}
+	lines = append(lines, fmt.Sprintf("each of these %s:", explains))
 	for i, one := range d.Gives {
 		if i == run.MaxWrong {
-			return append(lines, fmt.Sprintf("  and %d more would", len(d.Gives)-i))
+			return append(lines, fmt.Sprintf("  and %d more", len(d.Gives)-i))
 		}
-		lines = append(lines, prose.Wrap(theirs+" would come of "+one, differenceWidth,
-			"  ", "    ")...)
+		lines = append(lines, "  "+one)
 	}
 	return lines
 }

@@ -27,8 +27,8 @@ func comparisonValue(c *run.Comparison) Value {
 	})
 }
 
-// differenceValue is the first element that differs. What is tried would_give_theirs on so many
-// elements.
+// differenceValue is the first element that differs. What is tried would_give_theirs, of so many of
+// all elements that differ and are not wrong, and would_change so many of those that are equal.
 func differenceValue(d *reference.Difference) Value {
 	if d == nil {
 		return Value{}
@@ -36,7 +36,10 @@ func differenceValue(d *reference.Difference) Value {
 	return object(members{{"rank", Int(d.Rank)}, {"element", Int(d.Element)},
 		{"chunk", Int(d.Chunk)}, {"theirs", bitsValue(d.Theirs)}, {"ours", bitsValue(d.Ours)},
 		{"order", Text(d.Order)}, {"switch", Bool(d.Switch)}, {"tried", listOf(d.Tried, Text)},
-		{"would_give_theirs", listOf(d.Gives, Text)}, {"would_give_elements", Int(d.Sample)}})
+		{"would_give_theirs", listOf(d.Gives, Text)}, {"would_give_elements", Int(d.Explains)},
+		{"would_give_of", Int(d.Differ)}, {"would_change", Int(d.Changes)},
+		{"would_change_of", Int(d.Equal)}, {"would_give_all", Bool(d.All())},
+		{"looked_at_all", Bool(!d.Part)}})
 }
 
 func outsideValue(o reference.Outside) Value {

@@ -23,7 +23,7 @@ const unproven = "the schedule is wrong, so there is nothing to compare with"
 // compare holds a team's outputs, which are by rank, against theirs.
 func (t *teamRun) compare(theirs, ours []arrays.Array, c *Comparison) error {
 	x := reference.Case{Schedule: t.schedule, Ranks: t.team, Inputs: t.played.in, Accumulate: t.sums,
-		Report: t.played.report, Altered: t.altered, OrderOf: proof.OrderOf}
+		Report: t.played.report, Altered: t.altered, TermsOf: proof.TermsOf}
 	if tensor := t.tensor(); tensor != nil {
 		x.Moves = func(position int) []collective.Move {
 			return tensor.Unpack(position, len(t.team))
