@@ -8,6 +8,7 @@ import (
 	"collsim/algos"
 	"collsim/algos/algostest"
 	"collsim/collective"
+	"collsim/dtype"
 	"collsim/internal/tier"
 
 	"github.com/stretchr/testify/require"
@@ -53,4 +54,30 @@ func TestHierarchies(t *testing.T) {
 		inner := algos.Param{Name: "inner", Value: fmt.Sprint(c.inner)}
 		algostest.TestAt(t, a, c.groups*c.inner, inner)
 	}
+}
+
+// TestSkipsEmpty has direct all_to_all leave empty messages out.
+func TestSkipsEmpty(t *testing.T) {
+	a, err := algos.Find(collective.AllToAllV, "direct")
+	require.NoError(t, err)
+	skip := algos.Param{Name: "empty", Value: "skip"}
+	for _, ranks := range []int{1, 2, 3, 4, 5, 8, 13} {
+		b, err := a.Bound(ranks, algos.Options{Params: []algos.Param{skip}})
+		require.NoError(t, err)
+		algostest.TestAt(t, b, ranks, skip)
+	}
+	spec := collective.Spec{Kind: collective.AllToAllV, Type: dtype.Float32, Ranks: 3,
+		Splits: [][]int64{{0, 2, 0}, {0, 0, 2}, {0, 0, 2}}} // a chain, and what its end keeps
+	all := algostest.Amount{Lanes: 2, Steps: 5, Messages: 2}
+	for value, want := range map[string][3]algostest.Amount{"send": {all, all, all},
+		"skip": {{Lanes: 1, Steps: 1, Messages: 1},
+			{Lanes: 1, Steps: 2, Messages: 1}, {Lanes: 1, Steps: 2}}} {
+		s, err := a.Build(spec, algos.Options{Params: []algos.Param{{Name: "empty", Value: value}}})
+		require.NoError(t, err)
+		for rank := range want {
+			require.Equal(t, want[rank], algostest.AmountOf(s, rank), "%s: rank %d", value, rank)
+		}
+	}
+	_, err = a.Build(spec, algos.Options{Params: []algos.Param{{Name: "empty", Value: "no"}}})
+	require.EqualError(t, err, `algos: direct: empty = "no": send or skip is expected`)
 }

@@ -1,6 +1,8 @@
 package hlo
 
 import (
+	"slices"
+
 	"collsim/collective"
 	"collsim/formats/internal/foreign"
 	"collsim/formats/internal/opgraph"
@@ -55,11 +57,13 @@ func (g *graph) add(rank int, o opgraph.Op, on ...int32) int32 {
 	return op
 }
 
-// team adds what one does: a message from each to the next round a ring, one from the first of two
-// to the second, or a barrier by dissemination.
+// team adds what one does: a message from each to the next round a ring or to its
+// target, one from the first of two to the second, or a barrier by dissemination.
 func (g *graph) team(p *Op, team []int, first []int32) {
 	n, bytes, most := len(team), int64(0), len(team)
-	if p.Call.Kind == collective.SendRecv || p.Call.Kind == collective.Broadcast && n == 2 {
+	isExchange := p.Call.Kind == collective.AllToAllV
+	if p.Call.Kind == collective.SendRecv || isExchange ||
+		p.Call.Kind == collective.Broadcast && n == 2 {
 		most = 2
 		for _, t := range p.Tensors {
 			bytes += t.Shape.Elements() * int64(t.Type.Width())
@@ -73,6 +77,11 @@ func (g *graph) team(p *Op, team []int, first []int32) {
 		next := make([][]int32, n)
 		for i, rank := range team {
 			to := (i + d) % n
+			if isExchange {
+				if to = slices.Index(p.Call.Splits[i], 1); to < 0 {
+					continue
+				}
+			}
 			if p.Call.Kind == collective.Broadcast && most == 2 && to == 0 {
 				continue
 			}

@@ -110,6 +110,30 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// TestChains: a permute of a chain, as messages, comes to its end; one that is too long is refused.
+func TestChains(t *testing.T) {
+	for ranks, want := range map[int]string{5: "", 1025: "m:4: r: source_target_pairs: 1025 " +
+		"ranks in a chain, or in rings and chains of several lengths; at most 1024 are read"} {
+		var pairs []string
+		for rank := range ranks - 1 {
+			pairs = append(pairs, fmt.Sprintf("{%d,%d}", rank, rank+1))
+		}
+		text := fmt.Sprintf("HloModule m, is_scheduled=true, replica_count=%d\nENTRY e {\n  "+
+			"a = f32[8] parameter(0)\n  ROOT r = f32[8] collective-permute(a), "+
+			"source_target_pairs={%s}\n}", ranks, strings.Join(pairs, ","))
+		f, err := hlo.Read(strings.NewReader(text), foreign.Options{File: "m"})
+		if want != "" {
+			require.EqualError(t, err, want)
+			continue
+		}
+		require.NoError(t, err)
+		require.Empty(t, f.Found)
+		proven, wrong := proof.Verify(f.Schedule, proof.Options{Iterations: 1, Causal: f.Causal})
+		require.Empty(t, wrong)
+		require.Equal(t, 1, proven.Rounds)
+	}
+}
+
 // FuzzRead: whatever is read is refused with an error of the right type and a line of the text, or
 // is a program whose ops come behind those that they wait for, among ranks that there are, and a
 // schedule that can be judged.
