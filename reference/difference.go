@@ -65,7 +65,8 @@ func (t *Case) explain(position int, element int64, theirs, ours [][]byte,
 	return d
 }
 
-// term is how the schedule puts an element of a position's output together, and how many from it on.
+// term is how the schedule puts an element of a position's output together, and how many from it
+// on.
 func (t *Case) term(position int, flat int64) (*schedule.Term, int64, error) {
 	if t.terms == nil {
 		terms, err := t.TermsOf(t.Schedule)

@@ -59,6 +59,9 @@ func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error
 		m.members = []member{{m.whole, 1}}
 		return m, nil
 	}
+	if err := relayed(p, a); err != nil {
+		return nil, &illegal{err}
+	}
 	bySize := map[int]int{} // place in members
 	teams := make([]schedule.Part, len(p.Teams))
 	for i, ranks := range p.Teams {
