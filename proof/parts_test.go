@@ -123,3 +123,36 @@ func TestPartsThatAreAlmostRight(t *testing.T) {
 		require.Nil(t, verifyParts(damaged, Options{Iterations: 1}), c.is)
 	}
 }
+
+// TestPartsOfAKind: parts are proven alone if they are all alike, but not with slots of their own,
+// nor where they reach into memory of others, nor in place where a collective does not say what
+// all of its
+// memory is to be.
+func TestPartsOfAKind(t *testing.T) {
+	const (
+		two    = "ranks 2\ncount 2\ngroup 2\n"
+		reduce = "collective all_reduce float32 sum\n" + two
+		gather = "collective all_gather float32\n" + two + "cut out block even 2 by rank\n"
+		lane   = "rank *\n  lane 0\n    "
+	)
+	for _, c := range []struct {
+		text    string
+		slots   int
+		inPlace bool
+		known   bool
+	}{
+		{text: reduce + lane + "send in to 1\n", known: true},
+		{text: reduce + lane + "send in to 1\n", slots: 1},
+		{text: reduce + lane + "reduce in, get 1 in into out\n"},
+		{text: reduce + lane + "send in to 1\n", inPlace: true, known: true},
+		{text: gather + lane + "send in to 1\n", known: true},
+		{text: gather + lane + "send in to 1\n", inPlace: true},
+	} {
+		s, err := schedule.Parse(c.text)
+		require.NoError(t, err, c.text)
+		s.Slots, s.Spec.InPlace = c.slots, c.inPlace
+		p := &parted{parts: []schedule.Part{{Schedule: s}, {Schedule: s}},
+			alike: map[*schedule.Schedule]*provenPart{}, byForm: map[string]*provenPart{}}
+		require.Equal(t, c.known, p.known(), "%+v", c)
+	}
+}

@@ -49,8 +49,14 @@ func swaps() map[token.Token]string {
 		token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+=", token.MUL_ASSIGN: "/=", token.QUO_ASSIGN: "*="}
 }
 
+// names are those that become others.
+func names() map[string]string {
+	return map[string]string{"min": "max", "max": "min", "true": "false", "false": "true"}
+}
+
 // mutantsOf lists the mutants of a file, in the order of their places: another operator, a constant
-// that is one more, a condition that is the opposite, min for max, and a statement less.
+// that is one more or the other truth, a condition that is the opposite, min for max, and a
+// statement less.
 func mutantsOf(name string, text []byte) ([]mutant, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
@@ -94,10 +100,12 @@ func mutantsOf(name string, text []byte) ([]mutant, error) {
 		case *ast.BasicLit:
 			if v, err := strconv.ParseInt(n.Value, 0, 64); n.Kind == token.INT && err == nil {
 				add(n.Pos(), n.End(), strconv.FormatInt(v+1, 10))
+			} else if n.Kind == token.FLOAT {
+				add(n.Pos(), n.End(), "("+n.Value+" + 1)")
 			}
-		case *ast.CallExpr:
-			if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "min" || f.Name == "max") {
-				add(f.Pos(), f.End(), map[string]string{"min": "max", "max": "min"}[f.Name])
+		case *ast.Ident:
+			if is := names()[n.Name]; is != "" {
+				add(n.Pos(), n.End(), is)
 			}
 		case *ast.ExprStmt:
 			add(n.Pos(), n.End(), "{}")

@@ -23,6 +23,8 @@ func f(a, b int) int {
 	}
 	return a*b - 1
 }
+
+var half, yes = 0.5, true
 `
 
 // TestMutants: of every kind, at their lines, and each changes what it says alone.
@@ -54,6 +56,8 @@ func TestMutants(t *testing.T) {
 		"p.go:14: - becomes +",
 		"p.go:14: * becomes /",
 		"p.go:14: 1 becomes 2",
+		"p.go:17: 0.5 becomes (0.5 + 1)",
+		"p.go:17: true becomes false",
 	}, said)
 	_, err = mutantsOf("p.go", []byte("package"))
 	require.Error(t, err)
