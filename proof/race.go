@@ -92,6 +92,7 @@ type racer struct {
 	putOf    []int32   // of messages, by handle: index in puts plus 1
 	open     [][]int32 // puts of each lane since its last flush
 	tracks   map[memory][]track
+	starts   map[memory][]int64 // of the cells that tracks are of
 	told     map[[2]int32]bool
 	senders  []int32 // of messages, by handle: the lane
 	acks     []clock // what each lane has learned from the receives of its last step
@@ -129,7 +130,8 @@ func (v *verifier) races(slots int) {
 // walkRaces walks the schedule for accesses without order. Of those that are asked for it tells the
 // relaxed signal that would order them.
 func (v *verifier) walkRaces(slots int, asked []pair) *racer {
-	r := &racer{asked: asked, verifier: v, tracks: map[memory][]track{}, told: map[[2]int32]bool{}}
+	r := &racer{asked: asked, verifier: v, tracks: map[memory][]track{},
+		starts: map[memory][]int64{}, told: map[[2]int32]bool{}}
 	for rank := range v.walked() {
 		r.first = append(r.first, int32(len(r.chain)))
 		r.addChains(v.s.Program(rank))

@@ -57,13 +57,16 @@ func (r *racer) region(at *schedule.Visit, rank int, g *schedule.Region, write b
 // span checks an access to elements of a memory by a lane that knows what knows says.
 func (r *racer) span(where memory, s schedule.Span, now touch, knows clock) {
 	m := r.memory.in(where)
+	first, last := m.cover(s) // which may divide cells
 	tracks := r.tracks[where]
 	if tracks == nil {
 		tracks = make([]track, len(m.starts))
 		r.bytes += trackBytes * int64(len(tracks))
-		r.tracks[where] = tracks
+		r.tracks[where], r.starts[where] = tracks, slices.Clone(m.starts)
+	} else if len(tracks) < len(m.starts) { // cells have been divided since
+		tracks = divided(tracks, r.starts[where], m.starts)
+		r.tracks[where], r.starts[where] = tracks, slices.Clone(m.starts)
 	}
-	first, last := m.cover(s)
 	r.spend(int64(last-first), touchBytes*int64(last-first))
 	for i := first; i < last; i++ {
 		t := &tracks[i]
@@ -85,6 +88,20 @@ func (r *racer) span(where memory, s schedule.Span, now touch, knows clock) {
 		})
 		t.reads = append(t.reads, now)
 	}
+}
+
+// divided gives each of the cells that begin at now the track of the one, of those at was, that it
+// was part of.
+func divided(tracks []track, was, now []int64) []track {
+	list, at := make([]track, len(now)), 0
+	for i, start := range now {
+		for at+1 < len(was) && was[at+1] <= start {
+			at++
+		}
+		list[i] = tracks[at]
+		list[i].reads = slices.Clone(tracks[at].reads)
+	}
+	return list
 }
 
 // lasts reports whether a read is of the origin of a put that has not been flushed.

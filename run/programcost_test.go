@@ -23,7 +23,6 @@ func TestProgramEstimateMeasured(t *testing.T) {
 		{"mlp", 0.25, []string{`sweep.lowering.pipeline=["repaired"]`, `check.data="normal"`}},
 		{"mlp", 0.61, []string{`sweep.lowering.pipeline=["off"]`, "program.iterations=10"}},
 		{"tensor-parallel", 4.87, []string{`sweep.lowering.pipeline=["off"]`, "check.full=true"}},
-		{"tensor-parallel", 0.97, []string{`sweep.lowering.pipeline=["repaired"]`, "check.full=true"}},
 		{"stages", 0.20, []string{`check.data="uniform"`}},
 		{"ddp", 0.99, []string{`sweep.lowering.bucket=["25 MB"]`, "program.iterations=5"}},
 		{"fsdp", 0.21, []string{"sweep.lowering.reorder=[true]", `check.data="normal"`}},
