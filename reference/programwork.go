@@ -98,9 +98,6 @@ func (c *counting) line(l *line) {
 		isUnsure = c.collective(l, isUnsure, isSparse)
 	}
 	to := l.to.value
-	if m := c.d.whole.Means; m != nil && to < len(m.Where) && m.Where[to].Tensor != 0 {
-		isUnsure = false // what is in memory is taken as it is
-	}
 	c.isUnsure[to], c.isSparse[to] = c.isUnsure[to] || isUnsure, c.isSparse[to] || isSparse
 }
 
