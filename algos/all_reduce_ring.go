@@ -83,8 +83,9 @@ func ringOrderOf(library string) (ringOrder, error) {
 	return all[i], nil
 }
 
-// ringAlign is what chunks are multiples of, 0 of those that are cut evenly. gloo has two segments
-// of a rank (gloo/allreduce.cc, ring), MPICH blocks of one size (allreduce_intra_ring.c).
+// ringAlign returns the number of elements that every chunk is a multiple of, 0 for chunks that
+// differ by one. gloo cuts two equal segments a rank (gloo/allreduce.cc, ring), MPICH blocks of one
+// size (allreduce_intra_ring.c).
 func ringAlign(cut, library string) (int64, error) {
 	switch {
 	case cut == "pairs" || cut == "order" && library == "gloo":

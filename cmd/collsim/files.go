@@ -62,8 +62,8 @@ func fitsFile(name string, free run.Memory) error {
 		"memory to be read: %s has %v left", info.Size()>>20, readTakes, free.Of, free.Bytes)}
 }
 
-// limit is how much is read of an input: what a flag says, or else what is asked for; no more than
-// there is memory to read it.
+// limit bounds the bytes that are read of an input: by the flag, else by what is asked for, and
+// never by more than there is memory to read it.
 func (a *app) limit(asked unit.Bytes) input.Limit {
 	l := input.Limit{Bytes: cmp.Or(unit.Bytes(a.inputLimit), asked, input.Usual)}
 	free := freeMemory()

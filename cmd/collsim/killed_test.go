@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"os"
@@ -94,16 +93,8 @@ func TestKilledWorker(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "endless.toml")
 	require.NoError(t, os.WriteFile(name, []byte(endless), 0o600))
-	here := command(t, "validate", name, "--hosts", "elsewhere", "--listen", "127.0.0.1:0")
-	var out bytes.Buffer
-	here.Stdout = &out
-	said, err := here.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, here.Start())
-	line, err := bufio.NewReader(said).ReadString('\n')
-	require.NoError(t, err)
-	secret, start, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line),
-		"on elsewhere, start: "), " collsim ")
+	here, out, line := waitingFor(t, name, "elsewhere")
+	secret, start, ok := strings.Cut(strings.TrimPrefix(line, "on elsewhere, start: "), " collsim ")
 	require.True(t, ok, line)
 	worker := command(t, strings.Fields(start)...)
 	worker.Env = append(worker.Env, secret)
@@ -113,7 +104,7 @@ func TestKilledWorker(t *testing.T) {
 	worker.Wait()
 	var exit *exec.ExitError
 	require.ErrorAs(t, here.Wait(), &exit)
-	require.Equal(t, exitFailed, exit.ExitCode(), &out)
+	require.Equal(t, exitFailed, exit.ExitCode(), out)
 	require.Regexp(t, `FAILED: all_reduce/ring/1048576: rank [012]: `, out.String())
 	for _, pid := range ranks {
 		require.Eventually(t, func() bool {

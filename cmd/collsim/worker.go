@@ -126,10 +126,11 @@ func bound(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// boundGrace is how long a rank has to end by itself when its worker has.
+// boundGrace bounds the time in which a rank ends by itself when its worker has ended.
 const boundGrace = 5 * time.Second
 
-// work plays a rank, or each of several in a process of its own, which ends with this one.
+// work executes one rank in this process, or several in a child process each. The children end when
+// this process does.
 func work(ctx context.Context, r host.Rendezvous, last int) error {
 	if r.Rank == last {
 		return host.Worker(ctx, r)

@@ -41,20 +41,30 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// waitingFor starts a validate of a file whose ranks are on these hosts, some elsewhere, and returns
+// its output, and the line that says how to start those.
+func waitingFor(t *testing.T, name, hosts string, env ...string) (here *exec.Cmd,
+	out *bytes.Buffer, line string) {
+	t.Helper()
+	here = command(t, "validate", name, "--hosts", hosts, "--listen", "127.0.0.1:0")
+	here.Env = append(here.Env, env...)
+	out = &bytes.Buffer{}
+	here.Stdout = out
+	said, err := here.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, here.Start())
+	line, err = bufio.NewReader(said).ReadString('\n')
+	require.NoError(t, err)
+	return here, out, strings.TrimSpace(line)
+}
+
 // TestWorkers: ranks of another machine are started as validate says, and play with those here.
 func TestWorkers(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "short.toml")
 	text := strings.Replace(endless, "100000", "3", 1)
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
-	here := command(t, "validate", name, "--hosts", "localhost,elsewhere", "--listen", "127.0.0.1:0")
-	var out bytes.Buffer
-	here.Stdout = &out
-	said, err := here.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, here.Start())
-	line, err := bufio.NewReader(said).ReadString('\n')
-	require.NoError(t, err)
-	start, ok := strings.CutPrefix(strings.TrimSpace(line), "on elsewhere, start: ")
+	here, out, line := waitingFor(t, name, "localhost,elsewhere")
+	start, ok := strings.CutPrefix(line, "on elsewhere, start: ")
 	require.True(t, ok, line)
 	secret, start, ok := strings.Cut(start, " collsim ")
 	require.True(t, ok, line)
@@ -91,15 +101,9 @@ func TestWorkersOfAFile(t *testing.T) {
 	name, file := filepath.Join(dir, "short.toml"), filepath.Join(dir, "secret")
 	require.NoError(t, os.WriteFile(name, []byte(strings.Replace(endless, "100000", "3", 1)), 0o600))
 	require.NoError(t, os.WriteFile(file, []byte("5b1e0a9f5b1e0a9f\n"), 0o600))
-	here := command(t, "validate", name, "--hosts", "localhost,elsewhere", "--listen", "127.0.0.1:0")
-	here.Env = append(here.Env, "COLLSIM_SECRET_FILE="+file)
-	said, err := here.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, here.Start())
-	line, err := bufio.NewReader(said).ReadString('\n')
-	require.NoError(t, err)
+	here, _, line := waitingFor(t, name, "localhost,elsewhere", "COLLSIM_SECRET_FILE="+file)
 	require.NotContains(t, line, "5b1e0a9f")
-	start, ok := strings.CutPrefix(strings.TrimSpace(line),
+	start, ok := strings.CutPrefix(line,
 		"on elsewhere, with the same secret, start: collsim ")
 	require.True(t, ok, line)
 	worker := command(t, strings.Fields(start)...)
