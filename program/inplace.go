@@ -97,12 +97,15 @@ func (x *plan) holders(of *resolved, name string) [][]int {
 	has := map[int]bool{}
 	for i := range x.ops {
 		r := &x.ops[i]
+		if !slices.Contains(r.writes(), name) {
+			continue
+		}
 		teams := r.teams
 		if r.call != nil && r.atRoot() {
 			teams = [][]int{r.roots()}
 		}
 		for _, rank := range x.ranksOf(teams) {
-			has[rank] = has[rank] || slices.Contains(r.writes(), name)
+			has[rank] = true
 		}
 	}
 	holders := slices.DeleteFunc(x.ranksOf(of.teams), func(rank int) bool { return !has[rank] })

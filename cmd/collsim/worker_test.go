@@ -41,8 +41,8 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// waitingFor starts a validate of a file whose ranks are on these hosts, some elsewhere, and returns
-// its output, and the line that says how to start those.
+// waitingFor starts a validate of a file whose ranks are on these hosts, some of them elsewhere. It
+// returns the output, and the line that says how to start the ranks elsewhere.
 func waitingFor(t *testing.T, name, hosts string, env ...string) (here *exec.Cmd,
 	out *bytes.Buffer, line string) {
 	t.Helper()
