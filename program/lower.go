@@ -364,8 +364,8 @@ func (x *plan) chosenFor(r *resolved, spec collective.Spec, team []int, symmetri
 	return c, nil
 }
 
-// callPart is a part that carries out a call's schedule, and the name of its scratch buffer, if it
-// has one.
+// callPart makes the part that carries out a call's schedule, and returns the name of its scratch
+// buffer, if it has one.
 func (w *lowering) callPart(r *resolved, team []int, s *schedule.Schedule,
 	in, out schedule.Place) (p schedule.Part, scratch string) {
 	p = schedule.Part{Name: schedule.Word(r.Name), Schedule: s, Ranks: team,

@@ -8,8 +8,8 @@ import (
 )
 
 // meaning makes what a lowered program is held to: the definitions of its ops as they are written,
-// in their order, without streams, memory and passes. Of these there is layout alone, whose copies
-// say what a call along another axis than the first does.
+// in their order, without streams, memory and passes. Layout is the only pass: its copies say what a
+// call along another axis than the first does.
 func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
 	asWritten, err := layOut(newPlan(l, Lowering{Decided: &Decisions{}}, nil))
 	if err != nil {
@@ -50,7 +50,7 @@ func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
 	return m, nil
 }
 
-// definitions are the parts that say what an op makes: none of an op that writes nothing.
+// definitions makes the parts that say what an op writes: none for an op that writes nothing.
 func (w *lowering) definitions(r *resolved, known map[collective.Key]*schedule.Schedule) (
 	list []schedule.Part, err error) {
 	switch {
@@ -79,7 +79,7 @@ func (w *lowering) definitions(r *resolved, known map[collective.Key]*schedule.S
 	return list, nil
 }
 
-// defines is a schedule that does nothing but say which collective it is of.
+// defines builds a schedule without steps, which only says which collective it is of.
 func defines(spec collective.Spec) (*schedule.Schedule, error) {
 	return schedule.Build(schedule.Plan{Name: "definition", Spec: spec, Same: true,
 		Lane: func(*schedule.Lane) {}})

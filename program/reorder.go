@@ -129,7 +129,7 @@ func (x *plan) dependences(units [][]resolved) [][]int {
 	return needs
 }
 
-// interval is where a tensor lies, by the name of the one that it lies in.
+// interval finds where a tensor lies: the outermost tensor that holds it, and its elements there.
 func (x *plan) interval(name string, writes bool) interval[string] {
 	n, off := x.tensors[x.at[name]].Shape.Elements(), int64(0)
 	for h, lies := x.homes[name]; lies; h, lies = x.homes[name] {

@@ -90,7 +90,7 @@ func touches(s *schedule.Schedule) (list []interval[schedule.Buffer]) {
 	return list
 }
 
-// intervals are tensors by their names, to be read.
+// intervals finds where tensors lie that are read.
 func (w *lowering) intervals(names []string) (list []interval[schedule.Buffer]) {
 	for _, name := range names {
 		at, t := w.tensors[name], w.plan.tensors[w.at[name]]
@@ -100,7 +100,7 @@ func (w *lowering) intervals(names []string) (list []interval[schedule.Buffer]) 
 	return list
 }
 
-// placed is what a part uses of the memory of the whole, where its buffers lie in these places.
+// placed moves what a schedule uses of its buffers to where a part has these in the whole's memory.
 func placed(touched []interval[schedule.Buffer], memory []schedule.Place) (
 	list []interval[schedule.Buffer]) {
 	for _, use := range touched {

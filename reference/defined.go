@@ -61,7 +61,7 @@ func newDefinedValues(d *script, given Tensors, exact bool) *definedValues {
 	return v
 }
 
-// made is what a line makes on each of its ranks, and how far that may be off.
+// made holds what a line makes on each of its ranks, and how far that may be off.
 type made struct {
 	values [][]byte
 	doubts []*doubt
@@ -76,7 +76,7 @@ func (v *definedValues) line(l *line) error {
 	return err
 }
 
-// make is what a line makes of the present values.
+// make works out what a line makes of the present values.
 func (v *definedValues) make(l *line) (made, error) {
 	if l.kernel != nil {
 		return v.kernel(l)

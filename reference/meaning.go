@@ -84,7 +84,8 @@ func (x *interpreter) part(p *schedule.Part, slots int) error {
 	return own.run(slots)
 }
 
-// held is where the schedule has a tensor of the meaning on a rank; nil if it is in no memory.
+// held finds the memory in which the schedule has a tensor of the meaning on a rank; nil if none has
+// it.
 func (m *meaningCheck) held(tensor, rank int) []byte {
 	at := m.v.whole.Means.Where[tensor]
 	if at.Tensor == 0 {
@@ -150,7 +151,7 @@ func meets(a, b *line) bool {
 	return slices.ContainsFunc(a.ranks, func(rank int) bool { return slices.Contains(b.ranks, rank) })
 }
 
-// sizeOn is how many elements a line makes on its k-th rank.
+// sizeOn counts the elements that a line makes on its k-th rank.
 func (m *meaningCheck) sizeOn(l *line, k int) int64 {
 	if l.kernel != nil {
 		return l.kernel.Output().Shape.Elements()
@@ -186,7 +187,7 @@ func (m *meaningCheck) isUnwritten(l *line) bool {
 	return false
 }
 
-// name is a tensor's, of one that a part works in that of what it is for.
+// name returns a tensor's name. Values that no tensor of the program holds have none.
 func (m *meaningCheck) name(value int) string {
 	if value < len(m.v.s.Tensors) {
 		return m.v.s.Tensors[value].Name

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Patient is a time that a test gives to several processes, for a machine that is idle, as long as
-// they need it on this one as it is now: a fixed amount of work is done, and timed.
+// Patient scales a duration that suits an idle machine to the pace of this one as it is now: it
+// times a fixed amount of work.
 func Patient(idle time.Duration) time.Duration {
 	const usual = 40 * time.Millisecond // for 32 MiB, which most cores take half as long for
 	var sum [sha256.Size]byte
