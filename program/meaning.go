@@ -8,8 +8,8 @@ import (
 )
 
 // meaning makes what a lowered program is held to: the definitions of its ops as they are written,
-// in their order, without streams, memory and passes. Layout is the only pass: its copies say what a
-// call along another axis than the first does.
+// in their order, without streams, memory and passes. Layout is the only pass: its copies say what
+// a call along another axis than the first does.
 func (w *lowering) meaning(l *lookup) (*schedule.Meaning, error) {
 	asWritten, err := layOut(newPlan(l, Lowering{Decided: &Decisions{}}, nil))
 	if err != nil {

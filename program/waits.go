@@ -100,7 +100,7 @@ func (w *lowering) intervals(names []string) (list []interval[schedule.Buffer]) 
 	return list
 }
 
-// placed moves what a schedule uses of its buffers to where a part has these in the whole's memory.
+// placed moves what a schedule uses of its buffers to where a part has them in the whole's memory.
 func placed(touched []interval[schedule.Buffer], memory []schedule.Place) (
 	list []interval[schedule.Buffer]) {
 	for _, use := range touched {

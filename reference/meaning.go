@@ -84,8 +84,8 @@ func (x *interpreter) part(p *schedule.Part, slots int) error {
 	return own.run(slots)
 }
 
-// held finds the memory in which the schedule has a tensor of the meaning on a rank; nil if none has
-// it.
+// held finds the memory in which the schedule has a tensor of the meaning on a rank, nil if there
+// is none.
 func (m *meaningCheck) held(tensor, rank int) []byte {
 	at := m.v.whole.Means.Where[tensor]
 	if at.Tensor == 0 {
