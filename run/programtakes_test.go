@@ -10,9 +10,10 @@ import (
 )
 
 // TestProgramTakesMeasured holds what programs take against the largest resident set of the
-// command when it ran them, on two cores that others worked on as well. What has not been collected
-// of the tries at smaller sizes differs from run to run, by a third in that with 20 iterations.
+// command when it ran them, on two cores that others worked on as well. Of 20 pipelines, half of it
+// is what has not been collected of the tries at smaller sizes.
 func TestProgramTakesMeasured(t *testing.T) {
+	const uncollected = 140
 	for _, c := range []struct {
 		example   string
 		mebibytes float64
@@ -28,7 +29,7 @@ func TestProgramTakesMeasured(t *testing.T) {
 			"check.numbers=false"}},
 		{"fsdp", 134, []string{"sweep.lowering.reorder=[true]"}},
 		{"stages", 227, nil},
-		{"mlp", 140, []string{`sweep.lowering.pipeline=["repaired"]`, "program.iterations=20"}},
+		{"mlp", uncollected, []string{`sweep.lowering.pipeline=["repaired"]`, "program.iterations=20"}},
 		{"mlp", 61, []string{`sweep.lowering.pipeline=["off"]`, "program.iterations=20"}},
 	} {
 		if !tier.Long && len(c.set) > 1 {
@@ -38,7 +39,11 @@ func TestProgramTakesMeasured(t *testing.T) {
 		require.NoError(t, err)
 		e, err := s.EstimateProgram(s.Programs[0])
 		require.NoError(t, err)
+		least := 0.85
+		if c.mebibytes == uncollected {
+			least = 0.5
+		}
 		ratio := float64(e.Memory) / float64(unit.MiB) / c.mebibytes
-		require.True(t, 0.5 <= ratio && ratio <= 1.5, "%v: %.2f", c, ratio)
+		require.True(t, least <= ratio && ratio <= 1.5, "%v: %.2f", c, ratio)
 	}
 }
