@@ -192,7 +192,7 @@ static void stops(struct task *t) {
   const char *slow = getenv("COLLSIM_STANDIN_SLOW");
   if (slow && *slow) usleep((useconds_t)atol(slow));
   int signal_number = standin_failure("die", c->rank);
-  if (signal_number) kill(getpid(), signal_number);
+  if (signal_number) raise(signal_number);  // not kill: another thread might take the signal
   int code = standin_failure("async", c->rank);
   if (code) atomic_store(&c->async, code);
   while ((code || standin_failure("hang", c->rank)) && !atomic_load(&c->aborted)) usleep(1000);
