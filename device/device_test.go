@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,8 +36,8 @@ func TestLookupErrors(t *testing.T) {
 	require.EqualError(t, err, `device: "h100": no device of that name; nearest: h200, `+
 		`h100-sxm, h100-pcie`)
 	_, err = Lookup("z9000")
-	require.EqualError(t, err, `device: "z9000": no device of that name; one of: ideal, v100-16gb, `+
-		`v100-32gb, a100-40gb, a100-80gb, h100-sxm, h100-pcie, h200, b200, mi300x, rtx-4090, generic`)
+	require.EqualError(t, err, `device: "z9000": no device of that name; one of: `+
+		strings.Join(Names(), ", "))
 }
 
 func TestValidate(t *testing.T) {

@@ -11,7 +11,6 @@ const (
 	h100DS = "NVIDIA, H100 Tensor Core GPU datasheet"
 	h200DS = "NVIDIA, H200 Tensor Core GPU datasheet"
 	b200DS = "NVIDIA, HGX B200 datasheet, individual Blackwell GPU"
-	ada    = "NVIDIA, Ada GPU Architecture (white paper, v2.1), appendix A, RTX 4090"
 	v100DS = "NVIDIA, V100 Tensor Core GPU datasheet"
 	a100DS = "NVIDIA, A100 Tensor Core GPU datasheet"
 	// asked is what a device of the kind said of itself.
@@ -145,12 +144,7 @@ func h100PCIe() gpu {
 
 // The H200 is an H100 with other memory: its datasheet has the same peaks, in rounder numbers.
 func h200() gpu {
-	var values []Value
-	for _, v := range h100SXM().values {
-		if v.Figure != "memory_bus" && v.Figure != "memory_data_rate" { // nobody gives both
-			values = append(values, v)
-		}
-	}
+	values := without(h100SXM().values, "memory_bus", "memory_data_rate") // nobody gives both
 	return gpu{"h200", "NVIDIA H200 SXM5, 141 GB", lane("36.7 GB/s", "Hopper"),
 		with(values,
 			Value{"tensor_float64", "67 TFLOP/s", h200DS},
@@ -204,39 +198,5 @@ func b200() gpu {
 			{"graph_node", "1.3 us", "assumed: as H200's"},
 			{"nvlink", "900 GB/s", b200DS},
 			{"pcie", "64 GB/s", b200DS},
-		}, launches()...)}
-}
-
-func rtx4090() gpu {
-	return gpu{"rtx-4090", "NVIDIA GeForce RTX 4090, 24 GB",
-		Value{"lane_rate", "20 GB/s", "assumed: as Ampere's"},
-		append([]Value{
-			{"sms", "128", ada},
-			{"blocks_per_sm", "24", cudaBlocks},
-			{"clock", "2520 MHz", ada},
-			{"tensor_clock", "2520 MHz", ada},
-			{"tensor_float32", "82.6 TFLOP/s", ada},
-			{"tensor_float16", "165.2 TFLOP/s", ada + "; float32 accumulation"},
-			{"tensor_bfloat16", "165.2 TFLOP/s", ada},
-			{"tensor_float8", "330.3 TFLOP/s", ada + "; float32 accumulation"},
-			{"tensor_int8", "660.6 TFLOP/s", ada},
-			{"vector_float64", "1.29 TFLOP/s", "assumed: a 64th of float32's, as of AD102"},
-			{"vector_float32", "82.6 TFLOP/s", ada},
-			{"vector_float16", "82.6 TFLOP/s", ada},
-			{"vector_bfloat16", "82.6 TFLOP/s", ada},
-			{"matmul_efficiency", "85 %", assumed},
-			{"tile", "128x128", assumed},
-			{"hbm_bandwidth", "1008 GB/s", ada},
-			{"hbm_capacity", "24 GiB", ada},
-			{"memory_bus", "384", ada},
-			{"memory_data_rate", "21 Gbit/s", ada},
-			{"l2", "73728 KiB", ada},
-			{"copy_engines", "2", asked},
-			{"copy_engine_rate", "32 GB/s", oneEngine},
-			{"launch", "1.6 us", "assumed: as L40's, " + smallKernels +
-				"/l40.txt: 64 KiB a kernel at 40 GB/s"},
-			{"graph_node", "1 us", "assumed: as L40's, " + smallKernels +
-				"/l40_graph.txt: 64 KiB a kernel at 67 GB/s"},
-			{"pcie", "32 GB/s", "PCIe 4.0, 16 lanes"},
 		}, launches()...)}
 }

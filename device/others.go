@@ -3,6 +3,8 @@ package device
 // Documents of AMD's. Links in both directions together are halved.
 const (
 	mi300DS = "AMD, Instinct MI300X data sheet"
+	mi250DS = "AMD, Instinct MI250X data sheet, half"
+	mi355DS = "AMD, Instinct MI355X data sheet"
 	mi300ua = "AMD, ROCm documentation, MI300 series microarchitecture"
 )
 
@@ -41,6 +43,60 @@ func mi300x() gpu {
 			{"nvlink", "448 GB/s", mi300DS},
 			{"pcie", "64 GB/s", mi300DS},
 		}}
+}
+
+// The MI250X is two dies, each of which is a GPU to its host.
+func mi250x() gpu {
+	return gpu{"mi250x", "AMD Instinct MI250X, one of its two dies (GCD), 64 GB",
+		Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"},
+		with(without(mi300x().values, "tensor_float8"),
+			Value{"sms", "110", mi250DS},
+			Value{"clock", "1700 MHz", mi250DS},
+			Value{"tensor_clock", "1700 MHz", mi250DS},
+			Value{"tensor_float64", "47.9 TFLOP/s", mi250DS},
+			Value{"tensor_float32", "47.9 TFLOP/s", mi250DS},
+			Value{"tensor_float16", "191.5 TFLOP/s", mi250DS},
+			Value{"tensor_bfloat16", "191.5 TFLOP/s", mi250DS},
+			Value{"tensor_int8", "191.5 TFLOP/s", mi250DS},
+			Value{"vector_float64", "23.9 TFLOP/s", mi250DS},
+			Value{"vector_float32", "23.9 TFLOP/s", mi250DS},
+			Value{"matmul_efficiency", "75 %", assumed},
+			Value{"tile", "256x128", assumed},
+			Value{"hbm_bandwidth", "1638.4 GB/s", mi250DS},
+			Value{"hbm_capacity", "64 GiB", mi250DS},
+			Value{"memory_bus", "4096", mi250DS},
+			Value{"memory_data_rate", "3.2 Gbit/s", mi250DS},
+			Value{"l2", "8 MiB", "AMD, CDNA 2 (white paper): L2 of a die; there is no Infinity Cache"},
+			Value{"copy_engines", "8", "assumed: an engine a link"},
+			Value{"copy_engine_rate", "50 GB/s", "assumed: an engine fills one link of Infinity Fabric"},
+			Value{"nvlink", "200 GB/s", mi250DS + ": 4 links out of the package, 50 GB/s each"},
+			Value{"pcie", "32 GB/s", mi250DS})}
+}
+
+func mi355x() gpu {
+	return gpu{"mi355x", "AMD Instinct MI355X OAM, 288 GB",
+		Value{"lane_rate", "20 GB/s", "assumed: as NVIDIA's Ampere"},
+		with(without(mi300x().values, "memory_bus", "memory_data_rate"),
+			Value{"sms", "256", mi355DS},
+			Value{"clock", "2400 MHz", mi355DS},
+			Value{"tensor_clock", "2400 MHz", mi355DS},
+			Value{"tensor_float64", "78.6 TFLOP/s", mi355DS},
+			Value{"tensor_float32", "157.3 TFLOP/s", mi355DS},
+			Value{"tensor_float16", "2516.6 TFLOP/s", mi355DS},
+			Value{"tensor_bfloat16", "2516.6 TFLOP/s", mi355DS},
+			Value{"tensor_float8", "5033.2 TFLOP/s", mi355DS},
+			Value{"tensor_int8", "5033.2 TFLOP/s", mi355DS},
+			Value{"vector_float64", "78.6 TFLOP/s", mi355DS},
+			Value{"vector_float32", "157.3 TFLOP/s", mi355DS},
+			Value{"matmul_efficiency", "51.4 %", "assumed: as MI300X's"},
+			Value{"hbm_bandwidth", "8000 GB/s", mi355DS},
+			Value{"hbm_capacity", "288 GB", mi355DS},
+			Value{"l2", "256 MiB", mi355DS + ": Infinity Cache"},
+			Value{"copy_engine_rate", "76.5 GB/s", "assumed: an engine fills one of 7 links of Infinity " +
+				"Fabric"},
+			Value{"nvlink", "535.5 GB/s", "S. Bekman, Machine Learning Engineering, network: 7 links of " +
+				"76.5 GB/s"},
+			Value{"pcie", "64 GB/s", mi355DS})}
 }
 
 // generic has round numbers of about an H100's, for what if.

@@ -76,10 +76,12 @@ func lane(rate, row string) Value {
 		": what one channel of a ring moves at most"}
 }
 
-// gpus lists them, oldest first.
+// gpus lists them: NVIDIA's and AMD's by generation, then the one that is nobody's.
 func gpus() []gpu {
-	return []gpu{v100(16), v100(32), a100x40(), a100x80(), h100SXM(), h100PCIe(), h200(), b200(),
-		mi300x(), rtx4090(), generic()}
+	return []gpu{v100(16), v100(32), v100PCIe(), t4(), rtx2080Ti(),
+		a100x40(), a100x80(), a100PCIe(), a100x64(), a10g(), rtx4090(),
+		h100SXM(), h100PCIe(), h100x64(), h200(), gh200(), b200(), gb200(), b300(), gb300(),
+		mi250x(), mi300x(), mi355x(), generic()}
 }
 
 // with replaces figures of a related GPU, or adds them.

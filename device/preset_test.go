@@ -102,22 +102,35 @@ func gpuOf(t *testing.T, name string) GPU {
 // operations are those of the same documents: multiply-adds of the units of an SM, two each.
 func TestPeaks(t *testing.T) {
 	for name, peaks := range map[string]map[string]int64{
-		"v100-16gb": {"tensor_float16": 8 * 64 * 2, "vector_float64": 32 * 2,
-			"vector_float32": 64 * 2, "vector_float16": 128 * 2},
-		"a100-40gb": {"tensor_float64": 4 * 16 * 2, "tensor_float32": 4 * 128 * 2,
-			"tensor_float16": 4 * 256 * 2, "tensor_bfloat16": 4 * 256 * 2, "tensor_int8": 4 * 512 * 2,
-			"vector_float64": 32 * 2, "vector_float32": 64 * 2, "vector_float16": 256 * 2,
-			"vector_bfloat16": 128 * 2},
+		"v100-16gb":  voltaOperations(),
+		"v100-pcie":  voltaOperations(),
+		"t4":         turingOperations(128),
+		"rtx-2080ti": turingOperations(64), // that accumulate in float32
+		"a100-40gb":  ampereOperations(),
+		"a100-80gb":  ampereOperations(),
+		"a100-pcie":  ampereOperations(),
+		"a100-64gb":  ampereOperations(),
+		"a10g": {"tensor_float32": 4 * 32 * 2, "tensor_float16": 4 * 64 * 2,
+			"tensor_bfloat16": 4 * 64 * 2, "tensor_int8": 4 * 128 * 2, "vector_float64": 2 * 2,
+			"vector_float32": 128 * 2, "vector_float16": 128 * 2, "vector_bfloat16": 128 * 2},
 		"h100-sxm":  hopperOperations(),
 		"h100-pcie": hopperOperations(),
+		"h100-64gb": hopperOperations(),
 		"h200":      hopperOperations(),
+		"gh200":     hopperOperations(),
 		"rtx-4090": {"tensor_float32": 4 * 32 * 2, "tensor_float16": 4 * 64 * 2,
 			"tensor_bfloat16": 4 * 64 * 2, "tensor_float8": 4 * 128 * 2, "tensor_int8": 4 * 256 * 2,
 			"vector_float64": 2 * 2, "vector_float32": 128 * 2, "vector_float16": 128 * 2,
 			"vector_bfloat16": 128 * 2},
+		"mi250x": {"tensor_float64": 4 * 32 * 2, "tensor_float32": 4 * 32 * 2,
+			"tensor_float16": 4 * 128 * 2, "tensor_bfloat16": 4 * 128 * 2, "tensor_int8": 4 * 128 * 2,
+			"vector_float64": 64 * 2, "vector_float32": 64 * 2},
 		"mi300x": {"tensor_float64": 4 * 32 * 2, "tensor_float32": 4 * 128 * 2,
 			"tensor_float16": 4 * 256 * 2, "tensor_bfloat16": 4 * 256 * 2, "tensor_float8": 4 * 512 * 2,
 			"tensor_int8": 4 * 512 * 2, "vector_float64": 64 * 2, "vector_float32": 128 * 2},
+		"mi355x": {"tensor_float64": 64 * 2, "tensor_float32": 128 * 2,
+			"tensor_float16": 4 * 512 * 2, "tensor_bfloat16": 4 * 512 * 2, "tensor_float8": 4 * 1024 * 2,
+			"tensor_int8": 4 * 1024 * 2, "vector_float64": 64 * 2, "vector_float32": 128 * 2},
 	} {
 		d := Device{GPU: gpuOf(t, name)}
 		for _, f := range peakFigures() {
@@ -133,6 +146,24 @@ func TestPeaks(t *testing.T) {
 			require.InEpsilon(t, want, f.value(&d), 0.01, "%s: %s", name, f.Name)
 		}
 	}
+}
+
+func voltaOperations() map[string]int64 {
+	return map[string]int64{"tensor_float16": 8 * 64 * 2, "vector_float64": 32 * 2,
+		"vector_float32": 64 * 2, "vector_float16": 128 * 2}
+}
+
+// turingOperations are those of an SM that does so many products of float16 in a quarter.
+func turingOperations(ofHalf int64) map[string]int64 {
+	return map[string]int64{"tensor_float16": 4 * ofHalf * 2, "tensor_int8": 8 * 128 * 2,
+		"vector_float64": 2 * 2, "vector_float32": 64 * 2, "vector_float16": 128 * 2}
+}
+
+func ampereOperations() map[string]int64 {
+	return map[string]int64{"tensor_float64": 4 * 16 * 2, "tensor_float32": 4 * 128 * 2,
+		"tensor_float16": 4 * 256 * 2, "tensor_bfloat16": 4 * 256 * 2, "tensor_int8": 4 * 512 * 2,
+		"vector_float64": 32 * 2, "vector_float32": 64 * 2, "vector_float16": 256 * 2,
+		"vector_bfloat16": 128 * 2}
 }
 
 func hopperOperations() map[string]int64 {
@@ -152,7 +183,7 @@ func TestMemory(t *testing.T) {
 				p.Name)
 		}
 	}
-	require.Equal(t, 9, checked, "all but h200, generic and ideal")
+	require.Equal(t, 15, checked)
 }
 
 func TestPeaksOf(t *testing.T) {

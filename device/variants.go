@@ -1,0 +1,153 @@
+package device
+
+// GPUs that are another one with other memory, clocks or a number of SMs.
+
+// Documents that several of them have.
+const (
+	gh200DS   = "NVIDIA, GH200 Grace Hopper Superchip datasheet, HBM3"
+	nvl72     = "NVIDIA, GB200 NVL72 datasheet, a 72nd"
+	nvl72u    = "NVIDIA, GB300 NVL72 datasheet, a 72nd"
+	hgxB300   = "NVIDIA, HGX B300 specifications, an eighth"
+	ultraBlog = "NVIDIA, Inside NVIDIA Blackwell Ultra (2025)"
+	// pr196944 has data sheets' figures of one GB300.
+	pr196944 = "github.com/pytorch/pytorch, pull 196944"
+	leonardo = "M. Turisini and others, LEONARDO (arXiv:2307.16885), table of the GPU, as recalled"
+	asB200   = "assumed: as B200's"
+	asA100   = "assumed: as A100's"
+	asH100   = "assumed: as H100 SXM's"
+)
+
+// without leaves figures of a related GPU out, which nobody gives for this one.
+func without(values []Value, figures ...string) (list []Value) {
+	for _, v := range values {
+		keep := true
+		for _, f := range figures {
+			keep = keep && v.Figure != f
+		}
+		if keep {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func v100PCIe() gpu {
+	return gpu{"v100-pcie", "NVIDIA V100 PCIe, 32 GB", lane("20 GB/s", "Volta"),
+		with(without(v100(32).values, "nvlink"),
+			Value{"clock", "1380 MHz", v100DS + ": at which 80 SMs have its peaks"},
+			Value{"tensor_clock", "1380 MHz", v100DS + ": at which 80 SMs have its peaks"},
+			Value{"tensor_float16", "112 TFLOP/s", v100DS},
+			Value{"vector_float64", "7 TFLOP/s", v100DS},
+			Value{"vector_float32", "14 TFLOP/s", v100DS},
+			Value{"vector_float16", "28 TFLOP/s", "assumed: twice float32's, as V100 SXM2's"},
+			Value{"copy_engine_rate", "16 GB/s", oneEngine})}
+}
+
+func a100PCIe() gpu {
+	return gpu{"a100-pcie", "NVIDIA A100 PCIe, 80 GB", lane("20 GB/s", "Ampere"),
+		with(a100x80().values,
+			Value{"hbm_bandwidth", "1935 GB/s", a100DS},
+			Value{"memory_data_rate", "3.024 Gbit/s", "assumed: 1512 MHz, twice a cycle, which is the " +
+				"datasheet's bandwidth"},
+			Value{"nvlink", "300 GB/s", a100DS + "; with a bridge"})}
+}
+
+func a100x64() gpu {
+	return gpu{"a100-64gb", "NVIDIA A100 of Leonardo, 64 GB", lane("20 GB/s", "Ampere"),
+		with(without(a100x40().values, "memory_bus", "memory_data_rate"),
+			Value{"sms", "124", leonardo},
+			Value{"tensor_float64", "22.4 TFLOP/s", leonardo},
+			Value{"tensor_float32", "179 TFLOP/s", "assumed: that of 124 SMs at A100's clock"},
+			Value{"tensor_float16", "358 TFLOP/s", "assumed: that of 124 SMs at A100's clock"},
+			Value{"tensor_bfloat16", "358 TFLOP/s", "assumed: that of 124 SMs at A100's clock"},
+			Value{"tensor_int8", "716 TFLOP/s", "assumed: that of 124 SMs at A100's clock"},
+			Value{"vector_float64", "11.2 TFLOP/s", leonardo},
+			Value{"vector_float32", "22.4 TFLOP/s", leonardo},
+			Value{"vector_float16", "89.5 TFLOP/s", "assumed: that of 124 SMs at A100's clock"},
+			Value{"vector_bfloat16", "44.8 TFLOP/s", "assumed: that of 124 SMs at A100's clock"},
+			Value{"matmul_efficiency", "86.9 %", asA100},
+			Value{"hbm_bandwidth", "1640 GB/s", leonardo},
+			Value{"hbm_capacity", "64 GiB", "CINECA, Leonardo, hardware overview"},
+			Value{"l2", "32 MiB", "assumed: four fifths of A100's, as its memory's stacks are"})}
+}
+
+func h100x64() gpu {
+	return gpu{"h100-64gb", "NVIDIA H100 of MareNostrum 5, 64 GB", lane("36.7 GB/s", "Hopper"),
+		with(without(h100SXM().values, "memory_bus", "memory_data_rate"),
+			Value{"sms", "132", asH100},
+			Value{"hbm_bandwidth", "1640 GB/s", "assumed: as that of a100-64gb, of HBM2e as this one is " +
+				"(BSC, MareNostrum 5 overview); nobody gives it"},
+			Value{"hbm_capacity", "64 GiB", "BSC, MareNostrum 5 overview"},
+			Value{"l2", "50 MiB", asH100})}
+}
+
+func gh200() gpu {
+	return gpu{"gh200", "NVIDIA GH200 Grace Hopper, 96 GB", lane("36.7 GB/s", "Hopper"),
+		with(without(h100SXM().values, "memory_bus", "memory_data_rate"),
+			Value{"sms", "132", asH100},
+			Value{"matmul_efficiency", "83.7 %", mamf + ", GH200 SXM"},
+			Value{"hbm_bandwidth", "4000 GB/s", gh200DS},
+			Value{"hbm_capacity", "96 GiB", gh200DS},
+			Value{"l2", "50 MiB", asH100},
+			Value{"nvlink", "450 GB/s", gh200DS},
+			Value{"pcie", "64 GB/s", gh200DS})}
+}
+
+// The data sheets of racks are of 72 GPUs, whose peaks they give with sparsity.
+func gb200() gpu {
+	return gpu{"gb200", "NVIDIA GB200, one of its two GPUs, 186 GB", lane("40 GB/s", "Blackwell"),
+		with(without(b200().values, "clock", "memory_bus", "memory_data_rate"),
+			Value{"sms", "152", "cudaGetDeviceProperties, in several public repositories' tests"},
+			Value{"tensor_float64", "40 TFLOP/s", nvl72},
+			Value{"tensor_float32", "1250 TFLOP/s", nvl72},
+			Value{"tensor_float16", "2500 TFLOP/s", nvl72},
+			Value{"tensor_bfloat16", "2500 TFLOP/s", nvl72},
+			Value{"tensor_float8", "5000 TFLOP/s", nvl72},
+			Value{"tensor_int8", "5000 TFLOP/s", nvl72},
+			Value{"vector_float64", "40 TFLOP/s", nvl72},
+			Value{"vector_float32", "80 TFLOP/s", nvl72},
+			Value{"matmul_efficiency", "72.3 %", "S. Bekman, Machine Learning Engineering, " +
+				"compute/accelerator, table of maximum achievable matmul FLOPS, float8, GB200"},
+			Value{"hbm_bandwidth", "8000 GB/s", nvl72},
+			Value{"hbm_capacity", "186 GiB", nvl72},
+			Value{"l2", "129536 KiB", asB200},
+			Value{"nvlink", "900 GB/s", nvl72})}
+}
+
+func b300() gpu {
+	return gpu{"b300", "NVIDIA B300 SXM, 288 GB", lane("40 GB/s", "Blackwell"),
+		with(without(b200().values, "clock", "memory_bus", "memory_data_rate"),
+			Value{"sms", "148", "cudaGetDeviceProperties, in several public repositories' tests"},
+			Value{"tensor_float64", "1.25 TFLOP/s", hgxB300},
+			Value{"tensor_float32", "1125 TFLOP/s", hgxB300},
+			Value{"tensor_float16", "2250 TFLOP/s", hgxB300},
+			Value{"tensor_bfloat16", "2250 TFLOP/s", hgxB300},
+			Value{"tensor_float8", "4500 TFLOP/s", hgxB300},
+			Value{"tensor_int8", "165 TFLOP/s", ultraBlog + ": most of its units gave way " +
+				"to 4-bit floats"},
+			Value{"vector_float64", "1.25 TFLOP/s", hgxB300},
+			Value{"vector_float32", "75 TFLOP/s", hgxB300},
+			Value{"matmul_efficiency", "77.6 %", asB200},
+			Value{"hbm_bandwidth", "8000 GB/s", ultraBlog},
+			Value{"hbm_capacity", "288 GB", ultraBlog},
+			Value{"l2", "129536 KiB", asB200},
+			Value{"pcie", "128 GB/s", ultraBlog + ": PCIe 6.0, 16 lanes"})}
+}
+
+func gb300() gpu {
+	return gpu{"gb300", "NVIDIA GB300, one of its four GPUs, 279 GB", lane("40 GB/s", "Blackwell"),
+		with(b300().values,
+			Value{"sms", "152", "cudaGetDeviceProperties, in several public repositories' tests"},
+			Value{"tensor_float64", "1.39 TFLOP/s", nvl72u},
+			Value{"tensor_float32", "1250 TFLOP/s", nvl72u},
+			Value{"tensor_float16", "2500 TFLOP/s", pr196944 + ", and " + nvl72u},
+			Value{"tensor_bfloat16", "2500 TFLOP/s", pr196944 + ", and " + nvl72u},
+			Value{"tensor_float8", "5000 TFLOP/s", nvl72u},
+			Value{"vector_float64", "1.39 TFLOP/s", nvl72u},
+			Value{"vector_float32", "83 TFLOP/s", nvl72u},
+			Value{"matmul_efficiency", "71.2 %", pr196944 + ": square bfloat16 matmuls of four GB300 " +
+				"reached 1665 to 1845 TFLOP/s: the middle of these"},
+			Value{"hbm_bandwidth", "8000 GB/s", pr196944},
+			Value{"hbm_capacity", "279 GB", pr196944},
+			Value{"nvlink", "900 GB/s", nvl72u})}
+}
