@@ -43,6 +43,9 @@ type Algorithm struct {
 	Roles func(spec collective.Spec) schedule.Roles
 	// Even says that without a group every rank does as much as rank 0: see schedule.Plan.
 	Even bool
+	// Turns says that every channel may have an order of the ranks of its own (schedule.Plan.PerNode),
+	// where ranks fill nodes: an algorithm whose messages between nodes would else take one NIC each.
+	Turns bool
 	// Chunks is the number of blocks of the vector, for kinds whose input and output are one vector;
 	// nil is 1.
 	Chunks func(ranks int) int
@@ -201,9 +204,31 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 	if a.Scratch != nil {
 		p.Scratch = a.Scratch(spec)
 	}
+	a.turn(&p, o.PerNode)
 	p.Lane = func(l *schedule.Lane) { a.Lane(&Lane{l, spec}) }
 	return a, p, nil
 }
+
+// turn gives the channels of a plan orders of their own, where nodes have so many ranks each. It
+// keeps a group that is one only of nodes and places in them, if there is one: a ring's.
+func (a Algorithm) turn(p *schedule.Plan, perNode int) {
+	ranks := p.Spec.Ranks
+	if !a.turns() || perNode <= 1 || perNode >= ranks || ranks%perNode != 0 || p.Channels <= 1 {
+		return
+	}
+	p.PerNode, p.Roles = perNode, nil
+	switch {
+	case p.Group == nil:
+	case p.Channels%perNode == 0 && p.Lanes == 1 && p.Align == 0 && p.Segment == 0 &&
+		!p.Spec.Kind.Splits():
+		p.Group = schedule.Group{int32(ranks / perNode), int32(perNode)}
+	default:
+		p.Group, p.Even = nil, true
+	}
+}
+
+// turns reports whether the algorithm, or the one that it is backwards, says Turns.
+func (a Algorithm) turns() bool { return a.Turns || a.Of != nil && a.Of.Turns }
 
 // written is the plan that Plan writes.
 func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, error) {

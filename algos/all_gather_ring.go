@@ -20,6 +20,7 @@ var ringAllGather = Algorithm{
 	Formula: "(p−1)·α + (p−1)/p·n·β",
 	Group:   rotations,
 	Lane:    func(l *Lane) { passAround(l, +1) },
+	Turns:   true,
 	Cost:    func(p, _ int) Cost { return rounds(Round{Times: p - 1, Blocks: 1}) },
 }
 

@@ -45,6 +45,7 @@ var binomialAllReduce = Algorithm{
 			}
 		}
 	},
+	Turns: true,
 	Cost: func(p, _ int) Cost {
 		k := ceilLog2(p)
 		return rounds(Round{Times: k, Blocks: 1, Sums: 1}, Round{Times: k, Blocks: 1}).

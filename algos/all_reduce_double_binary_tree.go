@@ -51,6 +51,7 @@ var doubleBinaryTreeAllReduce = Algorithm{
 	// The two-tree paper's rounds, for a rank that has a wire to each neighbour in each tree: the
 	// first segment takes depth hops up and as many down, the others follow right behind. NCCL's
 	// trees have some pairs of neighbours in common, at any number of ranks.
+	Turns: true,
 	Cost: func(p, tiles int) Cost {
 		depth := ceilLog2(p)
 		return Cost{Alpha: 2 * depth, AtMost: !powerOf2(p), PerConnection: true, Rounds: []Round{

@@ -46,6 +46,7 @@ var ringAllReduce = Algorithm{
 		a.Lane = func(l *Lane) { ringAround(l, o) }
 		return a, err
 	},
+	Turns: true,
 	Cost: func(p, _ int) Cost {
 		return rounds(Round{Times: p - 1, Blocks: 1, Sums: 1}, Round{Times: p - 1, Blocks: 1})
 	},

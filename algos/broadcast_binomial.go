@@ -32,6 +32,7 @@ var binomialBroadcast = Algorithm{
 			}
 		}
 	},
+	Turns: true,
 	Cost: func(p, _ int) Cost {
 		return rounds(Round{Times: ceilLog2(p), Blocks: 1}).atMost(!powerOf2(p))
 	},

@@ -37,6 +37,7 @@ var chainBroadcast = Algorithm{
 			}
 		}
 	},
+	Turns: true,
 	Cost: func(p, tiles int) Cost {
 		return Cost{Alpha: p - 1, Rounds: []Round{{Times: p - 2 + tiles, Blocks: 1}}}
 	},

@@ -41,6 +41,7 @@ var scatterAllgatherBroadcast = Algorithm{
 		}
 		l.Recv(prev, l.Chunk(v+1))
 	},
+	Turns: true,
 	Cost: func(p, _ int) Cost {
 		return rounds(append(halvings(p), Round{Times: p - 1, Blocks: 1})...).atMost(!powerOf2(p))
 	},

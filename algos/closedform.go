@@ -41,6 +41,9 @@ func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Ti
 	if a.Cost == nil {
 		return 0, a.noCost()
 	}
+	if plan.PerNode > 0 {
+		return 0, fmt.Errorf("algos: %s: no cost is published for channels of different orders", a.Name)
+	}
 	pieces, tiles := pieces(&plan)
 	cost := a.Cost(spec.Ranks, tiles)
 	if cost.PerConnection && m.Wires != PerConnection {

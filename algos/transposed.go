@@ -75,6 +75,7 @@ var backwardRingAllGather = Algorithm{
 	Name:  "ring",
 	Kinds: ringAllGather.Kinds,
 	Group: rotations,
+	Turns: true,
 	Lane:  func(l *Lane) { passAround(l, -1) },
 	Cost:  ringAllGather.Cost,
 }

@@ -103,7 +103,9 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 	if err != nil {
 		return nil, err
 	}
-	built, err := found.Build(spec, options(a))
+	o := options(a)
+	o.PerNode = perNode(p)
+	built, err := found.Build(spec, o)
 	if err != nil {
 		return nil, &illegal{err}
 	}

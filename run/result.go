@@ -229,7 +229,9 @@ func (r *Result) closedForm(n *network) {
 	}
 	model := algos.Model{Alpha: n.latency[0] + p.Device.Overhead, Rate: n.rate[0],
 		Reduce: p.Device.ReduceRate, Wires: n.meets()}
-	if t, err := a.ClosedForm(p.Spec, options(r.Algorithm), model); err == nil {
+	o := options(r.Algorithm)
+	o.PerNode = perNode(p)
+	if t, err := a.ClosedForm(p.Spec, o, model); err == nil {
 		r.ClosedForm = t
 	}
 }

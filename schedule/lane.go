@@ -19,6 +19,7 @@ type Lane struct {
 	Channel     int
 
 	schedule *Schedule
+	turn     *turn   // the order in whose places Rank, Root, peers and blocks are; nil: ranks
 	peers    []int32 // of its role; nil: without one
 	keep     keeper
 	roll     roll
@@ -58,7 +59,11 @@ func (l *Lane) Scratch(i int) Region { return l.region(Scratch, i) }
 
 func (l *Lane) region(b Buffer, i int) Region {
 	n := int(l.blocks(b))
-	return Region{Buffer: b, Tile: l.tile, First: int32(((i % n) + n) % n), Run: 1, Times: 1}
+	r := Region{Buffer: b, Tile: l.tile, First: int32(((i % n) + n) % n), Run: 1, Times: 1}
+	if l.turn != nil {
+		l.place(&r, int(r.First), n)
+	}
+	return r
 }
 
 // Blocks is n consecutive blocks, beginning with the region's first.
@@ -85,7 +90,7 @@ func (l *Lane) tilesOf(b Buffer) int64 {
 	}
 	for block := range l.schedule.blocks[b] {
 		s := span{0, l.schedule.longest[b]}
-		at := indices{rank: int32(l.Rank), channel: int32(l.Channel), block: block}
+		at := indices{rank: int32(l.self()), channel: int32(l.Channel), block: block}
 		for i := range cut {
 			if cut[i].Axis == Tile {
 				most = max(most, cut[i].parts(s.len))

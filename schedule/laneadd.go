@@ -128,6 +128,9 @@ func (l *Lane) peer(rank int, c Class) Peer {
 	if int(r) == l.Rank {
 		l.misuse("rank %d is its own peer", r)
 	}
+	if l.turn != nil {
+		return l.turnedPeer(int(r), c)
+	}
 	return Peer{Rank: r, Lane: int32(l.Channel*l.Lanes + l.facing), Class: c}
 }
 
@@ -168,9 +171,9 @@ func (l *Lane) resolve(r Region, write bool) Region {
 		return r
 	}
 	// The buffer has one block: this rank's.
-	if r.count() != 1 || mod(r.block(0), int32(l.Ranks)) != int32(l.Rank) {
+	if r.count() != 1 || mod(r.block(0), int32(l.Ranks)) != int32(l.self()) {
 		l.misuse("chunk %d is not in this rank's %s, which has only chunk %d",
-			mod(r.block(0), int32(l.Ranks)), bufferNames[buffer], l.Rank)
+			mod(r.block(0), int32(l.Ranks)), bufferNames[buffer], l.self())
 	}
 	return Region{Buffer: buffer, Tile: r.Tile, Run: 1, Times: 1}
 }
@@ -178,7 +181,7 @@ func (l *Lane) resolve(r Region, write bool) Region {
 // runs visits the numbers of a region's blocks, among those of all tiles, as runs from … to−1.
 func (l *Lane) runs(r *Region, visit func(from, to int64)) {
 	n := int64(l.blocks(work))
-	base := int64(l.tile) * n
+	base := int64(r.Tile) * n
 	r.runs(n, func(from, to int64) { visit(base+from, base+to) })
 }
 

@@ -35,12 +35,17 @@ type Plan struct {
 	Segment  int64 // if not 0, each block is cut into tiles of so many elements
 	Lanes    int   // of a channel; 1 if 0
 	Channels int   // parallel instances over a part of the data each; 1 if 0
-	Slices   int   // 1 if 0
-	Slots    int   // of connections; 0 leaves it to the environment
-	Scratch  int   // blocks of the scratch buffer, each of the size of the largest block
-	Cuts     *[3]Cut
-	Tensors  []Tensor // of a program, which has a Spec of kind Custom
-	Defs     []Def
+	// PerNode gives every channel an order of the ranks of its own, which fill nodes of so many one
+	// after the other: channels then leave a node by different ranks, and their NICs. Lane counts in
+	// places of the channel's order, rooted collectives from the root's. A plan with a group has the
+	// group [nodes, PerNode] and a multiple of PerNode channels, of one lane each. 0: ranks in order.
+	PerNode int
+	Slices  int // 1 if 0
+	Slots   int // of connections; 0 leaves it to the environment
+	Scratch int // blocks of the scratch buffer, each of the size of the largest block
+	Cuts    *[3]Cut
+	Tensors []Tensor // of a program, which has a Spec of kind Custom
+	Defs    []Def
 	// Lane says what one lane of one rank does. It must be a pure function.
 	Lane func(*Lane)
 }
@@ -150,8 +155,9 @@ func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 				Lanes: p.Lanes, Channel: channel, schedule: s, roll: roll{mods: mods}, facing: index,
 				peers: peers,
 				keep: keeper{s: s, rank: int32(rank), lane: int32(channel*p.Lanes + index),
-					channels: int64(channel) + 1,
+					channels: int64(p.partOf(channel)) + 1,
 					lanes:    func(int32) int32 { return int32(p.Channels * p.Lanes) }}}
+			l.turned(p.turnOf(channel))
 			p.Lane(l)
 			l.finish()
 			if l.err != nil {
@@ -160,7 +166,7 @@ func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 			}
 			number := 0 // unless a buffer is cut into channels, a lane's does not matter
 			if s.hasChannels() {
-				number = channel
+				number = p.partOf(channel)
 			}
 			b.add(int32(number), l.roll.knots, mods)
 		}
@@ -201,6 +207,9 @@ func vector(k collective.Kind) bool {
 // cuts are the usual ones: a vector is cut into channels and these into chunks; where there is
 // a block for every rank, each is cut into channels.
 func (p *Plan) cuts() [3]Cut {
+	if p.groupTurns() {
+		return p.turnedCuts()
+	}
 	spec := &p.Spec
 	inner := Cut{}
 	if p.Channels > 1 {

@@ -83,7 +83,7 @@ func survivesText(t require.TestingT, c trial, s *schedule.Schedule) *schedule.S
 func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) {
 	a, err := a.Bound(c.spec.Ranks, c.options)
 	require.NoError(t, err, "%s", c)
-	if a.Group == nil && a.Roles == nil {
+	if a.Group == nil && a.Roles == nil || c.options.PerNode > 0 { // it has other lanes then
 		return
 	}
 	a.Group, a.Roles = nil, nil
@@ -153,4 +153,25 @@ func runs(s *schedule.Schedule, slots int) error {
 	free.Slots = 0
 	_, err := schedule.Execute(&free, schedule.Limits{Slots: slots}, schedule.Hooks{})
 	return err
+}
+
+// TestOn holds an algorithm whose channels may have orders of their own to the same, on nodes of
+// so many ranks: where channels are as many as ranks of a node, fewer, and more.
+func TestOn(t *testing.T, a algos.Algorithm, nodes, perNode int) {
+	ranks := nodes * perNode
+	for _, kind := range a.Kinds {
+		for i, channels := range []int{perNode, max(2, perNode-1), 2 * perNode, perNode + 1} {
+			t.Run(fmt.Sprintf("%v/%dx%d/%d", kind, nodes, perNode, channels), func(t *testing.T) {
+				for j, count := range []int64{0, int64(ranks) - 1, int64(ranks*channels*3 + 5)} {
+					c := trial{specOf(kind, ranks, count, i+j), algos.Options{Channels: channels,
+						Slices: 1 + j%2, PerNode: perNode}, i}
+					if kind.Rooted() {
+						c.spec.Root = (i + j) % ranks
+					}
+					c.spec.InPlace = (i+j)%2 == 0 && hasPlace(kind)
+					conform(t, a, c)
+				}
+			})
+		}
+	}
 }
