@@ -87,20 +87,29 @@ func (p *parser) lane(indent int, words []string) error {
 		}
 		first, ok := a.from(&u)
 		last := int64(first) + int64(u.count-1)*int64(a.strides[0])
-		levels := int64(1)
-		for _, cut := range p.s.Cuts {
-			if l := cut.level(Channel); l != nil {
-				levels = max(levels, l.parts(0))
-			}
-		}
-		if !ok || min(int64(first), last) < 0 || max(int64(first), last) >= levels {
-			return fmt.Errorf("channel %s: the cuts have %d channels", words[3], levels)
+		channels := p.s.channels()
+		if !ok || min(int64(first), last) < 0 || max(int64(first), last) >= channels {
+			return fmt.Errorf("channel %s: there are %d channels", words[3], channels)
 		}
 		u.channel, u.channelStride = first, a.strides[0]
 	}
 	c.lanes += u.count
 	c.bundles = append(c.bundles, u)
 	return nil
+}
+
+// channels returns how many channels the cuts have; where none of them has a level of channels,
+// lanes may be of any.
+func (s *Schedule) channels() (most int64) {
+	for _, cut := range s.Cuts {
+		if l := cut.level(Channel); l != nil {
+			most = max(most, l.parts(0))
+		}
+	}
+	if most == 0 {
+		return maxLanes
+	}
+	return most
 }
 
 // tokens splits a step at spaces and before commas, but not inside brackets and parentheses.

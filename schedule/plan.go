@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"slices"
 
 	"collsim/collective"
 )
@@ -155,7 +154,7 @@ func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 				Lanes: p.Lanes, Channel: channel, schedule: s, roll: roll{mods: mods}, facing: index,
 				peers: peers,
 				keep: keeper{s: s, rank: int32(rank), lane: int32(channel*p.Lanes + index),
-					channels: int64(p.partOf(channel)) + 1,
+					channels: int64(channel) + 1,
 					lanes:    func(int32) int32 { return int32(p.Channels * p.Lanes) }}}
 			l.turned(p.turnOf(channel))
 			p.Lane(l)
@@ -164,19 +163,10 @@ func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 				return nil, fmt.Errorf("schedule: %s: rank %d lane %d %w",
 					p.Name, rank, channel*p.Lanes+index, l.err)
 			}
-			number := 0 // unless a buffer is cut into channels, a lane's does not matter
-			if s.hasChannels() {
-				number = p.partOf(channel)
-			}
-			b.add(int32(number), l.roll.knots, mods)
+			b.add(int32(channel), l.roll.knots, mods)
 		}
 	}
 	return b.code(), nil
-}
-
-// hasChannels reports whether a buffer is cut into channels.
-func (s *Schedule) hasChannels() bool {
-	return slices.ContainsFunc(s.Cuts[:], func(c Cut) bool { return c.level(Channel) != nil })
 }
 
 // blockSize is the number of elements of the largest block.

@@ -44,14 +44,6 @@ func (p *Plan) turns() bool { return p.PerNode > 1 && p.Channels > 1 && p.Spec.R
 // groupTurns reports whether a plan whose channels are turned has a group all the same.
 func (p *Plan) groupTurns() bool { return p.turns() && p.Group != nil }
 
-// partOf is the number that a channel has in the cuts of buffers: see turnedCuts.
-func (p *Plan) partOf(channel int) int {
-	if p.groupTurns() {
-		return channel / p.PerNode
-	}
-	return channel
-}
-
 // turnOf is the order of a channel, nil where all channels have the order of the ranks.
 func (p *Plan) turnOf(channel int) *turn {
 	if !p.turns() {
@@ -86,7 +78,8 @@ func (l *Lane) self() int {
 //
 // With a group, chunk (a, t) of order c of a vector, a of the nodes and t of the places of one, is
 // tile t of block (a, c): the translation by (x, y) makes of it chunk (a + x, t) of order c + y. Of
-// a rank's block, order c has the tile whose number is minus the rank's place in its node.
+// a rank's block, order c has the tile whose number is minus the rank's place in its node. Further
+// channels, beyond the ranks of a node, have the tiles behind these.
 func (l *Lane) place(r *Region, block, blocks int) {
 	t := l.turn
 	switch {
@@ -98,34 +91,35 @@ func (l *Lane) place(r *Region, block, blocks int) {
 			block = l.Rank
 		}
 		if t.grouped {
-			r.Tile = int32((t.perNode - block%t.perNode) % t.perNode)
+			r.Tile = l.turnedTile((t.perNode - block%t.perNode) % t.perNode)
 		}
 	case t.grouped:
 		gpu := block % t.perNode
-		r.First, r.Tile = int32(block-gpu+t.by), int32(gpu)
+		r.First, r.Tile = int32(block-gpu+t.by), l.turnedTile(gpu)
 	}
 }
 
-// turnedCuts are the cuts of a plan that has both a group and orders: see Lane.place.
-func (p *Plan) turnedCuts() (cuts [3]Cut) {
-	inner := Cut{}
-	if n := p.Channels / p.PerNode; n > 1 {
-		inner = append(inner, Level{Axis: Channel, N: int64(n)})
-	}
-	tiles := Cut{{Axis: Tile, N: int64(p.PerNode)}}
+// turnedTile is a tile of the lane's channel: its number among those of as many channels as a node
+// has ranks.
+func (l *Lane) turnedTile(number int) int32 {
+	return int32(l.Channel - l.Channel%l.turn.perNode + number)
+}
+
+// turnedCuts are the cuts of a plan that has both a group and orders: see Lane.place. Of every
+// block, each channel has a tile; of a vector those of its order, one for each place of a node.
+func (p *Plan) turnedCuts() [3]Cut {
+	tiles := Cut{{Axis: Tile, N: int64(p.Channels)}}
 	if p.Spec.Kind == collective.AllReduce {
-		chunks := Cut{{Axis: Block, N: int64(p.Chunks), ByRank: true}}
-		cut := join(inner, chunks, tiles)
-		return [3]Cut{Input: cut, Output: cut, Scratch: join(p.scratch(), inner, tiles)}
+		cut := join(Cut{{Axis: Block, N: int64(p.Chunks), ByRank: true}}, tiles)
+		return [3]Cut{Input: cut, Output: cut, Scratch: join(p.scratch(), tiles)}
 	}
-	whole := join(inner, tiles)
-	cuts = [3]Cut{Input: join(p.perRank(Input), whole), Output: join(p.perRank(Output), whole),
-		Scratch: join(p.scratch(), whole)}
+	cuts := [3]Cut{Input: join(p.perRank(Input), tiles), Output: join(p.perRank(Output), tiles),
+		Scratch: join(p.scratch(), tiles)}
 	if p.Spec.Kind.Gathers() {
-		cuts[Input] = whole
+		cuts[Input] = tiles
 	}
 	if p.Spec.Kind.Scatters() {
-		cuts[Output] = whole
+		cuts[Output] = tiles
 	}
 	return cuts
 }
