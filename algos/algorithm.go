@@ -213,7 +213,7 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 // keeps a group that is one only of nodes and places in them, if there is one: a ring's.
 func (a Algorithm) turn(p *schedule.Plan, perNode int) {
 	ranks := p.Spec.Ranks
-	if !a.turns() || perNode <= 1 || perNode >= ranks || ranks%perNode != 0 || p.Channels <= 1 {
+	if !a.Turned() || perNode <= 1 || perNode >= ranks || ranks%perNode != 0 || p.Channels <= 1 {
 		return
 	}
 	p.PerNode, p.Roles = perNode, nil
@@ -227,8 +227,8 @@ func (a Algorithm) turn(p *schedule.Plan, perNode int) {
 	}
 }
 
-// turns reports whether the algorithm, or the one that it is backwards, says Turns.
-func (a Algorithm) turns() bool { return a.Turns || a.Of != nil && a.Of.Turns }
+// Turned reports whether the algorithm, or the one that it is backwards, says Turns.
+func (a Algorithm) Turned() bool { return a.Turns || a.Of != nil && a.Of.Turns }
 
 // written is the plan that Plan writes.
 func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, error) {

@@ -17,7 +17,7 @@ import (
 func TestTurned(t *testing.T) {
 	turned := 0
 	for _, a := range algos.Table() {
-		if !a.Turns && (a.Of == nil || !a.Of.Turns) {
+		if !a.Turned() {
 			continue
 		}
 		turned++

@@ -28,6 +28,8 @@ type Device struct {
 	CopyRate unit.Rate
 	// LaneRate is κ: how fast one lane puts bytes out, shared among the peers of a step.
 	LaneRate unit.Rate
+	// Channels bounds the channels of a call that does not say how many it has; 0 is one.
+	Channels int
 	// SlotLatency is λ: how long after the receiver freed a slot the sender sees it.
 	SlotLatency unit.Time
 	// Offload says that a send is posted (to a proxy and its NIC, to a copy engine): the lane

@@ -66,6 +66,7 @@ func (g gpu) all() []Value {
 			"lane_rate"},
 		{"copy_rate", half, "assumed: half of hbm_bandwidth, which a copy crosses twice"},
 		g.lane,
+		{"channels", "32", manyChannels},
 		{"slots", "8", "NCCL, NCCL_STEPS in src/include/device.h"},
 	}, g.values...)
 }
@@ -115,6 +116,8 @@ const (
 		"the host's (thread 365145)"
 	hopLatency = "assumed: half of the 1.9 us that NCCL's tuner counts for a hop of a ring over " +
 		"NVLink with LL128 (src/graph/tuning.cc, hwLat), as the link has the other half"
+	manyChannels = "the most that public logs of NCCL show on one node: B200, NVIDIA/nccl#1646; " +
+		"H100, with a tuner of AWS's"
 	sixPriorities = "assumed: cudaDeviceGetStreamPriorityRange gives 0 to -5 on recent drivers"
 )
 

@@ -65,6 +65,11 @@ func programSummary(r *run.ProgramResult) []string {
 		checked = fmt.Sprintf(" (on lengths divided by %d)", r.Scaled)
 	}
 	lines = append(lines, memoryText(&r.Lowered.Memory))
+	for _, c := range r.Library {
+		if text := c.String(); text != "" && !slices.Contains(lines, text) {
+			lines = append(lines, text)
+		}
+	}
 	lines = append(lines, "proof "+r.Proof+", numbers "+r.Numbers+checked)
 	if m := r.Measured; m != nil {
 		lines = append(lines, measuredProgram(r))
@@ -179,5 +184,14 @@ func programValue(r *run.ProgramResult) Value {
 					{"bubble", Number(bubbleOf(r, s))}})
 			})})
 	}
+	if len(r.Library) > 0 {
+		all = append(all, member{"library", listOf(r.Library, libraryValue)})
+	}
 	return object(append(all, member{"ops", listOf(ops, func(v Value) Value { return v })}))
+}
+
+// libraryValue is a call that names no algorithm, and is done as the machine's library does it.
+func libraryValue(c run.LibraryCall) Value {
+	return object(members{{"kind", Text(c.Spec.Kind.String())}, {"bytes", Int(int64(c.Spec.Bytes()))},
+		{"library", candidateValue(c.Library)}, {"fastest", candidateValue(c.Fastest)}})
 }

@@ -224,6 +224,28 @@ func furtherColumns() Layout {
 		inJSON("ranks_walked", func(r *run.Result) Value {
 			return known(r.Walked > 0, Int(r.Walked))
 		}).csv(6, "ranks_walked"),
+		// Of an algorithm that has some; a library's has its own (picked).
+		inJSON("channels", func(r *run.Result) Value {
+			return known(r.Algorithm.Channels > 0, Int(r.Algorithm.Channels))
+		}).optional().csv(6, "channels"),
+		// What holds the run up, where no link is busy for most of the time: the key that lifts it, and
+		// its share of the critical path, or of the time what more slots would save.
+		inJSON("held.by", heldBy(func(h *run.Held) Value {
+			return Text(heldName(h))
+		})).optional().csv(6, "held_by"),
+		inJSON("held.share", heldBy(func(h *run.Held) Value {
+			return Number(math.Round(float64(h.Time)/float64(h.Of)*1e4) / 1e4)
+		})).optional().csv(6, "held_share"),
+	}
+}
+
+// heldBy is a fact of what holds a run up.
+func heldBy(of func(*run.Held) Value) fact {
+	return func(r *run.Result) Value {
+		if r.Held == nil {
+			return Value{}
+		}
+		return of(r.Held)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"collsim/reference"
 	"collsim/run"
 	"collsim/scenarios"
+	"collsim/sim"
 	"collsim/unit"
 )
 
@@ -240,6 +241,10 @@ func limitText(results []*run.Result) string {
 	if len(limits) != 1 {
 		return ""
 	}
+	held := heldText(results)
+	if held != "" {
+		held += "; "
+	}
 	text := limits[0].Name
 	if more := limits[0].Like - 1; more == 1 {
 		text += " and 1 more link"
@@ -247,10 +252,53 @@ func limitText(results []*run.Result) string {
 		text += fmt.Sprintf(" and %d more links", more)
 	}
 	low, high := fmt.Sprintf("%.1f", least*100), fmt.Sprintf("%.1f", most*100)
-	if most < 0.5 { // latency, the device, or one link after the other
+	if most < 0.5 && held == "" { // latency, the device, or one link after the other
 		text = "no single link: " + text
 	}
-	return fmt.Sprintf("%s, busy %s %% of the time", text, prose.Between(low, high, " to "))
+	return held + fmt.Sprintf("%s, busy %s %% of the time", text, prose.Between(low, high, " to "))
+}
+
+// heldText names what holds results up that no link does, and the key that lifts it; empty where it
+// is not the same for all.
+func heldText(results []*run.Result) string {
+	text, least, most := "", 1.0, 0.0
+	for _, r := range results {
+		h := r.Held
+		if h == nil {
+			return ""
+		}
+		share := float64(h.Time) / float64(h.Of)
+		name := heldName(h)
+		if text != "" && name != text {
+			return ""
+		}
+		text, least, most = name, min(least, share), max(most, share)
+	}
+	if text == "" {
+		return ""
+	}
+	shares := prose.Between(percent(least), percent(most), " to ")
+	if results[0].Held.Slots {
+		return fmt.Sprintf("%s, more would save %s %% of the time", text, shares)
+	}
+	return fmt.Sprintf("%s, %s %% of the critical path", text, shares)
+}
+
+// heldName is the key that lifts what holds a run up.
+func heldName(h *run.Held) string {
+	switch {
+	case h.Slots:
+		return "sim.slots"
+	case h.What == sim.Start:
+		return "ranks that begin late"
+	case h.What == sim.Compute:
+		return "the schedule's own compute steps"
+	case h.Link != "" && h.What == sim.Latency:
+		return "latency of " + h.Link
+	case h.Link != "":
+		return h.What.String() + " of " + h.Link
+	}
+	return shareKey(h.Share)
 }
 
 // next suggests what to look at, for a scenario that can be read again.

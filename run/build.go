@@ -47,7 +47,7 @@ func (s *Scenario) Build(p *scenarios.Point) (*schedule.Schedule, error) {
 
 // make is Build for an algorithm of the point's kind.
 func (s *Scenario) make(p *scenarios.Point, a scenarios.Algorithm) (*made, error) {
-	a = settled(p, a)
+	a = s.withChannels(p, settled(p, a))
 	m := &made{algorithm: a}
 	if p.Teams == nil {
 		f, err := s.build(p, p.Spec, a)

@@ -55,8 +55,8 @@ func find(kind collective.Kind, name string) (algos.Algorithm, error) {
 }
 
 // standsFor lists the algorithms that a point may be carried out by, in the order of the table: its
-// own, or for "fastest" all of the kind. What "fastest" and "all" stand for comes with the values
-// of its parameter that are worth comparing, its own value first.
+// own, or for "fastest" all of the kind, and the machine's library. What "fastest" and "all" stand
+// for comes with the values of its parameter that are worth comparing, its own value first.
 func standsFor(p *scenarios.Point) []scenarios.Algorithm {
 	switch {
 	case p.Algorithm.Every:
@@ -69,6 +69,9 @@ func standsFor(p *scenarios.Point) []scenarios.Algorithm {
 		a := p.Algorithm
 		a.Name = name
 		list = append(list, variants(p, a)...)
+	}
+	if a, ok := libraryOf(p); ok {
+		list = append(list, settled(p, a))
 	}
 	return list
 }
@@ -113,6 +116,9 @@ func (r *runner) choose(result *Result) (*made, error) {
 func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *made,
 	candidates []Candidate, err error) {
 	least := unit.Forever
+	if p.Algorithm.Name == fastestName {
+		list = r.s.fewerChannels(p, list)
+	}
 	for _, a := range list {
 		c := Candidate{Algorithm: a, Time: -1}
 		m, err := r.s.make(p, a)

@@ -43,6 +43,9 @@ func (s *Scenario) Estimate(p *scenarios.Point) (_ *Estimate, err error) {
 	defer func() { err = s.located(err) }()
 	e := &Estimate{Point: p}
 	algorithms := standsFor(p)
+	if p.Algorithm.Name == fastestName {
+		algorithms = s.fewerChannels(p, algorithms)
+	}
 	var why error
 	for _, a := range algorithms {
 		m, err := s.make(p, a)

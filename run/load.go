@@ -58,6 +58,8 @@ type Scenario struct {
 	// arrays are the data files that it names; they are read by Load alone.
 	arrays *arrayFiles
 	disk   *disk
+	// channels of algorithms to which nobody gives a number
+	channels channels
 }
 
 // disk is where a scenario finds the schedules that it names. Each file is read once.

@@ -58,6 +58,8 @@ type ProgramResult struct {
 	Measured *Measured   // of a program that was to be played for real; else nil
 	Differs  []Differing // where that gave other bits
 
+	Library []LibraryCall // calls that name no algorithm, where the machine has a library
+
 	chosen   map[string]scenarios.Algorithm // of calls, by name
 	computed *schedule.Schedule             // on which the numbers were checked; nil if none were
 }
@@ -147,6 +149,7 @@ func aside[T any](ctx context.Context, do func() (T, error)) (value T, err error
 func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error) {
 	s := r.s
 	result := &ProgramResult{Point: p, Proof: Off, Numbers: Off}
+	r.byItself = nil
 	low, chosen, err := r.lower(p, nil)
 	if err == nil {
 		err = fits(p, &low.Memory)
@@ -158,6 +161,7 @@ func (r *runner) carryProgram(p *scenarios.ProgramPoint) (*ProgramResult, error)
 		return nil, s.located(err)
 	}
 	result.Lowered, result.Network, result.chosen = low, r.network.String(), chosen
+	result.Library = r.byItself
 	if err := r.proveAndTime(result); err != nil {
 		return nil, s.located(err)
 	}

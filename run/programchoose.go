@@ -11,8 +11,9 @@ import (
 	"collsim/scenarios"
 )
 
-// chooser makes the schedules of a program's calls, as of collectives on their own: "fastest" is
-// the one that takes the least time if it has the machine for itself.
+// chooser makes the schedules of a program's calls, as of collectives on their own: one that names
+// no algorithm is done as the machine's library does it, if it has one. Else, and by "fastest", it
+// is done by what takes the least time if it has the machine for itself.
 func (r *runner) chooser(p *scenarios.ProgramPoint,
 	by map[string]scenarios.Algorithm) program.Choose {
 	made := map[string]program.Chosen{}
@@ -22,7 +23,7 @@ func (r *runner) chooser(p *scenarios.ProgramPoint,
 		if c, ok := made[key]; ok {
 			return c, nil
 		}
-		algorithm := scenarios.Algorithm{Name: fastestName, Channels: 1, Slices: 1}
+		algorithm := scenarios.Algorithm{Name: fastestName, Slices: 1}
 		if name != "" {
 			algorithm.Name = name // a pass's, unless an op names it, or it has been chosen before
 			if before, ok := by[name]; ok {
@@ -49,6 +50,11 @@ func (r *runner) chooser(p *scenarios.ProgramPoint,
 		m, candidates, err := choose(&alone, list)
 		if err != nil {
 			return program.Chosen{}, err
+		}
+		if name == "" {
+			if own := r.byLibrary(&alone, candidates); own != nil {
+				m = own
+			}
 		}
 		if m == nil {
 			return program.Chosen{}, errors.New(noneOf(candidates))

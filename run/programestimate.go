@@ -149,6 +149,9 @@ func (w work) plus(v work) work {
 // is simulated.
 func (r *runner) consider(p *scenarios.Point, list []scenarios.Algorithm) (first *made,
 	candidates []Candidate, err error) {
+	if p.Algorithm.Name == fastestName {
+		list = r.s.fewerChannels(p, list)
+	}
 	for _, a := range list {
 		m, err := r.s.make(p, a)
 		if err != nil && !leavesOut(err) {

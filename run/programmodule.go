@@ -51,7 +51,7 @@ func module(name string, text []byte, ranks int, limit unit.Bytes) (
 				op.Stream = fmt.Sprintf("%d to %d", o.Teams[0][0], o.Teams[0][1])
 			}
 			if o.Call.Kind == collective.AllToAllV { // a permute: who sends nothing is not waited for
-				op.Algorithm = scenarios.Algorithm{Name: "direct", Channels: 1, Slices: 1,
+				op.Algorithm = scenarios.Algorithm{Name: "direct", Slices: 1,
 					Params: []scenarios.Param{{Name: "empty", Value: "skip"}}}
 			}
 			op.Group = groupOf(file, o.Teams, m.Ranks)

@@ -8,6 +8,7 @@ import (
 	"collsim/bounds"
 	"collsim/collective"
 	"collsim/formats/arrays"
+	"collsim/internal/prose"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -73,6 +74,7 @@ type Result struct {
 	Steps, Messages      int64
 	BytesSent, LinkBytes unit.Bytes // each message once; once for each link
 	Limit                Limit
+	Held                 *Held        // what holds it up, where no link is busy for most of the time
 	Trace                *trace.Trace // nil unless asked for
 	Devices              []string     // by rank: names in the topology; nil unless Trace is asked for
 	Critical             []sim.Piece  // the critical path; nil unless Trace is asked for
@@ -282,6 +284,7 @@ func (r *Result) warn(n *network) {
 		}
 		r.Warnings = append(r.Warnings, text+": "+why)
 	}
+	r.warnOfNICs(n)
 	bus, timed := r.BusBW()
 	fastest := unit.Rate(0)
 	for _, i := range n.graph.Samples() {
@@ -296,7 +299,21 @@ func (r *Result) warn(n *network) {
 	}
 }
 
-// countOf is the number of elements as in the NCCL call; where blocks differ, of the largest
+// warnOfNICs says where an algorithm has fewer channels than would take all NICs of a node.
+func (r *Result) warnOfNICs(n *network) {
+	a, err := find(r.Point.Spec.Kind, r.Algorithm.Name)
+	perNode := perNode(r.Point)
+	nics := min(n.graph.NICs(), perNode)
+	has := max(r.Algorithm.Channels, 1)
+	if err != nil || !a.Turned() || has >= nics {
+		return
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("%s: with %s it leaves a node by %d of %d NICs; "+
+		"channels = %d takes all", r.Algorithm.Name, prose.Plural(has, "channel"), has,
+		n.graph.NICs(), nics))
+}
+
+// CountOf is the number of elements as in the NCCL call; where blocks differ, of the largest
 // buffer.
 func CountOf(spec collective.Spec) int64 {
 	if spec.Kind.Splits() {

@@ -26,6 +26,7 @@ type runner struct {
 	bounds  map[boundKey]bounds.Bounds // of this network and teams
 	// Calls are not simulated to choose, but counted here; nil: as they are run
 	candidates *Estimate
+	byItself   []LibraryCall      // calls of a program that name no algorithm
 	critical   bool               // keep what the simulation says of the critical path
 	do         stages             // of what is begun
 	known      asked              // points that have been made, and that fit
@@ -65,6 +66,9 @@ func (r *runner) carryOut(m *made, result *Result) error {
 	}
 	if err := r.time(result, ran, err); err != nil {
 		return err
+	}
+	if result.Timed {
+		result.Held = r.held(m.whole, result)
 	}
 	if err := r.compute(m, result); err != nil {
 		return err

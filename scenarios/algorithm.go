@@ -17,7 +17,7 @@ type Algorithm struct {
 	Name     string  // "ring"; "file" where File holds
 	File     string  // of "file:mine.schedule", as written
 	Params   []Param // in the order given, without channels and slices
-	Channels int     // copies side by side, at least 1; channels of the scenario count too
+	Channels int     // copies side by side, also by collective.channels; 0: as many as links need
 	Slices   int     // parts of a chunk, at least 1
 	Every    bool    // "all" chose it: if it cannot be built, it is to be left out with the reason
 }
@@ -188,6 +188,6 @@ func ParseAlgorithm(text string) (Algorithm, error) {
 		return Algorithm{}, fmt.Errorf("scenarios: %s: %s", quoted(text), p.text)
 	}
 	a := v.(Algorithm)
-	a.Channels, a.Slices = max(a.Channels, 1), max(a.Slices, 1)
+	a.Slices = max(a.Slices, 1)
 	return a, nil
 }

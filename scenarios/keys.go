@@ -222,9 +222,12 @@ func collectiveKeys() []Key {
 			Doc: "Who does it together, each team for itself and all teams at once: all ranks, those " +
 				"of each node, those at the same place of every node, or teams rank by rank; root, " +
 				"splits and sizes are those of a team."},
-		{Path: "collective.channels", kind: aWhole, min: 1, max: maxCopies, Default: "1",
+		{Path: "collective.channels", kind: aWhole, min: 1, max: maxCopies,
+			Default: "as many as the links of a rank need at device.lane_rate, up to device.channels; " +
+				"1 where lane_rate is unlimited",
 			Example: "4", Sweep: true,
-			Doc: "Copies of the algorithm side by side, each on its part of the data."},
+			Doc: "Copies of the algorithm side by side, each on its part of the data. In a cluster those " +
+				"of rings, chains and trees leave a node by different NICs."},
 		{Path: "collective.slices", kind: aWhole, min: 1, max: maxCopies, Default: "1",
 			Example: "2", Sweep: true, Doc: "Parts of a chunk that follow one another in a pipeline."},
 	}

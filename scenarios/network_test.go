@@ -225,7 +225,7 @@ bytes = "1 KiB"
 	s, err = load("s.toml", text, world{})
 	require.NoError(t, err)
 	require.Len(t, s.Points, 2)
-	require.Equal(t, Algorithm{Name: "all", Channels: 1, Slices: 1}, s.Points[0].Algorithm)
+	require.Equal(t, Algorithm{Name: "all", Slices: 1}, s.Points[0].Algorithm)
 }
 
 // TestPerNode: the ranks of a node, where nodes are filled one after the other.

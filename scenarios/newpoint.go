@@ -16,7 +16,7 @@ import (
 func NewPoint(spec collective.Spec, network *Topology) *Point {
 	d := device.Ideal()
 	p := &Point{Spec: spec, Asked: spec.Bytes(), Topology: network, Device: d,
-		Algorithm: Algorithm{Name: fastest, Channels: 1, Slices: 1},
+		Algorithm: Algorithm{Name: fastest, Slices: 1},
 		Sim:       Sim{Slots: d.Slots},
 		Check:     Check{Proof: true, Numbers: true, Memory: unit.GiB},
 		Hardware: Hardware{Executor: Host, Transport: Goroutines,

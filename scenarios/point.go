@@ -152,6 +152,8 @@ func (v *view) device(into *device.Device) bool {
 	d.ReduceRate, _ = fetchOr(v, "device.reduce_rate", d.ReduceRate)
 	d.CopyRate, _ = fetchOr(v, "device.copy_rate", d.CopyRate)
 	d.LaneRate, _ = fetchOr(v, "device.lane_rate", d.LaneRate)
+	channels, _ := fetchOr(v, "device.channels", int64(d.Channels))
+	d.Channels = int(channels)
 	d.SlotLatency, _ = fetchOr(v, "device.slot_latency", d.SlotLatency)
 	d.Offload, _ = fetchOr(v, "device.offload", d.Offload)
 	queue, readable := fetchOr(v, "device.queue", int64(d.Queue))

@@ -59,7 +59,7 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Factor: 1,
 		Type: dtype.Float32, Ranks: 8, Count: 1 << 18}, p.Spec)
 	require.Equal(t, unit.MiB, p.Asked)
-	require.Equal(t, Algorithm{Name: "ring", Channels: 1, Slices: 1}, p.Algorithm)
+	require.Equal(t, Algorithm{Name: "ring", Slices: 1}, p.Algorithm)
 	require.Equal(t, device.Ideal(), p.Device)
 	require.Equal(t, Sim{Slots: 8}, p.Sim)
 	require.Equal(t, Check{Proof: true, Numbers: true, Memory: unit.GiB}, p.Check)
@@ -201,7 +201,7 @@ timeline = "{kind}-{algorithm}.svg"
 	p = s.Points[1]
 	require.Equal(t, collective.Spec{Kind: collective.Reduce, Op: collective.Avg, Factor: 1,
 		Avg: collective.AvgPost, Type: dtype.Float32, Ranks: 4, Root: 2, Count: 1024}, p.Spec)
-	require.Equal(t, Algorithm{Name: "file", File: "mine.schedule", Channels: 1, Slices: 1},
+	require.Equal(t, Algorithm{Name: "file", File: "mine.schedule", Slices: 1},
 		p.Algorithm)
 	require.Equal(t, "file:mine.schedule", p.Algorithm.String())
 	require.Equal(t, "mine.schedule", s.Resolve(p.Algorithm.File))

@@ -41,6 +41,7 @@ func (r *run) kind(v *view, at string) (collective.Kind, bool) {
 func (r *run) algorithm(v *view, at string, kind collective.Kind, a *Algorithm) bool {
 	ok := v.copies(at+"channels", a.Name, &a.Channels)
 	ok = v.copies(at+"slices", a.Name, &a.Slices) && ok
+	a.Slices = max(a.Slices, 1)
 	if kind == collective.Custom && !a.FromFile() {
 		v.fail(at+"algorithm", problem{"a custom collective is what a schedule from a file does",
 			`name one: algorithm = "file:mine.xml"`})
@@ -104,7 +105,6 @@ func (v *view) copies(at, algorithm string, into *int) bool {
 	case given:
 		*into = int(n)
 	}
-	*into = max(*into, 1)
 	return true
 }
 

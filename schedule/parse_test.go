@@ -40,9 +40,10 @@ func TestParseErrors(t *testing.T) {
 			`line 6: "odd": one of even, ceil, size, aligned, table is expected`},
 		{"rank", "- rank *\n+ rank 0", "line 6: rank 0: rank * of 2 is expected"},
 		{"lane", "-   lane 0\n+   lane 1", "line 7: lane 1: lane 0 is to come"},
-		{"channel", "-   lane 0\n+   lane 0 channel 65536", "line 7: channel 65536: there are 65536 channels"},
-		{"channel of cuts", "- group 2\n+ group 2\n+ cut in channel even 2\n-   lane 0\n+   lane 0 channel 2",
-			"line 8: channel 2: there are 2 channels"},
+		{"channel", "-   lane 0\n+   lane 0 channel 65536",
+			"line 7: channel 65536: there are 65536 channels"},
+		{"channel of cuts", "- group 2\n+ group 2\n+ cut in channel even 2\n" +
+			"-   lane 0\n+   lane 0 channel 2", "line 8: channel 2: there are 2 channels"},
 		{"no lane", "-   lane 0", `line 7: "send" stands before the first lane`},
 		{"indent", "-     send in to 1 @0\n+    send in to 1 @0",
 			"line 8: indented by 3; 4 is expected"},

@@ -34,7 +34,8 @@ type call struct {
 // call makes the next call of the streak what an author asks for, with the buffers that regions of
 // the working copy are in. ok is false of what is not simple.
 func (l *Lane) call(into []Region, to []int, sources []Source) (ok bool) {
-	if l.peers != nil || l.turn != nil || l.err != nil || len(into) > 1 || len(to) > 1 || len(sources) > 2 ||
+	if l.peers != nil || l.turn != nil || l.err != nil ||
+		len(into) > 1 || len(to) > 1 || len(sources) > 2 ||
 		l.facing != l.Index || l.awaits != nil || l.completes || l.launch != nil {
 		return false
 	}

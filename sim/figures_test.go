@@ -88,7 +88,7 @@ func TestEveryFigureIsSpent(t *testing.T) {
 		before = append(before, takes(d))
 	}
 	for _, f := range device.Figures() {
-		if !strings.HasPrefix(f.Key, "device.") {
+		if !strings.HasPrefix(f.Key, "device.") || f.Name == "channels" { // package run spends that
 			continue
 		}
 		spent := false

@@ -61,6 +61,14 @@ func (g *Graph) PerNode() int {
 	return len(g.Ranks)
 }
 
+// NICs returns how many NICs a node of a cluster has, 0 where there are no nodes or one alone.
+func (g *Graph) NICs() int {
+	if g.parts == nil {
+		return 0
+	}
+	return int(g.parts.nics)
+}
+
 // Teams returns the ranks in teams, each in rising order: "all" in one, "node" a team for each node
 // of a cluster (all ranks, where there are no nodes), "rail" a team for each place inside a node,
 // so that "rail" and "node" cross. Teams are in the order of their first places.

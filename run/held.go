@@ -1,0 +1,61 @@
+package run
+
+import (
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/unit"
+)
+
+// Held is what a run is held up by longest, where no link is busy for most of its time.
+type Held struct {
+	Share
+	// Slots says that it is the room of connections (sim.slots): Time is what more room would save.
+	Slots bool
+	Of    unit.Time // the whole run
+}
+
+// Bounds of what is simulated again to find out: so many points, of so many steps each. A run of
+// which a link is busy for mostlyBusy of its time is not looked at, nor one that more slots make
+// faster by less than slotsMatter.
+const (
+	mostHeldPoints = 32
+	mostHeldSteps  = 1 << 15
+	mostlyBusy     = 0.8
+	slotsMatter    = 0.1
+)
+
+// held finds what holds a run up, by its critical path and by one more simulation with connections
+// that hold any number of messages. It is nil where a link does, or where that would take long.
+func (r *runner) held(s *schedule.Schedule, result *Result) *Held {
+	busy, ok := result.Busy()
+	p := result.Point
+	if !ok || busy >= mostlyBusy || len(r.s.Points) > mostHeldPoints ||
+		result.Steps > mostHeldSteps || result.passes() > 1 || r.critical ||
+		engineOf(p) == sim.Fold || engineOf(p) == sim.Sweep || r.network.graph.Listable() != nil {
+		return nil
+	}
+	env := r.env(p)
+	env.Graph = r.asNew.Clone()
+	ran, err := sim.Run(s, env, sim.Options{Critical: true})
+	if err != nil {
+		return nil
+	}
+	h := &Held{Of: ran.Time}
+	if all := shares(env.Graph, ran); len(all) > 0 {
+		h.Share = all[0]
+	}
+	if env.Slots > 0 && s.Slots == 0 {
+		env.Slots = 0
+		free, err := sim.Run(s, env, sim.Options{})
+		if err != nil {
+			return h
+		}
+		if saved := ran.Time - free.Time; float64(saved) >= float64(slotsMatter*float64(ran.Time)) {
+			h.Slots, h.Time = true, saved
+		}
+	}
+	if h.Time == 0 {
+		return nil
+	}
+	return h
+}
