@@ -211,6 +211,9 @@ func TestMatmulBesideCalls(t *testing.T) {
 		if blocks == 0 { // by copy engines
 			continue
 		}
+		if strings.HasPrefix(name, "nccl:") { // of 24
+			require.GreaterOrEqual(t, blocks, 20, name)
+		}
 		tried++
 		least, known := alone[blocks]
 		if !known {
