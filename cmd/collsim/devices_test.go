@@ -55,9 +55,9 @@ On any other device nothing of this exists: its kernels, other than opaque ones,
 * overhead, reduce_rate and copy_rate are what a step of a channel costs; of lane_rate, which is
   what a channel moves at most, NCCL's tuner has figures.
 * A call that does not say how many channels it has has as many as fill the links to its peers:
-  ⌈rate of these links / (lane_rate · lanes of a channel that send at once)⌉, rounded up to a multiple
-  of a node's NICs where a ring, a chain or a tree spans nodes, whose channels leave a node by
-  different NICs; at most channels, and a quarter of the SMs. On the ideal device it is one. Of
+  ⌈rate of these links / (lane_rate · lanes of a channel that send at once)⌉, rounded up to a
+  multiple of a node's NICs where a ring, a chain or a tree spans nodes, whose channels leave a node
+  by different NICs; at most channels, and a quarter of the SMs. On the ideal device it is one. Of
   short vectors "fastest" tries one channel and half of these, too.
 * Each channel holds its block as long as it runs, those of NCCL's schedules too: a matmul beside a
   call has what is left of the SMs.
