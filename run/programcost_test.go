@@ -13,18 +13,20 @@ import (
 // command with GOMAXPROCS=1 on an AMD EPYC that others used too, the least of two: of other sizes,
 // ranks and data than those by which figures were found. Of programs whose stretches
 // are simulated one by one, as "repaired" pipelines of 10 iterations, no more than 0.4 is told.
+// The first mlp and ddp, whose channels have changed since, were measured in an hour in which
+// tensor-parallel took 7.40 s, and are what they took times 4.87 / 7.40.
 func TestProgramEstimateMeasured(t *testing.T) {
 	for _, c := range []struct {
 		example string
 		seconds float64
 		set     []string
 	}{
-		{"mlp", 1.27, []string{`sweep.lowering.pipeline=["off"]`, "topology.ranks=32"}},
+		{"mlp", 0.74, []string{`sweep.lowering.pipeline=["off"]`, "topology.ranks=32"}},
 		{"mlp", 0.25, []string{`sweep.lowering.pipeline=["repaired"]`, `check.data="normal"`}},
 		{"mlp", 0.61, []string{`sweep.lowering.pipeline=["off"]`, "program.iterations=10"}},
 		{"tensor-parallel", 4.87, []string{`sweep.lowering.pipeline=["off"]`, "check.full=true"}},
 		{"stages", 0.20, []string{`check.data="uniform"`}},
-		{"ddp", 0.99, []string{`sweep.lowering.bucket=["25 MB"]`, "program.iterations=5"}},
+		{"ddp", 0.54, []string{`sweep.lowering.bucket=["25 MB"]`, "program.iterations=5"}},
 		{"fsdp", 0.21, []string{"sweep.lowering.reorder=[true]", `check.data="normal"`}},
 		{"moe", 0.35, []string{`check.data="normal"`}},
 		{"zero3", 0.44, []string{"sweep.lowering.reorder=[true]", `check.memory="64 MiB"`}},
