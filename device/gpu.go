@@ -1,6 +1,7 @@
 package device
 
 import (
+	"math/bits"
 	"slices"
 
 	"collsim/dtype"
@@ -18,15 +19,28 @@ type GPU struct {
 	Clock, TensorClock Hertz
 	// Tensor and Vector are peaks of all SMs together, of dense operands.
 	Tensor, Vector Peaks
-	// MatmulEfficiency is the part of a peak that a large matmul of whole waves reaches.
-	MatmulEfficiency unit.Share
-	Tile             Tile
-	// HBM is the bandwidth of its memory: BusBits pins of DataRate each.
-	HBM      unit.Rate
-	Capacity unit.Bytes
-	BusBits  int
-	DataRate unit.Rate
-	L2       unit.Bytes
+	// MatmulEfficiency is the part of a tensor peak at which a matmul's blocks compute,
+	// Float8Efficiency that of 8-bit floats, VectorEfficiency that of a vector peak; 0 is as the
+	// first of them, or all.
+	MatmulEfficiency, Float8Efficiency, VectorEfficiency unit.Share
+	// Tile is that of all matmuls; 0x0 chooses one by shape.
+	Tile Tile
+	// KernelStart is the least duration of a kernel, MatmulStart what a matmul takes besides, and
+	// BlockStart what each of its blocks takes before and after its products.
+	KernelStart, MatmulStart, BlockStart unit.Time
+	// Unhidden is the part of the shorter of a wave's arithmetic and its memory that takes time
+	// beside the longer.
+	Unhidden unit.Share
+	// HBM is the bandwidth of its memory, BusBits pins of DataRate each, of which kernels, copies
+	// and messages reach HBMEfficiency; 0 is all.
+	HBM           unit.Rate
+	HBMEfficiency unit.Share
+	Capacity      unit.Bytes
+	BusBits       int
+	DataRate      unit.Rate
+	L2            unit.Bytes
+	// L2Bandwidth is what the blocks of a matmul read of it, all SMs together; 0 is no limit.
+	L2Bandwidth unit.Rate
 	// CopyEngines work beside the SMs, each at CopyEngineRate.
 	CopyEngines    int
 	CopyEngineRate unit.Rate
@@ -62,6 +76,16 @@ func (p *Peaks) Of(t dtype.Type) FLOPS {
 	return 0
 }
 
+// Memory is the bandwidth of its memory that is reached.
+func (g *GPU) Memory() unit.Rate {
+	if g.HBMEfficiency == 0 || g.HBM == unit.Unlimited {
+		return g.HBM
+	}
+	hi, lo := bits.Mul64(uint64(g.HBM), uint64(g.HBMEfficiency))
+	rate, _ := bits.Div64(hi, lo, uint64(AllEfficiency)) // a share is at most all
+	return unit.Rate(max(rate, 1))
+}
+
 // gpuNumber, gpuRate and gpuSize are rows of GPU.
 func gpuNumber(name, example, about string, of func(*GPU) *int) Figure {
 	return Figure{Name: name, Unit: InNumber, Example: example, About: about, Most: mostNumber,
@@ -78,6 +102,18 @@ func gpuSize(name, example, about string, of func(*GPU) *unit.Bytes) Figure {
 		Want: "a size", of: func(d *Device) any { return of(&d.GPU) }}
 }
 
+func gpuShare(name, example, about string, of func(*GPU) *unit.Share) Figure {
+	return Figure{Name: name, Unit: InShare, Example: example, About: about,
+		Most: int64(AllEfficiency), Want: "at most 100 %",
+		of: func(d *Device) any { return of(&d.GPU) }}
+}
+
+func gpuTime(name, example, about string, of func(*GPU) *unit.Time) Figure {
+	return Figure{Name: name, Unit: InTime, Example: example, About: about,
+		Most: int64(MaxCost), Want: "a time from 0 s to 1000 s",
+		of: func(d *Device) any { return of(&d.GPU) }}
+}
+
 // gpuFigures are the rows of GPU.
 func gpuFigures() []Figure {
 	list := []Figure{
@@ -88,16 +124,8 @@ func gpuFigures() []Figure {
 			func(g *GPU) *int { return &g.BlocksPerSM }),
 	}
 	list = append(append(list, clockFigures()...), peakFigures()...)
-	list = append(list,
-		Figure{Name: "matmul_efficiency", Unit: InShare, Example: "80 %",
-			Most: int64(AllEfficiency), Want: "at most 100 %",
-			About: "Part of the tensor peak that a large matmul reaches whose blocks fill whole waves.",
-			of:    func(d *Device) any { return &d.GPU.MatmulEfficiency }},
-		Figure{Name: "tile", Unit: InTile, Example: "128x256", Most: mostNumber * mostNumber,
-			Want:  "rows x columns",
-			About: "Part of a matmul's result that one block computes.",
-			of:    func(d *Device) any { return &d.GPU.Tile }})
-	list = append(append(list, memoryFigures()...), launchFigures()...)
+	list = append(append(list, kernelFigures()...), memoryFigures()...)
+	list = append(list, launchFigures()...)
 	list = append(list,
 		gpuNumber("priorities", "6", "Priorities that streams may have: 0 to one less; a higher one is "+
 			"the highest. 0 is any number.",
@@ -116,12 +144,43 @@ func gpuFigures() []Figure {
 	return list
 }
 
+// kernelFigures are those of which a kernel's time is made (decision 25).
+func kernelFigures() []Figure {
+	return []Figure{
+		gpuShare("matmul_efficiency", "80 %", "Part of the tensor peak at which a matmul's blocks "+
+			"compute where nothing else holds them back.",
+			func(g *GPU) *unit.Share { return &g.MatmulEfficiency }),
+		gpuShare("float8_efficiency", "40 %", "The same of 8-bit floats, where their kernels are "+
+			"others; 0 is matmul_efficiency.",
+			func(g *GPU) *unit.Share { return &g.Float8Efficiency }),
+		gpuShare("vector_efficiency", "93 %", "The same of the vector peak, for matmuls without matrix "+
+			"units; 0 is matmul_efficiency.",
+			func(g *GPU) *unit.Share { return &g.VectorEfficiency }),
+		{Name: "tile", Unit: InTile, Example: "128x256", Most: mostNumber * mostNumber,
+			Want: "rows x columns",
+			About: "Part of a matmul's result that one block computes; where none is given, the one of a " +
+				"list by which it ends first, with K split where that helps.",
+			of: func(d *Device) any { return &d.GPU.Tile }},
+		gpuTime("kernel_start", "2 us", "The least duration of a kernel, which comes to what its blocks "+
+			"take.", func(g *GPU) *unit.Time { return &g.KernelStart }),
+		gpuTime("matmul_start", "4 us", "What a matmul takes besides.",
+			func(g *GPU) *unit.Time { return &g.MatmulStart }),
+		gpuTime("block_start", "1 us", "What each block of a matmul takes before and after its products.",
+			func(g *GPU) *unit.Time { return &g.BlockStart }),
+		gpuShare("unhidden", "20 %", "Part of the shorter of a wave's arithmetic and its memory "+
+			"that takes time beside the longer.",
+			func(g *GPU) *unit.Share { return &g.Unhidden }),
+	}
+}
+
 // memoryFigures are those of its memory, and of what copies.
 func memoryFigures() []Figure {
 	list := []Figure{
 		gpuRate("hbm_bandwidth", "3350 GB/s", "Bandwidth of its memory, HBM or GDDR, that kernels, "+
 			"copies and messages share; 0 is no limit.",
 			func(g *GPU) *unit.Rate { return &g.HBM }),
+		gpuShare("hbm_efficiency", "80 %", "Part of hbm_bandwidth that they reach together; 0 is all.",
+			func(g *GPU) *unit.Share { return &g.HBMEfficiency }),
 		gpuSize("hbm_capacity", "80 GiB", "Size of its memory; vendors write GB for 2³⁰ bytes.",
 			func(g *GPU) *unit.Bytes { return &g.Capacity }),
 		gpuNumber("memory_bus", "5120", "Pins of the memory's bus that carry data.",
@@ -131,6 +190,9 @@ func memoryFigures() []Figure {
 		gpuSize("l2", "50 MiB", "Cache before its memory, in which a matmul's blocks find what those "+
 			"before them have read; 0 is none.",
 			func(g *GPU) *unit.Bytes { return &g.L2 }),
+		gpuRate("l2_bandwidth", "7 TB/s", "What all SMs together read of that cache: smaller tiles read "+
+			"more. Without it no tile is chosen, and one is 128x128; 0 is no limit.",
+			func(g *GPU) *unit.Rate { return &g.L2Bandwidth }),
 		gpuNumber("copy_engines", "3", "Engines that copy beside the SMs, with a queue each.",
 			func(g *GPU) *int { return &g.CopyEngines }),
 		gpuRate("copy_engine_rate", "450 GB/s", "What one copy engine copies; 0 is no limit.",
@@ -192,19 +254,15 @@ func peakFigures() (list []Figure) {
 	return list
 }
 
-func launchFigures() (list []Figure) {
-	duration := func(name, example, about string, of func(*GPU) *unit.Time) {
-		list = append(list, Figure{Name: name, Unit: InTime, Example: example, About: about,
-			Most: int64(MaxCost), Want: "a time from 0 s to 1000 s",
-			of: func(d *Device) any { return of(&d.GPU) }})
+func launchFigures() []Figure {
+	return []Figure{
+		gpuTime("launch_latency", "3 us", "How long after its launch a kernel starts, at the earliest.",
+			func(g *GPU) *unit.Time { return &g.LaunchLatency }),
+		gpuTime("graph_launch", "3.5 us", "The host's time for the launch of a graph.",
+			func(g *GPU) *unit.Time { return &g.GraphLaunch }),
+		gpuTime("graph_node", "1.3 us", "From a kernel of a graph to the next, on the device.",
+			func(g *GPU) *unit.Time { return &g.GraphNode }),
+		gpuTime("event_latency", "1 us", "From an event on one stream to what waits for it on another.",
+			func(g *GPU) *unit.Time { return &g.EventLatency }),
 	}
-	duration("launch_latency", "3 us", "How long after its launch a kernel starts, at the earliest.",
-		func(g *GPU) *unit.Time { return &g.LaunchLatency })
-	duration("graph_launch", "3.5 us", "The host's time for the launch of a graph.",
-		func(g *GPU) *unit.Time { return &g.GraphLaunch })
-	duration("graph_node", "1.3 us", "From a kernel of a graph to the next, on the device.",
-		func(g *GPU) *unit.Time { return &g.GraphNode })
-	duration("event_latency", "1 us", "From an event on one stream to what waits for it on another.",
-		func(g *GPU) *unit.Time { return &g.EventLatency })
-	return list
 }

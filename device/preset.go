@@ -68,7 +68,7 @@ func (g gpu) all() []Value {
 		g.lane,
 		{"channels", "32", manyChannels},
 		{"slots", "8", "NCCL, NCCL_STEPS in src/include/device.h"},
-	}, g.values...)
+	}, append(g.values, kernelValues(g.name)...)...)
 }
 
 // lane is a lane_rate from NCCL's tuner.
@@ -104,8 +104,7 @@ func with(values []Value, others ...Value) []Value {
 const (
 	cudaBlocks = "NVIDIA, CUDA C++ Programming Guide, table of technical specifications by compute " +
 		"capability"
-	tileGuide = "NVIDIA, Matrix Multiplication Background User's Guide (DU-09799-001), section 2.3"
-	mamf      = "S. Bekman, Machine Learning Engineering, compute/accelerator, table of maximum " +
+	mamf = "S. Bekman, Machine Learning Engineering, compute/accelerator, table of maximum " +
 		"achievable matmul FLOPS, bfloat16"
 	smallKernels = "github.com/te42kyfo/gpu-benches, gpu-small-kernels"
 	nullKernel   = "NVIDIA developer forum, thread 233645, reply 3: about that of a null kernel " +

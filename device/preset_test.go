@@ -79,8 +79,9 @@ func TestCatalogue(t *testing.T) {
 func TestEveryGPUHasWhatASimulationNeeds(t *testing.T) {
 	for _, p := range Catalogue()[1:] {
 		for _, name := range []string{"sms", "blocks_per_sm", "tensor_float16", "vector_float32",
-			"matmul_efficiency", "tile", "hbm_bandwidth", "hbm_capacity", "l2", "copy_engines",
-			"copy_engine_rate", "launch", "launch_latency", "graph_launch", "graph_node",
+			"matmul_efficiency", "vector_efficiency", "kernel_start", "matmul_start", "block_start",
+			"unhidden", "hbm_efficiency", "l2_bandwidth", "hbm_bandwidth", "hbm_capacity", "l2",
+			"copy_engines", "copy_engine_rate", "launch", "launch_latency", "graph_launch", "graph_node",
 			"event_latency", "priorities", "pcie", "overhead", "reduce_rate", "copy_rate", "lane_rate"} {
 			require.False(t, Find(name).Same(&p.Device, &Device{}), "%s: %s", p.Name, name)
 		}

@@ -65,7 +65,6 @@ func a100x64() gpu {
 			Value{"vector_float32", "22.4 TFLOP/s", leonardo},
 			Value{"vector_float16", "89.5 TFLOP/s", "assumed: that of 124 SMs at A100's clock"},
 			Value{"vector_bfloat16", "44.8 TFLOP/s", "assumed: that of 124 SMs at A100's clock"},
-			Value{"matmul_efficiency", "86.9 %", asA100},
 			Value{"hbm_bandwidth", "1640 GB/s", leonardo},
 			Value{"hbm_capacity", "64 GiB", "CINECA, Leonardo, hardware overview"},
 			Value{"l2", "32 MiB", "assumed: four fifths of A100's, as its memory's stacks are"})}
@@ -85,7 +84,6 @@ func gh200() gpu {
 	return gpu{"gh200", "NVIDIA GH200 Grace Hopper, 96 GB", lane("36.7 GB/s", "Hopper"),
 		with(without(h100SXM().values, "memory_bus", "memory_data_rate"),
 			Value{"sms", "132", asH100},
-			Value{"matmul_efficiency", "83.7 %", mamf + ", GH200 SXM"},
 			Value{"hbm_bandwidth", "4000 GB/s", gh200DS},
 			Value{"hbm_capacity", "96 GiB", gh200DS},
 			Value{"l2", "50 MiB", asH100},
@@ -106,8 +104,6 @@ func gb200() gpu {
 			Value{"tensor_int8", "5000 TFLOP/s", nvl72},
 			Value{"vector_float64", "40 TFLOP/s", nvl72},
 			Value{"vector_float32", "80 TFLOP/s", nvl72},
-			Value{"matmul_efficiency", "72.3 %", "S. Bekman, Machine Learning Engineering, " +
-				"compute/accelerator, table of maximum achievable matmul FLOPS, float8, GB200"},
 			Value{"hbm_bandwidth", "8000 GB/s", nvl72},
 			Value{"hbm_capacity", "186 GiB", nvl72},
 			Value{"l2", "129536 KiB", asB200},
@@ -127,7 +123,6 @@ func b300() gpu {
 				"to 4-bit floats"},
 			Value{"vector_float64", "1.25 TFLOP/s", hgxB300},
 			Value{"vector_float32", "75 TFLOP/s", hgxB300},
-			Value{"matmul_efficiency", "77.6 %", asB200},
 			Value{"hbm_bandwidth", "8000 GB/s", ultraBlog},
 			Value{"hbm_capacity", "288 GB", ultraBlog},
 			Value{"l2", "129536 KiB", asB200},
@@ -145,8 +140,6 @@ func gb300() gpu {
 			Value{"tensor_float8", "5000 TFLOP/s", nvl72u},
 			Value{"vector_float64", "1.39 TFLOP/s", nvl72u},
 			Value{"vector_float32", "83 TFLOP/s", nvl72u},
-			Value{"matmul_efficiency", "71.2 %", pr196944 + ": square bfloat16 matmuls of four GB300 " +
-				"reached 1665 to 1845 TFLOP/s: the middle of these"},
 			Value{"hbm_bandwidth", "8000 GB/s", pr196944},
 			Value{"hbm_capacity", "279 GB", pr196944},
 			Value{"nvlink", "900 GB/s", nvl72u})}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"collsim/internal/prose"
 	"collsim/run"
 	"collsim/unit"
 )
@@ -37,6 +38,13 @@ func ProgramExplanationText(e *run.ProgramExplanation) string {
 	}
 	figure(&b, "  exposed, moving or waiting", r.Exposed(), percentOf(r.Exposed(), r.Time))
 	figure(&b, "  moving behind kernels", r.Hidden, percentOf(r.Hidden, r.Time))
+	if len(e.Cuts) > 0 {
+		b.WriteString("  kernels, alone on the device:\n")
+	}
+	for _, c := range e.Cuts {
+		figure(&b, "    "+c.Op, c.Takes, "bound by "+c.Bound())
+		wrap(&b, "      ", cutText(&c))
+	}
 	for _, w := range e.WhatIf {
 		figure(&b, "  if "+w.Free+" took no time", w.Time, percentOf(w.Time, r.Time))
 	}
@@ -45,6 +53,17 @@ func ProgramExplanationText(e *run.ProgramExplanation) string {
 		fmt.Fprintf(&b, "  limits   %s, mostly of %s\n", top.Kind, mostOf(e, top.Kind))
 	}
 	return b.String()
+}
+
+// cutText says how a kernel is cut and what its time is made of.
+func cutText(c *run.KernelCut) string {
+	split := ""
+	if c.Split > 1 {
+		split = fmt.Sprintf(", k in %d parts", c.Split)
+	}
+	return fmt.Sprintf("%s: %s of %dx%d%s, %s; start %s us, arithmetic %s us, memory %s us", c.Cut.Op,
+		prose.Plural(c.Blocks, "block"), c.Rows, c.Columns, split, prose.Plural(c.Waves, "wave"),
+		us(c.Start), us(c.Arithmetic), us(c.Memory))
 }
 
 // spentText says what a rank spends time on.
@@ -94,6 +113,15 @@ func mostOf(e *run.ProgramExplanation, kind run.PathKind) string {
 	return "none"
 }
 
+// cutValue is how a kernel is cut, as an object.
+func cutValue(c run.KernelCut) Value {
+	return object(members{{"op", Text(c.Op)}, {"kernel", Text(c.Cut.Op)}, {"time_ps", Int(c.Takes)},
+		{"tile", Text(fmt.Sprintf("%dx%d", c.Rows, c.Columns))}, {"split", Int(c.Split)},
+		{"blocks", Int(c.Blocks)}, {"waves", Int(c.Waves)}, {"bound", Text(c.Bound())},
+		{"start_ps", Int(c.Start)}, {"arithmetic_ps", Int(c.Arithmetic)},
+		{"memory_ps", Int(c.Memory)}})
+}
+
 // programExplanationValue is the same as an object.
 func programExplanationValue(e *run.ProgramExplanation) Value {
 	r := e.Result
@@ -112,6 +140,7 @@ func programExplanationValue(e *run.ProgramExplanation) Value {
 		{"exposed_ps", Int(r.Exposed())}, {"moving_ps", Int(r.Moving)},
 		{"waiting_ps", Int(r.Waiting)}, {"idle_ps", Int(r.Idle)},
 		{"rank", listOf(e.Spent, spentValue(r))},
+		{"kernels", listOf(e.Cuts, cutValue)},
 		{"without", listOf(e.WhatIf, func(w run.ProgramWhatIf) Value {
 			return object(members{{"what", Text(w.Free)}, {"time_ps", Int(w.Time)}})
 		})}})

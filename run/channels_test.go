@@ -232,4 +232,3 @@ func TestMatmulBesideCalls(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, tried, 8)
 }
-

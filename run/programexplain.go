@@ -22,6 +22,15 @@ type ProgramExplanation struct {
 	// longest first, then what is left. The times sum up to the time, too.
 	Spent  []Spent
 	WhatIf []ProgramWhatIf
+	// Cuts are how its kernels are cut into blocks: of each op one of each shape, in the order of
+	// ops.
+	Cuts []KernelCut
+}
+
+// KernelCut is how a kernel of an op is cut.
+type KernelCut struct {
+	Op string
+	sim.Cut
 }
 
 // Spent is how long a rank does something. Op is the call that moves, or is waited for; Peer the
@@ -101,6 +110,8 @@ func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint) (_ *ProgramExplanat
 	}
 	e := &ProgramExplanation{Result: result}
 	e.Shares, e.Spent = result.shares(), result.spent()
+	env := r.env(p.Point)
+	e.Cuts = result.cuts(&env)
 	e.Kinds = sumShares(e.Shares, func(s OpShare) OpShare { return OpShare{Kind: s.Kind} })
 	for _, what := range []string{"kernels", "links", "launches"} {
 		t, err := r.programWithout(what, result)
@@ -110,6 +121,26 @@ func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint) (_ *ProgramExplanat
 		e.WhatIf = append(e.WhatIf, ProgramWhatIf{what, t})
 	}
 	return e, nil
+}
+
+// cuts are those of all kernels, each once.
+func (result *ProgramResult) cuts(env *sim.Env) (list []KernelCut) {
+	seen := map[KernelCut]bool{}
+	for i := range result.Lowered.Ops {
+		op := &result.Lowered.Ops[i]
+		for _, part := range op.Parts {
+			result.Lowered.Schedule.Parts()[part].Schedule.AnyStep(func(step *schedule.Step) bool {
+				cut, there := sim.CutOf(env, step)
+				k := KernelCut{nameOf(op), cut}
+				if there && !seen[k] {
+					seen[k] = true
+					list = append(list, k)
+				}
+				return false
+			})
+		}
+	}
+	return list
 }
 
 // spent is what the rank with the most exposed time spends it on, all iterations together.

@@ -37,10 +37,13 @@ On any other device nothing of this exists: its kernels, other than opaque ones,
 
 * Peaks are of dense operands; documents that have them with sparsity give twice as much. A test
   holds them to SMs · operations per clock and SM · clock, within 1 %.
-* A peak is not reached: matmul_efficiency is the best that was measured of large matmuls, where
-  somebody did. What a matmul loses because its blocks do not fill the last wave of SMs, or its
-  edges a tile, is not in it: that follows from the shape (NVIDIA, Matrix Multiplication Background
-  User's Guide, sections 3.1 and 3.2).
+* A peak is not reached: matmul_efficiency is the part at which a matmul's blocks compute, clocks
+  that fall under load included. What a matmul loses besides follows from its shape: its start, a
+  wave that is not full, edges of tiles, small tiles that read the cache more often, and the memory,
+  of which hbm_efficiency is reached ([decision 25](decisions/0025-kernels.md)). These figures are
+  fitted to published times where there are enough (V100, A100, H100, MI300X); "collsim explain"
+  says of each kernel of a program how it is cut and what bounds it. device.tile fixes the tile of
+  all matmuls.
 * launch is the host's time for one launch. A schedule that does not say what is launched is one
   call, and each of its channels holds a block on the SMs until it ends. Where launch and
   graph_node were measured, they are upper bounds: 64 KiB over the rate at which many small kernels

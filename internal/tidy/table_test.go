@@ -114,7 +114,8 @@ func table() []row {
 		{path: "internal/cpu"},
 		{path: "internal/golden"},      // its tests alone import anything
 		{path: "internal/performance"}, // likewise
-		{path: "internal/judge"},       // an opinion of its own: it must not know the proof
+		{path: "internal/kernelfit", ours: "device kernel sim/model unit"},
+		{path: "internal/judge"}, // an opinion of its own: it must not know the proof
 		{path: "internal/judge/vary", ours: "internal/judge"},
 		{path: "internal/judge/campaign",
 			ours: "internal/judge internal/judge/vary internal/input internal/output schedule proof " +

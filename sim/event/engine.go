@@ -156,7 +156,7 @@ func newEngine(s *schedule.Schedule, env *model.Env) *engine {
 		freeMessage: -1, freeMark: -1, freePacket: -1, rendezvous: rendezvous{freePost: -1}}
 	e.isFluid = env.Sharing == model.Fluid
 	if e.rules.HasMemory() {
-		e.network.AddMemory(s.Spec.Ranks, env.Device.GPU.HBM, e.isFluid)
+		e.network.AddMemory(s.Spec.Ranks, env.Device.GPU.Memory(), e.isFluid)
 	}
 	e.links = make([]link, len(e.network.Links))
 	for i := range e.links {

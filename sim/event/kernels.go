@@ -69,7 +69,7 @@ func (e *engine) dispatches(i int32) bool {
 
 // needsPlaces reports whether a kernel takes any time.
 func (e *engine) needsPlaces(c *claim) bool {
-	return c.grid.Blocks > 0 && (c.grid.Time > 0 || e.moves(&c.grid))
+	return c.grid.Blocks > 0 && (c.grid.Time > 0 || c.grid.Starts() || e.moves(&c.grid))
 }
 
 // moves reports whether a kernel's blocks cross the memory.
@@ -82,7 +82,7 @@ func (e *engine) placeGrid(number int32, now unit.Time) bool {
 	g := e.gpu
 	c := &g.claims[number]
 	r, left := &g.ranks[c.rank], c.grid.Blocks-c.placed
-	w := e.newWave(wave{claim: number, lane: c.lane, takes: c.grid.Time, message: -1})
+	w := e.newWave(wave{claim: number, lane: c.lane, message: -1})
 	sms := model.Place(r.free, model.BlockShare(c.perSM), left, g.waves[w].sms)
 	n := int64(len(sms))
 	if g.waves[w].sms = sms; n == 0 {
@@ -93,10 +93,8 @@ func (e *engine) placeGrid(number int32, now unit.Time) bool {
 		e.beginKernel(number, now)
 		c = &g.claims[number]
 	}
-	bytes := unit.Bytes(0)
-	if e.moves(&c.grid) {
-		bytes = c.grid.Bytes(c.placed, n)
-	}
+	takes, bytes := c.grid.Wave(c.placed, n)
+	g.waves[w].takes = takes
 	c.placed += n
 	c.running++
 	e.addFlow(w, bytes)

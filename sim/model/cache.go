@@ -28,23 +28,31 @@ func (r *Rules) goesDown(g Grid, l *schedule.Launch) bool {
 	var ends [2]unit.Time
 	for i, down := range []bool{shorter, !shorter} {
 		g.down = down
-		ends[i] = g.alone(places, stay, r.Device.GPU.HBM)
+		ends[i] = g.Alone(places, stay)
 	}
 	return shorter == (ends[0] <= ends[1])
 }
 
-// alone is how long the grid takes on so many places if nobody else crosses the memory: wave after
+// Alone is how long the grid takes on so many places if nobody else crosses the memory: wave after
 // wave or, where blocks stay, as if it were one.
-func (g *Grid) alone(places int64, stay bool, memory unit.Rate) (takes unit.Time) {
+func (g *Grid) Alone(places int64, stay bool) (takes unit.Time) {
 	if stay {
 		time, n := g.Resident(places)
-		return max(time, n.Over(memory))
+		return max(time, g.crosses(n))
 	}
 	for from := int64(0); from < g.Blocks; from += places {
-		n := g.Bytes(from, min(places, g.Blocks-from))
-		takes = min(takes+max(g.Time, n.Over(memory)), unit.Forever)
+		time, n := g.Wave(from, min(places, g.Blocks-from))
+		takes = min(takes+max(time, g.crosses(n)), unit.Forever)
 	}
 	return takes
+}
+
+// crosses is how long so many bytes take over the memory.
+func (g *Grid) crosses(n unit.Bytes) unit.Time {
+	if g.memory == 0 {
+		return 0
+	}
+	return n.Over(g.memory)
 }
 
 // kept is the first of the blocks before one whose operands and results the cache still holds.
@@ -66,7 +74,7 @@ func (s side) tiles() int64 { return (s.length + s.tile - 1) / s.tile }
 func (s side) upTo(tile int64) int64 { return min(tile*s.tile, s.length) }
 
 func (g *Grid) sides() (rows, columns side) {
-	return side{g.Op.M(), g.tile.Rows}, side{g.Op.N, g.tile.Columns}
+	return side{g.Op.M(), g.Tile.Rows}, side{g.Op.N, g.Tile.Columns}
 }
 
 // touched is what a matmul's blocks from one to before another read, each element once, and write:

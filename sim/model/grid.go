@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"math/big"
 
 	"collsim/device"
@@ -16,9 +17,11 @@ type Grid struct {
 	Blocks int64
 	Time   unit.Time
 	Op     *kernel.Op
-	tile   kernel.Tile
-	cache  unit.Bytes // of a matmul's device
-	down   bool       // a matmul's blocks go down the columns, not along the rows
+	Tiling
+	start    unit.Time  // what its first wave takes besides
+	cache    unit.Bytes // of a matmul's device
+	memory   unit.Rate  // of its device, 0 where none is shared
+	unhidden unit.Share
 }
 
 // opaqueWaves is in how many waves an opaque kernel has all SMs compute: on most of them it then
@@ -27,12 +30,12 @@ const opaqueWaves = 50
 
 // GridOf is the grid of a step's kernel on a rank. An opaque one has as many blocks as its launch
 // says, each of which takes its time; or else as many as all SMs compute in some waves, which
-// together take it. Any other is cut by the device's tile;
-// its blocks take as long as the first, which none exceeds: those at the edges are padded, as
-// NVIDIA's Matrix Multiplication Background User's Guide has it (section 3.1). A block has its
-// share of an SM, and of its arithmetic.
+// together take it. Any other is cut by a tile, the device's or, of a matmul, one chosen by its
+// shape (tilingOf); its blocks take as long as the first, which none exceeds: those at the edges
+// are padded, as NVIDIA's Matrix Multiplication Background User's Guide has it (section 3.1). A
+// block has its share of an SM, and of its arithmetic.
 func (r *Rules) GridOf(rank int32, op *kernel.Op, l *schedule.Launch) Grid {
-	g := Grid{Op: op, tile: kernel.Tile(r.Device.GPU.Tile)}
+	g := Grid{Op: op, Tiling: Tiling{Split: 1}}
 	if r.FreeCompute { // nothing is left of it
 		return g
 	}
@@ -49,15 +52,35 @@ func (r *Rules) GridOf(rank int32, op *kernel.Op, l *schedule.Launch) Grid {
 		g.Blocks, g.Time = int64(r.Device.GPU.SMs)*int64(waves), g.Time/waves
 		return g
 	}
-	if g.tile.Rows < 1 || g.tile.Columns < 1 {
-		g.tile = kernel.Tile{Rows: 128, Columns: 128}
+	gpu := &r.Device.GPU
+	g.unhidden = gpu.Unhidden
+	if r.HasMemory() {
+		g.memory = gpu.Memory()
 	}
-	if g.Blocks = op.Blocks(g.tile); g.Blocks > 0 {
-		flops := op.Block(g.tile, 0).FLOPs
-		g.Time = r.Slowed(rank, r.arithmetic(op, flops, int64(r.PerSM(l))))
+	if l == nil || l.Blocks == 0 { // those that stay have begun already
+		g.start = r.Slowed(rank, gpu.KernelStart)
 	}
-	if op.IsMatmul() && g.Blocks > 0 && r.HasMemory() && r.Device.GPU.L2 > 0 {
-		g.cache = r.Device.GPU.L2
+	if !op.IsMatmul() {
+		g.Tiling = Tiling{Tile: kernel.Tile(gpu.Tile), Split: 1}
+		if gpu.Tile.Rows < 1 || gpu.Tile.Columns < 1 {
+			g.Tile = anyTile
+		}
+		if g.Blocks = op.Blocks(g.Tile); g.Blocks > 0 {
+			g.Time = r.Slowed(rank, r.arithmetic(op, op.Block(g.Tile, 0).FLOPs, int64(r.PerSM(l))))
+		}
+		return g
+	}
+	g.Tiling = r.tilingOf(op, l)
+	g.Blocks = op.Blocks(g.Tile) * g.Split
+	if g.Blocks == 0 {
+		return g
+	}
+	g.Time = r.Slowed(rank, r.blockTime(op, g.Tiling, int64(r.PerSM(l))))
+	if l == nil || l.Blocks == 0 {
+		g.start = r.Slowed(rank, r.matmulStart(g.Split))
+	}
+	if r.HasMemory() && gpu.L2 > 0 && g.Split == 1 {
+		g.cache = gpu.L2
 		g.down = r.goesDown(g, l)
 	}
 	return g
@@ -100,13 +123,14 @@ func Peak(gpu *device.GPU, op *kernel.Op) (device.FLOPS, unit.Share) {
 		}
 		return gpu.Vector.Float32, whole
 	}
-	share := gpu.MatmulEfficiency
-	if share == 0 {
-		share = whole
+	share := cmp.Or(gpu.MatmulEfficiency, whole)
+	if op.A == dtype.Float8E4M3 || op.A == dtype.Float8E5M2 {
+		share = cmp.Or(gpu.Float8Efficiency, share)
 	}
 	if p := gpu.Tensor.Of(op.A); p > 0 && op.A != dtype.Float32 {
 		return p, share
 	}
+	share = cmp.Or(gpu.VectorEfficiency, share)
 	if p := gpu.Vector.Of(op.A); p > 0 {
 		return p, share
 	}
@@ -122,6 +146,10 @@ func (g *Grid) Bytes(from, n int64) unit.Bytes {
 	op := g.Op
 	if op.Kind == kernel.Opaque || n == 0 {
 		return 0
+	}
+	if g.Split > 1 {
+		all := g.whole()
+		return partOf(all, from+n, g.Blocks) - partOf(all, from, g.Blocks)
 	}
 	if op.IsMatmul() {
 		kept := g.kept(from)
@@ -142,6 +170,9 @@ func (g *Grid) Bytes(from, n int64) unit.Bytes {
 	return unit.Bytes(unit.MultiplyCapped(elements, read+int64(op.Out.Width())))
 }
 
+// Starts reports whether the kernel takes a time besides its blocks.
+func (g *Grid) Starts() bool { return g.start > 0 }
+
 // Moves reports whether its blocks read and write.
 func (g *Grid) Moves() bool { return g.Op.Kind != kernel.Opaque }
 
@@ -150,7 +181,29 @@ func (g *Grid) before(block int64) int64 {
 	if block == g.Blocks {
 		return g.Op.Output().Shape.Elements()
 	}
-	return g.Op.Block(g.tile, block).Out.At
+	return g.Op.Block(g.Tile, block).Out.At
+}
+
+// Wave is what n blocks, from one on, take when they run together and have the memory to
+// themselves, and what they move: the longer of their arithmetic and their bytes, with what the
+// device does not hide of the shorter, and the start of the kernel if they are its first.
+func (g *Grid) Wave(from, n int64) (takes unit.Time, bytes unit.Bytes) {
+	takes = g.Time
+	if g.memory > 0 {
+		if bytes = g.Bytes(from, n); g.unhidden > 0 || g.start > 0 {
+			takes = g.overlapped(takes, bytes.Over(g.memory))
+		}
+	}
+	if from == 0 {
+		takes += g.start
+	}
+	return min(takes, unit.Forever), bytes
+}
+
+// overlapped is how long arithmetic and memory take beside one another.
+func (g *Grid) overlapped(a, b unit.Time) unit.Time {
+	return min(max(a, b)+unit.Time(partOf(unit.Bytes(min(a, b)), int64(g.unhidden), int64(whole))),
+		unit.Forever)
 }
 
 // Resident is what all of the grid takes on so many places that stay: the arithmetic of its waves,
@@ -160,6 +213,9 @@ func (g *Grid) Resident(places int64) (time unit.Time, n unit.Bytes) {
 		time = min(time+g.Time, unit.Forever)
 		moved := g.Bytes(from, min(places, g.Blocks-from))
 		n = unit.Bytes(unit.AddCapped(int64(n), int64(moved)))
+	}
+	if g.unhidden > 0 && g.memory > 0 {
+		time = g.overlapped(time, n.Over(g.memory))
 	}
 	return time, n
 }

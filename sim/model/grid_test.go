@@ -90,7 +90,7 @@ func TestBytesOfWaves(t *testing.T) {
 		if first < g.Blocks {
 			takes += max(g.Time, g.Bytes(first, g.Blocks-first).Over(gpu.HBM))
 		}
-		require.Equal(t, takes, g.alone(n, false, gpu.HBM), "%v, %v, waves of %d", op, tile, n)
+		require.Equal(t, takes, g.Alone(n, false), "%v, %v, waves of %d", op, tile, n)
 	}
 	require.Greater(t, found, 500, "waves that find something in the cache")
 	require.Greater(t, downs, 300, "grids down the columns")
@@ -103,6 +103,9 @@ func TestBytesOfWaves(t *testing.T) {
 func TestBlockTime(t *testing.T) {
 	h100, err := device.Lookup("h100-sxm")
 	require.NoError(t, err)
+	h100.GPU.Tile = device.Tile{Rows: 128, Columns: 256}
+	h100.GPU.MatmulEfficiency, h100.GPU.VectorEfficiency = 803_000, 0
+	h100.GPU.BlockStart, h100.GPU.L2Bandwidth = 0, 0
 	rules := Rules{Env: Env{Device: h100}}
 	timeOf := func(text string, perSM int32) unit.Time {
 		op, err := kernel.Parse(text)
@@ -126,7 +129,9 @@ func TestBlockTime(t *testing.T) {
 	rules.Slowdown = []unit.Share{2_000_000}
 	require.InDelta(t, 2*exact, float64(timeOf(bf16, 1)), 2)
 	rules.Slowdown = nil
-	rules.Device, err = device.Lookup("v100-16gb")
-	require.NoError(t, err)
-	require.InDelta(t, flops*80/(15.7e12*0.85)*1e12, float64(timeOf(bf16, 1)), 1)
+	gpu := &rules.Device.GPU // without matrix units for them, as V100
+	gpu.Tensor.BFloat16, gpu.Vector.BFloat16 = 0, 0
+	require.InDelta(t, flops*132/(66.9e12*0.803)*1e12, float64(timeOf(bf16, 1)), 1)
+	gpu.VectorEfficiency = 500_000
+	require.InDelta(t, flops*132/(66.9e12*0.5)*1e12, float64(timeOf(bf16, 1)), 1)
 }

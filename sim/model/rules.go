@@ -8,12 +8,14 @@ import (
 	"collsim/unit"
 )
 
-// Rules are those that depend on the environment and the schedule of a run. They are never changed.
+// Rules are those that depend on the environment and the schedule of a run. They are never changed,
+// but that they remember how matmuls are cut.
 type Rules struct {
 	Env
 	Schedule *schedule.Schedule
 	slots    int32
 	launches bool // brackets are launched one by one
+	tilings  map[shape]Tiling
 }
 
 // NewRules are the rules of a run.
@@ -26,6 +28,9 @@ func NewRules(s *schedule.Schedule, env *Env) Rules {
 	}
 	r := Rules{Env: *env, Schedule: s, slots: int32(min(slots, math.MaxInt32))}
 	r.launches = r.HasGPU() && hasLaunches(s)
+	if r.HasGPU() {
+		r.tilings = map[shape]Tiling{}
+	}
 	return r
 }
 
