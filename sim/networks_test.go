@@ -43,7 +43,7 @@ func onNetworks(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 		}
 		o := algos.Options{Channels: 1 + rng.IntN(6)/4, Slices: 1 + rng.IntN(6)/4,
 			Slots: rng.IntN(2) * (1 + rng.IntN(6)), PerNode: g.PerNode()}
-		if n := g.PerNode(); n < ranks && n <= 8 && rng.IntN(3) == 0 { // orders of their own, with a group
+		if n := g.PerNode(); n < ranks && n <= 8 && rng.IntN(3) == 0 { // own orders, with a group
 			o.Channels = n * (1 + rng.IntN(2))
 		}
 		for _, param := range a.Params {
