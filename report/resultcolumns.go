@@ -21,7 +21,7 @@ func pointColumns() Layout {
 				return Text(fmt.Sprintf("%s=%v", a.Path, a.Value))
 			})
 		}),
-		inJSON("variant", func(*run.Result) Value { return Text("") }),
+		inJSON("variant", func(r *run.Result) Value { return Text(r.Point.Variant()) }),
 		both("kind", func(r *run.Result) Value { return Text(r.Point.Spec.Kind.String()) }),
 		both("algorithm", func(r *run.Result) Value { return Text(r.Algorithm.String()) }),
 		both("ranks", func(r *run.Result) Value { return Int(r.Point.Spec.Ranks) }),

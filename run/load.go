@@ -18,6 +18,7 @@ import (
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/arrays"
+	"collsim/formats/splits"
 	"collsim/internal/input"
 	"collsim/internal/prose"
 	"collsim/reference"
@@ -164,10 +165,21 @@ func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
 		a.Spec, a.Err = s.shape(p.Spec, p.Algorithm, p.Whole)
 	case scenarios.WhichShapes:
 		a.Shapes, a.Err = s.arrays.inputShapes(p)
+	case scenarios.WhichSplits:
+		a.Splits, a.Err = s.splits(p.Data.Input)
 	case scenarios.WhichProgram:
 		a.Program, a.Err = s.filed(p.Data.Input, p.Topology.Ranks)
 	}
 	return a
+}
+
+// splits are the sizes of blocks in a file.
+func (s *Scenario) splits(name string) ([][]int64, error) {
+	text, err := scenarioFile(s.file, name, s.Resolve(name), s.disk)
+	if err != nil {
+		return nil, err
+	}
+	return splits.Read(text)
 }
 
 // New makes a scenario of points that a program has made (scenarios.NewPoint), and reads the files

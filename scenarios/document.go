@@ -27,6 +27,12 @@ type Document struct {
 	fixed    map[string]bool // numbered paths of what --set and other files have replaced
 	replaced []string        // by other files, as "path=value"
 	meant    map[string]bool // numbered paths that a misspelt key most likely stands for
+	variants []*Document     // the scenario as each of its variants has it
+
+	// of a variant
+	name   string
+	own    map[string]bool // numbered paths of what it sets
+	origin *origin
 }
 
 // leaf is a key that is given.
@@ -125,7 +131,7 @@ func (d *Document) table(n *node, plain, at string) {
 		case c.shape == scalar:
 			d.report(c, place, &problem{"a table is expected", d.meantKey(c, plain, place) +
 				"write " + s.header() + " and its keys on the lines below"})
-		case below != "sweep":
+		case below != "sweep" && below != "variant.set":
 			d.table(c, below, place)
 		}
 	}

@@ -61,11 +61,12 @@ var classes = map[string]string{
 	"wrong-type": "wrong type", "bad-unit": "bad unit", "out-of-range": "out of range",
 	"missing": "missing", "contradictory": "contradictory", "impossible": "impossible combination",
 	"file": "unreadable or missing file", "huge": "huge values", "not-toml": "not TOML at all",
+	"variants": "variants",
 }
 
 // TestClasses: of every class there are enough wrong scenarios, each with an error of its own.
 func TestClasses(t *testing.T) {
-	require.Len(t, classes, 12)
+	require.Len(t, classes, 13)
 	for file, class := range classes {
 		text, err := os.ReadFile("testdata/errors/" + file)
 		require.NoError(t, err)

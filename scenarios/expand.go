@@ -60,9 +60,8 @@ func (r *run) expand() []*Point {
 		}
 		running = true
 		axes := r.axes(i)
-		if total := product(axes) + len(points); total > maxPoints {
-			r.view().fail(numbered("collective", i), problem{
-				fmt.Sprintf("%d points; a scenario has at most %d", total, maxPoints), ""})
+		if total := product(axes) + len(points); total > r.most() {
+			r.view().fail(numbered("collective", i), r.tooMany(total))
 			continue
 		}
 		points = append(points, r.walk(i, axes)...)

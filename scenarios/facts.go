@@ -37,6 +37,8 @@ const (
 	// WhichProgram asks for Answer.Program, that in the file Point.Data.Input, of as many ranks as
 	// the network has.
 	WhichProgram
+	// WhichSplits asks for Answer.Splits, the rows of whole numbers in the file Point.Data.Input.
+	WhichSplits
 )
 
 // Question is what a document has to be told. Each is asked once, however many points it is of.
@@ -54,6 +56,7 @@ type Answer struct {
 	Spec     collective.Spec
 	Shapes   []collective.Shape // of every rank of the network, nil for those that pass none
 	Program  *ProgramFile
+	Splits   [][]int64 // as they stand in the file: how many there must be is for the document
 }
 
 // questionKey is what a question is told by.
@@ -76,6 +79,8 @@ type named struct {
 // run holds what is the same for many points of a scenario.
 type run struct {
 	d          *Document // whose errors are those of this run alone
+	all        []*run    // of its variants; itself where there are none
+	variants   int       // that there are, in the run of one
 	algorithms map[collective.Kind][]string
 	libraries  map[collective.Kind][]string
 	answers    map[questionKey]Answer

@@ -70,6 +70,15 @@ var sections = []section{
 		"before `collsim validate` exits with 1; mostly written in one line, `tolerance = { … }`."},
 	{"hardware.known", true, "Results that are known to miss, and why: a report says so beside " +
 		"them. The tolerance holds for them all the same."},
+	{"variant", true, "The scenario with other values of some keys, under a name: the points of " +
+		"each variant stand beside those of the others, and where there are variants, nothing runs " +
+		"without. `--only variant=…` chooses; `--set 'variant=[]'` takes them away."},
+	{"variant.set", false, "Keys and their values, as of `--set`, which wins: " +
+		"`set = { \"topology.nodes\" = 8 }`. Any key but those of the file as a whole: name, " +
+		"description, schema, `[output]`, `[input]`, `[hardware.tolerance]`, `[[hardware.known]]` and " +
+		"`[sweep]`."},
+	{"variant.link", true, "As `[[topology.link]]`, behind its entries, in this variant alone."},
+	{"variant.rank", true, "As `[[topology.rank]]`, behind its entries, in this variant alone."},
 	{"input", false, "How files are read that the scenario names: schedules, programs and data."},
 	{"output", false, "Files to write, as the flags of the same names, which win. The names of a " +
 		"timeline, a trace and curves may hold `{kind}`, `{algorithm}`, `{bytes}`, `{count}`, " +
@@ -106,6 +115,7 @@ var keyTable = sync.OnceValue(func() []Key {
 	keys = append(keys, programKeys()...)
 	keys = append(keys, loweringKeys()...)
 	keys = append(keys, hardwareKeys()...)
+	keys = append(keys, variantKeys(singleKeys())...)
 	keys = append(keys, outputKeys()...)
 	for i := range keys {
 		k := &keys[i]
@@ -215,7 +225,10 @@ func collectiveKeys() []Key {
 		{Path: "collective.splits", kind: aMatrix, min: 0, max: maxCount,
 			Example: "[[0, 3], [5, 1]]",
 			Doc: "Elements of every block, for kinds ending in v: a row a sender for all_to_allv, " +
-				"one list of all ranks otherwise."},
+				"one list of all ranks otherwise; or the name of a file that has them, .npy, CSV or JSON, " +
+				"as `\"dispatch.npy\"`; or `{ zipf = 1.2 }`: bytes or count is what a sender of " +
+				"all_to_allv has (else all blocks together), and block k of a random order, that of " +
+				"seed, has a share of 1/kˢ of it."},
 		{Path: "collective.teams", kind: aTeams, max: maxRanks - 1,
 			Values: []string{"all", "node", "rail"}, Default: `"all"`, Example: "[[0, 1], [2, 3]]",
 			Sweep: true,

@@ -27,8 +27,11 @@ func (k *Key) listed() bool {
 }
 
 // readList is read for keys whose one value may be a list: []int (shape), order, teams, []string
-// (names) or [][]int64 (matrix).
+// (names) or splits (matrix).
 func (k *Key) readList(n *node) (any, *problem) {
+	if k.kind == aMatrix {
+		return k.splits(n)
+	}
 	if s, ok := n.value.(string); ok && len(k.Values) > 0 {
 		name, p := k.choice(s)
 		switch {
@@ -40,8 +43,6 @@ func (k *Key) readList(n *node) (any, *problem) {
 		return teams{by: name.(string)}, nil
 	}
 	switch k.kind {
-	case aMatrix:
-		return k.matrix(n)
 	case anOrder:
 		places, p := k.wholes(n, "the place of rank %d")
 		return order{places: places}, p
@@ -58,7 +59,8 @@ func (k *Key) unlisted() *problem {
 	text := "a list of whole numbers is expected"
 	switch k.kind {
 	case aMatrix:
-		text = "a list of rows of whole numbers is expected"
+		text = "a list of rows of whole numbers, the name of a file that has them, or { zipf = … } " +
+			"is expected"
 	case aTeams:
 		text = "a list of teams, each a list of ranks, is expected"
 	case aNames:
@@ -121,7 +123,7 @@ func (k *Key) teams(n *node) (any, *problem) {
 
 // matrix reads [[1, 2], [3, 4]], or [1, 2] as a single row. It judges the numbers; how many
 // there must be depends on the kind and the ranks.
-func (k *Key) matrix(n *node) (any, *problem) {
+func (k *Key) matrix(n *node) ([][]int64, *problem) {
 	expected := k.unlisted()
 	if n.shape != array || len(n.items) == 0 {
 		return nil, expected

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,6 +66,7 @@ func Read(file string, text []byte, o Options) (*Document, error) {
 		d.set(one)
 	}
 	d.read()
+	d.readVariants()
 	return d, nil
 }
 
@@ -136,8 +138,15 @@ func (r *run) scenario() *Scenario {
 	s.Output.Curves, _ = fetchOr(v, "output.curves", "")
 	s.Output.Links, _ = fetchOr(v, "output.links", "")
 	r.patterns(v)
-	s.Programs = r.programs()
-	s.Points = r.expand()
+	r.all = r.runs()
+	for _, one := range r.all {
+		programs, points := one.programs(), one.expand()
+		s.Programs, s.Points = append(s.Programs, programs...), append(s.Points, points...)
+		for _, p := range programs {
+			points = append(slices.Clip(points), p.Point)
+		}
+		r.close(one, points)
+	}
 	s.Tolerance, s.Known = v.tolerance(s.Points)
 	return s
 }
@@ -161,16 +170,34 @@ func (s *Scenario) Resolve(name string) string {
 }
 
 // unused refuses keys that no point has a use for: what has no effect should not look as if it
-// had one.
+// had one. What a variant sets must have one in that variant.
 func (r *run) unused() {
-	for _, l := range r.d.order {
-		if why := r.idle(l.key, l.path, r.used); why != "" {
-			r.d.report(l.node, l.path, &problem{why, ""})
+	used := map[string]bool{}
+	for _, one := range r.all {
+		maps.Copy(used, one.used)
+	}
+	for _, one := range r.all {
+		for _, l := range one.d.order {
+			of := used
+			if one.d.own[l.path] {
+				of = one.used
+			}
+			if why := one.idle(l.key, l.path, of); why != "" {
+				r.d.errs.add(one.d.at(l.node, l.path, problem{why, ""}))
+			}
+		}
+		one.unusedSweeps(used)
+		for _, e := range one.d.errs.list {
+			r.d.errs.add(e)
 		}
 	}
+}
+
+// unusedSweeps refuses swept keys that no point has a use for.
+func (r *run) unusedSweeps(used map[string]bool) {
 	for _, s := range r.d.sweeps {
 		for _, at := range s.places {
-			if why := r.idle(s.key, at, r.used); why != "" {
+			if why := r.idle(s.key, at, used); why != "" {
 				e := r.d.at(s.node, "", problem{why, ""})
 				e.Key = `sweep."` + s.path + `"`
 				r.d.errs.add(e)

@@ -155,6 +155,9 @@ func (r *run) onlyKeys() []string {
 	for _, s := range r.d.sweeps {
 		names = append(names, s.path)
 	}
+	if r.d.variants != nil || r.d.origin != nil {
+		names = append(names, variantAxis)
+	}
 	return names
 }
 

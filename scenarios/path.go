@@ -168,6 +168,7 @@ func (d *Document) display(at string) string {
 	if !ok {
 		return at
 	}
+	p = d.origin.written(p)
 	for i := range p {
 		if p[i].index != all && d.count(p[:i+1].plain()) == 1 {
 			p[i].index = all

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 
@@ -238,9 +237,8 @@ func (r *run) programs() []*ProgramPoint {
 		}
 		axes = append(axes, a)
 	}
-	if total := product(axes); total > maxPoints {
-		r.view().fail("program", problem{fmt.Sprintf("%d points; a scenario has at most %d", total,
-			maxPoints), ""})
+	if total := product(axes); total > r.most() {
+		r.view().fail("program", r.tooMany(total))
 		return nil
 	}
 	var points []*ProgramPoint

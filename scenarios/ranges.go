@@ -18,6 +18,7 @@ func wholeLists() map[string]string {
 	return map[string]string{
 		"device.range":  `{ up_to = "64 KiB", latency = "2 us" }`,
 		"topology.link": `{ match = "gpu3 <-> *", bandwidth = "50 %" }`,
+		variantAxis:     `{ name = "eight nodes", set = { "topology.nodes" = 8 } }`,
 		"topology.rank": `{ match = "3", start = "200 us" }`,
 	}
 }

@@ -46,13 +46,15 @@ func tableSchema(keys []Key, path string) object {
 	return object{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// sectionSchema is a table, or a list of them; a single [collective] is both.
+// sectionSchema is a table, or a list of them; a single [collective] or [variant] is both.
 func sectionSchema(keys []Key, s section) object {
 	one := tableSchema(keys, s.path)
 	switch {
 	case s.path == "sweep":
 		one = object{"type": "object", "additionalProperties": axisSchema(object{})}
-	case s.path == "collective":
+	case s.path == "variant.set":
+		one = object{"type": "object"}
+	case s.path == "collective" || s.path == variantAxis:
 		one = object{"anyOf": []any{one, object{"type": "array", "items": one}}}
 	case s.many:
 		one = object{"type": "array", "items": one}

@@ -164,41 +164,6 @@ func (r *run) shape(v *view, p *Point, at string) bool {
 	return true
 }
 
-// splits reads the sizes of blocks, whose number depends on the kind and the ranks.
-func (v *view) splits(s *collective.Spec, at string) bool {
-	rows, ok := need[[][]int64](v, at+"splits", s.Kind.String()+" takes the size of every block")
-	if !ok {
-		return false
-	}
-	v.use(at + "splits")
-	want := 1
-	if s.Kind == collective.AllToAllV {
-		want = s.Ranks
-	}
-	if len(rows) != want {
-		v.fail(at+"splits", problem{fmt.Sprintf("%s; %s on %d ranks takes %d",
-			prose.Plural(len(rows), "row"), s.Kind, s.Ranks, want), ""})
-		return false
-	}
-	total := int64(0)
-	for i, row := range rows {
-		if len(row) != s.Ranks {
-			v.fail(at+"splits", problem{fmt.Sprintf("row %d has %s; one for each of %d ranks is "+
-				"expected", i, prose.Plural(len(row), "number"), s.Ranks), ""})
-			return false
-		}
-		for _, n := range row {
-			total = min(total+n, maxBytes) // neither is above 2^50: no overflow
-		}
-		if total > maxBytes/int64(s.Type.Width()) {
-			v.fail(at+"splits", problem{"more than 1024 TiB altogether", ""})
-			return false
-		}
-	}
-	s.Splits = rows
-	return true
-}
-
 func ranksUpTo(n int) string {
 	if n == 1 {
 		return "0, the only rank,"

@@ -65,7 +65,7 @@ func (r *run) sizes(v *view, p *Point, at string) bool {
 	if s.Kind == collective.Barrier {
 		return true
 	}
-	if s.Kind.Splits() && !v.splits(s, at) {
+	if s.Kind.Splits() && !r.splits(v, p, at) {
 		return false
 	}
 	v.use(at + "shape")
