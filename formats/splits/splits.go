@@ -7,11 +7,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"collsim/dtype"
+	"collsim/formats/internal/tensor"
 	"collsim/formats/npy"
 	"collsim/unit"
 )
@@ -43,6 +45,10 @@ func Read(text []byte) ([][]int64, error) {
 func fromNPY(text []byte) ([][]int64, error) {
 	parts, err := npy.Open(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
+		var wrong *tensor.Error
+		if errors.As(err, &wrong) {
+			return nil, errors.New(wrong.Text) // the file has its name from the caller
+		}
 		return nil, err
 	}
 	a := parts[0].Array

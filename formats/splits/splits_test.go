@@ -59,6 +59,7 @@ func TestRead(t *testing.T) {
 			got, err := Read([]byte(tt.text))
 			if tt.wrong != "" {
 				require.ErrorContains(t, err, tt.wrong)
+				require.NotContains(t, err.Error(), ": :")
 				return
 			}
 			require.NoError(t, err)

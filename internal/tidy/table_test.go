@@ -55,7 +55,7 @@ func table() []row {
 				"internal/output internal/parallel"},
 		{path: "formats/internal/wire",
 			modules: []string{"google.golang.org/protobuf/encoding/protowire"}},
-		{path: "formats/splits", ours: "formats/npy dtype unit"},
+		{path: "formats/splits", ours: "formats/npy formats/internal/tensor dtype unit"},
 		{path: "formats/arrays",
 			ours: "formats/npy formats/safetensors formats/internal/... internal/input " +
 				"internal/output dtype unit"},
