@@ -70,10 +70,7 @@ func standsFor(p *scenarios.Point) []scenarios.Algorithm {
 		a.Name = name
 		list = append(list, variants(p, a)...)
 	}
-	if a, ok := libraryOf(p); ok {
-		list = append(list, settled(p, a))
-	}
-	return list
+	return append(list, libraryCandidates(p)...)
 }
 
 // choose makes the schedule of a point. "fastest" is the algorithm that takes the least time in

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/algos/nccl"
 	"collsim/collective"
@@ -12,37 +13,66 @@ import (
 // mostInNode is how many GPUs a node has at most where NCCL's rings are known.
 const mostInNode = 16
 
-// ncclMachine returns the machine of NCCL's model (nccl.Machines) that has a device, "" if none.
-func ncclMachine(device string) string {
-	for _, row := range []struct{ prefix, machine string }{
-		{"h100-sxm", "dgx-h100"}, {"h200", "dgx-h100"}, {"a100-40gb", "dgx-a100"},
-		{"a100-80gb", "dgx-a100"}, {"v100-16gb", "dgx-v100"}, {"v100-32gb", "dgx-v100"},
+// ncclMachine returns the machine of NCCL's model (nccl.Machines) whose GPU a device is, or is most
+// like, and which of the two; "" for what is no GPU of NVIDIA's.
+func ncclMachine(device string) (machine string, same bool) {
+	for _, row := range []struct {
+		machine    string
+		gpus, like []string
+	}{
+		{"dgx-h100", []string{"h100-sxm", "h200"},
+			[]string{"h100-64gb", "gh200", "b200", "gb200", "b300", "gb300"}},
+		{"dgx-a100", []string{"a100-40gb", "a100-80gb"}, []string{"a100-64gb"}},
+		{"dgx-v100", []string{"v100-16gb", "v100-32gb"}, nil},
 	} {
-		if device == row.prefix {
-			return row.machine
+		if same = slices.Contains(row.gpus, device); same || slices.Contains(row.like, device) {
+			return row.machine, same
 		}
 	}
-	return ""
+	return "", false
 }
 
 // libraryOf returns what the library of a point's machine does a collective by, where it is known:
 // on a GPU of NVIDIA's whose rings are, NCCL's own choice.
 func libraryOf(p *scenarios.Point) (a scenarios.Algorithm, ok bool) {
-	machine := ncclMachine(p.Device.Name)
+	machine, same := ncclMachine(p.Device.Name)
 	inNode := p.Topology.Ranks / max(p.Topology.Nodes, 1)
-	if machine == "" || inNode > mostInNode {
+	if !same || inNode > mostInNode {
 		return a, false
 	}
 	for _, name := range []string{"auto", "p2p"} {
-		a = scenarios.Algorithm{Name: nccl.Prefix + name, Slices: 1}
-		if _, err := find(p.Spec.Kind, a.Name); err == nil {
-			if machine != nccl.Machines()[0].Name {
-				a = with(a, "machine", machine)
-			}
-			return a, true
+		if _, err := find(p.Spec.Kind, nccl.Prefix+name); err == nil {
+			return ncclOn(machine, name), true
 		}
 	}
 	return scenarios.Algorithm{}, false
+}
+
+// ncclOn is one of NCCL's algorithms on a machine of its model.
+func ncclOn(machine, name string) scenarios.Algorithm {
+	a := scenarios.Algorithm{Name: nccl.Prefix + name, Slices: 1}
+	if machine != nccl.Machines()[0].Name {
+		a = with(a, "machine", machine)
+	}
+	return a
+}
+
+// libraryCandidates are those of NCCL's algorithms that "fastest" tries: its choice, and what
+// NCCL_ALGO would have it take in place of that.
+func libraryCandidates(p *scenarios.Point) (list []scenarios.Algorithm) {
+	if a, ok := libraryOf(p); ok {
+		list = append(list, settled(p, a))
+	}
+	machine, _ := ncclMachine(p.Device.Name)
+	if machine == "" || p.Topology.Ranks/max(p.Topology.Nodes, 1) > mostInNode {
+		return list
+	}
+	for _, name := range []string{"ring", "tree"} {
+		if _, err := find(p.Spec.Kind, nccl.Prefix+name); err == nil {
+			list = append(list, settled(p, ncclOn(machine, name)))
+		}
+	}
+	return list
 }
 
 // LibraryCall is a call of a program that names no algorithm, and is done as the library of the

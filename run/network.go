@@ -16,6 +16,7 @@ import (
 type network struct {
 	graph   *topology.Graph
 	nodes   int          // of a cluster
+	machine string       // that these are; empty: it has no name
 	teams   [][]int      // nil: one of all ranks
 	links   [2]int       // of a route, least and most; 0 with one rank
 	latency [2]unit.Time // the sum over a route
@@ -143,7 +144,11 @@ func (n *network) String() string {
 func (n *network) shape() string {
 	switch preset := n.graph.Preset; preset {
 	case "cluster":
-		return prose.Plural(n.nodes, "node")
+		text := prose.Plural(n.nodes, "node")
+		if n.machine != "" {
+			text += " of " + n.machine
+		}
+		return text
 	case "links":
 		return prose.Plural(n.graph.NumLinks(), "link") + " by hand"
 	case "leaf-spine":

@@ -126,7 +126,7 @@ func (r *runner) enter(p *scenarios.Point) error {
 		r.asNew = g.Clone()
 	}
 	r.topo, r.teams, r.network = p.Topology, p.Teams, newNetwork(g, p.Teams)
-	r.network.nodes = p.Topology.Nodes
+	r.network.nodes, r.network.machine = p.Topology.Nodes, p.Topology.Machine
 	r.bounds = map[boundKey]bounds.Bounds{}
 	return nil
 }

@@ -147,6 +147,10 @@ func (v *view) hasTable(at string) bool {
 // cluster reads a network of nodes: how many there are, what each is inside, and what joins them.
 func (v *view) cluster(t *Topology) bool {
 	t.Preset = inNodes
+	if m := v.byName(); m.of != nil {
+		t.Machine = m.of.Name
+		v.use(machineKey, "topology.network.preset")
+	}
 	v.use("topology.nodes", "topology.ranks")
 	nodes, given, ok := fetch[int64](v, "topology.nodes")
 	total, _, readable := fetch[int64](v, "topology.ranks")

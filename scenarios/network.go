@@ -17,6 +17,7 @@ type Topology struct {
 	// there are nodes.
 	Preset    string
 	Nodes     int       // 1 but for a cluster
+	Machine   string    // that the scenario names; empty where it gives a network
 	Ranks     int       // ≥ 1, of all nodes
 	Bandwidth unit.Rate // of each link before changes; 0 where not all links have the same
 	Latency   unit.Time // likewise

@@ -292,6 +292,10 @@ func (k *Key) noneOf(s string, err error) *problem {
 	}
 	what := k.name()
 	hint := "known: " + strings.Join(k.Values, ", ")
+	if k.Path == machineKey {
+		hint = "known: " + strings.Join(presetNames("topology"), ", ") +
+			"; machines: collsim list machines"
+	}
 	if near := nearest.To(s, k.Values, 1); len(near) > 0 {
 		hint = "did you mean " + quoted(near[0]) + "?"
 	} else if table := k.elsewhere(s); table != "" {

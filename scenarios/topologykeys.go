@@ -1,9 +1,15 @@
 package scenarios
 
-import "collsim/topology"
+import (
+	"collsim/machine"
+	"collsim/topology"
+)
 
 func topologyKeys() []Key {
-	keys := flatKeys("topology", "The shape of the network; nodes make it that inside each node.")
+	keys := flatKeys("topology", "The shape of the network; nodes make it that inside each node. Or "+
+		"the name of a machine (collsim list machines), which stands for the network in its nodes, "+
+		"that between them, and the device; keys that are given win.")
+	keys[0].Values = append(keys[0].Values, machine.Names()...)
 	keys = append(keys, []Key{
 		{Path: "topology.nodes", kind: aWhole, min: 1, max: maxRanks, Default: "1", Example: "4",
 			Sweep: true, Doc: "Number of nodes: each is a network of its own, and their NICs " +

@@ -7,10 +7,29 @@ type view struct {
 	d    *Document
 	at   map[string]item // by numbered path; what is not in it is in the document
 	used map[string]bool // keys that had a meaning here
+
+	named *namedMachine // by the name of a machine; nil: nobody has looked
 }
 
-// item returns the value at a numbered path.
+// item returns the value at a numbered path: what is given there, or what the machine implies that
+// topology.preset names, which is then no preset.
 func (v *view) item(at string) (item, bool) {
+	it, ok := v.given(at)
+	m := v.byName()
+	switch {
+	case m.of == nil:
+		return it, ok
+	case at == machineKey:
+		return item{}, false
+	case ok:
+		return it, true
+	}
+	it, ok = m.keys[at]
+	return it, ok
+}
+
+// given returns the value that the document has at a numbered path.
+func (v *view) given(at string) (item, bool) {
 	if it, ok := v.at[at]; ok {
 		return it, true
 	}

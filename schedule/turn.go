@@ -50,8 +50,8 @@ func (p *Plan) turnOf(channel int) *turn {
 		return nil
 	}
 	by := channel % p.PerNode
-	if p.Channels < p.PerNode { // spread over the node
-		by = channel * p.PerNode / p.Channels
+	if full := p.Channels - p.Channels%p.PerNode; channel >= full { // spread over the node
+		by = (channel - full) * p.PerNode / (p.Channels - full)
 	}
 	return &turn{perNode: p.PerNode, by: by, grouped: p.Group != nil}
 }

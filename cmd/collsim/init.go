@@ -32,12 +32,13 @@ func (a *app) initCommand() *cobra.Command {
 		Use:   "init [KIND]",
 		Short: "print a scenario to begin with",
 		Long: "Init prints a commented scenario for a kind of collective (all_reduce) on any network " +
-			"of collsim list topologies, or on nodes of GPUs. Its letters are those of nccl-tests; 1M is " +
-			"1 MiB, as there.",
+			"of collsim list topologies, on nodes of GPUs, or on a machine by name. Its letters are " +
+			"those of nccl-tests; 1M is 1 MiB, as there.",
 		Example: "  collsim init > mine.toml\n" +
 			"  collsim init all_gather -b 8 -e 1G -f 2 --ranks 16 | collsim -\n" +
 			"  collsim init --topology torus --shape 4x4\n" +
-			"  collsim init --nodes 4 --node full-mesh --network rails",
+			"  collsim init --nodes 4 --node full-mesh --network rails\n" +
+			"  collsim init --machine dgx-h100 --nodes 4",
 		RunE: func(_ *cobra.Command, args []string) error { return a.init(args, o) },
 	}
 	f := cmd.Flags()

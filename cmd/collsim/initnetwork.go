@@ -16,6 +16,7 @@ import (
 // networkFlags are the network of a new scenario: one preset, or nodes, each of which has one
 // inside, with another between them.
 type networkFlags struct {
+	machine       string // that has all of it; empty: none
 	topology      string
 	ranks         int
 	shape         string
@@ -29,6 +30,8 @@ type networkFlags struct {
 
 func (o *networkFlags) register(f *pflag.FlagSet) {
 	o.flags = f
+	f.StringVar(&o.machine, "machine", "", "`NAME` of a machine, whose network and device are "+
+		"written out; see collsim list machines")
 	f.StringVar(&o.topology, "topology", "switch", "`PRESET` of the network; see collsim list "+
 		"topologies")
 	f.IntVar(&o.ranks, "ranks", 8, "number of ranks, of all nodes together; 8 in a node")
@@ -51,6 +54,9 @@ func (o *networkFlags) clustered() bool {
 
 // complete says what the flags leave open, and refuses what cannot be.
 func (o *networkFlags) complete() error {
+	if o.machine != "" {
+		return o.completeMachine()
+	}
 	if o.clustered() {
 		if err := o.completeNodes(); err != nil {
 			return err
@@ -170,6 +176,10 @@ func (o *networkFlags) tableOf(key string) string {
 
 // write writes the tables.
 func (o *networkFlags) write(header func(string), line func(key, value, remark string)) {
+	if o.machine != "" {
+		o.writeMachine(header, line)
+		return
+	}
 	header("[topology]")
 	if !o.clustered() {
 		o.table(presetTable{"topology", o.topology}, o.ranks, line)

@@ -22,8 +22,8 @@ import (
 
 // things are what can be listed.
 func things() []string {
-	return []string{"algorithms", "topologies", "devices", "formats", "executors", "examples",
-		"keys"}
+	return []string{"algorithms", "topologies", "machines", "devices", "formats", "executors",
+		"examples", "keys"}
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -33,7 +33,7 @@ func (a *app) listCommand() *cobra.Command {
 		Use:   "list [" + strings.Join(things(), "|") + "]",
 		Short: "list what there is",
 		Long: "List prints a name and a few words a line; without an argument, of everything but " +
-			"keys; of devices alone, all figures with their sources.",
+			"keys; of machines or devices alone, all figures with their sources.",
 		Example:   "  collsim list algorithms --kind all_reduce\n  collsim list keys",
 		ValidArgs: things(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,7 +62,7 @@ func (a *app) listCommand() *cobra.Command {
 func whatToList(args []string) ([]string, error) {
 	switch {
 	case len(args) == 0:
-		return things()[:6], nil
+		return things()[:7], nil
 	case len(args) > 1:
 		return nil, &usageError{text: "one thing to list is expected, not " + fmt.Sprint(len(args))}
 	case slices.Contains(things(), args[0]):
@@ -217,6 +217,8 @@ func entriesOf(ctx context.Context, name string, k collective.Kind) (list []entr
 		}
 	case "topologies":
 		return topologies()
+	case "machines":
+		return machines()
 	case "devices":
 		return devices()
 	case "formats":

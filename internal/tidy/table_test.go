@@ -35,6 +35,8 @@ func table() []row {
 		{path: "topology", ours: "unit"},
 		{path: "topology/...", ours: "topology unit"},
 		{path: "device", ours: "dtype unit"},
+		{path: "machine", ours: "topology device unit",
+			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "bounds", ours: "collective topology unit"},
 		{path: "algos", ours: "schedule topology collective unit"},
 		{path: "comm", ours: "collective group algos schedule proof dtype"},
@@ -103,14 +105,14 @@ func table() []row {
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
 				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers
 				"codeberg.org/go-pdf/fpdf"}},        // what plot draws PDF with
-		{path: "scenarios", ours: "collective dtype topology device unit internal/input",
+		{path: "scenarios", ours: "collective dtype topology device machine unit internal/input",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate"},
 		{path: "report", ours: "run program scenarios collective unit device schedule formats " +
 			"fidelity hw hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
 		{path: "cmd/collsim",
-			ours:    ". run report plots hw/... internal/output internal/memory " + toHW,
+			ours:    ". run report plots machine hw/... internal/output internal/memory " + toHW,
 			modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 		{path: "internal/cpu"},
 		{path: "internal/golden"},      // its tests alone import anything

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"collsim/internal/prose"
+	"collsim/machine"
+)
+
+// machines are those of the catalogue, each with a sketch of its node.
+func machines() (list []entry) {
+	for _, m := range machine.Catalogue() {
+		e := entry{Name: m.Name, About: m.About + ": " + m.Sketch()}
+		for _, f := range m.Figures {
+			value, source := f.Is, f.Source
+			if f.Sheet != "" {
+				value += " of " + f.Sheet
+			}
+			if f.Of != "" {
+				source += " (as " + f.Of + ")"
+			}
+			e.Figures = append(e.Figures, deviceFigure{Name: f.Name, Value: value, Source: source})
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// completeMachine says what --machine leaves open.
+func (o *networkFlags) completeMachine() error {
+	m, err := machine.Find(o.machine)
+	if err != nil {
+		return &usageError{text: "--machine " + strconv.Quote(o.machine) + ": " + prose.Unprefixed(err),
+			hint: "collsim list machines has all"}
+	}
+	if other := changed(o.flags, "topology", "ranks", "shape", "k", "node", "network"); other != "" {
+		return &usageError{text: "--" + other + " has no effect on a machine, which has its own",
+			hint: "change the scenario that is printed"}
+	}
+	if !o.flags.Changed("nodes") {
+		o.nodes = 1
+	}
+	if o.nodes < 1 {
+		return &usageError{text: "--nodes " + strconv.Itoa(o.nodes) + ": 1 or more is expected"}
+	}
+	o.ranks = o.nodes * m.GPUs
+	return nil
+}
+
+// writeMachine writes what the name of a machine stands for, table by table.
+func (o *networkFlags) writeMachine(header func(string), line func(key, value, remark string)) {
+	m, err := machine.Find(o.machine)
+	if err != nil {
+		panic(err) // it has been found before
+	}
+	header("# " + o.machine + ": " + m.About + "\n[topology]")
+	line("nodes", strconv.Itoa(o.nodes), "")
+	table := "topology"
+	for _, k := range m.Keys(o.nodes) {
+		dot := strings.LastIndexByte(k.Path, '.')
+		if k.Path[:dot] != table {
+			table = k.Path[:dot]
+			header("[" + table + "]")
+		}
+		line(k.Path[dot+1:], k.Value, remarkOf(m, k.Path))
+	}
+}
+
+// remarkOf says what a data sheet has in place of a rate.
+func remarkOf(m *machine.Machine, path string) string {
+	figure := map[string]string{"topology.node.bandwidth": "gpu_rate",
+		"topology.network.bandwidth": "nic_rate"}[path]
+	for _, f := range m.Figures {
+		switch {
+		case f.Name != figure:
+		case figure == "nic_rate":
+			return "reached of " + f.Is
+		case f.Sheet != "":
+			return "reached; " + f.Sheet + " of a GPU by its data sheet"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,137 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/internal/nearest"
+	"collsim/unit"
+)
+
+// stepOfGPU is the part of a hop between nodes that the device's own step takes: device.overhead.
+const stepOfGPU = unit.Microsecond
+
+// Machine is a machine by name.
+type Machine struct {
+	Name, About string
+
+	Device string // of every GPU: a name of package device
+	GPUs   int    // of a node
+	Joined string // what joins them: "switch", or "full-mesh", a link from each to each
+	// Rate is what a GPU reaches to all others together, each way; Latency is of a link.
+	Rate    unit.Rate
+	Latency unit.Time
+	// Multicast says that the switch copies, and adds up, by itself (NVLink SHARP).
+	Multicast bool
+
+	NICs    int
+	NICRate unit.Rate // of one, by its data sheet
+	// Shares is what of NICRate is reached: from so many nodes on, by nodes.
+	Shares []Share
+	Near   string // which NIC a GPU is close to, in words
+	CPUs   string // in words
+
+	Fabric string    // between nodes, in words: "infiniband", "efa"
+	Joins  string    // the preset of package topology that stands for it: "rails", "switch"
+	Hop    unit.Time // from a NIC to another, with a step of the GPU that sends
+	// Library is the collective library that its GPUs' maker has: "nccl", "rccl".
+	Library string
+	Env     string // what its operator sets for that library, in words
+
+	Figures []Figure // all of these as they are written, in the order of Names
+}
+
+// Share is the part of a NIC's rate that is reached on so many nodes, and on more.
+type Share struct {
+	Nodes int
+	Of    unit.Share
+}
+
+// Figure is one figure of a machine as its file has it.
+type Figure struct {
+	Name   string
+	Is     string
+	Sheet  string // what a data sheet has, where Is is what was reached
+	Source string // a document, a table and how it follows from it, or "assumed" and why
+	// Of is the machine that it is taken over from; empty for its own.
+	Of string
+}
+
+// NICReached returns what a NIC reaches where there are so many nodes.
+func (m *Machine) NICReached(nodes int) unit.Rate {
+	share := m.Shares[0].Of
+	for _, s := range m.Shares {
+		if s.Nodes <= nodes {
+			share = s.Of
+		}
+	}
+	const whole = 1_000_000
+	return m.NICRate / whole * unit.Rate(share)
+}
+
+// Link returns the rate of a link in a node: of a GPU to the switch, or of a pair.
+func (m *Machine) Link() unit.Rate {
+	if m.Joined == "full-mesh" {
+		return m.Rate / unit.Rate(max(m.GPUs-1, 1))
+	}
+	return m.Rate
+}
+
+// Key is a key of a scenario, and its value as TOML.
+type Key struct{ Path, Value string }
+
+// Keys returns what the name stands for in a scenario with so many nodes: the network in a node,
+// that between the nodes where there are several, and the device.
+func (m *Machine) Keys(nodes int) []Key {
+	quoted := func(s fmt.Stringer) string { return strconv.Quote(s.String()) }
+	keys := []Key{
+		{"topology.node.preset", strconv.Quote(m.Joined)},
+		{"topology.node.ranks", strconv.Itoa(m.GPUs)},
+		{"topology.node.bandwidth", quoted(m.Link())},
+		{"topology.node.latency", quoted(m.Latency)},
+		{"device.preset", strconv.Quote(m.Device)},
+	}
+	if nodes > 1 {
+		keys = append(keys, Key{"topology.network.preset", strconv.Quote(m.Joins)},
+			Key{"topology.network.nics", strconv.Itoa(m.NICs)},
+			Key{"topology.network.bandwidth", quoted(m.NICReached(nodes))},
+			Key{"topology.network.latency", quoted(max(m.Hop-stepOfGPU, 0) / 2)})
+	}
+	return keys
+}
+
+// Sketch draws a node on a line: "8 × h100-sxm ═ switch 367 GB/s, 8 NICs × 47.5 GB/s ═ rails".
+func (m *Machine) Sketch() string {
+	node := fmt.Sprintf("%d × %s ═ %s %v", m.GPUs, m.Device, m.Joined, m.Link())
+	nics := "NICs"
+	if m.NICs == 1 {
+		nics = "NIC"
+	}
+	return fmt.Sprintf("%s, %d %s × %v ─ %s (%s)", node, m.NICs, nics, m.NICReached(2), m.Fabric,
+		m.Joins)
+}
+
+// Find returns the machine of a name, or an error that lists the nearest names.
+func Find(name string) (*Machine, error) {
+	all := Catalogue()
+	if i := slices.IndexFunc(all, func(m *Machine) bool { return m.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	names := Names()
+	if near := nearest.To(name, names, 3); len(near) > 0 {
+		names = near
+	}
+	return nil, fmt.Errorf("machine: %.40q: no machine of that name; nearest: %s", name,
+		strings.Join(names, ", "))
+}
+
+// Names lists the machines that Find knows.
+func Names() []string {
+	names := make([]string, 0, len(Catalogue()))
+	for _, m := range Catalogue() {
+		names = append(names, m.Name)
+	}
+	return names
+}

@@ -1,0 +1,163 @@
+package machine
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
+)
+
+// files are the machines of the catalogue, one a file, by name.
+//
+//go:embed data/*.toml
+var files embed.FS
+
+// Catalogue lists all machines that a scenario may name, by name. Nobody may change them.
+func Catalogue() []*Machine { return slices.Clone(catalogue()) }
+
+// catalogue reads the files once. A test reads them all, so that none can fail.
+var catalogue = sync.OnceValue(func() []*Machine {
+	entries, err := files.ReadDir("data")
+	if err != nil {
+		panic(err)
+	}
+	texts := map[string]string{}
+	var names []string
+	for _, e := range entries {
+		text, err := files.ReadFile("data/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		name := strings.TrimSuffix(e.Name(), ".toml")
+		texts[name] = string(text)
+		names = append(names, name)
+	}
+	all := make([]*Machine, 0, len(names))
+	for _, name := range names {
+		m, err := read(name, texts[name], func(like string) (string, bool) {
+			text, ok := texts[like]
+			return text, ok
+		}, 0)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, m)
+	}
+	return all
+})
+
+// written is a figure in a file.
+type written struct {
+	Is     string `toml:"is"`
+	Sheet  string `toml:"sheet"`
+	Source string `toml:"source"`
+}
+
+// mostLike bounds how many machines are like one another in a row.
+const mostLike = 8
+
+// Read reads the text of a machine's file. A machine that is like another one of the catalogue has
+// all figures of that which it does not give itself.
+func Read(name string, text []byte) (*Machine, error) {
+	return read(name, string(text), func(like string) (string, bool) {
+		data, err := files.ReadFile("data/" + like + ".toml")
+		return string(data), err == nil
+	}, 0)
+}
+
+// file is what a machine's file says of itself.
+type file struct {
+	name, about, like string
+	own               map[string]written
+	keys              []string // of own, in their order
+}
+
+// wrong is an error about a key of the file.
+func (f *file) wrong(key, format string, args ...any) error {
+	return fmt.Errorf("machine: %s: %s: %s", f.name, key, fmt.Sprintf(format, args...))
+}
+
+// parse reads the text of a file, and judges the form of what it says.
+func parse(name, text string) (*file, error) {
+	var tables map[string]toml.Primitive
+	meta, err := toml.Decode(text, &tables)
+	if err != nil {
+		return nil, fmt.Errorf("machine: %s: %w", name, err)
+	}
+	f := &file{name: name, own: map[string]written{}}
+	for _, path := range meta.Keys() {
+		if len(path) > 1 {
+			continue // of a figure
+		}
+		key, value := path[0], tables[path[0]]
+		var w written
+		switch key {
+		case "about":
+			err = meta.PrimitiveDecode(value, &f.about)
+		case "like":
+			err = meta.PrimitiveDecode(value, &f.like)
+		default:
+			if err = meta.PrimitiveDecode(value, &w); err == nil && (w.Is == "" || w.Source == "") {
+				return nil, f.wrong(key, `is and source are expected, as { is = "8", source = "…" }`)
+			}
+			f.own[key], f.keys = w, append(f.keys, key)
+		}
+		if err != nil {
+			return nil, f.wrong(key, "%v", err)
+		}
+	}
+	if left := meta.Undecoded(); len(left) > 0 {
+		return nil, f.wrong(left[0].String(), "no such key; is, sheet and source are expected")
+	}
+	return f, nil
+}
+
+// read reads a file, and those that it is like by other.
+func read(name, text string, other func(string) (string, bool), depth int) (*Machine, error) {
+	f, err := parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{}
+	if f.like != "" {
+		text, ok := other(f.like)
+		if !ok || depth == mostLike {
+			return nil, f.wrong("like", "%q: a machine that does not depend on this one is expected",
+				f.like)
+		}
+		if m, err = read(f.like, text, other, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	base := m.Figures
+	m.Name, m.About, m.Figures = name, f.about, nil
+	for _, k := range kinds() {
+		w, given := f.own[k.name]
+		if given {
+			if err := k.set(m, w.Is); err != nil {
+				return nil, f.wrong(k.name, "%q: %v", w.Is, err)
+			}
+			m.Figures = append(m.Figures, Figure{k.name, w.Is, w.Sheet, w.Source, ""})
+			continue
+		}
+		i := slices.IndexFunc(base, func(f Figure) bool { return f.Name == k.name })
+		switch {
+		case i >= 0:
+			taken := base[i]
+			taken.Of = cmp.Or(taken.Of, f.like)
+			m.Figures = append(m.Figures, taken)
+		case k.name != "env": // which nobody may set
+			return nil, f.wrong(k.name, "missing: %s", k.about)
+		}
+	}
+	for _, key := range f.keys {
+		if !slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == key }) {
+			return nil, f.wrong(key, "no such figure")
+		}
+	}
+	return m, nil
+}
