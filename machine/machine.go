@@ -67,8 +67,7 @@ func (m *Machine) NICReached(nodes int) unit.Rate {
 			share = s.Of
 		}
 	}
-	const whole = 1_000_000
-	return m.NICRate / whole * unit.Rate(share)
+	return m.NICRate.Times(share)
 }
 
 // Link returns the rate of a link in a node: of a GPU to the switch, or of a pair.

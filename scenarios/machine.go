@@ -40,7 +40,7 @@ func (v *view) byName() *namedMachine {
 	nodes, ranks, perNode := whole("topology.nodes"), whole("topology.ranks"), m.GPUs
 	switch {
 	case nodes == 0 && ranks > m.GPUs: // so many as these take
-		nodes = ranks / m.GPUs
+		nodes = (ranks + m.GPUs - 1) / m.GPUs
 	case nodes == 0:
 		nodes = 1
 		fallthrough
@@ -60,7 +60,8 @@ func (v *view) byName() *namedMachine {
 	v.named.keys["topology.nodes"] = whole64(m.Name, nodes)
 	v.named.keys["topology.node.ranks"] = whole64(m.Name, perNode)
 	if _, ok := v.named.keys["topology.network.nics"]; ok {
-		v.named.keys["topology.network.nics"] = whole64(m.Name, max(1, m.NICs*perNode/m.GPUs))
+		v.named.keys["topology.network.nics"] = whole64(m.Name,
+			(m.NICs*perNode+m.GPUs-1)/m.GPUs)
 	}
 	return v.named
 }

@@ -60,6 +60,10 @@ func TestMachineKeysWin(t *testing.T) {
 		}
 		require.Equal(t, want, []int{of.Nodes, of.Ranks, nics}, more)
 	}
+	p4d, err := load("s.toml", []byte(byName("p4d", "topology.nodes = 2\ntopology.ranks = 6")),
+		testOptions())
+	require.NoError(t, err)
+	require.Equal(t, 2, p4d.Points[0].Topology.params.Network.NICs) // of pairs
 	s, err := load("s.toml", []byte(byName("dgx-h100", "device.preset = \"h200\"\n"+
 		"topology.node.bandwidth = \"100 GB/s\"\n[[topology.link]]\n"+
 		"match = \"node0/gpu1 <-> node0/switch\"\nbandwidth = \"50 %\"")), testOptions())
@@ -72,7 +76,7 @@ func TestMachineKeysWin(t *testing.T) {
 // TestMachinesInErrors: what is wrong is told at the keys that are given, or with the machine.
 func TestMachinesInErrors(t *testing.T) {
 	for more, want := range map[string]string{
-		"topology.ranks = 20":             "s.toml:4: topology.ranks = 20: nodes = 2 of 8 ranks have 16",
+		"topology.ranks = 20":             "s.toml:4: topology.ranks = 20: nodes = 3 of 8 ranks have 24",
 		"topology.k = 4":                  "topology.k = 4",
 		"topology.bandwidth = \"1 GB/s\"": "topology.bandwidth",
 	} {
