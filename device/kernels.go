@@ -2,7 +2,8 @@ package device
 
 import "slices"
 
-// kernelRow is what a matmul's time is made of on some devices, beside their peaks (decision 25).
+// kernelRow lists the figures, beside the peaks, from which the time of a matmul follows on some
+// devices (decision 25).
 type kernelRow struct {
 	devices                []string
 	matmul, float8         string // efficiencies; without the second one it is the first

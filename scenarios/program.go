@@ -156,7 +156,8 @@ func programOpKeys() []Key {
 			Doc: "Who does it: a call team by team, a kernel every rank that is in a team."},
 		{Path: "program.op.stream", kind: aText, Default: `"compute" of a kernel, "comm" of a call`,
 			Example: `"comm2"`, Sweep: true, Doc: "The stream of every rank that it is issued to."},
-		{Path: "program.op.algorithm", kind: anAlgorithm, Default: `"fastest"`,
+		{Path: "program.op.algorithm", kind: anAlgorithm,
+			Default: `the library's of the machine (nccl:auto) where it is known, else "fastest"`,
 			Example: `"low-contention"`, Sweep: true,
 			Doc: "How a call is done: a name of `collsim list algorithms`, with parameters in brackets; " +
 				"\"fastest\" is that of the least time if it had the machine for itself."},

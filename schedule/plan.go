@@ -197,15 +197,14 @@ func vector(k collective.Kind) bool {
 // cuts are the usual ones: a vector is cut into channels and these into chunks; where there is
 // a block for every rank, each is cut into channels.
 func (p *Plan) cuts() [3]Cut {
-	if p.groupTurns() {
-		return p.turnedCuts()
-	}
 	spec := &p.Spec
-	inner := Cut{}
-	if p.Channels > 1 {
+	inner, tiles := Cut{}, Cut{}
+	switch {
+	case p.groupTurns(): // each channel has a tile of every block: see Lane.place
+		tiles = Cut{{Axis: Tile, N: int64(p.Channels)}}
+	case p.Channels > 1:
 		inner = append(inner, Level{Axis: Channel, N: int64(p.Channels)})
 	}
-	tiles := Cut{}
 	if p.Segment > 0 {
 		tiles = append(tiles, Level{Axis: Tile, Split: Size, N: p.Segment})
 	}

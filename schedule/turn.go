@@ -1,7 +1,5 @@
 package schedule
 
-import "collsim/collective"
-
 // turn orders the ranks of one channel: ranks fill nodes of perNode one after the other, and the
 // channel's way through every node begins by ranks further on than the first channel's. So channels
 // leave a node by different ranks, and by the NICs of these, as NCCL's rings do.
@@ -12,26 +10,27 @@ import "collsim/collective"
 // With a group, [nodes, perNode], every rank's lane c does the same as rank 0's, translated. The
 // order that lane c of rank 0 is of is then order (c + l) mod perNode on local rank l of a node, so
 // that a rank stands at the same place of its node in lane c of all ranks. What an order has of
-// every block is a tile of it, numbered so that the translation keeps it: see Lane.turned.
+// every block is a tile of it, numbered so that the translation keeps it: see Lane.place.
 type turn struct {
 	perNode, by int
 	grouped     bool
 }
 
-// at is the rank at a place, both counted modulo the ranks.
+// at returns the rank at a place; places count modulo the ranks.
 func (t *turn) at(place, ranks int) int {
 	place = (place%ranks + ranks) % ranks
 	gpu := place % t.perNode
 	return place - gpu + (gpu+t.by)%t.perNode
 }
 
-// placeOf is the place of a rank.
+// placeOf returns the place of a rank.
 func (t *turn) placeOf(rank int) int {
 	gpu := rank % t.perNode
 	return rank - gpu + (gpu-t.by+t.perNode)%t.perNode
 }
 
-// lane is the lane in which a rank of rank 0's order stands at a place: see turn.
+// lane returns the lane in which a rank has the order that rank 0 has in the lane of a channel: see
+// turn.
 func (t *turn) lane(channel int, rank int32) int32 {
 	first := channel - channel%t.perNode
 	gpu := int(rank) % t.perNode
@@ -44,7 +43,7 @@ func (p *Plan) turns() bool { return p.PerNode > 1 && p.Channels > 1 && p.Spec.R
 // groupTurns reports whether a plan whose channels are turned has a group all the same.
 func (p *Plan) groupTurns() bool { return p.turns() && p.Group != nil }
 
-// turnOf is the order of a channel, nil where all channels have the order of the ranks.
+// turnOf returns the order of a channel, nil where all channels have the order of the ranks.
 func (p *Plan) turnOf(channel int) *turn {
 	if !p.turns() {
 		return nil
@@ -56,7 +55,7 @@ func (p *Plan) turnOf(channel int) *turn {
 	return &turn{perNode: p.PerNode, by: by, grouped: p.Group != nil}
 }
 
-// turned has the lane written in places of an order. REQUIRES: Rank and Root are ranks.
+// turned lets the author write the lane in places of an order. REQUIRES: Rank and Root are ranks.
 func (l *Lane) turned(t *turn) {
 	l.turn = t
 	if t != nil {
@@ -64,7 +63,7 @@ func (l *Lane) turned(t *turn) {
 	}
 }
 
-// self is the lane's rank.
+// self returns the rank that the lane is of.
 func (l *Lane) self() int {
 	if l.turn == nil {
 		return l.Rank
@@ -99,32 +98,13 @@ func (l *Lane) place(r *Region, block, blocks int) {
 	}
 }
 
-// turnedTile is a tile of the lane's channel: its number among those of as many channels as a node
-// has ranks.
+// turnedTile returns a tile of the lane's channel by its number among the tiles of as many channels
+// as a node has ranks.
 func (l *Lane) turnedTile(number int) int32 {
 	return int32(l.Channel - l.Channel%l.turn.perNode + number)
 }
 
-// turnedCuts are the cuts of a plan that has both a group and orders: see Lane.place. Of every
-// block, each channel has a tile; of a vector those of its order, one for each place of a node.
-func (p *Plan) turnedCuts() [3]Cut {
-	tiles := Cut{{Axis: Tile, N: int64(p.Channels)}}
-	if p.Spec.Kind == collective.AllReduce {
-		cut := join(Cut{{Axis: Block, N: int64(p.Chunks), ByRank: true}}, tiles)
-		return [3]Cut{Input: cut, Output: cut, Scratch: join(p.scratch(), tiles)}
-	}
-	cuts := [3]Cut{Input: join(p.perRank(Input), tiles), Output: join(p.perRank(Output), tiles),
-		Scratch: join(p.scratch(), tiles)}
-	if p.Spec.Kind.Gathers() {
-		cuts[Input] = tiles
-	}
-	if p.Spec.Kind.Scatters() {
-		cuts[Output] = tiles
-	}
-	return cuts
-}
-
-// turnedPeer is the rank at a place of the lane's order, and its lane.
+// turnedPeer returns the rank at a place of the lane's order, and the lane there.
 func (l *Lane) turnedPeer(place int, c Class) Peer {
 	rank := int32(l.turn.at(place, l.Ranks))
 	channel := int32(l.Channel)

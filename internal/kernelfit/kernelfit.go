@@ -85,7 +85,7 @@ func parse(names, cells []string) (Row, error) {
 	return row, nil
 }
 
-// Takes is how long a kernel takes that has a device to itself.
+// Takes returns the time of a kernel that has a device to itself.
 func Takes(d *device.Device, op *kernel.Op) unit.Time {
 	rules := model.Rules{Env: model.Env{Device: *d}}
 	g := rules.GridOf(0, op, nil)
@@ -97,7 +97,7 @@ func Error(d *device.Device, row *Row) float64 {
 	return math.Abs(float64(Takes(d, &row.Op))/float64(row.Took) - 1)
 }
 
-// loss is what a fit makes small: the mean of |ln(time/measured)|, so that twice is as bad as half.
+// loss returns the mean of |ln(time/measured)|, which a fit makes small: twice is as bad as half.
 func loss(d *device.Device, rows []Row) (sum float64) {
 	for i := range rows {
 		sum += math.Abs(math.Log(float64(Takes(d, &rows[i].Op)) / float64(rows[i].Took)))
