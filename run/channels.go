@@ -51,7 +51,14 @@ type channels struct {
 	sync.Mutex
 	topology *scenarios.Topology // the latest
 	graph    *topology.Graph     // of it
-	known    map[string]int      // by channelKey
+	known    map[channelKey]int
+}
+
+// channelKey is what a number of channels depends on. It keeps the topology, so that no other one
+// can have its place in memory.
+type channelKey struct {
+	topology *scenarios.Topology
+	rest     string // figures of the device, the kind, the algorithm and the team
 }
 
 // fewSteps bounds how many steps of a rank, and someRanks how many ranks, are looked at for an
@@ -61,8 +68,8 @@ const (
 	someRanks = 16
 )
 
-// withChannels is an algorithm with a number of channels: where a point gives none, as many as the
-// links of its peers need (channelsFor).
+// withChannels returns an algorithm with a number of channels: where a point gives none, as many as
+// the links to its peers need (channelsFor).
 func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scenarios.Algorithm {
 	if a.Channels > 0 || a.FromFile() {
 		return a
@@ -86,8 +93,7 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	c := &s.channels
 	c.Lock()
 	defer c.Unlock()
-	key := fmt.Sprintf("%p %v %d %d %v %v %v", p.Topology, d.LaneRate, d.Channels, d.GPU.SMs,
-		p.Spec.Kind, a, team)
+	key := channelKey{p.Topology, fmt.Sprint(d.LaneRate, d.Channels, d.GPU.SMs, p.Spec.Kind, a, team)}
 	if n, ok := c.known[key]; ok {
 		a.Channels = n
 		return a
@@ -108,7 +114,7 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 		a.Channels = channelsFor(d, demandOf(built, c.graph, team), multiple)
 	}
 	if c.known == nil {
-		c.known = map[string]int{}
+		c.known = map[channelKey]int{}
 	}
 	c.known[key] = a.Channels
 	return a
@@ -137,7 +143,7 @@ func (s *Scenario) fewerChannels(p *scenarios.Point, list []scenarios.Algorithm)
 	return all
 }
 
-// largeSpec is a point's collective on its first team, of so many elements that what follows from
+// largeSpec returns a point's collective on its first team, of so many elements that what follows from
 // their number is as of a long vector.
 func largeSpec(p *scenarios.Point, ranks int) collective.Spec {
 	spec := p.Spec
@@ -159,14 +165,15 @@ func demandOf(s *schedule.Schedule, g *topology.Graph, team []int) (most demand)
 	}
 	for rank := range ranks {
 		d := demandOfRank(s, g, team, rank)
-		if unit.Rate(most.lanes)*d.rate > unit.Rate(d.lanes)*most.rate || most.lanes == 0 {
+		if most.lanes == 0 || d.lanes > 0 &&
+			d.rate/unit.Rate(d.lanes) > most.rate/unit.Rate(most.lanes) {
 			most = d
 		}
 	}
 	return most
 }
 
-// demandOfRank is that of one rank: of the rounds in which it sends most messages, the one in which
+// demandOfRank returns the demand of one rank: of the rounds in which it sends most messages, the one in which
 // fewest lanes do says how many send at once.
 func demandOfRank(s *schedule.Schedule, g *topology.Graph, team []int, rank int) demand {
 	at := func(place int32) int {

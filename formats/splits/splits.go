@@ -1,6 +1,6 @@
-// Package splits reads a table of whole numbers from a .npy, JSON or CSV, told by content: the block
-// sizes of an all_to_allv, for example, as the router of an MoE layer has written them. It knows
-// neither ranks nor collectives.
+// Package splits reads a table of whole numbers from a .npy, JSON or CSV, told by content: the
+// block sizes of an all_to_allv, for example, as the router of an MoE layer has written them. It
+// knows neither ranks nor collectives.
 package splits
 
 import (
