@@ -143,8 +143,8 @@ func (s *Scenario) fewerChannels(p *scenarios.Point, list []scenarios.Algorithm)
 	return all
 }
 
-// largeSpec returns a point's collective on its first team, of so many elements that what follows from
-// their number is as of a long vector.
+// largeSpec returns a point's collective on its first team, of so many elements that what follows
+// from their number is as of a long vector.
 func largeSpec(p *scenarios.Point, ranks int) collective.Spec {
 	spec := p.Spec
 	if ranks > 0 {
@@ -173,8 +173,8 @@ func demandOf(s *schedule.Schedule, g *topology.Graph, team []int) (most demand)
 	return most
 }
 
-// demandOfRank returns the demand of one rank: of the rounds in which it sends most messages, the one in which
-// fewest lanes do says how many send at once.
+// demandOfRank returns the demand of one rank: of the rounds in which it sends most messages, the
+// one in which fewest lanes do says how many send at once.
 func demandOfRank(s *schedule.Schedule, g *topology.Graph, team []int, rank int) demand {
 	at := func(place int32) int {
 		if team == nil {
