@@ -19,7 +19,9 @@ type Machine struct {
 
 	Device string // of every GPU: a name of package device
 	GPUs   int    // of a node
-	Joined string // what joins them: "switch", or "full-mesh", a link from each to each
+	Joined string // what joins them: "switch", or "full-mesh", a link from each to each, or "wires"
+	// Wires are the links of a node whose Joined is "wires", those to NICs included; nil elsewhere.
+	Wires []Wire
 	// Rate is what a GPU reaches to all others together, each way; Latency is of a link.
 	Rate    unit.Rate
 	Latency unit.Time
