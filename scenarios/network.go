@@ -75,7 +75,7 @@ func (t *Topology) build() (g *topology.Graph, blame string, err error) {
 	}
 	var wire *topology.WireError
 	switch {
-	case errors.As(err, &wire):
+	case errors.As(err, &wire) && t.Preset == byHand:
 		return nil, t.places[wire.Wire] + "." + wire.Key, err
 	case err != nil:
 		return nil, blame, err

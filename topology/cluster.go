@@ -1,22 +1,17 @@
 package topology
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
-
-	"collsim/unit"
 )
 
-// anAttachment is what a link between a GPU and its NIC counts more than another link. A route that
-// enters a network between nodes must leave it again, so this is larger than any way that does not:
-// inside a node routes stay there, between nodes they cross the network once.
-const anAttachment = 2 * MaxRanks
-
 // cluster returns Nodes copies of the network Node, joined by Network, whose ranks are the NICs:
-// NIC i of node n is its rank n·nics+i. GPU g hangs on NIC ⌊g·nics/GPUs⌋ of its node; where there
-// are more NICs than GPUs, NIC i on GPU ⌊i·GPUs/nics⌋. A link between GPU and NIC has no latency,
-// and no limit until an Override gives it one: a NIC that several share is as narrow as its links.
+// NIC i of node n is its rank n·nics+i. Where Node has Wires, they say what its NICs hang on. Else
+// GPU g hangs on NIC ⌊g·nics/GPUs⌋ of its node; where there are more NICs than GPUs, NIC i on GPU
+// ⌊i·GPUs/nics⌋. Such a link between GPU and NIC has no latency, and no limit until an Override
+// gives it one: a NIC that several share is as narrow as its links.
 //
 // Links inside the nodes come first, node by node, then those between GPUs and NICs, then the
 // network's. Among equally short routes the lowest index wins, so what must change rails does so
@@ -38,7 +33,7 @@ func (p *Params) cluster() (*Graph, error) {
 	if p.Network == nil && p.Nodes > 1 {
 		return nil, &ParamError{"network", "", "the network between the nodes is expected"}
 	}
-	node, err := p.Node.flat()
+	node, attached, nics, err := p.insideNode()
 	if err != nil {
 		return nil, inside("node", err)
 	}
@@ -61,26 +56,43 @@ func (p *Params) cluster() (*Graph, error) {
 	}
 	network := &Graph{}
 	if p.Network != nil {
-		if network, err = p.Network.between(p.Nodes, n); err != nil {
+		if network, err = p.Network.between(p.Nodes, n, nics); err != nil {
 			return nil, inside("network", err)
 		}
 	}
-	return p.around(node, network)
+	if nics == 0 {
+		attached = paired(int32(n), int32(len(network.Ranks)/p.Nodes))
+	}
+	return p.around(node, attached, network)
+}
+
+// insideNode returns the network inside a node, and, where it has Wires, its links to NICs and how
+// many of these the wires name.
+func (p *Params) insideNode() (node *Graph, attached []attachment, nics int, err error) {
+	if p.Network == nil || p.Node.Preset != byWires {
+		node, err = p.Node.flat()
+		return node, nil, 0, err
+	}
+	node, attached, nics, err = p.Node.wired()
+	if err == nil && nics == 0 {
+		err = &ParamError{"wires", "", "a wire to a NIC, nic0, is expected"}
+	}
+	return node, attached, nics, err
 }
 
 // around is the cluster of these nodes and the network of their NICs.
-func (p *Params) around(node, network *Graph) (*Graph, error) {
+func (p *Params) around(node *Graph, attached []attachment, network *Graph) (*Graph, error) {
 	most := int64(MaxLinks)
 	hub, ok := network.formula.(*star)
 	ok = ok && !network.isListed && p.Nodes > 1
 	if ok {
-		most = MaxNumbered / 4 // with those between GPUs and NICs
+		most = MaxNumbered
 	}
-	links := int64(p.Nodes)*int64(node.NumLinks()) + int64(network.NumLinks())
+	links := int64(p.Nodes)*int64(node.NumLinks()+2*len(attached)) + int64(network.NumLinks())
 	if links > most {
 		return nil, badParam("nodes", p.Nodes, "at most %d links are expected, not %d", most, links)
 	}
-	g := &Graph{Preset: "cluster", parts: newParts(p.Nodes, node, network)}
+	g := &Graph{Preset: "cluster", parts: newParts(p.Nodes, node, attached, network)}
 	g.Ranks = make([]int32, p.Nodes*len(node.Ranks))
 	for i := range g.Ranks {
 		g.Ranks[i] = int32(i)
@@ -102,11 +114,15 @@ func inside(table string, err error) error {
 	return err
 }
 
-// between returns the network of the NICs of so many nodes of so many GPUs.
-func (p Params) between(nodes, gpus int) (*Graph, error) {
-	nics := p.NICs
-	if nics == 0 {
-		nics = gpus
+// between returns the network of the NICs of so many nodes of so many GPUs. wired is how many NICs
+// the wires of a node name, 0 where it has none.
+func (p Params) between(nodes, gpus, wired int) (*Graph, error) {
+	if p.Preset == byWires {
+		return nil, &ParamError{"preset", strconv.Quote(p.Preset), "wires are inside nodes only"}
+	}
+	nics := cmp.Or(p.NICs, wired, gpus)
+	if wired != 0 && nics != wired {
+		return nil, badParam("nics", nics, "the wires of a node have %d", wired)
 	}
 	if nics < 1 || nics*nodes > MaxRanks {
 		return nil, badParam("nics", nics, "1 to %d in each of %d nodes are expected",
@@ -132,9 +148,10 @@ func (p Params) between(nodes, gpus int) (*Graph, error) {
 	return g, err
 }
 
-// newParts are so many nodes, and the network of their NICs.
-func newParts(nodes int, node, network *Graph) *parts {
-	p := &parts{node: node, network: network, nodes: int32(nodes), gpus: int32(len(node.Ranks)),
+// newParts are so many nodes, each with the same links to its NICs, and the network of these.
+func newParts(nodes int, node *Graph, attached []attachment, network *Graph) *parts {
+	p := &parts{node: node, network: network, attached: attached,
+		nodes: int32(nodes), gpus: int32(len(node.Ranks)),
 		switches: int32(node.NumNodes() - len(node.Ranks)),
 		nics:     int32(len(network.Ranks) / nodes), end: -1}
 	p.fabric = p.nodes * (p.gpus + p.switches)
@@ -162,15 +179,10 @@ func (g *Graph) compose() {
 		v.Switch = true
 		g.nodes = append(g.nodes, v)
 	}
-	g.links = make([]Link, 0, int(p.nodes)*(len(node.links)+2*int(max(p.gpus, p.nics)))+
+	g.links = make([]Link, 0, int(p.nodes)*(len(node.links)+2*len(p.attached))+
 		len(network.links))
 	for i := range p.nodes {
-		g.copyLinks(node, func(v int32) int32 {
-			if v < p.gpus {
-				return i*p.gpus + v
-			}
-			return p.nodes*p.gpus + i*p.switches + v - p.gpus
-		})
+		g.copyLinks(node, func(v int32) int32 { return p.at(i, v) })
 	}
 	g.attach(p)
 	g.copyLinks(network, func(v int32) int32 { return p.fabric + v })
@@ -183,21 +195,18 @@ func (g *Graph) compose() {
 	g.numbered()
 }
 
-// attach appends the links from GPUs to NICs, then those back.
+// attach appends the links from the nodes to their NICs, then those back.
 func (g *Graph) attach(p *parts) {
-	if p.nics == 0 {
-		return
-	}
-	pairs := max(p.gpus, p.nics)
 	for _, isUp := range []bool{true, false} {
-		for i := range p.nodes * pairs {
-			gpu, nic := p.pair(i % pairs)
-			from, to := i/pairs*p.gpus+gpu, p.fabric+i/pairs*p.nics+nic
-			if !isUp {
-				from, to = to, from
+		for i := range p.nodes {
+			for _, a := range p.attached {
+				from, to := p.at(i, a.at), p.fabric+i*p.nics+a.nic
+				if !isUp {
+					from, to = to, from
+				}
+				g.addLink(from, to, a.bandwidth, a.latency)
+				g.links[len(g.links)-1].extra = a.length - 1
 			}
-			g.addLink(from, to, unit.Unlimited, 0)
-			g.links[len(g.links)-1].extra = anAttachment
 		}
 	}
 }

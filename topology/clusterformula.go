@@ -30,11 +30,11 @@ type clusterHop struct {
 
 // newCluster is the formula of such a cluster, of two nodes at least.
 func newCluster(p *parts, s *star) *cluster {
-	pairs := max(p.gpus, p.nics)
+	pairs := int32(len(p.attached))
 	few := *s
 	few.ranks = 2 * p.nics
 	node := p.node.Clone()
-	two := &Graph{Preset: "cluster", parts: newParts(2, node,
+	two := &Graph{Preset: "cluster", parts: newParts(2, node, p.attached,
 		newNumbered("", int(few.ranks), &few))}
 	for i := range 2 * p.gpus {
 		two.Ranks = append(two.Ranks, i)
@@ -109,10 +109,8 @@ func (c *cluster) from(v, node int32) int32 {
 		return p.fabric + c.star.ranks + hub
 	case v >= c.two.parts.fabric:
 		return p.fabric + node*p.nics + local
-	case local < p.gpus:
-		return node*p.gpus + local
 	}
-	return p.nodes*p.gpus + node*p.switches + local - p.gpus
+	return p.at(node, local)
 }
 
 func (c *cluster) route(src, dst int32, buf []int32) []int32 {
@@ -147,7 +145,7 @@ func (c *cluster) anchor(i int32) Anchor {
 	p := c.parts
 	block, node, at := c.block(i, p.nodes)
 	first := node * p.gpus
-	if block == 0 {
+	if block == 0 && p.node.formula != nil {
 		a := p.node.formula.anchor(at)
 		a.Kind, a.Rank = clusterBlocks*a.Kind, first+a.Rank
 		if a.To >= 0 {
@@ -155,7 +153,7 @@ func (c *cluster) anchor(i int32) Anchor {
 		}
 		return a
 	}
-	if block > 0 && p.nics == p.gpus {
+	if block > 0 && p.isPaired() {
 		return Anchor{Kind: int32(block), Rank: first + at, To: -1}
 	}
 	return Anchor{Kind: int32(block) + clusterBlocks*at, Rank: first, To: -1}
@@ -171,7 +169,7 @@ func (c *cluster) series() (all []series) {
 }
 
 func (c *cluster) isAlike() bool {
-	return c.parts.nics == c.parts.gpus && c.parts.node.formula.isAlike()
+	return c.parts.isPaired() && c.parts.node.formula != nil && c.parts.node.formula.isAlike()
 }
 
 // moves: whole nodes, whichever way; and the places within all nodes alike, where each has a NIC.
@@ -181,6 +179,6 @@ func (c *cluster) moves(t Translation) bool {
 	if step%int64(p.gpus) == 0 && size%int64(p.gpus) == 0 {
 		return true
 	}
-	return int64(p.gpus)%size == 0 && p.nics == p.gpus && p.node.formula != nil &&
+	return int64(p.gpus)%size == 0 && p.isPaired() && p.node.formula != nil &&
 		(c.star.hubs == 1 || c.star.hubs == p.nics) && p.node.formula.moves(t)
 }

@@ -188,17 +188,15 @@ func (c *cluster) at(part, local int32) int32 {
 		return p.fabric + c.star.ranks + local
 	case local >= inside:
 		return p.fabric + part*p.nics + local - inside
-	case local >= p.gpus:
-		return p.nodes*p.gpus + part*p.switches + local - p.gpus
 	}
-	return part*p.gpus + local
+	return p.at(part, local)
 }
 
 func (c *cluster) reduced(parts int32) *Graph {
 	less := *c.star
 	less.ranks = parts * c.parts.nics
 	network := newNumbered("", int(less.ranks), &less)
-	p := newParts(int(parts), c.parts.node.Clone(), network)
+	p := newParts(int(parts), c.parts.node.Clone(), c.parts.attached, network)
 	g := newNumbered("cluster", int(parts*p.gpus), newCluster(p, &less))
 	g.parts = p
 	return g

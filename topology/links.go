@@ -14,12 +14,16 @@ type Wire struct {
 	Bandwidth unit.Rate
 	Latency   unit.Time
 	Both      bool // also from To to From
+	Length    int  // what it counts in the length of a route, 1 to MaxLength; 0 counts as 1
 }
+
+// MaxLength bounds what one wire counts in the length of a route.
+const MaxLength = 1000
 
 // WireError says which wire of a list is wrong and in which of its keys.
 type WireError struct {
 	Wire  int    // index in the list
-	Key   string // "from", "to", "bandwidth" or "latency"
+	Key   string // "from", "to", "bandwidth", "latency" or "length"
 	Value string
 	Text  string
 }
@@ -38,11 +42,15 @@ func Links(ranks int, wires []Wire) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	links := int64(0)
-	for _, w := range wires {
+	links, length := int64(0), int64(0)
+	for i, w := range wires {
 		links++
 		if w.Both {
 			links++
+		}
+		if length += int64(w.Length); w.Length < 0 || w.Length > MaxLength || length > MaxRanks {
+			return nil, &WireError{i, "length", strconv.Itoa(w.Length),
+				fmt.Sprintf("0 to %d, and %d in all, are expected", MaxLength, MaxRanks)}
 		}
 	}
 	g, err := newGraph("links", named, links, Link{Bandwidth: unit.Unlimited})
@@ -94,6 +102,7 @@ func (g *Graph) addWire(i int, w Wire, nodes map[string]int32, seen map[[2]int32
 		}
 		seen[way] = true
 		g.addLink(way[0], way[1], w.Bandwidth, w.Latency)
+		g.links[len(g.links)-1].extra = int32(max(w.Length, 1) - 1)
 	}
 	return nil
 }
@@ -138,16 +147,22 @@ func rankOf(name string) (rank int, why string) {
 	if name == "" || len(name) > 200 || strings.ContainsAny(name, "*<> \t\r\n\"") {
 		return 0, "a name without blanks, quotes, *, < and > is expected"
 	}
-	digits, ok := strings.CutPrefix(name, "gpu")
+	return numberedName(name, "gpu")
+}
+
+// numberedName returns the number of a name of some kind ("gpu3", "nic0"), -1 for other names, or
+// why it is none.
+func numberedName(name, kind string) (number int, why string) {
+	digits, ok := strings.CutPrefix(name, kind)
 	if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return -1, ""
 	}
-	rank, err := strconv.Atoi(digits)
-	if err != nil || rank >= MaxRanks {
-		return 0, "the highest rank is " + rankName(MaxRanks-1)
+	number, err := strconv.Atoi(digits)
+	if err != nil || number >= MaxRanks {
+		return 0, fmt.Sprintf("the highest is %s%d", kind, MaxRanks-1)
 	}
-	if rankName(rank) != name {
-		return 0, "write " + rankName(rank)
+	if plain := kind + strconv.Itoa(number); plain != name {
+		return 0, "write " + plain
 	}
-	return rank, ""
+	return number, ""
 }

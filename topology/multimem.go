@@ -61,11 +61,12 @@ func (g *Graph) spokes(hub, rank int32, team []int32, reduces bool) (
 	return up, down, met, nil
 }
 
-// multimem lets every switch do it.
-func (g *Graph) multimem() {
+// multimem lets certain switches do it.
+func (g *Graph) multimem(does func(*Node) bool) {
 	for i := range g.Nodes() {
 		n := &g.Nodes()[i]
-		n.Multicast, n.Reduce = n.Switch, n.Switch
+		n.Multicast = n.Switch && does(n)
+		n.Reduce = n.Multicast
 	}
 }
 

@@ -52,6 +52,13 @@ func numbered(t *testing.T) map[string]*Graph {
 			}
 		}
 	}
+	for name, wires := range map[string][]Wire{"near": nearNICs(), "far": farNICs()} {
+		for _, network := range []string{"switch", "rails"} {
+			outer := flat(network, 0, 0)
+			add(fmt.Sprint(name, network),
+				Params{Nodes: 3, Node: &Params{Preset: "links", Wires: wires}, Network: &outer})
+		}
+	}
 	return all
 }
 
@@ -228,7 +235,8 @@ func TestMoves(t *testing.T) {
 		require.Equal(t, all[name], known[name], name)
 	}
 	for name, most := range map[string]int{"ring8": 7, "torus[4 3]": 3 + 2, "hypercube": 4,
-		"switch4rails0": 2, "tree4rails0": 2, "fat-tree [] 16 4 0 0 0 0": 3, "fat-tree [] 8 4 0 0 0 0": 1,
+		"switch4rails0": 2, "nearswitch": 2, "farrails": 2, "tree4rails0": 2,
+		"fat-tree [] 16 4 0 0 0 0": 3, "fat-tree [] 8 4 0 0 0 0": 1,
 		"leaf-spine [] 8 2 0 0 0 0": 3, "tree [] 8 2 0 0 0 0": 1, "tree [] 9 3 0 0 0 0": 2,
 		"dragonfly [] 12 0 2 2 1 0": 2} {
 		require.GreaterOrEqual(t, known[name], most, name)

@@ -27,6 +27,11 @@ type Params struct {
 	// Multimem has every switch multicast and reduce (Node.Multicast, Node.Reduce). A preset without
 	// switches does not take it.
 	Multimem bool
+	// Wires are a network that no preset is: Preset is then "links". See Links; but there may be fewer
+	// Ranks than the wires name, the first ones, and "nic0", … are the NICs of a node, without a gap.
+	// Their wires, to GPUs or switches, are left out where there is no network between nodes. With
+	// Multimem only switches called nvswitch… do it.
+	Wires []Wire
 
 	// A cluster has Node and Network in place of a preset: a network inside each of Nodes nodes (0 is
 	// 1), and one between their NICs. NICs is a parameter of Network, a node's number; 0 is one a GPU.
@@ -136,6 +141,10 @@ func Build(p Params) (*Graph, error) {
 
 // flat returns the preset; also lists what may be given besides its parameters.
 func (p *Params) flat(also ...string) (*Graph, error) {
+	if p.Preset == byWires {
+		g, _, _, err := p.wired(also...)
+		return g, err
+	}
 	presets := Catalogue()
 	names := make([]string, len(presets))
 	for i, c := range presets {
@@ -150,7 +159,7 @@ func (p *Params) flat(also ...string) (*Graph, error) {
 			}
 			g, err := c.build(*p)
 			if err == nil && p.Multimem {
-				g.multimem()
+				g.multimem(func(*Node) bool { return true })
 			}
 			return g, err
 		}
@@ -197,6 +206,7 @@ func (p *Params) given() []ParamError {
 	add("order", fmt.Sprint(p.Places), p.Places != nil)
 	add("routing", p.Routing.String(), p.Routing != Shortest)
 	add("multimem", "true", p.Multimem)
+	add("wires", fmt.Sprint(len(p.Wires)), len(p.Wires) > 0)
 	return all
 }
 

@@ -8,6 +8,7 @@ type parts struct {
 	nodes, gpus   int32
 	switches      int32 // in a node
 	nics          int32 // in a node; 0 where there is no network
+	attached      []attachment
 	fabric        int32 // where the nodes of network begin; NICs are the first
 
 	// What is known of the ways to the destination that was asked for last.
@@ -34,10 +35,12 @@ func (p *parts) clone() *parts {
 	return &c
 }
 
-// pair returns the ends of link i between the GPUs and the NICs of a node.
-func (p *parts) pair(i int32) (gpu, nic int32) {
-	pairs := max(p.gpus, p.nics)
-	return i * p.gpus / pairs, i * p.nics / pairs
+// at returns the number in the cluster of v, inside a node.
+func (p *parts) at(node, v int32) int32 {
+	if v < p.gpus {
+		return node*p.gpus + v
+	}
+	return p.nodes*p.gpus + node*p.switches + v - p.gpus
 }
 
 // place returns the node of the cluster that v is in and its number there. In the network the node
@@ -73,12 +76,16 @@ func (p *parts) left(v, end int32) int32 {
 		}
 	}
 	best := int32(-1)
-	for i := range max(p.gpus, p.nics) {
-		gpu, nic := p.pair(i)
-		if p.ways[nic] < 0 {
+	for i := range p.attached {
+		a := &p.attached[i]
+		if p.ways[a.nic] < 0 {
 			continue
 		}
-		if d := p.node.length(local, gpu) + 1 + anAttachment + p.ways[nic]; best < 0 || d < best {
+		d := p.node.length(local, a.at)
+		if d < 0 {
+			continue
+		}
+		if d += a.length + p.ways[a.nic]; best < 0 || d < best {
 			best = d
 		}
 	}
@@ -88,13 +95,14 @@ func (p *parts) left(v, end int32) int32 {
 // aim makes end the destination.
 func (p *parts) aim(end int32) {
 	p.end, p.from, p.exits = end, -1, p.exits[:0]
-	if p.nics == 0 {
-		return
-	}
 	node, local := p.place(end)
-	for i := range max(p.gpus, p.nics) {
-		gpu, nic := p.pair(i)
-		x := exit{nic: node*p.nics + nic, last: 1 + anAttachment + p.node.length(gpu, local)}
+	for i := range p.attached {
+		a := &p.attached[i]
+		left := p.node.length(a.at, local)
+		if left < 0 {
+			continue
+		}
+		x := exit{nic: node*p.nics + a.nic, last: a.length + left}
 		if p.network.grid == nil {
 			x.table, x.step = p.network.towards(x.nic)
 		}

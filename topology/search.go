@@ -184,7 +184,7 @@ func (g *Graph) buildNeighbours() {
 func (g *Graph) throughs() adjacency {
 	fabric, ways := g.parts.fabric, make([]int32, len(g.nodes)) // ways on, but to GPUs
 	for i := range g.links {
-		if l := &g.links[i]; l.extra != anAttachment {
+		if l := &g.links[i]; l.extra < anAttachment {
 			ways[l.From]++
 		}
 	}

@@ -2,13 +2,13 @@
 // the route of every pair of ranks. Build makes the presets and clusters of them; Links takes a
 // network wire by wire; Override makes single links slower or longer.
 //
-// A route is a shortest path by number of links. Two kinds of link count more: a dragonfly's global
-// link counts three, so that a route takes one of them at most; the link between a GPU and its NIC
-// counts more than any path without one, so that routes inside a node stay there and others leave
-// their nodes once. Where several paths are shortest, each hop, beginning at the source, takes the
-// link of the lowest index that lies on one of them, or with ECMP one that a fixed hash of the two
-// ranks picks. Bandwidth and latency play no part, so an override never moves traffic. Ranks
-// forward what is not for them: in a ring nothing else could.
+// A route is a shortest path by number of links. Some count more: a wire may have a length; a
+// dragonfly's global link counts three, so that a route takes one of them at most; the link between
+// a GPU and its NIC counts more than any path without one, so that routes inside a node stay there
+// and others leave their nodes once. Where several paths are shortest, each hop, beginning at the
+// source, takes the link of the lowest index that lies on one of them, or with ECMP one that a
+// fixed hash of the two ranks picks. Bandwidth and latency play no part, so an override never moves
+// traffic. Ranks forward what is not for them: in a ring nothing else could.
 //
 // The package knows what a link is and not how traffic shares it: that is package sim's.
 package topology
