@@ -179,7 +179,7 @@ func (s *search) besideGroups(teams []crowd, g partition) {
 		s.claim(out[i], func() string { return s.describeGroup(g, i, true) })
 		s.claim(in[i], func() string { return s.describeGroup(g, i, false) })
 	}
-	if !s.net.graph.Computes() {
+	if !s.net.computesBetween(g) {
 		s.claim(allOut, func() string { return s.describeGroups(g, "out of") })
 		s.claim(allIn, func() string { return s.describeGroups(g, "into") })
 	}

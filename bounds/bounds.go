@@ -142,9 +142,7 @@ func (s *search) bandwidth() {
 	n := len(s.net.ranks)
 	switch s.spec.Kind {
 	case collective.AllReduce:
-		if !s.net.graph.Computes() {
-			s.groupClaims()
-		}
+		s.groupClaims()
 		whole := s.held() // of any one rank: which does not matter, both ways every cut is met
 		s.cuts(cutFamily{held: whole, roots: others(n, 0)})
 		s.cuts(cutFamily{held: whole, roots: others(n, 0), into: true})

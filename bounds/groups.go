@@ -85,13 +85,17 @@ func (n *network) connectedBy(joined func(l int) bool) partition {
 // k−1 groups has sent something of its ranks' inputs, a value at least. At that moment the ranks of
 // k−1 groups have no result, so each of these groups still has to receive a value. Values that were
 // received before and after are different ones. So 2(k−1) values go from group to group, none of
-// them as a part of another: messages carry elements, and no switch adds or multiplies them.
+// them as a part of another: messages carry elements, and no switch outside of the groups adds or
+// multiplies them. What one inside of a group does leaves or enters as values of that group.
 //
 // With every rank by itself and equal ports this is the 2(p−1)/p · n of Patarasu and Yuan (2009).
 // It speaks of all groups together: a single rank with slow links may send and receive n only.
 func (s *search) groupClaims() {
 	bytes := s.spec.Count * int64(s.spec.Type.Width())
 	for _, g := range s.net.groupings() {
+		if s.net.computesBetween(g) {
+			continue
+		}
 		out := noClaim(product(2*(s.net.count(g)-1), bytes))
 		in := out
 		for l := range s.net.rate {
@@ -109,6 +113,23 @@ func (s *search) groupClaims() {
 		s.claim(out, func() string { return s.describeGroups(g, "out of") })
 		s.claim(in, func() string { return s.describeGroups(g, "into") })
 	}
+}
+
+// computesBetween reports whether a switch outside of all groups multicasts or adds.
+func (n *network) computesBetween(g partition) bool {
+	if !n.graph.Computes() {
+		return false
+	}
+	for v := range g.of {
+		at := int32(v)
+		if n.crowd != nil {
+			at = n.crowd.Of(at)
+		}
+		if node := n.graph.Node(at); g.of[v] < 0 && (node.Multicast || node.Reduce) {
+			return true
+		}
+	}
+	return false
 }
 
 // describeGroups names the links of all groups: "all links out of the ranks", "all links into 4

@@ -60,3 +60,23 @@ rank *
 		require.Less(t, r.Time-6*hop, ranks.Bandwidth)
 	}
 }
+
+// TestSwitchesInsideNodes: between nodes of which each has a switch that adds, nothing adds: 2 (k-1)
+// values of every element leave k nodes, and no fewer.
+func TestSwitchesInsideNodes(t *testing.T) {
+	spec := specOf(collective.AllReduce, 12, 1024)
+	build := func(multimem bool) *topology.Graph {
+		g, err := topology.Build(topology.Params{Nodes: 3, Node: &topology.Params{Preset: "switch",
+			Ranks: 4, Bandwidth: 100 * rate, Latency: hop, Multimem: multimem},
+			Network: &topology.Params{Preset: "switch", NICs: 1, Bandwidth: rate,
+				Latency: hop}})
+		require.NoError(t, err)
+		return g
+	}
+	without, err := For(spec, build(false), Options{})
+	require.NoError(t, err)
+	with, err := For(spec, build(true), Options{})
+	require.NoError(t, err)
+	require.Equal(t, without.Bandwidth, with.Bandwidth)
+	require.InDelta(t, 4*4096*80/3, float64(with.Bandwidth), 1)
+}

@@ -13,34 +13,53 @@ import (
 type kind struct {
 	name, about string
 	set         func(m *Machine, text string) error
+	// of reports whether a machine with the figures before this one has it; nil: all have it.
+	of func(m *Machine) bool
 }
+
+// optional is the figure that a machine may lack.
+const optional = "env"
 
 // kinds is the table of figures that a machine has.
 func kinds() []kind {
+	listed := func(m *Machine) bool { return m.Joined == byWires }
+	plain := func(m *Machine) bool { return !listed(m) }
+	wired := func(kind string) func(m *Machine) bool {
+		return func(m *Machine) bool { return m.lacksRate(kind) }
+	}
 	return []kind{
-		{"device", "every GPU", text(func(m *Machine) *string { return &m.Device })},
-		{"gpus", "GPUs of a node", whole(func(m *Machine) *int { return &m.GPUs })},
+		{"device", "every GPU", text(func(m *Machine) *string { return &m.Device }), nil},
+		{"gpus", "GPUs of a node", whole(func(m *Machine) *int { return &m.GPUs }), nil},
 		{"joined", "what joins the GPUs of a node",
-			oneOf(func(m *Machine) *string { return &m.Joined }, "switch", "full-mesh")},
+			oneOf(func(m *Machine) *string { return &m.Joined }, "switch", "full-mesh", byWires), nil},
+		{"wires", "the links of a node that are listed", setWires, listed},
+		{"link_rate", "what one NVLink or xGMI among the wires reaches, each way",
+			setWireRate("nvlink"), wired("nvlink")},
+		{"pcie_rate", "what a PCIe link among the wires reaches, each way", setWireRate("pcie"),
+			wired("pcie")},
+		{"cpu_rate", "what the link between two processors reaches, each way", setWireRate("cpu"),
+			wired("cpu")},
 		{"gpu_rate", "what a GPU reaches to all others of its node together, each way",
-			rate(func(m *Machine) *unit.Rate { return &m.Rate })},
-		{"gpu_latency", "of a link in a node",
-			duration(func(m *Machine) *unit.Time { return &m.Latency })},
-		{"multicast", "whether the switch in a node copies and adds up", setMulticast},
-		{"nics", "NICs of a node", whole(func(m *Machine) *int { return &m.NICs })},
+			rate(func(m *Machine) *unit.Rate { return &m.Rate }), plain},
+		{"gpu_latency", "of a link in a node", setLatency, nil},
+		{"multicast", "whether the switch in a node copies and adds up", setMulticast, nil},
+		{"nics", "NICs of a node", whole(func(m *Machine) *int { return &m.NICs }), nil},
 		{"nic_rate", "of a NIC, by its data sheet",
-			rate(func(m *Machine) *unit.Rate { return &m.NICRate })},
-		{"nic_share", "what of that is reached, on so many nodes and more", setShares},
-		{"near", "which NIC a GPU is close to", text(func(m *Machine) *string { return &m.Near })},
-		{"cpus", "processors of a node", text(func(m *Machine) *string { return &m.CPUs })},
-		{"fabric", "the network between nodes", text(func(m *Machine) *string { return &m.Fabric })},
-		{"joins", "the preset that stands for that network",
-			oneOf(func(m *Machine) *string { return &m.Joins }, "rails", "switch", "fat-tree")},
+			rate(func(m *Machine) *unit.Rate { return &m.NICRate }), nil},
+		{"nic_share", "what of that is reached, on so many nodes and more", setShares, nil},
+		{"near", "which NIC a GPU is close to", text(func(m *Machine) *string { return &m.Near }),
+			nil},
+		{"cpus", "processors of a node", text(func(m *Machine) *string { return &m.CPUs }), nil},
+		{"fabric", "the network between nodes", text(func(m *Machine) *string { return &m.Fabric }),
+			nil},
+		{"joins", "the preset that stands for that network", oneOf(
+			func(m *Machine) *string { return &m.Joins }, "rails", "switch", "fat-tree"), nil},
 		{"hop", "from a NIC to another, with the step of the GPU that sends",
-			duration(func(m *Machine) *unit.Time { return &m.Hop })},
+			duration(func(m *Machine) *unit.Time { return &m.Hop }), nil},
 		{"library", "the collective library of the GPUs' maker",
-			oneOf(func(m *Machine) *string { return &m.Library }, "nccl", "rccl")},
-		{"env", "what the operator sets for it", text(func(m *Machine) *string { return &m.Env })},
+			oneOf(func(m *Machine) *string { return &m.Library }, "nccl", "rccl"), nil},
+		{"env", "what the operator sets for it", text(func(m *Machine) *string { return &m.Env }),
+			nil},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"collsim/internal/nearest"
+	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -72,12 +73,34 @@ func (m *Machine) NICReached(nodes int) unit.Rate {
 	return m.NICRate.Times(share)
 }
 
-// Link returns the rate of a link in a node: of a GPU to the switch, or of a pair.
+// Link returns the rate of a link in a node: of a GPU to the switch, or of a pair; of wires, those
+// of a GPU that has most.
 func (m *Machine) Link() unit.Rate {
-	if m.Joined == "full-mesh" {
+	switch m.Joined {
+	case "full-mesh":
 		return m.Rate / unit.Rate(max(m.GPUs-1, 1))
+	case byWires:
+		return m.wired()
 	}
 	return m.Rate
+}
+
+// Node returns the network in a node of which the first gpus GPUs are used, as package topology
+// builds it.
+func (m *Machine) Node(gpus int) topology.Params {
+	if m.Joined == byWires {
+		return topology.Params{Preset: "links", Ranks: gpus, Wires: m.links(gpus)}
+	}
+	return topology.Params{Preset: m.Joined, Ranks: gpus, Bandwidth: m.Link(), Latency: m.Latency,
+		Multimem: m.Multicast}
+}
+
+// NICsOf returns how many NICs belong to the first gpus GPUs of a node.
+func (m *Machine) NICsOf(gpus int) int {
+	if m.Joined == byWires {
+		return len(m.nics(gpus))
+	}
+	return (m.NICs*gpus + m.GPUs - 1) / m.GPUs
 }
 
 // Key is a key of a scenario, and its value as TOML.
@@ -87,25 +110,38 @@ type Key struct{ Path, Value string }
 // that between the nodes where there are several, and the device.
 func (m *Machine) Keys(nodes int) []Key {
 	quoted := func(s fmt.Stringer) string { return strconv.Quote(s.String()) }
-	keys := []Key{
-		{"topology.node.preset", strconv.Quote(m.Joined)},
-		{"topology.node.ranks", strconv.Itoa(m.GPUs)},
-		{"topology.node.bandwidth", quoted(m.Link())},
-		{"topology.node.latency", quoted(m.Latency)},
-		{"device.preset", strconv.Quote(m.Device)},
+	keys := []Key{{"topology.node.ranks", strconv.Itoa(m.GPUs)},
+		{"device.preset", strconv.Quote(m.Device)}}
+	if m.Joined != byWires {
+		keys = append(keys, Key{"topology.node.preset", strconv.Quote(m.Joined)},
+			Key{"topology.node.bandwidth", quoted(m.Link())},
+			Key{"topology.node.latency", quoted(m.Latency)})
+	}
+	if m.Multicast {
+		keys = append(keys, Key{"topology.node.multimem", "true"})
 	}
 	if nodes > 1 {
 		keys = append(keys, Key{"topology.network.preset", strconv.Quote(m.Joins)},
 			Key{"topology.network.nics", strconv.Itoa(m.NICs)},
 			Key{"topology.network.bandwidth", quoted(m.NICReached(nodes))},
-			Key{"topology.network.latency", quoted(max(m.Hop-stepOfGPU, 0) / 2)})
+			Key{"topology.network.latency", quoted(m.LinkLatency(m.Joins))})
 	}
 	return keys
+}
+
+// LinkLatency returns the latency of each link of a network between nodes of such a preset, so that
+// its longest routes take the machine's hop: of NIC, leaf, spine and back a fourth each.
+func (m *Machine) LinkLatency(preset string) unit.Time {
+	links := map[string]unit.Time{"leaf-spine": 4, "dragonfly": 5, "fat-tree": 6}[preset]
+	return max(m.Hop-stepOfGPU, 0) / max(links, 2)
 }
 
 // Sketch draws a node on a line: "8 × h100-sxm ═ switch 367 GB/s, 8 NICs × 47.5 GB/s ═ rails".
 func (m *Machine) Sketch() string {
 	node := fmt.Sprintf("%d × %s ═ %s %v", m.GPUs, m.Device, m.Joined, m.Link())
+	if m.Wires != nil {
+		node = fmt.Sprintf("%d × %s ═ %s, %v a GPU", m.GPUs, m.Device, m.bundles(), m.Link())
+	}
 	nics := "NICs"
 	if m.NICs == 1 {
 		nics = "NIC"

@@ -24,8 +24,8 @@ func TestCatalogue(t *testing.T) {
 			require.False(t, strings.HasPrefix(f.Source, "assumed") && f.Source == "assumed", m.Name)
 		}
 		for _, nodes := range []int{1, 2, 4} {
-			p := topology.Params{Nodes: nodes, Node: &topology.Params{Preset: m.Joined, Ranks: m.GPUs,
-				Bandwidth: m.Link(), Latency: m.Latency}}
+			node := m.Node(m.GPUs)
+			p := topology.Params{Nodes: nodes, Node: &node}
 			if nodes > 1 {
 				p.Network = &topology.Params{Preset: m.Joins, NICs: m.NICs,
 					Bandwidth: m.NICReached(nodes), Latency: m.Hop / 2}
@@ -34,12 +34,16 @@ func TestCatalogue(t *testing.T) {
 			require.NoError(t, err, m.Name)
 			require.NoError(t, g.Connected(), m.Name)
 			require.Len(t, g.Ranks, nodes*m.GPUs, m.Name)
-			require.Equal(t, m.Link(), slowest(g, 0, 1), m.Name)
+			if m.Wires == nil {
+				require.Equal(t, m.Link(), slowest(g, 0, 1), m.Name)
+			}
 			if nodes > 1 {
-				require.Equal(t, m.NICReached(nodes), slowest(g, 0, m.GPUs), m.Name)
+				require.LessOrEqual(t, slowest(g, 0, m.GPUs), m.NICReached(nodes), m.Name)
 			}
 		}
-		require.LessOrEqual(t, m.Rate, sheet(t, m), m.Name)
+		if m.Wires == nil {
+			require.LessOrEqual(t, m.Rate, sheet(t, m), m.Name)
+		}
 		require.Contains(t, m.Sketch(), m.Device)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"sync"
 
 	"github.com/BurntSushi/toml"
+
+	"collsim/internal/prose"
+	"collsim/topology"
 )
 
 // files are the machines of the catalogue, one a file, by name.
@@ -74,11 +77,19 @@ type file struct {
 	name, about, like string
 	own               map[string]written
 	keys              []string // of own, in their order
+	text              string
 }
 
-// wrong is an error about a key of the file.
+// wrong returns an error about a key of the file, with the line that it stands on if it does.
 func (f *file) wrong(key, format string, args ...any) error {
-	return fmt.Errorf("machine: %s: %s: %s", f.name, key, fmt.Sprintf(format, args...))
+	line := ""
+	for i, text := range strings.Split(f.text, "\n") {
+		if name, _, ok := strings.Cut(text, "="); ok && strings.TrimSpace(name) == key {
+			line = fmt.Sprintf("line %d: ", i+1)
+			break
+		}
+	}
+	return fmt.Errorf("machine: %s: %s%s: %s", f.name, line, key, fmt.Sprintf(format, args...))
 }
 
 // parse reads the text of a file, and judges the form of what it says.
@@ -88,7 +99,7 @@ func parse(name, text string) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("machine: %s: %w", name, err)
 	}
-	f := &file{name: name, own: map[string]written{}}
+	f := &file{name: name, text: text, own: map[string]written{}}
 	for _, path := range meta.Keys() {
 		if len(path) > 1 {
 			continue // of a figure
@@ -122,36 +133,21 @@ func read(name, text string, other func(string) (string, bool), depth int) (*Mac
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{}
+	base := &Machine{}
 	if f.like != "" {
 		text, ok := other(f.like)
 		if !ok || depth == mostLike {
 			return nil, f.wrong("like", "%q: a machine that does not depend on this one is expected",
 				f.like)
 		}
-		if m, err = read(f.like, text, other, depth+1); err != nil {
+		if base, err = read(f.like, text, other, depth+1); err != nil {
 			return nil, err
 		}
 	}
-	base := m.Figures
-	m.Name, m.About, m.Figures = name, f.about, nil
+	m := &Machine{Name: name, About: f.about}
 	for _, k := range kinds() {
-		w, given := f.own[k.name]
-		if given {
-			if err := k.set(m, w.Is); err != nil {
-				return nil, f.wrong(k.name, "%q: %v", w.Is, err)
-			}
-			m.Figures = append(m.Figures, Figure{k.name, w.Is, w.Sheet, w.Source, ""})
-			continue
-		}
-		i := slices.IndexFunc(base, func(f Figure) bool { return f.Name == k.name })
-		switch {
-		case i >= 0:
-			taken := base[i]
-			taken.Of = cmp.Or(taken.Of, f.like)
-			m.Figures = append(m.Figures, taken)
-		case k.name != "env": // which nobody may set
-			return nil, f.wrong(k.name, "missing: %s", k.about)
+		if err := f.figure(m, k, base.Figures); err != nil {
+			return nil, err
 		}
 	}
 	for _, key := range f.keys {
@@ -159,5 +155,47 @@ func read(name, text string, other func(string) (string, bool), depth int) (*Mac
 			return nil, f.wrong(key, "no such figure")
 		}
 	}
-	return m, nil
+	return m, m.check(f)
+}
+
+// figure sets one figure of a machine, the file's own or else that of the machine it is like.
+func (f *file) figure(m *Machine, k kind, base []Figure) error {
+	w, given := f.own[k.name]
+	figure := Figure{k.name, w.Is, w.Sheet, w.Source, ""}
+	means := k.of == nil || k.of(m)
+	if given && !means {
+		return f.wrong(k.name, "%q: has no effect on a machine that is joined by %s", w.Is, m.Joined)
+	}
+	if !given {
+		i := slices.IndexFunc(base, func(f Figure) bool { return f.Name == k.name })
+		switch {
+		case !means, i < 0 && k.name == optional:
+			return nil
+		case i < 0:
+			return f.wrong(k.name, "missing: %s", k.about)
+		}
+		figure = base[i]
+		figure.Of = cmp.Or(figure.Of, f.like)
+	}
+	if err := k.set(m, figure.Is); err != nil {
+		return f.wrong(k.name, "%.60q: %v", figure.Is, err)
+	}
+	m.Figures = append(m.Figures, figure)
+	return nil
+}
+
+// check judges what no figure alone can have wrong: whether the network of a node can be built.
+func (m *Machine) check(f *file) error {
+	if nics := len(m.nics(m.GPUs)); m.Wires != nil && nics != m.NICs {
+		return f.wrong("nics", "%d: the wires join GPUs with %d, which are nic0, nic1, …", m.NICs, nics)
+	}
+	p := m.Node(m.GPUs)
+	g, err := topology.Build(topology.Params{Nodes: 1, Node: &p})
+	if err == nil {
+		err = g.Connected()
+	}
+	if err != nil {
+		return f.wrong("wires", "%s", prose.Unprefixed(err))
+	}
+	return nil
 }

@@ -1,6 +1,17 @@
 package machine
 
-import "collsim/unit"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// byWires is the Joined of a machine whose links are listed.
+const byWires = "wires"
 
 // Wire is a bundle of alike links inside a node, usable in both directions at once.
 type Wire struct {
@@ -14,3 +25,205 @@ type Wire struct {
 // WireKinds lists what a Wire may be: "nvlink", "xgmi" and "c2c" join GPUs (and NVSwitches),
 // "pcie" joins GPUs, NICs and PCIe switches with their host, "cpu" joins two processors.
 func WireKinds() []string { return []string{"nvlink", "xgmi", "c2c", "pcie", "cpu"} }
+
+// Lengths of wires. With them the shortest way between two GPUs is the one that NCCL takes
+// (src/graph/paths.cc): over NVLink, with one GPU between at most, else over PCIe and the host,
+// where no other GPU hands on. Two NVLinks (64) are shorter than PCIe between two GPUs (66 and what
+// the host adds, at most 29), which is shorter than three NVLinks (96), or than an NVLink and then
+// PCIe (98).
+const (
+	lengthOfNVLink = 32
+	lengthOfPCIe   = 33 // at a GPU
+	lengthInHost   = 1
+)
+
+// length returns what the wire counts in the length of a route. The wire between a GPU and its NIC
+// is as short as can be: all routes of the GPU to other nodes go there.
+func (w *Wire) length() int {
+	switch {
+	case w.Kind != "pcie" && w.Kind != "cpu":
+		return lengthOfNVLink
+	case isNumbered(w.From, "nic") || isNumbered(w.To, "nic"):
+		return lengthInHost
+	case isNumbered(w.From, "gpu") || isNumbered(w.To, "gpu"):
+		return lengthOfPCIe
+	}
+	return lengthInHost
+}
+
+// isNumbered reports whether a name is the word and a number.
+func isNumbered(name, word string) bool {
+	digits, ok := strings.CutPrefix(name, word)
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// nics lists the NICs of the first gpus GPUs of a node, in the order of their numbers. A NIC whose
+// wires all lead to other GPUs is not among them.
+func (m *Machine) nics(gpus int) []string {
+	joined := map[string]bool{} // whether the NIC has a wire that is left
+	for _, w := range m.Wires {
+		for _, ends := range [][2]string{{w.From, w.To}, {w.To, w.From}} {
+			if isNumbered(ends[0], "nic") {
+				joined[ends[0]] = joined[ends[0]] || number(ends[1], "gpu") < gpus
+			}
+		}
+	}
+	var names []string
+	for i := range len(joined) {
+		if name := "nic" + strconv.Itoa(i); joined[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// links returns the wires of the first gpus GPUs of a node, as package topology takes them.
+func (m *Machine) links(gpus int) []topology.Wire {
+	var links []topology.Wire
+	nics := m.nics(gpus)
+	for _, w := range m.Wires {
+		from, to := w.From, w.To
+		if number(from, "gpu") >= gpus || number(to, "gpu") >= gpus {
+			continue
+		}
+		for i, name := range nics { // numbered anew
+			switch name {
+			case w.From:
+				from = "nic" + strconv.Itoa(i)
+			case w.To:
+				to = "nic" + strconv.Itoa(i)
+			}
+		}
+		links = append(links, topology.Wire{From: from, To: to, Bandwidth: w.Rate,
+			Latency: w.Latency, Both: true, Length: w.length()})
+	}
+	return links
+}
+
+// number returns the number in a name such as "gpu3", -1 in any other.
+func number(name, word string) int {
+	if !isNumbered(name, word) {
+		return -1
+	}
+	n, err := strconv.Atoi(name[len(word):])
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// wired returns what the GPU reaches that reaches most: over NVLinks or the like where there are
+// any, else over PCIe.
+func (m *Machine) wired() (most unit.Rate) {
+	for _, kinds := range [][]string{sameFigure("nvlink"), sameFigure("pcie")} {
+		sums := map[string]unit.Rate{}
+		for _, w := range m.Wires {
+			for _, end := range []string{w.From, w.To} {
+				if isNumbered(end, "gpu") && slices.Contains(kinds, w.Kind) &&
+					!isNumbered(w.From, "nic") && !isNumbered(w.To, "nic") {
+					sums[end] += w.Rate
+					most = max(most, sums[end])
+				}
+			}
+		}
+		if most > 0 {
+			return most
+		}
+	}
+	return most
+}
+
+// bundles says which wires there are, by kind: "16 nvlink, 12 pcie, 1 cpu", without those to NICs.
+func (m *Machine) bundles() string {
+	var kinds []string
+	for _, kind := range WireKinds() {
+		n := 0
+		for _, w := range m.Wires {
+			if w.Kind == kind && !isNumbered(w.From, "nic") && !isNumbered(w.To, "nic") {
+				n++
+			}
+		}
+		if n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	return strings.Join(kinds, " + ")
+}
+
+// mostLinks bounds how many links lie side by side.
+const mostLinks = 1024
+
+// setWires reads "gpu0 gpu1 nvlink, gpu0 gpu3 nvlink 2, gpu0 gpu4 xgmi 4 at 147.8 GB/s": two ends,
+// a kind, how many (1 if nothing is said), and what they reach together where that is not so many
+// times the rate of one.
+func setWires(m *Machine, s string) error {
+	m.Wires = nil
+	for _, one := range strings.Split(s, ",") {
+		ends, reached, at := strings.Cut(one, " at ")
+		words := strings.Fields(ends)
+		if len(words) == 3 {
+			words = append(words, "1")
+		}
+		if len(words) != 4 || !slices.Contains(WireKinds(), words[2]) {
+			return fmt.Errorf("%.60q: two ends, one of %s, and how many are expected, such as "+
+				"gpu0 gpu3 nvlink 2", strings.TrimSpace(one), strings.Join(WireKinds(), ", "))
+		}
+		w := Wire{From: words[0], To: words[1], Kind: words[2]}
+		var err error
+		if w.Count, err = strconv.Atoi(words[3]); err != nil || w.Count < 1 || w.Count > mostLinks {
+			return fmt.Errorf("%.60q: 1 to %d links are expected", strings.TrimSpace(one), mostLinks)
+		}
+		if at {
+			if err := rate(func(*Machine) *unit.Rate { return &w.Rate })(m, reached); err != nil {
+				return err
+			}
+		}
+		m.Wires = append(m.Wires, w)
+	}
+	return nil
+}
+
+// lacksRate reports whether a wire of that kind, or of one that shares its figure, has no rate yet.
+func (m *Machine) lacksRate(kind string) bool {
+	return slices.ContainsFunc(m.Wires, func(w Wire) bool {
+		return w.Rate == 0 && slices.Contains(sameFigure(kind), w.Kind)
+	})
+}
+
+// sameFigure lists the kinds of wire whose rate is the figure of that kind: link_rate, pcie_rate or
+// cpu_rate.
+func sameFigure(kind string) []string {
+	if kind == "pcie" || kind == "cpu" {
+		return []string{kind}
+	}
+	return []string{"nvlink", "xgmi", "c2c"}
+}
+
+// setWireRate gives the rate of one link to the wires of that kind that have none.
+func setWireRate(kind string) func(*Machine, string) error {
+	return func(m *Machine, s string) error {
+		var one unit.Rate
+		if err := rate(func(*Machine) *unit.Rate { return &one })(m, s); err != nil {
+			return err
+		}
+		for i := range m.Wires {
+			w := &m.Wires[i]
+			if w.Rate == 0 && slices.Contains(sameFigure(kind), w.Kind) {
+				w.Rate = one * unit.Rate(w.Count)
+			}
+		}
+		return nil
+	}
+}
+
+// setLatency reads the latency of each link. That of a link to a NIC is part of the hop to another
+// node.
+func setLatency(m *Machine, s string) error {
+	err := duration(func(m *Machine) *unit.Time { return &m.Latency })(m, s)
+	for i := range m.Wires {
+		if w := &m.Wires[i]; !isNumbered(w.From, "nic") && !isNumbered(w.To, "nic") {
+			w.Latency = m.Latency
+		}
+	}
+	return err
+}

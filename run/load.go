@@ -11,6 +11,7 @@ package run
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -21,6 +22,7 @@ import (
 	"collsim/formats/splits"
 	"collsim/internal/input"
 	"collsim/internal/prose"
+	"collsim/machine"
 	"collsim/reference"
 	"collsim/scenarios"
 	"collsim/unit"
@@ -167,6 +169,8 @@ func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
 		a.Shapes, a.Err = s.arrays.inputShapes(p)
 	case scenarios.WhichSplits:
 		a.Splits, a.Err = s.splits(p.Data.Input)
+	case scenarios.WhichMachine:
+		a.Machine, a.Err = s.machineIn(p.Data.Input)
 	case scenarios.WhichProgram:
 		a.Program, a.Err = s.filed(p.Data.Input, p.Topology.Ranks)
 	}
@@ -180,6 +184,16 @@ func (s *Scenario) splits(name string) ([][]int64, error) {
 		return nil, err
 	}
 	return splits.Read(text)
+}
+
+// machineIn reads the machine that a file describes.
+func (s *Scenario) machineIn(file string) (*machine.Machine, error) {
+	text, err := scenarioFile(s.file, file, s.Resolve(file), s.disk)
+	if err != nil {
+		return nil, err
+	}
+	base := filepath.Base(file)
+	return machine.Read(strings.TrimSuffix(base, filepath.Ext(base)), text)
 }
 
 // New makes a scenario of points that a program has made (scenarios.NewPoint), and reads the files

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"collsim/machine"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -186,6 +187,9 @@ func (v *view) cluster(t *Topology) bool {
 // total is the number of all ranks, or 0.
 func (v *view) inside(nodes, total int) (p topology.Params, ok bool) {
 	table := "topology.node"
+	if m := v.byName().of; m != nil && m.Wires != nil && !v.has("topology.node.preset") {
+		return v.wires(m)
+	}
 	switch {
 	case v.has("topology.preset") && v.hasTable(table):
 		v.fail("topology.preset", problem{"the network inside a node is given by [topology.node] too",
@@ -216,6 +220,18 @@ func (v *view) inside(nodes, total int) (p topology.Params, ok bool) {
 		}
 	}
 	return p, ok
+}
+
+// wires reads the network in a node of a machine whose links are listed.
+func (v *view) wires(m *machine.Machine) (p topology.Params, ok bool) {
+	v.use("topology.node.ranks")
+	ranks, _, ok := fetch[int64](v, "topology.node.ranks")
+	if ok && int(ranks) > m.GPUs {
+		v.fail("topology.node.ranks", problem{fmt.Sprintf("a node of %s has %d GPUs", m.Name, m.GPUs),
+			""})
+		return p, false
+	}
+	return m.Node(int(ranks)), ok
 }
 
 // seating reads routing and order.

@@ -29,6 +29,9 @@ type Document struct {
 	meant    map[string]bool // numbered paths that a misspelt key most likely stands for
 	variants []*Document     // the scenario as each of its variants has it
 
+	// ask asks a question that a key needs before others can be read; nil outside of Points.
+	ask func(Topic, *Point) (Answer, bool)
+
 	// of a variant
 	name   string
 	own    map[string]bool // numbered paths of what it sets

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collsim/collective"
+	"collsim/machine"
 	"collsim/unit"
 )
 
@@ -39,6 +40,9 @@ const (
 	WhichProgram
 	// WhichSplits asks for Answer.Splits, the rows of whole numbers in the file Point.Data.Input.
 	WhichSplits
+	// WhichMachine asks for Answer.Machine, that in the file Point.Data.Input; Point.Device.Name is
+	// the device that the scenario names, for files that do not say it.
+	WhichMachine
 )
 
 // Question is what a document has to be told. Each is asked once, however many points it is of.
@@ -57,6 +61,7 @@ type Answer struct {
 	Shapes   []collective.Shape // of every rank of the network, nil for those that pass none
 	Program  *ProgramFile
 	Splits   [][]int64 // as they stand in the file: how many there must be is for the document
+	Machine  *machine.Machine
 }
 
 // questionKey is what a question is told by.
@@ -68,6 +73,7 @@ type questionKey struct {
 	teams     string
 	whole     unit.Bytes
 	input     string
+	device    string
 }
 
 // named is an algorithm of a kind.
@@ -101,6 +107,7 @@ func newRun(d *Document, known Facts) *run {
 		answers: map[questionKey]Answer{}, asked: map[questionKey]bool{}, used: map[string]bool{},
 		common: map[string]bool{}, idles: map[*Point][]idleAxis{},
 		views: map[*Point]*view{}, networks: map[string]usedNetwork{}, checked: map[named]*problem{}}
+	own.ask = r.ask
 	for _, a := range known.Answers {
 		r.answers[a.Question.key] = a
 	}
@@ -111,7 +118,8 @@ func newRun(d *Document, known Facts) *run {
 // than the topic says, so that points that do not differ in it share an answer.
 func (r *run) ask(about Topic, p *Point) (Answer, bool) {
 	key := questionKey{topic: about, spec: p.Spec.Key(), algorithm: p.Algorithm.String(),
-		teams: teams{lists: p.Teams}.String(), whole: p.Whole, input: p.Data.Input}
+		teams: teams{lists: p.Teams}.String(), whole: p.Whole, input: p.Data.Input,
+		device: p.Device.Name}
 	if p.Topology != nil {
 		key.ranks = p.Topology.Ranks
 	}

@@ -4,11 +4,16 @@ import (
 	"slices"
 	"strconv"
 
+	"collsim/device"
+	"collsim/internal/prose"
 	"collsim/machine"
 )
 
-// machineKey names a machine, as it names a shape of a network.
-const machineKey = "topology.preset"
+// machineKey names a machine, as it names a shape of a network; machineFile is a file that has one.
+const (
+	machineKey  = "topology.preset"
+	machineFile = "topology.file"
+)
 
 // namedMachine is the machine that a view names, and the keys that its name stands for where nobody
 // gives them.
@@ -23,13 +28,8 @@ func (v *view) byName() *namedMachine {
 		return v.named
 	}
 	v.named = &namedMachine{}
-	it, _ := v.given(machineKey)
-	name, _ := it.value.(string)
-	if name == "" || !slices.Contains(machine.Names(), name) {
-		return v.named
-	}
-	m, err := machine.Find(name)
-	if err != nil {
+	m := v.machineGiven()
+	if m == nil {
 		return v.named
 	}
 	whole := func(at string) int {
@@ -56,29 +56,72 @@ func (v *view) byName() *namedMachine {
 	}) {
 		between = max(between, 2)
 	}
-	v.named = &namedMachine{of: m, keys: v.d.impliedKeys(m, between)}
+	v.named.of, v.named.keys = m, map[string]item{}
+	for _, k := range m.Keys(between) {
+		v.imply(m, k)
+	}
 	v.named.keys["topology.nodes"] = whole64(m.Name, nodes)
 	v.named.keys["topology.node.ranks"] = whole64(m.Name, perNode)
+	if it, ok := v.given("topology.network.preset"); ok {
+		preset, _ := it.value.(string)
+		v.imply(m, machine.Key{Path: "topology.network.latency",
+			Value: strconv.Quote(m.LinkLatency(preset).String())})
+	}
 	if _, ok := v.named.keys["topology.network.nics"]; ok {
-		v.named.keys["topology.network.nics"] = whole64(m.Name,
-			(m.NICs*perNode+m.GPUs-1)/m.GPUs)
+		v.named.keys["topology.network.nics"] = whole64(m.Name, m.NICsOf(perNode))
 	}
 	return v.named
 }
 
-// impliedKeys reads the keys of a machine as a scenario's.
-func (d *Document) impliedKeys(m *machine.Machine, nodes int) map[string]item {
-	keys := map[string]item{}
-	for _, k := range m.Keys(nodes) {
-		n := setNode(k.Value)
-		n.from(originOf(m.Name))
-		value, p := d.schema.byPath[k.Path].read(n)
-		if p != nil {
-			panic("scenarios: " + m.Name + ": " + k.Path + ": " + p.text) // a test reads them all
+// machineGiven returns the machine that topology.preset or topology.file names, nil where neither
+// does.
+func (v *view) machineGiven() *machine.Machine {
+	it, _ := v.given(machineKey)
+	preset, _ := it.value.(string)
+	it, byFile := v.given(machineFile)
+	if !byFile {
+		if !slices.Contains(machine.Names(), preset) {
+			return nil
 		}
-		keys[k.Path] = item{value, n}
+		m, err := machine.Find(preset)
+		if err != nil {
+			return nil
+		}
+		return m
 	}
-	return keys
+	v.use(machineFile)
+	file, ok := it.value.(string)
+	switch {
+	case !ok || v.d.ask == nil: // reported
+		return nil
+	case preset != "":
+		v.fail(machineFile, problem{"topology.preset = " + quoted(preset) + " says what the network is " +
+			"too", "one of the two is expected"})
+		return nil
+	}
+	it, _ = v.given("device.preset")
+	name, _ := it.value.(string)
+	answer, known := v.d.ask(WhichMachine, &Point{Data: Files{Input: file},
+		Device: device.Device{Name: name}})
+	if answer.Err != nil {
+		v.fail(machineFile, problem{text: prose.Unprefixed(answer.Err)})
+	}
+	if !known || answer.Err != nil {
+		return nil
+	}
+	return answer.Machine
+}
+
+// imply keeps a key of a machine for where a scenario does not give it.
+func (v *view) imply(m *machine.Machine, k machine.Key) {
+	n := setNode(k.Value)
+	n.from(originOf(m.Name))
+	value, p := v.d.schema.byPath[k.Path].read(n)
+	if p != nil { // of a file: the catalogue's are read by a test
+		v.fail(machineFile, problem{k.Path + " = " + k.Value + ": " + p.text, p.hint})
+		return
+	}
+	v.named.keys[k.Path] = item{value, n}
 }
 
 // whole64 is a whole number that a machine implies.

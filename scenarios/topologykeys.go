@@ -11,6 +11,11 @@ func topologyKeys() []Key {
 		"that between them, and the device; keys that are given win.")
 	keys[0].Values = append(keys[0].Values, machine.Names()...)
 	keys = append(keys, []Key{
+		{Path: machineFile, kind: aFile, Example: `"my-node.xml"`, Sweep: true,
+			Doc: "A machine in a file, in place of a preset: NCCL's topology XML (NCCL_TOPO_FILE, " +
+				"NCCL_TOPO_DUMP_FILE, RCCL's too), what nvidia-smi topo -m or rocm-smi --showtopo prints, " +
+				"or a TOML file as collsim's own machines are. Where it does not say which GPUs it has, " +
+				"device.preset does."},
 		{Path: "topology.nodes", kind: aWhole, min: 1, max: maxRanks, Default: "1", Example: "4",
 			Sweep: true, Doc: "Number of nodes: each is a network of its own, and their NICs " +
 				"are the ends of [topology.network]."},

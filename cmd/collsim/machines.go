@@ -55,9 +55,15 @@ func (o *networkFlags) writeMachine(header func(string), line func(key, value, r
 		panic(err) // it has been found before
 	}
 	header("# " + o.machine + ": " + m.About + "\n[topology]")
+	if m.Wires != nil { // no keys say what each wire is
+		line("preset", strconv.Quote(m.Name), "its wires: collsim list machines")
+	}
 	line("nodes", strconv.Itoa(o.nodes), "")
 	table := "topology"
 	for _, k := range m.Keys(o.nodes) {
+		if m.Wires != nil && k.Path == "topology.node.ranks" {
+			continue // follows from the preset
+		}
 		dot := strings.LastIndexByte(k.Path, '.')
 		if k.Path[:dot] != table {
 			table = k.Path[:dot]

@@ -39,12 +39,29 @@ Figures that nobody publishes are assumed, and say why. What a NIC reaches belon
 between the nodes, and falls with nodes where somebody has seen that.
 
 A machine is one file of plain data in package machine (data/NAME.toml): one more file is one
-more machine.
+more machine. Your own is a file of that form that the scenario names, alone or like another one:
 
-What is simpler than the machine: GPUs of a node hang on one switch, or have a link each to each;
-several NICs of a GPU are one that is as fast; a NIC is as near to its GPU as a wire without
-latency; fabrics with adaptive routing are one switch. A cube of NVLinks (DGX-1), LUMI's and
-Frontier's nodes and processors between GPUs are not there yet.
+    [topology]
+    file = "mine.toml"
+    nodes = 4
+
+    # mine.toml
+    about = "half a DGX H100, with slower NICs"
+    like = "dgx-h100"
+    gpus = { is = "4", source = "nvidia-smi" }
+    nic_rate = { is = "200 Gbit/s", source = "ibstat" }
+
+Where a node is neither one switch nor a link from each GPU to each other, its wires are listed:
+joined is "wires", and wires is "gpu0 gpu1 nvlink 2, gpu0 pcie0 pcie, pcie0 cpu0 pcie, gpu0 nic0
+pcie, …": two ends, a kind (nvlink, xgmi, c2c, pcie, cpu), how many links, and, after "at", what
+they reach together where that is not so many times link_rate, pcie_rate or cpu_rate. Names are
+gpu0, nic0, …; all others are switches. A message between two GPUs goes as NCCL's would: over
+NVLinks, through one other GPU at most, else over PCIe and the processors; one to another node
+leaves by the NIC that the GPU has a wire to, or else by the nearest.
+
+What is simpler than the machine: several NICs of a GPU are one that is as fast; on machines that
+are not listed by wires a NIC is as near to its GPU as a wire without latency, and PCIe and
+processors carry nothing; fabrics with adaptive routing are one switch.
 `
 
 // measuredAt is the best all_reduce of 1 GiB, or of the largest size below, that a public table of
@@ -87,6 +104,10 @@ func measuredTables() []measuredAt {
 		{"mn5", 4, 16, 90, "1 GiB", "mn5/mn5-h100-ring-04n", ""},
 		{"mn5", 8, 32, 84, "1 GiB", "mn5/mn5-h100-ring-08n", ""},
 		{"mn5", 16, 64, 75, "1 GiB", "mn5/mn5-h100-ring-16n", ""},
+		{"dgx-1v", 2, 16, 54.1, "512 MiB", "v100x16-dgx1-2n-allreduce", ""},
+		{"hgx-a100-4", 1, 4, 206.5, "128 MiB", "a100x4-sxm-stanage-allreduce", ""},
+		{"g4dn", 2, 2, 3.11, "1 GiB", "t4x2-g4dn-efa-allreduce", ""},
+		{"pcie-4-host", 1, 4, 5.2, "128 MiB", "a100x4-pcie-sm02-allreduce", ""},
 		{"pcie-rtx4090-4", 1, 4, 25.3, "1 GiB", "rtx4090x4-p2p-allreduce", ""},
 		{"pcie-v100-4", 1, 4, 11.2, "128 MiB", "v100x4-pcie-bessemer-nccl242-cu101-allreduce", ""},
 		{"mi355x-8", 1, 8, 403, "1 GiB", "mi355x8-vultr-allreduce", ""},
@@ -125,11 +146,19 @@ func machineTable() string {
 	for _, m := range machine.Catalogue() {
 		sheet := ""
 		for _, f := range m.Figures {
-			if f.Name == "gpu_rate" {
+			switch f.Name {
+			case "gpu_rate":
 				sheet = f.Sheet + " a GPU"
+			case "link_rate", "pcie_rate":
+				if sheet == "" {
+					sheet = f.Sheet + " a link"
+				}
 			}
 		}
 		node := fmt.Sprintf("%d × `%s`, %s of %v", m.GPUs, m.Device, m.Joined, m.Link())
+		if m.Wires != nil {
+			node = fmt.Sprintf("%d × `%s`, %d wires, %v a GPU", m.GPUs, m.Device, len(m.Wires), m.Link())
+		}
 		fmt.Fprintf(&b, "| `%s`: %s | %s | %s | %d × %v of %v | %s as %s, hop %v |\n", m.Name, m.About,
 			node, sheet, m.NICs, m.NICReached(2), m.NICRate, m.Fabric, m.Joins, m.Hop)
 	}

@@ -107,7 +107,7 @@ func table() []row {
 				"codeberg.org/go-pdf/fpdf"}},        // what plot draws PDF with
 		{path: "scenarios", ours: "collective dtype topology device machine unit internal/input",
 			modules: []string{"github.com/BurntSushi/toml"}},
-		{path: "run", ours: toHW + " hw/calibrate"},
+		{path: "run", ours: toHW + " hw/calibrate machine"},
 		{path: "report", ours: "run program scenarios collective unit device schedule formats " +
 			"fidelity hw hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
