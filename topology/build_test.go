@@ -191,6 +191,45 @@ func TestClusterOfOneNodeKeepsItsRoutes(t *testing.T) {
 	}
 }
 
+// TestANodeAloneIsItsNetwork: a cluster of one node without a network between nodes is what the
+// network inside the node is, but for names.
+func TestANodeAloneIsItsNetwork(t *testing.T) {
+	flat := append(builds(), Params{Preset: "switch", Ranks: 5, Bandwidth: rate},
+		Params{Preset: "switch", Ranks: 5, Bandwidth: rate, Multimem: true},
+		Params{Preset: "full-mesh", Ranks: 4, Bandwidth: rate},
+		Params{Preset: "ring", Ranks: 6, Bandwidth: rate})
+	for _, p := range flat {
+		if p.Node != nil || p.Preset == "rails" {
+			continue
+		}
+		want, err := Build(p)
+		require.NoError(t, err)
+		g, err := Build(Params{Nodes: 1, Node: &p})
+		require.NoError(t, err)
+		require.Equal(t, want.IsListed(), g.IsListed())
+		require.Equal(t, want.IsStar(), g.IsStar())
+		require.Equal(t, want.Alike(), g.Alike())
+		require.Equal(t, want.Computes(), g.Computes())
+		for size := range int32(len(g.Ranks)) {
+			move := Translation{Size: size + 1, Weight: 1, Step: 1}
+			require.Equal(t, want.Moves(move), g.Moves(move))
+		}
+		for _, g := range []*Graph{g.Clone(), g} {
+			require.NoError(t, g.Override("node0/* -> *", Change{Bandwidth: 3 * rate}))
+			for i, l := range want.Links() {
+				from, to, _ := strings.Cut(l.Name, "->")
+				require.Equal(t, "node0/"+from+"->node0/"+to, g.LinkName(int32(i)))
+				require.Equal(t, g.LinkName(int32(i)), g.Links()[i].Name)
+			}
+			for s := range g.Ranks {
+				for d := range g.Ranks {
+					require.Equal(t, want.Route(s, d, nil), g.Route(s, d, nil))
+				}
+			}
+		}
+	}
+}
+
 // TestCloneKeepsWhatBuildSays: the copy routes, and teams up, as the original does.
 func TestCloneKeepsWhatBuildSays(t *testing.T) {
 	for _, p := range builds() {

@@ -37,7 +37,7 @@ func (p *Params) cluster() (*Graph, error) {
 	if err != nil {
 		return nil, inside("node", err)
 	}
-	if links := node.NumLinks(); links > MaxLinks { // routes in nodes are searched
+	if links := node.NumLinks(); links > MaxLinks && p.Network != nil { // routes are searched
 		return nil, badParam("node.ranks", len(node.Ranks),
 			"a %s of as many has %d links; the limit is %d", node.Preset, links, MaxLinks)
 	}
@@ -54,11 +54,13 @@ func (p *Params) cluster() (*Graph, error) {
 		return nil, badParam("ranks", p.Ranks, "nodes = %d of %d ranks have %d",
 			p.Nodes, n, n*p.Nodes)
 	}
-	network := &Graph{}
-	if p.Network != nil {
-		if network, err = p.Network.between(p.Nodes, n, nics); err != nil {
-			return nil, inside("network", err)
-		}
+	if p.Network == nil {
+		node.isNode()
+		return node, nil
+	}
+	network, err := p.Network.between(p.Nodes, n, nics)
+	if err != nil {
+		return nil, inside("network", err)
 	}
 	if nics == 0 {
 		attached = paired(int32(n), int32(len(network.Ranks)/p.Nodes))
@@ -103,6 +105,18 @@ func (p *Params) around(node *Graph, attached []attachment, network *Graph) (*Gr
 		g.compose()
 	}
 	return g, nil
+}
+
+// isNode gives a network the names of a cluster's only node. It is simulated as it is elsewhere.
+func (g *Graph) isNode() {
+	g.place = "node0/"
+	for v := range g.nodes {
+		g.nodes[v].Name = g.place + g.nodes[v].Name
+	}
+	for i := range g.links {
+		l := &g.links[i]
+		l.Name = g.nodes[l.From].Name + "->" + g.nodes[l.To].Name
+	}
 }
 
 // inside names the table that an error about a parameter is in.

@@ -119,7 +119,9 @@ func (g *Graph) Node(v int32) Node {
 	if g.isListed || g.formula == nil {
 		return g.nodes[v]
 	}
-	return g.formula.node(v)
+	n := g.formula.node(v)
+	n.Name = g.place + n.Name
+	return n
 }
 
 // Link is a link by index; its name may be left out, and is LinkName.
@@ -224,6 +226,7 @@ func (g *Graph) list() {
 		g.nodes, g.links = make([]Node, nodes), make([]Link, links)
 		for v := range g.nodes {
 			g.nodes[v] = g.formula.node(int32(v))
+			g.nodes[v].Name = g.place + g.nodes[v].Name
 		}
 		for i := range g.links {
 			l := g.formula.link(int32(i))

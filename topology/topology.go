@@ -36,6 +36,7 @@ type Graph struct {
 	formula  formula   // knows nodes and links without a list; nil elsewhere
 	changed  []changed // links that are not as the formula has them, by index; none of a list
 	isListed bool      // by somebody who asked
+	place    string    // what the names of nodes begin with that the formula does not have
 
 	grid   *grid  // knows all distances; nil elsewhere
 	parts  *parts // of a cluster; nil elsewhere
@@ -224,6 +225,7 @@ func (g *Graph) Clone() *Graph {
 		c.parts = g.parts.clone()
 	}
 	c.formula, c.changed, c.isListed = g.formula, slices.Clone(g.changed), g.isListed
+	c.place = g.place
 	if of, ok := g.formula.(*cluster); ok {
 		c.formula = of.clone(c.parts)
 	}
