@@ -36,7 +36,7 @@ func ncclMachine(device string) (machine string, same bool) {
 // on a GPU of NVIDIA's whose rings are, NCCL's own choice.
 func libraryOf(p *scenarios.Point) (a scenarios.Algorithm, ok bool) {
 	machine, same := ncclMachine(p.Device.Name)
-	inNode := p.Topology.Ranks / max(p.Topology.Nodes, 1)
+	inNode := p.Topology.InNode()
 	if !same || inNode > mostInNode {
 		return a, false
 	}
@@ -64,7 +64,7 @@ func libraryCandidates(p *scenarios.Point) (list []scenarios.Algorithm) {
 		list = append(list, settled(p, a))
 	}
 	machine, _ := ncclMachine(p.Device.Name)
-	if machine == "" || p.Topology.Ranks/max(p.Topology.Nodes, 1) > mostInNode {
+	if machine == "" || p.Topology.InNode() > mostInNode {
 		return list
 	}
 	for _, name := range []string{"ring", "tree"} {

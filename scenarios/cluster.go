@@ -52,7 +52,13 @@ func (v *view) flat(under string, ranks int) (p topology.Params, ok bool) {
 	whole("a", &p.A)
 	whole("p", &p.P)
 	whole("h", &p.H)
-	if ranks != implied {
+	switch {
+	case ranks == implied:
+	case at+"ranks" == nodeRanks && slices.Contains(takes, "ranks"):
+		v.use(nodeRanks)
+		n, _, readable := v.counts(nodeRanks) // a list says them for each node
+		p.Ranks, ok = n, ok && readable
+	default:
 		whole("ranks", &p.Ranks)
 	}
 	if slices.Contains(takes, "shape") {
@@ -94,8 +100,11 @@ func (v *view) counted(under string, takes []string) bool {
 	case v.is(under+".preset", "fat-tree"):
 		expected = "the number of ranks, or k, is expected"
 	}
-	_, ok := need[int64](v, under+".ranks", expected)
-	return ok
+	if v.has(under + ".ranks") {
+		return true
+	}
+	v.missing(under, "ranks", expected, v.example(under+".ranks"))
+	return false
 }
 
 // is reports whether a key is given with that text.
@@ -152,11 +161,16 @@ func (v *view) cluster(t *Topology) bool {
 		t.Machine = m.of.Name
 		v.use(machineKey, "topology.network.preset")
 	}
-	v.use("topology.nodes", "topology.ranks")
+	v.use("topology.nodes", "topology.ranks", "topology.absent")
 	nodes, given, ok := fetch[int64](v, "topology.nodes")
-	total, _, readable := fetch[int64](v, "topology.ranks")
-	ok = ok && readable
-	if !given {
+	total, _, ok2 := fetch[int64](v, "topology.ranks")
+	absent, _, ok3 := fetch[[]string](v, "topology.absent")
+	_, sizes, ok4 := v.counts(nodeRanks)
+	ok = ok && ok2 && ok3 && ok4 && v.fits(int(nodes), int(total), sizes)
+	t.params.Absent, t.params.Sizes = absent, sizes
+	if sizes != nil && !given {
+		nodes = int64(len(sizes))
+	} else if !given {
 		nodes = 1
 		if v.hasTable("topology.network") {
 			v.missing("topology", "nodes", "the number of nodes that the network joins is expected",
@@ -166,6 +180,9 @@ func (v *view) cluster(t *Topology) bool {
 	}
 	t.Nodes = int(nodes)
 	t.params.Nodes, t.params.Ranks = int(nodes), int(total)
+	if sizes != nil {
+		total = 0 // Build compares them
+	}
 	inside, good := v.inside(int(nodes), int(total))
 	t.params.Node, ok = &inside, ok && good
 	switch {
@@ -190,7 +207,13 @@ func (v *view) inside(nodes, total int) (p topology.Params, ok bool) {
 	if m := v.byName().of; m != nil && m.Wires != nil && !v.has("topology.node.preset") {
 		return v.wires(m)
 	}
+	_, sizes, _ := v.counts(nodeRanks)
+	bare := sizes != nil && !slices.ContainsFunc(v.d.schema.keys, func(k Key) bool {
+		return k.table() == table && k.Path != nodeRanks && v.has(k.Path)
+	})
 	switch {
+	case v.has("topology.preset") && bare:
+		return v.flat("topology", implied)
 	case v.has("topology.preset") && v.hasTable(table):
 		v.fail("topology.preset", problem{"the network inside a node is given by [topology.node] too",
 			"one of the two is expected"})
@@ -202,11 +225,11 @@ func (v *view) inside(nodes, total int) (p topology.Params, ok bool) {
 			"here, or in [topology.node]; presets are "+strings.Join(presetNames(table), ", "))
 		return p, false
 	}
-	own := table == "topology.node" && v.has("topology.node.ranks")
+	own := table == "topology.node" && v.has(nodeRanks)
 	if total > 0 && !own {
 		if total%max(nodes, 1) != 0 {
-			v.fail("topology.ranks", problem{fmt.Sprintf("%d nodes have as many ranks each; a multiple "+
-				"of %d is expected", nodes, nodes), ""})
+			v.unequal(fmt.Sprintf("%d nodes have as many ranks each; a multiple of %d is expected",
+				nodes, nodes), nodes, total, (total+nodes-1)/nodes)
 			return p, false
 		}
 		p, ok = v.flat(table, total/max(nodes, 1))
@@ -224,14 +247,16 @@ func (v *view) inside(nodes, total int) (p topology.Params, ok bool) {
 
 // wires reads the network in a node of a machine whose links are listed.
 func (v *view) wires(m *machine.Machine) (p topology.Params, ok bool) {
-	v.use("topology.node.ranks")
-	ranks, _, ok := fetch[int64](v, "topology.node.ranks")
-	if ok && int(ranks) > m.GPUs {
-		v.fail("topology.node.ranks", problem{fmt.Sprintf("a node of %s has %d GPUs", m.Name, m.GPUs),
-			""})
+	v.use(nodeRanks)
+	ranks, sizes, ok := v.counts(nodeRanks)
+	if ranks > m.GPUs {
+		v.fail(nodeRanks, problem{fmt.Sprintf("a node of %s has %d GPUs", m.Name, m.GPUs), ""})
 		return p, false
 	}
-	return m.Node(int(ranks)), ok
+	if p = m.Node(max(ranks, slices.Max(append(sizes, 0)))); sizes != nil {
+		p.Ranks = 0 // each node has its own
+	}
+	return p, ok
 }
 
 // seating reads routing and order.
@@ -256,70 +281,6 @@ func (t *Topology) spreads() bool {
 		func(p *topology.Params) bool {
 			return p != nil && (p.Preset == "fat-tree" || p.Preset == "leaf-spine")
 		})
-}
-
-// teams keeps who is with whom in a cluster.
-func (t *Topology) teams(g *topology.Graph) {
-	if t.Preset == inNodes {
-		t.seats, t.perNode = g.Ranks, int32(g.PerNode())
-	}
-}
-
-// node is the ranks of each node of a cluster, nil where there are no nodes.
-func (t *Topology) node() [][]int {
-	return t.grouped(func(seat int32) int32 { return seat / t.perNode })
-}
-
-// rail is the ranks at each place of its nodes.
-func (t *Topology) rail() [][]int {
-	return t.grouped(func(seat int32) int32 { return seat % t.perNode })
-}
-
-func (t *Topology) grouped(by func(seat int32) int32) (teams [][]int) {
-	for rank, seat := range t.seats {
-		at := int(by(seat))
-		for len(teams) <= at {
-			teams = append(teams, nil)
-		}
-		teams[at] = append(teams[at], rank)
-	}
-	return teams
-}
-
-// PerNode is how many of these ranks a node has, where all that have some have as many and they
-// come one node after the other; 0 elsewhere. No ranks are all ranks.
-func (t *Topology) PerNode(ranks []int) int {
-	if len(t.seats) == 0 || len(t.seats) == int(t.perNode) {
-		return 0
-	}
-	n := len(ranks)
-	if ranks == nil {
-		n = t.Ranks
-	}
-	home := func(i int) int {
-		if ranks != nil {
-			i = ranks[i]
-		}
-		return int(t.seats[i] / t.perNode)
-	}
-	size := 1
-	for size < n && home(size) == home(0) {
-		size++
-	}
-	seen := make([]bool, len(t.seats)/int(t.perNode))
-	for first := 0; first < n; first += size {
-		node := home(first)
-		if seen[node] || first+size > n {
-			return 0
-		}
-		seen[node] = true
-		for i := range size {
-			if home(first+i) != node {
-				return 0
-			}
-		}
-	}
-	return size
 }
 
 // blame reports an error of package topology at the key that is to blame.
@@ -351,7 +312,7 @@ func (v *view) blame(t *Topology, at string, err error) {
 // missing if it should be, else at its table, where it follows from other keys.
 func (v *view) blameParam(e *topology.ParamError) {
 	at, text := "topology."+e.Key, e.Text
-	if rest, ok := strings.CutPrefix(e.Key, "node."); ok && v.has("topology.preset") {
+	if rest, ok := strings.CutPrefix(e.Key, "node."); ok && v.has("topology.preset") && !v.has(at) {
 		at = "topology." + rest
 	}
 	if e.Key == "node.ranks" && !v.has("topology.node.ranks") && v.has("topology.ranks") {

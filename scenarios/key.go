@@ -51,6 +51,7 @@ const (
 	aShare
 	aNames
 	aFigure
+	aCount
 )
 
 // words are the kinds as an error or the documentation says them.
@@ -60,6 +61,7 @@ var words = [...]string{
 	aChange: "rate or share", aChoice: "choice", anOperator: "operator", aDataType: "data type",
 	anAlgorithm: "algorithm", aMatrix: "matrix", aShape: "list of whole numbers",
 	anOrder: "order", aTeams: "teams", aShare: "share", aNames: "list of names", aFigure: "figure",
+	aCount: "whole number or a list of them",
 }
 
 // section is one table of the scenario file.

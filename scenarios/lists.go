@@ -20,14 +20,14 @@ type teams struct {
 // listed reports whether one value of the key may be a list.
 func (k *Key) listed() bool {
 	switch k.kind {
-	case aMatrix, aShape, anOrder, aTeams, aNames:
+	case aMatrix, aShape, anOrder, aTeams, aNames, aCount:
 		return true
 	}
 	return false
 }
 
-// readList is read for keys whose one value may be a list: []int (shape), order, teams, []string
-// (names) or splits (matrix).
+// readList is read for keys whose one value may be a list: []int (shape), int64 or []int (count),
+// order, teams, []string (names) or splits (matrix).
 func (k *Key) readList(n *node) (any, *problem) {
 	if k.kind == aMatrix {
 		return k.splits(n)
@@ -43,6 +43,11 @@ func (k *Key) readList(n *node) (any, *problem) {
 		return teams{by: name.(string)}, nil
 	}
 	switch k.kind {
+	case aCount:
+		if n.shape == array {
+			return k.wholes(n, "that of node %d")
+		}
+		return k.whole(n)
 	case anOrder:
 		places, p := k.wholes(n, "the place of rank %d")
 		return order{places: places}, p
@@ -63,6 +68,8 @@ func (k *Key) unlisted() *problem {
 			"is expected"
 	case aTeams:
 		text = "a list of teams, each a list of ranks, is expected"
+	case aCount:
+		text = "a whole number, or a list of them, is expected"
 	case aNames:
 		text = "a list of names in quotes is expected"
 	}

@@ -255,6 +255,8 @@ func (r *run) idle(k *Key, at string, used map[string]bool) string {
 		return "has no effect: links by hand have no switches of a preset"
 	case "topology.order":
 		return "has no effect: links by hand name the ranks"
+	case "topology.absent":
+		return "has no effect: it is of the GPUs and NICs of nodes; topology.nodes makes them"
 	}
 	if why := idleHardware(k); why != "" {
 		return why

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -38,7 +39,11 @@ func (v *view) byName() *namedMachine {
 		return int(n)
 	}
 	nodes, ranks, perNode := whole("topology.nodes"), whole("topology.ranks"), m.GPUs
+	own, _ := v.given(nodeRanks)
+	sizes, _ := own.value.([]int)
 	switch {
+	case len(sizes) > 0:
+		nodes, perNode = cmp.Or(nodes, len(sizes)), min(slices.Max(sizes), m.GPUs)
 	case nodes == 0 && ranks > m.GPUs: // so many as these take
 		nodes = (ranks + m.GPUs - 1) / m.GPUs
 	case nodes == 0:
@@ -61,7 +66,7 @@ func (v *view) byName() *namedMachine {
 		v.imply(m, k)
 	}
 	v.named.keys["topology.nodes"] = whole64(m.Name, nodes)
-	v.named.keys["topology.node.ranks"] = whole64(m.Name, perNode)
+	v.named.keys[nodeRanks] = whole64(m.Name, perNode)
 	if it, ok := v.given("topology.network.preset"); ok {
 		preset, _ := it.value.(string)
 		v.imply(m, machine.Key{Path: "topology.network.latency",

@@ -54,8 +54,14 @@ func TestMachineKeysWin(t *testing.T) {
 		"topology.ranks = 24":                    {3, 24, 8},
 		"topology.nodes = 2":                     {2, 16, 8},
 		"topology.nodes = 2\ntopology.ranks = 8": {2, 8, 4},
-		"topology.nodes = 2\ntopology.network.nics = 2": {2, 16, 2},
-		"topology.nodes = 2\ntopology.node.ranks = 6":   {2, 12, 8},
+		"topology.nodes = 2\ntopology.network.nics = 2":                         {2, 16, 2},
+		"topology.nodes = 2\ntopology.node.ranks = 6":                           {2, 12, 8},
+		"topology.node.ranks = [8, 8, 4]":                                       {3, 20, 8},
+		"topology.node.ranks = [4, 4]":                                          {2, 8, 4},
+		"topology.node.ranks = [3]":                                             {1, 3, 0},
+		"topology.node.ranks = [8, 2]\ntopology.ranks = 10\ntopology.nodes = 2": {2, 10, 8},
+		"topology.nodes = 2\ntopology.absent = [\"node0/gpu3\", \"*/nic1\"]":    {2, 15, 8},
+		"topology.absent = [\"node0/gpu3\"]":                                    {1, 7, 0},
 	} {
 		s, err := load("s.toml", []byte(byName("dgx-h100", more)), testOptions())
 		require.NoError(t, err, more)
@@ -81,7 +87,24 @@ func TestMachineKeysWin(t *testing.T) {
 // TestMachinesInErrors: what is wrong is told at the keys that are given, or with the machine.
 func TestMachinesInErrors(t *testing.T) {
 	for more, want := range map[string]string{
-		"topology.ranks = 20":             "s.toml:4: topology.ranks = 20: nodes = 3 of 8 ranks have 24",
+		"topology.ranks = 20": "s.toml:4: topology.ranks = 20: nodes = 3 of 8 ranks have 24\n" +
+			"  nodes that differ: node.ranks = [8, 8, 4]",
+		"topology.nodes = 3\ntopology.ranks = 10": "topology.ranks = 10: nodes = 3 of 8 ranks have 24\n" +
+			"  nodes that differ: node.ranks = [4, 4, 2]",
+		"topology.node.ranks = [8, 9]": "s.toml:4: topology.node.ranks = [8, 9]: node 1 has 9 ranks; " +
+			"dgx-h100 has 8 GPUs",
+		"topology.nodes = 3\ntopology.node.ranks = [8, 4]": "s.toml:5: topology.node.ranks = [8, 4]: " +
+			"nodes = 3: the ranks of as many nodes are expected, not of 2",
+		"topology.ranks = 13\ntopology.node.ranks = [8, 4]": "s.toml:4: topology.ranks = 13: " +
+			"nodes of [8 4] ranks have 12",
+		"topology.node.ranks = [8, 0]": "s.toml:4: topology.node.ranks = [8, 0]: that of node 1 is 0; " +
+			"1 to 1048576 is expected",
+		"topology.nodes = 2\ntopology.absent = [\"node2/gpu1\"]": "s.toml:5: topology.absent = " +
+			"[\"node2/gpu1\"]: matches no GPU and no NIC; nearest: node0/gpu1, node1/gpu1, node0/gpu0",
+		"topology.nodes = 2\ntopology.absent = \"node1/nic*\"": "s.toml:5: topology.absent = " +
+			"\"node1/nic*\": node1 has 8 ranks and no NIC",
+		"topology.node.ranks = [1, 8]\ntopology.absent = \"node1/nic0\"": "s.toml:5: topology.absent = " +
+			"\"node1/nic0\": no route from node0/gpu0 to node1/gpu0",
 		"topology.k = 4":                  "topology.k = 4",
 		"topology.bandwidth = \"1 GB/s\"": "topology.bandwidth",
 	} {

@@ -32,8 +32,7 @@ type Topology struct {
 	places  []string // the numbered path of the entry of each wire
 	changes []alteration
 	altered topology.Altered // what the changes come to; nil before they are looked up
-	seats   []int32          // of a cluster, the place of each rank, so many in each node: of node
-	perNode int32            // seat / perNode
+	homes   []home           // of a cluster, those of the ranks
 }
 
 // alteration is an entry of [[topology.link]] that changes links.
@@ -81,6 +80,9 @@ func (t *Topology) build() (g *topology.Graph, blame string, err error) {
 		return nil, blame, err
 	}
 	if err := g.Connected(); err != nil {
+		if len(t.params.Absent) > 0 {
+			blame = "topology.absent"
+		}
 		return nil, blame, err
 	}
 	if t.altered != nil {

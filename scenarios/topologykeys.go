@@ -30,13 +30,18 @@ func topologyKeys() []Key {
 			Doc: "Where the ranks sit: node after node, one in each node in turn, or the place of " +
 				"each rank, counted as in block."},
 	}...)
+	keys = append(keys, Key{Path: "topology.absent", kind: aNames,
+		Example: `["node1/gpu3", "node*/nic0"]`, Sweep: true,
+		Doc: "GPUs and NICs of nodes that are not there, with * for any characters. Ranks are numbered " +
+			"over the GPUs that are; those near an absent NIC use the nearest other one of their node. " +
+			"topology.ranks counts absent GPUs, too."})
 	keys = append(keys, flatKeys("topology.node",
 		"The shape inside a node, where it is not given by preset in [topology].")...)
 	keys = append(keys, flatKeys("topology.network", "The shape between the NICs of the nodes.")...)
 	keys = append(keys, Key{Path: "topology.network.nics", kind: aWhole, min: 1, max: maxRanks,
 		Default: "one a GPU", Example: "8", Sweep: true,
-		Doc: "NICs of a node, which its GPUs share evenly; the link between the two is not limited " +
-			"unless [[topology.link]] says so."})
+		Doc: "NICs of a node, which its GPUs share evenly, or several a GPU; the link between the two " +
+			"is not limited unless [[topology.link]] says so."})
 	return append(keys, singleKeys()...)
 }
 
@@ -76,7 +81,9 @@ func flatKeys(table, shape string) []Key {
 	case "topology.network":
 		return keys
 	case "topology.node":
-		ranks.Default, ranks.Doc = "topology.ranks by nodes", "Number of ranks in a node, one GPU each."
+		ranks.kind, ranks.Default = aCount, "topology.ranks by nodes"
+		ranks.Doc = "Number of ranks in a node, one GPU each; or a list of those of each node, as " +
+			"[8, 8, 4]: the first GPUs of a node then are there."
 	}
 	return append(append(keys[:1:1], ranks), keys[1:]...)
 }

@@ -42,8 +42,8 @@ func onNetworks(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 			spec.Count += rng.Int64N(2) * rng.Int64N(100)
 		}
 		o := algos.Options{Channels: 1 + rng.IntN(6)/4, Slices: 1 + rng.IntN(6)/4,
-			Slots: rng.IntN(2) * (1 + rng.IntN(6)), PerNode: g.PerNode()}
-		if n := g.PerNode(); n < ranks && n <= 8 && rng.IntN(3) == 0 { // own orders, with a group
+			Slots: rng.IntN(2) * (1 + rng.IntN(6)), PerNode: ranks / max(p.Nodes, 1)}
+		if n := o.PerNode; n < ranks && n <= 8 && rng.IntN(3) == 0 { // own orders, with a group
 			o.Channels = n * (1 + rng.IntN(2))
 		}
 		for _, param := range a.Params {
@@ -65,6 +65,32 @@ func onNetworks(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
 				l.Bandwidth, l.Latency = anyLink(rng)
 			}
 		}
+		return s, env
+	}
+}
+
+// onWiredNodes is a random run of any algorithm on nodes by wires, that mostly differ.
+func onWiredNodes(t testing.TB, rng *rand.Rand) (*schedule.Schedule, sim.Env) {
+	tables := [][]algos.Algorithm{algos.Table(), algos.Table(), openmpi.Table(), nccl.Table()}
+	ranks := 2 + rng.IntN(15)
+	g, err := topology.Build(simtest.WiredNodes(rng, ranks))
+	require.NoError(t, err)
+	require.NoError(t, g.Connected())
+	require.Len(t, g.Ranks, ranks)
+	for {
+		table := tables[rng.IntN(len(tables))]
+		a := table[rng.IntN(len(table))]
+		spec := specOf(a.Kinds[rng.IntN(len(a.Kinds))], ranks)
+		if spec.Count > 0 {
+			spec.Count = int64(1 + rng.IntN(ranks*300))
+		}
+		s, err := a.Build(spec, algos.Options{Channels: 1 + rng.IntN(6)/4, Slices: 1 + rng.IntN(6)/4,
+			Slots: rng.IntN(2) * (1 + rng.IntN(6))})
+		if err != nil { // not all have all numbers of ranks
+			continue
+		}
+		env := simtest.UnevenEnv(t, rng, ranks)
+		env.Graph = g
 		return s, env
 	}
 }

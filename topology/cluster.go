@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -17,85 +18,141 @@ import (
 // network's. Among equally short routes the lowest index wins, so what must change rails does so
 // inside the sending node.
 func (p *Params) cluster() (*Graph, error) {
-	takes := []string{"nodes", "node", "network", "ranks", "order", "routing"}
+	takes := []string{"nodes", "node", "node.ranks", "network", "ranks", "absent", "order", "routing"}
 	if err := p.only("a cluster", takes, nil); err != nil {
 		return nil, err
 	}
-	if p.Nodes == 0 {
-		p.Nodes = 1
+	if err := p.countNodes(); err != nil {
+		return nil, err
 	}
-	if p.Nodes < 1 || p.Nodes > MaxRanks {
-		return nil, badParam("nodes", p.Nodes, "1 to %d are expected", MaxRanks)
-	}
-	if p.Node == nil {
-		return nil, &ParamError{"node", "", "the network inside a node is expected"}
-	}
-	if p.Network == nil && p.Nodes > 1 {
-		return nil, &ParamError{"network", "", "the network between the nodes is expected"}
-	}
-	node, attached, nics, err := p.insideNode()
+	full, nics, err := p.kindOf(slices.Max(append(p.Sizes, 0)))
 	if err != nil {
 		return nil, inside("node", err)
 	}
-	if links := node.NumLinks(); links > MaxLinks && p.Network != nil { // routes are searched
-		return nil, badParam("node.ranks", len(node.Ranks),
-			"a %s of as many has %d links; the limit is %d", node.Preset, links, MaxLinks)
+	if links := full.node.NumLinks(); links > MaxLinks && p.Network != nil { // routes are searched
+		return nil, badParam("node.ranks", int(full.gpus),
+			"a %s of as many has %d links; the limit is %d", full.node.Preset, links, MaxLinks)
 	}
-	if node.Connected() != nil {
+	if full.node.Connected() != nil {
 		return nil, &ParamError{"node.preset", strconv.Quote(p.Node.Preset),
 			"a network in which all ranks reach each other is expected"}
 	}
-	n := len(node.Ranks)
+	n, total := int(full.gpus), p.total(int(full.gpus))
 	switch {
-	case n*p.Nodes > MaxRanks:
+	case total > MaxRanks:
 		return nil, badParam("nodes", p.Nodes, "at most %d ranks are expected, not %d in each node",
 			MaxRanks, n)
-	case p.Ranks != 0 && p.Ranks != n*p.Nodes:
-		return nil, badParam("ranks", p.Ranks, "nodes = %d of %d ranks have %d",
-			p.Nodes, n, n*p.Nodes)
+	case p.Ranks != 0 && p.Ranks != total && p.Sizes != nil:
+		return nil, badParam("ranks", p.Ranks, "nodes of %v ranks have %d", p.Sizes, total)
+	case p.Ranks != 0 && p.Ranks != total:
+		return nil, badParam("ranks", p.Ranks, "nodes = %d of %d ranks have %d", p.Nodes, n, total)
 	}
-	if p.Network == nil {
-		node.isNode()
-		return node, nil
-	}
-	network, err := p.Network.between(p.Nodes, n, nics)
-	if err != nil {
-		return nil, inside("network", err)
+	network := &Graph{}
+	if p.Network != nil {
+		if network, err = p.Network.between(p.Nodes, n, nics); err != nil {
+			return nil, inside("network", err)
+		}
 	}
 	if nics == 0 {
-		attached = paired(int32(n), int32(len(network.Ranks)/p.Nodes))
+		full.attached = paired(full.gpus, int32(len(network.Ranks)/p.Nodes))
 	}
-	return p.around(node, attached, network)
+	parts := newParts(p.Nodes, full, network)
+	if p.Sizes != nil || len(p.Absent) > 0 {
+		if err := p.unevenly(parts); err != nil {
+			return nil, err
+		}
+	}
+	if p.Network == nil {
+		parts.of(0).node.isNode()
+		return parts.of(0).node, nil
+	}
+	return clusterOf(parts)
 }
 
-// insideNode returns the network inside a node, and, where it has Wires, its links to NICs and how
-// many of these the wires name.
-func (p *Params) insideNode() (node *Graph, attached []attachment, nics int, err error) {
-	if p.Network == nil || p.Node.Preset != byWires {
-		node, err = p.Node.flat()
-		return node, nil, 0, err
+// countNodes sees to it that Nodes is their number, and Sizes nil where they are alike.
+func (p *Params) countNodes() error {
+	if p.Node == nil {
+		return &ParamError{"node", "", "the network inside a node is expected"}
 	}
-	node, attached, nics, err = p.Node.wired()
-	if err == nil && nics == 0 {
-		err = &ParamError{"wires", "", "a wire to a NIC, nic0, is expected"}
+	node := *p.Node
+	p.Node = &node
+	if p.Sizes != nil {
+		list := fmt.Sprint(p.Sizes)
+		switch {
+		case len(p.Sizes) == 0 || slices.Min(p.Sizes) < 1 || slices.Max(p.Sizes) > MaxRanks:
+			return &ParamError{"node.ranks", list, "1 rank or more in each node are expected"}
+		case node.Ranks != 0:
+			return &ParamError{"node.ranks", list, "a number or a list is expected, not both"}
+		case p.Nodes != 0 && p.Nodes != len(p.Sizes):
+			return &ParamError{"node.ranks", list, fmt.Sprintf("nodes = %d: the ranks of as many "+
+				"nodes are expected, not of %d", p.Nodes, len(p.Sizes))}
+		}
+		p.Nodes = len(p.Sizes)
+		if slices.Min(p.Sizes) == slices.Max(p.Sizes) {
+			node.Ranks, p.Sizes = p.Sizes[0], nil
+		}
 	}
-	return node, attached, nics, err
+	p.Nodes = cmp.Or(p.Nodes, 1)
+	switch {
+	case p.Nodes < 1 || p.Nodes > MaxRanks:
+		return badParam("nodes", p.Nodes, "1 to %d are expected", MaxRanks)
+	case p.Network == nil && p.Nodes > 1:
+		return &ParamError{"network", "", "the network between the nodes is expected"}
+	}
+	return nil
 }
 
-// around is the cluster of these nodes and the network of their NICs.
-func (p *Params) around(node *Graph, attached []attachment, network *Graph) (*Graph, error) {
+// total is the number of all GPUs, of nodes of so many where they are alike.
+func (p *Params) total(each int) (n int) {
+	if p.Sizes == nil {
+		return p.Nodes * each
+	}
+	for _, size := range p.Sizes {
+		n = min(n+size, 2*MaxRanks)
+	}
+	return n
+}
+
+// kindOf returns the network inside a node of so many ranks, 0 for those of Node, and, where it has
+// Wires, its links to NICs and how many of these the wires name.
+func (p *Params) kindOf(ranks int) (k kind, nics int, err error) {
+	inside := *p.Node
+	inside.Ranks = cmp.Or(ranks, inside.Ranks)
+	if p.Network == nil || inside.Preset != byWires {
+		node, err := inside.flat()
+		if err != nil {
+			return kind{}, 0, err
+		}
+		return newKind(node, nil), 0, nil
+	}
+	node, attached, nics, err := inside.wired()
+	switch {
+	case err != nil:
+		return kind{}, 0, err
+	case nics == 0:
+		return kind{}, 0, &ParamError{"wires", "", "a wire to a NIC, nic0, is expected"}
+	}
+	return newKind(node, attached), nics, nil
+}
+
+// clusterOf is the cluster of these parts.
+func clusterOf(parts *parts) (*Graph, error) {
 	most := int64(MaxLinks)
-	hub, ok := network.formula.(*star)
-	ok = ok && !network.isListed && p.Nodes > 1
+	hub, ok := parts.network.formula.(*star)
+	ok = ok && !parts.network.isListed && parts.nodes > 1 && parts.uneven == nil
 	if ok {
 		most = MaxNumbered
 	}
-	links := int64(p.Nodes)*int64(node.NumLinks()+2*len(attached)) + int64(network.NumLinks())
-	if links > most {
-		return nil, badParam("nodes", p.Nodes, "at most %d links are expected, not %d", most, links)
+	links := int64(parts.network.NumLinks())
+	for node := range parts.nodes {
+		k := parts.of(node)
+		links += int64(k.node.NumLinks() + 2*len(k.attached))
 	}
-	g := &Graph{Preset: "cluster", parts: newParts(p.Nodes, node, attached, network)}
-	g.Ranks = make([]int32, p.Nodes*len(node.Ranks))
+	if links > most {
+		return nil, badParam("nodes", int(parts.nodes), "at most %d links are expected, not %d", most,
+			links)
+	}
+	g := &Graph{Preset: "cluster", parts: parts, Ranks: make([]int32, parts.ranks)}
 	for i := range g.Ranks {
 		g.Ranks[i] = int32(i)
 	}
@@ -162,59 +219,78 @@ func (p Params) between(nodes, gpus, wired int) (*Graph, error) {
 	return g, err
 }
 
-// newParts are so many nodes, each with the same links to its NICs, and the network of these.
-func newParts(nodes int, node *Graph, attached []attachment, network *Graph) *parts {
-	p := &parts{node: node, network: network, attached: attached,
-		nodes: int32(nodes), gpus: int32(len(node.Ranks)),
-		switches: int32(node.NumNodes() - len(node.Ranks)),
-		nics:     int32(len(network.Ranks) / nodes), end: -1}
-	p.fabric = p.nodes * (p.gpus + p.switches)
+// newParts are so many alike nodes, and the network of their NICs.
+func newParts(nodes int, each kind, network *Graph) *parts {
+	p := &parts{kind: each, network: network, nodes: int32(nodes),
+		nics: int32(len(network.Ranks) / nodes), end: -1}
+	p.ranks = p.nodes * p.gpus
+	p.fabric = p.ranks + p.nodes*p.switches
 	return p
 }
 
 // compose lists the nodes and the network as one; it keeps both, without their names.
 func (g *Graph) compose() {
 	p := g.parts
-	node, network := p.node, p.network
-	node.list()
+	network := p.network
 	network.list()
-	for i := range p.nodes * p.gpus {
-		g.addNode(fmt.Sprint("node", i/p.gpus, "/", node.nodes[i%p.gpus].Name), false)
+	switches, links := 0, len(network.links)
+	for i := range p.nodes {
+		k := p.of(i)
+		k.node.list()
+		for v := range k.gpus {
+			g.addNode(nodeName(int(i), k.node.nodes[v].Name), false)
+		}
+		switches += int(k.switches)
+		links += len(k.node.links) + 2*len(k.attached)
 	}
-	for i := range p.nodes * p.switches {
-		v := node.nodes[p.gpus+i%p.switches]
-		v.Name = fmt.Sprint("node", i/p.switches, "/", v.Name)
-		g.nodes = append(g.nodes, v)
+	g.nodes, g.links = slices.Grow(g.nodes, switches+len(network.nodes)), make([]Link, 0, links)
+	for i := range p.nodes {
+		k := p.of(i)
+		for _, v := range k.node.nodes[k.gpus:] {
+			v.Name = nodeName(int(i), v.Name)
+			g.nodes = append(g.nodes, v)
+		}
 	}
 	for i, v := range network.nodes {
 		if i < len(network.Ranks) {
-			v.Name = "node" + strconv.Itoa(i/int(p.nics)) + "/nic" + strconv.Itoa(i%int(p.nics))
+			place, _ := numberedName(v.Name, "gpu")
+			v.Name = nodeName(place/int(p.nics), "nic"+strconv.Itoa(place%int(p.nics)))
 		}
 		v.Switch = true
 		g.nodes = append(g.nodes, v)
 	}
-	g.links = make([]Link, 0, int(p.nodes)*(len(node.links)+2*len(p.attached))+
-		len(network.links))
 	for i := range p.nodes {
-		g.copyLinks(node, func(v int32) int32 { return p.at(i, v) })
+		g.copyLinks(p.of(i).node, func(v int32) int32 { return p.at(i, v) })
 	}
 	g.attach(p)
 	g.copyLinks(network, func(v int32) int32 { return p.fabric + v })
-	for _, part := range []*Graph{node, network} {
-		clear(part.nodes) // Names only; what is left is their number
-		for i := range part.links {
-			part.links[i].Name = ""
-		}
+	for i := range p.nodes {
+		p.of(i).node.forgetNames()
 	}
+	network.forgetNames()
 	g.numbered()
+}
+
+// nodeName is what is called name in a node.
+func nodeName(node int, name string) string { return "node" + strconv.Itoa(node) + "/" + name }
+
+// forgetNames leaves of nodes their number.
+func (g *Graph) forgetNames() {
+	if len(g.nodes) == 0 || g.nodes[0].Name == "" {
+		return
+	}
+	clear(g.nodes)
+	for i := range g.links {
+		g.links[i].Name = ""
+	}
 }
 
 // attach appends the links from the nodes to their NICs, then those back.
 func (g *Graph) attach(p *parts) {
 	for _, isUp := range []bool{true, false} {
 		for i := range p.nodes {
-			for _, a := range p.attached {
-				from, to := p.at(i, a.at), p.fabric+i*p.nics+a.nic
+			for _, a := range p.of(i).attached {
+				from, to := p.at(i, a.at), p.fabric+p.nic(i, a.nic)
 				if !isUp {
 					from, to = to, from
 				}

@@ -34,7 +34,7 @@ func newCluster(p *parts, s *star) *cluster {
 	few := *s
 	few.ranks = 2 * p.nics
 	node := p.node.Clone()
-	two := &Graph{Preset: "cluster", parts: newParts(2, node, p.attached,
+	two := &Graph{Preset: "cluster", parts: newParts(2, newKind(node, p.attached),
 		newNumbered("", int(few.ranks), &few))}
 	for i := range 2 * p.gpus {
 		two.Ranks = append(two.Ranks, i)
@@ -139,7 +139,7 @@ func (c *cluster) route(src, dst int32, buf []int32) []int32 {
 	return buf
 }
 
-func (c *cluster) apart() (from, to int32, ok bool) { return 0, 0, false }
+func (c *cluster) apart() (from, to int32, ok bool) { return c.parts.apart() }
 
 func (c *cluster) anchor(i int32) Anchor {
 	p := c.parts

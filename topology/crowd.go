@@ -196,7 +196,7 @@ func (c *cluster) reduced(parts int32) *Graph {
 	less := *c.star
 	less.ranks = parts * c.parts.nics
 	network := newNumbered("", int(less.ranks), &less)
-	p := newParts(int(parts), c.parts.node.Clone(), c.parts.attached, network)
+	p := newParts(int(parts), newKind(c.parts.node.Clone(), c.parts.attached), network)
 	g := newNumbered("cluster", int(parts*p.gpus), newCluster(p, &less))
 	g.parts = p
 	return g

@@ -2,12 +2,12 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
 // seat puts the ranks where order, or else the list of places, says.
 func (g *Graph) seat(order string, places []int) error {
-	n := len(g.Ranks)
 	if order != "" && places != nil {
 		return &ParamError{"order", strconv.Quote(order), "a name or a list is expected, not both"}
 	}
@@ -15,12 +15,8 @@ func (g *Graph) seat(order string, places []int) error {
 	case places != nil:
 		return g.seatAt(places)
 	case order == "round-robin":
-		nodes := 1
 		if g.parts != nil {
-			nodes = int(g.parts.nodes)
-		}
-		for r := range n {
-			g.Ranks[r] = int32(r%nodes*(n/nodes) + r/nodes)
+			g.parts.inTurn(g.Ranks)
 		}
 	case order != "" && order != "block":
 		return &ParamError{"order", fmt.Sprintf("%.40q", order),
@@ -52,13 +48,31 @@ func (g *Graph) seatAt(places []int) error {
 	return nil
 }
 
-// PerNode is how many ranks a node of a cluster has, all where there are no nodes: rank r is in
-// node Ranks[r] / PerNode.
-func (g *Graph) PerNode() int {
-	if g.parts != nil {
-		return int(g.parts.gpus)
+// inTurn puts ranks in every node in turn, as long as it has places left.
+func (p *parts) inTurn(ranks []int32) {
+	r := 0
+	for v := int32(0); r < len(ranks); v++ {
+		for node := range p.nodes {
+			if v < p.of(node).gpus {
+				ranks[r] = p.at(node, v)
+				r++
+			}
+		}
 	}
-	return len(g.Ranks)
+}
+
+// Home returns the node of a cluster that a rank is in, and its place there: "node2/gpu3" is place
+// 3 of node 2. Where there are no nodes all ranks are in node 0.
+func (g *Graph) Home(rank int) (node, place int) {
+	v := g.Ranks[rank]
+	if g.parts == nil {
+		return 0, int(v)
+	}
+	at, local := g.parts.place(v)
+	if places := g.parts.of(at).places; places != nil {
+		local = places[local]
+	}
+	return int(at), int(local)
 }
 
 // NICs returns how many NICs a node of a cluster has, 0 where there are no nodes or one alone.
@@ -73,25 +87,24 @@ func (g *Graph) NICs() int {
 // of a cluster (all ranks, where there are no nodes), "rail" a team for each place inside a node,
 // so that "rail" and "node" cross. Teams are in the order of their first places.
 func (g *Graph) Teams(by string) ([][]int32, error) {
-	size := int32(g.PerNode())
-	var team func(place int32) int32
+	var team func(rank int) int
 	switch by {
 	case "all":
-		team = func(int32) int32 { return 0 }
+		team = func(int) int { return 0 }
 	case "node":
-		team = func(place int32) int32 { return place / size }
+		team = func(rank int) int { node, _ := g.Home(rank); return node }
 	case "rail":
-		team = func(place int32) int32 { return place % size }
+		team = func(rank int) int { _, place := g.Home(rank); return place }
 	default:
 		return nil, &ParamError{"teams", fmt.Sprintf("%.40q", by), "all, node or rail is expected"}
 	}
 	var teams [][]int32
-	for r, place := range g.Ranks {
-		t := int(team(place))
+	for r := range g.Ranks {
+		t := team(r)
 		for len(teams) <= t {
 			teams = append(teams, nil)
 		}
 		teams[t] = append(teams[t], int32(r))
 	}
-	return teams, nil
+	return slices.DeleteFunc(teams, func(team []int32) bool { return team == nil }), nil
 }

@@ -38,6 +38,12 @@ type Params struct {
 	Nodes         int
 	Node, Network *Params
 	NICs          int
+	// Sizes are the ranks of each node, in place of Node.Ranks, where nodes are not alike.
+	Sizes []int
+	// Absent names GPUs and NICs of a cluster that are not there, with * for any letters:
+	// "node1/gpu3", "node*/nic0". Ranks are numbered over the GPUs that are; those near an absent
+	// NIC leave their node by the nearest other one. Ranks and Sizes count absent GPUs, too.
+	Absent []string
 
 	// Order says where the ranks sit: "block" (or "") fills node after node, "round-robin" gives
 	// every node one in turn; with neither, rank r sits on place Places[r], places being counted in
@@ -200,6 +206,8 @@ func (p *Params) given() []ParamError {
 	add("latency", p.Latency.String(), p.Latency != 0)
 	number("nodes", p.Nodes)
 	add("node", "", p.Node != nil)
+	add("node.ranks", fmt.Sprint(p.Sizes), p.Sizes != nil)
+	add("absent", fmt.Sprintf("%q", p.Absent), len(p.Absent) > 0)
 	add("network", "", p.Network != nil)
 	number("nics", p.NICs)
 	add("order", strconv.Quote(p.Order), p.Order != "")

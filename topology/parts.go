@@ -1,15 +1,30 @@
 package topology
 
-// parts is what a cluster is made of. Nodes are alike and a route crosses the network once, so the
-// lengths of ways inside one node and inside the network are enough to know all: tables are shared
-// by all nodes, and 16,384 ranks route as quickly as the network alone.
+// kind is what is known of nodes that are alike.
+type kind struct {
+	node           *Graph // without names
+	gpus, switches int32
+	places         []int32 // that its GPUs have in a node of which none is absent; nil: their numbers
+	attached       []attachment
+}
+
+func newKind(node *Graph, attached []attachment) kind {
+	gpus := len(node.Ranks)
+	return kind{node: node, gpus: int32(gpus), switches: int32(node.NumNodes() - gpus),
+		attached: attached}
+}
+
+// parts is what a cluster is made of. Many nodes are alike and a route crosses the network once, so
+// the lengths of ways inside nodes of each kind and inside the network are enough to know all:
+// tables are shared by alike nodes, and 16,384 ranks route as quickly as the network alone.
 type parts struct {
-	node, network *Graph // without names
-	nodes, gpus   int32
-	switches      int32 // in a node
-	nics          int32 // in a node; 0 where there is no network
-	attached      []attachment
-	fabric        int32 // where the nodes of network begin; NICs are the first
+	kind            // of all nodes, if they are alike
+	uneven  *uneven // nil if they are
+	network *Graph  // without names
+	nodes   int32
+	nics    int32 // in a node, the absent ones among them
+	ranks   int32 // all GPUs
+	fabric  int32 // where the nodes of network begin; NICs are the first
 
 	// What is known of the ways to the destination that was asked for last.
 	end   int32 // the GPU; -1 before the first
@@ -30,13 +45,38 @@ type exit struct {
 // clone returns a copy that shares nothing with p.
 func (p *parts) clone() *parts {
 	c := *p
-	c.node, c.network = p.node.Clone(), p.network.Clone()
+	c.network = p.network.Clone()
+	if p.uneven != nil {
+		c.uneven = p.uneven.clone()
+	} else {
+		c.node = p.node.Clone()
+	}
 	c.end, c.exits, c.near, c.ways = -1, nil, nil, nil
 	return &c
 }
 
+// of returns what a node is.
+func (p *parts) of(node int32) *kind {
+	if p.uneven != nil {
+		return p.uneven.of(node)
+	}
+	return &p.kind
+}
+
+// nic returns a NIC of a node by its number in the network, −1 if it is absent.
+func (p *parts) nic(node, nic int32) int32 {
+	at := node*p.nics + nic
+	if p.uneven != nil && p.uneven.nics != nil {
+		return p.uneven.nics[at]
+	}
+	return at
+}
+
 // at returns the number in the cluster of v, inside a node.
 func (p *parts) at(node, v int32) int32 {
+	if p.uneven != nil {
+		return p.uneven.at(node, v)
+	}
 	if v < p.gpus {
 		return node*p.gpus + v
 	}
@@ -49,6 +89,8 @@ func (p *parts) place(v int32) (node, local int32) {
 	switch {
 	case v >= p.fabric:
 		return -1, v - p.fabric
+	case p.uneven != nil:
+		return p.uneven.place(v)
 	case v < p.nodes*p.gpus:
 		return v / p.gpus, v % p.gpus
 	}
@@ -65,23 +107,27 @@ func (p *parts) left(v, end int32) int32 {
 	node, local := p.place(v)
 	switch to, target := p.place(end); node {
 	case to:
-		return p.node.length(local, target)
+		return p.of(node).node.length(local, target)
 	case -1:
 		return p.fromNetwork(local)
 	}
 	if p.from != node {
 		p.from, p.ways = node, p.ways[:0]
 		for nic := range p.nics {
-			p.ways = append(p.ways, p.fromNetwork(node*p.nics+nic))
+			d := int32(-1)
+			if v := p.nic(node, nic); v >= 0 {
+				d = p.fromNetwork(v)
+			}
+			p.ways = append(p.ways, d)
 		}
 	}
-	best := int32(-1)
-	for i := range p.attached {
-		a := &p.attached[i]
+	best, k := int32(-1), p.of(node)
+	for i := range k.attached {
+		a := &k.attached[i]
 		if p.ways[a.nic] < 0 {
 			continue
 		}
-		d := p.node.length(local, a.at)
+		d := k.node.length(local, a.at)
 		if d < 0 {
 			continue
 		}
@@ -96,13 +142,14 @@ func (p *parts) left(v, end int32) int32 {
 func (p *parts) aim(end int32) {
 	p.end, p.from, p.exits = end, -1, p.exits[:0]
 	node, local := p.place(end)
-	for i := range p.attached {
-		a := &p.attached[i]
-		left := p.node.length(a.at, local)
+	k := p.of(node)
+	for i := range k.attached {
+		a := &k.attached[i]
+		left := k.node.length(a.at, local)
 		if left < 0 {
 			continue
 		}
-		x := exit{nic: node*p.nics + a.nic, last: a.length + left}
+		x := exit{nic: p.nic(node, a.nic), last: a.length + left}
 		if p.network.grid == nil {
 			x.table, x.step = p.network.towards(x.nic)
 		}

@@ -164,7 +164,7 @@ func (g *Graph) buildNeighbours() {
 		r.through = g.throughs()
 	}
 	r.tables, r.next = make([][]int32, n), make([][]int32, n)
-	r.room = maxTables / n
+	r.room = maxTables / max(n, 1)
 	r.effort = make([]int32, n)
 	r.near = make([]int32, n)
 	for v := range r.near {
@@ -240,6 +240,12 @@ func (g *Graph) Connected() error {
 	if g.formula != nil {
 		if from, to, ok := g.formula.apart(); ok {
 			return fmt.Errorf("topology: no route from %s to %s", g.Node(from).Name, g.Node(to).Name)
+		}
+		return nil
+	}
+	if g.parts != nil {
+		if from, to, ok := g.parts.apart(); ok {
+			return fmt.Errorf("topology: no route from %s to %s", g.nodes[from].Name, g.nodes[to].Name)
 		}
 		return nil
 	}

@@ -1,0 +1,89 @@
+package scenarios
+
+import (
+	"slices"
+
+	"collsim/topology"
+)
+
+// home is a rank's node in a cluster, and its place there.
+type home struct{ node, place int }
+
+// teams keeps who is with whom in a cluster.
+func (t *Topology) teams(g *topology.Graph) {
+	if t.Preset != inNodes {
+		return
+	}
+	t.homes = make([]home, len(g.Ranks))
+	for rank := range t.homes {
+		t.homes[rank].node, t.homes[rank].place = g.Home(rank)
+	}
+}
+
+// node is the ranks of each node of a cluster, nil where there are no nodes.
+func (t *Topology) node() [][]int {
+	return t.grouped(func(h home) int { return h.node })
+}
+
+// rail is the ranks at each place of its nodes.
+func (t *Topology) rail() [][]int {
+	return t.grouped(func(h home) int { return h.place })
+}
+
+func (t *Topology) grouped(by func(home) int) (teams [][]int) {
+	for rank, h := range t.homes {
+		for len(teams) <= by(h) {
+			teams = append(teams, nil)
+		}
+		teams[by(h)] = append(teams[by(h)], rank)
+	}
+	return slices.DeleteFunc(teams, func(team []int) bool { return team == nil }) // all absent
+}
+
+// InNode is how many ranks the node has that has most; all, where there are no nodes.
+func (t *Topology) InNode() int {
+	if t.homes == nil {
+		return t.Ranks
+	}
+	most := 0
+	for _, team := range t.node() {
+		most = max(most, len(team))
+	}
+	return most
+}
+
+// PerNode is how many of these ranks a node has, where all that have some have as many and they
+// come one node after the other; 0 elsewhere. No ranks are all ranks.
+func (t *Topology) PerNode(ranks []int) int {
+	if t.homes == nil || t.Nodes == 1 {
+		return 0
+	}
+	n := len(ranks)
+	if ranks == nil {
+		n = t.Ranks
+	}
+	home := func(i int) int {
+		if ranks != nil {
+			i = ranks[i]
+		}
+		return t.homes[i].node
+	}
+	size := 1
+	for size < n && home(size) == home(0) {
+		size++
+	}
+	seen := make([]bool, t.Nodes)
+	for first := 0; first < n; first += size {
+		node := home(first)
+		if seen[node] || first+size > n {
+			return 0
+		}
+		seen[node] = true
+		for i := range size {
+			if home(first+i) != node {
+				return 0
+			}
+		}
+	}
+	return size
+}
