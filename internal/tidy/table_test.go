@@ -57,6 +57,11 @@ func table() []row {
 				"internal/output internal/parallel"},
 		{path: "formats/internal/wire",
 			modules: []string{"google.golang.org/protobuf/encoding/protowire"}},
+		{path: "formats/system", ours: "machine device unit"},
+		{path: "formats/ncclxml", ours: "formats/system machine device unit"},
+		{path: "formats/topom", ours: "formats/system machine unit"},
+		{path: "formats/rocmtopo", ours: "formats/system machine unit"},
+		{path: "formats/topofile", ours: "formats/ncclxml formats/topom formats/rocmtopo machine"},
 		{path: "formats/splits", ours: "formats/npy formats/internal/tensor dtype unit"},
 		{path: "formats/arrays",
 			ours: "formats/npy formats/safetensors formats/internal/... internal/input " +

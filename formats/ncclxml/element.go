@@ -1,0 +1,136 @@
+package ncclxml
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// What a file has at most. NCCL itself takes 256 elements of 16 attributes; its dumps of whole
+// racks have a few thousand.
+const (
+	maxBytes      = 16 << 20
+	maxElements   = 1 << 14
+	maxDepth      = 64
+	maxAttributes = 64
+	maxValue      = 4096
+)
+
+// element is a tag with what is in it.
+type element struct {
+	name string
+	at   map[string]string
+	kids []*element
+	line int
+}
+
+// Error says what is wrong with a file, and where.
+type Error struct {
+	File string
+	Line int // 0 if it is about the whole file
+	Text string
+}
+
+// Error names file, line and what is wrong.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Text
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
+}
+
+// parse reads the elements of a file. Entities of its own, and anything but UTF-8, are refused by
+// the XML reader.
+func parse(file string, data []byte) (*element, error) {
+	if len(data) > maxBytes {
+		return nil, &Error{file, 0, fmt.Sprintf("has %d bytes; a topology file has at most %d",
+			len(data), maxBytes)}
+	}
+	d := xml.NewDecoder(bytes.NewReader(data))
+	var root *element
+	var open []*element
+	count := 0
+	for {
+		token, err := d.Token()
+		line, _ := d.InputPos()
+		fail := func(format string, args ...any) (*element, error) {
+			return nil, &Error{file, line, fmt.Sprintf(format, args...)}
+		}
+		var syntax *xml.SyntaxError
+		switch {
+		case errors.Is(err, io.EOF) && root == nil:
+			return fail("has no element; <system> is expected")
+		case errors.Is(err, io.EOF):
+			return root, nil
+		case errors.As(err, &syntax):
+			return nil, &Error{file, syntax.Line, "no XML: " + syntax.Msg}
+		case err != nil:
+			return fail("no XML: %s", strings.TrimPrefix(err.Error(), "xml: "))
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if count++; count > maxElements {
+				return fail("has more than %d elements", maxElements)
+			}
+			if len(open) == maxDepth {
+				return fail("has elements more than %d deep", maxDepth)
+			}
+			e, why := newElement(t, line)
+			switch {
+			case why != "":
+				return fail("%s", why)
+			case len(open) > 0:
+				parent := open[len(open)-1]
+				parent.kids = append(parent.kids, e)
+			case root != nil:
+				return fail("<%.40s> follows <%.40s>; one element is expected", e.name, root.name)
+			default:
+				root = e
+			}
+			open = append(open, e)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		}
+	}
+}
+
+// newElement takes a tag over, and says why it does not.
+func newElement(t xml.StartElement, line int) (*element, string) {
+	e := &element{name: t.Name.Local, at: map[string]string{}, line: line}
+	if len(t.Attr) > maxAttributes {
+		return nil, fmt.Sprintf("<%.40s> has %d attributes; the limit is %d", e.name, len(t.Attr),
+			maxAttributes)
+	}
+	for _, a := range t.Attr {
+		if len(a.Value) > maxValue {
+			return nil, fmt.Sprintf("<%.40s %.40s> has %d bytes; the limit is %d", e.name, a.Name.Local,
+				len(a.Value), maxValue)
+		}
+		if _, twice := e.at[a.Name.Local]; twice {
+			return nil, fmt.Sprintf("<%.40s> has %.40s twice", e.name, a.Name.Local)
+		}
+		e.at[a.Name.Local] = a.Value
+	}
+	return e, ""
+}
+
+// number reads an attribute: decimal, or hexadecimal after 0x. An empty one, or one that is not
+// there, is other.
+func (e *element) number(file, key string, other int) (int, error) {
+	text := strings.TrimSpace(e.at[key])
+	if text == "" {
+		return other, nil
+	}
+	n, err := strconv.ParseInt(text, 0, 32)
+	if err != nil {
+		if n, err = strconv.ParseInt(strings.TrimLeft(text, "0"), 10, 32); err != nil {
+			return 0, &Error{file, e.line, fmt.Sprintf("<%s %s=%.40q>: a number is expected", e.name, key,
+				e.at[key])}
+		}
+	}
+	return int(n), nil
+}

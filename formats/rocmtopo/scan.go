@@ -1,0 +1,173 @@
+package rocmtopo
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Error says what is wrong with a file, and where.
+type Error struct {
+	File string
+	Line int // 0 if it is about the whole file
+	Text string
+}
+
+// Error names file, line and what is wrong.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Text
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
+}
+
+// kind is what a table tells of each two GPUs.
+type kind int
+
+const (
+	unknown kind = iota
+	weights      // 15 a link of xGMI, 40 and more over PCIe
+	hops
+	types // XGMI or PCIE
+)
+
+// table is one of the tables.
+type table struct {
+	kind  kind
+	line  int
+	names []string
+	cells [][]string
+}
+
+// A name is GPU0, or the bus id that amd-smi prints.
+func nameOf() *regexp.Regexp {
+	return regexp.MustCompile(`^(GPU\d+|[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])$`)
+}
+
+// numaLine matches "GPU[0] : (Topology) Numa Node: 0", with or without its brackets.
+func numaLine() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)GPU\s*\[?(\d+)\]?\s*:?\s*\(Topology\)\s*Numa Node:\s*(-?\d+)`)
+}
+
+// maxGPUs and maxTables bound what is read.
+const (
+	maxGPUs   = 256
+	maxTables = 32
+)
+
+// scan finds the tables of a text that are whole, and the NUMA domains of GPUs.
+func scan(text string) (all []*table, numa map[int]string) {
+	isName, isNUMA := nameOf(), numaLine()
+	numa = map[int]string{}
+	title := ""
+	var now *table
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if m := isNUMA.FindStringSubmatch(line); m != nil {
+			if n, err := strconv.Atoi(m[1]); err == nil && n < maxGPUs {
+				numa[n] = m[2]
+			}
+			continue
+		}
+		words := strings.FieldsFunc(line, func(r rune) bool {
+			return r == ' ' || r == '\t' || r == '|' || r == '\r' || r == '\n' || r == '\u00a0'
+		})
+		switch {
+		case len(words) == 0:
+			continue
+		case isHeader(words, isName) && len(all) < maxTables:
+			now = &table{kind: kindOf(title), line: number, names: words,
+				cells: make([][]string, len(words))}
+			all = append(all, now)
+			title = ""
+		case now != nil && isName.MatchString(words[0]):
+			now.row(words)
+		default:
+			title = line
+		}
+	}
+	return all, numa
+}
+
+// isHeader reports whether a line has names alone, each once.
+func isHeader(words []string, isName *regexp.Regexp) bool {
+	seen := map[string]bool{}
+	for _, w := range words {
+		if !isName.MatchString(w) || seen[w] || len(words) > maxGPUs {
+			return false
+		}
+		seen[w] = true
+	}
+	return true
+}
+
+// kindOf is what the line above a table says it is.
+func kindOf(title string) kind {
+	title = strings.ToLower(title)
+	switch {
+	case strings.Contains(title, "weight"):
+		return weights
+	case strings.Contains(title, "hops"):
+		return hops
+	case strings.Contains(title, "link type"):
+		return types
+	}
+	return unknown
+}
+
+// row takes a row over that has a cell of each GPU.
+func (t *table) row(words []string) {
+	if len(words) != len(t.names)+1 {
+		return
+	}
+	for i, n := range t.names {
+		if n == words[0] && t.cells[i] == nil {
+			t.cells[i] = words[1:]
+			return
+		}
+	}
+}
+
+// isWhole reports whether a table has all rows, and finds out what it is where no line says it: by
+// its cells off the diagonal.
+func (t *table) isWhole() bool {
+	is := unknown
+	for i, row := range t.cells {
+		if row == nil {
+			return false
+		}
+		for j, c := range row {
+			if i != j {
+				k := cellKind(c)
+				if k == unknown || is != unknown && (is == types) != (k == types) {
+					return false
+				}
+				if is == unknown || k == weights {
+					is = k
+				}
+			}
+		}
+	}
+	if t.kind == unknown {
+		t.kind = is
+	}
+	return is == unknown && len(t.names) == 1 || is == types == (t.kind == types) && t.kind != unknown
+}
+
+// cellKind is the kind of table that a cell may be in. Ways have few hops, weights are 13 and more.
+func cellKind(c string) kind {
+	switch strings.ToUpper(c) {
+	case "XGMI", "PCIE":
+		return types
+	}
+	n, err := strconv.Atoi(c)
+	switch {
+	case err != nil || n < 1 || n > 10_000:
+		return unknown
+	case n < 10:
+		return hops
+	}
+	return weights
+}

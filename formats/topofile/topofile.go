@@ -1,0 +1,108 @@
+// Package topofile reads a file that describes one machine, and tells by its content which kind it
+// is: a topology file of NCCL or RCCL (ncclxml), the output of nvidia-smi topo -m (topom) or of
+// AMD's tools (rocmtopo), or a machine's own file (package machine). What is none of them is
+// refused by what it is.
+package topofile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf16"
+
+	"collsim/formats/ncclxml"
+	"collsim/formats/rocmtopo"
+	"collsim/formats/topom"
+	"collsim/machine"
+)
+
+// maxBytes bounds a file of XML, or of UTF-16 that becomes as much; maxText bounds what is no XML.
+const (
+	maxBytes = 32 << 20
+	maxText  = 4 << 20
+)
+
+// Read reads a machine. The name is that of the file, for errors; device is the GPU that
+// device.preset names, empty if nothing does. Errors name the file, and the line where there is
+// one.
+func Read(name string, data []byte, device string) (*machine.Machine, error) {
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("%s: has %d bytes; a file of a machine has at most %d", name, len(data),
+			maxBytes)
+	}
+	text := decoded(data)
+	switch trimmed := strings.TrimSpace(unfenced(text)); {
+	case trimmed == "":
+		return nil, fmt.Errorf("%s: is empty; %s", name, expected)
+	case strings.HasPrefix(trimmed, "<"):
+		return ncclxml.Read(name, []byte(unfenced(text)), device)
+	case strings.HasPrefix(trimmed, "{"), strings.HasPrefix(trimmed, "%!PS"):
+		return nil, fmt.Errorf("%s: %s", name, expected)
+	case len(text) > maxText:
+		return nil, fmt.Errorf("%s: has %d bytes; at most %d of text are expected", name, len(text),
+			maxText)
+	}
+	switch {
+	case rocmtopo.Is(text):
+		return rocmtopo.Read(name, []byte(text), device)
+	case topom.Is(text):
+		return topom.Read(name, []byte(text), device)
+	case measured().MatchString(text):
+		return nil, fmt.Errorf("%s: is a matrix of measured rates or latencies (nvbandwidth, "+
+			"p2pBandwidthLatencyTest); it does not say what joins the GPUs. nvidia-smi topo -m does", name)
+	case isTOML().MatchString(text):
+		return machine.Read(name, []byte(text))
+	}
+	return nil, fmt.Errorf("%s: %s", name, expected)
+}
+
+// expected lists what is read.
+const expected = "a topology file of NCCL or RCCL (XML), the output of nvidia-smi topo -m or " +
+	"rocm-smi --showtopo, or a machine's TOML is expected"
+
+// measured matches the headings of programs that measure what GPUs reach.
+func measured() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)memcpy .*\((row|column)\)|bandwidth matrix|latency matrix|` +
+		`bandwidth \(GB/s\)|\bD\\D\b|p2p=(enabled|disabled)|\bGPU\\GPU\b`)
+}
+
+// isTOML matches a file of keys.
+func isTOML() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)\A\s*(#.*\n\s*)*[A-Za-z_][\w.-]*\s*=\s*["{\[\d]`)
+}
+
+// decoded is a text in UTF-8: PowerShell writes UTF-16.
+func decoded(data []byte) string {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	}
+	data = data[2:]
+	units := make([]uint16, len(data)/2)
+	for i := range units {
+		units[i] = order.Uint16(data[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
+
+// unfenced is a text without the fences of Markdown around it. Lines keep their numbers.
+func unfenced(text string) string {
+	if !strings.HasPrefix(strings.TrimSpace(text), "```") {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			line = "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

@@ -1,0 +1,335 @@
+package topom
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"collsim/formats/system"
+	"collsim/internal/prose"
+	"collsim/machine"
+	"collsim/unit"
+)
+
+// maxBytes bounds a text.
+const maxBytes = 4 << 20
+
+// Is reports whether a text has the header of a matrix.
+func Is(text string) bool {
+	isDevice, clean := device(), escapes()
+	for line := range strings.Lines(text) {
+		if header(words(clean.ReplaceAllString(line, "")), isDevice) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Read reads a matrix as a machine. The name is that of the file, device the GPU that device.preset
+// names. Errors are *Error.
+func Read(name string, data []byte, device string) (*machine.Machine, error) {
+	m, err := read(name, data)
+	if err != nil {
+		return nil, err
+	}
+	d, err := system.Device(device, "the output of nvidia-smi topo -m names no GPU")
+	if err != nil {
+		return nil, &Error{name, 0, err.Error()}
+	}
+	model := system.ModelOf(d.Name)
+	if model.IsAMD() {
+		return nil, &Error{name, m.line, fmt.Sprintf("device.preset = %q: a GPU of NVIDIA is expected, "+
+			"whose tool this is", d.Name)}
+	}
+	pcie := system.PCIeRate(d)
+	b := &builder{m: m, model: model, pcie: pcie, sys: &system.System{}}
+	b.build()
+	f := system.Facts{Name: baseName(name), Device: d.Name, File: name, CPUs: b.cpus(),
+		About:   fmt.Sprintf("%d × %s, of nvidia-smi topo -m", len(b.sys.GPUs), d.Name),
+		Sources: b.sources()}
+	made, err := b.sys.Machine(f)
+	if err != nil {
+		return nil, &Error{name, m.line, err.Error()}
+	}
+	return made, nil
+}
+
+// read finds the one matrix of a text.
+func read(name string, data []byte) (*matrix, error) {
+	if len(data) > maxBytes {
+		return nil, &Error{name, 0, fmt.Sprintf("has %d bytes; at most %d are expected", len(data),
+			maxBytes)}
+	}
+	all := scan(strings.ToValidUTF8(string(data), "\uFFFD"))
+	var whole []*matrix
+	var why error
+	for _, m := range all {
+		if err := m.check(name); err != nil {
+			if why == nil || slices.ContainsFunc(m.cells, func(c []cell) bool { return c != nil }) {
+				why = err
+			}
+			continue
+		}
+		whole = append(whole, m)
+	}
+	if len(whole) == 0 {
+		if why == nil {
+			why = &Error{name, 0, "has no header of nvidia-smi topo -m: GPU0 GPU1 …"}
+		}
+		return nil, why
+	}
+	for _, m := range whole[1:] {
+		if !reflect.DeepEqual(m.names, whole[0].names) || !reflect.DeepEqual(m.cells, whole[0].cells) {
+			return nil, &Error{name, m.line, fmt.Sprintf("has another matrix than line %d; one machine "+
+				"is expected", whole[0].line)}
+		}
+	}
+	return whole[0], nil
+}
+
+// check reports what is missing in a matrix, or contradicts itself.
+func (m *matrix) check(name string) error {
+	seen := map[string]bool{}
+	for _, n := range m.names {
+		if seen[n] {
+			return &Error{name, m.line, fmt.Sprintf("%s is there twice", n)}
+		}
+		seen[n] = true
+	}
+	for i, row := range m.cells {
+		if row == nil && isGPU(m.names[i]) {
+			if slices.Contains(abilities(), m.odd[i]) {
+				return &Error{name, m.line, "is a table of which GPUs may reach each other (nvidia-smi topo " +
+					"-p2p); it has no links. nvidia-smi topo -m has"}
+			}
+			if m.odd[i] != "" {
+				return &Error{name, m.line, fmt.Sprintf("the row of %s has %.20q; X, NV#, PIX, PXB, PHB, NODE "+
+					"or SYS is expected", m.names[i], m.odd[i])}
+			}
+			return &Error{name, m.line, fmt.Sprintf("the row of %s, with %s, is missing", m.names[i],
+				prose.Plural(len(m.names), "cell"))}
+		}
+	}
+	for i, row := range m.cells {
+		for j, c := range row {
+			if c.isSelf != (i == j) {
+				return &Error{name, m.line, fmt.Sprintf("%s to %s is %s", m.names[i], m.names[j], c.text)}
+			}
+			if back := m.cells[j]; back != nil && back[i].text != c.text {
+				return &Error{name, m.line, fmt.Sprintf("%s to %s is %s, and back %s", m.names[i],
+					m.names[j], c.text, back[i].text)}
+			}
+		}
+	}
+	return nil
+}
+
+// abilities lists what nvidia-smi topo -p2p prints.
+func abilities() []string { return []string{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"} }
+
+// at is the cell of two devices: of the row of the first, else of that of the second. NICs whose
+// rows are missing are far from each other.
+func (m *matrix) at(i, j int) cell {
+	if m.cells[i] != nil {
+		return m.cells[i][j]
+	}
+	if m.cells[j] != nil {
+		return m.cells[j][i]
+	}
+	return cell{way: system.SYS}
+}
+
+// numa is what the matrix says of the processors that a GPU is near to, of the columns CPU Affinity
+// and NUMA Affinity.
+func (m *matrix) numa(i int) string {
+	return strings.TrimSuffix(strings.TrimSpace(m.affinity[i]), " N/A")
+}
+
+// builder makes a system of a matrix: a tree of PCIe in which the ways are those of the matrix, and
+// the NVLinks.
+type builder struct {
+	m     *matrix
+	model system.Model
+	pcie  unit.Rate
+	sys   *system.System
+	hosts int
+}
+
+// build groups the devices: those that reach each other by PIX hang on one switch, those by PXB on
+// switches of one, those by PHB or NODE on one processor.
+func (b *builder) build() {
+	pix, pxb, phb := b.groups(system.PIX), b.groups(system.PXB), b.groups(system.PHB)
+	cpus, upper, lower := map[int]int{}, map[int]int{}, map[int]int{}
+	size := func(group []int, of int) (count int) {
+		for i := range group {
+			if group[i] == of {
+				count++
+			}
+		}
+		return count
+	}
+	link := func(a, to int) {
+		b.sys.Links = append(b.sys.Links, system.Link{A: a, B: to, Kind: system.PCIe, Count: 1,
+			Rate: b.pcie})
+	}
+	below := func(at map[int]int, group, above int) int {
+		v, ok := at[group]
+		if !ok {
+			v = b.sys.Add(system.Node{Kind: system.PCI})
+			at[group] = v
+			link(v, above)
+		}
+		return v
+	}
+	for i := range b.m.names {
+		above, ok := cpus[phb[i]]
+		if !ok {
+			above = b.sys.Add(system.Node{Kind: system.CPU, Name: fmt.Sprint("CPU ", len(cpus))})
+			cpus[phb[i]] = above
+		}
+		if size(pxb, pxb[i]) > size(pix, pix[i]) {
+			above = below(upper, pxb[i], above)
+		}
+		if size(pix, pix[i]) > 1 || above != cpus[phb[i]] {
+			above = below(lower, pix[i], above)
+		}
+		link(b.sys.Add(b.node(i)), above)
+	}
+	b.hosts = len(cpus)
+	b.nvlinks()
+	b.sys.JoinCPUs(func(int) unit.Rate { return betweenCPUs }, nil)
+}
+
+// node is a device of the matrix.
+func (b *builder) node(i int) system.Node {
+	name := b.m.names[i]
+	if isGPU(name) {
+		return system.Node{Kind: system.GPU, Name: name}
+	}
+	if of := b.m.legend[name]; of != "" {
+		name = of
+	}
+	return system.Node{Kind: system.NIC, Name: name, Rate: portRate(b.pcie)}
+}
+
+// groups returns a number for each device, alike for those that reach each other by such a way or a
+// better one. What is between GPUs with NVLinks is not in the matrix: they are on one processor
+// where their affinity is the same.
+func (b *builder) groups(most system.PathType) []int {
+	m, group := b.m, make([]int, len(b.m.names))
+	for i := range group {
+		group[i] = i
+		for j := range i {
+			c := m.at(i, j)
+			near := c.links == 0 && c.way <= most
+			if c.links > 0 && most >= system.PHB {
+				near = m.numa(i) == m.numa(j) && m.numa(i) != ""
+			}
+			if near {
+				join(group[:i+1], i, j)
+			}
+		}
+	}
+	return group
+}
+
+// betweenCPUs is what NCCL counts between two processors of AMD.
+const betweenCPUs = 16 * unit.Rate(unit.GB)
+
+// portRate is the rate of the NIC that 16 lanes of PCIe have room for: 100 Gbit/s of generation 3,
+// of which NCCL counts 12 GB/s.
+func portRate(pcie unit.Rate) unit.Rate { return pcie / 12 * 100 / 8 }
+
+// join makes two groups one.
+func join(group []int, i, j int) {
+	from, to := group[i], group[j]
+	for k := range group {
+		if group[k] == from {
+			group[k] = to
+		}
+	}
+}
+
+// nvlinks adds NVLinks: to an NVSwitch where all pairs have more of them than a GPU could have to
+// each, else from GPU to GPU.
+func (b *builder) nvlinks() {
+	var gpus []int // their places in the matrix
+	for i, n := range b.m.names {
+		if isGPU(n) {
+			gpus = append(gpus, i)
+		}
+	}
+	if links := b.switched(gpus); links > 0 {
+		v := b.sys.Add(system.Node{Kind: system.NVSwitch, Name: "NVSwitch"})
+		for _, g := range b.sys.GPUs {
+			b.sys.Links = append(b.sys.Links, system.Link{A: g, B: v, Kind: system.NVLink, Count: links,
+				Rate: b.model.Link() * unit.Rate(links)})
+		}
+		return
+	}
+	for h, j := range gpus {
+		for g, i := range gpus[:h] {
+			if n := b.m.at(i, j).links; n > 0 {
+				b.sys.Links = append(b.sys.Links, system.Link{A: b.sys.GPUs[g], B: b.sys.GPUs[h],
+					Kind: system.NVLink, Count: n, Rate: b.model.Link() * unit.Rate(n)})
+			}
+		}
+	}
+}
+
+// switched returns the NVLinks of a GPU to NVSwitches, 0 if there are none. All pairs have as many
+// then; of GPUs that could have so many to each of the others, those of boards with NVSwitches have
+// all of theirs to each.
+func (b *builder) switched(gpus []int) int {
+	if len(gpus) < 2 {
+		return 0
+	}
+	links := b.m.at(gpus[0], gpus[1]).links
+	for h, j := range gpus {
+		for _, i := range gpus[:h] {
+			if b.m.at(i, j).links != links {
+				return 0
+			}
+		}
+	}
+	most := b.model.Links
+	if most == 0 {
+		most = 18
+	}
+	if links*(len(gpus)-1) > most || b.model.Board == "switch" && links == b.model.Links {
+		return links
+	}
+	return 0
+}
+
+// cpus says what is known of the processors.
+func (b *builder) cpus() string {
+	return prose.Plural(b.hosts, "group") + " of GPUs and NICs, SYS from each other"
+}
+
+// sources says what the matrix does not have.
+func (b *builder) sources() map[string]string {
+	s := map[string]string{"device": "of device.preset",
+		"nic_rate": "assumed: the matrix has no rates; a NIC as fast as 16 lanes of the GPU's PCIe " +
+			"have room for"}
+	for _, l := range b.sys.Links {
+		if l.Kind == system.NVLink {
+			s["gpu_rate"] = fmt.Sprintf("%d links", l.Count)
+			break
+		}
+	}
+	s["wires"] = fmt.Sprintf("assumed of PCIe: 16 lanes of the GPU's generation, %v as NCCL counts; "+
+		"between processors %v, as NCCL counts for AMD's; NVLinks as the matrix has them, %v each",
+		b.pcie, betweenCPUs, b.model.Link())
+	return s
+}
+
+// baseName is the name of a file without its folders and extension.
+func baseName(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		name = name[:i]
+	}
+	return name
+}

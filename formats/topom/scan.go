@@ -1,0 +1,198 @@
+package topom
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/formats/system"
+)
+
+// Error says what is wrong with a file, and where.
+type Error struct {
+	File string
+	Line int // 0 if it is about the whole file
+	Text string
+}
+
+// Error names file, line and what is wrong.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Text
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
+}
+
+// cell is what a matrix says of two devices: NVLinks, or a way by PCIe.
+type cell struct {
+	isSelf bool
+	links  int             // NVLinks
+	way    system.PathType // PIX, PXB, PHB or SYS, where links is 0
+	text   string
+}
+
+// matrix is what nvidia-smi topo -m prints.
+type matrix struct {
+	line     int // of its header
+	names    []string
+	cells    [][]cell
+	affinity []string // what stands beside the cells of a row
+	odd      []string // the first word of a row that is no cell
+	legend   map[string]string
+}
+
+// escapes are those of a terminal, whole, or as they are left where the escape character was lost.
+func escapes() *regexp.Regexp {
+	return regexp.MustCompile("(?:\x1b|\\^\\[|\\\\e|\\\\033|\\\\x1b|\\\\u001b|\uFFFD|\u241B)?" +
+		"\\[[0-9;]*[mK]")
+}
+
+// device matches the names of GPUs and NICs in a header and before a row: GPU0, NIC0, mlx5_0,
+// ibp12s0. What else stands in a header has no digit: CPU Affinity, NUMA Affinity, GPU NUMA ID.
+func device() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z_.:-]*\d[\w.:-]*$`) }
+
+// maxDevices bounds a matrix.
+const maxDevices = system.MaxGPUs + system.MaxNICs
+
+// words splits a line: by the bars of a table in Markdown, else by blanks.
+func words(line string) []string {
+	if strings.Count(line, "|") > 2 && strings.HasPrefix(strings.TrimLeft(line, "> \t"), "|") {
+		cells := strings.Split(strings.Trim(strings.TrimLeft(strings.TrimSpace(line), "> "), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.Trim(strings.TrimSpace(cells[i]), "*`")
+		}
+		return cells
+	}
+	return strings.FieldsFunc(line, func(r rune) bool {
+		return r == ' ' || r == '\t' || r == '|' || r == '\u00a0' || r == '\u3000'
+	})
+}
+
+// header returns the devices of a header; none if the line is no header, which has GPUs first and
+// no cell.
+func header(all []string, isDevice *regexp.Regexp) (names []string) {
+	for _, w := range all {
+		switch {
+		case isCell(w), slices.Contains(abilities(), w):
+			return nil
+		case len(names) == 0 && !isGPU(w), len(names) > maxDevices: // what stands before it
+		case isDevice.MatchString(w):
+			names = append(names, w)
+		}
+	}
+	if len(names) > maxDevices {
+		return nil
+	}
+	return names
+}
+
+// isGPU reports whether a device is a GPU.
+func isGPU(name string) bool {
+	digits, ok := strings.CutPrefix(strings.ToUpper(name), "GPU")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// isCell reports whether a word is a cell.
+func isCell(w string) bool {
+	_, ok := parseCell(w)
+	return ok
+}
+
+// parseCell reads a cell. SOC is what SYS was called up to 2017; PSB is a switch on a board of two
+// GPUs.
+func parseCell(w string) (c cell, ok bool) {
+	c.text = strings.ToUpper(w)
+	switch c.text {
+	case "X":
+		c.isSelf = true
+	case "PIX", "PSB":
+		c.way = system.PIX
+	case "PXB":
+		c.way = system.PXB
+	case "PHB", "NODE":
+		c.way = system.PHB
+	case "SYS", "SOC":
+		c.way = system.SYS
+	default:
+		n, isNV := strings.CutPrefix(c.text, "NV")
+		links, err := strconv.Atoi(n)
+		if !isNV || err != nil || links < 1 || links > 1024 {
+			return c, false
+		}
+		c.links = links
+	}
+	return c, true
+}
+
+// scan finds the matrices of a text.
+func scan(text string) (all []*matrix) {
+	isDevice, clean := device(), escapes()
+	var now *matrix
+	rows := map[string]int{}
+	legend := map[string]string{}
+	nicLine := regexp.MustCompile(`^\W*(NIC\d+)\s*[:=]\s*(\S+)\s*$`)
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = clean.ReplaceAllString(strings.TrimRight(line, "\r\n"), "")
+		if m := nicLine.FindStringSubmatch(line); m != nil && len(legend) < maxDevices {
+			legend[m[1]] = m[2]
+			continue
+		}
+		in := words(line)
+		if names := header(in, isDevice); names != nil {
+			if len(all) < maxMatrices {
+				now = newMatrix(number, names, legend)
+				all = append(all, now)
+				clear(rows)
+				for i, n := range names {
+					rows[n] = i
+				}
+			}
+			continue
+		}
+		if now != nil {
+			now.row(in, rows)
+		}
+	}
+	return all
+}
+
+// maxMatrices bounds how many matrices of a text are looked at.
+const maxMatrices = 64
+
+// newMatrix is one of which the header has been read.
+func newMatrix(line int, names []string, legend map[string]string) *matrix {
+	return &matrix{line: line, names: names, cells: make([][]cell, len(names)),
+		affinity: make([]string, len(names)), odd: make([]string, len(names)), legend: legend}
+}
+
+// row takes a line over that begins with the name of a device, whatever stands before it, and has a
+// cell of each device behind it.
+func (m *matrix) row(all []string, rows map[string]int) {
+	for i, w := range all {
+		at, ok := rows[w]
+		if !ok || len(all)-i-1 < len(m.names) {
+			continue
+		}
+		cells := make([]cell, 0, len(m.names))
+		for _, w := range all[i+1 : i+1+len(m.names)] {
+			c, ok := parseCell(w)
+			if !ok {
+				m.odd[at] = w
+				break
+			}
+			cells = append(cells, c)
+		}
+		if len(cells) < len(m.names) {
+			continue
+		}
+		rest := append(append([]string{}, all[:i]...), all[i+1+len(m.names):]...)
+		if m.cells[at] == nil {
+			m.cells[at], m.affinity[at] = cells, strings.Join(rest, " ")
+		}
+		return
+	}
+}
