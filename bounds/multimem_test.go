@@ -61,8 +61,8 @@ rank *
 	}
 }
 
-// TestSwitchesInsideNodes: between nodes of which each has a switch that adds, nothing adds: 2 (k-1)
-// values of every element leave k nodes, and no fewer.
+// TestSwitchesInsideNodes: between nodes that have a switch that adds, nothing adds: of every
+// element 2 (k-1) values leave k nodes, and no fewer.
 func TestSwitchesInsideNodes(t *testing.T) {
 	spec := specOf(collective.AllReduce, 12, 1024)
 	build := func(multimem bool) *topology.Graph {

@@ -47,7 +47,7 @@ func variantKeys(single []Key) []Key {
 // readVariants makes the documents of all variants, once the scenario's own tree is complete.
 func (d *Document) readVariants() {
 	list := d.root.child(variantAxis)
-	if list == nil || d.count(variantAxis) == 0 || len(d.errs.list) > 0 {
+	if list == nil || d.count(variantAxis) == 0 {
 		return
 	}
 	entries := list.items
@@ -86,10 +86,7 @@ func (d *Document) variant(number int, n *node) *Document {
 		replaced: d.replaced, own: map[string]bool{},
 		origin: &origin{number, map[string]int{}}}
 	if set := n.child("set"); set != nil && set.shape == table {
-		v.vary(set, "")
-	} else if set != nil {
-		d.report(set, numbered(variantAxis, number)+".set", &problem{"a table of keys is expected",
-			`for example set = { "topology.nodes" = 8 }`})
+		v.vary(set, "") // what is no table is reported
 	}
 	for _, name := range []string{"link", "rank"} {
 		v.appendList("topology", name, n.child(name))

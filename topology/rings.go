@@ -1,0 +1,140 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	"collsim/unit"
+)
+
+// Rings returns an order of ranks for each of so many channels, in which they pass a ring on: such
+// that the links between them are loaded as evenly as their rates allow. Every order begins with
+// the first of ranks. Where their own order loads no link more than any other ring would (on a
+// switch), all channels have it.
+//
+// NCCL searches rings of a node likewise (src/graph/search.cc), with speeds from a list and by the
+// kind of path. Here each channel in turn takes the ring of the least cost: over its links, the sum
+// of the fourth powers of how many rings a link then has by its rate, so that the busiest count
+// most. All rings of up to 8 ranks are tried, and of more a number that is bounded, beginning with
+// those over the links that cost least.
+func (g *Graph) Rings(ranks []int32, channels int) [][]int32 {
+	s := newRingSearch(g, ranks)
+	rings := make([][]int32, channels)
+	for c := range rings {
+		rings[c] = s.next()
+	}
+	return rings
+}
+
+// maxRingTries bounds the steps of the search for one ring: all that 8 ranks have.
+const maxRingTries = 20_000
+
+// ringSearch finds one ring after the other.
+type ringSearch struct {
+	ranks []int32
+	links [][]int32   // by pair of places, the links between them, numbered from 0
+	rates []unit.Rate // by number of a link
+	load  []int       // rings that use it so far, by number of a link
+
+	order   []int32 // the present ring, in places
+	isIn    []bool  // by place
+	best    []int32
+	cost    float64 // of best
+	triesAt int
+}
+
+func newRingSearch(g *Graph, ranks []int32) *ringSearch {
+	n := len(ranks)
+	s := &ringSearch{ranks: ranks, links: make([][]int32, n*n), isIn: make([]bool, n)}
+	numbers := map[int32]int32{}
+	for a, from := range ranks {
+		for b, to := range ranks {
+			if a == b {
+				continue
+			}
+			for _, l := range g.Route(int(from), int(to), nil) {
+				number, ok := numbers[l]
+				if !ok {
+					number = int32(len(numbers))
+					numbers[l] = number
+					s.rates = append(s.rates, g.Link(l).Bandwidth)
+				}
+				s.links[a*n+b] = append(s.links[a*n+b], number)
+			}
+		}
+	}
+	s.load = make([]int, len(s.rates))
+	return s
+}
+
+// next returns the best further ring, and loads its links.
+func (s *ringSearch) next() []int32 {
+	n := len(s.ranks)
+	s.order, s.best, s.cost, s.triesAt = []int32{0}, nil, 0, 0
+	clear(s.isIn)
+	s.isIn[0] = true
+	s.inOrder()
+	if n > 2 {
+		s.extend(0)
+	}
+	ring := make([]int32, n)
+	for i, at := range s.best {
+		ring[i] = s.ranks[at]
+		for _, l := range s.links[int(at)*n+int(s.best[(i+1)%n])] {
+			s.load[l]++
+		}
+	}
+	return ring
+}
+
+// inOrder makes the ranks' own order the best so far.
+func (s *ringSearch) inOrder() {
+	n := len(s.ranks)
+	for i := range n {
+		s.best = append(s.best, int32(i))
+		s.cost += s.more(i, (i+1)%n)
+	}
+}
+
+// more returns what the way from a place to another costs.
+func (s *ringSearch) more(from, to int) (cost float64) {
+	for _, l := range s.links[from*len(s.ranks)+to] {
+		busy := float64(s.load[l]+1) / (float64(s.rates[l]) / float64(unit.GB))
+		square := float64(busy * busy) // the conversions keep processors from rounding otherwise
+		cost += float64(square * square)
+	}
+	return cost
+}
+
+// extend tries all that the present ring, of such a cost, can go on to, the cheapest first.
+func (s *ringSearch) extend(cost float64) {
+	n, last := len(s.ranks), int(s.order[len(s.order)-1])
+	if len(s.order) == n {
+		if cost += s.more(last, 0); isLess(cost, s.cost) {
+			s.cost, s.best = cost, slices.Clone(s.order)
+		}
+		return
+	}
+	type way struct {
+		to   int
+		cost float64
+	}
+	var ways []way
+	for to := range n {
+		if !s.isIn[to] {
+			ways = append(ways, way{to, cost + s.more(last, to)})
+		}
+	}
+	slices.SortStableFunc(ways, func(a, b way) int { return cmp.Compare(a.cost, b.cost) })
+	for _, w := range ways {
+		if s.triesAt++; s.triesAt > maxRingTries || !isLess(w.cost, s.cost) {
+			return
+		}
+		s.order, s.isIn[w.to] = append(s.order, int32(w.to)), true
+		s.extend(w.cost)
+		s.order, s.isIn[w.to] = s.order[:len(s.order)-1], false
+	}
+}
+
+// isLess compares costs; sums of the same terms in another order are equal.
+func isLess(a, b float64) bool { return a < float64(b*(1-1e-9)) }
