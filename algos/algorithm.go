@@ -98,11 +98,14 @@ type Param struct {
 
 // Options modify how an algorithm is applied; the zero value is the usual way.
 type Options struct {
-	Channels int     // parallel instances over a part of the data each; 1 if 0
-	Slices   int     // pipelined parts of every block; 1 if 0
-	Slots    int     // what a connection holds; 0 leaves it to the environment
-	PerNode  int     // ranks of every node, filled one after the other; 0 where it is not so
-	Params   []Param // in any order; those that are not given have their defaults
+	Channels int // parallel instances over a part of the data each; 1 if 0
+	Slices   int // pipelined parts of every block; 1 if 0
+	Slots    int // what a connection holds; 0 leaves it to the environment
+	PerNode  int // ranks of every node, filled one after the other; 0 where it is not so
+	// Rings are orders of the ranks of a node, which divide all ranks, by channel
+	// (topology.Graph.Rings); nil where the links of a node prefer none.
+	Rings  [][]int32
+	Params []Param // in any order; those that are not given have their defaults
 }
 
 // MaxCopies bounds channels and slices.
@@ -204,15 +207,21 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 	if a.Scratch != nil {
 		p.Scratch = a.Scratch(spec)
 	}
-	a.turn(&p, o.PerNode)
+	a.turn(&p, o)
 	p.Lane = func(l *schedule.Lane) { a.Lane(&Lane{l, spec}) }
 	return a, p, nil
 }
 
 // turn gives the channels of a plan orders of their own, where nodes have so many ranks each. It
 // keeps a group that is one only of nodes and places in them, if there is one: a ring's.
-func (a Algorithm) turn(p *schedule.Plan, perNode int) {
-	ranks := p.Spec.Ranks
+func (a Algorithm) turn(p *schedule.Plan, o Options) {
+	ranks, perNode := p.Spec.Ranks, o.PerNode
+	if a.Turned() && ranks > 1 && len(o.Rings) >= p.Channels {
+		p.PerNode, p.Orders = len(o.Rings[0]), o.Rings
+		p.Even = p.Even || p.Group != nil
+		p.Group, p.Roles = nil, nil
+		return
+	}
 	if !a.Turned() || perNode <= 1 || perNode >= ranks || ranks%perNode != 0 || p.Channels <= 1 {
 		return
 	}

@@ -39,6 +39,9 @@ type Plan struct {
 	// places of the channel's order, rooted collectives from the root's. A plan with a group has the
 	// group [nodes, PerNode] and a multiple of PerNode channels, of one lane each. 0: ranks in order.
 	PerNode int
+	// Orders says, of a plan without a group, which rank of a node stands at each place in it, by
+	// channel. Nil: each channel's order is that of the ranks, begun a rank further on.
+	Orders  [][]int32
 	Slices  int // 1 if 0
 	Slots   int // of connections; 0 leaves it to the environment
 	Scratch int // blocks of the scratch buffer, each of the size of the largest block

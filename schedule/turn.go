@@ -14,18 +14,26 @@ package schedule
 type turn struct {
 	perNode, by int
 	grouped     bool
+	// order is the rank of a node at each place in it, places the reverse; nil where by says it.
+	order, places []int32
 }
 
 // at returns the rank at a place; places count modulo the ranks.
 func (t *turn) at(place, ranks int) int {
 	place = (place%ranks + ranks) % ranks
 	gpu := place % t.perNode
+	if t.order != nil {
+		return place - gpu + int(t.order[gpu])
+	}
 	return place - gpu + (gpu+t.by)%t.perNode
 }
 
 // placeOf returns the place of a rank.
 func (t *turn) placeOf(rank int) int {
 	gpu := rank % t.perNode
+	if t.order != nil {
+		return rank - gpu + int(t.places[gpu])
+	}
 	return rank - gpu + (gpu-t.by+t.perNode)%t.perNode
 }
 
@@ -38,7 +46,9 @@ func (t *turn) lane(channel int, rank int32) int32 {
 }
 
 // turns reports whether channels have orders of their own.
-func (p *Plan) turns() bool { return p.PerNode > 1 && p.Channels > 1 && p.Spec.Ranks > p.PerNode }
+func (p *Plan) turns() bool {
+	return p.PerNode > 1 && (p.Orders != nil || p.Channels > 1 && p.Spec.Ranks > p.PerNode)
+}
 
 // groupTurns reports whether a plan whose channels are turned has a group all the same.
 func (p *Plan) groupTurns() bool { return p.turns() && p.Group != nil }
@@ -47,6 +57,13 @@ func (p *Plan) groupTurns() bool { return p.turns() && p.Group != nil }
 func (p *Plan) turnOf(channel int) *turn {
 	if !p.turns() {
 		return nil
+	}
+	if p.Orders != nil {
+		t := &turn{perNode: p.PerNode, order: p.Orders[channel], places: make([]int32, p.PerNode)}
+		for place, gpu := range t.order {
+			t.places[gpu] = int32(place)
+		}
+		return t
 	}
 	by := channel % p.PerNode
 	if full := p.Channels - p.Channels%p.PerNode; channel >= full { // spread over the node

@@ -3,6 +3,7 @@ package algostest
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,7 +84,7 @@ func survivesText(t require.TestingT, c trial, s *schedule.Schedule) *schedule.S
 func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) {
 	a, err := a.Bound(c.spec.Ranks, c.options)
 	require.NoError(t, err, "%s", c)
-	if a.Group == nil && a.Roles == nil || c.options.PerNode > 0 { // it has other lanes then
+	if a.Group == nil && a.Roles == nil || c.options.PerNode > 0 || c.options.Rings != nil { // it has other lanes then
 		return
 	}
 	a.Group, a.Roles = nil, nil
@@ -170,8 +171,25 @@ func TestOn(t *testing.T, a algos.Algorithm, nodes, perNode int) {
 					}
 					c.spec.InPlace = (i+j)%2 == 0 && hasPlace(kind)
 					conform(t, a, c)
+					c.options.Rings = shuffledRings(channels, perNode, uint64(i+j))
+					conform(t, a, c)
+					c.options.PerNode, c.options.Rings = 0, shuffledRings(channels, ranks, uint64(i+j))
+					conform(t, a, c)
 				}
 			})
 		}
 	}
+}
+
+// shuffledRings are random orders of the ranks of a node, one a channel.
+func shuffledRings(channels, perNode int, seed uint64) (rings [][]int32) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range channels {
+		var ring []int32
+		for _, at := range r.Perm(perNode) {
+			ring = append(ring, int32(at))
+		}
+		rings = append(rings, ring)
+	}
+	return rings
 }
