@@ -103,8 +103,7 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 	if err != nil {
 		return nil, err
 	}
-	o := options(a)
-	o.PerNode = perNode(p)
+	o := optionsOn(p, a, found)
 	built, err := found.Build(spec, o)
 	if err != nil {
 		return nil, &illegal{err}

@@ -68,6 +68,10 @@ const (
 	someRanks = 16
 )
 
+// wires is how many channels are looked at where each has an order of its own, and thus peers: more
+// than the wires that lead from a GPU to others of its node.
+const wires = 16
+
 // withChannels returns an algorithm with a number of channels: where a point gives none, as many as
 // the links to its peers need (channelsFor).
 func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scenarios.Algorithm {
@@ -106,12 +110,18 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 		c.topology, c.graph = p.Topology, g
 	}
 	spec := largeSpec(p, len(team))
-	if built, err := found.Build(spec, options(a)); err == nil {
+	o := options(a)
+	if rings := ringsOn(p, found, wires); rings != nil {
+		o.Channels, o.Rings = wires, rings
+	}
+	if built, err := found.Build(spec, o); err == nil {
 		multiple := 1
 		if n := perNode(p); n > 0 && found.Turned() {
 			multiple = min(n, c.graph.NICs())
 		}
-		a.Channels = channelsFor(d, demandOf(built, c.graph, team), multiple)
+		w := demandOf(built, c.graph, team)
+		w.lanes = (w.lanes + max(o.Channels, 1) - 1) / max(o.Channels, 1)
+		a.Channels = channelsFor(d, w, multiple)
 	}
 	if c.known == nil {
 		c.known = map[channelKey]int{}

@@ -43,7 +43,7 @@ count = 262144
 	made, err := run.New("made", madeHere(t, 4))
 	require.NoError(t, err)
 	theirs, ours := *s.Points[0], *made.Points[0]
-	require.Equal(t, *theirs.Topology, *ours.Topology)
+	require.Equal(t, theirs.Topology, ours.Topology)
 	theirs.Topology, ours.Topology = nil, nil
 	require.Equal(t, theirs, ours)
 

@@ -3,6 +3,7 @@ package run
 import (
 	"slices"
 
+	"collsim/algos"
 	"collsim/scenarios"
 )
 
@@ -46,6 +47,28 @@ func settled(p *scenarios.Point, a scenarios.Algorithm) scenarios.Algorithm {
 		}
 	}
 	return a
+}
+
+// optionsOn returns an algorithm's modifiers with what the network of a point says: how many ranks
+// a node has, and in which orders channels pass through them.
+func optionsOn(p *scenarios.Point, a scenarios.Algorithm, found algos.Algorithm) algos.Options {
+	o := options(a)
+	o.PerNode = perNode(p)
+	o.Rings = ringsOn(p, found, max(o.Channels, 1))
+	return o
+}
+
+// ringsOn returns the orders of the ranks of a node that so many channels of an algorithm have, nil
+// where they have none of their own. Those of the first team are all teams'.
+func ringsOn(p *scenarios.Point, found algos.Algorithm, channels int) [][]int32 {
+	if !found.Turned() {
+		return nil
+	}
+	var team []int
+	if p.Teams != nil {
+		team = p.Teams[0]
+	}
+	return p.Topology.Rings(team, channels)
 }
 
 // perNode is how many ranks of a collective a node has, where these make groups: more than one of

@@ -231,8 +231,7 @@ func (r *Result) closedForm(n *network) {
 	}
 	model := algos.Model{Alpha: n.latency[0] + p.Device.Overhead, Rate: n.rate[0],
 		Reduce: p.Device.ReduceRate, Wires: n.meets()}
-	o := options(r.Algorithm)
-	o.PerNode = perNode(p)
+	o := optionsOn(p, r.Algorithm, a)
 	if t, err := a.ClosedForm(p.Spec, o, model); err == nil {
 		r.ClosedForm = t
 	}

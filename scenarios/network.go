@@ -33,6 +33,7 @@ type Topology struct {
 	changes []alteration
 	altered topology.Altered // what the changes come to; nil before they are looked up
 	homes   []home           // of a cluster, those of the ranks
+	rings   rings
 }
 
 // alteration is an entry of [[topology.link]] that changes links.

@@ -8,9 +8,9 @@ import (
 )
 
 // Rings returns an order of ranks for each of so many channels, in which they pass a ring on: such
-// that the links between them are loaded as evenly as their rates allow. Every order begins with
-// the first of ranks. Where their own order loads no link more than any other ring would (on a
-// switch), all channels have it.
+// that the links between them are loaded as evenly as their rates allow. An order lists places in
+// ranks and begins with the first. Where the ranks' own order loads no link more than any other
+// ring would (on a switch), all channels have it.
 //
 // NCCL searches rings of a node likewise (src/graph/search.cc), with speeds from a list and by the
 // kind of path. Here each channel in turn takes the ring of the least cost: over its links, the sum
@@ -24,6 +24,20 @@ func (g *Graph) Rings(ranks []int32, channels int) [][]int32 {
 		rings[c] = s.next()
 	}
 	return rings
+}
+
+// NICTo returns the NIC of its node by which messages of a rank leave to another, -1 where they
+// leave none.
+func (g *Graph) NICTo(src, dst int) int {
+	if g.parts == nil || g.parts.nics == 0 {
+		return -1
+	}
+	for _, l := range g.Route(src, dst, nil) {
+		if v := g.Link(l).To - g.parts.fabric; v >= 0 {
+			return int(v % g.parts.nics)
+		}
+	}
+	return -1
 }
 
 // maxRingTries bounds the steps of the search for one ring: all that 8 ranks have.
@@ -77,14 +91,12 @@ func (s *ringSearch) next() []int32 {
 	if n > 2 {
 		s.extend(0)
 	}
-	ring := make([]int32, n)
 	for i, at := range s.best {
-		ring[i] = s.ranks[at]
 		for _, l := range s.links[int(at)*n+int(s.best[(i+1)%n])] {
 			s.load[l]++
 		}
 	}
-	return ring
+	return s.best
 }
 
 // inOrder makes the ranks' own order the best so far.

@@ -31,7 +31,7 @@ func keepsTime(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Sched
 		return
 	}
 	require.NoError(t, err, "%s", c)
-	if a.Plan != nil && a.Cost == nil || c.options.PerNode > 0 || c.options.Rings != nil { // none is published
+	if a.Plan != nil && a.Cost == nil || c.turned() { // none is published
 		simulates(t, c, s)
 		return
 	}

@@ -84,7 +84,7 @@ func survivesText(t require.TestingT, c trial, s *schedule.Schedule) *schedule.S
 func agreesWithAuthor(t require.TestingT, a algos.Algorithm, c trial, s *schedule.Schedule) {
 	a, err := a.Bound(c.spec.Ranks, c.options)
 	require.NoError(t, err, "%s", c)
-	if a.Group == nil && a.Roles == nil || c.options.PerNode > 0 || c.options.Rings != nil { // it has other lanes then
+	if a.Group == nil && a.Roles == nil || c.turned() { // it has other lanes then
 		return
 	}
 	a.Group, a.Roles = nil, nil
@@ -180,6 +180,9 @@ func TestOn(t *testing.T, a algos.Algorithm, nodes, perNode int) {
 		}
 	}
 }
+
+// turned reports whether channels have orders of their own.
+func (c *trial) turned() bool { return c.options.PerNode > 0 || c.options.Rings != nil }
 
 // shuffledRings are random orders of the ranks of a node, one a channel.
 func shuffledRings(channels, perNode int, seed uint64) (rings [][]int32) {
