@@ -82,14 +82,14 @@ type file struct {
 
 // wrong returns an error about a key of the file, with the line that it stands on if it does.
 func (f *file) wrong(key, format string, args ...any) error {
-	line := ""
+	place := f.name
 	for i, text := range strings.Split(f.text, "\n") {
 		if name, _, ok := strings.Cut(text, "="); ok && strings.TrimSpace(name) == key {
-			line = fmt.Sprintf("line %d: ", i+1)
+			place += fmt.Sprintf(":%d", i+1)
 			break
 		}
 	}
-	return fmt.Errorf("machine: %s: %s%s: %s", f.name, line, key, fmt.Sprintf(format, args...))
+	return fmt.Errorf("machine: %s: %s: %s", place, key, fmt.Sprintf(format, args...))
 }
 
 // parse reads the text of a file, and judges the form of what it says.

@@ -20,6 +20,7 @@ import (
 	"collsim/dtype"
 	"collsim/formats/arrays"
 	"collsim/formats/splits"
+	"collsim/formats/topofile"
 	"collsim/internal/input"
 	"collsim/internal/prose"
 	"collsim/machine"
@@ -170,7 +171,7 @@ func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
 	case scenarios.WhichSplits:
 		a.Splits, a.Err = s.splits(p.Data.Input)
 	case scenarios.WhichMachine:
-		a.Machine, a.Err = s.machineIn(p.Data.Input)
+		a.Machine, a.Err = s.machineIn(p.Data.Input, p.Device.Name)
 	case scenarios.WhichProgram:
 		a.Program, a.Err = s.filed(p.Data.Input, p.Topology.Ranks)
 	}
@@ -186,14 +187,13 @@ func (s *Scenario) splits(name string) ([][]int64, error) {
 	return splits.Read(text)
 }
 
-// machineIn reads the machine that a file describes.
-func (s *Scenario) machineIn(file string) (*machine.Machine, error) {
+// machineIn reads the machine that a file describes; device is what the scenario names, if it does.
+func (s *Scenario) machineIn(file, device string) (*machine.Machine, error) {
 	text, err := scenarioFile(s.file, file, s.Resolve(file), s.disk)
 	if err != nil {
 		return nil, err
 	}
-	base := filepath.Base(file)
-	return machine.Read(strings.TrimSuffix(base, filepath.Ext(base)), text)
+	return topofile.Read(filepath.Base(file), text, device)
 }
 
 // New makes a scenario of points that a program has made (scenarios.NewPoint), and reads the files

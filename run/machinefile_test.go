@@ -43,11 +43,11 @@ func TestMachineOfAFile(t *testing.T) {
 func TestMachineFilesRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"about = \"half\"\nlike = \"dgx-h100\"\ngpus = { is = \"4.5\", source = \"me\" }": `s.toml:1: ` +
-			`topology.file = "mine.toml": line 3: gpus: "4.5": a whole number`,
+			`topology.file = "mine.toml": mine.toml:3: gpus: "4.5": a whole number`,
 		"about = \"far\"\nlike = \"dgx-h100\"\nhop = { is = \"5000000 s\", source = \"me\" }": "a time",
 		"about = \"apart\"\nlike = \"dgx-1v\"\ngpus = { is = \"2\", source = \"mine\" }\n" +
 			"nics = { is = \"1\", source = \"mine\" }\n" +
-			"wires = { is = \"gpu0 nic0 pcie, gpu1 nic0 pcie\", source = \"mine\" }": "line 5: wires: ",
+			"wires = { is = \"gpu0 nic0 pcie, gpu1 nic0 pcie\", source = \"mine\" }": "mine.toml:5: wires: ",
 	} {
 		_, err := onMachineFile(t, text, "topology.nodes = 2\n")
 		require.ErrorContains(t, err, want)

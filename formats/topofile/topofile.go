@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"unicode/utf16"
@@ -45,6 +46,12 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 			maxText)
 	}
 	switch {
+	case isTOML().MatchString(text):
+		m, err := machine.Read(name, []byte(text))
+		if err == nil {
+			m.Name = strings.TrimSuffix(name, path.Ext(name))
+		}
+		return m, err
 	case rocmtopo.Is(text):
 		return rocmtopo.Read(name, []byte(text), device)
 	case topom.Is(text):
@@ -52,8 +59,6 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	case measured().MatchString(text):
 		return nil, fmt.Errorf("%s: is a matrix of measured rates or latencies (nvbandwidth, "+
 			"p2pBandwidthLatencyTest); it does not say what joins the GPUs. nvidia-smi topo -m does", name)
-	case isTOML().MatchString(text):
-		return machine.Read(name, []byte(text))
 	}
 	return nil, fmt.Errorf("%s: %s", name, expected)
 }
