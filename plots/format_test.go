@@ -13,6 +13,7 @@ import (
 
 	"collsim/internal/tier"
 	"collsim/plots"
+	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -56,7 +57,12 @@ func pictures(t *testing.T, f plots.Format, g plots.Figure, widthMM float64) [][
 		Title: "all_reduce", Caption: caption, Format: f, Figure: g, WidthMM: widthMM,
 		Tolerance: 120_000})
 	require.NoError(t, err)
-	return [][]byte{timeline, curves, timelines, scatter}
+	network, err := topology.Switch(8, unit.Rate(50_000_000_000), unit.Microsecond)
+	require.NoError(t, err)
+	diagram, err := plots.Network(network, plots.NetworkOptions{Title: "8 GPUs", Caption: caption,
+		Format: f, Figure: g, WidthMM: widthMM})
+	require.NoError(t, err)
+	return [][]byte{timeline, curves, timelines, scatter, diagram}
 }
 
 func TestPicturesAreTheSameBytesAgain(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package plots draws pictures of timelines, of curves and of simulated against measured times: as
-// SVG, PNG or PDF, for a page, a column or a slide.
+// Package plots draws pictures of timelines, of curves, of simulated against measured times and of
+// networks: as SVG, PNG or PDF, for a page, a column or a slide.
 //
 // A timeline has a row for every lane of every rank, rank 0 on top, and a bar for every step. What
 // a step does is told twice, by a colour with a fixed meaning (Okabe and Ito's, which readers with
@@ -9,7 +9,7 @@
 // and a marker that stay its own from figure to figure. The same data always gives the same bytes,
 // in every format.
 //
-// The package sees traces and numbers and nothing behind them: no schedule, no network, no
+// The package sees traces, numbers and networks and nothing behind them: no schedule and no
 // scenario. Whoever calls it writes the title and the caption.
 package plots
 

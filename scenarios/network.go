@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	glob "path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -331,4 +332,17 @@ func (t *Topology) set(g rankChange, ranks []int32) {
 			t.Slowdowns[r] = g.slowdown
 		}
 	}
+}
+
+// ChangedLinks returns the links of its Graph, by index, that [[topology.link]] changes.
+func (t *Topology) ChangedLinks(g *topology.Graph) (links []int32, err error) {
+	for _, c := range t.changes {
+		found, err := g.MatchLinks(c.pattern)
+		if err != nil {
+			return nil, err
+		}
+		links = append(links, found...)
+	}
+	slices.Sort(links)
+	return slices.Compact(links), nil
 }

@@ -111,3 +111,15 @@ func hypercube(p Params) (*Graph, error) {
 	g.grid = box
 	return g, nil
 }
+
+// Shape returns the size of each dimension of a network whose ranks are the points of a box, in
+// row-major order, and whether the ends of each dimension are joined; nil for other networks.
+func (g *Graph) Shape() (sizes []int, wraps bool) {
+	if g.grid == nil {
+		return nil, false
+	}
+	for _, size := range g.grid.shape {
+		sizes = append(sizes, int(size))
+	}
+	return sizes, g.grid.wrap
+}

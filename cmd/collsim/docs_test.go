@@ -178,6 +178,7 @@ func call(t *testing.T, line string) string {
 // TestPictures draws the README's pictures again.
 func TestPictures(t *testing.T) {
 	for name, command := range map[string]string{
+		"machine.svg": "example:machine --topology machine.svg --figure slide --quiet",
 		"ring.svg":    "example:ring --timeline ring.svg --quiet",
 		"compare.svg": "example:compare --curves compare.svg --quiet",
 		"facets.svg": "example:compare --curves facets.svg --set sweep.topology.ranks=[4,8,16] " +

@@ -192,7 +192,7 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   --json, --csv FILE|-             JSON instead of the table; a line a result
   --timeline FILE.svg|png|pdf|-    draw each result, as text with -
   --trace FILE.pftrace|json        the same for Perfetto
-  --curves FILE.svg|png|pdf        busbw against size, a curve an algorithm
+  --curves, --topology FILE.svg    busbw against size; the network as a picture
   --pivot COLUMN [--across KEY]    a table of swept values, down and across
   --links FILE|-, --numerics       what links carried; what rounding does
   --set PATH=VALUE, --only KEY=…   replace a key; keep the results that have it

@@ -20,6 +20,7 @@ type outputs struct {
 	figure    plots.Figure
 	drawn     strings.Builder // timelines as text
 	figures   []*figure       // curves, in the order in which they begin
+	networks  []networkFigure // of --topology
 	errors    []errorSeries   // of --numerics-plot
 	table     func(...*run.Report) string
 	rows      *report.Stream // prints the table as results come; nil: table does in the end
@@ -60,6 +61,9 @@ func (a *app) newOutputs(list []*run.Scenario, o *runFlags, more func() error) (
 		if err := out.claim(i); err != nil {
 			return nil, usage(err)
 		}
+	}
+	if err := out.claimNetworks(); err != nil {
+		return nil, err
 	}
 	if more != nil {
 		if err := more(); err != nil {
@@ -119,7 +123,8 @@ func (out *outputs) streams() error {
 		return &usageError{text: taken[0] + " and " + taken[1] + " both want standard output",
 			hint: "give " + strings.TrimSuffix(taken[1], " -") + " a file" + pivotFile(taken[1])}
 	}
-	binary := []struct{ name, flag string }{{o.curves, "--curves"}, {o.errors, "--numerics-plot"}}
+	binary := []struct{ name, flag string }{{o.curves, "--curves"}, {o.errors, "--numerics-plot"},
+		{o.topology, "--topology"}}
 	for _, d := range drawings() {
 		switch name, flag := *o.drawn[d.what], "--"+d.what; {
 		case d.text == nil:

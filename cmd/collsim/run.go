@@ -24,6 +24,7 @@ type runFlags struct {
 	pivot    string // the column that is tabulated
 	across   string // the key whose values are across
 	pivotTo  string
+	topology string
 	figure   string
 	links    string
 	numerics bool
@@ -55,6 +56,8 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 		"size): algorithm, ranks, dtype or a swept key")
 	f.StringVar(&o.pivotTo, "pivot-to", "-", "write the table of --pivot to `FILE.csv` or .md, and "+
 		"print rows as ever; - is standard output")
+	f.StringVar(&o.topology, "topology", "", "draw the network, a node of it and what is between the "+
+		"nodes, with rates, to `FILE.svg`, .png or .pdf")
 	f.StringVar(&o.figure, "figure", "page", "what pictures are for: page, column or slide")
 	f.StringVar(&o.links, "links", "",
 		"write what every link carried, and for how long it was busy, "+
@@ -159,6 +162,7 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	if err != nil {
 		return err
 	}
+	out.writeNetworks()
 	ctx, stop := a.interruptible(ctx)
 	defer stop()
 	a.outliveReader()

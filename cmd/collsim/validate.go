@@ -103,6 +103,7 @@ func (a *app) validate(ctx context.Context, args []string, o *validateFlags) err
 	if err != nil {
 		return err
 	}
+	out.writeNetworks()
 	out.table = report.ValidationText
 	a.outliveReader()
 	ctx, stop := a.interruptible(ctx)

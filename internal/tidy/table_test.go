@@ -105,7 +105,7 @@ func table() []row {
 		{path: "hw/calibrate", ours: hw + " formats/nccllog"},
 		{path: "hw/lab", ours: hw + " hw/host hw/mpi hw/gate"},
 		{path: "fidelity", ours: "unit"},
-		{path: "plots", ours: "trace unit",
+		{path: "plots", ours: "trace topology unit",
 			modules: []string{"gonum.org/v1/plot",
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
 				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers
