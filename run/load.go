@@ -62,6 +62,8 @@ type Scenario struct {
 	// arrays are the data files that it names; they are read by Load alone.
 	arrays *arrayFiles
 	disk   *disk
+	// machines are those of files that it names.
+	machines []*machine.Machine
 	// channels of algorithms to which nobody gives a number
 	channels channels
 }
@@ -193,7 +195,11 @@ func (s *Scenario) machineIn(file, device string) (*machine.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return topofile.Read(filepath.Base(file), text, device)
+	m, err := topofile.Read(filepath.Base(file), text, device)
+	if err == nil {
+		s.machines = append(s.machines, m)
+	}
+	return m, err
 }
 
 // New makes a scenario of points that a program has made (scenarios.NewPoint), and reads the files

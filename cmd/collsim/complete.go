@@ -62,7 +62,7 @@ func completeValues(cmd *cobra.Command) {
 	}
 	for flag, values := range map[string][]string{"as": kinds, "op": ops, "dtype": types,
 		"protocol": {"Simple", "LL", "LL128"}, "runtime": {"msccl", "rccl", "none"},
-		"format": formats.Written(), "hw": executorNames(),
+		"format": exports(), "hw": executorNames(),
 		"pivot":  {"time", "algbw", "busbw", "%bound", "algorithm"},
 		"across": {"bytes", "count", "ranks", "algorithm", "dtype", "kind"}} {
 		if cmd.Flags().Lookup(flag) == nil {

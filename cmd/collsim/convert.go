@@ -81,12 +81,16 @@ func (a *app) exportCommand() *cobra.Command {
 	var format, output string
 	cmd := &cobra.Command{
 		Use:   "export FILE|example:NAME|-",
-		Short: "write the schedule of a scenario's point for others to run",
+		Short: "write the schedule of a scenario's point, or its machine, for others",
 		Long: "Export writes the schedule of the one point of a scenario: as MSCCL XML, which " +
 			"Microsoft's and AMD's runtimes load; as GOAL, for LogGOPSim and ATLAHS; or in our text " +
-			"form. What a format or a runtime cannot hold is refused, with the limit.",
+			"form. What a format or a runtime cannot hold is refused, with the limit. nccl-topo is no " +
+			"schedule: it is a node of the machine that topology.preset or topology.file names, as NCCL " +
+			"and RCCL take it (NCCL_TOPO_FILE); what links reach, and the network between nodes, stand in " +
+			"attributes that they pass over, so that topology.file reads back the same machine.",
 		Example: "  collsim export example:ring --format msccl -o ring.xml\n" +
-			"  collsim export sweep.toml --only bytes=1MiB --format goal",
+			"  collsim export sweep.toml --only bytes=1MiB --format goal\n" +
+			"  collsim export node.toml --format nccl-topo -o topo.xml",
 		ValidArgsFunction: completeScenarios,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -95,6 +99,9 @@ func (a *app) exportCommand() *cobra.Command {
 			}
 			if err := exportable(format); err != nil {
 				return err
+			}
+			if format == ncclTopology {
+				return a.exportMachine(args[0], output, o, how)
 			}
 			var err error
 			if how.Runtime, err = oneOf("runtime", how.Runtime, "msccl", "rccl", "none"); err != nil {
@@ -109,7 +116,7 @@ func (a *app) exportCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&format, "format", "", "`NAME` of the format: "+
-		strings.Join(formats.Written(), ", "))
+		strings.Join(exports(), ", "))
 	f.StringVarP(&output, "output", "o", "", "write `FILE` instead of printing")
 	f.StringVar(&how.Runtime, "runtime", "",
 		"of msccl: keep to the limits of `NAME`: msccl, rccl, none")
@@ -120,9 +127,38 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
+// ncclTopology is the format of export that is no schedule.
+const ncclTopology = "nccl-topo"
+
+// exports lists what --format of export takes.
+func exports() []string { return append(formats.Written(), ncclTopology) }
+
+// exportMachine writes the machine of a scenario.
+func (a *app) exportMachine(name, output string, o run.LoadOptions,
+	how formats.WriteOptions) error {
+	if how.Runtime != "" || how.Protocol != "" {
+		return &usageError{text: "runtime and protocol are for msccl, not for " + ncclTopology}
+	}
+	list, err := a.loadAll([]string{name}, o)
+	if err != nil {
+		return err
+	}
+	if err := a.takeOne(output, "--output"); err != nil {
+		return err
+	}
+	text, notes, err := list[0].ExportMachine()
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		a.print(a.err, "note: "+note+"\n")
+	}
+	return a.put(output, string(text))
+}
+
 // exportable refuses formats that are not written.
 func exportable(format string) error {
-	formats := formats.Written()
+	formats := exports()
 	if slices.Contains(formats, format) {
 		return nil
 	}

@@ -128,7 +128,7 @@ func TestMachinesDocument(t *testing.T) {
 			"go test -tags long ./cmd/collsim -run MachinesDocument -update rewrites it")
 		return
 	}
-	text += measuredText(t)
+	text += measuredText(t) + filesText(t, string(before))
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		return

@@ -74,7 +74,7 @@ func testFormats(t *testing.T, document string) {
 		}
 		require.Contains(t, document, "\n| "+f.Name+" | ", "how each format is judged")
 	}
-	for _, name := range formats.Written() {
+	for _, name := range exports() {
 		require.Contains(t, written, name)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"collsim/formats/system"
 )
 
 // What a file has at most. NCCL itself takes 256 elements of 16 attributes; its dumps of whole
@@ -29,26 +31,14 @@ type element struct {
 }
 
 // Error says what is wrong with a file, and where.
-type Error struct {
-	File string
-	Line int // 0 if it is about the whole file
-	Text string
-}
-
-// Error names file, line and what is wrong.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Text
-	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
-}
+type Error = system.Error
 
 // parse reads the elements of a file. Entities of its own, and anything but UTF-8, are refused by
 // the XML reader.
 func parse(file string, data []byte) (*element, error) {
 	if len(data) > maxBytes {
-		return nil, &Error{file, 0, fmt.Sprintf("has %d bytes; a topology file has at most %d",
-			len(data), maxBytes)}
+		return nil, system.Errorf(file, 0, "has %d bytes; a topology file has at most %d",
+			len(data), maxBytes)
 	}
 	d := xml.NewDecoder(bytes.NewReader(data))
 	var root *element
@@ -58,7 +48,7 @@ func parse(file string, data []byte) (*element, error) {
 		token, err := d.Token()
 		line, _ := d.InputPos()
 		fail := func(format string, args ...any) (*element, error) {
-			return nil, &Error{file, line, fmt.Sprintf(format, args...)}
+			return nil, system.Errorf(file, line, format, args...)
 		}
 		var syntax *xml.SyntaxError
 		switch {
@@ -67,7 +57,7 @@ func parse(file string, data []byte) (*element, error) {
 		case errors.Is(err, io.EOF):
 			return root, nil
 		case errors.As(err, &syntax):
-			return nil, &Error{file, syntax.Line, "no XML: " + syntax.Msg}
+			return nil, system.Errorf(file, syntax.Line, "%s", "no XML: "+syntax.Msg)
 		case err != nil:
 			return fail("no XML: %s", strings.TrimPrefix(err.Error(), "xml: "))
 		}
@@ -128,8 +118,8 @@ func (e *element) number(file, key string, other int) (int, error) {
 	n, err := strconv.ParseInt(text, 0, 32)
 	if err != nil {
 		if n, err = strconv.ParseInt(strings.TrimLeft(text, "0"), 10, 32); err != nil {
-			return 0, &Error{file, e.line, fmt.Sprintf("<%s %s=%.40q>: a number is expected", e.name, key,
-				e.at[key])}
+			return 0, system.Errorf(file, e.line, "<%s %s=%.40q>: a number is expected", e.name, key,
+				e.at[key])
 		}
 	}
 	return int(n), nil

@@ -1,6 +1,8 @@
 package ncclxml
 
 import (
+	"collsim/formats/system"
+
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,7 +25,7 @@ const (
 func (f *file) extras() error {
 	x, at := &f.facts, f.root.at
 	x.File = f.name
-	x.Name = baseName(f.name)
+	x.Name = system.BaseName(f.name)
 	x.About = fmt.Sprintf("%s × %s, of an NCCL topology file", strconv.Itoa(len(f.gpus)), x.Device)
 	if name := at["name"]; name != "" {
 		x.About += ", " + strconv.Quote(shortened(name))
@@ -79,15 +81,6 @@ func (f *file) shares(text string) error {
 		f.facts.Shares = append(f.facts.Shares, machine.Share{Nodes: n, Of: share})
 	}
 	return nil
-}
-
-// baseName is the name of a file without its folders and extension.
-func baseName(name string) string {
-	name = name[strings.LastIndexAny(name, "/\\")+1:]
-	if i := strings.LastIndexByte(name, '.'); i > 0 {
-		name = name[:i]
-	}
-	return name
 }
 
 // shortened is a text as it is quoted.

@@ -77,7 +77,7 @@ func (f *file) wrong(e *element, format string, args ...any) error {
 	if e != nil {
 		line = e.line
 	}
-	return &Error{f.name, line, fmt.Sprintf(format, args...)}
+	return system.Errorf(f.name, line, format, args...)
 }
 
 // read makes the system of a file.

@@ -13,6 +13,10 @@ import (
 	"collsim/unit"
 )
 
+// MostOfNCCL is how many elements a file has at most that NCCL reads (src/graph/topo.h,
+// NCCL_TOPO_XML_MAX_NODES).
+const MostOfNCCL = 256
+
 // Write returns a topology file of a machine's node, which NCCL and RCCL take (NCCL_TOPO_FILE),
 // and Read reads back as the same network. What these do not know (what links reach, the network
 // between nodes) stands in attributes that they pass over. A machine whose wires are no tree of

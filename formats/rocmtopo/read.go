@@ -22,11 +22,11 @@ func Is(text string) bool {
 }
 
 // Read reads the tables as a machine. The name is that of the file, device the GPU that
-// device.preset names. Errors are *Error.
+// device.preset names. Errors are *system.Error.
 func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	if len(data) > maxBytes {
-		return nil, &Error{name, 0, fmt.Sprintf("has %d bytes; at most %d are expected", len(data),
-			maxBytes)}
+		return nil, system.Errorf(name, 0, "has %d bytes; at most %d are expected", len(data),
+			maxBytes)
 	}
 	b := &builder{sys: &system.System{IsAMD: true}}
 	all, numa := scan(string(data))
@@ -39,20 +39,20 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 		}
 	}
 	if b.names == nil {
-		return nil, &Error{name, 0, "has no table of rocm-smi --showtopo or amd-smi topology"}
+		return nil, system.Errorf(name, 0, "has no table of rocm-smi --showtopo or amd-smi topology")
 	}
 	d, err := system.Device(device, "AMD's tools name no GPU in their tables of links")
 	if err != nil {
-		return nil, &Error{name, 0, err.Error()}
+		return nil, system.Errorf(name, 0, "%s", err.Error())
 	}
 	model := system.ModelOf(d.Name)
 	if model.SM > 0 {
-		return nil, &Error{name, b.line, fmt.Sprintf("device.preset = %q: a GPU of AMD is expected, "+
-			"whose tool this is", d.Name)}
+		return nil, system.Errorf(name, b.line, "device.preset = %q: a GPU of AMD is expected, "+
+			"whose tool this is", d.Name)
 	}
 	b.link, b.pcie = system.XGMIRate(model.GCN), system.PCIeRate(d)
 	b.build(numa)
-	m, err := b.sys.Machine(system.Facts{Name: baseName(name), Device: d.Name, File: name,
+	m, err := b.sys.Machine(system.Facts{Name: system.BaseName(name), Device: d.Name, File: name,
 		About: fmt.Sprintf("%d × %s, of AMD's table of links", len(b.names), d.Name),
 		CPUs:  prose.Plural(b.cpus, "NUMA domain"),
 		Sources: map[string]string{"device": "of device.preset",
@@ -61,7 +61,7 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 				"16 lanes of PCIe, %v; between processors %v, as NCCL counts for AMD's", b.link, b.pcie,
 				betweenCPUs)}})
 	if err != nil {
-		return nil, &Error{name, b.line, err.Error()}
+		return nil, system.Errorf(name, b.line, "%s", err.Error())
 	}
 	return m, nil
 }
@@ -82,13 +82,13 @@ func (b *builder) take(name string, t *table) error {
 		b.names, b.line = t.names, t.line
 	}
 	if !slices.Equal(b.names, t.names) {
-		return &Error{name, t.line, fmt.Sprintf("has other GPUs than the table of line %d", b.line)}
+		return system.Errorf(name, t.line, "has other GPUs than the table of line %d", b.line)
 	}
 	for i := range t.cells {
 		for j := range i {
 			if t.cells[i][j] != t.cells[j][i] {
-				return &Error{name, t.line, fmt.Sprintf("%s to %s is %s, and back %s", t.names[i], t.names[j],
-					t.cells[i][j], t.cells[j][i])}
+				return system.Errorf(name, t.line, "%s to %s is %s, and back %s", t.names[i], t.names[j],
+					t.cells[i][j], t.cells[j][i])
 			}
 		}
 	}
@@ -180,12 +180,3 @@ func (b *builder) build(numa map[int]string) {
 
 // betweenCPUs is what NCCL counts between two processors of AMD.
 const betweenCPUs = 16 * unit.Rate(unit.GB)
-
-// baseName is the name of a file without its folders and extension.
-func baseName(name string) string {
-	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	if i := strings.LastIndexByte(name, '.'); i > 0 {
-		name = name[:i]
-	}
-	return name
-}

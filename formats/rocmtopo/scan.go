@@ -1,26 +1,10 @@
 package rocmtopo
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 )
-
-// Error says what is wrong with a file, and where.
-type Error struct {
-	File string
-	Line int // 0 if it is about the whole file
-	Text string
-}
-
-// Error names file, line and what is wrong.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Text
-	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
-}
 
 // kind is what a table tells of each two GPUs.
 type kind int

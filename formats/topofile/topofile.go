@@ -7,7 +7,6 @@ package topofile
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"collsim/formats/ncclxml"
 	"collsim/formats/rocmtopo"
+	"collsim/formats/system"
 	"collsim/formats/topom"
 	"collsim/machine"
 )
@@ -29,24 +29,25 @@ const (
 // device.preset names, empty if nothing does. Errors name the file, and the line where there is
 // one.
 func Read(name string, data []byte, device string) (*machine.Machine, error) {
+	wrong := func(format string, args ...any) error {
+		return system.Errorf(name, 0, format, args...)
+	}
 	if len(data) > maxBytes {
-		return nil, fmt.Errorf("%s: has %d bytes; a file of a machine has at most %d", name, len(data),
-			maxBytes)
+		return nil, wrong("has %d bytes; a file of a machine has at most %d", len(data), maxBytes)
 	}
 	text := decoded(data)
 	switch trimmed := strings.TrimSpace(unfenced(text)); {
 	case trimmed == "":
-		return nil, fmt.Errorf("%s: is empty; %s", name, expected)
+		return nil, wrong("is empty; %s", expected)
 	case strings.HasPrefix(trimmed, "<"):
 		return ncclxml.Read(name, []byte(unfenced(text)), device)
 	case strings.HasPrefix(trimmed, "{"), strings.HasPrefix(trimmed, "%!PS"):
-		return nil, fmt.Errorf("%s: %s", name, expected)
+		return nil, wrong("%s", expected)
 	case len(text) > maxText:
-		return nil, fmt.Errorf("%s: has %d bytes; at most %d of text are expected", name, len(text),
-			maxText)
+		return nil, wrong("has %d bytes; at most %d of text are expected", len(text), maxText)
 	}
 	switch {
-	case isTOML().MatchString(text):
+	case isTOML().MatchString(text), strings.HasSuffix(strings.ToLower(name), ".toml"):
 		m, err := machine.Read(name, []byte(text))
 		if err == nil {
 			m.Name = strings.TrimSuffix(name, path.Ext(name))
@@ -57,10 +58,10 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	case topom.Is(text):
 		return topom.Read(name, []byte(text), device)
 	case measured().MatchString(text):
-		return nil, fmt.Errorf("%s: is a matrix of measured rates or latencies (nvbandwidth, "+
-			"p2pBandwidthLatencyTest); it does not say what joins the GPUs. nvidia-smi topo -m does", name)
+		return nil, wrong("%s", "is a matrix of measured rates or latencies (nvbandwidth, "+
+			"p2pBandwidthLatencyTest); it does not say what joins the GPUs. nvidia-smi topo -m does")
 	}
-	return nil, fmt.Errorf("%s: %s", name, expected)
+	return nil, wrong("%s", expected)
 }
 
 // expected lists what is read.

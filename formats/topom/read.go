@@ -27,7 +27,7 @@ func Is(text string) bool {
 }
 
 // Read reads a matrix as a machine. The name is that of the file, device the GPU that device.preset
-// names. Errors are *Error.
+// names. Errors are *system.Error.
 func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	m, err := read(name, data)
 	if err != nil {
@@ -35,22 +35,22 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	}
 	d, err := system.Device(device, "the output of nvidia-smi topo -m names no GPU")
 	if err != nil {
-		return nil, &Error{name, 0, err.Error()}
+		return nil, system.Errorf(name, 0, "%s", err.Error())
 	}
 	model := system.ModelOf(d.Name)
 	if model.IsAMD() {
-		return nil, &Error{name, m.line, fmt.Sprintf("device.preset = %q: a GPU of NVIDIA is expected, "+
-			"whose tool this is", d.Name)}
+		return nil, system.Errorf(name, m.line, "device.preset = %q: a GPU of NVIDIA is expected, "+
+			"whose tool this is", d.Name)
 	}
 	pcie := system.PCIeRate(d)
 	b := &builder{m: m, model: model, pcie: pcie, sys: &system.System{}}
 	b.build()
-	f := system.Facts{Name: baseName(name), Device: d.Name, File: name, CPUs: b.cpus(),
+	f := system.Facts{Name: system.BaseName(name), Device: d.Name, File: name, CPUs: b.cpus(),
 		About:   fmt.Sprintf("%d × %s, of nvidia-smi topo -m", len(b.sys.GPUs), d.Name),
 		Sources: b.sources()}
 	made, err := b.sys.Machine(f)
 	if err != nil {
-		return nil, &Error{name, m.line, err.Error()}
+		return nil, system.Errorf(name, m.line, "%s", err.Error())
 	}
 	return made, nil
 }
@@ -58,8 +58,8 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 // read finds the one matrix of a text.
 func read(name string, data []byte) (*matrix, error) {
 	if len(data) > maxBytes {
-		return nil, &Error{name, 0, fmt.Sprintf("has %d bytes; at most %d are expected", len(data),
-			maxBytes)}
+		return nil, system.Errorf(name, 0, "has %d bytes; at most %d are expected", len(data),
+			maxBytes)
 	}
 	all := scan(strings.ToValidUTF8(string(data), "\uFFFD"))
 	var whole []*matrix
@@ -75,14 +75,14 @@ func read(name string, data []byte) (*matrix, error) {
 	}
 	if len(whole) == 0 {
 		if why == nil {
-			why = &Error{name, 0, "has no header of nvidia-smi topo -m: GPU0 GPU1 …"}
+			why = system.Errorf(name, 0, "%s", "has no header of nvidia-smi topo -m: GPU0 GPU1 …")
 		}
 		return nil, why
 	}
 	for _, m := range whole[1:] {
 		if !reflect.DeepEqual(m.names, whole[0].names) || !reflect.DeepEqual(m.cells, whole[0].cells) {
-			return nil, &Error{name, m.line, fmt.Sprintf("has another matrix than line %d; one machine "+
-				"is expected", whole[0].line)}
+			return nil, system.Errorf(name, m.line, "has another matrix than line %d; one machine "+
+				"is expected", whole[0].line)
 		}
 	}
 	return whole[0], nil
@@ -93,32 +93,32 @@ func (m *matrix) check(name string) error {
 	seen := map[string]bool{}
 	for _, n := range m.names {
 		if seen[n] {
-			return &Error{name, m.line, fmt.Sprintf("%s is there twice", n)}
+			return system.Errorf(name, m.line, "%s is there twice", n)
 		}
 		seen[n] = true
 	}
 	for i, row := range m.cells {
 		if row == nil && isGPU(m.names[i]) {
 			if slices.Contains(abilities(), m.odd[i]) {
-				return &Error{name, m.line, "is a table of which GPUs may reach each other (nvidia-smi topo " +
-					"-p2p); it has no links. nvidia-smi topo -m has"}
+				return system.Errorf(name, m.line, "is a table of which GPUs may reach each "+
+					"other (nvidia-smi topo -p2p); it has no links. nvidia-smi topo -m has")
 			}
 			if m.odd[i] != "" {
-				return &Error{name, m.line, fmt.Sprintf("the row of %s has %.20q; X, NV#, PIX, PXB, PHB, NODE "+
-					"or SYS is expected", m.names[i], m.odd[i])}
+				return system.Errorf(name, m.line, "the row of %s has %.20q; X, NV#, PIX, PXB, PHB, NODE "+
+					"or SYS is expected", m.names[i], m.odd[i])
 			}
-			return &Error{name, m.line, fmt.Sprintf("the row of %s, with %s, is missing", m.names[i],
-				prose.Plural(len(m.names), "cell"))}
+			return system.Errorf(name, m.line, "the row of %s, with %s, is missing", m.names[i],
+				prose.Plural(len(m.names), "cell"))
 		}
 	}
 	for i, row := range m.cells {
 		for j, c := range row {
 			if c.isSelf != (i == j) {
-				return &Error{name, m.line, fmt.Sprintf("%s to %s is %s", m.names[i], m.names[j], c.text)}
+				return system.Errorf(name, m.line, "%s to %s is %s", m.names[i], m.names[j], c.text)
 			}
 			if back := m.cells[j]; back != nil && back[i].text != c.text {
-				return &Error{name, m.line, fmt.Sprintf("%s to %s is %s, and back %s", m.names[i],
-					m.names[j], c.text, back[i].text)}
+				return system.Errorf(name, m.line, "%s to %s is %s, and back %s", m.names[i],
+					m.names[j], c.text, back[i].text)
 			}
 		}
 	}
@@ -323,13 +323,4 @@ func (b *builder) sources() map[string]string {
 		"between processors %v, as NCCL counts for AMD's; NVLinks as the matrix has them, %v each",
 		b.pcie, betweenCPUs, b.model.Link())
 	return s
-}
-
-// baseName is the name of a file without its folders and extension.
-func baseName(name string) string {
-	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	if i := strings.LastIndexByte(name, '.'); i > 0 {
-		name = name[:i]
-	}
-	return name
 }

@@ -1,7 +1,6 @@
 package topom
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,21 +8,6 @@ import (
 
 	"collsim/formats/system"
 )
-
-// Error says what is wrong with a file, and where.
-type Error struct {
-	File string
-	Line int // 0 if it is about the whole file
-	Text string
-}
-
-// Error names file, line and what is wrong.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Text
-	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
-}
 
 // cell is what a matrix says of two devices: NVLinks, or a way by PCIe.
 type cell struct {
@@ -90,7 +74,7 @@ func header(all []string, isDevice *regexp.Regexp) (names []string) {
 
 // isGPU reports whether a device is a GPU.
 func isGPU(name string) bool {
-	digits, ok := strings.CutPrefix(strings.ToUpper(name), "GPU")
+	digits, ok := strings.CutPrefix(name, "GPU")
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 

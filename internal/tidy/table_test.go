@@ -61,7 +61,8 @@ func table() []row {
 		{path: "formats/ncclxml", ours: "formats/system machine device unit"},
 		{path: "formats/topom", ours: "formats/system machine unit"},
 		{path: "formats/rocmtopo", ours: "formats/system machine unit"},
-		{path: "formats/topofile", ours: "formats/ncclxml formats/topom formats/rocmtopo machine"},
+		{path: "formats/topofile",
+			ours: "formats/ncclxml formats/topom formats/rocmtopo formats/system machine"},
 		{path: "formats/splits", ours: "formats/npy formats/internal/tensor dtype unit"},
 		{path: "formats/arrays",
 			ours: "formats/npy formats/safetensors formats/internal/... internal/input " +
