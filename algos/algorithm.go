@@ -102,6 +102,8 @@ type Options struct {
 	Slices   int // pipelined parts of every block; 1 if 0
 	Slots    int // what a connection holds; 0 leaves it to the environment
 	PerNode  int // ranks of every node, filled one after the other; 0 where it is not so
+	// Nodes are the ranks of each node, where they differ and are filled one after the other.
+	Nodes []int
 	// Rings are orders of the ranks of a node, which divide all ranks, by channel
 	// (topology.Graph.Rings); nil where the links of a node prefer none.
 	Rings  [][]int32
@@ -212,8 +214,8 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 	return a, p, nil
 }
 
-// turn gives the channels of a plan orders of their own, where nodes have so many ranks each. It
-// keeps a group that is one only of nodes and places in them, if there is one: a ring's.
+// turn gives the channels of a plan orders of their own, where ranks fill nodes. It keeps a group
+// that is one only of nodes and places in them, if there is one and nodes are alike: a ring's.
 func (a Algorithm) turn(p *schedule.Plan, o Options) {
 	ranks, perNode := p.Spec.Ranks, o.PerNode
 	if a.Turned() && ranks > 1 && len(o.Rings) >= p.Channels {
@@ -222,7 +224,15 @@ func (a Algorithm) turn(p *schedule.Plan, o Options) {
 		p.Group, p.Roles = nil, nil
 		return
 	}
-	if !a.Turned() || perNode <= 1 || perNode >= ranks || ranks%perNode != 0 || p.Channels <= 1 {
+	if !a.Turned() || p.Channels <= 1 {
+		return
+	}
+	if len(o.Nodes) > 1 {
+		p.Nodes, p.Even = o.Nodes, p.Even || p.Group != nil
+		p.Group, p.Roles = nil, nil
+		return
+	}
+	if perNode <= 1 || perNode >= ranks || ranks%perNode != 0 {
 		return
 	}
 	p.PerNode, p.Roles = perNode, nil

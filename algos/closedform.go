@@ -41,7 +41,7 @@ func (a Algorithm) ClosedForm(spec collective.Spec, o Options, m Model) (unit.Ti
 	if a.Cost == nil {
 		return 0, a.noCost()
 	}
-	if plan.PerNode > 0 {
+	if plan.PerNode > 0 || plan.Nodes != nil {
 		return 0, fmt.Errorf("algos: %s: no cost is published for channels of different orders", a.Name)
 	}
 	pieces, tiles := pieces(&plan)

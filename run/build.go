@@ -103,8 +103,7 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 	if err != nil {
 		return nil, err
 	}
-	o := optionsOn(p, a, found)
-	built, err := found.Build(spec, o)
+	built, err := found.Build(spec, optionsOn(p, a, found))
 	if err != nil {
 		return nil, &illegal{err}
 	}

@@ -116,7 +116,7 @@ func (s *Scenario) withChannels(p *scenarios.Point, a scenarios.Algorithm) scena
 	}
 	if built, err := found.Build(spec, o); err == nil {
 		multiple := 1
-		if n := perNode(p); n > 0 && found.Turned() {
+		if n := inNode(p); n > 0 && found.Turned() {
 			multiple = min(n, c.graph.NICs())
 		}
 		w := demandOf(built, c.graph, team)

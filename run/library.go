@@ -32,12 +32,16 @@ func ncclMachine(device string) (machine string, same bool) {
 	return "", false
 }
 
+// ncclFits reports whether NCCL's model knows nodes like those of a point.
+func ncclFits(p *scenarios.Point) bool {
+	return p.Topology.InNode() <= mostInNode && unevenNodes(p) == nil
+}
+
 // libraryOf returns what the library of a point's machine does a collective by, where it is known:
 // on a GPU of NVIDIA's whose rings are, NCCL's own choice.
 func libraryOf(p *scenarios.Point) (a scenarios.Algorithm, ok bool) {
 	machine, same := ncclMachine(p.Device.Name)
-	inNode := p.Topology.InNode()
-	if !same || inNode > mostInNode {
+	if !same || !ncclFits(p) {
 		return a, false
 	}
 	for _, name := range []string{"auto", "p2p"} {
@@ -64,7 +68,7 @@ func libraryCandidates(p *scenarios.Point) (list []scenarios.Algorithm) {
 		list = append(list, settled(p, a))
 	}
 	machine, _ := ncclMachine(p.Device.Name)
-	if machine == "" || p.Topology.InNode() > mostInNode {
+	if machine == "" || !ncclFits(p) {
 		return list
 	}
 	for _, name := range []string{"ring", "tree"} {

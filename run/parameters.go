@@ -15,9 +15,7 @@ func variants(p *scenarios.Point, a scenarios.Algorithm) []scenarios.Algorithm {
 	if err != nil {
 		return list
 	}
-	o := options(a)
-	o.PerNode = perNode(p)
-	for _, v := range found.Variants(p.Spec, o) {
+	for _, v := range found.Variants(p.Spec, inNodes(p, a)) {
 		list = append(list, settled(p, with(a, v.Name, v.Value)))
 	}
 	return list
@@ -38,9 +36,7 @@ func settled(p *scenarios.Point, a scenarios.Algorithm) scenarios.Algorithm {
 	if err != nil { // a file, or it is refused later
 		return a
 	}
-	o := options(a)
-	there := o
-	there.PerNode = perNode(p)
+	o, there := options(a), inNodes(p, a)
 	for _, param := range found.Params {
 		if now := found.Param(param.Name, there); now != found.Param(param.Name, o) {
 			a = with(a, param.Name, now)
@@ -52,8 +48,7 @@ func settled(p *scenarios.Point, a scenarios.Algorithm) scenarios.Algorithm {
 // optionsOn returns an algorithm's modifiers with what the network of a point says: how many ranks
 // a node has, and in which orders channels pass through them.
 func optionsOn(p *scenarios.Point, a scenarios.Algorithm, found algos.Algorithm) algos.Options {
-	o := options(a)
-	o.PerNode = perNode(p)
+	o := inNodes(p, a)
 	o.Rings = ringsOn(p, found, max(o.Channels, 1))
 	return o
 }
@@ -69,6 +64,39 @@ func ringsOn(p *scenarios.Point, found algos.Algorithm, channels int) [][]int32 
 		team = p.Teams[0]
 	}
 	return p.Topology.Rings(team, channels)
+}
+
+// inNodes are the options of an algorithm at a point, with the nodes that its ranks fill.
+func inNodes(p *scenarios.Point, a scenarios.Algorithm) algos.Options {
+	o := options(a)
+	if o.PerNode = perNode(p); o.PerNode == 0 {
+		o.Nodes = unevenNodes(p)
+	}
+	return o
+}
+
+// unevenNodes are the ranks of a collective that each node has, where ranks fill several nodes that
+// differ, in every team alike; else nil.
+func unevenNodes(p *scenarios.Point) []int {
+	teams := p.Teams
+	if teams == nil {
+		teams = [][]int{nil}
+	}
+	sizes := p.Topology.NodeSizes(teams[0])
+	for _, ranks := range teams[1:] {
+		if !slices.Equal(p.Topology.NodeSizes(ranks), sizes) {
+			return nil
+		}
+	}
+	if len(sizes) < 2 || slices.Min(sizes) == slices.Max(sizes) {
+		return nil
+	}
+	return sizes
+}
+
+// inNode is how many ranks of a collective a node has at most, where ranks fill several; else 0.
+func inNode(p *scenarios.Point) int {
+	return max(perNode(p), slices.Max(append(unevenNodes(p), 0)))
 }
 
 // perNode is how many ranks of a collective a node has, where these make groups: more than one of

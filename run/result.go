@@ -3,8 +3,11 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"collsim/algos"
+	"collsim/algos/nccl"
 	"collsim/bounds"
 	"collsim/collective"
 	"collsim/formats/arrays"
@@ -231,8 +234,7 @@ func (r *Result) closedForm(n *network) {
 	}
 	model := algos.Model{Alpha: n.latency[0] + p.Device.Overhead, Rate: n.rate[0],
 		Reduce: p.Device.ReduceRate, Wires: n.meets()}
-	o := optionsOn(p, r.Algorithm, a)
-	if t, err := a.ClosedForm(p.Spec, o, model); err == nil {
+	if t, err := a.ClosedForm(p.Spec, optionsOn(p, r.Algorithm, a), model); err == nil {
 		r.ClosedForm = t
 	}
 }
@@ -301,8 +303,12 @@ func (r *Result) warn(n *network) {
 // warnOfNICs says where an algorithm has fewer channels than would take all NICs of a node.
 func (r *Result) warnOfNICs(n *network) {
 	a, err := find(r.Point.Spec.Kind, r.Algorithm.Name)
-	perNode := perNode(r.Point)
-	nics := min(n.graph.NICs(), perNode)
+	if sizes := unevenNodes(r.Point); sizes != nil && strings.HasPrefix(r.Algorithm.Name, nccl.Prefix) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: NCCL's model has nodes of as many ranks each, "+
+			"and takes these, of %d to %d, for one", r.Algorithm.Name, slices.Min(sizes),
+			slices.Max(sizes)))
+	}
+	nics := min(n.graph.NICs(), inNode(r.Point))
 	has := max(r.Algorithm.Channels, 1)
 	if err != nil || !a.Turned() || has >= nics {
 		return

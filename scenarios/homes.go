@@ -55,35 +55,37 @@ func (t *Topology) InNode() int {
 // PerNode is how many of these ranks a node has, where all that have some have as many and they
 // come one node after the other; 0 elsewhere. No ranks are all ranks.
 func (t *Topology) PerNode(ranks []int) int {
-	if t.homes == nil || t.Nodes == 1 {
+	sizes := t.NodeSizes(ranks)
+	if sizes == nil || slices.Min(sizes) != slices.Max(sizes) {
 		return 0
+	}
+	return sizes[0]
+}
+
+// NodeSizes is how many of these ranks each node has that has some, where they come one node after
+// the other; nil elsewhere, and where there is one node. No ranks are all ranks.
+func (t *Topology) NodeSizes(ranks []int) (sizes []int) {
+	if t.homes == nil || t.Nodes == 1 {
+		return nil
 	}
 	n := len(ranks)
 	if ranks == nil {
 		n = t.Ranks
 	}
-	home := func(i int) int {
+	seen, before := make([]bool, t.Nodes), -1
+	for rank := range n {
 		if ranks != nil {
-			i = ranks[i]
+			rank = ranks[rank]
 		}
-		return t.homes[i].node
-	}
-	size := 1
-	for size < n && home(size) == home(0) {
-		size++
-	}
-	seen := make([]bool, t.Nodes)
-	for first := 0; first < n; first += size {
-		node := home(first)
-		if seen[node] || first+size > n {
-			return 0
-		}
-		seen[node] = true
-		for i := range size {
-			if home(first+i) != node {
-				return 0
+		node := t.homes[rank].node
+		if node != before {
+			if seen[node] {
+				return nil
 			}
+			seen[node], before = true, node
+			sizes = append(sizes, 0)
 		}
+		sizes[len(sizes)-1]++
 	}
-	return size
+	return sizes
 }

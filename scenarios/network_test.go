@@ -255,6 +255,20 @@ func TestPerNode(t *testing.T) {
 		require.Equal(t, tt.want, block.PerNode(tt.ranks), tt.ranks)
 	}
 	require.Zero(t, network("round-robin").PerNode(nil))
+	require.Equal(t, []int{2, 1}, block.NodeSizes([]int{0, 1, 4}))
+	require.Nil(t, block.NodeSizes([]int{0, 4, 1}))
+	require.Nil(t, network("round-robin").NodeSizes(nil))
+	p := topology.Params{Sizes: []int{4, 1, 3}, Absent: []string{"node0/gpu2"},
+		Node:    &topology.Params{Preset: "full-mesh", Bandwidth: 1e9},
+		Network: &topology.Params{Preset: "rails", Bandwidth: 1e9}}
+	n, err := NewTopology(p)
+	require.NoError(t, err)
+	require.Equal(t, 3, n.Nodes)
+	require.Equal(t, []int{3, 1, 3}, n.NodeSizes(nil))
+	require.Equal(t, 3, n.InNode())
+	require.Zero(t, n.PerNode(nil))
+	require.Equal(t, [][]int{{0, 1, 2}, {3}, {4, 5, 6}}, n.node())
+	require.Equal(t, [][]int{{0, 3, 4}, {1, 5}, {6}, {2}}, n.rail())
 	one, err := NewTopology(topology.Params{Preset: "switch", Ranks: 4, Bandwidth: 1e9})
 	require.NoError(t, err)
 	require.Zero(t, one.PerNode(nil))

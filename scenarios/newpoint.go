@@ -27,7 +27,7 @@ func NewPoint(spec collective.Spec, network *Topology) *Point {
 // NewTopology is a network of a preset of package topology. Its error says which parameter makes it
 // impossible.
 func NewTopology(p topology.Params) (*Topology, error) {
-	t := &Topology{Preset: p.Preset, Nodes: max(p.Nodes, 1), Bandwidth: p.Bandwidth,
+	t := &Topology{Preset: p.Preset, Nodes: max(p.Nodes, len(p.Sizes), 1), Bandwidth: p.Bandwidth,
 		Latency: p.Latency, params: p}
 	if p.Node != nil {
 		t.Preset = inNodes

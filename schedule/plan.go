@@ -41,10 +41,14 @@ type Plan struct {
 	PerNode int
 	// Orders says, of a plan without a group, which rank of a node stands at each place in it, by
 	// channel. Nil: each channel's order is that of the ranks, begun a rank further on.
-	Orders  [][]int32
-	Slices  int // 1 if 0
-	Slots   int // of connections; 0 leaves it to the environment
-	Scratch int // blocks of the scratch buffer, each of the size of the largest block
+	Orders [][]int32
+	// Nodes are the ranks of each node, one after the other, in place of PerNode where nodes differ.
+	// Such a plan has no group.
+	Nodes   []int
+	firsts  []int // of Nodes
+	Slices  int   // 1 if 0
+	Slots   int   // of connections; 0 leaves it to the environment
+	Scratch int   // blocks of the scratch buffer, each of the size of the largest block
 	Cuts    *[3]Cut
 	Tensors []Tensor // of a program, which has a Spec of kind Custom
 	Defs    []Def
@@ -59,6 +63,9 @@ func Build(p Plan) (*Schedule, error) {
 	p.Chunks, p.Lanes = max(p.Chunks, 1), max(p.Lanes, 1)
 	p.Channels, p.Slices = max(p.Channels, 1), max(p.Slices, 1)
 	if err := p.Spec.Validate(); err != nil {
+		return nil, err
+	}
+	if err := p.countNodes(); err != nil {
 		return nil, err
 	}
 	s := &Schedule{Name: p.Name, Spec: p.Spec, Group: p.Group, Slices: p.Slices, Slots: p.Slots,

@@ -1,5 +1,10 @@
 package schedule
 
+import (
+	"fmt"
+	"slices"
+)
+
 // turn orders the ranks of one channel: ranks fill nodes of perNode one after the other, and the
 // channel's way through every node begins by ranks further on than the first channel's. So channels
 // leave a node by different ranks, and by the NICs of these, as NCCL's rings do.
@@ -11,30 +16,46 @@ package schedule
 // order that lane c of rank 0 is of is then order (c + l) mod perNode on local rank l of a node, so
 // that a rank stands at the same place of its node in lane c of all ranks. What an order has of
 // every block is a tile of it, numbered so that the translation keeps it: see Lane.place.
+//
+// Nodes may differ: channels then begin at ranks of each that are spread over all of it.
 type turn struct {
 	perNode, by int
 	grouped     bool
 	// order is the rank of a node at each place in it, places the reverse; nil where by says it.
 	order, places []int32
+
+	firsts            []int // ranks of nodes that differ, and the number of all; nil elsewhere
+	channel, channels int
 }
 
 // at returns the rank at a place; places count modulo the ranks.
 func (t *turn) at(place, ranks int) int {
 	place = (place%ranks + ranks) % ranks
-	gpu := place % t.perNode
+	first, size, by := t.node(place)
 	if t.order != nil {
-		return place - gpu + int(t.order[gpu])
+		return first + int(t.order[place-first])
 	}
-	return place - gpu + (gpu+t.by)%t.perNode
+	return first + (place-first+by)%size
 }
 
 // placeOf returns the place of a rank.
 func (t *turn) placeOf(rank int) int {
-	gpu := rank % t.perNode
+	first, size, by := t.node(rank)
 	if t.order != nil {
-		return rank - gpu + int(t.places[gpu])
+		return first + int(t.places[rank-first])
 	}
-	return rank - gpu + (gpu-t.by+t.perNode)%t.perNode
+	return first + (rank-first-by+size)%size
+}
+
+// node returns the first rank of a rank's node, how many it has, and by how many it is turned.
+func (t *turn) node(rank int) (first, size, by int) {
+	if t.firsts == nil {
+		return rank - rank%t.perNode, t.perNode, t.by
+	}
+	i, _ := slices.BinarySearch(t.firsts, rank+1)
+	first = t.firsts[i-1]
+	size = t.firsts[i] - first
+	return first, size, turnedBy(t.channel, t.channels, size)
 }
 
 // lane returns the lane in which a rank has the order that rank 0 has in the lane of a channel: see
@@ -47,7 +68,8 @@ func (t *turn) lane(channel int, rank int32) int32 {
 
 // turns reports whether channels have orders of their own.
 func (p *Plan) turns() bool {
-	return p.PerNode > 1 && (p.Orders != nil || p.Channels > 1 && p.Spec.Ranks > p.PerNode)
+	return len(p.Nodes) > 1 && p.Channels > 1 ||
+		p.PerNode > 1 && (p.Orders != nil || p.Channels > 1 && p.Spec.Ranks > p.PerNode)
 }
 
 // groupTurns reports whether a plan whose channels are turned has a group all the same.
@@ -58,6 +80,9 @@ func (p *Plan) turnOf(channel int) *turn {
 	if !p.turns() {
 		return nil
 	}
+	if p.firsts != nil {
+		return &turn{firsts: p.firsts, channel: channel, channels: p.Channels}
+	}
 	if p.Orders != nil {
 		t := &turn{perNode: p.PerNode, order: p.Orders[channel], places: make([]int32, p.PerNode)}
 		for place, gpu := range t.order {
@@ -65,11 +90,35 @@ func (p *Plan) turnOf(channel int) *turn {
 		}
 		return t
 	}
-	by := channel % p.PerNode
-	if full := p.Channels - p.Channels%p.PerNode; channel >= full { // spread over the node
-		by = (channel - full) * p.PerNode / (p.Channels - full)
+	return &turn{perNode: p.PerNode, by: turnedBy(channel, p.Channels, p.PerNode),
+		grouped: p.Group != nil}
+}
+
+// turnedBy spreads channels over the ranks of a node.
+func turnedBy(channel, channels, size int) int {
+	if full := channels - channels%size; channel >= full { // the last ones, over the whole node
+		return (channel - full) * size / (channels - full)
 	}
-	return &turn{perNode: p.PerNode, by: by, grouped: p.Group != nil}
+	return channel % size
+}
+
+// countNodes says where nodes that differ begin. It refuses them where they have other ranks than
+// the plan, or where it has a group.
+func (p *Plan) countNodes() error {
+	if p.Nodes == nil {
+		return nil
+	}
+	first := 0
+	for _, size := range p.Nodes {
+		p.firsts = append(p.firsts, first)
+		first += max(size, 0)
+	}
+	if p.firsts = append(p.firsts, first); first != p.Spec.Ranks || slices.Min(p.Nodes) < 1 ||
+		p.Group != nil || p.PerNode != 0 || p.Orders != nil {
+		return fmt.Errorf("schedule: nodes of %v ranks, of %d: all ranks, and no group, are expected",
+			p.Nodes, p.Spec.Ranks)
+	}
+	return nil
 }
 
 // turned lets the author write the lane in places of an order. REQUIRES: Rank and Root are ranks.

@@ -1,5 +1,7 @@
 package topology
 
+import "slices"
+
 // kind is what is known of nodes that are alike.
 type kind struct {
 	node           *Graph // without names
@@ -70,6 +72,14 @@ func (p *parts) nic(node, nic int32) int32 {
 		return p.uneven.nics[at]
 	}
 	return at
+}
+
+// nicOf returns which NIC of its node a NIC of the network is.
+func (p *parts) nicOf(v int32) int32 {
+	if p.uneven != nil && p.uneven.nics != nil {
+		v = int32(slices.Index(p.uneven.nics, v))
+	}
+	return v % p.nics
 }
 
 // at returns the number in the cluster of v, inside a node.

@@ -34,7 +34,7 @@ func (g *Graph) NICTo(src, dst int) int {
 	}
 	for _, l := range g.Route(src, dst, nil) {
 		if v := g.Link(l).To - g.parts.fabric; v >= 0 {
-			return int(v % g.parts.nics)
+			return int(g.parts.nicOf(v))
 		}
 	}
 	return -1

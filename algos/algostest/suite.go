@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -158,20 +159,31 @@ func runs(s *schedule.Schedule, slots int) error {
 
 // TestOn holds an algorithm whose channels may have orders of their own to the same, on nodes of
 // so many ranks: where channels are as many as ranks of a node, fewer, and more.
-func TestOn(t *testing.T, a algos.Algorithm, nodes, perNode int) {
-	ranks := nodes * perNode
+func TestOn(t *testing.T, a algos.Algorithm, nodes ...int) {
+	ranks, most := 0, slices.Max(nodes)
+	for _, n := range nodes {
+		ranks += n
+	}
+	o := algos.Options{Nodes: nodes}
+	if slices.Min(nodes) == most {
+		o = algos.Options{PerNode: most}
+	}
 	for _, kind := range a.Kinds {
-		for i, channels := range []int{perNode, max(2, perNode-1), 2 * perNode, perNode + 1} {
-			t.Run(fmt.Sprintf("%v/%dx%d/%d", kind, nodes, perNode, channels), func(t *testing.T) {
+		for i, channels := range []int{max(2, most), max(2, most-1), 2 * most, most + 1} {
+			t.Run(fmt.Sprintf("%v/%v/%d", kind, nodes, channels), func(t *testing.T) {
 				for j, count := range []int64{0, int64(ranks) - 1, int64(ranks*channels*3 + 5)} {
-					c := trial{specOf(kind, ranks, count, i+j), algos.Options{Channels: channels,
-						Slices: 1 + j%2, PerNode: perNode}, i}
+					o := o
+					o.Channels, o.Slices = channels, 1+j%2
+					c := trial{specOf(kind, ranks, count, i+j), o, i}
 					if kind.Rooted() {
 						c.spec.Root = (i + j) % ranks
 					}
 					c.spec.InPlace = (i+j)%2 == 0 && hasPlace(kind)
 					conform(t, a, c)
-					c.options.Rings = shuffledRings(channels, perNode, uint64(i+j))
+					if o.Nodes != nil {
+						continue
+					}
+					c.options.Rings = shuffledRings(channels, most, uint64(i+j))
 					conform(t, a, c)
 					c.options.PerNode, c.options.Rings = 0, shuffledRings(channels, ranks, uint64(i+j))
 					conform(t, a, c)
@@ -182,7 +194,9 @@ func TestOn(t *testing.T, a algos.Algorithm, nodes, perNode int) {
 }
 
 // turned reports whether channels have orders of their own.
-func (c *trial) turned() bool { return c.options.PerNode > 0 || c.options.Rings != nil }
+func (c *trial) turned() bool {
+	return c.options.PerNode > 0 || c.options.Nodes != nil || c.options.Rings != nil
+}
 
 // shuffledRings are random orders of the ranks of a node, one a channel.
 func shuffledRings(channels, perNode int, seed uint64) (rings [][]int32) {
