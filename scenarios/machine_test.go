@@ -102,9 +102,9 @@ func TestMachinesInErrors(t *testing.T) {
 		"topology.nodes = 2\ntopology.absent = [\"node2/gpu1\"]": "s.toml:5: topology.absent = " +
 			"[\"node2/gpu1\"]: matches no GPU and no NIC; nearest: node0/gpu1, node1/gpu1, node0/gpu0",
 		"topology.nodes = 2\ntopology.absent = \"node1/nic*\"": "s.toml:5: topology.absent = " +
-			"\"node1/nic*\": node1 has 8 ranks and no NIC",
+			"\"node1/nic*\": node1 has 8 ranks, and none has a NIC",
 		"topology.node.ranks = [1, 8]\ntopology.absent = \"node1/nic0\"": "s.toml:5: topology.absent = " +
-			"\"node1/nic0\": no route from node0/gpu0 to node1/gpu0",
+			"\"node1/nic0\": no route from node0/gpu0 to node1/gpu0: their NICs hang on no network together",
 		"topology.k = 4":                  "topology.k = 4",
 		"topology.bandwidth = \"1 GB/s\"": "topology.bandwidth",
 	} {

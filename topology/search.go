@@ -245,7 +245,8 @@ func (g *Graph) Connected() error {
 	}
 	if g.parts != nil {
 		if from, to, ok := g.parts.apart(); ok {
-			return fmt.Errorf("topology: no route from %s to %s", g.nodes[from].Name, g.nodes[to].Name)
+			return fmt.Errorf("topology: no route from %s to %s: their NICs hang on no network together",
+				g.nodes[from].Name, g.nodes[to].Name)
 		}
 		return nil
 	}

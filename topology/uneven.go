@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"collsim/internal/nearest"
+	"collsim/internal/prose"
 )
 
 // uneven are the nodes of a cluster that are not all alike.
@@ -126,7 +127,7 @@ func (p *Params) checkUneven(c *parts) error {
 		case k.node.Connected() != nil:
 			return bad("what is left of node%d does not reach each other", node)
 		case p.Network != nil && c.ranks > k.gpus && len(k.attached) == 0:
-			return bad("node%d has %d ranks and no NIC", node, k.gpus)
+			return bad("node%d has %s, and none has a NIC", node, prose.Plural(int(k.gpus), "rank"))
 		}
 	}
 	return nil

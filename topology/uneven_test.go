@@ -191,7 +191,7 @@ func TestUneven(t *testing.T) {
 		{"none left", Params{Nodes: 2, Absent: []string{"*/gpu*"}},
 			`topology: absent = ["*/gpu*"]: no rank is left`},
 		{"no NIC left", Params{Nodes: 2, Absent: []string{"node1/nic*"}},
-			`topology: absent = ["node1/nic*"]: node1 has 4 ranks and no NIC`},
+			`topology: absent = ["node1/nic*"]: node1 has 4 ranks, and none has a NIC`},
 		{"no such place", Params{Nodes: 2, Absent: []string{"node1/gpu4"}}, "topology: absent = " +
 			`"node1/gpu4": matches no GPU and no NIC; nearest: node1/gpu0, node1/gpu1, node1/gpu2`},
 		{"no such node", Params{Nodes: 2, Absent: []string{"node2/gpu3"}}, "topology: absent = " +
@@ -243,7 +243,8 @@ func TestRailsApart(t *testing.T) {
 	g, err := Build(Params{Nodes: 3, Node: &Params{Preset: "switch", Ranks: 2, Bandwidth: rate},
 		Network: &Params{Preset: "rails", Bandwidth: rate}, Absent: []string{"node0/nic0", "node1/nic1"}})
 	require.NoError(t, err)
-	require.EqualError(t, g.Connected(), "topology: no route from node0/gpu0 to node1/gpu0")
+	require.EqualError(t, g.Connected(), "topology: no route from node0/gpu0 to node1/gpu0: "+
+		"their NICs hang on no network together")
 }
 
 // TestGapsInANodeAlone: a node alone has no NICs, and its other GPUs keep their names.
