@@ -303,7 +303,8 @@ func (r *Result) warn(n *network) {
 // warnOfNICs says where an algorithm has fewer channels than would take all NICs of a node.
 func (r *Result) warnOfNICs(n *network) {
 	a, err := find(r.Point.Spec.Kind, r.Algorithm.Name)
-	if sizes := unevenNodes(r.Point); sizes != nil && strings.HasPrefix(r.Algorithm.Name, nccl.Prefix) {
+	sizes := unevenNodes(r.Point)
+	if sizes != nil && strings.HasPrefix(r.Algorithm.Name, nccl.Prefix) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: NCCL's model has nodes of as many ranks each, "+
 			"and takes these, of %d to %d, for one", r.Algorithm.Name, slices.Min(sizes),
 			slices.Max(sizes)))

@@ -40,7 +40,8 @@ func TestUnevenNodesTakeAllNICs(t *testing.T) {
 		bus, _ := reportOf(t, text).Results[0].BusBW()
 		require.GreaterOrEqual(t, bus, c.busbw, "%+v", c)
 	}
-	nccl := reportOf(t, fmt.Sprintf(uneven, "[8, 4]", "all_reduce", "64 KiB", "nccl:ring", "")).Results[0]
+	text := fmt.Sprintf(uneven, "[8, 4]", "all_reduce", "64 KiB", "nccl:ring", "")
+	nccl := reportOf(t, text).Results[0]
 	require.Contains(t, strings.Join(nccl.Warnings, "\n"), "nccl:ring: NCCL's model has nodes of as "+
 		"many ranks each, and takes these, of 4 to 8, for one")
 }
