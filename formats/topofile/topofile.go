@@ -35,7 +35,7 @@ func Read(name string, data []byte, device string) (*machine.Machine, error) {
 	if len(data) > maxBytes {
 		return nil, wrong("has %d bytes; a file of a machine has at most %d", len(data), maxBytes)
 	}
-	text := decoded(data)
+	text := unescaped(decoded(data))
 	switch trimmed := strings.TrimSpace(unfenced(text)); {
 	case trimmed == "":
 		return nil, wrong("is empty; %s", expected)
@@ -96,6 +96,14 @@ func decoded(data []byte) string {
 		units[i] = order.Uint16(data[2*i:])
 	}
 	return string(utf16.Decode(units))
+}
+
+// unescaped is a matrix as it is printed, of one in a log or a program, as a string.
+func unescaped(text string) string {
+	if !strings.Contains(text, `\tGPU`) {
+		return text
+	}
+	return strings.NewReplacer(`\t`, "\t", `\n`, "\n").Replace(text)
 }
 
 // unfenced is a text without the fences of Markdown around it. Lines keep their numbers.

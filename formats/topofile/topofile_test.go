@@ -63,7 +63,7 @@ func read(t *testing.T, d *datadriven.TestData, shared string) string {
 	var name, device string
 	d.ScanArgs(t, "file", &name)
 	d.MaybeScanArgs(t, "device", &device)
-	data := []byte(d.Input)
+	var data []byte
 	if shared != "" {
 		var err error
 		data, err = os.ReadFile(filepath.Join(shared, name))
@@ -134,6 +134,16 @@ func TestUTF16(t *testing.T) {
 		require.Equal(t, "80 GB/s", m.Link().String())
 		_, err = Read("two.txt", data[:len(data)-1], "a100-pcie")
 		require.NoError(t, err) // half a character of the last line end
+	}
+}
+
+// TestEscaped reads a matrix that stands as a string in a log or a program.
+func TestEscaped(t *testing.T) {
+	for _, text := range []string{`\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X \n`,
+		"\"\\tGPU0\\tGPU1\\n\"\n\"GPU0\\t X \\tNV4\\n\"\n\"GPU1\\tNV4\\t X \\n\""} {
+		m, err := Read("two.txt", []byte(text), "a100-pcie")
+		require.NoError(t, err, text)
+		require.Equal(t, "80 GB/s", m.Link().String())
 	}
 }
 

@@ -50,7 +50,7 @@ func words(line string) []string {
 		return cells
 	}
 	return strings.FieldsFunc(line, func(r rune) bool {
-		return r == ' ' || r == '\t' || r == '|' || r == '\u00a0' || r == '\u3000'
+		return r == ' ' || r == '\t' || r == '|' || r == '"' || r == '\u00a0' || r == '\u3000'
 	})
 }
 
