@@ -21,7 +21,7 @@ func Examples() []string {
 		"experts", "mlp", "tensor-parallel", "sequence-parallel", "one-shot", "low-contention",
 		"ddp", "accumulation", "fsdp", "prefetch", "zero3", "two-groups", "moe", "stages",
 		"1f1b", "training-step", "trace", "profile", "profile-moe", "module", "slow-nic",
-		"unequal-nodes", "fabrics", "dispatch", "own-schedule"}
+		"unequal-nodes", "fabrics", "dispatch", "own-schedule", "overlap"}
 }
 
 // ExampleFile returns a file that lies beside the embedded examples, as "allpairs.xml".
