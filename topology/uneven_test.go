@@ -274,3 +274,14 @@ func TestTeamsOfUnevenNodes(t *testing.T) {
 		require.Equal(t, want, teams, by)
 	}
 }
+
+// TestNICToBesideAbsentNICs: NICs keep their numbers where others are absent.
+func TestNICToBesideAbsentNICs(t *testing.T) {
+	g, err := Build(Params{Nodes: 2, Node: &Params{Preset: "switch", Ranks: 2, Bandwidth: rate},
+		Network: &Params{Preset: "rails", Bandwidth: rate}, Absent: []string{"node0/nic0"}})
+	require.NoError(t, err)
+	require.Equal(t, 1, g.NICTo(0, 2))
+	require.Equal(t, 1, g.NICTo(2, 0))
+	require.Equal(t, 1, g.NICTo(3, 1))
+	require.Equal(t, -1, g.NICTo(0, 1))
+}
