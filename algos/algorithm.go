@@ -106,8 +106,10 @@ type Options struct {
 	Nodes []int
 	// Rings are orders of the ranks of a node, which divide all ranks, by channel
 	// (topology.Graph.Rings); nil where the links of a node prefer none.
-	Rings  [][]int32
-	Params []Param // in any order; those that are not given have their defaults
+	Rings [][]int32
+	// NoMulticast says that no switch of a node multicasts and reduces.
+	NoMulticast bool
+	Params      []Param // in any order; those that are not given have their defaults
 }
 
 // MaxCopies bounds channels and slices.

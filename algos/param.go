@@ -19,6 +19,11 @@ func segmented(usual string) []Param {
 		About: "the size of the pieces that follow one another, in bytes; the last may be shorter"}}
 }
 
+// AsSwitch is the value of a parameter that is as the switch of a node is: true where that
+// multicasts and reduces, false where it does not, and AsSwitch where nobody says
+// (Options.NoMulticast).
+const AsSwitch = "switch"
+
 // Param is the value of a parameter: the given one, else the default; "" if the algorithm
 // does not have it. What is as many as the ranks of a node is the number, where there are nodes.
 func (a Algorithm) Param(name string, o Options) string {
@@ -27,6 +32,8 @@ func (a Algorithm) Param(name string, o Options) string {
 			switch {
 			case p.Name == name && p.Value == perNode && o.PerNode > 0:
 				return strconv.Itoa(o.PerNode)
+			case p.Name == name && p.Value == AsSwitch && o.NoMulticast:
+				return "false"
 			case p.Name == name:
 				return p.Value
 			}

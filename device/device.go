@@ -30,6 +30,10 @@ type Device struct {
 	LaneRate unit.Rate
 	// Channels bounds the channels of a call that does not say how many it has; 0 is one.
 	Channels int
+	// MultimemEfficiency is the part of what multimem operations put on their links that is data:
+	// loads that a switch adds up, and stores that it copies. 0: all of loads, and of stores what
+	// their Message says.
+	MultimemEfficiency unit.Share
 	// SlotLatency is λ: how long after the receiver freed a slot the sender sees it.
 	SlotLatency unit.Time
 	// Offload says that a send is posted (to a proxy and its NIC, to a copy engine): the lane

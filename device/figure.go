@@ -159,10 +159,10 @@ func (f Figure) Assign(d *Device, value any) error {
 // it; what is merely larger than anybody may write harms nobody, but for times, which add up.
 func (f Figure) check(d *Device) error {
 	v, least := f.value(d), f.Least
-	if f.Unit == InNumber {
+	if f.Unit == InNumber || f.Unit == InShare && v == 0 { // not given
 		least = 0
 	}
-	if v < least || v > f.Most && f.Unit == InTime {
+	if v < least || v > f.Most && (f.Unit == InTime || f.Unit == InShare) {
 		return fmt.Errorf("device: %s = %s: %s is expected", f.Name, f.Print(d), f.Want)
 	}
 	return nil

@@ -26,10 +26,25 @@ var rows = sync.OnceValue(func() []Figure {
 	return slices.Concat(stepFigures(), gpuFigures(), messageFigures())
 })
 
-// stepFigures are what schedules cost today. A scenario's table is in this order.
+// aTime is what is expected of a time.
+const aTime = "a time from 0 s to 1000 s"
+
+// stepFigures are what steps cost, then what sends and calls do. A scenario's table is in this
+// order.
 func stepFigures() []Figure {
-	const aTime = "a time from 0 s to 1000 s"
-	figures := []Figure{
+	figures := append(laneFigures(), sendFigures()...)
+	for i := range figures {
+		figures[i].Key = "device." + figures[i].Name
+	}
+	return append(figures, Figure{Name: "slots", Unit: InNumber, Example: "8", Key: "sim.slots",
+		Most: mostNumber, Want: "a number of slots, or 0 for unlimited,",
+		About: "Messages that may lie at the end of a connection unread; 0 is any number.",
+		of:    func(d *Device) any { return &d.Slots }})
+}
+
+// laneFigures are what a lane's steps cost.
+func laneFigures() []Figure {
+	return []Figure{
 		{Name: "overhead", Unit: InTime, Example: "1 us", Most: int64(MaxCost), Want: aTime,
 			About: "Time of every step before its data moves.",
 			of:    func(d *Device) any { return &d.Overhead }},
@@ -49,9 +64,20 @@ func stepFigures() []Figure {
 			Want:  "a number of channels",
 			About: "Most channels of a call that does not say how many; it has what its links need.",
 			of:    func(d *Device) any { return &d.Channels }},
+		{Name: "multimem_efficiency", Unit: InShare, Example: "85 %", Least: 10_000,
+			Most: int64(AllEfficiency), Want: "1 % to 100 %",
+			About: "Part of what multimem loads and stores put on their links that is data; where none is " +
+				"given, all of loads, and of stores efficiency.",
+			of: func(d *Device) any { return &d.MultimemEfficiency }},
 		{Name: "slot_latency", Unit: InTime, Example: "800 ns", Most: int64(MaxCost), Want: aTime,
 			About: "How long after a slot is freed its sender sees it.",
 			of:    func(d *Device) any { return &d.SlotLatency }},
+	}
+}
+
+// sendFigures are what becomes of a lane's sends, and what a call costs.
+func sendFigures() []Figure {
+	return []Figure{
 		{Name: "offload", Unit: InFlag, Example: "true", Most: 1, Want: "true or false",
 			About: "Whether a send is posted to a NIC or copy engine and the lane goes on.",
 			of:    func(d *Device) any { return &d.Offload }},
@@ -79,13 +105,6 @@ func stepFigures() []Figure {
 				"schedule that says what is launched, of each bracket.",
 			of: func(d *Device) any { return &d.Launch }},
 	}
-	for i := range figures {
-		figures[i].Key = "device." + figures[i].Name
-	}
-	return append(figures, Figure{Name: "slots", Unit: InNumber, Example: "8", Key: "sim.slots",
-		Most: mostNumber, Want: "a number of slots, or 0 for unlimited,",
-		About: "Messages that may lie at the end of a connection unread; 0 is any number.",
-		of:    func(d *Device) any { return &d.Slots }})
 }
 
 func messageFigures() []Figure {

@@ -84,6 +84,7 @@ func a100x80() gpu {
 func h100SXM() gpu {
 	return gpu{"h100-sxm", "NVIDIA H100 SXM5, 80 GB", lane("36.7 GB/s", "Hopper"),
 		append([]Value{
+			multimem("85 %", "Hopper"),
 			{"sms", "132", hopper},
 			{"blocks_per_sm", "32", cudaBlocks},
 			{"clock", "1980 MHz", hopper},
@@ -166,6 +167,7 @@ func h200() gpu {
 func b200() gpu {
 	return gpu{"b200", "NVIDIA B200 SXM, 180 GB", lane("40 GB/s", "Blackwell"),
 		append([]Value{
+			multimem("74 %", "Blackwell"),
 			{"sms", "148", askB200},
 			{"blocks_per_sm", "32", cudaBlocks},
 			{"clock", "1965 MHz", "nvidia-smi of one: the most that an SM may have"},

@@ -77,6 +77,11 @@ func lane(rate, row string) Value {
 		": what one channel of a ring moves at most"}
 }
 
+// multimem is a multimem_efficiency from NCCL's tuner.
+func multimem(share, row string) Value {
+	return Value{"multimem_efficiency", share, "NCCL, src/graph/tuning.cc, nvlsEfficiency, " + row}
+}
+
 // gpus lists them: NVIDIA's and AMD's by generation, then the one that is nobody's.
 func gpus() []gpu {
 	return []gpu{v100(16), v100(32), v100PCIe(), t4(), rtx2080Ti(),

@@ -87,7 +87,7 @@ func (r *runner) choose(result *Result) (*made, error) {
 		}
 		if err == nil {
 			result.Algorithm = m.algorithm
-			result.Picked, result.Predicted = pickedBy(m)
+			result.Picked, result.Predicted = pickedBy(p, m)
 		}
 		return m, err
 	}
@@ -143,15 +143,16 @@ func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *
 
 // pickedBy is what a library's algorithm comes to in the schedule of the first team, and the time
 // that the library's model predicts.
-func pickedBy(m *made) (picked string, predicted unit.Time) {
+func pickedBy(p *scenarios.Point, m *made) (picked string, predicted unit.Time) {
 	if m.algorithm.FromFile() || len(m.members) == 0 {
 		return "", 0
 	}
-	spec, o := m.members[0].schedule.Spec, options(m.algorithm)
+	spec := m.members[0].schedule.Spec
 	a, err := find(spec.Kind, m.algorithm.Name)
 	if err != nil {
 		return "", 0
 	}
+	o := optionsOn(p, m.algorithm, a)
 	return a.Picked(spec, o), a.Predicted(spec, o)
 }
 

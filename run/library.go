@@ -20,8 +20,8 @@ func ncclMachine(device string) (machine string, same bool) {
 		machine    string
 		gpus, like []string
 	}{
-		{"dgx-h100", []string{"h100-sxm", "h200"},
-			[]string{"h100-64gb", "gh200", "b200", "gb200", "b300", "gb300"}},
+		{"dgx-h100", []string{"h100-sxm", "h200"}, []string{"h100-64gb", "gh200"}},
+		{"dgx-b200", nil, []string{"b200", "gb200", "b300", "gb300"}}, // whose rings are inferred
 		{"dgx-a100", []string{"a100-40gb", "a100-80gb"}, []string{"a100-64gb"}},
 		{"dgx-v100", []string{"v100-16gb", "v100-32gb"}, nil},
 	} {
@@ -71,7 +71,11 @@ func libraryCandidates(p *scenarios.Point) (list []scenarios.Algorithm) {
 	if machine == "" || !ncclFits(p) {
 		return list
 	}
-	for _, name := range []string{"ring", "tree"} {
+	names := []string{"ring", "tree"}
+	if multicasts(p) {
+		names = append(names, "nvls", "nvlstree")
+	}
+	for _, name := range names {
 		if _, err := find(p.Spec.Kind, nccl.Prefix+name); err == nil {
 			list = append(list, settled(p, ncclOn(machine, name)))
 		}

@@ -46,11 +46,29 @@ func settled(p *scenarios.Point, a scenarios.Algorithm) scenarios.Algorithm {
 }
 
 // optionsOn returns an algorithm's modifiers with what the network of a point says: how many ranks
-// a node has, and in which orders channels pass through them.
+// a node has, in which orders channels pass through them, and whether its switch multicasts.
 func optionsOn(p *scenarios.Point, a scenarios.Algorithm, found algos.Algorithm) algos.Options {
 	o := inNodes(p, a)
 	o.Rings = ringsOn(p, found, max(o.Channels, 1))
+	asSwitch := func(q algos.Param) bool { return q.Value == algos.AsSwitch }
+	if slices.ContainsFunc(found.Params, asSwitch) {
+		o.NoMulticast = !multicasts(p)
+	}
 	return o
+}
+
+// multicasts reports whether the switches of every team's nodes multicast and reduce.
+func multicasts(p *scenarios.Point) bool {
+	teams := p.Teams
+	if teams == nil {
+		teams = [][]int{nil}
+	}
+	for _, ranks := range teams {
+		if !p.Topology.Multicasts(ranks, perNode(p)) {
+			return false
+		}
+	}
+	return true
 }
 
 // ringsOn returns the orders of the ranks of a node that so many channels of an algorithm have, nil

@@ -154,6 +154,7 @@ func (v *view) device(into *device.Device) bool {
 	d.LaneRate, _ = fetchOr(v, "device.lane_rate", d.LaneRate)
 	channels, _ := fetchOr(v, "device.channels", int64(d.Channels))
 	d.Channels = int(channels)
+	d.MultimemEfficiency, _ = fetchOr(v, "device.multimem_efficiency", d.MultimemEfficiency)
 	d.SlotLatency, _ = fetchOr(v, "device.slot_latency", d.SlotLatency)
 	d.Offload, _ = fetchOr(v, "device.offload", d.Offload)
 	queue, readable := fetchOr(v, "device.queue", int64(d.Queue))

@@ -54,15 +54,24 @@ func (l *Lane) Wait(from int) { l.Pads(0).Wait(from) }
 func (l *Lane) Barrier() { l.Pads(0).Barrier() }
 
 // LoadReduce is a region of all ranks as a source: the switch combines them on the way (multimem).
-func (l *Lane) LoadReduce(r Region) Source {
-	return Source{Kind: Multimem, Region: r, Team: l.all()}
+func (l *Lane) LoadReduce(r Region) Source { return l.LoadReduceOf(l.all(), r) }
+
+// LoadReduceOf is LoadReduce of some ranks, each named once.
+func (l *Lane) LoadReduceOf(team []int32, r Region) Source {
+	return Source{Kind: Multimem, Region: r, Team: team}
 }
 
 // Multicast stores what sources combine to into a region of all ranks: the switch copies it
 // (multimem). It is silent: the lane's next signal to a rank says that it has landed there.
 func (l *Lane) Multicast(at Region, sources ...Source) {
+	l.MulticastTo(l.all(), at, sources...)
+}
+
+// MulticastTo is Multicast into a region of some ranks, each named once.
+func (l *Lane) MulticastTo(team []int32, at Region, sources ...Source) {
+	l.catchUp()
 	s := l.step(nil, sources)
-	s.Send = []Dest{{Team: l.all(), Region: at}}
+	s.Send = []Dest{{Team: team, Region: at}}
 	l.append(s)
 }
 

@@ -19,11 +19,12 @@ import (
 )
 
 // TestEveryFigureIsSpent: a figure of a device that a scenario can set makes a difference to the
-// time of a ring, of a chain whose connections have one slot, of an all-to-all or of a broadcast:
-// on an ideal device, on one that offloads, or on one that asks for long messages; or, on a GPU, to
-// that of kernels of all types, copies and graphs.
+// time of a ring, of a chain whose connections have one slot, of an all-to-all, of a broadcast or
+// of sums by a switch: on an ideal device, on one that offloads, or on one that asks for long
+// messages; or, on a GPU, to that of kernels of all types, copies and graphs.
 func TestEveryFigureIsSpent(t *testing.T) {
-	g, err := topology.Switch(4, 50*unit.Rate(unit.GB), unit.Microsecond)
+	g, err := topology.Build(topology.Params{Preset: "switch", Ranks: 4,
+		Bandwidth: 50 * unit.Rate(unit.GB), Latency: unit.Microsecond, Multimem: true})
 	require.NoError(t, err)
 	type played struct {
 		*schedule.Schedule
@@ -46,7 +47,7 @@ func TestEveryFigureIsSpent(t *testing.T) {
 		require.NoError(t, err)
 		list = append(list, played{s, one.slots})
 	}
-	list = append(list, played{kernelsOfAllTypes(t), 2})
+	list = append(list, played{kernelsOfAllTypes(t), 2}, played{twoShotBySwitch(t), 2})
 	takes := func(d device.Device) (times []unit.Time) {
 		require.NoError(t, d.Validate())
 		for _, s := range list {
@@ -109,6 +110,24 @@ func TestEveryFigureIsSpent(t *testing.T) {
 		}
 		require.True(t, spent, "%s = %s: nothing spends it", f.Name, f.Example)
 	}
+}
+
+// twoShotBySwitch is an all_reduce whose sums and copies a switch makes.
+func twoShotBySwitch(t *testing.T) *schedule.Schedule {
+	t.Helper()
+	s, err := schedule.Parse(`schedule two-shot
+collective all_reduce float32 sum
+ranks 4
+count 1048576
+group 4
+cut in block even 4 by rank
+cut out block even 4 by rank
+rank *
+  lane 0
+    reduceSend multimem{0,1,2,3} in[0] to multimem{0,1,2,3} at out[0] @0
+`)
+	require.NoError(t, err)
+	return s
 }
 
 // kernelsOfAllTypes is a program of two streams on every rank: matmuls and sums of every type, with

@@ -54,16 +54,19 @@ func TestStallsAgree(t *testing.T) {
 func traffic(s *schedule.Schedule, env *Env, v *schedule.Visit) (sent, carried int64) {
 	n, _ := s.Size(v.Spot(), v.Step)
 	hops := func(from, to int32) int64 { return int64(len(env.Graph.Route(int(from), int(to), nil))) }
-	figures := env.Device.Of(unit.Bytes(n))
+	figures, bySwitch := env.Device.Of(unit.Bytes(n)), env.Device.MultimemEfficiency
 	for _, d := range v.Step.Send {
 		sent += n
 		links := int64(1 + len(d.Team))
 		if d.Team == nil {
 			links = hops(v.Rank, d.Peer.Rank)
 		}
-		crossing := d.Framing().Wire(n)
-		if figures.Efficiency > 0 {
-			crossing *= int64(device.AllEfficiency / figures.Efficiency)
+		crossing, share := d.Framing().Wire(n), figures.Efficiency
+		if d.Team != nil && bySwitch > 0 {
+			share = bySwitch
+		}
+		if share > 0 {
+			crossing *= int64(device.AllEfficiency / share)
 		}
 		carried += crossing * links
 	}
@@ -75,7 +78,11 @@ func traffic(s *schedule.Schedule, env *Env, v *schedule.Visit) (sent, carried i
 			carried += got * hops(f.Peer.Rank, v.Rank)
 		case schedule.Multimem:
 			got = s.Elements(v.Spot(), &f.Region)
-			carried += got * int64(1+len(f.Team))
+			crossing := got * int64(1+len(f.Team))
+			if bySwitch > 0 {
+				crossing *= int64(device.AllEfficiency / bySwitch)
+			}
+			carried += crossing
 		}
 		sent += got
 	}

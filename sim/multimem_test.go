@@ -106,6 +106,33 @@ rank 1
 	require.Equal(t, unit.Bytes(5000), r.LinkBytes, "1 up, 4 down")
 }
 
+// TestMultimemEfficiency: where half of what multimem puts on links is data, a load and a store of
+// 1000 bytes put 2000 on each; efficiency, the figure of other messages, makes no difference to
+// them.
+//
+//	load    200 for the request, 2000 and 200 for the data; stored, 2100 up and 2100 down
+//	store   it has left at 2000; the signal behind it is there at 2200, stored at 2100 + 2100
+func TestMultimemEfficiency(t *testing.T) {
+	env := spokes(t)
+	env.Device.MultimemEfficiency, env.Device.Own.Efficiency = 500_000, 250_000
+	load := written(t, 4, loadAll)
+	check(t, load, env, want{fluid: []float64{2400}, fifo: []float64{2400}, stored: []float64{4400}})
+	check(t, written(t, 4, `
+rank 0
+  lane 0
+    put in[0 x10] to multimem{1,2,3} at out[0 x10] @0
+    signal to 1 @0
+rank 1
+  lane 0
+    wait from 0 @0`), env, want{
+		fluid: []float64{2000, 2200}, fifo: []float64{2000, 2200}, stored: []float64{2000, 4200},
+	})
+	r, err := Run(load, env, Options{})
+	require.NoError(t, err)
+	require.Equal(t, unit.Bytes(1000), r.BytesSent)
+	require.Equal(t, unit.Bytes(10_000), r.LinkBytes)
+}
+
 // TestMultimemStorePosts: on a device that offloads the store is handed over at 0 and the signal
 // stands behind it.
 func TestMultimemStorePosts(t *testing.T) {

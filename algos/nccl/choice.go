@@ -17,6 +17,9 @@ type Setting struct {
 	PerNode  int    // ranks of a node, which divides the ranks; all if 0
 	Among    []Way  // the ways to choose from; nil is all that the library has
 	Channels int    // of the communicator (NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS); 0: found
+	// NoMulticast says that no switch of a node multicasts and reduces, or that NCCL_NVLS_ENABLE is 0:
+	// there is no NVLS.
+	NoMulticast bool
 }
 
 // MaxChannels is MAXCHANNELS.
@@ -51,10 +54,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	if spec.Kind.Reduces() && !slices.Contains(Types(), spec.Type) {
 		return nil, fmt.Errorf("nccl: NCCL has no %v to reduce", spec.Type)
 	}
-	c := &Choice{Time: never, all: s.Channels, model: m}
-	if c.all == 0 {
-		c.all = m.channels
-	}
+	c := &Choice{Time: never, model: m}
 	bytes, found := callBytes(&spec), false
 	for a := range algorithms {
 		for p := range protocols {
@@ -65,7 +65,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 			}
 			asked := s.Among == nil || slices.Contains(s.Among, w)
 			switch {
-			case !asked || !w.legal(spec.Kind) || !a.Played():
+			case !asked || !w.legal(spec.Kind):
 			case ok && us < c.Time:
 				c.Way, c.Time, found = w, us, true
 			case !ok && s.Among != nil && !found && c.forced(&spec, w): // told to, it does
@@ -74,13 +74,18 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("nccl: NCCL does no %s by %s", called(&spec), s.among())
+		return nil, fmt.Errorf("nccl: NCCL does no %s by %s%s", called(&spec), s.among(),
+			m.whyNoSwitch(&spec, s.Among))
 	}
 	if c.Time == never {
 		c.Time = 0
 	}
 	c.Others = slices.DeleteFunc(c.Others, func(o Other) bool { return o.Way == c.Way })
 	slices.SortStableFunc(c.Others, func(x, y Other) int { return cmp.Compare(x.Time, y.Time) })
+	c.all = cmp.Or(s.Channels, m.channels)
+	if c.Algorithm.usesSwitch() {
+		c.all = cmp.Or(s.Channels, m.switchChannels())
+	}
 	if c.Channels = m.channelsFor(c.Way, bytes, c.all); bytes > 0 {
 		c.Used = len(c.parts(&spec))
 	}
@@ -90,7 +95,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 // forced reports whether a way that the library never takes by itself can be had of it.
 func (c *Choice) forced(spec *collective.Spec, w Way) bool {
 	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
-	return w.Algorithm != PAT || !scaled
+	return !w.Algorithm.usesSwitch() && (w.Algorithm != PAT || !scaled)
 }
 
 // called is such as "all_reduce avg".
@@ -141,7 +146,9 @@ func (s *Setting) model(spec *collective.Spec) (*model, error) {
 	case s.Channels < 0 || s.Channels > MaxChannels:
 		return nil, fmt.Errorf("nchannels=%d: 1 to %d is expected", s.Channels, MaxChannels)
 	}
-	return modelOf(&all[at], spec.Ranks, perNode), nil
+	m := modelOf(&all[at], spec.Ranks, perNode)
+	m.noMulticast = s.NoMulticast
+	return m, nil
 }
 
 // String is the choice with its reason.
@@ -157,11 +164,7 @@ func (c *Choice) String() string {
 	if c.Time > 0 && first.Time >= c.Time {
 		return text + fmt.Sprintf(", next %v %.1f us", first.Way, first.Time)
 	}
-	text += fmt.Sprintf("; NCCL takes %v, %.1f us", first.Way, first.Time)
-	if !first.Algorithm.Played() {
-		text += ", not played"
-	}
-	return text
+	return text + fmt.Sprintf("; NCCL takes %v, %.1f us", first.Way, first.Time)
 }
 
 // Types are those that NCCL reduces.

@@ -1,12 +1,14 @@
-// Package nccl has what NVIDIA's NCCL plays: its ring, its double binary tree and its PAT, cut into
-// channels, chunks and slices as the library cuts them, with its order of additions, and its own
-// choice between them. They are algorithms like any other, under names that begin with "nccl:".
+// Package nccl has what NVIDIA's NCCL plays: its ring, its double binary tree, its NVLS and
+// NVLSTree and its PAT, cut into channels, chunks and slices as the library cuts them, with its
+// order of additions, and its own choice between them. They are algorithms like any other, under
+// names that begin with "nccl:".
 //
 // What the library does was read in its source (2.30.7; the paths are in the comments) and is said
 // here in other words. It depends on the machine: how many rings a search of its wires has found,
 // how fast they are, and which GPU is next to which. That search is not here; its results for some
-// machines are (Machines). NVLS and CollNet, in which a switch adds in an order of its own, are
-// weighed like all others but not played.
+// machines are (Machines). In NVLS and NVLSTree the switch of a node adds, in an order that nobody
+// publishes, so that sums of floats are bounded at best; they need a network that says so
+// (topology.node.multimem). CollNet is not here.
 //
 // LL puts a flag of 4 bytes behind every 4 of the data, LL128 one of 8 behind every 120. Messages
 // have them on the wires of a simulation (schedule.Framing), as in the library's model (Choice).

@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 
@@ -13,11 +14,13 @@ type model struct {
 	*Machine
 	rings
 	ranks, nodes, perNode int
+	noMulticast           bool // no switch of a node adds and copies
 }
 
 func modelOf(m *Machine, ranks, perNode int) *model {
 	nodes := ranks / perNode
-	return &model{m, m.on(nodes, perNode), ranks, nodes, perNode}
+	return &model{Machine: m, rings: m.on(nodes, perNode), ranks: ranks, nodes: nodes,
+		perNode: perNode}
 }
 
 // Classes of links in the tables.
@@ -45,12 +48,12 @@ var (
 
 // Bounds by generation, and by one node, two nodes and more.
 var (
-	llMost        = [...]triple{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}}
-	ringLL128Most = [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}}
-	treeLL128Most = [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}}
-	treeMost      = [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}}
-	nvlsTreeMost  = [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}}
-	nvlsShare     = [...]float64{0, 0, .85}
+	llMost        = [...]triple{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}
+	ringLL128Most = [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {40, 40, 40}}
+	treeLL128Most = [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}}
+	treeMost      = [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}, {70, 42.8, 24}}
+	nvlsTreeMost  = [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 80}}
+	nvlsShare     = [...]float64{0, 0, .85, .74}
 )
 
 // treeCorrection is what the bandwidth of a tree is multiplied by, from 64 bytes on by powers of
@@ -250,6 +253,8 @@ func (m *model) time(spec *collective.Spec, w Way, bytes int64) (us float64, ok 
 	switch {
 	case w.Algorithm == Tree && log >= 0 && log < 23:
 		bw *= treeCorrection[w.Protocol][log]
+	case w.Algorithm == NVLSTree && m.generation == blackwell && !m.amd && log >= 0 && log < 24:
+		bw *= treeCorrection[Simple][log]
 	case w == (Way{Ring, Simple}) && spec.Kind == collective.AllReduce && m.nodes > 1 &&
 		bytes/int64(m.ring.channels*m.ranks) >= 64:
 		if lat = float64(lat * 1.4); m.generation == volta {
@@ -271,14 +276,48 @@ func (m *model) has(spec *collective.Spec, w Way) bool {
 	switch {
 	case !w.legal(spec.Kind) || w.Protocol == LL128 && !m.ll128:
 		return false
-	case w.Algorithm == NVLS && m.nodes > 1, w.Algorithm == NVLSTree && m.nodes == 1:
-		return false
-	case w.Algorithm == NVLS || w.Algorithm == NVLSTree:
-		return !spec.Kind.Reduces() || !scaled && multicasts(spec.Type, spec.Op)
+	case w.Algorithm.usesSwitch():
+		return m.noSwitch(spec, w.Algorithm) == ""
 	case w.Algorithm == PAT:
 		return m.perNode == 1 && m.nodes > 1 && !scaled
 	}
 	return true
+}
+
+// noSwitch is why the library does not do a call by NVLS or NVLSTree; "" if it does.
+func (m *model) noSwitch(spec *collective.Spec, a Algorithm) string {
+	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
+	switch {
+	case m.noMulticast:
+		return "it needs a switch that multicasts and reduces: topology.node.multimem = true, or " +
+			"topology.multimem where there are no nodes"
+	case m.perNode < 2:
+		return "it needs 2 GPUs a node"
+	case a == NVLS && m.nodes > 1:
+		return "over several nodes that is NVLSTree, and all_reduce alone"
+	case a == NVLSTree && m.nodes == 1:
+		return "on one node that is NVLS"
+	case m.generation < hopper:
+		return "machine=" + m.Name + " has no such switch"
+	case spec.Kind != collective.AllReduce && m.perNode > mostHeads:
+		return fmt.Sprintf("a node has %d GPUs at most", mostHeads)
+	case spec.Kind.Reduces() && (scaled || !multicasts(spec.Type, spec.Op)):
+		return fmt.Sprintf("the switch does not reduce %v by %v", spec.Type, spec.Op)
+	}
+	return ""
+}
+
+// whyNoSwitch ends an error about ways that all need the switch.
+func (m *model) whyNoSwitch(spec *collective.Spec, among []Way) string {
+	for i, w := range among {
+		if !w.Algorithm.usesSwitch() {
+			return ""
+		}
+		if why := m.noSwitch(spec, w.Algorithm); i == len(among)-1 && why != "" {
+			return ": " + why
+		}
+	}
+	return ""
 }
 
 // multicasts reports whether a switch adds numbers of a type.
@@ -297,6 +336,8 @@ func multicasts(t dtype.Type, op collective.Op) bool {
 func (m *model) channelsFor(w Way, bytes int64, channels int) int {
 	threads, least := int64(512), int64(8)
 	switch {
+	case w.Algorithm.usesSwitch():
+		return channels
 	case w.Protocol == LL128:
 		threads = 640
 	case w.Protocol == Simple:

@@ -91,6 +91,8 @@ func (c *Choice) chunk(s *collective.Spec, bytes int64) int64 {
 		for float64(bytes/size) < levels*16/perNode && size > 32<<10 {
 			size /= 2
 		}
+	case c.Algorithm.usesSwitch():
+		size = c.switchChunk(bytes)
 	case c.Algorithm == PAT:
 		times := int64(32)
 		if s.Kind == collective.ReduceScatter {
@@ -101,6 +103,23 @@ func (c *Choice) chunk(s *collective.Spec, bytes int64) int64 {
 		}
 	}
 	return size / c.Protocol.grain() * c.Protocol.grain()
+}
+
+// switchChunk is the bytes of a head's chunk: less of short parts, so that there are enough loops.
+func (c *Choice) switchChunk(bytes int64) int64 {
+	most, mostOfTree := c.model.switchChunks()
+	steps := []struct{ times, size int64 }{{64, 64 << 10}, {8, 32 << 10}, {2, 16 << 10}}
+	if c.Algorithm == NVLSTree {
+		most = min(most, mostOfTree)
+		steps = []struct{ times, size int64 }{{32, 256 << 10}, {16, 128 << 10}, {4, 64 << 10},
+			{1, 32 << 10}}
+	}
+	for _, s := range steps {
+		if bytes < s.times*int64(c.model.heads())*most {
+			most = min(most, s.size)
+		}
+	}
+	return most
 }
 
 // pieces are where a buffer is cut, in elements of the collective's type: a piece is a slice of a
@@ -123,6 +142,9 @@ func (c *Choice) piecesOf(s *collective.Spec) *pieces {
 	elem, at := elementBytes(s), int64(0)
 	least := c.Protocol.buffer() / slots / elem * slice / 32 // of a slice
 	for _, p := range c.parts(s) {
+		if c.Algorithm.usesSwitch() && s.Kind == collective.AllReduce { // a chunk for every head
+			p.chunk *= int64(c.model.heads())
+		}
 		x.first = append(x.first, len(x.ends))
 		loops := 0
 		for rest := p.count; rest > 0; loops++ {

@@ -22,6 +22,7 @@ const (
 	machineParam  = "machine"
 	channelsParam = "nchannels"
 	perNodeParam  = "per_node"
+	nvlsParam     = "nvls"
 	found         = "auto"
 )
 
@@ -32,13 +33,20 @@ func Table() (all []algos.Algorithm) {
 			name, about, when, source string
 			among                     []Algorithm
 		}{
-			{"auto", "what NCCL chooses by itself, as far as it is played here",
-				"as NCCL where nobody tells it how", "graph/tuning.cc", []Algorithm{Tree, Ring, PAT}},
+			{"auto", "what NCCL chooses by itself",
+				"as NCCL where nobody tells it how", "graph/tuning.cc",
+				[]Algorithm{Tree, Ring, NVLS, NVLSTree, PAT}},
 			{"tree", "sums go up a tree and come down: a chain in each node, two binary trees between",
 				"as NCCL where NCCL_ALGO is tree: several nodes, short vectors",
 				"device/all_reduce.h, graph/trees.cc", []Algorithm{Tree}},
 			{"ring", "rings side by side, or chains from or to a root, chunk by chunk",
 				"as NCCL where NCCL_ALGO is ring", "device/" + kind.String() + ".h", []Algorithm{Ring}},
+			{"nvls", "each GPU of a node has the switch add up a slice of all, and copy it to all",
+				"as NCCL where NCCL_ALGO is nvls: one node whose switch multicasts, long vectors",
+				"device/" + kind.String() + ".h, transport/nvls.cc", []Algorithm{NVLS}},
+			{"nvlstree", "the switch of each node adds up and copies, two binary trees join the nodes",
+				"as NCCL where NCCL_ALGO is nvlstree: several such nodes, long vectors",
+				"device/all_reduce.h, graph/connect.cc", []Algorithm{NVLSTree}},
 			{"pat", "blocks go by hops of powers of two, several trees' together in a message",
 				"as NCCL where NCCL_ALGO is pat: one rank a node, short blocks",
 				"include/collectives.h", []Algorithm{PAT}},
@@ -96,7 +104,12 @@ func judged(spec collective.Spec, param func(string) string) collective.Spec {
 
 // row completes an algorithm that chooses among some of NCCL's.
 func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
-	if !slices.Equal(among, []Algorithm{PAT}) {
+	if slices.ContainsFunc(among, Algorithm.usesSwitch) {
+		a.Params = append(a.Params, algos.Param{Name: nvlsParam, Value: algos.AsSwitch,
+			About: "whether there is NVLS, true or false, as NCCL_NVLS_ENABLE says; switch is where the " +
+				"switch of a node multicasts and reduces (topology.node.multimem)"})
+	}
+	if slices.ContainsFunc(among, func(x Algorithm) bool { return x == Tree || x == Ring }) {
 		a.Params = append(a.Params, algos.Param{Name: protocolParam, Value: found,
 			About: "ll, ll128 or simple; auto is what NCCL chooses"})
 	}
@@ -105,6 +118,11 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 		spec := judged(p.Spec, param)
 		s, err := settingOf(spec, param, among)
 		if err != nil {
+			return err
+		}
+		if p.Spec.Ranks == 1 && among[0].usesSwitch() { // it is no matter whether two could
+			_, err := s.model(&spec)
+			p.Lane = func(*schedule.Lane) {}
 			return err
 		}
 		c, err := Choose(spec, s)
@@ -162,6 +180,13 @@ func named(a algos.Algorithm) algos.Algorithm {
 func settingOf(spec collective.Spec, param func(string) string, among []Algorithm) (s Setting,
 	err error) {
 	s.Machine = param(machineParam)
+	switch text := param(nvlsParam); text {
+	case "", "true", algos.AsSwitch: // of networks nobody has said anything
+	case "false":
+		s.NoMulticast = true
+	default:
+		return s, fmt.Errorf("nvls=%s: true, false or %s is expected", text, algos.AsSwitch)
+	}
 	if text := param(channelsParam); text != found {
 		if s.Channels, err = strconv.Atoi(text); err != nil || s.Channels < 1 {
 			return s, fmt.Errorf("nchannels=%s: 1 to %d, or auto, is expected", text, MaxChannels)
@@ -208,6 +233,9 @@ func (c *Choice) lay(p *schedule.Plan) {
 	switch c.Algorithm {
 	case Tree:
 		p.Lanes, p.Lane, p.Roles = 2, (&climb{c, x}).lane, c.roles(p.Channels)
+	case NVLS, NVLSTree:
+		c.layMultimem(p, x)
+		return
 	case PAT:
 		p.Lane = (&pat{c, x, spec, c.parts(&spec)}).lane
 		if spec.Kind == collective.ReduceScatter {

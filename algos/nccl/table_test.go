@@ -24,8 +24,12 @@ func TestPicked(t *testing.T) {
 	}{
 		{allReduce(8, 1024), "nccl:auto", nil,
 			"Ring LL, 1 of 24 channels: 15.1 us by NCCL's model, next Tree LL 15.3 us"},
-		{allReduce(8, 1<<24), "nccl:auto", nil, "Ring Simple, 24 of 24 channels: 382.2 us by NCCL's " +
-			"model; NCCL takes NVLS Simple, 271.7 us, not played"},
+		{allReduce(8, 1<<24), "nccl:auto", nil, "NVLS Simple, 16 of 16 channels: 271.7 us by NCCL's " +
+			"model, next Ring Simple 382.2 us"},
+		{allReduce(16, 1<<24), "nccl:auto", []string{"per_node", "8"}, "NVLSTree Simple, 16 of 16 " +
+			"channels: 339.4 us by NCCL's model, next Ring LL128 503.8 us"},
+		{allReduce(8, 1<<24), "nccl:nvls", []string{"nchannels", "4"}, "NVLS Simple, 4 of 4 channels: " +
+			"271.7 us by NCCL's model, next Ring Simple 382.2 us"},
 		{allReduce(8, 1<<18), "nccl:ring", []string{"protocol", "simple", "nchannels", "2"},
 			"Ring Simple, 2 of 2 channels: 61.1 us by NCCL's model; NCCL takes Ring LL, 28.0 us"},
 		{allReduce(16, 1<<16), "nccl:auto", []string{"per_node", "8"},
@@ -78,7 +82,7 @@ func TestRefused(t *testing.T) {
 		{allReduce(4, 10), "nccl:ring", []string{"protocol", "fast"},
 			"algos: nccl:ring: protocol=fast: one of ll, ll128, simple, auto is expected"},
 		{allReduce(4, 10), "nccl:auto", []string{"machine", "dgx-2"}, "algos: nccl:auto: " +
-			"machine=dgx-2: one of dgx-h100, dgx-a100, dgx-v100, socket is expected"},
+			"machine=dgx-2: one of dgx-h100, dgx-b200, dgx-a100, dgx-v100, socket is expected"},
 		{allReduce(4, 10), "nccl:auto", []string{"nchannels", "65"},
 			"algos: nccl:auto: nchannels=65: 1 to 64 is expected"},
 		{allReduce(4, 10), "nccl:auto", []string{"nchannels", "few"},

@@ -25,10 +25,6 @@ func (a Algorithm) String() string {
 	return [...]string{"Tree", "Ring", "NVLS", "NVLSTree", "PAT"}[a]
 }
 
-// Played reports whether there is a schedule for it: the switch that NVLS adds by has an order of
-// its own.
-func (a Algorithm) Played() bool { return a != NVLS && a != NVLSTree }
-
 // Protocol is how bytes are handed over.
 type Protocol int
 

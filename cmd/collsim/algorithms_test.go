@@ -102,8 +102,9 @@ func TestAlgorithmsDocument(t *testing.T) {
 const aboutNCCL = `
 ## NCCL's own
 
-What NVIDIA's NCCL plays: its rings, trees and PAT, and sends and receives (p2p), in its channels,
-loops, chunks and slices, and with its order of additions, so that bits can be predicted. A
+What NVIDIA's NCCL plays: its rings, trees, NVLS and NVLSTree, PAT, and sends and receives (p2p), in
+its channels, loops, chunks and slices, and with its order of additions, so that bits can be
+predicted: but for NVLS, where the switch of a node adds ([nvls.md](nvls.md)). A
 scenario names them as "nccl:ring", or
 "nccl:tree(protocol=simple,nchannels=2)", and they are proven, timed and computed like ours, without
 NCCL or a GPU. "nccl:auto" is what the library chooses by itself, by its own model of latency and
@@ -120,8 +121,7 @@ every 128. all_to_all, gather, scatter and send_recv are groups of sends and rec
 there is nothing to choose: "nccl:p2p" has its rounds, the channels and parts of a message, and what
 goes by LL; the rounds that a channel does together run beside each other, and those after them do
 not wait for all of them. Of several nodes, messages inside of a node are cut as those between.
-NVLS and CollNet are not played: a switch adds there, in an order that is not published. "all" and
-"fastest" do not stand for any of them.
+CollNet is not there. "all" does not stand for any of them; "fastest" tries them on NVIDIA's GPUs.
 
 `
 

@@ -251,7 +251,8 @@ func TestSyntheticDiffers(t *testing.T) {
 		{0, func(w written) { w["hi"] = 1 }, "channels 0 to 1 are recorded, 1 are predicted"},
 		{1, func(w written) { w["explained"] = "who knows" }, "as predicted, and explained: who knows"},
 		{0, func(w written) { w["outputs"].([]string)[0] = "AAAA" }, "3 bytes are recorded, 44"},
-		{0, func(w written) { w["algorithm"] = "NVLS" }, `no algorithm "nccl:nvls"`},
+		{0, func(w written) { w["algorithm"] = "COLLNETCHAIN" }, `no algorithm "nccl:collnetchain"`},
+		{0, func(w written) { w["algorithm"] = "NVLS" }, "by NVLS Simple: it needs 2 GPUs a node"},
 	} {
 		calls := syntheticCalls(5)
 		c.change(calls[c.call])

@@ -34,7 +34,10 @@ func (e *engine) carried(m int32) unit.Bytes {
 // for.
 func (e *engine) crossing(m int32) unit.Bytes {
 	x := &e.messages[m]
-	if x.flags&padded > 0 {
+	switch {
+	case x.flags&multimem > 0 && e.rules.Device.MultimemEfficiency > 0:
+		return e.rules.OnSwitch(unit.Bytes(x.flags.framing().Wire(int64(x.bytes))))
+	case x.flags&padded > 0:
 		return e.onLinks[m]
 	}
 	return unit.Bytes(x.flags.framing().Wire(int64(x.bytes)))

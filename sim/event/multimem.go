@@ -60,7 +60,7 @@ func (e *engine) crossed(m int32, at crossing) {
 		e.arrived(m, at.tail)
 	case x.kind == loadData:
 		if j := &e.joins[m]; j.Come(at.head, at.tail, at.key) { // the switch adds up
-			e.branch(packet{message: m, to: x.bytes, hop: r.To - 1, tail: j.Tail}, j.Head, j.Key)
+			e.branch(packet{message: m, to: e.carried(m), hop: r.To - 1, tail: j.Tail}, j.Head, j.Key)
 		}
 	case at.hop == r.From:
 		data, n := int32(-1), e.carried(m)
@@ -83,7 +83,7 @@ func (e *engine) reached(m int32, at crossing) {
 	if x.kind == loadRequest {
 		member := at.hop - e.network.Routes[x.route].From - 1
 		first := e.network.Routes[e.messages[j.data].route].From
-		e.branch(packet{message: j.data, to: x.bytes, hop: first + member}, at.tail, at.key)
+		e.branch(packet{message: j.data, to: e.carried(j.data), hop: first + member}, at.tail, at.key)
 	}
 	switch {
 	case !j.Come(at.head, at.tail, at.key):

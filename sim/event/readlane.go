@@ -90,7 +90,9 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 		default:
 			continue
 		}
-		x.bytes = e.rules.SizeOf(owner, &from.Region)
+		if x.bytes = e.rules.SizeOf(owner, &from.Region); from.Kind == schedule.Multimem {
+			x.bytes = e.rules.OnSwitch(x.bytes)
+		}
 		list = append(list, r.measured(x))
 	}
 	sent := f.sent()
@@ -105,6 +107,9 @@ func (r *reader) travelsOf(list []travel, f *form) []travel {
 				x.kind = request
 			}
 		} else {
+			if d.Team != nil && e.rules.Device.MultimemEfficiency > 0 {
+				x.bytes = e.rules.OnSwitch(unit.Bytes(d.Framing().Wire(int64(f.bytes))))
+			}
 			_ = e.silence(&x.message, d) // as above
 		}
 		if d.Relaxed {

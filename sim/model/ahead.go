@@ -74,6 +74,13 @@ func AwaitsEvents(s *schedule.Step) bool {
 // latency of every silent put in an earlier step of its lane. Gets and multimem loads, for which a
 // lane waits itself, have none of this.
 
+// OnSwitch is how many bytes cross the links for a multimem operation of n bytes, flags included,
+// where the device has an efficiency of such operations.
+func (r *Rules) OnSwitch(n unit.Bytes) unit.Bytes {
+	m := device.Message{Efficiency: r.Device.MultimemEfficiency}
+	return m.OnLinks(n)
+}
+
 // MostOnLinks is how many bytes a message may put on a link: fluid sharing counts no further.
 const MostOnLinks unit.Bytes = 1<<59 - 1
 

@@ -22,7 +22,7 @@
 //	send buffer                                   Rules.Buffered            decision 15
 //	rendezvous                                    Rules.Asks, AwaitsEvents  decision 15
 //	figures by size                               OnLinks, MostOnLinks      decision 16
-//	multimem                                      Network.Multimem, Join    §4 get
+//	multimem                                      Network.Multimem, Join, Rules.OnSwitch  §4 get
 //	brackets: launches, graphs, events            Rules.Launch, .Arrives, .Follows, .Observed  §11
 //	places on SMs, and who gets them              Place, Room, First, BlockShare  §11, decision 18
 //	copy engines, and other paces                 Pacer, Rules.PaceBy       decision 18

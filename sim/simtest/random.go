@@ -78,7 +78,9 @@ func randomMessages(rng *rand.Rand, d *device.Device, times []unit.Time) {
 		return device.Message{Latency: times[rng.IntN(5)],
 			Efficiency: []unit.Share{0, 500_000, 250_000}[rng.IntN(3)]}
 	}
-	d.Own = message()
+	if d.Own = message(); d.Own.Efficiency > 0 {
+		d.MultimemEfficiency = 750_000 - d.Own.Efficiency // the other one
+	}
 	upTo := unit.Bytes(0)
 	for range rng.IntN(3) {
 		d.Ranges = append(d.Ranges, device.Range{UpTo: upTo, Message: message()})

@@ -1,0 +1,43 @@
+package scenarios
+
+import (
+	"slices"
+
+	"collsim/topology"
+)
+
+// Multicasts reports whether the switch of a node multicasts and reduces what its ranks have
+// (multimem), so that NCCL has NVLS there. The node is that of the first of these ranks, the next
+// perNode of them; 0 is all of them. No ranks are all ranks.
+func (t *Topology) Multicasts(ranks []int, perNode int) bool {
+	declared := t.own != nil
+	for _, p := range []*topology.Params{&t.params, t.params.Node, t.params.Network} {
+		declared = declared || p != nil && p.Multimem
+	}
+	if !declared {
+		return false
+	}
+	n := t.Ranks
+	if ranks != nil {
+		n = len(ranks)
+	}
+	if perNode > 0 {
+		n = min(n, perNode)
+	}
+	team := make([]int32, n)
+	for i := range team {
+		if team[i] = int32(i); ranks != nil {
+			team[i] = int32(ranks[i])
+		}
+	}
+	if node := t.params.Node; t.homes != nil && node != nil && node.Preset == "switch" {
+		apart := func(rank int32) bool { return t.homes[rank].node != t.homes[team[0]].node }
+		return node.Multimem && !slices.ContainsFunc(team, apart) // without a graph of all nodes
+	}
+	g, err := t.Graph()
+	if err != nil || n == 0 { // whoever builds it says so
+		return false
+	}
+	_, _, err = g.Multimem(team[0], team, true)
+	return err == nil
+}
