@@ -104,6 +104,9 @@ func (v *view) topology() *Topology {
 	if n := v.d.root.child("topology"); n != nil && n.shape != table {
 		return nil
 	}
+	if _, byFile := v.given(machineFile); byFile && v.byName().of == nil {
+		return nil // reported
+	}
 	t := &Topology{Nodes: 1}
 	var ok bool
 	switch {
