@@ -67,6 +67,8 @@ type Algorithm struct {
 	// Cost. Its error says why the algorithm is not for this collective (an Unfit). It has neither
 	// channels nor slices.
 	Plan func(p *schedule.Plan, param func(name string) string) error
+	// Ordered says that Plan takes Options.Rings, as the Orders of the plan that it is given.
+	Ordered bool
 	// Picks says what the algorithm comes to for a collective, where it chooses by its size, and ""
 	// where it leaves nothing open. Nil of algorithms that never choose.
 	Picks func(spec collective.Spec, param func(name string) string) string
@@ -257,6 +259,9 @@ func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, erro
 		return schedule.Plan{}, &Unfit{a.Name, "it has neither channels nor slices"}
 	}
 	p := schedule.Plan{Name: a.Name, Spec: spec, Slots: o.Slots}
+	if a.Ordered {
+		p.Orders = o.Rings
+	}
 	if err := a.Plan(&p, func(name string) string { return a.Param(name, o) }); err != nil {
 		return schedule.Plan{}, &Unfit{a.Name, prose.Unprefixed(err)}
 	}

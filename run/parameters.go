@@ -71,10 +71,22 @@ func multicasts(p *scenarios.Point) bool {
 	return true
 }
 
+// NCCL finds as many rings as half of its channels, and has each twice: of 24 in a node, and of 16
+// over several (algos/nccl, Machines).
+const (
+	ringsOfNode  = 12
+	ringsOfNodes = 8
+)
+
 // ringsOn returns the orders of the ranks of a node that so many channels of an algorithm have, nil
 // where they have none of their own. Those of the first team are all teams'.
 func ringsOn(p *scenarios.Point, found algos.Algorithm, channels int) [][]int32 {
-	if !found.Turned() {
+	switch {
+	case found.Ordered && p.Topology.Nodes > 1:
+		channels = ringsOfNodes
+	case found.Ordered:
+		channels = ringsOfNode
+	case !found.Turned():
 		return nil
 	}
 	var team []int

@@ -75,37 +75,57 @@ func nicsOf(g *topology.Graph, ranks []int, perNode int) (nics []int) {
 	return nics
 }
 
-// begun returns rings that begin and end at such places that all NICs are used evenly: a node is
-// entered by the NIC of the rank where a ring begins, and left by that of the one where it ends.
-// nics are those of the places. Ring after ring takes the best place, and once more when all have
-// one, until nothing is better.
+// begun returns rings that begin and end at such places that all NICs are used evenly, if that can
+// be, by the first rings alone, too: a node is entered by the NIC of the rank where a ring begins,
+// and left by that of the one where it ends. nics are those of the places.
 func begun(rings [][]int32, nics []int) [][]int32 {
-	in, out := map[int]int{}, map[int]int{} // rings by NIC
-	count := func(ring []int32, n int) {
-		in[nics[ring[0]]] += n
-		out[nics[ring[len(ring)-1]]] += n
-	}
-	cost := func(ring []int32) int {
-		return cube(in[nics[ring[0]]]+1) + cube(out[nics[ring[len(ring)-1]]]+1)
-	}
-	for pass, isBetter := 0, true; isBetter; pass++ {
-		isBetter = false
-		for c, ring := range rings {
-			if pass > 0 {
-				count(ring, -1)
-			}
-			best, least := ring, cost(ring)
-			for i := range ring {
-				turned := slices.Concat(ring[i:], ring[:i])
-				if now := cost(turned); now < least {
-					best, least, isBetter = turned, now, true
-				}
-			}
-			rings[c] = best
-			count(best, 1)
+	different := len(slices.Compact(slices.Sorted(slices.Values(nics))))
+	for more := 0; ; more++ {
+		u := &nicUse{rings: rings, nics: nics, different: different, more: more, in: map[int]int{},
+			out: map[int]int{}}
+		if u.place(nil) {
+			return u.begun
 		}
 	}
-	return rings
 }
 
-func cube(n int) int { return n * n * n }
+// nicUse counts how many rings enter and leave a node by each NIC.
+type nicUse struct {
+	rings           [][]int32
+	nics            []int // of the places
+	different, more int   // NICs, and how many rings one may have more than its part
+	in, out         map[int]int
+	tries           int
+	begun           [][]int32
+}
+
+// maxPlacings bounds how many places are tried before one more ring a NIC is allowed.
+const maxPlacings = 100_000
+
+// place finds a beginning for each ring after those that have one.
+func (u *nicUse) place(begun [][]int32) bool {
+	if len(begun) == len(u.rings) {
+		u.begun = begun
+		return true
+	}
+	ring := u.rings[len(begun)]
+	most := len(begun)/u.different + 1 + u.more
+	for i := range ring {
+		turned := slices.Concat(ring[i:], ring[:i])
+		in, out := u.nics[turned[0]], u.nics[turned[len(turned)-1]]
+		if u.tries++; u.tries > maxPlacings {
+			return false
+		}
+		if u.in[in] == most || u.out[out] == most {
+			continue
+		}
+		u.in[in]++
+		u.out[out]++
+		if u.place(append(slices.Clip(begun), turned)) {
+			return true
+		}
+		u.in[in]--
+		u.out[out]--
+	}
+	return false
+}

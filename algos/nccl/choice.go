@@ -17,6 +17,8 @@ type Setting struct {
 	PerNode  int    // ranks of a node, which divides the ranks; all if 0
 	Among    []Way  // the ways to choose from; nil is all that the library has
 	Channels int    // of the communicator (NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS); 0: found
+	// Rings are orders of the ranks of a node, by ring; nil where all are that of the ranks.
+	Rings [][]int32
 	// NoMulticast says that no switch of a node multicasts and reduces, or that NCCL_NVLS_ENABLE is 0:
 	// there is no NVLS.
 	NoMulticast bool
@@ -34,7 +36,8 @@ type Choice struct {
 	// Others are the other ways, the fastest first, with their times.
 	Others []Other
 
-	all   int // channels of the communicator
+	all   int       // channels of the communicator
+	rings [][]int32 // orders of the ranks of a node; nil: that of the ranks
 	model *model
 }
 
@@ -55,6 +58,9 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 		return nil, fmt.Errorf("nccl: NCCL has no %v to reduce", spec.Type)
 	}
 	c := &Choice{Time: never, model: m}
+	if s.Rings != nil && len(s.Rings[0]) == m.perNode {
+		c.rings = s.Rings
+	}
 	bytes, found := callBytes(&spec), false
 	for a := range algorithms {
 		for p := range protocols {

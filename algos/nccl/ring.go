@@ -1,6 +1,8 @@
 package nccl
 
 import (
+	"slices"
+
 	"collsim/collective"
 	"collsim/schedule"
 )
@@ -9,19 +11,24 @@ import (
 // the left of every sum.
 //
 // The rings of one node go from rank to rank. Those of several go through one node after the other,
-// each channel's from another GPU on, so that all NICs are taken; real ones depend on the machine.
+// each channel's from another GPU on, so that all NICs are taken. Where the links of a node prefer
+// other orders (Setting.Rings), a channel has one of these.
 type around struct {
 	*Choice
 	*pieces
 	spec collective.Spec
 }
 
-// turn is by how many GPUs a channel's way through a node is turned.
-func (c *Choice) turn(channel int) int {
-	if c.model.nodes == 1 {
+// way is by how many GPUs a channel's way through a node is turned or, where rings are given, the
+// number of its ring: the second half of the channels has those of the first.
+func (c *Choice) way(channel int) int {
+	half := max(c.model.channels/2, 1)
+	switch {
+	case c.rings != nil:
+		return channel % half % len(c.rings)
+	case c.model.nodes == 1:
 		return 0
 	}
-	half := max(c.model.channels/2, 1)
 	return channel % half % c.model.perNode
 }
 
@@ -29,15 +36,21 @@ func (c *Choice) turn(channel int) int {
 func (c *Choice) rankAt(channel, place int) int {
 	ranks, perNode := c.model.ranks, c.model.perNode
 	place = (place%ranks + ranks) % ranks
-	node, gpu := place/perNode, place%perNode
-	return node*perNode + (gpu+c.turn(channel))%perNode
+	node, gpu, way := place/perNode, place%perNode, c.way(channel)
+	if c.rings != nil {
+		return node*perNode + int(c.rings[way][gpu])
+	}
+	return node*perNode + (gpu+way)%perNode
 }
 
 // placeOf is a rank's place on a channel's ring.
 func (c *Choice) placeOf(channel, rank int) int {
 	perNode := c.model.perNode
-	node, gpu := rank/perNode, rank%perNode
-	return node*perNode + (gpu-c.turn(channel)+perNode)%perNode
+	node, gpu, way := rank/perNode, rank%perNode, c.way(channel)
+	if c.rings != nil {
+		return node*perNode + slices.Index(c.rings[way], int32(gpu))
+	}
+	return node*perNode + (gpu-way+perNode)%perNode
 }
 
 // lane is what a rank does in a channel.

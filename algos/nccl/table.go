@@ -114,6 +114,7 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 			About: "ll, ll128 or simple; auto is what NCCL chooses"})
 	}
 	a = named(a)
+	a.Ordered = slices.ContainsFunc(among, func(x Algorithm) bool { return x == Tree || x == Ring })
 	a.Plan = func(p *schedule.Plan, param func(string) string) error {
 		spec := judged(p.Spec, param)
 		s, err := settingOf(spec, param, among)
@@ -125,6 +126,7 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 			p.Lane = func(*schedule.Lane) {}
 			return err
 		}
+		s.Rings, p.Orders = p.Orders, nil // lanes are written in ranks
 		c, err := Choose(spec, s)
 		if err != nil {
 			return err
@@ -250,7 +252,8 @@ func (c *Choice) lay(p *schedule.Plan) {
 		l.Frame(c.Protocol.framing())
 		lane(l)
 	}
-	if translated := c.model.nodes == 1 || c.model.perNode == 1; translated && byBlocks(&spec) {
+	if translated := c.rings == nil && (c.model.nodes == 1 || c.model.perNode == 1); translated &&
+		byBlocks(&spec) {
 		p.Group, p.Even = schedule.Rotations(spec.Ranks), false
 	}
 	p.Cuts = cuts(&spec, x.ends, p.Group != nil)

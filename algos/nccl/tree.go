@@ -132,7 +132,7 @@ func (c *Choice) roles(channels int) schedule.Roles {
 	seen := map[[2]int]bool{}
 	half := max(c.model.channels/2, 1)
 	for channel := range channels {
-		tree := [2]int{c.turn(channel), channel % (2 * half) / half}
+		tree := [2]int{c.way(channel), channel % (2 * half) / half}
 		if !seen[tree] {
 			seen[tree], trees = true, append(trees, channel)
 		}

@@ -65,8 +65,7 @@ processors carry nothing; fabrics with adaptive routing are one switch.
 `
 
 // measuredAt is the best all_reduce of 1 GiB, or of the largest size below, that a public table of
-// nccl-tests has on a machine, in GB/s of bus bandwidth, and by what it was where that is no
-// algorithm that is simulated here: NVLS.
+// nccl-tests has on a machine, in GB/s of bus bandwidth, and by what it was where that is known.
 type measuredAt struct {
 	machine      string
 	nodes, ranks int
@@ -75,7 +74,7 @@ type measuredAt struct {
 	table, by    string
 }
 
-// What carried a table: what is not simulated yet, or a ring by NCCL_ALGO, which is then simulated.
+// What carried a table: NVLink SHARP, or a ring by NCCL_ALGO, which is then simulated.
 const (
 	nvls   = "NVLS"
 	byRing = "ring, forced"
@@ -173,14 +172,13 @@ func measuredText(t *testing.T) string {
 
 The best all_reduce that public tables of nccl-tests have, and the fastest that is simulated from
 a machine's name, its nodes and ranks alone. Rates of nodes come from these tables or their
-neighbours, algorithms, channels and everything else do not. Tables that NVLS or NVLSTree
-carried, which are not simulated yet, are marked; their rows are not counted. A table of a forced
-ring is held to a ring.
+neighbours, algorithms, channels and everything else do not. Tables that NVLS or NVLSTree carried
+are marked. A table of a forced ring is held to a ring.
 
 | machine | nodes | GPUs | bytes | table | measured GB/s | by | simulated GB/s | algorithm | off |
 |---|---|---|---|---|---|---|---|---|---|
 `)
-	counted, within := 0, 0
+	within := 0
 	for _, m := range measuredTables() {
 		algorithm := "fastest"
 		if m.by == byRing {
@@ -196,15 +194,14 @@ ring is held to a ring.
 		r := report.Results[0]
 		busbw, _ := r.BusBW()
 		off := busbw/m.busbw - 1
-		if !strings.HasPrefix(m.by, nvls) {
-			counted++
-			if math.Abs(off) <= 0.15 {
-				within++
-			}
+		if math.Abs(off) <= 0.15 {
+			within++
 		}
 		fmt.Fprintf(&b, "| `%s` | %d | %d | %s | %s | %.1f | %s | %.1f | %v | %+.0f %% |\n", m.machine,
 			m.nodes, m.ranks, m.bytes, m.table, m.busbw, m.by, busbw, r.Algorithm, 100*off)
 	}
-	fmt.Fprintf(&b, "\n%d of %d that are counted are within 15 %%.\n", within, counted)
+	fmt.Fprintf(&b, "\n%d of %d are within 15 %%. The table of two DGX-1V does not say its hardware; two\n"+
+		"trees between two nodes can reach twice what a ring does, 46 GB/s, and NCCL of that time came\n"+
+		"to 1.2 times as much.\n", within, len(measuredTables()))
 	return b.String()
 }

@@ -40,9 +40,9 @@ func takes(d *device.Device, m, k, n, sms int64) unit.Time {
 
 // TestLawsOfMatmuls: on every GPU, a matmul is no faster than its bytes cross the memory, than its
 // operations take at the peak, or than a kernel may be. With fewer SMs it is no faster, and half of
-// a dimension takes no longer than all of it, but for what the cache and a wave that is not full do:
-// a tenth. (Fewer SMs may part blocks into waves of like sizes, whose bytes hide their arithmetic:
-// of 60,000 shapes 11 are faster with three quarters of the SMs, at most by 5 %.)
+// a dimension takes no longer than all of it, but for what the cache and a wave that is not full
+// do: a tenth. (Fewer SMs may part blocks into waves of like sizes, whose bytes hide their
+// arithmetic: of 60,000 shapes 11 are faster with three quarters of the SMs, at most by 5 %.)
 func TestLawsOfMatmuls(t *testing.T) {
 	devices := presets()
 	parameters := gopter.DefaultTestParameters()
