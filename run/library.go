@@ -106,12 +106,13 @@ func (c *LibraryCall) String() string {
 }
 
 // byLibrary makes a call of a program as the library of the machine does it, and notes what would
-// be the fastest of the candidates; nil where there is no such library, or it cannot do the call.
-func (r *runner) byLibrary(p *scenarios.Point, candidates []Candidate) *made {
+// be the fastest of the candidates on such memory; nil where there is no such library, or it cannot do the call.
+func (r *runner) byLibrary(p *scenarios.Point, candidates []Candidate, symmetric bool) *made {
 	a, ok := libraryOf(p)
 	if !ok {
 		return nil
 	}
+	a = private(p, []scenarios.Algorithm{a}, symmetric)[0]
 	m, err := r.s.make(p, a)
 	if err != nil {
 		return nil

@@ -77,3 +77,25 @@ func TestSwitchIsNearMeasured(t *testing.T) {
 		require.InEpsilon(t, c.measured, float64(r.Results[0].Time)/float64(unit.Microsecond), c.within)
 	}
 }
+
+// TestProgramsLeaveNVLSOut: tensors of a program are not symmetric memory, so that its calls are
+// proven on a machine whose switches multicast, too, and are NCCL's without NVLS.
+func TestProgramsLeaveNVLSOut(t *testing.T) {
+	s, err := run.Load("s.toml", []byte(`topology.preset = "dgx-h100"
+check.numbers = false
+[[program.tensor]]
+name = "x"
+shape = [16, 1048576]
+[[program.op]]
+name = "sum"
+call = "all_reduce"
+in = "x"
+out = "y"
+`), run.LoadOptions{})
+	require.NoError(t, err)
+	report, err := s.Run(context.Background(), run.RunOptions{})
+	require.NoError(t, err)
+	require.Empty(t, report.Programs[0].Violations)
+	require.Equal(t, "nccl:auto(nvls=false)",
+		report.Programs[0].Library[0].Library.Algorithm.String())
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"collsim/algos"
+	"collsim/algos/nccl"
 	"collsim/collective"
 	"collsim/program"
 	"collsim/scenarios"
@@ -41,7 +42,7 @@ func (r *runner) chooser(p *scenarios.ProgramPoint,
 		if team != nil {
 			alone.Teams = [][]int{team}
 		}
-		list, choose := private(standsFor(&alone), symmetric), r.compare
+		list, choose := private(&alone, standsFor(&alone), symmetric), r.compare
 		if r.candidates != nil {
 			choose = r.consider
 		} else if err := r.enter(&alone); err != nil {
@@ -52,7 +53,7 @@ func (r *runner) chooser(p *scenarios.ProgramPoint,
 			return program.Chosen{}, err
 		}
 		if name == "" {
-			if own := r.byLibrary(&alone, candidates); own != nil {
+			if own := r.byLibrary(&alone, candidates, symmetric); own != nil {
 				m = own
 			}
 		}
@@ -65,20 +66,33 @@ func (r *runner) chooser(p *scenarios.ProgramPoint,
 	}
 }
 
-// private has algorithms of symmetric memory copy an input first that is not.
-func private(list []scenarios.Algorithm, symmetric bool) []scenarios.Algorithm {
-	const name = "symmetric"
-	for i := range list {
-		a := &list[i]
-		given := slices.ContainsFunc(a.Params, func(p scenarios.Param) bool { return p.Name == name })
-		known := slices.ContainsFunc(algos.Table(), func(b algos.Algorithm) bool {
-			return b.Name == a.Name && slices.ContainsFunc(b.Params, func(p algos.Param) bool {
+// private lists what is left of algorithms on memory that is not symmetric: those that read and
+// write it one-sided copy an input first, and NCCL's leave out NVLS, whose schedules read the
+// operands by multimem. (NCCL itself copies what is not registered into buffers of its own.)
+func private(p *scenarios.Point, list []scenarios.Algorithm, symmetric bool) (
+	left []scenarios.Algorithm) {
+	if symmetric {
+		return list
+	}
+	for _, a := range list {
+		found, err := find(p.Spec.Kind, a.Name)
+		has := func(name string) bool {
+			given := slices.ContainsFunc(a.Params, func(p scenarios.Param) bool { return p.Name == name })
+			return err == nil && !given && slices.ContainsFunc(found.Params, func(p algos.Param) bool {
 				return p.Name == name
 			})
-		})
-		if known && !given && !symmetric {
-			a.Params = append(slices.Clone(a.Params), scenarios.Param{Name: name, Value: "false"})
 		}
+		switch {
+		case a.Name == nccl.Prefix+"nvls" || a.Name == nccl.Prefix+"nvlstree":
+			if len(list) > 1 { // nobody has asked for it
+				continue
+			}
+		case has("nvls") && multicasts(p):
+			a = with(a, "nvls", "false")
+		case has("symmetric"):
+			a = with(a, "symmetric", "false")
+		}
+		left = append(left, a)
 	}
-	return list
+	return left
 }
