@@ -105,8 +105,9 @@ func (c *LibraryCall) String() string {
 		c.Fastest.Algorithm, c.Fastest.Time)
 }
 
-// byLibrary makes a call of a program as the library of the machine does it, and notes what would
-// be the fastest of the candidates on such memory; nil where there is no such library, or it cannot do the call.
+// byLibrary makes a call of a program as the library of the machine does it, on symmetric memory or
+// other, and notes what would be the fastest of the candidates; nil where there is no such library,
+// or it cannot do the call.
 func (r *runner) byLibrary(p *scenarios.Point, candidates []Candidate, symmetric bool) *made {
 	a, ok := libraryOf(p)
 	if !ok {

@@ -200,8 +200,8 @@ are marked. A table of a forced ring is held to a ring.
 		fmt.Fprintf(&b, "| `%s` | %d | %d | %s | %s | %.1f | %s | %.1f | %v | %+.0f %% |\n", m.machine,
 			m.nodes, m.ranks, m.bytes, m.table, m.busbw, m.by, busbw, r.Algorithm, 100*off)
 	}
-	fmt.Fprintf(&b, "\n%d of %d are within 15 %%. The table of two DGX-1V does not say its hardware;\n"+
-		"two trees between two nodes can reach twice what a ring does, 46 GB/s, and NCCL of that\n"+
-		"time came to 1.2 times as much.\n", within, len(measuredTables()))
+	fmt.Fprintf(&b, "\n%d of %d are within 15 %%. The table of two DGX-1V does not say its "+
+		"hardware;\ntwo trees between two nodes can reach twice what a ring does, 46 GB/s, and "+
+		"NCCL of that\ntime came to 1.2 times as much.\n", within, len(measuredTables()))
 	return b.String()
 }
