@@ -222,7 +222,7 @@ func (a Algorithm) plan(spec collective.Spec, o Options) (Algorithm, schedule.Pl
 // that is one only of nodes and places in them, if there is one and nodes are alike: a ring's.
 func (a Algorithm) turn(p *schedule.Plan, o Options) {
 	ranks, perNode := p.Spec.Ranks, o.PerNode
-	if a.Turned() && ranks > 1 && len(o.Rings) >= p.Channels {
+	if a.Turned() && len(o.Rings) >= p.Channels && ranks > 1 && ranks%len(o.Rings[0]) == 0 {
 		p.PerNode, p.Orders = len(o.Rings[0]), o.Rings
 		p.Even = p.Even || p.Group != nil
 		p.Group, p.Roles = nil, nil

@@ -26,7 +26,7 @@ var rows = sync.OnceValue(func() []Figure {
 	return slices.Concat(stepFigures(), gpuFigures(), messageFigures())
 })
 
-// aTime is what is expected of a time.
+// aTime says in errors what a time must be.
 const aTime = "a time from 0 s to 1000 s"
 
 // stepFigures are what steps cost, then what sends and calls do. A scenario's table is in this

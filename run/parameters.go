@@ -82,7 +82,7 @@ const (
 // where they have none of their own. Those of the first team are all teams'.
 func ringsOn(p *scenarios.Point, found algos.Algorithm, channels int) [][]int32 {
 	switch {
-	case found.Ordered && p.Topology.Nodes > 1:
+	case found.Ordered && perNode(p) > 0:
 		channels = ringsOfNodes
 	case found.Ordered:
 		channels = ringsOfNode

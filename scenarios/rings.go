@@ -23,11 +23,13 @@ const mostRanksOfRings = 64
 // where the links prefer no order, as on a switch, or where there are no nodes. No ranks are all.
 // Slower links and ranks of the scenario make no difference.
 func (t *Topology) Rings(ranks []int, channels int) [][]int32 {
+	n := len(ranks)
+	if ranks == nil {
+		n = t.Ranks
+	}
 	perNode := t.PerNode(ranks)
 	if t.Nodes == 1 {
-		if perNode = len(ranks); ranks == nil {
-			perNode = t.Ranks
-		}
+		perNode = n
 	}
 	if t.homes == nil || t.params.Node == nil || t.params.Node.Preset == "switch" || channels < 1 ||
 		perNode <= 2 || perNode > mostRanksOfRings {
@@ -52,7 +54,7 @@ func (t *Topology) Rings(ranks []int, channels int) [][]int32 {
 		switch {
 		case !slices.ContainsFunc(found, func(ring []int32) bool { return !slices.IsSorted(ring) }):
 			found = nil
-		case t.Nodes > 1:
+		case n > perNode:
 			found = begun(found, nicsOf(g, ranks, perNode))
 		}
 		if t.rings.known == nil {

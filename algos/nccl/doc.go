@@ -1,4 +1,4 @@
-// Package nccl has what NVIDIA's NCCL plays: its ring, its double binary tree, its NVLS and
+// Package nccl makes the schedules of NVIDIA's NCCL: its ring, double binary tree, NVLS and
 // NVLSTree and its PAT, cut into channels, chunks and slices as the library cuts them, with its
 // order of additions, and its own choice between them. They are algorithms like any other, under
 // names that begin with "nccl:".

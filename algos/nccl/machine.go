@@ -101,7 +101,7 @@ func (m *Machine) on(nodes, perNode int) rings {
 	return r
 }
 
-// switchChannels is how many channels a call by NVLS or NVLSTree has (transport/nvls.cc).
+// switchChannels returns how many channels a call by NVLS or NVLSTree has (transport/nvls.cc).
 func (m *model) switchChannels() int {
 	n, _, _ := m.switchTuning()
 	return n

@@ -30,7 +30,7 @@ type multimem struct {
 // usesSwitch reports whether the switch of a node reduces and multicasts.
 func (a Algorithm) usesSwitch() bool { return a == NVLS || a == NVLSTree }
 
-// heads is how many GPUs of a node reduce a slice.
+// heads returns how many GPUs of a node reduce a slice.
 func (m *model) heads() int { return min(m.perNode, mostHeads) }
 
 // layMultimem completes the plan of a call by the switch. On one node whose GPUs are all heads,
