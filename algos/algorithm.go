@@ -67,6 +67,8 @@ type Algorithm struct {
 	// Cost. Its error says why the algorithm is not for this collective (an Unfit). It has neither
 	// channels nor slices.
 	Plan func(p *schedule.Plan, param func(name string) string) error
+	// Grouped says that a call is a group of sends and receives, which the host issues one by one.
+	Grouped bool
 	// Ordered says that Plan takes Options.Rings, as the Orders of the plan that it is given.
 	Ordered bool
 	// Picks says what the algorithm comes to for a collective, where it chooses by its size, and ""

@@ -176,6 +176,9 @@ func TestCSV(t *testing.T) {
 				hw, _ := m["hw"].(map[string]any)
 				m[name] = hw[part]
 			}
+			if _, has := m[name]; !has && strings.HasPrefix(name, "call_") { // there is no benchmark
+				m[name] = nil
+			}
 			require.Contains(t, m, name)
 			if m[name] == nil {
 				require.Empty(t, line[c])

@@ -16,6 +16,8 @@ type Column struct {
 
 	Heading, Unit string // in the table
 	Width         int    // there, at least; with the blank before it
+	// Shown says of the first result of a group whether the table has the column; nil: it has.
+	Shown func(*run.Result) bool
 
 	Value func(*run.Result) Value
 	// Print is what the table has, where that is not Value's text. Nothing is N/A in any case.
@@ -30,7 +32,8 @@ type Layout []Column
 // append(report.Columns(), mine).Table(r), and likewise JSON and CSV.
 func Columns() Layout {
 	return slices.Concat(pointColumns(), timeColumns(), boundColumns(), proofColumns(),
-		numberColumns(), numericsColumns(), limitColumns(), measuredColumns(), furtherColumns())
+		numberColumns(), numericsColumns(), limitColumns(), measuredColumns(), furtherColumns(),
+		callColumns())
 }
 
 // fact is what a column has of a result.
@@ -65,6 +68,12 @@ func (c Column) csv(place int, name string) Column {
 // headed puts a column into the table.
 func (c Column) headed(heading, unit string, width int) Column {
 	c.Heading, c.Unit, c.Width = heading, unit, width
+	return c
+}
+
+// shown has a column in the table of some groups alone.
+func (c Column) shown(in func(*run.Result) bool) Column {
+	c.Shown = in
 	return c
 }
 

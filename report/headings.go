@@ -10,6 +10,7 @@ import (
 	"collsim/internal/prose"
 	"collsim/run"
 	"collsim/scenarios"
+	"collsim/unit"
 )
 
 // writeHead says which scenario it is.
@@ -22,7 +23,8 @@ func writeHead(b *strings.Builder, s *run.Scenario) {
 
 // writeMachine says on which network and device, and how time is counted.
 func writeMachine(b *strings.Builder, r *run.Result) {
-	comment(b, append(halves(r.Network), deviceText(r.Point.Device), simText(r.Point.Sim))...)
+	comment(b, append(halves(r.Network), deviceText(r.Point.Device), simText(r.Point.Sim),
+		benchmarkText(r.Point))...)
 }
 
 // comment writes parts behind a #, on a line of their own where they do not fit beside each other.
@@ -67,7 +69,7 @@ func split(results []*run.Result, key func(*run.Result) string) (parts [][]*run.
 func sectionOf(r *run.Result) string {
 	p := r.Point
 	return strings.Join([]string{axesText(p, true), r.Network, deviceText(p.Device),
-		simText(p.Sim)}, "\n")
+		simText(p.Sim), benchmarkText(p)}, "\n")
 }
 
 // variant names all by which results are told apart, but for section, algorithm and columns.
@@ -120,7 +122,7 @@ func axesText(p *scenarios.Point, machine bool) string {
 	var list []string
 	for _, a := range p.Axes {
 		table, _, _ := strings.Cut(a.Path, ".")
-		isMachine := table == "topology" || table == "device" || table == "sim"
+		isMachine := slices.Contains([]string{"topology", "device", "sim", "benchmark"}, table)
 		if isMachine == machine && !hasColumn(a.Path) {
 			list = append(list, fmt.Sprintf("%s = %v", a.Path, a.Value))
 		}
@@ -172,6 +174,23 @@ func simText(s scenarios.Sim) string {
 	}
 	if s.Switching != scenarios.CutThrough {
 		text += ", " + s.Switching.String()
+	}
+	return text
+}
+
+// benchmarkText says what loop of calls is timed, and who issues them.
+func benchmarkText(p *scenarios.Point) string {
+	b := &p.Benchmark
+	gpus := p.Topology.InNode()
+	text := fmt.Sprintf("benchmark of %s in a row", prose.Plural(b.Calls, "call"))
+	switch {
+	case b.Calls == 0:
+		return ""
+	case b.Graph:
+		return text + ", as a graph"
+	case b.Processes == scenarios.OneProcess:
+		return fmt.Sprintf("%s, issued by one process for %s: %v each", text,
+			prose.Plural(gpus, "GPU"), b.Issue*unit.Time(gpus))
 	}
 	return text
 }

@@ -27,7 +27,11 @@ func writeMatrix(b *strings.Builder, results []*run.Result) {
 	for _, l := range m.labels {
 		label = max(label, len(l))
 	}
-	b.WriteString("#\n# time (us), * is the best\n")
+	what := "time"
+	if looped(results[0]) {
+		what = "time of a call in the loop"
+	}
+	b.WriteString("#\n# " + what + " (us), * is the best\n")
 	for from := 0; from < len(m.algorithms); {
 		if from > 0 {
 			b.WriteString("#\n")
@@ -95,7 +99,7 @@ func (m *matrix) width(column int) int {
 	w := len(m.algorithms[column])
 	for _, row := range m.rows {
 		if r := row[column]; r != nil {
-			w = max(w, len(microseconds(r)))
+			w = max(w, len(perCall(r)))
 		}
 	}
 	return w + 2
@@ -114,8 +118,8 @@ func (m *matrix) write(b *strings.Builder, label, from, to int) {
 		for _, r := range row[from:to] {
 			text, mark := "", " "
 			if r != nil {
-				text = microseconds(r)
-				if r.Timed && r.Good() && r.Time == best {
+				text = perCall(r)
+				if r.Timed && r.Good() && r.PerCall() == best {
 					mark = "*"
 				}
 			}

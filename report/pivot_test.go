@@ -142,8 +142,8 @@ func TestPivotRefused(t *testing.T) {
 		want           PivotError
 	}{
 		{"busb", "", []*run.Scenario{s}, PivotError{Text: "no column of that name",
-			Hint: "did you mean busbw? there are size, count, type, redop, root, time, algbw, busbw, " +
-				"#wrong, %bound, and the columns of --csv"}},
+			Hint: "did you mean busbw? there are size, count, type, redop, root, time, call, algbw, " +
+				"busbw, #wrong, %bound, once, and the columns of --csv"}},
 		{"time", "bandwidth", []*run.Scenario{s}, PivotError{Text: "the points have no such key",
 			Across: true, Hint: "there are ranks, scenario, collective, kind, dtype, op, root, " +
 				"in_place, algorithm, bytes"}},

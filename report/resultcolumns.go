@@ -67,7 +67,9 @@ func timeColumns() Layout {
 	return Layout{
 		both("engine", timed(func(r *run.Result) Value { return Text(r.Engine) })),
 		both("time_ps", timed(func(r *run.Result) Value { return Int(r.Time) })).
-			headed("time", "(us)", 9).printed(microseconds),
+			headed("time", "(us)", 9).printed(microseconds).shown(alone),
+		only(inLoop(func(c *run.Calls) Value { return Int(c.Time) })).
+			headed("call", "(us)", 9).printed(perCall).shown(looped),
 		both("algbw_GBps", timed(func(r *run.Result) Value { return rate(r.AlgBW()) })).
 			headed("algbw", "(GB/s)", 7).printed(func(r *run.Result) string { return gbs(r.AlgBW()) }),
 		both("busbw_GBps", timed(func(r *run.Result) Value { return rate(r.BusBW()) })).
@@ -156,7 +158,9 @@ func numberColumns() Layout {
 			headed("%bound", "", 8).printed(func(r *run.Result) string {
 			share, _ := r.BoundReached()
 			return percent(share)
-		}),
+		}).shown(alone),
+		only(timed(func(r *run.Result) Value { return Int(r.Time) })).
+			headed("once", "(us)", 9).printed(microseconds).shown(looped),
 	}
 }
 
@@ -236,6 +240,51 @@ func furtherColumns() Layout {
 		inJSON("held.share", heldBy(func(h *run.Held) Value {
 			return Number(math.Round(float64(h.Time)/float64(h.Of)*1e4) / 1e4)
 		})).optional().csv(6, "held_share"),
+	}
+}
+
+// looped reports whether a result is of a benchmark, and alone whether it is of none.
+func looped(r *run.Result) bool { return r.Point.Benchmark.Calls > 0 }
+func alone(r *run.Result) bool  { return !looped(r) }
+
+// inLoop is a fact of a benchmark's calls, where they are known.
+func inLoop(of func(*run.Calls) Value) fact {
+	return func(r *run.Result) Value {
+		if r.Calls == nil || r.Calls.Off != "" {
+			return Value{}
+		}
+		return of(r.Calls)
+	}
+}
+
+// perCall is the time by which bandwidths are counted, as nccl-tests prints it.
+func perCall(r *run.Result) string {
+	if !r.Timed {
+		return missing
+	}
+	return us(r.PerCall())
+}
+
+// callColumns are what a benchmark measures, where the scenario has one.
+func callColumns() Layout {
+	return Layout{
+		inJSON("call_ps", inLoop(func(c *run.Calls) Value { return Int(c.Time) })).optional().
+			csv(7, "call_ps"),
+		inJSON("call_period_ps", inLoop(func(c *run.Calls) Value { return Int(c.Period) })).optional().
+			csv(7, "call_period_ps"),
+		// Whether two successive periods were equal, and how many calls were simulated.
+		inJSON("call_repeats", inLoop(func(c *run.Calls) Value { return Bool(c.Repeats) })).optional(),
+		inJSON("calls_simulated", inLoop(func(c *run.Calls) Value { return Int(c.Calls) })).optional(),
+		// How far apart one process issues calls for several GPUs.
+		inJSON("call_floor_ps", inLoop(func(c *run.Calls) Value {
+			return known(c.Floor > 0, Int(c.Floor))
+		})).optional().csv(7, "call_floor_ps"),
+		inJSON("call_why", func(r *run.Result) Value {
+			if r.Calls == nil {
+				return Value{}
+			}
+			return some(r.Calls.Off)
+		}).optional(),
 	}
 }
 

@@ -78,7 +78,8 @@ func (s *Stream) count(p *scenarios.Point, n int) {
 // places are those of a point by level: what its result's headings are made of, but for what only
 // the result knows. A name may come with parameters then; the network follows from what is there.
 func places(p *scenarios.Point) [ofGroup + 1]string {
-	section := strings.Join([]string{axesText(p, true), deviceText(p.Device), simText(p.Sim)}, "\n")
+	section := strings.Join([]string{axesText(p, true), deviceText(p.Device), simText(p.Sim),
+		benchmarkText(p)}, "\n")
 	variant := fmt.Sprintf("%s\n%v\n%s\n%v\n%s", section, p.Spec.Kind, p.Collective, p.Spec.InPlace,
 		axesText(p, false))
 	return [...]string{"", section, variant, variant + "\n" + p.Algorithm.Name}

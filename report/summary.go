@@ -19,7 +19,7 @@ func fastest(row []*run.Result) unit.Time {
 	best := unit.Forever
 	for _, r := range row {
 		if r != nil && r.Timed && r.Good() {
-			best = min(best, r.Time)
+			best = min(best, r.PerCall())
 		}
 	}
 	return best

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"collsim/internal/prose"
@@ -8,7 +9,8 @@ import (
 )
 
 // Table prints reports as lines of 80 columns where that is possible: nccl-tests' first nine
-// columns in its order, then %bound, the time that no schedule beats as a share of the time. All
+// columns in its order, then %bound, the time that no schedule beats as a share of the time. Of a
+// benchmark the time is that of a call of its loop, and the time of one call alone is last. All
 // else is behind a #. With more than one algorithm a table of times follows, size × algorithm.
 func Table(reports ...*run.Report) string { return Columns().Table(reports...) }
 
@@ -32,6 +34,9 @@ const missing = "N/A"
 
 // table is results under the headings of columns, none of which is behind a #.
 func (l Layout) table(results []*run.Result) prose.Table {
+	l = slices.DeleteFunc(slices.Clone(l), func(c Column) bool {
+		return c.Shown != nil && !c.Shown(results[0])
+	})
 	rows, width := make([][]string, 2+len(results)), make([]int, len(l))
 	for i, c := range l {
 		rows[0], rows[1] = append(rows[0], c.Heading), append(rows[1], c.Unit)

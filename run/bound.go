@@ -7,6 +7,7 @@ import (
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/topology"
+	"collsim/unit"
 )
 
 // maxTeamLinks bounds the links that are looked at for the bounds of teams, one team after the
@@ -150,17 +151,26 @@ func (n *network) views(teams [][]int) (list []*topology.Graph) {
 	return list
 }
 
-// BoundReached is the share of the bandwidth that is possible that a result reaches: Bounds.Lower
-// over Time. There is none where there is no time.
+// BoundReached is the share of the bandwidth that is possible that a result reaches: the bound of
+// PerCall over that. There is none where there is no time.
 func (r *Result) BoundReached() (share float64, ok bool) {
-	if r.Time == 0 || r.Unbounded {
+	if r.PerCall() == 0 || r.Unbounded {
 		return 0, false
 	}
-	return float64(r.Bounds.Lower) / float64(r.Time), true
+	return float64(r.boundPerCall()) / float64(r.PerCall()), true
+}
+
+// boundPerCall is a time that PerCall is never below: calls of a loop overlap, so latencies bound
+// none of them, but what they move goes through the same links.
+func (r *Result) boundPerCall() unit.Time {
+	if r.inLoop() {
+		return r.Bounds.Bandwidth
+	}
+	return r.Bounds.Lower
 }
 
 // BoundBusBW is the bus bandwidth in GB/s that no schedule exceeds, and whether there is one: what
 // is proven to take no time has none.
 func (r *Result) BoundBusBW() (gbps float64, ok bool) {
-	return busBW(r.Point.Spec, r.Bounds.Lower)
+	return busBW(r.Point.Spec, r.boundPerCall())
 }

@@ -122,8 +122,7 @@ func (e *Estimate) add(m *made) {
 		c := costOf(s, p, w, member.teams)
 		u := takesOf(s, p, w, member.teams, 1)
 		fresh := float64(1e-9 * freshTime * float64(u.Numbers))
-		c.rough += fresh
-		c.numbers += fresh
+		c.rough, c.numbers = c.rough+fresh, c.numbers+fresh
 		n := classesOf(s, p, w)
 		if n > 0 || isUneven && !isListed(p) {
 			e.folded++
@@ -142,6 +141,7 @@ func (e *Estimate) add(m *made) {
 			c.simulate = unevenly(s, p, w, e.Played)
 			u.Simulation += bytesOf(unevenLaneBytes * float64(w.lanes))
 		}
+		c.inRow(s, p, w)
 		e.once = max(e.once, onceFor(s, p, w))
 		e.walks = e.walks || stoodFor(s) == 1
 		e.plays = e.plays || hasOwn(s) || e.Played == 0 && !(sweeps(s, p, w) && w.meet == 0)

@@ -71,6 +71,8 @@ type Result struct {
 	Backward *Result   // of the backward pass, where the scenario asks for one; else nil
 	Gradient *Gradient // of the result of a backward pass; else nil
 
+	Calls *Calls // in a benchmark's loop; nil unless the scenario asks for one
+
 	Timed                bool // false: the schedule came to no end, and all that follows is zero
 	Time                 unit.Time
 	Engine               string
@@ -178,19 +180,20 @@ func (r *Result) Good() bool {
 		(r.Gradient == nil || r.Gradient.Law != string(reference.NumbersMismatch))
 }
 
-// AlgBW is nccl-tests' algorithm bandwidth in GB/s (10⁹ bytes per second), and whether there is
-// one: what takes no time has none.
+// AlgBW is nccl-tests' algorithm bandwidth in GB/s (10⁹ bytes per second), by the time PerCall, and
+// whether there is one: what takes no time has none.
 func (r *Result) AlgBW() (gbps float64, ok bool) {
-	if r.Time == 0 {
+	t := r.PerCall()
+	if t == 0 {
 		return 0, false
 	}
-	return float64(r.Point.Spec.Bytes()) / (float64(r.Time) * 1e-12) / 1e9, true
+	return float64(r.Point.Spec.Bytes()) / (float64(t) * 1e-12) / 1e9, true
 }
 
 // BusBW is nccl-tests' bus bandwidth in GB/s: AlgBW times a factor of the kind, by which a perfect
 // ring reaches the speed of its links.
 func (r *Result) BusBW() (gbps float64, ok bool) {
-	return busBW(r.Point.Spec, r.Time)
+	return busBW(r.Point.Spec, r.PerCall())
 }
 
 // busBW is the bus bandwidth in GB/s of a collective that takes so long.
@@ -252,13 +255,14 @@ func disagree(a, b unit.Time) (ratio float64, far bool) {
 	return ratio, ratio > farApart
 }
 
-// doubt says where the library's own model predicts another time than the simulation.
+// doubt says where the library's own model predicts another time than the simulation: of a call in
+// a benchmark's loop, where there is one, for such the models are made.
 func (r *Result) doubt() {
-	if ratio, far := disagree(r.Time, r.Predicted); far && r.Timed {
+	if ratio, far := disagree(r.PerCall(), r.Predicted); far && r.Timed {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s takes %s by its library's model and %s in "+
 			"simulation, a factor of %.3g: the model knows machines of its own, the simulation the "+
 			"network and the device of the scenario", r.Algorithm.Name, inMicroseconds(r.Predicted),
-			inMicroseconds(r.Time), ratio))
+			inMicroseconds(r.PerCall()), ratio))
 	}
 }
 

@@ -69,6 +69,7 @@ func (r *runner) carryOut(m *made, result *Result) error {
 	}
 	if result.Timed {
 		result.Held = r.held(m.whole, result)
+		r.timeCalls(m.whole, result, ran)
 	}
 	if err := r.compute(m, result); err != nil {
 		return err

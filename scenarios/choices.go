@@ -47,6 +47,20 @@ func engines() []string { return []string{"best", "event", "fold", "sweep"} }
 // String is the spelling in a scenario.
 func (e Engine) String() string { return engines()[e] }
 
+// Processes is who issues the calls of a benchmark.
+type Processes uint8
+
+// The processes.
+const (
+	ProcessPerGPU Processes = iota
+	OneProcess              // a node
+)
+
+func processes() []string { return []string{"per-gpu", "one"} }
+
+// String is the spelling in a scenario.
+func (p Processes) String() string { return processes()[p] }
+
 // DataKind is what numbers are checked on.
 type DataKind uint8
 

@@ -261,6 +261,9 @@ func (r *run) idle(k *Key, at string, used map[string]bool) string {
 	if why := idleHardware(k); why != "" {
 		return why
 	}
+	if why := idleBenchmark(k); why != "" {
+		return why
+	}
 	if why := r.d.schema.idleGPU(k); why != "" {
 		return why
 	}

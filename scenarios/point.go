@@ -38,6 +38,7 @@ type Point struct {
 	Device       device.Device
 	Sim          Sim
 	Check        Check
+	Benchmark    Benchmark
 	Hardware     Hardware
 	// Accumulate is a property of who carries the schedule out, so it is not in Spec.
 	Accumulate Accumulation
@@ -116,6 +117,7 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	if !r.inputs(v, p, at) || !v.gradient(p, at) {
 		return nil
 	}
+	v.benchmark(&p.Benchmark)
 	return p
 }
 

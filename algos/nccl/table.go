@@ -66,7 +66,7 @@ func Table() (all []algos.Algorithm) {
 // p2pRow is how sends and receives are played.
 func p2pRow() algos.Algorithm {
 	a := algos.Algorithm{Name: "p2p", About: "sends and receives, round by round, in parts on " +
-		"channels of their own", When: "as NCCL: it has no choice there",
+		"channels of their own", When: "as NCCL: it has no choice there", Grouped: true,
 		Kinds: []collective.Kind{collective.AllToAll, collective.Gather, collective.Scatter,
 			collective.SendRecv}, Source: "NCCL 2.30.7 device/sendrecv.h"}
 	of := func(spec collective.Spec, param func(string) string) (*p2p, error) {

@@ -8,7 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/machine"
+	"collsim/run"
+	"collsim/scenarios"
 	"collsim/topology"
+	"collsim/unit"
 )
 
 // TestInitOfEveryNetwork: every network of the catalogue, alone, inside nodes and between them,
@@ -44,5 +48,22 @@ func TestInitOfEveryNetwork(t *testing.T) {
 				require.Contains(t, table, "numbers  all 3: exact")
 			})
 		}
+	}
+}
+
+// TestInitOfMachines: every machine of the catalogue makes a scenario that loads, with a benchmark
+// as well where its two lines are taken out of their comment.
+func TestInitOfMachines(t *testing.T) {
+	for _, m := range machine.Catalogue() {
+		var out, err bytes.Buffer
+		a := &app{out: &out, err: &err}
+		require.Equal(t, exitOK, a.main(context.Background(),
+			[]string{"init", "--machine", m.Name}), "%s: %s", m.Name, err.String())
+		text := strings.Replace(out.String(), "\n# [benchmark]", "\n[benchmark]", 1)
+		text = strings.Replace(text, "\n# processes", "\nprocesses", 1)
+		s, loaded := run.Load("x.toml", []byte(text), run.LoadOptions{})
+		require.NoError(t, loaded, m.Name)
+		require.Equal(t, scenarios.Benchmark{Calls: 20, Processes: scenarios.OneProcess,
+			Issue: 4200 * unit.Nanosecond, IssueMessage: 410 * unit.Nanosecond}, s.Points[0].Benchmark)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,18 +60,32 @@ func (o *networkFlags) writeMachine(header func(string), line func(key, value, r
 		line("preset", strconv.Quote(m.Name), "its wires: collsim list machines")
 	}
 	line("nodes", strconv.Itoa(o.nodes), "")
-	table := "topology"
-	for _, k := range m.Keys(o.nodes) {
-		if m.Wires != nil && k.Path == "topology.node.ranks" {
-			continue // follows from the preset
+	keys, tables := m.Keys(o.nodes), []string{"topology"}
+	for _, k := range keys {
+		if table, _ := cutPath(k.Path); !slices.Contains(tables, table) {
+			tables = append(tables, table)
 		}
-		dot := strings.LastIndexByte(k.Path, '.')
-		if k.Path[:dot] != table {
-			table = k.Path[:dot]
+	}
+	for _, table := range tables {
+		if table != "topology" {
 			header("[" + table + "]")
 		}
-		line(k.Path[dot+1:], k.Value, remarkOf(m, k.Path))
+		for _, k := range keys {
+			of, name := cutPath(k.Path)
+			follows := m.Wires != nil && k.Path == "topology.node.ranks" // from the preset
+			if of == table && !follows {
+				line(name, k.Value, remarkOf(m, k.Path))
+			}
+		}
 	}
+	header("# [benchmark]              # calls in a row as well, as nccl-tests times them\n" +
+		"# processes = \"one\"        # for all GPUs of a node, as its option -g 8")
+}
+
+// cutPath cuts a key's path into its table and its name.
+func cutPath(path string) (table, name string) {
+	dot := strings.LastIndexByte(path, '.')
+	return path[:dot], path[dot+1:]
 }
 
 // remarkOf says what a data sheet has in place of a rate.

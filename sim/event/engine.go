@@ -90,6 +90,7 @@ type engine struct {
 	observer func(what happening, i, j int32, at unit.Time) // who watches; nil: nobody
 	tape     tape
 	gpu      *gpus // nil: the device has no GPU model
+	row      *row  // nil: every rank carries the schedule out once
 	isFluid  bool
 	err      error // found where no error can be returned
 

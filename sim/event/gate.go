@@ -71,7 +71,7 @@ func (x *laneGPU) enter(b *bracket) {
 func (e *engine) beginning(i int32, b *bracket) (at model.Moment, known bool) {
 	g, l := e.gpu, &e.lanes[i]
 	if !g.isLaunched {
-		at = e.rules.Arrives(l.rank, b.Issued)
+		at = model.Later(l.end, e.rules.Arrives(l.rank, b.Issued))
 		if !l.cursor.Edge() { // its blocks are there before they wait
 			return at, true
 		}

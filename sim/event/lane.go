@@ -76,8 +76,12 @@ func (e *engine) runLanes() error {
 			if e.gpu != nil {
 				e.leave(i)
 			}
-			l.waits = forEver
-			e.unfinished--
+			if l.waits = forEver; e.row == nil || e.endsCall(i) {
+				e.unfinished--
+			}
+			if e.err != nil {
+				return e.err
+			}
 			continue
 		}
 		if l.isKept() || l.takesUp() {

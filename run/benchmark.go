@@ -1,0 +1,129 @@
+package run
+
+import (
+	"fmt"
+
+	"collsim/collective"
+	"collsim/internal/prose"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/unit"
+)
+
+// Calls is what a benchmark measures of a collective: a loop of calls, one behind the other.
+type Calls struct {
+	// Time is that of the loop over the number of its calls: what nccl-tests prints. In it is what
+	// the first call takes longer than those that follow it.
+	Time unit.Time
+	// Period is the time from the end of a call to the end of the next, of the rank that takes
+	// longest: Time, of a loop without end.
+	Period  unit.Time
+	Repeats bool // it was found to be the same twice; else it is the mean of the last calls
+	Calls   int  // that were simulated
+	// Floor is how far apart a process issues calls, where one does so for several GPUs; else 0.
+	Floor unit.Time
+	Off   string // why nothing of all this is known; else empty
+}
+
+// mostCalled is how many messages are simulated of calls in a row at most, of all of them together:
+// a few seconds.
+const mostCalled = 1 << 22
+
+// timeCalls simulates calls in a row of what a point is carried out as, of which one took so long
+// alone.
+func (r *runner) timeCalls(s *schedule.Schedule, result *Result, alone *sim.Result) {
+	b := &result.Point.Benchmark
+	if b.Calls == 0 || r.critical {
+		return
+	}
+	result.Calls = &Calls{Floor: floorOf(result)}
+	if result.Calls.Off = r.simulateCalls(s, result, alone); result.Calls.Off != "" {
+		result.Warnings = append(result.Warnings, "the time of a call in a row is not known: "+
+			result.Calls.Off)
+	}
+}
+
+// simulateCalls is the rest of that. It returns why nothing is known.
+func (r *runner) simulateCalls(s *schedule.Schedule, result *Result,
+	alone *sim.Result) (off string) {
+	if result.passes() > 1 {
+		return "the backward pass takes two passes"
+	}
+	b, c := &result.Point.Benchmark, result.Calls
+	env := r.env(result.Point)
+	env.Graph = r.asNew.Clone()
+	row, err := sim.Calls(s, env, sim.CallsOptions{Calls: b.Calls, Graph: b.Graph,
+		Messages: mostCalled}, &alone.Totals)
+	if err != nil {
+		return prose.Unprefixed(err)
+	}
+	if row == nil {
+		return fmt.Sprintf("%s of a call are too many to simulate three that overlap",
+			prose.Plural(int(alone.Messages), "message"))
+	}
+	c.Period, c.Repeats, c.Calls = max(row.Period, c.Floor), row.Repeats, len(row.Ends)
+	loop := max(row.Loop(b.Calls), row.Ends[0]+c.Floor*unit.Time(b.Calls-1))
+	c.Time = loop / unit.Time(b.Calls)
+	if !row.Repeats && c.Calls < b.Calls {
+		result.Warnings = append(result.Warnings, fmt.Sprintf("calls in a row were simulated %d times, "+
+			"until that took too long, and do not repeat yet: the others are taken to be as the last",
+			c.Calls))
+	}
+	return ""
+}
+
+// floorOf is how far apart calls are issued by one process for all GPUs of a node.
+func floorOf(r *Result) unit.Time {
+	p := r.Point
+	b := &p.Benchmark
+	if b.Processes != scenarios.OneProcess || b.Graph {
+		return 0
+	}
+	gpus := p.Topology.InNode()
+	floor := b.Issue * unit.Time(gpus)
+	if a, err := find(p.Spec.Kind, r.Algorithm.Name); err == nil && a.Grouped {
+		floor += b.IssueMessage * unit.Time(messagesIssued(p.Spec, gpus))
+	}
+	return floor
+}
+
+// messagesIssued is how many sends and receives there are in the group of a call, of so many GPUs
+// and those of the root among them; each sends to itself as well.
+func messagesIssued(spec collective.Spec, gpus int) int {
+	switch spec.Kind {
+	case collective.AllToAll:
+		return 2 * spec.Ranks * gpus
+	case collective.Gather, collective.Scatter:
+		return spec.Ranks + gpus
+	}
+	return 2 * gpus
+}
+
+// inLoop reports whether the time of a call in a benchmark's loop is known.
+func (r *Result) inLoop() bool { return r.Calls != nil && r.Calls.Off == "" }
+
+// PerCall is the time by which bandwidths are counted: of a call in a benchmark's loop, where that
+// is known, or else of one call alone.
+func (r *Result) PerCall() unit.Time {
+	if r.inLoop() {
+		return r.Calls.Time
+	}
+	return r.Time
+}
+
+// inRow adds what calls in a row cost to simulate, where a benchmark has some: a few, rank by rank,
+// but where all ranks do the same, and so most likely end together.
+func (c *cost) inRow(s *schedule.Schedule, p *scenarios.Point, w work) {
+	if p.Benchmark.Calls == 0 || s.Group != nil || leastCalls*w.messages > mostCalled {
+		return
+	}
+	takes := float64(playing(s, p, w, 0) * float64(min(p.Benchmark.Calls, usualCalls)))
+	c.simulate, c.rough = c.simulate+takes, c.rough+takes
+}
+
+// Calls are known after at least three, and mostly after so many.
+const (
+	leastCalls = 3
+	usualCalls = 6
+)

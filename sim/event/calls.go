@@ -1,0 +1,145 @@
+package event
+
+import (
+	"errors"
+
+	"collsim/schedule"
+	"collsim/sim/model"
+	"collsim/unit"
+)
+
+// Row bounds what is simulated of calls in a row.
+type Row struct {
+	Calls    int   // at most
+	Messages int64 // at most so many are sent, give or take what one lane does at a time
+	Graph    bool  // all calls are launched as one graph
+	// Enough is asked whenever all ranks have ended one more call: Ends has at least so many times
+	// of each rank that has steps.
+	Enough func(ends [][]unit.Time, complete int) bool
+}
+
+// Calls simulates calls of a schedule in a row: every rank begins the next when all its lanes have
+// ended the one before, whatever other ranks do. Connections stay, with the slots that are taken.
+// It returns when each rank has ended each of its calls, nil for a rank without steps, and how many
+// calls all ranks have ended. Errors are those of Run.
+func Calls(s *schedule.Schedule, env *model.Env, r Row) (ends [][]unit.Time, complete int,
+	err error) {
+	e := newEngine(s, env)
+	e.findSole()
+	e.startRow(r)
+	if err := e.run(); err != nil && err != errEnough {
+		return nil, 0, err
+	}
+	return e.row.ends, e.row.complete, nil
+}
+
+// errEnough ends a run of which enough is known.
+var errEnough = errors.New("sim: enough calls")
+
+// row is the state of calls in a row.
+type row struct {
+	Row
+	ends     [][]unit.Time
+	left     []int32 // lanes of each rank that have not ended its call
+	ranks    int32   // that have steps
+	missing  []int32 // by call, how many of them have not ended it
+	complete int
+}
+
+func (e *engine) startRow(r Row) {
+	ranks := len(e.programs)
+	w := &row{Row: r, ends: make([][]unit.Time, ranks), left: make([]int32, ranks)}
+	for i := range e.lanes {
+		l := &e.lanes[i]
+		if w.left[l.rank]++; !isEmpty(l.cursor) && w.ends[l.rank] == nil {
+			w.ends[l.rank] = []unit.Time{}
+			w.ranks++
+		}
+	}
+	e.row = w
+}
+
+// endsCall notes that a lane has ended its part of a call, and has its rank begin the next if it
+// was the last to do so. It reports whether the lane has nothing more to do.
+func (e *engine) endsCall(i int32) (isOver bool) {
+	w, rank := e.row, e.lanes[i].rank
+	if w.ends[rank] == nil {
+		return true
+	}
+	calls := len(w.ends[rank]) + 1
+	if w.left[rank]--; w.left[rank] > 0 {
+		return calls == w.Calls
+	}
+	var ended model.Moment
+	for j := e.first[rank]; j < e.first[rank+1]; j++ {
+		ended = model.Later(ended, e.lanes[j].end)
+	}
+	w.ends[rank] = append(w.ends[rank], ended.T)
+	e.countCall(calls)
+	if calls == w.Calls {
+		return true
+	}
+	e.callAgain(rank, ended)
+	return false
+}
+
+// countCall counts a rank's call of that number, from 1.
+func (e *engine) countCall(number int) {
+	w := e.row
+	if number > len(w.missing) {
+		w.missing = append(w.missing, w.ranks)
+	}
+	isEnough := e.totals.Messages > w.Messages
+	if w.missing[number-1]--; w.missing[number-1] == 0 {
+		w.complete = number // each rank ends its calls in order
+		isEnough = w.Enough(w.ends, number) || isEnough
+	}
+	if isEnough && e.err == nil {
+		e.err = errEnough
+	}
+}
+
+// callAgain has a rank that has ended a call begin the next.
+func (e *engine) callAgain(rank int32, ended model.Moment) {
+	begin := e.rules.Next(rank, ended, e.row.Graph)
+	e.row.left[rank] = e.first[rank+1] - e.first[rank]
+	if e.gpu != nil {
+		e.launchAgain(rank)
+	}
+	for i := e.first[rank]; i < e.first[rank+1]; i++ {
+		l := &e.lanes[i]
+		l.cursor = e.programs[rank].Walk(int(i - e.first[rank]))
+		if l.end = begin; isEmpty(l.cursor) {
+			l.end = ended
+		}
+		l.posts, l.isPost = l.posts[:0], false
+		l.step, l.aside, l.named = resolved{place: -1}, l.aside[:0], nil
+		if e.matches != nil {
+			e.lookaheads[i] = lookahead{cursor: l.cursor}
+		}
+		e.wake(i)
+	}
+}
+
+// launchAgain readies the brackets of a rank for its next call, which its host issues right behind
+// those of the call before.
+func (e *engine) launchAgain(rank int32) {
+	g := e.gpu
+	takes := e.rules.Slowed(rank, e.rules.Device.Launch)
+	if g.isLaunched {
+		takes = g.ranks[rank].host - e.rules.Begin(rank, false).T
+	}
+	if e.row.Graph {
+		takes = 0
+	}
+	for i := e.first[rank]; i < e.first[rank+1]; i++ {
+		x := &g.lanes[i]
+		*x = laneGPU{first: x.first, end: x.end, next: x.first, open: -1, claim: -1, stream: x.stream}
+		for _, number := range g.ofLanes[x.first:x.end] {
+			if b := &g.brackets[number]; b.lane == i { // other lanes may be in it too
+				b.come, b.over, b.ready, b.ended = 0, 0, model.Moment{}, model.Moment{}
+				b.Issued = min(b.Issued+takes, unit.Forever)
+			}
+		}
+	}
+}
