@@ -58,6 +58,8 @@ type Device struct {
 	// Own are the figures of messages, and Ranges those of messages up to a size, by size.
 	Own    Message
 	Ranges []Range
+	// Protocols are the latencies of NCCL's protocols, where they are known: of NVIDIA's GPUs.
+	Protocols []Protocol
 
 	// GPU are the figures of what computes.
 	GPU GPU
@@ -118,6 +120,11 @@ func (d Device) Validate() error {
 			"not a buffer of bytes", d.SendBuffer)
 	case d.Offload && d.Queue == 0:
 		return fmt.Errorf("device: queue = 0: a device that offloads needs at least 1")
+	}
+	for i := range d.Protocols {
+		if err := d.Protocols[i].validate(); err != nil {
+			return err
+		}
 	}
 	return d.validateRanges()
 }

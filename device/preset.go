@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"strings"
 
 	"collsim/unit"
 )
@@ -34,6 +35,9 @@ func Catalogue() []Preset {
 // preset is the GPU as it is used.
 func (g gpu) preset() Preset {
 	p := Preset{Device: Device{Name: g.name}, About: g.about, Values: g.all()}
+	if strings.HasPrefix(g.about, "NVIDIA") {
+		p.Protocols = ncclProtocols()
+	}
 	for _, v := range p.Values {
 		if err := Find(v.Figure).Set(&p.Device, v.Text); err != nil {
 			panic(err) // a row of ours; a test reads them all

@@ -68,11 +68,34 @@ func TestCatalogue(t *testing.T) {
 			}
 			require.NotEmpty(t, v.Source, "%s: %s", p.Name, v.Figure)
 		}
-		d.Name = p.Name
+		d.Name, d.Protocols = p.Name, p.Protocols // these stand apart, with sources of their own
 		require.Equal(t, p.Device, d, "the device is its values")
 	}
 	require.Equal(t, Names(), names)
 	require.Equal(t, GPU{}, Ideal().GPU, "nothing of it costs anything on ideal")
+}
+
+// TestProtocols: NVIDIA's GPUs have the latencies of NCCL's protocols, each with its source, as its
+// own tables have them: base, and a hop over NVLink, PCIe and a network. No other device has any.
+func TestProtocols(t *testing.T) {
+	for _, p := range Catalogue() {
+		if !strings.HasPrefix(p.About, "NVIDIA") {
+			require.Empty(t, p.Protocols, p.Name)
+			continue
+		}
+		for _, row := range p.Protocols {
+			require.NotEmpty(t, row.Source, "%s: %s %s", p.Name, row.Shape, row.Protocol)
+			ll, ok := p.ProtocolOf(row.Shape, "ll")
+			require.True(t, !ok || row.Network >= ll.Network && ll.Network == 0)
+		}
+		ring, ok := p.ProtocolOf("ring", "ll128")
+		require.True(t, ok)
+		require.Equal(t, []unit.Time{14_000_000, 1_900_000, 2_500_000, 4_000_000 - 2_700_000},
+			[]unit.Time{ring.Base, ring.NVLink, ring.PCIe, ring.Network})
+		least, ok := p.LeastHop()
+		require.True(t, ok)
+		require.Equal(t, 600*unit.Nanosecond, least.NVLink)
+	}
 }
 
 // TestEveryGPUHasWhatASimulationNeeds: the figures without which no kernel has a time.

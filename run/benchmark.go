@@ -51,8 +51,7 @@ func (r *runner) simulateCalls(s *schedule.Schedule, result *Result,
 		return "the backward pass takes two passes"
 	}
 	b, c := &result.Point.Benchmark, result.Calls
-	env := r.env(result.Point)
-	env.Graph = r.asNew.Clone()
+	env := r.fresh(result.Point, s)
 	row, err := sim.Calls(s, env, sim.CallsOptions{Calls: b.Calls, Graph: b.Graph,
 		Messages: mostCalled}, &alone.Totals)
 	if err != nil {

@@ -29,14 +29,15 @@ func (r *runner) bound(m *made, result *Result) error {
 			lanes[member.schedule.Spec.Ranks] = lanesOf(member.schedule)
 		}
 	}
-	views := []*topology.Graph{r.asNew}
+	g, step := r.bounded(p)
+	views := []*topology.Graph{g}
 	if p.Teams != nil {
-		views = r.network.views(p.Teams)
+		views = viewsOf(g, p.Teams)
 	}
 	for i, view := range views {
 		ranks := len(view.Ranks)
-		b, err := r.boundOf(i, view, times(p.TeamSpec(ranks), result.passes()),
-			boundOptions(p, lanes[ranks]))
+		b, err := r.boundOf(boundKey{team: i, on: g, options: boundOptions(p, step, lanes[ranks])},
+			view, times(p.TeamSpec(ranks), result.passes()))
 		if err != nil {
 			return p.Refuse("collective", prose.Unprefixed(err), "")
 		}
@@ -45,28 +46,29 @@ func (r *runner) bound(m *made, result *Result) error {
 		}
 	}
 	if p.Teams != nil {
-		if err := r.boundTogether(result, boundOptions(p, 0)); err != nil {
+		if err := r.boundTogether(result, g, boundOptions(p, step, 0)); err != nil {
 			return p.Refuse("collective", prose.Unprefixed(err), "")
 		}
 	}
 	return nil
 }
 
-// boundKey is what a bound depends on, of one network and its teams.
+// boundKey holds what a bound depends on, of one network and its teams.
 type boundKey struct {
 	team    int
+	on      *topology.Graph // with the latencies of the device's protocols
 	spec    collective.Key
 	options bounds.Options
 }
 
 // boundOf is the bound of a team, found once.
-func (r *runner) boundOf(team int, view *topology.Graph, spec collective.Spec,
-	o bounds.Options) (bounds.Bounds, error) {
-	key := boundKey{team, spec.Key(), o}
+func (r *runner) boundOf(key boundKey, view *topology.Graph, spec collective.Spec) (bounds.Bounds,
+	error) {
+	key.spec = spec.Key()
 	if b, known := r.bounds[key]; known {
 		return b, nil
 	}
-	b, err := bounds.For(spec, view, o)
+	b, err := bounds.For(spec, view, key.options)
 	if err == nil {
 		r.bounds[key] = b
 	}
@@ -74,14 +76,14 @@ func (r *runner) boundOf(team int, view *topology.Graph, spec collective.Spec,
 }
 
 // boundTogether raises the bounds of one team to those of all, where these are higher.
-func (r *runner) boundTogether(result *Result, o bounds.Options) error {
+func (r *runner) boundTogether(result *Result, g *topology.Graph, o bounds.Options) error {
 	p, b := result.Point, &result.Bounds
 	var teams []bounds.Team
 	for _, ranks := range p.Teams {
 		teams = append(teams, bounds.Team{Ranks: ranks,
 			Spec: times(p.TeamSpec(len(ranks)), result.passes())})
 	}
-	all, err := bounds.Beside(teams, r.asNew, o)
+	all, err := bounds.Beside(teams, g, o)
 	if err != nil {
 		return err
 	}
@@ -125,28 +127,29 @@ func lanesOf(s *schedule.Schedule) (lanes int) {
 	return lanes
 }
 
-// boundOptions are what is known of the ranks. Of a rank that is faster than its device nothing is.
-func boundOptions(p *scenarios.Point, lanes int) bounds.Options {
+// boundOptions returns what is known of ranks whose steps take so long at least. Of a rank that is
+// faster than its device nothing is known.
+func boundOptions(p *scenarios.Point, step unit.Time, lanes int) bounds.Options {
 	for _, factor := range p.Topology.Slowdowns {
 		if factor < 1 {
 			return bounds.Options{}
 		}
 	}
-	return bounds.Options{Overhead: p.Device.Overhead, ReduceRate: p.Device.ReduceRate, Lanes: lanes}
+	return bounds.Options{Overhead: step, ReduceRate: p.Device.ReduceRate, Lanes: lanes}
 }
 
-// views are the network as the ranks of each team see it.
-func (n *network) views(teams [][]int) (list []*topology.Graph) {
+// viewsOf returns the network as the ranks of each team see it.
+func viewsOf(g *topology.Graph, teams [][]int) (list []*topology.Graph) {
 	links := 0
 	for _, team := range teams {
-		if links += n.graph.NumLinks(); links > maxTeamLinks && list != nil {
+		if links += g.NumLinks(); links > maxTeamLinks && list != nil {
 			break
 		}
 		var ranks []int32
 		for _, rank := range team {
-			ranks = append(ranks, n.graph.Ranks[rank])
+			ranks = append(ranks, g.Ranks[rank])
 		}
-		list = append(list, n.graph.Restricted(ranks))
+		list = append(list, g.Restricted(ranks))
 	}
 	return list
 }

@@ -162,7 +162,7 @@ func (r *runner) measure(m *made, p *scenarios.Point) (unit.Time, error) {
 	if o.Engine == sim.Fold || o.Engine == sim.Sweep { // of what is chosen
 		o.Engine = sim.Best
 	}
-	ran, err := sim.Run(m.whole, r.env(p), o)
+	ran, err := sim.Run(m.whole, r.env(p, m.whole), o)
 	if err != nil {
 		return -1, err
 	}

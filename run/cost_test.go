@@ -103,8 +103,8 @@ func TestEstimateOfTrees(t *testing.T) {
 		algorithm, sharing string
 		seconds            float64
 	}{
-		{"switch", 1024, "nccl:tree", "fluid", 0.09}, {"switch", 1024, "nccl:tree", "fifo", 0.09},
-		{"switch", 8192, "nccl:tree", "fluid", 1.12}, {"switch", 8192, "nccl:tree", "fifo", 0.98},
+		{"switch", 1024, "nccl:tree", "fluid", 0.62}, {"switch", 1024, "nccl:tree", "fifo", 0.79},
+		{"switch", 8192, "nccl:tree", "fluid", 6.69}, {"switch", 8192, "nccl:tree", "fifo", 8.30},
 		{"ring", 8192, "double-binary-tree", "fluid", 0.40},
 		{"switch", 8192, "double-binary-tree", "fluid", 0.13},
 		{"switch", 65536, "double-binary-tree", "fluid", 1.37},

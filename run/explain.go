@@ -184,12 +184,8 @@ func limiting(list []Share) *Share {
 
 // without simulates with one thing for free.
 func (r *runner) without(what Share, s *schedule.Schedule, p *scenarios.Point) (*WhatIf, error) {
-	g, err := p.Topology.Graph() // another one, that may be changed
-	if err != nil {
-		return nil, p.Refuse("topology", prose.Unprefixed(err), "")
-	}
-	env := r.env(p)
-	env.Graph = g
+	env := r.fresh(p, s)
+	g := env.Graph
 	switch what.What {
 	case sim.Latency:
 		for i := range g.Links() {

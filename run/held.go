@@ -34,8 +34,7 @@ func (r *runner) held(s *schedule.Schedule, result *Result) *Held {
 		engineOf(p) == sim.Fold || engineOf(p) == sim.Sweep || r.network.graph.Listable() != nil {
 		return nil
 	}
-	env := r.env(p)
-	env.Graph = r.asNew.Clone()
+	env := r.fresh(p, s)
 	ran, err := sim.Run(s, env, sim.Options{Critical: true})
 	if err != nil {
 		return nil

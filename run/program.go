@@ -218,7 +218,7 @@ func (r *runner) taking(p *scenarios.ProgramPoint) func(*schedule.Schedule) (uni
 		if err := r.enter(p.Point); err != nil {
 			return 0, err
 		}
-		ran, err := sim.Run(s, r.env(p.Point), sim.Options{})
+		ran, err := sim.Run(s, r.env(p.Point, s), sim.Options{})
 		if err != nil {
 			return 0, err
 		}
@@ -251,8 +251,9 @@ const mostAlive = 8
 // timeProgram simulates what a program is carried out as.
 func (r *runner) timeProgram(result *ProgramResult) error {
 	p := result.Point
-	ran, err := sim.Run(result.Lowered.Schedule, r.env(p.Point), sim.Options{Parts: true,
-		Trace: r.options.Trace, Critical: r.options.Trace})
+	s := result.Lowered.Schedule
+	ran, err := sim.Run(s, r.env(p.Point, s), sim.Options{Parts: true, Trace: r.options.Trace,
+		Critical: r.options.Trace})
 	if err != nil {
 		return err
 	}

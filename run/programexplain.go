@@ -110,7 +110,7 @@ func (s *Scenario) ExplainProgram(p *scenarios.ProgramPoint) (_ *ProgramExplanat
 	}
 	e := &ProgramExplanation{Result: result}
 	e.Shares, e.Spent = result.shares(), result.spent()
-	env := r.env(p.Point)
+	env := r.env(p.Point, result.Lowered.Schedule)
 	e.Cuts = result.cuts(&env)
 	e.Kinds = sumShares(e.Shares, func(s OpShare) OpShare { return OpShare{Kind: s.Kind} })
 	for _, what := range []string{"kernels", "links", "launches"} {
@@ -174,12 +174,8 @@ func (result *ProgramResult) spent() []Spent {
 // programWithout is how long a program takes if something costs nothing.
 func (r *runner) programWithout(what string, result *ProgramResult) (unit.Time, error) {
 	p := result.Point
-	g, err := p.Topology.Graph() // another one, that may be changed
-	if err != nil {
-		return 0, p.Refuse("topology", prose.Unprefixed(err), "")
-	}
-	env := r.env(p.Point)
-	env.Graph = g
+	env := r.fresh(p.Point, result.Lowered.Schedule)
+	g := env.Graph
 	switch what {
 	case "kernels":
 		env.FreeCompute = true

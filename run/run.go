@@ -24,6 +24,7 @@ type runner struct {
 	network network
 	asNew   *topology.Graph            // with no list of links: its ranks are known alike
 	bounds  map[boundKey]bounds.Bounds // of this network and teams
+	hops    map[hops]*topology.Graph   // this network with latencies of protocols
 	// Calls are not simulated to choose, but counted here; nil: as they are run
 	candidates *Estimate
 	byItself   []LibraryCall      // calls of a program that name no algorithm
@@ -128,7 +129,7 @@ func (r *runner) enter(p *scenarios.Point) error {
 	}
 	r.topo, r.teams, r.network = p.Topology, p.Teams, newNetwork(g, p.Teams)
 	r.network.nodes, r.network.machine = p.Topology.Nodes, p.Topology.Machine
-	r.bounds = map[boundKey]bounds.Bounds{}
+	r.bounds, r.hops = map[boundKey]bounds.Bounds{}, map[hops]*topology.Graph{}
 	return nil
 }
 
@@ -165,7 +166,7 @@ func (r *runner) prove(m *made, result *Result) {
 
 // play simulates the schedule, as often as the result says. It writes nothing into it.
 func (r *runner) play(s *schedule.Schedule, result *Result) (*sim.Result, error) {
-	env, o := r.env(result.Point), sim.Options{Trace: r.options.Trace,
+	env, o := r.env(result.Point, s), sim.Options{Trace: r.options.Trace,
 		Critical: r.critical || r.options.Trace && engineOf(result.Point) != sim.Fold,
 		Engine:   engineOf(result.Point),
 		Folded:   !r.options.Links && result.passes() == 1}
@@ -248,10 +249,7 @@ func (r *runner) simulate(s *schedule.Schedule, env sim.Env, o sim.Options,
 	return sim.Run(s, env, o)
 }
 
-// env is where a point runs.
-func (r *runner) env(p *scenarios.Point) sim.Env { return envOf(p, r.network.graph) }
-
-// envOf is the same, on the network of its graph.
+// envOf returns where a point runs whose schedule has no protocol, on the network of a graph.
 func envOf(p *scenarios.Point, g *topology.Graph) sim.Env {
 	env := sim.Env{Graph: g, Device: p.Device, Segment: p.Sim.Segment,
 		Slots: p.Sim.Slots, Start: p.Topology.Starts}

@@ -48,6 +48,12 @@ var sections = []section{
 		"longer messages have `[device]`'s. Libraries change their protocol like this. The size is " +
 		"that of one message (of a slice, where there are several), not of the collective; a signal " +
 		"has none, 0 B. `range = []` in the `[device]` of a file for `--with` takes a scenario's away."},
+	{"device.protocol", true, "What a call of NCCL's (`nccl:auto` and its like) and its messages " +
+		"take besides bandwidth, by the shape of its algorithm and its protocol, in place of " +
+		"device.launch, of device.overhead and of the latencies of links in a node. NVIDIA's GPUs " +
+		"have those of NCCL's own tables (docs/devices.md); an entry changes what it names of " +
+		"one of them, or is a new one. Who gives device.overhead, latency, launch or range has these " +
+		"for NCCL's messages, too, and none of the tables'."},
 	{"sim", false, "How virtual time is counted."},
 	{"check", false, "What is checked beside the time."},
 	{"collective", true, "A collective to run. There may be several, each an experiment of its " +
@@ -111,6 +117,7 @@ func Keys() []Key {
 var keyTable = sync.OnceValue(func() []Key {
 	keys := append(topKeys(), topologyKeys()...)
 	keys = append(append(keys, deviceKeys()...), messageKeys()...)
+	keys = append(keys, protocolKeys()...)
 	keys = append(keys, runKeys()...)
 	keys = append(keys, collectiveKeys()...)
 	keys = append(keys, sizeKeys()...)

@@ -16,10 +16,11 @@ const notKnown = "not known"
 // about a network today.
 func wholeLists() map[string]string {
 	return map[string]string{
-		"device.range":  `{ up_to = "64 KiB", latency = "2 us" }`,
-		"topology.link": `{ match = "gpu3 <-> *", bandwidth = "50 %" }`,
-		variantAxis:     `{ name = "eight nodes", set = { "topology.nodes" = 8 } }`,
-		"topology.rank": `{ match = "3", start = "200 us" }`,
+		"device.range":    `{ up_to = "64 KiB", latency = "2 us" }`,
+		"topology.link":   `{ match = "gpu3 <-> *", bandwidth = "50 %" }`,
+		"device.protocol": `{ shape = "ring", protocol = "ll", nvlink = "700 ns" }`,
+		variantAxis:       `{ name = "eight nodes", set = { "topology.nodes" = 8 } }`,
+		"topology.rank":   `{ match = "3", start = "200 us" }`,
 	}
 }
 
@@ -49,6 +50,7 @@ func messageKeys() []Key {
 func (v *view) messages(d *device.Device) (ok bool) {
 	d.Launch, _ = fetchOr(v, "device.launch", d.Launch)
 	d.Own, ok = v.message("device", d.Own)
+	ok = v.protocols(d) && ok
 	n := v.d.count("device.range")
 	if n > 0 {
 		d.Ranges = nil

@@ -49,6 +49,11 @@ func (c *composer) lie(parts []Part) {
 	}
 	ranks, first := c.s.Spec.Ranks, parts[0].Schedule
 	c.s.Spec, c.s.Slots, c.s.Slices = first.Spec, first.Slots, first.Slices
+	if !slices.ContainsFunc(parts, func(p Part) bool {
+		return p.Schedule.Protocol != first.Protocol
+	}) {
+		c.s.Protocol = first.Protocol
+	}
 	c.s.Spec.Ranks, c.s.Spec.Root = ranks, 0
 	c.s.parts, c.s.beside, c.s.member = nil, []Part{}, make([]seat, ranks)
 	for rank := range c.s.member {

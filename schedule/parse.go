@@ -142,6 +142,10 @@ func (p *parser) fact(name string, args []string) error {
 		digits, err := numbers[int32](args, 1, maxRanks)
 		s.Group = digits
 		return err
+	case "protocol":
+		protocol, err := parseProtocol(args)
+		s.Protocol = protocol
+		return err
 	case "cut":
 		return p.cut(args)
 	case "tensor":
@@ -157,7 +161,7 @@ func (p *parser) fact(name string, args []string) error {
 	}
 	if into == nil && count == nil {
 		return fmt.Errorf("%q is no fact of a schedule; facts are schedule, collective, ranks, "+
-			"root, count, splits, group, slots, slices, scratch, cut, tensor and define", name)
+			"root, count, splits, group, slots, slices, scratch, protocol, cut, tensor and define", name)
 	}
 	value, err := numbers[int64](args, 0, most)
 	if err != nil || len(value) != 1 {

@@ -44,14 +44,16 @@ type Plan struct {
 	Orders [][]int32
 	// Nodes are the ranks of each node, one after the other, in place of PerNode where nodes differ.
 	// Such a plan has no group.
-	Nodes   []int
-	firsts  []int // of Nodes
-	Slices  int   // 1 if 0
-	Slots   int   // of connections; 0 leaves it to the environment
-	Scratch int   // blocks of the scratch buffer, each of the size of the largest block
-	Cuts    *[3]Cut
-	Tensors []Tensor // of a program, which has a Spec of kind Custom
-	Defs    []Def
+	Nodes  []int
+	firsts []int // of Nodes
+	// Protocol is that of the schedule.
+	Protocol Protocol
+	Slices   int // 1 if 0
+	Slots    int // of connections; 0 leaves it to the environment
+	Scratch  int // blocks of the scratch buffer, each of the size of the largest block
+	Cuts     *[3]Cut
+	Tensors  []Tensor // of a program, which has a Spec of kind Custom
+	Defs     []Def
 	// Lane says what one lane of one rank does. It must be a pure function.
 	Lane func(*Lane)
 }
@@ -69,7 +71,7 @@ func Build(p Plan) (*Schedule, error) {
 		return nil, err
 	}
 	s := &Schedule{Name: p.Name, Spec: p.Spec, Group: p.Group, Slices: p.Slices, Slots: p.Slots,
-		Tensors: p.Tensors, Defs: p.Defs,
+		Protocol: p.Protocol, Tensors: p.Tensors, Defs: p.Defs,
 		even: p.Same || p.Even && p.Spec.Ranks > fewRanks}
 	block := p.blockSize()
 	s.Memory = int64(p.Scratch) * block

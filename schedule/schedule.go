@@ -21,6 +21,8 @@ type Schedule struct {
 	Slices  int   // every step that moves data is as many sub-steps in order, at least 1
 	// Slots is what a connection of class FIFO holds, in messages; 0 leaves it to the environment.
 	Slots int
+	// Protocol says which of NCCL's latencies messages have, if any.
+	Protocol Protocol
 	// Means, unless nil, is what a composed schedule is to compute: nil is what its parts say, one
 	// after the other.
 	Means *Meaning

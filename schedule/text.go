@@ -112,6 +112,9 @@ func (s *Schedule) header(name string) string {
 			fmt.Fprintf(&b, "%s %d\n", fact.name, fact.value)
 		}
 	}
+	if s.Protocol.Shape != NoShape {
+		fmt.Fprintf(&b, "protocol %v\n", s.Protocol)
+	}
 	for buffer, cut := range s.Cuts {
 		if len(cut) > 0 && (buffer != int(Scratch) || s.Memory > 0) {
 			fmt.Fprintf(&b, "cut %v %s\n", Buffer(buffer), cut)

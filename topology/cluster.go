@@ -55,6 +55,7 @@ func (p *Params) cluster() (*Graph, error) {
 	}
 	if nics == 0 {
 		full.attached = paired(full.gpus, int32(len(network.Ranks)/p.Nodes))
+		p.slowAttached(full.attached)
 	}
 	parts := newParts(p.Nodes, full, network)
 	if p.Sizes != nil || len(p.Absent) > 0 {
@@ -132,7 +133,17 @@ func (p *Params) kindOf(ranks int) (k kind, nics int, err error) {
 	case nics == 0:
 		return kind{}, 0, &ParamError{"wires", "", "a wire to a NIC, nic0, is expected"}
 	}
+	p.slowAttached(attached)
 	return newKind(node, attached), nics, nil
+}
+
+// slowAttached adds Network.Attach to links between GPUs and NICs.
+func (p *Params) slowAttached(attached []attachment) {
+	for i := range attached {
+		if p.Network != nil {
+			attached[i].latency += p.Network.Attach
+		}
+	}
 }
 
 // clusterOf is the cluster of these parts.
@@ -211,7 +222,7 @@ func (p Params) between(nodes, gpus, wired int) (*Graph, error) {
 		}
 		p.K = nics
 	}
-	g, err := p.flat("nics")
+	g, err := p.flat("nics", "attach")
 	var e *ParamError
 	if errors.As(err, &e) && e.Key == "ranks" && given == 0 { // the user did not write it
 		return nil, badParam("nics", nics, "in %d nodes there are %d: %s", nodes, p.Ranks, e.Text)

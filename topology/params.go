@@ -38,6 +38,8 @@ type Params struct {
 	Nodes         int
 	Node, Network *Params
 	NICs          int
+	// Attach, of Network, is what each link between a GPU and its NIC takes, on top of what wires say.
+	Attach unit.Time
 	// Sizes are the ranks of each node, in place of Node.Ranks, where nodes are not alike.
 	Sizes []int
 	// Absent names GPUs and NICs of a cluster that are not there, with * for any letters:
@@ -210,6 +212,7 @@ func (p *Params) given() []ParamError {
 	add("absent", fmt.Sprintf("%q", p.Absent), len(p.Absent) > 0)
 	add("network", "", p.Network != nil)
 	number("nics", p.NICs)
+	add("attach", p.Attach.String(), p.Attach != 0)
 	add("order", strconv.Quote(p.Order), p.Order != "")
 	add("order", fmt.Sprint(p.Places), p.Places != nil)
 	add("routing", p.Routing.String(), p.Routing != Shortest)

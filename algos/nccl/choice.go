@@ -17,6 +17,9 @@ type Setting struct {
 	PerNode  int    // ranks of a node, which divides the ranks; all if 0
 	Among    []Way  // the ways to choose from; nil is all that the library has
 	Channels int    // of the communicator (NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS); 0: found
+	// Pieces is how many pieces of a slice are handed on as they come, along chains and trees by LL
+	// and LL128; 0 is 8.
+	Pieces int
 	// Rings are orders of the ranks of a node, by ring; nil where all are that of the ranks.
 	Rings [][]int32
 	// NoMulticast says that no switch of a node multicasts and reduces, or that NCCL_NVLS_ENABLE is 0:
@@ -36,9 +39,10 @@ type Choice struct {
 	// Others are the other ways, the fastest first, with their times.
 	Others []Other
 
-	all   int       // channels of the communicator
-	rings [][]int32 // orders of the ranks of a node; nil: that of the ranks
-	model *model
+	all    int       // channels of the communicator
+	pieces int       // of a slice: see handsLines
+	rings  [][]int32 // orders of the ranks of a node; nil: that of the ranks
+	model  *model
 }
 
 // Other is a way that was not chosen.
@@ -57,7 +61,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	if spec.Kind.Reduces() && !slices.Contains(Types(), spec.Type) {
 		return nil, fmt.Errorf("nccl: NCCL has no %v to reduce", spec.Type)
 	}
-	c := &Choice{Time: never, model: m}
+	c := &Choice{Time: never, model: m, pieces: cmp.Or(s.Pieces, mostPieces)}
 	if s.Rings != nil && len(s.Rings[0]) == m.perNode {
 		c.rings = s.Rings
 	}

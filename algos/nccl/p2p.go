@@ -200,7 +200,7 @@ func (x *p2p) lay(p *schedule.Plan) {
 		return
 	}
 	works := x.works()
-	p.Channels, p.Lanes = len(works), 1
+	p.Channels, p.Lanes, p.Protocol = len(works), 1, x.protocol()
 	for _, of := range works {
 		for _, w := range of {
 			p.Lanes = max(p.Lanes, 2*(w.place+1))
@@ -222,6 +222,15 @@ func (x *p2p) lay(p *schedule.Plan) {
 			}
 		}
 	}
+}
+
+// protocol returns how messages are handed over: short ones within a node by LL.
+func (x *p2p) protocol() schedule.Protocol {
+	p := schedule.Protocol{Shape: schedule.P2PShape, Apart: x.perNode == 1}
+	if x.ll {
+		p.Node = schedule.Packets
+	}
+	return p
 }
 
 // do is the part of a work that a lane has: to send, and to copy what goes to the rank itself, or

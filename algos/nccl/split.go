@@ -122,6 +122,20 @@ func (c *Choice) switchChunk(bytes int64) int64 {
 	return most
 }
 
+// handsLines reports whether a call hands on parts of a slice as they come. LL and LL128 do so,
+// word by word and line by line; where ranks form a chain or a tree, that hides most of a slice's
+// time at each of them. On a ring every rank sends all the time: whole slices take as long.
+func (c *Choice) handsLines(kind collective.Kind) bool {
+	return c.Protocol != Simple && (c.Algorithm == Tree || kind.Rooted())
+}
+
+// mostPieces is how many pieces a slice of LL and LL128 is cut into, of chains and trees.
+const mostPieces = 8
+
+// pass returns how many bytes of data the threads of a channel send at once: 512 of LL a line of 8,
+// 640 of LL128 8 words of 8, of which 15 of 16 are data (device/prims_ll.h, prims_ll128.h).
+func (p Protocol) pass() int64 { return [...]int64{LL: 512 * 8, LL128: 640 * 64 / 16 * 15}[p] }
+
 // pieces are where a buffer is cut, in elements of the collective's type: a piece is a slice of a
 // chunk. Of a channel a loop is what it does in one go: a chunk, or of a ring's all_reduce one for
 // each rank.
@@ -141,6 +155,10 @@ func (c *Choice) piecesOf(s *collective.Spec) *pieces {
 	}
 	elem, at := elementBytes(s), int64(0)
 	least := c.Protocol.buffer() / slots / elem * slice / 32 // of a slice
+	if c.handsLines(s.Kind) {
+		x.slices *= c.pieces
+		least = up(c.Protocol.pass(), elem)
+	}
 	for _, p := range c.parts(s) {
 		if c.Algorithm.usesSwitch() && s.Kind == collective.AllReduce { // a chunk for every head
 			p.chunk *= int64(c.model.heads())

@@ -23,6 +23,7 @@ const (
 	channelsParam = "nchannels"
 	perNodeParam  = "per_node"
 	nvlsParam     = "nvls"
+	piecesParam   = "pieces"
 	found         = "auto"
 )
 
@@ -111,7 +112,9 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 	}
 	if slices.ContainsFunc(among, func(x Algorithm) bool { return x == Tree || x == Ring }) {
 		a.Params = append(a.Params, algos.Param{Name: protocolParam, Value: found,
-			About: "ll, ll128 or simple; auto is what NCCL chooses"})
+			About: "ll, ll128 or simple; auto is what NCCL chooses"},
+			algos.Param{Name: piecesParam, Value: strconv.Itoa(mostPieces), About: "parts of a slice, " +
+				"1 to 64, that LL and LL128 hand on as they come where ranks form a chain or a tree"})
 	}
 	a = named(a)
 	a.Ordered = slices.ContainsFunc(among, func(x Algorithm) bool { return x == Tree || x == Ring })
@@ -203,6 +206,11 @@ func settingOf(spec collective.Spec, param func(string) string, among []Algorith
 	if among == nil {
 		return s, nil
 	}
+	if text := param(piecesParam); text != "" {
+		if s.Pieces, err = strconv.Atoi(text); err != nil || s.Pieces < 1 || s.Pieces > 64 {
+			return s, fmt.Errorf("pieces=%s: 1 to 64 is expected", text)
+		}
+	}
 	asked := strings.ToLower(param(protocolParam))
 	for _, a := range among {
 		for p := range protocols {
@@ -227,10 +235,13 @@ func (c *Choice) lay(p *schedule.Plan) {
 		return
 	}
 	x := c.piecesOf(&spec)
-	p.Channels = len(x.loops)
+	p.Channels, p.Protocol = len(x.loops), c.protocol()
 	if p.Slots == 0 {
 		_, slice := c.steps(spec.Kind)
 		p.Slots = slots / int(slice)
+		if c.handsLines(spec.Kind) { // they share the slot of their slice
+			p.Slots *= c.pieces
+		}
 	}
 	switch c.Algorithm {
 	case Tree:

@@ -110,8 +110,8 @@ func (c *climb) lane(l *schedule.Lane) {
 	if t.up >= 0 && c.twigOf(l.Channel, t.up).up < 0 {
 		from = 0
 	}
-	for loop := range c.loops[l.Channel] {
-		l.Tile(c.at(l.Channel, loop, 0, 0))
+	for piece := range c.loops[l.Channel] * c.slices {
+		l.Tile(c.at(l.Channel, 0, 0, piece))
 		switch {
 		case l.Index == 0:
 			t.sum(l)

@@ -75,6 +75,19 @@ func (p Protocol) framing() schedule.Framing {
 	return [...]schedule.Framing{LL: schedule.Packets, LL128: schedule.Lines, Simple: schedule.Bare}[p]
 }
 
+// shape returns the row of latencies that an algorithm has (device.Protocol).
+func (a Algorithm) shape() schedule.Shape {
+	return [...]schedule.Shape{Tree: schedule.TreeShape, Ring: schedule.RingShape,
+		NVLS: schedule.NVLSShape, NVLSTree: schedule.NVLSTreeShape, PAT: schedule.PATShape}[a]
+}
+
+// protocol returns how messages of the choice are handed over.
+func (c *Choice) protocol() schedule.Protocol {
+	framing := c.Protocol.framing()
+	return schedule.Protocol{Shape: c.Algorithm.shape(), Node: framing, Network: framing,
+		Apart: c.model.perNode == 1}
+}
+
 // slots is how many slots a connection has, NCCL_STEPS.
 const slots = 8
 

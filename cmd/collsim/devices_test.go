@@ -69,6 +69,28 @@ On any other device nothing of this exists: its kernels, other than opaque ones,
 
 `
 
+// What docs/devices.md says of protocols.
+const aboutProtocols = `
+## NCCL's protocols
+
+A message of NCCL's takes one time by LL, another by LL128 and another by Simple, on a ring, on a
+tree and between two peers. On NVIDIA's GPUs the schedules of nccl:auto and its like have these
+times, which NCCL's own model counts with. base is what a call costs once, in place of launch and
+launch_latency. nvlink and pcie are a message's latency from a GPU to another one of its node, in
+place of overhead and of the latencies of the links there, whatever a scenario gives for these; a
+[[topology.link]] with a latency of its own keeps it. Between nodes a message takes overhead, the
+latencies of the network's links, which are the fabric's, and network on top. A node must be a
+switch, links from each to each or wires; on other networks a message takes what its links take, and
+the time by which its protocol is slower than LL.
+
+[[device.protocol]] changes one of these figures. Who gives device.overhead, latency, launch or
+range has measured something else than NCCL's tables: all messages then cost that. Our own
+algorithms have overhead and the latencies of links.
+
+| shape | protocol | base | nvlink | pcie | network | source |
+|---|---|---|---|---|---|---|
+`
+
 // TestDevicesDocument writes docs/devices.md again.
 func TestDevicesDocument(t *testing.T) {
 	var b strings.Builder
@@ -80,6 +102,13 @@ func TestDevicesDocument(t *testing.T) {
 			key = "`" + f.Key + "`"
 		}
 		fmt.Fprintf(&b, "| `%s` | %v | %s | %s |\n", f.Name, f.Unit, key, f.About)
+	}
+	b.WriteString(aboutProtocols)
+	h100, err := device.Lookup("h100-sxm")
+	require.NoError(t, err)
+	for _, row := range h100.Protocols {
+		fmt.Fprintf(&b, "| %s | %s | %v | %v | %v | %v | %s |\n", row.Shape, row.Protocol, row.Base,
+			row.NVLink, row.PCIe, row.Network, row.Source)
 	}
 	for _, p := range device.Catalogue() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| figure | value | source |\n|---|---|---|\n", p.Name,

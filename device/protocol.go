@@ -1,0 +1,92 @@
+package device
+
+import (
+	"fmt"
+	"slices"
+
+	"collsim/unit"
+)
+
+// Protocol holds what NCCL's calls and messages cost beside bandwidth, by the shape of an algorithm
+// and by protocol. A message that has one takes the hop given here in place of the latencies of
+// links within a node and of Device.Overhead, and its call Base in place of Device.Launch.
+type Protocol struct {
+	Shape    string // "ring", "tree", "pat", "nvls", "nvlstree", "p2p"
+	Protocol string // "ll", "ll128", "simple"
+	// Base is what a call costs once, its launch included.
+	Base unit.Time
+	// NVLink and PCIe are from a GPU to another one of its node, by what joins them.
+	NVLink, PCIe unit.Time
+	// Network is what a hop between nodes takes on top of the fabric's own, which is that of LL.
+	Network unit.Time
+	Source  string
+}
+
+// Shapes lists the shapes of algorithms that a protocol's figures may be for.
+func Shapes() []string { return []string{"ring", "tree", "pat", "nvls", "nvlstree", "p2p"} }
+
+// Protocols lists NCCL's protocols.
+func Protocols() []string { return []string{"simple", "ll", "ll128"} }
+
+// Where NCCL's figures stand, and how those follow from them that do not.
+const (
+	ncclTables = "NCCL 2.30.7, src/graph/tuning.cc, baseLatencies and hwLatencies"
+	overLL     = "; network: what that table has more than for LL"
+)
+
+// ncclProtocols returns the figures that NCCL's own model has, which it keeps for all generations.
+func ncclProtocols() []Protocol {
+	us := func(us float64) unit.Time { return unit.Time(us * float64(unit.Microsecond)) }
+	row := func(shape, protocol string, base, nvlink, pcie, network float64, source string) Protocol {
+		return Protocol{shape, protocol, us(base), us(nvlink), us(pcie), us(network), source}
+	}
+	const asRing = "assumed: as ring"
+	return []Protocol{
+		row("ring", "ll", 6.6, .6, 1, 0, ncclTables),
+		row("ring", "ll128", 14, 1.9, 2.5, 1.3, ncclTables+overLL),
+		row("ring", "simple", 8.4, 3.4, 5.7, 11.3, ncclTables+overLL),
+		row("tree", "ll", 6.8, .6, 1, 0, ncclTables),
+		row("tree", "ll128", 14, 1.25, 1.9, 3.5, ncclTables+overLL),
+		row("tree", "simple", 8.4, 4, 4, 9, ncclTables+overLL),
+		row("pat", "simple", 8, 4, 4, 9, ncclTables+overLL+" of a tree"),
+		row("p2p", "ll", 6.6, .6, 1, 0, asRing),
+		row("p2p", "simple", 8.4, 3.4, 5.7, 11.3, asRing),
+	}
+}
+
+// ProtocolOf returns the figures of a shape and a protocol; false where the device has none.
+func (d *Device) ProtocolOf(shape, protocol string) (Protocol, bool) {
+	i := slices.IndexFunc(d.Protocols, func(p Protocol) bool {
+		return p.Shape == shape && p.Protocol == protocol
+	})
+	if i < 0 {
+		return Protocol{}, false
+	}
+	return d.Protocols[i], true
+}
+
+// LeastHop returns the least of what any protocol takes for a message, each figure by itself; false
+// where there are no protocols.
+func (d *Device) LeastHop() (least Protocol, ok bool) {
+	for i, p := range d.Protocols {
+		if i == 0 {
+			least = p
+		}
+		least.NVLink, least.PCIe = min(least.NVLink, p.NVLink), min(least.PCIe, p.PCIe)
+		least.Network = min(least.Network, p.Network)
+	}
+	return least, len(d.Protocols) > 0
+}
+
+func (p *Protocol) validate() error {
+	for _, f := range []struct {
+		name  string
+		value unit.Time
+	}{{"base", p.Base}, {"nvlink", p.NVLink}, {"pcie", p.PCIe}, {"network", p.Network}} {
+		if f.value < 0 || f.value > MaxCost {
+			return fmt.Errorf("device: protocol %s %s: %s = %v: a time from 0 s to %v is expected",
+				p.Shape, p.Protocol, f.name, f.value, MaxCost)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package run
+
+import (
+	"collsim/device"
+	"collsim/scenarios"
+	"collsim/schedule"
+	"collsim/sim"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// hops is what the network of a schedule's protocol depends on, of one network.
+type hops struct {
+	row   device.Protocol
+	step  unit.Time // of a GPU, which is part of a hop between nodes
+	apart bool
+}
+
+// env returns where a schedule of a point runs: with the latencies of its protocol, where it is
+// NCCL's and the device knows them.
+func (r *runner) env(p *scenarios.Point, s *schedule.Schedule) sim.Env {
+	env := envOf(p, r.network.graph)
+	row, ok := protocolOf(&p.Device, s.Protocol)
+	if !ok {
+		return env
+	}
+	env.Device.Launch, env.Device.GPU.LaunchLatency = row.Base, 0
+	if g := r.graphOf(p, hops{row, p.Device.Overhead, s.Protocol.Apart}); g != nil {
+		env.Graph = g
+		env.Device.Overhead, env.Device.Own.Latency = 0, 0
+		return env
+	}
+	least, _ := p.Device.LeastHop()
+	env.Device.Own.Latency += row.NVLink - least.NVLink
+	return env
+}
+
+// protocolOf returns the figures of a protocol, whose hop between nodes may be another's.
+func protocolOf(d *device.Device, p schedule.Protocol) (row device.Protocol, ok bool) {
+	row, ok = d.ProtocolOf(p.Shape.String(), p.Node.Protocol())
+	between, known := d.ProtocolOf(p.Shape.String(), p.Network.Protocol())
+	row.Network = between.Network
+	return row, ok && known
+}
+
+// graphOf returns the network of a point with other latencies, nil where its links have no class.
+// It is made once.
+func (r *runner) graphOf(p *scenarios.Point, h hops) *topology.Graph {
+	if g, known := r.hops[h]; known {
+		return g
+	}
+	g := p.Topology.GraphWith(topology.Hops{NVLink: h.row.NVLink, PCIe: h.row.PCIe,
+		Network: h.step + h.row.Network}, h.apart)
+	r.hops[h] = g
+	return g
+}
+
+// bounded returns the network that bounds are found on, and what a step takes at least there: what
+// no message of any protocol beats.
+func (r *runner) bounded(p *scenarios.Point) (*topology.Graph, unit.Time) {
+	if least, ok := p.Device.LeastHop(); ok {
+		least.Base, least.Shape, least.Protocol, least.Source = 0, "", "", ""
+		if g := r.graphOf(p, hops{least, p.Device.Overhead, false}); g != nil {
+			return g, 0
+		}
+	}
+	return r.asNew, p.Device.Overhead
+}
+
+// fresh returns env with a graph of its own, that may be changed.
+func (r *runner) fresh(p *scenarios.Point, s *schedule.Schedule) sim.Env {
+	env := r.env(p, s)
+	env.Graph = env.Graph.Clone()
+	return env
+}

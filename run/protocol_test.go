@@ -1,0 +1,81 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"collsim/device"
+	"collsim/run"
+	"collsim/schedule"
+	"collsim/unit"
+)
+
+// timeOn runs an all_reduce of 8 H100 by one of NCCL's algorithms, with further keys.
+func timeOn(t *testing.T, topology, algorithm, bytes, more string) *run.Result {
+	t.Helper()
+	s, err := run.Load("s.toml", []byte(fmt.Sprintf("[topology]\n%s\n[collective]\nkind = "+
+		"\"all_reduce\"\nalgorithm = %q\nbytes = %q\n[check]\nnumbers = false\n%s\n", topology,
+		algorithm, bytes, more)), run.LoadOptions{})
+	require.NoError(t, err)
+	r, err := s.Run(context.Background(), run.RunOptions{})
+	require.NoError(t, err)
+	return r.Results[0]
+}
+
+// TestNames: schedules and devices call shapes and protocols the same.
+func TestNames(t *testing.T) {
+	require.Equal(t, schedule.Shapes(), device.Shapes())
+	require.Equal(t, schedule.Protocols(), device.Protocols())
+}
+
+// TestProtocolTimes: of short vectors, a call takes its base and as many hops as its algorithm has
+// steps one after the other, by the protocol's own figures, and what the bytes take: next to
+// nothing. Latencies of links within the node make no difference, those of a single link do.
+func TestProtocolTimes(t *testing.T) {
+	ns := func(n float64) unit.Time { return unit.Time(n * 1000) }
+	node := "preset = \"dgx-h100\""
+	for _, c := range []struct {
+		algorithm string
+		want      unit.Time
+	}{
+		{"nccl:ring(protocol=ll)", ns(6600 + 14*600)},
+		{"nccl:ring(protocol=ll128)", ns(14000 + 14*1900)},
+		{"nccl:ring(protocol=simple)", ns(8400 + 14*3400)},
+		{"nccl:tree(protocol=ll)", ns(6800 + 14*600)}, // up a chain of 8, and down
+		{"nccl:tree(protocol=simple)", ns(8400 + 14*4000)},
+	} {
+		r := timeOn(t, node, c.algorithm, "64 B", "")
+		require.InEpsilon(t, int64(c.want), int64(r.Time), 0.01, c.algorithm)
+		slow := timeOn(t, node+"\nnode.latency = \"3 us\"", c.algorithm, "64 B", "")
+		require.Equal(t, r.Time, slow.Time)
+		require.LessOrEqual(t, r.Bounds.Lower, r.Time)
+	}
+	one := timeOn(t, node, "nccl:ring(protocol=ll)", "64 B",
+		"[[topology.link]]\nmatch = \"node0/gpu3->node0/switch\"\nlatency = \"10 us\"")
+	require.Greater(t, one.Time, ns(6600+14*600+9000))
+}
+
+// TestProtocolsBetweenNodes: a hop between nodes takes the network's links, the GPU's step and what
+// its protocol has more than LL.
+func TestProtocolsBetweenNodes(t *testing.T) {
+	const ranks = "preset = \"dgx-h100\"\nnodes = 2\nranks = 16\nnetwork.latency = \"4 us\""
+	ll := timeOn(t, ranks, "nccl:tree(protocol=ll)", "64 B", "")
+	// Two trees over two nodes: up a chain, to the other node, back, and down the chain.
+	require.InEpsilon(t, int64(6_800_000+14*600_000+2*9_000_000), int64(ll.Time), 0.01)
+	simple := timeOn(t, ranks, "nccl:tree(protocol=simple)", "64 B", "")
+	require.InEpsilon(t, int64(8_400_000+14*4_000_000+2*18_000_000), int64(simple.Time), 0.01)
+}
+
+// TestGivenFigures: an entry of [[device.protocol]] changes what it names; a figure of all messages
+// takes the place of the protocols'.
+func TestGivenFigures(t *testing.T) {
+	const node, a = "preset = \"dgx-h100\"", "nccl:ring(protocol=ll)"
+	r := timeOn(t, node, a, "64 B", "[[device.protocol]]\nshape = \"ring\"\nprotocol = \"ll\"\n"+
+		"nvlink = \"1 us\"")
+	require.InEpsilon(t, int64(6_600_000+14*1_000_000), int64(r.Time), 0.01)
+	r = timeOn(t, node, a, "64 B", "[device]\noverhead = \"2 us\"")
+	require.Greater(t, r.Time, unit.Time(14*2_000_000))
+}

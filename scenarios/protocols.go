@@ -1,0 +1,75 @@
+package scenarios
+
+import (
+	"slices"
+
+	"collsim/device"
+	"collsim/unit"
+)
+
+// protocolFigure is a figure of a protocol of NCCL's.
+type protocolFigure struct {
+	name, example, about string
+	of                   func(p *device.Protocol) *unit.Time
+}
+
+func protocolFigures() []protocolFigure {
+	return []protocolFigure{
+		{"base", "6.6 us", "What a call costs once, its launch included.",
+			func(p *device.Protocol) *unit.Time { return &p.Base }},
+		{"nvlink", "600 ns", "A message's latency from a GPU to another one of its node, over NVLink.",
+			func(p *device.Protocol) *unit.Time { return &p.NVLink }},
+		{"pcie", "1 us", "The same where PCIe joins them.",
+			func(p *device.Protocol) *unit.Time { return &p.PCIe }},
+		{"network", "1.3 us", "What a message between nodes takes on top of device.overhead and the " +
+			"latencies of the network's links.",
+			func(p *device.Protocol) *unit.Time { return &p.Network }},
+	}
+}
+
+// protocolKeys are the keys of [[device.protocol]].
+func protocolKeys() []Key {
+	const at = "device.protocol."
+	keys := []Key{
+		{Path: at + "shape", kind: aChoice, Values: device.Shapes(), Example: `"ring"`, Sweep: true,
+			Doc: "Whose messages are meant: the form of an algorithm."},
+		{Path: at + "protocol", kind: aChoice, Values: device.Protocols(), Example: `"ll128"`,
+			Sweep: true, Doc: "And how they are handed over."}}
+	for _, f := range protocolFigures() {
+		keys = append(keys, Key{Path: at + f.name, kind: aTime, max: int64(device.MaxCost),
+			Default: "the device's, or 0 s", Example: `"` + f.example + `"`, Sweep: true, Doc: f.about})
+	}
+	return keys
+}
+
+// protocols reads [[device.protocol]]. Where a scenario gives what all messages cost, the device's
+// own figures of protocols are left out.
+func (v *view) protocols(d *device.Device) (ok bool) {
+	ok = true
+	if v.has("device.overhead") || v.has("device.latency") || v.has("device.launch") ||
+		v.d.count("device.range") > 0 {
+		d.Protocols = nil
+	}
+	d.Protocols = slices.Clone(d.Protocols)
+	for i := range v.d.count("device.protocol") {
+		at := numbered("device.protocol", i) + "."
+		shape, ok1 := need[string](v, at+"shape", "the shape of an algorithm is expected")
+		protocol, ok2 := need[string](v, at+"protocol", "a protocol is expected")
+		if !ok1 || !ok2 {
+			ok = false
+			continue
+		}
+		row := slices.IndexFunc(d.Protocols, func(p device.Protocol) bool {
+			return p.Shape == shape && p.Protocol == protocol
+		})
+		if row < 0 {
+			row = len(d.Protocols)
+			d.Protocols = append(d.Protocols, device.Protocol{Shape: shape, Protocol: protocol})
+		}
+		for _, f := range protocolFigures() {
+			value, readable := fetchOr(v, at+f.name, *f.of(&d.Protocols[row]))
+			*f.of(&d.Protocols[row]), ok = value, ok && readable
+		}
+	}
+	return ok
+}

@@ -1,0 +1,82 @@
+package topology
+
+import (
+	"strings"
+
+	"collsim/unit"
+)
+
+// Hops are latencies of whole routes, in place of those of links.
+type Hops struct {
+	// NVLink and PCIe are from a GPU to another one of its node, by what joins them.
+	NVLink, PCIe unit.Time
+	// Network is added to every route between nodes, half of it where it leaves a node and half where
+	// it enters one.
+	Network unit.Time
+}
+
+// WithHops returns the same network with links of such latencies that routes take as long as hops
+// say, and whether it can: a node must be a switch, a link from each GPU to each other, or wires. A
+// network without nodes is one node, or, if apart, that between nodes of one GPU each.
+//
+// Of wires, one between two GPUs takes the whole hop, one from a GPU to a switch half of it, over
+// NVLink if the switch is an NVSwitch, and one between switches nothing. Those of NICs keep theirs.
+func (p Params) WithHops(h Hops, apart bool) (Params, bool) {
+	if p.Node == nil && apart {
+		links, ok := map[string]unit.Time{"switch": 2, "full-mesh": 1}[p.Preset]
+		if ok {
+			p.Latency += h.Network / links
+		}
+		return p, ok
+	}
+	if p.Node == nil {
+		return p.asNode(h)
+	}
+	node, ok := p.Node.asNode(h)
+	p.Node = &node
+	if p.Network != nil {
+		network := *p.Network
+		network.Attach += h.Network / 2
+		p.Network = &network
+	}
+	return p, ok
+}
+
+// asNode is WithHops for the network of a node.
+func (p Params) asNode(h Hops) (Params, bool) {
+	switch p.Preset {
+	case "switch":
+		p.Latency = h.NVLink / 2
+	case "full-mesh":
+		p.Latency = h.NVLink
+	case byWires:
+		wires := make([]Wire, len(p.Wires))
+		for i, w := range p.Wires {
+			w.Latency = h.ofWire(&w)
+			wires[i] = w
+		}
+		p.Wires = wires
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// ofWire returns the latency of a wire in a node.
+func (h *Hops) ofWire(w *Wire) unit.Time {
+	isGPU := func(name string) bool { return strings.HasPrefix(name, "gpu") }
+	of := func(prefix string) bool {
+		return strings.HasPrefix(w.From, prefix) || strings.HasPrefix(w.To, prefix)
+	}
+	switch {
+	case of("nic"):
+		return w.Latency
+	case isGPU(w.From) && isGPU(w.To):
+		return h.NVLink
+	case !of("gpu"):
+		return 0
+	case of("nvswitch"):
+		return h.NVLink / 2
+	}
+	return h.PCIe / 2
+}
