@@ -8,7 +8,6 @@ import (
 	"collsim/collective"
 	"collsim/internal/prose"
 	"collsim/schedule"
-	"collsim/unit"
 )
 
 // Algorithm turns a collective into a schedule. Functions that are nil stand for what most need.
@@ -71,12 +70,9 @@ type Algorithm struct {
 	Grouped bool
 	// Ordered says that Plan takes Options.Rings, as the Orders of the plan that it is given.
 	Ordered bool
-	// Picks says what the algorithm comes to for a collective, where it chooses by its size, and ""
-	// where it leaves nothing open. Nil of algorithms that never choose.
-	Picks func(spec collective.Spec, param func(name string) string) string
-	// Predicts is the time that a library's own model expects of what Picks says, 0 if it expects
-	// none. Nil of algorithms without such a model.
-	Predicts func(spec collective.Spec, param func(name string) string) unit.Time
+	// Picks says what the algorithm comes to for a collective, where it chooses by its size. Nil of
+	// algorithms that never choose.
+	Picks func(spec collective.Spec, param func(name string) string) Pick
 }
 
 // Unfit is a collective that an algorithm is not for, though it is of its kinds.
@@ -268,22 +264,6 @@ func (a Algorithm) written(spec collective.Spec, o Options) (schedule.Plan, erro
 		return schedule.Plan{}, &Unfit{a.Name, prose.Unprefixed(err)}
 	}
 	return p, nil
-}
-
-// Picked is what the algorithm comes to for a collective; "" where it has nothing to choose.
-func (a Algorithm) Picked(spec collective.Spec, o Options) string {
-	if a.Picks == nil {
-		return ""
-	}
-	return a.Picks(spec, func(name string) string { return a.Param(name, o) })
-}
-
-// Predicted is the time that the model of the algorithm's library expects; 0 if there is none.
-func (a Algorithm) Predicted(spec collective.Spec, o Options) unit.Time {
-	if a.Predicts == nil {
-		return 0
-	}
-	return a.Predicts(spec, func(name string) string { return a.Param(name, o) })
 }
 
 // backwards is the cost of the transpose: the rounds in the opposite order, each with an addition

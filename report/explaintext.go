@@ -20,7 +20,7 @@ const maxShares = 8
 func ExplanationText(e *run.Explanation) string {
 	var b strings.Builder
 	r := e.Result
-	head := heading(r) + ", " + r.Point.Spec.Bytes().String()
+	head := headingPicked(r) + ", " + r.Point.Spec.Bytes().String()
 	if axes := axesText(r.Point, true); axes != "" {
 		head += ", " + axes
 	}

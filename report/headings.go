@@ -40,6 +40,16 @@ func writeLines(b *strings.Builder, start string, lines []string) {
 	}
 }
 
+// writeHeading writes the heading of a group of rows behind a #. A long one is cut behind a colon,
+// if it has one, and between words.
+func writeHeading(b *strings.Builder, text string) {
+	start := "# "
+	for _, part := range halves(text) {
+		writeLines(b, "", prose.Wrap(part, prose.Columns, start, "#   "))
+		start = "#   "
+	}
+}
+
 // halves cuts a text that is too long for a line behind its colon.
 func halves(text string) []string {
 	head, tail, ok := strings.Cut(text, ": ")
@@ -88,11 +98,16 @@ func heading(r *run.Result) string {
 	return name + " " + r.Algorithm.String() + choice(r) + extras
 }
 
-// choice says that an algorithm was chosen, and from how many; or what one has chosen.
-func choice(r *run.Result) string {
-	if r.Picked != "" {
-		return ", as " + r.Picked
+// headingPicked names a result, with what its algorithm has picked.
+func headingPicked(r *run.Result) string {
+	if r.Picked.What == "" {
+		return heading(r)
 	}
+	return heading(r) + ", as " + r.Picked.String()
+}
+
+// choice says that an algorithm was chosen, and from how many.
+func choice(r *run.Result) string {
 	if r.Candidates == nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -95,10 +96,7 @@ func writeChoices(rows []ncclRow, b *strings.Builder) {
 		if r.Measured.Chose == "" {
 			continue
 		}
-		simulated, _, _ := strings.Cut(r.Picked, ":")
-		if simulated, _, _ = strings.Cut(simulated, ";"); simulated == "" {
-			simulated = r.Algorithm.String()
-		}
+		simulated := cmp.Or(r.Picked.What, r.Algorithm.String())
 		fmt.Fprintf(b, "%s# chose    %v of %v: %s; simulated: %s\n", first, r.Point.Spec.Kind,
 			r.Point.Spec.Bytes(), r.Measured.Chose, simulated)
 		first = ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/nccllog"
@@ -21,7 +22,8 @@ func nccl(spec collective.Spec, t unit.Time, wrong int64, chose string) *run.Res
 	c := &run.Comparison{}
 	c.Wrong = wrong
 	return &run.Result{Point: &scenarios.Point{Spec: spec},
-		Algorithm: scenarios.Algorithm{Name: "nccl:auto"}, Picked: "Ring LL, 1 of 2 channels: 4.0 us",
+		Algorithm: scenarios.Algorithm{Name: "nccl:auto"},
+		Picked:    algos.Pick{What: "Ring LL, 1 of 2 channels"},
 		Measured: &run.Measured{Executor: scenarios.NCCL, Time: t, Repetitions: 1, Comparison: c,
 			Chose: chose}}
 }

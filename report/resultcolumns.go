@@ -205,10 +205,10 @@ func furtherColumns() Layout {
 		inJSON("candidates", func(r *run.Result) Value {
 			return known(len(r.Candidates) > 0, listOf(r.Candidates, candidateValue))
 		}),
-		// What an algorithm has chosen that does so by itself: Open MPI's.
-		inJSON("picked", func(r *run.Result) Value { return some(r.Picked) }).optional(),
+		// What an algorithm has picked that does so by itself, in words: NCCL's and Open MPI's.
+		inJSON("picked", func(r *run.Result) Value { return some(r.Picked.String()) }).optional(),
 		inJSON("predicted_ps", func(r *run.Result) Value {
-			return known(r.Predicted > 0, Int(r.Predicted))
+			return known(r.Picked.Time > 0, Int(r.Picked.Time))
 		}).optional(),
 		inJSON("teams", func(r *run.Result) Value { return Int(r.Teams) }).csv(4, "teams"),
 		// Of inputs, where they are tensors.

@@ -185,10 +185,18 @@ func (s *Stream) begin(b *strings.Builder, p *part, index int) {
 		writeMachine(b, p.results[0])
 	case ofGroup:
 		b.WriteString("#\n")
-		comment(b, heading(p.results[0]))
+		same := samePick(p.results)
+		if same {
+			writeHeading(b, headingPicked(p.results[0]))
+		} else {
+			writeHeading(b, heading(p.results[0]))
+		}
 		table := s.layout.table(p.results)
 		table.Marked, table.Total = 2, prose.Columns
 		b.WriteString(table.String())
+		if !same {
+			writePicks(b, p.results)
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func (r *runner) choose(result *Result) (*made, error) {
 		}
 		if err == nil {
 			result.Algorithm = m.algorithm
-			result.Picked, result.Predicted = pickedBy(p, m)
+			result.Picked = pickedBy(p, m)
 		}
 		return m, err
 	}
@@ -141,19 +141,17 @@ func (r *runner) compare(p *scenarios.Point, list []scenarios.Algorithm) (best *
 	return best, candidates, nil
 }
 
-// pickedBy is what a library's algorithm comes to in the schedule of the first team, and the time
-// that the library's model predicts.
-func pickedBy(p *scenarios.Point, m *made) (picked string, predicted unit.Time) {
+// pickedBy returns what a library's algorithm comes to in the schedule of the first team.
+func pickedBy(p *scenarios.Point, m *made) algos.Pick {
 	if m.algorithm.FromFile() || len(m.members) == 0 {
-		return "", 0
+		return algos.Pick{}
 	}
 	spec := m.members[0].schedule.Spec
 	a, err := find(spec.Kind, m.algorithm.Name)
 	if err != nil {
-		return "", 0
+		return algos.Pick{}
 	}
-	o := optionsOn(p, m.algorithm, a)
-	return a.Picked(spec, o), a.Predicted(spec, o)
+	return a.Picked(spec, optionsOn(p, m.algorithm, a))
 }
 
 // measure is how long a schedule takes.

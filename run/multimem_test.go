@@ -40,12 +40,12 @@ func TestFastestBySwitch(t *testing.T) {
 	} {
 		r, err := onSwitch(t, c.nodes, "nccl:auto", "true")
 		require.NoError(t, err)
-		require.Contains(t, r.Results[0].Picked, c.with)
+		require.Contains(t, r.Results[0].Picked.What, c.with)
 		auto := r.Results[0].Time
 		r, err = onSwitch(t, c.nodes, "nccl:auto", "false")
 		require.NoError(t, err)
-		require.Contains(t, r.Results[0].Picked, c.without)
-		require.NotContains(t, r.Results[0].Picked, "NVLS")
+		require.Contains(t, r.Results[0].Picked.What, c.without)
+		require.NotContains(t, r.Results[0].Picked.What, "NVLS")
 		require.Greater(t, r.Results[0].Time, auto)
 		r, err = onSwitch(t, c.nodes, "fastest", "true")
 		require.NoError(t, err)

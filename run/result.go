@@ -32,11 +32,8 @@ type Result struct {
 	Point      *scenarios.Point
 	Algorithm  scenarios.Algorithm // that was carried out: Point's, or that which "fastest" chose
 	Candidates []Candidate         // of "fastest", in the order of the table; else nil
-	// Picked is what an algorithm comes to that chooses by itself, as Open MPI's do: "allreduce
-	// nonoverlapping, reduce binomial, bcast binary_tree"; empty where nothing was left open.
-	Picked string
-	// Predicted is the time of that by the library's own model, as NCCL's; 0 where it has none.
-	Predicted unit.Time
+	// Picked is what an algorithm comes to that chooses by itself, as NCCL's and Open MPI's do.
+	Picked algos.Pick
 	// Teams do the collective at once, each on its own; 1 is all ranks. As nccl-tests has it, ranks,
 	// sizes and bandwidths are those of one communicator: of the largest team, in the time of the
 	// slowest. Steps, messages, bytes sent and what is wrong are those of all teams.
@@ -258,10 +255,10 @@ func disagree(a, b unit.Time) (ratio float64, far bool) {
 // doubt says where the library's own model predicts another time than the simulation: of a call in
 // a benchmark's loop, where there is one, for such the models are made.
 func (r *Result) doubt() {
-	if ratio, far := disagree(r.PerCall(), r.Predicted); far && r.Timed {
+	if ratio, far := disagree(r.PerCall(), r.Picked.Time); far && r.Timed {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s takes %s by its library's model and %s in "+
 			"simulation, a factor of %.3g: the model knows machines of its own, the simulation the "+
-			"network and the device of the scenario", r.Algorithm.Name, inMicroseconds(r.Predicted),
+			"network and the device of the scenario", r.Algorithm.Name, inMicroseconds(r.Picked.Time),
 			inMicroseconds(r.PerCall()), ratio))
 	}
 }

@@ -248,7 +248,6 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 func (v *validator) instead(m *made, played *schedule.Schedule, result *Result) error {
 	other := v.blank(result.Point)
 	other.Algorithm, other.Picked = result.Algorithm, result.Picked
-	other.Predicted = result.Predicted
 	other.Measured = result.Measured
 	other.Gradient, other.Backward = result.Gradient, result.Backward
 	other.Measured.Algorithm = played.Name

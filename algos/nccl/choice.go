@@ -3,11 +3,14 @@ package nccl
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
+	"collsim/unit"
 )
 
 // Setting is what decides how NCCL does a call besides the call. Its zero value is an H100 machine
@@ -35,6 +38,7 @@ type Choice struct {
 	Way
 	Channels int     // that it may take of the communicator's
 	Used     int     // that it takes, each with a part of the data
+	Threads  int     // of a channel; a kernel has the most of its calls, and 128 at least
 	Time     float64 // by the model, in microseconds; 0 of a way that the library never takes
 	// Others are the other ways, the fastest first, with their times.
 	Others []Other
@@ -96,7 +100,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	if c.Algorithm.usesSwitch() {
 		c.all = cmp.Or(s.Channels, m.switchChannels())
 	}
-	if c.Channels = m.channelsFor(c.Way, bytes, c.all); bytes > 0 {
+	if c.Channels, c.Threads = m.channelsFor(c.Way, bytes, c.all); bytes > 0 {
 		c.Used = len(c.parts(&spec))
 	}
 	return c, nil
@@ -161,20 +165,26 @@ func (s *Setting) model(spec *collective.Spec) (*model, error) {
 	return m, nil
 }
 
-// String is the choice with its reason.
-func (c *Choice) String() string {
-	text := fmt.Sprintf("%v, %d of %d channels", c.Way, c.Used, c.all)
+// pick is the choice with its reason, as results have it.
+func (c *Choice) pick() algos.Pick {
+	p := algos.Pick{What: fmt.Sprintf("%v, %d of %d channels", c.Way, c.Used, c.all),
+		Algorithm: c.Algorithm.String(), Protocol: c.Protocol.String(), Channels: c.Used,
+		Threads: c.Threads, Time: unit.Time(math.Round(c.Time * 1e6))}
+	var why []string
 	if c.Time > 0 {
-		text += fmt.Sprintf(": %.1f us by NCCL's model", c.Time)
+		why = append(why, fmt.Sprintf("%.1f us by NCCL's model", c.Time))
 	}
-	if len(c.Others) == 0 {
-		return text
+	if len(c.Others) > 0 {
+		first := c.Others[0]
+		p.Other = fmt.Sprintf("%v %.1f", first.Way, first.Time)
+		if c.Time > 0 && first.Time >= c.Time {
+			why[0] += fmt.Sprintf(", next %v %.1f us", first.Way, first.Time)
+		} else {
+			why = append(why, fmt.Sprintf("NCCL takes %v, %.1f us", first.Way, first.Time))
+		}
 	}
-	first := c.Others[0]
-	if c.Time > 0 && first.Time >= c.Time {
-		return text + fmt.Sprintf(", next %v %.1f us", first.Way, first.Time)
-	}
-	return text + fmt.Sprintf("; NCCL takes %v, %.1f us", first.Way, first.Time)
+	p.Why = strings.Join(why, "; ")
+	return p
 }
 
 // Types are those that NCCL reduces.

@@ -55,7 +55,7 @@ func writeChoices(b *strings.Builder, m *nccl.Machine, ranks, perNode int, kind 
 		if kind.Reduces() {
 			spec.Op = collective.Sum
 		}
-		is := a.Picked(spec, o)
+		is := a.Picked(spec, o).String()
 		if way, _, _ := strings.Cut(is, ":"); way != was || bytes == 1<<30 {
 			fmt.Fprintf(b, "%12d %s\n", bytes, is)
 			was = way

@@ -165,23 +165,24 @@ func TestSplit(t *testing.T) {
 		way      string
 		bytes    int64 // of the call
 		channels int   // that it may take
+		threads  int   // of each; of NVLS as its source has it
 		lo       int64 // elements
 		mid, k   int64
 		hi       int64
 		chunk    int64 // bytes
 	}{
-		{collective.AllReduce, "Ring LL", 4 << 10, 1, 1024, 0, 0, 0, 32768},
-		{collective.AllReduce, "Ring LL", 1 << 20, 24, 11264, 11264, 22, 3072, 32768},
-		{collective.AllReduce, "Ring Simple", 16 << 20, 24, 176128, 176128, 22, 143360, 2097152},
-		{collective.AllReduce, "Ring Simple", 256 << 20, 24, 2797568, 2797568, 22, 2764800, 2097152},
-		{collective.AllReduce, "NVLS Simple", 64 << 20, 16, 1048576, 1048576, 14, 1048576, 65536},
-		{collective.AllReduce, "NVLS Simple", 1 << 30, 16, 16777216, 16777216, 14, 16777216, 131072},
-		{collective.AllReduce, "Ring LL128", 8 << 20, 24, 90112, 90112, 22, 24576, 576000},
-		{collective.AllReduce, "Tree LL", 1 << 20, 24, 11264, 11264, 22, 3072, 32768},
-		{collective.AllReduce, "Tree Simple", 16 << 20, 24, 176128, 176128, 22, 143360, 524288},
-		{collective.AllGather, "Ring LL", 1 << 20, 24, 1536, 1536, 20, 512, 32768},
-		{collective.ReduceScatter, "Ring LL128", 16 << 20, 24, 22528, 22528, 22, 6144, 576000},
-		{collective.Broadcast, "Ring Simple", 64 << 20, 24, 704512, 704512, 22, 573440, 524288},
+		{collective.AllReduce, "Ring LL", 4 << 10, 1, 96, 1024, 0, 0, 0, 32768},
+		{collective.AllReduce, "Ring LL", 1 << 20, 24, 512, 11264, 11264, 22, 3072, 32768},
+		{collective.AllReduce, "Ring Simple", 16 << 20, 24, 544, 176128, 176128, 22, 143360, 2097152},
+		{collective.AllReduce, "Ring Simple", 256 << 20, 24, 544, 2797568, 2797568, 22, 2764800, 2097152},
+		{collective.AllReduce, "NVLS Simple", 64 << 20, 16, 640, 1048576, 1048576, 14, 1048576, 65536},
+		{collective.AllReduce, "NVLS Simple", 1 << 30, 16, 640, 16777216, 16777216, 14, 16777216, 131072},
+		{collective.AllReduce, "Ring LL128", 8 << 20, 24, 640, 90112, 90112, 22, 24576, 576000},
+		{collective.AllReduce, "Tree LL", 1 << 20, 24, 640, 11264, 11264, 22, 3072, 32768},
+		{collective.AllReduce, "Tree Simple", 16 << 20, 24, 640, 176128, 176128, 22, 143360, 524288},
+		{collective.AllGather, "Ring LL", 1 << 20, 24, 512, 1536, 1536, 20, 512, 32768},
+		{collective.ReduceScatter, "Ring LL128", 16 << 20, 24, 640, 22528, 22528, 22, 6144, 576000},
+		{collective.Broadcast, "Ring Simple", 64 << 20, 24, 544, 704512, 704512, 22, 573440, 524288},
 	} {
 		spec := collective.Spec{Kind: test.kind, Type: dtype.Float32, Ranks: 8, Count: test.bytes / 4}
 		if test.kind.Reduces() {
@@ -192,7 +193,7 @@ func TestSplit(t *testing.T) {
 		}
 		c, err := Choose(spec, Setting{Among: []Way{wayOf(t, test.way)}})
 		require.NoError(t, err)
-		require.Equal(t, test.channels, c.Channels, "%+v", test)
+		require.Equal(t, []int{test.channels, test.threads}, []int{c.Channels, c.Threads}, "%+v", test)
 		unit := 4 / elementBytes(&spec) // NCCL gathers bytes
 		want := []part{{test.lo * unit, 0}}
 		for range test.k {

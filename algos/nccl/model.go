@@ -331,24 +331,41 @@ func multicasts(t dtype.Type, op collective.Op) bool {
 	return false
 }
 
-// channelsFor is how many channels a call that is played may take of those there are, by how many
-// bytes that leaves each of its threads (enqueue.cc, getAlgoInfo).
-func (m *model) channelsFor(w Way, bytes int64, channels int) int {
-	threads, least := int64(512), int64(8)
+// The threads of a channel at most, of a task at least, and of a warp.
+const (
+	mostThreads  = 640
+	leastThreads = 3 * warp
+	warp         = 32
+)
+
+// channelsFor returns how many channels a call may take of those there are, and how many threads
+// each of them has, by how many bytes that leaves a thread (enqueue.cc, topoGetAlgoInfo).
+func (m *model) channelsFor(w Way, bytes int64, channels int) (used, threads int) {
+	t, least := int64(512), int64(8)
 	switch {
 	case w.Algorithm.usesSwitch():
-		return channels
+		return channels, mostThreads
 	case w.Protocol == LL128:
-		threads = 640
+		t = mostThreads
 	case w.Protocol == Simple:
 		least = 64
 		if w.Algorithm == Ring && m.ring.intra*float64(m.ring.channels) <= 12 {
-			threads = 256
+			t = 256
 		}
 	case w.Algorithm == Ring:
 		least *= int64(m.ranks)
 	}
-	return int(max(1, min(int64(channels), bytes/(threads*least))))
+	n := max(1, min(int64(channels), bytes/(t*least)))
+	if w.Algorithm == Tree || w.Algorithm == PAT {
+		return int(n), mostThreads
+	}
+	for bytes < n*t*least && t%(4*warp) == 0 {
+		t /= 2
+	}
+	if w == (Way{Ring, Simple}) {
+		t += warp // that synchronizes
+	}
+	return int(n), max(int(t), leastThreads)
 }
 
 // callBytes is the size of a call as NCCL has it: of the longer of the two buffers.

@@ -213,11 +213,11 @@ func TestNoSwitch(t *testing.T) {
 	require.EqualError(t, err, "algos: nccl:nvls: nvls=often: true, false or switch is expected")
 	a, err := algos.FindIn(nccl.Table(), collective.AllReduce, "nccl:auto")
 	require.NoError(t, err)
-	require.Contains(t, a.Picked(allReduce(8, 1<<24), algos.Options{}), "NVLS Simple, 16 of 16")
+	require.Contains(t, a.Picked(allReduce(8, 1<<24), algos.Options{}).What, "NVLS Simple, 16 of 16")
 	for _, o := range []algos.Options{{NoMulticast: true},
 		{Params: []algos.Param{{Name: "nvls", Value: "false"}}}} {
 		require.Equal(t, "Ring Simple, 24 of 24 channels: 382.2 us by NCCL's model, next Ring LL128 "+
-			"395.2 us", a.Picked(allReduce(8, 1<<24), o))
+			"395.2 us", a.Picked(allReduce(8, 1<<24), o).String())
 	}
 }
 

@@ -287,13 +287,17 @@ func (x *p2p) cuts(byRank bool) *[3]schedule.Cut {
 	return &cuts
 }
 
+// within is the protocol of messages within a node; between nodes they always go by Simple.
+func (x *p2p) within() Protocol {
+	if x.ll {
+		return LL
+	}
+	return Simple
+}
+
 // String says how messages go.
 func (x *p2p) String() string {
-	protocol := Simple
-	if x.ll {
-		protocol = LL
-	}
-	text := fmt.Sprintf("%v, %d of %d channels a message", protocol, len(x.parts), x.channels)
+	text := fmt.Sprintf("%v, %d of %d channels a message", x.within(), len(x.parts), x.channels)
 	if x.nodes > 1 && x.ll {
 		text += ", Simple between nodes"
 	}

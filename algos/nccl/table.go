@@ -2,7 +2,6 @@ package nccl
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/schedule"
-	"collsim/unit"
 )
 
 // Prefix begins the names of the table's algorithms.
@@ -84,12 +82,13 @@ func p2pRow() algos.Algorithm {
 		}
 		return err
 	}
-	a.Picks = func(spec collective.Spec, param func(string) string) string {
+	a.Picks = func(spec collective.Spec, param func(string) string) algos.Pick {
 		x, err := of(spec, param)
 		if err != nil || spec.Ranks == 1 || spec.Empty() {
-			return ""
+			return algos.Pick{}
 		}
-		return x.String()
+		return algos.Pick{What: x.String(), Protocol: x.within().String(), Channels: len(x.parts),
+			Threads: mostThreads}
 	}
 	return named(a)
 }
@@ -137,28 +136,16 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 		c.lay(p)
 		return nil
 	}
-	choice := func(spec collective.Spec, param func(string) string) *Choice {
+	a.Picks = func(spec collective.Spec, param func(string) string) algos.Pick {
 		s, err := settingOf(spec, param, among)
 		if err != nil || spec.Ranks == 1 || spec.Empty() {
-			return nil
+			return algos.Pick{}
 		}
 		c, err := Choose(spec, s)
 		if err != nil {
-			return nil
+			return algos.Pick{}
 		}
-		return c
-	}
-	a.Picks = func(spec collective.Spec, param func(string) string) string {
-		if c := choice(spec, param); c != nil {
-			return c.String()
-		}
-		return ""
-	}
-	a.Predicts = func(spec collective.Spec, param func(string) string) unit.Time {
-		if c := choice(spec, param); c != nil {
-			return unit.Time(math.Round(c.Time * 1e6))
-		}
-		return 0
+		return c.pick()
 	}
 	return a
 }

@@ -49,7 +49,7 @@ func TestPicked(t *testing.T) {
 		for i := 0; i < len(test.params); i += 2 {
 			o.Params = append(o.Params, algos.Param{Name: test.params[i], Value: test.params[i+1]})
 		}
-		require.Equal(t, test.want, a.Picked(test.spec, o))
+		require.Equal(t, test.want, a.Picked(test.spec, o).String())
 		s, err := a.Build(test.spec, o)
 		require.NoError(t, err)
 		_, violations := proof.Verify(s, proof.Options{})

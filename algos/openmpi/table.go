@@ -67,12 +67,12 @@ func algorithm(f Function, a Named) algos.Algorithm {
 		row.Source = "Open MPI 4.1 coll_base_" + f.Name + ".c"
 	}
 	if base.leaves() {
-		row.Picks = func(spec collective.Spec, param func(string) string) string {
+		row.Picks = func(spec collective.Spec, param func(string) string) algos.Pick {
 			c, err := base.with(param)
 			if err != nil {
-				return ""
+				return algos.Pick{}
 			}
-			return Names(c.open(spec))
+			return algos.Pick{What: Names(c.open(spec))}
 		}
 	}
 	return row

@@ -159,6 +159,6 @@ func TestPicked(t *testing.T) {
 	} {
 		a, err := algos.FindIn(openmpi.Table(), spec.Kind, openmpi.Prefix+test.name)
 		require.NoError(t, err)
-		require.Equal(t, test.want, a.Picked(spec, algos.Options{}), test.name)
+		require.Equal(t, test.want, a.Picked(spec, algos.Options{}).String(), test.name)
 	}
 }

@@ -108,7 +108,8 @@ predicted: but for NVLS, where the switch of a node adds ([nvls.md](nvls.md)). A
 scenario names them as "nccl:ring", or
 "nccl:tree(protocol=simple,nchannels=2)", and they are proven, timed and computed like ours, without
 NCCL or a GPU. "nccl:auto" is what the library chooses by itself, by its own model of latency and
-bandwidth; the heading says what that was and why, in JSON "picked".
+bandwidth; the heading, or below several sizes a table, says what that was and why, in JSON
+"picked" and "picked_algorithm", "picked_protocol", "picked_channels" and "picked_threads".
 
 Tests hold the model against the tables that NCCL 2.30.7's own code gives for these machines,
 channels and chunks against its rules, the trees against its graph/trees.cc for 2 to 64 nodes, and

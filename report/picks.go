@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/internal/prose"
+	"collsim/run"
+)
+
+// pickedColumns say what NCCL's algorithms have picked, as its log names it. Sends and receives
+// have no algorithm, and their channels are those of a message.
+func pickedColumns() Layout {
+	column := func(name string, of fact) Column { return inJSON(name, of).optional().csv(8, name) }
+	count := func(n int) Value { return known(n > 0, Int(n)) }
+	return Layout{
+		column("picked_algorithm", func(r *run.Result) Value { return some(r.Picked.Algorithm) }),
+		column("picked_protocol", func(r *run.Result) Value { return some(r.Picked.Protocol) }),
+		column("picked_channels", func(r *run.Result) Value { return count(r.Picked.Channels) }),
+		column("picked_threads", func(r *run.Result) Value { return count(r.Picked.Threads) }),
+	}
+}
+
+// samePick reports whether all results have picked the same, so that a heading can say it of all.
+func samePick(results []*run.Result) bool {
+	return !slices.ContainsFunc(results, func(r *run.Result) bool {
+		return r.Picked != results[0].Picked
+	})
+}
+
+// writePicks writes a table of what an algorithm has picked for each size: as NCCL's log names it,
+// with the time by NCCL's model and the fastest of what was not taken; or in words. Rows that are
+// equal are written once.
+func writePicks(b *strings.Builder, results []*run.Result) {
+	label := labels(results)
+	rows, widths := [][]string{{"size (B)", "picked"}}, []int{2, -1}
+	named := slices.ContainsFunc(results, func(r *run.Result) bool { return r.Picked.Algorithm != "" })
+	if named {
+		rows[0] = append(rows[0], "channels", "threads", "model (us)", "best other")
+		widths = append(widths, 1, 1, 1, -1)
+	}
+	for _, r := range results {
+		p := &r.Picked
+		row := []string{label(r), orMissing(p.String())}
+		if named {
+			model := missing
+			if p.Time > 0 {
+				model = fmt.Sprintf("%.1f", float64(p.Time)/1e6)
+			}
+			row = []string{row[0], orMissing(strings.TrimSpace(p.Algorithm + " " + p.Protocol)),
+				fmt.Sprint(p.Channels), fmt.Sprint(p.Threads), model, orMissing(p.Other)}
+		}
+		if !slices.ContainsFunc(rows, func(other []string) bool { return slices.Equal(row, other) }) {
+			rows = append(rows, row)
+		}
+	}
+	for _, row := range rows {
+		widths[0] = max(widths[0], 2+len(row[0]))
+	}
+	b.WriteString("#\n" + prose.Table{Widths: widths, Marked: len(rows), Rows: rows}.String())
+}
+
+// orMissing is a text, or N/A where there is none.
+func orMissing(text string) string {
+	if text == "" {
+		return missing
+	}
+	return text
+}
