@@ -32,6 +32,7 @@ func explanationValue(e *run.Explanation) Value {
 		{"if_no_latency", whatIfValue(e.NoLatency)},
 		{"closed_form_ps", natural(r.ClosedForm)},
 		{"closed_form", some(e.Formula)},
+		{"nccl", costsValue(e.NCCL)},
 	}, boundColumns().members(r), members{
 		{"bandwidth_cut", Text(r.Bounds.Cut)}, // the links that bound the bandwidth
 		{"bound_reached", rate(r.BoundReached())},

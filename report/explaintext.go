@@ -58,6 +58,7 @@ func ExplanationText(e *run.Explanation) string {
 		figure(&b, "closed form", r.ClosedForm, difference(r.Time, r.ClosedForm))
 		wrap(&b, "  ", e.Formula)
 	}
+	writeCosts(&b, e.NCCL)
 	if r.Unbounded {
 		return b.String()
 	}

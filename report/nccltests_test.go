@@ -17,8 +17,8 @@ import (
 	"collsim/unit"
 )
 
-// nccl is a result that NCCL has played.
-func nccl(spec collective.Spec, t unit.Time, wrong int64, chose string) *run.Result {
+// byNCCL is a result that NCCL has played.
+func byNCCL(spec collective.Spec, t unit.Time, wrong int64, chose string) *run.Result {
 	c := &run.Comparison{}
 	c.Wrong = wrong
 	return &run.Result{Point: &scenarios.Point{Spec: spec},
@@ -37,14 +37,14 @@ func TestNCCLTests(t *testing.T) {
 	inPlace, root := sum, sum
 	inPlace.InPlace = true
 	root.Kind, root.Op, root.Root = collective.Broadcast, 0, 3
-	other := nccl(sum, unit.Second, 0, "")
+	other := byNCCL(sum, unit.Second, 0, "")
 	other.Measured.Executor = scenarios.Host
-	failed := nccl(root, unit.Second, 0, "")
+	failed := byNCCL(root, unit.Second, 0, "")
 	failed.Measured.Failure = &hw.Error{}
 	var b strings.Builder
-	writeNCCLTests([]*run.Result{other, nccl(sum, 100*unit.Microsecond, 0, "Ring LL, 2 channels"),
-		failed, nccl(root, 123456789*unit.Microsecond, 0, ""),
-		nccl(inPlace, 12345678*unit.Nanosecond, 7, "Tree Simple, 1 channel")}, &b)
+	writeNCCLTests([]*run.Result{other, byNCCL(sum, 100*unit.Microsecond, 0, "Ring LL, 2 channels"),
+		failed, byNCCL(root, 123456789*unit.Microsecond, 0, ""),
+		byNCCL(inPlace, 12345678*unit.Nanosecond, 7, "Tree Simple, 1 channel")}, &b)
 	want, err := os.ReadFile("testdata/nccl-tests.txt")
 	require.NoError(t, err)
 	require.Equal(t, string(want), b.String())

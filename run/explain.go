@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"collsim/algos"
+	"collsim/algos/nccl"
 	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
@@ -24,6 +25,7 @@ type Explanation struct {
 	// messages that have no latency. They are nil where no resource takes any time, or where the run
 	// came to no end.
 	Unlimited, NoLatency *WhatIf
+	NCCL                 *nccl.Costs // its own table of the call; nil where NCCL has no choice
 }
 
 // Share is how long the critical path was held up by one thing. Links are told apart by their kind:
@@ -80,6 +82,7 @@ func (s *Scenario) Explain(p *scenarios.Point) (_ *Explanation, err error) {
 			}
 		}
 	}
+	e.NCCL = ncclCosts(p, m)
 	if !result.Timed {
 		return e, nil
 	}

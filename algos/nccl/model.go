@@ -249,14 +249,9 @@ func (m *model) time(spec *collective.Spec, w Way, bytes int64) (us float64, ok 
 	if !m.has(spec, w) || bw <= 0 {
 		return 0, false
 	}
-	log := bits.Len64(uint64(bytes/64)) - 1
-	switch {
-	case w.Algorithm == Tree && log >= 0 && log < 23:
-		bw *= treeCorrection[w.Protocol][log]
-	case w.Algorithm == NVLSTree && m.generation == blackwell && !m.amd && log >= 0 && log < 24:
-		bw *= treeCorrection[Simple][log]
-	case w == (Way{Ring, Simple}) && spec.Kind == collective.AllReduce && m.nodes > 1 &&
-		bytes/int64(m.ring.channels*m.ranks) >= 64:
+	bw *= m.correction(w, bytes)
+	if w == (Way{Ring, Simple}) && spec.Kind == collective.AllReduce && m.nodes > 1 &&
+		bytes/int64(m.ring.channels*m.ranks) >= 64 {
 		if lat = float64(lat * 1.4); m.generation == volta {
 			lat = float64(lat * (1.9 / 1.4))
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 func (a *app) explainCommand() *cobra.Command {
-	return a.scenarioCommand(&cobra.Command{
+	var thresholds bool
+	cmd := a.scenarioCommand(&cobra.Command{
 		Use:   "explain FILE|example:NAME|- …",
 		Short: "say what decides the time, and what if that were free",
 		Long: "Explain simulates every point of the scenarios and prints what its critical path went " +
@@ -19,10 +20,50 @@ func (a *app) explainCommand() *cobra.Command {
 			"largest share were infinitely fast, and if links had no latency, by simulation; the " +
 			"published closed form; and what no schedule beats. Of a program shares are by op, and by " +
 			"what an op spends its time on: kernels, links, barriers, launches, waiting for SMs. " +
-			"Nothing is proven or computed.",
+			"Of NCCL's algorithms NCCL's own table follows, and what decided. Nothing is proven or " +
+			"computed.",
 		Example: "  collsim explain ring.toml\n" +
+			"  collsim explain nccl.toml --thresholds\n" +
 			"  collsim explain example:compare --only algorithm=ring --json",
-	}, "collsim explain example:ring", a.explain)
+	}, "collsim explain example:ring", func(ctx context.Context, list []*run.Scenario, asJSON,
+		quiet bool) error {
+		if thresholds {
+			return a.explainThresholds(list, asJSON)
+		}
+		return a.explain(ctx, list, asJSON, quiet)
+	})
+	cmd.Flags().BoolVar(&thresholds, "thresholds", false, "print the sizes, from 8 B to 8 GiB, from "+
+		"which on NCCL takes another algorithm or protocol")
+	return cmd
+}
+
+// explainThresholds prints where NCCL switches; nothing is simulated.
+func (a *app) explainThresholds(list []*run.Scenario, asJSON bool) error {
+	var b bytes.Buffer
+	for _, s := range list {
+		found, err := s.Thresholds()
+		switch {
+		case err != nil:
+			return err
+		case len(found) == 0:
+			return &usageError{file: s.File,
+				text: "there is no collective that NCCL chooses an algorithm for",
+				hint: `give it algorithm = "nccl:auto"`}
+		case asJSON:
+			text, err := report.ThresholdsJSON(s, found)
+			if err != nil {
+				return err
+			}
+			b.Write(text)
+		default:
+			if b.Len() > 0 {
+				b.WriteString("\n")
+			}
+			b.WriteString(report.ThresholdsText(found))
+		}
+	}
+	a.printEither(b.Bytes(), asJSON)
+	return nil
 }
 
 // explain prints explanations: of what there was time for, if it is interrupted. JSON of several

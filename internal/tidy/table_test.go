@@ -114,8 +114,8 @@ func table() []row {
 		{path: "scenarios", ours: "collective dtype topology device machine unit internal/input",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate machine"},
-		{path: "report", ours: "run program scenarios collective unit device schedule formats " +
-			"fidelity hw hw/calibrate reference sim bounds proof"},
+		{path: "report", ours: "algos/nccl run program scenarios collective unit device schedule " +
+			"formats fidelity hw hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
 		{path: "cmd/collsim",
 			ours:    ". run report plots machine hw/... internal/output internal/memory " + toHW,
