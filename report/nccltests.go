@@ -129,5 +129,8 @@ func fitted(x float64, width int) string {
 			return text
 		}
 	}
-	return fmt.Sprintf("%.1e", x)
+	if width >= 7 {
+		return fmt.Sprintf("%.1e", x)
+	}
+	return fmt.Sprintf("%.0e", x)
 }

@@ -29,6 +29,7 @@ type outputs struct {
 	playing   bool           // schedules are played for real, too
 
 	incomplete bool // not all results are there
+	inPlace    report.InPlace
 
 	lost []*lostError // what could not be written
 }
@@ -113,7 +114,8 @@ func (out *outputs) streams() error {
 	for _, one := range []struct {
 		wants bool
 		flag  string
-	}{{o.json, "--json"}, {o.jsonl, "--jsonl"}, {o.csv == "-", "--csv -"},
+	}{{o.asNCCLTests(), "--format"},
+		{o.json, "--json"}, {o.jsonl, "--jsonl"}, {o.csv == "-", "--csv -"},
 		{o.links == "-", "--links -"}, {o.pivot != "" && o.pivotTo == "-", "--pivot"}} {
 		if one.wants {
 			taken = append(taken, one.flag)
@@ -182,7 +184,8 @@ func (out *outputs) take(index int, r *run.Result) {
 
 // stream has the table printed as results come, if it is what standard output is for.
 func (out *outputs) stream() {
-	if o := out.flags; !o.json && !o.jsonl && o.csv != "-" && o.links != "-" && !out.pivoting() {
+	if o := out.flags; !o.asNCCLTests() && !o.json && !o.jsonl && o.csv != "-" && o.links != "-" &&
+		!out.pivoting() {
 		out.rows = report.NewStream(func(text string) {
 			out.beside(func() { out.app.print(out.app.out, text) })
 		})
@@ -238,6 +241,8 @@ func (out *outputs) print(reports []*run.Report) error {
 	var text []byte
 	var err error
 	switch {
+	case out.flags.asNCCLTests():
+		return out.printNCCLTests(reports)
 	case out.flags.json:
 		if text, err = report.JSON(reports...); err == nil {
 			a.printJSON(a.out, text)

@@ -16,6 +16,7 @@ import (
 // runFlags are the flags of run.
 type runFlags struct {
 	json     bool
+	format   string // of nccl-tests, in place of the table
 	jsonl    bool
 	csv      string
 	drawn    map[string]*string // to what file, by what it is (drawings)
@@ -44,6 +45,8 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	f.BoolVar(&o.jsonl, "jsonl", false, "print JSON, each result in a line as soon as it is done, "+
 		"then a line that sums up")
+	f.StringVar(&o.format, "format", "table", "print `FORMAT` instead of the table: nccl-tests, "+
+		"column for column what all_reduce_perf and its like print, or nccl-tests-json, as their -J")
 	f.StringVar(&o.csv, "csv", "", "write a line for each result to `FILE`; - is standard output")
 	o.registerDrawings(f)
 	f.StringVar(&o.curves, "curves", "", "draw busbw against size, a curve for each algorithm, to "+
@@ -132,6 +135,9 @@ func (o *runFlags) check() error {
 	if o.seed < 0 {
 		return &usageError{text: fmt.Sprintf("--seed %d: a whole number from 0 on is expected", o.seed)}
 	}
+	if o.asNCCLTests() {
+		return o.checkFormat()
+	}
 	if o.hw != "" {
 		return checkExecutor(o.hw)
 	}
@@ -155,6 +161,9 @@ func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 		return err
 	}
 	list, err := a.loadAll(args, load)
+	if err == nil && o.asNCCLTests() {
+		list, err = a.loadNCCLTests(args, load, list)
+	}
 	if err != nil {
 		return err
 	}
@@ -232,6 +241,9 @@ func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 		p.step()
 	}
 	report, err := s.Run(ctx, o)
+	if err == nil && out.flags.asNCCLTests() {
+		err = out.runInPlace(ctx, s)
+	}
 	p.end()
 	out.end(report)
 	return report, err
@@ -239,6 +251,9 @@ func (a *app) runOne(ctx context.Context, s *run.Scenario, index int,
 
 // noted reports whether notes are printed.
 func (o *runFlags) noted() bool { return !o.quiet && !o.json && !o.jsonl }
+
+// asNCCLTests reports whether the output is that of nccl-tests.
+func (o *runFlags) asNCCLTests() bool { return o.format != "" && o.format != "table" }
 
 // loadAll reads all scenarios, or returns all that is wrong with them.
 func (a *app) loadAll(names []string, o run.LoadOptions) ([]*run.Scenario, error) {
