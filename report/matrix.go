@@ -119,7 +119,7 @@ func (m *matrix) write(b *strings.Builder, label, from, to int) {
 			text, mark := "", " "
 			if r != nil {
 				text = perCall(r)
-				if r.Timed && r.Good() && r.PerCall() == best {
+				if text != missing && r.Good() && r.PerCall() == best {
 					mark = "*"
 				}
 			}

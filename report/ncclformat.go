@@ -162,6 +162,10 @@ func (t *testRun) write(b *strings.Builder) {
 			}
 			algbw, _ := r.AlgBW()
 			busbw, _ := r.BusBW()
+			if perCall(r) == missing { // of a benchmark that takes too long to simulate
+				fmt.Fprintf(b, half, missing, missing, missing, wrong)
+				continue
+			}
 			fmt.Fprintf(b, half, fitted(float64(r.PerCall())/1e6, 7), fitted(algbw, 6), fitted(busbw, 6),
 				wrong)
 		}
@@ -233,8 +237,9 @@ func (t *testRun) value() Value {
 func timingValue(r *run.Result, unchecked bool) Value {
 	algbw, _ := r.AlgBW()
 	busbw, _ := r.BusBW()
-	return object(members{{"time", micro(float64(r.PerCall()) / 1e6)}, {"alg_bw", micro(algbw)},
-		{"bus_bw", micro(busbw)},
+	isKnown := perCall(r) != missing
+	return object(members{{"time", known(isKnown, micro(float64(r.PerCall())/1e6))},
+		{"alg_bw", known(isKnown, micro(algbw))}, {"bus_bw", known(isKnown, micro(busbw))},
 		{"nwrong", known(r.Numbers != run.Off && !unchecked, Number(float64(r.Wrong)))}})
 }
 

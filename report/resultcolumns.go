@@ -259,7 +259,7 @@ func inLoop(of func(*run.Calls) Value) fact {
 
 // perCall is the time by which bandwidths are counted, as nccl-tests prints it.
 func perCall(r *run.Result) string {
-	if !r.Timed {
+	if !r.Timed || r.Calls != nil && r.Calls.Off != "" {
 		return missing
 	}
 	return us(r.PerCall())

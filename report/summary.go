@@ -18,7 +18,7 @@ import (
 func fastest(row []*run.Result) unit.Time {
 	best := unit.Forever
 	for _, r := range row {
-		if r != nil && r.Timed && r.Good() {
+		if r != nil && perCall(r) != missing && r.Good() {
 			best = min(best, r.PerCall())
 		}
 	}

@@ -52,8 +52,8 @@ func (r *runner) simulateCalls(s *schedule.Schedule, result *Result,
 	}
 	b, c := &result.Point.Benchmark, result.Calls
 	env := r.fresh(result.Point, s)
-	row, err := sim.Calls(s, env, sim.CallsOptions{Calls: b.Calls, Graph: b.Graph,
-		Messages: mostCalled}, &alone.Totals)
+	row, err := sim.Calls(s, env, sim.CallsOptions{Calls: b.Calls, Messages: mostCalled},
+		&alone.Totals)
 	if err != nil {
 		return prose.Unprefixed(err)
 	}
@@ -99,13 +99,10 @@ func messagesIssued(spec collective.Spec, gpus int) int {
 	return 2 * gpus
 }
 
-// inLoop reports whether the time of a call in a benchmark's loop is known.
-func (r *Result) inLoop() bool { return r.Calls != nil && r.Calls.Off == "" }
-
-// PerCall is the time by which bandwidths are counted: of a call in a benchmark's loop, where that
-// is known, or else of one call alone.
+// PerCall is the time by which bandwidths are counted: of one call alone, or of a benchmark that of
+// a call of its loop; 0 where that is not known.
 func (r *Result) PerCall() unit.Time {
-	if r.inLoop() {
+	if r.Calls != nil {
 		return r.Calls.Time
 	}
 	return r.Time

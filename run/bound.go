@@ -166,7 +166,7 @@ func (r *Result) BoundReached() (share float64, ok bool) {
 // boundPerCall is a time that PerCall is never below: calls of a loop overlap, so latencies bound
 // none of them, but what they move goes through the same links.
 func (r *Result) boundPerCall() unit.Time {
-	if r.inLoop() {
+	if r.Calls != nil {
 		return r.Bounds.Bandwidth
 	}
 	return r.Bounds.Lower

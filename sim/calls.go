@@ -11,7 +11,6 @@ import (
 type CallsOptions struct {
 	Calls    int   // of the loop, at least 1
 	Messages int64 // about as many may be simulated
-	Graph    bool  // the calls are launched as one graph
 }
 
 // Row is what calls of a schedule in a row take.
@@ -46,7 +45,7 @@ func Calls(s *schedule.Schedule, env Env, o CallsOptions, alone *model.Totals) (
 	if err := env.Validate(s); err != nil {
 		return nil, err
 	}
-	if period, ok := periodOf(s, &env, o, alone); ok {
+	if period, ok := periodOf(s, &env, alone); ok {
 		return &Row{Ends: []unit.Time{alone.Time}, Period: period, Repeats: true}, nil
 	}
 	if min(leastCalls, int64(o.Calls))*alone.Messages > o.Messages {
@@ -57,7 +56,7 @@ func Calls(s *schedule.Schedule, env Env, o CallsOptions, alone *model.Totals) (
 	}
 	row := &Row{}
 	ends, complete, err := event.Calls(s, &env, event.Row{Calls: o.Calls, Messages: o.Messages,
-		Graph: o.Graph, Enough: row.add})
+		Enough: row.add})
 	switch {
 	case err != nil:
 		return nil, err
@@ -105,22 +104,17 @@ func longest(ends [][]unit.Time, from, to int) (t unit.Time) {
 // periodOf is the time from a call to the next where it follows from one call alone: every rank has
 // begun it at 0 and ended it at the same time, and nothing is left of it that the next could meet,
 // neither on its way nor in a queue nor as a slot that is not seen to be free.
-func periodOf(s *schedule.Schedule, env *Env, o CallsOptions, alone *model.Totals) (
-	period unit.Time, ok bool) {
+func periodOf(s *schedule.Schedule, env *Env, alone *model.Totals) (period unit.Time, ok bool) {
 	d, rules := &env.Device, model.NewRules(s, env)
 	if env.Start != nil || env.Slowdown != nil || rules.Launches() || d.SlotLatency > 0 ||
 		d.Offload || d.SendBuffer > 0 || d.EagerLimit > 0 || s.AnyStep(leavesBehind) ||
 		env.Sharing == FIFO && !delays(env) || !endTogether(s, alone) {
 		return 0, false
 	}
-	if !rules.HasGPU() {
-		return alone.Time, true
+	if rules.HasGPU() { // the host has launched the next meanwhile
+		return alone.Time - d.GPU.LaunchLatency, true
 	}
-	period = alone.Time - rules.Arrives(0, rules.Begin(0, true).T).T
-	if o.Graph {
-		return period + d.GPU.GraphNode, true
-	}
-	return max(period, d.Launch), true
+	return alone.Time, true
 }
 
 // delays reports whether every link has a latency. Where one has none, the order in which ranks

@@ -87,6 +87,9 @@ func TestCallsAsALoop(t *testing.T) {
 	stalls, overlaps := 0, 0
 	simtest.Law(t, 3000, "calls are a loop", func(t testing.TB, rng *rand.Rand) bool {
 		s := simtest.Schedule(rng, rng.IntN(8) == 0)
+		if rng.IntN(2) == 0 { // of loops, whose steps are kept
+			s = simtest.Build(t, simtest.VariedRing(rng, 2+rng.IntN(6)))
+		}
 		env := simtest.Env(t, rng, s.Spec.Ranks)
 		env.Device.EagerLimit = 0 // receives are not posted for the next call
 		env.Device.Launch = 0     // of which a loop has one
@@ -132,8 +135,18 @@ func TestPeriodOfOne(t *testing.T) {
 	simtest.Law(t, 3000, "a call alone tells the period", func(t testing.TB, rng *rand.Rand) bool {
 		s := simtest.Symmetric(t, rng, false)
 		env := simtest.SymmetricEnv(t, rng, s.Spec.Ranks)
-		env.Start, env.Slowdown, env.Device.SlotLatency = nil, nil, 0
-		o := CallsOptions{Calls: 4, Messages: 1 << 40, Graph: rng.IntN(3) == 0}
+		if rng.IntN(4) > 0 { // or else nothing is to be told, most likely
+			env.Start, env.Slowdown, env.Device.SlotLatency = nil, nil, 0
+		}
+		switch d := &env.Device; rng.IntN(12) {
+		case 0:
+			d.Offload, d.Queue = true, 1+rng.IntN(3)
+		case 1:
+			d.SendBuffer = 100
+		case 2:
+			d.EagerLimit, d.ReceivesAhead = 100, rng.IntN(2)
+		}
+		o := CallsOptions{Calls: 4, Messages: 1 << 40}
 		if rng.IntN(3) == 0 {
 			simtest.GPU(rng, &env)
 		}
@@ -142,13 +155,13 @@ func TestPeriodOfOne(t *testing.T) {
 			return true
 		}
 		require.NoError(t, err)
-		period, ok := periodOf(s, &env, o, &alone.Totals)
+		period, ok := periodOf(s, &env, &alone.Totals)
 		if !ok {
 			return true
 		}
 		told++
 		ends, _, err := event.Calls(s, &env, event.Row{Calls: o.Calls, Messages: o.Messages,
-			Graph: o.Graph, Enough: func([][]unit.Time, int) bool { return false }})
+			Enough: func([][]unit.Time, int) bool { return false }})
 		require.NoError(t, err)
 		for rank, of := range ends {
 			for call := range of {
@@ -160,13 +173,13 @@ func TestPeriodOfOne(t *testing.T) {
 		}
 		return true
 	})
-	require.Greater(t, told, tier.Raced(20, 50, 600))
+	require.Greater(t, told, tier.Raced(10, 30, 400))
 }
 
 // inRow simulates calls of a schedule without asking what one alone tells.
-func inRow(t *testing.T, s *schedule.Schedule, env Env, calls int, graph bool) (ends [][]float64) {
+func inRow(t *testing.T, s *schedule.Schedule, env Env, calls int) (ends [][]float64) {
 	t.Helper()
-	all, _, err := event.Calls(s, &env, event.Row{Calls: calls, Messages: 1 << 40, Graph: graph,
+	all, _, err := event.Calls(s, &env, event.Row{Calls: calls, Messages: 1 << 40,
 		Enough: func([][]unit.Time, int) bool { return false }})
 	require.NoError(t, err)
 	for _, of := range all {
@@ -198,17 +211,17 @@ rank 2
 		// Rank 0 ends call i at 100i, rank 1 has it at 200 + 200i and rank 2 at 500 + 200(i − 1).
 		env.Slots = 8
 		require.Equal(t, [][]float64{{100, 200, 300, 400}, {400, 600, 800, 1000}, {500, 700, 900, 1100}},
-			inRow(t, s, env, 4, false))
+			inRow(t, s, env, 4))
 		// Slots stay from call to call: with one, rank 0 sends again when rank 1 has sent on, so that
 		// a call takes 100 + 100 + 200.
 		env.Slots = 1
 		require.Equal(t, [][]float64{{100, 500, 900, 1300}, {400, 800, 1200, 1600},
-			{500, 900, 1300, 1700}}, inRow(t, s, env, 4, false))
+			{500, 900, 1300, 1700}}, inRow(t, s, env, 4))
 	}
 	// Every call costs the launch of 50 ns on each rank.
 	env.Slots, env.Device.Launch = 8, 50*ns
 	require.Equal(t, [][]float64{{150, 300, 450, 600}, {450, 700, 950, 1200}, {550, 800, 1050, 1300}},
-		inRow(t, s, env, 4, false))
+		inRow(t, s, env, 4))
 
 	alone, err := Run(s, env, Options{})
 	require.NoError(t, err)
@@ -226,9 +239,8 @@ rank 2
 	}
 }
 
-// TestCallsOnAGPU: the host of a GPU launches calls ahead, so that a launch of 60 ns and its
-// latency of 40 ns are seen in the first call alone, which takes 200 ns besides; unless launches
-// are what takes longest. Calls of one graph follow each other by its time from node to node.
+// TestCallsOnAGPU: every call costs the launch of 60 ns; the host of a GPU launches calls ahead,
+// so that the latency of a launch, 40 ns, is seen in the first alone. A call takes 200 ns besides.
 func TestCallsOnAGPU(t *testing.T) {
 	s := written(t, 2, `
 rank 0
@@ -242,19 +254,13 @@ rank 1
 	env := wires(t, "gpu0->gpu1", "gpu1->gpu0")
 	d := &env.Device
 	d.GPU.SMs, d.GPU.BlocksPerSM = 4, 1
-	d.Launch, d.GPU.LaunchLatency, d.GPU.GraphNode = 60*ns, 40*ns, 15*ns
-	both := func(ends ...float64) [][]float64 { return [][]float64{ends, ends} }
-	require.Equal(t, both(300, 500, 700), inRow(t, s, env, 3, false))
-	require.Equal(t, both(300, 515, 730), inRow(t, s, env, 3, true))
-	d.Launch = 500 * ns
-	require.Equal(t, both(740, 1240, 1740), inRow(t, s, env, 3, false))
-	require.Equal(t, both(740, 955, 1170), inRow(t, s, env, 3, true))
+	d.Launch, d.GPU.LaunchLatency = 60*ns, 40*ns
+	ends := []float64{300, 560, 820}
+	require.Equal(t, [][]float64{ends, ends}, inRow(t, s, env, 3))
 	alone, err := Run(s, env, Options{})
 	require.NoError(t, err)
-	for graph, want := range map[bool]unit.Time{false: 500 * ns, true: 215 * ns} {
-		row, err := Calls(s, env, CallsOptions{Calls: 20, Messages: 1, Graph: graph}, &alone.Totals)
-		require.NoError(t, err)
-		require.Equal(t, want, row.Period)
-		require.Equal(t, 740*ns+19*want, row.Loop(20))
-	}
+	row, err := Calls(s, env, CallsOptions{Calls: 20, Messages: 1}, &alone.Totals)
+	require.NoError(t, err)
+	require.Equal(t, 260*ns, row.Period)
+	require.Equal(t, (300+19*260)*ns, row.Loop(20))
 }

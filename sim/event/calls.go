@@ -12,7 +12,6 @@ import (
 type Row struct {
 	Calls    int   // at most
 	Messages int64 // at most so many are sent, give or take what one lane does at a time
-	Graph    bool  // all calls are launched as one graph
 	// Enough is asked whenever all ranks have ended one more call: Ends has at least so many times
 	// of each rank that has steps.
 	Enough func(ends [][]unit.Time, complete int) bool
@@ -101,7 +100,7 @@ func (e *engine) countCall(number int) {
 
 // callAgain has a rank that has ended a call begin the next.
 func (e *engine) callAgain(rank int32, ended model.Moment) {
-	begin := e.rules.Next(rank, ended, e.row.Graph)
+	begin := e.rules.Next(rank, ended)
 	e.row.left[rank] = e.first[rank+1] - e.first[rank]
 	if e.gpu != nil {
 		e.launchAgain(rank)
@@ -112,8 +111,7 @@ func (e *engine) callAgain(rank int32, ended model.Moment) {
 		if l.end = begin; isEmpty(l.cursor) {
 			l.end = ended
 		}
-		l.posts, l.isPost = l.posts[:0], false
-		l.step, l.aside, l.named = resolved{place: -1}, l.aside[:0], nil
+		l.posts, l.step, l.aside, l.named = l.posts[:0], resolved{place: -1}, l.aside[:0], nil
 		if e.matches != nil {
 			e.lookaheads[i] = lookahead{cursor: l.cursor}
 		}
@@ -121,16 +119,12 @@ func (e *engine) callAgain(rank int32, ended model.Moment) {
 	}
 }
 
-// launchAgain readies the brackets of a rank for its next call, which its host issues right behind
-// those of the call before.
+// launchAgain readies the brackets of a rank for its next call. Its host issues those that are
+// launched one by one right behind those of the call before.
 func (e *engine) launchAgain(rank int32) {
-	g := e.gpu
-	takes := e.rules.Slowed(rank, e.rules.Device.Launch)
+	g, takes := e.gpu, unit.Time(0)
 	if g.isLaunched {
 		takes = g.ranks[rank].host - e.rules.Begin(rank, false).T
-	}
-	if e.row.Graph {
-		takes = 0
 	}
 	for i := e.first[rank]; i < e.first[rank+1]; i++ {
 		x := &g.lanes[i]

@@ -62,12 +62,11 @@ func (r *Rules) Begin(rank int32, hasSteps bool) Moment {
 	return begin.Plus(r.Slowed(rank, r.Device.Launch))
 }
 
-// Next is when a rank can start its next call, where it has ended one: the device's launch later.
-// The host of a GPU launches calls ahead, and the brackets of each wait for that alone; those of
-// one graph follow one another GraphNode later.
-func (r *Rules) Next(rank int32, ended Moment, sameGraph bool) Moment {
-	if r.HasGPU() {
-		return r.Follows(rank, ended, sameGraph)
+// Next is when a rank can start its next call, where it has ended one: every call costs a launch.
+// Brackets that are launched one by one wait for their own.
+func (r *Rules) Next(rank int32, ended Moment) Moment {
+	if r.launches {
+		return ended
 	}
 	return ended.Plus(r.Slowed(rank, r.Device.Launch))
 }
