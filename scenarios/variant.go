@@ -62,7 +62,8 @@ func (d *Document) readVariants() {
 	names := map[string]bool{}
 	for i, n := range entries {
 		at := numbered(variantAxis, i) + ".name"
-		name, ok := need[string](&view{d: d}, at, "what this variant is called is expected")
+		named := &view{d: d, named: &namedMachine{}} // a name is no matter of the machine
+		name, ok := need[string](named, at, "what this variant is called is expected")
 		if !ok {
 			continue
 		}

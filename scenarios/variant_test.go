@@ -72,3 +72,11 @@ func TestZipf(t *testing.T) {
 	require.Len(t, orders, 5)
 	require.Equal(t, maxCount, zipf(2, maxCount, maxZipf, 3)[0]+zipf(2, maxCount, maxZipf, 3)[1])
 }
+
+// TestVariantsOfAMachineFile: the names of variants are read where a file says what the machine is.
+func TestVariantsOfAMachineFile(t *testing.T) {
+	require.NotPanics(t, func() {
+		_, _ = Read("s.toml", []byte("topology.file = \"host.xml\"\ncollective.kind = \"all_reduce\"\n"+
+			"collective.bytes = 8\n[[variant]]\nname = \"a\"\n[variant.set]\nsim.seed = 1\n"), Options{})
+	})
+}
