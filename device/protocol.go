@@ -41,6 +41,9 @@ func ncclProtocols() []Protocol {
 		return Protocol{shape, protocol, us(base), us(nvlink), us(pcie), us(network), source}
 	}
 	const asRing = "assumed: as ring"
+	// A call of the schedules here has two barriers of three hops among 8 GPUs, a load and a store.
+	const nvls = ncclTables + ": 25 us of a call in a node, less the base of Simple, over 8 hops; " +
+		"network: 20.9 us of a hop less a tree's of LL"
 	return []Protocol{
 		row("ring", "ll", 6.6, .6, 1, 0, ncclTables),
 		row("ring", "ll128", 14, 1.9, 2.5, 1.3, ncclTables+overLL),
@@ -49,6 +52,8 @@ func ncclProtocols() []Protocol {
 		row("tree", "ll128", 14, 1.25, 1.9, 3.5, ncclTables+overLL),
 		row("tree", "simple", 8.4, 4, 4, 9, ncclTables+overLL),
 		row("pat", "simple", 8, 4, 4, 9, ncclTables+overLL+" of a tree"),
+		row("nvls", "simple", 8.4, 2.075, 2.075, 15.9, nvls),
+		row("nvlstree", "simple", 8.4, 2.075, 2.075, 15.9, nvls),
 		row("p2p", "ll", 6.6, .6, 1, 0, asRing),
 		row("p2p", "simple", 8.4, 3.4, 5.7, 11.3, asRing),
 	}
