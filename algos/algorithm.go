@@ -109,6 +109,11 @@ type Options struct {
 	Rings [][]int32
 	// NoMulticast says that no switch of a node multicasts and reduces.
 	NoMulticast bool
+	// Machine says what a library sees of the nodes, in the words of the library's algorithms
+	// (nccl.Facts); empty where nobody says.
+	Machine string
+	// Environment has the variables that a library reads, as a shell has them.
+	Environment string
 	Params      []Param // in any order; those that are not given have their defaults
 }
 

@@ -24,6 +24,12 @@ func segmented(usual string) []Param {
 // (Options.NoMulticast).
 const AsSwitch = "switch"
 
+// AsMachine is the value of a parameter that is as the nodes of the network are (Options.Machine).
+const AsMachine = "device"
+
+// AsEnvironment is the value of a parameter that is what a library is told (Options.Environment).
+const AsEnvironment = "scenario"
+
 // Param is the value of a parameter: the given one, else the default; "" if the algorithm
 // does not have it. What is as many as the ranks of a node is the number, where there are nodes.
 func (a Algorithm) Param(name string, o Options) string {
@@ -34,6 +40,10 @@ func (a Algorithm) Param(name string, o Options) string {
 				return strconv.Itoa(o.PerNode)
 			case p.Name == name && p.Value == AsSwitch && o.NoMulticast:
 				return "false"
+			case p.Name == name && p.Value == AsMachine && o.Machine != "":
+				return o.Machine
+			case p.Name == name && p.Value == AsEnvironment:
+				return o.Environment
 			case p.Name == name:
 				return p.Value
 			}

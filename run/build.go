@@ -103,6 +103,9 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 	if err != nil {
 		return nil, err
 	}
+	if why := noLibrary(p, a); why != "" {
+		return nil, &illegal{errors.New(why)}
+	}
 	built, err := found.Build(spec, optionsOn(p, a, found))
 	if err != nil {
 		return nil, &illegal{err}

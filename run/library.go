@@ -6,6 +6,7 @@ import (
 
 	"collsim/algos/nccl"
 	"collsim/collective"
+	"collsim/formats/system"
 	"collsim/scenarios"
 	"collsim/unit"
 )
@@ -13,23 +14,11 @@ import (
 // mostInNode is how many GPUs a node has at most where NCCL's rings are known.
 const mostInNode = 16
 
-// ncclMachine returns the machine of NCCL's model (nccl.Machines) whose GPU a device is, or is most
-// like, and which of the two; "" for what is no GPU of NVIDIA's.
-func ncclMachine(device string) (machine string, same bool) {
-	for _, row := range []struct {
-		machine    string
-		gpus, like []string
-	}{
-		{"dgx-h100", []string{"h100-sxm", "h200"}, []string{"h100-64gb", "gh200"}},
-		{"dgx-b200", nil, []string{"b200", "gb200", "b300", "gb300"}}, // whose rings are inferred
-		{"dgx-a100", []string{"a100-40gb", "a100-80gb"}, []string{"a100-64gb"}},
-		{"dgx-v100", []string{"v100-16gb", "v100-32gb"}, nil},
-	} {
-		if same = slices.Contains(row.gpus, device); same || slices.Contains(row.like, device) {
-			return row.machine, same
-		}
-	}
-	return "", false
+// hasNCCL reports whether a device is a GPU of NVIDIA's, and whether NCCL's graphs of nodes of such
+// GPUs were recorded (nccl.Machines).
+func hasNCCL(device string) (is, isKnown bool) {
+	known := []string{"h100-sxm", "h200", "a100-40gb", "a100-80gb", "v100-16gb", "v100-32gb"}
+	return system.ModelOf(device).SM > 0, slices.Contains(known, device)
 }
 
 // ncclFits reports whether NCCL's model knows nodes like those of a point.
@@ -40,25 +29,21 @@ func ncclFits(p *scenarios.Point) bool {
 // libraryOf returns what the library of a point's machine does a collective by, where it is known:
 // on a GPU of NVIDIA's whose rings are, NCCL's own choice.
 func libraryOf(p *scenarios.Point) (a scenarios.Algorithm, ok bool) {
-	machine, same := ncclMachine(p.Device.Name)
-	if !same || !ncclFits(p) {
+	_, isKnown := hasNCCL(p.Device.Name)
+	if !isKnown || !ncclFits(p) {
 		return a, false
 	}
 	for _, name := range []string{"auto", "p2p"} {
 		if _, err := find(p.Spec.Kind, nccl.Prefix+name); err == nil {
-			return ncclOn(machine, name), true
+			return ncclOn(name), true
 		}
 	}
 	return scenarios.Algorithm{}, false
 }
 
-// ncclOn is one of NCCL's algorithms on a machine of its model.
-func ncclOn(machine, name string) scenarios.Algorithm {
-	a := scenarios.Algorithm{Name: nccl.Prefix + name, Slices: 1}
-	if machine != nccl.Machines()[0].Name {
-		a = with(a, "machine", machine)
-	}
-	return a
+// ncclOn is one of NCCL's algorithms on the nodes of a point.
+func ncclOn(name string) scenarios.Algorithm {
+	return scenarios.Algorithm{Name: nccl.Prefix + name, Slices: 1}
 }
 
 // libraryCandidates are those of NCCL's algorithms that "fastest" tries: its choice, and what
@@ -67,8 +52,8 @@ func libraryCandidates(p *scenarios.Point) (list []scenarios.Algorithm) {
 	if a, ok := libraryOf(p); ok {
 		list = append(list, settled(p, a))
 	}
-	machine, _ := ncclMachine(p.Device.Name)
-	if machine == "" || !ncclFits(p) {
+	is, _ := hasNCCL(p.Device.Name)
+	if !is || !ncclFits(p) {
 		return list
 	}
 	names := []string{"ring", "tree"}
@@ -77,7 +62,7 @@ func libraryCandidates(p *scenarios.Point) (list []scenarios.Algorithm) {
 	}
 	for _, name := range names {
 		if _, err := find(p.Spec.Kind, nccl.Prefix+name); err == nil {
-			list = append(list, settled(p, ncclOn(machine, name)))
+			list = append(list, settled(p, ncclOn(name)))
 		}
 	}
 	return list

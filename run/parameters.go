@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"slices"
 
 	"collsim/algos"
@@ -54,6 +55,12 @@ func optionsOn(p *scenarios.Point, a scenarios.Algorithm, found algos.Algorithm)
 	if slices.ContainsFunc(found.Params, asSwitch) {
 		o.NoMulticast = !multicasts(p)
 	}
+	if ofNCCL(found.Name) {
+		o.Environment = ncclEnvironment(p)
+		if f, ok := ncclNodes(p, cmp.Or(o.PerNode, ranksOf(p))); ok {
+			o.Machine = f.String()
+		}
+	}
 	return o
 }
 
@@ -102,7 +109,28 @@ func inNodes(p *scenarios.Point, a scenarios.Algorithm) algos.Options {
 	if o.PerNode = perNode(p); o.PerNode == 0 {
 		o.Nodes = unevenNodes(p)
 	}
+	if ofNCCL(a.Name) && o.PerNode == 0 && alone(p) {
+		o.PerNode = 1
+	}
 	return o
+}
+
+// alone reports whether every rank of a collective has a node for itself, in every team.
+func alone(p *scenarios.Point) bool {
+	teams := p.Teams
+	if teams == nil {
+		teams = [][]int{nil}
+	}
+	return !slices.ContainsFunc(teams, func(team []int) bool { return p.Topology.PerNode(team) != 1 })
+}
+
+// ranksOf returns how many ranks the largest team of a point has.
+func ranksOf(p *scenarios.Point) int {
+	n := 0
+	for _, ranks := range p.Teams {
+		n = max(n, len(ranks))
+	}
+	return cmp.Or(n, p.Topology.Ranks)
 }
 
 // unevenNodes are the ranks of a collective that each node has, where ranks fill several nodes that

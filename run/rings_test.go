@@ -20,7 +20,7 @@ func TestRingsOfTeams(t *testing.T) {
 topology.nodes = 2
 [[collective]]
 kind = ["all_reduce", "all_gather"]
-algorithm = ["ring", "nccl:ring"]
+algorithm = ["ring", "nccl:ring(machine=dgx-h100)"]
 count = 1000
 teams = %s
 `, machine, teams)), run.LoadOptions{})

@@ -61,6 +61,9 @@ func (s *Scenario) Thresholds() (list []Thresholds, err error) {
 			continue
 		}
 		seen[key] = true
+		if why := noLibrary(p, a); why != "" {
+			return nil, p.Refuse("collective.algorithm", why, "")
+		}
 		found, err := nccl.Thresholds(row, spec, optionsOn(p, a, row))
 		if err != nil {
 			return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")

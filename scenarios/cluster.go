@@ -78,7 +78,7 @@ func (v *view) flat(under string, ranks int) (p topology.Params, ok bool) {
 	}
 	var ok1, ok2, ok3 bool
 	v.use(at+"bandwidth", at+"latency", at+"multimem")
-	p.Multimem, ok3 = fetchOr(v, at+"multimem", false)
+	p.Multimem, ok3 = fetchOr(v, at+"multimem", v.multicasts(at, p.Preset))
 	p.Bandwidth, ok1 = need[unit.Rate](v, at+"bandwidth", "the bandwidth of a link is expected")
 	p.Latency, ok2 = need[unit.Time](v, at+"latency", "the latency of a link is expected")
 	return p, ok && ok1 && ok2 && ok3
@@ -125,6 +125,9 @@ func takenBy(preset string) []string {
 
 // idleParam says which presets would take a parameter that none here does; empty for other keys.
 func idleParam(k *Key) string {
+	if k.table() == environmentTable {
+		return "has no effect: no collective here is done by an algorithm of NCCL's"
+	}
 	switch k.table() {
 	case "topology", "topology.node", "topology.network":
 	default:
@@ -158,7 +161,7 @@ func (v *view) hasTable(at string) bool {
 func (v *view) cluster(t *Topology) bool {
 	t.Preset = inNodes
 	if m := v.byName(); m.of != nil {
-		t.Machine = m.of.Name
+		t.Machine, t.machine = m.of.Name, m.of
 		v.use(machineKey, "topology.network.preset")
 	}
 	v.use("topology.nodes", "topology.ranks", "topology.absent")

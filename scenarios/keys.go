@@ -70,6 +70,9 @@ var sections = []section{
 	{"sweep", false, "Any key that is marked so, by its path in quotes, with a list or a range " +
 		"of values: every combination is one point. Keys of an array of tables are all meant, or " +
 		"one by its number from 0: `\"collective[1].bytes\"`."},
+	{"nccl", false, "What NCCL is told, where a collective is done by its algorithms."},
+	{"nccl.env", false, "Variables of its environment, mostly written in one line, `env = { … }`. " +
+		"Others change nothing that is chosen here, and are refused."},
 	{"benchmark", false, "A loop of calls, one behind the other, as nccl-tests times them. With " +
 		"this table, which may be empty, every collective has the time of a call of the loop beside " +
 		"that of one call alone: see [benchmark.md](benchmark.md)."},
@@ -124,7 +127,7 @@ var keyTable = sync.OnceValue(func() []Key {
 	keys = append(keys, passKeys()...)
 	keys = append(keys, programKeys()...)
 	keys = append(keys, loweringKeys()...)
-	keys = append(keys, benchmarkKeys()...)
+	keys = append(append(keys, environmentKeys()...), benchmarkKeys()...)
 	keys = append(keys, hardwareKeys()...)
 	keys = append(keys, variantKeys(singleKeys())...)
 	keys = append(keys, outputKeys()...)

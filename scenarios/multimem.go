@@ -41,3 +41,18 @@ func (t *Topology) Multicasts(ranks []int, perNode int) bool {
 	_, _, err = g.Multimem(team[0], team, true)
 	return err == nil
 }
+
+// multicasts reports whether a switch of a view multicasts where the scenario does not say: one
+// that joins GPUs which NVIDIA sells on boards with NVSwitches of the third generation or later.
+func (v *view) multicasts(at, preset string) bool {
+	it, _ := v.given("device.preset")
+	name, _ := it.value.(string)
+	return preset == "switch" && at != "topology.network." && v.byName().of == nil &&
+		slices.Contains(multicasting(), name)
+}
+
+// multicasting lists the devices whose boards have such switches. (A GH200 is sold on others, too:
+// there multimem is to be given.)
+func multicasting() []string {
+	return []string{"h100-sxm", "h200", "b200", "gb200", "b300", "gb300"}
+}

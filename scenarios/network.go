@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collsim/machine"
 	"collsim/topology"
 	"collsim/unit"
 )
@@ -27,8 +28,9 @@ type Topology struct {
 	Starts    []unit.Time
 	Slowdowns []float64
 
-	params  topology.Params // but for links by hand, of which only the routing is used
-	own     *topology.Graph // that a program has made; nil elsewhere
+	machine *machine.Machine // of the name Machine
+	params  topology.Params  // but for links by hand, of which only the routing is used
+	own     *topology.Graph  // that a program has made; nil elsewhere
 	wires   []topology.Wire
 	places  []string // the numbered path of the entry of each wire
 	changes []alteration

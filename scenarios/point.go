@@ -39,7 +39,9 @@ type Point struct {
 	Sim          Sim
 	Check        Check
 	Benchmark    Benchmark
-	Hardware     Hardware
+	// Environment has the variables that NCCL reads, as a shell has them.
+	Environment string
+	Hardware    Hardware
 	// Accumulate is a property of who carries the schedule out, so it is not in Spec.
 	Accumulate Accumulation
 	Seed       int64
@@ -118,6 +120,9 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 		return nil
 	}
 	v.benchmark(&p.Benchmark)
+	if p.Algorithm.mayBeNCCL() {
+		v.useEnvironment()
+	}
 	return p
 }
 
@@ -136,7 +141,8 @@ func (v *view) machine(p *Point) bool {
 	p.Check.Full, _ = fetchOr(v, "check.full", false)
 	p.Check.Data, _, _ = choose[DataKind](v, "check.data", dataKinds())
 	p.Seed, _ = fetchOr(v, "seed", int64(0))
-	return v.hardware(&p.Hardware) && ok1 && ok2
+	ok3 := v.environment(p)
+	return v.hardware(&p.Hardware) && ok1 && ok2 && ok3
 }
 
 // device reads a preset and the figures that replace its own.

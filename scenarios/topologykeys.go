@@ -70,7 +70,8 @@ func flatKeys(table, shape string) []Key {
 			Doc: "Of each link in each direction."},
 		{Path: table + ".latency", kind: aTime, max: maxWait, Example: `"500 ns"`, Sweep: true,
 			Doc: "Of each link; a route adds up its links."},
-		{Path: table + ".multimem", kind: aFlag, Default: "false", Example: "true", Sweep: true,
+		{Path: table + ".multimem", kind: aFlag, Default: "true where a switch joins H100, H200, " +
+			"B200 or B300 on boards with NVSwitches", Example: "true", Sweep: true,
 			Doc: "Whether every switch multicasts, and adds up what several ranks have (NVLink SHARP), " +
 				"as schedules with multimem steps need."},
 	}

@@ -16,7 +16,7 @@ import (
 // Setting is what decides how NCCL does a call besides the call. Its zero value is an H100 machine
 // with all ranks on one node, and leaves everything to the library.
 type Setting struct {
-	Machine  string // a name of Machines; "" is the first
+	Machine  string // a name of Machines, or Facts as text; "" is the first of Machines
 	PerNode  int    // ranks of a node, which divides the ranks; all if 0
 	Among    []Way  // the ways to choose from; nil is all that the library has
 	Channels int    // of the communicator (NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS); 0: found
@@ -28,6 +28,7 @@ type Setting struct {
 	// NoMulticast says that no switch of a node multicasts and reduces, or that NCCL_NVLS_ENABLE is 0:
 	// there is no NVLS.
 	NoMulticast bool
+	Env         *Env // nil: no variable is set
 }
 
 // MaxChannels is MAXCHANNELS.
@@ -89,7 +90,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	}
 	if !found {
 		return nil, fmt.Errorf("nccl: NCCL does no %s by %s%s", called(&spec), s.among(),
-			m.whyNoSwitch(&spec, s.Among))
+			cmp.Or(m.whyNoSwitch(&spec, s.Among), m.whyTaken()))
 	}
 	if c.Time == never {
 		c.Time = 0
@@ -109,7 +110,8 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 // forced reports whether a way that the library never takes by itself can be had of it.
 func (c *Choice) forced(spec *collective.Spec, w Way) bool {
 	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
-	return !w.Algorithm.usesSwitch() && (w.Algorithm != PAT || !scaled)
+	return !w.Algorithm.usesSwitch() && (w.Algorithm != PAT || !scaled) &&
+		c.model.env.takes(spec.Kind, w) == ""
 }
 
 // called is such as "all_reduce avg".
@@ -133,35 +135,29 @@ func (s *Setting) among() string {
 
 // model is that of the setting.
 func (s *Setting) model(spec *collective.Spec) (*model, error) {
-	var names []string
-	all := Machines()
-	at := 0
-	for i, m := range all {
-		if names = append(names, m.Name); m.Name == s.Machine {
-			at = i
-		}
+	machine, err := machineOf(s.Machine)
+	if err != nil {
+		return nil, err
 	}
-	alone := all[at].one.channels == 0
+	isAlone := machine.Facts.GPUs == 1
 	perNode := s.PerNode
 	switch {
-	case perNode == 0 && alone:
+	case perNode == 0 && isAlone:
 		perNode = 1
 	case perNode == 0:
 		perNode = spec.Ranks
 	}
 	switch {
-	case s.Machine != "" && all[at].Name != s.Machine:
-		return nil, fmt.Errorf("machine=%s: one of %s is expected", s.Machine,
-			strings.Join(names, ", "))
 	case perNode < 0 || perNode > spec.Ranks || spec.Ranks%perNode != 0:
 		return nil, fmt.Errorf("per_node=%d: a divisor of the %d ranks is expected", perNode, spec.Ranks)
-	case alone && perNode != 1:
+	case isAlone && perNode != 1:
 		return nil, fmt.Errorf("per_node=%d: of machine=%s it is 1", perNode, s.Machine)
 	case s.Channels < 0 || s.Channels > MaxChannels:
 		return nil, fmt.Errorf("nchannels=%d: 1 to %d is expected", s.Channels, MaxChannels)
 	}
-	m := modelOf(&all[at], spec.Ranks, perNode)
-	m.noMulticast = s.NoMulticast
+	m := modelOf(&machine, spec.Ranks, perNode)
+	m.env, m.noMulticast = s.Env, s.NoMulticast || s.Env != nil && s.Env.noNVLS
+	m.channels = s.Env.channels(m.channels)
 	return m, nil
 }
 
@@ -182,6 +178,12 @@ func (c *Choice) pick() algos.Pick {
 		} else {
 			why = append(why, fmt.Sprintf("NCCL takes %v, %.1f us", first.Way, first.Time))
 		}
+	}
+	if !c.model.Known(c.model.nodes, c.model.perNode) {
+		why = append(why, "rings inferred")
+	}
+	if e := c.model.env; e != nil && e.text != "" {
+		why = append(why, e.text)
 	}
 	p.Why = strings.Join(why, "; ")
 	return p

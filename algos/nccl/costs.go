@@ -78,7 +78,9 @@ func chooseAs(a algos.Algorithm, spec collective.Spec, o algos.Options) (*Choice
 
 // whyOff is why the library never takes a way by itself; empty if it may.
 func (m *model) whyOff(spec *collective.Spec, w Way) string {
-	switch {
+	switch why := m.env.takes(spec.Kind, w); {
+	case why != "":
+		return "off by " + why
 	case w.Algorithm.usesSwitch():
 		if why := m.noSwitch(spec, w.Algorithm); why != "" {
 			return why
@@ -100,7 +102,7 @@ func (m *model) correction(w Way, bytes int64) float64 {
 	switch {
 	case w.Algorithm == Tree && log >= 0 && log < 23:
 		return treeCorrection[w.Protocol][log]
-	case w.Algorithm == NVLSTree && m.generation == blackwell && !m.amd && log >= 0 && log < 24:
+	case w.Algorithm == NVLSTree && m.generation() == blackwell && !m.AMD && log >= 0 && log < 24:
 		return treeCorrection[Simple][log]
 	}
 	return 1

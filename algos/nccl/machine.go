@@ -1,12 +1,16 @@
 package nccl
 
-// Machine is what NCCL's search has found on a kind of machine, and what its model asks of one.
+import (
+	"fmt"
+	"strings"
+
+	"collsim/algos"
+)
+
+// Machine is a kind of machine that NCCL's search was recorded on.
 type Machine struct {
 	Name, About string
-	generation  int  // row of the tables by compute capability
-	amd         bool // the processors' vendor
-	ll128       bool // the wires let it send by LL128
-	one, many   rings
+	Facts       Facts
 }
 
 // The rows of tables by compute capability.
@@ -17,11 +21,12 @@ const (
 	blackwell        // 10 and above
 )
 
-// rings are what was found on one node, or on several.
+// rings are what the search finds on one node, or on several.
 type rings struct {
 	ring, tree, nvls graph
-	channels         int // of a communicator; of its trees the second half is the other one
-	toPeer           int // channels that point to point would take to a rank (ncclTopoGetNchannels)
+	channels         int  // of a communicator; of its trees the second half is the other one
+	toPeer           int  // channels that point to point would take to a rank (ncclTopoGetNchannels)
+	ll128            bool // the wires let it send by LL128
 }
 
 // graph is one search's result: so many channels of so many GB/s inside of a node and between.
@@ -33,76 +38,79 @@ type graph struct {
 	fromTop      bool // of a tree: parent and children all talk to the first GPU of a node's chain
 }
 
-// Machines are those whose graphs are known: they are what NCCL 2.30.7's own search finds on 8 of
-// these GPUs a node. Its counts on one node, 24, 24 and 12 channels, are those of published logs.
-// Those of dgx-b200 are inferred: by the rules that give an H100's, from the speeds that the search
-// tries on Blackwell (graph/search.cc) and 18 links of 40.1 GB/s (graph/topo.h). Its 32 channels
-// are those of a published log (NVIDIA/nccl#1646).
+// Machines are those whose graphs are known: Facts.rings gives what NCCL 2.30.7's own search finds
+// on 8 of these GPUs a node. Its counts on one node, 24, 24 and 12 channels, are those of published
+// logs. Those of dgx-b200 are inferred: by the rules that give an H100's, from the speeds that the
+// search tries on Blackwell (graph/search.cc) and 18 links of 40.1 GB/s (graph/topo.h). Its 32
+// channels are those of a published log (NVIDIA/nccl#1646).
 func Machines() []Machine {
 	return []Machine{
-		{Name: "dgx-h100", About: "H100 or H200 on NVSwitch, 8 NICs of 400 Gbit/s a node",
-			generation: hopper, ll128: true,
-			one: rings{ring: graph{12, 30, 0, true, true, false},
-				tree: graph{12, 30, 0, true, true, false}, channels: 24, toPeer: 36},
-			many: rings{ring: graph{8, 48, 48, true, false, false},
-				tree: graph{8, 48, 48, true, false, true}, nvls: graph{8, 40, 48, true, false, false},
-				channels: 16, toPeer: 4}},
-		{Name: "dgx-b200", About: "B200 or B300 on NVSwitch, 8 NICs of 400 Gbit/s a node",
-			generation: blackwell, ll128: true,
-			one: rings{ring: graph{16, 45, 0, true, true, false},
-				tree: graph{16, 45, 0, true, true, false}, channels: 32, toPeer: 36},
-			many: rings{ring: graph{8, 48, 48, true, false, false},
-				tree: graph{8, 48, 48, true, false, true}, nvls: graph{8, 90, 48, true, false, false},
-				channels: 16, toPeer: 4}},
-		{Name: "dgx-a100", About: "A100 on NVSwitch, 8 NICs of 200 Gbit/s a node, AMD processors",
-			generation: ampere, amd: true, ll128: true,
-			one: rings{ring: graph{12, 20, 0, true, true, false},
-				tree: graph{12, 20, 0, true, true, false}, channels: 24, toPeer: 24},
-			many: rings{ring: graph{8, 24, 24, true, false, false},
-				tree: graph{8, 30, 24, true, false, false}, channels: 16, toPeer: 2}},
-		{Name: "dgx-v100", About: "V100 in a cube of NVLinks, 4 NICs of 100 Gbit/s a node",
-			generation: volta, ll128: true,
-			one: rings{ring: graph{6, 20, 0, true, false, false},
-				tree: graph{6, 20, 0, true, false, false}, channels: 12, toPeer: 2},
-			many: rings{ring: graph{4, 12, 12, true, false, false},
-				tree: graph{4, 20, 12, true, false, false}, channels: 8, toPeer: 1}},
-		{Name: "socket", About: "one H100 or H200 a node on a network of 10 Gbit/s, as processes of " +
-			"one GPU are that take each other for other hosts", generation: hopper,
-			many: rings{ring: graph{1, 1.2, 1.2, false, true, false},
-				tree: graph{1, 2.4, 1.2, false, true, false}, channels: 2, toPeer: 1}},
+		{"dgx-h100", "H100 or H200 on NVSwitch, 8 NICs of 400 Gbit/s a node",
+			Facts{Device: "h100-sxm", SM: 90, Joined: bySwitch, Links: []int{18}, Multicast: true,
+				GPUs: 8, NICs: 8, NICRate: 50}},
+		{inferred, "B200 or B300 on NVSwitch, 8 NICs of 400 Gbit/s a node",
+			Facts{Device: "b200", SM: 100, Joined: bySwitch, Links: []int{18}, Multicast: true, GPUs: 8,
+				NICs: 8, NICRate: 50}},
+		{"dgx-a100", "A100 on NVSwitch, 8 NICs of 200 Gbit/s a node, AMD processors",
+			Facts{Device: "a100-80gb", SM: 80, Joined: bySwitch, Links: []int{12}, GPUs: 8, NICs: 8,
+				NICRate: 25, AMD: true}},
+		{"dgx-v100", "V100 in a cube of NVLinks, 4 NICs of 100 Gbit/s a node",
+			Facts{Device: "v100-16gb", SM: 70, Joined: byLinks, Links: []int{2, 2, 1, 1}, GPUs: 8,
+				NICs: 4, NICRate: 12.5}},
+		{"socket", "one H100 or H200 a node on a network of 10 Gbit/s, as processes of one GPU are " +
+			"that take each other for other hosts",
+			Facts{Device: "h200", SM: 90, Joined: byPCIe, GPUs: 1, NICs: 1, NICRate: 1.25,
+				FarNICs: true}},
 	}
 }
 
-// on is what was found where so many nodes have so many GPUs.
-func (m *Machine) on(nodes, perNode int) rings {
-	if nodes > 1 || m.one.channels == 0 {
-		return m.many
+// machineOf returns the machine of a name, or that of the facts that a text has; "" is the first.
+func machineOf(text string) (Machine, error) {
+	all := Machines()
+	var names []string
+	for _, m := range all {
+		if m.Name == text || text == "" || text == algos.AsMachine {
+			return m, nil
+		}
+		names = append(names, m.Name)
 	}
-	r := m.one
-	if m.generation < hopper {
-		return r
+	if !strings.Contains(text, " ") {
+		return Machine{}, fmt.Errorf("machine=%s: one of %s is expected", text,
+			strings.Join(names, ", "))
 	}
-	if perNode == 2 {
-		r.tree.intra *= 2
+	f, err := ParseFacts(text)
+	if err != nil {
+		return Machine{}, fmt.Errorf("machine=%s: %w", text, err)
 	}
-	// A head for every GPU, at the fastest of the speeds that the search tries whose sum the NVLinks
-	// of a GPU carry (topo.h, 18 of 20.6 or 40.1 GB/s): seen for 2 and 8 H100, inferred elsewhere.
-	heads, links := min(perNode, mostHeads), 370.8
-	speeds := []float64{60, 50, 40, 30, 24, 20, 15, 12, 11}
-	if m.generation == blackwell {
-		speeds, links = []float64{90, 80, 70, 60, 50, 45, 40, 30, 24, 20}, 721.8
-	}
-	for _, speed := range speeds {
-		if float64(heads)*speed <= links {
-			r.nvls = graph{heads, speed, speeds[0], true, false, false}
-			break
+	return Machine{Name: f.Device, Facts: f}, nil
+}
+
+// inferred is the machine of Machines whose graphs were not recorded.
+const inferred = "dgx-b200"
+
+// Known reports whether the graphs of nodes with these facts were recorded (Machines), or else are
+// inferred by rules. On one node NICs do not matter.
+func (f *Facts) Known(nodes, perNode int) bool {
+	for _, m := range Machines() {
+		is, of := *f, m.Facts
+		is.Device, of.Device = "", ""
+		if nodes == 1 {
+			is.NICs, is.NICRate, is.FarNICs, is.AMD = of.NICs, of.NICRate, of.FarNICs, of.AMD
+			is.GPUs = of.GPUs
+		}
+		isSeen := perNode == m.Facts.GPUs || nodes == 1 && perNode == 2 && f.Joined == bySwitch
+		if m.Name != inferred && isSeen && is.String() == of.String() {
+			return true
 		}
 	}
-	return r
+	return false
 }
 
 // switchChannels returns how many channels a call by NVLS or NVLSTree has (transport/nvls.cc).
 func (m *model) switchChannels() int {
+	if m.env != nil && m.env.nvls > 0 {
+		return m.env.nvls
+	}
 	n, _, _ := m.switchTuning()
 	return n
 }
@@ -117,9 +125,9 @@ func (m *model) switchChunks() (all, tree int64) {
 // switch.
 func (m *model) switchTuning() (channels int, all, tree int64) {
 	switch channels, all = 16, 128<<10; {
-	case m.generation < blackwell && m.nodes >= 4:
+	case m.generation() < blackwell && m.nodes >= 4:
 		return channels, all, 64 << 10
-	case m.generation < blackwell:
+	case m.generation() < blackwell:
 		return channels, all, all
 	case m.nodes == 1:
 		return 24, all, all

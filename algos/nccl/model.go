@@ -11,16 +11,18 @@ import (
 
 // model is NCCL's cost model (graph/tuning.cc) of a communicator: microseconds and GB/s of 10⁹.
 type model struct {
-	*Machine
+	*Facts
 	rings
+	name                  string // of the machine
 	ranks, nodes, perNode int
 	noMulticast           bool // no switch of a node adds and copies
+	env                   *Env
 }
 
 func modelOf(m *Machine, ranks, perNode int) *model {
 	nodes := ranks / perNode
-	return &model{Machine: m, rings: m.on(nodes, perNode), ranks: ranks, nodes: nodes,
-		perNode: perNode}
+	return &model{Facts: &m.Facts, rings: m.Facts.rings(nodes, perNode), name: m.Name, ranks: ranks,
+		nodes: nodes, perNode: perNode}
 }
 
 // Classes of links in the tables.
@@ -87,10 +89,10 @@ func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
 	if m.nodes > 2 {
 		bw = g.inter
 	}
-	generation := m.generation
+	generation := m.generation()
 	if m.nodes > 1 { // by the vendor of the processors
 		generation = volta
-		if m.amd {
+		if m.AMD {
 			generation = ampere
 		}
 	}
@@ -103,7 +105,7 @@ func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
 		case LL:
 			bus = min(ll, .5*bus)
 		case LL128:
-			bus = min(.92*bus, channels*ringLL128Most[m.generation][scale])
+			bus = min(.92*bus, channels*ringLL128Most[m.generation()][scale])
 		}
 	case PAT:
 		bus *= .75
@@ -123,7 +125,7 @@ func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
 // treeBandwidth is that of both trees together.
 func (m *model) treeBandwidth(p Protocol, bus, ll float64) float64 {
 	scale, channels := m.scale(), float64(m.tree.channels)
-	bus = min(.92*bus, channels*treeMost[m.generation][scale])
+	bus = min(.92*bus, channels*treeMost[m.generation()][scale])
 	switch p {
 	case LL:
 		bus = min(bus/3.8, ll)
@@ -132,7 +134,7 @@ func (m *model) treeBandwidth(p Protocol, bus, ll float64) float64 {
 		if m.nodes > 1 {
 			share = 120. / 128
 		}
-		bus = min(bus*share, channels*treeLL128Most[m.generation][scale])
+		bus = min(bus*share, channels*treeLL128Most[m.generation()][scale])
 	}
 	if m.tree.fromTop {
 		bus *= .85
@@ -147,7 +149,7 @@ func (m *model) nvlsBandwidth(kind collective.Kind, a Algorithm) float64 {
 		return 0
 	}
 	n := float64(g.channels)
-	intra := g.intra * nvlsShare[m.generation] * (n - 1) / n
+	intra := g.intra * nvlsShare[m.generation()] * (n - 1) / n
 	if kind == collective.AllReduce {
 		intra *= 2
 	} else {
@@ -161,7 +163,7 @@ func (m *model) nvlsBandwidth(kind collective.Kind, a Algorithm) float64 {
 		if m.nodes <= 2 {
 			inter *= 2
 		}
-		inter = min(inter, nvlsTreeMost[m.generation][m.scale()])
+		inter = min(inter, nvlsTreeMost[m.generation()][m.scale()])
 	}
 	return min(intra, inter)
 }
@@ -225,7 +227,7 @@ func (m *model) ringLatency(kind collective.Kind, p Protocol, class int, intra,
 	}
 	if m.nodes > 1 { // what the processors take
 		overhead := 1.
-		if m.amd {
+		if m.AMD {
 			overhead = 2
 		}
 		if p == Simple {
@@ -252,7 +254,7 @@ func (m *model) time(spec *collective.Spec, w Way, bytes int64) (us float64, ok 
 	bw *= m.correction(w, bytes)
 	if w == (Way{Ring, Simple}) && spec.Kind == collective.AllReduce && m.nodes > 1 &&
 		bytes/int64(m.ring.channels*m.ranks) >= 64 {
-		if lat = float64(lat * 1.4); m.generation == volta {
+		if lat = float64(lat * 1.4); m.generation() == volta {
 			lat = float64(lat * (1.9 / 1.4))
 		}
 	}
@@ -269,7 +271,9 @@ func float8(t dtype.Type) bool { return t == dtype.Float8E4M3 || t == dtype.Floa
 func (m *model) has(spec *collective.Spec, w Way) bool {
 	scaled := spec.Op == collective.Avg || spec.Op == collective.PremulSum
 	switch {
-	case !w.legal(spec.Kind) || w.Protocol == LL128 && !m.ll128:
+	case !w.legal(spec.Kind) || m.env.takes(spec.Kind, w) != "":
+		return false
+	case w.Protocol == LL128 && !m.ll128 && !m.env.asksLines(spec.Kind):
 		return false
 	case w.Algorithm.usesSwitch():
 		return m.noSwitch(spec, w.Algorithm) == ""
@@ -292,8 +296,8 @@ func (m *model) noSwitch(spec *collective.Spec, a Algorithm) string {
 		return "over several nodes that is NVLSTree, and all_reduce alone"
 	case a == NVLSTree && m.nodes == 1:
 		return "on one node that is NVLS"
-	case m.generation < hopper:
-		return "machine=" + m.Name + " has no such switch"
+	case !m.Multicast:
+		return "machine=" + m.name + " has no such switch"
 	case spec.Kind != collective.AllReduce && m.perNode > mostHeads:
 		return fmt.Sprintf("a node has %d GPUs at most", mostHeads)
 	case spec.Kind.Reduces() && (scaled || !multicasts(spec.Type, spec.Op)):
@@ -313,6 +317,14 @@ func (m *model) whyNoSwitch(spec *collective.Spec, among []Way) string {
 		}
 	}
 	return ""
+}
+
+// whyTaken ends an error about ways of which the environment leaves none.
+func (m *model) whyTaken() string {
+	if m.env == nil || m.env.text == "" {
+		return ""
+	}
+	return ": " + m.env.text + " leaves none"
 }
 
 // multicasts reports whether a switch adds numbers of a type.

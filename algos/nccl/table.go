@@ -22,6 +22,7 @@ const (
 	perNodeParam  = "per_node"
 	nvlsParam     = "nvls"
 	piecesParam   = "pieces"
+	envParam      = "env"
 	found         = "auto"
 )
 
@@ -161,8 +162,11 @@ func named(a algos.Algorithm) algos.Algorithm {
 		algos.Param{Name: channelsParam, Value: found, About: "the communicator's channels, 1 to 64, " +
 			"as NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS set them; a call takes as many of them as its " +
 			"size is worth; auto is what NCCL finds on the machine"},
-		algos.Param{Name: machineParam, Value: Machines()[0].Name, About: "whose rings and speeds NCCL " +
-			"has found: " + strings.Join(names, "; ")},
+		algos.Param{Name: machineParam, Value: algos.AsMachine, About: "whose rings and speeds NCCL " +
+			"has found: " + strings.Join(names, "; ") + "; device is as the scenario's device, nodes and " +
+			"NICs are, or " + Machines()[0].Name + " where nobody says"},
+		algos.Param{Name: envParam, Value: algos.AsEnvironment, About: "variables that NCCL reads, as " +
+			"NCCL_ALGO=ring; scenario is as [nccl] env has them"},
 		algos.Param{Name: perNodeParam, Value: "node", About: "ranks of a node, a divisor of the " +
 			"ranks; node is as the topology has it, else all"})
 	return a
@@ -172,6 +176,9 @@ func named(a algos.Algorithm) algos.Algorithm {
 func settingOf(spec collective.Spec, param func(string) string, among []Algorithm) (s Setting,
 	err error) {
 	s.Machine = param(machineParam)
+	if s.Env, err = ParseEnv(param(envParam)); err != nil {
+		return s, err
+	}
 	switch text := param(nvlsParam); text {
 	case "", "true", algos.AsSwitch: // of networks nobody has said anything
 	case "false":

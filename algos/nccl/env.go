@@ -1,0 +1,251 @@
+package nccl
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collsim/collective"
+)
+
+// Env is what variables of the environment tell NCCL, as far as they change what it chooses.
+type Env struct {
+	text string // as String has it
+	// Off are ways that NCCL_ALGO, NCCL_PROTO and NCCL_PAT_ENABLE take away, by kind of collective;
+	// lines says that NCCL_PROTO asks for LL128, whatever the links are.
+	off   map[collective.Kind]map[Way]string
+	lines map[collective.Kind]bool
+	// min and max bound the channels of a communicator, nvls is how many there are of NVLS; 0 leaves
+	// them to the library.
+	min, max, nvls int
+	noNVLS         bool
+}
+
+// variable is one that ParseEnv knows.
+type variable struct {
+	name, about string
+	set         func(e *Env, value string) error
+}
+
+// variables are those that change what is chosen here.
+func variables() []variable {
+	whole := func(of func(*Env) *int, also func(old, new int) int) func(*Env, string) error {
+		return func(e *Env, s string) error {
+			n, err := strconv.Atoi(s)
+			if err != nil || n < 1 || n > MaxChannels {
+				return fmt.Errorf("1 to %d is expected", MaxChannels)
+			}
+			if *of(e) > 0 {
+				n = also(*of(e), n)
+			}
+			*of(e) = n
+			return nil
+		}
+	}
+	larger := func(a, b int) int { return max(a, b) }
+	smaller := func(a, b int) int { return min(a, b) }
+	least := whole(func(e *Env) *int { return &e.min }, larger)
+	most := whole(func(e *Env) *int { return &e.max }, smaller)
+	return []variable{
+		{"NCCL_ALGO", "lists of algorithms", func(e *Env, s string) error {
+			return e.algorithms(s)
+		}},
+		{"NCCL_PROTO", "lists of protocols", func(e *Env, s string) error { return e.protocols(s) }},
+		{"NCCL_MIN_NCHANNELS", "channels at least", least},
+		{"NCCL_MAX_NCHANNELS", "channels at most", most},
+		{"NCCL_MIN_CTAS", "the same", least},
+		{"NCCL_MAX_CTAS", "the same", most},
+		{"NCCL_NVLS_NCHANNELS", "channels of NVLS",
+			whole(func(e *Env) *int { return &e.nvls }, larger)},
+		{"NCCL_NVLS_ENABLE", "0: no NVLS", func(e *Env, s string) error {
+			if !slices.Contains([]string{"0", "1", "2"}, s) {
+				return fmt.Errorf("0, 1 or 2 is expected")
+			}
+			e.noNVLS = s == "0"
+			return nil
+		}},
+		{"NCCL_PAT_ENABLE", "0: no PAT", func(e *Env, s string) error {
+			if !slices.Contains([]string{"0", "1", "2"}, s) {
+				return fmt.Errorf("0, 1 or 2 is expected")
+			}
+			for _, f := range functions() {
+				if s == "0" {
+					e.take(f.kind, Way{PAT, Simple}, "NCCL_PAT_ENABLE=0")
+				}
+			}
+			return nil
+		}},
+	}
+}
+
+// Variables lists the names of variables that ParseEnv knows, and what they say.
+func Variables() (names, about []string) {
+	for _, v := range variables() {
+		names, about = append(names, v.name), append(about, v.about)
+	}
+	return names, about
+}
+
+// ParseEnv reads variables as a shell has them: "NCCL_ALGO=ring NCCL_PROTO=^ll128". One that is
+// given twice has its last value. What is not known here is refused.
+func ParseEnv(text string) (*Env, error) {
+	e := &Env{off: map[collective.Kind]map[Way]string{}, lines: map[collective.Kind]bool{}}
+	values := map[string]string{}
+	for _, field := range strings.Fields(text) {
+		name, value, ok := strings.Cut(field, "=")
+		if !ok || value == "" {
+			return nil, fmt.Errorf("%.60q: a variable and its value are expected, as NCCL_ALGO=ring", field)
+		}
+		if !slices.ContainsFunc(variables(), func(v variable) bool { return v.name == name }) {
+			names, _ := Variables()
+			return nil, fmt.Errorf("%.60s changes nothing that is chosen here; %s do", name,
+				strings.Join(names, ", "))
+		}
+		values[name] = value
+	}
+	var said []string
+	for _, v := range variables() {
+		value, ok := values[v.name]
+		if !ok {
+			continue
+		}
+		if err := v.set(e, value); err != nil {
+			return nil, fmt.Errorf("%s=%.60s: %w", v.name, value, err)
+		}
+		said = append(said, v.name+"="+value)
+	}
+	e.text = strings.Join(said, " ")
+	return e, nil
+}
+
+// String lists the variables, in one order.
+func (e *Env) String() string { return e.text }
+
+// function is a collective as NCCL's lists name it.
+type function struct {
+	name string
+	kind collective.Kind
+}
+
+func functions() []function {
+	return []function{{"broadcast", collective.Broadcast}, {"reduce", collective.Reduce},
+		{"allgather", collective.AllGather}, {"reducescatter", collective.ReduceScatter},
+		{"allreduce", collective.AllReduce}}
+}
+
+// lists reads a list of elements for all functions, and lists for single ones, which begin with the
+// name of the function and a colon: "ring,tree;allreduce:^tree". A ^ leaves all but these. Later
+// ones replace earlier ones (graph/tuning.cc, parseList). Case does not matter.
+func lists(text string, elements []string, set func(kind collective.Kind, on []bool)) error {
+	for i, part := range strings.Split(text, ";") {
+		prefix, list, named := strings.Cut(part, ":")
+		if !named {
+			prefix, list = "", part
+		}
+		if !named && i > 0 {
+			return fmt.Errorf("%.40q: of several lists all but the first begin with a function, as "+
+				"allreduce:ring", part)
+		}
+		list, but := strings.CutPrefix(list, "^")
+		on := make([]bool, len(elements))
+		for j := range on {
+			on[j] = but
+		}
+		for _, name := range strings.Split(list, ",") {
+			at := slices.IndexFunc(elements, func(e string) bool { return strings.EqualFold(e, name) })
+			if at < 0 {
+				return fmt.Errorf("%.40q: one of %s is expected", name, strings.Join(elements, ", "))
+			}
+			on[at] = !but
+		}
+		found := false
+		for _, f := range functions() {
+			if !named || strings.EqualFold(prefix, f.name) {
+				found = true
+				set(f.kind, on)
+			}
+		}
+		if !found && !strings.EqualFold(prefix, "allgatherv") {
+			return fmt.Errorf("%.40q: allreduce, allgather, reducescatter, broadcast or reduce is "+
+				"expected", prefix)
+		}
+	}
+	return nil
+}
+
+// take has the library never take a way.
+func (e *Env) take(kind collective.Kind, w Way, why string) {
+	if e.off[kind] == nil {
+		e.off[kind] = map[Way]string{}
+	}
+	e.off[kind][w] = why
+}
+
+// algorithms reads NCCL_ALGO. CollNet's, which are not here, may stand in it.
+func (e *Env) algorithms(text string) error {
+	var names []string
+	for a := range algorithms {
+		names = append(names, a.String())
+	}
+	last := map[collective.Kind][]bool{}
+	err := lists(text, append(names, "CollNetDirect", "CollNetChain"),
+		func(kind collective.Kind, on []bool) { last[kind] = on })
+	for _, f := range functions() {
+		for a := range algorithms {
+			for p := range protocols {
+				if on := last[f.kind]; on != nil && !on[a] {
+					e.take(f.kind, Way{a, p}, "NCCL_ALGO="+text)
+				}
+			}
+		}
+	}
+	return err
+}
+
+// protocols reads NCCL_PROTO. A list that does not leave out LL128 asks for it, on all links.
+func (e *Env) protocols(text string) error {
+	var names []string
+	for p := range protocols {
+		names = append(names, p.String())
+	}
+	last := map[collective.Kind][]bool{}
+	err := lists(text, names, func(kind collective.Kind, on []bool) { last[kind] = on })
+	for _, f := range functions() {
+		on := last[f.kind]
+		if on == nil {
+			continue
+		}
+		e.lines[f.kind] = on[LL128]
+		for a := range algorithms {
+			for p := range protocols {
+				if !on[p] {
+					e.take(f.kind, Way{a, p}, "NCCL_PROTO="+text)
+				}
+			}
+		}
+	}
+	return err
+}
+
+// takes says which variable takes a way away; "" if none does.
+func (e *Env) takes(kind collective.Kind, w Way) string {
+	if e == nil {
+		return ""
+	}
+	return e.off[kind][w]
+}
+
+// asksLines reports whether LL128 is asked for.
+func (e *Env) asksLines(kind collective.Kind) bool { return e != nil && e.lines[kind] }
+
+// channels bounds those of a communicator.
+func (e *Env) channels(n int) int {
+	if e == nil {
+		return n
+	}
+	if e.max > 0 {
+		n = min(n, e.max)
+	}
+	return max(n, e.min)
+}

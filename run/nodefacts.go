@@ -1,0 +1,187 @@
+package run
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"collsim/algos/nccl"
+	"collsim/formats/system"
+	"collsim/machine"
+	"collsim/scenarios"
+	"collsim/topology"
+	"collsim/unit"
+)
+
+// ofNCCL reports whether an algorithm is one of NCCL's.
+func ofNCCL(name string) bool { return strings.HasPrefix(name, nccl.Prefix) }
+
+// ncclNodes returns what NCCL would see of a point's nodes, of which a collective has perNode GPUs
+// each; false where the device is no GPU of NVIDIA's. A machine says most of it. Of an abstract
+// network follow the NVLinks from the device, and NVSwitch from the preset: GPUs of boards with
+// NVSwitches have them on whatever is no full mesh. NICs are taken at the rate of a data sheet, and
+// processors as AMD's beside an A100, as NVIDIA's own machines have them.
+func ncclNodes(p *scenarios.Point, perNode int) (f nccl.Facts, ok bool) {
+	model := system.ModelOf(p.Device.Name)
+	if model.SM == 0 {
+		return f, false
+	}
+	nodes := p.Topology.NodeFacts()
+	f = nccl.Facts{Device: p.Device.Name, SM: model.SM, GPUs: perNode, Joined: "pcie",
+		AMD:  model.SM >= 80 && model.SM < 90,
+		PCIe: gigabytes(system.PCIeRate(p.Device))}
+	if nodes.Machine != nil {
+		ofMachine(&f, nodes.Machine, &model)
+	} else if model.Board == "switch" || strings.HasPrefix(model.Name, "v100-") && model.Links > 0 {
+		f.Joined, f.Links = "switch", []int{model.Links}
+		if nodes.Inside.Preset == "full-mesh" {
+			meshed(&f, model.Links, perNode)
+		}
+	}
+	f.Multicast = f.SM >= 90 && f.Joined == "switch"
+	if f.Joined != "pcie" {
+		f.PCIe = 0
+	}
+	if b := nodes.Between; b != nil {
+		withNICs(&f, b, nodes.Machine)
+	}
+	return f, true
+}
+
+// gigabytes is a rate in GB/s.
+func gigabytes(r unit.Rate) float64 { return float64(r) / float64(unit.GB) }
+
+// meshed joins GPUs each to each, with equal shares of the links of one.
+func meshed(f *nccl.Facts, links, gpus int) {
+	f.Joined, f.Links = "links", nil
+	for range f.GPUs - 1 {
+		f.Links = append(f.Links, max(links/max(gpus-1, 1), 1))
+	}
+	if f.GPUs == 1 {
+		f.Links = []int{links}
+	}
+}
+
+// ofMachine takes over what a machine says of its nodes.
+func ofMachine(f *nccl.Facts, m *machine.Machine, model *system.Model) {
+	f.AMD = strings.Contains(m.CPUs, "AMD")
+	f.FarNICs = strings.Contains(m.Near, "shared") && m.GPUs > 1
+	switch {
+	case m.Joined == "switch" && model.Links > 0:
+		f.Joined, f.Links = "switch", []int{model.Links}
+	case m.Joined == "full-mesh" && model.Links > 0:
+		meshed(f, model.Links, m.GPUs)
+	case m.Joined == "wires":
+		ofWires(f, m)
+	}
+}
+
+// ofWires counts the NVLinks of a machine whose links are listed, and sees which NICs are behind
+// a processor. GPUs in pairs make no ring: that goes by PCIe.
+func ofWires(f *nccl.Facts, m *machine.Machine) {
+	counts := make([]map[string]int, f.GPUs)
+	for i := range counts {
+		counts[i] = map[string]int{}
+	}
+	number := func(name string) int {
+		n := -1
+		if _, err := fmt.Sscanf(name, "gpu%d", &n); err != nil || n >= f.GPUs {
+			return -1
+		}
+		return n
+	}
+	isSwitch := false
+	for _, w := range m.Wires {
+		for _, ends := range [][2]string{{w.From, w.To}, {w.To, w.From}} {
+			here, there := number(ends[0]), ends[1]
+			hasPeer := number(there) >= 0 || strings.HasPrefix(there, "nvswitch")
+			if w.Kind == "nvlink" && here >= 0 && hasPeer {
+				counts[here][there] += w.Count
+				isSwitch = isSwitch || strings.HasPrefix(there, "nvswitch")
+			}
+			isNIC := strings.HasPrefix(ends[0], "nic")
+			f.FarNICs = f.FarNICs || isNIC && strings.HasPrefix(there, "cpu")
+		}
+		if w.Kind == "cpu" && f.GPUs > m.GPUs/2 {
+			f.PCIe = min(f.PCIe, gigabytes(w.Rate))
+		}
+	}
+	var fewest []int
+	for i, peers := range counts {
+		links := slices.Sorted(maps.Values(peers))
+		slices.Reverse(links)
+		if len(links) < 2 && f.GPUs > 2 && !isSwitch || len(links) == 0 {
+			return
+		}
+		if i == 0 || sum(links) < sum(fewest) {
+			fewest = links
+		}
+	}
+	f.Joined, f.Links = "links", fewest
+	if isSwitch {
+		f.Joined, f.Links = "switch", []int{sum(fewest)}
+	}
+}
+
+func sum(list []int) (n int) {
+	for _, x := range list {
+		n += x
+	}
+	return n
+}
+
+// nominalShare is the least part of a data sheet's rate that counts as that.
+const nominalShare = 0.85
+
+// fastestNIC bounds a NIC's rate, in GB/s, where a scenario sets none.
+const fastestNIC = 1000
+
+// withNICs takes over the NICs of a node: their rates by the machine's data sheet, or else by the
+// next higher of those that are sold.
+func withNICs(f *nccl.Facts, between *topology.Params, m *machine.Machine) {
+	if f.NICs = between.NICs; f.NICs == 0 {
+		f.NICs = f.GPUs
+	}
+	f.NICRate = min(gigabytes(between.Bandwidth), fastestNIC)
+	for _, gbits := range []float64{1, 10, 25, 40, 50, 100, 200, 400, 800} {
+		if rate := gbits / 8; f.NICRate <= rate && f.NICRate >= nominalShare*rate {
+			f.NICRate = rate
+		}
+	}
+	if m != nil && between.Bandwidth <= m.NICRate {
+		f.NICRate = gigabytes(m.NICRate)
+	}
+}
+
+// noLibrary says why NCCL does not run on a point's device, and what would have it answer all the
+// same; "" where it does, or where the device is nobody's.
+func noLibrary(p *scenarios.Point, a scenarios.Algorithm) string {
+	if !ofNCCL(a.Name) || slices.ContainsFunc(a.Params, func(q scenarios.Param) bool {
+		return q.Name == "machine"
+	}) {
+		return ""
+	}
+	if model := system.ModelOf(p.Device.Name); model.IsAMD() {
+		return fmt.Sprintf("%s: NCCL does not run on %s; what RCCL would choose is not known here "+
+			"(machine=%s answers as if there were NVIDIA's GPUs)", a.Name, p.Device.Name,
+			nccl.Machines()[0].Name)
+	}
+	return ""
+}
+
+// ncclEnvironment returns the variables that NCCL reads at a point: those that the operator of its
+// machine sets, as far as they change what is chosen, and then those of the scenario, which win.
+func ncclEnvironment(p *scenarios.Point) string {
+	var list []string
+	if m := p.Topology.NodeFacts().Machine; m != nil {
+		known, _ := nccl.Variables()
+		for _, field := range strings.Fields(m.Env) {
+			name, value, _ := strings.Cut(field, "=")
+			if value != "" && slices.Contains(known, name) {
+				list = append(list, field)
+			}
+		}
+	}
+	return strings.Join(append(list, strings.Fields(p.Environment)...), " ")
+}
