@@ -20,7 +20,8 @@ type around struct {
 }
 
 // way is by how many GPUs a channel's way through a node is turned or, where rings are given, the
-// number of its ring: the second half of the channels has those of the first.
+// number of its ring: the second half of the channels has those of the first. Fewer rings than GPUs
+// leave by GPUs that are as far from each other, and so by all NICs.
 func (c *Choice) way(channel int) int {
 	half := max(c.model.channels/2, 1)
 	switch {
@@ -29,7 +30,7 @@ func (c *Choice) way(channel int) int {
 	case c.model.nodes == 1:
 		return 0
 	}
-	return channel % half % c.model.perNode
+	return channel % half * max(c.model.perNode/half, 1) % c.model.perNode
 }
 
 // rankAt is the rank at a place of a channel's ring; places are counted modulo the ranks.
