@@ -32,7 +32,7 @@ func (s *Scenario) Thresholds() (list []Thresholds, err error) {
 	seen := map[string]bool{}
 	for _, p := range s.Points {
 		a := p.Algorithm
-		if !strings.HasPrefix(a.Name, nccl.Prefix) {
+		if !ofNCCL(a.Name) {
 			var ok bool
 			if a, ok = libraryOf(p); !ok {
 				continue
@@ -81,7 +81,7 @@ func (s *Scenario) Thresholds() (list []Thresholds, err error) {
 // ncclCosts is NCCL's table of the call that a schedule of a point's first team is; nil where the
 // algorithm is not NCCL's, or has no choice.
 func ncclCosts(p *scenarios.Point, m *made) *nccl.Costs {
-	if !strings.HasPrefix(m.algorithm.Name, nccl.Prefix) || len(m.members) == 0 {
+	if !ofNCCL(m.algorithm.Name) || len(m.members) == 0 {
 		return nil
 	}
 	spec := m.members[0].schedule.Spec

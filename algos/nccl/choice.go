@@ -20,8 +20,8 @@ type Setting struct {
 	PerNode  int    // ranks of a node, which divides the ranks; all if 0
 	Among    []Way  // the ways to choose from; nil is all that the library has
 	Channels int    // of the communicator (NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS); 0: found
-	// Pieces is how many pieces of a slice are handed on as they come, along chains and trees by LL
-	// and LL128; 0 is 8.
+	// Pieces counts the parts of a slice that LL and LL128 hand on as they arrive, along chains and
+	// trees; 0 is 8.
 	Pieces int
 	// Rings are orders of the ranks of a node, by ring; nil where all are that of the ranks.
 	Rings [][]int32

@@ -11,8 +11,8 @@ import (
 	"collsim/collective"
 )
 
-// Cost is what NCCL's model says of one way to do a call, as its log has it (NCCL_DEBUG_SUBSYS=
-// TUNING), and of the size of the call.
+// Cost holds latency, bandwidth and time of an algorithm and protocol by NCCL's cost model, as its
+// log prints them (NCCL_DEBUG_SUBSYS=TUNING).
 type Cost struct {
 	Way
 	Latency   float64 // microseconds
@@ -96,7 +96,8 @@ func (m *model) whyOff(spec *collective.Spec, w Way) string {
 	return ""
 }
 
-// correction is what a bandwidth is multiplied by at a size.
+// correction returns the factor that NCCL's model scales the bandwidth of a tree by at a size; 1
+// for all else.
 func (m *model) correction(w Way, bytes int64) float64 {
 	log := bits.Len64(uint64(bytes/64)) - 1
 	switch {

@@ -9,7 +9,7 @@ import (
 	"collsim/collective"
 )
 
-// Env is what variables of the environment tell NCCL, as far as they change what it chooses.
+// Env holds the settings of NCCL's environment variables that change its choice or its channels.
 type Env struct {
 	text string // as String has it
 	// Off are ways that NCCL_ALGO, NCCL_PROTO and NCCL_PAT_ENABLE take away, by kind of collective;

@@ -166,3 +166,13 @@ func FuzzFacts(f *testing.F) {
 		}
 	})
 }
+
+// TestHeadsShareNICs: the heads of NVLSTree have the NICs of a node between them.
+func TestHeadsShareNICs(t *testing.T) {
+	f := Facts{Device: "h100-sxm", SM: 90, Joined: bySwitch, Links: []int{18}, Multicast: true,
+		GPUs: 8, NICRate: 50}
+	for nics, speed := range map[int]float64{8: 48, 4: 24, 1: 6} {
+		f.NICs = nics
+		require.Equal(t, speed, f.rings(2, 8).nvls.inter, "%d NICs", nics)
+	}
+}

@@ -109,12 +109,14 @@ func ncclTables() []ncclTable {
 	}
 }
 
-// The classes of sizes, by where they end.
-var sizeClasses = []struct {
+// sizeClass is a range of sizes: those below upTo that no class before it has.
+type sizeClass struct {
 	upTo int64
 	name string
-}{{64 << 10, "< 64 KiB"}, {1 << 20, "64 KiB to 1 MiB"}, {16 << 20, "1 to 16 MiB"},
-	{math.MaxInt64, "from 16 MiB"}}
+}
+
+var sizeClasses = []sizeClass{{64 << 10, "< 64 KiB"}, {1 << 20, "64 KiB to 1 MiB"},
+	{16 << 20, "1 to 16 MiB"}, {math.MaxInt64, "from 16 MiB"}}
 
 // measuredRow is a size of a table and how long a call took.
 type measuredRow struct {
@@ -166,12 +168,7 @@ func (n *ncclTable) errorsOf(t *testing.T, dir string) (simulated, model [4][]fl
 		report, err := s.Run(context.Background(), run.RunOptions{})
 		require.NoError(t, err, n.table)
 		r := report.Results[0]
-		class := slices.IndexFunc(sizeClasses, func(c struct {
-			upTo int64
-			name string
-		}) bool {
-			return row.bytes < c.upTo
-		})
+		class := slices.IndexFunc(sizeClasses, func(c sizeClass) bool { return row.bytes < c.upTo })
 		off := func(of unit.Time) float64 {
 			return math.Abs(float64(of)/float64(unit.Microsecond)/row.us - 1)
 		}
@@ -198,7 +195,8 @@ func quantile(errors []float64, q float64) float64 {
 }
 
 // TestNCCLFidelityDocument holds docs/fidelity-nccl.md to simulations beside the public tables,
-// where these lie beside the repository; elsewhere to what it begins with.
+// where these lie beside the repository and COLLSIM_FIDELITY is set, as that takes minutes; else to
+// what it begins with.
 func TestNCCLFidelityDocument(t *testing.T) {
 	path := filepath.Join(repository(t), "docs", "fidelity-nccl.md")
 	dir := filepath.Join(repository(t), "..", "shared", "nccl-data")
