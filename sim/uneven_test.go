@@ -133,7 +133,7 @@ func BenchmarkOneIsSlow(b *testing.B) {
 }
 
 // TestUnevenWaves: where things take no time, so that who comes first by its lane does not by its
-// wave (design §4), ranks are not played as if it did.
+// wave (docs/time.md), ranks are not played as if it did.
 func TestUnevenWaves(t *testing.T) {
 	const ns = unit.Nanosecond
 	for _, c := range []struct {

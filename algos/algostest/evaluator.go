@@ -12,7 +12,7 @@ import (
 
 // Earliest is when each lane ends, by rank, then lane, where nothing is shared: messages alone cost
 // time, latency + n/bandwidth each, and every connection has a link of its own. It is the earliest
-// finish along the waits (design §4), found in one walk without queues or events. So it says
+// finish along the waits (docs/time.md), found in one walk without queues or events. So it says
 // independently of package sim what that must say on a full mesh, if no two connections join the
 // same ranks the same way. Slots are those of FIFO connections that declare none; 0 is any number.
 // Multimem, which needs a switch, is an error.

@@ -122,7 +122,8 @@ func TestDocuments(t *testing.T) {
 	}
 	for _, name := range []string{"README.md", "docs/schedule.md", "docs/schedules.md",
 		"docs/oracle.md", "docs/numerics.md", "docs/calibration.md", "docs/programs.md",
-		"docs/published.md", "docs/nvls.md", "docs/benchmark.md", "docs/nccl.md", "docs/questions.md"} {
+		"docs/published.md", "docs/nvls.md", "docs/benchmark.md", "docs/nccl.md", "docs/questions.md",
+		"docs/time.md"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(repository(t), name)
 			text, err := os.ReadFile(path)

@@ -11,7 +11,7 @@
 // are folded likewise, into orbits, each as long as the subgroup.
 //
 // One thing could tell them apart. Of two requests that come over different wires to a link at one
-// time, the port decides (design §4, tie key), and ports are numbered as the network was made. The
+// time, the port decides (docs/time.md, ties), and ports are numbered as the network was made. The
 // engine watches for such a tie, and refuses it unless ports are in the same order at all links of
 // the orbit. Then a smaller subgroup is tried. Under fluid sharing ports play no part.
 //

@@ -250,7 +250,7 @@ func (q *uneven) orbit(h *unevenHop, n unit.Bytes) *unevenLink {
 	return l
 }
 
-// cross lets a message cross its next link (design §4, FIFO).
+// cross lets a message cross its next link (docs/time.md, FIFO sharing).
 func (q *uneven) cross(x *parcel) {
 	w := x.way
 	h := &w.hops[x.hop]

@@ -6,7 +6,7 @@ import (
 	"collsim/unit"
 )
 
-// Fluid sharing (design §4, decision 10). A message flows through all links of its route at once,
+// Fluid sharing (docs/time.md, decision 10). A message flows through all links of its route at once,
 // from D until its bytes are drained, at the rate that MaxMin gives it; what it has left is a Rest.
 // Its lane is held until then. It arrives the latencies of its links later (Route.IsShared).
 

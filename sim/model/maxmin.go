@@ -8,7 +8,7 @@ import (
 )
 
 // MaxMin works out the rates of flows that share links, max-min fairly, in integers of 2⁻²⁰ B/s
-// (design §4, fluid sharing; decision 10). Flows are begun and ended; then Solve works out what
+// (docs/time.md, fluid sharing; decision 10). Flows are begun and ended; then Solve works out what
 // these changes have changed. A flow is named by a number of the caller's.
 //
 // A flow has the least of its cap and of the levels of its links. The level of a link is the least

@@ -292,7 +292,7 @@ func randomMaxMin(t *testing.T, rng *rand.Rand) *MaxMin {
 	return x
 }
 
-// naiveRates is the rule of design §4 to the letter: of all links, and of all flows as links of
+// naiveRates is the rule of docs/time.md to the letter: of all links, and of all flows as links of
 // their own, those with the least ⌊capacity left / weight left⌋ saturate together.
 func naiveRates(x *MaxMin, flows map[int32]bool) map[int32]uint64 {
 	left, on := map[int32]uint64{}, map[int32][]int32{}

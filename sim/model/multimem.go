@@ -9,7 +9,7 @@ import (
 )
 
 // A multimem operation of rank r over a team goes through the switch on which all of them hang
-// (design §4).
+// (docs/time.md).
 //
 //	store  r ──► switch ──► every member                the switch copies
 //	load   r ──► switch ──► every member                an empty request, copied

@@ -80,7 +80,7 @@ func (r *Rules) Slowed(rank int32, t unit.Time) unit.Time {
 }
 
 // Size is n of a sub-step, in bytes, and whether the step tells: if it names no region, n is that
-// of the largest message that it receives (design §3, data).
+// of the largest message that it receives (docs/time.md, symbols).
 func (r *Rules) Size(where schedule.Spot, step *schedule.Step) (n unit.Bytes, known bool) {
 	bytes, known := r.Schedule.Bytes(where, step)
 	return unit.Bytes(bytes), known
@@ -92,7 +92,7 @@ func (r *Rules) SizeOf(where schedule.Spot, region *schedule.Region) unit.Bytes 
 }
 
 // Cost is D − S of a sub-step of n bytes: o + (sources − 1)·n·γ, and n over the copy rate where it
-// has neither message nor peer; or o and what the step computes (design §4, step).
+// has neither message nor peer; or o and what the step computes (docs/time.md, a step).
 func (r *Rules) Cost(rank int32, step *schedule.Step, n unit.Bytes) unit.Time {
 	d := &r.Device
 	if step.Kernel != nil {
@@ -139,7 +139,7 @@ func (r *Rules) Pace(rank, peers int32, n unit.Bytes) unit.Time {
 
 // Lead is how long n bytes to each of k peers take to leave if nothing is in their way: ⌈n/r⌉,
 // where r is the least of the lane's pace and of the route's bandwidths, of which slowest is the
-// least (design §4, step).
+// least (docs/time.md, a step).
 func (r *Rules) Lead(rank, peers int32, slowest unit.Rate, n unit.Bytes) unit.Time {
 	return max(r.Pace(rank, peers, n), n.Over(slowest))
 }

@@ -15,7 +15,7 @@ import (
 	"collsim/unit"
 )
 
-// The rules of design §4, each against its equation, computed by hand: rates are chosen so that the
+// The rules of docs/time.md, each against its equation, computed by hand: rates are chosen so that the
 // divisions have a remainder. 3 GB/s take ⌈n·1000/3⌉ ps for n bytes.
 
 const gb = unit.Rate(1_000_000_000)
@@ -154,7 +154,7 @@ func TestMoments(t *testing.T) {
 }
 
 // sent is what becomes of a message of n bytes that links carry one after the other, each free from
-// a time on, by the equations of design §4 as they stand there, in plain numbers.
+// a time on, by the equations of docs/time.md as they stand there, in plain numbers.
 type sent struct{ leaves, arrival unit.Time }
 
 type hop struct {
