@@ -10,8 +10,8 @@ import (
 	"collsim/unit"
 )
 
-// naive is an engine to hold the others to: docs/time.md to the letter. Whatever happens is an event,
-// and whenever something has happened every lane looks whether it can go on. What a step or message
+// naive is an engine to hold the others to: docs/time.md to the letter. Whatever happens is an
+// event, and whenever something has happened every lane looks whether it can go on. What a step or message
 // costs by its size is said by model.Rules, and what links it crosses by model.Network; when things
 // happen, in which order and at what rate, is said here alone.
 type naive struct {
@@ -270,7 +270,8 @@ func (x *naive) share() {
 	}
 }
 
-// serve has a link carry a message or segment: start, free, tail are docs/time.md's, head is x_{i+1}.
+// serve has a link carry a message or segment: start, free and tail are as in
+// docs/time.md, head is x_{i+1}.
 func (x *naive) serve(m *naiveMessage) {
 	to, b := min(m.from+cmp.Or(x.Segment, m.bytes), m.bytes), x.network.Routes[m.route].Slowest
 	h := m.links[m.hop]

@@ -13,7 +13,7 @@
 //	r = min(κ/k, b…), when bytes have left        Rules.Lead, Leaves        a step
 //	start, free, tail and arrival of FIFO         Serve, PutOut, Forward    FIFO sharing
 //	segments                                      Rules.SegmentEnd, Link.Part  segments
-//	max-min fair rates in integers                MaxMin                    fluid sharing, decision 10
+//	max-min fair rates in integers                MaxMin                    fluid, decision 10
 //	what is left of a flow                        Work, Rest, Drain         fluid sharing
 //	who is served first                           Request, LaneKey, PortKey ties
 //	slots                                         Rules.Slots, .Freed       slots

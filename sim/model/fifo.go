@@ -2,7 +2,7 @@ package model
 
 import "collsim/unit"
 
-// FIFO sharing (docs/time.md). A message of n bytes asks for its links i = 1…m, one after the other,
+// FIFO sharing (docs/time.md): a message of n bytes asks for its links i = 1…m, one after another,
 // at x_1 = D, x_2, …:
 //
 //	start_i = max(x_i, free_i)        free_i = start_i + ⌈n/b_i⌉                     Serve

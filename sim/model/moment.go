@@ -8,8 +8,8 @@ import (
 
 // Moment is a time, and where in it: a zero-latency link or an empty message makes things happen
 // at one time that nevertheless follow from each other. Wave counts the services by links, at this
-// very time, that had to come first; a request that is made at the moment has that wave (docs/time.md,
-// ties; decision 9).
+// very time, that had to come first; a request that is made at the moment has that wave
+// (docs/time.md, ties; decision 9).
 type Moment struct {
 	T    unit.Time
 	Wave int32

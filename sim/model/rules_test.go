@@ -15,8 +15,8 @@ import (
 	"collsim/unit"
 )
 
-// The rules of docs/time.md, each against its equation, computed by hand: rates are chosen so that the
-// divisions have a remainder. 3 GB/s take ⌈n·1000/3⌉ ps for n bytes.
+// The rules of docs/time.md, each against its equation, computed by hand: rates are chosen so that
+// the divisions have a remainder. 3 GB/s take ⌈n·1000/3⌉ ps for n bytes.
 
 const gb = unit.Rate(1_000_000_000)
 

@@ -5,8 +5,8 @@ import (
 	"collsim/unit"
 )
 
-// Request is who asks for a link, and what decides between those that ask at one time (docs/time.md,
-// ties; decision 9): first the wave, then the link, of which any order will do, then the key.
+// Request is who asks for a link, and what decides between those that ask at one time
+// (docs/time.md, ties; decision 9): first the wave, then the link, of which any order will do, then the key.
 // Neither the order in which an engine finds requests nor a global rank plays a part.
 type Request = flat.Entry[unit.Time]
 
