@@ -11,9 +11,9 @@ import (
 )
 
 // naive is an engine to hold the others to: docs/time.md to the letter. Whatever happens is an
-// event, and whenever something has happened every lane looks whether it can go on. What a step or message
-// costs by its size is said by model.Rules, and what links it crosses by model.Network; when things
-// happen, in which order and at what rate, is said here alone.
+// event, and whenever something has happened every lane looks whether it can go on. What a step or
+// message costs by its size is said by model.Rules, and what links it crosses by model.Network;
+// when things happen, in which order and at what rate, is said here alone.
 type naive struct {
 	model.Rules
 	network     model.Network

@@ -6,9 +6,9 @@ import (
 	"collsim/unit"
 )
 
-// Fluid sharing (docs/time.md, decision 10). A message flows through all links of its route
-// at once, from D until its bytes are drained, at the rate that MaxMin gives it; what it has left is a Rest.
-// Its lane is held until then. It arrives the latencies of its links later (Route.IsShared).
+// Fluid sharing (docs/time.md, decision 10). A message flows through all links of its route at
+// once, from D until its bytes are drained, at the rate that MaxMin gives it; what it has left is a
+// Rest. Its lane is held until then. It arrives the latencies of its links later (Route.IsShared).
 
 // unitShift makes units of 2⁻²⁰ B/s of bytes per second.
 const unitShift = 20

@@ -10,8 +10,8 @@ import (
 )
 
 // A device with SMs has a GPU model (docs/time.md, GPUs; decision 18): what the host launches are
-// brackets, which wait for their launch, for places on SMs or a copy engine, and share the device's memory.
-// On any other device none of this exists: launches of brackets are free, and nobody waits.
+// brackets, which wait for their launch, for places on SMs or a copy engine, and share the device's
+// memory. On any other device none of this exists: launches of brackets are free, and nobody waits.
 
 // HasGPU reports whether the device has a GPU model.
 func (r *Rules) HasGPU() bool { return r.Device.GPU.SMs > 0 }

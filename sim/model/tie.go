@@ -6,8 +6,8 @@ import (
 )
 
 // Request is who asks for a link, and what decides between those that ask at one time
-// (docs/time.md, ties; decision 9): first the wave, then the link, of which any order will do, then the key.
-// Neither the order in which an engine finds requests nor a global rank plays a part.
+// (docs/time.md, ties; decision 9): first the wave, then the link, of which any order will do, then
+// the key. Neither the order in which an engine finds requests nor a global rank plays a part.
 type Request = flat.Entry[unit.Time]
 
 // Ask is a request for a link at a moment. The item is the engine's.
