@@ -58,6 +58,9 @@ func kinds() []kind {
 			duration(func(m *Machine) *unit.Time { return &m.Hop }), nil},
 		{"library", "the collective library of the GPUs' maker",
 			oneOf(func(m *Machine) *string { return &m.Library }, "nccl", "rccl"), nil},
+		{"plugin_latency", "what the network's plugin reports to NCCL as its latency; 0 s: nothing",
+			duration(func(m *Machine) *unit.Time { return &m.PluginLatency }),
+			func(m *Machine) bool { return m.Library == "nccl" }},
 		{"env", "what the operator sets for it", text(func(m *Machine) *string { return &m.Env }),
 			nil},
 	}

@@ -41,7 +41,10 @@ type Machine struct {
 	Hop    unit.Time // from a NIC to another, with a step of the GPU that sends
 	// Library is the collective library that its GPUs' maker has: "nccl", "rccl".
 	Library string
-	Env     string // what its operator sets for that library, in words
+	// PluginLatency is what the plugin of its network reports to NCCL (ncclNetProperties.latency), by
+	// which NCCL chooses; what a message takes is Hop.
+	PluginLatency unit.Time
+	Env           string // what its operator sets for that library, in words
 
 	Figures []Figure // all of these as they are written, in the order of Names
 }
@@ -103,6 +106,9 @@ func (m *Machine) NICsOf(gpus int) int {
 	return (m.NICs*gpus + m.GPUs - 1) / m.GPUs
 }
 
+// PluginLatencyKey is the key of a scenario that has PluginLatency.
+const PluginLatencyKey = "topology.network.plugin_latency"
+
 // Key is a key of a scenario, and its value as TOML.
 type Key struct{ Path, Value string }
 
@@ -125,6 +131,9 @@ func (m *Machine) Keys(nodes int) []Key {
 			Key{"topology.network.nics", strconv.Itoa(m.NICs)},
 			Key{"topology.network.bandwidth", quoted(m.NICReached(nodes))},
 			Key{"topology.network.latency", quoted(m.LinkLatency(m.Joins))})
+		if m.PluginLatency > 0 {
+			keys = append(keys, Key{PluginLatencyKey, quoted(m.PluginLatency)})
+		}
 	}
 	return keys
 }

@@ -45,6 +45,7 @@ func ncclNodes(p *scenarios.Point, perNode int) (f nccl.Facts, ok bool) {
 	}
 	if b := nodes.Between; b != nil {
 		withNICs(&f, b, nodes.Machine)
+		f.NetLatency = int(nodes.PluginLatency / unit.Microsecond)
 	}
 	return f, true
 }

@@ -191,10 +191,12 @@ func (v *view) cluster(t *Topology) bool {
 	switch {
 	case v.hasTable("topology.network"):
 		between, good := v.flat("topology.network", implied)
-		v.use("topology.network.nics")
+		v.use("topology.network.nics", machine.PluginLatencyKey)
 		nics, _, readable := fetch[int64](v, "topology.network.nics")
 		between.NICs = int(nics)
-		t.params.Network, ok = &between, ok && good && readable
+		reported, _, readable2 := fetch[unit.Time](v, machine.PluginLatencyKey)
+		t.pluginLatency = reported
+		t.params.Network, ok = &between, ok && good && readable && readable2
 	case nodes > 1:
 		v.missing("topology", "network", "what joins the nodes is expected",
 			"write [topology.network] with preset, bandwidth and latency")

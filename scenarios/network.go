@@ -29,14 +29,16 @@ type Topology struct {
 	Slowdowns []float64
 
 	machine *machine.Machine // of the name Machine
-	params  topology.Params  // but for links by hand, of which only the routing is used
-	own     *topology.Graph  // that a program has made; nil elsewhere
-	wires   []topology.Wire
-	places  []string // the numbered path of the entry of each wire
-	changes []alteration
-	altered topology.Altered // what the changes come to; nil before they are looked up
-	homes   []home           // of a cluster, those of the ranks
-	rings   rings
+	// pluginLatency is what the plugin of the network between nodes reports to NCCL.
+	pluginLatency unit.Time
+	params        topology.Params // but for links by hand, of which only the routing is used
+	own           *topology.Graph // that a program has made; nil elsewhere
+	wires         []topology.Wire
+	places        []string // the numbered path of the entry of each wire
+	changes       []alteration
+	altered       topology.Altered // what the changes come to; nil before they are looked up
+	homes         []home           // of a cluster, those of the ranks
+	rings         rings
 }
 
 // alteration is an entry of [[topology.link]] that changes links.

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"collsim/machine"
 	"collsim/topology"
+	"collsim/unit"
 )
 
 // Nodes describes the nodes of a network as the scenario gives them.
@@ -10,6 +11,8 @@ type Nodes struct {
 	Machine *machine.Machine // that the scenario names, nil elsewhere
 	Inside  topology.Params  // the network in a node, or all of it where there are no nodes
 	Between *topology.Params // the network between nodes, nil where there is one
+	// PluginLatency is what the plugin of that network reports to NCCL.
+	PluginLatency unit.Time
 }
 
 // NodeFacts returns what a library could see of the network's nodes.
@@ -19,7 +22,7 @@ func (t *Topology) NodeFacts() Nodes {
 		n.Inside = *t.params.Node
 	}
 	if t.homes != nil && t.Nodes > 1 {
-		n.Between = t.params.Network
+		n.Between, n.PluginLatency = t.params.Network, t.pluginLatency
 	}
 	return n
 }

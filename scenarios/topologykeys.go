@@ -3,6 +3,7 @@ package scenarios
 import (
 	"collsim/machine"
 	"collsim/topology"
+	"collsim/unit"
 )
 
 func topologyKeys() []Key {
@@ -41,7 +42,11 @@ func topologyKeys() []Key {
 	keys = append(keys, Key{Path: "topology.network.nics", kind: aWhole, min: 1, max: maxRanks,
 		Default: "one a GPU", Example: "8", Sweep: true,
 		Doc: "NICs of a node, which its GPUs share evenly, or several a GPU; the link between the two " +
-			"is not limited unless [[topology.link]] says so."})
+			"is not limited unless [[topology.link]] says so."},
+		Key{Path: machine.PluginLatencyKey, kind: aTime, max: int64(unit.Second), Default: `"0 s"`,
+			Example: `"75 us"`, Sweep: true, Doc: "What the network's plugin reports to NCCL as its " +
+				"latency (ncclNetProperties.latency), in whole microseconds. NCCL adds it to its table, by " +
+				"which it chooses; no message takes longer for it."})
 	return append(keys, singleKeys()...)
 }
 

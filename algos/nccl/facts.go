@@ -26,6 +26,9 @@ type Facts struct {
 	GPUs      int // of a node
 	NICs      int // of a node; 0 where nobody says
 	NICRate   float64
+	// NetLatency is what the network's plugin reports, in microseconds: the search keeps it with its
+	// graphs (graph/search.cc, latencyInter), as a whole number (graph/topo.cc).
+	NetLatency int
 	// FarNICs says that GPUs reach their NICs through a processor (a path of type PHB or SYS).
 	FarNICs bool
 	AMD     bool // the processors' vendor, on x86
@@ -49,6 +52,9 @@ func (f *Facts) String() string {
 	}
 	if f.NICs > 0 {
 		text += fmt.Sprintf(" nics=%dx%g", f.NICs, f.NICRate)
+	}
+	if f.NetLatency > 0 {
+		text += fmt.Sprintf(" net-latency=%d", f.NetLatency)
 	}
 	for _, word := range f.words() {
 		if *word.is {
@@ -91,7 +97,7 @@ func ParseFacts(text string) (Facts, error) {
 
 // set reads one fact.
 func (f *Facts) set(key, value string) (err error) {
-	whole := map[string]*int{"sm": &f.SM, "gpus": &f.GPUs}
+	whole := map[string]*int{"sm": &f.SM, "gpus": &f.GPUs, "net-latency": &f.NetLatency}
 	switch {
 	case whole[key] != nil:
 		*whole[key], err = strconv.Atoi(value)
@@ -116,15 +122,18 @@ func (f *Facts) set(key, value string) (err error) {
 			f.NICRate, err = strconv.ParseFloat(each, 64)
 		}
 	default:
-		return fmt.Errorf("sm, joined, gpus, links, pcie, nics, multicast, far-nics or amd is expected")
+		return fmt.Errorf("sm, joined, gpus, links, pcie, nics, net-latency, multicast, far-nics or " +
+			"amd is expected")
 	}
 	return err
 }
 
-// What facts have at most: of an SM, GPUs and NICs of a node, and links of a GPU, and GB/s.
+// What facts have at most: of an SM, GPUs and NICs of a node, and links of a GPU, GB/s, and
+// microseconds.
 const (
-	mostOf   = 4096
-	mostRate = 1e5
+	mostOf      = 4096
+	mostRate    = 1e5
+	mostLatency = 1_000_000
 )
 
 // check refuses what no node has.
@@ -141,6 +150,9 @@ func (f *Facts) check() error {
 		return fmt.Errorf("joined=%s: switch, links or pcie is expected", f.Joined)
 	case f.GPUs < 1 || f.GPUs > mostOf || f.NICs < 0 || f.NICs > mostOf || links > mostOf:
 		return fmt.Errorf("1 to %d GPUs, and NICs and links up to %d, are expected", mostOf, mostOf)
+	case f.NetLatency < 0 || f.NetLatency > mostLatency:
+		return fmt.Errorf("net-latency=%d: microseconds up to %d are expected", f.NetLatency,
+			mostLatency)
 	case !inRange(f.PCIe) || !inRange(f.NICRate):
 		return fmt.Errorf("rates up to %g GB/s are expected", mostRate)
 	}

@@ -114,6 +114,7 @@ func TestInferredRings(t *testing.T) {
 // TestFactsText: facts are read as they are written; others are refused with what was expected.
 func TestFactsText(t *testing.T) {
 	for _, m := range Machines() {
+		m.Facts.NetLatency = len(m.Name)
 		require.Equal(t, m.Facts, factsOf(t, m.Facts.String()))
 	}
 	for text, want := range map[string]string{
@@ -124,10 +125,11 @@ func TestFactsText(t *testing.T) {
 		"x sm=90 joined=switch gpus=0":          "1 to 4096 GPUs",
 		"x sm=90 joined=switch gpus=8 nics=8":   "as 8x50",
 		"x sm=90 joined=switch gpus=8 links=-1": "numbers of links",
-		"x sm=90 joined=switch gpus=8 nics=8xNaN":   "rates up to",
-		"x sm=90 joined=switch gpus=8 nvlinks=8":    "sm, joined, gpus",
-		"x sm=90 joined=switch gpus=8 links=99999":  "links up to",
-		"x sm=90 joined=switch gpus=8 pcie=1000000": "rates up to",
+		"x sm=90 joined=switch gpus=8 net-latency=-1": "microseconds up to",
+		"x sm=90 joined=switch gpus=8 nics=8xNaN":     "rates up to",
+		"x sm=90 joined=switch gpus=8 nvlinks=8":      "sm, joined, gpus",
+		"x sm=90 joined=switch gpus=8 links=99999":    "links up to",
+		"x sm=90 joined=switch gpus=8 pcie=1000000":   "rates up to",
 	} {
 		_, err := ParseFacts(text)
 		require.ErrorContains(t, err, want, text)

@@ -3,6 +3,7 @@ package nccl
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,6 +70,37 @@ var recordedTables = []struct {
 		"Ring LL 49.8/39.00 Ring LL128 78.0/293.60 Ring Simple 232.4/384.00"},
 	{"dgx-a100", 16, 8, collective.Reduce,
 		"Ring LL 49.8/22.50 Ring LL128 78.0/160.00 Ring Simple 232.4/192.00"},
+}
+
+// TestPluginLatency: what the plugin of a network reports is added to every hop between nodes, by
+// Simple twice; chains, and all calls of one node, have none. The recorded latencies of two DGX
+// H100 (recordedTables) and 75 us of a hop, by graph/tuning.cc.
+func TestPluginLatency(t *testing.T) {
+	machine, err := machineOf("dgx-h100")
+	require.NoError(t, err)
+	machine.Facts.NetLatency = 75
+	for _, test := range []struct {
+		kind collective.Kind
+		ways string
+	}{
+		{collective.AllReduce, "Tree LL 175.2 Tree LL128 198.5 Tree Simple 392.4 Ring LL 190.0 " +
+			"Ring LL128 225.2 Ring Simple 431.6 NVLSTree Simple 366.8"},
+		{collective.AllGather, "Ring LL 98.3 Ring LL128 119.6 Ring Simple 220.0"},
+		{collective.Broadcast, "Ring LL 49.8 Ring LL128 78.0 Ring Simple 232.4"},
+	} {
+		s := Setting{Machine: machine.Facts.String(), PerNode: 8}
+		m, err := s.model(&collective.Spec{Kind: test.kind, Ranks: 16})
+		require.NoError(t, err)
+		words := strings.Fields(test.ways)
+		for i := 0; i < len(words); i += 3 {
+			latency, err := strconv.ParseFloat(words[i+2], 64)
+			require.NoError(t, err)
+			w := wayOf(t, words[i]+" "+words[i+1])
+			require.InDelta(t, latency, m.latency(test.kind, w), .0501, "%v %v", test.kind, w)
+		}
+	}
+	alone := modelOf(&machine, 8, 8)
+	require.InDelta(t, 15, alone.latency(collective.AllReduce, Way{Ring, LL}), .0501)
 }
 
 // TestTables: the model's tables are those that NCCL prints.

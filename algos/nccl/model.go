@@ -191,6 +191,10 @@ func (m *model) latency(kind collective.Kind, w Way) float64 {
 	if m.perNode == 1 {
 		inter = hopLatency[network][Tree][p]
 	}
+	inter += float64(m.NetLatency)
+	if p == Simple { // which flushes what has come
+		inter += float64(m.NetLatency)
+	}
 	levels := float64(bits.Len(uint(m.nodes)) - 1)
 	switch a {
 	case Tree:

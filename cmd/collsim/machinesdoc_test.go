@@ -36,7 +36,9 @@ take, and fewer than a node has are part of one.
 Rates are what somebody has reached, where that is known: what the three largest sizes of a table
 of nccl-tests grow by, so that latency drops out. What a data sheet has is for information.
 Figures that nobody publishes are assumed, and say why. What a NIC reaches belongs to the network
-between the nodes, and falls with nodes where somebody has seen that.
+between the nodes, and falls with nodes where somebody has seen that. A hop of that network is one
+figure, which calls take; what its plugin reports to NCCL (plugin_latency) is another, by which
+NCCL chooses.
 
 A machine is one file of plain data in package machine (data/NAME.toml): one more file is one
 more machine. Your own is a file of that form that the scenario names, alone or like another one:
@@ -158,8 +160,12 @@ func machineTable() string {
 		if m.Wires != nil {
 			node = fmt.Sprintf("%d × `%s`, %d wires, %v a GPU", m.GPUs, m.Device, len(m.Wires), m.Link())
 		}
-		fmt.Fprintf(&b, "| `%s`: %s | %s | %s | %d × %v of %v | %s as %s, hop %v |\n", m.Name, m.About,
-			node, sheet, m.NICs, m.NICReached(2), m.NICRate, m.Fabric, m.Joins, m.Hop)
+		reports := ""
+		if m.PluginLatency > 0 {
+			reports = fmt.Sprintf(", NCCL is told %v", m.PluginLatency)
+		}
+		fmt.Fprintf(&b, "| `%s`: %s | %s | %s | %d × %v of %v | %s as %s, hop %v%s |\n", m.Name,
+			m.About, node, sheet, m.NICs, m.NICReached(2), m.NICRate, m.Fabric, m.Joins, m.Hop, reports)
 	}
 	return b.String()
 }

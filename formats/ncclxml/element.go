@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"collsim/formats/system"
+	"collsim/unit"
 )
 
 // What a file has at most. NCCL itself takes 256 elements of 16 attributes; its dumps of whole
@@ -123,4 +124,18 @@ func (e *element) number(file, key string, other int) (int, error) {
 		}
 	}
 	return int(n), nil
+}
+
+// microseconds reads an attribute that is a time without a unit, 0 where there is none.
+func (e *element) microseconds(file, key string) (unit.Time, error) {
+	text := strings.TrimSpace(e.at[key])
+	if text == "" {
+		return 0, nil
+	}
+	t, err := unit.ParseTime(text + " us")
+	if err != nil || t > unit.Second {
+		return 0, system.Errorf(file, e.line, "<%s %s=%.40q>: microseconds are expected", e.name, key,
+			e.at[key])
+	}
+	return t, nil
 }

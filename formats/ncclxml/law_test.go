@@ -1,11 +1,13 @@
 package ncclxml
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"collsim/machine"
+	"collsim/unit"
 )
 
 // TestWriteReadsBack: the file of every machine of the catalogue is read back as the same network
@@ -26,6 +28,20 @@ func TestWriteReadsBack(t *testing.T) {
 			require.LessOrEqual(t, attributes(root), 16)
 		})
 	}
+}
+
+// TestPluginLatency: what the plugin reports stands at the NICs, in microseconds.
+func TestPluginLatency(t *testing.T) {
+	m, err := machine.Find("p5")
+	require.NoError(t, err)
+	text, err := Write(m)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `latency="75.000000"`)
+	back, err := Read("p5.xml", text, "")
+	require.NoError(t, err)
+	require.Equal(t, 75*unit.Microsecond, back.PluginLatency)
+	_, err = Read("p5.xml", bytes.ReplaceAll(text, []byte(`"75.000000"`), []byte(`"-75"`)), "")
+	require.ErrorContains(t, err, `<net latency="-75">: microseconds are expected`)
 }
 
 // attributes is the most that an element has.

@@ -209,12 +209,13 @@ func busKey(host int, id string) string { return strconv.Itoa(host) + "/" + busI
 // nic adds the ports of a NIC, which has a PCI device unless it hangs on a processor by itself.
 func (f *file) nic(e, pci *element, parent int, rate unit.Rate) error {
 	host := f.sys.Nodes[parent].Host
-	add := func(name string, port unit.Rate, dev int) error {
+	add := func(name string, port unit.Rate, latency unit.Time, dev int) error {
 		if len(f.sys.NICs) == system.MaxNICs {
 			return f.wrong(e, "has more than %d NICs", system.MaxNICs)
 		}
 		f.devs = append(f.devs, dev)
-		v := f.sys.Add(system.Node{Kind: system.NIC, Name: name, Rate: port, Host: host})
+		v := f.sys.Add(system.Node{Kind: system.NIC, Name: name, Rate: port, Latency: latency,
+			Host: host})
 		f.sys.Links = append(f.sys.Links, system.Link{A: v, B: parent, Kind: system.PCIe, Count: 1,
 			Rate: rate})
 		f.fabrics[v] = fabricOf(pci, name)
@@ -244,7 +245,11 @@ func (f *file) nic(e, pci *element, parent int, rate unit.Rate) error {
 		if err != nil {
 			return err
 		}
-		if err := add(cmp.Or(n.at["name"], "NIC"), port, dev); err != nil {
+		latency, err := n.microseconds(f.name, "latency")
+		if err != nil {
+			return err
+		}
+		if err := add(cmp.Or(n.at["name"], "NIC"), port, latency, dev); err != nil {
 			return err
 		}
 	}
@@ -252,7 +257,7 @@ func (f *file) nic(e, pci *element, parent int, rate unit.Rate) error {
 		return nil
 	}
 	f.source("nic_rate", "of its PCIe link, at what NCCL counts; the file has no <net speed>")
-	return add(cmp.Or(pci.at["busid"], "NIC"), rate, -1)
+	return add(cmp.Or(pci.at["busid"], "NIC"), rate, 0, -1)
 }
 
 // orderNICs gives NICs the order of the driver, where the file has it.

@@ -211,11 +211,16 @@ func (w *writer) nic(above *tag, number int, rate unit.Rate) {
 	mbps := int64(w.m.NICRate) / 125_000
 	net := w.pci(above, class, vendor, 0, rate).add("nic").add("net", "name",
 		"mlx5_"+strconv.Itoa(number), "dev", strconv.Itoa(number), "speed", strconv.FormatInt(mbps, 10),
-		"port", "1", "latency", "0.000000", "guid", fmt.Sprintf("0x%x", number+1), "maxconn", "131072",
-		"gdr", "1")
+		"port", "1", "latency", microseconds(w.m.PluginLatency), "guid",
+		fmt.Sprintf("0x%x", number+1), "maxconn", "131072", "gdr", "1")
 	if unit.Rate(mbps)*125_000 != w.m.NICRate {
 		net.set(reached, w.m.NICRate.String())
 	}
+}
+
+// microseconds writes a time as NCCL writes that of a NIC.
+func microseconds(t unit.Time) string {
+	return fmt.Sprintf("%d.%06d", t/unit.Microsecond, t%unit.Microsecond)
 }
 
 // link adds links of a GPU to the device of a bus id, of such a rate together.
@@ -317,6 +322,7 @@ func differs(a, b *machine.Machine) string {
 		{"number of NICs", a.NICs, b.NICs}, {"rate of NICs", a.NICRate, b.NICRate},
 		{"share of NICs", a.Shares, b.Shares}, {"fabric", a.Fabric, b.Fabric},
 		{"preset of its network", a.Joins, b.Joins}, {"hop", a.Hop, b.Hop},
+		{"plugin_latency", a.PluginLatency, b.PluginLatency},
 		{"library", a.Library, b.Library}, {"set of wires", sorted(a.Wires), sorted(b.Wires)},
 	} {
 		if !reflect.DeepEqual(f.a, f.b) {

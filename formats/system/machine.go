@@ -88,7 +88,23 @@ func (s *System) Machine(f Facts) (*machine.Machine, error) {
 	b.nics()
 	b.fabric()
 	b.figure("library", b.m.Library, ofLibrary)
+	b.pluginLatency()
 	return b.m, nil
+}
+
+// pluginLatency sets what the plugin of the network reports to NCCL, which keeps that of the last
+// NIC of its graph.
+func (b *builder) pluginLatency() {
+	if b.m.Library != "nccl" {
+		return
+	}
+	source := "assumed: the file has no <net latency>"
+	if n := len(b.near.nics); n > 0 {
+		if t := b.s.Nodes[b.s.NICs[b.near.nics[n-1]]].Latency; t > 0 {
+			b.m.PluginLatency, source = t, b.f.File
+		}
+	}
+	b.figure("plugin_latency", b.m.PluginLatency.String(), source)
 }
 
 // figure notes a figure and where it is from.

@@ -32,12 +32,14 @@ const (
 )
 
 // Node is a part of a system. Name is its name in the file: "mlx5_0", a bus id, a NUMA domain. Rate
-// is that of a NIC's port. Host numbers the hosts of a rack whose files are one.
+// is that of a NIC's port, Latency what the plugin of its network reports to NCCL. Host numbers the
+// hosts of a rack whose files are one.
 type Node struct {
-	Kind Kind
-	Name string
-	Rate unit.Rate
-	Host int
+	Kind    Kind
+	Name    string
+	Rate    unit.Rate
+	Latency unit.Time
+	Host    int
 	// Dissolved marks a PCI node that only says which GPUs a NIC is near to, where a machine by wires
 	// has a wire from each of them to the NIC; and a GPU whose own link of PCIe is no wire.
 	Dissolved bool
