@@ -33,7 +33,7 @@ type Layout []Column
 func Columns() Layout {
 	return slices.Concat(pointColumns(), timeColumns(), boundColumns(), proofColumns(),
 		numberColumns(), numericsColumns(), limitColumns(), measuredColumns(), furtherColumns(),
-		callColumns(), pickedColumns())
+		callColumns(), pickedColumns(), knownColumns())
 }
 
 // fact is what a column has of a result.

@@ -44,6 +44,7 @@ func ExplanationText(e *run.Explanation) string {
 	for _, w := range r.Warnings {
 		wrap(&b, "note: ", w)
 	}
+	writeLines(&b, "", knownLines([]*run.Result{r}))
 	pathLines(e, &b)
 	for _, w := range []*run.WhatIf{e.Unlimited, e.NoLatency} {
 		if w != nil {

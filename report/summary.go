@@ -36,7 +36,7 @@ func summary(results []*run.Result) []string {
 	if limit := limitText(results); limit != "" {
 		lines = append(lines, "limit    "+limit)
 	}
-	return lines
+	return append(lines, knownLines(results)...)
 }
 
 // skipLines say which algorithms of "all" could not do what was asked, and why.

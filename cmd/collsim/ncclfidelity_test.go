@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"collsim/fidelity"
 	"collsim/internal/tier"
 	"collsim/run"
 	"collsim/unit"
@@ -109,15 +109,6 @@ func ncclTables() []ncclTable {
 	}
 }
 
-// sizeClass is a range of sizes: those below upTo that no class before it has.
-type sizeClass struct {
-	upTo int64
-	name string
-}
-
-var sizeClasses = []sizeClass{{64 << 10, "< 64 KiB"}, {1 << 20, "64 KiB to 1 MiB"},
-	{16 << 20, "1 to 16 MiB"}, {math.MaxInt64, "from 16 MiB"}}
-
 // measuredRow is a size of a table and how long a call took.
 type measuredRow struct {
 	bytes int64
@@ -150,15 +141,14 @@ func readTable(t *testing.T, path string) (kind string, rows []measuredRow) {
 	return kind, rows
 }
 
-// errorsOf holds a table against its simulation: by class, the simulation's errors and those of
-// NCCL's own model.
-func (n *ncclTable) errorsOf(t *testing.T, dir string) (simulated, model [4][]float64) {
-	kind, rows := readTable(t, filepath.Join(dir, n.table+".csv"))
+// simulate holds each third size of a table against its simulation.
+func (n *ncclTable) simulate(t *testing.T, dir string) (rows []fidelity.TableRow) {
+	kind, measured := readTable(t, filepath.Join(dir, n.table+".csv"))
 	text := fmt.Sprintf("topology.preset = %q\ntopology.nodes = %d\ntopology.ranks = %d\n"+
 		"check.numbers = false\ncheck.proof = false\nbenchmark.calls = 20\nbenchmark.processes = %q\n"+
 		"collective.kind = %q\ncollective.algorithm = %q\n", n.machine, n.nodes, n.ranks, n.process,
 		kind, "nccl:"+n.algorithm)
-	for i, row := range rows {
+	for i, row := range measured {
 		if i%3 != 0 {
 			continue
 		}
@@ -168,16 +158,12 @@ func (n *ncclTable) errorsOf(t *testing.T, dir string) (simulated, model [4][]fl
 		report, err := s.Run(context.Background(), run.RunOptions{})
 		require.NoError(t, err, n.table)
 		r := report.Results[0]
-		class := slices.IndexFunc(sizeClasses, func(c sizeClass) bool { return row.bytes < c.upTo })
-		off := func(of unit.Time) float64 {
-			return math.Abs(float64(of)/float64(unit.Microsecond)/row.us - 1)
-		}
-		simulated[class] = append(simulated[class], off(r.PerCall()))
-		if r.Picked.Time > 0 {
-			model[class] = append(model[class], off(r.Picked.Time))
-		}
+		us := func(t unit.Time) float64 { return float64(t) / float64(unit.Microsecond) }
+		rows = append(rows, fidelity.TableRow{Table: n.table, Machine: n.machine, Nodes: n.nodes,
+			Ranks: n.ranks, Algorithm: n.algorithm, Bytes: unit.Bytes(row.bytes), Measured: row.us,
+			Simulated: us(r.PerCall()), Model: us(r.Picked.Time)})
 	}
-	return simulated, model
+	return rows
 }
 
 // spread prints the median of errors and their 90th percentile.
@@ -185,72 +171,102 @@ func spread(errors []float64) string {
 	if len(errors) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.0f / %.0f", 100*quantile(errors, 0.5), 100*quantile(errors, 0.9))
+	return fmt.Sprintf("%.0f / %.0f", 100*fidelity.NearestRank(errors, 0.5),
+		100*fidelity.NearestRank(errors, 0.9))
 }
 
-// quantile returns the ceil(q·n)-th of n errors.
-func quantile(errors []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(errors))
-	return sorted[max(int(math.Ceil(q*float64(len(sorted)))), 1)-1]
-}
-
-// TestNCCLFidelityDocument holds docs/fidelity-nccl.md to simulations beside the public tables,
-// where these lie beside the repository and COLLSIM_FIDELITY is set, as that takes minutes; else to
-// what it begins with.
-func TestNCCLFidelityDocument(t *testing.T) {
-	path := filepath.Join(repository(t), "docs", "fidelity-nccl.md")
+// TestNCCLFidelity simulates all public tables again, where these lie beside the repository and
+// COLLSIM_FIDELITY is set, as that takes minutes, and holds fidelity's tables to them.
+func TestNCCLFidelity(t *testing.T) {
 	dir := filepath.Join(repository(t), "..", "shared", "nccl-data")
-	_, err := os.Stat(dir)
-	if !tier.Long || err != nil || !*update && os.Getenv("COLLSIM_FIDELITY") == "" {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.True(t, strings.HasPrefix(string(text), aboutNCCLFidelity),
-			"go test -tags long ./cmd/collsim -run NCCLFidelity -timeout 60m -update rewrites it")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("the public tables are not beside the repository")
+	}
+	if !tier.Long || !*update && os.Getenv("COLLSIM_FIDELITY") == "" {
+		t.Skip("COLLSIM_FIDELITY is not set, or it is not the long tier")
+	}
+	var rows []fidelity.TableRow
+	for _, n := range ncclTables() {
+		rows = append(rows, n.simulate(t, dir)...)
+	}
+	text := fidelity.FormatTables(rows)
+	if *update {
+		path := filepath.Join(repository(t), "fidelity", "tables.csv")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		document(t, rows, true)
 		return
 	}
-	text := aboutNCCLFidelity + fidelityTables(t, dir)
-	if *update {
+	require.Equal(t, strings.Split(fidelity.FormatTables(fidelity.Tables()), "\n"),
+		strings.Split(text, "\n"))
+}
+
+// TestNCCLFidelityDocument holds docs/fidelity-nccl.md to fidelity's tables.
+func TestNCCLFidelityDocument(t *testing.T) {
+	if *update && tier.Long {
+		t.Skip("TestNCCLFidelity writes it")
+	}
+	document(t, fidelity.Tables(), *update)
+}
+
+// document compares docs/fidelity-nccl.md with what rows come to, or writes it.
+func document(t *testing.T, rows []fidelity.TableRow, write bool) {
+	path := filepath.Join(repository(t), "docs", "fidelity-nccl.md")
+	text := aboutNCCLFidelity + fidelityTables(rows)
+	if write {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		return
 	}
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, strings.Split(string(before), "\n"), strings.Split(text, "\n"))
+	require.Equal(t, strings.Split(string(before), "\n"), strings.Split(text, "\n"),
+		"go test ./cmd/collsim -run NCCLFidelityDocument -update rewrites it")
 }
 
 // fidelityTables has a row for every table, those of one node first, and what they come to.
-func fidelityTables(t *testing.T, dir string) string {
+func fidelityTables(rows []fidelity.TableRow) string {
+	classes := fidelity.SizeClasses()
+	byTable := map[string][]fidelity.TableRow{}
+	for _, r := range rows {
+		byTable[r.Table] = append(byTable[r.Table], r)
+	}
 	var b strings.Builder
 	for _, several := range []bool{false, true} {
 		title := map[bool]string{false: "One node", true: "Several nodes"}[several]
 		fmt.Fprintf(&b, "\n## %s\n\n", title)
 		header := "| table | machine | GPUs |"
-		for _, c := range sizeClasses {
-			header += " " + c.name + " | NCCL's model |"
+		for _, c := range classes {
+			header += " " + c.Name + " | NCCL's model |"
 		}
-		fmt.Fprintf(&b, "%s why it misses |\n|%s\n", header, strings.Repeat("---|", 4+2*len(sizeClasses)))
+		fmt.Fprintf(&b, "%s why it misses |\n|%s\n", header, strings.Repeat("---|", 4+2*len(classes)))
 		var medians, models [4][]float64
 		for _, n := range ncclTables() {
 			if (n.nodes > 1) != several {
 				continue
 			}
-			simulated, model := n.errorsOf(t, dir)
+			var simulated, model [4][]float64
+			for _, r := range byTable[n.table] {
+				class := fidelity.ClassOf(r.Bytes)
+				simulated[class] = append(simulated[class], r.Error(r.Simulated))
+				if r.Model > 0 {
+					model[class] = append(model[class], r.Error(r.Model))
+				}
+			}
 			fmt.Fprintf(&b, "| %s | `%s` | %d × %d |", n.table, n.machine, n.nodes, n.ranks/n.nodes)
-			for c := range sizeClasses {
+			for c := range classes {
 				fmt.Fprintf(&b, " %s | %s |", spread(simulated[c]), spread(model[c]))
 				if len(simulated[c]) > 0 {
-					medians[c] = append(medians[c], quantile(simulated[c], 0.5))
+					medians[c] = append(medians[c], fidelity.NearestRank(simulated[c], 0.5))
 				}
 				if len(model[c]) > 0 {
-					models[c] = append(models[c], quantile(model[c], 0.5))
+					models[c] = append(models[c], fidelity.NearestRank(model[c], 0.5))
 				}
 			}
 			fmt.Fprintf(&b, " %s |\n", n.why)
 		}
 		b.WriteString("| median of the medians | | |")
-		for c := range sizeClasses {
-			fmt.Fprintf(&b, " **%.0f** | %.0f |", 100*quantile(medians[c], 0.5),
-				100*quantile(models[c], 0.5))
+		for c := range classes {
+			fmt.Fprintf(&b, " **%.0f** | %.0f |", 100*fidelity.NearestRank(medians[c], 0.5),
+				100*fidelity.NearestRank(models[c], 0.5))
 		}
 		b.WriteString(" |\n")
 	}

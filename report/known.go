@@ -1,0 +1,79 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"collsim/algos/nccl"
+	"collsim/fidelity"
+	"collsim/internal/prose"
+	"collsim/run"
+)
+
+// knownOf returns how far simulations of a result's machine were from its public tables of NCCL at
+// such sizes; not ok where the result is none of NCCL's on a machine with a name.
+func knownOf(r *run.Result) (k fidelity.Known, ok bool) {
+	t := r.Point.Topology
+	if t == nil || t.Machine == "" || !strings.HasPrefix(r.Algorithm.Name, nccl.Prefix) {
+		return k, false
+	}
+	return fidelity.KnownError(t.Machine, t.Nodes > 1, r.Point.Spec.Bytes()), true
+}
+
+// knownColumns say how many public tables of a result's machine there are, and how far off
+// simulations of it were.
+func knownColumns() Layout {
+	column := func(name string, of func(k fidelity.Known) Value) Column {
+		return inJSON(name, func(r *run.Result) Value {
+			k, ok := knownOf(r)
+			return known(ok && k.Tables > 0, of(k))
+		}).optional().csv(9, name)
+	}
+	return Layout{
+		column("known_tables", func(k fidelity.Known) Value { return Int(k.Tables) }),
+		column("known_error", func(k fidelity.Known) Value { return Number(k.Median) }),
+		column("known_error_p90", func(k fidelity.Known) Value { return Number(k.P90) }),
+	}
+}
+
+// knownLines say of each machine that NCCL is simulated on how far off such simulations were, by
+// classes of size.
+func knownLines(results []*run.Result) (lines []string) {
+	type place struct {
+		machine string
+		several bool
+	}
+	var places []place
+	errors, tables := map[place][]string{}, map[place]int{}
+	for _, r := range results {
+		k, ok := knownOf(r)
+		if !ok {
+			continue
+		}
+		at := place{r.Point.Topology.Machine, r.Point.Topology.Nodes > 1}
+		if !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+		text := fmt.Sprintf("%s %.0f %% (p90 %.0f %%),",
+			fidelity.SizeClasses()[fidelity.ClassOf(r.Point.Spec.Bytes())].Name, 100*k.Median, 100*k.P90)
+		if k.Tables > 0 && !slices.Contains(errors[at], text) {
+			errors[at] = append(errors[at], text)
+			tables[at] = max(tables[at], k.Tables)
+		}
+	}
+	for _, at := range places {
+		on := at.machine
+		if at.several {
+			on += ", several nodes"
+		}
+		if errors[at] == nil {
+			lines = append(lines, "off by   not known: no public table of "+on)
+			continue
+		}
+		parts := append(errors[at], "in "+prose.Plural(tables[at], "public table")+" of "+on)
+		parts[len(parts)-2] = strings.TrimSuffix(parts[len(parts)-2], ",")
+		lines = append(lines, prose.Fill(parts, " ", prose.Columns-2, "off by   ", "         ")...)
+	}
+	return lines
+}
