@@ -2,7 +2,7 @@
 // are: how a file is told, read and written, and which options it takes; a package below it for
 // each lowers its format to a schedule.Schedule, so that everything that proves, times and draws
 // ours does the same for theirs. Arrays in files (arrays: npy, safetensors), measured times
-// (nccllog) and traces (perfetto) are below it, too.
+// (measured) and traces (perfetto) are below it, too.
 //
 // A newcomer adds a package and one row. The package knows no scenario, and nobody who carries
 // schedules out.

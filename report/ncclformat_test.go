@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/formats/nccllog"
+	tables "collsim/formats/measured"
 	"collsim/run"
 )
 
@@ -53,38 +53,35 @@ proof = false
 		}
 	}
 	require.Len(t, in, 5) // all but sends and receives
-	tables, err := nccllog.ReadLog("x", []byte(NCCLTests(in, r)))
+	asJSON, err := NCCLTestsJSON(in, r)
 	require.NoError(t, err)
-	require.Len(t, tables, 5)
-	at := 0
-	for _, table := range tables {
-		for _, row := range table.Rows {
-			result := r.Results[at]
-			at++
-			spec := result.Point.Spec
-			require.Equal(t, []any{spec.Kind, spec.Ranks, spec.Bytes(), spec.Count, rootOf(spec)},
-				[]any{table.Kind, table.Ranks, row.Size, row.Count, row.Root})
-			place := in[result.Point]
-			if place == nil {
-				place = result
+	for _, text := range [][]byte{[]byte(NCCLTests(in, r)), asJSON} {
+		read, err := tables.ReadTables("x", text)
+		require.NoError(t, err)
+		require.Len(t, read, 5)
+		at := 0
+		for _, table := range read {
+			require.Equal(t, []int{2, 8}, []int{table.Nodes, table.PerProcess})
+			for i, row := range table.Rows {
+				require.Equal(t, i%2 == 1, row.InPlace)
+				of := r.Results[at/2]
+				at++
+				spec := of.Point.Spec
+				require.Equal(t, []any{spec.Kind, spec.Ranks, spec.Bytes(), spec.Count, rootOf(spec)},
+					[]any{table.Kind, table.Ranks, row.Size, row.Count, row.Root})
+				if place := in[of.Point]; row.InPlace && place != nil {
+					of = place
+				}
+				require.InEpsilon(t, float64(of.PerCall()), float64(row.Time), .002)
+				algbw, _ := of.AlgBW()
+				busbw, _ := of.BusBW()
+				require.InDelta(t, algbw, row.AlgBW, row.AlgStep*1.0001)
+				require.InDelta(t, busbw, row.BusBW, row.BusStep*1.0001)
+				require.True(t, row.Wrong == 0 || row.InPlace)
 			}
-			for _, c := range []struct {
-				of   *run.Result
-				read nccllog.Timing
-			}{{result, row.Out}, {place, row.In}} {
-				require.InEpsilon(t, float64(c.of.PerCall()), float64(c.read.Time), .002)
-				algbw, _ := c.of.AlgBW()
-				busbw, _ := c.of.BusBW()
-				require.InDelta(t, algbw, c.read.AlgBW, c.read.AlgStep*1.0001)
-				require.InDelta(t, busbw, c.read.BusBW, c.read.Step*1.0001)
-			}
-			require.Zero(t, row.Out.Wrong)
 		}
+		require.Len(t, r.Results, at/2)
 	}
-	require.Len(t, r.Results, at)
-
-	text, err := NCCLTestsJSON(in, r)
-	require.NoError(t, err)
 	var list []struct {
 		Version int
 		Results []struct {
@@ -94,7 +91,7 @@ proof = false
 			Out   struct{ Time, AlgBW, Nwrong float64 } `json:"out_of_place"`
 		}
 	}
-	require.NoError(t, json.Unmarshal(text, &list))
+	require.NoError(t, json.Unmarshal(asJSON, &list))
 	require.Len(t, list, 5)
 	require.Equal(t, []any{3, "mulsum", "    -1", int64(8)}, []any{list[0].Version,
 		list[0].Results[0].Redop, list[0].Results[0].Root, list[0].Results[0].Size})

@@ -10,7 +10,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/formats/nccllog"
+	tables "collsim/formats/measured"
 	"collsim/hw"
 	"collsim/run"
 	"collsim/scenarios"
@@ -48,13 +48,13 @@ func TestNCCLTests(t *testing.T) {
 	want, err := os.ReadFile("testdata/nccl-tests.txt")
 	require.NoError(t, err)
 	require.Equal(t, string(want), b.String())
-	tables, err := nccllog.ReadLog("x", []byte(b.String()))
+	read, err := tables.ReadTables("x", []byte(b.String()))
 	require.NoError(t, err)
-	require.Len(t, tables, 2)
-	row := tables[0].Rows[0]
+	require.Len(t, read, 2)
+	out, at := read[0].Rows[0], read[0].Rows[1]
 	require.Equal(t, []any{unit.Bytes(1 << 20), int64(1 << 18), -1, 100 * unit.Microsecond, 7.},
-		[]any{row.Size, row.Count, row.Root, row.Out.Time, row.In.Wrong})
-	require.Equal(t, 3, tables[1].Rows[0].Root)
+		[]any{out.Size, out.Count, out.Root, out.Time, at.Wrong})
+	require.Equal(t, 3, read[1].Rows[0].Root)
 
 	b.Reset()
 	writeNCCLTests([]*run.Result{other}, &b)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
-	"collsim/formats/nccllog"
+	"collsim/formats/measured"
 	"collsim/report"
 	"collsim/run"
 	"collsim/scenarios"
@@ -18,14 +18,14 @@ import (
 
 // published is a table of times in microseconds by size.
 func published(t *testing.T, kind string, sizes []unit.Bytes,
-	us func(n float64) float64) *nccllog.Table {
+	us func(n float64) float64) *measured.Table {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("size_bytes,collective,type,time_us_ip\n")
 	for _, n := range sizes {
 		fmt.Fprintf(&b, "%d,%s,float,%.4f\n", n, kind, us(float64(n)))
 	}
-	tables, err := nccllog.Read(kind+".csv", []byte(b.String()))
+	tables, err := measured.ReadTables(kind+".csv", []byte(b.String()))
 	require.NoError(t, err)
 	require.Len(t, tables, 1)
 	return &tables[0]
@@ -39,7 +39,7 @@ func powers(from, to unit.Bytes) (sizes []unit.Bytes) {
 }
 
 // fitted is the fit of a table on 8 ranks.
-func fitted(t *testing.T, table *nccllog.Table, algorithm string) *run.TableFit {
+func fitted(t *testing.T, table *measured.Table, algorithm string) *run.TableFit {
 	t.Helper()
 	f, err := run.FitTable(table, run.TableOptions{Ranks: 8, Algorithm: algorithm})
 	require.NoError(t, err)

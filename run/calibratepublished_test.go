@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/formats/nccllog"
+	"collsim/formats/measured"
 	"collsim/run"
 	"collsim/unit"
 )
@@ -24,7 +24,7 @@ func dgxFit(t *testing.T, name string) *run.TableFit {
 	t.Helper()
 	text, err := os.ReadFile(dgx + name + ".csv")
 	require.NoError(t, err)
-	tables, err := nccllog.Read(filepath.Base(dgx+name+".csv"), text)
+	tables, err := measured.ReadTables(filepath.Base(dgx+name+".csv"), text)
 	require.NoError(t, err)
 	return fitted(t, &tables[0], "")
 }

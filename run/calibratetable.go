@@ -6,7 +6,7 @@ import (
 
 	"collsim/algos"
 	"collsim/collective"
-	"collsim/formats/nccllog"
+	"collsim/formats/measured"
 	"collsim/hw/calibrate"
 	"collsim/internal/prose"
 	"collsim/scenarios"
@@ -28,7 +28,7 @@ type TableOptions struct {
 
 // TableFit is a published table and the figures with which one of our algorithms takes its times.
 type TableFit struct {
-	Table     *nccllog.Table
+	Table     *measured.Table
 	Number    int // from 1, of the tables in its file
 	Kind      collective.Kind
 	Algorithm scenarios.Algorithm
@@ -67,7 +67,7 @@ func UsualAlgorithm(k collective.Kind) string {
 // FitTable fits latency and bandwidth of a switch's ports to a table, in ranges of the size of
 // messages, so that the closed form of an algorithm takes its times. What the table lacks is a
 // *TableError.
-func FitTable(t *nccllog.Table, o TableOptions) (*TableFit, error) {
+func FitTable(t *measured.Table, o TableOptions) (*TableFit, error) {
 	f := &TableFit{Table: t, Number: 1, Kind: t.Kind, Ranks: t.Ranks}
 	if err := f.complete(o); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
-	"collsim/formats/nccllog"
+	"collsim/formats/measured"
 	"collsim/report"
 	"collsim/run"
 	"collsim/unit"
@@ -17,7 +17,7 @@ import (
 
 // tableOf is a table of a ring all_reduce on 8 ranks, 14·(5 us + n/8 at 50 GB/s), in place and, 2
 // us slower, out of it; busbw is so many times algbw.
-func tableOf(t *testing.T, factor float64) *nccllog.Table {
+func tableOf(t *testing.T, factor float64) *measured.Table {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("size_bytes,collective,type,time_us_ip,algbw_ip,busbw_ip,time_us_oop\n")
@@ -26,7 +26,7 @@ func tableOf(t *testing.T, factor float64) *nccllog.Table {
 		algbw := float64(n) / us / 1e3
 		fmt.Fprintf(&b, "%d,all_reduce,float,%.4f,%.3f,%.3f,%.4f\n", n, us, algbw, factor*algbw, us+2)
 	}
-	tables, err := nccllog.Read("ring.csv", []byte(b.String()))
+	tables, err := measured.ReadTables("ring.csv", []byte(b.String()))
 	require.NoError(t, err)
 	require.Len(t, tables, 1)
 	return &tables[0]
@@ -69,20 +69,20 @@ func TestFitTable(t *testing.T) {
 
 // TestFitTableLacks: what a table does not say is asked for; what contradicts it is told.
 func TestFitTableLacks(t *testing.T) {
-	plain := func(change func(*nccllog.Table)) *nccllog.Table {
+	plain := func(change func(*measured.Table)) *measured.Table {
 		table := tableOf(t, 1.75)
 		change(table)
 		return table
 	}
-	asIs := func(*nccllog.Table) {}
+	asIs := func(*measured.Table) {}
 	for _, tt := range []struct {
-		change  func(*nccllog.Table)
+		change  func(*measured.Table)
 		options run.TableOptions
 		missing string
 		text    string
 	}{
 		{asIs, run.TableOptions{}, "ranks", "busbw is to algbw as with 8"},
-		{func(t *nccllog.Table) { t.Kind = 0 }, run.TableOptions{Ranks: 8}, "kind",
+		{func(t *measured.Table) { t.Kind = 0 }, run.TableOptions{Ranks: 8}, "kind",
 			"does not say of which collective"},
 		{asIs, run.TableOptions{Ranks: 8, Kind: collective.Broadcast}, "kind",
 			"of all_reduce, not of broadcast"},
@@ -91,13 +91,13 @@ func TestFitTableLacks(t *testing.T) {
 		{asIs, run.TableOptions{Ranks: 8, Algorithm: "ring(segment=3)"}, "algorithm", "segment"},
 		{asIs, run.TableOptions{Ranks: 8, Algorithm: "ring("}, "algorithm", "name is expected"},
 		{asIs, run.TableOptions{Ranks: 8, Algorithm: "file:x.xml"}, "algorithm", "file"},
-		{func(t *nccllog.Table) { t.Kind = collective.AllToAllV }, run.TableOptions{Ranks: 8},
+		{func(t *measured.Table) { t.Kind = collective.AllToAllV }, run.TableOptions{Ranks: 8},
 			"algorithm", "no closed form for tables of all_to_allv"},
-		{func(t *nccllog.Table) { t.Rows = nil }, run.TableOptions{Ranks: 8}, "",
+		{func(t *measured.Table) { t.Rows = nil }, run.TableOptions{Ranks: 8}, "",
 			"no time of a size above 0"},
-		{func(t *nccllog.Table) {
+		{func(t *measured.Table) {
 			for i := range t.Rows {
-				t.Rows[i].In.Time = 0
+				t.Rows[i].InPlace = false
 			}
 		}, run.TableOptions{Ranks: 8, Place: "in"}, "place", "no times in of place"},
 	} {

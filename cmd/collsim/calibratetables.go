@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"collsim/collective"
-	"collsim/formats/nccllog"
+	"collsim/formats/measured"
 	"collsim/report"
 	"collsim/run"
 	"collsim/scenarios"
@@ -93,7 +93,7 @@ func (a *app) fitTables(name string, number int,
 	if err != nil {
 		return nil, withoutCommand(name, err)
 	}
-	list, err := nccllog.Read(name, text)
+	list, err := measured.ReadTables(name, text)
 	if err != nil {
 		return nil, tableError(name, text, err)
 	}
@@ -101,7 +101,7 @@ func (a *app) fitTables(name string, number int,
 		return nil, &usageError{file: name, text: fmt.Sprintf("--table %d: there are %d", number,
 			len(list))}
 	}
-	several := slices.ContainsFunc(list, func(t nccllog.Table) bool {
+	several := slices.ContainsFunc(list, func(t measured.Table) bool {
 		return t.Ranks != list[0].Ranks
 	})
 	for i := range list {
@@ -136,7 +136,7 @@ func tableError(name string, text []byte, err error) error {
 	if what, hint := foreign(text); what != "" {
 		return &usageError{file: name, text: what, hint: hint}
 	}
-	var at *nccllog.ParseError
+	var at *measured.ParseError
 	if !errors.As(err, &at) {
 		return err
 	}

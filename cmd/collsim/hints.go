@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"collsim/formats"
-	"collsim/formats/nccllog"
+	"collsim/formats/measured"
 	"collsim/internal/nearest"
 	"collsim/scenarios"
 )
@@ -180,7 +180,7 @@ func isTable(name string, text []byte) bool {
 	if !bytes.Contains(text, []byte("busbw")) {
 		return false
 	}
-	tables, err := nccllog.Read(name, text)
+	tables, err := measured.ReadTables(name, text)
 	return err == nil && len(tables) > 0
 }
 

@@ -1,7 +1,7 @@
 // Package calibrate finds the figures of a machine from measured times: latency and bandwidth of
 // its links, what a message costs, how fast it copies and adds. Times come from a hw.Executor that
 // executes a Campaign of small experiments, or from published tables (PointsOf),
-// which package formats/nccllog reads.
+// which package formats/measured reads.
 //
 // Every model here is linear: a time is a sum of figures, each so many times (a ping-pong is so
 // many latencies, and so many bytes of time each). Solve finds the figures that are not negative

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/formats/nccllog"
+	"collsim/formats/measured"
 	"collsim/unit"
 )
 
@@ -17,7 +17,7 @@ func FuzzPoints(f *testing.F) {
 	f.Add("collective,size_bytes,median_us,p10_us,p90_us\nbcast,256,1.5,1.25,2e1\nbcast,512,2,,\n")
 	f.Add("collective,size_bytes,time_us_ip,busbw_ip\nall_reduce,256,1.5,\"2.0000\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		tables, err := nccllog.Read("in", []byte(text))
+		tables, err := measured.ReadTables("in", []byte(text))
 		if err != nil {
 			return
 		}
@@ -34,7 +34,7 @@ func FuzzPoints(f *testing.F) {
 }
 
 func TestPointsOfDerivedTimesSpreadAsTheyWereRounded(t *testing.T) {
-	tables, err := nccllog.ReadCSV("in", []byte("collective,size_bytes,time_us_oop,busbw_oop\n"+
+	tables, err := measured.ReadTables("in", []byte("collective,size_bytes,time_us_oop,busbw_oop\n"+
 		"all_reduce,32768,40,1.2500\nall_reduce,65536,50,2.1754\nall_reduce,65536,50,\n"))
 	require.NoError(t, err)
 	// Half of 0.01 GB/s in 1.25 of 40 us; half of 0.0001 in 2.1754 of 50 us; not printed.

@@ -11,7 +11,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
 
-	"collsim/formats/nccllog"
+	"collsim/formats/measured"
 	"collsim/hw"
 	"collsim/scenarios"
 	"collsim/unit"
@@ -81,7 +81,7 @@ func rangesPreset(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/two-protocols.log")
 	require.NoError(t, err)
-	tables, err := nccllog.ReadLog("two-protocols.log", text)
+	tables, err := measured.ReadTables("two-protocols.log", text)
 	require.NoError(t, err)
 	require.Len(t, tables, 1)
 	curve, err := closedForm(tables[0].Kind, "ring", tables[0].Ranks)

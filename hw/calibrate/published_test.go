@@ -16,7 +16,7 @@ import (
 	"collsim/algos"
 	"collsim/collective"
 	"collsim/dtype"
-	"collsim/formats/nccllog"
+	"collsim/formats/measured"
 	"collsim/internal/samples"
 	"collsim/unit"
 )
@@ -101,7 +101,7 @@ func fitPublished(t *testing.T, path string) (all []fitted) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	tables, err := nccllog.ReadCSV(filepath.Base(path), text)
+	tables, err := measured.ReadTables(filepath.Base(path), text)
 	require.NoError(t, err)
 	ranks, derived := sidecar(t, strings.TrimSuffix(path, ".csv")+".toml")
 	for i := range tables {
@@ -138,7 +138,7 @@ func testPublishedTables(t *testing.T, set samples.Set) {
 	for _, path := range others {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		_, err = nccllog.ReadCSV(filepath.Base(path), text)
+		_, err = measured.ReadTables(filepath.Base(path), text)
 		require.Error(t, err, path) // of another kind: told, not misread
 	}
 	var nccl, mpi []fitted

@@ -103,7 +103,7 @@ func table() []row {
 		{path: "hw/nccl/nccltest", ours: "hw/internal/clib internal/input internal/output"},
 		{path: "hw/internal/clib", ours: "internal/input internal/output"},
 		{path: "hw/internal/recorded", ours: "collective dtype internal/input"},
-		{path: "hw/calibrate", ours: hw + " formats/nccllog"},
+		{path: "hw/calibrate", ours: hw + " formats/measured"},
 		{path: "hw/lab", ours: hw + " hw/host hw/mpi hw/gate"},
 		{path: "fidelity", ours: "unit"},
 		{path: "plots", ours: "trace topology unit",

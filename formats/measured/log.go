@@ -1,4 +1,4 @@
-package nccllog
+package measured
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// ReadLog reads what a program of nccl-tests or rccl-tests has printed, whatever else is in the
+// readLog reads what a program of nccl-tests or rccl-tests has printed, whatever else is in the
 // log. A row is: size, count, type; redop and root, or one of them, or none (versions before 2.11,
 // by the collective); then time in microseconds, algbw and busbw in GB/s and what is wrong, out of
 // place and again in place, if that was measured. With per-iteration statistics four more follow
@@ -16,8 +16,8 @@ import (
 // matter; anything else in a row that is no number is a *ParseError.
 //
 // The kind is that of the last program's name before the rows, the ranks are those listed before
-// them. Rows of other kinds, types or operators are other tables.
-func ReadLog(file string, text []byte) ([]Table, error) {
+// them, on how many nodes and in how many processes.
+func readLog(file string, text []byte) ([]Row, error) {
 	l := logReader{file: file}
 	for line := range strings.Lines(string(text)) {
 		l.line++
@@ -25,19 +25,21 @@ func ReadLog(file string, text []byte) ([]Table, error) {
 			return nil, err
 		}
 	}
-	if len(l.tables.all) == 0 {
+	if len(l.rows) == 0 {
 		return nil, &ParseError{File: file, Line: l.line,
 			Text: "no row of an nccl-tests table is in it: size, count, type, …, time, algbw, busbw"}
 	}
-	return l.tables.all, nil
+	return l.rows, nil
 }
 
 type logReader struct {
-	file    string
-	line    int
-	head    Table
-	measure bool // rows of the present table have been seen: a rank listed now begins another
-	tables  tables
+	file      string
+	line      int
+	head      Of
+	hosts     map[string]bool
+	processes map[string]bool // by host and number
+	measure   bool            // the present table has rows: a rank listed now begins another
+	rows      []Row
 }
 
 // word is a word of a line and its column, from 1.
@@ -82,25 +84,47 @@ func (l *logReader) read(line []word) error {
 
 // begin is before the rows of a run.
 func (l *logReader) begin() {
-	if l.measure {
-		l.head, l.measure = Table{}, false
+	if l.measure || l.hosts == nil {
+		l.head, l.measure = Of{File: l.file}, false
+		l.hosts, l.processes = map[string]bool{}, map[string]bool{}
 	}
 }
 
-// listed takes notice of "# Rank 3 Group 0 Pid …".
+// listed takes notice of "# Rank 3 Group 0 Pid 37301 on node0 device 1 …".
 func (l *logReader) listed(line []word) {
 	for i := range line {
 		if i+2 >= len(line) || line[i].text != "#" || line[i+1].text != "Rank" {
 			continue
 		}
-		if rank, err := strconv.Atoi(line[i+2].text); err == nil && rank >= 0 && rank < 1<<20 {
-			if l.measure {
-				kind := l.head.Kind
-				l.begin()
-				l.head.Kind = kind
-			}
-			l.head.Ranks = max(l.head.Ranks, rank+1)
+		rank, err := strconv.Atoi(line[i+2].text)
+		if err != nil || rank < 0 || rank >= maxRanks {
+			continue
 		}
+		kind := l.head.Kind
+		l.begin()
+		l.head.Kind = kind
+		l.head.Ranks = max(l.head.Ranks, rank+1)
+		after := func(name string) string {
+			for j := i + 3; j+1 < len(line); j++ {
+				if line[j].text == name {
+					return line[j+1].text
+				}
+			}
+			return ""
+		}
+		if host := after("on"); host != "" {
+			l.hosts[host] = true
+			l.processes[host+" "+after("Pid")] = true
+			l.head.spread(len(l.hosts), len(l.processes))
+		}
+	}
+}
+
+// spread sets how many nodes and processes the ranks are spread over, if evenly.
+func (o *Of) spread(nodes, processes int) {
+	o.Nodes, o.PerProcess = nodes, 0
+	if processes > 0 && o.Ranks%processes == 0 {
+		o.PerProcess = o.Ranks / processes
 	}
 }
 
@@ -138,19 +162,17 @@ func (l *logReader) row(line []word) error {
 		return l.fail(line[len(line)-1], fmt.Sprintf("a row has 7 to 9, 11 to 13 or 19 to 21 fields; "+
 			"this one has %d", len(line)))
 	}
-	as := l.head
-	as.File, as.Type = l.file, line[2].text
-	r := Row{Line: l.line, Root: -1}
-	if err := l.lead(line[:lead], &as, &r); err != nil {
+	r := Row{Of: l.head, Line: l.line, Root: -1}
+	r.File, r.Type = l.file, line[2].text
+	if err := l.lead(line[:lead], &r); err != nil {
 		return err
 	}
-	for i, into := range []*Timing{&r.Out, &r.In}[:bodies] {
-		if err := l.timing(line[lead+i*body:][:body], into); err != nil {
+	for place := range bodies {
+		if err := l.timing(line[lead+place*body:][:body], place == 1, r); err != nil {
 			return err
 		}
 	}
 	l.measure = true
-	l.tables.add(as, r)
 	return nil
 }
 
@@ -166,12 +188,12 @@ func layout(n int) (lead, body, bodies int) {
 }
 
 // lead reads size, count, type, redop and root.
-func (l *logReader) lead(line []word, as *Table, r *Row) error {
-	size, err := whole(line[0].text)
+func (l *logReader) lead(line []word, r *Row) error {
+	size, err := whole64(line[0].text)
 	if err != nil {
 		return l.fail(line[0], err.Error())
 	}
-	if r.Count, err = whole(line[1].text); err != nil {
+	if r.Count, err = whole64(line[1].text); err != nil {
 		return l.fail(line[1], err.Error())
 	}
 	if !isType(line[2].text) {
@@ -184,24 +206,25 @@ func (l *logReader) lead(line []word, as *Table, r *Row) error {
 				return l.fail(w, "a root, or -1 for none, is expected")
 			}
 			r.Root = root
-		} else if as.Op != "" || strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyz") != "" {
+		} else if r.Op != "" || strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyz") != "" {
 			return l.fail(w, "an operator and a root are expected")
 		} else {
-			as.Op = w.text
+			r.Op = w.text
 		}
 	}
 	return nil
 }
 
 // timing reads time, algbw, busbw, what is wrong, and of statistics only that they are numbers.
-func (l *logReader) timing(line []word, into *Timing) (err error) {
+func (l *logReader) timing(line []word, inPlace bool, r Row) (err error) {
 	if line[0].text == "N/A" {
 		return nil
 	}
-	if into.Time, err = microseconds(line[0].text); err != nil {
+	r.InPlace = inPlace
+	if r.Time, err = microseconds(line[0].text); err != nil {
 		return l.fail(line[0], err.Error())
 	}
-	for i, v := range []*float64{&into.AlgBW, &into.BusBW, &into.Wrong} {
+	for i, v := range []*float64{&r.AlgBW, &r.BusBW, &r.Wrong} {
 		w := line[i+1]
 		if i == 2 && (w.text == "N/A" || strings.TrimLeft(w.text, "-") == "nan") {
 			*v = -1
@@ -209,12 +232,13 @@ func (l *logReader) timing(line []word, into *Timing) (err error) {
 			return l.fail(w, err.Error())
 		}
 	}
-	into.AlgStep, into.Step = step(line[1].text), step(line[2].text)
+	r.AlgStep, r.BusStep = step(line[1].text), step(line[2].text)
 	for _, w := range line[4:] {
 		if _, err = number(w.text); err != nil {
 			return l.fail(w, err.Error())
 		}
 	}
+	l.rows = append(l.rows, r)
 	return nil
 }
 

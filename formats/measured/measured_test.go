@@ -1,0 +1,86 @@
+package measured
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"collsim/unit"
+)
+
+// TestRead shows what is read from logs, JSON and CSV of several versions, what is refused, and
+// what is noted.
+func TestRead(t *testing.T) {
+	datadriven.RunTest(t, "testdata/read", func(t *testing.T, d *datadriven.TestData) string {
+		rows, err := Read("in."+d.Cmd, []byte(d.Input))
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		var b strings.Builder
+		for _, table := range Tables(rows) {
+			fmt.Fprintf(&b, "%v %q %s %s, %d ranks", table.Kind, table.Algorithm, table.Type, table.Op,
+				table.Ranks)
+			if table.PerProcess > 0 {
+				fmt.Fprintf(&b, " on %d nodes, %d a process", table.Nodes, table.PerProcess)
+			}
+			b.WriteString("\n")
+			for _, r := range table.Rows {
+				place := map[bool]string{false: "out", true: "in"}[r.InPlace]
+				fmt.Fprintf(&b, "  %d: %v count %d root %d %s: %v %v/%v wrong %v", r.Line, r.Size, r.Count,
+					r.Root, place, r.Time, r.AlgBW, r.BusBW, r.Wrong)
+				if r.Spread > 0 {
+					fmt.Fprintf(&b, "; spread %v", r.Spread)
+				}
+				b.WriteString("\n")
+			}
+		}
+		for _, note := range Check(rows) {
+			b.WriteString("note: " + note.String() + "\n")
+		}
+		return b.String()
+	})
+}
+
+// FuzzRead holds the readers to: an error that is a *ParseError and says what was expected, or rows
+// that have a time above 0 and stand in one table each.
+func FuzzRead(f *testing.F) {
+	f.Add("8 2 float sum -1 15.03 0.00 0.00 0 15.01 0.00 0.00 N/A\n")
+	f.Add("[1,0]<stdout>:8 2 float 15.03 0.00 0.00 0 15.01 0.00 0.00 0 2025-10-14 12:00:01")
+	f.Add("# Rank 3\n# x/all_reduce_perf\n 32 8 float sum -1 15 0 0 0 14 16 15 2 15 0 0 0 14 16 15 2")
+	f.Add("#  Rank  0 Group  0 Pid  37300 on   node0 device  0\n32 8 float sum -1 15 0 0 0 14 0 0 2")
+	f.Add("collective,size_bytes,median_us,p10_us,p90_us\nbcast,256,1.5,1.25,2e1\nbcast,512,2,,\n")
+	f.Add("collective,size_bytes,time_us_ip,busbw_ip\nall_reduce,256,1.5,\"2.0000\"\n")
+	f.Add("size_bytes,all_gather_us,ring_us\n256,1.5,2\n")
+	f.Add(`{"args":["all_reduce_perf"],"config":{"devices":[{"rank":1,"pid":3,"hostname":"a"}]},` +
+		`"results":[{"size":8,"count":2,"type":"float","redop":"sum","root":"    -1",` +
+		`"out_of_place":{"time":12.5,"alg_bw":0.1,"bus_bw":0.2,"nwrong":null},"in_place":null}]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		rows, err := Read("in", []byte(text))
+		if err != nil {
+			var at *ParseError
+			require.True(t, errors.As(err, &at))
+			require.Equal(t, "in", at.File)
+			require.Positive(t, at.Line+1)
+			require.NotEmpty(t, at.Text)
+			require.Empty(t, rows)
+			return
+		}
+		require.NotEmpty(t, rows)
+		n := 0
+		for _, table := range Tables(rows) {
+			n += len(table.Rows)
+		}
+		require.Len(t, rows, n)
+		for _, r := range rows {
+			require.Equal(t, "in", r.File)
+			require.Positive(t, r.Line)
+			require.Positive(t, r.Time)
+			require.GreaterOrEqual(t, r.Size, unit.Bytes(0))
+		}
+		Check(rows)
+	})
+}
