@@ -114,7 +114,9 @@ type Options struct {
 	Machine string
 	// Environment has the variables that a library reads, as a shell has them.
 	Environment string
-	Params      []Param // in any order; those that are not given have their defaults
+	// Version is that of a library; empty is the newest that its algorithms know.
+	Version string
+	Params  []Param // in any order; those that are not given have their defaults
 }
 
 // MaxCopies bounds channels and slices.

@@ -30,6 +30,10 @@ const AsMachine = "device"
 // AsEnvironment is the value of a parameter that is what a library is told (Options.Environment).
 const AsEnvironment = "scenario"
 
+// AsVersion is the value of a parameter that is the version of a library (Options.Version), or the
+// newest that is known.
+const AsVersion = "newest"
+
 // Param is the value of a parameter: the given one, else the default; "" if the algorithm
 // does not have it. What is as many as the ranks of a node is the number, where there are nodes.
 func (a Algorithm) Param(name string, o Options) string {
@@ -42,6 +46,8 @@ func (a Algorithm) Param(name string, o Options) string {
 				return "false"
 			case p.Name == name && p.Value == AsMachine && o.Machine != "":
 				return o.Machine
+			case p.Name == name && p.Value == AsVersion && o.Version != "":
+				return o.Version
 			case p.Name == name && p.Value == AsEnvironment:
 				return o.Environment
 			case p.Name == name:

@@ -322,6 +322,9 @@ func (s *Scenario) refusal(p *scenarios.Point) *scenarios.Refusal {
 			return p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
 		}
 	}
+	if r := refusedByNCCL(p); r != nil {
+		return r
+	}
 	if e := s.judgeData(p, 1); e != nil {
 		return e
 	}

@@ -39,6 +39,23 @@ func TestMachineOfAFile(t *testing.T) {
 	require.Equal(t, "41 GB/s", g.Link(g.Route(0, 1, nil)[0]).Bandwidth.String())
 }
 
+// TestVariantsOfMachineFiles: a variant may be another machine's file.
+func TestVariantsOfMachineFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, gpus := range map[string]string{"eight.toml": "8", "four.toml": "4"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("about = \"part\"\n"+
+			"like = \"dgx-a100\"\ngpus = { is = \""+gpus+"\", source = \"mine\" }\n"), 0o644))
+	}
+	s, err := Load(filepath.Join(dir, "s.toml"), []byte("topology.file = \"eight.toml\"\n"+
+		"[collective]\nkind = \"all_reduce\"\nbytes = [\"1 MiB\", \"2 MiB\"]\n"+
+		"[[variant]]\nname = \"8\"\n[[variant]]\nname = \"4\"\n"+
+		"set = { \"topology.file\" = \"four.toml\" }\n"), LoadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []int{8, 8, 4, 4}, []int{s.Points[0].Topology.Ranks, s.Points[1].Topology.Ranks,
+		s.Points[2].Topology.Ranks, s.Points[3].Topology.Ranks})
+	require.Equal(t, "a100-80gb", s.Points[3].Device.Name)
+}
+
 // TestMachineFilesRefused names the key of the scenario, and what is wrong on which line.
 func TestMachineFilesRefused(t *testing.T) {
 	for text, want := range map[string]string{

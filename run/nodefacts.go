@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -185,4 +187,22 @@ func ncclEnvironment(p *scenarios.Point) string {
 		}
 	}
 	return strings.Join(append(list, strings.Fields(p.Environment)...), " ")
+}
+
+// refusedByNCCL returns what is wrong with what a point tells NCCL, nil if nothing is.
+func refusedByNCCL(p *scenarios.Point) *scenarios.Refusal {
+	if err := nccl.CheckVersion(p.Version); err != nil {
+		return p.Refuse("nccl.version", err.Error(), "")
+	}
+	for _, field := range strings.Fields(p.Environment) {
+		name, _, _ := strings.Cut(field, "=")
+		e, err := nccl.ParseEnv(field)
+		if err == nil {
+			err = e.Check(p.Version)
+		}
+		if err != nil {
+			return p.Refuse("nccl.env."+name, cmp.Or(errors.Unwrap(err), err).Error(), "")
+		}
+	}
+	return nil
 }

@@ -125,7 +125,7 @@ func takenBy(preset string) []string {
 
 // idleParam says which presets would take a parameter that none here does; empty for other keys.
 func idleParam(k *Key) string {
-	if k.table() == environmentTable {
+	if t := k.table(); t == libraryTable || t == environmentTable {
 		return "has no effect: no collective here is done by an algorithm of NCCL's"
 	}
 	switch k.table() {

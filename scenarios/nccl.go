@@ -8,8 +8,22 @@ import (
 // libraryPrefix begins the names of NCCL's algorithms.
 const libraryPrefix = "nccl:"
 
-// environmentTable has the variables that NCCL reads.
-const environmentTable = "nccl.env"
+// The tables of what NCCL is told: itself, and the variables that it reads.
+const (
+	libraryTable     = "nccl"
+	environmentTable = libraryTable + ".env"
+)
+
+// libraryKeys are what else NCCL is told.
+func libraryKeys() []Key {
+	return []Key{
+		{Path: libraryTable + ".version", kind: aText, Default: "the newest that is known",
+			Example: `"2.25.1"`, Sweep: true,
+			Doc: "Whose figures and rules it chooses by: its cost model, its search's speeds, its " +
+				"algorithms. One between two that are known is as the older one. How calls are cut, and " +
+				"what a way of doing them takes, is that of the newest."},
+	}
+}
 
 // environmentKeys are the variables of NCCL that change what it chooses.
 func environmentKeys() []Key {
@@ -42,10 +56,14 @@ func environmentKeys() []Key {
 	}
 }
 
-// environment reads the variables, as a shell has them: "NCCL_ALGO=ring NCCL_MAX_CTAS=8".
-func (v *view) environment(p *Point) bool {
+// library reads the version, and the variables as a shell has them: "NCCL_ALGO=ring
+// NCCL_MAX_CTAS=8".
+func (v *view) library(p *Point) bool {
 	var list []string
-	ok := true
+	var ok bool
+	if p.Version, _, ok = fetch[string](v, libraryTable+".version"); !ok {
+		return false
+	}
 	for _, k := range environmentKeys() {
 		if _, given := v.given(k.Path); !given {
 			continue
@@ -68,9 +86,9 @@ func (v *view) environment(p *Point) bool {
 	return ok
 }
 
-// useEnvironment marks the variables as used where a point may be done by NCCL.
-func (v *view) useEnvironment() {
-	for _, k := range environmentKeys() {
+// useLibrary marks what NCCL is told as used where a point may be done by it.
+func (v *view) useLibrary() {
+	for _, k := range append(libraryKeys(), environmentKeys()...) {
 		v.use(k.Path)
 	}
 }

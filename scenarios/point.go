@@ -41,7 +41,9 @@ type Point struct {
 	Benchmark    Benchmark
 	// Environment has the variables that NCCL reads, as a shell has them.
 	Environment string
-	Hardware    Hardware
+	// Version is NCCL's; empty is the newest that is known.
+	Version  string
+	Hardware Hardware
 	// Accumulate is a property of who carries the schedule out, so it is not in Spec.
 	Accumulate Accumulation
 	Seed       int64
@@ -121,7 +123,7 @@ func (r *run) point(v *view, number int, network *Topology) *Point {
 	}
 	v.benchmark(&p.Benchmark)
 	if p.Algorithm.mayBeNCCL() {
-		v.useEnvironment()
+		v.useLibrary()
 	}
 	return p
 }
@@ -141,7 +143,7 @@ func (v *view) machine(p *Point) bool {
 	p.Check.Full, _ = fetchOr(v, "check.full", false)
 	p.Check.Data, _, _ = choose[DataKind](v, "check.data", dataKinds())
 	p.Seed, _ = fetchOr(v, "seed", int64(0))
-	ok3 := v.environment(p)
+	ok3 := v.library(p)
 	return v.hardware(&p.Hardware) && ok1 && ok2 && ok3
 }
 

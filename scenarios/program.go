@@ -278,7 +278,7 @@ func (r *run) programs() []*ProgramPoint {
 func (r *run) program(v *view, network *Topology) *ProgramPoint {
 	p := &ProgramPoint{Point: &Point{Topology: network}}
 	ok := v.machine(p.Point) && network != nil
-	v.useEnvironment()
+	v.useLibrary()
 	iterations, whole := fetchOr(v, "program.iterations", int64(1))
 	p.Iterations, ok = int(iterations), ok && whole
 	ok = v.passes(p) && ok

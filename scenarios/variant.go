@@ -221,6 +221,7 @@ func (r *run) runs() []*run {
 		own := *d
 		own.errs = collector{}
 		one.d, one.open, one.variants = &own, nil, len(r.d.variants)
+		own.ask = one.ask // of a machine's file
 		one.used, one.networks = map[string]bool{}, map[string]usedNetwork{}
 		all = append(all, &one)
 	}

@@ -28,7 +28,8 @@ type Setting struct {
 	// NoMulticast says that no switch of a node multicasts and reduces, or that NCCL_NVLS_ENABLE is 0:
 	// there is no NVLS.
 	NoMulticast bool
-	Env         *Env // nil: no variable is set
+	Env         *Env   // nil: no variable is set
+	Version     string // of NCCL, as releaseOf reads it; "" is the newest
 }
 
 // MaxChannels is MAXCHANNELS.
@@ -63,8 +64,11 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	if spec.Kind.Reduces() && !slices.Contains(Types(), spec.Type) {
+	switch {
+	case spec.Kind.Reduces() && !slices.Contains(Types(), spec.Type):
 		return nil, fmt.Errorf("nccl: NCCL has no %v to reduce", spec.Type)
+	case spec.Kind.Reduces() && float8(spec.Type) && !m.hasFloat8:
+		return nil, fmt.Errorf("nccl: NCCL %s has no %v to reduce", m.release.name, spec.Type)
 	}
 	c := &Choice{Time: never, model: m, pieces: cmp.Or(s.Pieces, mostPieces)}
 	if s.Rings != nil && len(s.Rings[0]) == m.perNode {
@@ -86,6 +90,12 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 			case !ok && s.Among != nil && !found && c.forced(&spec, w): // told to, it does
 				c.Way, found = w, true
 			}
+		}
+	}
+	if !found && m.keepsRings && m.env != nil && m.env.notListed[spec.Kind] != nil {
+		s.Env = m.env.withRings(spec.Kind) // before 2.24 rings stay where a list leaves nothing
+		if len(s.Env.notListed[spec.Kind]) < len(m.env.notListed[spec.Kind]) {
+			return Choose(spec, s)
 		}
 	}
 	if !found {
@@ -155,9 +165,16 @@ func (s *Setting) model(spec *collective.Spec) (*model, error) {
 	case s.Channels < 0 || s.Channels > MaxChannels:
 		return nil, fmt.Errorf("nchannels=%d: 1 to %d is expected", s.Channels, MaxChannels)
 	}
-	m := modelOf(&machine, spec.Ranks, perNode)
+	r, err := releaseOf(s.Version)
+	if err != nil {
+		return nil, fmt.Errorf("version=%.40s: %w", s.Version, err)
+	}
+	m := modelOf(&machine, r, spec.Ranks, perNode)
+	if err := s.Env.fits(r); err != nil {
+		return nil, err
+	}
 	m.env, m.noMulticast = s.Env, s.NoMulticast || s.Env != nil && s.Env.noNVLS
-	m.channels = s.Env.channels(m.channels)
+	m.channels = min(s.Env.channels(m.channels), r.mostChannels)
 	return m, nil
 }
 
@@ -179,8 +196,11 @@ func (c *Choice) pick() algos.Pick {
 			why = append(why, fmt.Sprintf("NCCL takes %v, %.1f us", first.Way, first.Time))
 		}
 	}
-	if !c.model.Known(c.model.nodes, c.model.perNode) {
+	if !c.model.isKnown(c.model.nodes, c.model.perNode) {
 		why = append(why, "rings inferred")
+	}
+	if v := c.model.release.name; v != newest {
+		why = append(why, "NCCL "+v)
 	}
 	if e := c.model.env; e != nil && e.text != "" {
 		why = append(why, e.text)

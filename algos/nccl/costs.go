@@ -85,6 +85,8 @@ func (m *model) whyOff(spec *collective.Spec, w Way) string {
 		if why := m.noSwitch(spec, w.Algorithm); why != "" {
 			return why
 		}
+	case w.Algorithm == PAT && !m.hasPAT:
+		return "NCCL " + m.release.name + " has none"
 	case w.Algorithm == PAT && !m.has(spec, w):
 		return "it is for one GPU a node, and not for avg"
 	case !m.has(spec, w):
@@ -103,7 +105,8 @@ func (m *model) correction(w Way, bytes int64) float64 {
 	switch {
 	case w.Algorithm == Tree && log >= 0 && log < 23:
 		return treeCorrection[w.Protocol][log]
-	case w.Algorithm == NVLSTree && m.generation() == blackwell && !m.AMD && log >= 0 && log < 24:
+	case w.Algorithm == NVLSTree && m.correctsNVLS && m.generation() == blackwell && !m.AMD &&
+		log >= 0 && log < 24:
 		return treeCorrection[Simple][log]
 	}
 	return 1

@@ -1,7 +1,9 @@
 package nccl
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,10 +14,13 @@ import (
 // Env holds the settings of NCCL's environment variables that change its choice or its channels.
 type Env struct {
 	text string // as String has it
-	// Off are ways that NCCL_ALGO, NCCL_PROTO and NCCL_PAT_ENABLE take away, by kind of collective;
-	// lines says that NCCL_PROTO asks for LL128, whatever the links are.
-	off   map[collective.Kind]map[Way]string
-	lines map[collective.Kind]bool
+	// listed says that a list names functions, which releases before 2.24 cannot read.
+	listed string
+	// Off are ways that NCCL_ALGO, NCCL_PROTO and NCCL_PAT_ENABLE take away, by kind of collective,
+	// and notListed those that NCCL_ALGO alone does; lines says that NCCL_PROTO asks for LL128,
+	// whatever the links are.
+	off, notListed map[collective.Kind]map[Way]string
+	lines          map[collective.Kind]bool
 	// min and max bound the channels of a communicator, nvls is how many there are of NVLS; 0 leaves
 	// them to the library.
 	min, max, nvls int
@@ -90,7 +95,8 @@ func Variables() (names, about []string) {
 // ParseEnv reads variables as a shell has them: "NCCL_ALGO=ring NCCL_PROTO=^ll128". One that is
 // given twice has its last value. What is not known here is refused.
 func ParseEnv(text string) (*Env, error) {
-	e := &Env{off: map[collective.Kind]map[Way]string{}, lines: map[collective.Kind]bool{}}
+	e := &Env{off: map[collective.Kind]map[Way]string{}, lines: map[collective.Kind]bool{},
+		notListed: map[collective.Kind]map[Way]string{}}
 	values := map[string]string{}
 	for _, field := range strings.Fields(text) {
 		name, value, ok := strings.Cut(field, "=")
@@ -174,16 +180,44 @@ func lists(text string, elements []string, set func(kind collective.Kind, on []b
 	return nil
 }
 
-// take has the library never take a way.
-func (e *Env) take(kind collective.Kind, w Way, why string) {
-	if e.off[kind] == nil {
-		e.off[kind] = map[Way]string{}
+// note keeps a list that names functions.
+func (e *Env) note(name, text string) {
+	if strings.ContainsAny(text, ":;") {
+		e.listed = name + "=" + text
 	}
-	e.off[kind][w] = why
+}
+
+// fits refuses lists that a release reads otherwise: before 2.24 there is one for all collectives.
+func (e *Env) fits(r *release) error {
+	if e != nil && e.listed != "" && !r.listsByFunction {
+		return fmt.Errorf("%.60s: NCCL %s reads one list for all collectives; since 2.24 each may have "+
+			"its own", e.listed, r.name)
+	}
+	return nil
+}
+
+// Check refuses a version, as Setting.Version has it, and lists that it reads otherwise.
+func (e *Env) Check(version string) error {
+	r, err := releaseOf(version)
+	if err != nil {
+		return err
+	}
+	return e.fits(r)
+}
+
+// take has the library never take a way.
+func (e *Env) take(kind collective.Kind, w Way, why string) { put(e.off, kind, w, why) }
+
+func put(off map[collective.Kind]map[Way]string, kind collective.Kind, w Way, why string) {
+	if off[kind] == nil {
+		off[kind] = map[Way]string{}
+	}
+	off[kind][w] = why
 }
 
 // algorithms reads NCCL_ALGO. CollNet's, which are not here, may stand in it.
 func (e *Env) algorithms(text string) error {
+	e.note("NCCL_ALGO", text)
 	var names []string
 	for a := range algorithms {
 		names = append(names, a.String())
@@ -195,7 +229,7 @@ func (e *Env) algorithms(text string) error {
 		for a := range algorithms {
 			for p := range protocols {
 				if on := last[f.kind]; on != nil && !on[a] {
-					e.take(f.kind, Way{a, p}, "NCCL_ALGO="+text)
+					put(e.notListed, f.kind, Way{a, p}, "NCCL_ALGO="+text)
 				}
 			}
 		}
@@ -205,6 +239,7 @@ func (e *Env) algorithms(text string) error {
 
 // protocols reads NCCL_PROTO. A list that does not leave out LL128 asks for it, on all links.
 func (e *Env) protocols(text string) error {
+	e.note("NCCL_PROTO", text)
 	var names []string
 	for p := range protocols {
 		names = append(names, p.String())
@@ -233,7 +268,18 @@ func (e *Env) takes(kind collective.Kind, w Way) string {
 	if e == nil {
 		return ""
 	}
-	return e.off[kind][w]
+	return cmp.Or(e.off[kind][w], e.notListed[kind][w])
+}
+
+// withRings returns the settings without what NCCL_ALGO takes away of a kind's rings.
+func (e *Env) withRings(kind collective.Kind) *Env {
+	but := *e
+	but.notListed = maps.Clone(e.notListed)
+	but.notListed[kind] = maps.Clone(e.notListed[kind])
+	for p := range protocols {
+		delete(but.notListed[kind], Way{Ring, p})
+	}
+	return &but
 }
 
 // asksLines reports whether LL128 is asked for.

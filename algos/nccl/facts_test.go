@@ -43,12 +43,12 @@ func TestRecordedRings(t *testing.T) {
 		{"dgx-v100", 2, 8, rings{ring: graph{4, 12, 12, true, false, false},
 			tree: graph{4, 20, 12, true, false, false}, channels: 8, toPeer: 1, ll128: true}},
 		{"socket", 2, 1, rings{ring: graph{1, 1.2, 1.2, false, true, false},
-			tree: graph{1, 2.4, 1.2, false, true, false}, channels: 2, toPeer: 1}},
+			tree: graph{1, 2.4, 1.2, false, true, true}, channels: 2, toPeer: 1}},
 	} {
 		m, err := machineOf(test.machine)
 		require.NoError(t, err)
-		require.Equal(t, test.want, m.Facts.rings(test.nodes, test.perNode), "%+v", test)
-		require.True(t, m.Facts.Known(test.nodes, test.perNode), "%+v", test)
+		require.Equal(t, test.want, ringsOf(&m.Facts, test.nodes, test.perNode), "%+v", test)
+		require.True(t, known(&m.Facts, test.nodes, test.perNode), "%+v", test)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestChannelsOfLogs(t *testing.T) {
 		{"A100, 2 nodes", "a100-80gb sm=80 joined=switch gpus=8 links=12 nics=8x25 amd", 2, 8, 16},
 	} {
 		f := factsOf(t, test.facts)
-		require.Equal(t, test.channels, f.rings(test.nodes, test.perNode).channels, test.source)
+		require.Equal(t, test.channels, ringsOf(&f, test.nodes, test.perNode).channels, test.source)
 	}
 }
 
@@ -102,12 +102,12 @@ func TestInferredRings(t *testing.T) {
 			true, false},
 	} {
 		f := factsOf(t, test.facts)
-		r := f.rings(test.nodes, test.perNode)
+		r := ringsOf(&f, test.nodes, test.perNode)
 		require.Equal(t, test.channels, r.channels, test.why)
 		require.Equal(t, test.intra, r.ring.intra, test.why)
 		require.Equal(t, []bool{test.isFast, test.isSame, test.hasLL128},
 			[]bool{r.ring.nvlink, r.ring.same, r.ll128}, test.why)
-		require.False(t, f.Known(test.nodes, test.perNode), test.why)
+		require.False(t, known(&f, test.nodes, test.perNode), test.why)
 	}
 }
 
@@ -175,6 +175,17 @@ func TestHeadsShareNICs(t *testing.T) {
 		GPUs: 8, NICRate: 50}
 	for nics, speed := range map[int]float64{8: 48, 4: 24, 1: 6} {
 		f.NICs = nics
-		require.Equal(t, speed, f.rings(2, 8).nvls.inter, "%d NICs", nics)
+		require.Equal(t, speed, ringsOf(&f, 2, 8).nvls.inter, "%d NICs", nics)
 	}
+}
+
+// ringsOf are what the newest release finds.
+func ringsOf(f *Facts, nodes, perNode int) rings {
+	s := search{f, current()}
+	return s.rings(nodes, perNode)
+}
+
+func known(f *Facts, nodes, perNode int) bool {
+	s := search{f, current()}
+	return s.isKnown(nodes, perNode)
 }

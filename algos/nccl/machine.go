@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"collsim/algos"
@@ -19,6 +20,7 @@ const (
 	ampere           // 8
 	hopper           // 9
 	blackwell        // 10 and above
+	generations
 )
 
 // rings are what the search finds on one node, or on several.
@@ -38,7 +40,7 @@ type graph struct {
 	fromTop      bool // of a tree: parent and children all talk to the first GPU of a node's chain
 }
 
-// Machines are those whose graphs are known: Facts.rings gives what NCCL 2.30.7's own search finds
+// Machines are those whose graphs are known: search.rings gives what NCCL 2.30.7's own search finds
 // on 8 of these GPUs a node. Its counts on one node, 24, 24 and 12 channels, are those of published
 // logs. Those of dgx-b200 are inferred: by the rules that give an H100's, from the speeds that the
 // search tries on Blackwell (graph/search.cc) and 18 links of 40.1 GB/s (graph/topo.h). Its 32
@@ -88,11 +90,18 @@ func machineOf(text string) (Machine, error) {
 // inferred is the machine of Machines whose graphs were not recorded.
 const inferred = "dgx-b200"
 
-// Known reports whether the graphs of nodes with these facts were recorded (Machines), or else are
-// inferred by rules. On one node NICs do not matter.
-func (f *Facts) Known(nodes, perNode int) bool {
+// isKnown reports whether the graphs of nodes with these facts were recorded (Machines), or else
+// are inferred by rules. On one node NICs do not matter. They were recorded of the newest release:
+// an older one that tries other speeds is inferred.
+func (f *search) isKnown(nodes, perNode int) bool {
+	now := search{f.Facts, current()}
+	one, many := f.speeds()
+	oneNow, manyNow := now.speeds()
+	if !slices.Equal(one, oneNow) || !slices.Equal(many, manyNow) || f.linkRate() != now.linkRate() {
+		return false
+	}
 	for _, m := range Machines() {
-		is, of := *f, m.Facts
+		is, of := *f.Facts, m.Facts
 		is.Device, of.Device = "", ""
 		is.NetLatency = of.NetLatency // no graph depends on it
 		if nodes == 1 {
@@ -126,12 +135,16 @@ func (m *model) switchChunks() (all, tree int64) {
 // switch.
 func (m *model) switchTuning() (channels int, all, tree int64) {
 	switch channels, all = 16, 128<<10; {
-	case m.generation() < blackwell && m.nodes >= 4:
-		return channels, all, 64 << 10
+	case m.generation() == blackwell && m.nodes == 1:
+		return m.blackwellHeads[0], all, all
+	case m.generation() == blackwell && !m.tunesBlackwell:
+		channels = m.blackwellHeads[1]
+		fallthrough
 	case m.generation() < blackwell:
+		if m.nodes >= 4 {
+			return channels, all, 64 << 10
+		}
 		return channels, all, all
-	case m.nodes == 1:
-		return 24, all, all
 	case m.nodes == 2 && m.perNode <= 4:
 		return 32, 256 << 10, 256 << 10
 	case m.nodes == 2:

@@ -11,7 +11,7 @@ import (
 
 // model is NCCL's cost model (graph/tuning.cc) of a communicator: microseconds and GB/s of 10⁹.
 type model struct {
-	*Facts
+	search
 	rings
 	name                  string // of the machine
 	ranks, nodes, perNode int
@@ -19,10 +19,10 @@ type model struct {
 	env                   *Env
 }
 
-func modelOf(m *Machine, ranks, perNode int) *model {
-	nodes := ranks / perNode
-	return &model{Facts: &m.Facts, rings: m.Facts.rings(nodes, perNode), name: m.Name, ranks: ranks,
-		nodes: nodes, perNode: perNode}
+func modelOf(m *Machine, r *release, ranks, perNode int) *model {
+	nodes, s := ranks/perNode, search{&m.Facts, r}
+	return &model{search: s, rings: s.rings(nodes, perNode), name: m.Name, ranks: ranks, nodes: nodes,
+		perNode: perNode}
 }
 
 // Classes of links in the tables.
@@ -30,33 +30,11 @@ const (
 	nvlink = iota
 	pcie
 	network
+	classes
 )
 
 // triple is a figure by protocol, or by one node, two nodes and more.
 type triple [3]float64
-
-// The latencies of an algorithm, and of a hop of it by class of links. (Tree by Simple over PCIe
-// has the ring's on POWER, which is not here.)
-var (
-	baseLatency = [algorithms]triple{Tree: {6.8, 14, 8.4}, Ring: {6.6, 14, 8.4}, PAT: {8, 8, 8}}
-	hopLatency  = [...][algorithms]triple{
-		nvlink: {Tree: {.6, 1.25, 4}, Ring: {.6, 1.9, 3.4}, NVLS: {0, 0, 25}, NVLSTree: {0, 0, 25},
-			PAT: {0, 0, 4}},
-		pcie: {Tree: {1, 1.9, 4}, Ring: {1, 2.5, 5.7}, PAT: {0, 0, 4}},
-		network: {Tree: {5, 8.5, 14}, Ring: {2.7, 4, 14}, NVLS: {0, 0, 18}, NVLSTree: {0, 0, 20.9},
-			PAT: {0, 0, 14}},
-	}
-)
-
-// Bounds by generation, and by one node, two nodes and more.
-var (
-	llMost        = [...]triple{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}
-	ringLL128Most = [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {40, 40, 40}}
-	treeLL128Most = [...]triple{{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}}
-	treeMost      = [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}, {70, 42.8, 24}}
-	nvlsTreeMost  = [...]triple{{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 80}}
-	nvlsShare     = [...]float64{0, 0, .85, .74}
-)
 
 // treeCorrection is what the bandwidth of a tree is multiplied by, from 64 bytes on by powers of
 // two.
@@ -96,19 +74,23 @@ func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
 			generation = ampere
 		}
 	}
-	ll, bus := llMost[generation][scale], float64(channels*bw)
+	ll, bus := m.llMost[generation][scale], float64(channels*bw)
 	switch w.Algorithm {
 	case Tree:
 		bus = m.treeBandwidth(w.Protocol, bus, ll)
 	case Ring:
 		switch w.Protocol {
 		case LL:
-			bus = min(ll, .5*bus)
+			bus = min(ll, m.shareOfLL(kind)*bus)
 		case LL128:
-			bus = min(.92*bus, channels*ringLL128Most[m.generation()][scale])
+			share := .92
+			if m.perNode == 1 {
+				share = m.loneLL128
+			}
+			bus = min(share*bus, channels*m.ringLL128Most[m.generation()][scale])
 		}
 	case PAT:
-		bus *= .75
+		bus *= m.patShare
 	default:
 		bus = channels * m.nvlsBandwidth(kind, w.Algorithm)
 	}
@@ -116,6 +98,8 @@ func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
 	switch {
 	case w.Algorithm == Tree:
 		return bus * .5
+	case w.Algorithm.usesSwitch() && m.switchRule != byEfficiency:
+		return bus * m.switchShare(kind, w.Algorithm)
 	case blocks && w.Algorithm != Ring || w.Algorithm == PAT:
 		return bus
 	}
@@ -125,7 +109,7 @@ func (m *model) bandwidth(kind collective.Kind, w Way) float64 {
 // treeBandwidth is that of both trees together.
 func (m *model) treeBandwidth(p Protocol, bus, ll float64) float64 {
 	scale, channels := m.scale(), float64(m.tree.channels)
-	bus = min(.92*bus, channels*treeMost[m.generation()][scale])
+	bus = min(.92*bus, channels*m.treeMost[m.generation()][scale])
 	switch p {
 	case LL:
 		bus = min(bus/3.8, ll)
@@ -134,10 +118,10 @@ func (m *model) treeBandwidth(p Protocol, bus, ll float64) float64 {
 		if m.nodes > 1 {
 			share = 120. / 128
 		}
-		bus = min(bus*share, channels*treeLL128Most[m.generation()][scale])
+		bus = min(bus*share, channels*m.treeLL128Most[m.generation()][scale])
 	}
 	if m.tree.fromTop {
-		bus *= .85
+		bus *= m.topShare
 	}
 	return bus
 }
@@ -148,6 +132,15 @@ func (m *model) nvlsBandwidth(kind collective.Kind, a Algorithm) float64 {
 	if g.channels < 2 {
 		return 0
 	}
+	switch m.switchRule {
+	case byRing:
+		if m.nodes > 2 {
+			return g.inter
+		}
+		return g.intra
+	case bySpeeds, bySpeedsLess:
+		return m.lesserSpeed(kind, a)
+	}
 	n := float64(g.channels)
 	intra := g.intra * nvlsShare[m.generation()] * (n - 1) / n
 	if kind == collective.AllReduce {
@@ -155,17 +148,53 @@ func (m *model) nvlsBandwidth(kind collective.Kind, a Algorithm) float64 {
 	} else {
 		intra *= float64(m.perNode-1) / float64(m.perNode)
 	}
-	if m.nodes == 1 {
-		return intra
-	}
 	inter := g.inter
 	if a == NVLSTree {
 		if m.nodes <= 2 {
 			inter *= 2
 		}
-		inter = min(inter, nvlsTreeMost[m.generation()][m.scale()])
+		inter = min(inter, m.nvlsTreeMost[m.generation()][m.scale()])
 	}
 	return min(intra, inter)
+}
+
+// nvlsShare is what of the search's speed NVLS and NVLSTree reach, by generation.
+var nvlsShare = [generations]float64{hopper: .85, blackwell: .74}
+
+// lesserSpeed is that of a channel of NVLS and NVLSTree in releases from 2.19 to 2.27.
+func (m *model) lesserSpeed(kind collective.Kind, a Algorithm) float64 {
+	intra, inter := m.nvls.intra, m.nvls.inter
+	switch {
+	case a == NVLSTree && m.nodes > 2:
+		inter /= 2
+	case a == NVLS && kind != collective.AllReduce && m.switchRule == bySpeedsLess:
+		intra, inter = intra*float64(m.perNode-1)/float64(m.perNode), .9*inter
+	}
+	return min(intra, inter)
+}
+
+// switchShare is what releases before 2.28 make of NVLS's and NVLSTree's bandwidth on the wires.
+func (m *model) switchShare(kind collective.Kind, a Algorithm) float64 {
+	switch {
+	case m.switchRule == byRing && a == NVLSTree:
+		return .7 * float64(m.nodes) / float64(2*(m.nodes-1))
+	case m.switchRule == byRing && m.topShare == 1:
+		return .75
+	case kind != collective.AllReduce && m.hasPAT:
+		return 1
+	}
+	return 5. / 6
+}
+
+// shareOfLL is what of a ring's bandwidth LL has.
+func (m *model) shareOfLL(kind collective.Kind) float64 {
+	switch {
+	case !m.llByKind:
+		return .5
+	case m.nodes > 1 || kind == collective.AllReduce || kind == collective.Reduce:
+		return 1. / 4
+	}
+	return 1. / 3
 }
 
 // hops is how many steps a ring takes.
@@ -182,14 +211,14 @@ func (m *model) hops(kind collective.Kind) int {
 // latency is what a call takes without its bytes.
 func (m *model) latency(kind collective.Kind, w Way) float64 {
 	a, p := w.Algorithm, w.Protocol
-	g, base := m.graph(a), baseLatency[a][p]
+	g, base := m.graph(a), m.baseLatency[a][p]
 	class := pcie
 	if g.nvlink {
 		class = nvlink
 	}
-	intra, inter := hopLatency[class][a][p], hopLatency[network][a][p]
-	if m.perNode == 1 {
-		inter = hopLatency[network][Tree][p]
+	intra, inter := m.hopLatency[class][a][p], m.hopLatency[network][a][p]
+	if m.perNode == 1 && m.loneByTree {
+		inter = m.hopLatency[network][Tree][p]
 	}
 	inter += float64(m.NetLatency)
 	if p == Simple { // which flushes what has come
@@ -202,11 +231,14 @@ func (m *model) latency(kind collective.Kind, w Way) float64 {
 		return base + float64(2*(within+float64(levels*inter)))
 	case NVLS:
 		if m.nodes > 1 {
-			return intra + inter
+			return base + intra + inter
 		}
-		return intra
+		return base + intra
 	case NVLSTree:
-		return intra + float64(2*levels*inter)
+		if m.switchRule == byRing {
+			levels = float64(m.nodes - 1)
+		}
+		return base + intra + float64(2*levels*inter)
 	case PAT:
 		return base + float64(levels*inter/3.5) + float64(2.8*float64(m.ranks))
 	}
@@ -223,11 +255,11 @@ func (m *model) ringLatency(kind collective.Kind, p Protocol, class int, intra,
 		}
 		switch {
 		case m.ring.same:
-			return hopLatency[class][Ring][p]
+			return m.hopLatency[class][Ring][p]
 		case p == Simple:
-			return float64(hops) * hopLatency[class][Tree][Simple]
+			return float64(hops) * m.hopLatency[class][Tree][Simple]
 		}
-		return float64(hops) * hopLatency[class][Ring][p]
+		return float64(hops) * m.hopLatency[class][Ring][p]
 	}
 	if m.nodes > 1 { // what the processors take
 		overhead := 1.
@@ -244,6 +276,9 @@ func (m *model) ringLatency(kind collective.Kind, p Protocol, class int, intra,
 		between = m.nodes - 1
 		if kind == collective.AllReduce {
 			between *= 2
+			if m.nodeHops {
+				between += 2
+			}
 		}
 	}
 	return float64(float64(hops-between)*intra) + float64(float64(between)*inter)
@@ -282,7 +317,7 @@ func (m *model) has(spec *collective.Spec, w Way) bool {
 	case w.Algorithm.usesSwitch():
 		return m.noSwitch(spec, w.Algorithm) == ""
 	case w.Algorithm == PAT:
-		return m.perNode == 1 && m.nodes > 1 && !scaled
+		return m.hasPAT && m.perNode == 1 && m.nodes > 1 && !scaled
 	}
 	return true
 }
@@ -294,8 +329,11 @@ func (m *model) noSwitch(spec *collective.Spec, a Algorithm) string {
 	case m.noMulticast:
 		return "it needs a switch that multicasts and reduces: topology.node.multimem = true, or " +
 			"topology.multimem where there are no nodes"
-	case m.perNode < 2:
-		return "it needs 2 GPUs a node"
+	case m.perNode < m.leastHeads:
+		return fmt.Sprintf("it needs %d GPUs a node", m.leastHeads)
+	case a == NVLS && spec.Kind != collective.AllReduce && !m.hasNVLSBlocks,
+		a == NVLSTree && !m.hasNVLSTree:
+		return fmt.Sprintf("NCCL %s does not do that", m.release.name)
 	case a == NVLS && m.nodes > 1:
 		return "over several nodes that is NVLSTree, and all_reduce alone"
 	case a == NVLSTree && m.nodes == 1:
@@ -367,14 +405,17 @@ func (m *model) channelsFor(w Way, bytes int64, channels int) (used, threads int
 		least *= int64(m.ranks)
 	}
 	n := max(1, min(int64(channels), bytes/(t*least)))
-	if w.Algorithm == Tree || w.Algorithm == PAT {
+	if w.Algorithm == Tree && m.allTreeThreads || w.Algorithm == PAT {
 		return int(n), mostThreads
 	}
 	for bytes < n*t*least && t%(4*warp) == 0 {
 		t /= 2
 	}
-	if w == (Way{Ring, Simple}) {
+	switch w {
+	case Way{Ring, Simple}:
 		t += warp // that synchronizes
+	case Way{Tree, Simple}:
+		t += 4 * warp
 	}
 	return int(n), max(int(t), leastThreads)
 }

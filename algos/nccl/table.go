@@ -23,6 +23,7 @@ const (
 	nvlsParam     = "nvls"
 	piecesParam   = "pieces"
 	envParam      = "env"
+	versionParam  = "version"
 	found         = "auto"
 )
 
@@ -167,6 +168,9 @@ func named(a algos.Algorithm) algos.Algorithm {
 			"NICs are, or " + Machines()[0].Name + " where nobody says"},
 		algos.Param{Name: envParam, Value: algos.AsEnvironment, About: "variables that NCCL reads, as " +
 			"NCCL_ALGO=ring; scenario is as [nccl] env has them"},
+		algos.Param{Name: versionParam, Value: algos.AsVersion, About: "of NCCL, whose figures and rules " +
+			"it chooses by, " + versions[len(versions)-1].name + " to " + newest + "; newest is as " +
+			"nccl.version has it, or the last of them"},
 		algos.Param{Name: perNodeParam, Value: "node", About: "ranks of a node, a divisor of the " +
 			"ranks; node is as the topology has it, else all"})
 	return a
@@ -175,7 +179,7 @@ func named(a algos.Algorithm) algos.Algorithm {
 // settingOf reads parameters, of point to point without ways to choose from.
 func settingOf(spec collective.Spec, param func(string) string, among []Algorithm) (s Setting,
 	err error) {
-	s.Machine = param(machineParam)
+	s.Machine, s.Version = param(machineParam), param(versionParam)
 	if s.Env, err = ParseEnv(param(envParam)); err != nil {
 		return s, err
 	}

@@ -167,13 +167,44 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// call runs a command line of plain words and returns what appears on a terminal.
+// call runs a command line and returns what appears on a terminal.
 func call(t *testing.T, line string) string {
 	t.Helper()
 	var out, err bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &out, err: &err}
-	a.main(context.Background(), strings.Fields(line))
+	a.main(context.Background(), shellWords(line))
 	return err.String() + out.String()
+}
+
+// shellWords splits a line as a shell does: at blanks, but for those in single or double quotes,
+// which go.
+func shellWords(line string) (words []string) {
+	var word strings.Builder
+	quote, within := rune(0), false
+	for _, r := range line + " " {
+		switch {
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, within = r, true
+		case r == quote:
+			quote = 0
+		case quote == 0 && r == ' ':
+			if within {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			within = false
+		default:
+			word.WriteRune(r)
+			within = true
+		}
+	}
+	return words
+}
+
+// TestShellWords: documents show commands as one would type them.
+func TestShellWords(t *testing.T) {
+	require.Equal(t, []string{"a", `sweep."x.y"=["p q",1]`, "b=c d", "", "e"},
+		shellWords(`a  'sweep."x.y"=["p q",1]' b="c d" '' e`))
 }
 
 // TestPictures draws the README's pictures again.

@@ -267,7 +267,7 @@ func TestSchedules(t *testing.T) {
 		asked, name string // NCCL_ALGO, and the algorithm that this is
 		apart       bool
 		ranks       int // in the short tier
-	}{{"", "auto", false, 9}, {"Tree", "tree", false, 6}, {"^tree,pat", "ring", false, 4},
+	}{{"", "auto", false, 10}, {"Tree", "tree", false, 6}, {"^tree,pat", "ring", false, 4},
 		{"ring;reducescatter:pat;AllGather:PAT", "pat", false, 5}, {"tree,nvls", "tree", true, 3}} {
 		t.Setenv("NCCL_ALGO", c.asked)
 		d := New(Config{Apart: c.apart})
