@@ -99,7 +99,7 @@ func TestPluginLatency(t *testing.T) {
 			require.InDelta(t, latency, m.latency(test.kind, w), .0501, "%v %v", test.kind, w)
 		}
 	}
-	alone := modelOf(&machine, 8, 8)
+	alone := modelOf(&machine, current(), 8, 8)
 	require.InDelta(t, 15, alone.latency(collective.AllReduce, Way{Ring, LL}), .0501)
 }
 

@@ -168,8 +168,8 @@ func named(a algos.Algorithm) algos.Algorithm {
 			"NICs are, or " + Machines()[0].Name + " where nobody says"},
 		algos.Param{Name: envParam, Value: algos.AsEnvironment, About: "variables that NCCL reads, as " +
 			"NCCL_ALGO=ring; scenario is as [nccl] env has them"},
-		algos.Param{Name: versionParam, Value: algos.AsVersion, About: "of NCCL, whose figures and rules " +
-			"it chooses by, " + versions[len(versions)-1].name + " to " + newest + "; newest is as " +
+		algos.Param{Name: versionParam, Value: algos.AsVersion, About: "of NCCL, whose figures and " +
+			"rules it chooses by, " + versions[len(versions)-1].name + " to " + newest + "; newest is as " +
 			"nccl.version has it, or the last of them"},
 		algos.Param{Name: perNodeParam, Value: "node", About: "ranks of a node, a divisor of the " +
 			"ranks; node is as the topology has it, else all"})

@@ -19,19 +19,21 @@ type release struct {
 	// channel by generation, in a node and between nodes, the rate of an NVLink of Hopper and of
 	// Blackwell, how many channels a communicator has at most, and up to how many channels the rings
 	// between nodes of Hopper are doubled.
-	inNode, betweenNodes        [generations][]float64
-	hopperLink, blackwellLink   float64
-	mostChannels, doubledUpTo   int
-	blackwellAsHopper           bool // its row of all tables
-	hasPAT, hasFloat8           bool
-	hasNVLSBlocks               bool // all_gather and reduce_scatter by NVLS
-	hasNVLSTree                 bool
-	leastHeads                  int   // GPUs of a node that use NVLS, at least
-	lineSMs                     []int // compute capabilities with LL128; nil: from 70 on
-	blackwellHeads              [2]int
-	tunesBlackwell              bool // NVLS of several nodes has other channels and chunks by their number
-	allTreeThreads              bool // a tree always has all threads
-	listsByFunction, keepsRings bool // of NCCL_ALGO and NCCL_PROTO: see Env
+	inNode, betweenNodes      [generations][]float64
+	hopperLink, blackwellLink float64
+	mostChannels, doubledUpTo int
+
+	// What there is, and for whom (src/enqueue.cc, src/transport/nvls.cc).
+	hasPAT, hasFloat8          bool
+	hasNVLSTree, hasNVLSBlocks bool   // of NVLS: over several nodes, and all_gather and reduce_scatter
+	leastHeads                 int    // GPUs of a node that use NVLS, at least
+	lineSMs                    []int  // compute capabilities with LL128; nil: from 70 on
+	blackwellAsHopper          bool   // Blackwell has the rows of Hopper
+	blackwellHeads             [2]int // channels of NVLS on one of its nodes, and on several
+	tunesBlackwell             bool   // which depend on the number of nodes, as chunks do
+	allTreeThreads             bool   // a tree always has all threads
+	listsByFunction            bool   // NCCL_ALGO and NCCL_PROTO may have a list for each function
+	keepsRings                 bool   // rings are taken where NCCL_ALGO leaves nothing
 
 	// The cost model (graph/tuning.cc).
 	baseLatency [algorithms]triple
