@@ -77,6 +77,9 @@ type Result struct {
 	// Chose is how a library has done it, which chooses by itself, as in "Ring LL, 24 channels"; ""
 	// where it does not say.
 	Chose string
+	// Estimate is what a library predicts by a model of its own that the job takes; 0 where it does
+	// not say.
+	Estimate unit.Time
 	// Executed is what was done, where that is not the job's schedule; nil elsewhere.
 	Executed *schedule.Schedule
 }

@@ -14,6 +14,15 @@ func measuredColumns() Layout {
 		inJSON("hw.algorithm", measured(func(m *run.Measured) Value { return Text(m.Algorithm) })),
 		// How a library did it that chooses by itself, and says so.
 		inJSON("hw.chose", measured(func(m *run.Measured) Value { return Text(m.Chose) })),
+		// Whether that is what was picked for the simulation; null where one says nothing.
+		inJSON("hw.same_choice", func(r *run.Result) Value {
+			same, isKnown := r.SameChoice()
+			return known(isKnown, Bool(same))
+		}),
+		// What the library predicts by a model of its own.
+		inJSON("hw.estimate_ps", played(func(m *run.Measured) Value {
+			return known(m.Estimate > 0, Int(m.Estimate))
+		})),
 		inJSON("hw.bits", measured(func(m *run.Measured) Value { return Text(m.Bits) })),
 		inCSV(7, "hw_bits", played(func(m *run.Measured) Value { return Text(m.Bits) })),
 		inJSON("hw.why", measured(func(m *run.Measured) Value { return Text(m.Why) })),

@@ -101,6 +101,15 @@ func writeChoices(rows []ncclRow, b *strings.Builder) {
 			r.Point.Spec.Bytes(), r.Measured.Chose, simulated)
 		first = ""
 	}
+	var results []*run.Result
+	for i := range rows {
+		for _, r := range []*run.Result{rows[i].out, rows[i].in} {
+			if r != nil {
+				results = append(results, r)
+			}
+		}
+	}
+	writeLines(b, "# ", modelLines(results))
 }
 
 // ncclTiming is one place's time, bandwidths and wrong elements.

@@ -108,6 +108,24 @@ func (r *Result) PerCall() unit.Time {
 	return r.Time
 }
 
+// callsInRow returns how many calls a repetition of a measurement makes: those of the benchmark's
+// loop where a library does them, which takes one after the other as nccl-tests has it; else one.
+func (r *Result) callsInRow() int {
+	if r.Point.Hardware.Executor != scenarios.NCCL || r.Calls == nil || r.Calls.Off != "" {
+		return 1
+	}
+	return r.Point.Benchmark.Calls
+}
+
+// measurable returns the simulated time of what a measurement takes the time of: of a call in a
+// loop, or of one call.
+func (r *Result) measurable() unit.Time {
+	if r.callsInRow() > 1 {
+		return r.PerCall()
+	}
+	return r.Time
+}
+
 // inRow adds what calls in a row cost to simulate, where a benchmark has some: a few, rank by rank,
 // but where all ranks do the same, and so most likely end together.
 func (c *cost) inRow(s *schedule.Schedule, p *scenarios.Point, w work) {

@@ -5,6 +5,7 @@ import (
 
 	"collsim/fidelity"
 	"collsim/hw"
+	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/trace"
 	"collsim/unit"
@@ -13,9 +14,10 @@ import (
 // Measured is what came of playing a result's schedule for real.
 type Measured struct {
 	Executor  scenarios.Executor
-	Algorithm string // of the library that did it, where that had its own way
-	Chose     string // what a library says of how it has done it
-	Skipped   string // why it was not played; empty if it was, and all that follows is zero if not
+	Algorithm string    // of the library that did it, where that had its own way
+	Chose     string    // what a library says of how it has done it
+	Estimate  unit.Time // that the library predicts by a model of its own; 0 where it does not say
+	Skipped   string    // why it was not played; empty if it was, and all that follows is zero if not
 	Failure   *hw.Error
 	Bits      string // as package fidelity calls it
 	Why       string // bits are not comparable though all went well
@@ -30,15 +32,31 @@ type Measured struct {
 	Float32               bool // steps were combined in float32, as the point asks
 }
 
-// take takes in what an executor has done, and how long that should have taken.
-func (m *Measured) take(done *hw.Result, simulated unit.Time) {
+// take takes in what an executor has done so many times in a row, and how long each should have
+// taken.
+func (m *Measured) take(done *hw.Result, times int, simulated unit.Time) {
 	m.Time, m.Spread = done.Median()
 	m.Fastest = done.Repetitions[done.Fastest()].Time
+	for _, t := range []*unit.Time{&m.Time, &m.Spread, &m.Fastest} {
+		*t /= unit.Time(times)
+	}
 	m.Repetitions, m.RanOn, m.Trace = len(done.Repetitions), done.RanOn, done.Trace
 	m.Skew, m.Float32, m.Chose = done.Skew, done.Float32, done.Chose
+	m.Estimate = done.Estimate
 	if m.Time > 0 {
 		m.Error = float64(simulated-m.Time) / float64(m.Time)
 	}
+}
+
+// SameChoice reports whether the library has chosen the algorithm, the protocol and as many
+// channels as were picked for the simulation; not known where one of the two says nothing.
+func (r *Result) SameChoice() (same, known bool) {
+	m, p := r.Measured, &r.Picked
+	if !m.Played() || m.Chose == "" || p.Algorithm == "" {
+		return false, false
+	}
+	way := p.Algorithm + " " + p.Protocol
+	return m.Chose == way || m.Chose == way+", "+prose.Plural(p.Channels, "channel"), true
 }
 
 // Played reports whether it was played, and went well.
@@ -55,7 +73,7 @@ func (r *Report) Cases() []fidelity.Case {
 		p := result.Point
 		c := fidelity.Case{Network: r.Scenario.Name, ID: p.ID, Executor: m.executor(p),
 			Kind: p.Spec.Kind.String(), Algorithm: result.Algorithm.String(), Bytes: p.Spec.Bytes(),
-			Simulated: result.Time, Measured: m.Time, Spread: m.Spread, Repetitions: m.Repetitions,
+			Simulated: result.measurable(), Measured: m.Time, Spread: m.Spread, Repetitions: m.Repetitions,
 			Bits: m.Bits, Uncompared: m.Why}
 		for i := range r.Scenario.Known {
 			if k := &r.Scenario.Known[i]; c.Why == "" && k.Matches(p) {
@@ -101,7 +119,7 @@ func (r *Report) uncalibrated() {
 		if !result.Measured.Played() {
 			continue
 		}
-		ratio, isFar := disagree(result.Time, result.Measured.Time)
+		ratio, isFar := disagree(result.measurable(), result.Measured.Time)
 		if isFar {
 			far++
 		}
@@ -115,8 +133,8 @@ func (r *Report) uncalibrated() {
 	r.Warnings = append(r.Warnings, fmt.Sprintf("%s: simulated %s, measured %s, %+.1f %%, a factor "+
 		"of %.3g%s: latency, bandwidth and device are the scenario's, and nobody has calibrated them "+
 		"on this hardware (collsim calibrate, then --with what it writes)", worst.Point.ID,
-		inMicroseconds(worst.Time), inMicroseconds(worst.Measured.Time), 100*worst.Measured.Error, most,
-		others(far-1)))
+		inMicroseconds(worst.measurable()), inMicroseconds(worst.Measured.Time),
+		100*worst.Measured.Error, most, others(far-1)))
 }
 
 // others is how many more there are, in words.
@@ -128,4 +146,28 @@ func others(n int) string {
 }
 
 // judge holds what was measured against the tolerance.
-func (r *Report) judge() { r.Misses = r.Tolerance().Judge(r.Cases()) }
+func (r *Report) judge() {
+	r.Misses = r.Tolerance().Judge(r.Cases())
+	if !r.Scenario.Tolerance.SameChoice {
+		return
+	}
+	others, asked, first := 0, 0, ""
+	for _, result := range r.Results {
+		same, known := result.SameChoice()
+		if known {
+			asked++
+		}
+		if known && !same {
+			if others++; others == 1 {
+				first = result.Point.ID
+			}
+		}
+	}
+	switch {
+	case asked == 0:
+		r.Misses = append(r.Misses, `no library has said what it chose; choice = "equal" is asked for`)
+	case others > 0:
+		r.Misses = append(r.Misses, fmt.Sprintf(`the library chose otherwise in %d of %d cases, first `+
+			`in %s; choice = "equal" is asked for`, others, asked, first))
+	}
+}

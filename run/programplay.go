@@ -63,7 +63,7 @@ func (v *validator) playProgram(ctx context.Context, result *ProgramResult) erro
 	case err != nil:
 		return err
 	}
-	to.take(done, result.Time)
+	to.take(done, 1, result.Time)
 	if to.Trace != nil {
 		result.annotate(to.Trace, s, nil)
 	}

@@ -218,8 +218,8 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 	}
 	job := &hw.Job{Schedule: m.whole, Inputs: inputsOf(m.whole, teams), Env: hw.Env{
 		Warmup: p.Hardware.Warmup, Repetitions: p.Hardware.Repetitions, Slots: result.Slots,
-		Iterations: result.passes(), Timeout: p.Hardware.Timeout, Trace: v.options.Trace,
-		Float32: p.Accumulate == scenarios.Float32}}
+		Iterations: result.passes() * result.callsInRow(), Timeout: p.Hardware.Timeout,
+		Trace: v.options.Trace, Float32: p.Accumulate == scenarios.Float32}}
 	runtime.GC() // so that none is due in the middle
 	done, err := v.device.Run(ctx, job)
 	var refusal *hw.Refusal
@@ -240,7 +240,7 @@ func (v *validator) measure(ctx context.Context, m *made, result *Result) error 
 			t.schedule = done.Executed
 		}
 	}
-	to.take(done, result.Time)
+	to.take(done, result.callsInRow(), result.measurable())
 	return v.bits(done, teams, result)
 }
 

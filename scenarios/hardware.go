@@ -25,6 +25,8 @@ type Hardware struct {
 // Tolerance is how far measurements may be from what was predicted.
 type Tolerance struct {
 	Bits string // "equal", or "any"
+	// SameChoice has a library that chooses by itself choose what is simulated.
+	SameChoice bool
 	// TimeMedian and TimeP90 bound the median and the 90th percentile of the errors of all times of
 	// the scenario; 0 is no bound.
 	TimeMedian, TimeP90 unit.Share
@@ -107,6 +109,9 @@ func measureKeys() []Key {
 		{Path: "hardware.tolerance.bits", kind: aChoice, Values: []string{"equal", "any"},
 			Default: `"equal"`, Example: `"any"`,
 			Doc: "Whether the bits of every result must be those that the schedule gives."},
+		{Path: "hardware.tolerance.choice", kind: aChoice, Values: []string{"any", "equal"},
+			Default: `"any"`, Example: `"equal"`,
+			Doc: "Whether NCCL must choose the algorithm, protocol and channels that are simulated."},
 		{Path: "hardware.tolerance.time_median", kind: aShare, max: int64(maxShare),
 			Default: "no bound", Example: `"5 %"`,
 			Doc: "Bound on the median of the errors of simulated times, signs aside."},
@@ -200,6 +205,8 @@ func (v *view) transport(h *Hardware) bool {
 func (v *view) tolerance(points []*Point) (t Tolerance, known []Known) {
 	all := len(v.d.fixed)+len(v.d.sets) == 0
 	t.Bits, _ = fetchOr(v, "hardware.tolerance.bits", "equal")
+	choice, _ := fetchOr(v, "hardware.tolerance.choice", "any")
+	t.SameChoice = choice == "equal"
 	t.TimeMedian, _ = fetchOr(v, "hardware.tolerance.time_median", unit.Share(0))
 	t.TimeP90, _ = fetchOr(v, "hardware.tolerance.time_p90", unit.Share(0))
 	for i := range v.d.count("hardware.known") {

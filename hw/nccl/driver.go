@@ -21,6 +21,7 @@ type outs struct {
 	pointer uintptr
 	id      uniqueID
 	text    [256]byte
+	sim     simInfo
 }
 
 // What cuda.h defines.

@@ -2,10 +2,12 @@ package nccl
 
 import (
 	"fmt"
+	"unsafe"
 
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/hw"
+	"collsim/unit"
 )
 
 // library is NCCL's interface (nccl.h): integers, pointers, and an id of 128 bytes by value.
@@ -16,6 +18,16 @@ type library struct {
 
 // uniqueID is an ncclUniqueId: bytes, which are kept as words.
 type uniqueID [128 / 8]uint64
+
+// simInfo is an ncclSimInfo_t, as NCCL_SIM_INFO_INITIALIZER makes it.
+type simInfo struct {
+	size           uint64
+	magic, version uint32
+	estimate       float32 // microseconds; −1 where NCCL says nothing
+	_              uint32
+}
+
+const simMagic = 0x74685283
 
 // What nccl.h defines; the tests hold it against the header.
 const (
@@ -107,6 +119,22 @@ func (l *library) call(rank int, comm uintptr, name string, args ...uintptr) err
 		return l.failure(name, code, rank, comm)
 	}
 	return nil
+}
+
+// groupEstimate ends a group of calls, of which nothing is executed, and returns what NCCL's own
+// model says of its time; 0 where it says nothing, or the library is older than NCCL 2.22.
+func (l *library) groupEstimate() unit.Time {
+	const simulate = "ncclGroupSimulateEnd"
+	s := &l.out.sim
+	*s = simInfo{size: uint64(unsafe.Sizeof(*s)), magic: simMagic, estimate: -1}
+	if l.code("ncclGetVersion", address(&l.out.number)) != success {
+		return 0
+	}
+	s.version = uint32(l.out.number)
+	if l.code(simulate, address(s)) != success || !(s.estimate > 0 && s.estimate < 1e12) {
+		return 0
+	}
+	return unit.Time(float64(s.estimate) * float64(unit.Microsecond))
 }
 
 // newID makes the id of a communicator. The thread that its ranks find each other by is this

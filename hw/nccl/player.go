@@ -12,6 +12,7 @@ import (
 	"collsim/collective"
 	"collsim/hw"
 	"collsim/hw/rank"
+	"collsim/unit"
 )
 
 // request is what rank.Part.Detail holds: a collective, and the id of its communicator.
@@ -36,6 +37,7 @@ type player struct {
 	iterations int
 	parts      []*part
 	comms      []uintptr // of parts, where NCCL writes them
+	estimate   unit.Time // of the job's call, by NCCL's own model; 0 where it says nothing
 	devices    []int32
 	moved      atomic.Int64 // progress
 
@@ -122,7 +124,30 @@ func (p *player) Prepare(_ context.Context, job *rank.Part) error {
 			return err
 		}
 	}
+	if err := p.predict(); err != nil {
+		return err
+	}
 	return p.Reset(0)
+}
+
+// predict asks NCCL what the job's call takes by its own model, where the library can tell.
+func (p *player) predict() error {
+	if p.estimate = 0; !p.nccl.has("ncclGroupSimulateEnd") {
+		return nil
+	}
+	p.enter("ncclGroupSimulateEnd", p.ranks()...)
+	defer p.enter("")
+	if err := p.nccl.call(p.parts[0].rank, 0, "ncclGroupStart"); err != nil {
+		return err
+	}
+	for _, x := range p.parts {
+		if err := x.enqueue(x.calls); err != nil {
+			return err
+		}
+	}
+	p.estimate = p.nccl.groupEstimate()
+	p.moved.Add(1)
+	return nil
 }
 
 // join makes the ranks' communicators: as nccl-tests does, by one call where all are in this
@@ -204,7 +229,7 @@ func (p *player) Play() ([]rank.Played, error) {
 		}
 	}
 	return played, p.wait(name, func(i int) {
-		played[i] = rank.Played{Start: start, End: p.Now()}
+		played[i] = rank.Played{Start: start, End: p.Now(), Estimate: p.estimate}
 	})
 }
 

@@ -61,10 +61,11 @@ func entry(t *testing.T, n *network, call collective.Spec) string {
 		op = 0
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "call %s %d %d %d %d %d %s %s 0 %d %d %d %d %d %d\n",
+	fmt.Fprintf(&b, "call %s %d %d %d %d %d %s %s 0 %d %d %d %d %d %d %d\n",
 		strings.TrimPrefix(function, "nccl"), typ, op, root, spec.Ranks, spec.Count*each,
 		strings.ToUpper(c.Algorithm.String()), strings.ToUpper(c.Protocol.String()), c.Used-1,
-		s.Slots, w.largest, s.Memory*int64(spec.Type.Width()), len(w.connections), len(w.lanes))
+		s.Slots, w.largest, s.Memory*int64(spec.Type.Width()), len(w.connections),
+		int64(c.Time*1e6), len(w.lanes))
 	for _, lane := range w.lanes {
 		fmt.Fprintln(&b, lane[0], len(w.steps[lane]), strings.Trim(fmt.Sprint(w.steps[lane]), "[]"))
 	}

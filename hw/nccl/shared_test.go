@@ -31,6 +31,7 @@ func TestShared(t *testing.T) {
 			s, choice := n.scheduleOf(t, spec)
 			got := bitsOf(t, d, &hw.Job{Schedule: s, Inputs: inputsOf(&spec, 7)})
 			require.Equal(t, choice.Way.String()+", "+prose.Plural(choice.Used, "channel"), got.Chose)
+			require.InEpsilon(t, choice.Time*1e6, float64(got.Estimate), 1e-6)
 			on := fmt.Sprintf("%d of stand-in device 0", c.gpus)
 			if c.ranks > c.gpus {
 				on += fmt.Sprintf(", shared by %d ranks", c.ranks)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,6 +62,9 @@ func TestABI(t *testing.T) {
 		"sizeof(ncclUniqueId)": 128, "_Alignof(ncclUniqueId)": 1,
 		"sizeof(ncclResult_t)": 4, "sizeof(ncclRedOp_t)": 4, "sizeof(ncclDataType_t)": 4,
 		"sizeof(ncclComm_t)": 8, "sizeof(size_t)": 8, "sizeof(CUdevice)": 4, "sizeof(CUdeviceptr)": 8,
+		"sim.size": int(unsafe.Sizeof(simInfo{})), "sim.magic": simMagic,
+		"version":          int(unsafe.Offsetof(simInfo{}.version)),
+		"estimate":         int(unsafe.Offsetof(simInfo{}.estimate)),
 		"sizeof(CUresult)": 4, "NCCL_VERSION_CODE": has["NCCL_VERSION_CODE"]}
 	for i, name := range codeNames() {
 		if name != "ncclTimeout" || has["NCCL_VERSION_CODE"] >= 23000 {

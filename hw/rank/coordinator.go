@@ -152,8 +152,7 @@ func (c *Coordinator) Close() error {
 
 // run has the workers execute a job.
 func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, error) {
-	s.slots = job.Env.Slots
-	if job.Schedule != nil && job.Schedule.Slots > 0 {
+	if s.slots = job.Env.Slots; job.Schedule != nil && job.Schedule.Slots > 0 {
 		s.slots = job.Schedule.Slots
 	}
 	outputs, err := job.outputs()
@@ -182,6 +181,7 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 		for _, p := range played {
 			start, end = append(start, p.Start), append(end, p.End)
 			skew = max(skew, p.Skew)
+			result.Estimate = max(result.Estimate, p.Estimate)
 		}
 		r, zero := hw.Measure(start, end)
 		result.Repetitions = append(result.Repetitions, r)

@@ -81,6 +81,7 @@ type Played struct {
 	Start, End unit.Time    // before its first step, after its last
 	Recording  hw.Recording // empty unless Env.Trace asks for it
 	Skew       unit.Time    // how far these times may be off the worker's clock
+	Estimate   unit.Time    // of a library that predicts what its call takes; 0 where none does
 }
 
 // Status is how far the ranks of a worker have come.

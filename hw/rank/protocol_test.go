@@ -211,6 +211,7 @@ func answer(w *wire[order, report], wrong byte) error {
 func crookedly(wrong byte) (p Played) {
 	extremes := []unit.Time{1, math.MinInt64, math.MaxInt64, -1}
 	p.Start, p.End = extremes[wrong&3], extremes[wrong>>2&3]
+	p.Estimate = p.End
 	if wrong&16 == 0 {
 		return p
 	}

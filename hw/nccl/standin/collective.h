@@ -29,6 +29,7 @@ struct table {
   size_t slots, largest;  /* of a connection, and the bytes of a slot */
   size_t connections, at; /* in the memory that ranks share */
   size_t scratch;         /* bytes of a rank */
+  long picoseconds;       /* that it is said to take; 0 says nothing */
   int count_lanes;
   struct lane {
     int rank;

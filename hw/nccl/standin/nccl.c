@@ -140,6 +140,37 @@ static void merge(struct request *r) {
   }
 }
 
+/* sim_info is ncclSimInfo_t. */
+struct sim_info {
+  size_t size;
+  unsigned magic, version;
+  float estimated;
+};
+
+/* ncclGroupSimulateEnd forgets a group of calls, and says what the last of them takes by the table
+ * of COLLSIM_STANDIN_SCHEDULES. */
+int ncclGroupSimulateEnd(struct sim_info *info) {
+  ENTER(-1);
+  if (group.depth == 0) return fail(INVALID_USAGE, "ncclGroupSimulateEnd without ncclGroupStart");
+  if (!info || info->magic != 0x74685283 || info->size < sizeof *info)
+    return fail(INVALID_ARGUMENT, "ncclSimInfo_t is not initialized");
+  if (--group.depth) return SUCCESS;
+  struct request *all = group.first;
+  int code = group.error;
+  group.first = NULL;
+  group.error = 0;
+  info->estimated = -1;
+  for (struct request *r = all, *next; r; r = next) {
+    next = r->next;
+    if (r->task && r->task->table && r->task->table->picoseconds > 0)
+      info->estimated = (float)((double)r->task->table->picoseconds / 1e6);
+    if (r->task) free(r->task->legs);
+    free(r->task);
+    free(r);
+  }
+  return code;
+}
+
 int ncclGroupEnd(void) {
   ENTER(-1);
   if (group.depth == 0) return fail(INVALID_USAGE, "ncclGroupEnd without ncclGroupStart");

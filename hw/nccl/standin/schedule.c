@@ -3,7 +3,7 @@
  * COLLSIM_STANDIN_SCHEDULES names a file of integers and words. A call is
  *
  *   call FUNCTION type op root ranks count ALGORITHM PROTOCOL low high \
- *        slots largest scratch connections lanes
+ *        slots largest scratch connections picoseconds lanes
  *   rank n step...                                          a lane of n numbers
  *
  * with op as ncclRedOp_t, or OPS for one that was made, and low and high the channels of NCCL's log.
@@ -49,9 +49,10 @@ static int read_lane(FILE *f, struct lane *l) {
 
 /* read_table reads what follows the word "call", 0 if it is no table. */
 static int read_table(FILE *f, struct table *b) {
-  if (fscanf(f, "%19s %d %d %d %d %zu %11s %11s %d %d %zu %zu %zu %zu %d", b->function, &b->type,
-             &b->op, &b->root, &b->ranks, &b->count, b->algorithm, b->protocol, &b->low, &b->high,
-             &b->slots, &b->largest, &b->scratch, &b->connections, &b->count_lanes) != 15)
+  if (fscanf(f, "%19s %d %d %d %d %zu %11s %11s %d %d %zu %zu %zu %zu %ld %d", b->function,
+             &b->type, &b->op, &b->root, &b->ranks, &b->count, b->algorithm, b->protocol, &b->low,
+             &b->high, &b->slots, &b->largest, &b->scratch, &b->connections, &b->picoseconds,
+             &b->count_lanes) != 16)
     return 0;
   if (b->count_lanes < 0 || !(b->lanes = calloc((size_t)b->count_lanes + 1, sizeof *b->lanes)))
     return 0;

@@ -3,6 +3,7 @@
  * order; they are compiled and never made. */
 #include <cuda.h>
 #include <nccl.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #define NUMBER(name) printf("%s %lld\n", #name, (long long)(name))
@@ -22,6 +23,8 @@ void calls(ncclComm_t comm, ncclComm_t *comms, ncclUniqueId *id, cudaStream_t st
   (void)text;
   CODE(ncclGroupStart());
   CODE(ncclGroupEnd());
+  ncclSimInfo_t info = NCCL_SIM_INFO_INITIALIZER;
+  CODE(ncclGroupSimulateEnd(&info));
   CODE(ncclCommInitRank(comms, number, *id, number));
   CODE(ncclCommInitAll(comms, number, devices));
   CODE(ncclCommDestroy(comm));
@@ -105,6 +108,12 @@ int main(void) {
   NUMBER(sizeof(ncclDataType_t));
   NUMBER(sizeof(ncclComm_t));
   NUMBER(sizeof(size_t));
+  ncclSimInfo_t sim = NCCL_SIM_INFO_INITIALIZER;
+  NUMBER(sim.size);
+  NUMBER(sim.magic);
+  size_t version = offsetof(ncclSimInfo_t, version), estimate = offsetof(ncclSimInfo_t, estimatedTime);
+  NUMBER(version);
+  NUMBER(estimate);
   NUMBER(sizeof(CUdevice));
   NUMBER(sizeof(CUdeviceptr));
   NUMBER(sizeof(CUresult));
