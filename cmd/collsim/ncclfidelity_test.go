@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,7 +159,9 @@ func (n *ncclTable) simulate(t *testing.T, dir string) (rows []fidelity.TableRow
 		report, err := s.Run(context.Background(), run.RunOptions{})
 		require.NoError(t, err, n.table)
 		r := report.Results[0]
-		us := func(t unit.Time) float64 { return float64(t) / float64(unit.Microsecond) }
+		us := func(t unit.Time) float64 { // in hundredths, as they are written
+			return math.Round(float64(t)/float64(unit.Microsecond)*100) / 100
+		}
 		rows = append(rows, fidelity.TableRow{Table: n.table, Machine: n.machine, Nodes: n.nodes,
 			Ranks: n.ranks, Algorithm: n.algorithm, Bytes: unit.Bytes(row.bytes), Measured: row.us,
 			Simulated: us(r.PerCall()), Model: us(r.Picked.Time)})
