@@ -275,6 +275,21 @@ func TestValidateCaveats(t *testing.T) {
 	}
 }
 
+// TestShortLab: the lab of short messages is the star, but that what fits a send buffer queues.
+func TestShortLab(t *testing.T) {
+	s, err := run.Load("../docs/lab/short.toml", nil, run.LoadOptions{})
+	require.NoError(t, err)
+	require.Len(t, s.Points, 18)
+	star, err := run.Load("../docs/lab/star.toml", nil, run.LoadOptions{})
+	require.NoError(t, err)
+	for _, p := range s.Points {
+		require.Equal(t, scenarios.FIFO, p.Sim.Sharing)
+		require.Equal(t, p.Device.SendBuffer, p.Sim.Segment)
+		require.Equal(t, star.Points[0].Device, p.Device)
+		require.Equal(t, star.Points[0].Topology.Ranks, p.Topology.Ranks)
+	}
+}
+
 // TestLabs: the labs of the documentation can be read, with what was measured in one of them, and
 // simulated, as far as rendezvous has not both sides of an exchange wait.
 func TestLabs(t *testing.T) {
