@@ -116,7 +116,10 @@ type Options struct {
 	Environment string
 	// Version is that of a library; empty is the newest that its algorithms know.
 	Version string
-	Params  []Param // in any order; those that are not given have their defaults
+	// Tuner has the lines of the file that a library's tuner plugin reads, each with its end; empty
+	// where there is no plugin.
+	Tuner  string
+	Params []Param // in any order; those that are not given have their defaults
 }
 
 // MaxCopies bounds channels and slices.

@@ -34,6 +34,10 @@ const AsEnvironment = "scenario"
 // newest that is known.
 const AsVersion = "newest"
 
+// AsTuner is the value of a parameter that is what a tuner plugin of a library is told
+// (Options.Tuner).
+const AsTuner = "file"
+
 // Param is the value of a parameter: the given one, else the default; "" if the algorithm
 // does not have it. What is as many as the ranks of a node is the number, where there are nodes.
 func (a Algorithm) Param(name string, o Options) string {
@@ -50,6 +54,8 @@ func (a Algorithm) Param(name string, o Options) string {
 				return o.Version
 			case p.Name == name && p.Value == AsEnvironment:
 				return o.Environment
+			case p.Name == name && p.Value == AsTuner:
+				return o.Tuner
 			case p.Name == name:
 				return p.Value
 			}

@@ -152,3 +152,38 @@ var knownErrors = sync.OnceValue(func() map[tablesOf]Known {
 	}
 	return all
 })
+
+// ClassError returns how far simulations of NCCL are off at sizes of the class of n, on one node or
+// on several: of each public table the median of its errors, and of these the median.
+func ClassError(several bool, n unit.Bytes) float64 {
+	at := 0
+	if several {
+		at = 1
+	}
+	return classErrors()[at][ClassOf(n)]
+}
+
+// classErrors are those of one node and of several, by class, each of which has
+// tables.
+var classErrors = sync.OnceValue(func() (all [2][]float64) {
+	for at := range all {
+		for class := range SizeClasses() {
+			var order []string
+			byTable := map[string][]float64{}
+			for _, r := range Tables() {
+				if (r.Nodes > 1) == (at == 1) && ClassOf(r.Bytes) == class {
+					if byTable[r.Table] == nil {
+						order = append(order, r.Table)
+					}
+					byTable[r.Table] = append(byTable[r.Table], r.Error(r.Simulated))
+				}
+			}
+			var medians []float64
+			for _, table := range order {
+				medians = append(medians, NearestRank(byTable[table], 0.5))
+			}
+			all[at] = append(all[at], NearestRank(medians, 0.5))
+		}
+	}
+	return all
+})

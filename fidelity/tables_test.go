@@ -1,6 +1,10 @@
 package fidelity
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,5 +62,20 @@ func TestClassOf(t *testing.T) {
 	for n, want := range map[unit.Bytes]int{0: 0, 64*unit.KiB - 1: 0, 64 * unit.KiB: 1, unit.MiB: 2,
 		16*unit.MiB - 1: 2, 16 * unit.MiB: 3, 1 << 40: 3} {
 		require.Equal(t, want, ClassOf(n), n)
+	}
+}
+
+// TestClassError: what is said of a class is what docs/fidelity-nccl.md has in its last rows.
+func TestClassError(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "fidelity-nccl.md"))
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^\| median of the medians .*$`).FindAllString(string(text), -1)
+	require.Len(t, rows, 2)
+	for i, row := range rows {
+		medians := regexp.MustCompile(`\*\*(\d+)\*\*`).FindAllStringSubmatch(row, -1)
+		require.Len(t, medians, len(SizeClasses()))
+		for class, n := range []unit.Bytes{8, 64 * unit.KiB, unit.MiB, 16 * unit.MiB} {
+			require.Equal(t, medians[class][1], fmt.Sprintf("%.0f", 100*ClassError(i == 1, n)), row)
+		}
 	}
 }

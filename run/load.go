@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"collsim/algos"
+	"collsim/algos/nccl"
 	"collsim/collective"
 	"collsim/dtype"
 	"collsim/formats/arrays"
@@ -283,8 +284,29 @@ func options(a scenarios.Algorithm) algos.Options {
 	return o
 }
 
+// tuners reads the files of NCCL's tuner plugin that points name.
+func (s *Scenario) tuners() error {
+	for _, p := range AllPoints(s) {
+		if p.TunerFile == "" {
+			continue
+		}
+		text, err := scenarioFile(s.file, p.TunerFile, s.Resolve(p.TunerFile), s.disk)
+		if err == nil {
+			p.Tuner = string(text) + "\n"
+			_, err = nccl.ParseTuner(p.Tuner)
+		}
+		if err != nil {
+			return s.located(p.Refuse("nccl.tuner", prose.Unprefixed(err), ""))
+		}
+	}
+	return nil
+}
+
 // judge refuses what no later stage could do, before anything is run.
 func (s *Scenario) judge() error {
+	if err := s.tuners(); err != nil {
+		return err
+	}
 	var found []*scenarios.Error
 	seen := map[scenarios.Error]bool{}
 	for _, p := range s.Points {

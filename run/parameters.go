@@ -56,7 +56,7 @@ func optionsOn(p *scenarios.Point, a scenarios.Algorithm, found algos.Algorithm)
 		o.NoMulticast = !multicasts(p)
 	}
 	if ofNCCL(found.Name) {
-		o.Environment, o.Version = ncclEnvironment(p), p.Version
+		o.Environment, o.Version, o.Tuner = ncclEnvironment(p), p.Version, p.Tuner
 		if f, ok := ncclNodes(p, cmp.Or(o.PerNode, ranksOf(p))); ok {
 			o.Machine = f.String()
 		}

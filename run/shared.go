@@ -47,7 +47,7 @@ func nameOfCheck(s *schedule.Schedule, m *made, o reference.CheckOptions) string
 		return ""
 	}
 	o.Rebuild = nil
-	return fmt.Sprintf("%s %#v %#v", m.algorithm, s.Spec, o)
+	return fmt.Sprintf("%s %s %#v %#v", m.algorithm, s.Name, s.Spec, o)
 }
 
 // Together are the estimates of points that are run together, in their order: a check of numbers

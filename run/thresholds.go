@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"collsim/algos"
 	"collsim/algos/nccl"
 	"collsim/collective"
 	"collsim/internal/prose"
@@ -25,27 +26,55 @@ type Threshold struct {
 }
 
 // Thresholds finds them for all collectives of a scenario that NCCL chooses an algorithm for: by
-// the algorithm of the point where that is NCCL's, else by NCCL's choice on the machine. Points
-// that differ in nothing but size or an algorithm that is not NCCL's are one.
+// the algorithm of the point where that is NCCL's, else by NCCL's choice on the machine.
 func (s *Scenario) Thresholds() (list []Thresholds, err error) {
 	defer func() { err = s.located(err) }()
-	seen := map[string]bool{}
-	for _, p := range s.Points {
+	calls, err := s.libraryCalls(func(p *scenarios.Point) scenarios.Algorithm {
 		a := p.Algorithm
 		if !ofNCCL(a.Name) {
-			var ok bool
-			if a, ok = libraryOf(p); !ok {
-				continue
-			}
+			a, _ = libraryOf(p)
 		}
+		return a
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range calls {
+		p := c.points[0]
+		found, err := nccl.Thresholds(c.row, c.spec, optionsOn(p, c.algorithm, c.row))
+		if err != nil {
+			return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
+		}
+		one, spec := Thresholds{Point: p, Algorithm: c.algorithm}, c.spec
+		for _, t := range found {
+			spec.Count = t.Count
+			one.From = append(one.From, Threshold{spec.Bytes(), t})
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// libraryCall is a collective that NCCL chooses an algorithm for, at all sizes that a scenario has.
+type libraryCall struct {
+	points    []*scenarios.Point
+	algorithm scenarios.Algorithm
+	row       algos.Algorithm
+	spec      collective.Spec // of the first team, of no size
+}
+
+// libraryCalls lists them, each by the algorithm that a function says, if it has one. Points that
+// differ in nothing but size or an algorithm that is not NCCL's are one.
+func (s *Scenario) libraryCalls(by func(*scenarios.Point) scenarios.Algorithm) (
+	list []libraryCall, err error) {
+	place := map[string]int{}
+	for _, p := range s.Points {
+		a := by(p)
 		row, err := find(p.Spec.Kind, a.Name)
 		if err != nil || p.Spec.Kind == collective.AllToAll || a.Name == nccl.Prefix+"p2p" {
 			continue
 		}
-		spec := p.Spec
-		if p.Teams != nil {
-			spec = p.TeamSpec(len(p.Teams[0]))
-		}
+		spec := specOf(p)
 		if spec.Ranks == 1 {
 			continue
 		}
@@ -57,23 +86,15 @@ func (s *Scenario) Thresholds() (list []Thresholds, err error) {
 				key += fmt.Sprintf(" %s=%s", axis.Path, axis.Text)
 			}
 		}
-		if seen[key] {
+		if at, seen := place[key]; seen {
+			list[at].points = append(list[at].points, p)
 			continue
 		}
-		seen[key] = true
 		if why := noLibrary(p, a); why != "" {
 			return nil, p.Refuse("collective.algorithm", why, "")
 		}
-		found, err := nccl.Thresholds(row, spec, optionsOn(p, a, row))
-		if err != nil {
-			return nil, p.Refuse("collective.algorithm", prose.Unprefixed(err), "")
-		}
-		one := Thresholds{Point: p, Algorithm: a}
-		for _, t := range found {
-			spec.Count = t.Count
-			one.From = append(one.From, Threshold{spec.Bytes(), t})
-		}
-		list = append(list, one)
+		place[key] = len(list)
+		list = append(list, libraryCall{[]*scenarios.Point{p}, a, row, spec})
 	}
 	return list, nil
 }

@@ -22,6 +22,10 @@ func libraryKeys() []Key {
 			Doc: "Whose figures and rules it chooses by: its cost model, its search's speeds, its " +
 				"algorithms. One between two that are known is as the older one. How calls are cut, and " +
 				"what a way of doing them takes, is that of the newest."},
+		{Path: libraryTable + ".tuner", kind: aFile, Example: `"tuner.csv"`, Sweep: true,
+			Doc: "A file of NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE), as `collsim tune` " +
+				"writes it: algorithm, protocol and channels by kind and size. A call that no line matches " +
+				"takes 1 channel, as with the plugin. \"nccl:auto(tuner=none)\" does without."},
 	}
 }
 
@@ -62,6 +66,9 @@ func (v *view) library(p *Point) bool {
 	var list []string
 	var ok bool
 	if p.Version, _, ok = fetch[string](v, libraryTable+".version"); !ok {
+		return false
+	}
+	if p.TunerFile, _, ok = fetch[string](v, libraryTable+".tuner"); !ok {
 		return false
 	}
 	for _, k := range environmentKeys() {

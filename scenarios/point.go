@@ -42,8 +42,11 @@ type Point struct {
 	// Environment has the variables that NCCL reads, as a shell has them.
 	Environment string
 	// Version is NCCL's; empty is the newest that is known.
-	Version  string
-	Hardware Hardware
+	Version string
+	// TunerFile is the file that NCCL's tuner plugin reads, as the scenario names it, and Tuner has
+	// its lines, each with its end; empty where there is no plugin.
+	TunerFile, Tuner string
+	Hardware         Hardware
 	// Accumulate is a property of who carries the schedule out, so it is not in Spec.
 	Accumulate Accumulation
 	Seed       int64

@@ -30,6 +30,7 @@ type Setting struct {
 	NoMulticast bool
 	Env         *Env   // nil: no variable is set
 	Version     string // of NCCL, as releaseOf reads it; "" is the newest
+	Tuner       *Tuner // nil: NCCL has no tuner plugin
 }
 
 // MaxChannels is MAXCHANNELS.
@@ -45,10 +46,12 @@ type Choice struct {
 	// Others are the other ways, the fastest first, with their times.
 	Others []Other
 
-	all    int       // channels of the communicator
-	pieces int       // of a slice: see handsLines
-	rings  [][]int32 // orders of the ranks of a node; nil: that of the ranks
-	model  *model
+	isTuned bool       // there is a tuner plugin
+	line    *TunerLine // that it has found; nil: none
+	all     int        // channels of the communicator
+	pieces  int        // of a slice: see handsLines
+	rings   [][]int32  // orders of the ranks of a node; nil: that of the ranks
+	model   *model
 }
 
 // Other is a way that was not chosen.
@@ -70,7 +73,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	case spec.Kind.Reduces() && float8(spec.Type) && !m.hasFloat8:
 		return nil, fmt.Errorf("nccl: NCCL %s has no %v to reduce", m.release.name, spec.Type)
 	}
-	c := &Choice{Time: never, model: m, pieces: cmp.Or(s.Pieces, mostPieces)}
+	c := &Choice{Time: never, model: m, pieces: cmp.Or(s.Pieces, mostPieces), isTuned: s.Tuner != nil}
 	if s.Rings != nil && len(s.Rings[0]) == m.perNode {
 		c.rings = s.Rings
 	}
@@ -102,19 +105,52 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 		return nil, fmt.Errorf("nccl: NCCL does no %s by %s%s", called(&spec), s.among(),
 			cmp.Or(m.whyNoSwitch(&spec, s.Among), m.whyTaken()))
 	}
+	if c.isTuned {
+		c.tune(&spec, s, bytes)
+	}
 	if c.Time == never {
 		c.Time = 0
 	}
 	c.Others = slices.DeleteFunc(c.Others, func(o Other) bool { return o.Way == c.Way })
 	slices.SortStableFunc(c.Others, func(x, y Other) int { return cmp.Compare(x.Time, y.Time) })
-	c.all = cmp.Or(s.Channels, m.channels)
-	if c.Algorithm.usesSwitch() {
-		c.all = cmp.Or(s.Channels, m.switchChannels())
-	}
-	if c.Channels, c.Threads = m.channelsFor(c.Way, bytes, c.all); bytes > 0 {
+	c.all = m.communicator(c.Way, s.Channels)
+	if c.Channels, c.Threads = c.channels(bytes); bytes > 0 {
 		c.Used = len(c.parts(&spec))
 	}
 	return c, nil
+}
+
+// channels is the model's channelsFor, with what the tuner plugin says of channels.
+func (c *Choice) channels(bytes int64) (used, threads int) {
+	used, threads = c.model.channelsFor(c.Way, bytes, c.all)
+	if c.isTuned {
+		used = min(c.line.channels(used), c.all)
+	}
+	return used, threads
+}
+
+// tune takes the way of the line that the tuner plugin finds for a call.
+func (c *Choice) tune(spec *collective.Spec, s Setting, bytes int64) {
+	m := c.model
+	c.line = s.Tuner.line(spec.Kind, bytes, m.nodes, m.ranks, func(w Way) bool {
+		_, ok := m.time(spec, w, bytes)
+		return ok && (s.Among == nil || slices.Contains(s.Among, w))
+	})
+	if c.line != nil {
+		c.Way = c.line.Way
+		c.Time, _ = m.time(spec, c.Way, bytes)
+	}
+}
+
+// tuned says what the tuner plugin has done; "" where there is none.
+func (c *Choice) tuned() string {
+	switch {
+	case !c.isTuned:
+		return ""
+	case c.line == nil:
+		return "no line of the tuner's file matches, which leaves 1 channel"
+	}
+	return fmt.Sprintf("by line %d of the tuner's file", c.line.Number)
 }
 
 // forced reports whether a way that the library never takes by itself can be had of it.
@@ -201,6 +237,9 @@ func (c *Choice) pick() algos.Pick {
 	}
 	if v := c.model.release.name; v != newest {
 		why = append(why, "NCCL "+v)
+	}
+	if tuned := c.tuned(); tuned != "" {
+		why = append(why, tuned)
 	}
 	if e := c.model.env; e != nil && e.text != "" {
 		why = append(why, e.text)

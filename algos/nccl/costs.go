@@ -19,25 +19,39 @@ type Cost struct {
 	Bandwidth float64 // GB/s of 10⁹, without the correction of trees
 	Corrected float64 // the bandwidth at this size
 	Time      float64 // microseconds, at this size; 0 where it is switched off
-	Off       string  // why the library never takes it; empty if it may
+	// Channels are those of the communicator that it may take, and Own how many of them NCCL lets the
+	// call take.
+	Channels, Own int
+	Off           string // why the library never takes it; empty if it may
 }
 
 // Costs is NCCL's table of a call.
 type Costs struct {
 	Ways    []Cost // all that there are for the kind, in the library's order
+	Nodes   int    // of the communicator
 	Taken   Way
-	Decided string // what decided: bandwidth, latency, or that it was asked for
+	Used    int // channels that the call takes
+	PerNode int // ranks of a node
+	// LaneSends are bytes that some lane sends at least, and RankSends those that some rank sends to
+	// others of its node, flags included; 0: not known.
+	LaneSends, RankSends int64
+	Decided              string // what decided: bandwidth, latency, or that it was asked for
 }
 
 // CostsOf makes NCCL's table of a call, and what one of the algorithms of Table takes with these
 // options. Its error says why that does not do the call.
 func CostsOf(a algos.Algorithm, spec collective.Spec, o algos.Options) (*Costs, error) {
-	c, err := chooseAs(a, spec, o)
+	s, err := settingAs(a, spec, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Choose(spec, s)
 	if err != nil {
 		return nil, err
 	}
 	m, bytes := c.model, callBytes(&spec)
-	x := &Costs{Taken: c.Way}
+	x := &Costs{Taken: c.Way, Nodes: m.nodes, PerNode: m.perNode, Used: c.Used}
+	x.LaneSends, x.RankSends = c.sends(&spec)
 	for a := range algorithms {
 		for p := range protocols {
 			w := Way{a, p}
@@ -46,6 +60,8 @@ func CostsOf(a algos.Algorithm, spec collective.Spec, o algos.Options) (*Costs, 
 			}
 			row := Cost{Way: w, Latency: m.latency(spec.Kind, w), Bandwidth: m.bandwidth(spec.Kind, w),
 				Off: m.whyOff(&spec, w)}
+			row.Channels = m.communicator(w, s.Channels)
+			row.Own, _ = m.channelsFor(w, bytes, row.Channels)
 			if row.Off == "" {
 				row.Time, _ = m.time(&spec, w, bytes)
 				row.Corrected = row.Bandwidth * m.correction(w, bytes)
@@ -53,12 +69,14 @@ func CostsOf(a algos.Algorithm, spec collective.Spec, o algos.Options) (*Costs, 
 			x.Ways = append(x.Ways, row)
 		}
 	}
-	x.Decided = x.decided(float64(bytes))
+	if x.Decided = x.decided(float64(bytes)); c.line != nil {
+		x.Decided = c.tuned()
+	}
 	return x, nil
 }
 
-// chooseAs is the choice of an algorithm of Table.
-func chooseAs(a algos.Algorithm, spec collective.Spec, o algos.Options) (*Choice, error) {
+// settingAs is the setting of an algorithm of Table with options.
+func settingAs(a algos.Algorithm, spec collective.Spec, o algos.Options) (Setting, error) {
 	param := func(name string) string { return a.Param(name, o) }
 	var among []Algorithm
 	for x := range algorithms {
@@ -67,13 +85,9 @@ func chooseAs(a algos.Algorithm, spec collective.Spec, o algos.Options) (*Choice
 		}
 	}
 	if among == nil {
-		return nil, fmt.Errorf("nccl: %s has no choice", a.Name)
+		return Setting{}, fmt.Errorf("nccl: %s has no choice", a.Name)
 	}
-	s, err := settingOf(spec, param, among)
-	if err != nil {
-		return nil, err
-	}
-	return Choose(spec, s)
+	return settingOf(spec, param, among)
 }
 
 // whyOff is why the library never takes a way by itself; empty if it may.
@@ -165,9 +179,13 @@ func Thresholds(a algos.Algorithm, spec collective.Spec, o algos.Options) ([]Thr
 	if byBlocks(&spec) {
 		each *= int64(spec.Ranks)
 	}
+	s, err := settingAs(a, spec, o)
+	if err != nil {
+		return nil, err
+	}
 	at := func(count int64) (*Choice, error) {
 		spec.Count = count
-		return chooseAs(a, spec, o)
+		return Choose(spec, s)
 	}
 	first := max(1, up(leastBytes, each))
 	c, err := at(first)
@@ -178,6 +196,7 @@ func Thresholds(a algos.Algorithm, spec collective.Spec, o algos.Options) ([]Thr
 	for bytes := int64(leastBytes); bytes <= mostBytes; bytes *= 2 {
 		ends = append(ends, bytes/each)
 	}
+	ends = append(ends, s.Tuner.ends(spec.Kind, each)...)
 	ends = slices.DeleteFunc(ends, func(n int64) bool { return n < first })
 	slices.Sort(ends)
 	found := []Threshold{{Way: c.Way, Count: first}}

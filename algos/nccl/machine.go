@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -123,6 +124,15 @@ func (m *model) switchChannels() int {
 	}
 	n, _, _ := m.switchTuning()
 	return n
+}
+
+// communicator returns how many channels a communicator has for a way, where somebody has set them
+// or, by 0, nobody.
+func (m *model) communicator(w Way, set int) int {
+	if w.Algorithm.usesSwitch() {
+		return cmp.Or(set, m.switchChannels())
+	}
+	return cmp.Or(set, m.channels)
 }
 
 // switchChunks are the most bytes of a chunk of NVLS, and of one of NVLSTree.

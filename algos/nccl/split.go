@@ -64,6 +64,41 @@ func (c *Choice) parts(s *collective.Spec) (all []part) {
 	return all
 }
 
+// sends returns how many bytes some lane sends at least, and some rank to others of its node, flags
+// included. Ranks of a ring or a tree send together what each of them but one has to pass on, once
+// or, of an all_reduce, twice: some rank sends the mean of that, and some lane its share of the
+// largest part; in a tree one lane of a rank sends up, another down. Of several nodes each has a
+// chain of its ranks, whose last one sends to another node. Of other algorithms both are 0: their
+// lanes do not wait for what they send.
+func (c *Choice) sends(s *collective.Spec) (lane, rank int64) {
+	if s.Empty() || c.Algorithm != Ring && c.Algorithm != Tree {
+		return 0, 0
+	}
+	n := int64(s.Ranks)
+	for _, p := range c.parts(s) {
+		bytes := p.count * elementBytes(s)
+		rank += bytes
+		lane = max(lane, bytes)
+	}
+	each := func(bytes int64) int64 {
+		switch {
+		case s.Kind == collective.AllReduce:
+			return 2 * bytes / n * (n - 1)
+		case byBlocks(s):
+			return bytes * (n - 1)
+		}
+		return bytes
+	}
+	if rank = each(rank); c.Algorithm == Ring {
+		lane = each(lane)
+	}
+	if perNode := int64(c.model.perNode); c.model.nodes > 1 {
+		rank = rank / perNode * (perNode - 1)
+	}
+	with := func(bytes int64) int64 { return bytes + bytes/120*c.Protocol.flags() }
+	return with(lane), with(rank)
+}
+
 // up is a/b rounded up.
 func up(a, b int64) int64 { return (a + b - 1) / b }
 

@@ -24,6 +24,8 @@ const (
 	piecesParam   = "pieces"
 	envParam      = "env"
 	versionParam  = "version"
+	tunerParam    = "tuner"
+	untuned       = "none"
 	found         = "auto"
 )
 
@@ -117,6 +119,8 @@ func row(a algos.Algorithm, among ...Algorithm) algos.Algorithm {
 			algos.Param{Name: piecesParam, Value: strconv.Itoa(mostPieces), About: "parts of a slice, " +
 				"1 to 64, that LL and LL128 hand on as they come where ranks form a chain or a tree"})
 	}
+	a.Params = append(a.Params, algos.Param{Name: tunerParam, Value: algos.AsTuner, About: "none " +
+		"leaves out what a tuner plugin is told; file is the file that nccl.tuner names, if it does"})
 	a = named(a)
 	a.Ordered = slices.ContainsFunc(among, func(x Algorithm) bool { return x == Tree || x == Ring })
 	a.Plan = func(p *schedule.Plan, param func(string) string) error {
@@ -204,6 +208,9 @@ func settingOf(spec collective.Spec, param func(string) string, among []Algorith
 	if among == nil {
 		return s, nil
 	}
+	if s.Tuner, err = tunerOf(param(tunerParam)); err != nil {
+		return s, err
+	}
 	if text := param(piecesParam); text != "" {
 		if s.Pieces, err = strconv.Atoi(text); err != nil || s.Pieces < 1 || s.Pieces > 64 {
 			return s, fmt.Errorf("pieces=%s: 1 to 64 is expected", text)
@@ -222,6 +229,17 @@ func settingOf(spec collective.Spec, param func(string) string, among []Algorith
 		return s, fmt.Errorf("protocol=%s: one of ll, ll128, simple, auto is expected", asked)
 	}
 	return s, nil
+}
+
+// tunerOf reads the lines of a tuner's file, nil where there is none.
+func tunerOf(text string) (*Tuner, error) {
+	switch {
+	case text == "" || text == untuned:
+		return nil, nil
+	case !strings.Contains(text, "\n"):
+		return nil, fmt.Errorf("tuner=%.40s: none or file is expected", text)
+	}
+	return ParseTuner(text)
 }
 
 // lay completes the plan of a call.

@@ -88,6 +88,9 @@ func (c *Choice) protocol() schedule.Protocol {
 		Apart: c.model.perNode == 1}
 }
 
+// flags returns how many bytes of flags go with 120 of data: 4 with 4 of LL, 8 in a line of 128.
+func (p Protocol) flags() int64 { return [...]int64{LL: 120, LL128: 8, Simple: 0}[p] }
+
 // slots is how many slots a connection has, NCCL_STEPS.
 const slots = 8
 

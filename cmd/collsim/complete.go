@@ -62,7 +62,7 @@ func completeValues(cmd *cobra.Command) {
 	}
 	for flag, values := range map[string][]string{"as": kinds, "op": ops, "dtype": types,
 		"protocol": {"Simple", "LL", "LL128"}, "runtime": {"msccl", "rccl", "none"},
-		"format": exports(), "hw": executorNames(),
+		"format": formatNames(cmd.Name()), "hw": executorNames(),
 		"pivot":  {"time", "algbw", "busbw", "%bound", "algorithm"},
 		"across": {"bytes", "count", "ranks", "algorithm", "dtype", "kind"}} {
 		if cmd.Flags().Lookup(flag) == nil {
@@ -74,4 +74,15 @@ func completeValues(cmd *cobra.Command) {
 			panic(err) // a flag of ours
 		}
 	}
+}
+
+// formatNames lists what --format of a command takes.
+func formatNames(command string) []string {
+	switch command {
+	case "export":
+		return exports()
+	case "tune":
+		return tuneFormats()
+	}
+	return []string{"table", "nccl-tests", "nccl-tests-json"}
 }

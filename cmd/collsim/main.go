@@ -144,8 +144,8 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.helpCommand(root))
 	reading := []*cobra.Command{a.runCommand(), a.checkCommand(), a.explainCommand(),
-		a.verifyCommand(), a.validateCommand(), a.calibrateCommand(), a.importCommand(),
-		a.exportCommand()}
+		a.verifyCommand(), a.validateCommand(), a.calibrateCommand(), a.tuneCommand(),
+		a.importCommand(), a.exportCommand()}
 	for _, cmd := range append(reading, root) {
 		cmd.Flags().Var(&a.inputLimit, "input-limit", "read no more than `SIZE` of a file, unpacked (1 "+
 			"GiB, or input.limit of a scenario for the files that it names)")
@@ -187,6 +187,7 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
   collsim check|explain FILE …        what it will cost; what decides its time
   collsim verify|import|export FILE   prove, read, write schedules of others
   collsim validate|calibrate FILE     play it for real and compare; measure
+  collsim tune FILE                   what NCCL should take, by size; its tuner's file
   collsim list|schema|version|help    what there is to try; more help
 
   --json, --csv FILE|-             JSON instead of the table; a line a result
