@@ -184,10 +184,9 @@ const helpText = `collsim simulates collective communication: proof, numbers, ti
 
   collsim FILE|example:NAME|- …       run scenarios (= collsim run): one table
   collsim init [KIND]                 print a scenario to begin with
-  collsim check|explain FILE …        what it will cost; what decides its time
+  collsim check|explain|tune FILE …   its cost, what decides it, NCCL's best way
   collsim verify|import|export FILE   prove, read, write schedules of others
   collsim validate|calibrate FILE     play it for real and compare; measure
-  collsim tune FILE                   what NCCL should take, by size; its tuner's file
   collsim list|schema|version|help    what there is to try; more help
 
   --json, --csv FILE|-             JSON instead of the table; a line a result
