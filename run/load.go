@@ -175,6 +175,8 @@ func (s *Scenario) answer(q scenarios.Question) scenarios.Answer {
 		a.Splits, a.Err = s.splits(p.Data.Input)
 	case scenarios.WhichMachine:
 		a.Machine, a.Err = s.machineIn(p.Data.Input, p.Device.Name)
+	case scenarios.WhichGraph:
+		a.Graph, a.Err = s.graphIn(p.Data.Input)
 	case scenarios.WhichProgram:
 		a.Program, a.Err = s.filed(p.Data.Input, p.Topology.Ranks)
 	}

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"collsim/algos/nccl"
+	"collsim/formats/ncclxml"
 	"collsim/formats/system"
 	"collsim/machine"
 	"collsim/scenarios"
@@ -189,10 +192,48 @@ func ncclEnvironment(p *scenarios.Point) string {
 	return strings.Join(append(list, strings.Fields(p.Environment)...), " ")
 }
 
+// graphIn reads what NCCL's search has found, from its own dump.
+func (s *Scenario) graphIn(file string) (string, error) {
+	text, err := scenarioFile(s.file, file, s.Resolve(file), s.disk)
+	if err != nil {
+		return "", err
+	}
+	graphs, err := ncclxml.ReadGraphs(filepath.Base(file), text)
+	if err != nil {
+		return "", err
+	}
+	var found nccl.Found
+	for _, one := range []struct {
+		of   *ncclxml.Graph
+		into *nccl.FoundGraph
+	}{{graphs.Ring, &found.Ring}, {graphs.Tree, &found.Tree}, {graphs.NVLS, &found.NVLS}} {
+		if g := one.of; g != nil {
+			*one.into = nccl.FoundGraph{Orders: g.Orders, Intra: g.SpeedIntra, Inter: g.SpeedInter,
+				NVLink: g.TypeIntra == "NVL", Same: g.Same, FromTop: g.Pattern == 3,
+				Crosses: g.CrossNIC == 2, LL128: g.Short(80), PXN: g.Short(90),
+				Nets: g.HasNets}
+		}
+	}
+	words := found.String()
+	if us := math.Round(graphs.Ring.LatencyInter); us > 0 {
+		words += fmt.Sprintf(" net-latency=%g", us)
+	}
+	return words, nil
+}
+
 // refusedByNCCL returns what is wrong with what a point tells NCCL, nil if nothing is.
 func refusedByNCCL(p *scenarios.Point) *scenarios.Refusal {
 	if err := nccl.CheckVersion(p.Version); err != nil {
 		return p.Refuse("nccl.version", err.Error(), "")
+	}
+	if p.Graph != "" {
+		f, err := nccl.ParseFacts(nccl.Machines()[0].Facts.String() + " " + p.Graph)
+		if err == nil {
+			err = f.Fits(cmp.Or(perNode(p), ranksOf(p)), ranksOf(p))
+		}
+		if err != nil {
+			return p.Refuse("nccl.graph", err.Error(), "")
+		}
 	}
 	for _, field := range strings.Fields(p.Environment) {
 		name, _, _ := strings.Cut(field, "=")

@@ -3,8 +3,10 @@ package run
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"collsim/algos"
+	"collsim/algos/nccl"
 	"collsim/scenarios"
 )
 
@@ -57,8 +59,13 @@ func optionsOn(p *scenarios.Point, a scenarios.Algorithm, found algos.Algorithm)
 	}
 	if ofNCCL(found.Name) {
 		o.Environment, o.Version, o.Tuner = ncclEnvironment(p), p.Version, p.Tuner
-		if f, ok := ncclNodes(p, cmp.Or(o.PerNode, ranksOf(p))); ok {
-			o.Machine = f.String()
+		f, ok := ncclNodes(p, cmp.Or(o.PerNode, ranksOf(p)))
+		switch {
+		case !ok && p.Graph != "":
+			f = nccl.Machines()[0].Facts
+			fallthrough
+		case ok:
+			o.Machine = strings.TrimSpace(f.String() + " " + p.Graph)
 		}
 	}
 	return o

@@ -43,6 +43,8 @@ const (
 	// WhichMachine asks for Answer.Machine, that in the file Point.Data.Input; Point.Device.Name is
 	// the device that the scenario names, for files that do not say it.
 	WhichMachine
+	// WhichGraph asks for Answer.Graph, what the file Point.Data.Input says that NCCL has found.
+	WhichGraph
 )
 
 // Question is what a document has to be told. Each is asked once, however many points it is of.
@@ -62,6 +64,7 @@ type Answer struct {
 	Program  *ProgramFile
 	Splits   [][]int64 // as they stand in the file: how many there must be is for the document
 	Machine  *machine.Machine
+	Graph    string // in the words of the library's algorithms
 }
 
 // questionKey is what a question is told by.

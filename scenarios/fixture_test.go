@@ -125,6 +125,8 @@ func (w *world) answer(q Question) Answer {
 		if p.Data.Input == "dispatch.csv" { // of an example
 			a.Splits = slices.Repeat([][]int64{make([]int64, 8)}, 8)
 		}
+	case q.Topic == WhichGraph:
+		a.Graph = "ring=" + q.Point.Data.Input
 	case q.Topic == WhichProgram:
 		a.Program = &ProgramFile{Ops: []ProgramOp{{Name: "traced", Kernel: "opaque 1 us", At: -1}}}
 	}

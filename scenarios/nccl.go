@@ -3,6 +3,8 @@ package scenarios
 import (
 	"strconv"
 	"strings"
+
+	"collsim/internal/prose"
 )
 
 // libraryPrefix begins the names of NCCL's algorithms.
@@ -17,6 +19,9 @@ const (
 // libraryKeys are what else NCCL is told.
 func libraryKeys() []Key {
 	return []Key{
+		{Path: libraryTable + ".graph", kind: aFile, Example: `"graph.xml"`, Sweep: true,
+			Doc: "What its search has found, as NCCL_GRAPH_DUMP_FILE writes it: channels, speeds, the " +
+				"orders of rings and trees, NVLS. Else these are inferred."},
 		{Path: libraryTable + ".version", kind: aText, Default: "the newest that is known",
 			Example: `"2.25.1"`, Sweep: true,
 			Doc: "Whose figures and rules it chooses by: its cost model, its search's speeds, its " +
@@ -65,6 +70,9 @@ func environmentKeys() []Key {
 func (v *view) library(p *Point) bool {
 	var list []string
 	var ok bool
+	if !v.graph(p) {
+		return false
+	}
 	if p.Version, _, ok = fetch[string](v, libraryTable+".version"); !ok {
 		return false
 	}
@@ -91,6 +99,21 @@ func (v *view) library(p *Point) bool {
 	}
 	p.Environment = strings.Join(list, " ")
 	return ok
+}
+
+// graph asks what the file of NCCL's graphs says.
+func (v *view) graph(p *Point) bool {
+	const at = libraryTable + ".graph"
+	file, given, ok := fetch[string](v, at)
+	if !given || !ok || v.d.ask == nil {
+		return ok
+	}
+	answer, known := v.d.ask(WhichGraph, &Point{Data: Files{Input: file}})
+	if answer.Err != nil {
+		v.fail(at, problem{text: prose.Unprefixed(answer.Err)})
+	}
+	p.Graph = answer.Graph
+	return known && answer.Err == nil
 }
 
 // useLibrary marks what NCCL is told as used where a point may be done by it.

@@ -43,6 +43,9 @@ type Point struct {
 	Environment string
 	// Version is NCCL's; empty is the newest that is known.
 	Version string
+	// Graph is what NCCL's search has found, in the words of its algorithms; empty where no file
+	// says it.
+	Graph string
 	// TunerFile is the file that NCCL's tuner plugin reads, as the scenario names it, and Tuner has
 	// its lines, each with its end; empty where there is no plugin.
 	TunerFile, Tuner string

@@ -51,6 +51,8 @@ type Choice struct {
 	all     int        // channels of the communicator
 	pieces  int        // of a slice: see handsLines
 	rings   [][]int32  // orders of the ranks of a node; nil: that of the ranks
+	// crosses says that in odd nodes the rings of channels 0 and 1, 2 and 3 … change places.
+	crosses bool
 	model   *model
 }
 
@@ -113,6 +115,10 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	}
 	c.Others = slices.DeleteFunc(c.Others, func(o Other) bool { return o.Way == c.Way })
 	slices.SortStableFunc(c.Others, func(x, y Other) int { return cmp.Compare(x.Time, y.Time) })
+	if m.Found != nil {
+		c.rings = m.Found.ordersOf(c.Algorithm)
+		c.crosses = c.Algorithm == Ring && m.Found.Ring.Crosses
+	}
 	c.all = m.communicator(c.Way, s.Channels)
 	if c.Channels, c.Threads = c.channels(bytes); bytes > 0 {
 		c.Used = len(c.parts(&spec))
@@ -204,6 +210,9 @@ func (s *Setting) model(spec *collective.Spec) (*model, error) {
 	r, err := releaseOf(s.Version)
 	if err != nil {
 		return nil, fmt.Errorf("version=%.40s: %w", s.Version, err)
+	}
+	if err := machine.Facts.Fits(perNode, spec.Ranks); err != nil {
+		return nil, err
 	}
 	m := modelOf(&machine, r, spec.Ranks, perNode)
 	if err := s.Env.fits(r); err != nil {

@@ -31,6 +31,8 @@ type Facts struct {
 	// FarNICs says that GPUs reach their NICs through a processor (a path of type PHB or SYS).
 	FarNICs bool
 	AMD     bool // the processors' vendor, on x86
+	// Found is what NCCL's search has found, where its own dump says so; else nil.
+	Found *Found
 }
 
 // The words of Joined.
@@ -60,6 +62,9 @@ func (f *Facts) String() string {
 			text += " " + word.name
 		}
 	}
+	if f.Found != nil {
+		text += " " + f.Found.String()
+	}
 	return text
 }
 
@@ -87,11 +92,26 @@ func ParseFacts(text string) (Facts, error) {
 			continue
 		}
 		key, value, _ := strings.Cut(field, "=")
-		if err := f.set(key, value); err != nil {
+		err := f.found(key, value)
+		if err != nil {
 			return f, fmt.Errorf("%.40q: %w", field, err)
 		}
 	}
 	return f, f.check()
+}
+
+// found reads one fact, or a word of what a search has found.
+func (f *Facts) found(key, value string) error {
+	var found Found
+	if f.Found != nil {
+		found = *f.Found
+	}
+	isGraph, err := found.set(key, value)
+	if !isGraph {
+		return f.set(key, value)
+	}
+	f.Found = &found
+	return err
 }
 
 // set reads one fact.
@@ -152,6 +172,8 @@ func (f *Facts) check() error {
 	case f.NetLatency < 0 || f.NetLatency > mostLatency:
 		return fmt.Errorf("net-latency=%d: microseconds up to %d are expected", f.NetLatency,
 			mostLatency)
+	case f.Found != nil && f.Found.check() != nil:
+		return f.Found.check()
 	case !inRange(f.PCIe) || !inRange(f.NICRate):
 		return fmt.Errorf("rates up to %g GB/s are expected", mostRate)
 	}

@@ -95,6 +95,9 @@ const inferred = "dgx-b200"
 // are inferred by rules. On one node NICs do not matter. They were recorded of the newest release:
 // an older one that tries other speeds is inferred.
 func (f *search) isKnown(nodes, perNode int) bool {
+	if f.Found != nil {
+		return true
+	}
 	now := search{f.Facts, current()}
 	one, many := f.speeds()
 	oneNow, manyNow := now.speeds()

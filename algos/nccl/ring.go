@@ -33,13 +33,21 @@ func (c *Choice) way(channel int) int {
 	return channel % half * max(c.model.perNode/half, 1) % c.model.perNode
 }
 
+// crossed is the number of the ring that a node has in place of another one.
+func (c *Choice) crossed(way, node int) int {
+	if other := way ^ 1; c.crosses && node%2 == 1 && other < len(c.rings) {
+		return other
+	}
+	return way
+}
+
 // rankAt is the rank at a place of a channel's ring; places are counted modulo the ranks.
 func (c *Choice) rankAt(channel, place int) int {
 	ranks, perNode := c.model.ranks, c.model.perNode
 	place = (place%ranks + ranks) % ranks
 	node, gpu, way := place/perNode, place%perNode, c.way(channel)
 	if c.rings != nil {
-		return node*perNode + int(c.rings[way][gpu])
+		return node*perNode + int(c.rings[c.crossed(way, node)][gpu])
 	}
 	return node*perNode + (gpu+way)%perNode
 }
@@ -49,7 +57,7 @@ func (c *Choice) placeOf(channel, rank int) int {
 	perNode := c.model.perNode
 	node, gpu, way := rank/perNode, rank%perNode, c.way(channel)
 	if c.rings != nil {
-		return node*perNode + slices.Index(c.rings[way], int32(gpu))
+		return node*perNode + slices.Index(c.rings[c.crossed(way, node)], int32(gpu))
 	}
 	return node*perNode + (gpu-way+perNode)%perNode
 }

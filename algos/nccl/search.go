@@ -120,6 +120,12 @@ func (f *search) search(nodes int) (channels int, speed float64) {
 // results of Machines, and the numbers of channels in published logs (search_test.go); all else is
 // inferred. Between nodes a search is that of all GPUs of a node.
 func (f *search) rings(nodes, perNode int) rings {
+	if f.Found != nil {
+		without := *f.Facts
+		without.Found = nil
+		inferred := search{&without, f.release}
+		return f.Found.rings(inferred.rings(nodes, perNode), f, nodes)
+	}
 	if nodes == 1 {
 		return f.oneNode(perNode)
 	}
