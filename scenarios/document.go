@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"collsim/internal/ncclnames"
 	"collsim/internal/nearest"
 
 	"github.com/BurntSushi/toml"
@@ -173,7 +174,11 @@ func (d *Document) meantKey(c *node, plain, place string) string {
 }
 
 func (d *Document) unknown(c *node, plain, place string) {
-	e := d.at(c, place, problem{"unknown key", d.schema.suggest(plain, c.name)})
+	wrong := problem{"unknown key", d.schema.suggest(plain, c.name)}
+	if plain == environmentTable && ncclnames.IsReal(c.name) {
+		wrong.text = idleVariable
+	}
+	e := d.at(c, place, wrong)
 	e.Value = ""
 	if near := nearKey(c.name, d.schema.entries(plain)); near != "" {
 		d.meant[strings.TrimSuffix(place, c.name)+near] = true

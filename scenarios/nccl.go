@@ -16,6 +16,9 @@ const (
 	environmentTable = libraryTable + ".env"
 )
 
+// idleVariable says what is wrong with a variable that NCCL reads, and no simulation.
+const idleVariable = "has no effect on choice or time here"
+
 // libraryKeys are what else NCCL is told.
 func libraryKeys() []Key {
 	return []Key{
@@ -45,6 +48,19 @@ func environmentKeys() []Key {
 		k.kind, k.min, k.max = aWhole, 1, 64
 		return k
 	}
+	bytes := func(name, example, doc string) Key {
+		k := one(name, example, doc)
+		k.kind, k.min, k.max = aWhole, 16<<10, 1<<30
+		return k
+	}
+	threads := func(name, doc string) Key {
+		k := one(name, "256", doc)
+		k.kind, k.min, k.max = aWhole, 1, 1<<16
+		return k
+	}
+	overhead := one("NCCL_NET_OVERHEAD", "1500", "Nanoseconds that the processors take for a message "+
+		"of a ring between nodes, in NCCL's model; three times as much by Simple.")
+	overhead.kind, overhead.max = aWhole, 1_000_000_000
 	flag := func(name, doc string) Key {
 		k := one(name, "0", doc)
 		k.kind, k.max = aWhole, 2
@@ -61,7 +77,20 @@ func environmentKeys() []Key {
 		channels("NCCL_MAX_CTAS", "As NCCL_MAX_NCHANNELS; of both the smaller holds."),
 		channels("NCCL_NVLS_NCHANNELS", "Channels of NVLS and NVLSTree."),
 		flag("NCCL_NVLS_ENABLE", "0 leaves out NVLS and NVLSTree."),
-		flag("NCCL_PAT_ENABLE", "0 leaves out PAT."),
+		flag("NCCL_PAT_ENABLE", "0 leaves out PAT; 1 has it on nodes of several GPUs, too."),
+		bytes("NCCL_BUFFSIZE", "4194304", "Bytes of a connection by Simple, of which 8 slots are made; "+
+			"a chunk is one or four of these."),
+		bytes("NCCL_LL_BUFFSIZE", "524288", "The same by LL."),
+		bytes("NCCL_LL128_BUFFSIZE", "4915200", "The same by LL128."),
+		bytes("NCCL_NVLS_CHUNKSIZE", "131072", "Bytes of a chunk of NVLS and NVLSTree."),
+		bytes("NCCL_NVLSTREE_MAX_CHUNKSIZE", "131072", "Of one of NVLSTree at most."),
+		threads("NCCL_NTHREADS", "Threads of a channel by Simple and LL: 64 to 512, a multiple of 32, "+
+			"else the nearest that is one or 512, as NCCL has it."),
+		threads("NCCL_LL128_NTHREADS", "The same by LL128: 160 to 640."),
+		one("NCCL_THREAD_THRESHOLDS", `"8 8 64 64 8 64"`, "Bytes of a thread, below which fewer "+
+			"channels and threads are taken: of Tree by LL, LL128 and Simple, then of Ring; -1 is NCCL's "+
+			"own."),
+		overhead,
 	}
 }
 
@@ -87,6 +116,10 @@ func (v *view) library(p *Point) bool {
 		if k.kind == aText {
 			text, _, readable := fetch[string](v, k.Path)
 			value, ok = text, ok && readable
+			if k.name() == "NCCL_THREAD_THRESHOLDS" { // the shell's form has them with blanks
+				value = strings.Join(strings.Fields(text), ",")
+				text = value
+			}
 			if readable && (text == "" || strings.ContainsAny(text, " \t\n=")) {
 				v.fail(k.Path, problem{"is no list", "for example " + k.Example})
 				ok = false

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"collsim/internal/ncclnames"
 )
 
 // A path names a key the same way everywhere: "topology.bandwidth", "collective[1].bytes". Without
@@ -93,7 +95,11 @@ func (d *Document) targets(text string, possible func(*Key) bool) (*Key, []strin
 			}
 			return nil, nil, &problem{"a key is expected, not a table", hint}
 		}
-		return nil, nil, &problem{"unknown key", d.schema.suggestPath(p.plain(), possible)}
+		wrong := &problem{"unknown key", d.schema.suggestPath(p.plain(), possible)}
+		if name, ok := cutTable(p.plain(), environmentTable); ok && ncclnames.IsReal(name) {
+			wrong.text = idleVariable
+		}
+		return nil, nil, wrong
 	}
 	places := []string{""}
 	for i, one := range p {

@@ -76,9 +76,6 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 		return nil, fmt.Errorf("nccl: NCCL %s has no %v to reduce", m.release.name, spec.Type)
 	}
 	c := &Choice{Time: never, model: m, pieces: cmp.Or(s.Pieces, mostPieces), isTuned: s.Tuner != nil}
-	if s.Rings != nil && len(s.Rings[0]) == m.perNode {
-		c.rings = s.Rings
-	}
 	bytes, found := callBytes(&spec), false
 	for a := range algorithms {
 		for p := range protocols {
@@ -115,10 +112,7 @@ func Choose(spec collective.Spec, s Setting) (*Choice, error) {
 	}
 	c.Others = slices.DeleteFunc(c.Others, func(o Other) bool { return o.Way == c.Way })
 	slices.SortStableFunc(c.Others, func(x, y Other) int { return cmp.Compare(x.Time, y.Time) })
-	if m.Found != nil {
-		c.rings = m.Found.ordersOf(c.Algorithm)
-		c.crosses = c.Algorithm == Ring && m.Found.Ring.Crosses
-	}
+	c.order(s.Rings)
 	c.all = m.communicator(c.Way, s.Channels)
 	if c.Channels, c.Threads = c.channels(bytes); bytes > 0 {
 		c.Used = len(c.parts(&spec))
@@ -157,6 +151,19 @@ func (c *Choice) tuned() string {
 		return "no line of the tuner's file matches, which leaves 1 channel"
 	}
 	return fmt.Sprintf("by line %d of the tuner's file", c.line.Number)
+}
+
+// order takes over the orders of the ranks of a node: those that NCCL's search has found, or else
+// those that are given.
+func (c *Choice) order(given [][]int32) {
+	found := c.model.Found
+	switch {
+	case found != nil:
+		c.rings = found.ordersOf(c.Algorithm)
+		c.crosses = c.Algorithm == Ring && found.Ring.Crosses
+	case given != nil && len(given[0]) == c.model.perNode:
+		c.rings = given
+	}
 }
 
 // forced reports whether a way that the library never takes by itself can be had of it.

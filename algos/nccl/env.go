@@ -24,7 +24,8 @@ type Env struct {
 	// min and max bound the channels of a communicator, nvls is how many there are of NVLS; 0 leaves
 	// them to the library.
 	min, max, nvls int
-	noNVLS         bool
+	noNVLS, allPAT bool
+	sizes
 }
 
 // variable is one that ParseEnv knows.
@@ -33,8 +34,11 @@ type variable struct {
 	set         func(e *Env, value string) error
 }
 
-// variables are those that change what is chosen here.
-func variables() []variable {
+// variables are those that change what is chosen here, or how it is cut.
+func variables() []variable { return append(choosing(), sizing()...) }
+
+// choosing lists the variables that change what is chosen.
+func choosing() []variable {
 	whole := func(of func(*Env) *int, also func(old, new int) int) func(*Env, string) error {
 		return func(e *Env, s string) error {
 			n, err := strconv.Atoi(s)
@@ -70,10 +74,11 @@ func variables() []variable {
 			e.noNVLS = s == "0"
 			return nil
 		}},
-		{"NCCL_PAT_ENABLE", "0: no PAT", func(e *Env, s string) error {
+		{"NCCL_PAT_ENABLE", "0: no PAT; 1: PAT whatever the nodes are", func(e *Env, s string) error {
 			if !slices.Contains([]string{"0", "1", "2"}, s) {
 				return fmt.Errorf("0, 1 or 2 is expected")
 			}
+			e.allPAT = s == "1"
 			for _, f := range functions() {
 				if s == "0" {
 					e.take(f.kind, Way{PAT, Simple}, "NCCL_PAT_ENABLE=0")
@@ -104,9 +109,7 @@ func ParseEnv(text string) (*Env, error) {
 			return nil, fmt.Errorf("%.60q: a variable and its value are expected, as NCCL_ALGO=ring", field)
 		}
 		if !slices.ContainsFunc(variables(), func(v variable) bool { return v.name == name }) {
-			names, _ := Variables()
-			return nil, fmt.Errorf("%.60s changes nothing that is chosen here; %s do", name,
-				strings.Join(names, ", "))
+			return nil, fmt.Errorf("%.60s %s", name, unknown(name))
 		}
 		values[name] = value
 	}

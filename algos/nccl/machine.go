@@ -141,7 +141,16 @@ func (m *model) communicator(w Way, set int) int {
 // switchChunks are the most bytes of a chunk of NVLS, and of one of NVLSTree.
 func (m *model) switchChunks() (all, tree int64) {
 	_, all, tree = m.switchTuning()
-	return all, tree
+	if m.env == nil {
+		return all, tree
+	}
+	if m.env.nvlsChunk > 0 {
+		tuned := m.tunesBlackwell && m.generation() == blackwell && m.nodes > 1
+		if all = m.env.nvlsChunk; !tuned && m.nodes < 4 {
+			tree = all
+		}
+	}
+	return all, cmp.Or(m.env.nvlsMax, tree)
 }
 
 // switchTuning is ncclNvlsTuning (transport/nvls.cc), where NICs have a GPU each on its own PCIe

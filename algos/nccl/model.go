@@ -203,7 +203,10 @@ func (m *model) ringLatency(kind collective.Kind, p Protocol, class int, intra,
 	}
 	if m.nodes > 1 { // what the processors take
 		overhead := 1.
-		if m.AMD {
+		switch {
+		case m.env != nil && m.env.hasOverhead:
+			overhead = m.env.overhead
+		case m.AMD:
 			overhead = 2
 		}
 		if p == Simple {
@@ -257,7 +260,8 @@ func (m *model) has(spec *collective.Spec, w Way) bool {
 	case w.Algorithm.usesSwitch():
 		return m.noSwitch(spec, w.Algorithm) == ""
 	case w.Algorithm == PAT:
-		return m.hasPAT && m.perNode == 1 && m.nodes > 1 && !scaled
+		everywhere := m.env != nil && m.env.allPAT
+		return m.hasPAT && (m.perNode == 1 && m.nodes > 1 || everywhere) && !scaled
 	}
 	return true
 }
@@ -344,7 +348,11 @@ func (m *model) channelsFor(w Way, bytes int64, channels int) (used, threads int
 	case w.Algorithm == Ring:
 		least *= int64(m.ranks)
 	}
-	n := max(1, min(int64(channels), bytes/(t*least)))
+	t, least = m.env.threadsOf(w.Protocol, t), m.env.threshold(w, least)
+	n := int64(channels)
+	if least > 0 {
+		n = max(1, min(n, bytes/(t*least)))
+	}
 	if w.Algorithm == Tree && m.allTreeThreads || w.Algorithm == PAT {
 		return int(n), mostThreads
 	}

@@ -109,7 +109,7 @@ func (c *Choice) chunk(s *collective.Spec, bytes int64) int64 {
 		bytes *= int64(s.Ranks)
 	}
 	steps, _ := c.steps(s.Kind)
-	size := c.Protocol.buffer() / slots * steps
+	size := c.model.buffer(c.Protocol) / slots * steps
 	switch c.Protocol {
 	case LL:
 		size /= 2
@@ -189,7 +189,7 @@ func (c *Choice) piecesOf(s *collective.Spec) *pieces {
 		x.chunks = s.Ranks
 	}
 	elem, at := elementBytes(s), int64(0)
-	least := c.Protocol.buffer() / slots / elem * slice / 32 // of a slice
+	least := c.model.buffer(c.Protocol) / slots / elem * slice / 32 // of a slice
 	if c.handsLines(s.Kind) {
 		x.slices *= c.pieces
 		least = up(c.Protocol.pass(), elem)

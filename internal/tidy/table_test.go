@@ -41,7 +41,7 @@ func table() []row {
 		{path: "algos", ours: "schedule topology collective unit"},
 		{path: "comm", ours: "collective group algos schedule proof dtype"},
 		{path: "algos/openmpi", ours: "algos schedule collective dtype unit"},
-		{path: "algos/nccl", ours: "algos schedule collective dtype unit"},
+		{path: "algos/nccl", ours: "algos schedule collective dtype unit internal/ncclnames"},
 		{path: "algos/openmpi/openmpitest", ours: "algos/openmpi collective dtype"},
 		{path: "algos/algostest",
 			ours: "algos schedule topology collective dtype unit device proof reference sim " +
@@ -111,7 +111,8 @@ func table() []row {
 				"golang.org/x/image/font", "golang.org/x/image/math/fixed", // plot's fonts
 				"github.com/golang/freetype/raster", // what plot draws PNG with, but in integers
 				"codeberg.org/go-pdf/fpdf"}},        // what plot draws PDF with
-		{path: "scenarios", ours: "collective dtype topology device machine unit internal/input",
+		{path: "scenarios", ours: "collective dtype topology device machine unit internal/input " +
+			"internal/ncclnames",
 			modules: []string{"github.com/BurntSushi/toml"}},
 		{path: "run", ours: toHW + " hw/calibrate machine"},
 		{path: "report", ours: "algos/nccl run program scenarios collective unit device schedule " +
@@ -138,6 +139,7 @@ func table() []row {
 			ours: "internal/judge/programs internal/output run program schedule proof reference algos " +
 				"collective dtype unit"},
 		{path: "internal/memory", ours: "internal/input"},
+		{path: "internal/ncclnames"},
 		{path: "internal/nearest"},
 		{path: "internal/output"},
 		{path: "internal/parallel"},
