@@ -107,6 +107,9 @@ func (s *Scenario) build(p *scenarios.Point, spec collective.Spec,
 		return nil, &illegal{errors.New(why)}
 	}
 	built, err := found.Build(spec, optionsOn(p, a, found))
+	if err == nil {
+		err = leaves(p, built.Protocol.Leave)
+	}
 	if err != nil {
 		return nil, &illegal{err}
 	}

@@ -1,7 +1,10 @@
 package run
 
 import (
+	"fmt"
+
 	"collsim/device"
+	"collsim/internal/prose"
 	"collsim/scenarios"
 	"collsim/schedule"
 	"collsim/sim"
@@ -14,18 +17,23 @@ type hops struct {
 	row   device.Protocol
 	step  unit.Time // of a GPU, which is part of a hop between nodes
 	apart bool
+	leave schedule.Leave
 }
 
-// env returns where a schedule of a point runs: with the latencies of its protocol, where it is
-// NCCL's and the device knows them.
+// env returns where a schedule of a point runs: with the NICs and the latencies of its protocol,
+// where it is NCCL's and the device knows them.
 func (r *runner) env(p *scenarios.Point, s *schedule.Schedule) sim.Env {
 	env := envOf(p, r.network.graph)
 	row, ok := protocolOf(&p.Device, s.Protocol)
+	if leave := s.Protocol.Leave; leave != schedule.LeaveByRoute {
+		env.Graph = r.leaving(p, leave)
+	}
 	if !ok {
 		return env
 	}
 	env.Device.Launch, env.Device.GPU.LaunchLatency = row.Base, 0
-	if g := r.graphOf(p, hops{row, p.Device.Overhead, s.Protocol.Apart}); g != nil {
+	if g := r.graphOf(p, hops{row, p.Device.Overhead, s.Protocol.Apart,
+		s.Protocol.Leave}); g != nil {
 		env.Graph = g
 		env.Device.Overhead, env.Device.Own.Latency = 0, 0
 		return env
@@ -51,8 +59,47 @@ func (r *runner) graphOf(p *scenarios.Point, h hops) *topology.Graph {
 	}
 	g := p.Topology.GraphWith(topology.Hops{NVLink: h.row.NVLink, PCIe: h.row.PCIe,
 		Network: h.step + h.row.Network}, h.apart)
+	leaveBy(g, h.leave, p.Teams)
 	r.hops[h] = g
 	return g
+}
+
+// leaving returns the network of a point whose messages leave nodes by other NICs. It is made once.
+func (r *runner) leaving(p *scenarios.Point, by schedule.Leave) *topology.Graph {
+	key := hops{leave: by}
+	if g, known := r.hops[key]; known {
+		return g
+	}
+	g := r.network.graph.Clone()
+	leaveBy(g, by, p.Teams)
+	r.hops[key] = g
+	return g
+}
+
+// leaveBy has the messages of a network leave nodes so. Where they cannot, no schedule was made:
+// see leaves.
+func leaveBy(g *topology.Graph, by schedule.Leave, teams [][]int) {
+	if g != nil && by != schedule.LeaveByRoute {
+		_ = g.SetLeave(topology.Leave(by), teams)
+	}
+}
+
+// leaves says why messages cannot leave nodes as a schedule's protocol has it; nil where they can.
+func leaves(p *scenarios.Point, by schedule.Leave) error {
+	if by != schedule.LeaveByOwn {
+		return nil
+	}
+	g, err := p.Topology.Graph()
+	if err == nil {
+		err = g.SetLeave(topology.Leave(by), p.Teams)
+	}
+	if err != nil {
+		return fmt.Errorf("nccl: messages leave by the NIC of the GPU that sends, and there is %s; "+
+			"PXN, NCCL_CROSS_NIC=0, or spines between rails (topology.network.oversubscription = 1) would "+
+			"give one",
+			prose.Unprefixed(err))
+	}
+	return nil
 }
 
 // bounded returns the network that bounds are found on, and what a step takes at least there: what
@@ -60,7 +107,8 @@ func (r *runner) graphOf(p *scenarios.Point, h hops) *topology.Graph {
 func (r *runner) bounded(p *scenarios.Point) (*topology.Graph, unit.Time) {
 	if least, ok := p.Device.LeastHop(); ok {
 		least.Base, least.Shape, least.Protocol, least.Source = 0, "", "", ""
-		if g := r.graphOf(p, hops{least, p.Device.Overhead, false}); g != nil {
+		if g := r.graphOf(p, hops{least, p.Device.Overhead, false,
+			schedule.LeaveByRoute}); g != nil {
 			return g, 0
 		}
 	}

@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	"collsim/device"
 	"collsim/run"
 	"collsim/schedule"
+	"collsim/topology"
 	"collsim/unit"
 )
 
@@ -78,4 +80,60 @@ func TestGivenFigures(t *testing.T) {
 	require.InEpsilon(t, int64(6_600_000+14*1_000_000), int64(r.Time), 0.01)
 	r = timeOn(t, node, a, "64 B", "[device]\noverhead = \"2 us\"")
 	require.Greater(t, r.Time, unit.Time(14*2_000_000))
+}
+
+// TestLeavings: schedules and networks have the same ways to leave a node, in one order.
+func TestLeavings(t *testing.T) {
+	for by, leave := range map[schedule.Leave]topology.Leave{
+		schedule.LeaveByRoute: topology.ByRoute, schedule.LeaveByOwn: topology.ByOwn,
+		schedule.LeaveByRail: topology.ByRail, schedule.LeaveByNeighbour: topology.ByNeighbour,
+		schedule.LeaveByFirst: topology.ByFirst} {
+		require.Equal(t, leave, topology.Leave(by))
+	}
+}
+
+// TestPXN: where spines join the rails of two nodes, PXN keeps what is sent on rails: no link of a
+// spine carries anything, and long messages take less; without it three fourths of all go over
+// spines. Where nothing joins them, there is no way without PXN.
+func TestPXN(t *testing.T) {
+	const nodes = `topology.preset = "dgx-h100"
+topology.nodes = 2
+topology.ranks = 8
+check.numbers = false
+collective.kind = "all_to_all"
+collective.bytes = "64 MiB"
+collective.algorithm = "nccl:p2p"
+`
+	const spines = "topology.network.oversubscription = 2\n"
+	load := func(more string) (*run.Result, error) {
+		s, err := run.Load("s.toml", []byte(nodes+more), run.LoadOptions{})
+		require.NoError(t, err)
+		r, err := s.Run(context.Background(), run.RunOptions{Links: true})
+		if err != nil {
+			return nil, err
+		}
+		return r.Results[0], nil
+	}
+	spined := func(r *run.Result) (bytes unit.Bytes) {
+		for _, l := range r.Links {
+			if strings.HasPrefix(l.To, "spine") {
+				bytes += l.Bytes
+			}
+		}
+		return bytes
+	}
+	with, err := load(spines)
+	require.NoError(t, err)
+	without, err := load(spines + "nccl.env.NCCL_PXN_DISABLE = 1\n")
+	require.NoError(t, err)
+	require.Zero(t, spined(with))
+	const crossing = 2 * 4 * 3 * 8 << 20 // from each of 8 GPUs to 3 of another rail, 8 MiB each
+	require.EqualValues(t, crossing, spined(without))
+	require.Greater(t, without.Time, with.Time)
+	_, err = load("nccl.env.NCCL_PXN_DISABLE = 1\n")
+	require.ErrorContains(t, err, "no route from node0/nic0 to node1/nic1")
+	for _, rail := range []string{"NCCL_CROSS_NIC = 0", "NCCL_P2P_PXN_LEVEL = 1"} {
+		_, err = load("nccl.env." + rail + "\n")
+		require.NoError(t, err, rail)
+	}
 }

@@ -279,12 +279,13 @@ func (v *view) seating(t *Topology) bool {
 	return ok1 && ok2
 }
 
-// spreads reports whether ECMP is what one would expect: the first of equal ways of a fat-tree or a
-// leaf-spine is the same switch for everybody, which no such network is built for.
+// spreads reports whether ECMP is what one would expect: the first of equal ways of a network with
+// spines is the same switch for everybody, which no such network is built for.
 func (t *Topology) spreads() bool {
 	return slices.ContainsFunc([]*topology.Params{&t.params, t.params.Node, t.params.Network},
 		func(p *topology.Params) bool {
-			return p != nil && (p.Preset == "fat-tree" || p.Preset == "leaf-spine")
+			return p != nil && (p.Preset == "fat-tree" || p.Preset == "leaf-spine" ||
+				p.Preset == "rails" && p.Oversubscription != 0)
 		})
 }
 

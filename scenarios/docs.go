@@ -43,7 +43,7 @@ func markdownPresets() string {
 	for _, p := range topology.Catalogue() {
 		takes := "`" + strings.Join(p.Takes, "` `") + "`"
 		if p.Name == "rails" {
-			takes = "in `[topology.network]` only"
+			takes = "`oversubscription`, in `[topology.network]` only"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Name, takes, escape(p.Text))
 	}

@@ -38,10 +38,10 @@ latency = "1 us"
 	}{
 		{nodes + one + `[sweep]
 "topology.network.oversubscription" = [1, 2]
-"topology.network.preset" = ["rails", "fat-tree"]
+"topology.network.preset" = ["switch", "fat-tree"]
 `, []string{`sweep."topology.network.oversubscription" has no effect where ` +
-			"topology.network.preset is rails, 2 of 4 points: oversubscription is for fat-tree or " +
-			"leaf-spine"}},
+			"topology.network.preset is switch, 2 of 4 points: oversubscription is for fat-tree, " +
+			"leaf-spine or rails"}},
 		{nodes + one + `[sweep]
 "topology.network.oversubscription" = [1, 2]
 "topology.network.preset" = ["fat-tree", "leaf-spine"]

@@ -66,7 +66,7 @@ func environmentKeys() []Key {
 		k.kind, k.max = aWhole, 2
 		return k
 	}
-	return []Key{
+	return append([]Key{
 		one("NCCL_ALGO", `"ring,tree;allreduce:^ring"`, "Algorithms to choose among: a list for all "+
 			"collectives, then lists for some, each behind the name and a colon; ^ is all but these."),
 		one("NCCL_PROTO", `"^ll128"`, "Protocols to choose among, in the same form: LL, LL128, Simple. "+
@@ -91,6 +91,23 @@ func environmentKeys() []Key {
 			"channels and threads are taken: of Tree by LL, LL128 and Simple, then of Ring; -1 is NCCL's "+
 			"own."),
 		overhead,
+	}, leavingKeys()...)
+}
+
+// leavingKeys are the variables that say by which NICs messages leave a node.
+func leavingKeys() []Key {
+	level := func(name, example string, most int64, doc string) Key {
+		return Key{Path: environmentTable + "." + name, kind: aWhole, max: most, Example: example,
+			Sweep: true, Doc: doc}
+	}
+	return []Key{
+		level("NCCL_CROSS_NIC", "0", 2, "0: rings leave a node by the rail that they enter by; 1: by "+
+			"their last GPU's NIC. By itself (2) NCCL takes what its search finds first."),
+		level("NCCL_PXN_DISABLE", "1", 1, "1: no message leaves a node through another GPU than its "+
+			"sender's (PXN)."),
+		level("NCCL_P2P_PXN_LEVEL", "0", 2, "Which sends leave a node by the NIC of the receiver's "+
+			"rail, through a GPU near to it: 0 none, 1 those whose GPU is not near to it, 2 all, as by "+
+			"itself."),
 	}
 }
 

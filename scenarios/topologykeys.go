@@ -22,7 +22,8 @@ func topologyKeys() []Key {
 				"are the ends of [topology.network]."},
 		{Path: "topology.routing", kind: aChoice,
 			Values:  []string{topology.Shortest.String(), topology.ECMP.String()},
-			Default: "ecmp on fat-tree and leaf-spine, else shortest", Example: `"ecmp"`, Sweep: true,
+			Default: "ecmp on fat-tree, leaf-spine and rails with spines, else shortest",
+			Example: `"ecmp"`, Sweep: true,
 			Doc: "Which of several shortest ways a message takes: shortest the first one, whoever " +
 				"sends, so that equal switches stay idle; ecmp by a fixed hash of the two ranks."},
 		{Path: "topology.order", kind: anOrder, max: maxRanks - 1,
@@ -70,7 +71,8 @@ func flatKeys(table, shape string) []Key {
 			Example: "2", Sweep: true, Doc: "Global links of a router of a dragonfly."},
 		{Path: table + ".oversubscription", kind: aFactor, min: 1, max: maxRanks, Default: "1",
 			Example: "2", Sweep: true, Doc: "Links down for each link up of a leaf, or of an edge " +
-				"switch of a fat-tree; links up are fewer, not slower."},
+				"switch of a fat-tree; links up are fewer, not slower. Rails are joined by spines only if it " +
+				"is given: 1 is a rail-optimized network without oversubscription."},
 		{Path: table + ".bandwidth", kind: aRate, max: maxLink, Example: `"100 Gbit/s"`, Sweep: true,
 			Doc: "Of each link in each direction."},
 		{Path: table + ".latency", kind: aTime, max: maxWait, Example: `"500 ns"`, Sweep: true,

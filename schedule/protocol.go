@@ -15,7 +15,29 @@ type Protocol struct {
 	Node, Network Framing
 	// Apart says that every rank is taken for a node of its own, whatever the network has.
 	Apart bool
+	// Leave says by which NIC messages leave a node.
+	Leave Leave
 }
+
+// Leave is how NCCL has a message leave a node.
+type Leave uint8
+
+// The ways to leave: by the NICs on the shortest route; by the sender's own NIC; by that of the
+// receiver's rail, as the sender reaches it, or through a GPU of the sender's node that is nearest
+// to it (PXN), where the sender is not, or always the first such one. Package topology has the same
+// in this order.
+const (
+	LeaveByRoute Leave = iota
+	LeaveByOwn
+	LeaveByRail
+	LeaveByNeighbour
+	LeaveByFirst
+)
+
+var leaveNames = [...]string{"", "own-nic", "rail-nic", "pxn", "pxn-first"}
+
+// String returns the name of a way to leave in texts.
+func (l Leave) String() string { return leaveNames[l] }
 
 // Shape is the form of an algorithm of NCCL's, by which its latencies differ.
 type Shape uint8
@@ -58,11 +80,19 @@ func (p Protocol) String() string {
 	if p.Apart {
 		text += " apart"
 	}
+	if p.Leave != LeaveByRoute {
+		text += " " + p.Leave.String()
+	}
 	return text
 }
 
 // parseProtocol reads what String writes.
 func parseProtocol(words []string) (p Protocol, err error) {
+	if n := len(words); n > 0 {
+		if at := slices.Index(leaveNames[:], words[n-1]); at > 0 {
+			p.Leave, words = Leave(at), words[:n-1]
+		}
+	}
 	if n := len(words); n > 0 && words[n-1] == "apart" {
 		p.Apart, words = true, words[:n-1]
 	}

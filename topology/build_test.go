@@ -101,6 +101,8 @@ func builds() []Params {
 		{Preset: "dragonfly", Ranks: 20, A: 3, P: 2, H: 1},
 		{Preset: "dragonfly", A: 2, P: 1, H: 2},
 		{Preset: "rails", Ranks: 6, K: 1},
+		{Preset: "rails", Ranks: 12, K: 4, Oversubscription: 1_000_000},
+		{Preset: "rails", Ranks: 8, K: 2, Oversubscription: 2_000_000},
 	}
 	join := func(nodes, nics int, node, network Params) {
 		node.Bandwidth, network.Bandwidth = rate, rate

@@ -58,7 +58,8 @@ func (g *Graph) Moves(t Translation) bool { return g.isPlain() && g.MovesBut(t) 
 // MovesBut reports the same of a network of which links may have been changed: of the network as it
 // was before, which is Base and all but Changes.
 func (g *Graph) MovesBut(t Translation) bool {
-	return g.formula != nil && g.Routing == Shortest && g.formula.moves(t) && g.isInOrder()
+	return g.formula != nil && g.Routing == Shortest && g.leaving == nil && g.formula.moves(t) &&
+		g.isInOrder()
 }
 
 // isInOrder reports whether ranks are on the nodes of their numbers.
@@ -180,7 +181,7 @@ func (g *Graph) Samples() (samples []int32) {
 // Alike reports whether it is known that all ranks see the same: whatever is so of the routes of
 // one is so of those of each. It is known as Moves is.
 func (g *Graph) Alike() bool {
-	return g.isPlain() && g.Routing == Shortest && g.formula.isAlike()
+	return g.isPlain() && g.Routing == Shortest && g.leaving == nil && g.formula.isAlike()
 }
 
 // IsStar reports whether all ranks are around one switch: also if somebody has asked for the list

@@ -113,8 +113,9 @@ func Catalogue() []Preset {
 		{"dragonfly", []string{"ranks", "a", "p", "h"},
 			"Groups of a routers with p ranks and h global links each; a link joins each two groups.",
 			dragonfly, switches},
-		{"rails", []string{"ranks", "k"},
-			"k separate switches, rank r on rail r mod k; in a cluster, NIC i of every node on rail i.",
+		{"rails", []string{"ranks", "k", "oversubscription"},
+			"k separate switches, rank r on rail r mod k; in a cluster, NIC i of every node on rail i. " +
+				"With an oversubscription spine switches join them.",
 			rails, switches},
 	}
 }

@@ -57,6 +57,11 @@ func (p *pick) try(l int32) {
 //
 // REQUIRES: Connected returned nil. Route panics where there is no way.
 func (g *Graph) Route(src, dst int, buf []int32) []int32 {
+	if g.leaving != nil && src != dst {
+		if route, ok := g.leave(src, dst, buf); ok {
+			return route
+		}
+	}
 	if g.formula != nil {
 		s, ok := g.formula.(spreader)
 		switch {

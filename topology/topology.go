@@ -38,9 +38,11 @@ type Graph struct {
 	isListed bool      // by somebody who asked
 	place    string    // what the names of nodes begin with that the formula does not have
 
-	grid   *grid  // knows all distances; nil elsewhere
-	parts  *parts // of a cluster; nil elsewhere
-	routes routes
+	grid  *grid  // knows all distances; nil elsewhere
+	parts *parts // of a cluster; nil elsewhere
+	// leaving says by which NICs messages leave the nodes of a cluster; nil: by those on the route.
+	leaving *leaving
+	routes  routes
 }
 
 // Node is an end or a fork of links. A rank's node is called "gpu0", "gpu1", …, in a cluster
@@ -220,6 +222,7 @@ func (g *Graph) Clone() *Graph {
 		Ranks:   slices.Clone(g.Ranks),
 		Routing: g.Routing,
 		grid:    g.grid, // never changes
+		leaving: g.leaving,
 	}
 	if g.parts != nil {
 		c.parts = g.parts.clone()

@@ -56,18 +56,55 @@ func leafSpine(p Params) (*Graph, error) {
 		level{name: "spine"}), nil
 }
 
-// rails returns K switches that are not linked: rank r is on "rail⌊r mod K⌋". In a cluster ranks
-// are NICs, and NIC i of every node is on rail i; what changes rails goes through a GPU of the
+// rails returns K switches: rank r is on "rail⌊r mod K⌋". In a cluster ranks are NICs, and NIC i of
+// every node is on rail i. Rails are not linked, so what changes rails goes through a GPU of the
 // sending node (NVIDIA, "Doubling all2all Performance with NVIDIA Collective Communication Library
-// 2.12", 2022, calls that PXN).
+// 2.12", 2022, calls that PXN); but with an oversubscription every rail is linked to every spine
+// switch, as the leaves of leafSpine are: a rail-optimized network.
 func rails(p Params) (*Graph, error) {
 	if p.K < 1 || p.K > MaxRanks {
 		return nil, badParam("k", p.K, "1 to %d rails are expected", MaxRanks)
 	}
 	like := Link{Bandwidth: p.Bandwidth, Latency: p.Latency}
+	if p.Oversubscription != 0 {
+		return joinedRails(p, like)
+	}
 	if err := wanted("rails", p.Ranks, 2*int64(p.Ranks), MaxNumbered, like); err != nil {
 		return nil, err
 	}
 	return newNumbered("rails", p.Ranks, &star{ranks: int32(p.Ranks), hubs: int32(p.K), hub: "rail",
 		isNumbered: true, like: like}), nil
+}
+
+// joinedRails returns rails below spines.
+func joinedRails(p Params, like Link) (*Graph, error) {
+	spines, err := upLinks((p.Ranks+p.K-1)/p.K, p.Oversubscription)
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGraph("rails", p.Ranks, 2*(int64(p.Ranks)+int64(p.K)*int64(spines)), like)
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.K {
+		g.addNode("rail"+strconv.Itoa(i), true)
+	}
+	for i := range spines {
+		g.addNode("spine"+strconv.Itoa(i), true)
+	}
+	ranks, k, n := int32(p.Ranks), int32(p.K), int32(spines)
+	both := func(count int32, ends func(i int32) (below, above int32)) {
+		for _, isUp := range []bool{true, false} {
+			for i := range count {
+				from, to := ends(i)
+				if !isUp {
+					from, to = to, from
+				}
+				g.addLink(from, to, p.Bandwidth, p.Latency)
+			}
+		}
+	}
+	both(ranks, func(i int32) (int32, int32) { return i, ranks + i%k })
+	both(k*n, func(i int32) (int32, int32) { return ranks + i/n, ranks + k + i%n })
+	return g.numbered(), nil
 }

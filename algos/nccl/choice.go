@@ -221,6 +221,8 @@ func (s *Setting) model(spec *collective.Spec) (*model, error) {
 	if err := machine.Facts.Fits(perNode, spec.Ranks); err != nil {
 		return nil, err
 	}
+	_, cross := s.Env.levels()
+	machine.Facts.staysOnNIC = cross == 0 && perNode > 1 && perNode < spec.Ranks
 	m := modelOf(&machine, r, spec.Ranks, perNode)
 	if err := s.Env.fits(r); err != nil {
 		return nil, err

@@ -26,7 +26,17 @@ type Env struct {
 	min, max, nvls int
 	noNVLS, allPAT bool
 	sizes
+	// pxn and cross say by which NIC messages leave a node: NCCL_P2P_PXN_LEVEL, 0 without PXN, and
+	// NCCL_CROSS_NIC.
+	pxn, cross int
+	noPXN      bool
 }
+
+// The library's own levels of PXN and of CROSS_NIC (graph/search.cc).
+const (
+	ownPXN   = 2
+	ownCross = 2
+)
 
 // variable is one that ParseEnv knows.
 type variable struct {
@@ -34,8 +44,9 @@ type variable struct {
 	set         func(e *Env, value string) error
 }
 
-// variables are those that change what is chosen here, or how it is cut.
-func variables() []variable { return append(choosing(), sizing()...) }
+// variables are those that change what is chosen here, how it is cut, or by which NICs messages
+// leave a node.
+func variables() []variable { return slices.Concat(choosing(), sizing(), leaving()) }
 
 // choosing lists the variables that change what is chosen.
 func choosing() []variable {
@@ -101,7 +112,8 @@ func Variables() (names, about []string) {
 // given twice has its last value. What is not known here is refused.
 func ParseEnv(text string) (*Env, error) {
 	e := &Env{off: map[collective.Kind]map[Way]string{}, lines: map[collective.Kind]bool{},
-		notListed: map[collective.Kind]map[Way]string{}}
+		notListed: map[collective.Kind]map[Way]string{},
+		pxn:       ownPXN, cross: ownCross}
 	values := map[string]string{}
 	for _, field := range strings.Fields(text) {
 		name, value, ok := strings.Cut(field, "=")

@@ -88,6 +88,9 @@ func TestEnvRefuses(t *testing.T) {
 		"NCCL_THREAD_THRESHOLDS=1,2,3,4,5,6,7": "six numbers at most",
 		"NCCL_THREAD_THRESHOLDS=1,x":           "a number of bytes",
 		"NCCL_NET_OVERHEAD=-1":                 "nanoseconds",
+		"NCCL_CROSS_NIC=3":                     "0 to 2",
+		"NCCL_PXN_DISABLE=2":                   "0 to 1",
+		"NCCL_P2P_PXN_LEVEL=01":                "0 to 2",
 	} {
 		_, err := ParseEnv(text)
 		require.ErrorContains(t, err, want, text)

@@ -33,6 +33,10 @@ type Facts struct {
 	AMD     bool // the processors' vendor, on x86
 	// Found is what NCCL's search has found, where its own dump says so; else nil.
 	Found *Found
+
+	// staysOnNIC has rings leave a node by the NIC that they enter by (NCCL_CROSS_NIC=0), for which
+	// its last GPU sends over NVLink, too.
+	staysOnNIC bool
 }
 
 // The words of Joined.

@@ -113,7 +113,7 @@ func (f *search) isKnown(nodes, perNode int) bool {
 			is.GPUs = of.GPUs
 		}
 		isSeen := perNode == m.Facts.GPUs || nodes == 1 && perNode == 2 && f.Joined == bySwitch
-		if m.Name != inferred && isSeen && is.String() == of.String() {
+		if m.Name != inferred && isSeen && !f.staysOnNIC && is.String() == of.String() {
 			return true
 		}
 	}

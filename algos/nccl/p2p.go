@@ -226,7 +226,7 @@ func (x *p2p) lay(p *schedule.Plan) {
 
 // protocol returns how messages are handed over: short ones within a node by LL.
 func (x *p2p) protocol() schedule.Protocol {
-	p := schedule.Protocol{Shape: schedule.P2PShape, Apart: x.perNode == 1}
+	p := schedule.Protocol{Shape: schedule.P2PShape, Apart: x.perNode == 1, Leave: x.leaveP2P()}
 	if x.ll {
 		p.Node = schedule.Packets
 	}

@@ -65,7 +65,7 @@ func (f *search) wide(speed float64, nodes int) int {
 	switch {
 	case f.GPUs == 1:
 		return MaxChannels
-	case f.Joined == bySwitch && nodes > 1:
+	case f.Joined == bySwitch && nodes > 1 && !f.staysOnNIC:
 		return int(f.all() * float64(f.GPUs) / float64(f.GPUs-1) / speed)
 	case f.Joined == bySwitch:
 		return int(f.all() / speed)

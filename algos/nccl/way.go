@@ -83,9 +83,12 @@ func (a Algorithm) shape() schedule.Shape {
 
 // protocol returns how messages of the choice are handed over.
 func (c *Choice) protocol() schedule.Protocol {
-	framing := c.Protocol.framing()
+	framing, leave := c.Protocol.framing(), schedule.LeaveByRoute
+	if c.Algorithm == Ring {
+		leave = c.model.leaveRing()
+	}
 	return schedule.Protocol{Shape: c.Algorithm.shape(), Node: framing, Network: framing,
-		Apart: c.model.perNode == 1}
+		Apart: c.model.perNode == 1, Leave: leave}
 }
 
 // flags returns how many bytes of flags go with 120 of data: 4 with 4 of LL, 8 in a line of 128.

@@ -1,0 +1,182 @@
+package topology
+
+import "fmt"
+
+// Leave says by which NIC a message between nodes leaves. It enters by the NIC that is nearest to
+// the destination, but by route.
+type Leave uint8
+
+const (
+	// ByRoute takes the shortest route, whatever NICs and GPUs are on it.
+	ByRoute Leave = iota
+	// ByOwn takes the NIC nearest to the source.
+	ByOwn
+	// ByRail takes the NIC of the source's node that has the number of the one by which the message
+	// enters, on the shortest way to it.
+	ByRail
+	// ByNeighbour takes that NIC through a GPU that is nearest to it, where the source is not: one
+	// that the source reaches over no other GPU, or else the source's own NIC. ByFirst goes through
+	// the first of these GPUs even where the source is another one of them. Both are NCCL's PXN.
+	ByNeighbour
+	ByFirst
+)
+
+// leaving is how messages leave the nodes of a cluster. It never changes.
+type leaving struct {
+	by   Leave
+	near []int32 // of each GPU of a node, the nearest link to a NIC
+	team []int32 // of each rank; nil: all are of one
+	at   []int32 // rank of each GPU of the cluster; nil without teams
+}
+
+// SetLeave has messages between the nodes of a cluster leave so, from now on. Messages of a team
+// pass through GPUs of their own team alone; no teams are one of all ranks. It does nothing to a
+// network without nodes, or whose nodes are not alike. Its error says which NICs do not reach each
+// other.
+func (g *Graph) SetLeave(by Leave, teams [][]int) error {
+	p := g.parts
+	if g.leaving = nil; p == nil || p.uneven != nil || p.nodes < 2 || by == ByRoute {
+		return nil
+	}
+	l := &leaving{by: by, near: make([]int32, p.gpus)}
+	for gpu := range p.gpus {
+		best := int32(-1)
+		for i := range p.attached {
+			a := &p.attached[i]
+			if d := p.inside(gpu, a.at) + a.length; best < 0 || d < best {
+				best, l.near[gpu] = d, int32(i)
+			}
+		}
+	}
+	if teams != nil {
+		l.team, l.at = make([]int32, p.ranks), make([]int32, p.ranks)
+		for rank, v := range g.Ranks {
+			l.at[v], l.team[rank] = int32(rank), -1
+		}
+		for i, ranks := range teams {
+			for _, rank := range ranks {
+				l.team[rank] = int32(i)
+			}
+		}
+	}
+	if by == ByOwn {
+		for from := range p.gpus {
+			for to := range p.gpus {
+				a, b := p.attached[l.near[from]].nic, p.attached[l.near[to]].nic
+				if a != b && p.network.length(p.nic(0, a), p.nic(1, b)) < 0 {
+					return fmt.Errorf("topology: no route from node0/nic%d to node1/nic%d", a, b)
+				}
+			}
+		}
+	}
+	g.leaving = l
+	return nil
+}
+
+// inside is the length of the way from a GPU of a node to one of its GPUs or switches.
+func (p *parts) inside(gpu, to int32) int32 {
+	if gpu == to {
+		return 0
+	}
+	return p.node.length(gpu, to)
+}
+
+// leave appends the links from a rank to one of another node, where the graph says how messages
+// leave.
+func (g *Graph) leave(src, dst int, buf []int32) (route []int32, ok bool) {
+	p, l := g.parts, g.leaving
+	from, gpu := p.place(g.Ranks[src])
+	to, end := p.place(g.Ranks[dst])
+	if from == to {
+		return buf, false
+	}
+	enter := l.near[end]
+	out := l.near[gpu]
+	switch rail := p.attached[enter].nic; l.by {
+	case ByRail:
+		out = l.nearestOf(p, gpu, rail)
+	case ByNeighbour, ByFirst:
+		if l.by == ByNeighbour && p.attached[out].nic == rail || !l.has(src, p.at(from, end)) {
+			break
+		}
+		if via := g.via(src, rail); via >= 0 {
+			buf = g.within(from, gpu, via, buf)
+			gpu, out = via, l.near[via]
+		}
+	}
+	a, b := &p.attached[out], &p.attached[enter]
+	count := int32(len(p.attached))
+	links := int32(p.node.NumLinks())
+	buf = append(g.within(from, gpu, a.at, buf), p.nodes*links+from*count+out)
+	p.network.Routing = g.Routing
+	first := len(buf)
+	buf = p.network.Route(int(p.nic(from, a.nic)), int(p.nic(to, b.nic)), buf)
+	for i := range buf[first:] {
+		buf[first+i] += p.nodes * (links + 2*count)
+	}
+	buf = append(buf, p.nodes*(links+count)+to*count+enter)
+	return g.within(to, b.at, end, buf), true
+}
+
+// has reports whether the GPU of a cluster is of a rank's team.
+func (l *leaving) has(rank int, gpu int32) bool {
+	return l.team == nil || l.team[l.at[gpu]] == l.team[rank]
+}
+
+// nearestOf returns the link to a NIC that is nearest to a GPU.
+func (l *leaving) nearestOf(p *parts, gpu, nic int32) (link int32) {
+	best := int32(-1)
+	for i := range p.attached {
+		a := &p.attached[i]
+		if d := p.inside(gpu, a.at) + a.length; a.nic == nic && (best < 0 || d < best) {
+			best, link = d, int32(i)
+		}
+	}
+	return link
+}
+
+// via returns the GPU of a rank's node through which a message leaves by a NIC, −1 for none.
+func (g *Graph) via(src int, nic int32) int32 {
+	p, l := g.parts, g.leaving
+	node, gpu := p.place(g.Ranks[src])
+	for other := range p.gpus {
+		switch {
+		case p.attached[l.near[other]].nic != nic || !l.has(src, p.at(node, other)):
+		case other == gpu || g.isDirect(gpu, other):
+			return other
+		}
+	}
+	return -1
+}
+
+// isDirect reports whether no GPU is on the way from one GPU of a node to another.
+func (g *Graph) isDirect(from, to int32) bool {
+	node := g.parts.node
+	for _, i := range node.Route(int(from), int(to), nil) {
+		if v := node.Link(i).To; v != to && v < g.parts.gpus {
+			return false
+		}
+	}
+	return true
+}
+
+// within appends the links from one GPU or switch of a node to another.
+func (g *Graph) within(node, from, to int32, buf []int32) []int32 {
+	n, first := g.parts.node, len(buf)
+	switch {
+	case from == to:
+		return buf
+	case max(from, to) < g.parts.gpus:
+		buf = n.Route(int(from), int(to), buf)
+	default:
+		if !n.routes.built {
+			n.buildNeighbours()
+		}
+		buf, _ = n.walk(from, to, 0, buf)
+	}
+	links := int32(n.NumLinks())
+	for i := range buf[first:] {
+		buf[first+i] += node * links
+	}
+	return buf
+}
