@@ -108,14 +108,32 @@ func (g *Graph) leave(src, dst int, buf []int32) (route []int32, ok bool) {
 	count := int32(len(p.attached))
 	links := int32(p.node.NumLinks())
 	buf = append(g.within(from, gpu, a.at, buf), p.nodes*links+from*count+out)
-	p.network.Routing = g.Routing
 	first := len(buf)
-	buf = p.network.Route(int(p.nic(from, a.nic)), int(p.nic(to, b.nic)), buf)
+	buf = g.between(p.nic(from, a.nic), p.nic(to, b.nic), seedOf(src, dst), buf)
 	for i := range buf[first:] {
 		buf[first+i] += p.nodes * (links + 2*count)
 	}
 	buf = append(buf, p.nodes*(links+count)+to*count+enter)
 	return g.within(to, b.at, end, buf), true
+}
+
+// between appends the links of the network from one NIC to another, for a pair of ranks of such a
+// hash.
+func (g *Graph) between(from, to int32, seed uint64, buf []int32) []int32 {
+	n := g.parts.network
+	n.Routing = g.Routing
+	s, ok := n.formula.(spreader)
+	switch {
+	case g.Routing == Shortest || from == to || n.formula != nil && !ok:
+		return n.Route(int(from), int(to), buf)
+	case ok:
+		return s.spread(from, to, seed, buf)
+	}
+	if !n.routes.built {
+		n.buildNeighbours()
+	}
+	buf, _ = n.walk(from, to, seed, buf)
+	return buf
 }
 
 // has reports whether the GPU of a cluster is of a rank's team.

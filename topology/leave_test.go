@@ -170,3 +170,24 @@ func TestLeaveIsSeen(t *testing.T) {
 	require.NoError(t, g.SetLeave(ByRoute, nil))
 	require.True(t, g.Moves(turn))
 }
+
+// TestLeaveSpreads: with ECMP, pairs of ranks that share their NICs take several ways between them,
+// in networks with a formula and in others.
+func TestLeaveSpreads(t *testing.T) {
+	for _, network := range []Params{{Preset: "fat-tree", NICs: 1, K: 4},
+		{Preset: "rails", NICs: 2, Oversubscription: 1_000_000}} {
+		network.Bandwidth = rate
+		g, err := Build(Params{Nodes: 8, Node: &Params{Preset: "switch", Ranks: 8, Bandwidth: rate},
+			Network: &network, Routing: ECMP})
+		require.NoError(t, err)
+		require.NoError(t, g.SetLeave(ByOwn, nil))
+		ways := map[string]bool{}
+		for src := range 4 { // by the first NIC
+			for dst := 60; dst < 64; dst++ { // to the last
+				names := namesOf(t, g, src, dst)
+				ways[strings.Join(names[1:len(names)-1], " ")] = true
+			}
+		}
+		require.Greater(t, len(ways), 1, network.Preset)
+	}
+}
