@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,11 +27,12 @@ const aboutNCCLFidelity = `# How far simulations of NCCL are from measured table
 <!-- go test -tags long ./cmd/collsim -run NCCLFidelity -timeout 60m -update writes it -->
 
 Each row is a public table of nccl-tests, held against a simulation of a machine's name and nodes
-alone: nccl:auto where the library chose, or the algorithm that its run forced. Nothing is
-calibrated. An error is |predicted / measured - 1|; a cell is its median over the sizes of a class,
-then its 90th percentile (the ceil(0.9 n)-th of n). Predicted is call_ps, the time of a call in a
-loop of 20 ([benchmark](benchmark.md)), by one process for all GPUs of a node where the table says
-so. NCCL's model is what its own cost table says of the same way (tuning.cc), without the host.
+alone, and of the version of NCCL where the table states one from 2.18 on: nccl:auto where the
+library chose, or the algorithm that its run forced. Nothing is calibrated. An error is |predicted /
+measured - 1|; a cell is its median over the sizes of a class, then its 90th percentile (the
+ceil(0.9 n)-th of n). Predicted is call_ps, the time of a call in a loop of 20
+([benchmark](benchmark.md)), by one process for all GPUs of a node where the table says so. NCCL's
+model is what its own cost table says of the same way (tuning.cc), without the host.
 
 Sizes are nccl-tests'. Of every table each third size is simulated, from its first on. Where the
 figures come from: hops and bases of protocols and rates of channels were read in NCCL's source
@@ -148,7 +150,7 @@ func (n *ncclTable) simulate(t *testing.T, dir string) (rows []fidelity.TableRow
 	text := fmt.Sprintf("topology.preset = %q\ntopology.nodes = %d\ntopology.ranks = %d\n"+
 		"check.numbers = false\ncheck.proof = false\nbenchmark.calls = 20\nbenchmark.processes = %q\n"+
 		"collective.kind = %q\ncollective.algorithm = %q\n", n.machine, n.nodes, n.ranks, n.process,
-		kind, "nccl:"+n.algorithm)
+		kind, "nccl:"+n.algorithm) + versionOf(t, filepath.Join(dir, n.table+".toml"))
 	for i, row := range measured {
 		if i%3 != 0 {
 			continue
@@ -167,6 +169,21 @@ func (n *ncclTable) simulate(t *testing.T, dir string) (rows []fidelity.TableRow
 			Simulated: us(r.PerCall()), Model: us(r.Picked.Time)})
 	}
 	return rows
+}
+
+// versionOf returns the key of a scenario for the version of NCCL that a table was measured with, as
+// the file beside it states; none where it states no number, or one older than those known here.
+func versionOf(t *testing.T, path string) string {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	m := regexp.MustCompile(`(?m)^nccl_version = "(2\.(\d+)\.\d+)`).FindSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	if minor, err := strconv.Atoi(string(m[2])); err != nil || minor < 18 {
+		return ""
+	}
+	return fmt.Sprintf("nccl.version = %q\n", m[1])
 }
 
 // spread prints the median of errors and their 90th percentile.
