@@ -171,8 +171,8 @@ func (n *ncclTable) simulate(t *testing.T, dir string) (rows []fidelity.TableRow
 	return rows
 }
 
-// versionOf returns the key of a scenario for the version of NCCL that a table was measured with, as
-// the file beside it states; none where it states no number, or one older than those known here.
+// versionOf returns the key of a scenario for the version of NCCL that a table was measured with,
+// as the file beside it states; none where it states no number, or one older than those known here.
 func versionOf(t *testing.T, path string) string {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
