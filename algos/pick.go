@@ -17,8 +17,9 @@ type Pick struct {
 	Channels            int // that the call takes; of sends and receives, that a message takes
 	Threads             int // of each channel
 
-	Time  unit.Time // by the library's own model; 0 where it has none
-	Other string    // the fastest of what was not taken, with its time in microseconds: "Tree LL 15.5"
+	Time     unit.Time // by the library's own model; 0 where it has none
+	Inferred bool      // from what is inferred of the machine, and not known
+	Other    string    // the fastest of those not taken, with its time in microseconds: "Tree LL 15.5"
 }
 
 // String is what was picked with its reason.

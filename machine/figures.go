@@ -17,8 +17,8 @@ type kind struct {
 	of func(m *Machine) bool
 }
 
-// optional is the figure that a machine may lack.
-const optional = "env"
+// isOptional reports whether a machine may lack a figure.
+func isOptional(name string) bool { return name == "env" || name == "tuner" }
 
 // kinds is the table of figures that a machine has.
 func kinds() []kind {
@@ -63,6 +63,9 @@ func kinds() []kind {
 			func(m *Machine) bool { return m.Library == "nccl" }},
 		{"env", "what the operator sets for it", text(func(m *Machine) *string { return &m.Env }),
 			nil},
+		{"tuner", "the tuner plugin there that decides in place of NCCL's own model",
+			text(func(m *Machine) *string { return &m.Tuner }),
+			func(m *Machine) bool { return m.Library == "nccl" }},
 	}
 }
 

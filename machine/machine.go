@@ -45,6 +45,7 @@ type Machine struct {
 	// which NCCL chooses; what a message takes is Hop.
 	PluginLatency unit.Time
 	Env           string // what its operator sets for that library, in words
+	Tuner         string // the plugin that decides in place of NCCL's own model; empty: none
 
 	Figures []Figure // all of these as they are written, in the order of Names
 }

@@ -169,7 +169,7 @@ func (f *file) figure(m *Machine, k kind, base []Figure) error {
 	if !given {
 		i := slices.IndexFunc(base, func(f Figure) bool { return f.Name == k.name })
 		switch {
-		case !means, i < 0 && k.name == optional:
+		case !means, i < 0 && isOptional(k.name):
 			return nil
 		case i < 0:
 			return f.wrong(k.name, "missing: %s", k.about)

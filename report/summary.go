@@ -36,7 +36,7 @@ func summary(results []*run.Result) []string {
 	if limit := limitText(results); limit != "" {
 		lines = append(lines, "limit    "+limit)
 	}
-	return append(lines, knownLines(results)...)
+	return append(append(lines, libraryLines(results)...), knownLines(results)...)
 }
 
 // skipLines say which algorithms of "all" could not do what was asked, and why.

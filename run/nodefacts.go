@@ -247,3 +247,21 @@ func refusedByNCCL(p *scenarios.Point) *scenarios.Refusal {
 	}
 	return nil
 }
+
+// LibraryNotes say of a point that is done by NCCL why its choice may not be that of a machine: a
+// tuner plugin decides there, or the device is nobody's.
+func LibraryNotes(p *scenarios.Point, algorithm string) (notes []string) {
+	if !ofNCCL(algorithm) || p.Topology == nil {
+		return nil
+	}
+	if m := p.Topology.NodeFacts().Machine; m != nil && m.Tuner != "" && p.Tuner == "" {
+		notes = append(notes, fmt.Sprintf("on %s %s tuner plugin decides; this is NCCL's own model",
+			m.Name, m.Tuner))
+	}
+	model := system.ModelOf(p.Device.Name)
+	if _, ok := ncclNodes(p, 1); !ok && !model.IsAMD() &&
+		!strings.Contains(algorithm, "machine=") {
+		notes = append(notes, fmt.Sprintf("device %s is nobody's: taken for a DGX H100", p.Device.Name))
+	}
+	return notes
+}

@@ -100,3 +100,24 @@ func TestEnvironmentKeys(t *testing.T) {
 	require.ElementsMatch(t, names, keys)
 	require.Len(t, about, len(names))
 }
+
+// TestLibraryNotes: a result says where a tuner plugin decides instead of NCCL's model, and where
+// the machine is taken for another; else nothing.
+func TestLibraryNotes(t *testing.T) {
+	for scenario, want := range map[string][]string{
+		"topology.preset = \"dgx-h100\"": nil,
+		"topology.preset = \"p4d\"":      nil,
+		"topology.preset = \"p5en\"": {"on p5en aws-ofi-nccl's tuner plugin decides; this is " +
+			"NCCL's own model"},
+		"topology.preset = \"a3-mega\"": {"on a3-mega TCPXO's tuner plugin decides; this is " +
+			"NCCL's own model"},
+		"topology = { preset = \"switch\", ranks = 8, bandwidth = \"1 GB/s\", latency = \"1 us\" }": {
+			"device ideal is nobody's: taken for a DGX H100"},
+	} {
+		s, err := run.Load("s.toml", []byte(scenario+"\n[collective]\nkind = \"all_reduce\"\n"+
+			"algorithm = \"nccl:auto\"\nbytes = 8\n"), run.LoadOptions{})
+		require.NoError(t, err, scenario)
+		require.Equal(t, want, run.LibraryNotes(s.Points[0], "nccl:auto"), scenario)
+		require.Nil(t, run.LibraryNotes(s.Points[0], "ring"))
+	}
+}

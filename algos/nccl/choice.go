@@ -251,6 +251,7 @@ func (c *Choice) pick() algos.Pick {
 		}
 	}
 	if !c.model.isKnown(c.model.nodes, c.model.perNode) {
+		p.Inferred = true
 		why = append(why, "rings inferred")
 	}
 	if v := c.model.release.name; v != newest {
