@@ -122,7 +122,7 @@ func (d Device) Validate() error {
 		return fmt.Errorf("device: queue = 0: a device that offloads needs at least 1")
 	}
 	for i := range d.Protocols {
-		if err := d.Protocols[i].validate(); err != nil {
+		if err := d.Protocols[i].Validate(); err != nil {
 			return err
 		}
 	}

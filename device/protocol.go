@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"collsim/unit"
@@ -19,7 +20,24 @@ type Protocol struct {
 	NVLink, PCIe unit.Time
 	// Network is what a hop between nodes takes on top of the fabric's own, which is that of LL.
 	Network unit.Time
-	Source  string
+	// Ramp is what a call takes longer for each doubling of its bytes between 1 and 16 MiB: long calls
+	// come to their rate late. NCCL's tables have none; it is fitted to measured times.
+	Ramp unit.Time
+	// Rate is what a channel moves at most in place of Device.LaneRate, flags included; 0 is that.
+	Rate   unit.Rate
+	Source string
+}
+
+// BaseOf returns what a call of n bytes costs once: Base, and Ramp times log2(1 + n/1 MiB), which
+// is taken as straight between whole numbers and grows up to 16 MiB.
+func (p *Protocol) BaseOf(n unit.Bytes) unit.Time {
+	const from, upTo = uint64(unit.MiB), 16 * unit.MiB
+	sum := from + uint64(min(max(n, 0), upTo))
+	doublings := bits.Len64(sum/from) - 1
+	step := from << doublings
+	hi, lo := bits.Mul64(uint64(p.Ramp), sum-step)
+	part, _ := bits.Div64(hi, lo, step)
+	return p.Base + p.Ramp*unit.Time(doublings) + unit.Time(part)
 }
 
 // Shapes lists the shapes of algorithms that a protocol's figures may be for.
@@ -38,7 +56,8 @@ const (
 func ncclProtocols() []Protocol {
 	us := func(us float64) unit.Time { return unit.Time(us * float64(unit.Microsecond)) }
 	row := func(shape, protocol string, base, nvlink, pcie, network float64, source string) Protocol {
-		return Protocol{shape, protocol, us(base), us(nvlink), us(pcie), us(network), source}
+		return Protocol{Shape: shape, Protocol: protocol, Base: us(base), NVLink: us(nvlink),
+			PCIe: us(pcie), Network: us(network), Source: source}
 	}
 	const asRing = "assumed: as ring"
 	// A call of the schedules here has two barriers of three hops among 8 GPUs, a load and a store.
@@ -83,15 +102,29 @@ func (d *Device) LeastHop() (least Protocol, ok bool) {
 	return least, len(d.Protocols) > 0
 }
 
-func (p *Protocol) validate() error {
-	for _, f := range []struct {
-		name  string
-		value unit.Time
-	}{{"base", p.Base}, {"nvlink", p.NVLink}, {"pcie", p.PCIe}, {"network", p.Network}} {
-		if f.value < 0 || f.value > MaxCost {
+// Cost is a time of a protocol by its name in scenarios and files of machines.
+type Cost struct {
+	Name string
+	Of   *unit.Time
+}
+
+// Costs lists the times of the protocol.
+func (p *Protocol) Costs() []Cost {
+	return []Cost{{"base", &p.Base}, {"nvlink", &p.NVLink}, {"pcie", &p.PCIe},
+		{"network", &p.Network}, {"ramp", &p.Ramp}}
+}
+
+// Validate returns an error that names the first figure that no protocol can have.
+func (p *Protocol) Validate() error {
+	for _, c := range p.Costs() {
+		if *c.Of < 0 || *c.Of > MaxCost {
 			return fmt.Errorf("device: protocol %s %s: %s = %v: a time from 0 s to %v is expected",
-				p.Shape, p.Protocol, f.name, f.value, MaxCost)
+				p.Shape, p.Protocol, c.Name, *c.Of, MaxCost)
 		}
+	}
+	if p.Rate < 0 || int64(p.Rate) > mostOnWire {
+		return fmt.Errorf("device: protocol %s %s: rate = %v: a rate up to %v is expected", p.Shape,
+			p.Protocol, p.Rate, unit.Rate(mostOnWire))
 	}
 	return nil
 }

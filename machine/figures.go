@@ -17,11 +17,17 @@ type kind struct {
 	of func(m *Machine) bool
 }
 
-// isOptional reports whether a machine may lack a figure.
-func isOptional(name string) bool { return name == "env" || name == "tuner" }
-
-// kinds is the table of figures that a machine has.
+// kinds is the table of figures that a machine has, those that were measured on it last.
 func kinds() []kind {
+	list := required()
+	for _, f := range fitted() {
+		list = append(list, f.kind)
+	}
+	return list
+}
+
+// required lists what a machine's own file says of it.
+func required() []kind {
 	listed := func(m *Machine) bool { return m.Joined == byWires }
 	plain := func(m *Machine) bool { return !listed(m) }
 	wired := func(kind string) func(m *Machine) bool {

@@ -136,7 +136,21 @@ func (m *Machine) Keys(nodes int) []Key {
 			keys = append(keys, Key{PluginLatencyKey, quoted(m.PluginLatency)})
 		}
 	}
+	for _, k := range fitted() {
+		if f := m.Figure(k.name); f != nil && k.key != "" {
+			keys = append(keys, Key{k.key, strconv.Quote(f.Is)})
+		}
+	}
 	return keys
+}
+
+// Figure returns a figure by name, nil where the machine has none of that name.
+func (m *Machine) Figure(name string) *Figure {
+	i := slices.IndexFunc(m.Figures, func(f Figure) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &m.Figures[i]
 }
 
 // LinkLatency returns the latency of each link of a network between nodes of such a preset, so that

@@ -47,7 +47,7 @@ func FitMachine(tables []*TableFit) (*MachineFit, error) {
 	if m.Ranges, err = calibrate.FitRanges(series, calibrate.Options{}); err != nil {
 		return nil, &TableError{"algorithm", prose.Unprefixed(err)}
 	}
-	m.Notes = append(m.Notes, m.Ranges.Doubts()...)
+	m.Notes = append(m.Notes, doubts(m.Ranges)...)
 	return m, nil
 }
 

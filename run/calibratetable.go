@@ -10,6 +10,7 @@ import (
 	"collsim/hw/calibrate"
 	"collsim/internal/prose"
 	"collsim/scenarios"
+	"collsim/unit"
 )
 
 // TableOptions say of a published table what it may leave out.
@@ -88,8 +89,26 @@ func FitTable(t *measured.Table, o TableOptions) (*TableFit, error) {
 	if err != nil {
 		return nil, &TableError{"algorithm", prose.Unprefixed(err)}
 	}
-	f.Notes = append(f.Notes, f.Ranges.Doubts()...)
+	f.Notes = append(f.Notes, doubts(f.Ranges)...)
 	return f, nil
+}
+
+// leastMessage is what a message takes at least on any machine: a write and a read of a flag in
+// another memory.
+const leastMessage = 100 * unit.Nanosecond
+
+// doubts are those of a fit, and what was fitted that no machine has.
+func doubts(r *calibrate.Ranges) []string {
+	notes := r.Doubts()
+	for i := range r.Ranges {
+		e := &r.Ranges[i].Fit.Estimates[0]
+		if e.Value < float64(leastMessage) {
+			notes = append(notes, fmt.Sprintf("a latency of %v a message, which no machine has: what small "+
+				"calls take is of the host or of a launch", unit.Time(e.Value)))
+			break
+		}
+	}
+	return notes
 }
 
 // complete settles kind and ranks.
@@ -118,6 +137,9 @@ func (f *TableFit) complete(o TableOptions) error {
 		return &TableError{"ranks", fmt.Sprintf("%d ranks: 2 or more are expected", f.Ranks)}
 	case said != 0 && said != f.Ranks:
 		f.Notes = append(f.Notes, fmt.Sprintf("the table lists %d ranks, not %d", said, f.Ranks))
+	}
+	for _, note := range measured.Check(f.Table.Rows) {
+		f.Notes = append(f.Notes, note.String())
 	}
 	if low, high, ok := f.Table.BusFactor(); ok {
 		if factor := busFactor(f.Kind, f.Ranks); factor < low || factor > high {

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 
+	"collsim/collective"
 	"collsim/device"
 	"collsim/internal/prose"
 	"collsim/scenarios"
@@ -29,9 +31,11 @@ func (r *runner) env(p *scenarios.Point, s *schedule.Schedule) sim.Env {
 		env.Graph = r.leaving(p, leave)
 	}
 	if !ok {
+		env.Device.Launch += rampOfOurs(&p.Device, s)
 		return env
 	}
-	env.Device.Launch, env.Device.GPU.LaunchLatency = row.Base, 0
+	env.Device.Launch, env.Device.GPU.LaunchLatency = row.BaseOf(s.Spec.Bytes()), 0
+	env.Device.LaneRate = cmp.Or(row.Rate, env.Device.LaneRate)
 	if g := r.graphOf(p, hops{row, p.Device.Overhead, s.Protocol.Apart,
 		s.Protocol.Leave}); g != nil {
 		env.Graph = g
@@ -41,6 +45,17 @@ func (r *runner) env(p *scenarios.Point, s *schedule.Schedule) sim.Env {
 	least, _ := p.Device.LeastHop()
 	env.Device.Own.Latency += row.NVLink - least.NVLink
 	return env
+}
+
+// rampOfOurs returns what calls of our own algorithms take longer for their size on a machine where
+// that is known of NCCL's rings by Simple, whose messages are as theirs.
+func rampOfOurs(d *device.Device, s *schedule.Schedule) unit.Time {
+	row, ok := d.ProtocolOf(schedule.RingShape.String(), schedule.Bare.Protocol())
+	if !ok || s.Spec.Kind == 0 || s.Spec.Kind == collective.Custom ||
+		s.Protocol != (schedule.Protocol{}) {
+		return 0
+	}
+	return row.BaseOf(s.Spec.Bytes()) - row.Base
 }
 
 // protocolOf returns the figures of a protocol, whose hop between nodes may be another's.

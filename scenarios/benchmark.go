@@ -25,6 +25,10 @@ const (
 	issueMessageTime = 410 * unit.Nanosecond
 )
 
+// IssueTimes returns what a process takes to issue a call for one of its GPUs, and each message of
+// a group, where a scenario and its machine do not say so.
+func IssueTimes() (call, message unit.Time) { return issueTime, issueMessageTime }
+
 func benchmarkKeys() []Key {
 	return []Key{
 		{Path: "benchmark.calls", kind: aWhole, min: 1, max: maxCalls, Default: "20", Example: "50",

@@ -4,26 +4,22 @@ import (
 	"slices"
 
 	"collsim/device"
-	"collsim/unit"
 )
 
 // protocolFigure is a figure of a protocol of NCCL's.
 type protocolFigure struct {
 	name, example, about string
-	of                   func(p *device.Protocol) *unit.Time
 }
 
 func protocolFigures() []protocolFigure {
 	return []protocolFigure{
-		{"base", "6.6 us", "What a call costs once, its launch included.",
-			func(p *device.Protocol) *unit.Time { return &p.Base }},
-		{"nvlink", "600 ns", "A message's latency from a GPU to another one of its node, over NVLink.",
-			func(p *device.Protocol) *unit.Time { return &p.NVLink }},
-		{"pcie", "1 us", "The same where PCIe joins them.",
-			func(p *device.Protocol) *unit.Time { return &p.PCIe }},
+		{"base", "6.6 us", "What a call costs once, its launch included."},
+		{"nvlink", "600 ns", "A message's latency from a GPU to another one of its node, over NVLink."},
+		{"pcie", "1 us", "The same where PCIe joins them."},
 		{"network", "1.3 us", "What a message between nodes takes on top of device.overhead and the " +
-			"latencies of the network's links.",
-			func(p *device.Protocol) *unit.Time { return &p.Network }},
+			"latencies of the network's links."},
+		{"ramp", "11 us", "What a call takes longer for each doubling of its bytes from 1 MiB to " +
+			"16 MiB: it is added log2(1 + bytes / 1 MiB) times."},
 	}
 }
 
@@ -39,13 +35,18 @@ func protocolKeys() []Key {
 		keys = append(keys, Key{Path: at + f.name, kind: aTime, max: int64(device.MaxCost),
 			Default: "the device's, or 0 s", Example: `"` + f.example + `"`, Sweep: true, Doc: f.about})
 	}
-	return keys
+	return append(keys, Key{Path: at + "rate", kind: aRate, max: maxLink,
+		Default: "lane_rate", Example: `"10 GB/s"`, Sweep: true,
+		Doc: "What a channel moves at most, flags included."})
 }
 
-// protocols reads [[device.protocol]]. Where a scenario gives what all messages cost, the device's
-// own figures of protocols are left out.
+// protocols reads [[device.protocol]]. A machine's figures replace the device's. Where a scenario
+// gives what all messages cost, both are left out.
 func (v *view) protocols(d *device.Device) (ok bool) {
 	ok = true
+	if m := v.byName().of; m != nil {
+		d.Protocols = m.Protocols(d.Protocols)
+	}
 	if v.has("device.overhead") || v.has("device.latency") || v.has("device.launch") ||
 		v.d.count("device.range") > 0 {
 		d.Protocols = nil
@@ -66,10 +67,12 @@ func (v *view) protocols(d *device.Device) (ok bool) {
 			row = len(d.Protocols)
 			d.Protocols = append(d.Protocols, device.Protocol{Shape: shape, Protocol: protocol})
 		}
-		for _, f := range protocolFigures() {
-			value, readable := fetchOr(v, at+f.name, *f.of(&d.Protocols[row]))
-			*f.of(&d.Protocols[row]), ok = value, ok && readable
+		for _, c := range d.Protocols[row].Costs() {
+			value, readable := fetchOr(v, at+c.Name, *c.Of)
+			*c.Of, ok = value, ok && readable
 		}
+		rate, readable := fetchOr(v, at+"rate", d.Protocols[row].Rate)
+		d.Protocols[row].Rate, ok = rate, ok && readable
 	}
 	return ok
 }

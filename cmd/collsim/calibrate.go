@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,8 @@ type calibrateFlags struct {
 	ranks, table        int
 	inPlace, outOfPlace bool
 	derived, together   bool
+	machine, processes  string
+	nodes               int
 	hw, hosts, listen   string
 	sizes, budget       string
 	repetitions, warmup int
@@ -62,6 +65,16 @@ one machine, and make one preset: what a call costs besides its messages (device
 is what small sizes of all of them have in common, can then be told from latency; one table
 alone has it in the latency.
 
+With --machine as well, the tables are of NCCL's calls on that machine, and all are fitted
+together: to NCCL's own schedules in a loop of calls, as nccl-tests times them. Found are, by
+protocol, the base of a call, a hop and the rate of a channel; what calls of 1 to 16 MiB and
+more take longer; links and NICs as reached; the hop of the fabric; and what a process takes to
+issue calls. Each is looked for around what NCCL's source and the machine's row have, and stays
+there if the times do not tell it. Written is a whole machine, for topology.file of a scenario.
+Of each table up to three sizes below 64 KiB, 1 MiB, 16 MiB and above are fitted, none above
+1 GiB; the others are held out. --algorithm is NCCL's (ring, tree, nvls, with parameters) where
+it was forced; --set changes the scenarios that tables are simulated as, such as nccl.env.
+
 What the data only bound is told as not known, and the preset has what the fit took; what they
 do not even bound is refused by whoever reads the preset, until somebody gives it.
 
@@ -72,20 +85,23 @@ notes and preset; a range has from_bytes and to_bytes of a call, message_up_to_b
 bandwidth; and machine, null unless --together, with ranks, launch, ranges, fitted, held_out,
 residuals, notes and preset of them all. Of a measurement:
 scenario, name, set, ran_on, classes (name, table, wires, pairs), sizes, repetitions, warmup,
-figures, fitted, held_out, residuals, notes and preset. A figure has name, unit (ps or GB/s),
-value, low and high of its 95 % interval, known, why not, points that rest on it and their
+figures, fitted, held_out, residuals, notes and preset, where a figure has name, unit (ps or
+GB/s), value, low and high of its 95 % interval, known, why not, points that rest on it and their
 median_error; fitted and held_out have points, median and p90 of the errors, as shares; a
-residual has name, measured_ps, fitted_ps, error and held_out.`
+residual has name, measured_ps, fitted_ps, error and held_out. With --machine: machine, tables,
+figures (name, before, found, low, high, told, fitted), rows (table, bytes, way, measured_ps,
+simulated_ps, error, fitted), notes and preset.`
 
 func (a *app) calibrateCommand() *cobra.Command {
 	o := &calibrateFlags{}
 	cmd := &cobra.Command{
-		Use:   "calibrate SCENARIO | --from TABLE …",
+		Use:   "calibrate SCENARIO | [--machine NAME] --from TABLE …",
 		Short: "measure a machine, or fit published tables: figures for scenarios",
 		Long:  joined(calibrateLong),
 		Example: "  collsim calibrate lab.toml --output calibrated.toml\n" +
 			"  collsim validate lab.toml --with calibrated.toml\n" +
-			"  collsim calibrate --from all_reduce.log --ranks 8 --output a100.toml",
+			"  collsim calibrate --from all_reduce.log --ranks 8 --output a100.toml\n" +
+			"  collsim calibrate --machine dgx-a100 --from all_reduce.log --output mine.toml",
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.calibrate(cmd.Context(), args, o)
@@ -129,9 +145,14 @@ func (o *calibrateFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.algorithm, "algorithm", "", "hold tables against the closed form of `NAME`")
 	f.BoolVar(&o.inPlace, "in-place", false, "take the times in place (so it is where there are any)")
 	f.BoolVar(&o.outOfPlace, "out-of-place", false, "take the times out of place")
+	f.StringVar(&o.machine, "machine", "", "the tables are NCCL's on this `MACHINE`, a name or a "+
+		"file: write it with figures at which simulations take their times")
+	f.IntVar(&o.nodes, "nodes", 0, "with --machine, the `NUMBER` of nodes, where tables do not say so")
+	f.StringVar(&o.processes, "processes", "", "with --machine, who issues calls, where tables do "+
+		"not say so: `per-gpu|one`; what fits better")
 	f.BoolVar(&o.together, "together", false, "the tables are of one machine: fit one preset to all")
 	f.BoolVar(&o.derived, "derived", false, "times were worked out from the printed bandwidth")
-	for _, name := range []string{"repetitions", "warmup", "table", "ranks"} {
+	for _, name := range []string{"repetitions", "warmup", "table", "ranks", "nodes"} {
 		f.Lookup(name).DefValue = "0"
 	}
 	f.SortFlags = false
@@ -140,15 +161,28 @@ func (o *calibrateFlags) register(f *pflag.FlagSet) {
 // check refuses flags that cannot be together, or mean nothing.
 func (o *calibrateFlags) check() error {
 	tables := changed(o.flags, "table", "kind", "ranks", "algorithm", "in-place", "out-of-place",
-		"derived", "together")
-	measure := changed(o.flags, "with", "set", "hw", "hosts", "listen", "sizes", "budget",
-		"repetitions", "warmup")
+		"derived", "together", "machine", "nodes", "processes")
+	measure := changed(o.flags, "with", "hw", "hosts", "listen", "sizes", "budget", "repetitions",
+		"warmup")
+	if o.machine == "" && measure == "" {
+		measure = changed(o.flags, "set")
+	}
+	ofNCCL := changed(o.flags, "nodes", "processes")
 	switch {
 	case len(o.from) == 0 && tables != "":
 		return &usageError{text: "--" + tables + " is for published tables",
 			hint: "name them with --from"}
 	case len(o.from) > 0 && measure != "":
 		return &usageError{text: "--" + measure + " is for measuring; tables have been measured"}
+	case o.machine == "" && ofNCCL != "":
+		return &usageError{text: "--" + ofNCCL + " is for tables of a machine",
+			hint: "name it with --machine"}
+	case o.machine != "" && o.together:
+		return &usageError{text: "--machine and --together are both given",
+			hint: "with --machine all tables are fitted together"}
+	case o.processes != "" && !slices.Contains(processes(), o.processes):
+		return &usageError{text: fmt.Sprintf("--processes %q: one of %s is expected", o.processes,
+			strings.Join(processes(), ", "))}
 	case o.inPlace && o.outOfPlace:
 		return &usageError{text: "--in-place and --out-of-place are both given"}
 	case o.hw == "sim":
@@ -157,8 +191,8 @@ func (o *calibrateFlags) check() error {
 	for _, n := range []struct {
 		name         string
 		value, least int
-	}{{"table", o.table, 1}, {"ranks", o.ranks, 2}, {"repetitions", o.repetitions, 1},
-		{"warmup", o.warmup, 0}} {
+	}{{"table", o.table, 1}, {"ranks", o.ranks, 2}, {"nodes", o.nodes, 1},
+		{"repetitions", o.repetitions, 1}, {"warmup", o.warmup, 0}} {
 		if o.flags.Changed(n.name) && n.value < n.least {
 			return &usageError{text: fmt.Sprintf("--%s %d: %d or more is expected", n.name, n.value,
 				n.least)}

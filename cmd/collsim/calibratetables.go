@@ -20,18 +20,12 @@ const tableInName = "{table}"
 
 // calibrateTables fits published tables.
 func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
-	options := run.TableOptions{Ranks: o.ranks, Algorithm: o.algorithm, Derived: o.derived}
+	options, err := o.tableOptions()
 	switch {
-	case o.inPlace:
-		options.Place = "in"
-	case o.outOfPlace:
-		options.Place = "out"
-	}
-	if o.kind != "" {
-		var err error
-		if options.Kind, err = collective.ParseKind(o.kind); err != nil {
-			return kindError(o.kind)
-		}
+	case err != nil:
+		return err
+	case o.machine != "":
+		return a.calibrateNCCL(names, options, o)
 	}
 	var fits []*run.TableFit
 	for _, name := range names {
@@ -67,6 +61,24 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 	return a.writePresets(presets, object, o)
 }
 
+// tableOptions are what the flags say of tables.
+func (o *calibrateFlags) tableOptions() (run.TableOptions, error) {
+	options := run.TableOptions{Ranks: o.ranks, Algorithm: o.algorithm, Derived: o.derived}
+	switch {
+	case o.inPlace:
+		options.Place = "in"
+	case o.outOfPlace:
+		options.Place = "out"
+	}
+	if o.kind != "" {
+		var err error
+		if options.Kind, err = collective.ParseKind(o.kind); err != nil {
+			return options, kindError(o.kind)
+		}
+	}
+	return options, nil
+}
+
 // calibrateMachine fits one preset to several tables.
 func (a *app) calibrateMachine(fits []*run.TableFit, o *calibrateFlags) error {
 	if err := a.takeOne(o.output, "--output"); err != nil {
@@ -89,16 +101,34 @@ func (a *app) calibrateMachine(fits []*run.TableFit, o *calibrateFlags) error {
 // fitTables fits the tables of a file: that of this number, or all if it is 0.
 func (a *app) fitTables(name string, number int,
 	o run.TableOptions) (fits []*run.TableFit, err error) {
+	list, of, err := a.tablesOf(name, number, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range of {
+		f, err := run.FitTable(&list[n-1], o)
+		if err != nil {
+			return nil, lacking(name, n, len(list), err)
+		}
+		f.Number = n
+		fits = append(fits, f)
+	}
+	return fits, nil
+}
+
+// tablesOf reads the tables of a file, and says which of them are meant, from 1: that of this
+// number, or all of the kind and ranks that are asked for if it is 0.
+func (a *app) tablesOf(name string, number int,
+	o run.TableOptions) (list []measured.Table, of []int, err error) {
 	text, err := a.read(name)
 	if err != nil {
-		return nil, withoutCommand(name, err)
+		return nil, nil, withoutCommand(name, err)
 	}
-	list, err := measured.ReadTables(name, text)
-	if err != nil {
-		return nil, tableError(name, text, err)
+	if list, err = measured.ReadTables(name, text); err != nil {
+		return nil, nil, tableError(name, text, err)
 	}
 	if number > len(list) {
-		return nil, &usageError{file: name, text: fmt.Sprintf("--table %d: there are %d", number,
+		return nil, nil, &usageError{file: name, text: fmt.Sprintf("--table %d: there are %d", number,
 			len(list))}
 	}
 	several := slices.ContainsFunc(list, func(t measured.Table) bool {
@@ -110,24 +140,17 @@ func (a *app) fitTables(name string, number int,
 			several && o.Ranks != 0 && t.Ranks != 0 && t.Ranks != o.Ranks {
 			continue
 		}
-		f, err := run.FitTable(t, o)
-		if err != nil {
-			return nil, lacking(name, i+1, len(list), err)
-		}
-		f.Number = i + 1
-		fits = append(fits, f)
+		of = append(of, i+1)
 	}
-	if len(fits) == 0 && o.Kind == 0 {
-		return nil, &usageError{file: name,
-			text: fmt.Sprintf("no table of %d ranks is to be taken; the "+
-				"first of %d is of %d", o.Ranks, len(list), list[0].Ranks)}
+	switch {
+	case len(of) > 0:
+		return list, of, nil
+	case o.Kind == 0:
+		return nil, nil, &usageError{file: name, text: fmt.Sprintf("no table of %d ranks is to be "+
+			"taken; the first of %d is of %d", o.Ranks, len(list), list[0].Ranks)}
 	}
-	if len(fits) == 0 {
-		return nil, &usageError{file: name,
-			text: fmt.Sprintf("no table of %v is to be taken; the first "+
-				"of %d is of %v", o.Kind, len(list), list[0].Kind)}
-	}
-	return fits, nil
+	return nil, nil, &usageError{file: name, text: fmt.Sprintf("no table of %v is to be taken; the "+
+		"first of %d is of %v", o.Kind, len(list), list[0].Kind)}
 }
 
 // tableError gives what is wrong with a table its place, as an error of a scenario has it, and says
@@ -169,6 +192,10 @@ func lacking(name string, number, of int, err error) error {
 		e.hint = "give it by --kind, as --kind all_reduce"
 	case "ranks":
 		e.hint = "give it by --ranks"
+	case "nodes":
+		e.hint = "give them by --nodes, or another --machine"
+	case "machine":
+		e.hint = "collsim list machines has machines, with their devices"
 	case "place":
 		e.hint = "leave out --in-place and --out-of-place"
 	case "algorithm":

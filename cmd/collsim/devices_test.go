@@ -83,7 +83,11 @@ latencies of the network's links, which are the fabric's, and network on top. A 
 switch, links from each to each or wires; on other networks a message takes what its links take, and
 the time by which its protocol is slower than LL.
 
-[[device.protocol]] changes one of these figures. Who gives device.overhead, latency, launch or
+[[device.protocol]] changes one of these figures, and has two more, which NCCL's tables have not:
+rate, what a channel moves at most, flags included, and ramp, what a call takes longer for each
+doubling of its bytes from 1 MiB to 16 MiB; the ramp of ring and simple counts for calls of our own
+algorithms as well. "collsim calibrate --machine" fits them ([calibration.md](calibration.md)). Who
+gives device.overhead, latency, launch or
 range has measured something else than NCCL's tables: all messages then cost that. Our own
 algorithms have overhead and the latencies of links.
 

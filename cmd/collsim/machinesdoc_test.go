@@ -53,6 +53,12 @@ more machine. Your own is a file of that form that the scenario names, alone or 
     gpus = { is = "4", source = "nvidia-smi" }
     nic_rate = { is = "200 Gbit/s", source = "ibstat" }
 
+A file may have what was fitted to times measured on the machine, as "collsim calibrate --machine"
+writes it ([calibration.md](calibration.md#nccl-on-a-machine-of-yours)): ring_ll, tree_simple and so
+on are figures of NCCL's protocols by shape ("base 7 us, nvlink 600 ns, rate 10 GB/s": those of
+[[device.protocol]]), multimem_efficiency is the device's, issue and issue_message are those of
+[benchmark].
+
 Where a node is neither one switch nor a link from each GPU to each other, its wires are listed:
 joined is "wires", and wires is "gpu0 gpu1 nvlink 2, gpu0 pcie0 pcie, pcie0 cpu0 pcie, gpu0 nic0
 pcie, …": two ends, a kind (nvlink, xgmi, c2c, pcie, cpu), how many links, and, after "at", what

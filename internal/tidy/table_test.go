@@ -114,7 +114,7 @@ func table() []row {
 		{path: "scenarios", ours: "collective dtype topology device machine unit internal/input " +
 			"internal/ncclnames",
 			modules: []string{"github.com/BurntSushi/toml"}},
-		{path: "run", ours: toHW + " hw/calibrate machine"},
+		{path: "run", ours: toHW + " hw/calibrate machine internal/parallel"},
 		{path: "report", ours: "algos/nccl run program scenarios collective unit device schedule " +
 			"formats fidelity hw hw/calibrate reference sim bounds proof"},
 		{path: ".", ours: "run report scenarios"},
