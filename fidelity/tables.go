@@ -28,6 +28,10 @@ type TableRow struct {
 	// Microseconds of a call: measured, simulated in a loop of calls, and by NCCL's own cost model (0:
 	// it has none of this kind).
 	Measured, Simulated, Model float64
+	// Calibrated is simulated with figures that were fitted to another table of the machine, From; 0
+	// where there is none.
+	Calibrated float64
+	From       string
 }
 
 // Error returns |predicted / measured − 1|.
@@ -35,7 +39,7 @@ func (r *TableRow) Error(predicted float64) float64 { return math.Abs(predicted/
 
 // columns are those of tables.csv.
 var columns = []string{"table", "machine", "nodes", "ranks", "algorithm", "size_bytes",
-	"measured_us", "simulated_us", "model_us"}
+	"measured_us", "simulated_us", "model_us", "calibrated_us", "calibrated_from"}
 
 // Tables returns all rows that are known, in the order of docs/fidelity-nccl.md. They are the
 // caller's to read only.
@@ -58,15 +62,15 @@ func parseTables(text string) ([]TableRow, error) {
 	}
 	var rows []TableRow
 	for i, line := range lines[1:] {
-		var figures [6]float64
-		for k, at := range []int{2, 3, 5, 6, 7, 8} {
+		var figures [7]float64
+		for k, at := range []int{2, 3, 5, 6, 7, 8, 9} {
 			if figures[k], err = strconv.ParseFloat(line[at], 64); err != nil {
 				return nil, fmt.Errorf("fidelity: line %d: %s = %q: a number is expected", i+2, columns[at],
 					line[at])
 			}
 		}
 		rows = append(rows, TableRow{line[0], line[1], int(figures[0]), int(figures[1]), line[4],
-			unit.Bytes(figures[2]), figures[3], figures[4], figures[5]})
+			unit.Bytes(figures[2]), figures[3], figures[4], figures[5], figures[6], line[10]})
 	}
 	return rows, nil
 }
@@ -76,8 +80,8 @@ func FormatTables(rows []TableRow) string {
 	var b strings.Builder
 	b.WriteString(strings.Join(columns, ",") + "\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%s,%s,%d,%d,%s,%d,%v,%.2f,%.2f\n", r.Table, r.Machine, r.Nodes, r.Ranks,
-			r.Algorithm, r.Bytes, r.Measured, r.Simulated, r.Model)
+		fmt.Fprintf(&b, "%s,%s,%d,%d,%s,%d,%v,%.2f,%.2f,%.2f,%s\n", r.Table, r.Machine, r.Nodes, r.Ranks,
+			r.Algorithm, r.Bytes, r.Measured, r.Simulated, r.Model, r.Calibrated, r.From)
 	}
 	return b.String()
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"os"
@@ -16,7 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/fidelity"
+	"collsim/formats/measured"
 	"collsim/internal/tier"
+	"collsim/machine"
 	"collsim/run"
 	"collsim/unit"
 )
@@ -28,8 +29,13 @@ const aboutNCCLFidelity = `# How far simulations of NCCL are from measured table
 
 Each row is a public table of nccl-tests, held against a simulation of a machine's name and nodes
 alone, and of the version of NCCL where the table states one from 2.18 on: nccl:auto where the
-library chose, or the algorithm that its run forced. Nothing is calibrated. An error is |predicted /
-measured - 1|; a cell is its median over the sizes of a class, then its 90th percentile (the
+library chose, or the algorithm that its run forced. Nothing is calibrated, but in the columns of
+that name: there the machine's figures are fitted to *another* table of it, of another collective
+where there is one ([calibrate --machine](calibration.md#nccl-on-a-machine-of-yours)). Over several
+nodes that may make it worse: a fit of one shape or number of nodes says little of another.
+
+An error is |predicted / measured - 1|; a cell is its median over the sizes of a class, then its
+90th percentile (the
 ceil(0.9 n)-th of n). Predicted is call_ps, the time of a call in a loop of 20
 ([benchmark](benchmark.md)), by one process for all GPUs of a node where the table says so. NCCL's
 model is what its own cost table says of the same way (tuning.cc), without the host.
@@ -112,78 +118,147 @@ func ncclTables() []ncclTable {
 	}
 }
 
-// measuredRow is a size of a table and how long a call took.
-type measuredRow struct {
-	bytes int64
-	us    float64
+// sources are tables of the same machine, of another collective or else of another run, to which
+// its figures are fitted for the calibrated columns.
+func sources() map[string]ncclTable {
+	const a100 = "a100x8-sxm40-superbench-"
+	of := func(table, machine string, nodes, ranks int, algorithm, process string) ncclTable {
+		return ncclTable{table, machine, nodes, ranks, algorithm, process, ""}
+	}
+	dgx := of(a100+"allreduce", "dgx-a100-40", 1, 8, "auto", oneFor)
+	return map[string]ncclTable{
+		a100 + "allgather":     dgx,
+		a100 + "reducescatter": dgx,
+		a100 + "broadcast":     dgx,
+		a100 + "reduce":        dgx,
+		a100 + "alltoall":      dgx,
+		a100 + "allreduce":     of(a100+"allgather", "dgx-a100-40", 1, 8, "auto", oneFor),
+		"v100x12-dgx2-allreduce": of("v100x12-dgx2-broadcast", "dgx-2", 1, 12, "auto",
+			oneFor),
+		"v100x12-dgx2-broadcast": of("v100x12-dgx2-allreduce", "dgx-2", 1, 12, "auto",
+			oneFor),
+		"h100x4-slice-allreduce": of("h100x4-slice-eager229-allreduce", "dgx-h100", 1, 4,
+			"auto", oneFor),
+		"h100x4-slice-ring-allreduce": of("h100x4-slice-allreduce", "dgx-h100", 1, 4, "auto",
+			oneFor),
+		"h100x4-slice-nvls-allreduce": of("h100x2-slice-nvls-allreduce", "dgx-h100", 1, 2,
+			"nvls", oneFor),
+		"h100x2-slice-ring-allreduce": of("h100x4-slice-ring-allreduce", "dgx-h100", 1, 4,
+			"ring", oneFor),
+		"v100x4-pcie-bessemer-nccl242-cu101-allreduce": of(
+			"v100x4-pcie-bessemer-nccl283-cu1102-allreduce", "pcie-v100-4", 1, 4, "auto", oneFor),
+		"alps/alps-gh200-allreduce-002n": of("alps/alps-gh200-allreduce-004n", "alps", 4, 16,
+			"auto", perGPU),
+		"alps/alps-gh200-allreduce-004n": of("alps/alps-gh200-allreduce-002n", "alps", 2, 8,
+			"auto", perGPU),
+		"alps/alps-gh200-allreduce-008n": of("alps/alps-gh200-allreduce-004n", "alps", 4, 16,
+			"auto", perGPU),
+		"h100x16-p5-allreduce": of("h100x16-p5-allreduce-2023", "p5", 2, 16, "auto", perGPU),
+		"a100x16-oci-bm-gpu48-allreduce": of("a100x16-oci-b48-allreduce", "oci-a100", 2, 16,
+			"auto", perGPU),
+		"h100x32-voltagepark-allgather": of("h100x32-voltagepark-reduce", "voltagepark-h100", 4,
+			32, "auto", perGPU),
+		"h100x32-voltagepark-reduce": of("h100x32-voltagepark-allgather", "voltagepark-h100", 4,
+			32, "auto", perGPU),
+		"t4x2-g4dn-efa-allreduce": of("t4x2-g4dn-efa2-allreduce", "g4dn", 2, 2, "auto", perGPU),
+		"mn5/mn5-h100-ring-04n":   of("mn5/mn5-h100-tree-04n", "mn5", 4, 16, "tree", perGPU),
+		"mn5/mn5-h100-ring-08n":   of("mn5/mn5-h100-ring-04n", "mn5", 4, 16, "ring", perGPU),
+		"mn5/mn5-h100-tree-04n":   of("mn5/mn5-h100-ring-04n", "mn5", 4, 16, "ring", perGPU),
+		"mn5/mn5-h100-tree-08n":   of("mn5/mn5-h100-tree-04n", "mn5", 4, 16, "tree", perGPU),
+	}
 }
 
-// readTable returns the kind and the rows of a table, out of place where it has that.
-func readTable(t *testing.T, path string) (kind string, rows []measuredRow) {
-	f, err := os.Open(path)
+// read reads a table, out of place where it has that.
+func (n *ncclTable) read(t *testing.T, dir string) (*measured.Table, []measured.Row) {
+	text, err := os.ReadFile(filepath.Join(dir, n.table+".csv"))
 	require.NoError(t, err)
-	defer f.Close()
-	all, err := csv.NewReader(f).ReadAll()
+	tables, err := measured.ReadTables(n.table, text)
 	require.NoError(t, err)
-	column := func(name string) int { return slices.Index(all[0], name) }
-	for _, row := range all[1:] {
-		kind = row[column("collective")]
-		bytes, err := strconv.ParseInt(row[column("size_bytes")], 10, 64)
-		require.NoError(t, err)
-		text := row[column("time_us_oop")]
-		if text == "" {
-			text = row[column("time_us_ip")]
-		}
-		if us, err := strconv.ParseFloat(text, 64); err == nil && us > 0 && bytes > 0 {
-			rows = append(rows, measuredRow{bytes, us})
-		}
+	require.Len(t, tables, 1)
+	rows := tables[0].At(false)
+	if len(rows) == 0 {
+		rows = tables[0].At(true)
 	}
-	if kind == "alltoall" {
-		kind = "all_to_all"
-	}
-	return kind, rows
+	return &tables[0], slices.DeleteFunc(rows, func(r measured.Row) bool { return r.Size == 0 })
 }
 
-// simulate holds each third size of a table against its simulation.
-func (n *ncclTable) simulate(t *testing.T, dir string) (rows []fidelity.TableRow) {
-	kind, measured := readTable(t, filepath.Join(dir, n.table+".csv"))
-	text := fmt.Sprintf("topology.preset = %q\ntopology.nodes = %d\ntopology.ranks = %d\n"+
-		"check.numbers = false\ncheck.proof = false\nbenchmark.calls = 20\nbenchmark.processes = %q\n"+
-		"collective.kind = %q\ncollective.algorithm = %q\n", n.machine, n.nodes, n.ranks, n.process,
-		kind, "nccl:"+n.algorithm) + versionOf(t, filepath.Join(dir, n.table+".toml"))
-	for i, row := range measured {
+// calibrated is the text of the machine with figures fitted to the table.
+func (n *ncclTable) calibrated(t *testing.T, dir string) []byte {
+	table, rows := n.read(t, dir)
+	m, err := machine.Find(n.machine)
+	require.NoError(t, err)
+	o := run.NCCLOptions{Machine: m, Nodes: n.nodes, Process: n.process,
+		Set: versionOf(t, filepath.Join(dir, n.table+".toml"))}
+	o.Ranks, o.Algorithm, o.Place = n.ranks, n.algorithm, "out"
+	if rows[0].InPlace {
+		o.Place = "in"
+	}
+	f, err := run.FitNCCL([]*measured.Table{table}, o)
+	require.NoError(t, err, n.table)
+	return []byte(f.Text())
+}
+
+// simulate holds each third size of a table against its simulation, by the machine's name and with
+// figures fitted to another table.
+func (n *ncclTable) simulate(t *testing.T, dir string, fitted map[string][]byte) (
+	rows []fidelity.TableRow) {
+	table, sizes := n.read(t, dir)
+	from, isCalibrated := sources()[n.table]
+	if isCalibrated && fitted[from.table] == nil {
+		fitted[from.table] = from.calibrated(t, dir)
+	}
+	us := func(t unit.Time) float64 { // in hundredths, as they are written
+		return math.Round(float64(t)/float64(unit.Microsecond)*100) / 100
+	}
+	set := versionOf(t, filepath.Join(dir, n.table+".toml"))
+	for i, row := range sizes {
 		if i%3 != 0 {
 			continue
 		}
-		s, err := run.Load("nccl.toml", []byte(text+fmt.Sprintf("collective.bytes = \"%d B\"\n",
-			row.bytes)), run.LoadOptions{})
-		require.NoError(t, err, n.table)
-		report, err := s.Run(context.Background(), run.RunOptions{})
-		require.NoError(t, err, n.table)
-		r := report.Results[0]
-		us := func(t unit.Time) float64 { // in hundredths, as they are written
-			return math.Round(float64(t)/float64(unit.Microsecond)*100) / 100
+		r := n.once(t, fmt.Sprintf("preset = %q", n.machine), table, row.Size, nil, set)
+		one := fidelity.TableRow{Table: n.table, Machine: n.machine, Nodes: n.nodes,
+			Ranks: n.ranks, Algorithm: n.algorithm, Bytes: row.Size, Measured: us(row.Time),
+			Simulated: us(r.PerCall()), Model: us(r.Picked.Time)}
+		if isCalibrated {
+			one.From = from.table
+			one.Calibrated = us(n.once(t, "file = \"mine.toml\"", table, row.Size,
+				fitted[from.table], set).PerCall())
 		}
-		rows = append(rows, fidelity.TableRow{Table: n.table, Machine: n.machine, Nodes: n.nodes,
-			Ranks: n.ranks, Algorithm: n.algorithm, Bytes: unit.Bytes(row.bytes), Measured: row.us,
-			Simulated: us(r.PerCall()), Model: us(r.Picked.Time)})
+		rows = append(rows, one)
 	}
 	return rows
 }
 
+// once simulates a size of a table.
+func (n *ncclTable) once(t *testing.T, on string, table *measured.Table, size unit.Bytes,
+	mine []byte, set []string) *run.Result {
+	o := run.LoadOptions{Set: set}
+	if mine != nil {
+		o.Read = func(string, unit.Bytes) ([]byte, error) { return mine, nil }
+	}
+	s, err := run.Load("nccl.toml", []byte(fmt.Sprintf("[topology]\n%s\nnodes = %d\nranks = %d\n"+
+		"[check]\nnumbers = false\nproof = false\n[benchmark]\ncalls = 20\nprocesses = %q\n"+
+		"[collective]\nkind = %q\nalgorithm = %q\nbytes = \"%d B\"\n", on, n.nodes, n.ranks, n.process,
+		table.Kind, "nccl:"+n.algorithm, size)), o)
+	require.NoError(t, err, n.table)
+	report, err := s.Run(context.Background(), run.RunOptions{})
+	require.NoError(t, err, n.table)
+	return report.Results[0]
+}
+
 // versionOf returns the key of a scenario for the version of NCCL that a table was measured with,
 // as the file beside it states; none where it states no number, or one older than those known here.
-func versionOf(t *testing.T, path string) string {
+func versionOf(t *testing.T, path string) []string {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	m := regexp.MustCompile(`(?m)^nccl_version = "(2\.(\d+)\.\d+)`).FindSubmatch(text)
 	if m == nil {
-		return ""
+		return nil
 	}
 	if minor, err := strconv.Atoi(string(m[2])); err != nil || minor < 18 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("nccl.version = %q\n", m[1])
+	return []string{fmt.Sprintf("nccl.version=%s", m[1])}
 }
 
 // spread prints the median of errors and their 90th percentile.
@@ -206,8 +281,9 @@ func TestNCCLFidelity(t *testing.T) {
 		t.Skip("COLLSIM_FIDELITY is not set, or it is not the long tier")
 	}
 	var rows []fidelity.TableRow
+	fitted := map[string][]byte{}
 	for _, n := range ncclTables() {
-		rows = append(rows, n.simulate(t, dir)...)
+		rows = append(rows, n.simulate(t, dir, fitted)...)
 	}
 	text := fidelity.FormatTables(rows)
 	if *update {
@@ -255,25 +331,33 @@ func fidelityTables(rows []fidelity.TableRow) string {
 		fmt.Fprintf(&b, "\n## %s\n\n", title)
 		header := "| table | machine | GPUs |"
 		for _, c := range classes {
-			header += " " + c.Name + " | NCCL's model |"
+			header += " " + c.Name + " | calibrated | NCCL's model |"
 		}
-		fmt.Fprintf(&b, "%s why it misses |\n|%s\n", header, strings.Repeat("---|", 4+2*len(classes)))
-		var medians, models [4][]float64
+		fmt.Fprintf(&b, "%s calibrated from | why it misses |\n|%s\n", header,
+			strings.Repeat("---|", 5+3*len(classes)))
+		var medians, models, others [4][]float64
 		for _, n := range ncclTables() {
 			if (n.nodes > 1) != several {
 				continue
 			}
-			var simulated, model [4][]float64
+			var simulated, calibrated, model [4][]float64
 			for _, r := range byTable[n.table] {
 				class := fidelity.ClassOf(r.Bytes)
 				simulated[class] = append(simulated[class], r.Error(r.Simulated))
 				if r.Model > 0 {
 					model[class] = append(model[class], r.Error(r.Model))
 				}
+				if r.Calibrated > 0 {
+					calibrated[class] = append(calibrated[class], r.Error(r.Calibrated))
+				}
 			}
 			fmt.Fprintf(&b, "| %s | `%s` | %d × %d |", n.table, n.machine, n.nodes, n.ranks/n.nodes)
 			for c := range classes {
-				fmt.Fprintf(&b, " %s | %s |", spread(simulated[c]), spread(model[c]))
+				fmt.Fprintf(&b, " %s | %s | %s |", spread(simulated[c]), spread(calibrated[c]),
+					spread(model[c]))
+				if len(calibrated[c]) > 0 {
+					others[c] = append(others[c], fidelity.NearestRank(calibrated[c], 0.5))
+				}
 				if len(simulated[c]) > 0 {
 					medians[c] = append(medians[c], fidelity.NearestRank(simulated[c], 0.5))
 				}
@@ -281,14 +365,22 @@ func fidelityTables(rows []fidelity.TableRow) string {
 					models[c] = append(models[c], fidelity.NearestRank(model[c], 0.5))
 				}
 			}
-			fmt.Fprintf(&b, " %s |\n", n.why)
+			from := ""
+			if rows := byTable[n.table]; len(rows) > 0 {
+				from = rows[0].From
+			}
+			fmt.Fprintf(&b, " %s | %s |\n", from, n.why)
 		}
 		b.WriteString("| median of the medians | | |")
 		for c := range classes {
-			fmt.Fprintf(&b, " **%.0f** | %.0f |", 100*fidelity.NearestRank(medians[c], 0.5),
-				100*fidelity.NearestRank(models[c], 0.5))
+			calibrated := ""
+			if len(others[c]) > 0 {
+				calibrated = fmt.Sprintf("%.0f", 100*fidelity.NearestRank(others[c], 0.5))
+			}
+			fmt.Fprintf(&b, " **%.0f** | %s | %.0f |", 100*fidelity.NearestRank(medians[c], 0.5),
+				calibrated, 100*fidelity.NearestRank(models[c], 0.5))
 		}
-		b.WriteString(" |\n")
+		b.WriteString(" | |\n")
 	}
 	return b.String()
 }
