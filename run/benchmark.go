@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 
 	"collsim/collective"
 	"collsim/internal/prose"
@@ -82,18 +83,31 @@ func floorOf(r *Result) unit.Time {
 	gpus := p.Topology.InNode()
 	floor := b.Issue * unit.Time(gpus)
 	if a, err := find(p.Spec.Kind, r.Algorithm.Name); err == nil && a.Grouped {
-		floor += b.IssueMessage * unit.Time(messagesIssued(p.Spec, gpus))
+		skipsEmpty := slices.Contains(r.Algorithm.Params, scenarios.Param{Name: "empty", Value: "skip"})
+		floor += b.IssueMessage * unit.Time(messagesIssued(p.Spec, gpus, skipsEmpty))
 	}
 	return floor
 }
 
 // messagesIssued is how many sends and receives there are in the group of a call, of so many GPUs
-// and those of the root among them; each sends to itself as well.
-func messagesIssued(spec collective.Spec, gpus int) int {
-	switch spec.Kind {
-	case collective.AllToAll:
+// and those of the root among them, or of the node that has the most; each sends to itself as well.
+func messagesIssued(spec collective.Spec, gpus int, skipsEmpty bool) int {
+	switch {
+	case spec.Kind == collective.AllToAllV && skipsEmpty:
+		most := 0
+		for first := 0; first < spec.Ranks; first += gpus {
+			n := 0
+			for rank := first; rank < min(first+gpus, spec.Ranks); rank++ {
+				for other := range spec.Ranks {
+					n += int(min(spec.Splits[rank][other], 1) + min(spec.Splits[other][rank], 1))
+				}
+			}
+			most = max(most, n)
+		}
+		return most
+	case spec.Kind == collective.AllToAll, spec.Kind == collective.AllToAllV:
 		return 2 * spec.Ranks * gpus
-	case collective.Gather, collective.Scatter:
+	case spec.Kind == collective.Gather, spec.Kind == collective.Scatter:
 		return spec.Ranks + gpus
 	}
 	return 2 * gpus

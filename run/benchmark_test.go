@@ -212,6 +212,18 @@ bytes = ["1 KiB", "64 MiB"]
 	r := benched(t, text, quick, `collective.kind="all_to_all"`,
 		`collective.algorithm="nccl:p2p(machine=dgx-a100)"`)
 	require.InDelta(t, 86.08, float64(r[0].Calls.Floor)/1e6, 1e-9)
+
+	// So many are issued for blocks of any size, but where empty ones are skipped.
+	ragged := strings.Replace(text, `bytes = ["1 KiB", "64 MiB"]`,
+		"splits = [[0, 9, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]", 1)
+	for algorithm, want := range map[string]float64{
+		"nccl:p2p(machine=dgx-a100)":            4 * (4.2 + 8*.41),
+		"nccl:p2p(empty=skip,machine=dgx-a100)": 4*4.2 + 4*.41,
+	} {
+		r := benched(t, ragged, quick, `collective.kind="all_to_allv"`, "topology.ranks=4",
+			fmt.Sprintf("collective.algorithm=%q", algorithm))
+		require.InDelta(t, want, float64(r[0].Calls.Floor)/1e6, 1e-9, algorithm)
+	}
 }
 
 // TestCallsStayTheSame: what calls take does not depend on the number of threads, nor on what else

@@ -31,6 +31,7 @@ type Setting struct {
 	Env         *Env   // nil: no variable is set
 	Version     string // of NCCL, as releaseOf reads it; "" is the newest
 	Tuner       *Tuner // nil: NCCL has no tuner plugin
+	SkipEmpty   bool   // no message is sent of a block of an all_to_allv that has no elements
 }
 
 // MaxChannels is MAXCHANNELS.

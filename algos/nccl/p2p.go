@@ -8,8 +8,8 @@ import (
 	"collsim/schedule"
 )
 
-// p2p is a group of sends and receives of equal size, as NCCL plays it (enqueue.cc, addP2pToPlan):
-// all_to_all, gather and scatter are made of them. A rank goes through rounds, in each of which it
+// p2p is a group of sends and receives, as NCCL plays it (enqueue.cc, addP2pToPlan): all_to_all,
+// all_to_allv, gather and scatter are made of them. A rank goes through rounds, in each of which it
 // sends to one rank and hears from another; a message is cut into parts, each on a channel of its
 // own, and these into chunks. In a channel, rounds are done together or one after the other.
 //
@@ -19,10 +19,8 @@ type p2p struct {
 	spec     collective.Spec
 	channels int // for p2p, a power of two
 	rounds   []hops
-	parts    []int64 // where they end, in bytes
-	ll       bool    // inside of a node
-	ends     []int64 // of chunks, in elements
-	first    []int   // chunk of a part, and behind the last the number of chunks
+	same     *message // of every pair that has one, where all have one size
+	ragged   *ragged  // where sizes differ, else nil
 }
 
 // hops are how many ranks further a round sends and how many further back it hears from, by groups
@@ -31,16 +29,6 @@ type hops struct{ groups, local int }
 
 // Rounds that are done together in a channel: NCCL_MAX_DEV_WORK_P2P_PER_BATCH.
 const together = 8
-
-// How a message is cut: the chunk within a node of NVLinks, and over a network
-// (NCCL_P2P_NVL_CHUNKSIZE and NCCL_P2P_NET_CHUNKSIZE), up to what a part goes by LL
-// (NCCL_P2P_LL_THRESHOLD), and what parts are a multiple of.
-const (
-	nvlinkChunk = 512 << 10
-	netChunk    = 128 << 10
-	llPart      = 16 << 10
-	partGrain   = 4 << 10
-)
 
 // p2pOf cuts the messages of a collective.
 func p2pOf(spec collective.Spec, s Setting) (*p2p, error) {
@@ -51,12 +39,16 @@ func p2pOf(spec collective.Spec, s Setting) (*p2p, error) {
 	if spec.InPlace && (spec.Kind == collective.AllToAll || spec.Kind == collective.SendRecv) {
 		return nil, fmt.Errorf("nccl: NCCL does no %v in place", spec.Kind)
 	}
-	x := &p2p{model: m, spec: spec, channels: s.Channels, rounds: m.rounds()}
+	x := &p2p{model: m, spec: plain(spec), channels: s.Channels, rounds: m.rounds()}
 	if x.channels == 0 {
 		x.channels = m.channels
 	}
 	x.channels = powerUp(x.channels)
-	x.cut()
+	if x.spec.Kind == collective.AllToAllV {
+		x.ragged, err = x.raggedOf(s.SkipEmpty)
+		return x, err
+	}
+	x.same = x.cut(x.spec.Count)
 	return x, nil
 }
 
@@ -101,56 +93,6 @@ func (x *p2p) peer(rank int, h hops, sign int) int {
 	return (group+groups)%groups*size + (local+size)%size
 }
 
-// perPeer is how many channels a message may take: at least, of as many as leave every rank some,
-// and at most (graph/paths.cc, ncclTopoComputeP2pChannels).
-func (x *p2p) perPeer() (least, most int) {
-	if most = powerUp(x.toPeer); x.nodes == 1 {
-		most = min(most, x.channels)
-	} else {
-		for most*((x.ranks+together-1)/together) > x.channels && most > 1 {
-			most /= 2
-		}
-	}
-	for least = most; least*x.ranks > x.channels && least > 1; least /= 2 {
-	}
-	return least, most
-}
-
-// cut makes parts and chunks.
-func (x *p2p) cut() {
-	size, step := x.spec.Count*int64(x.spec.Type.Width()), int64(nvlinkChunk)
-	shortest, longest := step/8, step*32 // parts
-	if x.nodes > 1 {
-		step = netChunk
-		shortest, longest = step/2, step
-	}
-	least, most := x.perPeer()
-	n := max(1, min(int64(least), up(size, shortest)))
-	for part := max(shortest, up(size, n)); part > longest && n <= int64(most/2); part = up(size, n) {
-		n *= 2
-	}
-	x.ll = size <= n*llPart
-	chunk := step
-	switch {
-	case x.nodes == 1:
-	case size < step:
-		chunk /= 4
-	case size < 8*step:
-		chunk /= 2
-	}
-	part, width := up(up(size, n), partGrain)*partGrain, int64(x.spec.Type.Width())
-	for i := range n {
-		end := min((i+1)*part, size)
-		x.parts, x.first = append(x.parts, end), append(x.first, len(x.ends))
-		at := min(i*part, size)
-		for at < end || len(x.ends) == x.first[i] {
-			at = min(at+chunk, end)
-			x.ends = append(x.ends, at/width)
-		}
-	}
-	x.first = append(x.first, len(x.ends))
-}
-
 // channelOf is where a part of a round goes (include/channel.h and device.h): rounds are dealt out
 // as far from each other as possible, with parts side by side.
 func (x *p2p) channelOf(round, part int) int {
@@ -168,11 +110,24 @@ func (x *p2p) channelOf(round, part int) int {
 // with it.
 type work struct{ round, part, place int }
 
+// mostParts is the largest number of parts that a message of a round has.
+func (x *p2p) mostParts(round int) (most int) {
+	if x.ragged == nil {
+		return len(x.same.parts)
+	}
+	for from := range x.ranks {
+		if m := x.message(from, x.peer(from, x.rounds[round], 1)); m != nil {
+			most = max(most, len(m.parts))
+		}
+	}
+	return most
+}
+
 // works are those of all channels that have some, in order.
 func (x *p2p) works() (all [][]work) {
 	of := make([][]work, x.channels)
 	for round := range x.rounds {
-		for part := range x.parts {
+		for part := range x.mostParts(round) {
 			c := x.channelOf(round, part)
 			place := 0
 			for _, w := range of[c] {
@@ -209,12 +164,16 @@ func (x *p2p) lay(p *schedule.Plan) {
 	if p.Slots == 0 {
 		p.Slots = slots
 	}
-	if rooted := x.spec.Kind.Rooted(); !rooted && (x.nodes == 1 || x.perNode == 1) {
+	if x.ragged != nil {
+		p.Cuts = &x.ragged.cuts
+	} else if rooted := x.spec.Kind.Rooted(); !rooted && (x.nodes == 1 || x.perNode == 1) {
 		p.Group = schedule.Rotations(x.spec.Ranks)
 	} else {
 		p.Even = !rooted && x.spec.Kind != collective.SendRecv
 	}
-	p.Cuts = x.cuts(p.Group != nil)
+	if p.Cuts == nil {
+		p.Cuts = x.cuts(p.Group != nil)
+	}
 	p.Lane = func(l *schedule.Lane) {
 		for _, w := range works[l.Channel] {
 			if w.place == l.Index/2 {
@@ -224,10 +183,11 @@ func (x *p2p) lay(p *schedule.Plan) {
 	}
 }
 
-// protocol returns how messages are handed over: short ones within a node by LL.
+// protocol returns how messages are handed over: short ones within a node by LL. The latencies are
+// those of LL where all within a node are short.
 func (x *p2p) protocol() schedule.Protocol {
 	p := schedule.Protocol{Shape: schedule.P2PShape, Apart: x.perNode == 1, Leave: x.leaveP2P()}
-	if x.ll {
+	if x.within() == LL {
 		p.Node = schedule.Packets
 	}
 	return p
@@ -237,44 +197,69 @@ func (x *p2p) protocol() schedule.Protocol {
 // to receive.
 func (x *p2p) do(l *schedule.Lane, w work) {
 	h, isSender := x.rounds[w.round], l.Index%2 == 0
-	to, from := x.peer(l.Rank, h, 1), x.peer(l.Rank, h, -1)
-	for tile := x.first[w.part]; tile < x.first[w.part+1]; tile++ {
-		l.Tile(tile)
+	from, to := l.Rank, x.peer(l.Rank, h, 1)
+	if !isSender {
+		from, to = x.peer(l.Rank, h, -1), l.Rank
+	}
+	m := x.message(from, to)
+	if m == nil || w.part >= len(m.parts) || from == to && (!isSender || x.spec.InPlace) {
+		return
+	}
+	for chunk := m.first[w.part]; chunk < m.first[w.part+1]; chunk++ {
 		switch {
-		case isSender && to == l.Rank:
-			if x.has(to, to) && !x.spec.InPlace {
-				l.Copy(l.Out(to), l.In(to))
-			}
-		case isSender && x.has(l.Rank, to):
+		case from == to:
+			l.Copy(x.out(l, from, chunk), x.in(l, to, chunk))
+		case isSender:
 			l.Frame(schedule.Bare)
-			if x.ll && l.Rank/x.perNode == to/x.perNode {
+			if m.ll && x.inNode(from, to) {
 				l.Frame(schedule.Packets)
 			}
 			l.Facing(l.Index + 1)
-			l.Send(to, l.In(to))
-		case !isSender && from != l.Rank && x.has(from, l.Rank):
+			l.Send(to, x.in(l, to, chunk))
+		default:
 			l.Facing(l.Index - 1)
-			l.Recv(from, l.Out(from))
+			l.Recv(from, x.out(l, from, chunk))
 		}
 	}
 }
 
-// has reports whether a rank has something for another one, or for itself.
-func (x *p2p) has(from, to int) bool {
-	switch x.spec.Kind {
-	case collective.Gather:
-		return to == x.spec.Root
-	case collective.Scatter:
-		return from == x.spec.Root
-	case collective.SendRecv:
-		return to == (from+1)%x.ranks
+// inNode reports whether two ranks are of one node.
+func (x *p2p) inNode(a, b int) bool { return a/x.perNode == b/x.perNode }
+
+// message is what a rank has for another one, or for itself; nil if it has nothing.
+func (x *p2p) message(from, to int) *message {
+	switch k := x.spec.Kind; {
+	case x.ragged != nil:
+		return x.ragged.of[from][to]
+	case k == collective.Gather && to != x.spec.Root,
+		k == collective.Scatter && from != x.spec.Root,
+		k == collective.SendRecv && to != (from+1)%x.ranks:
+		return nil
 	}
-	return true
+	return x.same
+}
+
+// in is a chunk of what the lane's rank has for another.
+func (x *p2p) in(l *schedule.Lane, to, chunk int) schedule.Region {
+	if x.ragged != nil {
+		return l.In(x.ragged.first[schedule.Input][l.Rank][to] + chunk)
+	}
+	l.Tile(chunk)
+	return l.In(to)
+}
+
+// out is a chunk of what the lane's rank gets from another.
+func (x *p2p) out(l *schedule.Lane, from, chunk int) schedule.Region {
+	if x.ragged != nil {
+		return l.Out(x.ragged.first[schedule.Output][l.Rank][from] + chunk)
+	}
+	l.Tile(chunk)
+	return l.Out(from)
 }
 
 // cuts are those of the buffers: a message is cut into chunks, in whatever block it is.
 func (x *p2p) cuts(byRank bool) *[3]schedule.Cut {
-	piece := schedule.Level{Axis: schedule.Tile, Split: schedule.Table, Ends: [][]int64{x.ends}}
+	piece := schedule.Level{Axis: schedule.Tile, Split: schedule.Table, Ends: [][]int64{x.same.ends}}
 	block := schedule.Level{Axis: schedule.Block, N: int64(x.spec.Ranks), ByRank: byRank}
 	one, all := schedule.Cut{piece}, schedule.Cut{block, piece}
 	cuts := [3]schedule.Cut{one, one, one}
@@ -287,18 +272,59 @@ func (x *p2p) cuts(byRank bool) *[3]schedule.Cut {
 	return &cuts
 }
 
-// within is the protocol of messages within a node; between nodes they always go by Simple.
+// within is the protocol of messages within a node, Simple if any of them goes by it; between nodes
+// they always do.
 func (x *p2p) within() Protocol {
-	if x.ll {
-		return LL
+	if x.summary().simple {
+		return Simple
 	}
-	return Simple
+	return LL
+}
+
+// summary is the least and the most parts that a message has, and which protocols those within a
+// node have, or all if no node has two ranks.
+type summary struct {
+	least, most int
+	ll, simple  bool
+}
+
+// summary looks at all messages between two ranks.
+func (x *p2p) summary() (all summary) {
+	if m := x.same; m != nil {
+		return summary{len(m.parts), len(m.parts), m.ll, !m.ll}
+	}
+	for from, row := range x.ragged.of {
+		for to, m := range row {
+			if m == nil || from == to {
+				continue
+			}
+			if n := len(m.parts); all.most == 0 || n < all.least {
+				all.least = n
+			}
+			all.most = max(all.most, len(m.parts))
+			if x.perNode == 1 || x.inNode(from, to) {
+				all.ll, all.simple = all.ll || m.ll, all.simple || !m.ll
+			}
+		}
+	}
+	return all
 }
 
 // String says how messages go.
 func (x *p2p) String() string {
-	text := fmt.Sprintf("%v, %d of %d channels a message", x.within(), len(x.parts), x.channels)
-	if x.nodes > 1 && x.ll {
+	all := x.summary()
+	protocol, parts := x.within().String(), fmt.Sprint(all.most)
+	switch {
+	case all.most == 0:
+		return "no messages"
+	case all.ll && all.simple:
+		protocol = "LL and Simple"
+	}
+	if all.least < all.most {
+		parts = fmt.Sprintf("%d to %d", all.least, all.most)
+	}
+	text := fmt.Sprintf("%s, %s of %d channels a message", protocol, parts, x.channels)
+	if x.nodes > 1 && all.ll {
 		text += ", Simple between nodes"
 	}
 	return text

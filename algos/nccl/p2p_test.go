@@ -86,9 +86,9 @@ func TestParts(t *testing.T) {
 		x, err := p2pOf(allToAll(c.ranks, c.bytes), Setting{PerNode: c.perNode})
 		require.NoError(t, err)
 		require.Equal(t, c.want, x.String())
-		require.Equal(t, c.part, x.parts[0])
-		require.Equal(t, c.bytes, x.parts[len(x.parts)-1])
-		require.Equal(t, c.chunk/4, x.ends[0], c.want)
+		require.Equal(t, c.part, x.same.parts[0])
+		require.Equal(t, c.bytes, x.same.parts[len(x.same.parts)-1])
+		require.Equal(t, c.chunk/4, x.same.ends[0], c.want)
 		var plan schedule.Plan
 		x.lay(&plan)
 		require.Equal(t, c.lanes, plan.Lanes, c.want)
@@ -104,7 +104,8 @@ func TestParts(t *testing.T) {
 func TestMessages(t *testing.T) {
 	for _, setting := range []Setting{{}, {PerNode: 2}, {PerNode: 1, Machine: "dgx-a100"},
 		{Machine: "socket"}, {Channels: 2}, {Machine: "dgx-v100", PerNode: 3}} {
-		for _, kind := range p2pRow().Kinds {
+		for _, kind := range []collective.Kind{collective.AllToAll, collective.Gather,
+			collective.Scatter, collective.SendRecv} {
 			spec := collective.Spec{Kind: kind, Type: dtype.Int16, Ranks: 6, Count: 150_001}
 			if kind.Rooted() {
 				spec.Root = 4

@@ -25,6 +25,7 @@ const (
 	envParam      = "env"
 	versionParam  = "version"
 	tunerParam    = "tuner"
+	emptyParam    = "empty"
 	untuned       = "none"
 	found         = "auto"
 )
@@ -63,19 +64,31 @@ func Table() (all []algos.Algorithm) {
 			}
 		}
 	}
-	return append(all, p2pRow())
+	return append(all, p2pRow(collective.AllToAll, collective.Gather, collective.Scatter,
+		collective.SendRecv), p2pRow(collective.AllToAllV))
 }
 
-// p2pRow is how sends and receives are played.
-func p2pRow() algos.Algorithm {
+// p2pRow is how the sends and receives of some kinds are played.
+func p2pRow(kinds ...collective.Kind) algos.Algorithm {
 	a := algos.Algorithm{Name: "p2p", About: "sends and receives, round by round, in parts on " +
 		"channels of their own", When: "as NCCL: it has no choice there", Grouped: true,
-		Kinds: []collective.Kind{collective.AllToAll, collective.Gather, collective.Scatter,
-			collective.SendRecv}, Source: "NCCL 2.30.7 device/sendrecv.h"}
+		Kinds: kinds, Source: "NCCL 2.30.7 enqueue.cc, device/sendrecv.h"}
+	if slices.Contains(kinds, collective.AllToAllV) {
+		a.Params = []algos.Param{{Name: emptyParam, Value: "send", About: "what becomes of blocks " +
+			"without elements: send, as NCCL does with every send of a group, or skip, as torch does, " +
+			"which calls ncclSend for the others alone"}}
+	}
 	of := func(spec collective.Spec, param func(string) string) (*p2p, error) {
 		s, err := settingOf(judged(spec, param), param, nil)
 		if err != nil {
 			return nil, err
+		}
+		switch text := param(emptyParam); text {
+		case "", "send":
+		case "skip":
+			s.SkipEmpty = true
+		default:
+			return nil, fmt.Errorf("empty=%.40s: send or skip is expected", text)
 		}
 		return p2pOf(judged(spec, param), s)
 	}
@@ -91,7 +104,7 @@ func p2pRow() algos.Algorithm {
 		if err != nil || spec.Ranks == 1 || spec.Empty() {
 			return algos.Pick{}
 		}
-		return algos.Pick{What: x.String(), Protocol: x.within().String(), Channels: len(x.parts),
+		return algos.Pick{What: x.String(), Protocol: x.within().String(), Channels: x.summary().most,
 			Threads: mostThreads}
 	}
 	return named(a)

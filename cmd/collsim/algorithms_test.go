@@ -118,11 +118,12 @@ yet. What a machine's name does not tell is taken as it usually is: rings of one
 to rank, and those of several through node after node, each channel's from another GPU on.
 
 LL's flags are on the wires of a simulation, where they double the bytes, and LL128's, 8 bytes of
-every 128. all_to_all, gather, scatter and send_recv are groups of sends and receives in NCCL, and
-there is nothing to choose: "nccl:p2p" has its rounds, the channels and parts of a message, and what
-goes by LL; the rounds that a channel does together run beside each other, and those after them do
-not wait for all of them. Of several nodes, messages inside of a node are cut as those between.
-CollNet is not there. "all" does not stand for any of them; "fastest" tries them on NVIDIA's GPUs.
+every 128. all_to_all, all_to_allv, gather, scatter and send_recv are groups of sends and receives
+in NCCL, and there is nothing to choose: "nccl:p2p" has its rounds, the channels and parts of a
+message, and what goes by LL, each message of an all_to_allv by its own size; the rounds that a
+channel does together run beside each other, and those after them do not wait for all of them. Of
+several nodes, messages inside of a node are cut as those between. CollNet is not there. "all" does
+not stand for any of them; "fastest" tries them on NVIDIA's GPUs.
 
 `
 
