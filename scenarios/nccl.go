@@ -91,7 +91,27 @@ func environmentKeys() []Key {
 			"channels and threads are taken: of Tree by LL, LL128 and Simple, then of Ring; -1 is NCCL's "+
 			"own."),
 		overhead,
-	}, leavingKeys()...)
+	}, append(sendingKeys(), leavingKeys()...)...)
+}
+
+// sendingKeys are the variables that say how sends and receives are cut.
+func sendingKeys() []Key {
+	whole := func(name, example string, least, most int64, doc string) Key {
+		return Key{Path: environmentTable + "." + name, kind: aWhole, min: least, max: most,
+			Example: example, Sweep: true, Doc: doc}
+	}
+	return []Key{
+		whole("NCCL_P2P_NVL_CHUNKSIZE", "524288", 16<<10, 1<<30, "Bytes of a chunk of a send within a "+
+			"node with NVLinks; a slot by Simple at most."),
+		whole("NCCL_P2P_PCI_CHUNKSIZE", "131072", 16<<10, 1<<30, "The same within a node without."),
+		whole("NCCL_P2P_NET_CHUNKSIZE", "131072", 16<<10, 1<<30, "The same over several nodes."),
+		whole("NCCL_P2P_LL_THRESHOLD", "16384", 0, 1<<30, "Bytes of a send on each of its channels, up "+
+			"to which it is by LL within a node."),
+		whole("NCCL_MIN_P2P_NCHANNELS", "8", 1, 64, "Channels of all sends, at least."),
+		whole("NCCL_MAX_P2P_NCHANNELS", "8", 1, 64, "Channels of all sends, at most; the least wins."),
+		whole("NCCL_NCHANNELS_PER_NET_PEER", "4", 1, 64, "Channels of a send over several nodes, at "+
+			"most."),
+	}
 }
 
 // leavingKeys are the variables that say by which NICs messages leave a node.

@@ -1,14 +1,53 @@
 package nccl
 
-// How a message is cut: the chunk within a node of NVLinks, and over a network
-// (NCCL_P2P_NVL_CHUNKSIZE and NCCL_P2P_NET_CHUNKSIZE), up to what a part goes by LL
-// (NCCL_P2P_LL_THRESHOLD), and what parts are a multiple of.
+import "cmp"
+
+// How a message is cut where no variable says otherwise: the chunk within a node of NVLinks, in
+// another one, and over a network (init.cc, computeBuffSizes), up to what a part goes by LL, and
+// what parts are a multiple of.
 const (
 	nvlinkChunk = 512 << 10
+	pcieChunk   = 128 << 10
 	netChunk    = 128 << 10
 	llPart      = 16 << 10
 	partGrain   = 4 << 10
 )
+
+// p2pChunk returns the bytes of a chunk of a send: by what joins the ranks, and no more than a slot
+// of a connection by Simple holds.
+func (m *model) p2pChunk() int64 {
+	own, told := int64(nvlinkChunk), int64(0)
+	e := &p2pSizes{}
+	if m.env != nil {
+		e = &m.env.p2p
+	}
+	switch {
+	case m.nodes > 1:
+		own, told = netChunk, e.network
+	case m.Joined == byPCIe:
+		own, told = pcieChunk, e.pcie
+	default:
+		told = e.nvlink
+	}
+	return min(cmp.Or(told, own), m.buffer(Simple)/slots)
+}
+
+// p2pChannels returns how many channels sends may take in all, of those that a communicator has: a
+// power of two.
+func (m *model) p2pChannels(all int) int {
+	if e := m.env; e != nil {
+		all = max(min(all, cmp.Or(e.p2p.max, MaxChannels)), e.p2p.min)
+	}
+	return powerUp(all)
+}
+
+// llUpTo returns the bytes of a part up to which it goes by LL.
+func (m *model) llUpTo() int64 {
+	if m.env != nil && m.env.p2p.hasLL {
+		return m.env.p2p.ll
+	}
+	return llPart
+}
 
 // message is how a block is cut, in the same way whoever sends it.
 type message struct {
@@ -21,9 +60,18 @@ type message struct {
 // perPeer is how many channels a message may take: at least, of as many as leave every rank some,
 // and at most (graph/paths.cc, ncclTopoComputeP2pChannels).
 func (x *p2p) perPeer() (least, most int) {
-	if most = powerUp(x.toPeer); x.nodes == 1 {
+	told := 0
+	if x.env != nil && x.nodes > 1 {
+		if told = x.env.p2p.netPeer; told > 0 && x.perNode > 1 {
+			told = min(told, x.search.rings(1, x.perNode).toPeer)
+		}
+	}
+	switch most = powerUp(x.toPeer); {
+	case told > 0: // however many peers there are
+		most = min(powerUp(told), x.channels)
+	case x.nodes == 1:
 		most = min(most, x.channels)
-	} else {
+	default:
 		for most*((x.ranks+together-1)/together) > x.channels && most > 1 {
 			most /= 2
 		}
@@ -37,10 +85,9 @@ func (x *p2p) perPeer() (least, most int) {
 // elements: NCCL sends that, too.
 func (x *p2p) cut(elements int64) *message {
 	width := int64(x.spec.Type.Width())
-	size, step := elements*width, int64(nvlinkChunk)
+	size, step := elements*width, x.p2pChunk()
 	shortest, longest := step/8, step*32 // parts
 	if x.nodes > 1 {
-		step = netChunk
 		shortest, longest = step/2, step
 	}
 	least, most := x.perPeer()
@@ -48,7 +95,7 @@ func (x *p2p) cut(elements int64) *message {
 	for part := max(shortest, up(size, n)); part > longest && n <= int64(most/2); part = up(size, n) {
 		n *= 2
 	}
-	m := &message{ll: size <= n*llPart}
+	m := &message{ll: size <= n*x.llUpTo()}
 	chunk := step
 	switch {
 	case x.nodes == 1:

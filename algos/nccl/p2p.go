@@ -43,7 +43,7 @@ func p2pOf(spec collective.Spec, s Setting) (*p2p, error) {
 	if x.channels == 0 {
 		x.channels = m.channels
 	}
-	x.channels = powerUp(x.channels)
+	x.channels = x.p2pChannels(x.channels)
 	if x.spec.Kind == collective.AllToAllV {
 		x.ragged, err = x.raggedOf(s.SkipEmpty)
 		return x, err

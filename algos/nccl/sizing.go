@@ -13,6 +13,7 @@ type sizes struct {
 	buffers              [protocols]int64 // of a connection, bytes
 	nvlsChunk, nvlsMax   int64            // of NVLS, and of NVLSTree at most
 	threads, lineThreads int              // of a channel by Simple and LL, and by LL128
+	p2p                  p2pSizes
 	// thresholds are the bytes of a thread, at least, by Tree and Ring, and by protocol; negative ones
 	// are the library's.
 	thresholds [2][protocols]int64
@@ -21,18 +22,17 @@ type sizes struct {
 	hasThresholds, hasOverhead bool
 }
 
+// p2pSizes are what variables say of sends and receives; 0 leaves one to the library.
+type p2pSizes struct {
+	nvlink, pcie, network int64 // bytes of a chunk: within a node with NVLinks, without, over several
+	ll                    int64 // bytes of a part up to which it is by LL, if hasLL
+	hasLL                 bool
+	min, max              int // channels
+	netPeer               int // channels of a message over the network
+}
+
 // sizing lists the variables that change how a call is cut, and so what the library takes for it.
 func sizing() []variable {
-	bytes := func(of func(*Env) *int64) func(*Env, string) error {
-		return func(e *Env, s string) error {
-			n, err := strconv.ParseInt(s, 10, 64)
-			if err != nil || n < leastSize || n > mostSize {
-				return fmt.Errorf("%d to %d bytes are expected", leastSize, mostSize)
-			}
-			*of(e) = n
-			return nil
-		}
-	}
 	buffer := func(p Protocol) func(*Env, string) error {
 		return bytes(func(e *Env) *int64 { return &e.buffers[p] })
 	}
@@ -44,7 +44,7 @@ func sizing() []variable {
 			return nil
 		}
 	}
-	return []variable{
+	return append([]variable{
 		{"NCCL_BUFFSIZE", "bytes of a connection by Simple", buffer(Simple)},
 		{"NCCL_LL_BUFFSIZE", "of one by LL", buffer(LL)},
 		{"NCCL_LL128_BUFFSIZE", "of one by LL128", buffer(LL128)},
@@ -65,6 +65,53 @@ func sizing() []variable {
 				e.overhead, e.hasOverhead = float64(n)/1000, true
 				return nil
 			}},
+	}, sending()...)
+}
+
+// sending lists the variables of sends and receives.
+func sending() []variable {
+	channels := func(of func(*Env) *int) func(*Env, string) error {
+		return func(e *Env, s string) (err error) {
+			if *of(e), err = strconv.Atoi(s); err != nil || *of(e) < 1 || *of(e) > MaxChannels {
+				return fmt.Errorf("1 to %d is expected", MaxChannels)
+			}
+			return nil
+		}
+	}
+	return []variable{
+		{"NCCL_P2P_NVL_CHUNKSIZE", "bytes of a chunk of a send within a node with NVLinks",
+			bytes(func(e *Env) *int64 { return &e.p2p.nvlink })},
+		{"NCCL_P2P_PCI_CHUNKSIZE", "within a node without",
+			bytes(func(e *Env) *int64 { return &e.p2p.pcie })},
+		{"NCCL_P2P_NET_CHUNKSIZE", "over several nodes",
+			bytes(func(e *Env) *int64 { return &e.p2p.network })},
+		{"NCCL_P2P_LL_THRESHOLD", "bytes of a send's part up to which it is by LL",
+			func(e *Env, s string) error {
+				n, err := strconv.ParseInt(s, 10, 64)
+				if err != nil || n < 0 || n > mostSize {
+					return fmt.Errorf("0 to %d bytes are expected", mostSize)
+				}
+				e.p2p.ll, e.p2p.hasLL = n, true
+				return nil
+			}},
+		{"NCCL_MIN_P2P_NCHANNELS", "channels of sends at least",
+			channels(func(e *Env) *int { return &e.p2p.min })},
+		{"NCCL_MAX_P2P_NCHANNELS", "channels of sends at most",
+			channels(func(e *Env) *int { return &e.p2p.max })},
+		{"NCCL_NCHANNELS_PER_NET_PEER", "channels of a send over the network",
+			channels(func(e *Env) *int { return &e.p2p.netPeer })},
+	}
+}
+
+// bytes sets a size.
+func bytes(of func(*Env) *int64) func(*Env, string) error {
+	return func(e *Env, s string) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < leastSize || n > mostSize {
+			return fmt.Errorf("%d to %d bytes are expected", leastSize, mostSize)
+		}
+		*of(e) = n
+		return nil
 	}
 }
 
