@@ -214,7 +214,7 @@ func TestPictures(t *testing.T) {
 		"ring.svg":    "example:ring --timeline ring.svg --quiet",
 		"compare.svg": "example:compare --curves compare.svg --quiet",
 		"facets.svg": "example:compare --curves facets.svg --set sweep.topology.ranks=[4,8,16] " +
-			`--set sweep.topology.latency=["500ns","5us"] --quiet`,
+			`--set 'sweep.topology.latency=["500ns","5us"]' --quiet`,
 		"nodes.svg": "example:nodes --only name=tensor --set check.numbers=false " +
 			"--timeline nodes.svg --quiet",
 		"mlp-off.svg": "example:mlp --only lowering.pipeline=off --set check.numbers=false " +
