@@ -59,7 +59,7 @@ func TestColumn(t *testing.T) {
 	lines, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	require.NoError(t, err)
 	last := len(lines[0]) - 1
-	require.Equal(t, "picked_threads", lines[0][last-1])
+	require.Equal(t, "known_error_p90", lines[0][last-1])
 	require.Equal(t, []string{"cost_usd", "0.00007527392768", ""},
 		[]string{lines[0][last], lines[1][last], lines[2][last]})
 }
