@@ -21,7 +21,7 @@ import (
 // NCCLOptions say what tables were measured on, and of them what they leave out.
 type NCCLOptions struct {
 	TableOptions // Algorithm: of NCCL's, without "nccl:"; "" is the table's, or what NCCL chooses
-	// Machine is what the tables were measured on, with figures as far as they are known.
+	// Machine is the machine that the tables were measured on, with the figures that are known.
 	Machine *machine.Machine
 	Nodes   int      // of the tables; 0 is what a table says, or as many as its ranks fill
 	Process string   // "" is what a table says, or else what fits better

@@ -24,7 +24,7 @@ type ncclFigure struct {
 	isNew bool
 }
 
-// ncclCall is what decides which figures a call spends.
+// ncclCall holds the facts that decide which figures a call spends.
 type ncclCall struct {
 	algorithm, protocol string // as a shape and a protocol are called; empty for sends and receives
 	process             string

@@ -93,7 +93,7 @@ func FitTable(t *measured.Table, o TableOptions) (*TableFit, error) {
 	return f, nil
 }
 
-// leastMessage is what a message takes at least on any machine: a write and a read of a flag in
+// leastMessage is the least time of a message on any machine: a write and a read of a flag in
 // another memory.
 const leastMessage = 100 * unit.Nanosecond
 

@@ -44,7 +44,7 @@ type Tuned struct {
 	known map[tunedKey]TunedChoice // that were simulated
 }
 
-// TunedChoice is how a call is done, and how long that takes.
+// TunedChoice is a way of doing a call, and its time.
 type TunedChoice struct {
 	nccl.Way
 	Channels int // that a call may take; 0: as many as NCCL gives it

@@ -75,10 +75,10 @@ func (s *Scenario) TunedFits(list []*Tuning, format TuneFormat) error {
 	return nil
 }
 
-// byKind is what NCCL_ALGO and NCCL_PROTO tell apart.
+// byKind returns the kind of a tuning, by which NCCL_ALGO and NCCL_PROTO tell calls apart.
 func byKind(t *Tuning) string { return t.Point.Spec.Kind.String() }
 
-// byCommunicator is what a tuner's lines match, but sizes.
+// byCommunicator returns all that a line of a tuner matches but sizes, as a key.
 func byCommunicator(t *Tuning) string {
 	return fmt.Sprintf("%v of %d ranks on %s", t.Point.Spec.Kind, t.Ranks,
 		prose.Plural(t.Nodes, "node"))

@@ -19,7 +19,7 @@ const (
 // idleVariable says what is wrong with a variable that NCCL reads, and no simulation.
 const idleVariable = "has no effect on choice or time here"
 
-// libraryKeys are what else NCCL is told.
+// libraryKeys lists the keys of [nccl] besides its variables.
 func libraryKeys() []Key {
 	return []Key{
 		{Path: libraryTable + ".graph", kind: aFile, Example: `"graph.xml"`, Sweep: true,

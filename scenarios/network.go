@@ -29,7 +29,7 @@ type Topology struct {
 	Slowdowns []float64
 
 	machine *machine.Machine // of the name Machine
-	// pluginLatency is what the plugin of the network between nodes reports to NCCL.
+	// pluginLatency is the latency that the plugin of the network between nodes reports to NCCL.
 	pluginLatency unit.Time
 	params        topology.Params // but for links by hand, of which only the routing is used
 	own           *topology.Graph // that a program has made; nil elsewhere

@@ -11,7 +11,7 @@ type Nodes struct {
 	Machine *machine.Machine // that the scenario names, nil elsewhere
 	Inside  topology.Params  // the network in a node, or all of it where there are no nodes
 	Between *topology.Params // the network between nodes, nil where there is one
-	// PluginLatency is what the plugin of that network reports to NCCL.
+	// PluginLatency is the latency that the plugin of that network reports to NCCL.
 	PluginLatency unit.Time
 }
 

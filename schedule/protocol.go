@@ -19,7 +19,7 @@ type Protocol struct {
 	Leave Leave
 }
 
-// Leave is how NCCL has a message leave a node.
+// Leave names the rule by which a message leaves a node.
 type Leave uint8
 
 // The ways to leave: by the NICs on the shortest route; by the sender's own NIC; by that of the

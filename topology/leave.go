@@ -21,7 +21,7 @@ const (
 	ByFirst
 )
 
-// leaving is how messages leave the nodes of a cluster. It never changes.
+// leaving holds the rule by which messages leave the nodes of a cluster. It never changes.
 type leaving struct {
 	by   Leave
 	near []int32 // of each GPU of a node, the nearest link to a NIC

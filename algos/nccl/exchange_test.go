@@ -36,7 +36,8 @@ func TestExchangeAsText(t *testing.T) {
 	require.Equal(t, string(want), b.String())
 }
 
-// TestExchangeOfOne: one rank copies what it has, whatever it is told of nodes; nothing is nothing.
+// TestExchangeOfOne: one rank copies its block to itself, also with per_node given; an empty block
+// makes no step.
 func TestExchangeOfOne(t *testing.T) {
 	spec := collective.Spec{Kind: collective.AllToAllV, Type: dtype.Uint8, Ranks: 1,
 		Splits: [][]int64{{7}}}

@@ -25,13 +25,13 @@ type Facts struct {
 	GPUs      int // of a node
 	NICs      int // of a node; 0 where nobody says
 	NICRate   float64
-	// NetLatency is what the network's plugin reports, in microseconds: the search keeps it with its
+	// NetLatency is what a network's plugin adds to a hop, microseconds: the search keeps it with its
 	// graphs (graph/search.cc, latencyInter), as a whole number (graph/topo.cc).
 	NetLatency int
 	// FarNICs says that GPUs reach their NICs through a processor (a path of type PHB or SYS).
 	FarNICs bool
 	AMD     bool // the processors' vendor, on x86
-	// Found is what NCCL's search has found, where its own dump says so; else nil.
+	// Found holds the graphs that NCCL's search has dumped; nil where there is no dump.
 	Found *Found
 
 	// staysOnNIC has rings leave a node by the NIC that they enter by (NCCL_CROSS_NIC=0), for which

@@ -179,7 +179,7 @@ func TestHeadsShareNICs(t *testing.T) {
 	}
 }
 
-// ringsOf are what the newest release finds.
+// ringsOf returns the rings that the newest release finds.
 func ringsOf(f *Facts, nodes, perNode int) rings {
 	s := search{f, current()}
 	return s.rings(nodes, perNode)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Found is what NCCL's own search has found on a machine, as its dump says
-// (NCCL_GRAPH_DUMP_FILE), in place of what the rules here infer. A graph without channels was not
-// found.
+// Found holds the graphs that NCCL's own search has found on a machine, read from its dump
+// (NCCL_GRAPH_DUMP_FILE). They replace those that the rules here infer. A graph without channels
+// was not found.
 type Found struct{ Ring, Tree, NVLS FoundGraph }
 
 // FoundGraph is one graph of a search. Speeds are GB/s of 10⁹ of a channel.
@@ -129,7 +129,7 @@ func (f *Found) check() error {
 	return nil
 }
 
-// GPUs is how many a node has.
+// GPUs counts the GPUs of a node.
 func (f *Found) GPUs() int { return len(f.Ring.Orders[0]) }
 
 // Fits refuses nodes of which a collective has perNode GPUs each where the search has found

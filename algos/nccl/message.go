@@ -49,7 +49,7 @@ func (m *model) llUpTo() int64 {
 	return llPart
 }
 
-// message is how a block is cut, in the same way whoever sends it.
+// message describes how a block is cut into parts and chunks; it is the same for every sender.
 type message struct {
 	parts []int64 // where they end, in bytes
 	ll    bool    // inside of a node

@@ -126,7 +126,7 @@ func (m *model) treeBandwidth(p Protocol, bus, ll float64) float64 {
 	return bus
 }
 
-// shareOfLL is what of a ring's bandwidth LL has.
+// shareOfLL returns the share of a ring's bandwidth that LL has.
 func (m *model) shareOfLL(kind collective.Kind) float64 {
 	switch {
 	case !m.llByKind:

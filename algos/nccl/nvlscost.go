@@ -34,7 +34,7 @@ func (m *model) nvlsBandwidth(kind collective.Kind, a Algorithm) float64 {
 	return min(intra, inter)
 }
 
-// nvlsShare is what of the search's speed NVLS and NVLSTree reach, by generation.
+// nvlsShare lists the share of the search's speed that NVLS and NVLSTree reach, by generation.
 var nvlsShare = [generations]float64{hopper: .85, blackwell: .74}
 
 // lesserSpeed is that of a channel of NVLS and NVLSTree in releases from 2.19 to 2.27.

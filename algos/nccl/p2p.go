@@ -226,7 +226,7 @@ func (x *p2p) do(l *schedule.Lane, w work) {
 // inNode reports whether two ranks are of one node.
 func (x *p2p) inNode(a, b int) bool { return a/x.perNode == b/x.perNode }
 
-// message is what a rank has for another one, or for itself; nil if it has nothing.
+// message returns the block from a rank to another one, or to itself; nil if there is none.
 func (x *p2p) message(from, to int) *message {
 	switch k := x.spec.Kind; {
 	case x.ragged != nil:

@@ -18,7 +18,7 @@ type ragged struct {
 	cuts  [3]schedule.Cut
 }
 
-// mostRagged is how many bytes of a rank are cut into chunks of several sizes, which are listed.
+// mostRagged bounds the bytes of a rank that are cut into chunks of several sizes: each is listed.
 const mostRagged = 1 << 40
 
 // plain returns an all_to_allv whose blocks are all of one size as the all_to_all that it is, and

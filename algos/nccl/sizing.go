@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// sizes are what variables say of buffers, chunks and threads; 0 leaves one to the library.
+// sizes holds the variables of buffers, chunks and threads; 0 leaves one to the library.
 type sizes struct {
 	buffers              [protocols]int64 // of a connection, bytes
 	nvlsChunk, nvlsMax   int64            // of NVLS, and of NVLSTree at most
@@ -17,7 +17,7 @@ type sizes struct {
 	// thresholds are the bytes of a thread, at least, by Tree and Ring, and by protocol; negative ones
 	// are the library's.
 	thresholds [2][protocols]int64
-	// overhead is what processors take for a message of a ring between nodes, microseconds.
+	// overhead is the time that processors take for a message of a ring between nodes, microseconds.
 	overhead                   float64
 	hasThresholds, hasOverhead bool
 }

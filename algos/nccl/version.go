@@ -50,7 +50,7 @@ type release struct {
 	correctsNVLS bool // NVLSTree on Blackwell has the correction of trees
 }
 
-// nvlsRule is how the bandwidth of NVLS and NVLSTree is estimated.
+// nvlsRule names a way of estimating the bandwidth of NVLS and NVLSTree.
 type nvlsRule int
 
 const (

@@ -77,7 +77,7 @@ func (a *app) machineNamed(name string) (*machine.Machine, error) {
 	return m, nil
 }
 
-// processes are who may issue calls.
+// processes lists the ways in which processes issue calls.
 func processes() []string {
 	return []string{scenarios.ProcessPerGPU.String(), scenarios.OneProcess.String()}
 }

@@ -61,7 +61,7 @@ func (a *app) calibrateTables(names []string, o *calibrateFlags) error {
 	return a.writePresets(presets, object, o)
 }
 
-// tableOptions are what the flags say of tables.
+// tableOptions holds the flags on tables.
 func (o *calibrateFlags) tableOptions() (run.TableOptions, error) {
 	options := run.TableOptions{Ranks: o.ranks, Algorithm: o.algorithm, Derived: o.derived}
 	switch {

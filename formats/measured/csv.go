@@ -166,7 +166,7 @@ func factOf(name string) (fact, bool) {
 	return all[i], true
 }
 
-// broken is what encoding/csv says, with its place.
+// broken gives an error of encoding/csv its place in the file.
 func (c *csvReader) broken(err error) error {
 	var at *csv.ParseError
 	if errors.As(err, &at) {

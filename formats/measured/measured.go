@@ -17,7 +17,7 @@ type Of struct {
 	Algorithm, Protocol string // as the file calls them
 	Type, Op            string // as the file writes them; Op is "" or "none" where nothing is reduced
 	Ranks, Nodes        int
-	// PerProcess is how many GPUs a process has.
+	// PerProcess counts the GPUs of a process.
 	PerProcess int
 }
 

@@ -216,7 +216,7 @@ func (s *search) residual(i int, t float64) float64 {
 	return math.Log(t/s.times[i].Time) / priorNoise
 }
 
-// sum is what is made least.
+// sum returns the value that the fit makes least.
 func (s *search) sum(z, t []float64) (sum float64) {
 	for i := range t {
 		if r := math.Abs(s.residual(i, t[i])); r <= tuning {
