@@ -48,6 +48,7 @@ func table() []row {
 		{`hw/mpi\.|hw/lab\.|cmd/collsim\.`, `mpirun|MPI library|libmpi`, mpi},
 		{`hw/mpi\.`, `^Open MPI's ompi_info: |are known of 4\.1$`, mpi41},
 		{`hw/mpi\.TestCensusRank$`, `^it is no rank of the census$`, nothing},
+		{`cmd/collsim\.TestNCCLFidelity$`, `^COLLSIM_FIDELITY is not set`, nothing},
 		{`hw/lab\.|cmd/collsim\.`, `no network lab: `, lab},
 		{`hw/cuda\.|hw/nccl\.|hw/internal/clib\.|cmd/collsim\.`, `"cc": |no C compiler`, compiler},
 		{`hw/cuda\.TestABI|hw/nccl\.`, `COLLSIM_NCCL_WHEELS names none`, wheels},
