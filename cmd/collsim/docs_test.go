@@ -120,10 +120,10 @@ func TestDocuments(t *testing.T) {
 		arrays[filepath.Base(name)], err = os.ReadFile(name)
 		require.NoError(t, err)
 	}
-	for _, name := range []string{"README.md", "docs/schedule.md", "docs/schedules.md",
-		"docs/oracle.md", "docs/numerics.md", "docs/calibration.md", "docs/programs.md",
-		"docs/published.md", "docs/nvls.md", "docs/benchmark.md", "docs/nccl.md", "docs/questions.md",
-		"docs/time.md"} {
+	for _, name := range []string{"README.md", "docs/tour.md", "docs/verify.md", "docs/schedule.md",
+		"docs/schedules.md", "docs/oracle.md", "docs/numerics.md", "docs/calibration.md",
+		"docs/programs.md", "docs/published.md", "docs/nvls.md", "docs/benchmark.md", "docs/nccl.md",
+		"docs/questions.md", "docs/time.md"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(repository(t), name)
 			text, err := os.ReadFile(path)
@@ -207,7 +207,7 @@ func TestShellWords(t *testing.T) {
 		shellWords(`a  'sweep."x.y"=["p q",1]' b="c d" '' e`))
 }
 
-// TestPictures draws the README's pictures again.
+// TestPictures draws the documents' pictures again.
 func TestPictures(t *testing.T) {
 	for name, command := range map[string]string{
 		"machine.svg": "example:machine --topology machine.svg --figure slide --quiet",
@@ -252,13 +252,13 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestReadmeProgram holds the README's program to the example that is compiled and run.
-func TestReadmeProgram(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+// TestLibraryProgram holds the program of docs/library.md to the example that is compiled and run.
+func TestLibraryProgram(t *testing.T) {
+	library, err := os.ReadFile("../../docs/library.md")
 	require.NoError(t, err)
 	example, err := os.ReadFile("../../example_test.go")
 	require.NoError(t, err)
-	_, program, ok := strings.Cut(string(readme), "```go\n")
+	_, program, ok := strings.Cut(string(library), "```go\n")
 	require.True(t, ok)
 	program, _, _ = strings.Cut(program, "```")
 	indented := "\t" + strings.ReplaceAll(strings.TrimSpace(program), "\n", "\n\t")

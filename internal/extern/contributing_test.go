@@ -22,14 +22,14 @@ func TestContributing(t *testing.T) {
 	require.Contains(t, string(document), strings.ReplaceAll(indented, "\n\t", "\n"))
 }
 
-// TestReadmeModule: the lines that README.md tells a program to have in its go.mod are those of this
-// module, but for the way to the repository; and the import line is that of its programs.
-func TestReadmeModule(t *testing.T) {
+// TestLibraryModule: the lines that docs/library.md wants in a program's go.mod are those of this
+// module, but for the path of the repository; and the import line is that of its programs.
+func TestLibraryModule(t *testing.T) {
 	module, err := os.ReadFile("go.mod")
 	require.NoError(t, err)
-	readme, err := os.ReadFile("../../README.md")
+	library, err := os.ReadFile("../../docs/library.md")
 	require.NoError(t, err)
-	_, lines, found := strings.Cut(string(readme), "```text\nrequire collsim ")
+	_, lines, found := strings.Cut(string(library), "```text\nrequire collsim ")
 	require.True(t, found)
 	version, rest, _ := strings.Cut(lines, "\n")
 	require.Contains(t, string(module), "\tcollsim "+version+"\n")
@@ -37,6 +37,6 @@ func TestReadmeModule(t *testing.T) {
 	require.Contains(t, string(module), "\nreplace collsim => ../..\n")
 	program, err := os.ReadFile("example_test.go")
 	require.NoError(t, err)
-	require.Contains(t, string(readme), "`import \"collsim\"`")
+	require.Contains(t, string(library), "`import \"collsim\"`")
 	require.Contains(t, string(program), "\t\"collsim\"\n")
 }
