@@ -26,6 +26,7 @@ const (
 	permissions  need = "files that its user may not write"
 	vectors      need = "a processor with vectors"
 	noGPU        need = "no GPU"
+	shared       need = "files of others beside the repository (../shared)"
 )
 
 // row is tests that may be left out for a reason where a need is not met.
@@ -50,6 +51,7 @@ func table() []row {
 		{`hw/mpi\.TestCensusRank$`, `^it is no rank of the census$`, nothing},
 		{`cmd/collsim\.TestNCCLFidelity$`, `^COLLSIM_FIDELITY is not set`, nothing},
 		{`hw/lab\.|cmd/collsim\.`, `no network lab: `, lab},
+		{`formats/topofile\.|formats/topom\.|cmd/collsim\.`, `not beside the repository`, shared},
 		{`hw/cuda\.|hw/nccl\.|hw/internal/clib\.|cmd/collsim\.`, `"cc": |no C compiler`, compiler},
 		{`hw/cuda\.TestABI|hw/nccl\.`, `COLLSIM_NCCL_WHEELS names none`, wheels},
 		{`hw/cuda\.TestABI`, `^there is no .*\.h`, wheels},
@@ -104,6 +106,8 @@ func lacking(n need) bool {
 		return runtime.GOARCH != "amd64" || !runs("grep -qw avx2 /proc/cpuinfo")
 	case noGPU:
 		return runs("ls /dev/nvidia0")
+	case shared:
+		return !runs("ls -d ../shared")
 	}
 	return n == nothing
 }
