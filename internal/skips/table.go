@@ -51,7 +51,7 @@ func table() []row {
 		{`hw/mpi\.TestCensusRank$`, `^it is no rank of the census$`, nothing},
 		{`cmd/collsim\.TestNCCLFidelity$`, `^COLLSIM_FIDELITY is not set`, nothing},
 		{`hw/lab\.|cmd/collsim\.`, `no network lab: `, lab},
-		{`formats/topofile\.|formats/topom\.|cmd/collsim\.`, `not beside the repository`, shared},
+		{`formats/topofile\.|formats/topom\.|cmd/`, `not beside the repository`, shared},
 		{`hw/cuda\.|hw/nccl\.|hw/internal/clib\.|cmd/collsim\.`, `"cc": |no C compiler`, compiler},
 		{`hw/cuda\.TestABI|hw/nccl\.`, `COLLSIM_NCCL_WHEELS names none`, wheels},
 		{`hw/cuda\.TestABI`, `^there is no .*\.h`, wheels},
