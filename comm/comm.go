@@ -1,13 +1,15 @@
-// Package comm posts communications and waits for them: it is what makes a value of
-// collective.Communication happen. Every rank binds it to a name (World.Member), posts it with its
-// tensors and gets a handle at once. When all ranks have posted, the schedule of an algorithm is
-// carried out by whatever executor the world was made with, and the handles' Wait returns.
+// Package comm posts communications and waits for them. It is for programs whose ranks use
+// collectives; no command reaches it. Every rank binds a collective.Communication to a name
+// (World.Member), posts it with its tensors and gets a handle at once. When all ranks have posted,
+// the executor of the world executes the schedule of an algorithm, and the handles' Wait returns.
 //
 //	posts ─► buffers checked by role ─► group: all mean the same ─► schedule, proven ─► executor
 //
 // What would hang or corrupt memory in a real library is an error here, before anything moves, and
-// every rank that takes part is told the same one. The package knows no executor and no algorithm
-// by name, and no time.
+// every rank that takes part gets the same error. The package names no executor and no algorithm,
+// and knows no time.
+//
+// Package comm/group is the meeting alone; package comm/symmetric is memory that ranks share.
 package comm
 
 import (
@@ -18,7 +20,7 @@ import (
 
 	"collsim/algos"
 	"collsim/collective"
-	"collsim/group"
+	"collsim/comm/group"
 	"collsim/schedule"
 )
 

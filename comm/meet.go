@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"collsim/collective"
-	"collsim/group"
+	"collsim/comm/group"
 	"collsim/proof"
 	"collsim/schedule"
 )

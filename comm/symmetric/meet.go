@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"collsim/collective"
-	"collsim/group"
+	"collsim/comm/group"
 )
 
 // note is what a rank brings to a meeting.

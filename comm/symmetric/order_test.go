@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/symmetric"
+	"collsim/comm/symmetric"
 )
 
 // script is what a rank does: "put 1" and "get 1" of byte 0 of rank 1, "signal 1:2" on channel 2,

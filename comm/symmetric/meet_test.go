@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"collsim/symmetric"
+	"collsim/comm/symmetric"
 )
 
 // TestAfterMismatch: ranks that have allocated different sizes are told so, and what they allocate

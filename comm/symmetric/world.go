@@ -18,7 +18,7 @@ import (
 	"slices"
 	"sync"
 
-	"collsim/group"
+	"collsim/comm/group"
 )
 
 // Mechanism is how ranks reach each other's memory.

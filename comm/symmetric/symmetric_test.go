@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
+	"collsim/comm/symmetric"
 	"collsim/dtype"
-	"collsim/symmetric"
 )
 
 var background = context.Background()

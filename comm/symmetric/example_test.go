@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"collsim/collective"
+	"collsim/comm/symmetric"
 	"collsim/dtype"
-	"collsim/symmetric"
 )
 
 // Four ranks add up a vector as torch's multimem_all_reduce_ does: each has the switch add up a

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"collsim/collective"
+	"collsim/comm/group"
 	"collsim/dtype"
-	"collsim/group"
 )
 
 // Three members ask for ranks; one of them is the root, and it alone knows the shape.

@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"collsim/collective"
+	"collsim/comm/symmetric"
 	"collsim/dtype"
 	"collsim/proof"
 	"collsim/reference"
 	"collsim/schedule"
-	"collsim/symmetric"
 )
 
 // pulled is an all_gather from one workspace, which ends with a barrier or without.
