@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// Algorithm is an algorithm as a scenario names it: "ring", "chain(segment=512KiB)",
-// "ring(channels=8)", a library's "nccl:ring", "file:mine.schedule" or
-// "file:my.xml(protocol=LL)". Whether it exists is the caller's to say. "fastest", the default,
-// leaves the choice to whoever runs the point; "all" becomes a point for every algorithm of the
-// kind (it stays "all" where Facts.Algorithms is nil).
+// Algorithm names an algorithm as a scenario does: "ring", "chain(segment=512KiB)",
+// "ring(channels=8)", a library's "nccl:ring", "file:mine.schedule" or "file:my.xml(protocol=LL)".
+// The caller judges whether it exists. "fastest", the default, leaves the choice to the run. "all"
+// becomes a point for every algorithm of the kind; it stays "all" where Facts.Algorithms is nil.
 type Algorithm struct {
 	Name     string  // "ring"; "file" where File holds
 	File     string  // of "file:mine.schedule", as written
@@ -26,7 +25,8 @@ type Algorithm struct {
 // is the algorithm's business.
 type Param struct{ Name, Value string }
 
-// String is the one spelling for tables, JSON and legends; channels and slices of 1 are left out.
+// String returns the one spelling for tables, JSON and legends. Channels and slices of 1 are left
+// out.
 func (a Algorithm) String() string {
 	name := a.Name
 	if a.FromFile() {

@@ -144,7 +144,7 @@ func (k *Key) end(c *node) (int64, *problem) {
 	return 0, &problem{"unknown key", "a range has from, to and factor or step"}
 }
 
-// number is the value of a key that can be counted, in its smallest unit.
+// number returns the value of a countable key, in its smallest unit.
 func number(v any) int64 {
 	switch v := v.(type) {
 	case int64:
@@ -178,7 +178,7 @@ func (k *Key) counted(v int64, n *node) item {
 	return it
 }
 
-// canonical is the one spelling of a value: what --only compares and file names show.
+// canonical returns the one spelling of a value, which --only compares and file names show.
 func canonical(v any) string {
 	switch v := v.(type) {
 	case float64:

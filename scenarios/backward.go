@@ -2,9 +2,9 @@ package scenarios
 
 import "collsim/collective"
 
-// Backward is the point of a backward pass: on the same network, with its own collective, which is
-// the gradient of the point's, or with that itself for a local gradient. Its name, and its ID, end
-// in ":grad".
+// Backward returns the point of the backward pass. It has the same network and its own collective:
+// the gradient of the point's, or for a local gradient the point's collective itself. Its name and
+// its ID end in ":grad".
 func (p *Point) Backward() *Point {
 	b := *p
 	b.ID += gradSuffix
@@ -24,8 +24,8 @@ func (p *Point) Backward() *Point {
 // Local reports whether the point is that of a local gradient.
 func (p *Point) Local() bool { return p.Forward != nil && p.Forward.Gradient == LocalGradient }
 
-// Carried is the point of a local gradient with the collective of the full one: its inputs are the
-// gradients of outputs, its outputs those of inputs.
+// Carried returns the point of a local gradient with the collective of the full one. Its inputs are
+// the gradients of outputs, its outputs those of inputs.
 func (p *Point) Carried() *Point {
 	full := *p.Forward
 	full.Gradient = FullGradient
@@ -35,8 +35,8 @@ func (p *Point) Carried() *Point {
 // gradSuffix is under what a gradient is registered, behind the name of the collective.
 const gradSuffix = ":grad"
 
-// TensorOf is the communication on tensors of a team of so many ranks: Tensor, or of a backward
-// pass its gradient; nil where there are elements alone.
+// TensorOf returns the communication on tensors of a team of so many ranks: Tensor, or the gradient
+// for a backward pass. It is nil where the collective has elements and no tensors.
 func (p *Point) TensorOf(ranks int) *collective.Communication {
 	if p.Forward == nil || p.Forward.Gradient != FullGradient || p.Forward.Tensor == nil {
 		return p.Tensor
@@ -48,7 +48,7 @@ func (p *Point) TensorOf(ranks int) *collective.Communication {
 	return g
 }
 
-// Flat is the point without tensors: its elements are numbered as they lie in the collective.
+// Flat returns the point without tensors: its elements are numbered in the collective's own order.
 func (p *Point) Flat() *Point {
 	f := *p
 	if f.Tensor = nil; p.Forward != nil {
@@ -57,7 +57,7 @@ func (p *Point) Flat() *Point {
 	return &f
 }
 
-// gradientKey is the key of a backward pass that stands where a collective has another: its files.
+// gradientKey returns the key of a backward pass's file in place of the collective's own.
 func gradientKey(key string) string {
 	switch key {
 	case "collective.input":
@@ -70,7 +70,7 @@ func gradientKey(key string) string {
 	return key
 }
 
-// backwardSpec is the collective of the full gradient of a team of so many ranks.
+// backwardSpec returns the collective of the full gradient for a team of so many ranks.
 func (p *Point) backwardSpec(ranks int) collective.Spec {
 	g, err := collective.Gradient(p.TeamSpec(ranks))
 	if err != nil {

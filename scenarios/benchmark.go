@@ -8,8 +8,8 @@ type Benchmark struct {
 	Calls     int // of the loop; 0: there is no loop
 	Processes Processes
 	Graph     bool // the calls are launched as a CUDA graph
-	// Issue is what a process takes to issue a call for one of its GPUs, and IssueMessage for each
-	// send or receive of a call that is a group of them.
+	// Issue is the time that a process takes to issue a call for one of its GPUs, and IssueMessage
+	// the time for each send or receive of a grouped call.
 	Issue, IssueMessage unit.Time
 }
 
@@ -21,7 +21,8 @@ const (
 	// issueTime is the median of the least times over the number of GPUs, of twelve machines with 4,
 	// 8 and 12: V100, A100, H100, B300, MI355X and RTX 4090, from 3.3 to 5.8 us a GPU.
 	issueTime = 4200 * unit.Nanosecond
-	// issueMessageTime is what alltoall takes more, of one machine: (86.0 us / 8 − issueTime) / 16.
+	// issueMessageTime is the extra time of alltoall on one machine: (86.0 us / 8 − issueTime) /
+	// 16.
 	issueMessageTime = 410 * unit.Nanosecond
 )
 

@@ -3,7 +3,7 @@ package scenarios
 // The choices of a scenario are types from the file to the table. Their zero values are the
 // defaults, their spellings those of the file.
 
-// Sharing is how messages share a link.
+// Sharing selects the rule by which messages share a link.
 type Sharing uint8
 
 // The ways of sharing.
@@ -14,10 +14,10 @@ const (
 
 func sharings() []string { return []string{"fluid", "fifo"} }
 
-// String is the spelling in a scenario.
+// String returns the spelling in a scenario.
 func (s Sharing) String() string { return sharings()[s] }
 
-// Switching is when a message that arrives goes on.
+// Switching selects when a node forwards a message that arrives.
 type Switching uint8
 
 // The ways of switching.
@@ -28,10 +28,10 @@ const (
 
 func switchings() []string { return []string{"cut-through", "store-and-forward"} }
 
-// String is the spelling in a scenario.
+// String returns the spelling in a scenario.
 func (s Switching) String() string { return switchings()[s] }
 
-// Engine is what plays a schedule in virtual time: the times are the same.
+// Engine selects the simulation engine. All engines give the same times.
 type Engine uint8
 
 // The engines.
@@ -44,7 +44,7 @@ const (
 
 func engines() []string { return []string{"best", "event", "fold", "sweep"} }
 
-// String is the spelling in a scenario.
+// String returns the spelling in a scenario.
 func (e Engine) String() string { return engines()[e] }
 
 // Processes is who issues the calls of a benchmark.
@@ -58,10 +58,10 @@ const (
 
 func processes() []string { return []string{"per-gpu", "one"} }
 
-// String is the spelling in a scenario.
+// String returns the spelling in a scenario.
 func (p Processes) String() string { return processes()[p] }
 
-// DataKind is what numbers are checked on.
+// DataKind selects the data on which numbers are checked.
 type DataKind uint8
 
 // The kinds of data.
@@ -73,7 +73,7 @@ const (
 
 func dataKinds() []string { return []string{"exact", "normal", "uniform"} }
 
-// String is the spelling in a scenario.
+// String returns the spelling in a scenario.
 func (d DataKind) String() string { return dataKinds()[d] }
 
 // Accumulation is in which format steps add.
@@ -87,7 +87,7 @@ const (
 
 func accumulations() []string { return []string{"native", "float32"} }
 
-// String is the spelling in a scenario.
+// String returns the spelling in a scenario.
 func (a Accumulation) String() string { return accumulations()[a] }
 
 // GradientMode is which backward pass is asked for.
@@ -102,10 +102,10 @@ const (
 
 func gradientModes() []string { return []string{"", "full", "local"} }
 
-// String is the spelling in a scenario.
+// String returns the spelling in a scenario.
 func (m GradientMode) String() string { return gradientModes()[m] }
 
-// Executor is who plays schedules: one of these, or another that Options.Executors names.
+// Executor names an executor of schedules: one of these, or another that Options.Executors names.
 type Executor string
 
 // The executors that are documented.
@@ -121,7 +121,7 @@ func executors() []string {
 	return []string{string(Host), string(Callbacks), string(MPI), string(CUDA), string(NCCL)}
 }
 
-// Transport is how the ranks of host talk, and where those of nccl are.
+// Transport selects how ranks of host exchange messages, and where ranks of nccl run.
 type Transport uint8
 
 // The transports.
@@ -134,10 +134,10 @@ const (
 
 func transports() []string { return []string{"", "goroutines", "unix", "tcp"} }
 
-// String is the spelling in a scenario.
+// String returns the spelling in a scenario.
 func (t Transport) String() string { return transports()[t] }
 
-// Network is what messages go over.
+// Network selects the network that carries the messages of a real execution.
 type Network uint8
 
 // The networks.
@@ -148,7 +148,7 @@ const (
 
 func networks() []string { return []string{"machine", "lab"} }
 
-// String is the spelling in a scenario.
+// String returns the spelling in a scenario.
 func (n Network) String() string { return networks()[n] }
 
 // choose reads a choice. What is none of the names has been reported.

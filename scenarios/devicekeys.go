@@ -7,7 +7,7 @@ import (
 	"collsim/device"
 )
 
-// deviceKeys are the rows of device's table that a simulation spends, but for those of messages.
+// deviceKeys returns the keys of device's figures, without those that depend on a message's size.
 func deviceKeys() []Key {
 	keys := []Key{{Path: "device.preset", kind: aChoice, Values: device.Names(), Default: `"ideal"`,
 		Example: `"ideal"`, Sweep: true,
@@ -20,7 +20,7 @@ func deviceKeys() []Key {
 	return keys
 }
 
-// figureKey is the key that sets a figure.
+// figureKey returns the key that sets a figure.
 func figureKey(f device.Figure, path, otherwise string) Key {
 	k := Key{Path: path, min: f.Least, max: f.Most, Default: otherwise, Example: f.Example,
 		Sweep: true, Doc: f.About}

@@ -7,7 +7,7 @@ import (
 	"collsim/topology"
 )
 
-// Markdown is the reference of the scenario file, made from the key table: docs/scenario.md.
+// Markdown makes the reference of the scenario file, docs/scenario.md, from the key table.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString(strings.ReplaceAll(markdownHead, "~", "`"))
@@ -36,7 +36,7 @@ func Markdown() string {
 	return b.String()
 }
 
-// markdownPresets is the table of presets, which package topology describes.
+// markdownPresets makes the table of presets, which package topology describes.
 func markdownPresets() string {
 	var b strings.Builder
 	b.WriteString("\n| preset | takes | shape |\n|---|---|---|\n")

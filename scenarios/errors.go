@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// MaxErrors is how many errors of one scenario are reported.
+// MaxErrors is the most errors of one scenario that are reported.
 const MaxErrors = 10
 
 // Errors are all errors of a scenario by line, at least one and at most MaxErrors.
@@ -110,7 +110,7 @@ func (c *collector) err(file string) error {
 	return &Errors{List: c.list[:n:n], More: len(c.list) - n}
 }
 
-// maxShown is how many characters of a value an error repeats.
+// maxShown is the most characters of a value that an error repeats.
 const maxShown = 48
 
 // shown makes what a user wrote fit for one line of an error.
@@ -139,5 +139,5 @@ func shown(raw string) string {
 	return b.String()
 }
 
-// quoted is shown in quotes, for a word inside a sentence.
+// quoted puts what shown returns in quotes, for a word inside a sentence.
 func quoted(s string) string { return `"` + shown(s) + `"` }

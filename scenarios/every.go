@@ -43,7 +43,7 @@ func (r *run) unfold(axes []axis, mine string) []axis {
 	return axes
 }
 
-// named is the item of an algorithm in place of "all", with its channels and slices.
+// named returns the item of an algorithm in place of "all", with its channels and slices.
 func (it item) named(name string) item {
 	a := it.value.(Algorithm)
 	a.Name, a.Every = name, true

@@ -25,7 +25,7 @@ func Examples() []string {
 		"own-schedule", "overlap", "map"}
 }
 
-// ExampleFile returns a file that lies beside the embedded examples, as "allpairs.xml".
+// ExampleFile returns a file that is embedded beside the examples, as "allpairs.xml".
 func ExampleFile(name string) ([]byte, error) { return exampleFiles.ReadFile("examples/" + name) }
 
 // Example returns the text of an embedded example; an unknown name is an error with the nearest.

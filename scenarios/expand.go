@@ -73,7 +73,7 @@ func (r *run) expand() []*Point {
 	return points
 }
 
-// product is the number of points of all axes, or as much as an int32 holds.
+// product returns the number of points of all axes, at most what an int32 holds.
 func product(axes []axis) int {
 	n := 1
 	for _, a := range axes {

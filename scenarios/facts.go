@@ -9,8 +9,8 @@ import (
 	"collsim/unit"
 )
 
-// Facts are what a document has to be told before it is points: what algorithms there are, and
-// what is in the files that it names.
+// Facts hold what a document needs before it becomes points: the names of algorithms, and the
+// contents of the files that it names.
 type Facts struct {
 	// Algorithms are the names of each kind's algorithms; none for kinds that nothing computes. Nil
 	// takes every name, and leaves "all" as it is.
@@ -21,7 +21,7 @@ type Facts struct {
 	Answers   []Answer
 }
 
-// Topic is what a question is about.
+// Topic names the subject of a question.
 type Topic uint8
 
 // The topics.
@@ -47,7 +47,8 @@ const (
 	WhichGraph
 )
 
-// Question is what a document has to be told. Each is asked once, however many points it is of.
+// Question asks for one fact that a document needs. Each is asked once, however many points need
+// it.
 type Question struct {
 	Topic Topic
 	Point *Point // no more of it than the topic says
@@ -67,7 +68,7 @@ type Answer struct {
 	Graph    string // in the words of the library's algorithms
 }
 
-// questionKey is what a question is told by.
+// questionKey identifies a question.
 type questionKey struct {
 	topic     Topic
 	spec      collective.Key
@@ -117,8 +118,8 @@ func newRun(d *Document, known Facts) *run {
 	return r
 }
 
-// ask is the answer to a question, and whether there is one yet. Of the point there is no more
-// than the topic says, so that points that do not differ in it share an answer.
+// ask returns the answer to a question, and whether there is one yet. The question shows no more of
+// the point than its topic needs, so that points which agree in that share an answer.
 func (r *run) ask(about Topic, p *Point) (Answer, bool) {
 	key := questionKey{topic: about, spec: p.Spec.Key(), algorithm: p.Algorithm.String(),
 		teams: teams{lists: p.Teams}.String(), whole: p.Whole, input: p.Data.Input,

@@ -8,7 +8,7 @@ import (
 	"collsim/internal/nearest"
 )
 
-// placeholder is {key} in the name of an output file.
+// placeholder matches {key} in the name of an output file.
 func placeholder() *regexp.Regexp { return regexp.MustCompile(`\{([^{}]*)\}`) }
 
 // FileName replaces {kind}, {algorithm}, {bytes}, {count}, {dtype}, {op}, {ranks}, {name}, {id} and

@@ -8,7 +8,7 @@ import (
 	"collsim/unit"
 )
 
-// Hardware is what a point is to be played on.
+// Hardware says where and how a point is executed for real.
 type Hardware struct {
 	Executor  Executor
 	Transport Transport // of Host; of NCCL, Goroutines is one process and Unix one a rank
@@ -16,13 +16,13 @@ type Hardware struct {
 	Library   bool // of MPI: the library's own algorithms, not our steps
 	Hosts     []string
 	Listen    string // address at which ranks of other hosts reach this program
-	Ranks     int    // a point with more is not played; 0 is any number
+	Ranks     int    // a point with more is not executed; 0 is any number
 	// Repetitions are measured, after Warmup that are not.
 	Repetitions, Warmup int
 	Timeout             time.Duration // without progress
 }
 
-// Tolerance is how far measurements may be from what was predicted.
+// Tolerance bounds the differences between measurements and predictions.
 type Tolerance struct {
 	Bits string // "equal", or "any"
 	// SameChoice has a library that chooses by itself choose what is simulated.
@@ -94,7 +94,7 @@ func hardwareKeys() []Key {
 	}, measureKeys()...)
 }
 
-// measureKeys are those of how often and how well.
+// measureKeys returns the keys that say how often to measure and how exact to be.
 func measureKeys() []Key {
 	return []Key{
 		{Path: "hardware.ranks", kind: aWhole, min: 1, max: maxHardware, Default: "any number",
@@ -127,7 +127,7 @@ func measureKeys() []Key {
 // maxShare is 100 times the whole.
 const maxShare = 100_000_000 * unit.Share(1)
 
-// hardware reads what a point is to be played on.
+// hardware reads the executor of a point and its settings.
 func (v *view) hardware(h *Hardware) bool {
 	executor, _ := fetchOr(v, "hardware.executor", string(Host))
 	h.Executor = Executor(executor)

@@ -20,12 +20,12 @@ func (t *Topology) teams(g *topology.Graph) {
 	}
 }
 
-// node is the ranks of each node of a cluster, nil where there are no nodes.
+// node returns the ranks of each node of a cluster, nil where there are no nodes.
 func (t *Topology) node() [][]int {
 	return t.grouped(func(h home) int { return h.node })
 }
 
-// rail is the ranks at each place of its nodes.
+// rail returns the ranks at each place of the nodes: GPU 0 of all, GPU 1 of all, and so on.
 func (t *Topology) rail() [][]int {
 	return t.grouped(func(h home) int { return h.place })
 }
@@ -40,7 +40,7 @@ func (t *Topology) grouped(by func(home) int) (teams [][]int) {
 	return slices.DeleteFunc(teams, func(team []int) bool { return team == nil }) // all absent
 }
 
-// InNode is how many ranks the node has that has most; all, where there are no nodes.
+// InNode returns the number of ranks of the largest node; all ranks, where there are no nodes.
 func (t *Topology) InNode() int {
 	if t.homes == nil {
 		return t.Ranks
@@ -52,8 +52,8 @@ func (t *Topology) InNode() int {
 	return most
 }
 
-// PerNode is how many of these ranks a node has, where all that have some have as many and they
-// come one node after the other; 0 elsewhere. No ranks are all ranks.
+// PerNode returns how many of the given ranks each node has, if all nodes that have any have
+// equally many and the ranks are numbered node by node; else 0. Nil means all ranks.
 func (t *Topology) PerNode(ranks []int) int {
 	sizes := t.NodeSizes(ranks)
 	if sizes == nil || slices.Min(sizes) != slices.Max(sizes) {
@@ -62,8 +62,9 @@ func (t *Topology) PerNode(ranks []int) int {
 	return sizes[0]
 }
 
-// NodeSizes is how many of these ranks each node has that has some, where they come one node after
-// the other; nil elsewhere, and where there is one node. No ranks are all ranks.
+// NodeSizes returns how many of the given ranks each node has, leaving out nodes without any, if
+// the ranks are numbered node by node. It is nil otherwise, and where there is one node. Nil means
+// all ranks.
 func (t *Topology) NodeSizes(ranks []int) (sizes []int) {
 	if t.homes == nil || t.Nodes == 1 {
 		return nil

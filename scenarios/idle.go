@@ -16,7 +16,7 @@ type idleAxis struct {
 // noEffect begins the reason why a key is idle.
 const noEffect = "has no effect"
 
-// idleAxes are the swept keys that a point has no use for. used are those that it has a use for.
+// idleAxes returns the swept keys that have no effect on a point; used has those that have one.
 func (r *run) idleAxes(axes []axis, used map[string]bool) (idle []idleAxis) {
 	for i := range axes {
 		a := &axes[i]
@@ -51,7 +51,8 @@ func (r *run) idleNotes(points []*Point) (lines []string) {
 	return lines
 }
 
-// idleNote says it of one key, and by what those points are told from the others of the sweep.
+// idleNote reports that one swept key has no effect on some points, and names what sets these
+// points apart from the others of the sweep.
 func (r *run) idleNote(points []*Point, idle idleAxis) string {
 	var without, with []*Point
 	for _, p := range points {
@@ -63,7 +64,7 @@ func (r *run) idleNote(points []*Point, idle idleAxis) string {
 		}
 	}
 	where := fmt.Sprintf("%d of %s", len(without), prose.Plural(len(without)+len(with), "point"))
-	if told := toldBy(without, with, idle.label); told != "" {
+	if told := setApartBy(without, with, idle.label); told != "" {
 		where = "where " + told + ", " + where
 	} else {
 		where = "at " + where
@@ -71,9 +72,9 @@ func (r *run) idleNote(points []*Point, idle idleAxis) string {
 	return fmt.Sprintf("sweep.%q %s %s: %s", idle.label, noEffect, where, idle.why)
 }
 
-// toldBy names what points have that others do not: values of another sweep, or a kind; "" where
-// no single fact tells them apart.
-func toldBy(points, others []*Point, but string) string {
+// setApartBy names a fact that points have and others have not: a value of another sweep, or a kind. It
+// is "" where no single fact sets them apart.
+func setApartBy(points, others []*Point, but string) string {
 	if len(others) == 0 {
 		return ""
 	}
@@ -97,7 +98,7 @@ func toldBy(points, others []*Point, but string) string {
 	return ""
 }
 
-// apart is "name is x or y" if no other point has one of the values that points have.
+// apart returns "name is x or y" if no other point has one of the values that points have.
 func apart(points, others []*Point, name string, value func(*Point) string) string {
 	var values []string
 	has := map[string]bool{}

@@ -26,7 +26,7 @@ type Key struct {
 	unlimited bool  // a rate may be "unlimited"
 }
 
-// kind is how a value is read.
+// kind selects how a value is read.
 type kind uint8
 
 const (
@@ -71,7 +71,7 @@ type section struct {
 	doc  string
 }
 
-// header is how a section begins in a file.
+// header returns the line that begins a section in a file.
 func (s section) header() string {
 	if s.many {
 		return "[[" + s.path + "]]"
@@ -100,7 +100,8 @@ type schema struct {
 	gpu    []device.Figure // of what computes, that have keys
 }
 
-// newSchema is all keys; executors are known besides those of the key table.
+// newSchema returns the schema of all keys. It knows the given executors besides those of the key
+// table.
 func newSchema(executors ...string) *schema {
 	s := &schema{keys: Keys(), byPath: map[string]*Key{}}
 	for i := range s.keys {
@@ -177,8 +178,8 @@ func (s *schema) suggest(path, name string) string {
 	return s.section(path).header() + " has " + strings.Join(here, ", ")
 }
 
-// nearKey is the key that a misspelt one most likely stands for, empty if there is none. A key of
-// one letter is near to every other letter, so only to its capital.
+// nearKey returns the key that a misspelt one most likely stands for, empty if there is none. A key
+// of one letter is near to every other letter, so only its capital counts.
 func nearKey(name string, keys []string) string {
 	for _, near := range nearest.To(name, keys, len(keys)) {
 		if len(near) > 1 || strings.EqualFold(near, name) {
@@ -188,8 +189,8 @@ func nearKey(name string, keys []string) string {
 	return ""
 }
 
-// nearestKey is the key of a table that is nearest to a name, which is a table's itself; empty if
-// there is none.
+// nearestKey returns the key of a table whose name is nearest to a given one, which may be a
+// table's; empty if there is none.
 func (s *schema) nearestKey(path, name string) string {
 	var names []string
 	for i := range s.keys {
@@ -200,7 +201,7 @@ func (s *schema) nearestKey(path, name string) string {
 	return nearKey(name, names)
 }
 
-// suggestPath is suggest for a whole path as in --set or [sweep]; among are the paths that are
+// suggestPath suggests a whole path as in --set or [sweep]; among selects the paths that are
 // possible there.
 func (s *schema) suggestPath(path string, among func(*Key) bool) string {
 	var paths, same []string

@@ -111,12 +111,12 @@ var sections = []section{
 func Keys() []Key {
 	keys := slices.Clone(keyTable())
 	for i := range keys {
-		keys[i].Values = slices.Clone(keys[i].Values) // whoever calls may write to them
+		keys[i].Values = slices.Clone(keys[i].Values) // the caller may write to them
 	}
 	return keys
 }
 
-// keyTable is what Keys lists, made once: every scenario that is read asks for it.
+// keyTable makes the list of Keys once, since every scenario that is read needs it.
 var keyTable = sync.OnceValue(func() []Key {
 	keys := append(topKeys(), topologyKeys()...)
 	keys = append(append(keys, deviceKeys()...), messageKeys()...)
@@ -261,7 +261,7 @@ func collectiveKeys() []Key {
 	}
 }
 
-// sizeKeys are those of a collective that say how much data there is.
+// sizeKeys returns the keys of a collective that give the amount of data.
 func sizeKeys() []Key {
 	return []Key{
 		{Path: "collective.bytes", kind: aSize, min: 0, max: maxBytes, Example: `"64 MiB"`,
@@ -281,7 +281,7 @@ func sizeKeys() []Key {
 	}
 }
 
-// passKeys are those of a collective that say which passes are made, and on what data.
+// passKeys returns the keys of a collective that select its passes and their data.
 func passKeys() []Key {
 	return []Key{
 		{Path: "collective.gradient", kind: aChoice, Values: gradientModes()[1:],

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// order is where the ranks sit: by a rule, or place by place.
+// order says where the ranks sit: by a rule, or place by place.
 type order struct {
 	name   string
 	places []int
@@ -26,8 +26,8 @@ func (k *Key) listed() bool {
 	return false
 }
 
-// readList is read for keys whose one value may be a list: []int (shape), int64 or []int (count),
-// order, teams, []string (names) or splits (matrix).
+// readList reads keys whose one value may be a list: []int (shape), int64 or []int (count), order,
+// teams, []string (names) or splits (matrix).
 func (k *Key) readList(n *node) (any, *problem) {
 	if k.kind == aMatrix {
 		return k.splits(n)
@@ -159,12 +159,12 @@ func (k *Key) matrix(n *node) ([][]int64, *problem) {
 	return rows, nil
 }
 
-// listText is the canonical spelling of whole numbers in a list: [4,2].
+// listText returns the canonical spelling of whole numbers in a list: [4,2].
 func listText(numbers []int) string {
 	return strings.ReplaceAll(fmt.Sprint(numbers), " ", ",")
 }
 
-// String is the canonical spelling: "block", [0,2,1,3].
+// String returns the canonical spelling: "block", [0,2,1,3].
 func (o order) String() string {
 	if o.name != "" {
 		return o.name
@@ -172,7 +172,7 @@ func (o order) String() string {
 	return listText(o.places)
 }
 
-// String is the canonical spelling: "node", [[0,1],[2,3]].
+// String returns the canonical spelling: "node", [[0,1],[2,3]].
 func (t teams) String() string {
 	if t.by != "" {
 		return t.by

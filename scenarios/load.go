@@ -10,7 +10,7 @@ import (
 	"collsim/unit"
 )
 
-// Options are what Read takes besides the file.
+// Options has what Read takes besides the file.
 type Options struct {
 	// Executors are names that hardware.executor may have besides those that are documented.
 	Executors []string
@@ -48,8 +48,8 @@ type Scenario struct {
 // Scenario.Resolve.
 type Output struct{ CSV, JSON, Timeline, Trace, Curves, Links string }
 
-// Read reads the text of a scenario. file is what errors call it ("-" for standard input,
-// "example:ring"). What is no TOML is refused here; all else that is wrong Points tells, at once.
+// Read reads the text of a scenario. Errors name it file ("-" for standard input, "example:ring").
+// Read refuses what is not TOML; Points reports everything else that is wrong, at once.
 func Read(file string, text []byte, o Options) (*Document, error) {
 	d := &Document{given: file, file: file, options: o, schema: newSchema(o.Executors...),
 		fixed: map[string]bool{}}
@@ -70,9 +70,9 @@ func Read(file string, text []byte, o Options) (*Document, error) {
 	return d, nil
 }
 
-// Points puts a document together. Where that takes more than is known, there are questions, and
-// no scenario: whoever has added their answers to the facts calls again. All errors that can be
-// found are returned at once, as *Errors, when no question is open.
+// Points turns a document into points. If it needs facts that it has not, it returns questions and
+// no scenario; the caller adds their answers to the facts and calls again. Once no question is
+// open, all errors that can be found are returned together, as *Errors.
 func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
 	r := newRun(d, known)
 	s := r.scenario()
@@ -114,7 +114,7 @@ func (d *Document) Points(known Facts) (*Scenario, []Question, error) {
 // inputLimit is the key that must be known before the files of a scenario are read.
 const inputLimit = "input.limit"
 
-// InputLimit is how many bytes a file may have that the scenario names, unpacked.
+// InputLimit returns the most bytes, unpacked, that a file named by the scenario may have.
 func (d *Document) InputLimit() unit.Bytes {
 	limit, _ := fetchOr(newRun(d, Facts{}).view(), inputLimit, input.Usual)
 	return limit
@@ -151,7 +151,7 @@ func (r *run) scenario() *Scenario {
 	return s
 }
 
-// title is the name of a scenario that gives none: its file's.
+// title returns the name of a scenario that gives none: its file's.
 func title(file string) string {
 	if file == "-" {
 		return "scenario"
@@ -160,8 +160,9 @@ func title(file string) string {
 	return strings.TrimSuffix(base, ".toml")
 }
 
-// Resolve makes a file name of the scenario ("file:mine.schedule", outputs) relative to where the
-// scenario lies; those of standard input and of examples are relative to the working directory.
+// Resolve makes a file name of the scenario ("file:mine.schedule", outputs) relative to the
+// scenario's directory. Names in standard input and in examples are relative to the working
+// directory.
 func (s *Scenario) Resolve(name string) string {
 	if filepath.IsAbs(name) || s.File == "-" || strings.HasPrefix(s.File, examplePrefix) {
 		return name
@@ -207,8 +208,8 @@ func (r *run) unusedSweeps(used map[string]bool) {
 	}
 }
 
-// idle says why a key has no effect at a place, empty if it has one: if it is among those that are
-// used, or if whoever reads a scenario always has a use for it.
+// idle says why a key has no effect at a place. It is empty if the key has one: if it is among the
+// used ones, or if every reader of a scenario uses it.
 func (r *run) idle(k *Key, at string, used map[string]bool) string {
 	if used[at] || r.common[at] {
 		return ""

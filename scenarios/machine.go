@@ -129,11 +129,11 @@ func (v *view) imply(m *machine.Machine, k machine.Key) {
 	v.named.keys[k.Path] = item{value, n}
 }
 
-// whole64 is a whole number that a machine implies.
+// whole64 returns a whole number that a machine implies.
 func whole64(name string, n int) item {
 	return item{int64(n), &node{shape: scalar, value: int64(n), raw: strconv.Itoa(n),
 		file: originOf(name)}}
 }
 
-// originOf is what errors call the place of what a machine implies.
+// originOf returns the name by which errors point to a figure that a machine implies.
 func originOf(name string) string { return "machine " + name }

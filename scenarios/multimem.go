@@ -35,7 +35,7 @@ func (t *Topology) Multicasts(ranks []int, perNode int) bool {
 		return node.Multimem && !slices.ContainsFunc(team, apart) // without a graph of all nodes
 	}
 	g, err := t.Graph()
-	if err != nil || n == 0 { // whoever builds it says so
+	if err != nil || n == 0 { // building it reports the error
 		return false
 	}
 	_, _, err = g.Multimem(team[0], team, true)

@@ -10,7 +10,7 @@ import (
 // libraryPrefix begins the names of NCCL's algorithms.
 const libraryPrefix = "nccl:"
 
-// The tables of what NCCL is told: itself, and the variables that it reads.
+// The tables of NCCL's settings: its version, graph and tuner, and the variables that it reads.
 const (
 	libraryTable     = "nccl"
 	environmentTable = libraryTable + ".env"
@@ -37,7 +37,7 @@ func libraryKeys() []Key {
 	}
 }
 
-// environmentKeys are the variables of NCCL that change what it chooses.
+// environmentKeys returns the variables of NCCL that change its choice.
 func environmentKeys() []Key {
 	one := func(name, example, doc string) Key {
 		return Key{Path: environmentTable + "." + name, kind: aText, Example: example, Sweep: true,
@@ -94,7 +94,7 @@ func environmentKeys() []Key {
 	}, append(sendingKeys(), leavingKeys()...)...)
 }
 
-// sendingKeys are the variables that say how sends and receives are cut.
+// sendingKeys returns the variables that say how sends and receives are cut.
 func sendingKeys() []Key {
 	whole := func(name, example string, least, most int64, doc string) Key {
 		return Key{Path: environmentTable + "." + name, kind: aWhole, min: least, max: most,
@@ -114,7 +114,7 @@ func sendingKeys() []Key {
 	}
 }
 
-// leavingKeys are the variables that say by which NICs messages leave a node.
+// leavingKeys returns the variables that select the NICs by which messages leave a node.
 func leavingKeys() []Key {
 	level := func(name, example string, most int64, doc string) Key {
 		return Key{Path: environmentTable + "." + name, kind: aWhole, max: most, Example: example,
@@ -186,7 +186,7 @@ func (v *view) graph(p *Point) bool {
 	return known && answer.Err == nil
 }
 
-// useLibrary marks what NCCL is told as used where a point may be done by it.
+// useLibrary marks NCCL's settings as used where NCCL may do a point.
 func (v *view) useLibrary() {
 	for _, k := range append(libraryKeys(), environmentKeys()...) {
 		v.use(k.Path)

@@ -31,7 +31,7 @@ type Topology struct {
 	machine *machine.Machine // of the name Machine
 	// pluginLatency is the latency that the plugin of the network between nodes reports to NCCL.
 	pluginLatency unit.Time
-	params        topology.Params // but for links by hand, of which only the routing is used
+	params        topology.Params // links by hand use the routing alone
 	own           *topology.Graph // that a program has made; nil elsewhere
 	wires         []topology.Wire
 	places        []string // the numbered path of the entry of each wire
@@ -273,7 +273,8 @@ func (v *view) groups() (list []rankChange, ok bool) {
 	return list, ok
 }
 
-// rankNumber is how [[topology.rank]] means ranks by their numbers: "3", "gpu3", "1*".
+// rankNumber returns the number in a pattern of [[topology.rank]] that names ranks by number: "3",
+// "gpu3", "1*".
 func rankNumber(pattern string) (number string, ok bool) {
 	number = strings.TrimPrefix(pattern, "gpu")
 	return number, number != "" && strings.Trim(number, "0123456789*") == ""

@@ -10,9 +10,9 @@ import (
 	"collsim/unit"
 )
 
-// NewPoint is a collective on a network, with all else as in a scenario that says no more: on the
-// device "ideal", by the algorithm that is fastest in simulation, with proof and numbers. It may be
-// changed before it is run.
+// NewPoint returns a collective on a network, with everything else as in a scenario that says no
+// more: the device "ideal", the algorithm that is fastest in simulation, proof and numbers. The
+// caller may change it before it is run.
 func NewPoint(spec collective.Spec, network *Topology) *Point {
 	d := device.Ideal()
 	p := &Point{Spec: spec, Asked: spec.Bytes(), Topology: network, Device: d,
@@ -24,8 +24,8 @@ func NewPoint(spec collective.Spec, network *Topology) *Point {
 	return p
 }
 
-// NewTopology is a network of a preset of package topology. Its error says which parameter makes it
-// impossible.
+// NewTopology returns a network of a preset of package topology. Its error names the parameter that
+// makes it impossible.
 func NewTopology(p topology.Params) (*Topology, error) {
 	t := &Topology{Preset: p.Preset, Nodes: max(p.Nodes, len(p.Sizes), 1), Bandwidth: p.Bandwidth,
 		Latency: p.Latency, params: p}
@@ -41,8 +41,8 @@ func NewTopology(p topology.Params) (*Topology, error) {
 	return t, nil
 }
 
-// TopologyOf is a network of one's own making, under a name for JSON and CSV. Its error says that
-// ranks do not reach each other.
+// TopologyOf returns a network made by the caller, with a name for JSON and CSV. Its error reports
+// ranks that do not reach each other.
 func TopologyOf(name string, g *topology.Graph) (*Topology, error) {
 	if err := g.Connected(); err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func onlyKeys() []string {
 		"collective", "id"}
 }
 
-// collectiveFacts are those of them that a program has no one answer to.
+// collectiveFacts returns the facts that a program has no single value of.
 func collectiveFacts() []string {
 	return []string{"kind", "algorithm", "bytes", "count", "dtype", "op", "name", "collective"}
 }
@@ -191,7 +191,7 @@ func (p *Point) facts(key string) ([]string, bool) {
 			return []string{p.Spec.Kind.String()}, true
 		}
 		return []string{p.Collective}, true
-	case "collective": // as ids tell equal points of several apart
+	case "collective": // as ids distinguish equal points of several
 		if p.Collective == "" {
 			return []string{strconv.Itoa(p.Number)}, true
 		}
@@ -207,7 +207,8 @@ func (p *Point) facts(key string) ([]string, bool) {
 	return nil, false
 }
 
-// spelling is a term's value in the spelling of facts; what cannot be read stays as it is.
+// spelling returns a term's value in the spelling of facts. A value that cannot be read stays as it
+// is.
 func (r *run) spelling(t term) string {
 	switch t.key {
 	case "kind":

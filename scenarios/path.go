@@ -41,7 +41,7 @@ func parsePath(s string) (path, bool) {
 	return p, true
 }
 
-// plain is the path without numbers, as the key table has it.
+// plain returns the path without numbers, as the key table has it.
 func (p path) plain() string {
 	names := make([]string, len(p))
 	for i, one := range p {
@@ -50,7 +50,7 @@ func (p path) plain() string {
 	return strings.Join(names, ".")
 }
 
-// String is the path with its numbers.
+// String returns the path with its numbers.
 func (p path) String() string {
 	var b strings.Builder
 	for i, one := range p {
@@ -73,7 +73,7 @@ func join(before, name string) string {
 	return before + "." + name
 }
 
-// numbered is the path of an entry of an array of tables.
+// numbered returns the path of an entry of an array of tables.
 func numbered(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
 
 // targets returns the key that a path names and the numbered paths of all its places in the
@@ -148,8 +148,8 @@ func (d *Document) noPlace(plain string, one part) *problem {
 		"they are numbered from 0"}
 }
 
-// count is the number of entries of an array of tables in the document; 0 for anything else, which
-// reading refuses.
+// count returns the number of entries of an array of tables in the document. It is 0 for anything
+// else, which reading refuses.
 func (d *Document) count(plain string) int {
 	n := d.root
 	for _, name := range strings.Split(plain, ".") {
@@ -168,7 +168,7 @@ func (d *Document) count(plain string) int {
 	return 0
 }
 
-// display is a numbered path as an error shows it: without numbers where there is one entry.
+// display returns a numbered path as an error shows it: without numbers where there is one entry.
 func (d *Document) display(at string) string {
 	p, ok := parsePath(at)
 	if !ok {

@@ -22,8 +22,8 @@ type Point struct {
 	Spec  collective.Spec
 	Asked unit.Bytes // what bytes said, before rounding down; the size where count is given
 	Whole unit.Bytes // of a custom collective: what bytes said, 0 if nothing
-	// Teams are the ranks of each team, all of which do the collective at once: place i of a list
-	// plays rank i. Ranks in no team do nothing. Nil is one team of all ranks in their order.
+	// Teams has the ranks of each team; all teams do the collective at once. Place i of a list has
+	// the role of rank i. Ranks in no team do nothing. Nil is one team of all ranks in their order.
 	Teams [][]int
 	// Tensor is the collective on tensors, of all ranks of a team, where the scenario or the input
 	// file gives a shape; nil where there are elements alone. Spec and TeamSpec follow from it.
@@ -43,8 +43,8 @@ type Point struct {
 	Environment string
 	// Version is NCCL's; empty is the newest that is known.
 	Version string
-	// Graph is what NCCL's search has found, in the words of its algorithms; empty where no file
-	// says it.
+	// Graph has the result of NCCL's search, in the words of its algorithms; empty where no file
+	// states it.
 	Graph string
 	// TunerFile is the file that NCCL's tuner plugin reads, as the scenario names it, and Tuner has
 	// its lines, each with its end; empty where there is no plugin.

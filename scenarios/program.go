@@ -54,7 +54,7 @@ type ProgramTensor struct {
 	Type   dtype.Type
 	Memory string
 	Keep   bool
-	// NoGradient is where none goes to.
+	// NoGradient marks a tensor that gets no gradient.
 	NoGradient bool
 	At         int // number of its table: a repeated one makes several
 }
@@ -76,7 +76,7 @@ type ProgramOp struct {
 	At                 int    // number of its table: a repeated one makes several
 }
 
-// Pipelines are the values of lowering.pipeline.
+// Pipelines lists the values of lowering.pipeline.
 func Pipelines() []string { return []string{"off", "seed", "repaired", "if faster"} }
 
 func programKeys() []Key {

@@ -6,7 +6,7 @@ import (
 	"collsim/internal/prose"
 )
 
-// ProgramFile is what the file of a program has. Its tensors and ops are of no table: At is −1.
+// ProgramFile has the contents of a program's file. Its tensors and ops are in no table: At is −1.
 type ProgramFile struct {
 	Groups  []ProgramGroup
 	Tensors []ProgramTensor

@@ -17,7 +17,7 @@ func (v *view) fewer(at string, n int) bool {
 	return n <= maxRepeat
 }
 
-// indexed is a name of a repetition, of so many.
+// indexed returns the name of one repetition.
 func indexed(name string, i, times int) string {
 	down := times - 1 - i
 	for _, by := range []struct {
@@ -67,7 +67,7 @@ func (r *run) programOps(v *view, p *ProgramPoint, n int) bool {
 	return ok
 }
 
-// indexed is an op of a repetition.
+// indexed returns the op of one repetition.
 func (o ProgramOp) indexed(i, n int) ProgramOp {
 	o.Name, o.Out, o.Stream = indexed(o.Name, i, n), indexed(o.Out, i, n), indexed(o.Stream, i, n)
 	o.Microbatch = i
@@ -76,7 +76,7 @@ func (o ProgramOp) indexed(i, n int) ProgramOp {
 	return o
 }
 
-// indexedAll are names of a repetition.
+// indexedAll returns the names of one repetition.
 func indexedAll(names []string, i, n int) (list []string) {
 	for _, name := range names {
 		list = append(list, indexed(name, i, n))

@@ -1,6 +1,6 @@
 package scenarios
 
-// Orders are the values of program.order.
+// Orders lists the values of program.order.
 func Orders() []string { return []string{"as written", "1f1b"} }
 
 // passes reads whether there is a backward pass, and in which order.

@@ -23,7 +23,7 @@ func protocolFigures() []protocolFigure {
 	}
 }
 
-// protocolKeys are the keys of [[device.protocol]].
+// protocolKeys returns the keys of [[device.protocol]].
 func protocolKeys() []Key {
 	const at = "device.protocol."
 	keys := []Key{

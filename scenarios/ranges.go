@@ -7,13 +7,13 @@ import (
 	"collsim/unit"
 )
 
-// notKnown stands in a preset in place of a figure that a calibration could not find: whoever takes
-// the preset is told, and has to say what it is.
+// notKnown stands in a preset in place of a figure that a calibration could not find. The user of
+// the preset has to give the figure.
 const notKnown = "not known"
 
-// wholeLists are the arrays of tables that --set and other files replace as a whole, with an entry
-// of each: ranges are one figure of the device, by the size; links and ranks are what is different
-// about a network today.
+// wholeLists returns the arrays of tables that --set and other files replace as a whole, with an
+// entry of each. Ranges are one figure of the device, by size; links and ranks are the differences
+// of a network today.
 func wholeLists() map[string]string {
 	return map[string]string{
 		"device.range":    `{ up_to = "64 KiB", latency = "2 us" }`,
@@ -27,7 +27,7 @@ func wholeLists() map[string]string {
 // isWhole reports whether a path is that of such a list.
 func isWhole(path string) bool { return wholeLists()[path] != "" }
 
-// messageKeys are the figures of messages, in [device] and by size in [[device.range]].
+// messageKeys returns the figures of messages, in [device] and by size in [[device.range]].
 func messageKeys() []Key {
 	keys := []Key{{Path: "device.range.up_to", kind: aSize, max: maxBytes, Example: `"64 KiB"`,
 		Sweep: true, Doc: "The longest message that is meant; more than that of the entry before."}}

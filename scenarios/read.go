@@ -99,7 +99,7 @@ func fileName(s string) *problem {
 	return nil
 }
 
-// Address is what is wrong with the address of a machine and a port, empty if nothing is.
+// Address says what is wrong with the address of a machine and a port; empty if nothing is.
 func Address(s string) string {
 	_, port, err := net.SplitHostPort(s)
 	if err != nil {
@@ -111,7 +111,7 @@ func Address(s string) string {
 	return ""
 }
 
-// article is the kind with its article: "a rate", "an operator".
+// article returns the kind with its article: "a rate", "an operator".
 func (k *Key) article() string {
 	word := words[k.kind]
 	switch {
@@ -240,7 +240,7 @@ func (k *Key) parse(s string) (v any, size int64, err error) {
 // expected says the bounds of a key in an error.
 func (k *Key) expected() string { return "out of range; " + k.bounds() + " is expected" }
 
-// bounds is the range of a key in words, empty where there is none.
+// bounds returns the range of a key in words, empty where there is none.
 func (k *Key) bounds() string {
 	switch {
 	case k.max == 0:

@@ -2,15 +2,15 @@ package scenarios
 
 import "strings"
 
-// Refusal is what is wrong with a point, at one of its keys, as "collective.dtype": what only who
-// carries points out can tell. Scenario.Locate finds its line.
+// Refusal reports what is wrong with a point, at one of its keys, as "collective.dtype". Only the
+// run of the point can find it. Scenario.Locate finds its line.
 type Refusal struct {
 	Point      *Point
 	Key        string
 	Text, Hint string // what is wrong and what was expected; how to put it right, or empty
 }
 
-// Error is such as "all_reduce/ring/1024: collective.dtype: …".
+// Error returns a text such as "all_reduce/ring/1024: collective.dtype: …".
 func (r *Refusal) Error() string {
 	text := r.Point.ID + ": " + r.Key + ": " + r.Text
 	if r.Hint != "" {
@@ -19,10 +19,10 @@ func (r *Refusal) Error() string {
 	return text
 }
 
-// Refuse is a refusal of the point.
+// Refuse makes a refusal of the point.
 func (p *Point) Refuse(key, text, hint string) *Refusal { return &Refusal{p, key, text, hint} }
 
-// origin is the document as a point sees it; nil for a point that came out of none.
+// origin returns the document as a point sees it; nil for a point without a document.
 func (s *Scenario) origin(p *Point) *view {
 	for p.Forward != nil {
 		p = p.Forward
@@ -30,7 +30,7 @@ func (s *Scenario) origin(p *Point) *view {
 	return s.views[p.ID]
 }
 
-// Locate is a refusal with its line. A point that came out of no file has none.
+// Locate returns a refusal with its line. A point without a file has none.
 func (s *Scenario) Locate(r *Refusal) *Error {
 	v := s.origin(r.Point)
 	if v == nil {
@@ -46,7 +46,7 @@ func (s *Scenario) Given(p *Point, key string) bool {
 	return v != nil && v.has(p.place(key))
 }
 
-// place is the numbered path of a key of this point.
+// place returns the numbered path of a key of this point.
 func (p *Point) place(key string) string {
 	if p.Forward != nil {
 		key = gradientKey(key)

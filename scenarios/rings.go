@@ -47,7 +47,7 @@ func (t *Topology) Rings(ranks []int, channels int) [][]int32 {
 	found, known := t.rings.known[key]
 	if !known {
 		g, err := topology.Build(t.params)
-		if err != nil { // whoever builds it says so
+		if err != nil { // building it reports the error
 			return nil
 		}
 		found = g.Rings(team, channels)

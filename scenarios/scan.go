@@ -30,8 +30,8 @@ const (
 	table
 )
 
-// small is how many entries of a table are looked through: most tables have two or three, and a
-// scenario may have thousands of tables.
+// small is the number of entries up to which a table is searched one by one: most tables have two
+// or three, and a scenario may have thousands of tables.
 const small = 8
 
 // child returns the entry of a table, nil if there is none.
@@ -68,7 +68,7 @@ func (n *node) put(c *node) {
 	}
 }
 
-// values is how many values with a name of their own there are in a table and the tables below it.
+// values returns the number of named values in a table and in the tables below it.
 func (n *node) values() int {
 	count := 0
 	for _, c := range n.items {
@@ -264,7 +264,7 @@ func (s *scanner) pair(into *node, depth int) bool {
 	return true
 }
 
-// under is the path of a key below the last header.
+// under returns the path of a key below the last header.
 func (s *scanner) under(path ...string) string {
 	return strings.Join(slices.Concat(s.table, path), ".")
 }
@@ -318,7 +318,7 @@ func unescape(raw string) (string, bool) {
 	return one.X, true
 }
 
-// decode is toml.Decode that returns the library's own panics as errors as well.
+// decode decodes TOML, and returns the library's own panics as errors as well.
 func decode(src string, into any) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

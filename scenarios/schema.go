@@ -9,9 +9,9 @@ import (
 // object is a JSON object; encoding/json writes its keys in alphabetical order.
 type object map[string]any
 
-// JSONSchema is the key table as a JSON Schema (draft 7, which editors of TOML know). It accepts
-// what Read and Points accept, and refuses unknown keys and wrong types; the spelling of names,
-// units and bounds of quantities are theirs to judge.
+// JSONSchema makes a JSON Schema (draft 7, which editors of TOML know) of the key table. It accepts
+// what Read and Points accept, and refuses unknown keys and wrong types. Spellings of names, units
+// and bounds of quantities are left to Read.
 func JSONSchema() ([]byte, error) {
 	keys := Keys()
 	root := tableSchema(keys, "")
@@ -25,7 +25,7 @@ func JSONSchema() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// tableSchema is a table with its keys and the tables in it.
+// tableSchema describes a table with its keys and the tables in it.
 func tableSchema(keys []Key, path string) object {
 	properties := object{}
 	for i := range keys {
@@ -46,7 +46,7 @@ func tableSchema(keys []Key, path string) object {
 	return object{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// sectionSchema is a table, or a list of them; a single [collective] or [variant] is both.
+// sectionSchema describes a table, or a list of them; a single [collective] or [variant] is both.
 func sectionSchema(keys []Key, s section) object {
 	one := tableSchema(keys, s.path)
 	switch {
@@ -63,7 +63,7 @@ func sectionSchema(keys []Key, s section) object {
 	return one
 }
 
-// jsonSchema is one key.
+// jsonSchema describes one key.
 func (k *Key) jsonSchema() object {
 	o := k.valueSchema()
 	if k.Axis {
@@ -77,7 +77,7 @@ func (k *Key) jsonSchema() object {
 	return o
 }
 
-// axisSchema is one value, a list of them, or a range.
+// axisSchema describes one value, a list of them, or a range.
 func axisSchema(one object) object {
 	end := object{"type": []string{"string", "number"}}
 	ranged := object{"type": "object", "additionalProperties": false,
@@ -90,7 +90,7 @@ func axisSchema(one object) object {
 	return object{"anyOf": []any{one, list, ranged}}
 }
 
-// valueSchema is what one value may be. Names are offered, but other spellings of them accepted.
+// valueSchema describes one value. Names are offered, but other spellings of them are accepted.
 func (k *Key) valueSchema() object {
 	switch k.kind {
 	case aFlag:

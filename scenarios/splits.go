@@ -169,8 +169,8 @@ func zipf(blocks int, count int64, exponent float64, seed uint64) []int64 {
 	return sizes
 }
 
-// shuffled is a random order of 0 to n-1, by Fisher and Yates over splitmix64 (Steele, Lea, Flood,
-// 2014).
+// shuffled returns a random order of 0 to n-1, by Fisher and Yates over splitmix64 (Steele, Lea,
+// Flood, 2014).
 func shuffled(n int, seed uint64) []int {
 	order := make([]int, n)
 	for i := range order {

@@ -47,8 +47,8 @@ func (v *view) teams(p *Point, at string) bool {
 	return ok
 }
 
-// TeamSpec is the collective of a team of so many ranks: Spec for that number. Where the scenario
-// gives bytes, its count is what they make of it.
+// TeamSpec returns Spec for a team of so many ranks. Where the scenario gives bytes, the count
+// follows from them.
 func (p *Point) TeamSpec(ranks int) collective.Spec {
 	s := p.Spec
 	if p.Forward != nil && p.Forward.Gradient == FullGradient {
@@ -82,7 +82,7 @@ func (p *Point) specs() []collective.Spec {
 	return list
 }
 
-// smallest is the number of ranks of the smallest team.
+// smallest returns the number of ranks of the smallest team.
 func (p *Point) smallest() int {
 	n := p.Spec.Ranks
 	for _, team := range p.Teams {
@@ -91,7 +91,7 @@ func (p *Point) smallest() int {
 	return n
 }
 
-// largest is Spec for the largest team.
+// largest returns Spec for the largest team.
 func (p *Point) largest() collective.Spec {
 	s := p.Spec
 	for _, team := range p.Teams {

@@ -11,14 +11,14 @@ import (
 	"collsim/unit"
 )
 
-// Files are where a collective's data come from and go to, as written; empty for none. {rank} in a
-// name stands for the rank.
+// Files names the files of a collective's data, as written; empty for none. {rank} in a name stands
+// for the rank.
 type Files struct{ Input, Output, Compare string }
 
 // Any reports whether there is one.
 func (f Files) Any() bool { return f != Files{} }
 
-// rankInName is what a file of each rank has in its name.
+// rankInName is the placeholder in the name of a file for each rank.
 const rankInName = "rank"
 
 // files reads the names of data files, and refuses what makes no sense with them.
@@ -219,7 +219,7 @@ func (p *Point) misshapen(shapes []collective.Shape, team []int) string {
 	return ""
 }
 
-// Members are the ranks of each team; of a point without teams, all ranks.
+// Members returns the ranks of each team; all ranks, for a point without teams.
 func (p *Point) Members() [][]int {
 	if p.Teams != nil {
 		return p.Teams

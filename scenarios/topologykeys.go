@@ -51,7 +51,7 @@ func topologyKeys() []Key {
 	return append(keys, singleKeys()...)
 }
 
-// flatKeys are the keys of a table that describes a network: [topology], [topology.node] or
+// flatKeys returns the keys of a table that describes a network: [topology], [topology.node] or
 // [topology.network], whose ranks are the NICs.
 func flatKeys(table, shape string) []Key {
 	presets := presetNames(table)
@@ -107,7 +107,7 @@ func presetNames(table string) []string {
 	return names
 }
 
-// singleKeys are the keys of [[topology.link]] and [[topology.rank]].
+// singleKeys returns the keys of [[topology.link]] and [[topology.rank]].
 func singleKeys() []Key {
 	return []Key{
 		{Path: "topology.link.from", kind: aText, Example: `"gpu0"`,

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// nodeRanks is how many ranks a node has, or each node.
+// nodeRanks is the key with the number of ranks of every node, or of each.
 const nodeRanks = "topology.node.ranks"
 
 // counts returns a number, or a list of them, at a key; neither where it is not given. ok is false

@@ -24,7 +24,7 @@ func (Number) value() {}
 func (Truth) value()  {}
 func (List) value()   {}
 
-// String is the list in brackets.
+// String returns the list in brackets.
 func (l List) String() string {
 	items := make([]string, len(l))
 	for i, one := range l {
@@ -33,7 +33,8 @@ func (l List) String() string {
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// valueOf is what the library makes of a value, typed; nil of what no key has, as a date.
+// valueOf turns the library's value into ours, with its type; nil for one that no key takes, as a
+// date.
 func valueOf(decoded any) Value {
 	switch v := decoded.(type) {
 	case string:

@@ -14,10 +14,10 @@ import (
 // maxVariants bounds how often a scenario is copied.
 const maxVariants = 64
 
-// variantAxis is what points are told by.
+// variantAxis is the axis that sets points of variants apart.
 const variantAxis = "variant"
 
-// Variant is the name of the variant that the point is of, empty if there is none.
+// Variant returns the name of the point's variant, empty if there is none.
 func (p *Point) Variant() string {
 	for _, a := range p.Axes {
 		if a.Path == variantAxis {
@@ -33,7 +33,7 @@ type origin struct {
 	before map[string]int // entries that the scenario has of "topology.link" and "topology.rank"
 }
 
-// variantKeys are the keys of [[variant]]; its links and ranks have those of [topology].
+// variantKeys returns the keys of [[variant]]; its links and ranks have those of [topology].
 func variantKeys(single []Key) []Key {
 	keys := []Key{{Path: "variant.name", kind: aText, Example: `"slow NIC"`,
 		Doc: "What ids, tables and `--only variant=…` call it."}}
@@ -170,7 +170,7 @@ func (d *Document) appendList(table, name string, more *node) {
 	into.put(list)
 }
 
-// written is the numbered path under which a variant has an entry of a list that it adds to.
+// written returns the numbered path under which a variant has an entry of a list that it extends.
 func (o *origin) written(p path) path {
 	if o == nil || len(p) < 2 || p[0].name != "topology" {
 		return p
@@ -185,7 +185,7 @@ func (o *origin) written(p path) path {
 	return p
 }
 
-// without is a table without one of its entries.
+// without returns a table without one of its entries.
 func (n *node) without(name string) *node {
 	rest := &node{shape: table, line: n.line, file: n.file}
 	for _, c := range n.items {
@@ -196,7 +196,7 @@ func (n *node) without(name string) *node {
 	return rest
 }
 
-// clone is a deep copy.
+// clone returns a deep copy.
 func (n *node) clone() *node {
 	c := *n
 	c.index, c.items = nil, nil
@@ -210,7 +210,8 @@ func (n *node) clone() *node {
 	return &c
 }
 
-// runs are a run of the scenario, or one of each variant; errors of theirs go to r by close.
+// runs returns one run of the scenario, or one for each variant. close collects their errors into
+// r.
 func (r *run) runs() []*run {
 	if r.d.variants == nil {
 		return []*run{r}
@@ -228,7 +229,7 @@ func (r *run) runs() []*run {
 	return all
 }
 
-// most is how many points a run may have: each variant as many as any other.
+// most returns the most points that a run may have: equally many for each variant.
 func (r *run) most() int { return maxPoints / max(r.variants, 1) }
 
 func (r *run) tooMany(points int) problem {

@@ -60,7 +60,7 @@ func fetch[T any](v *view, at string) (value T, given, ok bool) {
 	return value, true, ok
 }
 
-// fetchOr is fetch with a default.
+// fetchOr fetches a key, with a default.
 func fetchOr[T any](v *view, at string, otherwise T) (value T, ok bool) {
 	value, given, ok := fetch[T](v, at)
 	if !given {
@@ -69,7 +69,7 @@ func fetchOr[T any](v *view, at string, otherwise T) (value T, ok bool) {
 	return value, ok
 }
 
-// need is fetch of a key that must be there.
+// need fetches a key that must be there.
 func need[T any](v *view, at, expected string) (value T, ok bool) {
 	value, given, ok := fetch[T](v, at)
 	if !given {

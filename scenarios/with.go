@@ -81,7 +81,7 @@ func (d *Document) alone(n *node, at, text, hint string) {
 	d.errs.add(e)
 }
 
-// oneLine is the value as TOML on one line, without the comments that may stand in a list.
+// oneLine returns the value as TOML on one line, without the comments that a list may contain.
 func (n *node) oneLine() string {
 	parts := make([]string, len(n.items))
 	switch n.shape {
@@ -102,7 +102,7 @@ func (n *node) oneLine() string {
 	return n.raw
 }
 
-// bareOrQuoted is a key as TOML has it.
+// bareOrQuoted returns a key as TOML spells it.
 func bareOrQuoted(name string) string {
 	const bare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if name != "" && strings.Trim(name, bare) == "" {
