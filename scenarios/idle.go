@@ -72,8 +72,8 @@ func (r *run) idleNote(points []*Point, idle idleAxis) string {
 	return fmt.Sprintf("sweep.%q %s %s: %s", idle.label, noEffect, where, idle.why)
 }
 
-// setApartBy names a fact that points have and others have not: a value of another sweep, or a kind. It
-// is "" where no single fact sets them apart.
+// setApartBy names a fact that points have and others have not: a value of another sweep, or a
+// kind. It is "" where no single fact sets them apart.
 func setApartBy(points, others []*Point, but string) string {
 	if len(others) == 0 {
 		return ""
