@@ -245,7 +245,7 @@ func (a *app) calibrate(ctx context.Context, args []string, o *calibrateFlags) e
 	return cmp.Or(err, interrupted)
 }
 
-// options are what the flags say of measuring.
+// options returns what the flags say about measuring.
 func (o *calibrateFlags) options() (c run.CalibrateOptions, err error) {
 	c = run.CalibrateOptions{Repetitions: o.repetitions, Warmup: o.warmup, Executor: o.hw}
 	if o.sizes != "" {
@@ -296,7 +296,7 @@ func (a *app) planCalibration(args []string, o *calibrateFlags,
 	return c, err
 }
 
-// measure opens the hardware and plays all experiments.
+// measure opens the hardware and executes all experiments.
 func (a *app) measure(ctx context.Context, c *run.Calibration, quiet bool) (err error) {
 	if !quiet {
 		a.print(a.err, c.Plan()+"\n")
@@ -319,7 +319,8 @@ func (a *app) measure(ctx context.Context, c *run.Calibration, quiet bool) (err 
 	return err
 }
 
-// measuringFailed says what ended a measurement. What went wrong on the hardware is told here.
+// measuringFailed returns the error that ended a measurement, after printing what failed on the
+// hardware.
 func (a *app) measuringFailed(err error) error {
 	var failure *hw.Error
 	switch {

@@ -204,7 +204,7 @@ func lacking(name string, number, of int, err error) error {
 	return e
 }
 
-// presetsOf are the presets of tables, and where each goes.
+// presetsOf makes the presets of tables, each with its destination.
 func presetsOf(fits []*run.TableFit, output string) ([]preset, error) {
 	if output != "" && len(fits) > 1 && !strings.Contains(output, tableInName) {
 		return nil, &usageError{text: fmt.Sprintf("%d tables make as many presets; --output names one "+

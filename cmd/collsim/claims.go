@@ -74,7 +74,7 @@ func (out *outputs) claimDrawings(index int, p *scenarios.Point) error {
 	return nil
 }
 
-// pictures are all files of a point that have to do with a drawing of this name.
+// pictures returns all files of a point that belong to a drawing of this name.
 func (out *outputs) pictures(d drawing, p *scenarios.Point, name string) []string {
 	if name == "" || name == "-" {
 		return nil
@@ -83,7 +83,7 @@ func (out *outputs) pictures(d drawing, p *scenarios.Point, name string) []strin
 	if p.Gradient != scenarios.NoGradient {
 		names = append(names, beside(name, "grad"))
 	}
-	if out.playing && d.what == "trace" {
+	if out.executing && d.what == "trace" {
 		for _, name := range names {
 			names = append(names, beside(name, "measured"))
 		}
@@ -97,7 +97,7 @@ func many(err error) bool {
 	return errors.As(err, &clash) && !clash.Kept
 }
 
-// manyPictures is the error of several results that would be drawn into one file.
+// manyPictures returns the error of several results that would be drawn into one file.
 func (out *outputs) manyPictures(name string) error {
 	results := 0
 	for _, s := range out.scenarios {

@@ -44,7 +44,7 @@ func columns(blocks [][][]string) string {
 	return b.String()
 }
 
-// cellWidths are those of columns but for the last cells of rows.
+// cellWidths returns the widths of all columns; the last cell of a row has none.
 func cellWidths(rows [][]string) (width []int) {
 	for _, row := range rows {
 		for c, cell := range row[:len(row)-1] {
@@ -57,7 +57,7 @@ func cellWidths(rows [][]string) (width []int) {
 	return width
 }
 
-// headOf is a row before its last cell.
+// headOf lays out a row without its last cell.
 func headOf(row []string, width []int) string {
 	head := ""
 	for c, cell := range row[:len(row)-1] {

@@ -17,7 +17,7 @@ func completeScenarios(_ *cobra.Command, _ []string, begun string) ([]string,
 	return complete(begun, []string{"toml"})
 }
 
-// completeSchedules is the same with the files of all formats.
+// completeSchedules completes scenarios, and files of all formats of schedules.
 func completeSchedules(cmd *cobra.Command, _ []string, begun string) ([]string,
 	cobra.ShellCompDirective) {
 	var extensions []string

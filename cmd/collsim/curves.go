@@ -29,11 +29,11 @@ type figure struct {
 
 // onCurve is a place in a figure.
 type onCurve struct {
-	facts string // that tell the curve from others
+	facts string // by which the curve differs from others
 	x     unit.Bytes
 }
 
-// curvesOf is the name that curves of a scenario go to, "" for none.
+// curvesOf returns the file for the curves of a scenario, "" for none.
 func (out *outputs) curvesOf(index int) string {
 	if out.flags.curves != "" {
 		return out.flags.curves
@@ -98,7 +98,7 @@ func (out *outputs) join(index int, p *scenarios.Point) error {
 		"{dtype}, {op}, {ranks}, {name} or a swept key in braces"}
 }
 
-// figureOf is the figure of a file, nil if there is none yet.
+// figureOf returns the figure of a file, nil if there is none yet.
 func (out *outputs) figureOf(name string) *figure {
 	for _, f := range out.figures {
 		if f.name == name {
@@ -108,7 +108,7 @@ func (out *outputs) figureOf(name string) *figure {
 	return nil
 }
 
-// rest is what all curves of a figure have in common.
+// rest returns what all curves of a figure have in common.
 func rest(p *scenarios.Point) string {
 	s := p.Spec
 	text := fmt.Sprintf("%s %v %v %v %v %d %v", p.Collective, s.Kind, s.Type, s.Op, s.Factor, s.Root,
@@ -122,11 +122,11 @@ func rest(p *scenarios.Point) string {
 	return text
 }
 
-// fact is one of the things that tell curves apart.
+// fact is a key and a value by which curves differ.
 type fact struct{ key, value string }
 
-// facts are those of a point: the file that it is from, its algorithm, size and number of ranks,
-// and what is swept besides, but for the key that the figure is over.
+// facts returns the facts of a point: its file, its algorithm, size and number of ranks, and the
+// other swept keys. It leaves out the key that is the figure's axis.
 func (out *outputs) facts(index int, p *scenarios.Point) []fact {
 	over := out.flags.over
 	list := []fact{{"algorithm", p.Algorithm.String()}, {"file", out.scenarios[index].File}}
@@ -153,11 +153,11 @@ func (out *outputs) overSizes() bool {
 // is reports whether a key is meant by its path, or by the last word of that.
 func is(path, key string) bool { return path == key || shortKey(path) == key }
 
-// shortKey is the last word of a key's path.
+// shortKey returns the last word of a key's path.
 func shortKey(path string) string { return path[strings.LastIndex(path, ".")+1:] }
 
-// across is where a point is on the axis of a figure: its value of the key, or the place of that
-// among all values if it is no number.
+// across returns a point's place on the axis of a figure: its value of the key, or, if that is no
+// number, the index of the value among all.
 func (out *outputs) across(f *figure, p *scenarios.Point) (unit.Bytes, error) {
 	switch over := out.flags.over; over {
 	case "", "bytes":
@@ -185,7 +185,7 @@ func (out *outputs) across(f *figure, p *scenarios.Point) (unit.Bytes, error) {
 	}
 }
 
-// groupOf is what tells curves of a figure apart but for the algorithm.
+// groupOf returns the facts by which curves of a figure differ, without the algorithm.
 func (f *figure) groupOf(facts []fact) string {
 	var parts []string
 	for _, one := range facts {
@@ -250,7 +250,7 @@ func (out *outputs) plot(index int, r *run.Result) {
 	}
 }
 
-// curve is the one of a name and group in a list, added to it if it is not there.
+// curve finds the curve of a name and group in a list, or adds it.
 func curve(list *[]plots.Series, name, group string) *plots.Series {
 	at := slices.IndexFunc(*list, func(s plots.Series) bool {
 		return s.Name == name && s.Group == group
@@ -268,12 +268,13 @@ func insert(s *plots.Series, x unit.Bytes, y float64) {
 	s.X, s.Y = slices.Insert(s.X, at, x), slices.Insert(s.Y, at, y)
 }
 
-// looks are how many a colour has: plots' second eight have the same colours, with other markers.
+// looks is the number of markers of each colour: plots' second eight have the same colours, with
+// other markers.
 const looks = 8
 
-// look is an algorithm's place in the table of all, the same in every figure. Of one algorithm
-// with several parameters, the second has the same colour and another marker. Those of libraries
-// come after what is no algorithm's.
+// look returns an algorithm's place in the table of all, the same in every figure. The second set
+// of parameters of an algorithm has the same colour and another marker. Algorithms of libraries
+// come last.
 func (f *figure) look(a scenarios.Algorithm) int {
 	var names []string
 	add := func(table []algos.Algorithm) {
@@ -299,7 +300,8 @@ func (f *figure) look(a scenarios.Algorithm) int {
 	return look
 }
 
-// writeFigures draws all curves. What has none is told, unless the run was interrupted.
+// writeFigures draws all curves. It reports a figure without curves, unless the run was
+// interrupted.
 func (out *outputs) writeFigures() {
 	for _, f := range out.figures {
 		switch {
@@ -324,7 +326,7 @@ func (out *outputs) writeFigure(f *figure) error {
 	return writeFile(f.name, content)
 }
 
-// withBounds is all curves, and the bounds of their groups.
+// withBounds returns all curves, and the bounds of their groups.
 func (f *figure) withBounds() []plots.Series {
 	all := slices.Clone(f.series)
 	for _, b := range f.bounds {

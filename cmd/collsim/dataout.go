@@ -11,12 +11,12 @@ import (
 	"collsim/scenarios"
 )
 
-// dataOut is the file for the output data of a point, "" for none.
+// dataOut returns the file for the output data of a point, "" for none.
 func (out *outputs) dataOut(index int, p *scenarios.Point) string {
 	return out.file(out.scenarios[index], p.FileName(p.Data.Output))
 }
 
-// refuse is what is wrong with a key of a point, with its line.
+// refuse returns an error at a key of a point, with its line.
 func (out *outputs) refuse(index int, p *scenarios.Point, key, text, hint string) error {
 	return out.scenarios[index].Locate(p.Refuse(key, text, hint))
 }

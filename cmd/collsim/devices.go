@@ -13,7 +13,7 @@ type deviceFigure struct {
 	Source string `json:"source"`
 }
 
-// devices are those of the catalogue.
+// devices lists the GPUs of the catalogue.
 func devices() (list []entry) {
 	for _, p := range device.Catalogue() {
 		e := entry{Name: p.Name, About: p.About}

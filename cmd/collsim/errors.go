@@ -78,7 +78,7 @@ func (a *app) wantsJSON() bool {
 	})
 }
 
-// plainError is an error for a reader.
+// plainError returns an error as a text for people.
 func plainError(err error) string {
 	list := scenarioErrors(err)
 	if len(list) == 0 {
@@ -95,7 +95,7 @@ func plainError(err error) string {
 	return text
 }
 
-// scenarioErrors are the errors that have a place in a scenario.
+// scenarioErrors returns the errors that have a place in a scenario.
 func scenarioErrors(err error) []*scenarios.Error {
 	var all *scenarios.Errors
 	var one *scenarios.Error
@@ -115,7 +115,7 @@ func scenarioErrors(err error) []*scenarios.Error {
 	return nil
 }
 
-// more is how many errors were found and not listed.
+// more returns the number of errors that were found and are not listed.
 func more(err error) int {
 	var all *scenarios.Errors
 	if errors.As(err, &all) {
@@ -133,7 +133,7 @@ type oneError struct {
 	Hint string `json:"hint"`
 }
 
-// jsonError is one object: the first error, and where there are several, all of them.
+// jsonError returns one object: the first error, and where there are several, all of them.
 func jsonError(err error) string {
 	var list []oneError
 	for _, e := range scenarioErrors(err) {
@@ -244,7 +244,7 @@ func fileError(name string, err error) error {
 	return e
 }
 
-// withoutCommand is an error of a file, for the command that such files are for.
+// withoutCommand returns the error for a file given without the command that takes such files.
 func withoutCommand(name string, err error) error {
 	var e *usageError
 	if _, hint := notScenario(name, nil); errors.As(err, &e) && e.hint == hint {

@@ -36,13 +36,13 @@ func child() (code int, is bool) {
 	return 0, false
 }
 
-// announcer is told what to start on other machines: ranks of host, or machines of cuda.
+// announcer prints the commands to start on other machines: ranks of host, or machines of cuda.
 type announcer interface {
 	announce([]host.Rendezvous)
 	announceMachines([]rank.Placed)
 }
 
-// executors is the table of what executes schedules for real. Who only lists it needs no announcer.
+// executors returns the table of executors. Listing them needs no announcer.
 func executors(a announcer) []hw.Row {
 	return []hw.Row{hostRow(a), callbacksRow(), mpiRow(), cudaRow(a), ncclRow()}
 }
@@ -109,7 +109,7 @@ func ncclRow() hw.Row {
 		}}
 }
 
-// listExecutors are the rows of the table, with what is missing of each here.
+// listExecutors lists the executors, with what this machine lacks for each.
 func listExecutors(ctx context.Context) (list []entry) {
 	for _, row := range executors(nil) {
 		e := entry{Name: row.Name, Takes: row.Keys, About: row.About}
@@ -125,7 +125,7 @@ func listExecutors(ctx context.Context) (list []entry) {
 	return list
 }
 
-// executorNames are what --hw may name: "sim" is what there is without it.
+// executorNames returns the values of --hw; "sim" means none.
 func executorNames() []string {
 	names := []string{"sim"}
 	for _, row := range executors(nil) {
@@ -134,7 +134,7 @@ func executorNames() []string {
 	return names
 }
 
-// builtNames are those of executors, as in "host, callbacks or mpi".
+// builtNames lists the executors, as in "host, callbacks or mpi".
 func builtNames() string {
 	names := executorNames()[1:]
 	last := len(names) - 1
@@ -155,7 +155,7 @@ func checkExecutor(name string) error {
 	return e
 }
 
-// unavailableError is what this machine lacks, and how to get it.
+// unavailableError says what this machine lacks, and how to get it.
 type unavailableError struct{ what, hint string }
 
 func (e *unavailableError) Error() string {
@@ -242,13 +242,14 @@ func openMPI(ctx context.Context, s hw.Settings) (hw.Executor, error) {
 	return &guest{mode(e), l}, nil
 }
 
-// memoryLeft is what this process may still take, in whole MiB, which is how people read it.
+// memoryLeft returns the memory that this process may still take, in whole MiB, which is how
+// people read it.
 func memoryLeft() (bytes int64, of string, known bool) {
 	free, known := memory.Read()
 	return free.Bytes >> 20 << 20, free.String(), known
 }
 
-// freeMemory is memoryLeft as package run takes it: nothing is left, too, is known.
+// freeMemory returns memoryLeft as package run takes it. Zero bytes left are known, too.
 func freeMemory() (m run.Memory) {
 	if bytes, of, known := memoryLeft(); known {
 		m = run.Memory{Bytes: max(unit.Bytes(bytes), 1), Of: of}
@@ -262,13 +263,14 @@ type guest struct {
 	lab *lab.Lab
 }
 
-// Needs is what the guest says.
+// Needs asks the guest.
 func (g *guest) Needs(s *schedule.Schedule) int64 { return g.Executor.(hw.Sizer).Needs(s) }
 
 // Close closes both.
 func (g *guest) Close() error { return errors.Join(g.Executor.Close(), g.lab.Close()) }
 
-// startWorker is how to start a worker. A secret that somebody else has made is not shown.
+// startWorker returns the command that starts a worker. It does not show a secret that somebody
+// else has made.
 func startWorker(secret gate.Secret) string {
 	if given, err := secretOfRun(); err == nil && given.None() {
 		return "start: " + secretVariable + "=" + secret.Text() + " collsim worker"

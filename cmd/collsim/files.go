@@ -47,8 +47,8 @@ func (a *app) wasRead(name string) {
 	}
 }
 
-// readTakes is how many times its size a schedule's file takes to be read: measured, 4 (GOAL) to 5
-// (MSCCL).
+// readTakes is the memory for reading a schedule's file, as a multiple of its size: measured, 4
+// (GOAL) to 5 (MSCCL).
 const readTakes = 6
 
 // fitsFile refuses a file that takes more memory to be read than there is.
@@ -56,7 +56,7 @@ func fitsFile(name string, free run.Memory) error {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || free.Bytes == 0 ||
 		unit.Bytes(info.Size()) <= free.Bytes/readTakes {
-		return nil // whoever reads it says what is wrong
+		return nil // reading it reports what is wrong
 	}
 	return &usageError{file: name, text: fmt.Sprintf("has %d MiB, and takes about %d times that of "+
 		"memory to be read: %s has %v left", info.Size()>>20, readTakes, free.Of, free.Bytes)}
@@ -116,7 +116,7 @@ func (a *app) readWithin(name string, limit unit.Bytes) ([]byte, error) {
 	return text, err
 }
 
-// readArrays is arrays.ReadRanks for inputs.
+// readArrays reads inputs by arrays.ReadRanks.
 func (a *app) readArrays(path string, w arrays.Want) ([]arrays.Array, error) {
 	if a.inputLimit > 0 {
 		w.Limit = unit.Bytes(a.inputLimit)
@@ -130,7 +130,7 @@ func (a *app) readArrays(path string, w arrays.Want) ([]arrays.Array, error) {
 	return ranks, err
 }
 
-// ofRanks are the files that a name of arrays stands for: one a rank with {rank} in it.
+// ofRanks returns the files that a name of arrays stands for: one a rank with {rank} in it.
 func ofRanks(path string, ranks int) []string {
 	if !strings.Contains(path, rankInName) {
 		return []string{path}
@@ -188,7 +188,7 @@ func (a *app) keepStreams() {
 	}
 }
 
-// takeOne is take for commands with one output.
+// takeOne claims the one output of a command: take, as an error of usage.
 func (a *app) takeOne(name, flag string) error { return usage(a.take(name, flag)) }
 
 // usage words a clash for a reader.

@@ -37,7 +37,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{text: err.Error()}
 }
 
-// spelling is a flag as it is written in full.
+// spelling returns the full spelling of a flag.
 func spelling(f *pflag.Flag) string { return "--" + f.Name }
 
 // expectedOf says what a flag takes, whose value could not be read.
@@ -115,7 +115,7 @@ func elsewhere(cmd *cobra.Command, name string, letter bool) string {
 	return strings.Join(ways, "\n  ")
 }
 
-// shellValue is an example of a key as one types it behind --set.
+// shellValue returns an example of a key as one types it behind --set.
 func shellValue(toml string) string {
 	if text, err := strconv.Unquote(toml); err == nil {
 		toml = text
@@ -184,7 +184,7 @@ func isTable(name string, text []byte) bool {
 	return err == nil && len(tables) > 0
 }
 
-// quotedForShell is a name as one argument.
+// quotedForShell quotes a name as one argument.
 func quotedForShell(name string) string {
 	if name != "" && !strings.ContainsAny(name, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
 		return name

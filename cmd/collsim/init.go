@@ -14,7 +14,7 @@ import (
 	"collsim/run"
 )
 
-// initFlags are what a new scenario says. Single letters are those of nccl-tests.
+// initFlags has the flags of a new scenario. Single letters are those of nccl-tests.
 type initFlags struct {
 	kind      collective.Kind
 	from, to  string
@@ -97,7 +97,7 @@ func (a *app) init(args []string, o *initFlags) error {
 	return nil
 }
 
-// nameIn is an algorithm's name, without its parameters, as a scenario takes it.
+// nameIn returns an algorithm's name, without its parameters, as a scenario takes it.
 func nameIn(algorithm string) string {
 	name, _, _ := strings.Cut(algorithm, "(")
 	return strings.ReplaceAll(strings.ToLower(name), "_", "-")
@@ -110,7 +110,7 @@ func algorithmsOf(kind collective.Kind) (names []string) {
 	return names
 }
 
-// scenario is the text; names are the kind's algorithms.
+// scenario writes the scenario; names are the kind's algorithms.
 func (o *initFlags) scenario(names []string) string {
 	var b strings.Builder
 	line := func(key, value, remark string) {
@@ -169,10 +169,10 @@ func (o *initFlags) sizes(line func(key, value, remark string)) {
 		quoted(size(o.to)), o.factor), "")
 }
 
-// letters are the sizes of nccl-tests.
+// letters matches the sizes of nccl-tests.
 func letters() *regexp.Regexp { return regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)([kKmMgG]?)$`) }
 
-// size is a size of nccl-tests, where K, M and G are powers of 1024, in ours.
+// size turns a size of nccl-tests, where K, M and G are powers of 1024, into ours.
 func size(text string) string {
 	m := letters().FindStringSubmatch(text)
 	switch {
@@ -184,7 +184,7 @@ func size(text string) string {
 	return m[1] + " " + strings.ToUpper(m[2]) + "iB"
 }
 
-// quoted is a text in TOML.
+// quoted returns a text as a string of TOML.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }

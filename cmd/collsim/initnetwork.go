@@ -13,8 +13,8 @@ import (
 	"collsim/topology"
 )
 
-// networkFlags are the network of a new scenario: one preset, or nodes, each of which has one
-// inside, with another between them.
+// networkFlags describes the network of a new scenario: one preset, or nodes with a preset inside
+// and another between them.
 type networkFlags struct {
 	machine       string // that has all of it; empty: none
 	topology      string
@@ -156,7 +156,7 @@ func (o *networkFlags) completeShape() error {
 // preset is a table of a scenario with a network in it.
 type presetTable struct{ path, preset string }
 
-// tables are those of the network, in the order in which --shape and --k are for them.
+// tables returns the tables of the network, in the order in which --shape and --k apply to them.
 func (o *networkFlags) tables() []presetTable {
 	if !o.clustered() {
 		return []presetTable{{"topology", o.topology}}
@@ -164,7 +164,7 @@ func (o *networkFlags) tables() []presetTable {
 	return []presetTable{{"topology.node", o.node}, {"topology.network", o.network}}
 }
 
-// tableOf is the first table whose preset takes a key, empty if there is none.
+// tableOf returns the first table whose preset takes a key, empty if there is none.
 func (o *networkFlags) tableOf(key string) string {
 	for _, t := range o.tables() {
 		if slices.Contains(takes(t.preset), key) {
@@ -233,7 +233,7 @@ func (o *networkFlags) table(t presetTable, ends int, line func(key, value, rema
 	}
 }
 
-// square is a rectangle of so many, as square as it can be.
+// square returns a rectangle of n ranks, as square as it can be.
 func square(n int) []int {
 	side := max(int(math.Sqrt(float64(n))), 1)
 	for n%side != 0 {
@@ -242,7 +242,7 @@ func square(n int) []int {
 	return []int{n / side, side}
 }
 
-// presets are the names of the catalogue.
+// presets returns the names of the catalogue.
 func presets() (names []string) {
 	for _, p := range topology.Catalogue() {
 		names = append(names, p.Name)
@@ -250,7 +250,7 @@ func presets() (names []string) {
 	return names
 }
 
-// takes are the keys that a preset takes.
+// takes returns the keys that a preset takes.
 func takes(preset string) []string {
 	for _, p := range topology.Catalogue() {
 		if p.Name == preset {

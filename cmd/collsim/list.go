@@ -20,7 +20,7 @@ import (
 	"collsim/topology"
 )
 
-// things are what can be listed.
+// things returns the subjects of collsim list.
 func things() []string {
 	return []string{"algorithms", "topologies", "machines", "devices", "formats", "executors",
 		"examples", "keys"}
@@ -137,7 +137,8 @@ func (a *app) list(ctx context.Context, what []string, k collective.Kind, asJSON
 	return nil
 }
 
-// longName is how long a name is, with its parameters, that stands without them in a list.
+// longName is the length of a name with its parameters from which on a list leaves the parameters
+// out.
 const longName = 45
 
 // entriesText has a line for each entry, or a few where its text is long; with all that it has,
@@ -256,8 +257,8 @@ func algorithmEntry(al algos.Algorithm) entry {
 	return e
 }
 
-// topologies are the catalogue of package topology, with the keys that each takes next to bandwidth
-// and latency.
+// topologies lists the presets of package topology, with the keys that each takes besides
+// bandwidth and latency.
 func topologies() (list []entry) {
 	for _, p := range topology.Catalogue() {
 		list = append(list, entry{Name: p.Name, Takes: p.Takes, About: p.Text})
@@ -268,7 +269,7 @@ func topologies() (list []entry) {
 		entry{Name: "(links)", Takes: []string{"link"}, About: "Links by hand, in [[topology.link]]."})
 }
 
-// exampleTitle is the name that an example gives itself.
+// exampleTitle returns the name that an example gives itself.
 func exampleTitle(name string) string {
 	s, err := run.Load("example:"+name, nil, run.LoadOptions{})
 	if err != nil {

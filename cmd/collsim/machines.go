@@ -9,7 +9,7 @@ import (
 	"collsim/machine"
 )
 
-// machines are those of the catalogue, each with a sketch of its node.
+// machines lists the machines of the catalogue, each with a sketch of its node.
 func machines() (list []entry) {
 	for _, m := range machine.Catalogue() {
 		e := entry{Name: m.Name, About: m.About + ": " + m.Sketch()}

@@ -88,7 +88,7 @@ func (a *app) main(ctx context.Context, args []string) (code int) {
 // close closes standard output, and makes the exit code say if something of it was lost.
 func (a *app) close(code int) int {
 	a.endWithReader()
-	if f, ok := a.stdout.w.(*os.File); ok { // some file systems tell only now
+	if f, ok := a.stdout.w.(*os.File); ok { // some file systems report errors only now
 		if err := f.Close(); a.stdout.err == nil {
 			a.stdout.err = err
 		}
@@ -110,7 +110,7 @@ func (a *app) protect(f func() int) (code int) {
 	return f()
 }
 
-// root is the command itself, which runs scenarios.
+// root makes the command itself, which runs scenarios.
 func (a *app) root() *cobra.Command {
 	o := &runFlags{}
 	root := &cobra.Command{
@@ -176,7 +176,7 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// helpText is what a bare collsim says; its first commands work as typed.
+// helpText is printed by collsim without arguments. Its first commands work as typed.
 const helpText = `collsim simulates collective communication: proof, numbers, time, picture.
 
   collsim example:ring                run an example

@@ -17,10 +17,10 @@ import (
 	"collsim/scenarios"
 )
 
-// A scenario may come from somebody else, and names files that are written when it is run. So such
-// a name is relative and hides nothing, the file lies below the folder that collsim was started in
-// whatever links there are, ends as its format does, and takes the place of nothing that is not
-// from an earlier run. What a flag names, the user has named.
+// A scenario may come from somebody else, and names files that are written when it is run. Such a
+// name must be relative and hide nothing. Its file stays below the directory in which collsim was
+// started, whatever links there are, and ends as its format does. It replaces only files from an
+// earlier run. A name in a flag comes from the user and has no such limits.
 
 // mayWrite refuses the name that a key of a scenario gives to an output, if there is something
 // wrong with it. p is the point whose output it is, nil for that of all.
@@ -58,7 +58,7 @@ func (out *outputs) mayWrite(index int, p *scenarios.Point, key, pattern string)
 	return nil
 }
 
-// misnamed is what is wrong with a name that a scenario gives.
+// misnamed says what is wrong with a name that a scenario gives.
 func misnamed(key, given string) string {
 	clean := filepath.Clean(given)
 	if filepath.IsAbs(clean) || !filepath.IsLocal(clean) {
@@ -105,9 +105,9 @@ func (o *runFlags) sets(key, value string) bool {
 // form of what collsim writes under such a name.
 func replaceable(name string) bool {
 	if _, err := os.Stat(name); err != nil {
-		return true // nothing is there, or writing will tell
+		return true // nothing is there, or writing will fail
 	}
-	f, size, err := input.Limit{Bytes: math.MaxInt64}.Open(name) // of which little is read
+	f, size, err := input.Limit{Bytes: math.MaxInt64}.Open(name) // little of it is read
 	if err != nil {
 		return false
 	}
@@ -154,7 +154,7 @@ func ours(ext string, head, tail []byte) bool {
 	return arrays.Marked(ext, head, tail)
 }
 
-// utf16 is a text as PDF has it.
+// utf16 encodes a text as PDF has it.
 func utf16(text string) string {
 	var b strings.Builder
 	for _, r := range text {

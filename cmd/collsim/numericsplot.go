@@ -13,7 +13,7 @@ import (
 	"collsim/unit"
 )
 
-// errorCurve is the curve of --numerics-plot that a point belongs to.
+// errorCurve names the curve of --numerics-plot that a point belongs to.
 func errorCurve(p *scenarios.Point) string { return fmt.Sprintf("%v %v", p.Algorithm, p.Spec.Type) }
 
 // atRanks is a place on such a curve.
@@ -82,7 +82,7 @@ type errorSeries struct {
 	found map[unit.Bytes][]float64
 }
 
-// series is the curve of medians, with what lies between the least and the greatest.
+// series returns the curve of medians, with the range from the least to the greatest.
 func (c errorSeries) series(look int) plots.Series {
 	s := plots.Series{Name: c.name, Look: look}
 	for _, ranks := range slices.Sorted(maps.Keys(c.found)) {
@@ -93,7 +93,7 @@ func (c errorSeries) series(look int) plots.Series {
 	return s
 }
 
-// seeds says of which seeds results are: "seed 0", or "medians of seeds 0, 1, 2".
+// seeds names the seeds of the results: "seed 0", or "medians of seeds 0, 1, 2".
 func (out *outputs) seeds() string {
 	var seeds []string
 	for _, s := range out.scenarios {

@@ -26,7 +26,7 @@ type outputs struct {
 	rows      *report.Stream // prints the table as results come; nil: table does in the end
 	pivot     *report.Pivot  // nil if none is asked for
 	progress  *progress      // of the scenario that is being run; nil if none is
-	playing   bool           // schedules are played for real, too
+	executing bool           // schedules are executed, too
 
 	incomplete bool // not all results are there
 	inPlace    report.InPlace
@@ -37,7 +37,7 @@ type outputs struct {
 // newOutputs refuses what cannot be written, before anything is run; more may refuse further files.
 // With more, measured traces are written beside simulated ones.
 func (a *app) newOutputs(list []*run.Scenario, o *runFlags, more func() error) (*outputs, error) {
-	out := &outputs{app: a, flags: o, scenarios: list, table: report.Table, playing: more != nil}
+	out := &outputs{app: a, flags: o, scenarios: list, table: report.Table, executing: more != nil}
 	if err := out.streams(); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (out *outputs) lose(err error) {
 	out.lost = append(out.lost, lost)
 }
 
-// missing is the first thing that could not be written, and how many more there are.
+// missing returns the first output that could not be written, with the number of the others.
 func (out *outputs) missing() error {
 	switch n := len(out.lost); n {
 	case 0:
@@ -145,7 +145,7 @@ func (out *outputs) streams() error {
 	return nil
 }
 
-// file is the name of a file that the scenario names, relative to the scenario.
+// file returns the name of a file that the scenario names, relative to the scenario.
 func (out *outputs) file(s *run.Scenario, name string) string {
 	if name == "" {
 		return ""
@@ -153,7 +153,7 @@ func (out *outputs) file(s *run.Scenario, name string) string {
 	return s.Resolve(name)
 }
 
-// options are what running a scenario takes for its outputs.
+// options returns the options of a run that the outputs need.
 func (out *outputs) options(index int) run.RunOptions {
 	s := out.scenarios[index]
 	o := run.RunOptions{Links: out.flags.links+s.Output.Links != "",
@@ -201,7 +201,7 @@ func (out *outputs) beside(print func()) {
 	out.progress.aside(print)
 }
 
-// begin says that a scenario is about to be run, and what tells how far.
+// begin prepares for the run of a scenario, whose progress p shows.
 func (out *outputs) begin(s *run.Scenario, p *progress) {
 	out.progress = p
 	if out.rows != nil {
@@ -259,7 +259,7 @@ func (out *outputs) print(reports []*run.Report) error {
 		text, err = report.LinksCSV(reports...)
 	case out.pivoting():
 		text := out.pivot.Text(reports...)
-		if out.playing { // what was played says more than rows: which bits differ, what is outside
+		if out.executing { // executions have more to say than rows: bits that differ, times outside
 			text = out.table(reports...) + "\n" + text
 		}
 		a.print(a.out, text+out.drawn.String())

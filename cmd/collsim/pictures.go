@@ -31,18 +31,18 @@ type drawing struct {
 	make  func(out *outputs, index int, of *subject, name string) ([]byte, error)
 }
 
-// subject is what a drawing is of.
+// subject has what a drawing shows.
 type subject struct {
 	point    *scenarios.Point
 	title    string
 	trace    *trace.Trace // nil of what came to no end
 	devices  []string
 	panels   []plots.Panel
-	measured *trace.Trace // nil if it was not played
+	measured *trace.Trace // nil if it was not executed
 	backward bool         // the forward pass has the name
 }
 
-// drawings are all that there are.
+// drawings returns the table of pictures.
 func drawings() []drawing {
 	return []drawing{
 		{
@@ -74,7 +74,7 @@ func (o *runFlags) registerDrawings(f *pflag.FlagSet) {
 	}
 }
 
-// pattern is the name that drawings of a scenario go to, "" for none.
+// pattern returns the name to which drawings of a scenario go, "" for none.
 func (out *outputs) pattern(d drawing, index int) string {
 	s, name := out.scenarios[index], *out.flags.drawn[d.what]
 	if name != "" || d.key == nil {
@@ -85,7 +85,7 @@ func (out *outputs) pattern(d drawing, index int) string {
 
 func placeholder() *regexp.Regexp { return regexp.MustCompile(`\{[^{}]*\}`) }
 
-// picture is the file that a point's drawing goes to, "" for none.
+// picture returns the file to which a point's drawing goes, "" for none.
 func (out *outputs) picture(d drawing, index int, p *scenarios.Point) (string, error) {
 	pattern := out.pattern(d, index)
 	flag := *out.flags.drawn[d.what]
@@ -135,7 +135,7 @@ func (out *outputs) draw(d drawing, index int, of *subject) error {
 	return writeFile(name, content)
 }
 
-// resultSubject is a result to draw.
+// resultSubject makes the subject of a result.
 func resultSubject(r *run.Result) *subject {
 	of := &subject{point: r.Point, trace: r.Trace, devices: r.Devices, backward: r.Gradient != nil,
 		title: fmt.Sprintf("%v %v, %d ranks%s, %v: %s", r.Point.Spec.Kind, r.Algorithm,
@@ -145,7 +145,7 @@ func resultSubject(r *run.Result) *subject {
 	return of
 }
 
-// programSubject is a program to draw: by its streams.
+// programSubject makes the subject of a program: a row for each of its streams.
 func programSubject(s *run.Scenario, r *run.ProgramResult) *subject {
 	what := fmt.Sprintf("%s, %d ranks", s.Name, r.Point.Topology.Ranks)
 	for _, a := range r.Point.Axes {
@@ -179,7 +179,7 @@ func timelineText(of *subject) (string, error) {
 	return plots.TimelinesText(of.panels, plots.TextOptions{})
 }
 
-// path is the critical path of a simulation, as a picture draws it.
+// path returns the critical path of a simulation, as a picture draws it.
 func path(pieces []sim.Piece) []plots.Span {
 	var spans []plots.Span
 	for _, c := range pieces {
@@ -190,7 +190,7 @@ func path(pieces []sim.Piece) []plots.Span {
 	return spans
 }
 
-// timeline is a picture of who did what when.
+// timeline draws who did what when.
 func (out *outputs) timeline(index int, of *subject, name string) ([]byte, error) {
 	format, err := plots.FormatOf(name)
 	if err != nil {
@@ -213,7 +213,7 @@ func teamText(teams int) string {
 	return fmt.Sprintf(" in each of %d teams", teams)
 }
 
-// perfetto is a trace for Perfetto and its like. What was measured is in a file of its own.
+// perfetto writes a trace for Perfetto. A measured trace goes into a file of its own.
 func (out *outputs) perfetto(_ int, of *subject, name string) ([]byte, error) {
 	if of.measured != nil {
 		name := beside(name, "measured")
@@ -226,7 +226,7 @@ func (out *outputs) perfetto(_ int, of *subject, name string) ([]byte, error) {
 	return traceFile(of.trace, of.devices, name)
 }
 
-// traceFile is a trace in the format that its file's name asks for.
+// traceFile writes a trace in the format that its file's name asks for.
 func traceFile(t *trace.Trace, devices []string, name string) ([]byte, error) {
 	write := perfetto.Write
 	if strings.ToLower(filepath.Ext(name)) == ".json" {
@@ -237,13 +237,13 @@ func traceFile(t *trace.Trace, devices []string, name string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// beside is a file beside another that has more of the same: x-grad.svg beside x.svg.
+// beside names a second file of the same: x-grad.svg beside x.svg.
 func beside(name, what string) string {
 	ext := filepath.Ext(name)
 	return strings.TrimSuffix(name, ext) + "-" + what + ext
 }
 
-// caption is what it takes to get a result again.
+// caption returns the command and the settings that give a result again.
 func caption(s *run.Scenario, p *scenarios.Point) string {
 	parts := append([]string{s.File}, s.Set...)
 	if len(s.Points)+len(s.Programs) > 1 {
@@ -252,7 +252,7 @@ func caption(s *run.Scenario, p *scenarios.Point) string {
 	return strings.Join(parts, ", ")
 }
 
-// short is a time in the unit that its size asks for, to four digits.
+// short writes a time in the unit that its size asks for, to four digits.
 func short(t unit.Time) string {
 	for _, u := range []struct {
 		of   unit.Time

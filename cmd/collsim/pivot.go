@@ -9,7 +9,7 @@ import (
 	"collsim/run"
 )
 
-// pivotFile is how the table of --pivot is given a file.
+// pivotFile names the flag that writes the table of --pivot to a file.
 func pivotFile(flag string) string {
 	if flag != "--pivot" {
 		return ""

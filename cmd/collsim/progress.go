@@ -27,15 +27,15 @@ type progress struct {
 	over   bool
 }
 
-// patience is how long a run may take without a word on a terminal, and interval how often there is
-// one then; in a log, between any two words are logged.
+// patience is the time that a run may take before a terminal shows its progress, interval the
+// time between two updates there, and logged the time between two lines in a log.
 const (
 	patience = time.Second
 	interval = 200 * time.Millisecond
 	logged   = 30 * time.Second
 )
 
-// newProgress begins to wait. Whoever calls it calls end.
+// newProgress begins to wait. The caller must call end.
 func (a *app) newProgress(what string, names []string, quiet bool) *progress {
 	p := &progress{w: a.err, what: what, names: names, live: terminal(a.err),
 		stop: make(chan struct{})}
@@ -91,8 +91,8 @@ func (p *progress) show(since time.Duration) {
 	p.write("\r\x1b[K" + p.line(since))
 }
 
-// line is how many are done, since when, how much longer it takes, and what is not done yet:
-// "2 of 30 results, 12 s, about 40 s left: all_reduce/ring/1024".
+// line returns one line of progress: how many are done, since when, how much longer it takes, and
+// what is not done yet: "2 of 30 results, 12 s, about 40 s left: all_reduce/ring/1024".
 func (p *progress) line(since time.Duration) string {
 	text := fmt.Sprintf("%d of %d %s, %.0f s", p.done, len(p.names), p.what, since.Seconds())
 	if left, ok := p.left(since); ok {
@@ -134,7 +134,7 @@ func (p *progress) left(since time.Duration) (left time.Duration, ok bool) {
 	return left, left > 0
 }
 
-// write writes to the terminal. If that fails there is nobody to tell.
+// write writes to the terminal. It ignores an error, since there is no other place to report it.
 func (p *progress) write(text string) { _, _ = io.WriteString(p.w, text) }
 
 // say writes lines in the place of that of the progress, which comes back with the next tick.

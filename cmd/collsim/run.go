@@ -36,7 +36,7 @@ type runFlags struct {
 	hw       string
 	seed     int64
 	quiet    bool
-	replace  bool // what a scenario names, whoever it is from
+	replace  bool // replace files that a scenario names
 	flags    *pflag.FlagSet
 }
 
@@ -81,7 +81,7 @@ func (o *runFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 }
 
-// load is what the flags say to package collsim.
+// load returns the flags as options of package collsim.
 func (o *runFlags) load(a *app) (run.LoadOptions, error) {
 	l := run.LoadOptions{Set: o.set, Only: o.only}
 	if o.flags.Changed("seed") {
@@ -144,8 +144,8 @@ func (o *runFlags) check() error {
 	return nil
 }
 
-// run carries out scenarios. What cannot be written is refused before anything is run; what turns
-// out so afterwards is told, and all else is written and printed.
+// run runs scenarios. It refuses outputs that cannot be written before it runs anything. If an
+// output fails afterwards, it reports that, and writes and prints everything else.
 func (a *app) run(ctx context.Context, args []string, o *runFlags) error {
 	if len(args) == 0 {
 		return &usageError{text: "a scenario is expected", hint: "for example: collsim example:ring"}
@@ -304,7 +304,7 @@ func (a *app) noteSeed(points []*scenarios.Point) {
 	}
 }
 
-// read is the text that an argument names, never nil.
+// read reads the text that an argument names; it is never nil.
 func (a *app) read(name string) ([]byte, error) {
 	switch example, ok := strings.CutPrefix(name, "example:"); {
 	case ok:
@@ -330,7 +330,7 @@ func (a *app) read(name string) ([]byte, error) {
 	return text, nil
 }
 
-// maxNotes is how many notes of a report are printed; JSON has them all.
+// maxNotes is the most notes of a report that are printed; JSON has them all.
 const maxNotes = 5
 
 // notes prints what a reader of the table might stumble over.

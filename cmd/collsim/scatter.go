@@ -10,7 +10,8 @@ import (
 	"collsim/unit"
 )
 
-// checkValidation refuses what only validate writes and cannot, before anything is played.
+// checkValidation refuses outputs of validate that cannot be written, before anything is
+// executed.
 func (a *app) checkValidation(o *validateFlags) error {
 	for _, one := range []struct{ name, flag string }{{o.scatter, "--scatter"},
 		{o.report, "--report"}} {
@@ -50,8 +51,8 @@ func (a *app) writeValidation(reports []*run.Report, o *validateFlags, out *outp
 	}
 }
 
-// scatter is the picture of measured against simulated times, a series for each executor and
-// algorithm, with a band for errors within a share.
+// scatter draws measured against simulated times, a series for each executor and algorithm, with
+// a band for errors within a share.
 func (a *app) scatter(cases []fidelity.Case, name string, within unit.Share,
 	out *outputs) ([]byte, error) {
 	format, err := plots.FormatOf(name)
@@ -92,5 +93,5 @@ func several(cases []fidelity.Case) bool {
 	return false
 }
 
-// commandLine is what was typed.
+// commandLine returns the command as it was typed.
 func (a *app) commandLine() string { return "collsim " + strings.Join(a.args, " ") }

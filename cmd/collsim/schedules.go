@@ -53,13 +53,13 @@ func (o *fileFlags) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 }
 
-// given is the first of these flags that is given, empty for none.
+// given returns the first of these flags that is given, empty for none.
 func (o *fileFlags) given() string {
 	return changed(o.flags, "as", "root", "bytes", "count", "dtype", "op", "protocol",
 		"strict-nop", "runtime", "in-place", "out-of-place")
 }
 
-// changed is the first of some flags that is given, empty for none.
+// changed returns the first of some flags that is given, empty for none.
 func changed(flags *pflag.FlagSet, names ...string) string {
 	for _, name := range names {
 		if flags.Changed(name) {
@@ -69,7 +69,7 @@ func changed(flags *pflag.FlagSet, names ...string) string {
 	return ""
 }
 
-// options are what the flags say to package collsim.
+// options returns the flags as options of package formats.
 func (o *fileFlags) options() (f formats.Options, err error) {
 	f = formats.Options{Root: o.root, Count: o.count, StrictNop: o.strictNop}
 	if o.as != "" {
@@ -119,7 +119,7 @@ func (o *fileFlags) options() (f formats.Options, err error) {
 	return f, nil
 }
 
-// flagValue is the error of a flag's value.
+// flagValue returns the error of a flag's value.
 func flagValue(flag, value string, err error) error {
 	_, text, found := strings.Cut(err.Error(), ": ") // without the package
 	if !found {
@@ -129,7 +129,7 @@ func flagValue(flag, value string, err error) error {
 	return &usageError{text: fmt.Sprintf("--%s %q: %s", flag, value, text)}
 }
 
-// oneOf is the name among some that a flag says, whatever its case.
+// oneOf returns the name among some that a flag gives, whatever its case.
 func oneOf(flag, value string, names ...string) (string, error) {
 	if value == "" {
 		return "", nil
@@ -187,7 +187,7 @@ func (a *app) open(name string) (*opened, error) {
 		a.wasRead(name)
 		r, in.close = f, f.Close
 	}
-	const enough = 4096 // to tell what it is
+	const enough = 4096 // to recognise a format
 	b := bufio.NewReaderSize(r, enough)
 	head, err := b.Peek(enough)
 	if err != nil && err != io.EOF {
@@ -269,7 +269,7 @@ func (in *opened) readSchedule(o formats.Options) (f *formats.File, err error) {
 	return f, err
 }
 
-// exampleFile is the content of a file beside the examples: "example:allpairs.xml".
+// exampleFile returns the content of a file beside the examples: "example:allpairs.xml".
 func exampleFile(name string) ([]byte, bool) {
 	text, err := scenarios.ExampleFile(name)
 	return text, err == nil && filepath.Ext(name) != ".toml"

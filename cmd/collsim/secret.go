@@ -17,8 +17,8 @@ const (
 	secretFile     = "COLLSIM_SECRET_FILE"
 )
 
-// secretOfRun is the secret that the environment has; none if it has none. Arguments have no
-// secrets: all users of a machine see them.
+// secretOfRun returns the secret from the environment, none if it has none. Secrets are never
+// arguments, which all users of a machine see.
 func secretOfRun() (gate.Secret, error) {
 	text, name := os.Getenv(secretVariable), os.Getenv(secretFile)
 	of := secretVariable

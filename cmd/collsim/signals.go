@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// interruptible returns a context that ends when somebody asks the program to: by SIGINT (Ctrl-C),
-// SIGTERM (timeout, docker stop, Slurm) or SIGHUP (the terminal is gone), unless it was started
-// with that ignored, as nohup does. A second signal ends the program at once. Whoever calls it
-// calls stop, which may be called twice.
+// interruptible returns a context that ends at SIGINT (Ctrl-C), SIGTERM (timeout, docker stop,
+// Slurm) or SIGHUP (the terminal is gone). It leaves out a signal that was ignored at the start,
+// as nohup does. A second signal ends the program at once. The caller must call stop, and may
+// call it twice.
 func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	heard := make(chan os.Signal, 1)
@@ -37,9 +37,9 @@ func (a *app) interruptible(ctx context.Context) (_ context.Context, stop func()
 	}
 }
 
-// outliveReader has the command go on when whoever reads standard output has gone, as head does, if
-// there are files to write: rows are printed long before these are. It ends by SIGPIPE then, too,
-// when all is written.
+// outliveReader lets the command go on when the reader of standard output has gone, as head does,
+// if there are files to write: rows are printed long before these are. The command still ends by
+// SIGPIPE, after everything is written.
 func (a *app) outliveReader() {
 	if !a.plan.Any() || signal.Ignored(syscall.SIGPIPE) {
 		return
@@ -97,7 +97,7 @@ func inTurn[T any](ctx context.Context, p *progress, one func(i int) (T, error))
 		o.value, o.err = one(i)
 		return o
 	}
-	done := make(chan outcome, n) // nobody waits to tell
+	done := make(chan outcome, n) // no sender blocks
 	go func() {
 		for i := 0; i < n && ctx.Err() == nil; i++ {
 			o := attempt(i)

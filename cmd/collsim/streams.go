@@ -21,9 +21,9 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// print writes what somebody reads: a table, a note, an error. Names come from files of others, so
-// characters that would command a terminal are spelt out. An error of standard output is in the
-// exit code; if standard error takes nothing there is nobody to tell.
+// print writes a text for people: a table, a note, an error. Names come from files of others, so
+// it escapes characters that would command a terminal. The exit code has an error of standard
+// output; an error of standard error is ignored, since there is no other place to report it.
 func (a *app) print(w io.Writer, text string) { _, _ = io.WriteString(w, harmless(text)) }
 
 // printJSON writes JSON. It has no such characters but in strings, where they can be spelt out.

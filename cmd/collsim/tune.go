@@ -91,7 +91,7 @@ func tuneFormats() (names []string) {
 	return names
 }
 
-// formatOf is the format that flags ask for; false if no file is asked for.
+// formatOf returns the format that flags ask for; false if no file is asked for.
 func (o *tuneFlags) formatOf() (run.TuneFormat, bool, error) {
 	if o.format == "" {
 		return run.TuneFormats()[0], o.output != "", nil
@@ -109,7 +109,7 @@ func (o *tuneFlags) formatOf() (run.TuneFormat, bool, error) {
 	return run.TuneFormat{}, false, e
 }
 
-// sizesOf are those of the flag, nil without it.
+// sizesOf returns the sizes of the flag, nil without it.
 func (o *tuneFlags) sizesOf() (list []unit.Bytes, err error) {
 	if o.sizes == "" {
 		return nil, nil

@@ -51,7 +51,7 @@ func (a *app) validateCommand() *cobra.Command {
 	return cmd
 }
 
-// settings are the keys of a scenario that the flags of hardware stand for.
+// settings returns the keys of a scenario that the hardware flags stand for.
 func (o *validateFlags) settings() (set []string, err error) {
 	if o.hw != "" {
 		if err := checkExecutor(o.hw); err != nil {
@@ -75,7 +75,7 @@ func (o *validateFlags) settings() (set []string, err error) {
 	return set, nil
 }
 
-// validate carries scenarios out and plays them.
+// validate simulates scenarios and executes them on hardware.
 func (a *app) validate(ctx context.Context, args []string, o *validateFlags) error {
 	if len(args) == 0 {
 		return &usageError{text: "a scenario is expected",
@@ -142,7 +142,7 @@ func (a *app) validateAll(ctx context.Context, list []*run.Scenario,
 	return reports, nil
 }
 
-// firstReason is why the first result was not played.
+// firstReason says why the first result was not executed.
 func firstReason(reports []*run.Report) string {
 	for _, report := range reports {
 		for _, r := range report.Results {
@@ -152,7 +152,7 @@ func firstReason(reports []*run.Report) string {
 	return "there are no results"
 }
 
-// validateOne is runOne for real.
+// validateOne runs one scenario and executes it.
 func (a *app) validateOne(ctx context.Context, s *run.Scenario, index int,
 	out *outputs) (*run.Report, error) {
 	p := a.newProgress("results", idsOf(s), out.flags.quiet)

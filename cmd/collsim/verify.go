@@ -176,7 +176,7 @@ func (a *app) toVerify(name string, o *verifyFlags) (list []proving, err error) 
 	return provings(s, o.slots), nil
 }
 
-// provings are those of the points and programs of a scenario.
+// provings returns the points and programs of a scenario to prove.
 func provings(s *run.Scenario, slots int) (list []proving) {
 	for _, p := range s.Points {
 		list = append(list, proving{p.ID, func() ([]*run.Verification, error) {

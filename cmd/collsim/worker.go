@@ -18,7 +18,7 @@ import (
 	"collsim/scenarios"
 )
 
-// maxWorkers is how many ranks one call starts.
+// maxWorkers is the most ranks that one call starts.
 const maxWorkers = 1024
 
 func (a *app) workerCommand() *cobra.Command {
@@ -105,8 +105,9 @@ const boundVariable = "COLLSIM_WORKER_BOUND"
 // errBound is why a rank ends that was bound to a worker.
 var errBound = errors.New("the worker that has started this rank has ended")
 
-// bound is a context that ends with the worker that has started this one, however that ends: the
-// system closes the pipe. What cannot be interrupted then, ends with the process a little later.
+// bound returns a context that ends with the process that has started this worker, however that
+// ends: the system closes the pipe. Work that cannot be interrupted ends with the process a
+// little later.
 func bound(ctx context.Context) (context.Context, func()) {
 	if os.Getenv(boundVariable) == "" {
 		return ctx, func() {}
