@@ -35,11 +35,11 @@ func (a ranksSet) addFrom(b ranksSet, g schedule.Group, from int32) {
 // causal is the walk that carries who has come.
 type causal struct {
 	*verifier
-	want  *schedule.Causal
-	first []int32    // lane of each rank among all, and their number
-	come  []ranksSet // known to each lane
-	posts [][]ranksSet
-	sent  []ranksSet // by handle
+	want    *schedule.Causal
+	first   []int32    // lane of each rank among all, and their number
+	arrived []ranksSet // known to each lane
+	posts   [][]ranksSet
+	sent    []ranksSet // by handle
 }
 
 // verifyCausal walks a schedule and reports ranks that end too early.
@@ -47,24 +47,25 @@ func (v *verifier) verifyCausal(slots int, want *schedule.Causal) {
 	b := &causal{verifier: v, want: want}
 	words := (v.s.Spec.Ranks + 63) / 64
 	for rank := range v.walked() {
-		b.first = append(b.first, int32(len(b.come)))
+		b.first = append(b.first, int32(len(b.arrived)))
 		for range v.s.Program(rank).Lanes() {
 			set := make(ranksSet, words)
 			set[rank/64] |= 1 << (rank % 64)
-			b.come = append(b.come, set)
+			b.arrived = append(b.arrived, set)
 		}
 	}
-	b.first = append(b.first, int32(len(b.come)))
-	b.posts = make([][]ranksSet, len(b.come))
+	b.first = append(b.first, int32(len(b.arrived)))
+	b.posts = make([][]ranksSet, len(b.arrived))
 	once := *v
 	once.iterations = 1
-	if _, err := once.run(slots, false, schedule.Hooks{Step: b.step, Finished: b.left}); err != nil {
+	_, err := once.run(slots, false, schedule.Hooks{Step: b.step, Finished: b.checkEnd})
+	if err != nil {
 		v.reportError(err)
 	}
 }
 
 func (b *causal) step(at *schedule.Visit) error {
-	known := b.come[at.Index]
+	known := b.arrived[at.Index]
 	for i, handle := range at.In {
 		if handle >= 0 && b.fold == nil {
 			known.add(b.sent[handle])
@@ -122,11 +123,11 @@ func (b *causal) needs(rank int) ranksSet {
 }
 
 // left checks that all who are needed have come when a rank's lanes have all ended.
-func (b *causal) left(rank, _ int) error {
+func (b *causal) checkEnd(rank, _ int) error {
 	all := make(ranksSet, (b.s.Spec.Ranks+63)/64)
 	all[rank/64] |= 1 << (rank % 64)
 	for lane := b.first[rank]; lane < b.first[rank+1]; lane++ {
-		all.add(b.come[lane])
+		all.add(b.arrived[lane])
 	}
 	absent, count, needed := -1, 0, 0
 	for i, need := range b.needs(rank) {

@@ -36,7 +36,7 @@ func (c clock) knows(k known) bool {
 
 // come has a lane be known as far as a position, in place if there is room: of a clock that nobody
 // else has.
-func (c clock) come(k known) clock {
+func (c clock) raise(k known) clock {
 	i, is := c.find(k.lane)
 	if !is {
 		return slices.Insert(c, i, k)
@@ -46,7 +46,7 @@ func (c clock) come(k known) clock {
 }
 
 // take is what c and b know together, in place if there is room: of a clock that nobody else has.
-func (c clock) take(b clock) clock {
+func (c clock) absorb(b clock) clock {
 	i, others := 0, 0 // lanes of b that c does not know
 	for _, k := range b {
 		for i < len(c) && c[i].lane < k.lane {
@@ -77,23 +77,23 @@ func (c clock) take(b clock) clock {
 const few = 16
 
 // know has a lane know what a clock tells: in place, if nobody else has the lane's clock.
-func (r *racer) know(lane int32, told clock) {
+func (r *racer) learn(lane int32, news clock) {
 	was := r.clocks[lane]
-	if r.own[lane] && was.is(told) {
+	if r.own[lane] && was.is(news) {
 		return
 	}
 	r.copied[lane] = false
 	switch {
 	case !r.own[lane]:
-		now := merge(was, told)
-		r.clocks[lane], r.own[lane] = now, !now.is(was) && !now.is(told)
-	case few*len(told) <= len(was):
-		for _, k := range told {
-			was = was.come(k)
+		now := merge(was, news)
+		r.clocks[lane], r.own[lane] = now, !now.is(was) && !now.is(news)
+	case few*len(news) <= len(was):
+		for _, k := range news {
+			was = was.raise(k)
 		}
 		r.clocks[lane] = was
 	default:
-		r.clocks[lane] = was.take(told)
+		r.clocks[lane] = was.absorb(news)
 	}
 }
 

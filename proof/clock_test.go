@@ -33,12 +33,12 @@ func TestTake(t *testing.T) {
 			_, is := one.find(k.lane)
 			isThere := slices.ContainsFunc(one, func(o known) bool { return o.lane == k.lane })
 			require.Equal(t, isThere, is)
-			one = one.come(k)
+			one = one.raise(k)
 			require.True(t, one.knows(k))
 			require.False(t, one.knows(known{k.lane, 9}))
 		}
 		require.True(t, slices.Equal(all, one), "%v: %v and %v", one, a, b)
-		taken := slices.Clone(a).take(b)
+		taken := slices.Clone(a).absorb(b)
 		require.True(t, slices.Equal(all, taken), "%v: %v and %v", taken, a, b)
 		require.True(t, slices.Equal(all, merge(taken, b))) // what was taken before is not lost
 		require.Equal(t, wasB, b)
@@ -49,15 +49,15 @@ func TestTake(t *testing.T) {
 func TestKnow(t *testing.T) {
 	r := &racer{clocks: make([]clock, 2), own: make([]bool, 2), copied: make([]bool, 2),
 		sent: make([]clock, 4), lent: make([]bool, 4)}
-	told := clock{{1, 1}}
-	r.know(0, told)
+	news := clock{{1, 1}}
+	r.learn(0, news)
 	require.False(t, r.own[0]) // it is told itself
-	r.know(0, clock{{1, 3}, {2, 1}})
-	require.Equal(t, clock{{1, 1}}, told)
-	r.know(0, clock{{3, 1}})
+	r.learn(0, clock{{1, 3}, {2, 1}})
+	require.Equal(t, clock{{1, 1}}, news)
+	r.learn(0, clock{{3, 1}})
 	require.True(t, r.own[0])
 	r.lend(0, 0)
-	r.know(0, clock{{3, 7}})
+	r.learn(0, clock{{3, 7}})
 	require.Equal(t, clock{{1, 3}, {2, 1}, {3, 1}}, r.sent[0])
 	require.Equal(t, clock{{1, 3}, {2, 1}, {3, 7}}, r.clocks[0])
 
@@ -65,7 +65,7 @@ func TestKnow(t *testing.T) {
 	r.lend(2, 0)
 	r.sent[3] = r.clocks[0]
 	require.False(t, r.own[0])
-	r.know(0, clock{{3, 8}})
+	r.learn(0, clock{{3, 8}})
 	for _, sent := range r.sent[1:] {
 		require.Equal(t, clock{{1, 3}, {2, 1}, {3, 7}}, sent)
 	}

@@ -61,7 +61,7 @@ func (v *verifier) combine(at *schedule.Visit, a, b []seg) []seg {
 		if v.formulas != nil {
 			return v.formulaPlus(at, x, y)
 		}
-		if !isHere(both) || x.v != left || y.v != right || x.off != y.off {
+		if !isAbsolute(both) || x.v != left || y.v != right || x.off != y.off {
 			left, right, both = x.v, y.v, v.plus(at, x, y)
 		}
 		return seg{v: both, off: x.off}
@@ -110,21 +110,21 @@ func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
 			at.Step.Name(), x.v.scaled, y.v.scaled)
 		return spoilt
 	}
-	if v.linear != nil {
-		return v.linear.plus(x.v, y.v)
+	if v.roleCounts != nil {
+		return v.roleCounts.plus(x.v, y.v)
 	}
-	if x.v.placed != y.v.placed {
-		v.placed.gaveUp = true
+	if x.v.relative != y.v.relative {
+		v.treeClasses.gaveUp = true
 		return spoilt
 	}
 	both := plus(x.v, y.v)
 	v.spend(int64(len(both.runs)), valueBytes+runBytes*int64(len(both.runs)))
-	both.placed, both.here = x.v.placed, x.v.here
+	both.relative, both.absolute = x.v.relative, x.v.absolute
 	v.noteSum(both, x.v, y.v)
 	if v.fold != nil {
 		both.ordered = at.Step.Ranked && x.v.ordered && y.v.ordered &&
 			v.fold.keepsOrder(own, y, at.Step.From[1].Peer.Rank)
-		if v.fold.copies && v.fold.sums != nil || both.here {
+		if v.fold.copies && v.fold.sums != nil || both.absolute {
 			v.fold.sums[both] = made
 		}
 	}

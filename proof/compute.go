@@ -87,7 +87,7 @@ func elements(from, n int64) string {
 }
 
 // reach reports a one-sided access to a tensor that is not symmetric memory.
-func (v *verifier) reach(at *schedule.Visit, of memory, how access) {
+func (v *verifier) reach(at *schedule.Visit, of memory, how accessKind) {
 	t := v.s.Tensor(of.home)
 	if how&afar == 0 || t == nil || t.Symmetric {
 		return

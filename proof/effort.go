@@ -28,7 +28,7 @@ const (
 	runBytes     = 12
 	clockBytes   = 8
 	trackBytes   = 72
-	touchBytes   = 32
+	accessBytes  = 32
 	clocksAtOnce = 4 // entries of a clock that are as much work as an access
 )
 

@@ -18,7 +18,7 @@ func TestWrongCostsLittle(t *testing.T) {
 	if tier.Long {
 		sizes = append(sizes, 1000, 2500, 16384, 65536, 1<<20)
 	}
-	told := map[string]int{}
+	reported := map[string]int{}
 	for _, f := range families() {
 		for _, n := range sizes {
 			plan := f.plan(n)
@@ -36,16 +36,16 @@ func TestWrongCostsLittle(t *testing.T) {
 			first, _ := v.prove(Options{Iterations: 1}, nil)
 			require.Nil(t, first)
 			if v.onlyStalls() {
-				told["stalls"]++
+				reported["stalls"]++
 				continue
 			}
 			only0 := !slices.ContainsFunc(found, func(x *schedule.Violation) bool { return x.Rank != 0 })
 			if !v.mayWalkAll() {
-				told["rank 0"]++
+				reported["rank 0"]++
 				require.True(t, only0, "%s on %d ranks", f.name, n)
 				continue
 			}
-			told["all"]++
+			reported["all"]++
 			all := newVerifier(s)
 			all.bounds = true
 			all.prove(Options{Iterations: 1}, nil)
@@ -54,10 +54,10 @@ func TestWrongCostsLittle(t *testing.T) {
 			require.False(t, only0 && n > 16, "%s on %d ranks", f.name, n)
 		}
 	}
-	t.Log(told)
-	require.Greater(t, told["all"], 20)
-	require.Greater(t, told["rank 0"], 10)
-	require.Greater(t, told["stalls"], 2)
+	t.Log(reported)
+	require.Greater(t, reported["all"], 20)
+	require.Greater(t, reported["rank 0"], 10)
+	require.Greater(t, reported["stalls"], 2)
 }
 
 // TestEffortEnds: a proof of all ranks that turns out to do more than it may ends there, also where

@@ -33,14 +33,14 @@ type folding struct {
 	strips []schedule.Strip // of the inputs
 	copies bool             // their blocks are copies of the whole
 	// mirrored is whether a rank's blocks are those of its digits in the opposite order.
-	mirrored bool
-	widths   []schedule.Width // of messages, by handle
-	torn     bool             // operands of other ranks do not stand as those of rank 0 do
-	length   int64            // of an input
-	sums     map[*value]sum   // how values were made that are here, or of copies that are added
-	last     [2]*value        // one that is here, and as it has come from a rank
-	seenOne  [2]value         // operands that are combined
-	all      []seg            // what resolve and apart have made last
+	mirrored   bool
+	widths     []schedule.Width // of messages, by handle
+	misaligned bool             // operands of other ranks do not stand as those of rank 0 do
+	length     int64            // of an input
+	sums       map[*value]sum   // how values were made that are here, or of copies that are added
+	last       [2]*value        // one that is here, and as it has come from a rank
+	seenOne    [2]value         // operands that are combined
+	all        []seg            // what resolve and apart have made last
 }
 
 // sum is left plus right, which was translated so that its block was left's; without a right it is
@@ -150,7 +150,7 @@ func (f *folding) arrive(into, segs []seg, rank int32) []seg {
 	from := f.moves(rank)
 	f.last = [2]*value{}
 	for _, g := range segs {
-		if isHere(g.v) {
+		if isAbsolute(g.v) {
 			g.v = f.fromRank(g.v, rank)
 		}
 		if g.v == nil || g.v == spoilt {
@@ -177,7 +177,7 @@ func (f *folding) moves(rank int32) int32 {
 }
 
 // stand notes how the operands and messages of a step stand on other ranks.
-func (f *folding) stand(s *schedule.Schedule, at *schedule.Visit) {
+func (f *folding) noteWidths(s *schedule.Schedule, at *schedule.Visit) {
 	if n := len(f.group); n < 2 || f.group[n-1] != 2 { // no run is translated as a whole
 		return
 	}
@@ -193,7 +193,7 @@ func (f *folding) stand(s *schedule.Schedule, at *schedule.Visit) {
 			f.widths[handle] = w
 		}
 	}
-	f.torn = f.torn || !ok
+	f.misaligned = f.misaligned || !ok
 }
 
 // together is how many blocks, from one on, a translation moves equally far.
@@ -295,7 +295,7 @@ func (f *folding) seen(c cell, n int64) (cell, int64) {
 		return c, n
 	}
 	_, block, left := f.block(c.off)
-	if !c.v.here {
+	if !c.v.absolute {
 		c.v = f.moved(c.v, f.moves(block))
 	}
 	if f.copies {

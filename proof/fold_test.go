@@ -73,7 +73,7 @@ func agree(t *testing.T, s *schedule.Schedule, o Options, text string) (kind str
 	folded, wrong := v.prove(o, nil)
 	unfolded := newVerifier(s)
 	all, found := unfolded.prove(o, nil)
-	if f.torn { // what rank 0 finds is not what others find, and Verify asks them
+	if f.misaligned { // what rank 0 finds is not what others find, and Verify asks them
 		return "torn", nil
 	}
 	about := fmt.Sprintf("%s\n%+v\nfolded: %v\nall: %v", text, o, wrong, found)

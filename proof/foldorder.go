@@ -17,7 +17,7 @@ func (f *folding) keepsOrder(x, y seg, from int32) bool {
 	for i := len(f.group) - 1; i >= 0 && from/weight >= f.group[i]; i-- {
 		weight *= f.group[i]
 	}
-	if x.v.here {
+	if x.v.absolute {
 		return within(x.v.runs, 0, weight, f.ranks) &&
 			within(y.v.runs, from/weight*weight, weight, f.ranks)
 	}
@@ -56,10 +56,10 @@ func (v *verifier) sameTreeFolded() bool {
 	f := v.fold
 	m, base := v.memory.of(schedule.Output, 0)
 	if f.copies {
-		told := map[*value]bool{}
+		reported := map[*value]bool{}
 		for i := range m.cells {
-			if x := m.cells[i].v; x != nil && !told[x] {
-				if told[x] = true; !f.invariant(x) {
+			if x := m.cells[i].v; x != nil && !reported[x] {
+				if reported[x] = true; !f.invariant(x) {
 					return false
 				}
 			}

@@ -30,7 +30,7 @@ type formula struct {
 type group struct {
 	off     int64
 	scale   int32 // index in factors
-	sources bag
+	sources multiset
 }
 
 // source is where elements come from: one of three.
@@ -47,22 +47,22 @@ type source struct {
 
 // formulas are all values and sources of a program.
 type formulas struct {
-	ranks    int
-	name     func(schedule.Buffer) string
-	list     []*formula // by number; 0 is none
-	byKey    map[string]*formula
-	sums     map[sumKey]*formula
-	sources  []source
-	bags     bags
-	inputs   map[[2]int]int32 // of a call and a buffer, the source of rank 0
-	wraps    map[[2]int32]int32
-	factors  []*big.Rat
-	byRatio  map[string]int32
-	contents map[string]int32 // of what a kernel reads whole
-	whole    [][]seg
-	kernels  map[kernel.Op]int32
-	byRows   map[string]int32
-	key      []byte
+	ranks     int
+	name      func(schedule.Buffer) string
+	list      []*formula // by number; 0 is none
+	byKey     map[string]*formula
+	sums      map[sumKey]*formula
+	sources   []source
+	multisets multisets
+	inputs    map[[2]int]int32 // of a call and a buffer, the source of rank 0
+	wraps     map[[2]int32]int32
+	factors   []*big.Rat
+	byRatio   map[string]int32
+	contents  map[string]int32 // of what a kernel reads whole
+	whole     [][]seg
+	kernels   map[kernel.Op]int32
+	byRows    map[string]int32
+	key       []byte
 }
 
 // sumKey is two formulas, the second so many elements further.
@@ -74,7 +74,7 @@ type sumKey struct {
 
 func newFormulas(s *schedule.Schedule) *formulas {
 	return &formulas{ranks: s.Spec.Ranks, name: s.BufferName, list: []*formula{nil},
-		byKey: map[string]*formula{}, bags: newBags(),
+		byKey: map[string]*formula{}, multisets: newMultisets(),
 		sums: map[sumKey]*formula{}, inputs: map[[2]int]int32{}, wraps: map[[2]int32]int32{},
 		factors: []*big.Rat{big.NewRat(1, 1)}, byRatio: map[string]int32{"1": 0},
 		contents: map[string]int32{}, kernels: map[kernel.Op]int32{}, byRows: map[string]int32{}}
@@ -109,7 +109,7 @@ func (f *formulas) given(b schedule.Buffer, typ dtype.Type, rank, call int) *val
 func (f *formulas) alone(s int32) *formula {
 	src := &f.sources[s]
 	if src.single == nil {
-		src.single = f.intern(0, src.typ, []group{{sources: f.bags.of(s)}})
+		src.single = f.intern(0, src.typ, []group{{sources: f.multisets.of(s)}})
 	}
 	return src.single
 }
@@ -122,7 +122,7 @@ func (f *formulas) add(s source) int32 {
 
 // intern is the formula of these terms, which it keeps. REQUIRES: they are in order.
 func (f *formulas) intern(op collective.Op, typ dtype.Type, groups []group) *formula {
-	if len(groups) == 1 && f.bags.isOne(groups[0].sources) {
+	if len(groups) == 1 && f.multisets.isOne(groups[0].sources) {
 		op = 0
 	}
 	key := append(f.key[:0], byte(op), byte(typ))
@@ -196,7 +196,7 @@ func (f *formulas) inOrder(groups []group) []group {
 	joined := groups[:0]
 	for _, g := range groups {
 		if n := len(joined); n > 0 && joined[n-1].off == g.off && joined[n-1].scale == g.scale {
-			joined[n-1].sources = f.bags.union(joined[n-1].sources, g.sources)
+			joined[n-1].sources = f.multisets.union(joined[n-1].sources, g.sources)
 			continue
 		}
 		joined = append(joined, g)

@@ -13,11 +13,11 @@ type Orders struct {
 	InRankOrder bool // every sum has its operands in rank order
 	SameTree    bool // all ranks evaluate the same tree for each element, so their bits agree
 
-	ranks [][]stretch // of each rank's output, in its order
+	ranks [][]orderRun // of each rank's output, in its order
 }
 
 // stretch is n elements that are put together in the same way.
-type stretch struct {
+type orderRun struct {
 	n    int64
 	tree uint64 // a hash
 }
@@ -32,7 +32,7 @@ func OrdersOf(s *schedule.Schedule, labels []int) (*Orders, error) {
 	if err := v.trace(); err != nil {
 		return nil, err
 	}
-	o := &Orders{ranks: make([][]stretch, s.Spec.Ranks), InRankOrder: v.ordered,
+	o := &Orders{ranks: make([][]orderRun, s.Spec.Ranks), InRankOrder: v.ordered,
 		SameTree: v.sameTree()}
 	for rank := range o.ranks {
 		m, base := v.memory.of(schedule.Output, rank)
@@ -50,7 +50,7 @@ func OrdersOf(s *schedule.Schedule, labels []int) (*Orders, error) {
 				list[k].n += g.n
 				continue
 			}
-			list = append(list, stretch{g.n, tree})
+			list = append(list, orderRun{g.n, tree})
 		}
 		o.ranks[rank] = list
 	}

@@ -21,7 +21,7 @@ import (
 // Where one of these does not hold, all is walked: the walk tells what is wrong, if anything is.
 
 // parted is a program of which the parts are proven one by one.
-type parted struct {
+type partsProof struct {
 	s      *schedule.Schedule
 	parts  []schedule.Part
 	alike  map[*schedule.Schedule]*provenPart
@@ -44,7 +44,7 @@ func verifyParts(s *schedule.Schedule, o Options) *Proof {
 		o.Causal != nil || o.Iterations > 1 {
 		return nil
 	}
-	p := &parted{s: s, parts: parts, alike: map[*schedule.Schedule]*provenPart{},
+	p := &partsProof{s: s, parts: parts, alike: map[*schedule.Schedule]*provenPart{},
 		byForm: map[string]*provenPart{}}
 	if !p.known() || !p.prove(o) || !p.ordered() || !p.defined() ||
 		s.Means != nil && len(verifyMeaning(s, p.made)) > 0 {
@@ -55,7 +55,7 @@ func verifyParts(s *schedule.Schedule, o Options) *Proof {
 
 // known gathers the parts that do the same, and reports whether they are of a kind that is proven
 // alone, and few enough for that to pay.
-func (p *parted) known() bool {
+func (p *partsProof) known() bool {
 	for i := range p.parts {
 		s := p.parts[i].Schedule
 		if p.alike[s] != nil {
@@ -92,7 +92,7 @@ func writtenBy(s *schedule.Schedule) []bool {
 }
 
 // prove proves each of those that do not do the same.
-func (p *parted) prove(o Options) bool {
+func (p *partsProof) prove(o Options) bool {
 	for _, x := range p.list {
 		var found []*schedule.Violation
 		x.Proof, found = verify(x.s, Options{Slots: o.Slots}, nil)
@@ -111,7 +111,7 @@ type held struct {
 }
 
 // memory is what a part holds on one of its ranks.
-func (p *parted) memory(part, place int) (list []held) {
+func (p *partsProof) memory(part, place int) (list []held) {
 	own := &p.parts[part]
 	s, x := own.Schedule, p.alike[own.Schedule]
 	for b := range schedule.Buffer(s.Buffers()) {
@@ -140,7 +140,7 @@ func (h held) meets(g held) bool {
 }
 
 // ordered reports whether no two parts meet that nothing orders, and no two buffers of one.
-func (p *parted) ordered() bool {
+func (p *partsProof) ordered() bool {
 	for part := range p.parts {
 		for place := range p.parts[part].Ranks {
 			list := p.memory(part, place)
@@ -164,7 +164,7 @@ func (p *parted) ordered() bool {
 
 // defined goes through what the parts say, and reports whether each finds all that it reads and
 // nothing that is left open, and so do those who read the results.
-func (p *parted) defined() bool {
+func (p *partsProof) defined() bool {
 	v := newVerifier(p.s)
 	d := &definition{f: v.formulas, all: newStores(p.s, 1, p.s.Spec.Ranks)}
 	for rank := range p.s.Spec.Ranks {
@@ -242,7 +242,7 @@ func (sc *scope) leave(written []bool) bool {
 }
 
 // sum is what is true of the whole.
-func (p *parted) sum() *Proof {
+func (p *partsProof) sum() *Proof {
 	all := &Proof{Walked: p.s.Spec.Ranks, MinSlots: 1, Iterations: 1}
 	for _, x := range p.list {
 		all.Rounds, all.MinSlots = max(all.Rounds, x.Rounds), max(all.MinSlots, x.MinSlots)

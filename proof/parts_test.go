@@ -151,7 +151,7 @@ func TestPartsOfAKind(t *testing.T) {
 		s, err := schedule.Parse(c.text)
 		require.NoError(t, err, c.text)
 		s.Slots, s.Spec.InPlace = c.slots, c.inPlace
-		p := &parted{parts: []schedule.Part{{Schedule: s}, {Schedule: s}},
+		p := &partsProof{parts: []schedule.Part{{Schedule: s}, {Schedule: s}},
 			alike: map[*schedule.Schedule]*provenPart{}, byForm: map[string]*provenPart{}}
 		require.Equal(t, c.known, p.known(), "%+v", c)
 	}

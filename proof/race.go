@@ -18,10 +18,10 @@ import "collsim/schedule"
 // where they have, a second walk keeps clocks: what each lane knows of the others' accesses.
 
 // access is how a cell is touched.
-type access uint8
+type accessKind uint8
 
 const (
-	reading access = 1 << iota
+	reading accessKind = 1 << iota
 	writing
 	afar    // by a lane of another rank
 	lasting // beyond the step: the origin of a put
@@ -29,15 +29,15 @@ const (
 )
 
 // access notes a lane's access, and taints the memory where lanes have met, one writing.
-func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, how access) {
+func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, how accessKind) {
 	if v.isAlone && !v.keepsApart { // who meets nobody
 		return
 	}
 	first, last := m.cover(s)
 	v.accesses += int64(last - first)
-	if v.linear != nil { // which looks for races itself
+	if v.roleCounts != nil { // which looks for races itself
 		if how&writing == 0 {
-			v.linear.read(m, where, first, last, lane)
+			v.roleCounts.read(m, where, first, last, lane)
 		}
 		return
 	}
@@ -77,34 +77,34 @@ func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, h
 // racer is the walk that keeps clocks.
 type racer struct {
 	*verifier
-	first    []int32 // lane of each rank among all, and their number
-	chain    []int32 // of each lane: lanes of one chain follow one another
-	chains   int32
-	clocks   []clock // of each lane
-	own      []bool  // of each lane: nobody else has its clock, which may change in place
-	copied   []bool  // of each lane: a message has carried a copy of its clock as it is
-	position []int32 // twice the sub-steps that the lanes of each chain have begun
-	touched  []int32 // position of its last access to a tainted memory
-	posts    [][]clock
-	base     []int32 // posts of each lane when its iteration began
-	sent     []clock // of messages, by handle
-	puts     []putState
-	putOf    []int32   // of messages, by handle: index in puts plus 1
-	open     [][]int32 // puts of each lane since its last flush
-	tracks   map[memory][]track
-	starts   map[memory][]int64 // of the cells that tracks are of
-	told     map[[2]int32]bool
-	senders  []int32 // of messages, by handle: the lane
-	acks     []clock // what each lane has learned from the receives of its last step
-	posted   []int32 // position of each lane's last post
-	began    []clock // what each rank's caller knew when the present call began
-	meeting  int     // of the present sub-step
-	heard    heard
-	lent     []bool  // of messages, by handle: the clock in sent is a copy that nobody else has
-	spare    []clock // that nobody has any more
-	pairs    []pair  // that race
-	asked    []pair  // that another walk has found to race
-	unsaid   map[int32]unsaid
+	first      []int32 // lane of each rank among all, and their number
+	chain      []int32 // of each lane: lanes of one chain follow one another
+	chains     int32
+	clocks     []clock // of each lane
+	own        []bool  // of each lane: nobody else has its clock, which may change in place
+	copied     []bool  // of each lane: a message has carried a copy of its clock as it is
+	position   []int32 // twice the sub-steps that the lanes of each chain have begun
+	touched    []int32 // position of its last access to a tainted memory
+	posts      [][]clock
+	base       []int32 // posts of each lane when its iteration began
+	sent       []clock // of messages, by handle
+	puts       []putState
+	putOf      []int32   // of messages, by handle: index in puts plus 1
+	open       [][]int32 // puts of each lane since its last flush
+	tracks     map[memory][]track
+	starts     map[memory][]int64 // of the cells that tracks are of
+	reported   map[[2]int32]bool
+	senders    []int32 // of messages, by handle: the lane
+	acks       []clock // what each lane has learned from the receives of its last step
+	posted     []int32 // position of each lane's last post
+	began      []clock // what each rank's caller knew when the present call began
+	meeting    int     // of the present sub-step
+	eventClock eventClock
+	lent       []bool  // of messages, by handle: the clock in sent is a copy that nobody else has
+	spare      []clock // that nobody has any more
+	pairs      []pair  // that race
+	asked      []pair  // that another walk has found to race
+	withheld   map[int32]withheld
 }
 
 // races walks the schedule once more and reports accesses without order; and again where a relaxed
@@ -119,7 +119,7 @@ func (v *verifier) races(slots int) {
 		v.found = values
 		return
 	}
-	v.culprits = nil // values are what one order of the races gave; but not what no order allows
+	v.blames = nil // values are what one order of the races gave; but not what no order allows
 	for _, x := range values {
 		if v.formulas != nil && x.Kind == schedule.Malformed {
 			v.found = append(v.found, x)
@@ -131,7 +131,7 @@ func (v *verifier) races(slots int) {
 // relaxed signal that would order them.
 func (v *verifier) walkRaces(slots int, asked []pair) *racer {
 	r := &racer{asked: asked, verifier: v, tracks: map[memory][]track{},
-		starts: map[memory][]int64{}, told: map[[2]int32]bool{}}
+		starts: map[memory][]int64{}, reported: map[[2]int32]bool{}}
 	for rank := range v.walked() {
 		r.first = append(r.first, int32(len(r.chain)))
 		r.addChains(v.s.Program(rank))
@@ -145,7 +145,7 @@ func (v *verifier) walkRaces(slots int, asked []pair) *racer {
 	r.posted, r.began = make([]int32, lanes), make([]clock, v.walked())
 	v.found = nil
 	clear(v.ended)
-	r.calls()
+	r.beginCalls()
 	_, err := v.run(slots, false, schedule.Hooks{Step: r.step, Finished: r.finished})
 	if err != nil {
 		v.reportError(err)
@@ -181,7 +181,7 @@ func (r *racer) step(at *schedule.Visit) error {
 		return errEffort
 	}
 	r.position[chain] += 2
-	r.hear(at)
+	r.receive(at)
 	put := r.begin(at)
 	r.meeting = r.meetings(at)
 	r.accesses(at, put)
@@ -190,7 +190,7 @@ func (r *racer) step(at *schedule.Visit) error {
 	if r.meeting > 0 && r.touched[chain] == r.position[chain] {
 		r.touched[chain]++ // what it has read to send
 	}
-	r.tell(at, put, now)
+	r.publish(at, put, now)
 	if at.Step.Post && at.Last {
 		r.posts[lane], r.posted[lane] = append(r.posts[lane], r.snapshot(lane)), r.position[chain]
 		r.own[lane] = false
@@ -200,19 +200,19 @@ func (r *racer) step(at *schedule.Visit) error {
 
 // hear has the lane of a sub-step know what its messages and events tell, and lays its puts to rest
 // that are observed or flushed.
-func (r *racer) hear(at *schedule.Visit) {
+func (r *racer) receive(at *schedule.Visit) {
 	lane, chain := at.Index, r.chain[at.Index]
 	if len(r.acks[lane]) > 0 {
-		r.know(lane, r.acks[lane])
+		r.learn(lane, r.acks[lane])
 		r.acks[lane] = nil
 	}
 	for i, handle := range at.In {
 		if handle < 0 {
 			continue
 		}
-		r.hearUnsaid(at, i, handle)
+		r.receiveWithheld(at, i, handle)
 		sent := r.sent[handle]
-		r.know(lane, r.translated(sent, at.Step.From[i].Peer.Rank))
+		r.learn(lane, r.translated(sent, at.Step.From[i].Peer.Rank))
 		if r.lent[handle] {
 			r.lent[handle], r.sent[handle] = false, nil
 			if r.clocks[lane].is(sent) {
@@ -240,7 +240,7 @@ func (r *racer) hear(at *schedule.Visit) {
 
 // tell has the messages of a sub-step carry what their lane knew when it had done it; put is its
 // first put.
-func (r *racer) tell(at *schedule.Visit, put int32, now clock) {
+func (r *racer) publish(at *schedule.Visit, put int32, now clock) {
 	for i, handle := range at.Out {
 		if handle < 0 {
 			continue
@@ -257,7 +257,7 @@ func (r *racer) tell(at *schedule.Visit, put int32, now clock) {
 		}
 		if d.Relaxed {
 			r.sent[handle] = r.began[at.Rank]
-			r.keepUnsaid(at, handle, now)
+			r.keepWithheld(at, handle, now)
 		} else if r.own[at.Index] {
 			r.lend(handle, at.Index)
 		}
@@ -287,11 +287,11 @@ func (r *racer) acknowledge(at *schedule.Visit, now clock) {
 			continue
 		}
 		sender := r.senders[handle]
-		heard := now
+		received := now
 		if r.fold != nil { // as the sender sees it
-			heard = r.translated(now, r.fold.group.Sub(0, at.Step.From[i].Peer.Rank))
+			received = r.translated(now, r.fold.group.Sub(0, at.Step.From[i].Peer.Rank))
 		}
-		r.acks[sender] = merge(r.acks[sender], heard)
+		r.acks[sender] = merge(r.acks[sender], received)
 		if n := len(r.posts[sender]); n > 0 && r.posted[sender] == r.position[r.chain[sender]] {
 			r.posts[sender][n-1] = merge(r.posts[sender][n-1], r.acks[sender])
 		}
@@ -363,12 +363,12 @@ func (r *racer) begin(at *schedule.Visit) int32 {
 
 // snapshot is what others know who know what a lane has done so far.
 func (r *racer) snapshot(lane int32) clock {
-	told := known{r.chain[lane], r.touched[r.chain[lane]]}
-	if told.at > 0 && !r.clocks[lane].knows(told) {
+	own := known{r.chain[lane], r.touched[r.chain[lane]]}
+	if own.at > 0 && !r.clocks[lane].knows(own) {
 		if r.copied[lane] = false; r.own[lane] {
-			r.clocks[lane] = r.clocks[lane].come(told)
+			r.clocks[lane] = r.clocks[lane].raise(own)
 		} else {
-			r.know(lane, clock{told})
+			r.learn(lane, clock{own})
 		}
 	}
 	if r.rendezvous { // what is told may yet go to acks and posts

@@ -8,7 +8,7 @@ import "collsim/schedule"
 
 // pair is two accesses without order.
 type pair struct {
-	then, now touch
+	then, now access
 	learned   []learned
 }
 
@@ -19,7 +19,7 @@ type learned struct {
 }
 
 // unsaid is what a relaxed signal does not tell, and the step that has sent it.
-type unsaid struct {
+type withheld struct {
 	clock  clock
 	signal schedule.At
 }
@@ -34,34 +34,34 @@ func relaxes(step *schedule.Step) bool {
 }
 
 // keepUnsaid keeps what a relaxed message would tell if it were not.
-func (r *racer) keepUnsaid(at *schedule.Visit, handle int32, now clock) {
+func (r *racer) keepWithheld(at *schedule.Visit, handle int32, now clock) {
 	if r.asked == nil {
 		return
 	}
-	if r.unsaid == nil {
-		r.unsaid = map[int32]unsaid{}
+	if r.withheld == nil {
+		r.withheld = map[int32]withheld{}
 	}
 	r.own[at.Index] = false
-	r.unsaid[handle] = unsaid{now, schedule.At{Rank: r.names.of(int(at.Rank)), Lane: int(at.Lane),
+	r.withheld[handle] = withheld{now, schedule.At{Rank: r.names.of(int(at.Rank)), Lane: int(at.Lane),
 		Step: int(at.Number)}}
 }
 
 // hearUnsaid notes the accesses that the i-th message of a sub-step would tell of if it were not
 // relaxed.
-func (r *racer) hearUnsaid(at *schedule.Visit, i int, handle int32) {
-	u, is := r.unsaid[handle]
+func (r *racer) receiveWithheld(at *schedule.Visit, i int, handle int32) {
+	u, is := r.withheld[handle]
 	if !is {
 		return
 	}
-	delete(r.unsaid, handle)
+	delete(r.withheld, handle)
 	chain := r.chain[at.Index]
-	told := r.translated(u.clock, at.Step.From[i].Peer.Rank)
+	news := r.translated(u.clock, at.Step.From[i].Peer.Rank)
 	for k := range r.asked {
 		p := &r.asked[k]
 		if int(p.then.put) > len(r.puts) {
 			continue // it has not begun
 		}
-		if r.precedes(p.then, touch{known: known{lane: -1}}, told) {
+		if r.precedes(p.then, access{known: known{lane: -1}}, news) {
 			r.touched[chain] = r.position[chain]
 			p.learned = append(p.learned, learned{u.signal, known{chain, r.position[chain]}})
 		}
@@ -70,7 +70,7 @@ func (r *racer) hearUnsaid(at *schedule.Visit, i int, handle int32) {
 
 // wouldOrder is a relaxed signal that would order two accesses if it were not: who has received it
 // comes before the second, nil if there is none.
-func (r *racer) wouldOrder(then, now touch, knows clock) *schedule.At {
+func (r *racer) wouldOrder(then, now access, knows clock) *schedule.At {
 	for i := range r.asked {
 		p := &r.asked[i]
 		if p.then != then || p.now != now {

@@ -58,8 +58,8 @@ func (v *verifier) checkOutput(rank, iteration int) {
 				if v.fold != nil {
 					part, k = v.fold.seen(c, n)
 				}
-				if v.placed != nil {
-					part = v.placed.seen(c, int32(rank))
+				if v.treeClasses != nil {
+					part = v.treeClasses.seen(c, int32(rank))
 				}
 				kind, text := v.wrong(&part, piece.InOff+off-piece.Off, from, to, scaled)
 				if kind != 0 && len(v.found) < maxViolations {
@@ -107,7 +107,7 @@ func (v *verifier) sameTree() bool {
 	}
 	var first, trees []seg
 	for rank := range v.s.Spec.Ranks {
-		if v.placed != nil && !v.placed.isFirst(int32(rank)) {
+		if v.treeClasses != nil && !v.treeClasses.isFirst(int32(rank)) {
 			continue
 		}
 		m, base := v.memory.of(schedule.Output, rank)

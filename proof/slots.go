@@ -79,11 +79,11 @@ func (v *verifier) stall(slots int) (stalled *schedule.StallError) {
 // run carries the schedule out with so many slots, whatever it declares. In brief, a stall does not
 // tell who waits for whom.
 func (v *verifier) run(slots int, brief bool, hooks schedule.Hooks) (schedule.Counts, error) {
-	if v.placed != nil {
-		return schedule.ExecuteClasses(v.placed.classes, slots, v.placed.hooks(hooks, v))
+	if v.treeClasses != nil {
+		return schedule.ExecuteClasses(v.treeClasses.classes, slots, v.treeClasses.hooks(hooks, v))
 	}
-	if v.linear != nil {
-		return schedule.ExecuteClasses(v.linear.classes, slots, hooks)
+	if v.roleCounts != nil {
+		return schedule.ExecuteClasses(v.roleCounts.classes, slots, hooks)
 	}
 	s := *v.s
 	s.Slots = slots

@@ -141,7 +141,7 @@ type stores struct {
 	buffers int     // of each rank
 	most    int     // parts of a memory that it is divided into at once
 	all     []store // of rank 0, of rank 1, …
-	seats   []int32 // of each rank, which of these are its own; nil: those of its number
+	storeOf []int32 // of each rank, which of these are its own; nil: those of its number
 	parts   []schedule.Part
 	places  [][]int32 // of each part, which of its ranks a rank is, −1 for none
 	users   [][]int32 // of each buffer, the parts whose memory lies in it
@@ -154,16 +154,16 @@ func newStores(s *schedule.Schedule, scratches, ranks int) *stores {
 
 // newStores are those of the ranks that are walked.
 func (v *verifier) newStores() *stores {
-	if v.placed == nil {
+	if v.treeClasses == nil {
 		m := newStores(v.s, v.scratches, v.walked())
 		for i := range m.all {
 			m.all[i].joins = v.fold != nil && !v.keepsApart
 		}
 		return m
 	}
-	c := v.placed.classes
+	c := v.treeClasses.classes
 	m := newStoresOf(v.s, v.scratches, len(c.Reps), func(i int) int { return int(c.Reps[i]) })
-	m.seats = c.Of
+	m.storeOf = c.Of
 	return m
 }
 
@@ -204,8 +204,8 @@ func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) 
 
 // in is the memory of that name.
 func (m *stores) in(of memory) *store {
-	if m.seats != nil {
-		of.rank = int(m.seats[of.rank])
+	if m.storeOf != nil {
+		of.rank = int(m.storeOf[of.rank])
 	}
 	return &m.all[of.rank*m.buffers+int(of.home)]
 }

@@ -18,17 +18,17 @@ func (v *verifier) walk(slots int) (schedule.Counts, error) {
 	v.isAlone = v.fold != nil && v.s.Program(0).Lanes() == 1
 	v.ordered, v.found, v.tainted = true, nil, map[memory]bool{}
 	if v.formulas != nil {
-		v.formulas, v.defined, v.culprits = newFormulas(v.s), nil, nil
+		v.formulas, v.defined, v.blames = newFormulas(v.s), nil, nil
 	}
 	for rank := range v.inputs {
-		if v.placed == nil || v.placed.isFirst(int32(rank)) {
+		if v.treeClasses == nil || v.treeClasses.isFirst(int32(rank)) {
 			v.fillInput(rank, 0)
 		}
 	}
 	step := v.step
-	if v.linear != nil {
-		v.linear.begin(v)
-		step = v.stepLinear
+	if v.roleCounts != nil {
+		v.roleCounts.begin(v)
+		step = v.stepCounts
 	}
 	return v.run(slots, v.searches, schedule.Hooks{Step: step, Finished: v.finished})
 }
@@ -43,9 +43,9 @@ func (v *verifier) fillInput(rank, iteration int) {
 	}
 	if v.fold != nil {
 		v.inputs[rank] = v.fold.own(iteration)
-	} else if v.placed != nil {
-		v.inputs[rank] = v.placed.own(int32(rank))
-	} else if v.linear != nil {
+	} else if v.treeClasses != nil {
+		v.inputs[rank] = v.treeClasses.own(int32(rank))
+	} else if v.roleCounts != nil {
 		v.inputs[rank] = &value{tree: inputTree(0), runs: []run{{0, 1, 1}}, own: true}
 	} else {
 		v.inputs[rank] = inputOf(int32(rank + iteration*v.s.Spec.Ranks))
@@ -78,7 +78,7 @@ func (v *verifier) step(at *schedule.Visit) error {
 		return errEffort
 	}
 	if v.fold != nil {
-		v.fold.stand(v.s, at)
+		v.fold.noteWidths(v.s, at)
 	}
 	if !s.Moves() && len(s.Send) == 0 { // nothing is stored or passed on
 		return nil
@@ -121,8 +121,8 @@ func (v *verifier) operand(at *schedule.Visit, i int, into *[]seg) {
 			*into = v.fold.arrive(*into, v.payload[at.In[i]], f.Peer.Rank)
 			break
 		}
-		if v.placed != nil {
-			*into = v.placed.arrive(*into, v.payload[at.In[i]], f.Peer.Rank, at.Rank)
+		if v.treeClasses != nil {
+			*into = v.treeClasses.arrive(*into, v.payload[at.In[i]], f.Peer.Rank, at.Rank)
 			break
 		}
 		*into = append(*into, v.payload[at.In[i]]...)
@@ -142,7 +142,7 @@ func (v *verifier) operand(at *schedule.Visit, i int, into *[]seg) {
 
 // load appends what a region of a rank holds.
 func (v *verifier) load(at *schedule.Visit, into []seg, rank int, r *schedule.Region,
-	how access) []seg {
+	how accessKind) []seg {
 	where := at.Spot()
 	where.Rank = rank
 	m, of, base := v.memory.at(where, r.Buffer)
@@ -238,7 +238,7 @@ func (v *verifier) land(at *schedule.Visit, d *schedule.Dest) error {
 }
 
 // put stores v.a in a region of a rank.
-func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how access) error {
+func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how accessKind) error {
 	where := at.Spot()
 	where.Rank = rank
 	m, of, base := v.memory.at(where, r.Buffer)
@@ -266,8 +266,8 @@ func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how acc
 		span.Off += base
 		v.access(m, span, of, at.Index, how)
 		left, from = m.write(span, left, from)
-		if v.linear != nil {
-			v.linear.wrote(v.memory.in(of), of, span, at)
+		if v.roleCounts != nil {
+			v.roleCounts.wrote(v.memory.in(of), of, span, at)
 		}
 	}
 	return nil

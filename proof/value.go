@@ -11,14 +11,14 @@ import (
 // it, and how. It says nothing of which element of those inputs: that stands beside it, in seg
 // and cell. Values are immutable and shared.
 type value struct {
-	runs    []run  // sorted, disjoint, not empty
-	tree    uint64 // a hash of the tree of additions; equal for a+b and b+a
-	ordered bool   // the operands stand in rank order
-	own     bool   // the input of the rank that made it is known to be in it: see linear
-	placed  bool   // runs are counted from the rank that holds it: see placed
-	here    bool   // runs are as rank 0 counts, whatever the block; it has no tree: see folding
-	scaled  int32  // how often it was scaled
-	small   [2]run // memory of runs, most have one or two
+	runs     []run  // sorted, disjoint, not empty
+	tree     uint64 // a hash of the tree of additions; equal for a+b and b+a
+	ordered  bool   // the operands stand in rank order
+	own      bool   // the input of the rank that made it is known to be in it: see linear
+	relative bool   // runs are counted from the rank that holds it: see placed
+	absolute bool   // runs are as rank 0 counts, whatever the block; it has no tree: see folding
+	scaled   int32  // how often it was scaled
+	small    [2]run // memory of runs, most have one or two
 }
 
 // run is ranks from … to−1, each times times, or often and more. Rank r's input of iteration i is

@@ -70,7 +70,7 @@ const maxViolations = 20
 // A composed schedule that has a meaning (schedule.Meaning) is held to that as well.
 func Verify(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
 	if s.Beside() != nil {
-		return verifyBeside(s, o)
+		return verifyTeams(s, o)
 	}
 	return verify(s, o, nil)
 }
@@ -113,7 +113,7 @@ func verifyWhole(s *schedule.Schedule, o Options, names names) (*Proof, []*sched
 		return v.prove(o, names)
 	}
 	p, found := v.prove(o, names)
-	if v.fold.torn {
+	if v.fold.misaligned {
 		return newVerifier(s).prove(o, names)
 	}
 	if p == nil && !v.onlyStalls() && v.mayWalkAll() {
@@ -130,10 +130,10 @@ func verifyWhole(s *schedule.Schedule, o Options, names names) (*Proof, []*sched
 func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation) {
 	s := v.s
 	v.names, v.iterations, v.rendezvous = names, o.Iterations, o.Rendezvous
-	v.scratches, v.tellsTraffic = max(o.Scratches, 1), o.Traffic
+	v.scratches, v.wantsTraffic = max(o.Scratches, 1), o.Traffic
 	slots, counts := v.findSlots(o.Slots)
 	if slots > 0 {
-		v.callers()
+		v.taintCallers()
 	}
 	if slots > 0 && len(v.tainted) > 0 && v.fold != nil && v.manyLanes() {
 		return newVerifier(s).prove(o, names)
@@ -156,7 +156,7 @@ func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation)
 		return nil, nil // whoever has set the bounds asks
 	}
 	if len(v.found) > 0 {
-		v.nameCulprits(slots)
+		v.assignBlame(slots)
 		return nil, distinct(v.found)
 	}
 	n, times := int64(o.Iterations), int64(s.Spec.Ranks/v.walked())
@@ -177,11 +177,11 @@ func (v *verifier) onlyStalls() bool {
 // distinct is the violations by rank, each once however many iterations have shown it.
 func distinct(found []*schedule.Violation) []*schedule.Violation {
 	slices.SortStableFunc(found, func(a, b *schedule.Violation) int { return a.Rank - b.Rank })
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	return slices.DeleteFunc(found, func(v *schedule.Violation) bool {
 		text := v.Error()
-		again := told[text]
-		told[text] = true
+		again := reported[text]
+		reported[text] = true
 		return again
 	})
 }
@@ -201,14 +201,14 @@ func (v *verifier) carry(by, from, to int32, segs []seg) {
 		}
 		n = unit.AddCapped(n, unit.MultiplyCapped(g.n, width))
 	}
-	if v.linear != nil {
-		n = unit.MultiplyCapped(n, int64(v.linear.classes.Size[by]))
+	if v.roleCounts != nil {
+		n = unit.MultiplyCapped(n, int64(v.roleCounts.classes.Size[by]))
 	}
-	if v.placed != nil {
-		n = unit.MultiplyCapped(n, int64(v.placed.classes.Size[v.placed.classes.Of[by]]))
+	if v.treeClasses != nil {
+		n = unit.MultiplyCapped(n, int64(v.treeClasses.classes.Size[v.treeClasses.classes.Of[by]]))
 	}
 	v.sent = unit.AddCapped(v.sent, n)
-	if !v.tellsTraffic || n == 0 {
+	if !v.wantsTraffic || n == 0 {
 		return
 	}
 	i := v.lastFlow
@@ -237,7 +237,7 @@ func (v *verifier) bytesSent() int64 { return unit.MultiplyCapped(v.sent, v.widt
 
 // flows is who has carried what in one iteration, of all ranks.
 func (v *verifier) flows() []Traffic {
-	if !v.tellsTraffic {
+	if !v.wantsTraffic {
 		return nil
 	}
 	flows := make([]Traffic, 0, len(v.traffic))
@@ -270,20 +270,20 @@ type verifier struct {
 	inputs       []*value // of each rank, in its present iteration
 	payload      [][]seg  // of messages, by handle
 	spans        []schedule.Span
-	a, b, sum    []seg     // operands, and what they make
-	linear       *linear   // a rank of each class stands for it; nil: all are walked
-	placed       *placed   // the same, of classes by place
-	fold         *folding  // one rank stands for all; nil: all are walked
-	keepsApart   bool      // cells are not joined where they could be
-	isAlone      bool      // one rank is walked, of one lane
-	effort                 // of all walks so far
-	bounds       bool      // effort is bounded
-	sent         int64     // elements, of programs bytes
-	traffic      []Traffic // of the same, if asked for
+	a, b, sum    []seg        // operands, and what they make
+	roleCounts   *roleCounts  // a rank of each class stands for it; nil: all are walked
+	treeClasses  *treeClasses // the same, of classes by place
+	fold         *folding     // one rank stands for all; nil: all are walked
+	keepsApart   bool         // cells are not joined where they could be
+	isAlone      bool         // one rank is walked, of one lane
+	effort                    // of all walks so far
+	bounds       bool         // effort is bounded
+	sent         int64        // elements, of programs bytes
+	traffic      []Traffic    // of the same, if asked for
 	flowOf       map[[2]int32]int
 	lastFlow     int
 	searches     bool // for slots: stalls are not told
-	tellsTraffic bool
+	wantsTraffic bool
 	ordered      bool
 	tainted      map[memory]bool // where two lanes have accessed the same cell, one writing
 	found        []*schedule.Violation
@@ -291,7 +291,7 @@ type verifier struct {
 	terms        map[*value]*schedule.Term // where values come from, if that is asked for
 	formulas     *formulas                 // of a program's values; nil of any other schedule
 	defined      []*definition             // of each call of a program
-	culprits     []culprit
+	blames       []blame
 }
 
 // newVerifier is one for a single call.

@@ -22,7 +22,7 @@ import (
 // two lanes touch a cell, all ranks are walked.
 
 // placed is the state of such a walk.
-type placed struct {
+type treeClasses struct {
 	classes *schedule.Classes
 	block   int64 // of the root's input, where each rank has one; else 0
 	gaveUp  bool
@@ -31,7 +31,7 @@ type placed struct {
 
 // verifyPlaced proves a schedule by its placed classes; nil where that does not succeed: then it
 // may be wrong, or right for another reason.
-func verifyPlaced(s *schedule.Schedule, o Options) *Proof {
+func verifyTreeClasses(s *schedule.Schedule, o Options) *Proof {
 	if !s.HasRoles() || s.Spec.Empty() || s.Spec.Ranks < 3 || o.Iterations > 1 || o.Rendezvous ||
 		o.Scratches > 1 || o.Traffic || o.Causal != nil ||
 		s.AnyStep(func(step *schedule.Step) bool { return step.Ranked || reachesFar(step) }) {
@@ -41,12 +41,12 @@ func verifyPlaced(s *schedule.Schedule, o Options) *Proof {
 	if c == nil || len(c.Reps) >= s.Spec.Ranks {
 		return nil
 	}
-	p := &placed{classes: c}
+	p := &treeClasses{classes: c}
 	if s.Spec.Kind == collective.Scatter {
 		p.block = s.Spec.Count
 	}
 	v := newVerifier(s)
-	v.placed, v.iterations, v.scratches = p, 1, 1
+	v.treeClasses, v.iterations, v.scratches = p, 1, 1
 	slots, counts := v.findSlots(o.Slots)
 	if slots != 1 || p.gaveUp || len(v.found) > 0 || len(v.tainted) > 0 {
 		return nil
@@ -63,20 +63,20 @@ func verifyPlaced(s *schedule.Schedule, o Options) *Proof {
 }
 
 // isAlone reports whether a rank is alone in its class.
-func (p *placed) isAlone(rank int32) bool { return p.classes.Size[p.classes.Of[rank]] == 1 }
+func (p *treeClasses) isAlone(rank int32) bool { return p.classes.Size[p.classes.Of[rank]] == 1 }
 
 // own is the input of a rank.
-func (p *placed) own(rank int32) *value {
+func (p *treeClasses) own(rank int32) *value {
 	if p.isAlone(rank) {
 		return inputOf(rank)
 	}
 	v := inputOf(0)
-	v.placed = true
+	v.relative = true
 	return v
 }
 
 // hooks have the steps of representatives take place as those of the ranks that they are.
-func (p *placed) hooks(h schedule.Hooks, v *verifier) schedule.Hooks {
+func (p *treeClasses) hooks(h schedule.Hooks, v *verifier) schedule.Hooks {
 	if h.Step == nil {
 		return h
 	}
@@ -106,11 +106,11 @@ func sameSeg(x, y seg) bool {
 		return false
 	}
 	return x.n == y.n && x.off == y.off && x.v.tree == y.v.tree && x.v.ordered == y.v.ordered &&
-		x.v.placed == y.v.placed && x.v.scaled == y.v.scaled && slices.Equal(x.v.runs, y.v.runs)
+		x.v.relative == y.v.relative && x.v.scaled == y.v.scaled && slices.Equal(x.v.runs, y.v.runs)
 }
 
 // arrive appends what one rank has sent to another, as that sees it.
-func (p *placed) arrive(into, segs []seg, from, to int32) []seg {
+func (p *treeClasses) arrive(into, segs []seg, from, to int32) []seg {
 	far := int64(0)
 	if !p.isAlone(from) {
 		far += int64(from) * p.block
@@ -121,7 +121,7 @@ func (p *placed) arrive(into, segs []seg, from, to int32) []seg {
 	}
 	var last, moved *value
 	for _, g := range segs {
-		if g.v != nil && g.v.placed {
+		if g.v != nil && g.v.relative {
 			if g.v != last {
 				last, moved = g.v, g.v.from(from-to, alone, from)
 			}
@@ -141,7 +141,7 @@ func (v *value) from(far int32, alone bool, sender int32) *value {
 		by = sender
 	}
 	moved := &value{tree: scramble(v.tree + inputTree(by)), ordered: v.ordered, scaled: v.scaled,
-		placed: !alone}
+		relative: !alone}
 	moved.runs = moved.small[:0]
 	for _, r := range v.runs {
 		moved.runs = append(moved.runs, run{r.from + by, r.to + by, r.times})
@@ -151,17 +151,17 @@ func (v *value) from(far int32, alone bool, sender int32) *value {
 
 // seen is a cell of a representative with the ranks' own numbers. What others of its class hold
 // there is the same only if it names no ranks as it sees them.
-func (p *placed) seen(c cell, rank int32) cell {
+func (p *treeClasses) seen(c cell, rank int32) cell {
 	if c.v == nil || p.isAlone(rank) {
 		return c
 	}
-	p.gaveUp = p.gaveUp || c.v.placed
+	p.gaveUp = p.gaveUp || c.v.relative
 	c.off += int64(rank) * p.block
 	return c
 }
 
 // isFirst reports whether a rank stands for its class.
-func (p *placed) isFirst(rank int32) bool {
+func (p *treeClasses) isFirst(rank int32) bool {
 	return p.classes.Reps[p.classes.Of[rank]] == rank
 }
 
@@ -171,7 +171,7 @@ const fewPeers = 6
 // byRoles are the proofs of a schedule with roles, the likely one first.
 func byRoles(s *schedule.Schedule) []func(*schedule.Schedule, Options) *Proof {
 	if s.HasRoles() && s.MostPeers() > fewPeers {
-		return []func(*schedule.Schedule, Options) *Proof{verifyPlaced, verifyClasses}
+		return []func(*schedule.Schedule, Options) *Proof{verifyTreeClasses, verifyRoleCounts}
 	}
-	return []func(*schedule.Schedule, Options) *Proof{verifyClasses, verifyPlaced}
+	return []func(*schedule.Schedule, Options) *Proof{verifyRoleCounts, verifyTreeClasses}
 }

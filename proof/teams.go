@@ -6,7 +6,7 @@ import (
 )
 
 // verifyBeside proves the schedules of parts beside each other, each once.
-func verifyBeside(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
+func verifyTeams(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
 	all := Proof{KeepsRankOrder: true, SameTree: true}
 	proofs := map[*schedule.Schedule]*Proof{}
 	for _, t := range s.Beside() {

@@ -8,7 +8,7 @@ import (
 
 // heard is what events told a lane that knew nothing before. All lanes of a part begin on a rank
 // with the same events, so it is worked out once.
-type heard struct {
+type eventClock struct {
 	rank   int32
 	posts  []int32 // of the lanes, up to now
 	events []schedule.Event
@@ -18,7 +18,7 @@ type heard struct {
 // await has the lane of a sub-step know what its events tell.
 func (r *racer) await(at *schedule.Visit) {
 	lane, events := at.Index, at.Step.Await
-	h := &r.heard
+	h := &r.eventClock
 	first := r.first[at.Rank]
 	knew := len(r.clocks[lane])
 	// In rendezvous a post may come to tell more.
@@ -33,7 +33,7 @@ func (r *racer) await(at *schedule.Visit) {
 	}
 	for _, e := range events {
 		if n := r.base[first+e.Lane] + e.Value; n > 0 {
-			r.know(lane, r.posts[first+e.Lane][n-1])
+			r.learn(lane, r.posts[first+e.Lane][n-1])
 		}
 	}
 	if knew == 0 && len(events) > 1 {

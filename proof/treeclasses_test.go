@@ -38,7 +38,7 @@ func TestPlacedTrees(t *testing.T) {
 		require.NoError(t, err)
 		o := Options{Slots: rng.IntN(3), Iterations: 1}
 		about := fmt.Sprintf("seed %d: %v", seed, s)
-		byPlace := verifyPlaced(s, o)
+		byPlace := verifyTreeClasses(s, o)
 		o.Unfolded = true
 		all, found := Verify(s, o)
 		require.Empty(t, found, about)
@@ -174,7 +174,7 @@ func TestPlacedRefusesHarm(t *testing.T) {
 		s, err := schedule.Build(harmedTree(rng, wrong))
 		require.NoError(t, err)
 		o := Options{Iterations: 1}
-		byPlace := verifyPlaced(s, o)
+		byPlace := verifyTreeClasses(s, o)
 		folded, _ := Verify(s, o)
 		o.Unfolded = true
 		all, found := Verify(s, o)

@@ -41,7 +41,7 @@ func TestHere(t *testing.T) {
 			slots, _ := v.findSlots(0)
 			require.Positive(t, slots)
 		}
-		require.False(t, f.torn)
+		require.False(t, f.misaligned)
 		sameElements(t, folded, all, seen)
 	}
 	t.Log(seen)
@@ -104,7 +104,7 @@ func sameElements(t *testing.T, folded, all *verifier, seen map[string]int) {
 		require.Equal(t, y.v.scaled, c.v.scaled)
 		s := f.sums[x.v]
 		switch _, block, _ := f.block(x.off); {
-		case x.v.here:
+		case x.v.absolute:
 			require.Equal(t, y.v.tree, f.tree(x.v, 0))
 			if seen["here"]++; x.v.scaled > 0 {
 				seen["scaled, here"]++

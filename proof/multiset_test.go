@@ -14,11 +14,11 @@ import (
 // one number if and only if they have the same.
 func TestBags(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 1))
-	b := newBags()
+	b := newMultisets()
 	type counted [40]int32
-	lists := map[bag]counted{0: {}}
-	known := map[counted]bag{{}: 0}
-	all := []bag{0}
+	lists := map[multiset]counted{0: {}}
+	known := map[counted]multiset{{}: 0}
+	all := []multiset{0}
 	for n := range int32(len(counted{})) {
 		one := counted{}
 		one[n] = 1
@@ -58,8 +58,8 @@ func TestBags(t *testing.T) {
 // numbers once are one node, in whichever order they came.
 func TestBagsShare(t *testing.T) {
 	const n = 1 << 12
-	up, down := newBags(), newBags()
-	x, y := bag(0), bag(0)
+	up, down := newMultisets(), newMultisets()
+	x, y := multiset(0), multiset(0)
 	for i := range int32(n) {
 		x, y = up.union(x, up.of(i)), down.union(down.of(n-1-i), y)
 	}

@@ -9,19 +9,19 @@ import (
 // callers taints what the callers of the ranks share with other ranks, or with puts that are not
 // flushed: in every call the caller of a rank writes what is given before the lanes begin, and
 // reads the results after all of them have ended.
-func (v *verifier) callers() {
+func (v *verifier) taintCallers() {
 	for rank := range v.walked() {
 		for _, b := range v.given {
-			v.callerShares(b, rank, true)
+			v.taintCaller(b, rank, true)
 		}
 		for _, b := range v.results {
-			v.callerShares(b, rank, false)
+			v.taintCaller(b, rank, false)
 		}
 	}
 }
 
 // callerShares taints a buffer of a rank that its caller writes, or else reads.
-func (v *verifier) callerShares(b schedule.Buffer, rank int, writes bool) {
+func (v *verifier) taintCaller(b schedule.Buffer, rank int, writes bool) {
 	n := v.s.Len(b, rank)
 	if n == 0 {
 		return
@@ -43,25 +43,25 @@ func (v *verifier) callerShares(b schedule.Buffer, rank int, writes bool) {
 func (r *racer) caller(rank int, at int32) known { return known{r.chains + int32(rank), at} }
 
 // calls has the caller of every rank write what is given to the first call, before its lanes begin.
-func (r *racer) calls() {
+func (r *racer) beginCalls() {
 	for rank := range r.walked() {
-		if r.writes(rank, r.caller(rank, 1), nil) {
-			r.begins(rank, clock{r.caller(rank, 1)})
+		if r.callerWrites(rank, r.caller(rank, 1), nil) {
+			r.beginLanes(rank, clock{r.caller(rank, 1)})
 		}
 	}
 }
 
 // writes has the caller of a rank write what is given, knowing that, and reports whether others
 // might meet it there.
-func (r *racer) writes(rank int, caller known, knows clock) (met bool) {
+func (r *racer) callerWrites(rank int, caller known, knows clock) (met bool) {
 	for _, b := range r.given {
-		met = r.touches(rank, b, touch{known: caller, write: true}, knows) || met
+		met = r.callerAccesses(rank, b, access{known: caller, write: true}, knows) || met
 	}
 	return met
 }
 
 // touches is what the caller of a rank does to a buffer, knowing that.
-func (r *racer) touches(rank int, b schedule.Buffer, now touch, knows clock) bool {
+func (r *racer) callerAccesses(rank int, b schedule.Buffer, now access, knows clock) bool {
 	home, base := r.s.Home(b, rank)
 	if !r.tainted[memory{rank, home}] {
 		return false
@@ -75,7 +75,7 @@ func (r *racer) touches(rank int, b schedule.Buffer, now touch, knows clock) boo
 }
 
 // begins has all lanes of a rank know what its caller knows.
-func (r *racer) begins(rank int, caller clock) {
+func (r *racer) beginLanes(rank int, caller clock) {
 	r.began[rank] = caller
 	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
 		r.clocks[lane] = merge(caller, r.clocks[lane]) // who mostly knows all of it
@@ -93,22 +93,22 @@ func (r *racer) finished(rank, iteration int) error {
 		all = merge(all, r.clocks[lane])
 		r.base[lane] = int32(len(r.posts[lane]))
 	}
-	all = merge(all, r.touchedBy(rank))
+	all = merge(all, r.lastAccesses(rank))
 	caller := r.caller(rank, int32(iteration)+2)
 	for _, b := range r.results {
-		r.touches(rank, b, touch{known: caller}, all)
+		r.callerAccesses(rank, b, access{known: caller}, all)
 	}
 	r.ended[rank]++
 	if iteration+1 >= r.iterations {
 		return nil
 	}
-	r.writes(rank, caller, all)
-	r.begins(rank, merge(all, clock{caller}))
+	r.callerWrites(rank, caller, all)
+	r.beginLanes(rank, merge(all, clock{caller}))
 	return nil
 }
 
 // touchedBy is what the lanes of a rank have touched, and come to.
-func (r *racer) touchedBy(rank int) (c clock) {
+func (r *racer) lastAccesses(rank int) (c clock) {
 	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
 		if chain := r.chain[lane]; r.touched[chain] > 0 {
 			c = append(c, known{chain, r.touched[chain]})

@@ -10,11 +10,11 @@ import "slices"
 // own is the value of rank 0's own input of an iteration.
 func (f *folding) own(iteration int) *value {
 	v := inputOf(int32(iteration) * f.ranks)
-	v.here = !f.copies
+	v.absolute = !f.copies
 	return v
 }
 
-func isHere(v *value) bool { return v != nil && v.here }
+func isAbsolute(v *value) bool { return v != nil && v.absolute }
 
 // fromRank is a value that is here where it has come from a rank.
 func (f *folding) fromRank(v *value, rank int32) *value {
@@ -51,7 +51,7 @@ func (f *folding) isWide(a, b []seg) bool {
 	for _, segs := range [2][]seg{a, b} {
 		most := int64(0)
 		for i, g := range segs {
-			if !isHere(g.v) {
+			if !isAbsolute(g.v) {
 				return false
 			}
 			if elements += g.n; i == 0 || g.v != segs[i-1].v {
@@ -70,7 +70,7 @@ func (f *folding) isWide(a, b []seg) bool {
 // resolve makes values that are here such as are seen from their blocks, block by block: if there
 // is only one, in the memory of some value.
 func (f *folding) resolve(segs []seg, one *value) []seg {
-	if !slices.ContainsFunc(segs, func(g seg) bool { return isHere(g.v) }) {
+	if !slices.ContainsFunc(segs, func(g seg) bool { return isAbsolute(g.v) }) {
 		return segs
 	}
 	if len(segs) == 1 { // nearly always
@@ -81,7 +81,7 @@ func (f *folding) resolve(segs []seg, one *value) []seg {
 	}
 	all := f.all[:0]
 	for _, g := range segs {
-		for ; isHere(g.v) && g.n > 0; g.n -= min(g.n, all[len(all)-1].n) {
+		for ; isAbsolute(g.v) && g.n > 0; g.n -= min(g.n, all[len(all)-1].n) {
 			_, block, n := f.block(g.off)
 			n = min(n, g.n)
 			all = append(all, seg{n, f.fromBlock(new(value), g.v, block), g.off})

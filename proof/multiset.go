@@ -4,13 +4,13 @@ package proof
 // be as long as the square of the depth. So what they have in common is stored once.
 
 // bag is a multiset of sources, by its number; 0 is empty. Equal ones have one number.
-type bag int32
+type multiset int32
 
 // bags are multisets as tries over the binary digits of the numbers in them (Okasaki and Gill, Fast
 // Mergeable Integer Maps, 1998), in which equal subtries are one.
-type bags struct {
+type multisets struct {
 	nodes  []trie // by number
-	byNode map[trie]bag
+	byNode map[trie]multiset
 }
 
 // trie is what a bag has of the 2^bits numbers from first on: each of them so many times, or, if
@@ -19,21 +19,23 @@ type trie struct {
 	first       int32
 	bits        uint8
 	times       int32
-	left, right bag
+	left, right multiset
 }
 
-func newBags() bags { return bags{nodes: make([]trie, 1), byNode: map[trie]bag{}} }
+func newMultisets() multisets {
+	return multisets{nodes: make([]trie, 1), byNode: map[trie]multiset{}}
+}
 
 // of is the bag of one number.
-func (b *bags) of(n int32) bag { return b.intern(trie{first: n, times: 1}) }
+func (b *multisets) of(n int32) multiset { return b.intern(trie{first: n, times: 1}) }
 
 // isOne reports whether a bag has one number once.
-func (b *bags) isOne(x bag) bool { return b.nodes[x].bits == 0 && b.nodes[x].times == 1 }
+func (b *multisets) isOne(x multiset) bool { return b.nodes[x].bits == 0 && b.nodes[x].times == 1 }
 
-func (b *bags) intern(t trie) bag {
+func (b *multisets) intern(t trie) multiset {
 	x, known := b.byNode[t]
 	if !known {
-		x = bag(len(b.nodes))
+		x = multiset(len(b.nodes))
 		b.nodes = append(b.nodes, t)
 		b.byNode[t] = x
 	}
@@ -47,9 +49,9 @@ func (t *trie) has(n int32) bool { return n>>t.bits == t.first>>t.bits }
 func (t *trie) half(n int32) int { return int(n>>(t.bits-1)) & 1 }
 
 // halves are the bags of both. REQUIRES: it has more than one number.
-func (b *bags) halves(t trie) (h [2]bag) {
+func (b *multisets) halves(t trie) (h [2]multiset) {
 	if t.times == 0 {
-		return [2]bag{t.left, t.right}
+		return [2]multiset{t.left, t.right}
 	}
 	for i := range h {
 		first := t.first + int32(i)<<(t.bits-1)
@@ -59,7 +61,7 @@ func (b *bags) halves(t trie) (h [2]bag) {
 }
 
 // joined is the bag of two halves, of which neither is empty.
-func (b *bags) joined(first int32, bits uint8, h [2]bag) bag {
+func (b *multisets) joined(first int32, bits uint8, h [2]multiset) multiset {
 	l, r := &b.nodes[h[0]], &b.nodes[h[1]]
 	if l.times == r.times && l.times > 0 && l.bits == bits-1 && r.bits == bits-1 {
 		return b.intern(trie{first: first, bits: bits, times: l.times})
@@ -68,7 +70,7 @@ func (b *bags) joined(first int32, bits uint8, h [2]bag) bag {
 }
 
 // union is the sum of two multisets.
-func (b *bags) union(x, y bag) bag {
+func (b *multisets) union(x, y multiset) multiset {
 	if x == 0 || y == 0 {
 		return x + y
 	}
@@ -82,9 +84,9 @@ func (b *bags) union(x, y bag) bag {
 		for !whole.has(u.first) {
 			whole.bits++
 		}
-		h := [2]bag{x, y}
+		h := [2]multiset{x, y}
 		if whole.half(t.first) == 1 {
-			h = [2]bag{y, x}
+			h = [2]multiset{y, x}
 		}
 		return b.joined(t.first>>whole.bits<<whole.bits, whole.bits, h)
 	case t.bits > u.bits:
@@ -97,12 +99,12 @@ func (b *bags) union(x, y bag) bag {
 		return b.intern(t)
 	}
 	h, g := b.halves(t), b.halves(u)
-	return b.joined(t.first, t.bits, [2]bag{b.union(h[0], g[0]), b.union(h[1], g[1])})
+	return b.joined(t.first, t.bits, [2]multiset{b.union(h[0], g[0]), b.union(h[1], g[1])})
 }
 
 // each visits the numbers in a bag in their order, and how often they are in it, until visit
 // returns false, which it then returns too.
-func (b *bags) each(x bag, visit func(n, times int32) bool) bool {
+func (b *multisets) each(x multiset, visit func(n, times int32) bool) bool {
 	t := b.nodes[x]
 	if x == 0 {
 		return true

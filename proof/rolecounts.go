@@ -24,7 +24,7 @@ import (
 // it, whichever way it has taken. So a result may be written where the input was (in place).
 
 // linear is the state of such a walk.
-type linear struct {
+type roleCounts struct {
 	classes *schedule.Classes
 	ranks   int32
 	unequal bool // a sum has been seen that is not in rank order
@@ -38,13 +38,13 @@ type linear struct {
 
 // cellTrack is who has touched a cell last.
 type cellTrack struct {
-	write cellTouch
-	reads []cellTouch
+	write cellAccess
+	reads []cellAccess
 }
 
 // cellTouch is an access by a lane of the rank, in its step of that number, from 1 on; 0: nobody.
 // It has taken a part of a sum away, of that element of the inputs; −1: it has not.
-type cellTouch struct {
+type cellAccess struct {
 	lane, at int32
 	part     int64
 }
@@ -60,7 +60,7 @@ func isSpent(v *value) bool { return len(v.runs) == 1 && v.runs[0].to == 0 }
 
 // verifyClasses proves a schedule by its classes; nil where that does not succeed: then it may be
 // wrong, or right for another reason.
-func verifyClasses(s *schedule.Schedule, o Options) *Proof {
+func verifyRoleCounts(s *schedule.Schedule, o Options) *Proof {
 	if !s.HasRoles() || s.Spec.Kind != collective.AllReduce || s.Spec.Empty() || s.Spec.Ranks < 3 ||
 		o.Iterations > 1 || o.Rendezvous || o.Scratches > 1 || o.Traffic || o.Causal != nil ||
 		s.AnyStep(reachesFar) {
@@ -70,9 +70,9 @@ func verifyClasses(s *schedule.Schedule, o Options) *Proof {
 	if c == nil || len(c.Reps) >= s.Spec.Ranks {
 		return nil
 	}
-	l := &linear{classes: c, ranks: int32(s.Spec.Ranks)}
+	l := &roleCounts{classes: c, ranks: int32(s.Spec.Ranks)}
 	v := newVerifier(s.OfClasses(c))
-	v.linear, v.iterations, v.scratches = l, 1, 1
+	v.roleCounts, v.iterations, v.scratches = l, 1, 1
 	slots, counts := v.findSlots(o.Slots)
 	if slots == 0 || l.races || len(v.found) > 0 || !l.unequal || !l.isRight(v) {
 		return nil
@@ -98,8 +98,8 @@ func reachesFar(step *schedule.Step) bool {
 }
 
 // begin forgets the walk before.
-func (l *linear) begin(v *verifier) {
-	*l = linear{classes: l.classes, ranks: l.ranks, tracks: make([][]cellTrack, len(v.memory.all))}
+func (l *roleCounts) begin(v *verifier) {
+	*l = roleCounts{classes: l.classes, ranks: l.ranks, tracks: make([][]cellTrack, len(v.memory.all))}
 	for class := range l.classes.Reps {
 		l.first = append(l.first, int32(len(l.knows)))
 		lanes := l.classes.Lanes(class)
@@ -115,13 +115,13 @@ func (l *linear) begin(v *verifier) {
 }
 
 // isComplete reports whether a value has all inputs in it.
-func (l *linear) isComplete(v *value) bool {
+func (l *roleCounts) isComplete(v *value) bool {
 	return v != nil && len(v.runs) == 1 && v.runs[0].to == l.ranks
 }
 
 // plus is the sum of two values, of which nothing is left elsewhere; spoilt if it has some input
 // twice, or may have.
-func (l *linear) plus(x, y *value) *value {
+func (l *roleCounts) plus(x, y *value) *value {
 	n := int64(x.runs[0].to) + int64(y.runs[0].to)
 	if isSpent(x) || isSpent(y) || n > int64(l.ranks) {
 		return spoilt
@@ -130,8 +130,8 @@ func (l *linear) plus(x, y *value) *value {
 }
 
 // stepLinear carries one sub-step out on values that are used once.
-func (v *verifier) stepLinear(at *schedule.Visit) error {
-	l, s := v.linear, at.Step
+func (v *verifier) stepCounts(at *schedule.Visit) error {
+	l, s := v.roleCounts, at.Step
 	l.await(at)
 	sum := l.operands(v, at)
 	if s.Scale {
@@ -166,7 +166,7 @@ func (v *verifier) stepLinear(at *schedule.Visit) error {
 // operands combines the sources of a step in v.a, and reports whether the input of its rank is
 // known to be in it. If two parts have inputs of ranks that are known not to be in order, no more
 // needs to be known of the order.
-func (l *linear) operands(v *verifier, at *schedule.Visit) (own bool) {
+func (l *roleCounts) operands(v *verifier, at *schedule.Visit) (own bool) {
 	s, me := at.Step, l.classes.Rank(at.Rank)
 	highest := int32(-1)
 	v.a = v.a[:0]
@@ -195,7 +195,7 @@ func (l *linear) operands(v *verifier, at *schedule.Visit) (own bool) {
 }
 
 // spend has the parts of sums that a region holds be used.
-func (l *linear) spend(v *verifier, at *schedule.Visit, r *schedule.Region) {
+func (l *roleCounts) spend(v *verifier, at *schedule.Visit, r *schedule.Region) {
 	m, _, base := v.memory.at(at.Spot(), r.Buffer)
 	for _, span := range v.s.Spans(nil, at.Spot(), r) {
 		first, last := m.cover(schedule.Span{Off: base + span.Off, Len: span.Len})
@@ -208,7 +208,7 @@ func (l *linear) spend(v *verifier, at *schedule.Visit, r *schedule.Region) {
 }
 
 // await has a lane know what those knew whose events it awaits.
-func (l *linear) await(at *schedule.Visit) {
+func (l *roleCounts) await(at *schedule.Visit) {
 	for _, e := range at.Step.Await {
 		if at.Slice > 0 || e.Value <= 0 {
 			continue
@@ -220,7 +220,7 @@ func (l *linear) await(at *schedule.Visit) {
 }
 
 // ends has a lane know that its sub-step is over.
-func (l *linear) ends(at *schedule.Visit) {
+func (l *roleCounts) ends(at *schedule.Visit) {
 	l.knows[at.Index][at.Lane]++
 	if at.Step.Post && at.Last {
 		l.posts[at.Index] = append(l.posts[at.Index], slices.Clone(l.knows[at.Index]))
@@ -228,18 +228,18 @@ func (l *linear) ends(at *schedule.Visit) {
 }
 
 // now is an access by the present sub-step of a lane.
-func (l *linear) now(of memory, lane int32) cellTouch {
+func (l *roleCounts) now(of memory, lane int32) cellAccess {
 	own := lane - l.first[of.rank]
-	return cellTouch{own, l.knows[lane][own] + 1, -1}
+	return cellAccess{own, l.knows[lane][own] + 1, -1}
 }
 
 // isAfter reports whether a lane knows that an access is over.
-func (l *linear) isAfter(then cellTouch, lane int32, own int32) bool {
+func (l *roleCounts) isAfter(then cellAccess, lane int32, own int32) bool {
 	return then.at == 0 || then.lane == own || l.knows[lane][then.lane] >= then.at
 }
 
 // read notes that a lane reads cells.
-func (l *linear) read(m *store, of memory, first, last int, lane int32) {
+func (l *roleCounts) read(m *store, of memory, first, last int, lane int32) {
 	tracks := l.tracksOf(m, of)
 	for i := first; i < last && !l.races; i++ {
 		now, c := l.now(of, lane), &m.cells[i]
@@ -252,7 +252,7 @@ func (l *linear) read(m *store, of memory, first, last int, lane int32) {
 }
 
 // wrote notes that a sub-step has written cells.
-func (l *linear) wrote(m *store, of memory, s schedule.Span, at *schedule.Visit) {
+func (l *roleCounts) wrote(m *store, of memory, s schedule.Span, at *schedule.Visit) {
 	first, last := m.cover(s)
 	tracks := l.tracksOf(m, of)
 	for i := first; i < last && !l.races; i++ {
@@ -268,7 +268,7 @@ func (l *linear) wrote(m *store, of memory, s schedule.Span, at *schedule.Visit)
 }
 
 // tracksOf is what is remembered of a memory. Cells that have been divided meanwhile are given up.
-func (l *linear) tracksOf(m *store, of memory) []cellTrack {
+func (l *roleCounts) tracksOf(m *store, of memory) []cellTrack {
 	tracks := l.tracks[of.rank*len(l.tracks)/len(l.classes.Reps)+int(of.home)]
 	if len(tracks) != len(m.starts) {
 		l.races = true
@@ -278,14 +278,14 @@ func (l *linear) tracksOf(m *store, of memory) []cellTrack {
 
 // isRight reports whether all that the parts of a rank have written to its output is right, and is
 // all of it, for every rank; and whether no element of a rank is touched by two of its parts.
-func (l *linear) isRight(v *verifier) bool {
+func (l *roleCounts) isRight(v *verifier) bool {
 	marks := make([][]bool, len(l.classes.Reps)) // of each class: cells touched, then those written
 	for class := range marks {
 		if marks[class] = l.marksOf(v, class); marks[class] == nil {
 			return false
 		}
 	}
-	parts, told := l.classes.Parts, map[string]bool{}
+	parts, reported := l.classes.Parts, map[string]bool{}
 	var key []byte
 	for rank := range int(l.ranks) {
 		of := l.classes.Of[rank*parts:][:parts]
@@ -293,11 +293,11 @@ func (l *linear) isRight(v *verifier) bool {
 		for _, class := range of {
 			key = binary.LittleEndian.AppendUint32(key, uint32(class))
 		}
-		if !told[string(key)] {
+		if !reported[string(key)] {
 			if !fitTogether(marks, of) {
 				return false
 			}
-			told[string(key)] = true
+			reported[string(key)] = true
 		}
 	}
 	return true
@@ -326,7 +326,7 @@ func fitTogether(marks [][]bool, of []int32) bool {
 
 // marksOf are which cells of its rank's memories a class has touched, which it has written, and
 // which are the output; nil if it has written anything wrong to the output.
-func (l *linear) marksOf(v *verifier, class int) []bool {
+func (l *roleCounts) marksOf(v *verifier, class int) []bool {
 	memories := len(v.memory.all) / len(l.classes.Reps)
 	home, base := v.s.Home(schedule.Output, class)
 	scaled := int32(0)

@@ -10,7 +10,7 @@ import (
 )
 
 // culprit is a violation that wants the step named that wrote elements.
-type culprit struct {
+type blame struct {
 	x    *schedule.Violation
 	at   memory
 	off  int64
@@ -49,7 +49,7 @@ func (v *verifier) checkResults(rank, call int) {
 		expected := w.read(nil, schedule.Span{Off: at, Len: n})
 		for off := int64(0); off < n; {
 			k := min(got[0].n, expected[0].n)
-			v.checkRun(stretchOf{b, rank, call, off, k}, got[0], expected[0])
+			v.checkRun(resultRun{b, rank, call, off, k}, got[0], expected[0])
 			got, expected = skip(got, k), skip(expected, k)
 			off += k
 		}
@@ -57,14 +57,14 @@ func (v *verifier) checkResults(rank, call int) {
 }
 
 // stretchOf is n elements of a result of a rank in a call, from off on.
-type stretchOf struct {
+type resultRun struct {
 	buffer     schedule.Buffer
 	rank, call int
 	off, n     int64
 }
 
 // checkRun compares elements of a result with the definition.
-func (v *verifier) checkRun(at stretchOf, got, want seg) {
+func (v *verifier) checkRun(at resultRun, got, want seg) {
 	kind, text := schedule.Missing, "is never written"
 	switch {
 	case got.v == spoilt || want.v == nil || len(v.found) >= maxViolations:
@@ -86,22 +86,22 @@ func (v *verifier) checkRun(at stretchOf, got, want seg) {
 		Text:  fmt.Sprintf("%s %s %s", v.s.BufferName(at.buffer), elements(at.off, at.n), text)}
 	v.found = append(v.found, x)
 	if got.v != nil {
-		v.culprits = append(v.culprits,
-			culprit{x: x, at: memory{at.rank, home}, off: base + at.off, call: at.call})
+		v.blames = append(v.blames,
+			blame{x: x, at: memory{at.rank, home}, off: base + at.off, call: at.call})
 	}
 }
 
 // nameCulprits carries the schedule out once more, to say which steps have written what is wrong.
-func (v *verifier) nameCulprits(slots int) {
-	if slots == 0 || len(v.culprits) == 0 {
+func (v *verifier) assignBlame(slots int) {
+	if slots == 0 || len(v.blames) == 0 {
 		return
 	}
 	clear(v.ended)
-	_, _ = v.run(slots, false, schedule.Hooks{Step: v.suspect, Finished: func(rank, _ int) error {
+	_, _ = v.run(slots, false, schedule.Hooks{Step: v.noteWriter, Finished: func(rank, _ int) error {
 		v.ended[rank]++
 		return nil
 	}})
-	for _, c := range v.culprits {
+	for _, c := range v.blames {
 		if c.by != nil {
 			c.x.Say("%s, written by %v%s", c.x.Text, *c.by, c.part)
 		}
@@ -109,13 +109,13 @@ func (v *verifier) nameCulprits(slots int) {
 }
 
 // suspect notes the step if it writes elements that are looked for.
-func (v *verifier) suspect(at *schedule.Visit) error {
+func (v *verifier) noteWriter(at *schedule.Visit) error {
 	note := func(rank int, r *schedule.Region) {
 		where := at.Spot()
 		where.Rank = rank
 		home, base := v.s.Locate(where, r.Buffer)
-		for i := range v.culprits {
-			c := &v.culprits[i]
+		for i := range v.blames {
+			c := &v.blames[i]
 			if c.at != (memory{rank, home}) || v.ended[rank] > c.call {
 				continue
 			}
@@ -158,7 +158,7 @@ const maxTerms = 1 << 12
 // terms lists those of an element of a value, by source and place.
 func (f *formulas) terms(g seg) (list []term) {
 	for _, group := range f.of(g.v).groups {
-		f.bags.each(group.sources, func(s, times int32) bool {
+		f.multisets.each(group.sources, func(s, times int32) bool {
 			if len(list) < maxTerms {
 				list = append(list, term{s, g.off + group.off, group.scale, times})
 			}
@@ -175,7 +175,7 @@ func (f *formulas) terms(g seg) (list []term) {
 // differ says how an element differs from what is wanted, in a call.
 func (f *formulas) differ(got, want seg, call int) (schedule.ViolationKind, string) {
 	a, b := f.of(got.v), f.of(want.v)
-	say := saying{f, call}
+	say := wording{f, call}
 	if a.typ != b.typ || a.op != b.op && a.op != 0 && b.op != 0 {
 		return schedule.Misplaced, fmt.Sprintf("holds %s instead of %s", say.formula(a, got.off, 2),
 			say.formula(b, want.off, 2))
@@ -226,18 +226,18 @@ func before(a, b term) bool {
 }
 
 // saying puts values into words, as seen in a call.
-type saying struct {
+type wording struct {
 	*formulas
 	call int
 }
 
 // term is such as "element 5 of x of rank 2".
-func (s saying) term(t term, depth int) string {
+func (s wording) term(t term, depth int) string {
 	return fmt.Sprintf("element %d of %s", t.off, s.source(t.source, depth))
 }
 
 // source is such as "x of rank 2", or "matmul(x of rank 2, w of rank 2)".
-func (s saying) source(i int32, depth int) string {
+func (s wording) source(i int32, depth int) string {
 	src := &s.sources[i]
 	switch {
 	case src.of != nil && src.scale != 0:
@@ -260,7 +260,7 @@ func (s saying) source(i int32, depth int) string {
 }
 
 // kernel is a kernel and what it reads: first the rows, then what it reads whole.
-func (s saying) kernel(r *rows, depth int) string {
+func (s wording) kernel(r *rows, depth int) string {
 	var list []string
 	add := func(text string) {
 		if !slices.Contains(list, text) && len(list) < 4 {
@@ -283,7 +283,7 @@ func (s saying) kernel(r *rows, depth int) string {
 }
 
 // formula is such as "x of rank 2", "x of rank 2 from element 8 on", or "sum of x of rank 0, …".
-func (s saying) formula(x *formula, off int64, depth int) string {
+func (s wording) formula(x *formula, off int64, depth int) string {
 	var list []string
 	for _, t := range s.terms(seg{1, &x.value, off}) {
 		if len(list) == 3 {

@@ -152,7 +152,7 @@ func TestClassesAgree(t *testing.T) {
 		o := Options{Slots: rng.IntN(3)}
 		about := fmt.Sprintf("seed %d, harm %d\n%s", seed, wrong, s)
 		o.Iterations = 1
-		byClass := verifyClasses(s, o)
+		byClass := verifyRoleCounts(s, o)
 		o.Unfolded = true
 		all, found := Verify(s, o)
 		if byClass != nil {

@@ -126,7 +126,7 @@ func TestPlacedTells(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := crossed(t, c.second, c.takes, c.passes)
-			require.Equal(t, c.byPlace, verifyPlaced(s, Options{Iterations: 1}) != nil)
+			require.Equal(t, c.byPlace, verifyTreeClasses(s, Options{Iterations: 1}) != nil)
 			all, wrong := Verify(s, Options{Unfolded: true})
 			require.Equal(t, c.right, len(wrong) == 0, "%v", wrong)
 			got, found := Verify(s, Options{})
@@ -139,7 +139,7 @@ func TestPlacedTells(t *testing.T) {
 			if c.byPlace {
 				for _, o := range []Options{{Iterations: 2}, {Rendezvous: true}, {Scratches: 2},
 					{Traffic: true}} { // of which it knows nothing
-					require.Nil(t, verifyPlaced(s, o))
+					require.Nil(t, verifyTreeClasses(s, o))
 				}
 				require.Equal(t, 5, got.Walked)
 				got.Walked = all.Walked

@@ -220,10 +220,10 @@ func TestAnyTree(t *testing.T) {
 			o.Traffic = true
 		}
 		about := fmt.Sprintf("seed %d, %+v: %s", seed, o, s)
-		got, told := Verify(s, o)
+		got, again := Verify(s, o)
 		o.Unfolded = true
 		all, found := Verify(s, o)
-		require.Equal(t, found, told, about)
+		require.Equal(t, found, again, about)
 		if all == nil {
 			seen[found[0].Kind.String()]++
 			continue

@@ -9,7 +9,7 @@ import (
 )
 
 // touch is an access that the races walk remembers.
-type touch struct {
+type access struct {
 	known
 	index  int32 // of the lane among all; callers come behind
 	number int32 // of the step
@@ -21,8 +21,8 @@ type touch struct {
 // track is what is remembered of a cell: the last write, and the reads since that do not precede
 // one another.
 type track struct {
-	write touch
-	reads []touch
+	write access
+	reads []access
 }
 
 // putState is a put on its way: where its target and its origin come to rest, zero until then.
@@ -41,7 +41,7 @@ func (r *racer) region(at *schedule.Visit, rank int, g *schedule.Region, write b
 	}
 	base += r.turn(g.Buffer, at.Rank)
 	chain := r.chain[at.Index]
-	now := touch{known{chain, r.position[chain]}, at.Index, at.Number, put,
+	now := access{known{chain, r.position[chain]}, at.Index, at.Number, put,
 		int16(r.ended[at.Rank]), write}
 	if !write && r.meeting > 0 {
 		now.at++
@@ -55,7 +55,7 @@ func (r *racer) region(at *schedule.Visit, rank int, g *schedule.Region, write b
 }
 
 // span checks an access to elements of a memory by a lane that knows what knows says.
-func (r *racer) span(where memory, s schedule.Span, now touch, knows clock) {
+func (r *racer) span(where memory, s schedule.Span, now access, knows clock) {
 	m := r.memory.in(where)
 	first, last := m.cover(s) // which may divide cells
 	tracks := r.tracks[where]
@@ -67,7 +67,7 @@ func (r *racer) span(where memory, s schedule.Span, now touch, knows clock) {
 		tracks = divided(tracks, r.starts[where], m.starts)
 		r.tracks[where], r.starts[where] = tracks, slices.Clone(m.starts)
 	}
-	r.spend(int64(last-first), touchBytes*int64(last-first))
+	r.spend(int64(last-first), accessBytes*int64(last-first))
 	for i := first; i < last; i++ {
 		t := &tracks[i]
 		if t.write.at > 0 && !r.precedes(t.write, now, knows) {
@@ -80,10 +80,10 @@ func (r *racer) span(where memory, s schedule.Span, now touch, knows clock) {
 				}
 			}
 			t.write = now
-			t.reads = slices.DeleteFunc(t.reads, func(read touch) bool { return !r.lasts(read) })
+			t.reads = slices.DeleteFunc(t.reads, func(read access) bool { return !r.lasts(read) })
 			continue
 		}
-		t.reads = slices.DeleteFunc(t.reads, func(read touch) bool {
+		t.reads = slices.DeleteFunc(t.reads, func(read access) bool {
 			return read.put == 0 && r.precedes(read, now, knows)
 		})
 		t.reads = append(t.reads, now)
@@ -105,12 +105,12 @@ func divided(tracks []track, was, now []int64) []track {
 }
 
 // lasts reports whether a read is of the origin of a put that has not been flushed.
-func (r *racer) lasts(read touch) bool {
+func (r *racer) lasts(read access) bool {
 	return read.put > 0 && r.puts[read.put-1].origin.at == 0
 }
 
 // precedes reports whether an access has come to rest before now, by a lane that knows that.
-func (r *racer) precedes(then, now touch, knows clock) bool {
+func (r *racer) precedes(then, now access, knows clock) bool {
 	rest := then.known
 	if then.put > 0 {
 		if then.lane == now.lane && then.at|1 == now.at|1 {
@@ -131,12 +131,12 @@ func (r *racer) precedes(then, now touch, knows clock) bool {
 }
 
 // race reports two accesses without order, once per pair of lanes.
-func (r *racer) race(where memory, off int64, then, now touch, knows clock) {
+func (r *racer) race(where memory, off int64, then, now access, knows clock) {
 	lanes := [2]int32{then.index, now.index}
-	if r.told[lanes] || len(r.found) >= maxViolations {
+	if r.reported[lanes] || len(r.found) >= maxViolations {
 		return
 	}
-	r.told[lanes] = true
+	r.reported[lanes] = true
 	r.pairs = append(r.pairs, pair{then: then, now: now})
 	buffer := where.home
 	if buffer == schedule.Scratch {
@@ -151,7 +151,7 @@ func (r *racer) race(where memory, off int64, then, now touch, knows clock) {
 	x := &schedule.Violation{Kind: schedule.Race, Chunk: r.s.BlockAt(buffer, where.rank, off)}
 	var who [2]any // a step, or a caller
 	var more, verbs [2]string
-	for i, t := range []touch{then, now} {
+	for i, t := range []access{then, now} {
 		if verbs[i] = "reads"; t.write {
 			verbs[i] = "writes"
 		}
