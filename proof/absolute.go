@@ -2,21 +2,23 @@ package proof
 
 import "slices"
 
-// What rank 0 adds of its own in many blocks at once would be as many values, seen from the blocks
-// (fold.go). So its inputs, and sums of a few in many blocks (isWide), name the ranks by their
-// numbers, and are here (value.here): a block then leaves the value as it is, and a translation
-// changes it. Such a value has no tree, but it is known how it was made (folding.sums).
+// When rank 0 adds its own input in many blocks at once, values relative to the blocks (fold.go)
+// would be as many as blocks. So its own inputs, and sums of few inputs in many blocks (isWide),
+// name ranks by their numbers: they are absolute (value.absolute). A block then leaves such a value
+// as it is, and a translation changes it. An absolute value has no tree, but folding.sums records
+// how it was made.
 
-// own is the value of rank 0's own input of an iteration.
+// own returns the value of rank 0's own input of an iteration.
 func (f *folding) own(iteration int) *value {
 	v := inputOf(int32(iteration) * f.ranks)
 	v.absolute = !f.copies
 	return v
 }
 
+// isAbsolute reports whether a value names ranks by their numbers.
 func isAbsolute(v *value) bool { return v != nil && v.absolute }
 
-// fromRank is a value that is here where it has come from a rank.
+// fromRank translates an absolute value that came from a rank.
 func (f *folding) fromRank(v *value, rank int32) *value {
 	if v == f.last[0] {
 		return f.last[1]
@@ -31,7 +33,8 @@ func (f *folding) fromRank(v *value, rank int32) *value {
 	return moved
 }
 
-// fromBlock makes a value what one that is here is as it is seen from a block.
+// fromBlock stores in seen the absolute value v relative to a block, tree included, and returns
+// seen.
 func (f *folding) fromBlock(seen, v *value, block int32) *value {
 	by := f.group.Sub(0, f.moves(block))
 	if r := v.runs[0]; len(v.runs) == 1 && r.to == r.from+1 && r.times == 1 { // nearly always
@@ -43,9 +46,9 @@ func (f *folding) fromBlock(seen, v *value, block int32) *value {
 	return seen
 }
 
-// isWide reports whether sums of two operands, element by element, are to be here: of inputs that
-// are few, and in more blocks than they are. To see these from their blocks, trees and all, is
-// then no more work than to have added them there.
+// isWide reports whether the elementwise sum of two operands is to be absolute. It is if both are,
+// and if they have fewer inputs than blocks. Resolving the sum block by block, trees included, then
+// costs no more than adding it block by block.
 func (f *folding) isWide(a, b []seg) bool {
 	inputs, elements, size := int64(0), int64(0), int64(0)
 	for _, segs := range [2][]seg{a, b} {
@@ -67,8 +70,8 @@ func (f *folding) isWide(a, b []seg) bool {
 	return inputs > 0 && inputs <= blocks && blocks <= 4*int64(f.ranks)/inputs
 }
 
-// resolve makes values that are here such as are seen from their blocks, block by block: if there
-// is only one, in the memory of some value.
+// resolve makes absolute values relative to their blocks, block by block. If all elements are in
+// one block, it uses the memory of one.
 func (f *folding) resolve(segs []seg, one *value) []seg {
 	if !slices.ContainsFunc(segs, func(g seg) bool { return isAbsolute(g.v) }) {
 		return segs

@@ -8,30 +8,31 @@ import (
 	"collsim/schedule"
 )
 
-// touch is an access that the races walk remembers.
+// An access is an access to a memory that the race walk remembers.
 type access struct {
 	known
-	index  int32 // of the lane among all; callers come behind
+	index  int32 // of the lane among all lanes; callers follow
 	number int32 // of the step
-	put    int32 // the put that it belongs to, plus 1; 0 for none
+	put    int32 // number of the put that it belongs to, plus 1; 0 for none
 	call   int16
 	write  bool
 }
 
-// track is what is remembered of a cell: the last write, and the reads since that do not precede
-// one another.
+// A track remembers a cell's last write, and the reads since then that no later read is ordered
+// after.
 type track struct {
 	write access
 	reads []access
 }
 
-// putState is a put on its way: where its target and its origin come to rest, zero until then.
+// putState is the state of a put: when its target and its origin are no longer accessed; zero until
+// then.
 type putState struct {
 	target, origin known
 	packet         bool
 }
 
-// region checks an access to a region of a rank.
+// region checks an access of a sub-step to a region of a rank.
 func (r *racer) region(at *schedule.Visit, rank int, g *schedule.Region, write bool, put int32) {
 	where := at.Spot()
 	where.Rank = rank
@@ -54,10 +55,10 @@ func (r *racer) region(at *schedule.Visit, rank int, g *schedule.Region, write b
 	}
 }
 
-// span checks an access to elements of a memory by a lane that knows what knows says.
+// span checks an access to elements of a memory by a lane whose clock is knows.
 func (r *racer) span(where memory, s schedule.Span, now access, knows clock) {
 	m := r.memory.in(where)
-	first, last := m.cover(s) // which may divide cells
+	first, last := m.cover(s) // may divide cells
 	tracks := r.tracks[where]
 	if tracks == nil {
 		tracks = make([]track, len(m.starts))
@@ -90,8 +91,8 @@ func (r *racer) span(where memory, s schedule.Span, now access, knows clock) {
 	}
 }
 
-// divided gives each of the cells that begin at now the track of the one, of those at was, that it
-// was part of.
+// divided returns the tracks of cells that begin at now. Each copies the track of the old cell, of
+// those that began at was, that contains it.
 func divided(tracks []track, was, now []int64) []track {
 	list, at := make([]track, len(now)), 0
 	for i, start := range now {
@@ -109,12 +110,12 @@ func (r *racer) lasts(read access) bool {
 	return read.put > 0 && r.puts[read.put-1].origin.at == 0
 }
 
-// precedes reports whether an access has come to rest before now, by a lane that knows that.
+// precedes reports whether an access has ended before now, by a lane whose clock is knows.
 func (r *racer) precedes(then, now access, knows clock) bool {
 	rest := then.known
 	if then.put > 0 {
 		if then.lane == now.lane && then.at|1 == now.at|1 {
-			return true // a step does all at once
+			return true // accesses of one step do not race
 		}
 		if then.write && now.write && now.put > 0 && then.index == now.index &&
 			r.puts[then.put-1].packet == r.puts[now.put-1].packet {
@@ -130,7 +131,7 @@ func (r *racer) precedes(then, now access, knows clock) bool {
 	return rest.lane == now.lane || knows.knows(rest)
 }
 
-// race reports two accesses without order, once per pair of lanes.
+// race reports two unordered accesses, once per pair of lanes.
 func (r *racer) race(where memory, off int64, then, now access, knows clock) {
 	lanes := [2]int32{then.index, now.index}
 	if r.reported[lanes] || len(r.found) >= maxViolations {
@@ -149,7 +150,7 @@ func (r *racer) race(where memory, off int64, then, now access, knows clock) {
 		}
 	}
 	x := &schedule.Violation{Kind: schedule.Race, Chunk: r.s.BlockAt(buffer, where.rank, off)}
-	var who [2]any // a step, or a caller
+	var who [2]any // each is a step or a caller
 	var more, verbs [2]string
 	for i, t := range []access{then, now} {
 		if verbs[i] = "reads"; t.write {
@@ -177,7 +178,7 @@ func (r *racer) race(where memory, off int64, then, now access, knows clock) {
 	r.found = append(r.found, x.Say(text, args...))
 }
 
-// partName is " of part rows" for a lane of a composed schedule.
+// partName formats the part of a lane in a composed schedule, such as " of part 0 (rows)".
 func (v *verifier) partName(rank, lane int) string {
 	if v.memory.parts == nil {
 		return ""
@@ -190,7 +191,7 @@ func (v *verifier) partName(rank, lane int) string {
 	return fmt.Sprintf(" of part %d (%s)", i, name)
 }
 
-// whose is the rank and the number in it of a lane; the caller of a rank is lane −1.
+// whose returns the rank of a lane and the lane's number on it; −1 is the rank's caller.
 func (r *racer) whose(lane int32) (rank, number int) {
 	last := r.first[len(r.first)-1]
 	if lane >= last {

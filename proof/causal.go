@@ -9,20 +9,22 @@ import (
 	"collsim/schedule"
 )
 
-// A barrier moves no data, and neither does a schedule that only tells sizes. What can be proven of
-// them is causal: whose end must follow from whose start, over messages and events. In a barrier
-// nobody may leave before everybody has come.
+// A barrier moves no data, and neither does a schedule that only exchanges sizes. For these the
+// proof is causal: messages and events must order the start of some ranks before the end of others.
+// In a barrier no rank may end before every rank has begun.
 
-// ranksSet is a set of ranks, a bit each.
+// A ranksSet is a set of ranks as a bit map.
 type ranksSet []uint64
 
+// add adds the ranks of b.
 func (a ranksSet) add(b ranksSet) {
 	for i := range a {
 		a[i] |= b[i]
 	}
 }
 
-// addFrom adds what comes from a rank, as it is seen from rank 0.
+// addFrom adds the ranks of b, each translated by the group element from. The set b was collected
+// on rank from, but is counted as rank 0 sees it.
 func (a ranksSet) addFrom(b ranksSet, g schedule.Group, from int32) {
 	for i, word := range b {
 		for ; word != 0; word &= word - 1 {
@@ -32,17 +34,19 @@ func (a ranksSet) addFrom(b ranksSet, g schedule.Group, from int32) {
 	}
 }
 
-// causal is the walk that carries who has come.
+// causal is a walk that propagates, along messages and events, the set of ranks that have begun.
 type causal struct {
 	*verifier
 	want    *schedule.Causal
-	first   []int32    // lane of each rank among all, and their number
-	arrived []ranksSet // known to each lane
-	posts   [][]ranksSet
-	sent    []ranksSet // by handle
+	first   []int32    // index of each rank's first lane among all lanes; then their number
+	arrived []ranksSet // of each lane: ranks known to have begun
+	// of each lane and post: what the lane knew then
+	posts [][]ranksSet
+	sent  []ranksSet // the same of messages in flight, by handle
 }
 
-// verifyCausal walks a schedule and reports ranks that end too early.
+// verifyCausal walks one iteration and reports the ranks that may end before a rank that they
+// depend on has begun.
 func (v *verifier) verifyCausal(slots int, want *schedule.Causal) {
 	b := &causal{verifier: v, want: want}
 	words := (v.s.Spec.Ranks + 63) / 64
@@ -64,6 +68,8 @@ func (v *verifier) verifyCausal(slots int, want *schedule.Causal) {
 	}
 }
 
+// step adds to a lane's set what its messages and events carry, and attaches the set to what the
+// lane sends and posts.
 func (b *causal) step(at *schedule.Visit) error {
 	known := b.arrived[at.Index]
 	for i, handle := range at.In {
@@ -88,7 +94,7 @@ func (b *causal) step(at *schedule.Visit) error {
 		b.sent[handle] = make(ranksSet, len(known))
 		if !at.Step.Send[i].Relaxed {
 			copy(b.sent[handle], known)
-		} else { // its rank has begun, no more
+		} else { // a relaxed signal carries only that its sender has begun
 			b.sent[handle][at.Rank/64] |= 1 << (at.Rank % 64)
 		}
 	}
@@ -98,7 +104,8 @@ func (b *causal) step(at *schedule.Visit) error {
 	return nil
 }
 
-// needs is the ranks whose start a rank's end must follow from, nil for none but itself.
+// needs returns the ranks whose start must precede the end of a rank; the empty set if none but
+// itself.
 func (b *causal) needs(rank int) ranksSet {
 	n := b.s.Spec.Ranks
 	need := make(ranksSet, (n+63)/64)
@@ -122,7 +129,7 @@ func (b *causal) needs(rank int) ranksSet {
 	return need
 }
 
-// left checks that all who are needed have come when a rank's lanes have all ended.
+// checkEnd checks, when all lanes of a rank have ended, that every rank it needs has begun.
 func (b *causal) checkEnd(rank, _ int) error {
 	all := make(ranksSet, (b.s.Spec.Ranks+63)/64)
 	all[rank/64] |= 1 << (rank % 64)

@@ -7,15 +7,16 @@ import (
 	"sort"
 )
 
-// known is that a lane has come to a position.
+// known is one entry of a clock: the lane (or chain of lanes) has reached position at.
 type known struct{ lane, at int32 }
 
-// clock is what a lane knows, sorted by lane. Clocks are immutable and shared, but for those that
-// one lane has alone (racer.own).
+// A clock is a vector clock: for each lane, the position that is known to have been reached. It is
+// sorted by lane. Clocks are immutable and shared, except where racer.own says that one lane alone
+// has it.
 type clock []known
 
-// find is where a lane is, or would be. Where a clock knows one lane after the other, it is where
-// its number says.
+// find returns the index of a lane's entry, or where it would be inserted. Clocks mostly cover
+// consecutive lanes, so it looks there first.
 func (c clock) find(lane int32) (i int, is bool) {
 	if len(c) == 0 || lane < c[0].lane {
 		return 0, false
@@ -28,14 +29,14 @@ func (c clock) find(lane int32) (i int, is bool) {
 	return i, i < most && c[i].lane == lane
 }
 
-// knows reports whether the position of a lane is covered.
+// knows reports whether the clock covers a position of a lane.
 func (c clock) knows(k known) bool {
 	i, is := c.find(k.lane)
 	return is && c[i].at >= k.at
 }
 
-// come has a lane be known as far as a position, in place if there is room: of a clock that nobody
-// else has.
+// raise advances a lane's entry to at least a position, in place if there is room. REQUIRES: nobody
+// else has c.
 func (c clock) raise(k known) clock {
 	i, is := c.find(k.lane)
 	if !is {
@@ -45,7 +46,8 @@ func (c clock) raise(k known) clock {
 	return c
 }
 
-// take is what c and b know together, in place if there is room: of a clock that nobody else has.
+// absorb returns the entrywise maximum of c and b, in place if there is room. REQUIRES: nobody else
+// has c.
 func (c clock) absorb(b clock) clock {
 	i, others := 0, 0 // lanes of b that c does not know
 	for _, k := range b {
@@ -61,7 +63,8 @@ func (c clock) absorb(b clock) clock {
 	}
 	i = len(c) - 1
 	c = slices.Grow(c, others)[:len(c)+others]
-	for j := len(b) - 1; others > 0; j-- { // from behind, as there is room
+	// from the end, so that no entry is overwritten before it has moved
+	for j := len(b) - 1; others > 0; j-- {
 		for ; i >= 0 && c[i].lane > b[j].lane; i-- {
 			c[i+others] = c[i]
 		}
@@ -73,10 +76,11 @@ func (c clock) absorb(b clock) clock {
 	return c
 }
 
-// few: lanes that a clock tells are looked up one by one where so many times as many are known.
+// few bounds when entries are merged one by one: if the lane's clock is at least so many times as
+// long as the news.
 const few = 16
 
-// know has a lane know what a clock tells: in place, if nobody else has the lane's clock.
+// learn merges a clock into that of a lane, in place if nobody else has the lane's clock.
 func (r *racer) learn(lane int32, news clock) {
 	was := r.clocks[lane]
 	if r.own[lane] && was.is(news) {
@@ -97,8 +101,9 @@ func (r *racer) learn(lane int32, news clock) {
 	}
 }
 
-// lend has a message carry a copy of a lane's clock, which goes on to change; of what has not
-// changed since then, further ones carry the clock itself, as to all who meet in a barrier.
+// lend attaches a copy of a lane's clock to a message, since the lane goes on to change its own. If
+// the clock has not changed since the last copy, the message shares the clock itself. So a barrier
+// copies once, not once a message.
 func (r *racer) lend(handle, lane int32) {
 	c := r.clocks[lane]
 	if r.copied[lane] {
@@ -113,19 +118,20 @@ func (r *racer) lend(handle, lane int32) {
 	r.copied[lane] = true
 }
 
-// drop keeps a clock that nobody has any more for another copy, if there are not enough of them.
+// drop keeps the memory of an unused clock for a later copy, up to one for each lane.
 func (r *racer) drop(c clock) {
 	if len(r.spare) < len(r.clocks) {
 		r.spare = append(r.spare, c)
 	}
 }
 
-// is reports whether two clocks are one.
+// is reports whether two clocks share memory and length.
 func (c clock) is(d clock) bool {
 	return len(c) == len(d) && (len(c) == 0 || &c[0] == &d[0])
 }
 
-// merge is what a and b know together: a itself if b adds nothing, b itself if there is no a.
+// merge returns the entrywise maximum of a and b. It returns a itself if b adds nothing, and b
+// itself if a is empty.
 func merge(a, b clock) clock {
 	if len(a) == 0 {
 		return b
@@ -165,13 +171,13 @@ func merge(a, b clock) clock {
 	return append(all, a[i:]...)
 }
 
-// manyLanes reports whether the lanes of all ranks, and their callers, cannot be numbered.
+// manyLanes reports whether the lanes of all ranks and their callers exceed the range of int32.
 func (v *verifier) manyLanes() bool {
 	return int64(v.s.Program(0).Lanes()+1)*int64(v.s.Spec.Ranks) > math.MaxInt32
 }
 
-// translated is a clock that comes from a rank, as it is seen here: folded, chains are numbered
-// rank by rank as seen from rank 0, each rank's caller behind its lanes'.
+// translated returns a clock that comes from a rank in the numbering of the receiver. In a folded
+// walk, chains are numbered rank by rank relative to rank 0, each rank's caller behind its lanes.
 func (r *racer) translated(c clock, from int32) clock {
 	if r.fold == nil || from == 0 || len(c) == 0 {
 		return c

@@ -5,7 +5,7 @@ import (
 	"collsim/schedule"
 )
 
-// What a step makes of its operands.
+// The value that a step computes from its operands.
 
 // scale marks segments as scaled once more.
 func (v *verifier) scale(at *schedule.Visit, segs []seg) {
@@ -27,7 +27,7 @@ func (v *verifier) scale(at *schedule.Visit, segs []seg) {
 	}
 }
 
-// scaled is a value scaled once more.
+// scaled returns a copy of a value that is scaled once more.
 func (v *verifier) scaled(old *value) *value {
 	scaled := *old
 	scaled.scaled++
@@ -40,12 +40,12 @@ func (v *verifier) scaled(old *value) *value {
 	return &scaled
 }
 
-// combine is what a and b give together, element by element. It takes a's memory.
+// combine returns the elementwise combination of a and b. It takes over a's memory.
 func (v *verifier) combine(at *schedule.Visit, a, b []seg) []seg {
 	if v.fold != nil && v.fold.copies {
 		a, b = v.fold.apart(a), v.fold.apart(b)
 	} else if v.fold != nil && (v.keepsApart || !v.fold.isWide(a, b)) {
-		a = v.fold.resolve(a, &v.fold.seenOne[0]) // which nobody has once they are combined
+		a = v.fold.resolve(a, &v.fold.seenOne[0]) // free again once they are combined
 		b = v.fold.resolve(b, &v.fold.seenOne[1])
 	}
 	if len(a) == 1 && len(b) == 1 && a[0].n == b[0].n && v.formulas == nil { // nearly always
@@ -56,7 +56,7 @@ func (v *verifier) combine(at *schedule.Visit, a, b []seg) []seg {
 		v.report(schedule.Malformed, at, at.Step.Chunk(), "%s combines operands of different sizes",
 			at.Step.Name())
 	}
-	var left, right, both *value // that are here
+	var left, right, both *value // absolute values
 	sum := zip(v.sum[:0], a, b, func(x, y seg) seg {
 		if v.formulas != nil {
 			return v.formulaPlus(at, x, y)
@@ -70,7 +70,7 @@ func (v *verifier) combine(at *schedule.Visit, a, b []seg) []seg {
 	return sum
 }
 
-// sizeOf is how many elements there are.
+// sizeOf returns the number of elements of segments.
 func sizeOf(segs []seg) (n int64) {
 	for _, g := range segs {
 		n += g.n
@@ -78,7 +78,7 @@ func sizeOf(segs []seg) (n int64) {
 	return n
 }
 
-// skip drops the first n elements, which are of the first segment.
+// skip drops the first n elements. REQUIRES: the first segment has as many.
 func skip(segs []seg, n int64) []seg {
 	if segs[0].n == n {
 		return segs[1:]
@@ -87,7 +87,8 @@ func skip(segs []seg, n int64) []seg {
 	return segs
 }
 
-// plus is the value of x and y combined, and reports if that makes no sense.
+// plus returns the combination of the values of x and y. It reports a violation and returns spoilt
+// where offsets or scalings do not match.
 func (v *verifier) plus(at *schedule.Visit, x, y seg) *value {
 	if x.v == nil || y.v == nil || x.v == spoilt || y.v == spoilt {
 		return spoilt

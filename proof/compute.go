@@ -7,10 +7,10 @@ import (
 	"collsim/schedule"
 )
 
-// What a program's steps do that those of a collective do not: they compute, and what they reach
-// one-sided is symmetric memory.
+// Steps that only programs have: kernels, and one-sided access to symmetric memory.
 
-// compute carries a kernel out. What it reads must be there.
+// compute evaluates a kernel on formulas. It reports operands that are unwritten or of the wrong
+// size.
 func (v *verifier) compute(at *schedule.Visit) error {
 	op := at.Step.Kernel
 	operands := op.Operands()
@@ -35,7 +35,8 @@ func (v *verifier) compute(at *schedule.Visit) error {
 	return v.put(at, int(at.Rank), &at.Step.To[0], writing)
 }
 
-// formulaPlus combines two segments with the operator of the step's collective.
+// formulaPlus combines two segments with the operator of the step's collective. It reports operands
+// of different types.
 func (v *verifier) formulaPlus(at *schedule.Visit, x, y seg) seg {
 	f := v.formulas
 	if x.v != nil && y.v != nil && x.v != spoilt && y.v != spoilt {
@@ -48,7 +49,7 @@ func (v *verifier) formulaPlus(at *schedule.Visit, x, y seg) seg {
 	return f.plus(combining(v.s.SpecAt(at.Spot()).Op), x, y)
 }
 
-// spoil has what nobody has written reported once only.
+// spoil replaces unwritten elements by spoilt ones, so that they are reported only once.
 func spoil(segs []seg) []seg {
 	for i := range segs {
 		if segs[i].v == nil {
@@ -58,7 +59,7 @@ func spoil(segs []seg) []seg {
 	return segs
 }
 
-// reportUnwritten reports the first elements of a region that nobody has written.
+// reportUnwritten reports the first unwritten elements of a region.
 func (v *verifier) reportUnwritten(at *schedule.Visit, m *store, of memory, base int64,
 	r *schedule.Region) {
 	where := at.Spot()
@@ -78,7 +79,7 @@ func (v *verifier) reportUnwritten(at *schedule.Visit, m *store, of memory, base
 	}
 }
 
-// elements is "element 5" or "elements 5 to 8".
+// elements formats a range: "element 5" or "elements 5 to 8".
 func elements(from, n int64) string {
 	if n == 1 {
 		return fmt.Sprintf("element %d", from)
@@ -101,8 +102,8 @@ func (v *verifier) reach(at *schedule.Visit, of memory, how accessKind) {
 		v.partName(int(at.Rank), int(at.Lane)), verb, t.Name, of.rank)
 }
 
-// holdType reports values that are stored in a tensor of another type: a message has none of its
-// own.
+// holdType reports values that are stored in a tensor of another type. The check is made here since
+// a message has no type of its own.
 func (v *verifier) holdType(at *schedule.Visit, of memory) {
 	want := v.s.TypeOf(of.home)
 	for i := range v.a {
@@ -119,7 +120,7 @@ func (v *verifier) holdType(at *schedule.Visit, of memory) {
 	}
 }
 
-// bufferName is what the schedule calls the memory of a step's buffer.
+// bufferName returns the schedule's name for the memory of a step's buffer.
 func (v *verifier) bufferName(at *schedule.Visit, b schedule.Buffer) string {
 	home, _ := v.s.Locate(at.Spot(), b)
 	if v.memory.parts == nil {
@@ -128,7 +129,8 @@ func (v *verifier) bufferName(at *schedule.Visit, b schedule.Buffer) string {
 	return v.s.BufferName(home)
 }
 
-// firstBlock is the first block of a region, as the schedule counts that has the step.
+// firstBlock returns the first block of a region, in the numbering of the schedule that has the
+// step.
 func (v *verifier) firstBlock(at *schedule.Visit, r *schedule.Region) int {
 	if v.memory.parts != nil {
 		return v.memory.parts[at.Part].Schedule.FirstBlock(r)

@@ -8,27 +8,28 @@ import (
 	"collsim/schedule"
 )
 
-// The definition of a program is what its lines say, one after the other, on all ranks; that of a
-// composed schedule, what its parts say; that of a collective with kernels in it, the collective.
-// It is evaluated on formulas, in memories of its own. What nothing speaks of is nil; a result of
-// which no line says what it is, is spoilt: it may be anything, but must be there.
+// The definition of a program is its lines, evaluated one after the other on all ranks. The
+// definition of a composed schedule is what its parts define. The definition of a collective with
+// kernels is the collective. Definitions are evaluated on formulas, in memories of their own.
+// Elements that nothing defines are nil. A result that no line defines is spoilt: any value will
+// do, but the schedule must write it.
 
-// definition is the memories of all ranks when everything has been computed that is defined.
+// A definition holds the memories of all ranks after everything defined has been computed.
 type definition struct {
 	f   *formulas
 	all *stores
 }
 
-// scope is a schedule that says what is computed: the whole, or a part of it.
+// A scope is a schedule whose definition is evaluated: the whole, or a part of it.
 type scope struct {
 	*definition
 	of    *schedule.Schedule
-	ranks []int // of the whole; nil: all
+	ranks []int // of the whole, by rank of the scope; nil: all
 	part  int
-	named map[memory]*store // tensors that are in no memory, by rank of the scope
+	named map[memory]*store // tensors without memory (Defined), by rank of the scope
 }
 
-// define evaluates the definition in a call.
+// define evaluates the definition for one call.
 func (v *verifier) define(call int) *definition {
 	d := &definition{f: v.formulas, all: newStores(v.s, 1, v.s.Spec.Ranks)}
 	for rank := range v.s.Spec.Ranks {
@@ -40,7 +41,7 @@ func (v *verifier) define(call int) *definition {
 	return d
 }
 
-// parts evaluates what a schedule says: itself, or its parts.
+// parts evaluates the definition of a schedule, or of each of its parts in order.
 func (d *definition) parts(s *schedule.Schedule) {
 	if d.all.parts == nil {
 		d.evaluate(scope{of: s})
@@ -50,7 +51,7 @@ func (d *definition) parts(s *schedule.Schedule) {
 	}
 }
 
-// give writes what a rank is given in a call.
+// give writes the value that a rank is given in a call into one of its buffers.
 func (v *verifier) give(all *stores, b schedule.Buffer, rank, call int) {
 	n := v.s.Len(b, rank)
 	if n == 0 {
@@ -61,6 +62,7 @@ func (v *verifier) give(all *stores, b schedule.Buffer, rank, call int) {
 	m.write(schedule.Span{Off: base, Len: n}, []seg{{n, value, 0}}, 0)
 }
 
+// evaluate computes everything that a scope defines.
 func (d *definition) evaluate(sc scope) {
 	sc.definition, sc.named = d, map[memory]*store{}
 	if spec := &sc.of.Spec; spec.Kind != collective.Custom {
@@ -84,7 +86,7 @@ func (d *definition) evaluate(sc scope) {
 	}
 }
 
-// forget has a buffer of all ranks be anything, until something defines it.
+// forget marks a buffer of all ranks as arbitrary (spoilt), until something defines it.
 func (sc *scope) forget(b schedule.Buffer) {
 	for rank := range sc.of.Spec.Ranks {
 		if n := sc.of.Len(b, rank); n > 0 {
@@ -93,7 +95,7 @@ func (sc *scope) forget(b schedule.Buffer) {
 	}
 }
 
-// at is the memory of a buffer of a rank of the scope, and where it begins there.
+// at returns the memory of a buffer of a rank of the scope, and the buffer's offset in it.
 func (sc *scope) at(b schedule.Buffer, rank int) (*store, int64) {
 	if t := sc.of.Tensor(b); t != nil && t.Role == schedule.Defined {
 		key := memory{rank, b}
@@ -110,7 +112,7 @@ func (sc *scope) at(b schedule.Buffer, rank int) (*store, int64) {
 	return m, base
 }
 
-// read is what a buffer of a rank of the scope holds.
+// read returns the contents of a buffer of a rank of the scope.
 func (sc *scope) read(b schedule.Buffer, rank int) []seg {
 	n := sc.of.Len(b, rank)
 	if n == 0 {
@@ -120,7 +122,7 @@ func (sc *scope) read(b schedule.Buffer, rank int) []seg {
 	return m.read(nil, schedule.Span{Off: base, Len: n})
 }
 
-// write stores segments in a buffer of a rank of the scope, from an element on.
+// write stores segments in a buffer of a rank of the scope, beginning at element off.
 func (sc *scope) write(b schedule.Buffer, rank int, off int64, segs []seg) {
 	m, base := sc.at(b, rank)
 	n := int64(0)
@@ -130,7 +132,7 @@ func (sc *scope) write(b schedule.Buffer, rank int, off int64, segs []seg) {
 	m.write(schedule.Span{Off: base + off, Len: n}, segs, 0)
 }
 
-// kernel computes a tensor on every rank.
+// kernel computes a tensor from others on every rank.
 func (sc *scope) kernel(op *kernel.Op, from []schedule.Buffer, to schedule.Buffer) {
 	for rank := range sc.of.Spec.Ranks {
 		in := make([][]seg, len(from))
@@ -141,7 +143,7 @@ func (sc *scope) kernel(op *kernel.Op, from []schedule.Buffer, to schedule.Buffe
 	}
 }
 
-// collective computes a tensor of another among all ranks.
+// collective computes a tensor from another among all ranks of the scope.
 func (sc *scope) collective(spec *collective.Spec, from, to schedule.Buffer) {
 	in := make([][]seg, spec.Ranks)
 	for rank := range in {
@@ -164,7 +166,7 @@ func (sc *scope) collective(spec *collective.Spec, from, to schedule.Buffer) {
 	}
 }
 
-// reduce combines the inputs of all ranks, and scales them or the result.
+// reduce combines the inputs of all ranks and applies the collective's scaling, before or after.
 func (sc *scope) reduce(spec *collective.Spec, in [][]seg) (total []seg) {
 	scale := func(segs []seg, scales bool) []seg {
 		segs = slices.Clone(segs)
@@ -187,7 +189,7 @@ func (sc *scope) reduce(spec *collective.Spec, in [][]seg) (total []seg) {
 	return scale(total, spec.ScalesAfter())
 }
 
-// undefined lists the results that the definition leaves open, or parts of them.
+// undefined lists the results that the definition leaves open, wholly or partly.
 func (v *verifier) undefined(d *definition) (names []string) {
 	for _, b := range v.results {
 		t, segs := v.s.Tensor(b), v.everywhere(d.all, b)
@@ -199,7 +201,7 @@ func (v *verifier) undefined(d *definition) (names []string) {
 	return names
 }
 
-// everywhere is what a buffer holds on all ranks.
+// everywhere returns the contents of a buffer on all ranks, one after the other.
 func (v *verifier) everywhere(all *stores, b schedule.Buffer) (segs []seg) {
 	for rank := range v.s.Spec.Ranks {
 		if n := v.s.Len(b, rank); n > 0 {
@@ -210,5 +212,8 @@ func (v *verifier) everywhere(all *stores, b schedule.Buffer) (segs []seg) {
 	return segs
 }
 
-func written(g seg) bool   { return g.v != nil }
+// written reports whether a segment has been written.
+func written(g seg) bool { return g.v != nil }
+
+// unwritten reports whether a segment has never been written.
 func unwritten(g seg) bool { return g.v == nil }

@@ -9,7 +9,7 @@ import (
 	"collsim/schedule"
 )
 
-// culprit is a violation that wants the step named that wrote elements.
+// A blame is a violation whose text is still to name the step that wrote the elements.
 type blame struct {
 	x    *schedule.Violation
 	at   memory
@@ -19,7 +19,7 @@ type blame struct {
 	part string
 }
 
-// want is the definition in a call.
+// want returns the definition for a call, evaluated at most once.
 func (v *verifier) want(call int) *definition {
 	for len(v.defined) <= call {
 		v.defined = append(v.defined, v.define(len(v.defined)))
@@ -27,7 +27,7 @@ func (v *verifier) want(call int) *definition {
 	return v.defined[call]
 }
 
-// leftOpen is what the definition leaves unknown.
+// leftOpen lists the results that the definition leaves open; nil if values are not formulas.
 func (v *verifier) leftOpen() []string {
 	if v.formulas == nil {
 		return nil
@@ -35,7 +35,7 @@ func (v *verifier) leftOpen() []string {
 	return v.undefined(v.want(0))
 }
 
-// checkResults compares what the results of a rank hold after a call with the definition.
+// checkResults compares the results of a rank after a call with the definition.
 func (v *verifier) checkResults(rank, call int) {
 	want := v.want(call)
 	for _, b := range v.results {
@@ -56,14 +56,14 @@ func (v *verifier) checkResults(rank, call int) {
 	}
 }
 
-// stretchOf is n elements of a result of a rank in a call, from off on.
+// A resultRun is n elements of a result of a rank after a call, from off on.
 type resultRun struct {
 	buffer     schedule.Buffer
 	rank, call int
 	off, n     int64
 }
 
-// checkRun compares elements of a result with the definition.
+// checkRun compares n elements of a result with the definition, and reports the run if they differ.
 func (v *verifier) checkRun(at resultRun, got, want seg) {
 	kind, text := schedule.Missing, "is never written"
 	switch {
@@ -91,7 +91,8 @@ func (v *verifier) checkRun(at resultRun, got, want seg) {
 	}
 }
 
-// nameCulprits carries the schedule out once more, to say which steps have written what is wrong.
+// assignBlame executes the schedule once more to find the steps that wrote wrong elements, and adds
+// them to the violations' texts.
 func (v *verifier) assignBlame(slots int) {
 	if slots == 0 || len(v.blames) == 0 {
 		return
@@ -108,7 +109,7 @@ func (v *verifier) assignBlame(slots int) {
 	}
 }
 
-// suspect notes the step if it writes elements that are looked for.
+// noteWriter notes a step if it writes elements that are looked for.
 func (v *verifier) noteWriter(at *schedule.Visit) error {
 	note := func(rank int, r *schedule.Region) {
 		where := at.Spot()
@@ -144,7 +145,7 @@ func (v *verifier) noteWriter(at *schedule.Visit) error {
 	return nil
 }
 
-// term is one element of a source, scaled, so many times.
+// A term is one element of a source, scaled, with its multiplicity.
 type term struct {
 	source int32
 	off    int64
@@ -152,10 +153,10 @@ type term struct {
 	times  int32
 }
 
-// maxTerms bounds how many terms of a sum are compared in order to say how two differ.
+// maxTerms bounds how many terms of a sum are compared to explain a difference.
 const maxTerms = 1 << 12
 
-// terms lists those of an element of a value, by source and place.
+// terms lists the terms of an element of a value, by source and offset.
 func (f *formulas) terms(g seg) (list []term) {
 	for _, group := range f.of(g.v).groups {
 		f.multisets.each(group.sources, func(s, times int32) bool {
@@ -172,7 +173,8 @@ func (f *formulas) terms(g seg) (list []term) {
 	return list
 }
 
-// differ says how an element differs from what is wanted, in a call.
+// differ explains how an element differs from what is wanted in a call, and returns the kind of the
+// violation.
 func (f *formulas) differ(got, want seg, call int) (schedule.ViolationKind, string) {
 	a, b := f.of(got.v), f.of(want.v)
 	say := wording{f, call}
@@ -193,7 +195,7 @@ func (f *formulas) differ(got, want seg, call int) (schedule.ViolationKind, stri
 		}
 	}
 	switch {
-	case len(strange) == 0 && len(lacking) == 0: // beyond what was compared
+	case len(strange) == 0 && len(lacking) == 0: // the difference is beyond maxTerms
 		return schedule.Misplaced, "differs from the definition"
 	case len(strange) == 0:
 		return schedule.Missing, "lacks " + say.term(lacking[0], 2)
@@ -220,23 +222,25 @@ func (f *formulas) differ(got, want seg, call int) (schedule.ViolationKind, stri
 	return schedule.Misplaced, text + " instead of " + instead
 }
 
+// before orders terms by source, offset, scale and multiplicity.
 func before(a, b term) bool {
 	return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.off, b.off),
 		cmp.Compare(a.scale, b.scale), cmp.Compare(a.times, b.times)) < 0
 }
 
-// saying puts values into words, as seen in a call.
+// wording puts values into words, relative to a call.
 type wording struct {
 	*formulas
 	call int
 }
 
-// term is such as "element 5 of x of rank 2".
+// term formats a term, such as "element 5 of x of rank 2".
 func (s wording) term(t term, depth int) string {
 	return fmt.Sprintf("element %d of %s", t.off, s.source(t.source, depth))
 }
 
-// source is such as "x of rank 2", or "matmul(x of rank 2, w of rank 2)".
+// source formats a source, such as "x of rank 2" or "matmul(x of rank 2, w of rank 2)". depth
+// limits the nesting.
 func (s wording) source(i int32, depth int) string {
 	src := &s.sources[i]
 	switch {
@@ -259,7 +263,7 @@ func (s wording) source(i int32, depth int) string {
 	return text
 }
 
-// kernel is a kernel and what it reads: first the rows, then what it reads whole.
+// kernel formats a kernel with its operands: first those read row by row, then those read whole.
 func (s wording) kernel(r *rows, depth int) string {
 	var list []string
 	add := func(text string) {
@@ -282,7 +286,8 @@ func (s wording) kernel(r *rows, depth int) string {
 	return fmt.Sprintf("%v(%s)", r.op.Kind, strings.Join(list, ", "))
 }
 
-// formula is such as "x of rank 2", "x of rank 2 from element 8 on", or "sum of x of rank 0, …".
+// formula formats a formula, such as "x of rank 2", "x of rank 2 from element 8 on", or "sum of x
+// of rank 0, …".
 func (s wording) formula(x *formula, off int64, depth int) string {
 	var list []string
 	for _, t := range s.terms(seg{1, &x.value, off}) {

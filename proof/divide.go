@@ -6,15 +6,15 @@ import (
 	"collsim/schedule"
 )
 
-// How a memory is divided into cells. What is known of all elements at once is one cell, and most
-// of what a rank of a folded schedule holds is: its input, what it has of one sum in block after
-// block. So its cells are joined, unless it turns out that there are many: then it is divided at
-// the ends of all parts at once. Where single cells are to be told of (what is wrong, or that lanes
-// meet), nothing is joined (verifier.keepsApart).
+// How a memory is divided into cells. Elements whose state is equal are one cell. Most of what a
+// rank of a folded schedule holds is one cell: its input, or its share of one sum in block after
+// block. So equal neighbours are joined, until there are many cells. Then the memory is divided at
+// the ends of all parts of its cuts at once. Nothing is joined where single cells must be reported,
+// such as wrong elements or meeting lanes (verifier.keepsApart).
 
-// cut divides the memory at the ends of its cuts' parts, so that cells need not be split later: up
-// to an element, or twice as far as it is divided. Of a buffer that is as long as some rank needs
-// it, most ranks use the beginning alone.
+// cut divides the memory at the ends of its cuts' parts, so that cells need not be split one by one
+// later. It goes up to an element, or twice as far as before. A buffer is as long as some rank
+// needs it, and most ranks use its beginning alone.
 func (m *store) cut(to int64) {
 	if m.divide == nil {
 		return
@@ -44,11 +44,11 @@ func (m *store) cut(to int64) {
 	}
 }
 
-// manySpans is how many a region has at least for its memory to be divided at all their ends at
-// once: one by one, each would move all cells behind it.
+// manySpans is the number of spans from which a region's memory is divided at all their ends at
+// once. One by one, each division would move all cells behind it.
 const manySpans = 64
 
-// divideAt makes cells begin where spans do, and behind them.
+// divideAt makes cells begin and end where spans do.
 func (m *store) divideAt(spans []schedule.Span, base int64) {
 	if len(spans) < manySpans {
 		return
@@ -72,10 +72,10 @@ func (m *store) divideAt(spans []schedule.Span, base int64) {
 	}
 }
 
-// mostJoined is how many cells a memory has at most that joins them.
+// mostJoined bounds the cells of a memory that still joins them.
 const mostJoined = 64
 
-// join makes cells one, from the one before first to that at last, that go on as those before them.
+// join merges neighbours from cell first-1 to cell last where a cell continues the one before.
 func (m *store) join(first, last int) {
 	if !m.joins {
 		return
@@ -95,7 +95,7 @@ func (m *store) join(first, last int) {
 	}
 }
 
-// divideAll has a memory join no cells any more, and divides it at the ends of its cuts' parts.
+// divideAll stops a memory from joining cells, and divides it at the ends of all its cuts' parts.
 func (m *store) divideAll() {
 	if !m.joins {
 		return
@@ -112,7 +112,7 @@ func (m *store) divideAll() {
 	m.refine(table)
 }
 
-// refine makes cells begin at starts, which are those of all cells and others.
+// refine divides cells so that they begin at starts. REQUIRES: starts include those of all cells.
 func (m *store) refine(starts []int64) {
 	cells, at := make([]cell, len(starts)), 0
 	for i, start := range starts {
@@ -125,7 +125,7 @@ func (m *store) refine(starts []int64) {
 	m.starts, m.cells = starts, cells
 }
 
-// merged are the numbers of two sorted lists, each once.
+// merged returns the union of two sorted lists.
 func merged(a, b []int64) []int64 {
 	all := make([]int64, 0, len(a)+len(b))
 	for len(a)+len(b) > 0 {

@@ -1,15 +1,16 @@
-// Package proof proves that a schedule computes its collective, for every input: every output is
+// Package proof proves that a schedule computes its collective, for every input. Every output is
 // the reduction of exactly the right inputs, each once; nothing deadlocks; no two accesses race.
-// Of a program, or of parts, that every result is as defined.
+// For a program, or a schedule of parts, it proves that every result is as defined.
 //
-// It carries the schedule out on symbols: the multiset of inputs that an element is made of, and
-// the tree of additions that made it (Orders, OrderOf); of a program, formulas of what is given and
-// what kernels compute. Accesses are ordered by vector clocks, with a caller on every rank who
-// writes what is given before each call and reads the results after it.
+// It executes the schedule on symbolic values. A value is the multiset of inputs that an element is
+// made of, and the tree of additions that made it (Orders, OrderOf). Values of a program are
+// formulas over the given tensors and the results of kernels. Vector clocks order accesses. Every
+// rank has a caller, which writes the given buffers before each call and reads the results after
+// it.
 //
-// Where a schedule declares a group, and all is found to be the same from every rank, one rank is
-// carried out for all (Folds).
+// Where a schedule declares a group, and everything is found to be the same from every rank, one
+// rank is executed for all (Folds).
 //
-// The package knows nothing of numbers, time and hardware: it shares the schedule with packages
+// The package knows nothing of numbers, time and hardware. It shares the schedule with packages
 // reference, sim and hw and nothing else, so that their agreement means something.
 package proof

@@ -6,22 +6,22 @@ import (
 	"collsim/schedule"
 )
 
-// heard is what events told a lane that knew nothing before. All lanes of a part begin on a rank
-// with the same events, so it is worked out once.
+// eventClock caches the clock that a fresh lane gets from the events it awaits. All lanes of a part
+// begin on a rank by awaiting the same events, so the merge is made once.
 type eventClock struct {
 	rank   int32
-	posts  []int32 // of the lanes, up to now
+	posts  []int32 // of each event's lane: its number of posts, up to the awaited one
 	events []schedule.Event
 	now    clock
 }
 
-// await has the lane of a sub-step know what its events tell.
+// await merges the clocks of the posts that a sub-step awaits into its lane's clock.
 func (r *racer) await(at *schedule.Visit) {
 	lane, events := at.Index, at.Step.Await
 	h := &r.eventClock
 	first := r.first[at.Rank]
 	knew := len(r.clocks[lane])
-	// In rendezvous a post may come to tell more.
+	// In rendezvous an acknowledgement may still be merged into a post: no caching.
 	again := knew == 0 && !r.rendezvous && h.rank == at.Rank && slices.Equal(h.events, events) &&
 		!slices.ContainsFunc(events, func(e schedule.Event) bool { return e.Value <= 0 })
 	for i, e := range events {

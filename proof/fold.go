@@ -8,55 +8,57 @@ import (
 	"collsim/schedule"
 )
 
-// A schedule with a group has rank g do what rank 0 does, translated by g: to every peer, and to
-// every block that is numbered by ranks. If collective, buffers and cuts are the same from every
-// rank too, then so is all that happens: let all ranks carry out a sub-step at once, as they can
-// in turn, and what rank g holds at T(e) is what rank 0 holds at e, with the inputs of translated
-// ranks in it. So rank 0 is walked, and stands for all.
+// Folding: one rank is walked for all ranks of a schedule that declares a group.
 //
-// What it receives from rank p is what rank p has sent it: what it has itself sent to the rank that
-// is as far from it, as seen from rank p. That is easily said if a value names the ranks whose
-// inputs are in it by how far they are from the number of the block that the element is in: a
-// translation takes an element to another block, and leaves the value alone. Where inputs have no
-// blocks that are numbered by ranks, every element is taken to be in as many copies, one in each of
-// as many blocks as there are ranks, and a value is of some copy: that of block b is of the inputs
-// of the ranks that far from b.
+// In such a schedule rank g does what rank 0 does, translated by g: every peer, and every block
+// that is numbered by ranks. Suppose collective, buffers and cuts are the same from every rank too.
+// Then all that happens is. Let all ranks execute a sub-step at once, as they can in turn. What
+// rank g holds at the translated element T(e) is what rank 0 holds at e, with the inputs of
+// translated ranks in it. So rank 0 stands for all.
 //
-// Nothing is believed that is not checked: whether the collective is the same from every rank is
-// asked of its kind and of the cuts, and two rings of half the ranks that are told to be one lack
-// inputs here as elsewhere (decision 20).
+// Consider a message that rank 0 receives from rank p. It equals the one that rank 0 itself sends
+// to the rank at the same distance, as seen from p. This translation is cheap if a value names the
+// ranks of its inputs relative to the block that holds the element. Then a translation moves an
+// element to another block and leaves the value alone. Where inputs have no blocks that are
+// numbered by ranks, every element is taken to exist in one copy for each rank. Copy b names the
+// inputs of ranks relative to rank b.
+//
+// Everything is checked. Whether the collective is the same from every rank follows from its kind
+// and cuts. Two rings of half the ranks, declared to be one, lack inputs here as in an unfolded
+// walk (decision 20).
 
-// folding is the group of a schedule, and the blocks that its values are seen from.
+// A folding holds the group of a schedule, and the blocks relative to which its values are named.
 type folding struct {
 	group  schedule.Group
 	ranks  int32
-	strips []schedule.Strip // of the inputs
-	copies bool             // their blocks are copies of the whole
-	// mirrored is whether a rank's blocks are those of its digits in the opposite order.
+	strips []schedule.Strip // of the inputs, numbered by ranks
+	copies bool             // the inputs have no such blocks: each is in a copy for every rank
+	// mirrored says that a rank's block is that of its digits in the opposite order.
 	mirrored   bool
 	widths     []schedule.Width // of messages, by handle
-	misaligned bool             // operands of other ranks do not stand as those of rank 0 do
-	length     int64            // of an input
-	sums       map[*value]sum   // how values were made that are here, or of copies that are added
-	last       [2]*value        // one that is here, and as it has come from a rank
-	seenOne    [2]value         // operands that are combined
-	all        []seg            // what resolve and apart have made last
+	misaligned bool             // on other ranks, operands do not line up as on rank 0
+	length     int64            // elements of an input
+	sums       map[*value]sum   // how absolute values, or sums of copies, were made
+	// an absolute value, and its translation by the rank that it came from
+	last    [2]*value
+	seenOne [2]value // memory for two resolved operands
+	all     []seg    // scratch memory of resolve and apart
 }
 
-// sum is left plus right, which was translated so that its block was left's; without a right it is
-// left, translated.
+// A sum records how a value was made: left plus right, where right was translated by by into left's
+// block. Without a right it is left, translated by by.
 type sum struct {
 	left, right *value
 	by          int32
 }
 
-// Folds says why the proof of a schedule has to walk all ranks; empty if rank 0 stands for all.
+// Folds returns why the proof of a schedule has to walk all ranks; empty if rank 0 stands for all.
 func Folds(s *schedule.Schedule, o Options) string {
 	_, why := foldingOf(s, o)
 	return why
 }
 
-// foldingOf is how a schedule's proof is folded, or why it is not.
+// foldingOf returns the folding of a schedule's proof, or why there is none.
 func foldingOf(s *schedule.Schedule, o Options) (*folding, string) {
 	spec := &s.Spec
 	switch {
@@ -95,9 +97,10 @@ func foldingOf(s *schedule.Schedule, o Options) (*folding, string) {
 	return f, ""
 }
 
+// isBarrier reports whether a collective is a barrier.
 func isBarrier(spec *collective.Spec) bool { return spec.Kind == collective.Barrier }
 
-// reachesOut reports whether a step does more than messages in a bounded number, and local work.
+// reachesOut reports whether a step does more than bounded FIFO messages and local work.
 func reachesOut(step *schedule.Step) bool {
 	for i := range step.From {
 		f := &step.From[i]
@@ -114,12 +117,12 @@ func reachesOut(step *schedule.Step) bool {
 	return step.Kernel != nil
 }
 
-// seenAlike reports whether translations of ranks, and of the blocks of input and output that are
-// numbered by ranks, take what one rank is to get to what another is to get.
+// seenAlike reports whether the collective is invariant: translating ranks and the blocks of input
+// and output takes what one rank must get to what another must get.
 func seenAlike(spec *collective.Spec, g schedule.Group, in, out []schedule.Strip) bool {
-	blocks := []schedule.Strip{{Off: 0, Size: spec.Count}} // one for every rank, one after the other
+	blocks := []schedule.Strip{{Off: 0, Size: spec.Count}} // a block for every rank, in order
 	switch spec.Kind {
-	case collective.AllReduce: // every element is to be where it was
+	case collective.AllReduce: // every element ends where it was
 		return slices.Equal(in, out)
 	case collective.AllGather:
 		return in == nil && slices.Equal(out, blocks)
@@ -133,8 +136,8 @@ func seenAlike(spec *collective.Spec, g schedule.Group, in, out []schedule.Strip
 	return spec.Kind == collective.Barrier
 }
 
-// block is the block that an element of the inputs is in, and the elements that it has there from
-// this one on.
+// block returns the strip and block of an element of the inputs, and the number of elements from it
+// to the block's end.
 func (f *folding) block(off int64) (s *schedule.Strip, block int32, left int64) {
 	i := 0
 	for i+1 < len(f.strips) && f.strips[i+1].Off <= off {
@@ -145,7 +148,7 @@ func (f *folding) block(off int64) (s *schedule.Strip, block int32, left int64) 
 	return s, block, s.Off + int64(block+1)*s.Size - off
 }
 
-// arrive appends what has come from a rank, as it is seen from here.
+// arrive appends segments that come from a rank, translated to how rank 0 sees them.
 func (f *folding) arrive(into, segs []seg, rank int32) []seg {
 	from := f.moves(rank)
 	f.last = [2]*value{}
@@ -168,7 +171,8 @@ func (f *folding) arrive(into, segs []seg, rank int32) []seg {
 	return into
 }
 
-// moves is the translation of blocks by a rank, and the rank of a block: rank 0 of block 0.
+// moves returns the translation that a rank causes on blocks; it also maps a block to its rank. The
+// two agree since mirroring is its own inverse.
 func (f *folding) moves(rank int32) int32 {
 	if f.mirrored {
 		return f.group.Mirror(rank)
@@ -176,9 +180,11 @@ func (f *folding) moves(rank int32) int32 {
 	return rank
 }
 
-// stand notes how the operands and messages of a step stand on other ranks.
+// noteWidths records whether the operands and messages of a step line up on other ranks as on rank
+// 0.
 func (f *folding) noteWidths(s *schedule.Schedule, at *schedule.Visit) {
-	if n := len(f.group); n < 2 || f.group[n-1] != 2 { // no run is translated as a whole
+	// only an innermost digit of 2 (XOR) moves parts of a run differently
+	if n := len(f.group); n < 2 || f.group[n-1] != 2 {
 		return
 	}
 	w, ok := s.WidthOf(at.Step)
@@ -196,7 +202,8 @@ func (f *folding) noteWidths(s *schedule.Schedule, at *schedule.Visit) {
 	f.misaligned = f.misaligned || !ok
 }
 
-// together is how many blocks, from one on, a translation moves equally far.
+// together returns the number of consecutive blocks, from one on, that a translation moves by the
+// same distance.
 func (f *folding) together(block, by int32) int32 {
 	weight := int32(1)
 	for i := len(f.group) - 1; i >= 0; i-- {
@@ -213,7 +220,7 @@ func (f *folding) together(block, by int32) int32 {
 	return f.ranks - block
 }
 
-// apart cuts segments of copies where these end.
+// apart cuts segments at the ends of copies.
 func (f *folding) apart(segs []seg) []seg {
 	if !slices.ContainsFunc(segs, func(g seg) bool {
 		return g.v != nil && g.v != spoilt && g.off%f.length+g.n > f.length
@@ -233,8 +240,8 @@ func (f *folding) apart(segs []seg) []seg {
 	return append(segs[:0], all...)
 }
 
-// aligned is y with its value seen from x's block, and both at their elements: of copies alone
-// anything is changed.
+// aligned translates y's value into x's block, and moves both offsets into the first copy. It
+// returns the translation. REQUIRES: copies.
 func (f *folding) aligned(x, y seg) (seg, seg, int32) {
 	a, b := int32(x.off/f.length), int32(y.off/f.length)
 	by := f.group.Sub(b, a)
@@ -243,12 +250,12 @@ func (f *folding) aligned(x, y seg) (seg, seg, int32) {
 	return x, y, by
 }
 
-// translated is an input translated, of the same iteration.
+// translated returns the number of an input with its rank translated, in the same iteration.
 func (f *folding) translated(input, by int32) int32 {
 	return input/f.ranks*f.ranks + f.group.Add(input%f.ranks, by)
 }
 
-// moved is a value with its ranks translated.
+// moved returns a value with the ranks of its inputs translated.
 func (f *folding) moved(v *value, by int32) *value {
 	if by == 0 {
 		return v
@@ -263,7 +270,7 @@ func (f *folding) movedRuns(dst, runs []run, by int32) []run {
 	from := len(dst)
 	for _, r := range runs {
 		for r.from < r.to {
-			call := r.from / f.ranks * f.ranks // of the iteration, the first
+			call := r.from / f.ranks * f.ranks // the first number of its iteration
 			first := r.from - call
 			n := min(r.to-r.from, f.together(first, by))
 			to := call + f.group.Add(first, by)
@@ -284,14 +291,14 @@ func (f *folding) movedRuns(dst, runs []run, by int32) []run {
 	return dst[:min(last+1, len(dst))]
 }
 
-// seen is the beginning of a cell as rank 0 sees it: its value with the ranks' own numbers, its
-// offset in the inputs, and how many of its n elements are so.
+// seen returns the beginning of a cell in absolute terms: its value with the ranks' own numbers and
+// its offset in the inputs. It also returns how many of the cell's n elements that describes.
 func (f *folding) seen(c cell, n int64) (cell, int64) {
 	if c.v == nil || c.v == spoilt {
 		return c, n
 	}
 	if !f.copies && len(c.v.runs) == 1 && c.v.runs[0].to-c.v.runs[0].from == f.ranks &&
-		c.v.runs[0].from%f.ranks == 0 { // all ranks, from wherever one looks
+		c.v.runs[0].from%f.ranks == 0 { // all ranks: the same from every block
 		return c, n
 	}
 	_, block, left := f.block(c.off)
@@ -304,7 +311,7 @@ func (f *folding) seen(c cell, n int64) (cell, int64) {
 	return c, min(n, left)
 }
 
-// flows is what all ranks send where rank 0 has sent so much.
+// flows returns the traffic of all ranks, given that of rank 0.
 func (f *folding) flows(own []Traffic) []Traffic {
 	all := make([]Traffic, 0, len(own)*int(f.ranks))
 	for rank := range f.ranks {

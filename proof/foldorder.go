@@ -6,12 +6,14 @@ import (
 	"collsim/schedule"
 )
 
-// keepsOrder reports whether operands of rank 0 that are combined in rank order have their inputs
-// in rank order too, and so do what they are translated to. x is its own, y has come from a rank,
-// both seen from the block of x. Ranks compare by the outermost digit in which they differ: so
-// that of the sender must tell all inputs of x from all of y. If it does, it does so translated,
-// whichever is the lower one then; if not, some translation tears the inputs of one of them
-// apart, or exchanges them and not the ranks.
+// keepsOrder reports whether two operands that rank 0 combines in rank order have their inputs in
+// rank order, and all translations of them too. x is rank 0's own operand; y came from rank from.
+// Both are named relative to the block of x.
+//
+// Ranks compare by the outermost digit in which they differ. So the sender's outermost digit must
+// separate all inputs of x from all of y. If it does, it does so after every translation, whichever
+// operand is the lower one then. If not, some translation splits the inputs of one operand, or
+// exchanges inputs without exchanging the ranks.
 func (f *folding) keepsOrder(x, y seg, from int32) bool {
 	weight := int32(1)
 	for i := len(f.group) - 1; i >= 0 && from/weight >= f.group[i]; i-- {
@@ -31,13 +33,13 @@ func (f *folding) keepsOrder(x, y seg, from int32) bool {
 	return true
 }
 
-// within reports whether all inputs of a value, as rank 0 sees it in a block, are of n ranks from
-// first on.
+// within reports whether all inputs of a value in a block, in absolute terms, are of ranks first …
+// first+n−1.
 func (f *folding) within(v *value, block, first, n int32) bool {
 	return within(f.movedRuns(nil, v.runs, f.moves(block)), first, n, f.ranks)
 }
 
-// within reports whether runs are of n ranks from first on.
+// within reports whether runs are of ranks first … first+n−1.
 func within(runs []run, first, n, ranks int32) bool {
 	for _, r := range runs {
 		from, to := r.from%ranks, (r.to-1)%ranks
@@ -48,10 +50,10 @@ func within(runs []run, first, n, ranks int32) bool {
 	return true
 }
 
-// sameTreeFolded reports whether all ranks have evaluated the same tree for each element of an
-// all_reduce that is proven. Of blocks, if the trees of all blocks are the same as seen from their
-// block: rank g has in block b what rank 0 has in the block that is g before it. Of copies, if the
-// trees are what they are translated to.
+// sameTreeFolded reports whether all ranks have evaluated the same tree for each element of a
+// proven all_reduce. With blocks, the trees of all blocks must be equal relative to their blocks:
+// rank g has in block b what rank 0 has in the block that is g before it. With copies, each tree
+// must equal all its translations.
 func (v *verifier) sameTreeFolded() bool {
 	f := v.fold
 	m, base := v.memory.of(schedule.Output, 0)
@@ -91,7 +93,7 @@ func (v *verifier) sameTreeFolded() bool {
 	return true
 }
 
-// invariant reports whether a value has the same tree as all that it is translated to.
+// invariant reports whether a value has the same tree as all its translations.
 func (f *folding) invariant(v *value) bool {
 	exchanges, tree, weight := f.exchanges(v), uint64(0), int32(1)
 	for i := len(f.group) - 1; i >= 0; i-- {
@@ -108,10 +110,10 @@ func (f *folding) invariant(v *value) bool {
 	return true
 }
 
-// exchanges lists translations that do no more than exchange the operands of sums in a value's
-// tree: of what is the sum of a value and its translation, that one if it leads back when done
-// twice, and all that exchange operands within the value. Trees by recursive doubling are as large
-// as there are ranks, and this is all that they consist of.
+// exchanges lists translations that only exchange operands of sums in a value's tree. If a value is
+// the sum of another and its translation, that translation is one, provided that it is its own
+// inverse. So are all that exchange operands inside the other value. Trees by recursive doubling
+// have as many leaves as there are ranks, but consist of such sums only.
 func (f *folding) exchanges(v *value) (list []int32) {
 	for s, isSum := f.sums[v]; isSum && f.alike(s.left, s.right); s, isSum = f.sums[s.left] {
 		if f.group.Add(s.by, s.by) == 0 {
@@ -128,7 +130,7 @@ func (f *folding) alike(a, b *value) bool {
 	return isSum && both && x == y || !isSum && !both && slices.Equal(a.runs, b.runs)
 }
 
-// tree is the hash of a value's tree, translated.
+// tree returns the hash of a value's tree, translated.
 func (f *folding) tree(v *value, by int32) uint64 {
 	s, isSum := f.sums[v]
 	if !isSum {

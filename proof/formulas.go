@@ -12,66 +12,69 @@ import (
 	"collsim/schedule"
 )
 
-// A program computes more than one sum of inputs, so its values are formulas: a combination, by one
-// operator, of elements of sources. A source is a tensor that a rank is given in a call, or what a
-// kernel makes of other values, or a formula that another operator takes as it is. Formulas and
-// sources are interned: the same computed twice, in whichever order and pieces, is the same value.
+// A program computes more than one sum of inputs, so its values are formulas. A formula combines
+// elements of sources by one operator. A source is a tensor that a rank is given in a call, or the
+// result of a kernel, or a formula under another operator. Formulas and sources are interned: the
+// same result, computed in any order and in any pieces, is the same value.
 
-// formula is a value of a program.
+// A formula is a value of a program. The embedded value is what cells and segments hold; its tree
+// is the formula's number.
 type formula struct {
 	value                // what cells and segments hold: its tree is the formula's number
-	op     collective.Op // that combines the terms: sum, prod, min or max; 0 of a term alone
+	op     collective.Op // combines the terms: sum, prod, min or max; 0 if there is one term
 	typ    dtype.Type
 	groups []group // by offset, then by scale; the first offset is 0
 }
 
-// group is terms that are elements at one offset, scaled alike, of the sources in a bag. Of the
-// element of a segment at off, they are the elements off + group.off.
+// A group is the terms that share an offset and a scale: the multiset of their sources. For the
+// element of a segment at off, they are elements off + group.off of these sources.
 type group struct {
 	off     int64
 	scale   int32 // index in factors
 	sources multiset
 }
 
-// source is where elements come from: one of three.
+// A source is where elements come from. It is one of three: a given tensor, the rows of a kernel's
+// result (rows), or a formula taken as a whole (of).
 type source struct {
 	given  schedule.Buffer // of a rank, in a call
 	rank   int32
 	call   int32
-	rows   *rows    // what a kernel computes, row by row
-	of     *formula // another formula as it is,
-	scale  int32    // or, rounded, times a factor
+	rows   *rows    // computed by a kernel, row by row
+	of     *formula // another formula, unscaled,
+	scale  int32    // or times a factor, rounded
 	typ    dtype.Type
-	single *formula // the source alone
+	single *formula // the formula that is this source alone
 }
 
-// formulas are all values and sources of a program.
+// formulas holds all formulas and sources of a program.
 type formulas struct {
 	ranks     int
 	name      func(schedule.Buffer) string
-	list      []*formula // by number; 0 is none
+	list      []*formula // by number; 0 is unused
 	byKey     map[string]*formula
 	sums      map[sumKey]*formula
 	sources   []source
 	multisets multisets
-	inputs    map[[2]int]int32 // of a call and a buffer, the source of rank 0
+	inputs    map[[2]int]int32 // of a call and a buffer: the source of rank 0
 	wraps     map[[2]int32]int32
 	factors   []*big.Rat
 	byRatio   map[string]int32
-	contents  map[string]int32 // of what a kernel reads whole
+	contents  map[string]int32 // of operands that kernels read whole
 	whole     [][]seg
 	kernels   map[kernel.Op]int32
 	byRows    map[string]int32
 	key       []byte
 }
 
-// sumKey is two formulas, the second so many elements further.
+// A sumKey identifies a combination of two formulas, the second delta elements further.
 type sumKey struct {
 	op    collective.Op
 	x, y  int32
 	delta int64
 }
 
+// newFormulas returns the formulas of a schedule: none yet, and factor 0, which is 1.
 func newFormulas(s *schedule.Schedule) *formulas {
 	return &formulas{ranks: s.Spec.Ranks, name: s.BufferName, list: []*formula{nil},
 		byKey: map[string]*formula{}, multisets: newMultisets(),
@@ -80,10 +83,10 @@ func newFormulas(s *schedule.Schedule) *formulas {
 		contents: map[string]int32{}, kernels: map[kernel.Op]int32{}, byRows: map[string]int32{}}
 }
 
-// of is the formula of a value. REQUIRES: neither nil nor spoilt.
+// of returns the formula of a value. REQUIRES: the value is neither nil nor spoilt.
 func (f *formulas) of(v *value) *formula { return f.list[v.tree] }
 
-// width is the size of an element in bytes.
+// width returns the size of an element in bytes; 0 if it is not known.
 func (f *formulas) width(v *value) int64 {
 	if v == nil || v == spoilt {
 		return 0
@@ -91,7 +94,7 @@ func (f *formulas) width(v *value) int64 {
 	return int64(f.of(v).typ.Width())
 }
 
-// given is what a rank is given in a call.
+// given returns the value of a buffer that a rank is given in a call.
 func (f *formulas) given(b schedule.Buffer, typ dtype.Type, rank, call int) *value {
 	key := [2]int{call, int(b)}
 	first, known := f.inputs[key]
@@ -105,7 +108,7 @@ func (f *formulas) given(b schedule.Buffer, typ dtype.Type, rank, call int) *val
 	return &f.alone(first + int32(rank)).value
 }
 
-// alone is the formula that is a source.
+// alone returns the formula of a single source.
 func (f *formulas) alone(s int32) *formula {
 	src := &f.sources[s]
 	if src.single == nil {
@@ -114,13 +117,14 @@ func (f *formulas) alone(s int32) *formula {
 	return src.single
 }
 
-// add is a new source.
+// add appends a source and returns its number.
 func (f *formulas) add(s source) int32 {
 	f.sources = append(f.sources, s)
 	return int32(len(f.sources)) - 1
 }
 
-// intern is the formula of these terms, which it keeps. REQUIRES: they are in order.
+// intern returns the formula of these terms, and keeps groups if it is new. REQUIRES: groups are in
+// order.
 func (f *formulas) intern(op collective.Op, typ dtype.Type, groups []group) *formula {
 	if len(groups) == 1 && f.multisets.isOne(groups[0].sources) {
 		op = 0
@@ -141,7 +145,8 @@ func (f *formulas) intern(op collective.Op, typ dtype.Type, groups []group) *for
 	return x
 }
 
-// plus is x and y combined. What is unknown stays so, and what is spoilt. REQUIRES: of one type.
+// plus combines x and y. The result is spoilt if either is, else unknown if either is. REQUIRES:
+// equal types.
 func (f *formulas) plus(op collective.Op, x, y seg) seg {
 	switch {
 	case x.v == spoilt || y.v == spoilt:
@@ -159,7 +164,8 @@ func (f *formulas) plus(op collective.Op, x, y seg) seg {
 	return seg{x.n, &sum.value, from}
 }
 
-// operand is a formula whose terms an operator may take apart: its own, and of a sum scaled ones.
+// operand returns the formula to combine for a value. An operator may merge the terms of its own
+// results, and a sum also scaled terms. Any other formula is wrapped as one source.
 func (f *formulas) operand(op collective.Op, v *value) *formula {
 	x := f.of(v)
 	if x.op == op || x.op == 0 && (op == collective.Sum || x.groups[0].scale == 0) {
@@ -168,7 +174,7 @@ func (f *formulas) operand(op collective.Op, v *value) *formula {
 	return f.wrap(x, 0)
 }
 
-// wrap is a formula as a source of its own, times a factor.
+// wrap returns a formula as a source of its own, times a factor.
 func (f *formulas) wrap(x *formula, scale int32) *formula {
 	key := [2]int32{int32(x.tree), scale}
 	s, known := f.wraps[key]
@@ -179,7 +185,7 @@ func (f *formulas) wrap(x *formula, scale int32) *formula {
 	return f.alone(s)
 }
 
-// moved appends groups, so many elements further.
+// moved appends groups with their offsets raised by by.
 func moved(dst, groups []group, by int64) []group {
 	for _, g := range groups {
 		g.off += by
@@ -188,7 +194,7 @@ func moved(dst, groups []group, by int64) []group {
 	return dst
 }
 
-// inOrder sorts groups and joins those that are one.
+// inOrder sorts groups and joins those of equal offset and scale.
 func (f *formulas) inOrder(groups []group) []group {
 	slices.SortStableFunc(groups, func(a, b group) int {
 		return cmp.Or(cmp.Compare(a.off, b.off), cmp.Compare(a.scale, b.scale))
@@ -204,8 +210,9 @@ func (f *formulas) inOrder(groups []group) []group {
 	return joined
 }
 
-// times is a value times a factor: of a sum of floats, its terms. Integers are rounded, so that the
-// whole is something new; and so are products, minima and maxima.
+// times multiplies a value by a factor. A sum of floats distributes the factor over its terms.
+// Integers are rounded, so their product is a new source; so are scaled products, minima and
+// maxima.
 func (f *formulas) times(v *value, factor int32) *value {
 	if v == nil || v == spoilt || factor == 0 {
 		return v
@@ -222,7 +229,7 @@ func (f *formulas) times(v *value, factor int32) *value {
 	return &f.intern(x.op, x.typ, f.inOrder(groups)).value
 }
 
-// factor is the number of a factor.
+// factor returns the number of a factor.
 func (f *formulas) factor(r *big.Rat) int32 {
 	text := r.RatString()
 	i, known := f.byRatio[text]
@@ -233,7 +240,7 @@ func (f *formulas) factor(r *big.Rat) int32 {
 	return i
 }
 
-// scaling is the factor by which a collective scales: one over the number of ranks, or its own.
+// scaling returns the factor by which a collective scales: 1/ranks for an average, else its own.
 func (f *formulas) scaling(spec *collective.Spec) int32 {
 	if spec.Op == collective.Avg {
 		return f.factor(big.NewRat(1, int64(spec.Ranks)))
@@ -245,7 +252,7 @@ func (f *formulas) scaling(spec *collective.Spec) int32 {
 	return f.factor(r)
 }
 
-// combining is the operator that a collective combines with.
+// combining returns the operator that combines elements: that of an average is a sum.
 func combining(op collective.Op) collective.Op {
 	if op == collective.Avg || op == collective.PremulSum {
 		return collective.Sum
@@ -276,7 +283,7 @@ func zip(sum, a, b []seg, plus func(x, y seg) seg) []seg {
 	}
 }
 
-// cut is the elements from off to before off+n of a list of segments.
+// cut returns n elements of a list of segments, from off on.
 func cut(segs []seg, off, n int64) (part []seg) {
 	for _, g := range segs {
 		if g.n <= off {

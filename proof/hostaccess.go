@@ -6,9 +6,9 @@ import (
 	"collsim/schedule"
 )
 
-// callers taints what the callers of the ranks share with other ranks, or with puts that are not
-// flushed: in every call the caller of a rank writes what is given before the lanes begin, and
-// reads the results after all of them have ended.
+// taintCallers marks as tainted the memories in which a rank's caller may race with lanes of other
+// ranks or with unflushed puts. The caller is the host program: in each call it writes the given
+// buffers before the lanes begin, and reads the results after all have ended.
 func (v *verifier) taintCallers() {
 	for rank := range v.walked() {
 		for _, b := range v.given {
@@ -20,7 +20,7 @@ func (v *verifier) taintCallers() {
 	}
 }
 
-// callerShares taints a buffer of a rank that its caller writes, or else reads.
+// taintCaller taints the memory of a buffer that a rank's caller writes or, if not writes, reads.
 func (v *verifier) taintCaller(b schedule.Buffer, rank int, writes bool) {
 	n := v.s.Len(b, rank)
 	if n == 0 {
@@ -39,10 +39,11 @@ func (v *verifier) taintCaller(b schedule.Buffer, rank int, writes bool) {
 	}
 }
 
-// caller is the position of a rank's caller, who counts as one chain more.
+// caller returns a position of a rank's caller. Callers are numbered behind all chains of lanes.
 func (r *racer) caller(rank int, at int32) known { return known{r.chains + int32(rank), at} }
 
-// calls has the caller of every rank write what is given to the first call, before its lanes begin.
+// beginCalls records that every caller writes the given buffers of the first call before its rank's
+// lanes begin.
 func (r *racer) beginCalls() {
 	for rank := range r.walked() {
 		if r.callerWrites(rank, r.caller(rank, 1), nil) {
@@ -51,8 +52,8 @@ func (r *racer) beginCalls() {
 	}
 }
 
-// writes has the caller of a rank write what is given, knowing that, and reports whether others
-// might meet it there.
+// callerWrites records that a rank's caller, whose clock is knows, writes the given buffers. It
+// reports whether any of them is in tainted memory.
 func (r *racer) callerWrites(rank int, caller known, knows clock) (met bool) {
 	for _, b := range r.given {
 		met = r.callerAccesses(rank, b, access{known: caller, write: true}, knows) || met
@@ -60,7 +61,8 @@ func (r *racer) callerWrites(rank int, caller known, knows clock) (met bool) {
 	return met
 }
 
-// touches is what the caller of a rank does to a buffer, knowing that.
+// callerAccesses checks an access of a rank's caller, whose clock is knows, to a whole buffer. It
+// reports whether the buffer is in tainted memory.
 func (r *racer) callerAccesses(rank int, b schedule.Buffer, now access, knows clock) bool {
 	home, base := r.s.Home(b, rank)
 	if !r.tainted[memory{rank, home}] {
@@ -74,20 +76,22 @@ func (r *racer) callerAccesses(rank int, b schedule.Buffer, now access, knows cl
 	return true
 }
 
-// begins has all lanes of a rank know what its caller knows.
+// beginLanes merges the clock of a rank's caller into the clocks of all its lanes.
 func (r *racer) beginLanes(rank int, caller clock) {
 	r.began[rank] = caller
 	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
-		r.clocks[lane] = merge(caller, r.clocks[lane]) // who mostly knows all of it
+		// the caller's clock mostly covers the lane's
+		r.clocks[lane] = merge(caller, r.clocks[lane])
 		r.own[lane] = false
 	}
 }
 
-// finished has the caller of a rank read the output, after all the rank's lanes, and write the
-// input of the next call before any begins again.
+// finished records that the caller of a rank reads the results after all the rank's lanes. Unless
+// it was the last call, the caller then writes the next input before any lane begins again.
 func (r *racer) finished(rank, iteration int) error {
 	var all clock
-	for lane := r.first[rank+1] - 1; lane >= r.first[rank]; lane-- { // the last know most
+	// the last lanes have the longest clocks
+	for lane := r.first[rank+1] - 1; lane >= r.first[rank]; lane-- {
 		r.clocks[lane], r.acks[lane] = merge(r.clocks[lane], r.acks[lane]), nil
 		r.own[lane] = false
 		all = merge(all, r.clocks[lane])
@@ -107,7 +111,7 @@ func (r *racer) finished(rank, iteration int) error {
 	return nil
 }
 
-// touchedBy is what the lanes of a rank have touched, and come to.
+// lastAccesses returns a clock of the last tainted access of each of a rank's chains.
 func (r *racer) lastAccesses(rank int) (c clock) {
 	for lane := r.first[rank]; lane < r.first[rank+1]; lane++ {
 		if chain := r.chain[lane]; r.touched[chain] > 0 {

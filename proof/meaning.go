@@ -7,10 +7,10 @@ import (
 	"collsim/schedule"
 )
 
-// verifyMeaning holds the results of a composed schedule to what the schedule is to compute: of all
-// elements that a result has by the meaning, the schedule's parts must define the same value. That
-// their steps compute what they define is proven before. made is what they define, if it has been
-// evaluated.
+// verifyMeaning checks that the parts of a composed schedule define what the program means
+// (schedule.Meaning). For every element of a result, both definitions must give the same value.
+// That the steps compute what the parts define is proven before. made is the evaluated definition
+// of the parts; nil: it is evaluated here.
 func verifyMeaning(s *schedule.Schedule, made *definition) (found []*schedule.Violation) {
 	ops := s.Means.Ops
 	if made == nil {
@@ -45,8 +45,8 @@ func verifyMeaning(s *schedule.Schedule, made *definition) (found []*schedule.Vi
 	return found
 }
 
-// differs says how elements differ from what they are to be; nil if they do not, or if they are to
-// be nothing.
+// differs explains how elements differ from what is wanted. It is nil if they do not, or if nothing
+// is wanted.
 func (v *verifier) differs(want, got seg) *schedule.Violation {
 	x := &schedule.Violation{Kind: schedule.Missing, Lane: -1, Step: -1, Chunk: -1}
 	switch {
@@ -60,7 +60,7 @@ func (v *verifier) differs(want, got seg) *schedule.Violation {
 	return x
 }
 
-// definedAs evaluates the definition on what is given under the names that tensors have in another
+// definedAs evaluates the definition with given tensors identified, by name, with those of another
 // schedule.
 func (v *verifier) definedAs(named *schedule.Schedule) *definition {
 	d := &definition{f: v.formulas, all: newStores(v.s, 1, v.s.Spec.Ranks)}
@@ -81,7 +81,7 @@ func (v *verifier) definedAs(named *schedule.Schedule) *definition {
 	return d
 }
 
-// elements are what a place of a rank holds.
+// elements returns count elements that a rank holds at a place.
 func (d *definition) elements(at schedule.Place, rank int, count int64) (all []seg) {
 	m, base := d.all.of(at.Tensor, rank)
 	for _, g := range m.read(nil, schedule.Span{Off: base + at.Offset(rank), Len: count}) {

@@ -1,20 +1,22 @@
 package proof
 
-// A sum of a deep program has as many terms as layers that added to it: written out, all sums would
-// be as long as the square of the depth. So what they have in common is stored once.
+// A sum in a deep program has a term for each layer that added to it. Written out, all sums would
+// take space quadratic in the depth. So common parts are stored once (hash consing).
 
-// bag is a multiset of sources, by its number; 0 is empty. Equal ones have one number.
+// multiset identifies a multiset of sources by its number in multisets. 0 is empty; equal multisets
+// have equal numbers.
 type multiset int32
 
-// bags are multisets as tries over the binary digits of the numbers in them (Okasaki and Gill, Fast
-// Mergeable Integer Maps, 1998), in which equal subtries are one.
+// multisets holds multisets as binary tries over the numbers in them (Patricia tries: Okasaki and
+// Gill, Fast Mergeable Integer Maps, 1998). Equal subtries are stored once.
 type multisets struct {
 	nodes  []trie // by number
 	byNode map[trie]multiset
 }
 
-// trie is what a bag has of the 2^bits numbers from first on: each of them so many times, or, if
-// times is 0, what its halves have, of which neither is empty.
+// A trie is a node: the part of a multiset that falls into the 2^bits numbers from first on. If
+// times > 0, each of these numbers occurs so many times. If times is 0, left and right hold the
+// halves, and neither is empty.
 type trie struct {
 	first       int32
 	bits        uint8
@@ -22,16 +24,18 @@ type trie struct {
 	left, right multiset
 }
 
+// newMultisets returns a table that has the empty multiset only.
 func newMultisets() multisets {
 	return multisets{nodes: make([]trie, 1), byNode: map[trie]multiset{}}
 }
 
-// of is the bag of one number.
+// of returns the multiset of one number, once.
 func (b *multisets) of(n int32) multiset { return b.intern(trie{first: n, times: 1}) }
 
-// isOne reports whether a bag has one number once.
+// isOne reports whether a multiset has one number once.
 func (b *multisets) isOne(x multiset) bool { return b.nodes[x].bits == 0 && b.nodes[x].times == 1 }
 
+// intern returns the multiset of a node and adds the node if it is new.
 func (b *multisets) intern(t trie) multiset {
 	x, known := b.byNode[t]
 	if !known {
@@ -42,13 +46,13 @@ func (b *multisets) intern(t trie) multiset {
 	return x
 }
 
-// has reports whether a number is among those of a trie.
+// has reports whether a number is in the trie's range.
 func (t *trie) has(n int32) bool { return n>>t.bits == t.first>>t.bits }
 
-// half is which half a number is in: 0 or 1.
+// half returns the half of the range that has a number: 0 or 1.
 func (t *trie) half(n int32) int { return int(n>>(t.bits-1)) & 1 }
 
-// halves are the bags of both. REQUIRES: it has more than one number.
+// halves returns the multisets of both halves of a trie's range. REQUIRES: bits > 0.
 func (b *multisets) halves(t trie) (h [2]multiset) {
 	if t.times == 0 {
 		return [2]multiset{t.left, t.right}
@@ -60,7 +64,7 @@ func (b *multisets) halves(t trie) (h [2]multiset) {
 	return h
 }
 
-// joined is the bag of two halves, of which neither is empty.
+// joined returns the multiset of two halves. REQUIRES: neither is empty.
 func (b *multisets) joined(first int32, bits uint8, h [2]multiset) multiset {
 	l, r := &b.nodes[h[0]], &b.nodes[h[1]]
 	if l.times == r.times && l.times > 0 && l.bits == bits-1 && r.bits == bits-1 {
@@ -69,7 +73,7 @@ func (b *multisets) joined(first int32, bits uint8, h [2]multiset) multiset {
 	return b.intern(trie{first: first, bits: bits, left: h[0], right: h[1]})
 }
 
-// union is the sum of two multisets.
+// union returns the sum of two multisets: multiplicities add, up to often.
 func (b *multisets) union(x, y multiset) multiset {
 	if x == 0 || y == 0 {
 		return x + y
@@ -79,7 +83,7 @@ func (b *multisets) union(x, y multiset) multiset {
 		x, t, u, y = y, u, t, x
 	}
 	switch {
-	case !t.has(u.first): // as children of the smallest that has both
+	case !t.has(u.first): // disjoint ranges: children of the smallest range that has both
 		whole := trie{first: t.first, bits: t.bits}
 		for !whole.has(u.first) {
 			whole.bits++
@@ -102,8 +106,8 @@ func (b *multisets) union(x, y multiset) multiset {
 	return b.joined(t.first, t.bits, [2]multiset{b.union(h[0], g[0]), b.union(h[1], g[1])})
 }
 
-// each visits the numbers in a bag in their order, and how often they are in it, until visit
-// returns false, which it then returns too.
+// each visits the numbers of a multiset in ascending order, with their multiplicities. It stops and
+// returns false when visit does.
 func (b *multisets) each(x multiset, visit func(n, times int32) bool) bool {
 	t := b.nodes[x]
 	if x == 0 {

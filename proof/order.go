@@ -7,25 +7,25 @@ import (
 	"collsim/schedule"
 )
 
-// Orders is how all elements of all outputs are put together: of each a tree of additions, of which
-// a+b and b+a are the same.
+// Orders holds, for each element of each output, the tree of additions that made it. Trees are
+// equal up to exchanging the operands of an addition.
 type Orders struct {
 	InRankOrder bool // every sum has its operands in rank order
 	SameTree    bool // all ranks evaluate the same tree for each element, so their bits agree
 
-	ranks [][]orderRun // of each rank's output, in its order
+	ranks [][]orderRun // runs of each rank's output, in order
 }
 
-// stretch is n elements that are put together in the same way.
+// An orderRun is n elements with equal trees.
 type orderRun struct {
 	n    int64
 	tree uint64 // a hash
 }
 
-// OrdersOf finds the orders of a schedule by carrying it out on symbols. labels[r], if labels is
-// not nil, is what the input of rank r is called in the trees, from 0 on: with a permutation one
-// sees what another numbering of the ranks would do to given data. A schedule that cannot be
-// carried out is a *Violation or *StallError. REQUIRES: no Beside.
+// OrdersOf finds the orders of a schedule by executing it on symbolic values. labels[r], if labels
+// is not nil, numbers the input of rank r in the trees, from 0 on. With a permutation one sees the
+// effect of another numbering of the ranks on given data. A schedule that cannot be executed is a
+// *Violation or *StallError. REQUIRES: no teams (schedule.Beside).
 func OrdersOf(s *schedule.Schedule, labels []int) (*Orders, error) {
 	v := newVerifier(s)
 	v.labels = labels
@@ -58,7 +58,7 @@ func OrdersOf(s *schedule.Schedule, labels []int) (*Orders, error) {
 }
 
 // Same reports whether all elements that both have, at the same place of the same rank's output,
-// are put together in the same order.
+// are added in the same order.
 func (o *Orders) Same(p *Orders) bool {
 	for rank := range min(len(o.ranks), len(p.ranks)) {
 		a, b := slices.Clone(o.ranks[rank]), slices.Clone(p.ranks[rank])
@@ -79,9 +79,9 @@ func (o *Orders) Same(p *Orders) bool {
 	return true
 }
 
-// OrderOf is the term of an element of a rank's output. A schedule that cannot be carried out is a
-// *Violation or *StallError; an element that is not there or never written is an error. REQUIRES:
-// no Beside.
+// OrderOf returns the tree of an element of a rank's output. A schedule that cannot be executed is
+// a *Violation or *StallError. An element that does not exist or is never written is an error.
+// REQUIRES: no teams (schedule.Beside).
 func OrderOf(s *schedule.Schedule, rank int, element int64) (*schedule.Term, error) {
 	terms, err := TermsOf(s)
 	if err != nil {
@@ -91,8 +91,8 @@ func OrderOf(s *schedule.Schedule, rank int, element int64) (*schedule.Term, err
 	return order, err
 }
 
-// TermsOf carries a schedule out once and returns OrderOf for all of its elements. n is how many
-// elements from that one on are put together in the same way, of at most mostAlike.
+// TermsOf executes a schedule once and returns OrderOf for all of its elements. n counts the
+// elements, from that one on, that have the same tree: at most mostAlike.
 func TermsOf(s *schedule.Schedule) (func(rank int, element int64) (order *schedule.Term, n int64,
 	err error), error) {
 	v := newVerifier(s)
@@ -103,9 +103,10 @@ func TermsOf(s *schedule.Schedule) (func(rank int, element int64) (order *schedu
 	return v.term, nil
 }
 
+// mostAlike bounds the elements that a call of TermsOf's function covers.
 const mostAlike = 1 << 12
 
-// term is what the function that TermsOf returns does.
+// term implements the function that TermsOf returns.
 func (v *verifier) term(rank int, element int64) (order *schedule.Term, n int64, err error) {
 	s := v.s
 	if rank < 0 || rank >= s.Spec.Ranks || element < 0 || element >= s.Len(schedule.Output, rank) {
@@ -130,7 +131,7 @@ func (v *verifier) term(rank int, element int64) (order *schedule.Term, n int64,
 	return termAt(v.terms[g.v], g.off), g.n, nil
 }
 
-// trace carries the schedule out on symbols, with the slots that it has.
+// trace executes the schedule on values with the slots that it declares.
 func (v *verifier) trace() error {
 	if _, err := v.walk(v.s.Slots); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (v *verifier) trace() error {
 	return nil
 }
 
-// termAt is a copy of a term, of a certain element of the inputs. Terms that are shared stay so.
+// termAt returns a copy of a tree for one element of the inputs. Shared subtrees stay shared.
 func termAt(t *schedule.Term, element int64) *schedule.Term {
 	copies := map[*schedule.Term]*schedule.Term{}
 	var walk func(*schedule.Term) *schedule.Term
@@ -162,21 +163,23 @@ func termAt(t *schedule.Term, element int64) *schedule.Term {
 	return walk(t)
 }
 
-// The verifier's notes on where values come from, which it takes only where terms are asked for.
+// The trees of values are recorded only where terms are asked for.
 
+// noteInput records the leaf of a rank's input.
 func (v *verifier) noteInput(x *value, rank int) {
 	if v.terms != nil {
 		v.terms[x] = &schedule.Term{Rank: rank, Ends: true}
 	}
 }
 
+// noteSum records that x is the sum of left and right.
 func (v *verifier) noteSum(x, left, right *value) {
 	if v.terms != nil {
 		v.terms[x] = &schedule.Term{Rank: -1, Left: v.terms[left], Right: v.terms[right]}
 	}
 }
 
-// noteCopy says that x is another value, scaled or merged in a switch.
+// noteCopy records that x is another value, scaled or merged in a switch.
 func (v *verifier) noteCopy(x, of *value, scaled, merged bool) {
 	if v.terms == nil {
 		return
@@ -187,7 +190,7 @@ func (v *verifier) noteCopy(x, of *value, scaled, merged bool) {
 	v.terms[x] = &t
 }
 
-// noteEnd says that a step ends with these values.
+// noteEnd records that a step ends with these values, so that they are rounded.
 func (v *verifier) noteEnd(segs []seg) {
 	if v.terms == nil {
 		return

@@ -8,36 +8,35 @@ import (
 	"collsim/unit"
 )
 
-// A program of many parts is proven of proofs of its parts; those that do the same have one.
-// A part that is right alone makes of whatever it finds what it says, if nobody else touches its
-// memory meanwhile: so the whole makes what the parts say, one after the other. To be held to are
+// A program of many parts is proven by proofs of its parts, one for all parts that do the same. A
+// part that is right alone turns whatever it reads into what it defines, if nothing else accesses
+// its memory meanwhile. So the whole computes what the parts define, one after the other, if
 //
-//   - the parts, each alone;
-//   - that parts which nothing orders on a rank do not meet in its memory, and that a part's own
-//     buffers do not;
-//   - that what a part reads has been written, and is not what another has left there by the way;
-//   - that no part reaches into another rank's memory, which its order does not reach.
+//   - each part is proven alone;
+//   - parts that are unordered on a rank share no memory there, nor do a part's own buffers;
+//   - a part reads only elements that are written, and no leftovers of another part;
+//   - no part accesses another rank's memory, since its order does not extend there.
 //
-// Where one of these does not hold, all is walked: the walk tells what is wrong, if anything is.
+// Where one of these fails, the whole is walked: the walk finds the violation, if there is one.
 
-// parted is a program of which the parts are proven one by one.
+// partsProof is a proof of a program by its parts.
 type partsProof struct {
 	s      *schedule.Schedule
 	parts  []schedule.Part
 	alike  map[*schedule.Schedule]*provenPart
 	byForm map[string]*provenPart
-	list   []*provenPart // in order
-	made   *definition   // what all parts make
+	list   []*provenPart // of all distinct parts, in order
+	made   *definition   // what all parts define
 }
 
-// provenPart is a schedule of which parts are, and what was found true of it.
+// A provenPart is the schedule of one or more equal parts, with its proof.
 type provenPart struct {
 	*Proof
 	s       *schedule.Schedule
 	written []bool // buffers that steps write
 }
 
-// verifyParts proves a schedule by its parts, or returns nil.
+// verifyParts proves a schedule by its parts. It returns nil where that does not apply or fails.
 func verifyParts(s *schedule.Schedule, o Options) *Proof {
 	parts := s.Parts()
 	if len(parts) == 0 || len(s.Tensors) == 0 || o.Rendezvous || o.Traffic || o.Scratches > 1 ||
@@ -53,7 +52,7 @@ func verifyParts(s *schedule.Schedule, o Options) *Proof {
 	return p.sum()
 }
 
-// known gathers the parts that do the same, and reports whether they are of a kind that is proven
+// known groups the parts that do the same. It reports whether all are of a kind that can be proven
 // alone, and few enough for that to pay.
 func (p *partsProof) known() bool {
 	for i := range p.parts {
@@ -74,12 +73,12 @@ func (p *partsProof) known() bool {
 	return 2*len(p.list) <= len(p.parts)
 }
 
-// wholeInPlace reports whether a collective in place says what all of its memory is to be.
+// wholeInPlace reports whether an in-place collective defines all of its memory.
 func wholeInPlace(spec *collective.Spec) bool {
 	return spec.Kind == collective.AllReduce || spec.Kind == collective.Broadcast
 }
 
-// writtenBy tells of each buffer whether a step writes it.
+// writtenBy reports, for each buffer, whether a step writes it.
 func writtenBy(s *schedule.Schedule) []bool {
 	written := make([]bool, s.Buffers())
 	s.AnyStep(func(step *schedule.Step) bool {
@@ -91,7 +90,7 @@ func writtenBy(s *schedule.Schedule) []bool {
 	return written
 }
 
-// prove proves each of those that do not do the same.
+// prove proves each distinct part alone.
 func (p *partsProof) prove(o Options) bool {
 	for _, x := range p.list {
 		var found []*schedule.Violation
@@ -103,14 +102,14 @@ func (p *partsProof) prove(o Options) bool {
 	return true
 }
 
-// held is memory that a buffer of a part takes.
+// held is the memory that a buffer of a part occupies: a range of a tensor.
 type held struct {
 	tensor   schedule.Buffer
 	from, to int64
 	written  bool
 }
 
-// memory is what a part holds on one of its ranks.
+// memory lists what a part occupies on one of its ranks.
 func (p *partsProof) memory(part, place int) (list []held) {
 	own := &p.parts[part]
 	s, x := own.Schedule, p.alike[own.Schedule]
@@ -134,12 +133,13 @@ func (p *partsProof) memory(part, place int) (list []held) {
 	return list
 }
 
-// meets reports whether two have elements in common that one of them writes.
+// meets reports whether two ranges overlap and one of them is written.
 func (h held) meets(g held) bool {
 	return h.tensor == g.tensor && h.from < g.to && g.from < h.to && (h.written || g.written)
 }
 
-// ordered reports whether no two parts meet that nothing orders, and no two buffers of one.
+// ordered reports whether all overlapping memory belongs to ordered parts, and no two buffers of a
+// part overlap.
 func (p *partsProof) ordered() bool {
 	for part := range p.parts {
 		for place := range p.parts[part].Ranks {
@@ -162,8 +162,8 @@ func (p *partsProof) ordered() bool {
 	return apart
 }
 
-// defined goes through what the parts say, and reports whether each finds all that it reads and
-// nothing that is left open, and so do those who read the results.
+// defined evaluates what the parts define, in order. It reports whether each part, and each result,
+// finds all its elements defined.
 func (p *partsProof) defined() bool {
 	v := newVerifier(p.s)
 	d := &definition{f: v.formulas, all: newStores(p.s, 1, p.s.Spec.Ranks)}
@@ -192,10 +192,10 @@ func (p *partsProof) defined() bool {
 	return true
 }
 
-// open is what nobody has written, or may be anything.
+// open reports whether an element is unwritten or may have any value.
 func open(g seg) bool { return g.v == nil || g.v == spoilt }
 
-// reads are the buffers that a schedule is given.
+// reads lists the buffers that a schedule is given.
 func reads(s *schedule.Schedule) []schedule.Buffer {
 	given := []schedule.Buffer{schedule.Input}
 	for i := range s.Tensors {
@@ -206,7 +206,7 @@ func reads(s *schedule.Schedule) []schedule.Buffer {
 	return given
 }
 
-// complete reports whether buffers hold something everywhere.
+// complete reports whether buffers are defined everywhere.
 func (sc *scope) complete(buffers []schedule.Buffer) bool {
 	for _, b := range buffers {
 		for rank := range sc.of.Spec.Ranks {
@@ -218,7 +218,7 @@ func (sc *scope) complete(buffers []schedule.Buffer) bool {
 	return true
 }
 
-// leave has all be anything that the steps of a part may have written and that it does not say. It
+// leave marks as arbitrary what the steps of a part may have written beyond what it defines. It
 // reports false where a result is left open.
 func (sc *scope) leave(written []bool) bool {
 	for b := range schedule.Buffer(sc.of.Buffers()) {
@@ -241,13 +241,13 @@ func (sc *scope) leave(written []bool) bool {
 	return true
 }
 
-// sum is what is true of the whole.
+// sum returns the proof of the whole: sums and maxima over the parts.
 func (p *partsProof) sum() *Proof {
 	all := &Proof{Walked: p.s.Spec.Ranks, MinSlots: 1, Iterations: 1}
 	for _, x := range p.list {
 		all.Rounds, all.MinSlots = max(all.Rounds, x.Rounds), max(all.MinSlots, x.MinSlots)
 	}
-	edges := map[*provenPart]int64{} // a lane begins and ends
+	edges := map[*provenPart]int64{} // steps that begin and end the lanes of a part
 	for _, x := range p.list {
 		ranks := x.s.Alike()
 		for rank := range ranks {

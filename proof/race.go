@@ -2,40 +2,42 @@ package proof
 
 import "collsim/schedule"
 
-// An access (elements of a memory, read or write) lasts from its step's start to its end; a get's
-// on both sides; a put touches its target until the wait that observes it, and its origin until the
-// next flush. Order comes from lane order, from a post to its wait, from the end of a send to the
-// receive that it matches, in rendezvous back again, from nothing else. Two accesses that overlap,
-// one of them writing, and have no order are a race.
+// An access (elements of a memory, read or written) lasts from the start of its step to the end. A
+// get lasts so on both sides. A put occupies its target until the wait that observes it, and its
+// origin until the next flush. Accesses are ordered by lane order, from a post to its wait, and
+// from the end of a send to the matching receive. In rendezvous, a receive also precedes what
+// follows its send. Nothing else orders them. Two accesses race if they overlap, one of them
+// writes, and they are unordered.
 //
-// Every rank has a caller, who counts as a lane: before each call it writes the input, after each
-// it reads the output; of a program, the tensors that are given and those that are results. A
-// relaxed signal tells no more than that its rank has begun the call: a launch completes what was
-// before it, but the lane's own stores may be on their way (MSCCL++,
-// include/mscclpp/semaphore_device.hpp: "Use it only for synchronizing execution, not data").
+// Every rank has a caller, which counts as a lane. It writes the input before each call and reads
+// the output after it; of a program, the given tensors and the results. A relaxed signal only says
+// that its rank has begun the call. A launch completes what was before it, but the lane's own
+// stores may still be on their way. (MSCCL++, include/mscclpp/semaphore_device.hpp: "Use it only
+// for synchronizing execution, not data".)
 //
-// First, while values are computed, each cell remembers whether several lanes have met in it. Only
-// where they have, a second walk keeps clocks: what each lane knows of the others' accesses.
+// While values are computed, each cell records whether several lanes have accessed it. Only where
+// they have, a second walk keeps vector clocks: the accesses of others that each lane knows of.
 
-// access is how a cell is touched.
+// An accessKind is a set of flags that describe an access.
 type accessKind uint8
 
 const (
 	reading accessKind = 1 << iota
 	writing
 	afar    // by a lane of another rank
-	lasting // beyond the step: the origin of a put
-	landing // beyond the step: the target of a put with a message
+	lasting // continues after the step: the origin of a put
+	landing // continues after the step: the target of a put with a message
 )
 
-// access notes a lane's access, and taints the memory where lanes have met, one writing.
+// access records a lane's access to cells. It taints the memory where several lanes have met and
+// one writes.
 func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, how accessKind) {
-	if v.isAlone && !v.keepsApart { // who meets nobody
+	if v.isAlone && !v.keepsApart { // a single lane meets nobody
 		return
 	}
 	first, last := m.cover(s)
 	v.accesses += int64(last - first)
-	if v.roleCounts != nil { // which looks for races itself
+	if v.roleCounts != nil { // roleCounts checks races itself
 		if how&writing == 0 {
 			v.roleCounts.read(m, where, first, last, lane)
 		}
@@ -50,7 +52,7 @@ func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, h
 			c.flags |= cellShared
 		}
 		if c.flags&cellLanding != 0 {
-			c.flags |= cellShared // its own lane may come before it
+			c.flags |= cellShared // the target's own lane may come before the put
 		}
 		if how&writing != 0 {
 			c.flags |= cellWritten
@@ -74,41 +76,41 @@ func (v *verifier) access(m *store, s schedule.Span, where memory, lane int32, h
 	m.join(first, last)
 }
 
-// racer is the walk that keeps clocks.
+// racer is the walk that keeps vector clocks.
 type racer struct {
 	*verifier
-	first      []int32 // lane of each rank among all, and their number
-	chain      []int32 // of each lane: lanes of one chain follow one another
+	first      []int32 // index of each rank's first lane among all lanes; then their number
+	chain      []int32 // of each lane; lanes of a chain run one after another
 	chains     int32
 	clocks     []clock // of each lane
-	own        []bool  // of each lane: nobody else has its clock, which may change in place
-	copied     []bool  // of each lane: a message has carried a copy of its clock as it is
-	position   []int32 // twice the sub-steps that the lanes of each chain have begun
-	touched    []int32 // position of its last access to a tainted memory
+	own        []bool  // of each lane: its clock is not shared and may change in place
+	copied     []bool  // of each lane: a message has a copy of its present clock
+	position   []int32 // of each chain: twice the sub-steps that its lanes have begun
+	touched    []int32 // of each chain: position of its last access to tainted memory
 	posts      [][]clock
-	base       []int32 // posts of each lane when its iteration began
-	sent       []clock // of messages, by handle
+	base       []int32 // of each lane: number of posts when its iteration began
+	sent       []clock // clocks of messages, by handle
 	puts       []putState
 	putOf      []int32   // of messages, by handle: index in puts plus 1
 	open       [][]int32 // puts of each lane since its last flush
 	tracks     map[memory][]track
-	starts     map[memory][]int64 // of the cells that tracks are of
+	starts     map[memory][]int64 // starts of the cells that tracks describe
 	reported   map[[2]int32]bool
-	senders    []int32 // of messages, by handle: the lane
-	acks       []clock // what each lane has learned from the receives of its last step
-	posted     []int32 // position of each lane's last post
-	began      []clock // what each rank's caller knew when the present call began
-	meeting    int     // of the present sub-step
+	senders    []int32 // sending lanes of messages, by handle
+	acks       []clock // of each lane: clock of the receives that ended its last step
+	posted     []int32 // of each lane: position of its last post
+	began      []clock // of each rank: clock of its caller when the present call began
+	meeting    int     // rendezvous messages of the present sub-step
 	eventClock eventClock
-	lent       []bool  // of messages, by handle: the clock in sent is a copy that nobody else has
-	spare      []clock // that nobody has any more
-	pairs      []pair  // that race
-	asked      []pair  // that another walk has found to race
+	lent       []bool  // of messages, by handle: the clock in sent is an unshared copy
+	spare      []clock // unused clocks
+	pairs      []pair  // races found
+	asked      []pair  // races that an earlier walk has found
 	withheld   map[int32]withheld
 }
 
-// races walks the schedule once more and reports accesses without order; and again where a relaxed
-// signal may be why they have none.
+// races walks the schedule once more and reports unordered accesses. It walks again, for the
+// explanation, where a relaxed signal may be the reason.
 func (v *verifier) races(slots int) {
 	values := v.found
 	r := v.walkRaces(slots, nil)
@@ -119,7 +121,8 @@ func (v *verifier) races(slots int) {
 		v.found = values
 		return
 	}
-	v.blames = nil // values are what one order of the races gave; but not what no order allows
+	// the values come from one order of the races; violations that no order avoids stay
+	v.blames = nil
 	for _, x := range values {
 		if v.formulas != nil && x.Kind == schedule.Malformed {
 			v.found = append(v.found, x)
@@ -127,8 +130,8 @@ func (v *verifier) races(slots int) {
 	}
 }
 
-// walkRaces walks the schedule for accesses without order. Of those that are asked for it tells the
-// relaxed signal that would order them.
+// walkRaces walks the schedule for unordered accesses. For those in asked it finds the relaxed
+// signal that would order them.
 func (v *verifier) walkRaces(slots int, asked []pair) *racer {
 	r := &racer{asked: asked, verifier: v, tracks: map[memory][]track{},
 		starts: map[memory][]int64{}, reported: map[[2]int32]bool{}}
@@ -153,9 +156,10 @@ func (v *verifier) walkRaces(slots int, asked []pair) *racer {
 	return r
 }
 
-// addChains puts the lanes of a rank into chains: those of the parts on a stream, the first of each
-// part, the second, …: a part begins when all lanes of the one before it on its stream have ended.
-// So clocks are as long as there are streams, not parts.
+// addChains divides the lanes of a rank into chains. The first lanes of all parts on a stream are
+// one chain, the second lanes another, and so on. This is sound since a part begins when all lanes
+// of the part before it on its stream have ended. So clocks are as long as the number of streams,
+// not of parts.
 func (r *racer) addChains(p *schedule.Program) {
 	chains := map[[2]int]int32{}
 	part, index := -1, 0
@@ -173,7 +177,8 @@ func (r *racer) addChains(p *schedule.Program) {
 	}
 }
 
-// step orders a sub-step after what it has awaited, and its accesses against all others.
+// step orders a sub-step after what it has awaited, checks its accesses, and attaches clocks to
+// what it sends and posts.
 func (r *racer) step(at *schedule.Visit) error {
 	lane, chain := at.Index, r.chain[at.Index]
 	r.spend(1+int64(len(r.clocks[lane])/clocksAtOnce), clockBytes*int64(len(r.clocks[lane])))
@@ -188,7 +193,7 @@ func (r *racer) step(at *schedule.Visit) error {
 	now := r.snapshot(lane)
 	r.acknowledge(at, now)
 	if r.meeting > 0 && r.touched[chain] == r.position[chain] {
-		r.touched[chain]++ // what it has read to send
+		r.touched[chain]++ // the end of the reads for its sends
 	}
 	r.publish(at, put, now)
 	if at.Step.Post && at.Last {
@@ -198,8 +203,8 @@ func (r *racer) step(at *schedule.Visit) error {
 	return nil
 }
 
-// hear has the lane of a sub-step know what its messages and events tell, and lays its puts to rest
-// that are observed or flushed.
+// receive merges the clocks of the messages and events of a sub-step into its lane's clock. It ends
+// the puts that the sub-step observes or flushes.
 func (r *racer) receive(at *schedule.Visit) {
 	lane, chain := at.Index, r.chain[at.Index]
 	if len(r.acks[lane]) > 0 {
@@ -238,8 +243,8 @@ func (r *racer) receive(at *schedule.Visit) {
 	}
 }
 
-// tell has the messages of a sub-step carry what their lane knew when it had done it; put is its
-// first put.
+// publish attaches the lane's clock at the end of a sub-step to the messages that the sub-step
+// sends. put is its first put.
 func (r *racer) publish(at *schedule.Visit, put int32, now clock) {
 	for i, handle := range at.Out {
 		if handle < 0 {
@@ -252,7 +257,7 @@ func (r *racer) publish(at *schedule.Visit, put int32, now clock) {
 		d := &at.Step.Send[i]
 		r.sent[handle], r.lent[handle] = now, false
 		r.putOf[handle], r.senders[handle] = 0, at.Index
-		if r.meeting == 1 && d.Peer.Class == schedule.FIFO { // its receive is the end of the step
+		if r.meeting == 1 && d.Peer.Class == schedule.FIFO { // the receive ends the step
 			r.sent[handle] = r.snapshot(at.Index)
 		}
 		if d.Relaxed {
@@ -268,8 +273,8 @@ func (r *racer) publish(at *schedule.Visit, put int32, now clock) {
 	}
 }
 
-// meetings is how many messages of a sub-step must be received for it to end: in rendezvous, those
-// of class FIFO. Until then its sources are read.
+// meetings returns how many messages of a sub-step must be received for it to end: in rendezvous,
+// those of class FIFO. Its sources are read until then.
 func (r *racer) meetings(at *schedule.Visit) (n int) {
 	for i, handle := range at.Out {
 		if r.rendezvous && handle >= 0 && at.Step.Send[i].Peer.Class == schedule.FIFO {
@@ -279,8 +284,8 @@ func (r *racer) meetings(at *schedule.Visit) (n int) {
 	return n
 }
 
-// acknowledge has, in rendezvous, the senders of what a sub-step has received go on after it, and
-// what they have posted with it.
+// acknowledge applies the receives of a sub-step to their senders, in rendezvous. What a sender
+// does after its step is ordered behind the receive, and so are the posts of that step.
 func (r *racer) acknowledge(at *schedule.Visit, now clock) {
 	for i, handle := range at.In {
 		if handle < 0 || !r.rendezvous || at.Step.From[i].Peer.Class != schedule.FIFO {
@@ -288,7 +293,7 @@ func (r *racer) acknowledge(at *schedule.Visit, now clock) {
 		}
 		sender := r.senders[handle]
 		received := now
-		if r.fold != nil { // as the sender sees it
+		if r.fold != nil { // in the sender's terms
 			received = r.translated(now, r.fold.group.Sub(0, at.Step.From[i].Peer.Rank))
 		}
 		r.acks[sender] = merge(r.acks[sender], received)
@@ -298,8 +303,8 @@ func (r *racer) acknowledge(at *schedule.Visit, now clock) {
 	}
 }
 
-// accesses checks what the sub-step reads and writes; put is its first put, which its origin goes
-// with.
+// accesses checks all accesses of a sub-step. put is its first put, which the reads of the origin
+// belong to.
 func (r *racer) accesses(at *schedule.Visit, put int32) {
 	s := at.Step
 	for i := range s.From {
@@ -337,7 +342,7 @@ func (r *racer) accesses(at *schedule.Visit, put int32) {
 	}
 }
 
-// begin makes a state of every put of a sub-step and returns the number of the first plus 1, 0 if
+// begin makes the state of each put of a sub-step. It returns the number of the first, plus 1; 0 if
 // there is none.
 func (r *racer) begin(at *schedule.Visit) int32 {
 	first := int32(0)
@@ -361,7 +366,7 @@ func (r *racer) begin(at *schedule.Visit) int32 {
 	return first
 }
 
-// snapshot is what others know who know what a lane has done so far.
+// snapshot returns a lane's clock with the lane's own accesses so far.
 func (r *racer) snapshot(lane int32) clock {
 	own := known{r.chain[lane], r.touched[r.chain[lane]]}
 	if own.at > 0 && !r.clocks[lane].knows(own) {
@@ -371,7 +376,7 @@ func (r *racer) snapshot(lane int32) clock {
 			r.learn(lane, clock{own})
 		}
 	}
-	if r.rendezvous { // what is told may yet go to acks and posts
+	if r.rendezvous { // acks and posts may share the clock
 		r.own[lane] = false
 	}
 	return r.clocks[lane]

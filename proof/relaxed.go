@@ -2,28 +2,29 @@ package proof
 
 import "collsim/schedule"
 
-// A relaxed signal tells nothing of what its sender has done. Where two accesses have no order
-// because of that, the race says so: a walk that knows which accesses race keeps what each relaxed
-// signal would have told, and who has received it.
+// A relaxed signal does not order its sender's accesses. If two accesses race for that reason, the
+// violation says so. For this a second walk, which knows the races, records the clock that each
+// relaxed signal withholds, and its receivers.
 
-// pair is two accesses without order.
+// A pair is two unordered accesses.
 type pair struct {
 	then, now access
 	learned   []learned
 }
 
-// learned is where a lane has received a relaxed signal whose sender knew the first access.
+// learned records that a lane has received a relaxed signal whose sender knew the first access.
 type learned struct {
 	signal   schedule.At
 	received known
 }
 
-// unsaid is what a relaxed signal does not tell, and the step that has sent it.
+// withheld is the clock that a relaxed signal does not carry, and the step that sent it.
 type withheld struct {
 	clock  clock
 	signal schedule.At
 }
 
+// relaxes reports whether a step sends a relaxed signal.
 func relaxes(step *schedule.Step) bool {
 	for i := range step.Send {
 		if step.Send[i].Relaxed {
@@ -33,7 +34,7 @@ func relaxes(step *schedule.Step) bool {
 	return false
 }
 
-// keepUnsaid keeps what a relaxed message would tell if it were not.
+// keepWithheld records the clock that a relaxed message would carry if it were not relaxed.
 func (r *racer) keepWithheld(at *schedule.Visit, handle int32, now clock) {
 	if r.asked == nil {
 		return
@@ -46,8 +47,8 @@ func (r *racer) keepWithheld(at *schedule.Visit, handle int32, now clock) {
 		Step: int(at.Number)}}
 }
 
-// hearUnsaid notes the accesses that the i-th message of a sub-step would tell of if it were not
-// relaxed.
+// receiveWithheld records the racing accesses that the i-th message of a sub-step would order if it
+// were not relaxed.
 func (r *racer) receiveWithheld(at *schedule.Visit, i int, handle int32) {
 	u, is := r.withheld[handle]
 	if !is {
@@ -59,7 +60,7 @@ func (r *racer) receiveWithheld(at *schedule.Visit, i int, handle int32) {
 	for k := range r.asked {
 		p := &r.asked[k]
 		if int(p.then.put) > len(r.puts) {
-			continue // it has not begun
+			continue // the put has not begun
 		}
 		if r.precedes(p.then, access{known: known{lane: -1}}, news) {
 			r.touched[chain] = r.position[chain]
@@ -68,8 +69,8 @@ func (r *racer) receiveWithheld(at *schedule.Visit, i int, handle int32) {
 	}
 }
 
-// wouldOrder is a relaxed signal that would order two accesses if it were not: who has received it
-// comes before the second, nil if there is none.
+// wouldOrder returns the relaxed signal that would order two racing accesses: its receive precedes
+// the second. It returns nil if there is none.
 func (r *racer) wouldOrder(then, now access, knows clock) *schedule.At {
 	for i := range r.asked {
 		p := &r.asked[i]

@@ -8,7 +8,7 @@ import (
 	"collsim/schedule"
 )
 
-// finished checks the output of a rank, then its caller reads it and writes the next input.
+// finished checks the output of a rank after an iteration and gives the rank its next input.
 func (v *verifier) finished(rank, iteration int) error {
 	v.checkOutput(rank, iteration)
 	v.ended[rank]++
@@ -20,7 +20,7 @@ func (v *verifier) finished(rank, iteration int) error {
 
 // checkOutput compares a rank's output with the definition of the collective.
 func (v *verifier) checkOutput(rank, iteration int) {
-	if len(v.found) >= maxViolations { // enough to be told
+	if len(v.found) >= maxViolations { // enough to report
 		return
 	}
 	if v.formulas != nil {
@@ -29,7 +29,7 @@ func (v *verifier) checkOutput(rank, iteration int) {
 	}
 	m, base := v.memory.of(schedule.Output, rank)
 	if m.table != nil {
-		m.cut(m.size) // each part that is wrong is told
+		m.cut(m.size) // so that each wrong part is reported
 	}
 	scaled := int32(0)
 	if v.s.Spec.ScalesBefore() || v.s.Spec.ScalesAfter() {
@@ -74,8 +74,8 @@ func (v *verifier) checkOutput(rank, iteration int) {
 	}
 }
 
-// wrong says what is wrong with an output cell: which should begin with that element of the
-// inputs of the ranks from … to−1.
+// wrong explains what is wrong with an output cell. It should begin with element off of the inputs
+// of ranks from … to−1.
 func (v *verifier) wrong(c *cell, off int64, from, to, scaled int32) (schedule.ViolationKind,
 	string) {
 	switch {
@@ -97,7 +97,7 @@ func (v *verifier) wrong(c *cell, off int64, from, to, scaled int32) (schedule.V
 // sameTree reports whether all ranks have evaluated the same tree for each element.
 func (v *verifier) sameTree() bool {
 	if v.formulas != nil {
-		return false // nobody has looked
+		return false // trees of formulas are not kept
 	}
 	if v.s.Spec.Kind != collective.AllReduce || v.s.Spec.Count == 0 {
 		return true
@@ -121,7 +121,7 @@ func (v *verifier) sameTree() bool {
 	return true
 }
 
-// trees appends runs of one tree, whatever the cells.
+// trees appends the lengths and trees of a span, joined across cells.
 func (m *store) trees(trees []seg, s schedule.Span) []seg {
 	from, to := m.cover(s)
 	for i := from; i < to; i++ {
@@ -130,7 +130,7 @@ func (m *store) trees(trees []seg, s schedule.Span) []seg {
 	return trees
 }
 
-// appendTree appends the tree of a value, of n elements.
+// appendTree appends n elements with the tree of a value.
 func appendTree(trees []seg, n int64, v *value) []seg {
 	tree := int64(v.tree)
 	if k := len(trees) - 1; k >= 0 && trees[k].off == tree {

@@ -10,56 +10,56 @@ import (
 )
 
 // Where ranks have roles (schedule.Roles), one rank of each class of equal ones is walked. Classes
-// know nothing of who a rank is, so that they cannot tell one ring of 2m ranks from two of m, and a
-// value can only say how many inputs are in it. That is enough where no value is used twice:
+// do not know a rank's number, so they cannot distinguish one ring of 2m ranks from two of m.
+// Values only count the inputs in them. That is enough where no value is used twice:
 //
 //	every input is read once, every sum goes to one place      ─► no input is twice in anything
 //	a value of as many inputs as there are ranks, none twice   ─► it has all of them, each once
 //
-// From then on it is complete, and may be copied to whomever. Whatever else a schedule does (it
-// keeps a part and sends it too, say) is not proven in this way, and all ranks are walked.
+// Such a value is complete, and may then be copied to any rank. Any other use of values (a rank
+// keeps a part and also sends it, say) is not proven in this way, and all ranks are walked.
 //
-// Races are looked for on each representative, by what its lanes know of each other through events,
-// and by one thing more: who holds a complete value knows that all ranks have read what went into
-// it, whichever way it has taken. So a result may be written where the input was (in place).
+// Races are checked on each representative, by what its lanes know of each other through events.
+// One more rule helps: a rank that holds a complete value knows that all ranks have read the inputs
+// in it, by whatever route. So a result may overwrite an input (in place).
 
-// linear is the state of such a walk.
+// roleCounts is the state of a walk that counts inputs by class.
 type roleCounts struct {
 	classes *schedule.Classes
 	ranks   int32
-	unequal bool // a sum has been seen that is not in rank order
+	unequal bool // a sum out of rank order has been seen
 
-	knows  [][]int32   // of each lane: how many steps of its rank's lanes are over for it
-	posts  [][][]int32 // of each lane: what it knew at its posts
-	first  []int32     // lane of each class
+	knows  [][]int32   // of each lane: its clock of the rank's own lanes, in steps
+	posts  [][][]int32 // of each lane: its clock at each of its posts
+	first  []int32     // first lane of each class
 	tracks [][]cellTrack
 	races  bool
 }
 
-// cellTrack is who has touched a cell last.
+// cellTrack records the last accesses to a cell.
 type cellTrack struct {
 	write cellAccess
 	reads []cellAccess
 }
 
-// cellTouch is an access by a lane of the rank, in its step of that number, from 1 on; 0: nobody.
-// It has taken a part of a sum away, of that element of the inputs; −1: it has not.
+// A cellAccess is an access by a lane of the rank, in its step number at, from 1 on; 0: none. part
+// is the element of the inputs if it read an incomplete sum, else −1.
 type cellAccess struct {
 	lane, at int32
 	part     int64
 }
 
-// errGaveUp ends a walk that does not prove anything.
+// errGaveUp ends a walk that cannot prove anything.
 var errGaveUp = errors.New("proof: a value is used twice")
 
-// spent is what elements hold whose value has been used.
+// spent is the value of elements whose partial sum has been used.
 var spent = &value{runs: []run{{0, 0, 1}}}
 
-// isSpent reports whether a value is spent, or that scaled.
+// isSpent reports whether a value is spent, scaled or not.
 func isSpent(v *value) bool { return len(v.runs) == 1 && v.runs[0].to == 0 }
 
-// verifyClasses proves a schedule by its classes; nil where that does not succeed: then it may be
-// wrong, or right for another reason.
+// verifyRoleCounts proves an all_reduce by one rank of each class. It returns nil if that does not
+// succeed: the schedule may be wrong, or right for another reason.
 func verifyRoleCounts(s *schedule.Schedule, o Options) *Proof {
 	if !s.HasRoles() || s.Spec.Kind != collective.AllReduce || s.Spec.Empty() || s.Spec.Ranks < 3 ||
 		o.Iterations > 1 || o.Rendezvous || o.Scratches > 1 || o.Traffic || o.Causal != nil ||
@@ -82,7 +82,7 @@ func verifyRoleCounts(s *schedule.Schedule, o Options) *Proof {
 		InFlight: counts.InFlight, SameTree: true, Iterations: 1}
 }
 
-// reachesFar reports whether a step does more than messages over FIFOs, and local work.
+// reachesFar reports whether a step does more than FIFO messages and local work.
 func reachesFar(step *schedule.Step) bool {
 	for i := range step.From {
 		if f := &step.From[i]; f.Kind == schedule.Message && f.Peer.Class != schedule.FIFO {
@@ -97,7 +97,7 @@ func reachesFar(step *schedule.Step) bool {
 	return step.Launch != nil || reachesOut(step)
 }
 
-// begin forgets the walk before.
+// begin resets the state for a new walk.
 func (l *roleCounts) begin(v *verifier) {
 	*l = roleCounts{classes: l.classes, ranks: l.ranks, tracks: make([][]cellTrack, len(v.memory.all))}
 	for class := range l.classes.Reps {
@@ -109,18 +109,18 @@ func (l *roleCounts) begin(v *verifier) {
 	}
 	for i := range v.memory.all {
 		m := &v.memory.all[i]
-		m.cut(m.size) // so that cells stay what they are
+		m.cut(m.size) // divided now, so that cells need not be divided during the walk
 		l.tracks[i] = make([]cellTrack, len(m.starts))
 	}
 }
 
-// isComplete reports whether a value has all inputs in it.
+// isComplete reports whether a value has the inputs of all ranks.
 func (l *roleCounts) isComplete(v *value) bool {
 	return v != nil && len(v.runs) == 1 && v.runs[0].to == l.ranks
 }
 
-// plus is the sum of two values, of which nothing is left elsewhere; spoilt if it has some input
-// twice, or may have.
+// plus returns the sum of two values. It is spoilt if an operand is spent or if some input would
+// count twice.
 func (l *roleCounts) plus(x, y *value) *value {
 	n := int64(x.runs[0].to) + int64(y.runs[0].to)
 	if isSpent(x) || isSpent(y) || n > int64(l.ranks) {
@@ -129,7 +129,7 @@ func (l *roleCounts) plus(x, y *value) *value {
 	return &value{tree: scramble(x.tree + y.tree), scaled: x.scaled, runs: []run{{0, int32(n), 1}}}
 }
 
-// stepLinear carries one sub-step out on values that are used once.
+// stepCounts executes one sub-step on values that are used once.
 func (v *verifier) stepCounts(at *schedule.Visit) error {
 	l, s := v.roleCounts, at.Step
 	l.await(at)
@@ -144,7 +144,7 @@ func (v *verifier) stepCounts(at *schedule.Visit) error {
 		if g.v == nil || g.v == spoilt || isSpent(g.v) || len(s.To)+len(s.Send) > 1 {
 			return errGaveUp
 		}
-		own := *g.v // nobody else has it
+		own := *g.v // no other cell has this copy
 		own.own = sum
 		v.a[i].v = &own
 	}
@@ -163,9 +163,9 @@ func (v *verifier) stepCounts(at *schedule.Visit) error {
 	return nil
 }
 
-// operands combines the sources of a step in v.a, and reports whether the input of its rank is
-// known to be in it. If two parts have inputs of ranks that are known not to be in order, no more
-// needs to be known of the order.
+// operands combines the sources of a step in v.a. It reports whether the result is known to include
+// the input of the step's own rank. It also sets unequal once two operands have inputs of ranks
+// that are known to be out of order.
 func (l *roleCounts) operands(v *verifier, at *schedule.Visit) (own bool) {
 	s, me := at.Step, l.classes.Rank(at.Rank)
 	highest := int32(-1)
@@ -194,7 +194,7 @@ func (l *roleCounts) operands(v *verifier, at *schedule.Visit) (own bool) {
 	return own
 }
 
-// spend has the parts of sums that a region holds be used.
+// spend marks the partial sums that a region holds as used.
 func (l *roleCounts) spend(v *verifier, at *schedule.Visit, r *schedule.Region) {
 	m, _, base := v.memory.at(at.Spot(), r.Buffer)
 	for _, span := range v.s.Spans(nil, at.Spot(), r) {
@@ -207,7 +207,7 @@ func (l *roleCounts) spend(v *verifier, at *schedule.Visit, r *schedule.Region) 
 	}
 }
 
-// await has a lane know what those knew whose events it awaits.
+// await merges the clocks of the events that a lane awaits.
 func (l *roleCounts) await(at *schedule.Visit) {
 	for _, e := range at.Step.Await {
 		if at.Slice > 0 || e.Value <= 0 {
@@ -219,7 +219,7 @@ func (l *roleCounts) await(at *schedule.Visit) {
 	}
 }
 
-// ends has a lane know that its sub-step is over.
+// ends advances a lane's clock past its sub-step, and records the clock if the step posts.
 func (l *roleCounts) ends(at *schedule.Visit) {
 	l.knows[at.Index][at.Lane]++
 	if at.Step.Post && at.Last {
@@ -227,18 +227,18 @@ func (l *roleCounts) ends(at *schedule.Visit) {
 	}
 }
 
-// now is an access by the present sub-step of a lane.
+// now returns an access by the current sub-step of a lane.
 func (l *roleCounts) now(of memory, lane int32) cellAccess {
 	own := lane - l.first[of.rank]
 	return cellAccess{own, l.knows[lane][own] + 1, -1}
 }
 
-// isAfter reports whether a lane knows that an access is over.
+// isAfter reports whether a lane knows that an access has ended.
 func (l *roleCounts) isAfter(then cellAccess, lane int32, own int32) bool {
 	return then.at == 0 || then.lane == own || l.knows[lane][then.lane] >= then.at
 }
 
-// read notes that a lane reads cells.
+// read records that a lane reads cells, and checks the read against the last write.
 func (l *roleCounts) read(m *store, of memory, first, last int, lane int32) {
 	tracks := l.tracksOf(m, of)
 	for i := first; i < last && !l.races; i++ {
@@ -251,7 +251,8 @@ func (l *roleCounts) read(m *store, of memory, first, last int, lane int32) {
 	}
 }
 
-// wrote notes that a sub-step has written cells.
+// wrote records that a sub-step has written cells, and checks it against the last accesses. A write
+// of the complete value of the same element is ordered after reads of its parts.
 func (l *roleCounts) wrote(m *store, of memory, s schedule.Span, at *schedule.Visit) {
 	first, last := m.cover(s)
 	tracks := l.tracksOf(m, of)
@@ -267,7 +268,8 @@ func (l *roleCounts) wrote(m *store, of memory, s schedule.Span, at *schedule.Vi
 	}
 }
 
-// tracksOf is what is remembered of a memory. Cells that have been divided meanwhile are given up.
+// tracksOf returns the records of a memory's cells. If cells have been divided since, the walk
+// gives up.
 func (l *roleCounts) tracksOf(m *store, of memory) []cellTrack {
 	tracks := l.tracks[of.rank*len(l.tracks)/len(l.classes.Reps)+int(of.home)]
 	if len(tracks) != len(m.starts) {
@@ -276,10 +278,11 @@ func (l *roleCounts) tracksOf(m *store, of memory) []cellTrack {
 	return tracks
 }
 
-// isRight reports whether all that the parts of a rank have written to its output is right, and is
-// all of it, for every rank; and whether no element of a rank is touched by two of its parts.
+// isRight reports whether each rank's parts have together written all of its output, correctly. It
+// also checks that no two parts of a rank access the same cell.
 func (l *roleCounts) isRight(v *verifier) bool {
-	marks := make([][]bool, len(l.classes.Reps)) // of each class: cells touched, then those written
+	// of each class: cells accessed, written, in the output
+	marks := make([][]bool, len(l.classes.Reps))
 	for class := range marks {
 		if marks[class] = l.marksOf(v, class); marks[class] == nil {
 			return false
@@ -303,7 +306,7 @@ func (l *roleCounts) isRight(v *verifier) bool {
 	return true
 }
 
-// fitTogether reports whether the parts of a rank touch no cell twice, and write all of the output.
+// fitTogether reports whether the parts of a rank access no cell twice and write all of the output.
 func fitTogether(marks [][]bool, of []int32) bool {
 	half := len(marks[0]) / 3
 	touched, wrote := make([]bool, half), make([]bool, half)
@@ -324,8 +327,9 @@ func fitTogether(marks [][]bool, of []int32) bool {
 	return true
 }
 
-// marksOf are which cells of its rank's memories a class has touched, which it has written, and
-// which are the output; nil if it has written anything wrong to the output.
+// marksOf returns three flags for the cells of a class's memories, one list after the other:
+// accessed, written, and in the output. It is nil if the class has written anything wrong to the
+// output.
 func (l *roleCounts) marksOf(v *verifier, class int) []bool {
 	memories := len(v.memory.all) / len(l.classes.Reps)
 	home, base := v.s.Home(schedule.Output, class)

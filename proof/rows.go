@@ -9,35 +9,38 @@ import (
 	"collsim/kernel"
 )
 
-// A kernel computes row by row, where a row of the result depends on a row of some operands and on
-// the whole of others: of a matmul on a row of A (and its scale), and on all of B. Its rows are
-// elements of a source that is named by the operation on one row, what is read whole, and the
-// values that rows come from, wherever they lie in them: so a matmul in blocks of rows is the same
-// as one of all, and a shard's is the same in whatever tensor it has been gathered.
+// Kernels compute row by row where a row of the result depends on a row of some operands and on the
+// whole of others. A row of a matmul depends on a row of A (and its scale) and on all of B. The
+// rows of a result are elements of a source. The source is identified by the operation on one row,
+// the operands read whole, and the values of the rows, wherever they are stored. So a matmul in
+// blocks of rows equals one matmul, and a shard's result is the same after it has been gathered
+// into any tensor.
 
-// maxSlices bounds how many slices a sum is taken apart into; a longer one is a kernel like others.
+// maxSlices bounds the slices that a sum over an axis is divided into. A longer one is a kernel
+// like others.
 const maxSlices = 4096
 
-// operand is what a kernel reads row by row, and how many elements each row has.
+// An operand is what a kernel reads row by row, width elements a row.
 type operand struct {
 	segs  []seg
 	width int64
 }
 
-// piece is a part of a row: n elements of a value. Row i begins at its element n·i + off.
+// A piece is a part of a row: n elements of a value. Row i begins at the value's element n·i + off.
 type piece struct {
 	n, off int64
 	v      *value
 }
 
-// rows name a source.
+// rows identifies a source that a kernel computes.
 type rows struct {
 	op     kernel.Op // of one row
 	pieces []piece
-	whole  []int32 // contents of what is read whole
+	whole  []int32 // contents of the operands read whole
 }
 
-// apply is what a kernel makes of its operands. REQUIRES: they have its sizes.
+// apply returns the result of a kernel on its operands. REQUIRES: the operands have the kernel's
+// sizes.
 func (f *formulas) apply(o kernel.Op, in [][]seg) []seg {
 	switch o.Kind {
 	case kernel.Matmul, kernel.ScaledMatmul:
@@ -64,6 +67,7 @@ func (f *formulas) apply(o kernel.Op, in [][]seg) []seg {
 	return f.rowwise(o, m, 1, by, nil)
 }
 
+// matmul returns the result of a matmul, row by row; of a transposed A, as one row.
 func (f *formulas) matmul(o kernel.Op, in [][]seg) []seg {
 	m, k := o.M(), o.K()
 	if o.TransposeA { // every row depends on a column of A: the result is one row
@@ -78,7 +82,7 @@ func (f *formulas) matmul(o kernel.Op, in [][]seg) []seg {
 	return f.rowwise(o, m, o.N, by, whole)
 }
 
-// expand is a row for each place before the new axis.
+// expand returns the result of repeating an axis: a row for each index before the new axis.
 func (f *formulas) expand(o kernel.Op, in []seg) []seg {
 	lengths := o.In.Lengths()
 	outer, inner := lengths[:o.Axis].Elements(), lengths[o.Axis:].Elements()
@@ -86,8 +90,8 @@ func (f *formulas) expand(o kernel.Op, in []seg) []seg {
 	return f.rowwise(o, outer, o.N*inner, []operand{{in, inner}}, nil)
 }
 
-// sumOver is a sum or a mean over an axis: over the outermost the sum of the slices, as a
-// collective makes it.
+// sumOver returns a sum or mean over an axis. Over the outermost axis it is the sum of the slices,
+// as a collective computes it.
 func (f *formulas) sumOver(o kernel.Op, in []seg) []seg {
 	lengths := o.In.Lengths()
 	outer, n := lengths[:o.Axis].Elements(), lengths[o.Axis]
@@ -122,14 +126,14 @@ func (f *formulas) sum(parts [][]seg) []seg {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	half := len(parts) / 2 // long sums grow as rarely as they can
+	half := len(parts) / 2 // a balanced tree: each term is in few intermediate sums
 	return zip(nil, f.sum(parts[:half]), f.sum(parts[half:]), func(x, y seg) seg {
 		return f.plus(collective.Sum, x, y)
 	})
 }
 
-// rowwise is m rows of a result, each of so many elements. As many rows at a time as every operand
-// has of one value.
+// rowwise returns m rows of a result, each of width elements. It advances by as many rows as every
+// operand holds of one value.
 func (f *formulas) rowwise(o kernel.Op, m, width int64, by []operand, whole [][]seg) (out []seg) {
 	contents, spoils, bad := f.read(whole)
 	for i := range by {
@@ -162,7 +166,8 @@ func (f *formulas) rowwise(o kernel.Op, m, width int64, by []operand, whole [][]
 	return out
 }
 
-// together is how many rows every operand has next of one value; 1 if a row is of several.
+// together returns how many of the next rows every operand holds of one value; 1 if a row has
+// several values.
 func together(by []operand, m int64) int64 {
 	for _, o := range by {
 		if o.width > 0 {
@@ -172,8 +177,8 @@ func together(by []operand, m int64) int64 {
 	return max(m, 1)
 }
 
-// take appends the pieces of the next row, and goes on behind the n-th. REQUIRES: n is 1, or these
-// rows are of one value.
+// take appends the pieces of the next row, and advances by n rows. REQUIRES: n is 1, or the n rows
+// are of one value.
 func (o *operand) take(pieces []piece, n int64) []piece {
 	for left := o.width; left > 0; {
 		g := o.segs[0]
@@ -185,8 +190,8 @@ func (o *operand) take(pieces []piece, n int64) []piece {
 	return pieces
 }
 
-// place says which row of its source a row is, and makes its pieces those of row 0; or else which
-// value without a formula is in it.
+// place returns the index of a row in its source, and makes its pieces those of row 0. If a value
+// without a formula is in the row, wrong is true and value is spoilt or nil.
 func place(pieces []piece) (at int64, value *value, wrong bool) {
 	if len(pieces) > 0 {
 		at = pieces[0].off / pieces[0].n
@@ -204,7 +209,8 @@ func place(pieces []piece) (at int64, value *value, wrong bool) {
 	return at, value, wrong
 }
 
-// read interns what a kernel reads whole, or says which value without a formula is in it.
+// read interns the operands that a kernel reads whole. If a value without a formula is in them,
+// wrong is true and value is spoilt or nil.
 func (f *formulas) read(whole [][]seg) (contents []int32, value *value, wrong bool) {
 	for _, segs := range whole {
 		key := f.key[:0]
@@ -232,7 +238,7 @@ func (f *formulas) read(whole [][]seg) (contents []int32, value *value, wrong bo
 	return contents, value, wrong
 }
 
-// rowSource is the source of rows that come from these.
+// rowSource returns the number of the source of these rows.
 func (f *formulas) rowSource(r rows) int32 {
 	op, known := f.kernels[r.op]
 	if !known {

@@ -6,19 +6,20 @@ import (
 	"collsim/schedule"
 )
 
-// findSlots verifies values with 1, 2, 4, … slots until the schedule does not stall, then looks for
-// the least number that does. It returns that number and what the execution has seen.
+// findSlots verifies values with 1, 2, 4, … slots until the schedule does not stall. Then it
+// searches for the least number that suffices. It returns that number, or 0 if the schedule is
+// wrong, and the counts of that execution.
 func (v *verifier) findSlots(limit int) (int, schedule.Counts) {
 	v.searches = true
 	declared := v.s.Slots
 	if declared > 0 {
 		limit = declared
 	}
-	failed, ends := 0, false // the most slots that were too few; whether any number would do
+	failed, ends := 0, false // the most slots that were too few; whether unlimited slots suffice
 	var stalled *schedule.StallError
 	for slots := 1; ; slots *= 2 {
 		counts, err := v.walk(slots)
-		if errors.Is(err, errComputes) { // a collective that computes: its steps tell
+		if errors.Is(err, errComputes) { // a collective whose steps compute with kernels
 			v.formulas = newFormulas(v.s)
 			counts, err = v.walk(slots)
 		}
@@ -46,8 +47,8 @@ func (v *verifier) findSlots(limit int) (int, schedule.Counts) {
 	}
 }
 
-// least is the least number of slots, from … to, with which the schedule comes to its end, and what
-// the execution with it has seen. REQUIRES: it comes to its end with to.
+// least returns the least number of slots, from … to, with which the schedule does not stall, and
+// the counts of that execution. REQUIRES: it does not stall with to.
 func (v *verifier) least(from, to int) (int, schedule.Counts) {
 	for from < to {
 		slots := (from + to) / 2
@@ -61,23 +62,23 @@ func (v *verifier) least(from, to int) (int, schedule.Counts) {
 	return to, counts
 }
 
-// execute carries the schedule out without values, with so many slots whatever it declares, and
-// reports whether it does not stall.
+// execute executes the schedule without values, with so many slots whatever it declares. It reports
+// whether the schedule ends rather than stalls.
 func (v *verifier) execute(slots int) (counts schedule.Counts, ends bool) {
 	counts, err := v.run(slots, true, schedule.Hooks{})
 	var stalled *schedule.StallError
 	return counts, !errors.As(err, &stalled)
 }
 
-// stall is how it stalls with so many slots, nil if it does not.
+// stall returns the stall with so many slots; nil if there is none.
 func (v *verifier) stall(slots int) (stalled *schedule.StallError) {
 	_, err := v.run(slots, false, schedule.Hooks{})
 	errors.As(err, &stalled)
 	return stalled
 }
 
-// run carries the schedule out with so many slots, whatever it declares. In brief, a stall does not
-// tell who waits for whom.
+// run executes the schedule, or its classes, with so many slots, whatever it declares. If brief, a
+// stall does not name its waits.
 func (v *verifier) run(slots int, brief bool, hooks schedule.Hooks) (schedule.Counts, error) {
 	if v.treeClasses != nil {
 		return schedule.ExecuteClasses(v.treeClasses.classes, slots, v.treeClasses.hooks(hooks, v))
@@ -92,7 +93,7 @@ func (v *verifier) run(slots int, brief bool, hooks schedule.Hooks) (schedule.Co
 	return counts, err
 }
 
-// walked is how many ranks are walked.
+// walked returns the number of ranks that are walked.
 func (v *verifier) walked() int {
 	if v.fold != nil {
 		return 1
@@ -108,6 +109,7 @@ func (v *verifier) tooFew(slots, least int) {
 	}
 }
 
+// reportStall reports a stall as a deadlock, with the ranks' names.
 func (v *verifier) reportStall(e *schedule.StallError) {
 	for i := range e.Waits {
 		w := &e.Waits[i]
@@ -119,6 +121,7 @@ func (v *verifier) reportStall(e *schedule.StallError) {
 			Chunk: w.Chunk, Text: e.Error(), Steps: e.Steps(), Stall: e})
 }
 
+// reportError reports an error of the walk if it is a violation.
 func (v *verifier) reportError(err error) {
 	var violation *schedule.Violation
 	if errors.As(err, &violation) {

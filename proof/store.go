@@ -7,48 +7,49 @@ import (
 	"collsim/schedule"
 )
 
-// store is one memory of one rank, divided into cells: the intervals between all the ends of
-// accesses so far. Until somebody accesses a part it is one cell.
+// A store is one memory of one rank, divided into cells. Cells are the intervals between the ends
+// of accesses so far. A part that nobody has accessed is one cell.
 type store struct {
-	joins  bool           // cells that go on as those before them become one, while there are few
-	divide func() []int64 // where its cuts' parts begin; nil once it is divided at all of these
-	table  []int64        // the same, once somebody has asked
-	parts  int            // of them, so many first ones are cells: behind lies one
+	joins bool // cells that continue the one before are joined, while there are few
+	// returns where its cuts' parts begin; nil once it is divided at all of these
+	divide func() []int64
+	table  []int64 // the result of divide, once it was called
+	parts  int     // of table: the first ones are cells, the rest is one cell
 	size   int64
-	starts []int64 // of the cells; shared between ranks until owned
+	starts []int64 // of the cells; shared between ranks unless owned
 	owned  bool
 	cells  []cell
 }
 
-// cell is an interval that has always been accessed whole, or several that hold what one would.
+// A cell is an interval that has always been accessed whole, or a join of such cells.
 type cell struct {
 	v     *value
-	off   int64 // of its first element in the inputs
-	lane  int32 // the first that accessed it, plus 1; 0 for none
+	off   int64 // element of the inputs that its first element is
+	lane  int32 // first lane that accessed it, plus 1; 0 for none
 	flags uint8
 }
 
-// What has happened to a cell.
+// The history of a cell, in flags.
 const (
-	cellWritten uint8 = 1 << iota // by a lane
+	cellWritten uint8 = 1 << iota // a lane has written it
 	cellShared                    // several lanes have accessed it
-	cellRemote                    // by a lane of another rank
-	cellOpen                      // it is the origin of a put
-	cellLanding                   // a put with a message has been on its way to it
+	cellRemote                    // a lane of another rank has accessed it
+	cellOpen                      // it has been the origin of a put
+	cellLanding                   // it has been the target of a put with a message
 )
 
-// find is the index of the first cell that begins at off or behind it, and whether it begins there;
-// the end of the memory is known too.
+// find returns the index of the first cell that begins at off or later, and whether it begins at
+// off. The end of the memory counts as a beginning.
 func (m *store) find(off int64) (i int, known bool) {
 	parts := int64(max(len(m.starts), len(m.table)))
-	i = int(off / (m.size / parts)) // right if all are of one size
+	i = int(off / (m.size / parts)) // exact if all cells are of one size
 	if i >= len(m.starts) || m.starts[i] != off {
 		i = sort.Search(len(m.starts), func(i int) bool { return m.starts[i] >= off })
 	}
 	return i, i < len(m.starts) && m.starts[i] == off || off >= m.size
 }
 
-// at is the index of the cell that begins at off, which is made to begin there.
+// at returns the index of the cell that begins at off. It splits a cell there if necessary.
 func (m *store) at(off int64) int {
 	i, known := m.find(off)
 	if known {
@@ -64,7 +65,7 @@ func (m *store) at(off int64) int {
 	return i
 }
 
-// end is where cell i ends.
+// end returns the end of cell i.
 func (m *store) end(i int) int64 {
 	if i+1 < len(m.starts) {
 		return m.starts[i+1]
@@ -72,7 +73,8 @@ func (m *store) end(i int) int64 {
 	return m.size
 }
 
-// cover is the cells from the first to before the last that make up a span.
+// cover returns the range of cells, first to last−1, that make up a span. It divides cells at the
+// span's ends.
 func (m *store) cover(s schedule.Span) (first, last int) {
 	if !m.joins && (s.Off != 0 || s.Len != m.size) {
 		m.cut(s.Off + s.Len)
@@ -85,13 +87,13 @@ func (m *store) cover(s schedule.Span) (first, last int) {
 	return first, last
 }
 
-// read appends what a span holds to segs.
+// read appends the contents of a span to segs.
 func (m *store) read(segs []seg, s schedule.Span) []seg {
 	if s.Len == 0 {
 		return segs
 	}
 	i, known := 0, true
-	if m.joins { // nothing is divided in order to be read
+	if m.joins { // reading divides no cells
 		i, known = m.find(s.Off)
 	} else {
 		i, _ = m.cover(s)
@@ -107,8 +109,8 @@ func (m *store) read(segs []seg, s schedule.Span) []seg {
 	return segs
 }
 
-// write stores segs, the first of them from an element on, in a span. It returns what is left of
-// them in the same way.
+// write stores segs, the first of them from its element from on, in a span. It returns the rest of
+// segs in the same form.
 func (m *store) write(s schedule.Span, segs []seg, from int64) ([]seg, int64) {
 	for s.Len > 0 {
 		n := min(s.Len, segs[0].n-from)
@@ -126,7 +128,7 @@ func (m *store) write(s schedule.Span, segs []seg, from int64) ([]seg, int64) {
 	return segs, from
 }
 
-// appendSeg joins a segment to the last one where they are one.
+// appendSeg appends a segment, or joins it to the last one if it continues that.
 func appendSeg(segs []seg, s seg) []seg {
 	if n := len(segs); n > 0 && segs[n-1].v == s.v && segs[n-1].off+segs[n-1].n == s.off {
 		segs[n-1].n += s.n
@@ -135,24 +137,26 @@ func appendSeg(segs []seg, s seg) []seg {
 	return append(segs, s)
 }
 
-// stores are the memories of all ranks.
+// stores holds the memories of all ranks.
 type stores struct {
 	s       *schedule.Schedule
 	buffers int     // of each rank
-	most    int     // parts of a memory that it is divided into at once
+	most    int     // bounds the parts that a memory is divided into at once
 	all     []store // of rank 0, of rank 1, …
-	storeOf []int32 // of each rank, which of these are its own; nil: those of its number
+	storeOf []int32 // of each rank: whose memories it has (its class); nil: its own
 	parts   []schedule.Part
-	places  [][]int32 // of each part, which of its ranks a rank is, −1 for none
-	users   [][]int32 // of each buffer, the parts whose memory lies in it
-	begun   map[memoryShape][]int64
+	places  [][]int32 // of each part: each rank's index in the part, −1 if it has none
+	users   [][]int32 // of each buffer: the parts with memory in it
+	// results of begins, by shape
+	begun map[memoryShape][]int64
 }
 
+// newStores returns memories of the first ranks of a schedule, each with so many scratch buffers.
 func newStores(s *schedule.Schedule, scratches, ranks int) *stores {
 	return newStoresOf(s, scratches, ranks, func(i int) int { return i })
 }
 
-// newStores are those of the ranks that are walked.
+// newStores returns memories of the ranks that are walked.
 func (v *verifier) newStores() *stores {
 	if v.treeClasses == nil {
 		m := newStores(v.s, v.scratches, v.walked())
@@ -167,12 +171,12 @@ func (v *verifier) newStores() *stores {
 	return m
 }
 
-// newStoresOf are the memories of so many ranks.
+// newStoresOf returns memories for so many ranks: the i-th has the sizes of rank rankOf(i).
 func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) int) *stores {
 	n := s.Buffers()
 	m := &stores{s: s, buffers: n, most: schedule.MaxEnds, all: make([]store, n*ranks),
 		parts: s.Parts(), begun: map[memoryShape][]int64{}}
-	if ranks < s.Spec.Ranks { // one memory alone: it may have some parts for each rank
+	if ranks < s.Spec.Ranks { // one rank's memory: it may have some parts for each rank
 		m.most += 16 * s.Spec.Ranks
 	}
 	for i := range m.parts {
@@ -191,7 +195,7 @@ func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) 
 				own[home].size = max(own[home].size, base+n)
 			}
 		}
-		own[schedule.Scratch].size *= int64(max(scratches, 1)) // one behind the other
+		own[schedule.Scratch].size *= int64(max(scratches, 1)) // one after the other
 		for b := range own {
 			if k := &own[b]; k.size > 0 {
 				k.starts, k.cells = whole, make([]cell, 1)
@@ -202,7 +206,7 @@ func newStoresOf(s *schedule.Schedule, scratches, ranks int, rankOf func(i int) 
 	return m
 }
 
-// in is the memory of that name.
+// in returns the memory of that name.
 func (m *stores) in(of memory) *store {
 	if m.storeOf != nil {
 		of.rank = int(m.storeOf[of.rank])
@@ -210,11 +214,11 @@ func (m *stores) in(of memory) *store {
 	return &m.all[of.rank*m.buffers+int(of.home)]
 }
 
-// whole is where the cells of a memory begin that is one cell.
+// whole is the table of cell starts of a memory that is one cell.
 var whole = []int64{0}
 
-// begins is where the parts of a memory begin. Memories that are cut alike share the table: the
-// last of as many parts that ends there.
+// begins returns where the parts of a memory begin. Memories that are cut alike share the table:
+// shared has the last one by length and end.
 func (m *stores) begins(rank int, b schedule.Buffer, size int64,
 	shared map[[2]int64][]int64) []int64 {
 	s, starts := m.s, []int64{0}
@@ -225,7 +229,8 @@ func (m *stores) begins(rank int, b schedule.Buffer, size int64,
 	if isPlain {
 		defer func() { m.begun[shape] = starts }()
 	}
-	for other := b; other <= max(b, schedule.Output); other++ { // output may lie in input's memory
+	// output may be stored in the input's memory
+	for other := b; other <= max(b, schedule.Output); other++ {
 		if home, base := s.Home(other, rank); home == b && s.Len(other, rank) > 0 {
 			starts = append(starts, base)
 			starts = s.EndsUpTo(m.most, starts, other, rank, base)
@@ -251,14 +256,14 @@ func (m *stores) begins(rank int, b schedule.Buffer, size int64,
 	return starts
 }
 
-// memoryShape is what the parts of a memory begin by: which it is, how long it is, and the output
-// that may lie in it.
+// A memoryShape determines where the parts of a memory begin: its buffer and length, and the output
+// inside it.
 type memoryShape struct {
 	b                      schedule.Buffer
 	length, output, offset int64
 }
 
-// shapeOf is the shape of a rank's memory, and whether memories of that shape are cut alike.
+// shapeOf returns the shape of a rank's memory, and whether memories of that shape are cut alike.
 func (m *stores) shapeOf(rank int, b schedule.Buffer) (shape memoryShape, isPlain bool) {
 	if b >= schedule.FirstTensor || m.s.Beside() != nil || len(m.users[b]) > 0 {
 		return shape, false
@@ -277,7 +282,7 @@ func (m *stores) shapeOf(rank int, b schedule.Buffer) (shape memoryShape, isPlai
 	return shape, true
 }
 
-// usersOf lists the parts that have something in each of so many buffers.
+// usersOf lists, for each of so many buffers, the parts with memory in it.
 func usersOf(parts []schedule.Part, buffers int) [][]int32 {
 	users := make([][]int32, buffers)
 	for i := range parts {
@@ -291,7 +296,7 @@ func usersOf(parts []schedule.Part, buffers int) [][]int32 {
 	return users
 }
 
-// placesOf says which of a part's ranks every rank is.
+// placesOf returns each rank's index in a part, −1 if it has none.
 func placesOf(p *schedule.Part, ranks int) []int32 {
 	places := make([]int32, ranks)
 	for rank := range places {
@@ -303,7 +308,7 @@ func placesOf(p *schedule.Part, ranks int) []int32 {
 	return places
 }
 
-// partBegins appends where what a rank of a part has in a memory begins, and its parts.
+// partBegins appends where the buffers of a part's rank, and their parts, begin in a memory.
 func partBegins(starts []int64, p *schedule.Part, place int, b schedule.Buffer) []int64 {
 	for own := range schedule.Buffer(p.Schedule.Buffers()) {
 		home, base := p.Schedule.Home(own, place)
@@ -316,13 +321,14 @@ func partBegins(starts []int64, p *schedule.Part, place int, b schedule.Buffer) 
 	return starts
 }
 
-// of is the memory that a buffer lies in, and where it begins there, of a schedule without parts.
+// of returns the memory that stores a buffer, and the buffer's offset in it, for a schedule without
+// parts.
 func (m *stores) of(b schedule.Buffer, rank int) (*store, int64) {
 	home, base := m.s.Home(b, rank)
 	return m.in(memory{rank, home}), base
 }
 
-// at is the memory that a buffer of a step lies in, and where it begins there.
+// at returns the memory that stores a buffer of a step, its name, and the buffer's offset in it.
 func (m *stores) at(where schedule.Spot, b schedule.Buffer) (*store, memory, int64) {
 	home, base := m.s.Locate(where, b)
 	of := memory{where.Rank, home}

@@ -62,6 +62,7 @@ func (v *verifier) fillInput(rank, iteration int) {
 	m.write(schedule.Span{Off: base, Len: n}, []seg{{n, v.inputs[rank], 0}}, 0)
 }
 
+// report adds a violation by a step, up to maxViolations.
 func (v *verifier) report(kind schedule.ViolationKind, at *schedule.Visit, chunk int, format string,
 	args ...any) {
 	if len(v.found) >= maxViolations {
@@ -71,7 +72,7 @@ func (v *verifier) report(kind schedule.ViolationKind, at *schedule.Visit, chunk
 		Lane: int(at.Lane), Step: int(at.Number), Chunk: chunk, Text: fmt.Sprintf(format, args...)})
 }
 
-// step carries one sub-step out on values.
+// step executes one sub-step on values.
 func (v *verifier) step(at *schedule.Visit) error {
 	s := at.Step
 	if v.accesses++; v.exceeds() {
@@ -80,7 +81,7 @@ func (v *verifier) step(at *schedule.Visit) error {
 	if v.fold != nil {
 		v.fold.noteWidths(v.s, at)
 	}
-	if !s.Moves() && len(s.Send) == 0 { // nothing is stored or passed on
+	if !s.Moves() && len(s.Send) == 0 { // it neither stores nor sends
 		return nil
 	}
 	if v.a = v.a[:0]; s.Kernel != nil {
@@ -112,7 +113,7 @@ func (v *verifier) step(at *schedule.Visit) error {
 	return nil
 }
 
-// operand reads the i-th source.
+// operand appends the value of the i-th source to into.
 func (v *verifier) operand(at *schedule.Visit, i int, into *[]seg) {
 	f := &at.Step.From[i]
 	switch f.Kind {
@@ -131,7 +132,7 @@ func (v *verifier) operand(at *schedule.Visit, i int, into *[]seg) {
 	case schedule.Get:
 		*into = v.load(at, *into, int(f.Peer.Rank), &f.Region, reading|afar)
 		v.carry(at.Rank, f.Peer.Rank, at.Rank, *into)
-	case schedule.Multimem: // the switch hands the sum down, once
+	case schedule.Multimem: // the switch sends the sum once
 		*into = v.loadReduce(at, *into, f)
 		v.carry(at.Rank, -1, at.Rank, *into)
 	}
@@ -140,7 +141,7 @@ func (v *verifier) operand(at *schedule.Visit, i int, into *[]seg) {
 	}
 }
 
-// load appends what a region of a rank holds.
+// load appends the contents of a region of a rank, and records the access.
 func (v *verifier) load(at *schedule.Visit, into []seg, rank int, r *schedule.Region,
 	how accessKind) []seg {
 	where := at.Spot()
@@ -178,8 +179,9 @@ func (v *verifier) load(at *schedule.Visit, into []seg, rank int, r *schedule.Re
 	return into
 }
 
-// loadReduce appends the sum of a region over the ranks of a multimem. The switch adds in an order
-// that it does not tell, and may do so anew each time.
+// loadReduce appends the sum of a region over the ranks of a multimem load-reduce. The order in
+// which a switch adds is unknown and may change from load to load, so the result gets a tree of its
+// own.
 func (v *verifier) loadReduce(at *schedule.Visit, into []seg, f *schedule.Source) []seg {
 	total := v.load(at, nil, int(f.Team[0]), &f.Region, reading|afar)
 	for _, rank := range f.Team[1:] {
@@ -198,7 +200,7 @@ func (v *verifier) loadReduce(at *schedule.Visit, into []seg, f *schedule.Source
 	return into
 }
 
-// deliver sends v.a to the step's peers, and lands puts.
+// deliver sends v.a to the step's peers, and stores it where puts land.
 func (v *verifier) deliver(at *schedule.Visit) error {
 	for i := range at.Step.Send {
 		d := &at.Step.Send[i]
@@ -237,7 +239,7 @@ func (v *verifier) land(at *schedule.Visit, d *schedule.Dest) error {
 	return nil
 }
 
-// put stores v.a in a region of a rank.
+// put stores v.a in a region of a rank, and records the access.
 func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how accessKind) error {
 	where := at.Spot()
 	where.Rank = rank
@@ -273,7 +275,7 @@ func (v *verifier) put(at *schedule.Visit, rank int, r *schedule.Region, how acc
 	return nil
 }
 
-// ontoItself reports whether the step copies elements onto themselves, which is nothing.
+// ontoItself reports whether a step copies elements onto themselves, which does nothing.
 func ontoItself(s *schedule.Schedule, at *schedule.Visit, to *schedule.Region) bool {
 	if step := at.Step; len(step.From) != 1 || step.From[0].Kind != schedule.Local ||
 		step.From[0].Scale || step.Scale || step.Kernel != nil {

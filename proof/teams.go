@@ -5,7 +5,8 @@ import (
 	"collsim/unit"
 )
 
-// verifyBeside proves the schedules of parts beside each other, each once.
+// verifyTeams proves a schedule of teams that run concurrently. Teams that share a schedule share
+// its proof. Sums and maxima over the teams make the proof of the whole.
 func verifyTeams(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
 	all := Proof{KeepsRankOrder: true, SameTree: true}
 	proofs := map[*schedule.Schedule]*Proof{}

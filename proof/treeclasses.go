@@ -7,30 +7,31 @@ import (
 	"collsim/schedule"
 )
 
-// In a tree whose ranks have many children the classes of linear.go are of no use: who its parent's
-// parents are tells every rank apart. But ranks of a role whose peers lie as far from them
-// (schedule.PlacedClassesOf) hold the same as seen from themselves: what node 4 of a binomial tree
-// sends up has the inputs of nodes 4 to 7 in it, what node 12 sends those of 12 to 15. So a value
-// names inputs by how far their ranks are from the rank that holds it. Who is alone in a class
-// knows who it is, and names them by their numbers; what has all inputs, or the root's, is made
-// there, and is the same wherever it goes. Where a block of the root's input is for each rank,
-// elements are counted from the block of the rank that holds them.
+// In a tree whose ranks have many children the classes of rolecounts.go do not help: the chain of
+// parents distinguishes every rank. But consider ranks of a role whose peers are at equal distances
+// (schedule.PlacedClassesOf). They hold the same values relative to themselves. In a binomial tree
+// node 4 sends up the inputs of nodes 4 to 7, and node 12 those of 12 to 15. So a value names
+// inputs by the distance of their ranks from the rank that holds it.
 //
-// Nothing is believed: if peers of a class are of several classes, what these send must be the same
-// as seen from each of its members. All members take a step at once, when each can. Others may have
-// come further by then, so that a wait for ever, or for a second slot, says nothing. Then, and if
-// two lanes touch a cell, all ranks are walked.
+// A rank that is alone in its class names inputs by their numbers. Values that have all inputs, or
+// the root's, are made there, and are the same wherever they go. Where the root's input has a block
+// for each rank, elements are counted from the block of the rank that holds them.
+//
+// Everything is checked. If the peers of a class are in several classes, what they send must be the
+// same relative to each member. The members of a class execute a step at once, when each of them
+// can. Other ranks may have advanced further by then, so a stall, or a wait for a second slot,
+// proves nothing. Then, and if two lanes access a cell, all ranks are walked.
 
-// placed is the state of such a walk.
+// treeClasses is the state of a walk of one rank for each class of a tree.
 type treeClasses struct {
 	classes *schedule.Classes
-	block   int64 // of the root's input, where each rank has one; else 0
+	block   int64 // elements of the root's input for each rank, in a scatter; else 0
 	gaveUp  bool
 	a, b    []seg
 }
 
-// verifyPlaced proves a schedule by its placed classes; nil where that does not succeed: then it
-// may be wrong, or right for another reason.
+// verifyTreeClasses proves a schedule by one rank of each class of its trees. It returns nil if
+// that does not succeed: the schedule may be wrong, or right for another reason.
 func verifyTreeClasses(s *schedule.Schedule, o Options) *Proof {
 	if !s.HasRoles() || s.Spec.Empty() || s.Spec.Ranks < 3 || o.Iterations > 1 || o.Rendezvous ||
 		o.Scratches > 1 || o.Traffic || o.Causal != nil ||
@@ -65,7 +66,7 @@ func verifyTreeClasses(s *schedule.Schedule, o Options) *Proof {
 // isAlone reports whether a rank is alone in its class.
 func (p *treeClasses) isAlone(rank int32) bool { return p.classes.Size[p.classes.Of[rank]] == 1 }
 
-// own is the input of a rank.
+// own returns the value of a rank's own input.
 func (p *treeClasses) own(rank int32) *value {
 	if p.isAlone(rank) {
 		return inputOf(rank)
@@ -75,7 +76,8 @@ func (p *treeClasses) own(rank int32) *value {
 	return v
 }
 
-// hooks have the steps of representatives take place as those of the ranks that they are.
+// hooks wraps a walk's hooks. Steps of representatives appear as those of the ranks that they are.
+// A message to another member of the class must equal the representative's.
 func (p *treeClasses) hooks(h schedule.Hooks, v *verifier) schedule.Hooks {
 	if h.Step == nil {
 		return h
@@ -100,7 +102,7 @@ func (p *treeClasses) hooks(h schedule.Hooks, v *verifier) schedule.Hooks {
 	return h
 }
 
-// sameSeg reports whether two segments are of the same elements of values made alike.
+// sameSeg reports whether two segments have the same elements of equal values.
 func sameSeg(x, y seg) bool {
 	if x.v == nil || y.v == nil || x.v == spoilt || y.v == spoilt {
 		return false
@@ -109,7 +111,7 @@ func sameSeg(x, y seg) bool {
 		x.v.relative == y.v.relative && x.v.scaled == y.v.scaled && slices.Equal(x.v.runs, y.v.runs)
 }
 
-// arrive appends what one rank has sent to another, as that sees it.
+// arrive appends what rank from has sent to rank to, in the receiver's terms.
 func (p *treeClasses) arrive(into, segs []seg, from, to int32) []seg {
 	far := int64(0)
 	if !p.isAlone(from) {
@@ -133,8 +135,9 @@ func (p *treeClasses) arrive(into, segs []seg, from, to int32) []seg {
 	return into
 }
 
-// from is a value of a rank that is so far away. Who is alone names inputs by their numbers, and so
-// which tree they are in: as many are as far from one rank as others are from another.
+// from returns a value that comes from a rank at distance far, in the receiver's terms. A receiver
+// that is alone in its class names inputs by number, and so distinguishes trees by sender. Other
+// receivers distinguish them by distance.
 func (v *value) from(far int32, alone bool, sender int32) *value {
 	by := far
 	if alone {
@@ -149,8 +152,8 @@ func (v *value) from(far int32, alone bool, sender int32) *value {
 	return moved
 }
 
-// seen is a cell of a representative with the ranks' own numbers. What others of its class hold
-// there is the same only if it names no ranks as it sees them.
+// seen returns a cell of a representative in absolute terms. Members of its class hold the same
+// there only if the value does not name ranks relative to the holder; else the walk gives up.
 func (p *treeClasses) seen(c cell, rank int32) cell {
 	if c.v == nil || p.isAlone(rank) {
 		return c
@@ -160,15 +163,15 @@ func (p *treeClasses) seen(c cell, rank int32) cell {
 	return c
 }
 
-// isFirst reports whether a rank stands for its class.
+// isFirst reports whether a rank represents its class.
 func (p *treeClasses) isFirst(rank int32) bool {
 	return p.classes.Reps[p.classes.Of[rank]] == rank
 }
 
-// fewPeers is how many a rank of two binary trees has.
+// fewPeers is the number of peers of a rank in two binary trees.
 const fewPeers = 6
 
-// byRoles are the proofs of a schedule with roles, the likely one first.
+// byRoles returns the proofs to try for a schedule with roles, the likelier one first.
 func byRoles(s *schedule.Schedule) []func(*schedule.Schedule, Options) *Proof {
 	if s.HasRoles() && s.MostPeers() > fewPeers {
 		return []func(*schedule.Schedule, Options) *Proof{verifyTreeClasses, verifyRoleCounts}

@@ -7,41 +7,43 @@ import (
 	"collsim/schedule"
 )
 
-// value is what an element holds, symbolically: the multiset of the inputs that were combined into
-// it, and how. It says nothing of which element of those inputs: that stands beside it, in seg
-// and cell. Values are immutable and shared.
+// A value is the symbolic content of elements: the multiset of inputs combined into them, and the
+// tree of additions. It does not say which element of the inputs; seg and cell do. Values are
+// immutable and shared.
 type value struct {
 	runs     []run  // sorted, disjoint, not empty
 	tree     uint64 // a hash of the tree of additions; equal for a+b and b+a
-	ordered  bool   // the operands stand in rank order
-	own      bool   // the input of the rank that made it is known to be in it: see linear
-	relative bool   // runs are counted from the rank that holds it: see placed
-	absolute bool   // runs are as rank 0 counts, whatever the block; it has no tree: see folding
-	scaled   int32  // how often it was scaled
-	small    [2]run // memory of runs, most have one or two
+	ordered  bool   // operands are in rank order
+	own      bool   // the input of the rank that made it is known to be in it: see roleCounts
+	relative bool   // runs are counted from the rank that holds it: see treeClasses
+	absolute bool   // runs are rank 0's numbers, whatever the block; it has no tree: see folding
+	scaled   int32  // number of times it was scaled
+	small    [2]run // memory of runs: most values have one or two
 }
 
-// run is ranks from … to−1, each times times, or often and more. Rank r's input of iteration i is
-// r + i·ranks.
+// A run is the inputs from … to−1, each with a multiplicity, at most often. Rank r's input of
+// iteration i is number r + i·ranks.
 type run struct{ from, to, times int32 }
 
-// often is where counting ends: what doubles from step to step must not come back to once.
+// often bounds multiplicities, where counting saturates: what doubles in each step must not wrap
+// around to 1.
 const often = 1<<31 - 1
 
-// seg is n elements of one value: element i is the combination of element off+i of the inputs. A
-// nil value is what nobody has written.
+// A seg is n elements of one value: element i combines elements off+i of the inputs. A nil value is
+// unwritten.
 type seg struct {
 	n   int64
 	v   *value
 	off int64
 }
 
-// spoilt is the value of elements whose mistake has been reported already.
+// spoilt is the value of elements whose mistake has been reported already, or that may be anything.
 var spoilt = &value{}
 
+// inputOf returns the value of an input.
 func inputOf(rank int32) *value { return new(value).input(rank) }
 
-// input makes a value an input.
+// input sets a value to that of an input, and returns it.
 func (v *value) input(rank int32) *value {
 	*v = value{tree: inputTree(rank), ordered: true}
 	v.small[0] = run{rank, rank + 1, 1}
@@ -49,7 +51,7 @@ func (v *value) input(rank int32) *value {
 	return v
 }
 
-// inputs is how many inputs are in a value.
+// inputs returns the number of inputs in a value, with multiplicities.
 func (v *value) inputs() (n int64) {
 	for _, r := range v.runs {
 		n += int64(r.to-r.from) * int64(r.times)
@@ -57,10 +59,10 @@ func (v *value) inputs() (n int64) {
 	return n
 }
 
-// inputTree is the tree of an input.
+// inputTree returns the hash of an input's tree.
 func inputTree(rank int32) uint64 { return scramble(uint64(rank) + 1) }
 
-// plus is the combination of a and b, in this order.
+// plus returns the combination of a and b, in this order.
 func plus(a, b *value) *value {
 	v := &value{tree: scramble(a.tree + b.tree), scaled: a.scaled}
 	v.ordered = a.ordered && b.ordered && a.runs[len(a.runs)-1].to <= b.runs[0].from
@@ -72,7 +74,8 @@ func plus(a, b *value) *value {
 	return v
 }
 
-// scramble is the finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+// scramble mixes the bits of a hash: the finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA
+// 2014).
 func scramble(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -119,7 +122,7 @@ func union(dst, a, b []run) []run {
 	}
 }
 
-// describe says how the runs differ from what is wanted: ranks first … last−1 once each.
+// describe explains how the runs differ from what is wanted: ranks first … last−1 once each.
 func (v *value) describe(first, last, ranks int32,
 	names names) (schedule.ViolationKind, string) {
 	at := first
@@ -155,9 +158,11 @@ func (v *value) describe(first, last, ranks int32,
 	return 0, ""
 }
 
-// names are what violations call ranks: those of a team by its ranks. Nil: their numbers.
+// names maps ranks to the numbers that violations call them by: those of a team, by its ranks. Nil
+// is the identity.
 type names []int
 
+// of returns the name of a rank.
 func (n names) of(rank int) int {
 	if n == nil {
 		return rank
@@ -165,7 +170,7 @@ func (n names) of(rank int) int {
 	return n[rank]
 }
 
-// text names the ranks from … to−1, counted modulo ranks.
+// text formats the ranks from … to−1, counted modulo ranks.
 func (n names) text(from, to, ranks int32) string {
 	switch first, last := int(from%ranks), int((to-1)%ranks); {
 	case to == from+1:

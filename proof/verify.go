@@ -10,64 +10,68 @@ import (
 	"collsim/unit"
 )
 
-// Proof is what Verify has found true of a schedule, for every input.
+// A Proof holds what Verify has found true of a schedule, for every input.
 type Proof struct {
-	// Walked is how many ranks were carried out: 1 where one stands for all, since the schedule's
-	// group has been found to hold (Folds); where ranks have roles, one part of a rank of each class.
+	// Walked counts the ranks that were executed: 1 where one stands for all, since the schedule's
+	// group has been found to hold (Folds). Where ranks have roles, it counts one part of a rank of
+	// each class.
 	Walked          int
 	Rounds          int
 	Steps, Messages int64     // of one iteration, slices and signals counted one by one
 	BytesSent       int64     // by sends, puts, gets and multimem operations, each counted once
-	Traffic         []Traffic // of which BytesSent is the sum, by From and To, if asked for
-	MinSlots        int       // the least of what connections must hold that do not declare their own
+	Traffic         []Traffic // by From and To, if asked for; its sum is BytesSent
+	MinSlots        int       // the least slots that suffice for connections without their own
 	InFlight        int       // the most messages that any connection held with that many slots
 	KeepsRankOrder  bool      // every sum is in rank order: the operator need not commute
-	SameTree        bool      // all ranks evaluate the same tree for each element, so their bits agree
-	// Undefined are the tensors of a program that are results, but that nothing says what they are to
-	// be: they are written, and no more is proven of them. In which order a program adds is not asked:
-	// KeepsRankOrder and SameTree are false.
+	// all ranks evaluate the same tree for each element, so their bits agree
+	SameTree bool
+	// Undefined lists the results of a program that nothing defines. They are written; no more is
+	// proven of them. The order in which a program adds is not checked: KeepsRankOrder and SameTree
+	// are false.
 	Undefined  []string
 	Iterations int // run one after another without a barrier between the ranks
 }
 
-// Traffic is the bytes that go from one rank to another, wherever the network takes them. From is
-// −1 for what a switch has added up, To for what it hands to several (multimem).
+// Traffic is the bytes from one rank to another, whatever their route. From is −1 for sums made in
+// a switch (multimem load-reduce), To for what a switch sends to several ranks (multimem store).
 type Traffic struct {
 	From, To int
 	Bytes    int64
 }
 
-// Options say how to verify; the zero value is the usual way.
+// Options choose what is verified and how; the zero value is the usual choice.
 type Options struct {
-	// Slots is what connections hold that do not declare their own: a schedule that needs more
-	// deadlocks. 0 is as many as it needs.
+	// Slots is the number of slots of connections that do not declare their own. A schedule that
+	// needs more deadlocks. 0 means as many as it needs.
 	Slots int
-	// Iterations is how often the program is run; 0 is twice if it reaches into other ranks'
-	// buffers, since the next call may then meet the last one, and once otherwise.
+	// Iterations is the number of calls, one after another. 0 means two if the program accesses
+	// other ranks' buffers, since the next call may then meet the last one, and one otherwise.
 	Iterations int
-	// Rendezvous has every send wait for its receive, as large messages do in MPI.
+	// Rendezvous makes every send wait for its receive, as large messages do in MPI.
 	Rendezvous bool
-	// Scratches is how many scratch buffers a rank has, which its calls take turns at; 0 is one.
+	// Scratches is the number of scratch buffers of a rank, which its calls use in turn. 0 means
+	// one.
 	Scratches int
-	// Traffic has the proof tell who sends how much to whom: of all pairs of ranks.
+	// Traffic asks for Proof.Traffic, the bytes between all pairs of ranks.
 	Traffic bool
-	// Unfolded has all ranks walked even where one stands for all, and all parts of a program even
-	// where one stands for those that do the same: the result is the same.
+	// Unfolded walks all ranks even where one stands for all, and all parts of a program even where
+	// one stands for those that do the same. The result is the same.
 	Unfolded bool
-	// Causal, if not nil, is what a schedule without data is held to.
+	// Causal, if not nil, says which ranks must have begun before others end, in a schedule without
+	// data.
 	Causal *schedule.Causal
 }
 
-// errComputes is what values without formulas end with where a kernel computes something known.
+// errComputes ends a walk without formulas at a kernel whose result has a meaning.
 var errComputes = errors.New("proof: it computes with kernels, whose results are no sums of inputs")
 
-// maxViolations bounds how many are reported.
+// maxViolations bounds how many violations are reported.
 const maxViolations = 20
 
-// Verify proves that a schedule computes its collective: that every output is the reduction of
-// exactly the right inputs, each once; that nothing deadlocks; that no two accesses race. It
-// walks all ranks, or one that stands for all (Folds). Violations, if any, come without a proof.
-// A composed schedule that has a meaning (schedule.Meaning) is held to that as well.
+// Verify proves that a schedule computes its collective. Every output must be the reduction of
+// exactly the right inputs, each once; nothing may deadlock; no two accesses may race. It walks all
+// ranks, or one that stands for all (Folds). It returns either a proof or violations. A composed
+// schedule with a meaning (schedule.Meaning) must also compute that.
 func Verify(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
 	if s.Beside() != nil {
 		return verifyTeams(s, o)
@@ -75,8 +79,7 @@ func Verify(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
 	return verify(s, o, nil)
 }
 
-// verify proves a schedule, but for parts beside each other, whose ranks violations call by their
-// names.
+// verify proves a schedule that has no teams. Violations call its ranks by names.
 func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.Violation) {
 	if o.Iterations == 0 {
 		o.Iterations = 1
@@ -98,7 +101,7 @@ func verify(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.V
 	return p, found
 }
 
-// verifyWhole proves a schedule by its steps, whatever parts it has.
+// verifyWhole proves a schedule by its steps, whatever parts it has. It tries a folded walk first.
 func verifyWhole(s *schedule.Schedule, o Options, names names) (*Proof, []*schedule.Violation) {
 	if o.Unfolded {
 		return newVerifier(s).prove(o, names)
@@ -139,7 +142,7 @@ func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation)
 		return newVerifier(s).prove(o, names)
 	}
 	if v.fold != nil && !v.keepsApart && !v.onlyStalls() &&
-		len(v.tainted)+len(v.found) > 0 { // of single cells
+		len(v.tainted)+len(v.found) > 0 { // repeat with single cells
 		v.keepsApart = true
 		return v.prove(o, names)
 	}
@@ -153,7 +156,7 @@ func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation)
 		v.verifyCausal(slots, o.Causal)
 	}
 	if v.exceeds() {
-		return nil, nil // whoever has set the bounds asks
+		return nil, nil // the caller that set the bounds checks them
 	}
 	if len(v.found) > 0 {
 		v.assignBlame(slots)
@@ -167,14 +170,15 @@ func (v *verifier) prove(o Options, names names) (*Proof, []*schedule.Violation)
 		SameTree: v.sameTree(), Undefined: v.leftOpen(), Iterations: o.Iterations}, nil
 }
 
-// onlyStalls reports whether all that is wrong is a deadlock, which names the ranks that it is of.
+// onlyStalls reports whether all violations are deadlocks. These name their ranks even in a folded
+// walk.
 func (v *verifier) onlyStalls() bool {
 	return len(v.found) > 0 && !slices.ContainsFunc(v.found, func(x *schedule.Violation) bool {
 		return x.Kind != schedule.Deadlock
 	})
 }
 
-// distinct is the violations by rank, each once however many iterations have shown it.
+// distinct sorts violations by rank and drops duplicates from several iterations.
 func distinct(found []*schedule.Violation) []*schedule.Violation {
 	slices.SortStableFunc(found, func(a, b *schedule.Violation) int { return a.Rank - b.Rank })
 	reported := map[string]bool{}
@@ -186,9 +190,9 @@ func distinct(found []*schedule.Violation) []*schedule.Violation {
 	})
 }
 
-// carry counts the elements that go from one rank to another in the first iteration, as many as
-// there can be; of a program, whose elements are of several types, their bytes. by is the rank
-// whose step it is.
+// carry counts the elements that go from one rank to another in the first iteration, up to the
+// range of int64. In a program, whose tensors have several types, it counts bytes. by is the rank
+// that executes the step.
 func (v *verifier) carry(by, from, to int32, segs []seg) {
 	if v.ended[by] > 0 {
 		return
@@ -224,7 +228,7 @@ func (v *verifier) carry(by, from, to int32, segs []seg) {
 	v.traffic[i].Bytes = unit.AddCapped(v.traffic[i].Bytes, n)
 }
 
-// width is the bytes of what carry counts.
+// width returns the bytes of one unit that carry counts.
 func (v *verifier) width() int64 {
 	if v.formulas != nil {
 		return 1
@@ -232,10 +236,10 @@ func (v *verifier) width() int64 {
 	return int64(v.s.Spec.Type.Width())
 }
 
-// bytesSent is what has been carried in one iteration by the ranks that were walked.
+// bytesSent returns the bytes sent in one iteration by the ranks that were walked.
 func (v *verifier) bytesSent() int64 { return unit.MultiplyCapped(v.sent, v.width()) }
 
-// flows is who has carried what in one iteration, of all ranks.
+// flows returns the traffic of all ranks in one iteration, if it was asked for.
 func (v *verifier) flows() []Traffic {
 	if !v.wantsTraffic {
 		return nil
@@ -252,49 +256,50 @@ func (v *verifier) flows() []Traffic {
 	return flows
 }
 
+// sortFlows sorts traffic by From and To.
 func sortFlows(flows []Traffic) {
 	slices.SortFunc(flows, func(a, b Traffic) int { return cmp.Or(a.From-b.From, a.To-b.To) })
 }
 
-// verifier carries a schedule out on values.
+// A verifier executes a schedule on values.
 type verifier struct {
 	s            *schedule.Schedule
 	names        names             // of the ranks, in violations
-	given        []schedule.Buffer // that callers write before a call
-	results      []schedule.Buffer // that they read after it
+	given        []schedule.Buffer // written by callers before a call
+	results      []schedule.Buffer // read by callers after a call
 	iterations   int
 	rendezvous   bool
-	scratches    int   // of each rank, which iterations take turns at
-	ended        []int // iterations of each rank
+	scratches    int   // of each rank, used by its iterations in turn
+	ended        []int // of each rank: iterations that have ended
 	memory       *stores
-	inputs       []*value // of each rank, in its present iteration
+	inputs       []*value // of each rank: value of its input in its present iteration
 	payload      [][]seg  // of messages, by handle
 	spans        []schedule.Span
-	a, b, sum    []seg        // operands, and what they make
-	roleCounts   *roleCounts  // a rank of each class stands for it; nil: all are walked
-	treeClasses  *treeClasses // the same, of classes by place
-	fold         *folding     // one rank stands for all; nil: all are walked
-	keepsApart   bool         // cells are not joined where they could be
-	isAlone      bool         // one rank is walked, of one lane
+	a, b, sum    []seg        // operands, and their combination
+	roleCounts   *roleCounts  // one rank of each class is walked; nil: all are
+	treeClasses  *treeClasses // the same, with classes of trees
+	fold         *folding     // one rank is walked for all; nil: all are
+	keepsApart   bool         // equal neighbouring cells are not joined
+	isAlone      bool         // one rank is walked, and it has one lane
 	effort                    // of all walks so far
 	bounds       bool         // effort is bounded
-	sent         int64        // elements, of programs bytes
-	traffic      []Traffic    // of the same, if asked for
+	sent         int64        // elements; in programs bytes
+	traffic      []Traffic    // in the same units, if asked for
 	flowOf       map[[2]int32]int
 	lastFlow     int
-	searches     bool // for slots: stalls are not told
+	searches     bool // for slots: stalls are not described
 	wantsTraffic bool
 	ordered      bool
-	tainted      map[memory]bool // where two lanes have accessed the same cell, one writing
+	tainted      map[memory]bool // memories with a cell that several lanes accessed, one writing
 	found        []*schedule.Violation
-	labels       []int                     // of the ranks' inputs in trees; nil: their ranks
-	terms        map[*value]*schedule.Term // where values come from, if that is asked for
-	formulas     *formulas                 // of a program's values; nil of any other schedule
-	defined      []*definition             // of each call of a program
+	labels       []int                     // of the ranks' inputs in trees; nil: the ranks
+	terms        map[*value]*schedule.Term // trees of values, if asked for
+	formulas     *formulas                 // values of a program; nil for other schedules
+	defined      []*definition             // of each call: its definition
 	blames       []blame
 }
 
-// newVerifier is one for a single call.
+// newVerifier returns a verifier of a single call.
 func newVerifier(s *schedule.Schedule) *verifier {
 	v := &verifier{s: s, iterations: 1, given: []schedule.Buffer{schedule.Input},
 		results: []schedule.Buffer{schedule.Output}}
@@ -306,19 +311,19 @@ func newVerifier(s *schedule.Schedule) *verifier {
 			v.results = append(v.results, b)
 		}
 	}
-	if len(s.Tensors) > 0 { // values are more than sums of inputs
+	if len(s.Tensors) > 0 { // values are formulas
 		v.formulas = newFormulas(s)
 	}
 	return v
 }
 
-// memory names a memory of a rank.
+// A memory names a buffer of a rank that has storage of its own.
 type memory struct {
 	rank int
 	home schedule.Buffer
 }
 
-// turn is where the scratch buffer of the iteration begins that a rank is in.
+// turn returns the offset of the scratch buffer that a rank's present iteration uses.
 func (v *verifier) turn(b schedule.Buffer, rank int32) int64 {
 	if b != schedule.Scratch || v.scratches < 2 {
 		return 0
