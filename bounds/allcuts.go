@@ -15,12 +15,12 @@ func (s *search) allCuts(t traffic) {
 	c := cutCount{net: s.net, traffic: t}
 	for i := uint64(1); i < 1<<(len(s.net.rank)-1); i++ {
 		c.flip(int32(bits.TrailingZeros64(i)))
-		for way, into := range []bool{false, true} {
-			rough := claim{bytes: c.bytes[way], rate: unit.Rate(c.rate[way])}
-			if c.unlimited[way] == 0 && rough.exceeds(s.best) {
+		for direction, into := range []bool{false, true} {
+			rough := cutBound{bytes: c.bytes[direction], rate: unit.Rate(c.rate[direction])}
+			if c.unlimited[direction] == 0 && rough.exceeds(s.best) {
 				near := func(v int32) bool { return c.set>>v&1 == 1 }
-				exact := s.net.across(near, into, noClaim(rough.bytes))
-				s.claim(exact, func() string { return s.describeCut(near, into) })
+				exact := s.net.across(near, into, noLinks(rough.bytes))
+				s.consider(exact, func() string { return s.describeCut(near, into) })
 			}
 		}
 	}
@@ -43,13 +43,13 @@ func (c *cutCount) flip(v int32) {
 		sign = -1
 	}
 	c.set ^= 1 << v
-	for way, links := range [2][]int32{c.net.out.of(v), c.net.in.of(v)} {
+	for direction, links := range [2][]int32{c.net.out.of(v), c.net.in.of(v)} {
 		for _, l := range links {
 			other := c.net.to[l] + c.net.from[l] - v
 			if c.set>>other&1 == 0 {
-				c.count(way, c.net.rate[l], sign)
+				c.count(direction, c.net.rate[l], sign)
 			} else {
-				c.count(1-way, c.net.rate[l], -sign)
+				c.count(1-direction, c.net.rate[l], -sign)
 			}
 		}
 	}
@@ -70,10 +70,10 @@ func (c *cutCount) flip(v int32) {
 }
 
 // count adds a link to those that cross one way, or takes it away.
-func (c *cutCount) count(way int, rate unit.Rate, sign int64) {
+func (c *cutCount) count(direction int, rate unit.Rate, sign int64) {
 	if rate == unit.Unlimited {
-		c.unlimited[way] += int(sign)
+		c.unlimited[direction] += int(sign)
 		return
 	}
-	c.rate[way] += sign * int64(rate)
+	c.rate[direction] += sign * int64(rate)
 }

@@ -67,7 +67,7 @@ const AllCutsNodes = 20
 // Errors name what is wrong with the collective, that it has more ranks than the network, or two
 // ranks of which one does not reach the other.
 func For(spec collective.Spec, g *topology.Graph, o Options) (Bounds, error) {
-	return within(limits{work: MaxWork, nodes: AllCutsNodes, links: mostListed}, spec, g, o)
+	return forWithin(limits{work: MaxWork, nodes: AllCutsNodes, links: mostListed}, spec, g, o)
 }
 
 // limits are how far a search goes.
@@ -78,7 +78,7 @@ type limits struct {
 }
 
 // within is For with other limits.
-func within(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bounds, error) {
+func forWithin(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bounds, error) {
 	if err := spec.Validate(); err != nil {
 		return Bounds{}, fmt.Errorf("bounds: %w", err)
 	}
@@ -93,10 +93,10 @@ func within(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bound
 		return Bounds{}, nil
 	}
 	s := &search{spec: spec, limits: l}
-	if s.alike(g) {
+	if s.useReplicas(g) {
 		return s.result(o), nil
 	}
-	if !s.crowded(g) {
+	if !s.useQuotient(g) {
 		if err := g.Listable(); err != nil {
 			return Bounds{}, fmt.Errorf("bounds: %w", err)
 		}
@@ -133,8 +133,8 @@ type search struct {
 	limits limits
 	found  Bounds
 
-	best  claim     // the claim behind found.Bandwidth
-	later unit.Time // the most that a claim needs together with its lead
+	best     cutBound  // the claim behind found.Bandwidth
+	withLead unit.Time // the most that a claim needs together with its lead
 }
 
 // bandwidth makes all claims of the kind.
@@ -142,7 +142,7 @@ func (s *search) bandwidth() {
 	n := len(s.net.ranks)
 	switch s.spec.Kind {
 	case collective.AllReduce:
-		s.groupClaims()
+		s.groupBounds()
 		whole := s.held() // of any one rank: which does not matter, both ways every cut is met
 		s.cuts(cutFamily{held: whole, roots: others(n, 0)})
 		s.cuts(cutFamily{held: whole, roots: others(n, 0), into: true})
@@ -159,7 +159,7 @@ func (s *search) bandwidth() {
 	case collective.Scatter:
 		s.cuts(cutFamily{held: s.held(), roots: []int{s.spec.Root}})
 	case collective.AllToAll, collective.AllToAllV, collective.SendRecv:
-		s.trafficClaims()
+		s.trafficBounds()
 	}
 }
 
@@ -170,7 +170,7 @@ func (s *search) result(o Options) Bounds {
 	b.Reduction = s.reduction(o)
 	// No byte leaves before the overhead of the step that sends or asks for it is over.
 	b.Latency = plus(b.Latency, o.Overhead)
-	b.Lower = max(b.Latency, b.Reduction, plus(s.later, o.Overhead))
+	b.Lower = max(b.Latency, b.Reduction, plus(s.withLead, o.Overhead))
 	return b
 }
 

@@ -229,7 +229,7 @@ func TestWorkIsLimited(t *testing.T) {
 			spec := specOf(kind, len(g.Ranks), 1000)
 			whole := boundsOf(t, spec, g)
 			require.False(t, whole.Partial)
-			part, err := within(limits{}, spec, g, Options{})
+			part, err := forWithin(limits{}, spec, g, Options{})
 			require.NoError(t, err)
 			require.LessOrEqual(t, part.Lower, whole.Lower)
 			require.LessOrEqual(t, part.Bandwidth, whole.Bandwidth)

@@ -175,7 +175,7 @@ func TestOtherKindsLieBetween(t *testing.T) {
 func trafficLaw(kind collective.Kind) func(c randomCase) bool {
 	return func(c randomCase) bool {
 		b, spec, g := c.bounds(kind)
-		few, err := within(limits{work: MaxWork}, spec, g, Options{})
+		few, err := forWithin(limits{work: MaxWork}, spec, g, Options{})
 		if err != nil || few.Bandwidth > b.Bandwidth || worstCut(spec, g) > b.Bandwidth {
 			return false
 		}

@@ -69,14 +69,14 @@ func (s *search) cuts(f cutFamily) {
 	m.tune(s.best)
 	for _, r := range s.rootsOf(f) {
 		root := s.net.ranks[r]
-		for !m.plain(root) && m.run([]int32{root}, m.target) < m.target {
-			c := s.cutClaim(&m)
-			if !s.claim(c, func() string { return s.describeCut(m.reached, f.into) }) {
+		for !m.isSaturated(root) && m.run([]int32{root}, m.target) < m.target {
+			c := s.boundOfCut(&m)
+			if !s.consider(c, func() string { return s.describeCut(m.reached, f.into) }) {
 				break // a worse ratio by less than the rounding of capacities
 			}
 			m.tune(s.best)
 		}
-		m.through(root)
+		m.finish(root)
 		if m.work > s.limits.work {
 			s.found.Partial = true
 			return
@@ -100,7 +100,7 @@ func (s *search) ports(f cutFamily) {
 			c = s.net.outward[s.net.ranks[r]]
 		}
 		c.bytes = bytes
-		s.claim(c, func() string { return s.describePort(r, out) })
+		s.consider(c, func() string { return s.describePort(r, out) })
 	}
 	for _, r := range f.roots {
 		claim(r, !f.into, total-f.held[r])
@@ -138,9 +138,9 @@ func (s *search) newSeparator(f cutFamily) separator {
 // tune sets the capacities for the ratio of a claim. Where they would be too large they are
 // rounded, to 60 bits or so; a cut that is worse by as little may then be missed, but none is
 // claimed that is not there.
-func (m *separator) tune(c claim) {
+func (m *separator) tune(c cutBound) {
 	if c.bytes == 0 || c.rate == unit.Unlimited { // no cut is as good as all links for one byte
-		c = claim{bytes: 1, rate: m.net.allRates()}
+		c = cutBound{bytes: 1, rate: m.net.allRates()}
 	}
 	units := int64(0)
 	for _, bytes := range m.family.held {
@@ -166,21 +166,21 @@ func (m *separator) tune(c claim) {
 	for r, v := range m.net.ranks {
 		m.drain[v] = shifted(m.family.held[r]/m.bytes, den, shift)
 		if m.done[v] || m.drain[v] == m.target {
-			m.takeAll(v)
+			m.drainAll(v)
 		}
 	}
 }
 
 // through notes that no cut with this root is worse than the ratio.
-func (m *separator) through(root int32) {
+func (m *separator) finish(root int32) {
 	m.done[root] = true
 	if m.drain[root] < m.target {
-		m.takeAll(root)
+		m.drainAll(root)
 	}
 }
 
 // takeAll lets all that comes to a node go to the sink.
-func (m *separator) takeAll(v int32) {
+func (m *separator) drainAll(v int32) {
 	m.drain[v] = m.target
 	for _, l := range m.behind.of(v) {
 		from := m.tail[l]
@@ -192,7 +192,7 @@ func (m *separator) takeAll(v int32) {
 // from the root itself, from its neighbours, and over each neighbour from those nodes next to it
 // that take all. No two of these ways share a link. So a rank of a full mesh or around a switch
 // needs no flow, only its own links.
-func (m *separator) plain(root int32) bool {
+func (m *separator) isSaturated(root int32) bool {
 	total := m.drain[root]
 	links := m.ahead.of(root)
 	for _, l := range links {
@@ -207,8 +207,8 @@ func (m *separator) plain(root int32) bool {
 }
 
 // cutClaim is the claim about the cut that ended a flow.
-func (s *search) cutClaim(m *separator) claim {
-	c := noClaim(0)
+func (s *search) boundOfCut(m *separator) cutBound {
+	c := noLinks(0)
 	for r, v := range s.net.ranks {
 		if !m.reached(v) {
 			c.bytes += m.family.held[r]
@@ -218,7 +218,7 @@ func (s *search) cutClaim(m *separator) claim {
 }
 
 // across is a claim with the links that leave certain nodes or, with into, lead to them.
-func (n *network) across(near func(v int32) bool, into bool, c claim) claim {
+func (n *network) across(near func(v int32) bool, into bool, c cutBound) cutBound {
 	for l := range n.rate {
 		if from := near(n.from[l]); from != near(n.to[l]) && from != into {
 			c = c.over(n.rate[l], n.lead[l])

@@ -45,11 +45,11 @@ func (s *search) describe(links []int32, out bool, in func(r int) bool) string {
 	if count == 1 {
 		return "link " + s.net.linkName(links[0])
 	}
-	way := "into"
+	direction := "into"
 	if out {
-		way = "out of"
+		direction = "out of"
 	}
-	return fmt.Sprintf("%d links %s %s", count, way, s.describeRanks(in))
+	return fmt.Sprintf("%d links %s %s", count, direction, s.describeRanks(in))
 }
 
 // maxNames bounds the runs of ranks that a description lists.

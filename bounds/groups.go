@@ -8,9 +8,9 @@ import (
 // partition divides nodes into groups: by node the number of its group, -1 for none. Every rank is
 // in one, and every group has a rank.
 type partition struct {
-	of     []int32
-	groups int
-	apart  []bool // by group: it stands for several; nil where none does
+	of         []int32
+	groups     int
+	replicated []bool // by group: it stands for several; nil where none does
 }
 
 // groupings returns ways to divide the ranks, each with two groups at least:
@@ -21,12 +21,12 @@ type partition struct {
 //	what is connected by links faster than some rate, for up to 16 rates that occur (the nodes of a
 //	  cluster in which the network is slower than what is inside a node).
 func (n *network) groupings() []partition {
-	alone := n.alone()
+	alone := n.singletons()
 	all := []partition{alone}
 	add := func(joined func(l int) bool) {
 		g := n.connectedBy(joined)
 		known := func(other partition) bool {
-			return slices.Equal(g.of, other.of) && slices.Equal(g.apart, other.apart)
+			return slices.Equal(g.of, other.of) && slices.Equal(g.replicated, other.replicated)
 		}
 		if g.groups > 1 && !slices.ContainsFunc(all, known) {
 			all = append(all, g)
@@ -74,7 +74,7 @@ func (n *network) connectedBy(joined func(l int) bool) partition {
 	for v := range g.of {
 		g.of[v] = number[root(int32(v))] - 1
 	}
-	g.apart = n.apartOf(g, joined)
+	g.replicated = n.replicatedGroups(g, joined)
 	return g
 }
 
@@ -90,17 +90,17 @@ func (n *network) connectedBy(joined func(l int) bool) partition {
 //
 // With every rank by itself and equal ports this is the 2(p−1)/p · n of Patarasu and Yuan (2009).
 // It speaks of all groups together: a single rank with slow links may send and receive n only.
-func (s *search) groupClaims() {
+func (s *search) groupBounds() {
 	bytes := s.spec.Count * int64(s.spec.Type.Width())
 	for _, g := range s.net.groupings() {
 		if s.net.computesBetween(g) {
 			continue
 		}
-		out := noClaim(product(2*(s.net.count(g)-1), bytes))
+		out := noLinks(product(2*(s.net.count(g)-1), bytes))
 		in := out
 		for l := range s.net.rate {
 			from, to := g.of[s.net.from[l]], g.of[s.net.to[l]]
-			if from == to && !(s.net.isWithin(l) && g.apart[from]) {
+			if from == to && !(s.net.isWithin(l) && g.replicated[from]) {
 				continue
 			}
 			if from >= 0 {
@@ -110,8 +110,8 @@ func (s *search) groupClaims() {
 				in = in.over(s.net.rate[l], s.net.lead[l])
 			}
 		}
-		s.claim(out, func() string { return s.describeGroups(g, "out of") })
-		s.claim(in, func() string { return s.describeGroups(g, "into") })
+		s.consider(out, func() string { return s.describeGroups(g, "out of") })
+		s.consider(in, func() string { return s.describeGroups(g, "into") })
 	}
 }
 
@@ -122,8 +122,8 @@ func (n *network) computesBetween(g partition) bool {
 	}
 	for v := range g.of {
 		at := int32(v)
-		if n.crowd != nil {
-			at = n.crowd.Of(at)
+		if n.quotient != nil {
+			at = n.quotient.Of(at)
 		}
 		if node := n.graph.Node(at); g.of[v] < 0 && (node.Multicast || node.Reduce) {
 			return true
@@ -134,25 +134,25 @@ func (n *network) computesBetween(g partition) bool {
 
 // describeGroups names the links of all groups: "all links out of the ranks", "all links into 4
 // groups of ranks (the first is gpu0-gpu7)".
-func (s *search) describeGroups(g partition, way string) string {
+func (s *search) describeGroups(g partition, direction string) string {
 	groups := s.net.count(g)
 	if groups == int64(s.spec.Ranks) {
-		return "all links " + way + " the ranks"
+		return "all links " + direction + " the ranks"
 	}
 	first := s.describeRanks(func(r int) bool { return g.of[s.net.nodeOf(r)] == 0 })
-	return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", way, groups, first)
+	return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", direction, groups, first)
 }
 
 // groupCuts makes claims about the traffic out of and into every group.
 func (s *search) groupCuts(t traffic, g partition) {
-	out, in := make([]claim, g.groups), make([]claim, g.groups)
+	out, in := make([]cutBound, g.groups), make([]cutBound, g.groups)
 	of := make([]int32, s.spec.Ranks)
 	for r, v := range s.net.ranks {
 		of[r] = g.of[v]
 	}
 	sent, received := t.between(g.groups, of)
 	for i := range out {
-		out[i], in[i] = noClaim(sent[i]), noClaim(received[i])
+		out[i], in[i] = noLinks(sent[i]), noLinks(received[i])
 	}
 	for l := range s.net.rate {
 		a, b := g.of[s.net.from[l]], g.of[s.net.to[l]]
@@ -167,8 +167,8 @@ func (s *search) groupCuts(t traffic, g partition) {
 		}
 	}
 	for i := range out {
-		s.claim(out[i], func() string { return s.describeGroup(g, i, true) })
-		s.claim(in[i], func() string { return s.describeGroup(g, i, false) })
+		s.consider(out[i], func() string { return s.describeGroup(g, i, true) })
+		s.consider(in[i], func() string { return s.describeGroup(g, i, false) })
 	}
 }
 

@@ -198,9 +198,9 @@ func (n *network) newMiddle(ranks int) (m middle) {
 		return middle{}
 	}
 	m = n.middleAt(best)
-	_, one := n.waysFrom(n.ranks[0])
-	a, other := n.waysFrom(one)
-	b, _ := n.waysFrom(other)
+	_, one := n.distancesFrom(n.ranks[0])
+	a, other := n.distancesFrom(one)
+	b, _ := n.distancesFrom(other)
 	between := best
 	for v := range n.rank {
 		if n.rank[v] < 0 && max(a[v], b[v]) < max(a[between], b[between]) {
@@ -226,7 +226,7 @@ func (n *network) middleAt(v int32) middle {
 }
 
 // waysFrom is the latency of the way from a node to each, and which rank is farthest.
-func (n *network) waysFrom(v int32) (dist []unit.Time, far int32) {
+func (n *network) distancesFrom(v int32) (dist []unit.Time, far int32) {
 	p := n.newPaths(false)
 	p.run([]int32{v}, nil)
 	far = v

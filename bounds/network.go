@@ -12,7 +12,7 @@ type network struct {
 	ranks []int32 // the node of each rank of the collective
 	rank  []int32 // the rank of each node, -1 for a node that only forwards
 
-	crowd *topology.Crowd // what stands for more than itself; nil where nothing does
+	quotient *topology.Crowd // what stands for more than itself; nil where nothing does
 
 	from, to []int32
 	rate     []unit.Rate // of all that a link stands for
@@ -21,7 +21,7 @@ type network struct {
 	lead     []unit.Time // of every link; see measure
 	out, in  adjacency
 
-	outward, inward []claim // by node: all links out of it, and into it; see measure
+	outward, inward []cutBound // by node: all links out of it, and into it; see measure
 }
 
 // adjacency lists links by node, in order: those of node v are links[start[v]:start[v+1]].
@@ -34,7 +34,7 @@ func newNetwork(g *topology.Graph, ranks int) *network {
 	n := &network{graph: g, ranks: g.Ranks[:ranks], rank: make([]int32, nodes),
 		from: make([]int32, links), to: make([]int32, links), rate: make([]unit.Rate, links),
 		latency: make([]unit.Time, links), lead: make([]unit.Time, links),
-		outward: make([]claim, nodes), inward: make([]claim, nodes)}
+		outward: make([]cutBound, nodes), inward: make([]cutBound, nodes)}
 	for v := range n.rank {
 		n.rank[v] = -1
 	}
@@ -109,7 +109,7 @@ func (n *network) measure() {
 		}
 	}
 	for v := range n.outward {
-		n.outward[v], n.inward[v] = noClaim(0), noClaim(0)
+		n.outward[v], n.inward[v] = noLinks(0), noLinks(0)
 	}
 	for l, rate := range n.rate {
 		out, in := &n.outward[n.from[l]], &n.inward[n.to[l]]

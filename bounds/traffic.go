@@ -63,7 +63,7 @@ func (t traffic) between(groups int, of []int32) (sent, received []int64) {
 // single ranks among them; what all links together have to carry; and, unless it is plain by then
 // that no larger claim exists, all cuts of a small network, or else the least cuts around blocks
 // and halves of the ranks.
-func (s *search) trafficClaims() {
+func (s *search) trafficBounds() {
 	t := traffic{spec: &s.spec, width: int64(s.spec.Type.Width())}
 	for _, g := range s.net.groupings() {
 		s.groupCuts(t, g)
@@ -73,7 +73,7 @@ func (s *search) trafficClaims() {
 	case len(s.net.rank) <= s.limits.nodes && s.net.allRates() < math.MaxInt64-1:
 		s.allCuts(t)
 	default:
-		s.halves(t)
+		s.bisections(t)
 	}
 }
 
@@ -92,13 +92,13 @@ func (s *search) volume(t traffic) (optimum bool) {
 		carried = sum(carried, tree.grow(from, t))
 		tree.load(load)
 	}
-	all := noClaim(carried)
+	all := noLinks(carried)
 	for l := range s.net.rate {
 		all = all.over(s.net.rate[l], s.net.lead[l])
 	}
-	s.claim(all, func() string { return "all links together" })
+	s.consider(all, func() string { return "all links together" })
 	for l := range load {
-		one := claim{bytes: load[l], rate: s.net.rate[l]}
+		one := cutBound{bytes: load[l], rate: s.net.rate[l]}
 		if one.time() > s.best.time() {
 			return false
 		}

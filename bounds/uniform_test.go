@@ -61,7 +61,7 @@ func TestUniformCuts(t *testing.T) {
 	p := topology.Params{Preset: "torus", Ranks: 12, Shape: []int{2, 6}, Bandwidth: 100 * gigabyte}
 	for _, kind := range []collective.Kind{collective.Broadcast, collective.Reduce} {
 		for root := range p.Ranks {
-			var found [2]claim
+			var found [2]cutBound
 			for i := range found {
 				g, err := topology.Build(p)
 				require.NoError(t, err)

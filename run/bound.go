@@ -83,7 +83,7 @@ func (r *runner) boundTogether(result *Result, g *topology.Graph, o bounds.Optio
 		teams = append(teams, bounds.Team{Ranks: ranks,
 			Spec: times(p.TeamSpec(len(ranks)), result.passes())})
 	}
-	all, err := bounds.Beside(teams, g, o)
+	all, err := bounds.ForTeams(teams, g, o)
 	if err != nil {
 		return err
 	}

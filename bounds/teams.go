@@ -23,11 +23,11 @@ type Team struct {
 // network, and of an all_reduce also what all groups together send (see groupClaims).
 //
 // Errors name what is wrong with a collective or with the options.
-func Beside(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
+func ForTeams(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 	if err := o.validate(); err != nil {
 		return Bounds{}, err
 	}
-	var all []crowd
+	var all []nodesOfTeam
 	var ranks []int32
 	for _, t := range teams {
 		if err := t.Spec.Validate(); err != nil {
@@ -37,7 +37,7 @@ func Beside(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 			return Bounds{}, fmt.Errorf("bounds: %v on %d ranks, but the team has %d", t.Spec.Kind,
 				t.Spec.Ranks, len(t.Ranks))
 		}
-		c := crowd{spec: t.Spec}
+		c := nodesOfTeam{spec: t.Spec}
 		for _, rank := range t.Ranks {
 			c.at = append(c.at, g.Ranks[rank])
 			ranks = append(ranks, g.Ranks[rank])
@@ -57,21 +57,21 @@ func Beside(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 	}
 	s.net.measure()
 	for _, p := range s.net.groupings() {
-		s.besideGroups(all, p)
+		s.teamGroups(all, p)
 	}
-	if len(s.net.rank) <= besideNodes {
-		s.besideCuts(all)
+	if len(s.net.rank) <= teamCutNodes {
+		s.teamCuts(all)
 	}
 	b := s.found
-	b.Bandwidth, b.Lower = s.best.time(), plus(s.later, o.Overhead)
+	b.Bandwidth, b.Lower = s.best.time(), plus(s.withLead, o.Overhead)
 	return b, nil
 }
 
 // besideNodes is the number of nodes of a network of which all cuts are tried.
-const besideNodes = 12
+const teamCutNodes = 12
 
 // crowd is a team as its nodes: at[i] has rank i.
-type crowd struct {
+type nodesOfTeam struct {
 	spec collective.Spec
 	at   []int32
 	held []int64 // see search.held
@@ -79,7 +79,7 @@ type crowd struct {
 
 // crossing is what each of some groups must send to the others, and receive from them; of is the
 // group of each rank.
-func (c *crowd) crossing(groups int, of []int32) (sent, received []int64) {
+func (c *nodesOfTeam) crossing(groups int, of []int32) (sent, received []int64) {
 	sent, received = make([]int64, groups), make([]int64, groups)
 	total, size, inside := int64(0), make([]int, groups), make([]int64, groups)
 	for r, group := range of {
@@ -132,10 +132,10 @@ func (c *crowd) crossing(groups int, of []int32) (sent, received []int64) {
 
 // besideGroups claims what every group of a partition must send and receive for all teams, and
 // for all_reduce what all groups must together.
-func (s *search) besideGroups(teams []crowd, g partition) {
-	out, in := make([]claim, g.groups), make([]claim, g.groups)
+func (s *search) teamGroups(teams []nodesOfTeam, g partition) {
+	out, in := make([]cutBound, g.groups), make([]cutBound, g.groups)
 	for i := range out {
-		out[i], in[i] = noClaim(0), noClaim(0)
+		out[i], in[i] = noLinks(0), noLinks(0)
 	}
 	together := int64(0)
 	local := make([]int32, g.groups) // the number of a group in a team, plus 1
@@ -161,7 +161,7 @@ func (s *search) besideGroups(teams []crowd, g partition) {
 			together = sum(together, product(2*int64(len(here)-1), c.held[0]))
 		}
 	}
-	allOut, allIn := noClaim(together), noClaim(together)
+	allOut, allIn := noLinks(together), noLinks(together)
 	for l := range s.net.rate {
 		a, b := g.of[s.net.from[l]], g.of[s.net.to[l]]
 		if a == b {
@@ -176,18 +176,18 @@ func (s *search) besideGroups(teams []crowd, g partition) {
 		}
 	}
 	for i := range out {
-		s.claim(out[i], func() string { return s.describeGroup(g, i, true) })
-		s.claim(in[i], func() string { return s.describeGroup(g, i, false) })
+		s.consider(out[i], func() string { return s.describeGroup(g, i, true) })
+		s.consider(in[i], func() string { return s.describeGroup(g, i, false) })
 	}
 	if !s.net.computesBetween(g) {
-		s.claim(allOut, func() string { return s.describeGroups(g, "out of") })
-		s.claim(allIn, func() string { return s.describeGroups(g, "into") })
+		s.consider(allOut, func() string { return s.describeGroups(g, "out of") })
+		s.consider(allIn, func() string { return s.describeGroups(g, "into") })
 	}
 }
 
 // besideCuts claims every cut of a small network. The last node is outside, since a cut is tried
 // both ways.
-func (s *search) besideCuts(teams []crowd) {
+func (s *search) teamCuts(teams []nodesOfTeam) {
 	sides := make([][]int32, len(teams))
 	for t := range teams {
 		sides[t] = make([]int32, len(teams[t].at))
@@ -202,9 +202,9 @@ func (s *search) besideCuts(teams []crowd) {
 			sent, received := teams[t].crossing(2, sides[t])
 			bytes[0], bytes[1] = sum(bytes[0], sent[0]), sum(bytes[1], received[0])
 		}
-		for way, into := range []bool{false, true} {
-			c := s.net.across(near, into, noClaim(bytes[way]))
-			s.claim(c, func() string { return s.describeCut(near, into) })
+		for direction, into := range []bool{false, true} {
+			c := s.net.across(near, into, noLinks(bytes[direction]))
+			s.consider(c, func() string { return s.describeCut(near, into) })
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestAlike(t *testing.T) {
 			require.NoError(t, err)
 			without := limits{work: MaxWork, nodes: AllCutsNodes, links: 1}
 			few := g.Clone()
-			got, err := within(without, spec, few, Options{})
+			got, err := forWithin(without, spec, few, Options{})
 			require.NoError(t, err)
 			require.False(t, few.IsListed())
 			judged++

@@ -5,10 +5,10 @@ import "collsim/collective"
 // halves claims the least cuts between certain ranks and the others, both ways. These are, for
 // every divisor b of the number of ranks, the ranks in the first half of each run of b (that is how
 // grids and hierarchies with numbered dimensions are halved), and every run, if there are few.
-func (s *search) halves(t traffic) {
+func (s *search) bisections(t traffic) {
 	const mostRuns = 8
 	n := s.spec.Ranks
-	h := s.newHalver(t)
+	h := s.newBisector(t)
 	for b := n; b >= 2; b-- {
 		if n%b != 0 {
 			continue
@@ -21,19 +21,19 @@ func (s *search) halves(t traffic) {
 }
 
 // halver finds least cuts between two sets of ranks.
-type halver struct {
+type bisector struct {
 	maxFlow
 	search  *search
 	traffic traffic
 	side    []int32 // by rank: 0 or 1
-	beside  []int32 // by node: the side of its rank, or 2
+	sideOf  []int32 // by node: the side of its rank, or 2
 }
 
-func (s *search) newHalver(t traffic) *halver {
-	h := &halver{maxFlow: s.net.newFlow(false), search: s, traffic: t,
-		side: make([]int32, s.spec.Ranks), beside: make([]int32, len(s.net.rank))}
-	for v := range h.beside {
-		h.beside[v] = 2
+func (s *search) newBisector(t traffic) *bisector {
+	h := &bisector{maxFlow: s.net.newFlow(false), search: s, traffic: t,
+		side: make([]int32, s.spec.Ranks), sideOf: make([]int32, len(s.net.rank))}
+	for v := range h.sideOf {
+		h.sideOf[v] = 2
 	}
 	common := s.net.commonRate()
 	most := endless / int64(len(s.net.rate)+1) // all together are less than endless
@@ -48,7 +48,7 @@ func (s *search) newHalver(t traffic) *halver {
 //
 // The links from one side straight to the other are in every such cut. Where they are enough to
 // carry what must cross as fast as the best claim so far, there is nothing to be found.
-func (h *halver) between(in func(r int) bool) {
+func (h *bisector) between(in func(r int) bool) {
 	s := h.search
 	if h.work > s.limits.work {
 		s.found.Partial = true
@@ -59,12 +59,12 @@ func (h *halver) between(in func(r int) bool) {
 		if in(r) {
 			h.side[r] = 0
 		}
-		h.beside[v] = h.side[r]
+		h.sideOf[v] = h.side[r]
 	}
 	sent, _ := h.traffic.between(2, h.side)
-	straight := [2]claim{noClaim(sent[0]), noClaim(sent[1])}
+	straight := [2]cutBound{noLinks(sent[0]), noLinks(sent[1])}
 	for l, from := range s.net.from {
-		if a, b := h.beside[from], h.beside[s.net.to[l]]; a != b && a+b == 1 {
+		if a, b := h.sideOf[from], h.sideOf[s.net.to[l]]; a != b && a+b == 1 {
 			straight[a] = straight[a].over(s.net.rate[l], s.net.lead[l])
 		}
 	}
@@ -80,7 +80,7 @@ func (h *halver) between(in func(r int) bool) {
 }
 
 // cut claims the least cut from the ranks of one side, which send so many bytes to the others.
-func (h *halver) cut(near int32, bytes int64) {
+func (h *bisector) cut(near int32, bytes int64) {
 	s := h.search
 	var from []int32
 	for r, v := range s.net.ranks {
@@ -91,6 +91,6 @@ func (h *halver) cut(near int32, bytes int64) {
 		}
 	}
 	h.run(from, endless)
-	c := s.net.across(h.reached, false, noClaim(bytes))
-	s.claim(c, func() string { return s.describeCut(h.reached, false) })
+	c := s.net.across(h.reached, false, noLinks(bytes))
+	s.consider(c, func() string { return s.describeCut(h.reached, false) })
 }

@@ -24,7 +24,7 @@ func (l limits) searches(g *topology.Graph) bool { return g.IsListed() || g.NumL
 // alike finds the bounds of a collective on a network of alike parts by one part of each kind,
 // whose links stand for all: it looks at a single rank, a node, and all of either together. ok is
 // false where the network is small enough for a search, is not of that kind, or has further ranks.
-func (s *search) alike(g *topology.Graph) (ok bool) {
+func (s *search) useReplicas(g *topology.Graph) (ok bool) {
 	if s.limits.searches(g) || s.spec.Ranks != len(g.Ranks) ||
 		s.spec.Kind.Splits() || s.spec.Kind == collective.SendRecv {
 		return false
@@ -54,8 +54,8 @@ func (s *search) cell(c topology.Cell) {
 	switch s.spec.Kind {
 	case collective.AllReduce:
 		whole := product(product(2, int64(c.Cells)-1), block) // see groupClaims
-		s.through(c, whole, int64(c.Cells), true)
-		s.through(c, whole, int64(c.Cells), false)
+		s.claimCells(c, whole, int64(c.Cells), true)
+		s.claimCells(c, whole, int64(c.Cells), false)
 		out, in = block, block
 	case collective.AllGather:
 		out, in = product(r, block), product(n-r, block)
@@ -71,29 +71,29 @@ func (s *search) cell(c topology.Cell) {
 		out = product(product(r, n-r), block)
 		in = out
 	}
-	s.through(c, out, 1, true)
-	s.through(c, in, 1, false)
+	s.claimCells(c, out, 1, true)
+	s.claimCells(c, in, 1, false)
 }
 
 // through claims so many bytes out of, or else into, so many cells together.
-func (s *search) through(c topology.Cell, bytes, cells int64, out bool) {
+func (s *search) claimCells(c topology.Cell, bytes, cells int64, out bool) {
 	links := c.In
 	if out {
 		links = c.Out
 	}
-	x := noClaim(bytes)
+	x := noLinks(bytes)
 	for _, l := range links {
 		rate := product(product(int64(s.net.rate[l]), int64(c.Times)), cells)
 		x = x.over(unit.Rate(rate), s.net.lead[l])
 	}
-	s.claim(x, func() string { return s.describeCell(c, links, cells > 1, out) })
+	s.consider(x, func() string { return s.describeCell(c, links, cells > 1, out) })
 }
 
 // describeCell names the links of a cell, or of all.
 func (s *search) describeCell(c topology.Cell, links []int32, isAll, out bool) string {
-	way := "into"
+	direction := "into"
 	if out {
-		way = "out of"
+		direction = "out of"
 	}
 	ranks := s.spec.Ranks
 	s.spec.Ranks = len(s.net.ranks) // those that have names here
@@ -101,12 +101,12 @@ func (s *search) describeCell(c topology.Cell, links []int32, isAll, out bool) s
 	inside := func(r int) bool { return r < c.Ranks }
 	switch {
 	case isAll && c.Ranks == 1:
-		return "all links " + way + " the ranks"
+		return "all links " + direction + " the ranks"
 	case isAll:
-		return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", way, c.Cells,
+		return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", direction, c.Cells,
 			s.describeRanks(inside))
 	case c.Times > 1:
-		return fmt.Sprintf("%d links %s %s", c.Times, way, s.nameOf(0))
+		return fmt.Sprintf("%d links %s %s", c.Times, direction, s.nameOf(0))
 	}
 	return s.describe(links, out, inside)
 }

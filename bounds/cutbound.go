@@ -18,24 +18,24 @@ import (
 // carry it all at once (fluid), it is through on all of them at T less the latency of them all.
 // Either way all that the link carries falls into one window of length T − lead, the same for all
 // messages, so T ≥ lead + bytes/rate, with the smallest lead of the links.
-type claim struct {
+type cutBound struct {
 	bytes int64
 	rate  unit.Rate // of all the links together; unlimited if one of them is
 	lead  unit.Time // the least latency of a route over one of the links
 }
 
 // noClaim is a claim about no links yet.
-func noClaim(bytes int64) claim { return claim{bytes: bytes, lead: unit.Forever} }
+func noLinks(bytes int64) cutBound { return cutBound{bytes: bytes, lead: unit.Forever} }
 
 // over is the claim with a further link.
-func (c claim) over(rate unit.Rate, lead unit.Time) claim {
+func (c cutBound) over(rate unit.Rate, lead unit.Time) cutBound {
 	c.rate = unit.Rate(sum(int64(c.rate), int64(rate)))
 	c.lead = min(c.lead, lead)
 	return c
 }
 
 // time is ⌈bytes/rate⌉, without latency.
-func (c claim) time() unit.Time {
+func (c cutBound) time() unit.Time {
 	if c.bytes == 0 {
 		return 0
 	}
@@ -43,7 +43,7 @@ func (c claim) time() unit.Time {
 }
 
 // exceeds reports whether bytes/rate is larger than d's, exactly.
-func (c claim) exceeds(d claim) bool {
+func (c cutBound) exceeds(d cutBound) bool {
 	if c.bytes == 0 || c.rate == unit.Unlimited {
 		return false
 	}
@@ -57,11 +57,11 @@ func (c claim) exceeds(d claim) bool {
 
 // claim takes note of a claim, and reports whether it is the best so far; describe is asked for
 // its links only then.
-func (s *search) claim(c claim, describe func() string) bool {
+func (s *search) consider(c cutBound, describe func() string) bool {
 	if c.bytes == 0 {
 		return false
 	}
-	s.later = max(s.later, plus(c.time(), c.lead))
+	s.withLead = max(s.withLead, plus(c.time(), c.lead))
 	if !c.exceeds(s.best) {
 		return false
 	}

@@ -32,28 +32,28 @@ func TestTeamsShareALink(t *testing.T) {
 		nodes = append(nodes, Team{specOf(collective.AllReduce, 4, 2000),
 			[]int{4 * n, 4*n + 1, 4*n + 2, 4*n + 3}})
 	}
-	b, err := Beside(rails, g, Options{})
+	b, err := ForTeams(rails, g, Options{})
 	require.NoError(t, err)
 	require.Equal(t, 32*unit.Microsecond, b.Bandwidth) // 4 · 8000 B at 1 GB/s
 	require.Equal(t, 32*unit.Microsecond+3*hop, b.Lower, "up, over, down")
 	require.Equal(t, "link a->b", b.Cut)
 
 	// Within the nodes nothing is shared: 2·3/4 · 8000 B at 100 GB/s.
-	b, err = Beside(nodes, g, Options{})
+	b, err = ForTeams(nodes, g, Options{})
 	require.NoError(t, err)
 	require.Equal(t, 120*unit.Nanosecond, b.Bandwidth)
 
-	none, err := Beside([]Team{{specOf(collective.Barrier, 4, 0), []int{0, 1, 2, 3}},
+	none, err := ForTeams([]Team{{specOf(collective.Barrier, 4, 0), []int{0, 1, 2, 3}},
 		{specOf(collective.AllReduce, 1, 100), []int{5}}}, g, Options{})
 	require.NoError(t, err)
 	require.Zero(t, none)
-	_, err = Beside([]Team{{specOf(collective.AllReduce, 3, 5), []int{0, 1}}}, g, Options{})
+	_, err = ForTeams([]Team{{specOf(collective.AllReduce, 3, 5), []int{0, 1}}}, g, Options{})
 	require.EqualError(t, err, "bounds: all_reduce on 3 ranks, but the team has 2")
 }
 
-// TestOneTeamBeside: a team of all ranks needs no more than For says, which tries as many cuts and
+// TestOneTeam: a team of all ranks needs no more than For says, which tries as many cuts and
 // more; but with their latency it notes only those on its way to the worst.
-func TestOneTeamBeside(t *testing.T) {
+func TestOneTeam(t *testing.T) {
 	for seed := range int64(200) {
 		c := newCase(seed)
 		spec, g := c.spec(collective.Kinds()[c.rng.Intn(len(collective.Kinds()))]), c.graph()
@@ -61,7 +61,7 @@ func TestOneTeamBeside(t *testing.T) {
 		for r := range spec.Ranks {
 			team.Ranks = append(team.Ranks, r)
 		}
-		b, err := Beside([]Team{team}, g, Options{})
+		b, err := ForTeams([]Team{team}, g, Options{})
 		require.NoError(t, err)
 		alone := boundsOf(t, spec, g)
 		require.LessOrEqual(t, b.Bandwidth, alone.Bandwidth, "%d: %v", seed, spec)
@@ -102,7 +102,7 @@ func TestNoTeamsBeatABound(t *testing.T) {
 			env := randomEnv(c, g)
 			r, err := sim.Run(s, env, sim.Options{})
 			require.NoError(t, err)
-			b, err := Beside(teams, g, Options{Overhead: env.Device.Overhead})
+			b, err := ForTeams(teams, g, Options{Overhead: env.Device.Overhead})
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, r.Time, b.Lower, "%s %v %+v\n%v", a.Name, teams, b, c.wires)
 			cases++

@@ -39,10 +39,10 @@ func TestCrowded(t *testing.T) {
 				want, err := For(spec, listed, Options{})
 				require.NoError(t, err)
 				s := &search{spec: spec, limits: limits{work: MaxWork, nodes: AllCutsNodes, links: 1}}
-				if len(g.Changes()) == 0 || !s.crowded(g) {
+				if len(g.Changes()) == 0 || !s.useQuotient(g) {
 					continue // what is alike has a test of its own
 				}
-				got, err := within(s.limits, spec, g, Options{})
+				got, err := forWithin(s.limits, spec, g, Options{})
 				require.NoError(t, err)
 				require.False(t, g.IsListed())
 				judged++

@@ -20,7 +20,7 @@ import (
 // crowded makes the network of a search such a one. It reports false where the network is small
 // enough to be searched as it is, is not of that kind, or has further ranks; or where the
 // collective tells more of ranks than a root.
-func (s *search) crowded(g *topology.Graph) bool {
+func (s *search) useQuotient(g *topology.Graph) bool {
 	switch s.spec.Kind {
 	case collective.SendRecv, collective.AllToAll, collective.AllToAllV,
 		collective.AllGatherV, collective.ReduceScatterV:
@@ -35,7 +35,7 @@ func (s *search) crowded(g *topology.Graph) bool {
 	if !ok {
 		return false
 	}
-	s.net = newCrowd(c)
+	s.net = newQuotient(c)
 	s.net.graph = g
 	s.spec.Root = int(s.net.rank[c.Stand(g.Ranks[s.spec.Root])])
 	return true
@@ -43,9 +43,9 @@ func (s *search) crowded(g *topology.Graph) bool {
 
 // newCrowd is the network of a crowd. What leads from one part that it stands for to another is its
 // last link, which no node has.
-func newCrowd(c *topology.Crowd) *network {
+func newQuotient(c *topology.Crowd) *network {
 	n := newNetwork(c.Graph, len(c.Ranks))
-	n.crowd, n.each = c, slices.Clone(n.rate)
+	n.quotient, n.each = c, slices.Clone(n.rate)
 	for l := range n.rate {
 		n.rate[l] = unit.Rate(product(int64(n.rate[l]), n.linksOf(int32(l))))
 	}
@@ -64,53 +64,53 @@ func (n *network) isWithin(l int) bool { return n.from[l] == n.to[l] }
 
 // standsFor is how many ranks of the whole network a rank stands for.
 func (n *network) standsFor(rank int) int64 {
-	if n.crowd == nil {
+	if n.quotient == nil {
 		return 1
 	}
-	return n.crowd.StandsFor(n.ranks[rank])
+	return n.quotient.StandsFor(n.ranks[rank])
 }
 
 // linksOf is how many links of the whole network a link stands for.
 func (n *network) linksOf(l int32) int64 {
-	if n.crowd == nil {
+	if n.quotient == nil {
 		return 1
 	}
-	return max(n.crowd.StandsFor(n.from[l]), n.crowd.StandsFor(n.to[l]))
+	return max(n.quotient.StandsFor(n.from[l]), n.quotient.StandsFor(n.to[l]))
 }
 
 // nodeOf is the node that a rank of the whole network is on, or that stands for that.
 func (n *network) nodeOf(rank int) int32 {
-	if n.crowd == nil {
+	if n.quotient == nil {
 		return n.ranks[rank]
 	}
-	return n.crowd.Stand(n.graph.Ranks[rank])
+	return n.quotient.Stand(n.graph.Ranks[rank])
 }
 
 // linkName is the name of a link that stands for itself.
 func (n *network) linkName(l int32) string {
-	if n.crowd == nil {
+	if n.quotient == nil {
 		return n.graph.LinkName(l)
 	}
-	name := func(v int32) string { return n.graph.Node(n.crowd.Of(v)).Name }
+	name := func(v int32) string { return n.graph.Node(n.quotient.Of(v)).Name }
 	return name(n.from[l]) + "->" + name(n.to[l])
 }
 
 // alone is the partition of every rank by itself.
-func (n *network) alone() partition {
+func (n *network) singletons() partition {
 	p := partition{of: n.rank, groups: len(n.ranks)}
-	p.apart = n.apartOf(p, func(int) bool { return false })
+	p.replicated = n.replicatedGroups(p, func(int) bool { return false })
 	return p
 }
 
 // apartOf says which groups stand for several: those of nothing but nodes that do, unless such are
 // joined with each other.
-func (n *network) apartOf(p partition, joined func(l int) bool) []bool {
-	if n.crowd == nil {
+func (n *network) replicatedGroups(p partition, joined func(l int) bool) []bool {
+	if n.quotient == nil {
 		return nil
 	}
 	apart := slices.Repeat([]bool{true}, p.groups)
 	for v, group := range p.of {
-		if group >= 0 && n.crowd.StandsFor(int32(v)) == 1 {
+		if group >= 0 && n.quotient.StandsFor(int32(v)) == 1 {
 			apart[group] = false
 		}
 	}
@@ -125,9 +125,9 @@ func (n *network) apartOf(p partition, joined func(l int) bool) []bool {
 // count is how many groups a partition has of the whole network.
 func (n *network) count(p partition) int64 {
 	count := int64(p.groups)
-	for _, isApart := range p.apart {
+	for _, isApart := range p.replicated {
 		if isApart {
-			count += n.crowd.Times - 1
+			count += n.quotient.Times - 1
 		}
 	}
 	return count
@@ -136,11 +136,11 @@ func (n *network) count(p partition) int64 {
 // scattered is the order in which roots are looked at; of those that stand for several, another one
 // is like each.
 func (n *network) scattered(roots []int) []int {
-	if n.crowd == nil {
+	if n.quotient == nil {
 		return scattered(roots)
 	}
 	roots = slices.DeleteFunc(slices.Clone(roots), func(r int) bool { return n.standsFor(r) > 1 })
-	place := func(r int) uint32 { return bits.Reverse32(uint32(n.crowd.Of(n.ranks[r]))) }
+	place := func(r int) uint32 { return bits.Reverse32(uint32(n.quotient.Of(n.ranks[r]))) }
 	slices.SortFunc(roots, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
 	return roots
 }
