@@ -6,11 +6,12 @@ import (
 	"collsim/unit"
 )
 
-// allCuts claims every cut of a small network. Sets of nodes follow each other in the order of a
-// Gray code, so that only what one node changes is counted anew; the last node is outside, since a
-// cut is tried both ways.
+// allCuts considers every cut of a small network. Sets of nodes follow each other in Gray code
+// order, so each step only updates the counts for one node. The last node is always outside, since
+// both directions of a cut are tried.
 //
-// REQUIRES: at most 62 nodes (and few enough to wait for); all rates together are below Unlimited.
+// REQUIRES: at most 62 nodes, and all rates together are below Unlimited. The work doubles with
+// each node.
 func (s *search) allCuts(t traffic) {
 	c := cutCount{net: s.net, traffic: t}
 	for i := uint64(1); i < 1<<(len(s.net.rank)-1); i++ {
@@ -26,19 +27,19 @@ func (s *search) allCuts(t traffic) {
 	}
 }
 
-// cutCount is what crosses the border of a set of nodes, out of it and into it.
+// A cutCount holds what crosses the border of a set of nodes: out of it [0], and into it [1].
 type cutCount struct {
 	net       *network
 	traffic   traffic
 	set       uint64
 	bytes     [2]int64
 	rate      [2]int64 // of the limited links
-	unlimited [2]int   // the number of the others
+	unlimited [2]int   // number of the other links
 }
 
-// flip takes a node into the set, or out of it.
+// flip moves a node into the set, or out of it, and updates the counts.
 func (c *cutCount) flip(v int32) {
-	sign := int64(1) // a link from v to a node outside counts from now on
+	sign := int64(1) // v enters: a link from v to a node outside now crosses
 	if c.set>>v&1 == 1 {
 		sign = -1
 	}
@@ -69,7 +70,7 @@ func (c *cutCount) flip(v int32) {
 	}
 }
 
-// count adds a link to those that cross one way, or takes it away.
+// count adds a link to those that cross in a direction, or removes it (sign −1).
 func (c *cutCount) count(direction int, rate unit.Rate, sign int64) {
 	if rate == unit.Unlimited {
 		c.unlimited[direction] += int(sign)

@@ -2,9 +2,10 @@ package bounds
 
 import "collsim/collective"
 
-// halves claims the least cuts between certain ranks and the others, both ways. These are, for
-// every divisor b of the number of ranks, the ranks in the first half of each run of b (that is how
-// grids and hierarchies with numbered dimensions are halved), and every run, if there are few.
+// bisections considers the least cuts between certain ranks and the others, in both directions. For
+// every divisor b of the number of ranks it separates the first half of each run of b ranks. Grids
+// and hierarchies with numbered dimensions are bisected so. It also separates every single run, if
+// there are few.
 func (s *search) bisections(t traffic) {
 	const mostRuns = 8
 	n := s.spec.Ranks
@@ -20,7 +21,7 @@ func (s *search) bisections(t traffic) {
 	}
 }
 
-// halver finds least cuts between two sets of ranks.
+// A bisector finds least cuts between two sets of ranks.
 type bisector struct {
 	maxFlow
 	search  *search
@@ -29,6 +30,7 @@ type bisector struct {
 	sideOf  []int32 // by node: the side of its rank, or 2
 }
 
+// newBisector returns a bisector for a traffic pattern.
 func (s *search) newBisector(t traffic) *bisector {
 	h := &bisector{maxFlow: s.net.newFlow(false), search: s, traffic: t,
 		side: make([]int32, s.spec.Ranks), sideOf: make([]int32, len(s.net.rank))}
@@ -36,18 +38,18 @@ func (s *search) newBisector(t traffic) *bisector {
 		h.sideOf[v] = 2
 	}
 	common := s.net.commonRate()
-	most := endless / int64(len(s.net.rate)+1) // all together are less than endless
+	most := endless / int64(len(s.net.rate)+1) // so that their sum is below endless
 	for l, rate := range s.net.rate {
 		h.room[l] = min(int64(rate)/common, most)
 	}
 	return h
 }
 
-// between claims the least cut from some ranks to the others and that from the others to them,
-// unless there was too much work before.
+// between considers the least cut from some ranks to the others, and that back, unless too much
+// work was done before.
 //
-// The links from one side straight to the other are in every such cut. Where they are enough to
-// carry what must cross as fast as the best claim so far, there is nothing to be found.
+// Links from one side straight to the other are in every such cut. If they carry what must cross as
+// fast as the best bound so far, no flow is needed.
 func (h *bisector) between(in func(r int) bool) {
 	s := h.search
 	if h.work > s.limits.work {
@@ -79,7 +81,7 @@ func (h *bisector) between(in func(r int) bool) {
 	}
 }
 
-// cut claims the least cut from the ranks of one side, which send so many bytes to the others.
+// cut considers the least cut around the ranks of one side, which send so many bytes to the others.
 func (h *bisector) cut(near int32, bytes int64) {
 	s := h.search
 	var from []int32

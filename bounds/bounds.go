@@ -8,76 +8,75 @@ import (
 	"collsim/unit"
 )
 
-// Bounds are times that no schedule of a collective beats on a network.
+// Bounds are lower bounds of the time that any schedule of a collective takes on a network.
 type Bounds struct {
-	// Latency is the way of the data: the longest, over all pairs of ranks of which the one needs
-	// something of the other, of the shortest ways by latency.
+	// Latency is the largest distance, in latency, between two ranks where one needs data of the
+	// other. The distance is that of the shortest path.
 	Latency unit.Time
-	// Bandwidth is the time that the bytes need which must cross certain links, with no latency.
+	// Bandwidth is the time in which certain links carry the bytes that must cross them, without
+	// latency.
 	Bandwidth unit.Time
-	// Reduction is the time that the additions need if all ranks share them evenly.
+	// Reduction is the time of the additions if all ranks share them evenly.
 	Reduction unit.Time
-	// Lower is the largest time that is proven: at least each of the three, and at least the time
-	// of any cut that was looked at together with the latency of the shortest route over it.
+	// Lower is the largest proven bound. It is at least each of the three. It is also at least the
+	// time of any considered cut plus the latency of the shortest route over it.
 	Lower unit.Time
-	// Cut says which links limit Bandwidth: "link gpu0->switch", "8 links out of gpu0-gpu7". It is
-	// empty where Bandwidth is 0.
+	// Cut names the links that limit Bandwidth: "link gpu0->switch", "8 links out of gpu0-gpu7". It
+	// is empty where Bandwidth is 0.
 	Cut string
-	// Partial reports that the search was cut short on a network too large for it (see MaxWork).
-	// The bounds hold all the same; larger ones may.
+	// Partial reports that the search ended early on a network too large for it (see MaxWork). The
+	// bounds hold all the same, but larger ones may exist.
 	Partial bool
 }
 
-// Options is what is known of the ranks besides their number. The zero value knows nothing: then
-// ranks take no time for anything.
+// Options describe the ranks. The zero value assumes that ranks take no time for anything.
 type Options struct {
 	// Overhead is the least time that every step of every rank takes before its first byte leaves.
 	Overhead unit.Time
-	// ReduceRate is the most bytes of one further source that a lane adds in a second; 0 is any
-	// number of bytes.
+	// ReduceRate is the most bytes of one further source that a lane adds in a second; 0 is
+	// unlimited.
 	ReduceRate unit.Rate
-	// Lanes is the largest number of lanes of a rank of the schedules in question; 0 is any number.
-	// Lanes add side by side, so without a limit to them there is none to the additions.
+	// Lanes is the largest number of lanes of a rank; 0 is unlimited. Lanes add concurrently, so
+	// without a limit additions have no bound.
 	Lanes int
 }
 
-// MaxWork is how many times For looks at a link in each of its searches before it ends with what
-// it has. It stands for about half a second.
+// MaxWork bounds the work of each search of For, in links visited. It is about half a second.
 const MaxWork = 1 << 26
 
 // AllCutsNodes is the number of nodes up to which every cut is tried for all_to_all and send_recv.
 const AllCutsNodes = 20
 
-// For returns the bounds of a collective on the first ranks of a network; its other ranks, if it
-// has more, only forward.
+// For returns the bounds of a collective on the first ranks of a network. Further ranks of the
+// network only forward.
 //
-// Which links may limit Bandwidth depends on the kind. For gathering and scattering kinds,
-// broadcast and reduce all cuts do: the bound is the time of the best fractional schedule
-// (broadcast: Edmonds' branchings; all_gather, reduce_scatter: ForestColl, arXiv 2402.06787). For
-// all_reduce all cuts do, and a few families of groups (see groupClaims); for all_to_all and
-// send_recv all links together, and all cuts of a network of up to AllCutsNodes nodes, of a larger
-// one the ports of every rank and a few families of cuts. The optimum of these is a linear program;
-// the bound may lie below it.
+// The links considered for Bandwidth depend on the kind. For gathering and scattering kinds,
+// broadcast and reduce, all cuts are searched. Their bound equals the time of the best fractional
+// schedule (broadcast: Edmonds' branchings; all_gather, reduce_scatter: ForestColl, arXiv
+// 2402.06787). For all_reduce, all cuts and a few families of groups are considered (see
+// groupBounds). For all_to_all and send_recv, all links together are considered, and all cuts of a
+// network of up to AllCutsNodes nodes. In a larger network, the ports of every rank and a few
+// families of cuts are. The optimum of these two is a linear program, so the bound may be below it.
 //
-// A network that is too large to be searched link by link, but whose parts are alike and numbered
-// (topology.Graph.Few), is judged by one rank, one node, and all of either; where some of its links
-// were changed, by a search of a network in which one part stands for all that are as before
-// (topology.Graph.Crowd).
+// Some networks are too large to be searched link by link. If their parts are replicas that are
+// numbered (topology.Graph.Few), one rank, one node, and all of either are considered. If a few
+// links of such a network were changed, its quotient is searched (topology.Graph.Crowd): one part
+// stands for all unchanged ones.
 //
 // Errors name what is wrong with the collective, that it has more ranks than the network, or two
-// ranks of which one does not reach the other.
+// ranks without a path from one to the other.
 func For(spec collective.Spec, g *topology.Graph, o Options) (Bounds, error) {
 	return forWithin(limits{work: MaxWork, nodes: AllCutsNodes, links: mostListed}, spec, g, o)
 }
 
-// limits are how far a search goes.
+// limits bound a search.
 type limits struct {
 	work  int64 // of each search
-	nodes int   // of a network of which all cuts are tried
-	links int   // of a network that is searched though its parts are alike
+	nodes int   // up to which all cuts of a network are tried
+	links int   // up to which a network of replicas is searched link by link
 }
 
-// within is For with other limits.
+// forWithin computes For with other limits.
 func forWithin(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bounds, error) {
 	if err := spec.Validate(); err != nil {
 		return Bounds{}, fmt.Errorf("bounds: %w", err)
@@ -114,6 +113,7 @@ func forWithin(l limits, spec collective.Spec, g *topology.Graph, o Options) (Bo
 	return s.result(o), nil
 }
 
+// validate returns an error that names an option out of range.
 func (o Options) validate() error {
 	switch {
 	case o.Overhead < 0 || o.Overhead > unit.Forever:
@@ -126,24 +126,24 @@ func (o Options) validate() error {
 	return nil
 }
 
-// search is one call of For.
+// A search is the state of one call of For.
 type search struct {
 	spec   collective.Spec
 	net    *network
 	limits limits
 	found  Bounds
 
-	best     cutBound  // the claim behind found.Bandwidth
-	withLead unit.Time // the most that a claim needs together with its lead
+	best     cutBound  // the bound behind found.Bandwidth
+	withLead unit.Time // the largest time of a considered bound plus its lead
 }
 
-// bandwidth makes all claims of the kind.
+// bandwidth considers all cut bounds of the collective's kind.
 func (s *search) bandwidth() {
 	n := len(s.net.ranks)
 	switch s.spec.Kind {
 	case collective.AllReduce:
 		s.groupBounds()
-		whole := s.held() // of any one rank: which does not matter, both ways every cut is met
+		whole := s.held() // rank 0's, without loss: with both directions every cut is met
 		s.cuts(cutFamily{held: whole, roots: others(n, 0)})
 		s.cuts(cutFamily{held: whole, roots: others(n, 0), into: true})
 	case collective.AllGather, collective.AllGatherV:
@@ -174,9 +174,9 @@ func (s *search) result(o Options) Bounds {
 	return b
 }
 
-// reduction is the time of the additions: of every element the values of all p ranks are combined
-// somewhere, which takes p−1 additions, whichever rank does them. The lanes of all ranks do at most
-// p·lanes at a time. Where switches add nothing is known.
+// reduction returns the time of the additions. Combining the values of all p ranks takes p−1
+// additions for every element, whichever rank makes them. The lanes of all ranks make at most
+// p·lanes at a time. Nothing is proven where switches add.
 func (s *search) reduction(o Options) unit.Time {
 	if !s.spec.Kind.Reduces() || o.Lanes == 0 || o.ReduceRate == 0 || s.net.graph.Computes() {
 		return 0
@@ -187,7 +187,7 @@ func (s *search) reduction(o Options) unit.Time {
 	return unit.Bytes(bytes).Over(unit.Rate(rate))
 }
 
-// others lists the ranks but one; -1 leaves none out.
+// others lists the ranks 0 … n−1 except one; −1 leaves none out.
 func others(n, but int) []int {
 	ranks := make([]int, 0, n)
 	for r := range n {

@@ -8,9 +8,9 @@ import (
 	"collsim/unit"
 )
 
-// cutFamily is a set of cuts. A cut is a set R of nodes with at least one root in it: what the
-// ranks outside R hold must cross the links into R; or, with into false, what is held for the ranks
-// outside R must cross the links out of R.
+// A cutFamily is a set of cuts. A cut is a set R of nodes with at least one root in it. With into,
+// the data that ranks outside R hold must cross the links into R. Otherwise the data held for the
+// ranks outside R must cross the links out of R.
 //
 //	all_gather      every rank holds its block     all ranks are roots            into R
 //	broadcast       the root holds the vector      all ranks but the root         into R
@@ -19,16 +19,17 @@ import (
 //	reduce          the vector comes to the root, from all ranks but the root     out of R
 //	scatter         every rank's block comes to it, from the root                 out of R
 //
-// A reduced block comes from R as one sum, however many ranks of R add to it. An all_reduce needs
-// the vector to cross every cut with a rank on either side, both ways: into R without rank 0, and
-// out of R without rank 0, is each of them once.
+// A reduced block leaves R as one sum, however many ranks of R add to it. In an all_reduce, the
+// vector must cross every cut with ranks on both sides, in both directions. Cuts into R without
+// rank 0, and cuts out of R without rank 0, cover each of these once.
 type cutFamily struct {
 	held  []int64 // bytes, by rank
 	roots []int
 	into  bool
 }
 
-// held is what each rank holds, or is held for it. For all_reduce it is the vector at rank 0.
+// held returns the bytes that each rank holds, or that are held for it. For all_reduce it is the
+// vector at rank 0.
 func (s *search) held() []int64 {
 	bytes := heldBy(s.spec, len(s.net.ranks))
 	for r := range bytes {
@@ -37,6 +38,7 @@ func (s *search) held() []int64 {
 	return bytes
 }
 
+// heldBy returns the bytes that each rank holds, or that are held for it.
 func heldBy(spec collective.Spec, ranks int) []int64 {
 	bytes := make([]int64, ranks)
 	width := int64(spec.Type.Width())
@@ -55,14 +57,14 @@ func heldBy(spec collective.Spec, ranks int) []int64 {
 	return bytes
 }
 
-// cuts claims the worst cut of a family, and some others.
+// cuts considers the worst cut of a family, and some others.
 //
-// For a ratio d/b, a root r has no worse cut than that if the flow from r to a sink fills the sink,
-// where a link carries rate·d and from every rank held·b goes to the sink: a set R with r in it
-// then has room for what is held outside it, held(outside)·b ≤ rate(R)·d. Otherwise the least cut
-// is worse, and its ratio is tried next (Newton's iteration; Dinkelbach 1967): a few rounds, since
-// the ratio only grows. Once r is through, cuts with r inside need no further look, so the sink
-// takes all that comes to r; the next roots have short ways to it.
+// Whether a root r has a cut worse than a ratio d/b is decided by a maximum flow from r to a sink.
+// Links carry rate·d, and from every rank held·b can go to the sink. If the flow fills the sink,
+// every set R with r in it has held(outside)·b ≤ rate(R)·d: no cut is worse. Otherwise the least
+// cut is worse, and its ratio is tried next (Newton's iteration; Dinkelbach 1967). That takes a few
+// rounds, since the ratio only grows. Once r is finished, no cut with r inside is worse, so the
+// sink takes all that reaches r. Later roots then have short paths to the sink.
 func (s *search) cuts(f cutFamily) {
 	s.ports(f)
 	m := s.newSeparator(f)
@@ -72,7 +74,7 @@ func (s *search) cuts(f cutFamily) {
 		for !m.isSaturated(root) && m.run([]int32{root}, m.target) < m.target {
 			c := s.boundOfCut(&m)
 			if !s.consider(c, func() string { return s.describeCut(m.reached, f.into) }) {
-				break // a worse ratio by less than the rounding of capacities
+				break // worse by less than the rounding of capacities
 			}
 			m.tune(s.best)
 		}
@@ -84,7 +86,7 @@ func (s *search) cuts(f cutFamily) {
 	}
 }
 
-// ports claims the cuts around single ranks: a root alone, and all but one rank that holds
+// ports considers the cuts around single ranks: a root alone, and all ranks except one that holds
 // something.
 func (s *search) ports(f cutFamily) {
 	total := int64(0)
@@ -92,7 +94,7 @@ func (s *search) ports(f cutFamily) {
 		total += bytes
 	}
 	claim := func(r int, out bool, bytes int64) {
-		if s.net.standsFor(r) > 1 { // another one is like each of these
+		if s.net.standsFor(r) > 1 { // a kept rank stands for these
 			return
 		}
 		c := s.net.inward[s.net.ranks[r]]
@@ -112,19 +114,20 @@ func (s *search) ports(f cutFamily) {
 	}
 }
 
-// separator is the flow that finds a worse cut of a family than a ratio.
+// A separator is a flow that finds a cut of a family that is worse than a ratio.
 type separator struct {
 	maxFlow
 	net    *network
 	family cutFamily
-	done   []bool  // by node: no cut with it is worse
-	target int64   // what fills the sink
-	direct []int64 // by node: what can go to the sink in one link, over a node that takes all
+	done   []bool  // by node: no cut with it inside is worse
+	target int64   // capacity into the sink
+	direct []int64 // by node: capacity to the sink through one link to a node that drains all
 
 	// Common divisors of what is held and of the rates that are limited, to keep capacities small.
 	bytes, rate int64
 }
 
+// newSeparator returns a flow for the cuts of a family.
 func (s *search) newSeparator(f cutFamily) separator {
 	m := separator{maxFlow: s.net.newFlow(f.into), net: s.net, family: f,
 		done: make([]bool, len(s.net.rank)), direct: make([]int64, len(s.net.rank))}
@@ -135,11 +138,11 @@ func (s *search) newSeparator(f cutFamily) separator {
 	return m
 }
 
-// tune sets the capacities for the ratio of a claim. Where they would be too large they are
-// rounded, to 60 bits or so; a cut that is worse by as little may then be missed, but none is
-// claimed that is not there.
+// tune sets the capacities for the ratio of a bound. Capacities that are too large are rounded to
+// about 60 bits. A cut that is worse by less may then be missed, but every cut that is found is
+// real.
 func (m *separator) tune(c cutBound) {
-	if c.bytes == 0 || c.rate == unit.Unlimited { // no cut is as good as all links for one byte
+	if c.bytes == 0 || c.rate == unit.Unlimited { // start below any cut: all links for one byte
 		c = cutBound{bytes: 1, rate: m.net.allRates()}
 	}
 	units := int64(0)
@@ -171,7 +174,7 @@ func (m *separator) tune(c cutBound) {
 	}
 }
 
-// through notes that no cut with this root is worse than the ratio.
+// finish records that no cut with this root inside is worse than the ratio.
 func (m *separator) finish(root int32) {
 	m.done[root] = true
 	if m.drain[root] < m.target {
@@ -179,7 +182,7 @@ func (m *separator) finish(root int32) {
 	}
 }
 
-// takeAll lets all that comes to a node go to the sink.
+// drainAll lets all that reaches a node go to the sink.
 func (m *separator) drainAll(v int32) {
 	m.drain[v] = m.target
 	for _, l := range m.behind.of(v) {
@@ -188,10 +191,9 @@ func (m *separator) drainAll(v int32) {
 	}
 }
 
-// plain reports whether what can go from a root to the sink over one or two links fills it already:
-// from the root itself, from its neighbours, and over each neighbour from those nodes next to it
-// that take all. No two of these ways share a link. So a rank of a full mesh or around a switch
-// needs no flow, only its own links.
+// isSaturated reports whether paths of one or two links already fill the sink. These paths go from
+// the root itself, from its neighbours, and through each neighbour to nodes that drain all. No two
+// of them share a link. So a rank of a full mesh, or at a switch, needs no flow.
 func (m *separator) isSaturated(root int32) bool {
 	total := m.drain[root]
 	links := m.ahead.of(root)
@@ -206,7 +208,7 @@ func (m *separator) isSaturated(root int32) bool {
 	return total >= m.target
 }
 
-// cutClaim is the claim about the cut that ended a flow.
+// boundOfCut returns the bound of the cut that ended a flow.
 func (s *search) boundOfCut(m *separator) cutBound {
 	c := noLinks(0)
 	for r, v := range s.net.ranks {
@@ -217,7 +219,7 @@ func (s *search) boundOfCut(m *separator) cutBound {
 	return s.net.across(m.reached, m.family.into, c)
 }
 
-// across is a claim with the links that leave certain nodes or, with into, lead to them.
+// across adds to a bound the links that leave the near nodes or, with into, lead to them.
 func (n *network) across(near func(v int32) bool, into bool, c cutBound) cutBound {
 	for l := range n.rate {
 		if from := near(n.from[l]); from != near(n.to[l]) && from != into {
@@ -227,7 +229,7 @@ func (n *network) across(near func(v int32) bool, into bool, c cutBound) cutBoun
 	return c
 }
 
-// commonRate is the greatest common divisor of all limited rates, 1 without any.
+// commonRate returns the greatest common divisor of all limited rates, 1 if there are none.
 func (n *network) commonRate() int64 {
 	common := int64(0)
 	for _, rate := range n.rate {
@@ -238,7 +240,7 @@ func (n *network) commonRate() int64 {
 	return max(common, 1)
 }
 
-// allRates is the sum of all limited rates, below Unlimited and at least 1.
+// allRates returns the sum of all limited rates, at least 1 and below Unlimited.
 func (n *network) allRates() unit.Rate {
 	total := int64(0)
 	for _, rate := range n.rate {
@@ -249,9 +251,9 @@ func (n *network) allRates() unit.Rate {
 	return unit.Rate(min(max(total, 1), math.MaxInt64-1))
 }
 
-// fraction is num/den, each given as two factors and returned as one: exactly if that is possible,
-// else with the same number of low bits cut off both. What is then still too large is the largest
-// int64.
+// fraction returns num/den as one numerator and denominator; each is given as two factors. If the
+// exact result does not fit, both lose the same number of low bits. A numerator that is still too
+// large becomes the largest int64.
 func fraction(num, den [2]int64) (n, d int64) {
 	for i := range num {
 		for j := range den {
@@ -266,7 +268,7 @@ func fraction(num, den [2]int64) (n, d int64) {
 	return max(shifted(num[0], num[1], shift), 1), shifted(den[0], den[1], shift)
 }
 
-// shifted is a·b in 128 bits, without its low bits, at most the largest int64.
+// shifted returns a·b in 128 bits, shifted right, at most the largest int64.
 func shifted(a, b int64, shift uint) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	low := lo>>shift | hi<<(64-shift) // a shift by 64 is 0
@@ -276,6 +278,7 @@ func shifted(a, b int64, shift uint) int64 {
 	return int64(low)
 }
 
+// gcd returns the greatest common divisor of a and b.
 func gcd(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
@@ -283,8 +286,8 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// scattered puts ranks into the order of their places with the bits reversed: each is far from all
-// before it, so that the flow from it, to the nearest of them, is short.
+// scattered orders ranks by the bit reversal of their index. Each is then far from all before it,
+// so the flow from it, to the nearest of them, is short.
 func scattered(ranks []int) []int {
 	order := firstScattered(len(ranks), len(ranks))
 	for i, place := range order {
@@ -293,7 +296,7 @@ func scattered(ranks []int) []int {
 	return order
 }
 
-// firstScattered are the first few of so many places in that order.
+// firstScattered returns the first few of so many indices in bit-reversed order.
 func firstScattered(places, few int) []int {
 	width := bits.Len(uint(places - 1))
 	order := make([]int, 0, few)

@@ -15,8 +15,8 @@ func (s *search) describePort(r int, out bool) string {
 	return s.describe(links.of(node), out, func(other int) bool { return s.net.nodeOf(other) == node })
 }
 
-// describeCut names the links that leave certain nodes or, with into, lead to them, after the side
-// with fewer ranks.
+// describeCut names the links that leave the near nodes or, with into, lead to them. It describes
+// them from the side with fewer ranks.
 func (s *search) describeCut(near func(v int32) bool, into bool) string {
 	var links []int32
 	for l := range s.net.rate {
@@ -80,6 +80,7 @@ func (s *search) describeRanks(in func(r int) bool) string {
 	return strings.Join(runs, ", ")
 }
 
+// nameOf returns the name of a rank's node.
 func (s *search) nameOf(r int) string {
 	return s.net.graph.Node(s.net.graph.Ranks[r]).Name
 }

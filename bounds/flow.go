@@ -2,26 +2,26 @@ package bounds
 
 import "math"
 
-// maxFlow is a maximum flow through the network to a sink beside it (Dinic 1970): the shortest ways
-// with room are filled, all at once, then the next longer ones. Capacities are whole numbers.
-//
-// It is made for many flows over the same links, each small: nothing is reset but what was used.
+// maxFlow computes maximum flows through the network to a sink (Dinic 1970). It fills all shortest
+// paths with room at once, then the next longer ones. Capacities are integers. It is made for many
+// small flows over the same links: only what was used is reset.
 type maxFlow struct {
 	view
-	room  []int64 // by link: what it can carry
-	drain []int64 // by node: what can go from it to the sink
+	room  []int64 // by link: capacity
+	drain []int64 // by node: capacity from it to the sink
 
-	sent    []int64 // by link: what it carries
-	used    []int32 // the links that carry something, or did
-	drained []int64 // by node
+	sent    []int64 // by link: flow
+	used    []int32 // links with flow, now or earlier in this run
+	drained []int64 // by node: flow from it to the sink
 
-	level []int32 // by node: how far from the start over links with room; -1 is not at all
-	next  []int32 // by node: which of its links to try next
+	level []int32 // by node: distance from the start over links with room; −1: unreachable
+	next  []int32 // by node: index of the next of its links to try
 	queue []int32
-	last  int32 // the level of the nodes next to the sink
+	last  int32 // level of the nodes next to the sink
 	work  int64
 }
 
+// newFlow returns an empty flow along the links or, backward, against them.
 func (n *network) newFlow(backward bool) maxFlow {
 	nodes, links := len(n.rank), len(n.rate)
 	return maxFlow{view: n.view(backward), room: make([]int64, links), sent: make([]int64, links),
@@ -29,8 +29,8 @@ func (n *network) newFlow(backward bool) maxFlow {
 		level: make([]int32, nodes), next: make([]int32, nodes)}
 }
 
-// run sends as much as it can from some nodes to the sink, at most limit, and returns how much. If
-// that is less than the limit, reached says which nodes are on the near side of the least cut.
+// run sends as much as possible from some nodes to the sink, at most limit, and returns how much.
+// If that is less than the limit, reached gives the near side of the least cut.
 func (f *maxFlow) run(from []int32, limit int64) int64 {
 	for _, l := range f.used {
 		f.sent[l] = 0
@@ -50,8 +50,8 @@ func (f *maxFlow) run(from []int32, limit int64) int64 {
 // reached reports whether a node is on the near side of the cut that ended run.
 func (f *maxFlow) reached(v int32) bool { return f.level[v] >= 0 }
 
-// layers works out levels up to the first node from which something can go to the sink; it reports
-// whether there is one.
+// layers computes levels up to the first node with room to the sink. It reports whether there is
+// one.
 func (f *maxFlow) layers(from []int32) bool {
 	for v := range f.level {
 		f.level[v] = -1
@@ -83,6 +83,7 @@ func (f *maxFlow) layers(from []int32) bool {
 	return false
 }
 
+// label gives an unlabelled node its level and appends it to the queue.
 func (f *maxFlow) label(v, level int32) {
 	if f.level[v] < 0 {
 		f.level[v] = level
@@ -91,7 +92,7 @@ func (f *maxFlow) label(v, level int32) {
 }
 
 // push sends up to limit from v to the sink over links that lead one level on, and returns how
-// much. Links that turn out to lead nowhere are not tried again in this phase.
+// much. Links without room in this phase are not tried again.
 func (f *maxFlow) push(v int32, limit int64) int64 {
 	if f.level[v] == f.last {
 		n := min(limit, f.drain[v]-f.drained[v])
@@ -126,6 +127,7 @@ func (f *maxFlow) push(v int32, limit int64) int64 {
 	return pushed
 }
 
+// send adds flow to a link.
 func (f *maxFlow) send(l int32, n int64) {
 	if f.sent[l] == 0 && n > 0 {
 		f.used = append(f.used, l)
@@ -133,5 +135,5 @@ func (f *maxFlow) send(l int32, n int64) {
 	f.sent[l] += n
 }
 
-// endless is more than any flow, and so little that a sum of a few is no overflow.
+// endless exceeds any flow; a sum of a few does not overflow.
 const endless = math.MaxInt64 / 4

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// partition divides nodes into groups: by node the number of its group, -1 for none. Every rank is
-// in one, and every group has a rank.
+// A partition divides nodes into groups. of gives each node's group, −1 for none. Every rank is in
+// a group, and every group has a rank.
 type partition struct {
 	of         []int32
 	groups     int
-	replicated []bool // by group: it stands for several; nil where none does
+	replicated []bool // by group: it represents several groups; nil if none does
 }
 
-// groupings returns ways to divide the ranks, each with two groups at least:
+// groupings returns partitions of the ranks into at least two groups each:
 //
-//	every rank by itself;
-//	ranks with the switches that they are linked to (the leaves of a tree, the groups of a
-//	  dragonfly, unless ranks tie them together);
-//	what is connected by links faster than some rate, for up to 16 rates that occur (the nodes of a
-//	  cluster in which the network is slower than what is inside a node).
+//   - every rank by itself;
+//   - ranks with the switches that they are linked to (the leaves of a tree, the groups of a
+//     dragonfly, unless ranks join them);
+//   - components of the links that are faster than some rate, for up to 16 rates that occur. These
+//     are the nodes of a cluster whose network is slower than the links inside a node.
 func (n *network) groupings() []partition {
 	alone := n.singletons()
 	all := []partition{alone}
@@ -44,8 +44,8 @@ func (n *network) groupings() []partition {
 	return all
 }
 
-// connectedBy groups nodes that certain links connect, whichever way they lead. Groups without a
-// rank are dissolved; the others are numbered by their first rank.
+// connectedBy groups nodes that certain links connect, in either direction. Groups without a rank
+// are dissolved; the others are numbered by their first rank.
 func (n *network) connectedBy(joined func(l int) bool) partition {
 	parent := make([]int32, len(n.rank))
 	for v := range parent {
@@ -78,18 +78,19 @@ func (n *network) connectedBy(joined func(l int) bool) partition {
 	return g
 }
 
-// groupClaims claims for all_reduce that of every element 2(k−1) values leave k groups, and as many
-// enter them:
+// groupBounds considers, for all_reduce, that for every element 2(k−1) values leave k groups, and
+// as many enter them.
 //
-// Take one element. At some moment the first rank can have its result; before, each of the other
-// k−1 groups has sent something of its ranks' inputs, a value at least. At that moment the ranks of
-// k−1 groups have no result, so each of these groups still has to receive a value. Values that were
-// received before and after are different ones. So 2(k−1) values go from group to group, none of
-// them as a part of another: messages carry elements, and no switch outside of the groups adds or
-// multiplies them. What one inside of a group does leaves or enters as values of that group.
+// Proof: take one element, and the moment at which the first rank can have its result. Before it,
+// each of the other k−1 groups has sent at least one value of its ranks' inputs. At that moment the
+// ranks of k−1 groups have no result, so each of these groups still has to receive a value. Values
+// received before and after are different ones. So 2(k−1) values go from group to group. None is
+// part of another: messages carry elements, and no switch outside the groups adds or multicasts
+// them. A switch inside a group produces values of that group.
 //
 // With every rank by itself and equal ports this is the 2(p−1)/p · n of Patarasu and Yuan (2009).
-// It speaks of all groups together: a single rank with slow links may send and receive n only.
+// The bound concerns all groups together: a single rank with slow links may send and receive n
+// only.
 func (s *search) groupBounds() {
 	bytes := s.spec.Count * int64(s.spec.Type.Width())
 	for _, g := range s.net.groupings() {
@@ -115,7 +116,7 @@ func (s *search) groupBounds() {
 	}
 }
 
-// computesBetween reports whether a switch outside of all groups multicasts or adds.
+// computesBetween reports whether a switch outside all groups multicasts or adds.
 func (n *network) computesBetween(g partition) bool {
 	if !n.graph.Computes() {
 		return false
@@ -143,7 +144,7 @@ func (s *search) describeGroups(g partition, direction string) string {
 	return fmt.Sprintf("all links %s %d groups of ranks (the first is %s)", direction, groups, first)
 }
 
-// groupCuts makes claims about the traffic out of and into every group.
+// groupCuts considers the traffic out of and into every group.
 func (s *search) groupCuts(t traffic, g partition) {
 	out, in := make([]cutBound, g.groups), make([]cutBound, g.groups)
 	of := make([]int32, s.spec.Ranks)
@@ -172,7 +173,7 @@ func (s *search) groupCuts(t traffic, g partition) {
 	}
 }
 
-// describeGroup names the links out of or into one group.
+// describeGroup names the links out of, or into, one group.
 func (s *search) describeGroup(g partition, i int, out bool) string {
 	var links []int32
 	for l := range s.net.rate {

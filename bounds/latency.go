@@ -7,29 +7,30 @@ import (
 	"collsim/unit"
 )
 
-// paths finds shortest ways by latency from some nodes to all, or backward from all to them
-// (Dijkstra 1959).
+// paths finds shortest paths by latency (Dijkstra 1959) from some nodes to all or, backward, from
+// all to them.
 type paths struct {
 	net  *network
 	view view
-	dist []unit.Time // Forever where there is no way yet
-	seen []int32     // the nodes to which there is one
+	dist []unit.Time // Forever where no path is known yet
+	seen []int32     // nodes with a known path
 	heap []visit     // a binary heap by time
 	work int64
 }
 
-// visit is a node with the latency of a way to it.
+// A visit is a node with the latency of a path to it.
 type visit struct {
 	at   unit.Time
 	node int32
 }
 
+// newPaths returns a search along the links or, backward, against them.
 func (n *network) newPaths(backward bool) *paths {
 	return &paths{net: n, view: n.view(backward), heap: make([]visit, 0, len(n.rank)),
 		dist: slices.Repeat([]unit.Time{unit.Forever}, len(n.rank))}
 }
 
-// run fills in dist. If need is not nil, it ends when nothing is open any more.
+// run fills in dist. If need is not nil, it ends when no node is open any more.
 func (p *paths) run(from []int32, need *need) {
 	for _, v := range p.seen {
 		p.dist[v] = unit.Forever
@@ -99,16 +100,16 @@ func (p *paths) pop() visit {
 	return first
 }
 
-// need is the farthest of the nodes that matter. A node is open until it is known to be no farther
-// than that: most are so at first sight once one node as far has been found, which is why all pairs
-// of a full mesh take no longer than its links.
+// need finds the farthest of the wanted nodes. A node is open until it is known to be no farther
+// than the farthest so far. Once that is large, most nodes close at first sight. So all pairs of a
+// full mesh take no longer than visiting its links.
 type need struct {
 	farthest unit.Time
 	wanted   []bool // by node: it is open
 	open     int
 }
 
-// arrived is called with the shortest way to a node.
+// arrived closes a node, given its shortest path.
 func (n *need) arrived(x visit) {
 	if n.wanted[x.node] {
 		n.farthest = max(n.farthest, x.at)
@@ -116,7 +117,7 @@ func (n *need) arrived(x visit) {
 	n.within(x)
 }
 
-// within is called with some way to a node.
+// within closes a node if some path to it is no longer than the farthest so far.
 func (n *need) within(x visit) {
 	if n.wanted[x.node] && x.at <= n.farthest {
 		n.wanted[x.node] = false
@@ -124,8 +125,8 @@ func (n *need) within(x visit) {
 	}
 }
 
-// latency finds the longest of the shortest ways between two ranks of which the second needs
-// something that the first has.
+// latency finds the longest shortest path between two ranks where the second needs data of the
+// first.
 func (s *search) latency() {
 	n := len(s.net.ranks)
 	switch s.spec.Kind {
@@ -142,8 +143,8 @@ func (s *search) latency() {
 	}
 }
 
-// farthest looks at the pairs of each of these ranks with all others; backward, the ranks given are
-// those that need something.
+// farthest considers the pairs of each given rank with all others. Backward, the given ranks are
+// the receivers.
 func (s *search) farthest(ranks []int, backward bool) {
 	net := s.net
 	paths := net.newPaths(backward)
@@ -157,7 +158,7 @@ func (s *search) farthest(ranks []int, backward bool) {
 			s.found.Partial = true
 			break
 		}
-		need.open = 0 // so none is wanted any more
+		need.open = 0 // none is wanted any more
 		first, end := partners(&s.spec, r, len(net.ranks))
 		for other := first; other < end; other++ {
 			from, to := r, other
@@ -175,15 +176,16 @@ func (s *search) farthest(ranks []int, backward bool) {
 	s.found.Latency = need.farthest
 }
 
-// middle is a switch over which all ranks can go, though it need not be on their shortest ways.
+// A middle is a switch through which all ranks can reach each other. It bounds distances from
+// above: it need not be on shortest paths.
 type middle struct {
-	to   []unit.Time // by node: the latency of the way to the switch
-	from unit.Time   // that of the way from it to the farthest rank
+	to   []unit.Time // by node: distance to the switch
+	from unit.Time   // distance from it to the farthest rank
 }
 
-// newMiddle takes the switch with the most links, or the one in the middle between two ranks that
-// are far from each other, such as the root of a tree: from which all ranks are nearer. Without a
-// switch, or for a single rank, it is empty.
+// newMiddle chooses the better of two switches. One has the most links. The other is halfway
+// between two distant ranks, such as the root of a tree. Without a switch, or for a single rank,
+// the middle is empty.
 func (n *network) newMiddle(ranks int) (m middle) {
 	if ranks <= 1 {
 		return middle{}
@@ -213,7 +215,7 @@ func (n *network) newMiddle(ranks int) (m middle) {
 	return m
 }
 
-// middleAt is the middle that a switch makes.
+// middleAt returns the middle at a switch.
 func (n *network) middleAt(v int32) middle {
 	to, from := n.newPaths(true), n.newPaths(false)
 	to.run([]int32{v}, nil)
@@ -225,7 +227,7 @@ func (n *network) middleAt(v int32) middle {
 	return m
 }
 
-// waysFrom is the latency of the way from a node to each, and which rank is farthest.
+// distancesFrom returns the distances from a node to all nodes, and the node of the farthest rank.
 func (n *network) distancesFrom(v int32) (dist []unit.Time, far int32) {
 	p := n.newPaths(false)
 	p.run([]int32{v}, nil)
@@ -238,13 +240,13 @@ func (n *network) distancesFrom(v int32) (dist []unit.Time, far int32) {
 	return p.dist, far
 }
 
-// within reports whether no rank is farther from this node than some time, going over the middle.
+// within reports whether every rank is within time t of this node, going through the middle.
 func (m *middle) within(v int32, t unit.Time) bool {
 	return m.to != nil && plus(m.to[v], m.from) <= t
 }
 
-// partners are ranks among which those are that need something of a rank: of send_recv the next one
-// alone.
+// partners returns a range of ranks that contains all that need data of a rank. For send_recv it is
+// the next rank alone.
 func partners(spec *collective.Spec, rank, ranks int) (first, end int) {
 	if spec.Kind == collective.SendRecv {
 		next := (rank + 1) % ranks
@@ -253,8 +255,8 @@ func partners(spec *collective.Spec, rank, ranks int) (first, end int) {
 	return 0, ranks
 }
 
-// needs reports whether rank to needs something of rank from, another rank. For kinds with one root
-// one of the two is the root. A barrier needs to hear of everybody.
+// needs reports whether rank to needs data of rank from, another rank. For kinds with a root, one
+// of the two must be the root. In a barrier every rank needs to hear from every other.
 func needs(spec *collective.Spec, from, to int) bool {
 	switch spec.Kind {
 	case collective.AllToAllV:
@@ -269,7 +271,7 @@ func needs(spec *collective.Spec, from, to int) bool {
 	return true
 }
 
-// moves reports whether anything has to go from a rank to another one.
+// moves reports whether any data has to go from one rank to another.
 func moves(spec collective.Spec) bool {
 	if spec.Kind != collective.AllToAllV {
 		return true // not empty, on two ranks or more

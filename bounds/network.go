@@ -5,17 +5,16 @@ import (
 	"collsim/unit"
 )
 
-// network is a topology laid out for searching: what a search reads of a link, by link, and the
-// links of every node.
+// A network is a topology laid out for searching, in arrays by link and by node.
 type network struct {
 	graph *topology.Graph
 	ranks []int32 // the node of each rank of the collective
 	rank  []int32 // the rank of each node, -1 for a node that only forwards
 
-	quotient *topology.Crowd // what stands for more than itself; nil where nothing does
+	quotient *topology.Crowd // the quotient that this is the network of; else nil
 
 	from, to []int32
-	rate     []unit.Rate // of all that a link stands for
+	rate     []unit.Rate // of all links that a link represents
 	each     []unit.Rate // of one of these
 	latency  []unit.Time
 	lead     []unit.Time // of every link; see measure
@@ -24,11 +23,13 @@ type network struct {
 	outward, inward []cutBound // by node: all links out of it, and into it; see measure
 }
 
-// adjacency lists links by node, in order: those of node v are links[start[v]:start[v+1]].
+// An adjacency lists links by node, in order: those of node v are links[start[v]:start[v+1]].
 type adjacency struct{ start, links []int32 }
 
+// of returns the links of a node.
 func (a *adjacency) of(v int32) []int32 { return a.links[a.start[v]:a.start[v+1]] }
 
+// newNetwork returns the network of the first ranks of a topology.
 func newNetwork(g *topology.Graph, ranks int) *network {
 	nodes, links := g.NumNodes(), g.NumLinks()
 	n := &network{graph: g, ranks: g.Ranks[:ranks], rank: make([]int32, nodes),
@@ -50,7 +51,7 @@ func newNetwork(g *topology.Graph, ranks int) *network {
 	return n
 }
 
-// group lists links by the node that end has for each.
+// group returns the links by node, where end is one end of each link.
 func group(end []int32, nodes int) adjacency {
 	a := adjacency{start: make([]int32, nodes+2), links: make([]int32, len(end))}
 	for _, v := range end {
@@ -67,12 +68,14 @@ func group(end []int32, nodes int) adjacency {
 	return a
 }
 
-// view is the network as one looks along its links or, backward, against them.
+// A view is the network seen along its links or, backward, against them.
 type view struct {
-	ahead, behind *adjacency // links by the node where one comes to them, by the node beyond
-	head, tail    []int32    // where a link leads to, and where it begins
+	// links by the node where they begin, and by the node where they end, in the direction of the view
+	ahead, behind *adjacency
+	head, tail    []int32 // node where a link ends, and where it begins
 }
 
+// view returns the network along its links or, backward, against them.
 func (n *network) view(backward bool) view {
 	if backward {
 		return view{ahead: &n.in, behind: &n.out, head: n.from, tail: n.to}
@@ -80,7 +83,8 @@ func (n *network) view(backward bool) view {
 	return view{ahead: &n.out, behind: &n.in, head: n.to, tail: n.from}
 }
 
-// connected reports whether every rank reaches every other: the first reaches all, and all it.
+// connected reports whether every rank reaches every other. It checks that the first reaches all,
+// and all reach it.
 func (n *network) connected() bool {
 	for _, backward := range []bool{false, true} {
 		some := need{farthest: unit.Forever, wanted: make([]bool, len(n.rank)), open: len(n.ranks)}
@@ -95,8 +99,8 @@ func (n *network) connected() bool {
 	return true
 }
 
-// measure works out what claims are made of: the least latency of a route from a rank to a rank
-// over each link, and the links of each node together.
+// measure computes lead, the least latency of a route between two ranks over each link. It also
+// sums up the links of each node.
 func (n *network) measure() {
 	if len(n.ranks) == len(n.rank) { // every link is such a route
 		copy(n.lead, n.latency)

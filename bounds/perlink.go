@@ -8,22 +8,22 @@ import (
 	"collsim/unit"
 )
 
-// mostListed is how many links a network has at most that is searched link by link, if it can be
-// looked at in another way.
+// mostListed bounds the links of a network that is searched link by link although it has replicas.
 const mostListed = 1 << 14
 
-// Searches reports whether For looks at a network link by link, whatever the collective.
+// Searches reports whether For searches a network link by link, for any collective.
 func Searches(g *topology.Graph) bool {
 	_, _, isAlike := g.Few()
 	_, isCrowd := g.Crowd()
 	return limits{links: mostListed}.searches(g) || !isAlike && !isCrowd
 }
 
+// searches reports whether a network is small enough to be searched link by link.
 func (l limits) searches(g *topology.Graph) bool { return g.IsListed() || g.NumLinks() <= l.links }
 
-// alike finds the bounds of a collective on a network of alike parts by one part of each kind,
-// whose links stand for all: it looks at a single rank, a node, and all of either together. ok is
-// false where the network is small enough for a search, is not of that kind, or has further ranks.
+// useReplicas finds the bounds on a network of replicated parts by one part of each kind. It
+// considers a single rank, a node, and all of either together. It reports false where the network
+// is small enough for a search, has no such parts, or has further ranks.
 func (s *search) useReplicas(g *topology.Graph) (ok bool) {
 	if s.limits.searches(g) || s.spec.Ranks != len(g.Ranks) ||
 		s.spec.Kind.Splits() || s.spec.Kind == collective.SendRecv {
@@ -37,7 +37,7 @@ func (s *search) useReplicas(g *topology.Graph) (ok bool) {
 	s.spec.Ranks, s.spec.Root = len(few.Ranks), 0
 	s.net = newNetwork(few, s.spec.Ranks)
 	s.net.measure()
-	s.spec.Kind = collective.Barrier // of all pairs: the farthest is as far from each rank
+	s.spec.Kind = collective.Barrier // all pairs: each rank's farthest is at the same distance
 	s.latency()
 	s.spec = whole
 	for _, c := range cells {
@@ -46,7 +46,7 @@ func (s *search) useReplicas(g *topology.Graph) (ok bool) {
 	return true
 }
 
-// cell makes the claims about the links out of a cell and into it, and about those of all cells.
+// cell considers the links out of a cell, into it, and out of and into all cells together.
 func (s *search) cell(c topology.Cell) {
 	n, r := int64(s.spec.Ranks), int64(c.Ranks)
 	block := s.spec.Count * int64(s.spec.Type.Width())
@@ -75,7 +75,8 @@ func (s *search) cell(c topology.Cell) {
 	s.claimCells(c, in, 1, false)
 }
 
-// through claims so many bytes out of, or else into, so many cells together.
+// claimCells considers a bound of so many bytes over the links out of, or else into, so many cells
+// together.
 func (s *search) claimCells(c topology.Cell, bytes, cells int64, out bool) {
 	links := c.In
 	if out {
@@ -89,7 +90,7 @@ func (s *search) claimCells(c topology.Cell, bytes, cells int64, out bool) {
 	s.consider(x, func() string { return s.describeCell(c, links, cells > 1, out) })
 }
 
-// describeCell names the links of a cell, or of all.
+// describeCell names the links of a cell, or of all cells.
 func (s *search) describeCell(c topology.Cell, links []int32, isAll, out bool) string {
 	direction := "into"
 	if out {

@@ -10,16 +10,18 @@ import (
 	"collsim/unit"
 )
 
-// Where a network is of parts that can be put in each other's places, but for a few of which links
-// were changed, one part stands for all that are as before. It loses nothing: whatever the cut that
-// is worst for a root, of the nodes on the near side of all such cuts the symmetry that leaves the
-// root where it is takes each to one that is there as well. So a flow that cannot be larger is as
-// large in the small network, where links that stand for several have the rates of all, and ranks
-// what all of them hold. A route there is one of as much latency here.
+// Some networks are made of interchangeable parts, except for a few parts whose links were changed.
+// In the quotient of such a network, one part stands for all unchanged ones.
+//
+// The quotient loses nothing. Take the cuts that are worst for a root. Their near sides have a
+// largest union, and a symmetry that fixes the root maps that union to itself. So the maximum flow
+// in the quotient is as large, if a link that stands for several has the sum of their rates. A rank
+// that stands for several likewise holds what all of them hold. Routes in the quotient have the
+// same latency.
 
-// crowded makes the network of a search such a one. It reports false where the network is small
-// enough to be searched as it is, is not of that kind, or has further ranks; or where the
-// collective tells more of ranks than a root.
+// useQuotient makes the quotient of a network the network of the search. It reports false in three
+// cases: the network is small enough to be searched itself, has no such quotient, or has further
+// ranks. It does so too where the collective distinguishes more ranks than a root.
 func (s *search) useQuotient(g *topology.Graph) bool {
 	switch s.spec.Kind {
 	case collective.SendRecv, collective.AllToAll, collective.AllToAllV,
@@ -29,7 +31,8 @@ func (s *search) useQuotient(g *topology.Graph) bool {
 	if s.limits.searches(g) || s.spec.Ranks != len(g.Ranks) {
 		return false
 	}
-	// Of cuts that are as bad the first that is found is told, around one of these ranks most likely.
+	// Of equally bad cuts the first one found is reported: keep these ranks, whose cuts are tried
+	// first, distinct in the quotient.
 	apart := firstScattered(len(g.Ranks), len(g.Changes())+2)
 	c, ok := g.Crowd(append(apart, s.spec.Root)...)
 	if !ok {
@@ -41,8 +44,8 @@ func (s *search) useQuotient(g *topology.Graph) bool {
 	return true
 }
 
-// newCrowd is the network of a crowd. What leads from one part that it stands for to another is its
-// last link, which no node has.
+// newQuotient returns the network of a quotient. Links between different parts with one
+// representative become one more link, the last. It is not in the adjacency of any node.
 func newQuotient(c *topology.Crowd) *network {
 	n := newNetwork(c.Graph, len(c.Ranks))
 	n.quotient, n.each = c, slices.Clone(n.rate)
@@ -59,10 +62,10 @@ func newQuotient(c *topology.Crowd) *network {
 	return n
 }
 
-// isWithin reports whether a link leads from one part to another for which the same part stands.
+// isWithin reports whether a link connects different parts that have the same representative.
 func (n *network) isWithin(l int) bool { return n.from[l] == n.to[l] }
 
-// standsFor is how many ranks of the whole network a rank stands for.
+// standsFor returns how many ranks of the whole network a rank represents.
 func (n *network) standsFor(rank int) int64 {
 	if n.quotient == nil {
 		return 1
@@ -70,7 +73,7 @@ func (n *network) standsFor(rank int) int64 {
 	return n.quotient.StandsFor(n.ranks[rank])
 }
 
-// linksOf is how many links of the whole network a link stands for.
+// linksOf returns how many links of the whole network a link represents.
 func (n *network) linksOf(l int32) int64 {
 	if n.quotient == nil {
 		return 1
@@ -78,7 +81,7 @@ func (n *network) linksOf(l int32) int64 {
 	return max(n.quotient.StandsFor(n.from[l]), n.quotient.StandsFor(n.to[l]))
 }
 
-// nodeOf is the node that a rank of the whole network is on, or that stands for that.
+// nodeOf returns the node of a rank of the whole network, or the node that represents it.
 func (n *network) nodeOf(rank int) int32 {
 	if n.quotient == nil {
 		return n.ranks[rank]
@@ -86,7 +89,7 @@ func (n *network) nodeOf(rank int) int32 {
 	return n.quotient.Stand(n.graph.Ranks[rank])
 }
 
-// linkName is the name of a link that stands for itself.
+// linkName returns the name of a link that represents only itself.
 func (n *network) linkName(l int32) string {
 	if n.quotient == nil {
 		return n.graph.LinkName(l)
@@ -95,15 +98,15 @@ func (n *network) linkName(l int32) string {
 	return name(n.from[l]) + "->" + name(n.to[l])
 }
 
-// alone is the partition of every rank by itself.
+// singletons returns the partition with every rank by itself.
 func (n *network) singletons() partition {
 	p := partition{of: n.rank, groups: len(n.ranks)}
 	p.replicated = n.replicatedGroups(p, func(int) bool { return false })
 	return p
 }
 
-// apartOf says which groups stand for several: those of nothing but nodes that do, unless such are
-// joined with each other.
+// replicatedGroups reports which groups represent several groups. Such a group has only nodes that
+// represent several, and joined does not connect it with the other copies of itself.
 func (n *network) replicatedGroups(p partition, joined func(l int) bool) []bool {
 	if n.quotient == nil {
 		return nil
@@ -122,7 +125,7 @@ func (n *network) replicatedGroups(p partition, joined func(l int) bool) []bool 
 	return apart
 }
 
-// count is how many groups a partition has of the whole network.
+// count returns the number of groups that a partition has in the whole network.
 func (n *network) count(p partition) int64 {
 	count := int64(p.groups)
 	for _, isApart := range p.replicated {
@@ -133,8 +136,8 @@ func (n *network) count(p partition) int64 {
 	return count
 }
 
-// scattered is the order in which roots are looked at; of those that stand for several, another one
-// is like each.
+// scattered returns the order in which roots are tried. In a quotient it leaves out those that
+// represent several: an equal one among the kept ranks stands for them.
 func (n *network) scattered(roots []int) []int {
 	if n.quotient == nil {
 		return scattered(roots)

@@ -7,20 +7,21 @@ import (
 	"collsim/topology"
 )
 
-// Team is ranks that do a collective of their own: Ranks[i] of the network plays rank i of Spec.
+// A Team is the ranks of a concurrent collective: Ranks[i] of the network is rank i of Spec.
 type Team struct {
 	Spec  collective.Spec
 	Ranks []int
 }
 
-// Beside returns what teams that work at once cannot beat together, whatever each of them alone
-// can: the least time in which the links of a cut carry what all teams must send over it. Only
-// Bandwidth, Lower, Cut and Partial are set. A rank is in one team at most.
+// ForTeams returns a lower bound of the time in which several teams, running concurrently, finish
+// all their collectives. It is the least time in which the links of some cut carry what all teams
+// must send over it. Only Bandwidth, Lower, Cut and Partial are set; bounds of a single team are
+// not included. A rank may be in one team at most.
 //
-// What a team must send over a cut follows from its own collective alone, and the bytes of
-// different teams are different bytes, so they add up; the argument for the latency (see claim)
-// speaks of messages, whoever sends them. The cuts are the groups of groupings, all cuts of a small
-// network, and of an all_reduce also what all groups together send (see groupClaims).
+// What a team must send over a cut follows from its own collective alone. Different teams send
+// different bytes, so the bytes add up. The argument for adding the latency (see cutBound) holds
+// for messages of any sender. The cuts are the groups of groupings, all cuts of a small network,
+// and, of an all_reduce, the links between all groups together (see groupBounds).
 //
 // Errors name what is wrong with a collective or with the options.
 func ForTeams(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
@@ -52,7 +53,7 @@ func ForTeams(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 	}
 	s := &search{net: newNetwork(g.Restricted(ranks), len(ranks))}
 	s.spec.Ranks = len(ranks)
-	if !s.net.connected() { // each team may be all the same
+	if !s.net.connected() { // each team may still be connected
 		return Bounds{}, nil
 	}
 	s.net.measure()
@@ -67,18 +68,18 @@ func ForTeams(teams []Team, g *topology.Graph, o Options) (Bounds, error) {
 	return b, nil
 }
 
-// besideNodes is the number of nodes of a network of which all cuts are tried.
+// teamCutNodes is the number of nodes up to which all cuts of a network are tried.
 const teamCutNodes = 12
 
-// crowd is a team as its nodes: at[i] has rank i.
+// nodesOfTeam is a team placed on nodes: rank i is on node at[i].
 type nodesOfTeam struct {
 	spec collective.Spec
 	at   []int32
-	held []int64 // see search.held
+	held []int64 // bytes of each rank: see search.held
 }
 
-// crossing is what each of some groups must send to the others, and receive from them; of is the
-// group of each rank.
+// crossing returns the bytes that each group of ranks must send to the other groups, and receive
+// from them. of is the group of each rank.
 func (c *nodesOfTeam) crossing(groups int, of []int32) (sent, received []int64) {
 	sent, received = make([]int64, groups), make([]int64, groups)
 	total, size, inside := int64(0), make([]int, groups), make([]int64, groups)
@@ -88,7 +89,7 @@ func (c *nodesOfTeam) crossing(groups int, of []int32) (sent, received []int64) 
 		total = sum(total, c.held[r])
 	}
 	root := of[c.spec.Root]
-	crosses := func(it bool) int64 { // the vector, where it must
+	crosses := func(it bool) int64 { // the whole vector, or nothing
 		if it {
 			return total
 		}
@@ -130,8 +131,8 @@ func (c *nodesOfTeam) crossing(groups int, of []int32) (sent, received []int64) 
 	return sent, received
 }
 
-// besideGroups claims what every group of a partition must send and receive for all teams, and
-// for all_reduce what all groups must together.
+// teamGroups considers what every group of a partition must send and receive for all teams. For
+// all_reduce it also considers what all groups must send together.
 func (s *search) teamGroups(teams []nodesOfTeam, g partition) {
 	out, in := make([]cutBound, g.groups), make([]cutBound, g.groups)
 	for i := range out {
@@ -185,8 +186,8 @@ func (s *search) teamGroups(teams []nodesOfTeam, g partition) {
 	}
 }
 
-// besideCuts claims every cut of a small network. The last node is outside, since a cut is tried
-// both ways.
+// teamCuts considers every cut of a small network. The last node is always outside, since both
+// directions of a cut are tried.
 func (s *search) teamCuts(teams []nodesOfTeam) {
 	sides := make([][]int32, len(teams))
 	for t := range teams {

@@ -7,13 +7,13 @@ import (
 	"collsim/collective"
 )
 
-// traffic is a collective that only moves data, so many bytes from each rank to each other.
+// traffic is a collective that only moves data: so many bytes from each rank to each other.
 type traffic struct {
 	spec  *collective.Spec
 	width int64
 }
 
-// bytes is what goes from one rank to another; what stays is 0.
+// bytes returns the bytes that go from one rank to another; 0 from a rank to itself.
 func (t traffic) bytes(from, to int) int64 {
 	n := t.spec.Ranks
 	switch {
@@ -25,8 +25,8 @@ func (t traffic) bytes(from, to int) int64 {
 	return t.spec.Count * t.width
 }
 
-// between is what each of some groups of ranks sends to and receives from the others; of is the
-// group of each rank.
+// between returns the bytes that each group of ranks sends to the other groups, and receives from
+// them. of is the group of each rank.
 func (t traffic) between(groups int, of []int32) (sent, received []int64) {
 	sent, received = make([]int64, groups), make([]int64, groups)
 	add := func(from, to int, elements int64) {
@@ -59,10 +59,10 @@ func (t traffic) between(groups int, of []int32) (sent, received []int64) {
 	return sent, received
 }
 
-// trafficClaims claims for a traffic what every group of a few families has to send and receive,
-// single ranks among them; what all links together have to carry; and, unless it is plain by then
-// that no larger claim exists, all cuts of a small network, or else the least cuts around blocks
-// and halves of the ranks.
+// trafficBounds considers the traffic of a few families of groups, single ranks among them, and the
+// load of all links together. Unless these are known to be optimal, it goes on to all cuts of a
+// small network. In a large network it tries the least cuts around blocks and halves of the ranks
+// instead.
 func (s *search) trafficBounds() {
 	t := traffic{spec: &s.spec, width: int64(s.spec.Type.Width())}
 	for _, g := range s.net.groupings() {
@@ -77,9 +77,9 @@ func (s *search) trafficBounds() {
 	}
 }
 
-// volume claims that all links together carry every byte as many times as the least number of links
-// on its way. It reports whether the claims so far are the optimum, which is so if no link has to
-// carry more when all bytes take such a way, the same for all bytes of a pair.
+// volume considers that every byte crosses at least the links of a path with the fewest links. All
+// links together must carry that. It reports whether the bounds so far are the optimum. They are if
+// sending each pair's bytes along one such path loads no link more.
 func (s *search) volume(t traffic) (optimum bool) {
 	tree := s.net.newTree()
 	load := make([]int64, len(s.net.rate))
@@ -106,24 +106,26 @@ func (s *search) volume(t traffic) (optimum bool) {
 	return !s.found.Partial
 }
 
-// tree is a tree of ways with the fewest links from one rank to those that it sends to.
+// A tree has paths with the fewest links from one rank to those that it sends to.
 type tree struct {
 	net   *network
-	seen  []int32 // by node: the number of the tree that it was last in
+	seen  []int32 // by node: number of the last tree that it was in
 	trees int32
-	by    []int32 // by node: the link on which the tree comes to it
-	bytes []int64 // by node: what the rank there receives
-	order []int32 // the nodes by distance
+	by    []int32 // by node: link of the tree that leads to it
+	bytes []int64 // by node: bytes that the rank there receives; then, in load, its subtree
+	order []int32 // nodes by distance
 	work  int64
 }
 
+// newTree returns memory for the trees of a network's ranks.
 func (n *network) newTree() *tree {
 	nodes := len(n.rank)
 	return &tree{net: n, seen: make([]int32, nodes), by: make([]int32, nodes),
 		bytes: make([]int64, nodes)}
 }
 
-// grow makes the tree of a rank and returns the sum, over all it sends, of bytes times links.
+// grow makes the tree of a rank. It returns the sum of bytes times links over all that the rank
+// sends.
 func (t *tree) grow(from int, traffic traffic) (carried int64) {
 	wanted := 0
 	first, end := partners(traffic.spec, from, len(t.net.ranks))
@@ -136,7 +138,7 @@ func (t *tree) grow(from int, traffic traffic) (carried int64) {
 	root := t.net.ranks[from]
 	t.seen[root], t.by[root], t.bytes[root] = t.trees, -1, 0
 	t.order = append(t.order[:0], root)
-	depth, near := int64(0), 0 // of the nodes from near on, which are one farther than those before
+	depth, near := int64(0), 0 // distance of nodes from index near on
 	for i := 0; i < len(t.order) && wanted > 0; i++ {
 		if i == near {
 			depth, near = depth+1, len(t.order)

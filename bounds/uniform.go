@@ -6,18 +6,18 @@ import (
 	"collsim/collective"
 )
 
-// isUniform reports whether any rank can be put in the place of any other, as in a torus, and the
-// collective tells none from another but for a root; and no node is more than a rank.
+// isUniform reports whether all ranks are interchangeable, as in a torus, and every node has a
+// rank. The collective may distinguish only a root.
 func (s *search) isUniform() bool {
 	g := s.net.graph
 	return g.Alike() && g.NumNodes() == len(s.net.ranks) && !s.spec.Kind.Splits() &&
 		s.spec.Kind != collective.SendRecv
 }
 
-// rootsOf are the roots of a family whose cuts are looked at, in order. In a uniform network a cut
-// that is as bad as any has a certain rank inside; or, where one rank is always outside, that rank
-// outside and one next to it inside: some link leads from the inside of a cut to its outside, and
-// that can be put so that it leads to this rank.
+// rootsOf returns the roots of a family whose cuts must be tried, in order. In a uniform network
+// some worst cut has a given rank inside. If one rank is always outside, some worst cut has a
+// neighbour of that rank inside. For some link crosses the cut, and by symmetry it can be taken to
+// end at that rank.
 func (s *search) rootsOf(f cutFamily) []int {
 	roots := s.net.scattered(f.roots)
 	switch {
