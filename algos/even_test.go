@@ -30,7 +30,7 @@ func TestEven(t *testing.T) {
 				}
 				s, err := a.Build(spec, algos.Options{Channels: 2})
 				require.NoError(t, err)
-				require.Equal(t, ranks > 64, s.Alike() == 1, "%s of %d ranks", a.Name, ranks)
+				require.Equal(t, ranks > 64, s.RepresentativeRanks() == 1, "%s of %d ranks", a.Name, ranks)
 				first := algostest.AmountOf(s, 0)
 				for rank := 1; rank < ranks; rank++ {
 					require.Equal(t, first, algostest.AmountOf(s, rank), "%s rank %d", a.Name, rank)

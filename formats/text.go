@@ -101,7 +101,7 @@ func Fit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error)
 
 // refit is a schedule in our text form for another problem.
 func refit(s *schedule.Schedule, spec collective.Spec) (*schedule.Schedule, error) {
-	if s.Beside() != nil {
+	if s.Teams() != nil {
 		return nil, errors.New(
 			"the schedule has teams, each with a problem of its own: no other size, " +
 				"type or operator fits it; in a scenario collective.teams says who the teams are")

@@ -249,7 +249,7 @@ func (p *partsProof) sum() *Proof {
 	}
 	edges := map[*provenPart]int64{} // steps that begin and end the lanes of a part
 	for _, x := range p.list {
-		ranks := x.s.Alike()
+		ranks := x.s.RepresentativeRanks()
 		for rank := range ranks {
 			edges[x] += 2 * int64(x.s.Program(rank).Lanes()) * int64(x.s.Spec.Ranks/ranks)
 		}

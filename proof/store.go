@@ -265,7 +265,7 @@ type memoryShape struct {
 
 // shapeOf returns the shape of a rank's memory, and whether memories of that shape are cut alike.
 func (m *stores) shapeOf(rank int, b schedule.Buffer) (shape memoryShape, isPlain bool) {
-	if b >= schedule.FirstTensor || m.s.Beside() != nil || len(m.users[b]) > 0 {
+	if b >= schedule.FirstTensor || m.s.Teams() != nil || len(m.users[b]) > 0 {
 		return shape, false
 	}
 	for _, cut := range m.s.Cuts {

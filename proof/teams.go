@@ -10,7 +10,7 @@ import (
 func verifyTeams(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
 	all := Proof{KeepsRankOrder: true, SameTree: true}
 	proofs := map[*schedule.Schedule]*Proof{}
-	for _, t := range s.Beside() {
+	for _, t := range s.Teams() {
 		p := proofs[t.Schedule]
 		if p == nil {
 			var found []*schedule.Violation

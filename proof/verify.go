@@ -73,7 +73,7 @@ const maxViolations = 20
 // ranks, or one that stands for all (Folds). It returns either a proof or violations. A composed
 // schedule with a meaning (schedule.Meaning) must also compute that.
 func Verify(s *schedule.Schedule, o Options) (*Proof, []*schedule.Violation) {
-	if s.Beside() != nil {
+	if s.Teams() != nil {
 		return verifyTeams(s, o)
 	}
 	return verify(s, o, nil)

@@ -121,7 +121,7 @@ func lanesOf(s *schedule.Schedule) (lanes int) {
 		}
 		return lanes
 	}
-	for rank := range s.Alike() {
+	for rank := range s.RepresentativeRanks() {
 		lanes = max(lanes, s.Program(rank).Lanes())
 	}
 	return lanes

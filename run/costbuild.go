@@ -28,6 +28,6 @@ func building(s *schedule.Schedule, w, all work) (seconds, again float64) {
 	if s.IsBackwards() {
 		once += float64(transposeTime*float64(all.steps)) + float64(transposeRunTime*float64(all.strips))
 	}
-	again = once * max(0, 1-schedule.KeptParts/max(float64(w.parts), 1))
+	again = once * max(0, 1-schedule.MaxCachedParts/max(float64(w.parts), 1))
 	return 1e-9 * (once + float64(buildsToTime*again)), again
 }

@@ -72,7 +72,7 @@ func workOf(s *schedule.Schedule) (all work) {
 		all.cut(s)
 		return all
 	}
-	ranks := s.Alike()
+	ranks := s.RepresentativeRanks()
 	c := newCounter(s)
 	for rank := range ranks {
 		c.walk(rank)
@@ -131,7 +131,7 @@ func (c *counter) walk(rank int) {
 	s, p := c.s, c.s.Program(rank)
 	slices := int32(max(s.Slices, 1))
 	c.lanes += int64(p.Lanes())
-	skips := s.Beside() == nil && s.Parts() == nil
+	skips := s.Teams() == nil && s.Parts() == nil
 	for lane := range p.Lanes() {
 		if skips && hasOwn(s) {
 			p.Written(lane, &c.step, func(int64, bool) bool {
@@ -189,7 +189,7 @@ func (c *counter) walk(rank int) {
 // loops counts a step of a program of a rank's own to which a lane has come, if it is of a loop of
 // few.
 func (c *counter) loops(p *schedule.Program, at *schedule.Cursor) {
-	if !hasOwn(c.s) || c.s.Beside() != nil || c.s.Parts() != nil {
+	if !hasOwn(c.s) || c.s.Teams() != nil || c.s.Parts() != nil {
 		return
 	}
 	if loop, _ := at.Around(); loop < 0 || at.Body() > sim.KeptBody {

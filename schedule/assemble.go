@@ -30,7 +30,7 @@ func Assemble(
 	parallel.Each(len(codes), func() func(int) {
 		return func(rank int) {
 			codes[rank] = a.code(rank)
-			keep := a.keeper(rank)
+			keep := a.checker(rank)
 			errs[rank] = codes[rank].each(func(u *bundle, i int32, times []int32) error {
 				return keep.bundle(u, &codes[rank].leaves[i], times)
 			})
@@ -69,8 +69,8 @@ func (a *assembly) code(rank int) *code {
 	return b.code()
 }
 
-func (a *assembly) keeper(rank int) keeper {
-	return keeper{s: a.s, rank: int32(rank), channels: 1, foreign: true,
+func (a *assembly) checker(rank int) checker {
+	return checker{s: a.s, rank: int32(rank), channels: 1, foreign: true,
 		lanes: func(rank int32) int32 { return int32(a.lanes[rank]) }}
 }
 
@@ -78,7 +78,7 @@ func (a *assembly) keeper(rank int) keeper {
 // up does not tell.
 func (a *assembly) wrong(rank int) (err error) {
 	for lane := range a.lanes[rank] {
-		keep, number := a.keeper(rank), 0
+		keep, number := a.checker(rank), 0
 		keep.lane = int32(lane)
 		a.write(rank, lane, func(step Step) {
 			if broken := keep.step(&step); broken != nil && err == nil {

@@ -208,7 +208,7 @@ func (x *classExecutor) perform(l *classLane) error {
 	if sends {
 		x.counts.Rounds = max(x.counts.Rounds, int(s.Round)+1)
 	}
-	if err := x.tell(v); err != nil {
+	if err := x.callHooks(v); err != nil {
 		return err
 	}
 	if s.Post && v.Last {
@@ -220,7 +220,7 @@ func (x *classExecutor) perform(l *classLane) error {
 
 // tell calls the hooks. Before the step it tells that members receive other messages as the i-th
 // operand than the representative, since their peers are of other classes.
-func (x *classExecutor) tell(v *Visit) error {
+func (x *classExecutor) callHooks(v *Visit) error {
 	for i, w := range x.in {
 		if w == nil || x.hooks.Also == nil {
 			continue

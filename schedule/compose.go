@@ -59,7 +59,7 @@ func Compose(name string, ranks int, tensors []Tensor, parts []Part) (*Schedule,
 	if err != nil {
 		return nil, err
 	}
-	c.lie(parts)
+	c.startTeams(parts)
 	for i := range parts {
 		if err := c.add(&parts[i]); err != nil {
 			return nil, fmt.Errorf("schedule: part %d (%s): %w", i, parts[i].called(), err)
@@ -105,7 +105,7 @@ type composer struct {
 
 func (c *composer) add(given *Part) error {
 	p := part{Part: *given}
-	if p.Schedule == nil || p.Schedule.parts != nil || p.Schedule.beside != nil {
+	if p.Schedule == nil || p.Schedule.parts != nil || p.Schedule.teams != nil {
 		return fmt.Errorf("a schedule of one part is expected")
 	}
 	if Word(p.Name) != p.Name {
@@ -117,7 +117,7 @@ func (c *composer) add(given *Part) error {
 	}
 	if p.Ranks == nil || slices.Equal(p.Ranks, all) {
 		p.Ranks = all
-	} else if c.s.beside == nil {
+	} else if c.s.teams == nil {
 		p.place = make([]int32, c.s.Spec.Ranks)
 		for i := range p.place {
 			p.place[i] = -1
@@ -126,8 +126,8 @@ func (c *composer) add(given *Part) error {
 	if len(p.Ranks) != p.Schedule.Spec.Ranks {
 		return fmt.Errorf("%d ranks are to play a schedule of %d", len(p.Ranks), p.Schedule.Spec.Ranks)
 	}
-	if c.s.beside != nil {
-		return c.seat(p.Part)
+	if c.s.teams != nil {
+		return c.addTeam(p.Part)
 	}
 	if err := c.memory(&p); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (c *composer) memory(p *part) error {
 			switch off += at.Offset(place); {
 			case t == nil:
 				return fmt.Errorf("%s, of %d elements, lies in no tensor%s", s.BufferName(b), n,
-					c.whyInNone())
+					c.teamsRule())
 			case t.Type != s.TypeOf(b):
 				return fmt.Errorf("%s is of %v, and lies in %s, of %v", s.BufferName(b), s.TypeOf(b),
 					t.Name, t.Type)
@@ -283,7 +283,7 @@ func (s *Schedule) partOf(where Spot) (*Schedule, Spot) {
 		p := &s.parts[where.Part]
 		where.Rank, where.Part = p.placeOf(where.Rank), 0
 		return p.Schedule, where
-	case s.beside != nil:
+	case s.teams != nil:
 		s, where.Rank = s.at(where.Rank)
 	}
 	return s, where

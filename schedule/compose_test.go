@@ -124,7 +124,7 @@ func TestComposedEqual(t *testing.T) {
 		teams[i].Memory, teams[i].Launch, teams[i].Stream = nil, nil, 0
 	}
 	beside := whole(nil, teams)
-	require.NotNil(t, beside.Beside())
+	require.NotNil(t, beside.Teams())
 	for _, c := range []struct{ a, b *Schedule }{
 		{good, whole(good.Tensors, good.Parts()[:2])},
 		{good, whole(named, good.Parts())},

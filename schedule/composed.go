@@ -5,7 +5,7 @@ package schedule
 // one that posts, so that others can await its end.
 
 // seated is a part's program on a rank, and its first lane there.
-type seated struct {
+type placedProgram struct {
 	*Program
 	part  int32
 	first int32
@@ -18,7 +18,7 @@ const (
 	atBegin edge = iota + 1
 	inside
 	atEnd
-	behind
+	afterEnd
 )
 
 // composedProgram is what a rank runs.
@@ -31,14 +31,14 @@ func (s *Schedule) composedProgram(rank int) *Program {
 			continue
 		}
 		own := p.Schedule.Program(place)
-		whole.parts = append(whole.parts, seated{own, int32(i), p.first[place]})
+		whole.parts = append(whole.parts, placedProgram{own, int32(i), p.first[place]})
 		whole.code.lanes += own.code.lanes
 	}
 	return whole
 }
 
 // seat is the part's program that a lane is of, and which lane of it.
-func (p *Program) seat(lane int) (*seated, int) {
+func (p *Program) partAt(lane int) (*placedProgram, int) {
 	i, n := 0, len(p.parts)
 	for n > 1 { // binary search: the last that begins at or before the lane
 		if half := n / 2; int(p.parts[i+half].first) <= lane {
@@ -56,7 +56,7 @@ func (p *Program) Part(lane int) int {
 	if p.parts == nil {
 		return 0
 	}
-	own, _ := p.seat(lane)
+	own, _ := p.partAt(lane)
 	return int(own.part)
 }
 
@@ -66,7 +66,7 @@ func (p *Program) Stream(lane int) int {
 	if p.parts == nil {
 		return lane
 	}
-	own, index := p.seat(lane)
+	own, index := p.partAt(lane)
 	part := &p.schedule.parts[own.part]
 	if part.Launch == nil {
 		return int(part.Stream) + index
@@ -79,7 +79,7 @@ func (p *Program) Slices(lane int) int {
 	if p.parts == nil {
 		return max(p.schedule.Slices, 1)
 	}
-	own, _ := p.seat(lane)
+	own, _ := p.partAt(lane)
 	return max(own.schedule.Slices, 1)
 }
 
@@ -89,13 +89,13 @@ func (p *Program) Slots(lane int) int {
 	if p.parts == nil {
 		return p.schedule.Slots
 	}
-	own, _ := p.seat(lane)
+	own, _ := p.partAt(lane)
 	return own.schedule.Slots
 }
 
 // walkPart is Walk of a lane of a composed schedule.
 func (p *Program) walkPart(lane int) Cursor {
-	own, index := p.seat(lane)
+	own, index := p.partAt(lane)
 	c := own.Walk(index)
 	c.edge, c.own = atBegin, lane
 	return c
@@ -103,7 +103,7 @@ func (p *Program) walkPart(lane int) Cursor {
 
 // loadPart is Load in a lane of a composed schedule.
 func (p *Program) loadPart(c *Cursor, s *Step) {
-	own, index := p.seat(c.own)
+	own, index := p.partAt(c.own)
 	part := &p.schedule.parts[own.part]
 	if c.edge != inside {
 		s.assign(&Step{})
@@ -123,14 +123,14 @@ func (p *Program) loadPart(c *Cursor, s *Step) {
 	own.Load(c, s)
 	for i := range s.From {
 		if f := &s.From[i]; f.Kind != Local {
-			part.seatPeer(&f.Peer)
-			f.Team = part.seatTeam(f.Team)
+			part.translatePeer(&f.Peer)
+			f.Team = part.translateTeam(f.Team)
 		}
 	}
 	for i := range s.Send {
 		d := &s.Send[i]
-		part.seatPeer(&d.Peer)
-		d.Team = part.seatTeam(d.Team)
+		part.translatePeer(&d.Peer)
+		d.Team = part.translateTeam(d.Team)
 	}
 	for i := range s.Await {
 		s.Await[i].Lane += int32(c.own - index)
@@ -138,12 +138,12 @@ func (p *Program) loadPart(c *Cursor, s *Step) {
 }
 
 // seatPeer makes a peer in the part one in the whole.
-func (p *part) seatPeer(peer *Peer) {
+func (p *part) translatePeer(peer *Peer) {
 	peer.Lane += p.first[peer.Rank]
 	peer.Rank = int32(p.Ranks[peer.Rank])
 }
 
-func (p *part) seatTeam(team []int32) []int32 {
+func (p *part) translateTeam(team []int32) []int32 {
 	if team == nil {
 		return nil
 	}

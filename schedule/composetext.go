@@ -34,7 +34,7 @@ func (s *Schedule) partsText() string {
 	fmt.Fprintf(&b, "%s\nranks %d\n", strings.TrimSpace("schedule "+s.Name), s.Spec.Ranks)
 	s.writeTensors(&b)
 	printed := map[*Schedule]int{}
-	for i, n := 0, len(s.parts)+len(s.beside); i < n; i++ {
+	for i, n := 0, len(s.parts)+len(s.teams); i < n; i++ {
 		text, of := s.partText(i)
 		b.WriteString(text)
 		if as, ok := printed[of]; ok {
@@ -51,14 +51,14 @@ func (s *Schedule) partsText() string {
 }
 
 // composed reports whether a schedule is one of parts, on tensors or beside each other.
-func (s *Schedule) composed() bool { return s.parts != nil || s.beside != nil }
+func (s *Schedule) composed() bool { return s.parts != nil || s.teams != nil }
 
 // partText is a part's line, and what the part does.
 func (s *Schedule) partText(i int) (text string, of *Schedule) {
 	var p *Part
 	everybody := false
-	if s.beside != nil {
-		p = &s.beside[i]
+	if s.teams != nil {
+		p = &s.teams[i]
 	} else {
 		p, everybody = &s.parts[i].Part, s.parts[i].place == nil
 	}
@@ -93,8 +93,8 @@ func (s *Schedule) partText(i int) (text string, of *Schedule) {
 
 // equalParts is Equal of composed schedules: the same tensors and parts.
 func equalParts(a, b *Schedule) bool {
-	n := len(a.parts) + len(a.beside)
-	if len(a.parts) != len(b.parts) || len(a.beside) != len(b.beside) ||
+	n := len(a.parts) + len(a.teams)
+	if len(a.parts) != len(b.parts) || len(a.teams) != len(b.teams) ||
 		a.header(a.Name) != b.header(b.Name) {
 		return false
 	}

@@ -21,9 +21,9 @@ type Lane struct {
 	schedule *Schedule
 	turn     *turn   // the order in whose places Rank, Root, peers and blocks are; nil: ranks
 	peers    []int32 // of its role; nil: without one
-	keep     keeper
+	checker  checker
 	roll     roll
-	streak   streak
+	pending  pending
 	steps    int
 	last     *Step // not yet rolled up, so that Post may still mark it
 	tile     int32
@@ -126,7 +126,7 @@ func (l *Lane) Accumulate(from int, r Region) {
 func (l *Lane) ReduceRanked(from int, r Region) {
 	switch lower := int(mod(int32(from), int32(l.Ranks))) < l.Rank; {
 	case l.schedule.Group != nil:
-		l.catchUp()
+		l.flushPending()
 		s := l.step([]Region{r}, []Source{l.Local(r), l.From(from)})
 		s.Ranked = true
 		l.append(s)
@@ -177,7 +177,7 @@ func (l *Lane) Compute(op kernel.Op, into Region, operands ...Region) {
 
 // Launch has the next step begin a bracket.
 func (l *Lane) Launch(with Launch) {
-	l.catchUp()
+	l.flushPending()
 	l.launch = &with
 }
 
@@ -249,20 +249,20 @@ func (l *Lane) Flush() { l.append(Step{Flush: true}) }
 // Facing makes the next step's messages come from and go to that lane of the peers, instead of
 // the lane of the same index.
 func (l *Lane) Facing(lane int) {
-	l.catchUp()
+	l.flushPending()
 	l.facing = lane
 }
 
 // Frame says what the messages that are sent from now on have beside their data on the wire.
 func (l *Lane) Frame(f Framing) {
-	l.catchUp()
-	l.streak.known = 0
+	l.flushPending()
+	l.pending.known = 0
 	l.framing = f
 }
 
 // After makes the next step await that many posts of another lane of this rank and channel.
 func (l *Lane) After(lane, posts int) {
-	l.catchUp()
+	l.flushPending()
 	if lane < 0 || lane >= l.Lanes || lane == l.Index {
 		l.misuse("awaits lane %d; lanes are 0…%d, and its own is %d", lane, l.Lanes-1, l.Index)
 	}
@@ -271,8 +271,8 @@ func (l *Lane) After(lane, posts int) {
 
 // Post makes the last step post.
 func (l *Lane) Post() {
-	l.catchUp()
-	l.streak.known = 0
+	l.flushPending()
+	l.pending.known = 0
 	if l.last == nil {
 		l.misuse("posts before its first step")
 		return
@@ -283,7 +283,7 @@ func (l *Lane) Post() {
 // Completes says that the next step makes sums complete: an operator that scales after the last
 // addition scales here.
 func (l *Lane) Completes() {
-	l.catchUp()
+	l.flushPending()
 	l.completes = true
 }
 

@@ -8,14 +8,14 @@ import (
 // add appends the step that combines sources, stores the value and sends it.
 func (l *Lane) add(into []Region, to []int, sources ...Source) {
 	isSimple := l.call(into, to, sources)
-	if isSimple && l.counts() {
+	if isSimple && l.countPending() {
 		if len(into) > 0 && into[0].Buffer == work {
 			l.write(into[0])
 		}
 		return
 	}
-	l.catchUp()
-	s, known := l.step(into, sources), l.streak.known
+	l.flushPending()
+	s, known := l.step(into, sources), l.pending.known
 	for _, rank := range to {
 		s.Send = append(s.Send, l.dest(rank))
 	}
@@ -54,7 +54,7 @@ func (l *Lane) append(s Step) {
 		return
 	}
 	l.finish()
-	l.streak.known = 0
+	l.pending.known = 0
 	sends := s.Moves() && len(s.Send) > 0
 	receives := s.Moves() && slices.ContainsFunc(s.From,
 		func(f Source) bool { return f.Kind != Local })
@@ -72,7 +72,7 @@ func (l *Lane) append(s Step) {
 	if s.regions(l.wrap); l.err != nil {
 		return
 	}
-	if err := l.keep.step(&s); err != nil {
+	if err := l.checker.step(&s); err != nil {
 		l.misuse("%s: %w", s.Name(), err)
 	}
 	l.last = l.roll.keep(s)
@@ -82,7 +82,7 @@ func (l *Lane) append(s Step) {
 
 // finish rolls the last step up.
 func (l *Lane) finish() {
-	l.catchUp()
+	l.flushPending()
 	if l.last != nil {
 		if l.peers != nil {
 			l.named(l.last)
@@ -104,9 +104,9 @@ func (l *Lane) wrap(r *Region) {
 		int64(r.Run)*int64(r.Times) > int64(n) {
 		return
 	}
-	way := int64(r.Period) * int64(r.Times-1)
-	low := int64(r.First) + min(way, 0)
-	if high := int64(r.First) + max(way, 0) + int64(r.Run); low >= 0 && high <= int64(n) {
+	reach := int64(r.Period) * int64(r.Times-1)
+	low := int64(r.First) + min(reach, 0)
+	if high := int64(r.First) + max(reach, 0) + int64(r.Run); low >= 0 && high <= int64(n) {
 		return
 	}
 	list := make([]int32, r.count())

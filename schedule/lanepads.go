@@ -69,7 +69,7 @@ func (l *Lane) Multicast(at Region, sources ...Source) {
 
 // MulticastTo is Multicast into a region of some ranks, each named once.
 func (l *Lane) MulticastTo(team []int32, at Region, sources ...Source) {
-	l.catchUp()
+	l.flushPending()
 	s := l.step(nil, sources)
 	s.Send = []Dest{{Team: team, Region: at}}
 	l.append(s)

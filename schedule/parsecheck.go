@@ -56,7 +56,7 @@ func (p *parser) check() error {
 		return p.roles[rank].lanes
 	}
 	for rank, c := range p.roles {
-		keep := keeper{s: s, rank: int32(rank), lanes: lanes}
+		keep := checker{s: s, rank: int32(rank), lanes: lanes}
 		err := c.each(func(u *bundle, i int32, times []int32) error {
 			l := &c.leaves[i]
 			p.work = unit.AddCapped(p.work, s.work(l, times))

@@ -80,10 +80,10 @@ func (p *parser) part(text string, lines []string) (rest []string, err error) {
 		}
 	}
 	body, rest := indented(lines)
-	if err := p.playedBy(&r, body); err != nil {
+	if err := p.scheduleOf(&r, body); err != nil {
 		return nil, err
 	}
-	if err := p.placed(&r.part, r.memory); err != nil {
+	if err := p.memoryOf(&r.part, r.memory); err != nil {
 		return nil, err
 	}
 	p.parts = append(p.parts, r)
@@ -122,7 +122,7 @@ func commaNumbers(text string, most int32) ([]int, error) {
 }
 
 // playedBy finds the schedule of a part: below it, or that of a part above.
-func (p *parser) playedBy(r *readPart, body []string) error {
+func (p *parser) scheduleOf(r *readPart, body []string) error {
 	as := r.as
 	if as < 0 {
 		return p.ownSchedule(r, body)
@@ -189,7 +189,7 @@ func (l load) plus(other load) load {
 }
 
 // placed reads where the buffers of a part lie.
-func (p *parser) placed(t *Part, memory map[string]string) error {
+func (p *parser) memoryOf(t *Part, memory map[string]string) error {
 	t.Memory = make([]Place, t.Schedule.Buffers())
 	found := 0
 	for b := range t.Memory {
@@ -247,7 +247,7 @@ func (p *parser) compose() (*Schedule, error) {
 	for i := range p.parts {
 		parts[i] = p.parts[i].part
 	}
-	s.lie(parts)
+	s.startTeams(parts)
 	for i := range parts {
 		if err := s.add(&parts[i]); err != nil {
 			return nil, atLine(p.parts[i].line, err)

@@ -16,7 +16,7 @@ func (r *reader) peer(class Class) (p Peer, err error) {
 	}
 	text, tag, tagged := strings.Cut(r.word(), ":")
 	if tagged {
-		n, err := numbers[int32]([]string{tag}, 0, maxWay)
+		n, err := numbers[int32]([]string{tag}, 0, maxReach)
 		if err != nil {
 			return p, fmt.Errorf("tag %w", err)
 		}
@@ -121,7 +121,7 @@ func (r *reader) settle(s Step) (leaf, error) {
 			}
 			if d <= depth {
 				l.strides[d] = append(l.strides[d], stride)
-				if way := int64(stride) * int64(r.times(d)); way > maxWay || way < -maxWay {
+				if reach := int64(stride) * int64(r.times(d)); reach > maxReach || reach < -maxReach {
 					err = fmt.Errorf("%v goes too far", a)
 				}
 			}
@@ -145,7 +145,7 @@ func (r *reader) times(d int) int32 {
 // from is the value in the first lane of a bundle, and whether a program can hold it.
 func (a affine) from(u *bundle) (int32, bool) {
 	base := a.base + int64(a.strides[0])*int64(u.first)
-	return int32(base), -maxWay <= base && base <= maxWay
+	return int32(base), -maxReach <= base && base <= maxReach
 }
 
 // parseAffine reads such as "7-i", "2+3j+l", "-2i" or "0".
@@ -161,10 +161,10 @@ func parseAffine(text string) (a affine, err error) {
 		}
 		term := strings.TrimPrefix(rest[:end], "+")
 		rest = rest[end:]
-		d, most := -1, int64(maxWay*maxLanes)
+		d, most := -1, int64(maxReach*maxLanes)
 		if n := len(term); n > 0 {
 			if d = strings.IndexByte(variableNames, term[n-1]); d >= 0 {
-				most, term = maxWay, term[:n-1]
+				most, term = maxReach, term[:n-1]
 				if term == "" || term == "-" {
 					term += "1"
 				}

@@ -140,7 +140,7 @@ func (s *Schedule) fill(p *Plan) error {
 		s.cast, s.role = c, write
 		return err
 	}
-	kept := newKept(p.Spec.Ranks, write)
+	kept := newProgramCache(p.Spec.Ranks, write)
 	for rank := range p.Spec.Ranks {
 		if s.even && rank > 0 && rank < p.Spec.Ranks-1 {
 			continue
@@ -149,7 +149,7 @@ func (s *Schedule) fill(p *Plan) error {
 		if err != nil {
 			return err
 		}
-		kept.keep(int32(rank), c)
+		kept.store(int32(rank), c)
 	}
 	s.role = kept.code
 	return nil
@@ -165,7 +165,7 @@ func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 			l := &Lane{Rank: rank, Ranks: p.Spec.Ranks, Root: p.Spec.Root, Index: index,
 				Lanes: p.Lanes, Channel: channel, schedule: s, roll: roll{mods: mods}, facing: index,
 				peers: peers,
-				keep: keeper{s: s, rank: int32(rank), lane: int32(channel*p.Lanes + index),
+				checker: checker{s: s, rank: int32(rank), lane: int32(channel*p.Lanes + index),
 					channels: int64(channel) + 1,
 					lanes:    func(int32) int32 { return int32(p.Channels * p.Lanes) }}}
 			l.turned(p.turnOf(channel))

@@ -37,10 +37,10 @@ type leaf struct {
 type Program struct {
 	schedule *Schedule
 	code     *code
-	peers    []int32  // that the code names by their places; nil: by their ranks
-	rank     int32    // in schedule
-	team     []int    // the ranks that play the schedule's, nil if they are the same
-	parts    []seated // of a composed schedule
+	peers    []int32         // that the code names by their places; nil: by their ranks
+	rank     int32           // in schedule
+	team     []int           // the ranks that play the schedule's, nil if they are the same
+	parts    []placedProgram // of a composed schedule
 }
 
 // Rank is the rank that runs the program.
@@ -57,7 +57,7 @@ func (p *Program) Lanes() int { return int(p.code.lanes) }
 // Channel is the channel that a lane belongs to.
 func (p *Program) Channel(lane int) int {
 	if p.parts != nil {
-		own, index := p.seat(lane)
+		own, index := p.partAt(lane)
 		return own.Channel(index)
 	}
 	b := p.bundle(int32(lane))
@@ -103,7 +103,7 @@ func (p *Program) Walk(lane int) Cursor {
 }
 
 // Done reports whether the lane has come to its end.
-func (c *Cursor) Done() bool { return c.pc >= c.end && (c.edge == 0 || c.edge == behind) }
+func (c *Cursor) Done() bool { return c.pc >= c.end && (c.edge == 0 || c.edge == afterEnd) }
 
 // Edge reports whether the present sub-step is one that Compose has put at the begin or the end of
 // a lane of a part: it moves nothing, and no schedule alone has it.

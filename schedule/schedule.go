@@ -40,9 +40,9 @@ type Schedule struct {
 	isBackwards bool  // made by Transpose
 	even        bool  // ranks differ in order alone: see Plan.Even
 
-	parts  []part // of Compose, on tensors
-	beside []Part // of Compose, beside each other
-	member []seat // in beside, of each rank
+	parts  []part      // of Compose, on tensors
+	teams  []Part      // of Compose, beside each other
+	member []placement // in beside, of each rank
 }
 
 // Program is what a rank runs. It is a pure function of the schedule and the rank.
@@ -50,8 +50,8 @@ func (s *Schedule) Program(rank int) *Program {
 	if s.parts != nil {
 		return s.composedProgram(rank)
 	}
-	if s.beside != nil {
-		return s.besideProgram(rank)
+	if s.teams != nil {
+		return s.teamProgram(rank)
 	}
 	if s.cast != nil {
 		code, peers := s.cast.code(rank)
@@ -62,7 +62,7 @@ func (s *Schedule) Program(rank int) *Program {
 
 // Alike is how many ranks, the first ones, stand for all where lanes, steps and messages are
 // counted: all do as much as rank 0 where there is a group, or the plan has said so.
-func (s *Schedule) Alike() int {
+func (s *Schedule) RepresentativeRanks() int {
 	if s.Group != nil || s.even {
 		return 1
 	}
@@ -72,8 +72,8 @@ func (s *Schedule) Alike() int {
 // AnyStep reports whether some step is such. It looks at steps as they are written: at those in
 // loops, in lanes of a bundle and on ranks of a group once.
 func (s *Schedule) AnyStep(such func(*Step) bool) bool {
-	for i := range s.beside {
-		if s.beside[i].Schedule.AnyStep(such) {
+	for i := range s.teams {
+		if s.teams[i].Schedule.AnyStep(such) {
 			return true
 		}
 	}
@@ -82,7 +82,7 @@ func (s *Schedule) AnyStep(such func(*Step) bool) bool {
 			return true
 		}
 	}
-	if s.beside != nil || s.parts != nil {
+	if s.teams != nil || s.parts != nil {
 		return false
 	}
 	ranks := s.Spec.Ranks
@@ -116,7 +116,7 @@ func (s *Step) OneSided() bool {
 
 // Len is the number of elements of a rank's buffer.
 func (s *Schedule) Len(b Buffer, rank int) int64 {
-	if s.beside != nil {
+	if s.teams != nil {
 		s, rank = s.at(rank)
 	}
 	switch b {
@@ -297,7 +297,7 @@ func (s *Schedule) Size(where Spot, step *Step) (n int64, known bool) {
 // Home says which memory a buffer of a rank lies in, and where it begins there: in place, the
 // output's memory is the input's.
 func (s *Schedule) Home(b Buffer, rank int) (memory Buffer, base int64) {
-	if s.beside != nil {
+	if s.teams != nil {
 		s, rank = s.at(rank)
 	}
 	if !s.Spec.InPlace || b >= Scratch {

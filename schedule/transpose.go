@@ -49,8 +49,8 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 		t.role = func(int32) *code { return first }
 		return &t, nil
 	}
-	t.role = newKept(s.Spec.Ranks, func(rank int32) *code {
-		c, _, _ := transposeCode(s, &t, int(rank), x.sent.again(), nil)
+	t.role = newProgramCache(s.Spec.Ranks, func(rank int32) *code {
+		c, _, _ := transposeCode(s, &t, int(rank), x.sent.withoutCache(), nil)
 		return c
 	}).code
 	return &t, nil

@@ -36,7 +36,7 @@ func roundsOf(s *Schedule) *sentRounds {
 }
 
 // again is the same without what only some ranks need.
-func (r *sentRounds) again() *sentRounds {
+func (r *sentRounds) withoutCache() *sentRounds {
 	if r.walked == nil {
 		return r
 	}

@@ -66,7 +66,7 @@ func inStretches(s *schedule.Schedule, env *model.Env, tells bool) (*model.Total
 	if c == nil {
 		return nil, nil
 	}
-	borders := append(s.Borders(), len(c.parts))
+	borders := append(s.Barriers(), len(c.parts))
 	for from, next, width := 0, 0, 1; from < len(c.parts); {
 		to := borders[min(next+width, len(borders))-1]
 		p, fresh := c.play(from, to)
@@ -123,7 +123,7 @@ func newChain(s *schedule.Schedule, env *model.Env, tells bool) *chain {
 // launched reports whether all that a schedule does is launched, by launches of its own.
 func launched(s *schedule.Schedule) bool {
 	var step schedule.Step
-	for rank := range s.Alike() {
+	for rank := range s.RepresentativeRanks() {
 		p := s.Program(rank)
 		for lane := range p.Lanes() {
 			at := p.Walk(lane)
@@ -158,7 +158,7 @@ func (c *chain) formOf(s *schedule.Schedule) int {
 // alone. It tells whether they were played now.
 func (c *chain) play(from, to int) (p *stretch, fresh bool) {
 	whole := true
-	list, before, ok := c.s.Stretch(from, to, func(part int) bool {
+	list, before, ok := c.s.Epoch(from, to, func(part int) bool {
 		has, exact := c.justEnded(part)
 		whole = whole && exact
 		return has

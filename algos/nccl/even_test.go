@@ -23,7 +23,7 @@ func TestRingsAreEven(t *testing.T) {
 					spec.Op = collective.Sum
 				}
 				s := build(t, spec, "nccl:ring", params...)
-				require.Equal(t, 1, s.Alike(), "%v %v", kind, params)
+				require.Equal(t, 1, s.RepresentativeRanks(), "%v %v", kind, params)
 				for rank := range spec.Ranks {
 					require.Equal(t, algostest.AmountOf(s, 0), algostest.AmountOf(s, rank),
 						"%v %v: rank %d", kind, params, rank)

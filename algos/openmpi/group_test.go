@@ -38,7 +38,7 @@ func TestGroups(t *testing.T) {
 						}
 						grouped, err := schedule.Build(p)
 						require.NoError(t, err, "%v", c)
-						require.Equal(t, 1, grouped.Alike())
+						require.Equal(t, 1, grouped.RepresentativeRanks())
 						p.Group = nil
 						each, err := schedule.Build(p)
 						require.NoError(t, err, "%v", c)
@@ -63,7 +63,7 @@ func TestSegmentedRingsAreEven(t *testing.T) {
 	s, err := Build(Choice{Function: "allreduce", Algorithm: "segmented_ring", Segment: 100}, spec)
 	require.NoError(t, err)
 	require.Nil(t, s.Group)
-	require.Equal(t, 1, s.Alike())
+	require.Equal(t, 1, s.RepresentativeRanks())
 	for rank := range spec.Ranks {
 		require.Equal(t, algostest.AmountOf(s, 0), algostest.AmountOf(s, rank), "rank %d", rank)
 	}

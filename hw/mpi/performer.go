@@ -26,7 +26,7 @@ func (p performer) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if job.Schedule.Beside() != nil {
+	if job.Schedule.Teams() != nil {
 		return nil, hw.Refuse("mpi: %s: several teams: the library is asked for one collective at a time",
 			job.Schedule.Name)
 	}

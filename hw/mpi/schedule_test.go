@@ -112,7 +112,7 @@ func testTeams(t *testing.T, d *Executor) {
 	r, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
 		Env: hw.Env{Iterations: 2}})
 	require.NoError(t, err)
-	for _, team := range s.Beside() {
+	for _, team := range s.Teams() {
 		own := make([][]byte, len(team.Ranks))
 		for place, rank := range team.Ranks {
 			own[place] = in[rank]

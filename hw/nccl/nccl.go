@@ -143,7 +143,7 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 // refusal is why NCCL does not do what a schedule does, nil if it does.
 func refusal(s *schedule.Schedule) error {
 	switch {
-	case s.Beside() != nil:
+	case s.Teams() != nil:
 		return hw.Refuse("nccl: %s: several teams: NCCL is asked for one collective at a time", s.Name)
 	case len(s.Tensors) > 0:
 		return hw.Refuse("nccl: %s: tensors and kernels: NCCL computes collectives alone", s.Name)

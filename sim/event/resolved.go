@@ -35,7 +35,7 @@ type moved struct {
 func (e *engine) keepsSteps() bool {
 	s := e.rules.Schedule
 	return e.gpu == nil && e.matches == nil && e.streams == nil && e.backlogs == nil &&
-		s.Parts() == nil && s.Beside() == nil
+		s.Parts() == nil && s.Teams() == nil
 }
 
 // isKept reports whether the lane's present step is the one that is kept of it.

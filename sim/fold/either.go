@@ -55,7 +55,7 @@ const (
 
 // Brief is how many sub-steps of a schedule with a group RunBriefly plays at most.
 func Brief(s *schedule.Schedule) int64 {
-	if s.Beside() != nil || s.Parts() != nil {
+	if s.Teams() != nil || s.Parts() != nil {
 		return math.MaxInt64
 	}
 	var step schedule.Step

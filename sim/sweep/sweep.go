@@ -46,7 +46,7 @@ func play(s *schedule.Schedule, env *model.Env) (*engine, error) {
 func plays(s *schedule.Schedule, env *model.Env) string {
 	d := &env.Device
 	switch {
-	case s.Beside() != nil || s.Parts() != nil:
+	case s.Teams() != nil || s.Parts() != nil:
 		return "the schedule is composed of others"
 	case d.Offload || d.SendBuffer > 0 || d.EagerLimit > 0 || d.GPU.SMs > 0:
 		return "the device is none that it knows"

@@ -6,7 +6,7 @@ import "math"
 // at a time: a step that goes on as the two before it did, and these are the last two of a loop of
 // one step, is one more of that loop. The last one is put in as any other step, when what follows
 // may look at it.
-type streak struct {
+type pending struct {
 	calls  [3]call  // the last one is at, then there is room for the next, then the one before
 	at     int      // in calls
 	rounds [2]int32 // after the last two
@@ -16,12 +16,12 @@ type streak struct {
 	isOff  bool     // for tests: every step is rolled up
 }
 
-func (k *streak) last() *call   { return &k.calls[k.at] }
-func (k *streak) before() *call { return &k.calls[(k.at+2)%3] }
-func (k *streak) next() *call   { return &k.calls[(k.at+1)%3] }
+func (k *pending) last() *call   { return &k.calls[k.at] }
+func (k *pending) before() *call { return &k.calls[(k.at+2)%3] }
+func (k *pending) next() *call   { return &k.calls[(k.at+1)%3] }
 
 // goOn has the next call be the last one.
-func (k *streak) goOn() { k.at = (k.at + 1) % 3 }
+func (k *pending) advance() { k.at = (k.at + 1) % 3 }
 
 // call is a step as its author asked for it, if it is a simple one: single blocks, two sources.
 type call struct {
@@ -39,7 +39,7 @@ func (l *Lane) call(into []Region, to []int, sources []Source) (ok bool) {
 		l.facing != l.Index || l.awaits != nil || l.completes || l.launch != nil {
 		return false
 	}
-	c := l.streak.next()
+	c := l.pending.next()
 	c.intos, c.tos, c.froms = len(into), len(to), len(sources)
 	ok = true
 	for i := range sources {
@@ -92,9 +92,9 @@ func (l *Lane) simple(r *Region, write bool) bool {
 
 // goesOn reports whether the next call follows the last two as they follow each other, all its
 // blocks moving alike.
-func (l *Lane) goesOn() bool {
-	a, b, c := l.streak.before(), l.streak.last(), l.streak.next()
-	if l.streak.known < 2 || l.streak.isOff || b.intos != c.intos ||
+func (l *Lane) continues() bool {
+	a, b, c := l.pending.before(), l.pending.last(), l.pending.next()
+	if l.pending.known < 2 || l.pending.isOff || b.intos != c.intos ||
 		b.tos != c.tos || b.froms != c.froms ||
 		a.intos != c.intos || a.tos != c.tos || a.froms != c.froms {
 		return false
@@ -147,28 +147,28 @@ func past(x, y, n int32) int32 {
 }
 
 // counts takes the next call in as one more step of the last loop, if it is.
-func (l *Lane) counts() bool {
-	if !l.goesOn() {
+func (l *Lane) countPending() bool {
+	if !l.continues() {
 		return false
 	}
-	if l.streak.more == 0 {
+	if l.pending.more == 0 {
 		l.finish()
-		l.streak.stop = l.roll.stop()
+		l.pending.stop = l.roll.stop()
 	}
 	loop := &l.roll.knots[len(l.roll.knots)-1]
 	if loop.step != nil || len(loop.body) != 1 || loop.body[0].step == nil ||
-		loop.count+int32(l.streak.more)+1 == l.streak.stop || l.asks && !l.goesToRound() {
+		loop.count+int32(l.pending.more)+1 == l.pending.stop || l.asks && !l.goesToRound() {
 		return false
 	}
 	for _, d := range loop.body[0].strides[0] {
-		way := (int64(loop.count) + int64(l.streak.more) + 1) * int64(d)
-		if way > maxWay || way < -maxWay {
+		way := (int64(loop.count) + int64(l.pending.more) + 1) * int64(d)
+		if way > maxReach || way < -maxReach {
 			return false
 		}
 	}
 	l.asks = false
-	l.streak.goOn()
-	l.streak.more++
+	l.pending.advance()
+	l.pending.more++
 	l.steps++
 	return true
 }
@@ -176,7 +176,7 @@ func (l *Lane) counts() bool {
 // goesToRound reports whether the round that is asked for is the one that the next step has anyway,
 // if it goes on as the last two.
 func (l *Lane) goesToRound() bool {
-	k := &l.streak
+	k := &l.pending
 	return k.rounds[1]-k.rounds[0] == 1 && l.asked == l.round+int32(k.more)+1
 }
 
@@ -199,18 +199,18 @@ func (r *roll) stop() int32 {
 
 // remember keeps the next call, which has been put in, after so many that were known.
 func (l *Lane) remember(isSimple bool, known int) {
-	k := &l.streak
+	k := &l.pending
 	if !isSimple || l.err != nil {
 		return
 	}
-	k.goOn()
+	k.advance()
 	k.rounds = [2]int32{k.rounds[1], l.round}
 	k.known = min(known+1, 2)
 }
 
 // catchUp puts in what has only been counted.
-func (l *Lane) catchUp() {
-	k := &l.streak
+func (l *Lane) flushPending() {
+	k := &l.pending
 	if k.more == 0 {
 		return
 	}

@@ -18,7 +18,7 @@ func (f form) minus(g form) form {
 }
 
 // keeper holds the steps of a rank's lane, or of a bundle of lanes, to the rules.
-type keeper struct {
+type checker struct {
 	s        *Schedule
 	rank     int32
 	lane     int32                  // the first
@@ -41,14 +41,14 @@ type end struct {
 }
 
 // step says which rule a step breaks that is made once.
-func (k *keeper) step(s *Step) error {
+func (k *checker) step(s *Step) error {
 	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
 	return k.check(s, nil)
 }
 
 // bundle says which rule a step breaks that is made in the lanes of a bundle, times[0] of them, and
 // times[d] times in the d-th loop around it.
-func (k *keeper) bundle(u *bundle, l *leaf, times []int32) error {
+func (k *checker) bundle(u *bundle, l *leaf, times []int32) error {
 	last := u.channel + (u.count-1)*u.channelStride
 	k.lane, k.channels = u.first, int64(max(u.channel, last))+1
 	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
@@ -56,7 +56,7 @@ func (k *keeper) bundle(u *bundle, l *leaf, times []int32) error {
 	return k.check(&l.step, l.strides)
 }
 
-func (k *keeper) check(s *Step, strides [][]int32) error {
+func (k *checker) check(s *Step, strides [][]int32) error {
 	if err := k.s.shaped(s); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (k *keeper) check(s *Step, strides [][]int32) error {
 }
 
 // next is the next variable of the step, of which x is the first value.
-func (k *keeper) next(x int32) form {
+func (k *checker) next(x int32) form {
 	f := form{base: int64(x)}
 	for d, by := range k.strides {
 		if by != nil {
@@ -81,20 +81,20 @@ func (k *keeper) next(x int32) form {
 
 // extremes is the least and the greatest value of a form: it has them where every iteration is its
 // first or its last.
-func (k *keeper) extremes(f form) (low, high int64) {
+func (k *checker) extremes(f form) (low, high int64) {
 	if low, high = f.base, f.base; k.strides == nil {
 		return low, high
 	}
 	for d, stride := range f.strides {
-		way := stride * int64(k.times[d]-1)
-		low, high = low+min(way, 0), high+max(way, 0)
+		reach := stride * int64(k.times[d]-1)
+		low, high = low+min(reach, 0), high+max(reach, 0)
 	}
 	return low, high
 }
 
 // some reports whether forms together have values that pass a test. It looks at every iteration in
 // which one of them may differ: no more often than the step is carried out.
-func (k *keeper) some(test func(x []int64) bool, forms ...form) bool {
+func (k *checker) some(test func(x []int64) bool, forms ...form) bool {
 	var values [2]int64
 	x := values[:len(forms)]
 	for i, f := range forms {
@@ -128,7 +128,7 @@ func (k *keeper) some(test func(x []int64) bool, forms ...form) bool {
 }
 
 // inRange holds the variables of a step to the rules.
-func (k *keeper) inRange(s *Step) error {
+func (k *checker) inRange(s *Step) error {
 	if low, _ := k.extremes(k.next(s.Round)); low < 0 {
 		return fmt.Errorf("round %d is negative", low)
 	}
@@ -159,7 +159,7 @@ func (k *keeper) inRange(s *Step) error {
 	return nil
 }
 
-func (k *keeper) source(f *Source) error {
+func (k *checker) source(f *Source) error {
 	if f.Kind != Message && f.Kind != Get {
 		k.at += 2
 	} else if err := k.peer(&f.Peer, f.Kind == Message, false); err != nil {
@@ -172,7 +172,7 @@ func (k *keeper) source(f *Source) error {
 	return k.region(&f.Region)
 }
 
-func (k *keeper) dest(d *Dest) error {
+func (k *checker) dest(d *Dest) error {
 	if d.Team != nil {
 		k.at += 2
 	} else if err := k.peer(&d.Peer, d.Message(), true); err != nil {
@@ -193,7 +193,7 @@ func outside(low, high, n int64) int64 {
 	return high
 }
 
-func (k *keeper) region(g *Region) error {
+func (k *checker) region(g *Region) error {
 	tile, first := k.next(g.Tile), k.next(g.First)
 	if int(g.Buffer) >= k.s.Buffers() || g.List == nil && (g.Run < 1 || g.Times < 1) ||
 		g.List != nil && len(g.List) == 0 {
@@ -212,8 +212,8 @@ func (k *keeper) region(g *Region) error {
 		if n := int64(g.Run) * int64(g.Times); n > blocks {
 			return fmt.Errorf("%d blocks of %v, which has %d", n, g.Buffer, blocks)
 		}
-		way := int64(g.Period) * int64(g.Times-1)
-		low, high = low+min(way, 0), high+max(way, 0)+int64(g.Run)-1
+		reach := int64(g.Period) * int64(g.Times-1)
+		low, high = low+min(reach, 0), high+max(reach, 0)+int64(g.Run)-1
 	} else {
 		low, high = int64(g.List[0]), int64(g.List[0])
 		for _, b := range g.List {
@@ -227,7 +227,7 @@ func (k *keeper) region(g *Region) error {
 }
 
 // peer holds another rank to the rules, and the lane there that a message goes to or comes from.
-func (k *keeper) peer(p *Peer, message, out bool) error {
+func (k *checker) peer(p *Peer, message, out bool) error {
 	rank, lane := k.next(p.Rank), k.next(p.Lane)
 	low, high := k.extremes(rank)
 	ranks, own := int64(k.s.Spec.Ranks), int64(k.rank)
@@ -257,7 +257,7 @@ func (k *keeper) peer(p *Peer, message, out bool) error {
 }
 
 // lacks reports whether one of the ranks may lack one of the lanes: a quick look at the extremes.
-func (k *keeper) lacks(rank, lane form) bool {
+func (k *checker) lacks(rank, lane form) bool {
 	low, high := k.extremes(rank)
 	least, most := k.extremes(lane)
 	if k.s.Group != nil { // all ranks have as many
@@ -272,7 +272,7 @@ func (k *keeper) lacks(rank, lane form) bool {
 }
 
 // twice reports whether two messages of the step share a connection and a direction.
-func (k *keeper) twice() bool {
+func (k *checker) twice() bool {
 	if n := len(k.ends); n < 2 || n == 2 && k.ends[0].out != k.ends[1].out {
 		return false
 	}
@@ -293,7 +293,7 @@ func (k *keeper) twice() bool {
 
 // atEvery calls f with the ends of the step as they are in every iteration in which they may meet,
 // until it reports true.
-func (k *keeper) atEvery(f func() bool, d int) bool {
+func (k *checker) atEvery(f func() bool, d int) bool {
 	if d == len(k.times) {
 		return f()
 	}
@@ -322,7 +322,7 @@ func (k *keeper) atEvery(f func() bool, d int) bool {
 }
 
 // event holds an event that is awaited to the rules: it is of another lane of the rank.
-func (k *keeper) event(e *Event) error {
+func (k *checker) event(e *Event) error {
 	lane := k.next(e.Lane)
 	k.at++ // any value will do
 	n := int64(k.lanes(k.rank))

@@ -65,7 +65,7 @@ type knot struct {
 }
 
 // maxWay bounds how far a variable goes within one loop.
-const maxWay = 1 << 28
+const maxReach = 1 << 28
 
 // sameForm reports whether two nodes are the same step but for the variables, or loops of the
 // same count.
@@ -257,11 +257,11 @@ func (r *roll) continues(body, next []knot, iteration int32) bool {
 // reaches reports whether x's variables, iteration strides on, are y's.
 func (r *roll) reaches(x, y *knot, iteration int32) bool {
 	for j, v := range x.values {
-		way := int64(iteration) * int64(x.strides[0][j])
-		if way > maxWay || way < -maxWay { // a cursor counts in 32 bits
+		reach := int64(iteration) * int64(x.strides[0][j])
+		if reach > maxReach || reach < -maxReach { // a cursor counts in 32 bits
 			return false
 		}
-		d := int64(y.values[j]) - int64(v) - way
+		d := int64(y.values[j]) - int64(v) - reach
 		if n := r.mods.of(x.moduli[j]); n > 0 {
 			d %= int64(n)
 		}

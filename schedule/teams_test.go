@@ -86,8 +86,8 @@ part ranks 5,3 as 0
 	require.Equal(t, want, back.String())
 	require.True(t, Equal(s, back))
 	require.Equal(t, s.Spec, back.Spec)
-	require.Same(t, back.Beside()[0].Schedule, back.Beside()[2].Schedule)
-	require.Nil(t, a.Beside())
+	require.Same(t, back.Teams()[0].Schedule, back.Teams()[2].Schedule)
+	require.Nil(t, a.Teams())
 
 	commented := strings.ReplaceAll("# two\n"+want, "  ranks 2", "\n# a comment\n  ranks 2 # each")
 	require.Equal(t, want, MustParse(t, commented).String())

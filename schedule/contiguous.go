@@ -27,7 +27,7 @@ func (s *Schedule) Moves(b Buffer, rank int32) int32 {
 // of one size, do not fill it, or do not lie in one place on all ranks; and if there are more than
 // a quick look can see.
 func (s *Schedule) Strips(b Buffer) (list []Strip, ok bool) {
-	if s.beside != nil || s.parts != nil || !s.byRank[b] || !s.EvenRanks(b) {
+	if s.teams != nil || s.parts != nil || !s.byRank[b] || !s.EvenRanks(b) {
 		return nil, false
 	}
 	within := []span{{0, s.Len(b, 0)}}

@@ -15,10 +15,10 @@ import (
 // Borders are the numbers of the parts, from 1 on, that a stretch can begin with: on every rank,
 // they and all later ones begin when all earlier ones have ended there. That is asked of what parts
 // wait for, directly or through others; where very many run side by side, borders may be missed.
-func (s *Schedule) Borders() []int {
+func (s *Schedule) Barriers() []int {
 	open := make([]bool, len(s.parts)+1) // there is no border
 	for rank := range s.Spec.Ranks {
-		s.bordersOn(rank, open)
+		s.openOn(rank, open)
 	}
 	var borders []int
 	for k := 1; k < len(s.parts); k++ {
@@ -30,7 +30,7 @@ func (s *Schedule) Borders() []int {
 }
 
 // mostBeside is how many parts that some do not wait for are told apart.
-const mostBeside = 64
+const mostOpenParts = 64
 
 // closure is what a part waits for on a rank, directly or through others: all of the first so many
 // parts there, and some more.
@@ -53,7 +53,7 @@ func (c *closure) with(part int, of *closure) {
 		}
 		c.more = c.more[1:]
 	}
-	c.more = c.more[:min(len(c.more), mostBeside)]
+	c.more = c.more[:min(len(c.more), mostOpenParts)]
 }
 
 // closuresOn are what the parts that have lanes on a rank wait for there, and their numbers.
@@ -92,7 +92,7 @@ func (s *Schedule) Unordered(visit func(rank, earlier, part int) bool) {
 }
 
 // bordersOn marks the parts at which there is no border on a rank.
-func (s *Schedule) bordersOn(rank int, open []bool) {
+func (s *Schedule) openOn(rank int, open []bool) {
 	all, number := s.closuresOn(rank)
 	least := len(all) // of the first ones that every part from here on waits for
 	for n := len(all) - 1; n >= 0; n-- {
@@ -113,7 +113,7 @@ func (s *Schedule) bordersOn(rank int, open []bool) {
 // ones of the list stand for earlier parts that they wait for, have as many lanes on as many
 // streams, and no steps; there are none for those that has says have no say. It reports false where
 // they cannot stand for them: some ranks of a part wait for one and others do not.
-func (s *Schedule) Stretch(from, to int, has func(part int) bool) (list []Part, before int,
+func (s *Schedule) Epoch(from, to int, has func(part int) bool) (list []Part, before int,
 	ok bool) {
 	at := map[int]int{}
 	for i := from; i < to; i++ {
@@ -132,7 +132,7 @@ func (s *Schedule) Stretch(from, to int, has func(part int) bool) (list []Part, 
 				return nil, 0, false
 			}
 			at[w] = len(list)
-			list = append(list, Part{Name: "ended", Schedule: nothing(len(p.Ranks), lanes),
+			list = append(list, Part{Name: "ended", Schedule: idle(len(p.Ranks), lanes),
 				Ranks: p.Ranks, Stream: p.Stream})
 		}
 	}
@@ -178,7 +178,7 @@ func (s *Schedule) allWait(part, on int) bool {
 }
 
 // nothing is a schedule of ranks that have so many lanes and no steps.
-func nothing(ranks, lanes int) *Schedule {
+func idle(ranks, lanes int) *Schedule {
 	none := make([]int64, ranks)
 	s, err := Build(Plan{Name: "nothing", Lanes: lanes, Same: true, Lane: func(*Lane) {},
 		Tensors: []Tensor{{Name: "nothing", Type: dtype.Uint8, Shape: collective.Shape{0},

@@ -12,19 +12,19 @@ import (
 // ranks and the root. They share the network and nothing else, so Verify proves them one by one.
 
 // Beside are the parts of such a schedule; nil of any other.
-func (s *Schedule) Beside() []Part { return s.beside }
+func (s *Schedule) Teams() []Part { return s.teams }
 
 // seat is a rank's part, −1 for none, and its rank in there.
-type seat struct{ part, place int }
+type placement struct{ part, place int }
 
 // areBeside reports whether parts without tensors are beside each other.
-func areBeside(parts []Part) bool {
+func areTeams(parts []Part) bool {
 	on := map[int]bool{}
 	for i := range parts {
 		p, first := &parts[i], parts[0].Schedule
 		of := p.Schedule
 		switch {
-		case of == nil || of.parts != nil || of.beside != nil || len(of.Tensors) > 0,
+		case of == nil || of.parts != nil || of.teams != nil || len(of.Tensors) > 0,
 			p.Stream != 0 || p.Launch != nil || p.After != nil,
 			slices.ContainsFunc(p.Memory, func(at Place) bool { return at.Tensor != 0 }),
 			of.Slots != first.Slots || of.Slices != first.Slices || of.Spec.Kind != first.Spec.Kind,
@@ -43,8 +43,8 @@ func areBeside(parts []Part) bool {
 }
 
 // lie decides whether the parts to come lie in tensors, or beside each other.
-func (c *composer) lie(parts []Part) {
-	if len(c.s.Tensors) > 0 || !areBeside(parts) {
+func (c *composer) startTeams(parts []Part) {
+	if len(c.s.Tensors) > 0 || !areTeams(parts) {
 		return
 	}
 	ranks, first := c.s.Spec.Ranks, parts[0].Schedule
@@ -55,26 +55,26 @@ func (c *composer) lie(parts []Part) {
 		c.s.Protocol = first.Protocol
 	}
 	c.s.Spec.Ranks, c.s.Spec.Root = ranks, 0
-	c.s.parts, c.s.beside, c.s.member = nil, []Part{}, make([]seat, ranks)
+	c.s.parts, c.s.teams, c.s.member = nil, []Part{}, make([]placement, ranks)
 	for rank := range c.s.member {
 		c.s.member[rank].part = -1
 	}
 }
 
 // seat adds a part on ranks of its own.
-func (c *composer) seat(p Part) error {
+func (c *composer) addTeam(p Part) error {
 	for place, rank := range p.Ranks {
 		if rank < 0 || rank >= len(c.s.member) {
 			return fmt.Errorf("rank %d is none of the %d", rank, len(c.s.member))
 		}
-		c.s.member[rank] = seat{part: len(c.s.beside), place: place}
+		c.s.member[rank] = placement{part: len(c.s.teams), place: place}
 	}
-	c.s.beside = append(c.s.beside, p)
+	c.s.teams = append(c.s.teams, p)
 	return nil
 }
 
 // whyInNone adds to an error what parts without tensors need.
-func (c *composer) whyInNone() string {
+func (c *composer) teamsRule() string {
 	if len(c.s.Tensors) > 0 {
 		return ""
 	}
@@ -84,14 +84,14 @@ func (c *composer) whyInNone() string {
 
 // at is the schedule that a rank plays, and which rank it plays in it.
 func (s *Schedule) at(rank int) (*Schedule, int) {
-	if s.beside == nil {
+	if s.teams == nil {
 		return s, rank
 	}
 	seat := s.member[rank]
 	if seat.part < 0 {
 		return &Schedule{}, 0
 	}
-	return s.beside[seat.part].Schedule, seat.place
+	return s.teams[seat.part].Schedule, seat.place
 }
 
 // SpecOf is the collective that a rank takes part in: of parts beside each other, its own's.
@@ -101,12 +101,12 @@ func (s *Schedule) SpecOf(rank int) *collective.Spec {
 }
 
 // besideProgram is what a rank runs of parts beside each other.
-func (s *Schedule) besideProgram(rank int) *Program {
+func (s *Schedule) teamProgram(rank int) *Program {
 	seat := s.member[rank]
 	if seat.part < 0 {
 		return &Program{schedule: s, code: &code{}, rank: int32(rank)}
 	}
-	own := &s.beside[seat.part]
+	own := &s.teams[seat.part]
 	p := own.Schedule.Program(seat.place)
 	p.team = own.Ranks
 	return p

@@ -12,7 +12,7 @@ import (
 // SameSizes reports whether every rank's steps move as much as those of rank 0 that they are
 // translated from.
 func (s *Schedule) SameSizes() bool {
-	if s.Group == nil || s.beside != nil || s.parts != nil {
+	if s.Group == nil || s.teams != nil || s.parts != nil {
 		return false
 	}
 	for b := range Buffer(s.Buffers()) {
@@ -34,7 +34,7 @@ func (s *Schedule) SameSizes() bool {
 // EvenBlocks reports whether all blocks of a buffer are of one size where all else is the same
 // (channel, tile, slice), so that it is known without asking which of them a region names.
 func (s *Schedule) EvenBlocks(b Buffer) bool {
-	return s.beside == nil && s.parts == nil && s.isEven[b]
+	return s.teams == nil && s.parts == nil && s.isEven[b]
 }
 
 // evenBlocks finds out EvenBlocks.

@@ -34,10 +34,10 @@ func TestStreak(t *testing.T) {
 			most := 0
 			s, err := Build(Plan{Spec: spec, Group: group, Lanes: 2, Segment: segment,
 				Lane: func(l *Lane) {
-					l.streak.isOff = slow == 1
+					l.pending.isOff = slow == 1
 					for _, p := range phases {
 						p(l)
-						most = max(most, l.streak.more)
+						most = max(most, l.pending.more)
 					}
 				}})
 			if errs[slow] = err; err == nil {
@@ -84,7 +84,7 @@ func TestStreakEnds(t *testing.T) {
 		var texts [2]string
 		for slow := range texts {
 			s, err := Build(Plan{Spec: spec, Lanes: 2, Lane: func(l *Lane) {
-				l.streak.isOff = slow == 1
+				l.pending.isOff = slow == 1
 				lane(l)
 			}})
 			require.NoError(t, err)
