@@ -31,8 +31,8 @@ func executors(t *testing.T) map[string]comm.Play {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, goroutines.Close()) })
 	return map[string]comm.Play{"interpreter": interpreter,
-		"host":      hw.Play(goroutines, hw.Env{}),
-		"callbacks": hw.Play(callbacks.New(callbacks.Config{}), hw.Env{Slots: 8})}
+		"host":      hw.ExecuteOn(goroutines, hw.Env{}),
+		"callbacks": hw.ExecuteOn(callbacks.New(callbacks.Config{}), hw.Env{Slots: 8})}
 }
 
 func world(t *testing.T, ranks int) *comm.World {

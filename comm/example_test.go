@@ -49,7 +49,7 @@ func Example() {
 // have carried it out, in an order of arrival that is drawn.
 func Example_mismatch() {
 	executor := callbacks.New(callbacks.Config{Next: rand.New(rand.NewPCG(1, 2)).IntN})
-	world, err := comm.New(2, hw.Play(executor, hw.Env{}), nil)
+	world, err := comm.New(2, hw.ExecuteOn(executor, hw.Env{}), nil)
 	if err != nil {
 		panic(err)
 	}

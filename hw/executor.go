@@ -29,11 +29,12 @@ type Executor interface {
 type Job struct {
 	Schedule *schedule.Schedule
 	// Inputs are the elements of every rank's input, little-endian: as many as
-	// Schedule.Len(schedule.Input, rank). They are not changed. Of a schedule that has tensors alone
-	// they may be nil.
+	// Schedule.Len(schedule.Input, rank). They are not changed. Of a schedule that has tensors
+	// alone they may be nil.
 	Inputs [][]byte
-	// Tensors are the values of the given tensors of a program or a composed schedule, little-endian,
-	// by their number in Schedule.Tensors and by rank; those of other tensors are not looked at.
+	// Tensors are the values of the given tensors of a program or a composed schedule,
+	// little-endian, by their number in Schedule.Tensors and by rank; those of other tensors are
+	// not looked at.
 	Tensors [][][]byte
 	Env     Env
 }
@@ -52,8 +53,9 @@ type Env struct {
 	// Timeout ends a run that makes no progress for so long, and names a peer that says nothing
 	// for so long. It does not bound the run. DefaultTimeout if 0.
 	Timeout time.Duration
-	// Float32 asks that a step combine all its sources in float32, and round once to the type, where
-	// it is narrower: an executor that can says so in its result; others round after each operation.
+	// Float32 asks that a step combine all its sources in float32, and round once to the type,
+	// where it is narrower: an executor that can says so in its result; others round after each
+	// operation.
 	Float32 bool
 	Trace   bool // ask for a timeline, which costs four readings of the clock a sub-step
 }

@@ -18,12 +18,12 @@ type Class struct {
 	// Table, Preset and Wires say how a scenario has it: the table of the topology that its figures
 	// stand in ("topology" if empty; of several classes in one table the first sets its keys, the
 	// others are comments), the preset there ("full-mesh" if empty; AsIs leaves it and the ranks to
-	// the scenario), and how many wires a message takes there, over which the latency is spread (1 if
-	// 0; a switch has 2).
+	// the scenario), and how many wires a message takes there, over which the latency is spread (1
+	// if 0; a switch has 2).
 	Table, Preset string
 	Wires         int
-	// Shaped is the rate of its narrowest wire where the network has been built to have it: then the
-	// bandwidth that is found is a comment. 0 elsewhere.
+	// Shaped is the rate of its narrowest wire where the network has been built to have it: then
+	// the bandwidth that is found is a comment. 0 elsewhere.
 	Shaped unit.Rate
 	// Own says that every wire of a scenario has figures of its own: then those found are comments.
 	Own bool
@@ -38,8 +38,8 @@ type CampaignOptions struct {
 	Classes []Class // one of the first two ranks if there are none
 	// Sizes of messages, multiples of 4 bytes; 8 B to 64 MiB by factors of 2 if there are none.
 	Sizes []unit.Bytes
-	// Budget bounds what an experiment sends from a rank, or copies, but for the least that there is
-	// to do; 256 MiB if 0.
+	// Budget bounds what an experiment sends from a rank, or copies, but for the least that there
+	// is to do; 256 MiB if 0.
 	Budget unit.Bytes
 	// Local bounds what copies and reductions read instead; Budget if 0.
 	Local unit.Bytes

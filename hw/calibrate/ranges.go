@@ -14,15 +14,15 @@ type Series struct {
 	Name   string // that residuals begin with; "" for none
 	Points []Point
 	Curve  Curve
-	// Message is how long the messages of a call of a size are. Nil says that a call has messages of
-	// several sizes: all are then in one range.
+	// Message is how long the messages of a call of a size are. Nil says that a call has messages
+	// of several sizes: all are then in one range.
 	Message func(size unit.Bytes) unit.Bytes
 }
 
 // Ranges is a machine's latency and bandwidth by ranges of the size of messages.
 type Ranges struct {
-	// Launch is what every call costs besides; nil with one series, where it is a part of the latency
-	// and cannot be told from that.
+	// Launch is what every call costs besides; nil with one series, where it is a part of the
+	// latency and cannot be told from that.
 	Launch    *Estimate
 	Ranges    []Range    // by size
 	Residuals []Residual // of all points, by size of message
@@ -35,8 +35,9 @@ type Range struct {
 	// From and To are the least and the largest size of a call that the fit has seen in it,
 	// MessageFrom and MessageTo those of their messages.
 	From, To, MessageFrom, MessageTo unit.Bytes
-	// UpTo is the longest message in it. Between what was seen of two ranges that is where both take
-	// the same time: so do libraries choose their protocols. The last range has all that is longer.
+	// UpTo is the longest message in it. Between what was seen of two ranges that is where both
+	// take the same time: so do libraries choose their protocols. The last range has all that is
+	// longer.
 	UpTo unit.Bytes
 	Fit  *Fit // of "latency" in picoseconds and "time per byte", in that order
 	// Wire is what a preset has of both: the fit's figures, but that no byte is faster than on the

@@ -18,8 +18,8 @@ type Sample struct {
 // Options say how to fit. The zero value is meant for most data.
 type Options struct {
 	// HoldOut keeps one sample of so many from the fit, to try it on; none if negative. 0 is 5, but
-	// none where that would be fewer than leastHeldOut: one or two errors tell nothing, and a fit of
-	// few points is the better for them. Fewer samples than HoldOut are all used.
+	// none where that would be fewer than leastHeldOut: one or two errors tell nothing, and a fit
+	// of few points is the better for them. Fewer samples than HoldOut are all used.
 	HoldOut int
 	// Noise is how far, as a share of it, a time may be from the model whatever its own spread: at
 	// least as far as the median sample is if all weigh the same, and 0.01 if 0. Samples weigh as 1

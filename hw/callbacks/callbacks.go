@@ -5,9 +5,9 @@
 //
 // It takes every schedule: one- and two-sided steps, teams, any type. Messages may arrive in any
 // order that a network may give them (Config.Next), a send may fail (Config.Fail), and every rank
-// is told once how its part has ended (Config.Done). A run that cannot go on is told at once, with
-// who waits for whom: no timeout is needed. Times are of one thread that does the work of all
-// ranks, one callback after the other. The bits must be those of the interpreter of package
+// is reported once how its part has ended (Config.Done). A run that cannot go on is reported at
+// once, with who waits for whom: no timeout is needed. Times are of one thread that does the work
+// of all ranks, one callback after the other. The bits must be those of the interpreter of package
 // reference, with which it shares the schedule and the number formats, and nothing else.
 package callbacks
 
@@ -92,8 +92,8 @@ func (*Executor) Needs(s *schedule.Schedule) int64 { return hw.Together(s) }
 // Close does nothing: there is nothing to end.
 func (e *Executor) Close() error { return nil }
 
-// Run plays a job. A job that fails is an *hw.Error or a *Failure; all ranks have then been told,
-// and nothing is left waiting.
+// Run plays a job. A job that fails is an *hw.Error or a *Failure; all ranks have then been
+// reported, and nothing is left waiting.
 func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	env, err := job.Check()
 	if err != nil {
@@ -163,10 +163,10 @@ type run struct {
 // participant is a rank at work.
 type participant struct {
 	*rank.Memory
-	lanes []*lane
-	left  int // lanes that have not ended this iteration
-	round int // iterations that have ended
-	told  bool
+	lanes    []*lane
+	left     int // lanes that have not ended this iteration
+	round    int // iterations that have ended
+	reported bool
 }
 
 func newRun(ctx context.Context, e *Executor, job *hw.Job, env hw.Env) *run {
@@ -199,7 +199,7 @@ func (r *run) reset() {
 		for _, memory := range one.Buffers {
 			rank.Spoil(memory)
 		}
-		one.round, one.told = 0, false
+		one.round, one.reported = 0, false
 		for _, l := range one.lanes {
 			l.ran, l.last = 0, 0
 			l.sent, l.got = map[hw.Connection]int{}, map[hw.Connection]int{}
@@ -231,8 +231,8 @@ func (r *run) complete(err error) {
 
 // finish tells a rank, once.
 func (r *run) finish(number int, err error) {
-	if one := r.ranks[number]; !one.told {
-		one.told = true
+	if one := r.ranks[number]; !one.reported {
+		one.reported = true
 		if r.config.Done != nil {
 			r.config.Done(number, err)
 		}

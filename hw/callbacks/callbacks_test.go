@@ -17,8 +17,8 @@ import (
 	"collsim/schedule"
 )
 
-// play has an executor play a schedule on numbers.
-func play[T dtype.Number](s *schedule.Schedule, in [][]T, c Config, env hw.Env) ([][]T, error) {
+// execute has an executor execute a schedule on numbers.
+func execute[T dtype.Number](s *schedule.Schedule, in [][]T, c Config, env hw.Env) ([][]T, error) {
 	e := New(c)
 	result, err := e.Run(context.Background(), &hw.Job{Schedule: s, Inputs: toBytes(in), Env: env})
 	if err != nil {
@@ -110,7 +110,7 @@ func TestRing(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			ran := make([]int, 4)
 			done := make([]int, 4)
-			out, err := play(ring(t, 4, 7, op), in, Config{Name: "grads", Next: r.IntN,
+			out, err := execute(ring(t, 4, 7, op), in, Config{Name: "grads", Next: r.IntN,
 				Ran: func(rank, lane, number int) {
 					require.Equal(t, ran[rank], number)
 					require.Zero(t, lane)
@@ -136,7 +136,7 @@ func TestRing(t *testing.T) {
 // TestAlone: a group of one copies, divides by one and sends nothing.
 func TestAlone(t *testing.T) {
 	in := inputs(1, 5, 3)
-	out, err := play(ring(t, 1, 5, collective.Avg), in, Config{
+	out, err := execute(ring(t, 1, 5, collective.Avg), in, Config{
 		Fail: func(k Key) error { return fmt.Errorf("no message is expected: %v", k) }}, hw.Env{})
 	require.NoError(t, err)
 	require.Equal(t, in, out)
@@ -145,9 +145,9 @@ func TestAlone(t *testing.T) {
 func TestFewerElementsThanRanks(t *testing.T) {
 	in := inputs(4, 3, 4)
 	s := ring(t, 4, 3, collective.Sum)
-	_, err := play(s, in, Config{Short: Refuse}, hw.Env{})
+	_, err := execute(s, in, Config{Short: Refuse}, hw.Env{})
 	require.EqualError(t, err, "callbacks: 3 elements for 4 ranks: some would have none")
-	out, err := play(s, in, Config{}, hw.Env{})
+	out, err := execute(s, in, Config{}, hw.Env{})
 	require.NoError(t, err)
 	for rank := range out {
 		for i := range 3 {
@@ -213,7 +213,7 @@ func TestSlots(t *testing.T) {
 	s, err := schedule.Parse(crossing)
 	require.NoError(t, err)
 	for _, slots := range []int{0, 2, 3} {
-		out, err := play(s, [][]float32{{1, 2}, {3, 4}}, Config{}, hw.Env{Slots: slots, Iterations: 2})
+		out, err := execute(s, [][]float32{{1, 2}, {3, 4}}, Config{}, hw.Env{Slots: slots, Iterations: 2})
 		require.NoError(t, err)
 		require.Equal(t, [][]float32{{3, 4}, {1, 2}}, out)
 	}
@@ -237,7 +237,7 @@ rank 1
 `)
 	require.NoError(t, err)
 	var order []int
-	out, err := play(s, [][]float32{{1, 2}, {}}, Config{Ran: func(rank, _, number int) {
+	out, err := execute(s, [][]float32{{1, 2}, {}}, Config{Ran: func(rank, _, number int) {
 		order = append(order, 10*rank+number)
 		if rank == 0 && number < 2 {
 			held++
@@ -270,7 +270,7 @@ func TestStuck(t *testing.T) {
 	} {
 		done := 0
 		in := [][]float32{make([]float32, c.s.Spec.In(0)), make([]float32, c.s.Spec.In(1))}
-		_, err := play(c.s, in, Config{Name: "g",
+		_, err := execute(c.s, in, Config{Name: "g",
 			Done: func(int, error) { done++ }}, hw.Env{Slots: c.slots})
 		require.EqualError(t, err, c.want)
 		require.Equal(t, 2, done)
@@ -282,14 +282,14 @@ func TestEnded(t *testing.T) {
 	why := errors.New("that is enough")
 	for after := range 28 {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		ran, told := 0, 0
+		ran, reported := 0, 0
 		e := New(Config{Ran: func(int, int, int) {
 			if ran++; ran == after {
 				cancel(why)
 			}
 		}, Done: func(_ int, err error) {
 			if errors.Is(err, why) {
-				told++
+				reported++
 			}
 		}})
 		if after == 0 {
@@ -299,7 +299,7 @@ func TestEnded(t *testing.T) {
 			Inputs: toBytes(inputs(4, 7, 5))})
 		if after < 25 { // later, nothing is left to be done
 			require.ErrorIs(t, err, why)
-			require.Positive(t, told)
+			require.Positive(t, reported)
 		}
 		cancel(nil)
 	}
@@ -344,7 +344,7 @@ rank 1
 		_, found := proof.Verify(s, proof.Options{})
 		require.Empty(t, found)
 		in := [][]float32{{1, 2, 3, 4}, {}}
-		out, err := play(s, in, Config{}, hw.Env{})
+		out, err := execute(s, in, Config{}, hw.Env{})
 		require.NoError(t, err)
 		require.Equal(t, in[0], out[1], slices)
 	}
@@ -352,8 +352,8 @@ rank 1
 
 func TestWrongInputs(t *testing.T) {
 	s := ring(t, 2, 4, collective.Sum)
-	_, err := play(s, [][]float32{{}}, Config{}, hw.Env{})
+	_, err := execute(s, [][]float32{{}}, Config{}, hw.Env{})
 	require.EqualError(t, err, "hw: inputs of 1 ranks: 2 are expected")
-	_, err = play(s, [][]float32{{1, 2, 3, 4}, {1}}, Config{}, hw.Env{})
+	_, err = execute(s, [][]float32{{1, 2, 3, 4}, {1}}, Config{}, hw.Env{})
 	require.EqualError(t, err, "hw: rank 1 has 4 bytes of input: 16 are expected")
 }

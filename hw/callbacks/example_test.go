@@ -14,7 +14,7 @@ import (
 )
 
 // A ring on three ranks, whose messages arrive in any order, and in which the third fails: all
-// ranks are told once.
+// ranks are reported once.
 func Example() {
 	ring, err := algos.Find(collective.AllReduce, "ring")
 	if err != nil {

@@ -47,7 +47,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// A kernel's regions that are not what it reads are told.
+// A kernel's regions that are not what it reads are reported.
 func TestMisfit(t *testing.T) {
 	s, err := schedule.Parse(`schedule misfit
 collective reduce float32 sum

@@ -35,7 +35,7 @@ rank 1
 `)
 		require.NoError(t, err)
 		for seed := range uint64(20) {
-			got, err := play(s, [][]int32{{4, 5}, {}},
+			got, err := execute(s, [][]int32{{4, 5}, {}},
 				Config{Next: rand.New(rand.NewPCG(seed, 3)).IntN}, hw.Env{})
 			require.NoError(t, err)
 			require.Equal(t, [][]int32{{}, {5}}, got, seed)
@@ -47,7 +47,7 @@ rank 1
 func TestMeanOfTeams(t *testing.T) {
 	for _, avg := range []collective.AvgMode{collective.AvgNCCL, collective.AvgPost} {
 		s := means(t, avg)
-		out, err := play(s, [][]float32{{0, 1}, {16, 20, 24}, {32, 35}, {48, 52, 56}, {64, 68, 72}},
+		out, err := execute(s, [][]float32{{0, 1}, {16, 20, 24}, {32, 35}, {48, 52, 56}, {64, 68, 72}},
 			Config{}, hw.Env{})
 		require.NoError(t, err)
 		// (0 + 32)/2, (1 + 35)/2; (16 + 48 + 64)/3 is 42⅔, (20 + 52 + 68)/3 is 46⅔ and so on
@@ -101,7 +101,7 @@ rank 1
     recv from 0 into out @0
 `)
 	require.NoError(t, err)
-	_, err = play(s, [][]float32{{1, 2, 3, 4}, {}}, Config{}, hw.Env{})
+	_, err = execute(s, [][]float32{{1, 2, 3, 4}, {}}, Config{}, hw.Env{})
 	require.EqualError(t, err,
 		"hw: rank 1 lane 0 step 0: step: malformed: 4 bytes for a region of 16")
 }

@@ -12,9 +12,9 @@ import (
 
 // Config says on which machines the GPUs are.
 type Config struct {
-	// Hosts are the machines, the first ranks on the first: as many on each as comes out even. "" and
-	// "localhost" are this one, where a process is started; those of others are announced and awaited.
-	// One that is named twice is two processes.
+	// Hosts are the machines, the first ranks on the first: as many on each as comes out even. ""
+	// and "localhost" are this one, where a process is started; those of others are announced and
+	// awaited. One that is named twice is two processes.
 	Hosts []string
 	// Listen is the TCP address at which the coordinator awaits them, as they can reach it:
 	// "10.0.0.1:7000". It is needed where there are other machines; else any free port of 127.0.0.1
@@ -88,7 +88,7 @@ func (m *Machines) Needs(s *schedule.Schedule) int64 {
 // Close ends the processes.
 func (m *Machines) Close() error { return m.coordinator.Close() }
 
-// oneSided is why a schedule is not played on so many machines, nil if it is: there are no gets,
+// oneSided is why a schedule is not measured on so many machines, nil if it is: there are no gets,
 // puts or multimem from one to another.
 func oneSided(s *schedule.Schedule, count int) error {
 	places := machines{count: min(count, s.Spec.Ranks), ranks: s.Spec.Ranks}

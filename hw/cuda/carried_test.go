@@ -110,7 +110,7 @@ func TestWithoutCompiler(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("stand-in driver: ordering and plumbing, not CUDA, driver 13.0, "+
 		"PTX of NVRTC %d.%d", carried().nvrtc[0], carried().nvrtc[1]), what)
 
-	play := func(dt dtype.Type) error {
+	execute := func(dt dtype.Type) error {
 		a, err := algos.Find(collective.AllReduce, "ring")
 		require.NoError(t, err)
 		s, err := a.Build(collective.Spec{Kind: collective.AllReduce, Op: collective.Sum, Type: dt,
@@ -122,7 +122,7 @@ func TestWithoutCompiler(t *testing.T) {
 	}
 	for _, dt := range dtype.All() {
 		var failed *hw.Error
-		require.ErrorAs(t, play(dt), &failed, "%v", dt)
+		require.ErrorAs(t, execute(dt), &failed, "%v", dt)
 		require.Equal(t, [2]string{"cuModuleLoadData", "CUDA_ERROR_INVALID_PTX"},
 			[2]string{failed.Call, failed.Code})
 		require.Contains(t, failed.Text, "the stand-in runs no PTX; it was given PTX that this program "+

@@ -61,7 +61,7 @@ func (e *Executor) Run(ctx context.Context, job *hw.Job) (*hw.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // of who is stuck, too: it ends when the call returns after all
 	result, err := watched(ctx, d, env.Timeout, func() (*hw.Result, error) {
-		result, err := play(ctx, d, job, env)
+		result, err := execute(ctx, d, job, env)
 		if err != nil {
 			failed.Store(&err)
 			d.leave() // what it says is of no use: the context is broken
@@ -88,7 +88,7 @@ func newDevice(images map[imageName][]byte) *device {
 		left: memory.Read}
 }
 
-// refusal is what of a schedule is not played on so many machines, nil if all of it is.
+// refusal is what of a schedule is not measured on so many machines, nil if all of it is.
 func refusal(s *schedule.Schedule, machines int) error {
 	if s.AnyStep(func(step *schedule.Step) bool {
 		if step.Kernel != nil {

@@ -150,7 +150,7 @@ func testHangOfSeveral(t *testing.T) {
 
 // TestHang: a device that does not end what it was given is told after the timeout, with who waits
 // for whom; so is a call that does not return. The executor can be used again. It waits while
-// machines play, which are processes of their own; nothing else is on this one's device then.
+// machines execute, which are processes of their own; nothing else is on this one's device then.
 func TestHang(t *testing.T) {
 	standinPath(t)
 	t.Parallel()

@@ -31,7 +31,7 @@ func (g *graph) after(o op) {
 // next is the next lane to be planned, nil if none is ready: while a graph is planned, one of those
 // that are in it and wait for no other machine's part of it; otherwise one that is in none, and
 // only then one that begins a graph.
-func (p *player) next() (*lane, error) {
+func (p *execution) next() (*lane, error) {
 	take := func(i int) *lane {
 		l := p.ready[i]
 		p.ready = append(p.ready[:i:i], p.ready[i+1:]...)
@@ -69,7 +69,7 @@ func (p *player) next() (*lane, error) {
 }
 
 // graphOf is the graph that the next sub-step of a lane is in, 0 for none.
-func (p *player) graphOf(l *lane) int32 {
+func (p *execution) graphOf(l *lane) int32 {
 	if l.cursor.Done() {
 		return 0
 	}
@@ -81,7 +81,7 @@ func (p *player) graphOf(l *lane) int32 {
 }
 
 // begin begins the graph that is planned on this machine, with the first lane here that is in it.
-func (p *player) begin(g *graph, l *lane) (err error) {
+func (p *execution) begin(g *graph, l *lane) (err error) {
 	if g.on != nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (p *player) begin(g *graph, l *lane) (err error) {
 
 // capture ends the planning of a graph: it is captured from its stream, which all streams of it are
 // forked from and joined with, and its launch is planned.
-func (p *player) capture() error {
+func (p *execution) capture() error {
 	g, d := p.graph, p.device
 	p.graph = nil
 	if g.on == nil {
@@ -148,7 +148,7 @@ func (p *player) capture() error {
 
 // enter has a lane be on the stream that its launch asks for, and in the graph that is planned, if
 // one is: there it goes on after what it has done.
-func (p *player) enter(l *lane) error {
+func (p *execution) enter(l *lane) error {
 	if s := p.step.Launch; s != nil {
 		l.engine, l.given, l.priority, l.graph = s.Engine, 0, s.Priority, s.Graph
 		if s.Engine == schedule.SMs && p.step.Kernel == nil {
@@ -183,7 +183,7 @@ func (p *player) enter(l *lane) error {
 
 // streamOf is the CUDA stream that a lane is on: one for each priority of each stream of the
 // schedule, and of each of those lanes of a part that run at the same time.
-func (p *player) streamOf(l *lane) (uintptr, error) {
+func (p *execution) streamOf(l *lane) (uintptr, error) {
 	key := streamKey{l.rank.number, l.program.Stream(l.index), l.ordinal,
 		min(l.priority, l.rank.gpu.highest)}
 	handle, there := p.streams[key]

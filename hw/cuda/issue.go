@@ -34,7 +34,7 @@ type place struct {
 }
 
 // issue plans all that a repetition does.
-func (p *player) issue() error {
+func (p *execution) issue() error {
 	for {
 		if err := context.Cause(p.ctx); err != nil {
 			return fmt.Errorf("cuda: %w", err)
@@ -54,7 +54,7 @@ func (p *player) issue() error {
 }
 
 // stuck says what a schedule that cannot go on waits for, nil if all lanes have ended.
-func (p *player) stuck() error {
+func (p *execution) stuck() error {
 	var waits []schedule.Waiting
 	for _, l := range p.all {
 		if l.cursor.Done() {
@@ -92,7 +92,7 @@ func compare(a, b *hw.Connection) int {
 }
 
 // connection is the one of that name.
-func (p *player) connection(c hw.Connection) *connection {
+func (p *execution) connection(c hw.Connection) *connection {
 	one, there := p.connections[c]
 	if !there {
 		one = &connection{Connection: c}
@@ -103,7 +103,7 @@ func (p *player) connection(c hw.Connection) *connection {
 
 // advance issues the next sub-step of a lane, if the host has issued all that it waits for. Lanes
 // take turns.
-func (p *player) advance(l *lane) error {
+func (p *execution) advance(l *lane) error {
 	if l.cursor.Done() {
 		return p.ended(l)
 	}
@@ -133,7 +133,7 @@ func (p *player) advance(l *lane) error {
 }
 
 // ended is what happens when a lane has come to the end of its program.
-func (p *player) ended(l *lane) error {
+func (p *execution) ended(l *lane) error {
 	one := l.rank
 	if one.left--; one.left > 0 {
 		return nil
@@ -163,7 +163,7 @@ type want struct {
 }
 
 // wants is the first thing that the step in p.step wants and that the host has not issued.
-func (p *player) wants(l *lane) want {
+func (p *execution) wants(l *lane) want {
 	cut := false
 	for i := range p.step.From {
 		f := &p.step.From[i]
@@ -208,7 +208,7 @@ func (p *player) wants(l *lane) want {
 }
 
 // slots is how many messages a connection of class FIFO holds from a lane; 0 is any number.
-func (p *player) slots(l *lane) int {
+func (p *execution) slots(l *lane) int {
 	if n := l.program.Slots(l.index); n > 0 {
 		return n
 	}

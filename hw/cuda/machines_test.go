@@ -49,7 +49,7 @@ func several(t *testing.T, options ...string) *Machines {
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	m := several(t, "seed=6 delay=20", "seed=7 delay=60 devices=2")
-	played, refused := 0, 0
+	measured, refused := 0, 0
 	for i, a := range algos.Table() {
 		for j, kind := range a.Kinds {
 			if (i+j)%tier.Of(2, 1) != 0 {
@@ -74,11 +74,11 @@ func TestMachines(t *testing.T) {
 			}
 			agrees(t, m, s, hw.Env{Slots: 2 * spec.Ranks * (j % 2), Trace: i%3 == 0,
 				Repetitions: 1 + i%2, Iterations: 1 + j%2, Float32: j%3 == 0}, r)
-			played++
+			measured++
 		}
 	}
-	t.Logf("%d played, %d refused", played, refused)
-	require.Greater(t, played, tier.Of(15, 40))
+	t.Logf("%d played, %d refused", measured, refused)
+	require.Greater(t, measured, tier.Of(15, 40))
 	require.Positive(t, refused)
 }
 
@@ -118,7 +118,7 @@ func TestGraphsOfMachines(t *testing.T) {
 func TestProgramsOfMachines(t *testing.T) {
 	t.Parallel()
 	m := several(t, "seed=4 delay=30", "seed=5 delay=10")
-	played := 0
+	measured := 0
 	for _, s := range programsOf(t, "../../reference/testdata/programs/*.schedule") {
 		if s.Spec.Ranks < 2 || s.Tensors == nil || refusal(s, 2) != nil {
 			continue
@@ -126,10 +126,10 @@ func TestProgramsOfMachines(t *testing.T) {
 		given, err := reference.GivenTensors(s, reference.Normal, 6)
 		require.NoError(t, err)
 		agreesOnTensors(t, m, s, given, hw.Env{Iterations: 2})
-		played++
+		measured++
 	}
-	t.Logf("%d programs", played)
-	require.Positive(t, played)
+	t.Logf("%d programs", measured)
+	require.Positive(t, measured)
 }
 
 // TestSkippedWords: whichever word the second machine does not wait for, the result is wrong, where
@@ -192,8 +192,8 @@ func gone(t *testing.T, processes ...int) {
 	}
 }
 
-// TestLostMachines: one that is killed or stopped is named; the other ends, and what is played next
-// has new ones.
+// TestLostMachines: one that is killed or stopped is named; the other ends, and what is measured
+// next has new ones.
 func TestLostMachines(t *testing.T) {
 	t.Parallel()
 	all := []struct {
@@ -310,7 +310,7 @@ func TestTooMuchMail(t *testing.T) {
 			return left, true
 		}
 		given := [][]byte{make([]byte, 4<<20), make([]byte, 4<<20)}
-		_, err := newPlayer(context.Background(), d, &task{s, hw.Env{Slots: slots, Iterations: 1},
+		_, err := newExecution(context.Background(), d, &task{s, hw.Env{Slots: slots, Iterations: 1},
 			machines{count: 2}, given})
 		require.NoError(t, d.free())
 		require.NoError(t, d.leave())

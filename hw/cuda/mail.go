@@ -47,17 +47,17 @@ type crossing struct {
 }
 
 // apart reports whether the ends of a connection are on two machines.
-func (p *player) apart(c *connection) bool {
+func (p *execution) apart(c *connection) bool {
 	return p.places.of(int(c.From)) != p.places.of(int(c.To))
 }
 
 // inGraph reports whether an event is one of another machine in the graph that is planned.
-func (p *player) inGraph(c *connection, event int) bool {
+func (p *execution) inGraph(c *connection, event int) bool {
 	return p.graph != nil && p.apart(c) && p.events[event].in == p.graph
 }
 
 // post makes ready for mail, if there is any: every GPU has a 1.
-func (p *player) post() error {
+func (p *execution) post() error {
 	for _, g := range p.gpus {
 		if p.places.count == 1 {
 			return nil
@@ -75,7 +75,7 @@ func (p *player) post() error {
 const flagSize = 4
 
 // pinned is memory of the host for so many bytes; small ones share a piece.
-func (p *player) pinned(n int64) ([]byte, error) {
+func (p *execution) pinned(n int64) ([]byte, error) {
 	const piece, align = 1 << 20, 64
 	n = (n + align - 1) / align * align
 	m := &p.mail
@@ -97,7 +97,7 @@ func (p *player) pinned(n int64) ([]byte, error) {
 // their streams can wait for. How much a schedule takes depends on its connections, which may hold
 // any number of messages: what the machine does not have is refused while the schedule is planned.
 // The system could not take such memory back, and would rather end some process.
-func (p *player) hostMemory(n int64) ([]byte, error) {
+func (p *execution) hostMemory(n int64) ([]byte, error) {
 	d := p.device
 	if left, known := d.left(); known && n > left.Bytes {
 		taken := 0
@@ -120,7 +120,7 @@ func (p *player) hostMemory(n int64) ([]byte, error) {
 }
 
 // pin gives a place its memory of the host, if one end of the connection is here.
-func (p *player) pin(c *connection, one *place) (err error) {
+func (p *execution) pin(c *connection, one *place) (err error) {
 	from, to := p.places.of(int(c.From)), p.places.of(int(c.To))
 	if from != p.places.self && to != p.places.self {
 		return nil
@@ -133,7 +133,7 @@ func (p *player) pin(c *connection, one *place) (err error) {
 }
 
 // staged is a place in which a lane puts a message for another machine: it lies on the lane's GPU.
-func (p *player) staged(l *lane, c *connection, one place) (place, error) {
+func (p *execution) staged(l *lane, c *connection, one place) (place, error) {
 	if !p.apart(c) || l.rank.away {
 		return one, nil
 	}
@@ -145,7 +145,7 @@ func (p *player) staged(l *lane, c *connection, one place) (place, error) {
 }
 
 // bring has a lane copy a message of another machine to its GPU when it has come.
-func (p *player) bring(l *lane, m *message) error {
+func (p *execution) bring(l *lane, m *message) error {
 	if m.crossing == 0 || m.bytes == 0 || l.rank.away {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (p *player) bring(l *lane, m *message) error {
 
 // hear plans that a lane waits for an event of another machine: the graph that it is in waits as a
 // whole.
-func (p *player) hear(l *lane, number int) {
+func (p *execution) hear(l *lane, number int) {
 	if l.rank.away {
 		return
 	}
@@ -174,7 +174,7 @@ func (p *player) hear(l *lane, number int) {
 
 // cross plans that other machines hear of a sub-step: of what it has sent to them, and of what it
 // has read where its sender awaits that.
-func (p *player) cross(l *lane, taken, sent []parcel) error {
+func (p *execution) cross(l *lane, taken, sent []parcel) error {
 	for i := range taken {
 		m := &taken[i]
 		m.crossing = 0
@@ -182,7 +182,7 @@ func (p *player) cross(l *lane, taken, sent []parcel) error {
 		if m.n == 0 || !p.apart(m.to) || m.to.Limit(p.slots(sender)) == 0 {
 			continue
 		}
-		if err := p.tell(l, m, m.to.From, 0); err != nil {
+		if err := p.notify(l, m, m.to.From, 0); err != nil {
 			return err
 		}
 	}
@@ -195,15 +195,15 @@ func (p *player) cross(l *lane, taken, sent []parcel) error {
 		if m.bytes > 0 {
 			p.emit(l, op{kind: fetches, from: run{m.on, m.at, m.bytes}, host: start(m.host)})
 		}
-		if err := p.tell(l, m, m.to.To, m.bytes); err != nil {
+		if err := p.notify(l, m, m.to.To, m.bytes); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tell plans that a rank of another machine hears of a lane's sub-step.
-func (p *player) tell(l *lane, m *parcel, to int32, size int64) error {
+// notify plans that a rank of another machine hears of a lane's sub-step.
+func (p *execution) notify(l *lane, m *parcel, to int32, size int64) error {
 	c := crossing{from: int32(p.places.of(l.rank.number)), to: int32(p.places.of(int(to))),
 		rank: l.rank.number, lane: l.index, size: size}
 	self := int32(p.places.self)
@@ -227,7 +227,7 @@ func (p *player) tell(l *lane, m *parcel, to int32, size int64) error {
 }
 
 // empty makes ready for a repetition: nothing has come. What did not come is seen in the results.
-func (p *player) empty() {
+func (p *execution) empty() {
 	for i := range p.mail.crossings {
 		if f := p.mail.crossings[i].flag; f != nil {
 			f.Store(0)
@@ -239,7 +239,7 @@ func (p *player) empty() {
 }
 
 // outgoing are the crossings that begin here, by machine and by lane, as each lane gets to them.
-func (p *player) outgoing() map[int32][][]int {
+func (p *execution) outgoing() map[int32][][]int {
 	byLane := map[int32]map[[2]int][]int{}
 	for i := range p.mail.crossings {
 		c := &p.mail.crossings[i]

@@ -8,14 +8,14 @@ import (
 )
 
 // between is the time from an event of a GPU to another.
-func (p *player) between(g *gpu, from, to uintptr) (unit.Time, error) {
+func (p *execution) between(g *gpu, from, to uintptr) (unit.Time, error) {
 	o := p.device.out
 	err := p.device.on(g, "cuEventElapsedTime", address(&o.milliseconds), from, to)
 	return unit.Time(float64(o.milliseconds) * float64(unit.Millisecond)), err
 }
 
 // since is the time from the beginning of the repetition to an event.
-func (p *player) since(number int) (unit.Time, error) {
+func (p *execution) since(number int) (unit.Time, error) {
 	g, handle := p.seen(number)
 	t, err := p.between(g, p.events[g.index].handle, handle)
 	return p.offsets[g.index] + t, err
@@ -23,7 +23,7 @@ func (p *player) since(number int) (unit.Time, error) {
 
 // aligns finds when each GPU has begun, by the clock of the first: it was told after the first had
 // recorded an event, and before that recorded the one that it began with itself.
-func (p *player) aligns() error {
+func (p *execution) aligns() error {
 	p.offsets = make([]unit.Time, len(p.gpus))
 	if len(p.gpus) == 1 {
 		return nil
@@ -38,7 +38,7 @@ func (p *player) aligns() error {
 }
 
 // measure is when each rank of this machine began and ended: all begin with their GPU.
-func (p *player) measure() (start, finish []unit.Time, err error) {
+func (p *execution) measure() (start, finish []unit.Time, err error) {
 	if err := p.aligns(); err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +58,7 @@ func (p *player) measure() (start, finish []unit.Time, err error) {
 }
 
 // recordings are what was noted of the lanes of this machine, by rank.
-func (p *player) recordings() (all []hw.Recording, err error) {
+func (p *execution) recordings() (all []hw.Recording, err error) {
 	all = make([]hw.Recording, len(p.here))
 	first := p.here[0].number
 	for _, l := range p.lanes {

@@ -25,7 +25,7 @@ func TestEverything(t *testing.T) {
 		dt   dtype.Type
 		wide bool
 	}
-	reduced, played := map[met]bool{}, map[string]bool{}
+	reduced, measured := map[met]bool{}, map[string]bool{}
 	turn, algorithms := 0, 0
 	for _, a := range algos.Table() {
 		for _, kind := range a.Kinds {
@@ -48,15 +48,15 @@ func TestEverything(t *testing.T) {
 					}
 					env := hw.Env{Slots: 2 * ranks, Trace: turn%4 == 0, Float32: turn%2 == 1}
 					agrees(t, e, s, env, rand.New(rand.NewPCG(uint64(turn), 7)))
-					played[a.Name+" "+kind.String()] = true
+					measured[a.Name+" "+kind.String()] = true
 					reduced[met{op.Op, dt, env.Float32 && widens(dt)}] = true
 				}
 			}
 		}
 	}
-	t.Logf("%d of %d algorithms and kinds, %d operators in types", len(played), algorithms,
+	t.Logf("%d of %d algorithms and kinds, %d operators in types", len(measured), algorithms,
 		len(reduced))
-	require.Equal(t, algorithms, len(played))
+	require.Equal(t, algorithms, len(measured))
 	for _, op := range collective.Ops() {
 		for _, dt := range dtype.All() {
 			require.True(t, reduced[met{op, dt, false}] || reduced[met{op, dt, true}], "%v %v", op, dt)
@@ -68,17 +68,17 @@ func TestEverything(t *testing.T) {
 // that they must, with as few slots as will do, and once more without a pause.
 func TestScripts(t *testing.T) {
 	standin(t, "seed=2 delay=30")
-	e, played := executor(t), 0
+	e, measured := executor(t), 0
 	for _, s := range hwtest.Scripts(t) {
 		if refusal(s.Schedule, 1) != nil || s.Spec.Kind == collective.Custom {
 			continue
 		}
 		env := hw.Env{Slots: s.Proof.MinSlots, Repetitions: 3, Trace: true}
-		r := rand.New(rand.NewPCG(uint64(played), 9))
+		r := rand.New(rand.NewPCG(uint64(measured), 9))
 		agrees(t, e, s.Schedule, env, r)
 		env = hw.Env{Slots: s.Proof.MinSlots, Iterations: s.Proof.Iterations}
 		agrees(t, e, s.Schedule, env, r)
-		played++
+		measured++
 	}
-	require.Greater(t, played, 12)
+	require.Greater(t, measured, 12)
 }

@@ -77,7 +77,7 @@ func TestDroppedEvents(t *testing.T) {
 		}
 		want, err := reference.RunBytes(c.s, in, reference.RunOptions{})
 		require.NoError(t, err)
-		play := func() (got [][]byte) {
+		execute := func() (got [][]byte) {
 			result, err := e.Run(context.Background(), &hw.Job{Schedule: c.s, Inputs: in})
 			require.NoError(t, err)
 			for _, out := range result.Outputs {
@@ -85,11 +85,11 @@ func TestDroppedEvents(t *testing.T) {
 			}
 			return got
 		}
-		require.Equal(t, want, play())
+		require.Equal(t, want, execute())
 		waits, wrong := count(), 0
 		for drop := 1; drop <= waits; drop++ {
 			_, inverted := standin(t, fmt.Sprintf("seed=%d drop=%d", drop, drop))
-			got := play()
+			got := execute()
 			if inverted() == 0 {
 				require.Equal(t, want, got, "wait %d of %d", drop, waits)
 				continue

@@ -11,7 +11,7 @@ const whole = first | begins | ends
 // compute plans what makes the step's value and stores it. What this GPU cannot touch is copied to
 // it before, or from it afterwards; where the value may not be stored while sources are read,
 // because they overlap, it is made in memory of the lane's first.
-func (p *player) compute(l *lane, operands []operand, destinations [][]run, n int64) error {
+func (p *execution) compute(l *lane, operands []operand, destinations [][]run, n int64) error {
 	w := p.workOf(l, operands)
 	if !w.copies || l.engine != schedule.CopyEngine {
 		for i := range operands {
@@ -58,7 +58,7 @@ func (p *player) compute(l *lane, operands []operand, destinations [][]run, n in
 }
 
 // touches reports whether kernels of a lane can read and write memory.
-func (p *player) touches(l *lane, runs []run) bool {
+func (p *execution) touches(l *lane, runs []run) bool {
 	for _, r := range runs {
 		if !l.rank.gpu.reaches[r.on.index] {
 			return false
@@ -68,7 +68,7 @@ func (p *player) touches(l *lane, runs []run) bool {
 }
 
 // room is memory for n bytes that is the lane's until its sub-step is over.
-func (p *player) room(l *lane, n int64) ([]run, error) {
+func (p *execution) room(l *lane, n int64) ([]run, error) {
 	if l.roomed == len(l.rooms) {
 		l.rooms = append(l.rooms, run{})
 	}
@@ -85,7 +85,7 @@ func (p *player) room(l *lane, n int64) ([]run, error) {
 }
 
 // transfer copies by a copy engine, from GPU to GPU.
-func (p *player) transfer(l *lane, from, to []run) error {
+func (p *execution) transfer(l *lane, from, to []run) error {
 	engine := l.engine
 	l.engine = schedule.CopyEngine
 	err := p.pieces(l, work{copies: true}, []operand{{from, whole}}, [][]run{to})
@@ -115,7 +115,7 @@ func tangled(operands []operand, destinations [][]run) bool {
 }
 
 // pieces plans a step piece by piece, each of which is contiguous on all sides.
-func (p *player) pieces(l *lane, w work, operands []operand, destinations [][]run) error {
+func (p *execution) pieces(l *lane, w work, operands []operand, destinations [][]run) error {
 	var lists [][]run
 	w.flags, w.blocks = nil, l.given
 	for _, o := range operands {
@@ -160,7 +160,7 @@ type work struct {
 }
 
 // workOf is what the step that is loaded does.
-func (p *player) workOf(l *lane, operands []operand) (w work) {
+func (p *execution) workOf(l *lane, operands []operand) (w work) {
 	w.copies = len(operands) == 1 && operands[0].flags&scaled == 0 && !p.step.Scale
 	if w.copies {
 		return w
@@ -175,7 +175,7 @@ func (p *player) workOf(l *lane, operands []operand) (w work) {
 }
 
 // piece plans a step on as many bytes of each operand as of each destination.
-func (p *player) piece(l *lane, w work, sources, destinations []run) error {
+func (p *execution) piece(l *lane, w work, sources, destinations []run) error {
 	if w.copies && l.engine == schedule.CopyEngine {
 		for _, to := range destinations {
 			p.emit(l, op{kind: copies, to: to, from: sources[0]})

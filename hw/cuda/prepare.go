@@ -9,8 +9,8 @@ import (
 	"collsim/schedule"
 )
 
-// task is what a player plays: its schedule, in an environment, on machines, of which this one's
-// ranks are given this.
+// task is what an execution plays: its schedule, in an environment, on machines, of which this
+// one's ranks are given this.
 type task struct {
 	schedule *schedule.Schedule
 	env      hw.Env
@@ -18,13 +18,13 @@ type task struct {
 	given    [][]byte
 }
 
-// newPlayer has planned what the ranks of this machine do.
-func newPlayer(ctx context.Context, d *device, t *task) (*player, error) {
+// newExecution has planned what the ranks of this machine do.
+func newExecution(ctx context.Context, d *device, t *task) (*execution, error) {
 	if err := d.enter(len(t.given)); err != nil {
 		return nil, err
 	}
 	t.places.ranks = t.schedule.Spec.Ranks
-	p := &player{ctx: ctx, device: d, s: t.schedule, env: t.env, places: t.places,
+	p := &execution{ctx: ctx, device: d, s: t.schedule, env: t.env, places: t.places,
 		wide: t.env.Float32, moved: &atomic.Int64{}, connections: map[hw.Connection]*connection{},
 		streams: map[streamKey]uintptr{},
 		gpus:    d.gpus[:min(d.used, len(t.given))],
@@ -42,7 +42,7 @@ const alignment = 256
 
 // prepare makes the ranks and their memory: the first ranks on the first GPU, and on each as many
 // as comes out even.
-func (p *player) prepare(given [][]byte) error {
+func (p *execution) prepare(given [][]byte) error {
 	for _, g := range p.gpus {
 		stream, err := p.device.stream(g, 0)
 		if err != nil {
@@ -89,7 +89,7 @@ func (p *player) prepare(given [][]byte) error {
 }
 
 // place takes memory for the buffers of a rank.
-func (p *player) place(one *participant) error {
+func (p *execution) place(one *participant) error {
 	var total int64
 	offsets := make([]int64, len(one.Buffers))
 	for b, memory := range one.Buffers {

@@ -220,7 +220,7 @@ func TestPrograms(t *testing.T) {
 // TestPipelines: torch's pipelines, on any number of ranks and of GPUs, in their repaired form and
 // as they are where that is proven to have no race; several times in a row.
 func TestPipelines(t *testing.T) {
-	played := map[program.Variant]int{}
+	measured := map[program.Variant]int{}
 	for _, options := range []string{"seed=8 delay=40", "seed=9 delay=40 devices=2"} {
 		standin(t, options)
 		e := executor(t)
@@ -240,14 +240,14 @@ func TestPipelines(t *testing.T) {
 					given, err := reference.GivenTensors(s, reference.Normal, 3)
 					require.NoError(t, err)
 					agreesOnTensors(t, e, s, given, hw.Env{Repetitions: 2})
-					played[v]++
+					measured[v]++
 				}
 			}
 		}
 	}
-	t.Logf("%v", played)
-	require.Equal(t, 12, played[program.Repaired])
-	require.Positive(t, played[program.Seed])
+	t.Logf("%v", measured)
+	require.Equal(t, 12, measured[program.Repaired])
+	require.Positive(t, measured[program.Seed])
 }
 
 // TestDroppedInPrograms: whichever wait of a pipeline is left out, the result is wrong, or other

@@ -103,7 +103,7 @@ func placeOf(name string) int {
 // kernel issues what computes the kernel of the step that is loaded. Operands that lie in several
 // pieces are gathered first; a result that does, or that lies where operands do, is made elsewhere
 // and copied.
-func (p *player) kernel(l *lane) error {
+func (p *execution) kernel(l *lane) error {
 	o := p.step.Kernel
 	a, threads := operationOf(o)
 	if o.Kind == kernel.Opaque {
@@ -143,7 +143,7 @@ func (p *player) kernel(l *lane) error {
 }
 
 // gathered is a copy of what lies in several places, one after the other.
-func (p *player) gathered(l *lane, runs []run) ([]run, error) {
+func (p *execution) gathered(l *lane, runs []run) ([]run, error) {
 	room, err := p.room(l, size(runs))
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (p *player) gathered(l *lane, runs []run) ([]run, error) {
 }
 
 // program issues the launch of a program's kernel. What waits on the clock is a thread a block.
-func (p *player) program(l *lane, o *kernel.Op, a operation, threads uint64) error {
+func (p *execution) program(l *lane, o *kernel.Op, a operation, threads uint64) error {
 	g := l.rank.gpu
 	k, err := p.device.kernelsOf(g, programOf(*o))
 	if err != nil {
@@ -168,7 +168,7 @@ func (p *player) program(l *lane, o *kernel.Op, a operation, threads uint64) err
 }
 
 // suits is where an operand or a result lies, if that is what the kernel takes.
-func (p *player) suits(l *lane, want kernel.Tensor, g *schedule.Region) ([]run, error) {
+func (p *execution) suits(l *lane, want kernel.Tensor, g *schedule.Region) ([]run, error) {
 	number := l.rank.number
 	home, spans, err := l.rank.Suits(p.spot(l, number), want, g)
 	if misfit := (*rank.Misfit)(nil); errors.As(err, &misfit) {

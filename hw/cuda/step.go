@@ -21,7 +21,7 @@ type operand struct {
 
 // perform plans the sub-step that is loaded: what it waits for, what it does, and the event that
 // says that it is over.
-func (p *player) perform(l *lane) error {
+func (p *execution) perform(l *lane) error {
 	if err := p.enter(l); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (p *player) perform(l *lane) error {
 }
 
 // awaits notes the events of the schedule that a step waits for.
-func (p *player) awaits(l *lane) {
+func (p *execution) awaits(l *lane) {
 	if l.cursor.Slice() > 0 {
 		return
 	}
@@ -95,7 +95,7 @@ func (p *player) awaits(l *lane) {
 }
 
 // bytes is how many each operand of a step has.
-func (p *player) bytes(l *lane, operands []operand) (n int64, err error) {
+func (p *execution) bytes(l *lane, operands []operand) (n int64, err error) {
 	for i := range operands {
 		if of := size(operands[i].runs); i == 0 {
 			n = of
@@ -115,7 +115,7 @@ type parcel struct {
 
 // pass hands over what a sub-step has sent, and what it has received back to its sender: both
 // can be had when its event comes.
-func (p *player) pass(l *lane, taken, sent []parcel, event int) {
+func (p *execution) pass(l *lane, taken, sent []parcel, event int) {
 	number := int32(len(l.steps))
 	for _, m := range taken {
 		m.event = event
@@ -158,7 +158,7 @@ func mark(flows []hw.Messages, c hw.Connection, step int32) []hw.Messages {
 
 // operands are the step's sources, and the messages that are taken. What it waits for because of
 // them is added to the lane's.
-func (p *player) operands(l *lane) (list []operand, taken []parcel, err error) {
+func (p *execution) operands(l *lane) (list []operand, taken []parcel, err error) {
 	add := func(flags byte, scales bool, runs []run) {
 		if scales {
 			flags |= scaled
@@ -208,7 +208,7 @@ func (p *player) operands(l *lane) (list []operand, taken []parcel, err error) {
 }
 
 // destinations is where the step's value of n bytes goes, and the messages that it sends.
-func (p *player) destinations(l *lane, n int64) (list [][]run, sent []parcel, err error) {
+func (p *execution) destinations(l *lane, n int64) (list [][]run, sent []parcel, err error) {
 	store := func(rank int, g *schedule.Region) error {
 		runs := p.runs(l, rank, g)
 		if room := size(runs); room != n {
@@ -257,7 +257,7 @@ func (p *player) destinations(l *lane, n int64) (list [][]run, sent []parcel, er
 // take takes a place for a message of n bytes, on the GPU of its receiver: where connections hold
 // so many messages and no more, one that was read, if there is one; where they hold any number,
 // only if the device has no memory left.
-func (p *player) take(l *lane, c *connection, n int64) (place, error) {
+func (p *execution) take(l *lane, c *connection, n int64) (place, error) {
 	reuse := func() (place, bool) {
 		for i, one := range c.free {
 			if one.n < n {
@@ -295,7 +295,7 @@ func (p *player) take(l *lane, c *connection, n int64) (place, error) {
 }
 
 // runs is where a region of a rank lies.
-func (p *player) runs(l *lane, number int, g *schedule.Region) []run {
+func (p *execution) runs(l *lane, number int, g *schedule.Region) []run {
 	one := p.ranks[number]
 	return one.runs(one.Places(nil, p.spot(l, number), g))
 }
@@ -310,7 +310,7 @@ func (one *participant) runs(home schedule.Buffer, spans []schedule.Span) []run 
 }
 
 // spot is where in the schedule a lane's step is, seen from a rank.
-func (p *player) spot(l *lane, number int) schedule.Spot {
+func (p *execution) spot(l *lane, number int) schedule.Spot {
 	return schedule.Spot{Rank: number, Channel: l.program.Channel(l.index),
 		Slice: int(l.cursor.Slice()), Part: l.program.Part(l.index)}
 }

@@ -42,7 +42,7 @@ const (
 
 // emit plans a call for the stream of a lane: in the graph that is being planned, if one is. What
 // another machine does is not this one's.
-func (p *player) emit(l *lane, o op) {
+func (p *execution) emit(l *lane, o op) {
 	if l.rank.away {
 		return
 	}
@@ -58,7 +58,7 @@ func (p *player) emit(l *lane, o op) {
 }
 
 // run makes planned calls.
-func (p *player) run(tape []op) error {
+func (p *execution) run(tape []op) error {
 	for i := range tape {
 		if i%1024 == 0 && p.ctx.Err() != nil {
 			return fmt.Errorf("cuda: %w", context.Cause(p.ctx))
@@ -120,7 +120,7 @@ type event struct {
 }
 
 // record plans an event of a lane's stream, and returns its number.
-func (p *player) record(l *lane) (int, error) {
+func (p *execution) record(l *lane) (int, error) {
 	e := event{on: l.rank.gpu, in: p.graph}
 	if l.rank.away {
 		p.events = append(p.events, e)
@@ -143,7 +143,7 @@ func (p *player) record(l *lane) (int, error) {
 
 // wait plans that a lane's stream waits for an event. A graph as a whole waits for what comes from
 // outside of it, and is over as a whole for who waits for something in it.
-func (p *player) wait(l *lane, number int) {
+func (p *execution) wait(l *lane, number int) {
 	if l.rank.away {
 		return
 	}
@@ -159,7 +159,7 @@ func (p *player) wait(l *lane, number int) {
 }
 
 // seen is the GPU and the handle by which an event can be looked at.
-func (p *player) seen(number int) (*gpu, uintptr) {
+func (p *execution) seen(number int) (*gpu, uintptr) {
 	e := &p.events[number]
 	switch {
 	case e.in == nil:
@@ -172,7 +172,7 @@ func (p *player) seen(number int) (*gpu, uintptr) {
 }
 
 // come reports whether an event has come.
-func (p *player) come(number int) (bool, error) {
+func (p *execution) come(number int) (bool, error) {
 	g, handle := p.seen(number)
 	d, name := p.device, "cuEventQuery"
 	if err := d.use(g); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // finish waits until all that was issued has been done.
-func (p *player) finish() error {
+func (p *execution) finish() error {
 	left := p.lanes
 	return p.await(func() (all, moved bool, err error) {
 		var still []*lane
@@ -42,7 +42,7 @@ func (p *player) finish() error {
 
 // await looks again and again whether all is over. If nothing moves for the timeout, it says who
 // waits for whom; of several machines the coordinator knows that.
-func (p *player) await(look func() (all, moved bool, err error)) error {
+func (p *execution) await(look func() (all, moved bool, err error)) error {
 	const longest = time.Millisecond
 	since, pause := time.Now(), 10*time.Microsecond
 	for {
@@ -68,7 +68,7 @@ func (p *player) await(look func() (all, moved bool, err error)) error {
 func (l *lane) ended() bool { return int(l.over.Load()) == len(l.steps) }
 
 // named is the sub-step at which a lane is, and its name and chunk in the schedule.
-func (p *player) named(l *lane) (at *subStep, name string, chunk int) {
+func (p *execution) named(l *lane) (at *subStep, name string, chunk int) {
 	at = &l.steps[l.over.Load()]
 	cursor := l.program.Walk(l.index)
 	for !cursor.Done() && cursor.Step != at.step {
@@ -83,7 +83,7 @@ func (p *player) named(l *lane) (at *subStep, name string, chunk int) {
 }
 
 // broken says where lanes were when a call told of an error that may be of any of them.
-func (p *player) broken(err error) error {
+func (p *execution) broken(err error) error {
 	e, ok := err.(*hw.Error)
 	if !ok {
 		return err
@@ -112,7 +112,7 @@ func some(list []string) string {
 
 // hung says of a run without progress which lanes wait for which, and which for nothing but the
 // device.
-func (p *player) hung() error {
+func (p *execution) hung() error {
 	e := &hw.Error{Call: "wait", Code: "timeout", Rank: -1, Lane: -1, Step: -1,
 		Text: fmt.Sprintf("no progress for %v", p.env.Timeout)}
 	come, _, err := p.begun()
@@ -152,7 +152,7 @@ func (p *player) hung() error {
 }
 
 // pending is what of a sub-step's has not come yet, nil if all of it has.
-func (p *player) pending(at *subStep) (*depended, error) {
+func (p *execution) pending(at *subStep) (*depended, error) {
 	for i := range at.deps {
 		if at.deps[i].crossing != 0 {
 			continue // the coordinator asks for those

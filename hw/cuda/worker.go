@@ -83,28 +83,28 @@ func serve(ctx context.Context, r rank.Rendezvous, wrap func(net.Conn) net.Conn)
 		RanOn: hw.Here("cuda", d.version(0))})
 }
 
-// machine is the rank.Player of the GPUs of a machine.
+// machine is the rank.Backend of the GPUs of a machine.
 type machine struct {
 	rank.Clock
-	device  *device
-	number  int
-	wires   *wires
-	stopped context.Context // when the run is to end
-	stop    context.CancelCauseFunc
-	player  *player           // of the job; nil: there is none
-	peers   map[int32][][]int // what begins here, by machine
-	calls   atomic.Int64      // of the driver, when the job was prepared; −1: it is not yet
+	device    *device
+	number    int
+	wires     *wires
+	stopped   context.Context // when the run is to end
+	stop      context.CancelCauseFunc
+	execution *execution        // of the job; nil: there is none
+	peers     map[int32][][]int // what begins here, by machine
+	calls     atomic.Int64      // of the driver, when the job was prepared; −1: it is not yet
 
 	mu      sync.Mutex // of what follows
-	watched *player    // whose memory others may look at; nil: there is none
+	watched *execution // whose memory others may look at; nil: there is none
 	killer  *time.Timer
 	closed  bool
 }
 
-// Prepare implements rank.Player.
+// Prepare implements rank.Backend.
 func (m *machine) Prepare(ctx context.Context, part *rank.Part) error {
 	m.calls.Store(-1)
-	if m.player = nil; len(part.Mine) == 0 {
+	if m.execution = nil; len(part.Mine) == 0 {
 		return nil
 	}
 	s, err := part.Schedule()
@@ -130,26 +130,26 @@ func (m *machine) Prepare(ctx context.Context, part *rank.Part) error {
 	if err := m.wires.connect(ctx, peers, part.Env.Timeout); err != nil {
 		return err
 	}
-	if m.player, err = newPlayer(m.stopped, m.device,
+	if m.execution, err = newExecution(m.stopped, m.device,
 		&task{s, part.Env, places, part.Inputs}); err != nil {
 		return err
 	}
-	m.peers = m.player.outgoing()
-	m.watch(m.player)
+	m.peers = m.execution.outgoing()
+	m.watch(m.execution)
 	m.calls.Store(m.device.beat.Load())
 	return m.Reset(part.Epoch)
 }
 
-// watch has others see how far a player is. When it returns, nobody looks at the one before.
-func (m *machine) watch(p *player) {
+// watch has others see how far an execution is. When it returns, nobody looks at the one before.
+func (m *machine) watch(p *execution) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.watched = p
 }
 
-// Reset implements rank.Player.
+// Reset implements rank.Backend.
 func (m *machine) Reset(epoch uint32) error {
-	p := m.player
+	p := m.execution
 	p.empty()
 	m.wires.begin(&p.mail, epoch)
 	if err := p.reset(); err != nil {
@@ -158,9 +158,9 @@ func (m *machine) Reset(epoch uint32) error {
 	return p.settle()
 }
 
-// Play implements rank.Player. The clock is read before the GPUs have begun and after that.
-func (m *machine) Play() ([]rank.Played, error) {
-	p := m.player
+// Execute implements rank.Backend. The clock is read before the GPUs have begun and after that.
+func (m *machine) Execute() ([]rank.Measurement, error) {
+	p := m.execution
 	before := m.Now()
 	if err := p.start(); err != nil {
 		return nil, err
@@ -190,49 +190,49 @@ func (m *machine) Play() ([]rank.Played, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.played((before+after)/2, (after-before+1)/2)
+	return m.measured((before+after)/2, (after-before+1)/2)
 }
 
-// played is when each rank began and ended: its GPUs began at this time, which may be off by so
+// measured is when each rank began and ended: its GPUs began at this time, which may be off by so
 // much.
-func (m *machine) played(began, off unit.Time) ([]rank.Played, error) {
-	p := m.player
+func (m *machine) measured(began, off unit.Time) ([]rank.Measurement, error) {
+	p := m.execution
 	start, end, err := p.measure()
 	if err != nil {
 		return nil, err
 	}
-	played := make([]rank.Played, len(start))
+	measured := make([]rank.Measurement, len(start))
 	var noted []hw.Recording
 	if p.env.Trace {
 		if noted, err = p.recordings(); err != nil {
 			return nil, err
 		}
 	}
-	for i := range played {
-		played[i] = rank.Played{Start: began + start[i], End: began + end[i], Skew: off + p.skew}
+	for i := range measured {
+		measured[i] = rank.Measurement{Start: began + start[i], End: began + end[i], Skew: off + p.skew}
 		if noted != nil {
 			noted[i].Shift(began)
-			played[i].Recording = noted[i]
+			measured[i].Recording = noted[i]
 		}
 	}
-	return played, nil
+	return measured, nil
 }
 
-// Finish implements rank.Player.
+// Finish implements rank.Backend.
 func (m *machine) Finish() (outputs [][]byte, err error) {
-	if m.player == nil {
+	if m.execution == nil {
 		return nil, nil
 	}
 	m.wires.begin(nil, 0)
-	if outputs, err = m.player.outputs(); err != nil {
+	if outputs, err = m.execution.outputs(); err != nil {
 		return nil, err
 	}
 	m.watch(nil)
-	m.player = nil
+	m.execution = nil
 	return outputs, m.device.free()
 }
 
-// Status implements rank.Player. What lanes wait for is told without asking the device.
+// Status implements rank.Backend. What lanes wait for is told without asking the device.
 func (m *machine) Status() (st rank.Status) {
 	st.Progress = m.wires.moved.Load() + m.calls.Load()
 	if m.calls.Load() < 0 {
@@ -262,7 +262,7 @@ func (m *machine) Status() (st rank.Status) {
 }
 
 // waiting is where a lane is, and what it waits for, if that is another lane.
-func (p *player) waiting(l *lane, at *subStep) (w schedule.Waiting, waits bool) {
+func (p *execution) waiting(l *lane, at *subStep) (w schedule.Waiting, waits bool) {
 	var step schedule.Step
 	cursor := l.program.Walk(l.index)
 	for !cursor.Done() && cursor.Step != at.step {
@@ -281,7 +281,7 @@ func (p *player) waiting(l *lane, at *subStep) (w schedule.Waiting, waits bool) 
 }
 
 // there reports whether what a sub-step waits for is known to have come.
-func (p *player) there(dep *depended) bool {
+func (p *execution) there(dep *depended) bool {
 	if dep.crossing != 0 {
 		return p.mail.crossings[dep.crossing-1].flag.Load() != 0
 	}
@@ -290,7 +290,7 @@ func (p *player) there(dep *depended) bool {
 	return over == len(of.steps) || of.steps[over].end > dep.event
 }
 
-// Stop implements rank.Player. A call of the driver that does not return holds the GPUs until the
+// Stop implements rank.Backend. A call of the driver that does not return holds the GPUs until the
 // process ends: so it does.
 func (m *machine) Stop(err error) {
 	m.stop(err)
@@ -305,7 +305,7 @@ func (m *machine) Stop(err error) {
 	}
 }
 
-// Close implements rank.Player.
+// Close implements rank.Backend.
 func (m *machine) Close() error {
 	m.stop(errors.New("cuda: there is nothing more to do"))
 	m.wires.close()

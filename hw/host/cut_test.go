@@ -156,7 +156,7 @@ func relayedWorker(words []string) error {
 	if err != nil {
 		return err
 	}
-	p := newPlayer(w.Clock, &stock{})
+	p := newBackend(w.Clock, &stock{})
 	p.mesh = newMesh(number, rank.NewMesh(number, l, secret, w.Run()), w.Failed)
 	return w.Serve(context.Background(), p, rank.Ready{Address: strings.TrimSpace(front),
 		RanOn: hw.Here("host", "tcp")})
@@ -200,7 +200,7 @@ func TestCut(t *testing.T) {
 						return
 					}
 				}
-				time.Sleep(50 * time.Millisecond) // so that they play: it matters little if not
+				time.Sleep(50 * time.Millisecond) // so that they execute: it matters little if not
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				close(r.all[cut].cut)

@@ -106,7 +106,7 @@ func New(c Config) (*Host, error) {
 		parcels := &stock{}
 		coordination.Workers = func(int) int { return 1 }
 		coordination.RanOn = hw.Here("host", c.Transport.String())
-		coordination.Here = func(clock rank.Clock) rank.Player { return newPlayer(clock, parcels) }
+		coordination.Here = func(clock rank.Clock) rank.Backend { return newBackend(clock, parcels) }
 	} else {
 		h.launcher = h.config.processes()
 		coordination.Launch = h.launcher

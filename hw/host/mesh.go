@@ -35,8 +35,8 @@ func newMesh(number int, doors *rank.Mesh, failed func(error)) *mesh {
 	return &mesh{number: int32(number), doors: doors, sockets: map[int32]*socket{}, failed: failed}
 }
 
-// playing is the rank in a repetition, nil if that has ended.
-func (m *mesh) playing(epoch uint32) *participant {
+// executing is the rank in a repetition, nil if that has ended.
+func (m *mesh) executing(epoch uint32) *participant {
 	if epoch != m.epoch.Load() {
 		return nil
 	}

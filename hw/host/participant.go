@@ -133,9 +133,9 @@ func (p *participant) reset(epoch uint32) {
 	}
 }
 
-// play runs all lanes when the gate opens, and returns when all have ended: the times at which the
-// first began and the last ended. Its error is the first that any has met.
-func (p *participant) play(gate <-chan struct{}) (start, end unit.Time, err error) {
+// execute runs all lanes when the gate opens, and returns when all have ended: the times at which
+// the first began and the last ended. Its error is the first that any has met.
+func (p *participant) execute(gate <-chan struct{}) (start, end unit.Time, err error) {
 	var all sync.WaitGroup
 	for _, l := range p.lanes {
 		all.Go(func() {

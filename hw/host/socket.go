@@ -111,7 +111,7 @@ func (k *socket) read() error {
 			return err
 		}
 		f.get(head)
-		p := k.mesh.playing(f.epoch)
+		p := k.mesh.executing(f.epoch)
 		if p == nil { // of a repetition that has ended
 			if err := k.skip(&f); err != nil {
 				return err

@@ -38,8 +38,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestTeams: teams play beside each other, each with the mean of its own ranks, and who is in none
-// does nothing.
+// TestTeams: teams execute beside each other, each with the mean of its own ranks, and who is in
+// none does nothing.
 func TestTeams(t *testing.T) {
 	s := teams(t)
 	for _, transport := range []Transport{Goroutines, Unix} {

@@ -142,7 +142,7 @@ func TestFidelity(t *testing.T) {
 				if n > 4*unit.MiB {
 					env.Warmup, env.Repetitions = 0, 2
 				}
-				r := play(t, l, s, env)
+				r := execute(t, l, s, env)
 				got, spread := r.Median()
 				want := f.predict(t, g, s)
 				e := float64(want)/float64(got) - 1

@@ -57,7 +57,7 @@ func exchange(t *testing.T, ranks int, n unit.Bytes, times int, both bool) *sche
 	return s
 }
 
-func play(t *testing.T, d hw.Executor, s *schedule.Schedule, env hw.Env) *hw.Result {
+func execute(t *testing.T, d hw.Executor, s *schedule.Schedule, env hw.Env) *hw.Result {
 	t.Helper()
 	in := make([][]byte, s.Spec.Ranks)
 	for rank := range in {
@@ -105,7 +105,7 @@ func TestLabCarriesItsRateAndIsGone(t *testing.T) {
 	fastest := math.Inf(1)
 	var r *hw.Result
 	for tries := 0; tries < 20 && fastest > 1.03*want; tries++ {
-		r = play(t, l, exchange(t, 3, n, 1, false), hw.Env{Repetitions: 3, Warmup: 1})
+		r = execute(t, l, exchange(t, 3, n, 1, false), hw.Env{Repetitions: 3, Warmup: 1})
 		fastest = min(fastest, float64(r.Repetitions[r.Fastest()].Time))
 	}
 	require.InEpsilon(t, want, fastest, 0.03)
@@ -129,7 +129,7 @@ func TestLabCarriesItsRateAndIsGone(t *testing.T) {
 func TestRankThatIsKilledIsNamed(t *testing.T) {
 	l := open(t, star(t, 2))
 	s := exchange(t, 2, unit.MiB, 1, true)
-	play(t, l, exchange(t, 2, 4, 1, true), hw.Env{})
+	execute(t, l, exchange(t, 2, 4, 1, true), hw.Env{})
 	victim := l.workers[1].Process
 	time.AfterFunc(100*time.Millisecond, func() { victim.Kill() })
 	in := hw.Memory(int64(unit.MiB))
@@ -139,7 +139,7 @@ func TestRankThatIsKilledIsNamed(t *testing.T) {
 	require.ErrorAs(t, err, &fault)
 	require.Equal(t, 1, fault.Rank, "%v", err)
 	require.Empty(t, l.workers)
-	play(t, l, exchange(t, 2, 4, 1, true), hw.Env{}) // as if nothing had been
+	execute(t, l, exchange(t, 2, 4, 1, true), hw.Env{}) // as if nothing had been
 }
 
 func TestWhatTheKernelLacksIsSaid(t *testing.T) {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// own has a lab play something long, says so, and goes on until it is interrupted.
+// own has a lab execute something long, says so, and goes on until it is interrupted.
 func own(byMPI bool) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -117,7 +117,7 @@ func TestMPI(t *testing.T) {
 		var fault *hw.Error
 		require.ErrorAs(t, err, &fault, program)
 		require.Equal(t, 2, fault.Rank, "%s: %v", program, err)
-		play(t, d, ring(t, 16), hw.Env{})
+		execute(t, d, ring(t, 16), hw.Env{})
 	}
 	for rank, space := range l.ranks {
 		want := 3 // a rank of the lab's, one of Open MPI's, and a daemon

@@ -56,8 +56,8 @@ func (b buffers) settings() []string {
 		"ipv6/conf/default/disable_ipv6 = 1",
 		// It has buffers of its own, above those of TCP, and Go's listeners ask for it.
 		"mptcp/enabled = 0",
-		// Nothing is lost: Reno opens its window all the way, and what comes late or in another order,
-		// from another processor, is not sent again.
+		// Nothing is lost: Reno opens its window all the way, and what comes late or in another
+		// order, from another processor, is not sent again.
 		"ipv4/tcp_congestion_control = reno",
 		"ipv4/tcp_slow_start_after_idle = 0",
 		"ipv4/tcp_no_metrics_save = 1",

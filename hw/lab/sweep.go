@@ -23,7 +23,8 @@ func born(pid int) string {
 	if err != nil {
 		return ""
 	}
-	// The name, in parentheses, may hold anything; the start is the 22nd field, 20 after it (proc(5)).
+	// The name, in parentheses, may hold anything; the start is the 22nd field, 20 after it
+	// (proc(5)).
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) < 20 || fields[0] == "Z" {
 		return ""

@@ -15,7 +15,7 @@ import (
 )
 
 // TestOpenErrors: each of many goroutines, which change threads while they load libraries that are
-// not there, is told of its own.
+// not there, is reported of its own.
 func TestOpenErrors(t *testing.T) {
 	many, times := 16, tier.Of(100, 2000)
 	var done sync.WaitGroup

@@ -66,7 +66,7 @@ func (d *Executor) start(t testing.TB, ranks int) {
 	require.Len(t, r.Outputs, ranks)
 }
 
-// meet is start for jobs that only play schedules: nothing is asked of the library but messages.
+// meet is start for jobs that only execute schedules: nothing is asked of the library but messages.
 func (d *Executor) meet(t testing.TB, ranks int) {
 	t.Helper()
 	s, err := algos.ForKind(collective.Barrier)[0].Build(specsOf(collective.Barrier, ranks),

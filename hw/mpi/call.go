@@ -13,7 +13,7 @@ import (
 
 // call is a rank's part of a collective that the library does.
 type call struct {
-	player     *player
+	backend    *backend
 	spec       collective.Spec
 	math       hw.Arithmetic
 	given      []byte // the input, little-endian
@@ -25,12 +25,12 @@ type call struct {
 	iterations int
 }
 
-func newCall(p *player, r *request, job *rank.Part) (part, error) {
+func newCall(p *backend, r *request, job *rank.Part) (part, error) {
 	f, err := openmpi.FunctionOf(r.Choice.Function)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{player: p, spec: r.Spec, math: hw.ArithmeticOf(&r.Spec), given: job.Inputs[0],
+	c := &call{backend: p, spec: r.Spec, math: hw.ArithmeticOf(&r.Spec), given: job.Inputs[0],
 		name: f.Call, iterations: job.Env.Iterations}
 	c.place()
 	c.args, err = c.arguments(p.lib)
@@ -39,7 +39,7 @@ func newCall(p *player, r *request, job *rank.Part) (part, error) {
 
 // place gives input and output their memory.
 func (c *call) place() {
-	s, number, width := &c.spec, c.player.number, int64(c.math.Width)
+	s, number, width := &c.spec, c.backend.number, int64(c.math.Width)
 	in, out := s.In(number)*width, s.Out(number)*width
 	if !s.InPlace {
 		c.in, c.out = hw.Memory(in), hw.Memory(out)
@@ -53,7 +53,7 @@ func (c *call) place() {
 
 // arguments are those of the library's function, made once: what they point to stays where it is.
 func (c *call) arguments(l *library) ([]uintptr, error) {
-	s, comm := &c.spec, c.player.comm
+	s, comm := &c.spec, c.backend.comm
 	typ, each, err := l.datatype(s)
 	if err != nil && s.Kind != collective.Barrier {
 		return nil, err
@@ -66,7 +66,7 @@ func (c *call) arguments(l *library) ([]uintptr, error) {
 	}
 	n, root := uintptr(s.Count*each), uintptr(s.Root)
 	in, out, sends := memory(c.in), memory(c.out), n
-	amRoot := c.player.number == s.Root
+	amRoot := c.backend.number == s.Root
 	if s.InPlace && (!s.Kind.Rooted() || s.Kind == collective.Broadcast || amRoot) {
 		in = inPlace
 	}
@@ -108,23 +108,23 @@ func (c *call) reset() {
 
 func (c *call) load() {
 	c.math.Load(c.in, c.given)
-	if c.spec.Kind == collective.Broadcast && c.player.number == c.spec.Root {
+	if c.spec.Kind == collective.Broadcast && c.backend.number == c.spec.Root {
 		c.math.Load(c.out, c.given) // MPI_Bcast has one buffer
 	}
 }
 
-// play calls the function, as often as the environment says.
-func (c *call) play() error {
-	c.player.enter(c.name)
-	defer c.player.enter("")
+// execute calls the function, as often as the environment says.
+func (c *call) execute() error {
+	c.backend.enter(c.name)
+	defer c.backend.enter("")
 	for i := range c.iterations {
 		if i > 0 && c.spec.InPlace {
 			c.load()
 		}
-		if err := c.player.lib.call(c.name, c.args...); err != nil {
+		if err := c.backend.lib.call(c.name, c.args...); err != nil {
 			return err
 		}
-		c.player.moved.Add(1)
+		c.backend.moved.Add(1)
 	}
 	return nil
 }

@@ -238,7 +238,7 @@ func TestCensusRank(t *testing.T) {
 	number, _, err := lib.begin()
 	require.NoError(t, err)
 	tap := tapOf(t, lib)
-	p := &player{Clock: rank.StartClock(), number: number, lib: lib}
+	p := &backend{Clock: rank.StartClock(), number: number, lib: lib}
 	var cases []censusCase
 	read(t, filepath.Join(dir, "cases"), &cases)
 	var all []seen
@@ -247,7 +247,7 @@ func TestCensusRank(t *testing.T) {
 		saw := seen{}
 		if p.part != nil {
 			tap.seen, tap.open = nil, true
-			require.NoError(t, p.part.play())
+			require.NoError(t, p.part.execute())
 			saw.Posted, tap.open = tap.seen, false
 		}
 		out, err := p.Finish()
@@ -257,13 +257,13 @@ func TestCensusRank(t *testing.T) {
 		}
 		all = append(all, saw)
 	}
-	tellsItsCall(t, p, dir)
+	namesItsCall(t, p, dir)
 	write(t, filepath.Join(dir, fmt.Sprint(number)), all)
 	require.NoError(t, p.Close())
 }
 
 // take has a rank take up a collective for the library to do.
-func (p *player) take(t *testing.T, c *censusCase) {
+func (p *backend) take(t *testing.T, c *censusCase) {
 	detail, err := (&request{Spec: c.Spec, Choice: c.Choice}).encode()
 	require.NoError(t, err)
 	job := &rank.Part{Ranks: c.Spec.Ranks, Detail: detail, Env: hw.Env{Iterations: 1}}
@@ -277,20 +277,20 @@ func (p *player) take(t *testing.T, c *censusCase) {
 	require.NoError(t, p.Prepare(context.Background(), job))
 }
 
-// tellsItsCall: while rank 0 is in a function that the others are not in yet, it says so. They come
+// namesItsCall: while rank 0 is in a function that the others are not in yet, it says so. They come
 // when they see its file.
-func tellsItsCall(t *testing.T, p *player, dir string) {
+func namesItsCall(t *testing.T, p *backend, dir string) {
 	require.Empty(t, p.Status().Calls)
 	barrier := openmpi.Choice{Function: "barrier"}
 	p.take(t, &censusCase{barrier, openmpitest.SpecOf(t, barrier, censusRanks, 0, 0), false})
 	seen := filepath.Join(dir, "seen")
-	told := make(chan []rank.Call, 1)
+	reported := make(chan []rank.Call, 1)
 	if p.number == 0 {
 		go func() {
 			for len(p.Status().Calls) == 0 {
 				time.Sleep(time.Millisecond)
 			}
-			told <- p.Status().Calls
+			reported <- p.Status().Calls
 			os.WriteFile(seen, nil, 0o600)
 		}()
 	}
@@ -300,10 +300,10 @@ func tellsItsCall(t *testing.T, p *player, dir string) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	_, err := p.Play()
+	_, err := p.Execute()
 	require.NoError(t, err)
 	if p.number == 0 {
-		require.Equal(t, []rank.Call{{Rank: 0, Name: "MPI_Barrier"}}, <-told)
+		require.Equal(t, []rank.Call{{Rank: 0, Name: "MPI_Barrier"}}, <-reported)
 	}
 	require.Empty(t, p.Status().Calls)
 	_, err = p.Finish()

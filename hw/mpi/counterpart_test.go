@@ -165,7 +165,7 @@ func testOwn(t *testing.T, d *Executor) {
 }
 
 // testLibrary: of every algorithm that both have, the library's bits are those of the schedule that
-// it says it has played, which is proven and computes what the job does. In the short tier each
+// it says it has executed, which is proven and computes what the job does. In the short tier each
 // meets one number of ranks.
 func testLibrary(t *testing.T, d *Executor) {
 	library := d.Library()

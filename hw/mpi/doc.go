@@ -10,8 +10,8 @@
 // schedule's name (Counterpart) instead of its steps.
 //
 // Ranks are processes of this very program, started by mpirun: the program's main must call Child
-// before anything else. They are told what to do over a socket of their own, over which they also
-// say that they live and go on; a rank that is lost, and a run without progress, are named and
+// before anything else. They are reported what to do over a socket of their own, over which they
+// also say that they live and go on; a rank that is lost, and a run without progress, are named and
 // ended within the environment's timeout, and no process is left.
 //
 // A rank calls the library from one thread of the system only (MPI_THREAD_FUNNELED), and has it

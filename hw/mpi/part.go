@@ -13,7 +13,7 @@ import (
 // many sub-steps as it can, and asks the library in between what has arrived. That is how the
 // library makes progress, too.
 type steps struct {
-	*player
+	*backend
 	*rank.Memory
 	s          *schedule.Schedule
 	program    *schedule.Program
@@ -50,12 +50,12 @@ type outbound struct {
 	times   []hw.Mark
 }
 
-func newSteps(p *player, job *rank.Part) (part, error) {
+func newSteps(p *backend, job *rank.Part) (part, error) {
 	s, err := job.Schedule()
 	if err != nil {
 		return nil, err
 	}
-	x := &steps{player: p, Memory: rank.NewMemory(s, p.number), s: s, program: s.Program(p.number),
+	x := &steps{backend: p, Memory: rank.NewMemory(s, p.number), s: s, program: s.Program(p.number),
 		iterations: job.Env.Iterations, tracing: job.Env.Trace, reload: job.Reload,
 		input: job.Inputs[0], ins: map[hw.Connection]*inbound{},
 		outs: map[hw.Connection]*outbound{}}
@@ -109,8 +109,8 @@ func (p *steps) reset() {
 
 func (p *steps) output() []byte { return p.Output() }
 
-// play runs all lanes to their ends, as often as the environment says.
-func (p *steps) play() error {
+// execute runs all lanes to their ends, as often as the environment says.
+func (p *steps) execute() error {
 	for i := range p.iterations {
 		if i > 0 && p.reload {
 			p.Load(p.input)

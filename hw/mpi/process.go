@@ -59,8 +59,8 @@ func (s *launcher) Stop(come []int, _ int, _ time.Duration) {
 	if s.mpirun == nil {
 		return
 	}
-	told := len(come) >= s.ranks || !s.config.here()
-	s.mpirun.end(told)
+	reported := len(come) >= s.ranks || !s.config.here()
+	s.mpirun.end(reported)
 	for _, process := range come {
 		for since := time.Now(); !ended(process) && time.Since(since) < grace; {
 			kill(process)
@@ -157,9 +157,9 @@ func (p *process) said() string {
 	return hw.Printable(strings.Trim(text[:min(len(text), 400)], "- "))
 }
 
-// end waits for mpirun to end, if its ranks were told to; then asks it to, then kills it.
-func (p *process) end(told bool) {
-	if told && p.within(grace) {
+// end waits for mpirun to end, if its ranks were reported to; then asks it to, then kills it.
+func (p *process) end(reported bool) {
+	if reported && p.within(grace) {
 		return
 	}
 	if ask(p.cmd); p.within(grace) {

@@ -18,7 +18,7 @@ import (
 func TestPrograms(t *testing.T) {
 	d := device(t, Config{})
 	d.meet(t, 8)
-	played, refused := 0, 0
+	executed, refused := 0, 0
 	paths, err := filepath.Glob("../../reference/testdata/programs/*.schedule")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(paths), 7)
@@ -33,7 +33,7 @@ func TestPrograms(t *testing.T) {
 			r, err := d.Run(context.Background(), job)
 			require.NoError(t, err, path)
 			require.Zero(t, differing(t, oracle(t, s, job.Inputs), r.Outputs), path)
-			played++
+			executed++
 			continue
 		}
 		job.Tensors, err = reference.GivenTensors(s, reference.Normal, 6)
@@ -53,7 +53,7 @@ func TestPrograms(t *testing.T) {
 					"%s: %s on rank %d", path, s.Tensors[i].Name, rank)
 			}
 		}
-		played++
+		executed++
 	}
-	require.Equal(t, []int{3, 4}, []int{played, refused})
+	require.Equal(t, []int{3, 4}, []int{executed, refused})
 }

@@ -52,7 +52,7 @@ func specsOf(kind collective.Kind, ranks int) collective.Spec {
 // gives, of every kind and of 2 to 6 ranks, in the short tier of 3 and 6 by turns; those that are
 // one-sided are refused by name.
 func testEveryAlgorithm(t *testing.T, d *Executor) {
-	played, refused, turn := 0, map[string]bool{}, 0
+	executed, refused, turn := 0, map[string]bool{}, 0
 	for _, a := range algos.Table() {
 		for _, kind := range a.Kinds {
 			turn = 1 - turn
@@ -73,13 +73,13 @@ func testEveryAlgorithm(t *testing.T, d *Executor) {
 					refused[a.Name] = true
 					continue
 				}
-				played++
+				executed++
 				require.Zero(t, differing(t, oracle(t, s, in), r.Outputs), "%s %v, %d ranks", a.Name, kind,
 					ranks)
 			}
 		}
 	}
-	require.Greater(t, played, tier.Of(40, 200))
+	require.Greater(t, executed, tier.Of(40, 200))
 	require.Equal(t, map[string]bool{"low-contention": true}, refused)
 }
 
@@ -151,8 +151,8 @@ func TestStall(t *testing.T) {
 	d := device(t, Config{})
 	d.meet(t, 3)
 	timeout := hwtest.Patient(300 * time.Millisecond)
-	s, in, told := hwtest.Circle(t, timeout)
+	s, in, reported := hwtest.Circle(t, timeout)
 	_, err := d.Run(context.Background(), &hw.Job{Schedule: s, Inputs: in,
 		Env: hw.Env{Timeout: timeout}})
-	require.EqualError(t, err, told)
+	require.EqualError(t, err, reported)
 }

@@ -17,5 +17,5 @@ func kill(process int) {
 
 func ask(cmd *exec.Cmd) { cmd.Process.Kill() }
 
-// ended is not told here.
+// ended is not reported here.
 func ended(int) bool { return true }

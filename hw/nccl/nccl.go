@@ -19,8 +19,8 @@ type Config struct {
 	// COLLSIM_LIBCUDA name, else libnccl.so.2 and libcuda.so.1, wherever the system's loader finds
 	// them.
 	Library, Driver string
-	// Apart has each rank in a process of its own. Where there are more ranks than GPUs, those behind
-	// the last share them: as many ranks as there are GPUs are a node, as far as NCCL knows.
+	// Apart has each rank in a process of its own. Where there are more ranks than GPUs, those
+	// behind the last share them: as many ranks as there are GPUs are a node, as far as NCCL knows.
 	Apart bool
 
 	environ []string // what processes find in their environment besides

@@ -165,7 +165,7 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// equal plays a collective and compares bits.
+// equal executes a collective and compares bits.
 func equal(t *testing.T, d *Executor, spec collective.Spec, env hw.Env) {
 	t.Helper()
 	job := jobOf(t, spec, 3)
@@ -174,7 +174,7 @@ func equal(t *testing.T, d *Executor, spec collective.Spec, env hw.Env) {
 	require.Contains(t, got.RanOn.Transport, "stand-in: not NCCL, CUDA 13.0, 8 of stand-in device 0")
 }
 
-// bitsOf plays a job, and wants the bits of the interpreter.
+// bitsOf executes a job, and wants the bits of the interpreter.
 func bitsOf(t *testing.T, d *Executor, job *hw.Job) *hw.Result {
 	t.Helper()
 	spec := job.Schedule.Spec

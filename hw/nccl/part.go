@@ -18,7 +18,7 @@ type part struct {
 	host         // what is copied to the device and from it
 
 	in, out  uintptr // in the device's memory
-	pristine uintptr // the input again, where a collective overwrites it and is played on
+	pristine uintptr // the input again, where a collective overwrites it and is measured on
 	scratch  uintptr // of the barrier
 	calls    []call
 	ended    bool // of this repetition
@@ -37,7 +37,7 @@ type call struct {
 }
 
 // newPart gives a rank its memory.
-func newPart(p *player, spec *collective.Spec, number int, job *rank.Part, given []byte) (*part,
+func newPart(p *backend, spec *collective.Spec, number int, job *rank.Part, given []byte) (*part,
 	error) {
 	g, err := p.cuda.gpu(number, number%p.gpus)
 	if err != nil {

@@ -46,7 +46,7 @@ type planned struct {
 	Environment map[string]string
 }
 
-// tables writes the schedules by which NCCL plays what is planned, as it is told to or as it
+// tables writes the schedules by which NCCL executes a plan, as it is told to or as it
 // chooses: no call is of both. Some calls it does not do so, by algos/nccl: the result is the file,
 // and how many those are.
 func tables(t *testing.T, list string) (file string, refused int) {
@@ -83,7 +83,7 @@ func tables(t *testing.T, list string) (file string, refused int) {
 	return file, refused
 }
 
-// TestRecordBits: the program that records NCCL's bits is run on the stand-in, which plays the
+// TestRecordBits: the program that records NCCL's bits is run on the stand-in, which executes the
 // schedules of algos/nccl in C; what it leaves is read, and is what is predicted: every algorithm,
 // type and operator, of ranks that are threads, and of ranks that are processes.
 func TestRecordBits(t *testing.T) {

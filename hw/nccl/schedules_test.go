@@ -182,9 +182,9 @@ func waysOf(a ours.Algorithm) []ours.Way {
 		{Algorithm: a, Protocol: ours.Simple}}
 }
 
-// plays are the algorithms by which a call is played on a network: what the library chooses by
-// itself, and each that it can be told to take.
-func plays(spec collective.Spec, machine string, perNode int) (all []network) {
+// predictions are the algorithms by which a call is measured on a network: what the library chooses
+// by itself, and each that it can be told to take.
+func predictions(spec collective.Spec, machine string, perNode int) (all []network) {
 	all = []network{{machine: machine, perNode: perNode, name: "auto"}}
 	for _, a := range []ours.Algorithm{ours.Tree, ours.Ring, ours.PAT} {
 		ways := waysOf(a)
@@ -249,15 +249,15 @@ func byTables(t *testing.T, file string, spec collective.Spec, among []network) 
 	for _, n := range among {
 		text.WriteString(entry(t, &n, spec))
 	}
-	for _, n := range plays(barrier, among[0].machine, among[0].perNode) {
+	for _, n := range predictions(barrier, among[0].machine, among[0].perNode) {
 		text.WriteString(entry(t, &n, barrier))
 	}
 	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
 }
 
-// TestSchedules: the stand-in plays NCCL's ring, trees and PAT by the schedules of algos/nccl: what
-// that predicts where NCCL is left to itself, and what NCCL_ALGO asks for. All bits are those of
-// the interpreter, and the log names what was played.
+// TestSchedules: the stand-in executes NCCL's ring, trees and PAT by the schedules of algos/nccl:
+// what that predicts where NCCL is left to itself, and what NCCL_ALGO asks for. All bits are those
+// of the interpreter, and the log names what was measured.
 func TestSchedules(t *testing.T) {
 	standIn(t)
 	t.Setenv("COLLSIM_STANDIN_DEVICES", "16")
@@ -278,7 +278,7 @@ func TestSchedules(t *testing.T) {
 					if !tier.Long && k%3 != l {
 						continue
 					}
-					all := plays(spec, at.machine, at.perNode)
+					all := predictions(spec, at.machine, at.perNode)
 					n := slices.IndexFunc(all, func(n network) bool { return n.name == c.name })
 					if n < 0 {
 						continue
@@ -321,7 +321,7 @@ func TestManyChunks(t *testing.T) {
 			ours.Way{Algorithm: ours.Tree, Protocol: ours.LL}}} {
 		spec := collective.Spec{Kind: c.kind, Op: c.op, Type: dtype.Float32, Ranks: 3, Count: 150_001}
 		all := append([]network{{machine: "socket", perNode: 1, name: c.name,
-			among: []ours.Way{c.way}, channels: 1}}, plays(spec, "socket", 1)...)
+			among: []ours.Way{c.way}, channels: 1}}, predictions(spec, "socket", 1)...)
 		byTables(t, file, spec, all)
 		s, _ := all[0].scheduleOf(t, spec)
 		require.Greater(t, len(s.Cuts[schedule.Input][0].Ends[0]), 2*s.Slots)
@@ -336,7 +336,7 @@ func TestAlgorithmsOfTheBarrier(t *testing.T) {
 	standIn(t)
 	spec := collective.Spec{Kind: collective.AllGather, Type: dtype.Int8, Ranks: 3, Count: 40}
 	file := filepath.Join(t.TempDir(), "schedules")
-	byTables(t, file, spec, plays(spec, "socket", 1))
+	byTables(t, file, spec, predictions(spec, "socket", 1))
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
 	for _, c := range []struct{ asked, text, call, code, want string }{

@@ -14,7 +14,7 @@ import (
 )
 
 // TestShared: ranks in processes share GPUs of which there are fewer, as many a node as there are
-// GPUs. NCCL plays what it plays on so many nodes.
+// GPUs. NCCL executes what it executes on so many nodes.
 func TestShared(t *testing.T) {
 	standIn(t)
 	file := filepath.Join(t.TempDir(), "schedules")

@@ -153,7 +153,7 @@ type lost struct {
 
 // weight is how well an event explains that something has failed. The end of a process that is
 // known explains all, and so does a worker that could not go on for a reason of its own; of a
-// process that is gone, its peers' sockets may tell first.
+// process that is gone, its peers' sockets may post first.
 func (e *event) weight() int {
 	var known *hw.Error
 	switch {
@@ -172,7 +172,7 @@ func (e *event) weight() int {
 }
 
 // explain looks for the cause of an event, as long as it may take to hear of a better one: half the
-// timeout, but not less than a busy machine takes to tell of an end.
+// timeout, but not less than a busy machine takes to post of an end.
 func (s *session) explain(best event) error {
 	patience := time.Duration(0)
 	if s.config.Launch != nil {
@@ -184,7 +184,7 @@ func (s *session) explain(best event) error {
 		select {
 		case e := <-s.events:
 			if e.report.Kind == reportHello {
-				s.meet(&e) // to be told of the end
+				s.meet(&e) // to be posted of the end
 			}
 			if e.weight() > best.weight() {
 				best = e

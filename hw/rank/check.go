@@ -19,7 +19,7 @@ func (r *report) check() error {
 		return fmt.Errorf("report %d is none", r.Kind)
 	case !has(reportHello, r.Hello != nil), !has(reportReady, r.Ready != nil),
 		!has(reportFailed, (r.Fault != nil) != (r.Missing != nil)),
-		r.Played != nil && r.Kind != reportDone, r.Outputs != nil && r.Kind != reportResult,
+		r.Measured != nil && r.Kind != reportDone, r.Outputs != nil && r.Kind != reportResult,
 		r.Fault != nil && r.Missing != nil:
 		return fmt.Errorf("report %d does not have what it should", r.Kind)
 	case r.Hello != nil && r.Hello.Process < 1:

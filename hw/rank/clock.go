@@ -23,7 +23,7 @@ const pings = 16
 // somewhere between question and answer, so the middle is wrong by half their distance at most
 // (Cristian, "Probabilistic clock synchronization", 1989). Where the wall clocks of both say the
 // same to within that, they are taken for one clock, which on one machine they are: then the
-// timelines of processes line up better than any message could tell.
+// timelines of processes line up better than any message could post.
 func (s *session) synchronize(ctx context.Context) error {
 	for _, m := range s.members {
 		if m.here {

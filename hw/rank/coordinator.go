@@ -16,7 +16,7 @@ import (
 // Config is how a coordinator comes by its workers: Here has one in this process, which holds all
 // ranks; else Launch starts them as processes.
 type Config struct {
-	Here   func(Clock) Player
+	Here   func(Clock) Backend
 	Launch Launcher
 	// Workers is how many are needed for so many ranks; nil is one a rank. Ranks are on as many
 	// workers as there are, in rising order, as many on each as comes out even.
@@ -30,21 +30,21 @@ type Config struct {
 	Secret gate.Secret
 	// Startup is how long workers may take to get ready, if that is more than a job's timeout.
 	Startup time.Duration
-	// Within calls start, which opens the socket and starts the processes, in a thread that is where
-	// both are to be; nil is here.
+	// Within calls start, which opens the socket and starts the processes, in a thread that is
+	// where both are to be; nil is here.
 	Within func(workers int, start func() error) error
 	RanOn  hw.RanOn // of the worker that is Here
 }
 
 // Launcher starts workers as processes, and ends them.
 type Launcher interface {
-	// Start starts so many workers, which come to the address. Each one's end is told as long as
+	// Start starts so many workers, which come to the address. Each one's end is posted as long as
 	// nobody has called Stop.
 	Start(at Rendezvous, workers int, ended func(Ended)) error
-	// Patience is how long it may take until the end of a lost worker is told.
+	// Patience is how long it may take until the end of a lost worker is posted.
 	Patience() time.Duration
 	// Stop returns when none of them is left on this machine. Those that have come here, by the
-	// numbers of their processes, were told to end and may do so within the grace; lost is the
+	// numbers of their processes, were posted to end and may do so within the grace; lost is the
 	// worker that is not going to, −1 if all may.
 	Stop(come []int, lost int, grace time.Duration)
 }
@@ -170,7 +170,7 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 				return nil, err
 			}
 		}
-		played, err := s.repeat(ctx, job)
+		measured, err := s.repeat(ctx, job)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 			continue
 		}
 		var start, end []unit.Time
-		for _, p := range played {
+		for _, p := range measured {
 			start, end = append(start, p.Start), append(end, p.End)
 			skew = max(skew, p.Skew)
 			result.Estimate = max(result.Estimate, p.Estimate)
@@ -186,7 +186,7 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 		r, zero := hw.Measure(start, end)
 		result.Repetitions = append(result.Repetitions, r)
 		if job.Env.Trace && result.Fastest() == len(result.Repetitions)-1 {
-			best, origin = recordings(played), zero
+			best, origin = recordings(measured), zero
 		}
 	}
 	reports, err := s.order(ctx, order{Kind: orderFinish}, reportResult, s.members)
@@ -212,10 +212,10 @@ func (s *session) run(ctx context.Context, job *Job, v *survey) (*hw.Result, err
 	return result, nil
 }
 
-func recordings(played []Played) []hw.Recording {
-	all := make([]hw.Recording, len(played))
-	for rank := range played {
-		all[rank] = played[rank].Recording
+func recordings(measured []Measurement) []hw.Recording {
+	all := make([]hw.Recording, len(measured))
+	for rank := range measured {
+		all[rank] = measured[rank].Recording
 	}
 	return all
 }
@@ -281,19 +281,19 @@ func (s *session) peers(m *member, v *survey, at []int) (all []Peer) {
 	return all
 }
 
-// repeat has all ranks play once; times are the coordinator's.
-func (s *session) repeat(ctx context.Context, job *Job) ([]Played, error) {
+// repeat has all ranks execute once; times are the coordinator's.
+func (s *session) repeat(ctx context.Context, job *Job) ([]Measurement, error) {
 	reports, err := s.order(ctx, order{Kind: orderGo}, reportDone, s.busy())
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Played, 0, len(job.Inputs))
+	all := make([]Measurement, 0, len(job.Inputs))
 	for _, m := range s.busy() {
-		played := reports[m.worker].Played
-		if len(played) != len(m.mine) {
-			return nil, m.malformed("done", "times of %d ranks instead of %d", len(played), len(m.mine))
+		measured := reports[m.worker].Measured
+		if len(measured) != len(m.mine) {
+			return nil, m.malformed("done", "times of %d ranks instead of %d", len(measured), len(m.mine))
 		}
-		for i, p := range played {
+		for i, p := range measured {
 			if job.Schedule != nil && !shaped(&p.Recording, job.Schedule, m.mine[i]) {
 				return nil, m.malformed("done", "a recording of other steps than rank %d has", m.mine[i])
 			}

@@ -16,16 +16,16 @@ import (
 	"collsim/hw"
 )
 
-// mirror is a player whose ranks give their inputs back, without a schedule. Between the ranks of
+// mirror is a backend whose ranks give their inputs back, without a schedule. Between the ranks of
 // different workers nothing is exchanged.
 type mirror struct {
-	clock Clock
-	part  *Part
-	log   *log
-	stop  chan struct{} // closed by Stop
-	once  sync.Once
-	play  func(m *mirror) error // nil does nothing
-	call  string                // that it is in
+	clock   Clock
+	part    *Part
+	log     *log
+	stop    chan struct{} // closed by Stop
+	once    sync.Once
+	execute func(m *mirror) error // nil does nothing
+	call    string                // that it is in
 }
 
 // log is what players have been asked to do.
@@ -50,15 +50,15 @@ func (m *mirror) Reset(epoch uint32) error {
 	return nil
 }
 
-func (m *mirror) Play() (all []Played, err error) {
+func (m *mirror) Execute() (all []Measurement, err error) {
 	start := m.clock.Now()
-	if m.play != nil {
-		if err := m.play(m); err != nil {
+	if m.execute != nil {
+		if err := m.execute(m); err != nil {
 			return nil, err
 		}
 	}
 	for range m.part.Mine {
-		all = append(all, Played{Start: start, End: m.clock.Now()})
+		all = append(all, Measurement{Start: start, End: m.clock.Now()})
 	}
 	return all, nil
 }
@@ -77,7 +77,7 @@ func (m *mirror) Status() (st Status) {
 func (m *mirror) Stop(error)   { m.once.Do(func() { close(m.stop) }) }
 func (m *mirror) Close() error { return nil }
 
-// hang is a play that returns when it is stopped.
+// hang is a repetition that returns when it is stopped.
 func hang(m *mirror) error {
 	m.log.mu.Lock()
 	m.call = "cudaStreamSynchronize"
@@ -89,7 +89,7 @@ func hang(m *mirror) error {
 // crowd launches workers in goroutines of this process, which come by sockets all the same.
 type crowd struct {
 	log     log
-	play    map[int]func(*mirror) error // by worker
+	execute map[int]func(*mirror) error // by worker
 	come    func(worker int, w *Worker) // does something else than serving
 	running sync.WaitGroup
 	leave   context.CancelFunc
@@ -110,7 +110,7 @@ func (c *crowd) Start(at Rendezvous, workers int, _ func(Ended)) error {
 				return
 			}
 			if err == nil {
-				m := &mirror{clock: w.Clock, log: &c.log, stop: make(chan struct{}), play: c.play[number]}
+				m := &mirror{clock: w.Clock, log: &c.log, stop: make(chan struct{}), execute: c.execute[number]}
 				err = w.Serve(context.Background(), m, Ready{Address: fmt.Sprint("worker ", number),
 					RanOn: hw.RanOn{Executor: "test"}})
 			}
@@ -146,7 +146,7 @@ func twoWorkers(t *testing.T, network string, c *crowd) *Coordinator {
 	t.Helper()
 	config := Config{Network: network, Launch: c, Workers: func(int) int { return 2 }}
 	if network == "" {
-		config = Config{Workers: config.Workers, Here: func(clock Clock) Player {
+		config = Config{Workers: config.Workers, Here: func(clock Clock) Backend {
 			return &mirror{clock: clock, log: &c.log, stop: make(chan struct{})}
 		}}
 	}
@@ -191,15 +191,15 @@ func TestSeveralRanksAWorker(t *testing.T) {
 func TestFailure(t *testing.T) {
 	fault := &hw.Error{Call: "cudaLaunchKernel", Code: "cudaErrorLaunchFailure", Rank: 3, Lane: 1,
 		Step: 7}
-	c := &crowd{play: map[int]func(*mirror) error{0: hang, 1: func(*mirror) error { return fault }}}
+	c := &crowd{execute: map[int]func(*mirror) error{0: hang, 1: func(*mirror) error { return fault }}}
 	k := twoWorkers(t, "tcp", c)
 	_, err := k.Run(context.Background(), five(hw.Env{}))
 	require.Equal(t, fault, err)
 	require.Equal(t, []error{fault, fault}, c.ended)
-	c.play = map[int]func(*mirror) error{1: func(*mirror) error { return errors.New("plain") }}
+	c.execute = map[int]func(*mirror) error{1: func(*mirror) error { return errors.New("plain") }}
 	_, err = k.Run(context.Background(), five(hw.Env{}))
 	require.EqualError(t, err, "hw: rank 3: execute: error: plain")
-	c.play = nil
+	c.execute = nil
 	_, err = k.Run(context.Background(), five(hw.Env{}))
 	require.NoError(t, err)
 }
@@ -210,10 +210,10 @@ func TestLeaves(t *testing.T) {
 	leaves, leave := context.WithCancel(context.Background())
 	c := &crowd{come: func(number int, w *Worker) {
 		m, ctx := &mirror{clock: w.Clock, log: &log{}, stop: make(chan struct{})}, context.Background()
-		m.play = hang
+		m.execute = hang
 		if number == 1 {
 			ctx = leaves
-			m.play = func(*mirror) error {
+			m.execute = func(*mirror) error {
 				leave()
 				return CallError(0, "accept", leaves.Err())
 			}
@@ -227,7 +227,7 @@ func TestLeaves(t *testing.T) {
 // TestHung: of a run in which nothing goes on, it is said which rank is in which function.
 func TestHung(t *testing.T) {
 	t.Parallel()
-	c := &crowd{play: map[int]func(*mirror) error{1: hang}}
+	c := &crowd{execute: map[int]func(*mirror) error{1: hang}}
 	k := twoWorkers(t, "unix", c)
 	job := five(hw.Env{})
 	job.Env.Timeout = 600 * time.Millisecond
@@ -264,7 +264,7 @@ func TestNotAWorker(t *testing.T) {
 			conn.Read(make([]byte, 1))
 		}, "hw: rank 1: read: error: a frame of 542393671 bytes"},
 		{func(w *Worker) {
-			told(w.channel) // it is told to end when the others have waited enough
+			posted(w.channel) // it is told to end when the others have waited enough
 		}, "hw: rank 1: wait: timeout: 600ms was not enough to get ready"},
 	} {
 		t.Run(test.want, func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestNotAWorker(t *testing.T) {
 }
 
 // told waits for what the coordinator says besides beats.
-func told(c channel[order, report]) (o order, err error) {
+func posted(c channel[order, report]) (o order, err error) {
 	for {
 		o = order{}
 		if err = c.receive(&o); err != nil || o.Kind != orderBeat {
@@ -341,7 +341,7 @@ func TestLateComer(t *testing.T) {
 			require.NoError(t, there.receive(&o))
 			require.Equal(t, orderAbort, o.Kind)
 			require.Equal(t, err, o.Fault)
-			require.False(t, s.tell(event{}), "nobody listens")
+			require.False(t, s.post(event{}), "nobody listens")
 		})
 	}
 }
@@ -359,7 +359,7 @@ func (s startOf) Start(at Rendezvous, workers int, ended func(Ended)) error {
 
 // TestMalformed: a worker that answers for other ranks than it has is no worker.
 func TestMalformed(t *testing.T) {
-	c := &crowd{play: map[int]func(*mirror) error{1: func(m *mirror) error {
+	c := &crowd{execute: map[int]func(*mirror) error{1: func(m *mirror) error {
 		m.part.Mine = m.part.Mine[:1]
 		return nil
 	}}}

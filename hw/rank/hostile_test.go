@@ -67,7 +67,7 @@ func TestWrongReports(t *testing.T) {
 						return
 					}
 				}
-				told(w)
+				posted(w)
 			})
 			_, err := twoWorkers(t, "tcp", c).Run(context.Background(), five(hw.Env{}))
 			require.ErrorContains(t, err, test.want)
@@ -82,13 +82,13 @@ func TestLongReport(t *testing.T) {
 	c := says(func(w *wire[order, report]) {
 		w.send(&report{Kind: reportReady, Ready: &Ready{}})
 		for {
-			switch o, _ := told(w); o.Kind {
+			switch o, _ := posted(w); o.Kind {
 			case orderPing:
 				w.send(&report{Kind: reportPong})
 			case orderJob:
 				w.send(&report{Kind: reportPrepared})
 			case orderGo:
-				w.send(&report{Kind: reportDone, Played: make([]Played, 2)})
+				w.send(&report{Kind: reportDone, Measured: make([]Measurement, 2)})
 			case orderFinish:
 				w.send(&report{Kind: reportResult, Outputs: [][]byte{make([]byte, 8<<20), {1, 2}}})
 			default:
@@ -302,7 +302,7 @@ func reportLike(b byte) *report {
 	case reportReady:
 		r.Ready = &Ready{Address: "\x1b", RanOn: hw.RanOn{CPU: "\x1b[2J", Hosts: []string{"\x1b"}}}
 	case reportDone:
-		r.Played = make([]Played, b>>5)
+		r.Measured = make([]Measurement, b>>5)
 	case reportResult:
 		r.Outputs = make([][]byte, b>>5)
 		for i := range r.Outputs {

@@ -50,15 +50,15 @@ const (
 
 // report is what a worker says.
 type report struct {
-	Kind    reportKind
-	Hello   *hello // of hello
-	Ready   *Ready // of ready
-	Clock   unit.Time
-	Played  []Played
-	Outputs [][]byte
-	Status  Status
-	Fault   *hw.Error   // of failed
-	Missing *hw.Missing // of failed
+	Kind     reportKind
+	Hello    *hello // of hello
+	Ready    *Ready // of ready
+	Clock    unit.Time
+	Measured []Measurement
+	Outputs  [][]byte
+	Status   Status
+	Fault    *hw.Error   // of failed
+	Missing  *hw.Missing // of failed
 }
 
 type reportKind uint8

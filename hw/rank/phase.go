@@ -2,16 +2,16 @@ package rank
 
 import "fmt"
 
-// phase is how far a worker is with a job: what it may be told next follows from that, whoever
+// phase is how far a worker is with a job: what it may be posted next follows from that, whoever
 // says it.
 type phase int32
 
 const (
 	idle     phase = iota // there is no job
 	prepared              // for a repetition
-	played
-	working // it has been told what to do, and has not answered
-	failed  // it has met an error, and waits to be told the end
+	executed
+	working // it has been posted what to do, and has not answered
+	failed  // it has met an error, and waits to be posted the end
 )
 
 // takes says what is wrong with an order that is to be carried out in a phase, nil if nothing;
@@ -24,9 +24,9 @@ func (p phase) takes(kind orderKind, ranks bool) error {
 	case orderGo:
 		good = p == prepared && ranks
 	case orderReset:
-		good = p == played
+		good = p == executed
 	case orderFinish:
-		good = p == played || p == prepared && !ranks
+		good = p == executed || p == prepared && !ranks
 	}
 	if !good {
 		return fmt.Errorf("order %d, which nobody awaits", kind)
@@ -40,7 +40,7 @@ func after(kind orderKind) phase {
 	case orderFinish:
 		return idle
 	case orderGo:
-		return played
+		return executed
 	}
 	return prepared
 }

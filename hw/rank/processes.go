@@ -20,7 +20,7 @@ type Processes struct {
 	Environ func(Rendezvous) []string
 	// Host is the machine of a worker, "" and "localhost" this one; nil: all are here.
 	Host func(worker, workers int) string
-	// Announce is told of the workers of other machines, before they are awaited.
+	// Announce is posted of the workers of other machines, before they are awaited.
 	Announce func([]Placed)
 
 	at      Rendezvous
@@ -128,8 +128,8 @@ func (p *process) state() *hw.Error {
 // Address is where the coordinator of the workers started last awaits them.
 func (l *Processes) Address() string { return l.at.Address }
 
-// Process is the number of a worker's process on this machine, 0 once the coordinator has been told
-// that it has ended.
+// Process is the number of a worker's process on this machine, 0 once the coordinator has been
+// posted that it has ended.
 func (l *Processes) Process(worker int) int {
 	p := l.here[worker]
 	select {

@@ -196,7 +196,7 @@ func answer(w *wire[order, report], wrong byte) error {
 	case orderJob, orderReset:
 		r.Kind = reportPrepared
 	case orderGo:
-		r.Kind, r.Played = reportDone, []Played{crookedly(wrong)}
+		r.Kind, r.Measured = reportDone, []Measurement{crookedly(wrong)}
 	case orderFinish:
 		r.Kind, r.Outputs = reportResult, [][]byte{make([]byte, 12+int(wrong))}
 	case orderWhy:
@@ -207,8 +207,8 @@ func answer(w *wire[order, report], wrong byte) error {
 	return w.send(r)
 }
 
-// crookedly is a rank of pair played, with times and recordings that it cannot have.
-func crookedly(wrong byte) (p Played) {
+// crookedly is a rank of pair measured, with times and recordings that it cannot have.
+func crookedly(wrong byte) (p Measurement) {
 	extremes := []unit.Time{1, math.MinInt64, math.MaxInt64, -1}
 	p.Start, p.End = extremes[wrong&3], extremes[wrong>>2&3]
 	p.Estimate = p.End

@@ -105,7 +105,7 @@ func (s *session) start(ctx context.Context) (err error) {
 		}
 		r := Rendezvous{Network: s.listener.Addr().Network(), Address: s.address(), Secret: s.secret}
 		return s.config.Launch.Start(r, len(s.members), func(e Ended) {
-			s.tell(event{worker: e.Worker, ended: &e})
+			s.post(event{worker: e.Worker, ended: &e})
 		})
 	}
 	switch {
@@ -143,8 +143,8 @@ func (s *session) startHere() {
 		m.hello = hello{Worker: m.worker, Process: os.Getpid(), Order: byteOrder()}
 		m.heard.Store(time.Now().UnixNano())
 		w := newWorker(there, s.clock)
-		player := s.config.Here(s.clock)
-		s.running.Go(func() { w.Serve(context.Background(), player, Ready{RanOn: s.config.RanOn}) })
+		backend := s.config.Here(s.clock)
+		s.running.Go(func() { w.Serve(context.Background(), backend, Ready{RanOn: s.config.RanOn}) })
 		s.running.Go(func() { s.hear(m, here, report{}) })
 	}
 }
@@ -259,18 +259,18 @@ func (s *session) hear(m *member, c channel[report, order], r report) {
 		case reportBeat:
 			m.progress.Store(r.Status.Progress)
 		default:
-			told := s.tell(event{worker: m.worker, report: r, channel: c})
-			if !told && r.Kind == reportHello {
+			posted := s.post(event{worker: m.worker, report: r, channel: c})
+			if !posted && r.Kind == reportHello {
 				return // whom nobody tells of the end any more need not wait for that
 			}
 		}
 		r = report{}
 		if err := c.receive(&r); err != nil {
-			s.tell(event{worker: m.worker, lost: &lost{"read", err}})
+			s.post(event{worker: m.worker, lost: &lost{"read", err}})
 			return
 		}
 		if r.Kind == reportHello {
-			s.tell(event{worker: m.worker, lost: &lost{"read", errAgain}})
+			s.post(event{worker: m.worker, lost: &lost{"read", errAgain}})
 			return
 		}
 		m.heard.Store(time.Now().UnixNano())
@@ -285,8 +285,8 @@ func (m *member) rank() int {
 	return m.worker
 }
 
-// tell tells the coordinator, if it still listens.
-func (s *session) tell(e event) bool {
+// post tells the coordinator, if it still listens.
+func (s *session) post(e event) bool {
 	select {
 	case <-s.serving.Done():
 		return false
@@ -306,7 +306,7 @@ func (s *session) meet(e *event) {
 	m.channel, m.came, m.hello = e.channel, true, *e.report.Hello
 }
 
-// meetLast notes those that have come and that nobody has awaited any more: they are told of the
+// meetLast notes those that have come and that nobody has awaited any more: they are posted of the
 // end like all others, and need not find out.
 func (s *session) meetLast() {
 	for {
@@ -335,7 +335,7 @@ func (s *session) broken() bool {
 	}
 }
 
-// fault is an error as all workers are told of it.
+// fault is an error as all workers are posted of it.
 func fault(err error) *hw.Error {
 	var e *hw.Error
 	if errors.As(err, &e) {

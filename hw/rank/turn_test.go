@@ -14,7 +14,7 @@ import (
 )
 
 // TestOutOfTurn: an order that comes when it is not its turn ends the worker, and so does the end
-// of a run, whatever else is said while a repetition is played.
+// of a run, whatever else is said while a repetition runs.
 func TestOutOfTurn(t *testing.T) {
 	const hangs, nothing, idle = 13, 2, 1
 	for _, test := range []struct {
@@ -64,13 +64,13 @@ func TestOutOfTurn(t *testing.T) {
 	}
 }
 
-// strict is a player that holds a worker to the order in which it may be called.
+// strict is a backend that holds a worker to the order in which it may be called.
 type strict struct {
 	t        *testing.T
 	memory   []*Memory
 	part     *Part
 	prepared bool // there is a job,
-	ready    bool // and a repetition of it has not been played
+	ready    bool // and a repetition of it has not run
 	closed   bool
 	stop     chan struct{}
 	once     sync.Once
@@ -103,14 +103,14 @@ func (p *strict) Reset(uint32) error {
 	return nil
 }
 
-func (p *strict) Play() ([]Played, error) {
+func (p *strict) Execute() ([]Measurement, error) {
 	require.True(p.t, p.ready && !p.closed, "a repetition that is not prepared")
 	p.ready = false
 	if string(p.part.Detail) == "hang" {
 		<-p.stop
 		return nil, errors.New("stopped")
 	}
-	return make([]Played, len(p.part.Mine)), nil
+	return make([]Measurement, len(p.part.Mine)), nil
 }
 
 func (p *strict) Finish() (all [][]byte, err error) {

@@ -90,7 +90,7 @@ func TestWireBounds(t *testing.T) {
 // FuzzWire: no bytes make a reader panic, wait or take more than it allows.
 func FuzzWire(f *testing.F) {
 	f.Add(sent(f, &report{Kind: reportHello, Hello: &hello{Worker: 1, Host: "a"}}))
-	f.Add(sent(f, &report{Kind: reportDone, Played: []Played{{Start: 1, End: 2}}}))
+	f.Add(sent(f, &report{Kind: reportDone, Measured: []Measurement{{Start: 1, End: 2}}}))
 	f.Add([]byte{4, 0, 0, 0, 3, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		w := newWire[report, order](&fakeConn{in: bytes.NewReader(text)}, 1<<12)

@@ -32,7 +32,7 @@ type Worker struct {
 	news    atomic.Int64  // how often something has come of it
 	lost    atomic.Bool   // nothing came for long
 	hurry   chan struct{} // the pace has changed
-	player  Player
+	backend Backend
 	orders  chan order   // holds the one that it works on
 	phase   atomic.Int32 // a phase
 	ranks   bool         // it has some of the job
@@ -158,8 +158,8 @@ func (w *Worker) Run() gate.Run { return w.run }
 // Close leaves a coordinator whom the worker has not served.
 func (w *Worker) Close() { w.channel.close() }
 
-// Failed tells the coordinator what this worker has met. It will be told what to do. An error that
-// is no *hw.Error and no *hw.Missing is told as one of its first rank.
+// Failed tells the coordinator what this worker has met. It will be posted what to do. An error
+// that is no *hw.Error and no *hw.Missing is posted as one of its first rank.
 func (w *Worker) Failed(err error) {
 	r := &report{Kind: reportFailed}
 	if !errors.As(err, &r.Fault) && !errors.As(err, &r.Missing) {
@@ -169,11 +169,11 @@ func (w *Worker) Failed(err error) {
 	w.channel.send(r)
 }
 
-// Serve has the player do what the coordinator says until that needs it no more, and closes it. Its
-// error is what has ended the run of all workers, that the coordinator was lost, or the cause of
-// the context's end.
-func (w *Worker) Serve(ctx context.Context, p Player, ready Ready) error {
-	w.player = p
+// Serve has the backend do what the coordinator says until that needs it no more, and closes it.
+// Its error is what has ended the run of all workers, that the coordinator was lost, or the cause
+// of the context's end.
+func (w *Worker) Serve(ctx context.Context, p Backend, ready Ready) error {
+	w.backend = p
 	serving, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(serving, w.channel.close)
 	var running sync.WaitGroup
@@ -221,7 +221,7 @@ func (e *orphaned) Unwrap() error { return e.fault }
 // beat tells every now and then that the worker lives, and how far it has come.
 func (w *Worker) beat(ctx context.Context) {
 	for {
-		r := &report{Kind: reportBeat, Status: Status{Progress: w.player.Status().Progress}}
+		r := &report{Kind: reportBeat, Status: Status{Progress: w.backend.Status().Progress}}
 		if w.channel.send(r) != nil {
 			return
 		}
@@ -283,7 +283,7 @@ func (w *Worker) listen(ctx context.Context) error {
 		case orderPing:
 			w.channel.send(&report{Kind: reportPong, Clock: w.Now()})
 		case orderWhy:
-			w.channel.send(&report{Kind: reportStatus, Status: w.player.Status()})
+			w.channel.send(&report{Kind: reportStatus, Status: w.backend.Status()})
 		case orderAbort:
 			return o.Fault
 		case orderBye:
@@ -320,13 +320,13 @@ func (w *Worker) do(ctx context.Context, o *order) {
 		r.Kind = reportPrepared
 		err = w.prepare(ctx, o.Part)
 	case orderReset:
-		r.Kind, err = reportPrepared, w.player.Reset(o.Epoch)
+		r.Kind, err = reportPrepared, w.backend.Reset(o.Epoch)
 	case orderGo:
 		r.Kind = reportDone
-		r.Played, err = w.player.Play()
+		r.Measured, err = w.backend.Execute()
 	case orderFinish:
 		r.Kind = reportResult
-		r.Outputs, err = w.player.Finish()
+		r.Outputs, err = w.backend.Finish()
 	}
 	if err != nil {
 		w.phase.Store(int32(failed))
@@ -363,7 +363,7 @@ func (w *Worker) holds(p *Part) error {
 			unit.Bytes(free.Bytes))}
 }
 
-// prepare has the player take up a part of a job; from now on its timeout counts.
+// prepare has the backend take up a part of a job; from now on its timeout counts.
 func (w *Worker) prepare(ctx context.Context, p *Part) error {
 	w.pace.Store(int64(paceOf(p.Env.Timeout)))
 	w.timeout.Store(int64(p.Env.Timeout))
@@ -377,5 +377,5 @@ func (w *Worker) prepare(ctx context.Context, p *Part) error {
 	if err := w.holds(p); err != nil {
 		return err
 	}
-	return w.player.Prepare(ctx, p)
+	return w.backend.Prepare(ctx, p)
 }

@@ -17,8 +17,8 @@ func input(rank int) *sum { return &sum{rank: rank} }
 func plus(left, right *sum) *sum { return &sum{left: left, right: right} }
 
 // order is an order of additions that none of our algorithms has: everybody sends to rank 0, which
-// adds. So it is told which one it is, and not how the library moves it.
-func order(name string, of func(ranks int) *sum) player {
+// adds. So it is recorded which order it is, and not how the library moves it.
+func order(name string, of func(ranks int) *sum) summation {
 	build := func(s collective.Spec) (*schedule.Schedule, error) {
 		s.Kind, s.Count, s.Splits, s.Root = collective.Reduce, vector(&s), nil, 0
 		return schedule.Build(schedule.Plan{Name: name, Spec: s, Scratch: s.Ranks,
@@ -35,7 +35,7 @@ func order(name string, of func(ranks int) *sum) player {
 					l.Local(add(l, total.right)))
 			}})
 	}
-	return player{name: "none of ours: " + name, build: build}
+	return summation{name: "none of ours: " + name, build: build}
 }
 
 // add makes a sum where its first rank's input has come to, and says where that is.

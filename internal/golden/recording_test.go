@@ -24,11 +24,11 @@ type recording struct {
 	function  string // as record/mpi.c names it
 	algorithm string // as the library names it
 	spec      collective.Spec
-	value     string // of the output: see told
+	value     string // of the output: see hexOf
 }
 
-// told is how an output is written down: in hex if it is short, else as its SHA-256.
-func told(output []byte) string {
+// hexOf formats an output: in hex if it is short, else as its SHA-256.
+func hexOf(output []byte) string {
 	if len(output) <= 32 {
 		return hex.EncodeToString(output)
 	}

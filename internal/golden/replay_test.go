@@ -21,7 +21,7 @@ type difference struct {
 	why                 string
 }
 
-// differences are all there are; the first that applies is told. Each must be found.
+// differences are all there are; the first that applies is reported. Each must be found.
 func differences() []difference {
 	return []difference{
 		{"mpich", "", dtype.BFloat16, "bfloat16 is rounded to nearest, ties away from zero"},
@@ -47,8 +47,8 @@ func (r *recording) why() string {
 	return ""
 }
 
-// player is what plays a recording.
-func (r *recording) player(t *testing.T) player {
+// summation returns our summation of a recording.
+func (r *recording) summation(t *testing.T) summation {
 	for _, row := range table() {
 		if has(row.libraries, r.name()) && has(row.functions, r.function) &&
 			has(row.algorithms, r.algorithm) {
@@ -59,7 +59,7 @@ func (r *recording) player(t *testing.T) player {
 		return like(c)
 	}
 	require.Fail(t, "no row", "%s: %s %s", r.library, r.function, r.algorithm)
-	return player{}
+	return summation{}
 }
 
 // choice is Open MPI's algorithm as algos/openmpi names it.
@@ -79,8 +79,8 @@ func (r *recording) choice(t *testing.T) openmpi.Choice {
 	return c
 }
 
-// play is what is written down of the output that a player has.
-func (p player) play(t *testing.T, r *recording) string {
+// execute returns the text of the output of a summation.
+func (p summation) execute(t *testing.T, r *recording) string {
 	spec := r.spec
 	widened := p.wide && spec.Type == dtype.BFloat16
 	if widened {
@@ -89,9 +89,9 @@ func (p player) play(t *testing.T, r *recording) string {
 	s, err := p.build(spec)
 	require.NoError(t, err, "%s %s %s: %s", r.library, r.function, r.algorithm, p.name)
 	if widened {
-		return told(outputInFloat32(t, s))
+		return hexOf(outputInFloat32(t, s))
 	}
-	return told(output(t, s))
+	return hexOf(output(t, s))
 }
 
 // TestReplay: what a library gave is, bit by bit, what the schedule that stands for its algorithm
@@ -113,8 +113,8 @@ func TestReplay(t *testing.T) {
 	require.Equal(t, libraries(t), names)
 }
 
-// replays are what has been played, by player and collective, since libraries share them; and why
-// some recordings differ.
+// replays holds the outputs so far, by summation and collective, since libraries share them; and
+// why some recordings differ.
 type replays struct {
 	played map[string]string
 	differ map[string]bool
@@ -142,14 +142,14 @@ func (seen *replays) replay(t *testing.T, library string) string {
 
 // summary is a line on the recordings of an algorithm, which it compares.
 func (seen *replays) summary(t *testing.T, all []recording) string {
-	by, equal := all[0].player(t), 0
+	by, equal := all[0].summation(t), 0
 	var reasons []string
 	for i := range all {
 		r := &all[i]
 		key := fmt.Sprintf("%s %+v", by.name, r.spec)
 		got, ok := seen.played[key]
 		if !ok {
-			got = by.play(t, r)
+			got = by.execute(t, r)
 			seen.played[key] = got
 		}
 		if got == r.value {
@@ -180,7 +180,7 @@ func TestLike(t *testing.T) {
 	for _, library := range libraries(t) {
 		for _, r := range recorded(t, library) {
 			if r.name() == "openmpi" && r.function != "reduce_scatterv" && r.spec.Count <= 67 {
-				require.Equal(t, r.value, like(r.choice(t)).play(t, &r), "%+v", r)
+				require.Equal(t, r.value, like(r.choice(t)).execute(t, &r), "%+v", r)
 			}
 		}
 	}

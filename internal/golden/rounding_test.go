@@ -37,8 +37,8 @@ func TestRoundingOfBFloat16(t *testing.T) {
 				x := math.Float32bits(neighbours(r.spec.Ranks).at(i, round))
 				bytes = append(bytes, byte(x>>16), byte(x>>24))
 			}
-			require.Equal(t, r.value, told(bytes), "%+v", r)
-			require.NotEqual(t, r.value, ours("recursive-doubling").play(t, &r), "%+v", r)
+			require.Equal(t, r.value, hexOf(bytes), "%+v", r)
+			require.NotEqual(t, r.value, ours("recursive-doubling").execute(t, &r), "%+v", r)
 			require.True(t, strings.HasPrefix(r.why(), "bfloat16 is "), r.why())
 		}
 	}

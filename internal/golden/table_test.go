@@ -5,7 +5,7 @@ import "collsim/collective"
 // row says what plays some algorithms of a library, for some of its functions.
 type row struct {
 	libraries, functions, algorithms string // separated by blanks; libraries without version
-	by                               player
+	by                               summation
 }
 
 const (
@@ -18,7 +18,7 @@ func table() []row {
 	return append(allReduces(), append(reduces(), reduceScatters()...)...)
 }
 
-func gloo() player { return cut("blocks of 2·⌈n/2p⌉", pairs, ours("ring", "order", "gloo")) }
+func gloo() summation { return cut("blocks of 2·⌈n/2p⌉", pairs, ours("ring", "order", "gloo")) }
 
 func allReduces() []row {
 	const f = "all_reduce"

@@ -241,7 +241,7 @@ func (x *explorer) finish(s *state, w *work, value []int) {
 // store writes a value; if a relaxed signal follows, only some time later.
 func (x *explorer) store(s *state, w *work, cells, value []int) {
 	works := x.lanes[w.lane].works
-	if next := s.at[w.lane] + 1; next < len(works) && works[next].relaxes() && !w.step.tells() {
+	if next := s.at[w.lane] + 1; next < len(works) && works[next].relaxes() && !w.step.reports() {
 		own := x.way(road{lane: w.lane})
 		f := flight{value: value, target: cells}
 		s.flying = replace(s.flying, own, append(slices.Clip(s.flying[own]), f))
@@ -252,8 +252,8 @@ func (x *explorer) store(s *state, w *work, cells, value []int) {
 	}
 }
 
-// tells reports whether somebody learns from a step that it has ended.
-func (s *Step) tells() bool {
+// reports reports whether somebody learns from a step that it has ended.
+func (s *Step) reports() bool {
 	return s.Post || slices.ContainsFunc(s.To, func(t Target) bool {
 		return t.Message() && !t.Relaxed
 	})

@@ -5,8 +5,8 @@ package judge
 // where a deed ends when its messages of class FIFO have been received.
 //
 // Order comes from the lane (a work starts when the one before has ended), from a post to who
-// awaits it, from a message to who receives it, and from the callers. A relaxed message tells no
-// more than that its rank has begun the call. A slot that is freed tells nothing.
+// awaits it, from a message to who receives it, and from the callers. A relaxed message reports no
+// more than that its rank has begun the call. A slot that is freed reports nothing.
 
 // The moments of a deed e are 3e + these.
 const (

@@ -35,8 +35,8 @@ type result struct {
 	why      string // they disagree; "" if they do not
 }
 
-// play makes the schedule of a number, and compares. The same number gives the same.
-func (c *contest) play(index int) result {
+// try makes the schedule of a number, and compares. The same number gives the same.
+func (c *contest) try(index int) result {
 	luck := rand.New(rand.NewPCG(c.seed, uint64(index)))
 	made, text := c.make(luck)
 	r := c.compare(text, index)

@@ -61,6 +61,6 @@ func TestPlay(t *testing.T) {
 	var first []result
 	c.run(7, 30, func(_ int, r *result) { first = append(first, *r) })
 	for i := len(first) - 1; i >= 0; i-- {
-		require.Equal(t, first[i], c.play(7+i))
+		require.Equal(t, first[i], c.try(7+i))
 	}
 }

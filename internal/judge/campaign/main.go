@@ -39,10 +39,10 @@ func main() {
 		os.Exit(2)
 	}
 	c.bases = list
-	t := teller{contest: &c, out: *out, most: *most, told: map[string]int{}}
+	t := reporter{contest: &c, out: *out, most: *most, reported: map[string]int{}}
 	sum := c.run(*first, *n, func(done int, r *result) {
 		if r.why != "" {
-			t.tell(r)
+			t.report(r)
 		}
 		if done%10000 == 0 {
 			fmt.Fprintf(os.Stderr, "%d of %d\n", done, *n)
@@ -54,16 +54,16 @@ func main() {
 	}
 }
 
-// teller prints disagreements, not too many of a kind.
-type teller struct {
+// reporter prints disagreements, not too many of a kind.
+type reporter struct {
 	*contest
-	out  string
-	most int
-	told map[string]int
+	out      string
+	most     int
+	reported map[string]int
 }
 
-func (t *teller) tell(r *result) {
-	if t.told[r.kind]++; t.told[r.kind] > t.most {
+func (t *reporter) report(r *result) {
+	if t.reported[r.kind]++; t.reported[r.kind] > t.most {
 		return
 	}
 	text := fmt.Sprintf("# %d of seed %d: %s\n# %s (proof/judge)\n# %s\n%s", r.index, t.seed, r.made,

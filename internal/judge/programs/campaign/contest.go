@@ -38,8 +38,8 @@ type failure struct {
 	public    bool
 }
 
-// play makes the program of a number and lowers it in several ways. The same number gives the same.
-func (c *contest) play(index int) result {
+// try makes the program of a number and lowers it in several ways. The same number gives the same.
+func (c *contest) try(index int) result {
 	luck := rand.New(rand.NewPCG(c.seed, uint64(index)))
 	p := randomProgram(luck)
 	r := result{index: index, acted: map[string]int{}}

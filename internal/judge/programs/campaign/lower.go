@@ -67,7 +67,7 @@ func (o *outcome) find(i int, kind, text string) {
 // machine would choose.
 func direct(p *draft, seed uint64) (*outcome, error) {
 	passes := loweringOf(p.passes)
-	if passes.Reorder || passes.Pipeline == program.PipelineIfFaster { // others only tell of times
+	if passes.Reorder || passes.Pipeline == program.PipelineIfFaster { // others only report of times
 		passes.Time = func(s *schedule.Schedule) (unit.Time, error) {
 			n := seed
 			for _, part := range s.Parts() {

@@ -35,11 +35,11 @@ func main() {
 	}
 	debug.SetGCPercent(-1) // many small things, none of which lives long
 	debug.SetMemoryLimit(512 << 20)
-	t := teller{seed: c.seed, out: *out, most: *most, told: map[string]int{}}
+	t := reporter{seed: c.seed, out: *out, most: *most, reported: map[string]int{}}
 	next := 0
 	sum := c.run(*first, *n, func(done int, r *result) {
 		for i := range r.failures {
-			t.tell(r.index, &r.failures[i])
+			t.report(r.index, &r.failures[i])
 		}
 		if done >= next {
 			fmt.Fprintf(os.Stderr, "%d of %d lowerings\n", done, *n)
@@ -55,16 +55,16 @@ func main() {
 	}
 }
 
-// teller prints failures, not too many of a kind.
-type teller struct {
-	seed uint64
-	out  string
-	most int
-	told map[string]int
+// reporter prints failures, not too many of a kind.
+type reporter struct {
+	seed     uint64
+	out      string
+	most     int
+	reported map[string]int
 }
 
-func (t *teller) tell(index int, f *failure) {
-	if t.told[f.kind]++; t.told[f.kind] > t.most {
+func (t *reporter) report(index int, f *failure) {
+	if t.reported[f.kind]++; t.reported[f.kind] > t.most {
 		return
 	}
 	small := f.shrink()

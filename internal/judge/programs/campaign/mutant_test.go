@@ -95,7 +95,7 @@ func renumbered(parts []schedule.Part, now func(n int) int) []schedule.Part {
 // that is right.
 func TestMutants(t *testing.T) {
 	const seed = 11
-	told, tried := map[string]int{}, map[string]int{}
+	reported, tried := map[string]int{}, map[string]int{}
 	for i := range tier.Raced(10, 120, 1000) {
 		luck := rand.New(rand.NewPCG(seed, uint64(i)))
 		p := randomProgram(luck)
@@ -130,14 +130,14 @@ func TestMutants(t *testing.T) {
 				if reflect.DeepEqual(right, out) {
 					require.Empty(t, why, "%s\n%s", m.name, p.text())
 				} else if why != "" {
-					told[m.name]++
+					reported[m.name]++
 				}
 			}
 		}
 	}
-	t.Log("tried", tried, "told", told)
+	t.Log("tried", tried, "told", reported)
 	for _, m := range mutations() {
-		require.Greater(t, told[m.name], tier.Raced(0, 5, 50), m.name)
+		require.Greater(t, reported[m.name], tier.Raced(0, 5, 50), m.name)
 	}
 }
 

@@ -84,7 +84,7 @@ func (c *contest) run(first, n int, each func(done int, r *result)) *summary {
 		for range runtime.GOMAXPROCS(0) {
 			workers.Go(func() {
 				for i := range next {
-					results[i] = c.play(from + i)
+					results[i] = c.try(from + i)
 				}
 			})
 		}

@@ -9,20 +9,20 @@ import (
 	"collsim/hw/rank"
 )
 
-// player executes ranks of a schedule: all of them, which share memory, or one, which reaches the
+// backend executes ranks of a schedule: all of them, which share memory, or one, which reaches the
 // others by sockets.
-type player struct {
+type backend struct {
 	clock rank.Clock
 	stock *stock
 	mesh  *mesh // nil if all ranks are here
 	ranks atomic.Pointer[[]*participant]
 }
 
-// newPlayer returns a player of all ranks of a job.
-func newPlayer(clock rank.Clock, s *stock) *player { return &player{clock: clock, stock: s} }
+// newBackend returns a backend of all ranks of a job.
+func newBackend(clock rank.Clock, s *stock) *backend { return &backend{clock: clock, stock: s} }
 
 // participants are the ranks of the job.
-func (p *player) participants() []*participant {
+func (p *backend) participants() []*participant {
 	if all := p.ranks.Load(); all != nil {
 		return *all
 	}
@@ -30,7 +30,7 @@ func (p *player) participants() []*participant {
 }
 
 // Prepare makes the ranks ready for a job's first repetition.
-func (p *player) Prepare(ctx context.Context, part *rank.Part) error {
+func (p *backend) Prepare(ctx context.Context, part *rank.Part) error {
 	var all []*participant
 	if len(part.Mine) > 0 {
 		s, err := part.Schedule()
@@ -56,7 +56,7 @@ func (p *player) Prepare(ctx context.Context, part *rank.Part) error {
 }
 
 // join gives the ranks their network.
-func (p *player) join(ctx context.Context, all []*participant, part *rank.Part) error {
+func (p *backend) join(ctx context.Context, all []*participant, part *rank.Part) error {
 	if p.mesh == nil {
 		n := newShared(all)
 		for _, r := range all {
@@ -72,7 +72,7 @@ func (p *player) join(ctx context.Context, all []*participant, part *rank.Part) 
 }
 
 // Reset makes the ranks ready for a repetition; no other rank begins it before all are.
-func (p *player) Reset(epoch uint32) error {
+func (p *backend) Reset(epoch uint32) error {
 	all := p.participants()
 	for _, r := range all {
 		r.reset(epoch)
@@ -84,18 +84,18 @@ func (p *player) Reset(epoch uint32) error {
 	return nil
 }
 
-// Play runs all lanes of all ranks.
-func (p *player) Play() ([]rank.Played, error) {
+// Execute runs all lanes of all ranks.
+func (p *backend) Execute() ([]rank.Measurement, error) {
 	all := p.participants()
-	played, gate := make([]rank.Played, len(all)), make(chan struct{})
+	measured, gate := make([]rank.Measurement, len(all)), make(chan struct{})
 	var running sync.WaitGroup
 	for i, r := range all {
 		running.Go(func() {
-			start, end, err := r.play(gate)
+			start, end, err := r.execute(gate)
 			if err != nil {
 				p.fail(err)
 			}
-			played[i] = rank.Played{Start: start, End: end}
+			measured[i] = rank.Measurement{Start: start, End: end}
 		})
 	}
 	close(gate)
@@ -104,13 +104,13 @@ func (p *player) Play() ([]rank.Played, error) {
 		if f := r.failed.Load(); f != nil {
 			return nil, f.err
 		}
-		played[i].Recording = r.recording()
+		measured[i].Recording = r.recording()
 	}
-	return played, nil
+	return measured, nil
 }
 
 // Finish returns the outputs.
-func (p *player) Finish() (outputs [][]byte, err error) {
+func (p *backend) Finish() (outputs [][]byte, err error) {
 	for _, r := range p.participants() {
 		outputs = append(outputs, r.Output())
 	}
@@ -122,7 +122,7 @@ func (p *player) Finish() (outputs [][]byte, err error) {
 }
 
 // Status is how far the lanes have come, and what they wait for.
-func (p *player) Status() (st rank.Status) {
+func (p *backend) Status() (st rank.Status) {
 	for _, r := range p.participants() {
 		st.Progress += r.progress()
 		st.Waits = append(st.Waits, r.waits()...)
@@ -131,14 +131,14 @@ func (p *player) Status() (st rank.Status) {
 }
 
 // fail stops all ranks with the first error of any.
-func (p *player) fail(err error) {
+func (p *backend) fail(err error) {
 	for _, r := range p.participants() {
 		r.fail(err)
 	}
 }
 
 // Stop has all lanes end, also those that write to sockets.
-func (p *player) Stop(err error) {
+func (p *backend) Stop(err error) {
 	p.fail(err)
 	if p.mesh != nil {
 		p.mesh.close()
@@ -146,7 +146,7 @@ func (p *player) Stop(err error) {
 }
 
 // Close ends the sockets to other ranks.
-func (p *player) Close() error {
+func (p *backend) Close() error {
 	if p.mesh != nil {
 		p.mesh.close()
 	}
@@ -169,7 +169,7 @@ func Worker(ctx context.Context, r Rendezvous) error {
 		w.Close()
 		return err
 	}
-	p := newPlayer(w.Clock, &stock{})
+	p := newBackend(w.Clock, &stock{})
 	p.mesh = newMesh(r.Rank, rank.NewMesh(r.Rank, l, r.Secret, w.Run()), w.Failed)
 	return w.Serve(ctx, p, rank.Ready{Address: l.Addr().String(),
 		RanOn: hw.Here("host", r.Network)})

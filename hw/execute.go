@@ -6,9 +6,9 @@ import (
 	"collsim/schedule"
 )
 
-// Play is how an executor plays a schedule of given inputs in an environment, and what comes out:
-// what package comm asks of one.
-func Play(
+// ExecuteOn is how an executor plays a schedule of given inputs in an environment, and what comes
+// out: what package comm asks of one.
+func ExecuteOn(
 	e Executor, env Env,
 ) func(context.Context, *schedule.Schedule, [][]byte) ([][]byte, error) {
 	return func(ctx context.Context, s *schedule.Schedule, inputs [][]byte) ([][]byte, error) {

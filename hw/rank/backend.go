@@ -8,28 +8,28 @@ import (
 	"collsim/unit"
 )
 
-// Player executes what the ranks of one worker have of a job. Prepare, Reset, Play, Finish and
+// Backend executes what the ranks of one worker have of a job. Prepare, Reset, Execute, Finish and
 // Close are called one after the other by the goroutine that called Worker.Serve; Status and Stop
 // by others, at any time until Close returns. What fails is best an *hw.Error, which says where.
-type Player interface {
+type Backend interface {
 	// Prepare takes up a part of a job and makes ready for its first repetition. All workers get
 	// one, also those that no rank of the job is on. The context ends when the worker does.
 	Prepare(ctx context.Context, p *Part) error
 	// Reset makes ready for the next repetition, of this number. The numbers of a coordinator's
 	// repetitions never return.
 	Reset(epoch uint32) error
-	// Play plays a repetition of all its ranks, and says of each what came of it, in the order of
-	// Part.Mine. No worker begins it before all are ready.
-	Play() ([]Played, error)
+	// Execute plays a repetition of all its ranks, and says of each what came of it, in the order
+	// of Part.Mine. No worker begins it before all are ready.
+	Execute() ([]Measurement, error)
 	// Finish ends the job. It returns the outputs of its ranks in the last repetition,
 	// little-endian.
 	Finish() ([][]byte, error)
 	// Status is how far the ranks have come, and what they wait for.
 	Status() Status
-	// Stop has what goes on end with this error, soon. A player that cannot be interrupted ends its
-	// process.
+	// Stop has what goes on end with this error, soon. A backend that cannot be interrupted ends
+	// its process.
 	Stop(err error)
-	// Close frees what the player holds. Nothing of it runs then.
+	// Close frees what the backend holds. Nothing of it runs then.
 	Close() error
 }
 
@@ -76,8 +76,8 @@ func (p *Part) Schedule() (*schedule.Schedule, error) {
 // WorkerOf is the worker of a rank where as many are on each as comes out even.
 func WorkerOf(rank, ranks, workers int) int { return rank * workers / ranks }
 
-// Played is what came of a repetition on a rank, by the clock of its worker.
-type Played struct {
+// Measurement is what came of a repetition on a rank, by the clock of its worker.
+type Measurement struct {
 	Start, End unit.Time    // before its first step, after its last
 	Recording  hw.Recording // empty unless Env.Trace asks for it
 	Skew       unit.Time    // how far these times may be off the worker's clock

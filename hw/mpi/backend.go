@@ -76,7 +76,7 @@ func work(r rank.Rendezvous, libraryName string) error {
 }
 
 // begin loads the library and initializes it.
-func begin(libraryName string, clock rank.Clock) (p *player, version string, err error) {
+func begin(libraryName string, clock rank.Clock) (p *backend, version string, err error) {
 	lib, err := load(libraryName)
 	if err != nil {
 		return nil, "", err
@@ -88,11 +88,11 @@ func begin(libraryName string, clock rank.Clock) (p *player, version string, err
 		return nil, "", &hw.Missing{What: "Open MPI", Why: "the library is " + version, Get: get}
 	}
 	number, _, err := lib.begin()
-	return &player{Clock: clock, lib: lib, number: number}, version, err
+	return &backend{Clock: clock, lib: lib, number: number}, version, err
 }
 
-// player executes one rank by the library, which it calls from one thread.
-type player struct {
+// backend executes one rank by the library, which it calls from one thread.
+type backend struct {
 	rank.Clock
 	number int
 	lib    *library
@@ -107,7 +107,7 @@ type player struct {
 // part is a rank's part of a job.
 type part interface {
 	reset()                    // makes ready for a repetition
-	play() error               // does it
+	execute() error            // does it
 	recording() hw.Recording   // of the repetition that has ended
 	output() []byte            // little-endian
 	waits() []schedule.Waiting // what it waits for; called from another goroutine
@@ -135,7 +135,7 @@ func requestOf(p *rank.Part) (*request, error) {
 }
 
 // enter notes which function of the library the rank is in; "" is none.
-func (p *player) enter(name string) {
+func (p *backend) enter(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.in = name
@@ -143,7 +143,7 @@ func (p *player) enter(name string) {
 
 // Prepare makes the rank's part of a job. Variables count for communicators that are made after
 // they are set; the next job's are its own.
-func (p *player) Prepare(_ context.Context, job *rank.Part) error {
+func (p *backend) Prepare(_ context.Context, job *rank.Part) error {
 	asked, err := requestOf(job)
 	if err != nil {
 		return err
@@ -194,13 +194,13 @@ func (p *player) Prepare(_ context.Context, job *rank.Part) error {
 }
 
 // Reset makes the rank ready for a repetition.
-func (p *player) Reset(uint32) error {
+func (p *backend) Reset(uint32) error {
 	p.part.reset()
 	return nil
 }
 
-// Play plays once, when all ranks are there.
-func (p *player) Play() ([]rank.Played, error) {
+// Execute plays once, when all ranks are there.
+func (p *backend) Execute() ([]rank.Measurement, error) {
 	defer p.moved.Add(1)
 	p.enter("MPI_Barrier")
 	if err := p.lib.call("MPI_Barrier", p.comm); err != nil {
@@ -209,14 +209,14 @@ func (p *player) Play() ([]rank.Played, error) {
 	p.enter("")
 	p.moved.Add(1)
 	start := p.Now()
-	if err := p.part.play(); err != nil {
+	if err := p.part.execute(); err != nil {
 		return nil, err
 	}
-	return []rank.Played{{Start: start, End: p.Now(), Recording: p.part.recording()}}, nil
+	return []rank.Measurement{{Start: start, End: p.Now(), Recording: p.part.recording()}}, nil
 }
 
 // Finish ends the rank's part of a job.
-func (p *player) Finish() ([][]byte, error) {
+func (p *backend) Finish() ([][]byte, error) {
 	defer p.moved.Add(1)
 	if p.part == nil {
 		return nil, nil
@@ -229,7 +229,7 @@ func (p *player) Finish() ([][]byte, error) {
 }
 
 // Status is how far the rank has come, what its lanes wait for and what it has called.
-func (p *player) Status() rank.Status {
+func (p *backend) Status() rank.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	st := rank.Status{Progress: p.moved.Load()}
@@ -243,7 +243,7 @@ func (p *player) Status() rank.Status {
 }
 
 // Stop ends the process: the library does not return before it has what it waits for.
-func (p *player) Stop(error) { kill(os.Getpid()) }
+func (p *backend) Stop(error) { kill(os.Getpid()) }
 
 // Close ends the use of the library.
-func (p *player) Close() error { return p.lib.call("MPI_Finalize") }
+func (p *backend) Close() error { return p.lib.call("MPI_Finalize") }

@@ -27,9 +27,9 @@ func (r *request) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// player executes the ranks of one process, each on the GPU of its number, or of what that leaves
+// backend executes the ranks of one process, each on the GPU of its number, or of what that leaves
 // if it is divided by how many there are. One thread of the system makes all calls.
-type player struct {
+type backend struct {
 	rank.Clock
 	nccl       *library
 	cuda       *driver
@@ -46,8 +46,8 @@ type player struct {
 }
 
 // begin loads both libraries.
-func begin(c *Config, clock rank.Clock) (p *player, on string, err error) {
-	p = &player{Clock: clock}
+func begin(c *Config, clock rank.Clock) (p *backend, on string, err error) {
+	p = &backend{Clock: clock}
 	if p.nccl, p.cuda, p.gpus, err = loadBoth(c); err != nil {
 		return nil, "", err
 	}
@@ -56,7 +56,7 @@ func begin(c *Config, clock rank.Clock) (p *player, on string, err error) {
 }
 
 // enter notes which function ranks are in; "" is none.
-func (p *player) enter(name string, ranks ...int) {
+func (p *backend) enter(name string, ranks ...int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls = nil
@@ -68,7 +68,7 @@ func (p *player) enter(name string, ranks ...int) {
 }
 
 // group calls NCCL for all ranks of this process at once.
-func (p *player) group(name string, each func(*part) error) error {
+func (p *backend) group(name string, each func(*part) error) error {
 	p.enter(name, p.ranks()...)
 	first := p.parts[0]
 	if err := p.nccl.call(first.rank, 0, "ncclGroupStart"); err != nil {
@@ -87,7 +87,7 @@ func (p *player) group(name string, each func(*part) error) error {
 	return err
 }
 
-func (p *player) ranks() (list []int) {
+func (p *backend) ranks() (list []int) {
 	for _, x := range p.parts {
 		list = append(list, x.rank)
 	}
@@ -95,7 +95,7 @@ func (p *player) ranks() (list []int) {
 }
 
 // Prepare makes the memory of ranks, and a communicator of its own for the job.
-func (p *player) Prepare(_ context.Context, job *rank.Part) error {
+func (p *backend) Prepare(_ context.Context, job *rank.Part) error {
 	if len(job.Mine) == 0 {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (p *player) Prepare(_ context.Context, job *rank.Part) error {
 }
 
 // predict asks NCCL what the job's call takes by its own model, where the library can tell.
-func (p *player) predict() error {
+func (p *backend) predict() error {
 	if p.estimate = 0; !p.nccl.has("ncclGroupSimulateEnd") {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (p *player) predict() error {
 
 // join makes the ranks' communicators: as nccl-tests does, by one call where all are in this
 // process, else by an id.
-func (p *player) join(r *request) error {
+func (p *backend) join(r *request) error {
 	n := len(p.parts)
 	p.comms, p.devices = make([]uintptr, n), make([]int32, n)
 	if n == r.Spec.Ranks {
@@ -187,7 +187,7 @@ func (p *player) join(r *request) error {
 }
 
 // Reset makes the ranks ready for a repetition.
-func (p *player) Reset(uint32) error {
+func (p *backend) Reset(uint32) error {
 	p.enter("cuMemcpyHtoD_v2", p.ranks()...)
 	defer p.enter("")
 	for _, x := range p.parts {
@@ -199,8 +199,8 @@ func (p *player) Reset(uint32) error {
 	return nil
 }
 
-// Play plays once, when all ranks are there.
-func (p *player) Play() ([]rank.Played, error) {
+// Execute executes once, when all ranks are there.
+func (p *backend) Execute() ([]rank.Measurement, error) {
 	if len(p.parts) == 0 {
 		return nil, nil
 	}
@@ -213,7 +213,7 @@ func (p *player) Play() ([]rank.Played, error) {
 		return nil, err
 	}
 	name := p.parts[0].calls[0].name
-	played := make([]rank.Played, len(p.parts))
+	measured := make([]rank.Measurement, len(p.parts))
 	start := p.Now()
 	for i := range p.iterations {
 		for _, x := range p.parts {
@@ -228,8 +228,8 @@ func (p *player) Play() ([]rank.Played, error) {
 			return nil, err
 		}
 	}
-	return played, p.wait(name, func(i int) {
-		played[i] = rank.Played{Start: start, End: p.Now(), Estimate: p.estimate}
+	return measured, p.wait(name, func(i int) {
+		measured[i] = rank.Measurement{Start: start, End: p.Now(), Estimate: p.estimate}
 	})
 }
 
@@ -243,7 +243,7 @@ const (
 
 // wait waits for the streams of all ranks, and tells when each has ended. Communicators are asked
 // whether they have met an error, which ends no stream.
-func (p *player) wait(name string, ended func(i int)) error {
+func (p *backend) wait(name string, ended func(i int)) error {
 	for _, x := range p.parts {
 		x.ended = false
 	}
@@ -290,7 +290,7 @@ func (p *player) wait(name string, ended func(i int)) error {
 }
 
 // Finish ends the ranks' part of a job.
-func (p *player) Finish() (outputs [][]byte, err error) {
+func (p *backend) Finish() (outputs [][]byte, err error) {
 	for _, x := range p.parts {
 		out, err := x.output()
 		if err != nil {
@@ -316,7 +316,7 @@ func (p *player) Finish() (outputs [][]byte, err error) {
 }
 
 // Status is how far the ranks have come, and which functions have not returned or not ended.
-func (p *player) Status() rank.Status {
+func (p *backend) Status() rank.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return rank.Status{Progress: p.moved.Load(), Calls: append([]rank.Call(nil), p.calls...)}
@@ -324,7 +324,7 @@ func (p *player) Status() rank.Status {
 
 // Stop ends the process, which ends its kernels and frees its memory: a call does not return, and a
 // kernel does not end, before it has what it waits for.
-func (p *player) Stop(err error) {
+func (p *backend) Stop(err error) {
 	if err != nil {
 		self, _ := os.FindProcess(os.Getpid())
 		self.Kill()
@@ -332,4 +332,4 @@ func (p *player) Stop(err error) {
 }
 
 // Close has nothing to end: communicators have ended with their jobs.
-func (p *player) Close() error { return nil }
+func (p *backend) Close() error { return nil }

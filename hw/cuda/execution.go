@@ -10,8 +10,8 @@ import (
 	"collsim/unit"
 )
 
-// player plays one job: what streams are to do is planned once, and done in each repetition.
-type player struct {
+// execution plays one job: what streams are to do is planned once, and done in each repetition.
+type execution struct {
 	ctx    context.Context
 	device *device
 	gpus   []*gpu // that have ranks
@@ -105,9 +105,9 @@ type depended struct {
 	crossing   int // 0: the event is one of this machine
 }
 
-// play carries out a job on the GPUs that there are.
-func play(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, error) {
-	p, err := newPlayer(ctx, d, &task{job.Schedule, env, machines{count: 1}, job.Given()})
+// execute carries out a job on the GPUs that there are.
+func execute(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, error) {
+	p, err := newExecution(ctx, d, &task{job.Schedule, env, machines{count: 1}, job.Given()})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func play(ctx context.Context, d *device, job *hw.Job, env hw.Env) (*hw.Result, 
 }
 
 // repeat does all that is planned once more.
-func (p *player) repeat() error {
+func (p *execution) repeat() error {
 	if err := p.reset(); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (p *player) repeat() error {
 }
 
 // of says where an error of a call was.
-func (p *player) of(err error, rank, lane, step int) error {
+func (p *execution) of(err error, rank, lane, step int) error {
 	if e, ok := err.(*hw.Error); ok && e.Rank < 0 {
 		e.Rank, e.Lane, e.Step = rank, lane, step
 	}
@@ -167,7 +167,7 @@ func (p *player) of(err error, rank, lane, step int) error {
 }
 
 // reset makes all ready for a repetition: what no step writes is all ones.
-func (p *player) reset() error {
+func (p *execution) reset() error {
 	for _, one := range p.here {
 		if err := p.load(one); err != nil {
 			return p.of(err, one.number, -1, -1)
@@ -186,9 +186,9 @@ func (p *player) reset() error {
 }
 
 // start begins a repetition. All lanes of a GPU begin after its first event, which is recorded when
-// all GPUs are ready. How long it takes to tell the others, and to hear of them, bounds how far
+// all GPUs are ready. How long it takes to notify the others, and to hear of them, bounds how far
 // apart these events are.
-func (p *player) start() error {
+func (p *execution) start() error {
 	do := func(kind opKind, i int, event uintptr) op {
 		return op{kind: kind, on: p.gpus[i], stream: p.origin[i], event: event}
 	}
@@ -208,7 +208,7 @@ func (p *player) start() error {
 }
 
 // load gives a rank its inputs.
-func (p *player) load(one *participant) error {
+func (p *execution) load(one *participant) error {
 	d, stream := p.device, p.origin[one.gpu.index]
 	one.Reset(one.given)
 	for b, memory := range one.Buffers {
@@ -232,7 +232,7 @@ func (p *player) load(one *participant) error {
 }
 
 // plan plans all that the lanes do.
-func (p *player) plan() error {
+func (p *execution) plan() error {
 	for _, one := range p.ranks {
 		one.left = len(one.lanes)
 		for _, l := range one.lanes {
@@ -247,7 +247,7 @@ func (p *player) plan() error {
 
 // again has a rank begin another iteration when all its lanes have ended this one: what it is given
 // is written again, by its first lane.
-func (p *player) again(one *participant) error {
+func (p *execution) again(one *participant) error {
 	first := one.lanes[0]
 	first.rest()
 	var err error
@@ -292,7 +292,7 @@ func (l *lane) last() int {
 }
 
 // outputs is what all ranks have in the end.
-func (p *player) outputs() (all [][]byte, err error) {
+func (p *execution) outputs() (all [][]byte, err error) {
 	d := p.device
 	for _, one := range p.here {
 		for b, memory := range one.Buffers {
@@ -317,7 +317,7 @@ func (p *player) outputs() (all [][]byte, err error) {
 }
 
 // settle waits until the GPUs have done what they were given beside their lanes.
-func (p *player) settle() error {
+func (p *execution) settle() error {
 	for i, g := range p.gpus {
 		if err := p.device.on(g, "cuEventRecord", p.events[i].handle, p.origin[i]); err != nil {
 			return err
@@ -327,7 +327,7 @@ func (p *player) settle() error {
 }
 
 // begun reports whether the first events of all GPUs have come.
-func (p *player) begun() (all, moved bool, err error) {
+func (p *execution) begun() (all, moved bool, err error) {
 	for i := range p.gpus {
 		if come, err := p.come(i); !come || err != nil {
 			return false, false, err

@@ -9,21 +9,21 @@ import (
 	"collsim/schedule"
 )
 
-// player makes the schedule that gives the bits of a library's algorithm.
-type player struct {
+// summation makes the schedule that gives the bits of a library's algorithm.
+type summation struct {
 	name  string // in the summary
 	build func(collective.Spec) (*schedule.Schedule, error)
 	wide  bool // adds bfloat16 in float32, and rounds when all is added
 }
 
 // ours is an algorithm of ours, with pairs of a parameter and its value.
-func ours(name string, params ...string) player {
+func ours(name string, params ...string) summation {
 	shown, o := name, algos.Options{}
 	for i := 0; i < len(params); i += 2 {
 		o.Params = append(o.Params, algos.Param{Name: params[i], Value: params[i+1]})
 		shown += fmt.Sprintf("(%s=%s)", params[i], params[i+1])
 	}
-	return player{name: shown, build: func(s collective.Spec) (*schedule.Schedule, error) {
+	return summation{name: shown, build: func(s collective.Spec) (*schedule.Schedule, error) {
 		a, err := algos.Find(s.Kind, name)
 		if err != nil {
 			return nil, err
@@ -34,18 +34,18 @@ func ours(name string, params ...string) player {
 
 // through is a whole vector's all_reduce or reduce to rank 0, of which the library then sends
 // everybody what is asked for: which no bit depends on.
-func through(kind collective.Kind, p player) player {
-	return player{name: fmt.Sprintf("%v %s", kind, p.name),
+func through(kind collective.Kind, p summation) summation {
+	return summation{name: fmt.Sprintf("%v %s", kind, p.name),
 		build: func(s collective.Spec) (*schedule.Schedule, error) {
 			s.Count, s.Kind, s.Splits, s.Root = vector(&s), kind, nil, 0
 			return p.build(s)
 		}}
 }
 
-// fewer is p, or another player of vectors of fewer elements than need be for so many ranks.
-func fewer(need func(ranks int) int, other, p player) player {
+// fewer is p, or another summation of vectors of fewer elements than need be for so many ranks.
+func fewer(need func(ranks int) int, other, p summation) summation {
 	name := p.name + ", of fewer elements " + other.name
-	return player{name: name, build: func(s collective.Spec) (*schedule.Schedule, error) {
+	return summation{name: name, build: func(s collective.Spec) (*schedule.Schedule, error) {
 		if vector(&s) < int64(need(s.Ranks)) {
 			return other.build(s)
 		}
@@ -65,9 +65,9 @@ func power(ranks int) int {
 }
 
 // cut is p with blocks that end where the library's do. Ours are as even as can be.
-func cut(how string, size func(count, blocks int64) int64, p player) player {
+func cut(how string, size func(count, blocks int64) int64, p summation) summation {
 	how = p.name + ", " + how
-	return player{name: how, build: func(s collective.Spec) (*schedule.Schedule, error) {
+	return summation{name: how, build: func(s collective.Spec) (*schedule.Schedule, error) {
 		built, err := p.build(s)
 		if err != nil {
 			return nil, err
@@ -97,15 +97,15 @@ func down(count, blocks int64) int64 { return count / blocks }
 func pairs(count, blocks int64) int64 { return 2 * up(count, 2*blocks) }
 
 // promoted is p with bfloat16 in float32 until the end.
-func promoted(p player) player {
+func promoted(p summation) summation {
 	p.name, p.wide = p.name+", bfloat16 in float32 until the end", true
 	return p
 }
 
 // like is an algorithm of Open MPI as algos/openmpi writes it down.
-func like(c openmpi.Choice) player {
+func like(c openmpi.Choice) summation {
 	name := openmpi.Prefix + c.Algorithm
-	return player{name: name, build: func(s collective.Spec) (*schedule.Schedule, error) {
+	return summation{name: name, build: func(s collective.Spec) (*schedule.Schedule, error) {
 		return openmpi.Build(c, s)
 	}}
 }
