@@ -9,13 +9,13 @@ import (
 	"collsim/unit"
 )
 
-// TableFitsJSON writes what was fitted to published tables. It ends with a newline.
+// TableFitsJSON writes the fits to published tables as JSON. It ends with a newline.
 func TableFitsJSON(fits ...*run.TableFit) ([]byte, error) {
 	return encode(tablesValue(fits, Value{}))
 }
 
-// MachineFitJSON writes what was fitted to all tables of a machine, and to each. It ends with a
-// newline.
+// MachineFitJSON writes the fit to all tables of a machine, and the fit to each table, as JSON. It
+// ends with a newline.
 func MachineFitJSON(m *run.MachineFit) ([]byte, error) {
 	e := m.Ranges.Launch
 	launch := estimateMembers(e, "ps", finite(e.Value), finite(e.Low), finite(e.High))
@@ -25,14 +25,15 @@ func MachineFitJSON(m *run.MachineFit) ([]byte, error) {
 	return encode(tablesValue(m.Tables, object(machine)))
 }
 
-// tablesValue is fits to tables, and one to all of them if there is one.
+// tablesValue makes the object of several fits: "tables", and "machine" for the fit to all of them,
+// which may be null.
 func tablesValue(fits []*run.TableFit, machine Value) Value {
 	return object(append(version(), member{"tables", listOf(fits, tableValue)},
 		member{"machine", machine}))
 }
 
-// tableValue has table's number in its file, from 1; what it is called, its type and its operator
-// as the table has them.
+// tableValue makes the object of one fit. Its "table" is the table's number in its file, from 1;
+// "called", "dtype" and "op" are spelt as in the table.
 func tableValue(f *run.TableFit) Value {
 	return object(append(members{{"file", Text(f.Table.File)}, {"table", Int(f.Number)},
 		{"kind", Text(f.Kind.String())}, {"algorithm", Text(f.Algorithm.String())},
@@ -41,7 +42,7 @@ func tableValue(f *run.TableFit) Value {
 		rangesMembers(f.Ranges, f.Notes, f.Preset())...))
 }
 
-// rangesMembers are what was fitted to ranges of sizes: the last one has all longer messages.
+// rangesMembers lists the fits to ranges of message sizes. The last range has no upper end.
 func rangesMembers(r *calibrate.Ranges, notes []string, preset string) members {
 	ranges := array()
 	for i := range r.Ranges {
@@ -55,7 +56,8 @@ func rangesMembers(r *calibrate.Ranges, notes []string, preset string) members {
 		fitMembers(r.Trained, r.HeldOut, r.Residuals, notes, preset)...)
 }
 
-// fitMembers say how good a fit is; errors are shares of what was measured, a preset is TOML.
+// fitMembers lists the quality of a fit, its notes and the preset, a text in TOML. Errors are
+// shares of the measured value.
 func fitMembers(trained, heldOut calibrate.Quality, residuals []calibrate.Residual, notes []string,
 	preset string) members {
 	return members{{"fitted", fittedValue(trained)}, {"held_out", fittedValue(heldOut)},
@@ -63,7 +65,7 @@ func fitMembers(trained, heldOut calibrate.Quality, residuals []calibrate.Residu
 		{"preset", Text(preset)}}
 }
 
-// CalibrationJSON writes what was measured and found. It ends with a newline.
+// CalibrationJSON writes the measurements and the fit of a calibration. It ends with a newline.
 func CalibrationJSON(c *run.Calibration) ([]byte, error) {
 	var figures []int
 	for i := range c.Fit.Estimates {
@@ -83,7 +85,8 @@ func CalibrationJSON(c *run.Calibration) ([]byte, error) {
 	}, fitMembers(c.Fit.Trained, c.Fit.HeldOut, c.Fit.Residuals, c.AllNotes(), c.Preset()))))
 }
 
-// classValue is links that are alike: their table in a scenario, how many wires a message takes.
+// classValue makes the object of a class of equal links: its table in a scenario, and the number of
+// wires that a message crosses.
 func classValue(c calibrate.Class) Value {
 	return object(members{{"name", Text(c.Name)}, {"table", Text(c.Table)}, {"wires", Int(c.Wires)},
 		{"pairs", listOf(c.Pairs, func(p [2]int) Value { return array(Int(p[0]), Int(p[1])) })}})
@@ -100,8 +103,9 @@ func residualValue(r calibrate.Residual) Value {
 		{"held_out", Bool(r.HeldOut)}})
 }
 
-// figureValue is a parameter of a fit, a time in picoseconds or a rate in GB/s of 10⁹, with its
-// interval of 95 %, the points that rest on it and their error. Nothing is what nothing bounds.
+// figureValue makes the object of a fitted parameter: a time in picoseconds or a rate in GB/s of
+// 10⁹. It has the 95 % interval, the number of points that depend on the parameter, and their
+// error. An end of the interval that no measurement bounds is null.
 func figureValue(f *calibrate.Fit, parameter int) Value {
 	e, q := &f.Estimates[parameter], f.Depends(parameter)
 	all := estimateMembers(e, "ps", finite(e.Value), finite(e.Low), finite(e.High))
@@ -112,13 +116,15 @@ func figureValue(f *calibrate.Fit, parameter int) Value {
 		member{"median_error", rate(q.Median, q.Points > 0)}))
 }
 
-// estimateMembers have why it is not known.
+// estimateMembers lists value, unit and interval of an estimate, and the reason where it is not
+// known.
 func estimateMembers(e *calibrate.Estimate, unit string, value, low, high Value) members {
 	return members{{"name", Text(e.Name)}, {"unit", Text(unit)}, {"value", value}, {"low", low},
 		{"high", high}, {"known", Bool(e.Known)}, {"why", Text(e.Why)}}
 }
 
-// gbps is the rate of a byte that takes so many picoseconds, in GB/s.
+// gbps converts a time per byte, in picoseconds, to a rate in GB/s. It is null if the time is not
+// positive.
 func gbps(perByte float64) Value {
 	if perByte <= 0 {
 		return Value{}

@@ -9,7 +9,7 @@ import (
 	"collsim/run"
 )
 
-// NCCLFitText says for people what was fitted to tables of NCCL's calls.
+// NCCLFitText formats the fit to tables of NCCL's calls.
 func NCCLFitText(f *run.NCCLFit) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of NCCL's calls on %s\n", prose.Plural(len(f.Tables), "table"), f.Of.Name)
@@ -52,7 +52,7 @@ func orDash(text string) string {
 	return text
 }
 
-// NCCLFitJSON writes what was fitted to tables of NCCL's calls. It ends with a newline.
+// NCCLFitJSON writes the fit to tables of NCCL's calls as JSON. It ends with a newline.
 func NCCLFitJSON(f *run.NCCLFit) ([]byte, error) {
 	tables := listOf(f.Tables, func(t *run.NCCLTable) Value {
 		return object(members{{"file", Text(t.Table.File)}, {"table", Int(t.Number)},

@@ -10,8 +10,8 @@ import (
 	"collsim/unit"
 )
 
-// TableFitsText says for people what was fitted to published tables: each range of sizes with its
-// latency and bandwidth, and how far off that is.
+// TableFitsText formats the fits to published tables: latency, bandwidth and error for each range
+// of sizes.
 func TableFitsText(fits ...*run.TableFit) string {
 	var b strings.Builder
 	for i, f := range fits {
@@ -24,7 +24,7 @@ func TableFitsText(fits ...*run.TableFit) string {
 	return b.String()
 }
 
-// Text says for people what was fitted to all tables of a machine; sizes are those of messages.
+// MachineFitText formats the fit to all tables of a machine. Sizes are those of messages.
 func MachineFitText(m *run.MachineFit) string {
 	var b strings.Builder
 	b.WriteString(m.Title() + "; sizes are those of messages\n")
@@ -35,7 +35,8 @@ func MachineFitText(m *run.MachineFit) string {
 	return b.String() + rangesText(m.Ranges, m.Notes)
 }
 
-// rangesText is what was found: a launch tells that sizes are those of messages.
+// rangesText formats the fits to ranges of sizes. Where a launch was fitted, sizes are those of
+// messages; else of calls.
 func rangesText(r *calibrate.Ranges, notes []string) string {
 	var b strings.Builder
 	if r.Launch != nil {
@@ -65,7 +66,7 @@ func heldOutText(q calibrate.Quality) string {
 	return fmt.Sprintf("  of %d held out %v\n", q.Points, q)
 }
 
-// estimateText is a value, or that nobody knows it.
+// estimateText formats an estimate, or says that it is not known.
 func estimateText(e *calibrate.Estimate, text func(float64) string) string {
 	if !e.Known {
 		return "not known"
@@ -73,10 +74,10 @@ func estimateText(e *calibrate.Estimate, text func(float64) string) string {
 	return text(e.Value)
 }
 
-// psText is a time of so many picoseconds, rateText the rate of a byte that takes so many: to four
-// digits, as the fit knows no more.
+// psText formats a time in picoseconds. It rounds to four digits, since a fit is not more exact.
 func psText(ps float64) string { return unit.Time(fourDigits(ps)).String() }
 
+// rateText formats a time per byte, in picoseconds, as a rate, to four digits.
 func rateText(perByte float64) string {
 	if perByte < 1e-6 {
 		return unit.Unlimited.String()
@@ -95,7 +96,7 @@ func fourDigits(v float64) int64 {
 // perByte reports whether an estimate is a time per byte.
 func perByte(e *calibrate.Estimate) bool { return strings.Contains(e.Name, "per byte") }
 
-// Text says for people what was found.
+// CalibrationText formats the measurements and the fit of a calibration.
 func CalibrationText(c *run.Calibration) string {
 	var b strings.Builder
 	b.WriteString("measured on " + c.RanOn.String() + "\n")

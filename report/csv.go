@@ -12,14 +12,14 @@ import (
 	"collsim/unit"
 )
 
-// CSV writes a line for each result of all reports under a line of names: the scenario and the
-// columns that have a name there. Programs follow the results of their report, of the kind
-// "program"; what only collectives have is nothing there, and what only programs have stands in
-// columns behind all others, if there are any. Values are spelt as in JSON; null is nothing. A
-// text that a spreadsheet would take for a formula has an apostrophe before it.
+// CSV writes a line for each result of all reports, under a line of names. Its columns are the
+// scenario and those with a CSV name. Programs follow the results of their report, with the kind
+// "program". Their cells are empty in columns of collectives; if there are programs, their own
+// columns follow all others. Values are spelt as in JSON, and null is empty. A text that a
+// spreadsheet would take for a formula has an apostrophe before it.
 func CSV(reports ...*run.Report) ([]byte, error) { return Columns().CSV(reports...) }
 
-// CSV is the same in these columns.
+// CSV does what the function CSV does, with the columns of l.
 func (l Layout) CSV(reports ...*run.Report) ([]byte, error) {
 	l = slices.DeleteFunc(slices.Clone(l), func(c Column) bool { return c.CSV == "" })
 	slices.SortStableFunc(l, func(a, b Column) int { return cmp.Compare(a.place(), b.place()) })
@@ -58,13 +58,13 @@ func (l Layout) CSV(reports ...*run.Report) ([]byte, error) {
 	return csvOf(lines)
 }
 
-// place is where a column stands in CSV.
+// place returns the sort key of a column in CSV. Place 0 wraps around to the largest key, the last.
 func (c Column) place() uint { return uint(c.Place) - 1 } // 0 is last
 
-// spelt is what CSV has of a result.
+// spelt returns the cell of a result in CSV.
 func (c Column) spelt(r *run.Result) string { return c.spell(c.Value(r)) }
 
-// spell is what CSV has of a value.
+// spell returns a value as CSV spells it.
 func (c Column) spell(v Value) string {
 	switch {
 	case c.asInGo && v.kind == isNumber:
@@ -75,9 +75,9 @@ func (c Column) spell(v Value) string {
 	return v.String()
 }
 
-// harmless is a text that a spreadsheet takes as one: behind an apostrophe if it begins with what
-// begins a formula there (CSV injection, OWASP), or with an apostrophe, so that whoever takes away
-// the first of a text that begins with one has what was meant. A lone - is no formula.
+// harmless escapes a text that a spreadsheet would take for a formula (CSV injection, OWASP), with
+// an apostrophe before it. A text that begins with an apostrophe gets one too: a reader that
+// removes one then has the original. A lone - is no formula.
 func harmless(text string) string {
 	if text != "" && text != "-" && strings.ContainsRune("=+-@\t\r\n'", rune(text[0])) {
 		return "'" + text
@@ -85,9 +85,9 @@ func harmless(text string) string {
 	return text
 }
 
-// LinksCSV writes a line for every link of every result that was run with RunOptions.Links, under
-// a line of names. busy is the share of the result's time for which the link would have been at
-// work at its full bandwidth; it is empty where there was no time.
+// LinksCSV writes a line for every link of every result that was run with RunOptions.Links, under a
+// line of names. busy is the share of the result's time that the link's bytes take at its full
+// bandwidth; it is empty where the run has no time.
 func LinksCSV(reports ...*run.Report) ([]byte, error) {
 	lines := [][]string{{"scenario", "id", "link", "from", "to", "bytes", "busy_ps", "busy"}}
 	add := func(s *run.Scenario, id string, took unit.Time, links []run.LinkUse) {

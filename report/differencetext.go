@@ -11,17 +11,17 @@ import (
 	"collsim/run"
 )
 
-// lineWidth is that of lines of the summary, which a # and a blank stand before; differenceWidth of
-// those about an element.
+// lineWidth is the width of a line of the summary, behind "# ". differenceWidth is that of a line
+// about an element, which is indented.
 const (
 	lineWidth       = prose.Columns - len("# ")
 	differenceWidth = prose.Columns - len("#          ")
 )
 
-// maxOrder is how much of an order is printed; JSON has all of it.
+// maxOrder is the most characters of an order of additions that are printed; JSON has all of it.
 const maxOrder = 600
 
-// compareLines say how results compare with the files that they name.
+// compareLines reports how results compare with the files that they name.
 func compareLines(results []*run.Result) (lines []string) {
 	equal, of := 0, 0
 	elements := int64(0)
@@ -62,7 +62,8 @@ func compareLines(results []*run.Result) (lines []string) {
 	return lines
 }
 
-// lines say which elements are wrong, whether ranks agree, and where the order differs.
+// comparisonLines reports the elements that are wrong, whether ranks agree, and where the order of
+// additions differs.
 func comparisonLines(c *run.Comparison, id, file string) (lines []string) {
 	indented := func(text string) {
 		words := strings.TrimLeft(text, " ")
@@ -103,10 +104,10 @@ func comparisonLines(c *run.Comparison, id, file string) (lines []string) {
 	return lines
 }
 
-// maxStrays is how many elements that look alike are printed.
+// maxStrays is the most elements with one explanation that are printed.
 const maxStrays = 3
 
-// suspicions say what wrong elements look like, most of them first.
+// suspicions groups wrong elements by their likely explanation, the most frequent first.
 func suspicions(c *run.Comparison) (lines []string) {
 	var texts []string
 	alike := map[string][]reference.Outside{}
@@ -143,7 +144,7 @@ func suspicions(c *run.Comparison) (lines []string) {
 	return lines
 }
 
-// likeness is what an element looks like, in words.
+// likeness describes what a wrong element resembles, such as an input or a partial sum.
 func likeness(o *reference.Outside) string {
 	n := len(o.Looks)
 	if n == 0 {
@@ -156,7 +157,7 @@ func likeness(o *reference.Outside) string {
 	return text
 }
 
-// lines tell of the first element that differs.
+// differenceLines describes the first element that differs.
 func differenceLines(d *reference.Difference, file string) []string {
 	lines := []string{fmt.Sprintf("rank %d element %d (chunk %d): %s has %v,", d.Rank, d.Element,
 		d.Chunk, file, d.Theirs), fmt.Sprintf("  the schedule gives %v", d.Ours)}
@@ -185,7 +186,8 @@ func differenceLines(d *reference.Difference, file string) []string {
 	return lines
 }
 
-// explanations say what gives theirs, of all elements that differ or of some.
+// explanations names the changes of order that would give the file's values, for all elements that
+// differ or for some.
 func explanations(d *reference.Difference) (lines []string) {
 	first := ""
 	if d.Part {

@@ -5,8 +5,9 @@ import (
 	"collsim/run"
 )
 
-// comparisonValue says how elements differ. Its not_compared is why nothing was compared, empty
-// where it was; wrong is null where there is no definition, ranks_agree where ranks need not.
+// comparisonValue makes the object of a comparison. not_compared is the reason why nothing was
+// compared, empty where it was. wrong is null where the kind has no definition, ranks_agree where
+// ranks may differ.
 func comparisonValue(c *run.Comparison) Value {
 	if c == nil {
 		return Value{}
@@ -27,8 +28,9 @@ func comparisonValue(c *run.Comparison) Value {
 	})
 }
 
-// differenceValue is the first element that differs. What is tried would_give_theirs, of so many of
-// all elements that differ and are not wrong, and would_change so many of those that are equal.
+// differenceValue makes the object of the first element that differs. For each change of order in
+// tried, would_give_theirs counts the differing, not wrong elements that it explains. would_change
+// counts the equal elements that it would change.
 func differenceValue(d *reference.Difference) Value {
 	if d == nil {
 		return Value{}

@@ -2,7 +2,8 @@
 // Markdown for documents. Equal results give equal bytes.
 //
 // Each fact of a result is a Column, a row of Columns: its key in JSON, its name in CSV, its
-// heading in the table, and its Value. Who has one more appends it. All JSON is written of a Value.
+// heading in the table, and its Value. A program with a fact of its own appends a Column. All JSON
+// is written from a Value.
 //
-// The package knows nothing of how results come about, and of flags and terminals.
+// The package does not know how results are computed, and has no flags and no terminal.
 package report

@@ -11,7 +11,7 @@ import (
 )
 
 // encode writes a value as encoding/json does, indented by two blanks and with a newline at the
-// end, but leaves <, > and & as they are: links are called a->b.
+// end. It leaves <, > and & unescaped, since links are named a->b.
 func encode(v Value) ([]byte, error) {
 	if x, found := v.infinite(); found {
 		return nil, fmt.Errorf("report: JSON has no number %v", x)
@@ -19,7 +19,7 @@ func encode(v Value) ([]byte, error) {
 	return append(v.spelt(nil, "\n"), '\n'), nil
 }
 
-// encodeLine is the same without any blank or newline but that at the end.
+// encodeLine writes a value in one line, without blanks, and with a newline at the end.
 func encodeLine(v Value) ([]byte, error) {
 	text, err := encode(v)
 	if err != nil {
@@ -50,7 +50,7 @@ func (v Value) infinite() (x float64, found bool) {
 	return 0, false
 }
 
-// spelt appends a value in JSON. Its own lines begin with a newline and the blanks before it.
+// spelt appends a value in JSON. line is a newline and the indent of the lines that it writes.
 func (v Value) spelt(b []byte, line string) []byte {
 	switch v.kind {
 	case isBool:
@@ -73,7 +73,7 @@ func (v Value) spelt(b []byte, line string) []byte {
 	return append(b, "null"...)
 }
 
-// within appends items in brackets, a line each.
+// within appends items in brackets, one a line.
 func within[T any](b []byte, brackets, line string, items []T,
 	each func(b []byte, item T, line string) []byte) []byte {
 	b = append(b, brackets[0])
@@ -89,7 +89,7 @@ func within[T any](b []byte, brackets, line string, items []T,
 	return append(b, brackets[1])
 }
 
-// appendNumber spells a float as JavaScript does: an exponent below 1e-6 and from 1e21 on.
+// appendNumber spells a float as JavaScript does: with an exponent below 1e-6 and from 1e21 on.
 func appendNumber(b []byte, x float64) []byte {
 	abs := math.Abs(x)
 	if abs == 0 || abs >= 1e-6 && abs < 1e21 {
@@ -102,8 +102,8 @@ func appendNumber(b []byte, x float64) []byte {
 	return b
 }
 
-// appendText puts a text in quotes. Two signs that end lines in JavaScript are escaped, and what is
-// no UTF-8 is the sign for that.
+// appendText quotes a text. It escapes U+2028 and U+2029, which end lines in JavaScript, and
+// replaces invalid UTF-8 by U+FFFD.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i, c := range s {

@@ -11,9 +11,9 @@ import (
 	"collsim/unit"
 )
 
-// EstimateText prints the points of a scenario and what they will cost, in 80 columns where that is
-// possible. Of programs it says how well that is known: what is simulated once of a program whose
-// iterations are alike is not known beforehand.
+// EstimateText prints the points of a scenario and their estimated cost, in 80 columns where that
+// is possible. For a program it says how well the cost is known. A program with equal iterations
+// may simulate one for all, which is only known once it runs.
 func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 	var b strings.Builder
 	comment(&b, "collsim "+run.Version, s.Name, prose.Plural(len(run.AllPoints(s)), "point"))
@@ -65,11 +65,11 @@ func EstimateText(s *run.Scenario, list []*run.Estimate) string {
 	return b.String()
 }
 
-// longRun is what a run may take, in seconds, without a word on what it takes them for.
+// longRun is the estimated time of a run, in seconds, above which the estimate is reported.
 const longRun = 5
 
-// LongRun says what a run takes that takes more than five seconds, by its estimates, and how to
-// have it shorter; empty of others.
+// LongRun reports the estimated time of a run and how to shorten it. It is empty for runs up to
+// five seconds.
 func LongRun(list []*run.Estimate) string {
 	seconds, text := spent(list)
 	switch {
@@ -81,8 +81,8 @@ func LongRun(list []*run.Estimate) string {
 	return "about " + about(seconds) + " on one core, " + text
 }
 
-// spent is what points take together in seconds, and where it is worth a word, what checks are of
-// it.
+// spent returns the estimated seconds of all points together. If checks of numbers take a tenth or
+// more of a long run, text says how to go without.
 func spent(list []*run.Estimate) (seconds float64, text string) {
 	numbers := 0.0
 	for _, e := range run.Together(list) {
@@ -95,14 +95,14 @@ func spent(list []*run.Estimate) (seconds float64, text string) {
 	return seconds, text
 }
 
-// marks say how well the time or the memory of a collective is known that may be off by more than
+// marks lists the marks of uncertain estimates of a collective: times that may be off by more than
 // half.
 var marks = []struct {
 	mark, factor string
 	within       float64
 }{{"~", "three", run.RoughlyKnown}, {"~~", "five", run.HardlyForeseen}}
 
-// timeMark is the mark of the time that is printed of a collective; empty if it is known well.
+// timeMark returns the mark of a printed time of a collective; empty if it is known well.
 func timeMark(e *run.Estimate) string {
 	for _, m := range marks {
 		if e.Parts == 0 && e.Within == m.within && e.Seconds >= shortest {
@@ -112,12 +112,12 @@ func timeMark(e *run.Estimate) string {
 	return ""
 }
 
-// taken is what a point takes, and a mark where that is not known well.
+// taken formats the time of a point, behind a mark where it is not known well.
 func taken(e *run.Estimate) string {
 	return strings.TrimLeft(timeMark(e)+" "+about(e.Seconds), " ")
 }
 
-// memoryMark is the mark of the memory that is printed of a collective.
+// memoryMark returns the mark of a printed memory of a collective; empty if it is known well.
 func memoryMark(e *run.Estimate) string {
 	if e.Parts == 0 && e.MemoryWithin > run.WellKnown {
 		return marks[0].mark
@@ -125,15 +125,15 @@ func memoryMark(e *run.Estimate) string {
 	return ""
 }
 
-// held is the memory that a point takes, and a mark where that is not known well.
+// held formats the memory of a point, behind a mark where it is not known well.
 func held(e *run.Estimate) string {
 	return strings.TrimLeft(memoryMark(e)+" "+roughly(e.Memory), " ")
 }
 
-// shortest is the least time, in seconds, that is printed as such.
+// shortest is the least time, in seconds, that is printed as a number.
 const shortest = 0.1
 
-// about is a duration that is not known well.
+// about formats an estimated time with the digits that an estimate has.
 func about(seconds float64) string {
 	switch {
 	case seconds < shortest:
@@ -148,7 +148,7 @@ func about(seconds float64) string {
 	return fmt.Sprintf("%.0f days", seconds/86400)
 }
 
-// roughly is a size that is not known well: at least 1 MiB, to the next unit.
+// roughly formats an estimated size: at least 1 MiB, rounded up.
 func roughly(b unit.Bytes) string {
 	switch {
 	case b <= unit.MiB:
@@ -162,12 +162,13 @@ func roughly(b unit.Bytes) string {
 	return fmt.Sprintf("%.0f GiB", float64(b)/float64(unit.GiB))
 }
 
-// EstimateJSON is the same as an object: "points", each with "id", "skipped" (why, or null),
-// "refused" (why a run will be, for what fluid sharing takes, or null), "algorithms", "steps",
-// "messages", "seconds", "within" (what is taken is most likely at most so many times more or
-// less), "memory" in bytes, "memory_within" likewise, "number_seconds": of the seconds, those that
-// the check of numbers takes; "memory_of", what each stage takes besides the command; and
-// "warnings" on the scenario.
+// EstimateJSON writes the estimates as an object. "points" has an object for each point, with these
+// members. "skipped" is the reason why the point is left out, or null. "refused" is the reason why
+// a run would be refused for the cost of fluid sharing, or null. "seconds" are within the factor
+// "within", most likely; "memory", in bytes, is within "memory_within". "number_seconds" is the
+// part of the seconds that checks of numbers take. "memory_of" has the memory of each stage besides
+// the command. "algorithms", "steps" and "messages" are counts. "warnings" lists those on the
+// scenario.
 func EstimateJSON(s *run.Scenario, list []*run.Estimate) ([]byte, error) {
 	return encode(object(append(preamble(s), member{"points", listOf(list, estimateValue)},
 		member{"warnings", listOf(s.Notes, Text)})))
@@ -190,5 +191,5 @@ func estimateValue(e *run.Estimate) Value {
 			{"simulation", Int(e.Takes.Simulation)}, {"numbers", Int(e.Takes.Numbers)}})}}...))
 }
 
-// rounded is a duration in seconds, to the microsecond.
+// rounded makes a number of seconds, rounded to the microsecond.
 func rounded(seconds float64) Value { return Number(math.Round(seconds*1e6) / 1e6) }

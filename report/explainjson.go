@@ -7,9 +7,9 @@ import (
 	"collsim/unit"
 )
 
-// ExplainJSON is explanations of one scenario as an object: "explanations", each with "shares",
-// whose "time_ps" sum up to the time, and "warnings" on the scenario; and of a scenario with
-// programs "programs", each with "shares" by op and kind, and "kinds".
+// ExplainJSON writes the explanations of one scenario as an object: "explanations", each with
+// "shares", whose "time_ps" sum up to the time, and "warnings" on the scenario. If the scenario has
+// programs, "programs" has their "shares" by op and kind, and "kinds".
 func ExplainJSON(s *run.Scenario, list []*run.Explanation,
 	programs []*run.ProgramExplanation) ([]byte, error) {
 	all := append(preamble(s), member{"explanations", listOf(list, explanationValue)},
@@ -20,7 +20,8 @@ func ExplainJSON(s *run.Scenario, list []*run.Explanation,
 	return encode(object(all))
 }
 
-// explanationValue has no time where the run came to no end.
+// explanationValue makes the object of an explanation. Its time is null where the run did not
+// finish.
 func explanationValue(e *run.Explanation) Value {
 	r := e.Result
 	share := func(s run.Share) Value { return shareValue(s, r.Time) }
@@ -41,7 +42,8 @@ func explanationValue(e *run.Explanation) Value {
 	}))
 }
 
-// shareValue has a link, how many are like it and how busy they are only where there is one.
+// shareValue makes the object of a share of the critical path. Only the share of a link has the
+// link, the number of equal links, and how busy they are.
 func shareValue(s run.Share, total unit.Time) Value {
 	link := s.Link != ""
 	return object(members{{"what", Text(s.What.String())}, {"link", some(s.Link)},

@@ -13,10 +13,10 @@ import (
 	"collsim/unit"
 )
 
-// maxShares is how many shares are printed; JSON has them all.
+// maxShares is the most shares that are printed; JSON has them all.
 const maxShares = 8
 
-// String is an explanation in lines of 80 columns where that is possible.
+// ExplanationText formats an explanation in lines of 80 columns where that is possible.
 func ExplanationText(e *run.Explanation) string {
 	var b strings.Builder
 	r := e.Result
@@ -78,7 +78,7 @@ func ExplanationText(e *run.Explanation) string {
 	return b.String()
 }
 
-// path prints the shares.
+// pathLines prints the shares of the critical path.
 func pathLines(e *run.Explanation, b *strings.Builder) {
 	if len(e.Shares) == 0 {
 		return
@@ -102,8 +102,8 @@ func pathLines(e *run.Explanation, b *strings.Builder) {
 	}
 }
 
-// tenthsOf are shares in tenths of a percent, rounded so that they sum up to 100 %: up where the
-// most is lost.
+// tenthsOf rounds shares to tenths of a percent that sum up to 100 %. Those with the largest
+// remainders are rounded up.
 func tenthsOf(list []run.Share, total unit.Time) []int {
 	tenths, lost, order := make([]int, len(list)), make([]float64, len(list)), make([]int, len(list))
 	left := 1000
@@ -128,7 +128,7 @@ func tenthsOf(list []run.Share, total unit.Time) []int {
 	return tenths
 }
 
-// note names what to change.
+// shareNote names the key or the links to change in order to lower a share.
 func shareNote(s run.Share, total unit.Time) string {
 	if s.Link != "" {
 		text := s.Link
@@ -149,7 +149,7 @@ func shareNote(s run.Share, total unit.Time) string {
 	return shareKey(s)
 }
 
-// key is that of the scenario that sets what is not a link's.
+// shareKey returns the scenario's key of a share that is not a link's.
 func shareKey(s run.Share) string {
 	switch s.What {
 	case sim.Overhead:
@@ -174,7 +174,7 @@ func shareKey(s run.Share) string {
 	return "device.lane_rate"
 }
 
-// name is a share in a few words.
+// shareName names a share in a few words.
 func shareName(s run.Share) string {
 	if s.Link != "" && s.What != sim.Latency {
 		return s.Link
@@ -182,7 +182,7 @@ func shareName(s run.Share) string {
 	return s.What.String()
 }
 
-// name says what is different.
+// whatIfName describes the change of a what-if run.
 func whatIfName(w *run.WhatIf) string {
 	switch c := w.Changed; {
 	case c.What == sim.Latency:
@@ -200,7 +200,7 @@ func whatIfName(w *run.WhatIf) string {
 	}
 }
 
-// difference is how much longer something takes than is published.
+// difference formats how far a time is from a published one, in percent.
 func difference(t, published unit.Time) string {
 	switch percent := math.Abs(float64(t-published)) / float64(published) * 100; {
 	case t == published:
@@ -214,7 +214,7 @@ func difference(t, published unit.Time) string {
 	}
 }
 
-// figureWidth is that of the text before a time.
+// figureWidth is the width of the text before a time.
 const figureWidth = 46
 
 // figure prints a time, on a line of its own where the text before is long.
@@ -228,7 +228,7 @@ func figure(b *strings.Builder, text string, t unit.Time, note string) {
 	wrap(b, fmt.Sprintf("%s%s %10s us  ", text, gap, us(t)), note)
 }
 
-// wrap prints words after a start, and further lines below where the first began.
+// wrap prints words after a start; further lines are indented to the end of the start.
 func wrap(b *strings.Builder, start, text string) {
 	indent := strings.Repeat(" ", max(2, utf8.RuneCountInString(start)))
 	writeLines(b, "", prose.Wrap(text, prose.Columns, start, indent))

@@ -7,8 +7,8 @@ import (
 	"collsim/run"
 )
 
-// gradientValue is a backward pass, of two passes of the collective where the mask needs one. Its
-// law_count is null where the law is off.
+// gradientValue makes the object of a backward pass, which takes two passes of the collective where
+// the mask needs one. Its law_count is null where the law of gradients is not checked.
 func gradientValue(g *run.Gradient) Value {
 	if g == nil {
 		return Value{}
@@ -23,7 +23,7 @@ func gradientValue(g *run.Gradient) Value {
 	return object(all)
 }
 
-// words are what a heading says of a backward pass; nothing of others.
+// gradientWords describes a backward pass in a heading; empty for forward passes.
 func gradientWords(g *run.Gradient) string {
 	if g == nil {
 		return ""
@@ -47,7 +47,7 @@ func gradientWords(g *run.Gradient) string {
 	return text
 }
 
-// gradientLines sum up what backward passes were held to.
+// gradientLines sums up the checks of backward passes.
 func gradientLines(results []*run.Result) (lines []string) {
 	var exact, off, wrong []*run.Result
 	of := 0

@@ -13,7 +13,7 @@ import (
 	"collsim/unit"
 )
 
-// writeHead says which scenario it is.
+// writeHead writes the line that names the scenario.
 func writeHead(b *strings.Builder, s *run.Scenario) {
 	comment(b, "collsim "+run.Version, s.Name, seedText(run.AllPoints(s)))
 	for _, set := range s.Set {
@@ -21,27 +21,27 @@ func writeHead(b *strings.Builder, s *run.Scenario) {
 	}
 }
 
-// writeMachine says on which network and device, and how time is counted.
+// writeMachine writes the lines that name network, device and rules of time.
 func writeMachine(b *strings.Builder, r *run.Result) {
 	comment(b, append(halves(r.Network), deviceText(r.Point.Device), simText(r.Point.Sim),
 		benchmarkText(r.Point))...)
 }
 
-// comment writes parts behind a #, on a line of their own where they do not fit beside each other.
+// comment writes parts behind a #, on one line if they fit, else one a line.
 func comment(b *strings.Builder, parts ...string) {
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	writeLines(b, "", prose.Fill(parts, "   ", prose.Columns, "# ", "#   "))
 }
 
-// writeLines writes lines, each behind a start.
+// writeLines writes lines, each behind start.
 func writeLines(b *strings.Builder, start string, lines []string) {
 	for _, line := range lines {
 		b.WriteString(start + line + "\n")
 	}
 }
 
-// writeHeading writes the heading of a group of rows behind a #. A long one is cut behind a colon,
-// if it has one, and between words.
+// writeHeading writes the heading of a group of rows behind a #. A long one is broken behind its
+// colon, if it has one, and between words.
 func writeHeading(b *strings.Builder, text string) {
 	start := "# "
 	for _, part := range halves(text) {
@@ -50,7 +50,7 @@ func writeHeading(b *strings.Builder, text string) {
 	}
 }
 
-// halves cuts a text that is too long for a line behind its colon.
+// halves breaks a text that is too long for a line behind its colon.
 func halves(text string) []string {
 	head, tail, ok := strings.Cut(text, ": ")
 	if !ok || utf8.RuneCountInString("# "+text) <= prose.Columns {
@@ -59,7 +59,7 @@ func halves(text string) []string {
 	return []string{head + ":", tail}
 }
 
-// split makes parts of equal key, in the order in which the keys first appear.
+// split groups results by key, in the order in which the keys first appear.
 func split(results []*run.Result, key func(*run.Result) string) (parts [][]*run.Result) {
 	place := map[string]int{}
 	for _, r := range results {
@@ -75,14 +75,14 @@ func split(results []*run.Result, key func(*run.Result) string) (parts [][]*run.
 	return parts
 }
 
-// sectionOf names network, device and the way time is counted.
+// sectionOf names network, device and rules of time.
 func sectionOf(r *run.Result) string {
 	p := r.Point
 	return strings.Join([]string{axesText(p, true), r.Network, deviceText(p.Device),
 		simText(p.Sim), benchmarkText(p)}, "\n")
 }
 
-// variant names all by which results are told apart, but for section, algorithm and columns.
+// variant names everything that distinguishes results besides section, algorithm and columns.
 func variant(r *run.Result) string {
 	p := r.Point
 	text := p.Spec.Kind.String()
@@ -98,7 +98,7 @@ func heading(r *run.Result) string {
 	return name + " " + r.Algorithm.String() + choice(r) + extras
 }
 
-// headingPicked names a result, with what its algorithm has picked.
+// headingPicked names a group of rows with what the algorithm has picked.
 func headingPicked(r *run.Result) string {
 	if r.Picked.What == "" {
 		return heading(r)
@@ -106,7 +106,7 @@ func headingPicked(r *run.Result) string {
 	return heading(r) + ", as " + r.Picked.String()
 }
 
-// choice says that an algorithm was chosen, and from how many.
+// choice says from how many candidates an algorithm was chosen; empty if it was not chosen.
 func choice(r *run.Result) string {
 	if r.Candidates == nil {
 		return ""
@@ -120,7 +120,7 @@ func choice(r *run.Result) string {
 	return fmt.Sprintf(", the fastest of %d", ran)
 }
 
-// extras are what else varies.
+// extras names whatever else distinguishes results: in place, swept keys, the gradient.
 func extras(r *run.Result) string {
 	text := ""
 	if r.Point.Spec.InPlace {
@@ -132,7 +132,8 @@ func extras(r *run.Result) string {
 	return text + gradientWords(r.Gradient)
 }
 
-// axesText prints what [sweep] set: of the machine, or of the collective; not what has a column.
+// axesText lists the swept keys of the machine, or those of the collective, without those that have
+// a column.
 func axesText(p *scenarios.Point, machine bool) string {
 	var list []string
 	for _, a := range p.Axes {
@@ -145,7 +146,7 @@ func axesText(p *scenarios.Point, machine bool) string {
 	return strings.Join(list, ", ")
 }
 
-// hasColumn reports whether a swept key is a column of the table, or in the heading of its own.
+// hasColumn reports whether a swept key is shown by a column of the table or by the heading.
 func hasColumn(path string) bool {
 	table, key, _ := strings.Cut(path, ".")
 	return strings.HasPrefix(table, "collective") && slices.Contains([]string{"bytes",
@@ -160,7 +161,7 @@ func seedText(points []*scenarios.Point) string {
 	return "seed " + seed.String()
 }
 
-// deviceText names a device, and what of it is not its preset's.
+// deviceText names a device, and its figures that differ from its preset.
 func deviceText(d device.Device) string {
 	text := "device " + d.Name
 	preset, err := device.Lookup(d.Name)
@@ -178,7 +179,7 @@ func deviceText(d device.Device) string {
 	return text
 }
 
-// simText says how time is counted, where that is not the usual way.
+// simText names the rules of time; empty for the default, fluid sharing.
 func simText(s scenarios.Sim) string {
 	if s.Sharing == scenarios.Fluid {
 		return ""
@@ -193,7 +194,7 @@ func simText(s scenarios.Sim) string {
 	return text
 }
 
-// benchmarkText says what loop of calls is timed, and who issues them.
+// benchmarkText describes the timed loop of calls and which process issues them.
 func benchmarkText(p *scenarios.Point) string {
 	b := &p.Benchmark
 	gpus := p.Topology.InNode()

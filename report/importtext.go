@@ -9,8 +9,8 @@ import (
 	"collsim/schedule"
 )
 
-// ImportText is a schedule in our text form, which schedule.Parse reads back, below lines that
-// begin with # and say what it was and what is proven of it.
+// ImportText writes a schedule in the text form that schedule.Parse reads. Lines behind # above it
+// say which format it came from and what is proven.
 func ImportText(v *run.Verification) (string, error) {
 	if v.Schedule == nil {
 		return "", &scenarios.Error{File: v.File, Text: "no schedule: " + strings.Join(v.Notes, "; ")}
@@ -50,7 +50,7 @@ func ImportText(v *run.Verification) (string, error) {
 	return b.String() + v.Schedule.String(), nil
 }
 
-// chunks is the number of blocks of every buffer.
+// chunksText formats the number of blocks of each buffer.
 func chunksText(v *run.Verification) string {
 	s := v.Schedule
 	return fmt.Sprintf("%d in, %d out, %d of scratch", s.Blocks(schedule.Input),

@@ -14,23 +14,24 @@ import (
 // Names and meanings are a contract: keys may be added, never renamed.
 func JSON(reports ...*run.Report) ([]byte, error) { return Columns().JSON(reports...) }
 
-// JSON is the same with the results in these columns.
+// JSON does what the function JSON does, with the columns of l.
 func (l Layout) JSON(reports ...*run.Report) ([]byte, error) {
 	return encode(oneOrAll(reports, l.report))
 }
 
-// JSONLine is a result of a scenario as JSON has it, in a line of its own: "scenario", "result".
+// JSONLine writes one result of a scenario in a line: an object with "scenario" and "result".
 func JSONLine(s *run.Scenario, r *run.Result) ([]byte, error) {
 	return encodeLine(object(members{{"scenario", Text(s.File)}, {"result", Columns().result(r)}}))
 }
 
-// JSONProgramLine is the same of a program: "scenario", "program".
+// JSONProgramLine writes one program of a scenario in a line: an object with "scenario" and
+// "program".
 func JSONProgramLine(s *run.Scenario, r *run.ProgramResult) ([]byte, error) {
 	return encodeLine(object(members{{"scenario", Text(s.File)}, {"program", programValue(r)}}))
 }
 
-// JSONSummary is what follows the lines of all results: in one line "summary", a list of what JSON
-// has of each scenario, but with the numbers of its results and programs in place of them.
+// JSONSummary writes the line that follows the lines of all results. Its "summary" lists what JSON
+// has of each scenario, with the numbers of results and programs in place of these.
 func JSONSummary(reports ...*run.Report) ([]byte, error) {
 	l := Columns()
 	return encodeLine(object(members{{"summary", listOf(reports, func(r *run.Report) Value {
@@ -47,7 +48,7 @@ func JSONSummary(reports ...*run.Report) ([]byte, error) {
 	})}}))
 }
 
-// oneOrAll is the value of one item, or a list of those of several.
+// oneOrAll returns the value of a single item, or a list of the values of several.
 func oneOrAll[T any](items []T, value func(T) Value) Value {
 	if len(items) == 1 {
 		return value(items[0])
@@ -55,12 +56,12 @@ func oneOrAll[T any](items []T, value func(T) Value) Value {
 	return listOf(items, value)
 }
 
-// preamble is how every object begins that is about a scenario.
+// preamble lists the members that begin every object about a scenario.
 func preamble(s *run.Scenario) members {
 	return append(version(), member{"scenario", Text(s.File)}, member{"name", Text(s.Name)})
 }
 
-// version is how every object begins.
+// version lists the members that begin every object.
 func version() members { return members{{"collsim", Text(run.Version)}, {"schema", Int(1)}} }
 
 func (l Layout) report(r *run.Report) Value {
@@ -89,7 +90,7 @@ func (l Layout) report(r *run.Report) Value {
 	return object(all)
 }
 
-// shared is what all points have, nothing if they differ.
+// shared returns the value that all points have in common; null if they differ.
 func shared(points []*scenarios.Point, of func(*scenarios.Point) Value) Value {
 	for _, p := range points {
 		if of(p).String() != of(points[0]).String() {
@@ -104,7 +105,7 @@ func shared(points []*scenarios.Point, of func(*scenarios.Point) Value) Value {
 
 func (l Layout) result(r *run.Result) Value { return object(l.members(r)) }
 
-// members are the columns that have a key.
+// members lists the columns that have a key, nested by their paths.
 func (l Layout) members(r *run.Result) (all members) {
 	for _, c := range l {
 		if c.Key == "" {
@@ -117,7 +118,7 @@ func (l Layout) members(r *run.Result) (all members) {
 	return all
 }
 
-// identity is how an object begins that is about a point.
+// identity lists the members that begin an object about a point.
 func identity(p *scenarios.Point, algorithm scenarios.Algorithm) members {
 	return members{{"id", Text(p.ID)}, {"point", axesOf(p)}, {"kind", Text(p.Spec.Kind.String())},
 		{"algorithm", Text(algorithm.String())}, {"ranks", Int(p.Spec.Ranks)},
@@ -128,7 +129,8 @@ func skipValue(s run.Skip) Value {
 	return object(append(identity(s.Point, s.Point.Algorithm), member{"why", Text(s.Why)}))
 }
 
-// violationValue says where a schedule is wrong: −1 stands for none in particular.
+// violationValue makes the object of a violation. −1 stands for no particular rank, lane, step or
+// chunk.
 func violationValue(v run.Violation) Value {
 	all := members{{"kind", Text(v.Kind)}, {"rank", Int(v.Rank)}, {"lane", Int(v.Lane)},
 		{"step", Int(v.Step)}, {"chunk", Int(v.Chunk)}, {"text", Text(v.Text)}}
@@ -146,7 +148,7 @@ func placedValue(s run.PlacedStep) Value {
 		{"what", Text(s.What)}})
 }
 
-// fidelityValue sums up what was measured.
+// fidelityValue makes the object that sums up measurements.
 func fidelityValue(r *run.Report) Value {
 	cases := r.Cases()
 	summary := fidelity.Summarize(cases)
@@ -161,8 +163,8 @@ func fidelityValue(r *run.Report) Value {
 	})
 }
 
-// qualityMembers are errors without their signs, nothing if there is none, and the ID of the result
-// with the largest.
+// qualityMembers lists absolute errors, null if nothing was timed, and the ID of the result with
+// the largest.
 func qualityMembers(q *fidelity.Quality, cases []fidelity.Case) members {
 	worst := ""
 	if q.Worst >= 0 {
@@ -173,7 +175,7 @@ func qualityMembers(q *fidelity.Quality, cases []fidelity.Case) members {
 		{"error_p90", rate(q.P90, q.Timed > 0)}, {"worst", Text(worst)}}
 }
 
-// rootOf is −1 for kinds without a root, as in nccl-tests.
+// rootOf returns the root of a collective, −1 for kinds without one, as in nccl-tests.
 func rootOf(spec collective.Spec) int {
 	if !spec.Kind.Rooted() {
 		return -1

@@ -11,8 +11,8 @@ import (
 	"collsim/run"
 )
 
-// knownOf returns how far simulations of a result's machine were from its public tables of NCCL at
-// such sizes; not ok where the result is none of NCCL's on a machine with a name.
+// knownOf returns the known error of simulations of a result's machine, from its public tables of
+// NCCL at similar sizes. It is not ok unless the result is NCCL's on a machine with a name.
 func knownOf(r *run.Result) (k fidelity.Known, ok bool) {
 	t := r.Point.Topology
 	if t == nil || t.Machine == "" || !strings.HasPrefix(r.Algorithm.Name, nccl.Prefix) {
@@ -21,8 +21,8 @@ func knownOf(r *run.Result) (k fidelity.Known, ok bool) {
 	return fidelity.KnownError(t.Machine, t.Nodes > 1, r.Point.Spec.Bytes()), true
 }
 
-// knownColumns say how many public tables of a result's machine there are, and how far off
-// simulations of it were.
+// knownColumns lists the number of public tables of a result's machine and the errors of its
+// simulations.
 func knownColumns() Layout {
 	column := func(name string, of func(k fidelity.Known) Value) Column {
 		return inJSON(name, func(r *run.Result) Value {
@@ -37,8 +37,8 @@ func knownColumns() Layout {
 	}
 }
 
-// knownLines say of each machine that NCCL is simulated on how far off such simulations were, by
-// classes of size.
+// knownLines reports the known errors of each machine on which NCCL is simulated, by classes of
+// size.
 func knownLines(results []*run.Result) (lines []string) {
 	type place struct {
 		machine string

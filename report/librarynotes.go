@@ -7,9 +7,9 @@ import (
 	"collsim/run"
 )
 
-// libraryLines say of results of NCCL what its choice rests on: rings that are inferred, in tables
-// of several results (one alone has it in its heading), a machine that nobody named, and a tuner
-// plugin that would decide there.
+// libraryLines notes the assumptions behind NCCL's choice: rings that are inferred, a machine that
+// the scenario does not name, and a tuner plugin that would decide instead. Inferred rings are
+// noted in tables of several results; a single one has them in its heading.
 func libraryLines(results []*run.Result) (lines []string) {
 	var notes []string
 	for _, r := range results {

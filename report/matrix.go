@@ -9,15 +9,15 @@ import (
 	"collsim/run"
 )
 
-// matrix is the times of one collective: a row a size, a column an algorithm.
+// matrix holds the times of one collective: a row a size, a column an algorithm.
 type matrix struct {
 	algorithms []string
 	labels     []string // of the rows
 	rows       [][]*run.Result
 }
 
-// writeMatrix prints the times of several algorithms beside each other, the best ones marked. Of
-// columns that do not fit, more lines follow.
+// writeMatrix prints the times of several algorithms side by side and marks the best ones. Columns
+// that do not fit follow in further blocks of lines.
 func writeMatrix(b *strings.Builder, results []*run.Result) {
 	m := newMatrix(results)
 	if len(m.algorithms) < 2 {
@@ -73,7 +73,8 @@ func newMatrix(results []*run.Result) *matrix {
 	return m
 }
 
-// labels makes the label of a row: the size, and what of type, operator and root varies.
+// labels makes the function that labels a row: the size, and type, operator and root where these
+// vary.
 func labels(results []*run.Result) func(*run.Result) string {
 	facts := []func(*run.Result) string{
 		ncclType,
@@ -94,7 +95,7 @@ func labels(results []*run.Result) func(*run.Result) string {
 	}
 }
 
-// width is what a column takes, with a blank before it and the place for a *.
+// width returns the width of a column, with a blank before it and room for a *.
 func (m *matrix) width(column int) int {
 	w := len(m.algorithms[column])
 	for _, row := range m.rows {

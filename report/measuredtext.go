@@ -12,9 +12,9 @@ import (
 	"collsim/unit"
 )
 
-// ValidationText prints reports of Validate in lines of 80 columns where that is possible: every
-// time simulated and measured, how far they are apart, whether bits are equal; then what differs,
-// failed or was not played, and what is outside of the tolerance.
+// ValidationText prints reports of Validate in lines of 80 columns where that is possible. Each row
+// has the simulated and the measured time, the error, and whether bits are equal. Then follow
+// differences, failures, what was not executed, and what is outside of the tolerance.
 func ValidationText(reports ...*run.Report) string {
 	var b strings.Builder
 	for i, r := range reports {
@@ -45,11 +45,11 @@ func writeValidation(r *run.Report, b *strings.Builder) {
 	}
 	if len(r.Results) > 0 || len(r.Programs) == 0 {
 		b.WriteString("#\n")
-		writeLines(b, "# ", append(summary(r.Results), unplayed(r)...))
+		writeLines(b, "# ", append(summary(r.Results), problemLines(r)...))
 	}
 }
 
-// ranOn lists what results ran on, each once.
+// ranOn lists the machines on which results were executed, each once.
 func ranOn(r *run.Report) (list []string) {
 	seen := map[string]bool{}
 	for _, result := range r.Results {
@@ -61,7 +61,7 @@ func ranOn(r *run.Report) (list []string) {
 	return list
 }
 
-// skew is how far the clocks of two ranks were apart at most, in any result.
+// skew returns the largest difference between the clocks of two ranks in any result.
 func skew(r *run.Report) (most unit.Time) {
 	for _, result := range r.Results {
 		if m := result.Measured; m.Played() {
@@ -71,7 +71,7 @@ func skew(r *run.Report) (most unit.Time) {
 	return most
 }
 
-// skewText says what clocks that are not the same have times be wrong by, "" of those that are.
+// skewText says how exact times are, given the difference of two clocks; empty if there is none.
 func skewText(skew unit.Time) string {
 	if skew == 0 {
 		return ""
@@ -80,8 +80,9 @@ func skewText(skew unit.Time) string {
 		" apart: times are not more exact"
 }
 
-// unplayed tells what differs, what has failed, and what was not played.
-func unplayed(r *run.Report) (lines []string) {
+// problemLines lists results whose bits differ, those that failed, and those that were not
+// executed.
+func problemLines(r *run.Report) (lines []string) {
 	for _, result := range r.Results {
 		m := result.Measured
 		if m == nil {
@@ -97,7 +98,7 @@ func unplayed(r *run.Report) (lines []string) {
 			first := "hardware "
 			for _, line := range strings.Split("FAILED: "+result.Point.ID+": "+failure(m.Failure), "\n") {
 				lines = append(lines, prose.Wrap(line, lineWidth, first, "         ")...)
-				first = "           " // of who waits for whom
+				first = "           " // indents the lines of a deadlock report
 			}
 		case m.Skipped != "":
 			text := "hardware left out " + result.Point.ID + ": " + m.Skipped
@@ -109,12 +110,11 @@ func unplayed(r *run.Report) (lines []string) {
 	return lines
 }
 
-// failure is an executor's error for people.
+// failure formats an executor's error without its package.
 func failure(e *hw.Error) string { return strings.TrimPrefix(e.Error(), "hw: ") }
 
-// ValidationMarkdown prints reports of Validate as a page: what was run, in the words of whoever
-// ran it, on what; and package fidelity's tables. Reports with another tolerance are a page of
-// their own.
+// ValidationMarkdown prints reports of Validate as a page: the command that was run, the machine,
+// and package fidelity's tables. Reports with another tolerance make a page of their own.
 func ValidationMarkdown(command string, reports ...*run.Report) string {
 	var b strings.Builder
 	for i := 0; i < len(reports); {
@@ -141,7 +141,7 @@ func ValidationMarkdown(command string, reports ...*run.Report) string {
 	return b.String()
 }
 
-// aboutScenario is what a scenario is, in a line.
+// aboutScenario describes a scenario in a line.
 func aboutScenario(r *run.Report) string {
 	text := r.Scenario.Name
 	if len(r.Results) > 0 {

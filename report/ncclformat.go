@@ -10,12 +10,13 @@ import (
 	"collsim/scenarios"
 )
 
-// InPlace are results of the same calls in place, by the point of the call out of place, or the
-// other way round where the scenario has them in place. A call without one takes as long in either.
+// InPlace maps the point of a call out of place to the result of the same call in place; or the
+// other way round, where the scenario asks for calls in place. A call without an entry takes the
+// same time either way.
 type InPlace map[*scenarios.Point]*run.Result
 
-// NCCLTestsKind is the name of nccl-tests' program for a collective without _perf; empty where it
-// has none.
+// NCCLTestsKind returns the name of nccl-tests' program for a collective, without _perf; empty
+// where it has none.
 func NCCLTestsKind(k collective.Kind) string {
 	switch k {
 	case collective.AllToAll, collective.SendRecv:
@@ -27,13 +28,13 @@ func NCCLTestsKind(k collective.Kind) string {
 	return ""
 }
 
-// testRun is what one call of a program of nccl-tests prints: one collective by one algorithm.
+// testRun holds the output of one program of nccl-tests: one collective by one algorithm.
 type testRun struct {
 	program string
 	rows    []testRow
 }
 
-// testRow is a size, out of place and in place.
+// testRow is one size, out of place and in place.
 type testRow struct {
 	out, in    *run.Result
 	unchecked  bool // nccl-tests does not check the result in place
@@ -43,7 +44,7 @@ type testRow struct {
 	root       int
 }
 
-// testRuns are the calls of nccl-tests' programs that results are told as.
+// testRuns groups results into runs of nccl-tests' programs.
 func testRuns(in InPlace, reports []*run.Report) (all []testRun) {
 	for _, r := range reports {
 		place := map[string]int{}
@@ -86,7 +87,8 @@ func rowOfTest(r *run.Result, in InPlace) testRow {
 	return row
 }
 
-// busBandwidth is the mean of all rows and places, and wrong the elements that are.
+// busBandwidth returns the mean bus bandwidth of all rows and places, and the number of wrong
+// elements.
 func (t *testRun) busBandwidth() (mean float64, wrong int64) {
 	sum := 0.
 	for _, row := range t.rows {
@@ -99,7 +101,7 @@ func (t *testRun) busBandwidth() (mean float64, wrong int64) {
 	return sum / float64(2*len(t.rows)), wrong
 }
 
-// config is what the program would have been called with.
+// config returns the arguments with which the program would have been called.
 func (t *testRun) config() (gpus, calls, step int, least, most int64, graph bool) {
 	p := t.rows[0].out.Point
 	least, most = t.rows[0].size, t.rows[0].size
@@ -114,8 +116,8 @@ func (t *testRun) config() (gpus, calls, step int, least, most int64, graph bool
 }
 
 // NCCLTests prints results in the columns of nccl-tests 2.19.6 (src/util.cu), each collective and
-// algorithm as a call of its program: the time is that of a call in a row where there is a
-// benchmark. What the program says of itself and the machine is simulated, too, and says so.
+// algorithm as a run of its program. With a benchmark the time is that of a call of its loop. The
+// lines about program and machine say that they are simulated.
 func NCCLTests(in InPlace, reports ...*run.Report) string {
 	var b strings.Builder
 	for _, t := range testRuns(in, reports) {
@@ -162,7 +164,7 @@ func (t *testRun) write(b *strings.Builder) {
 			}
 			algbw, _ := r.AlgBW()
 			busbw, _ := r.BusBW()
-			if perCall(r) == missing { // of a benchmark that takes too long to simulate
+			if perCall(r) == missing { // a benchmark that takes too long to simulate
 				fmt.Fprintf(b, half, missing, missing, missing, wrong)
 				continue
 			}
@@ -180,7 +182,7 @@ func (t *testRun) write(b *strings.Builder) {
 		"Out of bounds values", wrong, verdict, "Avg bus bandwidth", bandwidth, t.program)
 }
 
-// whether is 1 for true.
+// whether converts true to 1, false to 0.
 func whether(b bool) int {
 	if b {
 		return 1
@@ -188,8 +190,9 @@ func whether(b bool) int {
 	return 0
 }
 
-// NCCLTestsJSON is what nccl-tests writes with -J, version 3: an object of one collective by one
-// algorithm, a list of several. What depends on a clock or an environment is null or empty.
+// NCCLTestsJSON writes what nccl-tests writes with -J, version 3: an object for one collective by
+// one algorithm, a list for several. Members that depend on a clock or an environment are null or
+// empty.
 func NCCLTestsJSON(in InPlace, reports ...*run.Report) ([]byte, error) {
 	return encode(oneOrAll(testRuns(in, reports), func(t testRun) Value { return t.value() }))
 }
@@ -233,7 +236,7 @@ func (t *testRun) value() Value {
 		{"errors", listOf([]string(nil), Text)}, {"end_time", Value{}}})
 }
 
-// timingValue is one place of a row.
+// timingValue makes the object of a row out of place or in place.
 func timingValue(r *run.Result, unchecked bool) Value {
 	algbw, _ := r.AlgBW()
 	busbw, _ := r.BusBW()
@@ -243,5 +246,5 @@ func timingValue(r *run.Result, unchecked bool) Value {
 		{"nwrong", known(r.Numbers != run.Off && !unchecked, Number(float64(r.Wrong)))}})
 }
 
-// micro is a number with six decimals.
+// micro makes a number rounded to six decimals.
 func micro(x float64) Value { return Number(math.Round(x*1e6) / 1e6) }

@@ -9,8 +9,8 @@ import (
 	"collsim/run"
 )
 
-// modelLines say in how many calls the library chose what was picked for the simulation, and how
-// far its own estimates of them are from those of the model that picked.
+// modelLines reports in how many calls the library chose what the simulation assumed. It also
+// reports how far the library's own estimates are from those of our model of it.
 func modelLines(results []*run.Result) (lines []string) {
 	same, asked := 0, 0
 	var errors []float64

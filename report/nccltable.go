@@ -9,8 +9,8 @@ import (
 	"collsim/run"
 )
 
-// writeCosts prints NCCL's table of a call, as its log has it, with the time at the size of the
-// call, and what was taken by what.
+// writeCosts prints NCCL's table of estimated costs for a call, as its log has it, with the time at
+// the call's size. It says which entry was taken, and by which rule.
 func writeCosts(b *strings.Builder, x *nccl.Costs) {
 	if x == nil {
 		return
@@ -37,7 +37,8 @@ func writeCosts(b *strings.Builder, x *nccl.Costs) {
 	}
 }
 
-// costsValue has no time, and why, where a way is off.
+// costsValue makes the object of a cost table. An entry that is disabled has the reason and no
+// time.
 func costsValue(x *nccl.Costs) Value {
 	if x == nil {
 		return Value{}
@@ -54,7 +55,8 @@ func costsValue(x *nccl.Costs) Value {
 		})}})
 }
 
-// ThresholdsText is the sizes from which on NCCL takes another way, a table a collective.
+// ThresholdsText formats the sizes at which NCCL changes its algorithm, protocol or channels, a
+// table for each collective.
 func ThresholdsText(list []run.Thresholds) string {
 	var b strings.Builder
 	for i, t := range list {
@@ -84,7 +86,7 @@ func ThresholdsText(list []run.Thresholds) string {
 	return b.String()
 }
 
-// ThresholdsJSON is the same as an object: "thresholds", each with "from", a list.
+// ThresholdsJSON writes thresholds as an object: "thresholds", each with a list "from".
 func ThresholdsJSON(s *run.Scenario, list []run.Thresholds) ([]byte, error) {
 	return encode(object(append(preamble(s), member{"thresholds",
 		listOf(list, func(t run.Thresholds) Value {

@@ -10,11 +10,11 @@ import (
 	"collsim/scenarios"
 )
 
-// ncclRow is a line of nccl-tests: a call out of place, and the same in place, where either was
-// played.
+// ncclRow is a line of nccl-tests: a call out of place, and the same call in place. One of them may
+// be nil.
 type ncclRow struct{ out, in *run.Result }
 
-// any is either.
+// any returns the call out of place, or the one in place if there is none.
 func (r *ncclRow) any() *run.Result {
 	if r.out != nil {
 		return r.out
@@ -22,15 +22,15 @@ func (r *ncclRow) any() *run.Result {
 	return r.in
 }
 
-// sameCall reports whether two results are of the same call, place apart.
+// sameCall reports whether two results are of the same call but for in place.
 func sameCall(a, b *run.Result) bool {
 	x, y := a.Point.Spec, b.Point.Spec
 	x.InPlace, y.InPlace = false, false
 	return x.Key() == y.Key() && a.Algorithm.String() == b.Algorithm.String()
 }
 
-// ncclRows are the results that NCCL has played, in order; each call in place joins the same one
-// out of place.
+// ncclRows pairs the results that NCCL has executed, in order: each call in place joins the same
+// one out of place.
 func ncclRows(results []*run.Result) (rows []ncclRow) {
 	for _, r := range results {
 		if !r.Measured.Played() || r.Measured.Executor != scenarios.NCCL {
@@ -56,9 +56,9 @@ func ncclRows(results []*run.Result) (rows []ncclRow) {
 	return rows
 }
 
-// writeNCCLTests writes what NCCL has played in the columns of nccl-tests, and how it has chosen to
-// do it beside how that is simulated; nothing where it has played nothing. Wrong is what no order
-// of additions can give.
+// writeNCCLTests writes the results that NCCL has executed in the columns of nccl-tests, then
+// NCCL's choices beside the simulated ones. It writes nothing where NCCL executed nothing. Elements
+// count as wrong if no order of additions gives them.
 func writeNCCLTests(results []*run.Result, b *strings.Builder) {
 	rows := ncclRows(results)
 	if rows == nil {
@@ -88,7 +88,7 @@ func writeNCCLTests(results []*run.Result, b *strings.Builder) {
 	writeChoices(rows, b)
 }
 
-// writeChoices says how NCCL has done calls, and how each is simulated.
+// writeChoices prints NCCL's choices of algorithm beside the simulated ones.
 func writeChoices(rows []ncclRow, b *strings.Builder) {
 	first := "#\n"
 	for i := range rows {
@@ -112,7 +112,7 @@ func writeChoices(rows []ncclRow, b *strings.Builder) {
 	writeLines(b, "# ", modelLines(results))
 }
 
-// ncclTiming is one place's time, bandwidths and wrong elements.
+// ncclTiming formats time, bandwidths and wrong elements of one call.
 func ncclTiming(r *run.Result) string {
 	if r == nil {
 		return fmt.Sprintf("  %7s %6s %6s %6s", missing, missing, missing, missing)
@@ -130,8 +130,8 @@ func ncclTiming(r *run.Result) string {
 		fitted(busbw, 6), wrong)
 }
 
-// fitted is a number as nccl-tests prints it: with two decimals, or one, or none, whichever fits,
-// else with an exponent (src/util.cu).
+// fitted formats a number as nccl-tests does: with two decimals, one, or none, whichever fits, else
+// with an exponent (src/util.cu).
 func fitted(x float64, width int) string {
 	for decimals := 2; decimals >= 0; decimals-- {
 		if text := fmt.Sprintf("%.*f", decimals, x); len(text) <= width || math.IsNaN(x) {

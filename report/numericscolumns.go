@@ -2,9 +2,9 @@ package report
 
 import "collsim/run"
 
-// numericsColumns are the mean error in units of the last place, the largest relative one, how many
-// roundings lie between an input and a result, and what errors are at most, by the sum of
-// magnitudes; on what data, and how steps add.
+// numericsColumns lists the facts of rounding: the mean error in units of the last place and the
+// largest relative error; the number of roundings between input and result; the bounds of errors by
+// the sum of magnitudes. It also has the data, and the format in which steps add.
 func numericsColumns() Layout {
 	return append(Layout{
 		inJSON("numerics.data", checked(func(r *run.Result) Value { return Text(r.Data) })),
@@ -26,7 +26,8 @@ func numericsColumns() Layout {
 	}, orderColumns()...)
 }
 
-// orderColumns are nothing unless --numerics asks, and where nothing is added.
+// orderColumns lists facts of the order of additions. They have no value unless --numerics asks for
+// them and something is added.
 func orderColumns() Layout {
 	ordered := func(of func(*run.Order) Value) fact {
 		return checked(func(r *run.Result) Value {

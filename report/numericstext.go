@@ -9,7 +9,7 @@ import (
 	"collsim/run"
 )
 
-// numericsTable prints the numerics of results, a table for each heading, behind #.
+// numericsTable prints the numerics of results behind #, a table for each heading.
 func numericsTable(b *strings.Builder, results []*run.Result) {
 	var with []*run.Result
 	for _, r := range results {
@@ -29,8 +29,8 @@ func numericsTable(b *strings.Builder, results []*run.Result) {
 	}
 }
 
-// overSeeds sums the mean errors of results up that differ in their seed alone, of which there are
-// more than one: median, least and greatest.
+// overSeeds sums up the mean errors of results that differ in their seed alone: median, least and
+// greatest. A group of one result is left out.
 func overSeeds(results []*run.Result) (lines []string) {
 	var keys []string
 	means := map[string][]float64{}
@@ -55,14 +55,14 @@ func overSeeds(results []*run.Result) (lines []string) {
 	return lines
 }
 
-// Median is that of values in ascending order, at least one: the mean of the middle two if their
-// number is even.
+// Median returns the median of at least one value in ascending order: the mean of the middle two if
+// their number is even.
 func Median(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// numericsHeading names what rows of the table have in common.
+// numericsHeading names the facts that rows of the table have in common.
 func numericsHeading(r *run.Result) string {
 	text := "numerics of " + heading(r) + ": " + dataText([]*run.Result{r}) + ", " +
 		r.Numerics.Accumulate + " additions"
@@ -91,7 +91,7 @@ func numericsHeading(r *run.Result) string {
 	return text
 }
 
-// numericsLayout is the table of numerics.
+// numericsLayout lists the columns of the table of numerics.
 func numericsLayout() Layout {
 	figure := func(heading, unit string, of func(*run.Result) float64) Column {
 		return Column{Heading: heading, Unit: unit, Width: 9, Value: func(r *run.Result) Value {

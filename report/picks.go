@@ -9,8 +9,8 @@ import (
 	"collsim/run"
 )
 
-// pickedColumns say what NCCL's algorithms have picked, as its log names it. Sends and receives
-// have no algorithm, and their channels are those of a message.
+// pickedColumns lists algorithm, protocol and channels that NCCL's model has picked, as NCCL's log
+// names them. Sends and receives have no algorithm, and their channels are those of a message.
 func pickedColumns() Layout {
 	column := func(name string, of fact) Column { return inJSON(name, of).optional().csv(8, name) }
 	count := func(n int) Value { return known(n > 0, Int(n)) }
@@ -22,16 +22,16 @@ func pickedColumns() Layout {
 	}
 }
 
-// samePick reports whether all results have picked the same, so that a heading can say it of all.
+// samePick reports whether all results have picked the same, so that a heading can say it once.
 func samePick(results []*run.Result) bool {
 	return !slices.ContainsFunc(results, func(r *run.Result) bool {
 		return r.Picked != results[0].Picked
 	})
 }
 
-// writePicks writes a table of what an algorithm has picked for each size: as NCCL's log names it,
-// with the time by NCCL's model and the fastest of what was not taken; or in words. Rows that are
-// equal are written once.
+// writePicks writes a table of the picks for each size. For NCCL it has the names of its log, the
+// time by its model and the fastest rejected entry; for others the pick in words. Equal rows are
+// written once.
 func writePicks(b *strings.Builder, results []*run.Result) {
 	label := labels(results)
 	rows, widths := [][]string{{"size (B)", "picked"}}, []int{2, -1}
@@ -61,7 +61,7 @@ func writePicks(b *strings.Builder, results []*run.Result) {
 	b.WriteString("#\n" + prose.Table{Widths: widths, Marked: len(rows), Rows: rows}.String())
 }
 
-// orMissing is a text, or N/A where there is none.
+// orMissing returns a text, or N/A for an empty one.
 func orMissing(text string) string {
 	if text == "" {
 		return missing

@@ -10,26 +10,26 @@ import (
 	"collsim/scenarios"
 )
 
-// Pivot is a table of one fact of results: the values of one key across, of all else in which their
-// points differ down.
+// Pivot is a table of one column of results. The values of one key run across; all other keys that
+// differ among points run down.
 type Pivot struct {
-	heading string // of the fact
-	column  Column // that has it
-	printed bool   // as the table has it, rather than CSV
+	heading string // of the column
+	column  Column // the fact in the cells
+	printed bool   // formatted as in the table, rather than as in CSV
 	across  dimension
 	down    []dimension
-	fixed   []string // what all points have in common, of what a reader asks for first
+	fixed   []string // main facts that all points have in common
 	points  []pointOf
-	program func(*run.ProgramResult) Value // the fact of a program, where it alone has it
+	program func(*run.ProgramResult) Value // the fact of a program, where results have none
 }
 
-// PivotError is a table that cannot be made.
+// PivotError reports a table that cannot be made, and a hint.
 type PivotError struct {
 	Text, Hint string
-	Across     bool // the key is wrong, not the column
+	Across     bool // the key is wrong, rather than the column
 }
 
-// Error is what is wrong, without what would help.
+// Error returns the text without the hint.
 func (e *PivotError) Error() string { return "report: " + e.Text }
 
 // pointOf is a point of a scenario.
@@ -38,23 +38,24 @@ type pointOf struct {
 	point    *scenarios.Point
 }
 
-// dimension is a key in which points may differ.
+// dimension is a key that may differ among points.
 type dimension struct {
 	name string
 	of   func(pointOf) label
 }
 
-// label is a value of a key: for a reader, and for a program.
+// label spells a value of a key twice: for a reader, and for a program.
 type label struct{ text, raw string }
 
-// plain is a value that is spelt in one way.
+// plain makes a label whose two spellings are equal.
 func plain(v any) label { return label{fmt.Sprint(v), fmt.Sprint(v)} }
 
-// NewPivot makes the table of the points of scenarios: of the column of that name (a heading of the
-// table: time, algbw, busbw, %bound, or a name of CSV or JSON), with the values of a key across: a
-// swept path or its last word, or what points have without sweeping: bytes, count, ranks,
-// algorithm, kind, dtype, op, root, in_place, collective, scenario. Without a key it is bytes if
-// they differ, else the algorithm, the type or the last swept key. The error is a *PivotError.
+// NewPivot makes the table of a column of the points of scenarios. The column is named by a heading
+// of the table (time, algbw, busbw, %bound) or by its name in CSV or JSON. The key whose values run
+// across is a swept path or its last word, or one that every point has: bytes, count, ranks,
+// algorithm, kind, dtype, op, root, in_place, collective, scenario. An empty key stands for bytes
+// if they differ, else for the algorithm, the type or the last swept key. The error is a
+// *PivotError.
 func NewPivot(column, across string, list ...*run.Scenario) (*Pivot, error) {
 	p := &Pivot{}
 	if err := p.choose(column); err != nil {
@@ -84,7 +85,7 @@ func NewPivot(column, across string, list ...*run.Scenario) (*Pivot, error) {
 	return p, p.clash()
 }
 
-// choose finds the column of a name.
+// choose finds the column with a name.
 func (p *Pivot) choose(name string) error {
 	var headings, others []string
 	for _, c := range Columns() {
@@ -120,7 +121,7 @@ func (p *Pivot) choose(name string) error {
 	return e
 }
 
-// programCell is the fact of a program, empty where there is none.
+// programCell returns the cell of a program, empty if it has no value; raw as CSV spells it.
 func (p *Pivot) programCell(r *run.ProgramResult, raw bool) string {
 	v := p.column.ofProgram(r)
 	if p.program != nil {
@@ -138,7 +139,7 @@ func (p *Pivot) programCell(r *run.ProgramResult, raw bool) string {
 	}
 }
 
-// cell is the fact of a result, empty where there is none. A program reads it raw.
+// cell returns the cell of a result, empty if it has no value; raw as CSV spells it.
 func (p *Pivot) cell(r *run.Result, raw bool) string {
 	switch v := p.column.Value(r); {
 	case v.kind == isNull:
@@ -152,7 +153,7 @@ func (p *Pivot) cell(r *run.Result, raw bool) string {
 	}
 }
 
-// dimensions are the keys in which points may differ, in the order of scenarios: the outermost
+// dimensions lists the keys that may differ among points, in the order of scenarios: the outermost
 // first.
 func (p *Pivot) dimensions(byCount bool) []dimension {
 	spec := func(name string, of func(*scenarios.Point) any) dimension {
@@ -184,7 +185,8 @@ func (p *Pivot) dimensions(byCount bool) []dimension {
 	return append(list, dimension{"bytes", func(o pointOf) label { return size(o.point) }})
 }
 
-// size is what bytes said: what it was rounded down to depends on the number of ranks.
+// size labels a point by the bytes that the scenario asked for, since the size after rounding down
+// depends on the number of ranks.
 func size(p *scenarios.Point) label {
 	if p.OfProgram() {
 		return label{}
@@ -196,8 +198,8 @@ func size(p *scenarios.Point) label {
 	return label{strings.ReplaceAll(bytes.String(), " ", ""), fmt.Sprint(int64(bytes))}
 }
 
-// axes are what [sweep] has set, but for what is a dimension in any case. Their names are the last
-// words of their paths where that tells them apart.
+// axes lists the swept keys that are not dimensions anyway. They are named by the last words of
+// their paths where these are unique.
 func (p *Pivot) axes() (list []dimension) {
 	seen, words := map[string]bool{}, map[string]int{}
 	for _, o := range p.points {
@@ -217,7 +219,7 @@ func (p *Pivot) axes() (list []dimension) {
 	return list
 }
 
-// axis is the value that [sweep] has given a point.
+// axis returns the value of a swept key at a point.
 func (o pointOf) axis(path string) label {
 	for _, a := range o.point.Axes {
 		if a.Path == path {
@@ -227,10 +229,10 @@ func (o pointOf) axis(path string) label {
 	return label{}
 }
 
-// lastWord is that of a key's path.
+// lastWord returns the last word of a key's path.
 func lastWord(path string) string { return path[strings.LastIndex(path, ".")+1:] }
 
-// turn says which dimension goes across and which go down.
+// turn decides which dimension runs across and which run down.
 func (p *Pivot) turn(all []dimension, across string) error {
 	if len(p.points) == 0 {
 		return &PivotError{Text: "there are no points"}
@@ -281,7 +283,7 @@ func (p *Pivot) differ(d dimension) bool {
 	})
 }
 
-// follows reports whether a swept key of the network is known where the number of ranks is, as a
+// follows reports whether a swept key of the network is determined by the number of ranks, as a
 // shape is.
 func (p *Pivot) follows(d dimension) bool {
 	known := map[label]label{}
@@ -300,7 +302,7 @@ func (p *Pivot) follows(d dimension) bool {
 	return true
 }
 
-// row is the place of a point down.
+// row returns the key of the row that a point belongs to.
 func (p *Pivot) row(o pointOf) string {
 	var labels []string
 	for _, d := range p.down {
@@ -309,7 +311,7 @@ func (p *Pivot) row(o pointOf) string {
 	return strings.Join(labels, "\x00")
 }
 
-// clash refuses points that belong in one cell.
+// clash refuses points that belong to one cell.
 func (p *Pivot) clash() error {
 	seen := map[[2]string]string{}
 	for _, o := range p.points {

@@ -10,13 +10,13 @@ import (
 	"collsim/scenarios"
 )
 
-// grid is the cells of a table, under a head, behind the labels of rows.
+// grid holds the cells of a table: first the head, then rows that begin with labels.
 type grid struct {
-	labels int // how many cells from the left are labels
+	labels int // number of cells at the left that are labels
 	rows   [][]string
 }
 
-// cells are what results have, by row and column; columns are those that have any.
+// cells collects the values of results by row and column; columns has those with any result.
 func (p *Pivot) cells(reports []*run.Report, raw bool) (cells map[string]map[string]string,
 	columns map[string]bool) {
 	cells, columns = map[string]map[string]string{}, map[string]bool{}
@@ -39,8 +39,9 @@ func (p *Pivot) cells(reports []*run.Report, raw bool) (cells map[string]map[str
 	return cells, columns
 }
 
-// grid puts results in their places. What has none (interrupted, or left out) is told by blank, and
-// a row or column of nothing else is left out. A program reads raw labels.
+// grid arranges results in rows and columns. Cells without a result (interrupted, or left out) have
+// the text blank, and a row or column of such cells alone is dropped. With raw, labels are spelt
+// for a program.
 func (p *Pivot) grid(reports []*run.Report, blank string, raw bool) grid {
 	cells, columns := p.cells(reports, raw)
 	g := grid{labels: max(1, len(p.down))}
@@ -80,7 +81,7 @@ func (p *Pivot) grid(reports []*run.Report, blank string, raw bool) grid {
 	return g
 }
 
-// labels are those of a row, at least one.
+// labels returns the labels of a row, at least one.
 func (p *Pivot) labels(o pointOf, raw bool) (list []string) {
 	for _, d := range p.down {
 		list = append(list, d.of(o).spelt(raw))
@@ -91,7 +92,7 @@ func (p *Pivot) labels(o pointOf, raw bool) (list []string) {
 	return list
 }
 
-// spelt is a label for a program, or for a reader.
+// spelt returns the label for a program (raw) or for a reader.
 func (l label) spelt(raw bool) string {
 	if raw {
 		return harmless(l.raw)
@@ -99,7 +100,7 @@ func (l label) spelt(raw bool) string {
 	return l.text
 }
 
-// caption is what the table is of.
+// caption describes the table.
 func (p *Pivot) caption() string {
 	text := p.heading + " across " + p.across.name
 	if len(p.fixed) > 0 {
@@ -108,9 +109,9 @@ func (p *Pivot) caption() string {
 	return text
 }
 
-// Text prints reports of the pivot's scenarios as Table does, but with the pivot in place of the
-// rows: all else is behind a #, N/A is what has no value, - what has no result. Of columns that do
-// not fit, more lines follow.
+// Text prints reports of the pivot's scenarios as Table does, with the pivot in place of the rows.
+// All other lines are behind a #. N/A stands for a result without a value, - for no result. Columns
+// that do not fit follow in further blocks of lines.
 func (p *Pivot) Text(reports ...*run.Report) string {
 	var b strings.Builder
 	for _, r := range reports {
@@ -126,7 +127,7 @@ func (p *Pivot) Text(reports ...*run.Report) string {
 	return b.String()
 }
 
-// write prints blocks of as many columns as fit.
+// write prints the grid in blocks of as many columns as fit.
 func (g grid) write(b *strings.Builder) {
 	wide := func(column int) (n int) {
 		for _, row := range g.rows {
@@ -162,7 +163,7 @@ func (g grid) write(b *strings.Builder) {
 	}
 }
 
-// Markdown is the table alone, under a line that says what it is of.
+// Markdown writes the table alone, under its caption.
 func (p *Pivot) Markdown(reports ...*run.Report) string {
 	g := p.grid(reports, "", false)
 	for _, row := range g.rows {
@@ -174,8 +175,8 @@ func (p *Pivot) Markdown(reports ...*run.Report) string {
 	return strings.ReplaceAll(p.caption(), "|", `\|`) + "\n\n" + prose.Markdown(sides, g.rows)
 }
 
-// CSV is the table alone: under the names of keys and the values across, a line a row. What has no
-// value or no result is empty.
+// CSV writes the table alone. The head has the names of keys and the values across; cells without a
+// value are empty.
 func (p *Pivot) CSV(reports ...*run.Report) ([]byte, error) {
 	return csvOf(p.grid(reports, "", true).rows)
 }

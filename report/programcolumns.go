@@ -7,13 +7,13 @@ import (
 	"collsim/unit"
 )
 
-// programColumn is a fact of a program alone, by its name in CSV.
+// programColumn is a column of CSV that only programs have.
 type programColumn struct {
 	name  string
 	value func(*run.ProgramResult) Value
 }
 
-// programColumns are the columns that CSV has behind all others if there are programs.
+// programColumns lists the columns that CSV appends if there are programs.
 func programColumns() []programColumn {
 	timed := func(of func(*run.ProgramResult) unit.Time) func(*run.ProgramResult) Value {
 		return func(r *run.ProgramResult) Value { return known(r.Timed, Int(of(r))) }
@@ -35,7 +35,8 @@ func programColumns() []programColumn {
 	}
 }
 
-// bubbleOf is which share of the time of stages their ranks wait or are idle: see docs/programs.md.
+// bubbleOf returns the share of time for which ranks of stages wait or are idle; see
+// docs/programs.md.
 func bubbleOf(r *run.ProgramResult, stages ...run.Stage) float64 {
 	lost, of := 0.0, 0.0
 	for _, s := range stages {
@@ -48,11 +49,11 @@ func bubbleOf(r *run.ProgramResult, stages ...run.Stage) float64 {
 	return lost / of
 }
 
-// ofPrograms are the columns of results that mean the same of a program.
+// ofPrograms lists the columns of results that mean the same for a program.
 var ofPrograms = [...]string{"seed", "topology", "id", "point", "executor", "engine", "time_ps",
 	"bytes_sent", "proof", "numbers", "wrong", "max_ulp", "violation"}
 
-// ofProgram is a column's fact of a program: nothing where there is none.
+// ofProgram returns a column's value for a program, null where it has none.
 func (c Column) ofProgram(r *run.ProgramResult) Value {
 	switch {
 	case c.CSV == "kind":
@@ -65,7 +66,7 @@ func (c Column) ofProgram(r *run.ProgramResult) Value {
 	return Value{}
 }
 
-// resultOf is a program as far as it has what a result has.
+// resultOf copies the facts of a program that results have, too.
 func resultOf(r *run.ProgramResult) *run.Result {
 	return &run.Result{Point: r.Point.Point, Proof: r.Proof, Violations: r.Violations,
 		Numbers: r.Numbers, Wrong: r.Wrong, MaxULP: r.MaxULP, Timed: r.Timed, Time: r.Time,

@@ -55,7 +55,7 @@ func ProgramExplanationText(e *run.ProgramExplanation) string {
 	return b.String()
 }
 
-// cutText says how a kernel is cut and what its time is made of.
+// cutText describes the tiling of a kernel and the parts of its time.
 func cutText(c *run.KernelCut) string {
 	split := ""
 	if c.Split > 1 {
@@ -66,7 +66,7 @@ func cutText(c *run.KernelCut) string {
 		us(c.Start), us(c.Arithmetic), us(c.Memory))
 }
 
-// spentText says what a rank spends time on.
+// spentText names what a rank spends time on.
 func spentText(r *run.ProgramResult, s *run.Spent) string {
 	switch what := string(s.What); {
 	case s.What == run.OnWaiting && s.Peer < 0:
@@ -80,7 +80,7 @@ func spentText(r *run.ProgramResult, s *run.Spent) string {
 	}
 }
 
-// spentValue is that as an object.
+// spentValue makes the object of what a rank spends time on.
 func spentValue(r *run.ProgramResult) func(run.Spent) Value {
 	return func(s run.Spent) Value {
 		all := members{{"kind", Text(string(s.What))}, {"time_ps", Int(s.Time)},
@@ -95,7 +95,7 @@ func spentValue(r *run.ProgramResult) func(run.Spent) Value {
 	}
 }
 
-// percentOf is a part of a whole, in per cent.
+// percentOf formats a part of a whole in per cent.
 func percentOf(part, of unit.Time) string {
 	if of == 0 {
 		return ""
@@ -103,7 +103,7 @@ func percentOf(part, of unit.Time) string {
 	return percent(float64(part)/float64(of)) + " %"
 }
 
-// mostOf is the op that spends most on something.
+// mostOf returns the op with the largest share of a kind.
 func mostOf(e *run.ProgramExplanation, kind run.PathKind) string {
 	for _, s := range e.Shares {
 		if s.Kind == kind && s.Op != "" {
@@ -113,7 +113,7 @@ func mostOf(e *run.ProgramExplanation, kind run.PathKind) string {
 	return "none"
 }
 
-// cutValue is how a kernel is cut, as an object.
+// cutValue makes the object of a kernel's tiling and the parts of its time.
 func cutValue(c run.KernelCut) Value {
 	return object(members{{"op", Text(c.Op)}, {"kernel", Text(c.Cut.Op)}, {"time_ps", Int(c.Takes)},
 		{"tile", Text(fmt.Sprintf("%dx%d", c.Rows, c.Columns))}, {"split", Int(c.Split)},
@@ -122,7 +122,7 @@ func cutValue(c run.KernelCut) Value {
 		{"memory_ps", Int(c.Memory)}})
 }
 
-// programExplanationValue is the same as an object.
+// programExplanationValue makes the object of a program's explanation.
 func programExplanationValue(e *run.ProgramExplanation) Value {
 	r := e.Result
 	share := func(s run.OpShare) Value {

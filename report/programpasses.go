@@ -8,11 +8,11 @@ import (
 	"collsim/run"
 )
 
-// shownOps is how many names of ops a line of the text has.
+// shownOps is the most names of ops that a line of the text lists.
 const shownOps = 4
 
-// programPasses says what each pass did: to ops, those of which it says the same together, and to
-// the program.
+// programPasses lists what each pass did, to ops and to the program. Ops with the same note share a
+// line.
 func programPasses(r *run.ProgramResult) (lines []string) {
 	notes := r.Lowered.Notes
 	said := map[string]bool{}
@@ -55,7 +55,7 @@ func firstOf(names []string, count int) string {
 	return text
 }
 
-// noteText is what a note says, and what was saved.
+// noteText formats a note and the time that was saved.
 func noteText(n *program.Note) string {
 	text := n.Did
 	if n.Why != "" {
@@ -72,7 +72,7 @@ func noteText(n *program.Note) string {
 	return text
 }
 
-// opsText is the names of an op, or of those that have become one.
+// opsText formats the name of an op, or the names of those that were merged into one.
 func opsText(names []string) string {
 	if len(names) > shownOps {
 		return fmt.Sprintf("%s+…+%s (%d)", names[0], names[len(names)-1], len(names))
@@ -80,7 +80,7 @@ func opsText(names []string) string {
 	return strings.Join(names, "+")
 }
 
-// memoryText is what a rank takes.
+// memoryText formats the memory that a program takes on each rank.
 func memoryText(m *program.Usage) string {
 	text := fmt.Sprintf("memory %v a rank", m.Bytes)
 	if m.Workspace > 0 {
@@ -89,14 +89,14 @@ func memoryText(m *program.Usage) string {
 	return text + fmt.Sprintf("; at most %v in use at once, at %s", m.Peak, opsText(m.At))
 }
 
-// noteValue is a note as JSON has it.
+// noteValue makes the object of a note.
 func noteValue(n program.Note) Value {
 	return object(members{{"pass", Text(n.Pass)}, {"ops", listOf(n.Ops, Text)},
 		{"did", Text(n.Did)}, {"why", some(n.Why)}, {"saved_ps", known(n.Timed, Int(n.Saved))},
 		{"tensors", listOf(n.Tensors, Text)}})
 }
 
-// memoryValue is what a rank takes as JSON has it.
+// memoryValue makes the object of the memory that a program takes on each rank.
 func memoryValue(m *program.Usage) Value {
 	return object(members{{"bytes", Int(m.Bytes)}, {"workspace_bytes", Int(m.Workspace)},
 		{"peak_bytes", Int(m.Peak)}, {"peak_at", listOf(m.At, Text)},

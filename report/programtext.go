@@ -11,7 +11,7 @@ import (
 	"collsim/unit"
 )
 
-// programText prints what came out of a program: a line of each op, then what all take together.
+// programText prints the result of a program: a line for each op, then their sum.
 func programText(b *strings.Builder, r *run.ProgramResult) {
 	p := r.Point
 	writeLines(b, "# ", []string{fmt.Sprintf("program on %s, device %s", r.Network, p.Device.Name)})
@@ -47,7 +47,7 @@ func programText(b *strings.Builder, r *run.ProgramResult) {
 	writeLines(b, "# ", programSummary(r))
 }
 
-// programSummary is what all ops take together, and what was checked.
+// programSummary sums up the time of all ops and the checks.
 func programSummary(r *run.ProgramResult) []string {
 	var lines []string
 	if r.Timed {
@@ -89,8 +89,8 @@ func programSummary(r *run.ProgramResult) []string {
 	return lines
 }
 
-// usageText says what the time of the rank with the most exposed time goes into, and which share of
-// their time the stages of a pipeline lose.
+// usageText splits the time of the rank with the most exposed time. For a pipeline it adds the
+// share of time that the stages lose.
 func usageText(r *run.ProgramResult) []string {
 	lines := []string{"time " + r.Time.String(),
 		fmt.Sprintf("rank %d: kernels %s + exposed %s + idle %s", r.Rank, r.Compute, r.Exposed(), r.Idle)}
@@ -109,7 +109,7 @@ func usageText(r *run.ProgramResult) []string {
 		strings.Join(of, ", ")))
 }
 
-// measuredProgram says what became of playing a program.
+// measuredProgram describes the outcome of executing a program.
 func measuredProgram(r *run.ProgramResult) string {
 	m := r.Measured
 	switch {
@@ -132,19 +132,19 @@ func measuredProgram(r *run.ProgramResult) string {
 	return text
 }
 
-// withoutTypes is a kernel without the types of its operands: tables are narrow.
+// withoutTypes drops the types of operands from a kernel's text, since tables are narrow.
 func withoutTypes(text string) string {
 	words := strings.Fields(text)
 	words = slices.DeleteFunc(words, func(w string) bool { return strings.Contains(w, "->") })
 	return strings.Join(words, " ")
 }
 
-// micros is a time in microseconds.
+// micros formats a time in microseconds.
 func micros(t unit.Time) string {
 	return fmt.Sprintf("%.2f", float64(t)/float64(unit.Microsecond))
 }
 
-// digestValue is null where no numbers were computed.
+// digestValue makes a text, or null where no numbers were computed.
 func digestValue(digest string) Value {
 	if digest == "" {
 		return Value{}
@@ -152,7 +152,7 @@ func digestValue(digest string) Value {
 	return Text(digest)
 }
 
-// programValue is a program as JSON has it.
+// programValue makes the object of a program.
 func programValue(r *run.ProgramResult) Value {
 	ops := make([]Value, len(r.Lowered.Ops))
 	for i, o := range r.Lowered.Ops {
@@ -190,7 +190,8 @@ func programValue(r *run.ProgramResult) Value {
 	return object(append(all, member{"ops", listOf(ops, func(v Value) Value { return v })}))
 }
 
-// libraryValue is a call that names no algorithm, and is done as the machine's library does it.
+// libraryValue makes the object of a call that names no algorithm. Such a call runs as the
+// machine's library does it.
 func libraryValue(c run.LibraryCall) Value {
 	return object(members{{"kind", Text(c.Spec.Kind.String())}, {"bytes", Int(int64(c.Spec.Bytes()))},
 		{"library", candidateValue(c.Library)}, {"fastest", candidateValue(c.Fastest)}})

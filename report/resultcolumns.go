@@ -9,7 +9,7 @@ import (
 	"collsim/unit"
 )
 
-// pointColumns say what was run.
+// pointColumns lists the facts of the point: what was run.
 func pointColumns() Layout {
 	return Layout{
 		inCSV(1, "seed", func(r *run.Result) Value { return Int(r.Point.Seed) }),
@@ -40,7 +40,7 @@ func pointColumns() Layout {
 	}
 }
 
-// axesOf are what [sweep] set, in its order.
+// axesOf makes the object of the keys that [sweep] has set, in its order.
 func axesOf(p *scenarios.Point) Value {
 	var axes members
 	for _, a := range p.Axes {
@@ -49,10 +49,10 @@ func axesOf(p *scenarios.Point) Value {
 	return object(axes)
 }
 
-// ncclType is the type as nccl-tests calls it.
+// ncclType returns the element type as nccl-tests spells it.
 func ncclType(r *run.Result) string { return r.Point.Spec.Type.NCCL() }
 
-// timed is a fact of what came to its end.
+// timed makes a fact of runs that finished in virtual time.
 func timed(of fact) fact {
 	return func(r *run.Result) Value {
 		if !r.Timed {
@@ -62,7 +62,7 @@ func timed(of fact) fact {
 	}
 }
 
-// timeColumns say how long that took, and what went where.
+// timeColumns lists the time, the bandwidths and the traffic.
 func timeColumns() Layout {
 	return Layout{
 		both("engine", timed(func(r *run.Result) Value { return Text(r.Engine) })),
@@ -84,10 +84,10 @@ func timeColumns() Layout {
 	}
 }
 
-// gbs is a bandwidth as nccl-tests prints it.
+// gbs formats a bandwidth as nccl-tests does.
 func gbs(rate float64, _ bool) string { return fmt.Sprintf("%.2f", rate) }
 
-// microseconds is the time as nccl-tests prints it.
+// microseconds formats the time of a result as nccl-tests does.
 func microseconds(r *run.Result) string {
 	if !r.Timed {
 		return missing
@@ -95,10 +95,11 @@ func microseconds(r *run.Result) string {
 	return us(r.Time)
 }
 
-// us is a time in microseconds, as in the table.
+// us formats a time in microseconds, as in the table.
 func us(t unit.Time) string { return fmt.Sprintf("%.2f", float64(t)/1e6) }
 
-// boundColumns are what no schedule beats; of the kind custom nothing is known, and they are 0.
+// boundColumns lists the lower bounds of time that hold for every schedule. They are 0 for the kind
+// custom, which has no known bound.
 func boundColumns() Layout {
 	return Layout{
 		inJSON("lower_bound_ps", func(r *run.Result) Value {
@@ -116,7 +117,7 @@ func boundColumns() Layout {
 	}
 }
 
-// proofColumns are what is proven.
+// proofColumns lists the outcome of the proof.
 func proofColumns() Layout {
 	return Layout{
 		both("proof", func(r *run.Result) Value { return Text(r.Proof) }),
@@ -134,7 +135,7 @@ func proofColumns() Layout {
 	}
 }
 
-// checked is a fact of what was computed.
+// checked makes a fact of results whose numbers were computed.
 func checked(of fact) fact {
 	return func(r *run.Result) Value {
 		if r.Numbers == run.Off {
@@ -144,7 +145,7 @@ func checked(of fact) fact {
 	}
 }
 
-// numberColumns are how numbers compare with the definition.
+// numberColumns lists how computed numbers compare with the definition.
 func numberColumns() Layout {
 	return Layout{
 		both("numbers", func(r *run.Result) Value { return Text(r.Numbers) }),
@@ -153,7 +154,7 @@ func numberColumns() Layout {
 			headed("#wrong", "", 7),
 		both("max_ulp", checked(func(r *run.Result) Value { return finite(r.MaxULP) })),
 		both("ranks_agree", checked(func(r *run.Result) Value { return Bool(r.RanksAgree) })),
-		// The time that no schedule beats as a share of the time: of JSON and CSV one divides.
+		// The lower bound as a share of the time. JSON and CSV have both figures instead.
 		only(func(r *run.Result) Value { return rate(r.BoundReached()) }).
 			headed("%bound", "", 8).printed(func(r *run.Result) string {
 			share, _ := r.BoundReached()
@@ -164,7 +165,7 @@ func numberColumns() Layout {
 	}
 }
 
-// percent is a share with a decimal. What is not quite all is not called 100.
+// percent formats a share with one decimal. A share below 1 is at most 99.9.
 func percent(share float64) string {
 	if tenths := math.Round(share * 1000); tenths != 1000 || share >= 1 {
 		return fmt.Sprintf("%.1f", share*100)
@@ -193,10 +194,10 @@ func limitColumns() Layout {
 	}
 }
 
-// furtherColumns are those that came after all others.
+// furtherColumns lists columns that were added later: the order of JSON keys never changes.
 func furtherColumns() Layout {
 	return Layout{
-		// Why numbers are off though they were asked for.
+		// Why numbers were not computed though they were asked for.
 		inJSON("numbers_why", func(r *run.Result) Value { return some(r.NumbersOff) }).optional(),
 		// The algorithm as the scenario has it: "fastest" where one was chosen from candidates.
 		inJSON("asked", func(r *run.Result) Value {
@@ -205,13 +206,13 @@ func furtherColumns() Layout {
 		inJSON("candidates", func(r *run.Result) Value {
 			return known(len(r.Candidates) > 0, listOf(r.Candidates, candidateValue))
 		}),
-		// What an algorithm has picked that does so by itself, in words: NCCL's and Open MPI's.
+		// What an algorithm that chooses by itself (NCCL's, Open MPI's) has picked, in words.
 		inJSON("picked", func(r *run.Result) Value { return some(r.Picked.String()) }).optional(),
 		inJSON("predicted_ps", func(r *run.Result) Value {
 			return known(r.Picked.Time > 0, Int(r.Picked.Time))
 		}).optional(),
 		inJSON("teams", func(r *run.Result) Value { return Int(r.Teams) }).csv(4, "teams"),
-		// Of inputs, where they are tensors.
+		// The shape of inputs, where they are tensors.
 		inJSON("shape", tensor(func(r *run.Result) Value {
 			return known(len(r.Point.Tensor.Shape) > 0, listOf(r.Point.Tensor.Shape, Int[int64]))
 		})).optional(),
@@ -221,19 +222,20 @@ func furtherColumns() Layout {
 		inJSON("concat", tensor(func(r *run.Result) Value {
 			return known(r.Point.Tensor.Concat != 0, Int(r.Point.Tensor.Concat))
 		})).optional(),
-		// With the file of the key compare.
+		// The comparison with the file of the key compare.
 		inJSON("compare", func(r *run.Result) Value { return comparisonValue(r.Comparison) }).optional(),
 		inJSON("gradient", func(r *run.Result) Value { return gradientValue(r.Gradient) }).optional(),
-		// By the proof: 1 where one rank stands for all.
+		// Number of ranks that the proof has walked: 1 where one rank stands for all.
 		inJSON("ranks_walked", func(r *run.Result) Value {
 			return known(r.Walked > 0, Int(r.Walked))
 		}).csv(6, "ranks_walked"),
-		// Of an algorithm that has some; a library's has its own (picked).
+		// Channels of an algorithm that takes them; a library's are in picked_channels.
 		inJSON("channels", func(r *run.Result) Value {
 			return known(r.Algorithm.Channels > 0, Int(r.Algorithm.Channels))
 		}).optional().csv(6, "channels"),
-		// What holds the run up, where no link is busy for most of the time: the key that lifts it, and
-		// its share of the critical path, or of the time what more slots would save.
+		// What limits the run where no link is busy for most of the time: the key that would lift
+		// the limit, and its share of the critical path; for slots the share of time that more
+		// slots would save.
 		inJSON("held.by", heldBy(func(h *run.Held) Value {
 			return Text(heldName(h))
 		})).optional().csv(6, "held_by"),
@@ -243,11 +245,13 @@ func furtherColumns() Layout {
 	}
 }
 
-// looped reports whether a result is of a benchmark, and alone whether it is of none.
+// looped reports whether a result belongs to a benchmark's loop of calls.
 func looped(r *run.Result) bool { return r.Point.Benchmark.Calls > 0 }
-func alone(r *run.Result) bool  { return !looped(r) }
 
-// inLoop is a fact of a benchmark's calls, where they are known.
+// alone reports whether a result is a single call.
+func alone(r *run.Result) bool { return !looped(r) }
+
+// inLoop makes a fact of a benchmark's calls, where they are known.
 func inLoop(of func(*run.Calls) Value) fact {
 	return func(r *run.Result) Value {
 		if r.Calls == nil || r.Calls.Off != "" {
@@ -257,7 +261,7 @@ func inLoop(of func(*run.Calls) Value) fact {
 	}
 }
 
-// perCall is the time by which bandwidths are counted, as nccl-tests prints it.
+// perCall formats the time from which bandwidths are computed, as nccl-tests does.
 func perCall(r *run.Result) string {
 	if !r.Timed || r.Calls != nil && r.Calls.Off != "" {
 		return missing
@@ -265,7 +269,7 @@ func perCall(r *run.Result) string {
 	return us(r.PerCall())
 }
 
-// callColumns are what a benchmark measures, where the scenario has one.
+// callColumns lists the measurements of a benchmark, where the scenario has one.
 func callColumns() Layout {
 	return Layout{
 		inJSON("call_ps", inLoop(func(c *run.Calls) Value { return Int(c.Time) })).optional().
@@ -275,7 +279,7 @@ func callColumns() Layout {
 		// Whether two successive periods were equal, and how many calls were simulated.
 		inJSON("call_repeats", inLoop(func(c *run.Calls) Value { return Bool(c.Repeats) })).optional(),
 		inJSON("calls_simulated", inLoop(func(c *run.Calls) Value { return Int(c.Calls) })).optional(),
-		// How far apart one process issues calls for several GPUs.
+		// The least time between calls that one process issues for several GPUs.
 		inJSON("call_floor_ps", inLoop(func(c *run.Calls) Value {
 			return known(c.Floor > 0, Int(c.Floor))
 		})).optional().csv(7, "call_floor_ps"),
@@ -288,7 +292,7 @@ func callColumns() Layout {
 	}
 }
 
-// heldBy is a fact of what holds a run up.
+// heldBy makes a fact of what limits a run.
 func heldBy(of func(*run.Held) Value) fact {
 	return func(r *run.Result) Value {
 		if r.Held == nil {
@@ -298,7 +302,7 @@ func heldBy(of func(*run.Held) Value) fact {
 	}
 }
 
-// tensor is a fact of inputs that have a shape.
+// tensor makes a fact of inputs that are tensors.
 func tensor(of fact) fact {
 	return func(r *run.Result) Value {
 		if r.Point.Tensor == nil {
@@ -308,7 +312,8 @@ func tensor(of fact) fact {
 	}
 }
 
-// candidateValue is an algorithm that "fastest" tried; its time is null where it was left out.
+// candidateValue makes the object of an algorithm that "fastest" tried. Its time is null where it
+// was left out.
 func candidateValue(c run.Candidate) Value {
 	return object(members{{"algorithm", Text(c.Algorithm.String())}, {"time_ps", natural(c.Time)},
 		{"why", Text(c.Why)}})

@@ -10,33 +10,33 @@ import (
 	"collsim/scenarios"
 )
 
-// Stream prints the table of reports piece by piece. A group of rows under a heading is printed as
-// soon as none of the points that are still to come can belong to it or to what stands before it:
-// columns are as wide as the widest cell of the group, so that is the least that can be told for
-// good. What it has printed in the end is what Table gives.
+// Stream prints the table of reports piece by piece. It prints a group of rows once no point to
+// come can belong to the group or to anything above it. A group is the smallest unit that can be
+// final, since columns are as wide as its widest cell. The pieces together equal the output of
+// Table.
 type Stream struct {
 	layout Layout
 	print  func(string)
 
-	reports []*run.Report // that have ended
+	reports []*run.Report // finished reports
 
-	scenario *run.Scenario  // that has begun
-	came     int            // of its points, how many are here or left out
-	left     map[string]int // how many are still to come, by where they may belong
-	whole    *part          // what is here
-	programs int            // how many are printed
+	scenario *run.Scenario  // the scenario in progress
+	came     int            // number of its points that are here or left out
+	left     map[string]int // number of points to come, by each place they may belong to
+	whole    *part          // the results so far
+	programs int            // number of programs printed
 }
 
-// part is what stands under one heading: a scenario, a network with device and axes, a collective,
-// its results by one algorithm.
+// part is a node of the tree of headings: a scenario, a network with device and axes, a collective,
+// or its results by one algorithm.
 type part struct {
 	level   int
-	place   string // what its results have in common, as far as their points alone determine it
+	place   string // facts of its heading that the points alone determine
 	results []*run.Result
 	parts   []*part
 	byKey   map[string]*part
-	ended   int  // of parts, how many have been printed
-	begun   bool // what stands before them has been
+	ended   int  // number of parts that have been printed
+	begun   bool // its heading has been printed
 }
 
 // The levels of a table.
@@ -47,16 +47,16 @@ const (
 	ofGroup
 )
 
-// NewStream is a stream of the usual columns, which hands what it prints to a function.
+// NewStream makes a stream of the usual columns; it passes each printed piece to a function.
 func NewStream(print func(string)) *Stream { return Columns().Stream(print) }
 
-// Stream is the same with these columns.
+// Stream makes a stream of the columns of l.
 func (l Layout) Stream(print func(string)) *Stream {
 	l = slices.DeleteFunc(slices.Clone(l), func(c Column) bool { return c.Heading == "" })
 	return &Stream{layout: l, print: print}
 }
 
-// Begin begins a scenario, of which all points are still to come. Nothing is printed.
+// Begin begins a scenario, with all of its points to come. It prints nothing.
 func (s *Stream) Begin(of *run.Scenario) {
 	s.scenario, s.came, s.left = of, 0, map[string]int{}
 	s.whole, s.programs = newPart(ofScenario, ""), 0
@@ -68,15 +68,16 @@ func (s *Stream) Begin(of *run.Scenario) {
 	}
 }
 
-// count counts a point, or takes it away, wherever it may belong.
+// count adds n to the number of points to come, at every place where a point may belong.
 func (s *Stream) count(p *scenarios.Point, n int) {
 	for _, place := range places(p) {
 		s.left[place] += n
 	}
 }
 
-// places are those of a point by level: what its result's headings are made of, but for what only
-// the result knows. A name may come with parameters then; the network follows from what is there.
+// places returns a point's place at each level: the facts of its headings that are known before its
+// result. Parameters of an algorithm's name may be added later. The network follows from the keys
+// that are here.
 func places(p *scenarios.Point) [ofGroup + 1]string {
 	section := strings.Join([]string{axesText(p, true), deviceText(p.Device), simText(p.Sim),
 		benchmarkText(p)}, "\n")
@@ -85,8 +86,8 @@ func places(p *scenarios.Point) [ofGroup + 1]string {
 	return [...]string{"", section, variant, variant + "\n" + p.Algorithm.Name}
 }
 
-// Take takes the next result of the scenario, in the order of run.RunOptions.Done: what is before
-// it and has not come was left out.
+// Take takes the next result of the scenario, in the order of run.RunOptions.Done. Points before it
+// that have not come were left out.
 func (s *Stream) Take(r *run.Result) {
 	s.add(r)
 	of := r.Point
@@ -98,7 +99,7 @@ func (s *Stream) Take(r *run.Result) {
 			s.settle(p)
 		}
 		s.came += at
-		// Of a point that is here, nothing is to come once its backward pass is here as well.
+		// A point is settled once its backward pass, if it has one, is here, too.
 		if of.Gradient == scenarios.NoGradient || r.Gradient != nil {
 			s.settle(of)
 			s.came++
@@ -107,7 +108,7 @@ func (s *Stream) Take(r *run.Result) {
 	s.flush()
 }
 
-// settle takes away a point of which nothing is to come.
+// settle removes a point from the counts of points to come.
 func (s *Stream) settle(p *scenarios.Point) {
 	s.count(p, -1)
 	if p.Gradient != scenarios.NoGradient {
@@ -134,7 +135,7 @@ func newPart(level int, place string) *part {
 	return &part{level: level, place: place, byKey: map[string]*part{}}
 }
 
-// flush prints what can be printed.
+// flush prints all groups that are final.
 func (s *Stream) flush() {
 	var b strings.Builder
 	s.write(&b, s.whole, 0)
@@ -143,8 +144,8 @@ func (s *Stream) flush() {
 	}
 }
 
-// write prints a part as far as that can be, and reports whether that is all of it. index is its
-// place among its like.
+// write prints the final parts of a part and reports whether that was all of it. index is its
+// position among its siblings.
 func (s *Stream) write(b *strings.Builder, p *part, index int) (ended bool) {
 	open := s.left[p.place] > 0
 	if p.level == ofGroup && open {
@@ -166,7 +167,7 @@ func (s *Stream) write(b *strings.Builder, p *part, index int) (ended bool) {
 	return true
 }
 
-// begin prints what stands before the parts of a part, or all of a group.
+// begin prints the heading of a part, or all of a group.
 func (s *Stream) begin(b *strings.Builder, p *part, index int) {
 	switch p.level {
 	case ofScenario:
@@ -200,7 +201,7 @@ func (s *Stream) begin(b *strings.Builder, p *part, index int) {
 	}
 }
 
-// End ends the scenario that has begun with its report: nothing is to come.
+// End ends the scenario in progress with its report. No more results may come.
 func (s *Stream) End(r *run.Report) {
 	s.left = nil
 	s.flush()
@@ -210,7 +211,7 @@ func (s *Stream) End(r *run.Report) {
 	}
 }
 
-// TakeProgram takes the next program of the scenario, behind all of its results.
+// TakeProgram takes the next program of the scenario, after all of its results.
 func (s *Stream) TakeProgram(r *run.ProgramResult) {
 	var b strings.Builder
 	s.left = nil // no result is to come
@@ -223,7 +224,7 @@ func (s *Stream) TakeProgram(r *run.ProgramResult) {
 	s.print(b.String())
 }
 
-// Close prints what sums up all reports.
+// Close prints the summary of all reports.
 func (s *Stream) Close() {
 	var b strings.Builder
 	writeSummary(&b, s.reports)
@@ -232,8 +233,8 @@ func (s *Stream) Close() {
 	}
 }
 
-// writeSummary says what rounding does, if that was asked for, what the checks have found, and what
-// to look at next.
+// writeSummary writes the numerics, if they were asked for, the outcome of the checks, and a
+// suggestion of what to look at next.
 func writeSummary(b *strings.Builder, reports []*run.Report) {
 	var results []*run.Result
 	programs := 0

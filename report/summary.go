@@ -14,7 +14,7 @@ import (
 	"collsim/unit"
 )
 
-// fastest is the shortest time of a row, of results that are right.
+// fastest returns the shortest time of a row, among results that are right.
 func fastest(row []*run.Result) unit.Time {
 	best := unit.Forever
 	for _, r := range row {
@@ -25,7 +25,7 @@ func fastest(row []*run.Result) unit.Time {
 	return best
 }
 
-// summary says what the checks have found and what limits the time.
+// summary lists the outcome of the checks and what limits the time.
 func summary(results []*run.Result) []string {
 	if len(results) == 0 {
 		return []string{"no results"}
@@ -39,7 +39,7 @@ func summary(results []*run.Result) []string {
 	return append(append(lines, libraryLines(results)...), knownLines(results)...)
 }
 
-// skipLines say which algorithms of "all" could not do what was asked, and why.
+// skipLines lists the algorithms of "all" that do not support what was asked, and why.
 func skipLines(reports []*run.Report) (lines []string) {
 	counts := map[string]int{}
 	for _, r := range reports {
@@ -89,7 +89,7 @@ func proofLines(results []*run.Result) (lines []string) {
 			lines = append(lines, fmt.Sprintf("         and %d more", len(wrong)-i))
 			break
 		}
-		check := "proof" // or what has failed without one
+		check := "proof" // names the check that failed if there was no proof
 		if r.Proof == run.Off {
 			check = "run  "
 		}
@@ -107,7 +107,7 @@ func proofLines(results []*run.Result) (lines []string) {
 	return lines
 }
 
-// share names a part of all results, nothing if there is one only.
+// share formats "n of several"; empty if there is one result.
 func share(n, of int) string {
 	switch {
 	case of == 1:
@@ -118,7 +118,7 @@ func share(n, of int) string {
 	return fmt.Sprintf("%d of %d: ", n, of)
 }
 
-// span is the range of a fact.
+// span formats the range of a fact over results.
 func span(results []*run.Result, fact func(*run.Result) int) string {
 	least, most := fact(results[0]), fact(results[0])
 	for _, r := range results {
@@ -164,7 +164,7 @@ func numberLines(results []*run.Result) (lines []string) {
 	return lines
 }
 
-// elements is how many elements were checked, where that is worth a word.
+// elements says how many elements were checked; empty if all were.
 func elements(results []*run.Result) string {
 	if len(results) == 1 {
 		r := results[0]
@@ -188,7 +188,7 @@ func elements(results []*run.Result) string {
 	return fmt.Sprintf(", %d of them on fewer elements", fewer)
 }
 
-// ulps is the largest error of results that are not exact.
+// ulps formats the largest error of inexact results.
 func ulps(results []*run.Result) string {
 	most, agree, order := 0.0, true, false
 	for _, r := range results {
@@ -258,8 +258,8 @@ func limitText(results []*run.Result) string {
 	return held + fmt.Sprintf("%s, busy %s %% of the time", text, prose.Between(low, high, " to "))
 }
 
-// heldText names what holds results up that no link does, and the key that lifts it; empty where it
-// is not the same for all.
+// heldText names what limits results where no link does, and the key that lifts the limit. It is
+// empty where results differ in it.
 func heldText(results []*run.Result) string {
 	text, least, most := "", 1.0, 0.0
 	for _, r := range results {
@@ -284,7 +284,7 @@ func heldText(results []*run.Result) string {
 	return fmt.Sprintf("%s, %s %% of the critical path", text, shares)
 }
 
-// heldName is the key that lifts what holds a run up.
+// heldName returns the key that lifts the limit of a run.
 func heldName(h *run.Held) string {
 	switch {
 	case h.Slots:
@@ -301,7 +301,7 @@ func heldName(h *run.Held) string {
 	return shareKey(h.Share)
 }
 
-// next suggests what to look at, for a scenario that can be read again.
+// nextLine suggests the next command, for a scenario whose file can be read again.
 func nextLine(r *run.Report) string {
 	s := r.Scenario
 	if s.File == "-" || s.File == "" || len(r.Results) == 0 {

@@ -8,13 +8,13 @@ import (
 	"collsim/run"
 )
 
-// Table prints reports as lines of 80 columns where that is possible: nccl-tests' first nine
-// columns in its order, then %bound, the time that no schedule beats as a share of the time. Of a
-// benchmark the time is that of a call of its loop, and the time of one call alone is last. All
-// else is behind a #. With more than one algorithm a table of times follows, size × algorithm.
+// Table prints reports as lines of 80 columns where that is possible. The columns are nccl-tests'
+// first nine in its order, then %bound, the lower bound as a share of the time. With a benchmark
+// the time is that of a call of its loop, and the last column has the time of one call alone. All
+// other lines are behind a #. With several algorithms a table of times follows, size × algorithm.
 func Table(reports ...*run.Report) string { return Columns().Table(reports...) }
 
-// Table is the same with these columns.
+// Table does what the function Table does, with the columns of l.
 func (l Layout) Table(reports ...*run.Report) string {
 	var b strings.Builder
 	s := l.Stream(func(text string) { b.WriteString(text) })
@@ -29,10 +29,10 @@ func (l Layout) Table(reports ...*run.Report) string {
 	return b.String()
 }
 
-// missing stands where there is no value, as in nccl-tests.
+// missing stands for a missing value, as in nccl-tests.
 const missing = "N/A"
 
-// table is results under the headings of columns, none of which is behind a #.
+// table arranges results under the headings of columns.
 func (l Layout) table(results []*run.Result) prose.Table {
 	l = slices.DeleteFunc(slices.Clone(l), func(c Column) bool {
 		return c.Shown != nil && !c.Shown(results[0])
@@ -48,7 +48,7 @@ func (l Layout) table(results []*run.Result) prose.Table {
 	return prose.Table{Widths: width, Rows: rows}
 }
 
-// cell is what the table has of a result.
+// cell returns the cell of a result in the table.
 func (c Column) cell(r *run.Result) string {
 	switch v := c.Value(r); {
 	case v.kind == isNull:

@@ -12,8 +12,8 @@ import (
 	"collsim/unit"
 )
 
-// TuneText is what is best by size beside what NCCL takes by itself, a table a collective. With
-// all, all gains are written to files.
+// TuneText formats the best choice for each size beside NCCL's own, a table for each collective.
+// all says whether every gain is written to files, or only those beyond the known error.
 func TuneText(list []*run.Tuning, all bool) string {
 	var b strings.Builder
 	for i, t := range list {
@@ -43,7 +43,7 @@ func TuneText(list []*run.Tuning, all bool) string {
 	return b.String()
 }
 
-// timesAre says which times a tuning compares.
+// timesAre describes the times that a tuning compares.
 func timesAre(t *run.Tuning) string {
 	if timeOf(t) == "call_ps" {
 		return "times of a call in a loop (call_ps)"
@@ -51,7 +51,7 @@ func timesAre(t *run.Tuning) string {
 	return "times of one call alone (time_ps)"
 }
 
-// timeOf is the name of these times in results.
+// timeOf names the column of results that has the times of a tuning.
 func timeOf(t *run.Tuning) string {
 	if t.Point.Benchmark.Calls > 0 {
 		return "call_ps"
@@ -59,7 +59,7 @@ func timeOf(t *run.Tuning) string {
 	return "time_ps"
 }
 
-// tunedRow marks a gain that is written.
+// tunedRow formats a size of a tuning; it marks a gain that is written to files.
 func tunedRow(t *run.Tuned, all bool) []string {
 	row := []string{t.Bytes.String()}
 	for _, c := range []run.TunedChoice{t.Best, t.Own} {
@@ -73,7 +73,7 @@ func tunedRow(t *run.Tuned, all bool) []string {
 	return append(row, fmt.Sprintf("%.1f%s", 100*t.Gain(), mark), fmt.Sprintf("%.0f", 100*t.Error))
 }
 
-// tuneNotes say what of a table goes into files, and what NCCL would ignore there.
+// tuneNotes says which sizes of a table are written to files, and which lines NCCL would ignore.
 func tuneNotes(b *strings.Builder, t *run.Tuning, all bool) {
 	within, tried, passed := 0, 0, 0
 	for i := range t.Sizes {
@@ -107,7 +107,8 @@ func tuneNotes(b *strings.Builder, t *run.Tuning, all bool) {
 	}
 }
 
-// TuneJSON is the same as an object: "tunings", each with "sizes" and what NCCL ignores.
+// TuneJSON writes tunings as an object: "tunings", each with "sizes" and the lines that NCCL
+// ignores.
 func TuneJSON(s *run.Scenario, list []*run.Tuning, all bool) ([]byte, error) {
 	return encode(object(append(preamble(s), member{"tunings", listOf(list,
 		func(t *run.Tuning) Value {
@@ -135,7 +136,7 @@ func tunedValue(t *run.Tuned, all bool) Value {
 		{"written", Bool(t.Written(all))}, {"simulated", Int(t.Tried)}, {"ruled_out", Int(t.RuledOut)}})
 }
 
-// TuneCSV has a line for every size.
+// TuneCSV writes a line for every size.
 func TuneCSV(list []*run.Tuning, all bool) []byte {
 	var b strings.Builder
 	w := csv.NewWriter(&b)

@@ -8,18 +8,18 @@ import (
 	"collsim/scenarios"
 )
 
-// Value is what a column has in a row, and all that JSON can hold: nothing (the zero value), a
-// truth, a whole number, a float, a text, a list, or fields in their order.
+// Value holds a value of a column, or any value of JSON: null (the zero value), a bool, a whole
+// number, a float, a text, a list, or an object with its fields in order.
 type Value struct {
 	kind    kind
-	whole   int64 // of a truth 1 if it is true
+	whole   int64 // 1 for true
 	number  float64
 	text    string
 	list    []Value
 	members members
 }
 
-// members are what an object has, in the order in which they are written.
+// members lists the fields of an object in the order in which they are written.
 type members []member
 
 type member struct {
@@ -39,22 +39,22 @@ const (
 	isObject
 )
 
-// Int is a whole number: a count, a size in bytes, a time in picoseconds.
+// Int makes a whole number: a count, a size in bytes, a time in picoseconds.
 func Int[T ~int | ~int64](n T) Value { return Value{kind: isInt, whole: int64(n)} }
 
-// Number is a float; JSON has none for infinities and NaN, which are errors there.
+// Number makes a float. JSON has no infinities and NaN: writing these is an error.
 func Number(x float64) Value { return Value{kind: isNumber, number: x} }
 
-// Text is a text.
+// Text makes a text.
 func Text(s string) Value { return Value{kind: isText, text: s} }
 
-// array is a list.
+// array makes a list.
 func array(items ...Value) Value { return Value{kind: isList, list: items} }
 
-// object is names with their values.
+// object makes an object of its fields.
 func object(m members) Value { return Value{kind: isObject, members: m} }
 
-// Bool is true or false.
+// Bool makes true or false.
 func Bool(b bool) Value {
 	v := Value{kind: isBool}
 	if b {
@@ -63,7 +63,7 @@ func Bool(b bool) Value {
 	return v
 }
 
-// known is a value, or nothing where there is none.
+// known returns the value if ok, else null.
 func known(ok bool, v Value) Value {
 	if !ok {
 		return Value{}
@@ -71,19 +71,19 @@ func known(ok bool, v Value) Value {
 	return v
 }
 
-// some is a text, or nothing for an empty one.
+// some makes a text, null if it is empty.
 func some(s string) Value { return known(s != "", Text(s)) }
 
-// natural is a number, or nothing where a negative one stands for none.
+// natural makes a number, null if it is negative.
 func natural[T ~int | ~int64](n T) Value { return known(n >= 0, Int(n)) }
 
-// rate is a bandwidth or a share, or nothing where there is none.
+// rate makes a bandwidth or a share, null if not ok.
 func rate(x float64, ok bool) Value { return known(ok, Number(x)) }
 
-// finite is a number that JSON can hold, or nothing.
+// finite makes a number, null for infinities and NaN.
 func finite(x float64) Value { return rate(x, !math.IsNaN(x) && !math.IsInf(x, 0)) }
 
-// listOf is a list of what each item is as a value.
+// listOf makes a list of the value of each item.
 func listOf[T any](items []T, value func(T) Value) Value {
 	v := array()
 	for _, item := range items {
@@ -92,7 +92,7 @@ func listOf[T any](items []T, value func(T) Value) Value {
 	return v
 }
 
-// valueOf is a value of TOML.
+// valueOf converts a value of TOML.
 func valueOf(v scenarios.Value) Value {
 	switch v := v.(type) {
 	case scenarios.Text:
@@ -109,8 +109,8 @@ func valueOf(v scenarios.Value) Value {
 	return Value{}
 }
 
-// String spells a value as CSV has it: nothing is empty, a text stands without quotes, a number as
-// in JSON, and between items of a list is a blank.
+// String spells a value as CSV has it. Null is empty, a text has no quotes, a number is as in JSON,
+// and items of a list are separated by blanks.
 func (v Value) String() string {
 	switch v.kind {
 	case isNull:
@@ -130,8 +130,8 @@ func (v Value) String() string {
 	return string(v.spelt(nil, ""))
 }
 
-// put sets the value at the end of a path of names, the first of which names a member. What the
-// path goes through is nothing as long as all in it is.
+// put sets the value at the end of a path of names; the first names a member of m. Missing objects
+// on the path are made.
 func (m members) put(path []string, v Value) members {
 	if len(path) == 1 {
 		return append(m, member{path[0], v})

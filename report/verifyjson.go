@@ -12,11 +12,11 @@ func VerificationJSON(list ...*run.Verification) ([]byte, error) {
 	return encode(oneOrAll(list, verificationValue))
 }
 
-// verificationValue has no kind and no ranks for a file of requests, which has no schedule; and no
-// counts without a proof.
+// verificationValue makes the object of a verification. A file of requests, which has no schedule,
+// has no kind and no ranks. Without a proof there are no counts.
 func verificationValue(v *run.Verification) Value {
 	var kind, ranks, scratch, problem, program Value
-	ordered := false // in which order kernels add is not asked
+	ordered := false // the order in which kernels add is not compared
 	if s := v.Schedule; s != nil {
 		kind, ranks = Text(s.Spec.Kind.String()), Int(s.Spec.Ranks)
 		scratch, problem = Int(scratchBytes(v)), problemValue(s.Spec)
@@ -29,7 +29,7 @@ func verificationValue(v *run.Verification) Value {
 	p := v.Proof
 	if p == nil {
 		p = &proof.Proof{}
-	} else if v.Format != "scenario" { // of which there may be very many schedules
+	} else if v.Format != "scenario" { // a scenario may have very many schedules
 		sent = listOf(sentBytes(p, v.Schedule.Spec.Ranks), Int[int64])
 		flows = listOf(p.Traffic, flowValue)
 	}
@@ -54,26 +54,26 @@ func verificationValue(v *run.Verification) Value {
 		{"name", Text(v.Name)},
 		{"collective", problem},
 		{"scratch_bytes", scratch},
-		{"slots", known(v.Slots > 0, Int(v.Slots))}, // that connections hold; null: any number
-		{"sizes", some(v.Sizes)},                    // that the file is for, in words
+		{"slots", known(v.Slots > 0, Int(v.Slots))}, // slots of a connection; null: any number
+		{"sizes", some(v.Sizes)},                    // the sizes that the file supports, in words
 		{"causal", causalValue(v.Causal)},
 		{"notes", listOf(v.Notes, Text)},
-		// Whether a call may begin on a rank as soon as its last has ended there; and why not.
+		// Whether a rank may begin a call as soon as its last call has ended there; and why not.
 		{"back_to_back", known(v.Calls > 0, Bool(v.Calls == 2))},
 		{"next_call", listOf(v.NextCall, violationValue)},
-		{"ranks_walked", proven(Int(p.Walked))}, // 1 where one stands for all
+		{"ranks_walked", proven(Int(p.Walked))}, // 1 where one rank stands for all
 	}
 	if v.Ranges != nil { // where the size decides which messages a file sends
 		list = append(list, member{"size_ranges", listOf(v.Ranges, rangeValue)})
 	}
-	if program.kind != isNull { // of a collective there is none
+	if program.kind != isNull { // a collective has none
 		list = append(list, member{"program", program})
 	}
 	return object(list)
 }
 
-// rangeValue is sizes of one verdict, with the first violation at the least of them; ok is null
-// where they have not been judged.
+// rangeValue makes the object of a range of sizes with one verdict, and the first violation at the
+// least of them. ok is null where the range was not judged.
 func rangeValue(r run.SizeRange) Value {
 	var first Value
 	if r.Violation != nil {
@@ -83,7 +83,8 @@ func rangeValue(r run.SizeRange) Value {
 		{"ok", known(r.Judged, Bool(r.Violation == nil))}, {"violation", first}})
 }
 
-// contentsValue is what a program is made of. What no line defines is known of a proven one.
+// contentsValue makes the object of a program's contents. The tensors that no line defines are null
+// unless the program was proven.
 func contentsValue(size schedule.Contents, p *proof.Proof) Value {
 	var undefined Value
 	if p != nil {
@@ -94,20 +95,20 @@ func contentsValue(size schedule.Contents, p *proof.Proof) Value {
 		{"undefined", undefined}})
 }
 
-// problemValue has no type for a barrier.
+// problemValue makes the object of a collective. A barrier has no type.
 func problemValue(spec collective.Spec) Value {
 	return object(members{{"bytes", Int(spec.Bytes())}, {"count", Int(run.CountOf(spec))},
 		{"dtype", known(spec.Kind != collective.Barrier, Text(spec.Type.String()))},
 		{"op", Text(run.OpOf(spec))}, {"root", Int(rootOf(spec))}, {"in_place", Bool(spec.InPlace)}})
 }
 
-// flowValue is what one rank sends another: −1 stands for a switch, as a sender of what it has
-// added up, as a receiver of what it hands to several.
+// flowValue makes the object of the bytes from one rank to another. −1 stands for a switch: as
+// sender of sums that it has computed, as receiver of what it multicasts.
 func flowValue(f proof.Traffic) Value {
 	return object(members{{"from", Int(f.From)}, {"to", Int(f.To)}, {"bytes", Int(f.Bytes)}})
 }
 
-// causalValue is what a schedule without data was held to.
+// causalValue makes the object of the order that a schedule without data must keep.
 func causalValue(c *schedule.Causal) Value {
 	if c == nil {
 		return Value{}

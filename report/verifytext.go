@@ -13,7 +13,7 @@ import (
 	"collsim/schedule"
 )
 
-// Text is a few lines that say what is proven of the schedule, or every violation.
+// VerificationText formats what is proven of a schedule, or every violation.
 func VerificationText(v *run.Verification) string {
 	var b strings.Builder
 	name := v.File
@@ -38,17 +38,17 @@ func VerificationText(v *run.Verification) string {
 	return b.String()
 }
 
-// foreign reports whether somebody else's format holds the schedule.
+// isForeign reports whether the schedule came from a file of another project's format.
 func isForeign(v *run.Verification) bool {
 	return v.Format != formats.Text &&
 		v.Format != "scenario"
 }
 
-// maxPrinted is how many violations are printed: what is wrong on hundreds of ranks is mostly the
+// maxPrinted is the most violations that are printed: an error on hundreds of ranks is mostly the
 // same on all.
 const maxPrinted = 20
 
-// writeFailures prints violations, and of a file what it was judged as.
+// writeFailures prints violations, and the collective that a file was judged as.
 func writeFailures(v *run.Verification, b *strings.Builder, name string) {
 	for i, x := range v.Violations {
 		if i == maxPrinted && len(v.Violations) > maxPrinted+1 {
@@ -76,8 +76,8 @@ func writeFailures(v *run.Verification, b *strings.Builder, name string) {
 	writeRemarks(v, b)
 }
 
-// byKind reports whether another kind of collective might not have a violation: another output is
-// wanted, or the kind has no operator for a step that combines.
+// byKind reports whether a violation might vanish if the file were judged as another kind of
+// collective: another output is wanted, or the kind has no operator for a step that combines.
 func byKind(v *run.Verification, x run.Violation) bool {
 	if x.Kind == schedule.Malformed.String() {
 		return x.Rank >= 0 && x.Step >= 0 && v.Schedule.Spec.Op == 0
@@ -86,7 +86,7 @@ func byKind(v *run.Verification, x run.Violation) bool {
 		schedule.Doubled.String(), schedule.Misplaced.String()}, x.Kind)
 }
 
-// problem says what is computed, on how many ranks and of what size.
+// problemText describes the collective, the number of ranks and the size.
 func problemText(v *run.Verification) string {
 	spec := v.Schedule.Spec
 	if size := v.Schedule.Contents(); size.Tensors > 0 {
@@ -120,8 +120,8 @@ func problemText(v *run.Verification) string {
 	return text
 }
 
-// contentsText is such as "program of 1 kernel and 2 collectives in 3 parts on 4 ranks, 768 B in
-// 6 tensors on each": a part is defined by its collective, or by its lines.
+// contentsText describes a program: "program of 1 kernel and 2 collectives in 3 parts on 4 ranks,
+// 768 B in 6 tensors on each". Each part is defined by its collective, or by its lines.
 func contentsText(size schedule.Contents, ranks int) string {
 	text := fmt.Sprintf("program of %s and %s", prose.Plural(size.Kernels, "kernel"),
 		prose.Plural(size.Collectives, "collective"))
@@ -132,7 +132,7 @@ func contentsText(size schedule.Contents, ranks int) string {
 		prose.Plural(size.Tensors, "tensor"))
 }
 
-// facts prints what is proven.
+// writeFacts prints what is proven.
 func writeFacts(v *run.Verification, b *strings.Builder) {
 	spec, p := v.Schedule.Spec, v.Proof
 	fmt.Fprintf(b, "  problem  %s\n", problemText(v))
@@ -165,7 +165,8 @@ func writeFacts(v *run.Verification, b *strings.Builder) {
 	}
 }
 
-// calls prints whether calls may follow one another, of a schedule whose ranks could meet.
+// writeCalls prints whether calls may follow one another, for schedules whose calls could
+// interfere.
 func writeCalls(v *run.Verification, b *strings.Builder) {
 	switch {
 	case v.Calls == 2 && v.Schedule.OneSided():
@@ -179,7 +180,7 @@ func writeCalls(v *run.Verification, b *strings.Builder) {
 	}
 }
 
-// remarks prints for which sizes the verdict holds, and notes.
+// writeRemarks prints the sizes for which the verdict holds, and notes.
 func writeRemarks(v *run.Verification, b *strings.Builder) {
 	if v.Sizes != "" {
 		fmt.Fprintf(b, "  sizes    %s\n", sizesText(v))
@@ -192,7 +193,7 @@ func writeRemarks(v *run.Verification, b *strings.Builder) {
 	}
 }
 
-// sizes is such as "OK for every size that 8 chunks divide; …".
+// sizesText describes the supported sizes: "OK for every size that 8 chunks divide; …".
 func sizesText(v *run.Verification) string {
 	if v.Good() && len(v.Ranges) < 2 &&
 		(strings.HasPrefix(v.Sizes, "every ") || strings.HasPrefix(v.Sizes, "the ")) {
@@ -201,7 +202,7 @@ func sizesText(v *run.Verification) string {
 	return v.Sizes
 }
 
-// sizeRangesText is a line for each range of sizes, where verdicts differ: "8 MiB and more: OK".
+// sizeRangesText makes a line for each range of sizes, where verdicts differ: "8 MiB and more: OK".
 func sizeRangesText(v *run.Verification) (lines []string) {
 	if len(v.Ranges) < 2 {
 		return nil
@@ -225,13 +226,13 @@ func sizeRangesText(v *run.Verification) (lines []string) {
 	return lines
 }
 
-// sentBy is the least and the most bytes that a rank sends.
+// sentBy returns the least and the most bytes that a rank sends.
 func sentBy(p *proof.Proof, ranks int) (least, most int64) {
 	sent := sentBytes(p, ranks)
 	return slices.Min(sent), slices.Max(sent)
 }
 
-// sentBytes is what every rank sends; what a switch has added up is no rank's.
+// sentBytes returns the bytes that every rank sends. Sums that a switch sends belong to no rank.
 func sentBytes(p *proof.Proof, ranks int) []int64 {
 	sent := make([]int64, ranks)
 	for _, f := range p.Traffic {
@@ -242,7 +243,7 @@ func sentBytes(p *proof.Proof, ranks int) []int64 {
 	return sent
 }
 
-// scratch is the bytes of every rank's scratch buffer.
+// scratchBytes returns the size of every rank's scratch buffer.
 func scratchBytes(v *run.Verification) int64 {
 	return v.Schedule.Memory * int64(v.Schedule.Spec.Type.Width())
 }
