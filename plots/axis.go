@@ -6,7 +6,7 @@ import (
 	"collsim/unit"
 )
 
-// axis is a time axis from 0: its tick marks, and the one unit that they are labelled in.
+// axis is a linear time axis from 0, with the unit of its labels.
 type axis struct {
 	end   unit.Time
 	step  unit.Time // between two ticks: 1, 2 or 5 times a power of ten
@@ -18,7 +18,7 @@ type timeScale struct {
 	one  unit.Time
 }
 
-// timeScales are the units of time, each a thousand of the one before.
+// timeScales lists the units of time, each a thousand times the one before.
 func timeScales() [5]timeScale {
 	return [...]timeScale{
 		{"ps", unit.Picosecond}, {"ns", unit.Nanosecond}, {"us", unit.Microsecond},
@@ -26,8 +26,8 @@ func timeScales() [5]timeScale {
 	}
 }
 
-// newAxis returns the axis up to end that has the closest ticks, but at most `most` after the one
-// at 0. Its unit is the largest of which end holds at least one.
+// newAxis returns the axis up to end with the closest ticks, but at most `most` after the one at 0.
+// Its unit is the largest that end holds at least once.
 //
 // REQUIRES: most >= 2: then a tick follows the one at 0.
 func newAxis(end unit.Time, most int) axis {
@@ -47,7 +47,7 @@ func newAxis(end unit.Time, most int) axis {
 	return a
 }
 
-// ticks returns the times of the tick marks, the first of which is 0.
+// ticks returns the times of the tick marks, from 0.
 func (a axis) ticks() []unit.Time {
 	ticks := []unit.Time{0}
 	for t := a.step; t <= a.end && t > 0; t += a.step {
@@ -56,7 +56,7 @@ func (a axis) ticks() []unit.Time {
 	return ticks
 }
 
-// label returns a tick's time in the axis's unit, with as many decimals as the step has.
+// label formats a tick's time in the axis's unit, with as many decimals as the step has.
 func (a axis) label(t unit.Time) string {
 	s := strconv.FormatInt(int64(t/a.scale.one), 10)
 	if a.step >= a.scale.one || a.end == 0 {

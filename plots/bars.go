@@ -5,22 +5,22 @@ import (
 	"collsim/unit"
 )
 
-// bar is one or more steps of a row.
+// bar is one step of a row, or several merged ones.
 type bar struct {
 	x0, x1 length
 	paint  int
-	label  string // "" where none fits
+	label  string // "" where no label fits
 	low    bool   // half as high
 }
 
-// level is how much is at work, from 0 to 1.
+// level is the share of something that is busy for a time, from 0 to 1.
 type level struct {
 	x0, x1 length
 	share  float64
 }
 
-// makeBars turns the steps of each row into bars. Longest is what the picture's longestLabels
-// returned. It returns how many steps are hidden in a bar of several.
+// makeBars turns the steps of each row into bars. longest is the result of the picture's
+// longestLabels. It returns the number of steps that are hidden in merged bars.
 func (p *panel) makeBars(longest []string) (merged int) {
 	for _, r := range p.rows {
 		m := merger{panel: p, time: make([]unit.Time, kindCount+len(p.ops)),
@@ -56,8 +56,8 @@ func (p *panel) makeBars(longest []string) (merged int) {
 	return merged
 }
 
-// makeLevels finds what rows show that have levels. Those that alone are too narrow to be seen are
-// drawn as their mean.
+// makeLevels collects the levels of each row that shows any. Neighbours that alone are too narrow
+// to be seen are drawn as their mean.
 func (p *panel) makeLevels() {
 	for _, r := range p.rows {
 		var list []level
@@ -84,7 +84,8 @@ func (p *panel) levelsOn(steps []trace.Interval) (list []level) {
 	return list
 }
 
-// longestLabels returns the labels of a step that are as long as those of any.
+// longestLabels returns the labels of an imaginary step, each at least as long as the same label of
+// any step.
 func (p *picture) longestLabels() []string {
 	longest := trace.Interval{Kind: trace.Compute} // "C" is the widest letter
 	for _, panel := range p.panels {
@@ -98,8 +99,8 @@ func (p *picture) longestLabels() []string {
 	return stepLabels(longest, p.sliced)
 }
 
-// fitting returns the first label for whose kind there is room, or "". The longest label of the
-// kind must have room: bars of the same width shall tell as much, whatever the number in them.
+// fitting returns the first label for which there is room, or "". It requires room for the longest
+// label of that kind: bars of equal width then show the same kind of label, whatever their numbers.
 func (p *picture) fitting(labels, longest []string, width length) string {
 	for n, label := range labels {
 		if p.faces.small.room(longest[len(longest)-len(labels)+n]) <= width {
@@ -109,15 +110,15 @@ func (p *picture) fitting(labels, longest []string, width length) string {
 	return ""
 }
 
-// merger draws neighbours together that alone are too narrow to be seen.
+// merger merges neighbouring steps that alone are too narrow to be seen.
 type merger struct {
 	*panel
 	bars   []bar
 	merged int
 
-	steps  int // in the bar that is being made
+	steps  int // number of steps in the bar in progress
 	x0, x1 length
-	time   []unit.Time // of each paint in it
+	time   []unit.Time // by paint, in that bar
 	count  []int
 }
 
@@ -134,8 +135,8 @@ func (m *merger) add(i trace.Interval, x0, x1 length) {
 	m.count[m.of.paint(i)]++
 }
 
-// flush ends the bar that is being made. It has the colour of the kind with most of the time, or
-// of most steps, where none takes time.
+// flush ends the bar in progress. Its paint is that with most of the time, or with most steps where
+// none takes time.
 func (m *merger) flush() {
 	if m.steps == 0 {
 		return

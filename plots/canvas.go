@@ -20,10 +20,10 @@ const capHeight = 0.69
 // typeface measures and draws text of one size and weight.
 type typeface struct {
 	font.Face
-	named bool // in the picture, not held by it: whoever shows it may take another font
+	named bool // the file names its font and does not embed it: a viewer may substitute another
 }
 
-// typefaces are the ones of a picture; no text is smaller than 7 pt, the least that prints well.
+// typefaces are the four of a picture. No text is smaller than 7 pt, the least that prints well.
 type typefaces struct{ title, heading, label, small typeface }
 
 func newTypefaces(in Format) typefaces {
@@ -42,11 +42,11 @@ func newTypefaces(in Format) typefaces {
 
 func (f typeface) size() length { return f.Font.Size }
 
-// line is the distance between two baselines.
+// line returns the distance between two baselines.
 func (f typeface) line() length { return 1.3 * f.size() }
 
-// wrap breaks a text between words into lines of at most a width; a word that alone is wider has a
-// line of its own.
+// wrap breaks a text between words into lines of at most a width. A word that is wider has a line
+// of its own.
 func (f typeface) wrap(text string, width length) []string {
 	var lines []string
 	for _, word := range strings.Fields(text) {
@@ -77,7 +77,7 @@ func newCanvas(f Format, width, height length) *canvas {
 // box is a rectangle; y0 is its upper edge.
 type box struct{ x0, y0, x1, y1 length }
 
-// addBox makes a box a part of a path: a path of many boxes is far smaller than many paths.
+// addBox adds a box to a path: a path of many boxes is far smaller than many paths.
 func (c *canvas) addBox(p *vg.Path, b box) {
 	p.Move(c.at(b.x0, b.y0))
 	p.Line(c.at(b.x1, b.y0))
@@ -86,13 +86,13 @@ func (c *canvas) addBox(p *vg.Path, b box) {
 	p.Close()
 }
 
-// addLine makes a line a part of a path.
+// addLine adds a line to a path.
 func (c *canvas) addLine(p *vg.Path, x0, y0, x1, y1 length) {
 	p.Move(c.at(x0, y0))
 	p.Line(c.at(x1, y1))
 }
 
-// at turns a point of ours into one of the picture's, whose y grows upwards.
+// at converts a point, whose y grows downwards, to the picture's, whose y grows upwards.
 func (c *canvas) at(x, y length) vg.Point { return vg.Point{X: x, Y: c.height - y} }
 
 func (c *canvas) fill(p vg.Path, paint color.Color) {
@@ -111,7 +111,7 @@ func (c *canvas) dashed(p vg.Path, with pen) {
 	}
 }
 
-// align says which part of a text is at its x.
+// align is the point of a text that is placed at its x: its left end, its middle or its right end.
 type align float64
 
 const (
@@ -125,7 +125,7 @@ func (c *canvas) text(f typeface, x, y length, a align, s string) {
 	c.painter.text(f, c.at(x, y), s, c.paint, a)
 }
 
-// textMiddle writes a line whose capitals are centred on y.
+// textMiddle writes a line whose capitals are vertically centred on y.
 func (c *canvas) textMiddle(f typeface, x, y length, a align, s string) {
 	c.text(f, x, y+length(capHeight/2*f.size()), a, s)
 }
@@ -138,7 +138,7 @@ func (c *canvas) title(f typefaces, lines []string) {
 	}
 }
 
-// notes writes a picture's caption, and what else it has to tell, from y on.
+// notes writes a picture's caption and its notes, from y on.
 func (c *canvas) notes(f typefaces, y length, lines []string) {
 	c.ink(captionGrey())
 	for _, line := range lines {
@@ -151,7 +151,7 @@ func (c *canvas) ink(paint color.Color) { c.paint = paint }
 
 func (c *canvas) bytes() ([]byte, error) { return c.painter.bytes() }
 
-// printable replaces what XML cannot hold: control characters, and bytes that are no UTF-8.
+// printable replaces characters that XML cannot hold: control characters, and invalid UTF-8.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7F || r == 0xFFFE || r == 0xFFFF {

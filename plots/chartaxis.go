@@ -8,18 +8,18 @@ import (
 	"collsim/unit"
 )
 
-// sizeAxis is a logarithmic axis of sizes or numbers: from and to are powers of two, as the
-// labels' step is. With names it has those at even distances instead.
+// sizeAxis is a logarithmic axis of sizes or numbers; from and to are exponents of two. With names
+// it has these instead, at equal distances.
 type sizeAxis struct {
 	from, to float64
-	step     int      // powers from one label to the next
+	step     int      // exponents from one label to the next
 	plain    bool     // labels are numbers without a unit
-	numbers  []int64  // of a plain axis: all that have a value, if they have room
+	numbers  []int64  // of a plain axis: all numbers that have a value, if there is room for them
 	names    []string // of 1, 2, …
 }
 
-// newSizeAxis returns the axis of that kind that holds all sizes, with at most that many steps
-// from label to label. On a plain axis each number has its label if there are no more than that.
+// newSizeAxis returns the axis of that kind that holds all sizes, with at most `most` steps from
+// label to label. On a plain axis each number has a label if there are no more than that.
 //
 // REQUIRES: most >= 1; a series with a size.
 func newSizeAxis(series []Series, kind sizeAxis, most int) sizeAxis {
@@ -38,7 +38,7 @@ func newSizeAxis(series []Series, kind sizeAxis, most int) sizeAxis {
 		return a
 	}
 	a.from, a.to, a.step = log2(float64(least)), log2(float64(largest)), 1
-	if a.to-a.from < 2 { // a curve of one point would be nowhere
+	if a.to-a.from < 2 { // a curve of one point needs an axis of some length
 		a.from, a.to = max(0, a.from-1), a.to+1
 	}
 	for _, a.step = range [...]int{1, 2, 5, 10, 20, 40} {
@@ -52,8 +52,8 @@ func newSizeAxis(series []Series, kind sizeAxis, most int) sizeAxis {
 	return a
 }
 
-// crowded reports whether two numbers are closer than a third of what is between as many labels as
-// there may be: theirs are short.
+// crowded reports whether two numbers are too close for labels of their own: closer than a third of
+// the usual distance, since the labels are short.
 func (a sizeAxis) crowded(most int) bool {
 	for n := range len(a.numbers) - 1 {
 		apart := log2(float64(a.numbers[n+1])) - log2(float64(a.numbers[n]))
@@ -64,7 +64,7 @@ func (a sizeAxis) crowded(most int) bool {
 	return false
 }
 
-// across returns where a size is, from 0 at the left to 1 at the right.
+// across returns the position of a size, from 0 at the left to 1 at the right.
 func (a sizeAxis) across(x unit.Bytes) float64 {
 	if a.names != nil {
 		return (float64(x) - 0.5) / float64(len(a.names))
@@ -72,14 +72,14 @@ func (a sizeAxis) across(x unit.Bytes) float64 {
 	return (log2(float64(x)) - a.from) / (a.to - a.from)
 }
 
-// sizeTick is a mark on a sizeAxis; some have no label.
+// sizeTick is a mark on a sizeAxis; its label may be empty.
 type sizeTick struct {
 	at    unit.Bytes
 	label string
 }
 
-// ticks returns the tick marks, from the left: powers of two, of which some have labels (1 KiB, 32
-// KiB, 1 MiB at a step of 5), the numbers of a plain axis, or the names.
+// ticks returns the tick marks, from the left. They are powers of two, the numbers of a plain axis,
+// or the names. Some powers have labels: 1 KiB, 32 KiB, 1 MiB at a step of 5.
 func (a sizeAxis) ticks() []sizeTick {
 	var ticks []sizeTick
 	for n, name := range a.names {
@@ -113,15 +113,15 @@ func (a sizeAxis) ticks() []sizeTick {
 // valueAxis is a linear axis from 0, or a logarithmic one of whole powers of ten.
 type valueAxis struct {
 	log      bool
-	digits   []float64 // of each decade of a logarithmic axis that have labels; nil: 1
-	from     float64   // exponent at the bottom of a logarithmic axis; its end is that at the top
+	digits   []float64 // the digits with labels in each decade of a logarithmic axis; nil: 1
+	from     float64   // exponent at the bottom of a logarithmic axis; end is that at its top
 	end      float64
 	step     float64 // 1, 2 or 5 times 10 to the power
 	decimals int
 }
 
-// newValueAxis returns the axis up to the highest value or a little more, whose ticks are the
-// closest of which there are at most that many after the one at 0.
+// newValueAxis returns the axis up to the highest value or a little more. It has the closest ticks,
+// but at most `most` after the one at 0.
 //
 // REQUIRES: highest >= 0 and finite; most >= 2.
 func newValueAxis(highest float64, most int) valueAxis {
@@ -138,9 +138,9 @@ func newValueAxis(highest float64, most int) valueAxis {
 	}
 }
 
-// newLogAxis returns the logarithmic axis that holds both values. Up to three decades it is from
-// a 1, 2 or 5 to another, all of which have labels, and within one decade there are more; a
-// longer one is from a power of ten to another.
+// newLogAxis returns the logarithmic axis that holds both values. Up to three decades it runs from
+// a 1, 2 or 5 to another, all with labels, and within one decade there are more. A longer axis runs
+// from a power of ten to another.
 //
 // REQUIRES: 0 < lowest <= highest, finite.
 func newLogAxis(lowest, highest float64) valueAxis {
@@ -168,7 +168,7 @@ func newLogAxis(lowest, highest float64) valueAxis {
 	return a
 }
 
-// up returns where a value is, from 0 at the bottom to 1 at the top.
+// up returns the position of a value, from 0 at the bottom to 1 at the top.
 func (a valueAxis) up(y float64) float64 {
 	if a.log {
 		return (log10(y) - a.from) / (a.end - a.from)

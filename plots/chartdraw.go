@@ -7,14 +7,14 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// end is the name of a series at its right end.
+// end is the right end of a curve, where its name is written.
 type end struct {
 	series int
 	at     vg.Point // the last point
-	y      length   // of the name, which others may have pushed away
+	y      length   // y of the name, which others may have pushed away
 }
 
-// namesWidth returns how wide the names at the ends are; 0 if a legend has them.
+// namesWidth returns the width of the names at the ends; 0 if a legend has them.
 func (c *chart) namesWidth() length {
 	curves := 0
 	width := length(0)
@@ -30,7 +30,7 @@ func (c *chart) namesWidth() length {
 	return width
 }
 
-// placeEnds puts each name beside the end of its curve, or as near as the other names allow.
+// placeEnds places each name beside the end of its curve, or as near as the other names allow.
 func (c *chart) placeEnds() {
 	if len(c.legend) > 0 {
 		return
@@ -42,7 +42,7 @@ func (c *chart) placeEnds() {
 	}
 	slices.SortStableFunc(c.ends, func(a, b end) int {
 		if a.y == b.y && c.series[a.series].Bound {
-			return -1 // what bounds stands above what it bounds
+			return -1 // a bound stands above the curves that it bounds
 		}
 		return cmp.Compare(a.y, b.y)
 	})
@@ -110,8 +110,8 @@ func (c *chart) drawAxes(v *canvas) {
 	v.text(c.faces.label, (c.x0+c.x1)/2, below+c.faces.label.line(), centre, c.xName)
 }
 
-// drawCurves draws bounds above the lines of what they bound, which may lie on them, and markers
-// above all.
+// drawCurves draws the curves: bounds above the lines that they bound, which they may cover, and
+// markers on top of all.
 func (c *chart) drawCurves(v *canvas) {
 	for _, bounds := range [...]bool{false, true} {
 		for _, s := range c.series {
@@ -167,8 +167,8 @@ func (s Series) pen() pen {
 	return pen{width: 1.2, paint: curveColour(s.Look)}
 }
 
-// drawEnds writes the names at the curves' ends behind their markers, with a thin line from where
-// a name had to move away.
+// drawEnds writes the names at the curves' ends behind their markers. A thin line connects a name
+// that was moved away.
 func (c *chart) drawEnds(v *canvas) {
 	for _, e := range c.ends {
 		s, x := c.series[e.series], c.x1+endAir
@@ -183,7 +183,8 @@ func (c *chart) drawEnds(v *canvas) {
 	}
 }
 
-// drawMark draws what stands for a series on a line from left to right: its marker, or dashes.
+// drawMark draws the mark of a series on a line from left to right: its marker, or dashes for a
+// bound.
 func (c *chart) drawMark(v *canvas, s Series, b box) {
 	if s.Bound {
 		var dashes vg.Path

@@ -11,12 +11,13 @@ import (
 	"collsim/unit"
 )
 
-// ranksApart is how many ranks have rows of their own, whatever they do.
+// ranksApart is the number of ranks up to which each has rows of its own, even if several do the
+// same.
 const ranksApart = 32
 
-// classes leaves of ranks that do the same things at the same times the first, which stands for
-// all. Which chunks they move and which peers they have may differ. It reports false where that
-// would not leave out half of them.
+// classes keeps one rank, the first, of each class of ranks that do the same things at the same
+// times. Chunks and peers may differ. It reports false where that would not leave out half of the
+// ranks.
 func classes(p Panel, ranks []rankTracks) (kept []rankTracks, fewer bool) {
 	at := map[string]int{}
 	for _, g := range ranks {
@@ -33,7 +34,7 @@ func classes(p Panel, ranks []rankTracks) (kept []rankTracks, fewer bool) {
 	return kept, len(kept)*2 <= len(ranks)
 }
 
-// pattern is what a rank does when.
+// pattern encodes all steps of a rank and their times; equal ranks have equal patterns.
 func pattern(p Panel, g rankTracks) string {
 	t := p.Trace
 	var b []byte
@@ -58,9 +59,9 @@ func pattern(p Panel, g rankTracks) string {
 	return string(b)
 }
 
-// alikeRanks leaves of ranks of a program that do the same at the same times the first, which
-// stands for all, however few they are: each takes several rows. It says so in a note, "" if there
-// are none.
+// alikeRanks keeps one rank, the first, of each class of a program's ranks that do the same at the
+// same times. It does so however few they are, since each takes several rows. The note says so; it
+// is "" if no rank was left out.
 func alikeRanks(p Panel, groups []rankTracks) (kept []rankTracks, note string) {
 	kept, _ = classes(p, groups)
 	if len(kept) == len(groups) {
@@ -74,7 +75,7 @@ func alikeRanks(p Panel, groups []rankTracks) (kept []rankTracks, note string) {
 		"times: the first of each is shown", len(groups), len(kept))
 }
 
-// appendPattern is what a lane does when.
+// appendPattern encodes the steps of a lane and their times.
 func appendPattern(b []byte, t *trace.Trace, track int32) []byte {
 	b = append(append(b, t.Tracks[track].Name...), 0)
 	for _, i := range t.On(track) {
@@ -86,12 +87,13 @@ func appendPattern(b []byte, t *trace.Trace, track int32) []byte {
 	return append(b, 0xFF)
 }
 
-// lanesApart is how many lanes of a rank have rows of their own, whatever they do.
+// lanesApart is the number of lanes of a rank up to which each has a row of its own, even if
+// several do the same.
 const lanesApart = 8
 
-// shareLanes leaves of lanes of a rank that do the same things at the same times the first, which
-// stands for all, where the rank has many. Which chunks they move and which peers they have may
-// differ. It says so in a note, "" if there are none.
+// shareLanes keeps one lane, the first, of each class of a rank's lanes that do the same things at
+// the same times. It does so only for ranks with many lanes. Chunks and peers may differ. The note
+// says so; it is "" if no lane was left out.
 func shareLanes(t *trace.Trace, ranks []rankTracks) (note string) {
 	for r := range ranks {
 		g := &ranks[r]
@@ -118,8 +120,8 @@ func shareLanes(t *trace.Trace, ranks []rankTracks) (note string) {
 	return note
 }
 
-// matter orders ranks by what a reader wants to see of many: who is on the critical path, the
-// longest first; who is at one of the busiest links; who finishes last; the lowest.
+// matter orders ranks by their interest to a reader. First come ranks on the critical path, the
+// longest time first; then those at the busiest links; then those that finish last; then by number.
 func matter(p Panel, groups []rankTracks) []int {
 	onPath := map[int32]unit.Time{}
 	for _, s := range p.Path {
@@ -139,11 +141,11 @@ func matter(p Panel, groups []rankTracks) []int {
 	return order
 }
 
-// busiest is how many links count as the busiest.
+// busiest is the number of links that count as the busiest.
 const busiest = 4
 
-// atBusyLinks is how much the busiest link at each rank has carried, of those few that carried
-// most, where the names of links tell whose they are: "gpu3->switch".
+// atBusyLinks returns, by rank, the bytes of the busiest link at that rank, among the few links
+// that carried most. It finds the rank in the name of the link: "gpu3->switch".
 func atBusyLinks(p Panel) map[int32]unit.Bytes {
 	at := map[int32]unit.Bytes{}
 	rankOf := map[string]int32{}
@@ -165,8 +167,8 @@ func atBusyLinks(p Panel) map[int32]unit.Bytes {
 	return at
 }
 
-// ofMany chooses rows of a run of many ranks: one rank of each class of equal ones if they have
-// room, else those that matter. It says in a note which.
+// ofMany chooses the rows of a run of many ranks: one rank of each class of equal ones if these
+// have room, else those that matter. A note says which.
 func ofMany(p Panel, groups []rankTracks, most int) (left []rankTracks, chosen []bool,
 	note string) {
 	if kept, fewer := classes(p, groups); fewer {

@@ -14,55 +14,56 @@ import (
 // Series is a curve: Y[n] at the size X[n].
 type Series struct {
 	Name string
-	// Group is what a curve shares with others, as its network: where there are facets, each has the
-	// curves of a group under that heading, and their names are explained once. Elsewhere it is a
-	// part of the name. A bound with a group is that of its curves.
+	// Group names what curves have in common, such as their network. Where there are facets, each
+	// has the curves of a group under that heading, and their names are explained once. Elsewhere
+	// the group is a part of the name. A bound with a group bounds the curves of that group.
 	Group string
 	X     []unit.Bytes // at least 1 B each, ascending
 	Y     []float64    // as many, finite, at least 0
 
-	// Low and High are between what Y was found, where it stands for several: a vertical line at
-	// each size. Both are as long as X, or empty.
+	// Low and High are the ends of a vertical line at each size, where Y stands for several values.
+	// Both are as long as X, or empty.
 	Low, High []float64
 
-	// Look is the series' place in an order that stays the same from figure to figure, as that of
-	// all algorithms: it decides colour and marker, so that "ring" looks alike wherever it
-	// appears. Where curves of several groups are in one area, later ones of the same look have
-	// another marker.
+	// Look decides colour and marker. It is the series' place in an order that is the same for all
+	// figures, such as that of all algorithms. So "ring" looks alike everywhere. Where curves of
+	// several groups share an area, later ones of the same look get another marker.
 	Look int
-	// Bound makes it a limit that no curve exceeds: a dashed line without markers; Look is not used.
+	// Bound marks a limit that no curve exceeds: a dashed line without markers; Look is not used.
 	Bound bool
 
-	faint bool // it stands behind others, in grey
+	faint bool // drawn in grey behind others
 }
 
-// CurveOptions are how curves are drawn. The zero value is the default.
+// CurveOptions select how curves are drawn. The zero value is the default.
 type CurveOptions struct {
 	Title   string // above the curves; none if empty
-	Caption string // below all: what it takes to get this picture again (scenario, seed, version)
-	YName   string // what Y is, with its unit; "": "busbw (GB/s)"
+	Caption string // below all: how to get this picture again (scenario, seed, version)
+	YName   string // name and unit of Y; "": "busbw (GB/s)"
 	YLog    bool   // Y is drawn on a logarithmic axis; it must be more than 0 then
 	XName   string // what X counts, if not bytes: labels are plain numbers then; "": sizes in bytes
 	Format  Format // of the file
 	Figure  Figure // decides the size
 
-	// XNames, if not nil, are the labels of X = 1, 2, …: what has no size, or no order, evenly
-	// spaced.
+	// XNames, if not nil, are the labels of X = 1, 2, …, evenly spaced, for things without a size.
 	XNames  []string
 	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
 }
 
-// labelledCurves is how many curves may have their names at their ends; more have a legend.
+// labelledCurves is the most curves with names at their ends; more have a legend.
 const labelledCurves = 6
 
-// Curves draws series over a logarithmic axis of sizes (x) and a linear one from 0 (y): a colour
-// and a marker shape for each, a dashed line for a bound. Up to six curves are named at their
-// right ends, more of them in a legend below. More than eight, or such as have the same colour
-// and marker, are shared out among facets with the same axes, each with the others behind its
-// own in grey: by group, if that makes some of at most eight curves each. Bounds of several
-// groups are drawn in facets alone. It returns an error if there is no series, if one is not as its
-// type says, if there are more than 120 or more than a slide has room for, or if an option is out
-// of range.
+// Curves draws series over a logarithmic axis of sizes (x) and a linear one from 0 (y). Each has a
+// colour and a marker shape; a bound is a dashed line. Up to six curves are named at their right
+// ends, more of them in a legend below.
+//
+// More than eight curves, or curves of equal colour and marker, are divided among facets with the
+// same axes. Each facet shows the curves of the others in grey behind its own. Facets follow
+// groups, if that makes at least one with at most eight curves each. Bounds of several groups are
+// drawn in facets only.
+//
+// It returns an error if there is no series, or if one breaks the rules of its type. It also does
+// if there are more than 120, or more than a slide has room for, or if an option is out of range.
 func Curves(series []Series, o CurveOptions) (file []byte, err error) {
 	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
 	if err != nil {
@@ -133,7 +134,7 @@ func (s Series) check() error {
 	return nil
 }
 
-// chart is a picture of curves with the place of everything in it.
+// chart is a picture of curves and the layout of its parts.
 type chart struct {
 	frame
 	faces  typefaces
@@ -150,10 +151,10 @@ type chart struct {
 
 	x0, x1, y0, y1 length // the area of the curves
 	left           length // of the legend
-	legendY        length // where it begins
-	foot           length // where the caption begins
+	legendY        length // its top
+	foot           length // top of the caption
 
-	facets []*facet // if there are any, they have the areas, and the legends unless they share one
+	facets []*facet // if any, they have the areas, and the legends unless they share one
 }
 
 func newChart(series []Series, o CurveOptions, f frame) *chart {
@@ -173,7 +174,7 @@ func newChart(series []Series, o CurveOptions, f frame) *chart {
 const (
 	areaShape         = 0.5 // height of the curves' area as a share of its width
 	areaLeast  length = 120
-	sizeApart  length = 46 // labels of sizes are at least this far apart, from middle to middle
+	sizeApart  length = 46 // least distance between the middles of two labels of sizes
 	valueApart length = 17
 	markWidth  length = 8
 	markAir    length = 11 // from the left of a mark to its name
@@ -181,7 +182,8 @@ const (
 	topAir     length = 6  // above the highest value
 )
 
-// layOut finds the area of the curves: what titles, axes, names, legend and caption leave.
+// layOut computes the area of the curves: the room that titles, axes, names, legend and caption
+// leave.
 func (c *chart) layOut() {
 	above := margin + length(len(c.title))*c.faces.title.line() + c.faces.label.line() + topAir
 	c.x1 = c.width - margin - 12 // half a label of the x axis
@@ -207,7 +209,7 @@ func (c *chart) layOut() {
 	c.placeEnds()
 }
 
-// measure finds the axis of values for an area so tall, and how wide its labels are.
+// measure chooses the axis of values for an area of a height, and returns the width of its labels.
 func (c *chart) measure(tall length) (labels length) {
 	lowest, highest := math.MaxFloat64, 0.0
 	for _, s := range c.series {

@@ -23,7 +23,7 @@ func (p *picture) draw() ([]byte, error) {
 	return c.bytes()
 }
 
-// draw draws what is a timeline's own: all but the axis and the legend.
+// draw draws a timeline without the axis and the legend, which all timelines share.
 func (p *panel) draw(c *canvas) {
 	p.drawHeading(c)
 	p.drawLabels(c)
@@ -50,9 +50,8 @@ func (p *panel) drawHeading(c *canvas) {
 	}
 }
 
-// drawEnds draws a dashed line where something is left out, and where each of several timelines
-// ends through this one, so that one can see how far it is when another has ended. Bars, and what
-// stands in them, are above it.
+// drawEnds draws a dashed line where time is left out, and one where each other timeline ends. So a
+// reader sees how far this one is by then. Bars and their labels are above the lines.
 func (p *panel) drawEnds(c *canvas) {
 	var ends vg.Path
 	for _, cut := range p.of.cuts {
@@ -70,7 +69,7 @@ func (p *panel) drawEnds(c *canvas) {
 
 func endPen() pen { return pen{width: 0.7, paint: black(), dashes: []length{3, 2}} }
 
-// drawAxis draws the time axis below all rows, and faint lines behind them from its ticks.
+// drawAxis draws the time axis below all rows, and faint lines from its ticks behind them.
 func (p *picture) drawAxis(c *canvas) {
 	var grid, ticks vg.Path
 	for _, t := range p.axis.ticks() {
@@ -112,7 +111,7 @@ func (p *panel) drawLabels(c *canvas) {
 	}
 }
 
-// drawNodes names the nodes of a cluster left of their ranks, beside a line along them.
+// drawNodes names the nodes of a cluster left of their ranks, beside a line along these.
 func (p *panel) drawNodes(c *canvas) {
 	var lines vg.Path
 	for n, r := range p.rows {
@@ -131,7 +130,7 @@ func (p *panel) drawNodes(c *canvas) {
 	c.stroke(lines, 0.7, captionGrey())
 }
 
-// drawWaiting greys the time from the end of a lane's step to the start of its next.
+// drawWaiting fills the time from the end of a lane's step to the start of its next with grey.
 func (p *panel) drawWaiting(c *canvas) {
 	var grey vg.Path
 	for n, r := range p.rows {
@@ -148,7 +147,7 @@ func (p *panel) barBox(row int, x0, x1 length) box {
 	return box{x0, p.middle[row] - p.bar/2, x1, p.middle[row] + p.bar/2}
 }
 
-// drawLevels draws how much is at work, before all that there is.
+// drawLevels draws the busy share before the whole.
 func (p *panel) drawLevels(c *canvas) {
 	var room, used vg.Path
 	for n, r := range p.rows {
@@ -166,7 +165,8 @@ func (p *panel) drawLevels(c *canvas) {
 	c.fill(used, levelGrey())
 }
 
-// drawBars draws the bars of a row by their looks, narrow ones last: they would be hidden.
+// drawBars draws the bars of a row by their looks. Narrow ones come last, since others would hide
+// them.
 func (p *panel) drawBars(c *canvas, row int) {
 	looks := kindCount + len(p.ops)
 	wide, narrow := make([]vg.Path, looks), make([]vg.Path, looks)

@@ -2,12 +2,12 @@ package plots
 
 import "math"
 
-// What the standard library computes of logarithms and angles may differ in its last bit from one
-// processor to another: there is assembly on some, and on others a sum and a product are rounded
-// once. A picture shall not, so whatever is transcendental goes through here and is rounded to
-// 2^-40. That is far finer than what a picture shows, and makes whole those that are whole: the
-// logarithms of powers.
+// The standard library's logarithms and angles may differ in the last bit between processors. Some
+// have them in assembly, and some round a product and a sum only once. Pictures must not differ. So
+// every transcendental value goes through the functions below and is rounded to 2^-40: far finer
+// than a picture shows. It also makes logarithms of powers exactly whole.
 
+// settled rounds a value to 2^-40.
 func settled(x float64) float64 { return math.Round(x*(1<<40)) / (1 << 40) }
 
 func log2(x float64) float64   { return settled(math.Log2(x)) }
@@ -15,5 +15,5 @@ func log10(x float64) float64  { return settled(math.Log10(x)) }
 func cosine(a float64) float64 { return settled(math.Cos(a)) }
 func sine(a float64) float64   { return settled(math.Sin(a)) }
 
-// hypot is the length of a vector, by operations that round alike everywhere.
+// hypot returns the length of a vector, by operations that round alike on all processors.
 func hypot(x, y float64) float64 { return math.Sqrt(float64(x*x) + float64(y*y)) }

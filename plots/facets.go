@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Of many curves each facet has some, in their colours; the others are behind them in grey, so that
-// one sees where these stand among all. The axes are those of all curves.
+// Each facet shows some of the curves in their colours and the others in grey behind them. So a
+// reader sees where these stand among all. All facets have the same axes.
 const (
 	facetMost          = 8   // curves in a picture without facets
 	facetCurves        = 5   // curves in a facet
@@ -24,8 +24,8 @@ type facet struct {
 	behind  []Series // of the others, in grey
 }
 
-// facets shares out curves in their order. None has a colour and marker that another one beside it
-// has: that would repeat what tells them apart.
+// facets divides curves among facets, in their order. No two curves of a facet have the same colour
+// and marker, since a reader could not distinguish them.
 func facets(series []Series) (groups [][]Series, bounds []Series) {
 	type look struct{ colour, shape int }
 	taken := map[look]bool{}
@@ -52,14 +52,14 @@ func facets(series []Series) (groups [][]Series, bounds []Series) {
 			}
 		}
 		if len(all) == curves {
-			return nil, bounds // they need no facets
+			return nil, bounds // one area is enough
 		}
 	}
 	return groups, bounds
 }
 
-// split lays a chart out in facets if it has more curves, or other ones, than one area can tell
-// apart. It returns an error if there are more than facets have room for.
+// split divides a chart into facets if one area cannot show its curves distinctly. It returns an
+// error if there are more facets than there is room for.
 func (c *chart) split() error {
 	parts := grouped(c.series)
 	if parts == nil {
@@ -101,10 +101,10 @@ func (c *chart) split() error {
 	return c.placeFacets(columns, wide)
 }
 
-// around is what a row of facets has above its areas, for headings, and below them, for legends.
+// around is the room of a row of facets above its areas, for headings, and below them, for legends.
 type around struct{ above, below length }
 
-// rowsOf are the rows of so many facets each.
+// rowsOf returns the rows of facets, with so many facets each.
 func (c *chart) rowsOf(columns int) (rows []around) {
 	for n, f := range c.facets {
 		if n%columns == 0 {
@@ -119,8 +119,7 @@ func (c *chart) rowsOf(columns int) (rows []around) {
 	return rows
 }
 
-// placeFacets places facets row by row, whose headings and legends decide how far apart the rows
-// are.
+// placeFacets places facets row by row. Headings and legends decide the distance of the rows.
 func (c *chart) placeFacets(columns int, wide length) error {
 	y := margin + length(len(c.title))*c.faces.title.line() + c.faces.label.line() + topAir
 	notes := margin - 3 + length(len(c.legend))*legendLine
@@ -159,7 +158,7 @@ func (c *chart) placeFacets(columns int, wide length) error {
 	return nil
 }
 
-// draw draws a facet: the others' curves, its own, and which these are.
+// draw draws a facet: the others' curves, its own, and its legend.
 func (f *facet) draw(v *canvas) {
 	f.drawAxes(v)
 	v.ink(black())

@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Format is the kind of file that a picture becomes.
+// Format is a format of picture files.
 type Format uint8
 
-// The formats. SVG names its font, PNG (288 dots per inch) and PDF hold it.
+// The formats. SVG names its font; PNG (288 dots per inch) and PDF embed it.
 const (
 	SVG Format = iota
 	PNG
 	PDF
 )
 
-// String is the ending of such a file's name: "svg".
+// String returns the ending of a file's name: "svg".
 func (f Format) String() string {
 	names := [...]string{"svg", "png", "pdf"}
 	if int(f) < len(names) {
@@ -27,8 +27,8 @@ func (f Format) String() string {
 	return fmt.Sprintf("format(%d)", uint8(f))
 }
 
-// FormatOf returns the format that the ending of a file's name asks for: .svg, .png or .pdf, in
-// capitals too.
+// FormatOf returns the format of a file by the ending of its name: .svg, .png or .pdf, in either
+// case.
 func FormatOf(file string) (Format, error) {
 	end := strings.ToLower(filepath.Ext(file))
 	for f := SVG; f <= PDF; f++ {
@@ -39,7 +39,7 @@ func FormatOf(file string) (Format, error) {
 	return SVG, fmt.Errorf("plots: %q: a name that ends in .svg, .png or .pdf is expected", file)
 }
 
-// Figure is what a picture is for, which decides its size.
+// Figure is the place that a picture is made for. It decides the size.
 type Figure uint8
 
 // The figures. Text is at least 7 pt in print, and 14 pt on a slide 13.3 inches wide.
@@ -49,7 +49,7 @@ const (
 	Slide                // 16:9, 1920 x 1080 pixels as PNG; taller only if its texts need it
 )
 
-// String is what FigureOf calls it: "page".
+// String returns the name that FigureOf reads: "page".
 func (f Figure) String() string {
 	names := [...]string{"page", "column", "slide"}
 	if int(f) < len(names) {
@@ -58,7 +58,7 @@ func (f Figure) String() string {
 	return fmt.Sprintf("figure(%d)", uint8(f))
 }
 
-// FigureOf returns the figure of that name: page, column or slide.
+// FigureOf returns the figure with a name: page, column or slide.
 func FigureOf(name string) (Figure, error) {
 	for f := Page; f <= Slide; f++ {
 		if name == f.String() {
@@ -68,12 +68,12 @@ func FigureOf(name string) (Figure, error) {
 	return Page, fmt.Errorf("plots: figure = %q: page, column or slide is expected", name)
 }
 
-// frame is the checked form of what all pictures' options have in common.
+// frame holds the checked options that all pictures have.
 type frame struct {
 	format Format
 	width  length
 	height length   // 0: as high as the picture needs
-	ops    []string // what the colours of a program stand for
+	ops    []string // the operations of a program, by colour
 }
 
 func newFrame(f Format, g Figure, widthMM float64) (frame, error) {

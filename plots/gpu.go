@@ -10,26 +10,26 @@ import (
 	"collsim/unit"
 )
 
-// content is what a row shows.
+// content selects what a row shows.
 type content uint8
 
 const (
 	ofLane     content = iota // the steps of a lane
 	ofBrackets                // brackets of a stream or a copy engine, by operation
-	ofLevels                  // which share of something is at work
+	ofLevels                  // the share of something that is busy
 )
 
-// Of intervals of rows that are no lane's, some fields have other meanings: of a bracket Chunk is
-// what its colour and letter stand for, Peer its operation, and Round what it does; of a level
-// Bytes are millionths.
+// Rows that are not lanes use the fields of an interval differently. Of a bracket, Chunk selects
+// colour and letter, Peer is the index of its operation, and Round that of its activity. Of a
+// level, Bytes is a share in millionths.
 const wholeLevel = 1_000_000
 
-// barrier is what brackets do that only wait.
+// barrier is the activity of brackets that only wait.
 const barrier = "barrier"
 
-// rowTrace makes the tracks that a timeline shows out of those of a trace: of operations streams,
-// else lanes; then copy engines, and what shares of SMs and memory are at work. Ops are those of
-// all timelines.
+// rowTrace makes the tracks that a timeline shows from those of a trace: streams if there are
+// operations, else lanes. Copy engines follow, then the busy shares of SMs and memory. ops collects
+// the operations of all timelines.
 func (p Panel) rowTrace(ops *[]string) Panel {
 	t := p.Trace
 	if t.Rows == nil {
@@ -69,9 +69,9 @@ type rowMaker struct {
 	kinds   []content
 	steps   []trace.Interval
 	does    []string
-	lanes   []int32            // of tracks of the trace, where they are now
-	streams map[rankLane]int32 // of lanes, the lane that their stream is now; never walked through
-	next    int                // bracket
+	lanes   []int32            // by track of the trace: its new lane
+	streams map[rankLane]int32 // by lane of a bracket: the new lane of its stream; never iterated
+	next    int                // index of the next bracket
 }
 
 func (m *rowMaker) add(k trace.Track, of content, steps []trace.Interval) int32 {
@@ -84,7 +84,7 @@ func (m *rowMaker) add(k trace.Track, of content, steps []trace.Interval) int32 
 	return at
 }
 
-// brackets are those of a row, which becomes a lane.
+// brackets returns the brackets of a row as steps of a lane.
 func (m *rowMaker) brackets(row, lane int32) (list []trace.Interval) {
 	t := m.Trace
 	for ; m.next < len(t.Brackets) && t.Brackets[m.next].Row <= row; m.next++ {
@@ -111,8 +111,8 @@ func (m *rowMaker) brackets(row, lane int32) (list []trace.Interval) {
 	return list
 }
 
-// appendBracket appends the times in which a bracket is at work, each behind the time in which it
-// has waited before: for places, or for a peer. A barrier waits all the time.
+// appendBracket appends the times in which a bracket is at work. Before each is the time that it
+// waited for SMs or for a peer. A barrier only waits.
 func appendBracket(list []trace.Interval, b *trace.Bracket, i trace.Interval) []trace.Interval {
 	ready, start := b.Ready, b.Start
 	add := func(end unit.Time) {
@@ -133,7 +133,7 @@ func appendBracket(list []trace.Interval, b *trace.Bracket, i trace.Interval) []
 	return list
 }
 
-// addLevels adds what is at work of a rank's SMs and memory, if that is known.
+// addLevels adds rows for the busy share of a rank's SMs and memory, where it is known.
 func (m *rowMaker) addLevels(rank, lane int32) {
 	t := m.Trace
 	if int(rank) < len(t.SMs) && m.SMs > 0 {
@@ -166,7 +166,7 @@ func (m *rowMaker) addLevels(rank, lane int32) {
 	}
 }
 
-// appendLevel appends that a share of something is at work.
+// appendLevel appends a time with a busy share.
 func appendLevel(list []trace.Interval, from, to unit.Time, share float64) []trace.Interval {
 	parts := unit.Bytes(math.Round(min(share, 1) * wholeLevel))
 	if from >= to || parts == 0 {
@@ -180,7 +180,7 @@ func appendLevel(list []trace.Interval, from, to unit.Time, share float64) []tra
 		Ready: from, Start: from, Done: to, End: to})
 }
 
-// done is the timeline of the tracks.
+// done returns the timeline of the collected tracks.
 func (m *rowMaker) done() Panel {
 	p := m.Panel
 	p.Trace = &trace.Trace{Tracks: m.tracks, Intervals: m.steps, Counters: m.Trace.Counters,
@@ -202,7 +202,7 @@ func (m *rowMaker) done() Panel {
 	return p
 }
 
-// index is where a name stands in a list, to which it is added if it is new.
+// index returns the position of a name in a list; it appends a new name.
 func index(list *[]string, name string) int32 {
 	for n, other := range *list {
 		if other == name {
@@ -213,11 +213,10 @@ func index(list *[]string, name string) int32 {
 	return int32(len(*list) - 1)
 }
 
-// opsApart is how many operations have each a colour, whatever their names: more are not told
-// apart by that.
+// opsApart is the most operations with a colour each. Of more, those with the same stem share one.
 const opsApart = 12
 
-// stem is a name without its numbers: "send a*". Operations that are repeated differ in these.
+// stem replaces the numbers in a name by *: "send a*". Repeated operations differ in these alone.
 func stem(name string) string {
 	var b strings.Builder
 	digits := false
@@ -233,8 +232,8 @@ func stem(name string) string {
 	return b.String()
 }
 
-// rowTraces makes the tracks that timelines show, and lists what their colours stand for:
-// operations, or those of one stem.
+// rowTraces makes the tracks that timelines show, and lists the meanings of the colours:
+// operations, or stems of several.
 func rowTraces(panels []Panel) (shown []Panel, ops []string) {
 	for _, p := range panels {
 		for _, name := range p.Ops {
@@ -255,7 +254,7 @@ func rowTraces(panels []Panel) (shown []Panel, ops []string) {
 	return shown, ops
 }
 
-// content is what a track shows.
+// content returns the content of a track.
 func (p *Panel) content(track int32) content {
 	if p.contents == nil {
 		return ofLane
@@ -263,7 +262,8 @@ func (p *Panel) content(track int32) content {
 	return p.contents[track]
 }
 
-// paint is how a step or bracket looks: as its kind or, behind these, as its operation.
+// paint returns the number of a colour: that of the kind of a step or, after all kinds, that of the
+// operation of a bracket.
 func (p *Panel) paint(i trace.Interval) int {
 	if p.content(i.Track) == ofBrackets {
 		return kindCount + int(i.Chunk)
@@ -276,7 +276,7 @@ func (p *Panel) isLow(i trace.Interval) bool {
 	return p.content(i.Track) == ofBrackets && p.does[i.Round] == barrier
 }
 
-// labels are what may stand in a bar, the longest first.
+// labels lists the possible labels of a bar, the longest first.
 func (p *Panel) labels(i trace.Interval, sliced bool) []string {
 	if p.content(i.Track) != ofBrackets {
 		return stepLabels(i, sliced)
@@ -289,10 +289,10 @@ func (p *Panel) labels(i trace.Interval, sliced bool) []string {
 	return []string{op + ": " + does, op, letter}
 }
 
-// opLetter stands for an operation where there is no room for its name.
+// opLetter returns the letter of an operation, used where there is no room for its name.
 func opLetter(op int) string { return string(rune('A' + op%26)) }
 
-// opLook is how an operation appears: in one of six of Okabe and Ito's colours, then in tints of
+// opLook returns the look of an operation: one of six of Okabe and Ito's colours, then a tint of
 // these.
 func opLook(op int, name string) look {
 	const colours = 6
@@ -307,7 +307,7 @@ func opLook(op int, name string) look {
 	return look{opLetter(op), name, fill, ink}
 }
 
-// lookAs is how a paint appears.
+// lookAs returns the look of a paint.
 func lookAs(paint int, ops []string) look {
 	if n := paint - kindCount; n >= 0 {
 		return opLook(n, ops[n])

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// group is the curves of a facet: under a heading, if they share one.
+// group holds the curves of a facet, and their heading if they share one.
 type group struct {
 	heading        string
 	series, bounds []Series
 }
 
-// grouped shares out curves by their groups, in the order of these. It returns nil where one area,
-// or facets of any curves, tell more: where there are few curves, where some have no group or most
-// groups one, and where colour and marker would not tell curves of a group apart, or not mean the
-// same in all of them.
+// grouped divides curves by their groups, in the order of these. It returns nil where another
+// layout shows more: with few curves; where some curves have no group or most groups one curve. It
+// is also nil where two curves of a group look the same, or one look means different names in two
+// groups.
 func grouped(series []Series) (groups []group) {
 	at := map[string]int{}
 	names := map[int]string{} // by look
@@ -53,7 +53,7 @@ func grouped(series []Series) (groups []group) {
 	return groups
 }
 
-// explained are the curves that a legend of all groups has: each name once.
+// explained lists the curves for a legend of all groups: each name once.
 func explained(groups []group) (list []Series) {
 	for _, g := range groups {
 		for _, s := range slices.Concat(g.series, g.bounds) {
@@ -74,9 +74,8 @@ func explained(groups []group) (list []Series) {
 	return list
 }
 
-// ungroup has every curve say in its name what its group is, and makes those of different groups
-// look differently. Of bounds of several groups nobody could tell whose is which: they are left
-// out, which is told.
+// ungroup adds the group of a curve to its name and gives curves of different groups different
+// looks. It drops bounds of several groups, which a reader could not assign, and notes that.
 func (c *chart) ungroup() {
 	var kept, bounds []Series
 	groups := map[string]bool{}
@@ -109,7 +108,7 @@ func (c *chart) ungroup() {
 	c.series = kept
 }
 
-// full is the name of a curve among those of other groups.
+// full returns the name of a curve with its group.
 func (s Series) full() string {
 	if s.Name == "" {
 		return s.Group

@@ -25,8 +25,8 @@ func (p *picture) placeLabels() {
 	p.x1 = p.width - margin - 6 // the label of a tick at the very end needs room
 }
 
-// layOut stacks title, timelines, axis, legend and caption. It says whether they fit: in a picture
-// of given height there may not be room for all rows.
+// layOut stacks title, timelines, axis, legend and caption. It reports whether they fit: a picture
+// of given height may lack the room for all rows.
 func (p *picture) layOut() (fits bool) {
 	top := margin + length(len(p.title))*p.faces.title.line() + 3
 	below := axisHeight + length(len(p.legend))*legendLine + margin - 3
@@ -58,7 +58,7 @@ func (p *picture) layOut() (fits bool) {
 	return true
 }
 
-// placePanels places the timelines from y on one below the other, and returns where they end.
+// placePanels places the timelines below each other from y on, and returns where they end.
 func (p *picture) placePanels(y length) length {
 	for n, panel := range p.panels {
 		if n > 0 {
@@ -74,7 +74,7 @@ func (p *picture) placePanels(y length) length {
 	return y
 }
 
-// placeRows places the rows from y on, the pitch apart, and returns where they end.
+// placeRows places the rows from y on, one pitch apart, and returns where they end.
 func (p *panel) placeRows(y length) length {
 	p.middle = p.middle[:0]
 	several := len(p.rows) > 0 && len(p.rows) > ranksOf(p.rows)
@@ -94,7 +94,7 @@ func (p *panel) placeRows(y length) length {
 	return y
 }
 
-// ranksOf counts the ranks that rows show.
+// ranksOf counts the ranks in rows.
 func ranksOf(rows []row) int {
 	n := 0
 	for _, r := range rows {
@@ -105,7 +105,7 @@ func ranksOf(rows []row) int {
 	return n
 }
 
-// x is where a time is.
+// x returns the position of a time.
 func (p *picture) x(t unit.Time) length {
 	if p.end == 0 {
 		return p.x0

@@ -66,10 +66,10 @@ func (p *picture) entries() []entry {
 	return e
 }
 
-// legendOps is how many operations a legend explains at most; bars have the names of others.
+// legendOps is the most operations that a legend explains; the bars have the names of others.
 const legendOps = 24
 
-// opEntries explains the operations that can be seen.
+// opEntries makes the entries of the operations that are visible.
 func (p *picture) opEntries() (e []entry) {
 	more := 0
 	for n, name := range p.ops {
@@ -95,8 +95,8 @@ func (p *picture) entryWidth(e entry) length {
 	return w
 }
 
-// wrapLegend breaks a legend into lines of at most a width. The width of an entry is without the
-// air to the next one.
+// wrapLegend breaks a legend into lines of at most a width. of returns the width of an entry,
+// without the space to the next one.
 func wrapLegend[E any](entries []E, width length, of func(E) length) [][]E {
 	var lines [][]E
 	var used length
@@ -113,7 +113,7 @@ func wrapLegend[E any](entries []E, width length, of func(E) length) [][]E {
 	return lines
 }
 
-// drawLegend draws the legend strip below the axis, where it can hide no bar.
+// drawLegend draws the legend below the axis, where it hides no bar.
 func (p *picture) drawLegend(c *canvas, y length) {
 	for n, line := range p.legend {
 		x, middle := margin, y+length(n)*legendLine+legendLine/2

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// lookCount is how many colours and how many marker shapes there are.
+// lookCount is the number of colours and of marker shapes.
 const lookCount = 8
 
 // curveColour returns the colour of a look: Okabe and Ito's without their yellow, which does not
@@ -66,8 +66,8 @@ func (c *canvas) addCross(p *vg.Path, at vg.Point, turned float64) {
 	})
 }
 
-// addPolygon adds a polygon whose corners are given by their distance from a point and their angle,
-// clockwise from the right.
+// addPolygon adds a polygon to the path. Each corner is given by its distance from a point and its
+// angle, clockwise from the right.
 func (c *canvas) addPolygon(p *vg.Path, at vg.Point, corners int,
 	corner func(n int) (radius, angle float64)) {
 	for n := range corners {

@@ -9,15 +9,16 @@ import (
 	"collsim/trace"
 )
 
-// Arrows that are closer to each other hide each other and the bars: how far apart they must be
-// where they cross from row to row, in points, on average, and next to one of the same direction.
+// Arrows that are too close hide each other and the bars. These are the least distances, in points,
+// where arrows cross from row to row: on average, and to the next one of the same direction.
 const (
 	arrowsApart length = 7
 	arrowsClose length = 2.5
 )
 
-// makeMessages finds the messages to draw: in all timelines or, where those of one would not be
-// readable, in none, so that they can be compared. It returns how many are not drawn for that.
+// makeMessages collects the messages to draw. If those of one timeline would not be readable it
+// draws none in any, so that timelines can be compared. It returns the number of messages that are
+// therefore not drawn.
 func (p *picture) makeMessages() (hidden int) {
 	readable := true
 	for _, panel := range p.panels {
@@ -34,7 +35,7 @@ func (p *picture) makeMessages() (hidden int) {
 	return hidden
 }
 
-// visibleMessages returns the messages of which the picture shows both ends.
+// visibleMessages returns the messages whose two ends are both in the picture.
 func (p *panel) visibleMessages() []trace.Message {
 	rowOf := p.rowOf()
 	var visible []trace.Message
@@ -51,7 +52,7 @@ func (p *panel) visibleMessages() []trace.Message {
 	return visible
 }
 
-// rowOf gives the row of each track, -1 for one that is left out.
+// rowOf returns the row of each track, −1 for one that is left out.
 func (p *panel) rowOf() []int {
 	rowOf := slices.Repeat([]int{-1}, len(p.trace.Tracks))
 	for n, r := range p.rows {
@@ -60,8 +61,8 @@ func (p *panel) rowOf() []int {
 	return rowOf
 }
 
-// readable says whether the messages can be drawn as arrows: few of them on average, and at most
-// one in ten close to the next. A message crosses as many gaps between rows as it goes up or down.
+// readable reports whether messages can be drawn as arrows: few of them on average, and at most one
+// in ten close to the next. A message counts in every gap between rows that it crosses.
 func (p *panel) readable() bool {
 	if len(p.messages) == 0 {
 		return true
@@ -101,8 +102,8 @@ func (p *panel) readable() bool {
 	return tight*10 <= crossings
 }
 
-// drawMessages draws an arrow from the sender's row when the message was sent to the receiver's
-// when it arrived.
+// drawMessages draws an arrow for each message, from the sender's row at the time it was sent to
+// the receiver's at the time it arrived.
 func (p *panel) drawMessages(c *canvas) {
 	rowOf := p.rowOf()
 	var lines, heads vg.Path

@@ -6,25 +6,24 @@ import (
 	"collsim/topology"
 )
 
-// NetworkOptions are how a network is drawn. The zero value is the default.
+// NetworkOptions select how a network is drawn. The zero value is the default.
 type NetworkOptions struct {
 	Title   string // above the picture; none if empty
 	Caption string // below all
 	Format  Format // of the file
 	Figure  Figure // decides the size
 
-	// Changed are links, by index, that are not as their preset has them: they have a colour of their
-	// own, and their latency beside their rate.
+	// Changed lists links, by index, that differ from their preset. They have a colour of their
+	// own, and their latency is written beside their rate.
 	Changed []int32
 	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
 }
 
-// Network draws a network from the names of its nodes and its links alone. A cluster has two
+// Network draws a network, from the names of its nodes and its links alone. A cluster has two
 // parts: one node in full, with its GPUs, switches, processors and NICs, and the network between
-// the nodes. Of more GPUs, NICs, switches or nodes than are told apart, the first and the last are
-// drawn and their number is given; those whose links were changed are among them. Rates are written
-// beside each level of links, where they hide nothing. It returns an error if an option is out of
-// range.
+// the nodes. Where there are too many GPUs, NICs, switches or nodes, it draws the first and the
+// last and writes their number. Those with changed links are always drawn. Rates are written beside
+// each level of links. It returns an error if an option is out of range.
 func Network(g *topology.Graph, o NetworkOptions) (file []byte, err error) {
 	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
 	if err != nil {
@@ -44,14 +43,14 @@ func Network(g *topology.Graph, o NetworkOptions) (file []byte, err error) {
 	return d.draw()
 }
 
-// diagram is a picture of a network with the place of everything in it.
+// diagram is a picture of a network and the layout of its parts.
 type diagram struct {
 	frame
 	faces typefaces
 	title []string
 	notes []string
 	parts []*part
-	foot  length // where the caption begins
+	foot  length // top of the caption
 }
 
 // Sizes of a diagram, in points.
@@ -60,8 +59,8 @@ const (
 	besideLess length = 400
 )
 
-// layOut places the parts one below the other; a round one has the next at its right, where the
-// picture is wide enough.
+// layOut places the parts below each other. The part after a round one is placed at its right,
+// where the picture is wide enough.
 func (d *diagram) layOut() {
 	y := margin + length(len(d.title))*d.faces.title.line() + 6
 	x, bottom := margin, y

@@ -8,13 +8,13 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Paints of links that are not those of a rate.
+// Paints of links that have no rate of their own.
 const (
 	changedPaint = -2
-	freePaint    = -3 // without a limit of their own
+	freePaint    = -3 // without a bandwidth limit
 )
 
-// ratePaint is the colour of links of a rate, by its place among those of a part.
+// ratePaint returns the colour of links of a rate, by the rate's rank among those of a part.
 func ratePaint(n int) color.RGBA {
 	switch n {
 	case changedPaint:
@@ -25,13 +25,13 @@ func ratePaint(n int) color.RGBA {
 	return rgb([...]uint32{0x0072B2, 0x009E73, 0x6E6E6E, 0xCC79A7, 0x56B4E9, 0x000000}[max(n, 0)%6])
 }
 
-// sitePaint is the colour of a box.
+// sitePaint returns the colour of a box.
 func sitePaint(k siteKind) color.RGBA {
 	return rgb([...]uint32{aGPU: 0xA6DBC8, aNIC: 0xF3CF80, aSwitch: 0xD4D4D4, aPCIe: 0xE8E8E8,
 		aCPU: 0xE6BCD3, aNode: 0xF2F2F2}[k])
 }
 
-// draw draws a part: links behind boxes, texts on them and beside.
+// draw draws a part: links behind boxes, texts in the boxes and beside them.
 func (p *part) draw(v *canvas, f typefaces) {
 	v.ink(black())
 	if p.heading != "" {
@@ -51,7 +51,7 @@ func (p *part) draw(v *canvas, f typefaces) {
 	p.drawLabels(v)
 }
 
-// drawWires draws the links of each colour as one path; those that were changed are on top.
+// drawWires draws the links of each colour as one path; changed links are on top.
 func (p *part) drawWires(v *canvas) {
 	list := rateClasses(p.wires)
 	free := 0
@@ -85,7 +85,7 @@ func (p *part) drawWires(v *canvas) {
 	}
 }
 
-// addNeighbours adds a link of a grid, but for those that join the ends of a line.
+// addNeighbours adds a link of a grid, unless it wraps around.
 func (p *part) addNeighbours(v *canvas, lines *vg.Path, w wire) {
 	apart := 0
 	var a, b int
@@ -114,14 +114,15 @@ func (p *part) addWire(v *canvas, lines *vg.Path, w wire) {
 	}
 	x, top := p.ends(w)
 	lines.Move(v.at(x, w.b.box.y0))
-	if w.b.row > w.a.row+1 { // past the rows between
+	if w.b.row > w.a.row+1 { // bypasses the rows between
 		lines.Line(v.at(x, w.a.box.y1+9))
 	}
 	lines.Line(v.at(top, w.a.box.y1))
 }
 
-// ends is where a link between two rows leaves the lower and the upper site. A site with several of
-// them has them side by side, but for one that is as wide as what it is linked to.
+// ends returns the x at which a link between two rows leaves the lower and the upper site. A site's
+// links are side by side. A site that is alone in its row is as wide as its neighbours, so its
+// links are vertical.
 func (p *part) ends(w wire) (low, high length) {
 	low, high = w.b.middle(), w.a.middle()
 	switch {
@@ -135,7 +136,7 @@ func (p *part) ends(w wire) (low, high length) {
 
 func (p *part) isAlone(s *site) bool { return len(p.rows[s.row].sites) == 1 }
 
-// side is where on a site its link to another one in another row is.
+// side returns the x on a site at which its link to a site of another row begins.
 func (p *part) side(s, other *site) length {
 	before, after := 0, 0
 	for _, w := range p.wires {
@@ -185,7 +186,7 @@ func (p *part) addArc(v *canvas, lines *vg.Path, w wire) {
 	}
 }
 
-// drawSites draws boxes with the longest texts for which all of them have room.
+// drawSites draws boxes with the longest texts that fit into all of them.
 func (p *part) drawSites(v *canvas, sites []*site) {
 	var edges vg.Path
 	for _, s := range sites {
@@ -218,7 +219,7 @@ func (p *part) haveRoom(sites []*site, text func(*site) string) bool {
 	return true
 }
 
-// drawRowTexts writes what a row is of beside it.
+// drawRowTexts writes the description of a row beside it.
 func (p *part) drawRowTexts(v *canvas, n int) {
 	s := p.rows[n].sites[0]
 	v.ink(black())
@@ -230,12 +231,12 @@ func (p *part) drawRowTexts(v *canvas, n int) {
 		}
 	}
 	if p.isAlone(s) && s.kind == aSwitch && !p.isPorts(n) {
-		return // its box says it
+		return // the box says it
 	}
 	v.textMiddle(p.faces.small, p.area.x0, y, left, strings.Join(p.rows[n].texts, ", "))
 }
 
-// drawDots draws three dots where something is left out.
+// drawDots draws three dots where sites are left out.
 func (p *part) drawDots(v *canvas) {
 	var dots vg.Path
 	for _, row := range p.rows {
@@ -264,7 +265,7 @@ func (p *part) drawDots(v *canvas) {
 	v.fill(dots, black())
 }
 
-// addDots adds three dots on the way between two sites.
+// addDots adds three dots between two sites.
 func (p *part) addDots(v *canvas, dots *vg.Path, a, b *site) {
 	x0, x1 := a.box.x1, b.box.x0
 	y0, y1 := (a.box.y0+a.box.y1)/2, (b.box.y0+b.box.y1)/2
@@ -280,7 +281,7 @@ func (p *part) addDots(v *canvas, dots *vg.Path, a, b *site) {
 	}
 }
 
-// drawLabels writes the rates: of a tiered part beside the gaps, else below all.
+// drawLabels writes the rates: beside the gaps of a tiered part, else below the picture.
 func (p *part) drawLabels(v *canvas) {
 	line := p.faces.small.line()
 	for _, g := range p.gaps {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// insideNode is a node of a cluster in full: the first, or else one of which links were changed.
+// insideNode makes the part of one node of a cluster in full: the first with changed links, or else
+// the first.
 func (r *reader) insideNode() *part {
 	node, nodes := 0, r.nodeOf(r.ranks-1)+1
 	for _, link := range r.changed {
@@ -28,7 +29,7 @@ func (r *reader) insideNode() *part {
 	return r.machine(heading, ranges)
 }
 
-// machine is GPUs, switches and NICs of one machine.
+// machine makes the part of GPUs, switches and NICs of one machine.
 func (r *reader) machine(heading string, ranges [3][2]int32) *part {
 	s, p := r.nothing(), &part{heading: heading}
 	gpus := r.addSome(s, ranges[0][0], ranges[0][1], ranksAll, ranksFew)
@@ -75,13 +76,13 @@ func (r *reader) machine(heading string, ranges [3][2]int32) *part {
 	return p
 }
 
-// isBelow reports whether a switch is one among GPUs, as NVSwitches are, by its name.
+// isBelow reports whether a switch connects GPUs, as an NVSwitch does, by its name.
 func isBelow(stem string) bool {
 	return strings.HasPrefix(stem, "nvswitch") || strings.HasPrefix(stem, "switch") ||
 		strings.HasPrefix(stem, "rail") || strings.HasPrefix(stem, "xgmi")
 }
 
-// rowOf is where a row of switches belongs in a machine.
+// rowOf returns the row of a machine to which a row of switches belongs.
 func rowOf(row siteRow) int {
 	switch s := row.sites[0]; {
 	case s.kind == aCPU:
@@ -92,7 +93,7 @@ func rowOf(row siteRow) int {
 	return 1
 }
 
-// number tells sites their rows, and turns wires so that they lead down.
+// number sets the rows of sites and orients wires downwards.
 func (p *part) number() {
 	for n, row := range p.rows {
 		for _, s := range row.sites {
@@ -106,7 +107,7 @@ func (p *part) number() {
 	}
 }
 
-// columns gives GPUs, and NICs that hang on processors or their switches, a cell each: those of a
+// columns gives a cell to each GPU, and to each NIC below a processor or its switches. GPUs of a
 // switch stand together, NICs among their GPUs.
 func (p *part) columns(gpus, nics, hosts []*site) {
 	parent := map[*site]*site{}
@@ -115,7 +116,7 @@ func (p *part) columns(gpus, nics, hosts []*site) {
 			parent[w.b] = w.a
 		}
 	}
-	first := map[*site]int{} // the least GPU below
+	first := map[*site]int{} // by switch, the first cell of the GPUs below it
 	for _, g := range gpus {
 		if host := parent[g]; host != nil {
 			if _, ok := first[host]; !ok {
@@ -131,7 +132,7 @@ func (p *part) columns(gpus, nics, hosts []*site) {
 		for _, s := range list {
 			host, group := parent[s], s.number
 			if kind == 1 && host == nil {
-				continue // above its GPU
+				continue // stands above its GPU
 			}
 			if host != nil {
 				var ok bool
@@ -153,7 +154,8 @@ func (p *part) columns(gpus, nics, hosts []*site) {
 	}
 }
 
-// between is the network between the nodes of a cluster: each is a box with its NICs.
+// between makes the part of the network between the nodes of a cluster: each node is a box with its
+// NICs.
 func (r *reader) between(width length) *part {
 	s, nodes := r.nothing(), r.nodeOf(r.ranks-1)+1
 	p := &part{heading: fmt.Sprintf("%s and the network between them", count(nodes, "node"))}
@@ -167,7 +169,7 @@ func (r *reader) between(width length) *part {
 		must = append(must, r.nodeOf(v))
 	}
 	var owners, nics []*site
-	var ports [2]int // the least and the most NICs of a node
+	var ports [2]int // least and most NICs of a node
 	for _, node := range some(nodes, few, within(must, nodes)) {
 		first, end := r.in(node, r.inside, r.nics)
 		gpu, last := r.in(node, 0, r.ranks)
@@ -205,7 +207,7 @@ func (r *reader) between(width length) *part {
 	return p
 }
 
-// parents are the switches of shown ends, if some of the switches may be left out.
+// parents returns the switches that shown sites are connected to, if some switches may be left out.
 func (r *reader) parents(s *shown, list []*hubs) (found []int32) {
 	isFew := !slices.ContainsFunc(list, func(h *hubs) bool { return len(h.all) > hubsAll })
 	if isFew || r.g.NumLinks() > lookTwice {
@@ -220,7 +222,8 @@ func (r *reader) parents(s *shown, list []*hubs) (found []int32) {
 	return found
 }
 
-// underSwitches is a network of ranks below switches: each rank a box, or all of a switch one.
+// underSwitches makes the part of a network of ranks below switches. Each rank is a box, or all
+// ranks of a switch share one.
 func (r *reader) underSwitches() *part {
 	s, p := r.nothing(), &part{}
 	hubs := r.hubs(r.ranks)
@@ -253,7 +256,7 @@ func (r *reader) underSwitches() *part {
 	return p
 }
 
-// below are the ranks of a switch: each of them, some, or one box for all.
+// below makes the boxes of the ranks of a switch: one for each, for some, or one for all.
 func (r *reader) below(s *shown, list []int32, each, alone bool) (sites []*site) {
 	few := len(list)
 	if !each {
@@ -284,7 +287,7 @@ func (r *reader) below(s *shown, list []int32, each, alone bool) (sites []*site)
 	return []*site{all}
 }
 
-// ranksAlone is a network without switches: ranks in a grid, or on a circle.
+// ranksAlone makes the part of a network without switches: ranks in a grid, or on a circle.
 func (r *reader) ranksAlone() *part {
 	s, p := r.nothing(), &part{shape: round}
 	n := int(r.ranks)
@@ -299,7 +302,7 @@ func (r *reader) ranksAlone() *part {
 	return p
 }
 
-// grid chooses what is shown of a grid.
+// grid chooses the ranks of a grid that are shown.
 func (p *part) grid(r *reader, s *shown, sizes []int, wraps bool) {
 	most := 6
 	if len(sizes) == 3 {

@@ -10,7 +10,7 @@ import (
 	"collsim/unit"
 )
 
-// siteKind is what a site stands for: it decides its colour.
+// siteKind is the kind of a site; it decides the colour.
 type siteKind uint8
 
 const (
@@ -19,36 +19,36 @@ const (
 	aSwitch
 	aPCIe
 	aCPU
-	aNode // of a cluster
+	aNode // a node of a cluster
 )
 
-// site is a node of a network in a picture, or one box for several.
+// site is a box in the picture of a network: one of its nodes, or several.
 type site struct {
 	kind   siteKind
 	label  string
-	short  string // where there is no room for the label
-	number int    // in the order of the network
+	short  string // used where there is no room for the label
+	number int    // order in the network
 	row    int
-	gap    bool // what follows it is left out
+	gap    bool // sites after it are left out
 	box    box
 }
 
 func (s *site) middle() length { return (s.box.x0 + s.box.x1) / 2 }
 
-// siteRow is sites of one level.
+// siteRow holds the sites of one level.
 type siteRow struct {
 	sites []*site
 	texts []string // beside it: "8 GPUs"
 }
 
-// class is what links have in common that look alike.
+// class groups links that look alike.
 type class struct {
-	there, back unit.Rate // 0: there is no such way
-	latency     unit.Time // of changed ones alone
+	there, back unit.Rate // rates in the two directions; 0: no link in that direction
+	latency     unit.Time // of changed links only
 	isChanged   bool
 }
 
-// text is what is written beside links of a class, "" for those without a limit.
+// text returns the text beside links of a class, "" for those without a limit.
 func (c class) text() string {
 	text := ""
 	there, back := rateText(c.there), rateText(c.back)
@@ -70,7 +70,7 @@ func (c class) text() string {
 	return text
 }
 
-// rateText is a rate to four digits.
+// rateText formats a rate to four digits.
 func rateText(r unit.Rate) string {
 	number, rest, _ := strings.Cut(r.String(), " ")
 	x, err := strconv.ParseFloat(number, 64)
@@ -81,33 +81,33 @@ func rateText(r unit.Rate) string {
 		rest
 }
 
-// wire is a link, or one each way, between two sites.
+// wire is a link between two sites, or a pair of links, one in each direction.
 type wire struct {
-	a, b *site // a is not below b
+	a, b *site // the row of a is not below that of b
 	class
 }
 
-// shape is how a part is drawn.
+// shape selects the layout of a part.
 type shape uint8
 
 const (
 	tiered  shape = iota // rows of sites, links between them
 	round                // sites on a circle, links across
-	gridded              // sites in the places of a grid
+	gridded              // sites at the positions of a grid
 )
 
-// part is a part of a network that is drawn for itself.
+// part is a separately drawn part of a network.
 type part struct {
 	heading string
 	shape   shape
 	rows    []siteRow // from the top
-	cells   [][]*site // of a tiered part, what is evenly spaced: the sites of a cell side by side
-	owners  []*site   // of a tiered part, the box below each cell; nil for none
+	cells   [][]*site // of a tiered part: evenly spaced cells, each with its sites side by side
+	owners  []*site   // of a tiered part: the box below each cell; nil for none
 	wires   []wire
-	// Of a grid: the coordinates of the sites of its one row, and the shape of what is drawn.
+	// Of a grid: the coordinates of the sites of its one row, and the shape that is drawn.
 	at    [][]int
 	sizes []int
-	skips [][]bool // of each dimension, behind which coordinates something is left out
+	skips [][]bool // by dimension: behind which coordinates ranks are left out
 	extra string   // written below
 
 	area   box
@@ -117,8 +117,8 @@ type part struct {
 	colour map[class]int
 }
 
-// some returns which of n things are shown, if not more than most are: the first, the last, and
-// those that must be, which may be more.
+// some returns which of n things are shown, most if there are more: the first, the last, and those
+// in must, which may be more.
 func some(n, most int, must []int) []int {
 	var shown []int
 	for i := range n {
@@ -140,14 +140,14 @@ func some(n, most int, must []int) []int {
 	return slices.Compact(shown)
 }
 
-// markGaps says behind which of the sites of a row something is left out.
+// markGaps marks the sites of a row behind which others are left out.
 func markGaps(sites []*site) {
 	for i := range sites[:max(len(sites)-1, 0)] {
 		sites[i].gap = sites[i].number+1 < sites[i+1].number
 	}
 }
 
-// count is a number of things of a name: "8 GPUs", "2 leaf switches".
+// count formats a number of things by their name in the network: "8 GPUs", "2 leaf switches".
 func count(n int, name string) string {
 	word := map[string]string{"gpu": "GPU", "nic": "NIC", "cpu": "CPU", "node": "node",
 		"router": "router", "switch": "switch", "nvswitch": "NVSwitch", "pcie": "PCIe switch",
@@ -166,7 +166,7 @@ func count(n int, name string) string {
 	return fmt.Sprintf("%d %s%s", n, word, ending)
 }
 
-// splitName splits "node2/gpu3" into the node, −1 for none, and the rest; stem is the rest without
+// splitName splits "node2/gpu3" into the node, −1 for none, and the rest. stem is the rest without
 // its number: "gpu", or "pod1/edge".
 func splitName(name string) (node int, rest, stem string) {
 	node = -1
@@ -179,7 +179,7 @@ func splitName(name string) (node int, rest, stem string) {
 	return node, name, strings.TrimRight(name, "0123456789")
 }
 
-// kindOf is what a name is of.
+// kindOf returns the kind of a site by the stem of its name.
 func kindOf(stem string) siteKind {
 	switch stem {
 	case "gpu":
@@ -194,7 +194,7 @@ func kindOf(stem string) siteKind {
 	return aSwitch
 }
 
-// newSite is the site of a node by its name.
+// newSite makes the site of a node from the node's name.
 func newSite(name string, number int) *site {
 	_, rest, stem := splitName(name)
 	short := rest[len(stem):]
@@ -204,7 +204,7 @@ func newSite(name string, number int) *site {
 	return &site{kind: kindOf(stem), label: printable(rest), short: printable(short), number: number}
 }
 
-// rateClasses are those of wires, the fastest first, the changed ones last.
+// rateClasses lists the classes of wires, the fastest first, the changed ones last.
 func rateClasses(wires []wire) []class {
 	var list []class
 	for _, w := range wires {

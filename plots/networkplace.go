@@ -9,7 +9,7 @@ import (
 const (
 	siteHeight  length = 15
 	siteMost    length = 44 // width
-	nicMost     length = 26 // below processors
+	nicMost     length = 26 // width of a NIC below processors
 	siteAir     length = 3  // between two side by side
 	portHeight  length = 6
 	gapLeast    length = 26 // between rows
@@ -17,12 +17,12 @@ const (
 	arcMost     length = 46
 	gutterAir   length = 8
 	partHeading length = 14
-	labelsMost         = 5 // of rates in a gap
+	labelsMost         = 5 // the most rates beside a gap
 	pitchMost   length = 62
-	ringSlots          = 8 // so many sites need the smaller circle
+	ringSlots          = 8 // with at least so many sites the smaller circle is used
 )
 
-// gap is the room between two rows, and what is written of the links there.
+// gap is the room between two rows, and the texts about the links there.
 type gap struct {
 	y0, y1 length
 	labels []gapLabel
@@ -35,8 +35,8 @@ type gapLabel struct {
 	text  string
 }
 
-// place finds the place of everything from the left upper corner of a box on, which has a width; it
-// sets the area.
+// place computes the position of everything in a box, from its upper left corner, and sets the
+// area.
 func (p *part) place(f typefaces, b box) {
 	p.faces, p.area = f, b
 	p.colour = map[class]int{}
@@ -66,7 +66,7 @@ func (p *part) place(f typefaces, b box) {
 	}
 }
 
-// label is the colour and the text of a class.
+// label returns the colour and the text of a class.
 func (p *part) label(c class) gapLabel { return gapLabel{p.colour[c], c.text()} }
 
 // placeTiers places rows below each other, with the rates beside the gaps between them.
@@ -105,12 +105,12 @@ func (p *part) placeTiers(y length) {
 	p.placeAcross()
 }
 
-// isPorts reports whether a row is the NICs of nodes, each a small mark on its node's box.
+// isPorts reports whether a row has the NICs of nodes, each a small mark on its node's box.
 func (p *part) isPorts(n int) bool {
 	return n == len(p.rows)-1 && len(p.owners) > 0 && p.owners[0] != nil
 }
 
-// makeGaps says what is written beside each gap.
+// makeGaps collects the texts beside each gap.
 func (p *part) makeGaps() {
 	p.gaps = make([]gap, len(p.rows)+1)
 	in := make([][]wire, len(p.gaps))
@@ -140,7 +140,7 @@ func (p *part) makeGaps() {
 	}
 }
 
-// arcGap is the gap that holds the links of a site within its row: below GPUs, above others.
+// arcGap returns the gap for links within the row of a site: below GPUs, above others.
 func (p *part) arcGap(s *site) int {
 	if s.kind == aGPU {
 		return s.row + 1
@@ -148,7 +148,7 @@ func (p *part) arcGap(s *site) int {
 	return s.row
 }
 
-// isBeside reports whether a link within a row joins neighbours.
+// isBeside reports whether a link within a row connects neighbours.
 func (p *part) isBeside(w wire) bool {
 	sites := p.rows[w.a.row].sites
 	a, b := slices.Index(sites, w.a), slices.Index(sites, w.b)
@@ -174,8 +174,8 @@ func (p *part) placeGap(n int, y length) length {
 	return y
 }
 
-// placeAcross finds the x of all sites: cells are evenly spaced, all others are above or below the
-// middle of what they are linked to.
+// placeAcross computes the x of all sites. Cells are evenly spaced; other sites are at the middle
+// of the sites that they are connected to.
 func (p *part) placeAcross() {
 	x0, x1 := p.area.x0+p.gutter, p.area.x1
 	slots := length(0)
@@ -210,7 +210,7 @@ func (p *part) placeAcross() {
 	}
 }
 
-// gapAfter reports whether something is left out behind a cell.
+// gapAfter reports whether sites are left out behind a cell.
 func (p *part) gapAfter(n int, cell []*site) bool {
 	if o := p.owners[n]; o != nil {
 		return o.gap
@@ -218,7 +218,8 @@ func (p *part) gapAfter(n int, cell []*site) bool {
 	return cell[len(cell)-1].gap
 }
 
-// placeCell places the sites of a cell side by side: ports on the box that has them, others alone.
+// placeCell places the sites of a cell side by side: ports on the box of their owner, others by
+// themselves.
 func (p *part) placeCell(cell []*site, owner *site, x, pitch length) {
 	wide := min(pitch-siteAir, siteMost)
 	if owner == nil {
@@ -244,8 +245,8 @@ func (p *part) placeCell(cell []*site, owner *site, x, pitch length) {
 	}
 }
 
-// spread places a row near the middles of what its sites are linked to, without overlaps. A site
-// alone is as wide as all that it is linked to.
+// spread places the sites of a row near the middles of their neighbours, without overlaps. A single
+// site is as wide as all its neighbours together.
 func (p *part) spread(sites []*site, done map[*site]bool, x0, x1 length) {
 	gaps := length(0)
 	for _, s := range sites {
@@ -254,7 +255,7 @@ func (p *part) spread(sites []*site, done map[*site]bool, x0, x1 length) {
 		}
 	}
 	wide := min(siteMost, (x1-x0-gaps)/length(len(sites))-siteAir)
-	if sites[0].kind == aNIC && sites[0].row > 0 { // links from above go past it
+	if sites[0].kind == aNIC && sites[0].row > 0 { // links from above pass it
 		wide = min(wide, nicMost)
 	}
 	middle := make([]length, len(sites))
@@ -299,7 +300,7 @@ func (p *part) spread(sites []*site, done map[*site]bool, x0, x1 length) {
 	p.centred(sites, middle, x0, x1)
 }
 
-// centred moves a row as a whole to where its sites want to be on average.
+// centred shifts a row as a whole to the mean of the positions that its sites prefer.
 func (p *part) centred(sites []*site, middle []length, x0, x1 length) {
 	var by length
 	for i, s := range sites {

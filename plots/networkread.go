@@ -9,7 +9,7 @@ import (
 	"collsim/topology"
 )
 
-// How much of a network is shown: so many of a kind if there are not more, else the few.
+// The number of things up to which all of a kind are shown, and the number shown if there are more.
 const (
 	ranksAll, ranksFew   = 16, 8
 	nodesAll, nodesFew   = 8, 5
@@ -17,18 +17,19 @@ const (
 	hubsAll, hubsFew     = 8, 6
 	groupsFew, groupHubs = 3, 3
 	levelsMost           = 5
-	nodeLeast            = 44      // pt, of a node of a cluster
-	scanMost             = 1 << 24 // links; of more, the routes between shown ranks are looked at
-	lookTwice            = 1 << 22 // links, that are looked through for switches of shown ends
+	nodeLeast            = 44      // pt, least width of a node of a cluster
+	scanMost             = 1 << 24 // links; with more, only routes between shown ranks are searched
+	// links; with more, switches are chosen without looking at the shown ends
+	lookTwice = 1 << 22
 )
 
-// reader reads what is shown from a network. Its nodes are in this order: ranks, of a cluster node
-// after node; switches in nodes, likewise; NICs, likewise; all other switches.
+// reader chooses the part of a network that is shown. The network's nodes are in this order: ranks,
+// by cluster node; switches in nodes, likewise; NICs, likewise; all other switches.
 type reader struct {
 	g         *topology.Graph
 	changed   []int32 // sorted
-	touched   []int32 // ends of the first of them, sorted
-	ranks     int32   // where each of the classes ends
+	touched   []int32 // ends of the first changed links, sorted
+	ranks     int32   // the ends of the four ranges of nodes
 	inside    int32
 	nics      int32
 	end       int32
@@ -64,24 +65,24 @@ func newReader(g *topology.Graph, changed []int32) *reader {
 	return r
 }
 
-// search is the first node from one to another of which something is true, as it is of all behind.
+// search returns the first node of a range with a property that all later ones have, too.
 func (r *reader) search(from, to int32, is func(int32) bool) int32 {
 	return from + int32(sort.Search(int(to-from), func(i int) bool { return is(from + int32(i)) }))
 }
 
-// nodeOf is the node of a cluster that something is in, −1 for none.
+// nodeOf returns the cluster node of a network node, −1 for none.
 func (r *reader) nodeOf(v int32) int {
 	node, _, _ := splitName(r.g.Node(v).Name)
 	return node
 }
 
-// in returns what a node of the cluster has of a class.
+// in returns the subrange of a range of nodes that is in a node of the cluster.
 func (r *reader) in(node int, from, to int32) (first, end int32) {
 	return r.search(from, to, func(v int32) bool { return r.nodeOf(v) >= node }),
 		r.search(from, to, func(v int32) bool { return r.nodeOf(v) > node })
 }
 
-// parts are what is drawn, on a picture of a width.
+// parts makes the parts of a picture of a width.
 func (r *reader) parts(width length) []*part {
 	if r.isCluster {
 		parts := []*part{r.insideNode()}
@@ -102,10 +103,10 @@ func (r *reader) parts(width length) []*part {
 	return []*part{r.underSwitches()}
 }
 
-// shown is the sites of a part by the nodes that they stand for.
+// shown holds the sites of a part by the network nodes that they stand for.
 type shown struct {
 	sites []*site
-	of    []int32 // by node: its site's index and one, 0 for none
+	of    []int32 // by node: the index of its site plus 1, 0 for none
 }
 
 func (r *reader) nothing() *shown { return &shown{of: make([]int32, r.end)} }
@@ -120,7 +121,7 @@ func (s *shown) add(v int32, as *site) *site {
 	return as
 }
 
-// addSome adds nodes from one to another that follow each other, if not all of them.
+// addSome adds consecutive nodes: all, or if there are more than that, a few of them.
 func (r *reader) addSome(s *shown, first, end int32, all, few int) (sites []*site) {
 	var must []int
 	for _, v := range r.touched {
@@ -138,7 +139,7 @@ func (r *reader) addSome(s *shown, first, end int32, all, few int) (sites []*sit
 	return sites
 }
 
-// within leaves of numbers those of n things.
+// within returns the numbers that are below n.
 func within(numbers []int, n int) (list []int) {
 	for _, i := range numbers {
 		if 0 <= i && i < n {
@@ -148,7 +149,7 @@ func within(numbers []int, n int) (list []int) {
 	return list
 }
 
-// both is the links of two nodes, each way; the first has the lower number.
+// both holds the links between two nodes, in both directions; the first node has the lower number.
 type both struct {
 	ends [2]int32
 	class
@@ -192,7 +193,7 @@ func (r *reader) wires(s *shown) []wire {
 	return wires
 }
 
-// walk takes all links between sites, and maybe others.
+// walk calls take for all links between sites, and possibly for others.
 func (r *reader) walk(s *shown, take func(link int32)) {
 	if r.g.NumLinks() <= scanMost && (r.end > r.ranks || r.g.NumLinks() <= lookTwice) {
 		for i := range int32(r.g.NumLinks()) {
@@ -200,7 +201,7 @@ func (r *reader) walk(s *shown, take func(link int32)) {
 		}
 		return
 	}
-	var ranks []int // their routes are all that there is
+	var ranks []int // if not nil, only their routes are searched
 	for rank, v := range r.g.Ranks {
 		if s.of[v] != 0 {
 			ranks = append(ranks, rank)
@@ -219,14 +220,14 @@ func (r *reader) walk(s *shown, take func(link int32)) {
 	}
 }
 
-// hubs is the switches of a name: "leaf", or "edge" of all pods.
+// hubs holds the switches with a common name: "leaf", or "edge" of all pods.
 type hubs struct {
 	stem   string
 	all    []int32
-	groups [][]int // of "pod0/edge1" by pod, as indices of all
+	groups [][]int // by pod: the indices in all of "pod0/edge1" and its like
 }
 
-// hubs lists the switches from a node on by name.
+// hubs groups the switches from a node on by name.
 func (r *reader) hubs(from int32) (list []*hubs) {
 	at, last := map[string]*hubs{}, map[string]string{}
 	for v := from; v < r.end; v++ {
@@ -251,7 +252,7 @@ func (r *reader) hubs(from int32) (list []*hubs) {
 	return list
 }
 
-// choose returns which of them are shown: of groups, some of some.
+// choose returns the switches that are shown: with groups, some of some groups.
 func (h *hubs) choose(must []int32) []int {
 	n := len(h.all)
 	if n <= hubsAll {
@@ -291,7 +292,7 @@ func (h *hubs) choose(must []int32) []int {
 	return list
 }
 
-// addHubs adds switches of some names, with the ends that must be among them.
+// addHubs adds switches of some names. Those in must are among them.
 func (r *reader) addHubs(s *shown, list []*hubs, must []int32) (sites [][]*site) {
 	must = slices.Sorted(slices.Values(slices.Concat(must, r.touched)))
 	for _, h := range list {
@@ -306,8 +307,8 @@ func (r *reader) addHubs(s *shown, list []*hubs, must []int32) (sites [][]*site)
 	return sites
 }
 
-// byLevel sorts rows of switches by how far above some ends they are: the highest first. It returns
-// as many as are shown of them.
+// byLevel sorts rows of switches by their distance from some ends, the highest first, and keeps as
+// many as are shown.
 func byLevel(rows [][]*site, list []*hubs, wires []wire, ends []*site) []siteRow {
 	level := map[*site]int{}
 	row := map[*site]int{}

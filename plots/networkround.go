@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// placeRound places GPUs on a circle, from the top clockwise, and NICs outside of theirs.
+// placeRound places GPUs on a circle, clockwise from the top, and NICs outside of their GPUs.
 func (p *part) placeRound(y length) {
 	gpus := p.rows[len(p.rows)-1].sites
 	var nics []*site
@@ -50,13 +50,13 @@ func (p *part) placeRound(y length) {
 	p.endLegend()
 }
 
-// at places a site around a point.
+// at centres a site on a point.
 func (s *site) at(x, y, wide, high length) {
 	s.box = box{x - wide/2, y - high/2, x + wide/2, y + high/2}
 }
 
-// placeOutside places each NIC in the direction of the GPUs that it is linked to, and those of the
-// same ones side by side.
+// placeOutside places each NIC in the direction of the GPUs that it is connected to. NICs of the
+// same GPUs are side by side.
 func (p *part) placeOutside(nics []*site, angle map[*site]float64, x, y, radius length) {
 	list := make([]float64, len(nics))
 	for i, nic := range nics {
@@ -77,7 +77,7 @@ func (p *part) placeOutside(nics []*site, angle map[*site]float64, x, y, radius 
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a], list[b]) })
-	least := 0.34 // between two, in radians
+	least := 0.34 // least angle between two, in radians
 	if most := 2 * math.Pi / float64(max(len(nics), 1)); least > most {
 		least = most
 	}
@@ -91,7 +91,7 @@ func (p *part) placeOutside(nics []*site, angle map[*site]float64, x, y, radius 
 	}
 }
 
-// endLegend places what is written below.
+// endLegend places the texts below the part.
 func (p *part) endLegend() {
 	y := p.gaps[0].y0
 	lines := len(p.gaps[0].labels) + 1
@@ -108,8 +108,8 @@ func (p *part) endLegend() {
 	p.gaps[0].y1 = p.area.y1
 }
 
-// placeGrid places sites by their coordinates: the last goes right, the one before down, and one
-// before that away from the reader.
+// placeGrid places sites by their coordinates. The last one runs to the right, the one before it
+// down, and one before that into the depth.
 func (p *part) placeGrid(y length) {
 	dims, wide := len(p.sizes), p.area.x1-p.area.x0
 	columns, rows, planes := p.sizes[dims-1], p.sizes[dims-2], 1

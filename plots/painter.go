@@ -11,16 +11,16 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// painter puts marks on a picture of one format. Its y grows upwards from the lower edge.
+// painter draws on a picture of one format. Its y grows upwards from the lower edge.
 type painter interface {
 	fill(p vg.Path, paint color.Color)
 	stroke(p vg.Path, with pen)
-	// text writes a line with its baseline at a point: from there on, up to there, or around it.
+	// text writes a line at a baseline point, which is its left end, its middle or its right end.
 	text(f typeface, at vg.Point, s string, paint color.Color, a align)
 	bytes() ([]byte, error) // the finished picture
 }
 
-// pen is how a line is drawn: dashes are its marks and gaps in turn, none for a whole line.
+// pen is a style of lines. dashes are the lengths of marks and gaps in turn, none for a solid line.
 type pen struct {
 	width  length
 	paint  color.Color
@@ -39,10 +39,10 @@ func newPainter(f Format, width, height length) painter {
 	panic("plots: no painter for " + f.String()) // the options have been checked
 }
 
-// Software is what pictures as PNG and PDF say that they were made with.
+// Software is the name of the program that pictures as PNG and PDF contain.
 const Software = "collsim"
 
-// signed puts into a PNG, behind its header, what it was made with.
+// signed inserts the name of the program into a PNG, after its header.
 func signed(png []byte) []byte {
 	const header = 8 + 4 + 4 + 13 + 4 // signature; length, type, content and sum of IHDR
 	chunk := []byte("tEXtSoftware\x00" + Software)
@@ -52,16 +52,17 @@ func signed(png []byte) []byte {
 	return slices.Concat(png[:header], sized, png[header:])
 }
 
-// shifted is where a line begins that has a point at its left, in its middle or at its right.
+// shifted returns the start of a line of text, given the point of its left end, middle or right
+// end.
 func shifted(f typeface, at vg.Point, s string, a align) vg.Point {
 	at.X -= length(float64(a) * float64(f.Width(s)))
 	return at
 }
 
-// svgPainter draws with gonum/plot, which has no anchors of texts.
+// svgPainter draws with gonum/plot, whose SVG canvas does not write text anchors.
 type svgPainter struct {
 	canvas *vgsvg.Canvas
-	texts  []align // in their order
+	texts  []align // of each text, in order
 }
 
 func (v *svgPainter) fill(p vg.Path, paint color.Color) {
@@ -82,9 +83,9 @@ func (v *svgPainter) text(f typeface, at vg.Point, s string, paint color.Color, 
 	v.texts = append(v.texts, a)
 }
 
-// bytes returns the SVG picture. The fonts are named, not embedded (that would be 400 kB); Arial
-// and Helvetica have the same widths as Liberation Sans. Where a viewer has none of them, the
-// anchors keep texts where they belong.
+// bytes returns the SVG picture with text anchors added. Fonts are named, not embedded (that would
+// be 400 kB). Arial and Helvetica have the same widths as Liberation Sans; with any other font the
+// anchors keep texts in place.
 func (v *svgPainter) bytes() ([]byte, error) {
 	var out bytes.Buffer
 	if _, err := v.canvas.WriteTo(&out); err != nil {
@@ -93,7 +94,7 @@ func (v *svgPainter) bytes() ([]byte, error) {
 	const one = `style="font-family:Liberation Sans;`
 	const family = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`
 	named := bytes.ReplaceAll(out.Bytes(), []byte(one), []byte(family))
-	const text = "<text " // no text holds it: there it is escaped
+	const text = "<text " // no other text contains it: there it is escaped
 	parts := bytes.Split(named, []byte(text))
 	for n, a := range v.texts {
 		begin := text

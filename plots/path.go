@@ -6,8 +6,8 @@ import (
 	"collsim/unit"
 )
 
-// Span is a time that a lane of a rank spends on the critical path: what the end of the run waited
-// for.
+// Span is a time that a lane of a rank spends on the critical path. That is the chain of events
+// that determines the end of the run.
 type Span struct {
 	Rank, Lane int32
 	From, To   unit.Time
@@ -17,11 +17,10 @@ type Span struct {
 type stretch struct {
 	row      int
 	from, to unit.Time
-	joined   bool // the one before it ends where it begins: nothing between them is hidden
+	joined   bool // begins where the one before it ends: no part between them is hidden
 }
 
-// pathOn finds the rows of the critical path: those of its ranks, or of the ranks that stand for
-// them.
+// pathOn maps the critical path to rows: of its ranks, or of the ranks that stand for them.
 func (p *panel) pathOn() (list []stretch) {
 	type lane struct{ rank, lane int32 }
 	rowOf := map[lane]int{}
@@ -55,7 +54,7 @@ func (p *panel) pathOn() (list []stretch) {
 	return list
 }
 
-// drawPath draws the critical path below the bars that are on it, and from row to row.
+// drawPath draws the critical path below the bars on it, and from row to row.
 func (p *panel) drawPath(c *canvas) {
 	var line vg.Path
 	for n, s := range p.stretches {
@@ -72,7 +71,7 @@ func (p *panel) drawPath(c *canvas) {
 	c.dashed(line, pathPen())
 }
 
-// pathY is just below a row's bars.
+// pathY returns the y just below a row's bars.
 func (p *panel) pathY(row int) length { return p.middle[row] + p.bar/2 + 0.4 }
 
 func pathPen() pen { return pen{width: 1.3, paint: rgb(0xA50026)} }

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// pdfPainter draws a PDF page of the picture's size. gonum/plot's own PDF canvas would not do: it
-// stamps the time of day into the file, and its fonts hold Western European letters only.
+// pdfPainter draws a PDF page of the picture's size. gonum/plot's own PDF canvas is not used: it
+// writes the time of day into the file, and its fonts have Western European letters only.
 type pdfPainter struct {
 	doc    *fpdf.Fpdf
 	height length
-	err    error // the first that a font has given
+	err    error // the first error of a font
 }
 
 func newPDF(width, height length) *pdfPainter {
@@ -53,7 +53,7 @@ func (p *pdfPainter) stroke(path vg.Path, with pen) {
 	p.doc.DrawPath("D")
 }
 
-// outline gives a path of straight lines, the only ones that we draw, to the page.
+// outline adds a path to the page. Our paths have straight lines only.
 func (p *pdfPainter) outline(path vg.Path) {
 	for _, c := range path {
 		switch c.Type {
@@ -69,7 +69,7 @@ func (p *pdfPainter) outline(path vg.Path) {
 	}
 }
 
-// text writes in the typeface, of which the file will hold the letters that are used.
+// text writes in the typeface. The file embeds the letters that are used.
 func (p *pdfPainter) text(f typeface, at vg.Point, s string, paint color.Color, a align) {
 	at = shifted(f, at, s, a)
 	const family = "Liberation Sans"
@@ -77,7 +77,7 @@ func (p *pdfPainter) text(f typeface, at vg.Point, s string, paint color.Color, 
 	if f.Font.Weight == xfont.WeightBold {
 		style = "B"
 	}
-	if p.doc.GetFontDesc(family, style).Ascent == 0 { // not there yet
+	if p.doc.GetFontDesc(family, style).Ascent == 0 { // not added yet
 		var source bytes.Buffer
 		if _, err := f.Face.Face.WriteSourceTo(nil, &source); err != nil && p.err == nil {
 			p.err = err
@@ -99,7 +99,7 @@ func (p *pdfPainter) bytes() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// basic replaces the characters beyond the first 65,536, of which no PDF font of ours has any.
+// basic replaces characters beyond the first 65,536, which no PDF font of ours has.
 func basic(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r > 0xFFFF {

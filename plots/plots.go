@@ -1,16 +1,15 @@
 // Package plots draws pictures of timelines, of curves, of simulated against measured times and of
 // networks: as SVG, PNG or PDF, for a page, a column or a slide.
 //
-// A timeline has a row for every lane of every rank, rank 0 on top, and a bar for every step. What
-// a step does is told twice, by a colour with a fixed meaning (Okabe and Ito's, which readers with
-// any of the common colour-vision deficiencies can tell apart) and by a letter, so that a grey
-// print and a terminal read as well. Several timelines in one picture share its time axis. Curves
-// are plain numbers over sizes, and a scatter plot is times over times; each series has a colour
-// and a marker that stay its own from figure to figure. The same data always gives the same bytes,
-// in every format.
+// A timeline has a row for every lane of every rank, rank 0 on top, and a bar for every step. A
+// step's kind is shown twice. Its colour has a fixed meaning (Okabe and Ito's, which readers with
+// any of the common colour-vision deficiencies can distinguish). Its letter shows in a grey print
+// and a terminal, too. Several timelines in one picture share its time axis. Curves are plain
+// numbers over sizes, and a scatter plot is times over times. Each series keeps its colour and
+// marker from figure to figure. The same data always gives the same bytes, in every format.
 //
-// The package sees traces, numbers and networks and nothing behind them: no schedule and no
-// scenario. Whoever calls it writes the title and the caption.
+// The package knows traces, numbers and networks, and neither schedules nor scenarios. The caller
+// writes the title and the caption.
 package plots
 
 import (
@@ -19,7 +18,7 @@ import (
 	"collsim/trace"
 )
 
-// look is how a kind of step appears.
+// look is the appearance of a kind of step.
 type look struct {
 	letter string
 	name   string
@@ -27,8 +26,8 @@ type look struct {
 	ink    color.RGBA // of a label on fill
 }
 
-// lookOf returns the look of a kind. Colours: Okabe and Ito, "Color universal design", 2008; their
-// yellow is left out, as it does not show on white.
+// lookOf returns the look of a kind. Colours: Okabe and Ito, "Color universal design", 2008,
+// without their yellow, which does not show on white.
 func lookOf(k trace.Kind) look {
 	switch k {
 	case trace.Send:
@@ -44,13 +43,13 @@ func lookOf(k trace.Kind) look {
 	case trace.Compute:
 		return look{"C", "compute", rgb(0x999999), black()}
 	}
-	panic("plots: no look for " + k.String()) // Validate has refused it
+	panic("plots: no look for " + k.String()) // Validate has refused others
 }
 
-// kindCount is how many kinds there are.
+// kindCount is the number of kinds.
 const kindCount = 6
 
-// kinds is every kind, in the order of a legend.
+// kinds lists every kind, in the order of a legend.
 func kinds() [kindCount]trace.Kind {
 	return [...]trace.Kind{trace.Send, trace.Recv, trace.Reduce, trace.Copy, trace.Signal,
 		trace.Compute}

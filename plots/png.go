@@ -15,16 +15,16 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// pngPainter draws pixels. gonum/plot's own image canvas would not do: it transforms, dashes and
-// rasterises letters in floating point, where some processors round a product and a sum once and
-// others twice, so that its pictures differ from machine to machine. Here a position is rounded
-// once to 1/64 of a pixel, and all that follows is done in integers.
+// pngPainter draws pixels. gonum/plot's own image canvas is not used: it transforms, dashes and
+// rasterises letters in floating point. Some processors round a product and a sum once and others
+// twice, so its pictures differ between machines. Here a position is rounded once to 1/64 of a
+// pixel, and all that follows is done in integers.
 type pngPainter struct {
 	pixels *image.RGBA
 	raster *raster.Rasterizer
 	ink    *raster.RGBAPainter
 	height length
-	err    error // the first that a font has given
+	err    error // the first error of a font
 }
 
 // pngDPI makes a slide 1920 x 1080 pixels, a page 2041 wide, and a point pngScale pixels.
@@ -48,7 +48,7 @@ func toPixels(l length) fixed.Int26_6 {
 	return fixed.Int26_6(math.Round(float64(l) * (64 * pngScale)))
 }
 
-// at turns a point, whose y grows upwards, into pixels from the upper left corner.
+// at converts a point, whose y grows upwards, to pixels from the upper left corner.
 func (p *pngPainter) at(of vg.Point) fixed.Point26_6 {
 	return fixed.Point26_6{X: toPixels(of.X), Y: toPixels(p.height - of.Y)}
 }
@@ -77,14 +77,14 @@ func (p *pngPainter) stroke(path vg.Path, with pen) {
 	p.flush(with.paint)
 }
 
-// flush draws what the rasteriser has been given.
+// flush draws and clears the contents of the rasteriser.
 func (p *pngPainter) flush(paint color.Color) {
 	p.ink.SetColor(paint)
 	p.raster.Rasterize(p.ink)
 	p.raster.Clear()
 }
 
-// text draws the letters' outlines, unhinted, where the typeface's own units put them.
+// text draws the unhinted outlines of the letters, at the advance widths of the typeface.
 func (p *pngPainter) text(f typeface, at vg.Point, s string, paint color.Color, a align) {
 	at = shifted(f, at, s, a)
 	var buffer sfnt.Buffer
@@ -120,7 +120,7 @@ func (p *pngPainter) text(f typeface, at vg.Point, s string, paint color.Color, 
 	p.flush(paint)
 }
 
-// outline gives the outline of a letter, from a point on, to the rasteriser.
+// outline adds the outline of a letter to the rasteriser, from a point on.
 func (p *pngPainter) outline(letter sfnt.Segments, from fixed.Point26_6) {
 	var first fixed.Point26_6
 	open := false
@@ -156,10 +156,10 @@ func (p *pngPainter) bytes() ([]byte, error) {
 	return signed(out.Bytes()), err
 }
 
-// polyline is straight lines from point to point.
+// polyline is a chain of straight lines.
 type polyline struct{ points []fixed.Point26_6 }
 
-// lines are a path's, a closed one with its first point at its end again.
+// lines converts a path to polylines. A closed one ends with its first point.
 func (p *pngPainter) lines(path vg.Path) []polyline {
 	var lines []polyline
 	for _, c := range path {
@@ -179,7 +179,7 @@ func (p *pngPainter) lines(path vg.Path) []polyline {
 	return lines
 }
 
-// addTo gives a line to a rasteriser or a path. What has no length is left out: it has no
+// addTo adds a line to a rasteriser or a path. A line without length is left out, as it has no
 // direction.
 func (l polyline) addTo(to raster.Adder) {
 	to.Start(l.points[0])
@@ -190,8 +190,8 @@ func (l polyline) addTo(to raster.Adder) {
 	}
 }
 
-// dashed cuts a line into its dashes: marks and gaps in turn, in 1/64 of a pixel; none leave it
-// whole.
+// dashed cuts a line into its dashes: marks and gaps in turn, in 1/64 of a pixel. Without dashes it
+// returns the whole line.
 func (l polyline) dashed(dashes []int64) []polyline {
 	if len(dashes) == 0 {
 		return []polyline{l}
@@ -223,6 +223,6 @@ func (l polyline) dashed(dashes []int64) []polyline {
 	return parts
 }
 
-// root is the square root of n, rounded down. It is exact: the processor's is the nearest double,
-// and n is far below 2^52 in any picture.
+// root returns the square root of n, rounded down. It is exact: Sqrt is correctly rounded, and n is
+// far below 2^52 in any picture.
 func root(n int64) int64 { return int64(math.Sqrt(float64(n))) }

@@ -4,9 +4,9 @@ import (
 	xfont "golang.org/x/image/font"
 )
 
-// room is how wide a text may be. Where the picture names its font and does not hold it, whoever
-// has neither that nor one as wide shows another one: on Linux that is DejaVu Sans, the widest of
-// those that are common, by a sixth and more.
+// room returns the width to reserve for a text. Where the picture names its font without embedding
+// it, a viewer may substitute another. On Linux that is DejaVu Sans, the widest of the common ones,
+// wider by a sixth and more.
 func (f typeface) room(s string) length {
 	width := f.Width(s)
 	if !f.named {
@@ -15,10 +15,10 @@ func (f typeface) room(s string) length {
 	return max(width, dejaVu(s, f.Font.Weight == xfont.WeightBold)*f.size()/dejaVuEm)
 }
 
-// dejaVuEm is the size of DejaVu's letters in the units of their widths.
+// dejaVuEm is the em of DejaVu, in the units of its advance widths.
 const dejaVuEm = 2048
 
-// dejaVu is the width of a text in DejaVu Sans, of letters beyond ASCII an upper bound.
+// dejaVu returns the width of a text in DejaVu Sans; for letters beyond ASCII an upper bound.
 func dejaVu(s string, bold bool) (units length) {
 	widths := dejaVuSans()
 	if bold {
@@ -34,7 +34,7 @@ func dejaVu(s string, bold bool) (units length) {
 	return units
 }
 
-// dejaVuSans are the advance widths of ' ' to '~' in DejaVu Sans 2.37, from its table hmtx.
+// dejaVuSans lists the advance widths of ' ' to '~' in DejaVu Sans 2.37, from its table hmtx.
 func dejaVuSans() []uint16 {
 	return []uint16{
 		651, 821, 942, 1716, 1303, 1946, 1597, 563, 799, 799, 1024, 1716, 651, 739, 651, 690,
@@ -47,7 +47,7 @@ func dejaVuSans() []uint16 {
 	}
 }
 
-// dejaVuSansBold are those of DejaVu Sans Bold 2.37.
+// dejaVuSansBold lists those of DejaVu Sans Bold 2.37.
 func dejaVuSansBold() []uint16 {
 	return []uint16{
 		713, 934, 1067, 1716, 1425, 2052, 1786, 627, 936, 936, 1071, 1716, 778, 850, 778, 748,

@@ -10,7 +10,7 @@ import (
 	"collsim/unit"
 )
 
-// rowsDefault is how many rows a picture has at most, unless its options say otherwise.
+// rowsDefault is the most rows of a picture, unless its options say otherwise.
 const rowsDefault = 64
 
 // row is a track as a picture shows it.
@@ -19,22 +19,23 @@ type row struct {
 	rank  string  // "rank 3" on the first row of a rank, else ""
 	node  string  // of the cluster, on the first row of its first rank; else ""
 	inner bool    // the row belongs to the node of the row above
-	alike []int32 // the ranks that it stands for, if it stands for more than its own
+	alike []int32 // the ranks that it stands for, if more than its own
 	lanes []int32 // the tracks of its rank that it stands for, if more than its own
 	lane  string  // "lane 1", the track's own name, or "" where every rank has one lane
 	gap   bool    // ranks between the row above and this one are left out
 }
 
-// rows chooses at most `most` tracks of each timeline to show, and says in a note what it left out
-// ("" if nothing). If not all have room, half of it goes to the lowest ranks, and the rest to those
-// that finish last (the lowest first, where several finish together): how it is meant to go, and
-// who is late. Ranks are shown whole, but for those with more lanes than half the room: they show
-// that many. A rank is as late as in the timeline where it is latest, so that all timelines show
-// the same ranks if they have the same tracks.
+// rows chooses at most `most` tracks of each timeline. The note says what was left out; it is "" if
+// nothing was. If there is not room for all ranks, half of it goes to the lowest ranks, and the
+// rest to those that finish last. Of several that finish together, the lowest come first. So a
+// reader sees the normal case and the late ranks.
 //
-// Of one timeline, lanes of a rank that has more than 8 share a row if they are equal. Of more than
-// 32 ranks it shows one of each class of equal ranks, or those that matter. Neither is done if each
-// is to have its rows.
+// Ranks are shown whole, but a rank with more lanes than half the room shows that many. The time at
+// which a rank finishes is its latest in any timeline, so that all timelines with the same tracks
+// show the same ranks.
+//
+// In a single timeline, equal lanes of a rank with more than 8 share a row. Of more than 32 ranks
+// it shows one of each class of equal ranks, or those that matter. With each, it does neither.
 func rows(panels []Panel, most int, each bool) (shown [][]row, note string) {
 	if p := panels[0]; len(panels) == 1 && !each {
 		groups := byRank(p)
@@ -66,9 +67,9 @@ func rows(panels []Panel, most int, each bool) (shown [][]row, note string) {
 	return chooseRows(panels, groups, most)
 }
 
-// chooseRows chooses of the ranks of each timeline.
+// chooseRows chooses the ranks of each timeline.
 func chooseRows(panels []Panel, groups [][]rankTracks, most int) (shown [][]row, note string) {
-	late := map[int32]unit.Time{} // of each rank; never walked through
+	late := map[int32]unit.Time{} // by rank: when it finishes; never iterated
 	for _, ranks := range groups {
 		for _, g := range ranks {
 			late[g.rank] = max(late[g.rank], g.finish)
@@ -94,7 +95,7 @@ func chooseRows(panels []Panel, groups [][]rankTracks, most int) (shown [][]row,
 	return shown, note
 }
 
-// cutLanes leaves no rank with more lanes than half the rows, unless it is the only one. It says
+// cutLanes limits the lanes of a rank to half the rows, unless it is the only rank. It reports
 // whether it cut any.
 func cutLanes(groups []rankTracks, most int) (cut bool) {
 	half := max(1, most/2)
@@ -110,7 +111,7 @@ func cutLanes(groups []rankTracks, most int) (cut bool) {
 	return cut
 }
 
-// choose says of each rank whether it is shown.
+// choose returns for each rank whether it is shown.
 func choose(groups []rankTracks, most int) []bool {
 	chosen := make([]bool, len(groups))
 	room := most
@@ -134,18 +135,18 @@ func choose(groups []rankTracks, most int) []bool {
 	return chosen
 }
 
-// rankTracks are the tracks of one rank.
+// rankTracks holds the tracks of one rank.
 type rankTracks struct {
 	rank   int32
 	node   string // of a cluster; else ""
 	name   string // "rank 3", and in a cluster its name in the node
 	tracks []int32
-	lanes  [][]int32 // by track, those that it stands for, with itself; nil: none but itself
-	alike  []int32   // ranks that it stands for, with itself; nil: none but itself
+	lanes  [][]int32 // by track: the tracks that it stands for, itself included; nil: only itself
+	alike  []int32   // ranks that it stands for, itself included; nil: only itself
 	finish unit.Time
 }
 
-// byRank gathers the tracks of each rank, the ranks of a node together.
+// byRank groups tracks by rank, and the ranks of a node together.
 func byRank(p Panel) []rankTracks {
 	t := p.Trace
 	var groups []rankTracks
@@ -215,8 +216,8 @@ func labelRows(t *trace.Trace, groups []rankTracks, chosen []bool) []row {
 	return shown
 }
 
-// stepLabels returns what may stand in a step's bar, the longest first: letter, chunk and slice.
-// The slice is told only where the run has several.
+// stepLabels returns the possible labels of a step's bar, the longest first: letter, chunk and
+// slice. The slice is included only where the run has several.
 func stepLabels(i trace.Interval, sliced bool) []string {
 	letter := lookOf(i.Kind).letter
 	if i.Chunk < 0 {
@@ -229,7 +230,7 @@ func stepLabels(i trace.Interval, sliced bool) []string {
 	return []string{fmt.Sprintf("%s:%d", chunk, i.Slice), chunk, letter}
 }
 
-// sliced says whether any step of any timeline moves a part of a chunk.
+// sliced reports whether any step of any timeline moves a part of a chunk.
 func sliced(panels []Panel) bool {
 	return slices.ContainsFunc(panels, func(p Panel) bool {
 		return slices.ContainsFunc(p.Trace.Intervals,
@@ -237,7 +238,7 @@ func sliced(panels []Panel) bool {
 	})
 }
 
-// seen is what can be seen in a picture: what its legend must explain, and nothing else.
+// seen records what is visible in a picture. The legend explains exactly that.
 type seen struct {
 	kinds   [6]bool // by trace.Kind
 	ops     []bool  // by operation
@@ -248,7 +249,7 @@ type seen struct {
 	slices  bool
 }
 
-// step notes a step, by how it looks, and the label that fits its bar.
+// step records a step, by its paint and the label that fits its bar.
 func (s *seen) step(paint int, label string) {
 	if n := paint - len(s.kinds); n >= 0 {
 		s.ops[n] = true
@@ -259,7 +260,7 @@ func (s *seen) step(paint int, label string) {
 	s.slices = s.slices || strings.Contains(label, ":")
 }
 
-// numbers says what the number in a bar means; "" if there is none.
+// numbers explains the number in a bar; "" if there is none.
 func (s *seen) numbers() string {
 	switch {
 	case s.slices:

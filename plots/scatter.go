@@ -7,41 +7,42 @@ import (
 	"collsim/unit"
 )
 
-// ScatterPoint is the time of one run, as it was measured and as it was simulated.
+// ScatterPoint is the measured and the simulated time of one run.
 type ScatterPoint struct {
 	Measured, Simulated unit.Time // more than 0
 
-	// Spread is how much the repetitions of the measurement differ: the length of a horizontal bar
-	// that is centred on the point. 0: none.
+	// Spread is the spread of the measurement's repetitions: the length of a horizontal bar,
+	// centred on the point. 0: none.
 	Spread unit.Time
 }
 
-// ScatterSeries are the points of one colour and marker: of an algorithm, say.
+// ScatterSeries holds the points of one colour and marker, such as those of an algorithm.
 type ScatterSeries struct {
 	Name   string
 	Points []ScatterPoint // at least one
 	Look   int            // decides colour and marker, as that of a Series
 }
 
-// ScatterOptions are how a scatter plot is drawn. The zero value is the default.
+// ScatterOptions select how a scatter plot is drawn. The zero value is the default.
 type ScatterOptions struct {
 	Title   string  // above the points; none if empty
-	Caption string  // below all: what it takes to get this picture again (scenario, seed, version)
+	Caption string  // below all: how to get this picture again (scenario, seed, version)
 	Format  Format  // of the file
 	Figure  Figure  // decides the size
 	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
 
-	// Tolerance, if not 0, is how far from the measured time a simulated one may be: a band along the
+	// Tolerance, if not 0, is the largest accepted error of a simulated time: a band along the
 	// diagonal.
 	Tolerance unit.Share
 }
 
 // Scatter draws simulated times (y) over measured ones (x). Both axes are logarithmic and have the
-// same range, so that where the times are equal is the diagonal, which is drawn, and an error of so
-// many percent is everywhere as far from it. Each series has a colour and a marker shape; a legend
-// stands beside the points, or below them where there is more room. It returns an error if there is
-// no series, if one is not as its type says (a time of 0 has no place on a logarithmic axis), or if
-// an option is out of range.
+// same range. So the diagonal, which is drawn, has equal times, and an error of so many percent has
+// the same distance from it everywhere. Each series has a colour and a marker shape. A legend
+// stands beside the points, or below them where there is more room.
+//
+// It returns an error if there is no series, if one breaks the rules of its type, or if an option
+// is out of range. A time of 0 has no place on a logarithmic axis.
 func Scatter(series []ScatterSeries, o ScatterOptions) (file []byte, err error) {
 	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
 	if err != nil {
@@ -82,14 +83,14 @@ func (s ScatterSeries) check() error {
 	return nil
 }
 
-// ends returns where the bar of a point's spread begins and ends, in picoseconds. The begin may be
-// below 0.
+// ends returns the ends of the bar of a point's spread, in picoseconds. The lower one may be below
+// 0.
 func (p ScatterPoint) ends() (low, high float64) {
 	half := float64(p.Spread) / 2
 	return float64(p.Measured) - half, float64(p.Measured) + half
 }
 
-// scatter is a scatter plot with the place of everything in it.
+// scatter is a scatter plot and the layout of its parts.
 type scatter struct {
 	frame
 	faces  typefaces
@@ -101,11 +102,11 @@ type scatter struct {
 
 	key    []key   // all of the legend
 	legend [][]key // its lines
-	beside bool    // it stands right of the points, not below them
+	beside bool    // right of the points, not below them
 
 	x0, x1, y0, y1          length // the square of the points
-	legendX, legendY, pitch length // where the legend begins; from line to line of it
-	foot                    length // where the notes begin
+	legendX, legendY, pitch length // top left of the legend; distance of its lines
+	foot                    length // top of the notes
 }
 
 // key is an entry of the legend: that of a series, or another.
@@ -134,7 +135,7 @@ func newScatter(series []ScatterSeries, o ScatterOptions, f frame) *scatter {
 	for n, of := range series {
 		s.key = append(s.key, key{keySeries, n, printable(of.Name)})
 		for _, p := range of.Points {
-			// A bar that goes down to almost nothing must not make the axis do so: it is cut off.
+			// A bar that reaches down to almost 0 must not stretch the axis: it is cut off.
 			low, high := p.ends()
 			low = max(low, float64(p.Measured)/2)
 			least = min(least, low, float64(p.Simulated))
@@ -155,14 +156,14 @@ func newScatter(series []ScatterSeries, o ScatterOptions, f frame) *scatter {
 
 // Sizes of a scatter plot, in points.
 const (
-	squareMost  length = 320 // that much of a page is enough
+	squareMost  length = 320 // a page needs no larger one
 	squareLeast length = 60
 	besideAir   length = 16 // between the points and a legend beside them
 )
 
-// layOut finds the square of the points: what titles, axis labels, legend and caption leave. The
-// legend stands beside it if that leaves about as much and it isn't too long; in a picture of given
-// height, which grows then, it may be.
+// layOut computes the square of the points: the room that titles, axis labels, legend and caption
+// leave. The legend stands beside the square if that leaves about as much room and it is not too
+// long. A picture of given height grows for a legend that is too long.
 func (s *scatter) layOut() {
 	label := s.axis.labelWidth(s.faces.label)
 	s.x0 = margin + label + tickLength + 3
@@ -197,7 +198,7 @@ func (s *scatter) layOut() {
 	s.axis.label(side, label)
 }
 
-// square is the side of the square that leaves so much room right of it and below it.
+// square returns the side of the square that leaves so much room right of it and below it.
 func (s *scatter) square(rightOf, under length) length {
 	side := min(squareMost, s.width-margin-s.x0-rightOf)
 	if s.height > 0 {

@@ -38,8 +38,8 @@ func (s *scatter) at(measured, simulated float64) vg.Point {
 	return s.within(s.axis.up(measured), s.axis.up(simulated))
 }
 
-// drawBand shades where the simulated time is within the tolerance: on logarithmic axes between two
-// parallels to the diagonal.
+// drawBand shades the simulated times within the tolerance: on logarithmic axes the strip between
+// two parallels to the diagonal.
 func (s *scatter) drawBand(v *canvas) {
 	if s.band == 0 {
 		return
@@ -70,7 +70,7 @@ func (s *scatter) drawBand(v *canvas) {
 func edgePen() pen  { return pen{width: 0.5, paint: arrowGrey(), dashes: []length{3, 2}} }
 func equalPen() pen { return pen{width: 0.9, paint: captionGrey()} }
 
-// drawAxes draws both axes, whose ticks are the same, and faint lines at their labels.
+// drawAxes draws both axes, which have the same ticks, and faint lines at their labels.
 func (s *scatter) drawAxes(v *canvas) {
 	var grid, ticks vg.Path
 	under := s.y1 + tickLength + 2 + s.faces.label.size()
@@ -95,7 +95,7 @@ func (s *scatter) drawAxes(v *canvas) {
 	v.text(s.faces.label, (s.x0+s.x1)/2, under+s.faces.label.line(), centre, "measured time")
 }
 
-// drawDiagonal draws where both times are equal, and says what it means to be above or below.
+// drawDiagonal draws the line of equal times and labels the areas above and below it.
 func (s *scatter) drawDiagonal(v *canvas) {
 	var line vg.Path
 	v.addLine(&line, s.x0, s.y1, s.x1, s.y0)
@@ -105,7 +105,7 @@ func (s *scatter) drawDiagonal(v *canvas) {
 	if wide+6*air > s.x1-s.x0 {
 		return
 	}
-	var paper vg.Path // no line runs through the words
+	var paper vg.Path // so that no line runs through the words
 	v.addBox(&paper, box{s.x0 + air, s.y0 + air, s.x0 + air + wide, s.y0 + air + high})
 	wide = s.faces.small.room(below)
 	v.addBox(&paper, box{s.x1 - air - wide, s.y1 - air - high, s.x1 - air, s.y1 - air})
@@ -115,7 +115,7 @@ func (s *scatter) drawDiagonal(v *canvas) {
 	v.text(s.faces.small, s.x1-air, s.y1-air-length(high*0.2), right, below)
 }
 
-// drawSpread draws the bars of a series' points, with caps where they end.
+// drawSpread draws the bars of a series' points, with caps at their ends.
 func (s *scatter) drawSpread(v *canvas, series int) {
 	const tip length = 2
 	of := s.series[series]
@@ -136,8 +136,8 @@ func (s *scatter) drawSpread(v *canvas, series int) {
 	v.stroke(bars, 0.7, curveColour(of.Look))
 }
 
-// drawPoints draws the markers of a series. A thin white line around them tells them from those of
-// others that they cover.
+// drawPoints draws the markers of a series. A thin white line separates them from others that they
+// cover.
 func (s *scatter) drawPoints(v *canvas, series int) {
 	of := s.series[series]
 	var markers vg.Path

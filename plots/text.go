@@ -11,7 +11,7 @@ import (
 	"collsim/unit"
 )
 
-// TextOptions are how timelines are written as text. The zero value is the default.
+// TextOptions select how timelines are written as text. The zero value is the default.
 type TextOptions struct {
 	Width int  // of a line, 40 to 1000 columns; 0: 80, a terminal
 	Rows  int  // the most lanes to show, of all timelines together, 1 to 512; 0: 64
@@ -19,18 +19,18 @@ type TextOptions struct {
 }
 
 // TimelineText writes a trace as lines of ASCII: a row for each lane, then the time axis and a
-// legend. A bar begins with the letter of what the step does and its chunk, is filled with '-' and
-// ends with '|'; '.' is waiting. A step that is too short for a column shows its letter where the
-// lane did nothing else, and is otherwise counted in a note. It returns an error if the trace is
+// legend. A bar begins with the letter of the step's kind and its chunk, is filled with '-' and
+// ends with '|'; '.' is waiting. A step shorter than a column shows its letter if the lane did
+// nothing else in that column; others are counted in a note. It returns an error if the trace is
 // not valid or an option out of range.
 func TimelineText(t *trace.Trace, o TextOptions) (string, error) {
 	return TimelinesText([]Panel{{Trace: t}}, o)
 }
 
-// TimelinesText writes runs of the same one above the other, as TimelineText writes one and
-// Timelines chooses rows: what is in the same column was at the same time after the start. Each has
-// its heading above it; axis, legend and notes are those of all. It returns an error if there is no
-// timeline, if one is not valid or if an option is out of range.
+// TimelinesText writes runs of the same schedule below each other, each like TimelineText, with
+// rows chosen as by Timelines. Equal columns are equal times after the start. Each run has a
+// heading; axis, legend and notes are common to all. It returns an error if there is no timeline,
+// if one is not valid or if an option is out of range.
 func TimelinesText(panels []Panel, o TextOptions) (string, error) {
 	if o.Width == 0 {
 		o.Width = 80
@@ -88,8 +88,8 @@ func writeLine(out *strings.Builder, line string) {
 	out.WriteByte('\n')
 }
 
-// textLabels writes the labels of rows, padded to the same width, which leaves two columns before
-// the bars.
+// textLabels writes the labels of rows, padded to the same width, and two more columns before the
+// bars.
 type textLabels struct{ nodes, ranks, lanes, width int }
 
 func newTextLabels(shown [][]row) textLabels {
@@ -135,7 +135,8 @@ func toASCII(s string) string {
 	}, s)
 }
 
-// wrapText breaks a text between words, and words that are too long, into lines of at most a width.
+// wrapText breaks a text into lines of at most a width: between words, and within words that are
+// too long.
 func wrapText(text string, width int) []string {
 	var lines []string
 	for _, word := range strings.Fields(text) {
@@ -152,7 +153,7 @@ func wrapText(text string, width int) []string {
 	return lines
 }
 
-// textGrid maps time to columns. A column holds what happens from its time to that of the next.
+// textGrid maps time to columns. A column covers the time from its own to that of the next.
 type textGrid struct {
 	end     unit.Time
 	columns int
@@ -162,7 +163,7 @@ type textGrid struct {
 	hidden int  // steps that could not be shown
 }
 
-// column is where a time is: 0 to g.columns, rounded down.
+// column returns the column of a time: 0 to g.columns, rounded down.
 func (g *textGrid) column(t unit.Time) int {
 	if g.end == 0 {
 		return 0
@@ -170,8 +171,8 @@ func (g *textGrid) column(t unit.Time) int {
 	return int(float64(t) / float64(g.end) * float64(g.columns))
 }
 
-// span returns the columns at which a step's waiting begins, its bar begins, and its bar has ended.
-// A wait that is shorter than a column is left out: the bar begins where the one before it ended.
+// span returns the columns at which a step's waiting begins, its bar begins, and its bar ends. A
+// wait that is shorter than a column is left out: the bar begins where the one before it ended.
 func (g *textGrid) span(i trace.Interval) (ready, start, end int) {
 	ready, start, end = g.column(i.Ready), g.column(i.Start), g.column(i.End)
 	if i.Start-i.Ready < g.end/unit.Time(g.columns) {
@@ -180,8 +181,8 @@ func (g *textGrid) span(i trace.Interval) (ready, start, end int) {
 	return ready, start, end
 }
 
-// row writes the steps of a lane. Steps without a column of their own come last: they must not push
-// others aside.
+// row writes the steps of a lane. Steps without a column of their own are written last, so that
+// they displace no others.
 func (g *textGrid) row(p *Panel, track int32) string {
 	cells, steps := bytes.Repeat([]byte{' '}, g.columns), p.Trace.On(track)
 	if p.content(track) == ofLevels {
@@ -222,7 +223,7 @@ func (g *textGrid) row(p *Panel, track int32) string {
 	return string(cells)
 }
 
-// levels writes how much is at work in each column on average: tenths from 1 to 9, # for all.
+// levels writes the mean busy share in each column: tenths from 1 to 9, # for all.
 func (g *textGrid) levels(cells []byte, steps []trace.Interval) string {
 	sums := make([]float64, g.columns)
 	for _, i := range steps {
@@ -260,7 +261,8 @@ func writeBar(cells []byte, labels []string) string {
 	panic("plots: a step without a letter")
 }
 
-// axis writes the time axis: a '|' at each tick, its time beside it, the unit in the label column.
+// axis writes the time axis: a '|' at each tick, its time beside it, and the unit in the label
+// column.
 func (g *textGrid) axis(labelWidth int) string {
 	a := newAxis(g.end, max(2, g.columns/9))
 	line := []byte(fmt.Sprintf("%-*s", labelWidth, "time "+a.scale.name))
@@ -274,7 +276,7 @@ func (g *textGrid) axis(labelWidth int) string {
 	return string(line)
 }
 
-// textLegend explains the letters that are used, in lines of at most a width.
+// textLegend explains the letters in use, in lines of at most a width.
 func textLegend(has *seen, ops []string, width int) []string {
 	var entries []string
 	for _, k := range kinds() {

@@ -5,23 +5,23 @@ import (
 	"math"
 )
 
-// timeAxis is a logarithmic axis of times: from and to are powers of ten, in picoseconds.
+// timeAxis is a logarithmic axis of times; from and to are exponents of ten, in picoseconds.
 type timeAxis struct {
 	from, to float64
-	digits   []int // of each decade that has labels, those that have one: 1, 2 and 5, say
-	every    int   // how many decades there are from one with labels to the next
+	digits   []int // the digits with labels in each labelled decade, such as 1, 2 and 5
+	every    int   // decades from one with labels to the next
 	fine     bool  // all nine digits have a mark, not only those with a label
 }
 
-// There is so much between two labels at least; where a decade is shorter than the other length its
-// digits have no marks.
+// The least distance between two labels, and the length of a decade below which its digits have no
+// marks.
 const (
 	timeLabelAir  length = 8
 	timeMarksFrom length = 40
 )
 
-// newTimeAxis returns the axis that holds both times, in picoseconds, with some air around them. It
-// is a decade long at least: what is almost equal shall look so.
+// newTimeAxis returns the axis that holds both times, in picoseconds, with some margin. It is at
+// least a decade long, so that almost equal times look almost equal.
 //
 // REQUIRES: 0 < least <= largest.
 func newTimeAxis(least, largest float64) timeAxis {
@@ -31,7 +31,7 @@ func newTimeAxis(least, largest float64) timeAxis {
 		fine: true}
 }
 
-// label chooses the closest labels for which an axis of that length has room, if they are so wide.
+// label chooses the closest labels, of width wide, for which an axis of length long has room.
 func (a *timeAxis) label(long, wide length) {
 	decade := float64(long) / (a.to - a.from)
 	a.fine = decade >= float64(timeMarksFrom)
@@ -48,7 +48,7 @@ func (a *timeAxis) label(long, wide length) {
 	}
 }
 
-// labelWidth is how wide the widest label is, before label has chosen some: of all that may be.
+// labelWidth returns the width of the widest label that label may choose.
 func (a timeAxis) labelWidth(f typeface) (width length) {
 	for _, t := range a.ticks() {
 		width = max(width, f.room(t.label))
@@ -56,10 +56,11 @@ func (a timeAxis) labelWidth(f typeface) (width length) {
 	return width
 }
 
-// up returns where a time is, in picoseconds, from 0 at the begin of the axis to 1 at its end.
+// up returns the position of a time in picoseconds, from 0 at the start of the axis to 1 at its
+// end.
 func (a timeAxis) up(t float64) float64 { return (log10(t) - a.from) / (a.to - a.from) }
 
-// share returns how much of the axis a factor is.
+// share returns the length of a factor as a share of the axis.
 func (a timeAxis) share(factor float64) float64 { return log10(factor) / (a.to - a.from) }
 
 // timeTick is a mark on a timeAxis, from 0 to 1. Most have no label.
@@ -87,7 +88,7 @@ func (a timeAxis) ticks() []timeTick {
 	return ticks
 }
 
-// timeLabel returns digit times ten to the power of so many picoseconds: "20 us".
+// timeLabel formats a digit times a power of ten, in picoseconds: "20 us".
 func timeLabel(digit, power int) string {
 	units := timeScales()
 	n := min(power/3, len(units)-1)

@@ -9,12 +9,12 @@ import (
 	"collsim/unit"
 )
 
-// Options are how timelines are drawn. The zero value is the default.
+// Options select how timelines are drawn. The zero value is the default.
 type Options struct {
 	Title   string  // above the rows; none if empty
-	Caption string  // below all: what it takes to get this picture again (scenario, seed, version)
+	Caption string  // below all: how to get this picture again (scenario, seed, version)
 	Format  Format  // of the file
-	Figure  Figure  // decides the size; a slide shows as many rows as have room
+	Figure  Figure  // decides the size; a slide shows as many rows as fit
 	WidthMM float64 // if not 0: of the picture in mm, 60 to 1000, instead of the figure's
 	Rows    int     // the most lanes to show, of all timelines together, 1 to 512; 0: 64
 	Each    bool    // each of more than 32 ranks has rows of its own, as far as there is room
@@ -24,65 +24,65 @@ type Options struct {
 const (
 	margin     length = 8
 	rowPitch   length = 16   // from row to row
-	rowsLoose         = 24   // with more rows they stand closer, so that 64 fit a sheet of paper
+	rowsLoose         = 24   // with more rows they are closer, so that 64 fit a sheet of paper
 	rowClose   length = 10   // from row to row, then
 	rowLeast   length = 9    // on a slide, or of several timelines: 7 pt letters still fit
 	rowMost    length = 24   // from row to row, on a slide
 	barHeight  length = 10.5 // of a legend's swatch, and of a bar where rows are rowPitch apart
-	rankGap    length = 5    // more between ranks, where ranks have several lanes
-	omitGap    length = 9    // more where ranks are left out
+	rankGap    length = 5    // extra space between ranks, where ranks have several lanes
+	omitGap    length = 9    // extra space where ranks are left out
 	labelAir   length = 8    // right of a row's label
 	panelAir   length = 8    // above the heading of the next timeline
 	headingAir length = 3    // below the last line of a heading
-	timeAir    length = 12   // right of the axis's label: the one of the tick at 0 is centred on it
-	barLeast   length = 0.7  // a narrower bar would not be seen
-	tickApart  length = 55   // ticks are at least this far apart
+	// right of the axis's label, since that of the tick at 0 is centred on it
+	timeAir   length = 12
+	barLeast  length = 0.7 // a narrower bar would not be seen
+	tickApart length = 55  // ticks are at least this far apart
 )
 
-// Timeline draws a trace as a picture: a row for each lane, a bar for each step, grey where a
-// lane waited, an arrow for each message while the arrows stay readable. Steps that are too
-// narrow to be seen are drawn together, in the colour of most of their time; more rows than
-// Options.Rows are left out (lowest ranks and last finishers stay). A note below the caption
-// tells of either. Of more than 32 ranks, those that do the same at the same times share the
-// rows of the lowest; where there are too many for that, those are shown that are on the
-// critical path, at the busiest links, or finish last. It returns an error if the trace is not
-// valid or an option out of range.
+// Timeline draws a trace as a picture. It has a row for each lane, a bar for each step, and grey
+// where a lane waited. Messages are arrows, if these stay readable. Steps that are too narrow to be
+// seen are merged, in the colour of most of their time. Rows beyond Options.Rows are left out; the
+// lowest ranks and the last finishers stay. A note below the caption reports both.
+//
+// Of more than 32 ranks, those that do the same at the same times share the rows of the lowest.
+// Where there are still too many, it shows those on the critical path, at the busiest links, or
+// finishing last. It returns an error if the trace is not valid or an option out of range.
 func Timeline(t *trace.Trace, o Options) (file []byte, err error) {
 	return Timelines([]Panel{{Trace: t}}, o)
 }
 
 // Panel is one of several timelines in a picture.
 type Panel struct {
-	Heading string // above its rows: which run it is, how long it took; none if empty
+	Heading string // above its rows: name and duration of the run; none if empty
 	Trace   *trace.Trace
 
-	// Names are of the ranks' nodes in the network; nil if unknown. What is before a "/" is the
-	// node of a cluster, whose ranks stand together.
+	// Names are those of the ranks' nodes in the network; nil if unknown. The part before a "/" is
+	// the node of a cluster, whose ranks are shown together.
 	Names []string
-	// Path is the critical path, in the order of time; nil if unknown.
+	// Path is the critical path, in order of time; nil if unknown.
 	Path []Span
 
-	// Ops, unless nil, are the operations of a program in the order of a legend: the timeline has
-	// the streams and copy engines of its GPUs for rows, in place of lanes, with a bar for each
-	// bracket in the colour of its operation. SMs and HBM are what a GPU has of them, 0 if
-	// unknown: with them, a trace of GPUs has a row more for what is at work.
+	// Ops, unless nil, are the operations of a program in the order of a legend. The timeline then
+	// has rows for streams and copy engines of its GPUs, in place of lanes. Each bracket is a bar
+	// in the colour of its operation. SMs and HBM are the SMs and the memory bandwidth of a GPU, 0
+	// if unknown. With them, a trace of GPUs has further rows for their busy share.
 	Ops []string
 	SMs int
 	HBM unit.Rate
 
 	contents []content   // by track; nil: all are lanes
-	cuts     []unit.Time // where something is left out of the trace
-	repeats  []string    // what
-	does     []string    // what brackets do, by Round, and their operations, by Peer
-	stems    bool        // operations whose names differ in numbers alone look alike
+	cuts     []unit.Time // times at which something is left out of the trace
+	repeats  []string    // descriptions of the repetitions that are left out
+	does     []string    // activities of brackets, by Round, and their operations, by Peer
+	stems    bool        // operations whose names differ in numbers alone share a look
 }
 
-// Timelines draws runs of the same one above the other, as Timeline draws one: a simulated and a
-// measured one, say. They share the time axis, so that what is at the same x was at the same
-// time after the start, and a dashed line where each ends goes through all of them. Where rows
-// must be left out each has as many as the others; runs with the same lanes show the same.
-// Messages are drawn in all of them or in none. It returns an error if there is no timeline, if
-// one is not valid or if an option is out of range.
+// Timelines draws runs of the same schedule below each other, each like Timeline: a simulated and a
+// measured one, say. They share the time axis, so equal x are equal times after the start. A dashed
+// line through all of them marks the end of each. If rows must be left out, each run has equally
+// many, and runs with the same lanes show the same ones. Messages are drawn in all runs or in none.
+// It returns an error if there is no timeline, if one is not valid or if an option is out of range.
 func Timelines(panels []Panel, o Options) (file []byte, err error) {
 	f, err := newFrame(o.Format, o.Figure, o.WidthMM)
 	if err != nil {
@@ -104,8 +104,8 @@ func Timelines(panels []Panel, o Options) (file []byte, err error) {
 	return p.draw()
 }
 
-// checkPanels checks the traces, and the number of rows of all of them, whose default it fills in.
-// It returns how many rows each may have.
+// checkPanels checks the traces and the number of rows, which it replaces by its default if 0. It
+// returns the number of rows for each.
 func checkPanels(panels []Panel, rows int) (each int, err error) {
 	if len(panels) == 0 {
 		return 0, errors.New("plots: no timelines: at least one is expected")
@@ -128,7 +128,7 @@ func checkPanels(panels []Panel, rows int) (each int, err error) {
 	return max(1, rows/len(panels)), nil
 }
 
-// shortened are the panels without what their traces leave out.
+// shortened returns panels whose traces omit their repetitions.
 func shortened(panels []Panel) []Panel {
 	panels = slices.Clone(panels)
 	for n := range panels {
@@ -143,7 +143,7 @@ func shortened(panels []Panel) []Panel {
 	return panels
 }
 
-// latest returns when the last of the runs ended: what the axis shows.
+// latest returns the end of the last run, which is the end of the axis.
 func latest(panels []Panel) (end unit.Time) {
 	for _, p := range panels {
 		end = max(end, p.Trace.End)
@@ -151,7 +151,7 @@ func latest(panels []Panel) (end unit.Time) {
 	return end
 }
 
-// picture is some timelines with the place of everything in it.
+// picture is a picture of timelines and the layout of its parts.
 type picture struct {
 	frame
 	panels []*panel
@@ -162,12 +162,12 @@ type picture struct {
 	axis   axis
 	title  []string
 	legend [][]entry
-	notes  []string // caption, and what we left out or drew together
+	notes  []string // caption, and notes on rows that are left out or merged
 
 	pitch, bar length // from row to row; height of a bar
-	rankX      length // of the ranks' names, right of those of the nodes
-	laneX      length // of the lanes' names
-	x0, x1, y1 length // the bars' left and right, and where the axis is
+	rankX      length // x of the ranks' names, right of those of the nodes
+	laneX      length // x of the lanes' names
+	x0, x1, y1 length // left and right of the bars; y of the axis
 }
 
 // panel is one timeline of a picture.
@@ -234,7 +234,7 @@ func newPicture(panels []Panel, most int, o Options, f frame) *picture {
 	return p
 }
 
-// mostRows is how many rows the timeline with most of them has.
+// mostRows returns the largest number of rows of any timeline.
 func (p *picture) mostRows() (most int) {
 	for _, panel := range p.panels {
 		most = max(most, len(panel.rows))
