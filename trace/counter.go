@@ -6,27 +6,27 @@ import (
 	"collsim/unit"
 )
 
-// Counter is how many bytes something has carried: a link, by its name ("gpu0->switch"). It is a
-// running total, not a speed: the total at the end is the link's bytes, exactly, whatever happened
-// in between, and the speed in between is what the total grows by.
+// Counter counts the bytes that something has carried, such as a link, which is its Name
+// ("gpu0->switch"). It is a running total, not a rate. Its final value is exact; its slope is the
+// rate.
 //
-// Who writes a counter adds a sample wherever the link's speed changes: Value 0 where the first
-// bytes begin to flow; at each change what has flowed so far, rounded down to whole bytes; where
-// the link falls idle what has flowed until then, and that once more where bytes flow again. A link
-// that never carried a byte has no samples.
+// A writer adds a sample wherever the link's rate changes. The first has Value 0, where bytes begin
+// to flow. Each change has the bytes so far, rounded down. Where the link falls idle there is a
+// sample, and another of the same Value where bytes flow again. A link that never carried a byte
+// has no samples.
 type Counter struct {
 	Name    string
 	Samples []Sample // At and Value never fall
 }
 
-// Sample says that a counter's total was Value at that time. Between two samples it grows evenly;
-// where they have the same time it jumps (a link of unlimited bandwidth).
+// Sample is the total of a counter at a time. Between two samples it grows linearly; at two samples
+// of the same time it jumps (a link of unlimited bandwidth).
 type Sample struct {
 	At    unit.Time
 	Value unit.Bytes
 }
 
-// Total returns all that the counter counted.
+// Total returns the final total of the counter.
 func (c Counter) Total() unit.Bytes {
 	if len(c.Samples) == 0 {
 		return 0

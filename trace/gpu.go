@@ -7,31 +7,30 @@ import (
 	"collsim/unit"
 )
 
-// Row is what carries brackets out beside the lanes: a stream of a rank, or one of its copy
-// engines.
+// Row is a stream of a rank, or one of its copy engines: what executes brackets besides the lanes.
 type Row struct {
 	Rank   int32
 	Kind   RowKind
 	Number int32
-	Called string // by who issues to it, as "compute"; may be empty
+	Called string // name given by the program, such as "compute"; may be empty
 }
 
-// RowKind is what a row is.
+// RowKind is the kind of a row.
 type RowKind uint8
 
-// The kinds of row, in the order in which a rank's stand.
+// The kinds of row, in the order of a rank's rows.
 const (
 	Stream RowKind = iota
 	CopyEngine
-	Repetitions // what Split makes of Repeats
+	Repetitions // the row that Split makes for Repeats
 )
 
-// String is "stream", "copy engine" or "repetitions".
+// String returns "stream", "copy engine" or "repetitions".
 func (k RowKind) String() string {
 	return [...]string{"stream", "copy engine", "repetitions"}[k]
 }
 
-// Name is what the row is called, or such as "stream 1".
+// Name returns the row's name or, without one, its kind and number: "stream 1".
 func (r Row) Name() string {
 	if r.Called != "" {
 		return r.Called
@@ -39,28 +38,30 @@ func (r Row) Name() string {
 	return fmt.Sprintf("%v %d", r.Kind, r.Number)
 }
 
-// Bracket is what a host has launched at once: a kernel, a channel of a collective, copies. It
-// stands on its stream's row, and once more on that of the copy engine that carries it out. It was
-// Issued by the host, waited for nothing but places from Ready on, and had them from Start to End.
+// Bracket is a unit of work that a host has launched at once: a kernel, a channel of a collective,
+// copies. It appears on the row of its stream, and again on that of the copy engine that executes
+// it. The host launched it at Issued. From Ready on it waited only for SMs, which it had from Start
+// to End.
 type Bracket struct {
-	Row                       int32 // index into Trace.Rows
-	Track                     int32 // of its first lane, index into Trace.Tracks
-	Lanes                     int32 // that it is
-	Name                      string
-	Op                        string // of a program that it is a part of, empty of none
-	Blocks                    int64  // on SMs: that stay all the time, or those of its kernels' grids
+	Row   int32 // index into Trace.Rows
+	Track int32 // of its first lane, index into Trace.Tracks
+	Lanes int32 // number of its lanes
+	Name  string
+	Op    string // op of a program that it belongs to; empty for none
+	// thread blocks on SMs: those that stay for the whole bracket, or those of its kernels' grids
+	Blocks                    int64
 	Issued, Ready, Start, End unit.Time
 	Waits                     []Wait // between Start and End, in order
 }
 
-// Wait is a part of a bracket in which nothing of it moves and no kernel of it runs: until the
-// Peer, a rank, has sent something or has room for more; −1 is its own rank.
+// Wait is a part of a bracket in which none of its data moves and none of its kernels runs. It ends
+// when rank Peer has sent something or has room for more; −1 is the bracket's own rank.
 type Wait struct {
 	From, To unit.Time
 	Peer     int32
 }
 
-// Level is how many of a rank's SMs have a block: Value from At on.
+// Level counts the SMs of a rank that have a block: Value from At on.
 type Level struct {
 	At    unit.Time
 	Value int32
@@ -77,7 +78,7 @@ func compareBrackets(a, b Bracket) int {
 		cmp.Compare(a.End, b.End), cmp.Compare(a.Track, b.Track))
 }
 
-// validateGPU checks rows, brackets, SMs and memories.
+// validateGPU checks rows, brackets, levels of SMs and counters of memories.
 func (t *Trace) validateGPU() error {
 	for n, r := range t.Rows {
 		if r.Rank < 0 || r.Number < 0 || r.Kind > Repetitions ||

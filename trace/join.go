@@ -8,8 +8,8 @@ import (
 	"collsim/unit"
 )
 
-// Join is two runs on the same tracks as one. REQUIRES: both are sorted, and on every track the
-// second begins no earlier than the first ends.
+// Join returns one trace of two runs on the same tracks. REQUIRES: both are sorted, and on every
+// track the second begins no earlier than the first ends.
 func Join(a, b *Trace) *Trace {
 	t := &Trace{Tracks: a.Tracks, End: max(a.End, b.End)}
 	t.Intervals = slices.Concat(a.Intervals, b.Intervals)
@@ -37,9 +37,8 @@ func Join(a, b *Trace) *Trace {
 	return t
 }
 
-// joinLevels puts those of a second run behind the first's. Where they overlap, the first lanes of
-// the second run on a rank begin before the last of the first have ended, and are not counted
-// until then.
+// joinLevels appends the levels of a second run. Where the runs overlap on a rank, the second run's
+// levels count only after the first's last sample.
 func joinLevels(a, b []Level) []Level {
 	list := slices.Clone(a)
 	for _, l := range b {
@@ -54,8 +53,8 @@ func joinLevels(a, b []Level) []Level {
 	return list
 }
 
-// joinCounters adds up what two runs have counted: at every time at which one of them has a sample,
-// each rounded down to whole bytes.
+// joinCounters adds two counters. Its samples are at all times of either, each rounded down to
+// whole bytes.
 func joinCounters(a, b Counter) Counter {
 	c := Counter{Name: a.Name}
 	var times []unit.Time
@@ -66,7 +65,7 @@ func joinCounters(a, b Counter) Counter {
 	for _, at := range slices.Compact(times) {
 		before, after := a.at(at)
 		earlier, later := b.at(at)
-		if before+earlier < after+later { // one jumps
+		if before+earlier < after+later { // one of the two jumps
 			c.Samples = append(c.Samples, Sample{at, before + earlier})
 		}
 		c.Samples = append(c.Samples, Sample{at, after + later})
@@ -74,7 +73,7 @@ func joinCounters(a, b Counter) Counter {
 	return c
 }
 
-// at is the total at a time, before and after what happens then.
+// at returns the total at a time, before and after a jump at that time.
 func (c Counter) at(at unit.Time) (before, after unit.Bytes) {
 	first, there := slices.BinarySearchFunc(c.Samples, at, func(s Sample, at unit.Time) int {
 		return cmp.Compare(s.At, at)

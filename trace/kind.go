@@ -2,10 +2,11 @@ package trace
 
 import "fmt"
 
-// Kind is what an interval shows at a glance. Waiting is no kind: it is the gap between intervals.
+// Kind is the kind of an interval, as a picture colours it. Waiting is no kind: it is the gap
+// between intervals.
 type Kind uint8
 
-// The kinds, with what a lane does meanwhile.
+// The kinds, with the activity of the lane.
 const (
 	Send    Kind = iota // sends its own data
 	Recv                // receives
@@ -34,10 +35,10 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// Verb is all that a data step does, as a set of four bits.
+// Verb is the set of actions of a data step, four bits.
 type Verb uint8
 
-// The bits of a verb, in the order in which a step does them (that of schedule.Verb's bits, too).
+// The bits of a verb, in the order in which a step performs them; schedule.Verb has the same.
 const (
 	VerbRecv Verb = 1 << iota
 	VerbReduce
@@ -75,8 +76,8 @@ func (v Verb) String() string {
 	return s
 }
 
-// Kind is the most telling part of a fused verb: reduce before copy before send before recv. The
-// empty verb moves no data: a signal.
+// Kind returns the most significant action of a verb: reduce before copy before send before recv.
+// The empty verb moves no data: a signal.
 func (v Verb) Kind() Kind {
 	switch {
 	case v&VerbReduce != 0:

@@ -7,22 +7,22 @@ import (
 	"collsim/unit"
 )
 
-// Repeat is a stretch of time that is left out since it is what was before it: after At, what
-// happened in the Period before At happens Times times more. Nothing begins or ends in there, but a
-// step, or a wait, may reach over it; what follows has the times at which it happened.
+// Repeat is a part of the time that a trace leaves out, since it repeats the part before it. After
+// At, the events of the last Period happen Times more times. No interval begins or ends in the
+// omitted part, but a step or a wait may span it. Later intervals keep their true times.
 type Repeat struct {
 	At, Period unit.Time
 	Times      int64
 }
 
-// Takes is how long the repetitions take together.
+// Takes returns the total length of the repetitions.
 func (r Repeat) Takes() unit.Time { return r.Period * unit.Time(r.Times) }
 
-// String is such as "2097100 × 2.00 us".
+// String returns such as "2097100 × 2.00 us".
 func (r Repeat) String() string { return fmt.Sprintf("%d × %v", r.Times, r.Period) }
 
-// Short returns the trace as if what is left out took no time, for pictures, and where that is
-// then.
+// Short returns the trace with omitted parts shrunk to nothing, for pictures, and the times at
+// which they were.
 func (t *Trace) Short() (s *Trace, cuts []unit.Time) {
 	if len(t.Repeats) == 0 {
 		return t, nil
@@ -30,7 +30,8 @@ func (t *Trace) Short() (s *Trace, cuts []unit.Time) {
 	short := *t
 	s = &short
 	at := func(x unit.Time) unit.Time {
-		for i := len(t.Repeats) - 1; i >= 0; i-- { // from the last: earlier ones move later ones
+		// backwards, since an earlier part shifts later ones
+		for i := len(t.Repeats) - 1; i >= 0; i-- {
 			r := t.Repeats[i]
 			x -= min(max(x-r.At, 0), r.Takes())
 		}
@@ -48,8 +49,8 @@ func (t *Trace) Short() (s *Trace, cuts []unit.Time) {
 	return s, cuts
 }
 
-// Split returns the trace with each step cut in two that reaches over what is left out, and with a
-// row for each rank that says what repeats itself there: for what shows true times.
+// Split returns the trace with each step that spans an omitted part cut in two. It adds a row for
+// each rank that names the repetitions. It serves outputs with true times.
 func (t *Trace) Split() *Trace {
 	if len(t.Repeats) == 0 {
 		return t
@@ -65,7 +66,7 @@ func (t *Trace) Split() *Trace {
 				first.Done, first.End = min(i.Done, from), from
 				s.Intervals = append(s.Intervals, first)
 				i.Ready, i.Start, i.Done = to, to, max(i.Done, to)
-				i.Chunk, i.Round = -1, -1 // those of another repetition
+				i.Chunk, i.Round = -1, -1 // unknown: they differ between repetitions
 			case i.Start >= to:
 				i.Ready = max(i.Ready, to)
 			}
@@ -85,7 +86,7 @@ func (t *Trace) Split() *Trace {
 	return &s
 }
 
-// validateRepeats checks that they follow each other, and that nothing begins or ends in them.
+// validateRepeats checks that repeats are in order, and that no interval begins or ends in them.
 func (t *Trace) validateRepeats() error {
 	before := unit.Time(0)
 	for n, r := range t.Repeats {

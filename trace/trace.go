@@ -1,7 +1,7 @@
-// Package trace is a timeline as plain data: what each lane of each rank did, and when.
+// Package trace represents a timeline as plain data: what each lane of each rank did, and when.
 //
 // An executor (the simulator in virtual time, hardware in real time) writes a Trace; pictures and
-// comparisons read it. A lane does one thing at a time, so its intervals never overlap; the gaps
+// comparisons read it. A lane does one thing at a time, so its intervals never overlap. The gaps
 // between them are waiting and are not stored. The package knows nothing about schedules, networks
 // or pictures: a trace says what happened, not why.
 package trace
@@ -14,39 +14,40 @@ import (
 )
 
 // Trace is one run. Tracks are ordered by rank, then lane; Intervals by track, then start; Messages
-// by the time at which they were sent; Counters as pictures shall show them. Sort brings about the
-// second and third, Validate checks the first three. The zero value is the run of a schedule
+// by the time at which they were sent; Counters as pictures are to show them. Sort establishes the
+// second and the third, Validate checks the first three. The zero value is the run of a schedule
 // without any lane.
 type Trace struct {
 	Tracks    []Track
 	Intervals []Interval
 	Messages  []Message
-	Counters  []Counter // of the links; none where nobody counted
-	End       unit.Time // when the last lane finished; nothing lies beyond it
+	Counters  []Counter // of the links; none where they were not counted
+	End       unit.Time // when the last lane finished; no time is after it
 
-	// Of devices with a model of a GPU, and else nil: rows by rank, kind and number; brackets by row,
-	// then start; of each rank its SMs, and what has crossed its memory.
+	// Of devices with a model of a GPU, else nil. Rows are ordered by rank, kind and number;
+	// Brackets by row, then start. SMs and Memories are by rank: its occupied SMs, and the bytes
+	// through its memory.
 	Rows     []Row
 	Brackets []Bracket
 	SMs      [][]Level
 	Memories []Counter
 
-	Repeats []Repeat // what is left out, in order; nil: nothing
+	Repeats []Repeat // omitted repetitions, in order; nil: none
 }
 
-// Track is a row of the timeline: one in-order lane of one rank. Name is how the lane is called
-// in a picture ("channel 0"); empty means "lane" and its number. Alike is how many ranks do on
-// their lanes of that number what this one does, with it; 0 or 1: it stands for no other.
+// Track is a row of the timeline: one in-order lane of one rank. Name is its name in a picture
+// ("channel 0"); empty stands for "lane" and its number. Alike counts the ranks, this one included,
+// that do the same on their lane of that number; 0 and 1 both mean this rank alone.
 type Track struct {
 	Rank, Lane int32
 	Name       string
 	Alike      int32
 }
 
-// Interval is one step (or one slice of a step) of a lane, from its start S over its dispatch D to
-// its end E. Ready is when the lane's previous step ended: the lane waited from Ready to Start.
+// Interval is one step of a lane, or a slice of one, from its start S over its dispatch D to its
+// end E. Ready is the end of the lane's previous step: the lane waited from Ready to Start.
 type Interval struct {
-	Track int32 // index into Trace.Tracks
+	Track int32 // the kind in a picture; of a data step, Verb.Kind()
 	Kind  Kind  // what a picture shows: for a data step, Verb.Kind()
 	Verb  Verb  // all that a data step does; 0 for a signal or a kernel
 	Chunk int32 // first block that the step moves; -1: none
@@ -58,7 +59,7 @@ type Interval struct {
 	Ready, Start, Done, End unit.Time // Ready <= Start (S) <= Done (D) <= End (E)
 }
 
-// Name is what the step does: its verb ("recvReduceSend"), or its kind where it has none.
+// Name returns the verb of the step ("recvReduceSend"), or its kind where it has none.
 func (i Interval) Name() string {
 	if i.Verb != 0 {
 		return i.Verb.String()
@@ -66,20 +67,19 @@ func (i Interval) Name() string {
 	return i.Kind.String()
 }
 
-// Message is one message between two lanes. Sent is when its first byte left, Arrived when its last
-// byte could be used.
+// Message is one message between two lanes. Sent is the time at which its first byte left, Arrived
+// the time at which its last byte could be used.
 type Message struct {
 	From, To      int32 // indices into Trace.Tracks
 	Sent, Arrived unit.Time
 	Bytes         unit.Bytes
 
-	// Which steps sent and took it: the n-th interval of From and of To, counted from 1 in the
-	// track's order. 0: not told.
+	// The steps that sent and received it: the n-th interval of From and of To, counted from 1 in
+	// the track's order. 0: unknown.
 	FromStep, ToStep int32
 }
 
-// Sort puts intervals and messages in the order that a Trace promises, whatever order an executor
-// found them in. What compares equal keeps its order.
+// Sort brings intervals and messages into the order that a Trace requires. The sort is stable.
 func (t *Trace) Sort() {
 	slices.SortStableFunc(t.Intervals, compareIntervals)
 	slices.SortStableFunc(t.Messages, compareMessages)
@@ -96,7 +96,7 @@ func (t *Trace) On(track int32) []Interval {
 	return t.Intervals[first:last]
 }
 
-// Busy returns for how long the track was at work: the sum of its intervals.
+// Busy returns the busy time of a track: the sum of its intervals.
 //
 // REQUIRES: t.Intervals is sorted.
 func (t *Trace) Busy(track int32) unit.Time {
@@ -107,7 +107,7 @@ func (t *Trace) Busy(track int32) unit.Time {
 	return sum
 }
 
-// Finish returns when the track ended its last step, 0 if it had none.
+// Finish returns the end of the track's last step, 0 if it had none.
 //
 // REQUIRES: t.Intervals is sorted.
 func (t *Trace) Finish(track int32) unit.Time {
@@ -118,7 +118,8 @@ func (t *Trace) Finish(track int32) unit.Time {
 	return on[len(on)-1].End
 }
 
-// compareIntervals orders steps of no length that start together with a longer one before it.
+// compareIntervals orders intervals by track, then start. A step without length precedes a longer
+// one that starts with it.
 func compareIntervals(a, b Interval) int {
 	return cmp.Or(cmp.Compare(a.Track, b.Track), cmp.Compare(a.Start, b.Start),
 		cmp.Compare(a.End, b.End))

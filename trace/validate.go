@@ -2,10 +2,10 @@ package trace
 
 import "fmt"
 
-// Validate checks what every Trace promises: tracks, intervals and messages in order; no two
-// intervals of a track overlap; times in their order and within End; indices within range; totals
-// that never fall. The error names the first thing that is wrong. A trace from a file may be wrong;
-// one that an executor of ours wrote never is.
+// Validate checks the invariants of a Trace: tracks, intervals and messages in order; no
+// overlapping intervals of a track; times in order and within End; indices within range; totals
+// that never fall. The error names the first violation. A trace from a file may be invalid; our
+// executors write valid ones.
 func (t *Trace) Validate() error {
 	if t.End < 0 {
 		return fmt.Errorf("trace: end = %d ps: at least 0 is expected", t.End)
@@ -94,7 +94,7 @@ func (t *Trace) has(track int32) bool {
 	return track >= 0 && int(track) < len(t.Tracks)
 }
 
-// hasStep says whether a track has its n-th interval, or none is told.
+// hasStep reports whether a track has its n-th interval; true if n is 0, unknown.
 func (t *Trace) hasStep(track, n int32) bool {
 	return n == 0 || n > 0 && int(n) <= len(t.On(track))
 }
