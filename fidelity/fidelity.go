@@ -1,19 +1,19 @@
-// Package fidelity is how far simulated times are from measured ones.
+// Package fidelity compares simulated times with measured ones.
 //
-// A Case is one point of a scenario whose time was simulated, and measured where its schedule was
-// played for real. Its error is (simulated − measured) / measured: above 0 the simulation is too
-// slow, below 0 too fast. Quantiles are of errors without their signs. The median of an even
-// number of them is the mean of the middle two. The 90th percentile is the nearest rank's: of n
-// sorted errors the ⌈0.9·n⌉-th, so always one that has happened, and of fewer than ten the worst.
-// (Hyndman and Fan, "Sample quantiles in statistical packages", 1996, definitions 2 and 1.)
+// A Case is one point of a scenario whose time was simulated, and measured by executing its
+// schedule for real. Its error is (simulated − measured) / measured: above 0 the simulation is too
+// slow, below 0 too fast. Quantiles are those of absolute errors. The median of an even number of
+// them is the mean of the middle two. The 90th percentile is the nearest rank's: of n sorted errors
+// the ⌈0.9·n⌉-th. So it is always an observed error, and the largest of fewer than ten. (Hyndman
+// and Fan, "Sample quantiles in statistical packages", 1996, definitions 2 and 1.)
 //
 //	Summarize    cases ─► quality, of each algorithm and of all
 //	Judge        cases, tolerance ─► what is outside, in sentences
 //	Text         the same for a terminal
 //	Markdown     the same for docs
 //
-// The package knows nothing of simulators, executors or scenarios: names are texts to it, times
-// and bits have been found elsewhere. It reads no clock and no file.
+// The package knows nothing of simulators, executors or scenarios: names are texts to it, and the
+// caller supplies times and bits. It reads no clock and no file.
 package fidelity
 
 import (
@@ -24,20 +24,20 @@ import (
 	"collsim/unit"
 )
 
-// What comparing the bits of a result with those that its schedule gives has shown, and what a
-// Tolerance may ask of it.
+// The outcomes of comparing the bits of a result with those that its schedule predicts, and the
+// requirement of a Tolerance on them.
 const (
 	Equal         = "equal"
 	Differ        = "differ"
-	NotComparable = "not comparable" // no such result is predicted, or none was looked at
-	Any           = "any"            // of a Tolerance
+	NotComparable = "not comparable" // no result is predicted, or none was compared
+	Any           = "any"            // a Tolerance without a requirement
 )
 
-// Case is a time that was simulated and measured.
+// Case is a point with a simulated and a measured time.
 type Case struct {
-	Network         string // what tells scenarios apart: the scenario's name
-	ID              string // of the point, as in "all_reduce/ring/1048576/dtype=bfloat16"
-	Executor        string // short, as in "host (tcp)"
+	Network         string // distinguishes scenarios: the scenario's name
+	ID              string // of the point: "all_reduce/ring/1048576/dtype=bfloat16"
+	Executor        string // short, such as "host (tcp)"
 	Kind, Algorithm string
 	Bytes           unit.Bytes
 	Simulated       unit.Time
@@ -49,12 +49,12 @@ type Case struct {
 	Why             string // a known reason for a miss; may be empty
 }
 
-// Timed reports whether the case has times: a measured one. It then has an error; a simulated time
-// of 0 is one of −100 %.
+// Timed reports whether the case has a measured time. It then has an error; a simulated time of 0
+// has one of −100 %.
 func (c *Case) Timed() bool { return c.Measured > 0 }
 
-// Error is simulated over measured − 1, rounded once: 105 against 100 is the float64 next to 0.05,
-// so a tolerance of 5 % admits it.
+// Error returns simulated over measured − 1, rounded once: 105 against 100 is the float64 next to
+// 0.05, so a tolerance of 5 % admits it.
 //
 // REQUIRES: c.Timed(); it panics otherwise.
 func (c *Case) Error() float64 {
@@ -64,7 +64,7 @@ func (c *Case) Error() float64 {
 	return float64(c.Simulated-c.Measured) / float64(c.Measured)
 }
 
-// check panics where a case is none, which only its maker can have caused.
+// check panics if a case is malformed, which is a bug of the caller.
 func (c *Case) check() {
 	if c.Simulated < 0 || c.Measured < 0 || c.Spread < 0 || c.Repetitions < 0 {
 		panic(fmt.Sprintf("fidelity: %s: simulated %d ps, measured %d ps, spread %d ps, %d repetitions: "+
@@ -76,12 +76,13 @@ func (c *Case) check() {
 	}
 }
 
-// Quality is how well simulated times predict measured ones, and schedules bits.
+// Quality sums up how well simulated times predict measured ones, and schedules bits.
 type Quality struct {
 	Cases, Timed  int
-	Equal, Differ int     // cases, by their bits; the rest are not comparable
-	Median, P90   float64 // of the errors of timed cases without their signs, shares; 0 if none
-	Worst         int     // index of the case with the largest such error, the first of equals, or −1
+	Equal, Differ int     // cases by their bits; the rest are not comparable
+	Median, P90   float64 // of absolute errors of timed cases, as shares; 0 if none
+	// index of the case with the largest absolute error, the first of equals, or −1
+	Worst int
 }
 
 // Row is the quality of one algorithm on one executor.
@@ -96,8 +97,8 @@ type Summary struct {
 	All    Quality
 }
 
-// Summarize finds the quality of cases. Their order changes none, but for the indices. It panics
-// where a time is negative or a Bits is none of the three.
+// Summarize computes the quality of cases. Their order changes only the indices. It panics if a
+// time is negative or Bits is not one of the three constants.
 func Summarize(cases []Case) *Summary {
 	all := upTo(len(cases))
 	for i := range cases {
@@ -111,10 +112,10 @@ func Summarize(cases []Case) *Summary {
 	return s
 }
 
-// group tells one Group from another.
+// group returns the key of the Row that a case belongs to.
 func (c *Case) group() [3]string { return [3]string{c.Executor, c.Kind, c.Algorithm} }
 
-// split makes parts of equal key, in the order in which the keys first appear.
+// split groups indices by key, in the order in which the keys first appear.
 func split[K comparable](of []int, key func(int) K) (parts [][]int) {
 	place := map[K]int{}
 	for _, i := range of {
@@ -130,7 +131,7 @@ func split[K comparable](of []int, key func(int) K) (parts [][]int) {
 	return parts
 }
 
-// upTo is 0, 1, … n−1.
+// upTo returns 0, 1, … n−1.
 func upTo(n int) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -139,7 +140,7 @@ func upTo(n int) []int {
 	return list
 }
 
-// qualityOf is the quality of the cases of these indices.
+// qualityOf computes the quality of the cases with these indices.
 func qualityOf(cases []Case, of []int) Quality {
 	q := Quality{Cases: len(of), Worst: -1}
 	var sizes []float64
@@ -165,7 +166,7 @@ func qualityOf(cases []Case, of []int) Quality {
 	return q
 }
 
-// size is the error without its sign; 0 if the case was not timed.
+// size returns the absolute error; 0 if the case was not timed.
 func (c *Case) size() float64 {
 	if !c.Timed() {
 		return 0
@@ -173,7 +174,7 @@ func (c *Case) size() float64 {
 	return math.Abs(c.Error())
 }
 
-// median is the middle of sorted values, or the mean of the middle two; 0 of none.
+// median returns the middle of sorted values, or the mean of the middle two; 0 if there are none.
 func median(sorted []float64) float64 {
 	n := len(sorted)
 	switch {
@@ -185,7 +186,8 @@ func median(sorted []float64) float64 {
 	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
-// nearestRank is the ⌈percent·n/100⌉-th of n sorted values, counted from 1; 0 of none.
+// nearestRank returns the ⌈percent·n/100⌉-th of n sorted values, counted from 1; 0 if there are
+// none.
 func nearestRank(sorted []float64, percent int) float64 {
 	if len(sorted) == 0 {
 		return 0

@@ -8,18 +8,18 @@ import (
 	"collsim/unit"
 )
 
-// none stands where there is no value, as in nccl-tests.
+// none stands for a missing value, as in nccl-tests.
 const none = "N/A"
 
-// scale is a unit of time and how many decimals a time has in it.
+// scale is a unit of time and the decimals of a time in it.
 type scale struct {
 	unit     unit.Time
 	name     string
 	decimals int
 }
 
-// scaleOf is the scale in which a time of at least 0 has four digits: below a nanosecond as many
-// as there are picoseconds, from 10,000 seconds on more.
+// scaleOf returns the scale in which a time of at least 0 has four digits. Below a nanosecond it
+// has one for each digit of the picoseconds; from 10,000 seconds on it has more.
 func scaleOf(t unit.Time) scale {
 	if t == 0 {
 		return scale{unit.Second, "s", 0}
@@ -38,19 +38,19 @@ func scaleOf(t unit.Time) scale {
 	return scale{unit.Second, "s", 0}
 }
 
-// number is a time in this scale, without the unit.
+// number formats a time in this scale, without the unit.
 func (s scale) number(t unit.Time) string {
 	return strconv.FormatFloat(float64(t)/float64(s.unit), 'f', s.decimals, 64)
 }
 
-// timeText is a time in a unit of its size, as in "1.234 ms".
+// timeText formats a time in a unit of its size: "1.234 ms".
 func timeText(t unit.Time) string {
 	s := scaleOf(t)
 	return s.number(t) + " " + s.name
 }
 
-// measuredText is the measured time and its spread, which one repetition does not have, in the
-// same scale.
+// measuredText formats the measured time and its spread, in the same scale. One repetition has no
+// spread.
 func (c *Case) measuredText() string {
 	switch {
 	case !c.Timed():
@@ -62,7 +62,7 @@ func (c *Case) measuredText() string {
 	return s.number(c.Measured) + " ± " + s.number(c.Spread) + " " + s.name
 }
 
-// reps is the number of repetitions.
+// reps formats the number of repetitions.
 func (c *Case) reps() string {
 	if c.Repetitions == 0 {
 		return none
@@ -70,7 +70,7 @@ func (c *Case) reps() string {
 	return fmt.Sprint(c.Repetitions)
 }
 
-// simulatedText is the simulated time: none if there is neither.
+// simulatedText formats the simulated time; "N/A" if the case has neither time.
 func (c *Case) simulatedText() string {
 	if !c.Timed() && c.Simulated == 0 {
 		return none
@@ -78,7 +78,7 @@ func (c *Case) simulatedText() string {
 	return timeText(c.Simulated)
 }
 
-// percent prints a share by a verb such as "%.1f", without a decimal from ten times the whole on.
+// percent formats a share by a verb such as "%.1f". From ten times the whole on it has no decimals.
 func percent(verb string, share float64) string {
 	if share >= 10 {
 		verb = strings.Replace(verb, ".1", ".0", 1)
@@ -86,7 +86,7 @@ func percent(verb string, share float64) string {
 	return fmt.Sprintf(verb, share*100) + " %"
 }
 
-// errorText is the error in percent with its sign.
+// errorText formats the error in percent with its sign.
 func (c *Case) errorText() string {
 	if !c.Timed() {
 		return none
@@ -98,13 +98,13 @@ func (c *Case) errorText() string {
 	return text
 }
 
-// rest is what the ID says beside kind, algorithm and size: "dtype=bfloat16".
+// rest returns the ID without kind, algorithm and size: "dtype=bfloat16".
 func (c *Case) rest() string {
 	rest := strings.TrimPrefix(c.ID, fmt.Sprintf("%s/%s/%d", c.Kind, c.Algorithm, int64(c.Bytes)))
 	return strings.TrimPrefix(rest, "/")
 }
 
-// share prints one of the quantiles.
+// share formats one of the quantiles.
 func (q *Quality) share(value float64) string {
 	if q.Timed == 0 {
 		return none
@@ -112,7 +112,7 @@ func (q *Quality) share(value float64) string {
 	return percent("%.1f", value)
 }
 
-// timed says how many cases have times, and of how many if not all.
+// timed formats the number of cases with times, and the number of all if it is larger.
 func (q *Quality) timed() string {
 	if q.Timed == q.Cases {
 		return fmt.Sprint(q.Cases)
@@ -120,7 +120,7 @@ func (q *Quality) timed() string {
 	return fmt.Sprintf("%d/%d", q.Timed, q.Cases)
 }
 
-// worst is the largest error, with its sign.
+// worst formats the largest error, with its sign.
 func (q *Quality) worst(cases []Case) string {
 	if q.Worst < 0 {
 		return none
@@ -128,7 +128,7 @@ func (q *Quality) worst(cases []Case) string {
 	return cases[q.Worst].errorText()
 }
 
-// bits sums up the bits: "equal", "2 differ", "10/12 equal", none where none are comparable.
+// bits sums up the bits: "equal", "2 differ", "10/12 equal"; "N/A" where none are comparable.
 func (q *Quality) bits() string {
 	switch {
 	case q.Differ > 0:

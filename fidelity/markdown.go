@@ -8,17 +8,17 @@ import (
 	"collsim/unit"
 )
 
-// Head is what a page says before its tables.
+// Head is the text of a page above its tables.
 type Head struct {
-	Title string     // a line
-	Text  string     // paragraphs of Markdown: what was run, and on what
+	Title string     // one line
+	Text  string     // paragraphs of Markdown on the command and the machine
 	Miss  unit.Share // the error above which a case misses; 0: time_p90, or else time_median
 }
 
-// Markdown prints a page on cases: the head; the errors by algorithm and of all; what is outside
-// the tolerance; the cases that miss and why, the worst first; and all cases, a table for each
-// network and executor. Names and reasons are shown as they are, whatever signs are in them. It
-// panics where Judge does.
+// Markdown prints a page on cases. After the head come the errors by algorithm and of all, and the
+// requirements that are not met. Then come the cases that miss and why, the worst first, and all
+// cases, a table for each network and executor. Names and reasons are escaped. It panics where
+// Judge does.
 func Markdown(h Head, cases []Case, t Tolerance) string {
 	if h.Miss == 0 {
 		h.Miss = t.missBound()
@@ -122,8 +122,7 @@ func casesPart(b *strings.Builder, cases []Case) {
 	}
 }
 
-// escape makes a text one line in which no sign means anything to Markdown. Within a word an _
-// means nothing as it is.
+// escape makes a text one line without Markdown syntax. A _ within a word needs no escape.
 func escape(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, sign := range []string{`\`, "|", "*", "`", "<", "[", "~"} {

@@ -13,22 +13,22 @@ import (
 	"collsim/unit"
 )
 
-// tablesCSV has public tables of nccl-tests beside simulations of their machines, a line a size.
-// The test of docs/fidelity-nccl.md writes it.
+// tablesCSV holds public tables of nccl-tests beside simulations of their machines, a line for each
+// size. The test of docs/fidelity-nccl.md writes it.
 //
 //go:embed tables.csv
 var tablesCSV string
 
-// TableRow is a size of a public table of nccl-tests, beside a simulation by the machine's name.
+// TableRow is one size of a public table of nccl-tests, beside the simulation of the machine.
 type TableRow struct {
 	Table, Machine string
 	Nodes, Ranks   int
-	Algorithm      string // of NCCL's: "auto" where the library chose
+	Algorithm      string // NCCL's; "auto" where the library chose
 	Bytes          unit.Bytes
-	// Microseconds of a call: measured, simulated in a loop of calls, and by NCCL's own cost model (0:
-	// it has none of this kind).
+	// Microseconds of a call: measured, simulated in a loop of calls, and by NCCL's own cost model
+	// (0: the model does not cover this kind).
 	Measured, Simulated, Model float64
-	// Calibrated is simulated with figures that were fitted to another table of the machine, From; 0
+	// Calibrated is the simulated time with figures fitted to another table of the machine, From; 0
 	// where there is none.
 	Calibrated float64
 	From       string
@@ -37,12 +37,12 @@ type TableRow struct {
 // Error returns |predicted / measured − 1|.
 func (r *TableRow) Error(predicted float64) float64 { return math.Abs(predicted/r.Measured - 1) }
 
-// columns are those of tables.csv.
+// columns lists the columns of tables.csv.
 var columns = []string{"table", "machine", "nodes", "ranks", "algorithm", "size_bytes",
 	"measured_us", "simulated_us", "model_us", "calibrated_us", "calibrated_from"}
 
-// Tables returns all rows that are known, in the order of docs/fidelity-nccl.md. They are the
-// caller's to read only.
+// Tables returns all rows of public tables, in the order of docs/fidelity-nccl.md. Callers must not
+// change them.
 var Tables = sync.OnceValue(func() []TableRow {
 	rows, err := parseTables(tablesCSV)
 	if err != nil {
@@ -51,7 +51,7 @@ var Tables = sync.OnceValue(func() []TableRow {
 	return rows
 })
 
-// parseTables reads what FormatTables writes.
+// parseTables reads the CSV that FormatTables writes.
 func parseTables(text string) ([]TableRow, error) {
 	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -86,13 +86,13 @@ func FormatTables(rows []TableRow) string {
 	return b.String()
 }
 
-// SizeClass is a range of sizes: those below UpTo that no class before it has.
+// SizeClass is a range of sizes: from the UpTo of the class before it to below its own.
 type SizeClass struct {
 	UpTo unit.Bytes
 	Name string
 }
 
-// SizeClasses returns the ranges of sizes by which errors are summed up.
+// SizeClasses returns the ranges of sizes for which errors are summed up.
 func SizeClasses() []SizeClass {
 	return []SizeClass{{64 * unit.KiB, "< 64 KiB"}, {unit.MiB, "64 KiB to 1 MiB"},
 		{16 * unit.MiB, "1 to 16 MiB"}, {math.MaxInt64, "from 16 MiB"}}
@@ -105,32 +105,33 @@ func ClassOf(n unit.Bytes) int {
 
 // NearestRank returns the ⌈q·n⌉-th of n values in ascending order, the first for q = 0.
 //
-// REQUIRES: there are some.
+// REQUIRES: n > 0.
 func NearestRank(values []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[max(int(math.Ceil(q*float64(len(sorted)))), 1)-1]
 }
 
-// Known says how far simulations of a machine were from its public tables at sizes of a class.
+// Known sums up the errors of simulations of a machine against its public tables, at sizes of a
+// class.
 type Known struct {
-	Tables      int // of the machine, on one node or on several
+	Tables      int // number of tables of the machine, on one node or on several
 	Median, P90 float64
 }
 
-// KnownError returns how far simulations of a named machine, on one node or on several, were from
-// public tables at sizes of the class of n. Where they have none of the class, it has no tables.
+// KnownError returns the errors of simulations of a named machine against its public tables. These
+// are tables of one node or of several, at sizes of the class of n. If there are none, Tables is 0.
 func KnownError(machine string, several bool, n unit.Bytes) Known {
 	return knownErrors()[tablesOf{machine, several, ClassOf(n)}]
 }
 
-// tablesOf names the rows of public tables that a Known sums up.
+// tablesOf is the key of the rows of public tables that a Known sums up.
 type tablesOf struct {
 	machine string
 	several bool
 	class   int
 }
 
-// knownErrors sums up all tables.
+// knownErrors computes the Known of every key.
 var knownErrors = sync.OnceValue(func() map[tablesOf]Known {
 	type sums struct {
 		tables []string
@@ -157,8 +158,8 @@ var knownErrors = sync.OnceValue(func() map[tablesOf]Known {
 	return all
 })
 
-// ClassError returns how far simulations of NCCL are off at sizes of the class of n, on one node or
-// on several: of each public table the median of its errors, and of these the median.
+// ClassError returns the typical error of simulations of NCCL at sizes of the class of n, on one
+// node or on several. It is the median, over public tables, of each table's median error.
 func ClassError(several bool, n unit.Bytes) float64 {
 	at := 0
 	if several {
@@ -167,8 +168,7 @@ func ClassError(several bool, n unit.Bytes) float64 {
 	return classErrors()[at][ClassOf(n)]
 }
 
-// classErrors are those of one node and of several, by class, each of which has
-// tables.
+// classErrors computes ClassError for one node and for several, by class. Every class has tables.
 var classErrors = sync.OnceValue(func() (all [2][]float64) {
 	for at := range all {
 		for class := range SizeClasses() {

@@ -8,14 +8,15 @@ import (
 	"collsim/internal/prose"
 )
 
-// listed is how many misses a terminal lists.
+// listed is the most misses that a terminal lists.
 const listed = 10
 
-// Text prints cases in 80 columns where that is possible: a heading for each network and executor
-// and for each collective and algorithm, under it a line a case, with a ! behind the error of what
-// misses; then, behind #, the errors by algorithm and of all, the worst misses with their reasons
-// (a case misses whose error is above time_p90, or else time_median, or whose bits differ though
-// they may not), and what is outside the tolerance. It panics where Judge does.
+// Text prints cases in 80 columns where that is possible. Each network and executor has a heading,
+// and each collective and algorithm in it; under it is a line for each case, with a ! behind the
+// error of a miss. Then follow, behind #, the errors by algorithm and of all, the worst misses with
+// their reasons, and the requirements that are not met. A case misses if its error is above
+// time_p90, or else time_median, or if its bits differ though they must not. It panics where Judge
+// does.
 func Text(cases []Case, t Tolerance) string {
 	outside := t.Judge(cases)
 	s := Summarize(cases)
@@ -44,7 +45,7 @@ func Text(cases []Case, t Tolerance) string {
 	return b.String()
 }
 
-// heading writes two names on a line, or on one each.
+// heading writes two names, on one line if they fit.
 func heading(b *strings.Builder, network, executor string) {
 	line := "# " + network + "   " + executor
 	if network == "" {
@@ -55,7 +56,7 @@ func heading(b *strings.Builder, network, executor string) {
 	b.WriteString(line + "\n")
 }
 
-// rows prints the cases of these indices under the names of their columns.
+// rows prints the cases with these indices under the names of the columns.
 func (t Tolerance) rows(b *strings.Builder, cases []Case, of []int) {
 	names := []string{"size", "simulated", "measured", "reps", "error  ", "bits", ""}
 	rows := [][]string{names, {"(B)", "", "", "", "", "", ""}}
@@ -68,7 +69,7 @@ func (t Tolerance) rows(b *strings.Builder, cases []Case, of []int) {
 		rows = append(rows, []string{fmt.Sprint(int64(c.Bytes)), c.simulatedText(), c.measuredText(),
 			c.reps(), c.errorText() + mark, c.Bits, c.rest()})
 	}
-	// Right but for the words at the end; the first column has room for the #.
+	// Aligned right but for the words at the end; the first column has room for the #.
 	b.WriteString(prose.Table{Widths: []int{12, 10, 18, 5, 11, -7, -2}, Marked: 2,
 		Rows: rows}.String())
 }
@@ -93,7 +94,7 @@ func (s *Summary) text(b *strings.Builder, cases []Case) {
 		Rows: rows}.String())
 }
 
-// missText lists the worst misses and why.
+// missText lists the worst misses and their reasons.
 func (t Tolerance) missText(b *strings.Builder, cases []Case) {
 	bound := t.missBound()
 	missing := t.misses(cases, bound)
@@ -112,7 +113,7 @@ func (t Tolerance) missText(b *strings.Builder, cases []Case) {
 	}
 }
 
-// verdict says what is outside the tolerance, or else what was kept to.
+// verdict prints the requirements that are not met, or else the tolerance that is.
 func verdict(b *strings.Builder, t Tolerance, outside []string) {
 	label := "outside"
 	if len(outside) == 0 {

@@ -11,17 +11,17 @@ import (
 	"collsim/unit"
 )
 
-// Tolerance is how far measurements may be from what was predicted, over all cases together. Its
-// zero value admits everything.
+// Tolerance bounds the differences between measurements and predictions, over all cases together.
+// Its zero value admits everything.
 type Tolerance struct {
-	Bits string // Equal: those of every case are to be equal; Any or "": not judged
-	// TimeMedian and TimeP90 bound the median and the 90th percentile of the errors without their
-	// signs, themselves included; 0 is no bound.
+	Bits string // Equal: the bits of every case must be equal; Any or "": not judged
+	// TimeMedian and TimeP90 are inclusive bounds of the median and the 90th percentile of absolute
+	// errors; 0 is no bound.
 	TimeMedian, TimeP90 unit.Share
 }
 
-// String is what a scenario says: `bits = "equal", time_median = 5 %, time_p90 = 15 %`, without
-// what is not judged.
+// String returns the tolerance as a scenario has it: `bits = "equal", time_median = 5 %, time_p90 =
+// 15 %`. Parts that are not judged are left out.
 func (t Tolerance) String() string {
 	var parts []string
 	if t.Bits == Equal {
@@ -33,9 +33,9 @@ func (t Tolerance) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Judge says what is outside the tolerance, in sentences such as "median error 6.1 % is above
-// time_median = 5 %": none is good. A bound on times is not met where no case was timed. It panics
-// where Summarize does, and where Bits is unknown or a bound negative.
+// Judge lists the requirements that are not met, in sentences such as "median error 6.1 % is above
+// time_median = 5 %"; none if all are met. A bound on times is not met where no case was timed. It
+// panics where Summarize does, and if Bits is unknown or a bound negative.
 func (t Tolerance) Judge(cases []Case) []string {
 	if t.Bits != Equal && t.Bits != Any && t.Bits != "" || t.TimeMedian < 0 || t.TimeP90 < 0 {
 		panic(fmt.Sprintf("fidelity: %+v: bits equal or any, and bounds of at least 0, are expected", t))
@@ -67,7 +67,7 @@ func (t Tolerance) Judge(cases []Case) []string {
 	return outside
 }
 
-// bound is a bound on times, and what it bounds.
+// bound is a bound on times, and the quantity that it bounds.
 type bound struct {
 	what, key string
 	value     float64
@@ -76,7 +76,7 @@ type bound struct {
 
 func (b bound) String() string { return fmt.Sprintf("%s = %v", b.key, b.limit) }
 
-// bounds are those on times that are stated.
+// bounds lists the bounds on times that are set.
 func (t Tolerance) bounds(q *Quality) []bound {
 	all := []bound{
 		{"median error", "time_median", q.Median, t.TimeMedian},
@@ -85,10 +85,10 @@ func (t Tolerance) bounds(q *Quality) []bound {
 	return slices.DeleteFunc(all, func(b bound) bool { return b.limit == 0 })
 }
 
-// exceeds compares with a limit, each side rounded once.
+// exceeds reports whether a value is above a limit; each side is rounded once.
 func exceeds(value float64, limit unit.Share) bool { return value > float64(limit)/1e6 }
 
-// above prints a value that exceeds a limit, with as many decimals as show it.
+// above formats a value that exceeds a limit, with enough decimals to show it.
 func above(value float64, limit unit.Share) string {
 	decimals := 1
 	for ; decimals < 15; decimals++ {
@@ -100,12 +100,12 @@ func above(value float64, limit unit.Share) string {
 	return strconv.FormatFloat(value*100, 'f', decimals, 64) + " %"
 }
 
-// missBound is the error above which a case misses: what nine of ten must keep to, or else half of
-// them. 0 is none.
+// missBound returns the error above which a case misses: the bound of the 90th percentile, or else
+// of the median. 0 is none.
 func (t Tolerance) missBound() unit.Share { return cmp.Or(t.TimeP90, t.TimeMedian) }
 
-// misses are the indices of the cases that miss: whose bits are not equal though they must be, then
-// those whose error is above the bound, the worst first.
+// misses returns the indices of the cases that miss. First come those whose bits are not equal
+// though they must be, then those whose error is above the bound, the worst first.
 func (t Tolerance) misses(cases []Case, bound unit.Share) (indices []int) {
 	for i := range cases {
 		if t.wrong(&cases[i]) || far(&cases[i], bound) {
@@ -124,13 +124,13 @@ func (t Tolerance) misses(cases []Case, bound unit.Share) (indices []int) {
 	return indices
 }
 
-// wrong reports whether the bits of a case are not equal though they must be, or nobody knows.
+// wrong reports whether the bits of a case must be equal and are not known to be.
 func (t Tolerance) wrong(c *Case) bool { return t.Bits == Equal && c.Bits != Equal }
 
 // far reports whether the error of a case is above a bound, if there is one.
 func far(c *Case, bound unit.Share) bool { return bound > 0 && exceeds(c.size(), bound) }
 
-// missWords says what makes a case miss.
+// missWords describes what makes a case miss.
 func (t Tolerance) missWords(bound unit.Share) string {
 	var words []string
 	if t.Bits == Equal {
@@ -142,7 +142,7 @@ func (t Tolerance) missWords(bound unit.Share) string {
 	return strings.Join(words, " or ")
 }
 
-// missOf says what makes this case miss.
+// missOf describes what makes this case miss.
 func (t Tolerance) missOf(c *Case, bound unit.Share) string {
 	var words []string
 	switch {
@@ -157,10 +157,11 @@ func (t Tolerance) missOf(c *Case, bound unit.Share) string {
 	return strings.Join(words, ", ")
 }
 
-// why is the reason for a miss.
+// why returns the reason for a miss.
 func why(c *Case) string { return cmp.Or(c.Why, "not explained") }
 
-// nameOf is the ID of a case, with the network and the executor where these are not all cases'.
+// nameOf returns the ID of a case, with the network and the executor where these differ among
+// cases.
 func nameOf(cases []Case, i int) string {
 	c := &cases[i]
 	other := func(key func(*Case) string) bool {
