@@ -8,11 +8,11 @@ import (
 )
 
 // Assemble makes a schedule of steps that are written out, as readers of other formats have them.
-// head gives everything but the programs, with no group. lanes is the number of lanes of each rank;
-// write adds the steps of one lane in order. It is asked once for each, for several ranks at once;
-// and again where a step breaks a rule of schedules (wellformed.go), which is an error that says
-// where. From, To and Send of a step are copied. Repeated steps are rolled up while they are added,
-// so a loop over tiles costs the memory of one.
+// head gives everything except the programs, and no group. lanes is the number of lanes of each
+// rank. write adds the steps of one lane in order, and is called once for each lane, for several
+// ranks concurrently. It is called again where a step breaks a rule of schedules (wellformed.go),
+// to find the place for the error. From, To and Send of a step are copied. Repeated steps are
+// rolled up while they are added, so a loop over tiles costs the memory of one.
 func Assemble(
 	head Schedule, lanes []int, write func(rank, lane int, add func(Step)),
 ) (*Schedule, error) {
@@ -45,14 +45,14 @@ func Assemble(
 	return s, nil
 }
 
-// assembly is what Assemble is asked for.
+// assembly holds the arguments of Assemble.
 type assembly struct {
 	s     *Schedule
 	lanes []int
 	write func(rank, lane int, add func(Step))
 }
 
-// code is what a rank's lanes do.
+// code returns the program of a rank.
 func (a *assembly) code(rank int) *code {
 	var b bundler
 	mods := a.s.moduli()
@@ -69,13 +69,14 @@ func (a *assembly) code(rank int) *code {
 	return b.code()
 }
 
+// checker returns the checker of a rank's steps.
 func (a *assembly) checker(rank int) checker {
 	return checker{s: a.s, rank: int32(rank), channels: 1, foreign: true,
 		lanes: func(rank int32) int32 { return int32(a.lanes[rank]) }}
 }
 
-// wrong is the first step of a rank that breaks a rule, and where it is: what has been rolled
-// up does not tell.
+// wrong returns the error of the first step of a rank that breaks a rule, with its lane and number.
+// It writes the steps again, since rolled-up steps have lost their numbers.
 func (a *assembly) wrong(rank int) (err error) {
 	for lane := range a.lanes[rank] {
 		keep, number := a.checker(rank), 0

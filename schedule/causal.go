@@ -2,8 +2,8 @@ package schedule
 
 import "collsim/collective"
 
-// Causal is what a schedule must do that carries no data of its own: whose start must come before
-// whose end, over messages and events, so that it can be a collective of that kind at all.
+// Causal says which ranks must start before which others end, over messages and events, in a
+// schedule that carries no data. It is the order that a collective of this kind needs.
 type Causal struct {
 	Kind collective.Kind
 	Root int

@@ -6,53 +6,57 @@ import (
 	"slices"
 )
 
-// Classes are parts of ranks that do the same, as far as anybody can tell who follows messages from
-// rank to rank. A part of a rank is lanes that await events of one another: the two trees of a
-// double tree are two parts of every rank, which know nothing of each other, and while a tree has
-// few classes, pairs of places in two trees are all different. Parts of one class are of one role,
-// their peers at each place are of one class, and do the same to them in the same steps. It is the
-// coarsest such partition that refines the roles (colour refinement; a bisimulation). It says
-// nothing of who a rank is: one ring of 2m ranks and two of m have the same classes.
+// Classes partition the parts of ranks that do the same, as far as messages between ranks can show.
+// A part of a rank is a set of lanes that await events of one another. The two trees of a double
+// tree, say, are two parts of every rank that do not depend on each other. A tree has few classes,
+// but pairs of places in two trees would all be different.
+//
+// Parts of one class have one role. Their peers at each place are of one class, and do the same to
+// them in the same steps. It is the coarsest such partition that refines the roles (colour
+// refinement; a bisimulation). A class does not know a rank's number: one ring of 2m ranks and two
+// of m have the same classes.
 type Classes struct {
 	Parts int     // of each rank
-	Of    []int32 // the class of each part of each rank: of rank·Parts + part
-	Reps  []int32 // of each class, its first part of a rank
-	Size  []int32 // of each class, how many they are
+	Of    []int32 // class of each part of each rank, at rank·Parts + part
+	Reps  []int32 // of each class: its first member, as rank·Parts + part
+	Size  []int32 // of each class: number of members
 
 	s     *Schedule
-	parts []int32 // of each lane
+	parts []int32 // of each lane: its part
 	role  []int32 // of each rank
-	first []int32 // of each rank, its peers in peers, and their number
+	first []int32 // of each rank: index of its first peer in peers; then their number
 	peers []int32
-	faces []int32  // of each peer, what it does to each part of this rank: port.steps
-	ports [][]port // of each role: by part, then place
-	// examples are members, of each class at each place: one for each class of peers there and place
-	// that it has there. Nil: the representative, as all are of one.
+	faces []int32  // of each peer and part: what the peer does to that part (port.steps)
+	ports [][]port // of each role: by part, then by place of the peer
+	// examples lists, for each class and place of a peer, some members: one for each class that the
+	// peers there have, and for each place that the member has at them. Nil means that the
+	// representative's peers stand for all.
 	examples [][][]int32
 }
 
-// Rank is the rank of a class's representative.
+// Rank returns the rank of a class's representative.
 func (c *Classes) Rank(class int32) int32 { return c.Reps[class] / int32(c.Parts) }
 
-// part is which part of its rank the representative is.
+// part returns the part of its rank that a class's representative is.
 func (c *Classes) part(class int32) int32 { return c.Reps[class] % int32(c.Parts) }
 
-// port is what a part of a role does to one of its peers: on which lanes messages go to it and come
-// from it.
+// A port describes what a part of a role does to one of its peers: the lanes on which messages go
+// to it and come from it.
 type port struct {
-	wires, mirror int32 // what goes over which connections, and what the peer's port must be
-	steps         int32 // and in which steps
-	to            int32 // the part of the peer; −1 of nobody, or of several
+	// numbers of its set of connections, and of the set that the peer's port must have
+	wires, mirror int32
+	steps         int32 // number of the list of steps that use them
+	to            int32 // part of the peer; −1 if none, or several
 }
 
-// mostClasses bounds how many are of use.
+// mostClasses bounds the number of classes that are of use.
 const mostClasses = 1 << 13
 
-// HasRoles reports whether there may be classes.
+// HasRoles reports whether the schedule has roles, so that it may have classes.
 func (s *Schedule) HasRoles() bool { return s.cast != nil }
 
-// ClassesOf refines the roles of a schedule, nil where it has none, where ranks do not fit
-// together, and where blocks do not lie at one place on all ranks.
+// ClassesOf returns the classes of a schedule. It is nil where there are no roles, where the ports
+// of ranks do not match, and where blocks are stored at different places on different ranks.
 func ClassesOf(s *Schedule) *Classes {
 	if !s.AlikeInRoles() {
 		return nil
@@ -84,8 +88,8 @@ func ClassesOf(s *Schedule) *Classes {
 	return c
 }
 
-// OfClasses is a schedule with the buffers of as many ranks as there are classes, and no programs:
-// where ExecuteClasses has steps take place.
+// OfClasses returns a schedule with the buffers of one rank for each class, and without programs.
+// Steps of ExecuteClasses take place in it.
 func (s *Schedule) OfClasses(c *Classes) *Schedule {
 	t := *s
 	t.Spec.Ranks, t.cast = len(c.Reps), nil
@@ -93,12 +97,12 @@ func (s *Schedule) OfClasses(c *Classes) *Schedule {
 	return &t
 }
 
-// Lanes is how many lanes the rank of a class has.
+// Lanes returns the number of lanes of a class's rank.
 func (c *Classes) Lanes(class int) int {
 	return int(c.s.cast.codes[c.role[c.Rank(int32(class))]].lanes)
 }
 
-// listParts joins lanes of which one awaits the other, on whatever rank.
+// listParts joins lanes where one awaits the other on any rank.
 func (c *Classes) listParts() {
 	for _, code := range c.s.cast.codes {
 		for int(code.lanes) > len(c.parts) {
@@ -132,7 +136,7 @@ func (c *Classes) listParts() {
 	c.Parts = len(numbers)
 }
 
-// listPeers asks every rank for its role and peers.
+// listPeers lists the role and peers of every rank.
 func (c *Classes) listPeers() {
 	ranks := c.s.Spec.Ranks
 	c.role, c.first = make([]int32, ranks), make([]int32, ranks+1)
@@ -146,14 +150,14 @@ func (c *Classes) listPeers() {
 	}
 }
 
-// peersOf are a rank's peers, at their places.
+// peersOf returns a rank's peers, by place.
 func (c *Classes) peersOf(rank int32) []int32 { return c.peers[c.first[rank]:c.first[rank+1]] }
 
-// program is what a role runs, with peers named by their places.
+// program returns the program of a role, with peers named by place.
 func (c *Classes) program(role int32) *Program { return c.s.ProgramOfRole(int(role)) }
 
-// programs numbers what parts of roles do, by role, then part: peers are named by their order among
-// those of the part.
+// programs numbers what parts of roles do, by role, then part. Equal numbers mean equal steps, with
+// peers named by their order among the part's.
 func (c *Classes) programs() (list []int32) {
 	numbers := map[string]int32{}
 	var step Step
@@ -193,7 +197,7 @@ func (c *Classes) programs() (list []int32) {
 	return list
 }
 
-// listPorts finds what every role does to each of its peers.
+// listPorts computes the ports of every role.
 func (c *Classes) listPorts() {
 	numbers := map[string]int32{}
 	number := func(text []byte) int32 {
@@ -249,17 +253,18 @@ func (c *Classes) listPorts() {
 	}
 }
 
-// wireEnd is an end of a connection, as seen from a rank.
+// A wireEnd is an end of a connection, seen from a rank: near is the rank's lane, far the peer's.
 type wireEnd struct {
 	near, far, class, tag int32
 	out                   bool
 }
 
+// append appends a text that identifies the end.
 func (w wireEnd) append(text []byte) []byte {
 	return appendFlags(appendNumbers(text, w.near, w.far, w.class, w.tag), w.out)
 }
 
-// textOf is a set of ends, written down.
+// textOf returns a text that identifies a set of ends.
 func textOf(ends []wireEnd) []byte {
 	slices.SortFunc(ends, func(a, b wireEnd) int {
 		return bytes.Compare(a.append(nil), b.append(nil))
@@ -271,12 +276,12 @@ func textOf(ends []wireEnd) []byte {
 	return text
 }
 
-// port is what a part of a rank does to its i-th peer.
+// port returns the port of a part of a rank to its i-th peer.
 func (c *Classes) port(rank, part int32, i int) *port {
 	return &c.ports[c.role[rank]][int(part)*(mostPeers+1)+i]
 }
 
-// order is how many of a rank's peers before a place a part of it faces.
+// order returns how many of a rank's peers before a place a part of the rank has connections to.
 func (c *Classes) order(rank, part int32, place int) (n int32) {
 	for i := range place {
 		if c.port(rank, part, i).to >= 0 {
@@ -286,8 +291,9 @@ func (c *Classes) order(rank, part int32, place int) (n int32) {
 	return n
 }
 
-// back is the part of a rank's i-th peer that a part of the rank faces, and at which place that has
-// the rank: where their connections are the same; −1 where there is none.
+// back returns, for a part of a rank and its i-th peer, the peer's part that it is connected to. It
+// also returns the place that the rank has among the peer's peers, where the connections match; −1
+// if none does.
 func (c *Classes) back(rank, part int32, i int) (peer int32, place int) {
 	mine := c.port(rank, part, i)
 	peer = c.peersOf(rank)[i]
@@ -302,11 +308,11 @@ func (c *Classes) back(rank, part int32, i int) (peer int32, place int) {
 	return -1, -1
 }
 
-// face notes what every peer does to a rank, and reports whether all fit together.
+// face records what every peer does to a rank, and reports whether all ports match.
 func (c *Classes) face() bool {
 	parts := int32(c.Parts)
 	c.faces = make([]int32, len(c.peers)*c.Parts)
-	none := c.ports[0][mostPeers].wires // of nobody
+	none := c.ports[0][mostPeers].wires // of no peer
 	for rank := range int32(len(c.role)) {
 		for i := range c.peersOf(rank) {
 			for part := range parts {
@@ -325,9 +331,9 @@ func (c *Classes) face() bool {
 	return true
 }
 
-// refine divides classes by those of their peers, and by what these do.
+// refine divides classes by the classes of their peers, and by what these do.
 func (c *Classes) refine() {
-	table, mask := make([]int32, 1<<16), uint64(1<<16-1) // 1 more than the class
+	table, mask := make([]int32, 1<<16), uint64(1<<16-1) // class + 1; 0 is empty
 	of := make([]int32, len(c.Of))
 	c.Reps = c.Reps[:0]
 	var key []int32
@@ -340,7 +346,7 @@ func (c *Classes) refine() {
 			h ^= h >> 29
 		}
 		if 2*len(c.Reps) > len(table) {
-			return // far more than are of use
+			return // too many to be of use
 		}
 		for at := h & mask; ; at = (at + 1) & mask {
 			if table[at] == 0 {
@@ -356,7 +362,7 @@ func (c *Classes) refine() {
 	c.Of = of
 }
 
-// key is what tells a part of a rank from others.
+// key appends what distinguishes a part of a rank in this round of refinement.
 func (c *Classes) key(unit int32, key []int32) []int32 {
 	parts := int32(c.Parts)
 	rank, part := unit/parts, unit%parts

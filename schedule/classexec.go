@@ -1,14 +1,13 @@
 package schedule
 
-// ExecuteClasses is Execute with one part of a rank of each class standing for it: what it receives
-// is what the class has sent that its peer is of; if peers of a class are of several, what the
-// others have sent is told too. Visits are of representatives, by number of class
-// in Rank, and by the ranks that they are in Peer.Rank; no handle is used again, and no end of a
-// rank is told. Counts are of all ranks. A deadlock is a *StallError that names one lane.
+// ExecuteClasses executes one part of one rank for each class. A representative receives what the
+// class of its peer has sent. If peers of the class's members are of several classes, hooks.Also
+// reports what the others have sent. Visits have the class in Rank, and the peers of the
+// representative's rank in Peer.Rank. Handles are not reused, and Finished is not called. Counts
+// are of all ranks. A deadlock is a *StallError that names one lane. A message that is never
+// received is a *Violation that does not name it.
 //
-// A message that nobody receives is a *Violation that does not say which.
-//
-// REQUIRES: messages of class FIFO and local work alone, one iteration, no rendezvous.
+// REQUIRES: FIFO messages and local work only, one iteration, no rendezvous.
 func ExecuteClasses(c *Classes, slots int, hooks Hooks) (Counts, error) {
 	x := &classExecutor{c: c, slots: slots, hooks: hooks, wires: map[wireOf]*wireState{}}
 	for class := range c.Reps {
@@ -38,23 +37,23 @@ func ExecuteClasses(c *Classes, slots int, hooks Hooks) (Counts, error) {
 	return x.counts, nil
 }
 
-// wireOf names an end of a connection of a class: of a representative's lane, to the lane of the
-// peer at a place among the part's: which place among all of a rank's that is differs in a class.
+// A wireOf names an end of a connection of a class: from a representative's lane to a lane of a
+// peer. place is the peer's order among the part's peers, since its place among all peers of a rank
+// may differ between members.
 type wireOf struct {
 	class, lane, place, far, tag int32
 	out                          bool
 }
 
-// wireState is what has come over an end: the handles of what was sent, and how many of what was
-// received.
+// A wireState is the state of an end: the handles of messages sent, and the number received.
 type wireState struct {
-	others   []*wireState // of members' peers, by class: the first is the representative's
-	members  []int32      // who have these peers
+	others   []*wireState // ends of members' peers, by class; the first is the representative's
+	members  []int32      // members with these peers
 	sent     []int32
 	received int
 }
 
-// hasCome reports whether the next message has come to all members.
+// hasCome reports whether the next message has arrived for all members.
 func (w *wireState) hasCome() bool {
 	for _, other := range w.others {
 		if w.received >= len(other.sent) {
@@ -64,7 +63,7 @@ func (w *wireState) hasCome() bool {
 	return true
 }
 
-// inFlight is how many messages some peers have not yet received.
+// inFlight returns how many messages some peer has not received yet.
 func (w *wireState) inFlight() (most int) {
 	for _, other := range w.others {
 		most = max(most, len(w.sent)-other.received)
@@ -72,14 +71,16 @@ func (w *wireState) inFlight() (most int) {
 	return most
 }
 
+// classLane is the state of a lane of a representative.
 type classLane struct {
 	cursor             Cursor
 	class, lane, index int32
-	first              int32 // of the class's lanes
+	first              int32 // index of the class's first lane
 	posts              int32
-	isOther            bool // of another part of the rank
+	isOther            bool // of a part of the rank that is in another class
 }
 
+// classExecutor is the state of ExecuteClasses.
 type classExecutor struct {
 	c        *Classes
 	slots    int
@@ -95,7 +96,7 @@ type classExecutor struct {
 	counts   Counts
 }
 
-// run lets every lane go as far as it can, over and over, until none can.
+// run advances every lane as far as possible, repeatedly, until none can advance.
 func (x *classExecutor) run() error {
 	for moved := true; moved; {
 		moved = false
@@ -112,7 +113,7 @@ func (x *classExecutor) run() error {
 	return nil
 }
 
-// end is the state of an end of a connection, and of its other ones.
+// end returns the state of an end of a connection, linked with its opposite ends.
 func (x *classExecutor) end(l *classLane, p *Peer, out bool) *wireState {
 	c := x.c
 	rank, part := c.Rank(l.class), c.part(l.class)
@@ -137,6 +138,7 @@ func (x *classExecutor) end(l *classLane, p *Peer, out bool) *wireState {
 	return w
 }
 
+// state returns the state of an end, empty at first.
 func (x *classExecutor) state(key wireOf) *wireState {
 	w := x.wires[key]
 	if w == nil {
@@ -146,7 +148,8 @@ func (x *classExecutor) state(key wireOf) *wireState {
 	return w
 }
 
-// ready reports whether a lane's step can be carried out: x.in and x.out are its connections.
+// ready reports whether a lane's step can execute. It sets x.in and x.out to the step's
+// connections.
 func (x *classExecutor) ready(l *classLane) bool {
 	s := &x.step
 	x.programs[l.class].Load(&l.cursor, s)
@@ -177,7 +180,7 @@ func (x *classExecutor) ready(l *classLane) bool {
 	return true
 }
 
-// perform carries out the sub-step in x.step.
+// perform executes the sub-step in x.step.
 func (x *classExecutor) perform(l *classLane) error {
 	s, v, n := &x.step, &x.visit, int64(x.c.Size[l.class])
 	slices := int32(x.c.s.Slices)
@@ -218,8 +221,8 @@ func (x *classExecutor) perform(l *classLane) error {
 	return nil
 }
 
-// tell calls the hooks. Before the step it tells that members receive other messages as the i-th
-// operand than the representative, since their peers are of other classes.
+// callHooks calls Also for each member whose i-th operand differs from the representative's, since
+// its peer is of another class. Then it calls Step.
 func (x *classExecutor) callHooks(v *Visit) error {
 	for i, w := range x.in {
 		if w == nil || x.hooks.Also == nil {

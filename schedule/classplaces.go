@@ -1,10 +1,10 @@
 package schedule
 
-// PlacedClassesOf divides the roles of a schedule by how far each of a rank's peers is from it:
-// nil where it has none, where ranks do not fit together, where blocks do not lie at one place on
-// all ranks, and where there are too many classes. Peers of a class may be of several classes, as
-// in a binomial tree, where children of all sorts have parents of all sorts: so ranks of a class do
-// the same, but not for the same reasons.
+// PlacedClassesOf divides the roles of a schedule by the distances of a rank's peers. It returns
+// nil where there are no roles, where ports do not match, and where there are too many classes. It
+// also does where blocks are stored at different places on different ranks. Peers of a class may be
+// of several classes. In a binomial tree, say, children of any class have parents of any class. So
+// ranks of a class do the same steps, but the values may come from different classes.
 func PlacedClassesOf(s *Schedule) *Classes {
 	if !s.AlikeInRoles() {
 		return nil
@@ -40,8 +40,7 @@ func PlacedClassesOf(s *Schedule) *Classes {
 	return c
 }
 
-// meetPeers finds of which classes the peers of each class are, and reports whether all fit
-// together.
+// meetPeers finds the classes of the peers of each class, and reports whether all ports match.
 func (c *Classes) meetPeers() bool {
 	type end struct {
 		class, back int32

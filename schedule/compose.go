@@ -9,51 +9,53 @@ import (
 	"collsim/dtype"
 )
 
-// Part is a schedule inside a composed one: as its algorithm has made it, played by ranks of the
-// whole, on memory of the whole, on a stream of each of its ranks.
+// A Part is a schedule inside a composed one. Ranks of the whole run it, on memory of the whole, on
+// a stream of each of its ranks.
 type Part struct {
-	Name     string // for pictures and errors; empty is the schedule's own
+	Name     string // for pictures and errors; empty means the schedule's own
 	Schedule *Schedule
-	Ranks    []int // Ranks[i] plays rank i of Schedule; nil: all, in order
-	// Memory says where each buffer of Schedule lies: input, output, scratch, tensors. A buffer that
-	// is not listed, or has no tensor, has no elements.
+	Ranks    []int // Ranks[i] runs rank i of Schedule; nil: all, in order
+	// Memory gives the storage of each buffer of Schedule: input, output, scratch, tensors. A
+	// buffer that is not listed, or has no tensor, must have no elements.
 	Memory []Place
-	// Stream is the one that its lanes are on; those of a schedule whose lanes are streams themselves
-	// are on Stream, Stream+1, …. A part begins on a rank when the part before it on its stream has
+	// Stream is the stream of its lanes. If the schedule's lanes are streams themselves, they are
+	// on Stream, Stream+1, …. A part begins on a rank when the part before it on its stream has
 	// ended there.
 	Stream int32
-	// Launch, unless nil, begins the bracket that all lanes on a rank are: one launch, and a block of
-	// SMs for each channel. Without, the lanes launch what they do themselves, or nothing does.
+	// Launch, unless nil, begins a bracket of all lanes on a rank: one launch, with a block of SMs
+	// for each channel. Nil means that lanes launch their own brackets, or that nothing is
+	// launched.
 	Launch *Launch
-	// After are parts before this one that must have ended on a rank before it begins there.
+	// After lists earlier parts that must have ended on a rank before this one begins there.
 	After []int
 }
 
-// Place is where a buffer lies: in a tensor of the whole, from an offset in elements on, one for
-// all ranks of the part or one for each.
+// A Place is the storage of a buffer: a tensor of the whole, and an offset in elements. Offsets has
+// one offset for all ranks of the part, or one for each.
 type Place struct {
 	Tensor  Buffer // 0: none
 	Offsets []int64
 }
 
-// part is a Part among the others of a schedule.
+// part is a Part with its lanes among those of the whole.
 type part struct {
 	Part
-	launch *Launch   // Whole
-	place  []int32   // of every rank of the whole, −1 for none; nil: as it is
-	first  []int32   // lane of the whole, on each rank of the part
-	lanes  []int32   // how many it has there
-	waits  [][]int   // parts that each of its ranks waits for
-	ends   [][]Event // that all its lanes on each of its ranks have ended
+	launch *Launch   // Launch, with Whole set
+	place  []int32   // of every rank of the whole: its rank in the part, −1 for none; nil: the same
+	first  []int32   // of each rank of the part: its first lane in the whole
+	lanes  []int32   // of each rank of the part: number of lanes
+	waits  [][]int   // of each rank of the part: parts that it waits for
+	ends   [][]Event // of each rank of the part: events at the ends of all its lanes
 }
 
-// Compose is the schedule of several parts on a number of ranks, with the tensors that they work
-// on. Its Spec is of kind Custom. Parts on one rank are ordered by their streams and by After, on
-// different ranks by the messages inside of parts alone. The definition of the whole is that of its
+// Compose returns the schedule of several parts on a number of ranks, with the tensors that they
+// work on. Its Spec is of kind Custom. On a rank, parts are ordered by their streams and by After.
+// Across ranks, only messages inside parts order them. The definition of the whole is that of its
 // parts, one after the other.
 //
-// Without tensors, parts of one kind, type and operator, slots and slices, each on ranks of its own
-// and in no order, work on the input, output and scratch of their ranks: see Beside.
+// Without tensors the parts are teams (see Teams): of one kind, type and operator, slots and
+// slices, each on ranks of its own and unordered. They work on the input, output and scratch of
+// their ranks.
 func Compose(name string, ranks int, tensors []Tensor, parts []Part) (*Schedule, error) {
 	c, err := startComposing(name, ranks, tensors)
 	if err != nil {
@@ -68,7 +70,7 @@ func Compose(name string, ranks int, tensors []Tensor, parts []Part) (*Schedule,
 	return c.s, nil
 }
 
-// startComposing has no parts yet.
+// startComposing returns a composer without parts.
 func startComposing(name string, ranks int, tensors []Tensor) (*composer, error) {
 	zeros := make([]int64, max(ranks, 0))
 	s := &Schedule{Name: name, Slices: 1, Tensors: tensors, parts: []part{}, Spec: collective.Spec{
@@ -80,7 +82,7 @@ func startComposing(name string, ranks int, tensors []Tensor) (*composer, error)
 	return &composer{s: s, lanes: make([]int32, ranks), last: make([]map[int32]int, ranks)}, nil
 }
 
-// typeOfFirst is the type of the whole's Spec, which nobody reads.
+// typeOfFirst returns a type for the whole's Spec, where nothing uses it.
 func typeOfFirst(tensors []Tensor) dtype.Type {
 	if len(tensors) > 0 {
 		return tensors[0].Type
@@ -88,7 +90,7 @@ func typeOfFirst(tensors []Tensor) dtype.Type {
 	return dtype.Uint8
 }
 
-// called is the part's name.
+// called returns the part's name, or its schedule's.
 func (p *Part) called() string {
 	if p.Name == "" && p.Schedule != nil {
 		return p.Schedule.Name
@@ -96,13 +98,14 @@ func (p *Part) called() string {
 	return p.Name
 }
 
-// composer adds parts.
+// A composer adds parts to a schedule.
 type composer struct {
 	s     *Schedule
-	lanes []int32         // of each rank so far
-	last  []map[int32]int // of each rank: the last part on each stream
+	lanes []int32         // of each rank: number of lanes so far
+	last  []map[int32]int // of each rank and stream: the last part
 }
 
+// add checks a part and adds it.
 func (c *composer) add(given *Part) error {
 	p := part{Part: *given}
 	if p.Schedule == nil || p.Schedule.parts != nil || p.Schedule.teams != nil {
@@ -159,7 +162,7 @@ func (c *composer) add(given *Part) error {
 	return nil
 }
 
-// enter gives the part its lanes on a rank, and what they wait for.
+// enter gives the part its lanes on a rank, and collects the parts that it waits for there.
 func (c *composer) enter(p *part, place, rank int) {
 	own := p.Schedule.Program(place)
 	n := own.Lanes()
@@ -188,8 +191,8 @@ func (c *composer) enter(p *part, place, rank int) {
 	p.waits = append(p.waits, waits)
 }
 
-// await adds a part to those that are waited for on a rank; of one without lanes, those that it
-// waits for itself.
+// await adds a part to those that are waited for on a rank. In place of a part without lanes it
+// adds those that this one waits for.
 func (c *composer) await(waits []int, before, rank int) []int {
 	p := &c.s.parts[before]
 	place := p.placeOf(rank)
@@ -205,7 +208,7 @@ func (c *composer) await(waits []int, before, rank int) []int {
 	return waits
 }
 
-// memory holds the part's buffers to the tensors that they lie in.
+// memory checks that the part's buffers fit into their tensors.
 func (c *composer) memory(p *part) error {
 	s := p.Schedule
 	p.Memory = append(slices.Clone(p.Memory), // one for every buffer
@@ -219,7 +222,7 @@ func (c *composer) memory(p *part) error {
 			if own := s.Tensor(b); n == 0 || own != nil && own.Role == Defined {
 				continue
 			}
-			home, off := s.Home(b, place) // in place, the output is where the input is
+			home, off := s.Home(b, place) // in place, output is stored in the input's memory
 			at := p.Memory[home]
 			t := c.s.Tensor(at.Tensor)
 			switch off += at.Offset(place); {
@@ -238,7 +241,7 @@ func (c *composer) memory(p *part) error {
 	return nil
 }
 
-// Offset is that of a rank of the part.
+// Offset returns the offset of a rank of the part.
 func (p Place) Offset(place int) int64 {
 	switch len(p.Offsets) {
 	case 0:
@@ -249,7 +252,7 @@ func (p Place) Offset(place int) int64 {
 	return p.Offsets[place]
 }
 
-// placeOf is which rank of the part a rank plays, −1 for none.
+// placeOf returns the rank in the part of a rank of the whole, −1 for none.
 func (p *part) placeOf(rank int) int {
 	if p.place == nil {
 		return rank
@@ -257,7 +260,7 @@ func (p *part) placeOf(rank int) int {
 	return int(p.place[rank])
 }
 
-// Parts are those of a schedule that Compose has made; nil of any other.
+// Parts returns the parts of a schedule that Compose has made; nil for any other.
 func (s *Schedule) Parts() []Part {
 	var list []Part
 	for i := range s.parts {
@@ -266,17 +269,17 @@ func (s *Schedule) Parts() []Part {
 	return list
 }
 
-// Waits lists the parts of a composed schedule that a part waits for on one of its ranks: those
-// that it comes after, and the ones before it on its streams.
+// Waits lists the parts that a part waits for on one of its ranks: those in its After, and the ones
+// before it on its streams.
 //
-// REQUIRES: the rank is one of the part's.
+// REQUIRES: the schedule is composed, and the rank is one of the part's.
 func (s *Schedule) Waits(part, rank int) []int {
 	p := &s.parts[part]
 	return p.waits[p.placeOf(rank)]
 }
 
-// partOf is the schedule that a place of a composed one is in, and the place in there; of any
-// other schedule, itself.
+// partOf returns the schedule of the part that a spot is in, and the spot in that part. Of a
+// schedule that is not composed it returns the schedule itself.
 func (s *Schedule) partOf(where Spot) (*Schedule, Spot) {
 	switch {
 	case s.parts != nil:
@@ -289,14 +292,14 @@ func (s *Schedule) partOf(where Spot) (*Schedule, Spot) {
 	return s, where
 }
 
-// SpecAt is the collective that a step is of: of a composed schedule, its part's.
+// SpecAt returns the collective of a step: its part's, in a composed schedule.
 func (s *Schedule) SpecAt(where Spot) *collective.Spec {
 	s, _ = s.partOf(where)
 	return &s.Spec
 }
 
-// Locate says which memory a region's buffer lies in where a step is carried out, and where it
-// begins there: Home, and of a composed schedule the tensor and the offset of its part.
+// Locate returns the memory that stores a region's buffer where a step executes, and the buffer's
+// offset in it. That is Home; in a composed schedule, the tensor and offset of the part.
 func (s *Schedule) Locate(where Spot, b Buffer) (memory Buffer, base int64) {
 	if s.parts == nil {
 		return s.Home(b, where.Rank)
@@ -308,7 +311,7 @@ func (s *Schedule) Locate(where Spot, b Buffer) (memory Buffer, base int64) {
 	return at.Tensor, base + at.Offset(place)
 }
 
-// Bytes is Size in bytes.
+// Bytes returns Size in bytes.
 func (s *Schedule) Bytes(where Spot, step *Step) (n int64, known bool) {
 	n, known = s.Size(where, step)
 	if n == 0 {
@@ -329,7 +332,7 @@ func (s *Schedule) Bytes(where Spot, step *Step) (n int64, known bool) {
 	return n * int64(of.TypeOf(b).Width()), known
 }
 
-// BytesOf is how many bytes a region has.
+// BytesOf returns the bytes of a region.
 func (s *Schedule) BytesOf(where Spot, r *Region) int64 {
 	of, at := s.partOf(where)
 	return of.Elements(at, r) * int64(of.TypeOf(r.Buffer).Width())

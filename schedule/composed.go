@@ -1,17 +1,17 @@
 package schedule
 
-// What a rank runs of a composed schedule: the lanes of its parts, one part after the other. Each
-// begins with a step that awaits the parts before it, and begins the part's bracket; and ends with
-// one that posts, so that others can await its end.
+// A rank's program in a composed schedule: the lanes of its parts, one part after the other. Each
+// lane begins with a step that awaits the parts before it, and that begins the part's bracket. It
+// ends with a step that posts, so that other parts can await its end.
 
-// seated is a part's program on a rank, and its first lane there.
+// placedProgram is a part's program on a rank, and its first lane there.
 type placedProgram struct {
 	*Program
 	part  int32
 	first int32
 }
 
-// edge is where in a lane of a part a cursor is; 0 in any other lane.
+// An edge is the position of a cursor in a lane of a part; 0 in any other lane.
 type edge int8
 
 const (
@@ -21,7 +21,7 @@ const (
 	afterEnd
 )
 
-// composedProgram is what a rank runs.
+// composedProgram returns a rank's program in a composed schedule.
 func (s *Schedule) composedProgram(rank int) *Program {
 	whole := &Program{schedule: s, code: &code{}, rank: int32(rank)}
 	for i := range s.parts {
@@ -37,21 +37,22 @@ func (s *Schedule) composedProgram(rank int) *Program {
 	return whole
 }
 
-// seat is the part's program that a lane is of, and which lane of it.
+// partAt returns the part's program that a lane belongs to, and the lane's number in it.
 func (p *Program) partAt(lane int) (*placedProgram, int) {
 	i, n := 0, len(p.parts)
-	for n > 1 { // binary search: the last that begins at or before the lane
+	for n > 1 { // binary search: the last part that begins at or before the lane
 		if half := n / 2; int(p.parts[i+half].first) <= lane {
 			i, n = i+half, n-half
 		} else {
 			n = half
 		}
 	}
-	// Parts without lanes begin where the next does: the last of them that has lanes is meant.
+	// A part without lanes begins where the next one does; the search finds the last of them, which
+	// has lanes.
 	return &p.parts[i], lane - int(p.parts[i].first)
 }
 
-// Part is the part of a composed schedule that a lane is of; 0 of any other.
+// Part returns the part of a composed schedule that a lane belongs to; 0 in any other.
 func (p *Program) Part(lane int) int {
 	if p.parts == nil {
 		return 0
@@ -60,8 +61,8 @@ func (p *Program) Part(lane int) int {
 	return int(own.part)
 }
 
-// Stream is the stream of its rank that a lane is on: in a schedule that is not composed, every
-// lane is one.
+// Stream returns the stream of its rank that a lane is on. In a schedule that is not composed,
+// every lane is a stream.
 func (p *Program) Stream(lane int) int {
 	if p.parts == nil {
 		return lane
@@ -74,7 +75,7 @@ func (p *Program) Stream(lane int) int {
 	return int(part.Stream)
 }
 
-// Slices is how many sub-steps a step of a lane is that moves data.
+// Slices returns how many sub-steps a data-moving step of a lane has.
 func (p *Program) Slices(lane int) int {
 	if p.parts == nil {
 		return max(p.schedule.Slices, 1)
@@ -83,7 +84,7 @@ func (p *Program) Slices(lane int) int {
 	return max(own.schedule.Slices, 1)
 }
 
-// Slots is how many messages a connection from a lane holds, of class FIFO; 0 leaves it to the
+// Slots returns how many messages a FIFO connection from a lane holds; 0 leaves it to the
 // environment.
 func (p *Program) Slots(lane int) int {
 	if p.parts == nil {
@@ -93,7 +94,7 @@ func (p *Program) Slots(lane int) int {
 	return own.schedule.Slots
 }
 
-// walkPart is Walk of a lane of a composed schedule.
+// walkPart returns a cursor at the beginning of a lane of a composed schedule.
 func (p *Program) walkPart(lane int) Cursor {
 	own, index := p.partAt(lane)
 	c := own.Walk(index)
@@ -101,7 +102,7 @@ func (p *Program) walkPart(lane int) Cursor {
 	return c
 }
 
-// loadPart is Load in a lane of a composed schedule.
+// loadPart loads the present step of a lane of a composed schedule.
 func (p *Program) loadPart(c *Cursor, s *Step) {
 	own, index := p.partAt(c.own)
 	part := &p.schedule.parts[own.part]
@@ -137,12 +138,13 @@ func (p *Program) loadPart(c *Cursor, s *Step) {
 	}
 }
 
-// seatPeer makes a peer in the part one in the whole.
+// translatePeer translates a peer from the part's numbering to the whole's.
 func (p *part) translatePeer(peer *Peer) {
 	peer.Lane += p.first[peer.Rank]
 	peer.Rank = int32(p.Ranks[peer.Rank])
 }
 
+// translateTeam translates the ranks of a multimem from the part's numbering to the whole's.
 func (p *part) translateTeam(team []int32) []int32 {
 	if team == nil {
 		return nil
@@ -154,7 +156,7 @@ func (p *part) translateTeam(team []int32) []int32 {
 	return seats
 }
 
-// ends are the events that all lanes have ended, of which the first has that number.
+// ends returns the events at the ends of all lanes; first is the number of the first lane.
 func (c *code) ends(first int32) []Event {
 	events := make([]Event, 0, c.lanes)
 	for i := range c.bundles {
@@ -166,7 +168,7 @@ func (c *code) ends(first int32) []Event {
 	return events
 }
 
-// posts is how often the nodes post.
+// posts returns how often the nodes post.
 func (c *code) posts(from, to int32) (n int32) {
 	for pc := from; pc < to; pc++ {
 		x := &c.nodes[pc]

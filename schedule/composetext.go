@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A composed schedule says how many ranks there are and what tensors, then what parts: who plays
-// them, on which stream, how they are launched, after which others (counted from 0), and where
-// their buffers lie, from an element on that is one for all ranks or one for each. Below stands
-// what the part does; what several do stands below the first of them.
+// The text of a composed schedule gives the number of ranks and the tensors, then the parts. A
+// part's line gives its ranks, its stream, its launch, and the parts that it comes after, counted
+// from 0. It also gives the storage of its buffers: a tensor and an offset for all ranks, or one
+// for each. The schedule of the part follows. Parts with one schedule refer to the first of them.
 //
 //	schedule layer
 //	ranks 4
@@ -19,7 +19,7 @@ import (
 //	  …
 //	part others ranks 1,3 after 0 in=x out=y@0,2048 as 0
 //
-// Parts beside each other have no tensors, and who is in none of them does nothing:
+// Teams have no tensors, and ranks in no team do nothing:
 //
 //	schedule ring
 //	ranks 7
@@ -28,7 +28,7 @@ import (
 //	  …
 //	part ranks 5,3,1 as 0
 
-// partsText prints the schedule.
+// partsText formats a composed schedule.
 func (s *Schedule) partsText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nranks %d\n", strings.TrimSpace("schedule "+s.Name), s.Spec.Ranks)
@@ -50,10 +50,10 @@ func (s *Schedule) partsText() string {
 	return b.String()
 }
 
-// composed reports whether a schedule is one of parts, on tensors or beside each other.
+// composed reports whether a schedule has parts, on tensors or as teams.
 func (s *Schedule) composed() bool { return s.parts != nil || s.teams != nil }
 
-// partText is a part's line, and what the part does.
+// partText returns a part's line, and its schedule.
 func (s *Schedule) partText(i int) (text string, of *Schedule) {
 	var p *Part
 	everybody := false
@@ -91,7 +91,7 @@ func (s *Schedule) partText(i int) (text string, of *Schedule) {
 	return text, p.Schedule
 }
 
-// equalParts is Equal of composed schedules: the same tensors and parts.
+// equalParts compares composed schedules: they are equal if tensors and parts are.
 func equalParts(a, b *Schedule) bool {
 	n := len(a.parts) + len(a.teams)
 	if len(a.parts) != len(b.parts) || len(a.teams) != len(b.teams) ||
@@ -107,6 +107,7 @@ func equalParts(a, b *Schedule) bool {
 	return true
 }
 
+// commas formats numbers, separated by commas.
 func commas[T int | int64](numbers []T) string {
 	text := make([]string, len(numbers))
 	for i, n := range numbers {

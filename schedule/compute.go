@@ -12,10 +12,10 @@ import (
 	"collsim/unit"
 )
 
-// Opaque is a kernel that takes a time and of which no more is known.
+// Opaque returns a kernel with a time and without any further meaning.
 func Opaque(t unit.Time) *kernel.Op { return &kernel.Op{Kind: kernel.Opaque, Time: t} }
 
-// OpaqueTime is what an opaque kernel takes; 0 of every other step.
+// OpaqueTime returns the time of an opaque kernel; 0 for every other step.
 func (s *Step) OpaqueTime() unit.Time {
 	if s.Kernel == nil || s.Kernel.Kind != kernel.Opaque {
 		return 0
@@ -23,44 +23,44 @@ func (s *Step) OpaqueTime() unit.Time {
 	return s.Kernel.Time
 }
 
-// Engine is what carries out the steps of a bracket.
+// An Engine is the unit of a rank that executes the steps of a bracket.
 type Engine uint8
 
 // The engines of a rank.
 const (
-	SMs        Engine = iota // a number of them, or parts of them
-	CopyEngine               // one, which copies and takes part in no barrier
+	SMs        Engine = iota // streaming multiprocessors, whole or in parts
+	CopyEngine               // a copy engine, which takes part in no barrier
 	Host                     // a thread of the host
 )
 
 var engineNames = [...]string{"sms", "copy", "host"}
 
-// String is the engine's name in the text form.
+// String returns the engine's name in the text form.
 func (e Engine) String() string { return engineNames[e] }
 
-// Launch begins a bracket: the steps of a lane that the host launches at once, from this one to the
-// next that begins one, or to the lane's end. The lane is a stream: a bracket begins when the one
-// before it has ended. The host launches the brackets of a rank in the order of their parts, rounds
-// and lanes.
+// A Launch begins a bracket: the steps of a lane that the host launches at once. The bracket ends
+// before the next one of the lane, or at the lane's end. The lane is a stream: a bracket begins
+// when the one before it has ended. The host launches the brackets of a rank in the order of their
+// parts, rounds and lanes.
 type Launch struct {
-	Name   string // for pictures; empty is the step's own
+	Name   string // for pictures; empty means the step's own
 	Engine Engine
-	// Blocks is how many blocks on SMs the bracket holds from its first step to its last; 0 is one,
-	// or of a kernel the blocks of its grid, which come and go.
+	// Blocks is the number of blocks that the bracket holds on SMs from its first step to its last.
+	// 0 means one; for a kernel, the blocks of its grid, which come and go.
 	Blocks int32
-	// PerSM is how many of its blocks an SM holds at most at a time; 0 is one.
+	// PerSM bounds the bracket's blocks on an SM at a time; 0 means one.
 	PerSM int32
-	// Priority is that of its blocks: free SMs go to the highest first.
+	// Priority of its blocks: free SMs go to the highest priority first.
 	Priority int32
-	// Whole brackets are all lanes of a part on a rank, one launch together, and hold Blocks for each
-	// channel of it, from the first step of its lanes to the last: what Part.Launch makes.
+	// Whole makes a bracket of all lanes of a part on a rank: one launch. It holds Blocks for each
+	// channel, from the first step of its lanes to the last. Part.Launch sets it.
 	Whole bool
-	// Graph, if not 0, is the CUDA graph that the bracket is a node of: the first of them that the
-	// host comes to launches them all.
+	// Graph, if not 0, is the CUDA graph that the bracket is a node of. The host launches all of a
+	// graph when it reaches the first of its brackets.
 	Graph int32
 }
 
-// String is the mark in the text form, such as "launch(sms blocks=4 per_sm=2 name=barrier)".
+// String formats the launch, such as "launch(sms blocks=4 per_sm=2 name=barrier)".
 func (l *Launch) String() string {
 	text := "launch(" + l.Engine.String()
 	for _, n := range l.numbers() {
@@ -74,22 +74,23 @@ func (l *Launch) String() string {
 	return text + ")"
 }
 
+// launchNumber is a numeric field of a launch, with its name in the text and its largest value.
 type launchNumber struct {
 	name  string
 	value *int32
 	most  int32
 }
 
+// numbers lists the numeric fields.
 func (l *Launch) numbers() []launchNumber {
 	return []launchNumber{{"blocks", &l.Blocks, 1 << 20}, {"per_sm", &l.PerSM, 64},
 		{"priority", &l.Priority, 64}, {"graph", &l.Graph, 1 << 20}}
 }
 
-// maxWord is how many bytes a launch's or a part's name may have.
+// maxWord bounds the bytes of the name of a launch or a part.
 const maxWord = 64
 
-// Word makes a text one that the name of a launch and of a part can be: what could not be read back
-// is left out.
+// Word makes a text fit to be the name of a launch or a part. It drops what could not be read back.
 func Word(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || strings.ContainsRune(" ()#=", r) {
@@ -107,7 +108,7 @@ func Word(text string) string {
 	return text
 }
 
-// validate says what of a launch cannot be.
+// validate returns an error that names a value out of range.
 func (l *Launch) validate() error {
 	for _, n := range l.numbers() {
 		if *n.value < 0 || *n.value > n.most {
@@ -125,7 +126,7 @@ func (l *Launch) validate() error {
 	return nil
 }
 
-// parseLaunch reads what String prints.
+// parseLaunch parses the format of String.
 func parseLaunch(text string) (*Launch, error) {
 	body, ok := strings.CutPrefix(text, "launch(")
 	body, closed := strings.CutSuffix(body, ")")
@@ -146,7 +147,7 @@ func parseLaunch(text string) (*Launch, error) {
 	return l, l.validate()
 }
 
-// read reads a word such as "blocks=4".
+// read parses a word such as "blocks=4".
 func (l *Launch) read(word string) error {
 	name, value, _ := strings.Cut(word, "=")
 	if name == "name" {
@@ -167,8 +168,8 @@ func (l *Launch) read(word string) error {
 	return fmt.Errorf("launch: %q: blocks=, per_sm=, priority=, graph= and name= are expected", word)
 }
 
-// equal reports whether two steps begin the same bracket, or none.
+// equal reports whether two launches are equal, or both nil.
 func (l *Launch) equal(o *Launch) bool { return l == o || l != nil && o != nil && *l == *o }
 
-// equalKernel reports whether two steps compute the same, or nothing.
+// equalKernel reports whether two kernels are equal, or both nil.
 func equalKernel(a, b *kernel.Op) bool { return a == b || a != nil && b != nil && *a == *b }

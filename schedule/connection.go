@@ -2,32 +2,34 @@ package schedule
 
 import "cmp"
 
-// connection is the state of a connection: a FIFO of messages.
+// A connection is the state of a FIFO of messages.
 type connection struct {
 	src, dst   int32 // lanes
-	far        int32 // folded: the receiver's rank as seen from the sender
+	far        int32 // if folded: the receiver's rank relative to the sender
 	class      Class
 	tag        int32
 	head, tail int32 // handles, −1 for none
 	held       int32
 }
 
-// before puts connections in order.
+// before orders connections by lanes, class and tag.
 func (c *connection) before(o *connection) bool {
 	return cmp.Or(cmp.Compare(c.src, o.src), cmp.Compare(c.dst, o.dst),
 		cmp.Compare(c.class, o.class), cmp.Compare(c.tag, o.tag)) < 0
 }
 
+// connectionKey identifies a connection.
 type connectionKey struct {
 	src, dst, far int32
 	class         Class
 	tag           int32
 }
 
-// connect is the connection to or from a peer. last is the one that the lane used last.
+// connect returns the connection to or from a peer. last is the connection that the lane used last,
+// and is tried first.
 func (x *executor) connect(lane int32, p *Peer, last *int32, out bool) int32 {
 	key := connectionKey{src: lane, class: p.Class, tag: p.Tag}
-	if x.folded { // what rank 0 is sent is what it sends to the rank that is as far from it
+	if x.folded { // rank 0 stands for the sender, at the same distance
 		key.dst, key.far = p.Lane, p.Rank
 	} else {
 		key.dst = x.first[p.Rank] + p.Lane
@@ -53,7 +55,8 @@ func (x *executor) connect(lane int32, p *Peer, last *int32, out bool) int32 {
 	return i
 }
 
-// push adds a message to a connection and wakes the receiver that waits for it.
+// push adds a message to a connection, wakes the receiver if it waits for it, and returns the
+// message's handle.
 func (x *executor) push(c int32) int32 {
 	handle := x.free
 	if handle < 0 {
@@ -78,7 +81,8 @@ func (x *executor) push(c int32) int32 {
 	return handle
 }
 
-// pop takes the first message of a connection and wakes the sender that waits for its slot.
+// pop removes the first message of a connection, wakes the sender if it waits for the slot, and
+// returns the message's handle.
 func (x *executor) pop(c int32) int32 {
 	k := &x.conns[c]
 	handle := k.head

@@ -6,24 +6,24 @@ import (
 	"collsim/unit"
 )
 
-// Computes reports whether a schedule does more than one collective without kernels: a program, a
-// composed schedule, or one whose steps compute something that is known.
+// Computes reports whether a schedule does more than one collective without kernels. It does if it
+// is a program, a composed schedule, or one with a kernel that is not opaque.
 func (s *Schedule) Computes() bool {
 	return len(s.Tensors) > 0 || s.parts != nil || s.AnyStep(func(step *Step) bool {
 		return step.Kernel != nil && step.Kernel.Kind != kernel.Opaque
 	})
 }
 
-// Contents are what a program is made of.
+// Contents counts what a program is made of.
 type Contents struct {
-	Kernels, Collectives int // that define it: lines, and of a composed schedule its collectives
+	Kernels, Collectives int // in its definitions; in a composed schedule, in its parts' too
 	Parts                int // of a composed schedule
 	Tensors              int // in memory
 	Bytes                unit.Bytes
 }
 
-// Contents counts what a program, or a composed schedule, is made of, and the memory of its
-// tensors on a rank; of any other schedule there are no tensors.
+// Contents counts the parts, definitions and tensors of a program or a composed schedule, and the
+// memory of its tensors on a rank.
 func (s *Schedule) Contents() Contents {
 	c := Contents{Parts: len(s.parts)}
 	for i := range s.Tensors {
@@ -39,7 +39,7 @@ func (s *Schedule) Contents() Contents {
 	return c
 }
 
-// define counts the lines that define a schedule, or its collective.
+// define adds the definitions of a schedule, or its collective.
 func (c *Contents) define(s *Schedule) {
 	if s.parts == nil && s.Spec.Kind != collective.Custom {
 		c.Collectives++

@@ -2,17 +2,17 @@ package schedule
 
 import "slices"
 
-// Strip is a part of a buffer in which its blocks lie side by side: block i is the Size elements
-// from Off + i·Size on.
+// A Strip is a part of a buffer in which blocks are contiguous: block i is the Size elements from
+// Off + i·Size on.
 type Strip struct{ Off, Size int64 }
 
-// ByRank reports whether a buffer is cut into one block a rank, which a group translates.
+// ByRank reports whether a buffer is cut into one block for each rank, which a group translates.
 func (s *Schedule) ByRank(b Buffer) bool { return s.byRank[b] }
 
-// Mirrored reports whether it is, and its blocks are numbered by mirrored ranks.
+// Mirrored reports whether the blocks of such a buffer are numbered by mirrored ranks.
 func (s *Schedule) Mirrored(b Buffer) bool { return s.mirrored[b] }
 
-// Moves is the translation of a buffer's blocks by a rank.
+// Moves returns the translation of a buffer's blocks by a rank.
 //
 // REQUIRES: the buffer's blocks are numbered by rank, and there is a group.
 func (s *Schedule) Moves(b Buffer, rank int32) int32 {
@@ -22,10 +22,10 @@ func (s *Schedule) Moves(b Buffer, rank int32) int32 {
 	return rank
 }
 
-// Strips are where the blocks of a buffer lie that is cut into one block a rank, one strip for each
-// part that is cut outside of blocks (a channel). ok is false if the blocks of a strip are not all
-// of one size, do not fill it, or do not lie in one place on all ranks; and if there are more than
-// a quick look can see.
+// Strips returns the strips of a buffer that is cut into one block for each rank: one strip for
+// each part outside of blocks (a channel). It reports false if the blocks of a strip differ in
+// size, do not fill it, or have different places on different ranks. It also does if there are too
+// many parts.
 func (s *Schedule) Strips(b Buffer) (list []Strip, ok bool) {
 	if s.teams != nil || s.parts != nil || !s.byRank[b] || !s.EvenRanks(b) {
 		return nil, false
@@ -53,7 +53,7 @@ func (s *Schedule) Strips(b Buffer) (list []Strip, ok bool) {
 	return nil, false
 }
 
-// strips are the spans as blocks divide them.
+// strips divides spans into blocks.
 func (l *Level) strips(within []span) (list []Strip, ok bool) {
 	n := l.parts(0)
 	for _, w := range within {
@@ -65,7 +65,7 @@ func (l *Level) strips(within []span) (list []Strip, ok bool) {
 	return list, true
 }
 
-// EvenRanks reports whether a buffer is as long on all ranks, and cut in one way.
+// EvenRanks reports whether a buffer has one length and one cut on all ranks.
 func (s *Schedule) EvenRanks(b Buffer) bool {
 	for _, l := range *s.cut(b) {
 		if l.Split == Table && slices.ContainsFunc(l.Ends, func(row []int64) bool {

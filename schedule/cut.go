@@ -2,7 +2,7 @@ package schedule
 
 import "fmt"
 
-// Buffer is one of a rank's buffers.
+// A Buffer is one of a rank's buffers.
 type Buffer uint16
 
 // The buffers. In place, input and output overlap as collective.Spec.Place says.
@@ -10,16 +10,16 @@ const (
 	Input Buffer = iota
 	Output
 	Scratch
-	// FirstTensor is the first of Schedule.Tensors; the others follow.
+	// FirstTensor is the number of Schedule.Tensors[0]; the others follow.
 	FirstTensor
-	// work is the working copy: Lane resolves it to Input or Output, nothing is stored under it.
+	// work is the working copy: Lane resolves it to Input or Output. No schedule contains it.
 	work Buffer = 1<<16 - 1
 )
 
 var bufferNames = [...]string{"in", "out", "scratch"}
 
-// String is the buffer's name in the text form; of a tensor, whose name the schedule knows, its
-// number.
+// String returns the buffer's name in the text form; for a tensor, whose name only the schedule
+// knows, its number.
 func (b Buffer) String() string {
 	switch {
 	case b < FirstTensor:
@@ -30,7 +30,7 @@ func (b Buffer) String() string {
 	return fmt.Sprintf("tensor%d", b-FirstTensor)
 }
 
-// Axis is what a level of a cut counts.
+// An Axis is what a level of a cut divides into.
 type Axis uint8
 
 // The axes. A lane fixes the channel, a region names its tile and blocks; slices are not a level:
@@ -43,11 +43,11 @@ const (
 
 var axisNames = [...]string{"channel", "tile", "block"}
 
-// Split is how a level divides a length into parts.
+// A Split is a rule by which a level divides a length into parts.
 type Split uint8
 
 const (
-	// Even: N parts, of which the first (length mod N) have one element more.
+	// Even: N parts; the first (length mod N) of them have one element more.
 	Even Split = iota
 	// Ceil: N parts of ⌈length/N⌉, the last ones shorter or empty (torch.chunk).
 	Ceil
@@ -61,7 +61,7 @@ const (
 
 var splitNames = [...]string{"even", "ceil", "size", "aligned", "table"}
 
-// Level is one division of a cut.
+// A Level is one division of a cut.
 type Level struct {
 	Axis  Axis
 	Split Split
@@ -70,22 +70,22 @@ type Level struct {
 	// Ends of Table: Ends[r][i] is where part i ends for rank r; one row serves all ranks. Part
 	// 0 begins at 0.
 	Ends [][]int64
-	// ByRank says that the level's parts are numbered by ranks: in a schedule with a group, rank
-	// g's program names the parts of rank 0's program translated by g.
+	// ByRank says that the level's parts are numbered by ranks. In a schedule with a group, rank
+	// g's program then names rank 0's parts, translated by g.
 	ByRank bool
-	// Mirrored says, of a level ByRank, that part and rank correspond with the digits of one of them
-	// in the opposite order: rank g translates by Group.Mirror(g).
+	// Mirrored says that part and rank correspond with the digits of one of them in the opposite
+	// order: rank g translates by Group.Mirror(g). It needs ByRank.
 	Mirrored bool
 }
 
-// Cut divides a buffer by its levels, outermost first. Without levels it is one block.
+// A Cut divides a buffer by its levels, outermost first. Without levels it is one block.
 type Cut []Level
 
-// span is a run of elements of a buffer.
+// A span is a run of elements of a buffer.
 type span struct{ off, len int64 }
 
-// part is the i-th part of s; empty where there is none. A part's ends are clipped before they are
-// multiplied out, so that no size and no index wraps.
+// part returns the i-th part of s; empty if there is none. It clips a part's ends before
+// multiplying them out, so that no size or index overflows.
 func (l *Level) part(s span, i int64, rank int32) span {
 	from, to := s.len, s.len
 	switch {
@@ -116,7 +116,7 @@ func (l *Level) part(s span, i int64, rank int32) span {
 	return span{s.off + from, to - from}
 }
 
-// partSize is the length of all parts but the last ones, for Ceil, Size and Aligned.
+// partSize returns the length of all parts but the last ones, for Ceil, Size and Aligned.
 func (l *Level) partSize(length int64) int64 {
 	switch l.Split {
 	case Ceil:
@@ -127,10 +127,10 @@ func (l *Level) partSize(length int64) int64 {
 	return l.N
 }
 
-// up is a/b rounded up.
+// up returns a/b rounded up.
 func up(a, b int64) int64 { return a/b + min(1, a%b) }
 
-// longest is the length of the longest part of a length, of any rank.
+// longest returns the length of the longest part of a length, of any rank.
 func (l *Level) longest(length int64) int64 {
 	if l.Split != Table {
 		return l.part(span{0, length}, 0, 0).len
@@ -144,7 +144,7 @@ func (l *Level) longest(length int64) int64 {
 	return most
 }
 
-// parts is how many parts a length has, empty ones of fixed numbers included.
+// parts returns the number of parts of a length, empty ones included.
 func (l *Level) parts(length int64) int64 {
 	switch l.Split {
 	case Size:
@@ -155,7 +155,7 @@ func (l *Level) parts(length int64) int64 {
 	return l.N
 }
 
-// level is the cut's level on an axis, nil if it has none.
+// level returns the cut's level on an axis, nil if it has none.
 func (c Cut) level(a Axis) *Level {
 	for i := range c {
 		if c[i].Axis == a {
@@ -165,7 +165,7 @@ func (c Cut) level(a Axis) *Level {
 	return nil
 }
 
-// blocks is the number of blocks; 1 without a block level. A Size level on blocks needs the
+// blocks returns the number of blocks; 1 without a block level. A Size level would need the
 // buffer's length, so blocks are never cut by Size.
 func (c Cut) blocks() int32 {
 	if l := c.level(Block); l != nil {
@@ -180,13 +180,13 @@ func (c Cut) byRank() bool {
 	return l != nil && l.ByRank
 }
 
-// mirrored reports whether they are numbered by mirrored ranks.
+// mirrored reports whether the cut's blocks are numbered by mirrored ranks.
 func (c Cut) mirrored() bool {
 	l := c.level(Block)
 	return l != nil && l.Mirrored
 }
 
-// place is where an element run lies: the part of a buffer of length n that the indices name.
+// place returns the elements that the indices name in a buffer of length n.
 func (c Cut) place(n int64, at indices) span {
 	s := c.within(span{0, n}, at)
 	if at.slices > 1 {
@@ -196,7 +196,7 @@ func (c Cut) place(n int64, at indices) span {
 	return s
 }
 
-// within is the part of s that the indices name, slices apart.
+// within returns the elements that the indices name in s, before slicing.
 func (c Cut) within(s span, at indices) span {
 	for i := range c {
 		l := &c[i]
@@ -212,12 +212,12 @@ func (c Cut) within(s span, at indices) span {
 	return s
 }
 
-// indices is an index per level, and the rank whose buffer it is.
+// indices has an index for each level, and the rank whose buffer it is.
 type indices struct {
 	rank, channel, tile, block, slice, slices int32
 }
 
-// validate says what is wrong with a cut for a number of ranks.
+// validate returns an error if a cut is invalid for a number of ranks.
 func (c Cut) validate(ranks int) error {
 	seen := [3]bool{}
 	for _, l := range c {
@@ -248,6 +248,7 @@ func (c Cut) validate(ranks int) error {
 	return nil
 }
 
+// rising reports whether every row has one length and its numbers do not fall.
 func rising(rows [][]int64) bool {
 	for _, row := range rows {
 		last := int64(0)

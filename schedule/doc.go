@@ -1,21 +1,22 @@
-// Package schedule is the solution of a collective: who does what, in order.
+// Package schedule describes the solution of a collective: what each rank does, in order.
 //
 // An author writes what one rank does, in plain Go (Plan, Lane). Build rolls it up into loops, so
-// that a ring lane is five items at any rank count, and stores it as a role: one program, and
-// the ranks that run it, translated by a Group. A Program is walked by a Cursor. A Schedule prints
-// as text and is read back (Schedule.String, Parse), is compared (Equal), and is carried out
-// without time (Execute). Package proof proves it.
+// that a ring lane is five items at any rank count. It stores the result as a role: one program,
+// and the ranks that run it, translated by a Group. A Cursor walks a Program. A Schedule prints as
+// text and is read back (Schedule.String, Parse). It can be compared (Equal) and executed without
+// time (Execute). Package proof proves it.
 //
-// The parts of the vocabulary:
+// The vocabulary:
 //
 //   - A rank has lanes; a lane does its steps in order. Lanes of a channel share one SM.
-//   - A step takes sources (local regions, messages, gets), combines them left to right, stores the
-//     value in local regions and sends it to peers.
-//   - Messages match in order per connection, which is a key: two lanes and a class.
+//   - A step takes sources (local regions, messages, gets) and combines them left to right. It
+//     stores the value in local regions and sends it to peers.
+//   - Messages match in order per connection. A connection is identified by two lanes, a class and
+//     a tag.
 //   - Events order the lanes of a rank: a step posts, another awaits the number of posts.
 //   - A cut divides a buffer into channels, tiles and blocks; a region names blocks. Every step
-//     that moves data is one sub-step a slice.
+//     that moves data is one sub-step for each slice.
 //
-// The package knows nothing of time, networks, devices or number formats: proof, reference, sim
-// and hw give the steps their meanings, each its own.
+// The package knows nothing of time, networks, devices or number formats: proof, reference, sim and
+// hw give the steps their meanings, each its own.
 package schedule

@@ -8,15 +8,15 @@ import (
 	"collsim/dtype"
 )
 
-// A composed schedule falls into stretches where on every rank all later parts wait for all earlier
-// ones: layers of a model, or the ops of one, if none is asynchronous. What happens in a stretch
-// depends on nothing that others do but when they end.
+// A composed schedule divides into epochs. An epoch begins where, on every rank, all later parts
+// wait for all earlier ones: at layers of a model, or at every op if none is asynchronous. What
+// happens in an epoch depends on earlier ones only by when these end.
 
-// Borders are the numbers of the parts, from 1 on, that a stretch can begin with: on every rank,
-// they and all later ones begin when all earlier ones have ended there. That is asked of what parts
-// wait for, directly or through others; where very many run side by side, borders may be missed.
+// Barriers returns the numbers of the parts, from 1 on, at which an epoch can begin. On every rank,
+// these and all later parts begin when all earlier ones have ended there. It follows what parts
+// wait for, directly or through others. Where very many parts run concurrently, it may miss some.
 func (s *Schedule) Barriers() []int {
-	open := make([]bool, len(s.parts)+1) // there is no border
+	open := make([]bool, len(s.parts)+1) // by part: no epoch begins here
 	for rank := range s.Spec.Ranks {
 		s.openOn(rank, open)
 	}
@@ -29,17 +29,17 @@ func (s *Schedule) Barriers() []int {
 	return borders
 }
 
-// mostBeside is how many parts that some do not wait for are told apart.
+// mostOpenParts bounds the parts that a closure lists one by one.
 const mostOpenParts = 64
 
-// closure is what a part waits for on a rank, directly or through others: all of the first so many
-// parts there, and some more.
+// A closure is the set of parts that a part waits for on a rank, directly or through others: the
+// first so many there, and some more.
 type closure struct {
 	first int
-	more  []int // in order
+	more  []int // ascending
 }
 
-// with adds a part, and what it waits for.
+// with adds a part, and that part's own closure.
 func (c *closure) with(part int, of *closure) {
 	c.first = max(c.first, of.first)
 	for _, n := range append(slices.Clone(of.more), part) {
@@ -56,7 +56,8 @@ func (c *closure) with(part int, of *closure) {
 	c.more = c.more[:min(len(c.more), mostOpenParts)]
 }
 
-// closuresOn are what the parts that have lanes on a rank wait for there, and their numbers.
+// closuresOn returns the closures of the parts with lanes on a rank, and the numbers of these
+// parts.
 func (s *Schedule) closuresOn(rank int) (all []closure, number []int) {
 	at := map[int]int{}
 	for i := range s.parts {
@@ -75,8 +76,8 @@ func (s *Schedule) closuresOn(rank int) (all []closure, number []int) {
 	return all, number
 }
 
-// Unordered visits the parts that nothing orders with an earlier one on a rank; where very many run
-// side by side, more than these. It ends when it is told so.
+// Unordered visits the pairs of parts that are unordered on a rank. Where very many run
+// concurrently, it visits further pairs too. It stops when visit returns false.
 func (s *Schedule) Unordered(visit func(rank, earlier, part int) bool) {
 	for rank := range s.Spec.Ranks {
 		all, number := s.closuresOn(rank)
@@ -91,10 +92,10 @@ func (s *Schedule) Unordered(visit func(rank, earlier, part int) bool) {
 	}
 }
 
-// bordersOn marks the parts at which there is no border on a rank.
+// openOn marks the parts at which no epoch can begin because of a rank.
 func (s *Schedule) openOn(rank int, open []bool) {
 	all, number := s.closuresOn(rank)
-	least := len(all) // of the first ones that every part from here on waits for
+	least := len(all) // number of first parts that every part from here on waits for
 	for n := len(all) - 1; n >= 0; n-- {
 		least = min(least, all[n].first)
 		if least < n {
@@ -109,10 +110,11 @@ func (s *Schedule) openOn(rank int, open []bool) {
 	}
 }
 
-// Stretch is the parts from one number up to another as parts of a schedule of their own. The first
-// ones of the list stand for earlier parts that they wait for, have as many lanes on as many
-// streams, and no steps; there are none for those that has says have no say. It reports false where
-// they cannot stand for them: some ranks of a part wait for one and others do not.
+// Epoch returns the parts from one number up to another, as parts of a schedule of their own.
+// Stand-ins come first in the list: they represent earlier parts that these wait for. A stand-in
+// has as many lanes on as many streams as its part, and no steps. Parts for which has is false get
+// none. It reports false where a stand-in cannot represent a part, since some ranks wait for it and
+// others do not.
 func (s *Schedule) Epoch(from, to int, has func(part int) bool) (list []Part, before int,
 	ok bool) {
 	at := map[int]int{}
@@ -123,7 +125,7 @@ func (s *Schedule) Epoch(from, to int, has func(part int) bool) (list []Part, be
 			}
 			p := &s.parts[w]
 			lanes := 1
-			if p.Part.Launch == nil { // on as many streams
+			if p.Part.Launch == nil { // each lane on a stream of its own
 				lanes = int(p.lanes[0])
 			}
 			if slices.ContainsFunc(p.lanes, func(n int32) bool {
@@ -154,7 +156,7 @@ func (s *Schedule) Epoch(from, to int, has func(part int) bool) (list []Part, be
 	return list, before, true
 }
 
-// waitsOf are the parts that a part waits for on any of its ranks.
+// waitsOf returns the parts that a part waits for on any of its ranks.
 func (s *Schedule) waitsOf(part int) (list []int) {
 	for _, waits := range s.parts[part].waits {
 		for _, w := range waits {
@@ -166,7 +168,7 @@ func (s *Schedule) waitsOf(part int) (list []int) {
 	return list
 }
 
-// allWait reports whether a part waits for another wherever both are.
+// allWait reports whether a part waits for another on every rank that both have.
 func (s *Schedule) allWait(part, on int) bool {
 	p := &s.parts[part]
 	for place, rank := range p.Ranks {
@@ -177,7 +179,7 @@ func (s *Schedule) allWait(part, on int) bool {
 	return true
 }
 
-// nothing is a schedule of ranks that have so many lanes and no steps.
+// idle returns a schedule whose ranks have so many lanes and no steps.
 func idle(ranks, lanes int) *Schedule {
 	none := make([]int64, ranks)
 	s, err := Build(Plan{Name: "nothing", Lanes: lanes, Same: true, Lane: func(*Lane) {},

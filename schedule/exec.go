@@ -6,50 +6,52 @@ import (
 	"collsim/collective"
 )
 
-// Limits bound an execution.
+// Limits configure an execution.
 type Limits struct {
-	// Slots is what a connection of class FIFO holds if the schedule does not say; 0 is any number.
+	// Slots is the number of messages that a FIFO connection holds if the schedule does not say; 0
+	// is unlimited.
 	Slots int
-	// Iterations is how often every rank runs its program; 0 is once. A rank begins again when
-	// all its lanes have come to their end, whatever other ranks do.
+	// Iterations counts the runs of every rank's program; 0 means one. A rank begins again when all
+	// its lanes have ended, whatever other ranks do.
 	Iterations int
-	// Rendezvous has a step that sends on a connection of class FIFO end, and its lane go on, when
-	// the last of its messages is received.
+	// Rendezvous makes a step that sends on a FIFO connection end when the last of its messages is
+	// received. Its lane goes on only then.
 	Rendezvous bool
-	// Brief has a deadlock reported without who waits for whom, which of many lanes takes long.
+	// Brief omits from a deadlock which lane waits for which, since finding it takes long with many
+	// lanes.
 	Brief bool
-	// Folded has rank 0 stand for all ranks of the schedule's group: it alone is visited, and what
-	// it receives from a rank is what it has sent to the one that is as far the other way, which
-	// all have sent at once. Counts are rank 0's. REQUIRES: Group is not nil, no parts, and
-	// no more than messages between ranks: no gets, no puts, no multimem.
+	// Folded executes rank 0 for all ranks of the schedule's group. What it receives from a rank is
+	// what it has sent to the rank at the same distance in the other direction. Counts are rank
+	// 0's. REQUIRES: Group is not nil, no parts, and only messages between ranks: no gets, puts or
+	// multimem.
 	Folded bool
 }
 
-// Visit is one sub-step as it is carried out. It is reused: copy what is to be kept.
+// A Visit is one sub-step while it executes. It is reused: copy what is to be kept.
 type Visit struct {
 	Rank, Lane, Channel int32
 	Part                int32 // of a composed schedule
-	Number, Slice       int32 // of the step in its lane, and of the sub-step in the step
+	Number, Slice       int32 // number of the step in its lane, and of the sub-step in the step
 	Step                *Step
-	// In and Out are the handles of the messages, as in Step.From and Step.Send, −1 where there is
-	// no message (local regions, silent puts, multimem). A handle is a small number, of one message
-	// from the visit that sends it to the end of the visit that receives it.
+	// In and Out are the handles of the messages, as in Step.From and Step.Send. They are −1 where
+	// there is no message (local regions, silent puts, multimem). A handle is a small number. It
+	// identifies one message from the visit that sends it to the end of the visit that receives it.
 	In, Out []int32
 	Last    bool // the sub-step is the last of its step
 
-	Index int32 // of the lane among all lanes of all ranks, in order of ranks and lanes
+	Index int32 // index of the lane among all lanes of all ranks, in order of ranks and lanes
 }
 
-// Spot is where the sub-step takes place.
+// Spot returns where the sub-step takes place.
 func (v *Visit) Spot() Spot {
 	return Spot{Rank: int(v.Rank), Channel: int(v.Channel), Slice: int(v.Slice), Part: int(v.Part)}
 }
 
-// Execute carries a schedule out, without time: every wait is respected, each sub-step happens at
+// Execute executes a schedule without time: it respects every wait, and each sub-step happens at
 // once. Since every wait names what it waits for, all interleavings stall alike and move the same
-// messages; the order of visits is a function of the schedule alone. A deadlock is a *StallError, a
-// message that nobody receives, or a sum without an operator, a *Violation. Memory is that of the
-// lanes and the messages in flight.
+// messages. The order of visits depends on the schedule alone. A deadlock is a *StallError. A
+// message that is never received, or a sum without an operator, is a *Violation. The memory used is
+// that of the lanes and the messages in flight.
 func Execute(s *Schedule, limits Limits, hooks Hooks) (Counts, error) {
 	x := newExecutor(s, limits, hooks)
 	if err := x.run(); err != nil {
@@ -58,7 +60,7 @@ func Execute(s *Schedule, limits Limits, hooks Hooks) (Counts, error) {
 	return x.counts, x.unreceived()
 }
 
-// waiting is what a lane that cannot go on waits for.
+// waiting is the kind of thing that a blocked lane waits for.
 type waiting uint8
 
 const (
@@ -66,29 +68,30 @@ const (
 	forMessage         // of a connection
 	forSlot            // of a connection
 	forEvent           // of a lane
-	forReceive         // of what it has sent on a connection, in rendezvous
-	forRank            // the other lanes of its rank, to begin again
+	forReceive         // of its messages, in rendezvous
+	forRank            // of its rank's other lanes, to begin again
 )
 
-// laneState is what the executor keeps of a lane.
+// laneState is the executor's state of a lane.
 type laneState struct {
 	cursor     Cursor
 	rank, lane int32
 	channel    int32
 	part       int32
 	slices     int32
-	slots      int32 // of connections from here, of class FIFO
+	slots      int32 // of FIFO connections from here
 	posts      int32 // in all iterations
 	base       int32 // posts when this iteration began
 	waits      waiting
-	on         int32 // the connection or lane that it waits for
+	on         int32 // connection or lane that it waits for
 	value      int32 // posts that it waits for
-	out, in    int32 // the connection last used each way, −1 for none
+	out, in    int32 // connection used last in each direction, −1 for none
 	queued     bool
-	performed  bool  // the present step, which has not ended: rendezvous
-	unreceived int32 // messages of that step
+	performed  bool  // the present step has executed but not ended: rendezvous
+	unreceived int32 // messages of that step that are not received
 }
 
+// executor is the state of Execute.
 type executor struct {
 	s        *Schedule
 	hooks    Hooks
@@ -98,21 +101,22 @@ type executor struct {
 	folded   bool
 	brief    bool
 	programs []*Program
-	first    []int32 // lane of each rank among all, and their number
+	first    []int32 // index of each rank's first lane; then the number of lanes
 	lanes    []laneState
-	left     []int32 // lanes of each rank that have not finished this iteration
-	round    []int32 // iterations that each rank has finished
+	left     []int32 // of each rank: lanes that have not ended this iteration
+	round    []int32 // of each rank: iterations that have ended
 	conns    []connection
 	byKey    map[connectionKey]int32
-	next     []int32 // message handle → the next in its FIFO, or in the free list
+	next     []int32 // of each message handle: the next in its FIFO, or in the free list
 	free     int32
 	queue    []int32
-	watch    [][]int32 // of each lane, those that wait for a post of it
+	watch    [][]int32 // of each lane: lanes that wait for a post of it
 	visit    Visit
 	step     Step
 	counts   Counts
 }
 
+// newExecutor returns an executor with all lanes at their beginning.
 func newExecutor(s *Schedule, limits Limits, hooks Hooks) *executor {
 	x := &executor{s: s, hooks: hooks, slots: int32(s.Slots), times: int32(max(1, limits.Iterations)),
 		meet: limits.Rendezvous, folded: limits.Folded, brief: limits.Brief,
@@ -146,6 +150,7 @@ func newExecutor(s *Schedule, limits Limits, hooks Hooks) *executor {
 	return x
 }
 
+// wake queues a lane to try again.
 func (x *executor) wake(lane int32) {
 	if l := &x.lanes[lane]; !l.queued {
 		l.queued, l.waits = true, forNothing
@@ -153,7 +158,7 @@ func (x *executor) wake(lane int32) {
 	}
 }
 
-// run lets each lane go as far as it can, first come first served, until none can.
+// run advances each lane as far as possible, first come first served, until none can advance.
 func (x *executor) run() error {
 	for rank := range x.left {
 		if x.left[rank] == 0 {
@@ -181,7 +186,7 @@ func (x *executor) run() error {
 	return nil
 }
 
-// advance carries out the steps of a lane until it must wait.
+// advance executes the steps of a lane until it must wait.
 func (x *executor) advance(lane int32) error {
 	l := &x.lanes[lane]
 	p := x.programs[l.rank]
@@ -231,8 +236,8 @@ func (x *executor) end(lane int32, l *laneState) {
 	l.cursor.Next(l.slices)
 }
 
-// ready reports whether the step in x.step can be carried out; if not, the lane waits for the
-// first thing that is missing.
+// ready reports whether the step in x.step can execute. If not, the lane waits for the first thing
+// that is missing.
 func (x *executor) ready(lane int32, l *laneState) bool {
 	s := &x.step
 	v := &x.visit
@@ -262,7 +267,8 @@ func (x *executor) ready(lane int32, l *laneState) bool {
 		}
 	}
 	if l.cursor.Slice() == 0 {
-		// Of several events the last that is missing: others have mostly happened when it does.
+		// Of several events it waits for the last missing one: the others have mostly happened by
+		// then.
 		for i := len(s.Await) - 1; i >= 0; i-- {
 			if e := s.Await[i]; !x.happened(l, e) {
 				l.waits, l.on, l.value = forEvent, x.first[l.rank]+e.Lane, e.Value
@@ -274,13 +280,13 @@ func (x *executor) ready(lane int32, l *laneState) bool {
 	return true
 }
 
-// happened reports whether an event has, of the rank of a lane.
+// happened reports whether an event of a lane's rank has happened.
 func (x *executor) happened(l *laneState, e Event) bool {
 	on := &x.lanes[x.first[l.rank]+e.Lane]
 	return on.posts-on.base >= e.Value
 }
 
-// limit is the slots of a class; 0 is any number.
+// limit returns the slots of a class; 0 is unlimited.
 func (x *executor) limit(c Class, slots int32) int32 {
 	switch c {
 	case Pad:
@@ -291,7 +297,7 @@ func (x *executor) limit(c Class, slots int32) int32 {
 	return slots
 }
 
-// slotsOf is what connections from a lane hold, of class FIFO.
+// slotsOf returns the slots of FIFO connections from a lane.
 func (x *executor) slotsOf(p *Program, lane int) int32 {
 	if n := p.Slots(lane); n > 0 {
 		return int32(n)
@@ -299,7 +305,7 @@ func (x *executor) slotsOf(p *Program, lane int) int32 {
 	return x.slots
 }
 
-// perform carries out the step in x.step, which is ready: v.In and v.Out are its connections.
+// perform executes the step in x.step, which is ready: v.In and v.Out are its connections.
 func (x *executor) perform(lane int32, l *laneState) error {
 	v := &x.visit
 	v.Rank, v.Lane, v.Channel, v.Part, v.Index = l.rank, l.lane, l.channel, l.part, lane
@@ -310,7 +316,7 @@ func (x *executor) perform(lane int32, l *laneState) error {
 		return &Violation{Kind: Malformed, Rank: int(l.rank), Lane: int(l.lane), Step: int(v.Number),
 			Chunk: -1, Text: v.Step.Name() + " " + err.Error()}
 	}
-	for i, c := range v.Out { // the slots are taken before any is freed
+	for i, c := range v.Out { // slots are taken before any is freed
 		if c >= 0 {
 			v.Out[i] = x.push(c)
 			x.counts.Messages++
@@ -341,7 +347,7 @@ func (x *executor) perform(lane int32, l *laneState) error {
 	return nil
 }
 
-// sends reports whether a step sends data or fetches it; a barrier has none.
+// sends reports whether a step sends data or fetches it. In a barrier, signals count as data.
 func (s *Schedule) sends(step *Step) bool {
 	if !step.Moves() && s.Spec.Kind != collective.Barrier {
 		return false
@@ -373,8 +379,8 @@ func (x *executor) finished(rank int32) error {
 	return nil
 }
 
-// unreceived reports messages that nobody has received: of the first connection that has any, by
-// lanes, class and tag, so that all who play a schedule report the same.
+// unreceived returns a violation if a message is never received. It names the first such connection
+// by lanes, class and tag, so that all executors of a schedule report the same.
 func (x *executor) unreceived() error {
 	var held *connection
 	for i := range x.conns {

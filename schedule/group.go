@@ -6,16 +6,18 @@ import (
 	"slices"
 )
 
-// Group acts on the ranks by translation. A rank is written in mixed radix with these digits, the
-// last varying fastest, and ranks add digit by digit, each modulo its radix: [n] is the cyclic
-// group of n ranks, [2 2 2] the exclusive or of eight. Nil is the trivial group: a program a rank.
+// A Group acts on the ranks by translation. A rank is written in mixed radix with these digits, the
+// last varying fastest. Ranks add digit by digit, each modulo its radix: [n] is the cyclic group of
+// n ranks, [2 2 2] the exclusive or of eight. Nil is the trivial group: each rank has a program of
+// its own.
 type Group []int32
 
-// Rotations is the group of schedules in which every rank does the same as seen from itself.
+// Rotations returns the cyclic group, for schedules in which every rank does the same relative to
+// itself.
 func Rotations(ranks int) Group { return Group{int32(ranks)} }
 
-// Flips is the group of schedules in which every rank of a power of two does the same, with bits of
-// all numbers flipped: the exclusive or. Other ranks have none.
+// Flips returns the exclusive-or group of a power of two, nil for other numbers of ranks. Every
+// rank does the same with bits of all rank numbers flipped.
 func Flips(ranks int) Group {
 	if ranks < 2 || ranks&(ranks-1) != 0 {
 		return nil
@@ -23,7 +25,7 @@ func Flips(ranks int) Group {
 	return slices.Repeat(Group{2}, bits.Len(uint(ranks))-1)
 }
 
-// Order is the number of ranks that the group acts on.
+// Order returns the number of ranks that the group acts on.
 func (g Group) Order() int {
 	n := 1
 	for _, d := range g {
@@ -32,7 +34,7 @@ func (g Group) Order() int {
 	return n
 }
 
-// Add is a translated by b.
+// Add returns a translated by b.
 func (g Group) Add(a, b int32) int32 {
 	if len(g) == 1 {
 		if a += b; a >= g[0] {
@@ -52,7 +54,7 @@ func (g Group) Add(a, b int32) int32 {
 	return sum
 }
 
-// Sub is the element that takes b to a.
+// Sub returns the translation that takes b to a.
 func (g Group) Sub(a, b int32) int32 {
 	if len(g) == 1 {
 		if a -= b; a < 0 {
@@ -72,9 +74,9 @@ func (g Group) Sub(a, b int32) int32 {
 	return rest
 }
 
-// Mirror is a with its digits in the opposite order.
+// Mirror returns a with its digits in the opposite order.
 //
-// REQUIRES: the group is the same read backwards.
+// REQUIRES: the group's digits are a palindrome.
 func (g Group) Mirror(a int32) (m int32) {
 	if g.isBits() {
 		return int32(bits.Reverse32(uint32(a)) >> (32 - len(g)))
@@ -95,9 +97,9 @@ func (g Group) isBits() bool {
 	return true
 }
 
-// whole reports whether a region, of as many blocks as ranks, stays in order under a group of
-// several digits, of which the last are bits: one run, of as many blocks as some last bits count,
-// which begins where these are 0. It is translated by the digits before them.
+// whole reports whether a translation keeps the order of a region's blocks, in a buffer with a
+// block for each rank. The group must have several digits. The region must be one aligned run of
+// 2^k blocks, and the last k digits bits. Such a region is translated by the digits before them.
 func (g Group) whole(r *Region) bool {
 	if len(g) < 2 || r.List != nil || r.Times != 1 || r.Run < 2 || r.Run&(r.Run-1) != 0 ||
 		r.First&(r.Run-1) != 0 {
@@ -111,16 +113,16 @@ func (g Group) whole(r *Region) bool {
 	return true
 }
 
-// Width is how a step's blocks are translated: so many at a time, which stay in order, of a buffer
-// whose blocks are mirrored or not. The zero value is one by one.
+// Width says how a step's blocks are translated: in runs of Blocks, which keep their order, of a
+// buffer that is mirrored or not. The zero value means one by one.
 type Width struct {
 	Blocks   int32
 	Mirrored bool
 }
 
-// WidthOf is how the regions of a step of rank 0 are translated; false if that is not the same of
-// all of them, or if what is received from a rank is translated by some of the bits that a run
-// leaves alone: then the operands of other ranks do not stand as those of rank 0 do.
+// WidthOf returns how the regions of a step of rank 0 are translated. It reports false if the
+// regions differ in that. It also does if a message comes from a rank whose translation changes
+// bits inside a run. Then the operands of other ranks do not line up as rank 0's do.
 func (s *Schedule) WidthOf(step *Step) (w Width, ok bool) {
 	first, same := true, true
 	step.regions(func(r *Region) {
@@ -143,12 +145,14 @@ func (s *Schedule) WidthOf(step *Step) (w Width, ok bool) {
 	return w, same
 }
 
-// keeps reports whether a region, of as many blocks as ranks, has its shape from every rank: its
-// blocks differ in the first digit alone, which is added to modulo its radix as they are.
+// keeps reports whether a region keeps its shape under translation, in a buffer with a block for
+// each rank. Its blocks must differ in the first digit only, where translation adds modulo the
+// radix.
 func (g Group) keeps(r *Region) bool {
 	return r.Run == 1 && r.Period%int32(g.Order()/int(g[0])) == 0
 }
 
+// validate returns an error if the group does not act on that many ranks.
 func (g Group) validate(ranks int) error {
 	if g == nil {
 		return nil
@@ -168,7 +172,8 @@ func (g Group) validate(ranks int) error {
 	return nil
 }
 
-// mirrors says what is wrong with a cut whose blocks are numbered by mirrored ranks.
+// mirrors returns an error if a cut is numbered by mirrored ranks and the group's digits are no
+// palindrome.
 func (g Group) mirrors(c Cut) error {
 	l := c.level(Block)
 	if l == nil || !l.Mirrored {

@@ -2,28 +2,33 @@ package schedule
 
 import "math"
 
-// streak is what is kept of the latest steps of a lane, so that a long loop is not rolled up a step
-// at a time: a step that goes on as the two before it did, and these are the last two of a loop of
-// one step, is one more of that loop. The last one is put in as any other step, when what follows
-// may look at it.
+// pending holds the latest steps of a lane, so that a long loop is not rolled up step by step.
+// Suppose the last two steps end a loop of one step, and the next follows as they follow each
+// other. Then it is only counted as another iteration. The last counted step is added as any other
+// before anything that may look at it.
 type pending struct {
-	calls  [3]call  // the last one is at, then there is room for the next, then the one before
+	calls  [3]call  // the last one at index at; then room for the next; then the one before
 	at     int      // in calls
-	rounds [2]int32 // after the last two
-	known  int      // of the two
-	more   int      // steps that have only been counted, the last of them at
-	stop   int32    // the count of the loop at which it may become part of another
+	rounds [2]int32 // after each of the last two
+	known  int      // how many of the two are known
+	more   int      // steps that were only counted; the last of them is at index at
+	stop   int32    // count at which the loop may become part of another
 	isOff  bool     // for tests: every step is rolled up
 }
 
-func (k *pending) last() *call   { return &k.calls[k.at] }
-func (k *pending) before() *call { return &k.calls[(k.at+2)%3] }
-func (k *pending) next() *call   { return &k.calls[(k.at+1)%3] }
+// last returns the latest call.
+func (k *pending) last() *call { return &k.calls[k.at] }
 
-// goOn has the next call be the last one.
+// before returns the call before the latest.
+func (k *pending) before() *call { return &k.calls[(k.at+2)%3] }
+
+// next returns the memory of the next call.
+func (k *pending) next() *call { return &k.calls[(k.at+1)%3] }
+
+// advance makes the next call the latest.
 func (k *pending) advance() { k.at = (k.at + 1) % 3 }
 
-// call is a step as its author asked for it, if it is a simple one: single blocks, two sources.
+// A call is a step as its author asked for it, if it is simple: single blocks, at most two sources.
 type call struct {
 	into              Region
 	to                int32
@@ -31,8 +36,8 @@ type call struct {
 	intos, tos, froms int
 }
 
-// call makes the next call of the streak what an author asks for, with the buffers that regions of
-// the working copy are in. ok is false of what is not simple.
+// call stores what an author asks for as the next call, with regions of the working copy resolved
+// to buffers. It reports false if that is not simple.
 func (l *Lane) call(into []Region, to []int, sources []Source) (ok bool) {
 	if l.peers != nil || l.turn != nil || l.err != nil ||
 		len(into) > 1 || len(to) > 1 || len(sources) > 2 ||
@@ -66,8 +71,8 @@ func (l *Lane) call(into []Region, to []int, sources []Source) (ok bool) {
 	return ok
 }
 
-// simple reports whether a region is a single block, and of a buffer that has all of them; it is
-// then in that buffer, and counted as wrap has it.
+// simple reports whether a region is a single block of a buffer that has all blocks of the working
+// copy. It then resolves the region to that buffer, with its block reduced as wrap does.
 func (l *Lane) simple(r *Region, write bool) bool {
 	if r.List != nil || r.Run != 1 || r.Times != 1 {
 		return false
@@ -90,8 +95,8 @@ func (l *Lane) simple(r *Region, write bool) bool {
 	return n > 0
 }
 
-// goesOn reports whether the next call follows the last two as they follow each other, all its
-// blocks moving alike.
+// continues reports whether the next call follows the last two as they follow each other, with all
+// blocks moving by one stride.
 func (l *Lane) continues() bool {
 	a, b, c := l.pending.before(), l.pending.last(), l.pending.next()
 	if l.pending.known < 2 || l.pending.isOff || b.intos != c.intos ||
@@ -135,10 +140,10 @@ func (l *Lane) continues() bool {
 	return c.intos == 0 || follows(&a.into, &b.into, &c.into)
 }
 
-// even reports whether y leads to z as x leads to y, modulo n unless that is 0.
+// even reports whether y − x and z − y are equal, modulo n unless that is 0.
 func even(x, y, z, n int32) bool { return past(y, z, n) == past(x, y, n) }
 
-// past is how far y is past x, modulo n unless that is 0.
+// past returns y − x, modulo n unless that is 0.
 func past(x, y, n int32) int32 {
 	if n == 0 {
 		return y - x
@@ -146,7 +151,8 @@ func past(x, y, n int32) int32 {
 	return mod(y-x, n)
 }
 
-// counts takes the next call in as one more step of the last loop, if it is.
+// countPending counts the next call as one more iteration of the last loop, and reports whether it
+// is one.
 func (l *Lane) countPending() bool {
 	if !l.continues() {
 		return false
@@ -173,15 +179,14 @@ func (l *Lane) countPending() bool {
 	return true
 }
 
-// goesToRound reports whether the round that is asked for is the one that the next step has anyway,
-// if it goes on as the last two.
+// goesToRound reports whether the requested round is the one that the next iteration has anyway.
 func (l *Lane) goesToRound() bool {
 	k := &l.pending
 	return k.rounds[1]-k.rounds[0] == 1 && l.asked == l.round+int32(k.more)+1
 }
 
-// stop is the least count that the last node, a loop, may come to have and be the last of a body
-// which is one more iteration of a loop before it, or the third: where it is as often as another.
+// stop returns the count at which the last node, a loop, may complete an iteration of a loop before
+// it: where it has as many iterations as another loop. It must be rolled up there.
 func (r *roll) stop() int32 {
 	n, least := len(r.knots), int32(math.MaxInt32)
 	count := r.knots[n-1].count
@@ -197,7 +202,8 @@ func (r *roll) stop() int32 {
 	return least
 }
 
-// remember keeps the next call, which has been put in, after so many that were known.
+// remember keeps the next call, which has been added as a step, as the latest. known is how many
+// were known before.
 func (l *Lane) remember(isSimple bool, known int) {
 	k := &l.pending
 	if !isSimple || l.err != nil {
@@ -208,7 +214,7 @@ func (l *Lane) remember(isSimple bool, known int) {
 	k.known = min(known+1, 2)
 }
 
-// catchUp puts in what has only been counted.
+// flushPending adds the steps that were only counted.
 func (l *Lane) flushPending() {
 	k := &l.pending
 	if k.more == 0 {

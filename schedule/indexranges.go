@@ -2,13 +2,14 @@ package schedule
 
 import "fmt"
 
-// form is a variable of a step, over the lanes of a bundle (stride 0) and the iterations of the
-// loops around it.
+// A form is a variable of a step as a linear function: of the lane of a bundle (stride 0) and of
+// the iterations of the loops around it.
 type form struct {
 	base    int64
 	strides [maxLoops + 1]int64
 }
 
+// minus returns the difference of two forms.
 func (f form) minus(g form) form {
 	f.base -= g.base
 	for d := range f.strides {
@@ -17,22 +18,24 @@ func (f form) minus(g form) form {
 	return f
 }
 
-// keeper holds the steps of a rank's lane, or of a bundle of lanes, to the rules.
+// A checker checks steps of a lane, or of a bundle of lanes, against the rules of schedules
+// (wellformed.go).
 type checker struct {
 	s        *Schedule
 	rank     int32
-	lane     int32                  // the first
-	channels int64                  // 1 + the highest of theirs
-	lanes    func(rank int32) int32 // how many a rank has
-	foreign  bool                   // what is computed is for Execute to judge
+	lane     int32                  // number of the first lane
+	channels int64                  // 1 + the highest channel of the lanes
+	lanes    func(rank int32) int32 // number of lanes of a rank
+	foreign  bool                   // operators are checked by Execute, not here
 
-	times   [maxLoops + 1]int32 // how often the step is made: in lanes, and in each loop around it
-	strides [][]int32           // of its variables then, in variables' order; nil if it is made once
-	at      int                 // the next variable
-	ends    []end               // of its messages
+	times [maxLoops + 1]int32 // number of executions: lanes, then each loop's iterations
+	// of the step's variables, in variables' order; nil if it executes once
+	strides [][]int32
+	at      int   // index of the next variable
+	ends    []end // message ends of the step
 }
 
-// end is one end of a connection.
+// An end is one end of a connection.
 type end struct {
 	rank, lane form
 	class      Class
@@ -40,14 +43,14 @@ type end struct {
 	out        bool
 }
 
-// step says which rule a step breaks that is made once.
+// step returns the rule that a step breaks if it executes once.
 func (k *checker) step(s *Step) error {
 	k.times = [maxLoops + 1]int32{1, 1, 1, 1, 1}
 	return k.check(s, nil)
 }
 
-// bundle says which rule a step breaks that is made in the lanes of a bundle, times[0] of them, and
-// times[d] times in the d-th loop around it.
+// bundle returns the rule that a step breaks in the lanes of a bundle. It executes in times[0]
+// lanes, and times[d] times in the d-th loop around it.
 func (k *checker) bundle(u *bundle, l *leaf, times []int32) error {
 	last := u.channel + (u.count-1)*u.channelStride
 	k.lane, k.channels = u.first, int64(max(u.channel, last))+1
@@ -56,6 +59,7 @@ func (k *checker) bundle(u *bundle, l *leaf, times []int32) error {
 	return k.check(&l.step, l.strides)
 }
 
+// check returns the rule that a step breaks in any of its executions.
 func (k *checker) check(s *Step, strides [][]int32) error {
 	if err := k.s.shaped(s); err != nil {
 		return err
@@ -67,7 +71,7 @@ func (k *checker) check(s *Step, strides [][]int32) error {
 	return k.inRange(s)
 }
 
-// next is the next variable of the step, of which x is the first value.
+// next returns the next variable of the step; x is its first value.
 func (k *checker) next(x int32) form {
 	f := form{base: int64(x)}
 	for d, by := range k.strides {
@@ -79,8 +83,8 @@ func (k *checker) next(x int32) form {
 	return f
 }
 
-// extremes is the least and the greatest value of a form: it has them where every iteration is its
-// first or its last.
+// extremes returns the least and the greatest value of a form. They occur where every iteration is
+// its first or its last.
 func (k *checker) extremes(f form) (low, high int64) {
 	if low, high = f.base, f.base; k.strides == nil {
 		return low, high
@@ -92,8 +96,8 @@ func (k *checker) extremes(f form) (low, high int64) {
 	return low, high
 }
 
-// some reports whether forms together have values that pass a test. It looks at every iteration in
-// which one of them may differ: no more often than the step is carried out.
+// some reports whether forms together take values that pass a test. It enumerates the iterations in
+// which one of them may differ, at most as many as the step has executions.
 func (k *checker) some(test func(x []int64) bool, forms ...form) bool {
 	var values [2]int64
 	x := values[:len(forms)]
@@ -127,7 +131,7 @@ func (k *checker) some(test func(x []int64) bool, forms ...form) bool {
 	return walk(0)
 }
 
-// inRange holds the variables of a step to the rules.
+// inRange checks the variables of a step.
 func (k *checker) inRange(s *Step) error {
 	if low, _ := k.extremes(k.next(s.Round)); low < 0 {
 		return fmt.Errorf("round %d is negative", low)
@@ -159,6 +163,7 @@ func (k *checker) inRange(s *Step) error {
 	return nil
 }
 
+// source checks the variables of a source.
 func (k *checker) source(f *Source) error {
 	if f.Kind != Message && f.Kind != Get {
 		k.at += 2
@@ -172,6 +177,7 @@ func (k *checker) source(f *Source) error {
 	return k.region(&f.Region)
 }
 
+// dest checks the variables of a destination.
 func (k *checker) dest(d *Dest) error {
 	if d.Team != nil {
 		k.at += 2
@@ -185,7 +191,7 @@ func (k *checker) dest(d *Dest) error {
 	return k.region(&d.Region)
 }
 
-// outside is the one of two bounds that is not in 0 … n−1.
+// outside returns the one of two bounds that is not in 0 … n−1.
 func outside(low, high, n int64) int64 {
 	if low < 0 {
 		return low
@@ -193,6 +199,7 @@ func outside(low, high, n int64) int64 {
 	return high
 }
 
+// region checks the tile, channel and blocks of a region.
 func (k *checker) region(g *Region) error {
 	tile, first := k.next(g.Tile), k.next(g.First)
 	if int(g.Buffer) >= k.s.Buffers() || g.List == nil && (g.Run < 1 || g.Times < 1) ||
@@ -226,7 +233,7 @@ func (k *checker) region(g *Region) error {
 	return nil
 }
 
-// peer holds another rank to the rules, and the lane there that a message goes to or comes from.
+// peer checks that a peer is another rank, and that it has the lane of a message.
 func (k *checker) peer(p *Peer, message, out bool) error {
 	rank, lane := k.next(p.Rank), k.next(p.Lane)
 	low, high := k.extremes(rank)
@@ -256,11 +263,11 @@ func (k *checker) peer(p *Peer, message, out bool) error {
 	return nil
 }
 
-// lacks reports whether one of the ranks may lack one of the lanes: a quick look at the extremes.
+// lacks reports whether one of the ranks may lack one of the lanes. It looks only at the extremes.
 func (k *checker) lacks(rank, lane form) bool {
 	low, high := k.extremes(rank)
 	least, most := k.extremes(lane)
-	if k.s.Group != nil { // all ranks have as many
+	if k.s.Group != nil { // all ranks have equally many
 		low, high = 0, 0
 	}
 	for r := low; r <= high; r++ {
@@ -291,13 +298,13 @@ func (k *checker) twice() bool {
 	return k.atEvery(shared, 0)
 }
 
-// atEvery calls f with the ends of the step as they are in every iteration in which they may meet,
-// until it reports true.
+// atEvery calls f with the step's ends as they are in each iteration in which they may coincide,
+// until f reports true.
 func (k *checker) atEvery(f func() bool, d int) bool {
 	if d == len(k.times) {
 		return f()
 	}
-	differ := false // where all move alike, none comes nearer to another
+	differ := false // where all have one stride, none approaches another
 	for _, e := range k.ends {
 		differ = differ || e.rank.strides[d] != k.ends[0].rank.strides[d] ||
 			e.lane.strides[d] != k.ends[0].lane.strides[d]
@@ -321,7 +328,7 @@ func (k *checker) atEvery(f func() bool, d int) bool {
 	return false
 }
 
-// event holds an event that is awaited to the rules: it is of another lane of the rank.
+// event checks that an awaited event is of another lane of the rank.
 func (k *checker) event(e *Event) error {
 	lane := k.next(e.Lane)
 	k.at++ // any value will do

@@ -6,10 +6,10 @@ import (
 	"collsim/collective"
 )
 
-// What is the same of a program in all iterations of its loops, and on all ranks of a group: who
-// counts steps without walking every one of them, or walks one rank in place of all, asks here.
+// Properties of a program that hold in all iterations of its loops, or on all ranks of a group.
+// Engines use them to count steps without walking each one, or to walk one rank for all.
 
-// SameSizes reports whether every rank's steps move as much as those of rank 0 that they are
+// SameSizes reports whether every rank's steps move as much as the steps of rank 0 that they are
 // translated from.
 func (s *Schedule) SameSizes() bool {
 	if s.Group == nil || s.teams != nil || s.parts != nil {
@@ -31,13 +31,13 @@ func (s *Schedule) SameSizes() bool {
 	return true
 }
 
-// EvenBlocks reports whether all blocks of a buffer are of one size where all else is the same
-// (channel, tile, slice), so that it is known without asking which of them a region names.
+// EvenBlocks reports whether the blocks of a buffer are of equal size for equal channel, tile and
+// slice. Then the size of a region does not depend on its blocks.
 func (s *Schedule) EvenBlocks(b Buffer) bool {
 	return s.teams == nil && s.parts == nil && s.isEven[b]
 }
 
-// evenBlocks finds out EvenBlocks.
+// evenBlocks computes EvenBlocks.
 func (s *Schedule) evenBlocks(b Buffer) bool {
 	if !s.evenLen(b) {
 		return false
@@ -57,10 +57,10 @@ func (s *Schedule) evenBlocks(b Buffer) bool {
 	return true
 }
 
-// evenLen reports whether a buffer is as long on every rank.
+// evenLen reports whether a buffer has the same length on every rank.
 func (s *Schedule) evenLen(b Buffer) bool {
 	ranks := s.Spec.Ranks
-	if !s.Spec.Kind.Splits() && s.Spec.Kind != collective.Custom { // a root may differ, no others
+	if !s.Spec.Kind.Splits() && s.Spec.Kind != collective.Custom { // only a root may differ
 		root := s.Spec.Root
 		return s.Len(b, root) == s.Len(b, (root+1)%ranks)
 	}
@@ -72,7 +72,7 @@ func (s *Schedule) evenLen(b Buffer) bool {
 	return true
 }
 
-// even reports whether all parts of a length are alike, whatever the rank.
+// even reports whether all parts of a length are of equal size, on any rank.
 func (l *Level) even(length int64) bool {
 	switch l.Split {
 	case Table:
@@ -92,13 +92,13 @@ func (l *Level) even(length int64) bool {
 	return l.partSize(length)*l.N == length
 }
 
-// partsOf are the different lengths that parts of some lengths have, with 0 among them where a
-// part is missing.
+// partsOf returns the distinct lengths of parts of some lengths, including 0 where a part is
+// missing.
 func (l *Level) partsOf(lengths []int64) (parts []int64) {
 	seen := map[int64]bool{}
 	for _, n := range lengths {
 		for i := range l.parts(n) + 1 {
-			if i > 1<<16 { // a cut as fine as that is not looked at
+			if i > 1<<16 { // too fine to enumerate
 				return []int64{1, 2}
 			}
 			part := int64(0)
@@ -114,12 +114,12 @@ func (l *Level) partsOf(lengths []int64) (parts []int64) {
 	return parts
 }
 
-// Place is where the present step is written in the code of the program; lanes that differ by
-// strides only share it. REQUIRES: not Done.
+// Place returns the index of the present step in the code of the program. Lanes of a bundle share
+// it. REQUIRES: not Done.
 func (c *Cursor) Place() int32 { return c.pc }
 
-// Around tells how deep in loops the present step is, and how many iterations of the innermost of
-// them follow this one. Loop is where that is written, −1 outside of loops. REQUIRES: not Done.
+// Around returns the index of the innermost loop around the present step in the code, and how many
+// of its iterations follow this one. loop is −1 outside of loops. REQUIRES: not Done.
 func (c *Cursor) Around() (loop, follow int32) {
 	if c.depth == 0 {
 		return -1, 0
@@ -128,10 +128,10 @@ func (c *Cursor) Around() (loop, follow int32) {
 	return c.at[d], c.code.nodes[c.at[d]].count - c.iterated[d] - 1
 }
 
-// Body is how many steps and loops there are in the innermost loop. REQUIRES: there is one.
+// Body returns the number of steps and loops in the innermost loop. REQUIRES: there is one.
 func (c *Cursor) Body() int32 { return c.code.nodes[c.at[c.depth-1]].size }
 
-// Outer are the iterations done of the loops around the present step, but for the innermost.
+// Outer returns the iterations done of the loops around the innermost one.
 func (c *Cursor) Outer() (done [maxLoops]int32) {
 	if c.depth > 1 {
 		copy(done[:], c.iterated[:c.depth-1])
@@ -139,25 +139,25 @@ func (c *Cursor) Outer() (done [maxLoops]int32) {
 	return done
 }
 
-// Iteration is how many iterations of the innermost loop around the present step are done.
-// REQUIRES: there is one.
+// Iteration returns how many iterations of the innermost loop are done. REQUIRES: there is one.
 func (c *Cursor) Iteration() int32 { return c.iterated[c.depth-1] }
 
-// Skip goes on by so many iterations of the innermost loop, which have so many steps in all.
-// REQUIRES: no fewer than so many follow.
+// Skip advances by so many iterations of the innermost loop, which have so many steps in all.
+// REQUIRES: at least as many iterations follow.
 func (c *Cursor) Skip(iterations, steps int32) {
 	c.iterated[c.depth-1] += iterations
 	c.Step += steps
 }
 
-// Steady reports whether the present step is the same in every iteration of the loops around it
-// but for its round, the blocks that it names and the value of what it awaits: the same peers, the
-// same tiles. REQUIRES: not Done, no teams, no parts.
+// Steady reports whether the present step is the same in every iteration of the loops around it:
+// the same peers, tiles and sizes. Its round, its blocks and the posts it awaits may change.
+// REQUIRES: not Done, no teams, no parts.
 func (p *Program) Steady(c *Cursor) bool { return p.steady(c.code.nodes[c.pc].leaf) }
 
-// Repeats is Steady but for sizes and tiles: what the step names may be of several sizes.
+// Repeats reports whether the present step is steady (Steady) without regard to sizes and tiles.
 func (p *Program) Repeats(c *Cursor) bool { return p.repeats(c.code.nodes[c.pc].leaf, true, true) }
 
+// steady computes Steady for a leaf.
 func (p *Program) steady(i int32) bool {
 	even := true
 	p.code.leaves[i].step.regions(func(r *Region) {
@@ -166,8 +166,8 @@ func (p *Program) steady(i int32) bool {
 	return p.repeats(i, even, false)
 }
 
-// repeats is steady where blocks are of one size or, if even is true, as if they were; and tiles
-// may be others if tiled is true.
+// repeats reports whether a leaf is the same in every iteration. If even is true, blocks may
+// change; if tiled is true, tiles may.
 func (p *Program) repeats(i int32, even, tiled bool) bool {
 	l := &p.code.leaves[i]
 	for d := 1; d < len(l.strides); d++ {
@@ -178,8 +178,8 @@ func (p *Program) repeats(i int32, even, tiled bool) bool {
 	return true
 }
 
-// repeats reports whether a stride, in variables' order, changes nothing of a step but its round,
-// the value of what it awaits and, if even is true, blocks, and if tiled is true, tiles.
+// repeats reports whether a stride, in variables' order, changes only a step's round and the posts
+// it awaits. If even is true, blocks may change; if tiled is true, tiles may.
 func (s *Step) repeats(stride []int32, even, tiled bool) bool {
 	k := 1
 	region := func() bool { // its tile, and its first block
@@ -203,12 +203,9 @@ func (s *Step) repeats(stride []int32, even, tiled bool) bool {
 	return same
 }
 
-// Written visits the steps of a lane as they are written, each once, whatever loops it is in. It
-// tells of each how many times it is carried out (2³¹−1 if more), and whether all iterations do
-// the same but for rounds, blocks and what is awaited: whether the peers are these. It ends where
-// see is false, and tells whether it has not.
-//
-// REQUIRES: no teams, no parts.
+// Written visits the steps of a lane once each, whatever loops they are in. see gets the number of
+// executions (at most 2³¹−1), and whether all iterations have the same peers. It stops and returns
+// false when see does. REQUIRES: no teams, no parts.
 func (p *Program) Written(lane int, s *Step, see func(times int64, isSame bool) bool) bool {
 	for c := p.Walk(lane); !c.Done(); c.Next(1) {
 		p.Load(&c, s)
@@ -225,13 +222,13 @@ func (p *Program) Written(lane int, s *Step, see func(times int64, isSame bool) 
 	return true
 }
 
-// Sized is the region that tells how much a step moves, if that is one block; else nil.
+// Sized returns the region that determines how much a step moves, if that is one block; else nil.
 func (s *Step) Sized() *Region {
 	r, _ := s.sized()
 	return r
 }
 
-// sized is Sized, and where that region's block is among the step's variables.
+// sized returns Sized, and the index of that region's block among the step's variables.
 func (s *Step) sized() (r *Region, at int) {
 	if len(s.To) > 0 {
 		r, at = &s.To[0], 2+4*len(s.From)
@@ -247,8 +244,8 @@ func (s *Step) sized() (r *Region, at int) {
 	return r, at
 }
 
-// SizedBlock is the tile and the block of Sized of the present step, as Load would have it.
-// REQUIRES: there is one; no parts.
+// SizedBlock returns the tile and block of Sized for the present step, as Load would. REQUIRES:
+// Sized is not nil, no parts.
 func (p *Program) SizedBlock(c *Cursor) (tile, block int32) {
 	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
 	sized, at := l.step.sized()
@@ -267,8 +264,8 @@ func (p *Program) SizedBlock(c *Cursor) (tile, block int32) {
 	return r.Tile, r.First
 }
 
-// ChangesTile reports whether the tile of Sized is another in other iterations. REQUIRES: there is
-// one.
+// ChangesTile reports whether the tile of Sized differs in other iterations. REQUIRES: Sized is not
+// nil.
 func (p *Program) ChangesTile(c *Cursor) bool {
 	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
 	_, at := l.step.sized()
@@ -280,18 +277,17 @@ func (p *Program) ChangesTile(c *Cursor) bool {
 	return false
 }
 
-// SteadyLoop reports whether all steps of the innermost loop are steady, and none posts or awaits
-// anything. REQUIRES: there is one.
+// SteadyLoop reports whether all steps of the innermost loop are steady, and none posts or awaits.
+// REQUIRES: there is a loop.
 func (p *Program) SteadyLoop(c *Cursor) bool { return p.loopOf(c, p.steady) }
 
-// RepeatsLoop is SteadyLoop but for sizes: the blocks that a step names may be of several.
-// REQUIRES: there is a loop.
+// RepeatsLoop reports whether the innermost loop is steady (SteadyLoop) without regard to sizes of
+// blocks. REQUIRES: there is a loop.
 func (p *Program) RepeatsLoop(c *Cursor) bool {
 	return p.loopOf(c, func(i int32) bool { return p.repeats(i, true, false) })
 }
 
-// loopOf reports whether all steps of the innermost loop are such, and none posts or awaits
-// anything.
+// loopOf reports whether all steps of the innermost loop have a property, and none posts or awaits.
 func (p *Program) loopOf(c *Cursor, such func(leaf int32) bool) bool {
 	loop := c.at[c.depth-1]
 	for i := loop + 1; i <= loop+c.code.nodes[loop].size; i++ {
@@ -307,8 +303,8 @@ func (p *Program) loopOf(c *Cursor, such func(leaf int32) bool) bool {
 	return true
 }
 
-// Rounds is 1 + the highest round of a step that sends or gets data, as Execute counts them, of
-// every rank: without a walk, where a group or roles say that ranks do the same.
+// Rounds returns 1 + the highest round of a step that sends or gets data, over all ranks, as
+// Execute counts it. It uses the group or roles instead of a walk.
 //
 // REQUIRES: Group is not nil, or HasRoles.
 func (s *Schedule) Rounds() int {
@@ -327,8 +323,8 @@ func (s *Schedule) Rounds() int {
 	return int(most) + 1
 }
 
-// latest is the highest round of the nodes between two that sends or gets data, −1 without any, in
-// loops of so many iterations, the outermost first.
+// latest returns the highest round among nodes that sends or gets data, −1 without any. times has
+// the iterations of the loops around them, outermost first.
 func (s *Schedule) latest(code *code, from, to int32, times []int32) int64 {
 	most := int64(-1)
 	for i := from; i < to; i++ {

@@ -6,11 +6,11 @@ import (
 	"collsim/kernel"
 )
 
-// Lane is what an author of an algorithm writes on: one lane of one rank. Its methods append one
-// step each. Ranks are taken modulo their number, and so are blocks.
+// A Lane is what the author of an algorithm writes on: one lane of one rank. Each method appends
+// one step. Ranks and blocks are taken modulo their number.
 //
-// Chunk and All name the working copy: a block is the input's until this lane has written it
-// to the output, and the output's from then on. In, Out and Scratch name a buffer.
+// Chunk and All name the working copy. A block of it is the input's until this lane has written
+// that block to the output, and the output's from then on. In, Out and Scratch name a buffer.
 type Lane struct {
 	Rank, Ranks int
 	Root        int
@@ -19,15 +19,15 @@ type Lane struct {
 	Channel     int
 
 	schedule *Schedule
-	turn     *turn   // the order in whose places Rank, Root, peers and blocks are; nil: ranks
-	peers    []int32 // of its role; nil: without one
+	turn     *turn   // channel order in which Rank, Root, peers and blocks are counted; nil: ranks
+	peers    []int32 // of its role; nil without roles
 	checker  checker
 	roll     roll
 	pending  pending
 	steps    int
 	last     *Step // not yet rolled up, so that Post may still mark it
 	tile     int32
-	written  marks // blocks of the working copy that are the output's
+	written  marks // blocks of the working copy that are in the output
 	err      error
 
 	framing   Framing
@@ -36,27 +36,28 @@ type Lane struct {
 	completes bool
 	launch    *Launch
 	round     int32 // of the next step, unless it sends or receives again
-	asked     int32 // if asks is true, that of the next step in any case
+	asked     int32 // if asks is true: the round of the next step in any case
 	asks      bool
-	jumps     bool // the step before has another round for that
-	sent, got bool // already in this round
+	jumps     bool // the last step got another round for that
+	sent, got bool // in the present round
 }
 
-// Chunk is block i of the working copy.
+// Chunk returns block i of the working copy.
 func (l *Lane) Chunk(i int) Region { return l.region(work, i) }
 
-// All is the whole working copy, all its blocks.
+// All returns all blocks of the working copy.
 func (l *Lane) All() Region { return l.region(work, 0).Blocks(int(l.blocks(work))) }
 
-// In is block i of the input.
+// In returns block i of the input.
 func (l *Lane) In(i int) Region { return l.region(Input, i) }
 
-// Out is block i of the output.
+// Out returns block i of the output.
 func (l *Lane) Out(i int) Region { return l.region(Output, i) }
 
-// Scratch is block i of the scratch buffer.
+// Scratch returns block i of the scratch buffer.
 func (l *Lane) Scratch(i int) Region { return l.region(Scratch, i) }
 
+// region returns block i of a buffer, modulo its number of blocks.
 func (l *Lane) region(b Buffer, i int) Region {
 	n := int(l.blocks(b))
 	r := Region{Buffer: b, Tile: l.tile, First: int32(((i % n) + n) % n), Run: 1, Times: 1}
@@ -66,23 +67,23 @@ func (l *Lane) region(b Buffer, i int) Region {
 	return r
 }
 
-// Blocks is n consecutive blocks, beginning with the region's first.
+// Blocks returns n consecutive blocks, beginning with the region's first.
 func (r Region) Blocks(n int) Region {
 	r.Run = int32(n)
 	return r
 }
 
-// Every is the region times times, each period blocks after the one before.
+// Every returns the region repeated times times, each period blocks after the one before.
 func (r Region) Every(period, times int) Region {
 	r.Period, r.Times = int32(period), int32(times)
 	return r
 }
 
-// Tiles is the number of tiles of the lane's channel: of the largest block, where blocks are cut
-// into tiles.
+// Tiles returns the number of tiles of the lane's channel: of the largest block, where blocks are
+// cut into tiles.
 func (l *Lane) Tiles() int { return int(max(l.tilesOf(Input), l.tilesOf(Output))) }
 
-// tilesOf is the number of tiles of a buffer; every rank's counts, since the ranks must agree.
+// tilesOf returns the largest number of tiles of a buffer on any rank, since the ranks must agree.
 func (l *Lane) tilesOf(b Buffer) int64 {
 	cut, most := *l.schedule.cut(b), int64(1)
 	if cut.level(Tile) == nil {
@@ -102,7 +103,7 @@ func (l *Lane) tilesOf(b Buffer) int64 {
 	return most
 }
 
-// Tile makes the regions named from now on those of tile t.
+// Tile makes later regions refer to tile t.
 func (l *Lane) Tile(t int) { l.tile = int32(t) }
 
 // Send sends a region.
@@ -111,18 +112,18 @@ func (l *Lane) Send(to int, r Region) { l.add(nil, []int{to}, l.Local(r)) }
 // Recv stores a message.
 func (l *Lane) Recv(from int, r Region) { l.add([]Region{r}, nil, l.From(from)) }
 
-// Reduce stores message + region: what comes in stands on the left.
+// Reduce stores message + region: the message is the left operand.
 func (l *Lane) Reduce(from int, r Region) {
 	l.add([]Region{r}, nil, l.From(from), l.Local(r))
 }
 
-// Accumulate stores region + message: what comes in stands on the right.
+// Accumulate stores region + message: the message is the right operand.
 func (l *Lane) Accumulate(from int, r Region) {
 	l.add([]Region{r}, nil, l.Local(r), l.From(from))
 }
 
-// ReduceRanked stores region and message combined in the order of their ranks: what comes in stands
-// on the left if the sender's number is the lower one, on every rank of a group.
+// ReduceRanked stores region and message combined in rank order. The message is the left operand if
+// the sender's number is lower, on every rank of a group.
 func (l *Lane) ReduceRanked(from int, r Region) {
 	switch lower := int(mod(int32(from), int32(l.Ranks))) < l.Rank; {
 	case l.schedule.Group != nil:
@@ -152,7 +153,7 @@ func (l *Lane) CopySend(from, to int, r Region) {
 	l.add([]Region{r}, []int{to}, l.From(from))
 }
 
-// Tensor is block i of the tensor of that name.
+// Tensor returns block i of the named tensor.
 func (l *Lane) Tensor(name string, i int) Region {
 	b, ok := l.schedule.bufferOf(name)
 	if !ok {
@@ -162,8 +163,8 @@ func (l *Lane) Tensor(name string, i int) Region {
 	return l.region(b, i)
 }
 
-// Compute stores what an operation makes of regions, one for each of its operands. An opaque one
-// has neither.
+// Compute stores the result of an operation on regions, one for each operand. An opaque operation
+// has neither result nor operands.
 func (l *Lane) Compute(op kernel.Op, into Region, operands ...Region) {
 	s := Step{Kernel: &op}
 	if op.Kind != kernel.Opaque {
@@ -175,20 +176,20 @@ func (l *Lane) Compute(op kernel.Op, into Region, operands ...Region) {
 	l.append(s)
 }
 
-// Launch has the next step begin a bracket.
+// Launch makes the next step begin a bracket.
 func (l *Lane) Launch(with Launch) {
 	l.flushPending()
 	l.launch = &with
 }
 
-// Keep copies a region of the input to the output; in place that is no step.
+// Keep copies a region of the input to the output. In place, it adds no step.
 func (l *Lane) Keep(r Region) {
 	if l.keeps(r) {
 		l.add([]Region{r}, nil, l.Local(r))
 	}
 }
 
-// KeepSend is Keep and Send in one step.
+// KeepSend does Keep and Send in one step.
 func (l *Lane) KeepSend(to int, r Region) {
 	if l.keeps(r) {
 		l.add([]Region{r}, []int{to}, l.Local(r))
@@ -209,17 +210,17 @@ func (l *Lane) keeps(r Region) bool {
 // Copy copies a region to another.
 func (l *Lane) Copy(to, from Region) { l.add([]Region{to}, nil, l.Local(from)) }
 
-// Combine is a step in full: it combines the sources left to right, stores the value in the regions
-// and sends it to the ranks.
+// Combine adds a step in full: it combines the sources left to right, stores the value in the
+// regions and sends it to the ranks.
 func (l *Lane) Combine(into []Region, to []int, sources ...Source) { l.add(into, to, sources...) }
 
-// Local is a region of this rank as a source.
+// Local returns a region of this rank as a source.
 func (l *Lane) Local(r Region) Source { return Source{Kind: Local, Region: r} }
 
-// From is the next message of a rank as a source.
+// From returns the next message of a rank as a source.
 func (l *Lane) From(rank int) Source { return Source{Kind: Message, Peer: l.peer(rank, FIFO)} }
 
-// Get is a region of another rank as a source, read without its help.
+// Get returns a region of another rank as a source, read one-sided.
 func (l *Lane) Get(owner int, r Region) Source {
 	return Source{Kind: Get, Peer: l.peer(owner, FIFO), Region: r}
 }
@@ -227,10 +228,11 @@ func (l *Lane) Get(owner int, r Region) Source {
 // Put sends a region into a region of a peer, whose receive is WaitPut.
 func (l *Lane) Put(to int, at, r Region) { l.put(to, at, r, false) }
 
-// Store stores a region into one of a peer, silently: the lane's next signal to it says that it has
-// landed.
+// Store stores a region into one of a peer, silently. The lane's next signal to that peer says that
+// it has landed.
 func (l *Lane) Store(to int, at, r Region) { l.put(to, at, r, true) }
 
+// put adds the step of a put.
 func (l *Lane) put(to int, at, r Region, isSilent bool) {
 	from := l.Local(l.resolve(r, false))
 	from.Scale = from.Region.Buffer == Input && l.schedule.Spec.ScalesBefore()
@@ -253,7 +255,7 @@ func (l *Lane) Facing(lane int) {
 	l.facing = lane
 }
 
-// Frame says what the messages that are sent from now on have beside their data on the wire.
+// Frame sets the framing of later messages: the flags that are sent with their data.
 func (l *Lane) Frame(f Framing) {
 	l.flushPending()
 	l.pending.known = 0
@@ -280,17 +282,18 @@ func (l *Lane) Post() {
 	l.last.Post = true
 }
 
-// Completes says that the next step makes sums complete: an operator that scales after the last
-// addition scales here.
+// Completes marks the next step as the last addition of its sums. An operator that scales after the
+// last addition scales there.
 func (l *Lane) Completes() {
 	l.flushPending()
 	l.completes = true
 }
 
-// Round gives the next step that number. Later steps count on from there: a step that sends data,
-// or receives it, when the round has had a send, or a receipt, already begins the next one.
+// Round gives the next step a round number. Later steps count on from there: a step begins the next
+// round if it sends data and the round has had a send, or receives and the round has had a receive.
 func (l *Lane) Round(n int) { l.asked, l.asks = int32(n), true }
 
+// misuse records the first misuse, with the step's number.
 func (l *Lane) misuse(format string, args ...any) {
 	if l.err == nil {
 		l.err = fmt.Errorf("step %d: "+format, append([]any{l.steps}, args...)...)

@@ -25,7 +25,7 @@ func (l *Lane) add(into []Region, to []int, sources ...Source) {
 	l.remember(isSimple, known)
 }
 
-// step is the step that combines sources and stores the value.
+// step returns the step that combines sources and stores the value.
 func (l *Lane) step(into []Region, sources []Source) (s Step) {
 	s = l.roll.blank()
 	for _, f := range sources {
@@ -48,7 +48,7 @@ func (l *Lane) step(into []Region, sources []Source) (s Step) {
 	return s
 }
 
-// append takes a step in: with its round, its events and its mark, once the one before is final.
+// append finishes the step before and takes in a new one, with its round, events and marks.
 func (l *Lane) append(s Step) {
 	if l.err != nil {
 		return
@@ -92,8 +92,8 @@ func (l *Lane) finish() {
 	}
 }
 
-// wrap has a region name blocks that exist where an author has counted beyond their number. Under a
-// group blocks are counted modulo their number in any case.
+// wrap reduces a region's blocks modulo their number where an author counted past it. Under a group
+// all blocks count modulo their number anyway.
 func (l *Lane) wrap(r *Region) {
 	if r.Buffer == work {
 		l.misuse("a region of another rank is named by its buffer: In, Out or Scratch")
@@ -118,11 +118,12 @@ func (l *Lane) wrap(r *Region) {
 	}
 }
 
-// dest is a rank that a message is sent to.
+// dest returns a rank as the destination of a message.
 func (l *Lane) dest(rank int) Dest {
 	return Dest{Peer: l.peer(rank, FIFO), Packet: l.framing == Packets, Line: l.framing == Lines}
 }
 
+// peer returns a rank as a peer, with the lane that the next step faces.
 func (l *Lane) peer(rank int, c Class) Peer {
 	r := mod(int32(rank), int32(l.Ranks))
 	if int(r) == l.Rank {
@@ -134,7 +135,8 @@ func (l *Lane) peer(rank int, c Class) Peer {
 	return Peer{Rank: r, Lane: int32(l.Channel*l.Lanes + l.facing), Class: c}
 }
 
-// blocks is the number of blocks of a buffer, or of the working copy: of the buffer that has more.
+// blocks returns the number of blocks of a buffer; of the working copy, the larger of input's and
+// output's.
 func (l *Lane) blocks(b Buffer) int32 {
 	if b != work {
 		return l.schedule.blocks[b]
@@ -142,8 +144,8 @@ func (l *Lane) blocks(b Buffer) int32 {
 	return max(l.schedule.blocks[Input], l.schedule.blocks[Output])
 }
 
-// resolve says in which buffer a region of the working copy is: where it is now, or where it is
-// to be written.
+// resolve returns a region of the working copy in the buffer where it is now, or where it is to be
+// written.
 func (l *Lane) resolve(r Region, write bool) Region {
 	if r.Buffer != work {
 		return r
@@ -185,22 +187,23 @@ func (l *Lane) runs(r *Region, visit func(from, to int64)) {
 	r.runs(n, func(from, to int64) { visit(base+from, base+to) })
 }
 
+// isWritten reports whether a block of the working copy is in the output.
 func (l *Lane) isWritten(block int32) bool {
 	n := l.blocks(work)
 	k := int64(l.tile)*int64(n) + int64(mod(block, n))
 	return l.written.count(k, k+1) > 0
 }
 
-// countWritten is how many blocks of a region of the working copy are the output's.
+// countWritten returns how many blocks of a region of the working copy are in the output.
 func (l *Lane) countWritten(r Region) (n int32) {
 	l.runs(&r, func(from, to int64) { n += int32(l.written.count(from, to)) })
 	return n
 }
 
-// write remembers that a region of the working copy is the output's.
+// write records that a region of the working copy is in the output.
 func (l *Lane) write(r Region) { l.runs(&r, l.written.add) }
 
-// runs visits a region's blocks, of n that there are, as runs from … to−1.
+// runs visits a region's blocks, modulo n, as runs from … to−1.
 func (r *Region) runs(n int64, visit func(from, to int64)) {
 	each := int64(r.Run)
 	if r.List != nil {
@@ -216,19 +219,20 @@ func (r *Region) runs(n int64, visit func(from, to int64)) {
 	}
 }
 
-// marks are a set of numbers, most of which lie beside those that were asked for last.
+// marks is a set of numbers as pages of bits. Most calls are near the one before, so the latest
+// page is at hand.
 type marks struct {
 	pages map[int64]*page
 	at    int64 // number of the latest page
 	last  *page // nil before the first
 }
 
-// page is a bit for each of as many numbers.
+// A page has a bit for each of 512 numbers.
 type page [8]uint64
 
 const pageBits = 9
 
-// page is the page that a number is on, nil if there is none.
+// page returns the page of a number, nil if there is none.
 func (m *marks) page(k int64) *page {
 	if at := k >> pageBits; m.last == nil || m.at != at {
 		if p := m.pages[at]; p != nil {
@@ -240,7 +244,7 @@ func (m *marks) page(k int64) *page {
 	return m.last
 }
 
-// count is how many of the numbers from … to−1 are in the set.
+// count returns how many of the numbers from … to−1 are in the set.
 func (m *marks) count(from, to int64) (n int) {
 	for from < to {
 		mask, end := wordOf(from, to)
@@ -281,8 +285,8 @@ func (m *marks) remove(from, to int64) {
 	}
 }
 
-// wordOf is the bits of the numbers from … to−1 in the word that the first of them is in, and where
-// that word or they end.
+// wordOf returns the bits of the numbers from … to−1 in the word of the first, and where that word
+// or they end.
 func wordOf(from, to int64) (mask uint64, end int64) {
 	end = min((from|63)+1, to)
 	return ^uint64(0) >> (64 - (end - from)) << (from & 63), end

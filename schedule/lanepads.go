@@ -2,15 +2,15 @@ package schedule
 
 import "math"
 
-// Pads are the signal pads of a channel of symmetric memory: a pad for each pair of this lane and
-// one of another rank, which holds one signal and resets itself when that is awaited. Pads of
-// different channels are different pads.
+// Pads are the signal pads of a channel of symmetric memory. There is one for each pair of this
+// lane and a lane of another rank. A pad holds one signal and is reset when that is awaited. Pads
+// of different channels are different pads.
 type Pads struct {
 	lane    *Lane
 	channel int32
 }
 
-// Pads are those of a channel, which are connections of that tag.
+// Pads returns the pads of a channel: connections of class Pad with that tag.
 func (l *Lane) Pads(channel int) Pads {
 	if channel < 0 || channel > math.MaxInt32 {
 		l.misuse("pads of channel %d: 0 to %d are expected", channel, math.MaxInt32)
@@ -38,6 +38,7 @@ func (p Pads) Barrier() {
 	}
 }
 
+// peer returns the pad of a rank.
 func (p Pads) peer(rank int) Peer {
 	other := p.lane.peer(rank, Pad)
 	other.Tag = p.channel
@@ -50,24 +51,26 @@ func (l *Lane) Signal(to int) { l.Pads(0).Signal(to) }
 // Wait awaits the signal of a rank, on channel 0.
 func (l *Lane) Wait(from int) { l.Pads(0).Wait(from) }
 
-// Barrier is that of all ranks on channel 0.
+// Barrier adds a barrier of all ranks on channel 0.
 func (l *Lane) Barrier() { l.Pads(0).Barrier() }
 
-// LoadReduce is a region of all ranks as a source: the switch combines them on the way (multimem).
+// LoadReduce returns a region of all ranks as a source, which the switch combines (multimem
+// load-reduce).
 func (l *Lane) LoadReduce(r Region) Source { return l.LoadReduceOf(l.all(), r) }
 
-// LoadReduceOf is LoadReduce of some ranks, each named once.
+// LoadReduceOf returns a region of some ranks, each named once, as a source that the switch
+// combines.
 func (l *Lane) LoadReduceOf(team []int32, r Region) Source {
 	return Source{Kind: Multimem, Region: r, Team: team}
 }
 
-// Multicast stores what sources combine to into a region of all ranks: the switch copies it
-// (multimem). It is silent: the lane's next signal to a rank says that it has landed there.
+// Multicast stores the combined sources into a region of all ranks, which the switch copies to them
+// (multimem store). It is silent: the lane's next signal to a rank says that it has landed there.
 func (l *Lane) Multicast(at Region, sources ...Source) {
 	l.MulticastTo(l.all(), at, sources...)
 }
 
-// MulticastTo is Multicast into a region of some ranks, each named once.
+// MulticastTo multicasts into a region of some ranks, each named once.
 func (l *Lane) MulticastTo(team []int32, at Region, sources ...Source) {
 	l.flushPending()
 	s := l.step(nil, sources)
@@ -75,7 +78,7 @@ func (l *Lane) MulticastTo(team []int32, at Region, sources ...Source) {
 	l.append(s)
 }
 
-// all are the ranks, as the team of a multimem.
+// all returns all ranks, as the team of a multimem.
 func (l *Lane) all() []int32 {
 	team := make([]int32, l.Ranks)
 	for i := range team {

@@ -1,30 +1,31 @@
 package schedule
 
-// maxBody bounds the length of a loop's body that roll looks for, in nodes; maxTile does so in
-// programs that are written out, where a loop over tiles repeats all that a lane does.
+// maxBody bounds the length, in nodes, of a loop's body that roll looks for. In programs that are
+// written out (Assemble) it is maxTile, since a loop over tiles there repeats all that a lane does.
 const (
 	maxBody = 64
 	maxTile = 512
 )
 
-// roll is a lane under construction. Every step that is added is rolled up with those before it:
-// three equal groups of nodes whose variables rise by a constant stride become a loop, and a group
-// that continues a loop before it becomes another iteration. So the memory is that of the result.
+// A roll is a lane under construction, in which repeated steps become loops. Three equal groups of
+// nodes whose variables rise by a constant stride become a loop. A group that continues the loop
+// before it becomes another iteration. So the memory is that of the result.
 type roll struct {
 	knots []knot
 	mods  *moduli
 	long  bool // bodies go up to maxTile
 
-	// Nodes that have become another iteration of a loop: their memory is for the next ones. Most
-	// steps of most lanes end so.
+	// Nodes that have become another iteration of a loop, whose memory is reused. Most steps of
+	// most lanes end so.
 	spare []knot
-	empty []Step  // their slices
-	over  []*Step // and themselves
+	empty []Step  // slices of their steps
+	over  []*Step // the steps themselves
 }
 
+// mostSpare bounds the nodes kept for reuse.
 const mostSpare = 8
 
-// blank is a step without anything in it, with slices of one that is over.
+// blank returns an empty step with reused slices.
 func (r *roll) blank() (s Step) {
 	if last := len(r.empty) - 1; last >= 0 {
 		s, r.empty = r.empty[last], r.empty[:last]
@@ -32,7 +33,7 @@ func (r *roll) blank() (s Step) {
 	return s
 }
 
-// keep is a step in the memory of one that is over.
+// keep returns a step in reused memory.
 func (r *roll) keep(s Step) *Step {
 	var kept *Step
 	if last := len(r.over) - 1; last >= 0 {
@@ -44,7 +45,7 @@ func (r *roll) keep(s Step) *Step {
 	return kept
 }
 
-// body is the length of a loop's body up to which roll looks.
+// body returns the largest length of a loop's body.
 func (r *roll) body() int {
 	if r.long {
 		return maxTile
@@ -52,29 +53,28 @@ func (r *roll) body() int {
 	return maxBody
 }
 
-// knot is a step, or a loop over body.
+// A knot is a step, or a loop over body.
 type knot struct {
-	step    *Step     // its variables are 0
-	moduli  []modulus // of the step's variables
-	values  []int32   // the step's variables in iteration 0
+	step    *Step     // with its variables set to 0
+	moduli  []modulus // of each variable
+	values  []int32   // of the step's variables in iteration 0
 	strides [][]int32 // of the loops around the step, outermost first
 	shape   uint64
 	count   int32 // of a loop
 	body    []knot
-	depth   int8 // loops inside
+	depth   int8 // nesting of loops inside
 }
 
-// maxWay bounds how far a variable goes within one loop.
+// maxReach bounds how far a variable changes within one loop.
 const maxReach = 1 << 28
 
-// sameForm reports whether two nodes are the same step but for the variables, or loops of the
-// same count.
+// sameForm reports whether two nodes are equal steps up to variables, or loops of equal counts.
 func sameForm(x, y *knot) bool {
 	return x.shape == y.shape && x.count == y.count && (x.step == nil) == (y.step == nil) &&
 		(x.step == nil || x.step.equal(y.step))
 }
 
-// moduli are the numbers that variables count modulo. Without a group they do not: a loop never
+// moduli are the numbers that variables count modulo. Without a group they do not wrap: no loop
 // leads from the last rank, or block, to the first.
 type moduli struct {
 	wraps  bool
@@ -82,12 +82,12 @@ type moduli struct {
 	blocks []int32
 }
 
-// moduli are those of a schedule.
+// moduli returns the moduli of a schedule.
 func (s *Schedule) moduli() *moduli {
 	return &moduli{wraps: s.Group != nil, ranks: int32(s.Spec.Ranks), blocks: s.blocks}
 }
 
-// of is the modulus itself, 0 for none.
+// of returns a modulus as a number, 0 for none.
 func (m *moduli) of(x modulus) int32 {
 	switch {
 	case x == plain || !m.wraps:
@@ -98,7 +98,7 @@ func (m *moduli) of(x modulus) int32 {
 	return m.blocks[x-byBlock]
 }
 
-// add appends a step.
+// add appends a step and rolls up what it repeats.
 func (r *roll) add(s *Step) {
 	k := knot{step: s, shape: s.shape()}
 	if last := len(r.spare) - 1; last >= 0 {
@@ -127,7 +127,7 @@ func (r *roll) add(s *Step) {
 	}
 }
 
-// extend makes the last nodes another iteration of the loop before them, if they are one.
+// extend turns the last nodes into another iteration of the loop before them, if they continue it.
 func (r *roll) extend() bool {
 	n := len(r.knots)
 	for k := 1; k <= r.body() && k < n; k++ {
@@ -147,7 +147,7 @@ func (r *roll) extend() bool {
 	return false
 }
 
-// form makes the last nodes a loop, if they are three times the same.
+// form turns the last nodes into a loop, if they are three iterations of one.
 func (r *roll) form() bool {
 	n := len(r.knots)
 	for k := 1; k <= r.body() && 3*k <= n; k++ {
@@ -174,7 +174,7 @@ func (r *roll) form() bool {
 	return false
 }
 
-// even reports whether three nodes may be the same one in three iterations: a quick look before the
+// even reports whether three nodes may be one node in three iterations. It is a quick check before
 // whole bodies are compared.
 func (r *roll) even(x, y, z *knot) bool {
 	if x.shape != y.shape || y.shape != z.shape || len(x.values) != len(z.values) {
@@ -192,8 +192,7 @@ func (r *roll) even(x, y, z *knot) bool {
 	return true
 }
 
-// alike reports whether two lists of nodes have the same shape: the same steps but for their
-// variables, and the same loops.
+// alike reports whether two lists of nodes are equal up to the variables of steps.
 func (r *roll) alike(a, b []knot) bool {
 	if len(a) != len(b) {
 		return false
@@ -207,7 +206,8 @@ func (r *roll) alike(a, b []knot) bool {
 	return true
 }
 
-// stride is a with an outermost stride: what leads from a to b. REQUIRES: they are alike.
+// stride returns a with a further, outermost stride: the difference from a to b. REQUIRES: a and b
+// are alike.
 func stride(a, b []knot, mods *moduli) []knot {
 	body := make([]knot, len(a))
 	for i := range a {
@@ -230,8 +230,7 @@ func stride(a, b []knot, mods *moduli) []knot {
 	return body
 }
 
-// continues reports whether next is body in the iteration of that number, by body's outermost
-// strides, and alike inside.
+// continues reports whether next is the given iteration of body, by body's outermost strides.
 func (r *roll) continues(body, next []knot, iteration int32) bool {
 	if len(body) != len(next) {
 		return false
@@ -254,7 +253,7 @@ func (r *roll) continues(body, next []knot, iteration int32) bool {
 	return true
 }
 
-// reaches reports whether x's variables, iteration strides on, are y's.
+// reaches reports whether x's variables, iteration strides further on, equal y's.
 func (r *roll) reaches(x, y *knot, iteration int32) bool {
 	for j, v := range x.values {
 		reach := int64(iteration) * int64(x.strides[0][j])
@@ -272,6 +271,7 @@ func (r *roll) reaches(x, y *knot, iteration int32) bool {
 	return true
 }
 
+// sameStrides reports whether two lists of strides are equal.
 func sameStrides(a, b [][]int32) bool {
 	if len(a) != len(b) {
 		return false

@@ -1,19 +1,20 @@
 package schedule
 
-// Meaning says what a composed schedule is to compute: the ops of a program as they are written,
-// one after the other, whatever passes have made of them. Every op reads, of each operand, the
-// version that the ops before it have left, and writes a version of its result.
+// A Meaning is what a composed schedule must compute: the ops of a program in program order, before
+// any passes. Each op reads, of each operand, the version that earlier ops have left, and writes a
+// version of its result.
 //
-// A proof holds the results to it, element by element. A check of numbers holds every version that
-// the schedule has in memory to it.
+// A proof checks the results against it, element by element. A check of numbers also checks every
+// version that the schedule keeps in memory.
 type Meaning struct {
-	// Ops is a composed schedule of definitions: a part for every op, iteration and team, in program
-	// order. Nobody carries its steps out. Its tensors have the program's names.
+	// Ops is a composed schedule of definitions: a part for every op, iteration and team, in
+	// program order. Its steps are never executed. Its tensors have the program's names.
 	Ops *Schedule
-	// Where says where the schedule has each tensor of Ops.
+	// Where gives, for each tensor of Ops, its place in the schedule.
 	Where []Place
-	// Made lists, for each part of Ops, the parts of the schedule that make what it writes: it is in
-	// memory when the last of them has ended, and until a part writes there that comes after the
-	// readers of it. None is what no memory holds, since the op is fused with those that read it.
+	// Made lists, for each part of Ops, the parts of the schedule that compute its result. The
+	// result is in memory when the last of these has ended, until a part that follows its readers
+	// overwrites it. An empty list means that no memory holds it, since the op is fused with its
+	// readers.
 	Made [][]int
 }

@@ -10,33 +10,33 @@ import (
 	"collsim/dtype"
 )
 
-// ParseError is what is wrong with a schedule's text, and where.
+// A ParseError is an error in a schedule's text, with its line.
 type ParseError struct {
 	Line int
 	Text string
 }
 
-// Error is such as "line 3: a second "ranks"".
+// Error formats the error, such as "line 3: a second "ranks"".
 func (e *ParseError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
 
-// Bounds of what is read: beyond them a text is refused, not a machine exhausted.
+// Bounds of what is read. A text beyond them is refused, so that it cannot exhaust the machine.
 const (
 	maxRanks    = 1 << 16
 	maxLanes    = 1 << 16 // of a rank
-	maxAllLanes = 1 << 22 // of all ranks; a lane that does nothing takes some 300 bytes of a proof
+	maxAllLanes = 1 << 22 // of all ranks; an idle lane takes about 300 bytes in a proof
 	maxCount    = 1 << 24 // of a loop
-	// maxWork bounds what all ranks do, in regions' blocks and peers that sub-steps name: a ring
-	// all_reduce on 11,000 ranks names so many. A proof looks at some millions a second.
+	// maxWork bounds the work of all ranks, in blocks of regions and peers of sub-steps. It is that
+	// of a ring all_reduce on 11,000 ranks. A proof handles some millions a second.
 	maxWork = 1 << 30
 )
 
-// Parse reads the text form. Blank lines and what follows a # at the beginning of a line or after
-// a space do not count.
+// Parse reads the text form. Blank lines do not count, nor does a # at the beginning of a line or
+// after a space, with what follows it.
 func Parse(text string) (*Schedule, error) {
 	return (&parser{}).parse(strings.Split(text, "\n"))
 }
 
-// parse reads lines, of which the first is the one after p.line.
+// parse reads lines; p.line is the number of the line before the first.
 func (p *parser) parse(lines []string) (*Schedule, error) {
 	p.s = &Schedule{Slices: 1}
 	for len(lines) > 0 {
@@ -75,7 +75,7 @@ func (p *parser) parse(lines []string) (*Schedule, error) {
 	return p.s, nil
 }
 
-// atLine is an error in a line, unless it has one already.
+// atLine adds a line to an error that has none.
 func atLine(line int, err error) error {
 	if _, has := err.(*ParseError); has {
 		return err
@@ -83,27 +83,27 @@ func atLine(line int, err error) error {
 	return &ParseError{line, err.Error()}
 }
 
-// parser is the state between two lines.
+// A parser is the state between two lines.
 type parser struct {
 	s     *Schedule
 	line  int
-	facts []string // seen
-	roles []*code  // a rank each; one with a group
+	facts []string // seen so far
+	roles []*code  // one for each rank; one in all with a group
 	lines [][]int  // of the leaves of each role
 	loops []open   // not closed yet, outermost first
 	load           // of all ranks so far
 
-	member bool // of a whole: it has no parts itself
+	member bool // reads a part, which has no parts itself
 	parts  []readPart
 }
 
-// load is what a text asks of a machine.
+// load measures what a text demands: lanes, and work in the units of maxWork.
 type load struct{ lanes, work int64 }
 
 // open is a loop that still takes steps.
 type open struct{ node, indent int32 }
 
-// uncomment cuts a comment off, and the spaces before it.
+// uncomment removes a comment and the spaces before it.
 func uncomment(line string) string {
 	if strings.HasPrefix(line, "#") {
 		return ""
@@ -114,7 +114,7 @@ func uncomment(line string) string {
 	return strings.TrimRight(line, " \r")
 }
 
-// indentOf is the number of spaces that a line begins with.
+// indentOf returns the number of spaces that a line begins with.
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // fact reads a line of the header.
@@ -256,7 +256,7 @@ func (p *parser) cut(args []string) error {
 	return nil
 }
 
-// numbers reads what stands behind the way to split.
+// numbers reads the numbers of a level, after its rule.
 func (l *Level) numbers(words []string) error {
 	if l.Split == Table {
 		for _, text := range strings.Split(strings.Join(words, " "), "/") {
@@ -356,6 +356,7 @@ func numbers[T int32 | int64](words []string, least, most T) ([]T, error) {
 	return row, nil
 }
 
+// index returns the position of a name in a list.
 func index(names []string, name string) (int, error) {
 	for i, n := range names {
 		if n == name {

@@ -8,11 +8,11 @@ import (
 	"collsim/unit"
 )
 
-// What a text is held to as a whole: that its header says all, that its programs keep to the rules
-// of schedules, and that they can be carried out in the time and memory of a machine.
+// Checks of a text as a whole: its header is complete, its programs keep to the rules of schedules,
+// and they can be executed in a machine's time and memory.
 
-// complete says which fact the header lacks. Without a count it would be that of no elements, of
-// which everything is true.
+// complete returns an error that names a fact that the header lacks. Without a count, say, there
+// would be no elements, and everything would be true of them.
 func (p *parser) complete() error {
 	size := "count"
 	if p.s.Spec.Kind.Splits() {
@@ -45,8 +45,8 @@ func (p *parser) count(lanes int32) error {
 	return nil
 }
 
-// check holds every step to the rules of schedules, in all its lanes and iterations, and their
-// number to the bound of what is read.
+// check checks every step, in all its lanes and iterations, against the rules of schedules, and
+// their number against maxWork.
 func (p *parser) check() error {
 	s := p.s
 	lanes := func(rank int32) int32 {
@@ -77,8 +77,8 @@ func (p *parser) check() error {
 	return nil
 }
 
-// each calls f with every leaf, its bundle, and how often it is carried out: in lanes, and in each
-// loop around it.
+// each calls f with every leaf, its bundle, and its number of executions: lanes, then each loop's
+// iterations.
 func (c *code) each(f func(u *bundle, leaf int32, times []int32) error) error {
 	var walk func(u *bundle, from, to int32, times []int32) error
 	walk = func(u *bundle, from, to int32, times []int32) error {
@@ -107,7 +107,7 @@ func (c *code) each(f func(u *bundle, leaf int32, times []int32) error) error {
 	return nil
 }
 
-// work is the blocks and peers that all sub-steps of a leaf name together, at least 1 each.
+// work returns the blocks and peers that all sub-steps of a leaf name together, at least 1 each.
 func (s *Schedule) work(l *leaf, times []int32) int64 {
 	step := l.step // each does not change it
 	names := int64(1 + len(step.From) + len(step.Send) + len(step.Await))
@@ -130,7 +130,7 @@ func (s *Schedule) work(l *leaf, times []int32) int64 {
 	return names
 }
 
-// atLeast is a number, or that it is too large to be told.
+// atLeast formats a number, or "more than 2^63" if it is too large.
 func atLeast(n int64) string {
 	if n == unit.Largest {
 		return "more than 2^63"

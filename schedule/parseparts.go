@@ -7,20 +7,20 @@ import (
 	"collsim/unit"
 )
 
-// readPart is a part of a text, the line it begins at, and what its schedule asks of a machine.
+// A readPart is a part of a text, its line, and what its schedule demands.
 type readPart struct {
 	part   Part
 	line   int
 	load   load
-	as     int               // the part above that does the same, or −1
-	memory map[string]string // where its buffers lie
-	seen   bool              // a word already: the first may be the part's name
+	as     int               // the earlier part with the same schedule, or −1
+	memory map[string]string // places of its buffers
+	seen   bool              // a word was read: only the first may be the part's name
 }
 
-// partWords begin what a part's line says behind its name.
+// partWords are the words that may follow a part's name.
 var partWords = []string{"ranks", "stream", "after", "as"}
 
-// word takes a word of a part's line, or one and its value, and returns the words behind.
+// word reads a word of a part's line, with its value, and returns the remaining words.
 func (r *readPart) word(words []string) (rest []string, err error) {
 	word, first := words[0], !r.seen
 	r.seen = true
@@ -67,8 +67,8 @@ func (r *readPart) word(words []string) (rest []string, err error) {
 	return words[2:], nil
 }
 
-// part reads a line such as "part rows ranks 0,2 stream 1 launch(sms) in=x out=y", and what stands
-// below it. It returns the lines behind.
+// part reads a line such as "part rows ranks 0,2 stream 1 launch(sms) in=x out=y", and the indented
+// schedule below it. It returns the remaining lines.
 func (p *parser) part(text string, lines []string) (rest []string, err error) {
 	if err := p.mayHaveParts(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func spaced(text string) []string {
 	return strings.FieldsFunc(marked(text), func(r rune) bool { return r == '\x00' })
 }
 
-// marked is the text with a zero for each space that is not in parentheses.
+// marked replaces each space outside parentheses by a zero byte.
 func marked(text string) string {
 	depth := 0
 	return strings.Map(func(r rune) rune {
@@ -112,6 +112,7 @@ func marked(text string) string {
 	}, text)
 }
 
+// commaNumbers parses numbers separated by commas.
 func commaNumbers(text string, most int32) ([]int, error) {
 	list, err := numbers(strings.Split(text, ","), 0, most)
 	whole := make([]int, len(list))
@@ -121,7 +122,7 @@ func commaNumbers(text string, most int32) ([]int, error) {
 	return whole, err
 }
 
-// playedBy finds the schedule of a part: below it, or that of a part above.
+// scheduleOf finds the schedule of a part: below it, or that of an earlier part.
 func (p *parser) scheduleOf(r *readPart, body []string) error {
 	as := r.as
 	if as < 0 {
@@ -140,7 +141,7 @@ func (p *parser) scheduleOf(r *readPart, body []string) error {
 	return nil
 }
 
-// ownSchedule reads the schedule of a part, whose text is indented by 2.
+// ownSchedule reads the schedule of a part, which is indented by 2.
 func (p *parser) ownSchedule(r *readPart, body []string) error {
 	const margin = 2
 	if len(body) == 0 {
@@ -168,7 +169,8 @@ func (p *parser) ownSchedule(r *readPart, body []string) error {
 	return nil
 }
 
-// indented are the lines down to the next that is not, blank ones and comments among them.
+// indented splits lines before the next one that is not indented; blank lines and comments count as
+// indented.
 func indented(lines []string) (body, rest []string) {
 	n := 0
 	for i, raw := range lines {
@@ -183,12 +185,12 @@ func indented(lines []string) (body, rest []string) {
 	return lines[:n], lines[n:]
 }
 
-// plus is the sum of both.
+// plus returns the sum of two loads.
 func (l load) plus(other load) load {
 	return load{lanes: unit.AddCapped(l.lanes, other.lanes), work: unit.AddCapped(l.work, other.work)}
 }
 
-// placed reads where the buffers of a part lie.
+// memoryOf reads the places of the buffers of a part.
 func (p *parser) memoryOf(t *Part, memory map[string]string) error {
 	t.Memory = make([]Place, t.Schedule.Buffers())
 	found := 0
@@ -219,7 +221,7 @@ func (p *parser) memoryOf(t *Part, memory map[string]string) error {
 	return nil
 }
 
-// mayHaveParts says why a part may not stand here.
+// mayHaveParts returns an error where no part may stand.
 func (p *parser) mayHaveParts() error {
 	if p.member {
 		return fmt.Errorf("a part has no parts")
@@ -237,7 +239,7 @@ func (p *parser) mayHaveParts() error {
 	return nil
 }
 
-// compose is the schedule of all parts.
+// compose returns the schedule of all parts.
 func (p *parser) compose() (*Schedule, error) {
 	s, err := startComposing(p.s.Name, p.s.Spec.Ranks, p.s.Tensors)
 	if err != nil {

@@ -34,7 +34,7 @@ func (r *reader) peer(class Class) (p Peer, err error) {
 	return p, nil
 }
 
-// region reads what writer.region prints.
+// region reads the format of writer.region.
 func (r *reader) region() (Region, error) {
 	text := r.word()
 	wrong := fmt.Errorf("%q is no region; regions look like in, out[3-i], out[1 x2 +4 x3], "+
@@ -76,7 +76,7 @@ func (r *reader) region() (Region, error) {
 	return g, err
 }
 
-// repeats reads " x2 +4 x3".
+// repeats reads " x2 +4 x3", and reports whether it is valid.
 func (r *Region) repeats(words []string, blocks int32) bool {
 	if len(words) != 0 && len(words) != 1 && len(words) != 3 {
 		return false
@@ -99,12 +99,13 @@ func (r *reader) expr(text string) (int32, error) {
 	return r.keep(a), err
 }
 
+// keep appends a number to exprs and returns its index.
 func (r *reader) keep(a affine) int32 {
 	r.exprs = append(r.exprs, a)
 	return int32(len(r.exprs) - 1)
 }
 
-// settle puts the variables' numbers where their indices are, and the strides into the leaf.
+// settle replaces the indices in variables by their numbers, and puts their strides into the leaf.
 func (r *reader) settle(s Step) (leaf, error) {
 	depth := len(r.loops)
 	l := leaf{step: s, moves: s.Moves(), strides: make([][]int32, depth+1)}
@@ -133,7 +134,7 @@ func (r *reader) settle(s Step) (leaf, error) {
 	return l, err
 }
 
-// times is how often the d-th loop around the step, or for 0 its bundle, repeats it.
+// times returns how often the d-th loop around the step repeats it; for 0, its bundle.
 func (r *reader) times(d int) int32 {
 	if d == 0 {
 		return r.bundle.count
@@ -142,13 +143,13 @@ func (r *reader) times(d int) int32 {
 	return c.nodes[r.loops[d-1].node].count
 }
 
-// from is the value in the first lane of a bundle, and whether a program can hold it.
+// from returns the value in the first lane of a bundle, and whether a program can hold it.
 func (a affine) from(u *bundle) (int32, bool) {
 	base := a.base + int64(a.strides[0])*int64(u.first)
 	return int32(base), -maxReach <= base && base <= maxReach
 }
 
-// parseAffine reads such as "7-i", "2+3j+l", "-2i" or "0".
+// parseAffine parses a number such as "7-i", "2+3j+l", "-2i" or "0".
 func parseAffine(text string) (a affine, err error) {
 	wrong := fmt.Errorf("%q: a number is expected, as in 3, 7-i or 2+3j", text)
 	if text == "" {

@@ -146,7 +146,7 @@ func tokens(text string) []string {
 	return list
 }
 
-// reader reads one step. Its variables hold indices into exprs until the step is whole.
+// A reader reads one step. Until the step is complete, its variables hold indices into exprs.
 type reader struct {
 	*parser
 	bundle *bundle
@@ -244,8 +244,10 @@ func (r *reader) parts(s *Step, name string) error {
 	return nil
 }
 
+// at reports whether a word is next.
 func (r *reader) at(word string) bool { return len(r.words) > 0 && r.words[0] == word }
 
+// take consumes a word if it is next, and reports whether it was.
 func (r *reader) take(word string) bool {
 	if !r.at(word) {
 		return false
@@ -254,7 +256,7 @@ func (r *reader) take(word string) bool {
 	return true
 }
 
-// word is the next word, empty at the end.
+// word consumes and returns the next word; empty at the end.
 func (r *reader) word() string {
 	if len(r.words) == 0 {
 		return ""
@@ -264,6 +266,7 @@ func (r *reader) word() string {
 	return w
 }
 
+// list reads items that are separated by commas.
 func (r *reader) list(item func() error) error {
 	for {
 		if err := item(); err != nil || !r.take(",") {
@@ -272,6 +275,7 @@ func (r *reader) list(item func() error) error {
 	}
 }
 
+// source reads a source.
 func (r *reader) source(s *Step, name string) (err error) {
 	f := Source{Scale: r.take("scaled")}
 	switch {
@@ -295,6 +299,7 @@ func (r *reader) source(s *Step, name string) (err error) {
 	return err
 }
 
+// dest reads a destination with its marks.
 func (r *reader) dest(s *Step, name string) (err error) {
 	var d Dest
 	if len(r.words) > 0 && strings.HasPrefix(r.words[0], "multimem{") {
@@ -333,6 +338,7 @@ func (r *reader) team() ([]int32, error) {
 	return numbers(strings.Split(list, ","), 0, int32(r.s.Spec.Ranks-1))
 }
 
+// event reads an event such as "1#3".
 func (r *reader) event(s *Step) (err error) {
 	lane, value, ok := strings.Cut(r.word(), "#")
 	if !ok {

@@ -5,13 +5,13 @@ import (
 	"sort"
 )
 
-// MaxEnds bounds how many parts of a buffer Ends tells.
+// MaxEnds bounds how many parts of a buffer Ends lists.
 const MaxEnds = maxCuts
 
-// maxCuts bounds how many parts of a buffer are looked at.
+// maxCuts bounds how many parts of a buffer are enumerated.
 const maxCuts = 1 << 16
 
-// BlockAt is the block that an element of a buffer is in.
+// BlockAt returns the block that an element of a buffer is in.
 func (s *Schedule) BlockAt(b Buffer, rank int, off int64) int {
 	cut := *s.cut(b)
 	within, block := span{0, s.Len(b, rank)}, 0
@@ -37,7 +37,7 @@ func (s *Schedule) Ends(dst []int64, b Buffer, rank int, base int64) []int64 {
 	return s.EndsUpTo(MaxEnds, dst, b, rank, base)
 }
 
-// EndsUpTo is Ends with another bound.
+// EndsUpTo does what Ends does, with another bound than MaxEnds.
 func (s *Schedule) EndsUpTo(most int, dst []int64, b Buffer, rank int, base int64) []int64 {
 	cut, n := *s.cut(b), s.Len(b, rank)
 	from := len(dst)
@@ -57,7 +57,7 @@ func (s *Schedule) EndsUpTo(most int, dst []int64, b Buffer, rank int, base int6
 		l := &cut[level]
 		for i := range l.parts(within.len) {
 			p := l.part(within, i, int32(rank))
-			if p.len == 0 && l.Split != Table { // nor have the others any
+			if p.len == 0 && l.Split != Table { // nor has any later part
 				break
 			}
 			if p.len > 0 && !walk(level+1, p) {

@@ -6,7 +6,7 @@ import (
 	"collsim/collective"
 )
 
-// Plan is an algorithm applied to a collective: what Build makes a Schedule of.
+// A Plan is an algorithm applied to a collective, from which Build makes a Schedule.
 type Plan struct {
 	Name string
 	Spec collective.Spec
@@ -15,18 +15,18 @@ type Plan struct {
 	Group Group
 	// Mirrored numbers the chunks of a vector, as many as ranks of a group, by mirrored ranks.
 	Mirrored bool
-	// Roles declares, of a plan without a group, which ranks do the same as seen from their peers:
+	// Roles declares, in a plan without a group, which ranks do the same relative to their peers.
 	// Lane is then called for the first rank of each role only.
 	Roles Roles
-	// Even says, of a plan without a group, that every rank has as many lanes, steps and messages as
-	// rank 0, if in another order. Of many ranks Build then asks the first and the last alone: to
-	// write out a step of all ranks for every rank is quadratic. Misuse by another panics in Program.
+	// Even says, in a plan without a group, that every rank has as many lanes, steps and messages
+	// as rank 0, if in another order. With many ranks, Build then calls Lane for the first and the
+	// last rank only. Writing out a step of all ranks for every rank would be quadratic. Misuse by
+	// another rank panics in Program.
 	Even bool
-	// Same says that Lane does not look at the rank, as where no rank knows of another: what it has
-	// written for rank 0 is every rank's program.
+	// Same says that Lane ignores the rank: rank 0's program is every rank's.
 	Same bool
-	// Chunks is the number of blocks of the vector (1 if 0), for kinds whose input and output are one
-	// vector. All other kinds have one block a rank, with the sizes that the Spec gives.
+	// Chunks is the number of blocks of the vector (0 means 1), for kinds whose input and output
+	// are one vector. All other kinds have a block for each rank, with the sizes in the Spec.
 	Chunks int
 	// Align makes these blocks ⌈n/Chunks⌉ elements, rounded up to a multiple of it, the last ones
 	// shorter. 0: the first blocks have one element more than the others.
@@ -34,19 +34,20 @@ type Plan struct {
 	Segment  int64 // if not 0, each block is cut into tiles of so many elements
 	Lanes    int   // of a channel; 1 if 0
 	Channels int   // parallel instances over a part of the data each; 1 if 0
-	// PerNode gives every channel an order of the ranks of its own, which fill nodes of so many one
-	// after the other: channels then leave a node by different ranks, and their NICs. Lane counts in
-	// places of the channel's order, rooted collectives from the root's. A plan with a group has the
-	// group [nodes, PerNode] and a multiple of PerNode channels, of one lane each. 0: ranks in order.
+	// PerNode gives every channel an order of the ranks of its own. Ranks fill nodes of so many,
+	// one after the other. Channels then leave a node by different ranks, and so by their NICs.
+	// Lane counts in places of the channel's order; rooted collectives begin at the root's. A plan
+	// with a group has the group [nodes, PerNode] and a multiple of PerNode channels, of one lane
+	// each. 0 means that all channels use the order of the ranks.
 	PerNode int
-	// Orders says, of a plan without a group, which rank of a node stands at each place in it, by
-	// channel. Nil: each channel's order is that of the ranks, begun a rank further on.
+	// Orders gives, in a plan without a group, the order of a node's ranks, by channel and place.
+	// Nil: each channel's order is that of the ranks, beginning one rank further on.
 	Orders [][]int32
-	// Nodes are the ranks of each node, one after the other, in place of PerNode where nodes differ.
-	// Such a plan has no group.
+	// Nodes is the number of ranks of each node, in place of PerNode where nodes differ. Such a
+	// plan has no group.
 	Nodes  []int
 	firsts []int // of Nodes
-	// Protocol is that of the schedule.
+	// Protocol of the schedule.
 	Protocol Protocol
 	Slices   int // 1 if 0
 	Slots    int // of connections; 0 leaves it to the environment
@@ -54,13 +55,12 @@ type Plan struct {
 	Cuts     *[3]Cut
 	Tensors  []Tensor // of a program, which has a Spec of kind Custom
 	Defs     []Def
-	// Lane says what one lane of one rank does. It must be a pure function.
+	// Lane writes what one lane of one rank does. It must be a pure function.
 	Lane func(*Lane)
 }
 
-// Build makes the schedule of a plan. A plan for one rank, or for no data, is not asked: one rank
-// copies its input to its output, or waits for nobody, and nothing is nothing. Misuse by Lane is an
-// error that names rank, lane and step.
+// Build makes the schedule of a plan. It does not call Lane for one rank or no data: one rank
+// copies its input to its output. Misuse by Lane is an error that names rank, lane and step.
 func Build(p Plan) (*Schedule, error) {
 	p.Chunks, p.Lanes = max(p.Chunks, 1), max(p.Lanes, 1)
 	p.Channels, p.Slices = max(p.Channels, 1), max(p.Slices, 1)
@@ -98,7 +98,7 @@ func Build(p Plan) (*Schedule, error) {
 	return s, nil
 }
 
-// alone is what the only rank does: its output is its input.
+// alone writes the program of a single rank, which copies its input to its output.
 func alone(l *Lane) {
 	in, out := Region{Buffer: Input}, Region{Buffer: Output}
 	in.Run, in.Times, out.Run, out.Times = l.schedule.blocks[Input], 1, l.schedule.blocks[Output], 1
@@ -113,12 +113,12 @@ func alone(l *Lane) {
 	}
 }
 
-// fewRanks are so few that all are asked, whatever a plan says.
+// fewRanks is the number of ranks up to which Lane is called for all, whatever the plan says.
 const fewRanks = 64
 
-// fill asks the author. With a group, or if all do the same, one rank is enough; else every rank is
-// asked once to hear of misuse (unless the ranks are even), and again whenever its program is
-// wanted, but for those that are kept.
+// fill calls Lane. With a group, or if all ranks do the same, one rank is enough. Otherwise it
+// calls Lane once for every rank to find misuse (unless the ranks are even). Programs are written
+// again whenever they are wanted, except for cached ones.
 func (s *Schedule) fill(p *Plan) error {
 	if s.Group != nil || p.Same {
 		c, err := s.write(p, 0, nil)
@@ -155,8 +155,8 @@ func (s *Schedule) fill(p *Plan) error {
 	return nil
 }
 
-// write is the code of one rank. Peers, unless nil, are those of its role, by whose places they are
-// named.
+// write returns the code of one rank. If peers is not nil, the code names peers by their place in
+// it (roles).
 func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 	var b bundler
 	mods := s.moduli()
@@ -181,7 +181,7 @@ func (s *Schedule) write(p *Plan, rank int, peers []int32) (*code, error) {
 	return b.code(), nil
 }
 
-// blockSize is the number of elements of the largest block.
+// blockSize returns the number of elements of the largest block.
 func (p *Plan) blockSize() int64 {
 	spec := &p.Spec
 	switch {
@@ -206,8 +206,8 @@ func vector(k collective.Kind) bool {
 		k == collective.SendRecv || k == collective.Barrier
 }
 
-// cuts are the usual ones: a vector is cut into channels and these into chunks; where there is
-// a block for every rank, each is cut into channels.
+// cuts returns the usual cuts. A vector is cut into channels and these into chunks. Where there is
+// a block for every rank, each block is cut into channels.
 func (p *Plan) cuts() [3]Cut {
 	spec := &p.Spec
 	inner, tiles := Cut{}, Cut{}
@@ -245,7 +245,7 @@ func (p *Plan) cuts() [3]Cut {
 	return cuts
 }
 
-// perRank is the level of one block a rank.
+// perRank returns the level of one block for each rank.
 func (p *Plan) perRank(b Buffer) Cut {
 	spec := &p.Spec
 	level := Level{Axis: Block, N: int64(spec.Ranks), ByRank: p.Group != nil}
@@ -273,6 +273,7 @@ func (p *Plan) perRank(b Buffer) Cut {
 	return Cut{level}
 }
 
+// scratch returns the level of the blocks of the scratch buffer.
 func (p *Plan) scratch() Cut {
 	if p.Scratch > 1 {
 		return Cut{{Axis: Block, N: int64(p.Scratch)}}
@@ -280,6 +281,7 @@ func (p *Plan) scratch() Cut {
 	return nil
 }
 
+// join concatenates cuts.
 func join(cuts ...Cut) Cut {
 	var all Cut
 	for _, c := range cuts {
@@ -288,15 +290,16 @@ func join(cuts ...Cut) Cut {
 	return all
 }
 
-// bundler collects lanes; lanes that differ by constant strides become one bundle.
+// A bundler collects lanes. Lanes that differ by constant strides become one bundle.
 type bundler struct {
 	groups []alike
 	lanes  int32
 }
 
+// alike is a bundle under construction.
 type alike struct {
 	bundle
-	knots []knot // with strides from lane to lane once there are two
+	knots []knot // with strides from lane to lane if there are two lanes or more
 }
 
 // add appends a lane.
@@ -323,7 +326,7 @@ func (b *bundler) add(channel int32, knots []knot, mods *moduli) {
 	b.lanes++
 }
 
-// code is what has been collected, flat.
+// code returns the collected lanes as flat code.
 func (b *bundler) code() *code {
 	c := &code{lanes: b.lanes}
 	for _, g := range b.groups {
@@ -335,6 +338,7 @@ func (b *bundler) code() *code {
 	return c
 }
 
+// flatten appends nodes and leaves for knots.
 func (c *code) flatten(knots []knot, bundled bool) {
 	for i := range knots {
 		k := &knots[i]
@@ -358,6 +362,7 @@ func (c *code) flatten(knots []knot, bundled bool) {
 	}
 }
 
+// nonzero returns a stride, or nil if it is all zeros.
 func nonzero(s []int32) []int32 {
 	for _, x := range s {
 		if x != 0 {

@@ -5,7 +5,7 @@ import "slices"
 // maxLoops bounds how deep loops nest.
 const maxLoops = 4
 
-// code is what a role's ranks run: lanes, in bundles of lanes that differ by strides only, each a
+// code is the program of a role: lanes, in bundles of lanes that differ by strides only, each a
 // list of steps and loops.
 type code struct {
 	bundles []bundle
@@ -14,18 +14,18 @@ type code struct {
 	lanes   int32
 }
 
-// bundle is count lanes from first on, which run nodes[from:to].
+// A bundle is count lanes from first on, which run nodes[from:to].
 type bundle struct {
 	first, count           int32
 	channel, channelStride int32
 	from, to               int32
 }
 
-// node is a step (leaf ≥ 0), or a loop over the size nodes that follow it.
+// A node is a step (leaf ≥ 0), or a loop over the size nodes that follow it.
 type node struct{ leaf, count, size int32 }
 
-// leaf is a step as it is in iteration 0 of all its loops and in the first lane of its bundle, and
-// the strides of its variables: strides[0] from lane to lane, strides[d] from iteration to
+// A leaf is a step in iteration 0 of all its loops and in the first lane of its bundle, with the
+// strides of its variables. strides[0] leads from lane to lane, strides[d] from iteration to
 // iteration of the d-th loop around it. A nil stride changes nothing.
 type leaf struct {
 	step    Step
@@ -33,17 +33,17 @@ type leaf struct {
 	moves   bool
 }
 
-// Program is what one rank runs: a role's code, translated to the rank.
+// A Program is what one rank runs: a role's code, translated to the rank.
 type Program struct {
 	schedule *Schedule
 	code     *code
-	peers    []int32         // that the code names by their places; nil: by their ranks
+	peers    []int32         // by place in the code's names; nil: the code names ranks
 	rank     int32           // in schedule
-	team     []int           // the ranks that play the schedule's, nil if they are the same
+	team     []int           // ranks of the whole for the schedule's ranks; nil: the same
 	parts    []placedProgram // of a composed schedule
 }
 
-// Rank is the rank that runs the program.
+// Rank returns the rank that runs the program.
 func (p *Program) Rank() int {
 	if p.team != nil {
 		return p.team[p.rank]
@@ -51,10 +51,10 @@ func (p *Program) Rank() int {
 	return int(p.rank)
 }
 
-// Lanes is the number of lanes.
+// Lanes returns the number of lanes.
 func (p *Program) Lanes() int { return int(p.code.lanes) }
 
-// Channel is the channel that a lane belongs to.
+// Channel returns the channel that a lane belongs to.
 func (p *Program) Channel(lane int) int {
 	if p.parts != nil {
 		own, index := p.partAt(lane)
@@ -64,6 +64,7 @@ func (p *Program) Channel(lane int) int {
 	return int(b.channel + (int32(lane)-b.first)*b.channelStride)
 }
 
+// bundle returns the bundle that has a lane.
 func (p *Program) bundle(lane int32) *bundle {
 	i, n := 0, len(p.code.bundles)
 	for n > 1 { // binary search: the last bundle that begins at or before the lane
@@ -76,22 +77,22 @@ func (p *Program) bundle(lane int32) *bundle {
 	return &p.code.bundles[i]
 }
 
-// Cursor walks one lane, a sub-step (one slice of a step) at a time. It is plain data: a copy
-// walks on by itself.
+// A Cursor walks one lane, a sub-step (one slice of a step) at a time. It is plain data: a copy
+// advances independently.
 type Cursor struct {
 	code         *code
 	pc, end      int32
 	lane         int32 // relative to the bundle's first
 	slice        int32
 	depth        int8
-	at, iterated [maxLoops]int32 // the loops around pc: their node, and iterations done
+	at, iterated [maxLoops]int32 // loops around pc: their nodes, and iterations done
 	Step         int32           // steps walked so far
 
-	edge edge // of a lane of a composed schedule
-	own  int  // its number
+	edge edge // in a lane of a composed schedule
+	own  int  // number of that lane
 }
 
-// Walk is a cursor at the beginning of a lane.
+// Walk returns a cursor at the beginning of a lane.
 func (p *Program) Walk(lane int) Cursor {
 	if p.parts != nil {
 		return p.walkPart(lane)
@@ -102,14 +103,14 @@ func (p *Program) Walk(lane int) Cursor {
 	return c
 }
 
-// Done reports whether the lane has come to its end.
+// Done reports whether the lane has ended.
 func (c *Cursor) Done() bool { return c.pc >= c.end && (c.edge == 0 || c.edge == afterEnd) }
 
-// Edge reports whether the present sub-step is one that Compose has put at the begin or the end of
-// a lane of a part: it moves nothing, and no schedule alone has it.
+// Edge reports whether the present sub-step is one that Compose has added at the beginning or end
+// of a part's lane. It moves nothing.
 func (c *Cursor) Edge() bool { return c.edge == atBegin || c.edge == atEnd }
 
-// Slice is the slice that the present sub-step moves.
+// Slice returns the slice that the present sub-step moves.
 func (c *Cursor) Slice() int32 { return c.slice }
 
 // Last reports whether the present sub-step is the last of its step. REQUIRES: not Done.
@@ -118,7 +119,7 @@ func (c *Cursor) Last(slices int32) bool {
 		!c.code.leaves[c.code.nodes[c.pc].leaf].moves
 }
 
-// Next goes to the next sub-step of a schedule with that many slices. REQUIRES: not Done.
+// Next advances to the next sub-step of a schedule with that many slices. REQUIRES: not Done.
 func (c *Cursor) Next(slices int32) {
 	if !c.Last(slices) {
 		c.slice++
@@ -131,7 +132,7 @@ func (c *Cursor) Next(slices int32) {
 		c.enter()
 	}
 	if c.edge != 0 && (c.edge != inside || c.pc >= c.end) {
-		if c.edge++; c.edge == inside && c.pc >= c.end { // nothing is inside
+		if c.edge++; c.edge == inside && c.pc >= c.end { // the part's lane has no steps
 			c.edge = atEnd
 		}
 	}
@@ -181,8 +182,8 @@ func (p *Program) Load(c *Cursor, s *Step) {
 	p.settle(s)
 }
 
-// loadNext is Load where s holds what Load has written of the step before. REQUIRES: before is the
-// cursor as it was then, and one Next before c.
+// loadNext loads the present step into s, which holds the step before. REQUIRES: before is the
+// cursor of that step, one Next before c.
 func (p *Program) loadNext(before, c *Cursor, s *Step) {
 	d := c.depth - 1
 	if p.parts != nil || p.rank != 0 || p.peers != nil || p.team != nil || s.Ranked || d < 0 ||
@@ -193,7 +194,7 @@ func (p *Program) loadNext(before, c *Cursor, s *Step) {
 	}
 	l := &c.code.leaves[c.code.nodes[c.pc].leaf]
 	if strides := l.strides; len(strides) > int(c.depth) && strides[c.depth] != nil {
-		s.shift(strides[c.depth], 1) // rank 0 is not translated: what is settled is settled again
+		s.shift(strides[c.depth], 1) // rank 0 is not translated, so settling again is harmless
 		p.settle(s)
 	}
 }
@@ -226,7 +227,7 @@ func (p *Program) settle(s *Step) {
 	}
 }
 
-// origin is the rank that an operand comes from: of a team, as the schedule numbers it.
+// origin returns the rank that an operand comes from, in the schedule's numbering.
 func (p *Program) origin(f *Source) int32 {
 	if f.Kind == Local {
 		return p.rank
@@ -234,7 +235,7 @@ func (p *Program) origin(f *Source) int32 {
 	return p.translated(f.Peer.Rank)
 }
 
-// settleTeam translates the ranks of a multimem, a set: it is named in rising order.
+// settleTeam translates the ranks of a multimem, in ascending order since they are a set.
 func (p *Program) settleTeam(team []int32) []int32 {
 	if team == nil || p.team == nil && (p.rank == 0 || p.schedule.Group == nil) {
 		return team
@@ -249,8 +250,8 @@ func (p *Program) settleTeam(team []int32) []int32 {
 	return settled
 }
 
-// translated is a rank as this program names it: by its place among the peers of a role, or as
-// rank 0 names it, which is reduced modulo their number and translated.
+// translated returns the rank for a name in the code: a place among the peers of a role, or rank
+// 0's name for it, translated.
 func (p *Program) translated(rank int32) int32 {
 	if p.peers != nil {
 		return p.peers[rank]
@@ -262,6 +263,7 @@ func (p *Program) translated(rank int32) int32 {
 	return rank
 }
 
+// settlePeer translates a peer to the rank.
 func (p *Program) settlePeer(peer *Peer) {
 	peer.Rank = p.translated(peer.Rank)
 	if p.team != nil {
@@ -269,6 +271,7 @@ func (p *Program) settlePeer(peer *Peer) {
 	}
 }
 
+// settleRegion translates a region's blocks to the rank.
 func (p *Program) settleRegion(r *Region) {
 	n := p.schedule.blocks[r.Buffer]
 	r.First = mod(r.First, n)

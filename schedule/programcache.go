@@ -2,26 +2,28 @@ package schedule
 
 import "sync/atomic"
 
-// KeptParts is how many steps, with what these read, write and send, are kept at most of the
-// programs of all ranks: some 40 MiB, which whoever plays all ranks holds anyway.
+// MaxCachedParts bounds the programs that are cached for all ranks, in steps and their operands and
+// destinations. It is about 40 MiB, which an executor of all ranks needs anyway.
 const MaxCachedParts = 1 << 18
 
-// kept is programs of ranks as they were written, of those that were the first to be, so that a
-// proof, the numbers and each engine need not write them anew.
+// A programCache keeps ranks' programs as their author wrote them, the first ones until it is full.
+// So the proof, the numbers and each engine need not call the author again.
 type programCache struct {
 	write func(rank int32) *code
-	codes []atomic.Pointer[code] // of each rank; nil: not kept
-	parts atomic.Int64           // of those that are kept
+	codes []atomic.Pointer[code] // of each rank; nil: not cached
+	parts atomic.Int64           // size of all cached programs
 }
 
+// newProgramCache returns an empty cache; write makes a rank's program.
 func newProgramCache(ranks int, write func(rank int32) *code) *programCache {
 	return &programCache{write: write, codes: make([]atomic.Pointer[code], ranks)}
 }
 
-// Parts is how many of KeptParts a step counts for: itself, what it reads, writes and sends.
+// Parts returns the size of a step in units of MaxCachedParts: itself, its sources and
+// destinations.
 func (s *Step) Parts() int { return 1 + len(s.From) + len(s.To) + len(s.Send) }
 
-// keep keeps a rank's program if there is room for it.
+// store caches a rank's program if there is room.
 func (k *programCache) store(rank int32, c *code) {
 	parts := 0
 	for i := range c.leaves {
@@ -34,7 +36,7 @@ func (k *programCache) store(rank int32, c *code) {
 	k.codes[rank].Store(c)
 }
 
-// code is a rank's program, which is written if it is not kept.
+// code returns a rank's program, from the cache or from its author.
 func (k *programCache) code(rank int32) *code {
 	if c := k.codes[rank].Load(); c != nil {
 		return c

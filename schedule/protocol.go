@@ -6,26 +6,25 @@ import (
 	"strings"
 )
 
-// Protocol names what decides how long NCCL takes to hand a message over: the shape of its
-// algorithm, and how messages are framed between two GPUs of a node and between nodes. A simulation
-// looks up their latencies by it (device.Protocol). The zero value is no protocol: messages then
-// cost what the device and the links say.
+// A Protocol names what decides NCCL's latency of a message: the shape of its algorithm, and the
+// framing of messages inside a node and between nodes. A simulation looks up latencies by it
+// (device.Protocol). The zero value is no protocol: messages then cost what the device and the
+// links say.
 type Protocol struct {
 	Shape         Shape
 	Node, Network Framing
-	// Apart says that every rank is taken for a node of its own, whatever the network has.
+	// Apart treats every rank as a node of its own, whatever the network has.
 	Apart bool
-	// Leave says by which NIC messages leave a node.
+	// Leave chooses the NIC by which messages leave a node.
 	Leave Leave
 }
 
 // Leave names the rule by which a message leaves a node.
 type Leave uint8
 
-// The ways to leave: by the NICs on the shortest route; by the sender's own NIC; by that of the
-// receiver's rail, as the sender reaches it, or through a GPU of the sender's node that is nearest
-// to it (PXN), where the sender is not, or always the first such one. Package topology has the same
-// in this order.
+// The rules: by the NICs on the shortest route; by the sender's own NIC; by the receiver's rail.
+// The last reaches a NIC of that rail directly, or through a nearest GPU of the sender's node
+// (PXN), or always through the first such GPU. Package topology has the same rules in this order.
 const (
 	LeaveByRoute Leave = iota
 	LeaveByOwn
@@ -36,10 +35,10 @@ const (
 
 var leaveNames = [...]string{"", "own-nic", "rail-nic", "pxn", "pxn-first"}
 
-// String returns the name of a way to leave in texts.
+// String returns the name of a rule in texts.
 func (l Leave) String() string { return leaveNames[l] }
 
-// Shape is the form of an algorithm of NCCL's, by which its latencies differ.
+// A Shape is the form of one of NCCL's algorithms, which determines its latencies.
 type Shape uint8
 
 // The shapes.
@@ -67,7 +66,7 @@ func Shapes() []string { return slices.Clone(shapeNames[RingShape:]) }
 // Protocol returns the name that NCCL has for a framing: "simple", "ll" or "ll128".
 func (f Framing) Protocol() string { return framingNames[f] }
 
-// Protocols lists the names of framings.
+// Protocols lists NCCL's names of framings.
 func Protocols() []string { return slices.Clone(framingNames[:]) }
 
 // String returns the text form: "ring ll128", "p2p ll simple" where the network has another framing
@@ -86,7 +85,7 @@ func (p Protocol) String() string {
 	return text
 }
 
-// parseProtocol reads what String writes.
+// parseProtocol parses the format of String.
 func parseProtocol(words []string) (p Protocol, err error) {
 	if n := len(words); n > 0 {
 		if at := slices.Index(leaveNames[:], words[n-1]); at > 0 {

@@ -1,8 +1,8 @@
 package schedule
 
-// ScratchFor is how long the scratch buffer is for another count, and whether that follows from
-// what it is for its own: every block of it is as long as the longest block of input or output, or
-// as so many times the count.
+// ScratchFor returns the length of the scratch buffer for another count, and whether it follows
+// from the present one. It does if every block is as long as the longest block of input or output,
+// or if the length is a multiple of the count.
 func (s *Schedule) ScratchFor(count int64) (elements int64, ok bool) {
 	own := s.Spec.Count
 	blocks := int64(s.blocks[Scratch])
@@ -23,7 +23,7 @@ func (s *Schedule) ScratchFor(count int64) (elements int64, ok bool) {
 	return s.Memory / own * count, s.Memory%own == 0
 }
 
-// longestBlock is the length of the longest block of a buffer, on any rank.
+// longestBlock returns the length of the longest block of a buffer, on any rank.
 func (s *Schedule) longestBlock(b Buffer) int64 {
 	longest := int64(0)
 	for rank := range s.Spec.Ranks {

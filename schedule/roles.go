@@ -6,9 +6,9 @@ import (
 	"collsim/collective"
 )
 
-// Roles is what ranks do alike where no group takes one to the other, as in a tree: ranks of one
-// role run one program, in which the i-th peers of each stand for each other. It appends a rank's
-// peers, those that its program names at least, to a list; some of them may be the same.
+// Roles is a function that gives each rank its role, where no group maps ranks to each other, as in
+// a tree. Ranks of one role run one program, in which their i-th peers correspond. It appends the
+// rank's peers to the list: at least those that its program names; some may be equal.
 type Roles func(rank int, peers []int32) (role int64, all []int32)
 
 // mostPeers bounds how many peers a role has, and mostRoles how many roles a schedule has.
@@ -17,24 +17,24 @@ const (
 	mostRoles = 1 << 14
 )
 
-// roleKey is a role, and which of its peers are the same rank: ranks that differ in this do not run
-// one program.
+// A roleKey is a role, and which of its peers are the same rank. Ranks that differ in this run
+// different programs.
 type roleKey struct {
 	role  int64
 	peers int
-	same  [mostPeers]uint8 // the first that is the same rank
+	same  [mostPeers]uint8 // index of the first peer that is the same rank
 }
 
-// cast is the roles of a schedule. The code of one names peers by their place in the list.
+// A cast holds the roles of a schedule. A role's code names peers by their place in the list.
 type cast struct {
 	of      Roles
 	numbers map[roleKey]int32
 	codes   []*code
-	first   []int32 // of each role, the rank that has been asked for it
-	ranks   []int   // how many have it
+	first   []int32 // of each role: the first rank that has it
+	ranks   []int   // of each role: number of ranks
 }
 
-// place is a rank's role and peers.
+// place returns a rank's role and appends its peers.
 func (c *cast) place(rank int, peers []int32) (roleKey, []int32) {
 	role, peers := c.of(rank, peers)
 	key := roleKey{role: role, peers: len(peers)}
@@ -43,7 +43,7 @@ func (c *cast) place(rank int, peers []int32) (roleKey, []int32) {
 		for peers[first] != peer {
 			first++
 		}
-		if i == mostPeers { // more than there may be
+		if i == mostPeers { // too many; reported by castOf
 			break
 		}
 		key.same[i] = uint8(first)
@@ -51,13 +51,13 @@ func (c *cast) place(rank int, peers []int32) (roleKey, []int32) {
 	return key, peers
 }
 
-// code is what a rank runs, and the peers that it names.
+// code returns the code of a rank, and the peers that it names.
 func (c *cast) code(rank int) (*code, []int32) {
 	key, peers := c.place(rank, make([]int32, 0, 8))
 	return c.codes[c.numbers[key]], peers
 }
 
-// castOf has every role written once, with peers named by their places.
+// castOf writes the program of every role once, with peers named by their places.
 func castOf(s *Schedule, of Roles,
 	write func(rank int, peers []int32) (*code, error)) (*cast, error) {
 	c := &cast{of: of, numbers: map[roleKey]int32{}}
@@ -91,7 +91,7 @@ func castOf(s *Schedule, of Roles,
 	return c, nil
 }
 
-// named has a step name peers by their place among a rank's peers.
+// named replaces the peers of a step by their places among the rank's peers.
 func (l *Lane) named(s *Step) {
 	s.peers(func(p *Peer) {
 		for i, peer := range l.peers {
@@ -114,7 +114,7 @@ func (l *Lane) named(s *Step) {
 	}
 }
 
-// peers calls f with every peer that the step names, but for those in teams.
+// peers calls f with every peer of the step, except those in teams.
 func (s *Step) peers(f func(*Peer)) {
 	for i := range s.From {
 		if k := s.From[i].Kind; k == Message || k == Get {
@@ -128,15 +128,15 @@ func (s *Step) peers(f func(*Peer)) {
 	}
 }
 
-// AlikeInRoles reports whether there are roles, and ranks of a role move as much in each step,
-// since blocks lie at one place on all ranks.
+// AlikeInRoles reports whether ranks of a role move equal sizes in each step, at equal offsets. It
+// is false if there are no roles.
 func (s *Schedule) AlikeInRoles() bool {
 	kind := s.Spec.Kind
 	if s.cast == nil || s.composed() || len(s.Tensors) > 0 ||
 		!vector(kind) && kind != collective.Gather && kind != collective.Scatter {
 		return false
 	}
-	if kind.Rooted() { // the root's buffers are as long as nobody else's
+	if kind.Rooted() { // only the root's buffers have their length
 		if role, _ := s.RoleOf(s.Spec.Root, nil); s.cast.ranks[role] > 1 {
 			return false
 		}
@@ -151,7 +151,7 @@ func (s *Schedule) AlikeInRoles() bool {
 	return true
 }
 
-// Roles is how many roles ranks have (Plan.Roles), 0 where they have none.
+// Roles returns the number of roles (Plan.Roles), 0 if there are none.
 func (s *Schedule) Roles() int {
 	if s.cast == nil {
 		return 0
@@ -159,7 +159,7 @@ func (s *Schedule) Roles() int {
 	return len(s.cast.codes)
 }
 
-// MostPeers is how many peers a rank has at most whose role names them, 0 without roles.
+// MostPeers returns the largest number of peers of a role, 0 without roles.
 func (s *Schedule) MostPeers() (most int) {
 	if s.cast != nil {
 		for _, rank := range s.cast.first {
@@ -170,12 +170,12 @@ func (s *Schedule) MostPeers() (most int) {
 	return most
 }
 
-// Role is the first rank of a role, and how many ranks have it.
+// Role returns the first rank of a role, and the number of its ranks.
 func (s *Schedule) Role(role int) (first, ranks int) {
 	return int(s.cast.first[role]), s.cast.ranks[role]
 }
 
-// RoleOf is which role a rank has; its peers are appended to a list.
+// RoleOf returns the role of a rank; its peers are appended to a list.
 //
 // REQUIRES: there are roles.
 func (s *Schedule) RoleOf(rank int, peers []int32) (role int32, all []int32) {
@@ -183,8 +183,7 @@ func (s *Schedule) RoleOf(rank int, peers []int32) (role int32, all []int32) {
 	return s.cast.numbers[key], append(peers, own...)
 }
 
-// ProgramOfRole is what the ranks of a role run, with peers named by their places: of the first of
-// them.
+// ProgramOfRole returns the program of a role's first rank, with peers named by their places.
 func (s *Schedule) ProgramOfRole(role int) *Program {
 	places := make([]int32, mostPeers+1)
 	for i := range places {

@@ -7,45 +7,46 @@ import (
 	"collsim/collective"
 )
 
-// Schedule is a solution of a collective: who does what, in order.
+// A Schedule is a solution of a collective: what each rank does, in order.
 type Schedule struct {
 	Name  string // of the algorithm
 	Spec  collective.Spec
-	Group Group  // nil: a program a rank
+	Group Group  // nil: each rank has a program of its own
 	Cuts  [3]Cut // of Input, Output and Scratch
-	// Tensors are further buffers of every rank, FirstTensor, FirstTensor+1, …: those of programs,
-	// whose Spec is of kind Custom.
+	// Tensors are further buffers of every rank: FirstTensor, FirstTensor+1, …. Programs have them,
+	// with a Spec of kind Custom.
 	Tensors []Tensor
 	Defs    []Def // what a program computes, line by line
 	Memory  int64 // elements of every rank's scratch buffer
-	Slices  int   // every step that moves data is as many sub-steps in order, at least 1
-	// Slots is what a connection of class FIFO holds, in messages; 0 leaves it to the environment.
+	Slices  int   // sub-steps of every step that moves data, in order; at least 1
+	// Slots bounds the messages of a FIFO connection; 0 leaves it to the environment.
 	Slots int
-	// Protocol says which of NCCL's latencies messages have, if any.
+	// Protocol selects NCCL's latencies for messages, if any.
 	Protocol Protocol
-	// Means, unless nil, is what a composed schedule is to compute: nil is what its parts say, one
-	// after the other.
+	// Means, unless nil, is what a composed schedule must compute. Nil means what its parts define,
+	// one after the other.
 	Means *Meaning
 
-	blocks []int32 // in each buffer's cut
-	tiles  []int64 // of its longest part that is cut into tiles, on any rank
-	// longest is its length on the rank where it is longest, of a buffer that is cut into tiles.
+	blocks []int32 // of each buffer: number of blocks
+	tiles  []int64 // of each buffer: tiles of its longest part, on any rank
+	// longest is the largest length on any rank of a buffer that is cut into tiles.
 	longest []int64
-	byRank  []bool
-	// mirrored is of which the numbers are those of mirrored ranks.
+	// of each buffer: its blocks are numbered by ranks
+	byRank []bool
+	// mirrored says of each buffer that its blocks are numbered by mirrored ranks.
 	mirrored    []bool
-	isEven      []bool // EvenBlocks
+	isEven      []bool // of each buffer: EvenBlocks
 	role        func(rank int32) *code
 	cast        *cast // of Plan.Roles
 	isBackwards bool  // made by Transpose
-	even        bool  // ranks differ in order alone: see Plan.Even
+	even        bool  // ranks differ in order only: see Plan.Even
 
-	parts  []part      // of Compose, on tensors
-	teams  []Part      // of Compose, beside each other
-	member []placement // in beside, of each rank
+	parts  []part      // composed, on tensors
+	teams  []Part      // composed, as teams
+	member []placement // of each rank: its team
 }
 
-// Program is what a rank runs. It is a pure function of the schedule and the rank.
+// Program returns the program of a rank. It is a pure function of the schedule and the rank.
 func (s *Schedule) Program(rank int) *Program {
 	if s.parts != nil {
 		return s.composedProgram(rank)
@@ -60,8 +61,9 @@ func (s *Schedule) Program(rank int) *Program {
 	return &Program{schedule: s, code: s.role(int32(rank)), rank: int32(rank)}
 }
 
-// Alike is how many ranks, the first ones, stand for all where lanes, steps and messages are
-// counted: all do as much as rank 0 where there is a group, or the plan has said so.
+// RepresentativeRanks returns how many ranks, counted from 0, represent all where lanes, steps and
+// messages are counted. One is enough where there is a group, or where the plan has declared ranks
+// even.
 func (s *Schedule) RepresentativeRanks() int {
 	if s.Group != nil || s.even {
 		return 1
@@ -69,8 +71,8 @@ func (s *Schedule) RepresentativeRanks() int {
 	return s.Spec.Ranks
 }
 
-// AnyStep reports whether some step is such. It looks at steps as they are written: at those in
-// loops, in lanes of a bundle and on ranks of a group once.
+// AnyStep reports whether some step has a property. It calls such once for each written step,
+// whatever the loops, lanes of a bundle and ranks of a group.
 func (s *Schedule) AnyStep(such func(*Step) bool) bool {
 	for i := range s.teams {
 		if s.teams[i].Schedule.AnyStep(such) {
@@ -107,14 +109,14 @@ func (s *Schedule) AnyStep(such func(*Step) bool) bool {
 // OneSided reports whether the schedule reads or writes other ranks' buffers: gets, puts, multimem.
 func (s *Schedule) OneSided() bool { return s.AnyStep((*Step).OneSided) }
 
-// OneSided reports whether the step does that.
+// OneSided reports whether the step reads or writes other ranks' buffers.
 func (s *Step) OneSided() bool {
 	return slices.ContainsFunc(s.From, func(f Source) bool {
 		return f.Kind == Get || f.Kind == Multimem
 	}) || slices.ContainsFunc(s.Send, func(d Dest) bool { return d.Lands() })
 }
 
-// Len is the number of elements of a rank's buffer.
+// Len returns the number of elements of a rank's buffer.
 func (s *Schedule) Len(b Buffer, rank int) int64 {
 	if s.teams != nil {
 		s, rank = s.at(rank)
@@ -130,16 +132,16 @@ func (s *Schedule) Len(b Buffer, rank int) int64 {
 	return s.Tensors[b-FirstTensor].Shape.Elements()
 }
 
-// Blocks is the number of blocks of a buffer's cut.
+// Blocks returns the number of blocks of a buffer.
 func (s *Schedule) Blocks(b Buffer) int { return int(s.blocks[b]) }
 
-// Tiles is the number of tiles of a buffer's cut, of any channel.
+// Tiles returns the number of tiles of a buffer, the largest of any channel.
 func (s *Schedule) Tiles(b Buffer) int64 { return s.tiles[b] }
 
-// FirstBlock is the number of the first block of a region.
+// FirstBlock returns the number of the first block of a region.
 func (s *Schedule) FirstBlock(r *Region) int { return int(mod(r.block(0), s.blocks[r.Buffer])) }
 
-// settle checks cuts and group and computes what follows from them.
+// settle checks cuts and group and computes the derived fields.
 func (s *Schedule) settle() error {
 	if err := s.Spec.Validate(); err != nil {
 		return err
@@ -174,7 +176,7 @@ func (s *Schedule) settle() error {
 	return nil
 }
 
-// mostTiles is how many tiles a buffer has at most: of the longest part that is cut into tiles.
+// mostTiles returns the number of tiles of a buffer's longest part that is cut into tiles.
 func (s *Schedule) mostTiles(b Buffer) int64 {
 	cut := *s.cut(b)
 	tile := cut.level(Tile)
@@ -197,25 +199,27 @@ func (s *Schedule) mostTiles(b Buffer) int64 {
 	return tile.parts(longest)
 }
 
-// Spot is where a step is carried out: a rank, the part and the channel of the lane, the slice.
+// A Spot is where a step executes: a rank, the part and channel of the lane, the slice.
 type Spot struct {
 	Rank, Channel, Slice, Part int
 }
 
-// Span is a run of elements.
+// A Span is a run of elements.
 type Span struct{ Off, Len int64 }
 
 // Spans appends the elements that a region names to dst, in order, adjoining runs joined. Offsets
-// count from the beginning of the region's buffer; Home says where that lies in place.
+// count from the beginning of the region's buffer. In place, Home gives the buffer's own offset.
 func (s *Schedule) Spans(dst []Span, where Spot, r *Region) []Span {
 	return s.spans(dst, where, r, true)
 }
 
-// BlockSpans is Spans block by block: one for each that has elements here.
+// BlockSpans appends the elements of a region to dst block by block: one span for each block that
+// has elements.
 func (s *Schedule) BlockSpans(dst []Span, where Spot, r *Region) []Span {
 	return s.spans(dst, where, r, false)
 }
 
+// spans implements Spans and BlockSpans.
 func (s *Schedule) spans(dst []Span, where Spot, r *Region, joins bool) []Span {
 	s, where = s.partOf(where)
 	cut, n := *s.cut(r.Buffer), s.Len(r.Buffer, where.Rank)
@@ -242,15 +246,14 @@ func (s *Schedule) spans(dst []Span, where Spot, r *Region, joins bool) []Span {
 	return dst
 }
 
-// inRow reports whether blocks of a region that follow each other are of one size, and lie side by
-// side.
+// inRow reports whether consecutive blocks of a region are of one size and adjoin.
 func (s *Schedule) inRow(r *Region) bool {
 	cut := *s.cut(r.Buffer)
 	return r.List == nil && r.Run > 1 && s.Slices == 1 && s.isEven[r.Buffer] &&
 		cut[len(cut)-1].Axis == Block
 }
 
-// Elements is the number of elements that a region names.
+// Elements returns the number of elements that a region names.
 func (s *Schedule) Elements(where Spot, r *Region) int64 {
 	s, where = s.partOf(where)
 	cut, n := *s.cut(r.Buffer), s.Len(r.Buffer, where.Rank)
@@ -270,8 +273,8 @@ func (s *Schedule) Elements(where Spot, r *Region) int64 {
 	return total
 }
 
-// Size is the number of elements that a step moves, and whether the step itself tells: if it names
-// no region, the message that it receives does.
+// Size returns the number of elements that a step moves, and whether the step itself determines it.
+// If it names no region, the size is that of the message it receives.
 func (s *Schedule) Size(where Spot, step *Step) (n int64, known bool) {
 	if len(step.To) > 0 {
 		return s.Elements(where, &step.To[0]), true
@@ -294,8 +297,8 @@ func (s *Schedule) Size(where Spot, step *Step) (n int64, known bool) {
 	return 0, len(step.From) == 0
 }
 
-// Home says which memory a buffer of a rank lies in, and where it begins there: in place, the
-// output's memory is the input's.
+// Home returns the memory that stores a buffer of a rank, and the buffer's offset in it. In place,
+// the output's memory is the input's.
 func (s *Schedule) Home(b Buffer, rank int) (memory Buffer, base int64) {
 	if s.teams != nil {
 		s, rank = s.at(rank)
@@ -310,8 +313,8 @@ func (s *Schedule) Home(b Buffer, rank int) (memory Buffer, base int64) {
 	return Input, out
 }
 
-// Equal reports whether two schedules have every rank do the same: the same problem, cuts and
-// slots, and the same steps in every lane, however they are written down.
+// Equal reports whether two schedules make every rank do the same: equal problem, cuts and slots,
+// and equal steps in every lane, however they are written down.
 func Equal(a, b *Schedule) bool {
 	if a.composed() || b.composed() {
 		return equalParts(a, b)
@@ -346,7 +349,8 @@ func Equal(a, b *Schedule) bool {
 	return true
 }
 
-// sameStep is equal but for the spelling: of regions, and of operands that are in rank order.
+// sameStep reports whether two steps are equal, up to how regions are written and operands in rank
+// order are marked.
 func (s *Schedule) sameStep(x, y *Step) bool {
 	a, b := x.clone(), y.clone()
 	for _, step := range []*Step{&a, &b} {

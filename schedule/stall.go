@@ -5,28 +5,29 @@ import (
 	"strings"
 )
 
-// Waiting is a lane that cannot go on, and the lane that would have to.
+// A Waiting is a lane that is blocked, and the lane that it waits for.
 type Waiting struct {
 	Rank, Lane, Step int
 	Name             string // of the step
-	Chunk            int    // first block that it moves, −1 for none
+	Chunk            int    // first block that the step moves, −1 for none
 	For              string // "a message", "a slot", "an event", "a receive" or "places"
 	OnRank, OnLane   int
 }
 
-// StallError is an execution that cannot go on though lanes are unfinished.
+// A StallError is an execution that cannot continue although lanes are unfinished.
 type StallError struct {
-	// Waits is who waits for whom: each entry for the next one. In a Cycle the last waits for
-	// the first, otherwise for a lane that has come to its end.
+	// Waits lists blocked lanes; each waits for the next. In a Cycle the last waits for the first,
+	// otherwise for a lane that has ended.
 	Waits []Waiting
 	Cycle bool
-	// Slots is what connections held; NeedsSlots says that one of the Waits is for a slot, so that
-	// more of them might do. MinSlots is how many do, 0 if that is not known.
+	// Slots is the number of messages that connections held. NeedsSlots says that one of the Waits
+	// is for a slot, so that more slots may suffice. MinSlots is how many do, 0 if that is not
+	// known.
 	Slots, MinSlots int
 	NeedsSlots      bool
 }
 
-// Steps are the steps that wait, and the lanes that they wait for.
+// Steps returns the steps that wait, and the lanes that they wait for.
 func (e *StallError) Steps() (list []At) {
 	for _, w := range e.Waits {
 		list = append(list, At{w.Rank, w.Lane, w.Step}, At{w.OnRank, w.OnLane, -1})
@@ -34,10 +35,10 @@ func (e *StallError) Steps() (list []At) {
 	return list
 }
 
-// Error names every lane that waits, a line each; of many, the first eight and the last.
+// Error lists the lanes that wait, a line each; if there are many, the first eight and the last.
 func (e *StallError) Error() string { return e.Named(At.String) }
 
-// Named is Error with other names for steps and lanes.
+// Named formats the error with other names for steps and lanes.
 func (e *StallError) Named(name func(At) string) string {
 	var b strings.Builder
 	if e.Cycle {
@@ -74,6 +75,7 @@ func (e *StallError) Named(name func(At) string) string {
 	return b.String()
 }
 
+// lanes formats a number of lanes with its verb.
 func lanes(n int) string {
 	if n == 1 {
 		return "1 lane waits"
@@ -81,7 +83,7 @@ func lanes(n int) string {
 	return fmt.Sprintf("%d lanes wait", n)
 }
 
-// waiter is a lane that waits; folded, one of a rank that rank 0 stands for.
+// A waiter is a lane that waits; if folded, on a rank that rank 0 stands for.
 type waiter struct{ rank, lane int32 }
 
 // stall follows the waits from the first lane that waits until they close or end.
@@ -128,7 +130,7 @@ func (x *executor) stall() error {
 	return e
 }
 
-// firstMissing has every lane that waits for events wait for the first that is missing.
+// firstMissing makes every lane that waits for events wait for the first missing one.
 func (x *executor) firstMissing() {
 	for i := range x.lanes {
 		l := &x.lanes[i]
@@ -145,7 +147,7 @@ func (x *executor) firstMissing() {
 	}
 }
 
-// far is the lane at the other end of a connection.
+// far returns the lane at the other end of a connection.
 func (x *executor) far(w waiter, c int32, receives bool) waiter {
 	k := &x.conns[c]
 	on := waiter{w.rank, k.dst}
@@ -160,7 +162,7 @@ func (x *executor) far(w waiter, c int32, receives bool) waiter {
 	return on
 }
 
-// on is the lane that a lane waits for.
+// on returns the lane that a lane waits for.
 func (x *executor) on(w waiter) waiter {
 	l := &x.lanes[w.lane]
 	switch l.waits {
@@ -174,7 +176,7 @@ func (x *executor) on(w waiter) waiter {
 	return waiter{w.rank, l.on}
 }
 
-// waitsOn is the lane that a lane waits for, −1 if that has come to its end.
+// waitsOn returns the lane that a lane waits for, −1 if that has ended.
 func (x *executor) waitsOn(w waiter) waiter {
 	on := x.on(w)
 	if x.lanes[on.lane].waits != forRank {
@@ -184,7 +186,7 @@ func (x *executor) waitsOn(w waiter) waiter {
 	if x.round[rank]+1 >= x.times {
 		return waiter{lane: -1}
 	}
-	for other := x.first[rank]; other < x.first[rank+1]; other++ { // to begin again, it needs them
+	for other := x.first[rank]; other < x.first[rank+1]; other++ { // it needs them to begin again
 		if x.lanes[other].waits != forRank {
 			return waiter{on.rank, other}
 		}
@@ -192,7 +194,7 @@ func (x *executor) waitsOn(w waiter) waiter {
 	return waiter{lane: -1}
 }
 
-// sending is the connection of a message that a lane in rendezvous has sent and nobody received.
+// sending returns the connection of an unreceived message that a lane has sent in rendezvous.
 func (x *executor) sending(lane int32) int32 {
 	for c := range x.conns {
 		if k := &x.conns[c]; k.src == lane && k.class == FIFO && k.held > 0 {
@@ -202,6 +204,7 @@ func (x *executor) sending(lane int32) int32 {
 	panic("schedule: a lane waits for a receive of nothing")
 }
 
+// describe returns the description of a waiting lane.
 func (x *executor) describe(at waiter) Waiting {
 	l, on := &x.lanes[at.lane], x.on(at)
 	rank, p := l.rank, x.programs[l.rank]
@@ -228,7 +231,7 @@ func (x *executor) describe(at waiter) Waiting {
 	return w
 }
 
-// Chunk is the first block of the first region that the step names, −1 if it names none.
+// Chunk returns the first block of the first region that the step names, −1 if it names none.
 func (s *Step) Chunk() int {
 	chunk := -1
 	s.regions(func(r *Region) {

@@ -2,40 +2,40 @@ package schedule
 
 import "collsim/kernel"
 
-// Step is one instruction of a lane, concrete for one rank: it takes an ordered list of sources,
-// combines them left to right, stores the value in zero or more local regions and sends it to
-// zero or more peers. A step with one message and nothing else awaits it (a signal, a put).
+// A Step is one instruction of a lane, concrete for one rank. It takes an ordered list of sources
+// and combines them left to right. It stores the value in zero or more local regions and sends it
+// to zero or more peers. A step with one message and nothing else awaits it (a signal, a put).
 type Step struct {
 	From  []Source
 	To    []Region
 	Send  []Dest
-	Await []Event // taken at the step's start, all of them
+	Await []Event // at the step's start, all of them
 	Post  bool    // adds 1 to the lane's progress counter at the step's end
 	Flush bool    // completes the puts of this lane: their origins may be written again
 	// Kernel, unless nil, is what the step computes: its sources are the operands, and To is the
-	// result. An opaque one has neither.
+	// result. An opaque kernel has neither.
 	Kernel *kernel.Op
 	Launch *Launch // unless nil, the step begins a bracket
 	Scale  bool    // the combined value is scaled (avg after the last addition)
-	// Ranked has the two operands, a region of this rank and a message, stand in the order of the
-	// ranks that they come from, on every rank of a group: a translation may exchange them. In what
-	// Load writes, they stand so.
+	// Ranked orders the two operands, a region of this rank and a message, by the ranks that they
+	// come from, on every rank of a group. A translation may exchange them. Load returns them in
+	// this order.
 	Ranked bool
 	Round  int32 // the number that the algorithm's author gives the step
 }
 
-// SourceKind is where a source comes from.
+// A SourceKind is where a source comes from.
 type SourceKind uint8
 
 // The kinds of source.
 const (
 	Local    SourceKind = iota // a region of this rank
 	Message                    // the next message of the connection from Peer
-	Get                        // a region of Peer, read one-sided: no lane of the owner takes part
-	Multimem                   // a region of every rank of Team, added up by the switch on its way
+	Get                        // a region of Peer, read one-sided, without a lane of the owner
+	Multimem                   // a region of every rank of Team, added up by the switch
 )
 
-// Source is one operand of a step.
+// A Source is one operand of a step.
 type Source struct {
 	Kind   SourceKind
 	Peer   Peer   // of Message and Get
@@ -48,10 +48,10 @@ type Source struct {
 // step is the wait that observes them.
 func (f *Source) Put() bool { return f.Kind == Message && f.Peer.Class == Puts }
 
-// Dest is one peer of a step's send, or several that the switch writes to.
+// A Dest is one destination of a step: a peer, or several that the switch writes to.
 type Dest struct {
 	Peer    Peer
-	Put     bool   // one-sided: the bytes land in Region of Peer, whose receive is a wait
+	Put     bool   // one-sided: the bytes land in Region of Peer, which awaits them
 	Region  Region // of Put
 	Relaxed bool   // orders nothing (a relaxed signal)
 	// Silent puts have no message of their own: the lane's next signal says that they have landed.
@@ -61,11 +61,12 @@ type Dest struct {
 	Packet bool
 	// Line messages carry a flag of 8 bytes in every 128 on the wire. (NCCL's protocol LL128.)
 	Line bool
-	// Team, if not nil, is the ranks whose Regions the switch writes to (multimem): a silent put.
+	// Team, if not nil, lists the ranks whose Regions the switch writes (multimem store): a silent
+	// put.
 	Team []int32
 }
 
-// Framing is what goes over the wire beside the data.
+// A Framing is how flags are added to the data on the wire.
 type Framing uint8
 
 // The framings: nothing, a flag of 4 bytes behind every 4, and one of 8 behind every 120.
@@ -75,7 +76,7 @@ const (
 	Lines
 )
 
-// Framing is that of what is sent.
+// Framing returns the framing of the data sent.
 func (d *Dest) Framing() Framing {
 	switch {
 	case d.Packet:
@@ -86,7 +87,7 @@ func (d *Dest) Framing() Framing {
 	return Bare
 }
 
-// Wire is how many bytes go over the wire for n of data; a line is sent whole.
+// Wire returns how many bytes go over the wire for n bytes of data; a line is sent whole.
 func (f Framing) Wire(n int64) int64 {
 	switch f {
 	case Packets:
@@ -97,7 +98,7 @@ func (f Framing) Wire(n int64) int64 {
 	return n
 }
 
-// Peer is the other end of a message: a rank, one of its lanes, the class of the connection and a
+// A Peer is the other end of a message: a rank, one of its lanes, the class of the connection and a
 // tag.
 type Peer struct {
 	Rank, Lane int32
@@ -105,8 +106,8 @@ type Peer struct {
 	Tag        int32
 }
 
-// Class says how many messages a connection holds. Connections of different classes or tags between
-// the same two lanes are different connections, each in order.
+// A Class determines how many messages a connection holds. Connections of different classes or tags
+// between the same two lanes are different connections, each in order.
 type Class uint8
 
 const (
@@ -116,18 +117,18 @@ const (
 	Pad
 	// Free holds any number: semaphores.
 	Free
-	// Puts holds any number of the messages of puts, and no others: so no wait for a put takes
-	// another message, and no other wait that of a put.
+	// Puts holds any number of the messages of puts, and no others. So a wait for a put takes no
+	// other message, and no other wait takes that of a put.
 	Puts
 )
 
 var classNames = [...]string{"fifo", "pad", "free", "put"}
 
-// Event is the progress of a lane of the same rank: Value posts in this iteration of the program.
-// Value ≤ 0 counts back from the end of the iteration before, and is free in the first.
+// An Event is the progress of a lane of the same rank: Value posts in this iteration of the
+// program. Value ≤ 0 counts back from the end of the iteration before, and is free in the first.
 type Event struct{ Lane, Value int32 }
 
-// Region names elements of a buffer: blocks of one tile, in the channel of the lane and the slice
+// A Region names elements of a buffer: blocks of one tile, in the channel of the lane and the slice
 // of the sub-step. Source and destination of a step correspond element by element.
 type Region struct {
 	Buffer Buffer
@@ -139,7 +140,7 @@ type Region struct {
 	List []int32
 }
 
-// count is the number of blocks.
+// count returns the number of blocks.
 func (r *Region) count() int32 {
 	if r.List != nil {
 		return int32(len(r.List))
@@ -147,7 +148,7 @@ func (r *Region) count() int32 {
 	return r.Run * r.Times
 }
 
-// block is the i-th block, not yet reduced modulo their number.
+// block returns the i-th block, not yet reduced modulo their number.
 func (r *Region) block(i int32) int32 {
 	if r.List != nil {
 		return r.List[i]
@@ -168,7 +169,7 @@ func (r *Region) equal(o *Region, n int32) bool {
 	return true
 }
 
-// Verb spells what a step does.
+// A Verb spells what a step does.
 type Verb uint8
 
 // The four bits of a verb.
@@ -183,11 +184,11 @@ const (
 // store.
 func (d *Dest) Lands() bool { return d.Put || d.Team != nil }
 
-// Message reports whether there is a message, on the connection to Peer, that somebody receives.
+// Message reports whether there is a message, on the connection to Peer, that is received there.
 func (d *Dest) Message() bool { return !d.Silent && d.Team == nil }
 
-// Verb is derived from the step's sources and destinations. A receive that is only stored is
-// "recv"; a reduction stored where its local operand came from is not called a copy.
+// Verb returns the step's verb, from its sources and destinations. A receive that is only stored is
+// "recv". A reduction stored where its local operand came from is not called a copy.
 func (s *Step) Verb() Verb {
 	var v Verb
 	for i := range s.From {
@@ -210,7 +211,7 @@ func (s *Step) Verb() Verb {
 	return v
 }
 
-// inOwnPlace reports whether the only store is where the last local operand is.
+// inOwnPlace reports whether the only store goes to where a local operand is.
 func (s *Step) inOwnPlace() bool {
 	if len(s.To) != 1 {
 		return false
@@ -224,8 +225,8 @@ func (s *Step) inOwnPlace() bool {
 	return false
 }
 
-// Name is the verb as NCCL's primitives spell it: send, recvReduceCopySend, …; put, signal, wait,
-// flush and nop for steps that move nothing into or out of a region.
+// Name returns the verb as NCCL's primitives spell it: send, recvReduceCopySend, …. Steps that move
+// nothing into or out of a region are put, signal, wait, flush and nop.
 func (s *Step) Name() string {
 	switch {
 	case s.Flush:
@@ -275,7 +276,7 @@ func (s *Step) Moves() bool {
 	return len(s.From) == 1 && len(s.Send) > 0
 }
 
-// mod is the remainder that is never negative.
+// mod returns the remainder that is never negative.
 func mod(a, n int32) int32 {
 	if uint32(a) < uint32(n) { // nearly always
 		return a
@@ -286,8 +287,9 @@ func mod(a, n int32) int32 {
 	return a
 }
 
-// Puts reports whether the step puts and goes on before the bytes have landed, and whether even
-// before they have left: packets and silent puts are stores of the lane's own threads.
+// Puts reports whether the step puts and continues before the bytes have landed. lasting says that
+// it continues even before they have left. Packets and silent puts do not: they are stores of the
+// lane's own threads.
 func (s *Step) Puts() (puts, lasting bool) {
 	for i := range s.Send {
 		if d := &s.Send[i]; d.Put && d.Message() {

@@ -7,17 +7,18 @@ import (
 	"collsim/collective"
 )
 
-// Parts beside each other work on the input, output and scratch of their ranks: no rank is in two,
-// and nothing is ordered among them. The whole's Spec is that of the first, but for the number of
-// ranks and the root. They share the network and nothing else, so Verify proves them one by one.
+// Teams are parts without tensors that work concurrently on the input, output and scratch of their
+// ranks. No rank is in two teams, and nothing orders teams. The whole's Spec is that of the first
+// team, except for the number of ranks and the root. Teams share only the network, so Verify proves
+// them one by one.
 
-// Beside are the parts of such a schedule; nil of any other.
+// Teams returns the teams of a schedule; nil if it has none.
 func (s *Schedule) Teams() []Part { return s.teams }
 
-// seat is a rank's part, −1 for none, and its rank in there.
+// placement is a rank's part, −1 for none, and its rank in the part.
 type placement struct{ part, place int }
 
-// areBeside reports whether parts without tensors are beside each other.
+// areTeams reports whether parts without tensors form teams.
 func areTeams(parts []Part) bool {
 	on := map[int]bool{}
 	for i := range parts {
@@ -42,7 +43,7 @@ func areTeams(parts []Part) bool {
 	return len(parts) > 0
 }
 
-// lie decides whether the parts to come lie in tensors, or beside each other.
+// startTeams decides whether the parts to come are teams rather than parts on tensors.
 func (c *composer) startTeams(parts []Part) {
 	if len(c.s.Tensors) > 0 || !areTeams(parts) {
 		return
@@ -61,7 +62,7 @@ func (c *composer) startTeams(parts []Part) {
 	}
 }
 
-// seat adds a part on ranks of its own.
+// addTeam adds a part as a team of ranks of its own.
 func (c *composer) addTeam(p Part) error {
 	for place, rank := range p.Ranks {
 		if rank < 0 || rank >= len(c.s.member) {
@@ -73,7 +74,8 @@ func (c *composer) addTeam(p Part) error {
 	return nil
 }
 
-// whyInNone adds to an error what parts without tensors need.
+// teamsRule returns what parts without tensors need, to complete an error; empty if there are
+// tensors.
 func (c *composer) teamsRule() string {
 	if len(c.s.Tensors) > 0 {
 		return ""
@@ -82,7 +84,7 @@ func (c *composer) teamsRule() string {
 		"ranks of its own, and on no stream"
 }
 
-// at is the schedule that a rank plays, and which rank it plays in it.
+// at returns the schedule that a rank runs, and the rank's number in it.
 func (s *Schedule) at(rank int) (*Schedule, int) {
 	if s.teams == nil {
 		return s, rank
@@ -94,13 +96,13 @@ func (s *Schedule) at(rank int) (*Schedule, int) {
 	return s.teams[seat.part].Schedule, seat.place
 }
 
-// SpecOf is the collective that a rank takes part in: of parts beside each other, its own's.
+// SpecOf returns the collective that a rank takes part in: its team's, if there are teams.
 func (s *Schedule) SpecOf(rank int) *collective.Spec {
 	t, _ := s.at(rank)
 	return &t.Spec
 }
 
-// besideProgram is what a rank runs of parts beside each other.
+// teamProgram returns a rank's program in a schedule of teams.
 func (s *Schedule) teamProgram(rank int) *Program {
 	seat := s.member[rank]
 	if seat.part < 0 {

@@ -10,39 +10,40 @@ import (
 	"collsim/kernel"
 )
 
-// Tensor is a buffer of a program: of a type and a shape of its own, the same on every rank.
+// A Tensor is a buffer of a program, with a type and a shape of its own, the same on every rank.
 type Tensor struct {
 	Name  string
 	Type  dtype.Type
 	Shape collective.Shape
 	Cut   Cut
 	Role  Role
-	// Symmetric memory has the same size and offset on all ranks: others may read it and write to it
+	// Symmetric memory has the same size and offset on all ranks, so that others may access it
 	// one-sided.
 	Symmetric bool
 }
 
-// Role is what a tensor is to a program.
+// A Role is the use of a tensor in a program.
 type Role uint8
 
 // The roles.
 const (
-	Inner  Role = iota // holds nothing before and need hold nothing afterwards
-	Given              // its values are given
-	Result             // its values are what the program is for
-	// Defined is no memory at all: it only has a name for Defs.
+	Inner  Role = iota // contents before and after do not matter
+	Given              // an input of the program
+	Result             // an output of the program
+	// Defined has no memory: it is only a name in Defs.
 	Defined
 )
 
 var roleNames = [...]string{"inner", "given", "result", "defined"}
 
-// String is the role's name in the text form.
+// String returns the role's name in the text form.
 func (r Role) String() string { return roleNames[r] }
 
-// Def is one line of what a program computes: a tensor is a collective, or a kernel, of others.
+// A Def is one line of a program's definition: a tensor is a collective, or a kernel, of others.
 // Every rank has all of them.
 type Def struct {
-	// Spec is a collective among all ranks of the program, of one tensor; or Kernel is an operation.
+	// Spec is a collective of one tensor among all ranks of the program; otherwise Kernel is an
+	// operation.
 	Spec   *collective.Spec
 	Kernel *kernel.Op
 	From   []Buffer
@@ -52,10 +53,10 @@ type Def struct {
 // maxTensors bounds how many a program has: as many as Buffer can number.
 const maxTensors = int(work - FirstTensor)
 
-// Buffers is how many buffers every rank has, tensors among them.
+// Buffers returns the number of buffers of every rank, tensors included.
 func (s *Schedule) Buffers() int { return int(FirstTensor) + len(s.Tensors) }
 
-// Tensor is what a buffer holds, nil for input, output and scratch.
+// Tensor returns the tensor of a buffer, nil for input, output and scratch.
 func (s *Schedule) Tensor(b Buffer) *Tensor {
 	if b < FirstTensor || int(b) >= s.Buffers() {
 		return nil
@@ -63,7 +64,7 @@ func (s *Schedule) Tensor(b Buffer) *Tensor {
 	return &s.Tensors[b-FirstTensor]
 }
 
-// cut is how a buffer is cut.
+// cut returns the cut of a buffer.
 func (s *Schedule) cut(b Buffer) *Cut {
 	if t := s.Tensor(b); t != nil {
 		return &t.Cut
@@ -71,7 +72,7 @@ func (s *Schedule) cut(b Buffer) *Cut {
 	return &s.Cuts[b]
 }
 
-// BufferName is the name in the text form, of tensors too.
+// BufferName returns a buffer's name in the text form.
 func (s *Schedule) BufferName(b Buffer) string {
 	if t := s.Tensor(b); t != nil {
 		return t.Name
@@ -79,7 +80,7 @@ func (s *Schedule) BufferName(b Buffer) string {
 	return b.String()
 }
 
-// bufferOf is the buffer of a name.
+// bufferOf returns the buffer of a name.
 func (s *Schedule) bufferOf(name string) (Buffer, bool) {
 	if i := slices.Index(bufferNames[:], name); i >= 0 {
 		return Buffer(i), true
@@ -88,7 +89,7 @@ func (s *Schedule) bufferOf(name string) (Buffer, bool) {
 	return FirstTensor + Buffer(i), i >= 0
 }
 
-// TypeOf is the type of a buffer's elements.
+// TypeOf returns the type of a buffer's elements.
 func (s *Schedule) TypeOf(b Buffer) dtype.Type {
 	if t := s.Tensor(b); t != nil {
 		return t.Type
@@ -96,7 +97,7 @@ func (s *Schedule) TypeOf(b Buffer) dtype.Type {
 	return s.Spec.Type
 }
 
-// settleTensors says what of the tensors and definitions cannot be.
+// settleTensors returns an error if a tensor or definition is invalid.
 func (s *Schedule) settleTensors() error {
 	if len(s.Tensors) > maxTensors {
 		return fmt.Errorf("schedule: %d tensors; at most %d", len(s.Tensors), maxTensors)
@@ -131,8 +132,8 @@ func (s *Schedule) settleTensors() error {
 	return nil
 }
 
-// IsName reports whether a text can stand for a tensor: one word of letters, digits and _ that
-// begins with a letter or _, and is none of the other buffers'.
+// IsName reports whether a text can name a tensor: a word of letters, digits and _ that begins with
+// a letter or _, and that names no other buffer.
 func IsName(text string) bool {
 	for i, r := range text {
 		switch {
@@ -145,7 +146,7 @@ func IsName(text string) bool {
 	return text != "" && len(text) <= 64 && !slices.Contains(bufferNames[:], text)
 }
 
-// validate holds a definition to the tensors that it names.
+// validate checks a definition against the tensors that it names.
 func (d *Def) validate(s *Schedule) error {
 	for _, b := range append([]Buffer{d.To}, d.From...) {
 		if s.Tensor(b) == nil {
@@ -181,6 +182,7 @@ func (d *Def) validate(s *Schedule) error {
 	return nil
 }
 
+// validateCollective checks the collective of a definition against its tensors.
 func (d *Def) validateCollective(s *Schedule) error {
 	if err := d.Spec.Validate(); err != nil {
 		return err
@@ -201,7 +203,7 @@ func (d *Def) validateCollective(s *Schedule) error {
 	return nil
 }
 
-// words is such as "tensor a given bfloat16 64x32 symmetric", and below it how it is cut.
+// words formats the tensor, such as "tensor a given bfloat16 64x32 symmetric", and its cut below.
 func (t *Tensor) words() string {
 	text := fmt.Sprintf("tensor %s %v %v %v", t.Name, t.Role, t.Type, t.Shape)
 	if t.Symmetric {
@@ -213,8 +215,8 @@ func (t *Tensor) words() string {
 	return text + "\n"
 }
 
-// words is such as "define gathered = all_gather count=32 of a" and
-// "define out = (matmul m=64 k=32 n=16 float32*float32->float32) of gathered, b".
+// words formats the definition, such as "define gathered = all_gather count=32 of a" or "define out
+// = (matmul m=64 k=32 n=16 float32*float32->float32) of gathered, b".
 func (d *Def) words(s *Schedule) string {
 	names := make([]string, len(d.From))
 	for i, b := range d.From {

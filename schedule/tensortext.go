@@ -11,8 +11,8 @@ import (
 	"collsim/kernel"
 )
 
-// isProgram reports whether the schedule works on tensors alone: its input and output, which kind
-// Custom has by its splits, have no elements.
+// isProgram reports whether the schedule works on tensors only: its input and output have no
+// elements.
 func (s *Schedule) isProgram() bool {
 	return len(s.Tensors) > 0 && s.Spec.Kind == collective.Custom &&
 		!slices.ContainsFunc(s.Spec.Splits, func(row []int64) bool {
@@ -20,7 +20,7 @@ func (s *Schedule) isProgram() bool {
 		})
 }
 
-// withoutVectors gives a program whose text has no splits those of no elements.
+// withoutVectors gives a program whose text has no splits an input and output without elements.
 func (s *Schedule) withoutVectors() {
 	if s.isProgram() && s.Spec.Splits == nil && s.Spec.Ranks <= maxRanks {
 		none := make([]int64, s.Spec.Ranks)
@@ -28,7 +28,7 @@ func (s *Schedule) withoutVectors() {
 	}
 }
 
-// writeTensors prints tensors, their cuts, and what is computed.
+// writeTensors prints tensors, their cuts, and definitions.
 func (s *Schedule) writeTensors(b *strings.Builder) {
 	for i := range s.Tensors {
 		b.WriteString(s.Tensors[i].words())

@@ -37,7 +37,7 @@ import (
 //
 // A composed schedule has parts (composetext.go).
 
-// String is the schedule's text form, which Parse reads back.
+// String returns the schedule's text form, which Parse reads back.
 func (s *Schedule) String() string {
 	if s.composed() {
 		return s.partsText()
@@ -45,11 +45,11 @@ func (s *Schedule) String() string {
 	return s.text(s.Name, false)
 }
 
-// Form is the text form without the names of the schedule and of its launches: whoever has the same
-// does the same. REQUIRES: the schedule has no parts.
+// Form returns the text form without the names of the schedule and of its launches. Schedules of
+// equal form do the same. REQUIRES: the schedule has no parts.
 func (s *Schedule) Form() string { return s.text("", true) }
 
-// text is the text form of a schedule without parts, of a name.
+// text returns the text form of a schedule without parts, under a name.
 func (s *Schedule) text(name string, nameless bool) string {
 	var b strings.Builder
 	b.WriteString(s.header(name))
@@ -65,7 +65,7 @@ func (s *Schedule) text(name string, nameless bool) string {
 	return b.String()
 }
 
-// header is all but the programs, of a name.
+// header returns the text form without the programs, under a name.
 func (s *Schedule) header(name string) string {
 	var b strings.Builder
 	spec := &s.Spec
@@ -124,7 +124,7 @@ func (s *Schedule) header(name string) string {
 	return b.String()
 }
 
-// String is the levels from the outermost on, as in "channel even 2, block even 8 by rank".
+// String formats the levels, outermost first, as in "channel even 2, block even 8 by rank".
 func (c Cut) String() string {
 	levels := make([]string, len(c))
 	for i, l := range c {
@@ -153,6 +153,7 @@ func (c Cut) String() string {
 	return strings.Join(levels, ", ")
 }
 
+// words formats numbers, separated by spaces.
 func words[T int | int32 | int64](numbers []T) string {
 	text := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -161,6 +162,7 @@ func words[T int | int32 | int64](numbers []T) string {
 	return strings.Join(text, " ")
 }
 
+// writeCode prints a program.
 func writeCode(b *strings.Builder, s *Schedule, c *code, nameless bool) {
 	for i := range c.bundles {
 		u := &c.bundles[i]
@@ -179,16 +181,17 @@ func writeCode(b *strings.Builder, s *Schedule, c *code, nameless bool) {
 	}
 }
 
-// writer prints the steps of a bundle.
+// A writer prints the steps of a bundle.
 type writer struct {
 	b        *strings.Builder
 	schedule *Schedule
 	bundle   *bundle
 	leaf     *leaf
-	next     int  // the variable to be printed next, in variables' order
-	nameless bool // launches are
+	next     int  // index of the variable to print next, in variables' order
+	nameless bool // omits the names of launches
 }
 
+// nodes prints a range of nodes.
 func (w *writer) nodes(c *code, from, to int32, indent string) {
 	for pc := from; pc < to; pc++ {
 		n := &c.nodes[pc]
@@ -205,7 +208,7 @@ func (w *writer) nodes(c *code, from, to int32, indent string) {
 	}
 }
 
-// variable is the next variable of the step; base is its value in the first iteration.
+// variable returns the next variable of the step; base is its value in the first iteration.
 func (w *writer) variable(base int32) affine {
 	var strides [maxLoops + 1]int32
 	for d, s := range w.leaf.strides {
@@ -217,6 +220,7 @@ func (w *writer) variable(base int32) affine {
 	return affineOf(w.bundle, base, strides)
 }
 
+// step prints a step.
 func (w *writer) step() {
 	s := &w.leaf.step
 	round := w.variable(s.Round)
@@ -263,6 +267,7 @@ func (w *writer) step() {
 	fmt.Fprintf(w.b, " @%v", round)
 }
 
+// between prints what separates item i from the one before; first precedes the first item.
 func (w *writer) between(i int, first string) {
 	if i > 0 {
 		first = ", "
@@ -270,6 +275,7 @@ func (w *writer) between(i int, first string) {
 	w.b.WriteString(first)
 }
 
+// source prints a source.
 func (w *writer) source(f *Source, name string) {
 	class := ""
 	if f.Peer.Class != usualClass(name) {
@@ -292,6 +298,7 @@ func (w *writer) source(f *Source, name string) {
 	}
 }
 
+// dest prints a destination.
 func (w *writer) dest(d *Dest, name string) {
 	peer, region := w.peer(&d.Peer), w.region(&d.Region)
 	switch {
@@ -311,19 +318,21 @@ func (w *writer) dest(d *Dest, name string) {
 	}
 }
 
-// markNames are the words behind a dest, in the order of marks.
+// markNames are the words that may follow a destination, in the order of marks.
 var markNames = [...]string{"relaxed", "silent", "packet", "line"}
 
+// marks returns the flags that markNames name.
 func (d *Dest) marks() [4]*bool {
 	return [...]*bool{&d.Relaxed, &d.Silent, &d.Packet, &d.Line}
 }
 
-// multimem is such as "multimem{0,1,2}".
+// multimem formats a team, such as "multimem{0,1,2}".
 func multimem(team []int32) string {
 	return "multimem{" + strings.ReplaceAll(words(team), " ", ",") + "}"
 }
 
-// peer is the rank, the lane unless it is the lane's own, and the tag unless it is 0: "3/1:7".
+// peer formats a peer: the rank, the lane unless it is the lane's own, and the tag unless it is 0,
+// as in "3/1:7".
 func (w *writer) peer(p *Peer) string {
 	rank := w.variable(p.Rank)
 	lane := w.variable(p.Lane)
@@ -337,7 +346,8 @@ func (w *writer) peer(p *Peer) string {
 	return text
 }
 
-// region is such as "in", "out[3-i]", "out[1 x2 +4 x3]", "scratch<i>[2]" (tile i), "in{0,2,3}".
+// region formats a region, such as "in", "out[3-i]", "out[1 x2 +4 x3]", "scratch<i>[2]" (tile i),
+// "in{0,2,3}".
 func (w *writer) region(r *Region) string {
 	tile, first := w.variable(r.Tile), w.variable(r.First)
 	text := w.schedule.BufferName(r.Buffer)

@@ -1,6 +1,6 @@
 package schedule
 
-// usualClass is the class of a step's connections, if the text does not name another.
+// usualClass returns the class of a step's connections if the text does not name another.
 func usualClass(name string) Class {
 	switch name {
 	case "signal", "wait":

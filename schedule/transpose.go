@@ -7,18 +7,18 @@ import (
 	"collsim/collective"
 )
 
-// Transpose turns a schedule that only moves data into one that sums it the same way back: an
-// all-gather into a reduce-scatter, a broadcast into a reduce, a gather into a scatter, and each of
-// these back. Every lane runs backwards; what was sent is received and added, what was copied to
-// several places is summed from them. (A collective is a linear map of all ranks' inputs, and this
-// is the schedule of the transposed one.) op is the operator of the result, zero if it does not
-// reduce; how avg divides, and the factor of premulsum, are those that s.Spec has.
+// Transpose turns a schedule that only moves data into one that sums it along the reversed paths.
+// An all-gather becomes a reduce-scatter, a broadcast a reduce, a gather a scatter, and each of
+// these the other way. Every lane runs backwards. What was sent is received and added; what was
+// copied to several places is summed from them. A collective is a linear map of all ranks' inputs;
+// the result computes the transposed map. op is the operator of the result, zero if it does not
+// reduce. How avg divides, and the factor of premulsum, are taken from s.Spec.
 //
-// The schedule must deliver every block to every rank once, by copies and messages alone: events,
-// gets and puts are refused, and so are lanes that read one region at once, since adding to it at
-// once is a race, which Verify reports. Rounds are counted from the last. Operands stand in the
-// order of the ranks they come from; under a group of one digit, where ranks have no order,
-// messages come first, and so they do under others where they are more than one and a region.
+// The schedule must deliver every block to every rank once, by copies and messages only. Events,
+// gets and puts are refused. Lanes that read one region concurrently would add to it concurrently:
+// a race, which Verify reports. Rounds are counted from the last. Operands are in the order of the
+// ranks they come from. Under a group of one digit, where ranks have no order, messages come first.
+// They do so under other groups where there are more than one message and one region.
 func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	t := *s
 	kind, ok := dual(s.Spec.Kind)
@@ -28,7 +28,7 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	t.Spec.Kind, t.Spec.Op = kind, op
 	t.cast, t.isBackwards = nil, true
 	t.Cuts[Input], t.Cuts[Output] = s.Cuts[Output], s.Cuts[Input]
-	if s.Memory == 0 { // sums of blocks that are not this rank's, where there are such
+	if s.Memory == 0 { // sums of other ranks' blocks, if there are any
 		t.Cuts[Scratch] = s.Cuts[Output]
 		for rank := range s.Spec.Ranks {
 			t.Memory = max(t.Memory, s.Len(Output, rank))
@@ -56,11 +56,10 @@ func Transpose(s *Schedule, op collective.Op) (*Schedule, error) {
 	return &t, nil
 }
 
-// IsBackwards reports whether Transpose has made the schedule: its programs are another's, read
-// backwards.
+// IsBackwards reports whether Transpose has made the schedule.
 func (s *Schedule) IsBackwards() bool { return s.isBackwards }
 
-// dual is the kind of the transposed collective.
+// dual returns the kind of the transposed collective.
 func dual(k collective.Kind) (collective.Kind, bool) {
 	pairs := [][2]collective.Kind{
 		{collective.AllGather, collective.ReduceScatter},
@@ -77,8 +76,8 @@ func dual(k collective.Kind) (collective.Kind, bool) {
 	return 0, false
 }
 
-// transposeCode runs all lanes of a rank backwards, and says whether they use scratch. Peers, if
-// not nil, are those of its role, by whose places they are named.
+// transposeCode runs all lanes of a rank backwards, and reports whether they use scratch. If peers
+// is not nil, the code names peers by their place in it (roles).
 func transposeCode(s, t *Schedule, rank int, sent *sentRounds,
 	peers []int32) (c *code, scratch bool, err error) {
 	var b bundler
@@ -110,43 +109,43 @@ func transposeCode(s, t *Schedule, rank int, sent *sentRounds,
 	return b.code(), scratch, nil
 }
 
-// strip is a tile of a buffer of the original.
+// A strip is a tile of a buffer of the original.
 type strip struct {
 	buffer Buffer
 	tile   int32
 }
 
-// blockKey is one block of a tile of a buffer of the original.
+// A blockKey is one block of a tile of a buffer of the original.
 type blockKey struct {
 	buffer      Buffer
 	tile, block int32
 }
 
-// transposer runs one lane backwards. A block of the original that is read later carries, going
-// backwards, the sum of what those reads have brought in: that is live.
+// A transposer runs one lane backwards. Consider a block of the original that is read later. Going
+// backwards, it holds the sum of what those reads have brought in: it is live.
 type transposer struct {
 	s, t *Schedule
 	rank int32
 	lane int32
-	// peers are those of its role; nil: without one.
+	// peers of its role; nil without roles
 	peers []int32
 	sent  *sentRounds
-	came  map[wire]int // messages of the original that are not yet sent back
-	got   int32        // the last round in which it receives
-	now   int32        // the round of the step at hand
+	came  map[wire]int // messages of the original not yet sent back
+	got   int32        // last round in which it receives
+	now   int32        // round of the present step
 	roll  roll
-	held  *Step            // the last step, which may still pass its sum on
-	live  map[strip]*marks // numbers of blocks
-	// first is the original's first step that reads a block of the input.
+	held  *Step            // last step, which may still pass its sum on
+	live  map[strip]*marks // live blocks
+	// first is the first step of the original that reads a block of the input.
 	first map[blockKey]int
-	// twins says that the sum of a block of the output may be kept where that of the same block of
-	// the input goes: they are the same vector, and the original reads each input once.
+	// twins says that the sum of an output block may be stored where that of the same input block
+	// goes. They are the same vector, and the original reads each input once.
 	twins bool
-	moved bool // a sum of the output to scratch, unless it is only passed on
-	used  bool // scratch
+	moved bool // a sum of the output was moved to scratch, and not only passed on
+	used  bool // scratch is used
 }
 
-// note remembers what the original receives and what it reads of its input.
+// note records what the original receives and what it reads of its input.
 func (x *transposer) note(i int, step *Step) {
 	for j := range step.From {
 		if step.From[j].Kind == Message {
@@ -164,14 +163,14 @@ func (x *transposer) note(i int, step *Step) {
 	}
 }
 
+// each calls f with the blocks of a region.
 func (x *transposer) each(r *Region, f func(blockKey)) {
 	for i := range r.count() {
 		f(blockKey{r.Buffer, r.Tile, mod(r.block(i), x.s.blocks[r.Buffer])})
 	}
 }
 
-// marksOf are the blocks that are live where a region is, and runs calls f with its runs of blocks,
-// from … to−1.
+// marksOf returns the live blocks of a region's tile.
 func (x *transposer) marksOf(r *Region) *marks {
 	at := strip{r.Buffer, r.Tile}
 	if x.live[at] == nil {
@@ -180,6 +179,7 @@ func (x *transposer) marksOf(r *Region) *marks {
 	return x.live[at]
 }
 
+// runs calls f with a region's blocks as runs from … to−1.
 func (x *transposer) runs(r *Region, f func(from, to int64)) {
 	r.runs(int64(x.s.blocks[r.Buffer]), f)
 }
@@ -219,7 +219,7 @@ func (x *transposer) step(i int, step *Step) error {
 			return int(x.origin(&a)) - int(x.origin(&b))
 		})
 	} else if f := back.From; len(x.s.Group) > 1 && len(f) == 2 && f[0].Kind == Message &&
-		f[1].Kind == Local { // as rank 0 has them
+		f[1].Kind == Local { // in rank 0's order
 		back.Ranked = true
 		slices.Reverse(back.From)
 	}
@@ -227,9 +227,9 @@ func (x *transposer) step(i int, step *Step) error {
 	return nil
 }
 
-// round is that of the transpose of a step: what it sends goes when that came, counted from the
-// end; a step that only receives begins the next round if it would be the second in its own (as
-// Lane.Round has it).
+// round returns the round of a step's transpose. What it sends goes when that came, counted from
+// the end. A step that only receives begins the next round if it would be the second in its own (as
+// in Lane.Round).
 func (x *transposer) round(step *Step) int32 {
 	if f := &step.From[0]; f.Kind == Message {
 		w := x.sent.wire(x.rank, x.lane, f.Peer)
@@ -250,7 +250,7 @@ func (x *transposer) round(step *Step) int32 {
 	return round
 }
 
-// origin is the rank that an operand comes from.
+// origin returns the rank that an operand comes from.
 func (x *transposer) origin(f *Source) int32 {
 	if f.Kind == Message {
 		return f.Peer.Rank
@@ -258,8 +258,8 @@ func (x *transposer) origin(f *Source) int32 {
 	return x.rank
 }
 
-// append adds a step. If it only passes on the sum that the one before has stored, which nobody
-// else reads (step forgets it), both are one step.
+// append adds a step. If it only passes on the sum that the step before has stored, which no other
+// step reads, both become one step.
 func (x *transposer) append(s Step) {
 	h := x.held
 	if h == nil || len(h.To) != 1 || len(h.Send) > 0 || h.To[0].Buffer == Input ||
@@ -287,7 +287,7 @@ func (x *transposer) finish() {
 	}
 }
 
-// into has a step add what it brings to the sum of a region that the original reads.
+// into makes a step add what it brings to the sum of a region that the original reads.
 func (x *transposer) into(i int, r *Region, back *Step) error {
 	sum, there, err := x.sum(r)
 	if err != nil {
@@ -315,13 +315,13 @@ func (x *transposer) into(i int, r *Region, back *Step) error {
 	return nil
 }
 
-// source is a region as an operand.
+// source returns a region as an operand.
 func (x *transposer) source(r Region) Source {
 	return Source{Kind: Local, Region: r, Scale: r.Buffer == Input && x.t.Spec.ScalesBefore()}
 }
 
-// sum is where the sum of a region of the original is, and whether there is one: a block of the
-// output that is not live yet is the transposed collective's input.
+// sum returns where the sum of a region of the original is, and whether there is one. An output
+// block that is not live yet is the transposed collective's input.
 func (x *transposer) sum(r *Region) (Region, bool, error) {
 	live, marks := 0, x.marksOf(r)
 	x.runs(r, func(from, to int64) { live += marks.count(from, to) })
@@ -330,7 +330,7 @@ func (x *transposer) sum(r *Region) (Region, bool, error) {
 		return x.home(*r), true, nil
 	case live > 0 && r.Buffer != Output:
 		return Region{}, false, fmt.Errorf("some of its blocks are read later, others are not")
-	case live > 0: // bring the rest to where the sums are
+	case live > 0: // move the rest to where the sums are
 		var rest []int32
 		x.each(r, func(k blockKey) {
 			if b := int64(k.block); marks.count(b, b+1) == 0 {
@@ -350,9 +350,9 @@ func (x *transposer) sum(r *Region) (Region, bool, error) {
 	return Region{}, false, nil
 }
 
-// home is where the transposed schedule keeps the sum of a region of the original: the input's in
-// the output, the output's there too if they are twins, else in the scratch buffer, scratch where
-// it was.
+// home returns where the transposed schedule stores the sum of a region of the original. Sums of
+// the input are in the output. Sums of the output are there too if they are twins, else in scratch.
+// Scratch stays.
 func (x *transposer) home(r Region) Region {
 	switch {
 	case r.Buffer == Input:

@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// transposition is how a schedule is transposed.
+// A transposition is the state of Transpose.
 type transposition struct {
 	s, t *Schedule
 	sent *sentRounds
-	used bool // scratch
+	used bool // scratch is used
 }
 
-// codes runs every rank backwards to hear of what cannot be, one of each role where there are
-// roles, or rank 0 where there is a group. It returns the first of them.
+// codes runs ranks backwards to find errors: one of each role, or rank 0 with a group, or all. It
+// returns the first code if there is a group.
 func (x *transposition) codes() (first *code, err error) {
 	if x.s.cast != nil {
 		x.t.cast, err = castOf(x.t, rolesBackwards(x.s), func(rank int, peers []int32) (*code, error) {
@@ -33,8 +33,8 @@ func (x *transposition) codes() (first *code, err error) {
 	return nil, nil
 }
 
-// code runs a rank backwards. What it runs is held to the rules, but where it names peers by their
-// places.
+// code runs a rank backwards. It checks the result against the rules, unless that names peers by
+// place.
 func (x *transposition) code(rank int, peers []int32) (*code, error) {
 	c, scratch, err := transposeCode(x.s, x.t, rank, x.sent, peers)
 	x.used = x.used || scratch
@@ -50,9 +50,9 @@ func (x *transposition) code(rank int, peers []int32) (*code, error) {
 	return c, nil
 }
 
-// rolesBackwards is the roles of a schedule's transpose. Ranks of one role there are of one role
-// here; they stand in the same order among their peers, since operands do so in the transpose; and
-// what they receive is sent to them in the same rounds, since it goes back in these.
+// rolesBackwards returns the roles of a schedule's transpose. Ranks of one role there have one role
+// here. They have the same order among their peers, since operands of the transpose are in rank
+// order. And they receive in the same rounds, since messages go back in these.
 func rolesBackwards(s *Schedule) Roles {
 	sent, numbers := sentToPlaces(s), map[string]int64{}
 	return func(rank int, peers []int32) (int64, []int32) {
@@ -62,7 +62,7 @@ func rolesBackwards(s *Schedule) Roles {
 		own := all[len(peers):]
 		var theirs [mostPeers + 1]int32
 		for i, peer := range own {
-			lower := int32(0) // of the rank and the peers before
+			lower := int32(0) // number of lower ones among the rank and the peers before
 			for _, other := range own[:i] {
 				if other < peer {
 					lower++
@@ -81,7 +81,7 @@ func rolesBackwards(s *Schedule) Roles {
 			}
 			key = appendNumbers(key, lower, rounds)
 		}
-		number, known := numbers[string(key)] // all are known once all ranks have been asked for
+		number, known := numbers[string(key)] // all are known after all ranks were asked for
 		if !known {
 			number = int64(len(numbers))
 			numbers[string(key)] = number
@@ -90,8 +90,7 @@ func rolesBackwards(s *Schedule) Roles {
 	}
 }
 
-// sentToPlaces numbers what each role sends to the peer at each place: over which connections, in
-// which rounds.
+// sentToPlaces numbers what each role sends to the peer at each place: connections and rounds.
 func sentToPlaces(s *Schedule) [][]int32 {
 	numbers, list := map[string]int32{}, make([][]int32, s.Roles())
 	var step Step

@@ -1,22 +1,22 @@
 package schedule
 
-// sentRounds says in which round each message of a schedule is sent: what comes back in a transpose
-// goes in that round counted from the last. Under a group it has rank 0's messages alone.
+// sentRounds has the round in which each message of a schedule is sent. In a transpose, the message
+// goes back in that round counted from the last. Under a group it has rank 0's messages only.
 type sentRounds struct {
 	s      *Schedule
 	walked map[int32]bool   // ranks whose messages are known; nil: all, or rank 0
 	of     map[wire][]int32 // in order
-	last   int32            // the highest
+	last   int32            // the highest round
 }
 
-// wire is a connection as its two ends name it.
+// A wire identifies a connection by its two ends.
 type wire struct {
 	from, fromLane, to, toLane int32
 	class                      Class
 	tag                        int32
 }
 
-// roundsOf walks all ranks, rank 0 under a group, or one of each role: other ranks then when they
+// roundsOf walks all ranks; rank 0 under a group; or one rank of each role, and others when they
 // are asked for.
 func roundsOf(s *Schedule) *sentRounds {
 	r := &sentRounds{s: s, of: map[wire][]int32{}}
@@ -35,7 +35,8 @@ func roundsOf(s *Schedule) *sentRounds {
 	return r
 }
 
-// again is the same without what only some ranks need.
+// withoutCache returns the same rounds for another goroutine. If ranks are walked on demand, the
+// result has none of them yet.
 func (r *sentRounds) withoutCache() *sentRounds {
 	if r.walked == nil {
 		return r
@@ -43,7 +44,7 @@ func (r *sentRounds) withoutCache() *sentRounds {
 	return &sentRounds{s: r.s, walked: map[int32]bool{}, of: map[wire][]int32{}, last: r.last}
 }
 
-// walk notes what a rank sends.
+// walk records what a rank sends.
 func (r *sentRounds) walk(rank int32) {
 	if r.walked != nil {
 		r.walked[rank] = true
@@ -62,7 +63,7 @@ func (r *sentRounds) walk(rank int32) {
 	}
 }
 
-// wire is the connection by which a lane of a rank receives from a peer, as roundsOf has it.
+// wire returns the connection by which a lane of a rank receives from a peer, as roundsOf names it.
 func (r *sentRounds) wire(rank, lane int32, from Peer) wire {
 	w := wire{from.Rank, from.Lane, rank, lane, from.Class, from.Tag}
 	if group := r.s.Group; group != nil { // the peer's message is rank 0's, translated by the peer
@@ -71,7 +72,8 @@ func (r *sentRounds) wire(rank, lane int32, from Peer) wire {
 	return w
 }
 
-// round is when the i-th message on a wire is sent; 0 if nobody sends it, which Verify reports.
+// round returns the round in which the i-th message on a wire is sent; 0 if it is never sent, which
+// Verify reports.
 func (r *sentRounds) round(w wire, i int) int32 {
 	if r.walked != nil && !r.walked[w.from] {
 		r.walk(w.from)
@@ -82,7 +84,7 @@ func (r *sentRounds) round(w wire, i int) int32 {
 	return 0
 }
 
-// inverse is the translation that undoes a.
+// Inverse returns the translation that undoes a.
 func (g Group) Inverse(a int32) int32 {
 	sum, weight := int32(0), int32(1)
 	for i := len(g) - 1; i >= 0; i-- {

@@ -5,26 +5,27 @@ import (
 	"slices"
 )
 
-// turn orders the ranks of one channel: ranks fill nodes of perNode one after the other, and the
-// channel's way through every node begins by ranks further on than the first channel's. So channels
-// leave a node by different ranks, and by the NICs of these, as NCCL's rings do.
+// A turn is the order of the ranks of one channel. Ranks fill nodes of perNode, one after the
+// other. Inside each node, the channel's path begins at another rank than the first channel's. So
+// channels leave a node by different ranks, and by these ranks' NICs, as NCCL's rings do.
 //
-// The author of an algorithm writes in places of that order; a Lane names the ranks, and the blocks
-// that belong to ranks, that stand there.
+// The author of an algorithm counts in places of that order; a Lane converts places to ranks, and
+// to the blocks of ranks.
 //
-// With a group, [nodes, perNode], every rank's lane c does the same as rank 0's, translated. The
-// order that lane c of rank 0 is of is then order (c + l) mod perNode on local rank l of a node, so
-// that a rank stands at the same place of its node in lane c of all ranks. What an order has of
-// every block is a tile of it, numbered so that the translation keeps it: see Lane.place.
+// With a group, [nodes, perNode], every rank's lane c does the same as rank 0's, translated. On
+// local rank l of a node, lane c belongs to order (c + l) mod perNode. So a rank has the same place
+// in its node in lane c of all ranks. An order's share of every block is a tile of it, numbered so
+// that the translation preserves it: see Lane.place.
 //
-// Nodes may differ: channels then begin at ranks of each that are spread over all of it.
+// Nodes may differ: channels then begin at ranks that are spread over each node.
 type turn struct {
 	perNode, by int
 	grouped     bool
-	// order is the rank of a node at each place in it, places the reverse; nil where by says it.
+	// order is the rank of a node at each place in it, places the inverse; nil where by determines
+	// it.
 	order, places []int32
 
-	firsts            []int // ranks of nodes that differ, and the number of all; nil elsewhere
+	firsts            []int // if nodes differ: first rank of each, and the number of all ranks
 	channel, channels int
 }
 
@@ -58,8 +59,7 @@ func (t *turn) node(rank int) (first, size, by int) {
 	return first, size, turnedBy(t.channel, t.channels, size)
 }
 
-// lane returns the lane in which a rank has the order that rank 0 has in the lane of a channel: see
-// turn.
+// lane returns the lane of a rank that has the order of a channel in rank 0's lane: see turn.
 func (t *turn) lane(channel int, rank int32) int32 {
 	first := channel - channel%t.perNode
 	gpu := int(rank) % t.perNode
@@ -102,8 +102,8 @@ func turnedBy(channel, channels, size int) int {
 	return channel % size
 }
 
-// countNodes says where nodes that differ begin. It refuses them where they have other ranks than
-// the plan, or where it has a group.
+// countNodes computes the first rank of each node where nodes differ. It returns an error if they
+// have other ranks than the plan, or if there is a group.
 func (p *Plan) countNodes() error {
 	if p.Nodes == nil {
 		return nil
@@ -121,7 +121,7 @@ func (p *Plan) countNodes() error {
 	return nil
 }
 
-// turned lets the author write the lane in places of an order. REQUIRES: Rank and Root are ranks.
+// turned makes the author count in places of an order. REQUIRES: Rank and Root are ranks.
 func (l *Lane) turned(t *turn) {
 	l.turn = t
 	if t != nil {
@@ -137,14 +137,13 @@ func (l *Lane) self() int {
 	return l.turn.at(l.Rank, l.Ranks)
 }
 
-// place names a block, counted in places of the lane's order, by its number and its tile. Blocks of
-// a vector that every channel has a part of are numbered as the author counts; those that belong to
-// ranks by these.
+// place converts a block, counted in places of the lane's order, to its number and tile. Blocks of
+// a vector that all channels share keep the author's numbers; blocks of ranks get the ranks'.
 //
-// With a group, chunk (a, t) of order c of a vector, a of the nodes and t of the places of one, is
-// tile t of block (a, c): the translation by (x, y) makes of it chunk (a + x, t) of order c + y. Of
-// a rank's block, order c has the tile whose number is minus the rank's place in its node. Further
-// channels, beyond the ranks of a node, have the tiles behind these.
+// With a group, let a be one of the nodes and t one of the places of a node. Chunk (a, t) of order
+// c of a vector is tile t of block (a, c). Translation by (x, y) maps it to chunk (a + x, t) of
+// order c + y. Of a rank's block, order c has the tile whose number is minus the rank's place in
+// its node. Channels beyond the number of ranks of a node have the following tiles.
 func (l *Lane) place(r *Region, block, blocks int) {
 	t := l.turn
 	switch {

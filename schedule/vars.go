@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// The numbers of a step that may change from one iteration of a loop, and from one lane of a
-// bundle, to the next are its variables. All else is the step's shape.
+// The variables of a step are its numbers that may change from one iteration of a loop, or one lane
+// of a bundle, to the next. Everything else is the step's shape.
 
-// modulus tells how a variable counts: peers modulo the ranks, blocks modulo their number.
+// A modulus says what a variable counts modulo: peers modulo the ranks, blocks modulo their number.
 type modulus int32
 
 const (
@@ -46,8 +46,8 @@ func (s *Step) variables(f func(x *int32, m modulus)) {
 	}
 }
 
-// shift adds times·stride to the step's variables, which are in variables' order. It is spelled
-// out because every step that is walked passes here.
+// shift adds times·stride to the step's variables, in variables' order. It is written out since
+// every step that is walked passes here.
 func (s *Step) shift(stride []int32, times int32) {
 	k := 1
 	s.Round += times * stride[0]
@@ -71,6 +71,7 @@ func (s *Step) shift(stride []int32, times int32) {
 	}
 }
 
+// shiftEnd shifts the variables of a peer and a region, and returns the index of the next variable.
 func shiftEnd(p *Peer, r *Region, stride []int32, k int, times int32) int {
 	p.Rank += times * stride[k]
 	p.Lane += times * stride[k+1]
@@ -79,7 +80,7 @@ func shiftEnd(p *Peer, r *Region, stride []int32, k int, times int32) int {
 	return k + 4
 }
 
-// shape is a hash of all of the step but its variables.
+// shape returns a hash of the step without its variables.
 func (s *Step) shape() uint64 {
 	h := uint64(14695981039346656037)
 	mix := func(x uint64) { h = (h ^ x) * 1099511628211 }
@@ -147,7 +148,7 @@ func (s *Step) clone() Step {
 	return c
 }
 
-// assign makes s a copy of t, in the memory that s has.
+// assign makes s a copy of t, reusing s's memory.
 func (s *Step) assign(t *Step) {
 	s.From = append(s.From[:0], t.From...)
 	s.To = append(s.To[:0], t.To...)
@@ -158,7 +159,7 @@ func (s *Step) assign(t *Step) {
 	s.Kernel, s.Launch = t.Kernel, t.Launch
 }
 
-// equal reports whether two steps are the same to the letter.
+// equal reports whether two steps are identical.
 func (s *Step) equal(t *Step) bool {
 	if len(s.From) != len(t.From) || len(s.To) != len(t.To) || len(s.Send) != len(t.Send) ||
 		s.Post != t.Post || s.Flush != t.Flush || s.Scale != t.Scale || s.Round != t.Round ||
@@ -189,13 +190,14 @@ func (s *Step) equal(t *Step) bool {
 	return true
 }
 
+// same reports whether two regions are identical.
 func (r *Region) same(o *Region) bool {
 	return r.Buffer == o.Buffer && r.Tile == o.Tile && r.First == o.First && r.Run == o.Run &&
 		r.Period == o.Period && r.Times == o.Times && slices.Equal(r.List, o.List)
 }
 
-// append writes down all that equal compares: steps are equal if and only if their texts are, and
-// no text begins another.
+// append appends a text that identifies the step: texts are equal if and only if steps are (see
+// equal), and no text is a prefix of another.
 func (s *Step) append(text []byte) []byte {
 	text = appendFlags(text, s.Post, s.Flush, s.Scale, s.Ranked, s.Kernel != nil, s.Launch != nil)
 	text = appendNumbers(text, s.Round, int32(len(s.From)), int32(len(s.To)), int32(len(s.Send)),
@@ -226,19 +228,23 @@ func (s *Step) append(text []byte) []byte {
 	return text
 }
 
+// append appends a text that identifies the peer.
 func (p *Peer) append(text []byte) []byte {
 	return appendNumbers(append(text, byte(p.Class)), p.Rank, p.Lane, p.Tag)
 }
 
+// append appends a text that identifies the region.
 func (r *Region) append(text []byte) []byte {
 	text = append(text, byte(r.Buffer))
 	return appendList(appendNumbers(text, r.Tile, r.First, r.Run, r.Period, r.Times), r.List)
 }
 
+// appendList appends the length and the numbers of a list.
 func appendList(text []byte, list []int32) []byte {
 	return appendNumbers(appendNumbers(text, int32(len(list))), list...)
 }
 
+// appendNumbers appends numbers as varints.
 func appendNumbers(text []byte, list ...int32) []byte {
 	for _, x := range list {
 		text = binary.AppendVarint(text, int64(x))
@@ -246,6 +252,7 @@ func appendNumbers(text []byte, list ...int32) []byte {
 	return text
 }
 
+// appendFlags appends a byte for each flag.
 func appendFlags(text []byte, flags ...bool) []byte {
 	for _, set := range flags {
 		if set {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ViolationKind is what a schedule does wrong.
+// A ViolationKind is a kind of error in a schedule.
 type ViolationKind uint8
 
 // The kinds of violation.
@@ -15,17 +15,17 @@ const (
 	Doubled                            // an output holds an input more than once
 	Misplaced                          // an output holds an input that does not belong there
 	Race                               // two accesses to the same element have no order
-	Deadlock                           // lanes wait for each other, or for what never comes
+	Deadlock                           // lanes wait for each other, or for something that never comes
 	Unmatched                          // a message is sent and never received
 	Malformed                          // a step that cannot be carried out
-	Limit                              // more than the runtime that it is written for can hold
+	Limit                              // exceeds what the runtime that it is written for can hold
 )
 
 var violationNames = [...]string{Missing: "missing", Doubled: "doubled", Misplaced: "misplaced",
 	Race: "race", Deadlock: "deadlock", Unmatched: "unmatched", Malformed: "malformed",
 	Limit: "limit"}
 
-// String is the kind's name in JSON.
+// String returns the kind's name in JSON.
 func (k ViolationKind) String() string {
 	if k == 0 || int(k) >= len(violationNames) {
 		return fmt.Sprintf("ViolationKind(%d)", k)
@@ -33,10 +33,10 @@ func (k ViolationKind) String() string {
 	return violationNames[k]
 }
 
-// At is a step of a schedule, or with Step −1 a lane.
+// At is a step of a schedule or, with Step −1, a lane.
 type At struct{ Rank, Lane, Step int }
 
-// String is such as "rank 3 lane 0 step 5".
+// String formats the step, such as "rank 3 lane 0 step 5".
 func (a At) String() string {
 	if a.Step < 0 {
 		return fmt.Sprintf("rank %d lane %d", a.Rank, a.Lane)
@@ -44,19 +44,19 @@ func (a At) String() string {
 	return fmt.Sprintf("rank %d lane %d step %d", a.Rank, a.Lane, a.Step)
 }
 
-// Violation is one thing that a schedule does wrong, and where. Lane, Step and Chunk are −1 where
-// there is none.
+// A Violation is one error in a schedule, and its place. Lane, Step and Chunk are −1 where there is
+// none.
 type Violation struct {
 	Kind                    ViolationKind
 	Rank, Lane, Step, Chunk int
 	Text                    string
-	Steps                   []At        // that Text names, in its order; of a Stall: its own
-	Stall                   *StallError // of a Deadlock
+	Steps                   []At        // named in Text, in order; of a Stall: its own
+	Stall                   *StallError // for a Deadlock
 
-	parts []string // of Text, before, between and behind Steps
+	parts []string // of Text: before, between and after Steps
 }
 
-// Say sets the text, with Steps: those among what is printed.
+// Say sets the text; Steps are those among the arguments.
 func (v *Violation) Say(format string, args ...any) *Violation {
 	const mark = "\x00"
 	marked := slices.Clone(args)
@@ -72,8 +72,7 @@ func (v *Violation) Say(format string, args ...any) *Violation {
 	return v
 }
 
-// Renamed is the violation with other numbers for its ranks, and for those of the steps that its
-// text names.
+// Renamed returns the violation with other numbers for its ranks, and for those of its steps.
 func (v *Violation) Renamed(rank func(int) int) *Violation {
 	other := *v
 	other.Rank, other.Steps = rank(v.Rank), nil
@@ -85,7 +84,7 @@ func (v *Violation) Renamed(rank func(int) int) *Violation {
 	return &other
 }
 
-// Named is the text with other names for the steps and lanes that it names.
+// Named returns the text with other names for the steps and lanes in it.
 func (v *Violation) Named(name func(At) string) string {
 	if v.Stall != nil {
 		return v.Stall.Named(name)
@@ -100,7 +99,7 @@ func (v *Violation) Named(name func(At) string) string {
 	return text
 }
 
-// Error is such as "race: rank 3 lane 0 step 5 chunk 2: …".
+// Error formats the violation, such as "race: rank 3 lane 0 step 5 chunk 2: …".
 func (v *Violation) Error() string {
 	where := fmt.Sprintf("rank %d", v.Rank)
 	for _, part := range []struct {

@@ -7,30 +7,29 @@ import (
 	"collsim/kernel"
 )
 
-// What every schedule keeps to, however it came to be. Parse holds every line of a text to it,
-// Build and Assemble every step as it is written, so that nobody who carries a schedule out meets
-// anything else, and all mean the same by what they meet. What depends on the sizes of messages,
-// which only the matching tells, is for Verify to find.
+// The rules of every schedule. Parse checks every line of a text against them, Build and Assemble
+// every step. So executors meet nothing else, and all give it the same meaning. Rules that depend
+// on the sizes of messages need matching, and are for Verify to check.
 //
 //   - Ranks, lanes, blocks, tiles and channels exist. With a group, ranks and blocks count modulo
 //     their number; without, they do not.
-//   - A peer is another rank, whose lane exists if a message goes there; a multimem names ranks,
+//   - A peer is another rank. If a message goes there, its lane exists. A multimem names ranks,
 //     each once.
-//   - A step takes from a connection one message at most, and gives it one at most.
-//   - Who combines, or scales, has an operator, or a factor. (Programs of others' runtimes, which
-//     know no operators, are assembled all the same, and Execute reports it: they are judged.)
-//   - Operands that stand in rank order are two, a region and a message.
+//   - A step takes at most one message from a connection, and gives it at most one.
+//   - A step that combines needs an operator, and one that scales needs a factor. (Programs for
+//     other runtimes, which know no operators, are assembled all the same: Execute reports it.)
+//   - Operands in rank order are two, a region and a message.
 //   - The message of a put is awaited, and is no operand: its bytes have landed. It goes by a
 //     connection of class Puts, and no other message does.
 //   - Only puts are silent, only what has data is a packet, only messages with data are lines, only
 //     messages are relaxed.
-//   - What stores or lands has a source. An opaque kernel and a flush move nothing; any other
-//     kernel reads a region for each of its operands, of its own rank, and writes one, all of the
-//     types that it has for them. Regions of a step that does not compute are of one type.
-//   - What is only defined lies in no memory.
+//   - A step that stores or puts has a source. An opaque kernel and a flush move nothing. Any other
+//     kernel reads a region of its own rank for each operand and writes one, all of the right
+//     types. Regions of a step that does not compute are of one type.
+//   - A tensor that is only defined has no memory.
 //   - An event is one of another lane of the rank.
 
-// shaped holds what a step is, whatever its variables are, to the rules.
+// shaped checks what does not depend on a step's variables.
 func (s *Schedule) shaped(step *Step) error {
 	if step.Flush && (len(step.From)+len(step.To)+len(step.Send) > 0 || step.Kernel != nil) {
 		return fmt.Errorf("a flush moves nothing")
@@ -73,8 +72,8 @@ func (s *Schedule) shaped(step *Step) error {
 	return nil
 }
 
-// ranked holds a step whose operands are in rank order to the rules. Of more than two, the tree of
-// additions would differ from rank to rank.
+// ranked checks a step whose operands are in rank order. With more than two, the tree of additions
+// would differ between ranks.
 func ranked(step *Step) error {
 	regions, messages := 0, 0
 	for i := range step.From {
@@ -101,7 +100,7 @@ func (s *Schedule) inMemory(step *Step) (err error) {
 	return err
 }
 
-// sameTypes holds a step that does not compute to regions of one type.
+// sameTypes checks that the regions of a step without a kernel are of one type.
 func (s *Schedule) sameTypes(step *Step) error {
 	if step.Kernel != nil || s.Tensors == nil {
 		return nil
@@ -122,7 +121,7 @@ func (s *Schedule) sameTypes(step *Step) error {
 	return err
 }
 
-// kernelShaped holds a step that computes, and one that begins a bracket, to the rules.
+// kernelShaped checks the kernel and the launch of a step.
 func (s *Schedule) kernelShaped(step *Step) error {
 	if step.Launch != nil {
 		if err := step.Launch.validate(); err != nil {
@@ -155,7 +154,7 @@ func (s *Schedule) kernelShaped(step *Step) error {
 	return s.operandTypes(step)
 }
 
-// operandTypes holds the regions of a step that computes to the types of its operands and result.
+// operandTypes checks the types of a kernel's operands and result.
 func (s *Schedule) operandTypes(step *Step) error {
 	for i, want := range append(step.Kernel.Operands(), step.Kernel.Output()) {
 		b := step.To[0].Buffer
@@ -170,7 +169,7 @@ func (s *Schedule) operandTypes(step *Step) error {
 	return nil
 }
 
-// computes says what a step computes that the collective's operator does not do.
+// computes returns an error if a step combines without an operator or scales without a factor.
 func (s *Schedule) computes(step *Step) error {
 	if step.Kernel != nil {
 		return nil
@@ -189,7 +188,7 @@ func (s *Schedule) computes(step *Step) error {
 	return nil
 }
 
-// dest holds what is sent, or stored elsewhere, to the rules.
+// dest checks a destination of a step.
 func (s *Schedule) dest(d *Dest, operands int) error {
 	switch {
 	case d.Team == nil && d.Put != (d.Peer.Class == Puts):
@@ -210,7 +209,7 @@ func (s *Schedule) dest(d *Dest, operands int) error {
 	return nil
 }
 
-// team holds the ranks of a multimem to the rules.
+// team checks the ranks of a multimem.
 func (s *Schedule) team(ranks []int32) error {
 	if len(ranks) == 0 {
 		return fmt.Errorf("multimem without ranks")
